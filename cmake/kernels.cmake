@@ -1,0 +1,40 @@
+# octet_add_kernel(<OPTION> <compiler flags> SOURCES <files>): the only place where an ISA flag is spelled.
+#
+# The flags are probed by compiling, not by compiler version, and come last on the command line so that they beat a distribution's -mcpu.
+# When the tier is built, OCTET_<OPTION> is defined for dispatch/kernel_table.cc.
+include(CheckCXXSourceCompiles)
+
+function(octet_add_kernel tier)
+  cmake_parse_arguments(arg "" "" "FLAGS;SOURCES;PROBE" ${ARGN})
+  option(OCTET_ENABLE_${tier} "Build the ${tier} kernels if the compiler can" ON)
+  if(NOT OCTET_ENABLE_${tier})
+    return()
+  endif()
+  string(JOIN " " flags ${arg_FLAGS})
+  set(CMAKE_REQUIRED_FLAGS "${flags}")
+  check_cxx_source_compiles("${arg_PROBE}" OCTET_COMPILES_${tier})
+  if(NOT OCTET_COMPILES_${tier})
+    message(WARNING "Octet: this compiler cannot build the ${tier} kernels (${flags}); the library will do without them")
+    return()
+  endif()
+  target_sources(octet PRIVATE ${arg_SOURCES})
+  set_property(SOURCE ${arg_SOURCES} APPEND PROPERTY COMPILE_OPTIONS ${arg_FLAGS} -O3)
+  set_property(SOURCE dispatch/kernel_table.cc APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${tier})
+endfunction()
+
+set_property(SOURCE kernels/ref/row_ops.cc APPEND PROPERTY COMPILE_OPTIONS -O3)
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  octet_add_kernel(AVX2 FLAGS -mavx2 SOURCES kernels/x86/avx2_s16s8_6x8x4.cc kernels/x86/avx2_row_ops.cc
+    PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_madd_epi16(a, a); return _mm256_extract_epi32(a, 0); }")
+  octet_add_kernel(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES kernels/x86/avxvnni_u8s8_6x16x4.cc
+    PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_dpbusd_avx_epi32(a, a, a); return _mm256_extract_epi32(a, 0); }")
+  octet_add_kernel(AVX512VNNI FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
+    SOURCES kernels/x86/avx512vnni_u8s8_6x64x4.cc kernels/x86/avxvnni_evex_u8s8_6x16x4.cc kernels/x86/avx512_row_ops.cc
+    PROBE "#include <immintrin.h>\nint main() { __m512i a = _mm512_setzero_si512(); a = _mm512_dpbusd_epi32(a, a, a); return _mm512_reduce_add_epi32(a); }")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).
+    set_property(SOURCE kernels/x86/avx512vnni_u8s8_6x64x4.cc kernels/x86/avxvnni_evex_u8s8_6x16x4.cc
+      APPEND PROPERTY COMPILE_OPTIONS -Wno-maybe-uninitialized -Wno-uninitialized)
+  endif()
+endif()

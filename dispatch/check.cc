@@ -1,0 +1,43 @@
+#include "dispatch/check.h"
+
+namespace octet {
+
+octet_status check_struct_size(size_t got, size_t expected, const char* name, octet_error* error) {
+  if (got == expected) return OCTET_OK;
+  return fail(error, OCTET_BAD_STRUCT_SIZE, "%s.struct_size is %zu, this library expects %zu; initialise it with sizeof or the _INIT macro",
+              name, got, expected);
+}
+
+octet_status check_scale(float scale, const char* name, size_t index, octet_error* error) {
+  if (scale > 0 && scale <= kMaxScale) return OCTET_OK;
+  return fail(error, OCTET_BAD_SCALE, "%s[%zu] is %g; it must be finite, positive and at most 2^48", name, index, (double)scale);
+}
+
+octet_status check_zero_point(int32_t zero_point, octet_type type, const char* name, size_t index, octet_error* error) {
+  if (zero_point >= least(type) && zero_point <= most(type)) return OCTET_OK;
+  return fail(error, OCTET_BAD_ZERO_POINT, "%s[%zu] is %d; the range of its type is %d..%d", name, index, (int)zero_point, (int)least(type),
+              (int)most(type));
+}
+
+octet_status check_zero_points(const int32_t* zero_points, size_t count, size_t n, octet_type type, const char* name, octet_error* error) {
+  if (!zero_points && count == 0) return OCTET_OK;
+  if (!zero_points) return fail(error, OCTET_NULL_POINTER, "%s is null but its count is %zu", name, count);
+  if (count != 1 && count != n) return fail(error, OCTET_BAD_SIZE, "%s has %zu values; it must have 1 or n = %zu", name, count, n);
+  for (size_t i = 0; i < count; ++i)
+    if (const octet_status status = check_zero_point(zero_points[i], type, name, i, error)) return status;
+  return OCTET_OK;
+}
+
+octet_status check_aligned(const void* pointer, const char* name, octet_error* error) {
+  if ((uintptr_t)pointer % OCTET_ALIGNMENT == 0) return OCTET_OK;
+  return fail(error, OCTET_MISALIGNED, "%s is at %p; it must be a multiple of OCTET_ALIGNMENT (%d)", name, pointer, OCTET_ALIGNMENT);
+}
+
+bool span_bytes(size_t batch, size_t batch_stride, size_t rows, size_t stride, size_t cols, size_t element, size_t* bytes) {
+  size_t matrices, lines;
+  return !__builtin_mul_overflow(batch - 1, batch_stride, &matrices) && !__builtin_mul_overflow(rows - 1, stride, &lines) &&
+         !__builtin_add_overflow(matrices, lines, bytes) && !__builtin_add_overflow(*bytes, cols, bytes) &&
+         !__builtin_mul_overflow(*bytes, element, bytes) && *bytes <= PTRDIFF_MAX;
+}
+
+}  // namespace octet

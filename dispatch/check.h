@@ -1,0 +1,30 @@
+// Checks that several entry points share. Each returns OCTET_OK, or fills the error with the argument's name.
+#pragma once
+
+#include "dispatch/error.h"
+#include "kernels/core/layout.h"
+
+namespace octet {
+
+// A scale may not push a finite accumulator out of float, not even multiplied by a run-time row scale: 2^31 * 2^48 * 2^48 < 2^128.
+constexpr float kMaxScale = 281474976710656.0f;  // 2^48
+
+constexpr bool is_8bit(octet_type type) { return type == OCTET_S8 || type == OCTET_U8; }
+constexpr int32_t least(octet_type type) { return type == OCTET_U8 ? 0 : -128; }
+constexpr int32_t most(octet_type type) { return type == OCTET_U8 ? 255 : 127; }
+constexpr size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
+
+octet_status check_struct_size(size_t got, size_t expected, const char* name, octet_error* error);
+octet_status check_scale(float scale, const char* name, size_t index, octet_error* error);
+octet_status check_zero_point(int32_t zero_point, octet_type type, const char* name, size_t index, octet_error* error);
+octet_status check_zero_points(const int32_t* zero_points, size_t count, size_t n, octet_type type, const char* name, octet_error* error);
+octet_status check_aligned(const void* pointer, const char* name, octet_error* error);
+
+inline bool overlap(const void* a, size_t a_bytes, const void* b, size_t b_bytes) {
+  return a && b && (uintptr_t)a < (uintptr_t)b + b_bytes && (uintptr_t)b < (uintptr_t)a + a_bytes;
+}
+
+// Bytes that `batch` matrices of rows x cols span; strides in elements. False if they leave size_t.
+bool span_bytes(size_t batch, size_t batch_stride, size_t rows, size_t stride, size_t cols, size_t element, size_t* bytes);
+
+}  // namespace octet

@@ -1,0 +1,22 @@
+// What the CPU and the operating system offer. Asks them directly, so that no library, no /proc and no /sys can break detection.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/core/micro_kernel.h"
+
+namespace octet {
+
+using IsaMask = uint32_t;  // bit (int)isa
+constexpr IsaMask mask_of(Isa isa) { return 1u << (int)isa; }
+constexpr IsaMask up_to(Isa isa) { return (2u << (int)isa) - 1; }  // the families' values do not overlap, so smaller is enough
+
+struct CpuFeatures {
+  IsaMask isas;
+  size_t l1d_bytes, l2_bytes, l3_bytes;  // 0 = unknown
+};
+
+CpuFeatures detect_cpu();
+
+}  // namespace octet

@@ -1,0 +1,79 @@
+#include "dispatch/environment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dispatch/error.h"
+#include "dispatch/kernel_table.h"
+
+namespace octet {
+namespace {
+
+const char* variable(const char* name) {
+  const char* value = getenv(name);
+  return value && *value ? value : nullptr;
+}
+
+// A comma-separated list in a fixed buffer; what does not fit ends in "...".
+struct List {
+  char text[176] = "";
+  size_t length = 0;
+  void add(const char* item) {
+    if (length + strlen(item) + 6 > sizeof text) {
+      if (length && text[length - 1] != '.') length += (size_t)snprintf(text + length, sizeof text - length, "...");
+      return;
+    }
+    length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", length ? ", " : "", item);
+  }
+};
+
+octet_status read_max_isa(Environment* environment, octet_error* error) {
+  environment->allowed = ~0u;
+  const char* value = variable("OCTET_MAX_ISA");
+  if (!value) return OCTET_OK;
+#if defined(__x86_64__)
+  constexpr Isa kIsas[] = {Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni};
+#elif defined(__aarch64__)
+  constexpr Isa kIsas[] = {Isa::kScalar, Isa::kNeon, Isa::kDotprod, Isa::kI8mm};
+#else
+  constexpr Isa kIsas[] = {Isa::kScalar};
+#endif
+  List valid;
+  for (const Isa isa : kIsas) {
+    if (strcmp(value, isa_name(isa)) == 0) {
+      environment->allowed = up_to(isa);
+      return OCTET_OK;
+    }
+    valid.add(isa_name(isa));
+  }
+  return fail(error, OCTET_BAD_ENVIRONMENT, "OCTET_MAX_ISA is '%.32s'; valid here: %s", value, valid.text);
+}
+
+octet_status read_kernel(Environment* environment, octet_error* error) {
+  environment->kernel = variable("OCTET_KERNEL");
+  if (!environment->kernel || find_kernel(environment->kernel)) return OCTET_OK;
+  List valid;
+  for (const MicroKernel* kernel : all_kernels()) valid.add(kernel->name);
+  return fail(error, OCTET_BAD_ENVIRONMENT, "OCTET_KERNEL is '%.32s'; valid here: %s", environment->kernel, valid.text);
+}
+
+octet_status read_verbose(Environment* environment, octet_error* error) {
+  environment->verbose = 0;
+  const char* value = variable("OCTET_VERBOSE");
+  if (!value) return OCTET_OK;
+  if (value[0] < '0' || value[0] > '2' || value[1]) return fail(error, OCTET_BAD_ENVIRONMENT, "OCTET_VERBOSE is '%.32s'; valid: 0, 1, 2", value);
+  environment->verbose = value[0] - '0';
+  return OCTET_OK;
+}
+
+}  // namespace
+
+octet_status read_environment(Environment* environment, octet_error* error) {
+  octet_status status = read_max_isa(environment, error);
+  if (status == OCTET_OK) status = read_kernel(environment, error);
+  if (status == OCTET_OK) status = read_verbose(environment, error);
+  return status;
+}
+
+}  // namespace octet

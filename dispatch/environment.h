@@ -1,0 +1,17 @@
+// The three environment variables. Read at every pack and create, so that a test or a program may change them in between.
+#pragma once
+
+#include "dispatch/cpu_features.h"
+#include "octet/octet.h"
+
+namespace octet {
+
+struct Environment {
+  IsaMask allowed;      // from OCTET_MAX_ISA; all ones if unset
+  const char* kernel;   // from OCTET_KERNEL; null if unset
+  int verbose;          // from OCTET_VERBOSE
+};
+
+octet_status read_environment(Environment* environment, octet_error* error);
+
+}  // namespace octet

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "kernels/gemm/gemm.h"
+#include "octet/octet.h"
+
+// A created GEMM: the plan, and what run checks its arguments against. One allocation; the plan's arrays follow the object.
+struct octet_gemm {
+  octet::GemmPlan plan;
+  size_t m_max, batch_max;
+  octet_type lhs_type, rhs_type, dst_type, residual_type;
+  octet_rhs_order rhs_order;
+  bool needs_workspace;
+  size_t packed_bytes;
+  const void* packed;
+  int64_t max_bias;        // largest |bias|: run-time weights are bounded per run
+  int verbose;
+  octet_allocator allocator;
+};

@@ -1,0 +1,232 @@
+// octet_gemm_workspace and octet_gemm_run: argument checks, then tasks for the loop nest.
+#include "dispatch/check.h"
+#include "dispatch/gemm.h"
+#include "dispatch/trace.h"
+
+namespace octet {
+namespace {
+
+// A run's arguments with every default filled in. Strides in bytes.
+struct Call {
+  const octet_gemm_args& args;
+  GemmRun run;
+  size_t lhs_batch, dst_batch, residual_batch, rhs_batch;
+  size_t lhs_span, dst_span, residual_span, rhs_span;  // bytes of one matrix
+};
+
+// One operand's strides, in elements on the way in and in bytes on the way out.
+octet_status resolve(const char* name, const void* data, const void* array, size_t rows, size_t cols, size_t batch, octet_type type,
+                     size_t stride, size_t batch_stride, size_t* stride_bytes, size_t* batch_bytes, size_t* span, octet_error* error) {
+  if (!data == !array) return fail(error, OCTET_NULL_POINTER, "args.%s and args.%s_array are both %s; give one of them", name, name, data ? "set" : "null");
+  const size_t element = element_bytes(type);
+  if (stride == 0) stride = cols;
+  if (stride < cols) return fail(error, OCTET_BAD_STRIDE, "args.%s_stride = %zu is smaller than a row of %zu", name, stride, cols);
+  size_t all;
+  if (!span_bytes(1, 0, rows, stride, cols, element, span) || (batch_stride == 0 && __builtin_mul_overflow(rows, stride, &batch_stride)) ||
+      !span_bytes(batch, batch_stride, rows, stride, cols, element, &all))
+    return fail(error, OCTET_BAD_SIZE, "args.%s: %zu matrices of %zu rows with stride %zu leave size_t", name, batch, rows, stride);
+  *stride_bytes = stride * element;
+  *batch_bytes = batch_stride * element;
+  return OCTET_OK;
+}
+
+octet_status check_sizes(const octet_gemm& gemm, Call* call, octet_error* error) {
+  const octet_gemm_args& a = call->args;
+  GemmRun& run = call->run;
+  run.m = a.m;
+  run.batch = a.batch ? a.batch : 1;
+  run.n = a.n && gemm.plan.runtime_rhs ? a.n : gemm.plan.n;
+  run.k = a.k && gemm.plan.runtime_rhs ? a.k : gemm.plan.k;
+  if (run.m == 0) return fail(error, OCTET_BAD_SIZE, "args.m is 0");
+  if (run.m > gemm.m_max) return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.m = %zu is above the declared m_max = %zu", run.m, gemm.m_max);
+  if (run.batch > gemm.batch_max)
+    return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.batch = %zu is above the declared batch_max = %zu", run.batch, gemm.batch_max);
+  if ((a.n && a.n != run.n) || (a.k && a.k != run.k))
+    return fail(error, OCTET_BAD_SIZE, "args.n = %zu, args.k = %zu: packed weights have n = %zu, k = %zu", a.n, a.k, run.n, run.k);
+  if (run.n > gemm.plan.n || run.k > gemm.plan.k)
+    return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.n = %zu, args.k = %zu are above the declared n = %zu, k = %zu", run.n, run.k, gemm.plan.n,
+                gemm.plan.k);
+  return OCTET_OK;
+}
+
+// Rows of different matrices may interleave, but two of them may not share an element.
+octet_status check_dst_batch(const Call& call, octet_error* error) {
+  const GemmRun& run = call.run;
+  if (call.args.dst_array || run.batch == 1) return OCTET_OK;
+  const size_t row = call.dst_span - (run.m - 1) * run.dst_stride;
+  const bool apart = call.dst_batch >= call.dst_span;
+  const bool interleaved = call.dst_batch >= row && (run.m == 1 || (run.batch - 1) * call.dst_batch + row <= run.dst_stride);
+  if (apart || interleaved) return OCTET_OK;
+  return fail(error, OCTET_OVERLAP, "args.dst_batch_stride: the output matrices overlap each other");
+}
+
+octet_status check_lhs_quant(const octet_gemm& gemm, const Call& call, octet_error* error) {
+  const octet_gemm_args& a = call.args;
+  const LhsQuant quant = gemm.plan.lhs_quant;
+  if (quant != LhsQuant::kPerTensor && quant != LhsQuant::kPerRow) {
+    if (!a.lhs_zero_points && !a.lhs_scales) return OCTET_OK;
+    return fail(error, OCTET_UNSUPPORTED, "args.%s is only for OCTET_LHS_PER_TENSOR and OCTET_LHS_PER_ROW", a.lhs_scales ? "lhs_scales" : "lhs_zero_points");
+  }
+  if (a.lhs_scales && gemm.dst_type == OCTET_S32)
+    return fail(error, OCTET_UNSUPPORTED, "args.lhs_scales has no meaning for an s32 dst: it holds the accumulators");
+  const size_t count = call.run.batch * (quant == LhsQuant::kPerRow ? call.run.m : 1);
+  for (size_t i = 0; a.lhs_zero_points && i < count; ++i)
+    OCTET_TRY(check_zero_point(a.lhs_zero_points[i], gemm.lhs_type, "args.lhs_zero_points", i, error));
+  for (size_t i = 0; a.lhs_scales && i < count; ++i) OCTET_TRY(check_scale(a.lhs_scales[i], "args.lhs_scales", i, error));
+  return OCTET_OK;
+}
+
+octet_status check_rhs(const octet_gemm& gemm, Call* call, octet_error* error) {
+  const octet_gemm_args& a = call->args;
+  GemmRun& run = call->run;
+  if (!gemm.plan.runtime_rhs) {
+    if (!a.rhs && !a.rhs_array && !a.rhs_zero_points) return OCTET_OK;
+    return fail(error, OCTET_UNSUPPORTED, "args.rhs: this GEMM was created with packed weights");
+  }
+  const bool kn = gemm.rhs_order == OCTET_KN;
+  size_t stride;
+  OCTET_TRY(resolve("rhs", a.rhs, a.rhs_array, kn ? run.k : run.n, kn ? run.n : run.k, run.batch, gemm.rhs_type, a.rhs_stride, a.rhs_batch_stride,
+                    &stride, &call->rhs_batch, &call->rhs_span, error));
+  run.rhs_k_stride = kn ? stride : 1;
+  run.rhs_n_stride = kn ? 1 : stride;
+  OCTET_TRY(check_zero_points(a.rhs_zero_points, a.rhs_zero_point_count, run.n, gemm.rhs_type, "args.rhs_zero_points", error));
+  run.rhs_zero_points = a.rhs_zero_points;
+  run.rhs_zero_point_count = a.rhs_zero_point_count;
+
+  // create bounded the accumulator for weights without zero points.
+  int32_t reach = 0;  // largest |r - zero point|
+  for (size_t n = 0; n < run.rhs_zero_point_count; ++n) {
+    const int32_t up = most(gemm.rhs_type) - run.rhs_zero_points[n], down = run.rhs_zero_points[n] - least(gemm.rhs_type);
+    reach = up > reach ? up : reach;
+    reach = down > reach ? down : reach;
+  }
+  const int64_t lhs_reach = gemm.plan.lhs_quant == LhsQuant::kSymmetric ? 127 : 255;
+  const int64_t bound = lhs_reach * reach * (int64_t)run.k + gemm.max_bias;
+  if (bound > INT32_MAX)
+    return fail(error, OCTET_ACCUMULATOR_OVERFLOW, "args.rhs_zero_points with k = %zu: the accumulator may reach %lld, outside int32", run.k, (long long)bound);
+  return OCTET_OK;
+}
+
+octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error* error) {
+  const octet_gemm_args& a = call.args;
+  const GemmRun& run = call.run;
+  const bool arrays = a.dst_array || a.lhs_array || a.rhs_array || a.residual_array;
+  // Without pointer arrays one look at the whole batch is enough.
+  const size_t looks = arrays ? run.batch : 1, last = arrays ? 0 : run.batch - 1;
+  for (size_t b = 0; b < looks; ++b) {
+    const GemmMatrix m = run.matrix(&call, b);
+    if (!m.lhs || !m.dst || (gemm.residual_type && !m.residual) || (gemm.plan.runtime_rhs && !m.rhs))
+      return fail(error, OCTET_NULL_POINTER, "a pointer of matrix %zu is null", b);
+    if (element_bytes(gemm.dst_type) == 4 && (uintptr_t)m.dst % 4) return fail(error, OCTET_MISALIGNED, "args.dst of matrix %zu is not a multiple of 4", b);
+    if (gemm.lhs_type == OCTET_F32 && (uintptr_t)m.lhs % 4) return fail(error, OCTET_MISALIGNED, "args.lhs of matrix %zu is not a multiple of 4", b);
+    const size_t dst = last * call.dst_batch + call.dst_span;
+    const auto clash = [&](const void* data, size_t bytes, const char* name) {
+      return overlap(m.dst, dst, data, bytes) ? fail(error, OCTET_OVERLAP, "args.dst overlaps %s", name) : OCTET_OK;
+    };
+    OCTET_TRY(clash(m.lhs, last * call.lhs_batch + call.lhs_span, "args.lhs"));
+    OCTET_TRY(clash(m.rhs, last * call.rhs_batch + call.rhs_span, "args.rhs"));
+    OCTET_TRY(clash(gemm.packed, gemm.packed_bytes, "the packed weights"));
+    OCTET_TRY(clash(a.workspace, a.workspace_bytes, "args.workspace"));
+    const bool same = m.residual == m.dst && run.residual_stride == run.dst_stride && (last == 0 || call.residual_batch == call.dst_batch);
+    if (!same) OCTET_TRY(clash(m.residual, last * call.residual_batch + call.residual_span, "args.residual, without being exactly it"));
+    if (overlap(a.workspace, a.workspace_bytes, m.lhs, last * call.lhs_batch + call.lhs_span))
+      return fail(error, OCTET_OVERLAP, "args.workspace overlaps args.lhs");
+    if (overlap(a.workspace, a.workspace_bytes, m.rhs, last * call.rhs_batch + call.rhs_span))
+      return fail(error, OCTET_OVERLAP, "args.workspace overlaps args.rhs");
+  }
+  return OCTET_OK;
+}
+
+const uint8_t* pick(const void* data, const void* const* array, size_t stride, size_t index) {
+  return array ? (const uint8_t*)array[index] : data ? (const uint8_t*)data + index * stride : nullptr;
+}
+
+GemmMatrix matrix_at(const void* context, size_t i) {
+  const Call& call = *(const Call*)context;
+  const octet_gemm_args& a = call.args;
+  const size_t quants = call.run.lhs_quant_count * i;
+  return {pick(a.lhs, a.lhs_array, call.lhs_batch, i),
+          a.lhs_zero_points ? a.lhs_zero_points + quants : nullptr,
+          a.lhs_scales ? a.lhs_scales + quants : nullptr,
+          pick(a.rhs, a.rhs_array, call.rhs_batch, i),
+          pick(a.residual, a.residual_array, call.residual_batch, i),
+          (uint8_t*)pick(a.dst, a.dst_array, call.dst_batch, i)};
+}
+
+struct Tasks {
+  const GemmPlan& plan;
+  const GemmRun& run;
+  Partition partition;
+  uint8_t* workspace;
+  size_t stride;
+};
+
+void run_one(void* arg, size_t index) {
+  const Tasks& t = *(const Tasks*)arg;
+  run_task(t.plan, t.run, task_of(t.partition, t.run.m, t.run.n, t.run.batch, index), t.workspace + index * t.stride);
+}
+
+octet_status run(const octet_gemm& gemm, const octet_gemm_args& a, octet_error* error) {
+  Call call = {a, {}, 0, 0, 0, 0, 0, 0, 0, 0};
+  GemmRun& run = call.run;
+  OCTET_TRY(check_sizes(gemm, &call, error));
+  OCTET_TRY(resolve("lhs", a.lhs, a.lhs_array, run.m, run.k, run.batch, gemm.lhs_type, a.lhs_stride, a.lhs_batch_stride, &run.lhs_stride,
+                    &call.lhs_batch, &call.lhs_span, error));
+  OCTET_TRY(resolve("dst", a.dst, a.dst_array, run.m, run.n, run.batch, gemm.dst_type, a.dst_stride, a.dst_batch_stride, &run.dst_stride,
+                    &call.dst_batch, &call.dst_span, error));
+  OCTET_TRY(check_dst_batch(call, error));
+  if (gemm.residual_type)
+    OCTET_TRY(resolve("residual", a.residual, a.residual_array, run.m, run.n, run.batch, gemm.residual_type, a.residual_stride, a.residual_batch_stride,
+                      &run.residual_stride, &call.residual_batch, &call.residual_span, error));
+  else if (a.residual || a.residual_array)
+    return fail(error, OCTET_UNSUPPORTED, "args.residual: this GEMM was created without one");
+  OCTET_TRY(check_lhs_quant(gemm, call, error));
+  OCTET_TRY(check_rhs(gemm, &call, error));
+  run.lhs_quant_count = gemm.plan.lhs_quant == LhsQuant::kPerRow ? run.m : 1;
+  run.matrix = matrix_at;
+  run.matrix_context = &call;
+  OCTET_TRY(check_overlap(gemm, call, error));
+
+  Tasks tasks = {gemm.plan, run, partition(gemm.plan, run.m, run.n, run.batch, a.parallel_for ? a.concurrency : 1), (uint8_t*)a.workspace, 0};
+  const size_t count = tasks.partition.tasks();
+  if (gemm.needs_workspace) {
+    tasks.stride = task_workspace(gemm.plan, tasks.partition, run.m, run.n, run.k);
+    const size_t needed = tasks.stride * count;
+    if (!a.workspace && needed) return fail(error, OCTET_NULL_POINTER, "args.workspace is null; this run needs %zu bytes", needed);
+    if (a.workspace_bytes < needed)
+      return fail(error, OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes = %zu, this run needs %zu", a.workspace_bytes, needed);
+    OCTET_TRY(check_aligned(a.workspace, "args.workspace", error));
+  }
+  const double start = gemm.verbose > 1 ? now_microseconds() : 0;
+  if (count == 1)
+    run_one(&tasks, 0);
+  else
+    a.parallel_for(a.parallel_context, count, run_one, &tasks);
+  if (gemm.verbose > 1) trace("run", gemm, run.m, run.n, run.k, run.batch, now_microseconds() - start);
+  return OCTET_OK;
+}
+
+}  // namespace
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_gemm_workspace(const octet_gemm* gemm, size_t m, size_t concurrency, size_t* bytes, octet_error* error) {
+  if (!gemm || !bytes) return fail(error, OCTET_NULL_POINTER, "%s is null", gemm ? "bytes" : "gemm");
+  if (m == 0) return fail(error, OCTET_BAD_SIZE, "m is 0");
+  if (m > gemm->m_max) return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "m = %zu is above the declared m_max = %zu", m, gemm->m_max);
+  // Fewer rows may be cut otherwise than m rows are, so each task gets what the whole run would need; that grows with m only.
+  const GemmPlan& plan = gemm->plan;
+  const Partition whole = partition(plan, m, plan.n, 1, 1);
+  const size_t large = task_workspace(plan, whole, m, plan.n, plan.k), small_m = smaller(m, plan.small_m);
+  const size_t small = small_m ? task_workspace(plan, whole, small_m, plan.n, plan.k) : 0;
+  if (__builtin_mul_overflow(large > small ? large : small, concurrency ? concurrency : 1, bytes))
+    return fail(error, OCTET_BAD_SIZE, "concurrency = %zu: the workspace leaves size_t", concurrency);
+  return OCTET_OK;
+}
+
+octet_status octet_gemm_run(const octet_gemm* gemm, const octet_gemm_args* args, octet_error* error) {
+  if (!gemm || !args) return fail(error, OCTET_NULL_POINTER, "%s is null", gemm ? "args" : "gemm");
+  if (args->struct_size != sizeof *args) return check_struct_size(args->struct_size, sizeof *args, "args", error);
+  return run(*gemm, *args, error);
+}

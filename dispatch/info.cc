@@ -1,0 +1,67 @@
+// What the library says about itself and the machine, and small helpers.
+#include "dispatch/check.h"
+#include "dispatch/environment.h"
+#include "dispatch/kernel_table.h"
+#include "dispatch/machine.h"
+
+#define OCTET_TEXT2(x) #x
+#define OCTET_TEXT(x) OCTET_TEXT2(x)
+
+using namespace octet;
+
+const char* octet_version(void) {
+  return OCTET_TEXT(OCTET_VERSION_MAJOR) "." OCTET_TEXT(OCTET_VERSION_MINOR) "." OCTET_TEXT(OCTET_VERSION_PATCH);
+}
+
+const char* octet_isa_name(octet_isa isa) { return isa == OCTET_ISA_AUTO ? "AUTO" : isa_name((Isa)isa); }
+
+octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error) {
+  if (!info) return fail(error, OCTET_NULL_POINTER, "info is null");
+  OCTET_TRY(check_struct_size(info->struct_size, sizeof *info, "info", error));
+  Environment environment;
+  OCTET_TRY(read_environment(&environment, error));
+  const Machine machine = this_machine();
+  info->compiled_isas = machine.compiled;
+  info->detected_isas = machine.detected;
+  info->demoted_isas = machine.demoted;
+  info->best_isa = OCTET_ISA_SCALAR;
+  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_I8MM; ++isa)
+    if (machine.cpu.isas & environment.allowed & mask_of((Isa)isa)) info->best_isa = (octet_isa)isa;
+  info->l1d_bytes = machine.cpu.l1d_bytes;
+  info->l2_bytes = machine.cpu.l2_bytes;
+  info->l3_bytes = machine.cpu.l3_bytes;
+  return OCTET_OK;
+}
+
+octet_status octet_get_kernel_info(size_t index, octet_kernel_info* info, octet_error* error) {
+  if (!info) return fail(error, OCTET_NULL_POINTER, "info is null");
+  OCTET_TRY(check_struct_size(info->struct_size, sizeof *info, "info", error));
+  const KernelList kernels = all_kernels();
+  if (index >= kernels.count) return fail(error, OCTET_BAD_SIZE, "index is %zu; there are %zu kernels", index, kernels.count);
+  const MicroKernel& kernel = *kernels.rows[index];
+  info->name = kernel.name;
+  info->isa = (octet_isa)kernel.isa;
+  info->usable = supports(this_machine().cpu, kernel);
+  info->tests_only = kernel.is(kTestsOnly);
+  return OCTET_OK;
+}
+
+octet_status octet_quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift, octet_error* error) {
+  if (!multiplier || !shift) return fail(error, OCTET_NULL_POINTER, "%s is null", multiplier ? "shift" : "multiplier");
+  uint64_t bits;
+  __builtin_memcpy(&bits, &factor, sizeof bits);
+  const int exponent = (int)(bits >> 52 & 0x7ff);
+  if (!(factor >= 0) || exponent == 0x7ff) return fail(error, OCTET_BAD_SCALE, "factor is %g; it must be finite and not negative", factor);
+  // factor = fraction * 2^shift with the fraction in [0.5, 1): its 53 bits, rounded half up to 31.
+  int64_t q = (int64_t)(((bits & 0xfffffffffffffull) | 0x10000000000000ull) + (1ull << 21)) >> 22;
+  int32_t s = exponent - 1022;
+  if (q == (int64_t)1 << 31) {
+    q >>= 1;
+    ++s;
+  }
+  if (factor == 0 || exponent == 0 || s < -31) q = s = 0;  // as TFLite: too small to matter
+  if (s > 30) return fail(error, OCTET_BAD_SCALE, "factor is %g; it must be below 2^30", factor);
+  *multiplier = (int32_t)q;
+  *shift = s;
+  return OCTET_OK;
+}

@@ -1,0 +1,72 @@
+#include "dispatch/kernel_table.h"
+
+#include <string.h>
+
+#include "kernels/arm/kernels.h"
+#include "kernels/ref/kernels.h"
+#include "kernels/x86/kernels.h"
+
+namespace octet {
+namespace {
+
+constexpr const MicroKernel* kTable[] = {
+#if defined(OCTET_AVX512VNNI)
+    &avx512vnni_u8s8_6x64x4,
+    &avxvnni_evex_u8s8_6x16x4,
+#endif
+#if defined(OCTET_AVXVNNI)
+    &avxvnni_u8s8_6x16x4,
+#endif
+#if defined(OCTET_AVX2)
+    &avx2_s16s8_6x8x4,
+#endif
+    &scalar_u8s8_4x4x4,
+    &scalar_u8s8_3x5x2,
+};
+
+}  // namespace
+
+KernelList all_kernels() { return {kTable, sizeof kTable / sizeof kTable[0]}; }
+
+const MicroKernel* find_kernel(const char* name) {
+  for (const MicroKernel* kernel : all_kernels())
+    if (strcmp(kernel->name, name) == 0) return kernel;
+  return nullptr;
+}
+
+bool supports(const CpuFeatures& cpu, const MicroKernel& kernel) { return cpu.isas & mask_of(kernel.isa); }
+
+RhsLayout layout_of(Isa isa, bool rhs_u8) {
+  switch (isa) {
+    case Isa::kScalar: return scalar_u8s8_4x4x4.rhs_layout;
+    case Isa::kAvx2:
+    case Isa::kAvxVnni:
+    case Isa::kAvx512Vnni: return kX86Layout;
+    case Isa::kNeon: return kNeonLayout;
+    case Isa::kDotprod: return kDotprodLayout;
+    case Isa::kI8mm: return rhs_u8 ? kI8mmU8Layout : kI8mmLayout;
+  }
+  return scalar_u8s8_4x4x4.rhs_layout;
+}
+
+Isa smallest_isa(const RhsLayout& layout) {
+  constexpr Isa kSmallest[] = {Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm};
+  for (const Isa isa : kSmallest)
+    if (layout == layout_of(isa, layout.domain == Domain::kU8)) return isa;
+  return Isa::kScalar;
+}
+
+const char* isa_name(Isa isa) {
+  switch (isa) {
+    case Isa::kScalar: return "SCALAR";
+    case Isa::kAvx2: return "AVX2";
+    case Isa::kAvxVnni: return "AVXVNNI";
+    case Isa::kAvx512Vnni: return "AVX512VNNI";
+    case Isa::kNeon: return "NEON";
+    case Isa::kDotprod: return "DOTPROD";
+    case Isa::kI8mm: return "I8MM";
+  }
+  return "unknown";
+}
+
+}  // namespace octet

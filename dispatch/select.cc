@@ -1,0 +1,46 @@
+#include "dispatch/select.h"
+
+#include "dispatch/kernel_table.h"
+
+namespace octet {
+namespace {
+
+// Whether the kernel multiplies these types at all.
+bool in_family(const MicroKernel& kernel, bool lhs_u8, Domain rhs) {
+  return (kernel.is(kAnyLhs) || lhs_u8 == (kernel.lhs_domain == Domain::kU8)) && kernel.rhs_layout.domain == rhs;
+}
+
+bool reads(const MicroKernel& kernel, const WeightFacts& facts) {
+  return kernel.rhs_layout == facts.layout && !(kernel.is(kNoLeast) && facts.has_least);
+}
+
+}  // namespace
+
+Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts, const char* forced) {
+  if (forced) {
+    const MicroKernel* kernel = find_kernel(forced);
+    if (!kernel) return {Selected::kUnknownName, nullptr};
+    if (in_family(*kernel, problem.lhs_u8, facts.layout.domain))
+      return {supports(cpu, *kernel) && reads(*kernel, facts) ? Selected::kOk : Selected::kForcedUnusable, kernel};
+  }
+  for (const MicroKernel* kernel : all_kernels()) {
+    const bool fits = kernel->m_max == 0 || problem.m <= kernel->m_max;
+    if (fits && !kernel->is(kTestsOnly) && supports(cpu, *kernel) && in_family(*kernel, problem.lhs_u8, facts.layout.domain) &&
+        reads(*kernel, facts))
+      return {Selected::kOk, kernel};
+  }
+  return {Selected::kNoKernel, nullptr};
+}
+
+RhsLayout select_layout(const CpuFeatures& cpu, bool rhs_u8, const char* forced) {
+  if (forced) {
+    const MicroKernel* kernel = find_kernel(forced);
+    const bool raw_u8 = kernel && kernel->rhs_layout.domain == Domain::kU8;  // takes u8 weights only, as they are
+    if (kernel && supports(cpu, *kernel) && (!raw_u8 || rhs_u8)) return kernel->rhs_layout;
+  }
+  for (const MicroKernel* kernel : all_kernels())
+    if (!kernel->is(kTestsOnly) && supports(cpu, *kernel)) return layout_of(kernel->isa, rhs_u8);
+  return layout_of(Isa::kScalar, rhs_u8);
+}
+
+}  // namespace octet

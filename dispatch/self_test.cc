@@ -1,0 +1,71 @@
+#include "dispatch/self_test.h"
+
+#include <string.h>
+
+#include "kernels/gemm/packed_rhs.h"
+
+namespace octet {
+namespace {
+
+constexpr size_t kRows = 12, kColumns = 64, kDepth = 37;  // at least one tile of every kernel, and a depth with a tail for each kr
+constexpr size_t kPanelBytes = 8192;
+
+uint8_t lhs_byte(size_t i, size_t k) { return (i + k) % 3 == 0 ? 255 : (i * 7 + k) % 5 == 0 ? 128 : (uint8_t)(i * 31 + k * 17); }
+uint8_t rhs_byte(size_t k, size_t j, bool no_least) {
+  const uint8_t extreme = no_least ? 0x81 : 0x80;
+  const uint8_t byte = (j + k) % 3 == 0 ? extreme : (j * 5 + k) % 4 == 0 ? 127 : (uint8_t)(j * 13 + k * 29);
+  return byte == 0x80 ? extreme : byte;
+}
+
+int32_t value(uint8_t byte, Domain domain) { return domain == Domain::kU8 ? byte : (int8_t)byte; }
+
+bool passes(const MicroKernel& kernel) {
+  alignas(64) static const int32_t zeros[kColumns] = {};
+  alignas(64) uint8_t lhs[kRows * kDepth], rhs[kDepth * kColumns], panel[kPanelBytes], packed[kPanelBytes];
+  alignas(64) int32_t out[kRows * kColumns];
+  const size_t rows = smaller(kernel.mr, kRows), columns = smaller(kernel.nr, kColumns);
+  const RhsLayout& layout = kernel.rhs_layout;
+  if (layout.bytes(columns, kDepth) > kPanelBytes) return false;
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t k = 0; k < kDepth; ++k) lhs[i * kDepth + k] = lhs_byte(i, k);
+  for (size_t k = 0; k < kDepth; ++k)
+    for (size_t j = 0; j < columns; ++j) rhs[k * columns + j] = rhs_byte(k, j, kernel.is(kNoLeast));
+
+  const bool rhs_u8 = layout.domain == Domain::kU8;
+  pack_columns(layout, {rhs, columns, kDepth, columns, 1, rhs_u8, nullptr, 0}, 0, columns, packed);
+  Tile tile = {};
+  tile.lhs = lhs;
+  if (kernel.gather) {
+    kernel.gather({lhs, kDepth, rows, kDepth, 0}, round_up(rows, kernel.lhs_lanes_step), panel);
+    tile.lhs = panel;
+  }
+  tile.lhs_stride = kDepth;
+  tile.rhs = packed;
+  tile.rhs_stride = layout.panel_width(0, columns) * layout.kr;
+  tile.depth = kDepth;
+  tile.rows = rows;
+  tile.cols = columns;
+  tile.init = zeros;
+  tile.dst = out;
+  tile.dst_stride = columns * sizeof(int32_t);
+  kernel.multiply(tile);
+
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t j = 0; j < columns; ++j) {
+      int32_t acc = 0;
+      for (size_t k = 0; k < kDepth; ++k) acc += value(lhs[i * kDepth + k], kernel.lhs_domain) * value(rhs[k * columns + j], layout.domain);
+      if (out[i * columns + j] != acc) return false;
+    }
+  return true;
+}
+
+}  // namespace
+
+IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu) {
+  IsaMask failing = 0;
+  for (const MicroKernel* kernel : kernels)
+    if (supports(cpu, *kernel) && !passes(*kernel)) failing |= mask_of(kernel->isa);
+  return failing;
+}
+
+}  // namespace octet

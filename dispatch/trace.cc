@@ -1,0 +1,32 @@
+#include "dispatch/trace.h"
+
+#include <stdio.h>
+#include <time.h>
+
+namespace octet {
+namespace {
+
+const char* type_name(octet_type type) {
+  switch (type) {
+    case OCTET_S8: return "s8";
+    case OCTET_U8: return "u8";
+    case OCTET_S32: return "s32";
+    case OCTET_F32: return "f32";
+  }
+  return "?";
+}
+
+}  // namespace
+
+double now_microseconds() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+void trace(const char* event, const octet_gemm& gemm, size_t m, size_t n, size_t k, size_t batch, double microseconds) {
+  fprintf(stderr, "octet,%s,gemm,%zux%zux%zu,%zu,%s:%s:%s,%s,gemm,%.3f\n", event, m, n, k, batch, type_name(gemm.lhs_type),
+          type_name(gemm.rhs_type), type_name(gemm.dst_type), kernel_for(gemm.plan, m).name, microseconds);
+}
+
+}  // namespace octet

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Trains the digits network in float, quantizes it and writes model.bin and images.bin beside this file.
+
+Evaluates the quantized network with plain numpy integers, by the formulas of DESIGN.md's numeric contract, and prints the FNV-1a
+hash of all logits: the checksum that digits.c must reproduce. README.md describes the two files.
+"""
+import pathlib
+import struct
+
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+from sklearn.neural_network import MLPClassifier
+
+HERE = pathlib.Path(__file__).parent
+
+
+def u8_scale(low, high):
+    """The affine u8 quantization whose range covers [low, high] and 0."""
+    low, high = min(low, 0.0), max(high, 0.0)
+    scale = np.float32((high - low) / 255)
+    return scale, int(np.rint(-low / scale))
+
+
+def quantize(network, images):
+    """Yields each layer as integers: per-channel symmetric s8 weights (N x K), calibrated affine u8 activations."""
+    floats, in_scale, in_zero_point = images.astype(np.float64), np.float32(1), 0  # pixels 0..16 are exact
+    last = network.n_layers_ - 2
+    for i, (weights, bias) in enumerate(zip(network.coefs_, network.intercepts_)):
+        floats = floats @ weights + bias
+        if i < last:
+            floats = np.maximum(floats, 0)
+        out_scale, out_zero_point = u8_scale(floats.min(), floats.max())
+        weight_scale = (np.abs(weights).max(axis=0) / 127).astype(np.float32)
+        yield {
+            "relu": i < last,
+            "in_zero_point": in_zero_point,
+            "out_zero_point": out_zero_point,
+            "scales": in_scale * weight_scale / out_scale,
+            "bias": np.rint(bias / (np.float64(in_scale) * weight_scale)).astype(np.int32),
+            "weights": np.rint(weights / weight_scale).astype(np.int8).T,
+        }
+        in_scale, in_zero_point = out_scale, out_zero_point
+
+
+def evaluate(layer, lhs):
+    """One layer by the contract: exact sums, one float32 multiply, clamp, round half to even, add the zero point."""
+    acc = (lhs.astype(np.int64) - layer["in_zero_point"]) @ layer["weights"].T.astype(np.int64) + layer["bias"]
+    assert np.abs(acc).max() < 2**31
+    low = layer["out_zero_point"] if layer["relu"] else 0
+    scaled = acc.astype(np.float32) * layer["scales"]
+    clamped = np.clip(scaled, np.float32(low - layer["out_zero_point"]), np.float32(255 - layer["out_zero_point"]))
+    return (np.rint(clamped) + layer["out_zero_point"]).astype(np.uint8)
+
+
+def fnv1a(data):
+    value = 0xCBF29CE484222325
+    for byte in data:
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return value
+
+
+def main():
+    images, labels = load_digits(return_X_y=True)
+    images = images.astype(np.uint8)
+    train_images, test_images, train_labels, test_labels = train_test_split(
+        images, labels, test_size=597, random_state=1, stratify=labels)
+
+    network = MLPClassifier((128, 48), alpha=1e-4, max_iter=400, random_state=1).fit(train_images, train_labels)
+    float_accuracy = network.score(test_images, test_labels)
+
+    layers = list(quantize(network, train_images))
+    logits = test_images
+    for layer in layers:
+        logits = evaluate(layer, logits)
+
+    with open(HERE / "model.bin", "wb") as file:
+        file.write(struct.pack("<8sIf", b"OCTETMLP", len(layers), float_accuracy))
+        for layer in layers:
+            zero_points = layer["in_zero_point"], layer["out_zero_point"]
+            file.write(struct.pack("<2I2iI", *layer["weights"].shape, *zero_points, layer["relu"]))
+            for name, dtype in (("scales", "<f4"), ("bias", "<i4"), ("weights", "i1")):
+                file.write(np.ascontiguousarray(layer[name], dtype).tobytes())
+    with open(HERE / "images.bin", "wb") as file:
+        file.write(struct.pack("<8s2I", b"OCTETIMG", *test_images.shape))
+        file.write(test_images.tobytes() + test_labels.astype(np.uint8).tobytes())
+
+    print(f"float accuracy {100 * float_accuracy:.2f} %")
+    print(f"int8 accuracy  {100 * (logits.argmax(axis=1) == test_labels).mean():.2f} %")
+    print(f"checksum       {fnv1a(logits.tobytes()):016x}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,296 @@
+/*
+ * Octet: INT8 GEMM with the same bytes on every CPU.
+ *
+ * Every operator has the same life: pack the weights, create (checks everything, chooses the kernel), query the workspace, run as
+ * often as wanted from as many threads as wanted, destroy. A created object is immutable. run allocates nothing, takes no lock and
+ * fails only for a bad argument. No function aborts, throws or prints, except the trace lines that OCTET_VERBOSE asks for.
+ *
+ * Conventions. A matrix is row-major. Strides count elements of the matrix's own type, from one row to the next; 0 means dense.
+ * lhs = activations, M x K. rhs = weights, K x N (or stored N x K). dst = M x N.
+ *     acc[m,n] = sum_k (lhs[m,k] - lhs_zero_point) * (rhs[k,n] - rhs_zero_point[n]) + bias[n]        exact, in int32
+ * Every pointer that a function takes is borrowed for the call only, unless its comment says otherwise.
+ * DESIGN.md holds the complete numeric contract.
+ */
+#ifndef OCTET_OCTET_H_
+#define OCTET_OCTET_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define OCTET_VERSION_MAJOR 0
+#define OCTET_VERSION_MINOR 1
+#define OCTET_VERSION_PATCH 0
+
+/* ---- status and errors ------------------------------------------------------------------------------------------------------ */
+
+typedef enum octet_status {
+  OCTET_OK = 0,
+  OCTET_NULL_POINTER = 1,         /* a required pointer is null */
+  OCTET_BAD_STRUCT_SIZE = 2,      /* struct_size is not one that this version knows */
+  OCTET_UNKNOWN_ENUM = 3,         /* a value outside its enumeration */
+  OCTET_BAD_SIZE = 4,             /* zero, or a product that leaves size_t */
+  OCTET_SIZE_ABOVE_MAXIMUM = 5,   /* run asks for more than create declared */
+  OCTET_BAD_STRIDE = 6,           /* a stride smaller than a row */
+  OCTET_MISALIGNED = 7,           /* a pointer without the alignment that its comment asks for */
+  OCTET_OVERLAP = 8,              /* an output that overlaps an input or the workspace */
+  OCTET_WORKSPACE_TOO_SMALL = 9,
+  OCTET_ACCUMULATOR_OVERFLOW = 10,/* the weights, bias and zero points could push acc out of int32 */
+  OCTET_BAD_SCALE = 11,           /* NaN, infinite, zero, negative or above 2^48; a multiplier or shift out of range */
+  OCTET_BAD_ZERO_POINT = 12,      /* outside the range of its type */
+  OCTET_BAD_CLAMP = 13,           /* lower bound above the upper bound, NaN, or outside the output type */
+  OCTET_BAD_BLOB = 14,            /* packed weights that are corrupt, truncated, of another version or of another problem */
+  OCTET_WRONG_TIER = 15,          /* packed weights whose layout no usable kernel reads */
+  OCTET_BAD_ENVIRONMENT = 16,     /* OCTET_MAX_ISA, OCTET_KERNEL or OCTET_VERBOSE holds an unknown value */
+  OCTET_UNKNOWN_KERNEL = 17,      /* a forced kernel name that does not exist */
+  OCTET_KERNEL_UNUSABLE = 18,     /* a forced kernel that this CPU or these packed weights cannot run */
+  OCTET_UNSUPPORTED = 19,         /* a valid combination that Octet does not implement */
+  OCTET_OUT_OF_MEMORY = 20
+} octet_status;
+
+/* Optional last argument of every function that can fail. On failure it holds the status and one sentence that names the argument
+ * and says why; on success it is left alone. It belongs to the caller: there is no thread-local or global error state. */
+typedef struct octet_error {
+  octet_status status;
+  char message[252];
+} octet_error;
+
+const char* octet_status_name(octet_status status); /* "OCTET_OK", ...; "unknown status" outside the enumeration; never null */
+const char* octet_version(void);                   /* "0.1.0" */
+
+/* ---- types and tiers -------------------------------------------------------------------------------------------------------- */
+
+typedef enum octet_type { OCTET_S8 = 1, OCTET_U8 = 2, OCTET_S32 = 3, OCTET_F32 = 4 } octet_type;
+
+/* Instruction-set tiers. Within a family (x86: AVX2..AVX512VNNI, Arm: NEON..I8MM) a larger one includes the smaller ones. */
+typedef enum octet_isa {
+  OCTET_ISA_AUTO = 0, /* the best that this CPU, the self-test and OCTET_MAX_ISA allow */
+  OCTET_ISA_SCALAR = 1,
+  OCTET_ISA_AVX2 = 2,
+  OCTET_ISA_AVXVNNI = 3,
+  OCTET_ISA_AVX512VNNI = 4,
+  OCTET_ISA_NEON = 5,
+  OCTET_ISA_DOTPROD = 6,
+  OCTET_ISA_I8MM = 7
+} octet_isa;
+
+const char* octet_isa_name(octet_isa isa); /* "SCALAR", "AVX2", ...: the value of OCTET_MAX_ISA; "unknown" outside the enumeration */
+
+/* What the machine offers and what Octet makes of it. Bit i of a mask stands for (octet_isa)i. Sizes in bytes, 0 = unknown. */
+typedef struct octet_cpu_info {
+  size_t struct_size;       /* in: sizeof(octet_cpu_info) */
+  uint32_t compiled_isas;   /* tiers compiled into this library */
+  uint32_t detected_isas;   /* compiled in, and the CPU and the operating system support them */
+  uint32_t demoted_isas;    /* detected, but the self-test got a wrong answer: never used */
+  octet_isa best_isa;       /* the tier that OCTET_ISA_AUTO means now, OCTET_MAX_ISA included */
+  size_t l1d_bytes, l2_bytes, l3_bytes;
+} octet_cpu_info;
+
+octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error);
+
+/* One micro-kernel of the library. Strings are static. */
+typedef struct octet_kernel_info {
+  size_t struct_size;       /* in: sizeof(octet_kernel_info) */
+  const char* name;         /* {isa}_{types}_{mr}x{nr}x{kr}: the value of OCTET_KERNEL */
+  octet_isa isa;
+  int usable;               /* 1 if this CPU can run it now */
+  int tests_only;           /* 1 if it is never chosen, only forced */
+} octet_kernel_info;
+
+/* Lists the kernels compiled in, best first: index 0, 1, ... until OCTET_BAD_SIZE. */
+octet_status octet_get_kernel_info(size_t index, octet_kernel_info* info, octet_error* error);
+
+/* ---- packed weights --------------------------------------------------------------------------------------------------------- */
+
+typedef enum octet_rhs_order {
+  OCTET_KN = 0, /* stored K x N: row k holds the N columns */
+  OCTET_NK = 1  /* stored N x K, as frameworks store fully connected weights: row n holds the K weights of output n */
+} octet_rhs_order;
+
+typedef struct octet_rhs_desc {
+  size_t struct_size;            /* sizeof(octet_rhs_desc) */
+  octet_type type;               /* OCTET_S8 or OCTET_U8 */
+  octet_rhs_order order;
+  size_t n, k;
+  size_t batch;                  /* matrices in one blob, all n x k; 0 means 1 */
+  const void* data;              /* not read by octet_pack_size */
+  size_t stride;                 /* elements from one stored row to the next; 0 = dense */
+  size_t batch_stride;           /* elements from one matrix to the next; 0 = dense */
+  const int32_t* zero_points;    /* zero_point_count values in the range of type, or null for 0 */
+  size_t zero_point_count;       /* 0, 1 (per tensor) or n (per channel, shared by the batch) */
+} octet_rhs_desc;
+#define OCTET_RHS_DESC_INIT { sizeof(octet_rhs_desc) }
+
+/* A blob's address must be a multiple of this. So must a workspace's. */
+#define OCTET_ALIGNMENT 64
+
+/* Bytes that octet_pack will write for this tier. The blob depends on the tier's layout only, never on M: one blob serves prefill and
+ * decode, and AVX2, AVX-VNNI and AVX512-VNNI share one layout. */
+octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* bytes, octet_error* error);
+
+/* Packs into the caller's memory. Any tier may be packed for on any machine. The blob is position-independent and little-endian:
+ * write it to a file, map it elsewhere. Same input and tier give the same bytes. */
+octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, size_t blob_bytes, octet_error* error);
+
+typedef struct octet_blob_info {
+  size_t struct_size;     /* in: sizeof(octet_blob_info) */
+  octet_isa isa;          /* the smallest tier that reads this layout */
+  octet_type type;        /* of the weights as they were given */
+  size_t n, k, batch;
+  size_t bytes;           /* of the whole blob */
+  int has_zero_points;
+} octet_blob_info;
+
+/* Checks the header (magic, version, sizes, header CRC) and reports it. Reads the header only, so a mapped file stays untouched. */
+octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob_info* info, octet_error* error);
+
+/* Checks the header and the CRC of the whole payload. */
+octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error* error);
+
+/* ---- GEMM ------------------------------------------------------------------------------------------------------------------- */
+
+/* Where the lhs zero point (and scale) come from. */
+typedef enum octet_lhs_quant {
+  OCTET_LHS_STATIC = 0,        /* desc.lhs_zero_point */
+  OCTET_LHS_PER_TENSOR = 1,    /* args.lhs_zero_points[0], args.lhs_scales[0], at run time */
+  OCTET_LHS_PER_ROW = 2,       /* args.lhs_zero_points[m], args.lhs_scales[m], at run time */
+  OCTET_LHS_SYMMETRIC = 3,     /* f32 lhs, each row quantized on the fly: scale = max|x| / 127, zero point 0 */
+  OCTET_LHS_ASYMMETRIC = 4     /* f32 lhs, each row quantized on the fly by ONNX DynamicQuantizeLinear's formula */
+} octet_lhs_quant;
+
+typedef enum octet_requant {
+  OCTET_REQUANT_FLOAT = 0,  /* round_half_even(float(acc) * scale[n]), clamped, + zero point */
+  OCTET_REQUANT_TFLITE = 1  /* TensorFlow Lite's reference kernels: Q31 multiplier and shift, double rounding */
+} octet_requant;
+
+typedef enum octet_activation {
+  OCTET_ACTIVATION_NONE = 0,
+  OCTET_ACTIVATION_RELU = 1,   /* integer dst: lower bound = dst_zero_point */
+  OCTET_ACTIVATION_RELU6 = 2,  /* integer dst: also upper bound = dst_zero_point + round(6 / dst_scale) */
+  OCTET_ACTIVATION_CLAMP = 3   /* [clamp_min, clamp_max], in dst's own units */
+} octet_activation;
+
+/* Residual input, added before the final rounding (float mode) or by TFLite's int8 ADD (TFLite mode). dst must be s8 or u8. */
+typedef struct octet_residual {
+  octet_type type;              /* OCTET_S8 or OCTET_U8; 0 = no residual */
+  int32_t zero_point;
+  float scale;                  /* float mode: residual scale / dst scale */
+  /* TFLite mode: the product is first requantized to intermediate_zero_point with desc.multipliers, as an int8 tensor of its own; then
+   * ADD scales both inputs, left-shifted by 20, by their multiplier and shift (shift <= 0) and the sum by dst_multiplier and dst_shift. */
+  int32_t intermediate_zero_point;
+  int32_t product_multiplier, product_shift;
+  int32_t residual_multiplier, residual_shift;
+  int32_t dst_multiplier, dst_shift;
+} octet_residual;
+
+/* Allocation hooks for the object itself. Null functions mean malloc and free. */
+typedef struct octet_allocator {
+  void* (*allocate)(void* context, size_t bytes, size_t alignment); /* null on failure */
+  void (*release)(void* context, void* memory);
+  void* context;
+} octet_allocator;
+
+typedef struct octet_gemm_desc {
+  size_t struct_size;                /* sizeof(octet_gemm_desc) */
+
+  size_t m_max;                      /* rows per run and matrix, at most */
+  size_t n, k;                       /* with run-time weights: at most */
+  size_t batch_max;                  /* matrices per run, at most; 0 means 1 */
+  octet_type lhs_type;               /* OCTET_S8, OCTET_U8; OCTET_F32 with OCTET_LHS_SYMMETRIC or _ASYMMETRIC */
+  octet_type rhs_type;               /* OCTET_S8 or OCTET_U8; must match the blob */
+  octet_type dst_type;               /* OCTET_S32, OCTET_S8, OCTET_U8, OCTET_F32 */
+
+  octet_lhs_quant lhs_quant;
+  int32_t lhs_zero_point;            /* OCTET_LHS_STATIC only */
+
+  const void* packed;                /* blob from octet_pack, borrowed until destroy; null = rhs is given to run */
+  size_t packed_bytes;
+  octet_rhs_order rhs_order;         /* run-time rhs only */
+
+  const int32_t* bias;               /* n values at scale lhs * rhs, copied; null = 0 */
+  octet_requant requant;
+  const float* scales;               /* float mode: lhs scale * rhs scale / dst scale (dst s8, u8) or lhs scale * rhs scale (f32); with
+                                        run-time lhs scales leave the lhs scale out. Copied. Not used for s32. */
+  size_t scale_count;                /* 1 or n */
+  const int32_t* multipliers;        /* TFLite mode: 0 or in [2^30, 2^31), copied */
+  const int32_t* shifts;             /* TFLite mode: in [-31, 30], left shift positive, copied */
+  size_t multiplier_count;           /* 1 or n */
+  const float* bias_f32;             /* f32 dst only: n values added after the scale, copied; null = none */
+
+  int32_t dst_zero_point;            /* s8, u8 dst */
+  octet_activation activation;       /* s8, u8, f32 dst */
+  float clamp_min, clamp_max;        /* OCTET_ACTIVATION_CLAMP: integers for an integer dst */
+  float dst_scale;                   /* OCTET_ACTIVATION_RELU6 with an integer dst */
+  octet_residual residual;
+  const uint8_t* lut;                /* s8, u8 dst: 256 output bytes indexed by the clamped output byte as unsigned, copied; null = none */
+
+  octet_isa max_isa;                 /* OCTET_ISA_AUTO = what OCTET_MAX_ISA says, else no limit. Beats the environment. */
+  const char* kernel;                /* forces one kernel by name; null = what OCTET_KERNEL says, else the best. Beats the environment. */
+  octet_allocator allocator;
+} octet_gemm_desc;
+#define OCTET_GEMM_DESC_INIT { sizeof(octet_gemm_desc) }
+
+/* Runs fn(arg, 0) ... fn(arg, count - 1), on any threads and in any order, and returns when all have returned. */
+typedef void (*octet_parallel_for)(void* context, size_t count, void (*fn)(void* arg, size_t index), void* arg);
+
+typedef struct octet_gemm_args {
+  size_t struct_size;                /* sizeof(octet_gemm_args) */
+  size_t m;                          /* 1 .. m_max */
+  size_t batch;                      /* 1 .. batch_max; 0 means 1 */
+  size_t n, k;                       /* run-time rhs: 1 .. declared; 0 means as declared */
+
+  const void* lhs;                   /* m x k */
+  size_t lhs_stride, lhs_batch_stride;
+  const void* const* lhs_array;      /* batched by pointers: `batch` matrices, instead of lhs */
+  const int32_t* lhs_zero_points;    /* OCTET_LHS_PER_TENSOR: 1 per matrix; OCTET_LHS_PER_ROW: m per matrix; null = 0 */
+  const float* lhs_scales;           /* likewise; null = 1 */
+
+  const void* rhs;                   /* run-time rhs in desc.rhs_order */
+  size_t rhs_stride, rhs_batch_stride; /* rhs_batch_stride 0 = dense */
+  const void* const* rhs_array;      /* batched by pointers, instead of rhs */
+  const int32_t* rhs_zero_points;    /* run-time rhs: rhs_zero_point_count values; null = 0 */
+  size_t rhs_zero_point_count;       /* 0, 1 or n */
+
+  void* dst;                         /* m x n; must not overlap any input, except that it may be exactly the residual */
+  size_t dst_stride, dst_batch_stride;
+  void* const* dst_array;            /* batched by pointers, instead of dst */
+
+  const void* residual;              /* m x n of desc.residual.type */
+  size_t residual_stride, residual_batch_stride;
+  const void* const* residual_array; /* batched by pointers, instead of residual */
+
+  void* workspace;                   /* OCTET_ALIGNMENT-aligned; may be null if the query says 0 bytes */
+  size_t workspace_bytes;
+  octet_parallel_for parallel_for;   /* null = the calling thread */
+  void* parallel_context;
+  size_t concurrency;                /* tasks at most, as declared to the workspace query; 0 means 1 */
+} octet_gemm_args;
+#define OCTET_GEMM_ARGS_INIT { sizeof(octet_gemm_args) }
+
+typedef struct octet_gemm octet_gemm;
+
+octet_status octet_gemm_create(const octet_gemm_desc* desc, octet_gemm** gemm, octet_error* error);
+
+/* Workspace bytes for any run with at most m rows and at most `concurrency` tasks (0 means 1). */
+octet_status octet_gemm_workspace(const octet_gemm* gemm, size_t m, size_t concurrency, size_t* bytes, octet_error* error);
+
+octet_status octet_gemm_run(const octet_gemm* gemm, const octet_gemm_args* args, octet_error* error);
+
+void octet_gemm_destroy(octet_gemm* gemm); /* null is allowed */
+
+/* The kernel that a run of m rows uses, e.g. "avx512vnni_u8s8_6x64x4"; null if gemm is null. Static string. */
+const char* octet_gemm_kernel(const octet_gemm* gemm, size_t m);
+
+/* ---- helpers ---------------------------------------------------------------------------------------------------------------- */
+
+/* Maps a positive real factor to TFLite's (multiplier, shift): factor ~ multiplier / 2^31 * 2^shift, as its QuantizeMultiplier does. */
+octet_status octet_quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift, octet_error* error);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* OCTET_OCTET_H_ */

@@ -1,0 +1,40 @@
+// How an operand lies in a panel.
+//
+// A panel holds some lanes (rows of lhs, columns of rhs) over the whole depth, kr consecutive depth steps of one lane side by side:
+//
+//     panel(k, lane) = (k / kr) * width * kr  +  lane * kr  +  k % kr
+//
+// The rhs is cut into panels of `width` lanes; the last one is as narrow as `step` allows, so that N = 24 does not pay for 64.
+// Depth and lanes beyond the matrix are zero. The layout is the contract between packed weights and kernels: it never depends on M,
+// and every kernel with the same layout reads the same blob.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace octet {
+
+constexpr size_t round_up(size_t value, size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+constexpr size_t divide_up(size_t value, size_t divisor) { return (value + divisor - 1) / divisor; }
+constexpr size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+// Which 8-bit integers an operand is made of. Flipping the top bit of a byte turns one into the other and moves the zero point by 128.
+enum class Domain : uint8_t { kS8, kU8 };
+
+struct RhsLayout {
+  uint16_t width;  // lanes of a full panel
+  uint16_t step;   // the last panel's lanes are a multiple of this
+  uint16_t kr;
+  Domain domain;
+
+  constexpr size_t depth(size_t k) const { return round_up(k, kr); }
+  constexpr size_t lanes(size_t n) const { return round_up(n, step); }
+  constexpr size_t bytes(size_t n, size_t k) const { return lanes(n) * depth(k); }
+  constexpr size_t panel_offset(size_t lane, size_t k) const { return lane / width * width * depth(k); }
+  constexpr size_t panel_width(size_t lane, size_t n) const { return smaller(width, lanes(n) - lane / width * width); }
+  constexpr bool operator==(const RhsLayout& o) const {
+    return width == o.width && step == o.step && kr == o.kr && domain == o.domain;
+  }
+};
+
+}  // namespace octet

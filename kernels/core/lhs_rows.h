@@ -1,0 +1,35 @@
+// Work on rows of the lhs before they are multiplied: everything here is one pass over memory, compiled once per ISA from kernels/simd.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace octet {
+
+// Rows of bytes in the caller's tensor or in the workspace. flip is xor-ed to every byte: 0x80 moves between s8 and u8, 0 leaves it.
+struct Rows {
+  const uint8_t* data;
+  size_t stride;  // bytes
+  size_t rows, depth;
+  uint8_t flip;
+};
+
+// Copies rows into one panel of `lanes` >= rows lanes in the kernel's lhs layout. Missing lanes and depth are zero.
+using GatherFn = void (*)(const Rows& rows, size_t lanes, void* panel);
+
+// sums[i] = sum of row i's bytes after the flip, read as s8 or u8.
+using RowSumFn = void (*)(const Rows& rows, bool is_signed, int32_t* sums);
+
+// Quantizes one row of f32. Returns false, with zeros written, if the row holds NaN or infinity: its scale is then NaN.
+struct RowQuant {
+  float scale;
+  int32_t zero_point;
+};
+using QuantizeRowFn = RowQuant (*)(const float* row, size_t depth, bool asymmetric, uint8_t* out);
+
+struct RowOps {
+  RowSumFn sum;
+  QuantizeRowFn quantize;
+};
+
+}  // namespace octet

@@ -1,0 +1,65 @@
+// What a micro-kernel is: one constant value that drives selection, tests, benches and forcing.
+#pragma once
+
+#include "kernels/core/finish.h"
+#include "kernels/core/layout.h"
+#include "kernels/core/lhs_rows.h"
+
+namespace octet {
+
+// Ordered within a family; the values are octet_isa's.
+enum class Isa : uint8_t { kScalar = 1, kAvx2, kAvxVnni, kAvx512Vnni, kNeon, kDotprod, kI8mm };
+
+// The last steps of float mode that fit in registers. Used only where create has certified max|acc| * scale < 2^31.
+struct Narrow {
+  int32_t zero_point, lo, hi;
+  bool dst_u8;
+};
+
+// dst[i,j] = init[i,j] + sum over k of lhs[i,k] * rhs[k,j], then either stored as s32 or narrowed to 8 bits.
+// Kernels know no zero points: whatever they need is in init.
+struct Tile {
+  const void* lhs;          // first row (direct form), or the panel that `gather` made
+  size_t lhs_stride;        // bytes between rows (direct form)
+  uint32_t lhs_flip;        // direct form: 0 or 0x80808080, xor-ed to the bytes
+  const uint8_t* rhs;       // first group of the first column
+  size_t rhs_stride;        // bytes between groups
+  size_t depth;             // K; rhs is zero beyond it, lhs rows end there
+  size_t rows, cols;        // 1..mr, 1..nr
+  const int32_t* init;      // readable up to cols rounded up to the layout's step
+  size_t init_stride;       // elements; 0 = one row for all
+  void* dst;
+  size_t dst_stride;        // bytes
+  const float* scale;       // null: s32. Readable up to cols rounded up to the layout's step
+  const Narrow* narrow;     // with scale
+};
+
+using MultiplyFn = void (*)(const Tile&);
+
+enum KernelFlags : uint8_t {
+  kAnyLhs = 1,     // takes an lhs of the other sign too, flipped on the way
+  kNarrows = 2,    // multiply can finish to 8 bits
+  kNoLeast = 4,    // exact only if no weight is -128
+  kTestsOnly = 8,  // never selected, only forced
+};
+
+struct MicroKernel {
+  const char* name;     // {isa}_{types}_{mr}x{nr}x{kr}
+  Isa isa;
+  Domain lhs_domain;    // rhs_layout.domain is the other half of the types
+  uint8_t mr;
+  uint16_t nr;          // divides rhs_layout.width
+  uint16_t m_max;       // selected for runs of at most this many rows; 0 = any
+  uint8_t flags;        // KernelFlags
+  RhsLayout rhs_layout;
+  // Null: the kernel walks the lhs rows directly. Else gather makes a panel of lanes(rows) * lhs_depth(k) * element bytes.
+  GatherFn gather;
+  uint8_t lhs_lanes_step, lhs_kr, lhs_element_bytes;
+  MultiplyFn multiply;
+  FinishFn finish;
+  const RowOps* row_ops;
+
+  constexpr bool is(KernelFlags flag) const { return flags & flag; }
+};
+
+}  // namespace octet

@@ -1,0 +1,320 @@
+#include "kernels/gemm/gemm.h"
+
+namespace octet {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kMaxTile = 1024;  // mr * nr of the largest kernel, at most; such tiles live on the stack
+
+bool quantizes(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kSymmetric; }
+bool per_row(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kPerRow; }
+uint8_t lhs_flip(const GemmPlan& plan, const MicroKernel& kernel) {
+  return plan.lhs_u8 == (kernel.lhs_domain == Domain::kU8) ? 0 : 0x80;
+}
+
+// ---- workspace ------------------------------------------------------------------------------------------------------------------
+
+// What one block of rows needs between the caller's lhs and the kernel. Offsets into the task's workspace.
+struct Workspace {
+  size_t rows;           // of a block
+  size_t panel_bytes;    // of one tile's panel, 0 if the kernel walks the rows directly
+  size_t quantized_stride;
+  size_t panels, quantized, row_sums, zero_points, scales;  // offsets
+  size_t rhs_panels, rhs_positive, rhs_negative, rhs_columns;
+  size_t bytes;
+};
+
+size_t take(size_t* end, size_t bytes) {
+  const size_t at = *end;
+  *end += round_up(bytes, kAlignment);
+  return at;
+}
+
+// Lanes that columns [0, n) need when kernels may read whole tiles.
+size_t padded_columns(const GemmPlan& plan, size_t n) { return round_up(n, plan.kernel->rhs_layout.width); }
+
+Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n, size_t k) {
+  Workspace w = {};
+  const size_t depth = kernel.gather ? round_up(k, kernel.lhs_kr) : k;
+  if (kernel.gather) w.panel_bytes = round_up(round_up(kernel.mr, kernel.lhs_lanes_step) * depth * kernel.lhs_element_bytes, kAlignment);
+  // The prepared rows stay in a cache while all columns pass by. Rows read in place share the budget, for the same reason.
+  // The block's height comes from the declared depth, so that a run with less depth never needs more workspace.
+  const size_t row_bytes = plan.k * kernel.lhs_element_bytes;
+  const size_t block = plan.row_block_bytes / row_bytes / kernel.mr * kernel.mr;
+  w.rows = smaller(m, block < kernel.mr ? kernel.mr : block);
+  const size_t tiles = divide_up(w.rows, kernel.mr);
+  size_t end = 0;
+  if (kernel.gather) w.panels = take(&end, tiles * w.panel_bytes);
+  if (quantizes(plan)) {
+    w.quantized_stride = round_up(k, kAlignment);
+    w.quantized = take(&end, w.rows * w.quantized_stride);
+  }
+  if (plan.runtime_rhs || plan.columns[0].zero_point) w.row_sums = take(&end, w.rows * sizeof(int32_t));
+  if (per_row(plan)) {
+    w.zero_points = take(&end, w.rows * sizeof(int32_t));
+    w.scales = take(&end, w.rows * sizeof(float));
+  }
+  if (plan.runtime_rhs) {
+    const size_t columns = padded_columns(plan, n);
+    w.rhs_panels = take(&end, kernel.rhs_layout.bytes(n, k));
+    w.rhs_positive = take(&end, columns * sizeof(int32_t));
+    w.rhs_negative = take(&end, columns * sizeof(int32_t));
+    w.rhs_columns = take(&end, columns * sizeof(int32_t));
+  }
+  w.bytes = end;
+  return w;
+}
+
+// ---- lhs ------------------------------------------------------------------------------------------------------------------------
+
+// A block of rows, ready for the kernel.
+struct LhsBlock {
+  const uint8_t* rows;         // direct form
+  size_t stride;
+  const uint8_t* panels;       // gathered form, w.panel_bytes apart
+  const int32_t* zero_points;  // in the kernel's domain; one per row, or one in all
+  const float* scales;         // one per row, or null
+  const int32_t* row_sums;     // null when the weights have no zero points
+  int32_t tensor_zero_point;
+  float tensor_scale;
+};
+
+// The block's rows are cut into tiles of nearly equal height: 49 rows at mr = 12 are 10 10 10 10 9, not 12 12 12 12 1.
+struct Tiling {
+  size_t count, height, taller;  // the first `taller` tiles have height + 1 rows
+  Tiling(size_t rows, size_t mr) : count(divide_up(rows, mr)), height(rows / count), taller(rows % count) {}
+  size_t rows(size_t tile) const { return height + (tile < taller); }
+};
+
+LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const Workspace& w,
+                     size_t m0, size_t rows, bool needs_sums, uint8_t* workspace) {
+  LhsBlock block = {};
+  const uint8_t flip = lhs_flip(plan, kernel);
+  const int32_t shift = domain_shift(plan.lhs_u8, kernel.lhs_domain);
+  block.rows = matrix.lhs + m0 * run.lhs_stride;
+  block.stride = run.lhs_stride;
+
+  if (per_row(plan)) {
+    int32_t* zero_points = (int32_t*)(workspace + w.zero_points);
+    float* scales = (float*)(workspace + w.scales);
+    if (quantizes(plan)) {
+      uint8_t* out = workspace + w.quantized;
+      for (size_t i = 0; i < rows; ++i) {
+        const RowQuant q = kernel.row_ops->quantize((const float*)(block.rows + i * run.lhs_stride), run.k,
+                                                    plan.lhs_quant == LhsQuant::kAsymmetric, out + i * w.quantized_stride);
+        zero_points[i] = q.zero_point + shift;
+        scales[i] = q.scale;
+      }
+      block.rows = out;
+      block.stride = w.quantized_stride;
+      block.scales = scales;
+    } else {
+      for (size_t i = 0; i < rows; ++i) zero_points[i] = (matrix.lhs_zero_points ? matrix.lhs_zero_points[m0 + i] : 0) + shift;
+      block.scales = matrix.lhs_scales ? matrix.lhs_scales + m0 : nullptr;
+    }
+    block.zero_points = zero_points;
+  } else if (plan.lhs_quant == LhsQuant::kPerTensor) {
+    block.tensor_zero_point = (matrix.lhs_zero_points ? *matrix.lhs_zero_points : 0) + shift;
+    block.tensor_scale = matrix.lhs_scales ? *matrix.lhs_scales : 1.0f;
+  }
+
+  const Rows all = {block.rows, block.stride, rows, run.k, flip};
+  if (needs_sums) {
+    int32_t* sums = (int32_t*)(workspace + w.row_sums);
+    kernel.row_ops->sum(all, kernel.lhs_domain == Domain::kS8, sums);
+    block.row_sums = sums;
+  }
+  if (kernel.gather) {
+    block.panels = workspace + w.panels;
+    const Tiling tiling(rows, kernel.mr);
+    Rows part = all;
+    for (size_t t = 0; t < tiling.count; ++t) {
+      part.rows = tiling.rows(t);
+      kernel.gather(part, round_up(part.rows, kernel.lhs_lanes_step), workspace + w.panels + t * w.panel_bytes);
+      part.data += part.rows * part.stride;
+    }
+  }
+  return block;
+}
+
+// ---- accumulator start ----------------------------------------------------------------------------------------------------------
+
+// out[i,j] = bias[j] - lhs_zp[i] * weight_sum[j] - zero_point[j] * row_sum[i]. Wraps: only the final accumulator must fit.
+void make_init(const Columns& columns, size_t n, size_t cols, size_t rows, const int32_t* zero_points, size_t zero_point_step,
+               const int32_t* row_sums, int32_t* out, size_t out_stride) {
+  const uint32_t* bias = (const uint32_t*)columns.bias + n;
+  const uint32_t* weight_sum = columns.weight_sum ? (const uint32_t*)columns.weight_sum + n : nullptr;
+  const uint32_t* zero_point = columns.zero_point ? (const uint32_t*)columns.zero_point + n : nullptr;
+  for (size_t i = 0; i < rows; ++i) {
+    uint32_t* to = (uint32_t*)out + i * out_stride;
+    for (size_t j = 0; j < cols; ++j) to[j] = bias[j];
+    if (zero_points) {
+      const uint32_t z = (uint32_t)zero_points[i * zero_point_step];
+      for (size_t j = 0; j < cols; ++j) to[j] -= z * weight_sum[j];
+    }
+    if (row_sums) {
+      const uint32_t s = (uint32_t)row_sums[i];
+      for (size_t j = 0; j < cols; ++j) to[j] -= s * zero_point[j];
+    }
+  }
+}
+
+// ---- one block of rows against all columns of the task ------------------------------------------------------------------------------
+
+struct RhsBlock {
+  const uint8_t* panels;   // of the whole matrix, or of the task's own columns
+  size_t n, first;         // columns that `panels` describes, and the first of them
+  Columns columns;         // indexed from `first`
+};
+
+void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const RhsBlock& rhs,
+                    const LhsBlock& lhs, const Workspace& w, const GemmTask& task, size_t m0, size_t rows) {
+  alignas(64) int32_t init_tile[kMaxTile];
+  alignas(64) int32_t acc_tile[kMaxTile];
+  float tensor_scales[16];
+  const RhsLayout& layout = kernel.rhs_layout;
+  const Finish& finish = plan.finish;
+  const Tiling tiling(rows, kernel.mr);
+  const bool tensor_zero_point = plan.lhs_quant == LhsQuant::kPerTensor;
+  const bool init_per_row = lhs.zero_points || lhs.row_sums;
+  const bool direct_s32 = finish.mode == FinishMode::kS32;
+  if (tensor_zero_point && !direct_s32)
+    for (float& scale : tensor_scales) scale = lhs.tensor_scale;
+
+  Tile tile = {};
+  tile.lhs_stride = lhs.stride;
+  tile.lhs_flip = lhs_flip(plan, kernel) ? 0x80808080u : 0;
+  tile.depth = run.k;
+  tile.narrow = &plan.narrow;
+
+  for (size_t n = task.n0; n < task.n1; n += kernel.nr) {
+    const size_t local = n - rhs.first, lane = local % layout.width;
+    const size_t width = layout.panel_width(local, rhs.n);
+    tile.cols = smaller(kernel.nr, task.n1 - n);
+    const size_t lanes = round_up(tile.cols, layout.step);
+    tile.rhs = rhs.panels + layout.panel_offset(local, run.k) + lane * layout.kr;
+    tile.rhs_stride = width * layout.kr;
+    tile.init = rhs.columns.bias + local;
+    tile.init_stride = 0;
+    if (tensor_zero_point && !init_per_row) {
+      make_init(rhs.columns, local, lanes, 1, &lhs.tensor_zero_point, 0, nullptr, init_tile, 0);
+      tile.init = init_tile;
+    }
+
+    size_t i = 0;
+    for (size_t t = 0; t < tiling.count; i += tile.rows, ++t) {
+      tile.rows = tiling.rows(t);
+      tile.lhs = kernel.gather ? lhs.panels + t * w.panel_bytes : lhs.rows + i * lhs.stride;
+      if (init_per_row) {
+        const int32_t* zero_points = lhs.zero_points ? lhs.zero_points + i : tensor_zero_point ? &lhs.tensor_zero_point : nullptr;
+        make_init(rhs.columns, local, lanes, tile.rows, zero_points, lhs.zero_points ? 1 : 0, lhs.row_sums ? lhs.row_sums + i : nullptr,
+                  init_tile, lanes);
+        tile.init = init_tile;
+        tile.init_stride = lanes;
+      }
+      uint8_t* const dst = matrix.dst + (m0 + i) * run.dst_stride + n * plan.dst_bytes;
+      if (direct_s32 || plan.narrow_in_kernel) {
+        tile.dst = dst;
+        tile.dst_stride = run.dst_stride;
+        tile.scale = direct_s32 ? nullptr : finish.scale + n;
+        kernel.multiply(tile);
+        continue;
+      }
+      tile.dst = acc_tile;
+      tile.dst_stride = lanes * sizeof(int32_t);
+      tile.scale = nullptr;
+      kernel.multiply(tile);
+      const float* row_scale = lhs.scales ? lhs.scales + i : tensor_zero_point ? tensor_scales : nullptr;
+      const uint8_t* residual = matrix.residual ? matrix.residual + (m0 + i) * run.residual_stride + n : nullptr;
+      kernel.finish(finish, {acc_tile, lanes, tile.rows, tile.cols, n, row_scale, dst, run.dst_stride, residual, run.residual_stride});
+    }
+  }
+}
+
+// Packs the task's columns of a run-time rhs into its workspace.
+RhsBlock pack_rhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const Workspace& w,
+                  const GemmTask& task, uint8_t* workspace) {
+  RhsView view = {matrix.rhs + task.n0 * run.rhs_n_stride, task.n1 - task.n0, run.k, run.rhs_k_stride, run.rhs_n_stride, plan.rhs_u8,
+                  run.rhs_zero_points, run.rhs_zero_point_count};
+  if (run.rhs_zero_point_count > 1) {
+    view.zero_points += task.n0;
+    view.zero_point_count = view.n;
+    if (view.n == 1) view.zero_point_count = 1;
+  }
+  int32_t* weight_sum = (int32_t*)(workspace + w.rhs_positive);
+  int32_t* negative = (int32_t*)(workspace + w.rhs_negative);
+  int32_t* third = (int32_t*)(workspace + w.rhs_columns);
+  const RhsLayout& layout = kernel.rhs_layout;
+  pack_columns(layout, view, 0, view.n, workspace + w.rhs_panels);
+  sum_columns(layout, view, 0, view.n, {weight_sum, negative});
+  for (size_t n = 0; n < view.n; ++n) weight_sum[n] += negative[n];
+
+  // bias, weight sums and zero points, as Columns wants them; `negative` is free again.
+  const int32_t shift = domain_shift(plan.rhs_u8, layout.domain), lhs_shift = domain_shift(plan.lhs_u8, kernel.lhs_domain);
+  bool any_zero_point = false;
+  for (size_t n = 0; n < view.n; ++n) {
+    third[n] = view.zero_point(n) + shift;
+    any_zero_point |= third[n] != 0;
+    const uint32_t correction =
+        plan.lhs_quant == LhsQuant::kStatic ? (uint32_t)(plan.static_zero_point + lhs_shift) * (uint32_t)weight_sum[n] : 0;
+    negative[n] = (int32_t)((uint32_t)plan.bias[task.n0 + n] - correction);
+  }
+  for (size_t n = view.n; n < padded_columns(plan, view.n); ++n) negative[n] = weight_sum[n] = third[n] = 0;
+  return {workspace + w.rhs_panels, view.n, task.n0, {negative, weight_sum, any_zero_point ? third : nullptr}};
+}
+
+}  // namespace
+
+Partition partition(const GemmPlan& plan, size_t m, size_t n, size_t batch, size_t concurrency) {
+  Partition best = {1, 1, 1, batch, m, n};
+  if (concurrency <= 1) return best;
+  const MicroKernel& kernel = kernel_for(plan, m);
+  const size_t n_unit = kernel.rhs_layout.width, m_unit = kernel.mr;
+  const size_t n_units = divide_up(n, n_unit), m_units = plan.runtime_rhs ? 1 : divide_up(m, m_unit);
+  // Whole matrices first; then the cut of rows and columns whose largest piece is smallest.
+  const size_t batch_tasks = smaller(batch, concurrency), rest = concurrency / batch_tasks;
+  size_t best_work = SIZE_MAX;
+  for (size_t tm = 1; tm <= smaller(rest, m_units); ++tm) {
+    const size_t tn = smaller(rest / tm, n_units);
+    const size_t m_step = tm == 1 ? m : divide_up(m_units, tm) * m_unit, n_step = tn == 1 ? n : divide_up(n_units, tn) * n_unit;
+    const size_t work = m_step * n_step;
+    if (work < best_work) {
+      best_work = work;
+      best.m_step = m_step;
+      best.n_step = n_step;
+    }
+  }
+  best.batch_step = divide_up(batch, batch_tasks);
+  best.batch = divide_up(batch, best.batch_step);
+  best.m = divide_up(m, best.m_step);
+  best.n = divide_up(n, best.n_step);
+  return best;
+}
+
+GemmTask task_of(const Partition& p, size_t m, size_t n, size_t batch, size_t index) {
+  const size_t tn = index % p.n, tm = index / p.n % p.m, tb = index / p.n / p.m;
+  return {tb * p.batch_step, smaller(batch, (tb + 1) * p.batch_step), tm * p.m_step, smaller(m, (tm + 1) * p.m_step),
+          tn * p.n_step, smaller(n, (tn + 1) * p.n_step)};
+}
+
+size_t task_workspace(const GemmPlan& plan, const Partition& p, size_t m, size_t n, size_t k) {
+  return plan_workspace(plan, kernel_for(plan, m), smaller(m, p.m_step), smaller(n, p.n_step), k).bytes;
+}
+
+void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, uint8_t* workspace) {
+  const MicroKernel& kernel = kernel_for(plan, run.m);
+  const Workspace w = plan_workspace(plan, kernel, task.m1 - task.m0, task.n1 - task.n0, run.k);
+  for (size_t b = task.batch0; b < task.batch1; ++b) {
+    const GemmMatrix matrix = run.matrix(run.matrix_context, b);
+    const size_t packed = plan.columns_count > 1 ? b : 0;
+    const RhsBlock rhs = plan.runtime_rhs ? pack_rhs(plan, kernel, run, matrix, w, task, workspace)
+                                          : RhsBlock{plan.packed + packed * plan.packed_stride, run.n, 0, plan.columns[packed]};
+    for (size_t m0 = task.m0; m0 < task.m1; m0 += w.rows) {
+      const size_t rows = smaller(w.rows, task.m1 - m0);
+      const LhsBlock lhs = prepare_lhs(plan, kernel, run, matrix, w, m0, rows, rhs.columns.zero_point != nullptr, workspace);
+      multiply_block(plan, kernel, run, matrix, rhs, lhs, w, task, m0, rows);
+    }
+  }
+}
+
+}  // namespace octet

@@ -1,0 +1,84 @@
+// The loop nest: one description of a product, run as often as wanted. No ISA, no convolution, no argument checks.
+#pragma once
+
+#include "kernels/core/micro_kernel.h"
+#include "kernels/gemm/packed_rhs.h"
+
+namespace octet {
+
+enum class LhsQuant : uint8_t { kStatic, kPerTensor, kPerRow, kSymmetric, kAsymmetric };
+
+// Per-column terms of one weight matrix, padded to the layout's lanes and to whole tiles.
+//     acc[i,n] = sum l*r + bias[n] - lhs_zp[i] * weight_sum[n] - zero_point[n] * row_sum[i]       l, r in the kernel's domains
+struct Columns {
+  const int32_t* bias;        // with a static lhs zero point: minus lhs_zp * weight_sum already
+  const int32_t* weight_sum;  // sum of r - zero_point; used with a run-time lhs zero point
+  const int32_t* zero_point;  // null when all are 0
+};
+
+// Everything that does not change from run to run.
+struct GemmPlan {
+  const MicroKernel* kernel;        // for more than small_m rows
+  const MicroKernel* small_kernel;  // same layout
+  size_t small_m;
+  size_t n, k, batch;               // of the packed weights; for run-time weights: at most
+  bool lhs_u8;                      // as the kernel's gather sees it: after quantization of an f32 lhs
+  LhsQuant lhs_quant;
+  int32_t static_zero_point;        // of the lhs as given
+  bool runtime_rhs, rhs_u8;
+  bool narrow_in_kernel;            // the kernel may finish to 8 bits
+  size_t dst_bytes;                 // of one output
+  Finish finish;
+  Narrow narrow;
+  size_t row_block_bytes;           // cache budget for a block of prepared lhs rows
+  const int32_t* bias;              // padded; run-time weights take it from here
+  const uint8_t* packed;            // panels of matrix 0, null for run-time weights
+  size_t packed_stride;             // bytes between matrices; 0 if one serves the whole batch
+  const Columns* columns;           // one per packed matrix
+  size_t columns_count;
+};
+
+// One matrix of a batch, as run got it. Strides in bytes.
+struct GemmMatrix {
+  const uint8_t* lhs;
+  const int32_t* lhs_zero_points;   // run time: one, or one per row; null = 0
+  const float* lhs_scales;          // likewise; null = 1
+  const uint8_t* rhs;               // run-time weights
+  const uint8_t* residual;
+  uint8_t* dst;
+};
+
+struct GemmRun {
+  size_t m, n, k, batch;
+  size_t lhs_stride, dst_stride, residual_stride;
+  size_t lhs_quant_count;  // run-time zero points and scales per matrix
+  size_t rhs_k_stride, rhs_n_stride;
+  const int32_t* rhs_zero_points;
+  size_t rhs_zero_point_count;
+  // Yields matrix `index` of the batch.
+  GemmMatrix (*matrix)(const void* context, size_t index);
+  const void* matrix_context;
+};
+
+// A box of the iteration space (batch x rows x columns) that one task computes with its own workspace.
+struct GemmTask {
+  size_t batch0, batch1, m0, m1, n0, n1;
+};
+
+// Cuts a run into at most `concurrency` boxes. Pure: the workspace query and run agree because both ask it.
+struct Partition {
+  size_t batch, m, n;                    // tasks along each axis
+  size_t batch_step, m_step, n_step;     // size of a task along each axis
+  size_t tasks() const { return batch * m * n; }
+};
+Partition partition(const GemmPlan& plan, size_t m, size_t n, size_t batch, size_t concurrency);
+GemmTask task_of(const Partition& p, size_t m, size_t n, size_t batch, size_t index);
+
+// Workspace bytes of each task, a multiple of kAlignment.
+size_t task_workspace(const GemmPlan& plan, const Partition& p, size_t m, size_t n, size_t k);
+
+void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, uint8_t* workspace);
+
+inline const MicroKernel& kernel_for(const GemmPlan& plan, size_t m) { return *(m <= plan.small_m ? plan.small_kernel : plan.kernel); }
+
+}  // namespace octet

@@ -1,0 +1,125 @@
+// The epilogue in plain loops. Each ISA compiles this text once with its own flags and the compiler vectorizes it: no intrinsic here, and
+// no reassociation or contraction either (-ffp-contract=off), so every ISA rounds alike. See DESIGN.md for why this is not xsimd.
+//
+// Everything sits in an unnamed namespace: an inline function shared across ISAs would be a weak symbol that the linker keeps once.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/core/finish.h"
+
+namespace octet {
+namespace {
+
+constexpr size_t kFinishChunk = 64;
+
+// Exact for |x| <= 2^22 in round-to-nearest: adding 1.5 * 2^23 leaves no fraction bits. Needs no SSE4.1 and no libm.
+inline int32_t round_half_even(float x) { return (int32_t)((x + 12582912.0f) - 12582912.0f); }
+
+// gemmlowp's SaturatingRoundingDoublingHighMul for a multiplier >= 0: rounds halves towards plus infinity.
+inline int32_t doubling_high_mul(int32_t x, int32_t multiplier) {
+  return (int32_t)(((int64_t)x * multiplier + ((int64_t)1 << 30)) >> 31);
+}
+
+// gemmlowp's RoundingDivideByPOT: halves away from zero.
+inline int32_t rounding_shift_right(int32_t x, int32_t shift) {
+  const int32_t mask = (int32_t)(((int64_t)1 << shift) - 1);
+  return (x >> shift) + ((x & mask) > (mask >> 1) + (x < 0) ? 1 : 0);
+}
+
+// TFLite's MultiplyByQuantizedMultiplier, double rounding.
+inline int32_t tflite_scale(int32_t x, int32_t multiplier, int32_t shift) {
+  const int32_t left = shift > 0 ? shift : 0;
+  return rounding_shift_right(doubling_high_mul((int32_t)((uint32_t)x << left), multiplier), left - shift);
+}
+
+inline int32_t clamp(int32_t x, int32_t lo, int32_t hi) {
+  x = x < lo ? lo : x;
+  return x > hi ? hi : x;
+}
+
+// residual - zero point; s8 is read as u8 with the top bit flipped and the zero point moved.
+inline void load_residual(const Finish& f, const uint8_t* residual, size_t cols, int32_t* out) {
+  const int32_t flip = f.residual_u8 ? 0 : 0x80, zero_point = f.residual_zero_point + flip;
+  for (size_t j = 0; j < cols; ++j) out[j] = (residual[j] ^ flip) - zero_point;
+}
+
+inline void finish_f32(const Finish& f, const int32_t* acc, const float* scale, const float* bias, size_t cols, float* out) {
+  for (size_t j = 0; j < cols; ++j) out[j] = (float)acc[j] * scale[j];
+  if (bias)
+    for (size_t j = 0; j < cols; ++j) out[j] = out[j] + bias[j];
+  for (size_t j = 0; j < cols; ++j) {  // comparisons that are false for NaN keep it
+    const float v = out[j] < f.lo_f32 ? f.lo_f32 : out[j];
+    out[j] = v > f.hi_f32 ? f.hi_f32 : v;
+  }
+}
+
+inline void finish_float8(const Finish& f, const int32_t* acc, const float* scale, const int32_t* residual, size_t cols, int32_t* out) {
+  float value[kFinishChunk];
+  for (size_t j = 0; j < cols; ++j) value[j] = (float)acc[j] * scale[j];
+  if (residual)
+    for (size_t j = 0; j < cols; ++j) value[j] = value[j] + (float)residual[j] * f.residual_scale;
+  for (size_t j = 0; j < cols; ++j) {
+    float v = value[j] < f.lo_f32 ? f.lo_f32 : value[j];
+    v = v > f.hi_f32 ? f.hi_f32 : v;
+    out[j] = round_half_even(v) + f.zero_point;
+  }
+}
+
+inline void finish_tflite8(const Finish& f, const int32_t* acc, const int32_t* multiplier, const int32_t* shift, const int32_t* residual,
+                           size_t cols, int32_t* out) {
+  for (size_t j = 0; j < cols; ++j) out[j] = tflite_scale(acc[j], multiplier[j], shift[j]);
+  if (residual) {  // TFLite's ADD on the requantized product
+    const int32_t type_lo = f.dst_u8 ? 0 : -128, type_hi = f.dst_u8 ? 255 : 127;
+    for (size_t j = 0; j < cols; ++j) {
+      const int32_t product = clamp(out[j] + f.intermediate_zero_point, type_lo, type_hi) - f.intermediate_zero_point;
+      const int32_t a = tflite_scale(product * (1 << 20), f.product_scale.multiplier, f.product_scale.shift);
+      const int32_t b = tflite_scale(residual[j] * (1 << 20), f.residual_tflite.multiplier, f.residual_tflite.shift);
+      out[j] = tflite_scale(a + b, f.sum_scale.multiplier, f.sum_scale.shift);
+    }
+  }
+  for (size_t j = 0; j < cols; ++j) out[j] = clamp(out[j] + f.zero_point, f.lo, f.hi);
+}
+
+inline void store8(const int32_t* value, const uint8_t* lut, size_t cols, uint8_t* dst) {
+  if (lut)
+    for (size_t j = 0; j < cols; ++j) dst[j] = lut[(uint8_t)value[j]];
+  else
+    for (size_t j = 0; j < cols; ++j) dst[j] = (uint8_t)value[j];
+}
+
+void finish_tile(const Finish& f, const FinishTile& t) {
+  for (size_t i = 0; i < t.rows; ++i) {
+    for (size_t j = 0; j < t.cols; j += kFinishChunk) {
+      const size_t cols = t.cols - j < kFinishChunk ? t.cols - j : kFinishChunk, n = t.column + j;
+      const int32_t* acc = t.acc + i * t.acc_stride + j;
+      uint8_t* row = (uint8_t*)t.dst + i * t.dst_stride;
+
+      float row_scaled[kFinishChunk];
+      const float* scale = f.scale ? f.scale + n : nullptr;
+      if (t.row_scale && scale) {
+        for (size_t c = 0; c < cols; ++c) row_scaled[c] = t.row_scale[i] * scale[c];
+        scale = row_scaled;
+      }
+      if (f.mode == FinishMode::kF32) {
+        finish_f32(f, acc, scale, f.bias_f32 ? f.bias_f32 + n : nullptr, cols, (float*)row + j);
+        continue;
+      }
+      int32_t residual_buffer[kFinishChunk], value[kFinishChunk];
+      const int32_t* residual = nullptr;
+      if (f.has_residual) {
+        load_residual(f, t.residual + i * t.residual_stride + j, cols, residual_buffer);
+        residual = residual_buffer;
+      }
+      if (f.mode == FinishMode::kFloat8)
+        finish_float8(f, acc, scale, residual, cols, value);
+      else
+        finish_tflite8(f, acc, f.multiplier + n, f.shift + n, residual, cols, value);
+      store8(value, f.lut, cols, row + j);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace octet

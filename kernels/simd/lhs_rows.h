@@ -1,0 +1,78 @@
+// Row work in plain loops, compiled once per ISA like finish.h.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/core/lhs_rows.h"
+
+namespace octet {
+namespace {
+
+void sum_rows(const Rows& r, bool is_signed, int32_t* sums) {
+  // A signed byte is its unsigned reading with the top bit flipped, minus 128.
+  const uint8_t flip = (uint8_t)(r.flip ^ (is_signed ? 0x80 : 0));
+  const int32_t bias = is_signed ? 128 : 0;
+  for (size_t i = 0; i < r.rows; ++i) {
+    const uint8_t* row = r.data + i * r.stride;
+    uint32_t sum = 0;
+    for (size_t k = 0; k < r.depth; ++k) sum += (uint8_t)(row[k] ^ flip);
+    sums[i] = (int32_t)(sum - (uint32_t)bias * (uint32_t)r.depth);
+  }
+}
+
+inline int32_t float_bits(float x) {
+  int32_t bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+inline float bits_float(int32_t bits) {
+  float x;
+  __builtin_memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+// Maps float bits to integers of the same order, and back. Integer min and max mean the same on every ISA; float ones differ on NaN.
+inline int32_t ordered(int32_t bits) { return bits ^ ((bits >> 31) & 0x7fffffff); }
+
+// Below this the row counts as zero. Far above the denormals, so that FTZ and DAZ change nothing.
+constexpr float kTinyRange = 7.888609052210118e-31f;  // 2^-100
+
+RowQuant quantize_row(const float* row, size_t depth, bool asymmetric, uint8_t* out) {
+  int32_t lo = 0, hi = 0, largest = 0;
+  for (size_t k = 0; k < depth; ++k) {
+    const int32_t bits = float_bits(row[k]), magnitude = bits & 0x7fffffff, rank = ordered(bits);
+    largest = magnitude > largest ? magnitude : largest;
+    lo = rank < lo ? rank : lo;
+    hi = rank > hi ? rank : hi;
+  }
+  const float least = bits_float(ordered(lo)), most = bits_float(hi);
+  const float range = asymmetric ? most - least : bits_float(largest);
+  if (largest >= 0x7f800000 || float_bits(range) == 0x7f800000) {
+    for (size_t k = 0; k < depth; ++k) out[k] = 0;
+    return {bits_float(0x7fc00000), 0};
+  }
+  if (range < kTinyRange) {
+    for (size_t k = 0; k < depth; ++k) out[k] = 0;
+    return {1.0f, 0};
+  }
+  const float scale = range / (asymmetric ? 255.0f : 127.0f);
+  const float magic = 12582912.0f;  // 1.5 * 2^23: rounds half to even, see finish.h
+  int32_t zero_point = 0;
+  if (asymmetric) {
+    zero_point = (int32_t)(((0.0f - least / scale) + magic) - magic);
+    zero_point = zero_point > 255 ? 255 : zero_point;
+  }
+  const int32_t min = asymmetric ? 0 : -127, max = asymmetric ? 255 : 127;
+  for (size_t k = 0; k < depth; ++k) {
+    int32_t q = (int32_t)((row[k] / scale + magic) - magic) + zero_point;
+    q = q < min ? min : q;
+    q = q > max ? max : q;
+    out[k] = (uint8_t)q;
+  }
+  return {scale, zero_point};
+}
+
+}  // namespace
+}  // namespace octet

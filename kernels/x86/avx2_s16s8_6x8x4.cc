@@ -1,0 +1,68 @@
+// s16 x s8 -> s32, VPMADDWD on ymm, up to 6 rows x 8 columns. Exact for all inputs: VPMADDUBSW would saturate at 16 bits.
+//
+// The u8 lhs is widened to s16 once, by gather; four weights of four columns are widened as they are loaded from the layout that all x86
+// kernels share. VPMADDWD adds depth steps in pairs, so a column holds two partial sums, which one horizontal add joins at the end:
+//
+//                        columns 0-3            columns 4-7
+//                     +--------------------+--------------------+
+//   row i, 4 words    | acc[i][0]: 4 x 2   | acc[i][1]: 4 x 2   |     12 accumulators, 2 for rhs, 1 for lhs, 1 product: 16 of 16
+//   broadcast         +--------------------+--------------------+
+//
+// Per group of 4 along depth: 2 widening loads, 6 broadcasts, 12 multiply-adds, 12 adds.
+#include <immintrin.h>
+
+#include "kernels/core/unroll.h"
+#include "kernels/simd/gather.h"
+#include "kernels/x86/kernels.h"
+
+namespace octet {
+namespace {
+
+constexpr int kMr = 6;
+
+template <int rows>
+void multiply(const Tile& t) {
+  __m256i acc[rows][2];
+  OCTET_UNROLL(6)
+  for (int i = 0; i < rows; ++i) acc[i][0] = acc[i][1] = _mm256_setzero_si256();
+
+  const int16_t* lhs = (const int16_t*)t.lhs;
+  const uint8_t* rhs = t.rhs;
+  OCTET_NO_UNROLL
+  for (size_t groups = (t.depth + 3) / 4; groups; --groups) {
+    const __m256i b0 = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)rhs));
+    const __m256i b1 = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)(rhs + 16)));
+    OCTET_UNROLL(6)
+    for (int i = 0; i < rows; ++i) {
+      int64_t words;
+      __builtin_memcpy(&words, lhs + 4 * i, sizeof words);
+      const __m256i a = _mm256_set1_epi64x(words);
+      acc[i][0] = _mm256_add_epi32(acc[i][0], _mm256_madd_epi16(a, b0));
+      acc[i][1] = _mm256_add_epi32(acc[i][1], _mm256_madd_epi16(a, b1));
+    }
+    lhs += 4 * rows;
+    rhs += t.rhs_stride;
+  }
+
+  const __m256i last = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)t.cols), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  OCTET_UNROLL(6)
+  for (int i = 0; i < rows; ++i) {
+    // hadd leaves columns 0 1 4 5 | 2 3 6 7.
+    const __m256i sums = _mm256_permute4x64_epi64(_mm256_hadd_epi32(acc[i][0], acc[i][1]), 0xd8);
+    const __m256i init = _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride));
+    _mm256_maskstore_epi32((int*)((uint8_t*)t.dst + i * t.dst_stride), last, _mm256_add_epi32(sums, init));
+  }
+}
+
+void dispatch(const Tile& t) {
+  static constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>, multiply<4>, multiply<5>, multiply<6>};
+  kByRows[t.rows - 1](t);
+}
+
+}  // namespace
+
+const MicroKernel avx2_s16s8_6x8x4 = {
+    "avx2_s16s8_6x8x4", Isa::kAvx2, Domain::kU8, kMr, 8, 0, kAnyLhs, kX86Layout,
+    gather_rows<int16_t, 4>, 1, 4, 2, dispatch, avx2_finish, &avx2_row_ops};
+
+}  // namespace octet

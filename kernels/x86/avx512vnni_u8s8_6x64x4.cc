@@ -1,0 +1,169 @@
+// u8 x s8 -> s32 or 8 bits, VPDPBUSD on zmm, up to 6 rows x 64 columns.
+//
+//                      columns 0-15   16-31    32-47    48-63
+//                     +------------+--------+--------+--------+
+//   row i, 4 bytes    | acc[i][0]  |  [1]   |  [2]   |  [3]   |    24 accumulators, 4 for rhs, 1 for lhs: 29 of 32
+//   broadcast         +------------+--------+--------+--------+
+//
+// Per group of 4 along depth: 4 loads, 6 broadcasts, 24 dot products. The lhs rows are read where they lie: no copy.
+// Instantiated over (rows, vectors of columns, lhs sign); few rows split the depth over several sets of accumulators to hide the latency.
+#include <immintrin.h>
+
+#include "kernels/core/unroll.h"
+#include "kernels/x86/kernels.h"
+
+namespace octet {
+namespace {
+
+constexpr int kMr = 6, kVectors = 4;
+
+// Four lhs bytes in every lane. An s8 lhs is flipped to u8 by the same instruction that broadcasts it.
+template <bool flip>
+inline __m512i broadcast(const uint8_t* bytes) {
+  int32_t quad;
+  __builtin_memcpy(&quad, bytes, sizeof quad);
+  const __m512i lanes = _mm512_set1_epi32(quad);
+  return flip ? _mm512_xor_si512(lanes, _mm512_set1_epi32((int)0x80808080)) : lanes;
+}
+
+// The last 1..3 bytes of a row, without reading past it.
+inline int32_t tail_quad(const uint8_t* bytes, size_t count) {
+  uint32_t quad = bytes[0];
+  if (count > 1) quad |= (uint32_t)bytes[1] << 8;
+  if (count > 2) quad |= (uint32_t)bytes[2] << 16;
+  return (int32_t)quad;
+}
+
+inline __m512i scaled(__m512i acc, __m512 scale) {
+  return _mm512_cvt_roundps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(acc), scale), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+template <int rows, int vectors>
+inline void store_s32(const Tile& t, const __m512i (&acc)[rows][vectors]) {
+  const __mmask16 last = (__mmask16)(0xffffu >> (16 * vectors - t.cols));
+  uint8_t* dst = (uint8_t*)t.dst;
+  OCTET_UNROLL(6)
+  for (int i = 0; i < rows; ++i, dst += t.dst_stride) {
+    OCTET_UNROLL(4)
+    for (int v = 0; v < vectors; ++v) {
+      if (v == vectors - 1)
+        _mm512_mask_storeu_epi32(dst + 64 * v, last, acc[i][v]);
+      else
+        _mm512_storeu_si512(dst + 64 * v, acc[i][v]);
+    }
+  }
+}
+
+// One row of up to 64 outputs at a time. Saturating packs do the narrowing; they order the columns by 128-bit lane, one permutation undoes it.
+template <int rows, int vectors>
+inline void store_narrow(const Tile& t, const __m512i (&acc)[rows][vectors]) {
+  const Narrow& narrow = *t.narrow;
+  const __mmask64 mask = ~(__mmask64)0 >> (64 - t.cols);
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m512i zero_point = _mm512_set1_epi16((short)narrow.zero_point);
+  const __m512i lo = _mm512_set1_epi8((char)narrow.lo), hi = _mm512_set1_epi8((char)narrow.hi);
+  __m512 scale[4];
+  OCTET_UNROLL(4)
+  for (int v = 0; v < 4; ++v) scale[v] = v < vectors ? _mm512_loadu_ps(t.scale + 16 * v) : _mm512_setzero_ps();
+  uint8_t* dst = (uint8_t*)t.dst;
+  OCTET_UNROLL(6)
+  for (int i = 0; i < rows; ++i, dst += t.dst_stride) {
+    __m512i q[4];
+    OCTET_UNROLL(4)
+    for (int v = 0; v < 4; ++v) q[v] = v < vectors ? scaled(acc[i][v], scale[v]) : _mm512_setzero_si512();
+    const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(q[0], q[1]), zero_point);
+    const __m512i high = vectors > 2 ? _mm512_adds_epi16(_mm512_packs_epi32(q[2], q[3]), zero_point) : low;
+    __m512i out;
+    if (narrow.dst_u8)
+      out = _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(low, high), lo), hi);
+    else
+      out = _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(low, high), lo), hi);
+    _mm512_mask_storeu_epi8(dst, mask, _mm512_permutexvar_epi32(order, out));
+  }
+}
+
+template <int rows, int vectors, bool flip>
+void multiply(const Tile& t) {
+  constexpr int sets = rows * vectors >= 8 ? 1 : rows * vectors >= 4 ? 2 : 4;
+  __m512i acc[sets][rows][vectors];
+  OCTET_UNROLL(6)
+  for (int i = 0; i < rows; ++i) {
+    OCTET_UNROLL(4)
+    for (int v = 0; v < vectors; ++v) {
+      acc[0][i][v] = _mm512_loadu_si512(t.init + i * t.init_stride + 16 * v);
+      OCTET_UNROLL(4)
+      for (int s = 1; s < sets; ++s) acc[s][i][v] = _mm512_setzero_si512();
+    }
+  }
+
+  // Two pointers and a stride address six rows: [p], [p + s], [p + 2s].
+  const uint8_t* lhs[2] = {(const uint8_t*)t.lhs, (const uint8_t*)t.lhs + 3 * t.lhs_stride};
+  const uint8_t* rhs = t.rhs;
+  size_t groups = t.depth / 4;
+  const auto step = [&](int set) __attribute__((always_inline)) {
+    __m512i b[vectors];
+    OCTET_UNROLL(4)
+    for (int v = 0; v < vectors; ++v) b[v] = _mm512_loadu_si512(rhs + 64 * v);
+    OCTET_UNROLL(6)
+    for (int i = 0; i < rows; ++i) {
+      const __m512i a = broadcast<flip>(lhs[i / 3] + (i % 3) * t.lhs_stride);
+      OCTET_UNROLL(4)
+      for (int v = 0; v < vectors; ++v) acc[set][i][v] = _mm512_dpbusd_epi32(acc[set][i][v], a, b[v]);
+    }
+    lhs[0] += 4;
+    lhs[1] += 4;
+    rhs += t.rhs_stride;
+  };
+  if (sets > 1) {
+    OCTET_NO_UNROLL
+    for (; groups >= sets; groups -= sets) {
+      OCTET_UNROLL(4)
+      for (int s = 0; s < sets; ++s) step(s);
+    }
+  }
+  OCTET_NO_UNROLL
+  for (; groups; --groups) step(0);
+
+  if (const size_t tail = t.depth % 4) {
+    OCTET_UNROLL(6)
+    for (int i = 0; i < rows; ++i) {
+      const int32_t quad = tail_quad(lhs[i / 3] + (i % 3) * t.lhs_stride, tail);
+      const __m512i a = _mm512_set1_epi32(flip ? quad ^ (int32_t)0x80808080 : quad);
+      OCTET_UNROLL(4)
+      for (int v = 0; v < vectors; ++v)
+        acc[0][i][v] = _mm512_dpbusd_epi32(acc[0][i][v], a, _mm512_loadu_si512(rhs + 64 * v));
+    }
+  }
+  OCTET_UNROLL(4)
+  for (int s = 1; s < sets; ++s) {
+    OCTET_UNROLL(6)
+    for (int i = 0; i < rows; ++i) {
+      OCTET_UNROLL(4)
+      for (int v = 0; v < vectors; ++v) acc[0][i][v] = _mm512_add_epi32(acc[0][i][v], acc[s][i][v]);
+    }
+  }
+
+  if (t.scale)
+    store_narrow<rows, vectors>(t, acc[0]);
+  else
+    store_s32<rows, vectors>(t, acc[0]);
+}
+
+template <int rows, bool flip>
+constexpr MultiplyFn kByVectors[kVectors] = {multiply<rows, 1, flip>, multiply<rows, 2, flip>, multiply<rows, 3, flip>,
+                                             multiply<rows, 4, flip>};
+
+void dispatch(const Tile& t) {
+  static constexpr const MultiplyFn* kByRows[2][kMr] = {
+      {kByVectors<1, false>, kByVectors<2, false>, kByVectors<3, false>, kByVectors<4, false>, kByVectors<5, false>, kByVectors<6, false>},
+      {kByVectors<1, true>, kByVectors<2, true>, kByVectors<3, true>, kByVectors<4, true>, kByVectors<5, true>, kByVectors<6, true>}};
+  kByRows[t.lhs_flip != 0][t.rows - 1][(t.cols - 1) / 16](t);
+}
+
+}  // namespace
+
+const MicroKernel avx512vnni_u8s8_6x64x4 = {
+    "avx512vnni_u8s8_6x64x4", Isa::kAvx512Vnni, Domain::kU8, kMr, 16 * kVectors, 0, kAnyLhs | kNarrows, kX86Layout,
+    nullptr, 1, 4, 1, dispatch, avx512_finish, &avx512_row_ops};
+
+}  // namespace octet

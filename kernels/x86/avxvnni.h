@@ -1,0 +1,94 @@
+// u8 x s8 -> s32, VPDPBUSD on ymm, up to 6 rows x 16 columns.
+//
+//                      columns 0-7   8-15
+//                     +------------+--------+
+//   row i, 4 bytes    | acc[i][0]  |  [1]   |      12 accumulators, 2 for rhs, 1 for lhs: 15 of 16
+//   broadcast         +------------+--------+
+//
+// One text for two encodings. The including file defines OCTET_DPBUSD: VEX (AVX-VNNI) or EVEX (AVX512-VNNI + VL). The second exists only so
+// that the first can be tested on CPUs that lack it.
+#pragma once
+
+#include <immintrin.h>
+
+#include "kernels/core/unroll.h"
+#include "kernels/x86/kernels.h"
+
+namespace octet {
+namespace {
+
+constexpr int kMr = 6;
+
+inline int32_t load_quad(const uint8_t* bytes) {
+  int32_t quad;
+  __builtin_memcpy(&quad, bytes, sizeof quad);
+  return quad;
+}
+
+// The last 1..3 bytes of a row, without reading past it.
+inline int32_t tail_quad(const uint8_t* bytes, size_t count) {
+  uint32_t quad = bytes[0];
+  if (count > 1) quad |= (uint32_t)bytes[1] << 8;
+  if (count > 2) quad |= (uint32_t)bytes[2] << 16;
+  return (int32_t)quad;
+}
+
+template <bool flip>
+inline __m256i broadcast(int32_t quad) {
+  const __m256i lanes = _mm256_set1_epi32(quad);
+  return flip ? _mm256_xor_si256(lanes, _mm256_set1_epi32((int)0x80808080)) : lanes;
+}
+
+template <int rows, bool flip>
+void multiply(const Tile& t) {
+  __m256i acc[rows][2];
+  OCTET_UNROLL(6)
+  for (int i = 0; i < rows; ++i) {
+    acc[i][0] = _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride));
+    acc[i][1] = _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride + 8));
+  }
+
+  const uint8_t* lhs[2] = {(const uint8_t*)t.lhs, (const uint8_t*)t.lhs + 3 * t.lhs_stride};
+  const uint8_t* rhs = t.rhs;
+  OCTET_NO_UNROLL
+  for (size_t groups = t.depth / 4; groups; --groups) {
+    const __m256i b0 = _mm256_loadu_si256((const __m256i*)rhs), b1 = _mm256_loadu_si256((const __m256i*)(rhs + 32));
+    OCTET_UNROLL(6)
+    for (int i = 0; i < rows; ++i) {
+      const __m256i a = broadcast<flip>(load_quad(lhs[i / 3] + (i % 3) * t.lhs_stride));
+      acc[i][0] = OCTET_DPBUSD(acc[i][0], a, b0);
+      acc[i][1] = OCTET_DPBUSD(acc[i][1], a, b1);
+    }
+    lhs[0] += 4;
+    lhs[1] += 4;
+    rhs += t.rhs_stride;
+  }
+  if (const size_t tail = t.depth % 4) {
+    const __m256i b0 = _mm256_loadu_si256((const __m256i*)rhs), b1 = _mm256_loadu_si256((const __m256i*)(rhs + 32));
+    OCTET_UNROLL(6)
+    for (int i = 0; i < rows; ++i) {
+      const __m256i a = broadcast<flip>(tail_quad(lhs[i / 3] + (i % 3) * t.lhs_stride, tail));
+      acc[i][0] = OCTET_DPBUSD(acc[i][0], a, b0);
+      acc[i][1] = OCTET_DPBUSD(acc[i][1], a, b1);
+    }
+  }
+
+  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m256i mask0 = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)t.cols), lanes);
+  const __m256i mask1 = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)t.cols - 8), lanes);
+  OCTET_UNROLL(6)
+  for (int i = 0; i < rows; ++i) {
+    int* dst = (int*)((uint8_t*)t.dst + i * t.dst_stride);
+    _mm256_maskstore_epi32(dst, mask0, acc[i][0]);
+    if (t.cols > 8) _mm256_maskstore_epi32(dst + 8, mask1, acc[i][1]);
+  }
+}
+
+template <bool flip>
+constexpr MultiplyFn kByRows[kMr] = {multiply<1, flip>, multiply<2, flip>, multiply<3, flip>, multiply<4, flip>, multiply<5, flip>,
+                                     multiply<6, flip>};
+
+void dispatch(const Tile& t) { (t.lhs_flip ? kByRows<true> : kByRows<false>)[t.rows - 1](t); }
+
+}  // namespace
+}  // namespace octet

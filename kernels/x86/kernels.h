@@ -1,0 +1,21 @@
+// Every x86 kernel reads one rhs layout, so a blob packed for any x86 tier runs on all of them.
+#pragma once
+
+#include "kernels/core/micro_kernel.h"
+
+namespace octet {
+
+// 64 columns are four zmm registers of 16 columns x 4 depth steps, or eight ymm registers.
+constexpr RhsLayout kX86Layout = {64, 16, 4, Domain::kS8};
+
+extern const MicroKernel avx512vnni_u8s8_6x64x4;
+extern const MicroKernel avxvnni_u8s8_6x16x4;
+extern const MicroKernel avxvnni_evex_u8s8_6x16x4;
+extern const MicroKernel avx2_s16s8_6x8x4;
+
+extern const RowOps avx2_row_ops;
+void avx2_finish(const Finish& finish, const FinishTile& tile);
+extern const RowOps avx512_row_ops;
+void avx512_finish(const Finish& finish, const FinishTile& tile);
+
+}  // namespace octet

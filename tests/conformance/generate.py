@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Writes vectors/*.bin: small problems with the results that other implementations give. README.md says which and why.
+
+The numbers come from ONNX's reference evaluator, ONNX Runtime and LiteRT only. check.py evaluates Octet's contract on them.
+"""
+import importlib.metadata
+import itertools
+import pathlib
+
+import numpy as np
+import onnxruntime
+from onnx import TensorProto, ValueInfoProto, helper
+from onnx.helper import make_node as node
+from onnx.reference import ReferenceEvaluator
+
+import tflite
+import vectors
+
+HERE = pathlib.Path(__file__).parent
+S8, U8, S32, F32 = np.int8, np.uint8, np.int32, np.float32
+ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU6, ACTIVATION_CLAMP = range(4)  # octet_activation
+
+# M, K, N: single values, whole tiles, and one more or less than them.
+SHAPES = [(1, 1, 1), (4, 16, 16), (3, 5, 7), (5, 33, 17), (1, 64, 64), (8, 50, 24), (13, 31, 33), (2, 130, 9), (6, 64, 49), (17, 7, 32)]
+
+
+def integers(rng, dtype, shape=(), extremes=False):
+    limits = np.iinfo(dtype)
+    if extremes:
+        return rng.choice(np.array([limits.min, limits.max], dtype), shape)
+    return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+
+
+def accumulators(lhs, rhs, lhs_zero_point=0, rhs_zero_point=0, bias=0):
+    return (lhs.astype(np.int64) - lhs_zero_point) @ (rhs.astype(np.int64) - rhs_zero_point) + bias
+
+
+def name_of(lhs, rhs, *words):
+    return " ".join([f"{lhs.dtype} x {rhs.dtype}", "x".join(map(str, (*lhs.shape, rhs.shape[-1]))), *words])
+
+
+# ---- ONNX ----------------------------------------------------------------------------------------------------------------------
+
+
+def onnx_model(nodes, inputs):
+    """The last node's output is the graph's."""
+    values = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+              for name, array in inputs.items()]
+    graph = helper.make_graph(nodes, "graph", values, [ValueInfoProto(name=nodes[-1].output[0])])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+def onnx_runtime(nodes, inputs):
+    """Runs the operators as they are written: no fusion."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    model = onnx_model(nodes, inputs).SerializeToString()
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"]).run(None, inputs)[0]
+
+
+def matmul_integer(rng):
+    """MatMulInteger by ONNX's reference evaluator: every pair of types, every kind of zero point."""
+    def case(lhs, rhs, lhs_zero_point, rhs_zero_point, *words):
+        inputs = {"a": lhs, "b": rhs, "az": lhs_zero_point, "bz": rhs_zero_point}
+        dst, = ReferenceEvaluator(onnx_model([node("MatMulInteger", list(inputs), ["y"])], inputs)).run(None, inputs)
+        return name_of(lhs, rhs, *words), {
+            "lhs": lhs.reshape(-1, lhs.shape[-1]),
+            "rhs_kn": rhs.reshape(-1, rhs.shape[-1]),
+            "batch": S32(lhs.shape[0] if lhs.ndim == 3 else 1),
+            "lhs_zero_points": lhs_zero_point.astype(S32).reshape(1, -1),
+            "rhs_zero_points": rhs_zero_point.astype(S32),
+            "dst": dst.reshape(-1, dst.shape[-1]),
+        }
+
+    shapes = itertools.cycle(SHAPES)
+    for lhs_type, rhs_type in itertools.product((U8, S8), repeat=2):
+        for lhs_kind, rhs_kind in itertools.product(("zero", "tensor", "row"), ("zero", "tensor", "column")):
+            m, k, n = next(shapes)
+            lhs_zero_point = np.zeros((), lhs_type) if lhs_kind == "zero" else integers(rng, lhs_type, (m, 1) if lhs_kind == "row" else ())
+            rhs_zero_point = np.zeros((), rhs_type) if rhs_kind == "zero" else integers(rng, rhs_type, n if rhs_kind == "column" else ())
+            yield case(integers(rng, lhs_type, (m, k)), integers(rng, rhs_type, (k, n)), lhs_zero_point, rhs_zero_point,
+                       f"lhs zero point: {lhs_kind}, rhs zero point: {rhs_kind}")
+        yield case(integers(rng, lhs_type, (7, 67), True), integers(rng, rhs_type, (67, 18), True),
+                   integers(rng, lhs_type, (7, 1), True), integers(rng, rhs_type, 18, True), "extremes")
+        yield case(integers(rng, lhs_type, (3, 5, 19)), integers(rng, rhs_type, (3, 19, 10)),
+                   integers(rng, lhs_type), integers(rng, rhs_type, 10), "batch")
+
+
+def ties(rng, acc, factor):
+    """Column scales that put one result of each column as close to a tie between two integers as float32 can."""
+    chosen = np.abs(np.take_along_axis(acc, rng.integers(0, len(acc), (1, acc.shape[1])), 0)[0])
+    return F32((rng.integers(0, 100, chosen.shape) + 0.5) / (np.maximum(chosen, 1) * np.float64(factor)))
+
+
+def qlinear_matmul(rng):
+    """QLinearMatMul by ONNX Runtime. The output has the type of the lhs; s8 x u8 does not exist there.
+
+    ONNX Runtime multiplies the accumulator by float32 (a_scale * b_scale) / y_scale, in this order.
+    """
+    shapes = itertools.cycle(SHAPES)
+    for (lhs_type, rhs_type), per_column in itertools.product(((U8, U8), (U8, S8), (S8, S8)), (False, True)):
+        for regime in ("spread", "ties", "scale above 1", "scale of a million", "spread"):
+            m, k, n = next(shapes)
+            lhs, rhs = integers(rng, lhs_type, (m, k)), integers(rng, rhs_type, (k, n))
+            lhs_zero_point, dst_zero_point = integers(rng, lhs_type), integers(rng, lhs_type)
+            rhs_zero_point = integers(rng, rhs_type, n if per_column else ())
+            acc = accumulators(lhs, rhs, lhs_zero_point, rhs_zero_point)
+            lhs_scale, rhs_scale = F32(rng.uniform(0.001, 0.1)), F32(rng.uniform(0.001, 0.1, n if per_column else ()))
+            largest_scale = {"scale above 1": 3, "scale of a million": 1e6}.get(regime, rng.uniform(60, 200) / np.abs(acc).max())
+            dst_scale = F32(lhs_scale * rhs_scale.max() / largest_scale)
+            if regime == "ties" and per_column:
+                rhs_scale = ties(rng, acc, lhs_scale / dst_scale)
+            inputs = {"a": lhs, "as": lhs_scale, "az": lhs_zero_point, "b": rhs, "bs": rhs_scale, "bz": rhs_zero_point,
+                      "ys": dst_scale, "yz": dst_zero_point}
+            inputs = {key: np.asarray(array) for key, array in inputs.items()}
+            yield name_of(lhs, rhs, "per column," if per_column else "per tensor,", regime), {
+                "lhs": lhs,
+                "rhs_kn": rhs,
+                "lhs_zero_points": S32(lhs_zero_point),
+                "rhs_zero_points": rhs_zero_point.astype(S32),
+                "scales": lhs_scale * rhs_scale / dst_scale,
+                "dst_zero_point": S32(dst_zero_point),
+                "dst": onnx_runtime([node("QLinearMatMul", list(inputs), ["y"])], inputs),
+            }
+
+
+def float_rows(rng, k):
+    """Rows of every kind that DynamicQuantizeLinear treats in its own way."""
+    normal = rng.standard_normal((12, k))
+    rows = [normal[0], np.abs(normal[1]), -np.abs(normal[2]), np.zeros(k), np.full(k, 3.7), np.full(k, -0.01), 1e-20 * normal[3],
+            1e30 * normal[4], np.where(np.arange(k) == k // 2, 1e4, normal[5]), normal[6] + 100]
+    halves = 0.25 * rng.integers(-200, 311, k)  # the range below is 255 halves, so that odd quarters are ties
+    halves[:2] = (-50, 77.5)[:k]
+    return F32([*rows, halves])
+
+
+def dynamic_quantize(rng):
+    """DynamicQuantizeLinear and what follows it, by ONNX Runtime, a row at a time: its scale is per tensor, Octet's per row."""
+    def case(name, k, nodes, extra_inputs, tensors):
+        lhs = float_rows(rng, k)
+        nodes = [node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]), *nodes]
+        dst = np.concatenate([onnx_runtime(nodes, {"x": row[None], **extra_inputs}) for row in lhs])
+        return name, {"lhs": lhs, **tensors, "dst": dst}
+
+    # Alone: the identity as weights shows the quantized row, back in float.
+    for k in (1, 2, 37, 64):
+        yield case(f"DynamicQuantizeLinear alone, K = {k}", k, [node("DequantizeLinear", ["q", "s", "z"], ["y"])], {},
+                   {"rhs_kn": np.eye(k, dtype=S8), "scales": F32(1)})
+
+    shapes = itertools.cycle([(1, 1), (16, 16), (5, 7), (33, 17), (64, 30), (130, 9), (31, 33)])
+    epilogues = itertools.cycle(("", "bias", "bias and ReLU"))
+    for rhs_type, zero_point_kind, per_column in itertools.product((S8, U8), ("zero", "tensor", "column"), (False, True)):
+        (k, n), epilogue = next(shapes), next(epilogues)
+        rhs = integers(rng, rhs_type, (k, n))
+        rhs_zero_point = np.zeros((), rhs_type) if zero_point_kind == "zero" else integers(rng, rhs_type, n if zero_point_kind == "column" else ())
+        scale = np.asarray(F32(rng.uniform(0.001, 0.1, n if per_column else ())))
+        bias = F32(rng.standard_normal(n))
+        nodes = [node("MatMulInteger", ["q", "b", "z", "bz"], ["acc"]), node("Cast", ["acc"], ["float"], to=TensorProto.FLOAT),
+                 node("Mul", ["s", "bs"], ["scale"]), node("Mul", ["float", "scale"], ["scaled"])]
+        inputs = {"b": rhs, "bz": rhs_zero_point, "bs": scale}
+        tensors = {"rhs_kn": rhs, "rhs_zero_points": rhs_zero_point.astype(S32), "scales": scale}
+        if epilogue:
+            nodes.append(node("Add", ["scaled", "bias"], ["sum"]))
+            inputs["bias"] = tensors["bias_f32"] = bias
+        if "ReLU" in epilogue:
+            nodes.append(node("Relu", ["sum"], ["y"]))
+            tensors["activations"] = S32(ACTIVATION_RELU)
+        yield case(f"float32 x {rhs_type.__name__} {k}x{n} rhs zero point: {zero_point_kind}, scale per {'column' if per_column else 'tensor'}"
+                   + (f", {epilogue}" if epilogue else ""), k, nodes, inputs, tensors)
+
+
+# ---- TFLite --------------------------------------------------------------------------------------------------------------------
+
+
+def tflite_scaling(factors):
+    """What Octet gets for LiteRT's double factors."""
+    multipliers, shifts = zip(*map(tflite.quantize_multiplier, factors))
+    return {"factors": np.float64(factors), "multipliers": S32(multipliers), "shifts": S32(shifts)}
+
+
+def tflite_activation(activation, scale, zero_point, dtype):
+    """The fused activation as every octet_activation that means the same."""
+    names = {tflite.NONE: [ACTIVATION_NONE], tflite.RELU: [ACTIVATION_RELU], tflite.RELU6: [ACTIVATION_RELU6]}.get(activation, [])
+    return {"activations": S32(names + [ACTIVATION_CLAMP]), "dst_scale": scale,
+            "clamp": F32(tflite.activation_range(activation, scale, zero_point, dtype))}
+
+
+class Product:
+    """A random matrix product for a TFLite model: the part that all its cases share."""
+
+    def __init__(self, rng, shape, dtype, per_channel, largest_factor=None):
+        m, k, n = shape
+        self.lhs, self.lhs_scale, self.lhs_zero_point = integers(rng, dtype, (m, k)), F32(rng.uniform(0.005, 0.05)), int(integers(rng, dtype))
+        self.rhs = np.maximum(integers(rng, dtype, (n, k)), -127)
+        self.rhs_zero_point = int(integers(rng, dtype)) if dtype == U8 else 0  # s8 weights are symmetric
+        self.bias = rng.integers(-3000, 3000, n, S32)
+        acc = accumulators(self.lhs, self.rhs.T, self.lhs_zero_point, self.rhs_zero_point, self.bias)
+        self.rhs_scale = F32(rng.uniform(0.001, 0.01))
+        self.scale = F32(self.lhs_scale * self.rhs_scale / (largest_factor or rng.uniform(60, 250) / np.abs(acc).max()))
+        self.zero_point = int(integers(rng, dtype))
+        if per_channel:
+            self.rhs_scale = ties(rng, acc, self.lhs_scale / self.scale)
+            # One rounding or two: they differ for results just below a tie.
+            self.rhs_scale *= F32(1 - rng.uniform(0, 2**-14, n))
+
+    def tensors(self):
+        return {"lhs": self.lhs, "rhs_nk": self.rhs, "lhs_zero_points": S32(self.lhs_zero_point),
+                "rhs_zero_points": S32(self.rhs_zero_point), "bias": self.bias, "dst_zero_point": S32(self.zero_point)}
+
+    def factors(self):
+        """LiteRT multiplies the scales in double per channel, in float per tensor."""
+        if self.rhs_scale.ndim:
+            return np.float64(self.lhs_scale) * self.rhs_scale / np.float64(self.scale)
+        return np.float64([self.lhs_scale * self.rhs_scale]) / np.float64(self.scale)
+
+    def add_to(self, model, op, activation):
+        """Adds the product as `op` to the model; returns its output."""
+        def shaped(array):  # CONV_2D: 1 x 1 x M x K by N x 1 x 1 x K
+            return array if op == "FULLY_CONNECTED" else array.reshape(-1, 1, 1, array.shape[-1])
+
+        lhs = model.input(shaped(self.lhs).swapaxes(0, -2), self.lhs_scale, self.lhs_zero_point)
+        rhs = model.constant(shaped(self.rhs), self.rhs_scale, self.rhs_zero_point)
+        bias = model.constant(self.bias, self.lhs_scale * self.rhs_scale)
+        m, n = len(self.lhs), len(self.rhs)
+        dst = model.tensor((m, n) if op == "FULLY_CONNECTED" else (1, 1, m, n), self.lhs.dtype, self.scale, self.zero_point)
+        model.operator(op, [lhs, rhs, bias], dst, activation)
+        return dst
+
+
+def tflite_products(rng):
+    """FULLY_CONNECTED and 1 x 1 CONV_2D by LiteRT's reference kernels."""
+    shapes = itertools.cycle(SHAPES)
+    kinds = [("FULLY_CONNECTED", S8, False), ("FULLY_CONNECTED", S8, True), ("FULLY_CONNECTED", U8, False), ("CONV_2D", S8, True)]
+    activations = {"no activation": tflite.NONE, "RELU": tflite.RELU, "RELU_N1_TO_1": tflite.RELU_N1_TO_1, "RELU6": tflite.RELU6}
+    for (op, dtype, per_channel), (name, activation) in itertools.product(kinds, activations.items()):
+        for regime in ("", "factor above 1"):
+            product = Product(rng, next(shapes), dtype, per_channel and not regime, 5 if regime else None)
+            model = tflite.Model()
+            product.add_to(model, op, activation)
+            yield name_of(product.lhs, product.rhs.T, op, "per channel," if product.rhs_scale.ndim else "per tensor,", name, regime), {
+                **product.tensors(),
+                **tflite_scaling(product.factors()),
+                **tflite_activation(activation, product.scale, product.zero_point, dtype),
+                "dst": model.run().reshape(len(product.lhs), -1),
+            }
+
+
+def tflite_residual(rng):
+    """CONV_2D and then ADD of a second input."""

@@ -1,0 +1,88 @@
+"""Builds small TFLite models and runs them with LiteRT's reference kernels; the quantization rules that models do not store."""
+import math
+
+import flatbuffers
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+NONE, RELU, RELU_N1_TO_1, RELU6 = range(4)  # schema.ActivationFunctionType
+
+
+def quantize_multiplier(factor):
+    """factor ~ multiplier / 2^31 * 2^shift."""
+    fraction, shift = math.frexp(factor)
+    multiplier = math.floor(fraction * 2**31 + 0.5)
+    if multiplier == 2**31:
+        multiplier, shift = 2**30, shift + 1
+    return (multiplier, shift) if shift >= -31 else (0, 0)
+
+
+def activation_range(activation, scale, zero_point, dtype):
+    """The clamp of an integer output; a bound is rounded half away from zero."""
+    def quantized(real):
+        ratio = np.float32(real) / scale
+        return zero_point + int(np.copysign(np.floor(np.abs(ratio) + np.float32(0.5)), ratio))
+
+    low, high = {NONE: (-np.inf, np.inf), RELU: (0, np.inf), RELU_N1_TO_1: (-1, 1), RELU6: (0, 6)}[activation]
+    limits = np.iinfo(dtype)
+    return (max(limits.min, quantized(low)) if np.isfinite(low) else limits.min,
+            min(limits.max, quantized(high)) if np.isfinite(high) else limits.max)
+
+
+class Model:
+    """One subgraph. Tensors and operators are added in order; the last tensor is the output."""
+
+    def __init__(self):
+        self.graph = schema.SubGraphT()
+        self.graph.tensors, self.graph.operators, self.graph.inputs = [], [], []
+        self.model = schema.ModelT()
+        self.model.version, self.model.subgraphs, self.model.operatorCodes = 3, [self.graph], []
+        self.model.buffers = [schema.BufferT()]  # buffer 0 = no data
+        self.feeds = []
+
+    def tensor(self, shape, dtype, scales, zero_point=0, axis=0):
+        quantization = schema.QuantizationParametersT()
+        quantization.scale = np.atleast_1d(scales).tolist()
+        quantization.zeroPoint = [zero_point] * len(quantization.scale)
+        quantization.quantizedDimension = axis
+        tensor = schema.TensorT()
+        tensor.shape, tensor.quantization, tensor.buffer = list(shape), quantization, 0
+        tensor.type = {"int8": schema.TensorType.INT8, "uint8": schema.TensorType.UINT8, "int32": schema.TensorType.INT32}[np.dtype(dtype).name]
+        self.graph.tensors.append(tensor)
+        return len(self.graph.tensors) - 1
+
+    def input(self, array, *quantization):
+        self.feeds.append(array)
+        self.graph.inputs.append(self.tensor(array.shape, array.dtype, *quantization))
+        return self.graph.inputs[-1]
+
+    def constant(self, array, *quantization):
+        index = self.tensor(array.shape, array.dtype, *quantization)
+        buffer = schema.BufferT()
+        buffer.data = np.frombuffer(array.tobytes(), np.uint8)
+        self.model.buffers.append(buffer)
+        self.graph.tensors[index].buffer = len(self.model.buffers) - 1
+        return index
+
+    def operator(self, name, options, inputs, output):
+        code = schema.OperatorCodeT()
+        code.builtinCode = code.deprecatedBuiltinCode = getattr(schema.BuiltinOperator, name)
+        code.version = 1
+        operator = schema.OperatorT()
+        operator.opcodeIndex, operator.inputs, operator.outputs = len(self.model.operatorCodes), inputs, [output]
+        operator.builtinOptions = options
+        operator.builtinOptionsType = getattr(schema.BuiltinOptions, type(options).__name__[:-1])
+        self.model.operatorCodes.append(code)
+        self.graph.operators.append(operator)
+
+    def run(self):
+        self.graph.outputs = [len(self.graph.tensors) - 1]
+        builder = flatbuffers.Builder()
+        builder.Finish(self.model.Pack(builder), b"TFL3")
+        interpreter = Interpreter(model_content=bytes(builder.Output()), experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+        interpreter.allocate_tensors()
+        for details, array in zip(interpreter.get_input_details(), self.feeds):
+            interpreter.set_tensor(details["index"], array)
+        interpreter.invoke()
+        return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
