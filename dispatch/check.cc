@@ -33,11 +33,4 @@ octet_status check_aligned(const void* pointer, const char* name, octet_error* e
   return fail(error, OCTET_MISALIGNED, "%s is at %p; it must be a multiple of OCTET_ALIGNMENT (%d)", name, pointer, OCTET_ALIGNMENT);
 }
 
-bool span_bytes(size_t batch, size_t batch_stride, size_t rows, size_t stride, size_t cols, size_t element, size_t* bytes) {
-  size_t matrices, lines;
-  return !__builtin_mul_overflow(batch - 1, batch_stride, &matrices) && !__builtin_mul_overflow(rows - 1, stride, &lines) &&
-         !__builtin_add_overflow(matrices, lines, bytes) && !__builtin_add_overflow(*bytes, cols, bytes) &&
-         !__builtin_mul_overflow(*bytes, element, bytes) && *bytes <= PTRDIFF_MAX;
-}
-
 }  // namespace octet

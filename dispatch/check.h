@@ -24,7 +24,12 @@ inline bool overlap(const void* a, size_t a_bytes, const void* b, size_t b_bytes
   return a && b && (uintptr_t)a < (uintptr_t)b + b_bytes && (uintptr_t)b < (uintptr_t)a + a_bytes;
 }
 
-// Bytes that `batch` matrices of rows x cols span; strides in elements. False if they leave size_t.
-bool span_bytes(size_t batch, size_t batch_stride, size_t rows, size_t stride, size_t cols, size_t element, size_t* bytes);
+// Bytes that `batch` matrices of rows x cols span; strides in elements. False if they leave the address space.
+inline bool span_bytes(size_t batch, size_t batch_stride, size_t rows, size_t stride, size_t cols, size_t element, size_t* bytes) {
+  size_t matrices, lines;
+  return !__builtin_mul_overflow(batch - 1, batch_stride, &matrices) && !__builtin_mul_overflow(rows - 1, stride, &lines) &&
+         !__builtin_add_overflow(matrices, lines, bytes) && !__builtin_add_overflow(*bytes, cols, bytes) &&
+         !__builtin_mul_overflow(*bytes, element, bytes) && *bytes <= PTRDIFF_MAX;
+}
 
 }  // namespace octet

@@ -408,11 +408,13 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   plan.narrow_in_kernel = f.mode == FinishMode::kFloat8 && !f.has_residual && !f.lut && !runtime_scales(d) &&
                           draft.max_scaled * 1.000001 < 2147483648.0 && draft.kernel->is(kNarrows) && draft.small_kernel->is(kNarrows);
   const size_t l2 = this_machine().cpu.l2_bytes;
-  plan.row_block_bytes = (l2 ? l2 : 512 * 1024) / 2;  // the other half is for the panel of weights that passes by
+  plan.block_rows = choose_block_rows(*plan.kernel, d.k, (l2 ? l2 : 512 * 1024) / 2);  // the other half is for the weights that pass by
   plan.bias = bias;
   if (draft.has_blob) {
     plan.packed = blob_matrix(d.packed, draft.blob, 0).panels;
     plan.packed_stride = (size_t)draft.blob.panels_stride;
+    plan.packed_lanes = plan.kernel->rhs_layout.lanes(d.n);
+    plan.packed_depth = plan.kernel->rhs_layout.depth(d.k);
     plan.columns = columns;
     plan.columns_count = draft.matrices;
   }
@@ -428,8 +430,8 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   gemm->max_bias = draft.max_bias;
   gemm->verbose = draft.environment.verbose;
   gemm->allocator = d.allocator;
-  const Partition whole = partition(plan, d.m_max, d.n, gemm->batch_max, 1);
-  gemm->needs_workspace = task_workspace(plan, whole, d.m_max, d.n, d.k) != 0;
+  gemm->needs_workspace = needs_workspace(plan);
+  gemm->plain = draft.has_blob && !gemm->needs_workspace && !runtime_scales(d) && !d.residual.type && draft.environment.verbose < 2;
   return gemm;
 }
 

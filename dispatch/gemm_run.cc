@@ -22,6 +22,12 @@ octet_status resolve(const char* name, const void* data, const void* array, size
   if (stride == 0) stride = cols;
   if (stride < cols) return fail(error, OCTET_BAD_STRIDE, "args.%s_stride = %zu is smaller than a row of %zu", name, stride, cols);
   size_t all;
+  if (batch == 1 && (rows | stride) >> 30 == 0) {  // cannot overflow: the usual case costs no checks
+    *span = ((rows - 1) * stride + cols) * element;
+    *stride_bytes = stride * element;
+    *batch_bytes = 0;
+    return OCTET_OK;
+  }
   if (!span_bytes(1, 0, rows, stride, cols, element, span) || (batch_stride == 0 && __builtin_mul_overflow(rows, stride, &batch_stride)) ||
       !span_bytes(batch, batch_stride, rows, stride, cols, element, &all))
     return fail(error, OCTET_BAD_SIZE, "args.%s: %zu matrices of %zu rows with stride %zu leave size_t", name, batch, rows, stride);
@@ -166,6 +172,30 @@ void run_one(void* arg, size_t index) {
   run_task(t.plan, t.run, task_of(t.partition, t.run.m, t.run.n, t.run.batch, index), t.workspace + index * t.stride);
 }
 
+// One plain matrix whose arguments are all in order, seen with as few instructions as that takes. Everything else, and everything wrong,
+// goes the long way, which knows the names.
+bool run_plain(const octet_gemm& gemm, const octet_gemm_args& a) {
+  const GemmPlan& plan = gemm.plan;
+  const bool only_matrices = !a.lhs_array && !a.dst_array && !a.residual && !a.residual_array && !a.rhs && !a.rhs_array && !a.rhs_zero_points &&
+                             !a.lhs_zero_points && !a.lhs_scales && !a.n && !a.k && a.batch <= 1;
+  if (!gemm.plain || !only_matrices || !a.lhs || !a.dst || a.m - 1 >= gemm.m_max) return false;
+  GemmRun run = {};
+  run.m = a.m;
+  run.n = plan.n;
+  run.k = plan.k;
+  run.lhs_stride = a.lhs_stride ? a.lhs_stride : run.k;
+  run.dst_stride = a.dst_stride ? a.dst_stride : run.n;
+  if (run.lhs_stride < run.k || run.dst_stride < run.n || (a.m | run.lhs_stride | run.dst_stride) >> 30) return false;
+  run.dst_stride *= plan.dst_bytes;
+  const size_t lhs_span = (a.m - 1) * run.lhs_stride + run.k, dst_span = (a.m - 1) * run.dst_stride + run.n * plan.dst_bytes;
+  if (overlap(a.dst, dst_span, a.lhs, lhs_span) || overlap(a.dst, dst_span, gemm.packed, gemm.packed_bytes) ||
+      overlap(a.dst, dst_span, a.workspace, a.workspace_bytes) || (uintptr_t)a.dst % plan.dst_bytes)
+    return false;
+  if (a.parallel_for && a.concurrency > 1) return false;
+  run_whole(plan, run, {(const uint8_t*)a.lhs, nullptr, nullptr, nullptr, nullptr, (uint8_t*)a.dst});
+  return true;
+}
+
 octet_status run(const octet_gemm& gemm, const octet_gemm_args& a, octet_error* error) {
   Call call = {a, {}, 0, 0, 0, 0, 0, 0, 0, 0};
   GemmRun& run = call.run;
@@ -199,7 +229,7 @@ octet_status run(const octet_gemm& gemm, const octet_gemm_args& a, octet_error* 
   }
   const double start = gemm.verbose > 1 ? now_microseconds() : 0;
   if (count == 1)
-    run_one(&tasks, 0);
+    run_task(gemm.plan, run, {0, run.batch, 0, run.m, 0, run.n}, tasks.workspace);
   else
     a.parallel_for(a.parallel_context, count, run_one, &tasks);
   if (gemm.verbose > 1) trace("run", gemm, run.m, run.n, run.k, run.batch, now_microseconds() - start);
@@ -228,5 +258,5 @@ octet_status octet_gemm_workspace(const octet_gemm* gemm, size_t m, size_t concu
 octet_status octet_gemm_run(const octet_gemm* gemm, const octet_gemm_args* args, octet_error* error) {
   if (!gemm || !args) return fail(error, OCTET_NULL_POINTER, "%s is null", gemm ? "args" : "gemm");
   if (args->struct_size != sizeof *args) return check_struct_size(args->struct_size, sizeof *args, "args", error);
-  return run(*gemm, *args, error);
+  return run_plain(*gemm, *args) ? OCTET_OK : run(*gemm, *args, error);
 }

@@ -58,7 +58,7 @@ static void* take(size_t bytes) {
 }
 
 static void* read_into(FILE* file, void* memory, size_t bytes) {
-  if (fread(memory, 1, bytes, file) != bytes) fail("a file ends too early");
+  if (fread(memory, 1, bytes, file) != bytes) fail("model.bin or images.bin ends too early");
   return memory;
 }
 

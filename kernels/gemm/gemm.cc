@@ -35,13 +35,10 @@ size_t padded_columns(const GemmPlan& plan, size_t n) { return round_up(n, plan.
 
 Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n, size_t k) {
   Workspace w = {};
+  w.rows = smaller(m, plan.block_rows);
+  if (!needs_workspace(plan)) return w;
   const size_t depth = kernel.gather ? round_up(k, kernel.lhs_kr) : k;
   if (kernel.gather) w.panel_bytes = round_up(round_up(kernel.mr, kernel.lhs_lanes_step) * depth * kernel.lhs_element_bytes, kAlignment);
-  // The prepared rows stay in a cache while all columns pass by. Rows read in place share the budget, for the same reason.
-  // The block's height comes from the declared depth, so that a run with less depth never needs more workspace.
-  const size_t row_bytes = plan.k * kernel.lhs_element_bytes;
-  const size_t block = plan.row_block_bytes / row_bytes / kernel.mr * kernel.mr;
-  w.rows = smaller(m, block < kernel.mr ? kernel.mr : block);
   const size_t tiles = divide_up(w.rows, kernel.mr);
   size_t end = 0;
   if (kernel.gather) w.panels = take(&end, tiles * w.panel_bytes);
@@ -82,7 +79,12 @@ struct LhsBlock {
 // The block's rows are cut into tiles of nearly equal height: 49 rows at mr = 12 are 10 10 10 10 9, not 12 12 12 12 1.
 struct Tiling {
   size_t count, height, taller;  // the first `taller` tiles have height + 1 rows
-  Tiling(size_t rows, size_t mr) : count(divide_up(rows, mr)), height(rows / count), taller(rows % count) {}
+  Tiling(size_t rows, size_t mr) : count(1), height(rows), taller(0) {
+    if (rows <= mr) return;  // a division is a good part of a small product
+    count = divide_up(rows, mr);
+    height = rows / count;
+    taller = rows % count;
+  }
   size_t rows(size_t tile) const { return height + (tile < taller); }
 };
 
@@ -163,72 +165,79 @@ void make_init(const Columns& columns, size_t n, size_t cols, size_t rows, const
 
 struct RhsBlock {
   const uint8_t* panels;   // of the whole matrix, or of the task's own columns
-  size_t n, first;         // columns that `panels` describes, and the first of them
-  Columns columns;         // indexed from `first`
+  size_t first;            // the first column that `panels` and `columns` describe
+  size_t lanes, depth;     // of the panels, in the layout's terms
+  Columns columns;
 };
 
 void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const RhsBlock& rhs,
-                    const LhsBlock& lhs, const Workspace& w, const GemmTask& task, size_t m0, size_t rows) {
+                    const LhsBlock& lhs, size_t panel_bytes, const GemmTask& task, size_t m0, size_t rows) {
   alignas(64) int32_t init_tile[kMaxTile];
   alignas(64) int32_t acc_tile[kMaxTile];
   float tensor_scales[16];
   const RhsLayout& layout = kernel.rhs_layout;
   const Finish& finish = plan.finish;
   const Tiling tiling(rows, kernel.mr);
-  const bool tensor_zero_point = plan.lhs_quant == LhsQuant::kPerTensor;
+  const bool tensor_quant = plan.lhs_quant == LhsQuant::kPerTensor;
   const bool init_per_row = lhs.zero_points || lhs.row_sums;
-  const bool direct_s32 = finish.mode == FinishMode::kS32;
-  if (tensor_zero_point && !direct_s32)
+  const bool s32 = finish.mode == FinishMode::kS32, in_place = s32 || plan.narrow_in_kernel;
+  if (tensor_quant && !s32)
     for (float& scale : tensor_scales) scale = lhs.tensor_scale;
 
-  Tile tile = {};
+  Tile tile;  // every field is set below; clearing it first would cost a small product dearly
   tile.lhs_stride = lhs.stride;
   tile.lhs_flip = lhs_flip(plan, kernel) ? 0x80808080u : 0;
   tile.depth = run.k;
+  tile.scale = nullptr;
   tile.narrow = &plan.narrow;
 
-  for (size_t n = task.n0; n < task.n1; n += kernel.nr) {
-    const size_t local = n - rhs.first, lane = local % layout.width;
-    const size_t width = layout.panel_width(local, rhs.n);
-    tile.cols = smaller(kernel.nr, task.n1 - n);
-    const size_t lanes = round_up(tile.cols, layout.step);
-    tile.rhs = rhs.panels + layout.panel_offset(local, run.k) + lane * layout.kr;
+  // Strips of nr columns, panel by panel. A task begins at a panel.
+  for (size_t panel = task.n0; panel < task.n1; panel += layout.width) {
+    const size_t local = panel - rhs.first, width = smaller(layout.width, rhs.lanes - local);
     tile.rhs_stride = width * layout.kr;
-    tile.init = rhs.columns.bias + local;
-    tile.init_stride = 0;
-    if (tensor_zero_point && !init_per_row) {
-      make_init(rhs.columns, local, lanes, 1, &lhs.tensor_zero_point, 0, nullptr, init_tile, 0);
-      tile.init = init_tile;
-    }
-
-    size_t i = 0;
-    for (size_t t = 0; t < tiling.count; i += tile.rows, ++t) {
-      tile.rows = tiling.rows(t);
-      tile.lhs = kernel.gather ? lhs.panels + t * w.panel_bytes : lhs.rows + i * lhs.stride;
-      if (init_per_row) {
-        const int32_t* zero_points = lhs.zero_points ? lhs.zero_points + i : tensor_zero_point ? &lhs.tensor_zero_point : nullptr;
-        make_init(rhs.columns, local, lanes, tile.rows, zero_points, lhs.zero_points ? 1 : 0, lhs.row_sums ? lhs.row_sums + i : nullptr,
-                  init_tile, lanes);
+    for (size_t lane = 0; lane < width && panel + lane < task.n1; lane += kernel.nr) {
+      const size_t n = panel + lane, lanes = smaller(kernel.nr, width - lane);
+      tile.cols = smaller(kernel.nr, task.n1 - n);
+      tile.rhs = rhs.panels + local * rhs.depth + lane * layout.kr;
+      tile.init = rhs.columns.bias + local + lane;
+      tile.init_stride = 0;
+      if (tensor_quant && !init_per_row) {
+        make_init(rhs.columns, local + lane, lanes, 1, &lhs.tensor_zero_point, 0, nullptr, init_tile, 0);
         tile.init = init_tile;
-        tile.init_stride = lanes;
       }
-      uint8_t* const dst = matrix.dst + (m0 + i) * run.dst_stride + n * plan.dst_bytes;
-      if (direct_s32 || plan.narrow_in_kernel) {
-        tile.dst = dst;
-        tile.dst_stride = run.dst_stride;
-        tile.scale = direct_s32 ? nullptr : finish.scale + n;
+
+      size_t i = 0;
+      for (size_t t = 0; t < tiling.count; i += tile.rows, ++t) {
+        tile.rows = tiling.rows(t);
+        tile.lhs = kernel.gather ? lhs.panels + t * panel_bytes : lhs.rows + i * lhs.stride;
+        if (init_per_row) {
+          const int32_t* zero_points = lhs.zero_points ? lhs.zero_points + i : tensor_quant ? &lhs.tensor_zero_point : nullptr;
+          make_init(rhs.columns, local + lane, lanes, tile.rows, zero_points, lhs.zero_points ? 1 : 0,
+                    lhs.row_sums ? lhs.row_sums + i : nullptr, init_tile, lanes);
+          tile.init = init_tile;
+          tile.init_stride = lanes;
+        }
+        uint8_t* const dst = matrix.dst + (m0 + i) * run.dst_stride + n * plan.dst_bytes;
+        if (in_place) {
+          tile.dst = dst;
+          tile.dst_stride = run.dst_stride;
+          if (!s32) tile.scale = finish.scale + n;
+          kernel.multiply(tile);
+          continue;
+        }
+        tile.dst = acc_tile;
+        tile.dst_stride = lanes * sizeof(int32_t);
         kernel.multiply(tile);
-        continue;
+        const float* row_scale = lhs.scales ? lhs.scales + i : tensor_quant ? tensor_scales : nullptr;
+        const uint8_t* residual = matrix.residual ? matrix.residual + (m0 + i) * run.residual_stride + n : nullptr;
+        kernel.finish(finish, {acc_tile, lanes, tile.rows, tile.cols, n, row_scale, dst, run.dst_stride, residual, run.residual_stride});
       }
-      tile.dst = acc_tile;
-      tile.dst_stride = lanes * sizeof(int32_t);
-      tile.scale = nullptr;
-      kernel.multiply(tile);
-      const float* row_scale = lhs.scales ? lhs.scales + i : tensor_zero_point ? tensor_scales : nullptr;
-      const uint8_t* residual = matrix.residual ? matrix.residual + (m0 + i) * run.residual_stride + n : nullptr;
-      kernel.finish(finish, {acc_tile, lanes, tile.rows, tile.cols, n, row_scale, dst, run.dst_stride, residual, run.residual_stride});
     }
   }
+}
+
+RhsBlock packed_rhs(const GemmPlan& plan, size_t index) {
+  return {plan.packed + index * plan.packed_stride, 0, plan.packed_lanes, plan.packed_depth, plan.columns[index]};
 }
 
 // Packs the task's columns of a run-time rhs into its workspace.
@@ -260,10 +269,19 @@ RhsBlock pack_rhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun
     negative[n] = (int32_t)((uint32_t)plan.bias[task.n0 + n] - correction);
   }
   for (size_t n = view.n; n < padded_columns(plan, view.n); ++n) negative[n] = weight_sum[n] = third[n] = 0;
-  return {workspace + w.rhs_panels, view.n, task.n0, {negative, weight_sum, any_zero_point ? third : nullptr}};
+  return {workspace + w.rhs_panels, task.n0, layout.lanes(view.n), layout.depth(run.k), {negative, weight_sum, any_zero_point ? third : nullptr}};
 }
 
 }  // namespace
+
+size_t choose_block_rows(const MicroKernel& kernel, size_t k, size_t cache_bytes) {
+  const size_t rows = cache_bytes / (k * kernel.lhs_element_bytes) / kernel.mr * kernel.mr;
+  return rows < kernel.mr ? kernel.mr : rows;
+}
+
+bool needs_workspace(const GemmPlan& plan) {
+  return plan.kernel->gather || plan.small_kernel->gather || plan.runtime_rhs || per_row(plan) || plan.columns[0].zero_point;
+}
 
 Partition partition(const GemmPlan& plan, size_t m, size_t n, size_t batch, size_t concurrency) {
   Partition best = {1, 1, 1, batch, m, n};
@@ -308,12 +326,24 @@ void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, ui
     const GemmMatrix matrix = run.matrix(run.matrix_context, b);
     const size_t packed = plan.columns_count > 1 ? b : 0;
     const RhsBlock rhs = plan.runtime_rhs ? pack_rhs(plan, kernel, run, matrix, w, task, workspace)
-                                          : RhsBlock{plan.packed + packed * plan.packed_stride, run.n, 0, plan.columns[packed]};
+                                          : packed_rhs(plan, packed);
     for (size_t m0 = task.m0; m0 < task.m1; m0 += w.rows) {
       const size_t rows = smaller(w.rows, task.m1 - m0);
       const LhsBlock lhs = prepare_lhs(plan, kernel, run, matrix, w, m0, rows, rhs.columns.zero_point != nullptr, workspace);
-      multiply_block(plan, kernel, run, matrix, rhs, lhs, w, task, m0, rows);
+      multiply_block(plan, kernel, run, matrix, rhs, lhs, w.panel_bytes, task, m0, rows);
     }
+  }
+}
+
+void run_whole(const GemmPlan& plan, const GemmRun& run, const GemmMatrix& matrix) {
+  const MicroKernel& kernel = kernel_for(plan, run.m);
+  const RhsBlock rhs = packed_rhs(plan, 0);
+  const GemmTask task = {0, 1, 0, run.m, 0, run.n};
+  LhsBlock lhs = {};
+  lhs.stride = run.lhs_stride;
+  for (size_t m0 = 0; m0 < run.m; m0 += plan.block_rows) {
+    lhs.rows = matrix.lhs + m0 * run.lhs_stride;
+    multiply_block(plan, kernel, run, matrix, rhs, lhs, 0, task, m0, smaller(plan.block_rows, run.m - m0));
   }
 }
 

@@ -30,10 +30,11 @@ struct GemmPlan {
   size_t dst_bytes;                 // of one output
   Finish finish;
   Narrow narrow;
-  size_t row_block_bytes;           // cache budget for a block of prepared lhs rows
+  size_t block_rows;                // lhs rows that stay in a cache while all columns pass by; a multiple of the kernel's mr
   const int32_t* bias;              // padded; run-time weights take it from here
   const uint8_t* packed;            // panels of matrix 0, null for run-time weights
-  size_t packed_stride;             // bytes between matrices; 0 if one serves the whole batch
+  size_t packed_stride;             // bytes between matrices
+  size_t packed_lanes, packed_depth;  // of the panels, in the layout's terms
   const Columns* columns;           // one per packed matrix
   size_t columns_count;
 };
@@ -60,6 +61,12 @@ struct GemmRun {
   const void* matrix_context;
 };
 
+// Rows per block for a cache budget. From the declared depth, so that a run with less depth never needs more workspace.
+size_t choose_block_rows(const MicroKernel& kernel, size_t k, size_t cache_bytes);
+
+// Whether any run of the plan needs workspace at all.
+bool needs_workspace(const GemmPlan& plan);
+
 // A box of the iteration space (batch x rows x columns) that one task computes with its own workspace.
 struct GemmTask {
   size_t batch0, batch1, m0, m1, n0, n1;
@@ -78,6 +85,9 @@ GemmTask task_of(const Partition& p, size_t m, size_t n, size_t batch, size_t in
 size_t task_workspace(const GemmPlan& plan, const Partition& p, size_t m, size_t n, size_t k);
 
 void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, uint8_t* workspace);
+
+// All rows and columns of one matrix, for a plan that needs no workspace: what a small product should cost and no more.
+void run_whole(const GemmPlan& plan, const GemmRun& run, const GemmMatrix& matrix);
 
 inline const MicroKernel& kernel_for(const GemmPlan& plan, size_t m) { return *(m <= plan.small_m ? plan.small_kernel : plan.kernel); }
 

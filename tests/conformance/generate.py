@@ -21,7 +21,8 @@ S8, U8, S32, F32 = np.int8, np.uint8, np.int32, np.float32
 ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU6, ACTIVATION_CLAMP = range(4)  # octet_activation
 
 # M, K, N: single values, whole tiles, and one more or less than them.
-SHAPES = [(1, 1, 1), (4, 16, 16), (3, 5, 7), (5, 33, 17), (1, 64, 64), (8, 50, 24), (13, 31, 33), (2, 130, 9), (6, 64, 49), (17, 7, 32)]
+SHAPES = [(1, 1, 1), (4, 16, 16), (3, 5, 7), (5, 33, 17), (1, 64, 64), (8, 50, 24), (13, 31, 33), (2, 130, 9), (6, 64, 49),
+          (17, 7, 32)]
 
 
 def integers(rng, dtype, shape=(), extremes=False):
@@ -29,6 +30,10 @@ def integers(rng, dtype, shape=(), extremes=False):
     if extremes:
         return rng.choice(np.array([limits.min, limits.max], dtype), shape)
     return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+
+
+def zero_points(rng, dtype, kind, channels=()):
+    return np.zeros((), dtype) if kind == "zero" else integers(rng, dtype, () if kind == "tensor" else channels)
 
 
 def accumulators(lhs, rhs, lhs_zero_point=0, rhs_zero_point=0, bias=0):
@@ -76,9 +81,8 @@ def matmul_integer(rng):
     for lhs_type, rhs_type in itertools.product((U8, S8), repeat=2):
         for lhs_kind, rhs_kind in itertools.product(("zero", "tensor", "row"), ("zero", "tensor", "column")):
             m, k, n = next(shapes)
-            lhs_zero_point = np.zeros((), lhs_type) if lhs_kind == "zero" else integers(rng, lhs_type, (m, 1) if lhs_kind == "row" else ())
-            rhs_zero_point = np.zeros((), rhs_type) if rhs_kind == "zero" else integers(rng, rhs_type, n if rhs_kind == "column" else ())
-            yield case(integers(rng, lhs_type, (m, k)), integers(rng, rhs_type, (k, n)), lhs_zero_point, rhs_zero_point,
+            yield case(integers(rng, lhs_type, (m, k)), integers(rng, rhs_type, (k, n)),
+                       zero_points(rng, lhs_type, lhs_kind, (m, 1)), zero_points(rng, rhs_type, rhs_kind, n),
                        f"lhs zero point: {lhs_kind}, rhs zero point: {rhs_kind}")
         yield case(integers(rng, lhs_type, (7, 67), True), integers(rng, rhs_type, (67, 18), True),
                    integers(rng, lhs_type, (7, 1), True), integers(rng, rhs_type, 18, True), "extremes")
@@ -148,102 +152,135 @@ def dynamic_quantize(rng):
                    {"rhs_kn": np.eye(k, dtype=S8), "scales": F32(1)})
 
     shapes = itertools.cycle([(1, 1), (16, 16), (5, 7), (33, 17), (64, 30), (130, 9), (31, 33)])
-    epilogues = itertools.cycle(("", "bias", "bias and ReLU"))
-    for rhs_type, zero_point_kind, per_column in itertools.product((S8, U8), ("zero", "tensor", "column"), (False, True)):
+    epilogues = itertools.cycle(("no bias", "bias", "bias and ReLU"))
+    for rhs_type, rhs_kind, scale_kind in itertools.product((S8, U8), ("zero", "tensor", "column"), ("tensor", "column")):
         (k, n), epilogue = next(shapes), next(epilogues)
-        rhs = integers(rng, rhs_type, (k, n))
-        rhs_zero_point = np.zeros((), rhs_type) if zero_point_kind == "zero" else integers(rng, rhs_type, n if zero_point_kind == "column" else ())
-        scale = np.asarray(F32(rng.uniform(0.001, 0.1, n if per_column else ())))
+        rhs, rhs_zero_point = integers(rng, rhs_type, (k, n)), zero_points(rng, rhs_type, rhs_kind, n)
+        scale = np.asarray(F32(rng.uniform(0.001, 0.1, n if scale_kind == "column" else ())))
         bias = F32(rng.standard_normal(n))
         nodes = [node("MatMulInteger", ["q", "b", "z", "bz"], ["acc"]), node("Cast", ["acc"], ["float"], to=TensorProto.FLOAT),
                  node("Mul", ["s", "bs"], ["scale"]), node("Mul", ["float", "scale"], ["scaled"])]
         inputs = {"b": rhs, "bz": rhs_zero_point, "bs": scale}
         tensors = {"rhs_kn": rhs, "rhs_zero_points": rhs_zero_point.astype(S32), "scales": scale}
-        if epilogue:
+        if epilogue != "no bias":
             nodes.append(node("Add", ["scaled", "bias"], ["sum"]))
             inputs["bias"] = tensors["bias_f32"] = bias
         if "ReLU" in epilogue:
             nodes.append(node("Relu", ["sum"], ["y"]))
             tensors["activations"] = S32(ACTIVATION_RELU)
-        yield case(f"float32 x {rhs_type.__name__} {k}x{n} rhs zero point: {zero_point_kind}, scale per {'column' if per_column else 'tensor'}"
-                   + (f", {epilogue}" if epilogue else ""), k, nodes, inputs, tensors)
+        name = f"float32 x {rhs.dtype} {k}x{n} rhs zero point: {rhs_kind}, scale: {scale_kind}, {epilogue}"
+        yield case(name, k, nodes, inputs, tensors)
 
 
 # ---- TFLite --------------------------------------------------------------------------------------------------------------------
 
 
-def tflite_scaling(factors):
-    """What Octet gets for LiteRT's double factors."""
-    multipliers, shifts = zip(*map(tflite.quantize_multiplier, factors))
-    return {"factors": np.float64(factors), "multipliers": S32(multipliers), "shifts": S32(shifts)}
-
-
-def tflite_activation(activation, scale, zero_point, dtype):
-    """The fused activation as every octet_activation that means the same."""
-    names = {tflite.NONE: [ACTIVATION_NONE], tflite.RELU: [ACTIVATION_RELU], tflite.RELU6: [ACTIVATION_RELU6]}.get(activation, [])
-    return {"activations": S32(names + [ACTIVATION_CLAMP]), "dst_scale": scale,
-            "clamp": F32(tflite.activation_range(activation, scale, zero_point, dtype))}
-
-
 class Product:
-    """A random matrix product for a TFLite model: the part that all its cases share."""
+    """A random matrix product as part of a TFLite model."""
 
-    def __init__(self, rng, shape, dtype, per_channel, largest_factor=None):
+    def __init__(self, rng, op, dtype, per_channel, shape, factor_above_1=False):
+        self.op = op
         m, k, n = shape
-        self.lhs, self.lhs_scale, self.lhs_zero_point = integers(rng, dtype, (m, k)), F32(rng.uniform(0.005, 0.05)), int(integers(rng, dtype))
-        self.rhs = np.maximum(integers(rng, dtype, (n, k)), -127)
-        self.rhs_zero_point = int(integers(rng, dtype)) if dtype == U8 else 0  # s8 weights are symmetric
+        self.lhs, self.rhs = integers(rng, dtype, (m, k)), integers(rng, dtype, (n, k))
         self.bias = rng.integers(-3000, 3000, n, S32)
+        self.lhs_zero_point, self.dst_zero_point = int(integers(rng, dtype)), int(integers(rng, dtype))
+        self.rhs_zero_point = int(integers(rng, dtype)) if dtype == U8 else 0  # s8 weights are symmetric
         acc = accumulators(self.lhs, self.rhs.T, self.lhs_zero_point, self.rhs_zero_point, self.bias)
-        self.rhs_scale = F32(rng.uniform(0.001, 0.01))
-        self.scale = F32(self.lhs_scale * self.rhs_scale / (largest_factor or rng.uniform(60, 250) / np.abs(acc).max()))
-        self.zero_point = int(integers(rng, dtype))
-        if per_channel:
-            self.rhs_scale = ties(rng, acc, self.lhs_scale / self.scale)
-            # One rounding or two: they differ for results just below a tie.
-            self.rhs_scale *= F32(1 - rng.uniform(0, 2**-14, n))
+        self.lhs_scale = F32(rng.uniform(0.005, 0.05))
+        self.rhs_scale = F32(rng.uniform(0.001, 0.01, n if per_channel else ()))
+        largest_factor = rng.uniform(1, 9) if factor_above_1 else rng.uniform(60, 250) / np.abs(acc).max()
+        self.dst_scale = F32(self.lhs_scale * self.rhs_scale.max() / largest_factor)
+        if per_channel and not factor_above_1:  # just below a tie, one rounding and two give different results
+            self.rhs_scale = ties(rng, acc, self.lhs_scale / self.dst_scale) * F32(1 - rng.uniform(0, 2**-14, n))
 
-    def tensors(self):
-        return {"lhs": self.lhs, "rhs_nk": self.rhs, "lhs_zero_points": S32(self.lhs_zero_point),
-                "rhs_zero_points": S32(self.rhs_zero_point), "bias": self.bias, "dst_zero_point": S32(self.zero_point)}
-
-    def factors(self):
-        """LiteRT multiplies the scales in double per channel, in float per tensor."""
-        if self.rhs_scale.ndim:
-            return np.float64(self.lhs_scale) * self.rhs_scale / np.float64(self.scale)
-        return np.float64([self.lhs_scale * self.rhs_scale]) / np.float64(self.scale)
-
-    def add_to(self, model, op, activation):
-        """Adds the product as `op` to the model; returns its output."""
-        def shaped(array):  # CONV_2D: 1 x 1 x M x K by N x 1 x 1 x K
-            return array if op == "FULLY_CONNECTED" else array.reshape(-1, 1, 1, array.shape[-1])
-
-        lhs = model.input(shaped(self.lhs).swapaxes(0, -2), self.lhs_scale, self.lhs_zero_point)
-        rhs = model.constant(shaped(self.rhs), self.rhs_scale, self.rhs_zero_point)
+    def add_to(self, model, activation):
+        """Appends the operator to the model and returns the index of its output."""
+        conv = self.op == "CONV_2D"
+        lhs = model.input(self.lhs[None, None] if conv else self.lhs, self.lhs_scale, self.lhs_zero_point)
+        rhs = model.constant(self.rhs[:, None, None] if conv else self.rhs, self.rhs_scale, self.rhs_zero_point)
         bias = model.constant(self.bias, self.lhs_scale * self.rhs_scale)
         m, n = len(self.lhs), len(self.rhs)
-        dst = model.tensor((m, n) if op == "FULLY_CONNECTED" else (1, 1, m, n), self.lhs.dtype, self.scale, self.zero_point)
-        model.operator(op, [lhs, rhs, bias], dst, activation)
+        dst = model.tensor((1, 1, m, n) if conv else (m, n), self.lhs.dtype, self.dst_scale, self.dst_zero_point)
+        model.operator(self.op, activation, [lhs, rhs, bias], dst, **({"strideH": 1, "strideW": 1} if conv else {}))
         return dst
 
+    def tensors(self):
+        # LiteRT multiplies the first two scales in double per channel, in float per tensor.
+        wide = np.float64 if self.rhs_scale.ndim else F32
+        factors = np.atleast_1d((wide(self.lhs_scale) * self.rhs_scale).astype(np.float64) / self.dst_scale)
+        multipliers, shifts = zip(*map(tflite.quantize_multiplier, factors))
+        return {"lhs": self.lhs, "rhs_nk": self.rhs, "bias": self.bias,
+                "lhs_zero_points": S32(self.lhs_zero_point), "rhs_zero_points": S32(self.rhs_zero_point),
+                "factors": factors, "multipliers": S32(multipliers), "shifts": S32(shifts)}
 
-def tflite_products(rng):
+    def name(self, *words):
+        return name_of(self.lhs, self.rhs.T, self.op, "per channel" if self.rhs_scale.ndim else "per tensor", *words)
+
+
+ACTIVATIONS = {"NONE": tflite.NONE, "RELU": tflite.RELU, "RELU_N1_TO_1": tflite.RELU_N1_TO_1, "RELU6": tflite.RELU6}
+
+
+def activated(activation, scale, zero_point, dtype):
+    """An output with a fused activation, given as every octet_activation that means the same."""
+    same = {"NONE": [ACTIVATION_NONE], "RELU": [ACTIVATION_RELU], "RELU6": [ACTIVATION_RELU6]}.get(activation, [])
+    return {"dst_scale": scale, "dst_zero_point": S32(zero_point), "activations": S32([*same, ACTIVATION_CLAMP]),
+            "clamp": F32(tflite.activation_range(ACTIVATIONS[activation], scale, zero_point, dtype))}
+
+
+def fully_connected(rng):
     """FULLY_CONNECTED and 1 x 1 CONV_2D by LiteRT's reference kernels."""
     shapes = itertools.cycle(SHAPES)
     kinds = [("FULLY_CONNECTED", S8, False), ("FULLY_CONNECTED", S8, True), ("FULLY_CONNECTED", U8, False), ("CONV_2D", S8, True)]
-    activations = {"no activation": tflite.NONE, "RELU": tflite.RELU, "RELU_N1_TO_1": tflite.RELU_N1_TO_1, "RELU6": tflite.RELU6}
-    for (op, dtype, per_channel), (name, activation) in itertools.product(kinds, activations.items()):
-        for regime in ("", "factor above 1"):
-            product = Product(rng, next(shapes), dtype, per_channel and not regime, 5 if regime else None)
-            model = tflite.Model()
-            product.add_to(model, op, activation)
-            yield name_of(product.lhs, product.rhs.T, op, "per channel," if product.rhs_scale.ndim else "per tensor,", name, regime), {
-                **product.tensors(),
-                **tflite_scaling(product.factors()),
-                **tflite_activation(activation, product.scale, product.zero_point, dtype),
-                "dst": model.run().reshape(len(product.lhs), -1),
-            }
+    for kind, activation, factor_above_1 in itertools.product(kinds, ACTIVATIONS, (False, True)):
+        product = Product(rng, *kind, next(shapes), factor_above_1)
+        model = tflite.Model()
+        product.add_to(model, ACTIVATIONS[activation])
+        yield product.name(activation, "factor above 1" if factor_above_1 else ""), {
+            **product.tensors(),
+            **activated(activation, product.dst_scale, product.dst_zero_point, product.lhs.dtype),
+            "dst": model.run().reshape(len(product.lhs), -1),
+        }
 
 
-def tflite_residual(rng):
-    """CONV_2D and then ADD of a second input."""
+def residual(rng):
+    """CONV_2D followed by the ADD of a second input, by LiteRT's reference kernels."""
+    shapes = itertools.cycle(SHAPES[1:])
+    for activation, larger in itertools.product(ACTIVATIONS, ("product", "residual")):
+        product = Product(rng, "CONV_2D", S8, True, next(shapes))
+        m, n = len(product.lhs), len(product.rhs)
+        addend, addend_zero_point = integers(rng, S8, (1, 1, m, n)), int(integers(rng, S8))
+        addend_scale = F32(product.dst_scale * rng.uniform(*{"product": (0.1, 1), "residual": (1, 10)}[larger]))
+        dst_scale, dst_zero_point = F32(max(product.dst_scale, addend_scale) * rng.uniform(0.5, 1.5)), int(integers(rng, S8))
+
+        model = tflite.Model()
+        inputs = [product.add_to(model, tflite.NONE), model.input(addend, addend_scale, addend_zero_point)]
+        model.operator("ADD", ACTIVATIONS[activation], inputs, model.tensor(addend.shape, S8, dst_scale, dst_zero_point))
+
+        # ADD shifts its inputs left by 20 bits and scales them to half a unit of the larger one.
+        unit = 2 * np.float64(max(product.dst_scale, addend_scale))
+        scales = [product.dst_scale / unit, addend_scale / unit, unit / (2**20 * np.float64(dst_scale))]
+        yield product.name("+ ADD", activation, f"larger {larger}"), {
+            **product.tensors(),
+            **activated(activation, dst_scale, dst_zero_point, S8),
+            "residual": addend.reshape(m, n),
+            "residual_zero_points": S32([addend_zero_point, product.dst_zero_point]),
+            "residual_scales": S32([tflite.quantize_multiplier(scale) for scale in scales]),
+            "dst": model.run().reshape(m, n),
+        }
+
+
+def main():
+    # ONNX Runtime's AVX2 kernels saturate 16-bit sums of u8 x s8; with VNNI they are exact.
+    if "vnni" not in pathlib.Path("/proc/cpuinfo").read_text():
+        raise SystemExit("generate.py needs a CPU with VNNI")
+    for group in (matmul_integer, qlinear_matmul, dynamic_quantize, fully_connected, residual):
+        cases = list(group(np.random.default_rng(2024)))
+        vectors.write(HERE / "vectors" / f"{group.__name__}.bin", cases)
+        print(f"{group.__name__}: {len(cases)} cases, {sum(tensors['dst'].size for _, tensors in cases)} results")
+    packages = (line.split("==")[0] for line in (HERE / "requirements.txt").read_text().split())
+    versions = "".join(f"{package} {importlib.metadata.version(package)}\n" for package in packages)
+    (HERE / "vectors" / "versions.txt").write_text(versions)
+
+
+if __name__ == "__main__":
+    main()

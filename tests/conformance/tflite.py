@@ -48,7 +48,7 @@ class Model:
         quantization.quantizedDimension = axis
         tensor = schema.TensorT()
         tensor.shape, tensor.quantization, tensor.buffer = list(shape), quantization, 0
-        tensor.type = {"int8": schema.TensorType.INT8, "uint8": schema.TensorType.UINT8, "int32": schema.TensorType.INT32}[np.dtype(dtype).name]
+        tensor.type = getattr(schema.TensorType, np.dtype(dtype).name.upper())
         self.graph.tensors.append(tensor)
         return len(self.graph.tensors) - 1
 
@@ -65,14 +65,17 @@ class Model:
         self.graph.tensors[index].buffer = len(self.model.buffers) - 1
         return index
 
-    def operator(self, name, options, inputs, output):
+    def operator(self, name, activation, inputs, output, **settings):
         code = schema.OperatorCodeT()
         code.builtinCode = code.deprecatedBuiltinCode = getattr(schema.BuiltinOperator, name)
         code.version = 1
+        kind = {"FULLY_CONNECTED": "FullyConnectedOptions", "CONV_2D": "Conv2DOptions", "ADD": "AddOptions"}[name]
+        options = getattr(schema, kind + "T")()
+        for key, setting in dict(settings, fusedActivationFunction=activation).items():
+            setattr(options, key, setting)
         operator = schema.OperatorT()
         operator.opcodeIndex, operator.inputs, operator.outputs = len(self.model.operatorCodes), inputs, [output]
-        operator.builtinOptions = options
-        operator.builtinOptionsType = getattr(schema.BuiltinOptions, type(options).__name__[:-1])
+        operator.builtinOptions, operator.builtinOptionsType = options, getattr(schema.BuiltinOptions, kind)
         self.model.operatorCodes.append(code)
         self.graph.operators.append(operator)
 
@@ -80,7 +83,8 @@ class Model:
         self.graph.outputs = [len(self.graph.tensors) - 1]
         builder = flatbuffers.Builder()
         builder.Finish(self.model.Pack(builder), b"TFL3")
-        interpreter = Interpreter(model_content=bytes(builder.Output()), experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+        interpreter = Interpreter(model_content=bytes(builder.Output()),
+                                  experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
         interpreter.allocate_tensors()
         for details, array in zip(interpreter.get_input_details(), self.feeds):
             interpreter.set_tensor(details["index"], array)
