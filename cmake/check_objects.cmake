@@ -1,0 +1,53 @@
+# What may be in an object of the library:
+#   - every symbol that it defines is octet_* (C) or octet:: (C++), and everything it needs is its own or in the C library's list below;
+#   - no static initialisers;
+#   - kernels define no weak symbol: compiled with AVX-512 flags and kept by the linker for everybody, it is a SIGILL on older CPUs.
+cmake_minimum_required(VERSION 3.22)
+set(c_library memcpy memmove memset memcmp strlen strcmp strncmp getenv snprintf vsnprintf fprintf fputs stderr posix_memalign malloc free
+  clock_gettime getauxval sysconf __stack_chk_fail _GLOBAL_OFFSET_TABLE_
+  # what fortified C libraries and outlined Arm atomics turn some of them into
+  __memcpy_chk __memset_chk __snprintf_chk __vsnprintf_chk __fprintf_chk
+  __aarch64_ldadd4_acq_rel __aarch64_cas4_acq_rel)
+set(ours "^(octet_[a-z0-9_]+|_ZN?K?5octet.*)$")
+set(kernel_folders "/kernels/(ref|x86|arm)/")
+
+set(defined)
+set(needed)
+file(STRINGS ${OBJECTS} objects)
+foreach(object IN LISTS objects)
+  cmake_path(GET object FILENAME name)
+  execute_process(COMMAND ${NM} -P ${object} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE "\n" ";" symbols "${symbols}")
+  foreach(line IN LISTS symbols)
+    if(NOT line MATCHES "^([^ ]+) ([A-Za-z])")
+      continue()
+    endif()
+    set(symbol ${CMAKE_MATCH_1})
+    set(type ${CMAKE_MATCH_2})
+    if(type MATCHES "[WVuvw]" AND object MATCHES "${kernel_folders}")
+      message(SEND_ERROR "${name}: weak symbol ${symbol}; a kernel may not define any")
+    endif()
+    if(type STREQUAL "U")
+      list(APPEND needed ${symbol})
+    elseif(type MATCHES "[A-Zu]")
+      list(APPEND defined ${symbol})
+      if(NOT symbol MATCHES "${ours}")
+        message(SEND_ERROR "${name}: defines ${symbol}, which is neither octet_* nor octet::")
+      endif()
+    endif()
+  endforeach()
+  execute_process(COMMAND ${OBJDUMP} -h ${object} OUTPUT_VARIABLE sections COMMAND_ERROR_IS_FATAL ANY)
+  if(sections MATCHES " \\.(init_array|ctors|preinit_array)")
+    message(SEND_ERROR "${name}: has a static initialiser (section ${CMAKE_MATCH_1})")
+  endif()
+endforeach()
+
+list(REMOVE_DUPLICATES needed)
+list(REMOVE_ITEM needed ${defined} ${c_library})
+if(needed)
+  message(SEND_ERROR "The archive needs what a C program may not have: ${needed}")
+endif()
+list(LENGTH objects count)
+file(SIZE ${ARCHIVE} bytes)
+math(EXPR kib "(${bytes} + 1023) / 1024")
+message(STATUS "${count} objects are clean; the archive has ${kib} KiB")

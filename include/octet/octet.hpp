@@ -1,0 +1,162 @@
+// Ownership over octet.h for C++17: nothing is computed here. Works with -fno-exceptions and -fno-rtti; failure is a value.
+//
+//     auto weights = octet::PackedWeights::pack(rhs);                // rhs: octet_rhs_desc
+//     if (!weights) return fail(weights.error().message);
+//     auto desc = octet::make<octet_gemm_desc>();
+//     weights->attach(desc);
+//     ...
+//     auto gemm = octet::Gemm::create(desc);                         // the packed weights must outlive it
+//     auto workspace = gemm->workspace(m);                           // one for each thread that runs at the same time
+//     auto args = octet::make<octet_gemm_args>();
+//     workspace->attach(args);
+//     ...
+//     if (octet_status s = gemm->run(args, &error)) ...
+#ifndef OCTET_OCTET_HPP_
+#define OCTET_OCTET_HPP_
+
+#include <octet/octet.h>
+
+#include <new>
+#include <utility>
+
+namespace octet {
+
+// A descriptor, argument or information struct with its struct_size set and all else zero.
+template <class Struct>
+Struct make() {
+  Struct s = {};
+  s.struct_size = sizeof s;
+  return s;
+}
+
+// A value, or the error that kept it from being made. Test it before using *result.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : value_(std::move(value)) {}
+  Result(const octet_error& error) : error_(error) {}
+
+  explicit operator bool() const { return error_.status == OCTET_OK; }
+  octet_status status() const { return error_.status; }
+  const octet_error& error() const { return error_; }
+  T& operator*() { return value_; }
+  const T& operator*() const { return value_; }
+  T* operator->() { return &value_; }
+  const T* operator->() const { return &value_; }
+
+ private:
+  T value_ = {};
+  octet_error error_ = {};
+};
+
+// Bytes at OCTET_ALIGNMENT. Move-only; empty unless allocate succeeded.
+class AlignedBuffer {
+ public:
+  AlignedBuffer() = default;
+  AlignedBuffer(AlignedBuffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~AlignedBuffer() { ::operator delete(data_, std::align_val_t{OCTET_ALIGNMENT}); }
+
+  static Result<AlignedBuffer> allocate(size_t bytes) {
+    AlignedBuffer buffer;
+    if (bytes == 0) return buffer;
+    buffer.data_ = ::operator new(bytes, std::align_val_t{OCTET_ALIGNMENT}, std::nothrow);
+    if (!buffer.data_) return octet_error{OCTET_OUT_OF_MEMORY, "an aligned buffer could not be allocated"};
+    buffer.size_ = bytes;
+    return buffer;
+  }
+
+  void* data() { return data_; }
+  const void* data() const { return data_; }
+  size_t size() const { return size_; }
+
+ private:
+  void* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// Weights packed for one tier, in memory of their own. For a blob in a mapped file use octet_gemm_desc::packed directly.
+class PackedWeights {
+ public:
+  static Result<PackedWeights> pack(const octet_rhs_desc& rhs, octet_isa isa = OCTET_ISA_AUTO) {
+    octet_error error;
+    size_t bytes;
+    if (octet_pack_size(&rhs, isa, &bytes, &error)) return error;
+    Result<AlignedBuffer> blob = AlignedBuffer::allocate(bytes);
+    if (!blob) return blob.error();
+    if (octet_pack(&rhs, isa, blob->data(), bytes, &error)) return error;
+    PackedWeights weights;
+    weights.blob_ = std::move(*blob);
+    return weights;
+  }
+
+  const void* data() const { return blob_.data(); }
+  size_t size() const { return blob_.size(); }
+  void attach(octet_gemm_desc& desc) const {
+    desc.packed = data();
+    desc.packed_bytes = size();
+  }
+
+ private:
+  AlignedBuffer blob_;
+};
+
+// The scratch memory of one run at a time.
+class Workspace {
+ public:
+  explicit Workspace(AlignedBuffer memory = {}, size_t concurrency = 1) : memory_(std::move(memory)), concurrency_(concurrency) {}
+  size_t size() const { return memory_.size(); }
+  void attach(octet_gemm_args& args) {
+    args.workspace = memory_.data();
+    args.workspace_bytes = memory_.size();
+    args.concurrency = concurrency_;
+  }
+
+ private:
+  AlignedBuffer memory_;
+  size_t concurrency_ = 1;
+};
+
+// Owns an octet_gemm. Immutable: any number of threads may run it, each with its own workspace.
+class Gemm {
+ public:
+  Gemm() = default;
+  Gemm(Gemm&& other) noexcept : gemm_(std::exchange(other.gemm_, nullptr)) {}
+  Gemm& operator=(Gemm&& other) noexcept {
+    std::swap(gemm_, other.gemm_);
+    return *this;
+  }
+  ~Gemm() { octet_gemm_destroy(gemm_); }
+
+  static Result<Gemm> create(const octet_gemm_desc& desc) {
+    octet_error error;
+    Gemm gemm;
+    if (octet_gemm_create(&desc, &gemm.gemm_, &error)) return error;
+    return gemm;
+  }
+
+  // For runs of at most m rows on at most `concurrency` tasks.
+  Result<Workspace> workspace(size_t m, size_t concurrency = 1) const {
+    octet_error error;
+    size_t bytes;
+    if (octet_gemm_workspace(gemm_, m, concurrency, &bytes, &error)) return error;
+    Result<AlignedBuffer> memory = AlignedBuffer::allocate(bytes);
+    if (!memory) return memory.error();
+    return Workspace(std::move(*memory), concurrency);
+  }
+
+  octet_status run(const octet_gemm_args& args, octet_error* error = nullptr) const { return octet_gemm_run(gemm_, &args, error); }
+  const char* kernel(size_t m) const { return octet_gemm_kernel(gemm_, m); }
+  octet_gemm* get() const { return gemm_; }
+
+ private:
+  octet_gemm* gemm_ = nullptr;
+};
+
+}  // namespace octet
+
+#endif  // OCTET_OCTET_HPP_
