@@ -20,9 +20,20 @@
 enum { kBatch = 32, kMaxLayers = 8, kMaxCount = 32767, kRepeats = 20, kMemory = 4 << 20 };
 
 /* The files hold these three headers as they are here: every CPU that Octet has kernels for is little-endian. */
-typedef struct { char magic[8]; uint32_t layers; float float_accuracy; } model_header;
-typedef struct { uint32_t n, k; int32_t lhs_zero_point, dst_zero_point; uint32_t relu; } layer_header;
-typedef struct { char magic[8]; uint32_t images, pixels; } images_header;
+typedef struct {
+  char magic[8];
+  uint32_t layers;
+  float float_accuracy;
+} model_header;
+typedef struct {
+  uint32_t n, k;
+  int32_t lhs_zero_point, dst_zero_point;
+  uint32_t relu;
+} layer_header;
+typedef struct {
+  char magic[8];
+  uint32_t images, pixels;
+} images_header;
 
 typedef struct {
   uint32_t n, k;

@@ -1,4 +1,4 @@
-"""Builds small TFLite models and runs them with LiteRT's reference kernels; the quantization rules that models do not store."""
+"""Builds small TFLite models and runs them with LiteRT's reference kernels; holds the rules that a model does not state."""
 import math
 
 import flatbuffers
@@ -6,7 +6,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
-NONE, RELU, RELU_N1_TO_1, RELU6 = range(4)  # schema.ActivationFunctionType
+ACTIVATIONS = {"NONE": (None, None), "RELU": (0, None), "RELU_N1_TO_1": (-1, 1), "RELU6": (0, 6)}
 
 
 def quantize_multiplier(factor):
@@ -19,15 +19,17 @@ def quantize_multiplier(factor):
 
 
 def activation_range(activation, scale, zero_point, dtype):
-    """The clamp of an integer output; a bound is rounded half away from zero."""
-    def quantized(real):
-        ratio = np.float32(real) / scale
-        return zero_point + int(np.copysign(np.floor(np.abs(ratio) + np.float32(0.5)), ratio))
-
-    low, high = {NONE: (-np.inf, np.inf), RELU: (0, np.inf), RELU_N1_TO_1: (-1, 1), RELU6: (0, 6)}[activation]
+    """The clamp of an integer output: the real bounds, rounded half away from zero."""
     limits = np.iinfo(dtype)
-    return (max(limits.min, quantized(low)) if np.isfinite(low) else limits.min,
-            min(limits.max, quantized(high)) if np.isfinite(high) else limits.max)
+
+    def quantized(real, limit):
+        if real is None:
+            return limit
+        ratio = np.float32(real) / scale
+        return np.clip(zero_point + int(ratio + np.copysign(np.float32(0.5), ratio)), limits.min, limits.max)
+
+    low, high = ACTIVATIONS[activation]
+    return quantized(low, limits.min), quantized(high, limits.max)
 
 
 class Model:
@@ -41,11 +43,10 @@ class Model:
         self.model.buffers = [schema.BufferT()]  # buffer 0 = no data
         self.feeds = []
 
-    def tensor(self, shape, dtype, scales, zero_point=0, axis=0):
+    def tensor(self, shape, dtype, scales, zero_point=0):
         quantization = schema.QuantizationParametersT()
         quantization.scale = np.atleast_1d(scales).tolist()
         quantization.zeroPoint = [zero_point] * len(quantization.scale)
-        quantization.quantizedDimension = axis
         tensor = schema.TensorT()
         tensor.shape, tensor.quantization, tensor.buffer = list(shape), quantization, 0
         tensor.type = getattr(schema.TensorType, np.dtype(dtype).name.upper())
@@ -71,7 +72,8 @@ class Model:
         code.version = 1
         kind = {"FULLY_CONNECTED": "FullyConnectedOptions", "CONV_2D": "Conv2DOptions", "ADD": "AddOptions"}[name]
         options = getattr(schema, kind + "T")()
-        for key, setting in dict(settings, fusedActivationFunction=activation).items():
+        options.fusedActivationFunction = getattr(schema.ActivationFunctionType, activation)
+        for key, setting in settings.items():
             setattr(options, key, setting)
         operator = schema.OperatorT()
         operator.opcodeIndex, operator.inputs, operator.outputs = len(self.model.operatorCodes), inputs, [output]
