@@ -1,16 +1,16 @@
 # ctest checks of what the compiler does not check. Those of object code look at Release objects, the ones that ship.
-add_test(NAME check_layering COMMAND ${CMAKE_COMMAND} -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/check_layering.cmake)
+add_test(NAME check_layering${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/check_layering.cmake)
 
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize|-flto" AND NOT APPLE)
   file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt CONTENT "$<JOIN:$<TARGET_OBJECTS:octet>,\n>\n" TARGET octet)
-  add_test(NAME check_objects COMMAND ${CMAKE_COMMAND} -D OBJECTS=${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt -D ARCHIVE=$<TARGET_FILE:octet>
+  add_test(NAME check_objects${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D OBJECTS=${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt -D ARCHIVE=$<TARGET_FILE:octet>
     -D NM=${CMAKE_NM} -D OBJDUMP=${CMAKE_OBJDUMP} -P ${PROJECT_SOURCE_DIR}/cmake/check_objects.cmake)
 endif()
 
 # Installs, moves the installation, then builds and runs the projects in tests/consumer against it.
 if(OCTET_INSTALL AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   foreach(consumer c cpp pkg-config)
-    add_test(NAME consumer_${consumer} COMMAND ${CMAKE_COMMAND} -D CONSUMER=${consumer}
+    add_test(NAME consumer_${consumer}${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D CONSUMER=${consumer}
       -D SOURCE_DIR=${PROJECT_SOURCE_DIR}/tests/consumer -D BUILD_DIR=${PROJECT_BINARY_DIR} -D CONFIG=$<CONFIG> -D GENERATOR=${CMAKE_GENERATOR}
       -D C_COMPILER=${CMAKE_C_COMPILER} -D TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE} -D "EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}"
       -D OBJDUMP=${CMAKE_OBJDUMP} -D LIBDIR=${CMAKE_INSTALL_LIBDIR} -P ${PROJECT_SOURCE_DIR}/tests/consumer/run.cmake)
