@@ -1,0 +1,67 @@
+#include "api.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tool {
+
+void check(octet_status status, const octet_error& error) {
+  if (status != OCTET_OK) throw Error(fmt::format("{}: {}", octet_status_name(status), error.message));
+}
+
+octet_cpu_info cpu_info() {
+  octet_cpu_info info = sized<octet_cpu_info>();
+  octet_error error = {};
+  check(octet_get_cpu_info(&info, &error), error);
+  return info;
+}
+
+std::vector<octet_kernel_info> kernels() {
+  std::vector<octet_kernel_info> all;
+  octet_kernel_info kernel = sized<octet_kernel_info>();
+  while (octet_get_kernel_info(all.size(), &kernel, nullptr) == OCTET_OK) all.push_back(kernel);
+  return all;
+}
+
+octet_kernel_info usable_kernel(const std::string& name) {
+  std::vector<std::string> usable;
+  for (const octet_kernel_info& kernel : kernels()) {
+    if (kernel.usable && name == kernel.name) return kernel;
+    if (kernel.usable) usable.push_back(kernel.name);
+    if (name == kernel.name) throw Error(fmt::format("this CPU cannot run the kernel '{}'", name));
+  }
+  throw Error(fmt::format("there is no kernel '{}'; usable here: {}", name, fmt::join(usable, ", ")));
+}
+
+octet_isa usable_isa(const std::string& name) {
+  const octet_cpu_info cpu = cpu_info();
+  const uint32_t usable = cpu.detected_isas & ~cpu.demoted_isas;
+  for (int i = OCTET_ISA_SCALAR; i <= OCTET_ISA_I8MM; ++i) {
+    const octet_isa isa = static_cast<octet_isa>(i);
+    if (name != octet_isa_name(isa)) continue;
+    if (usable >> i & 1) return isa;
+    throw Error(fmt::format("this CPU cannot run the tier {}; usable here: {}", name, names_of(usable)));
+  }
+  throw Error(fmt::format("there is no tier '{}'; usable here: {}", name, names_of(usable)));
+}
+
+std::string names_of(uint32_t isas) {
+  std::vector<const char*> names;
+  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_I8MM; ++isa)
+    if (isas >> isa & 1) names.push_back(octet_isa_name(static_cast<octet_isa>(isa)));
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, " "));
+}
+
+const char* type_name(octet_type type) {
+  switch (type) {
+    case OCTET_S8: return "s8";
+    case OCTET_U8: return "u8";
+    case OCTET_S32: return "s32";
+    case OCTET_F32: return "f32";
+  }
+  return "?";
+}
+
+size_t type_bytes(octet_type type) { return type == OCTET_S8 || type == OCTET_U8 ? 1 : 4; }
+
+}  // namespace tool

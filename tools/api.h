@@ -1,0 +1,47 @@
+// The C API with exceptions for errors, and the names that the command line uses.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "octet/octet.h"
+
+namespace tool {
+
+// Something the user can put right: a bad argument, an unusable kernel, a file that cannot be written.
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Throws what the library says about a failed call.
+void check(octet_status status, const octet_error& error);
+
+// A descriptor of the C API, empty but for its size.
+template <typename Struct>
+Struct sized() {
+  Struct empty = {};
+  empty.struct_size = sizeof empty;
+  return empty;
+}
+
+octet_cpu_info cpu_info();
+std::vector<octet_kernel_info> kernels();
+
+// The kernel of that name; throws if it does not exist or this CPU cannot run it.
+octet_kernel_info usable_kernel(const std::string& name);
+// The tier of that name; throws if it does not exist or this CPU cannot run it.
+octet_isa usable_isa(const std::string& name);
+std::string names_of(uint32_t isas);  // "SCALAR AVX2", "none"
+
+const char* type_name(octet_type type);  // "s8"
+size_t type_bytes(octet_type type);
+
+struct GemmDeleter {
+  void operator()(octet_gemm* gemm) const { octet_gemm_destroy(gemm); }
+};
+using Gemm = std::unique_ptr<octet_gemm, GemmDeleter>;
+
+}  // namespace tool

@@ -1,0 +1,22 @@
+#include "buffer.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <new>
+
+namespace tool {
+
+Buffer::Buffer(size_t bytes) : bytes_(bytes) {
+  constexpr size_t kHugePage = 2 << 20, kPage = 4096;
+  const size_t alignment = bytes >= kHugePage ? kHugePage : kPage;
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignment, (bytes / alignment + 1) * alignment) != 0) throw std::bad_alloc();
+  memory_.reset(static_cast<uint8_t*>(memory));
+#if defined(MADV_HUGEPAGE)
+  if (alignment == kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: without it the buffer is as good, only slower
+#endif
+  std::memset(memory, 0, bytes);
+}
+
+}  // namespace tool

@@ -1,0 +1,29 @@
+// Zeroed memory, aligned as the library asks. Large buffers sit on huge pages, for every contestant of a bench alike.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+namespace tool {
+
+struct Free {
+  void operator()(void* memory) const { std::free(memory); }
+};
+
+class Buffer {
+ public:
+  explicit Buffer(size_t bytes = 0);
+  template <typename T = uint8_t>
+  T* as() const {
+    return reinterpret_cast<T*>(memory_.get());
+  }
+  size_t size() const { return bytes_; }
+
+ private:
+  std::unique_ptr<uint8_t, Free> memory_;
+  size_t bytes_;
+};
+
+}  // namespace tool

@@ -1,0 +1,29 @@
+// Seconds. A single-threaded bench reads the thread's own clock, which stands still while the thread is preempted: on a shared machine
+// wall time would measure the neighbours. Several threads are timed by the wall.
+#pragma once
+
+#include <time.h>
+
+namespace tool {
+
+class Clock {
+ public:
+  explicit Clock(bool single_thread) : id_(single_thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC) {}
+  double now() const {
+    timespec t;
+    clock_gettime(id_, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  }
+  template <typename Function>
+  double time(Function&& function) const {
+    const double start = now();
+    function();
+    return now() - start;
+  }
+  const char* name() const { return id_ == CLOCK_MONOTONIC ? "wall" : "thread cpu"; }
+
+ private:
+  clockid_t id_;
+};
+
+}  // namespace tool

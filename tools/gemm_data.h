@@ -1,0 +1,49 @@
+// One GEMM problem with its operands.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api.h"
+#include "buffer.h"
+
+namespace tool {
+
+struct GemmShape {
+  size_t m, n, k;
+  std::string name() const;  // "128x768x3072"
+  double ops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
+};
+GemmShape parse_shape(const std::string& text);  // "MxNxK"
+
+struct GemmTypes {
+  octet_type lhs, rhs, dst;
+  std::string name() const;  // "u8s8s32"
+};
+GemmTypes parse_types(const std::string& text);  // "u8s8s32"
+
+// What the operands are filled with.
+enum class Fill { kRandom, kLeast, kMost, kExtremes, kNoLeast };
+const char* fill_name(Fill fill);
+
+struct GemmData {
+  GemmShape shape;
+  GemmTypes types;
+  Buffer lhs, rhs;  // m x k, k x n
+  int32_t lhs_zero_point = 0;
+  std::vector<int32_t> rhs_zero_points = {};  // n, or none
+  std::vector<int32_t> bias = {};             // n, or none
+  std::vector<float> scales = {};             // n; none for s32
+  int32_t dst_zero_point = 0;
+
+  int32_t lhs_at(size_t row, size_t depth) const;
+  int32_t rhs_at(size_t depth, size_t column) const;
+};
+
+// As a network would have it: random operands, no zero points; 8-bit and f32 outputs have a bias and per-channel scales.
+GemmData plain_data(const GemmShape& shape, const GemmTypes& types);
+
+// Everything at once: zero points on all operands, per channel on the rhs, and a bias, with the given filling.
+GemmData full_data(const GemmShape& shape, const GemmTypes& types, Fill fill);
+
+}  // namespace tool

@@ -1,0 +1,78 @@
+#include "gemm_plan.h"
+
+#include <cstdlib>
+
+namespace tool {
+namespace {
+
+// Packs in the layout of the forced kernel. Layouts that no tier has, as the test kernels', are chosen by the environment only.
+Buffer pack(const GemmData& data, const Forced& forced) {
+  octet_rhs_desc rhs = sized<octet_rhs_desc>();
+  rhs.type = data.types.rhs;
+  rhs.order = OCTET_KN;
+  rhs.n = data.shape.n;
+  rhs.k = data.shape.k;
+  rhs.data = data.rhs.as();
+  rhs.zero_points = data.rhs_zero_points.empty() ? nullptr : data.rhs_zero_points.data();
+  rhs.zero_point_count = data.rhs_zero_points.size();
+  if (forced.kernel) setenv("OCTET_KERNEL", forced.kernel, 1);
+  const octet_isa isa = forced.kernel ? OCTET_ISA_AUTO : forced.isa;
+  octet_error error = {};
+  size_t bytes = 0;
+  check(octet_pack_size(&rhs, isa, &bytes, &error), error);
+  Buffer blob(bytes);
+  check(octet_pack(&rhs, isa, blob.as(), bytes, &error), error);
+  return blob;
+}
+
+octet_gemm_desc describe(const GemmData& data, const Forced& forced, const Buffer& packed) {
+  octet_gemm_desc desc = sized<octet_gemm_desc>();
+  desc.m_max = data.shape.m;
+  desc.n = data.shape.n;
+  desc.k = data.shape.k;
+  desc.lhs_type = data.types.lhs;
+  desc.rhs_type = data.types.rhs;
+  desc.dst_type = data.types.dst;
+  desc.lhs_zero_point = data.lhs_zero_point;
+  desc.packed = packed.as();
+  desc.packed_bytes = packed.size();
+  desc.bias = data.bias.empty() ? nullptr : data.bias.data();
+  desc.scales = data.scales.empty() ? nullptr : data.scales.data();
+  desc.scale_count = data.scales.size();
+  desc.dst_zero_point = data.dst_zero_point;
+  desc.max_isa = forced.isa;
+  desc.kernel = forced.kernel;
+  return desc;
+}
+
+}  // namespace
+
+GemmPlan::GemmPlan(const GemmData& data, const Forced& forced, ThreadPool* pool)
+    : packed_(pack(data, forced)), dst_(data.shape.m * data.shape.n * type_bytes(data.types.dst)) {
+  const octet_gemm_desc desc = describe(data, forced, packed_);
+  octet_error error = {};
+  octet_gemm* gemm = nullptr;
+  check(octet_gemm_create(&desc, &gemm, &error), error);
+  gemm_.reset(gemm);
+  const size_t concurrency = pool ? pool->threads() : 1;
+  size_t bytes = 0;
+  check(octet_gemm_workspace(gemm, data.shape.m, concurrency, &bytes, &error), error);
+  workspace_ = Buffer(bytes);
+  args_.m = data.shape.m;
+  args_.lhs = data.lhs.as();
+  args_.dst = dst_.as();
+  args_.workspace = workspace_.as();
+  args_.workspace_bytes = bytes;
+  if (concurrency > 1) {
+    args_.parallel_for = ThreadPool::parallel_for;
+    args_.parallel_context = pool;
+    args_.concurrency = concurrency;
+  }
+}
+
+void GemmPlan::run(size_t calls) {
+  octet_error error = {};
+  for (size_t i = 0; i < calls; ++i) check(octet_gemm_run(gemm_.get(), &args_, &error), error);
+}
+
+}  // namespace tool

@@ -1,0 +1,30 @@
+// A problem packed, created and ready to run.
+#pragma once
+
+#include "contestant.h"
+#include "gemm_data.h"
+#include "thread_pool.h"
+
+namespace tool {
+
+// What the caller asks for by name; null or AUTO: the library's choice.
+struct Forced {
+  octet_isa isa = OCTET_ISA_AUTO;
+  const char* kernel = nullptr;
+};
+
+class GemmPlan : public Contestant {
+ public:
+  GemmPlan(const GemmData& data, const Forced& forced, ThreadPool* pool = nullptr);
+  void run(size_t calls) override;
+  const void* dst() const override { return dst_.as(); }
+  const char* kernel() const { return octet_gemm_kernel(gemm_.get(), args_.m); }
+  const Buffer& packed() const { return packed_; }
+
+ private:
+  Buffer packed_, dst_, workspace_;
+  Gemm gemm_;
+  octet_gemm_args args_ = sized<octet_gemm_args>();
+};
+
+}  // namespace tool

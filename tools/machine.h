@@ -1,0 +1,14 @@
+// What the operating system says about the CPU, and how to stay on one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tool {
+
+std::string cpu_name();                   // "unknown" if it is not told
+std::vector<std::string> cpu_features();  // those that matter here, in the kernel's spelling
+size_t cpu_count();                       // that this process may use
+bool pin_to_current_cpu();                // false where the system has no such call
+
+}  // namespace tool

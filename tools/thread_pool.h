@@ -1,0 +1,41 @@
+// A small pool of threads in the form that octet_gemm_args wants.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace tool {
+
+class ThreadPool {
+ public:
+  explicit ThreadPool(size_t threads);  // the caller's own included
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  size_t threads() const { return workers_.size() + 1; }
+  void run(size_t count, void (*fn)(void*, size_t), void* arg);
+  static void parallel_for(void* pool, size_t count, void (*fn)(void*, size_t), void* arg) {
+    static_cast<ThreadPool*>(pool)->run(count, fn, arg);
+  }
+
+ private:
+  struct Job {
+    void (*fn)(void*, size_t);
+    void* arg;
+    size_t next, count, unfinished;
+  };
+  void work(std::unique_lock<std::mutex>* lock);
+  void serve();
+
+  std::mutex mutex_;
+  std::condition_variable start_, end_;
+  Job job_ = {};
+  bool stop_ = false;
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace tool
