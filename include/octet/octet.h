@@ -61,6 +61,13 @@ typedef struct octet_error {
 const char* octet_status_name(octet_status status); /* "OCTET_OK", ...; "unknown status" outside the enumeration; never null */
 const char* octet_version(void);                   /* "0.1.0" */
 
+/* Zeros and struct_size, without a warning about missing initialisers in either language. Behind the _INIT macros below. */
+#ifdef __cplusplus
+#define OCTET_INIT(type) []() { type zeros = {}; zeros.struct_size = sizeof zeros; return zeros; }()
+#else
+#define OCTET_INIT(type) { .struct_size = sizeof(type) }
+#endif
+
 /* ---- types and tiers -------------------------------------------------------------------------------------------------------- */
 
 typedef enum octet_type { OCTET_S8 = 1, OCTET_U8 = 2, OCTET_S32 = 3, OCTET_F32 = 4 } octet_type;
@@ -122,7 +129,7 @@ typedef struct octet_rhs_desc {
   const int32_t* zero_points;    /* zero_point_count values in the range of type, or null for 0 */
   size_t zero_point_count;       /* 0, 1 (per tensor) or n (per channel, shared by the batch) */
 } octet_rhs_desc;
-#define OCTET_RHS_DESC_INIT { sizeof(octet_rhs_desc) }
+#define OCTET_RHS_DESC_INIT OCTET_INIT(octet_rhs_desc)
 
 /* A blob's address must be a multiple of this. So must a workspace's. */
 #define OCTET_ALIGNMENT 64
@@ -231,7 +238,7 @@ typedef struct octet_gemm_desc {
   const char* kernel;                /* forces one kernel by name; null = what OCTET_KERNEL says, else the best. Beats the environment. */
   octet_allocator allocator;
 } octet_gemm_desc;
-#define OCTET_GEMM_DESC_INIT { sizeof(octet_gemm_desc) }
+#define OCTET_GEMM_DESC_INIT OCTET_INIT(octet_gemm_desc)
 
 /* Runs fn(arg, 0) ... fn(arg, count - 1), on any threads and in any order, and returns when all have returned. */
 typedef void (*octet_parallel_for)(void* context, size_t count, void (*fn)(void* arg, size_t index), void* arg);
@@ -268,7 +275,7 @@ typedef struct octet_gemm_args {
   void* parallel_context;
   size_t concurrency;                /* tasks at most, as declared to the workspace query; 0 means 1 */
 } octet_gemm_args;
-#define OCTET_GEMM_ARGS_INIT { sizeof(octet_gemm_args) }
+#define OCTET_GEMM_ARGS_INIT OCTET_INIT(octet_gemm_args)
 
 typedef struct octet_gemm octet_gemm;
 
