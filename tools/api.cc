@@ -6,7 +6,7 @@
 namespace tool {
 
 void check(octet_status status, const octet_error& error) {
-  if (status != OCTET_OK) throw Error(fmt::format("{}: {}", octet_status_name(status), error.message));
+  if (status != OCTET_OK) throw LibraryError(status, fmt::format("{}: {}", octet_status_name(status), error.message));
 }
 
 octet_cpu_info cpu_info() {

@@ -16,7 +16,11 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Throws what the library says about a failed call.
+// What the library says about a failed call.
+struct LibraryError : Error {
+  LibraryError(octet_status s, const std::string& message) : Error(message), status(s) {}
+  octet_status status;
+};
 void check(octet_status status, const octet_error& error);
 
 // A descriptor of the C API, empty but for its size.

@@ -53,7 +53,7 @@ BenchResult bench_gemm(const GemmCase& gemm, const GemmTypes& types, const Bench
   GemmPlan plan(data, options.forced, pool);
   plan.run(1);
   const Verdict verdict = check_product(data, plan.dst());
-  BenchResult result = {gemm, types, plan.kernel(), verdict.right, verdict.first_error};
+  BenchResult result = {gemm, types, plan.kernel(gemm.shape.m), verdict.right, verdict.first_error};
   if (!verdict.right) return result;
 
   const std::unique_ptr<Contestant> peer = options.with_peer ? make_peer_gemm(data, options.threads) : nullptr;
@@ -64,7 +64,7 @@ BenchResult bench_gemm(const GemmCase& gemm, const GemmTypes& types, const Bench
   }
 
   const Clock clock(options.threads == 1);
-  const PeakLoop* loop = peak_loop(plan.kernel());
+  const PeakLoop* loop = peak_loop(plan.kernel(gemm.shape.m));
   const bool few_rows = gemm.shape.m <= kFewRows;
   const Stopwatch ours(&plan, clock);
   const std::unique_ptr<Stopwatch> theirs = peer ? std::make_unique<Stopwatch>(peer.get(), clock) : nullptr;

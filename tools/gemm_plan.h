@@ -18,7 +18,7 @@ class GemmPlan : public Contestant {
   GemmPlan(const GemmData& data, const Forced& forced, ThreadPool* pool = nullptr);
   void run(size_t calls) override;
   const void* dst() const override { return dst_.as(); }
-  const char* kernel() const { return octet_gemm_kernel(gemm_.get(), args_.m); }
+  const char* kernel(size_t m) const { return octet_gemm_kernel(gemm_.get(), m); }
   const Buffer& packed() const { return packed_; }
 
  private:

@@ -22,10 +22,17 @@ std::string cpuinfo_line(const std::string& key) {
   return "";
 }
 
-bool matters(const std::string& feature) {
-  for (const char* prefix : {"avx", "amx", "asimd", "i8mm", "sve", "sme", "fma"})
-    if (feature.rfind(prefix, 0) == 0) return true;
-  return false;
+// The words of a line that start with one of the prefixes.
+std::vector<std::string> words(const std::string& line, const std::vector<std::string>& prefixes) {
+  std::vector<std::string> found;
+  std::istringstream all(line);
+  for (std::string word; all >> word;)
+    for (const std::string& prefix : prefixes)
+      if (word.rfind(prefix, 0) == 0) {
+        found.push_back(word);
+        break;
+      }
+  return found;
 }
 
 }  // namespace
@@ -43,11 +50,7 @@ std::string cpu_name() {
 
 std::vector<std::string> cpu_features() {
   const std::string x86 = cpuinfo_line("flags");
-  std::istringstream all(x86.empty() ? cpuinfo_line("Features") : x86);
-  std::vector<std::string> features;
-  for (std::string feature; all >> feature;)
-    if (matters(feature)) features.push_back(feature);
-  return features;
+  return x86.empty() ? words(cpuinfo_line("Features"), {"asimd", "i8mm", "sve", "sme"}) : words(x86, {"avx", "amx", "fma"});
 }
 
 size_t cpu_count() {

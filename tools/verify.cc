@@ -1,0 +1,113 @@
+// octet verify: every usable kernel against a reference that knows nothing of the library.
+#include <fmt/format.h>
+
+#include <regex>
+
+#include "commands.h"
+#include "gemm_check.h"
+#include "gemm_plan.h"
+
+namespace tool {
+namespace {
+
+struct Tally {
+  size_t right = 0, wrong = 0, refused = 0;
+  bool other_family = false;  // another kernel ran: the forced one does not multiply these types
+  std::string first_error, refusal;
+};
+
+// Around the tile in each direction, and a few tiles.
+std::vector<GemmShape> shapes_around(const std::string& kernel) {
+  static const std::regex form(".*_([0-9]+)x([0-9]+)x([0-9]+)");
+  std::smatch part;
+  if (!std::regex_match(kernel, part, form)) throw Error(fmt::format("the name of the kernel '{}' does not end in its tile", kernel));
+  const auto sizes = [](size_t tile, size_t many) {
+    std::vector<size_t> all = {1, tile, tile + 1, many};
+    if (tile > 2) all.push_back(tile - 1);
+    return all;
+  };
+  const size_t mr = std::stoul(part[1]), nr = std::stoul(part[2]), kr = std::stoul(part[3]);
+  std::vector<GemmShape> shapes;
+  for (const size_t m : sizes(mr, 2 * mr + 1))
+    for (const size_t n : sizes(nr, 2 * nr + 3))
+      for (const size_t k : sizes(kr, 67)) shapes.push_back({m, n, k});
+  shapes.push_back({3 * mr - 1, nr + 5, 1001});
+  return shapes;
+}
+
+void verify_product(const char* kernel, const GemmShape& shape, const GemmTypes& types, Fill fill, Tally* tally) {
+  const GemmData data = full_data(shape, types, fill);
+  Forced forced;
+  forced.kernel = kernel;
+  try {
+    GemmPlan plan(data, forced);
+    if (std::string(plan.kernel(shape.m)) != kernel) {
+      tally->other_family = true;
+      return;
+    }
+    plan.run(1);
+    const Verdict verdict = check_product(data, plan.dst());
+    ++(verdict.right ? tally->right : tally->wrong);
+    if (!verdict.right && tally->first_error.empty())
+      tally->first_error = fmt::format("{} {} {}, {} data: {}", kernel, types.name(), shape.name(), fill_name(fill), verdict.first_error);
+  } catch (const LibraryError& error) {
+    if (error.status != OCTET_KERNEL_UNUSABLE) throw;
+    ++tally->refused;  // a kernel may be exact for some weights only
+    tally->refusal = error.what();
+  }
+}
+
+Tally verify_types(const char* kernel, octet_type lhs, octet_type rhs) {
+  Tally tally;
+  for (const GemmShape& shape : shapes_around(kernel))
+    for (const octet_type dst : {OCTET_S32, OCTET_S8, OCTET_U8, OCTET_F32})
+      for (const Fill fill : {Fill::kRandom, Fill::kLeast, Fill::kMost, Fill::kExtremes, Fill::kNoLeast}) {
+        verify_product(kernel, shape, {lhs, rhs, dst}, fill, &tally);
+        if (tally.other_family) return tally;
+      }
+  return tally;
+}
+
+void print_row(const std::string& kernel, const std::string& types, const Tally& t) {
+  fmt::print("{:<32}{:<12}", kernel, types);
+  if (t.other_family)
+    fmt::print("{:>10}{:>10}{:>10}  skipped: another kernel multiplies these types\n", "-", "-", "-");
+  else if (t.right + t.wrong == 0)
+    fmt::print("{:>10}{:>10}{:>10}  skipped: {}\n", "-", "-", t.refused, t.refusal);
+  else
+    fmt::print("{:>10}{:>10}{:>10}  {}\n", t.right, t.wrong, t.refused, t.wrong ? "WRONG: " + t.first_error : "ok");
+  std::fflush(stdout);
+}
+
+int verify(const std::string& only) {
+  if (!only.empty()) usable_kernel(only);
+  fmt::print("{:<32}{:<12}{:>10}{:>10}{:>10}\n", "kernel", "lhs x rhs", "right", "wrong", "refused");
+  size_t right = 0, wrong = 0;
+  for (const octet_kernel_info& kernel : kernels()) {
+    if (!only.empty() && only != kernel.name) continue;
+    if (!kernel.usable) {
+      fmt::print("{:<32}skipped: this CPU cannot run it\n", kernel.name);
+      continue;
+    }
+    for (const octet_type lhs : {OCTET_U8, OCTET_S8})
+      for (const octet_type rhs : {OCTET_S8, OCTET_U8}) {
+        const Tally tally = verify_types(kernel.name, lhs, rhs);
+        print_row(kernel.name, fmt::format("{} x {}", type_name(lhs), type_name(rhs)), tally);
+        right += tally.right;
+        wrong += tally.wrong;
+      }
+  }
+  fmt::print("\n{} products right, {} wrong\n", right, wrong);
+  return wrong || !right ? kMismatch : kSuccess;
+}
+
+}  // namespace
+
+void add_verify(CLI::App* app, int* exit_code) {
+  const auto kernel = std::make_shared<std::string>();
+  CLI::App* command = app->add_subcommand("verify", "Check every usable kernel against a reference, with random and extreme data");
+  command->add_option("--kernel", *kernel, "This kernel only; octet info lists them");
+  command->callback([kernel, exit_code] { *exit_code = verify(*kernel); });
+}
+
+}  // namespace tool
