@@ -1,0 +1,139 @@
+// Packed products through the public API, each kernel forced in turn.
+#include "support/gemm_case.h"
+
+namespace octet_test {
+namespace {
+
+TEST(Gemm, MultipliesOneByOne) {
+  GemmCase c;
+  check(c);
+}
+
+class GemmKernel : public EachKernel {};
+OCTET_FOR_EACH_KERNEL(GemmKernel);
+
+// Every sign pair, every tail of the tile. The depth, the data and the layout of the operands rotate through the shapes.
+TEST_P(GemmKernel, TailShapes) {
+  const std::vector<size_t> rows = around({kernel().mr}), columns = around({kernel().nr}), depth = depths(kernel());
+  for (const Types types : types_of(kernel())) {
+    uint32_t turn = 0;
+    for (const size_t m : rows)
+      for (const size_t n : columns)
+        for (int repeat = 0; repeat < 2; ++repeat, ++turn) {
+          GemmCase c;
+          c.kernel = kernel().name;
+          c.m = m, c.n = n, c.k = depth[turn % depth.size()];
+          c.lhs = types.lhs, c.rhs = types.rhs;
+          c.data = repeat ? static_cast<Data>(1 + turn / 2 % 4) : Data::kRandom;
+          c.seed = turn;
+          c.lhs_zero_point = turn % 5 == 0 ? 0 : turn % 5 == 1 ? least(types.lhs) : turn % 5 == 2 ? most(types.lhs) : 17;
+          c.rhs_zero_points = static_cast<ZeroPoints>(turn % 7 % 3);
+          c.order = turn % 3 ? OCTET_KN : OCTET_NK;
+          c.padded = turn % 4 == 1;
+          c.bias = turn % 6 != 2;
+          c.dst = turn % 2 ? OCTET_S32 : turn % 4 ? OCTET_U8 : OCTET_S8;
+          check(c);
+          if (HasFatalFailure()) return;
+        }
+  }
+}
+
+TEST_P(GemmKernel, EveryDepthUpToTwoGroups) {
+  for (size_t k = 1; k <= 2u * kernel().rhs_layout.kr + 1; ++k) {
+    GemmCase c;
+    c.kernel = kernel().name;
+    c.m = kernel().mr + 1u, c.n = kernel().nr + 1u, c.k = k;
+    c.lhs = types_of(kernel()).back().lhs, c.rhs = types_of(kernel()).back().rhs;
+    c.lhs_zero_point = 7;
+    c.rhs_zero_points = ZeroPoints::kChannel;
+    check(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(GemmKernel, EveryColumnCountUpToTwoPanels) {
+  for (size_t n = 1; n <= 2u * kernel().rhs_layout.width + 1; ++n) {
+    GemmCase c;
+    c.kernel = kernel().name;
+    c.m = 2, c.n = n, c.k = 5;
+    c.rhs = types_of(kernel()).back().rhs, c.lhs = types_of(kernel()).back().lhs;
+    c.rhs_zero_points = ZeroPoints::kChannel;
+    c.dst = n % 2 ? OCTET_U8 : OCTET_S32;
+    check(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// One object serves every M up to its maximum, each with the workspace of its own M, and each M leaves the rows beyond it alone.
+TEST_P(GemmKernel, EveryRowCountOnOneObject) {
+  for (const octet_type dst : {OCTET_S32, OCTET_S8}) {
+    GemmCase c;
+    c.kernel = kernel().name;
+    c.m = 3u * kernel().mr + 1, c.n = kernel().nr + 1u, c.k = 19;
+    c.lhs = types_of(kernel()).front().lhs, c.rhs = types_of(kernel()).front().rhs;
+    c.rhs_zero_points = ZeroPoints::kTensor;
+    c.dst = dst;
+    Gemm gemm(c);
+    ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
+    for (size_t m = 1; m <= c.m; ++m) {
+      gemm.args().m = m;
+      gemm.clear_dst();
+      gemm.prepare_workspace(m, 1);
+      ASSERT_EQ(gemm.run(), OCTET_OK) << gemm.error().message;
+      ASSERT_TRUE(gemm.as_expected(m)) << "m = " << m;
+    }
+  }
+}
+
+// Large products, too slow for the reference: C t == A (B t) for a random vector t, in int64.
+TEST_P(GemmKernel, LargeShapeAgreesWithAVector) {
+  const size_t m = 203, n = 517, k = 1031;
+  uint32_t state = 1;
+  const auto next = [&] { return (state = state * 1664525u + 1013904223u) >> 24; };
+  const Types types = types_of(kernel()).front();
+  const auto value = [](uint8_t byte, octet_type type) { return type == OCTET_U8 ? int64_t{byte} : int64_t{static_cast<int8_t>(byte)}; };
+  std::vector<uint8_t> a(m * k), b(k * n);
+  for (uint8_t& x : a) x = static_cast<uint8_t>(next());
+  for (uint8_t& x : b) {
+    x = static_cast<uint8_t>(next());
+    if (kernel().is(octet::kNoLeast) && value(x, types.rhs) == least(types.rhs)) ++x;
+  }
+  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+  rhs.type = types.rhs;
+  rhs.n = n, rhs.k = k;
+  rhs.data = b.data();
+  octet_error error = {};
+  size_t bytes = 0;
+  const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
+  ASSERT_EQ(octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, &error), OCTET_OK) << error.message;
+  const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+  ASSERT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob.data(), bytes, &error), OCTET_OK) << error.message;
+  octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+  d.m_max = m, d.n = n, d.k = k;
+  d.lhs_type = types.lhs, d.rhs_type = types.rhs, d.dst_type = OCTET_S32;
+  d.packed = blob.data(), d.packed_bytes = bytes;
+  octet_gemm* gemm = nullptr;
+  ASSERT_EQ(octet_gemm_create(&d, &gemm, &error), OCTET_OK) << error.message;
+  EXPECT_STREQ(octet_gemm_kernel(gemm, m), kernel().name);
+  ASSERT_EQ(octet_gemm_workspace(gemm, m, 1, &bytes, &error), OCTET_OK);
+  const Guarded workspace(bytes ? bytes : 1, Side::kBack, OCTET_ALIGNMENT);
+  std::vector<int32_t> c(m * n);
+  octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+  args.m = m, args.lhs = a.data(), args.dst = c.data(), args.workspace = workspace.data(), args.workspace_bytes = bytes;
+  ASSERT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
+  octet_gemm_destroy(gemm);
+
+  std::vector<int64_t> t(n), bt(k);
+  for (int64_t& x : t) x = static_cast<int64_t>(next()) - 100;
+  for (size_t i = 0; i < k; ++i)
+    for (size_t j = 0; j < n; ++j) bt[i] += value(b[i * n + j], types.rhs) * t[j];
+  for (size_t i = 0; i < m; ++i) {
+    int64_t want = 0, got = 0;
+    for (size_t j = 0; j < k; ++j) want += value(a[i * k + j], types.lhs) * bt[j];
+    for (size_t j = 0; j < n; ++j) got += int64_t{c[i * n + j]} * t[j];
+    ASSERT_EQ(got, want) << kernel().name << " row " << i;
+  }
+}
+
+}  // namespace
+}  // namespace octet_test

@@ -1,0 +1,85 @@
+// The kernel table as tests see it: each kernel, the shapes around its tile, the types it multiplies.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "dispatch/kernel_table.h"
+#include "dispatch/machine.h"
+#include "octet/octet.h"
+
+namespace octet_test {
+
+using octet::MicroKernel;
+
+struct Types {
+  octet_type lhs, rhs;
+};
+
+inline bool is_unsigned(octet_type type) { return type == OCTET_U8; }
+
+inline bool serves(const MicroKernel& kernel, Types types) {
+  const bool lhs = kernel.is(octet::kAnyLhs) || is_unsigned(types.lhs) == (kernel.lhs_domain == octet::Domain::kU8);
+  const bool rhs = kernel.rhs_layout.domain == octet::Domain::kS8 || is_unsigned(types.rhs);
+  return lhs && rhs;
+}
+
+inline std::vector<Types> types_of(const MicroKernel& kernel) {
+  std::vector<Types> served;
+  for (const Types t : {Types{OCTET_U8, OCTET_S8}, {OCTET_S8, OCTET_S8}, {OCTET_U8, OCTET_U8}, {OCTET_S8, OCTET_U8}})
+    if (serves(kernel, t)) served.push_back(t);
+  return served;
+}
+
+inline bool usable(const MicroKernel& kernel) { return octet::supports(octet::this_machine().cpu, kernel); }
+
+inline std::vector<const MicroKernel*> table() {
+  const octet::KernelList list = octet::all_kernels();
+  return {list.begin(), list.end()};
+}
+
+// 1, s - 1, s, s + 1, 2s + 1 for each s, without zeros and repetitions.
+inline std::vector<size_t> around(std::initializer_list<size_t> sizes) {
+  std::vector<size_t> out = {1};
+  for (const size_t s : sizes) out.insert(out.end(), {s - 1, s, s + 1, 2 * s + 1});
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  out.erase(std::remove(out.begin(), out.end(), 0u), out.end());
+  return out;
+}
+
+inline std::vector<size_t> depths(const MicroKernel& kernel) {
+  const size_t kr = kernel.rhs_layout.kr;
+  return {1, kr - 1 ? kr - 1 : 1, kr, kr + 1, 8 * kr, 257};
+}
+
+// Sets an environment variable for a scope.
+class ScopedEnvironment {
+ public:
+  ScopedEnvironment(const char* name, const char* value) : name_(name) { value ? setenv(name, value, 1) : unsetenv(name); }
+  ~ScopedEnvironment() { unsetenv(name_); }
+  ScopedEnvironment(const ScopedEnvironment&) = delete;
+  ScopedEnvironment& operator=(const ScopedEnvironment&) = delete;
+
+ private:
+  const char* name_;
+};
+
+// A test that runs once per kernel of the table. A kernel that this CPU cannot run is skipped where everybody sees it.
+class EachKernel : public testing::TestWithParam<const MicroKernel*> {
+ protected:
+  void SetUp() override {
+    if (!usable(kernel())) GTEST_SKIP() << kernel().name << ": this CPU does not run tier " << octet::isa_name(kernel().isa);
+  }
+  const MicroKernel& kernel() const { return *GetParam(); }
+};
+
+inline std::string kernel_name(const testing::TestParamInfo<const MicroKernel*>& info) { return info.param->name; }
+
+#define OCTET_FOR_EACH_KERNEL(Suite) INSTANTIATE_TEST_SUITE_P(, Suite, testing::ValuesIn(octet_test::table()), octet_test::kernel_name)
+
+}  // namespace octet_test

@@ -1,0 +1,45 @@
+// The numeric contract of DESIGN.md once more, slowly and from its text or from the published formulas it names. Shares nothing with the
+// library. A product of two floats is exact in double, and a sum, a quotient or such a product that is rounded to double and then to float
+// is rounded right (double has more than twice float's bits), so `fl` of a double is the contract's single rounding.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace octet_test {
+
+inline float fl(double value) { return static_cast<float>(value); }
+int64_t round_half_even(double value);
+int64_t clamped(int64_t value, int64_t lo, int64_t hi);
+
+// ---- float mode
+
+// fl(fl(float(acc) * scale) + residual), rounded half to even within [lo - zero_point, hi - zero_point], + zero_point.
+int32_t requantize(int64_t acc, float scale, float residual, int32_t zero_point, int32_t lo, int32_t hi);
+
+// ---- TensorFlow Lite's reference kernels, default (double-rounding) build; gemmlowp/fixedpoint and kernels/internal/common.h
+
+int32_t saturating_rounding_doubling_high_mul(int32_t a, int32_t b);
+int32_t rounding_divide_by_pot(int32_t x, int exponent);
+int32_t multiply_by_quantized_multiplier(int32_t x, int32_t multiplier, int32_t shift);
+void quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift);
+
+struct TfliteAdd {
+  int32_t product_zero_point, product_multiplier, product_shift;
+  int32_t residual_zero_point, residual_multiplier, residual_shift;
+  int32_t dst_multiplier, dst_shift;
+};
+int64_t tflite_add(int32_t product, int32_t residual, const TfliteAdd& add);  // without the output's zero point and clamp
+
+// ---- quantization of an f32 row on the fly
+
+struct QuantizedRow {
+  std::vector<int32_t> values;
+  float scale;  // NaN if the row holds NaN or infinity
+  int32_t zero_point;
+};
+QuantizedRow quantize_symmetric(const float* row, size_t depth);
+QuantizedRow quantize_asymmetric(const float* row, size_t depth);  // ONNX DynamicQuantizeLinear
+
+}  // namespace octet_test
