@@ -38,3 +38,12 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
       APPEND PROPERTY COMPILE_OPTIONS -Wno-maybe-uninitialized -Wno-uninitialized)
   endif()
 endif()
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
+  octet_add_kernel(I8MM FLAGS -march=armv8.2-a+dotprod+i8mm SOURCES kernels/arm/i8mm_12x8x8.cc kernels/arm/i8mm_1x8x8.cc
+    PROBE "#include <arm_neon.h>\nint main() { int32x4_t c = vdupq_n_s32(0); int8x16_t a = vdupq_n_s8(1); return vgetq_lane_s32(vmmlaq_s32(c, a, a), 0); }")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC 12's scheduler before register allocation moves loads so far ahead that tiles which need 30 of the 32 registers are spilled.
+    set_property(SOURCE kernels/arm/i8mm_12x8x8.cc APPEND PROPERTY COMPILE_OPTIONS -fno-schedule-insns)
+  endif()
+endif()

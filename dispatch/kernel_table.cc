@@ -20,6 +20,14 @@ constexpr const MicroKernel* kTable[] = {
 #if defined(OCTET_AVX2)
     &avx2_s16s8_6x8x4,
 #endif
+#if defined(OCTET_I8MM)
+    &i8mm_s8s8_1x8x8,
+    &i8mm_s8s8_12x8x8,
+    &i8mm_u8s8_1x8x8,
+    &i8mm_u8s8_12x8x8,
+    &i8mm_u8u8_1x8x8,
+    &i8mm_u8u8_12x8x8,
+#endif
     &scalar_u8s8_4x4x4,
     &scalar_u8s8_3x5x2,
 };

@@ -1,12 +1,28 @@
+// Arm tiers. Each has its own rhs layout, independent of M; the last panel of a matrix is only as wide as `step` asks for.
 #pragma once
 
 #include "kernels/core/micro_kernel.h"
 
 namespace octet {
 
+// SMMLA multiplies 2 rows x 8 by 8 x 2 columns: a register holds two columns of 8 depth steps, a group of a panel four registers.
 constexpr RhsLayout kI8mmLayout = {8, 8, 8, Domain::kS8};
 constexpr RhsLayout kI8mmU8Layout = {8, 8, 8, Domain::kU8};
+// SDOT: a register holds four columns of 4 depth steps.
 constexpr RhsLayout kDotprodLayout = {16, 4, 4, Domain::kS8};
+// SMULL and SMLAL2: a register holds one column of 16 depth steps.
 constexpr RhsLayout kNeonLayout = {4, 4, 16, Domain::kS8};
+
+extern const MicroKernel i8mm_s8s8_12x8x8;
+extern const MicroKernel i8mm_u8s8_12x8x8;
+extern const MicroKernel i8mm_u8u8_12x8x8;
+extern const MicroKernel i8mm_s8s8_1x8x8;
+extern const MicroKernel i8mm_u8s8_1x8x8;
+extern const MicroKernel i8mm_u8u8_1x8x8;
+
+extern const MicroKernel dotprod_s8s8_6x16x4;
+
+extern const MicroKernel neon_s8s8_4x4x16;
+extern const MicroKernel neon_s8s8_least_4x4x16;
 
 }  // namespace octet

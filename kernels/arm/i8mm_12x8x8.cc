@@ -1,0 +1,225 @@
+// 8 bits x 8 bits -> s32 or 8 bits, SMMLA, USMMLA and UMMLA, up to 12 rows x 8 columns.
+//
+// One instruction multiplies two rows by two columns over 8 depth steps. A register of lhs holds a pair of rows, one of rhs a pair of
+// columns, one of accumulators their 2x2 block [r0c0 r0c1 r1c0 r1c1]:
+//
+//                          columns 0 1   2 3   4 5   6 7
+//                         +------------+-----+-----+-----+
+//   rows 0 1, 8 bytes of  | acc[0][0]  | [1] | [2] | [3] |
+//   each, side by side    +------------+-----+-----+-----+
+//   ...                   |            |     |     |     |      24 accumulators, 4 for rhs, 2 for lhs: 30 of 32
+//   rows 10 11            | acc[5][0]  | [1] | [2] | [3] |
+//                         +------------+-----+-----+-----+
+//
+// Per group of 8 along depth: one load of four registers, three load pairs, 24 multiplications, three instructions of loop.
+// Instantiated over pairs of rows. An odd last row is a pair whose second row is computed and then overwritten by the first.
+// The 2x2 blocks are kept until the outputs are bytes: sorting rows out then costs two instructions per pair instead of eight.
+#include <arm_neon.h>
+
+#include "kernels/arm/bytes.h"
+#include "kernels/arm/kernels.h"
+#include "kernels/arm/narrow.h"
+#include "kernels/core/unroll.h"
+#include "kernels/ref/kernels.h"
+
+namespace octet {
+namespace {
+
+constexpr int kPairs = 6, kNr = 8;
+
+// The three instructions. Signs make no difference to how registers are filled, so the text below loads plain bytes. `lhs` changes their
+// type where they are loaded: later, at their use, the change keeps GCC 12 from pairing the loads.
+struct S8S8 {
+  static int8x16_t lhs(uint8x16_t bytes) { return vreinterpretq_s8_u8(bytes); }
+  static int32x4_t mmla(int32x4_t acc, int8x16_t a, uint8x16_t b) { return vmmlaq_s32(acc, a, vreinterpretq_s8_u8(b)); }
+};
+struct U8S8 {
+  static uint8x16_t lhs(uint8x16_t bytes) { return bytes; }
+  static int32x4_t mmla(int32x4_t acc, uint8x16_t a, uint8x16_t b) { return vusmmlaq_s32(acc, a, vreinterpretq_s8_u8(b)); }
+};
+struct U8U8 {
+  static uint8x16_t lhs(uint8x16_t bytes) { return bytes; }
+  static int32x4_t mmla(int32x4_t acc, uint8x16_t a, uint8x16_t b) {
+    return vreinterpretq_s32_u32(vmmlaq_u32(vreinterpretq_u32_s32(acc), a, b));
+  }
+};
+
+inline int32x4_t zip_low(int32x4_t a, int32x4_t b) {
+  return vreinterpretq_s32_s64(vzip1q_s64(vreinterpretq_s64_s32(a), vreinterpretq_s64_s32(b)));
+}
+inline int32x4_t zip_high(int32x4_t a, int32x4_t b) {
+  return vreinterpretq_s32_s64(vzip2q_s64(vreinterpretq_s64_s32(a), vreinterpretq_s64_s32(b)));
+}
+
+// ---- lhs panel ------------------------------------------------------------------------------------------------------------------
+
+// Pairs of rows, 8 bytes of each side by side. The missing row of an odd last pair repeats the row before it.
+template <bool flip>
+inline void gather(const Rows& r, size_t lanes, uint8_t* panel) {
+  const uint8x16_t mask = vdupq_n_u8(r.flip);
+  const auto load16 = [&](const uint8_t* from) {
+    const uint8x16_t bytes = vld1q_u8(from);
+    return vreinterpretq_u64_u8(flip ? veorq_u8(bytes, mask) : bytes);
+  };
+  const auto store_pair = [&](uint64_t a, uint64_t b, uint8_t* to) {
+    const uint8x16_t bytes = vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(a), vcreate_u64(b)));
+    vst1q_u8(to, flip ? veorq_u8(bytes, mask) : bytes);
+  };
+  for (size_t lane = 0; lane < r.rows; lane += 2) {
+    const uint8_t* row0 = r.data + lane * r.stride;
+    const uint8_t* row1 = lane + 1 < r.rows ? row0 + r.stride : row0;
+    uint8_t* to = panel + lane * 8;
+    size_t depth = r.depth;
+    OCTET_NO_UNROLL
+    for (; depth >= 32; depth -= 32, row0 += 32, row1 += 32) {
+      OCTET_UNROLL(2)
+      for (int half = 0; half < 2; ++half) {
+        const uint64x2_t a = load16(row0 + 16 * half), b = load16(row1 + 16 * half);
+        vst1q_u8(to, vreinterpretq_u8_u64(vzip1q_u64(a, b)));
+        vst1q_u8(to + lanes * 8, vreinterpretq_u8_u64(vzip2q_u64(a, b)));
+        to += lanes * 16;
+      }
+    }
+    OCTET_NO_UNROLL
+    for (; depth >= 8; depth -= 8, row0 += 8, row1 += 8, to += lanes * 8) store_pair(load8(row0), load8(row1), to);
+    if (depth) store_pair(load_tail(row0, depth), load_tail(row1, depth), to);
+  }
+}
+
+void gather_pairs(const Rows& r, size_t lanes, void* panel) {
+  if (r.flip)
+    gather<true>(r, lanes, (uint8_t*)panel);
+  else
+    gather<false>(r, lanes, (uint8_t*)panel);
+}
+
+// ---- exits ----------------------------------------------------------------------------------------------------------------------
+
+// Row 2p and the one below it, or twice the same row. The second is stored first, so that the first wins.
+template <int pairs>
+inline size_t second_row(const Tile& t, int p, size_t stride) {
+  return p == pairs - 1 && t.rows % 2 ? 0 : stride;
+}
+
+template <int pairs>
+__attribute__((always_inline)) inline void store_s32(const Tile& t, const int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride) {
+  OCTET_UNROLL(6)
+  for (int p = 0; p < pairs; ++p, dst += 2 * stride) {
+    int32_t* const row0 = (int32_t*)dst;
+    int32_t* const row1 = (int32_t*)(dst + second_row<pairs>(t, p, stride));
+    vst1q_s32(row1, zip_high(acc[p][0], acc[p][1]));
+    vst1q_s32(row1 + 4, zip_high(acc[p][2], acc[p][3]));
+    vst1q_s32(row0, zip_low(acc[p][0], acc[p][1]));
+    vst1q_s32(row0 + 4, zip_low(acc[p][2], acc[p][3]));
+  }
+}
+
+template <int pairs>
+__attribute__((always_inline)) inline void store_narrow(const Tile& t, const int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride) {
+  const Narrowing n = narrowing(*t.narrow);
+  float32x4_t scale[4];  // of columns 2j, 2j + 1, 2j, 2j + 1
+  OCTET_UNROLL(4)
+  for (int j = 0; j < 4; ++j) {
+    const int32x4_t four = vreinterpretq_s32_f32(vld1q_f32(t.scale + j / 2 * 4));
+    scale[j] = vreinterpretq_f32_s32(j % 2 ? zip_high(four, four) : zip_low(four, four));
+  }
+  OCTET_UNROLL(6)
+  for (int p = 0; p < pairs; ++p, dst += 2 * stride) {
+    // Each 32 bits hold two bytes of the first row and two of the second.
+    const uint32x4_t blocks = vreinterpretq_u32_u8(pack(scaled(acc[p][0], scale[0], n), scaled(acc[p][1], scale[1], n),
+                                                        scaled(acc[p][2], scale[2], n), scaled(acc[p][3], scale[3], n), n));
+    vst1_u8(dst + second_row<pairs>(t, p, stride), vreinterpret_u8_u16(vshrn_n_u32(blocks, 16)));
+    vst1_u8(dst, vreinterpret_u8_u16(vmovn_u32(blocks)));
+  }
+}
+
+// ---- kernel ---------------------------------------------------------------------------------------------------------------------
+
+template <typename Types, int pairs>
+void multiply(const Tile& t) {
+  // Few rows split the depth over several sets of accumulators to hide the latency.
+  constexpr int sets = pairs <= 2 ? 2 : 1;
+  int32x4_t acc[sets][pairs][4];
+  const int32_t* init = t.init;
+  OCTET_UNROLL(6)
+  for (int p = 0; p < pairs; ++p, init += 2 * t.init_stride) {
+    const int32_t* const next = init + second_row<pairs>(t, p, t.init_stride);
+    OCTET_UNROLL(2)
+    for (int half = 0; half < 2; ++half) {
+      const int32x4_t row0 = vld1q_s32(init + 4 * half), row1 = vld1q_s32(next + 4 * half);
+      acc[0][p][2 * half] = zip_low(row0, row1);
+      acc[0][p][2 * half + 1] = zip_high(row0, row1);
+    }
+    OCTET_UNROLL(1)
+    for (int s = 1; s < sets; ++s) acc[s][p][0] = acc[s][p][1] = acc[s][p][2] = acc[s][p][3] = vdupq_n_s32(0);
+  }
+
+  const uint8_t* lhs = (const uint8_t*)t.lhs;
+  const uint8_t* rhs = t.rhs;
+  size_t groups = divide_up(t.depth, 8);
+  const auto step = [&](int set) __attribute__((always_inline)) {
+    const uint8x16x4_t b = vld1q_u8_x4(rhs);
+    rhs += t.rhs_stride;
+    OCTET_UNROLL(3)
+    for (int p = 0; p < pairs; p += 2) {
+      const auto a0 = Types::lhs(vld1q_u8(lhs + 16 * p)), a1 = Types::lhs(vld1q_u8(lhs + 16 * (p + 1 < pairs ? p + 1 : p)));
+      OCTET_UNROLL(4)
+      for (int j = 0; j < 4; ++j) acc[set][p][j] = Types::mmla(acc[set][p][j], a0, b.val[j]);
+      OCTET_UNROLL(4)
+      for (int j = 0; j < 4 && p + 1 < pairs; ++j) acc[set][p + 1][j] = Types::mmla(acc[set][p + 1][j], a1, b.val[j]);
+    }
+    lhs += 16 * pairs;
+  };
+  if (sets > 1) {
+    OCTET_NO_UNROLL
+    for (; groups >= sets; groups -= sets) {
+      OCTET_UNROLL(2)
+      for (int s = 0; s < sets; ++s) step(s);
+    }
+  }
+  OCTET_NO_UNROLL
+  for (; groups; --groups) step(0);
+  OCTET_UNROLL(1)
+  for (int s = 1; s < sets; ++s) {
+    OCTET_UNROLL(6)
+    for (int p = 0; p < pairs; ++p) {
+      OCTET_UNROLL(4)
+      for (int j = 0; j < 4; ++j) acc[0][p][j] = vaddq_s32(acc[0][p][j], acc[s][p][j]);
+    }
+  }
+
+  const size_t element = t.scale ? 1 : 4;
+  alignas(16) uint8_t whole[2 * kPairs * kNr * 4];
+  const bool partial = t.cols < kNr;
+  uint8_t* const dst = partial ? whole : (uint8_t*)t.dst;
+  const size_t stride = partial ? kNr * element : t.dst_stride;
+  if (t.scale)
+    store_narrow<pairs>(t, acc[0], dst, stride);
+  else
+    store_s32<pairs>(t, acc[0], dst, stride);
+  if (partial) copy_rows(whole, stride, (uint8_t*)t.dst, t.dst_stride, t.rows, t.cols * element);
+}
+
+template <typename Types>
+void dispatch(const Tile& t) {
+  static constexpr MultiplyFn kByPairs[kPairs] = {multiply<Types, 1>, multiply<Types, 2>, multiply<Types, 3>,
+                                                  multiply<Types, 4>, multiply<Types, 5>, multiply<Types, 6>};
+  kByPairs[(t.rows - 1) / 2](t);
+}
+
+}  // namespace
+
+const MicroKernel i8mm_s8s8_12x8x8 = {
+    "i8mm_s8s8_12x8x8", Isa::kI8mm, Domain::kS8, 2 * kPairs, kNr, 0, kNarrows, kI8mmLayout,
+    gather_pairs, 2, 8, 1, dispatch<S8S8>, portable_finish, &portable_row_ops};
+
+const MicroKernel i8mm_u8s8_12x8x8 = {
+    "i8mm_u8s8_12x8x8", Isa::kI8mm, Domain::kU8, 2 * kPairs, kNr, 0, kNarrows, kI8mmLayout,
+    gather_pairs, 2, 8, 1, dispatch<U8S8>, portable_finish, &portable_row_ops};
+
+// u8 weights stay as they are. There is no signed x unsigned instruction: an s8 lhs is flipped to u8 on its way into the panel.
+const MicroKernel i8mm_u8u8_12x8x8 = {
+    "i8mm_u8u8_12x8x8", Isa::kI8mm, Domain::kU8, 2 * kPairs, kNr, 0, kNarrows | kAnyLhs, kI8mmU8Layout,
+    gather_pairs, 2, 8, 1, dispatch<U8U8>, portable_finish, &portable_row_ops};
+
+}  // namespace octet
