@@ -38,39 +38,35 @@ inline __m512i scaled(__m512i acc, __m512 scale) {
   return _mm512_cvt_roundps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(acc), scale), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
+
 template <int rows, int vectors>
-inline void store_s32(const Tile& t, const __m512i (&acc)[rows][vectors]) {
+OCTET_INLINE inline void store_s32(const Tile& t, const __m512i (&acc)[rows][vectors]) {
   const __mmask16 last = (__mmask16)(0xffffu >> (16 * vectors - t.cols));
   uint8_t* dst = (uint8_t*)t.dst;
-  OCTET_UNROLL(6)
-  for (int i = 0; i < rows; ++i, dst += t.dst_stride) {
-    OCTET_UNROLL(4)
-    for (int v = 0; v < vectors; ++v) {
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    unroll<vectors>([&](auto v) OCTET_INLINE {
       if (v == vectors - 1)
         _mm512_mask_storeu_epi32(dst + 64 * v, last, acc[i][v]);
       else
         _mm512_storeu_si512(dst + 64 * v, acc[i][v]);
-    }
-  }
+    });
+    dst += t.dst_stride;
+  });
 }
 
-// One row of up to 64 outputs at a time. Saturating packs do the narrowing; they order the columns by 128-bit lane, one permutation undoes it.
 template <int rows, int vectors>
-inline void store_narrow(const Tile& t, const __m512i (&acc)[rows][vectors]) {
+OCTET_INLINE inline void store_narrow(const Tile& t, const __m512i (&acc)[rows][vectors]) {
   const Narrow& narrow = *t.narrow;
   const __mmask64 mask = ~(__mmask64)0 >> (64 - t.cols);
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   const __m512i zero_point = _mm512_set1_epi16((short)narrow.zero_point);
   const __m512i lo = _mm512_set1_epi8((char)narrow.lo), hi = _mm512_set1_epi8((char)narrow.hi);
-  __m512 scale[4];
-  OCTET_UNROLL(4)
-  for (int v = 0; v < 4; ++v) scale[v] = v < vectors ? _mm512_loadu_ps(t.scale + 16 * v) : _mm512_setzero_ps();
+  __m512 scale[vectors];
+  unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm512_loadu_ps(t.scale + 16 * v); });
   uint8_t* dst = (uint8_t*)t.dst;
-  OCTET_UNROLL(6)
-  for (int i = 0; i < rows; ++i, dst += t.dst_stride) {
+  unroll<rows>([&](auto i) OCTET_INLINE {
     __m512i q[4];
-    OCTET_UNROLL(4)
-    for (int v = 0; v < 4; ++v) q[v] = v < vectors ? scaled(acc[i][v], scale[v]) : _mm512_setzero_si512();
+    unroll<4>([&](auto v) OCTET_INLINE { if constexpr (v.value < vectors) q[v] = scaled(acc[i][v], scale[v]); else q[v] = _mm512_setzero_si512(); });
     const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(q[0], q[1]), zero_point);
     const __m512i high = vectors > 2 ? _mm512_adds_epi16(_mm512_packs_epi32(q[2], q[3]), zero_point) : low;
     __m512i out;
@@ -79,70 +75,55 @@ inline void store_narrow(const Tile& t, const __m512i (&acc)[rows][vectors]) {
     else
       out = _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(low, high), lo), hi);
     _mm512_mask_storeu_epi8(dst, mask, _mm512_permutexvar_epi32(order, out));
-  }
+    dst += t.dst_stride;
+  });
 }
 
 template <int rows, int vectors, bool flip>
 void multiply(const Tile& t) {
   constexpr int sets = rows * vectors >= 8 ? 1 : rows * vectors >= 4 ? 2 : 4;
   __m512i acc[sets][rows][vectors];
-  OCTET_UNROLL(6)
-  for (int i = 0; i < rows; ++i) {
-    OCTET_UNROLL(4)
-    for (int v = 0; v < vectors; ++v) {
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    unroll<vectors>([&](auto v) OCTET_INLINE {
       acc[0][i][v] = _mm512_loadu_si512(t.init + i * t.init_stride + 16 * v);
-      OCTET_UNROLL(4)
-      for (int s = 1; s < sets; ++s) acc[s][i][v] = _mm512_setzero_si512();
-    }
-  }
-
-  // Two pointers and a stride address six rows: [p], [p + s], [p + 2s].
+      unroll<sets - 1>([&](auto s) OCTET_INLINE { acc[s + 1][i][v] = _mm512_setzero_si512(); });
+    });
+  });
   const uint8_t* lhs[2] = {(const uint8_t*)t.lhs, (const uint8_t*)t.lhs + 3 * t.lhs_stride};
   const uint8_t* rhs = t.rhs;
+  const size_t stride = t.lhs_stride, rhs_stride = t.rhs_stride;
   size_t groups = t.depth / 4;
-  const auto step = [&](int set) __attribute__((always_inline)) {
+  const auto step = [&](auto set) OCTET_INLINE {
     __m512i b[vectors];
-    OCTET_UNROLL(4)
-    for (int v = 0; v < vectors; ++v) b[v] = _mm512_loadu_si512(rhs + 64 * v);
-    OCTET_UNROLL(6)
-    for (int i = 0; i < rows; ++i) {
-      const __m512i a = broadcast<flip>(lhs[i / 3] + (i % 3) * t.lhs_stride);
-      OCTET_UNROLL(4)
-      for (int v = 0; v < vectors; ++v) acc[set][i][v] = _mm512_dpbusd_epi32(acc[set][i][v], a, b[v]);
-    }
+    unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(rhs + 64 * v); });
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      const __m512i a = broadcast<flip>(lhs[i.value / 3] + (i % 3) * stride);
+      unroll<vectors>([&](auto v) OCTET_INLINE {
+        acc[set][i][v] = _mm512_dpbusd_epi32(acc[set][i][v], a, b[v]);
+        OCTET_PIN(acc[set][i][v]);
+      });
+    });
     lhs[0] += 4;
     lhs[1] += 4;
-    rhs += t.rhs_stride;
+    rhs += rhs_stride;
   };
-  if (sets > 1) {
+  if constexpr (sets > 1) {
     OCTET_NO_UNROLL
-    for (; groups >= sets; groups -= sets) {
-      OCTET_UNROLL(4)
-      for (int s = 0; s < sets; ++s) step(s);
-    }
+    for (; groups >= sets; groups -= sets) unroll<sets>(step);
   }
   OCTET_NO_UNROLL
-  for (; groups; --groups) step(0);
+  for (; groups; --groups) step(Int<0>{});
 
   if (const size_t tail = t.depth % 4) {
-    OCTET_UNROLL(6)
-    for (int i = 0; i < rows; ++i) {
-      const int32_t quad = tail_quad(lhs[i / 3] + (i % 3) * t.lhs_stride, tail);
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      const int32_t quad = tail_quad(lhs[i.value / 3] + (i % 3) * stride, tail);
       const __m512i a = _mm512_set1_epi32(flip ? quad ^ (int32_t)0x80808080 : quad);
-      OCTET_UNROLL(4)
-      for (int v = 0; v < vectors; ++v)
-        acc[0][i][v] = _mm512_dpbusd_epi32(acc[0][i][v], a, _mm512_loadu_si512(rhs + 64 * v));
-    }
+      unroll<vectors>([&](auto v) OCTET_INLINE { acc[0][i][v] = _mm512_dpbusd_epi32(acc[0][i][v], a, _mm512_loadu_si512(rhs + 64 * v)); OCTET_PIN(acc[0][i][v]); });
+    });
   }
-  OCTET_UNROLL(4)
-  for (int s = 1; s < sets; ++s) {
-    OCTET_UNROLL(6)
-    for (int i = 0; i < rows; ++i) {
-      OCTET_UNROLL(4)
-      for (int v = 0; v < vectors; ++v) acc[0][i][v] = _mm512_add_epi32(acc[0][i][v], acc[s][i][v]);
-    }
-  }
-
+  unroll<sets - 1>([&](auto s) OCTET_INLINE {
+    unroll<rows>([&](auto i) OCTET_INLINE { unroll<vectors>([&](auto v) OCTET_INLINE { acc[0][i][v] = _mm512_add_epi32(acc[0][i][v], acc[s + 1][i][v]); }); });
+  });
   if (t.scale)
     store_narrow<rows, vectors>(t, acc[0]);
   else

@@ -42,46 +42,41 @@ inline __m256i broadcast(int32_t quad) {
 template <int rows, bool flip>
 void multiply(const Tile& t) {
   __m256i acc[rows][2];
-  OCTET_UNROLL(6)
-  for (int i = 0; i < rows; ++i) {
-    acc[i][0] = _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride));
-    acc[i][1] = _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride + 8));
-  }
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    unroll<2>([&](auto v) OCTET_INLINE { acc[i][v] = _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride + 8 * v)); });
+  });
 
   const uint8_t* lhs[2] = {(const uint8_t*)t.lhs, (const uint8_t*)t.lhs + 3 * t.lhs_stride};
   const uint8_t* rhs = t.rhs;
+  // One group: `quad` reads the four lhs bytes of a row.
+  const auto step = [&](auto quad) OCTET_INLINE {
+    __m256i b[2];
+    unroll<2>([&](auto v) OCTET_INLINE { b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 32 * v)); });
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      const __m256i a = broadcast<flip>(quad(lhs[i / 3] + (i % 3) * t.lhs_stride));
+      unroll<2>([&](auto v) OCTET_INLINE {
+        acc[i][v] = OCTET_DPBUSD(acc[i][v], a, b[v]);
+        OCTET_PIN(acc[i][v]);
+      });
+    });
+  };
   OCTET_NO_UNROLL
   for (size_t groups = t.depth / 4; groups; --groups) {
-    const __m256i b0 = _mm256_loadu_si256((const __m256i*)rhs), b1 = _mm256_loadu_si256((const __m256i*)(rhs + 32));
-    OCTET_UNROLL(6)
-    for (int i = 0; i < rows; ++i) {
-      const __m256i a = broadcast<flip>(load_quad(lhs[i / 3] + (i % 3) * t.lhs_stride));
-      acc[i][0] = OCTET_DPBUSD(acc[i][0], a, b0);
-      acc[i][1] = OCTET_DPBUSD(acc[i][1], a, b1);
-    }
+    step(load_quad);
     lhs[0] += 4;
     lhs[1] += 4;
     rhs += t.rhs_stride;
   }
-  if (const size_t tail = t.depth % 4) {
-    const __m256i b0 = _mm256_loadu_si256((const __m256i*)rhs), b1 = _mm256_loadu_si256((const __m256i*)(rhs + 32));
-    OCTET_UNROLL(6)
-    for (int i = 0; i < rows; ++i) {
-      const __m256i a = broadcast<flip>(tail_quad(lhs[i / 3] + (i % 3) * t.lhs_stride, tail));
-      acc[i][0] = OCTET_DPBUSD(acc[i][0], a, b0);
-      acc[i][1] = OCTET_DPBUSD(acc[i][1], a, b1);
-    }
-  }
+  if (const size_t tail = t.depth % 4) step([tail](const uint8_t* bytes) OCTET_INLINE { return tail_quad(bytes, tail); });
 
   const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   const __m256i mask0 = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)t.cols), lanes);
   const __m256i mask1 = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)t.cols - 8), lanes);
-  OCTET_UNROLL(6)
-  for (int i = 0; i < rows; ++i) {
+  unroll<rows>([&](auto i) OCTET_INLINE {
     int* dst = (int*)((uint8_t*)t.dst + i * t.dst_stride);
     _mm256_maskstore_epi32(dst, mask0, acc[i][0]);
     if (t.cols > 8) _mm256_maskstore_epi32(dst + 8, mask1, acc[i][1]);
-  }
+  });
 }
 
 template <bool flip>
