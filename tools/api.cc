@@ -10,7 +10,7 @@ void check(octet_status status, const octet_error& error) {
 }
 
 octet_cpu_info cpu_info() {
-  octet_cpu_info info = sized<octet_cpu_info>();
+  octet_cpu_info info = OCTET_INIT(octet_cpu_info);
   octet_error error = {};
   check(octet_get_cpu_info(&info, &error), error);
   return info;
@@ -18,7 +18,7 @@ octet_cpu_info cpu_info() {
 
 std::vector<octet_kernel_info> kernels() {
   std::vector<octet_kernel_info> all;
-  octet_kernel_info kernel = sized<octet_kernel_info>();
+  octet_kernel_info kernel = OCTET_INIT(octet_kernel_info);
   while (octet_get_kernel_info(all.size(), &kernel, nullptr) == OCTET_OK) all.push_back(kernel);
   return all;
 }

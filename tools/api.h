@@ -23,14 +23,6 @@ struct LibraryError : Error {
 };
 void check(octet_status status, const octet_error& error);
 
-// A descriptor of the C API, empty but for its size.
-template <typename Struct>
-Struct sized() {
-  Struct empty = {};
-  empty.struct_size = sizeof empty;
-  return empty;
-}
-
 octet_cpu_info cpu_info();
 std::vector<octet_kernel_info> kernels();
 

@@ -7,7 +7,7 @@ namespace {
 
 // Packs in the layout of the forced kernel. Layouts that no tier has, as the test kernels', are chosen by the environment only.
 Buffer pack(const GemmData& data, const Forced& forced) {
-  octet_rhs_desc rhs = sized<octet_rhs_desc>();
+  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
   rhs.type = data.types.rhs;
   rhs.order = OCTET_KN;
   rhs.n = data.shape.n;
@@ -26,7 +26,7 @@ Buffer pack(const GemmData& data, const Forced& forced) {
 }
 
 octet_gemm_desc describe(const GemmData& data, const Forced& forced, const Buffer& packed) {
-  octet_gemm_desc desc = sized<octet_gemm_desc>();
+  octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
   desc.m_max = data.shape.m;
   desc.n = data.shape.n;
   desc.k = data.shape.k;

@@ -24,7 +24,7 @@ class GemmPlan : public Contestant {
  private:
   Buffer packed_, dst_, workspace_;
   Gemm gemm_;
-  octet_gemm_args args_ = sized<octet_gemm_args>();
+  octet_gemm_args args_ = OCTET_GEMM_ARGS_INIT;
 };
 
 }  // namespace tool
