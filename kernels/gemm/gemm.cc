@@ -76,16 +76,19 @@ struct LhsBlock {
   float tensor_scale;
 };
 
-// The block's rows are cut into tiles of nearly equal height: 49 rows at mr = 12 are 10 10 10 10 9, not 12 12 12 12 1.
+// The block's rows are cut into tiles of nearly equal height: 49 rows at mr = 12 are 10 10 10 10 9, not 12 12 12 12 1. Where the kernel
+// takes rows in steps (SMMLA in pairs), only the last tile ends within one.
 struct Tiling {
-  size_t count, height, taller;  // the first `taller` tiles have height + 1 rows
-  Tiling(size_t rows, size_t mr) : count(1), height(rows), taller(0) {
-    if (rows <= mr) return;  // a division is a good part of a small product
-    count = divide_up(rows, mr);
-    height = rows / count;
-    taller = rows % count;
+  size_t count, height, taller, step, missing;  // the first `taller` tiles have height + step rows
+  Tiling(size_t rows, const MicroKernel& kernel) : count(1), height(rows), taller(0), step(kernel.lhs_lanes_step), missing(0) {
+    if (rows <= kernel.mr) return;  // a division is a good part of a small product
+    count = divide_up(rows, kernel.mr);
+    const size_t steps = divide_up(rows, step);
+    height = steps / count * step;
+    taller = steps % count;
+    missing = steps * step - rows;
   }
-  size_t rows(size_t tile) const { return height + (tile < taller); }
+  size_t rows(size_t tile) const { return height + (tile < taller ? step : 0) - (tile + 1 == count ? missing : 0); }
 };
 
 LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const Workspace& w,
@@ -128,7 +131,7 @@ LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
   }
   if (kernel.gather) {
     block.panels = workspace + w.panels;
-    const Tiling tiling(rows, kernel.mr);
+    const Tiling tiling(rows, kernel);
     Rows part = all;
     for (size_t t = 0; t < tiling.count; ++t) {
       part.rows = tiling.rows(t);
@@ -177,7 +180,7 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
   float tensor_scales[16];
   const RhsLayout& layout = kernel.rhs_layout;
   const Finish& finish = plan.finish;
-  const Tiling tiling(rows, kernel.mr);
+  const Tiling tiling(rows, kernel);
   const bool tensor_quant = plan.lhs_quant == LhsQuant::kPerTensor;
   const bool init_per_row = lhs.zero_points || lhs.row_sums;
   const bool s32 = finish.mode == FinishMode::kS32, in_place = s32 || plan.narrow_in_kernel;
