@@ -1,6 +1,18 @@
 #include "dispatch/check.h"
 
+#include <stdio.h>
+
 namespace octet {
+namespace {
+
+struct Subscript {
+  char text[24] = "";
+  explicit Subscript(size_t index) {
+    if (index != kScalar) snprintf(text, sizeof text, "[%zu]", index);
+  }
+};
+
+}  // namespace
 
 octet_status check_struct_size(size_t got, size_t expected, const char* name, octet_error* error) {
   if (got == expected) return OCTET_OK;
@@ -10,12 +22,12 @@ octet_status check_struct_size(size_t got, size_t expected, const char* name, oc
 
 octet_status check_scale(float scale, const char* name, size_t index, octet_error* error) {
   if (scale > 0 && scale <= kMaxScale) return OCTET_OK;
-  return fail(error, OCTET_BAD_SCALE, "%s[%zu] is %g; it must be finite, positive and at most 2^48", name, index, (double)scale);
+  return fail(error, OCTET_BAD_SCALE, "%s%s is %g; it must be finite, positive and at most 2^48", name, Subscript(index).text, (double)scale);
 }
 
 octet_status check_zero_point(int32_t zero_point, octet_type type, const char* name, size_t index, octet_error* error) {
   if (zero_point >= least(type) && zero_point <= most(type)) return OCTET_OK;
-  return fail(error, OCTET_BAD_ZERO_POINT, "%s[%zu] is %d; the range of its type is %d..%d", name, index, (int)zero_point, (int)least(type),
+  return fail(error, OCTET_BAD_ZERO_POINT, "%s%s is %d; the range of its type is %d..%d", name, Subscript(index).text, (int)zero_point, (int)least(type),
               (int)most(type));
 }
 

@@ -15,6 +15,9 @@ constexpr int32_t most(octet_type type) { return type == OCTET_U8 ? 255 : 127; }
 constexpr size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
 
 octet_status check_struct_size(size_t got, size_t expected, const char* name, octet_error* error);
+
+// index says which element of an array; kScalar that there is no array.
+constexpr size_t kScalar = SIZE_MAX;
 octet_status check_scale(float scale, const char* name, size_t index, octet_error* error);
 octet_status check_zero_point(int32_t zero_point, octet_type type, const char* name, size_t index, octet_error* error);
 octet_status check_zero_points(const int32_t* zero_points, size_t count, size_t n, octet_type type, const char* name, octet_error* error);

@@ -119,7 +119,7 @@ octet_status check_sizes(Draft* draft) {
 octet_status check_lhs(Draft* draft) {
   const octet_gemm_desc& d = draft->desc;
   if (d.lhs_quant == OCTET_LHS_STATIC) {
-    OCTET_TRY(check_zero_point(d.lhs_zero_point, d.lhs_type, "desc.lhs_zero_point", 0, draft->error));
+    OCTET_TRY(check_zero_point(d.lhs_zero_point, d.lhs_type, "desc.lhs_zero_point", kScalar, draft->error));
     draft->lhs_u8 = d.lhs_type == OCTET_U8;
     draft->lhs_lo = least(d.lhs_type) - d.lhs_zero_point;
     draft->lhs_hi = most(d.lhs_type) - d.lhs_zero_point;
@@ -214,14 +214,14 @@ octet_status plan_residual(Draft* draft) {
   if (!r.type) return OCTET_OK;
   f.has_residual = true;
   f.residual_u8 = r.type == OCTET_U8;
-  OCTET_TRY(check_zero_point(r.zero_point, r.type, "desc.residual.zero_point", 0, error));
+  OCTET_TRY(check_zero_point(r.zero_point, r.type, "desc.residual.zero_point", kScalar, error));
   f.residual_zero_point = r.zero_point;
   if (draft->desc.requant == OCTET_REQUANT_FLOAT) {
-    OCTET_TRY(check_scale(r.scale, "desc.residual.scale", 0, error));
+    OCTET_TRY(check_scale(r.scale, "desc.residual.scale", kScalar, error));
     f.residual_scale = r.scale;
     return OCTET_OK;
   }
-  OCTET_TRY(check_zero_point(r.intermediate_zero_point, draft->desc.dst_type, "desc.residual.intermediate_zero_point", 0, error));
+  OCTET_TRY(check_zero_point(r.intermediate_zero_point, draft->desc.dst_type, "desc.residual.intermediate_zero_point", kScalar, error));
   OCTET_TRY(check_tflite_scale(r.product_multiplier, r.product_shift, "product", error));
   OCTET_TRY(check_tflite_scale(r.residual_multiplier, r.residual_shift, "residual", error));
   OCTET_TRY(check_tflite_scale(r.dst_multiplier, r.dst_shift, "dst", error));
@@ -244,14 +244,14 @@ octet_status plan_clamp(Draft* draft) {
       return fail(error, OCTET_BAD_CLAMP, "desc.clamp_min = %g, desc.clamp_max = %g: not an interval", (double)d.clamp_min, (double)d.clamp_max);
     return OCTET_OK;
   }
-  OCTET_TRY(check_zero_point(d.dst_zero_point, d.dst_type, "desc.dst_zero_point", 0, error));
+  OCTET_TRY(check_zero_point(d.dst_zero_point, d.dst_type, "desc.dst_zero_point", kScalar, error));
   f.zero_point = d.dst_zero_point;
   f.lo = least(d.dst_type);
   f.hi = most(d.dst_type);
   switch (d.activation) {
     case OCTET_ACTIVATION_NONE: break;
     case OCTET_ACTIVATION_RELU6: {
-      OCTET_TRY(check_scale(d.dst_scale, "desc.dst_scale", 0, error));
+      OCTET_TRY(check_scale(d.dst_scale, "desc.dst_scale", kScalar, error));
       const float six = 6.0f / d.dst_scale;
       if (six < 256) {
         const int32_t hi = d.dst_zero_point + (int32_t)((six + 12582912.0f) - 12582912.0f);  // round half to even
@@ -279,7 +279,9 @@ octet_status choose_kernels(Draft* draft) {
   const octet_gemm_desc& d = draft->desc;
   octet_error* error = draft->error;
   OCTET_TRY(read_environment(&draft->environment, error));
-  CpuFeatures cpu = this_machine().cpu;
+  const Machine machine = this_machine();
+  if (draft->environment.verbose) trace_demotions(machine.demoted);
+  CpuFeatures cpu = machine.cpu;
   const IsaMask usable = cpu.isas;
   cpu.isas &= d.max_isa == OCTET_ISA_AUTO ? draft->environment.allowed : up_to((Isa)d.max_isa);
   const char* forced = d.kernel ? d.kernel : draft->environment.kernel;

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "dispatch/kernel_table.h"
+
 namespace octet {
 namespace {
 
@@ -22,6 +24,11 @@ double now_microseconds() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+void trace_demotions(IsaMask demoted) {
+  for (int isa = (int)Isa::kScalar; isa <= (int)Isa::kI8mm; ++isa)
+    if (demoted & mask_of((Isa)isa)) fprintf(stderr, "octet,demoted,%s\n", isa_name((Isa)isa));
 }
 
 void trace(const char* event, const octet_gemm& gemm, size_t m, size_t n, size_t k, size_t batch, double microseconds) {

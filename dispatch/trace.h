@@ -1,12 +1,15 @@
 // OCTET_VERBOSE: one CSV line on stderr per create (1) and per run (2).
 //     octet,create|run,gemm,MxNxK,batch,lhs:rhs:dst,kernel,algorithm,microseconds
+//     octet,demoted,TIER                                                  before a create, for each tier that failed the self-test
 #pragma once
 
+#include "dispatch/cpu_features.h"
 #include "dispatch/gemm.h"
 
 namespace octet {
 
 double now_microseconds();
+void trace_demotions(IsaMask demoted);
 void trace(const char* event, const octet_gemm& gemm, size_t m, size_t n, size_t k, size_t batch, double microseconds);
 
 }  // namespace octet

@@ -88,7 +88,7 @@ const char* octet_isa_name(octet_isa isa); /* "SCALAR", "AVX2", ...: the value o
 
 /* What the machine offers and what Octet makes of it. Bit i of a mask stands for (octet_isa)i. Sizes in bytes, 0 = unknown. */
 typedef struct octet_cpu_info {
-  size_t struct_size;       /* in: sizeof(octet_cpu_info) */
+  size_t struct_size;       /* in: sizeof(octet_cpu_info), as every _INIT sets it */
   uint32_t compiled_isas;   /* tiers compiled into this library */
   uint32_t detected_isas;   /* compiled in, and the CPU and the operating system support them */
   uint32_t demoted_isas;    /* detected, but the self-test got a wrong answer: never used */
@@ -122,7 +122,7 @@ typedef struct octet_rhs_desc {
   octet_type type;               /* OCTET_S8 or OCTET_U8 */
   octet_rhs_order order;
   size_t n, k;
-  size_t batch;                  /* matrices in one blob, all n x k; 0 means 1 */
+  size_t batch;                  /* matrices in one blob, all n x k; 0 means 1. A blob of one matrix serves every matrix of a run */
   const void* data;              /* not read by octet_pack_size */
   size_t stride;                 /* elements from one stored row to the next; 0 = dense */
   size_t batch_stride;           /* elements from one matrix to the next; 0 = dense */
@@ -138,7 +138,8 @@ typedef struct octet_rhs_desc {
  * decode, and AVX2, AVX-VNNI and AVX512-VNNI share one layout. */
 octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* bytes, octet_error* error);
 
-/* Packs into the caller's memory. Any tier may be packed for on any machine. The blob is position-independent and little-endian:
+/* Packs into the caller's memory. Any tier may be packed for on any machine; OCTET_ISA_AUTO means this machine's best and obeys
+ * OCTET_MAX_ISA and OCTET_KERNEL. The blob is position-independent and little-endian:
  * write it to a file, map it elsewhere. Same input and tier give the same bytes. */
 octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, size_t blob_bytes, octet_error* error);
 

@@ -20,7 +20,7 @@ using GatherFn = void (*)(const Rows& rows, size_t lanes, void* panel);
 // sums[i] = sum of row i's bytes after the flip, read as s8 or u8.
 using RowSumFn = void (*)(const Rows& rows, bool is_signed, int32_t* sums);
 
-// Quantizes one row of f32. Returns false, with zeros written, if the row holds NaN or infinity: its scale is then NaN.
+// Quantizes one row of f32 to s8 (symmetric) or u8 (asymmetric). A row with NaN or infinity gets the scale NaN and zeros.
 struct RowQuant {
   float scale;
   int32_t zero_point;

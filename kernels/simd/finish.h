@@ -73,13 +73,14 @@ inline void finish_tflite8(const Finish& f, const int32_t* acc, const int32_t* m
   if (residual) {  // TFLite's ADD on the requantized product
     const int32_t type_lo = f.dst_u8 ? 0 : -128, type_hi = f.dst_u8 ? 255 : 127;
     for (size_t j = 0; j < cols; ++j) {
-      const int32_t product = clamp(out[j] + f.intermediate_zero_point, type_lo, type_hi) - f.intermediate_zero_point;
+      const int32_t product = clamp(out[j], type_lo - f.intermediate_zero_point, type_hi - f.intermediate_zero_point);
       const int32_t a = tflite_scale(product * (1 << 20), f.product_scale.multiplier, f.product_scale.shift);
       const int32_t b = tflite_scale(residual[j] * (1 << 20), f.residual_tflite.multiplier, f.residual_tflite.shift);
       out[j] = tflite_scale(a + b, f.sum_scale.multiplier, f.sum_scale.shift);
     }
   }
-  for (size_t j = 0; j < cols; ++j) out[j] = clamp(out[j] + f.zero_point, f.lo, f.hi);
+  // Clamped before the zero point is added: a multiplier near 1 leaves values that the sum would push out of int32.
+  for (size_t j = 0; j < cols; ++j) out[j] = clamp(out[j], f.lo - f.zero_point, f.hi - f.zero_point) + f.zero_point;
 }
 
 inline void store8(const int32_t* value, const uint8_t* lut, size_t cols, uint8_t* dst) {

@@ -1,0 +1,167 @@
+// Activations whose zero point and scale come with the run, and f32 activations quantized on the fly.
+#include <cmath>
+#include <limits>
+
+#include "support/gemm_case.h"
+#include "support/reference.h"
+
+namespace octet_test {
+namespace {
+
+class Dynamic : public EachKernel {};
+OCTET_FOR_EACH_KERNEL(Dynamic);
+
+TEST(DynamicLhs, OneByOnePerRow) {
+  GemmCase c;
+  c.lhs_quant = OCTET_LHS_PER_ROW;
+  check(c);
+}
+
+TEST_P(Dynamic, ZeroPointsAndScalesOfTheRun) {
+  uint32_t turn = 0;
+  for (const octet_lhs_quant quant : {OCTET_LHS_PER_TENSOR, OCTET_LHS_PER_ROW})
+    for (const octet_type dst : {OCTET_S32, OCTET_F32, OCTET_U8, OCTET_S8})
+      for (const ZeroPoints zero_points : {ZeroPoints::kNone, ZeroPoints::kTensor, ZeroPoints::kChannel})
+        for (const Types types : types_of(kernel()))
+          for (const size_t m : {size_t{1}, size_t{kernel().mr}, 2 * size_t{kernel().mr} + 1}) {
+            GemmCase c;
+            c.kernel = kernel().name;
+            c.m = m, c.n = turn % 2 ? kernel().nr + 1u : kernel().nr, c.k = depths(kernel())[turn % 6];
+            c.batch = 1 + turn % 2;
+            c.lhs = types.lhs, c.rhs = types.rhs, c.dst = dst;
+            c.lhs_quant = quant, c.rhs_zero_points = zero_points;
+            c.residual = dst == OCTET_S8 ? OCTET_U8 : kNoResidual;
+            c.runtime_rhs = turn % 5 == 4 && !kernel().is(octet::kNoLeast);
+            c.data = static_cast<Data>(turn % 5);
+            c.concurrency = 1 + turn % 4;
+            c.seed = ++turn;
+            check(c);
+            if (HasFatalFailure()) return;
+          }
+}
+
+TEST_P(Dynamic, FloatActivations) {
+  uint32_t turn = 0;
+  for (const octet_lhs_quant quant : {OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC})
+    for (const octet_type rhs : {OCTET_S8, OCTET_U8})
+      for (const ZeroPoints zero_points : {ZeroPoints::kNone, ZeroPoints::kTensor, ZeroPoints::kChannel})
+        for (const size_t m : {size_t{1}, kernel().mr + size_t{1}})
+          for (const size_t k : depths(kernel())) {
+            GemmCase c;
+            c.kernel = kernel().name;
+            c.m = m, c.n = turn % 2 ? kernel().nr + 1u : 7u, c.k = k;
+            c.lhs = OCTET_F32, c.rhs = rhs, c.dst = OCTET_F32;
+            // Symmetric rows arrive at the kernel as s8, asymmetric ones as u8.
+            if (!serves(kernel(), {quant == OCTET_LHS_SYMMETRIC ? OCTET_S8 : OCTET_U8, rhs})) continue;
+            c.lhs_quant = quant, c.rhs_zero_points = zero_points;
+            c.bias_f32 = turn % 3 == 0;
+            c.bias = turn % 4 == 0;
+            c.activation = turn % 7 == 0 ? OCTET_ACTIVATION_RELU : OCTET_ACTIVATION_NONE;
+            c.padded = turn % 2;
+            c.concurrency = 1 + turn % 3;
+            c.runtime_rhs = turn % 5 == 1 && !kernel().is(octet::kNoLeast);
+            c.seed = ++turn;
+            check(c);
+            if (HasFatalFailure()) return;
+          }
+}
+
+// ---- one row, value by value
+
+class QuantizeRow : public EachKernel {
+ protected:
+  void expect_row(const std::vector<float>& row, const char* what) {
+    for (const Side side : {Side::kBack, Side::kFront})
+      for (const bool asymmetric : {false, true}) {
+        const QuantizedRow want = asymmetric ? quantize_asymmetric(row.data(), row.size()) : quantize_symmetric(row.data(), row.size());
+        const Guarded in(row, side), out(row.size(), side);
+        const octet::RowQuant got = kernel().row_ops->quantize(in.data<float>(), row.size(), asymmetric, out.data());
+        ASSERT_EQ(std::isnan(got.scale), std::isnan(want.scale)) << kernel().name << ' ' << what;
+        if (!std::isnan(want.scale)) ASSERT_EQ(got.scale, want.scale) << kernel().name << ' ' << what;
+        ASSERT_EQ(got.zero_point, want.zero_point) << kernel().name << ' ' << what;
+        for (size_t i = 0; i < row.size(); ++i)
+          ASSERT_EQ(out.data()[i], static_cast<uint8_t>(want.values[i])) << kernel().name << ' ' << what << (asymmetric ? " asymmetric" : " symmetric") << " [" << i << "] of " << row[i];
+      }
+  }
+};
+OCTET_FOR_EACH_KERNEL(QuantizeRow);
+
+TEST_P(QuantizeRow, SpecialRows) {
+  constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN(), kMax = std::numeric_limits<float>::max(),
+                  kMin = std::numeric_limits<float>::min(), kDenormal = std::numeric_limits<float>::denorm_min();
+  expect_row({1}, "one");
+  expect_row({-1}, "minus one");
+  expect_row({0, 0, 0}, "zeros");
+  expect_row({-0.0f, -0.0f}, "negative zeros");
+  expect_row({-0.0f, 5, -0.0f}, "negative zeros and five");
+  expect_row({-0.0f, -5, 0}, "zeros and minus five");
+  expect_row({kDenormal, -kDenormal, kMin}, "denormals");
+  expect_row({kDenormal, 1}, "a denormal and one");
+  expect_row({0x1p-100f}, "just above the threshold");
+  expect_row({0x1.fffffep-101f}, "just below the threshold");
+  expect_row({-0x1p-101f, 0x1p-101f}, "a range at the threshold");
+  expect_row({kMax, 1, -1}, "largest");
+  expect_row({kMax, -kMax}, "a range that overflows");
+  expect_row({kMax, -kMax / 4}, "a range that overflows by a little");
+  expect_row({kMax / 2, -kMax / 2}, "the largest range");
+  expect_row({1, kNan, 2}, "NaN");
+  expect_row({-kNan, 1}, "negative NaN");
+  expect_row({kInf}, "infinity");
+  expect_row({1, -kInf}, "minus infinity");
+  expect_row({3, 4, 5}, "all positive");
+  expect_row({-3, -4, -5}, "all negative");
+}
+
+TEST_P(QuantizeRow, TiesAndLengths) {
+  for (const size_t length : {1, 2, 15, 16, 17, 63, 64, 65, 300}) {
+    std::vector<float> ties, ramp;
+    for (size_t i = 0; i < length; ++i) {
+      ties.push_back((static_cast<float>(i % 255) - 127) * 0.5f);
+      ramp.push_back(std::ldexp(static_cast<float>(i % 13) - 5.3f, static_cast<int>(i % 40) - 30));
+    }
+    ties[0] = 127;  // scale 1: the halves are ties
+    expect_row(ties, "ties");
+    expect_row(ramp, "ramp");
+    for (size_t at = 0; at < length; ++at) {
+      std::vector<float> bad = ties;
+      bad[at] = std::numeric_limits<float>::quiet_NaN();
+      expect_row(bad, "NaN somewhere");
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// Through the whole product: a bad row becomes a row of NaN, and only that row; a row of zeros gives the bias.
+TEST(DynamicRows, ABadRowStaysAlone) {
+  GemmCase c;
+  c.m = 7, c.n = 21, c.k = 19;
+  c.lhs = c.dst = OCTET_F32;
+  c.bias = false;
+  for (const octet_lhs_quant quant : {OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC}) {
+    c.lhs_quant = quant;
+    Gemm gemm(c);
+    ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
+    ASSERT_EQ(gemm.run(), OCTET_OK);
+    const std::vector<uint8_t> clean = gemm.dst_bytes();
+    std::vector<float> lhs(static_cast<const float*>(gemm.args().lhs), static_cast<const float*>(gemm.args().lhs) + c.m * c.k);
+    lhs[2 * c.k + 5] = std::numeric_limits<float>::quiet_NaN();
+    lhs[4 * c.k + 18] = -std::numeric_limits<float>::infinity();
+    for (size_t k = 0; k < c.k; ++k) lhs[5 * c.k + k] = 1e-38f;
+    gemm.args().lhs = lhs.data();
+    ASSERT_EQ(gemm.run(), OCTET_OK);
+    const std::vector<uint8_t> got = gemm.dst_bytes();
+    for (size_t i = 0; i < c.m; ++i)
+      for (size_t j = 0; j < c.n; ++j) {
+        float value, before;
+        std::memcpy(&value, &got[(i * c.n + j) * 4], 4);
+        std::memcpy(&before, &clean[(i * c.n + j) * 4], 4);
+        if (i == 2 || i == 4)
+          EXPECT_TRUE(std::isnan(value)) << i << ' ' << j;
+        else
+          EXPECT_EQ(value, i == 5 ? 0 : before) << i << ' ' << j;
+      }
+  }
+}
+
+}  // namespace
+}  // namespace octet_test

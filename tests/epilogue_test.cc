@@ -1,0 +1,176 @@
+// From accumulators to outputs: every output type, activation, residual and table, in both requantization modes, on every kernel's epilogue.
+#include <cmath>
+
+#include "support/gemm_case.h"
+#include "support/reference.h"
+
+namespace octet_test {
+namespace {
+
+class Epilogue : public EachKernel {
+ protected:
+  GemmCase base(octet_type dst) const {
+    GemmCase c;
+    c.kernel = kernel().name;
+    c.m = kernel().mr + 1u, c.n = kernel().nr + 3u, c.k = kernel().rhs_layout.kr + 1u;
+    c.lhs = types_of(kernel()).front().lhs, c.rhs = types_of(kernel()).front().rhs;
+    c.dst = dst;
+    return c;
+  }
+  // Every data set; the residual, if any, also aliases dst.
+  void check_all(GemmCase c) {
+    for (const Data data : {Data::kRandom, Data::kLeastLeast, Data::kLeastMost, Data::kMostLeast, Data::kMostMost}) {
+      c.data = data;
+      c.residual_is_dst = false;
+      check(c);
+      if (HasFatalFailure()) return;
+      if (!c.residual) continue;
+      c.residual_is_dst = true;
+      check(c);
+      if (HasFatalFailure()) return;
+    }
+  }
+};
+OCTET_FOR_EACH_KERNEL(Epilogue);
+
+constexpr octet_activation kActivations[] = {OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU, OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_CLAMP};
+
+TEST_P(Epilogue, Accumulators) { check_all(base(OCTET_S32)); }
+
+TEST_P(Epilogue, Floats) {
+  for (const octet_activation activation : kActivations)
+    for (const bool per_channel : {true, false})
+      for (const bool bias_f32 : {false, true}) {
+        GemmCase c = base(OCTET_F32);
+        c.activation = activation;
+        c.per_channel = per_channel;
+        c.bias_f32 = bias_f32;
+        c.bias = !bias_f32;
+        check_all(c);
+      }
+}
+
+TEST_P(Epilogue, Bytes) {
+  for (const octet_type dst : {OCTET_U8, OCTET_S8})
+    for (const octet_requant requant : {OCTET_REQUANT_FLOAT, OCTET_REQUANT_TFLITE})
+      for (const octet_activation activation : kActivations)
+        for (const bool per_channel : {true, false})
+          for (const bool lut : {false, true})
+            for (const octet_type residual : {kNoResidual, OCTET_U8, OCTET_S8}) {
+              GemmCase c = base(dst);
+              c.requant = requant;
+              c.activation = activation;
+              c.per_channel = per_channel;
+              c.lut = lut;
+              c.residual = residual;
+              c.padded = per_channel;
+              check_all(c);
+              if (HasFatalFailure()) return;
+            }
+}
+
+// A 1 x n product of zeros, so that the bias is the accumulator: any accumulator can be sent through the epilogue.
+class Accumulators {
+ public:
+  explicit Accumulators(const std::vector<int32_t>& values) : values_(values), zeros_(values.size(), 0) {
+    octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+    rhs.type = OCTET_S8, rhs.n = values.size(), rhs.k = 1, rhs.data = zeros_.data();
+    size_t bytes = 0;
+    EXPECT_EQ(octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, nullptr), OCTET_OK);
+    blob_ = Guarded(bytes, Side::kBack, OCTET_ALIGNMENT);
+    EXPECT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob_.data(), bytes, nullptr), OCTET_OK);
+    desc.m_max = 1, desc.n = values.size(), desc.k = 1, desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8;
+    desc.packed = blob_.data(), desc.packed_bytes = bytes, desc.bias = values_.data();
+  }
+  // Fills dst; false if the object could not be made.
+  octet_status run(void* dst, octet_error* error) {
+    octet_gemm* gemm = nullptr;
+    if (const octet_status status = octet_gemm_create(&desc, &gemm, error)) return status;
+    size_t bytes = 0;
+    octet_gemm_workspace(gemm, 1, 1, &bytes, nullptr);
+    const Guarded workspace(bytes + 1, Side::kFront, OCTET_ALIGNMENT);
+    octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+    const uint8_t lhs = 1;
+    args.m = 1, args.lhs = &lhs, args.dst = dst, args.workspace = workspace.data(), args.workspace_bytes = bytes;
+    const octet_status status = octet_gemm_run(gemm, &args, error);
+    octet_gemm_destroy(gemm);
+    return status;
+  }
+  octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
+
+ private:
+  std::vector<int32_t> values_;
+  std::vector<uint8_t> zeros_;
+  Guarded blob_;
+};
+
+class EpilogueIsa : public EachKernel {
+ protected:
+  octet_error error_ = {};
+};
+OCTET_FOR_EACH_KERNEL(EpilogueIsa);
+
+std::vector<int32_t> interesting_accumulators() {
+  std::vector<int32_t> values = {0, INT32_MAX, INT32_MIN + 1, INT32_MIN, 16777215, 16777216, 16777217, -16777217, 33554435};
+  for (int32_t v = -300; v <= 300; ++v) values.push_back(v);
+  uint32_t state = 7;
+  for (int i = 0; i < 400; ++i) values.push_back(static_cast<int32_t>((state = state * 1664525u + 1013904223u) >> (i % 24)));
+  return values;
+}
+
+// Ties, accumulators beyond 2^24, and scales so large that the product leaves int32: one rounding, half to even, clamped before converting.
+TEST_P(EpilogueIsa, RoundsAndSaturatesAsTheContractSays) {
+  const std::vector<int32_t> values = interesting_accumulators();
+  const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
+  for (const float scale : {1.0f, 0.5f, 0.25f, 0.1f, 1e-7f, 3e-39f, 1.5f, 1000.0f, 2.8e14f})
+    for (const octet_type dst : {OCTET_U8, OCTET_S8})
+      for (const int32_t zero_point : {least(dst), most(dst), 0}) {
+        Accumulators work(values);
+        work.desc.dst_type = dst, work.desc.dst_zero_point = zero_point, work.desc.scales = &scale, work.desc.scale_count = 1;
+        const Guarded out(values.size(), Side::kBack);
+        ASSERT_EQ(work.run(out.data(), &error_), OCTET_OK) << error_.message;
+        for (size_t i = 0; i < values.size(); ++i)
+          ASSERT_EQ(out.data()[i], static_cast<uint8_t>(requantize(values[i], scale, 0, zero_point, least(dst), most(dst))))
+              << kernel().name << " acc " << values[i] << " scale " << scale << " zero point " << zero_point;
+      }
+}
+
+TEST_P(EpilogueIsa, TfliteRoundsAsItsReferenceKernels) {
+  std::vector<int32_t> values = interesting_accumulators();
+  const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
+  for (const int32_t multiplier : {0, 1 << 30, (1 << 30) + 1, 1518500250, INT32_MAX})
+    for (int32_t shift = -31; shift <= 30; ++shift) {
+      std::vector<int32_t> fit;  // create refuses what a left shift would push out of int32
+      for (const int32_t v : values)
+        if (shift <= 0 || std::abs(static_cast<int64_t>(v)) <= INT32_MAX >> shift) fit.push_back(v);
+      for (const int32_t zero_point : {-128, 127, 5}) {
+        Accumulators work(fit);
+        work.desc.dst_type = OCTET_S8, work.desc.dst_zero_point = zero_point, work.desc.requant = OCTET_REQUANT_TFLITE;
+        work.desc.multipliers = &multiplier, work.desc.shifts = &shift, work.desc.multiplier_count = 1;
+        const Guarded out(fit.size(), Side::kBack);
+        ASSERT_EQ(work.run(out.data(), &error_), OCTET_OK) << error_.message;
+        for (size_t i = 0; i < fit.size(); ++i) {
+          const int64_t scaled = multiply_by_quantized_multiplier(fit[i], multiplier, shift);
+          ASSERT_EQ(out.data<int8_t>()[i], clamped(scaled + zero_point, -128, 127))
+              << kernel().name << " acc " << fit[i] << " multiplier " << multiplier << " shift " << shift << " zero point " << zero_point;
+        }
+      }
+    }
+}
+
+TEST_P(EpilogueIsa, FloatsKeepNanAndInfinityOfTheBias) {
+  const std::vector<int32_t> values = {1, -1, 0, 7};
+  const float scale = 1, bias[] = {NAN, INFINITY, -INFINITY, -0.5f};
+  const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
+  Accumulators work(values);
+  work.desc.dst_type = OCTET_F32, work.desc.scales = &scale, work.desc.scale_count = 1, work.desc.bias_f32 = bias, work.desc.activation = OCTET_ACTIVATION_RELU6;
+  float out[4];
+  ASSERT_EQ(work.run(out, &error_), OCTET_OK) << error_.message;
+  EXPECT_TRUE(std::isnan(out[0]));
+  EXPECT_EQ(out[1], 6);
+  EXPECT_EQ(out[2], 0);
+  EXPECT_EQ(out[3], 6);
+}
+
+}  // namespace
+}  // namespace octet_test
