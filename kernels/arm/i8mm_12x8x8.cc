@@ -26,6 +26,7 @@ namespace octet {
 namespace {
 
 constexpr int kPairs = 6, kNr = 8;
+static_assert(kI8mmLayout.step == kNr && kI8mmU8Layout.step == kNr, "every panel is exactly one tile wide: the groups' stride is a constant");
 
 // The three instructions. Signs make no difference to how registers are filled, so the text below loads plain bytes. `lhs` changes their
 // type where they are loaded: later, at their use, the change keeps GCC 12 from pairing the loads.
@@ -135,23 +136,40 @@ __attribute__((always_inline)) inline void store_narrow(const Tile& t, const int
 
 // ---- kernel ---------------------------------------------------------------------------------------------------------------------
 
+inline void load_blocks(const int32_t* row0, const int32_t* row1, int32x4_t (&blocks)[4]) {
+  const int32x4_t a0 = vld1q_s32(row0), a1 = vld1q_s32(row1), b0 = vld1q_s32(row0 + 4), b1 = vld1q_s32(row1 + 4);
+  blocks[0] = zip_low(a0, a1);
+  blocks[1] = zip_high(a0, a1);
+  blocks[2] = zip_low(b0, b1);
+  blocks[3] = zip_high(b0, b1);
+}
+
+template <int pairs>
+__attribute__((always_inline)) inline void load_init(const Tile& t, int32x4_t (&acc)[pairs][4]) {
+  const int32_t* init = t.init;
+  if (t.init_stride == 0) {  // one row for all: half the instructions
+    load_blocks(init, init, acc[0]);
+    OCTET_UNROLL(6)
+    for (int p = 1; p < pairs; ++p) {
+      OCTET_UNROLL(4)
+      for (int j = 0; j < 4; ++j) acc[p][j] = acc[0][j];
+    }
+    return;
+  }
+  OCTET_UNROLL(6)
+  for (int p = 0; p < pairs; ++p, init += 2 * t.init_stride) load_blocks(init, init + second_row<pairs>(t, p, t.init_stride), acc[p]);
+}
+
 template <typename Types, int pairs>
 void multiply(const Tile& t) {
   // Few rows split the depth over several sets of accumulators to hide the latency.
   constexpr int sets = pairs <= 2 ? 2 : 1;
   int32x4_t acc[sets][pairs][4];
-  const int32_t* init = t.init;
-  OCTET_UNROLL(6)
-  for (int p = 0; p < pairs; ++p, init += 2 * t.init_stride) {
-    const int32_t* const next = init + second_row<pairs>(t, p, t.init_stride);
+  load_init<pairs>(t, acc[0]);
+  OCTET_UNROLL(1)
+  for (int s = 1; s < sets; ++s) {
     OCTET_UNROLL(2)
-    for (int half = 0; half < 2; ++half) {
-      const int32x4_t row0 = vld1q_s32(init + 4 * half), row1 = vld1q_s32(next + 4 * half);
-      acc[0][p][2 * half] = zip_low(row0, row1);
-      acc[0][p][2 * half + 1] = zip_high(row0, row1);
-    }
-    OCTET_UNROLL(1)
-    for (int s = 1; s < sets; ++s) acc[s][p][0] = acc[s][p][1] = acc[s][p][2] = acc[s][p][3] = vdupq_n_s32(0);
+    for (int p = 0; p < pairs; ++p) acc[s][p][0] = acc[s][p][1] = acc[s][p][2] = acc[s][p][3] = vdupq_n_s32(0);
   }
 
   const uint8_t* lhs = (const uint8_t*)t.lhs;
@@ -159,7 +177,7 @@ void multiply(const Tile& t) {
   size_t groups = divide_up(t.depth, 8);
   const auto step = [&](int set) __attribute__((always_inline)) {
     const uint8x16x4_t b = vld1q_u8_x4(rhs);
-    rhs += t.rhs_stride;
+    rhs += 8 * kNr;
     OCTET_UNROLL(3)
     for (int p = 0; p < pairs; p += 2) {
       const auto a0 = Types::lhs(vld1q_u8(lhs + 16 * p)), a1 = Types::lhs(vld1q_u8(lhs + 16 * (p + 1 < pairs ? p + 1 : p)));

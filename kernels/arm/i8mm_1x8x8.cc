@@ -22,6 +22,7 @@ namespace octet {
 namespace {
 
 constexpr int kNr = 8;
+static_assert(kI8mmLayout.step == kNr && kI8mmU8Layout.step == kNr, "every panel is exactly one tile wide: the groups' stride is a constant");
 
 struct S8S8 {
   static constexpr bool flips = false;
@@ -52,7 +53,7 @@ void multiply(const Tile& t) {
     uint8x16_t b[4];
     OCTET_UNROLL(4)
     for (int j = 0; j < 4; ++j) b[j] = vld1q_u8(rhs + 16 * j);
-    rhs += t.rhs_stride;
+    rhs += 8 * kNr;
     if (Types::flips) a = veorq_u8(a, flip);
     OCTET_UNROLL(4)
     for (int j = 0; j < 4; ++j) acc[set][j] = Types::dot(acc[set][j], a, b[j]);
