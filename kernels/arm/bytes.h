@@ -16,6 +16,14 @@ inline uint64_t load_tail(const uint8_t* bytes, size_t count) {
   return word;
 }
 
+// 1..4 bytes of a row, zero beyond them.
+inline uint32_t load_quad(const uint8_t* bytes, size_t count) {
+  uint32_t quad;
+  if (count < 4) return (uint32_t)load_tail(bytes, count);
+  __builtin_memcpy(&quad, bytes, sizeof quad);
+  return quad;
+}
+
 inline uint64_t load8(const uint8_t* bytes) {
   uint64_t word;
   __builtin_memcpy(&word, bytes, sizeof word);

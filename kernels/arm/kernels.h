@@ -9,7 +9,7 @@ namespace octet {
 constexpr RhsLayout kI8mmLayout = {8, 8, 8, Domain::kS8};
 constexpr RhsLayout kI8mmU8Layout = {8, 8, 8, Domain::kU8};
 // SDOT: a register holds four columns of 4 depth steps.
-constexpr RhsLayout kDotprodLayout = {16, 4, 4, Domain::kS8};
+constexpr RhsLayout kDotprodLayout = {16, 8, 4, Domain::kS8};
 // SMULL and SMLAL2: a register holds one column of 16 depth steps.
 constexpr RhsLayout kNeonLayout = {4, 4, 16, Domain::kS8};
 

@@ -1,0 +1,141 @@
+// s8 x s8 -> s32 or 8 bits, SDOT by lane, up to 6 rows x 16 columns.
+//
+//                          columns 0-3   4-7   8-11  12-15
+//                         +------------+------+------+------+
+//   row i, 16 bytes: four | acc[i][0]  |  [1] |  [2] |  [3] |      24 accumulators, 6 for lhs, 2 for rhs: 32 of 32
+//   lanes of 4            +------------+------+------+------+
+//
+// Per 16 along depth: 6 loads of lhs, 8 load pairs of rhs, 96 dot products. The lhs rows are read where they lie: a copy would cost more than
+// it saves when N is small, and by lane one load serves four groups. A u8 lhs is flipped to s8 as it is loaded.
+// Instantiated over (rows, 2 or 4 vectors of columns, lhs sign).
+#include <arm_neon.h>
+
+#include "kernels/arm/bytes.h"
+#include "kernels/arm/kernels.h"
+#include "kernels/arm/narrow.h"
+#include "kernels/core/unroll.h"
+#include "kernels/ref/kernels.h"
+
+namespace octet {
+namespace {
+
+constexpr int kMr = 6, kVectors = 4;
+
+template <int rows, int vectors>
+__attribute__((always_inline)) inline void store_s32(const int32x4_t (&acc)[rows][vectors], uint8_t* dst, size_t stride) {
+  OCTET_UNROLL(6)
+  for (int i = 0; i < rows; ++i, dst += stride) {
+    OCTET_UNROLL(4)
+    for (int v = 0; v < vectors; ++v) vst1q_s32((int32_t*)dst + 4 * v, acc[i][v]);
+  }
+}
+
+template <int rows, int vectors>
+__attribute__((always_inline)) inline void store_narrow(const Tile& t, const int32x4_t (&acc)[rows][vectors], uint8_t* dst, size_t stride) {
+  const Narrowing n = narrowing(*t.narrow);
+  float32x4_t scale[vectors];
+  OCTET_UNROLL(4)
+  for (int v = 0; v < vectors; ++v) scale[v] = vld1q_f32(t.scale + 4 * v);
+  OCTET_UNROLL(6)
+  for (int i = 0; i < rows; ++i, dst += stride) {
+    int32x4_t q[4];
+    OCTET_UNROLL(4)
+    for (int v = 0; v < vectors; ++v) q[v] = scaled(acc[i][v], scale[v], n);
+    const uint8x16_t bytes = pack(q[0], q[1], q[vectors - 2], q[vectors - 1], n);
+    if (vectors == 4)
+      vst1q_u8(dst, bytes);
+    else
+      vst1_u8(dst, vget_low_u8(bytes));
+  }
+}
+
+template <int rows, int vectors, bool flip>
+void multiply(const Tile& t) {
+  int32x4_t acc[rows][vectors];
+  const int32_t* init = t.init;
+  OCTET_UNROLL(6)
+  for (int i = 0; i < rows; ++i, init += t.init_stride) {
+    OCTET_UNROLL(4)
+    for (int v = 0; v < vectors; ++v) acc[i][v] = vld1q_s32(init + 4 * v);
+  }
+
+  const int8x16_t mask = vdupq_n_s8(flip ? -128 : 0);
+  const uint8_t* lhs[rows];
+  OCTET_UNROLL(6)
+  for (int i = 0; i < rows; ++i) lhs[i] = (const uint8_t*)t.lhs + i * t.lhs_stride;
+  const uint8_t* rhs = t.rhs;
+  size_t depth = t.depth;
+
+  int8x16_t a[rows];
+  OCTET_NO_UNROLL
+  for (; depth >= 16; depth -= 16) {
+    OCTET_UNROLL(6)
+    for (int i = 0; i < rows; ++i, lhs[i - 1] += 16) {
+      a[i] = vreinterpretq_s8_u8(vld1q_u8(lhs[i]));
+      if (flip) a[i] = veorq_s8(a[i], mask);
+    }
+    const auto group = [&](auto lane) __attribute__((always_inline)) {
+      OCTET_UNROLL(4)
+      for (int v = 0; v < vectors; ++v) {
+        const int8x16_t b = vreinterpretq_s8_u8(vld1q_u8(rhs + 16 * v));
+        OCTET_UNROLL(6)
+        for (int i = 0; i < rows; ++i) {
+          acc[i][v] = vdotq_laneq_s32(acc[i][v], b, a[i], lane);
+          OCTET_PIN(acc[i][v]);
+        }
+      }
+      rhs += t.rhs_stride;
+    };
+    group(Int<0>());
+    group(Int<1>());
+    group(Int<2>());
+    group(Int<3>());
+  }
+
+  // What is left of the depth, one group at a time; the last may have less than 4 bytes.
+  OCTET_NO_UNROLL
+  while (depth) {
+    const size_t bytes = smaller(depth, 4);
+    OCTET_UNROLL(6)
+    for (int i = 0; i < rows; ++i) {
+      a[i] = veorq_s8(vreinterpretq_s8_u32(vdupq_n_u32(load_quad(lhs[i], bytes))), mask);
+      lhs[i] += 4;
+    }
+    OCTET_UNROLL(4)
+    for (int v = 0; v < vectors; ++v) {
+      const int8x16_t b = vreinterpretq_s8_u8(vld1q_u8(rhs + 16 * v));
+      OCTET_UNROLL(6)
+      for (int i = 0; i < rows; ++i) acc[i][v] = vdotq_s32(acc[i][v], b, a[i]);
+    }
+    rhs += t.rhs_stride;
+    depth -= bytes;
+  }
+
+  const size_t element = t.scale ? 1 : 4;
+  alignas(16) uint8_t whole[kMr * 4 * kVectors * 4];
+  const bool partial = t.cols < 4 * vectors;
+  uint8_t* const dst = partial ? whole : (uint8_t*)t.dst;
+  const size_t stride = partial ? 16 * element : t.dst_stride;
+  if (t.scale)
+    store_narrow<rows, vectors>(t, acc, dst, stride);
+  else
+    store_s32<rows, vectors>(acc, dst, stride);
+  if (partial) copy_rows(whole, stride, (uint8_t*)t.dst, t.dst_stride, t.rows, t.cols * element);
+}
+
+template <int vectors, bool flip>
+constexpr MultiplyFn kByRows[kMr] = {multiply<1, vectors, flip>, multiply<2, vectors, flip>, multiply<3, vectors, flip>,
+                                     multiply<4, vectors, flip>, multiply<5, vectors, flip>, multiply<6, vectors, flip>};
+
+void dispatch(const Tile& t) {
+  static constexpr const MultiplyFn* kTable[2][2] = {{kByRows<2, false>, kByRows<2, true>}, {kByRows<4, false>, kByRows<4, true>}};
+  kTable[t.cols > 8][t.lhs_flip != 0][t.rows - 1](t);
+}
+
+}  // namespace
+
+const MicroKernel dotprod_s8s8_6x16x4 = {
+    "dotprod_s8s8_6x16x4", Isa::kDotprod, Domain::kS8, kMr, 4 * kVectors, 0, kAnyLhs | kNarrows, kDotprodLayout,
+    nullptr, 1, 4, 1, dispatch, portable_finish, &portable_row_ops};
+
+}  // namespace octet

@@ -1,0 +1,125 @@
+// s8 x s8 -> s32 or 8 bits for ARMv8.0: SMULL, SMLAL2 and SADALP, up to 4 rows x 4 columns.
+//
+// A register holds 16 bytes of one row or one column. Products of the low and the high half are added in 16 bits, then pairwise to the 32-bit
+// accumulator, so that a column holds four partial sums, which pairwise adds join at the end:
+//
+//                          column 0     1     2     3
+//                         +----------+-----+-----+-----+
+//   row i, 16 bytes       | acc[i][0]| [1] | [2] | [3] |      16 accumulators, 4 for lhs, 1 for rhs, the rest for products: 32
+//                         +----------+-----+-----+-----+
+//
+// Per 16 along depth: 4 loads of lhs, 4 of rhs, 3 instructions for each of 16 accumulators. The lhs rows are read where they lie. A u8 lhs is
+// flipped to s8 as it is loaded.
+// (-128)^2 + (-128)^2 leaves 16 bits. Where -128 occurs among the weights, the second kernel adds up each half on its own: four
+// instructions instead of three, exact for all inputs.
+// Instantiated over (rows, lhs sign, exactness).
+#include <arm_neon.h>
+
+#include "kernels/arm/bytes.h"
+#include "kernels/arm/kernels.h"
+#include "kernels/arm/narrow.h"
+#include "kernels/core/unroll.h"
+#include "kernels/ref/kernels.h"
+
+namespace octet {
+namespace {
+
+constexpr int kMr = 4, kNr = 4;
+static_assert(kNeonLayout.step == kNr && kNeonLayout.width == kNr, "every panel is exactly one tile wide: the groups' stride is a constant");
+
+template <bool least>
+inline int32x4_t multiply_add(int32x4_t acc, int8x16_t a, int8x16_t b) {
+  const int16x8_t low = vmull_s8(vget_low_s8(a), vget_low_s8(b));
+  if (least) return vpadalq_s16(vpadalq_s16(acc, low), vmull_high_s8(a, b));
+  return vpadalq_s16(acc, vmlal_high_s8(low, a, b));
+}
+
+template <int rows, bool flip, bool least>
+void multiply(const Tile& t) {
+  int32x4_t acc[rows][kNr];
+  const uint8_t* lhs[rows];
+  OCTET_UNROLL(4)
+  for (int i = 0; i < rows; ++i) {
+    acc[i][0] = acc[i][1] = acc[i][2] = acc[i][3] = vdupq_n_s32(0);
+    lhs[i] = (const uint8_t*)t.lhs + i * t.lhs_stride;
+  }
+  const uint8_t* rhs = t.rhs;
+  const int8x16_t mask = vdupq_n_s8(-128);
+  int8x16_t a[rows];
+  const auto step = [&]() __attribute__((always_inline)) {
+    OCTET_UNROLL(4)
+    for (int j = 0; j < kNr; ++j) {
+      const int8x16_t b = vreinterpretq_s8_u8(vld1q_u8(rhs + 16 * j));
+      OCTET_UNROLL(4)
+      for (int i = 0; i < rows; ++i) acc[i][j] = multiply_add<least>(acc[i][j], a[i], b);
+    }
+    rhs += 16 * kNr;
+  };
+  size_t depth = t.depth;
+  OCTET_NO_UNROLL
+  for (; depth >= 16; depth -= 16) {
+    OCTET_UNROLL(4)
+    for (int i = 0; i < rows; ++i) {
+      a[i] = vreinterpretq_s8_u8(vld1q_u8(lhs[i]));
+      if (flip) a[i] = veorq_s8(a[i], mask);
+      lhs[i] += 16;
+    }
+    step();
+  }
+  if (depth) {
+    OCTET_UNROLL(4)
+    for (int i = 0; i < rows; ++i) {
+      const uint64_t low = depth < 8 ? load_tail(lhs[i], depth) : load8(lhs[i]);
+      const uint64_t high = depth > 8 ? load_tail(lhs[i] + 8, depth - 8) : 0;
+      a[i] = vreinterpretq_s8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high)));
+      if (flip) a[i] = veorq_s8(a[i], mask);
+    }
+    step();
+  }
+
+  int32x4_t sum[kMr];
+  const int32_t* init = t.init;
+  OCTET_UNROLL(4)
+  for (int i = 0; i < rows; ++i, init += t.init_stride)
+    sum[i] = vaddq_s32(vpaddq_s32(vpaddq_s32(acc[i][0], acc[i][1]), vpaddq_s32(acc[i][2], acc[i][3])), vld1q_s32(init));
+  const size_t element = t.scale ? 1 : 4;
+  alignas(16) uint8_t whole[kMr * kNr * 4];
+  const bool partial = t.cols < kNr;
+  uint8_t* dst = partial ? whole : (uint8_t*)t.dst;
+  const size_t stride = partial ? kNr * element : t.dst_stride;
+  if (t.scale) {
+    const Narrowing n = narrowing(*t.narrow);
+    const float32x4_t scale = vld1q_f32(t.scale);
+    OCTET_UNROLL(4)
+    for (int i = 0; i < kMr; ++i) sum[i] = i < rows ? scaled(sum[i], scale, n) : sum[0];
+    const uint32x4_t quads = vreinterpretq_u32_u8(pack(sum[0], sum[1], sum[2], sum[3], n));
+    unroll<rows>([&](auto i) {
+      const uint32_t quad = vgetq_lane_u32(quads, i);
+      __builtin_memcpy(dst + i * stride, &quad, sizeof quad);
+    });
+  } else {
+    OCTET_UNROLL(4)
+    for (int i = 0; i < rows; ++i, dst += stride) vst1q_s32((int32_t*)dst, sum[i]);
+  }
+  if (partial) copy_rows(whole, stride, (uint8_t*)t.dst, t.dst_stride, t.rows, t.cols * element);
+}
+
+template <bool flip, bool least>
+constexpr MultiplyFn kByRows[kMr] = {multiply<1, flip, least>, multiply<2, flip, least>, multiply<3, flip, least>, multiply<4, flip, least>};
+
+template <bool least>
+void dispatch(const Tile& t) {
+  (t.lhs_flip ? kByRows<true, least> : kByRows<false, least>)[t.rows - 1](t);
+}
+
+}  // namespace
+
+const MicroKernel neon_s8s8_4x4x16 = {
+    "neon_s8s8_4x4x16", Isa::kNeon, Domain::kS8, kMr, kNr, 0, kAnyLhs | kNarrows | kNoLeast, kNeonLayout,
+    nullptr, 1, 16, 1, dispatch<false>, portable_finish, &portable_row_ops};
+
+const MicroKernel neon_s8s8_least_4x4x16 = {
+    "neon_s8s8_least_4x4x16", Isa::kNeon, Domain::kS8, kMr, kNr, 0, kAnyLhs | kNarrows, kNeonLayout,
+    nullptr, 1, 16, 1, dispatch<true>, portable_finish, &portable_row_ops};
+
+}  // namespace octet
