@@ -1,6 +1,5 @@
 // octet bench: GEMM shapes verified, then timed beside the CPU's peak and, if wanted, a peer.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 #include <fstream>
@@ -17,15 +16,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Arguments {
-  std::vector<std::string> cases;
-  std::vector<std::string> types = {"u8s8s32", "u8s8u8"};
-  std::string isa, kernel, peer, json;
-  size_t threads = 1;
-  int repetitions = 9;
-};
-
-BenchOptions to_options(const Arguments& a) {
+BenchOptions to_options(const BenchArguments& a) {
   BenchOptions options;
   if (!a.isa.empty()) options.forced.isa = usable_isa(a.isa);
   if (!a.kernel.empty()) options.forced.kernel = usable_kernel(a.kernel).name;
@@ -42,7 +33,7 @@ std::vector<GemmCase> to_cases(const std::vector<std::string>& names) {
     if (name == "gemm")
       cases.insert(cases.end(), gemm_suite().begin(), gemm_suite().end());
     else
-      cases.push_back({parse_shape(name), "command line", 1});
+      cases.push_back({parse_shape(name), "", 1});
   }
   return cases;
 }
@@ -52,7 +43,7 @@ std::vector<GemmCase> to_cases(const std::vector<std::string>& names) {
 void print_header(const BenchOptions& options) {
   fmt::print("{:<9}{:<8}{:<16}{:>5}{:>12}{:>8}{:>7}{:>8}{:>8}", "", "types", "case", "count", "us", "GOPS", "% peak", "GB/s", "% read");
   if (options.with_peer) fmt::print("{:>12}{:>7}", "peer us", "ratio");
-  fmt::print("  kernel\n");
+  fmt::print("  {:<24}network\n", "kernel");
 }
 
 std::string number(const std::optional<double>& value) { return value ? fmt::format("{:.1f}", *value) : "-"; }
@@ -70,7 +61,7 @@ void print_row(const BenchResult& r, const BenchOptions& options, size_t index, 
     else
       fmt::print("{:>12}{:>7}", "-", "-");
   }
-  fmt::print("  {}\n", r.kernel);
+  fmt::print("  {:<24}{}\n", r.kernel, r.gemm.network);
   std::fflush(stdout);
 }
 
@@ -154,7 +145,9 @@ std::ofstream open_file(const std::string& path) {
   return file;
 }
 
-int bench(const Arguments& a) {
+}  // namespace
+
+int bench(const BenchArguments& a) {
   const BenchOptions options = to_options(a);
   const std::vector<GemmCase> cases = to_cases(a.cases);
   std::vector<GemmTypes> types;
@@ -188,22 +181,6 @@ int bench(const Arguments& a) {
   if (types.size() > 1) print_totals("all", all);
   if (!a.json.empty() && !(file << json.dump(2) << '\n')) throw Error(fmt::format("cannot write '{}'", a.json));
   return all.wrong ? kMismatch : kSuccess;
-}
-
-}  // namespace
-
-void add_bench(CLI::App* app, int* exit_code) {
-  const auto a = std::make_shared<Arguments>();
-  CLI::App* command = app->add_subcommand("bench", "Verify and time GEMM shapes");
-  command->add_option("cases", a->cases, "gemm (shapes of real networks) or MxNxK, several")->required();
-  command->add_option("--isa", a->isa, "Limit to this tier: SCALAR, AVX2, AVXVNNI, AVX512VNNI, NEON, DOTPROD, I8MM");
-  command->add_option("--kernel", a->kernel, "Force this kernel; octet info lists them");
-  command->add_option("--threads", a->threads, "Threads; one is pinned to its CPU")->check(CLI::Range(1, 1024));
-  command->add_option("--peer", a->peer, "Compare with a peer in alternation")->check(CLI::IsMember({"onednn"}));
-  command->add_option("--types", a->types, "Types of lhs, rhs and dst, several, comma-separated")->delimiter(',')->capture_default_str();
-  command->add_option("--repetitions", a->repetitions, "Repetitions; the median counts")->check(CLI::Range(1, 10000))->capture_default_str();
-  command->add_option("--json", a->json, "Also write this file");
-  command->callback([a, exit_code] { *exit_code = bench(*a); });
 }
 
 }  // namespace tool

@@ -1,14 +1,25 @@
-// The subcommands. Each adds itself to the command line; when it is chosen, it runs and sets the exit code.
+// The subcommands. main.cc parses the command line for them. Each returns the exit code and throws Error.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <string>
+#include <vector>
 
 namespace tool {
 
 enum ExitCode { kSuccess = 0, kMismatch = 1, kFailure = 2 };
 
-void add_info(CLI::App* app, int* exit_code);
-void add_verify(CLI::App* app, int* exit_code);
-void add_bench(CLI::App* app, int* exit_code);
+int info(bool json);
+
+int verify(const std::string& kernel);  // empty: every usable one
+
+struct BenchArguments {
+  std::vector<std::string> cases;
+  std::vector<std::string> types = {"u8s8s32", "u8s8u8"};
+  std::string isa, kernel, peer, json;  // empty: not given
+  size_t threads = 1;
+  int repetitions = 9;
+};
+int bench(const BenchArguments& arguments);
 
 }  // namespace tool

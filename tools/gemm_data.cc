@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
-#include <regex>
 
 namespace tool {
 namespace {
@@ -65,31 +65,37 @@ GemmData operands(const GemmShape& shape, const GemmTypes& types, Fill how) {
   return data;
 }
 
-octet_type type_named(const std::string& name) {
-  for (const octet_type type : {OCTET_S8, OCTET_U8, OCTET_S32, OCTET_F32})
-    if (name == type_name(type)) return type;
-  throw Error(fmt::format("there is no type '{}'", name));
-}
-
 }  // namespace
 
 std::string GemmShape::name() const { return fmt::format("{}x{}x{}", m, n, k); }
 
+bool parse_triple(const std::string& text, size_t (&numbers)[3]) {
+  constexpr size_t kLargest = 999999999;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (size_t& number : numbers) {
+    if (&number != numbers && (at == end || *at++ != 'x')) return false;
+    const auto [rest, problem] = std::from_chars(at, end, number);
+    if (problem != std::errc() || number == 0 || number > kLargest) return false;
+    at = rest;
+  }
+  return at == end;
+}
+
 GemmShape parse_shape(const std::string& text) {
-  static const std::regex form("([1-9][0-9]{0,8})x([1-9][0-9]{0,8})x([1-9][0-9]{0,8})");
-  std::smatch part;
-  if (!std::regex_match(text, part, form)) throw Error(fmt::format("'{}' is not a case: give MxNxK, such as 128x768x3072, or a suite: gemm", text));
-  return {std::stoul(part[1]), std::stoul(part[2]), std::stoul(part[3])};
+  size_t numbers[3];
+  if (!parse_triple(text, numbers)) throw Error(fmt::format("'{}' is not a case: give MxNxK, such as 128x768x3072, or a suite: gemm", text));
+  return {numbers[0], numbers[1], numbers[2]};
 }
 
 std::string GemmTypes::name() const { return fmt::format("{}{}{}", type_name(lhs), type_name(rhs), type_name(dst)); }
 
 GemmTypes parse_types(const std::string& text) {
-  static const std::regex form("([us]8)([us]8)([us]8|s32|f32)");
-  std::smatch part;
-  if (!std::regex_match(text, part, form))
-    throw Error(fmt::format("'{}' is not a combination of types: give lhs, rhs and dst, such as u8s8s32 (lhs, rhs: u8, s8; dst: s32, u8, s8, f32)", text));
-  return {type_named(part[1]), type_named(part[2]), type_named(part[3])};
+  for (const octet_type lhs : {OCTET_U8, OCTET_S8})
+    for (const octet_type rhs : {OCTET_S8, OCTET_U8})
+      for (const octet_type dst : {OCTET_S32, OCTET_U8, OCTET_S8, OCTET_F32})
+        if (const GemmTypes types = {lhs, rhs, dst}; types.name() == text) return types;
+  throw Error(fmt::format("'{}' is not a combination of types: give lhs, rhs and dst, such as u8s8s32 (lhs, rhs: u8, s8; dst: s32, u8, s8, f32)", text));
 }
 
 const char* fill_name(Fill fill) {

@@ -71,11 +71,9 @@ void print_json(const octet_cpu_info& cpu) {
 
 }  // namespace
 
-void add_info(CLI::App* app, int*) {
-  const auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = app->add_subcommand("info", "Show the CPU, the tiers, the kernels, and which kernel is chosen");
-  command->add_flag("--json", *as_json, "As JSON");
-  command->callback([as_json] { *as_json ? print_json(cpu_info()) : print_text(cpu_info()); });
+int info(bool json) {
+  json ? print_json(cpu_info()) : print_text(cpu_info());
+  return kSuccess;
 }
 
 }  // namespace tool

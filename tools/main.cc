@@ -1,25 +1,46 @@
-// The octet command.
-#include <fmt/format.h>
+// The octet command: its command line.
+#include <cstdio>
 
-#include "api.h"
+#include <CLI/CLI.hpp>
+
 #include "commands.h"
+#include "octet/octet.h"
 
 int main(int argc, char** argv) {
-  CLI::App app("INT8 GEMM with the same bytes on every CPU");
-  app.name("octet");
+  CLI::App app("INT8 GEMM with the same bytes on every CPU", "octet");
   app.set_version_flag("--version", octet_version());
   app.require_subcommand(1);
   app.footer("Exit code: 0 success, 1 a wrong result, 2 an error.");
   int exit_code = tool::kSuccess;
-  tool::add_info(&app, &exit_code);
-  tool::add_verify(&app, &exit_code);
-  tool::add_bench(&app, &exit_code);
+
+  bool json = false;
+  CLI::App* info = app.add_subcommand("info", "Show the CPU, the tiers, the kernels, and which kernel is chosen");
+  info->add_flag("--json", json, "As JSON");
+  info->callback([&] { exit_code = tool::info(json); });
+
+  std::string kernel;
+  CLI::App* verify = app.add_subcommand("verify", "Check every usable kernel against a reference, with random and extreme data");
+  verify->add_option("--kernel", kernel, "This kernel only; octet info lists them");
+  verify->callback([&] { exit_code = tool::verify(kernel); });
+
+  tool::BenchArguments a;
+  CLI::App* bench = app.add_subcommand("bench", "Verify and time GEMM shapes");
+  bench->add_option("cases", a.cases, "gemm (shapes of real networks) or MxNxK, several")->required();
+  bench->add_option("--isa", a.isa, "Limit to this tier: SCALAR, AVX2, AVXVNNI, AVX512VNNI, NEON, DOTPROD, I8MM");
+  bench->add_option("--kernel", a.kernel, "Force this kernel; octet info lists them");
+  bench->add_option("--threads", a.threads, "Threads; one is pinned to its CPU")->check(CLI::Range(1, 1024))->capture_default_str();
+  bench->add_option("--peer", a.peer, "Compare with a peer in alternation")->check(CLI::IsMember({"onednn"}));
+  bench->add_option("--types", a.types, "Types of lhs, rhs and dst, several, comma-separated")->delimiter(',')->capture_default_str();
+  bench->add_option("--repetitions", a.repetitions, "Repetitions; the median counts")->check(CLI::Range(1, 10000))->capture_default_str();
+  bench->add_option("--json", a.json, "Also write this file");
+  bench->callback([&] { exit_code = tool::bench(a); });
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? tool::kSuccess : tool::kFailure;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "octet: {}\n", error.what());
+    std::fprintf(stderr, "octet: %s\n", error.what());
     return tool::kFailure;
   }
   return exit_code;

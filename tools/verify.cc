@@ -1,8 +1,6 @@
 // octet verify: every usable kernel against a reference that knows nothing of the library.
 #include <fmt/format.h>
 
-#include <regex>
-
 #include "commands.h"
 #include "gemm_check.h"
 #include "gemm_plan.h"
@@ -18,15 +16,15 @@ struct Tally {
 
 // Around the tile in each direction, and a few tiles.
 std::vector<GemmShape> shapes_around(const std::string& kernel) {
-  static const std::regex form(".*_([0-9]+)x([0-9]+)x([0-9]+)");
-  std::smatch part;
-  if (!std::regex_match(kernel, part, form)) throw Error(fmt::format("the name of the kernel '{}' does not end in its tile", kernel));
-  const auto sizes = [](size_t tile, size_t many) {
-    std::vector<size_t> all = {1, tile, tile + 1, many};
-    if (tile > 2) all.push_back(tile - 1);
+  size_t tile[3];
+  if (!parse_triple(kernel.substr(kernel.rfind('_') + 1), tile))
+    throw Error(fmt::format("the name of the kernel '{}' does not end in its tile", kernel));
+  const auto [mr, nr, kr] = tile;
+  const auto sizes = [](size_t one, size_t many) {
+    std::vector<size_t> all = {1, one, one + 1, many};
+    if (one > 2) all.push_back(one - 1);
     return all;
   };
-  const size_t mr = std::stoul(part[1]), nr = std::stoul(part[2]), kr = std::stoul(part[3]);
   std::vector<GemmShape> shapes;
   for (const size_t m : sizes(mr, 2 * mr + 1))
     for (const size_t n : sizes(nr, 2 * nr + 3))
@@ -79,6 +77,8 @@ void print_row(const std::string& kernel, const std::string& types, const Tally&
   std::fflush(stdout);
 }
 
+}  // namespace
+
 int verify(const std::string& only) {
   if (!only.empty()) usable_kernel(only);
   fmt::print("{:<32}{:<12}{:>10}{:>10}{:>10}\n", "kernel", "lhs x rhs", "right", "wrong", "refused");
@@ -99,15 +99,6 @@ int verify(const std::string& only) {
   }
   fmt::print("\n{} products right, {} wrong\n", right, wrong);
   return wrong || !right ? kMismatch : kSuccess;
-}
-
-}  // namespace
-
-void add_verify(CLI::App* app, int* exit_code) {
-  const auto kernel = std::make_shared<std::string>();
-  CLI::App* command = app->add_subcommand("verify", "Check every usable kernel against a reference, with random and extreme data");
-  command->add_option("--kernel", *kernel, "This kernel only; octet info lists them");
-  command->callback([kernel, exit_code] { *exit_code = verify(*kernel); });
 }
 
 }  // namespace tool
