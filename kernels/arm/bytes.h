@@ -1,9 +1,9 @@
 // Moving bytes at the edges of a matrix, where whole vectors would leave it.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include <arm_neon.h>
 
+#include "kernels/core/micro_kernel.h"
 #include "kernels/core/unroll.h"
 
 namespace octet {
@@ -16,18 +16,27 @@ inline uint64_t load_tail(const uint8_t* bytes, size_t count) {
   return word;
 }
 
-// 1..4 bytes of a row, zero beyond them.
-inline uint32_t load_quad(const uint8_t* bytes, size_t count) {
-  uint32_t quad;
-  if (count < 4) return (uint32_t)load_tail(bytes, count);
-  __builtin_memcpy(&quad, bytes, sizeof quad);
-  return quad;
-}
-
 inline uint64_t load8(const uint8_t* bytes) {
   uint64_t word;
   __builtin_memcpy(&word, bytes, sizeof word);
   return word;
+}
+
+// The last t.depth % 16 bytes of each row, zero beyond them. Called before accumulators fill the registers, and never reads past a row.
+__attribute__((noinline, unused)) void copy_tails(const Tile& t, uint8_t (*tails)[16]) {
+  const size_t bytes = t.depth % 16;
+  const uint8_t* end = (const uint8_t*)t.lhs + t.depth;
+  static constexpr uint8_t kCount[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const uint8x16_t index = vaddq_u8(vld1q_u8(kCount), vdupq_n_u8((uint8_t)(16 - bytes)));  // beyond 15: zero
+  for (size_t i = 0; i < t.rows; ++i, end += t.lhs_stride) {
+    if (t.depth > 16) {
+      vst1q_u8(tails[i], vqtbl1q_u8(vld1q_u8(end - 16), index));
+    } else {
+      const uint64_t low = bytes < 8 ? load_tail(end - bytes, bytes) : load8(end - bytes);
+      const uint64_t high = bytes > 8 ? load_tail(end - bytes + 8, bytes - 8) : 0;
+      vst1q_u8(tails[i], vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high))));
+    }
+  }
 }
 
 // Tiles with fewer columns than their registers are stored whole on the stack first; this moves what exists of them.

@@ -51,6 +51,9 @@ __attribute__((always_inline)) inline void store_narrow(const Tile& t, const int
 
 template <int rows, int vectors, bool flip>
 void multiply(const Tile& t) {
+  alignas(16) uint8_t tails[kMr][16];
+  if (t.depth % 16) copy_tails(t, tails);
+
   int32x4_t acc[rows][vectors];
   const int32_t* init = t.init;
   OCTET_UNROLL(6)
@@ -59,22 +62,20 @@ void multiply(const Tile& t) {
     for (int v = 0; v < vectors; ++v) acc[i][v] = vld1q_s32(init + 4 * v);
   }
 
-  const int8x16_t mask = vdupq_n_s8(flip ? -128 : 0);
   const uint8_t* lhs[rows];
   OCTET_UNROLL(6)
   for (int i = 0; i < rows; ++i) lhs[i] = (const uint8_t*)t.lhs + i * t.lhs_stride;
   const uint8_t* rhs = t.rhs;
-  size_t depth = t.depth;
-
-  int8x16_t a[rows];
+  const auto flipped = [&](int8x16_t bytes) __attribute__((always_inline)) { return flip ? veorq_s8(bytes, vdupq_n_s8(-128)) : bytes; };
   OCTET_NO_UNROLL
-  for (; depth >= 16; depth -= 16) {
+  for (size_t chunks = t.depth / 16; chunks; --chunks) {
+    int8x16_t a[rows];
     OCTET_UNROLL(6)
-    for (int i = 0; i < rows; ++i, lhs[i - 1] += 16) {
-      a[i] = vreinterpretq_s8_u8(vld1q_u8(lhs[i]));
-      if (flip) a[i] = veorq_s8(a[i], mask);
+    for (int i = 0; i < rows; ++i) {
+      a[i] = flipped(vreinterpretq_s8_u8(vld1q_u8(lhs[i])));
+      lhs[i] += 16;
     }
-    const auto group = [&](auto lane) __attribute__((always_inline)) {
+    unroll<4>([&](auto lane) __attribute__((always_inline)) {
       OCTET_UNROLL(4)
       for (int v = 0; v < vectors; ++v) {
         const int8x16_t b = vreinterpretq_s8_u8(vld1q_u8(rhs + 16 * v));
@@ -85,21 +86,19 @@ void multiply(const Tile& t) {
         }
       }
       rhs += t.rhs_stride;
-    };
-    group(Int<0>());
-    group(Int<1>());
-    group(Int<2>());
-    group(Int<3>());
+    });
   }
 
-  // What is left of the depth, one group at a time; the last may have less than 4 bytes.
+  // What is left of the depth, one group at a time.
+  const uint8_t* tail = tails[0];
   OCTET_NO_UNROLL
-  while (depth) {
-    const size_t bytes = smaller(depth, 4);
+  for (size_t groups = (t.depth % 16 + 3) / 4; groups; --groups) {
+    int8x16_t a[rows];
     OCTET_UNROLL(6)
     for (int i = 0; i < rows; ++i) {
-      a[i] = veorq_s8(vreinterpretq_s8_u32(vdupq_n_u32(load_quad(lhs[i], bytes))), mask);
-      lhs[i] += 4;
+      uint32_t quad;
+      __builtin_memcpy(&quad, tail + 16 * i, sizeof quad);
+      a[i] = flipped(vreinterpretq_s8_u32(vdupq_n_u32(quad)));
     }
     OCTET_UNROLL(4)
     for (int v = 0; v < vectors; ++v) {
@@ -108,7 +107,7 @@ void multiply(const Tile& t) {
       for (int i = 0; i < rows; ++i) acc[i][v] = vdotq_s32(acc[i][v], b, a[i]);
     }
     rhs += t.rhs_stride;
-    depth -= bytes;
+    tail += 4;
   }
 
   const size_t element = t.scale ? 1 : 4;

@@ -36,6 +36,9 @@ inline int32x4_t multiply_add(int32x4_t acc, int8x16_t a, int8x16_t b) {
 
 template <int rows, bool flip, bool least>
 void multiply(const Tile& t) {
+  alignas(16) uint8_t tails[kMr][16];
+  if (t.depth % 16) copy_tails(t, tails);
+
   int32x4_t acc[rows][kNr];
   const uint8_t* lhs[rows];
   OCTET_UNROLL(4)
@@ -44,9 +47,14 @@ void multiply(const Tile& t) {
     lhs[i] = (const uint8_t*)t.lhs + i * t.lhs_stride;
   }
   const uint8_t* rhs = t.rhs;
-  const int8x16_t mask = vdupq_n_s8(-128);
-  int8x16_t a[rows];
   const auto step = [&]() __attribute__((always_inline)) {
+    int8x16_t a[rows];
+    OCTET_UNROLL(4)
+    for (int i = 0; i < rows; ++i) {
+      a[i] = vreinterpretq_s8_u8(vld1q_u8(lhs[i]));
+      if (flip) a[i] = veorq_s8(a[i], vdupq_n_s8(-128));
+      lhs[i] += 16;
+    }
     OCTET_UNROLL(4)
     for (int j = 0; j < kNr; ++j) {
       const int8x16_t b = vreinterpretq_s8_u8(vld1q_u8(rhs + 16 * j));
@@ -55,25 +63,11 @@ void multiply(const Tile& t) {
     }
     rhs += 16 * kNr;
   };
-  size_t depth = t.depth;
   OCTET_NO_UNROLL
-  for (; depth >= 16; depth -= 16) {
+  for (size_t groups = t.depth / 16; groups; --groups) step();
+  if (t.depth % 16) {
     OCTET_UNROLL(4)
-    for (int i = 0; i < rows; ++i) {
-      a[i] = vreinterpretq_s8_u8(vld1q_u8(lhs[i]));
-      if (flip) a[i] = veorq_s8(a[i], mask);
-      lhs[i] += 16;
-    }
-    step();
-  }
-  if (depth) {
-    OCTET_UNROLL(4)
-    for (int i = 0; i < rows; ++i) {
-      const uint64_t low = depth < 8 ? load_tail(lhs[i], depth) : load8(lhs[i]);
-      const uint64_t high = depth > 8 ? load_tail(lhs[i] + 8, depth - 8) : 0;
-      a[i] = vreinterpretq_s8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high)));
-      if (flip) a[i] = veorq_s8(a[i], mask);
-    }
+    for (int i = 0; i < rows; ++i) lhs[i] = tails[i];
     step();
   }
 

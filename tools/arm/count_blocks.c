@@ -33,7 +33,7 @@ struct block {
 };
 static struct block* blocks;
 
-static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb* tb) {
+static void at_translation(qemu_plugin_id_t id, struct qemu_plugin_tb* tb) {
   (void)id;
   struct block* block = calloc(1, sizeof *block);
   if (!block) abort();
@@ -44,7 +44,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb* tb) {
   qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &block->runs, 1);
 }
 
-static void on_exit(qemu_plugin_id_t id, void* context) {
+static void at_exit(qemu_plugin_id_t id, void* context) {
   (void)id, (void)context;
   for (const struct block* block = blocks; block; block = block->next) {
     char line[96];
@@ -56,7 +56,7 @@ static void on_exit(qemu_plugin_id_t id, void* context) {
 
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info* info, int argc, char** argv) {
   (void)info, (void)argc, (void)argv;
-  qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
-  qemu_plugin_register_atexit_cb(id, on_exit, NULL);
+  qemu_plugin_register_vcpu_tb_trans_cb(id, at_translation);
+  qemu_plugin_register_atexit_cb(id, at_exit, NULL);
   return 0;
 }
