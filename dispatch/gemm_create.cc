@@ -80,6 +80,8 @@ octet_status check_combination(const Draft& draft) {
     if (d.scales || d.scale_count) return refuse("desc.scales has no meaning for an s32 dst: it holds the accumulators");
     if (d.activation) return refuse("desc.activation has no meaning for an s32 dst: it holds the accumulators");
   }
+  if (d.requant == OCTET_REQUANT_TFLITE ? d.scales || d.scale_count : d.multipliers || d.shifts || d.multiplier_count)
+    return refuse("desc.scales is for OCTET_REQUANT_FLOAT, desc.multipliers and desc.shifts are for OCTET_REQUANT_TFLITE");
   if (d.requant == OCTET_REQUANT_TFLITE && runtime_scales(d))
     return refuse("OCTET_REQUANT_TFLITE needs OCTET_LHS_STATIC: its multipliers hold the lhs scale");
   return OCTET_OK;
@@ -283,8 +285,11 @@ octet_status choose_kernels(Draft* draft) {
   if (draft->environment.verbose) trace_demotions(machine.demoted);
   CpuFeatures cpu = machine.cpu;
   const IsaMask usable = cpu.isas;
-  cpu.isas &= d.max_isa == OCTET_ISA_AUTO ? draft->environment.allowed : up_to((Isa)d.max_isa);
-  const char* forced = d.kernel ? d.kernel : draft->environment.kernel;
+  // A descriptor that limits the tier or names the kernel beats both variables: they cannot turn its choice into an error.
+  const bool chosen = d.max_isa != OCTET_ISA_AUTO || d.kernel;
+  if (!chosen) cpu.isas &= draft->environment.allowed;
+  if (d.max_isa != OCTET_ISA_AUTO) cpu.isas &= up_to((Isa)d.max_isa);
+  const char* forced = chosen ? d.kernel : draft->environment.kernel;
 
   const bool rhs_u8 = d.rhs_type == OCTET_U8;
   // Nothing is known about run-time weights: assume the worst.

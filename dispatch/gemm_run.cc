@@ -113,32 +113,44 @@ octet_status check_rhs(const octet_gemm& gemm, Call* call, octet_error* error) {
   return OCTET_OK;
 }
 
+// Whether two output matrices of a pointer array share a byte. Their rows may interleave.
+bool outputs_overlap(const GemmRun& run, size_t row_bytes, const uint8_t* a, const uint8_t* b) {
+  const size_t distance = a < b ? (size_t)(b - a) : (size_t)(a - b), rows = distance / run.dst_stride, rest = distance % run.dst_stride;
+  return (rows < run.m && rest < row_bytes) || (rows + 1 < run.m && run.dst_stride - rest < row_bytes);
+}
+
 octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error* error) {
   const octet_gemm_args& a = call.args;
   const GemmRun& run = call.run;
   const bool arrays = a.dst_array || a.lhs_array || a.rhs_array || a.residual_array;
-  // Without pointer arrays one look at the whole batch is enough.
+  // Without pointer arrays one look at the whole batch is enough; with them every output meets every input.
   const size_t looks = arrays ? run.batch : 1, last = arrays ? 0 : run.batch - 1;
+  const size_t lhs = last * call.lhs_batch + call.lhs_span, rhs = last * call.rhs_batch + call.rhs_span;
+  const size_t dst = last * call.dst_batch + call.dst_span, residual = last * call.residual_batch + call.residual_span;
+  const auto clash = [&](const char* name, const void* out, size_t out_bytes, const char* other, const void* data, size_t bytes) {
+    return overlap(out, out_bytes, data, bytes) ? fail(error, OCTET_OVERLAP, "args.%s overlaps %s", name, other) : OCTET_OK;
+  };
+  OCTET_TRY(clash("workspace", a.workspace, a.workspace_bytes, "the packed weights", gemm.packed, gemm.packed_bytes));
   for (size_t b = 0; b < looks; ++b) {
     const GemmMatrix m = run.matrix(&call, b);
     if (!m.lhs || !m.dst || (gemm.residual_type && !m.residual) || (gemm.plan.runtime_rhs && !m.rhs))
       return fail(error, OCTET_NULL_POINTER, "a pointer of matrix %zu is null", b);
     if (element_bytes(gemm.dst_type) == 4 && (uintptr_t)m.dst % 4) return fail(error, OCTET_MISALIGNED, "args.dst of matrix %zu is not a multiple of 4", b);
     if (gemm.lhs_type == OCTET_F32 && (uintptr_t)m.lhs % 4) return fail(error, OCTET_MISALIGNED, "args.lhs of matrix %zu is not a multiple of 4", b);
-    const size_t dst = last * call.dst_batch + call.dst_span;
-    const auto clash = [&](const void* data, size_t bytes, const char* name) {
-      return overlap(m.dst, dst, data, bytes) ? fail(error, OCTET_OVERLAP, "args.dst overlaps %s", name) : OCTET_OK;
-    };
-    OCTET_TRY(clash(m.lhs, last * call.lhs_batch + call.lhs_span, "args.lhs"));
-    OCTET_TRY(clash(m.rhs, last * call.rhs_batch + call.rhs_span, "args.rhs"));
-    OCTET_TRY(clash(gemm.packed, gemm.packed_bytes, "the packed weights"));
-    OCTET_TRY(clash(a.workspace, a.workspace_bytes, "args.workspace"));
-    const bool same = m.residual == m.dst && run.residual_stride == run.dst_stride && (last == 0 || call.residual_batch == call.dst_batch);
-    if (!same) OCTET_TRY(clash(m.residual, last * call.residual_batch + call.residual_span, "args.residual, without being exactly it"));
-    if (overlap(a.workspace, a.workspace_bytes, m.lhs, last * call.lhs_batch + call.lhs_span))
-      return fail(error, OCTET_OVERLAP, "args.workspace overlaps args.lhs");
-    if (overlap(a.workspace, a.workspace_bytes, m.rhs, last * call.rhs_batch + call.rhs_span))
-      return fail(error, OCTET_OVERLAP, "args.workspace overlaps args.rhs");
+    OCTET_TRY(clash("dst", m.dst, dst, "the packed weights", gemm.packed, gemm.packed_bytes));
+    OCTET_TRY(clash("dst", m.dst, dst, "args.workspace", a.workspace, a.workspace_bytes));
+    OCTET_TRY(clash("workspace", a.workspace, a.workspace_bytes, "args.lhs", m.lhs, lhs));
+    OCTET_TRY(clash("workspace", a.workspace, a.workspace_bytes, "args.rhs", m.rhs, rhs));
+    OCTET_TRY(clash("workspace", a.workspace, a.workspace_bytes, "args.residual", m.residual, residual));
+    for (size_t i = 0; i < looks; ++i) {
+      const GemmMatrix in = i == b ? m : run.matrix(&call, i);
+      OCTET_TRY(clash("dst", m.dst, dst, "args.lhs", in.lhs, lhs));
+      OCTET_TRY(clash("dst", m.dst, dst, "args.rhs", in.rhs, rhs));
+      const bool same = in.residual == in.dst && run.residual_stride == run.dst_stride && (last == 0 || call.residual_batch == call.dst_batch);
+      if (!same) OCTET_TRY(clash("dst", m.dst, dst, "args.residual, without being exactly it", in.residual, residual));
+      if (a.dst_array && i < b && outputs_overlap(run, run.n * gemm.plan.dst_bytes, m.dst, in.dst))
+        return fail(error, OCTET_OVERLAP, "args.dst_array: the output matrices %zu and %zu overlap", i, b);
+    }
   }
   return OCTET_OK;
 }

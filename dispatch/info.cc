@@ -13,7 +13,9 @@ const char* octet_version(void) {
   return OCTET_TEXT(OCTET_VERSION_MAJOR) "." OCTET_TEXT(OCTET_VERSION_MINOR) "." OCTET_TEXT(OCTET_VERSION_PATCH);
 }
 
-const char* octet_isa_name(octet_isa isa) { return isa == OCTET_ISA_AUTO ? "AUTO" : isa_name((Isa)isa); }
+const char* octet_isa_name(octet_isa isa) {
+  return isa == OCTET_ISA_AUTO ? "AUTO" : isa > OCTET_ISA_AUTO && isa <= OCTET_ISA_I8MM ? isa_name((Isa)isa) : "unknown";
+}
 
 octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error) {
   if (!info) return fail(error, OCTET_NULL_POINTER, "info is null");
