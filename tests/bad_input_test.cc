@@ -1,0 +1,642 @@
+// Everything that a caller can get wrong has its own status and a message that names the argument. Each test starts from a product that is
+// right in every respect and breaks one thing.
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <set>
+
+#include "support/gemm_case.h"
+
+namespace octet_test {
+namespace {
+
+std::set<octet_status> reached;
+
+class EveryStatus : public testing::Environment {
+  void TearDown() override {
+    if (testing::GTEST_FLAG(filter) != "*") return;
+    for (int status = OCTET_NULL_POINTER; status <= OCTET_OUT_OF_MEMORY; ++status)
+      EXPECT_TRUE(reached.count(static_cast<octet_status>(status))) << octet_status_name(static_cast<octet_status>(status)) << " is reached by no test";
+  }
+};
+const testing::Environment* const every_status = testing::AddGlobalTestEnvironment(new EveryStatus);
+
+// `call` fails with `status` and says `argument`; without an error to fill it fails alike.
+void expect_refused(octet_status status, const char* argument, const std::function<octet_status(octet_error*)>& call) {
+  octet_error error = {OCTET_OK, ""};
+  const octet_status got = call(&error);
+  EXPECT_EQ(octet_status_name(got), std::string(octet_status_name(status))) << error.message;
+  EXPECT_EQ(error.status, status);
+  EXPECT_NE(std::string(error.message).find(argument), std::string::npos) << "'" << error.message << "' does not name " << argument;
+  EXPECT_EQ(call(nullptr), status);
+  reached.insert(got);
+}
+
+constexpr size_t kM = 5, kN = 6, kK = 7, kBatch = 2;
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
+
+struct Product {
+  std::vector<uint8_t> weights = std::vector<uint8_t>(kBatch * kN * kK, 1);
+  std::vector<float> scales = std::vector<float>(kN, 0.5f);
+  std::vector<int32_t> multipliers = std::vector<int32_t>(kN, 1 << 30), shifts = std::vector<int32_t>(kN, 0), bias = std::vector<int32_t>(kN, 0);
+  std::vector<uint8_t> lut = std::vector<uint8_t>(256, 0);
+  Guarded blob, lhs{kBatch * kM * kK * 4, Side::kBack, 64}, dst{kBatch * kM * kN * 4, Side::kBack, 64}, residual{kBatch * kM * kN, Side::kBack}, workspace;
+  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+  octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
+  octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+
+  explicit Product(octet_type dst_type = OCTET_U8, size_t batch = kBatch) {
+    rhs.type = OCTET_S8, rhs.n = kN, rhs.k = kK, rhs.batch = batch, rhs.data = weights.data();
+    size_t bytes = 0;
+    EXPECT_EQ(octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, nullptr), OCTET_OK);
+    blob = Guarded(bytes, Side::kBack, OCTET_ALIGNMENT);
+    EXPECT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob.data(), bytes, nullptr), OCTET_OK);
+    desc.m_max = kM, desc.n = kN, desc.k = kK, desc.batch_max = batch;
+    desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = dst_type;
+    desc.packed = blob.data(), desc.packed_bytes = bytes;
+    if (dst_type != OCTET_S32) desc.scales = scales.data(), desc.scale_count = kN;
+    args.m = kM, args.batch = batch, args.lhs = lhs.data(), args.dst = dst.data();
+  }
+  void to_tflite() {
+    desc.requant = OCTET_REQUANT_TFLITE;
+    desc.scales = nullptr, desc.scale_count = 0;
+    desc.multipliers = multipliers.data(), desc.shifts = shifts.data(), desc.multiplier_count = kN;
+  }
+  void to_runtime_rhs() {
+    desc.packed = nullptr, desc.packed_bytes = 0;
+    args.rhs = weights.data();
+  }
+  void to_float_lhs() {
+    desc.lhs_type = desc.dst_type = OCTET_F32;
+    desc.lhs_quant = OCTET_LHS_SYMMETRIC;
+  }
+};
+
+using Edit = std::function<void(Product&)>;
+
+void create_refuses(octet_status status, const char* argument, const Edit& edit) {
+  Product p;
+  edit(p);
+  expect_refused(status, argument, [&](octet_error* error) {
+    octet_gemm* gemm = reinterpret_cast<octet_gemm*>(1);
+    const octet_status got = octet_gemm_create(&p.desc, &gemm, error);
+    EXPECT_EQ(gemm, nullptr);
+    return got;
+  });
+}
+
+// Values outside an enumeration, as a C caller can pass them.
+template <typename Enum>
+void set_raw(Enum* field, int value) {
+  static_assert(sizeof(Enum) == sizeof value, "enumerations are ints in the C ABI");
+  std::memcpy(field, &value, sizeof value);
+}
+
+TEST(BadInput, NothingIsWrongWithTheProduct) {
+  for (const octet_type dst : {OCTET_S32, OCTET_U8, OCTET_F32}) {
+    Product p(dst);
+    octet_error error = {};
+    octet_gemm* gemm = nullptr;
+    ASSERT_EQ(octet_gemm_create(&p.desc, &gemm, &error), OCTET_OK) << error.message;
+    size_t bytes = 0;
+    ASSERT_EQ(octet_gemm_workspace(gemm, kM, 1, &bytes, &error), OCTET_OK) << error.message;
+    p.workspace = Guarded(bytes + 1, Side::kFront, 64);
+    p.args.workspace = p.workspace.data(), p.args.workspace_bytes = bytes;
+    EXPECT_EQ(octet_gemm_run(gemm, &p.args, &error), OCTET_OK) << error.message;
+    octet_gemm_destroy(gemm);
+  }
+  octet_gemm_destroy(nullptr);
+  EXPECT_EQ(octet_gemm_kernel(nullptr, 1), nullptr);
+}
+
+// ---- create
+
+TEST(BadCreate, Pointers) {
+  Product p;
+  octet_gemm* gemm = nullptr;
+  expect_refused(OCTET_NULL_POINTER, "desc", [&](octet_error* e) { return octet_gemm_create(nullptr, &gemm, e); });
+  expect_refused(OCTET_NULL_POINTER, "gemm", [&](octet_error* e) { return octet_gemm_create(&p.desc, nullptr, e); });
+  create_refuses(OCTET_NULL_POINTER, "desc.scales", [](Product& q) { q.desc.scales = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.multipliers", [](Product& q) { q.to_tflite(), q.desc.multipliers = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.shifts", [](Product& q) { q.to_tflite(), q.desc.shifts = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.packed", [](Product& q) { q.desc.packed = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.allocator", [](Product& q) { q.desc.allocator.allocate = [](void*, size_t, size_t) -> void* { return nullptr; }; });
+  create_refuses(OCTET_NULL_POINTER, "desc.allocator", [](Product& q) { q.desc.allocator.release = [](void*, void*) {}; });
+  create_refuses(OCTET_MISALIGNED, "desc.packed", [](Product& q) { q.desc.packed = q.blob.data() + 1; });
+}
+
+TEST(BadCreate, StructSize) {
+  for (const size_t size : {size_t{0}, sizeof(octet_gemm_desc) - 1, sizeof(octet_gemm_desc) + 1, SIZE_MAX})
+    create_refuses(OCTET_BAD_STRUCT_SIZE, "desc.struct_size", [&](Product& p) { p.desc.struct_size = size; });
+}
+
+TEST(BadCreate, Enumerations) {
+  for (const int value : {-1, 0, 3, 5, 99}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_type", [&](Product& p) { set_raw(&p.desc.lhs_type, value); });
+  for (const int value : {-1, 0, 3, 4, 99}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.rhs_type", [&](Product& p) { set_raw(&p.desc.rhs_type, value); });
+  for (const int value : {-1, 0, 5, 99}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.dst_type", [&](Product& p) { set_raw(&p.desc.dst_type, value); });
+  for (const int value : {-1, 5, 99}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_quant", [&](Product& p) { set_raw(&p.desc.lhs_quant, value); });
+  for (const int value : {-1, 2}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.requant", [&](Product& p) { set_raw(&p.desc.requant, value); });
+  for (const int value : {-1, 4}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.activation", [&](Product& p) { set_raw(&p.desc.activation, value); });
+  for (const int value : {-1, 2}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.rhs_order", [&](Product& p) { set_raw(&p.desc.rhs_order, value); });
+  for (const int value : {-1, 3, 4}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.residual.type", [&](Product& p) { set_raw(&p.desc.residual.type, value); });
+  for (const int value : {-1, 8, 257}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.max_isa", [&](Product& p) { set_raw(&p.desc.max_isa, value); });
+}
+
+TEST(BadCreate, Sizes) {
+  create_refuses(OCTET_BAD_SIZE, "desc.m_max", [](Product& p) { p.desc.m_max = 0; });
+  create_refuses(OCTET_BAD_SIZE, "desc.n", [](Product& p) { p.desc.n = 0; });
+  create_refuses(OCTET_BAD_SIZE, "desc.k", [](Product& p) { p.desc.k = 0; });
+  for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4 + 1, size_t{1} << 61}) {
+    create_refuses(OCTET_BAD_SIZE, "desc.m_max", [&](Product& p) { p.desc.m_max = huge; });
+    create_refuses(OCTET_BAD_SIZE, "desc.n", [&](Product& p) { p.desc.n = huge; });
+    create_refuses(OCTET_BAD_SIZE, "desc.k", [&](Product& p) { p.desc.k = huge; });
+  }
+  create_refuses(OCTET_BAD_SIZE, "desc.m_max", [](Product& p) { p.to_runtime_rhs(), p.desc.m_max = p.desc.n = size_t{1} << 31; });
+  for (const size_t count : {size_t{0}, kN - 1, kN + 1, SIZE_MAX}) {
+    create_refuses(OCTET_BAD_SIZE, "desc.scale_count", [&](Product& p) { p.desc.scale_count = count; });
+    create_refuses(OCTET_BAD_SIZE, "desc.multiplier_count", [&](Product& p) { p.to_tflite(), p.desc.multiplier_count = count; });
+  }
+}
+
+TEST(BadCreate, Blob) {
+  create_refuses(OCTET_BAD_BLOB, "desc.packed", [](Product& p) { p.desc.packed_bytes = p.desc.packed_bytes - 1; });
+  create_refuses(OCTET_BAD_BLOB, "desc.packed", [](Product& p) { p.desc.packed_bytes = 0; });
+  create_refuses(OCTET_BAD_BLOB, "desc.packed", [](Product& p) { p.desc.n = kN + 1; });
+  create_refuses(OCTET_BAD_BLOB, "desc.packed", [](Product& p) { p.desc.k = kK - 1; });
+  create_refuses(OCTET_BAD_BLOB, "desc.packed", [](Product& p) { p.desc.rhs_type = OCTET_U8; });
+  create_refuses(OCTET_BAD_BLOB, "desc.packed", [](Product& p) { p.desc.batch_max = kBatch + 1; });
+  create_refuses(OCTET_WRONG_TIER, "desc.packed", [](Product& p) {
+#if defined(__x86_64__)
+    const octet_isa foreign = OCTET_ISA_NEON;
+#else
+    const octet_isa foreign = OCTET_ISA_AVX2;
+#endif
+    size_t bytes = 0;
+    EXPECT_EQ(octet_pack_size(&p.rhs, foreign, &bytes, nullptr), OCTET_OK);
+    p.blob = Guarded(bytes, Side::kBack, OCTET_ALIGNMENT);
+    EXPECT_EQ(octet_pack(&p.rhs, foreign, p.blob.data(), bytes, nullptr), OCTET_OK);
+    p.desc.packed = p.blob.data(), p.desc.packed_bytes = bytes;
+  });
+}
+
+TEST(BadCreate, ZeroPoints) {
+  for (const int32_t value : {-1, 256, INT32_MAX, INT32_MIN}) {
+    create_refuses(OCTET_BAD_ZERO_POINT, "desc.lhs_zero_point", [&](Product& p) { p.desc.lhs_zero_point = value; });
+    create_refuses(OCTET_BAD_ZERO_POINT, "desc.dst_zero_point", [&](Product& p) { p.desc.dst_zero_point = value; });
+  }
+  for (const int32_t value : {-129, 128}) {
+    create_refuses(OCTET_BAD_ZERO_POINT, "desc.lhs_zero_point", [&](Product& p) { p.desc.lhs_type = OCTET_S8, p.desc.lhs_zero_point = value; });
+    create_refuses(OCTET_BAD_ZERO_POINT, "desc.dst_zero_point", [&](Product& p) { p.desc.dst_type = OCTET_S8, p.desc.dst_zero_point = value; });
+    create_refuses(OCTET_BAD_ZERO_POINT, "desc.residual.zero_point", [&](Product& p) { p.desc.residual = {OCTET_S8, value, 1, 0, 0, 0, 0, 0, 0, 0}; });
+  }
+  create_refuses(OCTET_BAD_ZERO_POINT, "desc.residual.intermediate_zero_point",
+                 [](Product& p) { p.to_tflite(), p.desc.residual = {OCTET_S8, 0, 0, -1, 1 << 30, 0, 1 << 30, 0, 1 << 30, 0}; });
+}
+
+TEST(BadCreate, Scales) {
+  for (const float value : {kNan, kInf, -kInf, 0.0f, -0.0f, -1.0f, 0x1.000002p48f}) {
+    create_refuses(OCTET_BAD_SCALE, "desc.scales[3]", [&](Product& p) { p.scales[3] = value; });
+    create_refuses(OCTET_BAD_SCALE, "desc.residual.scale", [&](Product& p) { p.desc.residual.type = OCTET_U8, p.desc.residual.scale = value; });
+    create_refuses(OCTET_BAD_SCALE, "desc.dst_scale", [&](Product& p) { p.desc.activation = OCTET_ACTIVATION_RELU6, p.desc.dst_scale = value; });
+  }
+  for (const int32_t value : {1, -1, (1 << 30) - 1, INT32_MIN})
+    create_refuses(OCTET_BAD_SCALE, "desc.multipliers[5]", [&](Product& p) { p.to_tflite(), p.multipliers[5] = value; });
+  for (const int32_t value : {-32, 31, INT32_MIN, INT32_MAX})
+    create_refuses(OCTET_BAD_SCALE, "desc.shifts[0]", [&](Product& p) { p.to_tflite(), p.shifts[0] = value; });
+  // kK products of 255 * 1 are 1785 < 2^11: 20 bits to the left are left, 21 are not.
+  create_refuses(OCTET_BAD_SCALE, "desc.shifts", [](Product& p) { p.to_tflite(), p.shifts[2] = 21; });
+  struct Part {
+    const char* name;
+    int32_t octet_residual::*multiplier;
+    int32_t octet_residual::*shift;
+  };
+  for (const Part& part : {Part{"desc.residual.product", &octet_residual::product_multiplier, &octet_residual::product_shift},
+                           Part{"desc.residual.residual", &octet_residual::residual_multiplier, &octet_residual::residual_shift},
+                           Part{"desc.residual.dst", &octet_residual::dst_multiplier, &octet_residual::dst_shift}})
+    for (const int32_t shift : {1, -32, 0})
+      create_refuses(OCTET_BAD_SCALE, part.name, [&](Product& p) {
+        p.to_tflite();
+        p.desc.residual = {OCTET_S8, 0, 0, 0, 1 << 30, 0, 1 << 30, 0, 1 << 30, 0};
+        p.desc.residual.*part.shift = shift;
+        if (shift == 0) p.desc.residual.*part.multiplier = 77;
+      });
+}
+
+TEST(BadCreate, Clamps) {
+  const float bad[][2] = {{5, 4}, {kNan, 4}, {4, kNan}, {-1, 4}, {4, 256}, {0.5f, 4}, {0, 4.5f}, {-kInf, kInf}};
+  for (const auto& clamp : bad)
+    create_refuses(OCTET_BAD_CLAMP, "desc.clamp_min", [&](Product& p) {
+      p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = clamp[0], p.desc.clamp_max = clamp[1];
+    });
+  const float bad_f32[][2] = {{5, 4}, {kNan, 4}, {4, kNan}};
+  for (const auto& clamp : bad_f32)
+    create_refuses(OCTET_BAD_CLAMP, "desc.clamp_min", [&](Product& p) {
+      p.desc.dst_type = OCTET_F32, p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = clamp[0], p.desc.clamp_max = clamp[1];
+    });
+}
+
+TEST(BadCreate, Combinations) {
+  const auto refuses = [](const char* argument, const Edit& edit) { create_refuses(OCTET_UNSUPPORTED, argument, edit); };
+  refuses("desc.lhs_type", [](Product& p) { p.desc.lhs_type = OCTET_F32; });
+  refuses("desc.lhs_type", [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.lhs_quant = OCTET_LHS_ASYMMETRIC; });
+  refuses("desc.dst_type", [](Product& p) { p.to_float_lhs(), p.desc.dst_type = OCTET_U8; });
+  refuses("desc.lhs_zero_point", [](Product& p) { p.desc.lhs_quant = OCTET_LHS_PER_ROW, p.desc.lhs_zero_point = 1; });
+  refuses("desc.bias_f32", [](Product& p) { p.desc.bias_f32 = p.scales.data(); });
+  refuses("desc.residual", [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0}; });
+  refuses("desc.lut", [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.lut = p.lut.data(); });
+  refuses("desc.dst_zero_point", [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.dst_zero_point = 1; });
+  refuses("TFLITE", [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.requant = OCTET_REQUANT_TFLITE; });
+  refuses("desc.scales", [](Product& p) { p.desc.dst_type = OCTET_S32; });
+  refuses("desc.activation", [](Product& p) { p.desc.dst_type = OCTET_S32, p.desc.scales = nullptr, p.desc.scale_count = 0, p.desc.activation = OCTET_ACTIVATION_RELU; });
+  refuses("TFLITE", [](Product& p) { p.to_tflite(), p.desc.lhs_quant = OCTET_LHS_PER_TENSOR; });
+  refuses("desc.scales", [](Product& p) { p.to_tflite(), p.desc.scales = p.scales.data(), p.desc.scale_count = 0; });
+}
+
+TEST(BadCreate, Kernels) {
+  create_refuses(OCTET_UNKNOWN_KERNEL, "desc.kernel", [](Product& p) { p.desc.kernel = "avx512vnni_u8s8_7x64x4"; });
+  create_refuses(OCTET_UNKNOWN_KERNEL, "desc.kernel", [](Product& p) { p.desc.kernel = ""; });
+  create_refuses(OCTET_KERNEL_UNUSABLE, "scalar_u8s8_3x5x2", [](Product& p) { p.desc.kernel = "scalar_u8s8_3x5x2"; });  // another layout
+  for (const MicroKernel* kernel : table()) {
+    if (usable(*kernel) || kernel->rhs_layout.domain == octet::Domain::kU8) continue;
+    create_refuses(OCTET_KERNEL_UNUSABLE, "CPU", [&](Product& p) { p.desc.kernel = kernel->name; });
+  }
+}
+
+TEST(BadCreate, Memory) {
+  create_refuses(OCTET_OUT_OF_MEMORY, "desc.allocator", [](Product& p) {
+    p.desc.allocator.allocate = [](void*, size_t, size_t) -> void* { return nullptr; };
+    p.desc.allocator.release = [](void*, void*) { ADD_FAILURE() << "nothing to release"; };
+  });
+  create_refuses(OCTET_MISALIGNED, "desc.allocator", [](Product& p) {
+    p.desc.allocator.allocate = [](void*, size_t bytes, size_t) -> void* {
+      void* memory = nullptr;
+      return posix_memalign(&memory, 64, bytes + 64) ? nullptr : static_cast<char*>(memory) + 8;
+    };
+    p.desc.allocator.release = [](void*, void* memory) { std::free(static_cast<char*>(memory) - 8); };
+  });
+}
+
+// ---- the accumulator's bounds
+
+octet_status create_with_depth(size_t k, octet_type lhs, octet_type rhs, octet_error* error) {
+  octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+  d.m_max = 1, d.n = 3, d.k = k, d.lhs_type = lhs, d.rhs_type = rhs, d.dst_type = OCTET_S32;
+  octet_gemm* gemm = nullptr;
+  const octet_status status = octet_gemm_create(&d, &gemm, error);
+  octet_gemm_destroy(gemm);
+  return status;
+}
+
+TEST(AccumulatorBound, RuntimeWeightsByDepth) {
+  const struct {
+    octet_type lhs, rhs;
+    size_t last;
+  } kBounds[] = {{OCTET_U8, OCTET_S8, 65793}, {OCTET_S8, OCTET_U8, 65793}, {OCTET_U8, OCTET_U8, 33025}, {OCTET_S8, OCTET_S8, 131071}};
+  for (const auto& bound : kBounds) {
+    EXPECT_EQ(create_with_depth(bound.last, bound.lhs, bound.rhs, nullptr), OCTET_OK) << bound.last;
+    expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "k = ", [&](octet_error* e) { return create_with_depth(bound.last + 1, bound.lhs, bound.rhs, e); });
+  }
+}
+
+TEST(AccumulatorBound, RuntimeZeroPointsByDepth) {
+  for (const size_t k : {size_t{33025}, size_t{33026}}) {
+    octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+    d.m_max = d.n = 1, d.k = k, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8, d.dst_type = OCTET_S32;
+    octet_error error = {};
+    octet_gemm* gemm = nullptr;
+    ASSERT_EQ(octet_gemm_create(&d, &gemm, &error), OCTET_OK) << error.message;
+    size_t bytes = 0;
+    ASSERT_EQ(octet_gemm_workspace(gemm, 1, 1, &bytes, &error), OCTET_OK);
+    const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
+    std::vector<uint8_t> lhs(k, 255), rhs(k, 0x80);
+    int32_t dst = 0;
+    const int32_t zero_point = 127;
+    octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+    args.m = 1, args.lhs = lhs.data(), args.rhs = rhs.data(), args.dst = &dst, args.workspace = workspace.data(), args.workspace_bytes = bytes;
+    args.rhs_zero_points = &zero_point, args.rhs_zero_point_count = 1;
+    if (k == 33025) {
+      EXPECT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
+      EXPECT_EQ(dst, -255 * 255 * 33025);
+    } else {
+      expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "args.rhs_zero_points", [&](octet_error* e) { return octet_gemm_run(gemm, &args, e); });
+    }
+    octet_gemm_destroy(gemm);
+  }
+}
+
+// With weights at hand the column's own range plus its bias decides.
+TEST(AccumulatorBound, PackedWeightsByTheirRange) {
+  for (const int sign : {1, -1}) {
+    std::vector<int8_t> weights(2 * 65793, 0);
+    for (size_t k = 0; k < 65793; ++k) weights[2 * k + 1] = static_cast<int8_t>(sign > 0 ? 127 : -128);  // column 1 of 2
+    octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+    rhs.type = OCTET_S8, rhs.n = 2, rhs.k = 65793, rhs.data = weights.data();
+    size_t bytes = 0;
+    ASSERT_EQ(octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, nullptr), OCTET_OK);
+    const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+    ASSERT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob.data(), bytes, nullptr), OCTET_OK);
+    const int64_t reach = 65793 * int64_t{255} * (sign > 0 ? 127 : -128);
+    const int64_t last = sign > 0 ? INT32_MAX - reach : INT32_MIN - reach;
+    for (const int64_t beyond : {0, 1}) {
+      const int32_t bias[2] = {sign > 0 ? INT32_MAX : INT32_MIN, static_cast<int32_t>(last + sign * beyond)};
+      octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+      d.m_max = 1, d.n = 2, d.k = 65793, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8, d.dst_type = OCTET_S32;
+      d.packed = blob.data(), d.packed_bytes = bytes, d.bias = bias;
+      octet_gemm* gemm = nullptr;
+      if (beyond) {
+        expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "column 1", [&](octet_error* e) { return octet_gemm_create(&d, &gemm, e); });
+        continue;
+      }
+      octet_error error = {};
+      ASSERT_EQ(octet_gemm_create(&d, &gemm, &error), OCTET_OK) << error.message;
+      size_t workspace_bytes = 0;
+      ASSERT_EQ(octet_gemm_workspace(gemm, 1, 1, &workspace_bytes, &error), OCTET_OK);
+      const Guarded workspace(workspace_bytes + 1, Side::kFront, OCTET_ALIGNMENT);
+      const std::vector<uint8_t> lhs(65793, 255);
+      int32_t dst[2] = {};
+      octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+      args.m = 1, args.lhs = lhs.data(), args.dst = dst, args.workspace = workspace.data(), args.workspace_bytes = workspace_bytes;
+      ASSERT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
+      EXPECT_EQ(dst[0], bias[0]);
+      EXPECT_EQ(dst[1], sign > 0 ? INT32_MAX : INT32_MIN);
+      octet_gemm_destroy(gemm);
+    }
+  }
+}
+
+// ---- workspace and run
+
+struct Created : Product {
+  octet_gemm* gemm = nullptr;
+  size_t bytes = 0;
+  explicit Created(const Edit& edit = {}, octet_type dst_type = OCTET_U8, size_t batch = kBatch) : Product(dst_type, batch) {
+    if (edit) edit(*this);
+    octet_error error = {};
+    EXPECT_EQ(octet_gemm_create(&desc, &gemm, &error), OCTET_OK) << error.message;
+    EXPECT_EQ(octet_gemm_workspace(gemm, kM, 1, &bytes, &error), OCTET_OK) << error.message;
+    workspace = Guarded(bytes, Side::kBack, OCTET_ALIGNMENT);
+    args.workspace = bytes ? workspace.data() : nullptr;
+    args.workspace_bytes = bytes;
+  }
+  ~Created() { octet_gemm_destroy(gemm); }
+
+  // The arguments are right; with `edit` they are not; and a refused run leaves dst alone.
+  void refuses(octet_status status, const char* argument, const Edit& edit) {
+    octet_error error = {};
+    EXPECT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
+    const octet_gemm_args before = args;
+    edit(*this);
+    std::memset(dst.data(), Guarded::kUntouched, dst.bytes());
+    expect_refused(status, argument, [&](octet_error* e) { return octet_gemm_run(gemm, &args, e); });
+    EXPECT_EQ(std::vector<uint8_t>(dst.data(), dst.data() + dst.bytes()), std::vector<uint8_t>(dst.bytes(), Guarded::kUntouched)) << argument;
+    args = before;
+  }
+};
+
+TEST(BadWorkspaceQuery, Everything) {
+  Created c([](Product& p) { p.to_runtime_rhs(); });
+  size_t bytes = 0;
+  expect_refused(OCTET_NULL_POINTER, "gemm", [&](octet_error* e) { return octet_gemm_workspace(nullptr, 1, 1, &bytes, e); });
+  expect_refused(OCTET_NULL_POINTER, "bytes", [&](octet_error* e) { return octet_gemm_workspace(c.gemm, 1, 1, nullptr, e); });
+  expect_refused(OCTET_BAD_SIZE, "m is 0", [&](octet_error* e) { return octet_gemm_workspace(c.gemm, 0, 1, &bytes, e); });
+  expect_refused(OCTET_SIZE_ABOVE_MAXIMUM, "m = 6", [&](octet_error* e) { return octet_gemm_workspace(c.gemm, kM + 1, 1, &bytes, e); });
+  expect_refused(OCTET_BAD_SIZE, "concurrency", [&](octet_error* e) { return octet_gemm_workspace(c.gemm, 1, SIZE_MAX, &bytes, e); });
+}
+
+TEST(BadRun, Pointers) {
+  Created c;
+  expect_refused(OCTET_NULL_POINTER, "gemm", [&](octet_error* e) { return octet_gemm_run(nullptr, &c.args, e); });
+  expect_refused(OCTET_NULL_POINTER, "args", [&](octet_error* e) { return octet_gemm_run(c.gemm, nullptr, e); });
+  c.refuses(OCTET_NULL_POINTER, "args.lhs", [](Product& p) { p.args.lhs = nullptr; });
+  c.refuses(OCTET_NULL_POINTER, "args.dst", [](Product& p) { p.args.dst = nullptr; });
+  const void* const lhs[kBatch] = {c.lhs.data(), nullptr};
+  void* const dst[kBatch] = {nullptr, c.dst.data()};
+  c.refuses(OCTET_NULL_POINTER, "args.lhs", [&](Product& p) { p.args.lhs_array = lhs; });
+  c.refuses(OCTET_NULL_POINTER, "matrix 1", [&](Product& p) { p.args.lhs = nullptr, p.args.lhs_array = lhs; });
+  c.refuses(OCTET_NULL_POINTER, "matrix 0", [&](Product& p) { p.args.dst = nullptr, p.args.dst_array = dst; });
+  for (const size_t size : {size_t{0}, sizeof(octet_gemm_args) - 8, sizeof(octet_gemm_args) + 8})
+    c.refuses(OCTET_BAD_STRUCT_SIZE, "args.struct_size", [&](Product& p) { p.args.struct_size = size; });
+  c.refuses(OCTET_UNSUPPORTED, "args.residual", [](Product& p) { p.args.residual = p.residual.data(); });
+  c.refuses(OCTET_UNSUPPORTED, "args.rhs", [](Product& p) { p.args.rhs = p.weights.data(); });
+  const int32_t zero_points[kBatch] = {};
+  const float scales[kBatch] = {1, 1};
+  c.refuses(OCTET_UNSUPPORTED, "args.lhs_zero_points", [&](Product& p) { p.args.lhs_zero_points = zero_points; });
+  c.refuses(OCTET_UNSUPPORTED, "args.lhs_scales", [&](Product& p) { p.args.lhs_scales = scales; });
+}
+
+TEST(BadRun, Sizes) {
+  for (const size_t batch : {size_t{1}, kBatch}) {
+    Created c({}, OCTET_U8, batch);
+    c.refuses(OCTET_BAD_SIZE, "args.m", [](Product& p) { p.args.m = 0; });
+    c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.m", [](Product& p) { p.args.m = kM + 1; });
+    c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.m", [](Product& p) { p.args.m = SIZE_MAX; });
+    c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.batch", [](Product& p) { p.args.batch = kBatch + 1; });
+    c.refuses(OCTET_BAD_SIZE, "args.n", [](Product& p) { p.args.n = kN - 1; });
+    c.refuses(OCTET_BAD_SIZE, "args.k", [](Product& p) { p.args.k = kK + 1; });
+    c.refuses(OCTET_BAD_STRIDE, "args.lhs_stride", [](Product& p) { p.args.lhs_stride = kK - 1; });
+    c.refuses(OCTET_BAD_STRIDE, "args.dst_stride", [](Product& p) { p.args.dst_stride = kN - 1; });
+    for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / (kM - 1) + 1}) {
+      c.refuses(OCTET_BAD_SIZE, "args.lhs", [&](Product& p) { p.args.lhs_stride = huge; });
+      c.refuses(OCTET_BAD_SIZE, "args.dst", [&](Product& p) { p.args.dst_stride = huge; });
+    }
+    for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2}) {
+      if (batch == 1) continue;
+      c.refuses(OCTET_BAD_SIZE, "args.lhs", [&](Product& p) { p.args.lhs_batch_stride = huge; });
+      c.refuses(OCTET_BAD_SIZE, "args.dst", [&](Product& p) { p.args.dst_batch_stride = huge; });
+    }
+  }
+}
+
+TEST(BadRun, RuntimeWeights) {
+  Created c([](Product& p) { p.to_runtime_rhs(); });
+  const int32_t zero_points[kN] = {0, 0, 0, 0, 0, 128};
+  c.refuses(OCTET_NULL_POINTER, "args.rhs", [](Product& p) { p.args.rhs = nullptr; });
+  c.refuses(OCTET_BAD_STRIDE, "args.rhs_stride", [](Product& p) { p.args.rhs_stride = kN - 1; });
+  c.refuses(OCTET_BAD_SIZE, "args.rhs", [](Product& p) { p.args.rhs_stride = SIZE_MAX / 3; });
+  c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.n", [](Product& p) { p.args.n = kN + 1; });
+  c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.k", [](Product& p) { p.args.k = kK + 1; });
+  c.refuses(OCTET_BAD_ZERO_POINT, "args.rhs_zero_points[5]", [&](Product& p) { p.args.rhs_zero_points = zero_points, p.args.rhs_zero_point_count = kN; });
+  c.refuses(OCTET_BAD_SIZE, "args.rhs_zero_points", [&](Product& p) { p.args.rhs_zero_points = zero_points, p.args.rhs_zero_point_count = 2; });
+  c.refuses(OCTET_BAD_SIZE, "args.rhs_zero_points", [&](Product& p) { p.args.rhs_zero_points = zero_points; });
+  c.refuses(OCTET_NULL_POINTER, "args.rhs_zero_points", [](Product& p) { p.args.rhs_zero_point_count = 1; });
+  c.refuses(OCTET_OVERLAP, "args.rhs", [](Product& p) { p.args.rhs = p.dst.data() + 3; });
+  c.refuses(OCTET_OVERLAP, "args.rhs", [](Product& p) { p.args.rhs = p.workspace.data() + 1; });
+}
+
+TEST(BadRun, Workspace) {
+  for (const bool batched : {false, true}) {
+    Created c([](Product& p) { p.to_runtime_rhs(); }, OCTET_U8, batched ? kBatch : 1);
+    ASSERT_GT(c.bytes, 0u);
+    c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes", [](Product& p) { --p.args.workspace_bytes; });
+    c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes", [](Product& p) { p.args.workspace_bytes = 0; });
+    c.refuses(OCTET_NULL_POINTER, "args.workspace", [](Product& p) { p.args.workspace = nullptr; });
+    const Guarded shifted(c.bytes + 64, Side::kFront, 64);
+    for (const size_t offset : {1, 4, 32}) c.refuses(OCTET_MISALIGNED, "args.workspace", [&](Product& p) { p.args.workspace = shifted.data() + offset; });
+    c.refuses(OCTET_OVERLAP, "workspace", [](Product& p) { p.args.lhs = p.workspace.data(); });
+    c.refuses(OCTET_OVERLAP, "workspace", [](Product& p) { p.args.dst = p.workspace.data() + 1; });
+  }
+}
+
+TEST(BadRun, WorkspaceOverResidualOrBlob) {
+  Created c([](Product& p) {
+    p.desc.lhs_quant = OCTET_LHS_PER_ROW;
+    p.desc.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0};
+    p.args.residual = p.residual.data();
+  });
+  ASSERT_GT(c.bytes, 0u);
+  c.refuses(OCTET_OVERLAP, "args.residual", [](Product& p) { p.args.residual = p.workspace.data(); });
+  c.refuses(OCTET_OVERLAP, "the packed weights", [](Product& p) { p.args.workspace = p.blob.data(), p.args.workspace_bytes = p.blob.bytes(); });
+}
+
+TEST(BadRun, Overlaps) {
+  Created c;
+  c.refuses(OCTET_OVERLAP, "args.lhs", [](Product& p) { p.args.lhs = p.dst.data(); });
+  c.refuses(OCTET_OVERLAP, "args.lhs", [](Product& p) { p.args.lhs = p.dst.data() + kBatch * kM * kN - 1; });
+  c.refuses(OCTET_OVERLAP, "the packed weights", [](Product& p) { p.args.dst = p.blob.data() + p.blob.bytes() - 1; });
+  c.refuses(OCTET_OVERLAP, "args.dst_batch_stride", [](Product& p) { p.args.dst_batch_stride = kM * kN - 1; });
+  c.refuses(OCTET_OVERLAP, "args.dst_batch_stride", [](Product& p) { p.args.dst_stride = 2 * kN - 1, p.args.dst_batch_stride = kN; });
+  Created plain({}, OCTET_U8, 1);
+  plain.refuses(OCTET_OVERLAP, "args.lhs", [](Product& p) { p.args.lhs = p.dst.data() + kM * kN - 1; });
+  plain.refuses(OCTET_OVERLAP, "the packed weights", [](Product& p) { p.args.dst = p.blob.data() + p.blob.bytes() - 1; });
+}
+
+TEST(BadRun, OverlapsBetweenMatricesOfPointerArrays) {
+  Created c;
+  const void* const lhs[kBatch] = {c.lhs.data(), c.dst.data() + 1};  // matrix 1 reads what matrix 0 writes
+  void* const dst[kBatch] = {c.dst.data(), c.dst.data() + 100};
+  void* const shared_dst[kBatch] = {c.dst.data(), c.dst.data() + kM * kN - 1};
+  c.refuses(OCTET_OVERLAP, "args.lhs", [&](Product& p) { p.args.lhs = p.args.dst = nullptr, p.args.lhs_array = lhs, p.args.dst_array = dst; });
+  c.refuses(OCTET_OVERLAP, "args.dst_array", [&](Product& p) { p.args.dst = nullptr, p.args.dst_array = shared_dst; });
+  // Heads side by side in one tensor do not overlap, until a head is wider than its place.
+  void* const heads[kBatch] = {c.dst.data() + kN, c.dst.data()};
+  c.refuses(OCTET_OVERLAP, "args.dst_array", [&](Product& p) { p.args.dst = nullptr, p.args.dst_array = heads, p.args.dst_stride = 2 * kN - 1; });
+  c.args.dst = nullptr, c.args.dst_array = heads, c.args.dst_stride = 2 * kN;
+  EXPECT_EQ(octet_gemm_run(c.gemm, &c.args, nullptr), OCTET_OK);
+}
+
+TEST(BadRun, Residual) {
+  Created c([](Product& p) {
+    p.desc.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0};
+    p.args.residual = p.residual.data();
+  });
+  c.refuses(OCTET_NULL_POINTER, "args.residual", [](Product& p) { p.args.residual = nullptr; });
+  c.refuses(OCTET_BAD_STRIDE, "args.residual_stride", [](Product& p) { p.args.residual_stride = kN - 1; });
+  c.refuses(OCTET_OVERLAP, "args.residual", [](Product& p) { p.args.residual = p.dst.data() + 1; });
+  c.refuses(OCTET_OVERLAP, "args.residual", [](Product& p) { p.args.residual = p.dst.data(), p.args.residual_stride = kN + 1; });
+  c.args.residual = c.dst.data();
+  EXPECT_EQ(octet_gemm_run(c.gemm, &c.args, nullptr), OCTET_OK) << "exactly dst is allowed";
+}
+
+TEST(BadRun, Alignment) {
+  for (const size_t batch : {size_t{1}, kBatch}) {
+    Created c({}, OCTET_S32, batch);
+    c.refuses(OCTET_MISALIGNED, "args.dst", [](Product& p) { p.args.dst = p.dst.data() + 2; });
+    Created f([](Product& p) { p.to_float_lhs(); }, OCTET_F32, batch);
+    f.refuses(OCTET_MISALIGNED, "args.lhs", [](Product& p) { p.args.lhs = p.lhs.data() + 1; });
+  }
+}
+
+TEST(BadRun, DynamicQuantization) {
+  Created c([](Product& p) { p.desc.lhs_quant = OCTET_LHS_PER_ROW; });
+  std::vector<int32_t> zero_points(kBatch * kM, 0);
+  std::vector<float> scales(kBatch * kM, 1);
+  zero_points.back() = 256;
+  c.refuses(OCTET_BAD_ZERO_POINT, "args.lhs_zero_points[9]", [&](Product& p) { p.args.lhs_zero_points = zero_points.data(); });
+  for (const float bad : {kNan, kInf, 0.0f, -1.0f}) {
+    scales.back() = bad;
+    c.refuses(OCTET_BAD_SCALE, "args.lhs_scales[9]", [&](Product& p) { p.args.lhs_scales = scales.data(); });
+  }
+  Created s32([](Product& p) { p.desc.lhs_quant = OCTET_LHS_PER_TENSOR; }, OCTET_S32);
+  s32.refuses(OCTET_UNSUPPORTED, "args.lhs_scales", [&](Product& p) { p.args.lhs_scales = scales.data(); });
+}
+
+// ---- pack, blobs, information
+
+void pack_refuses(octet_status status, const char* argument, const Edit& edit, octet_isa isa = OCTET_ISA_AUTO) {
+  Product p;
+  edit(p);
+  expect_refused(status, argument, [&](octet_error* e) { return octet_pack(&p.rhs, isa, p.blob.data(), p.blob.bytes(), e); });
+}
+
+TEST(BadPack, Everything) {
+  Product p;
+  size_t bytes = 0;
+  expect_refused(OCTET_NULL_POINTER, "rhs", [&](octet_error* e) { return octet_pack(nullptr, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes(), e); });
+  expect_refused(OCTET_NULL_POINTER, "rhs", [&](octet_error* e) { return octet_pack_size(nullptr, OCTET_ISA_AUTO, &bytes, e); });
+  expect_refused(OCTET_NULL_POINTER, "bytes", [&](octet_error* e) { return octet_pack_size(&p.rhs, OCTET_ISA_AUTO, nullptr, e); });
+  expect_refused(OCTET_NULL_POINTER, "blob", [&](octet_error* e) { return octet_pack(&p.rhs, OCTET_ISA_AUTO, nullptr, p.blob.bytes(), e); });
+  expect_refused(OCTET_MISALIGNED, "blob", [&](octet_error* e) { return octet_pack(&p.rhs, OCTET_ISA_AUTO, p.blob.data() + 4, p.blob.bytes(), e); });
+  expect_refused(OCTET_BAD_SIZE, "blob_bytes", [&](octet_error* e) { return octet_pack(&p.rhs, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes() - 1, e); });
+  pack_refuses(OCTET_NULL_POINTER, "rhs.data", [](Product& q) { q.rhs.data = nullptr; });
+  pack_refuses(OCTET_OVERLAP, "rhs.data", [](Product& q) { q.rhs.data = q.blob.data() + q.blob.bytes() - 1; });
+  pack_refuses(OCTET_BAD_STRUCT_SIZE, "rhs.struct_size", [](Product& q) { q.rhs.struct_size = 8; });
+  pack_refuses(OCTET_UNKNOWN_ENUM, "rhs.type", [](Product& q) { q.rhs.type = OCTET_F32; });
+  pack_refuses(OCTET_UNKNOWN_ENUM, "rhs.order", [](Product& q) { set_raw(&q.rhs.order, 2); });
+  octet_isa isa;
+  set_raw(&isa, 8);
+  pack_refuses(OCTET_UNKNOWN_ENUM, "isa", [](Product&) {}, isa);
+  pack_refuses(OCTET_BAD_SIZE, "rhs.n", [](Product& q) { q.rhs.n = 0; });
+  pack_refuses(OCTET_BAD_SIZE, "rhs.k", [](Product& q) { q.rhs.k = 0; });
+  for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4}) {
+    pack_refuses(OCTET_BAD_SIZE, "rhs.n", [&](Product& q) { q.rhs.n = huge; });
+    pack_refuses(OCTET_BAD_SIZE, "rhs.k", [&](Product& q) { q.rhs.k = huge; });
+    pack_refuses(OCTET_BAD_SIZE, "rhs.stride", [&](Product& q) { q.rhs.stride = huge; });
+    pack_refuses(OCTET_BAD_SIZE, "rhs.batch", [&](Product& q) { q.rhs.batch = huge; });
+  }
+  for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2}) pack_refuses(OCTET_BAD_SIZE, "rhs.batch_stride", [&](Product& q) { q.rhs.batch_stride = huge; });
+  pack_refuses(OCTET_BAD_STRIDE, "rhs.stride", [](Product& q) { q.rhs.stride = kN - 1; });
+  pack_refuses(OCTET_BAD_STRIDE, "rhs.stride", [](Product& q) { q.rhs.order = OCTET_NK, q.rhs.stride = kK - 1; });
+  static const int32_t zero_points[kN] = {0, 0, 0, 0, -129, 0};
+  pack_refuses(OCTET_BAD_ZERO_POINT, "rhs.zero_points[4]", [](Product& q) { q.rhs.zero_points = zero_points, q.rhs.zero_point_count = kN; });
+  pack_refuses(OCTET_BAD_SIZE, "rhs.zero_points", [](Product& q) { q.rhs.zero_points = zero_points, q.rhs.zero_point_count = 2; });
+  pack_refuses(OCTET_NULL_POINTER, "rhs.zero_points", [](Product& q) { q.rhs.zero_point_count = 1; });
+}
+
+TEST(BadPack, OneStoredRowMayHaveAnyStride) {
+  for (const octet_rhs_order order : {OCTET_KN, OCTET_NK}) {
+    Product p;
+    p.rhs.order = order, p.rhs.batch = 1, p.rhs.stride = SIZE_MAX / 2;
+    (order == OCTET_KN ? p.rhs.k : p.rhs.n) = 1;
+    octet_error error = {};
+    EXPECT_EQ(octet_pack(&p.rhs, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes(), &error), OCTET_OK) << error.message;
+  }
+}
+
+TEST(BadQueries, Everything) {
+  Product p;
+  octet_blob_info blob = {};
+  octet_cpu_info cpu = {};
+  octet_kernel_info kernel = {};
+  expect_refused(OCTET_BAD_STRUCT_SIZE, "info", [&](octet_error* e) { return octet_blob_get_info(p.blob.data(), p.blob.bytes(), &blob, e); });
+  expect_refused(OCTET_BAD_STRUCT_SIZE, "info", [&](octet_error* e) { return octet_get_cpu_info(&cpu, e); });
+  expect_refused(OCTET_BAD_STRUCT_SIZE, "info", [&](octet_error* e) { return octet_get_kernel_info(0, &kernel, e); });
+  expect_refused(OCTET_NULL_POINTER, "info", [&](octet_error* e) { return octet_blob_get_info(p.blob.data(), p.blob.bytes(), nullptr, e); });
+  expect_refused(OCTET_NULL_POINTER, "info", [&](octet_error* e) { return octet_get_cpu_info(nullptr, e); });
+  expect_refused(OCTET_NULL_POINTER, "info", [&](octet_error* e) { return octet_get_kernel_info(0, nullptr, e); });
+  kernel.struct_size = sizeof kernel;
+  expect_refused(OCTET_BAD_SIZE, "index", [&](octet_error* e) { return octet_get_kernel_info(table().size(), &kernel, e); });
+  expect_refused(OCTET_BAD_SIZE, "index", [&](octet_error* e) { return octet_get_kernel_info(SIZE_MAX, &kernel, e); });
+  blob.struct_size = sizeof blob;
+  expect_refused(OCTET_NULL_POINTER, "blob", [&](octet_error* e) { return octet_blob_get_info(nullptr, p.blob.bytes(), &blob, e); });
+  expect_refused(OCTET_NULL_POINTER, "blob", [&](octet_error* e) { return octet_blob_verify(nullptr, 0, e); });
+  expect_refused(OCTET_MISALIGNED, "blob", [&](octet_error* e) { return octet_blob_verify(p.blob.data() + 1, p.blob.bytes() - 1, e); });
+  expect_refused(OCTET_BAD_BLOB, "blob", [&](octet_error* e) { return octet_blob_verify(p.blob.data(), 127, e); });
+  const ScopedEnvironment wrong("OCTET_MAX_ISA", "MMX");
+  expect_refused(OCTET_BAD_ENVIRONMENT, "OCTET_MAX_ISA", [&](octet_error* e) { return octet_gemm_create(&p.desc, std::vector<octet_gemm*>(1).data(), e); });
+}
+
+TEST(Names, AreNeverNull) {
+  for (const int value : {-1, 0, 1, 20, 21, 256, 257, INT32_MAX, INT32_MIN}) {
+    octet_status status;
+    octet_isa isa;
+    set_raw(&status, value);
+    set_raw(&isa, value);
+    const bool known = value >= 0 && value <= 20;
+    EXPECT_EQ(std::string(octet_status_name(status)) != "unknown status", known) << value;
+    EXPECT_EQ(std::string(octet_isa_name(isa)) != "unknown", value == 0 || value == 1) << value;
+  }
+  EXPECT_STREQ(octet_version(), "0.1.0");
+}
+
+}  // namespace
+}  // namespace octet_test
