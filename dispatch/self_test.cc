@@ -42,6 +42,7 @@ bool passes(const MicroKernel& kernel) {
   tile.lhs_stride = kDepth;
   tile.rhs = packed;
   tile.rhs_stride = layout.panel_width(0, columns) * layout.kr;
+  tile.rhs_panel_stride = layout.width * layout.depth(kDepth);
   tile.depth = kDepth;
   tile.rows = rows;
   tile.cols = columns;

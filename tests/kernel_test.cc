@@ -39,7 +39,8 @@ class KernelTile {
         uint8_t byte = static_cast<uint8_t>(c.rhs_byte < 0 ? random() : static_cast<uint32_t>(c.rhs_byte));
         if (kernel.is(octet::kNoLeast) && byte == 0x80) byte = 0x81;
         weights_[k * c.cols + j] = byte;
-        rhs_.data()[k / layout_.kr * lanes * layout_.kr + j * layout_.kr + k % layout_.kr] = byte;
+        const size_t panel = j / layout_.width * layout_.width, width = std::min<size_t>(layout_.width, lanes - panel);
+        rhs_.data()[panel * padded_depth + k / layout_.kr * width * layout_.kr + (j - panel) * layout_.kr + k % layout_.kr] = byte;
       }
     init_ = Guarded((c.init_per_row ? c.rows : 1) * lanes * sizeof(int32_t), c.side, sizeof(int32_t));
     for (size_t i = 0; i < init_.bytes() / 4; ++i) init_.data<int32_t>()[i] = static_cast<int32_t>(random());
@@ -55,7 +56,8 @@ class KernelTile {
       tile_.lhs = panel_.data();
     }
     tile_.rhs = rhs_.data();
-    tile_.rhs_stride = lanes * layout_.kr;
+    tile_.rhs_stride = std::min<size_t>(layout_.width, lanes) * layout_.kr;
+    tile_.rhs_panel_stride = layout_.width * padded_depth;
     tile_.depth = c.depth;
     tile_.rows = c.rows;
     tile_.cols = c.cols;
@@ -167,7 +169,10 @@ TEST(KernelTable, NamesTellTheTile) {
     const std::string name = kernel->name;
     EXPECT_EQ(name.substr(name.rfind('_') + 1), tile);
     EXPECT_EQ(octet::find_kernel(kernel->name), kernel);
-    EXPECT_EQ(kernel->rhs_layout.width % kernel->nr, 0) << name;
+    EXPECT_TRUE(kernel->rhs_layout.width % kernel->nr == 0 || kernel->nr % kernel->rhs_layout.width == 0) << name;
+    if (kernel->nr > kernel->rhs_layout.width) {
+      EXPECT_EQ(kernel->rhs_layout.step, kernel->rhs_layout.width) << name << ": it walks whole panels";
+    }
     EXPECT_EQ(kernel->rhs_layout.width % kernel->rhs_layout.step, 0) << name;
     EXPECT_LE(kernel->mr * octet::round_up(kernel->nr, kernel->rhs_layout.step), 1024u) << name << ": the loop nest's tiles hold 1024";
     EXPECT_LE(kernel->mr, 16) << name;

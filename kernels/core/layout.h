@@ -17,6 +17,7 @@ namespace octet {
 constexpr size_t round_up(size_t value, size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 constexpr size_t divide_up(size_t value, size_t divisor) { return (value + divisor - 1) / divisor; }
 constexpr size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+constexpr size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 // Which 8-bit integers an operand is made of. Flipping the top bit of a byte turns one into the other and moves the zero point by 128.
 enum class Domain : uint8_t { kS8, kU8 };

@@ -24,6 +24,7 @@ struct Tile {
   uint32_t lhs_flip;        // direct form: 0 or 0x80808080, xor-ed to the bytes
   const uint8_t* rhs;       // first group of the first column
   size_t rhs_stride;        // bytes between groups
+  size_t rhs_panel_stride;  // bytes between panels, for kernels whose nr spans several
   size_t depth;             // K; rhs is zero beyond it, lhs rows end there
   size_t rows, cols;        // 1..mr, 1..nr
   const int32_t* init;      // readable up to cols rounded up to the layout's step
@@ -48,7 +49,7 @@ struct MicroKernel {
   Isa isa;
   Domain lhs_domain;    // rhs_layout.domain is the other half of the types
   uint8_t mr;
-  uint16_t nr;          // divides rhs_layout.width
+  uint16_t nr;          // divides rhs_layout.width, or is a multiple of it where width == step
   uint16_t m_max;       // selected for runs of at most this many rows; 0 = any
   uint8_t flags;        // KernelFlags
   RhsLayout rhs_layout;

@@ -30,8 +30,8 @@ size_t take(size_t* end, size_t bytes) {
   return at;
 }
 
-// Lanes that columns [0, n) need when kernels may read whole tiles.
-size_t padded_columns(const GemmPlan& plan, size_t n) { return round_up(n, plan.kernel->rhs_layout.width); }
+// Lanes that columns [0, n) need: kernels may read that far.
+size_t padded_columns(const GemmPlan& plan, size_t n) { return round_up(n, plan.kernel->rhs_layout.step); }
 
 Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n, size_t k) {
   Workspace w = {};
@@ -194,10 +194,12 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
   tile.scale = nullptr;
   tile.narrow = &plan.narrow;
 
-  // Strips of nr columns, panel by panel. A task begins at a panel.
-  for (size_t panel = task.n0; panel < task.n1; panel += layout.width) {
-    const size_t local = panel - rhs.first, width = smaller(layout.width, rhs.lanes - local);
-    tile.rhs_stride = width * layout.kr;
+  // Strips of nr columns: some in each panel, or each over some panels. A task begins at a panel.
+  const size_t span = larger(layout.width, kernel.nr);
+  tile.rhs_panel_stride = layout.width * rhs.depth;
+  for (size_t panel = task.n0; panel < task.n1; panel += span) {
+    const size_t local = panel - rhs.first, width = smaller(span, rhs.lanes - local);
+    tile.rhs_stride = smaller(layout.width, width) * layout.kr;
     for (size_t lane = 0; lane < width && panel + lane < task.n1; lane += kernel.nr) {
       const size_t n = panel + lane, lanes = smaller(kernel.nr, width - lane);
       tile.cols = smaller(kernel.nr, task.n1 - n);
@@ -290,7 +292,7 @@ Partition partition(const GemmPlan& plan, size_t m, size_t n, size_t batch, size
   Partition best = {1, 1, 1, batch, m, n};
   if (concurrency <= 1) return best;
   const MicroKernel& kernel = kernel_for(plan, m);
-  const size_t n_unit = kernel.rhs_layout.width, m_unit = kernel.mr;
+  const size_t n_unit = larger(kernel.rhs_layout.width, kernel.nr), m_unit = kernel.mr;
   const size_t n_units = divide_up(n, n_unit), m_units = plan.runtime_rhs ? 1 : divide_up(m, m_unit);
   // Whole matrices first; then the cut of rows and columns whose largest piece is smallest.
   const size_t batch_tasks = smaller(batch, concurrency), rest = concurrency / batch_tasks;

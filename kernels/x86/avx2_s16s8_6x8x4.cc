@@ -1,4 +1,4 @@
-// s16 x s8 -> s32, VPMADDWD on ymm, up to 6 rows x 8 columns. Exact for all inputs: VPMADDUBSW would saturate at 16 bits.
+// s16 x s8 -> s32 or 8 bits, VPMADDWD on ymm, up to 6 rows x 8 columns. Exact for all inputs: VPMADDUBSW would saturate at 16 bits.
 //
 // The u8 lhs is widened to s16 once, by gather; four weights of four columns are widened as they are loaded from the layout that all x86
 // kernels share. VPMADDWD adds depth steps in pairs, so a column holds two partial sums, which one horizontal add joins at the end:
@@ -14,6 +14,7 @@
 #include "kernels/core/unroll.h"
 #include "kernels/simd/gather.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/narrow_ymm.h"
 
 namespace octet {
 namespace {
@@ -41,16 +42,26 @@ void multiply(const Tile& t) {
       unroll<2>([&](auto v) OCTET_INLINE { accumulate(acc[i][v], _mm256_madd_epi16(a, b[v])); });
     });
     lhs += 4 * rows;
-    rhs += t.rhs_stride;
+    rhs += 64;
   }
 
-  const __m256i columns = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)t.cols), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    // hadd leaves columns 0 1 4 5 | 2 3 6 7.
-    const __m256i sums = _mm256_permute4x64_epi64(_mm256_hadd_epi32(acc[i][0], acc[i][1]), 0xd8);
+  // hadd leaves columns 0 1 4 5 | 2 3 6 7.
+  const auto sums = [&](auto i) OCTET_INLINE {
     const __m256i init = _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride));
-    _mm256_maskstore_epi32((int*)((uint8_t*)t.dst + i * t.dst_stride), columns, _mm256_add_epi32(sums, init));
-  });
+    return _mm256_add_epi32(_mm256_permute4x64_epi64(_mm256_hadd_epi32(acc[i][0], acc[i][1]), 0xd8), init);
+  };
+  uint8_t* dst = (uint8_t*)t.dst;
+  if (t.scale) {
+    const NarrowYmm narrow(*t.narrow);
+    const __m256 scale = _mm256_loadu_ps(t.scale);
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      const __m128i words = narrow.words(sums(i), scale);
+      store_bytes(dst + i * t.dst_stride, narrow.bytes(words, words), t.cols);
+    });
+  } else {
+    const __m256i columns = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)t.cols), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    unroll<rows>([&](auto i) OCTET_INLINE { _mm256_maskstore_epi32((int*)(dst + i * t.dst_stride), columns, sums(i)); });
+  }
 }
 
 void dispatch(const Tile& t) {
@@ -61,7 +72,7 @@ void dispatch(const Tile& t) {
 }  // namespace
 
 const MicroKernel avx2_s16s8_6x8x4 = {
-    "avx2_s16s8_6x8x4", Isa::kAvx2, Domain::kU8, kMr, 8, 0, kAnyLhs, kX86Layout,
+    "avx2_s16s8_6x8x4", Isa::kAvx2, Domain::kU8, kMr, 8, 0, kAnyLhs | kNarrows, kX86Layout,
     gather_rows<int16_t, 4>, 1, 4, 2, dispatch, avx2_finish, &avx2_row_ops};
 
 }  // namespace octet

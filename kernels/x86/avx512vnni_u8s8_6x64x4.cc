@@ -5,7 +5,7 @@
 //   row i, 4 bytes    | acc[i][0]  |  [1]   |  [2]   |  [3]   |    24 accumulators, 4 for rhs, 1 for lhs: 29 of 32
 //   broadcast         +------------+--------+--------+--------+
 //
-// Per group of 4 along depth: 4 loads, 6 broadcasts, 24 dot products. The lhs rows are read where they lie: no copy.
+// Per group of 4 along depth: 4 loads, one from each of four panels, 6 broadcasts, 24 dot products. The lhs rows are read where they lie: no copy.
 // Instantiated over (rows, vectors of columns, lhs sign); few rows split the depth over several sets of accumulators to hide the latency.
 #include <immintrin.h>
 
@@ -91,11 +91,11 @@ void multiply(const Tile& t) {
   });
   const uint8_t* lhs[2] = {(const uint8_t*)t.lhs, (const uint8_t*)t.lhs + 3 * t.lhs_stride};
   const uint8_t* rhs = t.rhs;
-  const size_t stride = t.lhs_stride, rhs_stride = t.rhs_stride;
+  const size_t stride = t.lhs_stride, panel = t.rhs_panel_stride;
   size_t groups = t.depth / 4;
   const auto step = [&](auto set) OCTET_INLINE {
     __m512i b[vectors];
-    unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(rhs + 64 * v); });
+    unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(rhs + v * panel); });
     unroll<rows>([&](auto i) OCTET_INLINE {
       const __m512i a = broadcast<flip>(lhs[i.value / 3] + (i % 3) * stride);
       unroll<vectors>([&](auto v) OCTET_INLINE {
@@ -105,7 +105,7 @@ void multiply(const Tile& t) {
     });
     lhs[0] += 4;
     lhs[1] += 4;
-    rhs += rhs_stride;
+    rhs += 64;
   };
   if constexpr (sets > 1) {
     OCTET_NO_UNROLL
@@ -118,7 +118,7 @@ void multiply(const Tile& t) {
     unroll<rows>([&](auto i) OCTET_INLINE {
       const int32_t quad = tail_quad(lhs[i.value / 3] + (i % 3) * stride, tail);
       const __m512i a = _mm512_set1_epi32(flip ? quad ^ (int32_t)0x80808080 : quad);
-      unroll<vectors>([&](auto v) OCTET_INLINE { acc[0][i][v] = _mm512_dpbusd_epi32(acc[0][i][v], a, _mm512_loadu_si512(rhs + 64 * v)); OCTET_PIN(acc[0][i][v]); });
+      unroll<vectors>([&](auto v) OCTET_INLINE { acc[0][i][v] = _mm512_dpbusd_epi32(acc[0][i][v], a, _mm512_loadu_si512(rhs + v * panel)); OCTET_PIN(acc[0][i][v]); });
     });
   }
   unroll<sets - 1>([&](auto s) OCTET_INLINE {

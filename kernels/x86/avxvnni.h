@@ -1,4 +1,4 @@
-// u8 x s8 -> s32, VPDPBUSD on ymm, up to 6 rows x 16 columns.
+// u8 x s8 -> s32 or 8 bits, VPDPBUSD on ymm, up to 6 rows x 16 columns.
 //
 //                      columns 0-7   8-15
 //                     +------------+--------+
@@ -13,6 +13,7 @@
 
 #include "kernels/core/unroll.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/narrow_ymm.h"
 
 namespace octet {
 namespace {
@@ -65,18 +66,27 @@ void multiply(const Tile& t) {
     step(load_quad);
     lhs[0] += 4;
     lhs[1] += 4;
-    rhs += t.rhs_stride;
+    rhs += 64;
   }
   if (const size_t tail = t.depth % 4) step([tail](const uint8_t* bytes) OCTET_INLINE { return tail_quad(bytes, tail); });
 
-  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  const __m256i mask0 = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)t.cols), lanes);
-  const __m256i mask1 = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)t.cols - 8), lanes);
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    int* dst = (int*)((uint8_t*)t.dst + i * t.dst_stride);
-    _mm256_maskstore_epi32(dst, mask0, acc[i][0]);
-    if (t.cols > 8) _mm256_maskstore_epi32(dst + 8, mask1, acc[i][1]);
-  });
+  uint8_t* dst = (uint8_t*)t.dst;
+  if (t.scale) {
+    const NarrowYmm narrow(*t.narrow);
+    const __m256 scale0 = _mm256_loadu_ps(t.scale), scale1 = _mm256_loadu_ps(t.scale + 8);
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      store_bytes(dst + i * t.dst_stride, narrow.bytes(narrow.words(acc[i][0], scale0), narrow.words(acc[i][1], scale1)), t.cols);
+    });
+  } else {
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i mask0 = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)t.cols), lanes);
+    const __m256i mask1 = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)t.cols - 8), lanes);
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      int* row = (int*)(dst + i * t.dst_stride);
+      _mm256_maskstore_epi32(row, mask0, acc[i][0]);
+      if (t.cols > 8) _mm256_maskstore_epi32(row + 8, mask1, acc[i][1]);
+    });
+  }
 }
 
 template <bool flip>

@@ -5,8 +5,9 @@
 
 namespace octet {
 
-// 64 columns are four zmm registers of 16 columns x 4 depth steps, or eight ymm registers.
-constexpr RhsLayout kX86Layout = {64, 16, 4, Domain::kS8};
+// A group is a cache line: one zmm register of 16 columns x 4 depth steps, or two ymm registers. Wider panels would make the narrow tiles of
+// the ymm kernels stride through memory and use a quarter of the L1 cache's sets.
+constexpr RhsLayout kX86Layout = {16, 16, 4, Domain::kS8};
 
 extern const MicroKernel avx512vnni_u8s8_6x64x4;
 extern const MicroKernel avxvnni_u8s8_6x16x4;
