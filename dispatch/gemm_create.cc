@@ -256,7 +256,9 @@ octet_status plan_clamp(Draft* draft) {
       OCTET_TRY(check_scale(d.dst_scale, "desc.dst_scale", kScalar, error));
       const float six = 6.0f / d.dst_scale;
       if (six < 256) {
-        const int32_t hi = d.dst_zero_point + (int32_t)((six + 12582912.0f) - 12582912.0f);  // round half to even
+        // Half to even; TFLite rounds this bound half away from zero.
+        const int32_t rounded = d.requant == OCTET_REQUANT_TFLITE ? (int32_t)((double)six + 0.5) : (int32_t)((six + 12582912.0f) - 12582912.0f);
+        const int32_t hi = d.dst_zero_point + rounded;
         f.hi = hi < f.hi ? hi : f.hi;
       }
       f.lo = d.dst_zero_point;
