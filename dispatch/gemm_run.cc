@@ -100,6 +100,7 @@ octet_status check_rhs(const octet_gemm& gemm, Call* call, octet_error* error) {
   run.rhs_zero_point_count = a.rhs_zero_point_count;
 
   // create bounded the accumulator for weights without zero points.
+  if (run.rhs_zero_point_count == 0) return OCTET_OK;
   int32_t reach = 0;  // largest |r - zero point|
   for (size_t n = 0; n < run.rhs_zero_point_count; ++n) {
     const int32_t up = most(gemm.rhs_type) - run.rhs_zero_points[n], down = run.rhs_zero_points[n] - least(gemm.rhs_type);
