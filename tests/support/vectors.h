@@ -1,4 +1,4 @@
-// Reads the vector files that README.md describes.
+// Reads the vector files that ../vectors/README.md describes. Needs nothing of Octet.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+namespace octet_test {
 
 struct Tensor {
   enum Type : uint32_t { kS8 = 1, kU8, kS32, kF32, kF64 };  // up to kF32 octet_type's values
@@ -86,3 +88,5 @@ class VectorFile {
   std::string path_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
 };
+
+}  // namespace octet_test

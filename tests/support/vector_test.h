@@ -1,0 +1,25 @@
+// Runs the cases of a vector file through the public API on one tier, with packed and with run-time weights, and compares all bytes.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "octet/octet.h"
+
+namespace octet_test {
+
+// A tier that this machine cannot run is skipped where everybody sees it.
+class VectorTest : public testing::TestWithParam<octet_isa> {
+ protected:
+  void SetUp() override;
+  void check(const std::string& path);
+};
+
+#define OCTET_FOR_EACH_TIER(Suite)                                                                                                      \
+  INSTANTIATE_TEST_SUITE_P(, Suite,                                                                                                     \
+                           testing::Values(OCTET_ISA_SCALAR, OCTET_ISA_AVX2, OCTET_ISA_AVXVNNI, OCTET_ISA_AVX512VNNI, OCTET_ISA_NEON,   \
+                                           OCTET_ISA_DOTPROD, OCTET_ISA_I8MM),                                                          \
+                           [](const auto& tier) { return std::string(octet_isa_name(tier.param)); })
+
+}  // namespace octet_test

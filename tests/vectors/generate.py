@@ -1,0 +1,350 @@
+#!/usr/bin/env python3
+"""Writes *.bin: small problems with the results that Octet's numeric contract gives. README.md describes them.
+
+Nothing here depends on numpy's random numbers or on the order of its float sums: the same bytes come out everywhere.
+"""
+import itertools
+import math
+import pathlib
+import zlib
+
+import numpy as np
+
+import contract
+import vectors
+from contract import F32, I64, S8, S32, U8
+
+CODES = {S8: "s8", U8: "u8", S32: "s32", F32: "f32"}
+PAIRS = list(itertools.product((U8, S8), repeat=2))
+EIGHT_BIT = (S8, U8)
+# M, K, N: single values, whole tiles, and a little more or less.
+SHAPES = [(1, 1, 1), (4, 8, 8), (3, 5, 7), (5, 17, 9), (2, 3, 17), (6, 4, 16), (3, 2, 33), (1, 67, 5), (7, 5, 6), (9, 16, 3),
+          (13, 7, 2), (1, 4, 65), (12, 9, 5), (8, 1, 13)]
+CLAMP, RELU, RELU6 = contract.ACTIVATION_CLAMP, contract.ACTIVATION_RELU, contract.ACTIVATION_RELU6
+
+
+class Draw:
+    """x = 6364136223846793005 x + 1442695040888963407 mod 2^64, of which the upper 32 bits are used; x starts as CRC-32 of a name."""
+
+    def __init__(self, name):
+        self.x = zlib.crc32(name.encode("ascii"))
+
+    def integers(self, low, high, count=1):
+        """count integers in [low, high], as a row."""
+        row = []
+        for _ in range(count):
+            self.x = (6364136223846793005 * self.x + 1442695040888963407) % 2**64
+            row.append(low + ((self.x >> 32) * (high - low + 1) >> 32))
+        return np.array([row], I64)
+
+    def bytes(self, dtype, kind, count):
+        """Of the whole type, near 0, only its ends, or only one of them."""
+        limits = np.iinfo(dtype)
+        low, high = {"any": (limits.min, limits.max), "small": (max(limits.min, -4), 4), "ends": (0, 1), "min": (0, 0), "max": (1, 1)}[kind]
+        row = self.integers(low, high, count)
+        return row if kind in ("any", "small") else np.where(row == 1, limits.max, limits.min)
+
+
+class Case:
+    """One problem: operands, zero points and bias first, then what the caller adds to `t`, then dst."""
+
+    def __init__(self, text, lhs, rhs, dst, shape, data="any", lhs_data=None, lhs_zero="tensor", rhs_zero="channel", batch=1):
+        self.m, self.k, self.n = m, k, n = shape
+        self.dst = dst
+        self.name = f"{CODES[lhs]} x {CODES[rhs]} to {CODES[dst]}, {m}x{k}x{n}, {text}"
+        self.draw = draw = Draw(self.name)
+        self.t = t = {"batch": S32([[batch]])} if batch > 1 else {}
+        m *= batch
+        if lhs == F32:
+            t["lhs"] = draw.integers(-2**22, 2**22, m * k).astype(F32).reshape(m, k) / F32(2**20)
+        else:
+            t["lhs"] = draw.bytes(lhs, lhs_data or data, m * k).astype(lhs).reshape(m, k)
+            if lhs_zero != "none":
+                t["lhs_zero_points"] = draw.bytes(lhs, data, m if lhs_zero == "row" else 1).astype(S32)
+        order, stored = ("rhs_kn", (batch * k, n)) if draw.integers(0, 1).item() else ("rhs_nk", (batch * n, k))
+        t[order] = draw.bytes(rhs, data, batch * k * n).astype(rhs).reshape(stored)
+        if rhs_zero != "none":
+            t["rhs_zero_points"] = draw.bytes(rhs, data, n if rhs_zero == "channel" else 1).astype(S32)
+        self.bias(20 if data == "small" else 10000)
+        if dst in EIGHT_BIT:
+            t["dst_zero_point"] = draw.bytes(dst, "small" if data == "small" else "any", 1).astype(S32)
+
+    def bias(self, largest):
+        self.t["bias"] = self.draw.integers(-largest, largest, self.n).astype(S32)
+
+    def acc(self):
+        return contract.accumulate(self.t)[0]
+
+    def picked(self):
+        """An accumulator that is not 0, where there is one, of a random row for every column."""
+        rows = self.draw.integers(0, len(self.t["lhs"]) - 1, self.n)
+        acc = np.take_along_axis(self.acc(), rows, 0)
+        return np.where(acc == 0, 1, acc), rows
+
+    def channels(self, per_channel):
+        return self.n if per_channel else 1
+
+    def spread(self, per_channel=True):
+        """Scales that bring the largest accumulator to 60 .. 400."""
+        self.t["scales"] = self.draw.integers(60, 400, self.channels(per_channel)).astype(F32) / F32(np.abs(self.acc()).max() + 1)
+
+    def spread_tflite(self, per_channel=True):
+        count, bits = self.channels(per_channel), int(np.abs(self.acc()).max()).bit_length()
+        self.t["multipliers"] = self.draw.integers(2**30, 2**31 - 1, count).astype(S32)
+        self.t["shifts"] = self.draw.integers(7 - bits, 9 - bits, count).astype(S32)
+
+    def ties(self):
+        """Scales that bring one accumulator of each column as close to a tie as float32 can."""
+        self.t["scales"] = (self.draw.integers(0, 100, self.n).astype(F32) + F32(0.5)) / np.abs(self.picked()[0]).astype(F32)
+
+    def lut(self):
+        self.t["lut"] = self.draw.integers(0, 255, 256).astype(U8)
+
+    def residual(self, dtype, zero_points):
+        self.t["residual"] = self.draw.bytes(dtype, "any", self.m * self.n).astype(dtype).reshape(self.m, self.n)
+        self.t["residual_zero_points"] = np.hstack([self.draw.bytes(z, "any", 1) for z in zero_points]).astype(S32)
+
+    def activation(self, kind):
+        self.t["activations"] = S32([[kind]])
+        if kind == CLAMP:
+            limits = F32([[-0.75, 1.5]])
+            if self.dst in EIGHT_BIT:
+                limits = np.sort(self.draw.bytes(self.dst, "any", 2)).astype(F32)
+            self.t["clamp"] = limits
+        elif kind == RELU6 and self.dst in EIGHT_BIT:
+            self.t["dst_scale"] = F32([[6]]) / (self.draw.integers(20, 200).astype(F32) + F32(0.25))
+
+    def done(self):
+        t = self.t
+        t["dst"] = contract.evaluate(t, self.dst, t["activations"].item() if "activations" in t else contract.ACTIVATION_NONE)
+        return self.name, t
+
+
+def accumulators():
+    """s32: the exact sums."""
+    shapes = itertools.cycle(SHAPES)
+    for (lhs, rhs), lhs_zero, rhs_zero in itertools.product(PAIRS, ("none", "tensor", "row"), ("none", "tensor", "channel")):
+        yield Case(f"zero points {lhs_zero}, {rhs_zero}", lhs, rhs, S32, next(shapes), lhs_zero=lhs_zero, rhs_zero=rhs_zero)
+    for lhs, rhs in PAIRS:
+        for lhs_data, data in itertools.product(("min", "max"), repeat=2):
+            yield Case(f"lhs {lhs_data}, rhs {data}", lhs, rhs, S32, (3, 33, 4), data, lhs_data, "none", "none")
+        yield Case("both ends of the types", lhs, rhs, S32, (5, 37, 17), "ends", lhs_zero="row")
+        yield Case("both ends of the types, long", lhs, rhs, S32, (2, 517, 2), "ends")
+        yield Case("batch", lhs, rhs, S32, (3, 10, 5), batch=3)
+    # Element (0, 0) is the largest product and 2^31 - 1, element (1, 1) the smallest and -2^31: sums inside may wrap, these do not.
+    for lhs, rhs in PAIRS:
+        case = Case("the ends of s32", lhs, rhs, S32, (3, 9, 2), "ends", lhs_zero="none", rhs_zero="none")
+        t, limits = case.t, np.iinfo(S32)
+        columns = t["rhs_kn"].T if "rhs_kn" in t else t["rhs_nk"]
+        pairs = list(itertools.product(*((np.iinfo(dtype).min, np.iinfo(dtype).max) for dtype in (lhs, rhs))))
+        for i, best in enumerate((max, min)):
+            t["lhs"][i], columns[i] = best(pairs, key=math.prod)
+        t["bias"][:] = 0
+        acc = case.acc()
+        t["bias"][:] = limits.max - acc[0, 0], limits.min - acc[1, 1]
+        yield case
+
+
+def float_mode():
+    """s8 and u8: scale, round half to even, zero point, clamp, look-up table."""
+    shapes = itertools.cycle(SHAPES)
+    for dst, (lhs, rhs) in itertools.product(EIGHT_BIT, PAIRS):
+        for per_channel in (False, True):
+            case = Case("a scale per channel" if per_channel else "one scale", lhs, rhs, dst, next(shapes))
+            case.spread(per_channel)
+            yield case
+        case = Case("next to ties", lhs, rhs, dst, next(shapes))
+        case.ties()
+        yield case
+        for text, scale in (("1/2", 0.5), ("3/2", 1.5), ("2^-126", 2.0**-126), ("2^48", 2.0**48)):
+            case = Case(f"scale {text}", lhs, rhs, dst, (5, 3, 11), "small")
+            case.t["scales"] = F32([[scale]])
+            yield case
+        # acc = an odd multiple of 2^24 and a little: a tie once float(acc) is rounded to 24 bits, none before.
+        case = Case("float(acc) is inexact", lhs, rhs, dst, (4, 1, 21), "small")
+        case.t["bias"] = ((2 * case.draw.integers(-60, 60, case.n) + 1) * 2**24).astype(S32)
+        case.t["scales"] = F32([[2.0**-25]])
+        yield case
+    for dst, kind in itertools.product(EIGHT_BIT, ("RELU", "RELU6", "CLAMP")):
+        for per_channel, lut in ((True, False), (False, True)):
+            case = Case(kind + (", look-up table" if lut else ""), U8, S8, dst, next(shapes))
+            case.spread(per_channel)
+            case.activation({"RELU": RELU, "RELU6": RELU6, "CLAMP": CLAMP}[kind])
+            if lut:
+                case.lut()
+            yield case
+    yield from relu6(Case.spread)
+    for dst, (lhs, rhs) in itertools.product(EIGHT_BIT, PAIRS):
+        case = Case("look-up table", lhs, rhs, dst, next(shapes))
+        case.spread()
+        case.lut()
+        yield case
+    for dst, (lhs, rhs), (text, kind) in itertools.product(EIGHT_BIT, PAIRS, (("tensor", 1), ("row", 2))):
+        case = Case(f"lhs quantized per {text} at run time", lhs, rhs, dst, next(shapes), lhs_zero=text)
+        case.spread()
+        run_time_scales(case, kind)
+        yield case
+
+
+def relu6(spread):
+    """Upper bounds that are a tie, and outside the type."""
+    for dst, (text, scale) in itertools.product(EIGHT_BIT, (("is a tie", 2.4), ("is beyond the type", 0.02))):
+        case = Case(f"RELU6, 6 / dst_scale {text}", S8, S8, dst, (5, 6, 9))
+        spread(case)
+        case.activation(RELU6)
+        case.t["dst_scale"] = F32([[scale]])
+        case.t["dst_zero_point"] = S32([[17]])
+        yield case
+
+
+def run_time_scales(case, kind):
+    """lhs scales of 1/2 to 2, kind of octet_lhs_quant."""
+    case.t["lhs_quant"] = S32([[kind]])
+    count = len(case.t["lhs"]) if kind == contract.LHS_PER_ROW else 1
+    case.t["lhs_scales"] = case.draw.integers(2**20, 2**22, count).astype(F32) / F32(2**21)
+
+
+def residual_float():
+    """Float mode: fl(fl(acc * scale) + fl(residual * scale)), rounded once to an integer."""
+    shapes = itertools.cycle(SHAPES)
+    for dst, residual, (lhs, rhs) in itertools.product(EIGHT_BIT, EIGHT_BIT, PAIRS):
+        for text in ("spread", "next to ties"):
+            case = Case(f"{CODES[residual]} residual, {text}", lhs, rhs, dst, next(shapes))
+            t = case.t
+            case.residual(residual, [residual])
+            t["residual_scale"] = case.draw.integers(2**22, 2**24).astype(F32) / F32(2**23)
+            case.spread()
+            if text == "next to ties":
+                acc, rows = case.picked()
+                addend = np.take_along_axis(t["residual"].astype(F32), rows, 0) - t["residual_zero_points"][0, 0].astype(F32)
+                addend = addend * t["residual_scale"]
+                distance = case.draw.integers(1, 30, case.n).astype(F32) * np.sign(acc).astype(F32)
+                t["scales"] = (np.floor(addend) + F32(0.5) + distance - addend) / acc.astype(F32)
+            yield case
+    for dst, kind in itertools.product(EIGHT_BIT, ("RELU", "RELU6", "CLAMP")):
+        case = Case(f"residual, {kind}, look-up table", S8, S8, dst, next(shapes))
+        case.residual(dst, [dst])
+        case.t["residual_scale"] = F32([[0.625]])
+        case.spread()
+        case.activation({"RELU": RELU, "RELU6": RELU6, "CLAMP": CLAMP}[kind])
+        case.lut()
+        yield case
+
+
+def tflite_mode():
+    """s8 and u8 by multiplier and shift: two roundings."""
+    shapes = itertools.cycle(SHAPES)
+    for dst, (lhs, rhs) in itertools.product(EIGHT_BIT, PAIRS):
+        for per_channel in (False, True):
+            case = Case("a multiplier per channel" if per_channel else "one multiplier", lhs, rhs, dst, next(shapes))
+            case.spread_tflite(per_channel)
+            yield case
+        for text, shifts in (("ties", (-3, 0)), ("left shifts", (1, 12))):
+            case = Case(text, lhs, rhs, dst, (5, 3, 19), "small")
+            case.t["multipliers"] = np.where(np.arange(19) % 3 == 0, case.draw.integers(2**30, 2**31 - 1, 19), 2**30).astype(S32)
+            case.t["shifts"] = case.draw.integers(*shifts, 19).astype(S32)
+            yield case
+        case = Case("the ends of the multiplier and of the shift", lhs, rhs, dst, (3, 2, 24), "small")
+        ends = itertools.product((0, 2**30, 2**30 + 1, 2**31 - 1), (-31, -30, -24))
+        case.t["multipliers"], case.t["shifts"] = (np.repeat(row, 2)[None].astype(S32) for row in zip(*ends))
+        case.t["bias"] = S32([[2**31 - 2**18, 2**18 - 2**31] * 12])
+        yield case
+    for dst, kind in itertools.product(EIGHT_BIT, ("RELU", "RELU6", "CLAMP")):
+        case = Case(f"{kind}, look-up table", U8, S8, dst, next(shapes))
+        case.spread_tflite()
+        case.activation({"RELU": RELU, "RELU6": RELU6, "CLAMP": CLAMP}[kind])
+        case.lut()
+        yield case
+    yield from relu6(Case.spread_tflite)
+
+
+def residual_tflite():
+    """TFLite mode: int8 ADD after the product."""
+    shapes = itertools.cycle(SHAPES)
+    activations = itertools.cycle((None, RELU, None, RELU6, CLAMP))
+    for dst, residual, (lhs, rhs) in itertools.product(EIGHT_BIT, EIGHT_BIT, PAIRS):
+        for text in ("spread", "ties"):
+            case = Case(f"{CODES[residual]} residual, {text}", lhs, rhs, dst, next(shapes))
+            case.residual(residual, [residual, dst])
+            case.spread_tflite()
+            multipliers = [2**30] * 3 if text == "ties" else case.draw.integers(2**30, 2**31 - 1, 3)[0]
+            shifts = np.hstack([case.draw.integers(-2, 0, 2), case.draw.integers(-19, -18)])[0]
+            case.t["residual_scales"] = S32(list(zip(multipliers, shifts)))
+            if kind := next(activations):
+                case.activation(kind)
+            yield case
+
+
+def f32_output():
+    """f32: one product, one sum, clamp."""
+    shapes = itertools.cycle(SHAPES)
+    for (lhs, rhs), bias, kind in itertools.product(PAIRS, (False, True), ("no activation", "RELU", "RELU6", "CLAMP")):
+        case = Case(f"{kind}{', bias_f32' if bias else ''}", lhs, rhs, F32, next(shapes))
+        case.t["scales"] = case.draw.integers(1, 2**24, case.channels(bias)).astype(F32) / F32(2**36)
+        if bias:
+            case.t["bias_f32"] = case.draw.integers(-2**22, 2**22, case.n).astype(F32) / F32(2**20)
+        if kind != "no activation":
+            case.activation({"RELU": RELU, "RELU6": RELU6, "CLAMP": CLAMP}[kind])
+        yield case
+    for (lhs, rhs), (text, kind) in itertools.product(PAIRS, (("tensor", 1), ("row", 2))):
+        case = Case(f"lhs quantized per {text} at run time", lhs, rhs, F32, next(shapes), lhs_zero=text)
+        case.t["scales"] = case.draw.integers(1, 2**24, case.n).astype(F32) / F32(2**36)
+        run_time_scales(case, kind)
+        yield case
+    for lhs, rhs in PAIRS:
+        case = Case("float(acc) is inexact", lhs, rhs, F32, (2, 2, 30), "small")
+        case.bias(2**31 - 2**18)
+        case.t["bias"][0, ::2] >>= 4
+        case.t["scales"] = F32([[1]])
+        yield case
+
+
+def special_rows(k):
+    """Rows that quantize in unusual ways. f32 of k >= 6 columns."""
+    tiny, largest = 2.0**-100, float(np.finfo(F32).max)
+    rows = [
+        [0.0], [-0.0], [5.0], [-5.0], [1.0, -3.0], [0.0, 0.0, 7.0], [1e-40, 1.0, -1e-40], [1e-40, -1e-42],
+        [tiny], [-tiny, tiny / 2], [tiny * (1 - 2.0**-24)], [-tiny / 2, tiny / 4], [tiny / 2, -tiny / 2],
+        [math.inf, 1.0], [1.0, -math.inf], [math.nan, 2.0], [1.0, 2.0, 3.0, 4.0, 5.0, math.nan], [math.inf, -math.inf, math.nan],
+        [largest], [-largest, 1.0], [largest, -largest], [largest / 2, -largest / 2],
+        [127.0, 0.5, 1.5, 2.5, -0.5, -1.5], [-127.0, 126.5, -126.5, 63.5, -64.5, 0.5], [254.5, -0.5, 1.0, 1.5, 2.5, 254.0],
+        [-1.5, 253.5, 0.5, 1.5, 2.0, 3.5], [-255.0, -0.5, -1.5, -2.5, -254.5, -127.5],
+    ]
+    return F32([list(itertools.islice(itertools.cycle(row), k)) for row in rows])
+
+
+def dynamic_lhs():
+    """f32 lhs, each row quantized on the fly, symmetric and asymmetric."""
+    shapes = itertools.cycle(SHAPES)
+    for (text, kind), rhs, extras in itertools.product((("symmetric", 3), ("asymmetric", 4)), (S8, U8), range(4)):
+        rhs_zero = ("none", "tensor", "channel")[extras % 3]
+        case = Case(f"{text}, {extras}", F32, rhs, F32, next(shapes), rhs_zero=rhs_zero)
+        case.t["lhs_quant"] = S32([[kind]])
+        case.t["scales"] = case.draw.integers(1, 2**24, case.channels(extras)).astype(F32) / F32(2**30)
+        if extras:
+            case.t["bias_f32"] = case.draw.integers(-2**22, 2**22, case.n).astype(F32) / F32(2**20)
+            case.activation(extras)
+        yield case
+    for (text, kind), rhs, activation in itertools.product((("symmetric", 3), ("asymmetric", 4)), (S8, U8), (None, RELU)):
+        rows = special_rows(6)
+        case = Case(f"{text}, special rows{', RELU' if activation else ''}", F32, rhs, F32, (*rows.shape, 3))
+        case.t["lhs"] = rows
+        case.t["lhs_quant"] = S32([[kind]])
+        case.t["scales"] = case.draw.integers(2**23, 2**24, case.n).astype(F32) / F32(2**24)
+        if activation:
+            case.activation(activation)
+        yield case
+
+
+def main():
+    for name, cases in (("s32", accumulators), ("float", float_mode), ("float_residual", residual_float), ("tflite", tflite_mode),
+                        ("tflite_residual", residual_tflite), ("f32", f32_output), ("dynamic", dynamic_lhs)):
+        finished = [case.done() for case in cases()]
+        assert len(dict(finished)) == len(finished), "two cases of one name"
+        path = pathlib.Path(__file__).parent / f"{name}.bin"
+        vectors.write(path, finished)
+        print(f"{path.name}: {len(finished)} cases, {sum(t['dst'].size for _, t in finished)} results, {path.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()
