@@ -6,6 +6,7 @@ The numbers come from ONNX's reference evaluator, ONNX Runtime and LiteRT only. 
 import importlib.metadata
 import itertools
 import pathlib
+import sys
 
 import numpy as np
 import onnxruntime
@@ -14,9 +15,11 @@ from onnx.helper import make_node as node
 from onnx.reference import ReferenceEvaluator
 
 import tflite
-import vectors
 
 HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "vectors"))
+import vectors
+
 S8, U8, S32, F32 = np.int8, np.uint8, np.int32, np.float32
 ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU6, ACTIVATION_CLAMP = range(4)  # octet_activation
 

@@ -76,7 +76,7 @@ class Case:
         return contract.accumulate(self.t)[0]
 
     def picked(self):
-        """An accumulator that is not 0, where there is one, of a random row for every column."""
+        """For every column the accumulator of a random row, 1 in place of 0, and that row."""
         rows = self.draw.integers(0, len(self.t["lhs"]) - 1, self.n)
         acc = np.take_along_axis(self.acc(), rows, 0)
         return np.where(acc == 0, 1, acc), rows
@@ -165,6 +165,10 @@ def float_mode():
         case.t["bias"] = ((2 * case.draw.integers(-60, 60, case.n) + 1) * 2**24).astype(S32)
         case.t["scales"] = F32([[2.0**-25]])
         yield case
+        case = Case("float(acc) is inexact, next to ties", lhs, rhs, dst, (4, 1, 21), "small")
+        case.bias(2**31 - 2**18)
+        case.ties()
+        yield case
     for dst, kind in itertools.product(EIGHT_BIT, ("RELU", "RELU6", "CLAMP")):
         for per_channel, lut in ((True, False), (False, True)):
             case = Case(kind + (", look-up table" if lut else ""), U8, S8, dst, next(shapes))
@@ -174,13 +178,14 @@ def float_mode():
                 case.lut()
             yield case
     yield from relu6(Case.spread)
-    for dst, (lhs, rhs) in itertools.product(EIGHT_BIT, PAIRS):
-        case = Case("look-up table", lhs, rhs, dst, next(shapes))
+    types = itertools.cycle(EIGHT_BIT)
+    for lhs, rhs in PAIRS:
+        case = Case("look-up table", lhs, rhs, next(types), next(shapes))
         case.spread()
         case.lut()
         yield case
-    for dst, (lhs, rhs), (text, kind) in itertools.product(EIGHT_BIT, PAIRS, (("tensor", 1), ("row", 2))):
-        case = Case(f"lhs quantized per {text} at run time", lhs, rhs, dst, next(shapes), lhs_zero=text)
+    for (lhs, rhs), (text, kind) in itertools.product(PAIRS, (("tensor", 1), ("row", 2))):
+        case = Case(f"lhs quantized per {text} at run time", lhs, rhs, next(types), next(shapes), lhs_zero=text)
         case.spread()
         run_time_scales(case, kind)
         yield case
@@ -291,11 +296,11 @@ def f32_output():
         case.t["scales"] = case.draw.integers(1, 2**24, case.n).astype(F32) / F32(2**36)
         run_time_scales(case, kind)
         yield case
-    for lhs, rhs in PAIRS:
+    for (lhs, rhs), scale in zip(PAIRS, (1, 0.75, 0.001, 1.7)):
         case = Case("float(acc) is inexact", lhs, rhs, F32, (2, 2, 30), "small")
         case.bias(2**31 - 2**18)
         case.t["bias"][0, ::2] >>= 4
-        case.t["scales"] = F32([[1]])
+        case.t["scales"] = F32([[scale]])
         yield case
 
 
@@ -313,6 +318,14 @@ def special_rows(k):
     return F32([list(itertools.islice(itertools.cycle(row), k)) for row in rows])
 
 
+def next_to_ties(draw, rows, symmetric):
+    """Moves what does not decide a row's scale as close to ties between two integers as float32 can."""
+    ties = draw.integers(-64, 63, rows.size).astype(F32).reshape(rows.shape) + F32(0.5)
+    ties = ties * contract.quantize_rows(rows, symmetric)[1]
+    low, high = rows.min(1, keepdims=True), rows.max(1, keepdims=True)
+    return np.where((rows > low) & (rows < high) & (ties > low) & (ties < high), ties, rows)
+
+
 def dynamic_lhs():
     """f32 lhs, each row quantized on the fly, symmetric and asymmetric."""
     shapes = itertools.cycle(SHAPES)
@@ -324,6 +337,12 @@ def dynamic_lhs():
         if extras:
             case.t["bias_f32"] = case.draw.integers(-2**22, 2**22, case.n).astype(F32) / F32(2**20)
             case.activation(extras)
+        yield case
+    for (text, kind), rhs in itertools.product((("symmetric", 3), ("asymmetric", 4)), (S8, U8)):
+        case = Case(f"{text}, next to ties", F32, rhs, F32, (6, 19, 2))
+        case.t["lhs"] = next_to_ties(case.draw, case.t["lhs"], kind == contract.LHS_SYMMETRIC)
+        case.t["lhs_quant"] = S32([[kind]])
+        case.t["scales"] = F32([[0.25]])
         yield case
     for (text, kind), rhs, activation in itertools.product((("symmetric", 3), ("asymmetric", 4)), (S8, U8), (None, RELU)):
         rows = special_rows(6)
