@@ -1,0 +1,154 @@
+// The object: one allocation that holds the plan and every array it points to.
+#include <stdlib.h>
+#include <string.h>
+
+#include "dispatch/check.h"
+#include "dispatch/gemm_draft.h"
+#include "dispatch/machine.h"
+
+namespace octet {
+namespace {
+
+void* default_allocate(void*, size_t bytes, size_t alignment) {
+  void* memory = nullptr;
+  return posix_memalign(&memory, alignment, bytes) == 0 ? memory : nullptr;
+}
+void default_release(void*, void* memory) { free(memory); }
+
+// Hands out pieces of one allocation; with no memory yet it only adds up their sizes.
+struct Arena {
+  uint8_t* memory;
+  size_t used;
+  template <typename T>
+  T* take(size_t count) {
+    T* piece = memory ? (T*)(memory + used) : nullptr;
+    used += round_up(count * sizeof(T), kAlignment);
+    return piece;
+  }
+};
+
+// A copy of `count` values (1 or n) spread over all columns and padded.
+template <typename T>
+const T* spread(Arena* arena, const T* values, size_t count, size_t n, size_t padded, T padding) {
+  T* out = arena->take<T>(padded);
+  if (out)
+    for (size_t i = 0; i < padded; ++i) out[i] = i < n ? values[count == 1 ? 0 : i] : padding;
+  return out;
+}
+
+const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
+  const octet_gemm_desc& d = draft.desc;
+  Columns* columns = arena->take<Columns>(draft.matrices);
+  const int32_t shift = domain_shift(draft.lhs_u8, draft.kernel->lhs_domain);
+  int32_t* zero_points = draft.blob.zero_points ? arena->take<int32_t>(padded) : nullptr;
+  if (zero_points) {
+    memset(zero_points, 0, padded * sizeof(int32_t));
+    memcpy(zero_points, blob_matrix(d.packed, draft.blob, 0).zero_points, d.n * sizeof(int32_t));
+  }
+  for (size_t b = 0; b < draft.matrices; ++b) {
+    int32_t* bias = arena->take<int32_t>(padded);
+    int32_t* weight_sum = runtime_scales(d) ? arena->take<int32_t>(padded) : nullptr;
+    if (!columns) continue;
+    const PackedRhs packed = blob_matrix(d.packed, draft.blob, b);
+    for (size_t n = 0; n < padded; ++n) {
+      const uint32_t sum = n < d.n ? (uint32_t)packed.positive[n] + (uint32_t)packed.negative[n] : 0;
+      const uint32_t correction = runtime_scales(d) ? 0 : (uint32_t)(d.lhs_zero_point + shift) * sum;
+      bias[n] = (int32_t)((d.bias && n < d.n ? (uint32_t)d.bias[n] : 0) - correction);
+      if (weight_sum) weight_sum[n] = (int32_t)sum;
+    }
+    columns[b] = {bias, weight_sum, zero_points};
+  }
+  return columns;
+}
+
+// Called twice: without memory to learn the size, with it to build.
+octet_gemm* build(const Draft& draft, Arena* arena) {
+  const octet_gemm_desc& d = draft.desc;
+  const size_t padded = round_up(d.n, 64);  // kernels may read whole vectors past the last column
+  octet_gemm* gemm = arena->take<octet_gemm>(1);
+  Finish f = draft.finish;
+  f.mode = d.dst_type == OCTET_S32 ? FinishMode::kS32 : d.dst_type == OCTET_F32 ? FinishMode::kF32
+           : d.requant == OCTET_REQUANT_FLOAT ? FinishMode::kFloat8 : FinishMode::kTflite8;
+  f.dst_u8 = d.dst_type == OCTET_U8;
+  if (d.scales) f.scale = spread(arena, d.scales, d.scale_count, d.n, padded, 1.0f);
+  if (d.bias_f32) f.bias_f32 = spread(arena, d.bias_f32, d.n, d.n, padded, 0.0f);
+  if (f.mode == FinishMode::kTflite8) {
+    f.multiplier = spread(arena, d.multipliers, d.multiplier_count, d.n, padded, 0);
+    f.shift = spread(arena, d.shifts, d.multiplier_count, d.n, padded, 0);
+  }
+  if (d.lut) {
+    uint8_t* lut = arena->take<uint8_t>(256);
+    if (lut) memcpy(lut, d.lut, 256);
+    f.lut = lut;
+  }
+  const int32_t zero = 0;
+  const int32_t* bias = draft.has_blob ? nullptr : spread(arena, d.bias ? d.bias : &zero, d.bias ? d.n : 1, d.n, padded, 0);
+  const Columns* columns = draft.has_blob ? build_columns(draft, arena, padded) : nullptr;
+  if (!gemm) return nullptr;
+
+  *gemm = {};
+  GemmPlan& plan = gemm->plan;
+  plan.kernel = draft.kernel;
+  plan.small_kernel = draft.small_kernel;
+  plan.small_m = draft.small_kernel == draft.kernel ? 0 : draft.small_kernel->m_max;
+  plan.n = d.n;
+  plan.k = d.k;
+  plan.lhs_u8 = draft.lhs_u8;
+  plan.lhs_quant = (LhsQuant)d.lhs_quant;
+  plan.static_zero_point = d.lhs_zero_point;
+  plan.runtime_rhs = !draft.has_blob;
+  plan.rhs_u8 = d.rhs_type == OCTET_U8;
+  plan.dst_bytes = element_bytes(d.dst_type);
+  plan.finish = f;
+  plan.narrow = {f.zero_point, f.lo, f.hi, f.dst_u8};
+  // The clamp before rounding may be left out only where no conversion to int32 can overflow; the margin covers float's rounding.
+  plan.narrow_in_kernel = f.mode == FinishMode::kFloat8 && !f.has_residual && !f.lut && !runtime_scales(d) &&
+                          draft.max_scaled * 1.000001 < 2147483648.0 && draft.kernel->is(kNarrows) && draft.small_kernel->is(kNarrows);
+  const size_t l2 = this_machine().cpu.l2_bytes;
+  plan.block_rows = choose_block_rows(*plan.kernel, d.k, (l2 ? l2 : 512 * 1024) / 2);  // the other half is for the weights that pass by
+  plan.bias = bias;
+  if (draft.has_blob) {
+    plan.packed = blob_matrix(d.packed, draft.blob, 0).panels;
+    plan.packed_stride = (size_t)draft.blob.panels_stride;
+    plan.packed_lanes = plan.kernel->rhs_layout.lanes(d.n);
+    plan.packed_depth = plan.kernel->rhs_layout.depth(d.k);
+    plan.columns = columns;
+    plan.columns_count = draft.matrices;
+  }
+  gemm->m_max = d.m_max;
+  gemm->batch_max = d.batch_max ? d.batch_max : 1;
+  gemm->lhs_type = d.lhs_type;
+  gemm->rhs_type = d.rhs_type;
+  gemm->dst_type = d.dst_type;
+  gemm->residual_type = d.residual.type;
+  gemm->rhs_order = d.rhs_order;
+  gemm->packed = d.packed;
+  gemm->packed_bytes = draft.has_blob ? (size_t)draft.blob.bytes : 0;
+  gemm->max_bias = draft.max_bias;
+  gemm->verbose = draft.environment.verbose;
+  gemm->allocator = d.allocator;
+  gemm->needs_workspace = needs_workspace(plan);
+  gemm->plain = draft.has_blob && !gemm->needs_workspace && !runtime_scales(d) && !d.residual.type && draft.environment.verbose < 2;
+  return gemm;
+}
+
+}  // namespace
+
+octet_status build_gemm(const Draft& draft, octet_gemm** out) {
+  octet_allocator allocator = draft.desc.allocator;
+  if (!allocator.allocate) allocator = {default_allocate, default_release, nullptr};
+  Arena arena = {nullptr, 0};
+  build(draft, &arena);
+  void* memory = allocator.allocate(allocator.context, arena.used, kAlignment);
+  if (!memory) return fail(draft.error, OCTET_OUT_OF_MEMORY, "desc.allocator returned null for %zu bytes", arena.used);
+  if (const octet_status status = check_aligned(memory, "the memory from desc.allocator", draft.error)) {
+    allocator.release(allocator.context, memory);
+    return status;
+  }
+  arena = {(uint8_t*)memory, 0};
+  *out = build(draft, &arena);
+  (*out)->allocator = allocator;
+  return OCTET_OK;
+}
+
+}  // namespace octet
