@@ -19,7 +19,7 @@
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/narrow.h"
 #include "kernels/core/unroll.h"
-#include "kernels/ref/kernels.h"
+#include "kernels/simd/portable.h"
 
 namespace octet {
 namespace {

@@ -5,6 +5,7 @@
 #include "kernels/core/micro_kernel.h"
 #include "kernels/ref/kernels.h"
 #include "kernels/simd/gather.h"
+#include "kernels/simd/portable.h"
 
 namespace octet {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernels/ref/kernels.h"
+#include "kernels/simd/portable.h"
 
 #include "kernels/simd/finish.h"
 #include "kernels/simd/lhs_rows.h"
