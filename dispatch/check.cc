@@ -21,7 +21,11 @@ octet_status check_struct_size(size_t got, size_t expected, const char* name, oc
 }
 
 octet_status check_scale(float scale, const char* name, size_t index, octet_error* error) {
-  if (scale > 0 && scale <= kMaxScale) return OCTET_OK;
+  // Compared as bits: NaN, infinity and negative numbers are above the maximum, and denormals-are-zero cannot make a small scale look like 0.
+  uint32_t bits, max_bits;
+  __builtin_memcpy(&bits, &scale, sizeof bits);
+  __builtin_memcpy(&max_bits, &kMaxScale, sizeof max_bits);
+  if (bits > 0 && bits <= max_bits) return OCTET_OK;
   return fail(error, OCTET_BAD_SCALE, "%s%s is %g; it must be finite, positive and at most 2^48", name, Subscript(index).text, (double)scale);
 }
 

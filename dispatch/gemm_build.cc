@@ -64,7 +64,7 @@ const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
 // Called twice: without memory to learn the size, with it to build.
 octet_gemm* build(const Draft& draft, Arena* arena) {
   const octet_gemm_desc& d = draft.desc;
-  const size_t padded = round_up(d.n, 64);  // kernels may read whole vectors past the last column
+  const size_t padded = round_up(draft.kernel->rhs_layout.lanes(d.n), 64);  // kernels may read whole vectors past the last column
   octet_gemm* gemm = arena->take<octet_gemm>(1);
   Finish f = draft.finish;
   f.mode = d.dst_type == OCTET_S32 ? FinishMode::kS32 : d.dst_type == OCTET_F32 ? FinishMode::kF32
