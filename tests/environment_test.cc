@@ -1,0 +1,219 @@
+// OCTET_MAX_ISA, OCTET_KERNEL and OCTET_VERBOSE: what they do, what they refuse, and that the API beats them.
+#include <sstream>
+
+#include "support/gemm_case.h"
+
+namespace octet_test {
+namespace {
+
+#if defined(__x86_64__)
+constexpr octet_isa kTiers[] = {OCTET_ISA_SCALAR, OCTET_ISA_AVX2, OCTET_ISA_AVXVNNI, OCTET_ISA_AVX512VNNI};
+constexpr octet_isa kForeign = OCTET_ISA_NEON;
+#elif defined(__aarch64__)
+constexpr octet_isa kTiers[] = {OCTET_ISA_SCALAR, OCTET_ISA_NEON, OCTET_ISA_DOTPROD, OCTET_ISA_I8MM};
+constexpr octet_isa kForeign = OCTET_ISA_AVX2;
+#else
+constexpr octet_isa kTiers[] = {OCTET_ISA_SCALAR};
+constexpr octet_isa kForeign = OCTET_ISA_AVX2;
+#endif
+
+octet_cpu_info cpu_info() {
+  octet_cpu_info info = {};
+  info.struct_size = sizeof info;
+  EXPECT_EQ(octet_get_cpu_info(&info, nullptr), OCTET_OK);
+  return info;
+}
+
+octet_isa best_up_to(octet_isa limit) {
+  octet_isa best = OCTET_ISA_SCALAR;
+  const octet_cpu_info info = cpu_info();
+  for (const octet_isa isa : kTiers)
+    if (isa <= limit && (info.detected_isas & ~info.demoted_isas) >> isa & 1) best = isa;
+  return best;
+}
+
+// A small product made from the environment and the given fields; its kernel, or null and the error.
+struct Made {
+  octet_status status = OCTET_OK;
+  octet_error error = {};
+  std::string kernel;
+};
+Made make(octet_isa max_isa = OCTET_ISA_AUTO, const char* kernel = nullptr, octet_isa pack_for = OCTET_ISA_AUTO, octet_type rhs_type = OCTET_S8) {
+  Made made;
+  const std::vector<uint8_t> weights(64, 1), lhs(8, 1);
+  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+  rhs.type = rhs_type, rhs.n = 8, rhs.k = 8, rhs.data = weights.data();
+  size_t bytes = 0;
+  if ((made.status = octet_pack_size(&rhs, pack_for, &bytes, &made.error))) return made;
+  const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+  if ((made.status = octet_pack(&rhs, pack_for, blob.data(), bytes, &made.error))) return made;
+  octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+  d.m_max = 1, d.n = 8, d.k = 8, d.lhs_type = OCTET_U8, d.rhs_type = rhs_type, d.dst_type = OCTET_S32;
+  d.packed = blob.data(), d.packed_bytes = bytes, d.max_isa = max_isa, d.kernel = kernel;
+  octet_gemm* gemm = nullptr;
+  if ((made.status = octet_gemm_create(&d, &gemm, &made.error))) return made;
+  made.kernel = octet_gemm_kernel(gemm, 1);
+  EXPECT_EQ(octet_gemm_workspace(gemm, 1, 1, &bytes, nullptr), OCTET_OK);
+  const Guarded workspace(bytes + 1, Side::kFront, OCTET_ALIGNMENT);
+  int32_t dst[8];
+  octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+  args.m = 1, args.lhs = lhs.data(), args.dst = dst, args.workspace = workspace.data(), args.workspace_bytes = bytes;
+  EXPECT_EQ(octet_gemm_run(gemm, &args, nullptr), OCTET_OK);
+  EXPECT_EQ(dst[7], 8);
+  octet_gemm_destroy(gemm);
+  return made;
+}
+
+octet_isa tier_of(const std::string& kernel) {
+  const MicroKernel* found = octet::find_kernel(kernel.c_str());
+  return found ? static_cast<octet_isa>(found->isa) : OCTET_ISA_AUTO;
+}
+
+TEST(Environment, EmptyMeansUnset) {
+  const ScopedEnvironment isa("OCTET_MAX_ISA", ""), kernel("OCTET_KERNEL", ""), verbose("OCTET_VERBOSE", "");
+  EXPECT_EQ(make().status, OCTET_OK);
+}
+
+// The tier that the machine promises is the one that runs. Under qemu the model says which that is.
+TEST(Environment, TheExpectedTierRuns) {
+  const octet_cpu_info info = cpu_info();
+  EXPECT_EQ(info.demoted_isas, 0u) << "a tier failed its self-test";
+  EXPECT_EQ(tier_of(make().kernel), info.best_isa);
+  octet_isa expected = info.best_isa;
+  if (const char* model = std::getenv("QEMU_CPU")) {
+    const std::string cpu = model;
+    expected = cpu.find("max") == 0 ? OCTET_ISA_I8MM : cpu == "neoverse-n1" ? OCTET_ISA_DOTPROD : OCTET_ISA_NEON;
+    while (expected > OCTET_ISA_SCALAR && !(info.compiled_isas >> expected & 1)) expected = static_cast<octet_isa>(expected - 1);
+  }
+  EXPECT_STREQ(octet_isa_name(info.best_isa), octet_isa_name(expected));
+  std::printf("tier %s, kernel %s\n", octet_isa_name(info.best_isa), make().kernel.c_str());
+}
+
+TEST(MaxIsa, LimitsTheTier) {
+  for (const octet_isa isa : kTiers) {
+    const ScopedEnvironment limit("OCTET_MAX_ISA", octet_isa_name(isa));
+    const Made made = make();
+    ASSERT_EQ(made.status, OCTET_OK) << made.error.message;
+    EXPECT_EQ(tier_of(made.kernel), best_up_to(isa)) << made.kernel;
+    EXPECT_EQ(cpu_info().best_isa, best_up_to(isa));
+  }
+}
+
+TEST(MaxIsa, RefusesWhatIsNoTierHere) {
+  for (const char* value : {"avx2", "AVX-512", "AVX512", "MMX", "3", " AVX2", octet_isa_name(kForeign)}) {
+    const ScopedEnvironment limit("OCTET_MAX_ISA", value);
+    const Made made = make();
+    EXPECT_EQ(made.status, OCTET_BAD_ENVIRONMENT) << value;
+    const std::string message = made.error.message;
+    EXPECT_NE(message.find("OCTET_MAX_ISA"), std::string::npos);
+    for (const octet_isa isa : kTiers) EXPECT_NE(message.find(octet_isa_name(isa)), std::string::npos) << message;
+    octet_cpu_info info = {};
+    info.struct_size = sizeof info;
+    EXPECT_EQ(octet_get_cpu_info(&info, nullptr), OCTET_BAD_ENVIRONMENT);
+  }
+}
+
+TEST(KernelVariable, ForcesEveryKernelByName) {
+  for (const MicroKernel* kernel : table()) {
+    if (!usable(*kernel)) continue;
+    const ScopedEnvironment forced("OCTET_KERNEL", kernel->name);
+    const Made made = make();
+    ASSERT_EQ(made.status, OCTET_OK) << made.error.message;
+    if (serves(*kernel, {OCTET_U8, OCTET_S8})) EXPECT_EQ(made.kernel, kernel->name);
+    else EXPECT_NE(made.kernel, kernel->name) << "binds its own family only";
+  }
+}
+
+TEST(KernelVariable, RefusesWhatDoesNotExist) {
+  const ScopedEnvironment forced("OCTET_KERNEL", "fastest");
+  const Made made = make();
+  EXPECT_EQ(made.status, OCTET_BAD_ENVIRONMENT);
+  EXPECT_NE(std::string(made.error.message).find("OCTET_KERNEL"), std::string::npos);
+  EXPECT_NE(std::string(made.error.message).find(table().front()->name), std::string::npos) << made.error.message;
+}
+
+TEST(KernelVariable, IsAnErrorWhereItCannotRun) {
+  for (const MicroKernel* kernel : table()) {
+    if (usable(*kernel) || !serves(*kernel, {OCTET_U8, OCTET_S8})) continue;
+    const ScopedEnvironment forced("OCTET_KERNEL", kernel->name);
+    const Made made = make();
+    EXPECT_EQ(made.status, OCTET_KERNEL_UNUSABLE) << kernel->name;
+    EXPECT_NE(std::string(made.error.message).find(kernel->name), std::string::npos);
+  }
+}
+
+TEST(Descriptor, BeatsTheEnvironment) {
+  const octet_isa best = best_up_to(OCTET_ISA_I8MM);
+  const ScopedEnvironment limit("OCTET_MAX_ISA", "SCALAR");
+  {  // the limit by the limit
+    const Made made = make(OCTET_ISA_I8MM, nullptr, best);
+    ASSERT_EQ(made.status, OCTET_OK) << made.error.message;
+    EXPECT_EQ(tier_of(made.kernel), best);
+  }
+  for (const MicroKernel* kernel : table()) {
+    if (!usable(*kernel) || kernel->is(octet::kTestsOnly) || !serves(*kernel, {OCTET_U8, OCTET_S8})) continue;
+    const octet_isa isa = static_cast<octet_isa>(kernel->isa);
+    if (!(octet::layout_of(kernel->isa, false) == kernel->rhs_layout)) continue;
+    // the limit by the kernel
+    Made made = make(OCTET_ISA_AUTO, kernel->name, isa);
+    EXPECT_EQ(made.status, OCTET_OK) << made.error.message;
+    EXPECT_EQ(made.kernel, kernel->name);
+    // the kernel by the kernel, and by the limit
+    const ScopedEnvironment forced("OCTET_KERNEL", "scalar_u8s8_3x5x2");
+    made = make(OCTET_ISA_AUTO, kernel->name, isa);
+    EXPECT_EQ(made.status, OCTET_OK) << made.error.message;
+    EXPECT_EQ(made.kernel, kernel->name);
+    made = make(isa, nullptr, isa);
+    EXPECT_EQ(made.status, OCTET_OK) << made.error.message;
+    EXPECT_EQ(tier_of(made.kernel), isa);
+  }
+}
+
+TEST(Verbose, PrintsOneLinePerCreateAndAtTwoPerRun) {
+  for (int level = 0; level <= 2; ++level) {
+    const ScopedEnvironment verbose("OCTET_VERBOSE", std::to_string(level).c_str());
+    testing::internal::CaptureStderr();
+    const Made made = make();
+    std::istringstream lines(testing::internal::GetCapturedStderr());
+    ASSERT_EQ(made.status, OCTET_OK);
+    const char* const events[] = {"create", "run"};
+    for (int i = 0; i < level; ++i) {
+      std::string line, field;
+      ASSERT_TRUE(std::getline(lines, line));
+      std::istringstream fields(line);
+      for (const std::string& want : {std::string("octet"), std::string(events[i]), std::string("gemm"), std::string("1x8x8"), std::string("1"), std::string("u8:s8:s32"), made.kernel,
+                                      std::string("gemm")}) {
+        ASSERT_TRUE(std::getline(fields, field, ',')) << line;
+        EXPECT_EQ(field, want) << line;
+      }
+      ASSERT_TRUE(std::getline(fields, field, ',')) << line;
+      EXPECT_GE(std::stod(field), 0) << line;
+      EXPECT_FALSE(std::getline(fields, field, ',')) << line;
+    }
+    std::string rest;
+    EXPECT_FALSE(std::getline(lines, rest)) << rest;
+  }
+}
+
+TEST(Verbose, RefusesOtherValues) {
+  for (const char* value : {"3", "-1", "yes", "11", "1 "}) {
+    const ScopedEnvironment verbose("OCTET_VERBOSE", value);
+    const Made made = make();
+    EXPECT_EQ(made.status, OCTET_BAD_ENVIRONMENT) << value;
+    EXPECT_NE(std::string(made.error.message).find("OCTET_VERBOSE"), std::string::npos);
+  }
+}
+
+TEST(KernelList, SaysWhatTheTableSays) {
+  octet_kernel_info info = {};
+  info.struct_size = sizeof info;
+  for (size_t i = 0; i < table().size(); ++i) {
+    ASSERT_EQ(octet_get_kernel_info(i, &info, nullptr), OCTET_OK);
+    EXPECT_STREQ(info.name, table()[i]->name);
+    EXPECT_EQ(info.usable != 0, usable(*table()[i]));
+    EXPECT_EQ(info.tests_only != 0, table()[i]->is(octet::kTestsOnly));
+  }
+}
+
+}  // namespace
+}  // namespace octet_test

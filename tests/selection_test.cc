@@ -1,0 +1,139 @@
+// Which kernel runs: select() is pure, so that machines nobody here owns are unit tests.
+#include "dispatch/select.h"
+
+#include "support/kernels.h"
+
+namespace octet_test {
+namespace {
+
+using octet::CpuFeatures;
+using octet::Isa;
+using octet::Selected;
+using octet::WeightFacts;
+
+CpuFeatures machine(std::initializer_list<Isa> isas) {
+  CpuFeatures cpu = {};
+  for (const Isa isa : isas) cpu.isas |= octet::mask_of(isa);
+  return cpu;
+}
+
+bool compiled(Isa isa) {
+  for (const MicroKernel* kernel : table())
+    if (kernel->isa == isa && !kernel->is(octet::kTestsOnly)) return true;
+  return false;
+}
+
+octet::Selection choose(const CpuFeatures& cpu, bool lhs_u8, bool rhs_u8, const char* forced = nullptr, size_t m = 100) {
+  return octet::select(cpu, {m, 64, 64, lhs_u8, rhs_u8}, {octet::select_layout(cpu, rhs_u8, forced), true}, forced);
+}
+
+TEST(Select, AScalarMachineRunsTheScalarKernel) {
+  const octet::Selection s = choose(machine({Isa::kScalar}), true, false);
+  ASSERT_EQ(s.result, Selected::kOk);
+  EXPECT_STREQ(s.kernel->name, "scalar_u8s8_4x4x4");
+}
+
+// The best tier that is compiled in, for every sign pair, many rows and one.
+TEST(Select, EveryMachineRunsItsBestTier) {
+  const struct {
+    const char* name;
+    CpuFeatures cpu;
+    Isa best;
+  } kMachines[] = {
+#if defined(__x86_64__)
+      {"Core 2", machine({Isa::kScalar}), Isa::kScalar},
+      {"Haswell, Zen 1-3", machine({Isa::kScalar, Isa::kAvx2}), Isa::kAvx2},
+      {"Alder Lake", machine({Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni}), Isa::kAvxVnni},
+      {"Cascade Lake, Zen 4", machine({Isa::kScalar, Isa::kAvx2, Isa::kAvx512Vnni}), Isa::kAvx512Vnni},
+      {"Sapphire Rapids, Zen 5", machine({Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni}), Isa::kAvx512Vnni},
+#elif defined(__aarch64__)
+      {"Cortex-A53, Cortex-A72", machine({Isa::kScalar, Isa::kNeon}), Isa::kNeon},
+      {"Neoverse N1, Apple A13", machine({Isa::kScalar, Isa::kNeon, Isa::kDotprod}), Isa::kDotprod},
+      {"Neoverse V1 and N2, Apple M2", machine({Isa::kScalar, Isa::kNeon, Isa::kDotprod, Isa::kI8mm}), Isa::kI8mm},
+#endif
+      {"anything", machine({Isa::kScalar}), Isa::kScalar}};
+  for (const auto& m : kMachines)
+    for (const bool lhs_u8 : {false, true})
+      for (const bool rhs_u8 : {false, true})
+        for (const size_t rows : {1, 4, 100}) {
+          const octet::Selection s = choose(m.cpu, lhs_u8, rhs_u8, nullptr, rows);
+          ASSERT_EQ(s.result, Selected::kOk) << m.name;
+          Isa best = m.best;
+          while (!compiled(best)) best = static_cast<Isa>(static_cast<int>(best) - 1);
+          EXPECT_EQ(s.kernel->isa, best) << m.name << " runs " << s.kernel->name;
+          EXPECT_FALSE(s.kernel->is(octet::kTestsOnly));
+          EXPECT_TRUE(s.kernel->m_max == 0 || rows <= s.kernel->m_max) << s.kernel->name;
+          EXPECT_TRUE(serves(*s.kernel, {lhs_u8 ? OCTET_U8 : OCTET_S8, rhs_u8 ? OCTET_U8 : OCTET_S8})) << s.kernel->name;
+        }
+}
+
+#if defined(__x86_64__)
+TEST(Select, OneBlobServesAllX86Tiers) {
+  const WeightFacts facts = {octet::layout_of(Isa::kAvx512Vnni, false), true};
+  for (const Isa isa : {Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni}) {
+    if (!compiled(isa)) continue;
+    const octet::Selection s = octet::select(machine({Isa::kScalar, isa}), {8, 64, 64, true, false}, facts, nullptr);
+    ASSERT_EQ(s.result, Selected::kOk);
+    EXPECT_EQ(s.kernel->isa, isa);
+  }
+}
+#endif
+
+TEST(Select, NobodyReadsALayoutOfAnotherMachine) {
+  const octet::RhsLayout odd = {24, 8, 4, octet::Domain::kS8};
+  EXPECT_EQ(octet::select(machine({Isa::kScalar}), {8, 64, 64, true, false}, {odd, true}, nullptr).result, Selected::kNoKernel);
+}
+
+TEST(Select, ForcedKernels) {
+  const CpuFeatures everything = {~0u, 0, 0, 0};
+  for (const MicroKernel* kernel : table())
+    for (const Types types : {Types{OCTET_U8, OCTET_S8}, {OCTET_S8, OCTET_S8}, {OCTET_U8, OCTET_U8}, {OCTET_S8, OCTET_U8}}) {
+      const bool lhs_u8 = is_unsigned(types.lhs), rhs_u8 = is_unsigned(types.rhs);
+      // Weights without -128, packed for the kernel.
+      const octet::RhsLayout layout = octet::select_layout(everything, rhs_u8, kernel->name);
+      const octet::Selection s = octet::select(everything, {8, 64, 64, lhs_u8, rhs_u8}, {layout, false}, kernel->name);
+      ASSERT_EQ(s.result, Selected::kOk) << kernel->name;
+      if (serves(*kernel, types))
+        EXPECT_EQ(s.kernel, kernel);
+      else  // binds its own family only
+        EXPECT_NE(s.kernel, kernel);
+    }
+}
+
+TEST(Select, ForcedKernelsThatCannotRun) {
+  const CpuFeatures everything = {~0u, 0, 0, 0};
+  EXPECT_EQ(choose(everything, true, false, "no_such_kernel_1x1x1").result, Selected::kUnknownName);
+  for (const MicroKernel* kernel : table()) {
+    const bool rhs_u8 = kernel->rhs_layout.domain == octet::Domain::kU8, lhs_u8 = kernel->lhs_domain == octet::Domain::kU8;
+    const octet::Problem problem = {8, 64, 64, lhs_u8, rhs_u8};
+    const CpuFeatures without = {~octet::mask_of(kernel->isa), 0, 0, 0};
+    EXPECT_EQ(octet::select(without, problem, {kernel->rhs_layout, false}, kernel->name).result, Selected::kForcedUnusable) << kernel->name;
+    octet::RhsLayout other = kernel->rhs_layout;
+    other.width = 24;
+    EXPECT_EQ(octet::select(everything, problem, {other, false}, kernel->name).result, Selected::kForcedUnusable) << kernel->name;
+    EXPECT_EQ(octet::select(everything, problem, {kernel->rhs_layout, true}, kernel->name).result,
+              kernel->is(octet::kNoLeast) ? Selected::kForcedUnusable : Selected::kOk)
+        << kernel->name;
+  }
+}
+
+TEST(Select, KernelsWithAnExceptionAreNotChosenForIt) {
+  for (const MicroKernel* kernel : table()) {
+    if (!kernel->is(octet::kNoLeast) || kernel->is(octet::kTestsOnly)) continue;
+    const CpuFeatures cpu = {octet::mask_of(Isa::kScalar) | (octet::mask_of(kernel->isa)), 0, 0, 0};
+    const octet::Problem problem = {8, 64, 64, kernel->lhs_domain == octet::Domain::kU8, kernel->rhs_layout.domain == octet::Domain::kU8};
+    const octet::Selection s = octet::select(cpu, problem, {kernel->rhs_layout, true}, nullptr);
+    ASSERT_EQ(s.result, Selected::kOk) << "weights with -128 need another kernel beside " << kernel->name;
+    EXPECT_FALSE(s.kernel->is(octet::kNoLeast));
+  }
+}
+
+TEST(Layouts, SmallestTierThatReadsThem) {
+  for (const Isa isa : {Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
+    for (const bool rhs_u8 : {false, true}) EXPECT_EQ(octet::smallest_isa(octet::layout_of(isa, rhs_u8)), isa) << octet::isa_name(isa);
+  EXPECT_EQ(octet::smallest_isa(octet::layout_of(Isa::kAvx512Vnni, false)), Isa::kAvx2);
+  EXPECT_EQ(octet::smallest_isa(octet::layout_of(Isa::kScalar, false)), Isa::kScalar);
+}
+
+}  // namespace
+}  // namespace octet_test

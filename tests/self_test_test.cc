@@ -1,0 +1,55 @@
+// A tier whose kernel gives a wrong answer is found out before anybody uses it.
+#include "dispatch/self_test.h"
+
+#include "support/kernels.h"
+
+namespace octet_test {
+namespace {
+
+using octet::Isa;
+using octet::KernelList;
+
+// A real kernel, off by one in one element.
+const MicroKernel* honest;
+void lies(const octet::Tile& t) {
+  honest->multiply(t);
+  auto* row = reinterpret_cast<int32_t*>(static_cast<uint8_t*>(t.dst) + (t.rows - 1) * t.dst_stride);
+  ++row[t.cols - 1];
+}
+
+TEST(SelfTest, ThisMachineTellsTheTruth) { EXPECT_EQ(octet::failing_isas(octet::all_kernels(), octet::this_machine().cpu), 0u); }
+
+class SelfTestKernel : public EachKernel {};
+OCTET_FOR_EACH_KERNEL(SelfTestKernel);
+
+TEST_P(SelfTestKernel, FindsALyingKernel) {
+  honest = &kernel();
+  MicroKernel liar = kernel();
+  liar.multiply = lies;
+  const MicroKernel* const rows[] = {&kernel(), &liar};
+  const octet::CpuFeatures& cpu = octet::this_machine().cpu;
+  EXPECT_EQ(octet::failing_isas(KernelList{rows, 1}, cpu), 0u);
+  EXPECT_EQ(octet::failing_isas(KernelList{rows, 2}, cpu), octet::mask_of(kernel().isa));
+}
+
+TEST_P(SelfTestKernel, DoesNotRunWhatTheCpuDoesNotSupport) {
+  honest = &kernel();
+  MicroKernel liar = kernel();
+  liar.multiply = [](const octet::Tile&) { FAIL() << "must not run"; };
+  const MicroKernel* const rows[] = {&liar};
+  EXPECT_EQ(octet::failing_isas(KernelList{rows, 1}, {~octet::mask_of(kernel().isa), 0, 0, 0}), 0u);
+}
+
+TEST(CpuInfo, FitsTogether) {
+  octet_cpu_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(octet_get_cpu_info(&info, nullptr), OCTET_OK);
+  EXPECT_TRUE(info.compiled_isas >> OCTET_ISA_SCALAR & 1);
+  EXPECT_TRUE(info.detected_isas >> OCTET_ISA_SCALAR & 1);
+  EXPECT_EQ(info.detected_isas & ~info.compiled_isas, 0u);
+  EXPECT_EQ(info.demoted_isas & ~info.detected_isas, 0u);
+  EXPECT_TRUE(info.detected_isas >> info.best_isa & 1);
+}
+
+}  // namespace
+}  // namespace octet_test
