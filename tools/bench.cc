@@ -61,7 +61,7 @@ void print_row(const BenchResult& r, const BenchOptions& options, size_t index, 
     else
       fmt::print("{:>12}{:>7}", "-", "-");
   }
-  fmt::print("  {:<24}{}\n", r.kernel, r.gemm.network);
+  fmt::print(*r.gemm.network ? "  {:<24}{}\n" : "  {}\n", r.kernel, r.gemm.network);
   std::fflush(stdout);
 }
 

@@ -1,9 +1,11 @@
 #include "buffer.h"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <cstring>
-#include <new>
+
+#include "api.h"
 
 namespace tool {
 
@@ -11,7 +13,8 @@ Buffer::Buffer(size_t bytes) : bytes_(bytes) {
   constexpr size_t kHugePage = 2 << 20, kPage = 4096;
   const size_t alignment = bytes >= kHugePage ? kHugePage : kPage;
   void* memory = nullptr;
-  if (posix_memalign(&memory, alignment, (bytes / alignment + 1) * alignment) != 0) throw std::bad_alloc();
+  if (posix_memalign(&memory, alignment, (bytes / alignment + 1) * alignment) != 0)
+    throw Error(fmt::format("cannot allocate {} bytes", bytes));
   memory_.reset(static_cast<uint8_t*>(memory));
 #if defined(MADV_HUGEPAGE)
   if (alignment == kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: without it the buffer is as good, only slower

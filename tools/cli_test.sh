@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The octet command's exit codes, messages and JSON. Argument: the command.
 set -u
+export ASAN_OPTIONS=allocator_may_return_null=1 TSAN_OPTIONS=allocator_may_return_null=1
 octet=$1
 failures=0
 scratch=$(mktemp -d)
@@ -37,6 +38,7 @@ expect 2 'threads' bench 8x8x8 --threads 0
 expect 2 'repetitions' bench 8x8x8 --repetitions 0
 expect 2 'peer' bench 8x8x8 --peer nobody
 expect 2 'cannot write' bench 8x8x8 --json "$scratch/missing/out.json"
+expect 2 'cannot allocate' bench 9999999x9999999x8
 OCTET_MAX_ISA=FAST expect 2 'OCTET_BAD_ENVIRONMENT' bench 8x8x8
 
 expect 0 'scalar_u8s8_4x4x4' bench 8x8x8 3x5x7 --isa SCALAR --types u8s8s32,s8s8s8,u8u8f32,s8u8u8 --repetitions 1 --json "$scratch/out.json"

@@ -1,7 +1,9 @@
 #include "gemm_bench.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "clock.h"
 #include "gemm_check.h"
@@ -13,6 +15,7 @@ namespace tool {
 namespace {
 
 constexpr double kSecondsPerRepetition = 0.02;
+constexpr std::chrono::milliseconds kSpinningTime(10);  // the peer's threads spin for a while before they sleep
 constexpr size_t kFewRows = 16;  // up to here the time to read the weights matters
 
 double median(std::vector<double> values) {
@@ -30,9 +33,9 @@ class Stopwatch {
     while ((seconds = clock.time([&] { contestant->run(calls_); })) < kSecondsPerRepetition / 4) calls_ *= 2;
     calls_ = static_cast<size_t>(std::ceil(static_cast<double>(calls_) * kSecondsPerRepetition / seconds));
   }
-  // Seconds per call. The first call refills the caches after somebody else's turn.
+  // Seconds per call. After somebody else's turn short calls first refill the caches.
   double repetition() const {
-    contestant_->run(1);
+    if (calls_ > 1) contestant_->run(1);
     return clock_.time([&] { contestant_->run(calls_); }) / static_cast<double>(calls_);
   }
 
@@ -78,6 +81,7 @@ BenchResult bench_gemm(const GemmCase& gemm, const GemmTypes& types, const Bench
     if (theirs) {
       peer_seconds.push_back(theirs->repetition());
       ratios.push_back(peer_seconds.back() / seconds.back());
+      if (options.threads > 1) std::this_thread::sleep_for(kSpinningTime);
     }
   }
 
