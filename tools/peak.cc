@@ -29,13 +29,14 @@ __attribute__((target("avx2"))) void vpmaddwd_ymm(long n) {
 
 #elif defined(__aarch64__)
 
-#define LOOP(extension, body)                                                                                                           \
-  asm volatile(".arch_extension " extension "\n1:\n" ACCUMULATORS_24 body ".endr\n subs %0, %0, #1\n b.ne 1b\n"                         \
+// Encoded by hand, so that every assembler takes them whatever the target is: instruction + destination register.
+#define LOOP(code)                                                                                                                     \
+  asm volatile("1:\n" ACCUMULATORS_24 ".inst " code " + \\r\n.endr\n subs %0, %0, #1\n b.ne 1b\n"                                      \
                : "+r"(n)::"cc", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", \
                  "v17", "v18", "v19", "v20", "v21", "v22", "v23")
 
-void smmla(long n) { LOOP("i8mm", "smmla v\\r\\().4s, v30.16b, v31.16b\n"); }
-void sdot(long n) { LOOP("dotprod", "sdot v\\r\\().4s, v30.16b, v31.16b\n"); }
+void smmla(long n) { LOOP("0x4e9fa7c0"); }  // smmla v\r.4s, v30.16b, v31.16b
+void sdot(long n) { LOOP("0x4e9f97c0"); }   // sdot v\r.4s, v30.16b, v31.16b
 
 #endif
 
