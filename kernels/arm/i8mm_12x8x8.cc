@@ -54,36 +54,40 @@ inline int32x4_t zip_high(int32x4_t a, int32x4_t b) {
 
 // ---- lhs panel ------------------------------------------------------------------------------------------------------------------
 
-// Pairs of rows, 8 bytes of each side by side. The missing row of an odd last pair repeats the row before it.
+// Pairs of rows, 8 bytes of each side by side.
 template <bool flip>
 inline void gather(const Rows& r, size_t lanes, uint8_t* panel) {
-  const uint8x16_t mask = vdupq_n_u8(r.flip);
-  const auto load16 = [&](const uint8_t* from) {
+  const auto load16 = [](const uint8_t* from) {
     const uint8x16_t bytes = vld1q_u8(from);
-    return vreinterpretq_u64_u8(flip ? veorq_u8(bytes, mask) : bytes);
+    return vreinterpretq_u64_u8(flip ? veorq_u8(bytes, vdupq_n_u8(0x80)) : bytes);
   };
-  const auto store_pair = [&](uint64_t a, uint64_t b, uint8_t* to) {
-    const uint8x16_t bytes = vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(a), vcreate_u64(b)));
-    vst1q_u8(to, flip ? veorq_u8(bytes, mask) : bytes);
+  const auto store_group = [](uint64_t a, uint64_t b, uint64_t mask, uint8_t* to) {
+    const uint64x2_t words = vcombine_u64(vcreate_u64(a), vcreate_u64(b));
+    vst1q_u8(to, vreinterpretq_u8_u64(flip ? veorq_u64(words, vdupq_n_u64(mask)) : words));
   };
+  const size_t step = lanes * 8;
+  constexpr uint64_t kFlips = 0x8080808080808080;
   for (size_t lane = 0; lane < r.rows; lane += 2) {
     const uint8_t* row0 = r.data + lane * r.stride;
-    const uint8_t* row1 = lane + 1 < r.rows ? row0 + r.stride : row0;
+    const uint8_t* row1 = lane + 1 < r.rows ? row0 + r.stride : row0;  // cleared below
     uint8_t* to = panel + lane * 8;
     size_t depth = r.depth;
     OCTET_NO_UNROLL
-    for (; depth >= 32; depth -= 32, row0 += 32, row1 += 32) {
-      OCTET_UNROLL(2)
-      for (int half = 0; half < 2; ++half) {
-        const uint64x2_t a = load16(row0 + 16 * half), b = load16(row1 + 16 * half);
-        vst1q_u8(to, vreinterpretq_u8_u64(vzip1q_u64(a, b)));
-        vst1q_u8(to + lanes * 8, vreinterpretq_u8_u64(vzip2q_u64(a, b)));
-        to += lanes * 16;
-      }
+    for (; depth >= 32; depth -= 32, row0 += 32, row1 += 32, to += 4 * step) {
+      const uint64x2_t a0 = load16(row0), a1 = load16(row0 + 16), b0 = load16(row1), b1 = load16(row1 + 16);
+      vst1q_u8(to, vreinterpretq_u8_u64(vzip1q_u64(a0, b0)));
+      vst1q_u8(to + step, vreinterpretq_u8_u64(vzip2q_u64(a0, b0)));
+      vst1q_u8(to + 2 * step, vreinterpretq_u8_u64(vzip1q_u64(a1, b1)));
+      vst1q_u8(to + 3 * step, vreinterpretq_u8_u64(vzip2q_u64(a1, b1)));
     }
     OCTET_NO_UNROLL
-    for (; depth >= 8; depth -= 8, row0 += 8, row1 += 8, to += lanes * 8) store_pair(load8(row0), load8(row1), to);
-    if (depth) store_pair(load_tail(row0, depth), load_tail(row1, depth), to);
+    for (; depth >= 8; depth -= 8, row0 += 8, row1 += 8, to += step) store_group(load8(row0), load8(row1), kFlips, to);
+    if (depth) store_group(load_tail(row0, depth), load_tail(row1, depth), kFlips >> (64 - 8 * depth), to);
+  }
+  for (size_t lane = r.rows; lane < lanes; ++lane) {
+    uint8_t* to = panel + lane * 8;
+    OCTET_NO_UNROLL
+    for (size_t groups = divide_up(r.depth, 8); groups; --groups, to += step) vst1_u8(to, vdup_n_u8(0));
   }
 }
 
