@@ -5,7 +5,8 @@
 cmake_minimum_required(VERSION 3.22)
 set(c_library memcpy memmove memset memcmp strlen strcmp strncmp getenv snprintf vsnprintf fprintf fputs stderr posix_memalign malloc free
   clock_gettime getauxval sysconf __stack_chk_fail _GLOBAL_OFFSET_TABLE_
-  # what fortified C libraries and outlined Arm atomics turn some of them into
+  # what compilers, fortified C libraries and outlined Arm atomics turn some of them into
+  bcmp memchr strchr
   __memcpy_chk __memset_chk __snprintf_chk __vsnprintf_chk __fprintf_chk
   __aarch64_ldadd4_acq_rel __aarch64_cas4_acq_rel)
 set(ours "^(octet_[a-z0-9_]+|_ZN?K?5octet.*)$")

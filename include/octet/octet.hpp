@@ -108,7 +108,8 @@ class PackedWeights {
 // The scratch memory of one run at a time.
 class Workspace {
  public:
-  explicit Workspace(AlignedBuffer memory = {}, size_t concurrency = 1) : memory_(std::move(memory)), concurrency_(concurrency) {}
+  Workspace() = default;
+  Workspace(AlignedBuffer memory, size_t concurrency) : memory_(std::move(memory)), concurrency_(concurrency) {}
   size_t size() const { return memory_.size(); }
   void attach(octet_gemm_args& args) {
     args.workspace = memory_.data();
