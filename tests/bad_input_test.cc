@@ -257,7 +257,8 @@ TEST(BadCreate, Kernels) {
   create_refuses(OCTET_UNKNOWN_KERNEL, "desc.kernel", [](Product& p) { p.desc.kernel = ""; });
   create_refuses(OCTET_KERNEL_UNUSABLE, "scalar_u8s8_3x5x2", [](Product& p) { p.desc.kernel = "scalar_u8s8_3x5x2"; });  // another layout
   for (const MicroKernel* kernel : table()) {
-    if (usable(*kernel) || kernel->rhs_layout.domain == octet::Domain::kU8) continue;
+    const bool u8_lhs = kernel->is(octet::kAnyLhs) || kernel->lhs_domain == octet::Domain::kU8;
+    if (usable(*kernel) || !u8_lhs || kernel->rhs_layout.domain == octet::Domain::kU8) continue;  // binds other types only
     create_refuses(OCTET_KERNEL_UNUSABLE, "CPU", [&](Product& p) { p.desc.kernel = kernel->name; });
   }
 }
