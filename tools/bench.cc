@@ -154,13 +154,13 @@ int bench(const BenchArguments& a) {
   for (const std::string& name : a.types) types.push_back(parse_types(name));
   std::ofstream file;
   if (!a.json.empty()) file = open_file(a.json);
+  ordered_json json = {{"machine", machine_json(options)}, {"cases", ordered_json::array()}};
   if (options.threads == 1) pin_to_current_cpu();
   ThreadPool pool(options.threads);
 
   fmt::print("{}; {} thread{}, median of {} repetitions, {} time{}\n", cpu_name(), options.threads, options.threads == 1 ? "" : "s",
              options.repetitions, Clock(options.threads == 1).name(), options.with_peer ? "; peer: " + peer_name() : "");
   print_header(options);
-  ordered_json json = {{"machine", machine_json(options)}, {"cases", ordered_json::array()}};
   Totals all;
   std::vector<Totals> by_types(types.size());
   for (size_t t = 0; t < types.size(); ++t)
