@@ -22,7 +22,7 @@ namespace {
 constexpr int kMr = 6, kVectors = 4;
 
 template <int rows, int vectors>
-__attribute__((always_inline)) inline void store_s32(const int32x4_t (&acc)[rows][vectors], uint8_t* dst, size_t stride) {
+OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[rows][vectors], uint8_t* dst, size_t stride) {
   OCTET_UNROLL(6)
   for (int i = 0; i < rows; ++i, dst += stride) {
     OCTET_UNROLL(4)
@@ -31,7 +31,7 @@ __attribute__((always_inline)) inline void store_s32(const int32x4_t (&acc)[rows
 }
 
 template <int rows, int vectors>
-__attribute__((always_inline)) inline void store_narrow(const Tile& t, const int32x4_t (&acc)[rows][vectors], uint8_t* dst, size_t stride) {
+OCTET_INLINE inline void store_narrow(const Tile& t, const int32x4_t (&acc)[rows][vectors], uint8_t* dst, size_t stride) {
   const Narrowing n = narrowing(*t.narrow);
   float32x4_t scale[vectors];
   OCTET_UNROLL(4)
@@ -66,7 +66,7 @@ void multiply(const Tile& t) {
   OCTET_UNROLL(6)
   for (int i = 0; i < rows; ++i) lhs[i] = (const uint8_t*)t.lhs + i * t.lhs_stride;
   const uint8_t* rhs = t.rhs;
-  const auto flipped = [&](int8x16_t bytes) __attribute__((always_inline)) { return flip ? veorq_s8(bytes, vdupq_n_s8(-128)) : bytes; };
+  const auto flipped = [&](int8x16_t bytes) OCTET_INLINE { return flip ? veorq_s8(bytes, vdupq_n_s8(-128)) : bytes; };
   OCTET_NO_UNROLL
   for (size_t chunks = t.depth / 16; chunks; --chunks) {
     int8x16_t a[rows];
@@ -75,7 +75,7 @@ void multiply(const Tile& t) {
       a[i] = flipped(vreinterpretq_s8_u8(vld1q_u8(lhs[i])));
       lhs[i] += 16;
     }
-    unroll<4>([&](auto lane) __attribute__((always_inline)) {
+    unroll<4>([&](auto lane) OCTET_INLINE {
       OCTET_UNROLL(4)
       for (int v = 0; v < vectors; ++v) {
         const int8x16_t b = vreinterpretq_s8_u8(vld1q_u8(rhs + 16 * v));

@@ -107,7 +107,7 @@ inline size_t second_row(const Tile& t, int p, size_t stride) {
 }
 
 template <int pairs>
-__attribute__((always_inline)) inline void store_s32(const Tile& t, const int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride) {
+OCTET_INLINE inline void store_s32(const Tile& t, const int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride) {
   OCTET_UNROLL(6)
   for (int p = 0; p < pairs; ++p, dst += 2 * stride) {
     int32_t* const row0 = (int32_t*)dst;
@@ -120,7 +120,7 @@ __attribute__((always_inline)) inline void store_s32(const Tile& t, const int32x
 }
 
 template <int pairs>
-__attribute__((always_inline)) inline void store_narrow(const Tile& t, const int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride) {
+OCTET_INLINE inline void store_narrow(const Tile& t, const int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride) {
   const Narrowing n = narrowing(*t.narrow);
   float32x4_t scale[4];  // of columns 2j, 2j + 1, 2j, 2j + 1
   OCTET_UNROLL(4)
@@ -149,7 +149,7 @@ inline void load_blocks(const int32_t* row0, const int32_t* row1, int32x4_t (&bl
 }
 
 template <int pairs>
-__attribute__((always_inline)) inline void load_init(const Tile& t, int32x4_t (&acc)[pairs][4]) {
+OCTET_INLINE inline void load_init(const Tile& t, int32x4_t (&acc)[pairs][4]) {
   const int32_t* init = t.init;
   if (t.init_stride == 0) {  // one row for all: half the instructions
     load_blocks(init, init, acc[0]);
@@ -179,7 +179,7 @@ void multiply(const Tile& t) {
   const uint8_t* lhs = (const uint8_t*)t.lhs;
   const uint8_t* rhs = t.rhs;
   size_t groups = divide_up(t.depth, 8);
-  const auto step = [&](int set) __attribute__((always_inline)) {
+  const auto step = [&](int set) OCTET_INLINE {
     const uint8x16x4_t b = vld1q_u8_x4(rhs);
     rhs += 8 * kNr;
     OCTET_UNROLL(3)

@@ -49,7 +49,7 @@ void multiply(const Tile& t) {
   const uint8_t* lhs = (const uint8_t*)t.lhs;
   const uint8_t* rhs = t.rhs;
   const uint8x16_t flip = vreinterpretq_u8_u32(vdupq_n_u32(t.lhs_flip));
-  const auto step = [&](int set, uint8x16_t a) __attribute__((always_inline)) {
+  const auto step = [&](int set, uint8x16_t a) OCTET_INLINE {
     uint8x16_t b[4];
     OCTET_UNROLL(4)
     for (int j = 0; j < 4; ++j) b[j] = vld1q_u8(rhs + 16 * j);

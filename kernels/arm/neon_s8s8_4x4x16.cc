@@ -47,7 +47,7 @@ void multiply(const Tile& t) {
     lhs[i] = (const uint8_t*)t.lhs + i * t.lhs_stride;
   }
   const uint8_t* rhs = t.rhs;
-  const auto step = [&]() __attribute__((always_inline)) {
+  const auto step = [&]() OCTET_INLINE {
     int8x16_t a[rows];
     OCTET_UNROLL(4)
     for (int i = 0; i < rows; ++i) {
