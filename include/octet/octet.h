@@ -177,7 +177,8 @@ typedef enum octet_requant {
 typedef enum octet_activation {
   OCTET_ACTIVATION_NONE = 0,
   OCTET_ACTIVATION_RELU = 1,   /* integer dst: lower bound = dst_zero_point */
-  OCTET_ACTIVATION_RELU6 = 2,  /* integer dst: also upper bound = dst_zero_point + round(6 / dst_scale) */
+  OCTET_ACTIVATION_RELU6 = 2,  /* integer dst: also upper bound = dst_zero_point + round(6 / dst_scale), halves to even; in TFLite mode away
+                                  from zero */
   OCTET_ACTIVATION_CLAMP = 3   /* [clamp_min, clamp_max], in dst's own units */
 } octet_activation;
 

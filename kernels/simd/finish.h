@@ -50,8 +50,9 @@ inline void finish_f32(const Finish& f, const int32_t* acc, const float* scale, 
   if (bias)
     for (size_t j = 0; j < cols; ++j) out[j] = out[j] + bias[j];
   for (size_t j = 0; j < cols; ++j) {  // comparisons that are false for NaN keep it
-    const float v = out[j] < f.lo_f32 ? f.lo_f32 : out[j];
-    out[j] = v > f.hi_f32 ? f.hi_f32 : v;
+    float v = out[j] < f.lo_f32 ? f.lo_f32 : out[j];
+    v = v > f.hi_f32 ? f.hi_f32 : v;
+    out[j] = v == v ? v : __builtin_nanf("");  // CPUs disagree on the sign of a NaN that they make
   }
 }
 
