@@ -21,11 +21,11 @@ constexpr const MicroKernel* kTable[] = {
     &avx2_s16s8_6x8x4,
 #endif
 #if defined(OCTET_I8MM)
-    &i8mm_s8s8_1x8x8,
+    &i8mm_s8s8_1x16x8,
     &i8mm_s8s8_12x8x8,
-    &i8mm_u8s8_1x8x8,
+    &i8mm_u8s8_1x16x8,
     &i8mm_u8s8_12x8x8,
-    &i8mm_u8u8_1x8x8,
+    &i8mm_u8u8_1x16x8,
     &i8mm_u8u8_12x8x8,
 #endif
 #if defined(OCTET_DOTPROD)

@@ -16,9 +16,9 @@ constexpr RhsLayout kNeonLayout = {4, 4, 16, Domain::kS8};
 extern const MicroKernel i8mm_s8s8_12x8x8;
 extern const MicroKernel i8mm_u8s8_12x8x8;
 extern const MicroKernel i8mm_u8u8_12x8x8;
-extern const MicroKernel i8mm_s8s8_1x8x8;
-extern const MicroKernel i8mm_u8s8_1x8x8;
-extern const MicroKernel i8mm_u8u8_1x8x8;
+extern const MicroKernel i8mm_s8s8_1x16x8;
+extern const MicroKernel i8mm_u8s8_1x16x8;
+extern const MicroKernel i8mm_u8u8_1x16x8;
 
 extern const MicroKernel dotprod_s8s8_6x16x4;
 

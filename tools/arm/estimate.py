@@ -220,7 +220,7 @@ def main():
                     line += f"{round(total):>14} {macs / total:>8.1f} {100 * macs / total / limit:>5.1f}%      "
                     if inner:
                         products = sum(bool(re.match(r"^([us]{1,2}mmla|[us]{1,2}dot|sadalp)$", i.name)) for i in inner.instructions)
-                        each = {"i8mm": 16 if re.search("1x8x8$", kernel) else 32, "dotprod": 16, "neon": 16}[tier_name]
+                        each = {"i8mm": 16 if kernel.endswith("1x16x8") else 32, "dotprod": 16, "neon": 16}[tier_name]
                         inner_text += f"{100 * products * each * inner.executions / cycles[inner] / limit:.1f} "
                     for block in sorted(blocks, key=cycles.get, reverse=True)[:options.blocks]:
                         details.append(f"    {core} {100 * cycles[block] / total:5.1f}%  {block.executions:>8} x {cycles[block] / block.executions:7.2f} cycles, "
