@@ -25,9 +25,16 @@ extern "C" {
 #define OCTET_VERSION_MINOR 1
 #define OCTET_VERSION_PATCH 0
 
+/* Enumerations are ints in C++ too, so that a value outside one can arrive and be refused. */
+#ifdef __cplusplus
+#define OCTET_ENUM(name) enum name : int
+#else
+#define OCTET_ENUM(name) enum name
+#endif
+
 /* ---- status and errors ------------------------------------------------------------------------------------------------------ */
 
-typedef enum octet_status {
+typedef OCTET_ENUM(octet_status) {
   OCTET_OK = 0,
   OCTET_NULL_POINTER = 1,         /* a required pointer is null */
   OCTET_BAD_STRUCT_SIZE = 2,      /* struct_size is not one that this version knows */
@@ -70,10 +77,10 @@ const char* octet_version(void);                   /* "0.1.0" */
 
 /* ---- types and tiers -------------------------------------------------------------------------------------------------------- */
 
-typedef enum octet_type { OCTET_S8 = 1, OCTET_U8 = 2, OCTET_S32 = 3, OCTET_F32 = 4 } octet_type;
+typedef OCTET_ENUM(octet_type) { OCTET_S8 = 1, OCTET_U8 = 2, OCTET_S32 = 3, OCTET_F32 = 4 } octet_type;
 
 /* Instruction-set tiers. Within a family (x86: AVX2..AVX512VNNI, Arm: NEON..I8MM) a larger one includes the smaller ones. */
-typedef enum octet_isa {
+typedef OCTET_ENUM(octet_isa) {
   OCTET_ISA_AUTO = 0, /* the best that this CPU, the self-test and OCTET_MAX_ISA allow */
   OCTET_ISA_SCALAR = 1,
   OCTET_ISA_AVX2 = 2,
@@ -112,7 +119,7 @@ octet_status octet_get_kernel_info(size_t index, octet_kernel_info* info, octet_
 
 /* ---- packed weights --------------------------------------------------------------------------------------------------------- */
 
-typedef enum octet_rhs_order {
+typedef OCTET_ENUM(octet_rhs_order) {
   OCTET_KN = 0, /* stored K x N: row k holds the N columns */
   OCTET_NK = 1  /* stored N x K, as frameworks store fully connected weights: row n holds the K weights of output n */
 } octet_rhs_order;
@@ -161,7 +168,7 @@ octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error*
 /* ---- GEMM ------------------------------------------------------------------------------------------------------------------- */
 
 /* Where the lhs zero point (and scale) come from. */
-typedef enum octet_lhs_quant {
+typedef OCTET_ENUM(octet_lhs_quant) {
   OCTET_LHS_STATIC = 0,        /* desc.lhs_zero_point */
   OCTET_LHS_PER_TENSOR = 1,    /* args.lhs_zero_points[0], args.lhs_scales[0], at run time */
   OCTET_LHS_PER_ROW = 2,       /* args.lhs_zero_points[m], args.lhs_scales[m], at run time */
@@ -169,12 +176,12 @@ typedef enum octet_lhs_quant {
   OCTET_LHS_ASYMMETRIC = 4     /* f32 lhs, each row quantized on the fly by ONNX DynamicQuantizeLinear's formula */
 } octet_lhs_quant;
 
-typedef enum octet_requant {
+typedef OCTET_ENUM(octet_requant) {
   OCTET_REQUANT_FLOAT = 0,  /* round_half_even(float(acc) * scale[n]), clamped, + zero point */
   OCTET_REQUANT_TFLITE = 1  /* TensorFlow Lite's reference kernels: Q31 multiplier and shift, double rounding */
 } octet_requant;
 
-typedef enum octet_activation {
+typedef OCTET_ENUM(octet_activation) {
   OCTET_ACTIVATION_NONE = 0,
   OCTET_ACTIVATION_RELU = 1,   /* integer dst: lower bound = dst_zero_point */
   OCTET_ACTIVATION_RELU6 = 2,  /* integer dst: also upper bound = dst_zero_point + round(6 / dst_scale), halves to even; in TFLite mode away
