@@ -31,7 +31,7 @@ octet_status resolve(const char* name, const void* data, const void* array, size
   if (!span_bytes(1, 0, rows, stride, cols, element, span) || (batch_stride == 0 && __builtin_mul_overflow(rows, stride, &batch_stride)) ||
       !span_bytes(batch, batch_stride, rows, stride, cols, element, &all))
     return fail(error, OCTET_BAD_SIZE, "args.%s: %zu matrices of %zu rows with stride %zu leave size_t", name, batch, rows, stride);
-  *stride_bytes = stride * element;
+  *stride_bytes = (rows == 1 ? cols : stride) * element;  // a single row has no next one, and its stride may be anything
   *batch_bytes = batch_stride * element;
   return OCTET_OK;
 }

@@ -59,7 +59,8 @@ octet_status prepare(const octet_rhs_desc* rhs, octet_isa isa, bool with_data, P
 
   RhsLayout layout;
   if (const octet_status status = choose_layout(*rhs, isa, &layout, error)) return status;
-  p->view = {(const uint8_t*)rhs->data, rhs->n, rhs->k, kn ? stride : 1, kn ? 1 : stride, rhs->type == OCTET_U8, rhs->zero_points,
+  const size_t step = rows == 1 ? row : stride;  // a single row has no next one, and its stride may be anything
+  p->view = {(const uint8_t*)rhs->data, rhs->n, rhs->k, kn ? step : 1, kn ? 1 : step, rhs->type == OCTET_U8, rhs->zero_points,
              rhs->zero_point_count};
   p->matrix_stride = batch_stride;
   p->data_bytes = all;
