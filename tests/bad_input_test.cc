@@ -603,6 +603,17 @@ TEST(BadPack, OneStoredRowMayHaveAnyStride) {
   }
 }
 
+TEST(BadRun, OneRowMayHaveAnyStride) {
+  Created c([](Product& p) {
+    p.to_runtime_rhs();
+    p.desc.rhs_order = OCTET_NK;
+  }, OCTET_U8, 1);
+  c.args.m = c.args.n = 1;
+  c.args.lhs_stride = c.args.dst_stride = c.args.rhs_stride = SIZE_MAX / 2;
+  octet_error error = {};
+  EXPECT_EQ(octet_gemm_run(c.gemm, &c.args, &error), OCTET_OK) << error.message;
+}
+
 TEST(BadQueries, Everything) {
   Product p;
   octet_blob_info blob = {};
