@@ -94,7 +94,7 @@ void gemm(benchmark::State& state, const Shape& shape, octet_type dst_type) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Shape shapes[] = {{8, 8, 8},         {1, 64, 64},      {16, 32, 64},    {64, 64, 64},    {256, 256, 256},  {512, 512, 512},
+  const Shape shapes[] = {{8, 8, 8},          {1, 64, 64},      {16, 32, 64},    {64, 64, 64},    {256, 256, 256}, {512, 512, 512},
                           {1024, 1024, 1024}, {128, 768, 3072}, {1, 4096, 4096}, {49, 512, 2048}, {12544, 64, 147}};
   for (const Shape& shape : shapes)
     for (const octet_type type : {OCTET_S32, OCTET_U8}) {

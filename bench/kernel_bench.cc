@@ -16,9 +16,13 @@ constexpr size_t kCacheBytes = 24 * 1024;  // of the 32 KiB that the smallest CP
 class Product {
  public:
   explicit Product(const MicroKernel& kernel)
-      : kernel_(kernel), layout_(kernel.rhs_layout), depth_(fitting_depth(kernel)),
-        lhs_(bench::aligned<uint8_t>(kernel.mr * depth_)), rhs_(bench::aligned<uint8_t>(layout_.bytes(layout_.width, depth_))),
-        panel_(bench::aligned<uint8_t>(panel_bytes())), init_(bench::aligned<int32_t>(layout_.width)),
+      : kernel_(kernel),
+        layout_(kernel.rhs_layout),
+        depth_(fitting_depth(kernel)),
+        lhs_(bench::aligned<uint8_t>(kernel.mr * depth_)),
+        rhs_(bench::aligned<uint8_t>(layout_.bytes(layout_.width, depth_))),
+        panel_(bench::aligned<uint8_t>(panel_bytes())),
+        init_(bench::aligned<int32_t>(layout_.width)),
         dst_(bench::aligned<int32_t>(kernel.mr * kernel.nr)) {
     std::memset(lhs_.get(), 1, kernel.mr * depth_);
     const auto ones = bench::aligned<uint8_t>(layout_.width * depth_);

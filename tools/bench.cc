@@ -54,7 +54,8 @@ void print_row(const BenchResult& r, const BenchOptions& options, size_t index, 
     fmt::print("  WRONG with {}: {}\n", r.kernel, r.first_error);
     return;
   }
-  fmt::print("{:>12.3f}{:>8.1f}{:>7}{:>8.2f}{:>8}", r.microseconds, r.gops, number(r.percent_of_peak), r.gbps, number(r.percent_of_read_bandwidth));
+  fmt::print("{:>12.3f}{:>8.1f}{:>7}{:>8.2f}{:>8}", r.microseconds, r.gops, number(r.percent_of_peak), r.gbps,
+             number(r.percent_of_read_bandwidth));
   if (options.with_peer) {
     if (r.peer)
       fmt::print("{:>12.3f}{:>7.3f}{}", r.peer->microseconds, r.peer->ratio, r.peer->verified ? "" : " peer is wrong");
@@ -90,7 +91,8 @@ struct Totals {
 
 void print_totals(const std::string& title, const Totals& t) {
   fmt::print("{:<9}{} cases, {} wrong; {:.1f} ms weighted by count, {:.1f} GOPS", title, t.cases, t.wrong, t.microseconds / 1e3, t.gops());
-  if (t.peer_cases) fmt::print("; peer {:.1f} ms, ratio {:.3f}, geometric mean {:.3f}", t.peer_us / 1e3, t.peer_us / t.compared_us, t.mean_ratio());
+  if (t.peer_cases)
+    fmt::print("; peer {:.1f} ms, ratio {:.3f}, geometric mean {:.3f}", t.peer_us / 1e3, t.peer_us / t.compared_us, t.mean_ratio());
   fmt::print("\n");
 }
 
@@ -100,7 +102,7 @@ ordered_json or_null(const std::optional<double>& value) { return value ? ordere
 
 ordered_json to_json(const BenchResult& r) {
   ordered_json json = {{"name", r.gemm.shape.name()}, {"network", r.gemm.network}, {"count", r.gemm.count}, {"types", r.types.name()},
-                       {"kernel", r.kernel}, {"algorithm", "gemm"}, {"verified", r.verified}};
+                       {"kernel", r.kernel},          {"algorithm", "gemm"},       {"verified", r.verified}};
   if (!r.verified) {
     json["first_error"] = r.first_error;
     return json;
@@ -133,9 +135,15 @@ ordered_json to_json(const Totals& t) {
 }
 
 ordered_json machine_json(const BenchOptions& options) {
-  return {{"cpu", cpu_name()}, {"features", cpu_features()}, {"cpus", cpu_count()}, {"octet", octet_version()},
-          {"best_isa", octet_isa_name(cpu_info().best_isa)}, {"threads", options.threads}, {"repetitions", options.repetitions},
-          {"clock", Clock(options.threads == 1).name()}, {"peer", options.with_peer ? ordered_json(peer_name()) : ordered_json()}};
+  return {{"cpu", cpu_name()},
+          {"features", cpu_features()},
+          {"cpus", cpu_count()},
+          {"octet", octet_version()},
+          {"best_isa", octet_isa_name(cpu_info().best_isa)},
+          {"threads", options.threads},
+          {"repetitions", options.repetitions},
+          {"clock", Clock(options.threads == 1).name()},
+          {"peer", options.with_peer ? ordered_json(peer_name()) : ordered_json()}};
 }
 
 // Opened before the benches run, so that a bad path does not cost their time.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kSecondsPerRepetition = 0.02;
 constexpr std::chrono::milliseconds kSpinningTime(10);  // the peer's threads spin for a while before they sleep
-constexpr size_t kFewRows = 16;  // up to here the time to read the weights matters
+constexpr size_t kFewRows = 16;                         // up to here the time to read the weights matters
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());

@@ -33,7 +33,7 @@ struct BenchResult {
   double gbps = 0;                             // lhs, weights and dst, each once
   std::optional<double> percent_of_peak = {};  // of the dot-product instruction, sampled beside each repetition
   std::optional<double> peak_gops = {};
-  std::optional<double> read_gbps = {};        // of a read of the packed weights, for few rows
+  std::optional<double> read_gbps = {};  // of a read of the packed weights, for few rows
   std::optional<double> percent_of_read_bandwidth = {};
   std::optional<PeerResult> peer = {};
 };

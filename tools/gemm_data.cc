@@ -84,7 +84,8 @@ bool parse_triple(const std::string& text, size_t (&numbers)[3]) {
 
 GemmShape parse_shape(const std::string& text) {
   size_t numbers[3];
-  if (!parse_triple(text, numbers)) throw Error(fmt::format("'{}' is not a case: give MxNxK, such as 128x768x3072, or a suite: gemm", text));
+  if (!parse_triple(text, numbers))
+    throw Error(fmt::format("'{}' is not a case: give MxNxK, such as 128x768x3072, or a suite: gemm", text));
   return {numbers[0], numbers[1], numbers[2]};
 }
 
@@ -95,7 +96,8 @@ GemmTypes parse_types(const std::string& text) {
     for (const octet_type rhs : {OCTET_S8, OCTET_U8})
       for (const octet_type dst : {OCTET_S32, OCTET_U8, OCTET_S8, OCTET_F32})
         if (const GemmTypes types = {lhs, rhs, dst}; types.name() == text) return types;
-  throw Error(fmt::format("'{}' is not a combination of types: give lhs, rhs and dst, such as u8s8s32 (lhs, rhs: u8, s8; dst: s32, u8, s8, f32)", text));
+  throw Error(fmt::format(
+      "'{}' is not a combination of types: give lhs, rhs and dst, such as u8s8s32 (lhs, rhs: u8, s8; dst: s32, u8, s8, f32)", text));
 }
 
 const char* fill_name(Fill fill) {

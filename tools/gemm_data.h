@@ -14,7 +14,7 @@ struct GemmShape {
   std::string name() const;  // "128x768x3072"
   double ops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
 };
-GemmShape parse_shape(const std::string& text);  // "MxNxK"; throws what is wrong with it
+GemmShape parse_shape(const std::string& text);                    // "MxNxK"; throws what is wrong with it
 bool parse_triple(const std::string& text, size_t (&numbers)[3]);  // "1x2x3", no zeros
 
 struct GemmTypes {

@@ -59,10 +59,14 @@ ordered_json names_json(uint32_t isas) {
 void print_json(const octet_cpu_info& cpu) {
   ordered_json json = {{"octet", octet_version()}, {"cpu", cpu_name()}, {"features", cpu_features()}, {"cpus", cpu_count()}};
   json["caches"] = {{"l1d_bytes", cpu.l1d_bytes}, {"l2_bytes", cpu.l2_bytes}, {"l3_bytes", cpu.l3_bytes}};
-  json["tiers"] = {{"compiled", names_json(cpu.compiled_isas)}, {"detected", names_json(cpu.detected_isas)},
-                   {"demoted", names_json(cpu.demoted_isas)}, {"best", octet_isa_name(cpu.best_isa)}};
+  json["tiers"] = {{"compiled", names_json(cpu.compiled_isas)},
+                   {"detected", names_json(cpu.detected_isas)},
+                   {"demoted", names_json(cpu.demoted_isas)},
+                   {"best", octet_isa_name(cpu.best_isa)}};
   for (const octet_kernel_info& kernel : kernels())
-    json["kernels"].push_back({{"name", kernel.name}, {"tier", octet_isa_name(kernel.isa)}, {"usable", kernel.usable != 0},
+    json["kernels"].push_back({{"name", kernel.name},
+                               {"tier", octet_isa_name(kernel.isa)},
+                               {"usable", kernel.usable != 0},
                                {"tests_only", kernel.tests_only != 0}});
   for (const Choice& choice : choices())
     json["choices"].push_back({{"types", choice.types}, {"few_rows", choice.few_rows}, {"many_rows", choice.many_rows}});

@@ -1,7 +1,6 @@
 // The octet command: its command line.
-#include <cstdio>
-
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "commands.h"
 #include "octet/octet.h"

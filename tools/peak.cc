@@ -12,7 +12,7 @@ namespace {
 #if defined(__x86_64__)
 
 #define LOOP(accumulators, body) asm volatile("1:\n" accumulators body ".endr\n dec %0\n jnz 1b\n" : "+r"(n)::"cc", CLOBBERS)
-#define CLOBBERS_16                                                                                                              \
+#define CLOBBERS_16 \
   "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
 
 #define CLOBBERS CLOBBERS_16, "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23"
@@ -30,10 +30,10 @@ __attribute__((target("avx2"))) void vpmaddwd_ymm(long n) {
 #elif defined(__aarch64__)
 
 // Encoded by hand, so that every assembler takes them whatever the target is: instruction + destination register.
-#define LOOP(code)                                                                                                                     \
-  asm volatile("1:\n" ACCUMULATORS_24 ".inst " code " + \\r\n.endr\n subs %0, %0, #1\n b.ne 1b\n"                                      \
-               : "+r"(n)::"cc", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", \
-                 "v17", "v18", "v19", "v20", "v21", "v22", "v23")
+#define LOOP(code)                                                                                                                    \
+  asm volatile("1:\n" ACCUMULATORS_24 ".inst " code " + \\r\n.endr\n subs %0, %0, #1\n b.ne 1b\n"                                     \
+               : "+r"(n)::"cc", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", \
+                 "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23")
 
 void smmla(long n) { LOOP("0x4e9fa7c0"); }  // smmla v\r.4s, v30.16b, v31.16b
 void sdot(long n) { LOOP("0x4e9f97c0"); }   // sdot v\r.4s, v30.16b, v31.16b

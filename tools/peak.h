@@ -9,7 +9,7 @@ namespace tool {
 
 struct PeakLoop {
   const char* instruction;
-  double ops_per_iteration;          // a multiplication and an addition count as two
+  double ops_per_iteration;  // a multiplication and an addition count as two
   void (*iterate)(long iterations);
 };
 

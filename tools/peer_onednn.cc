@@ -25,7 +25,8 @@ DataType data_type(octet_type type) {
 
 class OneDnnGemm : public Contestant {
  public:
-  explicit OneDnnGemm(const GemmData& d) : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_), dst_(d.shape.m * d.shape.n * type_bytes(d.types.dst)) {
+  explicit OneDnnGemm(const GemmData& d)
+      : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_), dst_(d.shape.m * d.shape.n * type_bytes(d.types.dst)) {
     const auto m = static_cast<memory::dim>(d.shape.m), n = static_cast<memory::dim>(d.shape.n), k = static_cast<memory::dim>(d.shape.k);
     const memory::desc src({m, k}, data_type(d.types.lhs), Tag::ab), dst({m, n}, data_type(d.types.dst), Tag::ab);
     const memory::desc plain({k, n}, data_type(d.types.rhs), Tag::ab), any({k, n}, data_type(d.types.rhs), Tag::any);

@@ -7,7 +7,7 @@ namespace tool {
 namespace {
 
 using Vector = uint64_t __attribute__((vector_size(64)));  // a cache line
-constexpr size_t kStep = 4;                               // lines read together
+constexpr size_t kStep = 4;                                // lines read together
 
 // The result only keeps the compiler from leaving the reads out.
 template <size_t ahead>
