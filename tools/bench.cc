@@ -90,9 +90,9 @@ struct Totals {
 };
 
 void print_totals(const std::string& title, const Totals& t) {
-  fmt::print("{:<9}{} cases, {} wrong; {:.1f} ms weighted by count, {:.1f} GOPS", title, t.cases, t.wrong, t.microseconds / 1e3, t.gops());
+  fmt::print("{:<9}{} cases, {} wrong; {:.3f} ms weighted by count, {:.1f} GOPS", title, t.cases, t.wrong, t.microseconds / 1e3, t.gops());
   if (t.peer_cases)
-    fmt::print("; peer {:.1f} ms, ratio {:.3f}, geometric mean {:.3f}", t.peer_us / 1e3, t.peer_us / t.compared_us, t.mean_ratio());
+    fmt::print("; peer {:.3f} ms, ratio {:.3f}, geometric mean {:.3f}", t.peer_us / 1e3, t.peer_us / t.compared_us, t.mean_ratio());
   fmt::print("\n");
 }
 
