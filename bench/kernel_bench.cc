@@ -20,20 +20,21 @@ class Product {
         layout_(kernel.rhs_layout),
         depth_(fitting_depth(kernel)),
         lhs_(bench::aligned<uint8_t>(kernel.mr * depth_)),
-        rhs_(bench::aligned<uint8_t>(layout_.bytes(layout_.width, depth_))),
+        rhs_(bench::aligned<uint8_t>(layout_.bytes(kernel.nr, depth_))),
         panel_(bench::aligned<uint8_t>(panel_bytes())),
-        init_(bench::aligned<int32_t>(layout_.width)),
+        init_(bench::aligned<int32_t>(layout_.lanes(kernel.nr))),
         dst_(bench::aligned<int32_t>(kernel.mr * kernel.nr)) {
     std::memset(lhs_.get(), 1, kernel.mr * depth_);
-    const auto ones = bench::aligned<uint8_t>(layout_.width * depth_);
-    std::memset(ones.get(), 1, layout_.width * depth_);
-    const RhsView view = {ones.get(), layout_.width, depth_, layout_.width, 1, layout_.domain == Domain::kU8, nullptr, 0};
-    pack_columns(layout_, view, 0, layout_.width, rhs_.get());
+    const auto ones = bench::aligned<uint8_t>(kernel.nr * depth_);
+    std::memset(ones.get(), 1, kernel.nr * depth_);
+    const RhsView view = {ones.get(), kernel.nr, depth_, kernel.nr, 1, layout_.domain == Domain::kU8, nullptr, 0};
+    pack_columns(layout_, view, 0, kernel.nr, rhs_.get());
     if (kernel.gather) kernel.gather({lhs_.get(), depth_, kernel.mr, depth_, 0}, lanes(), panel_.get());
     tile_.lhs = kernel.gather ? panel_.get() : lhs_.get();
     tile_.lhs_stride = depth_;
     tile_.rhs = rhs_.get();
-    tile_.rhs_stride = static_cast<size_t>(layout_.width) * layout_.kr;
+    tile_.rhs_stride = layout_.panel_width(0, kernel.nr) * layout_.kr;
+    tile_.rhs_panel_stride = layout_.width * layout_.depth(depth_);
     tile_.depth = depth_;
     tile_.rows = kernel.mr;
     tile_.cols = kernel.nr;
@@ -52,7 +53,7 @@ class Product {
 
  private:
   static size_t fitting_depth(const MicroKernel& kernel) {
-    const size_t bytes_per_step = kernel.rhs_layout.width + kernel.mr * (kernel.gather ? kernel.lhs_element_bytes : 1u);
+    const size_t bytes_per_step = kernel.rhs_layout.lanes(kernel.nr) + kernel.mr * (kernel.gather ? kernel.lhs_element_bytes : 1u);
     return kCacheBytes / bytes_per_step / 16 * 16;
   }
   size_t lanes() const { return kernel_.gather ? round_up(kernel_.mr, kernel_.lhs_lanes_step) : 0; }
