@@ -1,14 +1,13 @@
 # Includes point one way: dispatch -> gemm -> core <- {ref, x86, arm, simd}. An ISA kernel is compiled with flags that the rest of the program
-# does not have, so its file includes only intrinsics, C headers and headers of core/, simd/ and its own folder, and what ref/ declares: the
-# epilogue and row work that an ISA without its own borrows.
+# does not have, so its file includes only intrinsics, C headers and headers of core/, simd/ and its own folder.
 cmake_minimum_required(VERSION 3.22)
 set(may_include_dispatch dispatch kernels/gemm kernels/core kernels/ref kernels/x86 kernels/arm octet)
 set(may_include_kernels/gemm kernels/gemm kernels/core)
 set(may_include_kernels/core kernels/core)
 set(may_include_kernels/simd kernels/simd kernels/core)
 set(may_include_kernels/ref kernels/ref kernels/simd kernels/core)
-set(may_include_kernels/x86 kernels/x86 kernels/ref kernels/simd kernels/core)
-set(may_include_kernels/arm kernels/arm kernels/ref kernels/simd kernels/core)
+set(may_include_kernels/x86 kernels/x86 kernels/simd kernels/core)
+set(may_include_kernels/arm kernels/arm kernels/simd kernels/core)
 set(isa_layers kernels/core kernels/simd kernels/ref kernels/x86 kernels/arm)
 set(c_headers "^(stddef|stdint|string|immintrin|arm_neon)\\.h$")
 
