@@ -20,8 +20,8 @@ DISPATCH = {"cortex-a72": 3, "neoverse-n1": 4, "neoverse-n2": 5, "neoverse-v1": 
 Tier = collections.namedtuple("Tier", "qemu_cpu cores peak peak_macs")
 TIERS = {
     "i8mm": Tier("max", ["neoverse-n2", "neoverse-v1", "neoverse-v2"], ["smmla v{0}.4s, v30.16b, v31.16b"], 32),
-    "dotprod": Tier("neoverse-n1", ["neoverse-n1"], ["sdot v{0}.4s, v30.16b, v31.16b"], 16),
-    "neon": Tier("cortex-a72", ["cortex-a72"],
+    "dotprod": Tier("neoverse-n1", ["neoverse-n1", "neoverse-v1"], ["sdot v{0}.4s, v30.16b, v31.16b"], 16),
+    "neon": Tier("cortex-a72", ["cortex-a72", "neoverse-n1"],
                  ["smull v{0}.8h, v30.8b, v31.8b", "smlal2 v{0}.8h, v30.16b, v31.16b", "sadalp v{1}.4s, v{0}.8h"], 16),
 }
 SHAPES = ["196x512x512", "64x64x256", "49x512x4608", "3136x24x144", "1x512x512"]
@@ -172,62 +172,66 @@ def compiler_of(build):
     return f"{name[1]} {version[1]}".replace("GNU", "GCC") if name and version else "?"
 
 
-def find_build(path):
+def programs_of(build):
     """The directory below a build directory that holds the program and the plugin."""
-    for candidate in (path, path / "tools/arm"):
+    for candidate in (build, build / "tools/arm"):
         if (candidate / "one_shape").exists() and (candidate / "libcount_blocks.so").exists():
             return candidate
-    sys.exit(f"{path}: no one_shape and libcount_blocks.so here; build the targets octet_one_shape and octet_count_blocks")
+    sys.exit(f"{build}: no one_shape and libcount_blocks.so here; build the targets octet_one_shape and octet_count_blocks")
+
+
+def macs_of(block):
+    """Multiply-adds that one pass over the block does, from its instructions."""
+    macs = {"smmla": 32, "ummla": 32, "usmmla": 32, "sdot": 16, "udot": 16, "usdot": 16, "smull": 8, "smull2": 8, "smlal2": 8}
+    return sum(macs.get(i.name, 0) for i in block.instructions)
+
+
+def report(build, tier, cores, peaks, shape, top):
+    """Prints one line of the table, and the `top` blocks that cost most."""
+    size, _, types = shape.partition(":")
+    m, n, k = size.split("x")
+    macs = int(m) * int(n) * int(k)
+    directory = programs_of(build)
+    counts, kernel = count_one_call(directory, tier.qemu_cpu, [m, n, k, *(types or DEFAULT_TYPES).split(":")])
+    blocks = blocks_of(Program(directory / "one_shape"), counts)
+    instructions = sum(counts.values())
+    inner = max((b for b in blocks if b.is_loop), key=lambda b: b.executions * macs_of(b), default=None)
+
+    line = f"{shape:<21} {kernel:<20} {compiler_of(build):<9} {instructions:>9} {1000 * instructions / macs:>7.1f}"
+    details = []
+    for core in cores:
+        cycles = estimate(core, blocks)
+        total = sum(cycles.values())
+        inner_percent = 100 * inner.executions * macs_of(inner) / cycles[inner] / peaks[core] if inner else 0
+        line += f" | {round(total):>9} {macs / total:>6.1f} {100 * macs / total / peaks[core]:>5.1f} {inner_percent:>6.1f}"
+        for block in sorted(blocks, key=cycles.get, reverse=True)[:top]:
+            details.append(f"    {core} {100 * cycles[block] / total:5.1f} %  {block.executions:>8} x {cycles[block] / block.executions:6.2f} cycles, "
+                           f"{len(block.instructions):>3} instructions{', loop' if block.is_loop else ''} at {block.address:#x} in {block.function}")
+    print(line + f" | {inner.stores() if inner else '-'}", *details, sep="\n", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build-dir", action="append", type=pathlib.Path, required=True, help="aarch64 build of Octet; repeat to compare compilers")
     parser.add_argument("--tier", action="append", choices=TIERS, help="default: all")
-    parser.add_argument("--cpu", action="append", choices=DISPATCH, help="cores to estimate for; default: those of the tier")
+    parser.add_argument("--cpu", action="append", choices=DISPATCH, help="only these of a tier's cores")
     parser.add_argument("--shape", action="append", metavar="MxNxK[:LHS:RHS:DST]", help=f"default: {' '.join(SHAPES)}, types {DEFAULT_TYPES}")
     parser.add_argument("--blocks", type=int, default=0, metavar="COUNT", help="also list the blocks that cost most")
     options = parser.parse_args()
 
-    print("instr/kMAC: executed instructions per 1000 multiply-adds, whole call. Per core: estimated cycles, MACs per cycle and % of the peak of "
-          "the tier's\nmultiply instruction. inner: the same for the innermost loop alone, and the stores in it (spills).\n")
-    peaks = {}
-    for tier_name in options.tier or TIERS:
-        tier = TIERS[tier_name]
-        cores = options.cpu or tier.cores
-        for core in cores:
-            peaks[tier_name, core] = peak(core, tier)
-        print(f"{tier_name}: peak " + ", ".join(f"{core} {peaks[tier_name, core]:.0f}" for core in cores) + " MACs per cycle")
-        print(f"{'shape':<22} {'kernel':<24} {'compiler':<9} {'instr':>10} {'instr/kMAC':>10}   " +
-              "".join(f"{core + ': cycles, MAC/cycle, %':<36}" for core in cores) + "inner: %, stores")
+    print("instr, /kMAC: executed instructions of the whole call, and per 1000 multiply-adds. Per core: estimated cycles, MACs per cycle, % of the peak\n"
+          "of the tier's multiply instruction, and the same % for the innermost loop alone. spills: stores in that loop.")
+    for name in options.tier or TIERS:
+        tier = TIERS[name]
+        cores = [core for core in tier.cores if not options.cpu or core in options.cpu]
+        if not cores:
+            continue
+        peaks = {core: peak(core, tier) for core in cores}
+        print(f"\n{name}: peak MACs per cycle: " + ", ".join(f"{core} {peaks[core]:.0f}" for core in cores))
+        print(f"{'shape':<21} {'kernel':<20} {'compiler':<9} {'instr':>9} {'/kMAC':>7}" + "".join(f" | {core:<11} MAC/c     % inner%" for core in cores) + " | spills")
         for shape in options.shape or SHAPES:
-            size, _, types = shape.partition(":")
-            m, n, k = size.split("x")
-            macs = int(m) * int(n) * int(k)
             for build in options.build_dir:
-                directory = find_build(build)
-                counts, kernel = count_one_call(directory, tier.qemu_cpu, [m, n, k, *(types or DEFAULT_TYPES).split(":")])
-                blocks = blocks_of(Program(directory / "one_shape"), counts)
-                instructions = sum(counts.values())
-                inner = max((b for b in blocks if b.is_loop and "multiply" in b.function),
-                            key=lambda b: b.executions * len(b.instructions), default=None)
-                line = f"{shape:<22} {kernel:<24} {compiler_of(build):<9} {instructions:>10} {1000 * instructions / macs:>10.1f}   "
-                details, inner_text = [], ""
-                for core in cores:
-                    cycles = estimate(core, blocks)
-                    total = sum(cycles.values())
-                    limit = peaks[tier_name, core]
-                    line += f"{round(total):>14} {macs / total:>8.1f} {100 * macs / total / limit:>5.1f}%      "
-                    if inner:
-                        products = sum(bool(re.match(r"^([us]{1,2}mmla|[us]{1,2}dot|sadalp)$", i.name)) for i in inner.instructions)
-                        each = {"i8mm": 16 if kernel.endswith("1x16x8") else 32, "dotprod": 16, "neon": 16}[tier_name]
-                        inner_text += f"{100 * products * each * inner.executions / cycles[inner] / limit:.1f} "
-                    for block in sorted(blocks, key=cycles.get, reverse=True)[:options.blocks]:
-                        details.append(f"    {core} {100 * cycles[block] / total:5.1f}%  {block.executions:>8} x {cycles[block] / block.executions:7.2f} cycles, "
-                                       f"{len(block.instructions):>3} instructions{' loop' if block.is_loop else '':<5} {block.address:#x} {block.function}")
-                print(line + (f"{inner_text}, {inner.stores()}" if inner else "-"), flush=True)
-                print("\n".join(details), end="\n" if details else "")
-        print()
+                report(build, tier, cores, peaks, shape, options.blocks)
 
 
 if __name__ == "__main__":
