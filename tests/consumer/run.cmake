@@ -1,5 +1,5 @@
 # Installs Octet, moves the installation to prove that it is relocatable, then builds and runs one consumer project against it.
-#   -D CONSUMER=c|cpp|pkg-config -D SOURCE_DIR= -D BUILD_DIR= -D CONFIG= -D GENERATOR= -D C_COMPILER= -D OBJDUMP= -D LIBDIR=
+#   -D CONSUMER=c|cpp|pkg-config|readme -D SOURCE_DIR= -D BUILD_DIR= -D CONFIG= -D GENERATOR= -D C_COMPILER= -D OBJDUMP= -D LIBDIR=
 #   and for a cross build -D TOOLCHAIN_FILE= -D EMULATOR=
 cmake_minimum_required(VERSION 3.22)
 set(work ${BUILD_DIR}/consumer/${CONSUMER})
@@ -15,14 +15,23 @@ endfunction()
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${work}/elsewhere --config ${CONFIG})
 file(RENAME ${work}/elsewhere ${prefix})
 
-if(CONSUMER STREQUAL "pkg-config")
+if(CONSUMER MATCHES "pkg-config|readme")
+  set(source ${SOURCE_DIR}/c/main.c)
+  if(CONSUMER STREQUAL "readme") # its C example, as it stands there
+    file(READ ${SOURCE_DIR}/../../README.md readme)
+    string(REGEX REPLACE "^.*\n```c\n" "" readme "${readme}")
+    string(FIND "${readme}" "\n```" end)
+    string(SUBSTRING "${readme}" 0 ${end} readme)
+    set(source ${work}/example.c)
+    file(WRITE ${source} "${readme}\n")
+  endif()
   find_program(pkg_config NAMES pkg-config pkgconf REQUIRED)
   set(ENV{PKG_CONFIG_LIBDIR} ${prefix}/${LIBDIR}/pkgconfig)
   execute_process(COMMAND ${pkg_config} --cflags --libs octet OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(flags UNIX_COMMAND "${flags}")
   separate_arguments(C_COMPILER UNIX_COMMAND "${C_COMPILER}")
   set(program ${work}/consumer)
-  run(${C_COMPILER} -std=c99 -Wall -Wpedantic -Werror ${SOURCE_DIR}/c/main.c ${flags} -o ${program})
+  run(${C_COMPILER} -std=c11 -Wall -Wpedantic -Werror ${source} ${flags} -o ${program})
 else()
   set(program ${work}/build/consumer)
   run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/${CONSUMER} -B ${work}/build -G ${GENERATOR} -D CMAKE_BUILD_TYPE=${CONFIG} -D CMAKE_TOOLCHAIN_FILE=${TOOLCHAIN_FILE}
