@@ -85,6 +85,47 @@ TEST_P(GemmKernel, EveryRowCountOnOneObject) {
   }
 }
 
+// So deep that only some rows fit the cache: the loop nest takes the rows in blocks.
+TEST_P(GemmKernel, RowBlocks) {
+  for (const octet_lhs_quant quant : {OCTET_LHS_STATIC, OCTET_LHS_PER_ROW})
+    for (const size_t concurrency : {1, 2}) {
+      GemmCase c;
+      c.kernel = kernel().name;
+      c.m = 12u * kernel().mr + 1, c.n = 5, c.k = 30011;
+      c.lhs = types_of(kernel()).front().lhs, c.rhs = types_of(kernel()).front().rhs, c.dst = OCTET_U8;
+      c.lhs_quant = quant;
+      c.rhs_zero_points = ZeroPoints::kChannel;
+      c.residual = OCTET_S8;
+      c.concurrency = concurrency;
+      check(c);
+    }
+}
+
+// Unforced, few rows may run on a kernel of their own. The workspace for all rows serves it too.
+TEST(Gemm, EveryRowCountOnTheBestKernels) {
+  for (const Types types : {Types{OCTET_U8, OCTET_S8}, {OCTET_S8, OCTET_S8}, {OCTET_U8, OCTET_U8}, {OCTET_S8, OCTET_U8}})
+    for (const ZeroPoints zero_points : {ZeroPoints::kNone, ZeroPoints::kChannel})
+      for (const bool runtime_rhs : {false, true}) {
+        GemmCase c;
+        c.m = 40, c.n = 70, c.k = 37;
+        c.lhs = types.lhs, c.rhs = types.rhs, c.dst = OCTET_S8;
+        c.rhs_zero_points = zero_points, c.runtime_rhs = runtime_rhs;
+        c.concurrency = 3;
+        Gemm gemm(c);
+        ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
+        for (size_t m = 1; m <= c.m; ++m) {
+          const MicroKernel* kernel = octet::find_kernel(octet_gemm_kernel(gemm.get(), m));
+          ASSERT_NE(kernel, nullptr);
+          EXPECT_TRUE(kernel->m_max == 0 || m <= kernel->m_max) << kernel->name << " for " << m << " rows";
+          gemm.args().m = m;
+          gemm.args().concurrency = 1 + m % 3;
+          gemm.clear_dst();
+          ASSERT_EQ(gemm.run(), OCTET_OK) << gemm.error().message;
+          ASSERT_TRUE(gemm.as_expected(m)) << "m = " << m;
+        }
+      }
+}
+
 // Large products, too slow for the reference: C t == A (B t) for a random vector t, in int64.
 TEST_P(GemmKernel, LargeShapeAgreesWithAVector) {
   const size_t m = 203, n = 517, k = 1031;
