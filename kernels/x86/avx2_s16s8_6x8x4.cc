@@ -27,7 +27,10 @@ OCTET_INLINE inline void accumulate(__m256i& acc, __m256i product) { __asm__("vp
 template <int rows>
 void multiply(const Tile& t) {
   __m256i acc[rows][2];
-  unroll<rows>([&](auto i) OCTET_INLINE { acc[i][0] = acc[i][1] = _mm256_setzero_si256(); });
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    acc[i][0] = acc[i][1] = _mm256_setzero_si256();
+    _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);  // see avx512vnni_u8s8_6x64x4.cc
+  });
 
   const int16_t* lhs = (const int16_t*)t.lhs;
   const uint8_t* rhs = t.rhs;

@@ -82,6 +82,12 @@ OCTET_INLINE inline void store_narrow(const Tile& t, const __m512i (&acc)[rows][
 template <int rows, int vectors, bool flip>
 void multiply(const Tile& t) {
   constexpr int sets = rows * vectors >= 8 ? 1 : rows * vectors >= 4 ? 2 : 4;
+  // Stores leave the core in order, so each output line that is not at hand would wait its turn; asked for now, all arrive in time.
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    const char* row = (const char*)t.dst + i * t.dst_stride;
+    _mm_prefetch(row, _MM_HINT_T0);
+    if (!t.scale) unroll<vectors - 1>([&](auto v) OCTET_INLINE { _mm_prefetch(row + 64 * (v + 1), _MM_HINT_T0); });
+  });
   __m512i acc[sets][rows][vectors];
   unroll<rows>([&](auto i) OCTET_INLINE {
     unroll<vectors>([&](auto v) OCTET_INLINE {

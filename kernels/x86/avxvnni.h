@@ -43,6 +43,8 @@ inline __m256i broadcast(int32_t quad) {
 template <int rows, bool flip>
 void multiply(const Tile& t) {
   __m256i acc[rows][2];
+  // See avx512vnni_u8s8_6x64x4.cc: asks for the output lines before they are needed.
+  unroll<rows>([&](auto i) OCTET_INLINE { _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0); });
   unroll<rows>([&](auto i) OCTET_INLINE {
     unroll<2>([&](auto v) OCTET_INLINE { acc[i][v] = _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride + 8 * v)); });
   });
