@@ -41,11 +41,16 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
 endif()
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
+  # GCC takes -march after a distribution's -mcpu, but with a warning that no option turns off; another -mcpu it takes in silence.
+  set(octet_armv82 -march=armv8.2-a+dotprod)
+  if("${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}" MATCHES "-mcpu=")
+    set(octet_armv82 -mtune=generic -mcpu=cortex-a76+dotprod)
+  endif()
   octet_add_kernel(NEON FLAGS SOURCES kernels/arm/neon_s8s8_4x4x16.cc
     PROBE "#include <arm_neon.h>\nint main() { int16x8_t a = vmull_s8(vdup_n_s8(1), vdup_n_s8(1)); return vgetq_lane_s32(vpadalq_s16(vdupq_n_s32(0), a), 0); }")
-  octet_add_kernel(DOTPROD FLAGS -march=armv8.2-a+dotprod SOURCES kernels/arm/dotprod_s8s8_6x16x4.cc
+  octet_add_kernel(DOTPROD FLAGS ${octet_armv82} SOURCES kernels/arm/dotprod_s8s8_6x16x4.cc
     PROBE "#include <arm_neon.h>\nint main() { int32x4_t c = vdupq_n_s32(0); int8x16_t a = vdupq_n_s8(1); return vgetq_lane_s32(vdotq_s32(c, a, a), 0); }")
-  octet_add_kernel(I8MM FLAGS -march=armv8.2-a+dotprod+i8mm SOURCES kernels/arm/i8mm_12x8x8.cc kernels/arm/i8mm_1x16x8.cc
+  octet_add_kernel(I8MM FLAGS ${octet_armv82}+i8mm SOURCES kernels/arm/i8mm_12x8x8.cc kernels/arm/i8mm_1x16x8.cc
     PROBE "#include <arm_neon.h>\nint main() { int32x4_t c = vdupq_n_s32(0); int8x16_t a = vdupq_n_s8(1); return vgetq_lane_s32(vmmlaq_s32(c, a, a), 0); }")
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC 12's scheduler before register allocation moves loads so far ahead that tiles which need 30 of the 32 registers are spilled.
