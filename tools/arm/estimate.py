@@ -205,22 +205,25 @@ def report(build, tier, cores, peaks, shape, top):
         inner_percent = 100 * inner.executions * macs_of(inner) / cycles[inner] / peaks[core] if inner else 0
         line += f" | {round(total):>9} {macs / total:>6.1f} {100 * macs / total / peaks[core]:>5.1f} {inner_percent:>6.1f}"
         for block in sorted(blocks, key=cycles.get, reverse=True)[:top]:
-            details.append(f"    {core} {100 * cycles[block] / total:5.1f} %  {block.executions:>8} x {cycles[block] / block.executions:6.2f} cycles, "
-                           f"{len(block.instructions):>3} instructions{', loop' if block.is_loop else ''} at {block.address:#x} in {block.function}")
+            details.append(f"    {core} {100 * cycles[block] / total:5.1f} %  {block.executions:>8} x "
+                           f"{cycles[block] / block.executions:6.2f} cycles, {len(block.instructions):>3} instructions"
+                           f"{', loop' if block.is_loop else ''} at {block.address:#x} in {block.function}")
     print(line + f" | {inner.stores() if inner else '-'}", *details, sep="\n", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--build-dir", action="append", type=pathlib.Path, required=True, help="aarch64 build of Octet; repeat to compare compilers")
+    parser.add_argument("--build-dir", action="append", type=pathlib.Path, required=True,
+                        help="aarch64 build of Octet; repeat to compare compilers")
     parser.add_argument("--tier", action="append", choices=TIERS, help="default: all")
     parser.add_argument("--cpu", action="append", choices=DISPATCH, help="only these of a tier's cores")
-    parser.add_argument("--shape", action="append", metavar="MxNxK[:LHS:RHS:DST]", help=f"default: {' '.join(SHAPES)}, types {DEFAULT_TYPES}")
+    parser.add_argument("--shape", action="append", metavar="MxNxK[:LHS:RHS:DST]",
+                        help=f"default: {' '.join(SHAPES)}, types {DEFAULT_TYPES}")
     parser.add_argument("--blocks", type=int, default=0, metavar="COUNT", help="also list the blocks that cost most")
     options = parser.parse_args()
 
-    print("instr, /kMAC: executed instructions of the whole call, and per 1000 multiply-adds. Per core: estimated cycles, MACs per cycle, % of the peak\n"
-          "of the tier's multiply instruction, and the same % for the innermost loop alone. spills: stores in that loop.")
+    print("instr, /kMAC: executed instructions of the whole call, and per 1000 multiply-adds. Per core: estimated cycles, MACs per cycle,\n"
+          "% of the peak of the tier's multiply instruction, and the same % for the innermost loop alone. spills: stores in that loop.")
     for name in options.tier or TIERS:
         tier = TIERS[name]
         cores = [core for core in tier.cores if not options.cpu or core in options.cpu]
@@ -228,7 +231,8 @@ def main():
             continue
         peaks = {core: peak(core, tier) for core in cores}
         print(f"\n{name}: peak MACs per cycle: " + ", ".join(f"{core} {peaks[core]:.0f}" for core in cores))
-        print(f"{'shape':<21} {'kernel':<20} {'compiler':<9} {'instr':>9} {'/kMAC':>7}" + "".join(f" | {core:<11} MAC/c     % inner%" for core in cores) + " | spills")
+        heads = "".join(f" | {core:<11} MAC/c     % inner%" for core in cores)
+        print(f"{'shape':<21} {'kernel':<20} {'compiler':<9} {'instr':>9} {'/kMAC':>7}{heads} | spills")
         for shape in options.shape or SHAPES:
             for build in options.build_dir:
                 report(build, tier, cores, peaks, shape, options.blocks)
