@@ -91,7 +91,7 @@ TEST_P(GemmKernel, RowBlocks) {
     for (const size_t concurrency : {1, 2}) {
       GemmCase c;
       c.kernel = kernel().name;
-      c.m = 12u * kernel().mr + 1, c.n = 5, c.k = 30011;
+      c.m = 5u * kernel().mr + 1, c.n = 5, c.k = 30011;
       c.lhs = types_of(kernel()).front().lhs, c.rhs = types_of(kernel()).front().rhs, c.dst = OCTET_U8;
       c.lhs_quant = quant;
       c.rhs_zero_points = ZeroPoints::kChannel;
