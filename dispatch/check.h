@@ -23,8 +23,10 @@ octet_status check_zero_point(int32_t zero_point, octet_type type, const char* n
 octet_status check_zero_points(const int32_t* zero_points, size_t count, size_t n, octet_type type, const char* name, octet_error* error);
 octet_status check_aligned(const void* pointer, const char* name, octet_error* error);
 
+// Compares distances, because a sum of address and size may wrap.
 inline bool overlap(const void* a, size_t a_bytes, const void* b, size_t b_bytes) {
-  return a && b && (uintptr_t)a < (uintptr_t)b + b_bytes && (uintptr_t)b < (uintptr_t)a + a_bytes;
+  if (!a || !b) return false;
+  return (uintptr_t)a < (uintptr_t)b ? (uintptr_t)b - (uintptr_t)a < a_bytes : (uintptr_t)a - (uintptr_t)b < b_bytes;
 }
 
 // Bytes that `batch` matrices of rows x cols span; strides in elements. False if they leave the address space.

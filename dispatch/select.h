@@ -25,7 +25,8 @@ struct Selection {
 };
 
 // The best kernel of `cpu` that reads the facts' layout. `forced` names a kernel, or is null; it binds its own family only: where the
-// named kernel multiplies other types or another layout than the problem's, the best kernel is chosen as if nothing had been forced.
+// named kernel multiplies other types than the problem's, the best kernel is chosen as if nothing had been forced. Where the types are its
+// own but the CPU or the weights are not, the answer is kForcedUnusable.
 Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts, const char* forced);
 
 // The layout that weights are packed in when the caller leaves the tier to us: the best kernel's, or the forced one's.
