@@ -14,7 +14,7 @@
 #include "kernels/core/unroll.h"
 #include "kernels/simd/gather.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/narrow_ymm.h"
+#include "kernels/x86/exits_ymm.h"
 
 namespace octet {
 namespace {
@@ -62,8 +62,7 @@ void multiply(const Tile& t) {
       store_bytes(dst + i * t.dst_stride, narrow.bytes(words, words), t.cols);
     });
   } else {
-    const __m256i columns = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)t.cols), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-    unroll<rows>([&](auto i) OCTET_INLINE { _mm256_maskstore_epi32((int*)(dst + i * t.dst_stride), columns, sums(i)); });
+    unroll<rows>([&](auto i) OCTET_INLINE { store_s32(dst + i * t.dst_stride, sums(i), t.cols); });
   }
 }
 

@@ -13,7 +13,7 @@
 
 #include "kernels/core/unroll.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/narrow_ymm.h"
+#include "kernels/x86/exits_ymm.h"
 
 namespace octet {
 namespace {
@@ -80,13 +80,9 @@ void multiply(const Tile& t) {
       store_bytes(dst + i * t.dst_stride, narrow.bytes(narrow.words(acc[i][0], scale0), narrow.words(acc[i][1], scale1)), t.cols);
     });
   } else {
-    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m256i mask0 = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)t.cols), lanes);
-    const __m256i mask1 = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)t.cols - 8), lanes);
     unroll<rows>([&](auto i) OCTET_INLINE {
-      int* row = (int*)(dst + i * t.dst_stride);
-      _mm256_maskstore_epi32(row, mask0, acc[i][0]);
-      if (t.cols > 8) _mm256_maskstore_epi32(row + 8, mask1, acc[i][1]);
+      store_s32(dst + i * t.dst_stride, acc[i][0], t.cols);
+      if (t.cols > 8) store_s32(dst + i * t.dst_stride + 32, acc[i][1], t.cols - 8);
     });
   }
 }

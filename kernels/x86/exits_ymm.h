@@ -1,5 +1,5 @@
-// Float mode's last steps on ymm registers, for the kernels without AVX-512: scale, round, saturate to 8 bits, clamp, store.
-// Only for certified tiles (see Narrow), so saturation is the clamp.
+// The two exits on ymm registers, for the kernels without AVX-512. The narrow one is float mode's last steps: scale, round, saturate to 8 bits,
+// clamp, store; only for certified tiles (see Narrow), so saturation is the clamp.
 #pragma once
 
 #include <immintrin.h>
@@ -27,6 +27,14 @@ struct NarrowYmm {
     return _mm_min_epi8(_mm_max_epi8(_mm_packs_epi16(low, high), lo), hi);
   }
 };
+
+// The first `count` >= 1 of 8 words, and no more. Masked stores are microcoded on AMD, so whole vectors do not use them.
+OCTET_INLINE inline void store_s32(uint8_t* dst, __m256i value, size_t count) {
+  if (count >= 8)
+    _mm256_storeu_si256((__m256i*)dst, value);
+  else
+    _mm256_maskstore_epi32((int*)dst, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)), value);
+}
 
 // The first `count` <= 16 bytes, and no byte more.
 OCTET_INLINE inline void store_bytes(uint8_t* dst, __m128i value, size_t count) {
