@@ -32,15 +32,10 @@ octet_status read_max_isa(Environment* environment, octet_error* error) {
   environment->allowed = ~0u;
   const char* value = variable("OCTET_MAX_ISA");
   if (!value) return OCTET_OK;
-#if defined(__x86_64__)
-  constexpr Isa kIsas[] = {Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni};
-#elif defined(__aarch64__)
-  constexpr Isa kIsas[] = {Isa::kScalar, Isa::kNeon, Isa::kDotprod, Isa::kI8mm};
-#else
-  constexpr Isa kIsas[] = {Isa::kScalar};
-#endif
   List valid;
-  for (const Isa isa : kIsas) {
+  for (int i = (int)Isa::kScalar; i <= (int)Isa::kI8mm; ++i) {
+    const Isa isa = (Isa)i;
+    if (!(kArchitecture & mask_of(isa))) continue;
     if (strcmp(value, isa_name(isa)) == 0) {
       environment->allowed = up_to(isa);
       return OCTET_OK;

@@ -63,9 +63,9 @@ octet_status check_sizes(Draft* draft) {
   octet_error* error = draft->error;
   if (d.m_max == 0 || d.n == 0 || d.k == 0)
     return fail(error, OCTET_BAD_SIZE, "desc.m_max = %zu, desc.n = %zu, desc.k = %zu: none may be 0", d.m_max, d.n, d.k);
-  constexpr size_t kLargest = (size_t)1 << 40;  // leaves room for every rounding and product of the plan
+  constexpr size_t kLargest = (size_t)1 << 31;  // leaves room for every rounding and product of the plan
   if (d.m_max > kLargest || d.n > kLargest || d.k > (size_t)INT32_MAX / 255)
-    return fail(error, OCTET_BAD_SIZE, "desc.m_max = %zu, desc.n = %zu, desc.k = %zu: m and n end at 2^40, k at %d", d.m_max, d.n, d.k,
+    return fail(error, OCTET_BAD_SIZE, "desc.m_max = %zu, desc.n = %zu, desc.k = %zu: m and n end at 2^31, k at %d", d.m_max, d.n, d.k,
                 INT32_MAX / 255);
   size_t bytes;
   if (!span_bytes(d.batch_max ? d.batch_max : 1, 0, d.m_max, smaller(d.n, kLargest), d.n, 4, &bytes))

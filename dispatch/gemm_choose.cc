@@ -11,6 +11,8 @@ namespace octet {
 octet_status choose_kernels(Draft* draft) {
   const octet_gemm_desc& d = draft->desc;
   octet_error* error = draft->error;
+  if (d.max_isa != OCTET_ISA_AUTO && !(kArchitecture & mask_of((Isa)d.max_isa)))
+    return fail(error, OCTET_UNSUPPORTED, "desc.max_isa is %s, not a tier of this architecture", isa_name((Isa)d.max_isa));
   OCTET_TRY(read_environment(&draft->environment, error));
   const Machine machine = this_machine();
   if (draft->environment.verbose) trace_demotions(machine.demoted);

@@ -131,6 +131,7 @@ octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error
   const auto clash = [&](const char* name, const void* out, size_t out_bytes, const char* other, const void* data, size_t bytes) {
     return overlap(out, out_bytes, data, bytes) ? fail(error, OCTET_OVERLAP, "args.%s overlaps %s", name, other) : OCTET_OK;
   };
+  const size_t quants = run.batch * run.lhs_quant_count * sizeof(int32_t);
   OCTET_TRY(clash("workspace", a.workspace, a.workspace_bytes, "the packed weights", gemm.packed, gemm.packed_bytes));
   for (size_t b = 0; b < looks; ++b) {
     const GemmMatrix m = run.matrix(&call, b);
@@ -140,6 +141,9 @@ octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error
     if (gemm.lhs_type == OCTET_F32 && (uintptr_t)m.lhs % 4) return fail(error, OCTET_MISALIGNED, "args.lhs of matrix %zu is not a multiple of 4", b);
     OCTET_TRY(clash("dst", m.dst, dst, "the packed weights", gemm.packed, gemm.packed_bytes));
     OCTET_TRY(clash("dst", m.dst, dst, "args.workspace", a.workspace, a.workspace_bytes));
+    OCTET_TRY(clash("dst", m.dst, dst, "args.lhs_zero_points", a.lhs_zero_points, quants));
+    OCTET_TRY(clash("dst", m.dst, dst, "args.lhs_scales", a.lhs_scales, quants));
+    OCTET_TRY(clash("dst", m.dst, dst, "args.rhs_zero_points", a.rhs_zero_points, run.rhs_zero_point_count * sizeof(int32_t)));
     OCTET_TRY(clash("workspace", a.workspace, a.workspace_bytes, "args.lhs", m.lhs, lhs));
     OCTET_TRY(clash("workspace", a.workspace, a.workspace_bytes, "args.rhs", m.rhs, rhs));
     OCTET_TRY(clash("workspace", a.workspace, a.workspace_bytes, "args.residual", m.residual, residual));

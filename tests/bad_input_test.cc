@@ -541,6 +541,10 @@ TEST(BadRun, DynamicQuantization) {
   Created c([](Product& p) { p.desc.lhs_quant = OCTET_LHS_PER_ROW; });
   std::vector<int32_t> zero_points(kBatch * kM, 0);
   std::vector<float> scales(kBatch * kM, 1);
+  std::vector<int32_t> both(kBatch * kM * kN, 0);  // room for dst, and zeros for zero points
+  c.refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Product& p) { p.args.lhs_zero_points = both.data(), p.args.dst = both.data(); });
+  std::vector<float> both_scales(kBatch * kM * kN, 1);
+  c.refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Product& p) { p.args.lhs_scales = both_scales.data(), p.args.dst = both_scales.data(); });
   zero_points.back() = 256;
   c.refuses(OCTET_BAD_ZERO_POINT, "args.lhs_zero_points[9]", [&](Product& p) { p.args.lhs_zero_points = zero_points.data(); });
   for (const float bad : {kNan, kInf, 0.0f, -1.0f}) {

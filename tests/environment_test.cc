@@ -142,11 +142,20 @@ TEST(KernelVariable, IsAnErrorWhereItCannotRun) {
   }
 }
 
+TEST(Descriptor, LimitsToATierOfThisArchitecture) {
+  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_I8MM; ++isa) {
+    if (octet::kArchitecture & octet::mask_of(static_cast<octet::Isa>(isa))) continue;
+    const Made made = make(static_cast<octet_isa>(isa));
+    EXPECT_EQ(made.status, OCTET_UNSUPPORTED);
+    EXPECT_NE(std::string(made.error.message).find("desc.max_isa"), std::string::npos);
+  }
+}
+
 TEST(Descriptor, BeatsTheEnvironment) {
   const octet_isa best = best_up_to(OCTET_ISA_I8MM);
   const ScopedEnvironment limit("OCTET_MAX_ISA", "SCALAR");
   {  // the limit by the limit
-    const Made made = make(OCTET_ISA_I8MM, nullptr, best);
+    const Made made = make(best, nullptr, best);
     ASSERT_EQ(made.status, OCTET_OK) << made.error.message;
     EXPECT_EQ(tier_of(made.kernel), best);
   }
