@@ -47,11 +47,10 @@ octet_status check_sizes(const octet_gemm& gemm, Call* call, octet_error* error)
   if (run.m > gemm.m_max) return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.m = %zu is above the declared m_max = %zu", run.m, gemm.m_max);
   if (run.batch > gemm.batch_max)
     return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.batch = %zu is above the declared batch_max = %zu", run.batch, gemm.batch_max);
-  if ((a.n && a.n != run.n) || (a.k && a.k != run.k))
-    return fail(error, OCTET_BAD_SIZE, "args.n = %zu, args.k = %zu: packed weights have n = %zu, k = %zu", a.n, a.k, run.n, run.k);
-  if (run.n > gemm.plan.n || run.k > gemm.plan.k)
-    return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.n = %zu, args.k = %zu are above the declared n = %zu, k = %zu", run.n, run.k, gemm.plan.n,
-                gemm.plan.k);
+  if (a.n && a.n != run.n) return fail(error, OCTET_BAD_SIZE, "args.n = %zu, but the packed weights have n = %zu", a.n, run.n);
+  if (a.k && a.k != run.k) return fail(error, OCTET_BAD_SIZE, "args.k = %zu, but the packed weights have k = %zu", a.k, run.k);
+  if (run.n > gemm.plan.n) return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.n = %zu is above the declared n = %zu", run.n, gemm.plan.n);
+  if (run.k > gemm.plan.k) return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.k = %zu is above the declared k = %zu", run.k, gemm.plan.k);
   return OCTET_OK;
 }
 
@@ -87,7 +86,7 @@ octet_status check_rhs(const octet_gemm& gemm, Call* call, octet_error* error) {
   GemmRun& run = call->run;
   if (!gemm.plan.runtime_rhs) {
     if (!a.rhs && !a.rhs_array && !a.rhs_zero_points) return OCTET_OK;
-    return fail(error, OCTET_UNSUPPORTED, "args.rhs: this GEMM was created with packed weights");
+    return fail(error, OCTET_UNSUPPORTED, "args.%s: this GEMM was created with packed weights", a.rhs ? "rhs" : a.rhs_array ? "rhs_array" : "rhs_zero_points");
   }
   const bool kn = gemm.rhs_order == OCTET_KN;
   size_t stride;
@@ -114,50 +113,104 @@ octet_status check_rhs(const octet_gemm& gemm, Call* call, octet_error* error) {
   return OCTET_OK;
 }
 
+// One operand over the whole batch: matrices of `span` bytes, `step` bytes apart or wherever the array points.
+struct Operand {
+  const char* name;
+  const void* data;
+  const void* const* array;
+  size_t step, span, count, alignment;
+
+  const uint8_t* at(size_t i) const { return (const uint8_t*)(array ? array[i] : data) + (array ? 0 : i * step); }
+  bool absent() const { return !data && !array; }
+};
+
+// A range of addresses. Inputs and outputs are judged from their first to their last byte, gaps between rows included.
+struct Extent {
+  uintptr_t begin, end;
+};
+
+bool meet(const Extent& a, const Extent& b) { return a.begin < b.end && b.begin < a.end; }
+
+Extent extent_of(const void* data, size_t bytes) {
+  const uintptr_t begin = (uintptr_t)data, end = begin + bytes;
+  return {begin, end < begin ? UINTPTR_MAX : end};
+}
+
+octet_status check_pointers(const Operand& o, Extent* extent, octet_error* error) {
+  *extent = {UINTPTR_MAX, 0};
+  if (o.absent()) return OCTET_OK;
+  for (size_t i = 0; i < (o.array ? o.count : 1); ++i) {
+    if (o.array && !o.array[i]) return fail(error, OCTET_NULL_POINTER, "args.%s_array[%zu], matrix %zu, is null", o.name, i, i);
+    if ((uintptr_t)o.at(i) % o.alignment)
+      return fail(error, OCTET_MISALIGNED, "args.%s of matrix %zu is not a multiple of %zu", o.name, i, o.alignment);
+    const Extent one = extent_of(o.at(i), o.array ? o.span : (o.count - 1) * o.step + o.span);
+    extent->begin = one.begin < extent->begin ? one.begin : extent->begin;
+    extent->end = one.end > extent->end ? one.end : extent->end;
+  }
+  return OCTET_OK;
+}
+
+// Whether an output shares bytes with an input. Pairs are looked at only if pointer arrays make the whole extents meet.
+bool clash(const Operand& dst, const Extent& dst_extent, const Operand& in, const Extent& in_extent) {
+  if (!meet(dst_extent, in_extent)) return false;
+  if (!dst.array && !in.array) return true;
+  for (size_t b = 0; b < dst.count; ++b)
+    for (size_t i = 0; i < in.count; ++i)
+      if (overlap(dst.at(b), dst.span, in.at(i), in.span)) return true;
+  return false;
+}
+
 // Whether two output matrices of a pointer array share a byte. Their rows may interleave.
 bool outputs_overlap(const GemmRun& run, size_t row_bytes, const uint8_t* a, const uint8_t* b) {
   const size_t distance = a < b ? (size_t)(b - a) : (size_t)(a - b), rows = distance / run.dst_stride, rest = distance % run.dst_stride;
   return (rows < run.m && rest < row_bytes) || (rows + 1 < run.m && run.dst_stride - rest < row_bytes);
 }
 
+octet_status check_dst_array(const GemmRun& run, size_t row_bytes, const Operand& dst, octet_error* error) {
+  bool apart = true;  // in ascending order with room between: the usual case, seen in one pass
+  for (size_t b = 1; b < dst.count; ++b) apart &= dst.at(b - 1) < dst.at(b) && (size_t)(dst.at(b) - dst.at(b - 1)) >= dst.span;
+  for (size_t b = 0; b < (apart ? 0 : dst.count); ++b)
+    for (size_t i = 0; i < b; ++i)
+      if (outputs_overlap(run, row_bytes, dst.at(b), dst.at(i)))
+        return fail(error, OCTET_OVERLAP, "args.dst_array: the output matrices %zu and %zu overlap", i, b);
+  return OCTET_OK;
+}
+
 octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error* error) {
   const octet_gemm_args& a = call.args;
   const GemmRun& run = call.run;
-  const bool arrays = a.dst_array || a.lhs_array || a.rhs_array || a.residual_array;
-  // Without pointer arrays one look at the whole batch is enough; with them every output meets every input.
-  const size_t looks = arrays ? run.batch : 1, last = arrays ? 0 : run.batch - 1;
-  const size_t lhs = last * call.lhs_batch + call.lhs_span, rhs = last * call.rhs_batch + call.rhs_span;
-  const size_t dst = last * call.dst_batch + call.dst_span, residual = last * call.residual_batch + call.residual_span;
-  const auto clash = [&](const char* name, const void* out, size_t out_bytes, const char* other, const void* data, size_t bytes) {
-    return overlap(out, out_bytes, data, bytes) ? fail(error, OCTET_OVERLAP, "args.%s overlaps %s", name, other) : OCTET_OK;
-  };
-  const size_t quants = run.batch * run.lhs_quant_count * sizeof(int32_t);
-  OCTET_TRY(clash("workspace", a.workspace, a.workspace_bytes, "the packed weights", gemm.packed, gemm.packed_bytes));
-  for (size_t b = 0; b < looks; ++b) {
-    const GemmMatrix m = run.matrix(&call, b);
-    if (!m.lhs || !m.dst || (gemm.residual_type && !m.residual) || (gemm.plan.runtime_rhs && !m.rhs))
-      return fail(error, OCTET_NULL_POINTER, "a pointer of matrix %zu is null", b);
-    if (element_bytes(gemm.dst_type) == 4 && (uintptr_t)m.dst % 4) return fail(error, OCTET_MISALIGNED, "args.dst of matrix %zu is not a multiple of 4", b);
-    if (gemm.lhs_type == OCTET_F32 && (uintptr_t)m.lhs % 4) return fail(error, OCTET_MISALIGNED, "args.lhs of matrix %zu is not a multiple of 4", b);
-    OCTET_TRY(clash("dst", m.dst, dst, "the packed weights", gemm.packed, gemm.packed_bytes));
-    OCTET_TRY(clash("dst", m.dst, dst, "args.workspace", a.workspace, a.workspace_bytes));
-    OCTET_TRY(clash("dst", m.dst, dst, "args.lhs_zero_points", a.lhs_zero_points, quants));
-    OCTET_TRY(clash("dst", m.dst, dst, "args.lhs_scales", a.lhs_scales, quants));
-    OCTET_TRY(clash("dst", m.dst, dst, "args.rhs_zero_points", a.rhs_zero_points, run.rhs_zero_point_count * sizeof(int32_t)));
-    OCTET_TRY(clash("workspace", a.workspace, a.workspace_bytes, "args.lhs", m.lhs, lhs));
-    OCTET_TRY(clash("workspace", a.workspace, a.workspace_bytes, "args.rhs", m.rhs, rhs));
-    OCTET_TRY(clash("workspace", a.workspace, a.workspace_bytes, "args.residual", m.residual, residual));
-    for (size_t i = 0; i < looks; ++i) {
-      const GemmMatrix in = i == b ? m : run.matrix(&call, i);
-      OCTET_TRY(clash("dst", m.dst, dst, "args.lhs", in.lhs, lhs));
-      OCTET_TRY(clash("dst", m.dst, dst, "args.rhs", in.rhs, rhs));
-      const bool same = in.residual == in.dst && run.residual_stride == run.dst_stride && (last == 0 || call.residual_batch == call.dst_batch);
-      if (!same) OCTET_TRY(clash("dst", m.dst, dst, "args.residual, without being exactly it", in.residual, residual));
-      if (a.dst_array && i < b && outputs_overlap(run, run.n * gemm.plan.dst_bytes, m.dst, in.dst))
-        return fail(error, OCTET_OVERLAP, "args.dst_array: the output matrices %zu and %zu overlap", i, b);
-    }
+  const size_t f32 = alignof(float);
+  const Operand dst = {"dst", a.dst, a.dst_array, call.dst_batch, call.dst_span, run.batch, element_bytes(gemm.dst_type)};
+  const Operand inputs[] = {
+      {"lhs", a.lhs, a.lhs_array, call.lhs_batch, call.lhs_span, run.batch, gemm.lhs_type == OCTET_F32 ? f32 : 1},
+      {"rhs", a.rhs, a.rhs_array, call.rhs_batch, call.rhs_span, run.batch, 1},
+      {"residual", a.residual, a.residual_array, call.residual_batch, call.residual_span, run.batch, 1}};
+  Extent dst_extent;
+  OCTET_TRY(check_pointers(dst, &dst_extent, error));
+  const Extent workspace = extent_of(a.workspace, a.workspace ? a.workspace_bytes : 0), packed = extent_of(gemm.packed, gemm.packed_bytes);
+  if (meet(dst_extent, packed)) return fail(error, OCTET_OVERLAP, "args.dst overlaps the packed weights");
+  if (meet(workspace, packed)) return fail(error, OCTET_OVERLAP, "args.workspace overlaps the packed weights");
+  if (meet(dst_extent, workspace)) return fail(error, OCTET_OVERLAP, "args.dst overlaps args.workspace");
+
+  // The output may be exactly the residual.
+  bool in_place = run.residual_stride == run.dst_stride && (run.batch == 1 || a.dst_array || call.residual_batch == call.dst_batch);
+  for (size_t b = 0; in_place && b < (a.dst_array || a.residual_array ? run.batch : 1); ++b) in_place = inputs[2].absent() || inputs[2].at(b) == dst.at(b);
+  for (const Operand& in : inputs) {
+    Extent extent;
+    OCTET_TRY(check_pointers(in, &extent, error));
+    if (in.absent()) continue;
+    if (meet(workspace, extent)) return fail(error, OCTET_OVERLAP, "args.workspace overlaps args.%s", in.name);
+    const bool residual = &in == &inputs[2];
+    if (!(residual && in_place) && clash(dst, dst_extent, in, extent))
+      return fail(error, OCTET_OVERLAP, "args.dst overlaps args.%s%s", in.name, residual ? ", without being exactly it" : "");
   }
-  return OCTET_OK;
+  const size_t quants = run.batch * run.lhs_quant_count * sizeof(int32_t);
+  if (meet(dst_extent, extent_of(a.lhs_zero_points, a.lhs_zero_points ? quants : 0)))
+    return fail(error, OCTET_OVERLAP, "args.dst overlaps args.lhs_zero_points");
+  if (meet(dst_extent, extent_of(a.lhs_scales, a.lhs_scales ? quants : 0))) return fail(error, OCTET_OVERLAP, "args.dst overlaps args.lhs_scales");
+  if (meet(dst_extent, extent_of(a.rhs_zero_points, run.rhs_zero_point_count * sizeof(int32_t))))
+    return fail(error, OCTET_OVERLAP, "args.dst overlaps args.rhs_zero_points");
+  return a.dst_array ? check_dst_array(run, run.n * gemm.plan.dst_bytes, dst, error) : OCTET_OK;
 }
 
 const uint8_t* pick(const void* data, const void* const* array, size_t stride, size_t index) {
@@ -262,12 +315,15 @@ octet_status octet_gemm_workspace(const octet_gemm* gemm, size_t m, size_t concu
   if (!gemm || !bytes) return fail(error, OCTET_NULL_POINTER, "%s is null", gemm ? "bytes" : "gemm");
   if (m == 0) return fail(error, OCTET_BAD_SIZE, "m is 0");
   if (m > gemm->m_max) return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "m = %zu is above the declared m_max = %zu", m, gemm->m_max);
-  // Fewer rows may be cut otherwise than m rows are, so each task gets what the whole run would need; that grows with m only.
+  // Fewer rows may be cut otherwise than m rows are, so each task gets what all rows would need; that grows with m only. Run-time weights are
+  // cut by columns, in as few pieces as the largest batch leaves tasks for.
   const GemmPlan& plan = gemm->plan;
-  const Partition whole = partition(plan, m, plan.n, 1, 1);
-  const size_t large = task_workspace(plan, whole, m, plan.n, plan.k), small_m = smaller(m, plan.small_m);
-  const size_t small = small_m ? task_workspace(plan, whole, small_m, plan.n, plan.k) : 0;
-  if (__builtin_mul_overflow(large > small ? large : small, concurrency ? concurrency : 1, bytes))
+  const size_t tasks = concurrency ? concurrency : 1, per_matrix = plan.runtime_rhs ? tasks / smaller(tasks, gemm->batch_max) : 1;
+  Partition share = partition(plan, m, plan.n, 1, per_matrix);
+  share.m_step = m;
+  const size_t large = task_workspace(plan, share, m, plan.n, plan.k), small_m = smaller(m, plan.small_m);
+  const size_t small = small_m ? task_workspace(plan, share, small_m, plan.n, plan.k) : 0;
+  if (__builtin_mul_overflow(larger(large, small), tasks, bytes))
     return fail(error, OCTET_BAD_SIZE, "concurrency = %zu: the workspace leaves size_t", concurrency);
   return OCTET_OK;
 }

@@ -112,7 +112,6 @@ octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob
   info->k = (size_t)h.k;
   info->batch = (size_t)h.batch;
   info->bytes = (size_t)h.bytes;
-  info->has_zero_points = h.zero_points != 0;
   return OCTET_OK;
 }
 

@@ -1,9 +1,10 @@
 /*
  * Octet: INT8 GEMM with the same bytes on every CPU.
  *
- * Every operator has the same life: pack the weights, create (checks everything, chooses the kernel), query the workspace, run as
- * often as wanted from as many threads as wanted, destroy. A created object is immutable. run allocates nothing, takes no lock and
- * fails only for a bad argument. No function aborts, throws or prints, except the trace lines that OCTET_VERBOSE asks for.
+ * A GEMM's life: pack the weights, create (checks the description, chooses the kernel), query the workspace, run as often as wanted from
+ * as many threads as wanted, destroy. A created object is immutable. run allocates nothing, takes no lock and fails only for a bad
+ * argument. No function aborts, throws or prints, except the trace lines that OCTET_VERBOSE asks for. All functions are thread-safe; those
+ * that read the environment (pack, create, cpu info) are so as long as nobody calls setenv meanwhile.
  *
  * Conventions. A matrix is row-major. Strides count elements of the matrix's own type, from one row to the next; 0 means dense.
  * lhs = activations, M x K. rhs = weights, K x N (or stored N x K). dst = M x N.
@@ -42,14 +43,14 @@ typedef OCTET_ENUM(octet_status) {
   OCTET_BAD_SIZE = 4,             /* zero, or a product that leaves size_t */
   OCTET_SIZE_ABOVE_MAXIMUM = 5,   /* run asks for more than create declared */
   OCTET_BAD_STRIDE = 6,           /* a stride smaller than a row */
-  OCTET_MISALIGNED = 7,           /* a pointer without the alignment that its comment asks for */
+  OCTET_MISALIGNED = 7,           /* blob, workspace: OCTET_ALIGNMENT; f32 lhs, s32 and f32 dst: 4 bytes */
   OCTET_OVERLAP = 8,              /* an output that overlaps an input or the workspace */
   OCTET_WORKSPACE_TOO_SMALL = 9,
   OCTET_ACCUMULATOR_OVERFLOW = 10,/* the weights, bias and zero points could push acc out of int32 */
   OCTET_BAD_SCALE = 11,           /* NaN, infinite, zero, negative or above 2^48; a multiplier or shift out of range */
   OCTET_BAD_ZERO_POINT = 12,      /* outside the range of its type */
   OCTET_BAD_CLAMP = 13,           /* lower bound above the upper bound, NaN, or outside the output type */
-  OCTET_BAD_BLOB = 14,            /* packed weights that are corrupt, truncated, of another version or of another problem */
+  OCTET_BAD_BLOB = 14,            /* packed weights with a bad header, truncated, of another version or problem; verify: a bad payload */
   OCTET_WRONG_TIER = 15,          /* packed weights whose layout no usable kernel reads */
   OCTET_BAD_ENVIRONMENT = 16,     /* OCTET_MAX_ISA, OCTET_KERNEL or OCTET_VERBOSE holds an unknown value */
   OCTET_UNKNOWN_KERNEL = 17,      /* a forced kernel name that does not exist */
@@ -79,7 +80,7 @@ const char* octet_version(void);                   /* "0.1.0" */
 
 typedef OCTET_ENUM(octet_type) { OCTET_S8 = 1, OCTET_U8 = 2, OCTET_S32 = 3, OCTET_F32 = 4 } octet_type;
 
-/* Instruction-set tiers. Within a family (x86: AVX2..AVX512VNNI, Arm: NEON..I8MM) a larger one includes the smaller ones. */
+/* Instruction-set tiers. A limit to one allows the smaller ones of its family (x86: AVX2..AVX512VNNI, Arm: NEON..I8MM) and SCALAR. */
 typedef OCTET_ENUM(octet_isa) {
   OCTET_ISA_AUTO = 0, /* the best that this CPU, the self-test and OCTET_MAX_ISA allow */
   OCTET_ISA_SCALAR = 1,
@@ -102,7 +103,9 @@ typedef struct octet_cpu_info {
   octet_isa best_isa;       /* the tier that OCTET_ISA_AUTO means now, OCTET_MAX_ISA included */
   size_t l1d_bytes, l2_bytes, l3_bytes;
 } octet_cpu_info;
+#define OCTET_CPU_INFO_INIT OCTET_INIT(octet_cpu_info)
 
+/* Detects the CPU and tests its kernels at first use, some microseconds. */
 octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error);
 
 /* One micro-kernel of the library. Strings are static. */
@@ -113,6 +116,7 @@ typedef struct octet_kernel_info {
   int usable;               /* 1 if this CPU can run it now */
   int tests_only;           /* 1 if it is never chosen, only forced */
 } octet_kernel_info;
+#define OCTET_KERNEL_INFO_INIT OCTET_INIT(octet_kernel_info)
 
 /* Lists the kernels compiled in, best first: index 0, 1, ... until OCTET_BAD_SIZE. */
 octet_status octet_get_kernel_info(size_t index, octet_kernel_info* info, octet_error* error);
@@ -134,11 +138,11 @@ typedef struct octet_rhs_desc {
   size_t stride;                 /* elements from one stored row to the next; 0 = dense */
   size_t batch_stride;           /* elements from one matrix to the next; 0 = dense */
   const int32_t* zero_points;    /* zero_point_count values in the range of type, or null for 0 */
-  size_t zero_point_count;       /* 0, 1 (per tensor) or n (per channel, shared by the batch) */
+  size_t zero_point_count;       /* 1 (per tensor) or n (per channel, shared by the batch); 0 with null */
 } octet_rhs_desc;
 #define OCTET_RHS_DESC_INIT OCTET_INIT(octet_rhs_desc)
 
-/* A blob's address must be a multiple of this. So must a workspace's. */
+/* A blob's address must be a multiple of this, also inside a larger file. So must a workspace's. Both sizes are multiples of it too. */
 #define OCTET_ALIGNMENT 64
 
 /* Bytes that octet_pack will write for this tier. The blob depends on the tier's layout only, never on M: one blob serves prefill and
@@ -147,7 +151,7 @@ octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* b
 
 /* Packs into the caller's memory. Any tier may be packed for on any machine; OCTET_ISA_AUTO means this machine's best and obeys
  * OCTET_MAX_ISA and OCTET_KERNEL. The blob is position-independent and little-endian:
- * write it to a file, map it elsewhere. Same input and tier give the same bytes. */
+ * write it to a file, map it elsewhere, read-only if you like. Same input and tier give the same bytes. */
 octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, size_t blob_bytes, octet_error* error);
 
 typedef struct octet_blob_info {
@@ -156,8 +160,8 @@ typedef struct octet_blob_info {
   octet_type type;        /* of the weights as they were given */
   size_t n, k, batch;
   size_t bytes;           /* of the whole blob */
-  int has_zero_points;
 } octet_blob_info;
+#define OCTET_BLOB_INFO_INIT OCTET_INIT(octet_blob_info)
 
 /* Checks the header (magic, version, sizes, header CRC) and reports it. Reads the header only, so a mapped file stays untouched. */
 octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob_info* info, octet_error* error);
@@ -173,7 +177,8 @@ typedef OCTET_ENUM(octet_lhs_quant) {
   OCTET_LHS_PER_TENSOR = 1,    /* args.lhs_zero_points[0], args.lhs_scales[0], at run time */
   OCTET_LHS_PER_ROW = 2,       /* args.lhs_zero_points[m], args.lhs_scales[m], at run time */
   OCTET_LHS_SYMMETRIC = 3,     /* f32 lhs, each row quantized on the fly: scale = max|x| / 127, zero point 0 */
-  OCTET_LHS_ASYMMETRIC = 4     /* f32 lhs, each row quantized on the fly by ONNX DynamicQuantizeLinear's formula */
+  OCTET_LHS_ASYMMETRIC = 4     /* f32 lhs, each row quantized on the fly by ONNX DynamicQuantizeLinear's formula.
+                                  In both, a row with NaN, infinity or a range that leaves float gives a row of NaN. */
 } octet_lhs_quant;
 
 typedef OCTET_ENUM(octet_requant) {
@@ -202,7 +207,7 @@ typedef struct octet_residual {
   int32_t dst_multiplier, dst_shift;
 } octet_residual;
 
-/* Allocation hooks for the object itself. Null functions mean malloc and free. */
+/* Allocation hooks for the object itself; context must live until destroy. Null functions mean the C library's. */
 typedef struct octet_allocator {
   void* (*allocate)(void* context, size_t bytes, size_t alignment); /* null on failure */
   void (*release)(void* context, void* memory);
@@ -213,7 +218,8 @@ typedef struct octet_gemm_desc {
   size_t struct_size;                /* sizeof(octet_gemm_desc) */
 
   size_t m_max;                      /* rows per run and matrix, at most */
-  size_t n, k;                       /* with run-time weights: at most */
+  size_t n, k;                       /* with run-time weights: at most. create refuses a k whose sums could leave int32: with known weights
+                                        that is exact, else k ends at 65,793 for u8 x s8, 33,025 if rhs zero points come with a run */
   size_t batch_max;                  /* matrices per run, at most; 0 means 1 */
   octet_type lhs_type;               /* OCTET_S8, OCTET_U8; OCTET_F32 with OCTET_LHS_SYMMETRIC or _ASYMMETRIC */
   octet_type rhs_type;               /* OCTET_S8 or OCTET_U8; must match the blob */
@@ -222,14 +228,17 @@ typedef struct octet_gemm_desc {
   octet_lhs_quant lhs_quant;
   int32_t lhs_zero_point;            /* OCTET_LHS_STATIC only */
 
-  const void* packed;                /* blob from octet_pack, borrowed until destroy; null = rhs is given to run */
+  const void* packed;                /* blob from octet_pack, borrowed until destroy and never written; null = rhs is given to run. Only its
+                                        header is checked: octet_blob_verify what you do not trust */
   size_t packed_bytes;
   octet_rhs_order rhs_order;         /* run-time rhs only */
 
-  const int32_t* bias;               /* n values at scale lhs * rhs, copied; null = 0 */
+  const int32_t* bias;               /* n values at scale lhs * rhs, copied; null = 0. Where the lhs scale is only known at run time, use
+                                        bias_f32 */
   octet_requant requant;
-  const float* scales;               /* float mode: lhs scale * rhs scale / dst scale (dst s8, u8) or lhs scale * rhs scale (f32); with
-                                        run-time lhs scales leave the lhs scale out. Copied. Not used for s32. */
+  const float* scales;               /* float mode: lhs scale * rhs scale / dst scale (dst s8, u8) or lhs scale * rhs scale (f32). With any
+                                        other lhs_quant than static leave the lhs scale out: it is multiplied in at run time, and so can be
+                                        the scale of a run-time rhs. Copied. Refused for s32. */
   size_t scale_count;                /* 1 or n */
   const int32_t* multipliers;        /* TFLite mode: 0 or in [2^30, 2^31), copied */
   const int32_t* shifts;             /* TFLite mode: in [-31, 30], left shift positive, copied */
@@ -249,7 +258,7 @@ typedef struct octet_gemm_desc {
 } octet_gemm_desc;
 #define OCTET_GEMM_DESC_INIT OCTET_INIT(octet_gemm_desc)
 
-/* Runs fn(arg, 0) ... fn(arg, count - 1), on any threads and in any order, and returns when all have returned. */
+/* Runs fn(arg, 0) ... fn(arg, count - 1), on any threads and in any order, and returns when all have returned and their writes are visible. */
 typedef void (*octet_parallel_for)(void* context, size_t count, void (*fn)(void* arg, size_t index), void* arg);
 
 typedef struct octet_gemm_args {
@@ -258,6 +267,10 @@ typedef struct octet_gemm_args {
   size_t batch;                      /* 1 .. batch_max; 0 means 1 */
   size_t n, k;                       /* run-time rhs: 1 .. declared; 0 means as declared */
 
+  /* Batches. X_batch_stride counts elements from one matrix to the next; 0 means rows * stride, never "the same matrix again": repeat a
+   * pointer in X_array for that (grouped-query heads). Heads interleaved as [token][head][d]: stride = heads * d, batch_stride = d. Each
+   * operand has either X or X_array, an array of `batch` pointers. With m, n or k below the declared sizes dense strides follow the run's
+   * sizes, and the first n of bias, scales and multipliers apply. Buffer lengths cannot be checked. */
   const void* lhs;                   /* m x k */
   size_t lhs_stride, lhs_batch_stride;
   const void* const* lhs_array;      /* batched by pointers: `batch` matrices, instead of lhs */
@@ -267,10 +280,11 @@ typedef struct octet_gemm_args {
   const void* rhs;                   /* run-time rhs in desc.rhs_order */
   size_t rhs_stride, rhs_batch_stride; /* rhs_batch_stride 0 = dense */
   const void* const* rhs_array;      /* batched by pointers, instead of rhs */
-  const int32_t* rhs_zero_points;    /* run-time rhs: rhs_zero_point_count values; null = 0 */
-  size_t rhs_zero_point_count;       /* 0, 1 or n */
+  const int32_t* rhs_zero_points;    /* run-time rhs: rhs_zero_point_count values for all matrices; null = 0 */
+  size_t rhs_zero_point_count;       /* 1 or n; 0 with null */
 
-  void* dst;                         /* m x n; must not overlap any input, except that it may be exactly the residual */
+  void* dst;                         /* m x n; must not overlap any input, judged from first to last byte, gaps between rows included, except that
+                                        it may be exactly the residual */
   size_t dst_stride, dst_batch_stride;
   void* const* dst_array;            /* batched by pointers, instead of dst */
 
@@ -278,9 +292,10 @@ typedef struct octet_gemm_args {
   size_t residual_stride, residual_batch_stride;
   const void* const* residual_array; /* batched by pointers, instead of residual */
 
-  void* workspace;                   /* OCTET_ALIGNMENT-aligned; may be null if the query says 0 bytes */
+  void* workspace;                   /* scratch of this call only, OCTET_ALIGNMENT-aligned; null if the query says 0 bytes. Calls at the same time need
+                                        different ones; calls one after another may share one, of any GEMM */
   size_t workspace_bytes;
-  octet_parallel_for parallel_for;   /* null = the calling thread */
+  octet_parallel_for parallel_for;   /* null = the calling thread. Called only if there is more than one task */
   void* parallel_context;
   size_t concurrency;                /* tasks at most, as declared to the workspace query; 0 means 1 */
 } octet_gemm_args;
@@ -288,21 +303,23 @@ typedef struct octet_gemm_args {
 
 typedef struct octet_gemm octet_gemm;
 
+/* Checks desc, chooses the kernels and copies every array of desc but the packed weights. On failure *gemm is null. */
 octet_status octet_gemm_create(const octet_gemm_desc* desc, octet_gemm** gemm, octet_error* error);
 
-/* Workspace bytes for any run with at most m rows and at most `concurrency` tasks (0 means 1). */
+/* Workspace bytes for any run with at most m rows and this concurrency (0 means 1). Run-time weights are packed into the workspace. */
 octet_status octet_gemm_workspace(const octet_gemm* gemm, size_t m, size_t concurrency, size_t* bytes, octet_error* error);
 
+/* Multiplies. On failure dst is untouched. */
 octet_status octet_gemm_run(const octet_gemm* gemm, const octet_gemm_args* args, octet_error* error);
 
-void octet_gemm_destroy(octet_gemm* gemm); /* null is allowed */
+void octet_gemm_destroy(octet_gemm* gemm); /* null is allowed; no run may be in progress */
 
 /* The kernel that a run of m rows uses, e.g. "avx512vnni_u8s8_6x64x4"; null if gemm is null. Static string. */
 const char* octet_gemm_kernel(const octet_gemm* gemm, size_t m);
 
 /* ---- helpers ---------------------------------------------------------------------------------------------------------------- */
 
-/* Maps a positive real factor to TFLite's (multiplier, shift): factor ~ multiplier / 2^31 * 2^shift, as its QuantizeMultiplier does. */
+/* Maps a real factor in [0, 2^30) to TFLite's (multiplier, shift): factor ~ multiplier / 2^31 * 2^shift, as its QuantizeMultiplier does. */
 octet_status octet_quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift, octet_error* error);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// The loop nest: one description of a product, run as often as wanted. No ISA, no convolution, no argument checks.
+// The loop nest: one description of a product, run as often as wanted. No ISA, no argument checks.
 #pragma once
 
 #include "kernels/core/micro_kernel.h"
@@ -21,7 +21,7 @@ struct GemmPlan {
   const MicroKernel* kernel;        // for more than small_m rows
   const MicroKernel* small_kernel;  // same layout
   size_t small_m;
-  size_t n, k, batch;               // of the packed weights; for run-time weights: at most
+  size_t n, k;                      // of the packed weights; for run-time weights: at most
   bool lhs_u8;                      // as the kernel's gather sees it: after quantization of an f32 lhs
   LhsQuant lhs_quant;
   int32_t static_zero_point;        // of the lhs as given

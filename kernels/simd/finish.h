@@ -1,5 +1,5 @@
 // The epilogue in plain loops. Each ISA compiles this text once with its own flags and the compiler vectorizes it: no intrinsic here, and
-// no reassociation or contraction either (-ffp-contract=off), so every ISA rounds alike. See DESIGN.md for why this is not xsimd.
+// no reassociation or contraction either (-ffp-contract=off), so every ISA rounds alike.
 //
 // Everything sits in an unnamed namespace: an inline function shared across ISAs would be a weak symbol that the linker keeps once.
 #pragma once
