@@ -1,4 +1,4 @@
-# Android on arm64-v8a, by the NDK's own toolchain file: ANDROID_NDK_ROOT names the NDK.
+# Android on arm64-v8a, by the NDK's own toolchain file: ANDROID_NDK_ROOT names the NDK. Not verified: it was never run with an NDK.
 if(NOT DEFINED ENV{ANDROID_NDK_ROOT})
   message(FATAL_ERROR "Set ANDROID_NDK_ROOT to the Android NDK")
 endif()
