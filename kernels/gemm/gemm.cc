@@ -20,7 +20,7 @@ struct Workspace {
   size_t panel_bytes;    // of one tile's panel, 0 if the kernel walks the rows directly
   size_t quantized_stride;
   size_t panels, quantized, row_sums, zero_points, scales;  // offsets
-  size_t rhs_panels, rhs_positive, rhs_negative, rhs_columns;
+  size_t rhs_panels, rhs_bias, rhs_weight_sum, rhs_zero_points;
   size_t bytes;
 };
 
@@ -54,9 +54,9 @@ Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t
   if (plan.runtime_rhs) {
     const size_t columns = padded_columns(plan, n);
     w.rhs_panels = take(&end, kernel.rhs_layout.bytes(n, k));
-    w.rhs_positive = take(&end, columns * sizeof(int32_t));
-    w.rhs_negative = take(&end, columns * sizeof(int32_t));
-    w.rhs_columns = take(&end, columns * sizeof(int32_t));
+    w.rhs_bias = take(&end, columns * sizeof(int32_t));
+    w.rhs_weight_sum = take(&end, columns * sizeof(int32_t));
+    w.rhs_zero_points = take(&end, columns * sizeof(int32_t));
   }
   w.bytes = end;
   return w;
@@ -248,33 +248,31 @@ RhsBlock packed_rhs(const GemmPlan& plan, size_t index) {
 // Packs the task's columns of a run-time rhs into its workspace.
 RhsBlock pack_rhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const Workspace& w,
                   const GemmTask& task, uint8_t* workspace) {
-  RhsView view = {matrix.rhs + task.n0 * run.rhs_n_stride, task.n1 - task.n0, run.k, run.rhs_k_stride, run.rhs_n_stride, plan.rhs_u8,
+  const size_t n = task.n1 - task.n0;
+  RhsView view = {matrix.rhs + task.n0 * run.rhs_n_stride, n, run.k, run.rhs_k_stride, run.rhs_n_stride, plan.rhs_u8,
                   run.rhs_zero_points, run.rhs_zero_point_count};
-  if (run.rhs_zero_point_count > 1) {
+  if (run.rhs_zero_point_count > 1) {  // the task's own part of the per-channel ones
     view.zero_points += task.n0;
-    view.zero_point_count = view.n;
-    if (view.n == 1) view.zero_point_count = 1;
+    view.zero_point_count = n;
   }
-  int32_t* weight_sum = (int32_t*)(workspace + w.rhs_positive);
-  int32_t* negative = (int32_t*)(workspace + w.rhs_negative);
-  int32_t* third = (int32_t*)(workspace + w.rhs_columns);
   const RhsLayout& layout = kernel.rhs_layout;
-  pack_columns(layout, view, 0, view.n, workspace + w.rhs_panels);
-  sum_columns(layout, view, 0, view.n, {weight_sum, negative});
-  for (size_t n = 0; n < view.n; ++n) weight_sum[n] += negative[n];
+  int32_t* bias = (int32_t*)(workspace + w.rhs_bias);
+  int32_t* weight_sum = (int32_t*)(workspace + w.rhs_weight_sum);
+  int32_t* zero_points = (int32_t*)(workspace + w.rhs_zero_points);
+  pack_columns(layout, view, 0, n, workspace + w.rhs_panels);
+  sum_columns(layout, view, 0, n, {weight_sum, bias});  // bias holds the negative sums for a moment
 
-  // bias, weight sums and zero points, as Columns wants them; `negative` is free again.
-  const int32_t shift = domain_shift(plan.rhs_u8, layout.domain), lhs_shift = domain_shift(plan.lhs_u8, kernel.lhs_domain);
+  const int32_t rhs_shift = domain_shift(plan.rhs_u8, layout.domain), lhs_shift = domain_shift(plan.lhs_u8, kernel.lhs_domain);
+  const uint32_t static_zero_point = plan.lhs_quant == LhsQuant::kStatic ? (uint32_t)(plan.static_zero_point + lhs_shift) : 0;
   bool any_zero_point = false;
-  for (size_t n = 0; n < view.n; ++n) {
-    third[n] = view.zero_point(n) + shift;
-    any_zero_point |= third[n] != 0;
-    const uint32_t correction =
-        plan.lhs_quant == LhsQuant::kStatic ? (uint32_t)(plan.static_zero_point + lhs_shift) * (uint32_t)weight_sum[n] : 0;
-    negative[n] = (int32_t)((uint32_t)plan.bias[task.n0 + n] - correction);
+  for (size_t j = 0; j < n; ++j) {
+    weight_sum[j] += bias[j];
+    bias[j] = (int32_t)((uint32_t)plan.bias[task.n0 + j] - static_zero_point * (uint32_t)weight_sum[j]);
+    zero_points[j] = view.zero_point(j) + rhs_shift;
+    any_zero_point |= zero_points[j] != 0;
   }
-  for (size_t n = view.n; n < padded_columns(plan, view.n); ++n) negative[n] = weight_sum[n] = third[n] = 0;
-  return {workspace + w.rhs_panels, task.n0, layout.lanes(view.n), layout.depth(run.k), {negative, weight_sum, any_zero_point ? third : nullptr}};
+  for (size_t j = n; j < padded_columns(plan, n); ++j) bias[j] = weight_sum[j] = zero_points[j] = 0;
+  return {workspace + w.rhs_panels, task.n0, layout.lanes(n), layout.depth(run.k), {bias, weight_sum, any_zero_point ? zero_points : nullptr}};
 }
 
 }  // namespace
