@@ -306,6 +306,26 @@ octet_status run(const octet_gemm& gemm, const octet_gemm_args& a, octet_error* 
   return OCTET_OK;
 }
 
+// For runs of at most m rows and `concurrency` tasks; SIZE_MAX if it leaves size_t. Fewer rows may be cut otherwise than m rows are, so each task
+// gets what all rows would need: that grows with m only.
+size_t workspace_for(const octet_gemm& gemm, size_t m, size_t concurrency) {
+  if (m == 0) return 0;
+  const GemmPlan& plan = gemm.plan;
+  const auto tasks_with = [&](size_t tasks, size_t cuts) {
+    Partition share = partition(plan, m, plan.n, 1, cuts);
+    share.m_step = m;
+    size_t bytes;
+    return __builtin_mul_overflow(task_workspace(plan, share, m, plan.n, plan.k), tasks, &bytes) ? SIZE_MAX : bytes;
+  };
+  if (!plan.runtime_rhs) return tasks_with(concurrency, 1);
+  // Run-time weights are cut by columns, in as few pieces as the largest batch leaves tasks for. Fewer, wider pieces may need a little more, and a
+  // run may use fewer tasks than it declared.
+  size_t bytes = tasks_with(concurrency, concurrency);
+  for (size_t tasks = 1; bytes != SIZE_MAX && tasks <= smaller(concurrency, gemm.batch_max * plan.n); ++tasks)
+    bytes = larger(bytes, tasks_with(tasks, tasks / smaller(tasks, gemm.batch_max)));
+  return bytes;
+}
+
 }  // namespace
 }  // namespace octet
 
@@ -315,16 +335,9 @@ octet_status octet_gemm_workspace(const octet_gemm* gemm, size_t m, size_t concu
   if (!gemm || !bytes) return fail(error, OCTET_NULL_POINTER, "%s is null", gemm ? "bytes" : "gemm");
   if (m == 0) return fail(error, OCTET_BAD_SIZE, "m is 0");
   if (m > gemm->m_max) return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "m = %zu is above the declared m_max = %zu", m, gemm->m_max);
-  // Fewer rows may be cut otherwise than m rows are, so each task gets what all rows would need; that grows with m only. Run-time weights are
-  // cut by columns, in as few pieces as the largest batch leaves tasks for.
-  const GemmPlan& plan = gemm->plan;
-  const size_t tasks = concurrency ? concurrency : 1, per_matrix = plan.runtime_rhs ? tasks / smaller(tasks, gemm->batch_max) : 1;
-  Partition share = partition(plan, m, plan.n, 1, per_matrix);
-  share.m_step = m;
-  const size_t large = task_workspace(plan, share, m, plan.n, plan.k), small_m = smaller(m, plan.small_m);
-  const size_t small = small_m ? task_workspace(plan, share, small_m, plan.n, plan.k) : 0;
-  if (__builtin_mul_overflow(larger(large, small), tasks, bytes))
-    return fail(error, OCTET_BAD_SIZE, "concurrency = %zu: the workspace leaves size_t", concurrency);
+  const size_t tasks = concurrency ? concurrency : 1;
+  *bytes = larger(workspace_for(*gemm, m, tasks), workspace_for(*gemm, smaller(m, gemm->plan.small_m), tasks));
+  if (*bytes == SIZE_MAX) return fail(error, OCTET_BAD_SIZE, "concurrency = %zu: the workspace leaves size_t", concurrency);
   return OCTET_OK;
 }
 
