@@ -23,11 +23,17 @@ octet_status check_zero_point(int32_t zero_point, octet_type type, const char* n
 octet_status check_zero_points(const int32_t* zero_points, size_t count, size_t n, octet_type type, const char* name, octet_error* error);
 octet_status check_aligned(const void* pointer, const char* name, octet_error* error);
 
-// Compares distances, because a sum of address and size may wrap.
-inline bool overlap(const void* a, size_t a_bytes, const void* b, size_t b_bytes) {
-  if (!a || !b) return false;
-  return (uintptr_t)a < (uintptr_t)b ? (uintptr_t)b - (uintptr_t)a < a_bytes : (uintptr_t)a - (uintptr_t)b < b_bytes;
+// A range of addresses; empty for a null pointer. An end that would wrap stops at the top of the address space.
+struct Extent {
+  uintptr_t begin, end;
+};
+
+inline Extent extent_of(const void* data, size_t bytes) {
+  const uintptr_t begin = (uintptr_t)data, end = begin + bytes;
+  return {begin, !data ? 0 : end < begin ? UINTPTR_MAX : end};
 }
+
+inline bool meet(const Extent& a, const Extent& b) { return a.begin < b.end && b.begin < a.end; }
 
 // Bytes that `batch` matrices of rows x cols span; strides in elements. False if they leave the address space.
 inline bool span_bytes(size_t batch, size_t batch_stride, size_t rows, size_t stride, size_t cols, size_t element, size_t* bytes) {

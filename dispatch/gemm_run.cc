@@ -124,18 +124,7 @@ struct Operand {
   bool absent() const { return !data && !array; }
 };
 
-// A range of addresses. Inputs and outputs are judged from their first to their last byte, gaps between rows included.
-struct Extent {
-  uintptr_t begin, end;
-};
-
-bool meet(const Extent& a, const Extent& b) { return a.begin < b.end && b.begin < a.end; }
-
-Extent extent_of(const void* data, size_t bytes) {
-  const uintptr_t begin = (uintptr_t)data, end = begin + bytes;
-  return {begin, end < begin ? UINTPTR_MAX : end};
-}
-
+// The bytes from an operand's first to its last, gaps between rows included; also checks its pointers.
 octet_status check_pointers(const Operand& o, Extent* extent, octet_error* error) {
   *extent = {UINTPTR_MAX, 0};
   if (o.absent()) return OCTET_OK;
@@ -156,7 +145,7 @@ bool clash(const Operand& dst, const Extent& dst_extent, const Operand& in, cons
   if (!dst.array && !in.array) return true;
   for (size_t b = 0; b < dst.count; ++b)
     for (size_t i = 0; i < in.count; ++i)
-      if (overlap(dst.at(b), dst.span, in.at(i), in.span)) return true;
+      if (meet(extent_of(dst.at(b), dst.span), extent_of(in.at(i), in.span))) return true;
   return false;
 }
 
@@ -187,27 +176,28 @@ octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error
       {"residual", a.residual, a.residual_array, call.residual_batch, call.residual_span, run.batch, 1}};
   Extent dst_extent;
   OCTET_TRY(check_pointers(dst, &dst_extent, error));
-  const Extent workspace = extent_of(a.workspace, a.workspace ? a.workspace_bytes : 0), packed = extent_of(gemm.packed, gemm.packed_bytes);
+  const Extent workspace = extent_of(a.workspace, a.workspace_bytes), packed = extent_of(gemm.packed, gemm.packed_bytes);
   if (meet(dst_extent, packed)) return fail(error, OCTET_OVERLAP, "args.dst overlaps the packed weights");
   if (meet(workspace, packed)) return fail(error, OCTET_OVERLAP, "args.workspace overlaps the packed weights");
   if (meet(dst_extent, workspace)) return fail(error, OCTET_OVERLAP, "args.dst overlaps args.workspace");
 
   // The output may be exactly the residual.
-  bool in_place = run.residual_stride == run.dst_stride && (run.batch == 1 || a.dst_array || call.residual_batch == call.dst_batch);
-  for (size_t b = 0; in_place && b < (a.dst_array || a.residual_array ? run.batch : 1); ++b) in_place = inputs[2].absent() || inputs[2].at(b) == dst.at(b);
+  const Operand& residual = inputs[2];
+  bool in_place = run.residual_stride == run.dst_stride;
+  for (size_t b = 0; !residual.absent() && in_place && b < run.batch; ++b) in_place = residual.at(b) == dst.at(b);
   for (const Operand& in : inputs) {
     Extent extent;
     OCTET_TRY(check_pointers(in, &extent, error));
     if (in.absent()) continue;
     if (meet(workspace, extent)) return fail(error, OCTET_OVERLAP, "args.workspace overlaps args.%s", in.name);
-    const bool residual = &in == &inputs[2];
-    if (!(residual && in_place) && clash(dst, dst_extent, in, extent))
-      return fail(error, OCTET_OVERLAP, "args.dst overlaps args.%s%s", in.name, residual ? ", without being exactly it" : "");
+    const bool is_residual = &in == &residual;
+    if (!(is_residual && in_place) && clash(dst, dst_extent, in, extent))
+      return fail(error, OCTET_OVERLAP, "args.dst overlaps args.%s%s", in.name, is_residual ? ", without being exactly it" : "");
   }
   const size_t quants = run.batch * run.lhs_quant_count * sizeof(int32_t);
-  if (meet(dst_extent, extent_of(a.lhs_zero_points, a.lhs_zero_points ? quants : 0)))
+  if (meet(dst_extent, extent_of(a.lhs_zero_points, quants)))
     return fail(error, OCTET_OVERLAP, "args.dst overlaps args.lhs_zero_points");
-  if (meet(dst_extent, extent_of(a.lhs_scales, a.lhs_scales ? quants : 0))) return fail(error, OCTET_OVERLAP, "args.dst overlaps args.lhs_scales");
+  if (meet(dst_extent, extent_of(a.lhs_scales, quants))) return fail(error, OCTET_OVERLAP, "args.dst overlaps args.lhs_scales");
   if (meet(dst_extent, extent_of(a.rhs_zero_points, run.rhs_zero_point_count * sizeof(int32_t))))
     return fail(error, OCTET_OVERLAP, "args.dst overlaps args.rhs_zero_points");
   return a.dst_array ? check_dst_array(run, run.n * gemm.plan.dst_bytes, dst, error) : OCTET_OK;
@@ -258,8 +248,9 @@ bool run_plain(const octet_gemm& gemm, const octet_gemm_args& a) {
   if (run.lhs_stride < run.k || run.dst_stride < run.n || (a.m | run.lhs_stride | run.dst_stride) >> 30) return false;
   run.dst_stride *= plan.dst_bytes;
   const size_t lhs_span = (a.m - 1) * run.lhs_stride + run.k, dst_span = (a.m - 1) * run.dst_stride + run.n * plan.dst_bytes;
-  if (overlap(a.dst, dst_span, a.lhs, lhs_span) || overlap(a.dst, dst_span, gemm.packed, gemm.packed_bytes) ||
-      overlap(a.dst, dst_span, a.workspace, a.workspace_bytes) || (uintptr_t)a.dst % plan.dst_bytes)
+  const Extent dst = extent_of(a.dst, dst_span);
+  if (meet(dst, extent_of(a.lhs, lhs_span)) || meet(dst, extent_of(gemm.packed, gemm.packed_bytes)) ||
+      meet(dst, extent_of(a.workspace, a.workspace_bytes)) || (uintptr_t)a.dst % plan.dst_bytes)
     return false;
   if (a.parallel_for && a.concurrency > 1) return false;
   run_whole(plan, run, {(const uint8_t*)a.lhs, nullptr, nullptr, nullptr, nullptr, (uint8_t*)a.dst});

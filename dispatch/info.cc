@@ -13,6 +13,16 @@ const char* octet_version(void) {
   return OCTET_TEXT(OCTET_VERSION_MAJOR) "." OCTET_TEXT(OCTET_VERSION_MINOR) "." OCTET_TEXT(OCTET_VERSION_PATCH);
 }
 
+const char* octet_type_name(octet_type type) {
+  switch (type) {
+    case OCTET_S8: return "s8";
+    case OCTET_U8: return "u8";
+    case OCTET_S32: return "s32";
+    case OCTET_F32: return "f32";
+  }
+  return "unknown";
+}
+
 const char* octet_isa_name(octet_isa isa) {
   return isa == OCTET_ISA_AUTO ? "AUTO" : isa > OCTET_ISA_AUTO && isa <= OCTET_ISA_I8MM ? isa_name((Isa)isa) : "unknown";
 }

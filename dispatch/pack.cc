@@ -96,7 +96,7 @@ octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, si
   if (const octet_status status = check_aligned(blob, "blob", error)) return status;
   if (blob_bytes < p.header.bytes)
     return fail(error, OCTET_BAD_SIZE, "blob_bytes = %zu, but octet_pack_size says %zu", blob_bytes, (size_t)p.header.bytes);
-  if (overlap(blob, (size_t)p.header.bytes, rhs->data, p.data_bytes)) return fail(error, OCTET_OVERLAP, "blob overlaps rhs.data");
+  if (meet(extent_of(blob, (size_t)p.header.bytes), extent_of(rhs->data, p.data_bytes))) return fail(error, OCTET_OVERLAP, "blob overlaps rhs.data");
   write_blob(p.header, p.view, p.matrix_stride, blob);
   return OCTET_OK;
 }

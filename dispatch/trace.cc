@@ -6,19 +6,6 @@
 #include "dispatch/kernel_table.h"
 
 namespace octet {
-namespace {
-
-const char* type_name(octet_type type) {
-  switch (type) {
-    case OCTET_S8: return "s8";
-    case OCTET_U8: return "u8";
-    case OCTET_S32: return "s32";
-    case OCTET_F32: return "f32";
-  }
-  return "?";
-}
-
-}  // namespace
 
 double now_microseconds() {
   timespec t;
@@ -32,8 +19,8 @@ void trace_demotions(IsaMask demoted) {
 }
 
 void trace(const char* event, const octet_gemm& gemm, size_t m, size_t n, size_t k, size_t batch, double microseconds) {
-  fprintf(stderr, "octet,%s,gemm,%zux%zux%zu,%zu,%s:%s:%s,%s,gemm,%.3f\n", event, m, n, k, batch, type_name(gemm.lhs_type),
-          type_name(gemm.rhs_type), type_name(gemm.dst_type), kernel_for(gemm.plan, m).name, microseconds);
+  fprintf(stderr, "octet,%s,gemm,%zux%zux%zu,%zu,%s:%s:%s,%s,gemm,%.3f\n", event, m, n, k, batch, octet_type_name(gemm.lhs_type),
+          octet_type_name(gemm.rhs_type), octet_type_name(gemm.dst_type), kernel_for(gemm.plan, m).name, microseconds);
 }
 
 }  // namespace octet

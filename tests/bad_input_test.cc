@@ -526,6 +526,11 @@ TEST(BadRun, Residual) {
   c.refuses(OCTET_OVERLAP, "args.residual", [](Product& p) { p.args.residual = p.dst.data(), p.args.residual_stride = kN + 1; });
   c.args.residual = c.dst.data();
   EXPECT_EQ(octet_gemm_run(c.gemm, &c.args, nullptr), OCTET_OK) << "exactly dst is allowed";
+  const void* const in_place[kBatch] = {c.dst.data(), c.dst.data() + kM * kN};
+  c.args.residual = nullptr, c.args.residual_array = in_place;
+  EXPECT_EQ(octet_gemm_run(c.gemm, &c.args, nullptr), OCTET_OK) << "also through pointers";
+  const void* const shifted[kBatch] = {c.dst.data(), c.dst.data() + kM * kN - 1};
+  c.refuses(OCTET_OVERLAP, "args.residual", [&](Product& p) { p.args.residual_array = shifted; });
 }
 
 TEST(BadRun, Alignment) {
@@ -645,12 +650,19 @@ TEST(Names, AreNeverNull) {
   for (const int value : {-1, 0, 1, 20, 21, 256, 257, INT32_MAX, INT32_MIN}) {
     octet_status status;
     octet_isa isa;
+    octet_type type;
     set_raw(&status, value);
+    set_raw(&type, value);
     set_raw(&isa, value);
     const bool known = value >= 0 && value <= 20;
     EXPECT_EQ(std::string(octet_status_name(status)) != "unknown status", known) << value;
     EXPECT_EQ(std::string(octet_isa_name(isa)) != "unknown", value == 0 || value == 1) << value;
+    EXPECT_EQ(std::string(octet_type_name(type)) != "unknown", value == 1) << value;
   }
+  EXPECT_STREQ(octet_type_name(OCTET_S8), "s8");
+  EXPECT_STREQ(octet_type_name(OCTET_U8), "u8");
+  EXPECT_STREQ(octet_type_name(OCTET_S32), "s32");
+  EXPECT_STREQ(octet_type_name(OCTET_F32), "f32");
   EXPECT_STREQ(octet_version(), "0.1.0");
 }
 

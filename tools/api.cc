@@ -52,16 +52,6 @@ std::string names_of(uint32_t isas) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, " "));
 }
 
-const char* type_name(octet_type type) {
-  switch (type) {
-    case OCTET_S8: return "s8";
-    case OCTET_U8: return "u8";
-    case OCTET_S32: return "s32";
-    case OCTET_F32: return "f32";
-  }
-  return "?";
-}
-
 size_t type_bytes(octet_type type) { return type == OCTET_S8 || type == OCTET_U8 ? 1 : 4; }
 
 }  // namespace tool

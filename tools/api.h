@@ -32,7 +32,6 @@ octet_kernel_info usable_kernel(const std::string& name);
 octet_isa usable_isa(const std::string& name);
 std::string names_of(uint32_t isas);  // "SCALAR AVX2", "none"
 
-const char* type_name(octet_type type);  // "s8"
 size_t type_bytes(octet_type type);
 
 struct GemmDeleter {

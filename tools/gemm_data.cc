@@ -89,7 +89,7 @@ GemmShape parse_shape(const std::string& text) {
   return {numbers[0], numbers[1], numbers[2]};
 }
 
-std::string GemmTypes::name() const { return fmt::format("{}{}{}", type_name(lhs), type_name(rhs), type_name(dst)); }
+std::string GemmTypes::name() const { return fmt::format("{}{}{}", octet_type_name(lhs), octet_type_name(rhs), octet_type_name(dst)); }
 
 GemmTypes parse_types(const std::string& text) {
   for (const octet_type lhs : {OCTET_U8, OCTET_S8})

@@ -24,7 +24,7 @@ std::vector<Choice> choices() {
   for (const octet_type lhs : {OCTET_U8, OCTET_S8})
     for (const octet_type rhs : {OCTET_S8, OCTET_U8}) {
       const GemmPlan plan(plain_data({kManyRows, 64, 64}, {lhs, rhs, OCTET_S32}), {});
-      all.push_back({fmt::format("{} x {}", type_name(lhs), type_name(rhs)), plan.kernel(kFewRows), plan.kernel(kManyRows)});
+      all.push_back({fmt::format("{} x {}", octet_type_name(lhs), octet_type_name(rhs)), plan.kernel(kFewRows), plan.kernel(kManyRows)});
     }
   return all;
 }

@@ -92,7 +92,7 @@ int verify(const std::string& only) {
     for (const octet_type lhs : {OCTET_U8, OCTET_S8})
       for (const octet_type rhs : {OCTET_S8, OCTET_U8}) {
         const Tally tally = verify_types(kernel.name, lhs, rhs);
-        print_row(kernel.name, fmt::format("{} x {}", type_name(lhs), type_name(rhs)), tally);
+        print_row(kernel.name, fmt::format("{} x {}", octet_type_name(lhs), octet_type_name(rhs)), tally);
         right += tally.right;
         wrong += tally.wrong;
       }

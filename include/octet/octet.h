@@ -80,6 +80,8 @@ const char* octet_version(void);                   /* "0.1.0" */
 
 typedef OCTET_ENUM(octet_type) { OCTET_S8 = 1, OCTET_U8 = 2, OCTET_S32 = 3, OCTET_F32 = 4 } octet_type;
 
+const char* octet_type_name(octet_type type); /* "s8", "u8", "s32", "f32"; "unknown" outside the enumeration */
+
 /* Instruction-set tiers. A limit to one allows the smaller ones of its family (x86: AVX2..AVX512VNNI, Arm: NEON..I8MM) and SCALAR. */
 typedef OCTET_ENUM(octet_isa) {
   OCTET_ISA_AUTO = 0, /* the best that this CPU, the self-test and OCTET_MAX_ISA allow */
