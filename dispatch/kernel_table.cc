@@ -39,9 +39,25 @@ constexpr const MicroKernel* kTable[] = {
     &scalar_u8s8_3x5x2,
 };
 
+// s16 x s16, for Winograd. A null ends each list, so that none is ever empty.
+constexpr const MicroKernel* kWords[] = {
+    nullptr,
+};
+
+constexpr const DepthwiseKernel* kDepthwise[] = {
+    nullptr,
+};
+
+template <typename Kernel, size_t count>
+constexpr Table<Kernel> until_null(const Kernel* const (&rows)[count]) {
+  return {rows, count - 1};
+}
+
 }  // namespace
 
 KernelList all_kernels() { return {kTable, sizeof kTable / sizeof kTable[0]}; }
+KernelList word_kernels() { return until_null(kWords); }
+DepthwiseList depthwise_kernels() { return until_null(kDepthwise); }
 
 const MicroKernel* find_kernel(const char* name) {
   for (const MicroKernel* kernel : all_kernels())

@@ -2,18 +2,24 @@
 #pragma once
 
 #include "dispatch/cpu_features.h"
+#include "kernels/core/depthwise_kernel.h"
 
 namespace octet {
 
-struct KernelList {
-  const MicroKernel* const* rows;
+template <typename Kernel>
+struct Table {
+  const Kernel* const* rows;
   size_t count;
-  const MicroKernel* const* begin() const { return rows; }
-  const MicroKernel* const* end() const { return rows + count; }
+  const Kernel* const* begin() const { return rows; }
+  const Kernel* const* end() const { return rows + count; }
 };
+using KernelList = Table<MicroKernel>;
+using DepthwiseList = Table<DepthwiseKernel>;
 
-// Every kernel compiled in, best first.
+// Every kernel compiled in, best first: those that multiply bytes (GEMM, convolution), those that multiply s16 (Winograd), and the depthwise ones.
 KernelList all_kernels();
+KernelList word_kernels();
+DepthwiseList depthwise_kernels();
 
 const MicroKernel* find_kernel(const char* name);  // null if there is none
 

@@ -1,7 +1,7 @@
 /*
- * Octet: INT8 GEMM with the same bytes on every CPU.
+ * Octet: INT8 GEMM and convolution with the same bytes on every CPU.
  *
- * A GEMM's life: pack the weights, create (checks the description, chooses the kernel), query the workspace, run as often as wanted from
+ * The life of a GEMM or a convolution: pack the weights, create (checks the description, chooses the kernel), query the workspace, run as often as wanted from
  * as many threads as wanted, destroy. A created object is immutable. run allocates nothing, takes no lock and fails only for a bad
  * argument. No function aborts, throws or prints, except the trace lines that OCTET_VERBOSE asks for. All functions are thread-safe; those
  * that read the environment (pack, create, cpu info) are so as long as nobody calls setenv meanwhile.
@@ -52,7 +52,7 @@ typedef OCTET_ENUM(octet_status) {
   OCTET_BAD_CLAMP = 13,           /* lower bound above the upper bound, NaN, or outside the output type */
   OCTET_BAD_BLOB = 14,            /* packed weights with a bad header, truncated, of another version or problem; verify: a bad payload */
   OCTET_WRONG_TIER = 15,          /* packed weights whose layout no usable kernel reads */
-  OCTET_BAD_ENVIRONMENT = 16,     /* OCTET_MAX_ISA, OCTET_KERNEL or OCTET_VERBOSE holds an unknown value */
+  OCTET_BAD_ENVIRONMENT = 16,     /* OCTET_MAX_ISA, OCTET_KERNEL, OCTET_CONV or OCTET_VERBOSE holds an unknown value */
   OCTET_UNKNOWN_KERNEL = 17,      /* a forced kernel name that does not exist */
   OCTET_KERNEL_UNUSABLE = 18,     /* a forced kernel that this CPU or these packed weights cannot run */
   OCTET_UNSUPPORTED = 19,         /* a valid combination that Octet does not implement */
@@ -318,6 +318,193 @@ void octet_gemm_destroy(octet_gemm* gemm); /* null is allowed; no run may be in 
 
 /* The kernel that a run of m rows uses, e.g. "avx512vnni_u8s8_6x64x4"; null if gemm is null. Static string. */
 const char* octet_gemm_kernel(const octet_gemm* gemm, size_t m);
+
+/* ---- convolution ------------------------------------------------------------------------------------------------------------ */
+
+typedef OCTET_ENUM(octet_layout) {
+  OCTET_NHWC = 0, /* native */
+  OCTET_NCHW = 1  /* converted in the workspace */
+} octet_layout;
+
+/* How weights are stored, the last letter varying fastest. O = output channels, I = input channels of one group, H x W = the kernel. */
+typedef OCTET_ENUM(octet_filter_order) {
+  OCTET_OHWI = 0, /* TensorFlow Lite: convolution, transposed convolution */
+  OCTET_OIHW = 1, /* ONNX, PyTorch: convolution */
+  OCTET_HWIO = 2, /* TensorFlow. With one input channel per group it is 1HWC, TensorFlow Lite's depthwise order */
+  OCTET_IOHW = 3  /* ONNX, PyTorch: transposed convolution. Here I = all input channels, O = output channels of one group */
+} octet_filter_order;
+
+/* How a convolution is computed. All give the same bytes, but for the last. Its names are the values of OCTET_CONV. */
+typedef OCTET_ENUM(octet_conv_algorithm) {
+  OCTET_CONV_AUTO = 0,             /* "auto": what octet_conv2d_explain predicts to be fastest */
+  OCTET_CONV_DIRECT = 1,           /* "direct": the GEMM kernels read the input where it lies, tap by tap */
+  OCTET_CONV_IM2COL = 2,           /* "im2col": patches are copied, then multiplied */
+  OCTET_CONV_DEPTHWISE = 3,        /* "depthwise": one input channel per group */
+  OCTET_CONV_WINOGRAD_2X2 = 4,     /* "winograd2x2": F(2x2,3x3) in int16, exact */
+  OCTET_CONV_WINOGRAD_4X4 = 5,     /* "winograd4x4": F(4x4,3x3) in int16, exact */
+  OCTET_CONV_WINOGRAD_2X2_S2 = 6,  /* "winograd2x2_s2": 3x3 with stride 2 in int16, exact */
+  OCTET_CONV_WINOGRAD_2X2_INT8 = 7 /* "winograd2x2_int8": F(2x2,3x3) re-quantized to int8. Approximate: needs OCTET_ACCURACY_APPROXIMATE */
+} octet_conv_algorithm;
+
+const char* octet_conv_algorithm_name(octet_conv_algorithm algorithm); /* "direct", ...; "unknown" outside the enumeration */
+
+typedef OCTET_ENUM(octet_accuracy) {
+  OCTET_ACCURACY_EXACT = 0,
+  OCTET_ACCURACY_APPROXIMATE = 1 /* also allows algorithms whose output differs from the contract's by some units */
+} octet_accuracy;
+
+/* The geometry of a convolution. A 1-D one has in_h = kernel_h = 1. With i, o the channels of one group:
+ *     acc[b,y,x,o] = sum over ky, kx, i of (lhs[b, y * stride_h + ky * dilation_h - pad_top, x * stride_w + kx * dilation_w - pad_left, i] - lhs_zero_point)
+ *                                          * (weight[o,ky,kx,i] - weight_zero_point[o]) + bias[o]
+ * where positions outside the input contribute exactly zero. A transposed one scatters what this gathers: input pixel (y, x) adds to output
+ * (y * stride_h + ky * dilation_h - pad_top, x * stride_w + kx * dilation_w - pad_left). The output size is, along each axis,
+ *     (in + pad_before + pad_after - dilation * (kernel - 1) - 1) / stride + 1, rounded down, or, transposed,
+ *     (in - 1) * stride + dilation * (kernel - 1) + 1 - pad_before - pad_after + output_padding
+ * and any padding that leaves at least 1 is legal. */
+typedef struct octet_conv2d_shape {
+  size_t batch_max, in_h_max, in_w_max; /* a run may have less; 0 is refused */
+  size_t in_channels, out_channels;     /* both multiples of groups */
+  size_t groups;                        /* groups = in_channels is depthwise, with multiplier out_channels / groups */
+  size_t kernel_h, kernel_w;
+  size_t stride_h, stride_w;
+  size_t dilation_h, dilation_w;        /* 1 = none */
+  size_t pad_top, pad_bottom, pad_left, pad_right;
+  int transposed;
+  size_t output_padding_h, output_padding_w; /* transposed only; less than the stride */
+} octet_conv2d_shape;
+
+/* Zeros, but 1 for batch_max, groups, strides and dilations. */
+#ifdef __cplusplus
+#define OCTET_CONV2D_SHAPE_INIT []() { octet_conv2d_shape shape = {}; shape.batch_max = shape.groups = shape.stride_h = shape.stride_w = \
+  shape.dilation_h = shape.dilation_w = 1; return shape; }()
+#else
+#define OCTET_CONV2D_SHAPE_INIT { .batch_max = 1, .groups = 1, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 }
+#endif
+
+/* The output's height and width for an input of in_h x in_w, whatever the declared maxima. */
+octet_status octet_conv2d_output_size(const octet_conv2d_shape* shape, size_t in_h, size_t in_w, size_t* out_h, size_t* out_w, octet_error* error);
+
+typedef struct octet_filter_desc {
+  size_t struct_size;              /* sizeof(octet_filter_desc) */
+  octet_conv2d_shape shape;
+  octet_type type;                 /* OCTET_S8 or OCTET_U8 */
+  octet_filter_order order;
+  const void* data;                /* dense; not read by octet_conv2d_pack_size */
+  const int32_t* zero_points;      /* zero_point_count values in the range of type, or null for 0. Winograd refuses others than 0 (128 for u8) */
+  size_t zero_point_count;         /* 1 (per tensor) or out_channels; 0 with null */
+  octet_conv_algorithm algorithm;  /* OCTET_CONV_AUTO = what OCTET_CONV says, else the plan's choice. Beats the environment */
+  octet_accuracy accuracy;
+  const float* tap_ranges;         /* winograd2x2_int8: 16 calibrated magnitudes of the transformed input, row by row; null = the widest */
+} octet_filter_desc;
+#ifdef __cplusplus
+#define OCTET_FILTER_DESC_INIT []() { octet_filter_desc desc = {}; desc.struct_size = sizeof desc; desc.shape = OCTET_CONV2D_SHAPE_INIT; return desc; }()
+#else
+#define OCTET_FILTER_DESC_INIT { .struct_size = sizeof(octet_filter_desc), .shape = OCTET_CONV2D_SHAPE_INIT }
+#endif
+
+/* Bytes that octet_conv2d_pack will write. The blob holds the weights in the form of one algorithm and of one tier's layout, so it depends on the
+ * shape through the choice of the algorithm only: it serves every size of input, but the choice was made for the declared one. */
+octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa isa, size_t* bytes, octet_error* error);
+
+/* Like octet_pack. octet_blob_get_info and octet_blob_verify know these blobs too. A forced algorithm that cannot compute the shape is
+ * OCTET_UNSUPPORTED, with the reason. */
+octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, void* blob, size_t blob_bytes, octet_error* error);
+
+/* What the plan thinks of one algorithm for one convolution on one tier of this machine. */
+typedef struct octet_conv2d_candidate {
+  size_t struct_size;              /* in: sizeof(octet_conv2d_candidate) */
+  octet_conv_algorithm algorithm;
+  const char* kernel;              /* that would run; static string; null if refused */
+  int possible;                    /* 0: cannot compute this shape, or not exactly */
+  int chosen;                      /* 1 for the algorithm that octet_conv2d_pack takes */
+  double macs;                     /* multiply-accumulates that this algorithm does, padding and rounding up to tiles included */
+  double bytes;                    /* input, weights as packed and output, each once, and what is staged in the workspace, written and read */
+  double microseconds;             /* predicted for one thread, declared sizes and s8 or u8 output; 0 if refused */
+  double compute_microseconds;     /* its parts: dot products, */
+  double memory_microseconds;      /* traffic from the cache level or the memory where the operands live, as far as it cannot hide, */
+  double transform_microseconds;   /* Winograd's transforms, im2col's copies, layout conversion, the epilogue */
+  char reason[160];                /* why refused, or what limits it */
+} octet_conv2d_candidate;
+#define OCTET_CONV2D_CANDIDATE_INIT OCTET_INIT(octet_conv2d_candidate)
+
+/* The candidates, index 0, 1, ... until OCTET_BAD_SIZE. filter.data may be null: then the weights are assumed to be the worst. */
+octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa, size_t index, octet_conv2d_candidate* candidate, octet_error* error);
+
+/* As octet_gemm_desc: fields of the same name mean the same, with n = out_channels and lhs = the input tensor. */
+typedef struct octet_conv2d_desc {
+  size_t struct_size;                /* sizeof(octet_conv2d_desc) */
+  octet_conv2d_shape shape;          /* batch_max, in_h_max and in_w_max may differ from the packed filter's, the rest may not */
+  octet_layout lhs_layout;
+  octet_layout dst_layout;           /* of the residual too */
+  octet_type lhs_type, rhs_type, dst_type; /* lhs OCTET_S8 or OCTET_U8 */
+  octet_lhs_quant lhs_quant;         /* OCTET_LHS_STATIC, or OCTET_LHS_PER_TENSOR: one zero point and scale per image */
+  int32_t lhs_zero_point;
+  const void* packed;                /* blob from octet_conv2d_pack, borrowed until destroy */
+  size_t packed_bytes;
+
+  const int32_t* bias;
+  octet_requant requant;
+  const float* scales;
+  size_t scale_count;                /* 1 or out_channels */
+  const int32_t* multipliers;
+  const int32_t* shifts;
+  size_t multiplier_count;           /* 1 or out_channels */
+  const float* bias_f32;
+
+  int32_t dst_zero_point;
+  octet_activation activation;
+  float clamp_min, clamp_max;
+  float dst_scale;
+  octet_residual residual;
+  const uint8_t* lut;
+
+  octet_isa max_isa;
+  const char* kernel;
+  octet_allocator allocator;
+} octet_conv2d_desc;
+#ifdef __cplusplus
+#define OCTET_CONV2D_DESC_INIT []() { octet_conv2d_desc desc = {}; desc.struct_size = sizeof desc; desc.shape = OCTET_CONV2D_SHAPE_INIT; return desc; }()
+#else
+#define OCTET_CONV2D_DESC_INIT { .struct_size = sizeof(octet_conv2d_desc), .shape = OCTET_CONV2D_SHAPE_INIT }
+#endif
+
+typedef struct octet_conv2d_args {
+  size_t struct_size;                /* sizeof(octet_conv2d_args) */
+  size_t batch, in_h, in_w;          /* 1 .. declared; 0 means as declared */
+  size_t out_h, out_w;               /* what the caller believes the output size is: checked; 0 = not checked */
+
+  /* NHWC: stride = elements from one pixel to the next, 0 = dense; more than the channels to read or write a slice of a wider tensor.
+   * Rows and images follow each other without gaps. NCHW: dense, stride 0. */
+  const void* lhs;                   /* batch x in_h x in_w x in_channels */
+  size_t lhs_stride;
+  const int32_t* lhs_zero_points;    /* OCTET_LHS_PER_TENSOR: one per image; null = 0 */
+  const float* lhs_scales;           /* likewise; null = 1 */
+  void* dst;                         /* batch x out_h x out_w x out_channels; may not overlap an input, but be exactly the residual */
+  size_t dst_stride;
+  const void* residual;              /* as dst, of desc.residual.type */
+  size_t residual_stride;
+
+  void* workspace;
+  size_t workspace_bytes;
+  octet_parallel_for parallel_for;
+  void* parallel_context;
+  size_t concurrency;
+} octet_conv2d_args;
+#define OCTET_CONV2D_ARGS_INIT OCTET_INIT(octet_conv2d_args)
+
+typedef struct octet_conv2d octet_conv2d;
+
+octet_status octet_conv2d_create(const octet_conv2d_desc* desc, octet_conv2d** conv, octet_error* error);
+
+/* Workspace bytes for any run of at most these sizes (0 = as declared) and this concurrency (0 means 1). */
+octet_status octet_conv2d_workspace(const octet_conv2d* conv, size_t batch, size_t in_h, size_t in_w, size_t concurrency, size_t* bytes, octet_error* error);
+
+octet_status octet_conv2d_run(const octet_conv2d* conv, const octet_conv2d_args* args, octet_error* error);
+
+void octet_conv2d_destroy(octet_conv2d* conv);
+
+octet_conv_algorithm octet_conv2d_algorithm(const octet_conv2d* conv); /* OCTET_CONV_AUTO if conv is null */
+const char* octet_conv2d_kernel(const octet_conv2d* conv);            /* null if conv is null */
 
 /* ---- helpers ---------------------------------------------------------------------------------------------------------------- */
 

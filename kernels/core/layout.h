@@ -19,8 +19,10 @@ constexpr size_t divide_up(size_t value, size_t divisor) { return (value + divis
 constexpr size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 constexpr size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-// Which 8-bit integers an operand is made of. Flipping the top bit of a byte turns one into the other and moves the zero point by 128.
-enum class Domain : uint8_t { kS8, kU8 };
+// Which integers an operand is made of. Flipping the top bit of a byte turns s8 into u8 and back, and moves the zero point by 128. s16 is for
+// operands that Octet makes itself (Winograd).
+enum class Domain : uint8_t { kS8, kU8, kS16 };
+constexpr size_t domain_bytes(Domain domain) { return domain == Domain::kS16 ? 2 : 1; }
 
 struct RhsLayout {
   uint16_t width;  // lanes of a full panel
@@ -30,7 +32,7 @@ struct RhsLayout {
 
   constexpr size_t depth(size_t k) const { return round_up(k, kr); }
   constexpr size_t lanes(size_t n) const { return round_up(n, step); }
-  constexpr size_t bytes(size_t n, size_t k) const { return lanes(n) * depth(k); }
+  constexpr size_t bytes(size_t n, size_t k) const { return lanes(n) * depth(k) * domain_bytes(domain); }
   constexpr size_t panel_offset(size_t lane, size_t k) const { return lane / width * width * depth(k); }
   constexpr size_t panel_width(size_t lane, size_t n) const { return smaller(width, lanes(n) - lane / width * width); }
   constexpr bool operator==(const RhsLayout& o) const {
