@@ -29,20 +29,21 @@ function(octet_add_kernel tier)
 endfunction()
 
 # Portable loops over every weight or every accumulator: GCC 12 makes vectors of them only at -O3.
-set_property(SOURCE kernels/simd/portable.cc kernels/gemm/packed_rhs.cc kernels/gemm/gemm.cc APPEND PROPERTY COMPILE_OPTIONS -O3)
+set_property(SOURCE kernels/simd/portable.cc kernels/simd/portable_winograd.cc kernels/gemm/packed_rhs.cc kernels/gemm/gemm.cc APPEND PROPERTY COMPILE_OPTIONS -O3)
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
-  octet_add_kernel(AVX2 FLAGS -mavx2 SOURCES kernels/x86/avx2_s16s8_6x8x4.cc kernels/x86/avx2_row_ops.cc
+  octet_add_kernel(AVX2 FLAGS -mavx2 SOURCES kernels/x86/avx2_s16s8_6x8x4.cc kernels/x86/avx2_s16s16_6x16x2.cc kernels/x86/avx2_row_ops.cc kernels/x86/avx2_winograd.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_madd_epi16(a, a); return _mm256_extract_epi32(a, 0); }")
-  octet_add_kernel(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES kernels/x86/avxvnni_u8s8_6x16x4.cc
+  octet_add_kernel(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES kernels/x86/avxvnni_u8s8_6x16x4.cc kernels/x86/avxvnni_s16s16_6x16x2.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_dpbusd_avx_epi32(a, a, a); return _mm256_extract_epi32(a, 0); }")
   octet_add_kernel(AVX512VNNI FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
     SOURCES kernels/x86/avx512vnni_u8s8_6x64x4.cc kernels/x86/avxvnni_evex_u8s8_6x16x4.cc kernels/x86/avx512_row_ops.cc
+      kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avxvnni_evex_s16s16_6x16x2.cc kernels/x86/avx512_winograd.cc
     PROBE "#include <immintrin.h>\nint main() { __m512i a = _mm512_setzero_si512(); a = _mm512_dpbusd_epi32(a, a, a); return _mm512_reduce_add_epi32(a); }")
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).
     set_property(SOURCE kernels/x86/avx512vnni_u8s8_6x64x4.cc kernels/x86/avxvnni_evex_u8s8_6x16x4.cc
-      APPEND PROPERTY COMPILE_OPTIONS -Wno-maybe-uninitialized -Wno-uninitialized)
+      kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avxvnni_evex_s16s16_6x16x2.cc kernels/x86/avx512_winograd.cc APPEND PROPERTY COMPILE_OPTIONS -Wno-maybe-uninitialized -Wno-uninitialized)
   endif()
 endif()
 

@@ -41,6 +41,17 @@ constexpr const MicroKernel* kTable[] = {
 
 // s16 x s16, for Winograd. A null ends each list, so that none is ever empty.
 constexpr const MicroKernel* kWords[] = {
+#if defined(OCTET_AVX512VNNI)
+    &avx512vnni_s16s16_14x32x2,
+    &avxvnni_evex_s16s16_6x16x2,
+#endif
+#if defined(OCTET_AVXVNNI)
+    &avxvnni_s16s16_6x16x2,
+#endif
+#if defined(OCTET_AVX2)
+    &avx2_s16s16_6x16x2,
+#endif
+    &scalar_s16s16_4x4x2,
     nullptr,
 };
 
@@ -78,6 +89,19 @@ RhsLayout layout_of(Isa isa, bool rhs_u8) {
     case Isa::kI8mm: return rhs_u8 ? kI8mmU8Layout : kI8mmLayout;
   }
   return scalar_u8s8_4x4x4.rhs_layout;
+}
+
+RhsLayout word_layout_of(Isa isa) {
+  switch (isa) {
+    case Isa::kAvx2:
+    case Isa::kAvxVnni:
+    case Isa::kAvx512Vnni: return kX86WordLayout;
+    case Isa::kScalar: break;
+    case Isa::kNeon:
+    case Isa::kDotprod:
+    case Isa::kI8mm: return kArmWordLayout;
+  }
+  return kScalarWordLayout;
 }
 
 Isa smallest_isa(const RhsLayout& layout) {

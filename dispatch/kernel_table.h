@@ -27,6 +27,7 @@ bool supports(const CpuFeatures& cpu, const MicroKernel& kernel);
 
 // Layouts of all tiers, of this architecture and of others, so that weights can be packed for any tier anywhere.
 RhsLayout layout_of(Isa isa, bool rhs_u8);
+RhsLayout word_layout_of(Isa isa);  // of word_kernels()
 Isa smallest_isa(const RhsLayout& layout);  // that reads the layout; kScalar also stands for layouts that only tests use
 
 const char* isa_name(Isa isa);  // the value of OCTET_MAX_ISA

@@ -13,6 +13,9 @@ constexpr RhsLayout kDotprodLayout = {16, 8, 4, Domain::kS8};
 // SMULL and SMLAL2: a register holds one column of 16 depth steps.
 constexpr RhsLayout kNeonLayout = {4, 4, 16, Domain::kS8};
 
+// SMLAL by lane: two registers hold 4 columns of one depth step, as words. All tiers share it.
+constexpr RhsLayout kArmWordLayout = {8, 8, 1, Domain::kS16};
+
 extern const MicroKernel i8mm_s8s8_12x8x8;
 extern const MicroKernel i8mm_u8s8_12x8x8;
 extern const MicroKernel i8mm_u8u8_12x8x8;

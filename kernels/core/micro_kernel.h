@@ -4,6 +4,7 @@
 #include "kernels/core/finish.h"
 #include "kernels/core/layout.h"
 #include "kernels/core/lhs_rows.h"
+#include "kernels/core/winograd.h"
 
 namespace octet {
 
@@ -39,7 +40,7 @@ using MultiplyFn = void (*)(const Tile&);
 
 enum KernelFlags : uint8_t {
   kAnyLhs = 1,     // takes an lhs of the other sign too, flipped on the way
-  kNarrows = 2,    // multiply can finish to 8 bits
+  kNarrows = 2,    // multiply can finish to 8 bits; of a kernel of words, its winograd->output
   kNoLeast = 4,    // exact only if no weight is -128
   kTestsOnly = 8,  // never selected, only forced
 };
@@ -59,6 +60,7 @@ struct MicroKernel {
   MultiplyFn multiply;
   FinishFn finish;
   const RowOps* row_ops;
+  const WinogradOps* winograd = nullptr;
 
   constexpr bool is(KernelFlags flag) const { return flags & flag; }
 };

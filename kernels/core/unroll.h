@@ -17,7 +17,7 @@ struct Int {
 // Spelled out: a recursion would be inlined level by level, a quarter more time to compile a kernel.
 template <int n, typename F>
 OCTET_INLINE inline void unroll(const F& f) {
-  static_assert(n <= 8, "add lines");
+  static_assert(n <= 14, "add lines");
   if constexpr (n > 0) f(Int<0>{});
   if constexpr (n > 1) f(Int<1>{});
   if constexpr (n > 2) f(Int<2>{});
@@ -26,6 +26,12 @@ OCTET_INLINE inline void unroll(const F& f) {
   if constexpr (n > 5) f(Int<5>{});
   if constexpr (n > 6) f(Int<6>{});
   if constexpr (n > 7) f(Int<7>{});
+  if constexpr (n > 8) f(Int<8>{});
+  if constexpr (n > 9) f(Int<9>{});
+  if constexpr (n > 10) f(Int<10>{});
+  if constexpr (n > 11) f(Int<11>{});
+  if constexpr (n > 12) f(Int<12>{});
+  if constexpr (n > 13) f(Int<13>{});
 }
 
 }  // namespace

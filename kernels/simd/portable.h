@@ -4,8 +4,10 @@
 
 #include "kernels/core/finish.h"
 #include "kernels/core/lhs_rows.h"
+#include "kernels/core/winograd.h"
 
 namespace octet {
 extern const RowOps portable_row_ops;
 void portable_finish(const Finish& finish, const FinishTile& tile);
+extern const WinogradOps portable_winograd;
 }  // namespace octet

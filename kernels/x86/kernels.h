@@ -9,14 +9,24 @@ namespace octet {
 // the ymm kernels stride through memory and use a quarter of the L1 cache's sets.
 constexpr RhsLayout kX86Layout = {16, 16, 4, Domain::kS8};
 
+// Words: a group is a cache line again, 16 columns x 2 depth steps.
+constexpr RhsLayout kX86WordLayout = {16, 16, 2, Domain::kS16};
+
 extern const MicroKernel avx512vnni_u8s8_6x64x4;
 extern const MicroKernel avxvnni_u8s8_6x16x4;
 extern const MicroKernel avxvnni_evex_u8s8_6x16x4;
 extern const MicroKernel avx2_s16s8_6x8x4;
 
+extern const MicroKernel avx512vnni_s16s16_14x32x2;
+extern const MicroKernel avxvnni_s16s16_6x16x2;
+extern const MicroKernel avxvnni_evex_s16s16_6x16x2;
+extern const MicroKernel avx2_s16s16_6x16x2;
+
 extern const RowOps avx2_row_ops;
 void avx2_finish(const Finish& finish, const FinishTile& tile);
+extern const WinogradOps avx2_winograd;
 extern const RowOps avx512_row_ops;
 void avx512_finish(const Finish& finish, const FinishTile& tile);
+extern const WinogradOps avx512_winograd;
 
 }  // namespace octet

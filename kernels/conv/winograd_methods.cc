@@ -1,0 +1,34 @@
+// The exact schemes, and each as a method.
+#include "kernels/conv/winograd.h"
+
+namespace octet {
+namespace {
+
+constexpr WinogradScheme k2x2 = {Winograd::k2x2, 4, 2, 1, {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}}, 1 << 22};
+constexpr WinogradScheme k4x4 = {Winograd::k4x4, 6, 4, 1, {{6, 0, 0}, {-4, -4, -4}, {-4, 4, -4}, {1, 2, 4}, {1, -2, 4}, {0, 0, 6}}, 1 << 18};
+constexpr WinogradScheme k2x2Stride2 = {Winograd::k2x2Stride2, 5, 2, 2, {{1, 0, 0}, {1, 0, 1}, {0, 0, 1}, {0, 1, 0}, {0, 1, 0}}, INT32_MAX};
+
+template <const WinogradScheme& s>
+constexpr ConvMethod method(const char* name) {
+  return {name,
+          [](const ConvShape& shape, bool weight_zero_points) { return winograd_refuse(s, shape, weight_zero_points); },
+          [](const RhsLayout& layout, const ConvShape& shape) { return winograd_payload_bytes(s, layout, shape); },
+          [](const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float*, uint8_t* payload) {
+            winograd_pack(s, layout, shape, filter, payload);
+          },
+          [](const ConvPlan& plan) {
+            // Groups are not cut: their channels need not be a multiple of anything.
+            const size_t strip = larger(plan.kernel->nr, plan.kernel->rhs_layout.width);
+            return ConvGrain{s.out, plan.shape.groups == 1 ? strip : plan.shape.group_out()};
+          },
+          [](const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) { return winograd_task_workspace(s, plan, out_h, out_w); },
+          [](const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) { winograd_run(s, plan, run, task, workspace); }};
+}
+
+}  // namespace
+
+const ConvMethod winograd_2x2_method = method<k2x2>("winograd2x2");
+const ConvMethod winograd_4x4_method = method<k4x4>("winograd4x4");
+const ConvMethod winograd_2x2_s2_method = method<k2x2Stride2>("winograd2x2_s2");
+
+}  // namespace octet

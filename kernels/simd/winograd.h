@@ -1,0 +1,201 @@
+// Winograd's transforms, one text for all ISAs: vectors of GCC's and Clang's extension, in which + is an instruction and wraps. What an ISA adds is a
+// struct that names its vectors and widens bytes:
+//
+//     struct Lanes {
+//       typedef uint16_t Words __attribute__((vector_size(..)));   // one input channel per lane
+//       typedef uint32_t Sums __attribute__((vector_size(..)));    // one output channel per lane
+//       static Words widen_u8(const uint8_t*), widen_s8(const uint8_t*);
+//     };
+//
+// A form is its 1-D transforms, which run over columns and then over lines, and the factor that its products carry.
+#pragma once
+
+#include <string.h>
+
+#include "kernels/core/unroll.h"
+#include "kernels/core/winograd.h"
+
+namespace octet {
+namespace {
+
+// F(2,3): products carry 4.
+struct Form2x2 {
+  static constexpr int kPatch = 4, kOut = 2;
+  static constexpr int kCentre[kPatch] = {0, 2, 0, 0};  // what each line of the transform makes of ones
+  template <typename V>
+  OCTET_INLINE static inline void input(const V* d, V* t) {
+    t[0] = d[0] - d[2];
+    t[1] = d[1] + d[2];
+    t[2] = d[2] - d[1];
+    t[3] = d[3] - d[1];
+  }
+  template <typename V>
+  OCTET_INLINE static inline void output(const V* m, V* y) {
+    y[0] = m[0] + m[1] + m[2];
+    y[1] = m[1] - m[2] + m[3];
+  }
+  template <typename V, typename Signed>
+  OCTET_INLINE static inline V recover(V y) {
+    return (V)((Signed)y >> 2);
+  }
+};
+
+// F(4,3): products carry 576 = 9 * 64. 0x38E38E39 * 9 = 1 modulo 2^32, so nothing is lost as long as 64 y fits.
+struct Form4x4 {
+  static constexpr int kPatch = 6, kOut = 4;
+  static constexpr int kCentre[kPatch] = {0, -6, 0, 0, 0, 0};
+  template <typename V>
+  OCTET_INLINE static inline void input(const V* d, V* t) {
+    const V c = d[4] - d[2], e = d[3] - d[1], e2 = e + e;
+    const V a = d[4] - (d[2] << 2), b = d[3] - (d[1] << 2);
+    t[0] = ((d[0] - d[2]) << 2) + c;
+    t[1] = a + b;
+    t[2] = a - b;
+    t[3] = c + e2;
+    t[4] = c - e2;
+    t[5] = d[5] - d[3] - (e2 + e2);
+  }
+  template <typename V>
+  OCTET_INLINE static inline void output(const V* m, V* y) {
+    const V s = m[1] + m[2], d = m[1] - m[2], s2 = m[3] + m[4], d2 = m[3] - m[4];
+    y[0] = m[0] + s + s2;
+    y[1] = d + (d2 + d2);
+    y[2] = s + (s2 << 2);
+    y[3] = d + (d2 << 3) + (m[5] << 2);
+  }
+  template <typename V, typename Signed>
+  OCTET_INLINE static inline V recover(V y) {
+    return (V)((Signed)(y * 0x38E38E39u) >> 6);
+  }
+};
+
+// Stride 2: two outputs read x0..x4, of which x0 x2 x4 meet the outer weights, in three products, and x1 x3 the middle one. Products carry 1.
+struct Form2x2Stride2 {
+  static constexpr int kPatch = 5, kOut = 2;
+  static constexpr int kCentre[kPatch] = {0, 1, 0, 1, 1};
+  template <typename V>
+  OCTET_INLINE static inline void input(const V* d, V* t) {
+    t[0] = d[0] - d[2];
+    t[1] = d[2];
+    t[2] = d[4] - d[2];
+    t[3] = d[1];
+    t[4] = d[3];
+  }
+  template <typename V>
+  OCTET_INLINE static inline void output(const V* m, V* y) {
+    y[0] = m[0] + m[1] + m[3];
+    y[1] = m[1] + m[2] + m[4];
+  }
+  template <typename V, typename Signed>
+  OCTET_INLINE static inline V recover(V y) {
+    return y;
+  }
+};
+
+// One vector of channels of one patch.
+template <typename Form, typename Lanes, bool is_u8>
+OCTET_INLINE inline void input_lanes(const uint8_t* const* pixels, size_t offset, uint16_t* out, size_t tap_stride) {
+  using Words = typename Lanes::Words;
+  constexpr int n = Form::kPatch;
+  Words lines[n][n];
+  unroll<n>([&](auto x) OCTET_INLINE {
+    Words d[n], t[n];
+    unroll<n>([&](auto y) OCTET_INLINE {
+      const uint8_t* const bytes = pixels[y * n + x] + offset;
+      d[y] = is_u8 ? Lanes::widen_u8(bytes) : Lanes::widen_s8(bytes);
+    });
+    Form::input(d, t);
+    unroll<n>([&](auto y) OCTET_INLINE { lines[y][x] = t[y]; });
+  });
+  unroll<n>([&](auto y) OCTET_INLINE {
+    Words t[n];
+    Form::input(lines[y], t);
+    unroll<n>([&](auto x) OCTET_INLINE {
+      constexpr uint16_t centre = (uint16_t)(is_u8 ? 128 * Form::kCentre[y.value] * Form::kCentre[x.value] : 0);
+      if constexpr (centre != 0) t[x] -= centre;
+      memcpy(out + (size_t)(y * n + x) * tap_stride, &t[x], sizeof t[x]);
+    });
+  });
+}
+
+template <typename Form, typename Lanes, bool is_u8>
+void input_channels(const WinogradInput& in) {
+  constexpr size_t lanes = sizeof(typename Lanes::Words) / 2;
+  constexpr int taps = Form::kPatch * Form::kPatch;
+  uint16_t* const out = (uint16_t*)in.taps;
+  if (in.channels < lanes) {
+    uint8_t bytes[taps][lanes];
+    const uint8_t* pixels[taps];
+    memset(bytes, 0, sizeof bytes);
+    for (int i = 0; i < taps; ++i) {
+      memcpy(bytes[i], in.pixels[i], in.channels);
+      pixels[i] = bytes[i];
+    }
+    input_lanes<Form, Lanes, is_u8>(pixels, 0, out, in.tap_stride);
+    return;
+  }
+  for (size_t c = 0; c < in.channels; c += lanes) {
+    // The last vector overlaps the one before it rather than leave the pixel.
+    const size_t first = c + lanes > in.channels ? in.channels - lanes : c;
+    input_lanes<Form, Lanes, is_u8>(in.pixels, first, out + first, in.tap_stride);
+  }
+}
+
+template <typename Form, typename Lanes>
+void input_tile(const WinogradInput& in) {
+  if (in.is_u8)
+    input_channels<Form, Lanes, true>(in);
+  else
+    input_channels<Form, Lanes, false>(in);
+}
+
+// One vector of columns: what the products stand for, + init.
+template <typename Form, typename Lanes>
+OCTET_INLINE inline void output_lanes(const WinogradOutput& o, size_t column, typename Lanes::Sums (&out)[Form::kOut][Form::kOut]) {
+  using Sums = typename Lanes::Sums;
+  typedef int32_t Signed __attribute__((vector_size(sizeof(Sums))));
+  constexpr int n = Form::kPatch, m = Form::kOut;
+  const int32_t* const products = o.products + column;
+  Sums lines[m][n];
+  unroll<n>([&](auto x) OCTET_INLINE {
+    Sums d[n], t[m];
+    unroll<n>([&](auto y) OCTET_INLINE { memcpy(&d[y], products + (size_t)(y * n + x) * o.tap_stride, sizeof d[y]); });
+    Form::output(d, t);
+    unroll<m>([&](auto y) OCTET_INLINE { lines[y][x] = t[y]; });
+  });
+  unroll<m>([&](auto y) OCTET_INLINE {
+    Sums t[m];
+    Form::output(lines[y], t);
+    unroll<m>([&](auto x) OCTET_INLINE {
+      Sums init;
+      memcpy(&init, o.init + (size_t)(y * m + x) * o.init_stride + column, sizeof init);
+      out[y][x] = Form::template recover<Sums, Signed>(t[x]) + init;
+    });
+  });
+}
+
+// The s32 exit of one vector of columns.
+template <typename Sums, int m>
+OCTET_INLINE inline void store_lanes(const WinogradOutput& o, size_t column, const Sums (&out)[m][m]) {
+  const size_t lanes = sizeof(Sums) / 4, count = o.cols - column < lanes ? o.cols - column : lanes;
+  for (size_t y = 0; y < o.height; ++y)
+    for (size_t x = 0; x < o.width; ++x) {
+      uint8_t* const dst = (uint8_t*)o.dst + y * o.dst_line + x * o.dst_pixel + 4 * column;
+      if (count == lanes)
+        memcpy(dst, &out[y][x], sizeof(Sums));
+      else
+        memcpy(dst, &out[y][x], 4 * count);
+    }
+}
+
+template <typename Form, typename Lanes>
+void output_s32(const WinogradOutput& o) {
+  for (size_t column = 0; column < o.cols; column += sizeof(typename Lanes::Sums) / 4) {
+    typename Lanes::Sums out[Form::kOut][Form::kOut];
+    output_lanes<Form, Lanes>(o, column, out);
+    store_lanes(o, column, out);
+  }
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,41 @@
+// Winograd's transforms on ymm, for the tiers without AVX-512.
+#include <immintrin.h>
+
+#include "kernels/simd/winograd.h"
+#include "kernels/x86/exits_ymm.h"
+#include "kernels/x86/kernels.h"
+
+namespace octet {
+namespace {
+
+struct Lanes {
+  typedef uint16_t Words __attribute__((vector_size(32)));
+  typedef uint32_t Sums __attribute__((vector_size(32)));
+  OCTET_INLINE static inline Words widen_u8(const uint8_t* bytes) { return (Words)_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i*)bytes)); }
+  OCTET_INLINE static inline Words widen_s8(const uint8_t* bytes) { return (Words)_mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)bytes)); }
+};
+
+template <typename Form>
+void output_tile(const WinogradOutput& o) {
+  if (!o.scale) return output_s32<Form, Lanes>(o);
+  constexpr int m = Form::kOut;
+  const NarrowYmm narrow(*o.narrow);
+  __m128i words[2][m][m];
+  for (size_t v = 0; 8 * v < o.cols; ++v) {
+    Lanes::Sums out[m][m];
+    output_lanes<Form, Lanes>(o, 8 * v, out);
+    const __m256 scale = _mm256_loadu_ps(o.scale + 8 * v);
+    unroll<m>([&](auto y) OCTET_INLINE { unroll<m>([&](auto x) OCTET_INLINE { words[v][y][x] = narrow.words((__m256i)out[y][x], scale); }); });
+  }
+  const size_t high = o.cols > 8;
+  for (size_t y = 0; y < o.height; ++y)
+    for (size_t x = 0; x < o.width; ++x)
+      store_bytes((uint8_t*)o.dst + y * o.dst_line + x * o.dst_pixel, narrow.bytes(words[0][y][x], words[high][y][x]), o.cols);
+}
+
+}  // namespace
+
+const WinogradOps avx2_winograd = {{input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>},
+                                   {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>}};
+
+}  // namespace octet

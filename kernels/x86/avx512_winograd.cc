@@ -1,0 +1,63 @@
+// Winograd's transforms on zmm.
+#include <immintrin.h>
+
+#include "kernels/simd/winograd.h"
+#include "kernels/x86/kernels.h"
+
+namespace octet {
+namespace {
+
+struct Lanes {
+  typedef uint16_t Words __attribute__((vector_size(64)));
+  typedef uint32_t Sums __attribute__((vector_size(64)));
+  OCTET_INLINE static inline Words widen_u8(const uint8_t* bytes) { return (Words)_mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i*)bytes)); }
+  OCTET_INLINE static inline Words widen_s8(const uint8_t* bytes) { return (Words)_mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i*)bytes)); }
+};
+
+// Two outputs side by side make one register of bytes: 2 x 32 columns.
+template <int m>
+OCTET_INLINE inline void store_narrow(const WinogradOutput& o, const __m512i (&q)[2][m][m]) {
+  const Narrow& narrow = *o.narrow;
+  const __mmask32 mask = 0xffffffffu >> (32 - o.cols);
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m512i zero_point = _mm512_set1_epi16((short)narrow.zero_point);
+  const __m512i lo = _mm512_set1_epi8((char)narrow.lo), hi = _mm512_set1_epi8((char)narrow.hi);
+  const size_t high = o.cols > 16;
+  for (size_t y = 0; y < o.height; ++y)
+    for (size_t x = 0; x < o.width; x += 2) {
+      const __m512i even = _mm512_adds_epi16(_mm512_packs_epi32(q[0][y][x], q[high][y][x]), zero_point);
+      const __m512i odd = _mm512_adds_epi16(_mm512_packs_epi32(q[0][y][x + 1], q[high][y][x + 1]), zero_point);
+      const __m512i out = narrow.dst_u8 ? _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(even, odd), lo), hi)
+                                        : _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(even, odd), lo), hi);
+      const __m512i bytes = _mm512_permutexvar_epi32(order, out);
+      uint8_t* const dst = (uint8_t*)o.dst + y * o.dst_line + x * o.dst_pixel;
+      _mm256_mask_storeu_epi8(dst, mask, _mm512_castsi512_si256(bytes));
+      if (x + 1 < o.width) _mm256_mask_storeu_epi8(dst + o.dst_pixel, mask, _mm512_extracti64x4_epi64(bytes, 1));
+    }
+}
+
+template <typename Form>
+void output_tile(const WinogradOutput& o) {
+  if (!o.scale) return output_s32<Form, Lanes>(o);
+  constexpr int m = Form::kOut;
+  __m512i q[2][m][m];
+  for (size_t v = 0; 16 * v < o.cols; ++v) {
+    Lanes::Sums out[m][m];
+    output_lanes<Form, Lanes>(o, 16 * v, out);
+    const __m512 scale = _mm512_loadu_ps(o.scale + 16 * v);
+    unroll<m>([&](auto y) OCTET_INLINE {
+      unroll<m>([&](auto x) OCTET_INLINE {
+        const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps((__m512i)out[y][x]), scale);
+        q[v][y][x] = _mm512_cvt_roundps_epi32(scaled, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+      });
+    });
+  }
+  store_narrow<m>(o, q);
+}
+
+}  // namespace
+
+const WinogradOps avx512_winograd = {{input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>},
+                                     {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>}};
+
+}  // namespace octet
