@@ -3,34 +3,21 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <set>
 
 #include "support/gemm_case.h"
+#include "support/refused.h"
 
 namespace octet_test {
 namespace {
-
-std::set<octet_status> reached;
 
 class EveryStatus : public testing::Environment {
   void TearDown() override {
     if (testing::GTEST_FLAG(filter) != "*") return;
     for (int status = OCTET_NULL_POINTER; status <= OCTET_OUT_OF_MEMORY; ++status)
-      EXPECT_TRUE(reached.count(static_cast<octet_status>(status))) << octet_status_name(static_cast<octet_status>(status)) << " is reached by no test";
+      EXPECT_TRUE(reached().count(static_cast<octet_status>(status))) << octet_status_name(static_cast<octet_status>(status)) << " is reached by no test";
   }
 };
 const testing::Environment* const every_status = testing::AddGlobalTestEnvironment(new EveryStatus);
-
-// `call` fails with `status` and says `argument`; without an error to fill it fails alike.
-void expect_refused(octet_status status, const char* argument, const std::function<octet_status(octet_error*)>& call) {
-  octet_error error = {OCTET_OK, ""};
-  const octet_status got = call(&error);
-  EXPECT_EQ(octet_status_name(got), std::string(octet_status_name(status))) << error.message;
-  EXPECT_EQ(error.status, status);
-  EXPECT_NE(std::string(error.message).find(argument), std::string::npos) << "'" << error.message << "' does not name " << argument;
-  EXPECT_EQ(call(nullptr), status);
-  reached.insert(got);
-}
 
 constexpr size_t kM = 5, kN = 6, kK = 7, kBatch = 2;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
@@ -83,13 +70,6 @@ void create_refuses(octet_status status, const char* argument, const Edit& edit)
     EXPECT_EQ(gemm, nullptr);
     return got;
   });
-}
-
-// Values outside an enumeration, as a C caller can pass them.
-template <typename Enum>
-void set_raw(Enum* field, int value) {
-  static_assert(sizeof(Enum) == sizeof value, "enumerations are ints in the C ABI");
-  std::memcpy(field, &value, sizeof value);
 }
 
 TEST(BadInput, NothingIsWrongWithTheProduct) {

@@ -2,49 +2,13 @@
 
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <ostream>
-#include <random>
 #include <thread>
 
 #include "support/reference.h"
 
 namespace octet_test {
 namespace {
-
-const char* name_of(octet_type type) {
-  switch (type) {
-    case OCTET_S8: return "s8";
-    case OCTET_U8: return "u8";
-    case OCTET_S32: return "s32";
-    case OCTET_F32: return "f32";
-  }
-  return "none";
-}
-
-constexpr int32_t kResidualZeroPoint = 5, kIntermediateZeroPoint = -3;
-constexpr float kResidualScale = 0.7f, kDstScale = 0.05f;
-// TFLite's ADD: both inputs at about half of the common scale, the sum back from 2^20.
-constexpr TfliteAdd kAdd = {kIntermediateZeroPoint, 1932735283, -1, kResidualZeroPoint, 1503238553, -1, 1288490189, -18};
-
-int32_t dst_zero_point(octet_type dst) { return dst == OCTET_U8 ? 3 : dst == OCTET_S8 ? -10 : 0; }
-int32_t intermediate_zero_point(octet_type dst) { return dst == OCTET_U8 ? -kIntermediateZeroPoint : kIntermediateZeroPoint; }
-
-struct Bounds {
-  double lo, hi;
-};
-Bounds clamp_of(const GemmCase& c) {
-  const bool f32 = c.dst == OCTET_F32;
-  const double infinity = std::numeric_limits<double>::infinity(), zero = f32 ? 0 : dst_zero_point(c.dst);
-  const double lo = f32 ? -infinity : least(c.dst), hi = f32 ? infinity : most(c.dst);
-  switch (c.activation) {
-    case OCTET_ACTIVATION_NONE: break;
-    case OCTET_ACTIVATION_RELU: return {zero, hi};
-    case OCTET_ACTIVATION_RELU6: return {zero, f32 ? 6 : std::min<double>(hi, zero + round_half_even(fl(6.0 / kDstScale)))};
-    case OCTET_ACTIVATION_CLAMP: return f32 ? Bounds{-0.5, 1.25} : Bounds{zero + 1, zero + 37};
-  }
-  return {lo, hi};
-}
 
 Placement placed(const GemmCase& c, size_t batch, size_t rows, size_t cols, size_t extra) {
   const size_t pad = c.padded ? extra : 0;
@@ -70,28 +34,17 @@ const Pointer* pointers(std::vector<Pointer>* array, const Guarded& memory, cons
 
 }  // namespace
 
-bool is_8bit(octet_type type) { return type == OCTET_S8 || type == OCTET_U8; }
-int32_t least(octet_type type) { return type == OCTET_U8 ? 0 : -128; }
-int32_t most(octet_type type) { return type == OCTET_U8 ? 255 : 127; }
-size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
-
 std::ostream& operator<<(std::ostream& out, const GemmCase& c) {
   static const char* const kData[] = {"random", "least*least", "least*most", "most*least", "most*most"};
   out << (c.kernel ? c.kernel : "best kernel") << ' ' << c.m << 'x' << c.n << 'x' << c.k;
   if (c.batch > 1) out << " batch " << c.batch << (c.batching == Batching::kStrided ? " strided" : c.batching == Batching::kArrays ? " arrays" : " interleaved");
-  out << ' ' << name_of(c.lhs) << '*' << name_of(c.rhs) << "->" << name_of(c.dst) << ", data " << kData[static_cast<int>(c.data)] << ", seed " << c.seed;
+  out << ' ' << name_of(c.lhs) << '*' << name_of(c.rhs) << static_cast<const EpilogueCase&>(c) << ", data " << kData[static_cast<int>(c.data)] << ", seed " << c.seed;
   if (c.lhs_quant) out << ", lhs quant " << c.lhs_quant;
   if (c.lhs_zero_point) out << ", lhs zp " << c.lhs_zero_point;
   if (c.rhs_zero_points != ZeroPoints::kNone) out << ", rhs zp per " << (c.rhs_zero_points == ZeroPoints::kTensor ? "tensor" : "channel");
   if (c.order == OCTET_NK) out << ", NK";
   if (c.runtime_rhs) out << ", run-time rhs";
   if (c.shared_rhs) out << ", shared rhs";
-  if (c.requant == OCTET_REQUANT_TFLITE) out << ", tflite";
-  if (!c.per_channel) out << ", per tensor";
-  if (c.activation) out << ", activation " << c.activation;
-  if (c.residual) out << ", residual " << name_of(c.residual) << (c.residual_is_dst ? " = dst" : "");
-  if (c.lut) out << ", lut";
-  if (c.bias_f32) out << ", bias_f32";
   if (c.padded) out << ", padded";
   if (c.concurrency > 1) out << ", concurrency " << c.concurrency;
   return out;
@@ -107,10 +60,7 @@ Gemm::Gemm(const GemmCase& c, Side side, octet_allocator allocator) : c_(c), sid
 }
 
 void Gemm::generate() {
-  std::mt19937 random(c_.seed * 2654435761u + static_cast<uint32_t>(c_.m * 131 + c_.n * 17 + c_.k));
-  const auto fill = [&](std::vector<int32_t>* out, size_t count, int32_t lo, int32_t hi) {
-    for (size_t i = 0; i < count; ++i) out->push_back(static_cast<int32_t>(lo + static_cast<int64_t>(random() % (static_cast<uint32_t>(hi - lo) + 1u))));
-  };
+  Random random(c_.seed * 2654435761u + static_cast<uint32_t>(c_.m * 131 + c_.n * 17 + c_.k));
   const size_t matrices = c_.shared_rhs ? 1 : c_.batch;
 
   if (c_.lhs == OCTET_F32) {
@@ -119,40 +69,25 @@ void Gemm::generate() {
   } else {
     const bool low = c_.data == Data::kLeastLeast || c_.data == Data::kLeastMost, random_data = c_.data == Data::kRandom;
     const int32_t extreme = low ? least(c_.lhs) : most(c_.lhs);
-    fill(&ops_.lhs, c_.batch * c_.m * c_.k, random_data ? least(c_.lhs) : extreme, random_data ? most(c_.lhs) : extreme);
+    ops_.lhs = draw_integers(&random, c_.batch * c_.m * c_.k, random_data ? least(c_.lhs) : extreme, random_data ? most(c_.lhs) : extreme);
   }
   // A kernel may be exact only without -128; then that is its domain and its test.
   const MicroKernel* kernel = c_.kernel ? octet::find_kernel(c_.kernel) : nullptr;
   const int32_t rhs_least = least(c_.rhs) + (kernel && kernel->is(octet::kNoLeast) ? 1 : 0);
   const bool low = c_.data == Data::kLeastLeast || c_.data == Data::kMostLeast, random_data = c_.data == Data::kRandom;
   const int32_t extreme = low ? rhs_least : most(c_.rhs);
-  fill(&ops_.rhs, matrices * c_.k * c_.n, random_data ? rhs_least : extreme, random_data ? most(c_.rhs) : extreme);
-  if (c_.rhs_zero_points != ZeroPoints::kNone) fill(&ops_.rhs_zero_points, c_.rhs_zero_points == ZeroPoints::kTensor ? 1 : c_.n, least(c_.rhs), most(c_.rhs));
+  ops_.rhs = draw_integers(&random, matrices * c_.k * c_.n, random_data ? rhs_least : extreme, random_data ? most(c_.rhs) : extreme);
+  if (c_.rhs_zero_points != ZeroPoints::kNone) ops_.rhs_zero_points = draw_integers(&random, c_.rhs_zero_points == ZeroPoints::kTensor ? 1 : c_.n, least(c_.rhs), most(c_.rhs));
 
   const bool per_row = c_.lhs_quant == OCTET_LHS_PER_ROW;
   if (per_row || c_.lhs_quant == OCTET_LHS_PER_TENSOR) {
     const size_t count = c_.batch * (per_row ? c_.m : 1);
-    fill(&ops_.lhs_zero_points, count, least(c_.lhs), most(c_.lhs));
+    ops_.lhs_zero_points = draw_integers(&random, count, least(c_.lhs), most(c_.lhs));
     for (size_t i = 0; i < count && c_.dst != OCTET_S32; ++i) ops_.lhs_scales.push_back(0.25f + static_cast<float>(i % 7) * 0.3f);
   }
-  if (c_.bias) fill(&ops_.bias, c_.n, -100000, 100000);
-  if (c_.dst != OCTET_S32) {
-    const double magnitude = c_.data == Data::kRandom ? 5000 * std::sqrt(static_cast<double>(c_.k)) : 16000.0 * static_cast<double>(c_.k);
-    const double base = (c_.lhs == OCTET_F32 ? 2 : 100) / magnitude;
-    for (size_t n = 0; n < (c_.per_channel ? c_.n : 1); ++n) {
-      const double factors[] = {base, base / 4, 5.0, base / 100, base * 3};
-      int32_t multiplier, shift;
-      quantize_multiplier(factors[n % 5], &multiplier, &shift);
-      ops_.scales.push_back(fl(factors[n % 5]));
-      ops_.multipliers.push_back(multiplier);
-      ops_.shifts.push_back(shift);
-    }
-  }
-  if (c_.bias_f32)
-    for (size_t n = 0; n < c_.n; ++n) ops_.bias_f32.push_back(static_cast<float>(n % 11) * 0.37f - 1.5f);
-  if (c_.residual) fill(&ops_.residual, c_.batch * c_.m * c_.n, least(c_.residual), most(c_.residual));
-  if (c_.lut)
-    for (uint32_t i = 0; i < 256; ++i) ops_.lut.push_back(static_cast<uint8_t>(i * 167 + 13));
+  const double magnitude = c_.data == Data::kRandom ? 5000 * std::sqrt(static_cast<double>(c_.k)) : 16000.0 * static_cast<double>(c_.k);
+  ops_.epilogue = Epilogue(c_, c_.n, (c_.lhs == OCTET_F32 ? 2 : 100) / magnitude, &random);
+  if (c_.residual) ops_.residual = draw_integers(&random, c_.batch * c_.m * c_.n, least(c_.residual), most(c_.residual));
 }
 
 void Gemm::place() {
@@ -228,38 +163,6 @@ void Gemm::clear_dst() {
   if (c_.residual) scatter<uint8_t>(residual_at_, c_.residual_is_dst ? dst_ : residual_, ops_.residual);
 }
 
-uint32_t Gemm::finish(size_t n, size_t quant, int64_t acc, int32_t residual) const {
-  if (c_.dst == OCTET_S32) return static_cast<uint32_t>(acc);
-  const Bounds bounds = clamp_of(c_);
-  float scale = scale_of(n);
-  if (!ops_.lhs_scales.empty()) scale = fl(static_cast<double>(ops_.lhs_scales[quant]) * scale);
-  if (c_.dst == OCTET_F32) {
-    float value = fl(static_cast<double>(fl(static_cast<double>(acc))) * scale);
-    if (c_.bias_f32) value = fl(static_cast<double>(value) + ops_.bias_f32[n]);
-    if (value < bounds.lo) value = fl(bounds.lo);
-    if (value > bounds.hi) value = fl(bounds.hi);
-    uint32_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return bits;
-  }
-  const int32_t lo = static_cast<int32_t>(bounds.lo), hi = static_cast<int32_t>(bounds.hi), zero_point = dst_zero_point(c_.dst);
-  int64_t out;
-  if (c_.requant == OCTET_REQUANT_FLOAT) {
-    out = requantize(acc, scale, c_.residual ? fl(static_cast<double>(residual - kResidualZeroPoint) * kResidualScale) : 0, zero_point, lo, hi);
-  } else {
-    const size_t index = ops_.multipliers.size() == 1 ? 0 : n;
-    out = multiply_by_quantized_multiplier(static_cast<int32_t>(acc), ops_.multipliers[index], ops_.shifts[index]);
-    if (c_.residual) {
-      TfliteAdd add = kAdd;
-      add.product_zero_point = intermediate_zero_point(c_.dst);
-      out = tflite_add(static_cast<int32_t>(clamped(out + add.product_zero_point, least(c_.dst), most(c_.dst))), residual, add);
-    }
-    out = clamped(out + zero_point, lo, hi);
-  }
-  const uint8_t byte = static_cast<uint8_t>(out);
-  return c_.lut ? ops_.lut[byte] : byte;
-}
-
 void Gemm::compute() {
   std::vector<int64_t> row(c_.n);
   for (size_t b = 0; b < c_.batch; ++b)
@@ -275,14 +178,17 @@ void Gemm::compute() {
         lhs_zero_point = on_the_fly.zero_point;
         ops_.lhs_scales.assign(c_.batch, on_the_fly.scale);
       }
-      for (size_t n = 0; n < c_.n; ++n) row[n] = c_.bias ? ops_.bias[n] : 0;
+      for (size_t n = 0; n < c_.n; ++n) row[n] = ops_.epilogue.bias(n);
       const int32_t* rhs = &ops_.rhs[(c_.shared_rhs ? 0 : b) * c_.k * c_.n];
       const size_t zero_points = ops_.rhs_zero_points.size();
       for (size_t k = 0; k < c_.k; ++k) {
         const int64_t l = lhs[k] - lhs_zero_point;
         for (size_t n = 0; n < c_.n; ++n) row[n] += l * (rhs[k * c_.n + n] - (zero_points ? ops_.rhs_zero_points[zero_points == 1 ? 0 : n] : 0));
       }
-      for (size_t n = 0; n < c_.n; ++n) expected_.push_back(finish(n, quant, row[n], c_.residual ? ops_.residual[line * c_.n + n] : 0));
+      for (size_t n = 0; n < c_.n; ++n) {
+        const float* const lhs_scale = ops_.lhs_scales.empty() ? nullptr : &ops_.lhs_scales[quant];
+        expected_.push_back(ops_.epilogue.finish(n, lhs_scale, row[n], c_.residual ? ops_.residual[line * c_.n + n] : 0));
+      }
     }
 }
 
@@ -311,8 +217,6 @@ octet_status Gemm::pack() {
 }
 
 octet_status Gemm::create(octet_allocator allocator) {
-  const Guarded bias(ops_.bias, side_), scales(c_.lhs == OCTET_F32 || c_.requant == OCTET_REQUANT_FLOAT ? ops_.scales : std::vector<float>(), side_);
-  const Guarded multipliers(ops_.multipliers, side_), shifts(ops_.shifts, side_), bias_f32(ops_.bias_f32, side_), lut(ops_.lut, side_);
   octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
   d.kernel = c_.kernel;
   d.m_max = c_.m;
@@ -321,7 +225,6 @@ octet_status Gemm::create(octet_allocator allocator) {
   d.batch_max = c_.batch;
   d.lhs_type = c_.lhs;
   d.rhs_type = c_.rhs;
-  d.dst_type = c_.dst;
   d.lhs_quant = c_.lhs_quant;
   d.lhs_zero_point = c_.lhs_zero_point;
   if (!c_.runtime_rhs) {
@@ -329,30 +232,7 @@ octet_status Gemm::create(octet_allocator allocator) {
     d.packed_bytes = blob_.bytes();
   }
   d.rhs_order = c_.order;
-  if (c_.bias) d.bias = bias.data<int32_t>();
-  d.requant = c_.requant;
-  if (c_.dst != OCTET_S32 && c_.requant == OCTET_REQUANT_FLOAT) {
-    d.scales = scales.data<float>();
-    d.scale_count = ops_.scales.size();
-  }
-  if (c_.requant == OCTET_REQUANT_TFLITE) {
-    d.multipliers = multipliers.data<int32_t>();
-    d.shifts = shifts.data<int32_t>();
-    d.multiplier_count = ops_.multipliers.size();
-  }
-  if (c_.bias_f32) d.bias_f32 = bias_f32.data<float>();
-  d.dst_zero_point = dst_zero_point(c_.dst);
-  d.activation = c_.activation;
-  if (c_.activation == OCTET_ACTIVATION_CLAMP) {
-    d.clamp_min = fl(clamp_of(c_).lo);
-    d.clamp_max = fl(clamp_of(c_).hi);
-  }
-  d.dst_scale = kDstScale;
-  if (c_.residual) {
-    d.residual = {c_.residual,           kResidualZeroPoint,      kResidualScale,      intermediate_zero_point(c_.dst), kAdd.product_multiplier, kAdd.product_shift,
-                  kAdd.residual_multiplier, kAdd.residual_shift, kAdd.dst_multiplier, kAdd.dst_shift};
-  }
-  if (c_.lut) d.lut = lut.data();
+  const EpilogueArrays arrays = ops_.epilogue.describe(side_, &d);
   d.allocator = allocator;
   return octet_gemm_create(&d, &gemm_, &error_);
 }

@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <memory>
 
+#include "support/epilogue_case.h"
 #include "support/guarded.h"
 #include "support/kernels.h"
 
@@ -14,12 +15,10 @@ enum class Data { kRandom, kLeastLeast, kLeastMost, kMostLeast, kMostMost };  //
 enum class ZeroPoints { kNone, kTensor, kChannel };
 enum class Batching { kStrided, kInterleaved, kArrays };
 
-constexpr octet_type kNoResidual = octet_type(0);
-
-struct GemmCase {
+struct GemmCase : EpilogueCase {
   const char* kernel = nullptr;  // forced, and proved to have run
   size_t m = 1, n = 1, k = 1, batch = 1;
-  octet_type lhs = OCTET_U8, rhs = OCTET_S8, dst = OCTET_S32;
+  octet_type lhs = OCTET_U8, rhs = OCTET_S8;
   Data data = Data::kRandom;
   uint32_t seed = 1;
 
@@ -31,26 +30,12 @@ struct GemmCase {
   size_t n_declared = 0, k_declared = 0;  // run-time rhs; 0 = n, k
   bool shared_rhs = false;                // one matrix for the whole batch
 
-  bool bias = true;
-  bool per_channel = true;  // scales, multipliers
-  octet_requant requant = OCTET_REQUANT_FLOAT;
-  octet_activation activation = OCTET_ACTIVATION_NONE;
-  octet_type residual = kNoResidual;
-  bool residual_is_dst = false;
-  bool lut = false;
-  bool bias_f32 = false;
-
   bool padded = false;  // strides longer than a row
   Batching batching = Batching::kStrided;
   size_t concurrency = 1;
 };
 
 std::ostream& operator<<(std::ostream& out, const GemmCase& c);
-
-bool is_8bit(octet_type type);
-int32_t least(octet_type type);
-int32_t most(octet_type type);
-size_t element_bytes(octet_type type);
 
 // How the matrices of one operand lie in memory, in elements.
 struct Placement {
@@ -63,9 +48,9 @@ struct Placement {
 struct Operands {
   std::vector<int32_t> lhs, rhs;  // [batch][m][k], [batch or 1][k][n]
   std::vector<float> lhs_f32;
-  std::vector<int32_t> lhs_zero_points, rhs_zero_points, bias, multipliers, shifts, residual;
-  std::vector<float> lhs_scales, scales, bias_f32;
-  std::vector<uint8_t> lut;
+  std::vector<int32_t> lhs_zero_points, rhs_zero_points, residual;
+  std::vector<float> lhs_scales;
+  Epilogue epilogue;
 };
 
 // A created object with its arguments, ready to run. Everything that create copies is gone by then.
@@ -95,8 +80,6 @@ class Gemm {
   void compute();
   octet_status pack();
   octet_status create(octet_allocator allocator);
-  uint32_t finish(size_t n, size_t quant, int64_t acc, int32_t residual) const;
-  float scale_of(size_t n) const { return ops_.scales[ops_.scales.size() == 1 ? 0 : n]; }
 
   GemmCase c_;
   Side side_;

@@ -1,0 +1,125 @@
+#include "support/epilogue_case.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <ostream>
+
+#include "support/reference.h"
+
+namespace octet_test {
+namespace {
+
+constexpr int32_t kResidualZeroPoint = 5, kIntermediateZeroPoint = -3;
+constexpr float kResidualScale = 0.7f;
+// TFLite's ADD: both inputs at about half of the common scale, the sum back from 2^20.
+constexpr TfliteAdd kAdd = {kIntermediateZeroPoint, 1932735283, -1, kResidualZeroPoint, 1503238553, -1, 1288490189, -18};
+
+int32_t intermediate_zero_point(octet_type dst) { return dst == OCTET_U8 ? -kIntermediateZeroPoint : kIntermediateZeroPoint; }
+
+}  // namespace
+
+bool is_8bit(octet_type type) { return type == OCTET_S8 || type == OCTET_U8; }
+int32_t least(octet_type type) { return type == OCTET_U8 ? 0 : -128; }
+int32_t most(octet_type type) { return type == OCTET_U8 ? 255 : 127; }
+size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
+
+const char* name_of(octet_type type) {
+  switch (type) {
+    case OCTET_S8: return "s8";
+    case OCTET_U8: return "u8";
+    case OCTET_S32: return "s32";
+    case OCTET_F32: return "f32";
+  }
+  return "none";
+}
+
+int32_t dst_zero_point(octet_type dst) { return dst == OCTET_U8 ? 3 : dst == OCTET_S8 ? -10 : 0; }
+
+std::ostream& operator<<(std::ostream& out, const EpilogueCase& c) {
+  out << "->" << name_of(c.dst);
+  if (!c.bias) out << ", no bias";
+  if (c.requant == OCTET_REQUANT_TFLITE) out << ", tflite";
+  if (!c.per_channel) out << ", per tensor";
+  if (c.activation) out << ", activation " << c.activation;
+  if (c.residual) out << ", residual " << name_of(c.residual) << (c.residual_is_dst ? " = dst" : "");
+  if (c.lut) out << ", lut";
+  if (c.bias_f32) out << ", bias_f32";
+  return out;
+}
+
+std::vector<int32_t> draw_integers(Random* random, size_t count, int32_t lo, int32_t hi) {
+  std::vector<int32_t> out;
+  out.reserve(count);
+  for (size_t i = 0; i < count; ++i) out.push_back(static_cast<int32_t>(lo + static_cast<int64_t>((*random)() % (static_cast<uint32_t>(hi - lo) + 1u))));
+  return out;
+}
+
+Epilogue::Epilogue(const EpilogueCase& c, size_t channels, double base_scale, Random* random) : c_(c) {
+  if (c.bias) bias_ = draw_integers(random, channels, -100000, 100000);
+  if (c.dst != OCTET_S32) {
+    for (size_t n = 0; n < (c.per_channel ? channels : 1); ++n) {
+      const double factors[] = {base_scale, base_scale / 4, 5.0, base_scale / 100, base_scale * 3};
+      int32_t multiplier, shift;
+      quantize_multiplier(factors[n % 5], &multiplier, &shift);
+      scales_.push_back(fl(factors[n % 5]));
+      multipliers_.push_back(multiplier);
+      shifts_.push_back(shift);
+    }
+  }
+  if (c.bias_f32)
+    for (size_t n = 0; n < channels; ++n) bias_f32_.push_back(static_cast<float>(n % 11) * 0.37f - 1.5f);
+  if (c.lut)
+    for (uint32_t i = 0; i < 256; ++i) lut_.push_back(static_cast<uint8_t>(i * 167 + 13));
+}
+
+Epilogue::Bounds Epilogue::bounds() const {
+  const bool f32 = c_.dst == OCTET_F32;
+  const double infinity = std::numeric_limits<double>::infinity(), zero = f32 ? 0 : dst_zero_point(c_.dst);
+  const double lo = f32 ? -infinity : least(c_.dst), hi = f32 ? infinity : most(c_.dst);
+  switch (c_.activation) {
+    case OCTET_ACTIVATION_NONE: break;
+    case OCTET_ACTIVATION_RELU: return {zero, hi};
+    case OCTET_ACTIVATION_RELU6: return {zero, f32 ? 6 : std::min<double>(hi, zero + round_half_even(fl(6.0 / kDstScale)))};
+    case OCTET_ACTIVATION_CLAMP: return f32 ? Bounds{-0.5, 1.25} : Bounds{zero + 1, zero + 37};
+  }
+  return {lo, hi};
+}
+
+octet_residual Epilogue::residual() const {
+  return {c_.residual,          kResidualZeroPoint,       kResidualScale,      intermediate_zero_point(c_.dst), kAdd.product_multiplier,
+          kAdd.product_shift,   kAdd.residual_multiplier, kAdd.residual_shift, kAdd.dst_multiplier,             kAdd.dst_shift};
+}
+
+uint32_t Epilogue::finish(size_t n, const float* lhs_scale, int64_t acc, int32_t residual) const {
+  if (c_.dst == OCTET_S32) return static_cast<uint32_t>(acc);
+  const Bounds limits = bounds();
+  const size_t channel = c_.per_channel ? n : 0;
+  const float scale = lhs_scale ? fl(static_cast<double>(*lhs_scale) * scales_[channel]) : scales_[channel];
+  if (c_.dst == OCTET_F32) {
+    float value = fl(static_cast<double>(fl(static_cast<double>(acc))) * scale);
+    if (c_.bias_f32) value = fl(static_cast<double>(value) + bias_f32_[n]);
+    if (value < limits.lo) value = fl(limits.lo);
+    if (value > limits.hi) value = fl(limits.hi);
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+  }
+  const int32_t lo = static_cast<int32_t>(limits.lo), hi = static_cast<int32_t>(limits.hi), zero_point = dst_zero_point(c_.dst);
+  int64_t out;
+  if (c_.requant == OCTET_REQUANT_FLOAT) {
+    out = requantize(acc, scale, c_.residual ? fl(static_cast<double>(residual - kResidualZeroPoint) * kResidualScale) : 0, zero_point, lo, hi);
+  } else {
+    out = multiply_by_quantized_multiplier(static_cast<int32_t>(acc), multipliers_[channel], shifts_[channel]);
+    if (c_.residual) {
+      TfliteAdd add = kAdd;
+      add.product_zero_point = intermediate_zero_point(c_.dst);
+      out = tflite_add(static_cast<int32_t>(clamped(out + add.product_zero_point, least(c_.dst), most(c_.dst))), residual, add);
+    }
+    out = clamped(out + zero_point, lo, hi);
+  }
+  const uint8_t byte = static_cast<uint8_t>(out);
+  return c_.lut ? lut_[byte] : byte;
+}
+
+}  // namespace octet_test
