@@ -56,6 +56,11 @@ constexpr const MicroKernel* kWords[] = {
 };
 
 constexpr const DepthwiseKernel* kDepthwise[] = {
+#if defined(OCTET_AVX512VNNI)
+    &avx512vnni_u8s8_dw64,
+    &avxvnni_evex_u8s8_dw32,
+#endif
+    &scalar_u8s8_dw16,
     nullptr,
 };
 
@@ -77,6 +82,7 @@ const MicroKernel* find_kernel(const char* name) {
 }
 
 bool supports(const CpuFeatures& cpu, const MicroKernel& kernel) { return cpu.isas & mask_of(kernel.isa); }
+bool supports(const CpuFeatures& cpu, const DepthwiseKernel& kernel) { return cpu.isas & mask_of(kernel.isa); }
 
 RhsLayout layout_of(Isa isa, bool rhs_u8) {
   switch (isa) {
@@ -103,6 +109,8 @@ RhsLayout word_layout_of(Isa isa) {
   }
   return kScalarWordLayout;
 }
+
+RhsLayout depthwise_layout_of(Isa) { return kDepthwiseLayout; }
 
 Isa smallest_isa(const RhsLayout& layout) {
   constexpr Isa kSmallest[] = {Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm};

@@ -24,10 +24,12 @@ DepthwiseList depthwise_kernels();
 const MicroKernel* find_kernel(const char* name);  // null if there is none
 
 bool supports(const CpuFeatures& cpu, const MicroKernel& kernel);
+bool supports(const CpuFeatures& cpu, const DepthwiseKernel& kernel);
 
 // Layouts of all tiers, of this architecture and of others, so that weights can be packed for any tier anywhere.
 RhsLayout layout_of(Isa isa, bool rhs_u8);
 RhsLayout word_layout_of(Isa isa);  // of word_kernels()
+RhsLayout depthwise_layout_of(Isa isa);  // the same for all
 Isa smallest_isa(const RhsLayout& layout);  // that reads the layout; kScalar also stands for layouts that only tests use
 
 const char* isa_name(Isa isa);  // the value of OCTET_MAX_ISA

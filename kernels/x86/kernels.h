@@ -1,7 +1,7 @@
 // Every x86 kernel reads one rhs layout, so a blob packed for any x86 tier runs on all of them.
 #pragma once
 
-#include "kernels/core/micro_kernel.h"
+#include "kernels/core/depthwise_kernel.h"
 
 namespace octet {
 
@@ -21,6 +21,9 @@ extern const MicroKernel avx512vnni_s16s16_14x32x2;
 extern const MicroKernel avxvnni_s16s16_6x16x2;
 extern const MicroKernel avxvnni_evex_s16s16_6x16x2;
 extern const MicroKernel avx2_s16s16_6x16x2;
+
+extern const DepthwiseKernel avx512vnni_u8s8_dw64;
+extern const DepthwiseKernel avxvnni_evex_u8s8_dw32;
 
 extern const RowOps avx2_row_ops;
 void avx2_finish(const Finish& finish, const FinishTile& tile);

@@ -1,0 +1,270 @@
+// Depthwise convolution: each output channel reads one input channel. Block of channels by block of channels, since a block's weights are prepared once and
+// its part of a pixel is a cache line; within one, output line by output line (pair by pair, in the walk of a 3x3).
+//
+// The input is read where it lies, by a pointer per input line (or per tap). Lines and columns outside are read from the zero point's row. A line is
+// copied into the workspace only if reading whole vectors would leave the input (the last line, mostly) or if several output channels share an
+// input channel; then the copy holds one byte per output channel and everything goes on as before.
+#include <string.h>
+
+#include "kernels/conv/conv.h"
+
+namespace octet {
+namespace {
+
+constexpr size_t kPanel = kDepthwiseLayout.width;
+constexpr size_t kStaged = kPanel;  // bytes of a staged pixel
+constexpr size_t kStrip = 16;       // columns between two calls of the epilogue
+
+// ---- packing
+
+// Walks need the taps of a column together.
+bool by_columns(const ConvShape& s) { return s.kernel_h == 3 && s.kernel_w == 3; }
+size_t groups_of(const ConvShape& s) { return by_columns(s) ? 3 : divide_up(s.taps(), 4); }
+size_t slot_of(const ConvShape& s, size_t ky, size_t kx) { return by_columns(s) ? 4 * kx + ky : ky * s.kernel_w + kx; }
+size_t multiplier_of(const ConvShape& s) { return s.group_out(); }
+
+const char* refuse(const ConvShape& shape, bool weight_zero_points) {
+  if (shape.transposed) return "the convolution is transposed";
+  if (shape.group_in() != 1) return "a group has more than one input channel";
+  if (weight_zero_points) return "the weights have zero points";
+  return nullptr;
+}
+
+size_t payload_bytes(const RhsLayout& layout, const ConvShape& shape) {
+  size_t bytes, slots;
+  if (__builtin_mul_overflow(shape.kernel_h, shape.kernel_w, &slots) || slots > SIZE_MAX - 3 || shape.out_channels > SIZE_MAX - layout.width) return 0;
+  return __builtin_mul_overflow(round_up(shape.out_channels, layout.width), groups_of(shape) * layout.kr, &bytes) ? 0 : bytes;
+}
+
+void pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float*, uint8_t* payload) {
+  const uint8_t flip = domain_shift(filter.is_u8, layout.domain) ? 0x80 : 0;
+  const size_t groups = groups_of(shape);
+  memset(payload, 0, payload_bytes(layout, shape));
+  for (size_t o = 0; o < shape.out_channels; ++o) {
+    uint8_t* panel = payload + o / kPanel * groups * kDepthwiseGroup + depthwise_position(o % kPanel);
+    for (size_t ky = 0; ky < shape.kernel_h; ++ky)
+      for (size_t kx = 0; kx < shape.kernel_w; ++kx) {
+        const size_t slot = slot_of(shape, ky, kx);
+        panel[slot / 4 * kDepthwiseGroup + slot % 4] = (uint8_t)(*filter.at(shape, o, ky, kx, 0) ^ flip);
+      }
+  }
+}
+
+// ---- running
+
+DepthwiseForm form_of(const ConvPlan& plan) {
+  if (plan.depthwise->walk_rows && plan.shape.is_3x3(1)) return DepthwiseForm::kWalk;
+  if (plan.depthwise->walk_rows && plan.shape.is_3x3(2)) return DepthwiseForm::kWalkBy2;
+  return DepthwiseForm::kTaps;
+}
+
+size_t rows_of(const ConvPlan& plan) { return form_of(plan) == DepthwiseForm::kWalk ? plan.depthwise->walk_rows : 1; }
+
+ConvGrain grain(const ConvPlan& plan) { return {rows_of(plan), kPanel}; }
+
+// An input line as a kernel reads it: the block's first channel at column 0, bytes to the next column. 0 outside.
+struct Line {
+  const uint8_t* data;
+  size_t step;
+};
+
+// A task's workspace, cut into pieces.
+struct Scratch {
+  uint8_t* prepared;
+  int32_t* init;            // of a block, with a zero point that comes with the run
+  const uint8_t** pixels;   // of a tile
+  size_t* steps;
+  Line* lines;              // kernel_h of them, or what a walk reads
+  size_t* staged;           // per slot of the ring the input line that it holds
+  size_t ring;              // slots
+  uint8_t* ring_data;
+  size_t ring_line;         // bytes
+  uint8_t* tile;            // accumulators for the epilogue
+  size_t bytes;
+};
+
+Scratch cut(const ConvPlan& plan, size_t in_w, uint8_t* workspace) {
+  const ConvShape& s = plan.shape;
+  Scratch c = {};
+  const auto take = [&](size_t bytes) {
+    uint8_t* piece = workspace + c.bytes;
+    c.bytes += round_up(bytes, 64);
+    return piece;
+  };
+  const size_t slots = 4 * groups_of(s), lines = larger(s.kernel_h, 4);
+  c.prepared = take(depthwise_prepared_bytes(kPanel, groups_of(s)));
+  c.init = (int32_t*)take(kPanel * sizeof(int32_t));
+  c.pixels = (const uint8_t**)take(slots * sizeof(uint8_t*));
+  c.steps = (size_t*)take(slots * sizeof(size_t));
+  c.lines = (Line*)take(lines * sizeof(Line));
+  c.ring = s.dilation_h * (s.kernel_h - 1) + rows_of(plan);
+  c.staged = (size_t*)take(c.ring * sizeof(size_t));
+  c.ring_line = in_w * kStaged;
+  c.ring_data = take(c.ring * c.ring_line + kStaged);  // kernels may read past a pixel
+  c.tile = take(kStrip * rows_of(plan) * kPanel * sizeof(int32_t));
+  return c;
+}
+
+size_t task_workspace(const ConvPlan& plan, size_t, size_t in_w, size_t, size_t) { return cut(plan, in_w, nullptr).bytes; }
+
+// One block of channels of one image.
+class Block {
+ public:
+  Block(const ConvPlan& plan, const ConvRun& run, const Scratch& scratch, const DepthwiseKernel& kernel, size_t n0, size_t channels)
+      : plan_(plan), s_(plan.shape), run_(run), c_(scratch), kernel_(kernel), n0_(n0), channels_(channels), multiplier_(multiplier_of(plan.shape)) {
+    tile_.form = form_of(plan);
+    tile_.flip = plan.lhs_flip;
+    tile_.channels = channels;
+    tile_.groups = groups_of(s_);
+    tile_.pixels = c_.pixels;
+    tile_.steps = c_.steps;
+    tile_.in_w = run.in_w;
+    tile_.prepared = c_.prepared;
+    tile_.narrow = plan.narrow_in_kernel && (kernel.flags & kNarrows) ? &plan.narrow : nullptr;
+    whole_ = tile_.narrow || (plan.finish.mode == FinishMode::kS32 && channels == kernel.channels);
+    tile_.dst_pixel = whole_ ? run.dst_pixel : kernel.channels * sizeof(int32_t);
+    tile_.dst_line = (whole_ ? run.out_w : kStrip) * tile_.dst_pixel;
+  }
+
+  void start(size_t image, bool first) {
+    image_ = image;
+    zero_ = run_.zero_row(image) + (multiplier_ == 1 ? n0_ : 0);
+    tile_.zero = zero_;
+    for (size_t i = 0; i < c_.ring; ++i) c_.staged[i] = SIZE_MAX;
+    if (!first && !plan_.runtime_zero_point) return;
+    const int32_t* init = plan_.bias + n0_;
+    if (plan_.runtime_zero_point) {
+      const uint32_t zero_point = (uint32_t)((run_.lhs_zero_points ? run_.lhs_zero_points[image] : 0) + plan_.lhs_shift);
+      for (size_t i = 0; i < kernel_.channels; ++i) c_.init[i] = (int32_t)((uint32_t)init[i] - zero_point * (uint32_t)plan_.weight_sum[n0_ + i]);
+      init = c_.init;
+    }
+    const uint8_t* panel = plan_.payload + n0_ / kPanel * tile_.groups * kDepthwiseGroup + depthwise_position(n0_ % kPanel);
+    kernel_.prepare({tile_.form, tile_.groups, panel, init, tile_.narrow ? plan_.finish.scale + n0_ : nullptr}, c_.prepared);
+  }
+
+  // Output lines [y, y + rows).
+  void lines(size_t y, size_t rows) {
+    const bool taps = tile_.form == DepthwiseForm::kTaps;
+    const size_t count = taps ? s_.kernel_h : rows + 2, apart = taps ? s_.dilation_h : 1, first = y * s_.stride_h - run_.pad_top;
+    for (size_t i = 0; i < count; ++i) c_.lines[i] = line(first + i * apart);
+    y_ = y;
+    tile_.rows = rows;
+    const size_t most = whole_ ? run_.out_w : kStrip;
+    for (size_t x = 0; x < run_.out_w;) {
+      const size_t columns = taps ? point_at_taps(x, smaller(most, run_.out_w - x)) : point_at_lines(x, smaller(most, run_.out_w - x), count);
+      strip(x, columns);
+      x += columns;
+    }
+  }
+
+ private:
+  // Input line y, which is above the input if it has wrapped.
+  Line line(size_t y) {
+    if (y >= run_.in_h) return {zero_, 0};
+    const uint8_t* data = run_.lhs + image_ * run_.lhs_image + y * run_.lhs_row + n0_ / multiplier_;
+    if (multiplier_ == 1 && (run_.in_w - 1) * run_.lhs_pixel + kernel_.reach <= (size_t)(run_.lhs_end - data)) return {data, run_.lhs_pixel};
+    const size_t slot = y % c_.ring;
+    uint8_t* const copy = c_.ring_data + slot * c_.ring_line;
+    if (c_.staged[slot] != y) {
+      c_.staged[slot] = y;
+      for (size_t x = 0; x < run_.in_w; ++x) stage(data + x * run_.lhs_pixel, copy + x * kStaged);
+    }
+    return {copy, kStaged};
+  }
+
+  // One byte per output channel of the block.
+  void stage(const uint8_t* from, uint8_t* to) const {
+    if (multiplier_ == 1) {
+      memcpy(to, from, channels_);
+      return;
+    }
+    for (size_t i = 0, turn = n0_ % multiplier_; i < channels_; ++i) {
+      to[i] = *from;
+      if (++turn == multiplier_) turn = 0, ++from;
+    }
+  }
+
+  size_t point_at_lines(size_t x, size_t columns, size_t count) {
+    tile_.first_column = x * s_.stride_w - run_.pad_left;
+    const size_t inside = tile_.first_column < run_.in_w ? tile_.first_column : 0;
+    for (size_t i = 0; i < count; ++i) {
+      c_.pixels[i] = c_.lines[i].data + inside * c_.lines[i].step;
+      c_.steps[i] = c_.lines[i].step;
+    }
+    return columns;
+  }
+
+  // Returns how many outputs from x on have all their taps inside the line, or 1.
+  size_t point_at_taps(size_t x, size_t columns) {
+    const size_t first = x * s_.stride_w - run_.pad_left, last = first + (s_.kernel_w - 1) * s_.dilation_w;
+    for (size_t slot = 0; slot < 4 * tile_.groups; ++slot) c_.pixels[slot] = zero_, c_.steps[slot] = 0;
+    for (size_t ky = 0; ky < s_.kernel_h; ++ky) {
+      const Line& line = c_.lines[ky];
+      for (size_t kx = 0; kx < s_.kernel_w; ++kx) {
+        const size_t column = first + kx * s_.dilation_w, slot = slot_of(s_, ky, kx);
+        if (column >= run_.in_w) continue;
+        c_.pixels[slot] = line.data + column * line.step;
+        c_.steps[slot] = s_.stride_w * line.step;
+      }
+    }
+    return first < run_.in_w && last < run_.in_w ? smaller(columns, (run_.in_w - 1 - last) / s_.stride_w + 1) : 1;
+  }
+
+  void strip(size_t x, size_t columns) {
+    const size_t offset = n0_ * plan_.dst_bytes, line_pixels = run_.out_w;
+    const size_t pixel = (image_ * run_.out_h + y_) * line_pixels + x;
+    tile_.columns = columns;
+    tile_.dst = whole_ ? run_.dst + pixel * run_.dst_pixel + offset : c_.tile;
+    kernel_.multiply(tile_);
+    if (!whole_)
+      for (size_t r = 0; r < tile_.rows; ++r) finish(c_.tile + r * tile_.dst_line, pixel + r * line_pixels, columns);
+  }
+
+  // From the tile of accumulators to output pixels side by side.
+  void finish(const uint8_t* acc, size_t pixel, size_t columns) {
+    uint8_t* dst = run_.dst + pixel * run_.dst_pixel + n0_ * plan_.dst_bytes;
+    if (plan_.finish.mode == FinishMode::kS32) {
+      for (size_t i = 0; i < columns; ++i) memcpy(dst + i * run_.dst_pixel, acc + i * tile_.dst_pixel, channels_ * sizeof(int32_t));
+      return;
+    }
+    float row_scale[kStrip];
+    for (size_t i = 0; i < columns; ++i) row_scale[i] = run_.lhs_scales ? run_.lhs_scales[image_] : 1;
+    const uint8_t* residual = run_.residual ? run_.residual + pixel * run_.residual_pixel + n0_ : nullptr;
+    plan_.finish_fn(plan_.finish, {(const int32_t*)acc, kernel_.channels, columns, channels_, n0_, run_.lhs_scales ? row_scale : nullptr, dst,
+                                   run_.dst_pixel, residual, run_.residual_pixel});
+  }
+
+  const ConvPlan& plan_;
+  const ConvShape& s_;
+  const ConvRun& run_;
+  const Scratch& c_;
+  const DepthwiseKernel& kernel_;
+  size_t n0_, channels_, multiplier_, image_ = 0, y_ = 0;
+  const uint8_t* zero_ = nullptr;
+  bool whole_;
+  DepthwiseTile tile_ = {};
+};
+
+void run_task(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
+  const Scratch scratch = cut(plan, run.in_w, workspace);
+  const size_t rows = rows_of(plan);
+  for (size_t n0 = task.n0; n0 < task.n1;) {
+    const DepthwiseKernel* kernel = plan.depthwise;
+    if (kernel->tail && task.n1 - n0 <= kernel->tail->channels) kernel = kernel->tail;
+    const size_t channels = smaller(kernel->channels, task.n1 - n0);
+    Block block(plan, run, scratch, *kernel, n0, channels);
+    for (size_t line = task.line0; line < task.line1;) {
+      const size_t image = line / run.out_h, y0 = line % run.out_h, y1 = smaller(run.out_h, y0 + task.line1 - line);
+      block.start(image, line == task.line0);
+      for (size_t y = y0; y < y1; y += rows) block.lines(y, smaller(rows, y1 - y));
+      line += y1 - y0;
+    }
+    n0 += channels;
+  }
+}
+
+}  // namespace
+
+const ConvMethod depthwise_method = {"depthwise", refuse, payload_bytes, pack, grain, task_workspace, run_task};
+
+}  // namespace octet
