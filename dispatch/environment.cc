@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dispatch/conv_methods.h"
 #include "dispatch/error.h"
 #include "dispatch/kernel_table.h"
 
@@ -47,10 +48,27 @@ octet_status read_max_isa(Environment* environment, octet_error* error) {
 
 octet_status read_kernel(Environment* environment, octet_error* error) {
   environment->kernel = variable("OCTET_KERNEL");
-  if (!environment->kernel || find_kernel(environment->kernel)) return OCTET_OK;
+  if (!environment->kernel || kernel_exists(environment->kernel)) return OCTET_OK;
   List valid;
   for (const MicroKernel* kernel : all_kernels()) valid.add(kernel->name);
+  for (const MicroKernel* kernel : word_kernels()) valid.add(kernel->name);
+  for (const DepthwiseKernel* kernel : depthwise_kernels()) valid.add(kernel->name);
   return fail(error, OCTET_BAD_ENVIRONMENT, "OCTET_KERNEL is '%.32s'; valid here: %s", environment->kernel, valid.text);
+}
+
+octet_status read_algorithm(Environment* environment, octet_error* error) {
+  environment->algorithm = OCTET_CONV_AUTO;
+  const char* value = variable("OCTET_CONV");
+  if (!value) return OCTET_OK;
+  List valid;
+  for (int i = OCTET_CONV_AUTO; i < kAlgorithms; ++i) {
+    if (strcmp(value, algorithm_name((octet_conv_algorithm)i)) == 0) {
+      environment->algorithm = (octet_conv_algorithm)i;
+      return OCTET_OK;
+    }
+    valid.add(algorithm_name((octet_conv_algorithm)i));
+  }
+  return fail(error, OCTET_BAD_ENVIRONMENT, "OCTET_CONV is '%.32s'; valid: %s", value, valid.text);
 }
 
 octet_status read_verbose(Environment* environment, octet_error* error) {
@@ -67,6 +85,7 @@ octet_status read_verbose(Environment* environment, octet_error* error) {
 octet_status read_environment(Environment* environment, octet_error* error) {
   octet_status status = read_max_isa(environment, error);
   if (status == OCTET_OK) status = read_kernel(environment, error);
+  if (status == OCTET_OK) status = read_algorithm(environment, error);
   if (status == OCTET_OK) status = read_verbose(environment, error);
   return status;
 }

@@ -1,5 +1,4 @@
 // The object: one allocation that holds the plan and every array it points to.
-#include <stdlib.h>
 #include <string.h>
 
 #include "dispatch/check.h"
@@ -8,33 +7,6 @@
 
 namespace octet {
 namespace {
-
-void* default_allocate(void*, size_t bytes, size_t alignment) {
-  void* memory = nullptr;
-  return posix_memalign(&memory, alignment, bytes) == 0 ? memory : nullptr;
-}
-void default_release(void*, void* memory) { free(memory); }
-
-// Hands out pieces of one allocation; with no memory yet it only adds up their sizes.
-struct Arena {
-  uint8_t* memory;
-  size_t used;
-  template <typename T>
-  T* take(size_t count) {
-    T* piece = memory ? (T*)(memory + used) : nullptr;
-    used += round_up(count * sizeof(T), kAlignment);
-    return piece;
-  }
-};
-
-// A copy of `count` values (1 or n) spread over all columns and padded.
-template <typename T>
-const T* spread(Arena* arena, const T* values, size_t count, size_t n, size_t padded, T padding) {
-  T* out = arena->take<T>(padded);
-  if (out)
-    for (size_t i = 0; i < padded; ++i) out[i] = i < n ? values[count == 1 ? 0 : i] : padding;
-  return out;
-}
 
 const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
   const octet_gemm_desc& d = draft.desc;
@@ -66,21 +38,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   const octet_gemm_desc& d = draft.desc;
   const size_t padded = round_up(draft.kernel->rhs_layout.lanes(d.n), 64);  // kernels may read whole vectors past the last column
   octet_gemm* gemm = arena->take<octet_gemm>(1);
-  Finish f = draft.finish;
-  f.mode = d.dst_type == OCTET_S32 ? FinishMode::kS32 : d.dst_type == OCTET_F32 ? FinishMode::kF32
-           : d.requant == OCTET_REQUANT_FLOAT ? FinishMode::kFloat8 : FinishMode::kTflite8;
-  f.dst_u8 = d.dst_type == OCTET_U8;
-  if (d.scales) f.scale = spread(arena, d.scales, d.scale_count, d.n, padded, 1.0f);
-  if (d.bias_f32) f.bias_f32 = spread(arena, d.bias_f32, d.n, d.n, padded, 0.0f);
-  if (f.mode == FinishMode::kTflite8) {
-    f.multiplier = spread(arena, d.multipliers, d.multiplier_count, d.n, padded, 0);
-    f.shift = spread(arena, d.shifts, d.multiplier_count, d.n, padded, 0);
-  }
-  if (d.lut) {
-    uint8_t* lut = arena->take<uint8_t>(256);
-    if (lut) memcpy(lut, d.lut, 256);
-    f.lut = lut;
-  }
+  const Finish f = build_finish(draft, padded, arena);
   const int32_t zero = 0;
   const int32_t* bias = draft.has_blob ? nullptr : spread(arena, d.bias ? d.bias : &zero, d.bias ? d.n : 1, d.n, padded, 0);
   const Columns* columns = draft.has_blob ? build_columns(draft, arena, padded) : nullptr;
@@ -101,9 +59,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   plan.dst_bytes = element_bytes(d.dst_type);
   plan.finish = f;
   plan.narrow = {f.zero_point, f.lo, f.hi, f.dst_u8};
-  // The clamp before rounding may be left out only where no conversion to int32 can overflow; the margin covers float's rounding.
-  plan.narrow_in_kernel = f.mode == FinishMode::kFloat8 && !f.has_residual && !f.lut && !runtime_scales(d) &&
-                          draft.max_scaled * 1.000001 < 2147483648.0 && draft.kernel->is(kNarrows) && draft.small_kernel->is(kNarrows);
+  plan.narrow_in_kernel = narrows_in_kernel(draft, f) && draft.kernel->is(kNarrows) && draft.small_kernel->is(kNarrows);
   const size_t l2 = this_machine().cpu.l2_bytes;
   plan.block_rows = choose_block_rows(*plan.kernel, d.k, (l2 ? l2 : 512 * 1024) / 2);  // the other half is for the weights that pass by
   plan.bias = bias;
@@ -134,21 +90,31 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
 
 }  // namespace
 
-octet_status build_gemm(const Draft& draft, octet_gemm** out) {
-  octet_allocator allocator = draft.desc.allocator;
-  if (!allocator.allocate) allocator = {default_allocate, default_release, nullptr};
-  Arena arena = {nullptr, 0};
-  build(draft, &arena);
-  void* memory = allocator.allocate(allocator.context, arena.used, kAlignment);
-  if (!memory) return fail(draft.error, OCTET_OUT_OF_MEMORY, "desc.allocator returned null for %zu bytes", arena.used);
-  if (const octet_status status = check_aligned(memory, "the memory from desc.allocator", draft.error)) {
-    allocator.release(allocator.context, memory);
-    return status;
+Finish build_finish(const Draft& draft, size_t padded, Arena* arena) {
+  const octet_gemm_desc& d = draft.desc;
+  Finish f = draft.finish;
+  f.mode = d.dst_type == OCTET_S32 ? FinishMode::kS32 : d.dst_type == OCTET_F32 ? FinishMode::kF32
+           : d.requant == OCTET_REQUANT_FLOAT ? FinishMode::kFloat8 : FinishMode::kTflite8;
+  f.dst_u8 = d.dst_type == OCTET_U8;
+  if (d.scales) f.scale = spread(arena, d.scales, d.scale_count, d.n, padded, 1.0f);
+  if (d.bias_f32) f.bias_f32 = spread(arena, d.bias_f32, d.n, d.n, padded, 0.0f);
+  if (f.mode == FinishMode::kTflite8) {
+    f.multiplier = spread(arena, d.multipliers, d.multiplier_count, d.n, padded, 0);
+    f.shift = spread(arena, d.shifts, d.multiplier_count, d.n, padded, 0);
   }
-  arena = {(uint8_t*)memory, 0};
-  *out = build(draft, &arena);
-  (*out)->allocator = allocator;
-  return OCTET_OK;
+  if (d.lut) {
+    uint8_t* lut = arena->take<uint8_t>(256);
+    if (lut) memcpy(lut, d.lut, 256);
+    f.lut = lut;
+  }
+  return f;
 }
+
+bool narrows_in_kernel(const Draft& draft, const Finish& f) {
+  // The clamp before rounding may be left out only where no conversion to int32 can overflow; the margin covers float's rounding.
+  return f.mode == FinishMode::kFloat8 && !f.has_residual && !f.lut && !runtime_scales(draft.desc) && draft.max_scaled * 1.000001 < 2147483648.0;
+}
+
+octet_status build_gemm(const Draft& draft, octet_gemm** out) { return allocate_and_build(build, draft, draft.desc.allocator, out, draft.error); }
 
 }  // namespace octet

@@ -142,49 +142,55 @@ struct Range {
 // points run checks again.
 Range product_range(const Draft& draft, const PackedRhs& packed, size_t n) {
   const int64_t lo = draft.lhs_lo, hi = draft.lhs_hi;
-  if (draft.has_blob) return {packed.positive[n] * lo + packed.negative[n] * hi, packed.positive[n] * hi + packed.negative[n] * lo};
+  if (packed.positive) return {packed.positive[n] * lo + packed.negative[n] * hi, packed.positive[n] * hi + packed.negative[n] * lo};
   const octet_gemm_desc& d = draft.desc;
   const int64_t k = (int64_t)d.k, up = most(d.rhs_type), down = least(d.rhs_type);
   return {k * (up * lo < down * hi ? up * lo : down * hi), k * (up * hi > down * lo ? up * hi : down * lo)};
 }
 
-// The accumulator of every column must fit int32; how large it may get also decides what the epilogue must guard against.
-octet_status check_range(Draft* draft) {
+}  // namespace
+
+octet_status check_kind(const Draft& draft) {
+  OCTET_TRY(check_enums(draft));
+  return check_combination(draft);
+}
+
+octet_status check_quantization(Draft* draft) {
+  OCTET_TRY(check_lhs(draft));
+  return check_scales(*draft);
+}
+
+octet_status check_range(Draft* draft, const PackedRhs& packed) {
   const octet_gemm_desc& d = draft->desc;
-  for (size_t b = 0; b < draft->matrices; ++b) {
-    const PackedRhs packed = draft->has_blob ? blob_matrix(d.packed, draft->blob, b) : PackedRhs{};
-    for (size_t n = 0; n < d.n; ++n) {
-      const int64_t bias = d.bias ? d.bias[n] : 0;
-      const Range range = product_range(*draft, packed, n);
-      const int64_t hi = range.hi + bias, lo = range.lo + bias;
-      if (hi > INT32_MAX || lo < INT32_MIN)
-        return fail(draft->error, OCTET_ACCUMULATOR_OVERFLOW,
-                    "column %zu of k = %zu: the accumulator may reach %lld, outside int32; use fewer k or a smaller bias", n, d.k,
-                    (long long)(hi > INT32_MAX ? hi : lo));
-      const int64_t magnitude = hi > -lo ? hi : -lo, bias_magnitude = bias < 0 ? -bias : bias;
-      draft->max_bias = bias_magnitude > draft->max_bias ? bias_magnitude : draft->max_bias;
-      if (d.dst_type == OCTET_S32) continue;
-      if (d.requant == OCTET_REQUANT_FLOAT) {
-        const double scaled = (double)magnitude * scale_of(d, n);
-        draft->max_scaled = scaled > draft->max_scaled ? scaled : draft->max_scaled;
-      } else if (shift_of(d, n) > 0 && magnitude > INT32_MAX >> shift_of(d, n)) {
-        return fail(draft->error, OCTET_BAD_SCALE, "desc.shifts: column %zu shifts left by %d, but its accumulator may reach %lld", n,
-                    (int)shift_of(d, n), (long long)magnitude);
-      }
+  for (size_t n = 0; n < d.n; ++n) {
+    const int64_t bias = d.bias ? d.bias[n] : 0;
+    const Range range = product_range(*draft, packed, n);
+    const int64_t hi = range.hi + bias, lo = range.lo + bias;
+    if (hi > INT32_MAX || lo < INT32_MIN)
+      return fail(draft->error, OCTET_ACCUMULATOR_OVERFLOW,
+                  "column %zu of k = %zu: the accumulator may reach %lld, outside int32; use fewer k or a smaller bias", n, d.k,
+                  (long long)(hi > INT32_MAX ? hi : lo));
+    const int64_t magnitude = hi > -lo ? hi : -lo, bias_magnitude = bias < 0 ? -bias : bias;
+    draft->max_bias = bias_magnitude > draft->max_bias ? bias_magnitude : draft->max_bias;
+    if (d.dst_type == OCTET_S32) continue;
+    if (d.requant == OCTET_REQUANT_FLOAT) {
+      const double scaled = (double)magnitude * scale_of(d, n);
+      draft->max_scaled = scaled > draft->max_scaled ? scaled : draft->max_scaled;
+    } else if (shift_of(d, n) > 0 && magnitude > INT32_MAX >> shift_of(d, n)) {
+      return fail(draft->error, OCTET_BAD_SCALE, "desc.shifts: column %zu shifts left by %d, but its accumulator may reach %lld", n,
+                  (int)shift_of(d, n), (long long)magnitude);
     }
   }
   return OCTET_OK;
 }
 
-}  // namespace
-
 octet_status check_desc(Draft* draft) {
-  OCTET_TRY(check_enums(*draft));
-  OCTET_TRY(check_combination(*draft));
+  OCTET_TRY(check_kind(*draft));
   OCTET_TRY(check_sizes(draft));
-  OCTET_TRY(check_lhs(draft));
-  OCTET_TRY(check_scales(*draft));
-  return check_range(draft);
+  OCTET_TRY(check_quantization(draft));
+  for (size_t b = 0; b < draft->matrices; ++b)
+    OCTET_TRY(check_range(draft, draft->has_blob ? blob_matrix(draft->desc.packed, draft->blob, b) : PackedRhs{}));
+  return OCTET_OK;
 }
 
 }  // namespace octet

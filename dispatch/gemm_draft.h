@@ -1,7 +1,9 @@
 #pragma once
 
+#include "dispatch/arena.h"
 #include "dispatch/environment.h"
 #include "dispatch/gemm.h"
+#include "dispatch/select.h"
 #include "kernels/gemm/blob.h"
 
 namespace octet {
@@ -32,5 +34,18 @@ octet_status check_desc(Draft* draft);      // gemm_check.cc: enumerations, comb
 octet_status plan_finish(Draft* draft);     // gemm_finish.cc: residual and clamp
 octet_status choose_kernels(Draft* draft);  // gemm_choose.cc
 octet_status build_gemm(const Draft& draft, octet_gemm** gemm);  // gemm_build.cc: the one allocation
+
+// Parts that a convolution, whose columns are its output channels, shares.
+octet_status check_kind(const Draft& draft);         // enumerations and combinations
+octet_status check_quantization(Draft* draft);       // of the lhs and of the output
+// The accumulator of every column must fit int32; how large it may get also decides what the epilogue must guard against. A null
+// packed.positive means that the weights are not known.
+octet_status check_range(Draft* draft, const PackedRhs& packed);
+// What of a CPU's tiers may be used, and the forced kernel's name or null. A descriptor that limits the tier or names the kernel beats both variables.
+octet_status read_limits(Draft* draft, CpuFeatures* cpu, const char** forced);
+octet_status refuse_kernel(const Draft& draft, const CpuFeatures& cpu, const Selection& selection, const char* forced, const RhsLayout& layout);
+// The epilogue with its arrays in the arena, padded.
+Finish build_finish(const Draft& draft, size_t padded, Arena* arena);
+bool narrows_in_kernel(const Draft& draft, const Finish& finish);  // float mode to 8 bits, and the clamp may be left out
 
 }  // namespace octet

@@ -48,14 +48,20 @@ octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error) {
 octet_status octet_get_kernel_info(size_t index, octet_kernel_info* info, octet_error* error) {
   if (!info) return fail(error, OCTET_NULL_POINTER, "info is null");
   OCTET_TRY(check_struct_size(info->struct_size, sizeof *info, "info", error));
-  const KernelList kernels = all_kernels();
-  if (index >= kernels.count) return fail(error, OCTET_BAD_SIZE, "index is %zu; there are %zu kernels", index, kernels.count);
-  const MicroKernel& kernel = *kernels.rows[index];
-  info->name = kernel.name;
-  info->isa = (octet_isa)kernel.isa;
-  info->usable = supports(this_machine().cpu, kernel);
-  info->tests_only = kernel.is(kTestsOnly);
-  return OCTET_OK;
+  const auto describe = [info](const auto& kernel) {
+    info->name = kernel.name;
+    info->isa = (octet_isa)kernel.isa;
+    info->usable = (this_machine().cpu.isas & mask_of(kernel.isa)) != 0;
+    info->tests_only = (kernel.flags & kTestsOnly) != 0;
+    return OCTET_OK;
+  };
+  const KernelList bytes = all_kernels(), words = word_kernels();
+  const DepthwiseList depthwise = depthwise_kernels();
+  if (index < bytes.count) return describe(*bytes.rows[index]);
+  if (index - bytes.count < words.count) return describe(*words.rows[index - bytes.count]);
+  const size_t rest = index - bytes.count - words.count;
+  if (rest < depthwise.count) return describe(*depthwise.rows[rest]);
+  return fail(error, OCTET_BAD_SIZE, "index is %zu; there are %zu kernels", index, bytes.count + words.count + depthwise.count);
 }
 
 octet_status octet_quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift, octet_error* error) {

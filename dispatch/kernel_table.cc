@@ -81,6 +81,13 @@ const MicroKernel* find_kernel(const char* name) {
   return nullptr;
 }
 
+bool kernel_exists(const char* name) {
+  bool found = find_kernel(name);
+  for (const MicroKernel* kernel : word_kernels()) found |= strcmp(kernel->name, name) == 0;
+  for (const DepthwiseKernel* kernel : depthwise_kernels()) found |= strcmp(kernel->name, name) == 0;
+  return found;
+}
+
 bool supports(const CpuFeatures& cpu, const MicroKernel& kernel) { return cpu.isas & mask_of(kernel.isa); }
 bool supports(const CpuFeatures& cpu, const DepthwiseKernel& kernel) { return cpu.isas & mask_of(kernel.isa); }
 

@@ -21,7 +21,8 @@ KernelList all_kernels();
 KernelList word_kernels();
 DepthwiseList depthwise_kernels();
 
-const MicroKernel* find_kernel(const char* name);  // null if there is none
+const MicroKernel* find_kernel(const char* name);  // among all_kernels; null if there is none
+bool kernel_exists(const char* name);              // of any kind
 
 bool supports(const CpuFeatures& cpu, const MicroKernel& kernel);
 bool supports(const CpuFeatures& cpu, const DepthwiseKernel& kernel);

@@ -19,8 +19,8 @@ bool reads(const MicroKernel& kernel, const WeightFacts& facts) {
 Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts, const char* forced) {
   if (forced) {
     const MicroKernel* kernel = find_kernel(forced);
-    if (!kernel) return {Selected::kUnknownName, nullptr};
-    if (in_family(*kernel, problem.lhs_u8, facts.layout.domain))
+    if (!kernel && !kernel_exists(forced)) return {Selected::kUnknownName, nullptr};
+    if (kernel && in_family(*kernel, problem.lhs_u8, facts.layout.domain))
       return {supports(cpu, *kernel) && reads(*kernel, facts) ? Selected::kOk : Selected::kForcedUnusable, kernel};
   }
   for (const MicroKernel* kernel : all_kernels()) {

@@ -52,7 +52,7 @@ OCTET_INLINE inline void store_narrow(const Tile& t, const int32x4_t (&acc)[rows
 template <int rows, int vectors, bool flip>
 void multiply(const Tile& t) {
   alignas(16) uint8_t tails[kMr][16];
-  if (t.depth % 16) copy_tails(t, tails);
+  if (t.depth % 16) copy_tails(t, 0, tails);
 
   int32x4_t acc[rows][vectors];
   const int32_t* init = t.init;
@@ -62,52 +62,56 @@ void multiply(const Tile& t) {
     for (int v = 0; v < vectors; ++v) acc[i][v] = vld1q_s32(init + 4 * v);
   }
 
-  const uint8_t* lhs[rows];
-  OCTET_UNROLL(6)
-  for (int i = 0; i < rows; ++i) lhs[i] = (const uint8_t*)t.lhs + i * t.lhs_stride;
   const uint8_t* rhs = t.rhs;
   const auto flipped = [&](int8x16_t bytes) OCTET_INLINE { return flip ? veorq_s8(bytes, vdupq_n_s8(-128)) : bytes; };
-  OCTET_NO_UNROLL
-  for (size_t chunks = t.depth / 16; chunks; --chunks) {
-    int8x16_t a[rows];
+  for (size_t tap = 0;;) {
+    const uint8_t* lhs[rows];
     OCTET_UNROLL(6)
-    for (int i = 0; i < rows; ++i) {
-      a[i] = flipped(vreinterpretq_s8_u8(vld1q_u8(lhs[i])));
-      lhs[i] += 16;
+    for (int i = 0; i < rows; ++i) lhs[i] = t.lhs_rows ? t.lhs_rows[tap * rows + i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
+    OCTET_NO_UNROLL
+    for (size_t chunks = t.depth / 16; chunks; --chunks) {
+      int8x16_t a[rows];
+      OCTET_UNROLL(6)
+      for (int i = 0; i < rows; ++i) {
+        a[i] = flipped(vreinterpretq_s8_u8(vld1q_u8(lhs[i])));
+        lhs[i] += 16;
+      }
+      unroll<4>([&](auto lane) OCTET_INLINE {
+        OCTET_UNROLL(4)
+        for (int v = 0; v < vectors; ++v) {
+          const int8x16_t b = vreinterpretq_s8_u8(vld1q_u8(rhs + 16 * v));
+          OCTET_UNROLL(6)
+          for (int i = 0; i < rows; ++i) {
+            acc[i][v] = vdotq_laneq_s32(acc[i][v], b, a[i], lane);
+            OCTET_PIN(acc[i][v]);
+          }
+        }
+        rhs += t.rhs_stride;
+      });
     }
-    unroll<4>([&](auto lane) OCTET_INLINE {
+
+    // What is left of the depth, one group at a time.
+    const uint8_t* tail = tails[0];
+    OCTET_NO_UNROLL
+    for (size_t groups = (t.depth % 16 + 3) / 4; groups; --groups) {
+      int8x16_t a[rows];
+      OCTET_UNROLL(6)
+      for (int i = 0; i < rows; ++i) {
+        uint32_t quad;
+        __builtin_memcpy(&quad, tail + 16 * i, sizeof quad);
+        a[i] = flipped(vreinterpretq_s8_u32(vdupq_n_u32(quad)));
+      }
       OCTET_UNROLL(4)
       for (int v = 0; v < vectors; ++v) {
         const int8x16_t b = vreinterpretq_s8_u8(vld1q_u8(rhs + 16 * v));
         OCTET_UNROLL(6)
-        for (int i = 0; i < rows; ++i) {
-          acc[i][v] = vdotq_laneq_s32(acc[i][v], b, a[i], lane);
-          OCTET_PIN(acc[i][v]);
-        }
+        for (int i = 0; i < rows; ++i) acc[i][v] = vdotq_s32(acc[i][v], b, a[i]);
       }
       rhs += t.rhs_stride;
-    });
-  }
-
-  // What is left of the depth, one group at a time.
-  const uint8_t* tail = tails[0];
-  OCTET_NO_UNROLL
-  for (size_t groups = (t.depth % 16 + 3) / 4; groups; --groups) {
-    int8x16_t a[rows];
-    OCTET_UNROLL(6)
-    for (int i = 0; i < rows; ++i) {
-      uint32_t quad;
-      __builtin_memcpy(&quad, tail + 16 * i, sizeof quad);
-      a[i] = flipped(vreinterpretq_s8_u32(vdupq_n_u32(quad)));
+      tail += 4;
     }
-    OCTET_UNROLL(4)
-    for (int v = 0; v < vectors; ++v) {
-      const int8x16_t b = vreinterpretq_s8_u8(vld1q_u8(rhs + 16 * v));
-      OCTET_UNROLL(6)
-      for (int i = 0; i < rows; ++i) acc[i][v] = vdotq_s32(acc[i][v], b, a[i]);
-    }
-    rhs += t.rhs_stride;
-    tail += 4;
+    if (++tap == t.taps) break;
+    if (t.depth % 16) copy_tails(t, tap, tails);
   }
 
   const size_t element = t.scale ? 1 : 4;

@@ -37,14 +37,14 @@ inline int32x4_t multiply_add(int32x4_t acc, int8x16_t a, int8x16_t b) {
 template <int rows, bool flip, bool least>
 void multiply(const Tile& t) {
   alignas(16) uint8_t tails[kMr][16];
-  if (t.depth % 16) copy_tails(t, tails);
+  if (t.depth % 16) copy_tails(t, 0, tails);
 
   int32x4_t acc[rows][kNr];
   const uint8_t* lhs[rows];
   OCTET_UNROLL(4)
   for (int i = 0; i < rows; ++i) {
     acc[i][0] = acc[i][1] = acc[i][2] = acc[i][3] = vdupq_n_s32(0);
-    lhs[i] = (const uint8_t*)t.lhs + i * t.lhs_stride;
+    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
   }
   const uint8_t* rhs = t.rhs;
   const auto step = [&]() OCTET_INLINE {
@@ -63,12 +63,18 @@ void multiply(const Tile& t) {
     }
     rhs += 16 * kNr;
   };
-  OCTET_NO_UNROLL
-  for (size_t groups = t.depth / 16; groups; --groups) step();
-  if (t.depth % 16) {
+  for (size_t tap = 0;;) {
+    OCTET_NO_UNROLL
+    for (size_t groups = t.depth / 16; groups; --groups) step();
+    if (t.depth % 16) {
+      OCTET_UNROLL(4)
+      for (int i = 0; i < rows; ++i) lhs[i] = tails[i];
+      step();
+    }
+    if (++tap == t.taps) break;
+    if (t.depth % 16) copy_tails(t, tap, tails);
     OCTET_UNROLL(4)
-    for (int i = 0; i < rows; ++i) lhs[i] = tails[i];
-    step();
+    for (int i = 0; i < rows; ++i) lhs[i] = t.lhs_rows[tap * rows + i];
   }
 
   int32x4_t sum[kMr];

@@ -134,6 +134,8 @@ struct ConvMethod {
   // Of each task, for runs with at most these sizes; grows with each of them.
   size_t (*task_workspace)(const ConvPlan& plan, size_t in_h, size_t in_w, size_t out_h, size_t out_w);
   void (*run)(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace);
+  // Whether it wants the input without gaps between pixels and with its borders filled in; null = never. Then the pads of the run are 0.
+  bool (*wants_borders)(const ConvShape& shape) = nullptr;
 };
 
 extern const ConvMethod direct_method, im2col_method, depthwise_method, winograd_2x2_method, winograd_4x4_method, winograd_2x2_s2_method,

@@ -19,6 +19,8 @@ constexpr size_t divide_up(size_t value, size_t divisor) { return (value + divis
 constexpr size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 constexpr size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
+constexpr size_t kAlignment = 64;  // of blobs, workspaces and every section within them: a cache line and the widest vector
+
 // Which integers an operand is made of. Flipping the top bit of a byte turns s8 into u8 and back, and moves the zero point by 128. s16 is for
 // operands that Octet makes itself (Winograd).
 enum class Domain : uint8_t { kS8, kU8, kS16 };

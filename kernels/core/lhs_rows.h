@@ -12,6 +12,9 @@ struct Rows {
   size_t stride;  // bytes
   size_t rows, depth;
   uint8_t flip;
+  const uint8_t* const* pointers = nullptr;  // one per row, instead of data and stride
+
+  const uint8_t* row(size_t i) const { return pointers ? pointers[i] : data + i * stride; }
 };
 
 // Copies rows into one panel of `lanes` >= rows lanes in the kernel's lhs layout. Missing lanes and depth are zero.

@@ -22,11 +22,13 @@ struct Narrow {
 struct Tile {
   const void* lhs;          // first row (direct form), or the panel that `gather` made
   size_t lhs_stride;        // bytes between rows (direct form)
+  const uint8_t* const* lhs_rows = nullptr;  // direct form, instead of the two above: the rows of the first tap, of the second, ...
+  size_t taps = 1;          // direct form: kernel positions of a convolution; each is `depth` deep and begins a new group of the rhs
   uint32_t lhs_flip;        // direct form: 0 or 0x80808080, xor-ed to the bytes
   const uint8_t* rhs;       // first group of the first column
   size_t rhs_stride;        // bytes between groups
   size_t rhs_panel_stride;  // bytes between panels, for kernels whose nr spans several
-  size_t depth;             // K; rhs is zero beyond it, lhs rows end there
+  size_t depth;             // of a tap, K of a matrix; rhs is zero beyond it, lhs rows end there
   size_t rows, cols;        // 1..mr, 1..nr
   const int32_t* init;      // readable up to cols rounded up to the layout's step
   size_t init_stride;       // elements; 0 = one row for all

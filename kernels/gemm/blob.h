@@ -9,7 +9,6 @@
 
 namespace octet {
 
-constexpr size_t kAlignment = 64;
 constexpr uint32_t kBlobVersion = 1;
 
 struct BlobHeader {

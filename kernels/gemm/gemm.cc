@@ -1,10 +1,11 @@
 #include "kernels/gemm/gemm.h"
 
+#include "kernels/gemm/sink.h"
+#include "kernels/gemm/tiling.h"
+
 namespace octet {
 namespace {
 
-constexpr size_t kAlignment = 64;
-constexpr size_t kMaxTile = 1024;  // mr * nr of the largest kernel, at most; such tiles live on the stack
 
 bool quantizes(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kSymmetric; }
 bool per_row(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kPerRow; }
@@ -74,21 +75,6 @@ struct LhsBlock {
   const int32_t* row_sums;     // null when the weights have no zero points
   int32_t tensor_zero_point;
   float tensor_scale;
-};
-
-// The block's rows are cut into tiles of nearly equal height: 49 rows at mr = 12 are 10 10 10 10 9, not 12 12 12 12 1. Where the kernel
-// takes rows in steps (SMMLA in pairs), only the last tile ends within one.
-struct Tiling {
-  size_t count, height, taller, step, missing;  // the first `taller` tiles have height + step rows
-  Tiling(size_t rows, const MicroKernel& kernel) : count(1), height(rows), taller(0), step(kernel.lhs_lanes_step), missing(0) {
-    if (rows <= kernel.mr) return;  // a division is a good part of a small product
-    count = divide_up(rows, kernel.mr);
-    const size_t steps = divide_up(rows, step);
-    height = steps / count * step;
-    taller = steps % count;
-    missing = steps * step - rows;
-  }
-  size_t rows(size_t tile) const { return height + (tile < taller ? step : 0) - (tile + 1 == count ? missing : 0); }
 };
 
 LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const Workspace& w,
@@ -176,23 +162,20 @@ struct RhsBlock {
 void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const RhsBlock& rhs,
                     const LhsBlock& lhs, size_t panel_bytes, const GemmTask& task, size_t m0, size_t rows) {
   alignas(64) int32_t init_tile[kMaxTile];
-  alignas(64) int32_t acc_tile[kMaxTile];
   float tensor_scales[16];
   const RhsLayout& layout = kernel.rhs_layout;
   const Finish& finish = plan.finish;
   const Tiling tiling(rows, kernel);
   const bool tensor_quant = plan.lhs_quant == LhsQuant::kPerTensor;
   const bool init_per_row = lhs.zero_points || lhs.row_sums;
-  const bool s32 = finish.mode == FinishMode::kS32, in_place = s32 || plan.narrow_in_kernel;
-  if (tensor_quant && !s32)
+  const Sink sink = {&finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, matrix.dst, run.dst_stride, matrix.residual, run.residual_stride};
+  if (tensor_quant && !sink.s32())
     for (float& scale : tensor_scales) scale = lhs.tensor_scale;
 
   Tile tile;  // every field is set below; clearing it first would cost a small product dearly
   tile.lhs_stride = lhs.stride;
   tile.lhs_flip = lhs_flip(plan, kernel) ? 0x80808080u : 0;
   tile.depth = run.k;
-  tile.scale = nullptr;
-  tile.narrow = &plan.narrow;
 
   // Strips of nr columns: some in each panel, or each over some panels. A task begins at a panel.
   const size_t span = larger(layout.width, kernel.nr);
@@ -222,20 +205,8 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
           tile.init = init_tile;
           tile.init_stride = lanes;
         }
-        uint8_t* const dst = matrix.dst + (m0 + i) * run.dst_stride + n * plan.dst_bytes;
-        if (in_place) {
-          tile.dst = dst;
-          tile.dst_stride = run.dst_stride;
-          if (!s32) tile.scale = finish.scale + n;
-          kernel.multiply(tile);
-          continue;
-        }
-        tile.dst = acc_tile;
-        tile.dst_stride = lanes * sizeof(int32_t);
-        kernel.multiply(tile);
         const float* row_scale = lhs.scales ? lhs.scales + i : tensor_quant ? tensor_scales : nullptr;
-        const uint8_t* residual = matrix.residual ? matrix.residual + (m0 + i) * run.residual_stride + n : nullptr;
-        kernel.finish(finish, {acc_tile, lanes, tile.rows, tile.cols, n, row_scale, dst, run.dst_stride, residual, run.residual_stride});
+        multiply_into(kernel, sink, m0 + i, n, lanes, row_scale, &tile);
       }
     }
   }

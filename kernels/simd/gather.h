@@ -21,7 +21,7 @@ void gather_rows(const Rows& r, size_t lanes, void* panel) {
         for (size_t c = 0; c < kr; ++c) to[c] = 0;
       continue;
     }
-    const uint8_t* from = r.data + lane * r.stride;
+    const uint8_t* from = r.row(lane);
     for (size_t g = 0; g < groups; ++g, from += kr, to += lanes * kr)
       for (size_t c = 0; c < kr; ++c) to[c] = (Element)(uint8_t)(from[c] ^ r.flip);
     if (tail)

@@ -14,7 +14,7 @@ void sum_rows(const Rows& r, bool is_signed, int32_t* sums) {
   const uint8_t flip = (uint8_t)(r.flip ^ (is_signed ? 0x80 : 0));
   const int32_t bias = is_signed ? 128 : 0;
   for (size_t i = 0; i < r.rows; ++i) {
-    const uint8_t* row = r.data + i * r.stride;
+    const uint8_t* row = r.row(i);
     uint32_t sum = 0;
     for (size_t k = 0; k < r.depth; ++k) sum += (uint8_t)(row[k] ^ flip);
     sums[i] = (int32_t)(sum - (uint32_t)bias * (uint32_t)r.depth);

@@ -5,7 +5,8 @@
 //   row i, 4 bytes    | acc[i][0]  |  [1]   |  [2]   |  [3]   |    24 accumulators, 4 for rhs, 1 for lhs: 29 of 32
 //   broadcast         +------------+--------+--------+--------+
 //
-// Per group of 4 along depth: 4 loads, one from each of four panels, 6 broadcasts, 24 dot products. The lhs rows are read where they lie: no copy.
+// Per group of 4 along depth: 4 loads, one from each of four panels, 6 broadcasts, 24 dot products. The lhs rows are read where they lie, and so are
+// the rows of each tap of a convolution: no copy.
 // Instantiated over (rows, vectors of columns, lhs sign); few rows split the depth over several sets of accumulators to hide the latency.
 #include <immintrin.h>
 
@@ -95,37 +96,49 @@ void multiply(const Tile& t) {
       unroll<sets - 1>([&](auto s) OCTET_INLINE { acc[s + 1][i][v] = _mm512_setzero_si512(); });
     });
   });
-  const uint8_t* lhs[2] = {(const uint8_t*)t.lhs, (const uint8_t*)t.lhs + 3 * t.lhs_stride};
+  const uint8_t* lhs[rows];
+  unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride; });
+  const uint8_t* const* next_rows = t.lhs_rows;
   const uint8_t* rhs = t.rhs;
-  const size_t stride = t.lhs_stride, panel = t.rhs_panel_stride;
-  size_t groups = t.depth / 4;
-  const auto step = [&](auto set) OCTET_INLINE {
-    __m512i b[vectors];
-    unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(rhs + v * panel); });
-    unroll<rows>([&](auto i) OCTET_INLINE {
-      const __m512i a = broadcast<flip>(lhs[i.value / 3] + (i % 3) * stride);
-      unroll<vectors>([&](auto v) OCTET_INLINE {
-        acc[set][i][v] = _mm512_dpbusd_epi32(acc[set][i][v], a, b[v]);
-        OCTET_PIN(acc[set][i][v]);
+  const size_t panel = t.rhs_panel_stride, tail = t.depth % 4;
+  for (size_t taps = t.taps;;) {
+    size_t k = 0, end = t.depth - tail;
+    const auto step = [&](auto set) OCTET_INLINE {
+      __m512i b[vectors];
+      unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(rhs + v * panel); });
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        const __m512i a = broadcast<flip>(lhs[i] + k);
+        unroll<vectors>([&](auto v) OCTET_INLINE {
+          acc[set][i][v] = _mm512_dpbusd_epi32(acc[set][i][v], a, b[v]);
+          OCTET_PIN(acc[set][i][v]);
+        });
       });
-    });
-    lhs[0] += 4;
-    lhs[1] += 4;
-    rhs += 64;
-  };
-  if constexpr (sets > 1) {
+      k += 4;
+      rhs += 64;
+    };
+    if constexpr (sets > 1) {
+      OCTET_NO_UNROLL
+      while (k + 4 * sets <= end) unroll<sets>(step);
+    }
     OCTET_NO_UNROLL
-    for (; groups >= sets; groups -= sets) unroll<sets>(step);
-  }
-  OCTET_NO_UNROLL
-  for (; groups; --groups) step(Int<0>{});
+    while (k < end) step(Int<0>{});
 
-  if (const size_t tail = t.depth % 4) {
-    unroll<rows>([&](auto i) OCTET_INLINE {
-      const int32_t quad = tail_quad(lhs[i.value / 3] + (i % 3) * stride, tail);
-      const __m512i a = _mm512_set1_epi32(flip ? quad ^ (int32_t)0x80808080 : quad);
-      unroll<vectors>([&](auto v) OCTET_INLINE { acc[0][i][v] = _mm512_dpbusd_epi32(acc[0][i][v], a, _mm512_loadu_si512(rhs + v * panel)); OCTET_PIN(acc[0][i][v]); });
-    });
+    if (tail) {
+      __m512i b[vectors];
+      unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(rhs + v * panel); });
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        const int32_t quad = tail_quad(lhs[i] + k, tail);
+        const __m512i a = _mm512_set1_epi32(flip ? quad ^ (int32_t)0x80808080 : quad);
+        unroll<vectors>([&](auto v) OCTET_INLINE {
+          acc[0][i][v] = _mm512_dpbusd_epi32(acc[0][i][v], a, b[v]);
+          OCTET_PIN(acc[0][i][v]);
+        });
+      });
+      rhs += 64;
+    }
+    if (--taps == 0) break;
+    next_rows += rows;
+    unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = next_rows[i]; });
   }
   unroll<sets - 1>([&](auto s) OCTET_INLINE {
     unroll<rows>([&](auto i) OCTET_INLINE { unroll<vectors>([&](auto v) OCTET_INLINE { acc[0][i][v] = _mm512_add_epi32(acc[0][i][v], acc[s + 1][i][v]); }); });

@@ -49,28 +49,34 @@ void multiply(const Tile& t) {
     unroll<2>([&](auto v) OCTET_INLINE { acc[i][v] = _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride + 8 * v)); });
   });
 
-  const uint8_t* lhs[2] = {(const uint8_t*)t.lhs, (const uint8_t*)t.lhs + 3 * t.lhs_stride};
+  const uint8_t* lhs[rows];
+  unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride; });
+  const uint8_t* const* next_rows = t.lhs_rows;
   const uint8_t* rhs = t.rhs;
-  // One group: `quad` reads the four lhs bytes of a row.
-  const auto step = [&](auto quad) OCTET_INLINE {
-    __m256i b[2];
-    unroll<2>([&](auto v) OCTET_INLINE { b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 32 * v)); });
-    unroll<rows>([&](auto i) OCTET_INLINE {
-      const __m256i a = broadcast<flip>(quad(lhs[i / 3] + (i % 3) * t.lhs_stride));
-      unroll<2>([&](auto v) OCTET_INLINE {
-        acc[i][v] = OCTET_DPBUSD(acc[i][v], a, b[v]);
-        OCTET_PIN(acc[i][v]);
+  for (size_t taps = t.taps;;) {
+    // One group: `quad` reads the four lhs bytes of a row.
+    size_t k = 0;
+    const auto step = [&](auto quad) OCTET_INLINE {
+      __m256i b[2];
+      unroll<2>([&](auto v) OCTET_INLINE { b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 32 * v)); });
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        const __m256i a = broadcast<flip>(quad(lhs[i] + k));
+        unroll<2>([&](auto v) OCTET_INLINE {
+          acc[i][v] = OCTET_DPBUSD(acc[i][v], a, b[v]);
+          OCTET_PIN(acc[i][v]);
+        });
       });
-    });
-  };
-  OCTET_NO_UNROLL
-  for (size_t groups = t.depth / 4; groups; --groups) {
-    step(load_quad);
-    lhs[0] += 4;
-    lhs[1] += 4;
-    rhs += 64;
+      k += 4;
+      rhs += 64;
+    };
+    const size_t tail = t.depth % 4, end = t.depth - tail;
+    OCTET_NO_UNROLL
+    while (k < end) step(load_quad);
+    if (tail) step([tail](const uint8_t* bytes) OCTET_INLINE { return tail_quad(bytes, tail); });
+    if (--taps == 0) break;
+    next_rows += rows;
+    unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = next_rows[i]; });
   }
-  if (const size_t tail = t.depth % 4) step([tail](const uint8_t* bytes) OCTET_INLINE { return tail_quad(bytes, tail); });
 
   uint8_t* dst = (uint8_t*)t.dst;
   if (t.scale) {

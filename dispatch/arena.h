@@ -1,0 +1,45 @@
+// One allocation for an object and all its arrays. A builder runs twice: without memory to learn the size, then with it.
+#pragma once
+
+#include "kernels/gemm/blob.h"
+#include "octet/octet.h"
+
+namespace octet {
+
+struct Arena {
+  uint8_t* memory;
+  size_t used;
+  template <typename T>
+  T* take(size_t count) {
+    T* piece = memory ? (T*)(memory + used) : nullptr;
+    used += round_up(count * sizeof(T), kAlignment);
+    return piece;
+  }
+};
+
+// A copy of `count` values (1 or n) spread over all columns and padded.
+template <typename T>
+const T* spread(Arena* arena, const T* values, size_t count, size_t n, size_t padded, T padding) {
+  T* out = arena->take<T>(padded);
+  if (out)
+    for (size_t i = 0; i < padded; ++i) out[i] = i < n ? values[count == 1 ? 0 : i] : padding;
+  return out;
+}
+
+// The caller's allocator, or the C library's; its memory is checked for alignment.
+octet_status allocate(octet_allocator* allocator, size_t bytes, void** memory, octet_error* error);
+
+template <typename Object, typename Draft>
+octet_status allocate_and_build(Object* (*build)(const Draft& draft, Arena* arena), const Draft& draft, octet_allocator allocator, Object** out,
+                                octet_error* error) {
+  Arena arena = {nullptr, 0};
+  build(draft, &arena);
+  void* memory;
+  if (const octet_status status = allocate(&allocator, arena.used, &memory, error)) return status;
+  arena = {(uint8_t*)memory, 0};
+  *out = build(draft, &arena);
+  (*out)->allocator = allocator;
+  return OCTET_OK;
+}
+
+}  // namespace octet

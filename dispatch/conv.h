@@ -1,0 +1,22 @@
+#pragma once
+
+#include "kernels/conv/conv.h"
+#include "octet/octet.h"
+
+// A created convolution: the plan, and what run checks its arguments against. One allocation; the plan's arrays follow the object.
+struct octet_conv2d {
+  octet::ConvPlan plan;
+  octet_conv_algorithm algorithm;
+  octet_layout lhs_layout, dst_layout;
+  octet_type lhs_type, rhs_type, dst_type, residual_type;
+  bool borders;               // the algorithm wants a staged input
+  const uint8_t* zero_row;    // with a static zero point: in_channels of them, rounded up to 64 and 64 more
+  const void* packed;
+  size_t packed_bytes;
+  int verbose;
+  octet_allocator allocator;
+};
+
+namespace octet {
+constexpr size_t zero_row_bytes(const ConvShape& shape) { return round_up(shape.in_channels, 64) + 64; }
+}  // namespace octet

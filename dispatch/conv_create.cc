@@ -1,0 +1,235 @@
+// octet_conv2d_create and octet_conv2d_destroy. The epilogue is the GEMM's, so its part of the descriptor is checked and built as one.
+#include <string.h>
+
+#include "dispatch/check.h"
+#include "dispatch/conv.h"
+#include "dispatch/conv_kernels.h"
+#include "dispatch/conv_shape.h"
+#include "dispatch/gemm_draft.h"
+#include "dispatch/kernel_table.h"
+#include "dispatch/machine.h"
+#include "dispatch/trace.h"
+#include "kernels/conv/filter_blob.h"
+
+namespace octet {
+namespace {
+
+// The fields that a convolution and a GEMM share, with n = output channels.
+octet_gemm_desc as_gemm(const octet_conv2d_desc& c) {
+  octet_gemm_desc g = OCTET_GEMM_DESC_INIT;
+  g.m_max = 1;
+  g.n = c.shape.out_channels;
+  g.lhs_type = c.lhs_type;
+  g.rhs_type = c.rhs_type;
+  g.dst_type = c.dst_type;
+  g.lhs_quant = c.lhs_quant;
+  g.lhs_zero_point = c.lhs_zero_point;
+  g.bias = c.bias;
+  g.requant = c.requant;
+  g.scales = c.scales;
+  g.scale_count = c.scale_count;
+  g.multipliers = c.multipliers;
+  g.shifts = c.shifts;
+  g.multiplier_count = c.multiplier_count;
+  g.bias_f32 = c.bias_f32;
+  g.dst_zero_point = c.dst_zero_point;
+  g.activation = c.activation;
+  g.clamp_min = c.clamp_min;
+  g.clamp_max = c.clamp_max;
+  g.dst_scale = c.dst_scale;
+  g.residual = c.residual;
+  g.lut = c.lut;
+  g.max_isa = c.max_isa;
+  g.kernel = c.kernel;
+  g.allocator = c.allocator;
+  return g;
+}
+
+struct ConvDraft {
+  const octet_conv2d_desc& desc;
+  Draft epilogue;
+  ConvShape shape = {};
+  FilterHeader blob = {};
+  ConvKernel kernel = {};
+
+  ConvDraft(const octet_conv2d_desc& d, const octet_gemm_desc& as_gemm, octet_error* error) : desc(d), epilogue(as_gemm, error) {}
+  octet_error* error() const { return epilogue.error; }
+  Domain lhs_domain() const { return kernel.lhs_domain(); }
+};
+
+octet_status check_layouts(const ConvDraft& draft) {
+  const octet_conv2d_desc& d = draft.desc;
+  const struct {
+    const char* name;
+    octet_layout value;
+  } layouts[] = {{"lhs_layout", d.lhs_layout}, {"dst_layout", d.dst_layout}};
+  for (const auto& layout : layouts)
+    if (layout.value != OCTET_NHWC && layout.value != OCTET_NCHW)
+      return fail(draft.error(), OCTET_UNKNOWN_ENUM, "desc.%s is %d, neither OCTET_NHWC nor OCTET_NCHW", layout.name, (int)layout.value);
+  if (d.lhs_type == OCTET_F32 || (d.lhs_quant != OCTET_LHS_STATIC && d.lhs_quant != OCTET_LHS_PER_TENSOR))
+    return fail(draft.error(), OCTET_UNSUPPORTED,
+                "a convolution takes an s8 or u8 input with OCTET_LHS_STATIC or OCTET_LHS_PER_TENSOR; other quantizations are for GEMM");
+  return OCTET_OK;
+}
+
+octet_status check_blob(ConvDraft* draft) {
+  const octet_conv2d_desc& d = draft->desc;
+  octet_error* error = draft->error();
+  if (!d.packed) return fail(error, OCTET_NULL_POINTER, "desc.packed is null; octet_conv2d_pack makes it");
+  OCTET_TRY(check_aligned(d.packed, "desc.packed", error));
+  FilterHeader& h = draft->blob;
+  const BlobProblem problem = check_filter_header(d.packed, d.packed_bytes, method_of, &h);
+  if (problem == BlobProblem::kMagic) return fail(error, OCTET_BAD_BLOB, "desc.packed (%zu bytes) does not come from octet_conv2d_pack", d.packed_bytes);
+  if (problem != BlobProblem::kNone) return fail(error, OCTET_BAD_BLOB, "desc.packed (%zu bytes) %s", d.packed_bytes, describe(problem));
+  const ConvShape& s = draft->shape;
+  const ConvShape b = blob_shape(h);
+  const struct {
+    const char* name;
+    size_t blob, desc;
+  } fields[] = {{"in_channels", b.in_channels, s.in_channels}, {"out_channels", b.out_channels, s.out_channels}, {"groups", b.groups, s.groups},
+                {"kernel_h", b.kernel_h, s.kernel_h},          {"kernel_w", b.kernel_w, s.kernel_w},             {"stride_h", b.stride_h, s.stride_h},
+                {"stride_w", b.stride_w, s.stride_w},          {"dilation_h", b.dilation_h, s.dilation_h},       {"dilation_w", b.dilation_w, s.dilation_w},
+                {"transposed", b.transposed, s.transposed}};
+  for (const auto& f : fields)
+    if (f.blob != f.desc) return fail(error, OCTET_BAD_BLOB, "desc.packed was packed for %s = %zu; desc.shape has %zu", f.name, f.blob, f.desc);
+  if (h.type != d.rhs_type)
+    return fail(error, OCTET_BAD_BLOB, "desc.packed holds %s weights; desc.rhs_type is %s", octet_type_name((octet_type)h.type), octet_type_name(d.rhs_type));
+  return OCTET_OK;
+}
+
+octet_status choose_kernel(ConvDraft* draft) {
+  Draft& epilogue = draft->epilogue;
+  CpuFeatures cpu;
+  const char* forced;
+  OCTET_TRY(read_limits(&epilogue, &cpu, &forced));
+  const octet_conv_algorithm algorithm = (octet_conv_algorithm)draft->blob.algorithm;
+  const WeightFacts facts = {blob_layout(draft->blob), draft->blob.has_least != 0};
+  // Two rows: kernels for a single one are for matrices.
+  const Problem problem = {2, epilogue.desc.n, 1, epilogue.lhs_u8, draft->desc.rhs_type == OCTET_U8};
+  draft->kernel = select_conv(algorithm, cpu, problem, facts, forced);
+  switch (draft->kernel.result) {
+    case Selected::kOk: return OCTET_OK;
+    case Selected::kUnknownName:
+      return fail(epilogue.error, OCTET_UNKNOWN_KERNEL, "desc.kernel '%.64s' does not exist; octet_get_kernel_info lists them", forced);
+    case Selected::kForcedUnusable: {
+      const IsaMask needed = mask_of(draft->kernel.isa());
+      return fail(epilogue.error, OCTET_KERNEL_UNUSABLE, "kernel '%s' is forced, but %s", forced,
+                  cpu.isas & needed                 ? "it cannot read these weights: pack them for it, or without -128 if it asks for that"
+                  : this_machine().cpu.isas & needed ? "the tier limit (desc.max_isa or OCTET_MAX_ISA) excludes it"
+                                                     : "this CPU does not support it");
+    }
+    case Selected::kNoKernel: break;
+  }
+  return fail(epilogue.error, OCTET_WRONG_TIER, "desc.packed holds '%s' weights in the layout of tier %s, which no usable kernel reads; pack it again",
+              algorithm_name(algorithm), isa_name((Isa)draft->blob.isa));
+}
+
+octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
+  const octet_conv2d_desc& d = draft.desc;
+  const Draft& epilogue = draft.epilogue;
+  const ConvShape& s = draft.shape;
+  const size_t padded = round_up(s.out_channels, 64) + 64;  // kernels may read whole vectors past the last channel of a group
+  octet_conv2d* conv = arena->take<octet_conv2d>(1);
+  const Finish finish = build_finish(epilogue, padded, arena);
+  const int32_t zero = 0;
+  const int32_t* given_bias = spread(arena, d.bias ? d.bias : &zero, d.bias ? s.out_channels : 1, s.out_channels, padded, 0);
+  int32_t* weight_sum = arena->take<int32_t>(padded);
+  const bool has_zero_points = draft.blob.zero_points != 0;
+  int32_t* zero_points = has_zero_points ? arena->take<int32_t>(padded) : nullptr;
+  uint8_t* zero_row = d.lhs_quant == OCTET_LHS_STATIC ? arena->take<uint8_t>(zero_row_bytes(s)) : nullptr;
+  if (!conv) return nullptr;
+
+  *conv = {};
+  ConvPlan& plan = conv->plan;
+  plan.shape = s;
+  plan.method = method_of(draft.blob.algorithm);
+  plan.kernel = draft.kernel.micro;
+  plan.depthwise = draft.kernel.depthwise;
+  plan.finish_fn = draft.kernel.finish();
+  plan.row_ops = draft.kernel.row_ops();
+  plan.lhs_u8 = epilogue.lhs_u8;
+  plan.lhs_shift = domain_shift(plan.lhs_u8, draft.lhs_domain());
+  plan.lhs_flip = plan.lhs_shift ? 0x80 : 0;
+  plan.runtime_zero_point = d.lhs_quant == OCTET_LHS_PER_TENSOR;
+  plan.static_zero_point = d.lhs_zero_point;
+  plan.finish = finish;
+  plan.narrow = {finish.zero_point, finish.lo, finish.hi, finish.dst_u8};
+  plan.narrow_in_kernel = narrows_in_kernel(epilogue, finish) &&
+                          (draft.kernel.is(kNarrows) || family_of((octet_conv_algorithm)draft.blob.algorithm) != ConvFamily::kBytes);
+  plan.dst_bytes = element_bytes(d.dst_type);
+  const size_t l2 = this_machine().cpu.l2_bytes;
+  plan.cache_bytes = l2 ? l2 : 512 * 1024;
+
+  const FilterSums sums = blob_sums(d.packed, draft.blob);
+  int32_t* bias = (int32_t*)given_bias;
+  for (size_t n = 0; n < padded; ++n) {
+    const uint32_t sum = n < s.out_channels ? (uint32_t)sums.positive[n] + (uint32_t)sums.negative[n] : 0;
+    weight_sum[n] = (int32_t)sum;
+    if (!plan.runtime_zero_point) bias[n] = (int32_t)((uint32_t)bias[n] - (uint32_t)(d.lhs_zero_point + plan.lhs_shift) * sum);
+    if (zero_points) zero_points[n] = n < s.out_channels ? sums.zero_points[n] : 0;
+  }
+  if (zero_row) memset(zero_row, d.lhs_zero_point, zero_row_bytes(s));
+  plan.bias = bias;
+  plan.weight_sum = weight_sum;
+  plan.zero_point = zero_points;
+  plan.payload = (const uint8_t*)d.packed + draft.blob.payload;
+  plan.payload_bytes = (size_t)draft.blob.payload_bytes;
+
+  conv->algorithm = (octet_conv_algorithm)draft.blob.algorithm;
+  conv->lhs_layout = d.lhs_layout;
+  conv->dst_layout = d.dst_layout;
+  conv->lhs_type = d.lhs_type;
+  conv->rhs_type = d.rhs_type;
+  conv->dst_type = d.dst_type;
+  conv->residual_type = d.residual.type;
+  conv->borders = plan.method->wants_borders && plan.method->wants_borders(s);
+  conv->zero_row = zero_row;
+  conv->packed = d.packed;
+  conv->packed_bytes = (size_t)draft.blob.bytes;
+  conv->verbose = epilogue.environment.verbose;
+  return conv;
+}
+
+octet_status create(ConvDraft* draft, octet_conv2d** conv) {
+  Draft& epilogue = draft->epilogue;
+  OCTET_TRY(read_shape(draft->desc.shape, "desc.shape", &draft->shape, epilogue.error));
+  OCTET_TRY(check_kind(epilogue));
+  OCTET_TRY(check_layouts(*draft));
+  OCTET_TRY(check_blob(draft));
+  OCTET_TRY(check_quantization(&epilogue));
+  const FilterSums sums = blob_sums(draft->desc.packed, draft->blob);
+  OCTET_TRY(check_range(&epilogue, {nullptr, sums.positive, sums.negative, sums.zero_points}));
+  OCTET_TRY(plan_finish(&epilogue));
+  OCTET_TRY(choose_kernel(draft));
+  return allocate_and_build(build, *draft, draft->desc.allocator, conv, epilogue.error);
+}
+
+}  // namespace
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_conv2d_create(const octet_conv2d_desc* desc, octet_conv2d** conv, octet_error* error) {
+  if (!desc || !conv) return fail(error, OCTET_NULL_POINTER, "%s is null", desc ? "conv" : "desc");
+  *conv = nullptr;
+  OCTET_TRY(check_struct_size(desc->struct_size, sizeof *desc, "desc", error));
+  const double start = now_microseconds();
+  octet_gemm_desc gemm = as_gemm(*desc);
+  gemm.k = desc->shape.kernel_h * desc->shape.kernel_w * (desc->shape.groups ? desc->shape.in_channels / desc->shape.groups : 0);
+  ConvDraft draft(*desc, gemm, error);
+  OCTET_TRY(create(&draft, conv));
+  if ((*conv)->verbose) trace("create", **conv, desc->shape.batch_max, desc->shape.in_h_max, desc->shape.in_w_max, now_microseconds() - start);
+  return OCTET_OK;
+}
+
+void octet_conv2d_destroy(octet_conv2d* conv) {
+  if (!conv) return;
+  const octet_allocator allocator = conv->allocator;
+  allocator.release(allocator.context, conv);
+}
+
+octet_conv_algorithm octet_conv2d_algorithm(const octet_conv2d* conv) { return conv ? conv->algorithm : OCTET_CONV_AUTO; }
+
+const char* octet_conv2d_kernel(const octet_conv2d* conv) {
+  return !conv ? nullptr : conv->plan.kernel ? conv->plan.kernel->name : conv->plan.depthwise->name;
+}

@@ -1,0 +1,22 @@
+// A filter descriptor, checked, with the algorithm and the layout that it will be packed in: what pack and explain share.
+#pragma once
+
+#include "dispatch/conv_plan.h"
+#include "kernels/conv/filter_blob.h"
+
+namespace octet {
+
+struct FilterDraft {
+  ConvShape shape;
+  FilterView view;
+  Isa tier;               // that the filter is packed for
+  CpuFeatures cpu;        // what of it may be used
+  const char* forced;     // kernel name, or null
+  ConvPlans plans;
+  octet_conv_algorithm algorithm;
+  FilterForm form;
+};
+
+octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterDraft* draft, octet_error* error);
+
+}  // namespace octet

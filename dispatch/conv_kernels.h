@@ -1,0 +1,29 @@
+// From an algorithm and packed weights to the kernel that runs.
+#pragma once
+
+#include "dispatch/conv_methods.h"
+#include "dispatch/select.h"
+
+namespace octet {
+
+// A kernel of any kind, and what all kinds have.
+struct ConvKernel {
+  Selected result;
+  const MicroKernel* micro;
+  const DepthwiseKernel* depthwise;
+
+  const char* name() const { return micro ? micro->name : depthwise ? depthwise->name : nullptr; }
+  Isa isa() const { return micro ? micro->isa : depthwise->isa; }
+  Domain lhs_domain() const { return micro ? micro->lhs_domain : depthwise->lhs_domain; }
+  bool is(KernelFlags flag) const { return (micro ? micro->flags : depthwise->flags) & flag; }
+  FinishFn finish() const { return micro ? micro->finish : depthwise->finish; }
+  const RowOps* row_ops() const { return micro ? micro->row_ops : depthwise->row_ops; }
+};
+
+// As `select`, which it asks for the kernels of the GEMM.
+ConvKernel select_conv(octet_conv_algorithm algorithm, const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts, const char* forced);
+
+// The kernel that would run if every weight were allowed, or null if none of this architecture would.
+const char* kernel_name_for(octet_conv_algorithm algorithm, const CpuFeatures& cpu, const RhsLayout& layout, const char* forced);
+
+}  // namespace octet

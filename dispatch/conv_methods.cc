@@ -1,0 +1,54 @@
+#include "dispatch/conv_methods.h"
+
+#include "dispatch/kernel_table.h"
+
+namespace octet {
+namespace {
+
+struct Row {
+  const char* name;
+  const ConvMethod* method;
+  ConvFamily family;
+};
+
+// Indexed by octet_conv_algorithm.
+constexpr Row kRows[kAlgorithms] = {
+    {"auto", nullptr, ConvFamily::kBytes},
+    {"direct", &direct_method, ConvFamily::kBytes},
+    {"im2col", &im2col_method, ConvFamily::kBytes},
+    {"depthwise", nullptr, ConvFamily::kDepthwise},
+    {"winograd2x2", nullptr, ConvFamily::kWords},
+    {"winograd4x4", nullptr, ConvFamily::kWords},
+    {"winograd2x2_s2", nullptr, ConvFamily::kWords},
+    {"winograd2x2_int8", nullptr, ConvFamily::kBytes},
+};
+
+}  // namespace
+
+const ConvMethod* method_of(uint8_t algorithm) { return algorithm < kAlgorithms ? kRows[algorithm].method : nullptr; }
+
+const char* algorithm_name(octet_conv_algorithm algorithm) {
+  return algorithm >= OCTET_CONV_AUTO && algorithm < kAlgorithms ? kRows[algorithm].name : "unknown";
+}
+
+ConvFamily family_of(octet_conv_algorithm algorithm) { return kRows[algorithm].family; }
+
+RhsLayout conv_layout(octet_conv_algorithm algorithm, Isa isa, bool rhs_u8) {
+  switch (family_of(algorithm)) {
+    case ConvFamily::kBytes: break;
+    case ConvFamily::kWords: break;
+    case ConvFamily::kDepthwise: break;
+  }
+  return layout_of(isa, rhs_u8);
+}
+
+Isa smallest_conv_isa(octet_conv_algorithm algorithm, const RhsLayout& layout) {
+  constexpr Isa kSmallest[] = {Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm};
+  for (const Isa isa : kSmallest)
+    if (layout == conv_layout(algorithm, isa, layout.domain == Domain::kU8)) return isa;
+  return Isa::kScalar;
+}
+
+}  // namespace octet
+
+const char* octet_conv_algorithm_name(octet_conv_algorithm algorithm) { return octet::algorithm_name(algorithm); }

@@ -1,0 +1,22 @@
+// The algorithms by their public names.
+#pragma once
+
+#include "kernels/conv/conv.h"
+#include "octet/octet.h"
+
+namespace octet {
+
+constexpr int kAlgorithms = OCTET_CONV_WINOGRAD_2X2_INT8 + 1;  // AUTO included
+
+const ConvMethod* method_of(uint8_t algorithm);  // null outside the enumeration and for AUTO
+const char* algorithm_name(octet_conv_algorithm algorithm);
+
+// Which operands an algorithm multiplies, hence which kernels and layouts it needs.
+enum class ConvFamily : uint8_t { kBytes, kWords, kDepthwise };
+ConvFamily family_of(octet_conv_algorithm algorithm);
+
+// The layout of a tier for an algorithm.
+RhsLayout conv_layout(octet_conv_algorithm algorithm, Isa isa, bool rhs_u8);
+Isa smallest_conv_isa(octet_conv_algorithm algorithm, const RhsLayout& layout);  // that reads the layout; kScalar also for those that only tests use
+
+}  // namespace octet

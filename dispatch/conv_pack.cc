@@ -1,0 +1,69 @@
+// octet_conv2d_pack_size, octet_conv2d_pack and octet_conv2d_explain.
+#include <string.h>
+
+#include "dispatch/check.h"
+#include "dispatch/conv_filter.h"
+#include "dispatch/conv_kernels.h"
+
+namespace octet {
+namespace {
+
+octet_status lay_out(const octet_filter_desc* filter, octet_isa isa, FilterDraft* draft, FilterHeader* header, octet_error* error) {
+  OCTET_TRY(read_filter(filter, isa, draft, error));
+  const bool zero_points = has_zero_points(draft->view, draft->form.layout.domain);
+  if (!plan_filter_blob(draft->shape, draft->form, (uint8_t)filter->type, zero_points, header))
+    return fail(error, OCTET_BAD_SIZE, "filter.shape: the packed size leaves size_t");
+  return OCTET_OK;
+}
+
+}  // namespace
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa isa, size_t* bytes, octet_error* error) {
+  if (!bytes) return fail(error, OCTET_NULL_POINTER, "bytes is null");
+  FilterDraft draft;
+  FilterHeader header;
+  OCTET_TRY(lay_out(filter, isa, &draft, &header, error));
+  *bytes = (size_t)header.bytes;
+  return OCTET_OK;
+}
+
+octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, void* blob, size_t blob_bytes, octet_error* error) {
+  FilterDraft draft;
+  FilterHeader header;
+  OCTET_TRY(lay_out(filter, isa, &draft, &header, error));
+  if (!filter->data) return fail(error, OCTET_NULL_POINTER, "filter.data is null");
+  if (!blob) return fail(error, OCTET_NULL_POINTER, "blob is null");
+  OCTET_TRY(check_aligned(blob, "blob", error));
+  if (blob_bytes < header.bytes)
+    return fail(error, OCTET_BAD_SIZE, "blob_bytes = %zu, but octet_conv2d_pack_size says %zu", blob_bytes, (size_t)header.bytes);
+  const size_t weights = draft.shape.taps() * draft.shape.group_in() * draft.shape.out_channels;
+  if (meet(extent_of(blob, (size_t)header.bytes), extent_of(filter->data, weights))) return fail(error, OCTET_OVERLAP, "blob overlaps filter.data");
+  write_filter_blob(header, draft.shape, draft.form, draft.view, filter->tap_ranges, blob);
+  return OCTET_OK;
+}
+
+octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa, size_t index, octet_conv2d_candidate* candidate, octet_error* error) {
+  if (!candidate) return fail(error, OCTET_NULL_POINTER, "candidate is null");
+  OCTET_TRY(check_struct_size(candidate->struct_size, sizeof *candidate, "candidate", error));
+  FilterDraft draft;
+  OCTET_TRY(read_filter(filter, isa, &draft, error));
+  constexpr size_t kCount = kAlgorithms - 1;  // without AUTO
+  if (index >= kCount) return fail(error, OCTET_BAD_SIZE, "index is %zu; there are %zu candidates", index, kCount);
+  const octet_conv_algorithm algorithm = (octet_conv_algorithm)(index + 1);
+  const Candidate& c = draft.plans.candidates[algorithm];
+  candidate->algorithm = algorithm;
+  candidate->possible = c.possible;
+  candidate->chosen = algorithm == draft.algorithm;
+  candidate->macs = c.macs;
+  candidate->bytes = c.bytes;
+  candidate->microseconds = c.microseconds;
+  candidate->compute_microseconds = c.compute;
+  candidate->memory_microseconds = c.memory;
+  candidate->transform_microseconds = c.transform;
+  memcpy(candidate->reason, c.reason, sizeof candidate->reason);
+  candidate->kernel = c.possible ? kernel_name_for(algorithm, draft.cpu, conv_layout(algorithm, draft.tier, draft.view.is_u8), draft.forced) : nullptr;
+  return OCTET_OK;
+}

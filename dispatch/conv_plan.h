@@ -1,0 +1,33 @@
+// Which algorithm computes a convolution. Pure: the shape, the tier and the caches are arguments, so that the choice for a machine that nobody
+// owns is a unit test.
+#pragma once
+
+#include "dispatch/conv_methods.h"
+#include "dispatch/cpu_features.h"
+
+namespace octet {
+
+struct ConvProblem {
+  ConvShape shape;
+  Isa isa;                  // the tier that the weights are packed for
+  bool rhs_u8;
+  bool weight_zero_points;  // other than 0 in s8
+  bool approximate;         // the caller allows it
+  size_t l1d_bytes, l2_bytes, l3_bytes;  // 0 = unknown
+};
+
+struct Candidate {
+  bool possible;
+  double macs, bytes;
+  double microseconds, compute, memory, transform;
+  char reason[160];
+};
+
+struct ConvPlans {
+  Candidate candidates[kAlgorithms];  // indexed by octet_conv_algorithm; that of AUTO is empty
+  octet_conv_algorithm best;
+};
+
+ConvPlans plan_conv(const ConvProblem& problem);
+
+}  // namespace octet

@@ -1,0 +1,314 @@
+// octet_conv2d_workspace and octet_conv2d_run: argument checks, then up to three passes: stage the input, convolve, unstage the output.
+#include <string.h>
+
+#include "dispatch/check.h"
+#include "dispatch/conv.h"
+#include "dispatch/conv_shape.h"
+#include "dispatch/trace.h"
+#include "kernels/conv/stage.h"
+
+namespace octet {
+namespace {
+
+struct Sizes {
+  size_t batch, in_h, in_w, out_h, out_w;
+};
+
+// Where things lie in the workspace of a run.
+struct Workspace {
+  Stage stage;
+  size_t zero_rows, input, output, residual, tasks;  // offsets
+  size_t task_bytes;
+  size_t bytes;  // SIZE_MAX if they leave size_t
+};
+
+Workspace plan_workspace(const octet_conv2d& conv, const Sizes& sizes, size_t tasks) {
+  const ConvPlan& plan = conv.plan;
+  Workspace w = {};
+  w.stage = plan_stage(plan.shape, conv.lhs_layout == OCTET_NCHW, conv.dst_layout == OCTET_NCHW, conv.borders, sizes.batch, sizes.in_h, sizes.in_w,
+                       plan.dst_bytes, conv.residual_type != 0);
+  w.input = plan.runtime_zero_point ? sizes.batch * zero_row_bytes(plan.shape) : 0;
+  w.output = w.input + w.stage.input_bytes;
+  w.residual = w.output + w.stage.output_bytes;
+  w.tasks = w.residual + w.stage.residual_bytes;
+  w.task_bytes = round_up(plan.method->task_workspace(plan, w.stage.in_h, w.stage.in_w, sizes.out_h, sizes.out_w), kAlignment);
+  if (__builtin_mul_overflow(w.task_bytes, tasks, &w.bytes) || __builtin_add_overflow(w.bytes, w.tasks, &w.bytes)) w.bytes = SIZE_MAX;
+  return w;
+}
+
+// ---- cutting the work -------------------------------------------------------------------------------------------------------------
+
+// Tasks along output lines and along channels. Lines are counted in units of the algorithm's grain, image by image.
+struct Cut {
+  ConvGrain grain;
+  size_t units_per_image, lines, line_step, channel_step;  // tasks along lines; units and channels of each
+  size_t channels;                                         // tasks along channels
+  size_t tasks() const { return lines * channels; }
+};
+
+Cut cut(const ConvPlan& plan, const Sizes& sizes, size_t concurrency) {
+  Cut best = {plan.method->grain(plan), 0, 1, 0, plan.shape.out_channels, 1};
+  best.units_per_image = divide_up(sizes.out_h, best.grain.lines);
+  const size_t units = sizes.batch * best.units_per_image, grains = divide_up(plan.shape.out_channels, best.grain.channels);
+  best.line_step = units;
+  if (concurrency <= 1) return best;
+  // The cut whose largest piece is smallest; among equals the one along lines, for transforms are shared by channels.
+  size_t best_work = SIZE_MAX;
+  for (size_t lines = smaller(concurrency, units); lines >= 1; --lines) {
+    const size_t channels = smaller(concurrency / lines, grains);
+    const size_t line_step = divide_up(units, lines), channel_step = divide_up(grains, channels);
+    const size_t work = line_step * channel_step;
+    if (work < best_work) {
+      best_work = work;
+      best.line_step = line_step;
+      best.channel_step = channel_step * best.grain.channels;
+    }
+  }
+  best.lines = divide_up(units, best.line_step);
+  best.channels = divide_up(plan.shape.out_channels, best.channel_step);
+  return best;
+}
+
+size_t line_of_unit(const Cut& cut, const Sizes& sizes, size_t unit) {
+  const size_t image = unit / cut.units_per_image, y = unit % cut.units_per_image * cut.grain.lines;
+  return smaller(image, sizes.batch) * sizes.out_h + (image < sizes.batch ? y : 0);
+}
+
+// ---- the passes ---------------------------------------------------------------------------------------------------------------------
+
+struct Passes {
+  const octet_conv2d& conv;
+  const octet_conv2d_args& args;
+  Sizes sizes;
+  Workspace workspace;
+  Cut work;
+  ConvRun run;
+  InputLine input;
+  OutputLine output, residual;
+  size_t pieces;  // tasks of the staging passes
+};
+
+// Calls f(line) for one of `pieces` even parts of `lines`.
+template <typename F>
+void for_lines(size_t lines, size_t pieces, size_t index, const F& f) {
+  const size_t step = divide_up(lines, pieces);
+  for (size_t line = index * step; line < smaller(lines, (index + 1) * step); ++line) f(line);
+}
+
+void stage_part(void* arg, size_t index) {
+  Passes& p = *(Passes*)arg;
+  const Stage& stage = p.workspace.stage;
+  if (stage.input) for_lines(p.sizes.batch * stage.in_h, p.pieces, index, [&](size_t line) { stage_input_line(p.input, line); });
+  if (stage.residual_bytes)
+    for_lines(p.sizes.batch * p.sizes.out_h, p.pieces, index,
+              [&](size_t line) { nchw_to_nhwc(p.residual, (const uint8_t*)p.args.residual, (uint8_t*)p.run.residual, line); });
+}
+
+void unstage_part(void* arg, size_t index) {
+  Passes& p = *(Passes*)arg;
+  for_lines(p.sizes.batch * p.sizes.out_h, p.pieces, index, [&](size_t line) { nhwc_to_nchw(p.output, p.run.dst, (uint8_t*)p.args.dst, line); });
+}
+
+void convolve_part(void* arg, size_t index) {
+  Passes& p = *(Passes*)arg;
+  const ConvPlan& plan = p.conv.plan;
+  const size_t line = index / p.work.channels, channel = index % p.work.channels;
+  const size_t units = p.sizes.batch * p.work.units_per_image;
+  const ConvTask task = {line_of_unit(p.work, p.sizes, line * p.work.line_step),
+                         line_of_unit(p.work, p.sizes, smaller(units, (line + 1) * p.work.line_step)), channel * p.work.channel_step,
+                         smaller(plan.shape.out_channels, (channel + 1) * p.work.channel_step)};
+  plan.method->run(plan, p.run, task, (uint8_t*)p.args.workspace + p.workspace.tasks + index * p.workspace.task_bytes);
+}
+
+void pass(Passes* p, size_t count, void (*part)(void*, size_t)) {
+  if (count == 1)
+    part(p, 0);
+  else
+    p->args.parallel_for(p->args.parallel_context, count, part, p);
+}
+
+// ---- checks -------------------------------------------------------------------------------------------------------------------------
+
+octet_status check_sizes(const octet_conv2d& conv, const octet_conv2d_args& a, Sizes* sizes, octet_error* error) {
+  const ConvShape& s = conv.plan.shape;
+  *sizes = {a.batch ? a.batch : s.batch, a.in_h ? a.in_h : s.in_h, a.in_w ? a.in_w : s.in_w, 0, 0};
+  const struct {
+    const char* name;
+    size_t got, most;
+  } fields[] = {{"batch", sizes->batch, s.batch}, {"in_h", sizes->in_h, s.in_h}, {"in_w", sizes->in_w, s.in_w}};
+  for (const auto& f : fields)
+    if (f.got > f.most) return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.%s = %zu is above the declared %s_max = %zu", f.name, f.got, f.name, f.most);
+  OCTET_TRY(output_size(s, sizes->in_h, sizes->in_w, "args", &sizes->out_h, &sizes->out_w, error));
+  if ((a.out_h && a.out_h != sizes->out_h) || (a.out_w && a.out_w != sizes->out_w))
+    return fail(error, OCTET_BAD_SIZE, "args.out_h = %zu, args.out_w = %zu, but this convolution makes %zu x %zu of %zu x %zu", a.out_h, a.out_w, sizes->out_h,
+                sizes->out_w, sizes->in_h, sizes->in_w);
+  return OCTET_OK;
+}
+
+// A tensor of pixels: its distance between pixels and its bytes from first to last.
+octet_status check_tensor(const char* name, const void* data, size_t stride, octet_layout layout, size_t pixels, size_t channels, octet_type type,
+                          size_t* pixel_bytes, Extent* extent, octet_error* error) {
+  const size_t element = element_bytes(type);
+  if (!data) return fail(error, OCTET_NULL_POINTER, "args.%s is null", name);
+  if ((uintptr_t)data % element) return fail(error, OCTET_MISALIGNED, "args.%s is not a multiple of %zu", name, element);
+  if (layout == OCTET_NCHW && stride) return fail(error, OCTET_BAD_STRIDE, "args.%s_stride = %zu: an NCHW tensor is dense, its stride is 0", name, stride);
+  if (stride == 0) stride = channels;
+  if (stride < channels) return fail(error, OCTET_BAD_STRIDE, "args.%s_stride = %zu is smaller than a pixel of %zu channels", name, stride, channels);
+  size_t bytes;
+  if (!span_bytes(1, 0, pixels, stride, channels, element, &bytes))
+    return fail(error, OCTET_BAD_SIZE, "args.%s: %zu pixels with stride %zu leave size_t", name, pixels, stride);
+  *pixel_bytes = (pixels == 1 ? channels : stride) * element;
+  *extent = extent_of(data, bytes);
+  return OCTET_OK;
+}
+
+struct Extents {
+  Extent lhs, dst, residual;
+};
+
+octet_status check_overlap(const octet_conv2d& conv, const octet_conv2d_args& a, const Extents& e, size_t batch, bool in_place, octet_error* error) {
+  const Extent workspace = extent_of(a.workspace, a.workspace_bytes), packed = extent_of(conv.packed, conv.packed_bytes);
+  const Extent zero_points = extent_of(a.lhs_zero_points, batch * sizeof(int32_t)), scales = extent_of(a.lhs_scales, batch * sizeof(float));
+  const struct {
+    const char *a_name, *b_name;
+    const Extent &a, &b;
+  } pairs[] = {{"args.dst", "args.lhs", e.dst, e.lhs},
+               {"args.dst", "the packed weights", e.dst, packed},
+               {"args.dst", "args.workspace", e.dst, workspace},
+               {"args.dst", "args.lhs_zero_points", e.dst, zero_points},
+               {"args.dst", "args.lhs_scales", e.dst, scales},
+               {"args.workspace", "args.lhs", workspace, e.lhs},
+               {"args.workspace", "args.residual", workspace, e.residual},
+               {"args.workspace", "args.lhs_zero_points", workspace, zero_points},
+               {"args.workspace", "args.lhs_scales", workspace, scales},
+               {"args.workspace", "the packed weights", workspace, packed}};
+  for (const auto& p : pairs)
+    if (meet(p.a, p.b)) return fail(error, OCTET_OVERLAP, "%s overlaps %s", p.a_name, p.b_name);
+  if (!in_place && meet(e.dst, e.residual)) return fail(error, OCTET_OVERLAP, "args.dst overlaps args.residual, without being exactly it");
+  return OCTET_OK;
+}
+
+octet_status check_lhs_quant(const octet_conv2d& conv, const octet_conv2d_args& a, size_t batch, octet_error* error) {
+  if (!conv.plan.runtime_zero_point) {
+    if (!a.lhs_zero_points && !a.lhs_scales) return OCTET_OK;
+    return fail(error, OCTET_UNSUPPORTED, "args.%s is only for OCTET_LHS_PER_TENSOR", a.lhs_scales ? "lhs_scales" : "lhs_zero_points");
+  }
+  if (a.lhs_scales && conv.dst_type == OCTET_S32)
+    return fail(error, OCTET_UNSUPPORTED, "args.lhs_scales has no meaning for an s32 dst: it holds the accumulators");
+  for (size_t i = 0; a.lhs_zero_points && i < batch; ++i)
+    OCTET_TRY(check_zero_point(a.lhs_zero_points[i], conv.lhs_type, "args.lhs_zero_points", i, error));
+  for (size_t i = 0; a.lhs_scales && i < batch; ++i) OCTET_TRY(check_scale(a.lhs_scales[i], "args.lhs_scales", i, error));
+  return OCTET_OK;
+}
+
+octet_status check_workspace(const octet_conv2d_args& a, const Workspace& w, octet_error* error) {
+  if (w.bytes == 0) return OCTET_OK;
+  if (w.bytes == SIZE_MAX) return fail(error, OCTET_BAD_SIZE, "args.concurrency = %zu: the workspace leaves size_t", a.concurrency);
+  if (!a.workspace) return fail(error, OCTET_NULL_POINTER, "args.workspace is null; this run needs %zu bytes", w.bytes);
+  if (a.workspace_bytes < w.bytes)
+    return fail(error, OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes = %zu, this run needs %zu", a.workspace_bytes, w.bytes);
+  return check_aligned(a.workspace, "args.workspace", error);
+}
+
+// ---- one run ------------------------------------------------------------------------------------------------------------------------
+
+// Everything in NHWC, staged where it has to be.
+void resolve(const octet_conv2d& conv, size_t lhs_pixel, size_t dst_pixel, size_t residual_pixel, const Extents& extents, Passes* p) {
+  const ConvPlan& plan = conv.plan;
+  const ConvShape& s = plan.shape;
+  const octet_conv2d_args& a = p->args;
+  const Workspace& w = p->workspace;
+  const Stage& stage = w.stage;
+  const Sizes& z = p->sizes;
+  uint8_t* const memory = (uint8_t*)a.workspace;
+  ConvRun& r = p->run;
+  r = {};
+  r.batch = z.batch;
+  r.in_h = stage.in_h;
+  r.in_w = stage.in_w;
+  r.out_h = z.out_h;
+  r.out_w = z.out_w;
+  r.pad_top = stage.borders ? 0 : s.pad_top;
+  r.pad_left = stage.borders ? 0 : s.pad_left;
+  r.zero_rows = conv.zero_row ? conv.zero_row : memory + w.zero_rows;
+  r.zero_row_stride = conv.zero_row ? 0 : zero_row_bytes(s);
+  r.lhs_zero_points = a.lhs_zero_points;
+  r.lhs_scales = a.lhs_scales;
+  r.lhs = stage.input ? memory + w.input : (const uint8_t*)a.lhs;
+  r.lhs_end = stage.input ? r.lhs + stage.input_bytes : (const uint8_t*)extents.lhs.end;
+  r.lhs_pixel = stage.input ? s.in_channels : lhs_pixel;
+  r.lhs_row = r.in_w * r.lhs_pixel;
+  r.lhs_image = r.in_h * r.lhs_row;
+  r.dst = stage.output ? memory + w.output : (uint8_t*)a.dst;
+  r.dst_pixel = stage.output ? s.out_channels * plan.dst_bytes : dst_pixel;
+  r.residual = stage.residual_bytes ? memory + w.residual : (const uint8_t*)a.residual;
+  r.residual_pixel = stage.residual_bytes ? s.out_channels : residual_pixel;
+
+  p->input = {&plan.shape, &p->workspace.stage, conv.lhs_layout == OCTET_NCHW, (const uint8_t*)a.lhs, z.in_h, z.in_w, lhs_pixel, memory + w.input,
+              r.zero_rows, r.zero_row_stride};
+  p->output = {s.out_channels, z.out_h, z.out_w, plan.dst_bytes};
+  p->residual = {s.out_channels, z.out_h, z.out_w, 1};
+  if (!conv.zero_row)
+    for (size_t i = 0; i < z.batch; ++i)
+      memset(memory + w.zero_rows + i * r.zero_row_stride, a.lhs_zero_points ? a.lhs_zero_points[i] : 0, r.zero_row_stride);
+}
+
+octet_status run(const octet_conv2d& conv, const octet_conv2d_args& a, octet_error* error) {
+  const ConvPlan& plan = conv.plan;
+  const ConvShape& s = plan.shape;
+  Passes p = {conv, a, {}, {}, {}, {}, {}, {}, {}, 1};
+  OCTET_TRY(check_sizes(conv, a, &p.sizes, error));
+  const Sizes& z = p.sizes;
+  const size_t inputs = z.batch * z.in_h * z.in_w, outputs = z.batch * z.out_h * z.out_w;
+  size_t lhs_pixel, dst_pixel, residual_pixel = 0;
+  Extents extents = {};
+  OCTET_TRY(check_tensor("lhs", a.lhs, a.lhs_stride, conv.lhs_layout, inputs, s.in_channels, conv.lhs_type, &lhs_pixel, &extents.lhs, error));
+  OCTET_TRY(check_tensor("dst", a.dst, a.dst_stride, conv.dst_layout, outputs, s.out_channels, conv.dst_type, &dst_pixel, &extents.dst, error));
+  if (conv.residual_type)
+    OCTET_TRY(check_tensor("residual", a.residual, a.residual_stride, conv.dst_layout, outputs, s.out_channels, conv.residual_type, &residual_pixel,
+                           &extents.residual, error));
+  else if (a.residual)
+    return fail(error, OCTET_UNSUPPORTED, "args.residual: this convolution was created without one");
+  OCTET_TRY(check_lhs_quant(conv, a, z.batch, error));
+  const bool in_place = a.residual == a.dst && residual_pixel == dst_pixel;
+  OCTET_TRY(check_overlap(conv, a, extents, z.batch, in_place, error));
+
+  const size_t concurrency = a.parallel_for && a.concurrency ? a.concurrency : 1;
+  p.work = cut(plan, z, concurrency);
+  p.workspace = plan_workspace(conv, z, p.work.tasks());
+  OCTET_TRY(check_workspace(a, p.workspace, error));
+  resolve(conv, lhs_pixel, dst_pixel, residual_pixel, extents, &p);
+
+  const double start = conv.verbose > 1 ? now_microseconds() : 0;
+  p.pieces = concurrency;
+  if (p.workspace.stage.input || p.workspace.stage.residual_bytes) pass(&p, p.pieces, stage_part);
+  pass(&p, p.work.tasks(), convolve_part);
+  if (p.workspace.stage.output) pass(&p, p.pieces, unstage_part);
+  if (conv.verbose > 1) trace("run", conv, z.batch, z.in_h, z.in_w, now_microseconds() - start);
+  return OCTET_OK;
+}
+
+}  // namespace
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_conv2d_workspace(const octet_conv2d* conv, size_t batch, size_t in_h, size_t in_w, size_t concurrency, size_t* bytes,
+                                    octet_error* error) {
+  if (!conv || !bytes) return fail(error, OCTET_NULL_POINTER, "%s is null", conv ? "bytes" : "conv");
+  octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
+  args.batch = batch;
+  args.in_h = in_h;
+  args.in_w = in_w;
+  Sizes sizes;
+  OCTET_TRY(check_sizes(*conv, args, &sizes, error));
+  *bytes = plan_workspace(*conv, sizes, concurrency ? concurrency : 1).bytes;
+  if (*bytes == SIZE_MAX) return fail(error, OCTET_BAD_SIZE, "concurrency = %zu: the workspace leaves size_t", concurrency);
+  return OCTET_OK;
+}
+
+octet_status octet_conv2d_run(const octet_conv2d* conv, const octet_conv2d_args* args, octet_error* error) {
+  if (!conv || !args) return fail(error, OCTET_NULL_POINTER, "%s is null", conv ? "args" : "conv");
+  OCTET_TRY(check_struct_size(args->struct_size, sizeof *args, "args", error));
+  return run(*conv, *args, error);
+}

@@ -1,0 +1,175 @@
+#include "kernels/conv/block.h"
+
+namespace octet {
+namespace {
+
+constexpr size_t kMaxRows = 16;  // of a tile
+
+// Taps [first, end) of a tile.
+TapRange used_taps(const ConvPlan& plan, const Taps& taps, const ConvBlock& block, size_t tile) {
+  if (!block.tiles) return {0, taps.count};
+  const TileTaps t = block.tiles[tile];
+  if (t.first >= t.end) return {0, 0};
+  return {taps_of_group(plan.shape, t.first).first, taps_of_group(plan.shape, t.end - 1).end};
+}
+
+// init[i,j] = bias - lhs_zp * (sum of weights over the used taps) - zero_point[j] * row_sum[i]. Wraps: only the final accumulator must fit.
+struct Init {
+  const ConvPlan& plan;
+  const ConvPanels& panels;
+  const ConvBlock& block;
+  alignas(64) int32_t values[kMaxTile];
+
+  // Returns the first value; *stride is 0 where one row is for all.
+  const int32_t* make(size_t n, size_t lanes, const TileTaps* used, size_t groups, size_t row, size_t rows, size_t* stride) {
+    const bool all = !used || (used->first == 0 && used->end == groups);
+    const uint32_t z = (uint32_t)block.zero_point;
+    *stride = 0;
+    if (!plan.runtime_zero_point && !block.row_sums && (all || z == 0)) return plan.bias + n;
+
+    uint32_t* const first = (uint32_t*)values;
+    // plan.bias holds -z * weight_sum if z is static.
+    const uint32_t whole = plan.runtime_zero_point ? all ? 0 - z : 0 : all ? 0 : z;
+    for (size_t j = 0; j < lanes; ++j) first[j] = (uint32_t)plan.bias[n + j] + whole * (uint32_t)plan.weight_sum[n + j];
+    if (!all)
+      for (size_t t = used->first; t < used->end; ++t) {
+        const int32_t* sums = panels.group_sums + t * panels.group_sums_stride + n;
+        for (size_t j = 0; j < lanes; ++j) first[j] -= z * (uint32_t)sums[j];
+      }
+    if (!block.row_sums) return values;
+
+    *stride = lanes;
+    for (size_t i = rows; i-- > 0;) {  // the first row last: the others are made from it
+      uint32_t* to = first + i * lanes;
+      const uint32_t sum = (uint32_t)block.row_sums[row + i];
+      for (size_t j = 0; j < lanes; ++j) to[j] = first[j] - sum * (uint32_t)plan.zero_point[n + j];
+    }
+    return values;
+  }
+};
+
+// Nothing but padding: the accumulators are the init.
+void copy_init(const Tile& t) {
+  for (size_t i = 0; i < t.rows; ++i) {
+    int32_t* to = (int32_t*)((uint8_t*)t.dst + i * t.dst_stride);
+    for (size_t j = 0; j < t.cols; ++j) to[j] = t.init[i * t.init_stride + j];
+  }
+}
+
+size_t panel_size(const MicroKernel& kernel, const Taps& taps) {
+  return round_up(round_up(kernel.mr, kernel.lhs_lanes_step) * taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes, kAlignment);
+}
+
+}  // namespace
+
+size_t conv_block_rows(const ConvPlan& plan, size_t bytes_per_row) {
+  const size_t mr = plan.kernel->mr;
+  return larger(plan.cache_bytes / 2 / bytes_per_row / mr, 1) * mr;
+}
+
+size_t prepared_bytes(const ConvPlan& plan, const Taps& taps, size_t rows) {
+  const MicroKernel& kernel = *plan.kernel;
+  const size_t panels = kernel.gather ? divide_up(rows, kernel.mr) * panel_size(kernel, taps) : 0;
+  return panels + (plan.zero_point ? round_up(rows * sizeof(int32_t), kAlignment) : 0);
+}
+
+void prepare_block(const ConvPlan& plan, const Taps& taps, uint8_t* workspace, ConvBlock* block) {
+  const MicroKernel& kernel = *plan.kernel;
+  const Tiling tiling(block->rows, kernel);
+  block->panels = nullptr;
+  block->panel_bytes = panel_size(kernel, taps);
+  block->row_sums = nullptr;
+  uint8_t* const panels = workspace;
+  int32_t* const sums = (int32_t*)(workspace + (kernel.gather ? tiling.count * block->panel_bytes : 0));
+  if (!kernel.gather && !plan.zero_point) return;
+
+  const uint8_t* const* pointers = block->pointers;
+  const size_t tap_elements = round_up(taps.depth, kernel.lhs_kr);
+  for (size_t t = 0, row = 0; t < tiling.count; ++t) {
+    Rows rows = {};
+    rows.rows = tiling.rows(t);
+    rows.depth = taps.depth;
+    rows.flip = plan.lhs_flip;
+    const size_t lanes = round_up(rows.rows, kernel.lhs_lanes_step);
+    const TapRange used = used_taps(plan, taps, *block, t);
+    for (size_t i = 0; plan.zero_point && i < rows.rows; ++i) sums[row + i] = 0;
+    for (size_t tap = used.first; tap < used.end; ++tap) {
+      if (block->pointers) {
+        rows.pointers = pointers + tap * rows.rows;
+      } else {
+        rows.data = block->lhs + row * block->lhs_stride;
+        rows.stride = block->lhs_stride;
+      }
+      if (kernel.gather)
+        kernel.gather(rows, lanes, panels + t * block->panel_bytes + (tap - used.first) * lanes * tap_elements * kernel.lhs_element_bytes);
+      if (plan.zero_point) {
+        int32_t tap_sums[kMaxRows];
+        plan.row_ops->sum(rows, kernel.lhs_domain == Domain::kS8, tap_sums);
+        for (size_t i = 0; i < rows.rows; ++i) sums[row + i] = (int32_t)((uint32_t)sums[row + i] + (uint32_t)tap_sums[i]);
+      }
+    }
+    pointers += taps.count * rows.rows;
+    row += rows.rows;
+  }
+  if (kernel.gather) block->panels = panels;
+  if (plan.zero_point) block->row_sums = sums;
+}
+
+void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvBlock& block, size_t group, size_t n0, size_t n1) {
+  const MicroKernel& kernel = *plan.kernel;
+  MicroKernel only_init = kernel;
+  only_init.multiply = copy_init;
+  const RhsLayout& layout = kernel.rhs_layout;
+  const ConvPanels panels = read_panels(layout, plan.shape, taps, plan.payload);
+  const uint8_t* const rhs = panels.of_group(group);
+  const size_t first = group * plan.shape.group_out();  // channel 0 of the group
+  const size_t tap_depth = layout.depth(taps.depth);
+  const Tiling tiling(block.rows, kernel);
+  Init init = {plan, panels, block, {}};
+  float scales[kMaxRows];
+  for (float& scale : scales) scale = block.scale;
+  const float* row_scale = plan.runtime_zero_point ? scales : nullptr;
+  Sink padding_sink = block.sink;  // no kernel there, so the epilogue does all
+  padding_sink.narrow_in_kernel = false;
+
+  Tile tile;
+  tile.lhs_stride = block.lhs_stride;
+  tile.lhs_flip = plan.lhs_flip ? 0x80808080u : 0;
+  tile.rhs_panel_stride = layout.width * panels.depth;
+  const size_t span = larger(layout.width, kernel.nr), end = n1 - first;
+  for (size_t panel = n0 - first; panel < end; panel += span) {
+    const size_t width = smaller(span, panels.lanes - panel);
+    tile.rhs_stride = smaller(layout.width, width) * layout.kr;
+    for (size_t lane = 0; lane < width && panel + lane < end; lane += kernel.nr) {
+      const size_t n = first + panel + lane, lanes = smaller(kernel.nr, width - lane);
+      tile.cols = smaller(kernel.nr, n1 - n);
+      const uint8_t* const strip = rhs + panel * panels.depth + lane * layout.kr;
+      const uint8_t* const* pointers = block.pointers;
+      for (size_t t = 0, row = 0; t < tiling.count; row += tile.rows, ++t) {
+        tile.rows = tiling.rows(t);
+        const TileTaps* const used = block.tiles ? block.tiles + t : nullptr;
+        const TapRange range = used_taps(plan, taps, block, t);
+        tile.init = init.make(n, lanes, used, taps.groups, row, tile.rows, &tile.init_stride);
+        tile.rhs = strip + range.first * tap_depth / layout.kr * tile.rhs_stride;
+        if (range.first == range.end) {
+          multiply_into(only_init, padding_sink, row, n, lanes, row_scale, &tile);
+        } else {
+          tile.taps = range.end - range.first;
+          if (block.panels) {
+            tile.lhs = block.panels + t * block.panel_bytes;
+            tile.depth = tile.taps == 1 ? taps.depth : tile.taps * tap_depth;
+            tile.taps = 1;
+          } else {
+            tile.lhs = block.lhs + row * block.lhs_stride;
+            tile.lhs_rows = pointers ? pointers + range.first * tile.rows : nullptr;
+            tile.depth = used && used->reads_to_groups ? tap_depth : taps.depth;
+          }
+          multiply_into(kernel, block.sink, row, n, lanes, row_scale, &tile);
+        }
+        if (pointers) pointers += taps.count * tile.rows;
+      }
+    }
+  }
+}
+
+}  // namespace octet

@@ -1,0 +1,102 @@
+// The direct form: kernels read the input where it lies. No patch is ever copied by those that broadcast; those that want rows side by side gather
+// them straight from the tensor.
+#include "kernels/conv/block.h"
+#include "kernels/conv/transposed.h"
+#include "kernels/conv/window.h"
+
+namespace octet {
+namespace {
+
+// Per task: pointers, tiles' taps, then what prepare_block wants.
+struct Workspace {
+  size_t rows;  // of a block
+  size_t tiles, prepared, bytes;
+};
+
+Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) {
+  const MicroKernel& kernel = *plan.kernel;
+  const size_t gathered = kernel.gather ? taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes : taps.depth;
+  Workspace w = {};
+  w.rows = smaller(conv_block_rows(plan, taps.count * sizeof(void*) + gathered), pixels);
+  w.tiles = round_up(w.rows * taps.count * sizeof(void*), 64);
+  w.prepared = w.tiles + round_up(divide_up(w.rows, kernel.mr) * sizeof(TileTaps), 64);
+  w.bytes = w.prepared + prepared_bytes(plan, taps, w.rows);
+  return w;
+}
+
+// Pointers of all tiles of a block whose first pixel is `pixel` of the whole run.
+void point_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, size_t group, size_t pixel, size_t rows, const uint8_t** pointers,
+                 TileTaps* tiles) {
+  const Tiling tiling(rows, *plan.kernel);
+  Window window(plan, run, taps, group);
+  size_t x = pixel % run.out_w, line = pixel / run.out_w;
+  for (size_t t = 0; t < tiling.count; ++t) {
+    const size_t height = tiling.rows(t);
+    window.begin_tile();
+    for (size_t i = 0; i < height;) {
+      const size_t count = smaller(height - i, run.out_w - x);
+      window.point_line(line / run.out_h, line % run.out_h, x, count, pointers + i, height);
+      i += count;
+      x += count;
+      if (x == run.out_w) x = 0, ++line;
+    }
+    tiles[t] = window.end_tile();
+    pointers += taps.count * height;
+  }
+}
+
+const char* refuse(const ConvShape&, bool) { return nullptr; }
+
+size_t payload_bytes(const RhsLayout& layout, const ConvShape& shape) { return panels_bytes(layout, shape, direct_taps(shape)); }
+
+void pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float*, uint8_t* payload) {
+  pack_panels(layout, shape, direct_taps(shape), filter, payload);
+}
+
+ConvGrain grain(const ConvPlan& plan) { return {1, channel_grain(plan)}; }
+
+size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
+  const Taps taps = direct_taps(plan.shape);
+  if (plan.shape.transposed) return transposed_workspace(plan, taps, out_w);
+  return plan_workspace(plan, taps, plan.shape.batch * out_h * out_w).bytes;
+}
+
+void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
+  const ConvShape& s = plan.shape;
+  const Taps taps = direct_taps(s);
+  if (s.transposed) return run_transposed(plan, run, taps, task, workspace);
+  const Workspace w = plan_workspace(plan, taps, s.batch * run.out_h * run.out_w);
+  const bool matrix = s.pointwise();  // pixels are rows of a matrix
+  const size_t image_pixels = run.out_h * run.out_w, last = task.line1 * run.out_w;
+
+  ConvBlock block = {};
+  block.sink = {&plan.finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, nullptr, run.dst_pixel, nullptr, run.residual_pixel};
+  block.lhs_stride = run.lhs_pixel;
+  for (size_t pixel = task.line0 * run.out_w; pixel < last; pixel += block.rows) {
+    const size_t image = pixel / image_pixels;
+    // Images may have zero points of their own.
+    const size_t end = plan.runtime_zero_point ? smaller(last, (image + 1) * image_pixels) : last;
+    block.rows = smaller(w.rows, end - pixel);
+    block.zero_point = zero_point_of(plan, run, image);
+    block.scale = scale_of(run, image);
+    block.sink.dst = run.dst + pixel * run.dst_pixel;
+    block.sink.residual = run.residual ? run.residual + pixel * run.residual_pixel : nullptr;
+    for (size_t g = task.n0 / s.group_out(); g * s.group_out() < task.n1; ++g) {
+      if (matrix) {
+        block.lhs = run.lhs + pixel * run.lhs_pixel + g * s.group_in();
+      } else {
+        point_block(plan, run, taps, g, pixel, block.rows, (const uint8_t**)workspace, (TileTaps*)(workspace + w.tiles));
+        block.pointers = (const uint8_t* const*)workspace;
+        block.tiles = (const TileTaps*)(workspace + w.tiles);
+      }
+      prepare_block(plan, taps, workspace + w.prepared, &block);
+      multiply_block(plan, taps, block, g, larger(task.n0, g * s.group_out()), smaller(task.n1, (g + 1) * s.group_out()));
+    }
+  }
+}
+
+}  // namespace
+
+const ConvMethod direct_method = {"direct", refuse, payload_bytes, pack, grain, task_workspace, run, merges_rows};
+
+}  // namespace octet

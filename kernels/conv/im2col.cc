@@ -1,0 +1,95 @@
+// im2col: each output pixel's window is copied into a row, in the order of the packed weights, and the rows are a matrix. The simple form that is right for
+// every shape, and the second opinion on the others.
+#include <string.h>
+
+#include "kernels/conv/block.h"
+
+namespace octet {
+namespace {
+
+Taps im2col_taps(const ConvShape& s) {
+  Taps taps = direct_taps(s);
+  taps.depth = s.taps() * s.group_in();
+  taps.count = 1;
+  return taps;
+}
+
+struct Workspace {
+  size_t rows, stride, prepared, bytes;
+};
+
+Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) {
+  Workspace w = {};
+  w.stride = round_up(taps.depth, 64);
+  w.rows = smaller(conv_block_rows(plan, w.stride * (plan.kernel->gather ? 2 : 1)), pixels);
+  w.prepared = w.rows * w.stride;
+  w.bytes = w.prepared + prepared_bytes(plan, taps, w.rows);
+  return w;
+}
+
+// Input position of an output position along one axis, or -1 if there is none.
+ptrdiff_t source(size_t out, size_t k, size_t stride, size_t dilation, size_t pad, size_t in, bool transposed) {
+  ptrdiff_t at = transposed ? (ptrdiff_t)(out + pad) - (ptrdiff_t)(k * dilation) : (ptrdiff_t)(out * stride + k * dilation) - (ptrdiff_t)pad;
+  if (transposed) {
+    if (at < 0 || at % (ptrdiff_t)stride) return -1;
+    at /= (ptrdiff_t)stride;
+  }
+  return at >= 0 && at < (ptrdiff_t)in ? at : -1;
+}
+
+void copy_window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, size_t group, size_t pixel, uint8_t* to) {
+  const ConvShape& s = plan.shape;
+  const size_t image = pixel / (run.out_h * run.out_w), y = pixel / run.out_w % run.out_h, x = pixel % run.out_w;
+  const uint8_t* const input = run.lhs + image * run.lhs_image + group * s.group_in();
+  for (size_t t = 0; t < taps.groups; ++t)
+    for_each_position(s, t, [&](size_t ky, size_t kx) {
+      const ptrdiff_t iy = source(y, ky, s.stride_h, s.dilation_h, run.pad_top, run.in_h, s.transposed);
+      const ptrdiff_t ix = source(x, kx, s.stride_w, s.dilation_w, run.pad_left, run.in_w, s.transposed);
+      memcpy(to, iy >= 0 && ix >= 0 ? input + (size_t)iy * run.lhs_row + (size_t)ix * run.lhs_pixel : run.zero_row(image), s.group_in());
+      to += s.group_in();
+    });
+}
+
+const char* refuse(const ConvShape&, bool) { return nullptr; }
+
+size_t payload_bytes(const RhsLayout& layout, const ConvShape& shape) { return panels_bytes(layout, shape, im2col_taps(shape)); }
+
+void pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float*, uint8_t* payload) {
+  pack_panels(layout, shape, im2col_taps(shape), filter, payload);
+}
+
+ConvGrain grain(const ConvPlan& plan) { return {1, channel_grain(plan)}; }
+
+size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
+  return plan_workspace(plan, im2col_taps(plan.shape), plan.shape.batch * out_h * out_w).bytes;
+}
+
+void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
+  const ConvShape& s = plan.shape;
+  const Taps taps = im2col_taps(s);
+  const Workspace w = plan_workspace(plan, taps, s.batch * run.out_h * run.out_w);
+  const size_t image_pixels = run.out_h * run.out_w, last = task.line1 * run.out_w;
+  ConvBlock block = {};
+  block.sink = {&plan.finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, nullptr, run.dst_pixel, nullptr, run.residual_pixel};
+  block.lhs = workspace;
+  block.lhs_stride = w.stride;
+  for (size_t pixel = task.line0 * run.out_w; pixel < last; pixel += block.rows) {
+    const size_t image = pixel / image_pixels, end = plan.runtime_zero_point ? smaller(last, (image + 1) * image_pixels) : last;
+    block.rows = smaller(w.rows, end - pixel);
+    block.zero_point = zero_point_of(plan, run, image);
+    block.scale = scale_of(run, image);
+    block.sink.dst = run.dst + pixel * run.dst_pixel;
+    block.sink.residual = run.residual ? run.residual + pixel * run.residual_pixel : nullptr;
+    for (size_t g = task.n0 / s.group_out(); g * s.group_out() < task.n1; ++g) {
+      for (size_t i = 0; i < block.rows; ++i) copy_window(plan, run, taps, g, pixel + i, workspace + i * w.stride);
+      prepare_block(plan, taps, workspace + w.prepared, &block);
+      multiply_block(plan, taps, block, g, larger(task.n0, g * s.group_out()), smaller(task.n1, (g + 1) * s.group_out()));
+    }
+  }
+}
+
+}  // namespace
+
+const ConvMethod im2col_method = {"im2col", refuse, payload_bytes, pack, grain, task_workspace, run};
+
+}  // namespace octet

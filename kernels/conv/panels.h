@@ -1,0 +1,26 @@
+// Weights in the GEMM's panels: the payload of the direct and of the im2col form.
+//
+//     group sums, s32[tap groups][output channels, rounded up to 16] | per group of channels: panels, lanes(group_out) x padded depth
+//
+// A group sum is the sum of w - zero_point over the taps of a group; create and run need them where a tile leaves groups out.
+#pragma once
+
+#include "kernels/conv/taps.h"
+
+namespace octet {
+
+struct ConvPanels {
+  const int32_t* group_sums;
+  size_t group_sums_stride;  // elements from one tap group to the next
+  const uint8_t* panels;
+  size_t panels_stride;      // bytes from one group of channels to the next
+  size_t lanes, depth;       // of the panels of a group of channels, in the layout's terms
+
+  const uint8_t* of_group(size_t group) const { return panels + group * panels_stride; }
+};
+
+size_t panels_bytes(const RhsLayout& layout, const ConvShape& shape, const Taps& taps);  // 0 if they leave size_t
+void pack_panels(const RhsLayout& layout, const ConvShape& shape, const Taps& taps, const FilterView& filter, uint8_t* payload);
+ConvPanels read_panels(const RhsLayout& layout, const ConvShape& shape, const Taps& taps, const uint8_t* payload);
+
+}  // namespace octet

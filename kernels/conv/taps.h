@@ -1,0 +1,68 @@
+// A convolution's weights as a direct kernel walks them.
+//
+// The depth of one output channel is cut into taps: runs of the input that lie side by side in memory, each rounded up to the layout's kr. A tap is one
+// kernel position with its channels; where channels are few, a whole row of the kernel, whose positions are neighbours in an input without gaps.
+// Taps with something in common stand next to each other, so that a kernel can be given a range of them. Such a group is
+//   - a row of the kernel: rows of taps above or below the image are left out;
+//   - in a transposed convolution, the kernel positions that reach one output phase (y % stride_h, x % stride_w).
+#pragma once
+
+#include "kernels/conv/conv.h"
+
+namespace octet {
+
+struct Taps {
+  size_t count, depth;  // depth in bytes, before rounding
+  size_t groups;
+
+  // Of the packed weights of one output channel.
+  size_t padded(const RhsLayout& layout) const { return count * layout.depth(depth); }
+};
+
+// Few channels: rounding every kernel position up to kr, and starting anew at each, would cost more than copying the input into a form without gaps.
+constexpr size_t kFewChannels = 32;
+constexpr bool merges_rows(const ConvShape& s) {
+  return s.kernel_w > 1 && s.dilation_w == 1 && s.groups == 1 && s.in_channels < kFewChannels && !s.transposed;
+}
+
+inline Taps direct_taps(const ConvShape& s) {
+  if (merges_rows(s)) return {s.kernel_h, s.kernel_w * s.in_channels, s.kernel_h};
+  return {s.taps(), s.group_in(), s.transposed ? s.stride_h * s.stride_w : s.kernel_h};
+}
+
+struct TapRange {
+  size_t first, end;
+};
+
+// The taps of a group.
+inline TapRange taps_of_group(const ConvShape& s, size_t group) {
+  if (!s.transposed) {
+    const size_t per_row = merges_rows(s) ? 1 : s.kernel_w;
+    return {group * per_row, (group + 1) * per_row};
+  }
+  const auto positions = [](size_t kernel, size_t dilation, size_t stride, size_t phase) {
+    size_t count = 0;
+    for (size_t k = 0; k < kernel; ++k) count += k * dilation % stride == phase;
+    return count;
+  };
+  size_t first = 0;
+  for (size_t g = 0;; ++g) {
+    const size_t count = positions(s.kernel_h, s.dilation_h, s.stride_h, g / s.stride_w) * positions(s.kernel_w, s.dilation_w, s.stride_w, g % s.stride_w);
+    if (g == group) return {first, first + count};
+    first += count;
+  }
+}
+
+// Calls f(ky, kx) for the kernel positions of a group, in the order of its taps.
+template <typename F>
+void for_each_position(const ConvShape& s, size_t group, const F& f) {
+  if (!s.transposed) {
+    for (size_t kx = 0; kx < s.kernel_w; ++kx) f(group, kx);
+    return;
+  }
+  for (size_t ky = 0; ky < s.kernel_h; ++ky)
+    for (size_t kx = 0; kx < s.kernel_w; ++kx)
+      if (ky * s.dilation_h % s.stride_h == group / s.stride_w && kx * s.dilation_w % s.stride_w == group % s.stride_w) f(ky, kx);
+}
+
+}  // namespace octet

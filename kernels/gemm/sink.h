@@ -1,0 +1,45 @@
+// Where tiles of accumulators go: straight from the kernel's registers where that is certified, else over an s32 tile through the epilogue.
+#pragma once
+
+#include "kernels/core/micro_kernel.h"
+
+namespace octet {
+
+constexpr size_t kMaxTile = 1024;  // mr * nr of the largest kernel, at most; such tiles live on the stack
+
+struct Sink {
+  const Finish* finish;
+  const Narrow* narrow;
+  bool narrow_in_kernel;
+  size_t dst_bytes;  // of one output
+  uint8_t* dst;      // row 0, column 0
+  size_t dst_stride;
+  const uint8_t* residual;  // null = none
+  size_t residual_stride;
+
+  bool s32() const { return finish->mode == FinishMode::kS32; }
+  bool in_place() const { return narrow_in_kernel || s32(); }
+};
+
+// Multiplies a tile whose operands are set, and puts it at (row, n) of the sink. lanes: columns that init and rhs provide, tile->cols rounded up.
+// row_scale: the tile's own rows, or null.
+inline void multiply_into(const MicroKernel& kernel, const Sink& sink, size_t row, size_t n, size_t lanes, const float* row_scale, Tile* tile) {
+  uint8_t* const dst = sink.dst + row * sink.dst_stride + n * sink.dst_bytes;
+  if (sink.in_place()) {
+    tile->dst = dst;
+    tile->dst_stride = sink.dst_stride;
+    tile->scale = sink.s32() ? nullptr : sink.finish->scale + n;
+    tile->narrow = sink.narrow;
+    kernel.multiply(*tile);
+    return;
+  }
+  alignas(64) int32_t acc[kMaxTile];
+  tile->dst = acc;
+  tile->dst_stride = lanes * sizeof(int32_t);
+  tile->scale = nullptr;
+  kernel.multiply(*tile);
+  const uint8_t* residual = sink.residual ? sink.residual + row * sink.residual_stride + n : nullptr;
+  kernel.finish(*sink.finish, {acc, lanes, tile->rows, tile->cols, n, row_scale, dst, sink.dst_stride, residual, sink.residual_stride});
+}
+
+}  // namespace octet

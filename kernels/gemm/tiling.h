@@ -1,0 +1,23 @@
+// How a block of rows is cut into tiles.
+#pragma once
+
+#include "kernels/core/micro_kernel.h"
+
+namespace octet {
+
+// Tiles of nearly equal height: 49 rows at mr = 12 are 10 10 10 10 9, not 12 12 12 12 1. Where the kernel takes rows in steps (SMMLA in
+// pairs), only the last tile ends within one.
+struct Tiling {
+  size_t count, height, taller, step, missing;  // the first `taller` tiles have height + step rows
+  Tiling(size_t rows, const MicroKernel& kernel) : count(1), height(rows), taller(0), step(kernel.lhs_lanes_step), missing(0) {
+    if (rows <= kernel.mr) return;  // a division is a good part of a small product
+    count = divide_up(rows, kernel.mr);
+    const size_t steps = divide_up(rows, step);
+    height = steps / count * step;
+    taller = steps % count;
+    missing = steps * step - rows;
+  }
+  size_t rows(size_t tile) const { return height + (tile < taller ? step : 0) - (tile + 1 == count ? missing : 0); }
+};
+
+}  // namespace octet
