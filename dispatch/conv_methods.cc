@@ -17,9 +17,9 @@ constexpr Row kRows[kAlgorithms] = {
     {"direct", &direct_method, ConvFamily::kBytes},
     {"im2col", &im2col_method, ConvFamily::kBytes},
     {"depthwise", nullptr, ConvFamily::kDepthwise},
-    {"winograd2x2", nullptr, ConvFamily::kWords},
-    {"winograd4x4", nullptr, ConvFamily::kWords},
-    {"winograd2x2_s2", nullptr, ConvFamily::kWords},
+    {"winograd2x2", &winograd_2x2_method, ConvFamily::kWords},
+    {"winograd4x4", &winograd_4x4_method, ConvFamily::kWords},
+    {"winograd2x2_s2", &winograd_2x2_s2_method, ConvFamily::kWords},
     {"winograd2x2_int8", nullptr, ConvFamily::kBytes},
 };
 
@@ -36,7 +36,7 @@ ConvFamily family_of(octet_conv_algorithm algorithm) { return kRows[algorithm].f
 RhsLayout conv_layout(octet_conv_algorithm algorithm, Isa isa, bool rhs_u8) {
   switch (family_of(algorithm)) {
     case ConvFamily::kBytes: break;
-    case ConvFamily::kWords: break;
+    case ConvFamily::kWords: return word_layout_of(isa);
     case ConvFamily::kDepthwise: break;
   }
   return layout_of(isa, rhs_u8);
