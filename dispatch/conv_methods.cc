@@ -16,7 +16,7 @@ constexpr Row kRows[kAlgorithms] = {
     {"auto", nullptr, ConvFamily::kBytes},
     {"direct", &direct_method, ConvFamily::kBytes},
     {"im2col", &im2col_method, ConvFamily::kBytes},
-    {"depthwise", nullptr, ConvFamily::kDepthwise},
+    {"depthwise", &depthwise_method, ConvFamily::kDepthwise},
     {"winograd2x2", &winograd_2x2_method, ConvFamily::kWords},
     {"winograd4x4", &winograd_4x4_method, ConvFamily::kWords},
     {"winograd2x2_s2", &winograd_2x2_s2_method, ConvFamily::kWords},
@@ -37,7 +37,7 @@ RhsLayout conv_layout(octet_conv_algorithm algorithm, Isa isa, bool rhs_u8) {
   switch (family_of(algorithm)) {
     case ConvFamily::kBytes: break;
     case ConvFamily::kWords: return word_layout_of(isa);
-    case ConvFamily::kDepthwise: break;
+    case ConvFamily::kDepthwise: return depthwise_layout_of(isa);
   }
   return layout_of(isa, rhs_u8);
 }
