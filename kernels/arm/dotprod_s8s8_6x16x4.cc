@@ -52,7 +52,8 @@ OCTET_INLINE inline void store_narrow(const Tile& t, const int32x4_t (&acc)[rows
 template <int rows, int vectors, bool flip>
 void multiply(const Tile& t) {
   alignas(16) uint8_t tails[kMr][16];
-  if (t.depth % 16) copy_tails(t, 0, tails);
+  const uint8_t* base = (const uint8_t*)t.lhs;
+  if (t.depth % 16) copy_tails(t, 0, base, tails);
 
   int32x4_t acc[rows][vectors];
   const int32_t* init = t.init;
@@ -67,7 +68,7 @@ void multiply(const Tile& t) {
   for (size_t tap = 0;;) {
     const uint8_t* lhs[rows];
     OCTET_UNROLL(6)
-    for (int i = 0; i < rows; ++i) lhs[i] = t.lhs_rows ? t.lhs_rows[tap * rows + i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
+    for (int i = 0; i < rows; ++i) lhs[i] = t.lhs_rows ? t.lhs_rows[tap * rows + i] : base + i * t.lhs_stride;
     OCTET_NO_UNROLL
     for (size_t chunks = t.depth / 16; chunks; --chunks) {
       int8x16_t a[rows];
@@ -111,7 +112,8 @@ void multiply(const Tile& t) {
       tail += 4;
     }
     if (++tap == t.taps) break;
-    if (t.depth % 16) copy_tails(t, tap, tails);
+    if (t.tap_steps) base += t.tap_steps[tap - 1];
+    if (t.depth % 16) copy_tails(t, tap, base, tails);
   }
 
   const size_t element = t.scale ? 1 : 4;

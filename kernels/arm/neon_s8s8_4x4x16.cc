@@ -37,14 +37,15 @@ inline int32x4_t multiply_add(int32x4_t acc, int8x16_t a, int8x16_t b) {
 template <int rows, bool flip, bool least>
 void multiply(const Tile& t) {
   alignas(16) uint8_t tails[kMr][16];
-  if (t.depth % 16) copy_tails(t, 0, tails);
+  const uint8_t* base = (const uint8_t*)t.lhs;
+  if (t.depth % 16) copy_tails(t, 0, base, tails);
 
   int32x4_t acc[rows][kNr];
   const uint8_t* lhs[rows];
   OCTET_UNROLL(4)
   for (int i = 0; i < rows; ++i) {
     acc[i][0] = acc[i][1] = acc[i][2] = acc[i][3] = vdupq_n_s32(0);
-    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
+    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : base + i * t.lhs_stride;
   }
   const uint8_t* rhs = t.rhs;
   const auto step = [&]() OCTET_INLINE {
@@ -72,9 +73,10 @@ void multiply(const Tile& t) {
       step();
     }
     if (++tap == t.taps) break;
-    if (t.depth % 16) copy_tails(t, tap, tails);
+    if (t.tap_steps) base += t.tap_steps[tap - 1];
+    if (t.depth % 16) copy_tails(t, tap, base, tails);
     OCTET_UNROLL(4)
-    for (int i = 0; i < rows; ++i) lhs[i] = t.lhs_rows[tap * rows + i];
+    for (int i = 0; i < rows; ++i) lhs[i] = t.lhs_rows ? t.lhs_rows[tap * rows + i] : base + i * t.lhs_stride;
   }
 
   int32x4_t sum[kMr];

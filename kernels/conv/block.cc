@@ -93,13 +93,15 @@ void prepare_block(const ConvPlan& plan, const Taps& taps, uint8_t* workspace, C
     const size_t lanes = round_up(rows.rows, kernel.lhs_lanes_step);
     const TapRange used = used_taps(plan, taps, *block, t);
     for (size_t i = 0; plan.zero_point && i < rows.rows; ++i) sums[row + i] = 0;
+    const uint8_t* const base = block->tiles ? block->tiles[t].base : block->lhs + row * block->lhs_stride;
+    rows.data = base;
+    rows.stride = block->lhs_stride;
+    for (size_t tap = 0; base && tap < used.first; ++tap) rows.data += block->tap_steps[tap];
     for (size_t tap = used.first; tap < used.end; ++tap) {
-      if (block->pointers) {
+      if (!base)
         rows.pointers = pointers + tap * rows.rows;
-      } else {
-        rows.data = block->lhs + row * block->lhs_stride;
-        rows.stride = block->lhs_stride;
-      }
+      else if (tap > used.first)
+        rows.data += block->tap_steps[tap - 1];
       if (kernel.gather)
         kernel.gather(rows, lanes, panels + t * block->panel_bytes + (tap - used.first) * lanes * tap_elements * kernel.lhs_element_bytes);
       if (plan.zero_point) {
@@ -134,6 +136,7 @@ void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvBlock& blo
 
   Tile tile;
   tile.lhs_stride = block.lhs_stride;
+  tile.tap_steps = block.tap_steps;
   tile.lhs_flip = plan.lhs_flip ? 0x80808080u : 0;
   tile.rhs_panel_stride = layout.width * panels.depth;
   const size_t span = larger(layout.width, kernel.nr), end = n1 - first;
@@ -160,8 +163,8 @@ void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvBlock& blo
             tile.depth = tile.taps == 1 ? taps.depth : tile.taps * tap_depth;
             tile.taps = 1;
           } else {
-            tile.lhs = block.lhs + row * block.lhs_stride;
-            tile.lhs_rows = pointers ? pointers + range.first * tile.rows : nullptr;
+            tile.lhs = used ? used->base : block.lhs + row * block.lhs_stride;
+            tile.lhs_rows = tile.lhs ? nullptr : pointers + range.first * tile.rows;
             tile.depth = used && used->reads_to_groups ? tap_depth : taps.depth;
           }
           multiply_into(kernel, block.sink, row, n, lanes, row_scale, &tile);

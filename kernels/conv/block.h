@@ -11,6 +11,7 @@ namespace octet {
 struct TileTaps {
   uint32_t first, end;   // tap groups
   bool reads_to_groups;  // rows may be read up to a whole number of depth groups: those bytes are the caller's, and meet zero weights
+  const uint8_t* base;   // row 0 in tap 0, where all rows of all taps are in the image and at one stride; null: they have pointers
 };
 
 struct ConvBlock {
@@ -18,8 +19,9 @@ struct ConvBlock {
   size_t rows;
   int32_t zero_point;              // of the lhs, in the kernel's domain
   float scale;                     // run-time scale of the lhs
-  const uint8_t* lhs;              // rows at a stride, one tap, or null:
-  size_t lhs_stride;
+  const uint8_t* lhs;              // a matrix, one tap, no tiles; null otherwise
+  size_t lhs_stride;               // of its rows, or of those of a tile with a base
+  const ptrdiff_t* tap_steps;      // with a base: bytes from each tap to the next, taps.count - 1
   const uint8_t* const* pointers;  // of tile 0: taps.count x its rows; then tile 1
   const uint8_t* panels;           // gathered, of tile 0; the next panel_bytes on. Null if the kernel reads rows
   size_t panel_bytes;

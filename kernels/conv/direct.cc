@@ -7,10 +7,10 @@
 namespace octet {
 namespace {
 
-// Per task: pointers, tiles' taps, then what prepare_block wants.
+// Per task: the steps between taps, pointers, tiles, then what prepare_block wants.
 struct Workspace {
   size_t rows;  // of a block
-  size_t tiles, prepared, bytes;
+  size_t pointers, tiles, prepared, bytes;
 };
 
 Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) {
@@ -18,30 +18,22 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) 
   const size_t gathered = kernel.gather ? taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes : taps.depth;
   Workspace w = {};
   w.rows = smaller(conv_block_rows(plan, taps.count * sizeof(void*) + gathered), pixels);
-  w.tiles = round_up(w.rows * taps.count * sizeof(void*), 64);
+  w.pointers = round_up(taps.count * sizeof(ptrdiff_t), 64);
+  w.tiles = w.pointers + round_up(w.rows * taps.count * sizeof(void*), 64);
   w.prepared = w.tiles + round_up(divide_up(w.rows, kernel.mr) * sizeof(TileTaps), 64);
   w.bytes = w.prepared + prepared_bytes(plan, taps, w.rows);
   return w;
 }
 
-// Pointers of all tiles of a block whose first pixel is `pixel` of the whole run.
+// Bases or pointers of all tiles of a block whose first pixel is `pixel` of the whole run.
 void point_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, size_t group, size_t pixel, size_t rows, const uint8_t** pointers,
                  TileTaps* tiles) {
   const Tiling tiling(rows, *plan.kernel);
   Window window(plan, run, taps, group);
   size_t x = pixel % run.out_w, line = pixel / run.out_w;
   for (size_t t = 0; t < tiling.count; ++t) {
-    const size_t height = tiling.rows(t);
-    window.begin_tile();
-    for (size_t i = 0; i < height;) {
-      const size_t count = smaller(height - i, run.out_w - x);
-      window.point_line(line / run.out_h, line % run.out_h, x, count, pointers + i, height);
-      i += count;
-      x += count;
-      if (x == run.out_w) x = 0, ++line;
-    }
-    tiles[t] = window.end_tile();
-    pointers += taps.count * height;
+    tiles[t] = window.point_tile(tiling.rows(t), &line, &x, pointers);
+    pointers += taps.count * tiling.rows(t);
   }
 }
 
@@ -72,6 +64,12 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
   ConvBlock block = {};
   block.sink = {&plan.finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, nullptr, run.dst_pixel, nullptr, run.residual_pixel};
   block.lhs_stride = run.lhs_pixel;
+  if (!matrix) {
+    const Window window(plan, run, taps, 0);
+    window.tap_steps((ptrdiff_t*)workspace);
+    block.tap_steps = (const ptrdiff_t*)workspace;
+    block.lhs_stride = window.row_stride();
+  }
   for (size_t pixel = task.line0 * run.out_w; pixel < last; pixel += block.rows) {
     const size_t image = pixel / image_pixels;
     // Images may have zero points of their own.
@@ -85,8 +83,8 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
       if (matrix) {
         block.lhs = run.lhs + pixel * run.lhs_pixel + g * s.group_in();
       } else {
-        point_block(plan, run, taps, g, pixel, block.rows, (const uint8_t**)workspace, (TileTaps*)(workspace + w.tiles));
-        block.pointers = (const uint8_t* const*)workspace;
+        point_block(plan, run, taps, g, pixel, block.rows, (const uint8_t**)(workspace + w.pointers), (TileTaps*)(workspace + w.tiles));
+        block.pointers = (const uint8_t* const*)(workspace + w.pointers);
         block.tiles = (const TileTaps*)(workspace + w.tiles);
       }
       prepare_block(plan, taps, workspace + w.prepared, &block);

@@ -33,7 +33,7 @@ struct Phase {
     const uint8_t* const zeros = run.zero_row(image);
     const uint8_t* const input = run.lhs + image * run.lhs_image + group * s.group_in();
     const Tiling tiling(rows, *plan.kernel);
-    const TileTaps used = {(uint32_t)phase, (uint32_t)phase + (range.first < range.end), false};
+    const TileTaps used = {(uint32_t)phase, (uint32_t)phase + (range.first < range.end), false, nullptr};
     for (size_t t = 0; t < tiling.count; ++t) {
       const size_t height = tiling.rows(t);
       const uint8_t** out = pointers + range.first * height;

@@ -12,10 +12,41 @@ class Window {
       : s_(plan.shape), run_(run), taps_(taps), channel_(group * plan.shape.group_in()), taps_per_row_(taps.count / plan.shape.kernel_h),
         whole_(plan.kernel->rhs_layout.depth(taps.depth)) {}
 
-  void begin_tile() {
+  // Bytes from a row in one tap to the same row in the next: taps.count - 1 values.
+  void tap_steps(ptrdiff_t* out) const {
+    const ptrdiff_t across = (ptrdiff_t)(s_.dilation_w * run_.lhs_pixel), down = (ptrdiff_t)(s_.dilation_h * run_.lhs_row);
+    for (size_t tap = 1; tap < taps_.count; ++tap)
+      *out++ = tap % taps_per_row_ ? across : down - (ptrdiff_t)(taps_per_row_ - 1) * across;
+  }
+  size_t row_stride() const { return s_.stride_w * run_.lhs_pixel; }
+
+  // A tile of `rows` pixels from x on, `line` counting the output lines of all images. Moves both behind it.
+  TileTaps point_tile(size_t rows, size_t* line, size_t* x, const uint8_t** pointers) {
     first_ = (uint32_t)s_.kernel_h;
     end_ = 0;
     furthest_ = nullptr;
+    const uint8_t* const base = *x + rows <= run_.out_w ? uniform(*line, *x, rows) : nullptr;
+    for (size_t i = 0; i < rows;) {
+      const size_t count = smaller(rows - i, run_.out_w - *x);
+      if (!base) point_line(*line / run_.out_h, *line % run_.out_h, *x, count, pointers + i, rows);
+      i += count;
+      *x += count;
+      if (*x == run_.out_w) *x = 0, ++*line;
+    }
+    if (base) return {0, (uint32_t)s_.kernel_h, (size_t)(run_.lhs_end - furthest_) >= whole_, base};
+    return {first_ < end_ ? first_ : 0, end_, !furthest_ || (size_t)(run_.lhs_end - furthest_) >= whole_, nullptr};
+  }
+
+ private:
+  // Row 0 in tap 0 of a tile within one output line whose windows are all inside the image; else null.
+  const uint8_t* uniform(size_t line, size_t x, size_t rows) {
+    const size_t image = line / run_.out_h, top = line % run_.out_h * s_.stride_h, left = x * s_.stride_w;
+    const size_t bottom = top + (s_.kernel_h - 1) * s_.dilation_h, right = left + (rows - 1) * s_.stride_w + (s_.kernel_w - 1) * s_.dilation_w;
+    if (top < run_.pad_top || left < run_.pad_left || bottom - run_.pad_top >= run_.in_h || right - run_.pad_left >= run_.in_w) return nullptr;
+    const uint8_t* const input = run_.lhs + image * run_.lhs_image + channel_;
+    const size_t tap_right = right - (taps_per_row_ == s_.kernel_w ? 0 : s_.kernel_w - 1);  // a merged tap begins at its first position
+    furthest_ = input + (bottom - run_.pad_top) * run_.lhs_row + (tap_right - run_.pad_left) * run_.lhs_pixel;
+    return input + (top - run_.pad_top) * run_.lhs_row + (left - run_.pad_left) * run_.lhs_pixel;
   }
 
   // Pixels x .. x + count - 1 of an output line: out[tap * stride + i] for the i-th.
@@ -40,9 +71,6 @@ class Window {
     }
   }
 
-  TileTaps end_tile() const { return {first_ < end_ ? first_ : 0, end_, !furthest_ || (size_t)(run_.lhs_end - furthest_) >= whole_}; }
-
- private:
   // Input columns ix, ix + stride_w, ...
   void point_row(const uint8_t* row, const uint8_t* zeros, ptrdiff_t ix, size_t count, const uint8_t** out) {
     const ptrdiff_t step = (ptrdiff_t)s_.stride_w, width = (ptrdiff_t)run_.in_w;

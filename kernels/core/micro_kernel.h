@@ -22,8 +22,9 @@ struct Narrow {
 struct Tile {
   const void* lhs;          // first row (direct form), or the panel that `gather` made
   size_t lhs_stride;        // bytes between rows (direct form)
-  const uint8_t* const* lhs_rows = nullptr;  // direct form, instead of the two above: the rows of the first tap, of the second, ...
   size_t taps = 1;          // direct form: kernel positions of a convolution; each is `depth` deep and begins a new group of the rhs
+  const ptrdiff_t* tap_steps = nullptr;  // direct form: bytes from a row in one tap to the same row in the next, taps - 1 of them
+  const uint8_t* const* lhs_rows = nullptr;  // instead of lhs, lhs_stride and tap_steps: the rows of the first tap, of the second, ...
   uint32_t lhs_flip;        // direct form: 0 or 0x80808080, xor-ed to the bytes
   const uint8_t* rhs;       // first group of the first column
   size_t rhs_stride;        // bytes between groups

@@ -99,6 +99,8 @@ void multiply(const Tile& t) {
   const uint8_t* lhs[rows];
   unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride; });
   const uint8_t* const* next_rows = t.lhs_rows;
+  const uint8_t* base = (const uint8_t*)t.lhs;
+  const ptrdiff_t* steps = t.tap_steps;
   const uint8_t* rhs = t.rhs;
   const size_t panel = t.rhs_panel_stride, tail = t.depth % 4;
   for (size_t taps = t.taps;;) {
@@ -137,8 +139,13 @@ void multiply(const Tile& t) {
       rhs += 64;
     }
     if (--taps == 0) break;
-    next_rows += rows;
-    unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = next_rows[i]; });
+    if (next_rows) {
+      next_rows += rows;
+      unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = next_rows[i]; });
+    } else {
+      base += *steps++;
+      unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = base + i * t.lhs_stride; });
+    }
   }
   unroll<sets - 1>([&](auto s) OCTET_INLINE {
     unroll<rows>([&](auto i) OCTET_INLINE { unroll<vectors>([&](auto v) OCTET_INLINE { acc[0][i][v] = _mm512_add_epi32(acc[0][i][v], acc[s + 1][i][v]); }); });

@@ -52,6 +52,8 @@ void multiply(const Tile& t) {
   const uint8_t* lhs[rows];
   unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride; });
   const uint8_t* const* next_rows = t.lhs_rows;
+  const uint8_t* base = (const uint8_t*)t.lhs;
+  const ptrdiff_t* steps = t.tap_steps;
   const uint8_t* rhs = t.rhs;
   for (size_t taps = t.taps;;) {
     // One group: `quad` reads the four lhs bytes of a row.
@@ -74,8 +76,13 @@ void multiply(const Tile& t) {
     while (k < end) step(load_quad);
     if (tail) step([tail](const uint8_t* bytes) OCTET_INLINE { return tail_quad(bytes, tail); });
     if (--taps == 0) break;
-    next_rows += rows;
-    unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = next_rows[i]; });
+    if (next_rows) {
+      next_rows += rows;
+      unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = next_rows[i]; });
+    } else {
+      base += *steps++;
+      unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = base + i * t.lhs_stride; });
+    }
   }
 
   uint8_t* dst = (uint8_t*)t.dst;
