@@ -33,9 +33,9 @@ set_property(SOURCE kernels/simd/portable.cc kernels/simd/portable_winograd.cc k
   kernels/conv/block.cc kernels/conv/direct.cc kernels/conv/panels.cc kernels/conv/stage.cc APPEND PROPERTY COMPILE_OPTIONS -O3)
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
-  octet_add_kernel(AVX2 FLAGS -mavx2 SOURCES kernels/x86/avx2_s16s8_6x8x4.cc kernels/x86/avx2_s16s16_6x16x2.cc kernels/x86/avx2_row_ops.cc kernels/x86/avx2_winograd.cc
+  octet_add_kernel(AVX2 FLAGS -mavx2 SOURCES kernels/x86/avx2_s16s8_dw32.cc kernels/x86/avx2_s16s8_6x8x4.cc kernels/x86/avx2_s16s16_6x16x2.cc kernels/x86/avx2_row_ops.cc kernels/x86/avx2_winograd.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_madd_epi16(a, a); return _mm256_extract_epi32(a, 0); }")
-  octet_add_kernel(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES kernels/x86/avxvnni_u8s8_6x16x4.cc kernels/x86/avxvnni_s16s16_6x16x2.cc
+  octet_add_kernel(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES kernels/x86/avxvnni_u8s8_dw32.cc kernels/x86/avxvnni_u8s8_6x16x4.cc kernels/x86/avxvnni_s16s16_6x16x2.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_dpbusd_avx_epi32(a, a, a); return _mm256_extract_epi32(a, 0); }")
   octet_add_kernel(AVX512VNNI FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
     SOURCES kernels/x86/avx512vnni_u8s8_dw64.cc
@@ -55,9 +55,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
   if("${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}" MATCHES "-mcpu=")
     set(octet_armv82 -mtune=generic -mcpu=cortex-a76+dotprod)
   endif()
-  octet_add_kernel(NEON FLAGS SOURCES kernels/arm/neon_s8s8_4x4x16.cc
+  octet_add_kernel(NEON FLAGS SOURCES kernels/arm/neon_s8s8_dw16.cc kernels/arm/neon_s8s8_4x4x16.cc
     PROBE "#include <arm_neon.h>\nint main() { int16x8_t a = vmull_s8(vdup_n_s8(1), vdup_n_s8(1)); return vgetq_lane_s32(vpadalq_s16(vdupq_n_s32(0), a), 0); }")
-  octet_add_kernel(DOTPROD FLAGS ${octet_armv82} SOURCES kernels/arm/dotprod_s8s8_6x16x4.cc
+  octet_add_kernel(DOTPROD FLAGS ${octet_armv82} SOURCES kernels/arm/dotprod_s8s8_dw16.cc kernels/arm/dotprod_s8s8_6x16x4.cc
     PROBE "#include <arm_neon.h>\nint main() { int32x4_t c = vdupq_n_s32(0); int8x16_t a = vdupq_n_s8(1); return vgetq_lane_s32(vdotq_s32(c, a, a), 0); }")
   octet_add_kernel(I8MM FLAGS ${octet_armv82}+i8mm SOURCES kernels/arm/i8mm_12x8x8.cc kernels/arm/i8mm_1x16x8.cc
     PROBE "#include <arm_neon.h>\nint main() { int32x4_t c = vdupq_n_s32(0); int8x16_t a = vdupq_n_s8(1); return vgetq_lane_s32(vmmlaq_s32(c, a, a), 0); }")

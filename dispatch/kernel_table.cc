@@ -60,6 +60,18 @@ constexpr const DepthwiseKernel* kDepthwise[] = {
     &avx512vnni_u8s8_dw64,
     &avxvnni_evex_u8s8_dw32,
 #endif
+#if defined(OCTET_AVXVNNI)
+    &avxvnni_u8s8_dw32,
+#endif
+#if defined(OCTET_AVX2)
+    &avx2_s16s8_dw32,
+#endif
+#if defined(OCTET_DOTPROD)
+    &dotprod_s8s8_dw16,
+#endif
+#if defined(OCTET_NEON)
+    &neon_s8s8_dw16,
+#endif
     &scalar_u8s8_dw16,
     nullptr,
 };

@@ -1,7 +1,7 @@
 // Arm tiers. Each has its own rhs layout, independent of M; the last panel of a matrix is only as wide as `step` asks for.
 #pragma once
 
-#include "kernels/core/micro_kernel.h"
+#include "kernels/core/depthwise_kernel.h"
 
 namespace octet {
 
@@ -27,5 +27,8 @@ extern const MicroKernel dotprod_s8s8_6x16x4;
 
 extern const MicroKernel neon_s8s8_4x4x16;
 extern const MicroKernel neon_s8s8_least_4x4x16;
+
+extern const DepthwiseKernel dotprod_s8s8_dw16;
+extern const DepthwiseKernel neon_s8s8_dw16;
 
 }  // namespace octet

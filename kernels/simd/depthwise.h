@@ -11,7 +11,7 @@
 //      line 3   b3                  0                w2
 //
 // A Machine M says how on its registers: kChannels of a block; kPasses over it, each for 16 / kPasses bytes of every 16, where registers are
-// few; kWalkRows; bytes of a pass' init and scale (kPrepared) and of a column's weights (kColumn); and the types and functions used below.
+// few; kWalkRows and how many sets of weights they need (kWalkSets); bytes of a pass' init and scale (kPrepared) and of a column's weights (kColumn); and the types and functions used below.
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
@@ -66,9 +66,10 @@ void depthwise_walk(const DepthwiseTile& t) {
     const auto output = [&](const typename M::Column& a, const typename M::Column& b, const typename M::Column& c, uint8_t* dst) OCTET_INLINE {
       unroll<rows>([&](auto r) OCTET_INLINE {
         typename M::Acc acc = M::init(prepared);
-        M::dot(acc, a, weights + (3 * r + 0) * M::kColumn);
-        M::dot(acc, b, weights + (3 * r + 1) * M::kColumn);
-        M::dot(acc, c, weights + (3 * r + 2) * M::kColumn);
+        constexpr int set = M::kWalkSets > 1 ? 3 * r.value : 0;
+        M::template dot<r.value, 3>(acc, a, weights + (set + 0) * M::kColumn);
+        M::template dot<r.value, 3>(acc, b, weights + (set + 1) * M::kColumn);
+        M::template dot<r.value, 3>(acc, c, weights + (set + 2) * M::kColumn);
         exit(acc, dst + r * t.dst_line, pass, prepared);
       });
     };
@@ -92,7 +93,7 @@ void depthwise_walk(const DepthwiseTile& t) {
         a = c;
       }
     }
-    prepared += M::kPrepared + (stride == 1 ? M::kWalkRows : 1) * 3 * M::kColumn;
+    prepared += M::kPrepared + (stride == 1 ? M::kWalkSets : 1) * 3 * M::kColumn;
   }
 }
 
@@ -111,7 +112,7 @@ void depthwise_taps(const DepthwiseTile& t) {
       for (size_t groups = t.groups; groups; --groups, pixel += 4, step += 4, weights += M::kColumn) {
         typename M::Pixel p[4];
         unroll<4>([&](auto i) OCTET_INLINE { p[i] = M::template load<flip>(pixel[i] + x * step[i] + pass * 8); });
-        M::dot(acc, M::column(p), weights);
+        M::template dot<0, 4>(acc, M::column(p), weights);
       }
       exit(acc, dst, pass, prepared);
     }
@@ -151,9 +152,9 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
       for (size_t v = 0; v < vectors; ++v) scatter((const uint8_t*)b.scale, first + v);
     else
       out += vectors * quarter;
-    for (int row = 0; row < (b.form == DepthwiseForm::kWalk ? M::kWalkRows : 1); ++row)
+    for (int row = 0; row < (b.form == DepthwiseForm::kWalk ? M::kWalkSets : 1); ++row)
       for (size_t g = 0; g < b.groups; ++g) {
-        for (size_t v = 0; v < vectors; ++v) M::weights(b.weights + g * kDepthwiseGroup + (first + v) * 64, row, out + v * M::kColumn / vectors);
+        for (size_t v = 0; v < vectors; ++v) M::weights(b.weights + g * kDepthwiseGroup + (first + v) * 64, row, v, out);
         out += M::kColumn;
       }
   }

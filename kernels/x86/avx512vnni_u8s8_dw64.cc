@@ -15,7 +15,7 @@ namespace octet {
 namespace {
 
 struct Zmm {
-  static constexpr int kChannels = 64, kPasses = 1, kPrepared = 512, kColumn = 256, kWalkRows = 2;
+  static constexpr int kChannels = 64, kPasses = 1, kPrepared = 512, kColumn = 256, kWalkRows = 2, kWalkSets = 2;
   using Pixel = __m512i;
   struct Column {
     __m512i t[4];
@@ -43,12 +43,13 @@ struct Zmm {
     return acc;
   }
 
+  template <int, int>
   OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
     unroll<4>([&](auto v) OCTET_INLINE { acc.a[v] = _mm512_dpbusd_epi32(acc.a[v], c.t[v], _mm512_load_si512(weights + 64 * v)); });
   }
 
-  static inline void weights(const uint8_t* from, int row, uint8_t* to) {
-    _mm512_store_si512(to, _mm512_sll_epi32(_mm512_loadu_si512(from), _mm_cvtsi32_si128(8 * row)));
+  static inline void weights(const uint8_t* from, int row, size_t vector, uint8_t* to) {
+    _mm512_store_si512(to + 64 * vector, _mm512_sll_epi32(_mm512_loadu_si512(from), _mm_cvtsi32_si128(8 * row)));
   }
 
   // See avx512vnni_u8s8_6x64x4.cc. The packs undo the interleaving: the bytes come out in order.

@@ -16,7 +16,7 @@ namespace octet {
 namespace {
 
 struct Ymm : PassesYmm {
-  static constexpr int kColumn = 64, kWalkRows = 2;
+  static constexpr int kColumn = 64, kWalkRows = 2, kWalkSets = 2;
   struct Column {
     __m256i t[2];
   };
@@ -27,12 +27,13 @@ struct Ymm : PassesYmm {
     return {{_mm256_unpacklo_epi16(top, bottom), _mm256_unpackhi_epi16(top, bottom)}};
   }
 
+  template <int, int>
   OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
     unroll<2>([&](auto v) OCTET_INLINE { acc.a[v] = OCTET_DPBUSD(acc.a[v], c.t[v], _mm256_load_si256((const __m256i*)(weights + 32 * v))); });
   }
 
-  static inline void weights(const uint8_t* from, int row, uint8_t* to) {
-    _mm256_store_si256((__m256i*)to, _mm256_slli_epi32(_mm256_loadu_si256((const __m256i*)from), 8 * row));
+  static inline void weights(const uint8_t* from, int row, size_t vector, uint8_t* to) {
+    _mm256_store_si256((__m256i*)(to + 32 * vector), _mm256_slli_epi32(_mm256_loadu_si256((const __m256i*)from), 8 * row));
   }
 };
 

@@ -23,7 +23,9 @@ extern const MicroKernel avxvnni_evex_s16s16_6x16x2;
 extern const MicroKernel avx2_s16s16_6x16x2;
 
 extern const DepthwiseKernel avx512vnni_u8s8_dw64;
+extern const DepthwiseKernel avxvnni_u8s8_dw32;
 extern const DepthwiseKernel avxvnni_evex_u8s8_dw32;
+extern const DepthwiseKernel avx2_s16s8_dw32;
 
 extern const RowOps avx2_row_ops;
 void avx2_finish(const Finish& finish, const FinishTile& tile);

@@ -1,0 +1,67 @@
+// Depthwise, s8 x s8 -> s32 or 8 bits for ARMv8.0, blocks of 16 channels.
+//
+// Pixels stay as they are. Products of two taps are added in 16 bits, then to the 32-bit accumulator. (-128)^2 + (-128)^2 = 32768 would leave
+// 16 bits, its negative does not: so pairs are subtracted from zero (SMLSL twice) and the sum from the accumulator (SSUBW). Exact for all inputs.
+//
+//       kept columns          new column     accumulators of a row
+//     4 pixels  4 pixels       4 pixels           a[0..3]            16 of 32; weights come from memory
+#include <arm_neon.h>
+
+#include "kernels/arm/dw_exit.h"
+#include "kernels/arm/kernels.h"
+#include "kernels/simd/depthwise.h"
+#include "kernels/simd/portable.h"
+
+namespace octet {
+namespace {
+
+struct Neon : Sixteen {
+  static constexpr int kColumn = 64, kWalkRows = 2, kWalkSets = 1;
+  struct Column {
+    int8x16_t p[4];
+  };
+
+  OCTET_INLINE static inline Column column(const Pixel (&p)[4]) { return {{p[0], p[1], p[2], p[3]}}; }
+
+  OCTET_INLINE static inline void pair(Acc& acc, int8x16_t p0, int8x16_t p1, int8x16_t w0, int8x16_t w1) {
+    const int16x8_t zero = vdupq_n_s16(0);
+    const int16x8_t low = vmlsl_s8(vmlsl_s8(zero, vget_low_s8(p0), vget_low_s8(w0)), vget_low_s8(p1), vget_low_s8(w1));
+    const int16x8_t high = vmlsl_high_s8(vmlsl_high_s8(zero, p0, w0), p1, w1);
+    acc.a[0] = vsubw_s16(acc.a[0], vget_low_s16(low));
+    acc.a[1] = vsubw_high_s16(acc.a[1], low);
+    acc.a[2] = vsubw_s16(acc.a[2], vget_low_s16(high));
+    acc.a[3] = vsubw_high_s16(acc.a[3], high);
+  }
+
+  OCTET_INLINE static inline void one(Acc& acc, int8x16_t p, int8x16_t w) {
+    const int16x8_t low = vmull_s8(vget_low_s8(p), vget_low_s8(w)), high = vmull_high_s8(p, w);
+    acc.a[0] = vaddw_s16(acc.a[0], vget_low_s16(low));
+    acc.a[1] = vaddw_high_s16(acc.a[1], low);
+    acc.a[2] = vaddw_s16(acc.a[2], vget_low_s16(high));
+    acc.a[3] = vaddw_high_s16(acc.a[3], high);
+  }
+
+  template <int first, int count>
+  OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
+    const auto tap = [&](int i) OCTET_INLINE { return vld1q_s8((const int8_t*)weights + 16 * i); };
+    pair(acc, c.p[first], c.p[first + 1], tap(0), tap(1));
+    if constexpr (count == 4)
+      pair(acc, c.p[2], c.p[3], tap(2), tap(3));
+    else
+      one(acc, c.p[first + 2], tap(2));
+  }
+
+  // From four channels of four taps to the taps' places.
+  static inline void weights(const uint8_t* from, int, size_t vector, uint8_t* to) {
+    OCTET_NO_UNROLL
+    for (int i = 0; i < 16; ++i) to[16 * (i % 4) + 4 * vector + i / 4] = from[i];
+  }
+};
+
+}  // namespace
+
+const DepthwiseKernel neon_s8s8_dw16 = {
+    "neon_s8s8_dw16", Isa::kNeon, Domain::kS8, kAnyLhs | kNarrows, kDepthwiseLayout, 16, 16, 2, nullptr,
+    depthwise_prepare<Neon>, depthwise_multiply<Neon>, portable_finish, &portable_row_ops};
+
+}  // namespace octet
