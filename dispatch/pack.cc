@@ -1,10 +1,11 @@
 // octet_pack*, octet_blob_*: weights into blobs.
 #include "dispatch/check.h"
+#include "dispatch/conv_methods.h"
 #include "dispatch/environment.h"
 #include "dispatch/kernel_table.h"
 #include "dispatch/machine.h"
 #include "dispatch/select.h"
-#include "kernels/gemm/blob.h"
+#include "kernels/conv/filter_blob.h"
 
 namespace octet {
 namespace {
@@ -69,10 +70,18 @@ octet_status prepare(const octet_rhs_desc* rhs, octet_isa isa, bool with_data, P
   return OCTET_OK;
 }
 
-octet_status read_header(const void* blob, size_t bytes, BlobHeader* header, octet_error* error) {
+// A blob of either kind.
+struct AnyHeader {
+  bool filter;
+  BlobHeader gemm;
+  FilterHeader conv;
+};
+
+octet_status read_header(const void* blob, size_t bytes, AnyHeader* header, octet_error* error) {
   if (!blob) return fail(error, OCTET_NULL_POINTER, "blob is null");
   if (const octet_status status = check_aligned(blob, "blob", error)) return status;
-  const BlobProblem problem = check_blob_header(blob, bytes, header);
+  header->filter = is_filter_blob(blob, bytes);
+  const BlobProblem problem = header->filter ? check_filter_header(blob, bytes, method_of, &header->conv) : check_blob_header(blob, bytes, &header->gemm);
   return problem == BlobProblem::kNone ? OCTET_OK : fail(error, OCTET_BAD_BLOB, "blob (%zu bytes) %s", bytes, describe(problem));
 }
 
@@ -104,8 +113,19 @@ octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, si
 octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob_info* info, octet_error* error) {
   if (!info) return fail(error, OCTET_NULL_POINTER, "info is null");
   if (const octet_status status = check_struct_size(info->struct_size, sizeof *info, "info", error)) return status;
-  BlobHeader h;
-  if (const octet_status status = read_header(blob, blob_bytes, &h, error)) return status;
+  AnyHeader any;
+  if (const octet_status status = read_header(blob, blob_bytes, &any, error)) return status;
+  if (any.filter) {
+    const FilterHeader& f = any.conv;
+    info->isa = (octet_isa)f.isa;
+    info->type = (octet_type)f.type;
+    info->n = (size_t)f.out_channels;
+    info->k = (size_t)(f.kernel_h * f.kernel_w * (f.in_channels / f.groups));
+    info->batch = 1;
+    info->bytes = (size_t)f.bytes;
+    return OCTET_OK;
+  }
+  const BlobHeader& h = any.gemm;
   info->isa = (octet_isa)smallest_isa(blob_layout(h));
   info->type = (octet_type)h.type;
   info->n = (size_t)h.n;
@@ -116,8 +136,8 @@ octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob
 }
 
 octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error* error) {
-  BlobHeader h;
-  if (const octet_status status = read_header(blob, blob_bytes, &h, error)) return status;
-  const BlobProblem problem = check_blob_payload(blob, h);
+  AnyHeader any;
+  if (const octet_status status = read_header(blob, blob_bytes, &any, error)) return status;
+  const BlobProblem problem = any.filter ? check_filter_payload(blob, any.conv) : check_blob_payload(blob, any.gemm);
   return problem == BlobProblem::kNone ? OCTET_OK : fail(error, OCTET_BAD_BLOB, "blob (%zu bytes) %s", blob_bytes, describe(problem));
 }

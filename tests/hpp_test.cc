@@ -38,6 +38,33 @@ TEST(Hpp, MultipliesOneByOne) {
   EXPECT_NE(gemm->kernel(1), nullptr);
 }
 
+TEST(Hpp, ConvolvesOneByOne) {
+  const std::vector<int8_t> data = {-3};
+  auto filter = octet::make<octet_filter_desc>();
+  filter.shape.in_h_max = filter.shape.in_w_max = filter.shape.in_channels = filter.shape.out_channels = filter.shape.kernel_h = filter.shape.kernel_w = 1;
+  filter.type = OCTET_S8, filter.data = data.data();
+  auto weights = octet::PackedWeights::pack(filter);
+  ASSERT_TRUE(weights) << weights.error().message;
+  auto desc = octet::make<octet_conv2d_desc>();
+  desc.shape = filter.shape, desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
+  weights->attach(desc);
+  auto conv = octet::Conv2d::create(desc);
+  ASSERT_TRUE(conv) << conv.error().message;
+  auto workspace = conv->workspace(2);
+  ASSERT_TRUE(workspace) << workspace.error().message;
+  const uint8_t lhs = 7;
+  int32_t dst = 0;
+  auto args = octet::make<octet_conv2d_args>();
+  args.lhs = &lhs, args.dst = &dst;
+  workspace->attach(args);
+  octet_error error = {};
+  EXPECT_EQ(conv->run(args, &error), OCTET_OK) << error.message;
+  EXPECT_EQ(dst, -21);
+  EXPECT_NE(conv->algorithm(), OCTET_CONV_AUTO);
+  EXPECT_NE(conv->kernel(), nullptr);
+  EXPECT_FALSE(octet::Conv2d().workspace());
+}
+
 TEST(Hpp, FailureIsAValue) {
   const std::vector<int8_t> data = {1};
   auto weights = octet::PackedWeights::pack(weights_of(data, 0, 1));

@@ -11,6 +11,8 @@
 //     workspace->attach(args);
 //     ...
 //     if (octet_status s = gemm->run(args, &error)) ...
+//
+// Conv2d is the same with octet_filter_desc, octet_conv2d_desc and octet_conv2d_args.
 #ifndef OCTET_OCTET_HPP_
 #define OCTET_OCTET_HPP_
 
@@ -21,11 +23,21 @@
 
 namespace octet {
 
-// A descriptor, argument or information struct with its struct_size set and all else zero.
+namespace detail {
+template <class Struct>
+auto set_shape(Struct& s, int) -> decltype(void(s.shape)) {
+  s.shape = OCTET_CONV2D_SHAPE_INIT;
+}
+template <class Struct>
+void set_shape(Struct&, ...) {}
+}  // namespace detail
+
+// A descriptor, argument or information struct as its _INIT macro makes it: struct_size set, all else zero, and ones in a convolution's shape.
 template <class Struct>
 Struct make() {
   Struct s = {};
   s.struct_size = sizeof s;
+  detail::set_shape(s, 0);
   return s;
 }
 
@@ -94,9 +106,22 @@ class PackedWeights {
     return weights;
   }
 
+  static Result<PackedWeights> pack(const octet_filter_desc& filter, octet_isa isa = OCTET_ISA_AUTO) {
+    octet_error error;
+    size_t bytes;
+    if (octet_conv2d_pack_size(&filter, isa, &bytes, &error)) return error;
+    Result<AlignedBuffer> blob = AlignedBuffer::allocate(bytes);
+    if (!blob) return blob.error();
+    if (octet_conv2d_pack(&filter, isa, blob->data(), bytes, &error)) return error;
+    PackedWeights weights;
+    weights.blob_ = std::move(*blob);
+    return weights;
+  }
+
   const void* data() const { return blob_.data(); }
   size_t size() const { return blob_.size(); }
-  void attach(octet_gemm_desc& desc) const {
+  template <class Desc>  // octet_gemm_desc, octet_conv2d_desc
+  void attach(Desc& desc) const {
     desc.packed = data();
     desc.packed_bytes = size();
   }
@@ -111,7 +136,8 @@ class Workspace {
   Workspace() = default;
   Workspace(AlignedBuffer memory, size_t concurrency) : memory_(std::move(memory)), concurrency_(concurrency) {}
   size_t size() const { return memory_.size(); }
-  void attach(octet_gemm_args& args) {
+  template <class Args>  // octet_gemm_args, octet_conv2d_args
+  void attach(Args& args) {
     args.workspace = memory_.data();
     args.workspace_bytes = memory_.size();
     args.concurrency = concurrency_;
@@ -156,6 +182,43 @@ class Gemm {
 
  private:
   octet_gemm* gemm_ = nullptr;
+};
+
+// Owns an octet_conv2d, as Gemm does an octet_gemm.
+class Conv2d {
+ public:
+  Conv2d() = default;
+  Conv2d(Conv2d&& other) noexcept : conv_(std::exchange(other.conv_, nullptr)) {}
+  Conv2d& operator=(Conv2d&& other) noexcept {
+    std::swap(conv_, other.conv_);
+    return *this;
+  }
+  ~Conv2d() { octet_conv2d_destroy(conv_); }
+
+  static Result<Conv2d> create(const octet_conv2d_desc& desc) {
+    octet_error error;
+    Conv2d conv;
+    if (octet_conv2d_create(&desc, &conv.conv_, &error)) return error;
+    return conv;
+  }
+
+  // For runs of at most these sizes (0 = as declared) on at most `concurrency` tasks.
+  Result<Workspace> workspace(size_t concurrency = 1, size_t batch = 0, size_t in_h = 0, size_t in_w = 0) const {
+    octet_error error;
+    size_t bytes;
+    if (octet_conv2d_workspace(conv_, batch, in_h, in_w, concurrency, &bytes, &error)) return error;
+    Result<AlignedBuffer> memory = AlignedBuffer::allocate(bytes);
+    if (!memory) return memory.error();
+    return Workspace(std::move(*memory), concurrency);
+  }
+
+  octet_status run(const octet_conv2d_args& args, octet_error* error = nullptr) const { return octet_conv2d_run(conv_, &args, error); }
+  octet_conv_algorithm algorithm() const { return octet_conv2d_algorithm(conv_); }
+  const char* kernel() const { return octet_conv2d_kernel(conv_); }
+  octet_conv2d* get() const { return conv_; }
+
+ private:
+  octet_conv2d* conv_ = nullptr;
 };
 
 }  // namespace octet

@@ -28,7 +28,7 @@ const char* describe(BlobProblem problem) {
   switch (problem) {
     case BlobProblem::kNone: return "no problem";
     case BlobProblem::kTruncated: return "is shorter than its header says";
-    case BlobProblem::kMagic: return "does not begin with OCTETRHS";
+    case BlobProblem::kMagic: return "does not begin with the mark of packed weights";
     case BlobProblem::kVersion: return "has a format version that this library does not read";
     case BlobProblem::kHeaderCrc: return "has a damaged header (CRC mismatch)";
     case BlobProblem::kHeaderFields: return "has a header whose fields contradict each other";
