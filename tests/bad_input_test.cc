@@ -608,6 +608,7 @@ TEST(BadQueries, Everything) {
   octet_blob_info blob = {};
   octet_cpu_info cpu = {};
   octet_kernel_info kernel = {};
+  const size_t kernels = octet::all_kernels().count + octet::word_kernels().count + octet::depthwise_kernels().count;
   expect_refused(OCTET_BAD_STRUCT_SIZE, "info", [&](octet_error* e) { return octet_blob_get_info(p.blob.data(), p.blob.bytes(), &blob, e); });
   expect_refused(OCTET_BAD_STRUCT_SIZE, "info", [&](octet_error* e) { return octet_get_cpu_info(&cpu, e); });
   expect_refused(OCTET_BAD_STRUCT_SIZE, "info", [&](octet_error* e) { return octet_get_kernel_info(0, &kernel, e); });
@@ -615,7 +616,7 @@ TEST(BadQueries, Everything) {
   expect_refused(OCTET_NULL_POINTER, "info", [&](octet_error* e) { return octet_get_cpu_info(nullptr, e); });
   expect_refused(OCTET_NULL_POINTER, "info", [&](octet_error* e) { return octet_get_kernel_info(0, nullptr, e); });
   kernel.struct_size = sizeof kernel;
-  expect_refused(OCTET_BAD_SIZE, "index", [&](octet_error* e) { return octet_get_kernel_info(table().size(), &kernel, e); });
+  expect_refused(OCTET_BAD_SIZE, "index", [&](octet_error* e) { return octet_get_kernel_info(kernels, &kernel, e); });
   expect_refused(OCTET_BAD_SIZE, "index", [&](octet_error* e) { return octet_get_kernel_info(SIZE_MAX, &kernel, e); });
   blob.struct_size = sizeof blob;
   expect_refused(OCTET_NULL_POINTER, "blob", [&](octet_error* e) { return octet_blob_get_info(nullptr, p.blob.bytes(), &blob, e); });
