@@ -45,6 +45,15 @@ octet_isa usable_isa(const std::string& name) {
   throw Error(fmt::format("there is no tier '{}'; usable here: {}", name, names_of(usable)));
 }
 
+octet_conv_algorithm algorithm(const std::string& name) {
+  std::vector<const char*> names;
+  for (const octet_conv_algorithm each : kAlgorithms) {
+    if (name == octet_conv_algorithm_name(each)) return each;
+    names.push_back(octet_conv_algorithm_name(each));
+  }
+  throw Error(fmt::format("there is no algorithm '{}'; there are: {}", name, fmt::join(names, ", ")));
+}
+
 std::string names_of(uint32_t isas) {
   std::vector<const char*> names;
   for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_I8MM; ++isa)

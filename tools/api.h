@@ -30,6 +30,13 @@ std::vector<octet_kernel_info> kernels();
 octet_kernel_info usable_kernel(const std::string& name);
 // The tier of that name; throws if it does not exist or this CPU cannot run it.
 octet_isa usable_isa(const std::string& name);
+
+// All that a caller can force. The last one is approximate.
+constexpr octet_conv_algorithm kAlgorithms[] = {OCTET_CONV_DIRECT,           OCTET_CONV_IM2COL,       OCTET_CONV_DEPTHWISE,
+                                                OCTET_CONV_WINOGRAD_2X2,     OCTET_CONV_WINOGRAD_4X4, OCTET_CONV_WINOGRAD_2X2_S2,
+                                                OCTET_CONV_WINOGRAD_2X2_INT8};
+octet_conv_algorithm algorithm(const std::string& name);  // throws if it does not exist
+
 std::string names_of(uint32_t isas);  // "SCALAR AVX2", "none"
 
 size_t type_bytes(octet_type type);
@@ -38,5 +45,10 @@ struct GemmDeleter {
   void operator()(octet_gemm* gemm) const { octet_gemm_destroy(gemm); }
 };
 using Gemm = std::unique_ptr<octet_gemm, GemmDeleter>;
+
+struct ConvDeleter {
+  void operator()(octet_conv2d* conv) const { octet_conv2d_destroy(conv); }
+};
+using Conv = std::unique_ptr<octet_conv2d, ConvDeleter>;
 
 }  // namespace tool

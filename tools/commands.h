@@ -14,9 +14,8 @@ int info(bool json);
 int verify(const std::string& kernel);  // empty: every usable one
 
 struct BenchArguments {
-  std::vector<std::string> cases;
-  std::vector<std::string> types = {"u8s8s32", "u8s8u8"};
-  std::string isa, kernel, peer, json;  // empty: not given
+  std::vector<std::string> cases, types;           // types empty: what suits the cases
+  std::string isa, kernel, algorithm, peer, json;  // empty: not given
   size_t threads = 1;
   int repetitions = 9;
 };

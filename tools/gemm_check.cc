@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace tool {
 namespace {
@@ -20,30 +19,11 @@ std::vector<int64_t> accumulators(const GemmData& d, size_t row) {
   return acc;
 }
 
-// float(acc) * scale, with a single rounding each: nearbyint rounds half to even.
-double finish(const GemmData& d, int64_t acc, size_t column) {
-  if (d.types.dst == OCTET_S32) return static_cast<double>(acc);
-  const float scaled = static_cast<float>(static_cast<int32_t>(acc)) * d.scales[column];
-  if (d.types.dst == OCTET_F32) return scaled;
-  const float zero = static_cast<float>(d.dst_zero_point);
-  const float lo = d.types.dst == OCTET_U8 ? 0.0f : -128.0f, hi = lo + 255.0f;
-  return std::nearbyint(std::min(std::max(scaled, lo - zero), hi - zero)) + zero;
-}
-
-double value_at(const GemmData& d, const void* dst, size_t i) {
-  switch (d.types.dst) {
-    case OCTET_S8: return static_cast<const int8_t*>(dst)[i];
-    case OCTET_U8: return static_cast<const uint8_t*>(dst)[i];
-    case OCTET_S32: return static_cast<const int32_t*>(dst)[i];
-    case OCTET_F32: return static_cast<const float*>(dst)[i];
-  }
-  return NAN;
-}
-
 Verdict check_row(const GemmData& d, const void* dst, size_t row, int tolerance) {
   const std::vector<int64_t> acc = accumulators(d, row);
   for (size_t n = 0; n < d.shape.n; ++n) {
-    const double want = finish(d, acc[n], n), got = value_at(d, dst, row * d.shape.n + n);
+    const double want = contract_output({d.types.dst, d.dst_zero_point, false}, acc[n], d.scales.empty() ? 0 : d.scales[n]);
+    const double got = value_at(d.types.dst, dst, row * d.shape.n + n);
     if (!(std::abs(want - got) <= tolerance)) return {false, fmt::format("row {}, column {}: {} instead of {}", row, n, got, want)};
   }
   return {};

@@ -1,16 +1,10 @@
 // Is a product right? Written from the numeric contract alone, without the library.
 #pragma once
 
-#include <string>
-
+#include "contract.h"
 #include "gemm_data.h"
 
 namespace tool {
-
-struct Verdict {
-  bool right = true;
-  std::string first_error;  // where, what is there, what should be
-};
 
 // Small products are compared whole, large ones by rows spread over the matrix; every large s32 product is also multiplied by a vector:
 // C * t == A * (B * t), in int64. tolerance: how far an 8-bit output may be from the contract (for peers, whose rounding differs).

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "api.h"
-#include "buffer.h"
+#include "operands.h"
 
 namespace tool {
 
@@ -14,22 +13,11 @@ struct GemmShape {
   std::string name() const;  // "128x768x3072"
   double ops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
 };
-GemmShape parse_shape(const std::string& text);                    // "MxNxK"; throws what is wrong with it
 bool parse_triple(const std::string& text, size_t (&numbers)[3]);  // "1x2x3", no zeros
-
-struct GemmTypes {
-  octet_type lhs, rhs, dst;
-  std::string name() const;  // "u8s8s32"
-};
-GemmTypes parse_types(const std::string& text);  // "u8s8s32"
-
-// What the operands are filled with.
-enum class Fill { kRandom, kLeast, kMost, kExtremes, kNoLeast };
-const char* fill_name(Fill fill);
 
 struct GemmData {
   GemmShape shape;
-  GemmTypes types;
+  OperandTypes types;
   Buffer lhs, rhs;  // m x k, k x n
   int32_t lhs_zero_point = 0;
   std::vector<int32_t> rhs_zero_points = {};  // n, or none
@@ -42,9 +30,9 @@ struct GemmData {
 };
 
 // As a network would have it: random operands, no zero points; 8-bit and f32 outputs have a bias and per-channel scales.
-GemmData plain_data(const GemmShape& shape, const GemmTypes& types);
+GemmData plain_data(const GemmShape& shape, const OperandTypes& types);
 
 // Everything at once: zero points on all operands, per channel on the rhs, and a bias, with the given filling.
-GemmData full_data(const GemmShape& shape, const GemmTypes& types, Fill fill);
+GemmData full_data(const GemmShape& shape, const OperandTypes& types, Fill fill);
 
 }  // namespace tool

@@ -2,16 +2,11 @@
 #pragma once
 
 #include "contestant.h"
+#include "forced.h"
 #include "gemm_data.h"
 #include "thread_pool.h"
 
 namespace tool {
-
-// What the caller asks for by name; null or AUTO: the library's choice.
-struct Forced {
-  octet_isa isa = OCTET_ISA_AUTO;
-  const char* kernel = nullptr;
-};
 
 class GemmPlan : public Contestant {
  public:

@@ -5,8 +5,23 @@
 #include "commands.h"
 #include "octet/octet.h"
 
+namespace {
+
+constexpr const char* kIsaHelp = "Limit to this tier: SCALAR, AVX2, AVXVNNI, AVX512VNNI, NEON, DOTPROD, I8MM";
+
+void add_measuring_options(CLI::App* command, tool::BenchArguments* a) {
+  command->add_option("--isa", a->isa, kIsaHelp);
+  command->add_option("--threads", a->threads, "Threads; one is pinned to its CPU")->check(CLI::Range(1, 1024))->capture_default_str();
+  command->add_option("--repetitions", a->repetitions, "Repetitions; the median counts")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  command->add_option("--json", a->json, "Also write this file");
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  CLI::App app("INT8 GEMM with the same bytes on every CPU", "octet");
+  CLI::App app("INT8 GEMM and convolution with the same bytes on every CPU", "octet");
   app.set_version_flag("--version", octet_version());
   app.require_subcommand(1);
   app.footer("Exit code: 0 success, 1 a wrong result, 2 an error.");
@@ -18,21 +33,27 @@ int main(int argc, char** argv) {
   info->callback([&] { exit_code = tool::info(json); });
 
   std::string kernel;
-  CLI::App* verify = app.add_subcommand("verify", "Check every usable kernel against a reference, with random and extreme data");
+  CLI::App* verify =
+      app.add_subcommand("verify", "Check every usable kernel and algorithm against a reference, with random and extreme data");
   verify->add_option("--kernel", kernel, "This kernel only; octet info lists them");
   verify->callback([&] { exit_code = tool::verify(kernel); });
 
   tool::BenchArguments a;
-  CLI::App* bench = app.add_subcommand("bench", "Verify and time GEMM shapes");
-  bench->add_option("cases", a.cases, "gemm (shapes of real networks) or MxNxK, several")->required();
-  bench->add_option("--isa", a.isa, "Limit to this tier: SCALAR, AVX2, AVXVNNI, AVX512VNNI, NEON, DOTPROD, I8MM");
+  CLI::App* bench = app.add_subcommand("bench", "Verify and time products and convolutions");
+  bench->add_option("cases", a.cases,
+                    "Several: gemm, resnet50, mobilenet_v2, vgg16, detection, segmentation, MxNxK, mb1_ic64oc64_ih56oh56kh3sh1ph1");
   bench->add_option("--kernel", a.kernel, "Force this kernel; octet info lists them");
-  bench->add_option("--threads", a.threads, "Threads; one is pinned to its CPU")->check(CLI::Range(1, 1024))->capture_default_str();
+  bench->add_option("--algorithm", a.algorithm, "Force this algorithm of convolution: direct, im2col, depthwise, winograd2x2, ...");
   bench->add_option("--peer", a.peer, "Compare with a peer in alternation")->check(CLI::IsMember({"onednn"}));
-  bench->add_option("--types", a.types, "Types of lhs, rhs and dst, several, comma-separated")->delimiter(',')->capture_default_str();
-  bench->add_option("--repetitions", a.repetitions, "Repetitions; the median counts")->check(CLI::Range(1, 10000))->capture_default_str();
-  bench->add_option("--json", a.json, "Also write this file");
-  bench->callback([&] { exit_code = tool::bench(a); });
+  bench
+      ->add_option("--types", a.types,
+                   "Types of lhs, rhs and dst, several, comma-separated; u8s8s32,u8s8u8 for products, u8s8u8 for convolutions")
+      ->delimiter(',');
+  add_measuring_options(bench, &a);
+  bench->callback([&] {
+    if (a.cases.empty()) throw CLI::RequiredError("cases");
+    exit_code = tool::bench(a);
+  });
 
   try {
     app.parse(argc, argv);

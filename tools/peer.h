@@ -5,6 +5,7 @@
 #include <string>
 
 #include "contestant.h"
+#include "conv_data.h"
 #include "gemm_data.h"
 
 namespace tool {
@@ -14,5 +15,8 @@ std::string peer_name();
 
 // The same product by the peer with weights in its own layout; null if it has no such types. The data must outlive it.
 std::unique_ptr<Contestant> make_peer_gemm(const GemmData& data, size_t threads);
+
+// The same convolution; likewise.
+std::unique_ptr<Contestant> make_peer_conv(const ConvData& data, size_t threads);
 
 }  // namespace tool

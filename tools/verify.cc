@@ -33,7 +33,7 @@ std::vector<GemmShape> shapes_around(const std::string& kernel) {
   return shapes;
 }
 
-void verify_product(const char* kernel, const GemmShape& shape, const GemmTypes& types, Fill fill, Tally* tally) {
+void verify_product(const char* kernel, const GemmShape& shape, const OperandTypes& types, Fill fill, Tally* tally) {
   const GemmData data = full_data(shape, types, fill);
   Forced forced;
   forced.kernel = kernel;
@@ -59,7 +59,7 @@ Tally verify_types(const char* kernel, octet_type lhs, octet_type rhs) {
   Tally tally;
   for (const GemmShape& shape : shapes_around(kernel))
     for (const octet_type dst : {OCTET_S32, OCTET_S8, OCTET_U8, OCTET_F32})
-      for (const Fill fill : {Fill::kRandom, Fill::kLeast, Fill::kMost, Fill::kExtremes, Fill::kNoLeast}) {
+      for (const Fill fill : kFills) {
         verify_product(kernel, shape, {lhs, rhs, dst}, fill, &tally);
         if (tally.other_family) return tally;
       }

@@ -1,0 +1,24 @@
+#include "bench_options.h"
+
+#include "machine.h"
+#include "peer.h"
+
+namespace tool {
+
+BenchOptions to_options(const BenchArguments& a) {
+  BenchOptions options;
+  if (!a.isa.empty()) options.forced.isa = usable_isa(a.isa);
+  if (!a.kernel.empty()) options.forced.kernel = usable_kernel(a.kernel).name;
+  if (!a.algorithm.empty()) options.forced.algorithm = algorithm(a.algorithm);
+  options.threads = a.threads;
+  options.repetitions = a.repetitions;
+  options.with_peer = !a.peer.empty();
+  if (options.with_peer && peer_name().empty()) throw Error("this octet was built without oneDNN: install libdnnl-dev and build again");
+  return options;
+}
+
+void pin_if_single(const BenchOptions& options) {
+  if (options.threads == 1) pin_to_current_cpu();
+}
+
+}  // namespace tool

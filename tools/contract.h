@@ -1,0 +1,29 @@
+// The numeric contract from the accumulator to the output, written without the library, and what a check against it says.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "octet/octet.h"
+
+namespace tool {
+
+struct Verdict {
+  bool right = true;
+  std::string first_error;  // where, what is there, what should be
+};
+
+// What becomes of an accumulator.
+struct OutputStage {
+  octet_type type;
+  int32_t zero_point;  // s8, u8
+  bool relu;
+};
+
+// fl(acc) * scale, with a single rounding each, then the clamp; nearbyint rounds half to even. s32: the accumulator itself.
+double contract_output(const OutputStage& stage, int64_t acc, float scale);
+
+double value_at(octet_type type, const void* dst, size_t i);
+
+}  // namespace tool

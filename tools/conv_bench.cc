@@ -1,0 +1,35 @@
+#include "conv_bench.h"
+
+#include "conv_check.h"
+#include "conv_plan.h"
+#include "peer.h"
+
+namespace tool {
+namespace {
+
+double bytes_touched(const ConvData& d) {
+  return static_cast<double>(d.lhs.size() + d.filter.size() + d.dst_elements() * type_bytes(d.types.dst));
+}
+
+}  // namespace
+
+BenchResult bench_conv(const ConvCase& conv, const OperandTypes& types, const BenchOptions& options, ThreadPool* pool) {
+  const ConvData data = plain_conv_data(conv.shape, types);
+  const ConvReference reference(data);
+  ConvPlan plan(data, options.forced, pool);
+  plan.run(1);
+  const bool approximate = options.forced.algorithm == OCTET_CONV_WINOGRAD_2X2_INT8;
+  const Verdict verdict = approximate ? Verdict{} : reference.check(plan.dst());
+  BenchResult result = {conv.shape.name(), conv.network,  conv.count,    conv.shape.ops(),   types,
+                        plan.algorithm(),  plan.kernel(), verdict.right, verdict.first_error};
+  if (!verdict.right) return result;
+  if (approximate) result.largest_difference = reference.largest_difference(plan.dst());
+
+  const std::unique_ptr<Contestant> peer = options.with_peer ? make_peer_conv(data, options.threads) : nullptr;
+  if (peer) peer->run(1);
+  const bool peer_right = peer && reference.check(peer->dst(), 1).right;
+  measure({&plan, peer.get(), peer_right, bytes_touched(data), nullptr}, options, pool, &result);
+  return result;
+}
+
+}  // namespace tool

@@ -1,0 +1,29 @@
+// One convolution with its operands.
+#pragma once
+
+#include "conv_shape.h"
+#include "operands.h"
+
+namespace tool {
+
+struct ConvData {
+  ConvShape shape;
+  OperandTypes types;
+  Buffer lhs, filter;  // NHWC, OHWI
+  int32_t lhs_zero_point = 0;
+  std::vector<int32_t> filter_zero_points = {};  // per output channel, or none
+  std::vector<int32_t> bias = {};                // per output channel, or none
+  std::vector<float> scales = {};                // per output channel; none for s32
+  int32_t dst_zero_point = 0;
+  bool relu = false;
+
+  size_t dst_elements() const { return shape.out_pixels() * shape.geometry.out_channels; }
+};
+
+// As a network would have it: random operands, no zero points, a bias; 8-bit and f32 outputs have per-channel scales and a ReLU.
+ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types);
+
+// All at once: bias, ReLU, zero points on input and output and, if wanted, per channel on the weights, with the given filling.
+ConvData full_conv_data(const ConvShape& shape, const OperandTypes& types, Fill fill, bool filter_zero_points);
+
+}  // namespace tool

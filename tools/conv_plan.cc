@@ -1,0 +1,95 @@
+#include "conv_plan.h"
+
+#include <cstdlib>
+
+namespace tool {
+namespace {
+
+// Layouts that no tier has, as the test kernels', are chosen by the environment only.
+octet_isa packing_isa(const Forced& forced) {
+  if (forced.kernel) setenv("OCTET_KERNEL", forced.kernel, 1);
+  return forced.kernel ? OCTET_ISA_AUTO : forced.isa;
+}
+
+Buffer packed(const ConvData& data, const Forced& forced) {
+  Buffer blob;
+  pack_filter(data, forced, &blob);
+  return blob;
+}
+
+}  // namespace
+
+octet_filter_desc describe_filter(const ConvData& data, const Forced& forced) {
+  octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+  filter.shape = data.shape.geometry;
+  filter.type = data.types.rhs;
+  filter.order = OCTET_OHWI;
+  filter.data = data.filter.as();
+  filter.zero_points = data.filter_zero_points.empty() ? nullptr : data.filter_zero_points.data();
+  filter.zero_point_count = data.filter_zero_points.size();
+  filter.algorithm = forced.algorithm;
+  if (forced.algorithm == OCTET_CONV_WINOGRAD_2X2_INT8) filter.accuracy = OCTET_ACCURACY_APPROXIMATE;
+  return filter;
+}
+
+void pack_filter(const ConvData& data, const Forced& forced, Buffer* blob) {
+  const octet_filter_desc filter = describe_filter(data, forced);
+  const octet_isa isa = packing_isa(forced);
+  octet_error error = {};
+  if (blob->size() == 0) {
+    size_t bytes = 0;
+    check(octet_conv2d_pack_size(&filter, isa, &bytes, &error), error);
+    *blob = Buffer(bytes);
+  }
+  check(octet_conv2d_pack(&filter, isa, blob->as(), blob->size(), &error), error);
+}
+
+Conv create_conv(const ConvData& data, const Forced& forced, const Buffer& packed) {
+  octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
+  desc.shape = data.shape.geometry;
+  desc.lhs_type = data.types.lhs;
+  desc.rhs_type = data.types.rhs;
+  desc.dst_type = data.types.dst;
+  desc.lhs_zero_point = data.lhs_zero_point;
+  desc.packed = packed.as();
+  desc.packed_bytes = packed.size();
+  desc.bias = data.bias.empty() ? nullptr : data.bias.data();
+  desc.scales = data.scales.empty() ? nullptr : data.scales.data();
+  desc.scale_count = data.scales.size();
+  desc.dst_zero_point = data.dst_zero_point;
+  desc.activation = data.relu ? OCTET_ACTIVATION_RELU : OCTET_ACTIVATION_NONE;
+  desc.max_isa = forced.isa;
+  desc.kernel = forced.kernel;
+  octet_error error = {};
+  octet_conv2d* conv = nullptr;
+  check(octet_conv2d_create(&desc, &conv, &error), error);
+  return Conv(conv);
+}
+
+ConvPlan::ConvPlan(const ConvData& data, const Forced& forced, ThreadPool* pool)
+    : packed_(packed(data, forced)), dst_(data.dst_elements() * type_bytes(data.types.dst)), conv_(create_conv(data, forced, packed_)) {
+  const size_t concurrency = pool ? pool->threads() : 1;
+  octet_error error = {};
+  size_t bytes = 0;
+  check(octet_conv2d_workspace(conv_.get(), 0, 0, 0, concurrency, &bytes, &error), error);
+  workspace_ = Buffer(bytes);
+  args_.out_h = data.shape.out_h;
+  args_.out_w = data.shape.out_w;
+  args_.lhs = data.lhs.as();
+  args_.dst = dst_.as();
+  args_.workspace = workspace_.as();
+  args_.workspace_bytes = bytes;
+  if (concurrency > 1) {
+    args_.parallel_for = ThreadPool::parallel_for;
+    args_.parallel_context = pool;
+    args_.concurrency = concurrency;
+  }
+}
+
+void ConvPlan::run(size_t calls) {
+  octet_error error = {};
+  for (size_t i = 0; i < calls; ++i)
+    if (const octet_status status = octet_conv2d_run(conv_.get(), &args_, &error)) check(status, error);
+}
+
+}  // namespace tool

@@ -1,0 +1,32 @@
+// A convolution packed, created and ready to run.
+#pragma once
+
+#include "contestant.h"
+#include "conv_data.h"
+#include "forced.h"
+#include "thread_pool.h"
+
+namespace tool {
+
+// The filter's description; weights stay with the data.
+octet_filter_desc describe_filter(const ConvData& data, const Forced& forced);
+
+class ConvPlan : public Contestant {
+ public:
+  ConvPlan(const ConvData& data, const Forced& forced, ThreadPool* pool = nullptr);
+  void run(size_t calls) override;
+  const void* dst() const override { return dst_.as(); }
+  const char* algorithm() const { return octet_conv_algorithm_name(octet_conv2d_algorithm(conv_.get())); }
+  const char* kernel() const { return octet_conv2d_kernel(conv_.get()); }
+
+ private:
+  Buffer packed_, dst_, workspace_;
+  Conv conv_;
+  octet_conv2d_args args_ = OCTET_CONV2D_ARGS_INIT;
+};
+
+// The two steps of making one, for those who time them.
+void pack_filter(const ConvData& data, const Forced& forced, Buffer* blob);  // makes room when the blob is empty
+Conv create_conv(const ConvData& data, const Forced& forced, const Buffer& packed);
+
+}  // namespace tool

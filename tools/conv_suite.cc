@@ -1,0 +1,165 @@
+#include "conv_suite.h"
+
+namespace tool {
+namespace {
+
+struct Row {
+  const char* shape;
+  int count;
+  const char* network;
+};
+
+struct Suite {
+  const char* name;
+  std::vector<Row> rows;
+};
+
+// Image size 224 x 224 and batch 1, where nothing else is said.
+const std::vector<Suite>& suites() {
+  static const std::vector<Suite> all = {
+      // ResNet-50 v1.5 (the stride sits in the 3x3), projections included: 53 convolutions.
+      {"resnet50",
+       {
+           {"ic3oc64_ih224oh112kh7sh2ph3", 1, "stem"},
+           {"ic64oc64_ih56oh56kh1", 1, "conv2 first"},
+           {"ic64oc64_ih56oh56kh3ph1", 3, "conv2"},
+           {"ic64oc256_ih56oh56kh1", 4, "conv2 last, projection"},
+           {"ic256oc64_ih56oh56kh1", 2, "conv2 first"},
+           {"ic256oc128_ih56oh56kh1", 1, "conv3 first"},
+           {"ic128oc128_ih56oh28kh3sh2ph1", 1, "conv3"},
+           {"ic128oc512_ih28oh28kh1", 4, "conv3 last"},
+           {"ic256oc512_ih56oh28kh1sh2", 1, "conv3 projection"},
+           {"ic512oc128_ih28oh28kh1", 3, "conv3 first"},
+           {"ic128oc128_ih28oh28kh3ph1", 3, "conv3"},
+           {"ic512oc256_ih28oh28kh1", 1, "conv4 first"},
+           {"ic256oc256_ih28oh14kh3sh2ph1", 1, "conv4"},
+           {"ic256oc1024_ih14oh14kh1", 6, "conv4 last"},
+           {"ic512oc1024_ih28oh14kh1sh2", 1, "conv4 projection"},
+           {"ic1024oc256_ih14oh14kh1", 5, "conv4 first"},
+           {"ic256oc256_ih14oh14kh3ph1", 5, "conv4"},
+           {"ic1024oc512_ih14oh14kh1", 1, "conv5 first"},
+           {"ic512oc512_ih14oh7kh3sh2ph1", 1, "conv5"},
+           {"ic512oc2048_ih7oh7kh1", 3, "conv5 last"},
+           {"ic1024oc2048_ih14oh7kh1sh2", 1, "conv5 projection"},
+           {"ic2048oc512_ih7oh7kh1", 2, "conv5 first"},
+           {"ic512oc512_ih7oh7kh3ph1", 2, "conv5"},
+       }},
+      // MobileNetV2 1.0: 52 convolutions.
+      {"mobilenet_v2",
+       {
+           {"ic3oc32_ih224oh112kh3sh2ph1", 1, "stem"},
+           {"g32ic32oc32_ih112oh112kh3ph1", 1, "depthwise"},
+           {"ic32oc16_ih112oh112kh1", 1, "project"},
+           {"ic16oc96_ih112oh112kh1", 1, "expand"},
+           {"g96ic96oc96_ih112oh56kh3sh2ph1", 1, "depthwise"},
+           {"ic96oc24_ih56oh56kh1", 1, "project"},
+           {"ic24oc144_ih56oh56kh1", 2, "expand"},
+           {"g144ic144oc144_ih56oh56kh3ph1", 1, "depthwise"},
+           {"ic144oc24_ih56oh56kh1", 1, "project"},
+           {"g144ic144oc144_ih56oh28kh3sh2ph1", 1, "depthwise"},
+           {"ic144oc32_ih28oh28kh1", 1, "project"},
+           {"ic32oc192_ih28oh28kh1", 3, "expand"},
+           {"g192ic192oc192_ih28oh28kh3ph1", 2, "depthwise"},
+           {"ic192oc32_ih28oh28kh1", 2, "project"},
+           {"g192ic192oc192_ih28oh14kh3sh2ph1", 1, "depthwise"},
+           {"ic192oc64_ih14oh14kh1", 1, "project"},
+           {"ic64oc384_ih14oh14kh1", 4, "expand"},
+           {"g384ic384oc384_ih14oh14kh3ph1", 4, "depthwise"},
+           {"ic384oc64_ih14oh14kh1", 3, "project"},
+           {"ic384oc96_ih14oh14kh1", 1, "project"},
+           {"ic96oc576_ih14oh14kh1", 3, "expand"},
+           {"g576ic576oc576_ih14oh14kh3ph1", 2, "depthwise"},
+           {"ic576oc96_ih14oh14kh1", 2, "project"},
+           {"g576ic576oc576_ih14oh7kh3sh2ph1", 1, "depthwise"},
+           {"ic576oc160_ih7oh7kh1", 1, "project"},
+           {"ic160oc960_ih7oh7kh1", 3, "expand"},
+           {"g960ic960oc960_ih7oh7kh3ph1", 3, "depthwise"},
+           {"ic960oc160_ih7oh7kh1", 2, "project"},
+           {"ic960oc320_ih7oh7kh1", 1, "project"},
+           {"ic320oc1280_ih7oh7kh1", 1, "head"},
+       }},
+      {"vgg16",
+       {
+           {"ic3oc64_ih224oh224kh3ph1", 1, "conv1_1"},
+           {"ic64oc64_ih224oh224kh3ph1", 1, "conv1_2"},
+           {"ic64oc128_ih112oh112kh3ph1", 1, "conv2_1"},
+           {"ic128oc128_ih112oh112kh3ph1", 1, "conv2_2"},
+           {"ic128oc256_ih56oh56kh3ph1", 1, "conv3_1"},
+           {"ic256oc256_ih56oh56kh3ph1", 2, "conv3_2, 3"},
+           {"ic256oc512_ih28oh28kh3ph1", 1, "conv4_1"},
+           {"ic512oc512_ih28oh28kh3ph1", 2, "conv4_2, 3"},
+           {"ic512oc512_ih14oh14kh3ph1", 3, "conv5"},
+       }},
+      // SSD with MobileNetV1, 300 x 300, 91 classes: 47 convolutions. TensorFlow's SAME padding: ph is the smaller half.
+      {"detection",
+       {
+           {"ic3oc32_ih300oh150kh3sh2ph0", 1, "stem"},   {"g32ic32oc32_ih150oh150kh3ph1", 1, "depthwise"},
+           {"ic32oc64_ih150oh150kh1", 1, "pointwise"},   {"g64ic64oc64_ih150oh75kh3sh2ph0", 1, "depthwise"},
+           {"ic64oc128_ih75oh75kh1", 1, "pointwise"},    {"g128ic128oc128_ih75oh75kh3ph1", 1, "depthwise"},
+           {"ic128oc128_ih75oh75kh1", 1, "pointwise"},   {"g128ic128oc128_ih75oh38kh3sh2ph1", 1, "depthwise"},
+           {"ic128oc256_ih38oh38kh1", 1, "pointwise"},   {"g256ic256oc256_ih38oh38kh3ph1", 1, "depthwise"},
+           {"ic256oc256_ih38oh38kh1", 1, "pointwise"},   {"g256ic256oc256_ih38oh19kh3sh2ph0", 1, "depthwise"},
+           {"ic256oc512_ih19oh19kh1", 1, "pointwise"},   {"g512ic512oc512_ih19oh19kh3ph1", 5, "depthwise"},
+           {"ic512oc512_ih19oh19kh1", 5, "pointwise"},   {"g512ic512oc512_ih19oh10kh3sh2ph1", 1, "depthwise"},
+           {"ic512oc1024_ih10oh10kh1", 1, "pointwise"},  {"g1024ic1024oc1024_ih10oh10kh3ph1", 1, "depthwise"},
+           {"ic1024oc1024_ih10oh10kh1", 1, "pointwise"}, {"ic1024oc256_ih10oh10kh1", 1, "extra"},
+           {"ic256oc512_ih10oh5kh3sh2ph0", 1, "extra"},  {"ic512oc128_ih5oh5kh1", 1, "extra"},
+           {"ic128oc256_ih5oh3kh3sh2ph1", 1, "extra"},   {"ic256oc128_ih3oh3kh1", 1, "extra"},
+           {"ic128oc256_ih3oh2kh3sh2ph1", 1, "extra"},   {"ic256oc64_ih2oh2kh1", 1, "extra"},
+           {"ic64oc128_ih2oh1kh3sh2ph0", 1, "extra"},    {"ic512oc12_ih19oh19kh1", 1, "boxes"},
+           {"ic512oc273_ih19oh19kh1", 1, "classes"},     {"ic1024oc24_ih10oh10kh1", 1, "boxes"},
+           {"ic1024oc546_ih10oh10kh1", 1, "classes"},    {"ic512oc24_ih5oh5kh1", 1, "boxes"},
+           {"ic512oc546_ih5oh5kh1", 1, "classes"},       {"ic256oc24_ih3oh3kh1", 1, "boxes"},
+           {"ic256oc546_ih3oh3kh1", 1, "classes"},       {"ic256oc24_ih2oh2kh1", 1, "boxes"},
+           {"ic256oc546_ih2oh2kh1", 1, "classes"},       {"ic128oc24_ih1oh1kh1", 1, "boxes"},
+           {"ic128oc546_ih1oh1kh1", 1, "classes"},
+       }},
+      // What segmentation adds: dilation, groups, transposed convolutions.
+      {"segmentation",
+       {
+           {"ic512oc512_ih33oh33kh3dh2ph2", 3, "DeepLabv3 conv5"},
+           {"ic2048oc256_ih33oh33kh1", 1, "DeepLabv3 ASPP"},
+           {"ic2048oc256_ih33oh33kh3dh6ph6", 1, "DeepLabv3 ASPP"},
+           {"ic2048oc256_ih33oh33kh3dh12ph12", 1, "DeepLabv3 ASPP"},
+           {"ic2048oc256_ih33oh33kh3dh18ph18", 1, "DeepLabv3 ASPP"},
+           {"ic1280oc256_ih33oh33kh1", 1, "DeepLabv3 ASPP"},
+           {"g32ic128oc128_ih56oh56kh3ph1", 3, "ResNeXt-50 conv2"},
+           {"g32ic256oc256_ih56oh28kh3sh2ph1", 1, "ResNeXt-50 conv3"},
+           {"g32ic256oc256_ih28oh28kh3ph1", 3, "ResNeXt-50 conv3"},
+           {"g32ic512oc512_ih28oh14kh3sh2ph1", 1, "ResNeXt-50 conv4"},
+           {"g32ic512oc512_ih14oh14kh3ph1", 5, "ResNeXt-50 conv4"},
+           {"g32ic1024oc1024_ih14oh7kh3sh2ph1", 1, "ResNeXt-50 conv5"},
+           {"g32ic1024oc1024_ih7oh7kh3ph1", 2, "ResNeXt-50 conv5"},
+           {"tic1024oc512_ih28oh56kh2sh2", 1, "U-Net up"},
+           {"tic512oc256_ih56oh112kh2sh2", 1, "U-Net up"},
+           {"tic256oc128_ih112oh224kh2sh2", 1, "U-Net up"},
+           {"tic64oc32_ih112oh224kh3sh2ph1", 1, "U-Net up, 3x3"},
+           {"tic21oc21_ih28oh56kh4sh2ph1", 1, "FCN up"},
+       }},
+  };
+  return all;
+}
+
+const Suite* find(const std::string& name) {
+  for (const Suite& suite : suites())
+    if (name == suite.name) return &suite;
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<std::string> conv_suite_names() {
+  std::vector<std::string> names;
+  for (const Suite& suite : suites()) names.push_back(suite.name);
+  return names;
+}
+
+bool is_conv_suite(const std::string& name) { return find(name) != nullptr; }
+
+std::vector<ConvCase> conv_suite(const std::string& name) {
+  std::vector<ConvCase> cases;
+  for (const Row& row : find(name)->rows) cases.push_back({parse_conv(row.shape), row.network, row.count});
+  return cases;
+}
+
+}  // namespace tool

@@ -1,0 +1,73 @@
+#include "measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "peak.h"
+#include "read_bandwidth.h"
+
+namespace tool {
+namespace {
+
+constexpr double kSecondsPerRepetition = 0.02;
+constexpr std::chrono::milliseconds kSpinningTime(10);  // the peer's threads spin for a while before they sleep
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t middle = values.size() / 2;
+  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+Stopwatch::Stopwatch(Contestant* contestant, const Clock& clock) : contestant_(contestant), clock_(clock) {
+  contestant->run(1);
+  double seconds;
+  while ((seconds = clock.time([&] { contestant->run(calls_); })) < kSecondsPerRepetition / 4) calls_ *= 2;
+  calls_ = static_cast<size_t>(std::ceil(static_cast<double>(calls_) * kSecondsPerRepetition / seconds));
+}
+
+// After somebody else's turn short calls first refill the caches.
+double Stopwatch::repetition() const {
+  if (calls_ > 1) contestant_->run(1);
+  return clock_.time([&] { contestant_->run(calls_); }) / static_cast<double>(calls_);
+}
+
+void measure(const Contest& contest, const BenchOptions& options, ThreadPool* pool, BenchResult* result) {
+  const Clock clock(options.threads == 1);
+  const PeakLoop* loop = peak_loop(result->kernel.c_str());
+  const Stopwatch ours(contest.ours, clock);
+  std::optional<Stopwatch> theirs;
+  if (contest.peer) theirs.emplace(contest.peer, clock);
+  std::vector<double> seconds, peaks, percents, reads, read_percents, peer_seconds, ratios;
+  for (int i = 0; i < options.repetitions; ++i) {
+    if (contest.streamed) reads.push_back(sample_read_bandwidth(*contest.streamed, pool, clock));
+    if (loop) peaks.push_back(sample_peak(*loop, pool, clock));
+    seconds.push_back(ours.repetition());
+    if (loop) percents.push_back(result->ops / seconds.back() / 1e9 / peaks.back() * 100);
+    if (contest.streamed) read_percents.push_back(contest.bytes / seconds.back() / 1e9 / reads.back() * 100);
+    if (theirs) {
+      peer_seconds.push_back(theirs->repetition());
+      ratios.push_back(peer_seconds.back() / seconds.back());
+      if (options.threads > 1) std::this_thread::sleep_for(kSpinningTime);
+    }
+  }
+
+  const double time = median(seconds);
+  result->microseconds = time * 1e6;
+  result->gops = result->ops / time / 1e9;
+  result->gbps = contest.bytes / time / 1e9;
+  if (loop) {
+    result->peak_gops = median(peaks);
+    result->percent_of_peak = median(percents);
+  }
+  if (contest.streamed) {
+    result->read_gbps = median(reads);
+    result->percent_of_read_bandwidth = median(read_percents);
+  }
+  if (contest.peer) result->peer = {median(peer_seconds) * 1e6, median(ratios), contest.peer_right};
+}
+
+}  // namespace tool

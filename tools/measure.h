@@ -1,0 +1,74 @@
+// How a bench times: everybody's turn in every repetition, the CPU's peak sampled beside it, medians.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "clock.h"
+#include "contestant.h"
+#include "forced.h"
+#include "operands.h"
+#include "thread_pool.h"
+
+namespace tool {
+
+struct BenchOptions {
+  Forced forced;
+  size_t threads = 1;
+  int repetitions = 9;
+  bool with_peer = false;
+};
+
+struct PeerResult {
+  double microseconds;
+  double ratio;  // peer's time / ours, the median over repetitions taken in alternation
+  bool verified;
+};
+
+// What a bench says about one case, be it a product or a convolution.
+struct BenchResult {
+  std::string name, network;
+  int count;   // how often the network has it
+  double ops;  // a multiplication and an addition count as two, as the definition has them whatever the algorithm saves
+  OperandTypes types;
+  std::string algorithm, kernel;
+  bool verified;
+  std::string first_error;                        // if not verified
+  std::optional<double> largest_difference = {};  // from the contract: approximate algorithms only
+  double microseconds = 0;
+  double gops = 0;
+  double gbps = 0;                             // lhs, weights and dst, each once
+  std::optional<double> percent_of_peak = {};  // of the dot-product instruction, sampled beside each repetition
+  std::optional<double> peak_gops = {};
+  std::optional<double> read_gbps = {};  // of a read of the packed weights, for few rows
+  std::optional<double> percent_of_read_bandwidth = {};
+  std::optional<PeerResult> peer = {};
+};
+
+double median(std::vector<double> values);
+
+// Runs a contestant often enough that the clock does not matter.
+class Stopwatch {
+ public:
+  Stopwatch(Contestant* contestant, const Clock& clock);
+  double repetition() const;  // seconds per call
+
+ private:
+  Contestant* contestant_;
+  const Clock& clock_;
+  size_t calls_ = 1;
+};
+
+struct Contest {
+  Contestant* ours;
+  Contestant* peer;  // null = none
+  bool peer_right;
+  double bytes;            // touched by a call
+  const Buffer* streamed;  // what a call reads once, if the time to read it matters; else null
+};
+
+// Fills in the figures of a verified result.
+void measure(const Contest& contest, const BenchOptions& options, ThreadPool* pool, BenchResult* result);
+
+}  // namespace tool

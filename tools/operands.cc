@@ -1,0 +1,89 @@
+#include "operands.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace tool {
+
+std::string OperandTypes::name() const { return fmt::format("{}{}{}", octet_type_name(lhs), octet_type_name(rhs), octet_type_name(dst)); }
+
+OperandTypes parse_types(const std::string& text) {
+  for (const octet_type lhs : {OCTET_U8, OCTET_S8})
+    for (const octet_type rhs : {OCTET_S8, OCTET_U8})
+      for (const octet_type dst : {OCTET_S32, OCTET_U8, OCTET_S8, OCTET_F32})
+        if (const OperandTypes types = {lhs, rhs, dst}; types.name() == text) return types;
+  throw Error(fmt::format(
+      "'{}' is not a combination of types: give lhs, rhs and dst, such as u8s8s32 (lhs, rhs: u8, s8; dst: s32, u8, s8, f32)", text));
+}
+
+uint64_t Random::next() {
+  state_ ^= state_ >> 12;
+  state_ ^= state_ << 25;
+  state_ ^= state_ >> 27;
+  return state_ * 0x2545F4914F6CDD1Du;
+}
+
+int32_t Random::between(int32_t lo, int32_t hi) { return lo + static_cast<int32_t>((next() >> 32) % static_cast<uint64_t>(hi - lo + 1)); }
+
+int32_t Random::zero_point(octet_type type) { return type == OCTET_U8 ? between(0, 255) : between(-128, 127); }
+
+const char* fill_name(Fill fill) {
+  switch (fill) {
+    case Fill::kRandom:
+      return "random";
+    case Fill::kLeast:
+      return "least";
+    case Fill::kMost:
+      return "most";
+    case Fill::kExtremes:
+      return "extremes";
+    case Fill::kNoLeast:
+      return "no least";
+  }
+  return "?";
+}
+
+void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed) {
+  const uint8_t least = type == OCTET_S8 ? 0x80 : 0, most = type == OCTET_S8 ? 0x7f : 0xff;
+  Random random(seed);
+  uint64_t bits = 0;
+  uint8_t* bytes = buffer->as();
+  for (size_t i = 0; i < buffer->size(); ++i, bits >>= 8) {
+    if (i % 8 == 0) bits = random.next();
+    const uint8_t byte = static_cast<uint8_t>(bits);
+    switch (how) {
+      case Fill::kRandom:
+        bytes[i] = byte;
+        break;
+      case Fill::kLeast:
+        bytes[i] = least;
+        break;
+      case Fill::kMost:
+        bytes[i] = most;
+        break;
+      case Fill::kExtremes:
+        bytes[i] = byte & 1 ? least : most;
+        break;
+      case Fill::kNoLeast:
+        bytes[i] = byte == least ? most : byte;
+        break;
+    }
+  }
+}
+
+std::vector<float> spread_scales(size_t channels, size_t k) {
+  std::vector<float> scales(channels);
+  const float middle = 40.0f / (std::sqrt(static_cast<float>(k)) * 147 * 73);
+  for (size_t i = 0; i < channels; ++i) scales[i] = middle * (1 + 0.1f * static_cast<float>(i % 7));
+  return scales;
+}
+
+std::vector<int32_t> spread_bias(size_t channels, size_t k) {
+  std::vector<int32_t> bias(channels);
+  const int32_t step = static_cast<int32_t>(std::sqrt(static_cast<float>(k)) * 2000);
+  for (size_t i = 0; i < channels; ++i) bias[i] = step * (static_cast<int32_t>(i % 5) - 2);
+  return bias;
+}
+
+}  // namespace tool

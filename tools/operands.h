@@ -1,0 +1,45 @@
+// What operands are made of, for products and convolutions alike: types, fillings, scales and biases.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api.h"
+#include "buffer.h"
+
+namespace tool {
+
+struct OperandTypes {
+  octet_type lhs, rhs, dst;
+  std::string name() const;  // "u8s8s32"
+};
+OperandTypes parse_types(const std::string& text);  // "u8s8s32"
+
+// xorshift64*: fast and the same everywhere.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15u + 1) {}
+  uint64_t next();
+  int32_t between(int32_t lo, int32_t hi);
+  int32_t zero_point(octet_type type);  // any value of the type
+
+ private:
+  uint64_t state_;
+};
+
+// What the operands are filled with.
+enum class Fill { kRandom, kLeast, kMost, kExtremes, kNoLeast };
+constexpr Fill kFills[] = {Fill::kRandom, Fill::kLeast, Fill::kMost, Fill::kExtremes, Fill::kNoLeast};
+const char* fill_name(Fill fill);
+void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed);
+
+// One per output channel. They spread the outputs of random operands of depth k over the 8-bit range, differently per channel.
+std::vector<float> spread_scales(size_t channels, size_t k);
+std::vector<int32_t> spread_bias(size_t channels, size_t k);
+
+// Element i of an 8-bit operand.
+inline int32_t byte_at(const Buffer& buffer, octet_type type, size_t i) {
+  return type == OCTET_U8 ? static_cast<int32_t>(buffer.as()[i]) : buffer.as<int8_t>()[i];
+}
+
+}  // namespace tool

@@ -1,0 +1,134 @@
+#include "report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "machine.h"
+#include "peer.h"
+
+namespace tool {
+namespace {
+
+std::string number(const std::optional<double>& value) { return value ? fmt::format("{:.1f}", *value) : "-"; }
+
+ordered_json or_null(const std::optional<double>& value) { return value ? ordered_json(*value) : ordered_json(); }
+
+}  // namespace
+
+void print_header(const Table& table) {
+  fmt::print("{:<9}{:<8}{:<{}}{:>5}", "", "types", "case", table.convolutions ? 42 : 16, "count");
+  if (table.convolutions) fmt::print("  {:<17}", "algorithm");
+  fmt::print("{:>12}{:>8}{:>7}", "us", "GOPS", "% peak");
+  if (!table.convolutions) fmt::print("{:>8}{:>8}", "GB/s", "% read");
+  if (table.peer) fmt::print("{:>12}{:>7}", "peer us", "ratio");
+  fmt::print("  {:<9}{:<27}network\n", "verified", "kernel");
+}
+
+void print_row(const Table& table, const BenchResult& r, size_t index, size_t total) {
+  fmt::print("{:<9}{:<8}{:<{}}{:>5}", fmt::format("[{}/{}]", index, total), r.types.name(), r.name, table.convolutions ? 42 : 16, r.count);
+  if (table.convolutions) fmt::print("  {:<17}", r.algorithm);
+  if (!r.verified) {
+    fmt::print("  WRONG with {}: {}\n", r.kernel, r.first_error);
+    return;
+  }
+  fmt::print("{:>12.3f}{:>8.1f}{:>7}", r.microseconds, r.gops, number(r.percent_of_peak));
+  if (!table.convolutions) fmt::print("{:>8.2f}{:>8}", r.gbps, number(r.percent_of_read_bandwidth));
+  if (table.peer && r.peer)
+    fmt::print("{:>12.3f}{:>7.3f}{}", r.peer->microseconds, r.peer->ratio, r.peer->verified ? "" : " peer is wrong");
+  if (table.peer && !r.peer) fmt::print("{:>12}{:>7}", "-", "-");
+  const std::string verified = r.largest_difference ? fmt::format("+-{}", *r.largest_difference) : "yes";
+  fmt::print(r.network.empty() ? "  {:<9}{}\n" : "  {:<9}{:<27}{}\n", verified, r.kernel, r.network);
+  std::fflush(stdout);
+}
+
+void Totals::add(const BenchResult& r) {
+  ++cases;
+  wrong += !r.verified;
+  if (!r.verified) return;
+  microseconds += r.microseconds * r.count;
+  ops += r.ops * r.count;
+  if (!r.peer) return;
+  ++peer_cases;
+  compared_us += r.microseconds * r.count;
+  peer_us += r.peer->microseconds * r.count;
+  log_ratios += std::log(r.peer->ratio);
+}
+
+double Totals::mean_ratio() const { return std::exp(log_ratios / static_cast<double>(peer_cases)); }
+
+void print_totals(const std::string& title, const Totals& t) {
+  fmt::print("{:<24}{} cases, {} wrong; {:.3f} ms weighted by count, {:.1f} GOPS", title, t.cases, t.wrong, t.microseconds / 1e3, t.gops());
+  if (t.peer_cases) {
+    fmt::print("; peer {:.3f} ms, ratio {:.3f}, geometric mean {:.3f}", t.peer_us / 1e3, t.ratio(), t.mean_ratio());
+    if (t.peer_cases < t.cases) fmt::print(" ({} of the cases)", t.peer_cases);
+  }
+  fmt::print("\n");
+}
+
+ordered_json to_json(const BenchResult& r) {
+  ordered_json json = {{"name", r.name},     {"network", r.network},     {"count", r.count},      {"types", r.types.name()},
+                       {"kernel", r.kernel}, {"algorithm", r.algorithm}, {"verified", r.verified}};
+  if (!r.verified) {
+    json["first_error"] = r.first_error;
+    return json;
+  }
+  if (r.largest_difference) json["largest_difference"] = *r.largest_difference;
+  json["octet_us"] = r.microseconds;
+  json["gops"] = r.gops;
+  json["concurrent_peak_gops"] = or_null(r.peak_gops);
+  json["percent_of_concurrent_peak"] = or_null(r.percent_of_peak);
+  json["gbps"] = r.gbps;
+  if (r.read_gbps) {
+    json["read_gbps"] = *r.read_gbps;
+    json["percent_of_read_bandwidth"] = *r.percent_of_read_bandwidth;
+  }
+  if (r.peer) {
+    json["peer_us"] = r.peer->microseconds;
+    json["ratio"] = r.peer->ratio;
+    json["peer_verified"] = r.peer->verified;
+  }
+  return json;
+}
+
+ordered_json to_json(const Totals& t) {
+  ordered_json json = {{"cases", t.cases}, {"wrong", t.wrong}, {"octet_us", t.microseconds}, {"gops", t.gops()}};
+  if (t.peer_cases) {
+    json["peer_cases"] = t.peer_cases;
+    json["peer_us"] = t.peer_us;
+    json["ratio"] = t.ratio();
+    json["geometric_mean_ratio"] = t.mean_ratio();
+  }
+  return json;
+}
+
+ordered_json machine_json(const BenchOptions& options) {
+  return {{"cpu", cpu_name()},
+          {"features", cpu_features()},
+          {"cpus", cpu_count()},
+          {"octet", octet_version()},
+          {"best_isa", octet_isa_name(cpu_info().best_isa)},
+          {"isa", octet_isa_name(options.forced.isa == OCTET_ISA_AUTO ? cpu_info().best_isa : options.forced.isa)},
+          {"threads", options.threads},
+          {"repetitions", options.repetitions},
+          {"clock", Clock(options.threads == 1).name()},
+          {"peer", options.with_peer ? ordered_json(peer_name()) : ordered_json()}};
+}
+
+void print_machine(const BenchOptions& options) {
+  fmt::print("{}; {} thread{}, median of {} repetitions, {} time{}\n", cpu_name(), options.threads, options.threads == 1 ? "" : "s",
+             options.repetitions, Clock(options.threads == 1).name(), options.with_peer ? "; peer: " + peer_name() : "");
+}
+
+JsonFile::JsonFile(const std::string& path) : path_(path) {
+  if (path.empty()) return;
+  stream_ = std::make_shared<std::ofstream>(path);
+  if (!*stream_) throw Error(fmt::format("cannot write '{}'", path));
+}
+
+void JsonFile::write(const ordered_json& json) {
+  if (stream_ && !(*stream_ << json.dump(2) << '\n')) throw Error(fmt::format("cannot write '{}'", path_));
+}
+
+}  // namespace tool
