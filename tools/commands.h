@@ -13,6 +13,13 @@ int info(bool json);
 
 int verify(const std::string& kernel);  // empty: every usable one
 
+struct ExplainArguments {
+  std::string shape, isa;  // isa empty: not given
+  std::string types = "u8s8u8";
+  bool json = false;
+};
+int explain_conv(const ExplainArguments& arguments);
+
 struct BenchArguments {
   std::vector<std::string> cases, types;           // types empty: what suits the cases
   std::string isa, kernel, algorithm, peer, json;  // empty: not given
@@ -20,5 +27,7 @@ struct BenchArguments {
   int repetitions = 9;
 };
 int bench(const BenchArguments& arguments);
+int bench_plan(const BenchArguments& arguments);
+int bench_pack(const BenchArguments& arguments);
 
 }  // namespace tool

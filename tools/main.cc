@@ -38,6 +38,16 @@ int main(int argc, char** argv) {
   verify->add_option("--kernel", kernel, "This kernel only; octet info lists them");
   verify->callback([&] { exit_code = tool::verify(kernel); });
 
+  tool::ExplainArguments e;
+  CLI::App* explain = app.add_subcommand("explain", "Show what could compute a case, what each would cost, and why");
+  CLI::App* conv = explain->add_subcommand("conv", "A convolution");
+  explain->require_subcommand(1);
+  conv->add_option("--shape", e.shape, "Such as mb1_ic64oc64_ih56oh56kh3sh1ph1")->required();
+  conv->add_option("--isa", e.isa, kIsaHelp);
+  conv->add_option("--types", e.types, "Types of input, weights and output")->capture_default_str();
+  conv->add_flag("--json", e.json, "As JSON");
+  conv->callback([&] { exit_code = tool::explain_conv(e); });
+
   tool::BenchArguments a;
   CLI::App* bench = app.add_subcommand("bench", "Verify and time products and convolutions");
   bench->add_option("cases", a.cases,
@@ -50,7 +60,19 @@ int main(int argc, char** argv) {
                    "Types of lhs, rhs and dst, several, comma-separated; u8s8s32,u8s8u8 for products, u8s8u8 for convolutions")
       ->delimiter(',');
   add_measuring_options(bench, &a);
+  CLI::App* plan = bench->add_subcommand("plan", "Time every algorithm that could compute a convolution, and rate the plan's choice");
+  CLI::App* pack = bench->add_subcommand("pack", "Time packing the weights and creating the convolution");
+  for (CLI::App* command : {plan, pack}) {
+    command->add_option("cases", a.cases, "Several: resnet50, mobilenet_v2, vgg16, detection, segmentation, mb1_ic64oc64_ih56oh56kh3sh1ph1")
+        ->required();
+    command->add_option("--types", a.types, "Types of input, weights and output; u8s8u8 by default")->expected(1);
+    add_measuring_options(command, &a);
+  }
+  pack->add_option("--algorithm", a.algorithm, "Force this algorithm");
+  plan->callback([&] { exit_code = tool::bench_plan(a); });
+  pack->callback([&] { exit_code = tool::bench_pack(a); });
   bench->callback([&] {
+    if (!bench->get_subcommands().empty()) return;
     if (a.cases.empty()) throw CLI::RequiredError("cases");
     exit_code = tool::bench(a);
   });

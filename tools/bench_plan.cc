@@ -1,0 +1,220 @@
+// octet bench plan: does the plan choose the fastest algorithm? Every exact candidate is verified, then timed in alternation with the
+// others.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bench_options.h"
+#include "candidates.h"
+#include "cases.h"
+#include "conv_check.h"
+#include "conv_plan.h"
+#include "report.h"
+
+namespace tool {
+namespace {
+
+struct Candidate {
+  octet_conv2d_candidate said;
+  std::string kernel;   // that ran
+  std::string problem;  // why it was not timed
+  double microseconds = 0;
+  bool timed() const { return problem.empty(); }
+};
+
+struct Layer {
+  const ConvCase* conv;
+  std::vector<Candidate> candidates;
+  std::optional<size_t> chosen, best;  // of those that were timed
+  std::string packed;                  // what octet_conv2d_pack takes
+  bool wrong = false;
+
+  const Candidate& the_chosen() const { return candidates[*chosen]; }
+  const Candidate& the_best() const { return candidates[*best]; }
+  double loss_percent() const { return (the_chosen().microseconds / the_best().microseconds - 1) * 100; }
+};
+
+// The candidates that run and are right, each with its plan; the others get their problem.
+std::vector<std::unique_ptr<ConvPlan>> make_plans(const ConvData& data, const BenchOptions& options, ThreadPool* pool, Layer* layer) {
+  const ConvReference reference(data);
+  std::vector<std::unique_ptr<ConvPlan>> plans;
+  for (Candidate& candidate : layer->candidates) {
+    plans.push_back(nullptr);
+    if (!candidate.said.possible) {
+      candidate.problem = candidate.said.reason;
+      continue;
+    }
+    Forced forced = options.forced;
+    forced.algorithm = candidate.said.algorithm;
+    try {
+      plans.back() = std::make_unique<ConvPlan>(data, forced, pool);
+      plans.back()->run(1);
+      candidate.kernel = plans.back()->kernel();
+      const Verdict verdict = reference.check(plans.back()->dst());
+      layer->wrong |= !verdict.right;
+      if (!verdict.right) candidate.problem = "WRONG: " + verdict.first_error;
+    } catch (const LibraryError& error) {
+      candidate.problem = fmt::format("said to be possible, but {}", error.what());
+    }
+  }
+  layer->packed = ConvPlan(data, options.forced, pool).algorithm();
+  return plans;
+}
+
+Layer bench_layer(const ConvCase& conv, const OperandTypes& types, const BenchOptions& options, ThreadPool* pool) {
+  Layer layer = {&conv, {}, {}, {}, ""};
+  const ConvData data = plain_conv_data(conv.shape, types);
+  for (const octet_conv2d_candidate& said : candidates(describe_filter(data, {}), options.forced.isa))
+    layer.candidates.push_back({said, said.kernel ? said.kernel : "-", ""});
+  const std::vector<std::unique_ptr<ConvPlan>> plans = make_plans(data, options, pool, &layer);
+
+  const Clock clock(options.threads == 1);
+  std::vector<std::optional<Stopwatch>> watches(plans.size());
+  std::vector<std::vector<double>> seconds(plans.size());
+  for (size_t i = 0; i < plans.size(); ++i)
+    if (layer.candidates[i].timed()) watches[i].emplace(plans[i].get(), clock);
+  for (int repetition = 0; repetition < options.repetitions; ++repetition)
+    for (size_t i = 0; i < plans.size(); ++i)
+      if (watches[i]) seconds[i].push_back(watches[i]->repetition());
+
+  for (size_t i = 0; i < plans.size(); ++i) {
+    Candidate& candidate = layer.candidates[i];
+    if (!candidate.timed()) continue;
+    candidate.microseconds = median(seconds[i]) * 1e6;
+    if (candidate.said.chosen) layer.chosen = i;
+    if (!layer.best || candidate.microseconds < layer.the_best().microseconds) layer.best = i;
+  }
+  return layer;
+}
+
+struct PlanTotals {
+  size_t layers = 0, wrong = 0;
+  double chosen_us = 0, best_us = 0;       // weighted by count
+  double log_errors = 0, predictions = 0;  // |log(predicted / measured)| over all candidates
+  double worst_percent = 0;
+  std::string worst;
+
+  void add(const Layer& layer) {
+    ++layers;
+    wrong += layer.wrong;
+    for (const Candidate& candidate : layer.candidates)
+      if (candidate.timed()) {
+        log_errors += std::abs(std::log(candidate.said.microseconds / candidate.microseconds));
+        ++predictions;
+      }
+    if (!layer.chosen) return;
+    chosen_us += layer.the_chosen().microseconds * layer.conv->count;
+    best_us += layer.the_best().microseconds * layer.conv->count;
+    if (!worst.empty() && layer.loss_percent() <= worst_percent) return;
+    worst_percent = layer.loss_percent();
+    worst = layer.conv->shape.name();
+  }
+  double loss_percent() const { return best_us > 0 ? (chosen_us / best_us - 1) * 100 : 0; }
+  double prediction_factor() const { return predictions > 0 ? std::exp(log_errors / predictions) : 1; }
+};
+
+std::string remark(const Layer& layer, const Candidate& candidate) {
+  const bool chosen = candidate.said.chosen, best = &candidate == &layer.the_best();
+  const char* const name = octet_conv_algorithm_name(candidate.said.algorithm);
+  if (chosen != (layer.packed == name))
+    return chosen ? fmt::format("said to be chosen, but packed is {}", layer.packed) : "packed, but not said to be chosen";
+  if (chosen && best) return "chosen, best";
+  if (chosen) return fmt::format("chosen, loses {:.1f} %", layer.loss_percent());
+  return best ? "best" : "";
+}
+
+// Algorithms that the plan refuses are left out; octet explain says why.
+void print_layer(const Layer& layer, size_t index, size_t total) {
+  fmt::print("{:<9}{} x {}  {}\n", fmt::format("[{}/{}]", index, total), layer.conv->shape.name(), layer.conv->count, layer.conv->network);
+  for (const Candidate& c : layer.candidates) {
+    if (!c.said.possible) continue;
+    const char* const name = octet_conv_algorithm_name(c.said.algorithm);
+    if (c.timed())
+      fmt::print("{:<9}{:<18}{:<32}{:>12.3f}{:>12.3f}{:>8.2f}  {}\n", "", name, c.kernel, c.microseconds, c.said.microseconds,
+                 c.said.microseconds / c.microseconds, remark(layer, c));
+    else
+      fmt::print("{:<9}{:<18}{:<32}{:>12}{:>12.3f}{:>8}  {}\n", "", name, c.kernel, "-", c.said.microseconds, "-", c.problem);
+  }
+  std::fflush(stdout);
+}
+
+void print_totals(const std::string& title, const PlanTotals& t) {
+  fmt::print(
+      "{:<24}{} layers, {} wrong; the plan {:.3f} ms weighted by count, the best {:.3f} ms: loses {:.2f} %; predictions off by a "
+      "factor of {:.2f} (geometric mean)\n",
+      title, t.layers, t.wrong, t.chosen_us / 1e3, t.best_us / 1e3, t.loss_percent(), t.prediction_factor());
+  if (t.worst_percent > 0) fmt::print("{:<24}worst: {} loses {:.1f} %\n", "", t.worst, t.worst_percent);
+}
+
+ordered_json to_json(const Layer& layer, const OperandTypes& types) {
+  ordered_json json = {
+      {"name", layer.conv->shape.name()}, {"network", layer.conv->network}, {"count", layer.conv->count}, {"types", types.name()}};
+  for (const Candidate& c : layer.candidates) {
+    ordered_json candidate = {
+        {"algorithm", octet_conv_algorithm_name(c.said.algorithm)}, {"kernel", c.kernel}, {"chosen", c.said.chosen != 0}};
+    if (c.timed()) {
+      candidate["measured_us"] = c.microseconds;
+      candidate["predicted_us"] = c.said.microseconds;
+    } else {
+      candidate["problem"] = c.problem;
+    }
+    json["candidates"].push_back(candidate);
+  }
+  if (!layer.chosen) return json;
+  json["chosen"] = octet_conv_algorithm_name(layer.the_chosen().said.algorithm);
+  json["best"] = octet_conv_algorithm_name(layer.the_best().said.algorithm);
+  json["loss_percent"] = layer.loss_percent();
+  return json;
+}
+
+ordered_json to_json(const PlanTotals& t) {
+  return {{"layers", t.layers},
+          {"wrong", t.wrong},
+          {"chosen_us", t.chosen_us},
+          {"best_us", t.best_us},
+          {"loss_percent", t.loss_percent()},
+          {"worst_layer", t.worst},
+          {"worst_loss_percent", t.worst_percent},
+          {"prediction_factor", t.prediction_factor()}};
+}
+
+}  // namespace
+
+int bench_plan(const BenchArguments& a) {
+  const BenchOptions options = to_options(a);
+  const std::vector<CaseGroup> groups = parse_conv_cases(a.cases);
+  const OperandTypes types = parse_types(a.types.empty() ? "u8s8u8" : a.types[0]);
+  JsonFile file(a.json);
+  ordered_json json = {{"machine", machine_json(options)}, {"layers", ordered_json::array()}};
+  ThreadPool pool(options.threads);
+  pin_if_single(options);
+
+  print_machine(options);
+  PlanTotals all;
+  std::vector<std::pair<std::string, PlanTotals>> parts;
+  for (const CaseGroup& group : groups) {
+    fmt::print("{:<9}{:<18}{:<32}{:>12}{:>12}{:>8}\n", "", "algorithm", "kernel", "us", "predicted", "ratio");
+    PlanTotals part;
+    for (const ConvCase& conv : group.convolutions) {
+      const Layer layer = bench_layer(conv, types, options, &pool);
+      all.add(layer);
+      part.add(layer);
+      json["layers"].push_back(to_json(layer, types));
+      json["layers"].back()["suite"] = group.name;
+      print_layer(layer, part.layers, group.convolutions.size());
+    }
+    parts.emplace_back(group.name, part);
+    fmt::print("\n");
+  }
+  json["summary"] = to_json(all);
+  for (const auto& [title, part] : parts) {
+    print_totals(title, part);
+    json["summary"]["parts"][title] = to_json(part);
+  }
+  if (parts.size() > 1) print_totals("all", all);
+  file.write(json);
+  return all.wrong ? kMismatch : kSuccess;
+}
+
+}  // namespace tool
