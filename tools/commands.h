@@ -11,7 +11,7 @@ enum ExitCode { kSuccess = 0, kMismatch = 1, kFailure = 2 };
 
 int info(bool json);
 
-int verify(const std::string& kernel);  // empty: every usable one
+int verify(const std::string& kernel);  // empty: every usable one, and every algorithm of convolution
 
 struct ExplainArguments {
   std::string shape, isa;  // isa empty: not given

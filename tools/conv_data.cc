@@ -19,13 +19,14 @@ ConvData operands(const ConvShape& shape, const OperandTypes& types, Fill how) {
 
 ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types) { return operands(shape, types, Fill::kRandom); }
 
-ConvData full_conv_data(const ConvShape& shape, const OperandTypes& types, Fill how, bool filter_zero_points) {
+ConvData full_conv_data(const ConvShape& shape, const OperandTypes& types, Fill how, bool symmetric) {
   ConvData data = operands(shape, types, how);
   Random random(shape.in_pixels() + data.filter.size());
   data.lhs_zero_point = random.zero_point(types.lhs);
   if (types.dst == OCTET_S8 || types.dst == OCTET_U8) data.dst_zero_point = random.zero_point(types.dst);
-  if (filter_zero_points)
-    for (size_t n = 0; n < shape.geometry.out_channels; ++n) data.filter_zero_points.push_back(random.zero_point(types.rhs));
+  if (!symmetric || types.rhs == OCTET_U8)
+    for (size_t n = 0; n < shape.geometry.out_channels; ++n)
+      data.filter_zero_points.push_back(symmetric ? 128 : random.zero_point(types.rhs));
   return data;
 }
 

@@ -1,9 +1,12 @@
-// octet verify: every usable kernel against a reference that knows nothing of the library.
+// octet verify: every usable kernel and every algorithm against references that know nothing of the library.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "commands.h"
 #include "gemm_check.h"
 #include "gemm_plan.h"
+#include "verify_conv.h"
 
 namespace tool {
 namespace {
@@ -14,11 +17,11 @@ struct Tally {
   std::string first_error, refusal;
 };
 
-// Around the tile in each direction, and a few tiles.
+// Around the tile in each direction, and a few tiles. A kernel whose name does not end in its tile multiplies no matrices; any shape shows
+// that.
 std::vector<GemmShape> shapes_around(const std::string& kernel) {
   size_t tile[3];
-  if (!parse_triple(kernel.substr(kernel.rfind('_') + 1), tile))
-    throw Error(fmt::format("the name of the kernel '{}' does not end in its tile", kernel));
+  if (!parse_triple(kernel.substr(kernel.rfind('_') + 1), tile)) return {{1, 1, 1}};
   const auto [mr, nr, kr] = tile;
   const auto sizes = [](size_t one, size_t many) {
     std::vector<size_t> all = {1, one, one + 1, many};
@@ -89,16 +92,25 @@ int verify(const std::string& only) {
       fmt::print("{:<32}skipped: this CPU cannot run it\n", kernel.name);
       continue;
     }
+    std::vector<std::pair<std::string, Tally>> tallies;
     for (const octet_type lhs : {OCTET_U8, OCTET_S8})
-      for (const octet_type rhs : {OCTET_S8, OCTET_U8}) {
-        const Tally tally = verify_types(kernel.name, lhs, rhs);
-        print_row(kernel.name, fmt::format("{} x {}", octet_type_name(lhs), octet_type_name(rhs)), tally);
-        right += tally.right;
-        wrong += tally.wrong;
-      }
+      for (const octet_type rhs : {OCTET_S8, OCTET_U8})
+        tallies.emplace_back(fmt::format("{} x {}", octet_type_name(lhs), octet_type_name(rhs)), verify_types(kernel.name, lhs, rhs));
+    if (std::all_of(tallies.begin(), tallies.end(), [](const auto& row) { return row.second.other_family; })) {
+      fmt::print("{:<32}no products: it computes convolutions only\n", kernel.name);
+      continue;
+    }
+    for (const auto& [types, tally] : tallies) {
+      print_row(kernel.name, types, tally);
+      right += tally.right;
+      wrong += tally.wrong;
+    }
   }
+  fmt::print("\n");
+  const ConvTally convolutions = verify_conv(only);
   fmt::print("\n{} products right, {} wrong\n", right, wrong);
-  return wrong || !right ? kMismatch : kSuccess;
+  fmt::print("{} convolutions right, {} wrong\n", convolutions.right, convolutions.wrong);
+  return wrong || convolutions.wrong || right + convolutions.right == 0 ? kMismatch : kSuccess;
 }
 
 }  // namespace tool
