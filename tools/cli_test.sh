@@ -26,6 +26,7 @@ expect 0 'scalar_u8s8_4x4x4' info
 expect 0 '"kernels"' info --json
 expect 2 'there is no kernel' verify --kernel no_such_kernel
 expect 0 'products right, 0 wrong' verify --kernel scalar_u8s8_4x4x4
+expect 0 'convolutions right, 0 wrong' verify --kernel scalar_u8s8_4x4x4
 
 expect 2 'cases is required' bench
 expect 2 "'8x8' is not a case" bench 8x8
@@ -46,6 +47,51 @@ expect 0 'scalar_u8s8_3x5x2' bench 17x19x23 --kernel scalar_u8s8_3x5x2 --threads
 for key in machine cases summary name count types octet_us gops percent_of_concurrent_peak gbps kernel algorithm verified; do
   grep -q "\"$key\":" "$scratch/out.json" || { echo "no \"$key\" in the JSON"; failures=$((failures + 1)); }
 done
+
+
+# Convolutions: names.
+conv=ic8oc8_ih6kh3ph1
+expect 2 'oc is missing' bench mb1_ic64
+expect 2 'ih is missing' bench ic3oc4
+expect 2 'kh is missing' bench ic3oc4ih5
+expect 2 "oc has no number" bench ic4oc_ih5kh1
+expect 2 'ic must be at least 1' bench ic0oc1_ih5kh1
+expect 2 "no field starts at 'xx3'" bench ic4oc4_ih5kh3xx3
+expect 2 'ic is given twice' bench ic4oc4ic4
+expect 2 'ic4 is not a multiple of g3' bench g3ic4oc6_ih5kh3
+expect 2 'the kernel reaches over 9 positions, the padded input has 5' bench ic4oc4_ih5kh9
+expect 2 'oh is at least 3' bench ic4oc4_ih5oh2kh3
+expect 2 'ow is at least 3' bench ic4oc4_ih5kh3oh4ow2
+expect 2 'a dilation of 1 is none here' bench ic4oc4_ih5kh3dh0
+expect 2 'ih is larger than' bench ic4oc4_ih99999999kh3
+expect 2 'oh is at most 11' bench tic4oc4_ih5oh12kh3sh2ph1
+expect 2 'the padding leaves no output' bench tic4oc4_ih1kh3ph2
+expect 2 'a tensor has more than 10^12 elements' bench mb99999_ic99999oc5_ih999kh1
+expect 2 "'resnet51' is not a case" bench resnet51
+
+# Convolutions: commands.
+run=(--isa SCALAR --repetitions 1)
+expect 0 'mb1_ic8oc8_ih6oh6kh3sh1ph1 ' bench $conv "${run[@]}" --json "$scratch/conv.json"
+expect 0 'mb1_ic8oc8_ih6oh6kh3sh1ph1_iw9ow9kw3sw1pw1 ' bench ${conv}iw9 "${run[@]}"
+expect 0 'g8mb2_ic8oc8_ih6oh3kh3sh2ph0 ' bench mb2g8ic8oc8_ih6oh3kh3sh2 "${run[@]}"
+expect 0 'tmb1_ic8oc8_ih6oh12kh3sh2ph1 ' bench tic8oc8ih6oh12kh3sh2ph1 "${run[@]}" --types s8s8s8,s8u8s32,u8u8f32
+expect 0 'mb1_ic8oc8_ih6oh4kh3sh1dh2ph1 ' bench ic8oc8ih6kh3ph1dh2 "${run[@]}" --threads 2
+expect 0 'im2col' bench $conv "${run[@]}" --algorithm im2col
+expect 2 "there is no algorithm 'fast'" bench $conv --algorithm fast
+expect 2 'OCTET_UNSUPPORTED' bench $conv --algorithm depthwise
+expect 2 '--algorithm is for convolutions' bench 8x8x8 --algorithm direct
+for key in suite algorithm kernel verified octet_us percent_of_concurrent_peak; do
+  grep -q "\"$key\":" "$scratch/conv.json" || { echo "no \"$key\" in the JSON"; failures=$((failures + 1)); }
+done
+expect 2 'shape is required' explain conv
+expect 2 'oc is missing' explain conv --shape ic4
+expect 0 '<--' explain conv --shape $conv
+expect 0 '"candidates"' explain conv --shape $conv --isa SCALAR --json
+expect 2 'cases is required' bench plan
+expect 2 'only convolutions here' bench plan 8x8x8
+expect 0 'loses' bench plan $conv "${run[@]}" --json "$scratch/plan.json"
+expect 0 'distinct layers' bench pack $conv "${run[@]}" --json "$scratch/pack.json"
+grep -q '"loss_percent":' "$scratch/plan.json" && grep -q '"pack_us":' "$scratch/pack.json" || { echo 'plan or pack JSON lacks its figures'; failures=$((failures + 1)); }
 
 echo "$failures failures"
 ((failures == 0))
