@@ -51,6 +51,9 @@ constexpr const MicroKernel* kWords[] = {
 #if defined(OCTET_AVX2)
     &avx2_s16s16_6x16x2,
 #endif
+#if defined(OCTET_NEON)
+    &neon_s16s16_8x8x1,
+#endif
     &scalar_s16s16_4x4x2,
     nullptr,
 };

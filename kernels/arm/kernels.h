@@ -13,7 +13,7 @@ constexpr RhsLayout kDotprodLayout = {16, 8, 4, Domain::kS8};
 // SMULL and SMLAL2: a register holds one column of 16 depth steps.
 constexpr RhsLayout kNeonLayout = {4, 4, 16, Domain::kS8};
 
-// SMLAL by lane: two registers hold 4 columns of one depth step, as words. All tiers share it.
+// Words, for SMLAL by lane: a register holds 8 columns of one depth step. All tiers share it.
 constexpr RhsLayout kArmWordLayout = {8, 8, 1, Domain::kS16};
 
 extern const MicroKernel i8mm_s8s8_12x8x8;
@@ -30,5 +30,8 @@ extern const MicroKernel neon_s8s8_least_4x4x16;
 
 extern const DepthwiseKernel dotprod_s8s8_dw16;
 extern const DepthwiseKernel neon_s8s8_dw16;
+
+extern const MicroKernel neon_s16s16_8x8x1;
+extern const WinogradOps neon_winograd;
 
 }  // namespace octet

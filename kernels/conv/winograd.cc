@@ -7,7 +7,7 @@
 namespace octet {
 namespace {
 
-constexpr size_t kAlignment = 64, kMaxColumns = 64;
+constexpr size_t kAlignment = 64, kMaxColumns = 64, kMaxTiles = 56;
 
 // Tiles are numbered across lines and images.
 struct Tiles {
@@ -33,7 +33,7 @@ struct Workspace {
   size_t output_tile;                            // bytes of one tile's s32 outputs
   size_t words, products, outputs, bytes;        // offsets
 
-  // As many tiles as fill half of the cache, in whole kernel tiles; never more than the run has.
+  // As many tiles as fill half of the cache; never more than the run has.
   Workspace(const WinogradScheme& s, const ConvPlan& plan, size_t most) {
     const MicroKernel& kernel = *plan.kernel;
     const size_t channels = round_up(plan.shape.group_in(), 32);  // the input transform writes whole vectors
@@ -41,8 +41,8 @@ struct Workspace {
     if (word_row % 1024 == 0) word_row += kAlignment;
     product_row = kernel.nr * sizeof(int32_t);
     output_tile = (size_t)s.out * s.out * product_row;
-    const size_t fit = plan.cache_bytes / 2 / (s.taps() * (word_row + product_row)) / kernel.mr * kernel.mr;
-    tiles = smaller(most, fit < kernel.mr ? kernel.mr : fit > 4 * (size_t)kernel.mr ? 4 * (size_t)kernel.mr : fit);
+    const size_t fit = plan.cache_bytes / 2 / (s.taps() * (word_row + product_row));
+    tiles = smaller(most, smaller(larger(fit, kernel.mr), kMaxTiles));
     word_tap = odd_lines(tiles * word_row);
     product_tap = odd_lines(tiles * product_row);
     words = 0;

@@ -1,0 +1,52 @@
+// Winograd's transforms on NEON.
+#include <arm_neon.h>
+
+#include "kernels/arm/kernels.h"
+#include "kernels/arm/narrow.h"
+#include "kernels/simd/winograd.h"
+
+namespace octet {
+namespace {
+
+struct Lanes {
+  typedef uint16_t Words __attribute__((vector_size(16)));
+  typedef uint32_t Sums __attribute__((vector_size(16)));
+  OCTET_INLINE static inline Words widen_u8(const uint8_t* bytes) { return (Words)vmovl_u8(vld1_u8(bytes)); }
+  OCTET_INLINE static inline Words widen_s8(const uint8_t* bytes) { return (Words)vmovl_s8(vld1_s8((const int8_t*)bytes)); }
+};
+
+// Two outputs side by side make one register of bytes: 2 x 8 columns.
+template <typename Form>
+void output_tile(const WinogradOutput& o) {
+  if (!o.scale) return output_s32<Form, Lanes>(o);
+  constexpr int m = Form::kOut;
+  const Narrowing n = narrowing(*o.narrow);
+  int32x4_t q[2][m][m];
+  for (size_t v = 0; 4 * v < o.cols; ++v) {
+    Lanes::Sums out[m][m];
+    output_lanes<Form, Lanes>(o, 4 * v, out);
+    const float32x4_t scale = vld1q_f32(o.scale + 4 * v);
+    unroll<m>([&](auto y) OCTET_INLINE { unroll<m>([&](auto x) OCTET_INLINE { q[v][y][x] = scaled((int32x4_t)out[y][x], scale, n); }); });
+  }
+  const size_t high = o.cols > 4;
+  for (size_t y = 0; y < o.height; ++y)
+    for (size_t x = 0; x < o.width; x += 2) {
+      const uint8x16_t bytes = pack(q[0][y][x], q[high][y][x], q[0][y][x + 1], q[high][y][x + 1], n);
+      uint8_t pixels[16];
+      vst1q_u8(pixels, bytes);
+      uint8_t* const dst = (uint8_t*)o.dst + y * o.dst_line + x * o.dst_pixel;
+      for (size_t i = 0; i < 2 && x + i < o.width; ++i) {
+        if (o.cols == 8)
+          memcpy(dst + i * o.dst_pixel, pixels + 8 * i, 8);
+        else
+          memcpy(dst + i * o.dst_pixel, pixels + 8 * i, o.cols);
+      }
+    }
+}
+
+}  // namespace
+
+const WinogradOps neon_winograd = {{input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>},
+                                   {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>}};
+
+}  // namespace octet
