@@ -2,35 +2,41 @@
 
 #include <stdio.h>
 
+#include "kernels/conv/taps.h"
+
 namespace octet {
 namespace {
 
-// What a tier's core does per cycle. Products are those that whole kernels reach in the middle of a large matrix.
+// What a tier's core needs, in cycles. Fitted to `octet bench plan` over five networks where the tier could be run (AVX512VNNI, AVX2); the others are
+// scaled by their instructions' throughput.
 struct TierCosts {
-  double bytes;        // 8-bit products, GEMM kernels
-  double words;        // 16-bit products
-  double depthwise;    // outputs times taps, 3x3
-  double gather;       // bytes that a gather prepares; 0 = the kernels read rows where they lie
-  double finish;       // outputs that leave for 8 bits
-  double winograd_in;  // values of the transformed input (36 or 16 per tile and channel)
-  double winograd_out; // values of the products before the output transform
+  double macs;            // products per cycle in the middle of a large matrix
+  size_t mr, nr;          // of the GEMM kernel
+  double tile, tile_tap;  // of a tile, besides its products: bias, requantization, stores; of each tap, besides its products
+  double gather;          // bytes prepared per cycle; 0 = the kernels read rows where they lie
+  double word_macs;       // 16-bit products per cycle
+  double word_in, word_out;  // of each transformed value of the input and of the products
+  size_t lanes;           // channels that the input transform takes at once
+  double depthwise;       // of an output and its 9 taps
+  size_t depthwise_lanes; // channels that the depthwise kernel takes at once
+  double depthwise_line;  // of a line, for each such block of channels
 };
 
 constexpr double kGigahertz = 3.5;  // nominal: only ratios decide
-constexpr double kL2Bytes = 32, kL3Bytes = 12, kMemoryBytes = 6;  // per cycle, read by one core
-constexpr double kCopyBytes = 6;    // per cycle, patches and layout conversion
+constexpr double kL2Bytes = 50, kL3Bytes = 10, kMemoryBytes = 4;  // read by one core, per cycle
+constexpr double kCopyBytes = 7, kCopy = 12;  // im2col and staging: bytes per cycle, cycles of each run of bytes
 
 TierCosts costs_of(Isa isa) {
   switch (isa) {
-    case Isa::kAvx512Vnni: return {62, 31, 10, 0, 8, 12, 10};
-    case Isa::kAvxVnni: return {30, 15, 6, 0, 5, 8, 6};
-    case Isa::kAvx2: return {15, 15, 4, 16, 5, 8, 6};
-    case Isa::kI8mm: return {58, 4, 5, 12, 4, 6, 4};
-    case Isa::kDotprod: return {30, 4, 5, 0, 4, 6, 4};
-    case Isa::kNeon: return {7.5, 4, 3, 0, 4, 6, 4};
+    case Isa::kAvx512Vnni: return {65, 6, 64, 113, 15, 0, 32, 0.7, 0.4, 32, 0.32, 64, 114};
+    case Isa::kAvxVnni: return {32, 6, 16, 50, 12, 0, 15.5, 0.9, 0.5, 16, 0.7, 32, 150};
+    case Isa::kAvx2: return {23, 6, 8, 60, 12, 5, 22, 0.9, 0.4, 16, 1.42, 16, 232};
+    case Isa::kI8mm: return {60, 12, 8, 60, 8, 4, 4, 1.5, 1, 8, 2, 16, 200};
+    case Isa::kDotprod: return {30, 6, 16, 60, 10, 0, 4, 1.5, 1, 8, 2, 16, 200};
+    case Isa::kNeon: return {7.5, 4, 4, 40, 8, 0, 4, 1.5, 1, 8, 3, 16, 200};
     case Isa::kScalar: break;
   }
-  return {0.5, 0.5, 0.4, 2, 0.3, 0.5, 0.5};
+  return {0.6, 4, 4, 60, 10, 1, 0.6, 6, 6, 1, 20, 16, 200};
 }
 
 struct Work {
@@ -44,66 +50,88 @@ struct Work {
         pixels((double)s.batch * out_h * out_w), outputs(pixels * (double)s.out_channels),
         inputs((double)s.batch * (double)(s.in_h * s.in_w) * (double)s.in_channels), weights((double)(s.taps() * s.group_in() * s.out_channels)) {}
 
+  // Bytes per cycle from where `bytes` of operands live between two uses.
   double bandwidth(double bytes) const {
     const double l2 = p.l2_bytes ? (double)p.l2_bytes : 512e3, l3 = p.l3_bytes ? (double)p.l3_bytes : 8e6;
-    return bytes <= l2 ? kL2Bytes : bytes <= l3 ? kL3Bytes : kMemoryBytes;
+    return bytes <= l2 ? kL2Bytes : bytes <= l3 / 2 ? kL3Bytes : kMemoryBytes;
   }
   static double microseconds(double cycles) { return cycles / (kGigahertz * 1e3); }
 };
 
-// Compute and traffic overlap, as far as the prefetchers go: the longer of the two counts, and a part of the other.
+// Compute and traffic overlap: the longer of the two counts, and a fifth of the other.
 void total(Candidate* c) {
-  const double hidden = c->compute > c->memory ? c->memory : c->compute;
-  c->microseconds = (c->compute > c->memory ? c->compute : c->memory) + 0.2 * hidden + c->transform;
+  const double longer = c->compute > c->memory ? c->compute : c->memory, shorter = c->compute > c->memory ? c->memory : c->compute;
+  c->microseconds = longer + 0.2 * shorter + c->transform;
 }
 
-// Lanes and depth rounded up to what the layout asks for.
-double padded_macs(const Work& w, const RhsLayout& layout, double taps, double depth) {
-  const double lanes = (double)(layout.lanes(w.s.group_out()) * w.s.groups);
-  return w.pixels * lanes * taps * (double)round_up((size_t)depth, layout.kr);
+// The share of kernel rows that lie inside the image, over all output lines: the direct form leaves the others out.
+double used_rows(const ConvShape& s) {
+  const size_t out_h = conv_out_h(s, s.in_h);
+  double used = 0;
+  for (size_t ky = 0; ky < s.kernel_h; ++ky) {
+    // Lines y with pad_top <= y * stride + ky * dilation < pad_top + in_h.
+    const size_t offset = ky * s.dilation_h;
+    const size_t first = offset >= s.pad_top ? 0 : divide_up(s.pad_top - offset, s.stride_h);
+    const size_t end = offset >= s.pad_top + s.in_h ? 0 : divide_up(s.pad_top + s.in_h - offset, s.stride_h);
+    if (smaller(end, out_h) > first) used += (double)(smaller(end, out_h) - first);
+  }
+  return used / ((double)out_h * (double)s.kernel_h);
 }
 
 void direct(const Work& w, bool im2col, Candidate* c) {
   const ConvShape& s = w.s;
+  const TierCosts& cost = w.cost;
   const RhsLayout layout = conv_layout(OCTET_CONV_DIRECT, w.p.isa, w.p.rhs_u8);
-  const bool merged = !im2col && s.kernel_w > 1 && s.dilation_w == 1 && s.groups == 1 && s.in_channels < 32 && !s.transposed;
-  const double taps = im2col ? 1 : merged ? (double)s.kernel_h : (double)s.taps(), depth = (double)(s.taps() * s.group_in()) / taps;
+  const Taps taps = direct_taps(s);
+  const bool merged = merges_rows(s);
+  const double count = im2col ? 1 : (double)taps.count, depth = im2col ? (double)(s.taps() * s.group_in()) : (double)taps.depth;
   const double phases = s.transposed && !im2col ? (double)(s.stride_h * s.stride_w) : 1;  // each output uses one phase's taps
-  c->macs = padded_macs(w, layout, taps, depth) / phases;
+  const double used = im2col || s.transposed || merged ? 1 : used_rows(s);
+  const double groups = (double)s.groups, strips = (double)divide_up(s.group_out(), cost.nr);
+  const double lanes = (double)layout.lanes(s.group_out()) * groups, taps_each = count * used / phases;
+  c->macs = w.pixels * lanes * taps_each * (double)round_up((size_t)depth, layout.kr);
+  const double lines = s.transposed && !im2col ? (double)s.batch * w.out_h * (double)s.stride_w : 1;  // tiles do not cross them
+  double tiles = w.pixels / (double)cost.mr * strips * groups;
+  if (tiles < lines * strips * groups) tiles = lines * strips * groups;
+  c->compute = Work::microseconds(c->macs / cost.macs + tiles * (cost.tile + (s.pointwise() ? 0 : cost.tile_tap * taps_each)));
+
+  const double windows = w.pixels * groups * taps_each * depth;
+  double cycles = 0;
   c->bytes = w.inputs + w.weights + w.outputs;
-  const double groups = (double)s.groups, windows = w.pixels * groups * taps * depth / phases;
-  // A tile costs some cycles besides its products: pointers of each tap, and latency where the depth is short.
-  const double tiles = w.pixels / 6 * (double)divide_up(s.group_out(), 64) * groups;
-  c->compute = Work::microseconds(c->macs / w.cost.bytes + tiles * (20 + (s.pointwise() ? 0 : 4 * taps / phases)));
+  if (cost.gather > 0) cycles += windows / cost.gather;
+  if (im2col) {
+    cycles += windows / kCopyBytes + w.pixels * groups * (double)s.taps() * kCopy;
+    c->bytes += 2 * windows;
+  } else if (merged) {
+    cycles += w.inputs / kCopyBytes;
+    c->bytes += 2 * w.inputs;
+  }
   c->memory = Work::microseconds(c->bytes / w.bandwidth(c->bytes));
-  double cycles = w.outputs / w.cost.finish;
-  if (w.cost.gather > 0) cycles += windows / w.cost.gather;
-  if (im2col) cycles += windows / kCopyBytes;
-  if (merged) cycles += w.inputs / kCopyBytes;
   c->transform = Work::microseconds(cycles);
 }
 
 void depthwise(const Work& w, Candidate* c) {
+  const double blocks = (double)divide_up(w.s.out_channels, w.cost.depthwise_lanes);
   c->macs = w.outputs * (double)w.s.taps();
   c->bytes = w.inputs + w.weights + w.outputs;
-  c->compute = Work::microseconds(c->macs / w.cost.depthwise);
+  c->compute = Work::microseconds(w.pixels * blocks * (double)w.cost.depthwise_lanes * w.cost.depthwise * (double)w.s.taps() / 9 +
+                                  (double)w.s.batch * w.out_h * blocks * w.cost.depthwise_line);
   c->memory = Work::microseconds(c->bytes / w.bandwidth(c->bytes));
-  c->transform = Work::microseconds(w.outputs / w.cost.finish);
 }
 
-// side: of an output tile; values: of a transformed tile; bytes of one transformed value.
-void winograd(const Work& w, double side, double values, bool words, Candidate* c) {
+// side: of an output tile; values: of a transformed tile.
+void winograd(const Work& w, size_t side, double values, bool words, Candidate* c) {
   const ConvShape& s = w.s;
-  const double tiles = (double)s.batch * (double)divide_up((size_t)w.out_h, (size_t)side) * (double)divide_up((size_t)w.out_w, (size_t)side);
-  const double element = words ? 2 : 1, in = (double)s.in_channels, out = (double)s.out_channels;
-  c->macs = tiles * values * (double)round_up(s.group_in(), 4) * (double)round_up(s.out_channels, 16);
-  const double transformed = w.weights / 9 * values * element;
+  const double tiles = (double)s.batch * (double)divide_up((size_t)w.out_h, side) * (double)divide_up((size_t)w.out_w, side);
+  const double groups = (double)s.groups, lanes = (double)round_up(s.group_out(), 16) * groups;
+  c->macs = tiles * values * (double)round_up(s.group_in(), words ? 2 : 4) * lanes;
+  const double transformed = values * (double)s.group_in() * lanes * (words ? 2 : 1);
   c->bytes = w.inputs + transformed + w.outputs;
-  // Blocks of tiles pass over all transformed weights.
-  const double blocks = tiles / 28 > 1 ? tiles / 28 : 1;
-  c->compute = Work::microseconds(c->macs / (words ? w.cost.words : w.cost.bytes) * 1.06);
-  c->memory = Work::microseconds((blocks * transformed + w.inputs + w.outputs) / w.bandwidth(transformed + w.inputs));
-  c->transform = Work::microseconds(tiles * values * (in / w.cost.winograd_in + out / w.cost.winograd_out) + w.outputs / w.cost.finish);
+  c->compute = Work::microseconds(c->macs / (words ? w.cost.word_macs : w.cost.macs));
+  // Each block of some 28 tiles passes over all transformed weights.
+  const double blocks = tiles > 28 ? tiles / 28 : 1;
+  c->memory = Work::microseconds((blocks * transformed + w.inputs + w.outputs) / w.bandwidth(transformed));
+  c->transform = Work::microseconds(tiles * values * ((double)round_up(s.group_in(), w.cost.lanes) * groups * w.cost.word_in + lanes * w.cost.word_out));
 }
 
 }  // namespace
