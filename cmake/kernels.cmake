@@ -38,13 +38,13 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   octet_add_kernel(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES kernels/x86/avxvnni_u8s8_dw32.cc kernels/x86/avxvnni_u8s8_6x16x4.cc kernels/x86/avxvnni_s16s16_6x16x2.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_dpbusd_avx_epi32(a, a, a); return _mm256_extract_epi32(a, 0); }")
   octet_add_kernel(AVX512VNNI FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
-    SOURCES kernels/x86/avx512vnni_u8s8_dw64.cc
+    SOURCES kernels/x86/avx512vnni_u8s8_dw64.cc kernels/x86/avxvnni_evex_u8s8_dw32.cc
       kernels/x86/avx512vnni_u8s8_6x64x4.cc kernels/x86/avxvnni_evex_u8s8_6x16x4.cc kernels/x86/avx512_row_ops.cc
       kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avxvnni_evex_s16s16_6x16x2.cc kernels/x86/avx512_winograd.cc
     PROBE "#include <immintrin.h>\nint main() { __m512i a = _mm512_setzero_si512(); a = _mm512_dpbusd_epi32(a, a, a); return _mm512_reduce_add_epi32(a); }")
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).
-    set_property(SOURCE kernels/x86/avx512vnni_u8s8_dw64.cc kernels/x86/avx512vnni_u8s8_6x64x4.cc kernels/x86/avxvnni_evex_u8s8_6x16x4.cc
+    set_property(SOURCE kernels/x86/avx512vnni_u8s8_dw64.cc kernels/x86/avxvnni_evex_u8s8_dw32.cc kernels/x86/avx512vnni_u8s8_6x64x4.cc kernels/x86/avxvnni_evex_u8s8_6x16x4.cc
       kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avxvnni_evex_s16s16_6x16x2.cc kernels/x86/avx512_winograd.cc APPEND PROPERTY COMPILE_OPTIONS -Wno-maybe-uninitialized -Wno-uninitialized)
   endif()
 endif()
@@ -64,7 +64,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
     PROBE "#include <arm_neon.h>\nint main() { int32x4_t c = vdupq_n_s32(0); int8x16_t a = vdupq_n_s8(1); return vgetq_lane_s32(vmmlaq_s32(c, a, a), 0); }")
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC 12's scheduler before register allocation moves loads so far ahead that tiles which need 30 of the 32 registers are spilled.
-    set_property(SOURCE kernels/arm/neon_s8s8_4x4x16.cc kernels/arm/neon_s16s16_8x8x1.cc kernels/arm/dotprod_s8s8_6x16x4.cc kernels/arm/i8mm_12x8x8.cc
+    set_property(SOURCE kernels/arm/neon_s8s8_dw16.cc kernels/arm/dotprod_s8s8_dw16.cc
+      kernels/arm/neon_s8s8_4x4x16.cc kernels/arm/neon_s16s16_8x8x1.cc kernels/arm/dotprod_s8s8_6x16x4.cc kernels/arm/i8mm_12x8x8.cc
       APPEND PROPERTY COMPILE_OPTIONS -fno-schedule-insns)
   endif()
 endif()

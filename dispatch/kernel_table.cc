@@ -61,6 +61,7 @@ constexpr const MicroKernel* kWords[] = {
 constexpr const DepthwiseKernel* kDepthwise[] = {
 #if defined(OCTET_AVX512VNNI)
     &avx512vnni_u8s8_dw64,
+    &avx512vnni_u8s8_dw32,
     &avxvnni_evex_u8s8_dw32,
 #endif
 #if defined(OCTET_AVXVNNI)

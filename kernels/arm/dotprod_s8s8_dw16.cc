@@ -40,7 +40,7 @@ struct Dotprod : Sixteen {
 }  // namespace
 
 const DepthwiseKernel dotprod_s8s8_dw16 = {
-    "dotprod_s8s8_dw16", Isa::kDotprod, Domain::kS8, kAnyLhs | kNarrows, kDepthwiseLayout, 16, 16, 2, nullptr,
+    "dotprod_s8s8_dw16", Isa::kDotprod, Domain::kS8, kAnyLhs | kNarrows, kDepthwiseLayout, 16, 16, 2, false, nullptr,
     depthwise_prepare<Dotprod>, depthwise_multiply<Dotprod>, portable_finish, &portable_row_ops};
 
 }  // namespace octet

@@ -16,48 +16,36 @@ struct Sixteen {
     int32x4_t a[4];
   };
 
-  template <bool flip>
-  OCTET_INLINE static inline Pixel load(const uint8_t* p) {
-    const uint8x16_t bytes = vld1q_u8(p);
-    return vreinterpretq_s8_u8(flip ? veorq_u8(bytes, vdupq_n_u8(0x80)) : bytes);
-  }
+  OCTET_INLINE static inline Pixel load(const uint8_t* p) { return vreinterpretq_s8_u8(vld1q_u8(p)); }
+  OCTET_INLINE static inline Pixel flipped(Pixel bytes, Pixel sign) { return veorq_s8(bytes, sign); }
+  OCTET_INLINE static inline Pixel sign(bool flip) { return vdupq_n_s8(flip ? -128 : 0); }
 
-  OCTET_INLINE static inline Acc init(const uint8_t* prepared) {
-    Acc acc;
-    unroll<4>([&](auto v) OCTET_INLINE { acc.a[v] = vld1q_s32((const int32_t*)prepared + 4 * v); });
-    return acc;
-  }
+  struct Ends {
+    int32x4_t init[4];
+    float32x4_t scales[4];
+    OCTET_INLINE inline explicit Ends(const uint8_t* prepared) {
+      unroll<4>([&](auto v) OCTET_INLINE {
+        init[v] = vld1q_s32((const int32_t*)prepared + 4 * v);
+        scales[v] = vld1q_f32((const float*)(prepared + 64) + 4 * v);
+      });
+    }
+    OCTET_INLINE inline Acc start() const { return {{init[0], init[1], init[2], init[3]}}; }
+    OCTET_INLINE inline float32x4_t scale(int v) const { return scales[v]; }
+  };
 
   struct Narrowing {
     octet::Narrowing n;
-    size_t channels;
-    explicit Narrowing(const DepthwiseTile& t) : n(narrowing(*t.narrow)), channels(t.channels) {}
+    explicit Narrowing(const DepthwiseTile& t) : n(narrowing(*t.narrow)) {}
 
-    OCTET_INLINE inline void store(const Acc& acc, uint8_t* dst, int, const uint8_t* prepared) const {
+    template <typename E>
+    OCTET_INLINE inline void store(const Acc& acc, const E& ends, uint8_t* dst) const {
       int32x4_t q[4];
-      unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaled(acc.a[v], vld1q_f32((const float*)(prepared + 64) + 4 * v), n); });
-      const uint8x16_t bytes = pack(q[0], q[1], q[2], q[3], n);
-      if (__builtin_expect(channels == kChannels, 1))
-        vst1q_u8(dst, bytes);
-      else
-        store_some(dst, bytes);
-    }
-
-    OCTET_INLINE inline void store_some(uint8_t* dst, uint8x16_t bytes) const {
-      uint64_t word = vgetq_lane_u64(vreinterpretq_u64_u8(bytes), 0);
-      size_t left = channels;
-      if (left >= 8) {
-        __builtin_memcpy(dst, &word, 8);
-        word = vgetq_lane_u64(vreinterpretq_u64_u8(bytes), 1);
-        dst += 8;
-        left -= 8;
-      }
-      OCTET_NO_UNROLL
-      for (; left; --left, word >>= 8) *dst++ = (uint8_t)word;
+      unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaled(acc.a[v], ends.scale(v), n); });
+      vst1q_u8(dst, pack(q[0], q[1], q[2], q[3], n));
     }
   };
 
-  OCTET_INLINE static inline void store_s32(const Acc& acc, uint8_t* dst, int) {
+  OCTET_INLINE static inline void store_s32(const Acc& acc, uint8_t* dst) {
     unroll<4>([&](auto v) OCTET_INLINE { vst1q_s32((int32_t*)dst + 4 * v, acc.a[v]); });
   }
 };

@@ -21,6 +21,18 @@ struct Neon : Sixteen {
     int8x16_t p[4];
   };
 
+  // Products need registers too: init and scale stay in memory.
+  struct Ends {
+    const uint8_t* prepared;
+    OCTET_INLINE inline explicit Ends(const uint8_t* p) : prepared(p) {}
+    OCTET_INLINE inline Acc start() const {
+      Acc acc;
+      unroll<4>([&](auto v) OCTET_INLINE { acc.a[v] = vld1q_s32((const int32_t*)prepared + 4 * v); });
+      return acc;
+    }
+    OCTET_INLINE inline float32x4_t scale(int v) const { return vld1q_f32((const float*)(prepared + 64) + 4 * v); }
+  };
+
   OCTET_INLINE static inline Column column(const Pixel (&p)[4]) { return {{p[0], p[1], p[2], p[3]}}; }
 
   OCTET_INLINE static inline void pair(Acc& acc, int8x16_t p0, int8x16_t p1, int8x16_t w0, int8x16_t w1) {
@@ -61,7 +73,7 @@ struct Neon : Sixteen {
 }  // namespace
 
 const DepthwiseKernel neon_s8s8_dw16 = {
-    "neon_s8s8_dw16", Isa::kNeon, Domain::kS8, kAnyLhs | kNarrows, kDepthwiseLayout, 16, 16, 2, nullptr,
+    "neon_s8s8_dw16", Isa::kNeon, Domain::kS8, kAnyLhs | kNarrows, kDepthwiseLayout, 16, 16, 2, false, nullptr,
     depthwise_prepare<Neon>, depthwise_multiply<Neon>, portable_finish, &portable_row_ops};
 
 }  // namespace octet

@@ -114,16 +114,17 @@ class Block {
       : plan_(plan), s_(plan.shape), run_(run), c_(scratch), kernel_(kernel), n0_(n0), channels_(channels), multiplier_(multiplier_of(plan.shape)) {
     tile_.form = form_of(plan);
     tile_.flip = plan.lhs_flip;
-    tile_.channels = channels;
     tile_.groups = groups_of(s_);
     tile_.pixels = c_.pixels;
     tile_.steps = c_.steps;
     tile_.in_w = run.in_w;
     tile_.prepared = c_.prepared;
     tile_.narrow = plan.narrow_in_kernel && (kernel.flags & kNarrows) ? &plan.narrow : nullptr;
-    whole_ = tile_.narrow || (plan.finish.mode == FinishMode::kS32 && channels == kernel.channels);
-    tile_.dst_pixel = whole_ ? run.dst_pixel : kernel.channels * sizeof(int32_t);
-    tile_.dst_line = (whole_ ? run.out_w : kStrip) * tile_.dst_pixel;
+    ends_ = tile_.narrow || plan.finish.mode == FinishMode::kS32;
+    direct_ = ends_ && (channels == kernel.channels || (tile_.narrow && kernel.partial));
+    tile_.channels = direct_ ? channels : kernel.channels;
+    tile_.dst_pixel = direct_ ? run.dst_pixel : kernel.channels * (tile_.narrow ? 1 : sizeof(int32_t));
+    tile_.dst_line = (direct_ ? run.out_w : kStrip) * tile_.dst_pixel;
   }
 
   void start(size_t image, bool first) {
@@ -149,7 +150,7 @@ class Block {
     for (size_t i = 0; i < count; ++i) c_.lines[i] = line(first + i * apart);
     y_ = y;
     tile_.rows = rows;
-    const size_t most = whole_ ? run_.out_w : kStrip;
+    const size_t most = direct_ ? run_.out_w : kStrip;
     for (size_t x = 0; x < run_.out_w;) {
       const size_t columns = taps ? point_at_taps(x, smaller(most, run_.out_w - x)) : point_at_lines(x, smaller(most, run_.out_w - x), count);
       strip(x, columns);
@@ -214,17 +215,17 @@ class Block {
     const size_t offset = n0_ * plan_.dst_bytes, line_pixels = run_.out_w;
     const size_t pixel = (image_ * run_.out_h + y_) * line_pixels + x;
     tile_.columns = columns;
-    tile_.dst = whole_ ? run_.dst + pixel * run_.dst_pixel + offset : c_.tile;
+    tile_.dst = direct_ ? run_.dst + pixel * run_.dst_pixel + offset : c_.tile;
     kernel_.multiply(tile_);
-    if (!whole_)
+    if (!direct_)
       for (size_t r = 0; r < tile_.rows; ++r) finish(c_.tile + r * tile_.dst_line, pixel + r * line_pixels, columns);
   }
 
-  // From the tile of accumulators to output pixels side by side.
+  // From the workspace to output pixels side by side.
   void finish(const uint8_t* acc, size_t pixel, size_t columns) {
     uint8_t* dst = run_.dst + pixel * run_.dst_pixel + n0_ * plan_.dst_bytes;
-    if (plan_.finish.mode == FinishMode::kS32) {
-      for (size_t i = 0; i < columns; ++i) memcpy(dst + i * run_.dst_pixel, acc + i * tile_.dst_pixel, channels_ * sizeof(int32_t));
+    if (ends_) {
+      for (size_t i = 0; i < columns; ++i) memcpy(dst + i * run_.dst_pixel, acc + i * tile_.dst_pixel, channels_ * plan_.dst_bytes);
       return;
     }
     float row_scale[kStrip];
@@ -241,7 +242,8 @@ class Block {
   const DepthwiseKernel& kernel_;
   size_t n0_, channels_, multiplier_, image_ = 0, y_ = 0;
   const uint8_t* zero_ = nullptr;
-  bool whole_;
+  bool ends_;    // the kernel leaves what the caller wants
+  bool direct_;  // and where he wants it
   DepthwiseTile tile_ = {};
 };
 

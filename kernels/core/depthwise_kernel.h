@@ -40,7 +40,7 @@ struct DepthwiseTile {
   DepthwiseForm form;
   bool flip;                    // lhs bytes are of the other sign
   size_t rows, columns;         // outputs; kTaps has one row
-  size_t channels;              // 1 .. the kernel's
+  size_t channels;              // the kernel's; fewer only where it stores partial blocks
   // kTaps: pixel of each slot of the packed groups (4 * groups) for the first output, and bytes to that of the next output.
   // Walks: pixel of each input line at the first column inside, and bytes to the next column. Lines outside stay at the zero pixel: 0 bytes.
   const uint8_t* const* pixels;
@@ -49,7 +49,7 @@ struct DepthwiseTile {
   size_t first_column, in_w;    // walks: the input column of the first tap; outside if it is not below in_w, so -1 is the largest size_t
   const uint8_t* zero;          // walks: a pixel outside
   const void* prepared;
-  const Narrow* narrow;         // null: s32, all channels of the block whatever `channels` says
+  const Narrow* narrow;         // null: s32, always a whole block
   uint8_t* dst;
   size_t dst_pixel, dst_line;   // bytes to the next column and row
 };
@@ -63,6 +63,7 @@ struct DepthwiseKernel {
   uint8_t channels;    // of a block; divides the layout's width
   uint8_t reach;       // bytes from a pixel's first one that may be read, whatever tile.channels says
   uint8_t walk_rows;   // output lines of a kWalk; 0: knows kTaps only
+  bool partial;        // stores fewer channels than a block's, when narrow
   const DepthwiseKernel* tail;  // does a last block of at most its channels; or null
   void (*prepare)(const DepthwiseBlock& block, void* prepared);
   void (*multiply)(const DepthwiseTile& tile);

@@ -20,7 +20,7 @@ void multiply(const DepthwiseTile& t) {
   const int8_t* weights = (const int8_t*)t.prepared + 4 * kChannels;
   const uint8_t flip = t.flip ? 0x80 : 0;
   for (size_t x = 0; x < t.columns; ++x)
-    for (size_t c = 0; c < t.channels; ++c) {
+    for (size_t c = 0; c < kChannels; ++c) {
       int32_t init;
       __builtin_memcpy(&init, (const uint8_t*)t.prepared + 4 * c, sizeof init);
       uint32_t acc = (uint32_t)init;
@@ -33,7 +33,7 @@ void multiply(const DepthwiseTile& t) {
 }  // namespace
 
 const DepthwiseKernel scalar_u8s8_dw16 = {
-    "scalar_u8s8_dw16", Isa::kScalar, Domain::kU8, kAnyLhs, kDepthwiseLayout, kChannels, kChannels, 0, nullptr,
+    "scalar_u8s8_dw16", Isa::kScalar, Domain::kU8, kAnyLhs, kDepthwiseLayout, kChannels, kChannels, 0, false, nullptr,
     prepare, multiply, portable_finish, &portable_row_ops};
 
 }  // namespace octet

@@ -23,118 +23,141 @@ namespace {
 template <typename M, bool is_narrow>
 struct DepthwiseExit {
   OCTET_INLINE inline explicit DepthwiseExit(const DepthwiseTile& t) : narrow(t) {}
-  OCTET_INLINE inline void operator()(const typename M::Acc& acc, uint8_t* dst, int pass, const uint8_t* prepared) const {
-    narrow.store(acc, dst, pass, prepared);
-  }
+  OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends& ends, uint8_t* dst) const { narrow.store(acc, ends, dst); }
   typename M::Narrowing narrow;
 };
 
 template <typename M>
 struct DepthwiseExit<M, false> {
   OCTET_INLINE inline explicit DepthwiseExit(const DepthwiseTile&) {}
-  OCTET_INLINE inline void operator()(const typename M::Acc& acc, uint8_t* dst, int pass, const uint8_t*) const { M::store_s32(acc, dst, pass); }
+  OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends&, uint8_t* dst) const { M::store_s32(acc, dst); }
+};
+
+// One pass over a block.
+struct DepthwisePass {
+  size_t offset;  // of its first channel
+  const uint8_t* prepared;
+  uint8_t* dst;
 };
 
 // rows x 1 outputs per step; stride: columns per step.
 template <typename M, int rows, int stride, bool flip, bool narrow>
-void depthwise_walk(const DepthwiseTile& t) {
+OCTET_INLINE inline void depthwise_walk(const DepthwiseTile& t, const DepthwisePass& pass) {
   constexpr int lines = rows + 2;
   const DepthwiseExit<M, narrow> exit(t);
-  const uint8_t* prepared = (const uint8_t*)t.prepared;
-  OCTET_NO_UNROLL
-  for (int pass = 0; pass < M::kPasses; ++pass) {
-    const uint8_t* pixel[lines];
-    unroll<lines>([&](auto i) OCTET_INLINE { pixel[i] = t.pixels[i] + pass * 8; });
-    const uint8_t* const zero = t.zero + pass * 8;
-    size_t column = t.first_column;
-    const auto next = [&]() OCTET_INLINE {
-      typename M::Pixel p[4];
-      if (__builtin_expect(column < t.in_w, 1)) {
-        unroll<lines>([&](auto i) OCTET_INLINE {
-          p[i] = M::template load<flip>(pixel[i]);
-          pixel[i] += t.steps[i];
-        });
-      } else {
-        p[0] = p[1] = p[2] = M::template load<flip>(zero);
-        if constexpr (lines == 4) p[3] = p[0];
-      }
-      ++column;
-      if constexpr (lines == 3) p[3] = p[2];  // its weight is 0
-      return M::column(p);
-    };
-    const uint8_t* const weights = prepared + M::kPrepared;
-    const auto output = [&](const typename M::Column& a, const typename M::Column& b, const typename M::Column& c, uint8_t* dst) OCTET_INLINE {
-      unroll<rows>([&](auto r) OCTET_INLINE {
-        typename M::Acc acc = M::init(prepared);
-        constexpr int set = M::kWalkSets > 1 ? 3 * r.value : 0;
-        M::template dot<r.value, 3>(acc, a, weights + (set + 0) * M::kColumn);
-        M::template dot<r.value, 3>(acc, b, weights + (set + 1) * M::kColumn);
-        M::template dot<r.value, 3>(acc, c, weights + (set + 2) * M::kColumn);
-        exit(acc, dst + r * t.dst_line, pass, prepared);
+  const typename M::Ends ends(pass.prepared);
+  const typename M::Pixel sign = M::sign(t.flip);
+  const uint8_t* const weights = pass.prepared + M::kPrepared;
+  const uint8_t* const zero = t.zero + pass.offset;
+  const uint8_t* pixel[lines];
+  unroll<lines>([&](auto i) OCTET_INLINE { pixel[i] = t.pixels[i] + pass.offset; });
+  size_t column = t.first_column;
+  const auto load = [&](const uint8_t* p) OCTET_INLINE { return flip ? M::flipped(M::load(p), sign) : M::load(p); };
+  const auto next = [&]() OCTET_INLINE {
+    typename M::Pixel p[4];
+    if (__builtin_expect(column < t.in_w, 1)) {
+      unroll<lines>([&](auto i) OCTET_INLINE {
+        p[i] = load(pixel[i]);
+        pixel[i] += t.steps[i];
       });
-    };
-    uint8_t* dst = t.dst;
-    typename M::Column a = next();
-    if constexpr (stride == 1) {
-      typename M::Column b = next();
-      OCTET_NO_UNROLL
-      for (size_t x = t.columns; x; --x, dst += t.dst_pixel) {
-        const typename M::Column c = next();
-        output(a, b, c, dst);
-        a = b;
-        b = c;
-      }
     } else {
-      OCTET_NO_UNROLL
-      for (size_t x = t.columns; x; --x, dst += t.dst_pixel) {
-        const typename M::Column b = next();
-        const typename M::Column c = next();
-        output(a, b, c, dst);
-        a = c;
-      }
+      p[0] = p[1] = p[2] = load(zero);
+      if constexpr (lines == 4) p[3] = p[0];
     }
-    prepared += M::kPrepared + (stride == 1 ? M::kWalkSets : 1) * 3 * M::kColumn;
+    ++column;
+    if constexpr (lines == 3) p[3] = p[2];  // its weight is 0
+    return M::column(p);
+  };
+  const auto output = [&](const typename M::Column& a, const typename M::Column& b, const typename M::Column& c, uint8_t* dst) OCTET_INLINE {
+    unroll<rows>([&](auto r) OCTET_INLINE {
+      constexpr int set = M::kWalkSets > 1 ? 3 * r.value : 0;
+      typename M::Acc acc = ends.start();
+      M::template dot<r.value, 3>(acc, a, weights + (set + 0) * M::kColumn);
+      M::template dot<r.value, 3>(acc, b, weights + (set + 1) * M::kColumn);
+      M::template dot<r.value, 3>(acc, c, weights + (set + 2) * M::kColumn);
+      exit(acc, ends, dst + r * t.dst_line);
+    });
+  };
+  uint8_t* dst = pass.dst;
+  typename M::Column a = next();
+  if constexpr (stride == 1) {
+    typename M::Column b = next();
+    OCTET_NO_UNROLL
+    for (size_t x = t.columns; x; --x, dst += t.dst_pixel) {
+      const typename M::Column c = next();
+      output(a, b, c, dst);
+      a = b;
+      b = c;
+    }
+  } else {
+    OCTET_NO_UNROLL
+    for (size_t x = t.columns; x; --x, dst += t.dst_pixel) {
+      const typename M::Column b = next();
+      const typename M::Column c = next();
+      output(a, b, c, dst);
+      a = c;
+    }
   }
 }
 
 template <typename M, bool flip, bool narrow>
-void depthwise_taps(const DepthwiseTile& t) {
+OCTET_INLINE inline void depthwise_taps(const DepthwiseTile& t, const DepthwisePass& pass) {
   const DepthwiseExit<M, narrow> exit(t);
-  const uint8_t* prepared = (const uint8_t*)t.prepared;
-  for (int pass = 0; pass < M::kPasses; ++pass) {
-    uint8_t* dst = t.dst;
-    for (size_t x = 0; x < t.columns; ++x, dst += t.dst_pixel) {
-      typename M::Acc acc = M::init(prepared);
-      const uint8_t* weights = prepared + M::kPrepared;
-      const uint8_t* const* pixel = t.pixels;
-      const size_t* step = t.steps;
-      OCTET_NO_UNROLL
-      for (size_t groups = t.groups; groups; --groups, pixel += 4, step += 4, weights += M::kColumn) {
-        typename M::Pixel p[4];
-        unroll<4>([&](auto i) OCTET_INLINE { p[i] = M::template load<flip>(pixel[i] + x * step[i] + pass * 8); });
-        M::template dot<0, 4>(acc, M::column(p), weights);
-      }
-      exit(acc, dst, pass, prepared);
+  const typename M::Ends ends(pass.prepared);
+  const typename M::Pixel sign = M::sign(t.flip);
+  const auto load = [&](const uint8_t* p) OCTET_INLINE { return flip ? M::flipped(M::load(p), sign) : M::load(p); };
+  uint8_t* dst = pass.dst;
+  for (size_t x = 0; x < t.columns; ++x, dst += t.dst_pixel) {
+    typename M::Acc acc = ends.start();
+    const uint8_t* weights = pass.prepared + M::kPrepared;
+    const uint8_t* const* pixel = t.pixels;
+    const size_t* step = t.steps;
+    OCTET_NO_UNROLL
+    for (size_t groups = t.groups; groups; --groups, pixel += 4, step += 4, weights += M::kColumn) {
+      typename M::Pixel p[4];
+      unroll<4>([&](auto i) OCTET_INLINE { p[i] = load(pixel[i] + x * step[i] + pass.offset); });
+      M::template dot<0, 4>(acc, M::column(p), weights);
     }
-    prepared += M::kPrepared + t.groups * M::kColumn;
+    exit(acc, ends, dst);
   }
+}
+
+// A function of its own for each loop, so that it has the registers to itself; one copy for both passes.
+template <typename M, DepthwiseForm form, int rows, bool flip, bool narrow>
+__attribute__((noinline)) void depthwise_passes(const DepthwiseTile& t) {
+  DepthwisePass pass = {0, (const uint8_t*)t.prepared, t.dst};
+  const size_t groups = form == DepthwiseForm::kTaps ? t.groups : form == DepthwiseForm::kWalk ? 3 * M::kWalkSets : 3;
+  int left = M::kPasses;
+  if constexpr (M::kPasses > 1) __asm__("" : "+r"(left));
+  do {
+    if constexpr (form == DepthwiseForm::kTaps)
+      depthwise_taps<M, flip, narrow>(t, pass);
+    else
+      depthwise_walk<M, rows, form == DepthwiseForm::kWalk ? 1 : 2, flip, narrow>(t, pass);
+    pass.offset += 16 / M::kPasses;
+    pass.prepared += M::kPrepared + groups * M::kColumn;
+    pass.dst += 16 / M::kPasses * (narrow ? 1 : sizeof(int32_t));
+  } while (--left);
 }
 
 template <typename M, bool flip, bool narrow>
 OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
-  if (t.form == DepthwiseForm::kTaps) return depthwise_taps<M, flip, narrow>(t);
-  if (t.form == DepthwiseForm::kWalkBy2) return depthwise_walk<M, 1, 2, flip, narrow>(t);
+  if (t.form == DepthwiseForm::kTaps) return depthwise_passes<M, DepthwiseForm::kTaps, 1, flip, narrow>(t);
+  if (t.form == DepthwiseForm::kWalkBy2) return depthwise_passes<M, DepthwiseForm::kWalkBy2, 1, flip, narrow>(t);
   if constexpr (M::kWalkRows > 1)
-    if (t.rows > 1) return depthwise_walk<M, 2, 1, flip, narrow>(t);
-  depthwise_walk<M, 1, 1, flip, narrow>(t);
+    if (t.rows > 1) return depthwise_passes<M, DepthwiseForm::kWalk, 2, flip, narrow>(t);
+  depthwise_passes<M, DepthwiseForm::kWalk, 1, flip, narrow>(t);
 }
 
+// The s32 exit is not worth two copies: its pixels are xor-ed always, with zeros maybe.
 template <typename M>
 void depthwise_multiply(const DepthwiseTile& t) {
-  if (t.narrow)
-    t.flip ? depthwise_form<M, true, true>(t) : depthwise_form<M, false, true>(t);
+  if (!t.narrow)
+    depthwise_form<M, true, false>(t);
+  else if (t.flip)
+    depthwise_form<M, true, true>(t);
   else
-    t.flip ? depthwise_form<M, true, false>(t) : depthwise_form<M, false, false>(t);
+    depthwise_form<M, false, true>(t);
 }
 
 // Init and scale in the order of the accumulators, then the weights; per pass.

@@ -14,6 +14,9 @@
 namespace octet {
 namespace {
 
+// See avx2_s16s8_6x8x4.cc.
+OCTET_INLINE inline void accumulate(__m256i& acc, __m256i product) { __asm__("vpaddd %1, %0, %0" : "+x"(acc) : "x"(product)); }
+
 struct Words : PassesYmm {
   static constexpr int kColumn = 128, kWalkRows = 1, kWalkSets = 1;
   struct Column {
@@ -31,7 +34,7 @@ struct Words : PassesYmm {
     unroll<2>([&](auto v) OCTET_INLINE {
       unroll<2>([&](auto pair) OCTET_INLINE {
         const __m256i w = _mm256_load_si256((const __m256i*)(weights + 64 * v + 32 * pair));
-        acc.a[v] = _mm256_add_epi32(acc.a[v], _mm256_madd_epi16(c.t[pair][v], w));
+        accumulate(acc.a[v], _mm256_madd_epi16(c.t[pair][v], w));
       });
     });
   }
@@ -48,7 +51,7 @@ struct Words : PassesYmm {
 }  // namespace
 
 const DepthwiseKernel avx2_s16s8_dw32 = {
-    "avx2_s16s8_dw32", Isa::kAvx2, Domain::kU8, kAnyLhs | kNarrows, kDepthwiseLayout, 32, 40, 1, nullptr,
+    "avx2_s16s8_dw32", Isa::kAvx2, Domain::kU8, kAnyLhs | kNarrows, kDepthwiseLayout, 32, 40, 1, false, nullptr,
     depthwise_prepare<Words>, depthwise_multiply<Words>, avx2_finish, &avx2_row_ops};
 
 }  // namespace octet

@@ -1,83 +1,139 @@
-// Depthwise, u8 x s8 -> s32 or 8 bits, VPDPBUSD on zmm, blocks of 64 channels.
+// Depthwise, u8 x s8 -> s32 or 8 bits, VPDPBUSD on zmm or ymm, blocks of 64 or 32 channels.
 //
 //        kept columns               new column        accumulators of a row
 //      t[0..3] of x-1, t[0..3] of x    t[0..3]             a[0..3]             16 of 32; weights come from memory
 //
-// Per column of two rows: 4 pixels, 8 interleavings, 24 dot products. See kernels/simd/depthwise.h. A last block of at most 32 channels goes to the ymm code.
-#define OCTET_DPBUSD _mm256_dpbusd_epi32
+// Per column of two rows: 4 pixels, 8 interleavings, 24 dot products. See kernels/simd/depthwise.h. A last block of at most 32 channels does the same on ymm registers.
 #include <immintrin.h>
 
 #include "kernels/simd/depthwise.h"
-#include "kernels/x86/dw_ymm.h"
 #include "kernels/x86/kernels.h"
 
 namespace octet {
 namespace {
 
-struct Zmm {
-  static constexpr int kChannels = 64, kPasses = 1, kPrepared = 512, kColumn = 256, kWalkRows = 2, kWalkSets = 2;
-  using Pixel = __m512i;
+// One text for both widths.
+#define OCTET_BOTH(name, op)                                                              \
+  OCTET_INLINE inline __m512i name(__m512i a, __m512i b) { return _mm512_##op(a, b); } \
+  OCTET_INLINE inline __m256i name(__m256i a, __m256i b) { return _mm256_##op(a, b); }
+OCTET_BOTH(low_bytes, unpacklo_epi8)
+OCTET_BOTH(high_bytes, unpackhi_epi8)
+OCTET_BOTH(low_words, unpacklo_epi16)
+OCTET_BOTH(high_words, unpackhi_epi16)
+OCTET_BOTH(to_words, packs_epi32)
+OCTET_BOTH(to_s8, packs_epi16)
+OCTET_BOTH(to_u8, packus_epi16)
+OCTET_BOTH(add_words, adds_epi16)
+OCTET_BOTH(min_u8, min_epu8)
+OCTET_BOTH(max_u8, max_epu8)
+OCTET_BOTH(min_s8, min_epi8)
+OCTET_BOTH(max_s8, max_epi8)
+#undef OCTET_BOTH
+
+OCTET_INLINE inline __m512i exclusive_or(__m512i a, __m512i b) { return _mm512_xor_si512(a, b); }
+OCTET_INLINE inline __m256i exclusive_or(__m256i a, __m256i b) { return _mm256_xor_si256(a, b); }
+OCTET_INLINE inline __m512i dot_add(__m512i acc, __m512i a, __m512i b) { return _mm512_dpbusd_epi32(acc, a, b); }
+OCTET_INLINE inline __m256i dot_add(__m256i acc, __m256i a, __m256i b) { return _mm256_dpbusd_epi32(acc, a, b); }
+OCTET_INLINE inline __m512i scaled(__m512i acc, __m512i scale) {
+  return _mm512_cvt_roundps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(acc), _mm512_castsi512_ps(scale)), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+OCTET_INLINE inline __m256i scaled(__m256i acc, __m256i scale) {  // rounds by MXCSR, which is the caller's duty
+  return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc), _mm256_castsi256_ps(scale)));
+}
+OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m512i v) { _mm512_mask_storeu_epi8(dst, mask, v); }
+OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m256i v) { _mm256_mask_storeu_epi8(dst, (__mmask32)mask, v); }
+OCTET_INLINE inline __m128i lane_of(__m512i v, Int<0>) { return _mm512_castsi512_si128(v); }
+template <int lane>
+OCTET_INLINE inline __m128i lane_of(__m512i v, Int<lane>) { return _mm512_extracti32x4_epi32(v, lane); }
+template <int lane>
+OCTET_INLINE inline __m128i lane_of(__m256i v, Int<lane>) { return _mm256_extracti32x4_epi32(v, lane); }
+
+template <typename Vector>
+OCTET_INLINE inline Vector load_vector(const void* p) {
+  Vector v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+template <typename Vector>
+OCTET_INLINE inline Vector repeat(uint8_t byte, uint8_t next) {
+  if constexpr (sizeof(Vector) == 64)
+    return _mm512_set1_epi16((short)(byte | next << 8));
+  else
+    return _mm256_set1_epi16((short)(byte | next << 8));
+}
+
+template <int bytes>
+struct VectorOf {
+  using Type = __m512i;
+};
+template <>
+struct VectorOf<32> {
+  using Type = __m256i;
+};
+
+template <int kBytes>
+struct Wide {
+  using Vector = typename VectorOf<kBytes>::Type;
+  static constexpr int kChannels = kBytes, kPasses = 1, kPrepared = 8 * kBytes, kColumn = 4 * kBytes, kWalkRows = 2, kWalkSets = 2;
+  using Pixel = Vector;
   struct Column {
-    __m512i t[4];
+    Vector t[4];
   };
   struct Acc {
-    __m512i a[4];
+    Vector a[4];
   };
 
-  template <bool flip>
-  OCTET_INLINE static inline Pixel load(const uint8_t* p) {
-    const __m512i bytes = _mm512_loadu_si512(p);
-    return flip ? _mm512_xor_si512(bytes, _mm512_set1_epi8((char)0x80)) : bytes;
-  }
+  OCTET_INLINE static inline Pixel load(const uint8_t* p) { return load_vector<Vector>(p); }
+  OCTET_INLINE static inline Pixel flipped(Pixel bytes, Pixel sign) { return exclusive_or(bytes, sign); }
+  OCTET_INLINE static inline Pixel sign(bool flip) { return flip ? repeat<Vector>(0x80, 0x80) : repeat<Vector>(0, 0); }
 
   OCTET_INLINE static inline Column column(const Pixel (&p)[4]) {
-    const __m512i top_low = _mm512_unpacklo_epi8(p[0], p[1]), top_high = _mm512_unpackhi_epi8(p[0], p[1]);
-    const __m512i bottom_low = _mm512_unpacklo_epi8(p[2], p[3]), bottom_high = _mm512_unpackhi_epi8(p[2], p[3]);
-    return {{_mm512_unpacklo_epi16(top_low, bottom_low), _mm512_unpackhi_epi16(top_low, bottom_low), _mm512_unpacklo_epi16(top_high, bottom_high),
-             _mm512_unpackhi_epi16(top_high, bottom_high)}};
+    const Vector top_low = low_bytes(p[0], p[1]), top_high = high_bytes(p[0], p[1]), low = low_bytes(p[2], p[3]), high = high_bytes(p[2], p[3]);
+    return {{low_words(top_low, low), high_words(top_low, low), low_words(top_high, high), high_words(top_high, high)}};
   }
 
-  OCTET_INLINE static inline Acc init(const uint8_t* prepared) {
-    Acc acc;
-    unroll<4>([&](auto v) OCTET_INLINE { acc.a[v] = _mm512_load_si512(prepared + 64 * v); });
-    return acc;
-  }
+  struct Ends {
+    Vector init[4], scales[4];
+    OCTET_INLINE inline explicit Ends(const uint8_t* prepared) {
+      unroll<4>([&](auto v) OCTET_INLINE {
+        init[v] = load_vector<Vector>(prepared + kBytes * v);
+        scales[v] = load_vector<Vector>(prepared + 4 * kBytes + kBytes * v);
+      });
+    }
+    OCTET_INLINE inline Acc start() const { return {{init[0], init[1], init[2], init[3]}}; }
+  };
 
   template <int, int>
   OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
-    unroll<4>([&](auto v) OCTET_INLINE { acc.a[v] = _mm512_dpbusd_epi32(acc.a[v], c.t[v], _mm512_load_si512(weights + 64 * v)); });
+    unroll<4>([&](auto v) OCTET_INLINE { acc.a[v] = dot_add(acc.a[v], c.t[v], load_vector<Vector>(weights + kBytes * v)); });
   }
 
   static inline void weights(const uint8_t* from, int row, size_t vector, uint8_t* to) {
-    _mm512_store_si512(to + 64 * vector, _mm512_sll_epi32(_mm512_loadu_si512(from), _mm_cvtsi32_si128(8 * row)));
+    for (size_t i = 0; i < kBytes; i += 16)
+      _mm_storeu_si128((__m128i*)(to + kBytes * vector + i), _mm_sll_epi32(_mm_loadu_si128((const __m128i*)(from + i)), _mm_cvtsi32_si128(8 * row)));
   }
 
   // See avx512vnni_u8s8_6x64x4.cc. The packs undo the interleaving: the bytes come out in order.
   struct Narrowing {
-    __m512i zero_point, lo, hi;
+    Vector zero_point, lo, hi;
     __mmask64 mask;
     bool dst_u8;
     explicit Narrowing(const DepthwiseTile& t)
-        : zero_point(_mm512_set1_epi16((short)t.narrow->zero_point)), lo(_mm512_set1_epi8((char)t.narrow->lo)), hi(_mm512_set1_epi8((char)t.narrow->hi)),
+        : zero_point(repeat<Vector>((uint8_t)t.narrow->zero_point, (uint8_t)(t.narrow->zero_point >> 8))),
+          lo(repeat<Vector>((uint8_t)t.narrow->lo, (uint8_t)t.narrow->lo)), hi(repeat<Vector>((uint8_t)t.narrow->hi, (uint8_t)t.narrow->hi)),
           mask(~(__mmask64)0 >> (64 - t.channels)), dst_u8(t.narrow->dst_u8) {}
 
-    OCTET_INLINE inline void store(const Acc& acc, uint8_t* dst, int, const uint8_t* prepared) const {
-      __m512i q[4];
-      unroll<4>([&](auto v) OCTET_INLINE {
-        q[v] = _mm512_cvt_roundps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(acc.a[v]), _mm512_load_ps(prepared + 256 + 64 * v)),
-                                        _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-      });
-      const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(q[0], q[1]), zero_point);
-      const __m512i high = _mm512_adds_epi16(_mm512_packs_epi32(q[2], q[3]), zero_point);
-      const __m512i out = dst_u8 ? _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(low, high), lo), hi)
-                                 : _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(low, high), lo), hi);
-      _mm512_mask_storeu_epi8(dst, mask, out);
+    OCTET_INLINE inline void store(const Acc& acc, const Ends& ends, uint8_t* dst) const {
+      Vector q[4];
+      unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaled(acc.a[v], ends.scales[v]); });
+      const Vector low = add_words(to_words(q[0], q[1]), zero_point), high = add_words(to_words(q[2], q[3]), zero_point);
+      store_masked(dst, mask, dst_u8 ? min_u8(max_u8(to_u8(low, high), lo), hi) : min_s8(max_s8(to_s8(low, high), lo), hi));
     }
   };
 
-  OCTET_INLINE static inline void store_s32(const Acc& acc, uint8_t* dst, int) {
+  OCTET_INLINE static inline void store_s32(const Acc& acc, uint8_t* dst) {
     unroll<4>([&](auto v) OCTET_INLINE {
-      unroll<4>([&](auto lane) OCTET_INLINE { _mm_storeu_si128((__m128i*)(dst + 64 * lane + 16 * v), _mm512_extracti32x4_epi32(acc.a[v], lane)); });
+      unroll<kBytes / 16>([&](auto lane) OCTET_INLINE { _mm_storeu_si128((__m128i*)(dst + 64 * lane + 16 * v), lane_of(acc.a[v], lane)); });
     });
   }
 };
@@ -85,12 +141,12 @@ struct Zmm {
 }  // namespace
 
 const DepthwiseKernel avx512vnni_u8s8_dw64 = {
-    "avx512vnni_u8s8_dw64", Isa::kAvx512Vnni, Domain::kU8, kAnyLhs | kNarrows, kDepthwiseLayout, 64, 64, 2, &avxvnni_evex_u8s8_dw32,
-    depthwise_prepare<Zmm>, depthwise_multiply<Zmm>, avx512_finish, &avx512_row_ops};
+    "avx512vnni_u8s8_dw64", Isa::kAvx512Vnni, Domain::kU8, kAnyLhs | kNarrows, kDepthwiseLayout, 64, 64, 2, true, &avx512vnni_u8s8_dw32,
+    depthwise_prepare<Wide<64>>, depthwise_multiply<Wide<64>>, avx512_finish, &avx512_row_ops};
 
-// The AVX-VNNI kernel in EVEX encoding, so that it can be tested on CPUs that lack it. Its text also does narrow last blocks.
-const DepthwiseKernel avxvnni_evex_u8s8_dw32 = {
-    "avxvnni_evex_u8s8_dw32", Isa::kAvx512Vnni, Domain::kU8, kAnyLhs | kNarrows | kTestsOnly, kDepthwiseLayout, 32, 40, 2, nullptr,
-    depthwise_prepare<Ymm>, depthwise_multiply<Ymm>, avx512_finish, &avx512_row_ops};
+// For last blocks of at most 32 channels.
+const DepthwiseKernel avx512vnni_u8s8_dw32 = {
+    "avx512vnni_u8s8_dw32", Isa::kAvx512Vnni, Domain::kU8, kAnyLhs | kNarrows, kDepthwiseLayout, 32, 32, 2, true, nullptr,
+    depthwise_prepare<Wide<32>>, depthwise_multiply<Wide<32>>, avx512_finish, &avx512_row_ops};
 
 }  // namespace octet

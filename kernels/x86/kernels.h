@@ -23,6 +23,7 @@ extern const MicroKernel avxvnni_evex_s16s16_6x16x2;
 extern const MicroKernel avx2_s16s16_6x16x2;
 
 extern const DepthwiseKernel avx512vnni_u8s8_dw64;
+extern const DepthwiseKernel avx512vnni_u8s8_dw32;
 extern const DepthwiseKernel avxvnni_u8s8_dw32;
 extern const DepthwiseKernel avxvnni_evex_u8s8_dw32;
 extern const DepthwiseKernel avx2_s16s8_dw32;
