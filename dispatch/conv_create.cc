@@ -68,7 +68,7 @@ octet_status check_layouts(const ConvDraft& draft) {
       return fail(draft.error(), OCTET_UNKNOWN_ENUM, "desc.%s is %d, neither OCTET_NHWC nor OCTET_NCHW", layout.name, (int)layout.value);
   if (d.lhs_type == OCTET_F32 || (d.lhs_quant != OCTET_LHS_STATIC && d.lhs_quant != OCTET_LHS_PER_TENSOR))
     return fail(draft.error(), OCTET_UNSUPPORTED,
-                "a convolution takes an s8 or u8 input with OCTET_LHS_STATIC or OCTET_LHS_PER_TENSOR; other quantizations are for GEMM");
+                "desc.lhs_type, desc.lhs_quant: a convolution takes an s8 or u8 input with OCTET_LHS_STATIC or OCTET_LHS_PER_TENSOR; other quantizations are for GEMM");
   return OCTET_OK;
 }
 

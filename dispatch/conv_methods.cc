@@ -43,7 +43,7 @@ RhsLayout conv_layout(octet_conv_algorithm algorithm, Isa isa, bool rhs_u8) {
 }
 
 Isa smallest_conv_isa(octet_conv_algorithm algorithm, const RhsLayout& layout) {
-  constexpr Isa kSmallest[] = {Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm};
+  constexpr Isa kSmallest[] = {Isa::kScalar, Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm};
   for (const Isa isa : kSmallest)
     if (layout == conv_layout(algorithm, isa, layout.domain == Domain::kU8)) return isa;
   return Isa::kScalar;
