@@ -1,0 +1,554 @@
+// Everything that a caller of a convolution can get wrong has its own status and a message that names the argument. Each test starts from a layer
+// that is right in every respect and breaks one thing.
+#include <limits>
+
+#include "kernels/gemm/blob.h"
+#include "support/conv_case.h"
+#include "support/gemm_case.h"
+#include "support/refused.h"
+
+namespace octet_test {
+namespace {
+
+constexpr size_t kIn = 6, kInChannels = 5, kOutChannels = 7, kBatch = 2, kPixels = kBatch * kIn * kIn;
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
+
+octet_conv2d_shape shape() {
+  octet_conv2d_shape s = square(kIn, kInChannels, kOutChannels, 3, 1, 1);
+  s.batch_max = kBatch;
+  return s;
+}
+
+struct Layer {
+  std::vector<uint8_t> weights = std::vector<uint8_t>(9 * kInChannels * kOutChannels, 1);
+  std::vector<float> scales = std::vector<float>(kOutChannels, 0.5f);
+  std::vector<int32_t> multipliers = std::vector<int32_t>(kOutChannels, 1 << 30), shifts = std::vector<int32_t>(kOutChannels, 0), bias = std::vector<int32_t>(kOutChannels, 0);
+  std::vector<uint8_t> lut = std::vector<uint8_t>(256, 0);
+  Guarded blob, lhs{kPixels * kInChannels, Side::kBack, 64}, dst{kPixels * kOutChannels * 4, Side::kBack, 64}, residual{kPixels * kOutChannels, Side::kBack}, workspace;
+  octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+  octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
+  octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
+
+  explicit Layer(octet_type dst_type = OCTET_U8, octet_conv_algorithm algorithm = OCTET_CONV_DIRECT) {
+    filter.shape = desc.shape = shape();
+    filter.type = OCTET_S8, filter.data = weights.data(), filter.algorithm = algorithm;
+    pack();
+    desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = dst_type;
+    if (dst_type != OCTET_S32) desc.scales = scales.data(), desc.scale_count = kOutChannels;
+    args.lhs = lhs.data(), args.dst = dst.data();
+  }
+  void pack() {
+    size_t bytes = 0;
+    octet_error error = {};
+    ASSERT_EQ(octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, &error), OCTET_OK) << error.message;
+    blob = Guarded(bytes, Side::kBack, OCTET_ALIGNMENT);
+    ASSERT_EQ(octet_conv2d_pack(&filter, OCTET_ISA_AUTO, blob.data(), bytes, &error), OCTET_OK) << error.message;
+    desc.packed = blob.data(), desc.packed_bytes = bytes;
+  }
+  void to_tflite() {
+    desc.requant = OCTET_REQUANT_TFLITE;
+    desc.scales = nullptr, desc.scale_count = 0;
+    desc.multipliers = multipliers.data(), desc.shifts = shifts.data(), desc.multiplier_count = kOutChannels;
+  }
+  void to_runtime_quant() { desc.lhs_quant = OCTET_LHS_PER_TENSOR; }
+};
+
+using Edit = std::function<void(Layer&)>;
+
+void create_refuses(octet_status status, const char* argument, const Edit& edit) {
+  Layer p;
+  edit(p);
+  expect_refused(status, argument, [&](octet_error* error) {
+    octet_conv2d* conv = reinterpret_cast<octet_conv2d*>(1);
+    const octet_status got = octet_conv2d_create(&p.desc, &conv, error);
+    EXPECT_EQ(conv, nullptr);
+    return got;
+  });
+}
+
+// Both shapes that a caller gives: to pack, and to create. field: ".name", or nothing where several are to blame.
+void shape_refuses(octet_status status, const char* field, const std::function<void(octet_conv2d_shape&)>& edit) {
+  create_refuses(status, (std::string("desc.shape") + field).c_str(), [&](Layer& p) { edit(p.desc.shape); });
+  Layer p;
+  edit(p.filter.shape);
+  size_t bytes = 0;
+  const std::string name = std::string("filter.shape") + field;
+  expect_refused(status, name.c_str(), [&](octet_error* e) { return octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, &bytes, e); });
+  expect_refused(status, name.c_str(), [&](octet_error* e) { return octet_conv2d_pack(&p.filter, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes(), e); });
+}
+
+TEST(ConvBadInput, NothingIsWrongWithTheLayer) {
+  for (const octet_type dst : {OCTET_S32, OCTET_U8, OCTET_F32}) {
+    Layer p(dst);
+    octet_error error = {};
+    octet_conv2d* conv = nullptr;
+    ASSERT_EQ(octet_conv2d_create(&p.desc, &conv, &error), OCTET_OK) << error.message;
+    size_t bytes = 0;
+    ASSERT_EQ(octet_conv2d_workspace(conv, 0, 0, 0, 1, &bytes, &error), OCTET_OK) << error.message;
+    p.workspace = Guarded(bytes + 1, Side::kFront, 64);
+    p.args.workspace = p.workspace.data(), p.args.workspace_bytes = bytes;
+    EXPECT_EQ(octet_conv2d_run(conv, &p.args, &error), OCTET_OK) << error.message;
+    octet_conv2d_destroy(conv);
+  }
+}
+
+// ---- shapes
+
+TEST(ConvBadShape, Zeros) {
+  shape_refuses(OCTET_BAD_SIZE, ".batch_max", [](octet_conv2d_shape& s) { s.batch_max = 0; });
+  shape_refuses(OCTET_BAD_SIZE, ".in_h_max", [](octet_conv2d_shape& s) { s.in_h_max = 0; });
+  shape_refuses(OCTET_BAD_SIZE, ".in_w_max", [](octet_conv2d_shape& s) { s.in_w_max = 0; });
+  shape_refuses(OCTET_BAD_SIZE, ".in_channels", [](octet_conv2d_shape& s) { s.in_channels = 0; });
+  shape_refuses(OCTET_BAD_SIZE, ".out_channels", [](octet_conv2d_shape& s) { s.out_channels = 0; });
+  shape_refuses(OCTET_BAD_SIZE, ".groups", [](octet_conv2d_shape& s) { s.groups = 0; });
+  shape_refuses(OCTET_BAD_SIZE, ".kernel_h", [](octet_conv2d_shape& s) { s.kernel_h = 0; });
+  shape_refuses(OCTET_BAD_SIZE, ".kernel_w", [](octet_conv2d_shape& s) { s.kernel_w = 0; });
+  shape_refuses(OCTET_BAD_SIZE, ".stride_h", [](octet_conv2d_shape& s) { s.stride_h = 0; });
+  shape_refuses(OCTET_BAD_SIZE, ".stride_w", [](octet_conv2d_shape& s) { s.stride_w = 0; });
+  shape_refuses(OCTET_BAD_SIZE, ".dilation_h", [](octet_conv2d_shape& s) { s.dilation_h = 0; });
+  shape_refuses(OCTET_BAD_SIZE, ".dilation_w", [](octet_conv2d_shape& s) { s.dilation_w = 0; });
+}
+
+TEST(ConvBadShape, GroupsThatDoNotDivide) {
+  shape_refuses(OCTET_BAD_SIZE, ".groups", [](octet_conv2d_shape& s) { s.groups = 5; });  // divides in_channels only
+  shape_refuses(OCTET_BAD_SIZE, ".groups", [](octet_conv2d_shape& s) { s.groups = 7; });  // divides out_channels only
+  shape_refuses(OCTET_BAD_SIZE, ".groups", [](octet_conv2d_shape& s) { s.groups = SIZE_MAX; });
+}
+
+TEST(ConvBadShape, Transposed) {
+  shape_refuses(OCTET_BAD_SIZE, ".output_padding_h", [](octet_conv2d_shape& s) { s.transposed = 1, s.output_padding_h = 1; });
+  shape_refuses(OCTET_BAD_SIZE, ".output_padding", [](octet_conv2d_shape& s) { s.transposed = 1, s.stride_w = 3, s.output_padding_w = 3; });
+  shape_refuses(OCTET_UNSUPPORTED, ".output_padding_h", [](octet_conv2d_shape& s) { s.stride_h = 2, s.output_padding_h = 1; });  // not transposed
+  shape_refuses(OCTET_UNSUPPORTED, ".output_padding_w", [](octet_conv2d_shape& s) { s.stride_w = 2, s.output_padding_w = 1; });
+}
+
+TEST(ConvBadShape, SizesThatOverflow) {
+  for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4 + 1, size_t{1} << 61}) {
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.batch_max = huge; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.in_h_max = huge; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.in_w_max = huge; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.in_channels = huge; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.out_channels = huge; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.kernel_h = huge; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.kernel_w = huge; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.dilation_h = huge; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.dilation_w = huge; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.pad_top = huge; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.pad_bottom = huge; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.pad_left = huge; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.pad_right = huge; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.transposed = 1, s.stride_h = huge; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.transposed = 1, s.stride_w = huge; });
+    // Products of sizes that are harmless on their own, and paddings that wrap to a small sum.
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.in_h_max = s.in_w_max = size_t{1} << 32; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.pad_top = huge, s.pad_bottom = SIZE_MAX - huge + 2; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.transposed = 1, s.pad_left = huge, s.pad_right = SIZE_MAX - huge + 2; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.kernel_h = s.kernel_w = size_t{1} << 31; });
+  }
+}
+
+TEST(ConvBadShape, OutputBelowOne) {
+  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.kernel_h = kIn + 3; });
+  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.kernel_w = kIn + 3; });
+  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.dilation_h = 4; });
+  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.transposed = 1, s.pad_left = s.pad_right = 4; });
+  size_t h = 0, w = 0;
+  octet_conv2d_shape s = shape();
+  for (const size_t in : {0, 1})
+    for (const bool height : {false, true}) {
+      s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = in ? 0 : 1;
+      expect_refused(OCTET_BAD_SIZE, height ? "in_h" : "in_w", [&](octet_error* e) { return octet_conv2d_output_size(&s, height ? in : kIn, height ? kIn : in, &h, &w, e); });
+    }
+}
+
+TEST(ConvOutputSize, IsAsDocumented) {
+  size_t h = 0, w = 0;
+  octet_error error = {};
+  octet_conv2d_shape s = square(1, 3, 4, 3, 2, 1);
+  s.pad_right = 5, s.dilation_w = 2;
+  ASSERT_EQ(octet_conv2d_output_size(&s, 224, 10, &h, &w, &error), OCTET_OK) << error.message;  // beyond the declared maxima
+  EXPECT_EQ(h, 112u);
+  EXPECT_EQ(w, 6u);
+  s.transposed = 1, s.output_padding_h = 1;
+  ASSERT_EQ(octet_conv2d_output_size(&s, 7, 10, &h, &w, &error), OCTET_OK) << error.message;
+  EXPECT_EQ(h, 14u);
+  EXPECT_EQ(w, 17u);
+  expect_refused(OCTET_NULL_POINTER, "shape", [&](octet_error* e) { return octet_conv2d_output_size(nullptr, 7, 7, &h, &w, e); });
+  expect_refused(OCTET_NULL_POINTER, "out_h", [&](octet_error* e) { return octet_conv2d_output_size(&s, 7, 7, nullptr, &w, e); });
+  expect_refused(OCTET_NULL_POINTER, "out_w", [&](octet_error* e) { return octet_conv2d_output_size(&s, 7, 7, &h, nullptr, e); });
+  for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2 + 1}) {
+    expect_refused(OCTET_BAD_SIZE, "in_h", [&](octet_error* e) { return octet_conv2d_output_size(&s, huge, 7, &h, &w, e); });
+    expect_refused(OCTET_BAD_SIZE, "in_w", [&](octet_error* e) { return octet_conv2d_output_size(&s, 7, huge, &h, &w, e); });
+  }
+  s.stride_h = 0;
+  expect_refused(OCTET_BAD_SIZE, "stride_h", [&](octet_error* e) { return octet_conv2d_output_size(&s, 7, 7, &h, &w, e); });
+}
+
+// ---- pack
+
+void pack_refuses(octet_status status, const char* argument, const Edit& edit, octet_isa isa = OCTET_ISA_AUTO) {
+  Layer p;
+  edit(p);
+  expect_refused(status, argument, [&](octet_error* e) { return octet_conv2d_pack(&p.filter, isa, p.blob.data(), p.blob.bytes(), e); });
+}
+
+TEST(ConvBadPack, Pointers) {
+  Layer p;
+  size_t bytes = 0;
+  const auto pack = [&](const octet_filter_desc* filter, void* blob, size_t size, octet_error* e) { return octet_conv2d_pack(filter, OCTET_ISA_AUTO, blob, size, e); };
+  expect_refused(OCTET_NULL_POINTER, "filter", [&](octet_error* e) { return pack(nullptr, p.blob.data(), p.blob.bytes(), e); });
+  expect_refused(OCTET_NULL_POINTER, "filter", [&](octet_error* e) { return octet_conv2d_pack_size(nullptr, OCTET_ISA_AUTO, &bytes, e); });
+  expect_refused(OCTET_NULL_POINTER, "bytes", [&](octet_error* e) { return octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, nullptr, e); });
+  expect_refused(OCTET_NULL_POINTER, "blob", [&](octet_error* e) { return pack(&p.filter, nullptr, p.blob.bytes(), e); });
+  expect_refused(OCTET_MISALIGNED, "blob", [&](octet_error* e) { return pack(&p.filter, p.blob.data() + 4, p.blob.bytes(), e); });
+  expect_refused(OCTET_BAD_SIZE, "blob_bytes", [&](octet_error* e) { return pack(&p.filter, p.blob.data(), p.blob.bytes() - 1, e); });
+  pack_refuses(OCTET_NULL_POINTER, "filter.data", [](Layer& q) { q.filter.data = nullptr; });
+  pack_refuses(OCTET_OVERLAP, "filter.data", [](Layer& q) { q.filter.data = q.blob.data() + q.blob.bytes() - 1; });
+  p.filter.data = nullptr;  // pack_size does not read it
+  EXPECT_EQ(octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, &bytes, nullptr), OCTET_OK);
+  EXPECT_EQ(bytes, p.blob.bytes());
+}
+
+TEST(ConvBadPack, Fields) {
+  for (const size_t size : {size_t{0}, sizeof(octet_filter_desc) - 1, SIZE_MAX})
+    pack_refuses(OCTET_BAD_STRUCT_SIZE, "filter.struct_size", [&](Layer& q) { q.filter.struct_size = size; });
+  for (const int value : {-1, 0, 3, 4}) pack_refuses(OCTET_UNKNOWN_ENUM, "filter.type", [&](Layer& q) { set_raw(&q.filter.type, value); });
+  for (const int value : {-1, 4}) pack_refuses(OCTET_UNKNOWN_ENUM, "filter.order", [&](Layer& q) { set_raw(&q.filter.order, value); });
+  for (const int value : {-1, 8}) pack_refuses(OCTET_UNKNOWN_ENUM, "filter.algorithm", [&](Layer& q) { set_raw(&q.filter.algorithm, value); });
+  for (const int value : {-1, 2}) pack_refuses(OCTET_UNKNOWN_ENUM, "filter.accuracy", [&](Layer& q) { set_raw(&q.filter.accuracy, value); });
+  octet_isa isa;
+  set_raw(&isa, 8);
+  pack_refuses(OCTET_UNKNOWN_ENUM, "isa", [](Layer&) {}, isa);
+  static const int32_t zero_points[kOutChannels] = {0, 0, 0, 0, -129, 0, 0};
+  pack_refuses(OCTET_BAD_ZERO_POINT, "filter.zero_points[4]", [](Layer& q) { q.filter.zero_points = zero_points, q.filter.zero_point_count = kOutChannels; });
+  pack_refuses(OCTET_BAD_SIZE, "filter.zero_point", [](Layer& q) { q.filter.zero_points = zero_points, q.filter.zero_point_count = 2; });
+  pack_refuses(OCTET_BAD_SIZE, "filter.zero_point", [](Layer& q) { q.filter.zero_points = zero_points; });
+  pack_refuses(OCTET_NULL_POINTER, "filter.zero_points", [](Layer& q) { q.filter.zero_point_count = 1; });
+}
+
+TEST(ConvBadPack, AlgorithmsThatCannot) {
+  pack_refuses(OCTET_UNSUPPORTED, "depthwise", [](Layer& q) { q.filter.algorithm = OCTET_CONV_DEPTHWISE; });
+  pack_refuses(OCTET_UNSUPPORTED, "winograd2x2", [](Layer& q) { q.filter.algorithm = OCTET_CONV_WINOGRAD_2X2, q.filter.shape.stride_h = 2; });
+  pack_refuses(OCTET_UNSUPPORTED, "winograd4x4", [](Layer& q) { q.filter.algorithm = OCTET_CONV_WINOGRAD_4X4, q.filter.shape.kernel_w = 2; });
+  pack_refuses(OCTET_UNSUPPORTED, "winograd2x2_s2", [](Layer& q) { q.filter.algorithm = OCTET_CONV_WINOGRAD_2X2_S2; });
+  pack_refuses(OCTET_UNSUPPORTED, "winograd2x2_int8", [](Layer& q) { q.filter.algorithm = OCTET_CONV_WINOGRAD_2X2_INT8; });  // without permission
+  static const int32_t zero_points[] = {5};
+  for (const octet_conv_algorithm algorithm : {OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4})
+    pack_refuses(OCTET_UNSUPPORTED, "zero point", [&](Layer& q) { q.filter.algorithm = algorithm, q.filter.zero_points = zero_points, q.filter.zero_point_count = 1; });
+}
+
+TEST(ConvBadPack, Environment) {
+  Layer p;
+  size_t bytes = 0;
+  p.filter.algorithm = OCTET_CONV_AUTO;
+  for (const char* value : {"Direct", "winograd", "1", "direct,im2col"}) {
+    const ScopedEnvironment wrong("OCTET_CONV", value);
+    expect_refused(OCTET_BAD_ENVIRONMENT, "OCTET_CONV", [&](octet_error* e) { return octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, &bytes, e); });
+    expect_refused(OCTET_BAD_ENVIRONMENT, "OCTET_CONV", [&](octet_error* e) { return octet_conv2d_pack(&p.filter, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes(), e); });
+  }
+  {
+    const ScopedEnvironment impossible("OCTET_CONV", "depthwise");
+    expect_refused(OCTET_UNSUPPORTED, "depthwise", [&](octet_error* e) { return octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, &bytes, e); });
+  }
+  const ScopedEnvironment empty("OCTET_CONV", "");
+  EXPECT_EQ(octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, &bytes, nullptr), OCTET_OK);
+}
+
+// ---- create
+
+TEST(ConvBadCreate, Pointers) {
+  Layer p;
+  octet_conv2d* conv = nullptr;
+  expect_refused(OCTET_NULL_POINTER, "desc", [&](octet_error* e) { return octet_conv2d_create(nullptr, &conv, e); });
+  expect_refused(OCTET_NULL_POINTER, "conv", [&](octet_error* e) { return octet_conv2d_create(&p.desc, nullptr, e); });
+  create_refuses(OCTET_NULL_POINTER, "desc.scales", [](Layer& q) { q.desc.scales = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.multipliers", [](Layer& q) { q.to_tflite(), q.desc.multipliers = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.shifts", [](Layer& q) { q.to_tflite(), q.desc.shifts = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.packed", [](Layer& q) { q.desc.packed = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.packed", [](Layer& q) { q.desc.packed = nullptr, q.desc.packed_bytes = 0; });
+  create_refuses(OCTET_NULL_POINTER, "desc.allocator", [](Layer& q) { q.desc.allocator.allocate = [](void*, size_t, size_t) -> void* { return nullptr; }; });
+  create_refuses(OCTET_NULL_POINTER, "desc.allocator", [](Layer& q) { q.desc.allocator.release = [](void*, void*) {}; });
+  create_refuses(OCTET_MISALIGNED, "desc.packed", [](Layer& q) { q.desc.packed = q.blob.data() + 1; });
+}
+
+TEST(ConvBadCreate, OutOfMemory) {
+  create_refuses(OCTET_OUT_OF_MEMORY, "", [](Layer& q) {
+    q.desc.allocator.allocate = [](void*, size_t, size_t) -> void* { return nullptr; };
+    q.desc.allocator.release = [](void*, void*) {};
+  });
+}
+
+TEST(ConvBadCreate, StructSize) {
+  for (const size_t size : {size_t{0}, sizeof(octet_conv2d_desc) - 1, sizeof(octet_conv2d_desc) + 1, SIZE_MAX})
+    create_refuses(OCTET_BAD_STRUCT_SIZE, "desc.struct_size", [&](Layer& p) { p.desc.struct_size = size; });
+}
+
+TEST(ConvBadCreate, Enumerations) {
+  for (const int value : {-1, 0, 3, 5, 99}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_type", [&](Layer& p) { set_raw(&p.desc.lhs_type, value); });
+  for (const int value : {-1, 0, 3, 4, 99}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.rhs_type", [&](Layer& p) { set_raw(&p.desc.rhs_type, value); });
+  for (const int value : {-1, 0, 5, 99}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.dst_type", [&](Layer& p) { set_raw(&p.desc.dst_type, value); });
+  for (const int value : {-1, 5, 99}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_quant", [&](Layer& p) { set_raw(&p.desc.lhs_quant, value); });
+  for (const int value : {-1, 2}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_layout", [&](Layer& p) { set_raw(&p.desc.lhs_layout, value); });
+  for (const int value : {-1, 2}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.dst_layout", [&](Layer& p) { set_raw(&p.desc.dst_layout, value); });
+  for (const int value : {-1, 2}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.requant", [&](Layer& p) { set_raw(&p.desc.requant, value); });
+  for (const int value : {-1, 4}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.activation", [&](Layer& p) { set_raw(&p.desc.activation, value); });
+  for (const int value : {-1, 3, 4}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.residual.type", [&](Layer& p) { set_raw(&p.desc.residual.type, value); });
+  for (const int value : {-1, 8, 257}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.max_isa", [&](Layer& p) { set_raw(&p.desc.max_isa, value); });
+}
+
+TEST(ConvBadCreate, TypesThatConvolutionsDoNotTake) {
+  create_refuses(OCTET_UNSUPPORTED, "desc.lhs_type", [](Layer& p) { p.desc.lhs_type = OCTET_F32; });
+  create_refuses(OCTET_UNSUPPORTED, "desc.lhs_quant", [](Layer& p) { p.desc.lhs_quant = OCTET_LHS_PER_ROW; });
+  for (const octet_lhs_quant quant : {OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC}) {
+    create_refuses(OCTET_UNSUPPORTED, "desc.lhs_type", [&](Layer& p) { p.desc.lhs_quant = quant; });
+    create_refuses(OCTET_UNSUPPORTED, "desc.lhs_quant", [&](Layer& p) { p.desc.lhs_quant = quant, p.desc.lhs_type = p.desc.dst_type = OCTET_F32; });
+  }
+}
+
+TEST(ConvBadCreate, Scales) {
+  for (const float bad : {0.0f, -1.0f, kNan, kInf, 0x1p49f}) {
+    create_refuses(OCTET_BAD_SCALE, "desc.scales[6]", [&](Layer& p) { p.scales.back() = bad; });
+    create_refuses(OCTET_BAD_SCALE, "desc.dst_scale", [&](Layer& p) { p.desc.activation = OCTET_ACTIVATION_RELU6, p.desc.dst_scale = bad; });
+    create_refuses(OCTET_BAD_SCALE, "desc.residual.scale", [&](Layer& p) { p.desc.residual.type = OCTET_S8, p.desc.residual.scale = bad; });
+  }
+  for (const size_t count : {size_t{0}, kOutChannels - 1, kOutChannels + 1, SIZE_MAX}) {
+    create_refuses(OCTET_BAD_SIZE, "desc.scale_count", [&](Layer& p) { p.desc.scale_count = count; });
+    create_refuses(OCTET_BAD_SIZE, "desc.multiplier_count", [&](Layer& p) { p.to_tflite(), p.desc.multiplier_count = count; });
+  }
+  create_refuses(OCTET_BAD_SCALE, "desc.multipliers[2]", [](Layer& p) { p.to_tflite(), p.multipliers[2] = (1 << 30) - 1; });
+  create_refuses(OCTET_BAD_SCALE, "desc.shifts[3]", [](Layer& p) { p.to_tflite(), p.shifts[3] = 31; });
+  create_refuses(OCTET_BAD_ZERO_POINT, "desc.lhs_zero_point", [](Layer& p) { p.desc.lhs_zero_point = 256; });
+  create_refuses(OCTET_BAD_ZERO_POINT, "desc.dst_zero_point", [](Layer& p) { p.desc.dst_zero_point = -1; });
+  create_refuses(OCTET_BAD_CLAMP, "desc.clamp_m", [](Layer& p) { p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = 9, p.desc.clamp_max = 8; });
+  create_refuses(OCTET_BAD_CLAMP, "desc.clamp_m", [](Layer& p) { p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = kNan, p.desc.clamp_max = 8; });
+}
+
+// The window's products, the bias and the zero point together; a tap of padding does not help, some output sees the whole window.
+TEST(ConvBadCreate, AccumulatorOverflow) {
+  Layer p;
+  p.bias[5] = INT32_MAX - 45 * 255;
+  p.desc.bias = p.bias.data();
+  octet_conv2d* conv = nullptr;
+  octet_error error = {};
+  EXPECT_EQ(octet_conv2d_create(&p.desc, &conv, &error), OCTET_OK) << error.message;
+  octet_conv2d_destroy(conv);
+  ++p.bias[5];
+  expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "column 5", [&](octet_error* e) { return octet_conv2d_create(&p.desc, &conv, e); });
+}
+
+TEST(ConvBadCreate, BlobsOfOtherProblems) {
+  const auto other_shape = [](const std::function<void(octet_conv2d_shape&)>& edit) { create_refuses(OCTET_BAD_BLOB, "desc.packed", [&](Layer& p) { edit(p.desc.shape); }); };
+  other_shape([](octet_conv2d_shape& s) { s.in_channels = kInChannels + 1; });
+  other_shape([](octet_conv2d_shape& s) { s.out_channels = kOutChannels + 1; });
+  other_shape([](octet_conv2d_shape& s) { s.kernel_h = 2; });
+  other_shape([](octet_conv2d_shape& s) { s.kernel_h = 1, s.kernel_w = 9, s.pad_left = s.pad_right = 4; });
+  other_shape([](octet_conv2d_shape& s) { s.stride_w = 2; });
+  other_shape([](octet_conv2d_shape& s) { s.dilation_h = 2; });
+  other_shape([](octet_conv2d_shape& s) { s.transposed = 1; });
+  create_refuses(OCTET_BAD_BLOB, "desc.packed", [](Layer& p) { p.desc.rhs_type = OCTET_U8; });
+  Layer larger;  // the maxima may differ
+  larger.desc.shape.batch_max = 9, larger.desc.shape.in_h_max = 50, larger.desc.shape.in_w_max = 3;
+  octet_conv2d* conv = nullptr;
+  octet_error error = {};
+  EXPECT_EQ(octet_conv2d_create(&larger.desc, &conv, &error), OCTET_OK) << error.message;
+  octet_conv2d_destroy(conv);
+}
+
+TEST(ConvBadCreate, GemmBlobsAndBack) {
+  Layer p;
+  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+  rhs.type = OCTET_S8, rhs.n = kOutChannels, rhs.k = 9 * kInChannels, rhs.data = p.weights.data();
+  size_t bytes = 0;
+  ASSERT_EQ(octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, nullptr), OCTET_OK);
+  const Guarded gemm_blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+  ASSERT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, gemm_blob.data(), bytes, nullptr), OCTET_OK);
+  create_refuses(OCTET_BAD_BLOB, "desc.packed", [&](Layer& q) { q.desc.packed = gemm_blob.data(), q.desc.packed_bytes = bytes; });
+
+  for (const octet_conv_algorithm algorithm : {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL}) {
+    const Layer conv_layer(OCTET_S32, algorithm);
+    octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+    d.m_max = 1, d.n = kOutChannels, d.k = 9 * kInChannels;
+    d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8, d.dst_type = OCTET_S32;
+    d.packed = conv_layer.blob.data(), d.packed_bytes = conv_layer.blob.bytes();
+    octet_gemm* gemm = nullptr;
+    expect_refused(OCTET_BAD_BLOB, "desc.packed", [&](octet_error* e) { return octet_gemm_create(&d, &gemm, e); });
+  }
+}
+
+TEST(ConvBadCreate, DamagedBlobs) {
+  for (const octet_conv_algorithm algorithm : {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL}) {
+    Layer p(OCTET_U8, algorithm);
+    octet_conv2d* conv = nullptr;
+    octet_blob_info info = OCTET_BLOB_INFO_INIT;
+    for (size_t i = 0; i < sizeof(octet::BlobHeader); ++i)
+      for (const uint8_t damage : {0x01, 0x80}) {
+        p.blob.data()[i] ^= damage;
+        octet_error error = {};
+        EXPECT_EQ(octet_conv2d_create(&p.desc, &conv, &error), OCTET_BAD_BLOB) << "byte " << i;
+        EXPECT_NE(std::string(error.message).find("desc.packed"), std::string::npos) << error.message;
+        EXPECT_EQ(octet_blob_get_info(p.blob.data(), p.blob.bytes(), &info, nullptr), OCTET_BAD_BLOB) << "byte " << i;
+        EXPECT_EQ(octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr), OCTET_BAD_BLOB) << "byte " << i;
+        p.blob.data()[i] ^= damage;
+      }
+    for (size_t i = sizeof(octet::BlobHeader); i < p.blob.bytes(); ++i) {
+      p.blob.data()[i] ^= 1;
+      EXPECT_EQ(octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr), OCTET_BAD_BLOB) << "byte " << i;
+      p.blob.data()[i] ^= 1;
+    }
+    ASSERT_EQ(octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr), OCTET_OK);
+    ASSERT_EQ(octet_blob_get_info(p.blob.data(), p.blob.bytes(), &info, nullptr), OCTET_OK);
+    EXPECT_EQ(info.n, kOutChannels);
+    for (const size_t bytes : {size_t{0}, size_t{64}, sizeof(octet::BlobHeader), p.blob.bytes() - 1, p.blob.bytes() - 64}) {
+      p.desc.packed_bytes = bytes;
+      expect_refused(OCTET_BAD_BLOB, "desc.packed", [&](octet_error* e) { return octet_conv2d_create(&p.desc, &conv, e); });
+    }
+  }
+}
+
+TEST(ConvBadCreate, Kernels) {
+  create_refuses(OCTET_UNKNOWN_KERNEL, "desc.kernel", [](Layer& p) { p.desc.kernel = "avx9_u8s8"; });
+  for (const MicroKernel* kernel : table())
+    if (!usable(*kernel)) create_refuses(OCTET_KERNEL_UNUSABLE, kernel->name, [&](Layer& p) { p.desc.kernel = kernel->name; });
+}
+
+// ---- workspace query and run
+
+struct Created : Layer {
+  octet_conv2d* conv = nullptr;
+  size_t bytes = 0;
+  explicit Created(const Edit& edit = {}, octet_type dst_type = OCTET_U8, octet_conv_algorithm algorithm = OCTET_CONV_DIRECT) : Layer(dst_type, algorithm) {
+    if (edit) edit(*this);
+    octet_error error = {};
+    EXPECT_EQ(octet_conv2d_create(&desc, &conv, &error), OCTET_OK) << error.message;
+    EXPECT_EQ(octet_conv2d_workspace(conv, 0, 0, 0, 1, &bytes, &error), OCTET_OK) << error.message;
+    workspace = Guarded(bytes + 1, Side::kFront, 64);
+    args.workspace = workspace.data(), args.workspace_bytes = bytes;
+  }
+  ~Created() { octet_conv2d_destroy(conv); }
+  Created(const Created&) = delete;
+
+  // Refused, with dst left as it was, wherever it is.
+  void refuses(octet_status status, const char* argument, const Edit& edit) {
+    const octet_conv2d_args good = args;
+    edit(*this);
+    std::memset(dst.data(), Guarded::kUntouched, dst.bytes());
+    const std::vector<uint8_t> before(blob.data(), blob.data() + blob.bytes());
+    expect_refused(status, argument, [&](octet_error* e) { return octet_conv2d_run(conv, &args, e); });
+    for (size_t i = 0; i < dst.bytes(); ++i) ASSERT_EQ(dst.data()[i], Guarded::kUntouched) << argument << ": dst was written";
+    ASSERT_EQ(std::memcmp(before.data(), blob.data(), blob.bytes()), 0);
+    args = good;
+  }
+};
+
+TEST(ConvBadRun, Pointers) {
+  Created c;
+  size_t bytes = 0;
+  expect_refused(OCTET_NULL_POINTER, "conv", [&](octet_error* e) { return octet_conv2d_run(nullptr, &c.args, e); });
+  expect_refused(OCTET_NULL_POINTER, "args", [&](octet_error* e) { return octet_conv2d_run(c.conv, nullptr, e); });
+  expect_refused(OCTET_NULL_POINTER, "conv", [&](octet_error* e) { return octet_conv2d_workspace(nullptr, 1, 1, 1, 1, &bytes, e); });
+  expect_refused(OCTET_NULL_POINTER, "bytes", [&](octet_error* e) { return octet_conv2d_workspace(c.conv, 1, 1, 1, 1, nullptr, e); });
+  c.refuses(OCTET_NULL_POINTER, "args.lhs", [](Layer& p) { p.args.lhs = nullptr; });
+  c.refuses(OCTET_NULL_POINTER, "args.dst", [](Layer& p) { p.args.dst = nullptr; });
+  for (const size_t size : {size_t{0}, sizeof(octet_conv2d_args) - 1, SIZE_MAX}) c.refuses(OCTET_BAD_STRUCT_SIZE, "args.struct_size", [&](Layer& p) { p.args.struct_size = size; });
+}
+
+TEST(ConvBadRun, Sizes) {
+  Created c;
+  size_t bytes = 0;
+  for (const size_t more : {size_t{1}, SIZE_MAX - 100, SIZE_MAX / 2}) {
+    c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.batch", [&](Layer& p) { p.args.batch = kBatch + more; });
+    c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.in_h", [&](Layer& p) { p.args.in_h = kIn + more; });
+    c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.in_w", [&](Layer& p) { p.args.in_w = kIn + more; });
+    expect_refused(OCTET_SIZE_ABOVE_MAXIMUM, "batch", [&](octet_error* e) { return octet_conv2d_workspace(c.conv, kBatch + more, 0, 0, 1, &bytes, e); });
+    expect_refused(OCTET_SIZE_ABOVE_MAXIMUM, "in_h", [&](octet_error* e) { return octet_conv2d_workspace(c.conv, 0, kIn + more, 0, 1, &bytes, e); });
+    expect_refused(OCTET_SIZE_ABOVE_MAXIMUM, "in_w", [&](octet_error* e) { return octet_conv2d_workspace(c.conv, 0, 0, kIn + more, 1, &bytes, e); });
+  }
+  c.refuses(OCTET_BAD_SIZE, "args.out_h", [](Layer& p) { p.args.out_h = kIn + 1; });
+  c.refuses(OCTET_BAD_SIZE, "args.out_w", [](Layer& p) { p.args.out_w = kIn - 1; });
+  c.refuses(OCTET_BAD_SIZE, "args.out_h", [](Layer& p) { p.args.in_h = kIn - 1, p.args.out_h = kIn; });
+  expect_refused(OCTET_BAD_SIZE, "concurrency", [&](octet_error* e) { return octet_conv2d_workspace(c.conv, 0, 0, 0, SIZE_MAX / 2, &bytes, e); });
+}
+
+// An image that is too small for the kernel: create could not know.
+TEST(ConvBadRun, OutputBelowOne) {
+  Created c([](Layer& p) {
+    p.filter.shape.pad_top = p.filter.shape.pad_bottom = p.filter.shape.pad_left = p.filter.shape.pad_right = 0;
+    p.pack();
+    p.desc.shape = p.filter.shape;
+  });
+  size_t bytes = 0;
+  c.refuses(OCTET_BAD_SIZE, "args: in_h", [](Layer& p) { p.args.in_h = 2; });
+  c.refuses(OCTET_BAD_SIZE, "args: in_w", [](Layer& p) { p.args.in_w = 1; });
+  expect_refused(OCTET_BAD_SIZE, "in_h", [&](octet_error* e) { return octet_conv2d_workspace(c.conv, 1, 2, 6, 1, &bytes, e); });
+}
+
+TEST(ConvBadRun, Strides) {
+  Created c([](Layer& p) { p.desc.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0}, p.args.residual = p.residual.data(); });
+  c.refuses(OCTET_BAD_STRIDE, "args.lhs_stride", [](Layer& p) { p.args.lhs_stride = kInChannels - 1; });
+  c.refuses(OCTET_BAD_STRIDE, "args.dst_stride", [](Layer& p) { p.args.dst_stride = kOutChannels - 1; });
+  c.refuses(OCTET_BAD_STRIDE, "args.residual_stride", [](Layer& p) { p.args.residual_stride = 1; });
+  for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4 + 1}) {
+    c.refuses(OCTET_BAD_SIZE, "args.lhs", [&](Layer& p) { p.args.lhs_stride = huge; });
+    c.refuses(OCTET_BAD_SIZE, "args.dst", [&](Layer& p) { p.args.dst_stride = huge; });
+    c.refuses(OCTET_BAD_SIZE, "args.residual", [&](Layer& p) { p.args.residual_stride = huge; });
+  }
+  Created planes([](Layer& p) { p.desc.lhs_layout = p.desc.dst_layout = OCTET_NCHW; });
+  planes.refuses(OCTET_BAD_STRIDE, "args.lhs_stride", [](Layer& p) { p.args.lhs_stride = kInChannels + 1; });
+  planes.refuses(OCTET_BAD_STRIDE, "args.dst_stride", [](Layer& p) { p.args.dst_stride = kOutChannels + 1; });
+}
+
+TEST(ConvBadRun, Workspace) {
+  for (const octet_conv_algorithm algorithm : {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL}) {
+    Created c([](Layer& p) { p.desc.lhs_layout = OCTET_NCHW; }, OCTET_U8, algorithm);
+    ASSERT_GT(c.bytes, 0u);
+    EXPECT_EQ(c.bytes % OCTET_ALIGNMENT, 0u);
+    c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes", [](Layer& p) { --p.args.workspace_bytes; });
+    c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes", [](Layer& p) { p.args.workspace_bytes = 0; });
+    c.refuses(OCTET_NULL_POINTER, "args.workspace", [](Layer& p) { p.args.workspace = nullptr; });
+    const Guarded shifted(c.bytes + 64, Side::kFront, 64);
+    for (const size_t offset : {1, 4, 32}) c.refuses(OCTET_MISALIGNED, "args.workspace", [&](Layer& p) { p.args.workspace = shifted.data() + offset; });
+    c.refuses(OCTET_OVERLAP, "workspace", [](Layer& p) { p.args.lhs = p.workspace.data(); });
+    c.refuses(OCTET_OVERLAP, "workspace", [](Layer& p) { p.args.dst = p.workspace.data() + 1; });
+  }
+}
+
+TEST(ConvBadRun, Overlaps) {
+  Created c([](Layer& p) { p.desc.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0}, p.args.residual = p.residual.data(); });
+  c.refuses(OCTET_OVERLAP, "args.lhs", [](Layer& p) { p.args.lhs = p.dst.data(); });
+  c.refuses(OCTET_OVERLAP, "args.lhs", [](Layer& p) { p.args.lhs = p.dst.data() + kPixels * kOutChannels - 1; });
+  c.refuses(OCTET_OVERLAP, "the packed weights", [](Layer& p) { p.args.dst = p.blob.data() + p.blob.bytes() - 1; });
+  c.refuses(OCTET_OVERLAP, "args.residual", [](Layer& p) { p.args.residual = p.dst.data() + 1; });
+  c.refuses(OCTET_OVERLAP, "args.residual", [](Layer& p) { p.args.residual = p.dst.data(), p.args.residual_stride = kOutChannels + 1; });
+  c.refuses(OCTET_NULL_POINTER, "args.residual", [](Layer& p) { p.args.residual = nullptr; });
+  c.args.residual = c.dst.data();
+  EXPECT_EQ(octet_conv2d_run(c.conv, &c.args, nullptr), OCTET_OK) << "exactly dst is allowed";
+}
+
+TEST(ConvBadRun, Alignment) {
+  for (const octet_type dst : {OCTET_S32, OCTET_F32}) {
+    Created c({}, dst);
+    for (const size_t offset : {1, 2, 3}) c.refuses(OCTET_MISALIGNED, "args.dst", [&](Layer& p) { p.args.dst = p.dst.data() + offset; });
+  }
+}
+
+TEST(ConvBadRun, RuntimeQuantization) {
+  Created c([](Layer& p) { p.to_runtime_quant(); });
+  std::vector<int32_t> zero_points = {0, 256};
+  std::vector<float> scales = {1, 1};
+  std::vector<int32_t> both(kPixels * kOutChannels, 0);  // room for dst, and zeros for zero points
+  std::vector<float> both_scales(kPixels * kOutChannels, 1);
+  c.refuses(OCTET_BAD_ZERO_POINT, "args.lhs_zero_points[1]", [&](Layer& p) { p.args.lhs_zero_points = zero_points.data(); });
+  c.refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Layer& p) { p.args.lhs_zero_points = both.data(), p.args.dst = both.data(); });
+  c.refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Layer& p) { p.args.lhs_scales = both_scales.data(), p.args.dst = both_scales.data(); });
+  for (const float bad : {kNan, kInf, 0.0f, -1.0f}) {
+    scales.back() = bad;
+    c.refuses(OCTET_BAD_SCALE, "args.lhs_scales[1]", [&](Layer& p) { p.args.lhs_scales = scales.data(); });
+  }
+  c.args.batch = 1, c.args.lhs_zero_points = zero_points.data(), c.args.lhs_scales = scales.data();  // the second image's are not read
+  EXPECT_EQ(octet_conv2d_run(c.conv, &c.args, nullptr), OCTET_OK);
+  Created s32([](Layer& p) { p.to_runtime_quant(); }, OCTET_S32);
+  s32.refuses(OCTET_UNSUPPORTED, "args.lhs_scales", [&](Layer& p) { p.args.lhs_scales = scales.data(); });
+}
+
+}  // namespace
+}  // namespace octet_test

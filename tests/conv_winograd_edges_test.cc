@@ -1,0 +1,140 @@
+// Winograd is exact while its sums can be recovered, and splits the input channels where they could not. Both sides of that border, with the
+// data that comes closest to it.
+#include <algorithm>
+
+#include "support/conv_case.h"
+
+namespace octet_test {
+namespace {
+
+bool is_winograd(octet_conv_algorithm algorithm) {
+  return algorithm == OCTET_CONV_WINOGRAD_2X2 || algorithm == OCTET_CONV_WINOGRAD_4X4 || algorithm == OCTET_CONV_WINOGRAD_2X2_S2;
+}
+
+// Only Winograd, on every tier; says how many ways.
+size_t check_winograd(const ConvCase& c) {
+  const ConvProblem problem(c);
+  size_t ways = 0;
+  for (const octet_isa isa : usable_tiers())
+    for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {
+      if (!is_winograd(algorithm)) continue;
+      ConvHow how;
+      how.isa = isa, how.algorithm = algorithm;
+      check(problem, how);
+      if (testing::Test::HasFatalFailure()) return ways;
+      ++ways;
+    }
+  return ways;
+}
+
+ConvCase layer(size_t in_channels, size_t stride = 1) {
+  ConvCase c;
+  c.shape = square(4, in_channels, 3, 3, stride, 1);
+  c.shape.in_w_max = 5;
+  c.lhs = OCTET_S8;
+  return c;
+}
+
+// F(4x4,3x3) recovers 576 Y from 32 bits while |Y| < 2^25, that is 128 * sum|w| < 2^25: 227 channels of nothing but -128 pass and 228 do not;
+// with +127 it is 229 and 230. A second split begins at twice as many. F(2x2,3x3) would need 3641 channels.
+TEST(ConvWinogradEdges, ChannelsAroundTheCertificate) {
+  for (const size_t channels : {226, 227, 228, 229, 230, 231, 454, 455, 456, 458, 459, 460, 600})
+    for (const Fill lhs : {Fill::kLeast, Fill::kMost})
+      for (const Fill filter : {Fill::kLeast, Fill::kMost}) {
+        ConvCase c = layer(channels);
+        c.lhs_fill = lhs, c.filter_fill = filter;
+        c.lhs_zero_point = lhs == Fill::kLeast ? 127 : -128;
+        EXPECT_GE(check_winograd(c), 2u);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST(ConvWinogradEdges, ChannelsAroundTheCertificateWithStrideTwo) {
+  for (const size_t channels : {227, 228, 455, 456, 600})
+    for (const Fill lhs : {Fill::kLeast, Fill::kMost})
+      for (const Fill filter : {Fill::kLeast, Fill::kMost}) {
+        ConvCase c = layer(channels, 2);
+        c.lhs_fill = lhs, c.filter_fill = filter;
+        EXPECT_GE(check_winograd(c), 1u);
+        if (HasFatalFailure()) return;
+      }
+}
+
+// The certificate is per output channel: one that must be split beside some that need not.
+TEST(ConvWinogradEdges, EachOutputChannelForItself) {
+  for (const size_t channels : {228, 300, 456})
+    for (const size_t out : {1, 16, 17, 35}) {
+      ConvCase c = layer(channels);
+      c.shape.out_channels = out;
+      c.filter_fill = Fill::kEnds, c.lhs_fill = Fill::kEnds;
+      EXPECT_GE(check_winograd(c), 2u);
+      if (HasFatalFailure()) return;
+    }
+}
+
+// The transforms multiply by up to 10 and add up 6 x 6 values: signs at random find what fixed ones do not.
+TEST(ConvWinogradEdges, EndsAtRandom) {
+  for (uint32_t seed = 1; seed <= 12; ++seed)
+    for (const size_t stride : {1, 2})
+      for (const octet_type lhs : {OCTET_S8, OCTET_U8})
+        for (const octet_type rhs : {OCTET_S8, OCTET_U8}) {
+          ConvCase c = layer(1 + seed * seed, stride);
+          c.seed = seed;
+          c.shape.in_h_max = 3 + seed, c.shape.in_w_max = 14 - seed;
+          c.shape.out_channels = 1 + seed * 3;
+          c.lhs = lhs, c.rhs = rhs, c.lhs_fill = Fill::kEnds, c.filter_fill = Fill::kEnds, c.filter_zero_points = FilterZeroPoints::kCentre;
+          c.lhs_zero_point = seed % 2 ? least(lhs) : most(lhs);
+          c.dst = seed % 3 ? OCTET_S32 : OCTET_U8;
+          c.runtime_quant = seed % 4 == 0;
+          if (c.runtime_quant) c.lhs_zero_point = 0;
+          EXPECT_GE(check_winograd(c), 1u);
+          if (HasFatalFailure()) return;
+        }
+}
+
+// Tiles of 2 x 2 and 4 x 4 outputs at every offset from the edge, with every padding.
+TEST(ConvWinogradEdges, EveryTail) {
+  uint32_t turn = 0;
+  for (size_t h = 1; h <= 9; ++h)
+    for (size_t w = 1; w <= 10; ++w)
+      for (const size_t stride : {1, 2}) {
+        ConvCase c = layer(5, stride);
+        c.shape.in_h_max = h, c.shape.in_w_max = w, c.shape.out_channels = 4;
+        c.shape.pad_top = ++turn % 3, c.shape.pad_bottom = 2, c.shape.pad_left = turn / 3 % 4, c.shape.pad_right = 2;
+        c.lhs_zero_point = 11;
+        c.shape.batch_max = 1 + turn % 2;
+        EXPECT_GE(check_winograd(c), 1u) << c;
+        if (HasFatalFailure()) return;
+      }
+}
+
+// Weights whose zero point is not their centre would leave 16 bits: refused, with the reason, when planned and when forced.
+TEST(ConvWinogradEdges, WeightZeroPointsAreRefused) {
+  for (const octet_type rhs : {OCTET_S8, OCTET_U8})
+    for (const FilterZeroPoints kind : {FilterZeroPoints::kNone, FilterZeroPoints::kTensor, FilterZeroPoints::kChannel}) {
+      if (rhs == OCTET_S8 && kind == FilterZeroPoints::kNone) continue;
+      for (const size_t stride : {1, 2}) {
+        ConvCase c = layer(8, stride);
+        c.rhs = rhs, c.filter_zero_points = kind;
+        EXPECT_EQ(check_winograd(c), 0u) << c;
+      }
+    }
+}
+
+// The approximate one is for those who say that they can bear it.
+TEST(ConvWinogradInt8, NeedsPermission) {
+  ConvCase c = layer(32);
+  const ConvProblem problem(c);
+  octet_filter_desc d = problem.filter_desc();
+  d.algorithm = OCTET_CONV_WINOGRAD_2X2_INT8;
+  size_t bytes = 0;
+  octet_error error = {};
+  EXPECT_EQ(octet_conv2d_pack_size(&d, OCTET_ISA_AUTO, &bytes, &error), OCTET_UNSUPPORTED) << error.message;
+  for (const octet_isa isa : usable_tiers()) {
+    const std::vector<octet_conv_algorithm> possible = possible_algorithms(problem, isa);
+    EXPECT_EQ(std::count(possible.begin(), possible.end(), OCTET_CONV_WINOGRAD_2X2_INT8), 0);
+  }
+}
+
+}  // namespace
+}  // namespace octet_test

@@ -1,0 +1,406 @@
+#include "support/conv_case.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <ostream>
+
+#include "support/gemm_case.h"
+
+namespace octet_test {
+namespace {
+
+// By the formulas of octet.h, in signed numbers.
+size_t out_size(size_t in, size_t before, size_t after, size_t kernel, size_t stride, size_t dilation, bool transposed, size_t output_padding) {
+  const int64_t i = static_cast<int64_t>(in), pads = static_cast<int64_t>(before + after), reach = static_cast<int64_t>(dilation * (kernel - 1) + 1);
+  const int64_t s = static_cast<int64_t>(stride);
+  return static_cast<size_t>(transposed ? (i - 1) * s + reach - pads + static_cast<int64_t>(output_padding) : (i + pads - reach) / s + 1);
+}
+
+std::vector<int32_t> draw_filled(Random* random, size_t count, octet_type type, Fill fill) {
+  const int32_t lo = least(type), hi = most(type);
+  if (fill == Fill::kEnds) {
+    std::vector<int32_t> values = draw_integers(random, count, 0, 1);
+    for (int32_t& value : values) value = value ? hi : lo;
+    return values;
+  }
+  return draw_integers(random, count, fill == Fill::kMost ? hi : lo, fill == Fill::kLeast ? lo : hi);
+}
+
+template <typename T, typename Value>
+void scatter(const TensorAt& at, const Guarded& memory, const std::vector<Value>& values) {
+  T* const out = memory.data<T>();
+  size_t next = 0;
+  for (size_t b = 0; b < at.batch; ++b)
+    for (size_t y = 0; y < at.h; ++y)
+      for (size_t x = 0; x < at.w; ++x)
+        for (size_t c = 0; c < at.channels; ++c) out[at.at(b, y, x, c)] = static_cast<T>(values[next++]);
+}
+
+const char* const kFill[] = {"random", "least", "most", "ends"};
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const ConvCase& c) {
+  const octet_conv2d_shape& s = c.shape;
+  out << (s.transposed ? "transposed " : "") << c.run_batch() << 'x' << c.run_h() << 'x' << c.run_w() << 'x' << s.in_channels;
+  if (c.batch | c.in_h | c.in_w) out << " of " << s.batch_max << 'x' << s.in_h_max << 'x' << s.in_w_max;
+  out << " to " << s.out_channels << " channels, kernel " << s.kernel_h << 'x' << s.kernel_w;
+  if (s.groups > 1) out << ", groups " << s.groups;
+  if (s.stride_h * s.stride_w > 1) out << ", stride " << s.stride_h << 'x' << s.stride_w;
+  if (s.dilation_h * s.dilation_w > 1) out << ", dilation " << s.dilation_h << 'x' << s.dilation_w;
+  if (s.pad_top | s.pad_bottom | s.pad_left | s.pad_right) out << ", pads " << s.pad_top << ' ' << s.pad_bottom << ' ' << s.pad_left << ' ' << s.pad_right;
+  if (s.output_padding_h | s.output_padding_w) out << ", output padding " << s.output_padding_h << 'x' << s.output_padding_w;
+  out << ", " << name_of(c.lhs) << '*' << name_of(c.rhs) << static_cast<const EpilogueCase&>(c) << ", data " << kFill[static_cast<int>(c.lhs_fill)] << '*'
+      << kFill[static_cast<int>(c.filter_fill)] << ", seed " << c.seed << ", filter order " << c.order;
+  if (c.runtime_quant) out << ", run-time quantization";
+  if (c.lhs_zero_point) out << ", lhs zp " << c.lhs_zero_point;
+  if (c.filter_zero_points != FilterZeroPoints::kNone) out << ", filter zp kind " << static_cast<int>(c.filter_zero_points);
+  if (c.lhs_layout) out << ", lhs NCHW";
+  if (c.dst_layout) out << ", dst NCHW";
+  if (c.lhs_extra | c.dst_extra | c.residual_extra) out << ", between pixels " << c.lhs_extra << ' ' << c.dst_extra << ' ' << c.residual_extra;
+  return out;
+}
+
+std::ostream& operator<<(std::ostream& out, const ConvHow& how) {
+  out << octet_conv_algorithm_name(how.algorithm) << " on " << octet_isa_name(how.isa);
+  if (how.kernel) out << ' ' << how.kernel;
+  if (how.concurrency > 1) out << ", concurrency " << how.concurrency;
+  return out;
+}
+
+octet_conv2d_shape square(size_t in, size_t in_channels, size_t out_channels, size_t kernel, size_t stride, size_t pad, size_t groups) {
+  octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
+  s.in_h_max = s.in_w_max = in;
+  s.in_channels = in_channels, s.out_channels = out_channels, s.groups = groups;
+  s.kernel_h = s.kernel_w = kernel;
+  s.stride_h = s.stride_w = stride;
+  s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = pad;
+  return s;
+}
+
+ConvCase turned(const octet_conv2d_shape& shape, uint32_t turn) {
+  ConvCase c;
+  c.shape = shape;
+  c.seed = turn + 1;
+  c.lhs = turn % 3 ? OCTET_U8 : OCTET_S8;
+  c.rhs = turn % 5 ? OCTET_S8 : OCTET_U8;
+  c.lhs_zero_point = turn % 4 == 0 ? 0 : turn % 4 == 1 ? least(c.lhs) : turn % 4 == 2 ? most(c.lhs) : 17;
+  c.filter_zero_points = turn % 7 == 2 ? FilterZeroPoints::kTensor : turn % 7 == 5 ? FilterZeroPoints::kChannel : FilterZeroPoints::kCentre;
+  c.runtime_quant = turn % 11 == 3;
+  if (c.runtime_quant) c.lhs_zero_point = 0;
+  c.order = static_cast<octet_filter_order>(turn % 4);
+  c.dst = turn % 2 ? OCTET_S32 : turn % 6 ? OCTET_S8 : OCTET_U8;
+  c.bias = turn % 9 != 4;
+  const Fill fills[] = {Fill::kRandom, Fill::kRandom, Fill::kEnds, Fill::kLeast, Fill::kMost};
+  c.lhs_fill = fills[turn % 5], c.filter_fill = fills[turn / 5 % 5];
+  return c;
+}
+
+octet_isa tier_of(const char* kernel) {
+  for (const octet::KernelList& list : {octet::all_kernels(), octet::word_kernels()})
+    for (const octet::MicroKernel* k : list)
+      if (!std::strcmp(k->name, kernel)) return static_cast<octet_isa>(k->isa);
+  for (const octet::DepthwiseKernel* k : octet::depthwise_kernels())
+    if (!std::strcmp(k->name, kernel)) return static_cast<octet_isa>(k->isa);
+  ADD_FAILURE() << "no table knows kernel " << kernel;
+  return OCTET_ISA_AUTO;
+}
+
+octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types) {
+  octet_isa best = OCTET_ISA_AUTO;
+  const auto offer = [&](octet::Isa isa) {
+    if (static_cast<octet_isa>(isa) <= limit && octet::this_machine().cpu.isas >> static_cast<int>(isa) & 1) best = std::max(best, static_cast<octet_isa>(isa));
+  };
+  switch (algorithm) {
+    case OCTET_CONV_DEPTHWISE:
+      for (const octet::DepthwiseKernel* k : octet::depthwise_kernels()) offer(k->isa);
+      break;
+    case OCTET_CONV_WINOGRAD_2X2:
+    case OCTET_CONV_WINOGRAD_4X4:
+    case OCTET_CONV_WINOGRAD_2X2_S2:
+      for (const MicroKernel* k : octet::word_kernels()) offer(k->isa);
+      break;
+    default:
+      for (const MicroKernel* k : octet::all_kernels())
+        if (!k->is(octet::kTestsOnly) && !k->is(octet::kNoLeast) && serves(*k, types)) offer(k->isa);
+  }
+  return best;
+}
+
+// ---- the problem
+
+ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
+  const octet_conv2d_shape& s = c.shape;
+  out_h = out_size(c.run_h(), s.pad_top, s.pad_bottom, s.kernel_h, s.stride_h, s.dilation_h, s.transposed, s.output_padding_h);
+  out_w = out_size(c.run_w(), s.pad_left, s.pad_right, s.kernel_w, s.stride_w, s.dilation_w, s.transposed, s.output_padding_w);
+  const size_t batch = c.run_batch(), depth = s.kernel_h * s.kernel_w * group_in();
+
+  // Weights and epilogue do not depend on the sizes of the run, so that one object may run several problems.
+  Random random(c.seed * 2654435761u), input(c.seed + static_cast<uint32_t>(c.run_h() * 131 + c.run_w() * 17 + batch));
+  filter = draw_filled(&random, s.out_channels * depth, c.rhs, c.filter_fill);
+  if (c.filter_zero_points == FilterZeroPoints::kCentre)
+    filter_zero_points = {c.rhs == OCTET_U8 ? 128 : 0};
+  else if (c.filter_zero_points != FilterZeroPoints::kNone)
+    filter_zero_points = draw_integers(&random, c.filter_zero_points == FilterZeroPoints::kTensor ? 1 : s.out_channels, least(c.rhs), most(c.rhs));
+  const double k = static_cast<double>(depth), magnitude = c.lhs_fill == Fill::kRandom ? 5000 * std::sqrt(k) : 16000 * k;
+  epilogue = Epilogue(c, s.out_channels, 100 / magnitude, &random);
+
+  lhs = draw_filled(&input, batch * c.run_h() * c.run_w() * s.in_channels, c.lhs, c.lhs_fill);
+  if (c.runtime_quant) {
+    lhs_zero_points = draw_integers(&input, batch, least(c.lhs), most(c.lhs));
+    for (size_t b = 0; b < batch && c.dst != OCTET_S32; ++b) lhs_scales.push_back(0.25f + static_cast<float>(b % 7) * 0.3f);
+  }
+  if (c.residual) residual = draw_integers(&input, batch * out_h * out_w * s.out_channels, least(c.residual), most(c.residual));
+  stored_ = stored_filter();
+
+  accumulate();
+  for (size_t i = 0; i < acc.size(); ++i) {
+    const size_t image = i / (out_h * out_w * s.out_channels), channel = i % s.out_channels;
+    expected.push_back(epilogue.finish(channel, lhs_scales.empty() ? nullptr : &lhs_scales[image], acc[i], residual.empty() ? 0 : residual[i]));
+  }
+}
+
+void ConvProblem::add_products(size_t b, size_t in_y, size_t in_x, size_t out_y, size_t out_x, size_t ky, size_t kx) {
+  const octet_conv2d_shape& s = c.shape;
+  const int32_t zero_point = c.runtime_quant ? lhs_zero_points[b] : c.lhs_zero_point;
+  const int32_t* const pixel = &lhs[((b * c.run_h() + in_y) * c.run_w() + in_x) * s.in_channels];
+  int64_t* const sums = &acc[((b * out_h + out_y) * out_w + out_x) * s.out_channels];
+  for (size_t o = 0; o < s.out_channels; ++o) {
+    const int32_t* const l = pixel + o / group_out() * group_in();
+    const int32_t* const w = &filter[((o * s.kernel_h + ky) * s.kernel_w + kx) * group_in()];
+    const int32_t filter_zero_point = filter_zero_points.empty() ? 0 : filter_zero_points[filter_zero_points.size() == 1 ? 0 : o];
+    int64_t sum = 0;
+    for (size_t i = 0; i < group_in(); ++i) sum += (l[i] - zero_point) * (w[i] - filter_zero_point);
+    sums[o] += sum;
+  }
+}
+
+// A plain convolution walks the output and gathers, a transposed one walks the input and scatters: two definitions, not one turned around.
+void ConvProblem::accumulate() {
+  const octet_conv2d_shape& s = c.shape;
+  const size_t batch = c.run_batch(), in_h = c.run_h(), in_w = c.run_w();
+  acc.resize(batch * out_h * out_w * s.out_channels);
+  for (size_t i = 0; i < acc.size(); ++i) acc[i] = epilogue.bias(i % s.out_channels);
+  const size_t walk_h = s.transposed ? in_h : out_h, walk_w = s.transposed ? in_w : out_w;
+  for (size_t b = 0; b < batch; ++b)
+    for (size_t y = 0; y < walk_h; ++y)
+      for (size_t x = 0; x < walk_w; ++x)
+        for (size_t ky = 0; ky < s.kernel_h; ++ky)
+          for (size_t kx = 0; kx < s.kernel_w; ++kx) {
+            // Unsigned: what lies before the tensor wraps to far beyond it.
+            const size_t other_y = y * s.stride_h + ky * s.dilation_h - s.pad_top, other_x = x * s.stride_w + kx * s.dilation_w - s.pad_left;
+            if (s.transposed) {
+              if (other_y < out_h && other_x < out_w) add_products(b, y, x, other_y, other_x, ky, kx);
+            } else {
+              if (other_y < in_h && other_x < in_w) add_products(b, other_y, other_x, y, x, ky, kx);
+            }
+          }
+}
+
+std::vector<uint8_t> ConvProblem::stored_filter() const {
+  const octet_conv2d_shape& s = c.shape;
+  const size_t O = s.out_channels, H = s.kernel_h, W = s.kernel_w, I = group_in();
+  std::vector<uint8_t> out(filter.size());
+  size_t next = 0;
+  for (size_t o = 0; o < O; ++o)
+    for (size_t y = 0; y < H; ++y)
+      for (size_t x = 0; x < W; ++x)
+        for (size_t i = 0; i < I; ++i) {
+          const size_t all_i = o / group_out() * I + i, group_o = o % group_out();
+          const size_t at = c.order == OCTET_OHWI   ? ((o * H + y) * W + x) * I + i
+                            : c.order == OCTET_OIHW ? ((o * I + i) * H + y) * W + x
+                            : c.order == OCTET_HWIO ? ((y * W + x) * I + i) * O + o
+                                                    : ((all_i * group_out() + group_o) * H + y) * W + x;
+          out[at] = static_cast<uint8_t>(filter[next++]);
+        }
+  return out;
+}
+
+octet_filter_desc ConvProblem::filter_desc() const {
+  octet_filter_desc d = OCTET_FILTER_DESC_INIT;
+  d.shape = c.shape;
+  d.type = c.rhs;
+  d.order = c.order;
+  d.data = stored_.data();
+  d.zero_points = filter_zero_points.empty() ? nullptr : filter_zero_points.data();
+  d.zero_point_count = filter_zero_points.size();
+  d.accuracy = c.accuracy;
+  return d;
+}
+
+// ---- the object
+
+Conv::Conv(const ConvProblem& problem, const ConvHow& how, Side side, octet_allocator allocator) : p_(problem), how_(how), side_(side) {
+  place();
+  status_ = pack();
+  if (status_ == OCTET_OK) status_ = create(allocator);
+  if (status_ == OCTET_OK) prepare_workspace(how_.concurrency);
+}
+
+octet_status Conv::pack() {
+  // Names the layout too: a kernel that only tests use has one of its own.
+  const ScopedEnvironment forced("OCTET_KERNEL", how_.kernel);
+  octet_filter_desc d = p_.filter_desc();
+  d.algorithm = how_.algorithm;
+  const Guarded data(std::vector<uint8_t>(static_cast<const uint8_t*>(d.data), static_cast<const uint8_t*>(d.data) + p_.filter.size()), side_);
+  const Guarded zero_points(p_.filter_zero_points, side_);
+  data.read_only();
+  d.data = data.data();
+  if (d.zero_points) d.zero_points = zero_points.data<int32_t>();
+  size_t bytes;
+  if (const octet_status status = octet_conv2d_pack_size(&d, how_.isa, &bytes, &error_)) return status;
+  blob_ = Guarded(bytes, side_, OCTET_ALIGNMENT);
+  if (const octet_status status = octet_conv2d_pack(&d, how_.isa, blob_.data(), bytes, &error_)) return status;
+  blob_.read_only();
+  return octet_blob_verify(blob_.data(), bytes, &error_);
+}
+
+octet_status Conv::create(octet_allocator allocator) {
+  octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
+  d.shape = p_.c.shape;
+  d.lhs_layout = p_.c.lhs_layout;
+  d.dst_layout = p_.c.dst_layout;
+  d.lhs_type = p_.c.lhs;
+  d.rhs_type = p_.c.rhs;
+  d.lhs_quant = p_.c.runtime_quant ? OCTET_LHS_PER_TENSOR : OCTET_LHS_STATIC;
+  d.lhs_zero_point = p_.c.lhs_zero_point;
+  d.packed = blob_.data();
+  d.packed_bytes = blob_.bytes();
+  d.max_isa = how_.isa;
+  d.kernel = how_.kernel;
+  d.allocator = allocator;
+  const EpilogueArrays arrays = p_.epilogue.describe(side_, &d);
+  return octet_conv2d_create(&d, &conv_, &error_);
+}
+
+void Conv::place() {
+  const ConvCase& c = p_.c;
+  const octet_conv2d_shape& s = c.shape;
+  lhs_at_ = {c.lhs_layout, c.run_batch(), c.run_h(), c.run_w(), s.in_channels, s.in_channels + c.lhs_extra};
+  dst_at_ = {c.dst_layout, c.run_batch(), p_.out_h, p_.out_w, s.out_channels, s.out_channels + c.dst_extra};
+  residual_at_ = dst_at_;
+  if (!c.residual_is_dst) residual_at_.pixel = s.out_channels + c.residual_extra;
+
+  const size_t element = element_bytes(c.dst);
+  lhs_ = Guarded(lhs_at_.elements(), side_);
+  scatter<uint8_t>(lhs_at_, lhs_, p_.lhs);
+  lhs_.read_only();
+  lhs_zero_points_ = Guarded(p_.lhs_zero_points, side_);
+  lhs_scales_ = Guarded(p_.lhs_scales, side_);
+  dst_ = Guarded(dst_at_.elements() * element, side_, element);
+  if (c.residual) residual_ = Guarded(residual_at_.elements(), side_);
+  clear_dst();
+
+  args_.batch = c.batch, args_.in_h = c.in_h, args_.in_w = c.in_w;
+  args_.out_h = p_.out_h, args_.out_w = p_.out_w;
+  args_.lhs = lhs_.data();
+  if (c.lhs_extra) args_.lhs_stride = lhs_at_.pixel;
+  if (!p_.lhs_zero_points.empty()) args_.lhs_zero_points = lhs_zero_points_.data<int32_t>();
+  if (!p_.lhs_scales.empty()) args_.lhs_scales = lhs_scales_.data<float>();
+  args_.dst = dst_.data();
+  if (c.dst_extra) args_.dst_stride = dst_at_.pixel;
+  if (c.residual) {
+    args_.residual = c.residual_is_dst ? dst_.data() : residual_.data();
+    if (residual_at_.pixel != s.out_channels) args_.residual_stride = residual_at_.pixel;
+  }
+  if (how_.concurrency > 1) {
+    args_.parallel_for = threaded_for;
+    args_.concurrency = how_.concurrency;
+  }
+}
+
+void Conv::clear_dst() {
+  std::memset(dst_.data(), Guarded::kUntouched, dst_.bytes());
+  if (p_.c.residual) scatter<uint8_t>(residual_at_, p_.c.residual_is_dst ? dst_ : residual_, p_.residual);
+}
+
+void Conv::prepare_workspace(size_t concurrency) {
+  size_t bytes = 0;
+  status_ = octet_conv2d_workspace(conv_, args_.batch, args_.in_h, args_.in_w, concurrency, &bytes, &error_);
+  workspace_ = bytes ? Guarded(bytes, side_, OCTET_ALIGNMENT) : Guarded();
+  args_.workspace = workspace_.data();
+  args_.workspace_bytes = bytes;
+}
+
+testing::AssertionResult Conv::as_planned() const {
+  const octet_conv_algorithm algorithm = octet_conv2d_algorithm(conv_);
+  const char* const kernel = octet_conv2d_kernel(conv_);
+  if (!kernel) return testing::AssertionFailure() << "no kernel";
+  if (algorithm == OCTET_CONV_AUTO) return testing::AssertionFailure() << "no algorithm";
+  if (how_.algorithm && algorithm != how_.algorithm) return testing::AssertionFailure() << "ran " << octet_conv_algorithm_name(algorithm);
+  if (how_.kernel && std::strcmp(kernel, how_.kernel)) return testing::AssertionFailure() << "ran " << kernel;
+  const octet_isa wanted = best_tier(algorithm, how_.isa, {p_.c.lhs, p_.c.rhs});
+  if (how_.isa && tier_of(kernel) != wanted) return testing::AssertionFailure() << "ran " << kernel << " instead of a kernel of " << octet_isa_name(wanted);
+  return testing::AssertionSuccess();
+}
+
+testing::AssertionResult Conv::as_expected() const {
+  const size_t element = element_bytes(p_.c.dst);
+  const auto place_of = [&](size_t i) {
+    const size_t n = i % dst_at_.channels, x = i / dst_at_.channels % dst_at_.w, y = i / dst_at_.channels / dst_at_.w % dst_at_.h;
+    return dst_at_.at(i / dst_at_.channels / dst_at_.w / dst_at_.h, y, x, n) * element;
+  };
+  std::vector<uint8_t> want(dst_.bytes(), Guarded::kUntouched);
+  for (size_t i = 0; i < p_.expected.size(); ++i) std::memcpy(&want[place_of(i)], &p_.expected[i], element);
+  if (std::memcmp(want.data(), dst_.data(), want.size()) == 0) return testing::AssertionSuccess();
+  for (size_t i = 0; i < p_.expected.size(); ++i) {
+    if (std::memcmp(&want[place_of(i)], dst_.data() + place_of(i), element) == 0) continue;
+    int32_t want_bits = 0, got_bits = 0;
+    std::memcpy(&want_bits, &want[place_of(i)], element);
+    std::memcpy(&got_bits, dst_.data() + place_of(i), element);
+    const size_t n = i % dst_at_.channels, x = i / dst_at_.channels % dst_at_.w, y = i / dst_at_.channels / dst_at_.w % dst_at_.h;
+    return testing::AssertionFailure() << "first wrong element: image " << i / dst_at_.channels / dst_at_.w / dst_at_.h << " y " << y << " x " << x << " channel "
+                                       << n << ": want bits " << want_bits << ", got " << got_bits << " (acc " << p_.acc[i] << ')';
+  }
+  return testing::AssertionFailure() << "wrote between or beyond the pixels of dst";
+}
+
+// ---- every way
+
+void check(const ConvProblem& problem, const ConvHow& how) {
+  for (const Side side : {Side::kBack, Side::kFront}) {
+    Conv conv(problem, how, side);
+    ASSERT_EQ(conv.status(), OCTET_OK) << how << ": " << problem.c << ": " << conv.error().message;
+    ASSERT_TRUE(conv.as_planned()) << how << ": " << problem.c;
+    ASSERT_EQ(conv.run(), OCTET_OK) << how << ": " << problem.c << ": " << conv.error().message;
+    ASSERT_TRUE(conv.as_expected()) << how << ": " << problem.c << ", kernel " << octet_conv2d_kernel(conv.get());
+  }
+}
+
+std::vector<octet_isa> usable_tiers() {
+  octet_cpu_info info = OCTET_CPU_INFO_INIT;
+  EXPECT_EQ(octet_get_cpu_info(&info, nullptr), OCTET_OK);
+  std::vector<octet_isa> tiers;
+  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_I8MM; ++isa)
+    if ((info.detected_isas & ~info.demoted_isas) >> isa & 1) tiers.push_back(static_cast<octet_isa>(isa));
+  return tiers;
+}
+
+std::vector<octet_conv_algorithm> possible_algorithms(const ConvProblem& problem, octet_isa isa) {
+  const octet_filter_desc d = problem.filter_desc();
+  std::vector<octet_conv_algorithm> possible = {OCTET_CONV_AUTO};
+  octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
+  octet_error error = {};
+  octet_status status;
+  for (size_t i = 0; (status = octet_conv2d_explain(&d, isa, i, &candidate, &error)) == OCTET_OK; ++i)
+    if (candidate.possible) possible.push_back(candidate.algorithm);
+  EXPECT_EQ(status, OCTET_BAD_SIZE) << problem.c << ": " << error.message;
+  return possible;
+}
+
+size_t check_every_way(const ConvCase& c) {
+  const ConvProblem problem(c);
+  size_t ways = 0;
+  for (const octet_isa isa : usable_tiers())
+    for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {
+      ConvHow how;
+      how.isa = isa, how.algorithm = algorithm;
+      check(problem, how);
+      if (testing::Test::HasFatalFailure()) return ways;
+      ++ways;
+    }
+  return ways;
+}
+
+}  // namespace octet_test

@@ -1,0 +1,146 @@
+// One complete convolution, described in a line: its data is drawn from the seed, its expected bytes come from seven loops written down from the
+// contract, its buffers lie between guard pages. A ConvCase says what is computed, ConvHow by what; all ways give the same bytes.
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <vector>
+
+#include "support/epilogue_case.h"
+#include "support/guarded.h"
+#include "support/kernels.h"
+
+namespace octet_test {
+
+enum class Fill { kRandom, kLeast, kMost, kEnds };  // kEnds: the least or the most, at random
+enum class FilterZeroPoints { kNone, kTensor, kChannel, kCentre };  // kCentre: 0 or 128, so that weights are symmetric in either type
+
+struct ConvCase : EpilogueCase {
+  octet_conv2d_shape shape = OCTET_CONV2D_SHAPE_INIT;
+  size_t batch = 0, in_h = 0, in_w = 0;  // of the run; 0 = as declared
+  octet_type lhs = OCTET_U8, rhs = OCTET_S8;
+  Fill lhs_fill = Fill::kRandom, filter_fill = Fill::kRandom;
+  uint32_t seed = 1;
+
+  bool runtime_quant = false;  // a zero point and a scale per image
+  int32_t lhs_zero_point = 0;
+  FilterZeroPoints filter_zero_points = FilterZeroPoints::kNone;
+  octet_filter_order order = OCTET_OHWI;
+  octet_layout lhs_layout = OCTET_NHWC, dst_layout = OCTET_NHWC;
+  size_t lhs_extra = 0, dst_extra = 0, residual_extra = 0;  // elements between the pixels of an NHWC tensor
+  octet_accuracy accuracy = OCTET_ACCURACY_EXACT;
+
+  size_t run_batch() const { return batch ? batch : shape.batch_max; }
+  size_t run_h() const { return in_h ? in_h : shape.in_h_max; }
+  size_t run_w() const { return in_w ? in_w : shape.in_w_max; }
+};
+
+std::ostream& operator<<(std::ostream& out, const ConvCase& c);
+
+// A convolution with equal sizes along both axes. in = 0 for what a test sets itself.
+octet_conv2d_shape square(size_t in, size_t in_channels, size_t out_channels, size_t kernel, size_t stride = 1, size_t pad = 0, size_t groups = 1);
+
+// A case of this shape. Types, zero points, data, filter order and output rotate with the turn, so that a list of shapes covers them all.
+ConvCase turned(const octet_conv2d_shape& shape, uint32_t turn);
+
+struct ConvHow {
+  octet_conv_algorithm algorithm = OCTET_CONV_AUTO;  // forced, and proved to have run
+  octet_isa isa = OCTET_ISA_AUTO;                    // packed for and limited to; proved too
+  const char* kernel = nullptr;                      // forced, and proved to have run
+  size_t concurrency = 1;
+};
+
+std::ostream& operator<<(std::ostream& out, const ConvHow& how);
+
+// The kernel's tier, whatever family it is of. ADD_FAILUREs on an unknown name.
+octet_isa tier_of(const char* kernel);
+
+// The best tier up to a limit that has a kernel for this algorithm and these types: the one that must run.
+octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types);
+
+// Where element (image, y, x, channel) lies, in elements.
+struct TensorAt {
+  octet_layout layout = OCTET_NHWC;
+  size_t batch = 1, h = 1, w = 1, channels = 1, pixel = 1;
+  size_t elements() const { return layout == OCTET_NHWC ? (batch * h * w - 1) * pixel + channels : batch * h * w * channels; }
+  size_t at(size_t b, size_t y, size_t x, size_t c) const {
+    return layout == OCTET_NHWC ? ((b * h + y) * w + x) * pixel + c : ((b * channels + c) * h + y) * w + x;
+  }
+};
+
+// The case with its data and the bytes that it must give. Computed once, however many ways are tried.
+class ConvProblem {
+ public:
+  explicit ConvProblem(const ConvCase& c);
+
+  const ConvCase c;
+  size_t out_h, out_w;
+  std::vector<int32_t> lhs, filter, residual;  // [batch][h][w][c], [o][ky][kx][i of the group], [batch][out_h][out_w][o]
+  std::vector<int32_t> lhs_zero_points, filter_zero_points;
+  std::vector<float> lhs_scales;
+  Epilogue epilogue;
+  std::vector<int64_t> acc;        // [batch][out_h][out_w][o]
+  std::vector<uint32_t> expected;  // the same, each element's bits
+
+  octet_filter_desc filter_desc() const;  // without algorithm; points into this
+
+ private:
+  size_t group_in() const { return c.shape.in_channels / c.shape.groups; }
+  size_t group_out() const { return c.shape.out_channels / c.shape.groups; }
+  void accumulate();
+  void add_products(size_t b, size_t in_y, size_t in_x, size_t out_y, size_t out_x, size_t ky, size_t kx);
+  std::vector<uint8_t> stored_filter() const;
+
+  std::vector<uint8_t> stored_;
+};
+
+// A created object with its arguments, ready to run. Everything that pack and create copy is gone by then.
+class Conv {
+ public:
+  explicit Conv(const ConvProblem& problem, const ConvHow& how = {}, Side side = Side::kBack, octet_allocator allocator = {});
+  ~Conv() { octet_conv2d_destroy(conv_); }
+  Conv(const Conv&) = delete;
+  Conv& operator=(const Conv&) = delete;
+
+  const octet_conv2d* get() const { return conv_; }
+  octet_conv2d_args& args() { return args_; }
+  octet_error& error() { return error_; }
+  octet_status status() const { return status_; }  // of pack, create and the workspace query
+  const Guarded& blob() const { return blob_; }
+
+  void prepare_workspace(size_t concurrency);  // of exactly the bytes that the query asks for
+  octet_status run() { return octet_conv2d_run(conv_, &args_, &error_); }
+  testing::AssertionResult as_planned() const;   // the algorithm, tier and kernel that were asked for
+  testing::AssertionResult as_expected() const;  // every byte of dst, those between the pixels included
+  std::vector<uint8_t> dst_bytes() const { return {dst_.data(), dst_.data() + dst_.bytes()}; }
+  void clear_dst();
+
+ private:
+  octet_status pack();
+  octet_status create(octet_allocator allocator);
+  void place();
+
+  const ConvProblem& p_;
+  ConvHow how_;
+  Side side_;
+  TensorAt lhs_at_, dst_at_, residual_at_;
+  Guarded lhs_, dst_, residual_, blob_, workspace_, lhs_zero_points_, lhs_scales_;
+  octet_conv2d* conv_ = nullptr;
+  octet_conv2d_args args_ = OCTET_CONV2D_ARGS_INIT;
+  octet_error error_ = {};
+  octet_status status_ = OCTET_OK;
+};
+
+// Runs it with its buffers against the back guard and against the front guard. Nothing but == counts.
+void check(const ConvProblem& problem, const ConvHow& how);
+
+// The tiers that this machine can run.
+std::vector<octet_isa> usable_tiers();
+
+// The algorithms that explain calls possible on a tier, the automatic choice first. Exact ones only, unless the case says otherwise.
+std::vector<octet_conv_algorithm> possible_algorithms(const ConvProblem& problem, octet_isa isa);
+
+// Every possible algorithm on every tier of this machine; returns how many ways that was.
+size_t check_every_way(const ConvCase& c);
+
+}  // namespace octet_test
