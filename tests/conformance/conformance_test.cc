@@ -14,11 +14,17 @@ TEST_P(Conformance, QLinearMatMul) { check(path("qlinear_matmul.bin")); }
 TEST_P(Conformance, DynamicQuantize) { check(path("dynamic_quantize.bin")); }
 TEST_P(Conformance, FullyConnected) { check(path("fully_connected.bin")); }
 TEST_P(Conformance, Residual) { check(path("residual.bin")); }
+TEST_P(Conformance, ConvInteger) { check(path("conv_integer.bin")); }
+TEST_P(Conformance, ConvTranspose) { check(path("conv_transpose.bin")); }
+TEST_P(Conformance, QLinearConv) { check(path("qlinear_conv.bin")); }
+TEST_P(Conformance, Conv2d) { check(path("conv_2d.bin")); }
+TEST_P(Conformance, DepthwiseConv2d) { check(path("depthwise_conv_2d.bin")); }
+TEST_P(Conformance, TransposeConv) { check(path("transpose_conv.bin")); }
 
 OCTET_FOR_EACH_TIER(Conformance);
 
 TEST(QuantizeMultiplier, AsTflite) {
-  for (const char* file : {"fully_connected.bin", "residual.bin"}) {
+  for (const char* file : {"fully_connected.bin", "residual.bin", "conv_2d.bin", "depthwise_conv_2d.bin", "transpose_conv.bin"}) {
     for (const Case& c : VectorFile::read(path(file))) {
       const Tensor* factors = c.find("factors");
       for (size_t i = 0; i < factors->size(); ++i) {

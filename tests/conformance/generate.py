@@ -18,6 +18,7 @@ import tflite
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "vectors"))
+import contract
 import vectors
 
 S8, U8, S32, F32 = np.int8, np.uint8, np.int32, np.float32
@@ -175,6 +176,131 @@ def dynamic_quantize(rng):
         yield case(name, k, nodes, inputs, tensors)
 
 
+# ---- convolutions --------------------------------------------------------------------------------------------------------------
+
+
+def geometry(in_size, in_channels, out_channels, kernel, stride=1, pads=0, **more):
+    """octet_conv2d_shape by name. A size is one number for both axes or (height, width), pads are one number or (top, bottom, left, right)."""
+    def both(value):
+        return value if isinstance(value, tuple) else (value, value)
+
+    values = {"batch": 1, "groups": 1, "transposed": 0, **more, "in_channels": in_channels, "out_channels": out_channels}
+    for name, value in {"in": in_size, "kernel": kernel, "stride": stride, "dilation": more.get("dilation", 1),
+                        "output_padding": more.get("output_padding", 0)}.items():
+        values[name + "_h"], values[name + "_w"] = both(value)
+    sides = ("pad_top", "pad_bottom", "pad_left", "pad_right")
+    values.update(zip(sides, pads if isinstance(pads, tuple) else (pads,) * 4))
+    return {field: values[field] for field in contract.CONV_FIELDS}
+
+
+def geometry_name(g):
+    kind = "transposed " if g["transposed"] else ""
+    words = [f"{kind}{g['batch']}x{g['in_h']}x{g['in_w']}x{g['in_channels']} to {g['out_channels']}, {g['kernel_h']}x{g['kernel_w']}"]
+    for name, neutral in (("stride", 1), ("dilation", 1), ("output_padding", 0)):
+        if (g[name + "_h"], g[name + "_w"]) != (neutral, neutral):
+            words.append(f"{name} {g[name + '_h']}x{g[name + '_w']}")
+    if g["groups"] > 1:
+        words.append(f"groups {g['groups']}")
+    pads = [g["pad_" + side] for side in ("top", "bottom", "left", "right")]
+    if any(pads):
+        words.append("pads " + " ".join(map(str, pads)))
+    return ", ".join(words)
+
+
+def planes(array):
+    """N x C x H x W as the matrix that a vector file holds."""
+    return array.reshape(array.shape[0] * array.shape[1], -1)
+
+
+def pixels(array):
+    """N x H x W x C likewise."""
+    return array.reshape(-1, array.shape[-1])
+
+
+ONNX_CONVOLUTIONS = [
+    geometry(1, 1, 1, 1), geometry(5, 3, 6, 3, pads=1), geometry((6, 7), 5, 9, 3, stride=2, pads=(0, 1, 0, 1)), geometry(4, 17, 5, 1, batch=2),
+    geometry((1, 19), 6, 7, (1, 5), pads=(0, 0, 2, 3)), geometry(8, 4, 6, 3, dilation=2, pads=2), geometry(7, 6, 8, (3, 2), stride=(2, 1), groups=2),
+    geometry(6, 8, 8, 3, groups=8, pads=1), geometry(5, 6, 12, 3, stride=2, groups=6, pads=1, batch=2), geometry(3, 4, 5, 5, pads=3),
+    geometry(2, 3, 4, 2, stride=3, pads=4), geometry(9, 3, 4, 7, stride=2, pads=3), geometry((5, 9), 16, 17, 3, pads=1),
+]
+
+
+def conv_attributes(g):
+    return {"kernel_shape": [g["kernel_h"], g["kernel_w"]], "strides": [g["stride_h"], g["stride_w"]], "dilations": [g["dilation_h"], g["dilation_w"]],
+            "pads": [g["pad_top"], g["pad_left"], g["pad_bottom"], g["pad_right"]], "group": g["groups"]}
+
+
+def onnx_operands(rng, g, lhs_type, rhs_type, extremes=False):
+    transposed, groups = g["transposed"], g["groups"]
+    outer, inner = (g["in_channels"], g["out_channels"] // groups) if transposed else (g["out_channels"], g["in_channels"] // groups)
+    lhs = integers(rng, lhs_type, (g["batch"], g["in_channels"], g["in_h"], g["in_w"]), extremes)
+    return lhs, integers(rng, rhs_type, (outer, inner, g["kernel_h"], g["kernel_w"]), extremes)
+
+
+def onnx_tensors(g, lhs, rhs, lhs_zero_point, rhs_zero_point):
+    return {"conv": S32(list(g.values())), "nchw": S32(1), "lhs": planes(lhs), "filter_iohw" if g["transposed"] else "filter_oihw": rhs.reshape(len(rhs), -1),
+            "lhs_zero_points": S32(lhs_zero_point), "rhs_zero_points": np.asarray(rhs_zero_point).astype(S32)}
+
+
+def conv_integer(rng):
+    """ConvInteger by ONNX's reference evaluator."""
+    kinds = itertools.cycle(itertools.product(("zero", "tensor"), ("zero", "tensor", "channel")))
+    for types, g in itertools.product(((U8, S8), (S8, S8), (U8, U8), (S8, U8)), ONNX_CONVOLUTIONS):
+        lhs_kind, rhs_kind = next(kinds)
+        lhs, rhs = onnx_operands(rng, g, *types, extremes=rng.integers(6) == 0)
+        inputs = {"x": lhs, "w": rhs, "xz": zero_points(rng, types[0], lhs_kind), "wz": zero_points(rng, types[1], rhs_kind, len(rhs))}
+        nodes = [node("ConvInteger", list(inputs), ["y"], **conv_attributes(g))]
+        dst, = ReferenceEvaluator(onnx_model(nodes, inputs)).run(None, inputs)
+        yield f"{lhs.dtype} x {rhs.dtype} {geometry_name(g)}, zero points: {lhs_kind}, {rhs_kind}", {
+            **onnx_tensors(g, lhs, rhs, inputs["xz"], inputs["wz"]), "dst": planes(dst)}
+
+
+def conv_transpose(rng):
+    """ConvTranspose by ONNX Runtime, on the integers less their zero points, in float32: exact, since all sums stay below 2^24."""
+    shapes = [geometry(4, 5, 6, 3, stride=2, pads=1, output_padding=1, transposed=1), geometry((3, 5), 4, 7, 2, stride=2, transposed=1, batch=2),
+              geometry(4, 6, 4, (2, 4), stride=(3, 2), pads=(1, 0, 2, 1), transposed=1, output_padding=(2, 0)),
+              geometry(5, 8, 12, 3, groups=4, transposed=1), geometry(3, 6, 6, 3, stride=2, groups=6, pads=1, transposed=1),
+              geometry(4, 3, 5, 3, stride=2, dilation=(2, 1), pads=1, transposed=1), geometry(1, 9, 17, 4, stride=2, pads=1, transposed=1),
+              geometry((1, 7), 4, 3, (1, 2), stride=(1, 4), transposed=1, output_padding=(0, 3))]
+    for types, g in itertools.product(((U8, S8), (S8, U8)), shapes):
+        lhs, rhs = onnx_operands(rng, g, *types)
+        lhs_zero_point, rhs_zero_point = integers(rng, types[0]), integers(rng, types[1])
+        inputs = {"x": F32(lhs) - F32(lhs_zero_point), "w": F32(rhs) - F32(rhs_zero_point)}
+        assert g["in_channels"] // g["groups"] * g["kernel_h"] * g["kernel_w"] * 255 * 255 < 2**24
+        nodes = [node("ConvTranspose", list(inputs), ["y"], output_padding=[g["output_padding_h"], g["output_padding_w"]], **conv_attributes(g))]
+        dst = onnx_runtime(nodes, inputs)
+        yield f"{lhs.dtype} x {rhs.dtype} {geometry_name(g)}", {**onnx_tensors(g, lhs, rhs, lhs_zero_point, rhs_zero_point), "dst": planes(dst.astype(S32))}
+
+
+def qlinear_conv(rng):
+    """QLinearConv by ONNX Runtime. It has no s8 x u8, and one zero point for all weights.
+
+    ONNX Runtime multiplies the accumulator by float32 (x_scale * w_scale) / y_scale, in this order.
+    """
+    regimes = itertools.cycle(("spread", "ties", "scale above 1"))
+    for (lhs_type, rhs_type), g in itertools.product(((U8, U8), (U8, S8), (S8, S8)), ONNX_CONVOLUTIONS):
+        regime, per_channel, with_bias = next(regimes), rng.integers(2), rng.integers(2)
+        lhs, rhs = onnx_operands(rng, g, lhs_type, rhs_type)
+        lhs_zero_point, rhs_zero_point, dst_zero_point = integers(rng, lhs_type), integers(rng, rhs_type), integers(rng, lhs_type)
+        bias = rng.integers(-3000, 3000, len(rhs), S32)
+        tensors = onnx_tensors(g, lhs, rhs, lhs_zero_point, rhs_zero_point)
+        if with_bias:
+            tensors["bias"] = bias
+        acc, _ = contract.accumulate({key: np.atleast_2d(value) for key, value in tensors.items()})
+        lhs_scale, rhs_scale = F32(rng.uniform(0.001, 0.1)), F32(rng.uniform(0.001, 0.1, len(rhs) if per_channel else ()))
+        largest_scale = 3 if regime == "scale above 1" else rng.uniform(60, 200) / max(1, np.abs(acc).max())
+        dst_scale = F32(lhs_scale * rhs_scale.max() / largest_scale)
+        if regime == "ties":
+            rhs_scale = ties(rng, acc, lhs_scale / dst_scale)[... if per_channel else 0]
+        inputs = {"x": lhs, "xs": lhs_scale, "xz": lhs_zero_point, "w": rhs, "ws": rhs_scale, "wz": rhs_zero_point, "ys": dst_scale, "yz": dst_zero_point}
+        if with_bias:
+            inputs["b"] = bias
+        inputs = {key: np.asarray(array) for key, array in inputs.items()}
+        dst = onnx_runtime([node("QLinearConv", list(inputs), ["y"], **conv_attributes(g))], inputs)
+        yield f"{lhs.dtype} x {rhs.dtype} {geometry_name(g)}, per {'channel' if per_channel else 'tensor'}, {regime}", {
+            **tensors, "scales": lhs_scale * rhs_scale / dst_scale, "dst_zero_point": S32(dst_zero_point), "dst": planes(dst)}
+
+
 # ---- TFLite --------------------------------------------------------------------------------------------------------------------
 
 
@@ -269,11 +395,96 @@ def residual(rng):
         }
 
 
+class Convolution:
+    """A random CONV_2D, DEPTHWISE_CONV_2D or TRANSPOSE_CONV as a TFLite model. s8: per channel, u8: per tensor."""
+
+    def __init__(self, rng, op, dtype, padding, in_size, in_channels, out_channels, kernel, stride=1, factor_above_1=False, **more):
+        self.op, self.padding = op, padding
+        transposed = op == "TRANSPOSE_CONV"
+        if op == "DEPTHWISE_CONV_2D":
+            more["groups"] = in_channels
+        self.g = tflite.padded(geometry(in_size, in_channels, out_channels, kernel, stride, transposed=int(transposed), **more), padding)
+        g = self.g
+        self.lhs = integers(rng, dtype, (g["batch"], g["in_h"], g["in_w"], in_channels))
+        # OHWI; depthwise 1HWO.
+        self.rhs = integers(rng, dtype, (1, g["kernel_h"], g["kernel_w"], out_channels) if op == "DEPTHWISE_CONV_2D" else
+                            (out_channels, g["kernel_h"], g["kernel_w"], in_channels // g["groups"]))
+        self.bias = rng.integers(-3000, 3000, out_channels, S32)
+        self.lhs_zero_point, self.dst_zero_point = int(integers(rng, dtype)), int(integers(rng, dtype))
+        self.rhs_zero_point = int(integers(rng, dtype)) if dtype == U8 else 0  # s8 weights are symmetric
+        order = "filter_hwio" if op == "DEPTHWISE_CONV_2D" else "filter_ohwi"
+        self.tensors = {"conv": S32(list(g.values())), "lhs": pixels(self.lhs), order: self.rhs.reshape(-1, self.rhs.shape[-1]), "bias": self.bias,
+                        "lhs_zero_points": S32(self.lhs_zero_point), "rhs_zero_points": S32(self.rhs_zero_point)}
+        acc, _ = contract.accumulate({key: np.atleast_2d(value) for key, value in self.tensors.items()})
+        self.lhs_scale = F32(rng.uniform(0.005, 0.05))
+        self.rhs_scale = F32(rng.uniform(0.001, 0.01, out_channels if dtype == S8 else ()))
+        largest_factor = rng.uniform(1, 9) if factor_above_1 else rng.uniform(60, 250) / np.abs(acc).max()
+        self.dst_scale = F32(self.lhs_scale * self.rhs_scale.max() / largest_factor)
+        if dtype == S8 and not factor_above_1:  # just below a tie, one rounding and two give different results
+            self.rhs_scale = ties(rng, acc, self.lhs_scale / self.dst_scale) * F32(1 - rng.uniform(0, 2**-14, out_channels))
+        # LiteRT multiplies the first two scales in double per channel, in float per tensor.
+        wide = np.float64 if self.rhs_scale.ndim else F32
+        factors = np.atleast_1d((wide(self.lhs_scale) * self.rhs_scale).astype(np.float64) / self.dst_scale)
+        multipliers, shifts = zip(*map(tflite.quantize_multiplier, factors))
+        self.tensors.update({"factors": factors, "multipliers": S32(multipliers), "shifts": S32(shifts)})
+
+    def run(self, activation):
+        g, model = self.g, tflite.Model()
+        depthwise, transposed = self.op == "DEPTHWISE_CONV_2D", self.op == "TRANSPOSE_CONV"
+        out_h, out_w = contract.conv_out(g)
+        shape = (g["batch"], out_h, out_w, g["out_channels"])
+        lhs = model.input(self.lhs, self.lhs_scale, self.lhs_zero_point)
+        rhs = model.constant(self.rhs, self.rhs_scale, self.rhs_zero_point, 3 if depthwise else 0)
+        bias = model.constant(self.bias, self.lhs_scale * self.rhs_scale)
+        inputs = [model.constant(S32(shape)), rhs, lhs, bias] if transposed else [lhs, rhs, bias]
+        settings = {"strideH": g["stride_h"], "strideW": g["stride_w"], "padding": tflite.PADDING[self.padding]}
+        if not transposed:
+            settings.update({"dilationHFactor": g["dilation_h"], "dilationWFactor": g["dilation_w"]})
+        if depthwise:
+            settings["depthMultiplier"] = g["out_channels"] // g["in_channels"]
+        model.operator(self.op, activation, inputs, model.tensor(shape, self.lhs.dtype, self.dst_scale, self.dst_zero_point), **settings)
+        return pixels(model.run())
+
+    def case(self, activation, *words):
+        name = f"{self.op} {self.lhs.dtype} {geometry_name(self.g)}, {activation}{''.join(', ' + word for word in words if word)}"
+        return name, {**self.tensors, **activated(activation, self.dst_scale, self.dst_zero_point, self.lhs.dtype), "dst": self.run(activation)}
+
+
+def tflite_cases(rng, op, shapes):
+    activations = itertools.cycle(tflite.ACTIVATIONS)
+    for (dtype, factor_above_1), (padding, *sizes, more) in itertools.product(((S8, False), (S8, True), (U8, False)), shapes):
+        convolution = Convolution(rng, op, dtype, padding, *sizes, factor_above_1=factor_above_1, **more)
+        activation = next(activations)
+        yield convolution.case(activation, "factor above 1" if factor_above_1 else "")
+
+
+def conv_2d(rng):
+    """CONV_2D by LiteRT's reference kernels."""
+    yield from tflite_cases(rng, "CONV_2D", [
+        ("SAME", 5, 3, 7, 3, 1, {}), ("VALID", (6, 8), 5, 6, 3, 2, {"batch": 2}), ("SAME", 6, 4, 9, (3, 5), 2, {}), ("SAME", 7, 8, 6, 3, 1, {"dilation": 2}),
+        ("VALID", 5, 6, 8, 2, 1, {"groups": 2}), ("SAME", (1, 20), 4, 5, (1, 4), (1, 2), {}), ("VALID", 9, 3, 4, 7, 1, {}), ("SAME", 4, 16, 17, 1, 1, {})])
+
+
+def depthwise_conv_2d(rng):
+    """DEPTHWISE_CONV_2D by LiteRT's reference kernels."""
+    yield from tflite_cases(rng, "DEPTHWISE_CONV_2D", [
+        ("SAME", 6, 8, 8, 3, 1, {}), ("SAME", (7, 6), 5, 5, 3, 2, {"batch": 2}), ("VALID", 7, 17, 17, 5, 1, {}), ("SAME", 6, 3, 9, 3, 2, {}),
+        ("SAME", 9, 4, 4, 3, 1, {"dilation": 3}), ("VALID", (5, 9), 6, 12, (4, 2), 1, {}), ("SAME", 1, 33, 33, 3, 1, {}), ("SAME", (1, 16), 7, 7, (1, 3), 1, {})])
+
+
+def transpose_conv(rng):
+    """TRANSPOSE_CONV by LiteRT's reference kernels."""
+    yield from tflite_cases(rng, "TRANSPOSE_CONV", [
+        ("SAME", 4, 5, 6, 3, 2, {}), ("VALID", 3, 4, 7, 2, 2, {"batch": 2}), ("SAME", (3, 5), 6, 5, 4, 2, {}), ("VALID", 4, 3, 4, 5, 3, {}),
+        ("SAME", 5, 8, 3, 3, 1, {}), ("VALID", (1, 9), 4, 9, (1, 3), (1, 2), {})])
+
+
 def main():
     # ONNX Runtime's AVX2 kernels saturate 16-bit sums of u8 x s8; with VNNI they are exact.
     if "vnni" not in pathlib.Path("/proc/cpuinfo").read_text():
         raise SystemExit("generate.py needs a CPU with VNNI")
-    for group in (matmul_integer, qlinear_matmul, dynamic_quantize, fully_connected, residual):
+    for group in (matmul_integer, qlinear_matmul, dynamic_quantize, fully_connected, residual, conv_integer, conv_transpose, qlinear_conv, conv_2d,
+                  depthwise_conv_2d, transpose_conv):
         cases = list(group(np.random.default_rng(2024)))
         vectors.write(HERE / "vectors" / f"{group.__name__}.bin", cases)
         print(f"{group.__name__}: {len(cases)} cases, {sum(tensors['dst'].size for _, tensors in cases)} results")

@@ -6,6 +6,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
+PADDING = {"SAME": schema.Padding.SAME, "VALID": schema.Padding.VALID}
 ACTIVATIONS = {"NONE": (None, None), "RELU": (0, None), "RELU_N1_TO_1": (-1, 1), "RELU6": (0, 6)}
 
 
@@ -32,6 +33,22 @@ def activation_range(activation, scale, zero_point, dtype):
     return quantized(low, limits.min), quantized(high, limits.max)
 
 
+def padded(geometry, padding):
+    """The geometry of a convolution with the padding that SAME or VALID mean: the odd one out goes to the end."""
+    g = dict(geometry)
+    for axis, before, after in (("h", "pad_top", "pad_bottom"), ("w", "pad_left", "pad_right")):
+        size, stride, reach = g["in_" + axis], g["stride_" + axis], g["dilation_" + axis] * (g["kernel_" + axis] - 1) + 1
+        if g["transposed"]:
+            # The output size is an operand: as large as the input of the convolution that is turned around.
+            out = size * stride if padding == "SAME" else (size - 1) * stride + max(stride, reach)
+            total = max((size - 1) * stride + reach - out, 0)
+            g["output_padding_" + axis] = out - ((size - 1) * stride + reach - total)
+        else:
+            total = max(((size - 1) // stride) * stride + reach - size, 0) if padding == "SAME" else 0
+        g[before], g[after] = total // 2, total - total // 2
+    return g
+
+
 class Model:
     """One subgraph. Tensors and operators are added in order; the last tensor is the output."""
 
@@ -43,10 +60,11 @@ class Model:
         self.model.buffers = [schema.BufferT()]  # buffer 0 = no data
         self.feeds = []
 
-    def tensor(self, shape, dtype, scales, zero_point=0):
+    def tensor(self, shape, dtype, scales=(), zero_point=0, channels_axis=0):
         quantization = schema.QuantizationParametersT()
         quantization.scale = np.atleast_1d(scales).tolist()
         quantization.zeroPoint = [zero_point] * len(quantization.scale)
+        quantization.quantizedDimension = channels_axis
         tensor = schema.TensorT()
         tensor.shape, tensor.quantization, tensor.buffer = list(shape), quantization, 0
         tensor.type = getattr(schema.TensorType, np.dtype(dtype).name.upper())
@@ -69,8 +87,9 @@ class Model:
     def operator(self, name, activation, inputs, output, **settings):
         code = schema.OperatorCodeT()
         code.builtinCode = code.deprecatedBuiltinCode = getattr(schema.BuiltinOperator, name)
-        code.version = 1
-        kind = {"FULLY_CONNECTED": "FullyConnectedOptions", "CONV_2D": "Conv2DOptions", "ADD": "AddOptions"}[name]
+        code.version = 3 if name == "TRANSPOSE_CONV" else 1  # the first with a bias
+        kind = {"FULLY_CONNECTED": "FullyConnectedOptions", "CONV_2D": "Conv2DOptions", "DEPTHWISE_CONV_2D": "DepthwiseConv2DOptions",
+                "TRANSPOSE_CONV": "TransposeConvOptions", "ADD": "AddOptions"}[name]
         options = getattr(schema, kind + "T")()
         options.fusedActivationFunction = getattr(schema.ActivationFunctionType, activation)
         for key, setting in settings.items():

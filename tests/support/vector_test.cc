@@ -10,6 +10,43 @@ namespace {
 
 octet_type type_of(const Tensor& tensor) { return static_cast<octet_type>(tensor.type); }
 
+// What is in the descriptor of a product and of a convolution alike.
+template <typename Desc>
+void describe(const Case& c, Desc* d) {
+  d->lhs_type = type_of(*c.find("lhs"));
+  d->dst_type = type_of(*c.find("dst"));
+  if (const Tensor* t = c.find("bias")) d->bias = t->data<int32_t>();
+  if (const Tensor* t = c.find("bias_f32")) d->bias_f32 = t->data<float>();
+  if (const Tensor* t = c.find("scales")) {
+    d->scales = t->data<float>();
+    d->scale_count = t->size();
+  }
+  if (const Tensor* t = c.find("multipliers")) {
+    d->requant = OCTET_REQUANT_TFLITE;
+    d->multipliers = t->data<int32_t>();
+    d->shifts = c.find("shifts")->data<int32_t>();
+    d->multiplier_count = t->size();
+  }
+  if (const Tensor* t = c.find("dst_zero_point")) d->dst_zero_point = *t->data<int32_t>();
+  if (const Tensor* t = c.find("dst_scale")) d->dst_scale = *t->data<float>();
+  if (const Tensor* t = c.find("clamp")) {
+    d->clamp_min = t->data<float>()[0];
+    d->clamp_max = t->data<float>()[1];
+  }
+  if (const Tensor* t = c.find("lut")) d->lut = t->data<uint8_t>();
+  if (const Tensor* t = c.find("residual")) {
+    const int32_t* zero_points = c.find("residual_zero_points")->data<int32_t>();
+    d->residual.type = type_of(*t);
+    d->residual.zero_point = zero_points[0];
+    if (const Tensor* scale = c.find("residual_scale")) {
+      d->residual.scale = *scale->data<float>();
+    } else {
+      const int32_t* s = c.find("residual_scales")->data<int32_t>();
+      d->residual = {type_of(*t), zero_points[0], 0, zero_points[1], s[0], s[1], s[2], s[3], s[4], s[5]};
+    }
+  }
+}
+
 // A case of a vector file in the words of the API. Points into the case.
 struct Problem {
   explicit Problem(const Case& c) {
@@ -31,9 +68,8 @@ struct Problem {
     args.lhs = lhs->data<void>();
     desc.n = rhs.n;
     desc.k = rhs.k;
-    desc.lhs_type = type_of(*lhs);
     desc.rhs_type = rhs.type;
-    desc.dst_type = type_of(*dst);
+    describe(c, &desc);
 
     const Tensor *quant = c.find("lhs_quant"), *zero_points = c.find("lhs_zero_points");
     desc.lhs_quant = quant                                    ? static_cast<octet_lhs_quant>(*quant->data<int32_t>())
@@ -48,43 +84,20 @@ struct Problem {
     }
     if (const Tensor* t = c.find("lhs_scales")) args.lhs_scales = t->data<float>();
 
-    if (const Tensor* t = c.find("bias")) desc.bias = t->data<int32_t>();
-    if (const Tensor* t = c.find("bias_f32")) desc.bias_f32 = t->data<float>();
-    if (const Tensor* t = c.find("scales")) {
-      desc.scales = t->data<float>();
-      desc.scale_count = t->size();
-    }
-    if (const Tensor* t = c.find("multipliers")) {
-      desc.requant = OCTET_REQUANT_TFLITE;
-      desc.multipliers = t->data<int32_t>();
-      desc.shifts = c.find("shifts")->data<int32_t>();
-      desc.multiplier_count = t->size();
-    }
-    if (const Tensor* t = c.find("dst_zero_point")) desc.dst_zero_point = *t->data<int32_t>();
-    if (const Tensor* t = c.find("dst_scale")) desc.dst_scale = *t->data<float>();
-    if (const Tensor* t = c.find("clamp")) {
-      desc.clamp_min = t->data<float>()[0];
-      desc.clamp_max = t->data<float>()[1];
-    }
-    if (const Tensor* t = c.find("lut")) desc.lut = t->data<uint8_t>();
-    if (const Tensor* t = c.find("residual")) {
-      const int32_t* residual_zero_points = c.find("residual_zero_points")->data<int32_t>();
-      desc.residual.type = type_of(*t);
-      desc.residual.zero_point = residual_zero_points[0];
-      if (const Tensor* scale = c.find("residual_scale")) {
-        desc.residual.scale = *scale->data<float>();
-      } else {
-        const int32_t* s = c.find("residual_scales")->data<int32_t>();
-        desc.residual = {type_of(*t), residual_zero_points[0], 0, residual_zero_points[1], s[0], s[1], s[2], s[3], s[4], s[5]};
-      }
-      args.residual = t->data<void>();
-    }
+    if (const Tensor* t = c.find("residual")) args.residual = t->data<void>();
   }
 
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
   octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
   octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
 };
+
+// Every byte as expected, or the place of the first that is not.
+void expect_same(const Tensor& expected, const Guarded& dst, const std::string& how) {
+  const auto wrong = std::mismatch(expected.bytes.begin(), expected.bytes.end(), dst.data()).first;
+  const size_t element = static_cast<size_t>(wrong - expected.bytes.begin()) * expected.size() / dst.bytes();
+  EXPECT_TRUE(wrong == expected.bytes.end()) << how << ": first difference in row " << element / expected.columns << ", column " << element % expected.columns;
+}
 
 void run(Problem problem, const Tensor& expected, bool packed) {
   octet_error error;
@@ -115,11 +128,88 @@ void run(Problem problem, const Tensor& expected, bool packed) {
   problem.args.dst = dst.data();
   ASSERT_EQ(octet_gemm_run(created, &problem.args, &error), OCTET_OK) << error.message;
 
-  const auto wrong = std::mismatch(expected.bytes.begin(), expected.bytes.end(), dst.data()).first;
-  const size_t element = static_cast<size_t>(wrong - expected.bytes.begin()) * expected.size() / dst.bytes();
-  EXPECT_TRUE(wrong == expected.bytes.end()) << octet_gemm_kernel(created, problem.args.m) << (packed ? "" : ", run-time weights")
-                                             << ": first difference in row " << element / expected.columns << ", column "
-                                             << element % expected.columns;
+  expect_same(expected, dst, std::string(octet_gemm_kernel(created, problem.args.m)) + (packed ? "" : ", run-time weights"));
+}
+
+// Likewise for a convolution: a case with the tensor "conv".
+struct ConvProblem {
+  explicit ConvProblem(const Case& c) {
+    const int32_t* const conv = c.find("conv")->data<int32_t>();
+    octet_conv2d_shape& s = filter.shape;
+    size_t* const fields[] = {&s.batch_max, &s.in_h_max,   &s.in_w_max,   &s.in_channels, &s.out_channels, &s.groups,   &s.kernel_h, &s.kernel_w,
+                              &s.stride_h,  &s.stride_w,   &s.dilation_h, &s.dilation_w,  &s.pad_top,      &s.pad_bottom, &s.pad_left, &s.pad_right};
+    size_t next = 0;
+    for (size_t* field : fields) *field = static_cast<size_t>(conv[next++]);
+    s.transposed = conv[next++];
+    s.output_padding_h = static_cast<size_t>(conv[next++]);
+    s.output_padding_w = static_cast<size_t>(conv[next++]);
+
+    const char* const kOrders[] = {"filter_ohwi", "filter_oihw", "filter_hwio", "filter_iohw"};
+    for (int order = 0; order < 4; ++order)
+      if (const Tensor* t = c.find(kOrders[order])) {
+        filter.order = static_cast<octet_filter_order>(order);
+        filter.type = type_of(*t);
+        filter.data = t->data<void>();
+      }
+    if (const Tensor* t = c.find("rhs_zero_points")) {
+      filter.zero_points = t->data<int32_t>();
+      filter.zero_point_count = t->size();
+    }
+    desc.shape = s;
+    desc.rhs_type = filter.type;
+    desc.lhs_layout = desc.dst_layout = c.find("nchw") ? OCTET_NCHW : OCTET_NHWC;
+    describe(c, &desc);
+    if (const Tensor* t = c.find("lhs_zero_points")) {
+      desc.lhs_zero_point = *t->data<int32_t>();
+      if (t->size() > 1) {
+        desc.lhs_quant = OCTET_LHS_PER_TENSOR;
+        desc.lhs_zero_point = 0;
+        args.lhs_zero_points = t->data<int32_t>();
+      }
+    }
+    args.lhs = c.find("lhs")->data<void>();
+    if (const Tensor* t = c.find("residual")) args.residual = t->data<void>();
+  }
+
+  octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+  octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
+  octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
+};
+
+void run(ConvProblem problem, const Tensor& expected, octet_conv_algorithm algorithm) {
+  problem.filter.algorithm = algorithm;
+  octet_error error;
+  size_t bytes;
+  ASSERT_EQ(octet_conv2d_pack_size(&problem.filter, problem.desc.max_isa, &bytes, &error), OCTET_OK) << error.message;
+  const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+  ASSERT_EQ(octet_conv2d_pack(&problem.filter, problem.desc.max_isa, blob.data(), bytes, &error), OCTET_OK) << error.message;
+  problem.desc.packed = blob.data();
+  problem.desc.packed_bytes = bytes;
+
+  octet_conv2d* created;
+  ASSERT_EQ(octet_conv2d_create(&problem.desc, &created, &error), OCTET_OK) << error.message;
+  const std::unique_ptr<octet_conv2d, void (*)(octet_conv2d*)> conv(created, &octet_conv2d_destroy);
+  EXPECT_EQ(octet_conv2d_algorithm(created), algorithm);
+  ASSERT_EQ(octet_conv2d_workspace(created, 0, 0, 0, 1, &bytes, &error), OCTET_OK) << error.message;
+  const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
+  const Guarded dst(expected.bytes.size(), Side::kBack, expected.bytes.size() / expected.size());
+  problem.args.workspace = workspace.data();
+  problem.args.workspace_bytes = bytes;
+  problem.args.dst = dst.data();
+  ASSERT_EQ(octet_conv2d_run(created, &problem.args, &error), OCTET_OK) << error.message;
+  expect_same(expected, dst, std::string(octet_conv_algorithm_name(algorithm)) + ' ' + octet_conv2d_kernel(created));
+}
+
+// By every algorithm that can.
+void run_every_way(const ConvProblem& problem, const Tensor& expected) {
+  octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
+  size_t ways = 0;
+  for (size_t i = 0; octet_conv2d_explain(&problem.filter, problem.desc.max_isa, i, &candidate, nullptr) == OCTET_OK; ++i) {
+    if (!candidate.possible) continue;
+    run(problem, expected, candidate.algorithm);
+    ++ways;
+  }
+  EXPECT_GT(ways, 0u) << "no algorithm can compute this";
 }
 
 }  // namespace
@@ -136,14 +226,22 @@ void VectorTest::SetUp() {
 void VectorTest::check(const std::string& path) {
   for (const Case& c : VectorFile::read(path)) {
     SCOPED_TRACE(c.name);
-    Problem problem(c);
-    problem.desc.max_isa = GetParam();
     // Every activation listed gives the same output.
     const Tensor* activations = c.find("activations");
     for (size_t i = 0; i < (activations ? activations->size() : 1); ++i) {
-      if (activations) problem.desc.activation = static_cast<octet_activation>(activations->data<int32_t>()[i]);
-      run(problem, *c.find("dst"), true);
-      run(problem, *c.find("dst"), false);
+      const auto activation = activations ? static_cast<octet_activation>(activations->data<int32_t>()[i]) : OCTET_ACTIVATION_NONE;
+      if (c.find("conv")) {
+        ConvProblem problem(c);
+        problem.desc.max_isa = GetParam();
+        problem.desc.activation = activation;
+        run_every_way(problem, *c.find("dst"));
+      } else {
+        Problem problem(c);
+        problem.desc.max_isa = GetParam();
+        problem.desc.activation = activation;
+        run(problem, *c.find("dst"), true);
+        run(problem, *c.find("dst"), false);
+      }
     }
   }
 }

@@ -1,4 +1,5 @@
-// Runs the cases of a vector file through the public API on one tier, with packed and with run-time weights, and compares all bytes.
+// Runs the cases of a vector file through the public API on one tier, and compares all bytes: products with packed and with run-time weights,
+// convolutions by every algorithm that can compute them.
 #pragma once
 
 #include <gtest/gtest.h>

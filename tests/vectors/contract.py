@@ -8,6 +8,8 @@ S8, U8, S32, F32, I64 = np.int8, np.uint8, np.int32, np.float32, np.int64
 LHS_STATIC, LHS_PER_TENSOR, LHS_PER_ROW, LHS_SYMMETRIC, LHS_ASYMMETRIC = range(5)  # octet_lhs_quant
 ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU6, ACTIVATION_CLAMP = range(4)  # octet_activation
 TINY = F32(2.0**-100)
+CONV_FIELDS = ("batch", "in_h", "in_w", "in_channels", "out_channels", "groups", "kernel_h", "kernel_w", "stride_h", "stride_w", "dilation_h",
+               "dilation_w", "pad_top", "pad_bottom", "pad_left", "pad_right", "transposed", "output_padding_h", "output_padding_w")
 
 
 def clamp(x, low, high):
@@ -47,8 +49,70 @@ def fixed_point(x, multiplier, shift):
     return divide_by_pot(high_mul(x << np.maximum(shift, 0), multiplier), np.maximum(-shift, 0))
 
 
+def conv_out(g):
+    """Height and width of the output."""
+    def size(axis, before, after):
+        reach, pads = g["dilation_" + axis] * (g["kernel_" + axis] - 1) + 1, g[before] + g[after]
+        if g["transposed"]:
+            return (g["in_" + axis] - 1) * g["stride_" + axis] + reach - pads + g["output_padding_" + axis]
+        return (g["in_" + axis] + pads - reach) // g["stride_" + axis] + 1
+
+    return size("h", "pad_top", "pad_bottom"), size("w", "pad_left", "pad_right")
+
+
+def conv_filter(t, g):
+    """Weights as groups x outputs of a group x height x width x inputs of a group."""
+    groups, height, width = g["groups"], g["kernel_h"], g["kernel_w"]
+    outputs, inputs = g["out_channels"] // groups, g["in_channels"] // groups
+    if "filter_ohwi" in t:
+        w = t["filter_ohwi"].reshape(groups, outputs, height, width, inputs)
+    elif "filter_oihw" in t:
+        w = t["filter_oihw"].reshape(groups, outputs, inputs, height, width).transpose(0, 1, 3, 4, 2)
+    elif "filter_hwio" in t:
+        w = t["filter_hwio"].reshape(height, width, inputs, groups, outputs).transpose(3, 4, 0, 1, 2)
+    else:
+        w = t["filter_iohw"].reshape(groups, inputs, outputs, height, width).transpose(0, 2, 3, 4, 1)
+    zero_points = np.broadcast_to(t["rhs_zero_points"][0] if "rhs_zero_points" in t else 0, g["out_channels"])
+    return w.astype(I64) - zero_points.reshape(groups, outputs, 1, 1, 1)
+
+
+def accumulate_conv(t):
+    """acc of a convolution in int64, one row per output pixel, and the scale of each row."""
+    g = dict(zip(CONV_FIELDS, t["conv"][0].tolist()))
+    batch, groups, rows_h, rows_w = g["batch"], g["groups"], g["in_h"], g["in_w"]
+    lhs = t["lhs"].reshape(batch, -1, rows_h, rows_w).transpose(0, 2, 3, 1) if "nchw" in t else t["lhs"].reshape(batch, rows_h, rows_w, -1)
+    lhs = lhs.astype(I64) - (t["lhs_zero_points"].reshape(-1, 1, 1, 1) if "lhs_zero_points" in t else 0)
+    w = conv_filter(t, g)
+    out_h, out_w = conv_out(g)
+    (stride_h, stride_w), (step_h, step_w) = (g["stride_h"], g["stride_w"]), (g["dilation_h"], g["dilation_w"])
+    # Each tap sees, or adds to, one rectangle of the tensor with its margins.
+    if g["transposed"]:
+        tall, wide = out_h + g["pad_top"] + g["pad_bottom"], out_w + g["pad_left"] + g["pad_right"]
+        walk_h, walk_w, framed = rows_h, rows_w, np.zeros((batch, tall, wide, g["out_channels"]), I64)
+    else:
+        margins = ((0, 0), (g["pad_top"], g["pad_bottom"]), (g["pad_left"], g["pad_right"]), (0, 0))
+        walk_h, walk_w, framed = out_h, out_w, np.pad(lhs, margins)
+    acc = np.zeros((batch, out_h, out_w, g["out_channels"]), I64)
+    for y, x in np.ndindex(g["kernel_h"], g["kernel_w"]):
+        seen = framed[:, y * step_h:y * step_h + (walk_h - 1) * stride_h + 1:stride_h, x * step_w:x * step_w + (walk_w - 1) * stride_w + 1:stride_w]
+        taken = lhs if g["transposed"] else seen
+        products = np.einsum("bhwgi,goi->bhwgo", taken.reshape(*taken.shape[:3], groups, -1), w[:, :, y, x]).reshape(*taken.shape[:3], -1)
+        if g["transposed"]:
+            seen += products
+        else:
+            acc += products
+    if g["transposed"]:
+        acc = framed[:, g["pad_top"]:g["pad_top"] + out_h, g["pad_left"]:g["pad_left"] + out_w]
+    acc = acc.reshape(-1, g["out_channels"]) + t.get("bias", I64(0))
+    assert (acc == acc.astype(S32)).all()
+    row_scale = np.repeat(t["lhs_scales"].T, out_h * out_w, 0) if "lhs_scales" in t else None
+    return acc, row_scale
+
+
 def accumulate(t):
     """acc in int64, and the scale of each row of the lhs."""
+    if "conv" in t:
+        return accumulate_conv(t)
     batch = t["batch"].item() if "batch" in t else 1
     lhs, row_scale = t["lhs"], t["lhs_scales"].T if "lhs_scales" in t else None
     rhs = t["rhs_kn"] if "rhs_kn" in t else t["rhs_nk"].reshape(batch, -1, lhs.shape[1]).swapaxes(1, 2)
@@ -97,9 +161,18 @@ def requantize_tflite(t, acc, low, high, dtype):
     return clamp(value + t["dst_zero_point"].item(), int(low), int(high))
 
 
-@np.errstate(all="ignore")
 def evaluate(t, dtype, activation=ACTIVATION_NONE):
     """dst of one case: tensors by name, each of two dimensions, as README.md describes them."""
+    dst = evaluate_rows(t, dtype, activation)
+    if "nchw" not in t:
+        return dst
+    batch = t["conv"][0, 0]
+    return dst.reshape(batch, -1, dst.shape[1]).swapaxes(1, 2).reshape(batch * dst.shape[1], -1)
+
+
+@np.errstate(all="ignore")
+def evaluate_rows(t, dtype, activation):
+    """One row per row of the lhs, or per pixel of the output."""
     acc, row_scale = accumulate(t)
     if dtype == S32:
         return acc.astype(S32)
