@@ -156,6 +156,9 @@ ordered_json to_json(const Layer& layer, const OperandTypes& types) {
     if (c.timed()) {
       candidate["measured_us"] = c.microseconds;
       candidate["predicted_us"] = c.said.microseconds;
+      candidate["predicted_compute_us"] = c.said.compute_microseconds;
+      candidate["predicted_memory_us"] = c.said.memory_microseconds;
+      candidate["predicted_transform_us"] = c.said.transform_microseconds;
     } else {
       candidate["problem"] = c.problem;
     }

@@ -1,15 +1,7 @@
 #include "conv_plan.h"
 
-#include <cstdlib>
-
 namespace tool {
 namespace {
-
-// Layouts that no tier has, as the test kernels', are chosen by the environment only.
-octet_isa packing_isa(const Forced& forced) {
-  if (forced.kernel) setenv("OCTET_KERNEL", forced.kernel, 1);
-  return forced.kernel ? OCTET_ISA_AUTO : forced.isa;
-}
 
 Buffer packed(const ConvData& data, const Forced& forced) {
   Buffer blob;
@@ -34,14 +26,14 @@ octet_filter_desc describe_filter(const ConvData& data, const Forced& forced) {
 
 void pack_filter(const ConvData& data, const Forced& forced, Buffer* blob) {
   const octet_filter_desc filter = describe_filter(data, forced);
-  const octet_isa isa = packing_isa(forced);
+  const PackingFor packing(forced);
   octet_error error = {};
   if (blob->size() == 0) {
     size_t bytes = 0;
-    check(octet_conv2d_pack_size(&filter, isa, &bytes, &error), error);
+    check(octet_conv2d_pack_size(&filter, packing.isa(), &bytes, &error), error);
     *blob = Buffer(bytes);
   }
-  check(octet_conv2d_pack(&filter, isa, blob->as(), blob->size(), &error), error);
+  check(octet_conv2d_pack(&filter, packing.isa(), blob->as(), blob->size(), &error), error);
 }
 
 Conv create_conv(const ConvData& data, const Forced& forced, const Buffer& packed) {

@@ -1,6 +1,9 @@
 // What the caller asks for by name; null or AUTO: the library's choice.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "octet/octet.h"
 
 namespace tool {
@@ -9,6 +12,21 @@ struct Forced {
   octet_isa isa = OCTET_ISA_AUTO;
   const char* kernel = nullptr;
   octet_conv_algorithm algorithm = OCTET_CONV_AUTO;  // convolutions only
+};
+
+// Packing takes a tier, but only the environment forces a kernel there: so that layouts that no tier has, as the test kernels', can be
+// packed. OCTET_KERNEL is the forced kernel as long as this lives, then again what it was.
+class PackingFor {
+ public:
+  explicit PackingFor(const Forced& forced);
+  ~PackingFor();
+  PackingFor(const PackingFor&) = delete;
+  PackingFor& operator=(const PackingFor&) = delete;
+  octet_isa isa() const { return forced_.kernel ? OCTET_ISA_AUTO : forced_.isa; }
+
+ private:
+  const Forced& forced_;
+  std::optional<std::string> before_;
 };
 
 }  // namespace tool

@@ -1,11 +1,8 @@
 #include "gemm_plan.h"
 
-#include <cstdlib>
-
 namespace tool {
 namespace {
 
-// Packs in the layout of the forced kernel. Layouts that no tier has, as the test kernels', are chosen by the environment only.
 Buffer pack(const GemmData& data, const Forced& forced) {
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
   rhs.type = data.types.rhs;
@@ -15,13 +12,12 @@ Buffer pack(const GemmData& data, const Forced& forced) {
   rhs.data = data.rhs.as();
   rhs.zero_points = data.rhs_zero_points.empty() ? nullptr : data.rhs_zero_points.data();
   rhs.zero_point_count = data.rhs_zero_points.size();
-  if (forced.kernel) setenv("OCTET_KERNEL", forced.kernel, 1);
-  const octet_isa isa = forced.kernel ? OCTET_ISA_AUTO : forced.isa;
+  const PackingFor packing(forced);
   octet_error error = {};
   size_t bytes = 0;
-  check(octet_pack_size(&rhs, isa, &bytes, &error), error);
+  check(octet_pack_size(&rhs, packing.isa(), &bytes, &error), error);
   Buffer blob(bytes);
-  check(octet_pack(&rhs, isa, blob.as(), bytes, &error), error);
+  check(octet_pack(&rhs, packing.isa(), blob.as(), bytes, &error), error);
   return blob;
 }
 

@@ -1,8 +1,10 @@
 #include "verify_conv.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <map>
+#include <algorithm>
+#include <set>
 
 #include "conv_check.h"
 #include "conv_plan.h"
@@ -28,7 +30,7 @@ constexpr const char* kShapes[] = {
     "g4ic20oc12_ih6kh3ph1",                     // groups
     "g3ic9oc48_ih5kh1",                         // pointwise groups
     "g37ic37oc37_ih9kh3ph1",                    // depthwise
-    "mb2_g20ic20oc20_ih10kh3sh2ph1",            // depthwise, stride 2
+    "mb2_g150ic150oc150_ih6kh3sh2ph1",          // depthwise, stride 2
     "g18ic18oc36_ih6kh5ph2",                    // depthwise with a multiplier
     "g16ic16oc16_ih8kh3dh2ph2",                 // depthwise, dilated
     "tic10oc6_ih5kh2sh2",                       // transposed
@@ -42,6 +44,7 @@ constexpr OperandTypes kTypes[] = {
 struct Tally {
   size_t right = 0, wrong = 0, refused = 0;
   double largest_difference = 0;  // of the approximate algorithm, in outputs of random data
+  std::set<std::string> kernels;  // that ran
   std::string first_error, refusal;
 };
 
@@ -49,19 +52,24 @@ struct Tally {
 struct Row {
   std::string title;
   Forced forced;
+  bool only_if_it_runs;  // not printed otherwise
 };
 
 std::vector<Row> rows(const std::string& kernel) {
   const octet_cpu_info cpu = cpu_info();
   std::vector<Row> all;
+  const auto add = [&](const char* title, Forced forced, bool only_if_it_runs) {
+    for (const octet_conv_algorithm algorithm : kAlgorithms) {
+      forced.algorithm = algorithm;
+      all.push_back({title, forced, only_if_it_runs});
+    }
+  };
   for (int i = OCTET_ISA_I8MM; i >= OCTET_ISA_SCALAR; --i) {
     const octet_isa isa = static_cast<octet_isa>(i);
-    if (!kernel.empty() || !((cpu.detected_isas & ~cpu.demoted_isas) >> i & 1)) continue;
-    for (const octet_conv_algorithm algorithm : kAlgorithms) all.push_back({octet_isa_name(isa), {isa, nullptr, algorithm}});
+    if (kernel.empty() && (cpu.detected_isas & ~cpu.demoted_isas) >> i & 1) add(octet_isa_name(isa), {isa, nullptr}, false);
   }
-  if (!kernel.empty())
-    for (const octet_conv_algorithm algorithm : kAlgorithms)
-      all.push_back({kernel, {OCTET_ISA_AUTO, usable_kernel(kernel).name, algorithm}});
+  for (const octet_kernel_info& each : kernels())
+    if (kernel.empty() ? each.usable && each.tests_only : each.name == kernel) add(each.name, {OCTET_ISA_AUTO, each.name}, true);
   return all;
 }
 
@@ -70,13 +78,13 @@ void verify_one(const ConvData& data, const ConvReference& reference, Fill fill,
   try {
     ConvPlan plan(data, row.forced);
     if (row.forced.kernel && std::string(plan.kernel()) != row.forced.kernel) {
-      ++tally->refused;
-      tally->refusal = "another kernel computes this";
+      ++tally->refused;  // the kernel is of another family
       return;
     }
     plan.run(1);
     const Verdict verdict = approximate ? Verdict{} : reference.check(plan.dst());
     ++(verdict.right ? tally->right : tally->wrong);
+    tally->kernels.insert(plan.kernel());
     if (approximate && fill == Fill::kRandom && type_bytes(data.types.dst) == 1)
       tally->largest_difference = std::max(tally->largest_difference, reference.largest_difference(plan.dst()));
     if (!verdict.right && tally->first_error.empty())
@@ -92,9 +100,9 @@ void verify_one(const ConvData& data, const ConvReference& reference, Fill fill,
 std::string remark(const Row& row, const Tally& tally) {
   if (tally.wrong) return "WRONG: " + tally.first_error;
   if (tally.right == 0) return "skipped: " + tally.refusal;
-  if (row.forced.algorithm == OCTET_CONV_WINOGRAD_2X2_INT8)
-    return fmt::format("approximate, up to +-{} in 8 bits", tally.largest_difference);
-  return "ok";
+  const std::string by = fmt::format("{}", fmt::join(tally.kernels, ", "));
+  if (row.forced.algorithm != OCTET_CONV_WINOGRAD_2X2_INT8) return "ok, by " + by;
+  return fmt::format("approximate, up to +-{} in 8 bits, by {}", tally.largest_difference, by);
 }
 
 }  // namespace
@@ -112,9 +120,10 @@ ConvTally verify_conv(const std::string& kernel) {
         }
 
   ConvTally total = {0, 0};
-  fmt::print("{:<32}{:<18}{:>10}{:>10}{:>10}\n", kernel.empty() ? "tier" : "kernel", "algorithm", "right", "wrong", "refused");
+  fmt::print("{:<32}{:<18}{:>10}{:>10}{:>10}\n", kernel.empty() ? "tier or kernel" : "kernel", "algorithm", "right", "wrong", "refused");
   for (size_t i = 0; i < all_rows.size(); ++i) {
     const Tally& t = tallies[i];
+    if (all_rows[i].only_if_it_runs && t.right + t.wrong == 0) continue;
     fmt::print("{:<32}{:<18}{:>10}{:>10}{:>10}  {}\n", all_rows[i].title, octet_conv_algorithm_name(all_rows[i].forced.algorithm), t.right,
                t.wrong, t.refused, remark(all_rows[i], t));
     total.right += t.right;
