@@ -22,7 +22,6 @@ import contract
 import vectors
 
 S8, U8, S32, F32 = np.int8, np.uint8, np.int32, np.float32
-ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU6, ACTIVATION_CLAMP = range(4)  # octet_activation
 
 # M, K, N: single values, whole tiles, and one more or less than them.
 SHAPES = [(1, 1, 1), (4, 16, 16), (3, 5, 7), (5, 33, 17), (1, 64, 64), (8, 50, 24), (13, 31, 33), (2, 130, 9), (6, 64, 49),
@@ -171,7 +170,7 @@ def dynamic_quantize(rng):
             inputs["bias"] = tensors["bias_f32"] = bias
         if "ReLU" in epilogue:
             nodes.append(node("Relu", ["sum"], ["y"]))
-            tensors["activations"] = S32(ACTIVATION_RELU)
+            tensors["activations"] = S32(contract.ACTIVATION_RELU)
         name = f"float32 x {rhs.dtype} {k}x{n} rhs zero point: {rhs_kind}, scale: {scale_kind}, {epilogue}"
         yield case(name, k, nodes, inputs, tensors)
 
@@ -334,23 +333,12 @@ class Product:
         return dst
 
     def tensors(self):
-        # LiteRT multiplies the first two scales in double per channel, in float per tensor.
-        wide = np.float64 if self.rhs_scale.ndim else F32
-        factors = np.atleast_1d((wide(self.lhs_scale) * self.rhs_scale).astype(np.float64) / self.dst_scale)
-        multipliers, shifts = zip(*map(tflite.quantize_multiplier, factors))
         return {"lhs": self.lhs, "rhs_nk": self.rhs, "bias": self.bias,
                 "lhs_zero_points": S32(self.lhs_zero_point), "rhs_zero_points": S32(self.rhs_zero_point),
-                "factors": factors, "multipliers": S32(multipliers), "shifts": S32(shifts)}
+                **tflite.rescaled(self.lhs_scale, self.rhs_scale, self.dst_scale)}
 
     def name(self, *words):
         return name_of(self.lhs, self.rhs.T, self.op, "per channel" if self.rhs_scale.ndim else "per tensor", *words)
-
-
-def activated(activation, scale, zero_point, dtype):
-    """The output's quantization, and its fused activation as every octet_activation that means the same."""
-    same = {"NONE": [ACTIVATION_NONE], "RELU": [ACTIVATION_RELU], "RELU6": [ACTIVATION_RELU6]}.get(activation, [])
-    return {"dst_scale": scale, "dst_zero_point": S32(zero_point), "activations": S32([*same, ACTIVATION_CLAMP]),
-            "clamp": F32(tflite.activation_range(activation, scale, zero_point, dtype))}
 
 
 def fully_connected(rng):
@@ -363,7 +351,7 @@ def fully_connected(rng):
         product.add_to(model, activation)
         yield product.name(activation, "factor above 1" if factor_above_1 else ""), {
             **product.tensors(),
-            **activated(activation, product.dst_scale, product.dst_zero_point, product.lhs.dtype),
+            **tflite.activated(activation, product.dst_scale, product.dst_zero_point, product.lhs.dtype),
             "dst": model.run().reshape(len(product.lhs), -1),
         }
 
@@ -382,15 +370,12 @@ def residual(rng):
         inputs = [product.add_to(model, "NONE"), model.input(addend, addend_scale, addend_zero_point)]
         model.operator("ADD", activation, inputs, model.tensor(addend.shape, S8, dst_scale, dst_zero_point))
 
-        # ADD shifts both inputs left by 20 bits and brings them to one scale: twice the larger of the two.
-        unit = 2 * np.float64(max(product.dst_scale, addend_scale))
-        scales = [product.dst_scale / unit, addend_scale / unit, unit / (2**20 * np.float64(dst_scale))]
         yield product.name("+ ADD", activation, f"larger {larger}"), {
             **product.tensors(),
-            **activated(activation, dst_scale, dst_zero_point, S8),
+            **tflite.activated(activation, dst_scale, dst_zero_point, S8),
             "residual": addend.reshape(m, n),
             "residual_zero_points": S32([addend_zero_point, product.dst_zero_point]),
-            "residual_scales": S32([tflite.quantize_multiplier(scale) for scale in scales]),
+            **tflite.added(product.dst_scale, addend_scale, dst_scale),
             "dst": model.run().reshape(m, n),
         }
 
@@ -422,11 +407,7 @@ class Convolution:
         self.dst_scale = F32(self.lhs_scale * self.rhs_scale.max() / largest_factor)
         if dtype == S8 and not factor_above_1:  # just below a tie, one rounding and two give different results
             self.rhs_scale = ties(rng, acc, self.lhs_scale / self.dst_scale) * F32(1 - rng.uniform(0, 2**-14, out_channels))
-        # LiteRT multiplies the first two scales in double per channel, in float per tensor.
-        wide = np.float64 if self.rhs_scale.ndim else F32
-        factors = np.atleast_1d((wide(self.lhs_scale) * self.rhs_scale).astype(np.float64) / self.dst_scale)
-        multipliers, shifts = zip(*map(tflite.quantize_multiplier, factors))
-        self.tensors.update({"factors": factors, "multipliers": S32(multipliers), "shifts": S32(shifts)})
+        self.tensors.update(tflite.rescaled(self.lhs_scale, self.rhs_scale, self.dst_scale))
 
     def run(self, activation):
         g, model = self.g, tflite.Model()
@@ -447,7 +428,7 @@ class Convolution:
 
     def case(self, activation, *words):
         name = f"{self.op} {self.lhs.dtype} {geometry_name(self.g)}, {activation}{''.join(', ' + word for word in words if word)}"
-        return name, {**self.tensors, **activated(activation, self.dst_scale, self.dst_zero_point, self.lhs.dtype), "dst": self.run(activation)}
+        return name, {**self.tensors, **tflite.activated(activation, self.dst_scale, self.dst_zero_point, self.lhs.dtype), "dst": self.run(activation)}
 
 
 def tflite_cases(rng, op, shapes):

@@ -1,10 +1,15 @@
 """Builds small TFLite models and runs them with LiteRT's reference kernels; holds the rules that a model does not state."""
 import math
+import pathlib
+import sys
 
 import flatbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "vectors"))
+import contract
 
 PADDING = {"SAME": schema.Padding.SAME, "VALID": schema.Padding.VALID}
 ACTIVATIONS = {"NONE": (None, None), "RELU": (0, None), "RELU_N1_TO_1": (-1, 1), "RELU6": (0, 6)}
@@ -31,6 +36,28 @@ def activation_range(activation, scale, zero_point, dtype):
 
     low, high = ACTIVATIONS[activation]
     return quantized(low, limits.min), quantized(high, limits.max)
+
+
+def activated(activation, scale, zero_point, dtype):
+    """The output's quantization, and its fused activation as every octet_activation that means the same, for a vector file."""
+    same = {"NONE": [contract.ACTIVATION_NONE], "RELU": [contract.ACTIVATION_RELU], "RELU6": [contract.ACTIVATION_RELU6]}.get(activation, [])
+    return {"dst_scale": np.float32(scale), "dst_zero_point": np.int32(zero_point), "activations": np.int32([*same, contract.ACTIVATION_CLAMP]),
+            "clamp": np.float32(activation_range(activation, np.float32(scale), zero_point, dtype))}
+
+
+def rescaled(lhs_scale, rhs_scale, dst_scale):
+    """Multipliers and shifts of a product. The first two scales are multiplied in double per channel, in float per tensor."""
+    wide = np.float64 if np.ndim(rhs_scale) else np.float32
+    factors = np.atleast_1d((wide(lhs_scale) * rhs_scale).astype(np.float64) / dst_scale)
+    multipliers, shifts = zip(*map(quantize_multiplier, factors))
+    return {"factors": factors, "multipliers": np.int32(multipliers), "shifts": np.int32(shifts)}
+
+
+def added(product_scale, residual_scale, dst_scale):
+    """Of ADD, which shifts both inputs left by 20 bits and brings them to one scale: twice the larger of the two."""
+    unit = 2 * np.float64(max(product_scale, residual_scale))
+    scales = [product_scale / unit, residual_scale / unit, unit / (2**20 * np.float64(dst_scale))]
+    return {"residual_scales": np.int32([quantize_multiplier(scale) for scale in scales])}
 
 
 def padded(geometry, padding):
