@@ -68,8 +68,8 @@ inline void gather(const Rows& r, size_t lanes, uint8_t* panel) {
   const size_t step = lanes * 8;
   constexpr uint64_t kFlips = 0x8080808080808080;
   for (size_t lane = 0; lane < r.rows; lane += 2) {
-    const uint8_t* row0 = r.data + lane * r.stride;
-    const uint8_t* row1 = lane + 1 < r.rows ? row0 + r.stride : row0;  // cleared below
+    const uint8_t* row0 = r.row(lane);
+    const uint8_t* row1 = r.row(lane + 1 < r.rows ? lane + 1 : lane);  // cleared below
     uint8_t* to = panel + lane * 8;
     size_t depth = r.depth;
     OCTET_NO_UNROLL

@@ -24,7 +24,7 @@ TIERS = {
     "neon": Tier("cortex-a72", ["cortex-a72", "neoverse-n1"],
                  ["smull v{0}.8h, v30.8b, v31.8b", "smlal2 v{0}.8h, v30.16b, v31.16b", "sadalp v{1}.4s, v{0}.8h"], 16),
 }
-SHAPES = ["196x512x512", "64x64x256", "49x512x4608", "3136x24x144", "1x512x512"]
+SHAPES = ["196x512x512", "64x64x256", "49x512x4608", "3136x24x144", "1x512x512", "ic512oc512_ih7kh3ph1", "ic144oc24_ih56"]
 DEFAULT_TYPES = "s8:s8:s8"
 
 
@@ -38,7 +38,7 @@ def run(*command, **options):
 # ---- counting ---------------------------------------------------------------------------------------------------------------------
 
 def count(build, qemu_cpu, arguments, runs):
-    """{address: executions} of a whole program, and what it printed."""
+    """{address: executions} of a whole program, and what it printed: multiply-adds and names."""
     result = run("qemu-aarch64", "-cpu", qemu_cpu, "-d", "plugin", "-plugin", str(build / "libcount_blocks.so"),
                  str(build / "one_shape"), *arguments, str(runs))
     counts = collections.Counter()
@@ -188,16 +188,16 @@ def macs_of(block):
 
 def report(build, tier, cores, peaks, shape, top):
     """Prints one line of the table, and the `top` blocks that cost most."""
-    size, _, types = shape.partition(":")
-    m, n, k = size.split("x")
-    macs = int(m) * int(n) * int(k)
+    case, _, types = shape.partition(":")
     directory = programs_of(build)
-    counts, kernel = count_one_call(directory, tier.qemu_cpu, [m, n, k, *(types or DEFAULT_TYPES).split(":")])
+    counts, printed = count_one_call(directory, tier.qemu_cpu, [case, *(types or DEFAULT_TYPES).split(":")])
+    macs, _, kernel = printed.partition(" ")
+    macs = int(macs)
     blocks = blocks_of(Program(directory / "one_shape"), counts)
     instructions = sum(counts.values())
     inner = max((b for b in blocks if b.is_loop), key=lambda b: b.executions * macs_of(b), default=None)
 
-    line = f"{shape:<21} {kernel:<20} {compiler_of(build):<9} {instructions:>9} {1000 * instructions / macs:>7.1f}"
+    line = f"{shape:<21} {kernel:<27} {compiler_of(build):<9} {instructions:>9} {1000 * instructions / macs:>7.1f}"
     details = []
     for core in cores:
         cycles = estimate(core, blocks)
@@ -217,8 +217,8 @@ def main():
                         help="aarch64 build of Octet; repeat to compare compilers")
     parser.add_argument("--tier", action="append", choices=TIERS, help="default: all")
     parser.add_argument("--cpu", action="append", choices=DISPATCH, help="only these of a tier's cores")
-    parser.add_argument("--shape", action="append", metavar="MxNxK[:LHS:RHS:DST]",
-                        help=f"default: {' '.join(SHAPES)}, types {DEFAULT_TYPES}")
+    parser.add_argument("--shape", action="append", metavar="CASE[:LHS:RHS:DST]",
+                        help=f"MxNxK, or a convolution as octet bench names it; default: {' '.join(SHAPES)}, types {DEFAULT_TYPES}")
     parser.add_argument("--blocks", type=int, default=0, metavar="COUNT", help="also list the blocks that cost most")
     options = parser.parse_args()
 
@@ -232,7 +232,7 @@ def main():
         peaks = {core: peak(core, tier) for core in cores}
         print(f"\n{name}: peak MACs per cycle: " + ", ".join(f"{core} {peaks[core]:.0f}" for core in cores))
         heads = "".join(f" | {core:<11} MAC/c     % inner%" for core in cores)
-        print(f"{'shape':<21} {'kernel':<20} {'compiler':<9} {'instr':>9} {'/kMAC':>7}{heads} | spills")
+        print(f"{'shape':<21} {'kernel':<27} {'compiler':<9} {'instr':>9} {'/kMAC':>7}{heads} | spills")
         for shape in options.shape or SHAPES:
             for build in options.build_dir:
                 report(build, tier, cores, peaks, shape, options.blocks)

@@ -1,7 +1,8 @@
-// Runs one GEMM a given number of times: what estimate.py counts. Two runs minus one run is exactly one call of octet_gemm_run, without
-// start-up, packing, self-test and create. Linked statically and without PIE, so that addresses are those of the file.
+// Runs one GEMM or convolution a given number of times: what estimate.py counts. Two runs minus one run is exactly one call of octet_gemm_run or
+// octet_conv2d_run, without start-up, packing, self-test and create. Linked statically and without PIE, so that addresses are those of the file.
 //
-//     one_shape M N K LHS RHS DST RUNS       types: s8 u8 (dst also s32); prints the name of the kernel
+//     one_shape MxNxK LHS RHS DST RUNS                        types: s8 u8 (dst also s32); prints its multiply-adds and the kernel's name
+//     one_shape ic512oc512_ih7kh3ph1 LHS RHS DST RUNS         as `octet bench` names convolutions; prints the algorithm too
 #include <octet/octet.h>
 
 #include <stdio.h>
@@ -10,12 +11,16 @@
 
 namespace {
 
+[[noreturn]] void fail(const char* what, const char* why) {
+  fprintf(stderr, "one_shape: %s: %s\n", what, why);
+  exit(2);
+}
+
 octet_type type_of(const char* name) {
   if (strcmp(name, "s8") == 0) return OCTET_S8;
   if (strcmp(name, "u8") == 0) return OCTET_U8;
   if (strcmp(name, "s32") == 0) return OCTET_S32;
-  fprintf(stderr, "one_shape: unknown type %s\n", name);
-  exit(2);
+  fail("unknown type", name);
 }
 
 void* allocate(size_t bytes) {
@@ -36,24 +41,29 @@ int8_t* random_bytes(size_t count) {
 }
 
 void check(octet_status status, const octet_error& error) {
-  if (status == OCTET_OK) return;
-  fprintf(stderr, "one_shape: %s: %s\n", octet_status_name(status), error.message);
-  exit(1);
+  if (status != OCTET_OK) fail(octet_status_name(status), error.message);
 }
 
-}  // namespace
+// One scale and one bias per output.
+const float* scales(size_t n) {
+  float* values = (float*)allocate(n * sizeof(float));
+  for (size_t i = 0; i < n; ++i) values[i] = 0.001f + 1e-6f * (float)(i % 7);
+  return values;
+}
+const int32_t* biases(size_t n) {
+  int32_t* values = (int32_t*)allocate(n * sizeof(int32_t));
+  for (size_t i = 0; i < n; ++i) values[i] = (int32_t)(i % 11) - 5;
+  return values;
+}
 
-int main(int argc, char** argv) {
-  if (argc != 8) {
-    fprintf(stderr, "usage: one_shape M N K LHS RHS DST RUNS\n");
-    return 2;
-  }
-  const size_t m = strtoul(argv[1], nullptr, 10), n = strtoul(argv[2], nullptr, 10), k = strtoul(argv[3], nullptr, 10);
-  const octet_type lhs = type_of(argv[4]), rhs = type_of(argv[5]), dst = type_of(argv[6]);
+struct Types {
+  octet_type lhs, rhs, dst;
+};
+
+void run_gemm(size_t m, size_t n, size_t k, const Types& types, long runs) {
   octet_error error;
-
   octet_rhs_desc weights = OCTET_RHS_DESC_INIT;
-  weights.type = rhs;
+  weights.type = types.rhs;
   weights.order = OCTET_NK;
   weights.n = n;
   weights.k = k;
@@ -63,19 +73,19 @@ int main(int argc, char** argv) {
   void* packed = allocate(bytes);
   check(octet_pack(&weights, OCTET_ISA_AUTO, packed, bytes, &error), error);
 
-  const float scale = 0.001f;
   octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
   desc.m_max = m;
   desc.n = n;
   desc.k = k;
-  desc.lhs_type = lhs;
-  desc.rhs_type = rhs;
-  desc.dst_type = dst;
+  desc.lhs_type = types.lhs;
+  desc.rhs_type = types.rhs;
+  desc.dst_type = types.dst;
   desc.packed = packed;
   desc.packed_bytes = bytes;
-  if (dst != OCTET_S32) {
-    desc.scales = &scale;
-    desc.scale_count = 1;
+  desc.bias = biases(n);
+  if (types.dst != OCTET_S32) {
+    desc.scales = scales(n);
+    desc.scale_count = n;
   }
   octet_gemm* gemm;
   check(octet_gemm_create(&desc, &gemm, &error), error);
@@ -86,7 +96,81 @@ int main(int argc, char** argv) {
   args.dst = allocate(m * n * 4);
   check(octet_gemm_workspace(gemm, m, 1, &args.workspace_bytes, &error), error);
   args.workspace = allocate(args.workspace_bytes);
-  for (long runs = atol(argv[7]); runs > 0; --runs) check(octet_gemm_run(gemm, &args, &error), error);
-  puts(octet_gemm_kernel(gemm, m));
+  for (; runs > 0; --runs) check(octet_gemm_run(gemm, &args, &error), error);
+  printf("%zu %s\n", m * n * k, octet_gemm_kernel(gemm, m));
+}
+
+// The number behind a field of the case's name; a width that is not given is as the height.
+size_t field(const char* name, const char* height, const char* width, size_t otherwise) {
+  if (width && strstr(name, width)) return strtoul(strstr(name, width) + strlen(width), nullptr, 10);
+  return strstr(name, height) ? strtoul(strstr(name, height) + strlen(height), nullptr, 10) : otherwise;
+}
+
+void run_conv(const char* name, const Types& types, long runs) {
+  octet_error error;
+  octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+  octet_conv2d_shape& s = filter.shape;
+  s.batch_max = field(name, "mb", nullptr, 1);
+  s.in_channels = field(name, "ic", nullptr, 0);
+  s.out_channels = field(name, "oc", nullptr, 0);
+  s.groups = field(name, "g", nullptr, 1);
+  s.in_h_max = field(name, "ih", nullptr, 0);
+  s.in_w_max = field(name, "ih", "iw", 0);
+  s.kernel_h = field(name, "kh", nullptr, 1);
+  s.kernel_w = field(name, "kh", "kw", 1);
+  s.stride_h = field(name, "sh", nullptr, 1);
+  s.stride_w = field(name, "sh", "sw", 1);
+  s.pad_top = s.pad_bottom = field(name, "ph", nullptr, 0);
+  s.pad_left = s.pad_right = field(name, "ph", "pw", 0);
+  size_t out_h, out_w;
+  check(octet_conv2d_output_size(&s, s.in_h_max, s.in_w_max, &out_h, &out_w, &error), error);
+
+  filter.type = types.rhs;
+  filter.data = random_bytes(s.out_channels * s.kernel_h * s.kernel_w * s.in_channels);
+  size_t bytes;
+  check(octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, &error), error);
+  void* packed = allocate(bytes);
+  check(octet_conv2d_pack(&filter, OCTET_ISA_AUTO, packed, bytes, &error), error);
+
+  octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
+  desc.shape = s;
+  desc.lhs_type = types.lhs;
+  desc.rhs_type = types.rhs;
+  desc.dst_type = types.dst;
+  desc.lhs_zero_point = 3;
+  desc.packed = packed;
+  desc.packed_bytes = bytes;
+  desc.bias = biases(s.out_channels);
+  if (types.dst != OCTET_S32) {
+    desc.scales = scales(s.out_channels);
+    desc.scale_count = s.out_channels;
+  }
+  octet_conv2d* conv;
+  check(octet_conv2d_create(&desc, &conv, &error), error);
+
+  octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
+  args.lhs = random_bytes(s.batch_max * s.in_h_max * s.in_w_max * s.in_channels);
+  args.dst = allocate(s.batch_max * out_h * out_w * s.out_channels * 4);
+  check(octet_conv2d_workspace(conv, 0, 0, 0, 1, &args.workspace_bytes, &error), error);
+  args.workspace = allocate(args.workspace_bytes);
+  for (; runs > 0; --runs) check(octet_conv2d_run(conv, &args, &error), error);
+  const size_t macs = s.batch_max * out_h * out_w * s.out_channels * s.kernel_h * s.kernel_w * s.in_channels / s.groups;
+  printf("%zu %s %s\n", macs, octet_conv2d_kernel(conv), octet_conv_algorithm_name(octet_conv2d_algorithm(conv)));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 6) {
+    fprintf(stderr, "usage: one_shape MxNxK|CONVOLUTION LHS RHS DST RUNS\n");
+    return 2;
+  }
+  const Types types = {type_of(argv[2]), type_of(argv[3]), type_of(argv[4])};
+  const long runs = atol(argv[5]);
+  size_t m, n, k;
+  if (sscanf(argv[1], "%zux%zux%zu", &m, &n, &k) == 3)
+    run_gemm(m, n, k, types, runs);
+  else
+    run_conv(argv[1], types, runs);
   return 0;
 }
