@@ -186,8 +186,16 @@ def macs_of(block):
     return sum(macs.get(i.name, 0) for i in block.instructions)
 
 
+def by_function(blocks):
+    """[(executed instructions, function)], most first."""
+    totals = collections.Counter()
+    for block in blocks:
+        totals[block.function] += block.executions * len(block.instructions)
+    return [(instructions, function) for function, instructions in totals.most_common()]
+
+
 def report(build, tier, cores, peaks, shape, top):
-    """Prints one line of the table, and the `top` blocks that cost most."""
+    """Prints one line of the table, and the `top` functions and blocks that cost most."""
     case, _, types = shape.partition(":")
     directory = programs_of(build)
     counts, printed = count_one_call(directory, tier.qemu_cpu, [case, *(types or DEFAULT_TYPES).split(":")])
@@ -198,7 +206,7 @@ def report(build, tier, cores, peaks, shape, top):
     inner = max((b for b in blocks if b.is_loop), key=lambda b: b.executions * macs_of(b), default=None)
 
     line = f"{shape:<21} {kernel:<27} {compiler_of(build):<9} {instructions:>9} {1000 * instructions / macs:>7.1f}"
-    details = []
+    details = [f"    {100 * executed / instructions:5.1f} % of the instructions in {function}" for executed, function in by_function(blocks)[:top]]
     for core in cores:
         cycles = estimate(core, blocks)
         total = sum(cycles.values())
@@ -219,7 +227,7 @@ def main():
     parser.add_argument("--cpu", action="append", choices=DISPATCH, help="only these of a tier's cores")
     parser.add_argument("--shape", action="append", metavar="CASE[:LHS:RHS:DST]",
                         help=f"MxNxK, or a convolution as octet bench names it; default: {' '.join(SHAPES)}, types {DEFAULT_TYPES}")
-    parser.add_argument("--blocks", type=int, default=0, metavar="COUNT", help="also list the blocks that cost most")
+    parser.add_argument("--blocks", type=int, default=0, metavar="COUNT", help="also list the functions and blocks that cost most")
     options = parser.parse_args()
 
     print("instr, /kMAC: executed instructions of the whole call, and per 1000 multiply-adds. Per core: estimated cycles, MACs per cycle,\n"
