@@ -49,7 +49,8 @@ void multiply(const Tile& t) {
   int32x4_t acc[2][4];
   OCTET_UNROLL(4)
   for (int j = 0; j < 4; ++j) acc[0][j] = acc[1][j] = vdupq_n_s32(0);
-  const uint8_t* lhs = (const uint8_t*)t.lhs;
+  const uint8_t* base = (const uint8_t*)t.lhs;
+  const uint8_t* lhs = t.lhs_rows ? t.lhs_rows[0] : base;
   const uint8_t* rhs = t.rhs;
   const uint8x16_t flip = vreinterpretq_u8_u32(vdupq_n_u32(t.lhs_flip));
   const auto dots = [&](int set, uint8x16_t a, const uint8_t* from) OCTET_INLINE {
@@ -62,17 +63,22 @@ void multiply(const Tile& t) {
     if (panels == 2) dots(1, a, rhs + t.rhs_panel_stride);
     rhs += kGroup;
   };
-  size_t depth = t.depth;
-  if (panels == 1) {
-    OCTET_NO_UNROLL
-    for (; depth >= 16; depth -= 16, lhs += 16) {
-      step(0, load8(lhs));
-      step(1, load8(lhs + 8));
+  for (size_t tap = 0;;) {
+    size_t depth = t.depth;
+    if (panels == 1) {
+      OCTET_NO_UNROLL
+      for (; depth >= 16; depth -= 16, lhs += 16) {
+        step(0, load8(lhs));
+        step(1, load8(lhs + 8));
+      }
     }
+    OCTET_NO_UNROLL
+    for (; depth >= 8; depth -= 8, lhs += 8) step(0, load8(lhs));
+    if (depth) step(0, load_tail(lhs, depth));
+    if (++tap == t.taps) break;
+    if (t.tap_steps) base += t.tap_steps[tap - 1];
+    lhs = t.lhs_rows ? t.lhs_rows[tap] : base;
   }
-  OCTET_NO_UNROLL
-  for (; depth >= 8; depth -= 8, lhs += 8) step(0, load8(lhs));
-  if (depth) step(0, load_tail(lhs, depth));
 
   if (panels == 1) {
     OCTET_UNROLL(4)
