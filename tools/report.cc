@@ -35,10 +35,10 @@ void print_row(const Table& table, const BenchResult& r, size_t index, size_t to
   }
   fmt::print("{:>12.3f}{:>8.1f}{:>7}", r.microseconds, r.gops, number(r.percent_of_peak));
   if (!table.convolutions) fmt::print("{:>8.2f}{:>8}", r.gbps, number(r.percent_of_read_bandwidth));
-  if (table.peer && r.peer)
-    fmt::print("{:>12.3f}{:>7.3f}{}", r.peer->microseconds, r.peer->ratio, r.peer->verified ? "" : " peer is wrong");
+  if (table.peer && r.peer) fmt::print("{:>12.3f}{:>7.3f}", r.peer->microseconds, r.peer->ratio);
   if (table.peer && !r.peer) fmt::print("{:>12}{:>7}", "-", "-");
-  const std::string verified = r.largest_difference ? fmt::format("+-{}", *r.largest_difference) : "yes";
+  std::string verified = r.largest_difference ? fmt::format("+-{}", *r.largest_difference) : "yes";
+  if (r.peer && !r.peer->verified) verified += ", but the peer is wrong ";
   fmt::print(r.network.empty() ? "  {:<9}{}\n" : "  {:<9}{:<27}{}\n", verified, r.kernel, r.network);
   std::fflush(stdout);
 }
@@ -51,6 +51,7 @@ void Totals::add(const BenchResult& r) {
   ops += r.ops * r.count;
   if (!r.peer) return;
   ++peer_cases;
+  peer_wrong += !r.peer->verified;
   compared_us += r.microseconds * r.count;
   peer_us += r.peer->microseconds * r.count;
   log_ratios += std::log(r.peer->ratio);
@@ -63,6 +64,7 @@ void print_totals(const std::string& title, const Totals& t) {
   if (t.peer_cases) {
     fmt::print("; peer {:.3f} ms, ratio {:.3f}, geometric mean {:.3f}", t.peer_us / 1e3, t.ratio(), t.mean_ratio());
     if (t.peer_cases < t.cases) fmt::print(" ({} of the cases)", t.peer_cases);
+    if (t.peer_wrong) fmt::print("; the peer is wrong in {}", t.peer_wrong);
   }
   fmt::print("\n");
 }
@@ -96,6 +98,7 @@ ordered_json to_json(const Totals& t) {
   ordered_json json = {{"cases", t.cases}, {"wrong", t.wrong}, {"octet_us", t.microseconds}, {"gops", t.gops()}};
   if (t.peer_cases) {
     json["peer_cases"] = t.peer_cases;
+    json["peer_wrong"] = t.peer_wrong;
     json["peer_us"] = t.peer_us;
     json["ratio"] = t.ratio();
     json["geometric_mean_ratio"] = t.mean_ratio();

@@ -18,7 +18,7 @@ void print_header(const Table& table);
 void print_row(const Table& table, const BenchResult& result, size_t index, size_t total);
 
 struct Totals {
-  size_t cases = 0, wrong = 0, peer_cases = 0;
+  size_t cases = 0, wrong = 0, peer_cases = 0, peer_wrong = 0;
   double microseconds = 0, ops = 0;  // weighted by count
   double compared_us = 0, peer_us = 0, log_ratios = 0;
 
