@@ -83,10 +83,10 @@ void direct(const Work& w, bool im2col, Candidate* c) {
   const TierCosts& cost = w.cost;
   const RhsLayout layout = conv_layout(OCTET_CONV_DIRECT, w.p.isa, w.p.rhs_u8);
   const Taps taps = direct_taps(s);
-  const bool merged = merges_rows(s);
+  const bool windows_copied = copies_windows(s);
   const double count = im2col ? 1 : (double)taps.count, depth = im2col ? (double)(s.taps() * s.group_in()) : (double)taps.depth;
   const double phases = s.transposed && !im2col ? (double)(s.stride_h * s.stride_w) : 1;  // each output uses one phase's taps
-  const double used = im2col || s.transposed || merged ? 1 : used_rows(s);
+  const double used = im2col || s.transposed || windows_copied ? 1 : used_rows(s);
   const double groups = (double)s.groups, strips = (double)divide_up(s.group_out(), cost.nr);
   const double lanes = (double)layout.lanes(s.group_out()) * groups, taps_each = count * used / phases;
   c->macs = w.pixels * lanes * taps_each * (double)round_up((size_t)depth, layout.kr);
@@ -102,8 +102,8 @@ void direct(const Work& w, bool im2col, Candidate* c) {
   if (im2col) {
     cycles += windows / kCopyBytes + w.pixels * groups * (double)s.taps() * kCopy;
     c->bytes += 2 * windows;
-  } else if (merged) {
-    cycles += w.inputs / kCopyBytes;
+  } else if (windows_copied) {
+    cycles += (w.inputs + windows) / kCopyBytes;
     c->bytes += 2 * w.inputs;
   }
   c->memory = Work::microseconds(c->bytes / w.bandwidth(c->bytes));

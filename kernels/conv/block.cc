@@ -165,7 +165,7 @@ void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvBlock& blo
           } else {
             tile.lhs = used ? used->base : block.lhs + row * block.lhs_stride;
             tile.lhs_rows = tile.lhs ? nullptr : pointers + range.first * tile.rows;
-            tile.depth = used && used->reads_to_groups ? tap_depth : taps.depth;
+            tile.depth = (used ? used->reads_to_groups : block.reads_to_groups) ? tap_depth : taps.depth;
           }
           multiply_into(kernel, block.sink, row, n, lanes, row_scale, &tile);
         }

@@ -20,6 +20,7 @@ struct ConvBlock {
   int32_t zero_point;              // of the lhs, in the kernel's domain
   float scale;                     // run-time scale of the lhs
   const uint8_t* lhs;              // a matrix, one tap, no tiles; null otherwise
+  bool reads_to_groups;            // of that matrix, as in TileTaps
   size_t lhs_stride;               // of its rows, or of those of a tile with a base
   const ptrdiff_t* tap_steps;      // with a base: bytes from each tap to the next, taps.count - 1
   const uint8_t* const* pointers;  // of tile 0: taps.count x its rows; then tile 1

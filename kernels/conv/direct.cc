@@ -1,5 +1,7 @@
 // The direct form: kernels read the input where it lies. No patch is ever copied by those that broadcast; those that want rows side by side gather
-// them straight from the tensor.
+// them straight from the tensor. The exception are inputs of few channels, whose windows are copied from a staged input, vector by vector.
+#include <string.h>
+
 #include "kernels/conv/block.h"
 #include "kernels/conv/transposed.h"
 #include "kernels/conv/window.h"
@@ -7,9 +9,13 @@
 namespace octet {
 namespace {
 
-// Per task: the steps between taps, pointers, tiles, then what prepare_block wants.
+constexpr size_t kChunk = 16;              // bytes that are copied at once
+constexpr size_t kWindowBytes = 16 * 1024;  // copied windows stay in L1
+
+// Per task: the steps between taps, pointers, tiles, or windows; then what prepare_block wants.
 struct Workspace {
-  size_t rows;  // of a block
+  size_t rows;            // of a block
+  size_t window_stride;   // bytes from one copied window to the next
   size_t pointers, tiles, prepared, bytes;
 };
 
@@ -17,6 +23,13 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) 
   const MicroKernel& kernel = *plan.kernel;
   const size_t gathered = kernel.gather ? taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes : taps.depth;
   Workspace w = {};
+  if (copies_windows(plan.shape)) {
+    w.window_stride = round_up(taps.depth + kChunk, 64);  // the last chunk of a window ends beyond it
+    w.rows = smaller(larger(kWindowBytes / w.window_stride / kernel.mr, 1) * kernel.mr, pixels);
+    w.prepared = w.rows * w.window_stride;
+    w.bytes = w.prepared + prepared_bytes(plan, taps, w.rows);
+    return w;
+  }
   w.rows = smaller(conv_block_rows(plan, taps.count * sizeof(void*) + gathered), pixels);
   w.pointers = round_up(taps.count * sizeof(ptrdiff_t), 64);
   w.tiles = w.pointers + round_up(w.rows * taps.count * sizeof(void*), 64);
@@ -35,6 +48,32 @@ void point_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, siz
     tiles[t] = window.point_tile(tiling.rows(t), &line, &x, pointers);
     pointers += taps.count * tiling.rows(t);
   }
+}
+
+// The windows of `rows` pixels, kernel row after kernel row, each `chunks` long. The staged input has its borders, no gaps, and readable bytes behind.
+template <size_t chunks>
+void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t rows, size_t stride, uint8_t* out) {
+  const ConvShape& s = plan.shape;
+  const size_t bytes = s.kernel_w * s.in_channels, step = s.stride_w * s.in_channels;
+  const size_t down = s.dilation_h * run.lhs_row, kernel_h = s.kernel_h;
+  size_t x = pixel % run.out_w, line = pixel / run.out_w;
+  for (size_t i = 0; i < rows; x = 0, ++line) {
+    const uint8_t* window = run.lhs + line / run.out_h * run.lhs_image + line % run.out_h * s.stride_h * run.lhs_row + x * step;
+    for (const size_t end = smaller(rows, i + run.out_w - x); i < end; ++i, window += step, out += stride) {
+      const uint8_t* from = window;
+      uint8_t* to = out;
+      for (size_t ky = 0; ky < kernel_h; ++ky, from += down, to += bytes)
+        for (size_t b = 0; b < (chunks ? chunks * kChunk : bytes); b += kChunk) memcpy(to + b, from + b, kChunk);
+    }
+  }
+}
+
+// A constant number of chunks is a few moves; a loop would cost more than they.
+using CopyFn = void (*)(const ConvPlan&, const ConvRun&, size_t, size_t, size_t, uint8_t*);
+CopyFn copy_of(const ConvShape& s) {
+  static constexpr CopyFn kByChunks[] = {copy_windows<0>, copy_windows<1>, copy_windows<2>, copy_windows<3>, copy_windows<4>, copy_windows<5>, copy_windows<6>};
+  const size_t chunks = divide_up(s.kernel_w * s.in_channels, kChunk);
+  return kByChunks[chunks < sizeof kByChunks / sizeof kByChunks[0] ? chunks : 0];
 }
 
 const char* refuse(const ConvShape&, bool) { return nullptr; }
@@ -58,13 +97,17 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
   const Taps taps = direct_taps(s);
   if (s.transposed) return run_transposed(plan, run, taps, task, workspace);
   const Workspace w = plan_workspace(plan, taps, s.batch * run.out_h * run.out_w);
-  const bool matrix = s.pointwise();  // pixels are rows of a matrix
+  const bool windows = copies_windows(s), matrix = s.pointwise();  // pixels are rows of a matrix
   const size_t image_pixels = run.out_h * run.out_w, last = task.line1 * run.out_w;
 
   ConvBlock block = {};
   block.sink = {&plan.finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, nullptr, run.dst_pixel, nullptr, run.residual_pixel};
   block.lhs_stride = run.lhs_pixel;
-  if (!matrix) {
+  if (windows) {
+    block.lhs = workspace;
+    block.lhs_stride = w.window_stride;
+    block.reads_to_groups = true;
+  } else if (!matrix) {
     const Window window(plan, run, taps, 0);
     window.tap_steps((ptrdiff_t*)workspace);
     block.tap_steps = (const ptrdiff_t*)workspace;
@@ -80,7 +123,9 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
     block.sink.dst = run.dst + pixel * run.dst_pixel;
     block.sink.residual = run.residual ? run.residual + pixel * run.residual_pixel : nullptr;
     for (size_t g = task.n0 / s.group_out(); g * s.group_out() < task.n1; ++g) {
-      if (matrix) {
+      if (windows) {
+        copy_of(s)(plan, run, pixel, block.rows, w.window_stride, workspace);
+      } else if (matrix) {
         block.lhs = run.lhs + pixel * run.lhs_pixel + g * s.group_in();
       } else {
         point_block(plan, run, taps, g, pixel, block.rows, (const uint8_t**)(workspace + w.pointers), (TileTaps*)(workspace + w.tiles));
@@ -95,6 +140,6 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
 
 }  // namespace
 
-const ConvMethod direct_method = {"direct", refuse, payload_bytes, pack, grain, task_workspace, run, merges_rows};
+const ConvMethod direct_method = {"direct", refuse, payload_bytes, pack, grain, task_workspace, run, copies_windows};
 
 }  // namespace octet

@@ -20,7 +20,7 @@ struct Workspace {
 
 Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) {
   Workspace w = {};
-  w.stride = round_up(taps.depth, 64);
+  w.stride = round_up(taps.depth, 64);  // holds the last depth group of any layout
   w.rows = smaller(conv_block_rows(plan, w.stride * (plan.kernel->gather ? 2 : 1)), pixels);
   w.prepared = w.rows * w.stride;
   w.bytes = w.prepared + prepared_bytes(plan, taps, w.rows);
@@ -72,6 +72,7 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
   ConvBlock block = {};
   block.sink = {&plan.finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, nullptr, run.dst_pixel, nullptr, run.residual_pixel};
   block.lhs = workspace;
+  block.reads_to_groups = true;
   block.lhs_stride = w.stride;
   for (size_t pixel = task.line0 * run.out_w; pixel < last; pixel += block.rows) {
     const size_t image = pixel / image_pixels, end = plan.runtime_zero_point ? smaller(last, (image + 1) * image_pixels) : last;

@@ -76,8 +76,7 @@ void pack_panels(const RhsLayout& layout, const ConvShape& s, const Taps& taps, 
     });
 
   const ConvPanels p = read_panels(layout, s, taps, payload);
-  const bool merged = taps.depth != s.group_in();
-  const size_t step = merged ? 0 : layout.depth(taps.depth);  // from one position to the next within a tap group
+  const size_t step = taps.count == 1 ? s.group_in() : layout.depth(taps.depth);  // from one position to the next
   for (size_t g = 0; g < s.groups; ++g)
     for (size_t lane = 0; lane < s.group_out(); lane += layout.width) {
       const size_t width = layout.panel_width(lane, s.group_out());
@@ -88,9 +87,8 @@ void pack_panels(const RhsLayout& layout, const ConvShape& s, const Taps& taps, 
           const Position position = {filter.at(s, g * s.group_out() + lane, ky, kx, 0), filter.o_stride, filter.i_stride,
                                      smaller(layout.width, s.group_out() - lane), s.group_in(), (uint8_t)(domain_shift(filter.is_u8, layout.domain) ? 0x80 : 0)};
           pack_position(position, width, layout.kr, offset, panel);
-          offset += merged ? s.group_in() : step;
+          offset += step;
         });
-        if (merged && taps.count == taps.groups) offset = (t + 1) * layout.depth(taps.depth);  // a tap per kernel row begins a new group
       }
     }
 }

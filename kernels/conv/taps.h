@@ -1,7 +1,7 @@
 // A convolution's weights as a direct kernel walks them.
 //
 // The depth of one output channel is cut into taps: runs of the input that lie side by side in memory, each rounded up to the layout's kr. A tap is one
-// kernel position with its channels; where channels are few, a whole row of the kernel, whose positions are neighbours in an input without gaps.
+// kernel position with its channels; where channels are few, the whole window, which is then copied together first.
 // Taps with something in common stand next to each other, so that a kernel can be given a range of them. Such a group is
 //   - a row of the kernel: rows of taps above or below the image are left out;
 //   - in a transposed convolution, the kernel positions that reach one output phase (y % stride_h, x % stride_w).
@@ -19,14 +19,15 @@ struct Taps {
   size_t padded(const RhsLayout& layout) const { return count * layout.depth(depth); }
 };
 
-// Few channels: rounding every kernel position up to kr, and starting anew at each, would cost more than copying the input into a form without gaps.
+// Few channels: rounding every kernel position up to kr, and starting anew at each, costs more than copying the windows' rows, whose bytes are neighbours
+// in an input without gaps.
 constexpr size_t kFewChannels = 32;
-constexpr bool merges_rows(const ConvShape& s) {
+constexpr bool copies_windows(const ConvShape& s) {
   return s.kernel_w > 1 && s.dilation_w == 1 && s.groups == 1 && s.in_channels < kFewChannels && !s.transposed;
 }
 
 inline Taps direct_taps(const ConvShape& s) {
-  if (merges_rows(s)) return {s.kernel_h, s.kernel_w * s.in_channels, s.kernel_h};
+  if (copies_windows(s)) return {1, s.taps() * s.in_channels, s.kernel_h};
   return {s.taps(), s.group_in(), s.transposed ? s.stride_h * s.stride_w : s.kernel_h};
 }
 
@@ -36,10 +37,7 @@ struct TapRange {
 
 // The taps of a group.
 inline TapRange taps_of_group(const ConvShape& s, size_t group) {
-  if (!s.transposed) {
-    const size_t per_row = merges_rows(s) ? 1 : s.kernel_w;
-    return {group * per_row, (group + 1) * per_row};
-  }
+  if (!s.transposed) return {group * s.kernel_w, (group + 1) * s.kernel_w};
   const auto positions = [](size_t kernel, size_t dilation, size_t stride, size_t phase) {
     size_t count = 0;
     for (size_t k = 0; k < kernel; ++k) count += k * dilation % stride == phase;

@@ -9,14 +9,14 @@ class Window {
  public:
   // Of channel group `group`.
   Window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, size_t group)
-      : s_(plan.shape), run_(run), taps_(taps), channel_(group * plan.shape.group_in()), taps_per_row_(taps.count / plan.shape.kernel_h),
+      : s_(plan.shape), run_(run), taps_(taps), channel_(group * plan.shape.group_in()),
         whole_(plan.kernel->rhs_layout.depth(taps.depth)) {}
 
   // Bytes from a row in one tap to the same row in the next: taps.count - 1 values.
   void tap_steps(ptrdiff_t* out) const {
     const ptrdiff_t across = (ptrdiff_t)(s_.dilation_w * run_.lhs_pixel), down = (ptrdiff_t)(s_.dilation_h * run_.lhs_row);
     for (size_t tap = 1; tap < taps_.count; ++tap)
-      *out++ = tap % taps_per_row_ ? across : down - (ptrdiff_t)(taps_per_row_ - 1) * across;
+      *out++ = tap % s_.kernel_w ? across : down - (ptrdiff_t)(s_.kernel_w - 1) * across;
   }
   size_t row_stride() const { return s_.stride_w * run_.lhs_pixel; }
 
@@ -44,8 +44,7 @@ class Window {
     const size_t bottom = top + (s_.kernel_h - 1) * s_.dilation_h, right = left + (rows - 1) * s_.stride_w + (s_.kernel_w - 1) * s_.dilation_w;
     if (top < run_.pad_top || left < run_.pad_left || bottom - run_.pad_top >= run_.in_h || right - run_.pad_left >= run_.in_w) return nullptr;
     const uint8_t* const input = run_.lhs + image * run_.lhs_image + channel_;
-    const size_t tap_right = right - (taps_per_row_ == s_.kernel_w ? 0 : s_.kernel_w - 1);  // a merged tap begins at its first position
-    furthest_ = input + (bottom - run_.pad_top) * run_.lhs_row + (tap_right - run_.pad_left) * run_.lhs_pixel;
+    furthest_ = input + (bottom - run_.pad_top) * run_.lhs_row + (right - run_.pad_left) * run_.lhs_pixel;
     return input + (top - run_.pad_top) * run_.lhs_row + (left - run_.pad_left) * run_.lhs_pixel;
   }
 
@@ -60,13 +59,11 @@ class Window {
         first_ = ky < first_ ? (uint32_t)ky : first_;
         end_ = (uint32_t)ky + 1 > end_ ? (uint32_t)ky + 1 : end_;
       }
-      for (size_t kx = 0; kx < taps_per_row_; ++kx, out += stride) {
+      for (size_t kx = 0; kx < s_.kernel_w; ++kx, out += stride) {
         if (!inside)
           fill(out, 0, count, zeros);
-        else if (taps_per_row_ == s_.kernel_w)
+        else
           point_row(row, zeros, (ptrdiff_t)(x * s_.stride_w + kx * s_.dilation_w) - (ptrdiff_t)run_.pad_left, count, out);
-        else  // a merged tap: the input has been staged with its borders
-          advance(out, 0, count, row + x * s_.stride_w * run_.lhs_pixel);
       }
     }
   }
@@ -94,7 +91,7 @@ class Window {
   const ConvShape& s_;
   const ConvRun& run_;
   const Taps& taps_;
-  size_t channel_, taps_per_row_;
+  size_t channel_;
   size_t whole_;              // a tap's depth in whole groups
   uint32_t first_ = 0, end_ = 0;
   const uint8_t* furthest_ = nullptr;  // pixel that the tile reads
