@@ -89,7 +89,7 @@ octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterD
     return fail(error, OCTET_UNSUPPORTED, "%s = %s %s", by_name ? "OCTET_CONV" : "filter.algorithm", algorithm_name(d->algorithm), candidate.reason);
   // A forced kernel may have a layout of its own.
   const bool bytes = family_of(d->algorithm) == ConvFamily::kBytes;
-  const RhsLayout layout = bytes && d->forced ? select_layout(cpu, d->view.is_u8, d->forced) : conv_layout(d->algorithm, d->tier, d->view.is_u8);
+  const RhsLayout layout = bytes && d->forced ? select_layout(cpu, d->view.is_u8 && d->algorithm != OCTET_CONV_WINOGRAD_2X2_INT8, d->forced) : conv_layout(d->algorithm, d->tier, d->view.is_u8);
   d->form = {layout, smallest_conv_isa(d->algorithm, layout), method_of((uint8_t)d->algorithm), (uint8_t)d->algorithm};
   return OCTET_OK;
 }

@@ -20,7 +20,7 @@ constexpr Row kRows[kAlgorithms] = {
     {"winograd2x2", &winograd_2x2_method, ConvFamily::kWords},
     {"winograd4x4", &winograd_4x4_method, ConvFamily::kWords},
     {"winograd2x2_s2", &winograd_2x2_s2_method, ConvFamily::kWords},
-    {"winograd2x2_int8", nullptr, ConvFamily::kBytes},
+    {"winograd2x2_int8", &winograd_2x2_int8_method, ConvFamily::kBytes},
 };
 
 }  // namespace
@@ -39,7 +39,7 @@ RhsLayout conv_layout(octet_conv_algorithm algorithm, Isa isa, bool rhs_u8) {
     case ConvFamily::kWords: return word_layout_of(isa);
     case ConvFamily::kDepthwise: return depthwise_layout_of(isa);
   }
-  return layout_of(isa, rhs_u8);
+  return layout_of(isa, rhs_u8 && algorithm != OCTET_CONV_WINOGRAD_2X2_INT8);  // which makes its own weights, s8
 }
 
 Isa smallest_conv_isa(octet_conv_algorithm algorithm, const RhsLayout& layout) {

@@ -395,7 +395,8 @@ typedef struct octet_filter_desc {
   size_t zero_point_count;         /* 1 (per tensor) or out_channels; 0 with null */
   octet_conv_algorithm algorithm;  /* OCTET_CONV_AUTO = what OCTET_CONV says, else the plan's choice. Beats the environment */
   octet_accuracy accuracy;
-  const float* tap_ranges;         /* winograd2x2_int8: 16 calibrated magnitudes of the transformed input, row by row; null = the widest */
+  const float* tap_ranges;         /* winograd2x2_int8: 16 calibrated magnitudes of the transformed input, row by row; null = the widest, 512.
+                                      Of B^T x B with u8 inputs centred (x - 128); what is larger saturates */
 } octet_filter_desc;
 #ifdef __cplusplus
 #define OCTET_FILTER_DESC_INIT []() { octet_filter_desc desc = {}; desc.struct_size = sizeof desc; desc.shape = OCTET_CONV2D_SHAPE_INIT; return desc; }()

@@ -141,6 +141,6 @@ void dispatch(const Tile& t) {
 
 const MicroKernel dotprod_s8s8_6x16x4 = {
     "dotprod_s8s8_6x16x4", Isa::kDotprod, Domain::kS8, kMr, 4 * kVectors, 0, kAnyLhs | kNarrows, kDotprodLayout,
-    nullptr, 1, 4, 1, dispatch, portable_finish, &portable_row_ops};
+    nullptr, 1, 4, 1, dispatch, portable_finish, &portable_row_ops, &neon_winograd};
 
 }  // namespace octet

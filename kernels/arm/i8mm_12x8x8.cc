@@ -233,15 +233,15 @@ void dispatch(const Tile& t) {
 
 const MicroKernel i8mm_s8s8_12x8x8 = {
     "i8mm_s8s8_12x8x8", Isa::kI8mm, Domain::kS8, 2 * kPairs, kNr, 0, kNarrows, kI8mmLayout,
-    gather_pairs, 2, 8, 1, dispatch<S8S8>, portable_finish, &portable_row_ops};
+    gather_pairs, 2, 8, 1, dispatch<S8S8>, portable_finish, &portable_row_ops, &neon_winograd};
 
 const MicroKernel i8mm_u8s8_12x8x8 = {
     "i8mm_u8s8_12x8x8", Isa::kI8mm, Domain::kU8, 2 * kPairs, kNr, 0, kNarrows, kI8mmLayout,
-    gather_pairs, 2, 8, 1, dispatch<U8S8>, portable_finish, &portable_row_ops};
+    gather_pairs, 2, 8, 1, dispatch<U8S8>, portable_finish, &portable_row_ops, &neon_winograd};
 
 // u8 weights stay as they are. There is no signed x unsigned instruction: an s8 lhs is flipped to u8 on its way into the panel.
 const MicroKernel i8mm_u8u8_12x8x8 = {
     "i8mm_u8u8_12x8x8", Isa::kI8mm, Domain::kU8, 2 * kPairs, kNr, 0, kNarrows | kAnyLhs, kI8mmU8Layout,
-    gather_pairs, 2, 8, 1, dispatch<U8U8>, portable_finish, &portable_row_ops};
+    gather_pairs, 2, 8, 1, dispatch<U8U8>, portable_finish, &portable_row_ops, &neon_winograd};
 
 }  // namespace octet

@@ -117,14 +117,14 @@ void dispatch(const Tile& t) {
 
 const MicroKernel i8mm_s8s8_1x16x8 = {
     "i8mm_s8s8_1x16x8", Isa::kI8mm, Domain::kS8, 1, kNr, 1, kNarrows, kI8mmLayout,
-    nullptr, 1, 8, 1, dispatch<S8S8>, portable_finish, &portable_row_ops};
+    nullptr, 1, 8, 1, dispatch<S8S8>, portable_finish, &portable_row_ops, &neon_winograd};
 
 const MicroKernel i8mm_u8s8_1x16x8 = {
     "i8mm_u8s8_1x16x8", Isa::kI8mm, Domain::kU8, 1, kNr, 1, kNarrows, kI8mmLayout,
-    nullptr, 1, 8, 1, dispatch<U8S8>, portable_finish, &portable_row_ops};
+    nullptr, 1, 8, 1, dispatch<U8S8>, portable_finish, &portable_row_ops, &neon_winograd};
 
 const MicroKernel i8mm_u8u8_1x16x8 = {
     "i8mm_u8u8_1x16x8", Isa::kI8mm, Domain::kU8, 1, kNr, 1, kNarrows | kAnyLhs, kI8mmU8Layout,
-    nullptr, 1, 8, 1, dispatch<U8U8>, portable_finish, &portable_row_ops};
+    nullptr, 1, 8, 1, dispatch<U8U8>, portable_finish, &portable_row_ops, &neon_winograd};
 
 }  // namespace octet

@@ -118,10 +118,10 @@ void dispatch(const Tile& t) {
 
 const MicroKernel neon_s8s8_4x4x16 = {
     "neon_s8s8_4x4x16", Isa::kNeon, Domain::kS8, kMr, kNr, 0, kAnyLhs | kNarrows | kNoLeast, kNeonLayout,
-    nullptr, 1, 16, 1, dispatch<false>, portable_finish, &portable_row_ops};
+    nullptr, 1, 16, 1, dispatch<false>, portable_finish, &portable_row_ops, &neon_winograd};
 
 const MicroKernel neon_s8s8_least_4x4x16 = {
     "neon_s8s8_least_4x4x16", Isa::kNeon, Domain::kS8, kMr, kNr, 0, kAnyLhs | kNarrows, kNeonLayout,
-    nullptr, 1, 16, 1, dispatch<true>, portable_finish, &portable_row_ops};
+    nullptr, 1, 16, 1, dispatch<true>, portable_finish, &portable_row_ops, &neon_winograd};
 
 }  // namespace octet

@@ -11,8 +11,14 @@ namespace {
 struct Lanes {
   typedef uint16_t Words __attribute__((vector_size(16)));
   typedef uint32_t Sums __attribute__((vector_size(16)));
+  typedef float Floats __attribute__((vector_size(16)));
   OCTET_INLINE static inline Words widen_u8(const uint8_t* bytes) { return (Words)vmovl_u8(vld1_u8(bytes)); }
   OCTET_INLINE static inline Words widen_s8(const uint8_t* bytes) { return (Words)vmovl_s8(vld1_s8((const int8_t*)bytes)); }
+  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Words words, int16_t factor, uint8_t flip) {
+    const int8x8_t rounded = vqmovn_s16(vqrdmulhq_n_s16((int16x8_t)words, factor));
+    vst1_u8(bytes, veor_u8(vreinterpret_u8_s8(rounded), vdup_n_u8(flip)));
+  }
+  OCTET_INLINE static inline Sums round(Floats x) { return (Sums)vcvtnq_s32_f32((float32x4_t)x); }
 };
 
 // Two outputs side by side make one register of bytes: 2 x 8 columns.
@@ -46,7 +52,9 @@ void output_tile(const WinogradOutput& o) {
 
 }  // namespace
 
-const WinogradOps neon_winograd = {{input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>},
-                                   {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>}};
+const WinogradOps neon_winograd = {
+    {input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>, input_tile<Form2x2Int8, Lanes>},
+    {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>, output_tile<Form2x2Int8>},
+    8};
 
 }  // namespace octet

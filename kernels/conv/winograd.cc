@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "kernels/gemm/tiling.h"
+
 namespace octet {
 namespace {
 
@@ -23,32 +25,37 @@ struct Place {
         x(tile % tiles.per_line * s.out) {}
 };
 
-// Of a task. All tap strides are odd multiples of a cache line: a power of two would put one tile's taps into a few sets of the cache.
+// Of a task. Strides between taps are odd multiples of a cache line: a power of two would put one tile's taps into a few sets of the cache.
 size_t odd_lines(size_t bytes) { return round_up(bytes, kAlignment) | kAlignment; }
 
 struct Workspace {
-  size_t tiles;                                  // of a block, at most
-  size_t word_row, word_tap;                     // bytes between tiles and between taps
-  size_t product_row, product_tap;
-  size_t output_tile;                            // bytes of one tile's s32 outputs
-  size_t words, products, outputs, bytes;        // offsets
+  size_t tiles;                          // of a block, at most
+  size_t element, input_row, input_tap;  // bytes: of a transformed input, between tiles, between taps
+  size_t panel;                          // bytes of one kernel tile's lhs panel, 0 if the kernel walks the rows
+  size_t columns, product_row, product_tap;  // columns: of a row, in elements
+  size_t output_tile;                    // elements of one tile's s32 outputs
+  size_t inputs, panels, products, outputs, bytes;  // offsets
 
   // As many tiles as fill half of the cache; never more than the run has.
   Workspace(const WinogradScheme& s, const ConvPlan& plan, size_t most) {
     const MicroKernel& kernel = *plan.kernel;
-    const size_t channels = round_up(plan.shape.group_in(), 32);  // the input transform writes whole vectors
-    word_row = channels * sizeof(int16_t);
-    if (word_row % 1024 == 0) word_row += kAlignment;
-    product_row = kernel.nr * sizeof(int32_t);
-    output_tile = (size_t)s.out * s.out * product_row;
-    const size_t fit = plan.cache_bytes / 2 / (s.taps() * (word_row + product_row));
+    const size_t depth = plan.shape.group_in();
+    element = s.int8() ? 1 : sizeof(int16_t);
+    input_row = round_up(depth, 32) * element;  // the input transform writes whole vectors
+    if (input_row % 1024 == 0) input_row += kAlignment;
+    panel = kernel.gather ? round_up(round_up(kernel.mr, kernel.lhs_lanes_step) * round_up(depth, kernel.lhs_kr) * kernel.lhs_element_bytes, kAlignment) : 0;
+    columns = round_up(kernel.nr, 16);  // the output transform reads whole vectors
+    product_row = columns * sizeof(int32_t);
+    output_tile = (size_t)s.out * s.out * columns;
+    const size_t fit = plan.cache_bytes / 2 / (s.taps() * (input_row + panel / kernel.mr + product_row));
     tiles = smaller(most, smaller(larger(fit, kernel.mr), kMaxTiles));
-    word_tap = odd_lines(tiles * word_row);
+    input_tap = odd_lines(tiles * input_row);
     product_tap = odd_lines(tiles * product_row);
-    words = 0;
-    products = words + s.taps() * word_tap;
+    inputs = 0;
+    panels = inputs + s.taps() * input_tap;
+    products = panels + s.taps() * divide_up(tiles, kernel.mr) * panel;
     outputs = products + s.taps() * product_tap;
-    bytes = outputs + tiles * output_tile;
+    bytes = outputs + tiles * output_tile * sizeof(int32_t);
   }
 };
 
@@ -59,41 +66,45 @@ void find_pixels(const WinogradScheme& s, const ConvRun& run, const Place& place
   const uint8_t* const image = run.lhs + place.image * run.lhs_image + channel;
   for (size_t i = 0; i < s.patch; ++i) {
     const size_t y = top + i - run.pad_top;  // wraps above the image, and is beyond it then as well
-    const uint8_t* const line = image + y * run.lhs_row;
-    if (y >= run.in_h)
-      for (size_t j = 0; j < s.patch; ++j) *pixels++ = zero;
-    else if (left >= run.pad_left && left - run.pad_left + s.patch <= run.in_w)
+    const uint8_t* const line = y < run.in_h ? image + y * run.lhs_row : nullptr;
+    if (line && left >= run.pad_left && left - run.pad_left + s.patch <= run.in_w) {
       for (size_t j = 0; j < s.patch; ++j) *pixels++ = line + (left - run.pad_left + j) * run.lhs_pixel;
-    else
-      for (size_t j = 0; j < s.patch; ++j) {
-        const size_t x = left + j - run.pad_left;
-        *pixels++ = x < run.in_w ? line + x * run.lhs_pixel : zero;
-      }
+      continue;
+    }
+    for (size_t j = 0; j < s.patch; ++j) {
+      const size_t x = left + j - run.pad_left;
+      *pixels++ = line && x < run.in_w ? line + x * run.lhs_pixel : zero;
+    }
   }
 }
 
 class Task {
  public:
   Task(const WinogradScheme& s, const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace)
-      : s_(s), plan_(plan), run_(run), task_(task), kernel_(*plan.kernel), tiles_(s, run.out_h, run.out_w), weights_(s, kernel_.rhs_layout, plan.shape),
-        w_(s, plan, run.batch * tiles_.per_image), words_(workspace + w_.words), products_((int32_t*)(workspace + w_.products)),
-        outputs_((int32_t*)(workspace + w_.outputs)) {
+      : s_(s), plan_(plan), run_(run), task_(task), kernel_(*plan.kernel), layout_(kernel_.rhs_layout), depth_(plan.shape.group_in()),
+        tiles_(s, run.out_h, run.out_w), at_(s, layout_, plan.shape), w_(s, plan, run.batch * tiles_.per_image), workspace_(workspace),
+        lhs_u8_(kernel_.lhs_domain == Domain::kU8) {
+    memcpy(&header_, plan.payload, sizeof header_);
     // A blob that lies about its chunk gives wrong sums, but no wrong address.
-    WinogradHeader header;
-    memcpy(&header, plan.payload, sizeof header);
-    const size_t depth = kernel_.rhs_layout.depth(plan.shape.group_in());
-    chunk_ = smaller(larger(kernel_.rhs_layout.depth(header.chunk), kernel_.rhs_layout.kr), depth);
+    chunk_ = smaller(larger(layout_.depth(header_.chunk), layout_.kr), layout_.depth(depth_));
   }
 
   void run() {
     const size_t end = tile_of(task_.line1), first = tile_of(task_.line0), blocks = divide_up(end - first, w_.tiles);
     const size_t group_out = plan_.shape.group_out();
     for (size_t b = 0; b < blocks; ++b) {
-      const size_t t0 = first + (end - first) * b / blocks, count = first + (end - first) * (b + 1) / blocks - t0;
+      t0_ = first + (end - first) * b / blocks;
+      count_ = first + (end - first) * (b + 1) / blocks - t0_;
       for (size_t group = task_.n0 / group_out; group * group_out < task_.n1; ++group) {
-        transform_input(group, t0, count);
-        const size_t n0 = larger(task_.n0, group * group_out), n1 = smaller(task_.n1, (group + 1) * group_out);
-        for (size_t n = n0; n < n1; n += kernel_.nr) strip(n, smaller(kernel_.nr, n1 - n), t0, count);
+        transform_input(group);
+        if (kernel_.gather) gather();
+        const size_t n1 = smaller(task_.n1, (group + 1) * group_out);
+        for (size_t n = larger(task_.n0, group * group_out); n < n1; n += kernel_.nr)
+          for (size_t c = 0; c < depth_; c += chunk_) {
+            const size_t cols = smaller(kernel_.nr, n1 - n);
+            multiply(n, cols, c);
+            transform_output(n, cols, c);
+          }
       }
     }
   }
@@ -102,111 +113,109 @@ class Task {
   // Tasks end where tasks begin: at a tile or at the end of an image.
   size_t tile_of(size_t line) const { return line / run_.out_h * tiles_.per_image + divide_up(line % run_.out_h, s_.out) * tiles_.per_line; }
 
-  void transform_input(size_t group, size_t t0, size_t count) const {
-    const size_t channels = plan_.shape.group_in();
+  uint8_t* inputs(size_t tap, size_t tile) const { return workspace_ + w_.inputs + tap * w_.input_tap + tile * w_.input_row; }
+  uint8_t* panel(size_t tap, size_t part) const { return workspace_ + w_.panels + (tap * divide_up(w_.tiles, kernel_.mr) + part) * w_.panel; }
+  int32_t* products(size_t tap, size_t tile) const { return (int32_t*)(workspace_ + w_.products + tap * w_.product_tap + tile * w_.product_row); }
+  int32_t* outputs(size_t tile) const { return (int32_t*)(workspace_ + w_.outputs) + tile * w_.output_tile; }
+
+  void transform_input(size_t group) const {
     const uint8_t* pixels[kMaxTaps];
-    WinogradInput in = {pixels, channels, plan_.lhs_flip != 0, nullptr, w_.word_tap / sizeof(int16_t)};
-    for (size_t t = 0; t < count; ++t) {
-      find_pixels(s_, run_, Place(s_, tiles_, t0 + t), group * channels, pixels);
-      in.taps = (int16_t*)(words_ + t * w_.word_row);
+    WinogradInput in = {pixels, depth_, plan_.lhs_u8, nullptr, w_.input_tap, header_.factors, (uint8_t)(lhs_u8_ ? 0x80 : 0)};
+    for (size_t t = 0; t < count_; ++t) {
+      find_pixels(s_, run_, Place(s_, tiles_, t0_ + t), group * depth_, pixels);
+      in.taps = inputs(0, t);
       kernel_.winograd->input[(size_t)s_.form](in);
     }
   }
 
-  void strip(size_t n, size_t cols, size_t t0, size_t count) const {
-    const size_t channels = plan_.shape.group_in();
-    for (size_t c = 0; c < channels; c += chunk_) {
-      multiply(n, cols, c, smaller(chunk_, channels - c), count);
-      transform_output(n, cols, c == 0, c + chunk_ >= channels, t0, count);
-    }
+  void gather() const {
+    const Tiling tiling(count_, kernel_);
+    for (size_t tap = 0; tap < s_.taps(); ++tap)
+      for (size_t p = 0, row = 0; p < tiling.count; row += tiling.rows(p), ++p)
+        kernel_.gather({inputs(tap, row), w_.input_row, tiling.rows(p), depth_, 0}, round_up(tiling.rows(p), kernel_.lhs_lanes_step), panel(tap, p));
   }
 
-  // products[tap][tile][column], over some input channels.
-  void multiply(size_t n, size_t cols, size_t channel, size_t depth, size_t count) const {
+  // products[tap][tile][column], over a chunk of input channels from `channel` on.
+  void multiply(size_t n, size_t cols, size_t channel) const {
     alignas(64) static const int32_t kZeros[kMaxColumns] = {};
-    const RhsLayout& layout = kernel_.rhs_layout;
-    const size_t group_out = plan_.shape.group_out(), lane = n % group_out, in_panel = lane % layout.width, parts = divide_up(count, kernel_.mr);
-    const uint8_t* rhs = plan_.payload + sizeof(WinogradHeader) + n / group_out * weights_.group_bytes + lane / layout.width * weights_.panel_bytes +
-                         (channel * layout.width + in_panel * layout.kr) * sizeof(int16_t);
+    const Tiling tiling(count_, kernel_);
+    const uint8_t* rhs = plan_.payload + at_.offset(layout_, plan_.shape, n, channel);
     Tile tile = {};
-    tile.lhs_stride = w_.word_row;
-    tile.rhs_stride = layout.width * layout.kr * sizeof(int16_t);
-    tile.rhs_panel_stride = weights_.panel_bytes;
-    tile.depth = depth;
+    tile.lhs_stride = w_.input_row;
+    tile.rhs_stride = layout_.width * layout_.kr * domain_bytes(layout_.domain);
+    tile.rhs_panel_stride = at_.panel_bytes;
+    tile.depth = smaller(chunk_, depth_ - channel);
     tile.cols = cols;
     tile.init = kZeros;
     tile.dst_stride = w_.product_row;
-    for (size_t tap = 0; tap < s_.taps(); ++tap) {
-      tile.rhs = rhs + tap * weights_.tap_bytes;
-      for (size_t p = 0; p < parts; ++p) {
-        const size_t row = count * p / parts;
-        tile.rows = count * (p + 1) / parts - row;
-        tile.lhs = words_ + tap * w_.word_tap + row * w_.word_row + channel * sizeof(int16_t);
-        tile.dst = (uint8_t*)products_ + tap * w_.product_tap + row * w_.product_row;
+    for (size_t tap = 0; tap < s_.taps(); ++tap, rhs += at_.tap_bytes) {
+      tile.rhs = rhs;
+      if (lhs_u8_) tile.init = (const int32_t*)(plan_.payload + at_.correction) + tap * at_.table_row + n;
+      size_t row = 0;
+      for (size_t p = 0; p < tiling.count; ++p, row += tile.rows) {
+        tile.rows = tiling.rows(p);
+        tile.lhs = kernel_.gather ? panel(tap, p) : inputs(tap, row) + channel * w_.element;
+        tile.dst = products(tap, row);
         kernel_.multiply(tile);
       }
     }
   }
 
   // Adds to `outputs` until the last chunk, which leaves for the destination.
-  void transform_output(size_t n, size_t cols, bool first_chunk, bool last_chunk, size_t t0, size_t count) const {
-    const Finish& finish = plan_.finish;
-    const bool s32 = finish.mode == FinishMode::kS32, in_place = s32 || plan_.narrow_in_kernel;
-    alignas(64) int32_t init[kMaxColumns];
+  void transform_output(size_t n, size_t cols, size_t channel) const {
+    const bool first_chunk = channel == 0, last_chunk = channel + chunk_ >= depth_;
+    const bool s32 = plan_.finish.mode == FinishMode::kS32, in_place = s32 || plan_.narrow_in_kernel;
+    alignas(64) int32_t start[kMaxColumns];
     WinogradOutput out = {};
     out.tap_stride = w_.product_tap / sizeof(int32_t);
-    out.cols = cols;
-    if (last_chunk && plan_.narrow_in_kernel) {
-      out.scale = finish.scale + n;
-      out.narrow = &plan_.narrow;
-    }
+    out.tap_scale_stride = at_.table_row;
+    out.narrow = &plan_.narrow;
     size_t image = SIZE_MAX;
-    for (size_t t = 0; t < count; ++t) {
-      const Place place(s_, tiles_, t0 + t);
-      if (first_chunk && image != place.image) {
-        out.init = start(place.image, n, init);
-        image = place.image;
-      }
-      int32_t* const sums = outputs_ + (first_chunk && last_chunk ? 0 : t) * (w_.output_tile / sizeof(int32_t));
-      if (!first_chunk) {
-        out.init = sums;
-        out.init_stride = kernel_.nr;
-      }
-      out.products = (const int32_t*)((const uint8_t*)products_ + t * w_.product_row);
+    for (size_t t = 0; t < count_; ++t) {
+      const Place place(s_, tiles_, t0_ + t);
+      if (first_chunk && image != place.image) make_start(place.image, n, start);
+      image = place.image;
+      const size_t pixel = (place.image * run_.out_h + place.y) * run_.out_w + place.x;
       out.height = smaller(s_.out, run_.out_h - place.y);
       out.width = smaller(s_.out, run_.out_w - place.x);
-      const size_t pixel = (place.image * run_.out_h + place.y) * run_.out_w + place.x;
-      uint8_t* const dst = run_.dst + pixel * run_.dst_pixel + n * plan_.dst_bytes;
-      if (last_chunk && in_place) {
-        out.dst = dst;
-        out.dst_pixel = run_.dst_pixel;
-        out.dst_line = run_.out_w * run_.dst_pixel;
-      } else {
-        out.dst = sums;
-        out.dst_pixel = w_.product_row;
-        out.dst_line = s_.out * w_.product_row;
+      int32_t* const sums = outputs(first_chunk && last_chunk ? 0 : t);
+      for (size_t c = 0; c < cols; c += kernel_.winograd->columns) {
+        out.products = products(0, t) + c;
+        out.cols = smaller(kernel_.winograd->columns, cols - c);
+        out.init = (first_chunk ? start : sums) + c;
+        out.init_stride = first_chunk ? 0 : w_.columns;
+        out.tap_scale = (const float*)(plan_.payload + at_.tap_scale) + n + c;
+        if (last_chunk && in_place) {
+          out.dst = run_.dst + pixel * run_.dst_pixel + (n + c) * plan_.dst_bytes;
+          out.dst_pixel = run_.dst_pixel;
+          out.dst_line = run_.out_w * run_.dst_pixel;
+          out.scale = s32 ? nullptr : plan_.finish.scale + n + c;
+        } else {
+          out.dst = sums + c;
+          out.dst_pixel = w_.product_row;
+          out.dst_line = s_.out * w_.product_row;
+        }
+        kernel_.winograd->output[(size_t)s_.form](out);
       }
-      kernel_.winograd->output[(size_t)s_.form](out);
-      if (last_chunk && !in_place) finish_tile(sums, out.height, out.width, cols, n, pixel, place.image);
+      if (last_chunk && !in_place) finish(sums, out.height, out.width, cols, n, pixel, place.image);
     }
   }
 
-  void finish_tile(const int32_t* sums, size_t height, size_t width, size_t cols, size_t n, size_t pixel, size_t image) const {
-    float row_scale[4];
+  void finish(const int32_t* sums, size_t height, size_t width, size_t cols, size_t n, size_t pixel, size_t image) const {
+    float row_scale[kMaxPatch];
     if (run_.lhs_scales)
       for (float& scale : row_scale) scale = run_.lhs_scales[image];
-    for (size_t y = 0; y < height; ++y, pixel += run_.out_w, sums += s_.out * kernel_.nr)
-      plan_.finish_fn(plan_.finish, {sums, kernel_.nr, width, cols, n, run_.lhs_scales ? row_scale : nullptr,
+    for (size_t y = 0; y < height; ++y, pixel += run_.out_w, sums += s_.out * w_.columns)
+      plan_.finish_fn(plan_.finish, {sums, w_.columns, width, cols, n, run_.lhs_scales ? row_scale : nullptr,
                                      run_.dst + pixel * run_.dst_pixel + n * plan_.dst_bytes, run_.dst_pixel,
                                      run_.residual ? run_.residual + pixel * run_.residual_pixel + n : nullptr, run_.residual_pixel});
   }
 
-  // bias[n] - zero point * weight_sum[n], where that is not in the bias already.
-  const int32_t* start(size_t image, size_t n, int32_t* init) const {
-    if (!plan_.runtime_zero_point) return plan_.bias + n;
-    const uint32_t zero_point = (uint32_t)((run_.lhs_zero_points ? run_.lhs_zero_points[image] : 0) + plan_.lhs_shift);
-    for (size_t j = 0; j < kernel_.nr; ++j) init[j] = (int32_t)((uint32_t)plan_.bias[n + j] - zero_point * (uint32_t)plan_.weight_sum[n + j]);
-    return init;
+  // bias[n] - zero point * weight_sum[n], as far as it is not in the bias already. The plan counts in the kernel's domain, the transforms in s8.
+  void make_start(size_t image, size_t n, int32_t* start) const {
+    uint32_t zero_point = lhs_u8_ ? (uint32_t)-128 : 0;
+    if (plan_.runtime_zero_point) zero_point += (uint32_t)((run_.lhs_zero_points ? run_.lhs_zero_points[image] : 0) + plan_.lhs_shift);
+    for (size_t j = 0; j < kernel_.nr; ++j) start[j] = (int32_t)((uint32_t)plan_.bias[n + j] - zero_point * (uint32_t)plan_.weight_sum[n + j]);
   }
 
   const WinogradScheme& s_;
@@ -214,13 +223,16 @@ class Task {
   const ConvRun& run_;
   const ConvTask& task_;
   const MicroKernel& kernel_;
+  const RhsLayout& layout_;
+  const size_t depth_;
   const Tiles tiles_;
-  const WinogradWeights weights_;
+  const WinogradPayload at_;
   const Workspace w_;
-  uint8_t* const words_;
-  int32_t* const products_;
-  int32_t* const outputs_;
+  uint8_t* const workspace_;
+  const bool lhs_u8_;  // the kernel's: int8 on some ISAs
+  WinogradHeader header_;
   size_t chunk_;
+  size_t t0_, count_;  // tiles of the current block
 };
 
 }  // namespace

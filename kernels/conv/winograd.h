@@ -1,7 +1,7 @@
 // Winograd's algorithm for 3x3 kernels: inner vocabulary.
 //
 // Y = A^T [ (G w G^T) .* (B^T x B) ] A per input channel; summed over the channels, the product in the middle is one matrix product per tap. G, B and A
-// here are the integer ones, so Y comes out times a constant that the output transform removes. All of it is exact modulo 2^32.
+// here are the integer ones, so Y comes out times a constant that the output transform removes. In the exact schemes all of it is exact modulo 2^32.
 #pragma once
 
 #include "kernels/conv/conv.h"
@@ -17,26 +17,43 @@ struct WinogradScheme {
   int32_t weight_limit;
 
   constexpr size_t taps() const { return (size_t)patch * patch; }
+  constexpr bool int8() const { return form == Winograd::k2x2Int8; }
 };
 
-// What precedes the packed weights. Their number never depends on it.
+// What the payload begins with. Its size never depends on it.
 struct WinogradHeader {
-  uint32_t chunk;  // input channels that are added up before the factor is removed; a multiple of the layout's kr
-  uint32_t reserved[15];
+  uint32_t chunk;       // input channels that are added up before the factor is removed; a multiple of the layout's kr
+  int16_t factors[16];  // int8: of the input's taps, see WinogradInput
+  uint32_t reserved[7];
 };
+static_assert(sizeof(WinogradHeader) == 64, "the panels are aligned");
 
-// Then, per group of channels and panel of the layout: taps matrices of words, group_in deep.
-struct WinogradWeights {
+// Then, int8 only, two tables, per tap one value for each output channel: tap_scale (see WinogradOutput) and correction, what a product lacks when the
+// kernel reads the input's taps 128 higher, as u8. Then, per group of channels and panel of the layout, taps matrices, group_in deep. All panels are whole.
+struct WinogradPayload {
+  size_t table_row;                // elements
+  size_t tap_scale, correction, weights;  // offsets
   size_t tap_bytes, panel_bytes, group_bytes;
-  constexpr WinogradWeights(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape)
-      : tap_bytes(layout.depth(shape.group_in()) * layout.width * domain_bytes(layout.domain)),
+  constexpr WinogradPayload(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape)
+      : table_row(round_up(shape.out_channels, 64) + 64),  // outputs read whole vectors
+        tap_scale(sizeof(WinogradHeader)),
+        correction(tap_scale + (s.int8() ? s.taps() * table_row * sizeof(float) : 0)),
+        weights(correction + (s.int8() ? s.taps() * table_row * sizeof(int32_t) : 0)),
+        tap_bytes(layout.depth(shape.group_in()) * layout.width * domain_bytes(layout.domain)),
         panel_bytes(s.taps() * tap_bytes),
         group_bytes(divide_up(shape.group_out(), layout.width) * panel_bytes) {}
+
+  // Of output channel o, input channel i within its group, tap 0.
+  constexpr size_t offset(const RhsLayout& layout, const ConvShape& shape, size_t o, size_t i) const {
+    const size_t lane = o % shape.group_out(), element = (i / layout.kr * layout.width + lane % layout.width) * layout.kr + i % layout.kr;
+    return weights + o / shape.group_out() * group_bytes + lane / layout.width * panel_bytes + element * domain_bytes(layout.domain);
+  }
 };
 
 const char* winograd_refuse(const WinogradScheme& s, const ConvShape& shape, bool weight_zero_points);
 size_t winograd_payload_bytes(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape);
-void winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, uint8_t* payload);
+void winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float* tap_ranges,
+                   uint8_t* payload);
 size_t winograd_task_workspace(const WinogradScheme& s, const ConvPlan& plan, size_t out_h, size_t out_w);
 void winograd_run(const WinogradScheme& s, const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace);
 

@@ -1,4 +1,4 @@
-// The exact schemes, and each as a method.
+// The schemes, and each as a method.
 #include "kernels/conv/winograd.h"
 
 namespace octet {
@@ -7,14 +7,15 @@ namespace {
 constexpr WinogradScheme k2x2 = {Winograd::k2x2, 4, 2, 1, {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}}, 1 << 22};
 constexpr WinogradScheme k4x4 = {Winograd::k4x4, 6, 4, 1, {{6, 0, 0}, {-4, -4, -4}, {-4, 4, -4}, {1, 2, 4}, {1, -2, 4}, {0, 0, 6}}, 1 << 18};
 constexpr WinogradScheme k2x2Stride2 = {Winograd::k2x2Stride2, 5, 2, 2, {{1, 0, 0}, {1, 0, 1}, {0, 0, 1}, {0, 1, 0}, {0, 1, 0}}, INT32_MAX};
+constexpr WinogradScheme k2x2Int8 = {Winograd::k2x2Int8, 4, 2, 1, {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}}, 0};
 
 template <const WinogradScheme& s>
 constexpr ConvMethod method(const char* name) {
   return {name,
           [](const ConvShape& shape, bool weight_zero_points) { return winograd_refuse(s, shape, weight_zero_points); },
           [](const RhsLayout& layout, const ConvShape& shape) { return winograd_payload_bytes(s, layout, shape); },
-          [](const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float*, uint8_t* payload) {
-            winograd_pack(s, layout, shape, filter, payload);
+          [](const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float* tap_ranges, uint8_t* payload) {
+            winograd_pack(s, layout, shape, filter, tap_ranges, payload);
           },
           [](const ConvPlan& plan) {
             // Groups are not cut: their channels need not be a multiple of anything.
@@ -30,5 +31,6 @@ constexpr ConvMethod method(const char* name) {
 const ConvMethod winograd_2x2_method = method<k2x2>("winograd2x2");
 const ConvMethod winograd_4x4_method = method<k4x4>("winograd4x4");
 const ConvMethod winograd_2x2_s2_method = method<k2x2Stride2>("winograd2x2_s2");
+const ConvMethod winograd_2x2_int8_method = method<k2x2Int8>("winograd2x2_int8");
 
 }  // namespace octet

@@ -10,6 +10,21 @@ int32_t weight(const ConvShape& shape, const FilterView& f, size_t o, size_t tap
   return (int8_t)(*f.at(shape, o, tap / 3, tap % 3, i) ^ (f.is_u8 ? 0x80 : 0));
 }
 
+// G w G^T of one pair of channels. At most 18432 in magnitude.
+struct Taps {
+  int16_t values[kMaxTaps];
+  Taps(const WinogradScheme& s, const ConvShape& shape, const FilterView& filter, size_t o, size_t i) {
+    int32_t w[9], lines[kMaxPatch][3];
+    for (size_t tap = 0; tap < 9; ++tap) w[tap] = weight(shape, filter, o, tap, i);
+    for (size_t y = 0; y < s.patch; ++y)
+      for (size_t x = 0; x < 3; ++x) lines[y][x] = s.g[y][0] * w[x] + s.g[y][1] * w[3 + x] + s.g[y][2] * w[6 + x];
+    for (size_t y = 0; y < s.patch; ++y)
+      for (size_t x = 0; x < s.patch; ++x) values[y * s.patch + x] = (int16_t)(s.g[x][0] * lines[y][0] + s.g[x][1] * lines[y][1] + s.g[x][2] * lines[y][2]);
+  }
+};
+
+// ---- words
+
 // Whether no output channel's sum over a chunk of `chunk` input channels can leave the range in which the factor can be removed.
 bool fits(const WinogradScheme& s, const ConvShape& shape, const FilterView& filter, size_t chunk) {
   const size_t channels = shape.group_in();
@@ -35,13 +50,60 @@ size_t choose_chunk(const WinogradScheme& s, const RhsLayout& layout, const Conv
   }
 }
 
-// out[y][x] = G w G^T of one pair of channels. At most 18432 in magnitude.
-void transform(const WinogradScheme& s, const int32_t (&w)[9], int16_t* out) {
-  int32_t lines[kMaxPatch][3];
-  for (size_t y = 0; y < s.patch; ++y)
-    for (size_t x = 0; x < 3; ++x) lines[y][x] = s.g[y][0] * w[x] + s.g[y][1] * w[3 + x] + s.g[y][2] * w[6 + x];
-  for (size_t y = 0; y < s.patch; ++y)
-    for (size_t x = 0; x < s.patch; ++x) out[y * s.patch + x] = (int16_t)(s.g[x][0] * lines[y][0] + s.g[x][1] * lines[y][1] + s.g[x][2] * lines[y][2]);
+void pack_words(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, uint8_t* payload) {
+  const WinogradPayload at(s, layout, shape);
+  const uint32_t chunk = (uint32_t)choose_chunk(s, layout, shape, filter);
+  memcpy(payload, &chunk, sizeof chunk);
+  for (size_t o = 0; o < shape.out_channels; ++o)
+    for (size_t i = 0; i < shape.group_in(); ++i) {
+      const Taps taps(s, shape, filter, o, i);
+      uint8_t* const to = payload + at.offset(layout, shape, o, i);
+      for (size_t tap = 0; tap < s.taps(); ++tap) memcpy(to + tap * at.tap_bytes, &taps.values[tap], sizeof(int16_t));
+    }
+}
+
+// ---- int8
+
+constexpr float kWidest = 512;  // of the input's taps: four centred bytes
+
+// A tap of the input with magnitude `range` is to fill s8; the factor is in 1/32768.
+int16_t factor_of(float range) {
+  const float factor = 127.0f * 32768.0f / range;
+  return factor >= 32767.0f ? 32767 : factor <= 1.0f ? 1 : (int16_t)(factor + 0.5f);
+}
+
+int32_t divide_rounded(int32_t a, int32_t b) { return (2 * a + (a < 0 ? -b : b)) / (2 * b); }
+
+void pack_int8(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float* tap_ranges,
+               uint8_t* payload) {
+  const WinogradPayload at(s, layout, shape);
+  WinogradHeader header = {};
+  header.chunk = (uint32_t)layout.depth(shape.group_in());
+  for (size_t tap = 0; tap < s.taps(); ++tap) header.factors[tap] = factor_of(tap_ranges ? tap_ranges[tap] : kWidest);
+  memcpy(payload, &header, sizeof header);
+  float* const tap_scale = (float*)(payload + at.tap_scale);
+  int32_t* const correction = (int32_t*)(payload + at.correction);
+  for (size_t o = 0; o < shape.out_channels; ++o) {
+    // Each tap's largest weight becomes 127.
+    int32_t largest[kMaxTaps] = {}, sum[kMaxTaps] = {};
+    for (size_t i = 0; i < shape.group_in(); ++i) {
+      const Taps taps(s, shape, filter, o, i);
+      for (size_t tap = 0; tap < s.taps(); ++tap) largest[tap] = (int32_t)larger((size_t)largest[tap], (size_t)(taps.values[tap] < 0 ? -taps.values[tap] : taps.values[tap]));
+    }
+    for (size_t i = 0; i < shape.group_in(); ++i) {
+      const Taps taps(s, shape, filter, o, i);
+      uint8_t* const to = payload + at.offset(layout, shape, o, i);
+      for (size_t tap = 0; tap < s.taps(); ++tap) {
+        const int32_t rounded = largest[tap] ? divide_rounded(127 * taps.values[tap], largest[tap]) : 0;
+        to[tap * at.tap_bytes] = (uint8_t)rounded;
+        sum[tap] += rounded;
+      }
+    }
+    for (size_t tap = 0; tap < s.taps(); ++tap) {  // the sums carry 4, like all products of F(2,3)
+      tap_scale[tap * at.table_row + o] = (float)largest[tap] * 32768.0f / ((float)header.factors[tap] * 508.0f);
+      correction[tap * at.table_row + o] = -128 * sum[tap];
+    }
+  }
 }
 
 }  // namespace
@@ -52,38 +114,27 @@ const char* winograd_refuse(const WinogradScheme& s, const ConvShape& shape, boo
   if (shape.stride_h != s.stride || shape.stride_w != s.stride) return s.stride == 1 ? "the stride is not 1" : "the stride is not 2";
   if (shape.dilation_h != 1 || shape.dilation_w != 1) return "the kernel is dilated";
   if (weight_zero_points) return "a weight zero point is not 0 (128 for u8), and w - zero_point would leave 8 bits";
+  if (s.int8() && shape.group_in() > 8192) return "more than 8192 input channels could leave int32";
   return nullptr;
 }
 
 size_t winograd_payload_bytes(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape) {
-  size_t bytes;
+  size_t bytes, tables;
   if (__builtin_mul_overflow(layout.depth(shape.group_in()), round_up(shape.group_out(), layout.width), &bytes)) return 0;
   if (__builtin_mul_overflow(bytes, s.taps() * domain_bytes(layout.domain), &bytes)) return 0;
   if (__builtin_mul_overflow(bytes, shape.groups, &bytes)) return 0;
-  if (__builtin_add_overflow(bytes, sizeof(WinogradHeader), &bytes)) return 0;
+  if (__builtin_mul_overflow(s.taps() * 2 * sizeof(int32_t), round_up(shape.out_channels, 64) + 64, &tables)) return 0;
+  if (__builtin_add_overflow(bytes, sizeof(WinogradHeader) + (s.int8() ? tables : 0), &bytes)) return 0;
   return bytes;
 }
 
-void winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, uint8_t* payload) {
-  const WinogradWeights sizes(s, layout, shape);
-  WinogradHeader header = {};
-  header.chunk = (uint32_t)choose_chunk(s, layout, shape, filter);
-  memcpy(payload, &header, sizeof header);
-  payload += sizeof header;
-  memset(payload, 0, shape.groups * sizes.group_bytes);
-  const size_t group_out = shape.group_out();
-  for (size_t o = 0; o < shape.out_channels; ++o) {
-    const size_t lane = o % group_out % layout.width;
-    uint8_t* const panel = payload + o / group_out * sizes.group_bytes + o % group_out / layout.width * sizes.panel_bytes;
-    for (size_t i = 0; i < shape.group_in(); ++i) {
-      int32_t w[9];
-      int16_t taps[kMaxTaps];
-      for (size_t tap = 0; tap < 9; ++tap) w[tap] = weight(shape, filter, o, tap, i);
-      transform(s, w, taps);
-      uint8_t* const at = panel + ((i / layout.kr * layout.width + lane) * layout.kr + i % layout.kr) * sizeof(int16_t);
-      for (size_t tap = 0; tap < s.taps(); ++tap) memcpy(at + tap * sizes.tap_bytes, &taps[tap], sizeof(int16_t));
-    }
-  }
+void winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float* tap_ranges,
+                   uint8_t* payload) {
+  memset(payload, 0, winograd_payload_bytes(s, layout, shape));
+  if (s.int8())
+    pack_int8(s, layout, shape, filter, tap_ranges, payload);
+  else
+    pack_words(s, layout, shape, filter, payload);
 }
 
 }  // namespace octet

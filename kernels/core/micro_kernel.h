@@ -63,7 +63,7 @@ struct MicroKernel {
   MultiplyFn multiply;
   FinishFn finish;
   const RowOps* row_ops;
-  const WinogradOps* winograd = nullptr;
+  const WinogradOps* winograd = nullptr;  // transforms for its operands
 
   constexpr bool is(KernelFlags flag) const { return flags & flag; }
 };

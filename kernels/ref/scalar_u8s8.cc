@@ -32,10 +32,10 @@ void multiply(const Tile& t) {
 
 const MicroKernel scalar_u8s8_4x4x4 = {
     "scalar_u8s8_4x4x4", Isa::kScalar, Domain::kU8, 4, 4, 0, kAnyLhs, {4, 4, 4, Domain::kS8},
-    gather_rows<uint8_t, 4>, 4, 4, 1, multiply<4, 4>, portable_finish, &portable_row_ops};
+    gather_rows<uint8_t, 4>, 4, 4, 1, multiply<4, 4>, portable_finish, &portable_row_ops, &portable_winograd};
 
 const MicroKernel scalar_u8s8_3x5x2 = {
     "scalar_u8s8_3x5x2", Isa::kScalar, Domain::kU8, 3, 5, 0, kAnyLhs | kTestsOnly, {5, 5, 2, Domain::kS8},
-    gather_rows<uint8_t, 2>, 3, 2, 1, multiply<3, 2>, portable_finish, &portable_row_ops};
+    gather_rows<uint8_t, 2>, 3, 2, 1, multiply<3, 2>, portable_finish, &portable_row_ops, &portable_winograd};
 
 }  // namespace octet

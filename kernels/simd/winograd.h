@@ -4,7 +4,10 @@
 //     struct Lanes {
 //       typedef uint16_t Words __attribute__((vector_size(..)));   // one input channel per lane
 //       typedef uint32_t Sums __attribute__((vector_size(..)));    // one output channel per lane
+//       typedef float Floats __attribute__((vector_size(..)));     // beside Sums
 //       static Words widen_u8(const uint8_t*), widen_s8(const uint8_t*);
+//       static void store_int8(uint8_t* bytes, Words, int16_t factor, uint8_t flip);  // see WinogradInput
+//       static Sums round(Floats);                                 // half to even
 //     };
 //
 // A form is its 1-D transforms, which run over columns and then over lines, and the factor that its products carry.
@@ -92,9 +95,27 @@ struct Form2x2Stride2 {
   }
 };
 
+// F(2,3) with words rounded to bytes.
+struct Form2x2Int8 : Form2x2 {};
+template <typename Form>
+constexpr bool kInt8 = false;
+template <>
+constexpr bool kInt8<Form2x2Int8> = true;
+
+template <bool first, typename A, typename B>
+struct EitherOf {
+  using Type = A;
+};
+template <typename A, typename B>
+struct EitherOf<false, A, B> {
+  using Type = B;
+};
+template <bool first, typename A, typename B>
+using Either = typename EitherOf<first, A, B>::Type;
+
 // One vector of channels of one patch.
 template <typename Form, typename Lanes, bool is_u8>
-OCTET_INLINE inline void input_lanes(const uint8_t* const* pixels, size_t offset, uint16_t* out, size_t tap_stride) {
+OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* const* pixels, size_t offset) {
   using Words = typename Lanes::Words;
   constexpr int n = Form::kPatch;
   Words lines[n][n];
@@ -113,7 +134,12 @@ OCTET_INLINE inline void input_lanes(const uint8_t* const* pixels, size_t offset
     unroll<n>([&](auto x) OCTET_INLINE {
       constexpr uint16_t centre = (uint16_t)(is_u8 ? 128 * Form::kCentre[y.value] * Form::kCentre[x.value] : 0);
       if constexpr (centre != 0) t[x] -= centre;
-      memcpy(out + (size_t)(y * n + x) * tap_stride, &t[x], sizeof t[x]);
+      constexpr int tap = y.value * n + x.value;
+      if constexpr (kInt8<Form>) {
+        Lanes::store_int8(in.taps + tap * in.tap_stride + offset, t[x], in.factors[tap], in.flip);
+      } else {
+        memcpy(in.taps + tap * in.tap_stride + 2 * offset, &t[x], sizeof t[x]);
+      }
     });
   });
 }
@@ -122,7 +148,6 @@ template <typename Form, typename Lanes, bool is_u8>
 void input_channels(const WinogradInput& in) {
   constexpr size_t lanes = sizeof(typename Lanes::Words) / 2;
   constexpr int taps = Form::kPatch * Form::kPatch;
-  uint16_t* const out = (uint16_t*)in.taps;
   if (in.channels < lanes) {
     uint8_t bytes[taps][lanes];
     const uint8_t* pixels[taps];
@@ -131,13 +156,12 @@ void input_channels(const WinogradInput& in) {
       memcpy(bytes[i], in.pixels[i], in.channels);
       pixels[i] = bytes[i];
     }
-    input_lanes<Form, Lanes, is_u8>(pixels, 0, out, in.tap_stride);
+    input_lanes<Form, Lanes, is_u8>(in, pixels, 0);
     return;
   }
   for (size_t c = 0; c < in.channels; c += lanes) {
     // The last vector overlaps the one before it rather than leave the pixel.
-    const size_t first = c + lanes > in.channels ? in.channels - lanes : c;
-    input_lanes<Form, Lanes, is_u8>(in.pixels, first, out + first, in.tap_stride);
+    input_lanes<Form, Lanes, is_u8>(in, in.pixels, c + lanes > in.channels ? in.channels - lanes : c);
   }
 }
 
@@ -149,27 +173,46 @@ void input_tile(const WinogradInput& in) {
     input_channels<Form, Lanes, false>(in);
 }
 
+// One tap's products: as they are, or as the floats that they stand for.
+template <typename Lanes>
+OCTET_INLINE inline void load_products(const WinogradOutput& o, size_t tap, size_t column, typename Lanes::Sums* value) {
+  memcpy(value, o.products + tap * o.tap_stride + column, sizeof *value);
+}
+template <typename Lanes>
+OCTET_INLINE inline void load_products(const WinogradOutput& o, size_t tap, size_t column, typename Lanes::Floats* value) {
+  typedef int32_t Signed __attribute__((vector_size(sizeof *value)));
+  Signed products;
+  typename Lanes::Floats scale;
+  memcpy(&products, o.products + tap * o.tap_stride + column, sizeof products);
+  memcpy(&scale, o.tap_scale + tap * o.tap_scale_stride + column, sizeof scale);
+  *value = __builtin_convertvector(products, typename Lanes::Floats) * scale;
+}
+
 // One vector of columns: what the products stand for, + init.
 template <typename Form, typename Lanes>
 OCTET_INLINE inline void output_lanes(const WinogradOutput& o, size_t column, typename Lanes::Sums (&out)[Form::kOut][Form::kOut]) {
   using Sums = typename Lanes::Sums;
+  using Value = Either<kInt8<Form>, typename Lanes::Floats, Sums>;
   typedef int32_t Signed __attribute__((vector_size(sizeof(Sums))));
   constexpr int n = Form::kPatch, m = Form::kOut;
-  const int32_t* const products = o.products + column;
-  Sums lines[m][n];
+  Value lines[m][n];
   unroll<n>([&](auto x) OCTET_INLINE {
-    Sums d[n], t[m];
-    unroll<n>([&](auto y) OCTET_INLINE { memcpy(&d[y], products + (size_t)(y * n + x) * o.tap_stride, sizeof d[y]); });
+    Value d[n], t[m];
+    unroll<n>([&](auto y) OCTET_INLINE { load_products<Lanes>(o, y * n + x, column, &d[y]); });
     Form::output(d, t);
     unroll<m>([&](auto y) OCTET_INLINE { lines[y][x] = t[y]; });
   });
   unroll<m>([&](auto y) OCTET_INLINE {
-    Sums t[m];
+    Value t[m];
     Form::output(lines[y], t);
     unroll<m>([&](auto x) OCTET_INLINE {
       Sums init;
       memcpy(&init, o.init + (size_t)(y * m + x) * o.init_stride + column, sizeof init);
-      out[y][x] = Form::template recover<Sums, Signed>(t[x]) + init;
+      if constexpr (kInt8<Form>) {
+        out[y][x] = Lanes::round(t[x]) + init;
+      } else {
+        out[y][x] = Form::template recover<Sums, Signed>(t[x]) + init;
+      }
     });
   });
 }

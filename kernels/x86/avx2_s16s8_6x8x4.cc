@@ -75,6 +75,6 @@ void dispatch(const Tile& t) {
 
 const MicroKernel avx2_s16s8_6x8x4 = {
     "avx2_s16s8_6x8x4", Isa::kAvx2, Domain::kU8, kMr, 8, 0, kAnyLhs | kNarrows, kX86Layout,
-    gather_rows<int16_t, 4>, 1, 4, 2, dispatch, avx2_finish, &avx2_row_ops};
+    gather_rows<int16_t, 4>, 1, 4, 2, dispatch, avx2_finish, &avx2_row_ops, &avx2_winograd};
 
 }  // namespace octet

@@ -11,8 +11,15 @@ namespace {
 struct Lanes {
   typedef uint16_t Words __attribute__((vector_size(32)));
   typedef uint32_t Sums __attribute__((vector_size(32)));
+  typedef float Floats __attribute__((vector_size(32)));
   OCTET_INLINE static inline Words widen_u8(const uint8_t* bytes) { return (Words)_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i*)bytes)); }
   OCTET_INLINE static inline Words widen_s8(const uint8_t* bytes) { return (Words)_mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)bytes)); }
+  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Words words, int16_t factor, uint8_t flip) {
+    const __m256i rounded = _mm256_mulhrs_epi16((__m256i)words, _mm256_set1_epi16(factor));
+    const __m128i packed = _mm_packs_epi16(_mm256_castsi256_si128(rounded), _mm256_extracti128_si256(rounded, 1));
+    _mm_storeu_si128((__m128i*)bytes, _mm_xor_si128(packed, _mm_set1_epi8((char)flip)));
+  }
+  OCTET_INLINE static inline Sums round(Floats x) { return (Sums)_mm256_cvtps_epi32((__m256)x); }
 };
 
 template <typename Form>
@@ -35,7 +42,9 @@ void output_tile(const WinogradOutput& o) {
 
 }  // namespace
 
-const WinogradOps avx2_winograd = {{input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>},
-                                   {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>}};
+const WinogradOps avx2_winograd = {
+    {input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>, input_tile<Form2x2Int8, Lanes>},
+    {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>, output_tile<Form2x2Int8>},
+    16};
 
 }  // namespace octet

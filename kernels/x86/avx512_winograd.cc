@@ -10,8 +10,16 @@ namespace {
 struct Lanes {
   typedef uint16_t Words __attribute__((vector_size(64)));
   typedef uint32_t Sums __attribute__((vector_size(64)));
+  typedef float Floats __attribute__((vector_size(64)));
   OCTET_INLINE static inline Words widen_u8(const uint8_t* bytes) { return (Words)_mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i*)bytes)); }
   OCTET_INLINE static inline Words widen_s8(const uint8_t* bytes) { return (Words)_mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i*)bytes)); }
+  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Words words, int16_t factor, uint8_t flip) {
+    const __m256i rounded = _mm512_cvtsepi16_epi8(_mm512_mulhrs_epi16((__m512i)words, _mm512_set1_epi16(factor)));
+    _mm256_storeu_si256((__m256i*)bytes, _mm256_xor_si256(rounded, _mm256_set1_epi8((char)flip)));
+  }
+  OCTET_INLINE static inline Sums round(Floats x) {
+    return (Sums)_mm512_cvt_roundps_epi32((__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  }
 };
 
 // Two outputs side by side make one register of bytes: 2 x 32 columns.
@@ -57,7 +65,9 @@ void output_tile(const WinogradOutput& o) {
 
 }  // namespace
 
-const WinogradOps avx512_winograd = {{input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>},
-                                     {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>}};
+const WinogradOps avx512_winograd = {
+    {input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>, input_tile<Form2x2Int8, Lanes>},
+    {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>, output_tile<Form2x2Int8>},
+    32};
 
 }  // namespace octet

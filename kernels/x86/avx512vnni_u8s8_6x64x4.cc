@@ -171,6 +171,6 @@ void dispatch(const Tile& t) {
 
 const MicroKernel avx512vnni_u8s8_6x64x4 = {
     "avx512vnni_u8s8_6x64x4", Isa::kAvx512Vnni, Domain::kU8, kMr, 16 * kVectors, 0, kAnyLhs | kNarrows, kX86Layout,
-    nullptr, 1, 4, 1, dispatch, avx512_finish, &avx512_row_ops};
+    nullptr, 1, 4, 1, dispatch, avx512_finish, &avx512_row_ops, &avx512_winograd};
 
 }  // namespace octet

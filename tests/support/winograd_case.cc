@@ -1,0 +1,241 @@
+#include "support/winograd_case.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <ostream>
+#include <string>
+
+#include "support/reference.h"
+
+namespace octet_test {
+
+std::ostream& operator<<(std::ostream& out, const WinogradCase& c) {
+  return out << c.method->name << ' ' << c.batch << 'x' << c.in_h << 'x' << c.in_w << 'x' << c.in_channels << "->" << c.out_channels << " groups " << c.groups << " pads "
+             << c.top << ' ' << c.bottom << ' ' << c.left << ' ' << c.right << (c.lhs_u8 ? " u8" : " s8") << (c.rhs_u8 ? "u8" : "s8") << " input " << c.input << " weight "
+             << c.weight << " zero point " << c.zero_point << (c.runtime_zero_point ? " at run time" : "") << " exit " << static_cast<int>(c.exit) << " gap " << c.gap
+             << " tasks " << c.tasks;
+}
+
+WinogradRun::WinogradRun(const octet::MicroKernel& kernel, const WinogradCase& c)
+    : kernel_(kernel), c_(c), random_(static_cast<uint32_t>(c.in_h * 31 + c.in_w * 17 + c.in_channels + c.out_channels)) {
+  const size_t stride = c.method == &octet::winograd_2x2_s2_method ? 2 : 1;
+  shape_ = {c.batch, c.in_h, c.in_w, c.in_channels, c.out_channels, c.groups, 3, 3, stride, stride, 1, 1, c.top, c.bottom, c.left, c.right, false, 0, 0};
+  out_h_ = conv_out_h(shape_, c.in_h);
+  out_w_ = conv_out_w(shape_, c.in_w);
+  outputs_ = c.batch * out_h_ * out_w_ * c.out_channels;
+  make_data();
+  make_plan();
+  if (c.method == &octet::winograd_2x2_int8_method) quantize_weights();
+}
+
+void WinogradRun::check() {
+  ASSERT_EQ(c_.method->refuse(shape_, false), nullptr);
+  run();
+  const bool approximates = c_.method == &octet::winograd_2x2_int8_method;
+  for (size_t i = 0; i < outputs_; ++i) {
+    const size_t n = i % c_.out_channels, pixel = i / c_.out_channels;
+    const int64_t acc = approximates ? approximate(pixel, n) : exact(pixel, n);
+    if (c_.exit == Exit::kS32) {
+      ASSERT_EQ(dst_.data<int32_t>()[i], acc) << kernel_.name << ' ' << c_ << " at pixel " << pixel << " channel " << n;
+      continue;
+    }
+    const float scale = c_.runtime_zero_point ? lhs_scales_[pixel / (out_h_ * out_w_)] * scales_[n] : scales_[n];
+    const float residual = c_.exit == Exit::kResidual ? fl(static_cast<double>(residual_.data()[i]) - 5) * 0.75f : 0;
+    const int32_t want = requantize(acc, scale, residual, dst_zero_point(), lo(), hi());
+    ASSERT_EQ(dst_.data()[i], static_cast<uint8_t>(want)) << kernel_.name << ' ' << c_ << " at pixel " << pixel << " channel " << n << " accumulator " << acc;
+  }
+}
+
+void WinogradRun::make_data() {
+  pixel_ = c_.in_channels + c_.gap;
+  row_ = c_.in_w * pixel_ + c_.gap;
+  image_ = c_.in_h * row_ + c_.gap;
+  const size_t last = (c_.batch - 1) * image_ + (c_.in_h - 1) * row_ + (c_.in_w - 1) * pixel_ + c_.in_channels;
+  lhs_ = Guarded(last, (c_.in_h + c_.in_channels) % 2 ? Side::kBack : Side::kFront);
+  for (size_t i = 0; i < last; ++i) lhs_.data()[i] = byte(c_.input, c_.lhs_u8);
+  weights_ = Guarded(9 * c_.in_channels / c_.groups * c_.out_channels, Side::kBack);
+  for (size_t i = 0; i < weights_.bytes(); ++i) weights_.data()[i] = byte(c_.weight, c_.rhs_u8);
+  // Padded rows of the zero point, one per image with a run-time one.
+  zero_row_ = octet::round_up(c_.in_channels, 64) + 64;
+  zeros_ = Guarded(zero_row_ * c_.batch, Side::kBack);
+  for (size_t i = 0; i < zeros_.bytes(); ++i) zeros_.data()[i] = static_cast<uint8_t>(zero_point(i / zero_row_));
+}
+
+const uint8_t* WinogradRun::weight_at(size_t o, size_t ky, size_t kx, size_t i) const {
+  const size_t depth = shape_.group_in();
+  return weights_.data() + (c_.ohwi ? ((o * 3 + ky) * 3 + kx) * depth + i : ((o * depth + i) * 3 + ky) * 3 + kx);
+}
+
+void WinogradRun::make_plan() {
+  const octet::RhsLayout& layout = kernel_.rhs_layout;
+  payload_ = Guarded(c_.method->payload_bytes(layout, shape_), Side::kBack, 64);
+  const size_t depth = shape_.group_in();
+  const octet::FilterView filter = c_.ohwi
+      ? octet::FilterView{weights_.data(), shape_.group_out() * 9 * depth, 9 * depth, 3 * depth, depth, 1, c_.rhs_u8, nullptr, 0}
+      : octet::FilterView{weights_.data(), shape_.group_out() * 9 * depth, 9 * depth, 3, 1, 9, c_.rhs_u8, nullptr, 0};
+  c_.method->pack(layout, shape_, filter, c_.tap_ranges, payload_.data());
+  payload_.read_only();
+
+  const size_t padded = octet::round_up(c_.out_channels, 64) + 64;
+  bias_.assign(padded, 0);
+  weight_sum_.assign(padded, 0);
+  scales_.assign(padded, 1.0f);
+  const int32_t shift = octet::domain_shift(c_.lhs_u8, kernel_.lhs_domain);
+  for (size_t o = 0; o < c_.out_channels; ++o) {
+    for (size_t tap = 0; tap < 9; ++tap)
+      for (size_t i = 0; i < depth; ++i) weight_sum_[o] += weight(o, tap / 3, tap % 3, i);
+    raw_bias_.push_back(static_cast<int32_t>(random_() % 20001) - 10000);
+    scales_[o] = (o % 3 ? 1.0f : 3.7f) / (20.0f * static_cast<float>(depth + 4));
+    bias_[o] = static_cast<int32_t>(static_cast<uint32_t>(raw_bias_[o]) -
+                                    (c_.runtime_zero_point ? 0u : static_cast<uint32_t>(c_.zero_point + shift) * static_cast<uint32_t>(weight_sum_[o])));
+  }
+  for (size_t b = 0; b < c_.batch; ++b) {
+    lhs_zero_points_.push_back(zero_point(b));
+    lhs_scales_.push_back(0.5f + static_cast<float>(b) * 0.3f);
+  }
+  plan_.shape = shape_;
+  plan_.method = c_.method;
+  plan_.kernel = &kernel_;
+  plan_.finish_fn = kernel_.finish;
+  plan_.row_ops = kernel_.row_ops;
+  plan_.lhs_u8 = c_.lhs_u8;
+  plan_.lhs_flip = shift ? 0x80 : 0;
+  plan_.lhs_shift = shift;
+  plan_.runtime_zero_point = c_.runtime_zero_point;
+  plan_.static_zero_point = c_.zero_point;
+  plan_.narrow_in_kernel = c_.exit == Exit::kNarrow && kernel_.is(octet::kNarrows) && !c_.runtime_zero_point;
+  plan_.narrow = {dst_zero_point(), lo(), hi(), c_.dst_u8};
+  octet::Finish& f = plan_.finish;
+  f.mode = c_.exit == Exit::kS32 ? octet::FinishMode::kS32 : octet::FinishMode::kFloat8;
+  f.dst_u8 = c_.dst_u8;
+  f.has_residual = c_.exit == Exit::kResidual;
+  f.residual_u8 = true;
+  f.residual_zero_point = 5;
+  f.residual_scale = 0.75f;
+  f.scale = scales_.data();
+  f.zero_point = dst_zero_point();
+  f.lo = lo();
+  f.hi = hi();
+  f.lo_f32 = static_cast<float>(lo() - dst_zero_point());
+  f.hi_f32 = static_cast<float>(hi() - dst_zero_point());
+  plan_.dst_bytes = c_.exit == Exit::kS32 ? 4 : 1;
+  plan_.cache_bytes = c_.cache;
+  plan_.bias = bias_.data();
+  plan_.weight_sum = weight_sum_.data();
+  plan_.payload = payload_.data();
+  plan_.payload_bytes = payload_.bytes();
+}
+
+void WinogradRun::run() {
+  dst_ = Guarded(outputs_ * plan_.dst_bytes, Side::kBack, plan_.dst_bytes);
+  residual_ = Guarded(outputs_, Side::kBack);
+  for (size_t i = 0; i < outputs_; ++i) residual_.data()[i] = static_cast<uint8_t>(random_());
+  octet::ConvRun run = {};
+  run.batch = c_.batch;
+  run.in_h = c_.in_h;
+  run.in_w = c_.in_w;
+  run.out_h = out_h_;
+  run.out_w = out_w_;
+  run.pad_top = c_.top;
+  run.pad_left = c_.left;
+  run.lhs = lhs_.data();
+  run.lhs_end = lhs_.data() + lhs_.bytes();
+  run.lhs_pixel = pixel_;
+  run.lhs_row = row_;
+  run.lhs_image = image_;
+  run.zero_rows = zeros_.data();
+  run.zero_row_stride = c_.runtime_zero_point ? zero_row_ : 0;
+  run.lhs_zero_points = c_.runtime_zero_point ? lhs_zero_points_.data() : nullptr;
+  run.lhs_scales = c_.runtime_zero_point ? lhs_scales_.data() : nullptr;
+  run.dst = dst_.data();
+  run.dst_pixel = c_.out_channels * plan_.dst_bytes;
+  run.residual = c_.exit == Exit::kResidual ? residual_.data() : nullptr;
+  run.residual_pixel = c_.out_channels;
+
+  const Guarded workspace(octet::round_up(c_.method->task_workspace(plan_, c_.in_h, c_.in_w, out_h_, out_w_), 64), Side::kBack, 64);
+  const octet::ConvGrain grain = c_.method->grain(plan_);
+  // Tasks begin at multiples of the grain within an image and may span images.
+  std::vector<size_t> lines;
+  for (size_t b = 0; b < c_.batch; ++b)
+    for (size_t y = 0; y < out_h_; y += grain.lines) lines.push_back(b * out_h_ + y);
+  const size_t per_task = octet::divide_up(lines.size(), c_.tasks), channels = octet::round_up(octet::divide_up(c_.out_channels, c_.tasks), grain.channels);
+  for (size_t l = 0; l < lines.size(); l += per_task)
+    for (size_t n = 0; n < c_.out_channels; n += channels) {
+      const octet::ConvTask task = {lines[l], l + per_task < lines.size() ? lines[l + per_task] : c_.batch * out_h_, n, std::min(n + channels, c_.out_channels)};
+      c_.method->run(plan_, run, task, workspace.data());
+    }
+}
+
+int64_t WinogradRun::exact(size_t pixel, size_t o) const {
+  const size_t b = pixel / (out_h_ * out_w_), y = pixel / out_w_ % out_h_, x = pixel % out_w_, depth = shape_.group_in(), first = o / shape_.group_out() * depth;
+  int64_t acc = raw_bias_[o];
+  for (size_t ky = 0; ky < 3; ++ky)
+    for (size_t kx = 0; kx < 3; ++kx) {
+      const size_t in_y = y * shape_.stride_h + ky - c_.top, in_x = x * shape_.stride_w + kx - c_.left;
+      if (in_y >= c_.in_h || in_x >= c_.in_w) continue;
+      const uint8_t* at = lhs_.data() + b * image_ + in_y * row_ + in_x * pixel_ + first;
+      for (size_t i = 0; i < depth; ++i) acc += ((c_.lhs_u8 ? at[i] : static_cast<int8_t>(at[i])) - zero_point(b)) * weight(o, ky, kx, i);
+    }
+  return acc;
+}
+
+int32_t WinogradRun::centred(size_t image, size_t y, size_t x, size_t channel) const {
+  const bool inside = y < c_.in_h && x < c_.in_w;
+  const uint8_t byte = inside ? lhs_.data()[image * image_ + y * row_ + x * pixel_ + channel] : static_cast<uint8_t>(zero_point(image));
+  return c_.lhs_u8 ? byte - 128 : static_cast<int8_t>(byte);
+}
+
+// Per tap of G w G^T, with G carrying 2, the largest weight becomes 127; a product then stands for largest / 127 / 4 inputs.
+void WinogradRun::quantize_weights() {
+  static constexpr int kG[4][3] = {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}};
+  const size_t depth = shape_.group_in();
+  quantized_.resize(c_.out_channels * depth * 16);
+  tap_scales_.resize(c_.out_channels * 16);
+  for (size_t o = 0; o < c_.out_channels; ++o)
+    for (size_t tap = 0; tap < 16; ++tap) {
+      int32_t* const column = &quantized_[o * depth * 16 + tap];
+      int32_t largest = 0;
+      for (size_t i = 0; i < depth; ++i) {
+        int32_t sum = 0;
+        for (size_t ky = 0; ky < 3; ++ky)
+          for (size_t kx = 0; kx < 3; ++kx) sum += kG[tap / 4][ky] * kG[tap % 4][kx] * weight(o, ky, kx, i);
+        column[i * 16] = sum;
+        largest = std::max(largest, std::abs(sum));
+      }
+      for (size_t i = 0; i < depth; ++i)
+        column[i * 16] = largest ? static_cast<int32_t>(std::round(127.0 * column[i * 16] / largest)) : 0;  // exact up to halves, which go away from zero
+      tap_scales_[o * 16 + tap] = fl(static_cast<double>(largest) * 32768 / (static_cast<double>(factor(tap)) * 508));
+    }
+}
+
+int32_t WinogradRun::factor(size_t tap) const {
+  const float range = c_.tap_ranges ? c_.tap_ranges[tap] : 512.0f;
+  return static_cast<int32_t>(std::min(32767.0, std::max(1.0, std::floor(static_cast<double>(fl(127.0 * 32768 / static_cast<double>(range))) + 0.5))));
+}
+
+int64_t WinogradRun::approximate(size_t pixel, size_t o) const {
+  static constexpr int kB[4][4] = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, -1, 0, 1}};
+  const size_t b = pixel / (out_h_ * out_w_), y = pixel / out_w_ % out_h_, x = pixel % out_w_, depth = shape_.group_in(), first = o / shape_.group_out() * depth;
+  int64_t products[16] = {};
+  for (size_t i = 0; i < depth; ++i)
+    for (size_t tap = 0; tap < 16; ++tap) {
+      int32_t sum = 0;
+      for (size_t j = 0; j < 4; ++j)
+        for (size_t k = 0; k < 4; ++k)
+          if (const int sign = kB[tap / 4][j] * kB[tap % 4][k]) sum += sign * centred(b, y / 2 * 2 + j - c_.top, x / 2 * 2 + k - c_.left, first + i);
+      const int32_t rounded = static_cast<int32_t>(std::floor((static_cast<double>(sum) * factor(tap) + 16384) / 32768));
+      products[tap] += std::min(127, std::max(-128, rounded)) * quantized_[(o * depth + i) * 16 + tap];
+    }
+  float line[4];
+  for (size_t k = 0; k < 4; ++k) {
+    float d[4];
+    for (size_t j = 0; j < 4; ++j) d[j] = fl(static_cast<double>(fl(static_cast<double>(products[j * 4 + k]))) * static_cast<double>(tap_scales_[o * 16 + j * 4 + k]));
+    line[k] = y % 2 == 0 ? d[0] + d[1] + d[2] : d[1] - d[2] + d[3];
+  }
+  const float value = x % 2 == 0 ? line[0] + line[1] + line[2] : line[1] - line[2] + line[3];
+  const int64_t centre = c_.lhs_u8 ? 128 : 0;
+  return round_half_even(static_cast<double>(value)) + raw_bias_[o] - (zero_point(b) - centre) * weight_sum_[o];
+}
+
+}  // namespace octet_test

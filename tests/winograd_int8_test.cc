@@ -1,0 +1,112 @@
+// winograd2x2_int8 on every kernel of bytes: approximate, but the same bytes everywhere, and near the exact ones.
+#include <cmath>
+
+#include "support/kernels.h"
+#include "support/winograd_case.h"
+
+namespace octet_test {
+namespace {
+
+WinogradCase int8_case() {
+  WinogradCase c;
+  c.method = &octet::winograd_2x2_int8_method;
+  return c;
+}
+
+class WinogradInt8 : public EachKernel {
+ protected:
+  void SetUp() override {
+    EachKernel::SetUp();
+    if (kernel().rhs_layout.domain == octet::Domain::kU8) GTEST_SKIP() << kernel().name << ": transformed weights are s8";
+    if (kernel().m_max) GTEST_SKIP() << kernel().name << ": never chosen for blocks of tiles";
+  }
+  void check(const WinogradCase& c) { WinogradRun(kernel(), c).check(); }
+};
+OCTET_FOR_EACH_KERNEL(WinogradInt8);
+
+TEST_P(WinogradInt8, SizesAndChannels) {
+  WinogradCase c = int8_case();
+  for (const size_t in : {1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 70})
+    for (const size_t out : {1, 4, 5, 9, 16, 31, 33, 64, 65}) {
+      c.in_channels = in;
+      c.out_channels = out;
+      c.in_h = 1 + (in * 3 + out) % 7;
+      c.in_w = 1 + (in + out) % 6;
+      c.gap = in % 3;
+      c.exit = (in + out) % 2 ? Exit::kNarrow : Exit::kS32;
+      check(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST_P(WinogradInt8, TypesExitsAndZeroPoints) {
+  WinogradCase c = int8_case();
+  c.batch = 2, c.in_h = 7, c.in_w = 5, c.in_channels = 19, c.out_channels = 37;
+  for (const bool lhs_u8 : {false, true})
+    for (const bool rhs_u8 : {false, true})
+      for (const bool runtime : {false, true})
+        for (const Exit exit : {Exit::kS32, Exit::kNarrow, Exit::kFinish, Exit::kResidual}) {
+          c.lhs_u8 = lhs_u8, c.rhs_u8 = rhs_u8, c.runtime_zero_point = runtime, c.exit = exit, c.ohwi = rhs_u8;
+          c.zero_point = lhs_u8 ? 120 : -120;
+          c.dst_u8 = rhs_u8;
+          check(c);
+          if (HasFatalFailure()) return;
+        }
+}
+
+TEST_P(WinogradInt8, Extremes) {
+  WinogradCase c = int8_case();
+  c.in_channels = 130, c.out_channels = 3, c.in_h = c.in_w = 4;
+  for (const int input : {-128, 127, 0})
+    for (const int weight : {-128, -127, 127, 0}) {
+      c.input = input, c.weight = weight;
+      check(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST_P(WinogradInt8, TapRanges) {
+  float ranges[16];
+  for (size_t i = 0; i < 16; ++i) ranges[i] = i % 4 == 3 ? 1e-3f : i % 4 == 2 ? 1e30f : 90.0f + 37.5f * static_cast<float>(i);
+  WinogradCase c = int8_case();
+  c.tap_ranges = ranges;
+  c.in_channels = 20, c.out_channels = 17;
+  check(c);
+}
+
+TEST_P(WinogradInt8, TasksBlocksAndGroups) {
+  WinogradCase c = int8_case();
+  for (const size_t tasks : {1, 3})
+    for (const size_t cache : {1, 100000}) {
+      c.batch = 2, c.in_h = 13, c.in_w = 10, c.in_channels = 12, c.out_channels = 70;
+      c.tasks = tasks, c.cache = cache, c.exit = Exit::kResidual;
+      c.groups = tasks == 3 ? 2 : 1;
+      check(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+// Random data has no smaller taps to gain from, so this is the worst case that is not constructed.
+TEST(WinogradInt8Accuracy, NearTheExactSum) {
+  WinogradCase c = int8_case();
+  c.in_channels = 96, c.out_channels = 4, c.in_h = c.in_w = 12;
+  const WinogradRun run(*octet::find_kernel("scalar_u8s8_4x4x4"), c);
+  double error = 0, signal = 0;
+  for (size_t i = 0; i < run.outputs(); ++i) {
+    const double exact = static_cast<double>(run.exact(i / c.out_channels, i % c.out_channels)), difference = static_cast<double>(run.approximate(i / c.out_channels, i % c.out_channels)) - exact;
+    error += difference * difference;
+    signal += exact * exact;
+  }
+  EXPECT_LT(std::sqrt(error / signal), 0.03);
+  EXPECT_GT(error, 0.0);
+}
+
+TEST(WinogradInt8Accuracy, RefusesDepthsThatCouldOverflow) {
+  octet::ConvShape shape = {1, 8, 8, 8193, 8, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
+  EXPECT_NE(octet::winograd_2x2_int8_method.refuse(shape, false), nullptr);
+  shape.in_channels = 8192;
+  EXPECT_EQ(octet::winograd_2x2_int8_method.refuse(shape, false), nullptr);
+}
+
+}  // namespace
+}  // namespace octet_test
