@@ -141,8 +141,8 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
 
   *conv = {};
   ConvPlan& plan = conv->plan;
-  plan.shape = s;
   plan.method = method_of(draft.blob.algorithm);
+  plan.shape = plan.method->rewrite ? plan.method->rewrite(blob_layout(draft.blob), s) : s;
   plan.kernel = draft.kernel.micro;
   plan.depthwise = draft.kernel.depthwise;
   plan.finish_fn = draft.kernel.finish();
@@ -181,7 +181,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   conv->rhs_type = d.rhs_type;
   conv->dst_type = d.dst_type;
   conv->residual_type = d.residual.type;
-  conv->borders = plan.method->wants_borders && plan.method->wants_borders(s);
+  conv->borders = plan.method->wants_borders && plan.method->wants_borders(plan.shape);
   conv->zero_row = zero_row;
   conv->packed = d.packed;
   conv->packed_bytes = (size_t)draft.blob.bytes;

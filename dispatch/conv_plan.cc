@@ -23,7 +23,7 @@ struct TierCosts {
 };
 
 constexpr double kGigahertz = 3.5;  // nominal: only ratios decide
-constexpr double kL2Bytes = 50, kL3Bytes = 10, kMemoryBytes = 4;  // read by one core, per cycle
+constexpr double kL2Bytes = 50, kL3Bytes = 10, kMemoryBytes = 2.5;  // read by one core, per cycle
 constexpr double kCopyBytes = 7, kCopy = 12;  // im2col and staging: bytes per cycle, cycles of each run of bytes
 
 TierCosts costs_of(Isa isa) {
@@ -79,9 +79,9 @@ double used_rows(const ConvShape& s) {
 }
 
 void direct(const Work& w, bool im2col, Candidate* c) {
-  const ConvShape& s = w.s;
   const TierCosts& cost = w.cost;
   const RhsLayout layout = conv_layout(OCTET_CONV_DIRECT, w.p.isa, w.p.rhs_u8);
+  const ConvShape s = joined_groups(layout, w.s);
   const Taps taps = direct_taps(s);
   const bool windows_copied = copies_windows(s);
   const double count = im2col ? 1 : (double)taps.count, depth = im2col ? (double)(s.taps() * s.group_in()) : (double)taps.depth;

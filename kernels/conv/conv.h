@@ -136,6 +136,8 @@ struct ConvMethod {
   void (*run)(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace);
   // Whether it wants the input without gaps between pixels and with its borders filled in; null = never. Then the pads of the run are 0.
   bool (*wants_borders)(const ConvShape& shape) = nullptr;
+  // The shape that plan.shape is to hold, if not the given one: same tensors and outputs, but other groups.
+  ConvShape (*rewrite)(const RhsLayout& layout, ConvShape shape) = nullptr;
 };
 
 extern const ConvMethod direct_method, im2col_method, depthwise_method, winograd_2x2_method, winograd_4x4_method, winograd_2x2_s2_method,

@@ -78,10 +78,14 @@ CopyFn copy_of(const ConvShape& s) {
 
 const char* refuse(const ConvShape&, bool) { return nullptr; }
 
-size_t payload_bytes(const RhsLayout& layout, const ConvShape& shape) { return panels_bytes(layout, shape, direct_taps(shape)); }
+size_t payload_bytes(const RhsLayout& layout, const ConvShape& given) {
+  const ConvShape shape = joined_groups(layout, given);
+  return panels_bytes(layout, shape, direct_taps(shape));
+}
 
-void pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float*, uint8_t* payload) {
-  pack_panels(layout, shape, direct_taps(shape), filter, payload);
+void pack(const RhsLayout& layout, const ConvShape& given, const FilterView& filter, const float*, uint8_t* payload) {
+  const ConvShape shape = joined_groups(layout, given);
+  pack_panels(layout, given, shape, direct_taps(shape), filter, payload);
 }
 
 ConvGrain grain(const ConvPlan& plan) { return {1, channel_grain(plan)}; }
@@ -140,6 +144,6 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
 
 }  // namespace
 
-const ConvMethod direct_method = {"direct", refuse, payload_bytes, pack, grain, task_workspace, run, copies_windows};
+const ConvMethod direct_method = {"direct", refuse, payload_bytes, pack, grain, task_workspace, run, copies_windows, joined_groups};
 
 }  // namespace octet

@@ -52,10 +52,14 @@ void copy_window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, siz
 
 const char* refuse(const ConvShape&, bool) { return nullptr; }
 
-size_t payload_bytes(const RhsLayout& layout, const ConvShape& shape) { return panels_bytes(layout, shape, im2col_taps(shape)); }
+size_t payload_bytes(const RhsLayout& layout, const ConvShape& given) {
+  const ConvShape shape = joined_groups(layout, given);
+  return panels_bytes(layout, shape, im2col_taps(shape));
+}
 
-void pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float*, uint8_t* payload) {
-  pack_panels(layout, shape, im2col_taps(shape), filter, payload);
+void pack(const RhsLayout& layout, const ConvShape& given, const FilterView& filter, const float*, uint8_t* payload) {
+  const ConvShape shape = joined_groups(layout, given);
+  pack_panels(layout, given, shape, im2col_taps(shape), filter, payload);
 }
 
 ConvGrain grain(const ConvPlan& plan) { return {1, channel_grain(plan)}; }
@@ -91,6 +95,6 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
 
 }  // namespace
 
-const ConvMethod im2col_method = {"im2col", refuse, payload_bytes, pack, grain, task_workspace, run};
+const ConvMethod im2col_method = {"im2col", refuse, payload_bytes, pack, grain, task_workspace, run, nullptr, joined_groups};
 
 }  // namespace octet

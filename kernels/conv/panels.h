@@ -19,8 +19,9 @@ struct ConvPanels {
   const uint8_t* of_group(size_t group) const { return panels + group * panels_stride; }
 };
 
+// Shapes with their groups joined, but for `given`, which the filter is stored for.
 size_t panels_bytes(const RhsLayout& layout, const ConvShape& shape, const Taps& taps);  // 0 if they leave size_t
-void pack_panels(const RhsLayout& layout, const ConvShape& shape, const Taps& taps, const FilterView& filter, uint8_t* payload);
+void pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShape& shape, const Taps& taps, const FilterView& filter, uint8_t* payload);
 ConvPanels read_panels(const RhsLayout& layout, const ConvShape& shape, const Taps& taps, const uint8_t* payload);
 
 }  // namespace octet

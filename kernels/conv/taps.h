@@ -19,6 +19,16 @@ struct Taps {
   size_t padded(const RhsLayout& layout) const { return count * layout.depth(depth); }
 };
 
+// Groups with fewer output channels than a panel has lanes are multiplied together, as many as fill the lanes: each lane has zeros where its input channels
+// are another group's. The lanes that rounding up would waste cost the same products, and there are fewer tiles. The shape as kernels see it:
+inline ConvShape joined_groups(const RhsLayout& layout, ConvShape s) {
+  size_t joined = 1;
+  for (size_t more = 2; more * s.group_out() <= layout.width && more <= s.groups; ++more)
+    if (s.groups % more == 0) joined = more;
+  s.groups /= joined;
+  return s;
+}
+
 // Few channels: rounding every kernel position up to kr, and starting anew at each, costs more than copying the windows' rows, whose bytes are neighbours
 // in an input without gaps.
 constexpr size_t kFewChannels = 32;
@@ -26,6 +36,7 @@ constexpr bool copies_windows(const ConvShape& s) {
   return s.kernel_w > 1 && s.dilation_w == 1 && s.groups == 1 && s.in_channels < kFewChannels && !s.transposed;
 }
 
+// Of a shape with its groups joined.
 inline Taps direct_taps(const ConvShape& s) {
   if (copies_windows(s)) return {1, s.taps() * s.in_channels, s.kernel_h};
   return {s.taps(), s.group_in(), s.transposed ? s.stride_h * s.stride_w : s.kernel_h};

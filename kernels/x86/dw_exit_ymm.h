@@ -45,7 +45,7 @@ struct PassesYmm {
       const __m128i bytes = dst_u8 ? _mm_min_epu8(_mm_max_epu8(_mm_packus_epi16(low, high), lo), hi)
                                    : _mm_min_epi8(_mm_max_epi8(_mm_packs_epi16(low, high), lo), hi);
       _mm_storel_epi64((__m128i*)dst, bytes);
-      _mm_storeh_pd((double*)(dst + 16), _mm_castsi128_pd(bytes));
+      _mm_storel_epi64((__m128i*)(dst + 16), _mm_srli_si128(bytes, 8));
     }
   };
 
