@@ -203,5 +203,20 @@ TEST(Blob, OfAnotherArchitectureIsTheWrongTier) {
   }
 }
 
+// The definition, bit by bit. Long data is cut into parts inside; lengths around that cut.
+TEST(Crc32, AgreesWithItsDefinition) {
+  std::vector<uint8_t> data(50000);
+  uint32_t seed = 1;
+  for (uint8_t& byte : data) byte = static_cast<uint8_t>((seed = seed * 1664525 + 1013904223) >> 24);
+  for (const size_t bytes : {0, 1, 7, 8, 9, 1000, 16383, 16384, 16385, 16407, 49999, 50000}) {
+    uint32_t crc = ~0u;
+    for (size_t i = 0; i < bytes; ++i) {
+      crc ^= data[i];
+      for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (crc & 1 ? 0xEDB88320u : 0);
+    }
+    EXPECT_EQ(octet::crc32(data.data(), bytes), ~crc) << bytes << " bytes";
+  }
+}
+
 }  // namespace
 }  // namespace octet_test

@@ -13,6 +13,40 @@ constexpr size_t kHeaderCrcBytes = sizeof(FilterHeader) - sizeof(uint32_t);
 size_t array_bytes(const ConvShape& s) { return round_up(s.out_channels, 16) * sizeof(int32_t); }
 const int32_t* ints(const void* blob, uint64_t offset) { return (const int32_t*)((const uint8_t*)blob + offset); }
 
+struct ChannelSums {
+  int32_t total, positive;
+  int32_t least;  // weight as s8
+};
+
+// Adds one kernel position of an output channel. stride is a constant where it is 1, so that the compiler makes vectors of it.
+template <typename Stride>
+void add_weights(const uint8_t* data, Stride stride, size_t count, uint8_t to_s8, int32_t offset, ChannelSums* sums) {
+  int32_t total = 0, positive = 0, least = sums->least;
+  for (size_t i = 0; i < count; ++i) {
+    const int32_t raw = (int8_t)(data[i * stride] ^ to_s8), value = raw - offset;
+    least = raw < least ? raw : least;
+    total += value;
+    positive += value & ~(value >> 31);
+  }
+  sums->total += total;
+  sums->positive += positive;
+  sums->least = least;
+}
+
+struct One {
+  constexpr operator size_t() const { return 1; }
+};
+
+void add_position(const FilterView& f, const ConvShape& s, size_t o, size_t ky, size_t kx, ChannelSums* sums) {
+  const uint8_t* data = f.at(s, o, ky, kx, 0);
+  const uint8_t to_s8 = f.is_u8 ? 0x80 : 0;
+  const int32_t offset = f.zero_point(o) - (f.is_u8 ? 128 : 0);
+  if (f.i_stride == 1)
+    add_weights(data, One{}, s.group_in(), to_s8, offset, sums);
+  else
+    add_weights(data, f.i_stride, s.group_in(), to_s8, offset, sums);
+}
+
 }  // namespace
 
 bool has_zero_points(const FilterView& f, Domain domain) {
@@ -71,24 +105,14 @@ void write_filter_blob(const FilterHeader& planned, const ConvShape& s, const Fi
   }
   int32_t* const positive = (int32_t*)(bytes + h.sums);
   int32_t* const negative = positive + array_bytes(s) / sizeof(int32_t);
-  const uint8_t to_s8 = filter.is_u8 ? 0x80 : 0;
   bool least = false;
   for (size_t o = 0; o < s.out_channels; ++o) {
-    const int32_t offset = filter.zero_point(o) - (filter.is_u8 ? 128 : 0);
+    ChannelSums sums = {};
     for (size_t ky = 0; ky < s.kernel_h; ++ky)
-      for (size_t kx = 0; kx < s.kernel_w; ++kx) {
-        const uint8_t* data = filter.at(s, o, ky, kx, 0);
-        int32_t above = 0, total = 0;
-        for (size_t i = 0; i < s.group_in(); ++i) {
-          const int8_t raw = (int8_t)(data[i * filter.i_stride] ^ to_s8);
-          const int32_t value = raw - offset;
-          least |= raw == -128;
-          total += value;
-          above += value & ~(value >> 31);
-        }
-        positive[o] += above;
-        negative[o] += total - above;
-      }
+      for (size_t kx = 0; kx < s.kernel_w; ++kx) add_position(filter, s, o, ky, kx, &sums);
+    positive[o] = sums.positive;
+    negative[o] = sums.total - sums.positive;
+    least |= sums.least == -128;
   }
   h.has_least = least;
   uint8_t* payload = bytes + h.payload;

@@ -50,16 +50,41 @@ size_t choose_chunk(const WinogradScheme& s, const RhsLayout& layout, const Conv
   }
 }
 
+constexpr size_t kLanes = 16;
+
+// One input channel of some output channels that lie side by side in a panel: G w G^T of all at once, in loops that become vectors.
+void pack_lanes(const WinogradScheme& s, const WinogradPayload& at, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, size_t o,
+                size_t lanes, size_t i, uint8_t* payload) {
+  int16_t w[9][kLanes] = {}, lines[kMaxPatch][3][kLanes];
+  const uint8_t to_s8 = filter.is_u8 ? 0x80 : 0;
+  for (size_t tap = 0; tap < 9; ++tap) {
+    const uint8_t* from = filter.at(shape, o, tap / 3, tap % 3, i);
+    for (size_t lane = 0; lane < lanes; ++lane) w[tap][lane] = (int8_t)(from[lane * filter.o_stride] ^ to_s8);
+  }
+  const auto combine = [](const int8_t (&g)[3], const int16_t* a, const int16_t* b, const int16_t* c, int16_t* out) {
+    for (size_t lane = 0; lane < kLanes; ++lane) out[lane] = (int16_t)(g[0] * a[lane] + g[1] * b[lane] + g[2] * c[lane]);
+  };
+  for (size_t y = 0; y < s.patch; ++y)
+    for (size_t x = 0; x < 3; ++x) combine(s.g[y], w[x], w[3 + x], w[6 + x], lines[y][x]);
+  uint8_t* to = payload + at.offset(layout, shape, o, i);
+  const size_t lane_bytes = layout.kr * sizeof(int16_t);
+  for (size_t y = 0; y < s.patch; ++y)
+    for (size_t x = 0; x < s.patch; ++x, to += at.tap_bytes) {
+      int16_t out[kLanes];
+      combine(s.g[x], lines[y][0], lines[y][1], lines[y][2], out);
+      for (size_t lane = 0; lane < lanes; ++lane) memcpy(to + lane * lane_bytes, &out[lane], sizeof(int16_t));
+    }
+}
+
 void pack_words(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, uint8_t* payload) {
   const WinogradPayload at(s, layout, shape);
   const uint32_t chunk = (uint32_t)choose_chunk(s, layout, shape, filter);
   memcpy(payload, &chunk, sizeof chunk);
-  for (size_t o = 0; o < shape.out_channels; ++o)
-    for (size_t i = 0; i < shape.group_in(); ++i) {
-      const Taps taps(s, shape, filter, o, i);
-      uint8_t* const to = payload + at.offset(layout, shape, o, i);
-      for (size_t tap = 0; tap < s.taps(); ++tap) memcpy(to + tap * at.tap_bytes, &taps.values[tap], sizeof(int16_t));
-    }
+  for (size_t o = 0, lanes; o < shape.out_channels; o += lanes) {
+    const size_t local = o % shape.group_out();
+    lanes = smaller(smaller(layout.width - local % layout.width, shape.group_out() - local), kLanes);
+    for (size_t i = 0; i < shape.group_in(); ++i) pack_lanes(s, at, layout, shape, filter, o, lanes, i, payload);
+  }
 }
 
 // ---- int8
