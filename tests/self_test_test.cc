@@ -17,10 +17,14 @@ void lies(const octet::Tile& t) {
   ++row[t.cols - 1];
 }
 
-TEST(SelfTest, ThisMachineTellsTheTruth) { EXPECT_EQ(octet::failing_isas(octet::all_kernels(), octet::this_machine().cpu), 0u); }
+TEST(SelfTest, ThisMachineTellsTheTruth) {
+  EXPECT_EQ(octet::failing_isas(octet::all_kernels(), octet::this_machine().cpu), 0u);
+  EXPECT_EQ(octet::failing_isas(octet::word_kernels(), octet::this_machine().cpu), 0u);
+}
 
 class SelfTestKernel : public EachKernel {};
 OCTET_FOR_EACH_KERNEL(SelfTestKernel);
+INSTANTIATE_TEST_SUITE_P(Words, SelfTestKernel, testing::ValuesIn(word_table()), kernel_name);
 
 TEST_P(SelfTestKernel, FindsALyingKernel) {
   honest = &kernel();

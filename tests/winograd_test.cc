@@ -25,10 +25,6 @@ class WinogradTest : public EachKernel {
   void check(const WinogradCase& c) { WinogradRun(kernel(), c).check(); }
 };
 
-std::vector<const MicroKernel*> word_table() {
-  const octet::KernelList list = octet::word_kernels();
-  return {list.begin(), list.end()};
-}
 INSTANTIATE_TEST_SUITE_P(, WinogradTest, testing::ValuesIn(word_table()), kernel_name);
 
 TEST_P(WinogradTest, OneTile) {

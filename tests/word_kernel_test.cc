@@ -51,10 +51,6 @@ class WordKernel : public EachKernel {
   }
 };
 
-std::vector<const MicroKernel*> word_table() {
-  const octet::KernelList list = octet::word_kernels();
-  return {list.begin(), list.end()};
-}
 INSTANTIATE_TEST_SUITE_P(, WordKernel, testing::ValuesIn(word_table()), kernel_name);
 
 constexpr int kRandom = -40000;

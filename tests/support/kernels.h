@@ -42,6 +42,11 @@ inline std::vector<const MicroKernel*> table() {
   return {list.begin(), list.end()};
 }
 
+inline std::vector<const MicroKernel*> word_table() {
+  const octet::KernelList list = octet::word_kernels();
+  return {list.begin(), list.end()};
+}
+
 // 1, s - 1, s, s + 1, 2s + 1 for each s, without zeros and repetitions.
 inline std::vector<size_t> around(std::initializer_list<size_t> sizes) {
   std::vector<size_t> out = {1};
