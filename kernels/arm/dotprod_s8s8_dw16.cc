@@ -32,15 +32,13 @@ struct Dotprod : Sixteen {
     unroll<4>([&](auto v) OCTET_INLINE { acc.a[v] = vdotq_s32(acc.a[v], c.t[v], vld1q_s8((const int8_t*)weights + 16 * v)); });
   }
 
-  static inline void weights(const uint8_t* from, int row, size_t vector, uint8_t* to) {
-    vst1q_u8(to + 16 * vector, vreinterpretq_u8_u32(vshlq_u32(vreinterpretq_u32_u8(vld1q_u8(from)), vdupq_n_s32(8 * row))));
-  }
+  OCTET_INLINE static inline void weights(const uint8_t* taps, size_t vector, uint8_t* to) { __builtin_memcpy(to + 16 * vector, taps, 16); }
 };
 
 }  // namespace
 
 const DepthwiseKernel dotprod_s8s8_dw16 = {
-    "dotprod_s8s8_dw16", Isa::kDotprod, Domain::kS8, kAnyLhs | kNarrows, kDepthwiseLayout, 16, 16, 2, false, nullptr,
+    "dotprod_s8s8_dw16", Isa::kDotprod, Domain::kS8, kAnyLhs | kNarrows, kDepthwiseLayout, 16, 16, 2, 2, false, nullptr,
     depthwise_prepare<Dotprod>, depthwise_multiply<Dotprod>, portable_finish, &portable_row_ops};
 
 }  // namespace octet

@@ -64,7 +64,7 @@ struct Neon : Sixteen {
   }
 
   // From four channels of four taps to the taps' places.
-  static inline void weights(const uint8_t* from, int, size_t vector, uint8_t* to) {
+  static inline void weights(const uint8_t* from, size_t vector, uint8_t* to) {
     OCTET_NO_UNROLL
     for (int i = 0; i < 16; ++i) to[16 * (i % 4) + 4 * vector + i / 4] = from[i];
   }
@@ -73,7 +73,7 @@ struct Neon : Sixteen {
 }  // namespace
 
 const DepthwiseKernel neon_s8s8_dw16 = {
-    "neon_s8s8_dw16", Isa::kNeon, Domain::kS8, kAnyLhs | kNarrows, kDepthwiseLayout, 16, 16, 2, false, nullptr,
+    "neon_s8s8_dw16", Isa::kNeon, Domain::kS8, kAnyLhs | kNarrows, kDepthwiseLayout, 16, 16, 2, 2, false, nullptr,
     depthwise_prepare<Neon>, depthwise_multiply<Neon>, portable_finish, &portable_row_ops};
 
 }  // namespace octet

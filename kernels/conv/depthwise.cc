@@ -58,7 +58,24 @@ DepthwiseForm form_of(const ConvPlan& plan) {
   return DepthwiseForm::kTaps;
 }
 
-size_t rows_of(const ConvPlan& plan) { return form_of(plan) == DepthwiseForm::kWalk ? plan.depthwise->walk_rows : 1; }
+// Output lines of a tile.
+size_t rows_of(const ConvPlan& plan) {
+  const ConvShape& s = plan.shape;
+  switch (form_of(plan)) {
+    case DepthwiseForm::kWalk: return plan.depthwise->walk_rows;
+    case DepthwiseForm::kWalkBy2: return 1;
+    case DepthwiseForm::kTaps: break;
+  }
+  const bool share = s.dilation_h == 1 && s.stride_h < s.kernel_h && !by_columns(s);
+  return share ? plan.depthwise->rows : 1;
+}
+
+// Input lines that so many output lines need, in kTaps.
+size_t lines_of(const ConvShape& s, size_t rows) { return s.kernel_h + (rows - 1) * s.stride_h; }
+size_t set_groups_of(const ConvPlan& plan) {
+  const size_t rows = rows_of(plan);
+  return form_of(plan) == DepthwiseForm::kTaps && rows > 1 ? divide_up(lines_of(plan.shape, rows) * plan.shape.kernel_w, 4) : groups_of(plan.shape);
+}
 
 ConvGrain grain(const ConvPlan& plan) { return {rows_of(plan), kPanel}; }
 
@@ -76,14 +93,17 @@ struct Scratch {
   size_t* steps;
   Line* lines;              // kernel_h of them, or what a walk reads
   size_t* staged;           // per slot of the ring the input line that it holds
-  size_t ring;              // slots
+  size_t ring;              // slots, and one more for a line of zero points
   uint8_t* ring_data;
   size_t ring_line;         // bytes
   uint8_t* tile;            // accumulators for the epilogue
   size_t bytes;
 };
 
-Scratch cut(const ConvPlan& plan, size_t in_w, uint8_t* workspace) {
+// Columns of a staged line whose borders are filled.
+size_t padded_width(const ConvShape& s, size_t out_w) { return (out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1; }
+
+Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace) {
   const ConvShape& s = plan.shape;
   Scratch c = {};
   const auto take = [&](size_t bytes) {
@@ -91,21 +111,21 @@ Scratch cut(const ConvPlan& plan, size_t in_w, uint8_t* workspace) {
     c.bytes += round_up(bytes, 64);
     return piece;
   };
-  const size_t slots = 4 * groups_of(s), lines = larger(s.kernel_h, 4);
-  c.prepared = take(depthwise_prepared_bytes(kPanel, groups_of(s)));
+  const size_t rows = rows_of(plan), groups = set_groups_of(plan), lines = larger(lines_of(s, rows), 4);
+  c.prepared = take(depthwise_prepared_bytes(kPanel, rows * groups));
   c.init = (int32_t*)take(kPanel * sizeof(int32_t));
-  c.pixels = (const uint8_t**)take(slots * sizeof(uint8_t*));
-  c.steps = (size_t*)take(slots * sizeof(size_t));
+  c.pixels = (const uint8_t**)take(4 * groups * sizeof(uint8_t*));
+  c.steps = (size_t*)take(4 * groups * sizeof(size_t));
   c.lines = (Line*)take(lines * sizeof(Line));
-  c.ring = s.dilation_h * (s.kernel_h - 1) + rows_of(plan);
-  c.staged = (size_t*)take(c.ring * sizeof(size_t));
-  c.ring_line = in_w * kStaged;
-  c.ring_data = take(c.ring * c.ring_line + kStaged);  // kernels may read past a pixel
-  c.tile = take(kStrip * rows_of(plan) * kPanel * sizeof(int32_t));
+  c.ring = s.dilation_h * (s.kernel_h - 1) + (rows - 1) * s.stride_h + 1;
+  c.staged = (size_t*)take((c.ring + 1) * sizeof(size_t));
+  c.ring_line = larger(in_w, padded_width(s, out_w)) * kStaged;
+  c.ring_data = take((c.ring + 1) * c.ring_line + kStaged);  // kernels may read past a pixel
+  c.tile = take(kStrip * rows * kPanel * sizeof(int32_t));
   return c;
 }
 
-size_t task_workspace(const ConvPlan& plan, size_t, size_t in_w, size_t, size_t) { return cut(plan, in_w, nullptr).bytes; }
+size_t task_workspace(const ConvPlan& plan, size_t, size_t in_w, size_t, size_t out_w) { return cut(plan, in_w, out_w, nullptr).bytes; }
 
 // One block of channels of one image.
 class Block {
@@ -114,7 +134,9 @@ class Block {
       : plan_(plan), s_(plan.shape), run_(run), c_(scratch), kernel_(kernel), n0_(n0), channels_(channels), multiplier_(multiplier_of(plan.shape)) {
     tile_.form = form_of(plan);
     tile_.flip = plan.lhs_flip;
-    tile_.groups = groups_of(s_);
+    tile_.sets = tile_.form == DepthwiseForm::kTaps ? rows_of(plan) : 1;
+    tile_.set_groups = set_groups_of(plan);
+    padded_ = tile_.form == DepthwiseForm::kTaps && wants_padding();
     tile_.pixels = c_.pixels;
     tile_.steps = c_.steps;
     tile_.in_w = run.in_w;
@@ -131,7 +153,7 @@ class Block {
     image_ = image;
     zero_ = run_.zero_row(image) + (multiplier_ == 1 ? n0_ : 0);
     tile_.zero = zero_;
-    for (size_t i = 0; i < c_.ring; ++i) c_.staged[i] = SIZE_MAX;
+    for (size_t i = 0; i <= c_.ring; ++i) c_.staged[i] = SIZE_MAX;
     if (!first && !plan_.runtime_zero_point) return;
     const int32_t* init = plan_.bias + n0_;
     if (plan_.runtime_zero_point) {
@@ -139,36 +161,54 @@ class Block {
       for (size_t i = 0; i < kernel_.channels; ++i) c_.init[i] = (int32_t)((uint32_t)init[i] - zero_point * (uint32_t)plan_.weight_sum[n0_ + i]);
       init = c_.init;
     }
-    const uint8_t* panel = plan_.payload + n0_ / kPanel * tile_.groups * kDepthwiseGroup + depthwise_position(n0_ % kPanel);
-    kernel_.prepare({tile_.form, tile_.groups, panel, init, tile_.narrow ? plan_.finish.scale + n0_ : nullptr}, c_.prepared);
+    const size_t groups = groups_of(s_), shift = tile_.form == DepthwiseForm::kTaps ? s_.stride_h * s_.kernel_w : 1;
+    const uint8_t* panel = plan_.payload + n0_ / kPanel * groups * kDepthwiseGroup + depthwise_position(n0_ % kPanel);
+    kernel_.prepare({tile_.form, groups, panel, tile_.sets, tile_.set_groups, shift, init, tile_.narrow ? plan_.finish.scale + n0_ : nullptr}, c_.prepared);
   }
 
   // Output lines [y, y + rows).
   void lines(size_t y, size_t rows) {
     const bool taps = tile_.form == DepthwiseForm::kTaps;
-    const size_t count = taps ? s_.kernel_h : rows + 2, apart = taps ? s_.dilation_h : 1, first = y * s_.stride_h - run_.pad_top;
+    const size_t count = taps ? lines_of(s_, rows) : rows + 2, apart = taps ? s_.dilation_h : 1, first = y * s_.stride_h - run_.pad_top;
     for (size_t i = 0; i < count; ++i) c_.lines[i] = line(first + i * apart);
     y_ = y;
     tile_.rows = rows;
     const size_t most = direct_ ? run_.out_w : kStrip;
     for (size_t x = 0; x < run_.out_w;) {
-      const size_t columns = taps ? point_at_taps(x, smaller(most, run_.out_w - x)) : point_at_lines(x, smaller(most, run_.out_w - x), count);
+      const size_t columns = taps ? point_at_taps(x, smaller(most, run_.out_w - x), count) : point_at_lines(x, smaller(most, run_.out_w - x), count);
       strip(x, columns);
       x += columns;
     }
   }
 
  private:
+  // Whether taps find their pixels in a copy of the line with its borders filled. Outputs at the borders cost several of those inside otherwise.
+  bool wants_padding() const {
+    if (multiplier_ > 1) return true;
+    const size_t left = divide_up(run_.pad_left, s_.stride_w), wide = padded_width(s_, run_.out_w), held = run_.pad_left + run_.in_w;
+    const size_t right = wide > held ? divide_up(wide - held, s_.stride_w) : 0;
+    return (left + right) * 16 > run_.out_w;
+  }
+
   // Input line y, which is above the input if it has wrapped.
   Line line(size_t y) {
-    if (y >= run_.in_h) return {zero_, 0};
+    const bool outside = y >= run_.in_h;
+    if (outside && !padded_) return {zero_, 0};
     const uint8_t* data = run_.lhs + image_ * run_.lhs_image + y * run_.lhs_row + n0_ / multiplier_;
-    if (multiplier_ == 1 && (run_.in_w - 1) * run_.lhs_pixel + kernel_.reach <= (size_t)(run_.lhs_end - data)) return {data, run_.lhs_pixel};
-    const size_t slot = y % c_.ring;
+    const bool in_place = multiplier_ == 1 && !padded_ && (run_.in_w - 1) * run_.lhs_pixel + kernel_.reach <= (size_t)(run_.lhs_end - data);
+    if (in_place) return {data, run_.lhs_pixel};
+    const size_t slot = outside ? c_.ring : y % c_.ring;
     uint8_t* const copy = c_.ring_data + slot * c_.ring_line;
-    if (c_.staged[slot] != y) {
-      c_.staged[slot] = y;
-      for (size_t x = 0; x < run_.in_w; ++x) stage(data + x * run_.lhs_pixel, copy + x * kStaged);
+    const size_t holds = outside ? 0 : y;
+    if (c_.staged[slot] != holds) {
+      c_.staged[slot] = holds;
+      const size_t before = padded_ ? run_.pad_left : 0, width = padded_ ? padded_width(s_, run_.out_w) : run_.in_w;
+      for (size_t x = 0; x < width; ++x) {
+        if (outside || x - before >= run_.in_w)
+          memcpy(copy + x * kStaged, zero_, kStaged);
+        else
+          stage(data + (x - before) * run_.lhs_pixel, copy + x * kStaged);
+      }
     }
     return {copy, kStaged};
   }
@@ -176,7 +216,10 @@ class Block {
   // One byte per output channel of the block.
   void stage(const uint8_t* from, uint8_t* to) const {
     if (multiplier_ == 1) {
-      memcpy(to, from, channels_);
+      if (channels_ == kStaged)
+        memcpy(to, from, kStaged);
+      else
+        memcpy(to, from, channels_);
       return;
     }
     for (size_t i = 0, turn = n0_ % multiplier_; i < channels_; ++i) {
@@ -196,19 +239,21 @@ class Block {
   }
 
   // Returns how many outputs from x on have all their taps inside the line, or 1.
-  size_t point_at_taps(size_t x, size_t columns) {
-    const size_t first = x * s_.stride_w - run_.pad_left, last = first + (s_.kernel_w - 1) * s_.dilation_w;
+  size_t point_at_taps(size_t x, size_t columns, size_t lines) {
+    const size_t before = padded_ ? 0 : run_.pad_left, in_w = padded_ ? padded_width(s_, run_.out_w) : run_.in_w;
+    const size_t first = x * s_.stride_w - before, last = first + (s_.kernel_w - 1) * s_.dilation_w;
+    tile_.groups = tile_.rows > 1 ? tile_.set_groups : groups_of(s_);
     for (size_t slot = 0; slot < 4 * tile_.groups; ++slot) c_.pixels[slot] = zero_, c_.steps[slot] = 0;
-    for (size_t ky = 0; ky < s_.kernel_h; ++ky) {
+    for (size_t ky = 0; ky < lines; ++ky) {
       const Line& line = c_.lines[ky];
       for (size_t kx = 0; kx < s_.kernel_w; ++kx) {
         const size_t column = first + kx * s_.dilation_w, slot = slot_of(s_, ky, kx);
-        if (column >= run_.in_w) continue;
+        if (column >= in_w) continue;
         c_.pixels[slot] = line.data + column * line.step;
         c_.steps[slot] = s_.stride_w * line.step;
       }
     }
-    return first < run_.in_w && last < run_.in_w ? smaller(columns, (run_.in_w - 1 - last) / s_.stride_w + 1) : 1;
+    return first < in_w && last < in_w ? smaller(columns, (in_w - 1 - last) / s_.stride_w + 1) : 1;
   }
 
   void strip(size_t x, size_t columns) {
@@ -242,13 +287,14 @@ class Block {
   const DepthwiseKernel& kernel_;
   size_t n0_, channels_, multiplier_, image_ = 0, y_ = 0;
   const uint8_t* zero_ = nullptr;
+  bool padded_;  // staged lines have their borders filled
   bool ends_;    // the kernel leaves what the caller wants
   bool direct_;  // and where he wants it
   DepthwiseTile tile_ = {};
 };
 
 void run_task(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
-  const Scratch scratch = cut(plan, run.in_w, workspace);
+  const Scratch scratch = cut(plan, run.in_w, run.out_w, workspace);
   const size_t rows = rows_of(plan);
   for (size_t n0 = task.n0; n0 < task.n1;) {
     const DepthwiseKernel* kernel = plan.depthwise;

@@ -33,7 +33,7 @@ void multiply(const DepthwiseTile& t) {
 }  // namespace
 
 const DepthwiseKernel scalar_u8s8_dw16 = {
-    "scalar_u8s8_dw16", Isa::kScalar, Domain::kU8, kAnyLhs, kDepthwiseLayout, kChannels, kChannels, 0, false, nullptr,
+    "scalar_u8s8_dw16", Isa::kScalar, Domain::kU8, kAnyLhs, kDepthwiseLayout, kChannels, kChannels, 1, 0, false, nullptr,
     prepare, multiply, portable_finish, &portable_row_ops};
 
 }  // namespace octet

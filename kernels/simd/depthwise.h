@@ -100,15 +100,18 @@ OCTET_INLINE inline void depthwise_walk(const DepthwiseTile& t, const DepthwiseP
   }
 }
 
-template <typename M, bool flip, bool narrow>
+template <typename M, int rows, bool flip, bool narrow>
 OCTET_INLINE inline void depthwise_taps(const DepthwiseTile& t, const DepthwisePass& pass) {
   const DepthwiseExit<M, narrow> exit(t);
   const typename M::Ends ends(pass.prepared);
   const typename M::Pixel sign = M::sign(t.flip);
   const auto load = [&](const uint8_t* p) OCTET_INLINE { return flip ? M::flipped(M::load(p), sign) : M::load(p); };
+  const size_t set = t.set_groups * M::kColumn;
   uint8_t* dst = pass.dst;
+  OCTET_NO_UNROLL
   for (size_t x = 0; x < t.columns; ++x, dst += t.dst_pixel) {
-    typename M::Acc acc = ends.start();
+    typename M::Acc acc[rows];
+    unroll<rows>([&](auto r) OCTET_INLINE { acc[r] = ends.start(); });
     const uint8_t* weights = pass.prepared + M::kPrepared;
     const uint8_t* const* pixel = t.pixels;
     const size_t* step = t.steps;
@@ -116,9 +119,10 @@ OCTET_INLINE inline void depthwise_taps(const DepthwiseTile& t, const DepthwiseP
     for (size_t groups = t.groups; groups; --groups, pixel += 4, step += 4, weights += M::kColumn) {
       typename M::Pixel p[4];
       unroll<4>([&](auto i) OCTET_INLINE { p[i] = load(pixel[i] + x * step[i] + pass.offset); });
-      M::template dot<0, 4>(acc, M::column(p), weights);
+      const typename M::Column column = M::column(p);
+      unroll<rows>([&](auto r) OCTET_INLINE { M::template dot<0, 4>(acc[r], column, weights + r * set); });
     }
-    exit(acc, ends, dst);
+    unroll<rows>([&](auto r) OCTET_INLINE { exit(acc[r], ends, dst + r * t.dst_line); });
   }
 }
 
@@ -126,12 +130,12 @@ OCTET_INLINE inline void depthwise_taps(const DepthwiseTile& t, const DepthwiseP
 template <typename M, DepthwiseForm form, int rows, bool flip, bool narrow>
 __attribute__((noinline)) void depthwise_passes(const DepthwiseTile& t) {
   DepthwisePass pass = {0, (const uint8_t*)t.prepared, t.dst};
-  const size_t groups = form == DepthwiseForm::kTaps ? t.groups : form == DepthwiseForm::kWalk ? 3 * M::kWalkSets : 3;
+  const size_t groups = form == DepthwiseForm::kTaps ? t.sets * t.set_groups : form == DepthwiseForm::kWalk ? 3 * M::kWalkSets : 3;
   int left = M::kPasses;
   if constexpr (M::kPasses > 1) __asm__("" : "+r"(left));
   do {
     if constexpr (form == DepthwiseForm::kTaps)
-      depthwise_taps<M, flip, narrow>(t, pass);
+      depthwise_taps<M, rows, flip, narrow>(t, pass);
     else
       depthwise_walk<M, rows, form == DepthwiseForm::kWalk ? 1 : 2, flip, narrow>(t, pass);
     pass.offset += 16 / M::kPasses;
@@ -142,6 +146,7 @@ __attribute__((noinline)) void depthwise_passes(const DepthwiseTile& t) {
 
 template <typename M, bool flip, bool narrow>
 OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
+  if (t.form == DepthwiseForm::kTaps && t.rows > 1) return depthwise_passes<M, DepthwiseForm::kTaps, 2, flip, narrow>(t);
   if (t.form == DepthwiseForm::kTaps) return depthwise_passes<M, DepthwiseForm::kTaps, 1, flip, narrow>(t);
   if (t.form == DepthwiseForm::kWalkBy2) return depthwise_passes<M, DepthwiseForm::kWalkBy2, 1, flip, narrow>(t);
   if constexpr (M::kWalkRows > 1)
@@ -160,6 +165,18 @@ void depthwise_multiply(const DepthwiseTile& t) {
     depthwise_form<M, false, true>(t);
 }
 
+alignas(64) constexpr uint8_t kNoWeights[64] = {};
+
+// The lanes' bytes moved up by `bits`, followed from below by those of the group before.
+template <size_t bytes>
+OCTET_INLINE inline void shifted(const uint8_t* group, const uint8_t* before, size_t bits, uint8_t* out) {
+  uint32_t high[bytes / 4], low[bytes / 4];
+  __builtin_memcpy(high, group, bytes);
+  __builtin_memcpy(low, before, bytes);
+  for (size_t i = 0; i < bytes / 4; ++i) high[i] = high[i] << bits | (low[i] >> 1) >> (31 - bits);
+  __builtin_memcpy(out, high, bytes);
+}
+
 // Init and scale in the order of the accumulators, then the weights; per pass.
 template <typename M>
 void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
@@ -175,9 +192,16 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
       for (size_t v = 0; v < vectors; ++v) scatter((const uint8_t*)b.scale, first + v);
     else
       out += vectors * quarter;
-    for (int row = 0; row < (b.form == DepthwiseForm::kWalk ? M::kWalkSets : 1); ++row)
-      for (size_t g = 0; g < b.groups; ++g) {
-        for (size_t v = 0; v < vectors; ++v) M::weights(b.weights + g * kDepthwiseGroup + (first + v) * 64, row, v, out);
+    const size_t sets = b.form == DepthwiseForm::kWalk ? M::kWalkSets : b.sets;
+    for (size_t set = 0; set < sets; ++set)
+      for (size_t g = 0; g < b.set_groups; ++g) {
+        for (size_t v = 0; v < vectors; ++v) {
+          const size_t later = set * b.shift / 4, vector = (first + v) * 64;
+          const auto group = [&](size_t i) OCTET_INLINE { return i < b.groups ? b.weights + i * kDepthwiseGroup + vector : kNoWeights; };
+          alignas(64) uint8_t taps[quarter];
+          shifted<quarter>(group(g - later), group(g - later - 1), set * b.shift % 4 * 8, taps);
+          M::weights(taps, v, out);
+        }
         out += M::kColumn;
       }
   }

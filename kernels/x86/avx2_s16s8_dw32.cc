@@ -39,8 +39,8 @@ struct Words : PassesYmm {
     });
   }
 
-  static inline void weights(const uint8_t* from, int, size_t vector, uint8_t* to) {
-    const __m256i taps = _mm256_loadu_si256((const __m256i*)from);
+  static inline void weights(const uint8_t* from, size_t vector, uint8_t* to) {
+    const __m256i taps = _mm256_load_si256((const __m256i*)from);
     const __m256i first = _mm256_broadcastsi128_si256(_mm_setr_epi8(-1, 0, -1, 1, -1, 4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13));
     const __m256i second = _mm256_or_si256(first, _mm256_set1_epi8(2));  // -1 stays -1
     _mm256_store_si256((__m256i*)(to + 64 * vector), _mm256_srai_epi16(_mm256_shuffle_epi8(taps, first), 8));
@@ -51,7 +51,7 @@ struct Words : PassesYmm {
 }  // namespace
 
 const DepthwiseKernel avx2_s16s8_dw32 = {
-    "avx2_s16s8_dw32", Isa::kAvx2, Domain::kU8, kAnyLhs | kNarrows, kDepthwiseLayout, 32, 40, 1, false, nullptr,
+    "avx2_s16s8_dw32", Isa::kAvx2, Domain::kU8, kAnyLhs | kNarrows, kDepthwiseLayout, 32, 40, 2, 1, false, nullptr,
     depthwise_prepare<Words>, depthwise_multiply<Words>, avx2_finish, &avx2_row_ops};
 
 }  // namespace octet

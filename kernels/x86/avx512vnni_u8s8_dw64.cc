@@ -108,10 +108,7 @@ struct Wide {
     unroll<4>([&](auto v) OCTET_INLINE { acc.a[v] = dot_add(acc.a[v], c.t[v], load_vector<Vector>(weights + kBytes * v)); });
   }
 
-  static inline void weights(const uint8_t* from, int row, size_t vector, uint8_t* to) {
-    for (size_t i = 0; i < kBytes; i += 16)
-      _mm_storeu_si128((__m128i*)(to + kBytes * vector + i), _mm_sll_epi32(_mm_loadu_si128((const __m128i*)(from + i)), _mm_cvtsi32_si128(8 * row)));
-  }
+  OCTET_INLINE static inline void weights(const uint8_t* taps, size_t vector, uint8_t* to) { __builtin_memcpy(to + kBytes * vector, taps, kBytes); }
 
   // See avx512vnni_u8s8_6x64x4.cc. The packs undo the interleaving: the bytes come out in order.
   struct Narrowing {
@@ -141,12 +138,12 @@ struct Wide {
 }  // namespace
 
 const DepthwiseKernel avx512vnni_u8s8_dw64 = {
-    "avx512vnni_u8s8_dw64", Isa::kAvx512Vnni, Domain::kU8, kAnyLhs | kNarrows, kDepthwiseLayout, 64, 64, 2, true, &avx512vnni_u8s8_dw32,
+    "avx512vnni_u8s8_dw64", Isa::kAvx512Vnni, Domain::kU8, kAnyLhs | kNarrows, kDepthwiseLayout, 64, 64, 2, 2, true, &avx512vnni_u8s8_dw32,
     depthwise_prepare<Wide<64>>, depthwise_multiply<Wide<64>>, avx512_finish, &avx512_row_ops};
 
 // For last blocks of at most 32 channels.
 const DepthwiseKernel avx512vnni_u8s8_dw32 = {
-    "avx512vnni_u8s8_dw32", Isa::kAvx512Vnni, Domain::kU8, kAnyLhs | kNarrows, kDepthwiseLayout, 32, 32, 2, true, nullptr,
+    "avx512vnni_u8s8_dw32", Isa::kAvx512Vnni, Domain::kU8, kAnyLhs | kNarrows, kDepthwiseLayout, 32, 32, 2, 2, true, nullptr,
     depthwise_prepare<Wide<32>>, depthwise_multiply<Wide<32>>, avx512_finish, &avx512_row_ops};
 
 }  // namespace octet

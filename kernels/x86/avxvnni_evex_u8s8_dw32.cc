@@ -3,6 +3,6 @@
 
 namespace octet {
 const DepthwiseKernel avxvnni_evex_u8s8_dw32 = {
-    "avxvnni_evex_u8s8_dw32", Isa::kAvx512Vnni, Domain::kU8, kAnyLhs | kNarrows | kTestsOnly, kDepthwiseLayout, 32, 40, 2, false, nullptr,
+    "avxvnni_evex_u8s8_dw32", Isa::kAvx512Vnni, Domain::kU8, kAnyLhs | kNarrows | kTestsOnly, kDepthwiseLayout, 32, 40, 2, 2, false, nullptr,
     depthwise_prepare<Ymm>, depthwise_multiply<Ymm>, avx512_finish, &avx512_row_ops};
 }  // namespace octet

@@ -3,6 +3,6 @@
 
 namespace octet {
 const DepthwiseKernel avxvnni_u8s8_dw32 = {
-    "avxvnni_u8s8_dw32", Isa::kAvxVnni, Domain::kU8, kAnyLhs | kNarrows, kDepthwiseLayout, 32, 40, 2, false, nullptr,
+    "avxvnni_u8s8_dw32", Isa::kAvxVnni, Domain::kU8, kAnyLhs | kNarrows, kDepthwiseLayout, 32, 40, 2, 2, false, nullptr,
     depthwise_prepare<Ymm>, depthwise_multiply<Ymm>, avx2_finish, &avx2_row_ops};
 }  // namespace octet

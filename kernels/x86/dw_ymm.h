@@ -32,9 +32,7 @@ struct Ymm : PassesYmm {
     unroll<2>([&](auto v) OCTET_INLINE { acc.a[v] = OCTET_DPBUSD(acc.a[v], c.t[v], _mm256_load_si256((const __m256i*)(weights + 32 * v))); });
   }
 
-  static inline void weights(const uint8_t* from, int row, size_t vector, uint8_t* to) {
-    _mm256_store_si256((__m256i*)(to + 32 * vector), _mm256_slli_epi32(_mm256_loadu_si256((const __m256i*)from), 8 * row));
-  }
+  OCTET_INLINE static inline void weights(const uint8_t* taps, size_t vector, uint8_t* to) { __builtin_memcpy(to + 32 * vector, taps, 32); }
 };
 
 }  // namespace
