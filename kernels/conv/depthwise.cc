@@ -182,12 +182,13 @@ class Block {
   }
 
  private:
-  // Whether taps find their pixels in a copy of the line with its borders filled. Outputs at the borders cost several of those inside otherwise.
+  // Whether taps find their pixels in a copy of the line with its borders filled. Otherwise an output at a border, whose pixels are sought one by one, costs as
+  // much as copying some 20 pixels.
   bool wants_padding() const {
     if (multiplier_ > 1) return true;
     const size_t left = divide_up(run_.pad_left, s_.stride_w), wide = padded_width(s_, run_.out_w), held = run_.pad_left + run_.in_w;
     const size_t right = wide > held ? divide_up(wide - held, s_.stride_w) : 0;
-    return (left + right) * 16 > run_.out_w;
+    return (left + right) * 20 > run_.out_w * s_.stride_h * s_.stride_w;
   }
 
   // Input line y, which is above the input if it has wrapped.

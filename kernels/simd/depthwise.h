@@ -165,7 +165,7 @@ void depthwise_multiply(const DepthwiseTile& t) {
     depthwise_form<M, false, true>(t);
 }
 
-alignas(64) constexpr uint8_t kNoWeights[64] = {};
+alignas(64) constexpr uint8_t kNoWeights[kDepthwiseGroup] = {};
 
 // The lanes' bytes moved up by `bits`, followed from below by those of the group before.
 template <size_t bytes>
@@ -194,15 +194,15 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
       out += vectors * quarter;
     const size_t sets = b.form == DepthwiseForm::kWalk ? M::kWalkSets : b.sets;
     for (size_t set = 0; set < sets; ++set)
-      for (size_t g = 0; g < b.set_groups; ++g) {
-        for (size_t v = 0; v < vectors; ++v) {
-          const size_t later = set * b.shift / 4, vector = (first + v) * 64;
-          const auto group = [&](size_t i) OCTET_INLINE { return i < b.groups ? b.weights + i * kDepthwiseGroup + vector : kNoWeights; };
+      for (size_t g = 0; g < b.set_groups; ++g, out += M::kColumn) {
+        const size_t from = g - set * b.shift / 4, bits = set * b.shift % 4 * 8;
+        const uint8_t* const group = (from < b.groups ? b.weights + from * kDepthwiseGroup : kNoWeights) + first * 64;
+        const uint8_t* const before = (from - 1 < b.groups ? b.weights + (from - 1) * kDepthwiseGroup : kNoWeights) + first * 64;
+        unroll<vectors>([&](auto v) OCTET_INLINE {
           alignas(64) uint8_t taps[quarter];
-          shifted<quarter>(group(g - later), group(g - later - 1), set * b.shift % 4 * 8, taps);
+          shifted<quarter>(group + v * 64, before + v * 64, bits, taps);
           M::weights(taps, v, out);
-        }
-        out += M::kColumn;
+        });
       }
   }
 }
