@@ -15,15 +15,18 @@ namespace octet {
 namespace {
 
 struct Dotprod : Sixteen {
-  static constexpr int kColumn = 64, kWalkRows = 2, kWalkSets = 2;
+  static constexpr int kColumn = 64, kWalkSets = 2;
   struct Column {
     int8x16_t t[4];
   };
+  struct Columns {
+    OCTET_INLINE inline Column at(int) const { return {}; }
+  };
 
-  OCTET_INLINE static inline Column column(const Pixel (&p)[4]) {
+  OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
     const int16x8_t top_low = vreinterpretq_s16_s8(vzip1q_s8(p[0], p[1])), top_high = vreinterpretq_s16_s8(vzip2q_s8(p[0], p[1]));
     const int16x8_t bottom_low = vreinterpretq_s16_s8(vzip1q_s8(p[2], p[3])), bottom_high = vreinterpretq_s16_s8(vzip2q_s8(p[2], p[3]));
-    return {{vreinterpretq_s8_s16(vzip1q_s16(top_low, bottom_low)), vreinterpretq_s8_s16(vzip2q_s16(top_low, bottom_low)),
+    column = {{vreinterpretq_s8_s16(vzip1q_s16(top_low, bottom_low)), vreinterpretq_s8_s16(vzip2q_s16(top_low, bottom_low)),
              vreinterpretq_s8_s16(vzip1q_s16(top_high, bottom_high)), vreinterpretq_s8_s16(vzip2q_s16(top_high, bottom_high))}};
   }
 

@@ -10,7 +10,8 @@ namespace octet {
 namespace {
 
 struct Sixteen {
-  static constexpr int kChannels = 16, kPasses = 1, kPrepared = 128;
+  static constexpr int kChannels = 16, kPrepared = 128;
+  static constexpr bool kTogether = false, kCopyPerSign = true;
   using Pixel = int8x16_t;
   struct Acc {
     int32x4_t a[4];

@@ -16,9 +16,12 @@ namespace octet {
 namespace {
 
 struct Neon : Sixteen {
-  static constexpr int kColumn = 64, kWalkRows = 2, kWalkSets = 1;
+  static constexpr int kColumn = 64, kWalkSets = 1;
   struct Column {
     int8x16_t p[4];
+  };
+  struct Columns {
+    OCTET_INLINE inline Column at(int) const { return {}; }
   };
 
   // Products need registers too: init and scale stay in memory.
@@ -33,7 +36,7 @@ struct Neon : Sixteen {
     OCTET_INLINE inline float32x4_t scale(int v) const { return vld1q_f32((const float*)(prepared + 64) + 4 * v); }
   };
 
-  OCTET_INLINE static inline Column column(const Pixel (&p)[4]) { return {{p[0], p[1], p[2], p[3]}}; }
+  OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) { column = {{p[0], p[1], p[2], p[3]}}; }
 
   OCTET_INLINE static inline void pair(Acc& acc, int8x16_t p0, int8x16_t p1, int8x16_t w0, int8x16_t w1) {
     const int16x8_t zero = vdupq_n_s16(0);

@@ -10,8 +10,10 @@
 //      line 2   b2                  w2               w1             24 dot products of a full vector per 128 outputs' 1152 products
 //      line 3   b3                  0                w2
 //
-// A Machine M says how on its registers: kChannels of a block; kPasses over it, each for 16 / kPasses bytes of every 16, where registers are
-// few; kWalkRows and how many sets of weights they need (kWalkSets); bytes of a pass' init and scale (kPrepared) and of a column's weights (kColumn); and the types and functions used below.
+// A Machine M says how on its registers: kChannels of a block; how many sets of weights the two rows of a walk need (kWalkSets); whether the rows'
+// accumulators are worked on side by side (kTogether); whether lhs bytes that need no flip have a copy of the code (kCopyPerSign); bytes of init and
+// scale (kPrepared) and of a column's weights (kColumn); and the types and functions used below. Its Columns are where the last three columns live:
+// registers or, where those are few, memory.
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
@@ -33,27 +35,19 @@ struct DepthwiseExit<M, false> {
   OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends&, uint8_t* dst) const { M::store_s32(acc, dst); }
 };
 
-// One pass over a block.
-struct DepthwisePass {
-  size_t offset;  // of its first channel
-  const uint8_t* prepared;
-  uint8_t* dst;
-};
-
-// rows x 1 outputs per step; stride: columns per step.
+// rows x 1 outputs per step; stride: columns per step. A function of its own for each loop, so that it has the registers to itself.
 template <typename M, int rows, int stride, bool flip, bool narrow>
-OCTET_INLINE inline void depthwise_walk(const DepthwiseTile& t, const DepthwisePass& pass) {
+__attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   constexpr int lines = rows + 2;
   const DepthwiseExit<M, narrow> exit(t);
-  const typename M::Ends ends(pass.prepared);
+  const typename M::Ends ends((const uint8_t*)t.prepared);
   const typename M::Pixel sign = M::sign(t.flip);
-  const uint8_t* const weights = pass.prepared + M::kPrepared;
-  const uint8_t* const zero = t.zero + pass.offset;
+  const uint8_t* const weights = (const uint8_t*)t.prepared + M::kPrepared;
   const uint8_t* pixel[lines];
-  unroll<lines>([&](auto i) OCTET_INLINE { pixel[i] = t.pixels[i] + pass.offset; });
+  unroll<lines>([&](auto i) OCTET_INLINE { pixel[i] = t.pixels[i]; });
   size_t column = t.first_column;
   const auto load = [&](const uint8_t* p) OCTET_INLINE { return flip ? M::flipped(M::load(p), sign) : M::load(p); };
-  const auto next = [&]() OCTET_INLINE {
+  const auto next = [&](typename M::Column& to) OCTET_INLINE {
     typename M::Pixel p[4];
     if (__builtin_expect(column < t.in_w, 1)) {
       unroll<lines>([&](auto i) OCTET_INLINE {
@@ -61,108 +55,103 @@ OCTET_INLINE inline void depthwise_walk(const DepthwiseTile& t, const DepthwiseP
         pixel[i] += t.steps[i];
       });
     } else {
-      p[0] = p[1] = p[2] = load(zero);
+      p[0] = p[1] = p[2] = load(t.zero);
       if constexpr (lines == 4) p[3] = p[0];
     }
     ++column;
     if constexpr (lines == 3) p[3] = p[2];  // its weight is 0
-    return M::column(p);
+    M::fill(to, p);
+    if constexpr (M::kTogether) M::settle(to);
   };
-  const auto output = [&](const typename M::Column& a, const typename M::Column& b, const typename M::Column& c, uint8_t* dst) OCTET_INLINE {
-    unroll<rows>([&](auto r) OCTET_INLINE {
-      constexpr int set = M::kWalkSets > 1 ? 3 * r.value : 0;
-      typename M::Acc acc = ends.start();
-      M::template dot<r.value, 3>(acc, a, weights + (set + 0) * M::kColumn);
-      M::template dot<r.value, 3>(acc, b, weights + (set + 1) * M::kColumn);
-      M::template dot<r.value, 3>(acc, c, weights + (set + 2) * M::kColumn);
-      exit(acc, ends, dst + r * t.dst_line);
-    });
+  typename M::Columns columns;
+  typename M::Column a = columns.at(0), b = columns.at(1), c = columns.at(2);
+  uint8_t* dst = t.dst;
+  const auto output = [&]() OCTET_INLINE {
+    constexpr size_t set = M::kWalkSets > 1 ? 3 * M::kColumn : 0;
+    if constexpr (M::kTogether) {
+      typename M::Acc acc[rows];
+      unroll<rows>([&](auto r) OCTET_INLINE { acc[r] = ends.start(); });
+      M::dot_rows(acc, a, weights, set);
+      M::dot_rows(acc, b, weights + M::kColumn, set);
+      M::dot_rows(acc, c, weights + 2 * M::kColumn, set);
+      unroll<rows>([&](auto r) OCTET_INLINE { exit(acc[r], ends, dst + r * t.dst_line); });
+    } else {
+      unroll<rows>([&](auto r) OCTET_INLINE {
+        typename M::Acc acc = ends.start();
+        M::template dot<r.value, 3>(acc, a, weights + r * set);
+        M::template dot<r.value, 3>(acc, b, weights + r * set + M::kColumn);
+        M::template dot<r.value, 3>(acc, c, weights + r * set + 2 * M::kColumn);
+        exit(acc, ends, dst + r * t.dst_line);
+      });
+    }
+    dst += t.dst_pixel;
   };
-  uint8_t* dst = pass.dst;
-  typename M::Column a = next();
-  if constexpr (stride == 1) {
-    typename M::Column b = next();
-    OCTET_NO_UNROLL
-    for (size_t x = t.columns; x; --x, dst += t.dst_pixel) {
-      const typename M::Column c = next();
-      output(a, b, c, dst);
+  next(a);
+  if constexpr (stride == 1) next(b);
+  OCTET_NO_UNROLL
+  for (size_t x = t.columns; x; --x) {
+    if constexpr (stride == 2) next(b);
+    next(c);
+    output();
+    const typename M::Column oldest = a;
+    if constexpr (stride == 1) {
       a = b;
       b = c;
-    }
-  } else {
-    OCTET_NO_UNROLL
-    for (size_t x = t.columns; x; --x, dst += t.dst_pixel) {
-      const typename M::Column b = next();
-      const typename M::Column c = next();
-      output(a, b, c, dst);
+    } else {
       a = c;
     }
+    c = oldest;  // to be overwritten
   }
 }
 
 template <typename M, int rows, bool flip, bool narrow>
-OCTET_INLINE inline void depthwise_taps(const DepthwiseTile& t, const DepthwisePass& pass) {
+__attribute__((noinline)) void depthwise_taps(const DepthwiseTile& t) {
   const DepthwiseExit<M, narrow> exit(t);
-  const typename M::Ends ends(pass.prepared);
+  const typename M::Ends ends((const uint8_t*)t.prepared);
   const typename M::Pixel sign = M::sign(t.flip);
   const auto load = [&](const uint8_t* p) OCTET_INLINE { return flip ? M::flipped(M::load(p), sign) : M::load(p); };
   const size_t set = t.set_groups * M::kColumn;
-  uint8_t* dst = pass.dst;
+  uint8_t* dst = t.dst;
   OCTET_NO_UNROLL
   for (size_t x = 0; x < t.columns; ++x, dst += t.dst_pixel) {
     typename M::Acc acc[rows];
     unroll<rows>([&](auto r) OCTET_INLINE { acc[r] = ends.start(); });
-    const uint8_t* weights = pass.prepared + M::kPrepared;
+    const uint8_t* weights = (const uint8_t*)t.prepared + M::kPrepared;
     const uint8_t* const* pixel = t.pixels;
     const size_t* step = t.steps;
     OCTET_NO_UNROLL
     for (size_t groups = t.groups; groups; --groups, pixel += 4, step += 4, weights += M::kColumn) {
       typename M::Pixel p[4];
-      unroll<4>([&](auto i) OCTET_INLINE { p[i] = load(pixel[i] + x * step[i] + pass.offset); });
-      const typename M::Column column = M::column(p);
-      unroll<rows>([&](auto r) OCTET_INLINE { M::template dot<0, 4>(acc[r], column, weights + r * set); });
+      unroll<4>([&](auto i) OCTET_INLINE { p[i] = load(pixel[i] + x * step[i]); });
+      if constexpr (M::kTogether) {
+        M::dot_pixels(acc, p, weights, set);
+      } else {
+        typename M::Column column;
+        M::fill(column, p);
+        unroll<rows>([&](auto r) OCTET_INLINE { M::template dot<0, 4>(acc[r], column, weights + r * set); });
+      }
     }
     unroll<rows>([&](auto r) OCTET_INLINE { exit(acc[r], ends, dst + r * t.dst_line); });
   }
 }
 
-// A function of its own for each loop, so that it has the registers to itself; one copy for both passes.
-template <typename M, DepthwiseForm form, int rows, bool flip, bool narrow>
-__attribute__((noinline)) void depthwise_passes(const DepthwiseTile& t) {
-  DepthwisePass pass = {0, (const uint8_t*)t.prepared, t.dst};
-  const size_t groups = form == DepthwiseForm::kTaps ? t.sets * t.set_groups : form == DepthwiseForm::kWalk ? 3 * M::kWalkSets : 3;
-  int left = M::kPasses;
-  if constexpr (M::kPasses > 1) __asm__("" : "+r"(left));
-  do {
-    if constexpr (form == DepthwiseForm::kTaps)
-      depthwise_taps<M, rows, flip, narrow>(t, pass);
-    else
-      depthwise_walk<M, rows, form == DepthwiseForm::kWalk ? 1 : 2, flip, narrow>(t, pass);
-    pass.offset += 16 / M::kPasses;
-    pass.prepared += M::kPrepared + groups * M::kColumn;
-    pass.dst += 16 / M::kPasses * (narrow ? 1 : sizeof(int32_t));
-  } while (--left);
-}
-
 template <typename M, bool flip, bool narrow>
 OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
-  if (t.form == DepthwiseForm::kTaps && t.rows > 1) return depthwise_passes<M, DepthwiseForm::kTaps, 2, flip, narrow>(t);
-  if (t.form == DepthwiseForm::kTaps) return depthwise_passes<M, DepthwiseForm::kTaps, 1, flip, narrow>(t);
-  if (t.form == DepthwiseForm::kWalkBy2) return depthwise_passes<M, DepthwiseForm::kWalkBy2, 1, flip, narrow>(t);
-  if constexpr (M::kWalkRows > 1)
-    if (t.rows > 1) return depthwise_passes<M, DepthwiseForm::kWalk, 2, flip, narrow>(t);
-  depthwise_passes<M, DepthwiseForm::kWalk, 1, flip, narrow>(t);
+  const bool two = t.rows > 1;
+  switch (t.form) {
+    case DepthwiseForm::kTaps: return two ? depthwise_taps<M, 2, flip, narrow>(t) : depthwise_taps<M, 1, flip, narrow>(t);
+    case DepthwiseForm::kWalk: return two ? depthwise_walk<M, 2, 1, flip, narrow>(t) : depthwise_walk<M, 1, 1, flip, narrow>(t);
+    case DepthwiseForm::kWalkBy2: return depthwise_walk<M, 1, 2, flip, narrow>(t);
+  }
 }
 
-// The s32 exit is not worth two copies: its pixels are xor-ed always, with zeros maybe.
+// Where the other sign has no copy of its own, pixels are xor-ed always, with zeros maybe: a few per cent of the time for a third of the code.
 template <typename M>
 void depthwise_multiply(const DepthwiseTile& t) {
-  if (!t.narrow)
-    depthwise_form<M, true, false>(t);
-  else if (t.flip)
-    depthwise_form<M, true, true>(t);
-  else
-    depthwise_form<M, false, true>(t);
+  if (!t.narrow) return depthwise_form<M, true, false>(t);
+  if constexpr (M::kCopyPerSign)
+    if (!t.flip) return depthwise_form<M, false, true>(t);
+  depthwise_form<M, true, true>(t);
 }
 
 alignas(64) constexpr uint8_t kNoWeights[kDepthwiseGroup] = {};
@@ -177,34 +166,29 @@ OCTET_INLINE inline void shifted(const uint8_t* group, const uint8_t* before, si
   __builtin_memcpy(out, high, bytes);
 }
 
-// Init and scale in the order of the accumulators, then the weights; per pass.
+// Init and scale in the order of the accumulators, then the weights.
 template <typename M>
 void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
-  constexpr size_t vectors = 4 / M::kPasses, quarter = M::kChannels;  // bytes of a vector
+  constexpr size_t bytes = M::kChannels;  // of a vector
   uint8_t* out = (uint8_t*)prepared;
-  const auto scatter = [&](const uint8_t* from, size_t vector) OCTET_INLINE {
-    for (size_t lane = 0; lane < quarter; lane += 16, out += 16) __builtin_memcpy(out, from + 4 * lane + 16 * vector, 16);
+  const auto spread = [&](const void* from) OCTET_INLINE {
+    for (size_t v = 0; v < 4; ++v)
+      for (size_t lane = 0; lane < bytes; lane += 16, out += 16) __builtin_memcpy(out, (const uint8_t*)from + 4 * lane + 16 * v, 16);
   };
-  for (size_t pass = 0; pass < M::kPasses; ++pass) {
-    const size_t first = pass * vectors;
-    for (size_t v = 0; v < vectors; ++v) scatter((const uint8_t*)b.init, first + v);
-    if (b.scale)
-      for (size_t v = 0; v < vectors; ++v) scatter((const uint8_t*)b.scale, first + v);
-    else
-      out += vectors * quarter;
-    const size_t sets = b.form == DepthwiseForm::kWalk ? M::kWalkSets : b.sets;
-    for (size_t set = 0; set < sets; ++set)
-      for (size_t g = 0; g < b.set_groups; ++g, out += M::kColumn) {
-        const size_t from = g - set * b.shift / 4, bits = set * b.shift % 4 * 8;
-        const uint8_t* const group = (from < b.groups ? b.weights + from * kDepthwiseGroup : kNoWeights) + first * 64;
-        const uint8_t* const before = (from - 1 < b.groups ? b.weights + (from - 1) * kDepthwiseGroup : kNoWeights) + first * 64;
-        unroll<vectors>([&](auto v) OCTET_INLINE {
-          alignas(64) uint8_t taps[quarter];
-          shifted<quarter>(group + v * 64, before + v * 64, bits, taps);
-          M::weights(taps, v, out);
-        });
-      }
-  }
+  spread(b.init);
+  spread(b.scale ? (const void*)b.scale : b.init);
+  const size_t sets = b.form == DepthwiseForm::kWalk ? M::kWalkSets : b.sets;
+  for (size_t set = 0; set < sets; ++set)
+    for (size_t g = 0; g < b.set_groups; ++g, out += M::kColumn) {
+      const size_t from = g - set * b.shift / 4, bits = set * b.shift % 4 * 8;
+      const uint8_t* const group = from < b.groups ? b.weights + from * kDepthwiseGroup : kNoWeights;
+      const uint8_t* const before = from - 1 < b.groups ? b.weights + (from - 1) * kDepthwiseGroup : kNoWeights;
+      unroll<4>([&](auto v) OCTET_INLINE {
+        alignas(64) uint8_t taps[bytes];
+        shifted<bytes>(group + v * 64, before + v * 64, bits, taps);
+        M::weights(taps, v, out);
+      });
+    }
 }
 
 }  // namespace

@@ -1,15 +1,10 @@
-// Depthwise, s16 x s8 -> s32 or 8 bits, VPMADDWD on ymm, blocks of 32 channels in two passes. Exact for all inputs: VPMADDUBSW would saturate at 16 bits.
+// Depthwise, s16 x s8 -> s32 or 8 bits, VPMADDWD on ymm, blocks of 32 channels. Exact for all inputs: VPMADDUBSW would saturate at 16 bits.
 //
-// Bytes of four pixels are interleaved in pairs and widened, so that a 32-bit lane holds two pixels of one channel; one output line at a time, because
-// two would need twice the kept columns:
-//
-//      kept columns, pairs 01 and 2    new column     accumulators
-//          t[2][2]  t[2][2]             t[2][2]           a[2]            14 of 16
+// Bytes of four pixels are interleaved in pairs and widened, so that a 32-bit lane holds two pixels of one channel: a column is eight vectors, and a
+// dot product of four pixels two multiply-adds and two additions.
 #include <immintrin.h>
 
-#include "kernels/simd/depthwise.h"
-#include "kernels/x86/dw_exit_ymm.h"
-#include "kernels/x86/kernels.h"
+#include "kernels/x86/dw_ymm.h"
 
 namespace octet {
 namespace {
@@ -17,26 +12,26 @@ namespace {
 // See avx2_s16s8_6x8x4.cc.
 OCTET_INLINE inline void accumulate(__m256i& acc, __m256i product) { __asm__("vpaddd %1, %0, %0" : "+x"(acc) : "x"(product)); }
 
-struct Words : PassesYmm {
-  static constexpr int kColumn = 128, kWalkRows = 1, kWalkSets = 1;
-  struct Column {
-    __m256i t[2][2];  // [pair of pixels][four channels of each eight]
-  };
+struct Words : Ymm<Words, 256> {
+  // Keeps the compiler from holding what it has stored in registers as well: eight vectors are too many beside two rows of accumulators.
+  OCTET_INLINE static inline void settle(Column& column) { __asm__("" : "+m"(*(uint8_t(*)[kColumn])column.at)); }
 
-  OCTET_INLINE static inline Column column(const Pixel (&p)[4]) {
+  // Vector 2 v + pair of a column.
+  template <typename Use>
+  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
     const __m256i zero = _mm256_setzero_si256();
-    const __m256i top = _mm256_unpacklo_epi8(p[0], p[1]), bottom = _mm256_unpacklo_epi8(p[2], p[3]);
-    return {{{_mm256_unpacklo_epi8(top, zero), _mm256_unpackhi_epi8(top, zero)}, {_mm256_unpacklo_epi8(bottom, zero), _mm256_unpackhi_epi8(bottom, zero)}}};
-  }
-
-  template <int, int>
-  OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
-    unroll<2>([&](auto v) OCTET_INLINE {
-      unroll<2>([&](auto pair) OCTET_INLINE {
-        const __m256i w = _mm256_load_si256((const __m256i*)(weights + 64 * v + 32 * pair));
-        accumulate(acc.a[v], _mm256_madd_epi16(c.t[pair][v], w));
+    unroll<2>([&](auto pair) OCTET_INLINE {
+      unroll<2>([&](auto high) OCTET_INLINE {
+        const __m256i bytes = high ? _mm256_unpackhi_epi8(p[2 * pair], p[2 * pair + 1]) : _mm256_unpacklo_epi8(p[2 * pair], p[2 * pair + 1]);
+        use(Int<4 * high.value + pair.value>{}, _mm256_unpacklo_epi8(bytes, zero));
+        use(Int<4 * high.value + 2 + pair.value>{}, _mm256_unpackhi_epi8(bytes, zero));
       });
     });
+  }
+
+  template <int rows>
+  OCTET_INLINE static inline void dot_vector(Acc (&acc)[rows], int i, __m256i t, const uint8_t* weights, size_t set) {
+    unroll<rows>([&](auto r) OCTET_INLINE { accumulate(acc[r].a[i / 2], _mm256_madd_epi16(t, aligned(weights + r * set + 32 * i))); });
   }
 
   static inline void weights(const uint8_t* from, size_t vector, uint8_t* to) {
@@ -51,7 +46,7 @@ struct Words : PassesYmm {
 }  // namespace
 
 const DepthwiseKernel avx2_s16s8_dw32 = {
-    "avx2_s16s8_dw32", Isa::kAvx2, Domain::kU8, kAnyLhs | kNarrows, kDepthwiseLayout, 32, 40, 2, 1, false, nullptr,
+    "avx2_s16s8_dw32", Isa::kAvx2, Domain::kU8, kAnyLhs | kNarrows, kDepthwiseLayout, 32, 32, 2, 2, false, nullptr,
     depthwise_prepare<Words>, depthwise_multiply<Words>, avx2_finish, &avx2_row_ops};
 
 }  // namespace octet

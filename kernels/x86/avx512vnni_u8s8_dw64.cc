@@ -3,7 +3,8 @@
 //        kept columns               new column        accumulators of a row
 //      t[0..3] of x-1, t[0..3] of x    t[0..3]             a[0..3]             16 of 32; weights come from memory
 //
-// Per column of two rows: 4 pixels, 8 interleavings, 24 dot products. See kernels/simd/depthwise.h. A last block of at most 32 channels does the same on ymm registers.
+// Per column of two rows: 4 pixels, 8 interleavings, 24 dot products. See kernels/simd/depthwise.h. A last block of at most 32 channels does the same
+// on ymm registers.
 #include <immintrin.h>
 
 #include "kernels/simd/depthwise.h"
@@ -74,10 +75,14 @@ struct VectorOf<32> {
 template <int kBytes>
 struct Wide {
   using Vector = typename VectorOf<kBytes>::Type;
-  static constexpr int kChannels = kBytes, kPasses = 1, kPrepared = 8 * kBytes, kColumn = 4 * kBytes, kWalkRows = 2, kWalkSets = 2;
+  static constexpr int kChannels = kBytes, kPrepared = 8 * kBytes, kColumn = 4 * kBytes, kWalkSets = 2;
+  static constexpr bool kTogether = false, kCopyPerSign = kBytes == 64;
   using Pixel = Vector;
   struct Column {
     Vector t[4];
+  };
+  struct Columns {
+    OCTET_INLINE inline Column at(int) const { return {}; }
   };
   struct Acc {
     Vector a[4];
@@ -87,9 +92,9 @@ struct Wide {
   OCTET_INLINE static inline Pixel flipped(Pixel bytes, Pixel sign) { return exclusive_or(bytes, sign); }
   OCTET_INLINE static inline Pixel sign(bool flip) { return flip ? repeat<Vector>(0x80, 0x80) : repeat<Vector>(0, 0); }
 
-  OCTET_INLINE static inline Column column(const Pixel (&p)[4]) {
+  OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
     const Vector top_low = low_bytes(p[0], p[1]), top_high = high_bytes(p[0], p[1]), low = low_bytes(p[2], p[3]), high = high_bytes(p[2], p[3]);
-    return {{low_words(top_low, low), high_words(top_low, low), low_words(top_high, high), high_words(top_high, high)}};
+    column = {{low_words(top_low, low), high_words(top_low, low), low_words(top_high, high), high_words(top_high, high)}};
   }
 
   struct Ends {

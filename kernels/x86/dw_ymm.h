@@ -1,38 +1,82 @@
-// Depthwise on ymm registers with VPDPBUSD: blocks of 32 channels in two passes, since sixteen registers hold two columns of 16 channels, not of 32.
-//
-//        kept columns        new column       accumulators
-//      t[0] t[1]  t[0] t[1]  t[0] t[1]   a[0] a[1] of two rows          12 of 16, the rest for pixels and constants
-//
-// The including file defines OCTET_DPBUSD, as for avxvnni.h.
+// Depthwise on ymm registers, blocks of 32 channels: pixels, accumulators and exits. Sixteen registers hold the accumulators of two rows and a new
+// column, but not the two columns before it: those live in memory, which costs a load for every two dot products.
 #pragma once
 
 #include <immintrin.h>
 
 #include "kernels/simd/depthwise.h"
-#include "kernels/x86/dw_exit_ymm.h"
 #include "kernels/x86/kernels.h"
 
 namespace octet {
 namespace {
 
-struct Ymm : PassesYmm {
-  static constexpr int kColumn = 64, kWalkRows = 2, kWalkSets = 2;
+// M adds `each` vector of a column and its dot product.
+template <typename M, int column_bytes>
+struct Ymm {
+  static constexpr int kChannels = 32, kPrepared = 256, kColumn = column_bytes, kWalkSets = 2;
+  static constexpr bool kTogether = true, kCopyPerSign = false;
+  using Pixel = __m256i;
+  struct Acc {
+    __m256i a[4];
+  };
   struct Column {
-    __m256i t[2];
+    uint8_t* at;
+  };
+  struct Columns {
+    alignas(32) uint8_t bytes[3][column_bytes];
+    OCTET_INLINE inline Column at(int i) { return {bytes[i]}; }
   };
 
-  // The low eight channels of each sixteen.
-  OCTET_INLINE static inline Column column(const Pixel (&p)[4]) {
-    const __m256i top = _mm256_unpacklo_epi8(p[0], p[1]), bottom = _mm256_unpacklo_epi8(p[2], p[3]);
-    return {{_mm256_unpacklo_epi16(top, bottom), _mm256_unpackhi_epi16(top, bottom)}};
+  OCTET_INLINE static inline Pixel load(const uint8_t* p) { return _mm256_loadu_si256((const __m256i*)p); }
+  OCTET_INLINE static inline Pixel aligned(const uint8_t* p) { return _mm256_load_si256((const __m256i*)p); }
+  OCTET_INLINE static inline Pixel flipped(Pixel bytes, Pixel sign) { return _mm256_xor_si256(bytes, sign); }
+  OCTET_INLINE static inline Pixel sign(bool flip) { return _mm256_set1_epi8(flip ? (char)0x80 : 0); }
+
+  struct Ends {
+    const uint8_t* prepared;
+    OCTET_INLINE inline explicit Ends(const uint8_t* p) : prepared(p) {}
+    OCTET_INLINE inline Acc start() const { return {{aligned(prepared), aligned(prepared + 32), aligned(prepared + 64), aligned(prepared + 96)}}; }
+    OCTET_INLINE inline __m256 scale(int v) const { return _mm256_load_ps((const float*)(prepared + 128 + 32 * v)); }
+  };
+
+  // See exits_ymm.h; saturation is the clamp. The packs undo the interleaving: the bytes come out in order.
+  struct Narrowing {
+    __m256i zero_point, lo, hi;
+    bool dst_u8;
+    explicit Narrowing(const DepthwiseTile& t)
+        : zero_point(_mm256_set1_epi16((short)t.narrow->zero_point)), lo(_mm256_set1_epi8((char)t.narrow->lo)), hi(_mm256_set1_epi8((char)t.narrow->hi)),
+          dst_u8(t.narrow->dst_u8) {}
+
+    OCTET_INLINE inline void store(const Acc& acc, const Ends& ends, uint8_t* dst) const {
+      __m256i q[4];
+      unroll<4>([&](auto v) OCTET_INLINE { q[v] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc.a[v]), ends.scale(v))); });
+      const __m256i low = _mm256_adds_epi16(_mm256_packs_epi32(q[0], q[1]), zero_point), high = _mm256_adds_epi16(_mm256_packs_epi32(q[2], q[3]), zero_point);
+      const __m256i bytes = dst_u8 ? _mm256_min_epu8(_mm256_max_epu8(_mm256_packus_epi16(low, high), lo), hi)
+                                   : _mm256_min_epi8(_mm256_max_epi8(_mm256_packs_epi16(low, high), lo), hi);
+      _mm256_storeu_si256((__m256i*)dst, bytes);
+    }
+  };
+
+  OCTET_INLINE static inline void store_s32(const Acc& acc, uint8_t* dst) {
+    unroll<4>([&](auto v) OCTET_INLINE {
+      _mm_storeu_si128((__m128i*)(dst + 16 * v), _mm256_castsi256_si128(acc.a[v]));
+      _mm_storeu_si128((__m128i*)(dst + 64 + 16 * v), _mm256_extracti128_si256(acc.a[v], 1));
+    });
   }
 
-  template <int, int>
-  OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
-    unroll<2>([&](auto v) OCTET_INLINE { acc.a[v] = OCTET_DPBUSD(acc.a[v], c.t[v], _mm256_load_si256((const __m256i*)(weights + 32 * v))); });
+  OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
+    M::each(p, [&](auto i, __m256i t) OCTET_INLINE { _mm256_store_si256((__m256i*)(column.at + 32 * i), t); });
   }
 
-  OCTET_INLINE static inline void weights(const uint8_t* taps, size_t vector, uint8_t* to) { __builtin_memcpy(to + 32 * vector, taps, 32); }
+  template <int rows>
+  OCTET_INLINE static inline void dot_rows(Acc (&acc)[rows], const Column& column, const uint8_t* weights, size_t set) {
+    unroll<column_bytes / 32>([&](auto i) OCTET_INLINE { M::dot_vector(acc, i, aligned(column.at + 32 * i), weights, set); });
+  }
+
+  template <int rows>
+  OCTET_INLINE static inline void dot_pixels(Acc (&acc)[rows], const Pixel (&p)[4], const uint8_t* weights, size_t set) {
+    M::each(p, [&](auto i, __m256i t) OCTET_INLINE { M::dot_vector(acc, i, t, weights, set); });
+  }
 };
 
 }  // namespace
