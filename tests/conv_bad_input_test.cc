@@ -1,8 +1,10 @@
 // Everything that a caller of a convolution can get wrong has its own status and a message that names the argument. Each test starts from a layer
 // that is right in every respect and breaks one thing.
+#include <cstddef>
 #include <limits>
 
-#include "kernels/gemm/blob.h"
+#include "kernels/conv/filter_blob.h"
+#include "kernels/gemm/crc32.h"
 #include "support/conv_case.h"
 #include "support/gemm_case.h"
 #include "support/refused.h"
@@ -122,6 +124,10 @@ TEST(ConvBadShape, Transposed) {
   shape_refuses(OCTET_UNSUPPORTED, ".output_padding_w", [](octet_conv2d_shape& s) { s.stride_w = 2, s.output_padding_w = 1; });
 }
 
+TEST(ConvBadShape, TransposedIsABoolean) {
+  for (const int value : {-1, 2, 256}) shape_refuses(OCTET_UNKNOWN_ENUM, ".transposed", [&](octet_conv2d_shape& s) { s.transposed = value; });
+}
+
 TEST(ConvBadShape, SizesThatOverflow) {
   for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4 + 1, size_t{1} << 61}) {
     shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.batch_max = huge; });
@@ -224,6 +230,11 @@ TEST(ConvBadPack, Fields) {
   pack_refuses(OCTET_BAD_SIZE, "filter.zero_point", [](Layer& q) { q.filter.zero_points = zero_points, q.filter.zero_point_count = 2; });
   pack_refuses(OCTET_BAD_SIZE, "filter.zero_point", [](Layer& q) { q.filter.zero_points = zero_points; });
   pack_refuses(OCTET_NULL_POINTER, "filter.zero_points", [](Layer& q) { q.filter.zero_point_count = 1; });
+  for (const float bad : {0.0f, -1.0f, kNan, kInf}) {
+    std::vector<float> ranges(16, 1.0f);
+    ranges.back() = bad;
+    pack_refuses(OCTET_BAD_SCALE, "filter.tap_ranges[15]", [&](Layer& q) { q.filter.tap_ranges = ranges.data(); });
+  }
 }
 
 TEST(ConvBadPack, AlgorithmsThatCannot) {
@@ -380,7 +391,7 @@ TEST(ConvBadCreate, DamagedBlobs) {
     Layer p(OCTET_U8, algorithm);
     octet_conv2d* conv = nullptr;
     octet_blob_info info = OCTET_BLOB_INFO_INIT;
-    for (size_t i = 0; i < sizeof(octet::BlobHeader); ++i)
+    for (size_t i = 0; i < sizeof(octet::FilterHeader); ++i)
       for (const uint8_t damage : {0x01, 0x80}) {
         p.blob.data()[i] ^= damage;
         octet_error error = {};
@@ -390,7 +401,7 @@ TEST(ConvBadCreate, DamagedBlobs) {
         EXPECT_EQ(octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr), OCTET_BAD_BLOB) << "byte " << i;
         p.blob.data()[i] ^= damage;
       }
-    for (size_t i = sizeof(octet::BlobHeader); i < p.blob.bytes(); ++i) {
+    for (size_t i = sizeof(octet::FilterHeader); i < p.blob.bytes(); ++i) {
       p.blob.data()[i] ^= 1;
       EXPECT_EQ(octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr), OCTET_BAD_BLOB) << "byte " << i;
       p.blob.data()[i] ^= 1;
@@ -398,10 +409,62 @@ TEST(ConvBadCreate, DamagedBlobs) {
     ASSERT_EQ(octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr), OCTET_OK);
     ASSERT_EQ(octet_blob_get_info(p.blob.data(), p.blob.bytes(), &info, nullptr), OCTET_OK);
     EXPECT_EQ(info.n, kOutChannels);
-    for (const size_t bytes : {size_t{0}, size_t{64}, sizeof(octet::BlobHeader), p.blob.bytes() - 1, p.blob.bytes() - 64}) {
+    for (const size_t bytes : {size_t{0}, size_t{64}, sizeof(octet::FilterHeader), p.blob.bytes() - 1, p.blob.bytes() - 64}) {
       p.desc.packed_bytes = bytes;
       expect_refused(OCTET_BAD_BLOB, "desc.packed", [&](octet_error* e) { return octet_conv2d_create(&p.desc, &conv, e); });
     }
+  }
+}
+
+// A header with a right CRC may still lie. Whatever it says, nobody is led astray, and create takes no other problem's weights.
+TEST(ConvBadCreate, HeadersThatLieUnderARightCrc) {
+  for (const octet_conv_algorithm algorithm : {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4}) {
+    Layer p(OCTET_U8, algorithm);
+    octet::FilterHeader good;
+    std::memcpy(&good, p.blob.data(), sizeof good);
+    const auto signed_again = [&](const octet::FilterHeader& changed) {
+      octet::FilterHeader h = changed;
+      h.header_crc = octet::crc32(&h, sizeof h - sizeof h.header_crc);
+      std::memcpy(p.blob.data(), &h, sizeof h);
+    };
+    const auto create = [&] {
+      octet_conv2d* conv = nullptr;
+      const octet_status status = octet_conv2d_create(&p.desc, &conv, nullptr);
+      octet_conv2d_destroy(conv);
+      return status;
+    };
+    signed_again(good);
+    ASSERT_EQ(create(), OCTET_OK);
+
+    const std::vector<uint64_t octet::FilterHeader::*> sizes = {
+        &octet::FilterHeader::bytes,    &octet::FilterHeader::in_channels, &octet::FilterHeader::out_channels, &octet::FilterHeader::groups,
+        &octet::FilterHeader::kernel_h, &octet::FilterHeader::kernel_w,    &octet::FilterHeader::stride_h,     &octet::FilterHeader::stride_w,
+        &octet::FilterHeader::dilation_h, &octet::FilterHeader::dilation_w, &octet::FilterHeader::zero_points, &octet::FilterHeader::sums,
+        &octet::FilterHeader::payload,  &octet::FilterHeader::payload_bytes};
+    for (size_t i = 0; i < sizes.size(); ++i)
+      for (const uint64_t value : {uint64_t{0}, good.*sizes[i] + 1, good.*sizes[i] - 1, good.*sizes[i] + 64, 2 * good.*sizes[i], uint64_t{1} << 31, uint64_t{1} << 32,
+                                   uint64_t{1} << 63, ~uint64_t{0}}) {
+        octet::FilterHeader h = good;
+        h.*sizes[i] = value;
+        if (value == good.*sizes[i]) continue;
+        signed_again(h);
+        EXPECT_EQ(create(), OCTET_BAD_BLOB) << octet_conv_algorithm_name(algorithm) << ", field " << i << " = " << value;
+        octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr);  // may be content, but not go astray
+      }
+    // Small fields: any byte of them. Most contradict the sizes; the rest must be refused as unreadable, or be harmless.
+    for (size_t at = offsetof(octet::FilterHeader, width); at < sizeof good - 8; ++at)
+      for (int value = 0; value < 256; ++value) {
+        octet::FilterHeader h = good;
+        reinterpret_cast<uint8_t*>(&h)[at] = static_cast<uint8_t>(value);
+        signed_again(h);
+        const octet_status status = create();
+        EXPECT_TRUE(status == OCTET_BAD_BLOB || status == OCTET_WRONG_TIER || status == OCTET_OK) << octet_status_name(status) << " for byte " << at << " = " << value;
+        octet_blob_info info = OCTET_BLOB_INFO_INIT;
+        const bool told = octet_blob_get_info(p.blob.data(), p.blob.bytes(), &info, nullptr) == OCTET_OK;
+        EXPECT_TRUE(!told || std::strcmp(octet_isa_name(info.isa), "unknown") != 0) << "byte " << at << " = " << value;
+        const bool reserved = at >= offsetof(octet::FilterHeader, reserved);
+        EXPECT_TRUE(!reserved || value == 0 || status == OCTET_BAD_BLOB) << "reserved byte " << at;
+      }
   }
 }
 
@@ -522,6 +585,16 @@ TEST(ConvBadRun, Overlaps) {
   c.refuses(OCTET_NULL_POINTER, "args.residual", [](Layer& p) { p.args.residual = nullptr; });
   c.args.residual = c.dst.data();
   EXPECT_EQ(octet_conv2d_run(c.conv, &c.args, nullptr), OCTET_OK) << "exactly dst is allowed";
+}
+
+// What create was not told of: a tensor that would be ignored in silence.
+TEST(ConvBadRun, OperandsThatCreateDoesNotKnow) {
+  Created c;
+  const int32_t zero_points[kBatch] = {1, 2};
+  const float scales[kBatch] = {1, 1};
+  c.refuses(OCTET_UNSUPPORTED, "args.residual", [](Layer& p) { p.args.residual = p.residual.data(); });
+  c.refuses(OCTET_UNSUPPORTED, "args.lhs_zero_points", [&](Layer& p) { p.args.lhs_zero_points = zero_points; });
+  c.refuses(OCTET_UNSUPPORTED, "args.lhs_scales", [&](Layer& p) { p.args.lhs_scales = scales; });
 }
 
 TEST(ConvBadRun, Alignment) {

@@ -137,7 +137,7 @@ BlobProblem check_filter_header(const void* blob, size_t bytes, const ConvMethod
   constexpr uint64_t kLargest = (uint64_t)1 << 31;
   const uint64_t sizes[] = {h->in_channels, h->out_channels, h->groups, h->kernel_h, h->kernel_w, h->stride_h, h->stride_w, h->dilation_h, h->dilation_w};
   bool sane = h->header_bytes == sizeof *h && method && h->width && h->step && h->kr && h->width % h->step == 0 && h->domain <= 2 &&
-              (h->type == 1 || h->type == 2) && h->transposed <= 1;
+              (h->type == 1 || h->type == 2) && h->transposed <= 1 && h->isa >= (uint8_t)Isa::kScalar && h->isa <= (uint8_t)Isa::kI8mm;
   for (const uint64_t size : sizes) sane = sane && size != 0 && size <= kLargest;
   if (!sane || h->in_channels % h->groups || h->out_channels % h->groups) return BlobProblem::kHeaderFields;
   uint64_t depth;
