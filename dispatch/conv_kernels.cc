@@ -43,9 +43,9 @@ ConvKernel select_conv(octet_conv_algorithm algorithm, const CpuFeatures& cpu, c
   return kernel;
 }
 
-const char* kernel_name_for(octet_conv_algorithm algorithm, const CpuFeatures& cpu, const RhsLayout& layout, const char* forced) {
-  const Problem problem = {2, 1, 1, true, layout.domain == Domain::kU8};
-  const ConvKernel kernel = select_conv(algorithm, cpu, problem, {layout, false}, forced);
+const char* kernel_name_for(octet_conv_algorithm algorithm, const CpuFeatures& cpu, const WeightFacts& facts, const char* forced) {
+  const Problem problem = {2, 1, 1, true, facts.layout.domain == Domain::kU8};
+  const ConvKernel kernel = select_conv(algorithm, cpu, problem, facts, forced);
   return kernel.result == Selected::kOk ? kernel.name() : nullptr;
 }
 

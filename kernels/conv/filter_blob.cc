@@ -57,6 +57,11 @@ bool has_zero_points(const FilterView& f, Domain domain) {
   return false;
 }
 
+bool has_least(const ConvShape& s, const FilterView& f) {
+  const size_t count = s.taps() * s.group_in() * s.out_channels;  // dense, in whatever order
+  return memchr(f.data, f.is_u8 ? 0x00 : 0x80, count) != nullptr;
+}
+
 bool plan_filter_blob(const ConvShape& s, const FilterForm& form, uint8_t type, bool zero_points, FilterHeader* h) {
   *h = {};
   memcpy(h->magic, kMagic, sizeof kMagic);

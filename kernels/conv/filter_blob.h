@@ -55,6 +55,7 @@ ConvShape blob_shape(const FilterHeader& header);  // what the weights know of i
 RhsLayout blob_layout(const FilterHeader& header);
 FilterSums blob_sums(const void* blob, const FilterHeader& header);
 
+bool has_least(const ConvShape& shape, const FilterView& filter);  // a weight is -128 in s8
 // Some weight's zero point is not 0 in this domain.
 bool has_zero_points(const FilterView& filter, Domain domain = Domain::kS8);
 
