@@ -24,7 +24,7 @@ Machine this_machine() {
   if (!cache.ready.load(std::memory_order_acquire)) {
     const CpuFeatures cpu = detect_cpu();
     cache.detected.store(cpu.isas, relaxed);
-    cache.demoted.store(failing_isas(all_kernels(), cpu) | failing_isas(word_kernels(), cpu), relaxed);
+    cache.demoted.store(failing_isas(all_kernels(), cpu) | failing_isas(word_kernels(), cpu) | failing_isas(depthwise_kernels(), cpu), relaxed);
     cache.l1d.store(cpu.l1d_bytes, relaxed);
     cache.l2.store(cpu.l2_bytes, relaxed);
     cache.l3.store(cpu.l3_bytes, relaxed);

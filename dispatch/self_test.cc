@@ -97,7 +97,66 @@ bool passes_words(const MicroKernel& kernel) {
   return true;
 }
 
+// The depthwise kernels: 3 columns of outputs of a 3x3, tap by tap and, where the kernel can, by a walk of two lines.
+constexpr size_t kPixel = 64, kInColumns = 5, kOutColumns = 3, kLines = 4;
+
+bool passes_depthwise(const DepthwiseKernel& kernel, DepthwiseForm form) {
+  alignas(64) static const int32_t zeros[kPixel] = {};
+  alignas(64) uint8_t lhs[kLines * kInColumns * kPixel], panel[3 * kDepthwiseGroup], prepared[depthwise_prepared_bytes(kPixel, 2 * 3)];
+  alignas(64) int32_t out[2 * kOutColumns * kPixel];
+  for (size_t i = 0; i < sizeof lhs; ++i) lhs[i] = lhs_byte(i / kPixel, i);
+  // Slot 4 kx + ky; the fourth of each column has no weight.
+  const auto weight = [](size_t slot, size_t c) { return slot % 4 == 3 ? (uint8_t)0 : rhs_byte(slot, c, false); };
+  for (size_t slot = 0; slot < 12; ++slot)
+    for (size_t c = 0; c < kPixel; ++c) panel[slot / 4 * kDepthwiseGroup + depthwise_position(c) + slot % 4] = weight(slot, c);
+  kernel.prepare({form, 3, panel, 1, 3, 1, zeros, nullptr}, prepared);
+
+  const uint8_t* pixels[12];
+  size_t steps[12];
+  for (size_t i = 0; i < 12; ++i) {
+    const size_t line = form == DepthwiseForm::kTaps ? i % 4 : smaller(i, kLines - 1), column = form == DepthwiseForm::kTaps ? i / 4 : 0;
+    pixels[i] = lhs + (line * kInColumns + column) * kPixel;
+    steps[i] = kPixel;
+  }
+  DepthwiseTile tile = {};
+  tile.form = form;
+  tile.rows = form == DepthwiseForm::kTaps ? 1 : kernel.walk_rows;
+  tile.columns = kOutColumns;
+  tile.channels = kernel.channels;
+  tile.pixels = pixels;
+  tile.steps = steps;
+  tile.groups = tile.set_groups = 3;
+  tile.sets = 1;
+  tile.in_w = kInColumns;
+  tile.zero = lhs;
+  tile.prepared = prepared;
+  tile.dst = (uint8_t*)out;
+  tile.dst_pixel = kPixel * sizeof(int32_t);
+  tile.dst_line = kOutColumns * tile.dst_pixel;
+  kernel.multiply(tile);
+
+  for (size_t y = 0; y < tile.rows; ++y)
+    for (size_t x = 0; x < kOutColumns; ++x)
+      for (size_t c = 0; c < kernel.channels; ++c) {
+        int32_t acc = 0;
+        for (size_t slot = 0; slot < 12; ++slot)
+          if (slot % 4 < 3) acc += value(lhs[((y + slot % 4) * kInColumns + x + slot / 4) * kPixel + c], kernel.lhs_domain) * (int8_t)weight(slot, c);
+        if (out[(y * kOutColumns + x) * kPixel + c] != acc) return false;
+      }
+  return true;
+}
+
 }  // namespace
+
+IsaMask failing_isas(const DepthwiseList& kernels, const CpuFeatures& cpu) {
+  IsaMask failing = 0;
+  for (const DepthwiseKernel* kernel : kernels) {
+    if (!supports(cpu, *kernel)) continue;
+    const bool walks = !kernel->walk_rows || passes_depthwise(*kernel, DepthwiseForm::kWalk);
+    if (!walks || !passes_depthwise(*kernel, DepthwiseForm::kTaps)) failing |= mask_of(kernel->isa);
+  }
+  return failing;
+}
 
 IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu) {
   IsaMask failing = 0;

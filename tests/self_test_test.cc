@@ -20,6 +20,7 @@ void lies(const octet::Tile& t) {
 TEST(SelfTest, ThisMachineTellsTheTruth) {
   EXPECT_EQ(octet::failing_isas(octet::all_kernels(), octet::this_machine().cpu), 0u);
   EXPECT_EQ(octet::failing_isas(octet::word_kernels(), octet::this_machine().cpu), 0u);
+  EXPECT_EQ(octet::failing_isas(octet::depthwise_kernels(), octet::this_machine().cpu), 0u);
 }
 
 class SelfTestKernel : public EachKernel {};
@@ -42,6 +43,29 @@ TEST_P(SelfTestKernel, DoesNotRunWhatTheCpuDoesNotSupport) {
   liar.multiply = [](const octet::Tile&) { FAIL() << "must not run"; };
   const MicroKernel* const rows[] = {&liar};
   EXPECT_EQ(octet::failing_isas(KernelList{rows, 1}, {~octet::mask_of(kernel().isa), 0, 0, 0}), 0u);
+}
+
+// A depthwise kernel that is off by one in its last output, for either of its forms.
+const octet::DepthwiseKernel* honest_depthwise;
+octet::DepthwiseForm lying_form;
+void lies_depthwise(const octet::DepthwiseTile& t) {
+  honest_depthwise->multiply(t);
+  uint8_t* const last = t.dst + (t.rows - 1) * t.dst_line + (t.columns - 1) * t.dst_pixel;
+  if (t.form == lying_form) ++reinterpret_cast<int32_t*>(last)[honest_depthwise->channels - 1];
+}
+
+TEST(SelfTest, FindsALyingDepthwiseKernel) {
+  const octet::CpuFeatures& cpu = octet::this_machine().cpu;
+  for (const octet::DepthwiseKernel* kernel : octet::depthwise_kernels())
+    for (const octet::DepthwiseForm form : {octet::DepthwiseForm::kTaps, octet::DepthwiseForm::kWalk}) {
+      if (!octet::supports(cpu, *kernel) || (form == octet::DepthwiseForm::kWalk && !kernel->walk_rows)) continue;
+      honest_depthwise = kernel;
+      lying_form = form;
+      octet::DepthwiseKernel liar = *kernel;
+      liar.multiply = lies_depthwise;
+      const octet::DepthwiseKernel* const rows[] = {&liar};
+      EXPECT_EQ(octet::failing_isas(octet::DepthwiseList{rows, 1}, cpu), octet::mask_of(kernel->isa)) << kernel->name;
+    }
 }
 
 TEST(CpuInfo, FitsTogether) {
