@@ -96,7 +96,6 @@ void prepare_block(const ConvPlan& plan, const Taps& taps, uint8_t* workspace, C
     const uint8_t* const base = block->tiles ? block->tiles[t].base : block->lhs + row * block->lhs_stride;
     rows.data = base;
     rows.stride = block->lhs_stride;
-    for (size_t tap = 0; base && tap < used.first; ++tap) rows.data += block->tap_steps[tap];
     for (size_t tap = used.first; tap < used.end; ++tap) {
       if (!base)
         rows.pointers = pointers + tap * rows.rows;
@@ -136,7 +135,6 @@ void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvBlock& blo
 
   Tile tile;
   tile.lhs_stride = block.lhs_stride;
-  tile.tap_steps = block.tap_steps;
   tile.lhs_flip = plan.lhs_flip ? 0x80808080u : 0;
   tile.rhs_panel_stride = layout.width * panels.depth;
   const size_t span = larger(layout.width, kernel.nr), end = n1 - first;
@@ -164,6 +162,7 @@ void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvBlock& blo
             tile.taps = 1;
           } else {
             tile.lhs = used ? used->base : block.lhs + row * block.lhs_stride;
+            tile.tap_steps = block.tap_steps + range.first;
             tile.lhs_rows = tile.lhs ? nullptr : pointers + range.first * tile.rows;
             tile.depth = (used ? used->reads_to_groups : block.reads_to_groups) ? tap_depth : taps.depth;
           }

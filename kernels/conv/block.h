@@ -11,7 +11,7 @@ namespace octet {
 struct TileTaps {
   uint32_t first, end;   // tap groups
   bool reads_to_groups;  // rows may be read up to a whole number of depth groups: those bytes are the caller's, and meet zero weights
-  const uint8_t* base;   // row 0 in tap 0, where all rows of all taps are in the image and at one stride; null: they have pointers
+  const uint8_t* base;   // row 0 in the first tap used, where all rows of all taps are in the image and at one stride; null: they have pointers
 };
 
 struct ConvBlock {
