@@ -223,10 +223,20 @@ class Block {
         memcpy(to, from, channels_);
       return;
     }
+    // Blocks begin at multiples of 16, so these begin with a channel's first output; they may fill up the staged pixel.
+    if (multiplier_ == 2) return repeat<2>(from, to);
+    if (multiplier_ == 4) return repeat<4>(from, to);
     for (size_t i = 0, turn = n0_ % multiplier_; i < channels_; ++i) {
       to[i] = *from;
       if (++turn == multiplier_) turn = 0, ++from;
     }
+  }
+
+  template <size_t times>
+  void repeat(const uint8_t* from, uint8_t* to) const {
+    static_assert(kStaged % times == 0);
+    for (size_t i = 0; i < channels_; i += times, ++from)
+      for (size_t j = 0; j < times; ++j) to[i + j] = *from;
   }
 
   size_t point_at_lines(size_t x, size_t columns, size_t count) {
