@@ -36,9 +36,9 @@ ConvCase draw(uint32_t seed) {
   s.kernel_h = winograd ? 3 : 1 + d.below(4), s.kernel_w = winograd ? 3 : d.one_in(2) ? s.kernel_h : 1 + d.below(6);
   s.stride_h = winograd ? 1 + d.below(2) : d.any<size_t>({1, 1, 2, 3}), s.stride_w = winograd ? s.stride_h : d.any<size_t>({1, 1, 2, 4});
   s.dilation_h = winograd ? 1 : d.any<size_t>({1, 1, 1, 2}), s.dilation_w = winograd ? 1 : d.any<size_t>({1, 1, 1, 3});
-  s.groups = depthwise ? 1 + d.below(40) : d.any<size_t>({1, 1, 1, 2, 3});
-  s.in_channels = depthwise ? s.groups : s.groups * (1 + d.below(d.one_in(4) ? 70 : 18));
-  s.out_channels = s.groups * (1 + d.below(depthwise ? 3 : d.one_in(4) ? 90 : 20));
+  s.groups = depthwise ? 1 + d.below(40) : d.one_in(6) ? 4 + d.below(20) : d.any<size_t>({1, 1, 1, 2, 3});
+  s.in_channels = depthwise ? s.groups : s.groups * (1 + d.below(s.groups > 3 ? 4 : d.one_in(4) ? 70 : 18));
+  s.out_channels = s.groups * (1 + d.below(depthwise || s.groups > 3 ? 3 : d.one_in(4) ? 90 : 20));
   if (s.transposed) {
     s.output_padding_h = d.below(s.stride_h), s.output_padding_w = d.below(s.stride_w);
     // The output without padding is at least 1 large; take less than that away.

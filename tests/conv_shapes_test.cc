@@ -146,6 +146,33 @@ TEST(ConvShapes, Groups) {
   check_all(shapes);
 }
 
+// More groups than a tile has lanes, each of a few channels: as ResNeXt has them, and odder.
+TEST(ConvShapes, ManySmallGroups) {
+  Shapes shapes;
+  for (const size_t groups : {5, 8, 16, 17, 32})
+    for (const size_t in : {1, 2, 4, 5})
+      for (const size_t out : {1, 2, 3, 4}) {
+        octet_conv2d_shape s = square(4, groups * in, groups * out, 3, 1 + out % 2, 1, groups);
+        s.in_w_max = 4 + out;
+        shapes.push_back(s);
+      }
+  check_all(shapes);
+}
+
+// First layers: whole windows of few channels are shorter than a vector.
+TEST(ConvShapes, FewChannels) {
+  Shapes shapes;
+  for (const size_t channels : {1, 2, 3, 4})
+    for (const size_t kernel : {3, 5, 7})
+      for (const size_t stride : {1, 2, 3})
+        for (const size_t pad : {size_t{0}, size_t{1}, kernel / 2}) {
+          octet_conv2d_shape s = square(kernel + 3, channels, 10, kernel, stride, pad);
+          s.in_w_max = 15 + 5 * stride + kernel;
+          shapes.push_back(s);
+        }
+  check_all(shapes);
+}
+
 TEST(ConvShapes, Depthwise) {
   Shapes shapes;
   for (const size_t channels : {1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 64, 65, 100})
