@@ -57,6 +57,13 @@ struct ConvDraft {
   Domain lhs_domain() const { return kernel.lhs_domain(); }
 };
 
+octet_status check_lhs_kind(const ConvDraft& draft) {
+  const octet_conv2d_desc& d = draft.desc;
+  if (d.lhs_type != OCTET_F32 && d.lhs_quant != OCTET_LHS_PER_ROW && d.lhs_quant != OCTET_LHS_SYMMETRIC && d.lhs_quant != OCTET_LHS_ASYMMETRIC) return OCTET_OK;
+  return fail(draft.error(), OCTET_UNSUPPORTED,
+              "desc.lhs_type, desc.lhs_quant: a convolution takes an s8 or u8 input with OCTET_LHS_STATIC or OCTET_LHS_PER_TENSOR; other quantizations are for GEMM");
+}
+
 octet_status check_layouts(const ConvDraft& draft) {
   const octet_conv2d_desc& d = draft.desc;
   const struct {
@@ -66,9 +73,6 @@ octet_status check_layouts(const ConvDraft& draft) {
   for (const auto& layout : layouts)
     if (layout.value != OCTET_NHWC && layout.value != OCTET_NCHW)
       return fail(draft.error(), OCTET_UNKNOWN_ENUM, "desc.%s is %d, neither OCTET_NHWC nor OCTET_NCHW", layout.name, (int)layout.value);
-  if (d.lhs_type == OCTET_F32 || (d.lhs_quant != OCTET_LHS_STATIC && d.lhs_quant != OCTET_LHS_PER_TENSOR))
-    return fail(draft.error(), OCTET_UNSUPPORTED,
-                "desc.lhs_type, desc.lhs_quant: a convolution takes an s8 or u8 input with OCTET_LHS_STATIC or OCTET_LHS_PER_TENSOR; other quantizations are for GEMM");
   return OCTET_OK;
 }
 
@@ -107,6 +111,9 @@ octet_status choose_kernel(ConvDraft* draft) {
   // Two rows: kernels for a single one are for matrices.
   const Problem problem = {2, epilogue.desc.n, 1, epilogue.lhs_u8, draft->desc.rhs_type == OCTET_U8};
   draft->kernel = select_conv(algorithm, cpu, problem, facts, forced);
+  // The environment's kernel is for all products, and binds those that it fits. A descriptor's is for this one.
+  if (draft->desc.kernel && kernel_exists(forced) && !has_kernel(algorithm, forced))
+    return fail(epilogue.error, OCTET_KERNEL_UNUSABLE, "desc.kernel '%s' is of another kind than those of a '%s' convolution", forced, algorithm_name(algorithm));
   switch (draft->kernel.result) {
     case Selected::kOk: return OCTET_OK;
     case Selected::kUnknownName:
@@ -172,7 +179,6 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   plan.weight_sum = weight_sum;
   plan.zero_point = zero_points;
   plan.payload = (const uint8_t*)d.packed + draft.blob.payload;
-  plan.payload_bytes = (size_t)draft.blob.payload_bytes;
 
   conv->algorithm = (octet_conv_algorithm)draft.blob.algorithm;
   conv->lhs_layout = d.lhs_layout;
@@ -192,6 +198,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
 octet_status create(ConvDraft* draft, octet_conv2d** conv) {
   Draft& epilogue = draft->epilogue;
   OCTET_TRY(read_shape(draft->desc.shape, "desc.shape", &draft->shape, epilogue.error));
+  OCTET_TRY(check_lhs_kind(*draft));
   OCTET_TRY(check_kind(epilogue));
   OCTET_TRY(check_layouts(*draft));
   OCTET_TRY(check_blob(draft));

@@ -20,7 +20,7 @@ octet_status check_filter(const octet_filter_desc& f, octet_isa isa, octet_error
   if (isa < OCTET_ISA_AUTO || isa > OCTET_ISA_I8MM) return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
   for (size_t i = 0; f.tap_ranges && i < 16; ++i)
     if (!(f.tap_ranges[i] > 0 && f.tap_ranges[i] <= kMaxScale))
-      return fail(error, OCTET_BAD_SCALE, "filter.tap_ranges[%zu] is %g; it must be finite and positive", i, (double)f.tap_ranges[i]);
+      return fail(error, OCTET_BAD_SCALE, "filter.tap_ranges[%zu] is %g; it must be positive and at most 2^48", i, (double)f.tap_ranges[i]);
   return OCTET_OK;
 }
 
@@ -67,6 +67,12 @@ void choose_tier(octet_isa isa, const Environment& environment, FilterDraft* dra
 
 }  // namespace
 
+RhsLayout packed_layout(const FilterDraft& d, octet_conv_algorithm algorithm) {
+  const bool bytes = family_of(algorithm) == ConvFamily::kBytes;
+  if (!bytes || !d.forced) return conv_layout(algorithm, d.tier, d.view.is_u8);
+  return select_layout(d.cpu, d.view.is_u8 && algorithm != OCTET_CONV_WINOGRAD_2X2_INT8, d.forced);
+}
+
 octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterDraft* d, octet_error* error) {
   if (!filter) return fail(error, OCTET_NULL_POINTER, "filter is null");
   const octet_filter_desc& f = *filter;
@@ -87,9 +93,7 @@ octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterD
   const Candidate& candidate = d->plans.candidates[d->algorithm];
   if (!candidate.possible)
     return fail(error, OCTET_UNSUPPORTED, "%s = %s %s", by_name ? "OCTET_CONV" : "filter.algorithm", algorithm_name(d->algorithm), candidate.reason);
-  // A forced kernel may have a layout of its own.
-  const bool bytes = family_of(d->algorithm) == ConvFamily::kBytes;
-  const RhsLayout layout = bytes && d->forced ? select_layout(cpu, d->view.is_u8 && d->algorithm != OCTET_CONV_WINOGRAD_2X2_INT8, d->forced) : conv_layout(d->algorithm, d->tier, d->view.is_u8);
+  const RhsLayout layout = packed_layout(*d, d->algorithm);
   d->form = {layout, smallest_conv_isa(d->algorithm, layout), method_of((uint8_t)d->algorithm), (uint8_t)d->algorithm};
   return OCTET_OK;
 }

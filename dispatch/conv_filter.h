@@ -17,6 +17,9 @@ struct FilterDraft {
   FilterForm form;
 };
 
+// The layout of an algorithm's weights. A forced kernel may have one of its own.
+RhsLayout packed_layout(const FilterDraft& draft, octet_conv_algorithm algorithm);
+
 octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterDraft* draft, octet_error* error);
 
 }  // namespace octet

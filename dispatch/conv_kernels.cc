@@ -43,6 +43,20 @@ ConvKernel select_conv(octet_conv_algorithm algorithm, const CpuFeatures& cpu, c
   return kernel;
 }
 
+bool has_kernel(octet_conv_algorithm algorithm, const char* name) {
+  const auto named = [name](const auto& table) {
+    for (const auto* kernel : table)
+      if (strcmp(kernel->name, name) == 0) return true;
+    return false;
+  };
+  switch (family_of(algorithm)) {
+    case ConvFamily::kBytes: return named(all_kernels());
+    case ConvFamily::kWords: return named(word_kernels());
+    case ConvFamily::kDepthwise: return named(depthwise_kernels());
+  }
+  return false;
+}
+
 const char* kernel_name_for(octet_conv_algorithm algorithm, const CpuFeatures& cpu, const WeightFacts& facts, const char* forced) {
   const Problem problem = {2, 1, 1, true, facts.layout.domain == Domain::kU8};
   const ConvKernel kernel = select_conv(algorithm, cpu, problem, facts, forced);

@@ -64,7 +64,7 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
   candidate->memory_microseconds = c.memory;
   candidate->transform_microseconds = c.transform;
   memcpy(candidate->reason, c.reason, sizeof candidate->reason);
-  const WeightFacts facts = {conv_layout(algorithm, draft.tier, draft.view.is_u8), !filter->data || has_least(draft.shape, draft.view)};
+  const WeightFacts facts = {packed_layout(draft, algorithm), !filter->data || has_least(draft.shape, draft.view)};
   candidate->kernel = c.possible ? kernel_name_for(algorithm, draft.cpu, facts, draft.forced) : nullptr;
   return OCTET_OK;
 }

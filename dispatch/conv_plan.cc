@@ -17,7 +17,7 @@ struct TierCosts {
   double word_macs;       // 16-bit products per cycle
   double word_in, word_out;  // of each transformed value of the input and of the products
   size_t lanes;           // channels that the input transform takes at once
-  double depthwise;       // of an output and its 9 taps
+  double depthwise;       // of an output and its 9 taps; half as much again where outputs share fewer columns (stride above 1)
   size_t depthwise_lanes; // channels that the depthwise kernel takes at once
   double depthwise_line;  // of a line, for each such block of channels
 };
@@ -28,15 +28,15 @@ constexpr double kCopyBytes = 7, kCopy = 12;  // im2col and staging: bytes per c
 
 TierCosts costs_of(Isa isa) {
   switch (isa) {
-    case Isa::kAvx512Vnni: return {65, 6, 64, 113, 15, 0, 32, 0.7, 0.4, 32, 0.32, 64, 114};
-    case Isa::kAvxVnni: return {32, 6, 16, 50, 12, 0, 15.5, 0.9, 0.5, 16, 0.7, 32, 150};
-    case Isa::kAvx2: return {23, 6, 8, 60, 12, 5, 22, 0.9, 0.4, 16, 1.42, 16, 232};
-    case Isa::kI8mm: return {60, 12, 8, 60, 8, 4, 4, 1.5, 1, 8, 2, 16, 200};
-    case Isa::kDotprod: return {30, 6, 16, 60, 10, 0, 4, 1.5, 1, 8, 2, 16, 200};
-    case Isa::kNeon: return {7.5, 4, 4, 40, 8, 0, 4, 1.5, 1, 8, 3, 16, 200};
+    case Isa::kAvx512Vnni: return {65, 6, 64, 113, 15, 0, 32, 0.7, 0.4, 32, 0.34, 64, 55};
+    case Isa::kAvxVnni: return {32, 6, 16, 50, 12, 0, 15.5, 0.9, 0.5, 16, 0.55, 32, 30};
+    case Isa::kAvx2: return {23, 6, 8, 60, 12, 5, 22, 0.9, 0.4, 16, 1.0, 32, 50};
+    case Isa::kI8mm: return {60, 12, 8, 60, 8, 4, 4, 1.5, 1, 8, 1.5, 16, 100};
+    case Isa::kDotprod: return {30, 6, 16, 60, 10, 0, 4, 1.5, 1, 8, 1.5, 16, 100};
+    case Isa::kNeon: return {7.5, 4, 4, 40, 8, 0, 4, 1.5, 1, 8, 3, 16, 100};
     case Isa::kScalar: break;
   }
-  return {0.6, 4, 4, 60, 10, 1, 0.6, 6, 6, 1, 20, 16, 200};
+  return {0.6, 4, 4, 60, 10, 1, 0.6, 6, 6, 1, 50, 16, 100};
 }
 
 struct Work {
@@ -114,7 +114,7 @@ void depthwise(const Work& w, Candidate* c) {
   const double blocks = (double)divide_up(w.s.out_channels, w.cost.depthwise_lanes);
   c->macs = w.outputs * (double)w.s.taps();
   c->bytes = w.inputs + w.weights + w.outputs;
-  c->compute = Work::microseconds(w.pixels * blocks * (double)w.cost.depthwise_lanes * w.cost.depthwise * (double)w.s.taps() / 9 +
+  c->compute = Work::microseconds(w.pixels * blocks * (double)w.cost.depthwise_lanes * w.cost.depthwise * (w.s.stride_w > 1 ? 1.5 : 1) * (double)w.s.taps() / 9 +
                                   (double)w.s.batch * w.out_h * blocks * w.cost.depthwise_line);
   c->memory = Work::microseconds(c->bytes / w.bandwidth(c->bytes));
 }

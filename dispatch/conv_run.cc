@@ -17,7 +17,7 @@ struct Sizes {
 // Where things lie in the workspace of a run.
 struct Workspace {
   Stage stage;
-  size_t zero_rows, input, output, residual, tasks;  // offsets
+  size_t input, output, residual, tasks;  // offsets; rows of zero points come first
   size_t task_bytes;
   size_t bytes;  // SIZE_MAX if they leave size_t
 };
@@ -129,7 +129,8 @@ void pass(Passes* p, size_t count, void (*part)(void*, size_t)) {
 
 // ---- checks -------------------------------------------------------------------------------------------------------------------------
 
-octet_status check_sizes(const octet_conv2d& conv, const octet_conv2d_args& a, Sizes* sizes, octet_error* error) {
+// prefix: what the sizes' names begin with.
+octet_status check_sizes(const octet_conv2d& conv, const octet_conv2d_args& a, const char* prefix, Sizes* sizes, octet_error* error) {
   const ConvShape& s = conv.plan.shape;
   *sizes = {a.batch ? a.batch : s.batch, a.in_h ? a.in_h : s.in_h, a.in_w ? a.in_w : s.in_w, 0, 0};
   const struct {
@@ -137,8 +138,8 @@ octet_status check_sizes(const octet_conv2d& conv, const octet_conv2d_args& a, S
     size_t got, most;
   } fields[] = {{"batch", sizes->batch, s.batch}, {"in_h", sizes->in_h, s.in_h}, {"in_w", sizes->in_w, s.in_w}};
   for (const auto& f : fields)
-    if (f.got > f.most) return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.%s = %zu is above the declared %s_max = %zu", f.name, f.got, f.name, f.most);
-  OCTET_TRY(output_size(s, sizes->in_h, sizes->in_w, "args", &sizes->out_h, &sizes->out_w, error));
+    if (f.got > f.most) return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "%s%s = %zu is above the declared %s_max = %zu", prefix, f.name, f.got, f.name, f.most);
+  OCTET_TRY(output_size(s, sizes->in_h, sizes->in_w, *prefix ? "args" : "the sizes", &sizes->out_h, &sizes->out_w, error));
   if ((a.out_h && a.out_h != sizes->out_h) || (a.out_w && a.out_w != sizes->out_w))
     return fail(error, OCTET_BAD_SIZE, "args.out_h = %zu, args.out_w = %zu, but this convolution makes %zu x %zu of %zu x %zu", a.out_h, a.out_w, sizes->out_h,
                 sizes->out_w, sizes->in_h, sizes->in_w);
@@ -150,7 +151,7 @@ octet_status check_tensor(const char* name, const void* data, size_t stride, oct
                           size_t* pixel_bytes, Extent* extent, octet_error* error) {
   const size_t element = element_bytes(type);
   if (!data) return fail(error, OCTET_NULL_POINTER, "args.%s is null", name);
-  if ((uintptr_t)data % element) return fail(error, OCTET_MISALIGNED, "args.%s is not a multiple of %zu", name, element);
+  if ((uintptr_t)data % element) return fail(error, OCTET_MISALIGNED, "args.%s is at %p; it must be a multiple of %zu", name, data, element);
   if (layout == OCTET_NCHW && stride) return fail(error, OCTET_BAD_STRIDE, "args.%s_stride = %zu: an NCHW tensor is dense, its stride is 0", name, stride);
   if (stride == 0) stride = channels;
   if (stride < channels) return fail(error, OCTET_BAD_STRIDE, "args.%s_stride = %zu is smaller than a pixel of %zu channels", name, stride, channels);
@@ -230,7 +231,7 @@ void resolve(const octet_conv2d& conv, size_t lhs_pixel, size_t dst_pixel, size_
   r.out_w = z.out_w;
   r.pad_top = stage.borders ? 0 : s.pad_top;
   r.pad_left = stage.borders ? 0 : s.pad_left;
-  r.zero_rows = conv.zero_row ? conv.zero_row : memory + w.zero_rows;
+  r.zero_rows = conv.zero_row ? conv.zero_row : memory;
   r.zero_row_stride = conv.zero_row ? 0 : zero_row_bytes(s);
   r.lhs_zero_points = a.lhs_zero_points;
   r.lhs_scales = a.lhs_scales;
@@ -250,14 +251,14 @@ void resolve(const octet_conv2d& conv, size_t lhs_pixel, size_t dst_pixel, size_
   p->residual = {s.out_channels, z.out_h, z.out_w, 1};
   if (!conv.zero_row)
     for (size_t i = 0; i < z.batch; ++i)
-      memset(memory + w.zero_rows + i * r.zero_row_stride, a.lhs_zero_points ? a.lhs_zero_points[i] : 0, r.zero_row_stride);
+      memset(memory + i * r.zero_row_stride, a.lhs_zero_points ? a.lhs_zero_points[i] : 0, r.zero_row_stride);
 }
 
 octet_status run(const octet_conv2d& conv, const octet_conv2d_args& a, octet_error* error) {
   const ConvPlan& plan = conv.plan;
   const ConvShape& s = plan.shape;
   Passes p = {conv, a, {}, {}, {}, {}, {}, {}, {}, 1};
-  OCTET_TRY(check_sizes(conv, a, &p.sizes, error));
+  OCTET_TRY(check_sizes(conv, a, "args.", &p.sizes, error));
   const Sizes& z = p.sizes;
   const size_t inputs = z.batch * z.in_h * z.in_w, outputs = z.batch * z.out_h * z.out_w;
   size_t lhs_pixel, dst_pixel, residual_pixel = 0;
@@ -280,10 +281,12 @@ octet_status run(const octet_conv2d& conv, const octet_conv2d_args& a, octet_err
   resolve(conv, lhs_pixel, dst_pixel, residual_pixel, extents, &p);
 
   const double start = conv.verbose > 1 ? now_microseconds() : 0;
-  p.pieces = concurrency;
-  if (p.workspace.stage.input || p.workspace.stage.residual_bytes) pass(&p, p.pieces, stage_part);
+  const Stage& stage = p.workspace.stage;
+  p.pieces = smaller(concurrency, z.batch * larger(stage.in_h, z.out_h));
+  if (stage.input || stage.residual_bytes) pass(&p, p.pieces, stage_part);
   pass(&p, p.work.tasks(), convolve_part);
-  if (p.workspace.stage.output) pass(&p, p.pieces, unstage_part);
+  p.pieces = smaller(concurrency, z.batch * z.out_h);
+  if (stage.output) pass(&p, p.pieces, unstage_part);
   if (conv.verbose > 1) trace("run", conv, z.batch, z.in_h, z.in_w, now_microseconds() - start);
   return OCTET_OK;
 }
@@ -301,7 +304,7 @@ octet_status octet_conv2d_workspace(const octet_conv2d* conv, size_t batch, size
   args.in_h = in_h;
   args.in_w = in_w;
   Sizes sizes;
-  OCTET_TRY(check_sizes(*conv, args, &sizes, error));
+  OCTET_TRY(check_sizes(*conv, args, "", &sizes, error));
   *bytes = plan_workspace(*conv, sizes, concurrency ? concurrency : 1).bytes;
   if (*bytes == SIZE_MAX) return fail(error, OCTET_BAD_SIZE, "concurrency = %zu: the workspace leaves size_t", concurrency);
   return OCTET_OK;

@@ -15,14 +15,14 @@ struct Field {
 octet_status check_axis(const ConvShape& s, bool vertical, size_t in, const char* name, size_t* out, octet_error* error) {
   const size_t before = vertical ? s.pad_top : s.pad_left, after = vertical ? s.pad_bottom : s.pad_right;
   const size_t kernel = vertical ? s.kernel_h : s.kernel_w, stride = vertical ? s.stride_h : s.stride_w;
-  const size_t reach = (vertical ? s.dilation_h : s.dilation_w) * (kernel - 1) + 1;
+  const size_t dilation = vertical ? s.dilation_h : s.dilation_w, reach = dilation * (kernel - 1) + 1;
   const size_t extra = vertical ? s.output_padding_h : s.output_padding_w;
   const char* axis = vertical ? "h" : "w";
   const bool some = s.transposed ? (in - 1) * stride + reach + extra > before + after : in + before + after >= reach;
   if (!some)
-    return fail(error, OCTET_BAD_SIZE, "%s: in_%s = %zu with kernel_%s = %zu, dilation, stride and padding %zu + %zu leaves no output", name, axis, in,
-                axis, kernel, before, after);
-  *out = conv_out(in, before, after, kernel, stride, vertical ? s.dilation_h : s.dilation_w, s.transposed, extra);
+    return fail(error, OCTET_BAD_SIZE, "%s: in_%s = %zu with kernel_%s = %zu, dilation_%s = %zu, stride_%s = %zu and padding %zu + %zu leaves no output", name,
+                axis, in, axis, kernel, axis, dilation, axis, stride, before, after);
+  *out = conv_out(in, before, after, kernel, stride, dilation, s.transposed, extra);
   if (*out > kLargest) return fail(error, OCTET_BAD_SIZE, "%s: the output would have out_%s = %zu, above 2^31", name, axis, *out);
   return OCTET_OK;
 }
@@ -55,6 +55,9 @@ octet_status read_shape(const octet_conv2d_shape& d, const char* name, ConvShape
   if (d.in_channels % d.groups || d.out_channels % d.groups)
     return fail(error, OCTET_BAD_SIZE, "%s.groups = %zu does not divide in_channels = %zu and out_channels = %zu", name, d.groups, d.in_channels,
                 d.out_channels);
+  if (d.transposed && d.stride_h * d.stride_w > kMaxPhases)
+    return fail(error, OCTET_UNSUPPORTED, "%s: stride_h x stride_w = %zu x %zu; those of a transposed convolution end at 65536 together", name, d.stride_h,
+                d.stride_w);
   *s = {d.batch_max, d.in_h_max, d.in_w_max, d.in_channels, d.out_channels, d.groups, d.kernel_h, d.kernel_w, d.stride_h, d.stride_w, d.dilation_h,
         d.dilation_w, d.pad_top, d.pad_bottom, d.pad_left, d.pad_right, d.transposed != 0, d.output_padding_h, d.output_padding_w};
 
@@ -69,8 +72,10 @@ octet_status read_shape(const octet_conv2d_shape& d, const char* name, ConvShape
     return !__builtin_mul_overflow(a, b, &bytes) && !__builtin_mul_overflow(bytes, c, &bytes) && !__builtin_mul_overflow(bytes, d2, &bytes) &&
            !__builtin_mul_overflow(bytes, e, &bytes) && bytes <= PTRDIFF_MAX / 4;
   };
-  const size_t reach_h = s->pad_top + s->pad_bottom + s->in_h, reach_w = s->pad_left + s->pad_right + s->in_w;
-  if (!product(s->batch, reach_h, reach_w, s->in_channels, 1) || !product(s->batch, out_h, out_w, s->out_channels, 4))
+  // Staged tensors have borders, and lines of blocks of channels are staged too.
+  const size_t reach_h = s->pad_top + s->pad_bottom + s->in_h + s->stride_h, reach_w = s->pad_left + s->pad_right + s->in_w + s->stride_w;
+  constexpr size_t kBlock = 1024;
+  if (!product(s->batch, reach_h, reach_w, s->in_channels, kBlock) || !product(s->batch, out_h, out_w, s->out_channels, 4))
     return fail(error, OCTET_BAD_SIZE, "%s: the tensors leave size_t", name);
   return OCTET_OK;
 }
@@ -81,7 +86,9 @@ using namespace octet;
 
 octet_status octet_conv2d_output_size(const octet_conv2d_shape* shape, size_t in_h, size_t in_w, size_t* out_h, size_t* out_w, octet_error* error) {
   if (!shape || !out_h || !out_w) return fail(error, OCTET_NULL_POINTER, "%s is null", !shape ? "shape" : !out_h ? "out_h" : "out_w");
-  octet_conv2d_shape sized = *shape;
+  if (!in_h || !in_w) return fail(error, OCTET_BAD_SIZE, "%s is 0", in_h ? "in_w" : "in_h");
+  octet_conv2d_shape sized = *shape;  // batch and channels do not matter
+  sized.batch_max = sized.in_channels = sized.out_channels = sized.groups = 1;
   sized.in_h_max = in_h;
   sized.in_w_max = in_w;
   ConvShape s;

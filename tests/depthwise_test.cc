@@ -98,7 +98,6 @@ class Work {
     plan_.bias = init_.data<int32_t>();
     plan_.weight_sum = sums_.data<int32_t>();
     plan_.payload = payload_.data();
-    plan_.payload_bytes = payload_.bytes();
     const bool narrow_u8 = c.exit == Exit::kNarrowU8;
     plan_.narrow_in_kernel = c.exit == Exit::kNarrowS8 || narrow_u8;
     plan_.narrow = narrow_u8 ? octet::Narrow{77, 3, 250, true} : octet::Narrow{-5, -128, 120, false};

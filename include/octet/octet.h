@@ -256,7 +256,7 @@ typedef struct octet_gemm_desc {
   const uint8_t* lut;                /* s8, u8 dst: 256 output bytes indexed by the clamped output byte as unsigned, copied; null = none */
 
   octet_isa max_isa;                 /* OCTET_ISA_AUTO = what OCTET_MAX_ISA says, else no limit. Beats the environment. */
-  const char* kernel;                /* forces one kernel by name; null = what OCTET_KERNEL says, else the best. Beats the environment. */
+  const char* kernel;                /* forces one kernel by name; null = what OCTET_KERNEL says, where it fits, else the best. Beats the environment. */
   octet_allocator allocator;
 } octet_gemm_desc;
 #define OCTET_GEMM_DESC_INIT OCTET_INIT(octet_gemm_desc)
@@ -296,9 +296,9 @@ typedef struct octet_gemm_args {
   const void* const* residual_array; /* batched by pointers, instead of residual */
 
   void* workspace;                   /* scratch of this call only, OCTET_ALIGNMENT-aligned; null if the query says 0 bytes. Calls at the same time need
-                                        different ones; calls one after another may share one, of any GEMM */
+                                        different ones; calls one after another may share one, of any GEMM or convolution */
   size_t workspace_bytes;
-  octet_parallel_for parallel_for;   /* null = the calling thread. Called only if there is more than one task */
+  octet_parallel_for parallel_for;   /* null = the calling thread. Called only if there is more than one task; a convolution may call it up to three times */
   void* parallel_context;
   size_t concurrency;                /* tasks at most, as declared to the workspace query; 0 means 1 */
 } octet_gemm_args;
@@ -382,7 +382,7 @@ typedef struct octet_conv2d_shape {
 #define OCTET_CONV2D_SHAPE_INIT { .batch_max = 1, .groups = 1, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 }
 #endif
 
-/* The output's height and width for an input of in_h x in_w, whatever the declared maxima. */
+/* The output's height and width for an input of in_h x in_w. Neither the declared maxima nor channels and groups matter. */
 octet_status octet_conv2d_output_size(const octet_conv2d_shape* shape, size_t in_h, size_t in_w, size_t* out_h, size_t* out_w, octet_error* error);
 
 typedef struct octet_filter_desc {
@@ -391,7 +391,8 @@ typedef struct octet_filter_desc {
   octet_type type;                 /* OCTET_S8 or OCTET_U8 */
   octet_filter_order order;
   const void* data;                /* dense; not read by octet_conv2d_pack_size */
-  const int32_t* zero_points;      /* zero_point_count values in the range of type, or null for 0. Winograd refuses others than 0 (128 for u8) */
+  const int32_t* zero_points;      /* zero_point_count values in the range of type, or null for 0. Winograd and depthwise refuse others
+                                    than 0 (128 for u8); such filters run as direct or im2col */
   size_t zero_point_count;         /* 1 (per tensor) or out_channels; 0 with null */
   octet_conv_algorithm algorithm;  /* OCTET_CONV_AUTO = what OCTET_CONV says, else the plan's choice. Beats the environment */
   octet_accuracy accuracy;
@@ -404,8 +405,8 @@ typedef struct octet_filter_desc {
 #define OCTET_FILTER_DESC_INIT { .struct_size = sizeof(octet_filter_desc), .shape = OCTET_CONV2D_SHAPE_INIT }
 #endif
 
-/* Bytes that octet_conv2d_pack will write. The blob holds the weights in the form of one algorithm and of one tier's layout, so it depends on the
- * shape through the choice of the algorithm only: it serves every size of input, but the choice was made for the declared one. */
+/* Bytes that octet_conv2d_pack will write. The blob holds the weights in the form of one algorithm and of one tier's layout. It serves every batch, input
+ * size and padding, though the algorithm was chosen for the declared ones; channels, groups, kernel, strides, dilations and direction are part of it. */
 octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa isa, size_t* bytes, octet_error* error);
 
 /* Like octet_pack. octet_blob_get_info and octet_blob_verify know these blobs too. A forced algorithm that cannot compute the shape is
@@ -429,13 +430,14 @@ typedef struct octet_conv2d_candidate {
 } octet_conv2d_candidate;
 #define OCTET_CONV2D_CANDIDATE_INIT OCTET_INIT(octet_conv2d_candidate)
 
-/* The candidates, index 0, 1, ... until OCTET_BAD_SIZE. filter.data may be null: then the weights are assumed to be the worst. */
+/* The candidates, index 0, 1, ... until OCTET_BAD_SIZE; at index 0 that means a bad filter. Fails like pack where a forced algorithm (or OCTET_CONV) cannot
+ * compute the shape. filter.data may be null: then the weights are assumed to be the worst. */
 octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa, size_t index, octet_conv2d_candidate* candidate, octet_error* error);
 
 /* As octet_gemm_desc: fields of the same name mean the same, with n = out_channels and lhs = the input tensor. */
 typedef struct octet_conv2d_desc {
   size_t struct_size;                /* sizeof(octet_conv2d_desc) */
-  octet_conv2d_shape shape;          /* batch_max, in_h_max and in_w_max may differ from the packed filter's, the rest may not */
+  octet_conv2d_shape shape;          /* batch_max, in_h_max, in_w_max, pads and output paddings may differ from the packed filter's, the rest may not */
   octet_layout lhs_layout;
   octet_layout dst_layout;           /* of the residual too */
   octet_type lhs_type, rhs_type, dst_type; /* lhs OCTET_S8 or OCTET_U8 */
@@ -472,16 +474,17 @@ typedef struct octet_conv2d_desc {
 
 typedef struct octet_conv2d_args {
   size_t struct_size;                /* sizeof(octet_conv2d_args) */
-  size_t batch, in_h, in_w;          /* 1 .. declared; 0 means as declared */
+  size_t batch, in_h, in_w;          /* 1 .. declared; 0 means as declared, also for the batch */
   size_t out_h, out_w;               /* what the caller believes the output size is: checked; 0 = not checked */
 
   /* NHWC: stride = elements from one pixel to the next, 0 = dense; more than the channels to read or write a slice of a wider tensor.
-   * Rows and images follow each other without gaps. NCHW: dense, stride 0. */
+   * Rows and images follow each other without gaps. Gaps between pixels of lhs may be read; their values do not matter. NCHW: dense, stride 0. */
   const void* lhs;                   /* batch x in_h x in_w x in_channels */
   size_t lhs_stride;
   const int32_t* lhs_zero_points;    /* OCTET_LHS_PER_TENSOR: one per image; null = 0 */
   const float* lhs_scales;           /* likewise; null = 1 */
-  void* dst;                         /* batch x out_h x out_w x out_channels; may not overlap an input, but be exactly the residual */
+  void* dst;                         /* batch x out_h x out_w x out_channels; may not overlap an input, judged from first to last byte, gaps between
+                                        pixels included, except that it may be exactly the residual */
   size_t dst_stride;
   const void* residual;              /* as dst, of desc.residual.type */
   size_t residual_stride;

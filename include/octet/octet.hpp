@@ -91,7 +91,7 @@ class AlignedBuffer {
   size_t size_ = 0;
 };
 
-// Weights packed for one tier, in memory of their own. For a blob in a mapped file use octet_gemm_desc::packed directly.
+// Weights packed for one tier, in memory of their own. For a blob in a mapped file use the `packed` of octet_gemm_desc or octet_conv2d_desc directly.
 class PackedWeights {
  public:
   static Result<PackedWeights> pack(const octet_rhs_desc& rhs, octet_isa isa = OCTET_ISA_AUTO) {
@@ -202,8 +202,11 @@ class Conv2d {
     return conv;
   }
 
+  // For any run on at most `concurrency` tasks.
+  Result<Workspace> workspace(size_t concurrency = 1) const { return workspace(0, 0, 0, concurrency); }
+
   // For runs of at most these sizes (0 = as declared) on at most `concurrency` tasks.
-  Result<Workspace> workspace(size_t concurrency = 1, size_t batch = 0, size_t in_h = 0, size_t in_w = 0) const {
+  Result<Workspace> workspace(size_t batch, size_t in_h, size_t in_w, size_t concurrency) const {
     octet_error error;
     size_t bytes;
     if (octet_conv2d_workspace(conv_, batch, in_h, in_w, concurrency, &bytes, &error)) return error;

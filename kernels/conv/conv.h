@@ -30,6 +30,9 @@ struct ConvShape {
   }
 };
 
+// A transposed convolution has a form of its taps for each of stride_h x stride_w phases.
+constexpr size_t kMaxPhases = (size_t)1 << 16;
+
 // Output sizes; the checks of dispatch keep them from being zero or overflowing.
 constexpr size_t conv_out(size_t in, size_t before, size_t after, size_t kernel, size_t stride, size_t dilation, bool transposed, size_t extra) {
   return transposed ? (in - 1) * stride + dilation * (kernel - 1) + 1 + extra - before - after
@@ -87,7 +90,6 @@ struct ConvPlan {
   const int32_t* weight_sum;          // sum of w - zero_point
   const int32_t* zero_point;          // of the weights, in their domain; null when all are 0
   const uint8_t* payload;             // what method->pack wrote
-  size_t payload_bytes;
 };
 
 // One run, in NHWC. The input may be the caller's tensor or a staged copy with its borders already filled, and then the pads here are 0.

@@ -26,7 +26,7 @@ size_t multiplier_of(const ConvShape& s) { return s.group_out(); }
 const char* refuse(const ConvShape& shape, bool weight_zero_points) {
   if (shape.transposed) return "the convolution is transposed";
   if (shape.group_in() != 1) return "a group has more than one input channel";
-  if (weight_zero_points) return "the weights have zero points";
+  if (weight_zero_points) return "a weight zero point is not 0 (128 for u8)";
   return nullptr;
 }
 

@@ -148,9 +148,13 @@ BlobProblem check_filter_header(const void* blob, size_t bytes, const ConvMethod
   uint64_t depth;
   if (__builtin_mul_overflow(h->kernel_h, h->kernel_w, &depth) || __builtin_mul_overflow(depth, h->in_channels / h->groups, &depth) || depth > kLargest)
     return BlobProblem::kHeaderFields;
+  const ConvShape shape = blob_shape(*h);
+  if (shape.transposed && (h->stride_h > kMaxPhases || h->stride_w > kMaxPhases || h->stride_h * h->stride_w > kMaxPhases)) return BlobProblem::kHeaderFields;
+  // Depthwise and Winograd know no zero points. Their payloads are s8 or s16, where a section of zero points means that some are not 0.
+  if (method->refuse(shape, h->zero_points && h->domain != (uint8_t)Domain::kU8)) return BlobProblem::kHeaderFields;
   FilterHeader expected;
   const FilterForm form = {blob_layout(*h), (Isa)h->isa, method, h->algorithm};
-  if (!plan_filter_blob(blob_shape(*h), form, h->type, h->zero_points != 0, &expected)) return BlobProblem::kHeaderFields;
+  if (!plan_filter_blob(shape, form, h->type, h->zero_points != 0, &expected)) return BlobProblem::kHeaderFields;
   expected.has_least = h->has_least;
   expected.payload_crc = h->payload_crc;
   expected.header_crc = h->header_crc;

@@ -62,6 +62,7 @@ int32_t sum_position(const FilterView& f, const ConvShape& s, size_t o, size_t k
 
 size_t panels_bytes(const RhsLayout& layout, const ConvShape& s, const Taps& taps) {
   size_t bytes;
+  if (taps.groups > kMaxPhases && taps.groups > s.kernel_h) return 0;
   if (__builtin_mul_overflow(s.groups, round_up(layout.lanes(s.group_out()), kAlignment), &bytes) ||
       __builtin_mul_overflow(bytes, taps.padded(layout), &bytes) || __builtin_add_overflow(bytes, sums_bytes(s, taps), &bytes))
     return 0;

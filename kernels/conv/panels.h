@@ -2,7 +2,7 @@
 //
 //     group sums, s32[tap groups][output channels, rounded up to 16] | per group of channels: panels, lanes(group_out) x padded depth
 //
-// A group sum is the sum of w - zero_point over the taps of a group; create and run need them where a tile leaves groups out.
+// A group sum is the sum of w - zero_point over the taps of a group; a run needs it where a tile leaves groups out.
 #pragma once
 
 #include "kernels/conv/taps.h"

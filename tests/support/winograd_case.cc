@@ -124,7 +124,6 @@ void WinogradRun::make_plan() {
   plan_.bias = bias_.data();
   plan_.weight_sum = weight_sum_.data();
   plan_.payload = payload_.data();
-  plan_.payload_bytes = payload_.bytes();
 }
 
 void WinogradRun::run() {
