@@ -44,10 +44,12 @@ void check(octet_status status, const octet_error& error) {
   if (status != OCTET_OK) fail(octet_status_name(status), error.message);
 }
 
-// One scale and one bias per output.
-const float* scales(size_t n) {
+// One scale and one bias per output. The scales make outputs fill their range, as calibration does: create certifies by them what may be left out.
+const float* scales(size_t n, size_t depth) {
   float* values = (float*)allocate(n * sizeof(float));
-  for (size_t i = 0; i < n; ++i) values[i] = 0.001f + 1e-6f * (float)(i % 7);
+  size_t root = 1;
+  while (root * root < depth) ++root;
+  for (size_t i = 0; i < n; ++i) values[i] = (0.008f + 1e-5f * (float)(i % 7)) / (float)root;
   return values;
 }
 const int32_t* biases(size_t n) {
@@ -84,7 +86,7 @@ void run_gemm(size_t m, size_t n, size_t k, const Types& types, long runs) {
   desc.packed_bytes = bytes;
   desc.bias = biases(n);
   if (types.dst != OCTET_S32) {
-    desc.scales = scales(n);
+    desc.scales = scales(n, k);
     desc.scale_count = n;
   }
   octet_gemm* gemm;
@@ -142,7 +144,7 @@ void run_conv(const char* name, const Types& types, long runs) {
   desc.packed_bytes = bytes;
   desc.bias = biases(s.out_channels);
   if (types.dst != OCTET_S32) {
-    desc.scales = scales(s.out_channels);
+    desc.scales = scales(s.out_channels, s.kernel_h * s.kernel_w * s.in_channels / s.groups);
     desc.scale_count = s.out_channels;
   }
   octet_conv2d* conv;
