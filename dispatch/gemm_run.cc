@@ -130,7 +130,7 @@ octet_status check_pointers(const Operand& o, Extent* extent, octet_error* error
   if (o.absent()) return OCTET_OK;
   for (size_t i = 0; i < (o.array ? o.count : 1); ++i) {
     if (o.array && !o.array[i]) return fail(error, OCTET_NULL_POINTER, "args.%s_array[%zu], matrix %zu, is null", o.name, i, i);
-    if ((uintptr_t)o.at(i) % o.alignment)
+    if ((uintptr_t)o.at(i) & (o.alignment - 1))
       return fail(error, OCTET_MISALIGNED, "args.%s of matrix %zu is not a multiple of %zu", o.name, i, o.alignment);
     const Extent one = extent_of(o.at(i), o.array ? o.span : (o.count - 1) * o.step + o.span);
     extent->begin = one.begin < extent->begin ? one.begin : extent->begin;

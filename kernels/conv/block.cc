@@ -90,7 +90,7 @@ void prepare_block(const ConvPlan& plan, const Taps& taps, uint8_t* workspace, C
     rows.rows = tiling.rows(t);
     rows.depth = taps.depth;
     rows.flip = plan.lhs_flip;
-    const size_t lanes = round_up(rows.rows, kernel.lhs_lanes_step);
+    const size_t lanes = round_up_pow2(rows.rows, kernel.lhs_lanes_step);
     const TapRange used = used_taps(plan, taps, *block, t);
     for (size_t i = 0; plan.zero_point && i < rows.rows; ++i) sums[row + i] = 0;
     const uint8_t* const base = block->tiles ? block->tiles[t].base : block->lhs + row * block->lhs_stride;
@@ -124,7 +124,7 @@ void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvBlock& blo
   const ConvPanels panels = read_panels(layout, plan.shape, taps, plan.payload);
   const uint8_t* const rhs = panels.of_group(group);
   const size_t first = group * plan.shape.group_out();  // channel 0 of the group
-  const size_t tap_depth = layout.depth(taps.depth);
+  const size_t tap_depth = layout.depth(taps.depth), tap_groups = tap_depth / layout.kr;
   const Tiling tiling(block.rows, kernel);
   Init init = {plan, panels, block, {}};
   float scales[kMaxRows];
@@ -145,13 +145,21 @@ void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvBlock& blo
       const size_t n = first + panel + lane, lanes = smaller(kernel.nr, width - lane);
       tile.cols = smaller(kernel.nr, n1 - n);
       const uint8_t* const strip = rhs + panel * panels.depth + lane * layout.kr;
+      if (!block.tiles && !block.row_sums && block.sink.in_place()) {  // rows of a matrix
+        tile.init = init.make(n, lanes, nullptr, taps.groups, 0, 1, &tile.init_stride);
+        tile.rhs = strip;
+        tile.lhs = block.panels ? block.panels : block.lhs;
+        tile.depth = taps.depth;
+        multiply_strip(kernel, block.sink, tiling, 0, n, block.panels ? block.panel_bytes : 0, &tile);
+        continue;
+      }
       const uint8_t* const* pointers = block.pointers;
       for (size_t t = 0, row = 0; t < tiling.count; row += tile.rows, ++t) {
         tile.rows = tiling.rows(t);
         const TileTaps* const used = block.tiles ? block.tiles + t : nullptr;
         const TapRange range = used_taps(plan, taps, block, t);
         tile.init = init.make(n, lanes, used, taps.groups, row, tile.rows, &tile.init_stride);
-        tile.rhs = strip + range.first * tap_depth / layout.kr * tile.rhs_stride;
+        tile.rhs = strip + range.first * tap_groups * tile.rhs_stride;
         if (range.first == range.end) {
           multiply_into(only_init, padding_sink, row, n, lanes, row_scale, &tile);
         } else {

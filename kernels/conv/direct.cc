@@ -121,7 +121,7 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
     const size_t image = pixel / image_pixels;
     // Images may have zero points of their own.
     const size_t end = plan.runtime_zero_point ? smaller(last, (image + 1) * image_pixels) : last;
-    block.rows = smaller(w.rows, end - pixel);
+    block.rows = next_block(end - pixel, w.rows, plan.kernel->mr);
     block.zero_point = zero_point_of(plan, run, image);
     block.scale = scale_of(run, image);
     block.sink.dst = run.dst + pixel * run.dst_pixel;

@@ -15,6 +15,10 @@
 namespace octet {
 
 constexpr size_t round_up(size_t value, size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+// The same for what is nearly always a power of two, but no constant: no division then.
+constexpr size_t round_up_pow2(size_t value, size_t multiple) {
+  return multiple & (multiple - 1) ? round_up(value, multiple) : (value + multiple - 1) & (0 - multiple);
+}
 constexpr size_t divide_up(size_t value, size_t divisor) { return (value + divisor - 1) / divisor; }
 constexpr size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 constexpr size_t larger(size_t a, size_t b) { return a > b ? a : b; }

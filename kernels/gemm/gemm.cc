@@ -38,8 +38,8 @@ Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t
   Workspace w = {};
   w.rows = smaller(m, plan.block_rows);
   if (!needs_workspace(plan)) return w;
-  const size_t depth = kernel.gather ? round_up(k, kernel.lhs_kr) : k;
-  if (kernel.gather) w.panel_bytes = round_up(round_up(kernel.mr, kernel.lhs_lanes_step) * depth * kernel.lhs_element_bytes, kAlignment);
+  const size_t depth = kernel.gather ? round_up_pow2(k, kernel.lhs_kr) : k;
+  if (kernel.gather) w.panel_bytes = round_up(round_up_pow2(kernel.mr, kernel.lhs_lanes_step) * depth * kernel.lhs_element_bytes, kAlignment);
   const size_t tiles = divide_up(w.rows, kernel.mr);
   size_t end = 0;
   if (kernel.gather) w.panels = take(&end, tiles * w.panel_bytes);
@@ -78,7 +78,7 @@ struct LhsBlock {
 };
 
 LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const Workspace& w,
-                     size_t m0, size_t rows, bool needs_sums, uint8_t* workspace) {
+                     size_t m0, const Tiling& tiling, size_t rows, bool needs_sums, uint8_t* workspace) {
   LhsBlock block = {};
   const uint8_t flip = lhs_flip(plan, kernel);
   const int32_t shift = domain_shift(plan.lhs_u8, kernel.lhs_domain);
@@ -117,11 +117,10 @@ LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
   }
   if (kernel.gather) {
     block.panels = workspace + w.panels;
-    const Tiling tiling(rows, kernel);
     Rows part = all;
     for (size_t t = 0; t < tiling.count; ++t) {
       part.rows = tiling.rows(t);
-      kernel.gather(part, round_up(part.rows, kernel.lhs_lanes_step), workspace + w.panels + t * w.panel_bytes);
+      kernel.gather(part, round_up_pow2(part.rows, kernel.lhs_lanes_step), workspace + w.panels + t * w.panel_bytes);
       part.data += part.rows * part.stride;
     }
   }
@@ -160,15 +159,15 @@ struct RhsBlock {
 };
 
 void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const RhsBlock& rhs,
-                    const LhsBlock& lhs, size_t panel_bytes, const GemmTask& task, size_t m0, size_t rows) {
+                    const LhsBlock& lhs, size_t panel_bytes, const GemmTask& task, size_t m0, const Tiling& tiling) {
   alignas(64) int32_t init_tile[kMaxTile];
   float tensor_scales[16];
   const RhsLayout& layout = kernel.rhs_layout;
   const Finish& finish = plan.finish;
-  const Tiling tiling(rows, kernel);
   const bool tensor_quant = plan.lhs_quant == LhsQuant::kPerTensor;
   const bool init_per_row = lhs.zero_points || lhs.row_sums;
   const Sink sink = {&finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, matrix.dst, run.dst_stride, matrix.residual, run.residual_stride};
+  const bool in_place = sink.in_place();
   if (tensor_quant && !sink.s32())
     for (float& scale : tensor_scales) scale = lhs.tensor_scale;
 
@@ -194,6 +193,11 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
         tile.init = init_tile;
       }
 
+      if (in_place && !init_per_row) {
+        tile.lhs = kernel.gather ? lhs.panels : lhs.rows;
+        multiply_strip(kernel, sink, tiling, m0, n, panel_bytes, &tile);
+        continue;
+      }
       size_t i = 0;
       for (size_t t = 0; t < tiling.count; i += tile.rows, ++t) {
         tile.rows = tiling.rows(t);
@@ -301,10 +305,11 @@ void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, ui
     const size_t packed = plan.columns_count > 1 ? b : 0;
     const RhsBlock rhs = plan.runtime_rhs ? pack_rhs(plan, kernel, run, matrix, w, task, workspace)
                                           : packed_rhs(plan, packed);
-    for (size_t m0 = task.m0; m0 < task.m1; m0 += w.rows) {
-      const size_t rows = smaller(w.rows, task.m1 - m0);
-      const LhsBlock lhs = prepare_lhs(plan, kernel, run, matrix, w, m0, rows, rhs.columns.zero_point != nullptr, workspace);
-      multiply_block(plan, kernel, run, matrix, rhs, lhs, w.panel_bytes, task, m0, rows);
+    for (size_t m0 = task.m0, rows; m0 < task.m1; m0 += rows) {
+      rows = next_block(task.m1 - m0, w.rows, kernel.mr);
+      const Tiling tiling(rows, kernel);
+      const LhsBlock lhs = prepare_lhs(plan, kernel, run, matrix, w, m0, tiling, rows, rhs.columns.zero_point != nullptr, workspace);
+      multiply_block(plan, kernel, run, matrix, rhs, lhs, w.panel_bytes, task, m0, tiling);
     }
   }
 }
@@ -317,7 +322,7 @@ void run_whole(const GemmPlan& plan, const GemmRun& run, const GemmMatrix& matri
   lhs.stride = run.lhs_stride;
   for (size_t m0 = 0; m0 < run.m; m0 += plan.block_rows) {
     lhs.rows = matrix.lhs + m0 * run.lhs_stride;
-    multiply_block(plan, kernel, run, matrix, rhs, lhs, 0, task, m0, smaller(plan.block_rows, run.m - m0));
+    multiply_block(plan, kernel, run, matrix, rhs, lhs, 0, task, m0, Tiling(smaller(plan.block_rows, run.m - m0), kernel));
   }
 }
 

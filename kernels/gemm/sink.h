@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/core/micro_kernel.h"
+#include "kernels/gemm/tiling.h"
 
 namespace octet {
 
@@ -40,6 +41,25 @@ inline void multiply_into(const MicroKernel& kernel, const Sink& sink, size_t ro
   kernel.multiply(*tile);
   const uint8_t* residual = sink.residual ? sink.residual + row * sink.residual_stride + n : nullptr;
   kernel.finish(*sink.finish, {acc, lanes, tile->rows, tile->cols, n, row_scale, dst, sink.dst_stride, residual, sink.residual_stride});
+}
+
+// All tiles of a strip that is in place and starts from the same init in every row: the usual case, and a loop that does next to nothing.
+// tile->lhs and the row are those of the first tile; lhs_panel is 0 where the kernel reads rows.
+inline void multiply_strip(const MicroKernel& kernel, const Sink& sink, const Tiling& tiling, size_t row, size_t n, size_t lhs_panel, Tile* tile) {
+  tile->dst_stride = sink.dst_stride;
+  tile->scale = sink.s32() ? nullptr : sink.finish->scale + n;
+  tile->narrow = sink.narrow;
+  const uint8_t* lhs = (const uint8_t*)tile->lhs;
+  uint8_t* dst = sink.dst + row * sink.dst_stride + n * sink.dst_bytes;
+  for (size_t t = 0; t < tiling.count; ++t) {
+    const size_t rows = tiling.rows(t);
+    tile->rows = rows;
+    tile->lhs = lhs;
+    tile->dst = dst;
+    kernel.multiply(*tile);
+    lhs += lhs_panel ? lhs_panel : rows * tile->lhs_stride;
+    dst += rows * sink.dst_stride;
+  }
 }
 
 }  // namespace octet

@@ -12,12 +12,18 @@ struct Tiling {
   Tiling(size_t rows, const MicroKernel& kernel) : count(1), height(rows), taller(0), step(kernel.lhs_lanes_step), missing(0) {
     if (rows <= kernel.mr) return;  // a division is a good part of a small product
     count = divide_up(rows, kernel.mr);
-    const size_t steps = divide_up(rows, step);
+    const size_t whole = round_up_pow2(rows, step);
+    const size_t steps = step == 1 ? whole : step == 2 ? whole / 2 : whole / step;  // a division less
     height = steps / count * step;
     taller = steps % count;
-    missing = steps * step - rows;
+    missing = whole - rows;
   }
   size_t rows(size_t tile) const { return height + (tile < taller ? step : 0) - (tile + 1 == count ? missing : 0); }
 };
+
+// Rows of the next block where `most`, a multiple of mr, fit: blocks of nearly equal height, so that no row is left alone.
+inline size_t next_block(size_t rows, size_t most, size_t mr) {
+  return rows <= most ? rows : round_up(divide_up(rows, divide_up(rows, most)), mr);
+}
 
 }  // namespace octet
