@@ -56,19 +56,19 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
   if("${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}" MATCHES "-mcpu=")
     set(octet_armv82 -mtune=generic -mcpu=cortex-a76+dotprod)
   endif()
-  octet_add_kernel(NEON FLAGS SOURCES kernels/arm/neon_s8s8_dw16.cc kernels/arm/neon_s8s8_4x4x16.cc
+  octet_add_kernel(NEON FLAGS SOURCES kernels/arm/neon_s8s8_dw16.cc kernels/arm/neon_s8s8_4x64x16.cc
       kernels/arm/neon_s16s16_8x8x1.cc
     PROBE "#include <arm_neon.h>\nint main() { int16x8_t a = vmull_s8(vdup_n_s8(1), vdup_n_s8(1)); return vgetq_lane_s32(vpadalq_s16(vdupq_n_s32(0), a), 0); }")
   octet_add_kernel(DOTPROD FLAGS ${octet_armv82} SOURCES kernels/arm/dotprod_s8s8_dw16.cc kernels/arm/dotprod_s8s8_6x16x4.cc
     PROBE "#include <arm_neon.h>\nint main() { int32x4_t c = vdupq_n_s32(0); int8x16_t a = vdupq_n_s8(1); return vgetq_lane_s32(vdotq_s32(c, a, a), 0); }")
-  octet_add_kernel(I8MM FLAGS ${octet_armv82}+i8mm SOURCES kernels/arm/i8mm_12x8x8.cc kernels/arm/i8mm_1x16x8.cc
+  octet_add_kernel(I8MM FLAGS ${octet_armv82}+i8mm SOURCES kernels/arm/i8mm_12x64x8.cc kernels/arm/i8mm_1x16x8.cc
     PROBE "#include <arm_neon.h>\nint main() { int32x4_t c = vdupq_n_s32(0); int8x16_t a = vdupq_n_s8(1); return vgetq_lane_s32(vmmlaq_s32(c, a, a), 0); }")
   target_sources(octet PRIVATE kernels/arm/neon_winograd.cc)  # for all of them: NEON is the baseline
   set_property(SOURCE kernels/arm/neon_winograd.cc APPEND PROPERTY COMPILE_OPTIONS -O3)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC 12's scheduler before register allocation moves loads so far ahead that tiles which need 30 of the 32 registers are spilled.
     set_property(SOURCE kernels/arm/neon_s8s8_dw16.cc kernels/arm/dotprod_s8s8_dw16.cc
-      kernels/arm/neon_s8s8_4x4x16.cc kernels/arm/neon_s16s16_8x8x1.cc kernels/arm/dotprod_s8s8_6x16x4.cc kernels/arm/i8mm_12x8x8.cc
+      kernels/arm/neon_s8s8_4x64x16.cc kernels/arm/neon_s16s16_8x8x1.cc kernels/arm/dotprod_s8s8_6x16x4.cc kernels/arm/i8mm_12x64x8.cc
       APPEND PROPERTY COMPILE_OPTIONS -fno-schedule-insns)
   endif()
 endif()

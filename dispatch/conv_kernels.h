@@ -15,7 +15,7 @@ struct ConvKernel {
   const char* name() const { return micro ? micro->name : depthwise ? depthwise->name : nullptr; }
   Isa isa() const { return micro ? micro->isa : depthwise->isa; }
   Domain lhs_domain() const { return micro ? micro->lhs_domain : depthwise->lhs_domain; }
-  bool is(KernelFlags flag) const { return (micro ? micro->flags : depthwise->flags) & flag; }
+  uint8_t flags() const { return micro ? micro->flags : depthwise->flags; }
   FinishFn finish() const { return micro ? micro->finish : depthwise->finish; }
   const RowOps* row_ops() const { return micro ? micro->row_ops : depthwise->row_ops; }
 };

@@ -59,7 +59,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   plan.dst_bytes = element_bytes(d.dst_type);
   plan.finish = f;
   plan.narrow = {f.zero_point, f.lo, f.hi, f.dst_u8};
-  plan.narrow_in_kernel = narrows_in_kernel(draft, f) && draft.kernel->is(kNarrows) && draft.small_kernel->is(kNarrows);
+  plan.narrow_in_kernel = narrows_in_kernel(draft, f, draft.kernel->flags) && narrows_in_kernel(draft, f, draft.small_kernel->flags);
   const size_t l2 = this_machine().cpu.l2_bytes;
   plan.block_rows = choose_block_rows(*plan.kernel, d.k, (l2 ? l2 : 512 * 1024) / 2);  // the other half is for the weights that pass by
   plan.bias = bias;
@@ -110,9 +110,11 @@ Finish build_finish(const Draft& draft, size_t padded, Arena* arena) {
   return f;
 }
 
-bool narrows_in_kernel(const Draft& draft, const Finish& f) {
-  // The clamp before rounding may be left out only where no conversion to int32 can overflow; the margin covers float's rounding.
-  return f.mode == FinishMode::kFloat8 && !f.has_residual && !f.lut && !runtime_scales(draft.desc) && draft.max_scaled * 1.000001 < 2147483648.0;
+bool narrows_in_kernel(const Draft& draft, const Finish& f, uint8_t kernel_flags) {
+  // The clamp before rounding may be left out only where no conversion to int32 (or int16) can overflow; the margin covers float's rounding.
+  const double limit = kernel_flags & kNarrows16 ? 32767.0 : 2147483648.0;
+  return (kernel_flags & kNarrows) && f.mode == FinishMode::kFloat8 && !f.has_residual && !f.lut && !runtime_scales(draft.desc) &&
+         draft.max_scaled * 1.000001 < limit;
 }
 
 octet_status build_gemm(const Draft& draft, octet_gemm** out) { return allocate_and_build(build, draft, draft.desc.allocator, out, draft.error); }

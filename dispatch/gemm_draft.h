@@ -46,6 +46,7 @@ octet_status read_limits(Draft* draft, CpuFeatures* cpu, const char** forced);
 octet_status refuse_kernel(const Draft& draft, const CpuFeatures& cpu, const Selection& selection, const char* forced, const RhsLayout& layout);
 // The epilogue with its arrays in the arena, padded.
 Finish build_finish(const Draft& draft, size_t padded, Arena* arena);
-bool narrows_in_kernel(const Draft& draft, const Finish& finish);  // float mode to 8 bits, and the clamp may be left out
+// Float mode to 8 bits, and the accumulators let a kernel with these flags leave the clamp before rounding out.
+bool narrows_in_kernel(const Draft& draft, const Finish& finish, uint8_t kernel_flags);
 
 }  // namespace octet

@@ -22,18 +22,18 @@ constexpr const MicroKernel* kTable[] = {
 #endif
 #if defined(OCTET_I8MM)
     &i8mm_s8s8_1x16x8,
-    &i8mm_s8s8_12x8x8,
+    &i8mm_s8s8_12x64x8,
     &i8mm_u8s8_1x16x8,
-    &i8mm_u8s8_12x8x8,
+    &i8mm_u8s8_12x64x8,
     &i8mm_u8u8_1x16x8,
-    &i8mm_u8u8_12x8x8,
+    &i8mm_u8u8_12x64x8,
 #endif
 #if defined(OCTET_DOTPROD)
     &dotprod_s8s8_6x16x4,
 #endif
 #if defined(OCTET_NEON)
-    &neon_s8s8_4x4x16,
-    &neon_s8s8_least_4x4x16,
+    &neon_s8s8_4x64x16,
+    &neon_s8s8_least_4x64x16,
 #endif
     &scalar_u8s8_4x4x4,
     &scalar_u8s8_3x5x2,

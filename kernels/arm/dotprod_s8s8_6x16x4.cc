@@ -30,18 +30,16 @@ OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[rows][vectors], uint8_
   }
 }
 
-template <int rows, int vectors>
+template <int rows, int vectors, Clamp clamp>
 OCTET_INLINE inline void store_narrow(const Tile& t, const int32x4_t (&acc)[rows][vectors], uint8_t* dst, size_t stride) {
-  const Narrowing n = narrowing(*t.narrow);
-  float32x4_t scale[vectors];
+  const Narrowing16 n = narrowing16(*t.narrow);
+  float32x4_t scale[4];
   OCTET_UNROLL(4)
-  for (int v = 0; v < vectors; ++v) scale[v] = vld1q_f32(t.scale + 4 * v);
+  for (int v = 0; v < 4; ++v) scale[v] = vld1q_f32(t.scale + 4 * (v % vectors));
   OCTET_UNROLL(6)
   for (int i = 0; i < rows; ++i, dst += stride) {
-    int32x4_t q[4];
-    OCTET_UNROLL(4)
-    for (int v = 0; v < vectors; ++v) q[v] = scaled(acc[i][v], scale[v], n);
-    const uint8x16_t bytes = pack(q[0], q[1], q[vectors - 2], q[vectors - 1], n);
+    const int32x4_t row[4] = {acc[i][0], acc[i][1], acc[i][vectors - 2], acc[i][vectors - 1]};
+    const uint8x16_t bytes = narrowed<clamp>(row, scale, n);
     if (vectors == 4)
       vst1q_u8(dst, bytes);
     else
@@ -121,10 +119,14 @@ void multiply(const Tile& t) {
   const bool partial = t.cols < 4 * vectors;
   uint8_t* const dst = partial ? whole : (uint8_t*)t.dst;
   const size_t stride = partial ? 16 * element : t.dst_stride;
-  if (t.scale)
-    store_narrow<rows, vectors>(t, acc, dst, stride);
-  else
+  if (!t.scale)
     store_s32<rows, vectors>(acc, dst, stride);
+  else if (const Clamp clamp = clamp_of(*t.narrow); clamp == Clamp::kS8)
+    store_narrow<rows, vectors, Clamp::kS8>(t, acc, dst, stride);
+  else if (clamp == Clamp::kU8)
+    store_narrow<rows, vectors, Clamp::kU8>(t, acc, dst, stride);
+  else
+    store_narrow<rows, vectors, Clamp::kNarrower>(t, acc, dst, stride);
   if (partial) copy_rows(whole, stride, (uint8_t*)t.dst, t.dst_stride, t.rows, t.cols * element);
 }
 
@@ -140,7 +142,7 @@ void dispatch(const Tile& t) {
 }  // namespace
 
 const MicroKernel dotprod_s8s8_6x16x4 = {
-    "dotprod_s8s8_6x16x4", Isa::kDotprod, Domain::kS8, kMr, 4 * kVectors, 0, kAnyLhs | kNarrows, kDotprodLayout,
+    "dotprod_s8s8_6x16x4", Isa::kDotprod, Domain::kS8, kMr, 4 * kVectors, 0, kAnyLhs | kNarrows | kNarrows16, kDotprodLayout,
     nullptr, 1, 4, 1, dispatch, portable_finish, &portable_row_ops, &neon_winograd};
 
 }  // namespace octet

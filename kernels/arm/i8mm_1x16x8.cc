@@ -93,10 +93,11 @@ void multiply(const Tile& t) {
   const bool partial = t.cols < 4 * kVectors;
   uint8_t* const dst = partial ? whole : (uint8_t*)t.dst;
   if (t.scale) {
-    const Narrowing n = narrowing(*t.narrow);
+    float32x4_t scale[4];
     OCTET_UNROLL(4)
-    for (int v = 0; v < kVectors; ++v) columns[v] = scaled(columns[v], vld1q_f32(t.scale + 4 * v), n);
-    const uint8x16_t bytes = pack(columns[0], columns[1], columns[kVectors - 2], columns[kVectors - 1], n);
+    for (int v = 0; v < 4; ++v) scale[v] = vld1q_f32(t.scale + 4 * (v % kVectors));
+    const int32x4_t all[4] = {columns[0], columns[1], columns[kVectors - 2], columns[kVectors - 1]};
+    const uint8x16_t bytes = narrowed<Clamp::kNarrower>(all, scale, narrowing16(*t.narrow));
     if (panels == 2)
       vst1q_u8(dst, bytes);
     else
@@ -116,15 +117,15 @@ void dispatch(const Tile& t) {
 }  // namespace
 
 const MicroKernel i8mm_s8s8_1x16x8 = {
-    "i8mm_s8s8_1x16x8", Isa::kI8mm, Domain::kS8, 1, kNr, 1, kNarrows, kI8mmLayout,
+    "i8mm_s8s8_1x16x8", Isa::kI8mm, Domain::kS8, 1, kNr, 1, kNarrows | kNarrows16, kI8mmLayout,
     nullptr, 1, 8, 1, dispatch<S8S8>, portable_finish, &portable_row_ops, &neon_winograd};
 
 const MicroKernel i8mm_u8s8_1x16x8 = {
-    "i8mm_u8s8_1x16x8", Isa::kI8mm, Domain::kU8, 1, kNr, 1, kNarrows, kI8mmLayout,
+    "i8mm_u8s8_1x16x8", Isa::kI8mm, Domain::kU8, 1, kNr, 1, kNarrows | kNarrows16, kI8mmLayout,
     nullptr, 1, 8, 1, dispatch<U8S8>, portable_finish, &portable_row_ops, &neon_winograd};
 
 const MicroKernel i8mm_u8u8_1x16x8 = {
-    "i8mm_u8u8_1x16x8", Isa::kI8mm, Domain::kU8, 1, kNr, 1, kNarrows | kAnyLhs, kI8mmU8Layout,
+    "i8mm_u8u8_1x16x8", Isa::kI8mm, Domain::kU8, 1, kNr, 1, kNarrows | kNarrows16 | kAnyLhs, kI8mmU8Layout,
     nullptr, 1, 8, 1, dispatch<U8U8>, portable_finish, &portable_row_ops, &neon_winograd};
 
 }  // namespace octet

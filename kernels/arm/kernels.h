@@ -16,17 +16,17 @@ constexpr RhsLayout kNeonLayout = {4, 4, 16, Domain::kS8};
 // Words, for SMLAL by lane: a register holds 8 columns of one depth step. All tiers share it.
 constexpr RhsLayout kArmWordLayout = {8, 8, 1, Domain::kS16};
 
-extern const MicroKernel i8mm_s8s8_12x8x8;
-extern const MicroKernel i8mm_u8s8_12x8x8;
-extern const MicroKernel i8mm_u8u8_12x8x8;
+extern const MicroKernel i8mm_s8s8_12x64x8;
+extern const MicroKernel i8mm_u8s8_12x64x8;
+extern const MicroKernel i8mm_u8u8_12x64x8;
 extern const MicroKernel i8mm_s8s8_1x16x8;
 extern const MicroKernel i8mm_u8s8_1x16x8;
 extern const MicroKernel i8mm_u8u8_1x16x8;
 
 extern const MicroKernel dotprod_s8s8_6x16x4;
 
-extern const MicroKernel neon_s8s8_4x4x16;
-extern const MicroKernel neon_s8s8_least_4x4x16;
+extern const MicroKernel neon_s8s8_4x64x16;
+extern const MicroKernel neon_s8s8_least_4x64x16;
 
 extern const DepthwiseKernel dotprod_s8s8_dw16;
 extern const DepthwiseKernel neon_s8s8_dw16;

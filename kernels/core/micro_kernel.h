@@ -11,7 +11,7 @@ namespace octet {
 // Ordered within a family; the values are octet_isa's.
 enum class Isa : uint8_t { kScalar = 1, kAvx2, kAvxVnni, kAvx512Vnni, kNeon, kDotprod, kI8mm };
 
-// The last steps of float mode that fit in registers. Used only where create has certified max|acc| * scale < 2^31.
+// The last steps of float mode that fit in registers. Used only where create has certified max|acc| * scale < 2^31, or what kNarrows16 asks for.
 struct Narrow {
   int32_t zero_point, lo, hi;
   bool dst_u8;
@@ -42,10 +42,11 @@ struct Tile {
 using MultiplyFn = void (*)(const Tile&);
 
 enum KernelFlags : uint8_t {
-  kAnyLhs = 1,     // takes an lhs of the other sign too, flipped on the way
-  kNarrows = 2,    // multiply can finish to 8 bits; of a kernel of words, its winograd->output
-  kNoLeast = 4,    // exact only if no weight is -128
-  kTestsOnly = 8,  // never selected, only forced
+  kAnyLhs = 1,      // takes an lhs of the other sign too, flipped on the way
+  kNarrows = 2,     // multiply can finish to 8 bits; of a kernel of words, its winograd->output
+  kNoLeast = 4,     // exact only if no weight is -128
+  kTestsOnly = 8,   // never selected, only forced
+  kNarrows16 = 16,  // with kNarrows: only where max|acc| * scale < 2^15 - 1, as outputs of 8 bits make it nearly always
 };
 
 struct MicroKernel {

@@ -1,4 +1,4 @@
-// 8 bits x 8 bits -> s32 or 8 bits, SMMLA, USMMLA and UMMLA, up to 12 rows x 8 columns.
+// 8 bits x 8 bits -> s32 or 8 bits, SMMLA, USMMLA and UMMLA, up to 12 rows x 64 columns, 8 at a time.
 //
 // One instruction multiplies two rows by two columns over 8 depth steps. A register of lhs holds a pair of rows, one of rhs a pair of
 // columns, one of accumulators their 2x2 block [r0c0 r0c1 r1c0 r1c1]:
@@ -11,7 +11,8 @@
 //   rows 10 11            | acc[5][0]  | [1] | [2] | [3] |
 //                         +------------+-----+-----+-----+
 //
-// Per group of 8 along depth: one load of four registers, three load pairs, 24 multiplications, three instructions of loop.
+// Per group of 8 along depth: one load of four registers, three load pairs, 24 multiplications, three instructions of loop. One call does up to
+// eight panels, so that its own cost is shared and the rows' panel stays in the first cache.
 // Instantiated over pairs of rows. An odd last row is a pair whose second row is computed and then overwritten by the first.
 // The 2x2 blocks are kept until the outputs are bytes: sorting rows out then costs two instructions per pair instead of eight.
 #include <arm_neon.h>
@@ -25,8 +26,8 @@
 namespace octet {
 namespace {
 
-constexpr int kPairs = 6, kNr = 8;
-static_assert(kI8mmLayout.step == kNr && kI8mmU8Layout.step == kNr, "every panel is exactly one tile wide: the groups' stride is a constant");
+constexpr int kPairs = 6, kWidth = 8, kNr = 64;
+static_assert(kI8mmLayout.step == kWidth && kI8mmU8Layout.step == kWidth, "every panel has exactly 8 columns: the groups' stride is a constant");
 
 // The three instructions. Signs make no difference to how registers are filled, so the text below loads plain bytes. `lhs` changes their
 // type where they are loaded: later, at their use, the change keeps GCC 12 from pairing the loads.
@@ -54,49 +55,70 @@ inline int32x4_t zip_high(int32x4_t a, int32x4_t b) {
 
 // ---- lhs panel ------------------------------------------------------------------------------------------------------------------
 
-// Pairs of rows, 8 bytes of each side by side.
-template <bool flip>
-inline void gather(const Rows& r, size_t lanes, uint8_t* panel) {
-  const auto load16 = [](const uint8_t* from) {
-    const uint8x16_t bytes = vld1q_u8(from);
-    return vreinterpretq_u64_u8(flip ? veorq_u8(bytes, vdupq_n_u8(0x80)) : bytes);
-  };
-  const auto store_group = [](uint64_t a, uint64_t b, uint64_t mask, uint8_t* to) {
-    const uint64x2_t words = vcombine_u64(vcreate_u64(a), vcreate_u64(b));
-    vst1q_u8(to, vreinterpretq_u8_u64(flip ? veorq_u64(words, vdupq_n_u64(mask)) : words));
-  };
-  const size_t step = lanes * 8;
-  constexpr uint64_t kFlips = 0x8080808080808080;
-  for (size_t lane = 0; lane < r.rows; lane += 2) {
-    const uint8_t* row0 = r.row(lane);
-    const uint8_t* row1 = r.row(lane + 1 < r.rows ? lane + 1 : lane);  // cleared below
-    uint8_t* to = panel + lane * 8;
-    size_t depth = r.depth;
-    OCTET_NO_UNROLL
-    for (; depth >= 32; depth -= 32, row0 += 32, row1 += 32, to += 4 * step) {
-      const uint64x2_t a0 = load16(row0), a1 = load16(row0 + 16), b0 = load16(row1), b1 = load16(row1 + 16);
-      vst1q_u8(to, vreinterpretq_u8_u64(vzip1q_u64(a0, b0)));
-      vst1q_u8(to + step, vreinterpretq_u8_u64(vzip2q_u64(a0, b0)));
-      vst1q_u8(to + 2 * step, vreinterpretq_u8_u64(vzip1q_u64(a1, b1)));
-      vst1q_u8(to + 3 * step, vreinterpretq_u8_u64(vzip2q_u64(a1, b1)));
+constexpr uint64_t kFlips = 0x8080808080808080;
+
+inline void store8(uint64_t word, uint8_t* to) { __builtin_memcpy(to, &word, sizeof word); }
+
+// The rest of the depth, and a row that does not exist: zero. `to` is where the last group begins that is not whole.
+__attribute__((noinline)) void finish_panel(const Rows& r, size_t lanes, uint8_t* to) {
+  const size_t bytes = r.depth % 8, done = r.depth - bytes;
+  if (bytes) {
+    const uint64_t flips = (r.flip ? kFlips : 0) >> (64 - 8 * bytes);
+    for (size_t i = 0; i < r.rows; ++i) {
+      const uint8_t* end = r.row(i) + r.depth;
+      const uint64_t word = done ? load8(end - 8) >> (64 - 8 * bytes) : load_tail(end - bytes, bytes);
+      store8(word ^ flips, to + 8 * i);
     }
-    OCTET_NO_UNROLL
-    for (; depth >= 8; depth -= 8, row0 += 8, row1 += 8, to += step) store_group(load8(row0), load8(row1), kFlips, to);
-    if (depth) store_group(load_tail(row0, depth), load_tail(row1, depth), kFlips >> (64 - 8 * depth), to);
+    to += 8 * lanes;
   }
-  for (size_t lane = r.rows; lane < lanes; ++lane) {
-    uint8_t* to = panel + lane * 8;
-    OCTET_NO_UNROLL
-    for (size_t groups = divide_up(r.depth, 8); groups; --groups, to += step) vst1_u8(to, vdup_n_u8(0));
+  for (size_t group = divide_up(r.depth, 8); r.rows < lanes && group; --group) {
+    to -= 8 * lanes;
+    store8(0, to + 8 * (lanes - 1));
   }
 }
 
-void gather_pairs(const Rows& r, size_t lanes, void* panel) {
-  if (r.flip)
-    gather<true>(r, lanes, (uint8_t*)panel);
-  else
-    gather<false>(r, lanes, (uint8_t*)panel);
+// Side by side. The pins keep GCC 12 from parting the two stores.
+OCTET_INLINE inline void store_two(uint64x2_t first, uint64x2_t second, uint8_t* to, bool both) {
+  OCTET_PIN(first);
+  if (both) OCTET_PIN(second);
+  vst1q_u8(to, vreinterpretq_u8_u64(first));
+  if (both) vst1q_u8(to + 16, vreinterpretq_u8_u64(second));
 }
+
+// Pairs of rows, 8 bytes of each side by side. All pairs advance together, so that their stores are neighbours.
+template <int pairs, bool flip>
+void gather(const Rows& r, uint8_t* to) {
+  const uint8_t* row[2 * pairs];
+  OCTET_UNROLL(12)
+  for (int i = 0; i < 2 * pairs; ++i) row[i] = i < 2 * pairs - 1 || r.rows == 2 * pairs ? r.row(i) : row[i - 1];  // a missing one is cleared below
+  const auto flipped = [](uint64_t word) OCTET_INLINE { return flip ? word ^ kFlips : word; };
+  size_t k = 0;  // the pointers stay where they are: one addition per turn
+  OCTET_NO_UNROLL
+  for (; k + 16 <= r.depth; k += 16, to += 2 * 16 * pairs) {
+    const auto load = [&](int i) OCTET_INLINE {
+      const uint8x16_t bytes = vld1q_u8(row[i] + k);
+      return vreinterpretq_u64_u8(flip ? veorq_u8(bytes, vdupq_n_u8(0x80)) : bytes);
+    };
+    unroll<(pairs + 1) / 2>([&](auto half) OCTET_INLINE {
+      constexpr int p = 2 * half, q = p + 1 < pairs ? p + 1 : p;
+      const uint64x2_t a = load(2 * p), b = load(2 * p + 1), c = load(2 * q), d = load(2 * q + 1);
+      store_two(vzip1q_u64(a, b), vzip1q_u64(c, d), to + 16 * p, p != q);
+      store_two(vzip2q_u64(a, b), vzip2q_u64(c, d), to + 16 * (pairs + p), p != q);
+    });
+  }
+  if (k + 8 <= r.depth) {
+    OCTET_UNROLL(12)
+    for (int i = 0; i < 2 * pairs; ++i) store8(flipped(load8(row[i] + k)), to + 8 * i);
+    to += 16 * pairs;
+  }
+  if (r.depth % 8 || r.rows % 2) finish_panel(r, 2 * pairs, to);
+}
+
+template <bool flip>
+constexpr void (*kGather[kPairs])(const Rows&, uint8_t*) = {gather<1, flip>, gather<2, flip>, gather<3, flip>,
+                                                            gather<4, flip>, gather<5, flip>, gather<6, flip>};
+
+void gather_pairs(const Rows& r, size_t lanes, void* panel) { (r.flip ? kGather<true> : kGather<false>)[lanes / 2 - 1](r, (uint8_t*)panel); }
 
 // ---- exits ----------------------------------------------------------------------------------------------------------------------
 
@@ -119,20 +141,24 @@ OCTET_INLINE inline void store_s32(const Tile& t, const int32x4_t (&acc)[pairs][
   }
 }
 
-template <int pairs>
-OCTET_INLINE inline void store_narrow(const Tile& t, const int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride) {
-  const Narrowing n = narrowing(*t.narrow);
+template <int pairs, Clamp clamp>
+OCTET_INLINE inline void store_narrow(const Tile& t, size_t column, int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride) {
+  OCTET_UNROLL(6)
+  for (int p = 0; p < pairs; ++p) {
+    OCTET_UNROLL(4)
+    for (int j = 0; j < 4; ++j) __asm__ volatile("" : "+w"(acc[p][j]));  // or compilers share half of the work between the exits, and jump more
+  }
   float32x4_t scale[4];  // of columns 2j, 2j + 1, 2j, 2j + 1
   OCTET_UNROLL(4)
   for (int j = 0; j < 4; ++j) {
-    const int32x4_t four = vreinterpretq_s32_f32(vld1q_f32(t.scale + j / 2 * 4));
+    const int32x4_t four = vreinterpretq_s32_f32(vld1q_f32(t.scale + column + j / 2 * 4));
     scale[j] = vreinterpretq_f32_s32(j % 2 ? zip_high(four, four) : zip_low(four, four));
   }
+  const Narrowing16 n = narrowing16(*t.narrow);
   OCTET_UNROLL(6)
   for (int p = 0; p < pairs; ++p, dst += 2 * stride) {
     // Each 32 bits hold two bytes of the first row and two of the second.
-    const uint32x4_t blocks = vreinterpretq_u32_u8(pack(scaled(acc[p][0], scale[0], n), scaled(acc[p][1], scale[1], n),
-                                                        scaled(acc[p][2], scale[2], n), scaled(acc[p][3], scale[3], n), n));
+    const uint32x4_t blocks = vreinterpretq_u32_u8(narrowed<clamp>(acc[p], scale, n));
     vst1_u8(dst + second_row<pairs>(t, p, stride), vreinterpret_u8_u16(vshrn_n_u32(blocks, 16)));
     vst1_u8(dst, vreinterpret_u8_u16(vmovn_u32(blocks)));
   }
@@ -149,14 +175,17 @@ inline void load_blocks(const int32_t* row0, const int32_t* row1, int32x4_t (&bl
 }
 
 template <int pairs>
-OCTET_INLINE inline void load_init(const Tile& t, int32x4_t (&acc)[pairs][4]) {
-  const int32_t* init = t.init;
+OCTET_INLINE inline void load_init(const Tile& t, size_t column, int32x4_t (&acc)[pairs][4]) {
+  const int32_t* init = t.init + column;
   if (t.init_stride == 0) {  // one row for all: half the instructions
     load_blocks(init, init, acc[0]);
     OCTET_UNROLL(6)
     for (int p = 1; p < pairs; ++p) {
       OCTET_UNROLL(4)
-      for (int j = 0; j < 4; ++j) acc[p][j] = acc[0][j];
+      for (int j = 0; j < 4; ++j) {
+        acc[p][j] = acc[0][j];
+        OCTET_PIN(acc[p][j]);  // or GCC 12 copies acc[0] too
+      }
     }
     return;
   }
@@ -164,12 +193,13 @@ OCTET_INLINE inline void load_init(const Tile& t, int32x4_t (&acc)[pairs][4]) {
   for (int p = 0; p < pairs; ++p, init += 2 * t.init_stride) load_blocks(init, init + second_row<pairs>(t, p, t.init_stride), acc[p]);
 }
 
+// The columns of one panel, from `column` on.
 template <typename Types, int pairs>
-void multiply(const Tile& t) {
+OCTET_INLINE inline void multiply_panel(const Tile& t, size_t column, const uint8_t* rhs) {
   // Few rows split the depth over several sets of accumulators to hide the latency.
   constexpr int sets = pairs <= 2 ? 2 : 1;
   int32x4_t acc[sets][pairs][4];
-  load_init<pairs>(t, acc[0]);
+  load_init<pairs>(t, column, acc[0]);
   OCTET_UNROLL(1)
   for (int s = 1; s < sets; ++s) {
     OCTET_UNROLL(2)
@@ -177,11 +207,10 @@ void multiply(const Tile& t) {
   }
 
   const uint8_t* lhs = (const uint8_t*)t.lhs;
-  const uint8_t* rhs = t.rhs;
   size_t groups = divide_up(t.depth, 8);
   const auto step = [&](int set) OCTET_INLINE {
     const uint8x16x4_t b = vld1q_u8_x4(rhs);
-    rhs += 8 * kNr;
+    rhs += 8 * kWidth;
     OCTET_UNROLL(3)
     for (int p = 0; p < pairs; p += 2) {
       const auto a0 = Types::lhs(vld1q_u8(lhs + 16 * p)), a1 = Types::lhs(vld1q_u8(lhs + 16 * (p + 1 < pairs ? p + 1 : p)));
@@ -210,16 +239,28 @@ void multiply(const Tile& t) {
     }
   }
 
-  const size_t element = t.scale ? 1 : 4;
-  alignas(16) uint8_t whole[2 * kPairs * kNr * 4];
-  const bool partial = t.cols < kNr;
-  uint8_t* const dst = partial ? whole : (uint8_t*)t.dst;
-  const size_t stride = partial ? kNr * element : t.dst_stride;
-  if (t.scale)
-    store_narrow<pairs>(t, acc[0], dst, stride);
-  else
+  const size_t element = t.scale ? 1 : 4, columns = t.cols - column;
+  alignas(16) uint8_t whole[2 * kPairs * kWidth * 4];
+  const bool partial = columns < kWidth;
+  uint8_t* const to = (uint8_t*)t.dst + column * element;
+  uint8_t* const dst = partial ? whole : to;
+  const size_t stride = partial ? kWidth * element : t.dst_stride;
+  if (!t.scale)
     store_s32<pairs>(t, acc[0], dst, stride);
-  if (partial) copy_rows(whole, stride, (uint8_t*)t.dst, t.dst_stride, t.rows, t.cols * element);
+  else if (const Clamp clamp = clamp_of(*t.narrow); clamp == Clamp::kS8)
+    store_narrow<pairs, Clamp::kS8>(t, column, acc[0], dst, stride);
+  else if (clamp == Clamp::kU8)
+    store_narrow<pairs, Clamp::kU8>(t, column, acc[0], dst, stride);
+  else
+    store_narrow<pairs, Clamp::kNarrower>(t, column, acc[0], dst, stride);
+  if (partial) copy_rows(whole, stride, to, t.dst_stride, t.rows, columns * element);
+}
+
+template <typename Types, int pairs>
+void multiply(const Tile& t) {
+  const uint8_t* rhs = t.rhs;
+  OCTET_NO_UNROLL
+  for (size_t column = 0; column < t.cols; column += kWidth, rhs += t.rhs_panel_stride) multiply_panel<Types, pairs>(t, column, rhs);
 }
 
 template <typename Types>
@@ -231,17 +272,17 @@ void dispatch(const Tile& t) {
 
 }  // namespace
 
-const MicroKernel i8mm_s8s8_12x8x8 = {
-    "i8mm_s8s8_12x8x8", Isa::kI8mm, Domain::kS8, 2 * kPairs, kNr, 0, kNarrows, kI8mmLayout,
+const MicroKernel i8mm_s8s8_12x64x8 = {
+    "i8mm_s8s8_12x64x8", Isa::kI8mm, Domain::kS8, 2 * kPairs, kNr, 0, kNarrows | kNarrows16, kI8mmLayout,
     gather_pairs, 2, 8, 1, dispatch<S8S8>, portable_finish, &portable_row_ops, &neon_winograd};
 
-const MicroKernel i8mm_u8s8_12x8x8 = {
-    "i8mm_u8s8_12x8x8", Isa::kI8mm, Domain::kU8, 2 * kPairs, kNr, 0, kNarrows, kI8mmLayout,
+const MicroKernel i8mm_u8s8_12x64x8 = {
+    "i8mm_u8s8_12x64x8", Isa::kI8mm, Domain::kU8, 2 * kPairs, kNr, 0, kNarrows | kNarrows16, kI8mmLayout,
     gather_pairs, 2, 8, 1, dispatch<U8S8>, portable_finish, &portable_row_ops, &neon_winograd};
 
 // u8 weights stay as they are. There is no signed x unsigned instruction: an s8 lhs is flipped to u8 on its way into the panel.
-const MicroKernel i8mm_u8u8_12x8x8 = {
-    "i8mm_u8u8_12x8x8", Isa::kI8mm, Domain::kU8, 2 * kPairs, kNr, 0, kNarrows | kAnyLhs, kI8mmU8Layout,
+const MicroKernel i8mm_u8u8_12x64x8 = {
+    "i8mm_u8u8_12x64x8", Isa::kI8mm, Domain::kU8, 2 * kPairs, kNr, 0, kNarrows | kNarrows16 | kAnyLhs, kI8mmU8Layout,
     gather_pairs, 2, 8, 1, dispatch<U8U8>, portable_finish, &portable_row_ops, &neon_winograd};
 
 }  // namespace octet

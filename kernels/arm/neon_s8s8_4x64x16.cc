@@ -1,4 +1,4 @@
-// s8 x s8 -> s32 or 8 bits for ARMv8.0: SMULL, SMLAL2 and SADALP, up to 4 rows x 4 columns.
+// s8 x s8 -> s32 or 8 bits for ARMv8.0: SMULL, SMLAL2 and SADALP, up to 4 rows x 64 columns, 4 at a time.
 //
 // A register holds 16 bytes of one row or one column. Products of the low and the high half are added in 16 bits, then pairwise to the 32-bit
 // accumulator, so that a column holds four partial sums, which pairwise adds join at the end:
@@ -9,7 +9,7 @@
 //                         +----------+-----+-----+-----+
 //
 // Per 16 along depth: 4 loads of lhs, 4 of rhs, 3 instructions for each of 16 accumulators. The lhs rows are read where they lie. A u8 lhs is
-// flipped to s8 as it is loaded.
+// flipped to s8 as it is loaded. One call does up to 16 panels, so that its own cost is shared.
 // (-128)^2 + (-128)^2 leaves 16 bits. Where -128 occurs among the weights, the second kernel adds up each half on its own: four
 // instructions instead of three, exact for all inputs.
 // Instantiated over (rows, lhs sign, exactness).
@@ -24,8 +24,8 @@
 namespace octet {
 namespace {
 
-constexpr int kMr = 4, kNr = 4;
-static_assert(kNeonLayout.step == kNr && kNeonLayout.width == kNr, "every panel is exactly one tile wide: the groups' stride is a constant");
+constexpr int kMr = 4, kWidth = 4, kNr = 64;
+static_assert(kNeonLayout.step == kWidth && kNeonLayout.width == kWidth, "every panel has exactly 4 columns: the groups' stride is a constant");
 
 template <bool least>
 inline int32x4_t multiply_add(int32x4_t acc, int8x16_t a, int8x16_t b) {
@@ -34,20 +34,17 @@ inline int32x4_t multiply_add(int32x4_t acc, int8x16_t a, int8x16_t b) {
   return vpadalq_s16(acc, vmlal_high_s8(low, a, b));
 }
 
+// The columns of one panel, from `column` on. tails: of the first tap when it begins.
 template <int rows, bool flip, bool least>
-void multiply(const Tile& t) {
-  alignas(16) uint8_t tails[kMr][16];
+OCTET_INLINE inline void multiply_panel(const Tile& t, size_t column, const uint8_t* rhs, uint8_t (*tails)[16]) {
   const uint8_t* base = (const uint8_t*)t.lhs;
-  if (t.depth % 16) copy_tails(t, 0, base, tails);
-
-  int32x4_t acc[rows][kNr];
+  int32x4_t acc[rows][kWidth];
   const uint8_t* lhs[rows];
   OCTET_UNROLL(4)
   for (int i = 0; i < rows; ++i) {
     acc[i][0] = acc[i][1] = acc[i][2] = acc[i][3] = vdupq_n_s32(0);
     lhs[i] = t.lhs_rows ? t.lhs_rows[i] : base + i * t.lhs_stride;
   }
-  const uint8_t* rhs = t.rhs;
   const auto step = [&]() OCTET_INLINE {
     int8x16_t a[rows];
     OCTET_UNROLL(4)
@@ -57,12 +54,12 @@ void multiply(const Tile& t) {
       lhs[i] += 16;
     }
     OCTET_UNROLL(4)
-    for (int j = 0; j < kNr; ++j) {
+    for (int j = 0; j < kWidth; ++j) {
       const int8x16_t b = vreinterpretq_s8_u8(vld1q_u8(rhs + 16 * j));
       OCTET_UNROLL(4)
       for (int i = 0; i < rows; ++i) acc[i][j] = multiply_add<least>(acc[i][j], a[i], b);
     }
-    rhs += 16 * kNr;
+    rhs += 16 * kWidth;
   };
   for (size_t tap = 0;;) {
     OCTET_NO_UNROLL
@@ -80,21 +77,21 @@ void multiply(const Tile& t) {
   }
 
   int32x4_t sum[kMr];
-  const int32_t* init = t.init;
+  const int32_t* init = t.init + column;
   OCTET_UNROLL(4)
   for (int i = 0; i < rows; ++i, init += t.init_stride)
     sum[i] = vaddq_s32(vpaddq_s32(vpaddq_s32(acc[i][0], acc[i][1]), vpaddq_s32(acc[i][2], acc[i][3])), vld1q_s32(init));
-  const size_t element = t.scale ? 1 : 4;
-  alignas(16) uint8_t whole[kMr * kNr * 4];
-  const bool partial = t.cols < kNr;
-  uint8_t* dst = partial ? whole : (uint8_t*)t.dst;
-  const size_t stride = partial ? kNr * element : t.dst_stride;
+  const size_t element = t.scale ? 1 : 4, columns = t.cols - column;
+  alignas(16) uint8_t whole[kMr * kWidth * 4];
+  const bool partial = columns < kWidth;
+  uint8_t* const to = (uint8_t*)t.dst + column * element;
+  uint8_t* dst = partial ? whole : to;
+  const size_t stride = partial ? kWidth * element : t.dst_stride;
   if (t.scale) {
-    const Narrowing n = narrowing(*t.narrow);
-    const float32x4_t scale = vld1q_f32(t.scale);
+    const float32x4_t scale = vld1q_f32(t.scale + column);
     OCTET_UNROLL(4)
-    for (int i = 0; i < kMr; ++i) sum[i] = i < rows ? scaled(sum[i], scale, n) : sum[0];
-    const uint32x4_t quads = vreinterpretq_u32_u8(pack(sum[0], sum[1], sum[2], sum[3], n));
+    for (int i = rows; i < kMr; ++i) sum[i] = sum[0];
+    const uint32x4_t quads = vreinterpretq_u32_u8(narrowed<Clamp::kNarrower>(sum, {scale, scale, scale, scale}, narrowing16(*t.narrow)));
     unroll<rows>([&](auto i) {
       const uint32_t quad = vgetq_lane_u32(quads, i);
       __builtin_memcpy(dst + i * stride, &quad, sizeof quad);
@@ -103,7 +100,18 @@ void multiply(const Tile& t) {
     OCTET_UNROLL(4)
     for (int i = 0; i < rows; ++i, dst += stride) vst1q_s32((int32_t*)dst, sum[i]);
   }
-  if (partial) copy_rows(whole, stride, (uint8_t*)t.dst, t.dst_stride, t.rows, t.cols * element);
+  if (partial) copy_rows(whole, stride, to, t.dst_stride, t.rows, columns * element);
+}
+
+template <int rows, bool flip, bool least>
+void multiply(const Tile& t) {
+  alignas(16) uint8_t tails[kMr][16];
+  const uint8_t* rhs = t.rhs;
+  OCTET_NO_UNROLL
+  for (size_t column = 0; column < t.cols; column += kWidth, rhs += t.rhs_panel_stride) {
+    if (t.depth % 16 && (column == 0 || t.taps > 1)) copy_tails(t, 0, (const uint8_t*)t.lhs, tails);
+    multiply_panel<rows, flip, least>(t, column, rhs, tails);
+  }
 }
 
 template <bool flip, bool least>
@@ -116,12 +124,12 @@ void dispatch(const Tile& t) {
 
 }  // namespace
 
-const MicroKernel neon_s8s8_4x4x16 = {
-    "neon_s8s8_4x4x16", Isa::kNeon, Domain::kS8, kMr, kNr, 0, kAnyLhs | kNarrows | kNoLeast, kNeonLayout,
+const MicroKernel neon_s8s8_4x64x16 = {
+    "neon_s8s8_4x64x16", Isa::kNeon, Domain::kS8, kMr, kNr, 0, kAnyLhs | kNarrows | kNarrows16 | kNoLeast, kNeonLayout,
     nullptr, 1, 16, 1, dispatch<false>, portable_finish, &portable_row_ops, &neon_winograd};
 
-const MicroKernel neon_s8s8_least_4x4x16 = {
-    "neon_s8s8_least_4x4x16", Isa::kNeon, Domain::kS8, kMr, kNr, 0, kAnyLhs | kNarrows, kNeonLayout,
+const MicroKernel neon_s8s8_least_4x64x16 = {
+    "neon_s8s8_least_4x64x16", Isa::kNeon, Domain::kS8, kMr, kNr, 0, kAnyLhs | kNarrows | kNarrows16, kNeonLayout,
     nullptr, 1, 16, 1, dispatch<true>, portable_finish, &portable_row_ops, &neon_winograd};
 
 }  // namespace octet
