@@ -42,7 +42,8 @@ ConvCase draw(uint32_t seed) {
   if (s.transposed) {
     s.output_padding_h = d.below(s.stride_h), s.output_padding_w = d.below(s.stride_w);
     // The output without padding is at least 1 large; take less than that away.
-    const size_t h = (s.in_h_max - 1) * s.stride_h + s.dilation_h * (s.kernel_h - 1) + 1, w = (s.in_w_max - 1) * s.stride_w + s.dilation_w * (s.kernel_w - 1) + 1;
+    const size_t h = (s.in_h_max - 1) * s.stride_h + s.dilation_h * (s.kernel_h - 1) + 1,
+                 w = (s.in_w_max - 1) * s.stride_w + s.dilation_w * (s.kernel_w - 1) + 1;
     s.pad_top = d.below(h < 3 ? h : 3), s.pad_bottom = d.below(h - s.pad_top < 3 ? h - s.pad_top : 3);
     s.pad_left = d.below(w < 3 ? w : 3), s.pad_right = d.below(w - s.pad_left < 3 ? w - s.pad_left : 3);
   } else {
@@ -135,7 +136,8 @@ TEST(ConvAlgorithms, EachIsPossibleWhereItsNameSays) {
         EXPECT_TRUE(got.count(algorithm)) << octet_conv_algorithm_name(algorithm) << " on " << octet_isa_name(isa) << ": " << c;
       if (row.shape.groups > 1 || row.shape.transposed) continue;
       for (const octet_conv_algorithm algorithm : got)
-        EXPECT_TRUE(algorithm == OCTET_CONV_AUTO || row.possible.count(algorithm)) << octet_conv_algorithm_name(algorithm) << " on " << octet_isa_name(isa) << ": " << c;
+        EXPECT_TRUE(algorithm == OCTET_CONV_AUTO || row.possible.count(algorithm))
+            << octet_conv_algorithm_name(algorithm) << " on " << octet_isa_name(isa) << ": " << c;
     }
 }
 
@@ -229,7 +231,8 @@ TEST_P(ConvKernel, Forced) {
   octet_conv2d_shape grouped = square(6, 10, 34, 3, 2, 1, 2), transposed = square(4, 7, 18, 3, 2, 1);
   transposed.transposed = 1;
   uint32_t turn = 0;
-  for (octet_conv2d_shape shape : {square(7, 9, 2u * kernel().nr + 3u, 3, 1, 1), square(9, 5, kernel().nr - 1u + kernel().nr % 2, 2, 1, 0), grouped, square(8, 33, 7, 1), transposed})
+  for (octet_conv2d_shape shape :
+       {square(7, 9, 2u * kernel().nr + 3u, 3, 1, 1), square(9, 5, kernel().nr - 1u + kernel().nr % 2, 2, 1, 0), grouped, square(8, 33, 7, 1), transposed})
     for (const Types types : types_of(kernel()))
       for (const octet_type dst : {OCTET_S32, OCTET_S8}) {
         shape.in_w_max = kernel().mr + 2u;

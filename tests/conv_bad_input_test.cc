@@ -24,9 +24,11 @@ octet_conv2d_shape shape() {
 struct Layer {
   std::vector<uint8_t> weights = std::vector<uint8_t>(9 * kInChannels * kOutChannels, 1);
   std::vector<float> scales = std::vector<float>(kOutChannels, 0.5f);
-  std::vector<int32_t> multipliers = std::vector<int32_t>(kOutChannels, 1 << 30), shifts = std::vector<int32_t>(kOutChannels, 0), bias = std::vector<int32_t>(kOutChannels, 0);
+  std::vector<int32_t> multipliers = std::vector<int32_t>(kOutChannels, 1 << 30), shifts = std::vector<int32_t>(kOutChannels, 0),
+                       bias = std::vector<int32_t>(kOutChannels, 0);
   std::vector<uint8_t> lut = std::vector<uint8_t>(256, 0);
-  Guarded blob, lhs{kPixels * kInChannels, Side::kBack, 64}, dst{kPixels * kOutChannels * 4, Side::kBack, 64}, residual{kPixels * kOutChannels, Side::kBack}, workspace;
+  Guarded blob, lhs{kPixels * kInChannels, Side::kBack, 64}, dst{kPixels * kOutChannels * 4, Side::kBack, 64}, residual{kPixels * kOutChannels, Side::kBack},
+      workspace;
   octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
   octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
   octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
@@ -163,7 +165,8 @@ TEST(ConvBadShape, OutputBelowOne) {
   for (const size_t in : {0, 1})
     for (const bool height : {false, true}) {
       s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = in ? 0 : 1;
-      expect_refused(OCTET_BAD_SIZE, height ? "in_h" : "in_w", [&](octet_error* e) { return octet_conv2d_output_size(&s, height ? in : kIn, height ? kIn : in, &h, &w, e); });
+      expect_refused(OCTET_BAD_SIZE, height ? "in_h" : "in_w",
+                     [&](octet_error* e) { return octet_conv2d_output_size(&s, height ? in : kIn, height ? kIn : in, &h, &w, e); });
     }
 }
 
@@ -201,7 +204,9 @@ void pack_refuses(octet_status status, const char* argument, const Edit& edit, o
 TEST(ConvBadPack, Pointers) {
   Layer p;
   size_t bytes = 0;
-  const auto pack = [&](const octet_filter_desc* filter, void* blob, size_t size, octet_error* e) { return octet_conv2d_pack(filter, OCTET_ISA_AUTO, blob, size, e); };
+  const auto pack = [&](const octet_filter_desc* filter, void* blob, size_t size, octet_error* e) {
+    return octet_conv2d_pack(filter, OCTET_ISA_AUTO, blob, size, e);
+  };
   expect_refused(OCTET_NULL_POINTER, "filter", [&](octet_error* e) { return pack(nullptr, p.blob.data(), p.blob.bytes(), e); });
   expect_refused(OCTET_NULL_POINTER, "filter", [&](octet_error* e) { return octet_conv2d_pack_size(nullptr, OCTET_ISA_AUTO, &bytes, e); });
   expect_refused(OCTET_NULL_POINTER, "bytes", [&](octet_error* e) { return octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, nullptr, e); });
@@ -245,7 +250,8 @@ TEST(ConvBadPack, AlgorithmsThatCannot) {
   pack_refuses(OCTET_UNSUPPORTED, "winograd2x2_int8", [](Layer& q) { q.filter.algorithm = OCTET_CONV_WINOGRAD_2X2_INT8; });  // without permission
   static const int32_t zero_points[] = {5};
   for (const octet_conv_algorithm algorithm : {OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4})
-    pack_refuses(OCTET_UNSUPPORTED, "zero point", [&](Layer& q) { q.filter.algorithm = algorithm, q.filter.zero_points = zero_points, q.filter.zero_point_count = 1; });
+    pack_refuses(OCTET_UNSUPPORTED, "zero point",
+                 [&](Layer& q) { q.filter.algorithm = algorithm, q.filter.zero_points = zero_points, q.filter.zero_point_count = 1; });
 }
 
 TEST(ConvBadPack, Environment) {
@@ -255,7 +261,8 @@ TEST(ConvBadPack, Environment) {
   for (const char* value : {"Direct", "winograd", "1", "direct,im2col"}) {
     const ScopedEnvironment wrong("OCTET_CONV", value);
     expect_refused(OCTET_BAD_ENVIRONMENT, "OCTET_CONV", [&](octet_error* e) { return octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, &bytes, e); });
-    expect_refused(OCTET_BAD_ENVIRONMENT, "OCTET_CONV", [&](octet_error* e) { return octet_conv2d_pack(&p.filter, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes(), e); });
+    expect_refused(OCTET_BAD_ENVIRONMENT, "OCTET_CONV",
+                   [&](octet_error* e) { return octet_conv2d_pack(&p.filter, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes(), e); });
   }
   {
     const ScopedEnvironment impossible("OCTET_CONV", "depthwise");
@@ -348,7 +355,9 @@ TEST(ConvBadCreate, AccumulatorOverflow) {
 }
 
 TEST(ConvBadCreate, BlobsOfOtherProblems) {
-  const auto other_shape = [](const std::function<void(octet_conv2d_shape&)>& edit) { create_refuses(OCTET_BAD_BLOB, "desc.packed", [&](Layer& p) { edit(p.desc.shape); }); };
+  const auto other_shape = [](const std::function<void(octet_conv2d_shape&)>& edit) {
+    create_refuses(OCTET_BAD_BLOB, "desc.packed", [&](Layer& p) { edit(p.desc.shape); });
+  };
   other_shape([](octet_conv2d_shape& s) { s.in_channels = kInChannels + 1; });
   other_shape([](octet_conv2d_shape& s) { s.out_channels = kOutChannels + 1; });
   other_shape([](octet_conv2d_shape& s) { s.kernel_h = 2; });
@@ -442,8 +451,8 @@ TEST(ConvBadCreate, HeadersThatLieUnderARightCrc) {
         &octet::FilterHeader::dilation_h, &octet::FilterHeader::dilation_w, &octet::FilterHeader::zero_points, &octet::FilterHeader::sums,
         &octet::FilterHeader::payload,  &octet::FilterHeader::payload_bytes};
     for (size_t i = 0; i < sizes.size(); ++i)
-      for (const uint64_t value : {uint64_t{0}, good.*sizes[i] + 1, good.*sizes[i] - 1, good.*sizes[i] + 64, 2 * good.*sizes[i], uint64_t{1} << 31, uint64_t{1} << 32,
-                                   uint64_t{1} << 63, ~uint64_t{0}}) {
+      for (const uint64_t value : {uint64_t{0}, good.*sizes[i] + 1, good.*sizes[i] - 1, good.*sizes[i] + 64, 2 * good.*sizes[i], uint64_t{1} << 31,
+                                   uint64_t{1} << 32, uint64_t{1} << 63, ~uint64_t{0}}) {
         octet::FilterHeader h = good;
         h.*sizes[i] = value;
         if (value == good.*sizes[i]) continue;
@@ -458,7 +467,8 @@ TEST(ConvBadCreate, HeadersThatLieUnderARightCrc) {
         reinterpret_cast<uint8_t*>(&h)[at] = static_cast<uint8_t>(value);
         signed_again(h);
         const octet_status status = create();
-        EXPECT_TRUE(status == OCTET_BAD_BLOB || status == OCTET_WRONG_TIER || status == OCTET_OK) << octet_status_name(status) << " for byte " << at << " = " << value;
+        EXPECT_TRUE(status == OCTET_BAD_BLOB || status == OCTET_WRONG_TIER || status == OCTET_OK)
+            << octet_status_name(status) << " for byte " << at << " = " << value;
         octet_blob_info info = OCTET_BLOB_INFO_INIT;
         const bool told = octet_blob_get_info(p.blob.data(), p.blob.bytes(), &info, nullptr) == OCTET_OK;
         EXPECT_TRUE(!told || std::strcmp(octet_isa_name(info.isa), "unknown") != 0) << "byte " << at << " = " << value;
@@ -472,7 +482,8 @@ TEST(ConvBadCreate, Kernels) {
   create_refuses(OCTET_UNKNOWN_KERNEL, "desc.kernel", [](Layer& p) { p.desc.kernel = "avx9_u8s8"; });
   // Forced kernels for other types are left aside, as for products.
   for (const MicroKernel* kernel : table())
-    if (!usable(*kernel) && serves(*kernel, {OCTET_U8, OCTET_S8})) create_refuses(OCTET_KERNEL_UNUSABLE, kernel->name, [&](Layer& p) { p.desc.kernel = kernel->name; });
+    if (!usable(*kernel) && serves(*kernel, {OCTET_U8, OCTET_S8}))
+      create_refuses(OCTET_KERNEL_UNUSABLE, kernel->name, [&](Layer& p) { p.desc.kernel = kernel->name; });
 }
 
 // ---- workspace query and run
@@ -513,7 +524,8 @@ TEST(ConvBadRun, Pointers) {
   expect_refused(OCTET_NULL_POINTER, "bytes", [&](octet_error* e) { return octet_conv2d_workspace(c.conv, 1, 1, 1, 1, nullptr, e); });
   c.refuses(OCTET_NULL_POINTER, "args.lhs", [](Layer& p) { p.args.lhs = nullptr; });
   c.refuses(OCTET_NULL_POINTER, "args.dst", [](Layer& p) { p.args.dst = nullptr; });
-  for (const size_t size : {size_t{0}, sizeof(octet_conv2d_args) - 1, SIZE_MAX}) c.refuses(OCTET_BAD_STRUCT_SIZE, "args.struct_size", [&](Layer& p) { p.args.struct_size = size; });
+  for (const size_t size : {size_t{0}, sizeof(octet_conv2d_args) - 1, SIZE_MAX})
+    c.refuses(OCTET_BAD_STRUCT_SIZE, "args.struct_size", [&](Layer& p) { p.args.struct_size = size; });
 }
 
 TEST(ConvBadRun, Sizes) {

@@ -17,7 +17,8 @@ Candidates explain(const octet_filter_desc& filter, octet_isa isa) {
   Candidates out;
   octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
   octet_error error = {};
-  while ((out.end = octet_conv2d_explain(&filter, isa, out.list.size(), &candidate, &error)) == OCTET_OK && out.list.size() < 100) out.list.push_back(candidate);
+  while ((out.end = octet_conv2d_explain(&filter, isa, out.list.size(), &candidate, &error)) == OCTET_OK && out.list.size() < 100)
+    out.list.push_back(candidate);
   return out;
 }
 
@@ -27,8 +28,9 @@ std::vector<ConvCase> cases() {
   transposed.transposed = 1;
   line.in_w_max = 100, line.kernel_w = 5;
   std::vector<ConvCase> out;
-  for (const octet_conv2d_shape& s : {square(28, 64, 64, 3, 1, 1), square(14, 256, 256, 3, 1, 1), square(28, 64, 64, 3, 2, 1), square(7, 512, 128, 1), square(112, 3, 32, 3, 2, 1),
-                                      square(28, 64, 64, 3, 1, 1, 64), square(28, 64, 64, 3, 1, 1, 2), square(28, 64, 128, 3, 2, 1, 64), square(1, 1, 1, 1), dilated, transposed, line}) {
+  for (const octet_conv2d_shape& s :
+       {square(28, 64, 64, 3, 1, 1), square(14, 256, 256, 3, 1, 1), square(28, 64, 64, 3, 2, 1), square(7, 512, 128, 1), square(112, 3, 32, 3, 2, 1),
+        square(28, 64, 64, 3, 1, 1, 64), square(28, 64, 64, 3, 1, 1, 2), square(28, 64, 128, 3, 2, 1, 64), square(1, 1, 1, 1), dilated, transposed, line}) {
     ConvCase c;
     c.shape = s;
     out.push_back(c);
@@ -174,7 +176,8 @@ TEST(ConvExplain, PossibleMeansThatItCanBeForced) {
         size_t bytes = 0;
         octet_error error = {};
         const octet_status status = octet_conv2d_pack_size(&forced, isa, &bytes, &error);
-        EXPECT_EQ(octet_status_name(status), std::string(octet_status_name(x.possible ? OCTET_OK : OCTET_UNSUPPORTED))) << octet_conv_algorithm_name(x.algorithm) << error.message;
+        EXPECT_EQ(octet_status_name(status), std::string(octet_status_name(x.possible ? OCTET_OK : OCTET_UNSUPPORTED)))
+            << octet_conv_algorithm_name(x.algorithm) << error.message;
         if (x.possible) continue;
         EXPECT_NE(std::string(error.message).find(x.reason), std::string::npos) << error.message << " / " << x.reason;
       }
@@ -203,7 +206,8 @@ TEST(ConvExplain, IsMonotoneAndRepeatable) {
       if (x.algorithm == algorithm) return x.microseconds;
     return -1.0;
   };
-  const octet_conv2d_shape small = square(14, 64, 64, 3, 1, 1), wide = square(14, 64, 256, 3, 1, 1), deep = square(14, 256, 64, 3, 1, 1), large = square(56, 64, 64, 3, 1, 1);
+  const octet_conv2d_shape small = square(14, 64, 64, 3, 1, 1), wide = square(14, 64, 256, 3, 1, 1), deep = square(14, 256, 64, 3, 1, 1),
+                           large = square(56, 64, 64, 3, 1, 1);
   for (const octet_conv_algorithm algorithm : {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4}) {
     const double time = time_of(small, algorithm);
     ASSERT_GE(time, 0) << octet_conv_algorithm_name(algorithm);

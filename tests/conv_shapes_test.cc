@@ -348,7 +348,8 @@ TEST(ConvShapes, RealLayersAgreeWithOneFilter) {
         for (size_t p = 0; p < out * out; ++p) {
           int64_t got = 0;
           for (size_t o = 0; o < s.out_channels; ++o) got += t[o] * dst[p * s.out_channels + o];
-          ASSERT_EQ(got, want[p]) << octet_conv_algorithm_name(candidate.algorithm) << ' ' << candidate.kernel << ", pixel " << p / out << ' ' << p % out << ": " << c;
+          ASSERT_EQ(got, want[p]) << octet_conv_algorithm_name(candidate.algorithm) << ' ' << candidate.kernel << ", pixel " << p / out << ' ' << p % out
+                                  << ": " << c;
         }
       }
     }

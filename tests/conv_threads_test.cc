@@ -12,7 +12,8 @@ namespace {
 
 std::vector<octet_conv2d_shape> shapes() {
   octet_conv2d_shape plain = square(9, 10, 70, 3, 1, 1), strided = square(11, 7, 20, 3, 2, 1), depthwise = square(9, 40, 40, 3, 1, 1, 40);
-  octet_conv2d_shape transposed = square(5, 6, 20, 3, 2, 1), one_line = square(1, 30, 150, 1), batched = square(5, 9, 17, 3, 1, 1), grouped = square(7, 12, 30, 3, 1, 1, 3);
+  octet_conv2d_shape transposed = square(5, 6, 20, 3, 2, 1), one_line = square(1, 30, 150, 1), batched = square(5, 9, 17, 3, 1, 1),
+                     grouped = square(7, 12, 30, 3, 1, 1, 3);
   transposed.transposed = 1;
   batched.batch_max = 3;
   return {plain, strided, depthwise, transposed, one_line, batched, grouped};
@@ -82,7 +83,8 @@ TEST(ConvThreads, WorkspaceForMuchServesLess) {
           const size_t b = up_to(batch), y = up_to(h), x = up_to(w), tasks = up_to(concurrency);
           size_t bytes = 0;
           ASSERT_EQ(octet_conv2d_workspace(conv.get(), b, y, x, tasks, &bytes, nullptr), OCTET_OK);
-          ASSERT_LE(bytes, all) << how << ": " << b << 'x' << y << 'x' << x << " on " << tasks << " of " << batch << 'x' << h << 'x' << w << " on " << concurrency;
+          ASSERT_LE(bytes, all) << how << ": " << b << 'x' << y << 'x' << x << " on " << tasks << " of " << batch << 'x' << h << 'x' << w << " on "
+                                << concurrency;
         }
       }
     }

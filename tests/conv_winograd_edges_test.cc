@@ -144,8 +144,8 @@ TEST(ConvWinogradInt8, NeedsPermission) {
 }
 
 // The same bytes on every tier, with any number of threads and in any layout, and close to the exact ones. Closeness is the root mean square of the
-// difference over that of the exact accumulators less their mean: what is computed keeps the shape of what was asked for. Uniform data with the widest ranges is
-// its worst case: the transformed weights and inputs keep 7 bits of magnitude each, where they use few. An algorithm that computes anything else is at 1.4.
+// difference over that of the exact accumulators less their mean: what is computed keeps the shape of what was asked for. Uniform data with the widest ranges
+// is its worst case: the transformed weights and inputs keep 7 bits of magnitude each, where they use few. An algorithm that computes anything else is at 1.4.
 TEST(ConvWinogradInt8, IsTheSameEverywhereAndClose) {
   for (const octet_type lhs : {OCTET_S8, OCTET_U8})
     for (const size_t channels : {3, 32, 65}) {

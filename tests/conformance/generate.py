@@ -450,7 +450,8 @@ def depthwise_conv_2d(rng):
     """DEPTHWISE_CONV_2D by LiteRT's reference kernels."""
     yield from tflite_cases(rng, "DEPTHWISE_CONV_2D", [
         ("SAME", 6, 8, 8, 3, 1, {}), ("SAME", (7, 6), 5, 5, 3, 2, {"batch": 2}), ("VALID", 7, 17, 17, 5, 1, {}), ("SAME", 6, 3, 9, 3, 2, {}),
-        ("SAME", 9, 4, 4, 3, 1, {"dilation": 3}), ("VALID", (5, 9), 6, 12, (4, 2), 1, {}), ("SAME", 1, 33, 33, 3, 1, {}), ("SAME", (1, 16), 7, 7, (1, 3), 1, {})])
+        ("SAME", 9, 4, 4, 3, 1, {"dilation": 3}), ("VALID", (5, 9), 6, 12, (4, 2), 1, {}), ("SAME", 1, 33, 33, 3, 1, {}),
+        ("SAME", (1, 16), 7, 7, (1, 3), 1, {})])
 
 
 def transpose_conv(rng):

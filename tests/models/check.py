@@ -99,7 +99,8 @@ def convolution(network, op, depthwise):
                     stride_w=options.strideW, dilation_h=options.dilationHFactor, dilation_w=options.dilationWFactor)
     padding = {value: name for name, value in tflite.PADDING.items()}[options.padding]
     geometry = tflite.padded(geometry, padding)
-    return {"conv": np.int32(list(geometry.values())), "lhs": pixels(lhs), "filter_hwio" if depthwise else "filter_ohwi": pixels(rhs), **quantized(network, op, True)}
+    return {"conv": np.int32(list(geometry.values())), "lhs": pixels(lhs), "filter_hwio" if depthwise else "filter_ohwi": pixels(rhs),
+            **quantized(network, op, True)}
 
 
 def finished(network, op, tensors):

@@ -350,8 +350,8 @@ testing::AssertionResult Conv::as_expected() const {
     std::memcpy(&want_bits, &want[place_of(i)], element);
     std::memcpy(&got_bits, dst_.data() + place_of(i), element);
     const size_t n = i % dst_at_.channels, x = i / dst_at_.channels % dst_at_.w, y = i / dst_at_.channels / dst_at_.w % dst_at_.h;
-    return testing::AssertionFailure() << "first wrong element: image " << i / dst_at_.channels / dst_at_.w / dst_at_.h << " y " << y << " x " << x << " channel "
-                                       << n << ": want bits " << want_bits << ", got " << got_bits << " (acc " << p_.acc[i] << ')';
+    return testing::AssertionFailure() << "first wrong element: image " << i / dst_at_.channels / dst_at_.w / dst_at_.h << " y " << y << " x " << x
+                                       << " channel " << n << ": want bits " << want_bits << ", got " << got_bits << " (acc " << p_.acc[i] << ')';
   }
   return testing::AssertionFailure() << "wrote between or beyond the pixels of dst";
 }
