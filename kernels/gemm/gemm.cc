@@ -265,7 +265,8 @@ Partition partition(const GemmPlan& plan, size_t m, size_t n, size_t batch, size
   Partition best = {1, 1, 1, batch, m, n};
   if (concurrency <= 1) return best;
   const MicroKernel& kernel = kernel_for(plan, m);
-  const size_t n_unit = larger(kernel.rhs_layout.width, kernel.nr), m_unit = kernel.mr;
+  // Tasks begin at a panel. Where they pack their own columns, small units keep the parts even, and the workspace with them.
+  const size_t width = kernel.rhs_layout.width, n_unit = plan.runtime_rhs ? width : larger(width, kernel.nr), m_unit = kernel.mr;
   const size_t n_units = divide_up(n, n_unit), m_units = plan.runtime_rhs ? 1 : divide_up(m, m_unit);
   // Whole matrices first; then the cut of rows and columns whose largest piece is smallest.
   const size_t batch_tasks = smaller(batch, concurrency), rest = concurrency / batch_tasks;
