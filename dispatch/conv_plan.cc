@@ -23,14 +23,14 @@ struct TierCosts {
 };
 
 constexpr double kGigahertz = 3.5;  // nominal: only ratios decide
-constexpr double kL2Bytes = 50, kL3Bytes = 10, kMemoryBytes = 2.1;  // read by one core, per cycle
+constexpr double kL2Bytes = 50, kL3Bytes = 10, kMemoryBytes = 2.9;  // read by one core, per cycle
 constexpr double kCopyBytes = 7, kCopy = 12;  // im2col and staging: bytes per cycle, cycles of each run of bytes
 
 TierCosts costs_of(Isa isa) {
   switch (isa) {
     case Isa::kAvx512Vnni: return {65, 6, 64, 113, 15, 0, 32, 0.7, 0.4, 32, 0.34, 64, 55};
     case Isa::kAvxVnni: return {32, 6, 16, 50, 12, 0, 15.5, 0.9, 0.5, 16, 0.55, 32, 30};
-    case Isa::kAvx2: return {23, 6, 8, 104, 30, 5, 22, 0.9, 0.4, 16, 1.0, 32, 50};
+    case Isa::kAvx2: return {23, 6, 8, 60, 12, 5, 22, 0.9, 0.4, 16, 1.0, 32, 50};
     case Isa::kI8mm: return {60, 12, 8, 60, 8, 4, 4, 1.5, 1, 8, 1.5, 16, 100};
     case Isa::kDotprod: return {30, 6, 16, 60, 10, 0, 4, 1.5, 1, 8, 1.5, 16, 100};
     case Isa::kNeon: return {7.5, 4, 4, 40, 8, 0, 4, 1.5, 1, 8, 3, 16, 100};
@@ -98,7 +98,8 @@ void direct(const Work& w, bool im2col, Candidate* c) {
   const double windows = w.pixels * groups * taps_each * depth;
   double cycles = 0;
   c->bytes = w.inputs + w.weights + w.outputs;
-  if (cost.gather > 0) cycles += windows / cost.gather;
+  // Gathering finds each row of each tap on its own.
+  if (cost.gather > 0) cycles += windows / cost.gather + (s.pointwise() || windows_copied ? 0 : w.pixels * groups * taps_each * kCopy);
   if (im2col) {
     cycles += windows / kCopyBytes + w.pixels * groups * (double)s.taps() * kCopy;
     c->bytes += 2 * windows;
@@ -134,7 +135,9 @@ void winograd(const Work& w, size_t side, double values, bool words, Candidate* 
   const double l2 = w.p.l2_bytes ? (double)w.p.l2_bytes : 512e3, fit = l2 / 2 / (values * (2 * (double)s.group_in() + 4 * strip));
   const double block = fit < 14 ? 14 : fit > 56 ? 56 : fit, blocks = tiles > block ? tiles / block : 1;
   c->memory = Work::microseconds((blocks * transformed + w.inputs + w.outputs) / w.bandwidth(transformed));
-  c->transform = Work::microseconds(tiles * values * ((double)round_up(s.group_in(), w.cost.lanes) * groups * w.cost.word_in + lanes * w.cost.word_out));
+  // Narrow tiles do too little between two loads of weights to hide where they come from.
+  const double exposed = w.cost.lanes > 16 ? 0 : 0.6 * c->memory;
+  c->transform = exposed + Work::microseconds(tiles * values * ((double)round_up(s.group_in(), w.cost.lanes) * groups * w.cost.word_in + lanes * w.cost.word_out));
 }
 
 }  // namespace
