@@ -28,7 +28,7 @@ constexpr double kCopyBytes = 7, kCopy = 12;  // im2col and staging: bytes per c
 
 TierCosts costs_of(Isa isa) {
   switch (isa) {
-    case Isa::kAvx512Vnni: return {65, 6, 64, 113, 15, 0, 32, 0.24, 0.4, 32, 0.34, 64, 55};
+    case Isa::kAvx512Vnni: return {65, 6, 64, 113, 15, 0, 32, 0.5, 0.4, 32, 0.34, 64, 55};
     case Isa::kAvxVnni: return {32, 6, 16, 50, 12, 0, 15.5, 0.9, 0.5, 16, 0.55, 32, 30};
     case Isa::kAvx2: return {23, 6, 8, 60, 12, 5, 22, 0.9, 0.4, 16, 1.0, 32, 50};
     case Isa::kI8mm: return {60, 12, 8, 60, 8, 4, 4, 1.5, 1, 8, 1.5, 16, 100};
