@@ -149,7 +149,7 @@ void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvBlock& blo
         tile.init = init.make(n, lanes, nullptr, taps.groups, 0, 1, &tile.init_stride);
         tile.rhs = strip;
         tile.lhs = block.panels ? block.panels : block.lhs;
-        tile.depth = taps.depth;
+        tile.depth = block.reads_to_groups && !block.panels ? tap_depth : taps.depth;
         multiply_strip(kernel, block.sink, tiling, 0, n, block.panels ? block.panel_bytes : 0, &tile);
         continue;
       }
