@@ -37,17 +37,55 @@ size_t conv_block_rows(const ConvPlan& plan, size_t bytes_per_row);
 size_t prepared_bytes(const ConvPlan& plan, const Taps& taps, size_t rows);  // workspace
 void prepare_block(const ConvPlan& plan, const Taps& taps, uint8_t* workspace, ConvBlock* block);
 
-// Channels [n0, n1) of all, which lie in channel group `group`; n0 is the group's first channel or a multiple of channel_grain from it.
+// Channels [n0, n1) of all, which lie in channel group `group`; n0 is the group's first channel or a multiple of the grain from it.
 void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvBlock& block, size_t group, size_t n0, size_t n1);
 
-inline size_t channel_grain(const ConvPlan& plan) {
-  return plan.shape.groups > 1 ? plan.shape.group_out() : larger(plan.kernel->rhs_layout.width, plan.kernel->nr);
+// What methods on panels have in common: they compute every shape, and cut channels at strips or at groups.
+inline const char* refuse_nothing(const ConvShape&, bool) { return nullptr; }
+inline ConvGrain panels_grain(const ConvPlan& plan) {
+  return {1, plan.shape.groups > 1 ? plan.shape.group_out() : larger(plan.kernel->rhs_layout.width, plan.kernel->nr)};
 }
 
 // The lhs zero point of an image as kernels see it, and its scale.
 inline int32_t zero_point_of(const ConvPlan& plan, const ConvRun& run, size_t image) {
   return (plan.runtime_zero_point ? run.lhs_zero_points ? run.lhs_zero_points[image] : 0 : plan.static_zero_point) + plan.lhs_shift;
 }
-inline float scale_of(const ConvRun& run, size_t image) { return run.lhs_scales ? run.lhs_scales[image] : 1.0f; }
+
+// A block that writes every `step`-th output pixel, as yet nowhere.
+inline ConvBlock make_block(const ConvPlan& plan, const ConvRun& run, size_t step) {
+  ConvBlock block = {};
+  block.sink = {&plan.finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, nullptr, step * run.dst_pixel, nullptr, step * run.residual_pixel};
+  return block;
+}
+
+// Computes block->rows output pixels from `pixel` on, which lie in `image` as far as images differ. fill(group) makes the block's lhs of a channel group.
+template <typename Fill>
+void run_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const ConvTask& task, size_t image, size_t pixel, uint8_t* prepared,
+               ConvBlock* block, const Fill& fill) {
+  const size_t group_out = plan.shape.group_out();
+  block->zero_point = zero_point_of(plan, run, image);
+  block->scale = run.lhs_scales ? run.lhs_scales[image] : 1.0f;
+  block->sink.dst = run.dst + pixel * run.dst_pixel;
+  block->sink.residual = run.residual ? run.residual + pixel * run.residual_pixel : nullptr;
+  for (size_t g = task.n0 / group_out; g * group_out < task.n1; ++g) {
+    fill(g);
+    prepare_block(plan, taps, prepared, block);
+    multiply_block(plan, taps, *block, g, larger(task.n0, g * group_out), smaller(task.n1, (g + 1) * group_out));
+  }
+}
+
+// All pixels of a task in blocks of at most `most` rows. fill(group, pixel) as above.
+template <typename Fill>
+void run_blocks(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const ConvTask& task, size_t most, uint8_t* prepared, ConvBlock* block,
+                const Fill& fill) {
+  const size_t image_pixels = run.out_h * run.out_w, last = task.line1 * run.out_w;
+  for (size_t pixel = task.line0 * run.out_w; pixel < last; pixel += block->rows) {
+    const size_t image = pixel / image_pixels;
+    // Images may have zero points of their own.
+    const size_t end = plan.runtime_zero_point ? smaller(last, (image + 1) * image_pixels) : last;
+    block->rows = next_block(end - pixel, most, plan.kernel->mr);
+    run_block(plan, run, taps, task, image, pixel, prepared, block, [&](size_t group) { fill(group, pixel); });
+  }
+}
 
 }  // namespace octet

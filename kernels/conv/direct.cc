@@ -76,20 +76,6 @@ CopyFn copy_of(const ConvShape& s) {
   return kByChunks[chunks < sizeof kByChunks / sizeof kByChunks[0] ? chunks : 0];
 }
 
-const char* refuse(const ConvShape&, bool) { return nullptr; }
-
-size_t payload_bytes(const RhsLayout& layout, const ConvShape& given) {
-  const ConvShape shape = joined_groups(layout, given);
-  return panels_bytes(layout, shape, direct_taps(shape));
-}
-
-void pack(const RhsLayout& layout, const ConvShape& given, const FilterView& filter, const float*, uint8_t* payload) {
-  const ConvShape shape = joined_groups(layout, given);
-  pack_panels(layout, given, shape, direct_taps(shape), filter, payload);
-}
-
-ConvGrain grain(const ConvPlan& plan) { return {1, channel_grain(plan)}; }
-
 size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
   const Taps taps = direct_taps(plan.shape);
   if (plan.shape.transposed) return transposed_workspace(plan, taps, out_w);
@@ -101,49 +87,36 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
   const Taps taps = direct_taps(s);
   if (s.transposed) return run_transposed(plan, run, taps, task, workspace);
   const Workspace w = plan_workspace(plan, taps, s.batch * run.out_h * run.out_w);
-  const bool windows = copies_windows(s), matrix = s.pointwise();  // pixels are rows of a matrix
-  const size_t image_pixels = run.out_h * run.out_w, last = task.line1 * run.out_w;
-
-  ConvBlock block = {};
-  block.sink = {&plan.finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, nullptr, run.dst_pixel, nullptr, run.residual_pixel};
-  block.lhs_stride = run.lhs_pixel;
-  if (windows) {
+  ConvBlock block = make_block(plan, run, 1);
+  if (copies_windows(s)) {
+    const CopyFn copy = copy_of(s);
     block.lhs = workspace;
     block.lhs_stride = w.window_stride;
     block.reads_to_groups = true;
-  } else if (!matrix) {
+    run_blocks(plan, run, taps, task, w.rows, workspace + w.prepared, &block,
+               [&](size_t, size_t pixel) { copy(plan, run, pixel, block.rows, w.window_stride, workspace); });
+  } else if (s.pointwise()) {  // pixels are rows of a matrix
+    block.lhs_stride = run.lhs_pixel;
+    run_blocks(plan, run, taps, task, w.rows, workspace + w.prepared, &block,
+               [&](size_t group, size_t pixel) { block.lhs = run.lhs + pixel * run.lhs_pixel + group * s.group_in(); });
+  } else {
+    ptrdiff_t* const steps = (ptrdiff_t*)workspace;
+    const uint8_t** const pointers = (const uint8_t**)(workspace + w.pointers);
+    TileTaps* const tiles = (TileTaps*)(workspace + w.tiles);
     const Window window(plan, run, taps, 0);
-    window.tap_steps((ptrdiff_t*)workspace);
-    block.tap_steps = (const ptrdiff_t*)workspace;
+    window.tap_steps(steps);
     block.lhs_stride = window.row_stride();
-  }
-  for (size_t pixel = task.line0 * run.out_w; pixel < last; pixel += block.rows) {
-    const size_t image = pixel / image_pixels;
-    // Images may have zero points of their own.
-    const size_t end = plan.runtime_zero_point ? smaller(last, (image + 1) * image_pixels) : last;
-    block.rows = next_block(end - pixel, w.rows, plan.kernel->mr);
-    block.zero_point = zero_point_of(plan, run, image);
-    block.scale = scale_of(run, image);
-    block.sink.dst = run.dst + pixel * run.dst_pixel;
-    block.sink.residual = run.residual ? run.residual + pixel * run.residual_pixel : nullptr;
-    for (size_t g = task.n0 / s.group_out(); g * s.group_out() < task.n1; ++g) {
-      if (windows) {
-        copy_of(s)(plan, run, pixel, block.rows, w.window_stride, workspace);
-      } else if (matrix) {
-        block.lhs = run.lhs + pixel * run.lhs_pixel + g * s.group_in();
-      } else {
-        point_block(plan, run, taps, g, pixel, block.rows, (const uint8_t**)(workspace + w.pointers), (TileTaps*)(workspace + w.tiles));
-        block.pointers = (const uint8_t* const*)(workspace + w.pointers);
-        block.tiles = (const TileTaps*)(workspace + w.tiles);
-      }
-      prepare_block(plan, taps, workspace + w.prepared, &block);
-      multiply_block(plan, taps, block, g, larger(task.n0, g * s.group_out()), smaller(task.n1, (g + 1) * s.group_out()));
-    }
+    block.tap_steps = steps;
+    block.pointers = pointers;
+    block.tiles = tiles;
+    run_blocks(plan, run, taps, task, w.rows, workspace + w.prepared, &block,
+               [&](size_t group, size_t pixel) { point_block(plan, run, taps, group, pixel, block.rows, pointers, tiles); });
   }
 }
 
 }  // namespace
 
-const ConvMethod direct_method = {"direct", refuse, payload_bytes, pack, grain, task_workspace, run, copies_windows, joined_groups};
+const ConvMethod direct_method = {
+    "direct", refuse_nothing, panels_payload_bytes<direct_taps>, pack_payload<direct_taps>, panels_grain, task_workspace, run, copies_windows, joined_groups};
 
 }  // namespace octet

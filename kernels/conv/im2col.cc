@@ -50,51 +50,25 @@ void copy_window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, siz
     });
 }
 
-const char* refuse(const ConvShape&, bool) { return nullptr; }
-
-size_t payload_bytes(const RhsLayout& layout, const ConvShape& given) {
-  const ConvShape shape = joined_groups(layout, given);
-  return panels_bytes(layout, shape, im2col_taps(shape));
-}
-
-void pack(const RhsLayout& layout, const ConvShape& given, const FilterView& filter, const float*, uint8_t* payload) {
-  const ConvShape shape = joined_groups(layout, given);
-  pack_panels(layout, given, shape, im2col_taps(shape), filter, payload);
-}
-
-ConvGrain grain(const ConvPlan& plan) { return {1, channel_grain(plan)}; }
-
 size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
   return plan_workspace(plan, im2col_taps(plan.shape), plan.shape.batch * out_h * out_w).bytes;
 }
 
 void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
-  const ConvShape& s = plan.shape;
-  const Taps taps = im2col_taps(s);
-  const Workspace w = plan_workspace(plan, taps, s.batch * run.out_h * run.out_w);
-  const size_t image_pixels = run.out_h * run.out_w, last = task.line1 * run.out_w;
-  ConvBlock block = {};
-  block.sink = {&plan.finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, nullptr, run.dst_pixel, nullptr, run.residual_pixel};
+  const Taps taps = im2col_taps(plan.shape);
+  const Workspace w = plan_workspace(plan, taps, plan.shape.batch * run.out_h * run.out_w);
+  ConvBlock block = make_block(plan, run, 1);
   block.lhs = workspace;
-  block.reads_to_groups = true;
   block.lhs_stride = w.stride;
-  for (size_t pixel = task.line0 * run.out_w; pixel < last; pixel += block.rows) {
-    const size_t image = pixel / image_pixels, end = plan.runtime_zero_point ? smaller(last, (image + 1) * image_pixels) : last;
-    block.rows = smaller(w.rows, end - pixel);
-    block.zero_point = zero_point_of(plan, run, image);
-    block.scale = scale_of(run, image);
-    block.sink.dst = run.dst + pixel * run.dst_pixel;
-    block.sink.residual = run.residual ? run.residual + pixel * run.residual_pixel : nullptr;
-    for (size_t g = task.n0 / s.group_out(); g * s.group_out() < task.n1; ++g) {
-      for (size_t i = 0; i < block.rows; ++i) copy_window(plan, run, taps, g, pixel + i, workspace + i * w.stride);
-      prepare_block(plan, taps, workspace + w.prepared, &block);
-      multiply_block(plan, taps, block, g, larger(task.n0, g * s.group_out()), smaller(task.n1, (g + 1) * s.group_out()));
-    }
-  }
+  block.reads_to_groups = true;
+  run_blocks(plan, run, taps, task, w.rows, workspace + w.prepared, &block, [&](size_t group, size_t pixel) {
+    for (size_t i = 0; i < block.rows; ++i) copy_window(plan, run, taps, group, pixel + i, workspace + i * w.stride);
+  });
 }
 
 }  // namespace
 
-const ConvMethod im2col_method = {"im2col", refuse, payload_bytes, pack, grain, task_workspace, run, nullptr, joined_groups};
+const ConvMethod im2col_method = {
+    "im2col", refuse_nothing, panels_payload_bytes<im2col_taps>, pack_payload<im2col_taps>, panels_grain, task_workspace, run, nullptr, joined_groups};
 
 }  // namespace octet

@@ -61,13 +61,13 @@ int32_t sum_position(const FilterView& f, const ConvShape& s, size_t o, size_t k
 }  // namespace
 
 size_t panels_bytes(const RhsLayout& layout, const ConvShape& s, const Taps& taps) {
-  size_t bytes;
-  if (taps.groups > kMaxPhases && taps.groups > s.kernel_h) return 0;
-  if (__builtin_mul_overflow(s.groups, round_up(layout.lanes(s.group_out()), kAlignment), &bytes) ||
-      __builtin_mul_overflow(bytes, taps.padded(layout), &bytes) || __builtin_add_overflow(bytes, sums_bytes(s, taps), &bytes))
+  size_t bytes, sums;
+  if (__builtin_mul_overflow(taps.groups, sums_stride(s) * sizeof(int32_t), &sums) ||
+      __builtin_mul_overflow(s.groups, round_up(layout.lanes(s.group_out()), kAlignment), &bytes) ||
+      __builtin_mul_overflow(bytes, taps.padded(layout), &bytes) || __builtin_add_overflow(bytes, sums, &bytes))
     return 0;
   const size_t group = round_up(layout.bytes(s.group_out(), taps.padded(layout)), kAlignment);
-  return sums_bytes(s, taps) + s.groups * group;
+  return sums + s.groups * group;
 }
 
 void pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShape& s, const Taps& taps, const FilterView& filter, uint8_t* payload) {

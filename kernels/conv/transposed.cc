@@ -103,33 +103,21 @@ size_t transposed_workspace(const ConvPlan& plan, const Taps& taps, size_t out_w
 void run_transposed(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const ConvTask& task, uint8_t* workspace) {
   const ConvShape& s = plan.shape;
   const Workspace w = plan_workspace(plan, taps, run.out_w);
-  ConvBlock block = {};
-  block.sink = {&plan.finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, nullptr, s.stride_w * run.dst_pixel, nullptr,
-                s.stride_w * run.residual_pixel};
+  ConvBlock block = make_block(plan, run, s.stride_w);
   block.lhs_stride = run.lhs_pixel;
   block.tap_steps = (const ptrdiff_t*)(workspace + w.steps);
   block.pointers = (const uint8_t* const*)(workspace + w.pointers);
   block.tiles = (const TileTaps*)(workspace + w.tiles);
-  for (size_t line = task.line0; line < task.line1; ++line) {
-    const size_t image = line / run.out_h;
-    block.zero_point = zero_point_of(plan, run, image);
-    block.scale = scale_of(run, image);
+  for (size_t line = task.line0; line < task.line1; ++line)
     for (size_t x0 = 0; x0 < smaller(s.stride_w, run.out_w); ++x0) {
       const Phase phase(plan, run, taps, line, x0, (TapAt*)workspace, (ptrdiff_t*)(workspace + w.steps));
       const size_t count = divide_up(run.out_w - x0, s.stride_w);
       for (size_t i = 0; i < count; i += block.rows) {
         block.rows = smaller(w.rows, count - i);
-        const size_t pixel = line * run.out_w + x0 + i * s.stride_w;
-        block.sink.dst = run.dst + pixel * run.dst_pixel;
-        block.sink.residual = run.residual ? run.residual + pixel * run.residual_pixel : nullptr;
-        for (size_t g = task.n0 / s.group_out(); g * s.group_out() < task.n1; ++g) {
-          phase.point(g, i, block.rows, (const uint8_t**)(workspace + w.pointers), (TileTaps*)(workspace + w.tiles));
-          prepare_block(plan, taps, workspace + w.prepared, &block);
-          multiply_block(plan, taps, block, g, larger(task.n0, g * s.group_out()), smaller(task.n1, (g + 1) * s.group_out()));
-        }
+        const auto fill = [&](size_t group) { phase.point(group, i, block.rows, (const uint8_t**)(workspace + w.pointers), (TileTaps*)(workspace + w.tiles)); };
+        run_block(plan, run, taps, task, line / run.out_h, line * run.out_w + x0 + i * s.stride_w, workspace + w.prepared, &block, fill);
       }
     }
-  }
 }
 
 }  // namespace octet
