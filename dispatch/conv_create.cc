@@ -114,19 +114,8 @@ octet_status choose_kernel(ConvDraft* draft) {
   // The environment's kernel is for all products, and binds those that it fits. A descriptor's is for this one.
   if (draft->desc.kernel && kernel_exists(forced) && !has_kernel(algorithm, forced))
     return fail(epilogue.error, OCTET_KERNEL_UNUSABLE, "desc.kernel '%s' is of another kind than those of a '%s' convolution", forced, algorithm_name(algorithm));
-  switch (draft->kernel.result) {
-    case Selected::kOk: return OCTET_OK;
-    case Selected::kUnknownName:
-      return fail(epilogue.error, OCTET_UNKNOWN_KERNEL, "desc.kernel '%.64s' does not exist; octet_get_kernel_info lists them", forced);
-    case Selected::kForcedUnusable: {
-      const IsaMask needed = mask_of(draft->kernel.isa());
-      return fail(epilogue.error, OCTET_KERNEL_UNUSABLE, "kernel '%s' is forced, but %s", forced,
-                  cpu.isas & needed                 ? "it cannot read these weights: pack them for it, or without -128 if it asks for that"
-                  : this_machine().cpu.isas & needed ? "the tier limit (desc.max_isa or OCTET_MAX_ISA) excludes it"
-                                                     : "this CPU does not support it");
-    }
-    case Selected::kNoKernel: break;
-  }
+  OCTET_TRY(refuse_forced(epilogue, cpu, draft->kernel.result, forced, draft->kernel.isa()));
+  if (draft->kernel.result == Selected::kOk) return OCTET_OK;
   return fail(epilogue.error, OCTET_WRONG_TIER, "desc.packed holds '%s' weights in the layout of tier %s, which no usable kernel reads; pack it again",
               algorithm_name(algorithm), isa_name((Isa)draft->blob.isa));
 }

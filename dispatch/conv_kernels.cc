@@ -1,7 +1,5 @@
 #include "dispatch/conv_kernels.h"
 
-#include <string.h>
-
 #include "dispatch/kernel_table.h"
 
 namespace octet {
@@ -13,17 +11,15 @@ const RhsLayout& layout_of_kernel(const DepthwiseKernel& kernel) { return kernel
 // The forced kernel if it is of this kind, else the best that this CPU runs and that reads the layout.
 template <typename Kernel>
 Selected pick(const Table<Kernel>& table, const CpuFeatures& cpu, const RhsLayout& layout, const char* forced, const Kernel** picked) {
-  for (const Kernel* kernel : table) {
-    const bool usable = (cpu.isas & mask_of(kernel->isa)) && layout_of_kernel(*kernel) == layout;
-    const bool named = forced && strcmp(kernel->name, forced) == 0;
-    if (named) {
-      *picked = kernel;
-      return usable ? Selected::kOk : Selected::kForcedUnusable;
-    }
-    if (usable && !(kernel->flags & kTestsOnly) && !*picked) *picked = kernel;
-  }
+  const auto usable = [&](const Kernel& kernel) { return supports(cpu, kernel) && layout_of_kernel(kernel) == layout; };
+  if (forced && (*picked = find(table, forced))) return usable(**picked) ? Selected::kOk : Selected::kForcedUnusable;
   if (forced && !kernel_exists(forced)) return Selected::kUnknownName;
-  return *picked ? Selected::kOk : Selected::kNoKernel;
+  for (const Kernel* kernel : table)
+    if (usable(*kernel) && !(kernel->flags & kTestsOnly)) {
+      *picked = kernel;
+      return Selected::kOk;
+    }
+  return Selected::kNoKernel;
 }
 
 }  // namespace
@@ -44,15 +40,10 @@ ConvKernel select_conv(octet_conv_algorithm algorithm, const CpuFeatures& cpu, c
 }
 
 bool has_kernel(octet_conv_algorithm algorithm, const char* name) {
-  const auto named = [name](const auto& table) {
-    for (const auto* kernel : table)
-      if (strcmp(kernel->name, name) == 0) return true;
-    return false;
-  };
   switch (family_of(algorithm)) {
-    case ConvFamily::kBytes: return named(all_kernels());
-    case ConvFamily::kWords: return named(word_kernels());
-    case ConvFamily::kDepthwise: return named(depthwise_kernels());
+    case ConvFamily::kBytes: return find(all_kernels(), name);
+    case ConvFamily::kWords: return find(word_kernels(), name);
+    case ConvFamily::kDepthwise: return find(depthwise_kernels(), name);
   }
   return false;
 }

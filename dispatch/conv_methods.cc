@@ -6,21 +6,20 @@ namespace octet {
 namespace {
 
 struct Row {
-  const char* name;
   const ConvMethod* method;
   ConvFamily family;
 };
 
 // Indexed by octet_conv_algorithm.
 constexpr Row kRows[kAlgorithms] = {
-    {"auto", nullptr, ConvFamily::kBytes},
-    {"direct", &direct_method, ConvFamily::kBytes},
-    {"im2col", &im2col_method, ConvFamily::kBytes},
-    {"depthwise", &depthwise_method, ConvFamily::kDepthwise},
-    {"winograd2x2", &winograd_2x2_method, ConvFamily::kWords},
-    {"winograd4x4", &winograd_4x4_method, ConvFamily::kWords},
-    {"winograd2x2_s2", &winograd_2x2_s2_method, ConvFamily::kWords},
-    {"winograd2x2_int8", &winograd_2x2_int8_method, ConvFamily::kBytes},
+    {nullptr, ConvFamily::kBytes},
+    {&direct_method, ConvFamily::kBytes},
+    {&im2col_method, ConvFamily::kBytes},
+    {&depthwise_method, ConvFamily::kDepthwise},
+    {&winograd_2x2_method, ConvFamily::kWords},
+    {&winograd_4x4_method, ConvFamily::kWords},
+    {&winograd_2x2_s2_method, ConvFamily::kWords},
+    {&winograd_2x2_int8_method, ConvFamily::kBytes},
 };
 
 }  // namespace
@@ -28,7 +27,8 @@ constexpr Row kRows[kAlgorithms] = {
 const ConvMethod* method_of(uint8_t algorithm) { return algorithm < kAlgorithms ? kRows[algorithm].method : nullptr; }
 
 const char* algorithm_name(octet_conv_algorithm algorithm) {
-  return algorithm >= OCTET_CONV_AUTO && algorithm < kAlgorithms ? kRows[algorithm].name : "unknown";
+  if (algorithm == OCTET_CONV_AUTO) return "auto";
+  return algorithm > OCTET_CONV_AUTO && algorithm < kAlgorithms ? kRows[algorithm].method->name : "unknown";
 }
 
 ConvFamily family_of(octet_conv_algorithm algorithm) { return kRows[algorithm].family; }

@@ -150,7 +150,7 @@ ConvPlans plan_conv(const ConvProblem& problem) {
     const octet_conv_algorithm algorithm = (octet_conv_algorithm)i;
     Candidate& c = plans.candidates[i];
     const ConvMethod* method = method_of((uint8_t)i);
-    const char* refused = method ? method->refuse(problem.shape, problem.weight_zero_points) : "it is not built in";
+    const char* refused = method->refuse(problem.shape, problem.weight_zero_points);
     if (!refused && algorithm == OCTET_CONV_WINOGRAD_2X2_INT8 && !problem.approximate)
       refused = "it is approximate, and the filter's accuracy is OCTET_ACCURACY_EXACT";
     if (refused) {

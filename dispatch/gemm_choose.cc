@@ -23,21 +23,14 @@ octet_status read_limits(Draft* draft, CpuFeatures* cpu, const char** forced) {
   return OCTET_OK;
 }
 
-octet_status refuse_kernel(const Draft& draft, const CpuFeatures& cpu, const Selection& selection, const char* forced, const RhsLayout& layout) {
-  switch (selection.result) {
-    case Selected::kOk: return OCTET_OK;
-    case Selected::kUnknownName:
-      return fail(draft.error, OCTET_UNKNOWN_KERNEL, "desc.kernel '%.64s' does not exist; octet_get_kernel_info lists them", forced);
-    case Selected::kForcedUnusable:
-      return fail(draft.error, OCTET_KERNEL_UNUSABLE, "kernel '%s' is forced, but %s", forced,
-                  supports(cpu, *selection.kernel) ? "it cannot read these weights: pack them for it, or without -128 if it asks for that"
-                  : this_machine().cpu.isas & mask_of(selection.kernel->isa) ? "the tier limit (desc.max_isa or OCTET_MAX_ISA) excludes it"
-                                                                             : "this CPU does not support it");
-    case Selected::kNoKernel: break;
-  }
-  return fail(draft.error, OCTET_WRONG_TIER, "desc.packed has the layout of tier %s (panels of %d x %d), which no usable kernel reads; pack it for %s",
-              isa_name(smallest_isa(layout)), (int)layout.width, (int)layout.kr,
-              isa_name(smallest_isa(select_layout(cpu, draft.desc.rhs_type == OCTET_U8, nullptr))));
+octet_status refuse_forced(const Draft& draft, const CpuFeatures& cpu, Selected result, const char* forced, Isa isa) {
+  if (result == Selected::kUnknownName)
+    return fail(draft.error, OCTET_UNKNOWN_KERNEL, "desc.kernel '%.64s' does not exist; octet_get_kernel_info lists them", forced);
+  if (result != Selected::kForcedUnusable) return OCTET_OK;
+  return fail(draft.error, OCTET_KERNEL_UNUSABLE, "kernel '%s' is forced, but %s", forced,
+              cpu.isas & mask_of(isa)                 ? "it cannot read these weights: pack them for it, or without -128 if it asks for that"
+              : this_machine().cpu.isas & mask_of(isa) ? "the tier limit (desc.max_isa or OCTET_MAX_ISA) excludes it"
+                                                       : "this CPU does not support it");
 }
 
 octet_status choose_kernels(Draft* draft) {
@@ -51,7 +44,11 @@ octet_status choose_kernels(Draft* draft) {
                                             : WeightFacts{select_layout(cpu, rhs_u8, forced), true};
   Problem problem = {d.m_max, d.n, d.k, draft->lhs_u8, rhs_u8};
   const Selection selection = select(cpu, problem, facts, forced);
-  OCTET_TRY(refuse_kernel(*draft, cpu, selection, forced, facts.layout));
+  OCTET_TRY(refuse_forced(*draft, cpu, selection.result, forced, selection.kernel ? selection.kernel->isa : Isa::kScalar));
+  if (selection.result == Selected::kNoKernel)
+    return fail(draft->error, OCTET_WRONG_TIER, "desc.packed has the layout of tier %s (panels of %d x %d), which no usable kernel reads; pack it for %s",
+                isa_name(smallest_isa(facts.layout)), (int)facts.layout.width, (int)facts.layout.kr,
+                isa_name(smallest_isa(select_layout(cpu, rhs_u8, nullptr))));
   problem.m = 1;
   draft->kernel = selection.kernel;
   draft->small_kernel = select(cpu, problem, facts, forced).kernel;

@@ -43,7 +43,8 @@ octet_status check_quantization(Draft* draft);       // of the lhs and of the ou
 octet_status check_range(Draft* draft, const PackedRhs& packed);
 // What of a CPU's tiers may be used, and the forced kernel's name or null. A descriptor that limits the tier or names the kernel beats both variables.
 octet_status read_limits(Draft* draft, CpuFeatures* cpu, const char** forced);
-octet_status refuse_kernel(const Draft& draft, const CpuFeatures& cpu, const Selection& selection, const char* forced, const RhsLayout& layout);
+// What is wrong with a forced kernel, whose tier is `isa` if it exists; OCTET_OK if nothing was forced or it may run.
+octet_status refuse_forced(const Draft& draft, const CpuFeatures& cpu, Selected result, const char* forced, Isa isa);
 // The epilogue with its arrays in the arena, padded.
 Finish build_finish(const Draft& draft, size_t padded, Arena* arena);
 // Float mode to 8 bits, and the accumulators let a kernel with these flags leave the clamp before rounding out.

@@ -1,7 +1,5 @@
 #include "dispatch/kernel_table.h"
 
-#include <string.h>
-
 #include "kernels/arm/kernels.h"
 #include "kernels/ref/kernels.h"
 #include "kernels/x86/kernels.h"
@@ -91,18 +89,8 @@ KernelList all_kernels() { return {kTable, sizeof kTable / sizeof kTable[0]}; }
 KernelList word_kernels() { return until_null(kWords); }
 DepthwiseList depthwise_kernels() { return until_null(kDepthwise); }
 
-const MicroKernel* find_kernel(const char* name) {
-  for (const MicroKernel* kernel : all_kernels())
-    if (strcmp(kernel->name, name) == 0) return kernel;
-  return nullptr;
-}
-
-bool kernel_exists(const char* name) {
-  bool found = find_kernel(name);
-  for (const MicroKernel* kernel : word_kernels()) found |= strcmp(kernel->name, name) == 0;
-  for (const DepthwiseKernel* kernel : depthwise_kernels()) found |= strcmp(kernel->name, name) == 0;
-  return found;
-}
+const MicroKernel* find_kernel(const char* name) { return find(all_kernels(), name); }
+bool kernel_exists(const char* name) { return find_kernel(name) || find(word_kernels(), name) || find(depthwise_kernels(), name); }
 
 bool supports(const CpuFeatures& cpu, const MicroKernel& kernel) { return cpu.isas & mask_of(kernel.isa); }
 bool supports(const CpuFeatures& cpu, const DepthwiseKernel& kernel) { return cpu.isas & mask_of(kernel.isa); }

@@ -1,6 +1,8 @@
 // The table is the architecture: one row per kernel drives selection, forcing, tests and benches.
 #pragma once
 
+#include <string.h>
+
 #include "dispatch/cpu_features.h"
 #include "kernels/core/depthwise_kernel.h"
 
@@ -13,6 +15,12 @@ struct Table {
   const Kernel* const* begin() const { return rows; }
   const Kernel* const* end() const { return rows + count; }
 };
+template <typename Kernel>
+const Kernel* find(const Table<Kernel>& table, const char* name) {  // null if there is none
+  for (const Kernel* kernel : table)
+    if (strcmp(kernel->name, name) == 0) return kernel;
+  return nullptr;
+}
 using KernelList = Table<MicroKernel>;
 using DepthwiseList = Table<DepthwiseKernel>;
 

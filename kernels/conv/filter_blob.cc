@@ -15,22 +15,19 @@ const int32_t* ints(const void* blob, uint64_t offset) { return (const int32_t*)
 
 struct ChannelSums {
   int32_t total, positive;
-  int32_t least;  // weight as s8
 };
 
 // Adds one kernel position of an output channel. stride is a constant where it is 1, so that the compiler makes vectors of it.
 template <typename Stride>
 void add_weights(const uint8_t* data, Stride stride, size_t count, uint8_t to_s8, int32_t offset, ChannelSums* sums) {
-  int32_t total = 0, positive = 0, least = sums->least;
+  int32_t total = 0, positive = 0;
   for (size_t i = 0; i < count; ++i) {
-    const int32_t raw = (int8_t)(data[i * stride] ^ to_s8), value = raw - offset;
-    least = raw < least ? raw : least;
+    const int32_t value = (int8_t)(data[i * stride] ^ to_s8) - offset;
     total += value;
     positive += value & ~(value >> 31);
   }
   sums->total += total;
   sums->positive += positive;
-  sums->least = least;
 }
 
 struct One {
@@ -110,16 +107,14 @@ void write_filter_blob(const FilterHeader& planned, const ConvShape& s, const Fi
   }
   int32_t* const positive = (int32_t*)(bytes + h.sums);
   int32_t* const negative = positive + array_bytes(s) / sizeof(int32_t);
-  bool least = false;
   for (size_t o = 0; o < s.out_channels; ++o) {
     ChannelSums sums = {};
     for (size_t ky = 0; ky < s.kernel_h; ++ky)
       for (size_t kx = 0; kx < s.kernel_w; ++kx) add_position(filter, s, o, ky, kx, &sums);
     positive[o] = sums.positive;
     negative[o] = sums.total - sums.positive;
-    least |= sums.least == -128;
   }
-  h.has_least = least;
+  h.has_least = has_least(s, filter);
   uint8_t* payload = bytes + h.payload;
   form.method->pack(form.layout, s, filter, tap_ranges, payload);
   memset(payload + h.payload_bytes, 0, (size_t)(h.bytes - h.payload - h.payload_bytes));

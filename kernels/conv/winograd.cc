@@ -9,7 +9,7 @@
 namespace octet {
 namespace {
 
-constexpr size_t kAlignment = 64, kMaxColumns = 64, kMaxTiles = 56;
+constexpr size_t kMaxColumns = 64, kMaxTiles = 56;
 
 // Tiles are numbered across lines and images.
 struct Tiles {
