@@ -19,8 +19,23 @@ uint8_t rhs_byte(size_t k, size_t j, bool no_least) {
 
 int32_t value(uint8_t byte, Domain domain) { return domain == Domain::kU8 ? byte : (int8_t)byte; }
 
-bool passes(const MicroKernel& kernel) {
+// A tile of the whole depth, whose lhs rows follow each other.
+Tile make_tile(const void* lhs, const void* packed, size_t element, size_t rows, size_t columns, int32_t* out) {
   alignas(64) static const int32_t zeros[kColumns] = {};
+  Tile tile = {};
+  tile.lhs = lhs;
+  tile.lhs_stride = kDepth * element;
+  tile.rhs = (const uint8_t*)packed;
+  tile.depth = kDepth;
+  tile.rows = rows;
+  tile.cols = columns;
+  tile.init = zeros;
+  tile.dst = out;
+  tile.dst_stride = columns * sizeof(int32_t);
+  return tile;
+}
+
+bool passes(const MicroKernel& kernel) {
   alignas(64) uint8_t lhs[kRows * kDepth], rhs[kDepth * kColumns], panel[kPanelBytes], packed[kPanelBytes];
   alignas(64) int32_t out[kRows * kColumns];
   const size_t rows = smaller(kernel.mr, kRows), columns = smaller(kernel.nr, kColumns);
@@ -33,22 +48,10 @@ bool passes(const MicroKernel& kernel) {
 
   const bool rhs_u8 = layout.domain == Domain::kU8;
   pack_columns(layout, {rhs, columns, kDepth, columns, 1, rhs_u8, nullptr, 0}, 0, columns, packed);
-  Tile tile = {};
-  tile.lhs = lhs;
-  if (kernel.gather) {
-    kernel.gather({lhs, kDepth, rows, kDepth, 0}, round_up(rows, kernel.lhs_lanes_step), panel);
-    tile.lhs = panel;
-  }
-  tile.lhs_stride = kDepth;
-  tile.rhs = packed;
+  if (kernel.gather) kernel.gather({lhs, kDepth, rows, kDepth, 0}, round_up(rows, kernel.lhs_lanes_step), panel);
+  Tile tile = make_tile(kernel.gather ? panel : lhs, packed, 1, rows, columns, out);
   tile.rhs_stride = layout.panel_width(0, columns) * layout.kr;
   tile.rhs_panel_stride = layout.width * layout.depth(kDepth);
-  tile.depth = kDepth;
-  tile.rows = rows;
-  tile.cols = columns;
-  tile.init = zeros;
-  tile.dst = out;
-  tile.dst_stride = columns * sizeof(int32_t);
   kernel.multiply(tile);
 
   for (size_t i = 0; i < rows; ++i)
@@ -64,7 +67,6 @@ bool passes(const MicroKernel& kernel) {
 int16_t word(size_t i, size_t j) { return (i + j) % 3 == 0 ? INT16_MIN : (i * 5 + j) % 4 == 0 ? INT16_MAX : (int16_t)(i * 4099 + j * 257); }
 
 bool passes_words(const MicroKernel& kernel) {
-  alignas(64) static const int32_t zeros[kColumns] = {};
   alignas(64) int16_t lhs[kRows * kDepth + 16], packed[kPanelBytes / 2] = {};
   alignas(64) int32_t out[kRows * kColumns];
   const size_t rows = smaller(kernel.mr, kRows), columns = smaller(kernel.nr, kColumns);
@@ -74,18 +76,9 @@ bool passes_words(const MicroKernel& kernel) {
   for (size_t j = 0; j < columns; ++j)
     for (size_t k = 0; k < kDepth; ++k)
       packed[layout.panel_offset(j, kDepth) + (k / layout.kr * layout.width + j % layout.width) * layout.kr + k % layout.kr] = word(k, 2 * j);
-  Tile tile = {};
-  tile.lhs = lhs;
-  tile.lhs_stride = kDepth * sizeof(int16_t);
-  tile.rhs = (const uint8_t*)packed;
+  Tile tile = make_tile(lhs, packed, sizeof(int16_t), rows, columns, out);
   tile.rhs_stride = layout.width * layout.kr * sizeof(int16_t);
   tile.rhs_panel_stride = layout.width * layout.depth(kDepth) * sizeof(int16_t);
-  tile.depth = kDepth;
-  tile.rows = rows;
-  tile.cols = columns;
-  tile.init = zeros;
-  tile.dst = out;
-  tile.dst_stride = columns * sizeof(int32_t);
   kernel.multiply(tile);
 
   for (size_t i = 0; i < rows; ++i)

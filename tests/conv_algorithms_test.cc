@@ -3,23 +3,10 @@
 #include <set>
 
 #include "support/conv_case.h"
+#include "support/draw.h"
 
 namespace octet_test {
 namespace {
-
-class Draw {
- public:
-  explicit Draw(uint32_t seed) : random_(seed) {}
-  size_t below(size_t n) { return random_() % n; }
-  bool one_in(size_t n) { return below(n) == 0; }
-  template <typename T>
-  T any(std::initializer_list<T> values) {
-    return values.begin()[below(values.size())];
-  }
-
- private:
-  Random random_;
-};
 
 // The least padding with which the output has at least one element, and some more.
 size_t enough_padding(Draw* d, size_t in, size_t reach) { return in >= reach ? d->below(3) : reach - in + d->below(2); }

@@ -1,25 +1,10 @@
 // Any combination of features that create accepts gives the reference's bytes. The suites of single features say which one broke; this one
 // finds what they do not combine. A failure prints the whole case.
-#include <random>
-
+#include "support/draw.h"
 #include "support/gemm_case.h"
 
 namespace octet_test {
 namespace {
-
-class Draw {
- public:
-  explicit Draw(uint32_t seed) : random_(seed) {}
-  size_t below(size_t n) { return random_() % n; }
-  bool one_in(size_t n) { return below(n) == 0; }
-  template <typename T>
-  T any(std::initializer_list<T> values) {
-    return values.begin()[below(values.size())];
-  }
-
- private:
-  std::mt19937 random_;
-};
 
 GemmCase draw(uint32_t seed, const MicroKernel* kernel) {
   Draw d(seed);

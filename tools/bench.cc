@@ -59,12 +59,7 @@ int bench(const BenchArguments& a) {
     fmt::print("\n");
   }
 
-  json["summary"] = to_json(all);
-  for (const auto& [title, part] : parts) {
-    print_totals(title, part);
-    json["summary"]["parts"][title] = to_json(part);
-  }
-  if (parts.size() > 1) print_totals("all", all);
+  summarize(all, parts, &json);
   file.write(json);
   return all.wrong ? kMismatch : kSuccess;
 }

@@ -210,12 +210,7 @@ int bench_plan(const BenchArguments& a) {
     parts.emplace_back(group.name, part);
     fmt::print("\n");
   }
-  json["summary"] = to_json(all);
-  for (const auto& [title, part] : parts) {
-    print_totals(title, part);
-    json["summary"]["parts"][title] = to_json(part);
-  }
-  if (parts.size() > 1) print_totals("all", all);
+  summarize(all, parts, &json);
   file.write(json);
   return all.wrong ? kMismatch : kSuccess;
 }

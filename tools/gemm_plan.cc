@@ -59,11 +59,7 @@ GemmPlan::GemmPlan(const GemmData& data, const Forced& forced, ThreadPool* pool)
   args_.dst = dst_.as();
   args_.workspace = workspace_.as();
   args_.workspace_bytes = bytes;
-  if (concurrency > 1) {
-    args_.parallel_for = ThreadPool::parallel_for;
-    args_.parallel_context = pool;
-    args_.concurrency = concurrency;
-  }
+  ThreadPool::attach(pool, &args_);
 }
 
 void GemmPlan::run(size_t calls) {

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "measure.h"
 
@@ -32,6 +34,17 @@ void print_totals(const std::string& title, const Totals& totals);
 ordered_json to_json(const BenchResult& result);
 ordered_json to_json(const Totals& totals);
 ordered_json machine_json(const BenchOptions& options);
+
+// Prints and stores the totals of the parts and of all. AnyTotals has a print_totals and a to_json.
+template <typename AnyTotals>
+void summarize(const AnyTotals& all, const std::vector<std::pair<std::string, AnyTotals>>& parts, ordered_json* json) {
+  (*json)["summary"] = to_json(all);
+  for (const auto& [title, part] : parts) {
+    print_totals(title, part);
+    (*json)["summary"]["parts"][title] = to_json(part);
+  }
+  if (parts.size() > 1) print_totals("all", all);
+}
 
 // "AMD EPYC; 1 thread, median of 9 repetitions, thread cpu time; peer: onednn 2.6.3"
 void print_machine(const BenchOptions& options);

@@ -22,6 +22,15 @@ class ThreadPool {
     static_cast<ThreadPool*>(pool)->run(count, fn, arg);
   }
 
+  // Makes a run of the library use the pool, if there is one.
+  template <typename Args>  // octet_gemm_args, octet_conv2d_args
+  static void attach(ThreadPool* pool, Args* args) {
+    if (!pool || pool->threads() == 1) return;
+    args->parallel_for = parallel_for;
+    args->parallel_context = pool;
+    args->concurrency = pool->threads();
+  }
+
  private:
   struct Job {
     void (*fn)(void*, size_t);
