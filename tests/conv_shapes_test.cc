@@ -173,6 +173,20 @@ TEST(ConvShapes, FewChannels) {
   check_all(shapes);
 }
 
+// A stride so long that no window reaches the image, or only some of its rows do.
+TEST(ConvShapes, WindowsThatEndInThePadding) {
+  Shapes shapes;
+  for (const size_t channels : {3, 40})
+    for (const size_t pad : {8, 9, 10, 11}) {
+      octet_conv2d_shape s = square(1, channels, 10, 3, 4);
+      s.pad_left = pad, s.pad_top = 2;
+      shapes.push_back(s);
+      s.pad_left = 2, s.pad_top = pad;
+      shapes.push_back(s);
+    }
+  check_all(shapes);
+}
+
 TEST(ConvShapes, Depthwise) {
   Shapes shapes;
   for (const size_t channels : {1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 64, 65, 100})
