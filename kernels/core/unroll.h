@@ -45,7 +45,11 @@ OCTET_INLINE inline void unroll(const F& f) {
 #define OCTET_PIN(x) __asm__("" : "+w"(x))
 #endif
 
-// The same for plain loops over arrays: OCTET_UNROLL(n) before a loop with a constant count.
+// OCTET_SPILL(x): nothing, but the compiler must keep x on the stack here. For what a hot loop does not need: with no general register left, GCC 12 parks
+// such values in vector registers, and the loads around the loop wait for them to come back.
+#define OCTET_SPILL(x) __asm__("" : "+m"(x))
+
+// Unrolling for plain loops over arrays: OCTET_UNROLL(n) before a loop with a constant count.
 // OCTET_NO_UNROLL before a depth loop keeps compilers from doubling it and spilling.
 #define OCTET_PRAGMA(x) _Pragma(#x)
 #if defined(__clang__)

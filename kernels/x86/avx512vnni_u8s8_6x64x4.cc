@@ -98,13 +98,12 @@ void multiply(const Tile& t) {
   });
   const uint8_t* lhs[rows];
   unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride; });
-  const uint8_t* const* next_rows = t.lhs_rows;
-  const uint8_t* base = (const uint8_t*)t.lhs;
-  const ptrdiff_t* steps = t.tap_steps;
   const uint8_t* rhs = t.rhs;
-  const size_t panel = t.rhs_panel_stride, tail = t.depth % 4;
-  for (size_t taps = t.taps;;) {
-    size_t k = 0, end = t.depth - tail;
+  const size_t panel = t.rhs_panel_stride, end = t.depth / 4 * 4;
+  const Tile* again = &t;  // what is needed between taps and at the end is read again then
+  OCTET_SPILL(again);
+  for (size_t tap = 1;; ++tap) {
+    size_t k = 0;
     const auto step = [&](auto set) OCTET_INLINE {
       __m512i b[vectors];
       unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(rhs + v * panel); });
@@ -125,7 +124,7 @@ void multiply(const Tile& t) {
     OCTET_NO_UNROLL
     while (k < end) step(Int<0>{});
 
-    if (tail) {
+    if (const size_t tail = again->depth % 4) {
       __m512i b[vectors];
       unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(rhs + v * panel); });
       unroll<rows>([&](auto i) OCTET_INLINE {
@@ -138,22 +137,18 @@ void multiply(const Tile& t) {
       });
       rhs += 64;
     }
-    if (--taps == 0) break;
-    if (next_rows) {
-      next_rows += rows;
-      unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = next_rows[i]; });
-    } else {
-      base += *steps++;
-      unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = base + i * t.lhs_stride; });
-    }
+    if (tap == again->taps) break;
+    const uint8_t* const* rows_of_tap = again->lhs_rows ? again->lhs_rows + tap * rows : nullptr;
+    const ptrdiff_t step_to_tap = rows_of_tap ? 0 : again->tap_steps[tap - 1];
+    unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
   }
   unroll<sets - 1>([&](auto s) OCTET_INLINE {
     unroll<rows>([&](auto i) OCTET_INLINE { unroll<vectors>([&](auto v) OCTET_INLINE { acc[0][i][v] = _mm512_add_epi32(acc[0][i][v], acc[s + 1][i][v]); }); });
   });
-  if (t.scale)
-    store_narrow<rows, vectors>(t, acc[0]);
+  if (again->scale)
+    store_narrow<rows, vectors>(*again, acc[0]);
   else
-    store_s32<rows, vectors>(t, acc[0]);
+    store_s32<rows, vectors>(*again, acc[0]);
 }
 
 template <int rows, bool flip>

@@ -51,11 +51,11 @@ void multiply(const Tile& t) {
 
   const uint8_t* lhs[rows];
   unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride; });
-  const uint8_t* const* next_rows = t.lhs_rows;
-  const uint8_t* base = (const uint8_t*)t.lhs;
-  const ptrdiff_t* steps = t.tap_steps;
   const uint8_t* rhs = t.rhs;
-  for (size_t taps = t.taps;;) {
+  const size_t end = t.depth / 4 * 4;
+  const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
+  OCTET_SPILL(again);
+  for (size_t tap = 1;; ++tap) {
     // One group: `quad` reads the four lhs bytes of a row.
     size_t k = 0;
     const auto step = [&](auto quad) OCTET_INLINE {
@@ -71,31 +71,26 @@ void multiply(const Tile& t) {
       k += 4;
       rhs += 64;
     };
-    const size_t tail = t.depth % 4, end = t.depth - tail;
     OCTET_NO_UNROLL
     while (k < end) step(load_quad);
-    if (tail) step([tail](const uint8_t* bytes) OCTET_INLINE { return tail_quad(bytes, tail); });
-    if (--taps == 0) break;
-    if (next_rows) {
-      next_rows += rows;
-      unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = next_rows[i]; });
-    } else {
-      base += *steps++;
-      unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = base + i * t.lhs_stride; });
-    }
+    if (const size_t tail = again->depth % 4) step([tail](const uint8_t* bytes) OCTET_INLINE { return tail_quad(bytes, tail); });
+    if (tap == again->taps) break;
+    const uint8_t* const* rows_of_tap = again->lhs_rows ? again->lhs_rows + tap * rows : nullptr;
+    const ptrdiff_t step_to_tap = rows_of_tap ? 0 : again->tap_steps[tap - 1];
+    unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
   }
 
-  uint8_t* dst = (uint8_t*)t.dst;
-  if (t.scale) {
-    const NarrowYmm narrow(*t.narrow);
-    const __m256 scale0 = _mm256_loadu_ps(t.scale), scale1 = _mm256_loadu_ps(t.scale + 8);
+  uint8_t* dst = (uint8_t*)again->dst;
+  if (again->scale) {
+    const NarrowYmm narrow(*again->narrow);
+    const __m256 scale0 = _mm256_loadu_ps(again->scale), scale1 = _mm256_loadu_ps(again->scale + 8);
     unroll<rows>([&](auto i) OCTET_INLINE {
-      store_bytes(dst + i * t.dst_stride, narrow.bytes(narrow.words(acc[i][0], scale0), narrow.words(acc[i][1], scale1)), t.cols);
+      store_bytes(dst + i * again->dst_stride, narrow.bytes(narrow.words(acc[i][0], scale0), narrow.words(acc[i][1], scale1)), again->cols);
     });
   } else {
     unroll<rows>([&](auto i) OCTET_INLINE {
-      store_s32(dst + i * t.dst_stride, acc[i][0], t.cols);
-      if (t.cols > 8) store_s32(dst + i * t.dst_stride + 32, acc[i][1], t.cols - 8);
+      store_s32(dst + i * again->dst_stride, acc[i][0], again->cols);
+      if (again->cols > 8) store_s32(dst + i * again->dst_stride + 32, acc[i][1], again->cols - 8);
     });
   }
 }
