@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "conv_bench.h"
 #include "gemm_bench.h"
+#include "peer.h"
 #include "report.h"
 
 namespace tool {
@@ -25,21 +26,23 @@ size_t size(const CaseGroup& group) { return group.products.size() + group.convo
 }  // namespace
 
 int bench(const BenchArguments& a) {
-  const BenchOptions options = to_options(a);
+  BenchOptions options = to_options(a);
   const std::vector<CaseGroup> groups = parse_cases(a.cases);
   for (const CaseGroup& group : groups)
     if (!group.products.empty() && !a.algorithm.empty()) throw Error("--algorithm is for convolutions");
   for (const std::string& name : a.types) parse_types(name);
   JsonFile file(a.json);
-  ordered_json json = {{"machine", machine_json(options)}, {"cases", ordered_json::array()}};
   ThreadPool pool(options.threads);
   pin_if_single(options);
+  const std::unique_ptr<Peer> peer = make_peer(a.peer, options.threads);  // shares that CPU
+  options.peer = peer.get();
+  ordered_json json = {{"machine", machine_json(options)}, {"cases", ordered_json::array()}};
 
   print_machine(options);
   Totals all;
   std::vector<std::pair<std::string, Totals>> parts;
   for (const CaseGroup& group : groups) {
-    const Table table = {!group.convolutions.empty(), options.with_peer};
+    const Table table = {!group.convolutions.empty(), options.peer != nullptr};
     const std::vector<OperandTypes> all_types = types_of(group, a);
     print_header(table);
     size_t index = 0;

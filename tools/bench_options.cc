@@ -1,7 +1,6 @@
 #include "bench_options.h"
 
 #include "machine.h"
-#include "peer.h"
 
 namespace tool {
 
@@ -12,8 +11,6 @@ BenchOptions to_options(const BenchArguments& a) {
   if (!a.algorithm.empty()) options.forced.algorithm = algorithm(a.algorithm);
   options.threads = a.threads;
   options.repetitions = a.repetitions;
-  options.with_peer = !a.peer.empty();
-  if (options.with_peer && peer_name().empty()) throw Error("this octet was built without oneDNN: install libdnnl-dev and build again");
   return options;
 }
 

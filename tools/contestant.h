@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "clock.h"
+
 namespace tool {
 
 class Contestant {
@@ -10,6 +12,11 @@ class Contestant {
   virtual ~Contestant() = default;
   virtual void run(size_t calls) = 0;
   virtual const void* dst() const = 0;
+
+  // Seconds that the calls take. Whoever computes in another process reads the same kind of clock there.
+  virtual double time(size_t calls, const Clock& clock) {
+    return clock.time([&] { run(calls); });
+  }
 };
 
 }  // namespace tool

@@ -25,10 +25,14 @@ BenchResult bench_conv(const ConvCase& conv, const OperandTypes& types, const Be
   if (!verdict.right) return result;
   if (approximate) result.largest_difference = reference.largest_difference(plan.dst());
 
-  const std::unique_ptr<Contestant> peer = options.with_peer ? make_peer_conv(data, options.threads) : nullptr;
-  if (peer) peer->run(1);
-  const bool peer_right = peer && reference.check(peer->dst(), 1).right;
-  measure({&plan, peer.get(), peer_right, bytes_touched(data), nullptr}, options, pool, &result);
+  const std::unique_ptr<Contestant> peer = options.peer ? options.peer->conv(data) : nullptr;
+  PeerVerdict peer_verdict;
+  if (peer) {
+    peer->run(1);
+    const void* theirs = peer->dst();
+    peer_verdict = {reference.check(theirs, 1).right, percent_equal(plan.dst(), theirs, data.dst_elements(), types.dst)};
+  }
+  measure({&plan, peer.get(), peer_verdict, bytes_touched(data), nullptr}, options, pool, &result);
   return result;
 }
 

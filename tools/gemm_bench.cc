@@ -24,11 +24,15 @@ BenchResult bench_gemm(const GemmCase& gemm, const OperandTypes& types, const Be
                         plan.kernel(gemm.shape.m), verdict.right, verdict.first_error};
   if (!verdict.right) return result;
 
-  const std::unique_ptr<Contestant> peer = options.with_peer ? make_peer_gemm(data, options.threads) : nullptr;
-  if (peer) peer->run(1);
-  const bool peer_right = peer && check_product(data, peer->dst(), 1).right;
+  const std::unique_ptr<Contestant> peer = options.peer ? options.peer->gemm(data) : nullptr;
+  PeerVerdict peer_verdict;
+  if (peer) {
+    peer->run(1);
+    const void* theirs = peer->dst();
+    peer_verdict = {check_product(data, theirs, 1).right, percent_equal(plan.dst(), theirs, gemm.shape.m * gemm.shape.n, types.dst)};
+  }
   const Buffer* streamed = gemm.shape.m <= kFewRows ? &plan.packed() : nullptr;
-  measure({&plan, peer.get(), peer_right, bytes_touched(data), streamed}, options, pool, &result);
+  measure({&plan, peer.get(), peer_verdict, bytes_touched(data), streamed}, options, pool, &result);
   return result;
 }
 

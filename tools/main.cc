@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
                     "Several: gemm, resnet50, mobilenet_v2, vgg16, detection, segmentation, MxNxK, mb1_ic64oc64_ih56oh56kh3sh1ph1");
   bench->add_option("--kernel", a.kernel, "Force this kernel; octet info lists them");
   bench->add_option("--algorithm", a.algorithm, "Force this algorithm of convolution: direct, im2col, depthwise, winograd2x2, ...");
-  bench->add_option("--peer", a.peer, "Compare with a peer in alternation")->check(CLI::IsMember({"onednn"}));
+  bench->add_option("--peer", a.peer, "Compare, in alternation, with onednn or with a program such as tools/compare/onnxruntime_peer.py");
   bench
       ->add_option("--types", a.types,
                    "Types of lhs, rhs and dst, several, comma-separated; u8s8s32,u8s8u8 for products, u8s8u8 for convolutions")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <thread>
 
 #include "peak.h"
@@ -22,17 +23,25 @@ double median(std::vector<double> values) {
   return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
+double percent_equal(const void* a, const void* b, size_t elements, octet_type type) {
+  const size_t bytes = type_bytes(type);
+  const char *x = static_cast<const char*>(a), *y = static_cast<const char*>(b);
+  size_t equal = 0;
+  for (size_t i = 0; i < elements; ++i) equal += std::memcmp(x + i * bytes, y + i * bytes, bytes) == 0;
+  return 100.0 * static_cast<double>(equal) / static_cast<double>(elements);
+}
+
 Stopwatch::Stopwatch(Contestant* contestant, const Clock& clock) : contestant_(contestant), clock_(clock) {
   contestant->run(1);
   double seconds;
-  while ((seconds = clock.time([&] { contestant->run(calls_); })) < kSecondsPerRepetition / 4) calls_ *= 2;
+  while ((seconds = contestant->time(calls_, clock)) < kSecondsPerRepetition / 4) calls_ *= 2;
   calls_ = static_cast<size_t>(std::ceil(static_cast<double>(calls_) * kSecondsPerRepetition / seconds));
 }
 
 // After somebody else's turn short calls first refill the caches.
 double Stopwatch::repetition() const {
   if (calls_ > 1) contestant_->run(1);
-  return clock_.time([&] { contestant_->run(calls_); }) / static_cast<double>(calls_);
+  return contestant_->time(calls_, clock_) / static_cast<double>(calls_);
 }
 
 void measure(const Contest& contest, const BenchOptions& options, ThreadPool* pool, BenchResult* result) {
@@ -67,7 +76,7 @@ void measure(const Contest& contest, const BenchOptions& options, ThreadPool* po
     result->read_gbps = median(reads);
     result->percent_of_read_bandwidth = median(read_percents);
   }
-  if (contest.peer) result->peer = {median(peer_seconds) * 1e6, median(ratios), contest.peer_right};
+  if (contest.peer) result->peer = {median(peer_seconds) * 1e6, median(ratios), contest.peer_verdict};
 }
 
 }  // namespace tool

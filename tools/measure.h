@@ -13,17 +13,25 @@
 
 namespace tool {
 
+class Peer;
+
 struct BenchOptions {
   Forced forced;
   size_t threads = 1;
   int repetitions = 9;
-  bool with_peer = false;
+  Peer* peer = nullptr;
 };
+
+struct PeerVerdict {
+  bool right = false;        // or 8-bit outputs off by one, for another rounding
+  double percent_equal = 0;  // of the elements, to ours
+};
+double percent_equal(const void* a, const void* b, size_t elements, octet_type type);
 
 struct PeerResult {
   double microseconds;
   double ratio;  // peer's time / ours, the median over repetitions taken in alternation
-  bool verified;
+  PeerVerdict verdict;
 };
 
 // What a bench says about one case, be it a product or a convolution.
@@ -63,7 +71,7 @@ class Stopwatch {
 struct Contest {
   Contestant* ours;
   Contestant* peer;  // null = none
-  bool peer_right;
+  PeerVerdict peer_verdict;
   double bytes;            // touched by a call
   const Buffer* streamed;  // what a call reads once, if the time to read it matters; else null
 };

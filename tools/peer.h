@@ -1,7 +1,8 @@
-// The library that Octet is compared with, if it was there at build time.
+// Whom Octet is compared with: a library that was there at build time, or another program.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "contestant.h"
@@ -10,13 +11,22 @@
 
 namespace tool {
 
-// "onednn 2.6.3"; empty if the tool was built without it.
-std::string peer_name();
+class Peer {
+ public:
+  virtual ~Peer() = default;
+  virtual std::string name() const = 0;                                   // "oneDNN 2.6.3"
+  virtual std::optional<double> call_us() const { return std::nullopt; }  // what a call costs that computes nothing, if the peer knows
 
-// The same product by the peer with weights in its own layout; null if it has no such types. The data must outlive it.
-std::unique_ptr<Contestant> make_peer_gemm(const GemmData& data, size_t threads);
+  // The same product, or convolution, with weights in the peer's own layout; null if it has no such thing. The data must outlive it, and
+  // the peer may want the one before to be gone.
+  virtual std::unique_ptr<Contestant> gemm(const GemmData& data) = 0;
+  virtual std::unique_ptr<Contestant> conv(const ConvData& data) = 0;
+};
 
-// The same convolution; likewise.
-std::unique_ptr<Contestant> make_peer_conv(const ConvData& data, size_t threads);
+// "onednn", or the command of a program that speaks the language of peer_program.h; null for "".
+std::unique_ptr<Peer> make_peer(const std::string& wanted, size_t threads);
+
+std::unique_ptr<Peer> make_onednn(size_t threads);  // null if the tool was built without it
+std::unique_ptr<Peer> make_peer_program(const std::string& command, size_t threads);
 
 }  // namespace tool

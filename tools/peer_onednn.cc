@@ -31,21 +31,26 @@ class OneDnnGemm : public OneDnnContestant {
   }
 };
 
+class OneDnn : public Peer {
+ public:
+  explicit OneDnn(size_t threads) { omp_set_num_threads(static_cast<int>(threads)); }
+  std::string name() const override {
+    const dnnl_version_t* version = dnnl_version();
+    return fmt::format("oneDNN {}.{}.{}", version->major, version->minor, version->patch);
+  }
+  std::unique_ptr<Contestant> gemm(const GemmData& data) override {
+    if (data.types.rhs != OCTET_S8) return nullptr;  // it has no u8 weights
+    try {
+      return std::make_unique<OneDnnGemm>(data);
+    } catch (const dnnl::error& error) {
+      throw Error(fmt::format("oneDNN refuses {} {}: {}", data.shape.name(), data.types.name(), error.what()));
+    }
+  }
+  std::unique_ptr<Contestant> conv(const ConvData& data) override { return make_onednn_conv(data); }
+};
+
 }  // namespace
 
-std::string peer_name() {
-  const dnnl_version_t* version = dnnl_version();
-  return fmt::format("onednn {}.{}.{}", version->major, version->minor, version->patch);
-}
-
-std::unique_ptr<Contestant> make_peer_gemm(const GemmData& data, size_t threads) {
-  if (data.types.rhs != OCTET_S8) return nullptr;  // it has no u8 weights
-  omp_set_num_threads(static_cast<int>(threads));
-  try {
-    return std::make_unique<OneDnnGemm>(data);
-  } catch (const dnnl::error& error) {
-    throw Error(fmt::format("oneDNN refuses {} {}: {}", data.shape.name(), data.types.name(), error.what()));
-  }
-}
+std::unique_ptr<Peer> make_onednn(size_t threads) { return std::make_unique<OneDnn>(threads); }
 
 }  // namespace tool

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <dnnl.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "contestant.h"
+#include "conv_data.h"
 #include "operands.h"
 
 namespace tool {
@@ -45,6 +47,8 @@ class OneDnnContestant : public Contestant {
   std::vector<dnnl::memory> operands_;
   std::vector<dnnl_exec_arg_t> args_;
 };
+
+std::unique_ptr<Contestant> make_onednn_conv(const ConvData& data);  // null if it has no such thing
 
 inline dnnl::memory::data_type onednn_type(octet_type type) {
   switch (type) {

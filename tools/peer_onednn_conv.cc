@@ -1,9 +1,7 @@
 // oneDNN 2.x: a convolution or deconvolution primitive on NHWC tensors that chooses its own layout for the weights, with per-channel output
 // scales, an s32 bias and, where the output type does not clamp at 0 by itself, a ReLU.
 #include <fmt/format.h>
-#include <omp.h>
 
-#include "peer.h"
 #include "peer_onednn.h"
 
 namespace tool {
@@ -81,9 +79,8 @@ class OneDnnConv : public OneDnnContestant {
 
 }  // namespace
 
-std::unique_ptr<Contestant> make_peer_conv(const ConvData& data, size_t threads) {
+std::unique_ptr<Contestant> make_onednn_conv(const ConvData& data) {
   if (data.types.rhs != OCTET_S8) return nullptr;  // it has no u8 weights
-  omp_set_num_threads(static_cast<int>(threads));
   try {
     return std::make_unique<OneDnnConv>(data);
   } catch (const dnnl::error& error) {

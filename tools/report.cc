@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <ctime>
 #include <fstream>
 
 #include "machine.h"
@@ -13,6 +14,13 @@ namespace {
 
 std::string number(const std::optional<double>& value) { return value ? fmt::format("{:.1f}", *value) : "-"; }
 
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[sizeof "2026-01-31"];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
 ordered_json or_null(const std::optional<double>& value) { return value ? ordered_json(*value) : ordered_json(); }
 
 }  // namespace
@@ -22,7 +30,7 @@ void print_header(const Table& table) {
   if (table.convolutions) fmt::print("  {:<17}", "algorithm");
   fmt::print("{:>12}{:>8}{:>7}", "us", "GOPS", "% peak");
   if (!table.convolutions) fmt::print("{:>8}{:>8}", "GB/s", "% read");
-  if (table.peer) fmt::print("{:>12}{:>7}", "peer us", "ratio");
+  if (table.peer) fmt::print("{:>12}{:>8}", "peer us", "ratio");
   fmt::print("  {:<9}{:<27}network\n", "verified", "kernel");
 }
 
@@ -35,10 +43,10 @@ void print_row(const Table& table, const BenchResult& r, size_t index, size_t to
   }
   fmt::print("{:>12.3f}{:>8.1f}{:>7}", r.microseconds, r.gops, number(r.percent_of_peak));
   if (!table.convolutions) fmt::print("{:>8.2f}{:>8}", r.gbps, number(r.percent_of_read_bandwidth));
-  if (table.peer && r.peer) fmt::print("{:>12.3f}{:>7.3f}", r.peer->microseconds, r.peer->ratio);
-  if (table.peer && !r.peer) fmt::print("{:>12}{:>7}", "-", "-");
+  if (table.peer && r.peer) fmt::print("{:>12.3f}{:>8.3f}", r.peer->microseconds, r.peer->ratio);
+  if (table.peer && !r.peer) fmt::print("{:>12}{:>8}", "-", "-");
   std::string verified = r.largest_difference ? fmt::format("+-{}", *r.largest_difference) : "yes";
-  if (r.peer && !r.peer->verified) verified += ", but the peer is wrong ";
+  if (r.peer && !r.peer->verdict.right) verified += ", but the peer is wrong ";
   fmt::print(r.network.empty() ? "  {:<9}{}\n" : "  {:<9}{:<27}{}\n", verified, r.kernel, r.network);
   std::fflush(stdout);
 }
@@ -51,7 +59,7 @@ void Totals::add(const BenchResult& r) {
   ops += r.ops * r.count;
   if (!r.peer) return;
   ++peer_cases;
-  peer_wrong += !r.peer->verified;
+  peer_wrong += !r.peer->verdict.right;
   compared_us += r.microseconds * r.count;
   peer_us += r.peer->microseconds * r.count;
   log_ratios += std::log(r.peer->ratio);
@@ -89,7 +97,8 @@ ordered_json to_json(const BenchResult& r) {
   if (r.peer) {
     json["peer_us"] = r.peer->microseconds;
     json["ratio"] = r.peer->ratio;
-    json["peer_verified"] = r.peer->verified;
+    json["peer_verified"] = r.peer->verdict.right;
+    json["peer_percent_equal"] = r.peer->verdict.percent_equal;
   }
   return json;
 }
@@ -108,6 +117,7 @@ ordered_json to_json(const Totals& t) {
 
 ordered_json machine_json(const BenchOptions& options) {
   return {{"cpu", cpu_name()},
+          {"date", today()},
           {"features", cpu_features()},
           {"cpus", cpu_count()},
           {"octet", octet_version()},
@@ -116,12 +126,13 @@ ordered_json machine_json(const BenchOptions& options) {
           {"threads", options.threads},
           {"repetitions", options.repetitions},
           {"clock", Clock(options.threads == 1).name()},
-          {"peer", options.with_peer ? ordered_json(peer_name()) : ordered_json()}};
+          {"peer", options.peer ? ordered_json(options.peer->name()) : ordered_json()},
+          {"peer_call_us", options.peer ? or_null(options.peer->call_us()) : ordered_json()}};
 }
 
 void print_machine(const BenchOptions& options) {
   fmt::print("{}; {} thread{}, median of {} repetitions, {} time{}\n", cpu_name(), options.threads, options.threads == 1 ? "" : "s",
-             options.repetitions, Clock(options.threads == 1).name(), options.with_peer ? "; peer: " + peer_name() : "");
+             options.repetitions, Clock(options.threads == 1).name(), options.peer ? "; peer: " + options.peer->name() : "");
 }
 
 JsonFile::JsonFile(const std::string& path) : path_(path) {
