@@ -1,5 +1,6 @@
-// im2col: each output pixel's window is copied into a row, in the order of the packed weights, and the rows are a matrix. The simple form that is right for
-// every shape, and the second opinion on the others.
+// im2col: each output pixel's window is copied into a row, in the order of the packed weights, and the rows are a matrix. The simple form
+// that is right for every shape, and the second opinion on the others. The windows of a 1x1 kernel are such rows where they lie: nothing is
+// copied, as in the direct form.
 #include <string.h>
 
 #include "kernels/conv/block.h"
@@ -29,7 +30,8 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) 
 
 // Input position of an output position along one axis, or -1 if there is none.
 ptrdiff_t source(size_t out, size_t k, size_t stride, size_t dilation, size_t pad, size_t in, bool transposed) {
-  ptrdiff_t at = transposed ? (ptrdiff_t)(out + pad) - (ptrdiff_t)(k * dilation) : (ptrdiff_t)(out * stride + k * dilation) - (ptrdiff_t)pad;
+  ptrdiff_t at =
+      transposed ? (ptrdiff_t)(out + pad) - (ptrdiff_t)(k * dilation) : (ptrdiff_t)(out * stride + k * dilation) - (ptrdiff_t)pad;
   if (transposed) {
     if (at < 0 || at % (ptrdiff_t)stride) return -1;
     at /= (ptrdiff_t)stride;
@@ -50,11 +52,14 @@ void copy_window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, siz
     });
 }
 
-size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
-  return plan_workspace(plan, im2col_taps(plan.shape), plan.shape.batch * out_h * out_w).bytes;
+size_t task_workspace(const ConvPlan& plan, size_t in_h, size_t in_w, size_t out_h, size_t out_w) {
+  const ConvShape& s = plan.shape;
+  if (s.pointwise()) return direct_method.task_workspace(plan, in_h, in_w, out_h, out_w);
+  return plan_workspace(plan, im2col_taps(s), s.batch * out_h * out_w).bytes;
 }
 
 void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
+  if (plan.shape.pointwise()) return direct_method.run(plan, run, task, workspace);
   const Taps taps = im2col_taps(plan.shape);
   const Workspace w = plan_workspace(plan, taps, plan.shape.batch * run.out_h * run.out_w);
   ConvBlock block = make_block(plan, run, 1);
@@ -69,6 +74,7 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
 }  // namespace
 
 const ConvMethod im2col_method = {
-    "im2col", refuse_nothing, panels_payload_bytes<im2col_taps>, pack_payload<im2col_taps>, panels_grain, task_workspace, run, nullptr, joined_groups};
+    "im2col", refuse_nothing, panels_payload_bytes<im2col_taps>, pack_payload<im2col_taps>, panels_grain, task_workspace, run,
+    nullptr,  joined_groups};
 
 }  // namespace octet

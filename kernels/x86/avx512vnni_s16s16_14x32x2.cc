@@ -5,8 +5,8 @@
 //   row i, 2 words    | acc[i][0]  |  [1]   |      28 accumulators, 2 for rhs, 1 for lhs: 31 of 32
 //   broadcast         +------------+--------+
 //
-// Per pair along depth: 2 loads, one from each of two panels, 14 broadcasts, 28 dot products. Tall, because every column that a tile does not
-// have makes the products between the two transforms fewer, and those must stay in a cache.
+// Per pair along depth: 2 loads, one from each of two panels, 14 broadcasts, 28 dot products. Tall, because every column that a tile does
+// not have makes the products between the two transforms fewer, and those must stay in a cache.
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
@@ -34,14 +34,15 @@ void multiply(const Tile& t) {
   OCTET_NO_UNROLL
   for (size_t groups = (t.depth + 1) / 2; groups; --groups) {
     __m512i b[vectors];
-    unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(rhs + v * panel); });
+    unroll<vectors>([&](auto v) OCTET_INLINE {
+      b[v] = _mm512_loadu_si512(rhs + v * panel);
+      _mm_prefetch((const char*)rhs + v * panel + kWordPrefetch, _MM_HINT_T0);
+    });
     unroll<rows>([&](auto i) OCTET_INLINE {
       int32_t pair;
       __builtin_memcpy(&pair, lhs[i / 3] + (i % 3) * stride, sizeof pair);
       const __m512i a = _mm512_set1_epi32(pair);
-      unroll<vectors>([&](auto v) OCTET_INLINE {
-        multiply_add(acc[i][v], a, b[v]);
-      });
+      unroll<vectors>([&](auto v) OCTET_INLINE { multiply_add(acc[i][v], a, b[v]); });
     });
     unroll<bases>([&](auto base) OCTET_INLINE { lhs[base] += 4; });
     rhs += kGroup;
@@ -56,16 +57,30 @@ void multiply(const Tile& t) {
 }
 
 template <int vectors>
-constexpr MultiplyFn kByRows[kMr] = {multiply<1, vectors>, multiply<2, vectors>,  multiply<3, vectors>,  multiply<4, vectors>,  multiply<5, vectors>,
-                                     multiply<6, vectors>, multiply<7, vectors>,  multiply<8, vectors>,  multiply<9, vectors>,  multiply<10, vectors>,
-                                     multiply<11, vectors>, multiply<12, vectors>, multiply<13, vectors>, multiply<14, vectors>};
+constexpr MultiplyFn kByRows[kMr] = {multiply<1, vectors>,  multiply<2, vectors>,  multiply<3, vectors>,  multiply<4, vectors>,
+                                     multiply<5, vectors>,  multiply<6, vectors>,  multiply<7, vectors>,  multiply<8, vectors>,
+                                     multiply<9, vectors>,  multiply<10, vectors>, multiply<11, vectors>, multiply<12, vectors>,
+                                     multiply<13, vectors>, multiply<14, vectors>};
 
 void dispatch(const Tile& t) { (t.cols > 16 ? kByRows<2> : kByRows<1>)[t.rows - 1](t); }
 
 }  // namespace
 
-const MicroKernel avx512vnni_s16s16_14x32x2 = {
-    "avx512vnni_s16s16_14x32x2", Isa::kAvx512Vnni, Domain::kS16, kMr, 16 * kVectors, 0, kNarrows, kX86WordLayout,
-    nullptr, 1, 2, 2, dispatch, avx512_finish, &avx512_row_ops, &avx512_winograd};
+const MicroKernel avx512vnni_s16s16_14x32x2 = {"avx512vnni_s16s16_14x32x2",
+                                               Isa::kAvx512Vnni,
+                                               Domain::kS16,
+                                               kMr,
+                                               16 * kVectors,
+                                               0,
+                                               kNarrows,
+                                               kX86WordLayout,
+                                               nullptr,
+                                               1,
+                                               2,
+                                               2,
+                                               dispatch,
+                                               avx512_finish,
+                                               &avx512_row_ops,
+                                               &avx512_winograd};
 
 }  // namespace octet

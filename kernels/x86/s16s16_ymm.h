@@ -5,7 +5,8 @@
 //   row i, 2 words    | acc[i][0]  |  [1]   |      12 accumulators, 2 for rhs, 1 for lhs, 1 for a product: 16 of 16
 //   broadcast         +------------+--------+
 //
-// One text for three instructions. The including file defines multiply_add(acc, a, b): VPDPWSSD in its VEX or EVEX encoding, or VPMADDWD and VPADDD.
+// One text for three instructions. The including file defines multiply_add(acc, a, b): VPDPWSSD in its VEX or EVEX encoding, or VPMADDWD
+// and VPADDD.
 #pragma once
 
 #include <immintrin.h>
@@ -31,6 +32,7 @@ void multiply(const Tile& t) {
   OCTET_NO_UNROLL
   for (size_t groups = (t.depth + 1) / 2; groups; --groups) {
     __m256i b[2];
+    _mm_prefetch((const char*)rhs + kWordPrefetch, _MM_HINT_T0);
     unroll<2>([&](auto v) OCTET_INLINE { b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 32 * v)); });
     unroll<rows>([&](auto i) OCTET_INLINE {
       int32_t pair;
