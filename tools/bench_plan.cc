@@ -20,6 +20,8 @@ struct Candidate {
   std::string kernel;   // that ran
   std::string problem;  // why it was not timed
   double microseconds = 0;
+  double relative =
+      1;  // its time / the chosen one's, the median over repetitions in alternation: what slows the machine for a while slows both
   bool timed() const { return problem.empty(); }
 };
 
@@ -32,7 +34,8 @@ struct Layer {
 
   const Candidate& the_chosen() const { return candidates[*chosen]; }
   const Candidate& the_best() const { return candidates[*best]; }
-  double loss_percent() const { return (the_chosen().microseconds / the_best().microseconds - 1) * 100; }
+  double best_microseconds() const { return the_chosen().microseconds * the_best().relative; }
+  double loss_percent() const { return (1 / the_best().relative - 1) * 100; }
 };
 
 // The candidates that run and are right, each with its plan; the others get their problem.
@@ -78,12 +81,17 @@ Layer bench_layer(const ConvCase& conv, const OperandTypes& types, const BenchOp
     for (size_t i = 0; i < plans.size(); ++i)
       if (watches[i]) seconds[i].push_back(watches[i]->repetition());
 
+  for (size_t i = 0; i < plans.size(); ++i)
+    if (layer.candidates[i].timed() && layer.candidates[i].said.chosen) layer.chosen = layer.best = i;
   for (size_t i = 0; i < plans.size(); ++i) {
     Candidate& candidate = layer.candidates[i];
     if (!candidate.timed()) continue;
     candidate.microseconds = median(seconds[i]) * 1e6;
-    if (candidate.said.chosen) layer.chosen = i;
-    if (!layer.best || candidate.microseconds < layer.the_best().microseconds) layer.best = i;
+    if (!layer.chosen) continue;
+    std::vector<double> ratios;
+    for (size_t r = 0; r < seconds[i].size(); ++r) ratios.push_back(seconds[i][r] / seconds[*layer.chosen][r]);
+    candidate.relative = median(ratios);
+    if (candidate.relative < layer.the_best().relative) layer.best = i;
   }
   return layer;
 }
@@ -105,7 +113,7 @@ struct PlanTotals {
       }
     if (!layer.chosen) return;
     chosen_us += layer.the_chosen().microseconds * layer.conv->count;
-    best_us += layer.the_best().microseconds * layer.conv->count;
+    best_us += layer.best_microseconds() * layer.conv->count;
     if (!worst.empty() && layer.loss_percent() <= worst_percent) return;
     worst_percent = layer.loss_percent();
     worst = layer.conv->shape.name();
@@ -115,7 +123,7 @@ struct PlanTotals {
 };
 
 std::string remark(const Layer& layer, const Candidate& candidate) {
-  const bool chosen = candidate.said.chosen, best = &candidate == &layer.the_best();
+  const bool chosen = candidate.said.chosen, best = layer.best && &candidate == &layer.the_best();
   const char* const name = octet_conv_algorithm_name(candidate.said.algorithm);
   if (chosen != (layer.packed == name))
     return chosen ? fmt::format("said to be chosen, but packed is {}", layer.packed) : "packed, but not said to be chosen";
@@ -155,6 +163,7 @@ ordered_json to_json(const Layer& layer, const OperandTypes& types) {
         {"algorithm", octet_conv_algorithm_name(c.said.algorithm)}, {"kernel", c.kernel}, {"chosen", c.said.chosen != 0}};
     if (c.timed()) {
       candidate["measured_us"] = c.microseconds;
+      candidate["relative"] = c.relative;
       candidate["predicted_us"] = c.said.microseconds;
       candidate["predicted_compute_us"] = c.said.compute_microseconds;
       candidate["predicted_memory_us"] = c.said.memory_microseconds;
