@@ -7,34 +7,46 @@
 namespace octet {
 namespace {
 
-// What a tier's core needs, in cycles. Fitted to `octet bench plan` over five networks where the tier could be run (AVX512VNNI, AVX2); the others are
-// scaled by their instructions' throughput.
+// What a tier's core needs, in cycles. Fitted to `octet bench plan` over five networks where the tier could be run (AVX512VNNI, AVX2); the
+// others are scaled by their instructions' throughput.
 struct TierCosts {
-  double macs;            // products per cycle in the middle of a large matrix
-  size_t mr, nr;          // of the GEMM kernel
-  double tile, tile_tap;  // of a tile, besides its products: bias, requantization, stores; of each tap, besides its products
-  double gather;          // bytes prepared per cycle; 0 = the kernels read rows where they lie
-  double word_macs;       // 16-bit products per cycle
+  double macs;               // products per cycle in the middle of a large matrix
+  size_t mr, nr;             // of the GEMM kernel
+  double tile, tile_tap;     // of a tile, besides its products: bias, requantization, stores; of each tap, besides its products
+  double gather;             // bytes prepared per cycle; 0 = the kernels read rows where they lie
+  double word_macs;          // 16-bit products per cycle
   double word_in, word_out;  // of each transformed value of the input and of the products
-  size_t lanes;           // channels that the input transform takes at once
-  double depthwise;       // of an output and its 9 taps; half as much again where outputs share fewer columns (stride above 1)
-  size_t depthwise_lanes; // channels that the depthwise kernel takes at once
-  double depthwise_line;  // of a line, for each such block of channels
+  size_t lanes;              // channels that the input transform takes at once
+  double depthwise;          // of an output and its 9 taps; half as much again where outputs share fewer columns (stride above 1)
+  size_t depthwise_lanes;    // channels that the depthwise kernel takes at once
+  double depthwise_line;     // of a line, for each such block of channels
 };
 
-constexpr double kGigahertz = 3.5;  // nominal: only ratios decide
+constexpr double kGigahertz = 3.5;                                  // nominal: only ratios decide
 constexpr double kL2Bytes = 50, kL3Bytes = 10, kMemoryBytes = 2.9;  // read by one core, per cycle
+constexpr double kWordL3Bytes = 14,
+                 kWordSharedBytes =
+                     7;  // the same for the word kernels, which prefetch: of half of L3, and of all of it, which others use as well
 constexpr double kCopyBytes = 7, kCopy = 12;  // im2col and staging: bytes per cycle, cycles of each run of bytes
+constexpr double kPoint = 3, kWordCall = 40,
+                 kTransformCall = 4;  // cycles: to find a row of a tap, of a call of a word kernel, of each value in a call of a transform
 
 TierCosts costs_of(Isa isa) {
   switch (isa) {
-    case Isa::kAvx512Vnni: return {65, 6, 64, 113, 15, 0, 32, 0.5, 0.4, 32, 0.34, 64, 55};
-    case Isa::kAvxVnni: return {32, 6, 16, 50, 12, 0, 15.5, 0.9, 0.5, 16, 0.55, 32, 30};
-    case Isa::kAvx2: return {23, 6, 8, 60, 12, 5, 22, 0.9, 0.4, 16, 1.0, 32, 50};
-    case Isa::kI8mm: return {60, 12, 8, 60, 8, 4, 4, 1.5, 1, 8, 1.5, 16, 100};
-    case Isa::kDotprod: return {30, 6, 16, 60, 10, 0, 4, 1.5, 1, 8, 1.5, 16, 100};
-    case Isa::kNeon: return {7.5, 4, 4, 40, 8, 0, 4, 1.5, 1, 8, 3, 16, 100};
-    case Isa::kScalar: break;
+    case Isa::kAvx512Vnni:
+      return {65, 6, 64, 113, 15, 0, 35, 0.55, 0.2, 32, 0.34, 64, 55};
+    case Isa::kAvxVnni:
+      return {32, 6, 16, 50, 12, 0, 19, 0.5, 0.35, 16, 0.55, 32, 30};
+    case Isa::kAvx2:
+      return {23, 6, 8, 60, 12, 5, 29, 0.5, 0.35, 16, 1.0, 32, 50};
+    case Isa::kI8mm:
+      return {60, 12, 8, 60, 8, 4, 4, 1.5, 1, 8, 1.5, 16, 100};
+    case Isa::kDotprod:
+      return {30, 6, 16, 60, 10, 0, 4, 1.5, 1, 8, 1.5, 16, 100};
+    case Isa::kNeon:
+      return {7.5, 4, 4, 40, 8, 0, 4, 1.5, 1, 8, 3, 16, 100};
+    case Isa::kScalar:
+      break;
   }
   return {0.6, 4, 4, 60, 10, 1, 0.6, 6, 6, 1, 50, 16, 100};
 }
@@ -46,14 +58,24 @@ struct Work {
   double out_h, out_w, pixels, outputs, inputs, weights;
 
   explicit Work(const ConvProblem& problem)
-      : p(problem), s(problem.shape), cost(costs_of(problem.isa)), out_h((double)conv_out_h(s, s.in_h)), out_w((double)conv_out_w(s, s.in_w)),
-        pixels((double)s.batch * out_h * out_w), outputs(pixels * (double)s.out_channels),
-        inputs((double)s.batch * (double)(s.in_h * s.in_w) * (double)s.in_channels), weights((double)(s.taps() * s.group_in() * s.out_channels)) {}
+      : p(problem),
+        s(problem.shape),
+        cost(costs_of(problem.isa)),
+        out_h((double)conv_out_h(s, s.in_h)),
+        out_w((double)conv_out_w(s, s.in_w)),
+        pixels((double)s.batch * out_h * out_w),
+        outputs(pixels * (double)s.out_channels),
+        inputs((double)s.batch * (double)(s.in_h * s.in_w) * (double)s.in_channels),
+        weights((double)(s.taps() * s.group_in() * s.out_channels)) {}
 
   // Bytes per cycle from where `bytes` of operands live between two uses.
   double bandwidth(double bytes) const {
     const double l2 = p.l2_bytes ? (double)p.l2_bytes : 512e3, l3 = p.l3_bytes ? (double)p.l3_bytes : 8e6;
     return bytes <= l2 ? kL2Bytes : bytes <= l3 / 2 ? kL3Bytes : kMemoryBytes;
+  }
+  double word_bandwidth(double bytes) const {
+    const double l2 = p.l2_bytes ? (double)p.l2_bytes : 512e3, l3 = p.l3_bytes ? (double)p.l3_bytes : 8e6;
+    return bytes <= l2 ? kL2Bytes : bytes <= l3 / 2 ? kWordL3Bytes : bytes <= l3 ? kWordSharedBytes : kMemoryBytes;
   }
   static double microseconds(double cycles) { return cycles / (kGigahertz * 1e3); }
 };
@@ -97,10 +119,13 @@ void direct(const Work& w, bool im2col, Candidate* c) {
 
   const double windows = w.pixels * groups * taps_each * depth;
   double cycles = 0;
+  // Tiles at the ends of lines find each row on its own: two per line, or all.
+  if (!s.pointwise() && !im2col && !windows_copied)
+    cycles += (double)s.batch * w.out_h * (double)smaller((size_t)w.out_w, 2 * cost.mr) * groups * taps_each * kPoint;
   c->bytes = w.inputs + w.weights + w.outputs;
   // Gathering finds each row of each tap on its own.
   if (cost.gather > 0) cycles += windows / cost.gather + (s.pointwise() || windows_copied ? 0 : w.pixels * groups * taps_each * kCopy);
-  if (im2col) {
+  if (im2col && !s.pointwise()) {
     cycles += windows / kCopyBytes + w.pixels * groups * (double)s.taps() * kCopy;
     c->bytes += 2 * windows;
   } else if (windows_copied) {
@@ -115,13 +140,14 @@ void depthwise(const Work& w, Candidate* c) {
   const double blocks = (double)divide_up(w.s.out_channels, w.cost.depthwise_lanes);
   c->macs = w.outputs * (double)w.s.taps();
   c->bytes = w.inputs + w.weights + w.outputs;
-  c->compute = Work::microseconds(w.pixels * blocks * (double)w.cost.depthwise_lanes * w.cost.depthwise * (w.s.stride_w > 1 ? 1.5 : 1) * (double)w.s.taps() / 9 +
+  c->compute = Work::microseconds(w.pixels * blocks * (double)w.cost.depthwise_lanes * w.cost.depthwise * (w.s.stride_w > 1 ? 1.5 : 1) *
+                                      (double)w.s.taps() / 9 +
                                   (double)w.s.batch * w.out_h * blocks * w.cost.depthwise_line);
   c->memory = Work::microseconds(c->bytes / w.bandwidth(c->bytes));
 }
 
-// side: of an output tile; values: of a transformed tile.
-void winograd(const Work& w, size_t side, double values, bool words, Candidate* c) {
+// side: of an output tile; values: of a transformed tile; adds: to transform a value, relative to F(4x4,3x3).
+void winograd(const Work& w, size_t side, double values, double adds, bool words, Candidate* c) {
   const ConvShape& s = w.s;
   const double tiles = (double)s.batch * (double)divide_up((size_t)w.out_h, side) * (double)divide_up((size_t)w.out_w, side);
   const double groups = (double)s.groups, lanes = (double)round_up(s.group_out(), 16) * groups;
@@ -130,14 +156,17 @@ void winograd(const Work& w, size_t side, double values, bool words, Candidate* 
   c->bytes = w.inputs + transformed + w.outputs;
   // Kernels are called for each tap, some tiles and a strip of channels.
   const double strip = w.cost.lanes > 16 ? 32 : 16, calls = tiles / (w.cost.lanes > 16 ? 14 : 6) * values * lanes / strip;
-  c->compute = Work::microseconds(c->macs / (words ? w.cost.word_macs : w.cost.macs) + calls * 60);
+  c->compute = Work::microseconds(c->macs / (words ? w.cost.word_macs : w.cost.macs) + calls * kWordCall);
   // Each block of tiles, whose inputs and products take half of L2, passes over all transformed weights.
   const double l2 = w.p.l2_bytes ? (double)w.p.l2_bytes : 512e3, fit = l2 / 2 / (values * (2 * (double)s.group_in() + 4 * strip));
   const double block = fit < 14 ? 14 : fit > 56 ? 56 : fit, blocks = tiles > block ? tiles / block : 1;
-  c->memory = Work::microseconds((blocks * transformed + w.inputs + w.outputs) / w.bandwidth(transformed));
+  c->memory = Work::microseconds((blocks * transformed + w.inputs + w.outputs) / w.word_bandwidth(transformed));
   // Narrow tiles do too little between two loads of weights to hide where they come from.
-  const double exposed = w.cost.lanes > 16 ? 0 : 0.6 * c->memory;
-  c->transform = exposed + Work::microseconds(tiles * values * ((double)round_up(s.group_in(), w.cost.lanes) * groups * w.cost.word_in + lanes * w.cost.word_out));
+  const double exposed = w.cost.lanes > 16 ? 0 : 0.7 * c->memory;
+  c->transform =
+      exposed + Work::microseconds(tiles * values * adds *
+                                   (kTransformCall * (groups + lanes / strip) +
+                                    (double)round_up(s.group_in(), w.cost.lanes) * groups * w.cost.word_in + lanes * w.cost.word_out));
 }
 
 }  // namespace
@@ -159,14 +188,29 @@ ConvPlans plan_conv(const ConvProblem& problem) {
     }
     c.possible = true;
     switch (algorithm) {
-      case OCTET_CONV_AUTO: break;
-      case OCTET_CONV_DIRECT: direct(work, false, &c); break;
-      case OCTET_CONV_IM2COL: direct(work, true, &c); break;
-      case OCTET_CONV_DEPTHWISE: depthwise(work, &c); break;
-      case OCTET_CONV_WINOGRAD_2X2: winograd(work, 2, 16, true, &c); break;
-      case OCTET_CONV_WINOGRAD_4X4: winograd(work, 4, 36, true, &c); break;
-      case OCTET_CONV_WINOGRAD_2X2_S2: winograd(work, 2, 25, true, &c); break;
-      case OCTET_CONV_WINOGRAD_2X2_INT8: winograd(work, 2, 16, false, &c); break;
+      case OCTET_CONV_AUTO:
+        break;
+      case OCTET_CONV_DIRECT:
+        direct(work, false, &c);
+        break;
+      case OCTET_CONV_IM2COL:
+        direct(work, true, &c);
+        break;
+      case OCTET_CONV_DEPTHWISE:
+        depthwise(work, &c);
+        break;
+      case OCTET_CONV_WINOGRAD_2X2:
+        winograd(work, 2, 16, 0.8, true, &c);
+        break;
+      case OCTET_CONV_WINOGRAD_4X4:
+        winograd(work, 4, 36, 1, true, &c);
+        break;
+      case OCTET_CONV_WINOGRAD_2X2_S2:
+        winograd(work, 2, 25, 0.6, true, &c);
+        break;
+      case OCTET_CONV_WINOGRAD_2X2_INT8:
+        winograd(work, 2, 16, 0.8, false, &c);
+        break;
     }
     total(&c);
     if (c.microseconds < plans.candidates[plans.best].microseconds) plans.best = algorithm;
@@ -179,7 +223,8 @@ ConvPlans plan_conv(const ConvProblem& problem) {
     if (i == plans.best)
       snprintf(c.reason, sizeof c.reason, "limited by %s", limit);
     else
-      snprintf(c.reason, sizeof c.reason, "%.2f times the time of %s; limited by %s", c.microseconds / best, algorithm_name(plans.best), limit);
+      snprintf(c.reason, sizeof c.reason, "%.2f times the time of %s; limited by %s", c.microseconds / best, algorithm_name(plans.best),
+               limit);
   }
   return plans;
 }
