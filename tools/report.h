@@ -46,7 +46,7 @@ void summarize(const AnyTotals& all, const std::vector<std::pair<std::string, An
   if (parts.size() > 1) print_totals("all", all);
 }
 
-// "AMD EPYC; 1 thread, median of 9 repetitions, thread cpu time; peer: onednn 2.6.3"
+// "AMD EPYC; 1 thread, median of 9 repetitions, thread cpu time; peer: oneDNN 2.6.3"
 void print_machine(const BenchOptions& options);
 
 // The file that --json asks for. Opened before anything runs, so that a bad path does not cost that time.
