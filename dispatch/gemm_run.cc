@@ -236,24 +236,21 @@ void run_one(void* arg, size_t index) {
 // goes the long way, which knows the names.
 bool run_plain(const octet_gemm& gemm, const octet_gemm_args& a) {
   const GemmPlan& plan = gemm.plan;
-  const bool only_matrices = !a.lhs_array && !a.dst_array && !a.residual && !a.residual_array && !a.rhs && !a.rhs_array && !a.rhs_zero_points &&
-                             !a.lhs_zero_points && !a.lhs_scales && !a.n && !a.k && a.batch <= 1;
-  if (!gemm.plain || !only_matrices || !a.lhs || !a.dst || a.m - 1 >= gemm.m_max) return false;
-  GemmRun run = {};
-  run.m = a.m;
-  run.n = plan.n;
-  run.k = plan.k;
-  run.lhs_stride = a.lhs_stride ? a.lhs_stride : run.k;
-  run.dst_stride = a.dst_stride ? a.dst_stride : run.n;
-  if (run.lhs_stride < run.k || run.dst_stride < run.n || (a.m | run.lhs_stride | run.dst_stride) >> 30) return false;
-  run.dst_stride *= plan.dst_bytes;
-  const size_t lhs_span = (a.m - 1) * run.lhs_stride + run.k, dst_span = (a.m - 1) * run.dst_stride + run.n * plan.dst_bytes;
-  const Extent dst = extent_of(a.dst, dst_span);
-  if (meet(dst, extent_of(a.lhs, lhs_span)) || meet(dst, extent_of(gemm.packed, gemm.packed_bytes)) ||
-      meet(dst, extent_of(a.workspace, a.workspace_bytes)) || (uintptr_t)a.dst % plan.dst_bytes)
+  const auto set = [](const void* pointer) { return (uintptr_t)pointer; };
+  if (set(a.lhs_array) | set(a.dst_array) | set(a.residual) | set(a.residual_array) | set(a.rhs) | set(a.rhs_array) | set(a.rhs_zero_points) |
+      set(a.lhs_zero_points) | set(a.lhs_scales) | a.n | a.k | a.batch >> 1)
     return false;
-  if (a.parallel_for && a.concurrency > 1) return false;
-  run_whole(plan, run, {(const uint8_t*)a.lhs, nullptr, nullptr, nullptr, nullptr, (uint8_t*)a.dst});
+  if (a.concurrency > 1 && a.parallel_for) return false;
+  const size_t m = a.m, lhs_stride = a.lhs_stride ? a.lhs_stride : plan.k, stride = a.dst_stride ? a.dst_stride : plan.n;
+  if (m - 1 >= gemm.m_plain || lhs_stride < plan.k || stride < plan.n || (m | lhs_stride | stride) >> 30) return false;  // no span overflows
+  const size_t dst_stride = stride * plan.dst_bytes, lhs_bytes = (m - 1) * lhs_stride + plan.k, dst_bytes = (m - 1) * dst_stride + gemm.row_bytes;
+  const uintptr_t dst = (uintptr_t)a.dst;
+  // Two unsigned differences tell whether ranges meet. A null pointer here is an address like any other: the long way finds nothing wrong with it.
+  const auto meets_dst = [&](const void* data, size_t bytes) { return dst - (uintptr_t)data < bytes || (uintptr_t)data - dst < dst_bytes; };
+  if (!a.lhs || !dst || dst & (plan.dst_bytes - 1) || meets_dst(a.lhs, lhs_bytes) || meets_dst(gemm.packed, gemm.packed_bytes) ||
+      meets_dst(a.workspace, a.workspace_bytes))
+    return false;
+  run_whole(plan, m, (const uint8_t*)a.lhs, lhs_stride, (uint8_t*)a.dst, dst_stride);
   return true;
 }
 

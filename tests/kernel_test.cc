@@ -136,8 +136,8 @@ class Kernel : public EachKernel {
     columns.erase(std::remove_if(columns.begin(), columns.end(), [&](size_t n) { return n > kernel().nr; }), columns.end());
     static constexpr int kBytes[][2] = {{-1, -1}, {0x00, 0x80}, {0xff, 0x80}, {0xff, 0x7f}, {0x80, 0x7f}, {0x7f, 0x80}, {0x80, 0x80}, {0x00, 0xff}, {0xff, 0xff}};
     bool init_per_row = false;
-    for (size_t rows = 1; rows <= kernel().mr; ++rows)
-      for (const size_t cols : columns)
+    for (const size_t cols : columns)
+      for (size_t rows = 1; rows <= kernel().rows_of(cols); ++rows)
         for (const size_t depth : depths(kernel()))
           for (const auto& bytes : kBytes)
             for (int flip = 0; flip <= (kernel().is(octet::kAnyLhs) ? 1 : 0); ++flip) {
@@ -177,6 +177,7 @@ TEST(KernelTable, NamesTellTheTile) {
     EXPECT_EQ(kernel->rhs_layout.width % kernel->rhs_layout.step, 0) << name;
     EXPECT_LE(kernel->mr * octet::round_up(kernel->nr, kernel->rhs_layout.step), 1024u) << name << ": the loop nest's tiles hold 1024";
     EXPECT_LE(kernel->mr, 16) << name;
+    EXPECT_TRUE(!kernel->tall_nr || (!kernel->gather && kernel->tall_mr > kernel->mr && kernel->tall_mr <= 16)) << name;
   }
   EXPECT_EQ(octet::find_kernel("avx1024_u8s8_1x1x1"), nullptr);
 }

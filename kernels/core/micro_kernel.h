@@ -30,7 +30,7 @@ struct Tile {
   size_t rhs_stride;        // bytes between groups
   size_t rhs_panel_stride;  // bytes between panels, for kernels whose nr spans several
   size_t depth;             // of a tap, K of a matrix; rhs is zero beyond it, lhs rows end there
-  size_t rows, cols;        // 1..mr, 1..nr
+  size_t rows, cols;        // 1..rows_of(cols), 1..nr
   const int32_t* init;      // readable up to cols rounded up to the layout's step
   size_t init_stride;       // elements; 0 = one row for all
   void* dst;
@@ -65,8 +65,10 @@ struct MicroKernel {
   FinishFn finish;
   const RowOps* row_ops;
   const WinogradOps* winograd = nullptr;  // transforms for its operands
+  uint8_t tall_mr = 0, tall_nr = 0;       // direct form: tiles of at most tall_nr columns may have tall_mr rows
 
   constexpr bool is(KernelFlags flag) const { return flags & flag; }
+  constexpr size_t rows_of(size_t cols) const { return cols <= tall_nr ? tall_mr : mr; }
 };
 
 }  // namespace octet

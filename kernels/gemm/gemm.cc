@@ -250,6 +250,41 @@ RhsBlock pack_rhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun
   return {workspace + w.rhs_panels, task.n0, layout.lanes(n), layout.depth(run.k), {bias, weight_sum, any_zero_point ? zero_points : nullptr}};
 }
 
+// ---- one plain matrix -----------------------------------------------------------------------------------------------------------
+
+// Through the epilogue.
+void run_as_task(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst, size_t dst_stride) {
+  const GemmMatrix only = {lhs, nullptr, nullptr, nullptr, nullptr, dst};
+  GemmRun run = {};
+  run.m = m;
+  run.n = plan.n;
+  run.k = plan.k;
+  run.batch = 1;
+  run.lhs_stride = lhs_stride;
+  run.dst_stride = dst_stride;
+  run.matrix = [](const void* matrix, size_t) { return *(const GemmMatrix*)matrix; };
+  run.matrix_context = &only;
+  run_task(plan, run, {0, 1, 0, m, 0, plan.n}, nullptr);
+}
+
+// Tiles that leave the kernel finished. `all` is as large as the matrix.
+void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, const Tile& all) {
+  Tile tile = all;
+  for (size_t m0 = 0, rows; m0 < all.rows; m0 += rows) {
+    rows = next_block(all.rows - m0, plan.block_rows, kernel.mr);
+    const Tiling tiling(rows, kernel, all.cols);
+    for (size_t n = 0; n < all.cols; n += kernel.nr) {
+      tile.cols = smaller(kernel.nr, all.cols - n);
+      tile.rhs = all.rhs + n * plan.packed_depth;
+      tile.init = all.init + n;
+      if (all.scale) tile.scale = all.scale + n;
+      tile.lhs = (const uint8_t*)all.lhs + m0 * all.lhs_stride;
+      tile.dst = (uint8_t*)all.dst + m0 * all.dst_stride + n * plan.dst_bytes;
+      multiply_tiles(kernel, tiling, 0, &tile);
+    }
+  }
+}
+
 }  // namespace
 
 size_t choose_block_rows(const MicroKernel& kernel, size_t k, size_t cache_bytes) {
@@ -308,23 +343,45 @@ void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, ui
                                           : packed_rhs(plan, packed);
     for (size_t m0 = task.m0, rows; m0 < task.m1; m0 += rows) {
       rows = next_block(task.m1 - m0, w.rows, kernel.mr);
-      const Tiling tiling(rows, kernel);
+      const Tiling tiling(rows, kernel, task.n1 - task.n0);
       const LhsBlock lhs = prepare_lhs(plan, kernel, run, matrix, w, m0, tiling, rows, rhs.columns.zero_point != nullptr, workspace);
       multiply_block(plan, kernel, run, matrix, rhs, lhs, w.panel_bytes, task, m0, tiling);
     }
   }
 }
 
-void run_whole(const GemmPlan& plan, const GemmRun& run, const GemmMatrix& matrix) {
-  const MicroKernel& kernel = kernel_for(plan, run.m);
+Tile first_tile(const GemmPlan& plan) {
+  Tile tile = {};
+  const auto fits = [](const MicroKernel& kernel) { return !kernel.gather && kernel.nr % kernel.rhs_layout.width == 0; };
+  if (!(plan.narrow_in_kernel || plan.finish.mode == FinishMode::kS32) || !fits(*plan.kernel) || !fits(*plan.small_kernel)) return tile;
   const RhsBlock rhs = packed_rhs(plan, 0);
-  const GemmTask task = {0, 1, 0, run.m, 0, run.n};
-  LhsBlock lhs = {};
-  lhs.stride = run.lhs_stride;
-  for (size_t m0 = 0; m0 < run.m; m0 += plan.block_rows) {
-    lhs.rows = matrix.lhs + m0 * run.lhs_stride;
-    multiply_block(plan, kernel, run, matrix, rhs, lhs, 0, task, m0, Tiling(smaller(plan.block_rows, run.m - m0), kernel));
-  }
+  const RhsLayout& layout = plan.kernel->rhs_layout;
+  tile.lhs_flip = lhs_flip(plan, *plan.kernel) ? 0x80808080u : 0;
+  tile.rhs = rhs.panels;
+  tile.rhs_stride = smaller(layout.width, rhs.lanes) * layout.kr;
+  tile.rhs_panel_stride = layout.width * rhs.depth;
+  tile.depth = plan.k;
+  tile.cols = plan.n;
+  tile.init = rhs.columns.bias;
+  tile.scale = plan.narrow_in_kernel ? plan.finish.scale : nullptr;
+  tile.narrow = &plan.narrow;
+  return tile;
+}
+
+void run_whole(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst, size_t dst_stride) {
+  const MicroKernel& kernel = kernel_for(plan, m);
+  Tile tile = plan.first;
+  tile.rows = m;
+  tile.lhs = lhs;
+  tile.lhs_stride = lhs_stride;
+  tile.dst = dst;
+  tile.dst_stride = dst_stride;
+  if (!tile.rhs)
+    run_as_task(plan, m, lhs, lhs_stride, dst, dst_stride);
+  else if (m <= kernel.rows_of(tile.cols) && tile.cols <= kernel.nr)
+    kernel.multiply(tile);
+  else
+    run_tiles(plan, kernel, tile);
 }
 
 }  // namespace octet

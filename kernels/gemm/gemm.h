@@ -37,6 +37,7 @@ struct GemmPlan {
   size_t packed_lanes, packed_depth;  // of the panels, in the layout's terms
   const Columns* columns;           // one per packed matrix
   size_t columns_count;
+  Tile first;                       // for run_whole
 };
 
 // One matrix of a batch, as run got it. Strides in bytes.
@@ -86,8 +87,10 @@ size_t task_workspace(const GemmPlan& plan, const Partition& p, size_t m, size_t
 
 void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, uint8_t* workspace);
 
-// All rows and columns of one matrix, for a plan that needs no workspace: what a small product should cost and no more.
-void run_whole(const GemmPlan& plan, const GemmRun& run, const GemmMatrix& matrix);
+// All rows and columns of one matrix, for a plan that needs no workspace. What a run does not change of the first tile was worked out before, so that a
+// small product costs little more than its multiplications; null rhs: this plan's tiles are not as simple as that.
+Tile first_tile(const GemmPlan& plan);
+void run_whole(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst, size_t dst_stride);
 
 inline const MicroKernel& kernel_for(const GemmPlan& plan, size_t m) { return *(m <= plan.small_m ? plan.small_kernel : plan.kernel); }
 

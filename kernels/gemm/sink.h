@@ -44,13 +44,10 @@ inline void multiply_into(const MicroKernel& kernel, const Sink& sink, size_t ro
 }
 
 // All tiles of a strip that is in place and starts from the same init in every row: the usual case, and a loop that does next to nothing.
-// tile->lhs and the row are those of the first tile; lhs_panel is 0 where the kernel reads rows.
-inline void multiply_strip(const MicroKernel& kernel, const Sink& sink, const Tiling& tiling, size_t row, size_t n, size_t lhs_panel, Tile* tile) {
-  tile->dst_stride = sink.dst_stride;
-  tile->scale = sink.s32() ? nullptr : sink.finish->scale + n;
-  tile->narrow = sink.narrow;
+// The tile is the first one; lhs_panel is 0 where the kernel reads rows.
+inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size_t lhs_panel, Tile* tile) {
   const uint8_t* lhs = (const uint8_t*)tile->lhs;
-  uint8_t* dst = sink.dst + row * sink.dst_stride + n * sink.dst_bytes;
+  uint8_t* dst = (uint8_t*)tile->dst;
   for (size_t t = 0; t < tiling.count; ++t) {
     const size_t rows = tiling.rows(t);
     tile->rows = rows;
@@ -58,8 +55,17 @@ inline void multiply_strip(const MicroKernel& kernel, const Sink& sink, const Ti
     tile->dst = dst;
     kernel.multiply(*tile);
     lhs += lhs_panel ? lhs_panel : rows * tile->lhs_stride;
-    dst += rows * sink.dst_stride;
+    dst += rows * tile->dst_stride;
   }
+}
+
+// The same into a sink.
+inline void multiply_strip(const MicroKernel& kernel, const Sink& sink, const Tiling& tiling, size_t row, size_t n, size_t lhs_panel, Tile* tile) {
+  tile->dst = sink.dst + row * sink.dst_stride + n * sink.dst_bytes;
+  tile->dst_stride = sink.dst_stride;
+  tile->scale = sink.s32() ? nullptr : sink.finish->scale + n;
+  tile->narrow = sink.narrow;
+  multiply_tiles(kernel, tiling, lhs_panel, tile);
 }
 
 }  // namespace octet

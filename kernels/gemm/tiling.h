@@ -9,9 +9,11 @@ namespace octet {
 // pairs), only the last tile ends within one.
 struct Tiling {
   size_t count, height, taller, step, missing;  // the first `taller` tiles have height + step rows
-  Tiling(size_t rows, const MicroKernel& kernel) : count(1), height(rows), taller(0), step(kernel.lhs_lanes_step), missing(0) {
-    if (rows <= kernel.mr) return;  // a division is a good part of a small product
-    count = divide_up(rows, kernel.mr);
+  // cols: of the widest strip.
+  Tiling(size_t rows, const MicroKernel& kernel, size_t cols = SIZE_MAX) : count(1), height(rows), taller(0), step(kernel.lhs_lanes_step), missing(0) {
+    const size_t most = kernel.rows_of(cols);
+    if (rows <= most) return;  // a division is a good part of a small product
+    count = divide_up(rows, most);
     const size_t whole = round_up_pow2(rows, step);
     const size_t steps = step == 1 ? whole : step == 2 ? whole / 2 : whole / step;  // a division less
     height = steps / count * step;

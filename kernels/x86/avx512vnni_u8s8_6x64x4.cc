@@ -1,4 +1,4 @@
-// u8 x s8 -> s32 or 8 bits, VPDPBUSD on zmm, up to 6 rows x 64 columns.
+// u8 x s8 -> s32 or 8 bits, VPDPBUSD on zmm, up to 6 rows x 64 columns or 8 rows x 16.
 //
 //                      columns 0-15   16-31    32-47    48-63
 //                     +------------+--------+--------+--------+
@@ -16,7 +16,7 @@
 namespace octet {
 namespace {
 
-constexpr int kMr = 6, kVectors = 4;
+constexpr int kMr = 6, kVectors = 4, kTallMr = 8;
 
 // Four lhs bytes in every lane. An s8 lhs is flipped to u8 by the same instruction that broadcasts it.
 template <bool flip>
@@ -39,7 +39,6 @@ inline __m512i scaled(__m512i acc, __m512 scale) {
   return _mm512_cvt_roundps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(acc), scale), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
-
 template <int rows, int vectors>
 OCTET_INLINE inline void store_s32(const Tile& t, const __m512i (&acc)[rows][vectors]) {
   const __mmask16 last = (__mmask16)(0xffffu >> (16 * vectors - t.cols));
@@ -58,24 +57,37 @@ OCTET_INLINE inline void store_s32(const Tile& t, const __m512i (&acc)[rows][vec
 template <int rows, int vectors>
 OCTET_INLINE inline void store_narrow(const Tile& t, const __m512i (&acc)[rows][vectors]) {
   const Narrow& narrow = *t.narrow;
-  const __mmask64 mask = ~(__mmask64)0 >> (64 - t.cols);
-  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  const __m512i zero_point = _mm512_set1_epi16((short)narrow.zero_point);
-  const __m512i lo = _mm512_set1_epi8((char)narrow.lo), hi = _mm512_set1_epi8((char)narrow.hi);
   __m512 scale[vectors];
   unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm512_loadu_ps(t.scale + 16 * v); });
   uint8_t* dst = (uint8_t*)t.dst;
+  if constexpr (vectors == 1) {  // clamped while 32 bits wide, so that cutting off the rest is all that is left
+    const __mmask16 mask = (__mmask16)(0xffffu >> (16 - t.cols));
+    const __m512i zero_point = _mm512_set1_epi32(narrow.zero_point);
+    const __m512i lo = _mm512_set1_epi32(narrow.lo - narrow.zero_point), hi = _mm512_set1_epi32(narrow.hi - narrow.zero_point);
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      const __m512i q = _mm512_min_epi32(_mm512_max_epi32(scaled(acc[i][0], scale[0]), lo), hi);
+      _mm512_mask_cvtepi32_storeu_epi8(dst, mask, _mm512_add_epi32(q, zero_point));
+      dst += t.dst_stride;
+    });
+    return;
+  }
+  // Narrowed as s8, whatever the output: an u8 is moved there and back.
+  const int middle = narrow.dst_u8 ? 128 : 0;
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m512i zero_point = _mm512_set1_epi16((short)(narrow.zero_point - middle)), flip = _mm512_set1_epi8((char)middle);
+  const __m512i lo = _mm512_set1_epi8((char)(narrow.lo - middle)), hi = _mm512_set1_epi8((char)(narrow.hi - middle));
+  const __mmask64 mask = ~(__mmask64)0 >> (64 - t.cols);
   unroll<rows>([&](auto i) OCTET_INLINE {
     __m512i q[4];
     unroll<4>([&](auto v) OCTET_INLINE { if constexpr (v.value < vectors) q[v] = scaled(acc[i][v], scale[v]); else q[v] = _mm512_setzero_si512(); });
     const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(q[0], q[1]), zero_point);
     const __m512i high = vectors > 2 ? _mm512_adds_epi16(_mm512_packs_epi32(q[2], q[3]), zero_point) : low;
-    __m512i out;
-    if (narrow.dst_u8)
-      out = _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(low, high), lo), hi);
+    const __m512i out = _mm512_xor_si512(_mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(low, high), lo), hi), flip);
+    const __m512i bytes = _mm512_permutexvar_epi32(order, out);
+    if constexpr (vectors == 2)
+      _mm256_mask_storeu_epi8(dst, (__mmask32)mask, _mm512_castsi512_si256(bytes));  // would touch the next line else
     else
-      out = _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(low, high), lo), hi);
-    _mm512_mask_storeu_epi8(dst, mask, _mm512_permutexvar_epi32(order, out));
+      _mm512_mask_storeu_epi8(dst, mask, bytes);
     dst += t.dst_stride;
   });
 }
@@ -90,11 +102,17 @@ void multiply(const Tile& t) {
     if (!t.scale) unroll<vectors - 1>([&](auto v) OCTET_INLINE { _mm_prefetch(row + 64 * (v + 1), _MM_HINT_T0); });
   });
   __m512i acc[sets][rows][vectors];
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    unroll<vectors>([&](auto v) OCTET_INLINE {
-      acc[0][i][v] = _mm512_loadu_si512(t.init + i * t.init_stride + 16 * v);
-      unroll<sets - 1>([&](auto s) OCTET_INLINE { acc[s + 1][i][v] = _mm512_setzero_si512(); });
+  // Usually one row of init for all: copies of a register cost nothing, loads would take the place of the first products.
+  unroll<vectors>([&](auto v) OCTET_INLINE {
+    acc[0][0][v] = _mm512_loadu_si512(t.init + 16 * v);
+    unroll<rows - 1>([&](auto i) OCTET_INLINE { acc[0][i + 1][v] = acc[0][0][v]; });
+  });
+  if (t.init_stride)
+    unroll<rows - 1>([&](auto i) OCTET_INLINE {
+      unroll<vectors>([&](auto v) OCTET_INLINE { acc[0][i + 1][v] = _mm512_loadu_si512(t.init + (i + 1) * t.init_stride + 16 * v); });
     });
+  unroll<sets - 1>([&](auto s) OCTET_INLINE {
+    unroll<rows>([&](auto i) OCTET_INLINE { unroll<vectors>([&](auto v) OCTET_INLINE { acc[s + 1][i][v] = _mm512_setzero_si512(); }); });
   });
   const uint8_t* lhs[rows];
   unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride; });
@@ -123,6 +141,7 @@ void multiply(const Tile& t) {
     }
     OCTET_NO_UNROLL
     while (k < end) step(Int<0>{});
+    OCTET_SPILL(again);  // or GCC 12 reads it before the loop, into a vector register
 
     if (const size_t tail = again->depth % 4) {
       __m512i b[vectors];
@@ -154,11 +173,15 @@ void multiply(const Tile& t) {
 template <int rows, bool flip>
 constexpr MultiplyFn kByVectors[kVectors] = {multiply<rows, 1, flip>, multiply<rows, 2, flip>, multiply<rows, 3, flip>,
                                              multiply<rows, 4, flip>};
+template <int rows, bool flip>
+constexpr MultiplyFn kTall[1] = {multiply<rows, 1, flip>};
 
 void dispatch(const Tile& t) {
-  static constexpr const MultiplyFn* kByRows[2][kMr] = {
-      {kByVectors<1, false>, kByVectors<2, false>, kByVectors<3, false>, kByVectors<4, false>, kByVectors<5, false>, kByVectors<6, false>},
-      {kByVectors<1, true>, kByVectors<2, true>, kByVectors<3, true>, kByVectors<4, true>, kByVectors<5, true>, kByVectors<6, true>}};
+  static constexpr const MultiplyFn* kByRows[2][kTallMr] = {
+      {kByVectors<1, false>, kByVectors<2, false>, kByVectors<3, false>, kByVectors<4, false>, kByVectors<5, false>, kByVectors<6, false>, kTall<7, false>,
+       kTall<8, false>},
+      {kByVectors<1, true>, kByVectors<2, true>, kByVectors<3, true>, kByVectors<4, true>, kByVectors<5, true>, kByVectors<6, true>, kTall<7, true>,
+       kTall<8, true>}};
   kByRows[t.lhs_flip != 0][t.rows - 1][(t.cols - 1) / 16](t);
 }
 
@@ -166,6 +189,6 @@ void dispatch(const Tile& t) {
 
 const MicroKernel avx512vnni_u8s8_6x64x4 = {
     "avx512vnni_u8s8_6x64x4", Isa::kAvx512Vnni, Domain::kU8, kMr, 16 * kVectors, 0, kAnyLhs | kNarrows, kX86Layout,
-    nullptr, 1, 4, 1, dispatch, avx512_finish, &avx512_row_ops, &avx512_winograd};
+    nullptr, 1, 4, 1, dispatch, avx512_finish, &avx512_row_ops, &avx512_winograd, kTallMr, 16};
 
 }  // namespace octet
