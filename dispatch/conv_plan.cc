@@ -22,14 +22,11 @@ struct TierCosts {
   double depthwise_line;     // of a line, for each such block of channels
 };
 
-constexpr double kGigahertz = 3.5;                                  // nominal: only ratios decide
-constexpr double kL2Bytes = 50, kL3Bytes = 10, kMemoryBytes = 2.9;  // read by one core, per cycle
-constexpr double kWordL3Bytes = 14,
-                 kWordSharedBytes =
-                     7;  // the same for the word kernels, which prefetch: of half of L3, and of all of it, which others use as well
-constexpr double kCopyBytes = 7, kCopy = 12;  // im2col and staging: bytes per cycle, cycles of each run of bytes
-constexpr double kPoint = 3, kWordCall = 40,
-                 kTransformCall = 4;  // cycles: to find a row of a tap, of a call of a word kernel, of each value in a call of a transform
+constexpr double kGigahertz = 3.5;                                                      // nominal: only ratios decide
+constexpr double kL2Bytes = 50, kL3Bytes = 10, kSharedL3Bytes = 7, kMemoryBytes = 2.9;  // read by one core, per cycle
+constexpr double kCopyBytes = 7, kCopy = 18;  // im2col and staging: bytes per cycle, cycles of each run of bytes
+// Cycles: to find a row of a tap, to gather it, of a call of a word kernel, of each value in a call of a transform.
+constexpr double kPoint = 3, kGather = 12, kWordCall = 60, kTransformCall = 4;
 
 TierCosts costs_of(Isa isa) {
   switch (isa) {
@@ -68,14 +65,11 @@ struct Work {
         inputs((double)s.batch * (double)(s.in_h * s.in_w) * (double)s.in_channels),
         weights((double)(s.taps() * s.group_in() * s.out_channels)) {}
 
-  // Bytes per cycle from where `bytes` of operands live between two uses.
-  double bandwidth(double bytes) const {
+  // Bytes per cycle from where `bytes` of operands live between two uses. Half of L3 is others'; prefetching kernels use what they can get
+  // of it.
+  double bandwidth(double bytes, bool prefetched = false) const {
     const double l2 = p.l2_bytes ? (double)p.l2_bytes : 512e3, l3 = p.l3_bytes ? (double)p.l3_bytes : 8e6;
-    return bytes <= l2 ? kL2Bytes : bytes <= l3 / 2 ? kL3Bytes : kMemoryBytes;
-  }
-  double word_bandwidth(double bytes) const {
-    const double l2 = p.l2_bytes ? (double)p.l2_bytes : 512e3, l3 = p.l3_bytes ? (double)p.l3_bytes : 8e6;
-    return bytes <= l2 ? kL2Bytes : bytes <= l3 / 2 ? kWordL3Bytes : bytes <= l3 ? kWordSharedBytes : kMemoryBytes;
+    return bytes <= l2 ? kL2Bytes : bytes <= l3 / 2 ? kL3Bytes : bytes <= l3 && prefetched ? kSharedL3Bytes : kMemoryBytes;
   }
   static double microseconds(double cycles) { return cycles / (kGigahertz * 1e3); }
 };
@@ -124,7 +118,7 @@ void direct(const Work& w, bool im2col, Candidate* c) {
     cycles += (double)s.batch * w.out_h * (double)smaller((size_t)w.out_w, 2 * cost.mr) * groups * taps_each * kPoint;
   c->bytes = w.inputs + w.weights + w.outputs;
   // Gathering finds each row of each tap on its own.
-  if (cost.gather > 0) cycles += windows / cost.gather + (s.pointwise() || windows_copied ? 0 : w.pixels * groups * taps_each * kCopy);
+  if (cost.gather > 0) cycles += windows / cost.gather + (s.pointwise() || windows_copied ? 0 : w.pixels * groups * taps_each * kGather);
   if (im2col && !s.pointwise()) {
     cycles += windows / kCopyBytes + w.pixels * groups * (double)s.taps() * kCopy;
     c->bytes += 2 * windows;
@@ -157,10 +151,10 @@ void winograd(const Work& w, size_t side, double values, double adds, bool words
   // Kernels are called for each tap, some tiles and a strip of channels.
   const double strip = w.cost.lanes > 16 ? 32 : 16, calls = tiles / (w.cost.lanes > 16 ? 14 : 6) * values * lanes / strip;
   c->compute = Work::microseconds(c->macs / (words ? w.cost.word_macs : w.cost.macs) + calls * kWordCall);
-  // Each block of tiles, whose inputs and products take half of L2, passes over all transformed weights.
-  const double l2 = w.p.l2_bytes ? (double)w.p.l2_bytes : 512e3, fit = l2 / 2 / (values * (2 * (double)s.group_in() + 4 * strip));
+  // Each block of tiles, whose inputs and products take three quarters of L2, passes over all transformed weights.
+  const double l2 = w.p.l2_bytes ? (double)w.p.l2_bytes : 512e3, fit = l2 * 3 / 4 / (values * (2 * (double)s.group_in() + 4 * strip));
   const double block = fit < 14 ? 14 : fit > 56 ? 56 : fit, blocks = tiles > block ? tiles / block : 1;
-  c->memory = Work::microseconds((blocks * transformed + w.inputs + w.outputs) / w.word_bandwidth(transformed));
+  c->memory = Work::microseconds((blocks * transformed + w.inputs + w.outputs) / w.bandwidth(transformed, true));
   // Narrow tiles do too little between two loads of weights to hide where they come from.
   const double exposed = w.cost.lanes > 16 ? 0 : 0.7 * c->memory;
   c->transform =

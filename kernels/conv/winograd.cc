@@ -36,7 +36,8 @@ struct Workspace {
   size_t output_tile;                    // elements of one tile's s32 outputs
   size_t inputs, panels, products, outputs, bytes;  // offsets
 
-  // As many tiles as fill half of the cache; never more than the run has.
+  // As many tiles as fill three quarters of the cache, so that 16 tiles, an image of 14x14, are one block with 512 channels in 1 MB; never more than the
+  // run has.
   Workspace(const WinogradScheme& s, const ConvPlan& plan, size_t most) {
     const MicroKernel& kernel = *plan.kernel;
     const size_t depth = plan.shape.group_in();
@@ -47,7 +48,7 @@ struct Workspace {
     columns = round_up(kernel.nr, 16);  // the output transform reads whole vectors
     product_row = columns * sizeof(int32_t);
     output_tile = (size_t)s.out * s.out * columns;
-    const size_t fit = plan.cache_bytes / 2 / (s.taps() * (input_row + panel / kernel.mr + product_row));
+    const size_t fit = plan.cache_bytes / 4 * 3 / (s.taps() * (input_row + panel / kernel.mr + product_row));
     tiles = smaller(most, smaller(larger(fit, kernel.mr), kMaxTiles));
     input_tap = odd_lines(tiles * input_row);
     product_tap = odd_lines(tiles * product_row);
@@ -145,7 +146,7 @@ class Task {
     tile.rhs_stride = layout_.width * layout_.kr * domain_bytes(layout_.domain);
     tile.rhs_panel_stride = at_.panel_bytes;
     tile.depth = smaller(chunk_, depth_ - channel);
-    tile.cols = cols;
+    tile.cols = round_up(cols, layout_.width);  // panels are whole, and so are the rows of products: no store needs a mask
     tile.init = kZeros;
     tile.dst_stride = w_.product_row;
     for (size_t tap = 0; tap < s_.taps(); ++tap, rhs += at_.tap_bytes) {
