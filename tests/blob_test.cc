@@ -1,7 +1,6 @@
 // Packed weights as a file: what they say about themselves, and that nothing damaged is believed.
 #include "kernels/gemm/blob.h"
 
-#include "kernels/gemm/crc32.h"
 #include "support/guarded.h"
 #include "support/kernels.h"
 
@@ -43,11 +42,6 @@ octet_status create(const void* blob, size_t bytes, size_t n, size_t k, octet_er
   const octet_status status = octet_gemm_create(&d, &gemm, error);
   octet_gemm_destroy(gemm);
   return status;
-}
-
-TEST(Blob, Crc32IsTheUsualOne) {
-  EXPECT_EQ(octet::crc32("123456789", 9), 0xCBF43926u);
-  EXPECT_EQ(octet::crc32("", 0), 0u);
 }
 
 TEST(Blob, SaysWhatItIs) {
@@ -104,14 +98,14 @@ TEST(Blob, EveryDamagedHeaderByteIsRefused) {
   EXPECT_EQ(blob.verify(blob.memory.bytes()), OCTET_OK);
 }
 
-// A header with a right CRC may still lie: each field on its own is changed and signed again.
-TEST(Blob, ContradictingFieldsAreRefusedUnderARightCrc) {
+// A header with a right checksum may still lie: each field on its own is changed and signed again.
+TEST(Blob, ContradictingFieldsAreRefusedUnderARightChecksum) {
   const Blob blob(5, 6, OCTET_ISA_AUTO, 2, true);
   octet::BlobHeader good;
   std::memcpy(&good, blob.memory.data(), sizeof good);
   const auto refused = [&](const octet::BlobHeader& changed) {
     octet::BlobHeader h = changed;
-    h.header_crc = octet::crc32(&h, sizeof h - sizeof h.header_crc);
+    h.header_checksum = octet::checksum(&h, sizeof h - sizeof h.header_checksum).folded();
     std::memcpy(blob.memory.data(), &h, sizeof h);
     octet_blob_info info;
     return blob.info(&info) == OCTET_BAD_BLOB && blob.verify(blob.memory.bytes()) == OCTET_BAD_BLOB;
@@ -154,6 +148,23 @@ TEST(Blob, EveryDamagedPayloadByteIsFoundByVerify) {
     blob.memory.data()[i] ^= 0x10;
     EXPECT_EQ(blob.verify(blob.memory.bytes()), OCTET_BAD_BLOB) << "byte " << i;
     blob.memory.data()[i] ^= 0x10;
+  }
+}
+
+// Version 1 ended in CRCs.
+TEST(Blob, OfAnotherVersionIsRefusedAndSaysSo) {
+  const Blob blob(5, 6, OCTET_ISA_AUTO);
+  octet::BlobHeader h;
+  std::memcpy(&h, blob.memory.data(), sizeof h);
+  for (const uint32_t version : {0u, 1u, octet::kBlobVersion + 1}) {
+    h.version = version;
+    h.header_checksum = octet::checksum(&h, sizeof h - sizeof h.header_checksum).folded();
+    std::memcpy(blob.memory.data(), &h, sizeof h);
+    octet_error error = {};
+    EXPECT_EQ(octet_blob_verify(blob.memory.data(), blob.memory.bytes(), &error), OCTET_BAD_BLOB);
+    EXPECT_NE(std::string(error.message).find("version"), std::string::npos) << error.message;
+    EXPECT_EQ(create(blob.memory.data(), blob.memory.bytes(), 5, 6, &error), OCTET_BAD_BLOB);
+    EXPECT_NE(std::string(error.message).find("version"), std::string::npos) << error.message;
   }
 }
 
@@ -203,19 +214,78 @@ TEST(Blob, OfAnotherArchitectureIsTheWrongTier) {
   }
 }
 
-// The definition, bit by bit. Long data is cut into parts inside; lengths around that cut.
-TEST(Crc32, AgreesWithItsDefinition) {
-  std::vector<uint8_t> data(50000);
+std::vector<uint8_t> drawn(size_t bytes) {
+  std::vector<uint8_t> data(bytes);
   uint32_t seed = 1;
   for (uint8_t& byte : data) byte = static_cast<uint8_t>((seed = seed * 1664525 + 1013904223) >> 24);
-  for (const size_t bytes : {0, 1, 7, 8, 9, 1000, 16383, 16384, 16385, 16407, 49999, 50000}) {
-    uint32_t crc = ~0u;
-    for (size_t i = 0; i < bytes; ++i) {
-      crc ^= data[i];
-      for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (crc & 1 ? 0xEDB88320u : 0);
+  return data;
+}
+
+// Word by word, from bytes. Vectors take 32 bytes at a time; lengths around that.
+TEST(Checksum, AgreesWithItsDefinition) {
+  for (const uint8_t fill : {0x00, 0xff}) {
+    std::vector<uint8_t> data = drawn(50000);
+    if (fill) std::fill(data.begin() + 8, data.end(), fill);
+    for (const size_t bytes : {0, 8, 16, 24, 32, 40, 56, 64, 72, 96, 120, 248, 1024, 16384, 49992, 50000}) {
+      uint64_t sum = 0, weighted = 0;
+      for (size_t i = 0; i < bytes; i += 4) {
+        sum += data[i] + (data[i + 1] << 8) + (data[i + 2] << 16) + (uint64_t{data[i + 3]} << 24);
+        weighted += sum;
+      }
+      const octet::Checksum c = octet::checksum(data.data(), bytes);
+      EXPECT_EQ(c.sum, sum) << bytes << " bytes";
+      EXPECT_EQ(c.weighted, weighted) << bytes << " bytes";
+      EXPECT_EQ(c.folded(), weighted + (sum << 32)) << bytes << " bytes";
     }
-    EXPECT_EQ(octet::crc32(data.data(), bytes), ~crc) << bytes << " bytes";
   }
+}
+
+TEST(Checksum, ReadsNothingElse) {
+  const std::vector<uint8_t> data = drawn(256);
+  for (size_t bytes = 0; bytes <= data.size(); bytes += 8)
+    for (const Side side : {Side::kFront, Side::kBack}) {
+      const Guarded memory(bytes + !bytes, side, 1);
+      std::memcpy(memory.data(), data.data(), bytes);
+      EXPECT_EQ(octet::checksum(memory.data(), bytes), octet::checksum(data.data(), bytes)) << bytes << " bytes";
+    }
+}
+
+// What its comment promises: any two words. All pairs of bits, each set or cleared, and words moved to another place.
+TEST(Checksum, FindsDamageOfAnyTwoWords) {
+  std::vector<uint8_t> data = drawn(120);
+  const octet::Checksum good = octet::checksum(data.data(), data.size());
+  const auto flip = [&](size_t bit) { data[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8); };
+  size_t missed = 0;
+  for (size_t i = 0; i < 8 * data.size(); ++i) {
+    flip(i);
+    missed += octet::checksum(data.data(), data.size()).folded() == good.folded();
+    for (size_t j = 0; j < i; ++j) {
+      flip(j);
+      missed += octet::checksum(data.data(), data.size()) == good;
+      flip(j);
+    }
+    flip(i);
+  }
+  EXPECT_EQ(missed, 0u);
+  for (size_t i = 0; i < data.size(); i += 4)
+    for (size_t j = 0; j < i; j += 4) {
+      std::swap_ranges(data.begin() + i, data.begin() + i + 4, data.begin() + j);
+      EXPECT_FALSE(octet::checksum(data.data(), data.size()) == good) << i << ", " << j;
+      std::swap_ranges(data.begin() + i, data.begin() + i + 4, data.begin() + j);
+    }
+}
+
+// Every byte of a payload, every value that it could take.
+TEST(Checksum, FindsEveryDamagedByte) {
+  std::vector<uint8_t> data = drawn(256);
+  const octet::Checksum good = octet::checksum(data.data(), data.size());
+  for (size_t i = 0; i < data.size(); ++i)
+    for (int damage = 1; damage < 256; ++damage) {
+      data[i] ^= static_cast<uint8_t>(damage);
+      const octet::Checksum bad = octet::checksum(data.data(), data.size());
+      EXPECT_TRUE(!(bad == good) && bad.folded() != good.folded()) << "byte " << i << ", " << damage;
+      data[i] ^= static_cast<uint8_t>(damage);
+    }
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "kernels/conv/filter_blob.h"
-#include "kernels/gemm/crc32.h"
 #include "support/conv_case.h"
 #include "support/gemm_case.h"
 #include "support/refused.h"
@@ -425,15 +424,15 @@ TEST(ConvBadCreate, DamagedBlobs) {
   }
 }
 
-// A header with a right CRC may still lie. Whatever it says, nobody is led astray, and create takes no other problem's weights.
-TEST(ConvBadCreate, HeadersThatLieUnderARightCrc) {
+// A header with a right checksum may still lie. Whatever it says, nobody is led astray, and create takes no other problem's weights.
+TEST(ConvBadCreate, HeadersThatLieUnderARightChecksum) {
   for (const octet_conv_algorithm algorithm : {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4}) {
     Layer p(OCTET_U8, algorithm);
     octet::FilterHeader good;
     std::memcpy(&good, p.blob.data(), sizeof good);
     const auto signed_again = [&](const octet::FilterHeader& changed) {
       octet::FilterHeader h = changed;
-      h.header_crc = octet::crc32(&h, sizeof h - sizeof h.header_crc);
+      h.header_checksum = octet::checksum(&h, sizeof h - sizeof h.header_checksum).folded();
       std::memcpy(p.blob.data(), &h, sizeof h);
     };
     const auto create = [&] {
@@ -444,6 +443,13 @@ TEST(ConvBadCreate, HeadersThatLieUnderARightCrc) {
     };
     signed_again(good);
     ASSERT_EQ(create(), OCTET_OK);
+
+    for (const uint32_t version : {0u, 1u, good.version + 1}) {
+      octet::FilterHeader h = good;
+      h.version = version;
+      signed_again(h);
+      EXPECT_EQ(create(), OCTET_BAD_BLOB) << "version " << version;
+    }
 
     const std::vector<uint64_t octet::FilterHeader::*> sizes = {
         &octet::FilterHeader::bytes,    &octet::FilterHeader::in_channels, &octet::FilterHeader::out_channels, &octet::FilterHeader::groups,
@@ -461,7 +467,7 @@ TEST(ConvBadCreate, HeadersThatLieUnderARightCrc) {
         octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr);  // may be content, but not go astray
       }
     // Small fields: any byte of them. Most contradict the sizes; the rest must be refused as unreadable, or be harmless.
-    for (size_t at = offsetof(octet::FilterHeader, width); at < sizeof good - 8; ++at)
+    for (size_t at = offsetof(octet::FilterHeader, width); at < offsetof(octet::FilterHeader, payload_checksum); ++at)
       for (int value = 0; value < 256; ++value) {
         octet::FilterHeader h = good;
         reinterpret_cast<uint8_t*>(&h)[at] = static_cast<uint8_t>(value);

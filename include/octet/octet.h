@@ -165,11 +165,11 @@ typedef struct octet_blob_info {
 } octet_blob_info;
 #define OCTET_BLOB_INFO_INIT OCTET_INIT(octet_blob_info)
 
-/* Checks the header (magic, version, sizes, header CRC) and reports it. Reads the header only, so a mapped file stays untouched. Of a blob from
+/* Checks the header (magic, version, sizes, its checksum) and reports it. Reads the header only, so a mapped file stays untouched. Of a blob from
  * octet_conv2d_pack: n = output channels, k = weights of each, batch = 1. */
 octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob_info* info, octet_error* error);
 
-/* Checks the header and the CRC of the whole payload. */
+/* Checks the header and the checksum of the whole payload. */
 octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error* error);
 
 /* ---- GEMM ------------------------------------------------------------------------------------------------------------------- */

@@ -2,13 +2,11 @@
 
 #include <string.h>
 
-#include "kernels/gemm/crc32.h"
-
 namespace octet {
 namespace {
 
 constexpr char kMagic[8] = {'O', 'C', 'T', 'E', 'T', 'C', 'N', 'V'};
-constexpr size_t kHeaderCrcBytes = sizeof(FilterHeader) - sizeof(uint32_t);
+constexpr size_t kHeaderChecked = sizeof(FilterHeader) - sizeof(uint64_t);
 
 size_t array_bytes(const ConvShape& s) { return round_up(s.out_channels, 16) * sizeof(int32_t); }
 const int32_t* ints(const void* blob, uint64_t offset) { return (const int32_t*)((const uint8_t*)blob + offset); }
@@ -118,8 +116,8 @@ void write_filter_blob(const FilterHeader& planned, const ConvShape& s, const Fi
   uint8_t* payload = bytes + h.payload;
   form.method->pack(form.layout, s, filter, tap_ranges, payload);
   memset(payload + h.payload_bytes, 0, (size_t)(h.bytes - h.payload - h.payload_bytes));
-  h.payload_crc = crc32(bytes + sizeof h, (size_t)h.bytes - sizeof h);
-  h.header_crc = crc32(&h, kHeaderCrcBytes);
+  h.payload_checksum = checksum(bytes + sizeof h, (size_t)h.bytes - sizeof h);
+  h.header_checksum = checksum(&h, kHeaderChecked).folded();
   memcpy(blob, &h, sizeof h);
 }
 
@@ -130,7 +128,7 @@ BlobProblem check_filter_header(const void* blob, size_t bytes, const ConvMethod
   memcpy(h, blob, sizeof *h);
   if (memcmp(h->magic, kMagic, sizeof kMagic) != 0) return BlobProblem::kMagic;
   if (h->version != kFilterBlobVersion) return BlobProblem::kVersion;
-  if (h->header_crc != crc32(h, kHeaderCrcBytes)) return BlobProblem::kHeaderCrc;
+  if (h->header_checksum != checksum(h, kHeaderChecked).folded()) return BlobProblem::kHeader;
 
   // A well-meant header from another writer must still be safe to follow: recompute what it says about itself.
   const ConvMethod* method = method_of(h->algorithm);
@@ -151,15 +149,15 @@ BlobProblem check_filter_header(const void* blob, size_t bytes, const ConvMethod
   const FilterForm form = {blob_layout(*h), (Isa)h->isa, method, h->algorithm};
   if (!plan_filter_blob(shape, form, h->type, h->zero_points != 0, &expected)) return BlobProblem::kHeaderFields;
   expected.has_least = h->has_least;
-  expected.payload_crc = h->payload_crc;
-  expected.header_crc = h->header_crc;
+  expected.payload_checksum = h->payload_checksum;
+  expected.header_checksum = h->header_checksum;
   if (memcmp(&expected, h, sizeof *h) != 0) return BlobProblem::kHeaderFields;
   return bytes < h->bytes ? BlobProblem::kTruncated : BlobProblem::kNone;
 }
 
 BlobProblem check_filter_payload(const void* blob, const FilterHeader& h) {
   const uint8_t* payload = (const uint8_t*)blob + sizeof h;
-  return crc32(payload, (size_t)h.bytes - sizeof h) == h.payload_crc ? BlobProblem::kNone : BlobProblem::kPayloadCrc;
+  return checksum(payload, (size_t)h.bytes - sizeof h) == h.payload_checksum ? BlobProblem::kNone : BlobProblem::kPayload;
 }
 
 ConvShape blob_shape(const FilterHeader& h) {

@@ -10,7 +10,7 @@
 
 namespace octet {
 
-constexpr uint32_t kFilterBlobVersion = 1;
+constexpr uint32_t kFilterBlobVersion = 2;
 
 struct FilterHeader {
   char magic[8];
@@ -28,9 +28,9 @@ struct FilterHeader {
   uint8_t algorithm;          // octet_conv_algorithm
   uint8_t transposed;
   uint8_t has_least;          // a weight is -128 in s8
-  uint8_t reserved[108];
-  uint32_t payload_crc;       // of all bytes after the header
-  uint32_t header_crc;        // of the header up to here
+  uint8_t reserved[92];
+  Checksum payload_checksum;  // of all bytes after the header
+  uint64_t header_checksum;   // of the header up to here, folded
 };
 static_assert(sizeof(FilterHeader) == 256, "the blob's header is 256 bytes on every machine");
 

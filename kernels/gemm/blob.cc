@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "kernels/gemm/crc32.h"
-
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "Octet's packed weights are little-endian and read in place"
 #endif
@@ -13,7 +11,7 @@ namespace {
 
 constexpr char kMagic[8] = {'O', 'C', 'T', 'E', 'T', 'R', 'H', 'S'};
 constexpr uint8_t kDense = 1;
-constexpr size_t kHeaderCrcBytes = sizeof(BlobHeader) - sizeof(uint32_t);
+constexpr size_t kHeaderChecked = sizeof(BlobHeader) - sizeof(uint64_t);
 
 // a * b + c, or false if it leaves size_t.
 bool multiply_add(size_t a, size_t b, size_t c, size_t* out) {
@@ -30,9 +28,9 @@ const char* describe(BlobProblem problem) {
     case BlobProblem::kTruncated: return "is shorter than its header says";
     case BlobProblem::kMagic: return "does not begin with the mark of packed weights";
     case BlobProblem::kVersion: return "has a format version that this library does not read";
-    case BlobProblem::kHeaderCrc: return "has a damaged header (CRC mismatch)";
+    case BlobProblem::kHeader: return "has a damaged header (checksum mismatch)";
     case BlobProblem::kHeaderFields: return "has a header whose fields contradict each other";
-    case BlobProblem::kPayloadCrc: return "has a damaged payload (CRC mismatch)";
+    case BlobProblem::kPayload: return "has a damaged payload (checksum mismatch)";
   }
   return "unknown problem";
 }
@@ -95,8 +93,8 @@ void write_blob(const BlobHeader& planned, RhsView rhs, size_t matrix_stride, vo
     const size_t used = layout.bytes(rhs.n, rhs.k);
     memset(panels + used, 0, (size_t)h.panels_stride - used);
   }
-  h.payload_crc = crc32(bytes + sizeof h, (size_t)h.bytes - sizeof h);
-  h.header_crc = crc32(&h, kHeaderCrcBytes);
+  h.payload_checksum = checksum(bytes + sizeof h, (size_t)h.bytes - sizeof h);
+  h.header_checksum = checksum(&h, kHeaderChecked).folded();
   memcpy(blob, &h, sizeof h);
 }
 
@@ -105,7 +103,7 @@ BlobProblem check_blob_header(const void* blob, size_t bytes, BlobHeader* h) {
   memcpy(h, blob, sizeof *h);
   if (memcmp(h->magic, kMagic, sizeof kMagic) != 0) return BlobProblem::kMagic;
   if (h->version != kBlobVersion) return BlobProblem::kVersion;
-  if (h->header_crc != crc32(h, kHeaderCrcBytes)) return BlobProblem::kHeaderCrc;
+  if (h->header_checksum != checksum(h, kHeaderChecked).folded()) return BlobProblem::kHeader;
 
   // A well-meant header from another writer must still be safe to follow: recompute what it says about itself.
   const bool sane = h->header_bytes == sizeof *h && h->kind == kDense && h->n && h->k && h->batch && h->width && h->step &&
@@ -123,15 +121,15 @@ BlobProblem check_blob_header(const void* blob, size_t bytes, BlobHeader* h) {
   BlobHeader expected;
   if (!plan_blob(blob_layout(*h), shape, (size_t)h->batch, h->type, &expected)) return BlobProblem::kHeaderFields;
   expected.has_least = h->has_least;
-  expected.payload_crc = h->payload_crc;
-  expected.header_crc = h->header_crc;
+  expected.payload_checksum = h->payload_checksum;
+  expected.header_checksum = h->header_checksum;
   if (memcmp(&expected, h, sizeof *h) != 0) return BlobProblem::kHeaderFields;
   return bytes < h->bytes ? BlobProblem::kTruncated : BlobProblem::kNone;
 }
 
 BlobProblem check_blob_payload(const void* blob, const BlobHeader& h) {
   const uint8_t* payload = (const uint8_t*)blob + sizeof h;
-  return crc32(payload, (size_t)h.bytes - sizeof h) == h.payload_crc ? BlobProblem::kNone : BlobProblem::kPayloadCrc;
+  return checksum(payload, (size_t)h.bytes - sizeof h) == h.payload_checksum ? BlobProblem::kNone : BlobProblem::kPayload;
 }
 
 RhsLayout blob_layout(const BlobHeader& h) { return {h.width, h.step, h.kr, (Domain)h.domain}; }

@@ -5,11 +5,12 @@
 // Sections begin at multiples of 64 bytes; gaps are zero. lanes = N rounded up to the layout's step.
 #pragma once
 
+#include "kernels/gemm/checksum.h"
 #include "kernels/gemm/packed_rhs.h"
 
 namespace octet {
 
-constexpr uint32_t kBlobVersion = 1;
+constexpr uint32_t kBlobVersion = 2;
 
 struct BlobHeader {
   char magic[8];
@@ -24,13 +25,13 @@ struct BlobHeader {
   uint8_t type;               // octet_type of the weights as given
   uint8_t kind;               // 1 = dense panels
   uint8_t has_least;          // a packed weight is -128
-  uint8_t reserved[22];
-  uint32_t payload_crc;       // of all bytes after the header
-  uint32_t header_crc;        // of the header up to here
+  uint8_t reserved[6];
+  Checksum payload_checksum;  // of all bytes after the header
+  uint64_t header_checksum;   // of the header up to here, folded
 };
 static_assert(sizeof(BlobHeader) == 128, "the blob's header is 128 bytes on every machine");
 
-enum class BlobProblem { kNone, kTruncated, kMagic, kVersion, kHeaderCrc, kHeaderFields, kPayloadCrc };
+enum class BlobProblem { kNone, kTruncated, kMagic, kVersion, kHeader, kHeaderFields, kPayload };
 const char* describe(BlobProblem problem);
 
 // Lays the sections out. Returns false if a size leaves size_t.
