@@ -31,7 +31,7 @@ endfunction()
 # Portable loops over every weight or every accumulator: GCC 12 makes vectors of them only at -O3.
 set_property(SOURCE kernels/simd/portable.cc kernels/simd/portable_winograd.cc kernels/gemm/packed_rhs.cc kernels/gemm/gemm.cc
   kernels/conv/block.cc kernels/conv/direct.cc kernels/conv/filter_blob.cc kernels/conv/panels.cc kernels/conv/stage.cc
-  kernels/conv/winograd_pack.cc kernels/gemm/checksum.cc APPEND PROPERTY COMPILE_OPTIONS -O3)
+  kernels/conv/winograd_pack.cc kernels/gemm/checksum.cc kernels/gemm/interleave.cc kernels/gemm/weight_sums.cc APPEND PROPERTY COMPILE_OPTIONS -O3)
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   octet_add_kernel(AVX2 FLAGS -mavx2 SOURCES kernels/x86/avx2_s16s8_dw32.cc kernels/x86/avx2_s16s8_6x8x4.cc kernels/x86/avx2_s16s16_6x16x2.cc kernels/x86/avx2_row_ops.cc kernels/x86/avx2_winograd.cc

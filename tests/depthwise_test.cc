@@ -82,7 +82,8 @@ class Work {
     const octet::FilterView view = {filter_.data(), s_.taps() * s_.group_out(), s_.taps(), s_.kernel_w, 1, 1, c.rhs_u8, nullptr, 0};
     const octet::ConvMethod& method = octet::depthwise_method;
     payload_ = Guarded(method.payload_bytes(kernel.layout, s_), c.side, 64);
-    method.pack(kernel.layout, s_, view, nullptr, payload_.data());
+    std::vector<int32_t> positive(s_.out_channels), negative(s_.out_channels);
+    method.pack(kernel.layout, s_, view, nullptr, {positive.data(), negative.data()}, payload_.data());
 
     plan_.shape = s_;
     plan_.method = &method;

@@ -85,7 +85,8 @@ TEST(Pack, EveryTierFollowsItsFormula) {
   for (const Tier& tier : kTiers)
     for (const octet_rhs_order order : {OCTET_KN, OCTET_NK})
       for (const size_t n : around({tier.layout.step, tier.layout.width}))
-        for (const size_t k : {size_t{1}, size_t{tier.layout.kr} - 1, size_t{tier.layout.kr}, size_t{tier.layout.kr} + 1, size_t{61}}) {
+        for (const size_t k : {size_t{1}, size_t{tier.layout.kr} - 1, size_t{tier.layout.kr}, size_t{tier.layout.kr} + 1, size_t{61},
+                               size_t{64}, size_t{143}}) {
           if (k == 0) continue;
           const Weights w = {n, k, tier.type, order, n % 2 ? 0u : 3u};
           const Packed p = pack(w, tier.isa, {}, n % 3 ? Side::kBack : Side::kFront);
@@ -117,30 +118,35 @@ TEST(Pack, KnAndNkGiveTheSameBytes) {
 }
 
 // What packing learns about a column decides overflow and the certified clamp.
-TEST(Pack, RecordsSumsZeroPointsAndTheLeastWeight) {
-  for (const Tier& tier : kTiers) {
-    const Weights w = {19, 23, tier.type, OCTET_KN, 0};
-    std::vector<int32_t> zero_points;
-    for (int32_t j = 0; j < 19; ++j) zero_points.push_back(tier.type == OCTET_U8 ? j * 13 : j * 13 - 128);
-    const Packed p = pack(w, tier.isa, zero_points, Side::kBack);
-    const octet::PackedRhs packed = octet::blob_matrix(p.blob.data(), p.header, 0);
-    const int32_t shift = is_unsigned(tier.type) == (tier.layout.domain == Domain::kU8) ? 0 : is_unsigned(tier.type) ? -128 : 128;
-    bool has_least = false;
-    for (size_t j = 0; j < w.n; ++j) {
-      int32_t positive = 0, negative = 0;
-      for (size_t k = 0; k < w.k; ++k) {
-        const uint8_t byte = p.source.data()[w.at(k, j)];
-        const int32_t value = (tier.type == OCTET_U8 ? byte : static_cast<int8_t>(byte)) - zero_points[j];
-        (value > 0 ? positive : negative) += value;
-        has_least |= tier.layout.domain == Domain::kS8 && byte == (is_unsigned(tier.type) ? 0x00 : 0x80);
-      }
-      EXPECT_EQ(packed.positive[j], positive);
-      EXPECT_EQ(packed.negative[j], negative);
-      ASSERT_NE(packed.zero_points, nullptr);
-      EXPECT_EQ(packed.zero_points[j], zero_points[j] + shift);
+void expect_facts(const Tier& tier, octet_rhs_order order, size_t n, size_t depth) {
+  const Weights w = {n, depth, tier.type, order, 0};
+  std::vector<int32_t> zero_points;
+  for (size_t j = 0; j < n; ++j) zero_points.push_back(static_cast<int32_t>((j * 13 + 1) % 256) - (tier.type == OCTET_U8 ? 0 : 128));
+  const Packed p = pack(w, tier.isa, zero_points, Side::kBack);
+  const octet::PackedRhs packed = octet::blob_matrix(p.blob.data(), p.header, 0);
+  const int32_t shift = is_unsigned(tier.type) == (tier.layout.domain == Domain::kU8) ? 0 : is_unsigned(tier.type) ? -128 : 128;
+  bool has_least = false;
+  for (size_t j = 0; j < w.n; ++j) {
+    int32_t positive = 0, negative = 0;
+    for (size_t k = 0; k < w.k; ++k) {
+      const uint8_t byte = p.source.data()[w.at(k, j)];
+      const int32_t value = (tier.type == OCTET_U8 ? byte : static_cast<int8_t>(byte)) - zero_points[j];
+      (value > 0 ? positive : negative) += value;
+      has_least |= tier.layout.domain == Domain::kS8 && byte == (is_unsigned(tier.type) ? 0x00 : 0x80);
     }
-    EXPECT_EQ(p.header.has_least != 0, has_least) << octet_isa_name(tier.isa);
+    EXPECT_EQ(packed.positive[j], positive);
+    EXPECT_EQ(packed.negative[j], negative);
+    ASSERT_NE(packed.zero_points, nullptr);
+    EXPECT_EQ(packed.zero_points[j], zero_points[j] + shift);
   }
+  EXPECT_EQ(p.header.has_least != 0, has_least) << octet_isa_name(tier.isa) << ", " << n << " x " << depth;
+}
+
+TEST(Pack, RecordsSumsZeroPointsAndTheLeastWeight) {
+  for (const Tier& tier : kTiers)
+    for (const octet_rhs_order order : {OCTET_KN, OCTET_NK})
+      for (const size_t n : {1, 19, 130})
+        for (const size_t depth : {1, 8, 23, 100, 256, 600}) expect_facts(tier, order, n, depth);
 }
 
 class Gather : public EachKernel {};

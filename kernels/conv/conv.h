@@ -57,7 +57,19 @@ struct FilterView {
     return data + o / s.group_out() * group_stride + o % s.group_out() * o_stride + ky * y_stride + kx * x_stride + i * i_stride;
   }
   int32_t zero_point(size_t o) const { return zero_points ? zero_points[zero_point_count == 1 ? 0 : o] : 0; }
+  // Whether an output channel's weights lie side by side, in any order; and in the order of lines, columns, channels.
+  bool dense(const ConvShape& s) const { return o_stride == s.taps() * s.group_in(); }
+  bool in_order(const ConvShape& s) const { return dense(s) && i_stride == 1; }
+
+  // Of a kernel position of output channel o: `channels` input channels, from i on.
+  WeightSums sum_position(const ConvShape& s, size_t o, size_t ky, size_t kx, size_t i, size_t channels) const {
+    return sum_weights(at(s, o, ky, kx, i), i_stride, channels, is_u8, zero_point(o));
+  }
+  WeightSums sum_channel(const ConvShape& s, size_t o) const;
 };
+
+// All output channels' sums. Returns whether a weight is -128 in s8.
+bool sum_filter(const ConvShape& shape, const FilterView& filter, const ColumnSums& sums);
 
 // What the blob holds besides its payload, per output channel and over w - zero_point.
 struct FilterSums {
@@ -130,8 +142,8 @@ struct ConvMethod {
   const char* (*refuse)(const ConvShape& shape, bool weight_zero_points);
   // Bytes of the weights in this form for a layout; 0 if they leave size_t. Never depends on the weights' values.
   size_t (*payload_bytes)(const RhsLayout& layout, const ConvShape& shape);
-  // Writes all payload_bytes.
-  void (*pack)(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float* tap_ranges, uint8_t* payload);
+  // Writes all payload_bytes, and the sums of each output channel. Returns whether a weight is -128 in s8.
+  bool (*pack)(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float* tap_ranges, const ColumnSums& sums, uint8_t* payload);
   ConvGrain (*grain)(const ConvPlan& plan);
   // Of each task, for runs with at most these sizes; grows with each of them.
   size_t (*task_workspace)(const ConvPlan& plan, size_t in_h, size_t in_w, size_t out_h, size_t out_w);

@@ -36,7 +36,7 @@ size_t payload_bytes(const RhsLayout& layout, const ConvShape& shape) {
   return __builtin_mul_overflow(round_up(shape.out_channels, layout.width), groups_of(shape) * layout.kr, &bytes) ? 0 : bytes;
 }
 
-void pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float*, uint8_t* payload) {
+bool pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float*, const ColumnSums& sums, uint8_t* payload) {
   const uint8_t flip = domain_shift(filter.is_u8, layout.domain) ? 0x80 : 0;
   const size_t groups = groups_of(shape);
   memset(payload, 0, payload_bytes(layout, shape));
@@ -48,6 +48,7 @@ void pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& fil
         panel[slot / 4 * kDepthwiseGroup + slot % 4] = (uint8_t)(*filter.at(shape, o, ky, kx, 0) ^ flip);
       }
   }
+  return sum_filter(shape, filter, sums);
 }
 
 // ---- running

@@ -11,37 +11,6 @@ constexpr size_t kHeaderChecked = sizeof(FilterHeader) - sizeof(uint64_t);
 size_t array_bytes(const ConvShape& s) { return round_up(s.out_channels, 16) * sizeof(int32_t); }
 const int32_t* ints(const void* blob, uint64_t offset) { return (const int32_t*)((const uint8_t*)blob + offset); }
 
-struct ChannelSums {
-  int32_t total, positive;
-};
-
-// Adds one kernel position of an output channel. stride is a constant where it is 1, so that the compiler makes vectors of it.
-template <typename Stride>
-void add_weights(const uint8_t* data, Stride stride, size_t count, uint8_t to_s8, int32_t offset, ChannelSums* sums) {
-  int32_t total = 0, positive = 0;
-  for (size_t i = 0; i < count; ++i) {
-    const int32_t value = (int8_t)(data[i * stride] ^ to_s8) - offset;
-    total += value;
-    positive += value & ~(value >> 31);
-  }
-  sums->total += total;
-  sums->positive += positive;
-}
-
-struct One {
-  constexpr operator size_t() const { return 1; }
-};
-
-void add_position(const FilterView& f, const ConvShape& s, size_t o, size_t ky, size_t kx, ChannelSums* sums) {
-  const uint8_t* data = f.at(s, o, ky, kx, 0);
-  const uint8_t to_s8 = f.is_u8 ? 0x80 : 0;
-  const int32_t offset = f.zero_point(o) - (f.is_u8 ? 128 : 0);
-  if (f.i_stride == 1)
-    add_weights(data, One{}, s.group_in(), to_s8, offset, sums);
-  else
-    add_weights(data, f.i_stride, s.group_in(), to_s8, offset, sums);
-}
-
 }  // namespace
 
 bool has_zero_points(const FilterView& f, Domain domain) {
@@ -105,16 +74,8 @@ void write_filter_blob(const FilterHeader& planned, const ConvShape& s, const Fi
   }
   int32_t* const positive = (int32_t*)(bytes + h.sums);
   int32_t* const negative = positive + array_bytes(s) / sizeof(int32_t);
-  for (size_t o = 0; o < s.out_channels; ++o) {
-    ChannelSums sums = {};
-    for (size_t ky = 0; ky < s.kernel_h; ++ky)
-      for (size_t kx = 0; kx < s.kernel_w; ++kx) add_position(filter, s, o, ky, kx, &sums);
-    positive[o] = sums.positive;
-    negative[o] = sums.total - sums.positive;
-  }
-  h.has_least = has_least(s, filter);
   uint8_t* payload = bytes + h.payload;
-  form.method->pack(form.layout, s, filter, tap_ranges, payload);
+  h.has_least = form.method->pack(form.layout, s, filter, tap_ranges, {positive, negative}, payload);
   memset(payload + h.payload_bytes, 0, (size_t)(h.bytes - h.payload - h.payload_bytes));
   h.payload_checksum = checksum(bytes + sizeof h, (size_t)h.bytes - sizeof h);
   h.header_checksum = checksum(&h, kHeaderChecked).folded();

@@ -21,7 +21,8 @@ struct ConvPanels {
 
 // Shapes with their groups joined, but for `given`, which the filter is stored for.
 size_t panels_bytes(const RhsLayout& layout, const ConvShape& shape, const Taps& taps);  // 0 if they leave size_t
-void pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShape& shape, const Taps& taps, const FilterView& filter, uint8_t* payload);
+bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShape& shape, const Taps& taps, const FilterView& filter, const ColumnSums& sums,
+                 uint8_t* payload);
 
 // A method's payload_bytes and pack, with the taps it cuts the weights into.
 template <Taps (*taps_of)(const ConvShape&)>
@@ -30,9 +31,9 @@ size_t panels_payload_bytes(const RhsLayout& layout, const ConvShape& given) {
   return panels_bytes(layout, shape, taps_of(shape));
 }
 template <Taps (*taps_of)(const ConvShape&)>
-void pack_payload(const RhsLayout& layout, const ConvShape& given, const FilterView& filter, const float*, uint8_t* payload) {
+bool pack_payload(const RhsLayout& layout, const ConvShape& given, const FilterView& filter, const float*, const ColumnSums& sums, uint8_t* payload) {
   const ConvShape shape = joined_groups(layout, given);
-  pack_panels(layout, given, shape, taps_of(shape), filter, payload);
+  return pack_panels(layout, given, shape, taps_of(shape), filter, sums, payload);
 }
 
 ConvPanels read_panels(const RhsLayout& layout, const ConvShape& shape, const Taps& taps, const uint8_t* payload);

@@ -14,9 +14,8 @@ constexpr ConvMethod method(const char* name) {
   return {name,
           [](const ConvShape& shape, bool weight_zero_points) { return winograd_refuse(s, shape, weight_zero_points); },
           [](const RhsLayout& layout, const ConvShape& shape) { return winograd_payload_bytes(s, layout, shape); },
-          [](const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float* tap_ranges, uint8_t* payload) {
-            winograd_pack(s, layout, shape, filter, tap_ranges, payload);
-          },
+          [](const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float* tap_ranges, const ColumnSums& sums,
+             uint8_t* payload) { return winograd_pack(s, layout, shape, filter, tap_ranges, sums, payload); },
           [](const ConvPlan& plan) {
             // Groups are not cut: their channels need not be a multiple of anything.
             const size_t strip = larger(plan.kernel->nr, plan.kernel->rhs_layout.width);

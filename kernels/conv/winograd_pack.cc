@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "kernels/conv/winograd.h"
+#include "kernels/gemm/interleave.h"
 
 namespace octet {
 namespace {
@@ -30,60 +31,81 @@ bool fits(const WinogradScheme& s, const ConvShape& shape, const FilterView& fil
   const size_t channels = shape.group_in();
   for (size_t o = 0; o < shape.out_channels; ++o)
     for (size_t first = 0; first < channels; first += chunk) {
-      int32_t sum = 0;
-      for (size_t i = first; i < smaller(channels, first + chunk); ++i)
-        for (size_t tap = 0; tap < 9; ++tap) {
-          const int32_t w = weight(shape, filter, o, tap, i);
-          sum += w < 0 ? -w : w;
-        }
-      if (sum >= s.weight_limit) return false;
+      WeightSums sums = {};
+      for (size_t tap = 0; tap < 9; ++tap) sums += filter.sum_position(shape, o, tap / 3, tap % 3, first, smaller(chunk, channels - first));
+      if (sums.positive - sums.negative >= s.weight_limit) return false;
     }
   return true;
 }
 
 // The fewest equal chunks that fit, so that a run knows the chunk's size and nothing else.
-size_t choose_chunk(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter) {
+size_t choose_chunk(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const ColumnSums& sums) {
   const size_t channels = shape.group_in(), least = (size_t)(s.weight_limit - 1) / (9 * 128) / layout.kr * layout.kr;  // fits any weights
-  for (size_t parts = 1;; ++parts) {
+  bool one_fits = true;
+  for (size_t o = 0; o < shape.out_channels; ++o) one_fits &= sums.positive[o] - sums.negative[o] < s.weight_limit;
+  if (one_fits) return layout.depth(channels);
+  for (size_t parts = 2;; ++parts) {
     const size_t chunk = round_up(divide_up(channels, parts), layout.kr);
     if (chunk <= least || fits(s, shape, filter, chunk)) return chunk;
   }
 }
 
-constexpr size_t kLanes = 16;
+// Some input channels of a panel's lanes. What follows is element by element, whatever their order.
+constexpr size_t kBlock = 256;
+using Words = int16_t[kBlock];
 
-// One input channel of some output channels that lie side by side in a panel: G w G^T of all at once, in loops that become vectors.
-void pack_lanes(const WinogradScheme& s, const WinogradPayload& at, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, size_t o,
-                size_t lanes, size_t i, uint8_t* payload) {
-  int16_t w[9][kLanes] = {}, lines[kMaxPatch][3][kLanes];
-  const uint8_t to_s8 = filter.is_u8 ? 0x80 : 0;
-  for (size_t tap = 0; tap < 9; ++tap) {
-    const uint8_t* from = filter.at(shape, o, tap / 3, tap % 3, i);
-    for (size_t lane = 0; lane < lanes; ++lane) w[tap][lane] = (int8_t)(from[lane * filter.o_stride] ^ to_s8);
-  }
-  const auto combine = [](const int8_t (&g)[3], const int16_t* a, const int16_t* b, const int16_t* c, int16_t* out) {
-    for (size_t lane = 0; lane < kLanes; ++lane) out[lane] = (int16_t)(g[0] * a[lane] + g[1] * b[lane] + g[2] * c[lane]);
-  };
-  for (size_t y = 0; y < s.patch; ++y)
-    for (size_t x = 0; x < 3; ++x) combine(s.g[y], w[x], w[3 + x], w[6 + x], lines[y][x]);
-  uint8_t* to = payload + at.offset(layout, shape, o, i);
-  const size_t lane_bytes = layout.kr * sizeof(int16_t);
-  for (size_t y = 0; y < s.patch; ++y)
-    for (size_t x = 0; x < s.patch; ++x, to += at.tap_bytes) {
-      int16_t out[kLanes];
-      combine(s.g[x], lines[y][0], lines[y][1], lines[y][2], out);
-      for (size_t lane = 0; lane < lanes; ++lane) memcpy(to + lane * lane_bytes, &out[lane], sizeof(int16_t));
+// to = G (a, b, c), along one axis. Most rows of G have one term, or are a pair that differs in the sign of the middle term.
+void transform(const WinogradScheme& s, const Words& a, const Words& b, const Words& c, Words* to) {
+  for (size_t y = 0; y < s.patch; ++y, ++to) {
+    const int16_t ga = s.g[y][0], gb = s.g[y][1], gc = s.g[y][2];
+    if (!gb && (!ga || !gc)) {
+      for (size_t e = 0; e < kBlock; ++e) to[0][e] = (int16_t)(ga ? ga * a[e] : gc * c[e]);
+    } else if (y + 1 < s.patch && s.g[y + 1][0] == ga && s.g[y + 1][1] == -gb && s.g[y + 1][2] == gc) {
+      for (size_t e = 0; e < kBlock; ++e) {
+        const int16_t outer = (int16_t)(ga * a[e] + gc * c[e]), middle = (int16_t)(gb * b[e]);
+        to[0][e] = (int16_t)(outer + middle);
+        to[1][e] = (int16_t)(outer - middle);
+      }
+      ++y, ++to;
+    } else {
+      for (size_t e = 0; e < kBlock; ++e) to[0][e] = (int16_t)(ga * a[e] + gb * b[e] + gc * c[e]);
     }
+  }
 }
 
-void pack_words(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, uint8_t* payload) {
+// G w G^T of input channels [i, i + depth) of the panel that begins at output channel o.
+void pack_block(const WinogradScheme& s, const WinogradPayload& at, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, size_t o,
+                size_t lanes, size_t i, size_t depth, uint8_t* payload) {
+  uint8_t bytes[kBlock];
+  Words w[3][3], columns[3][kMaxPatch], taps[kMaxPatch];
+  const size_t elements = layout.depth(depth) * layout.width;
+  LaneView view = {nullptr, filter.o_stride, filter.i_stride, lanes, depth, (uint8_t)(filter.is_u8 ? 0x80 : 0)};
+  if (lanes != layout.width || elements != kBlock || depth % layout.kr) memset(bytes, 0, sizeof bytes);
+  for (size_t y = 0; y < 3; ++y)
+    for (size_t x = 0; x < 3; ++x) {
+      view.data = filter.at(shape, o, y, x, i);
+      interleave(view, layout.width, layout.kr, 0, bytes);
+      for (size_t e = 0; e < kBlock; ++e) w[x][y][e] = (int8_t)bytes[e];
+    }
+  for (size_t x = 0; x < 3; ++x) transform(s, w[x][0], w[x][1], w[x][2], columns[x]);
+  uint8_t* to = payload + at.offset(layout, shape, o, i);
+  for (size_t y = 0; y < s.patch; ++y) {
+    transform(s, columns[0][y], columns[1][y], columns[2][y], taps);
+    for (size_t x = 0; x < s.patch; ++x, to += at.tap_bytes) memcpy(to, taps[x], elements * sizeof(int16_t));
+  }
+}
+
+void pack_words(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const ColumnSums& sums,
+                uint8_t* payload) {
   const WinogradPayload at(s, layout, shape);
-  const uint32_t chunk = (uint32_t)choose_chunk(s, layout, shape, filter);
-  memcpy(payload, &chunk, sizeof chunk);
+  WinogradHeader header = {};
+  header.chunk = (uint32_t)choose_chunk(s, layout, shape, filter, sums);
+  memcpy(payload, &header, sizeof header);
+  const size_t step = kBlock / layout.width;
   for (size_t o = 0, lanes; o < shape.out_channels; o += lanes) {
-    const size_t local = o % shape.group_out();
-    lanes = smaller(smaller(layout.width - local % layout.width, shape.group_out() - local), kLanes);
-    for (size_t i = 0; i < shape.group_in(); ++i) pack_lanes(s, at, layout, shape, filter, o, lanes, i, payload);
+    lanes = smaller(layout.width, shape.group_out() - o % shape.group_out());
+    for (size_t i = 0; i < shape.group_in(); i += step)
+      pack_block(s, at, layout, shape, filter, o, lanes, i, smaller(step, shape.group_in() - i), payload);
   }
 }
 
@@ -153,13 +175,16 @@ size_t winograd_payload_bytes(const WinogradScheme& s, const RhsLayout& layout, 
   return bytes;
 }
 
-void winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float* tap_ranges,
-                   uint8_t* payload) {
-  memset(payload, 0, winograd_payload_bytes(s, layout, shape));
-  if (s.int8())
+bool winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float* tap_ranges,
+                   const ColumnSums& sums, uint8_t* payload) {
+  const bool has_least = sum_filter(shape, filter, sums);
+  if (s.int8()) {
+    memset(payload, 0, winograd_payload_bytes(s, layout, shape));
     pack_int8(s, layout, shape, filter, tap_ranges, payload);
-  else
-    pack_words(s, layout, shape, filter, payload);
+  } else {
+    pack_words(s, layout, shape, filter, sums, payload);
+  }
+  return has_least;
 }
 
 }  // namespace octet

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/core/layout.h"
+#include "kernels/gemm/weight_sums.h"
 
 namespace octet {
 
@@ -24,6 +25,12 @@ struct RhsView {
 struct ColumnSums {
   int32_t* positive;
   int32_t* negative;
+
+  bool store(size_t column, const WeightSums& sums) const {  // returns has_least
+    positive[column] = sums.positive;
+    negative[column] = sums.negative;
+    return sums.has_least;
+  }
 };
 
 // One matrix as a kernel reads it.

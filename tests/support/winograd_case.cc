@@ -71,10 +71,12 @@ void WinogradRun::make_plan() {
   const octet::RhsLayout& layout = kernel_.rhs_layout;
   payload_ = Guarded(c_.method->payload_bytes(layout, shape_), Side::kBack, 64);
   const size_t depth = shape_.group_in();
+  const int32_t zero = c_.rhs_u8 ? 128 : 0;
   const octet::FilterView filter = c_.ohwi
-      ? octet::FilterView{weights_.data(), shape_.group_out() * 9 * depth, 9 * depth, 3 * depth, depth, 1, c_.rhs_u8, nullptr, 0}
-      : octet::FilterView{weights_.data(), shape_.group_out() * 9 * depth, 9 * depth, 3, 1, 9, c_.rhs_u8, nullptr, 0};
-  c_.method->pack(layout, shape_, filter, c_.tap_ranges, payload_.data());
+      ? octet::FilterView{weights_.data(), shape_.group_out() * 9 * depth, 9 * depth, 3 * depth, depth, 1, c_.rhs_u8, &zero, 1}
+      : octet::FilterView{weights_.data(), shape_.group_out() * 9 * depth, 9 * depth, 3, 1, 9, c_.rhs_u8, &zero, 1};
+  std::vector<int32_t> positive(c_.out_channels), negative(c_.out_channels);
+  c_.method->pack(layout, shape_, filter, c_.tap_ranges, {positive.data(), negative.data()}, payload_.data());
   payload_.read_only();
 
   const size_t padded = octet::round_up(c_.out_channels, 64) + 64;
