@@ -45,9 +45,14 @@ void multiply(const Tile& t) {
   __m256i acc[rows][2];
   // See avx512vnni_u8s8_6x64x4.cc: asks for the output lines before they are needed.
   unroll<rows>([&](auto i) OCTET_INLINE { _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0); });
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    unroll<2>([&](auto v) OCTET_INLINE { acc[i][v] = _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride + 8 * v)); });
+  // Usually one row of init for all: see avx512vnni_u8s8_6x64x4.cc.
+  const auto init = [&](auto i, auto v) OCTET_INLINE { return _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride + 8 * v)); };
+  unroll<2>([&](auto v) OCTET_INLINE {
+    acc[0][v] = init(Int<0>{}, v);
+    unroll<rows - 1>([&](auto i) OCTET_INLINE { acc[i + 1][v] = acc[0][v]; });
   });
+  if (t.init_stride)
+    unroll<rows - 1>([&](auto i) OCTET_INLINE { unroll<2>([&](auto v) OCTET_INLINE { acc[i + 1][v] = init(Int<i + 1>{}, v); }); });
 
   const uint8_t* lhs[rows];
   unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride; });
@@ -73,6 +78,7 @@ void multiply(const Tile& t) {
     };
     OCTET_NO_UNROLL
     while (k < end) step(load_quad);
+    OCTET_SPILL(again);
     if (const size_t tail = again->depth % 4) step([tail](const uint8_t* bytes) OCTET_INLINE { return tail_quad(bytes, tail); });
     if (tap == again->taps) break;
     const uint8_t* const* rows_of_tap = again->lhs_rows ? again->lhs_rows + tap * rows : nullptr;
