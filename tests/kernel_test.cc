@@ -56,6 +56,12 @@ class KernelTile {
       tile_.lhs = panel_.data();
     }
     tile_.rhs = rhs_.data();
+    if (kernel.widen && 2 * c.rows > kernel.mr && c.depth % 2) {  // both ways for each shape
+      wide_ = Guarded(kernel.nr * padded_depth * sizeof(int16_t), c.side, 64);
+      kernel.widen(rhs_.data(), padded_depth / layout_.kr, wide_.data<int16_t>());
+      tile_.rhs = wide_.data();
+      tile_.rhs_wide = true;
+    }
     tile_.rhs_stride = std::min<size_t>(layout_.width, lanes) * layout_.kr;
     tile_.rhs_panel_stride = layout_.width * padded_depth;
     tile_.depth = c.depth;
@@ -81,7 +87,7 @@ class KernelTile {
   const MicroKernel& kernel_;
   TileCase c_;
   RhsLayout layout_;
-  Guarded lhs_, rhs_, init_, panel_;
+  Guarded lhs_, rhs_, init_, panel_, wide_;
   std::vector<uint8_t> weights_;
   octet::Tile tile_ = {};
 };

@@ -27,6 +27,7 @@ struct Tile {
   const uint8_t* const* lhs_rows = nullptr;  // instead of lhs, lhs_stride and tap_steps: the rows of the first tap, of the second, ...
   uint32_t lhs_flip;        // direct form: 0 or 0x80808080, xor-ed to the bytes
   const uint8_t* rhs;       // first group of the first column
+  bool rhs_wide = false;    // rhs is what the kernel's `widen` made of it
   size_t rhs_stride;        // bytes between groups
   size_t rhs_panel_stride;  // bytes between panels, for kernels whose nr spans several
   size_t depth;             // of a tap, K of a matrix; rhs is zero beyond it, lhs rows end there
@@ -40,6 +41,10 @@ struct Tile {
 };
 
 using MultiplyFn = void (*)(const Tile&);
+
+// Copies `groups` groups of a strip as the words that multiply would make of them anew for every tile.
+using WidenFn = void (*)(const uint8_t* rhs, size_t groups, int16_t* words);
+constexpr size_t kWidenTiles = 3;  // worth it from so many tiles; being of even height, they have more than half of mr rows then
 
 enum KernelFlags : uint8_t {
   kAnyLhs = 1,      // takes an lhs of the other sign too, flipped on the way
@@ -66,6 +71,7 @@ struct MicroKernel {
   const RowOps* row_ops;
   const WinogradOps* winograd = nullptr;  // transforms for its operands
   uint8_t tall_mr = 0, tall_nr = 0;       // direct form: tiles of at most tall_nr columns may have tall_mr rows
+  WidenFn widen = nullptr;                // to nr * kr words per group
 
   constexpr bool is(KernelFlags flag) const { return flags & flag; }
   constexpr size_t rows_of(size_t cols) const { return cols <= tall_nr ? tall_mr : mr; }

@@ -22,6 +22,7 @@ struct Workspace {
   size_t quantized_stride;
   size_t panels, quantized, row_sums, zero_points, scales;  // offsets
   size_t rhs_panels, rhs_bias, rhs_weight_sum, rhs_zero_points;
+  size_t wide;           // a strip of the rhs, widened
   size_t bytes;
 };
 
@@ -43,6 +44,7 @@ Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t
   const size_t tiles = divide_up(w.rows, kernel.mr);
   size_t end = 0;
   if (kernel.gather) w.panels = take(&end, tiles * w.panel_bytes);
+  if (kernel.widen) w.wide = take(&end, kernel.nr * kernel.rhs_layout.depth(k) * sizeof(int16_t));
   if (quantizes(plan)) {
     w.quantized_stride = round_up(k, kAlignment);
     w.quantized = take(&end, w.rows * w.quantized_stride);
@@ -75,6 +77,7 @@ struct LhsBlock {
   const int32_t* row_sums;     // null when the weights have no zero points
   int32_t tensor_zero_point;
   float tensor_scale;
+  int16_t* wide;               // room for a strip of the rhs, or null
 };
 
 LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const Workspace& w,
@@ -115,6 +118,7 @@ LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
     kernel.row_ops->sum(all, kernel.lhs_domain == Domain::kS8, sums);
     block.row_sums = sums;
   }
+  if (kernel.widen && tiling.count >= kWidenTiles) block.wide = (int16_t*)(workspace + w.wide);
   if (kernel.gather) {
     block.panels = workspace + w.panels;
     Rows part = all;
@@ -186,6 +190,11 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
       const size_t n = panel + lane, lanes = smaller(kernel.nr, width - lane);
       tile.cols = smaller(kernel.nr, task.n1 - n);
       tile.rhs = rhs.panels + local * rhs.depth + lane * layout.kr;
+      if (lhs.wide) {
+        kernel.widen(tile.rhs, rhs.depth / layout.kr, lhs.wide);
+        tile.rhs = (const uint8_t*)lhs.wide;
+        tile.rhs_wide = true;
+      }
       tile.init = rhs.columns.bias + local + lane;
       tile.init_stride = 0;
       if (tensor_quant && !init_per_row) {

@@ -8,11 +8,11 @@
 //   row i, 4 words    | acc[i][0]: 4 x 2   | acc[i][1]: 4 x 2   |     12 accumulators, 2 for rhs, 1 for lhs, 1 product: 16 of 16
 //   broadcast         +--------------------+--------------------+
 //
-// Per group of 4 along depth: 2 widening loads, 6 broadcasts, 12 multiply-adds, 12 adds.
+// Per group of 4 along depth: 2 widening loads, 6 broadcasts, 12 multiply-adds, 12 adds. Where several tiles read the same weights they are widened once
+// for all: widening takes the ports that the arithmetic needs.
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
-#include "kernels/simd/gather.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/exits_ymm.h"
 
@@ -24,7 +24,45 @@ constexpr int kMr = 6;
 // acc += product. Spelled out because GCC 12 puts the sum into the product's register and copies it back: 7 moves in a loop of 36.
 OCTET_INLINE inline void accumulate(__m256i& acc, __m256i product) { __asm__("vpaddd %1, %0, %0" : "+x"(acc) : "x"(product)); }
 
-template <int rows>
+// Rows of bytes to a panel of words, two rows at a time. lanes = rows, because the kernel takes any number.
+void gather(const Rows& r, size_t lanes, void* panel) {
+  int16_t* const out = (int16_t*)panel;
+  const __m128i flip = _mm_set1_epi8((char)r.flip);
+  const auto eight = [flip](const uint8_t* bytes) { return _mm_cvtepu8_epi16(_mm_xor_si128(_mm_loadl_epi64((const __m128i*)bytes), flip)); };
+  const size_t groups = (r.depth + 3) / 4, whole = r.depth / 8 * 8;
+  for (size_t lane = 0; lane < lanes; lane += 2) {
+    const bool pair = lane + 1 < lanes;
+    const uint8_t *a = r.row(lane), *b = r.row(pair ? lane + 1 : lane);
+    int16_t* to = out + 4 * lane;
+    for (size_t k = 0; k < whole; k += 8, to += 8 * lanes) {
+      const __m128i x = eight(a + k), y = eight(b + k);
+      if (pair) {
+        _mm_storeu_si128((__m128i*)to, _mm_unpacklo_epi64(x, y));
+        _mm_storeu_si128((__m128i*)(to + 4 * lanes), _mm_unpackhi_epi64(x, y));
+      } else {
+        _mm_storel_epi64((__m128i*)to, x);
+        _mm_storel_epi64((__m128i*)(to + 4 * lanes), _mm_unpackhi_epi64(x, x));
+      }
+    }
+    for (size_t k = whole; k < 4 * groups; ++k) {
+      int16_t* at = out + (k / 4 * lanes + lane) * 4 + k % 4;
+      at[0] = k < r.depth ? a[k] ^ r.flip : 0;
+      if (pair) at[4] = k < r.depth ? b[k] ^ r.flip : 0;
+    }
+  }
+}
+
+constexpr int kWideRows = 4;  // at least, of tiles with widened weights
+
+void widen(const uint8_t* rhs, size_t groups, int16_t* words) {
+  for (; groups; --groups, rhs += 64, words += 32) {
+    unroll<2>([&](auto v) OCTET_INLINE {
+      _mm256_store_si256((__m256i*)(words + 16 * v), _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)(rhs + 16 * v))));
+    });
+  }
+}
+
+template <int rows, bool wide>
 void multiply(const Tile& t) {
   __m256i acc[rows][2];
   unroll<rows>([&](auto i) OCTET_INLINE {
@@ -37,7 +75,9 @@ void multiply(const Tile& t) {
   OCTET_NO_UNROLL
   for (size_t groups = (t.depth + 3) / 4; groups; --groups) {
     __m256i b[2];
-    unroll<2>([&](auto v) OCTET_INLINE { b[v] = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)(rhs + 16 * v))); });
+    unroll<2>([&](auto v) OCTET_INLINE {
+      b[v] = wide ? _mm256_load_si256((const __m256i*)(rhs + 32 * v)) : _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)(rhs + 16 * v)));
+    });
     unroll<rows>([&](auto i) OCTET_INLINE {
       int64_t words;
       __builtin_memcpy(&words, lhs + 4 * i, sizeof words);
@@ -67,14 +107,16 @@ void multiply(const Tile& t) {
 }
 
 void dispatch(const Tile& t) {
-  static constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>, multiply<4>, multiply<5>, multiply<6>};
-  kByRows[t.rows - 1](t);
+  static constexpr MultiplyFn kByRows[kMr] = {multiply<1, false>, multiply<2, false>, multiply<3, false>, multiply<4, false>, multiply<5, false>,
+                                              multiply<6, false>};
+  static constexpr MultiplyFn kWide[] = {multiply<4, true>, multiply<5, true>, multiply<6, true>};
+  (t.rhs_wide ? kWide[t.rows - kWideRows] : kByRows[t.rows - 1])(t);
 }
 
 }  // namespace
 
 const MicroKernel avx2_s16s8_6x8x4 = {
     "avx2_s16s8_6x8x4", Isa::kAvx2, Domain::kU8, kMr, 8, 0, kAnyLhs | kNarrows, kX86Layout,
-    gather_rows<int16_t, 4>, 1, 4, 2, dispatch, avx2_finish, &avx2_row_ops, &avx2_winograd};
+    gather, 1, 4, 2, dispatch, avx2_finish, &avx2_row_ops, &avx2_winograd, 0, 0, widen};
 
 }  // namespace octet
