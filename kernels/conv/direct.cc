@@ -1,7 +1,6 @@
-// The direct form: kernels read the input where it lies. No patch is ever copied by those that broadcast; those that want rows side by side gather
-// them straight from the tensor. The exception are inputs of few channels, whose windows are copied from a staged input, vector by vector.
-#include <string.h>
-
+// The direct form: kernels read the input where it lies. No patch is ever copied by those that broadcast; those that want rows side by side
+// gather them straight from the tensor. The exception are inputs of few channels, whose windows are copied from a staged input, vector by
+// vector.
 #include "kernels/conv/block.h"
 #include "kernels/conv/transposed.h"
 #include "kernels/conv/window.h"
@@ -9,13 +8,12 @@
 namespace octet {
 namespace {
 
-constexpr size_t kChunk = 16;              // bytes that are copied at once
 constexpr size_t kWindowBytes = 16 * 1024;  // copied windows stay in L1
 
 // Per task: the steps between taps, pointers, tiles, or windows; then what prepare_block wants.
 struct Workspace {
-  size_t rows;            // of a block
-  size_t window_stride;   // bytes from one copied window to the next
+  size_t rows;           // of a block
+  size_t window_stride;  // bytes from one copied window to the next
   size_t pointers, tiles, prepared, bytes;
 };
 
@@ -24,7 +22,7 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) 
   const size_t gathered = kernel.gather ? taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes : taps.depth;
   Workspace w = {};
   if (copies_windows(plan.shape)) {
-    w.window_stride = round_up(taps.depth + kChunk, 64);  // the last chunk of a window ends beyond it
+    w.window_stride = round_up(taps.depth + kCopySlack, 64);
     w.rows = smaller(larger(kWindowBytes / w.window_stride / kernel.mr, 1) * kernel.mr, pixels);
     w.prepared = w.rows * w.window_stride;
     w.bytes = w.prepared + prepared_bytes(plan, taps, w.rows);
@@ -39,8 +37,8 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) 
 }
 
 // Bases or pointers of all tiles of a block whose first pixel is `pixel` of the whole run.
-void point_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, size_t group, size_t pixel, size_t rows, const uint8_t** pointers,
-                 TileTaps* tiles) {
+void point_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, size_t group, size_t pixel, size_t rows,
+                 const uint8_t** pointers, TileTaps* tiles) {
   const Tiling tiling(rows, *plan.kernel);
   Window window(plan, run, taps, group);
   size_t x = pixel % run.out_w, line = pixel / run.out_w;
@@ -50,30 +48,16 @@ void point_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, siz
   }
 }
 
-// The windows of `rows` pixels, kernel row after kernel row, each `chunks` long. The staged input has its borders, no gaps, and readable bytes behind.
-template <size_t chunks>
+// The windows of `rows` pixels, kernel row after kernel row. The staged input has its borders, no gaps, and readable bytes behind.
 void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t rows, size_t stride, uint8_t* out) {
   const ConvShape& s = plan.shape;
-  const size_t bytes = s.kernel_w * s.in_channels, step = s.stride_w * s.in_channels;
-  const size_t down = s.dilation_h * run.lhs_row, kernel_h = s.kernel_h;
+  Windows w = {nullptr, s.stride_w * s.in_channels, s.dilation_h * run.lhs_row, s.kernel_h, s.kernel_w * s.in_channels, out, stride, 0};
   size_t x = pixel % run.out_w, line = pixel / run.out_w;
-  for (size_t i = 0; i < rows; x = 0, ++line) {
-    const uint8_t* window = run.lhs + line / run.out_h * run.lhs_image + line % run.out_h * s.stride_h * run.lhs_row + x * step;
-    for (const size_t end = smaller(rows, i + run.out_w - x); i < end; ++i, window += step, out += stride) {
-      const uint8_t* from = window;
-      uint8_t* to = out;
-      for (size_t ky = 0; ky < kernel_h; ++ky, from += down, to += bytes)
-        for (size_t b = 0; b < (chunks ? chunks * kChunk : bytes); b += kChunk) memcpy(to + b, from + b, kChunk);
-    }
+  for (size_t i = 0; i < rows; i += w.count, w.to += w.count * stride, x = 0, ++line) {
+    w.from = run.lhs + line / run.out_h * run.lhs_image + line % run.out_h * s.stride_h * run.lhs_row + x * w.step;
+    w.count = smaller(rows - i, run.out_w - x);
+    plan.row_ops->copy_windows(w);
   }
-}
-
-// A constant number of chunks is a few moves; a loop would cost more than they.
-using CopyFn = void (*)(const ConvPlan&, const ConvRun&, size_t, size_t, size_t, uint8_t*);
-CopyFn copy_of(const ConvShape& s) {
-  static constexpr CopyFn kByChunks[] = {copy_windows<0>, copy_windows<1>, copy_windows<2>, copy_windows<3>, copy_windows<4>, copy_windows<5>, copy_windows<6>};
-  const size_t chunks = divide_up(s.kernel_w * s.in_channels, kChunk);
-  return kByChunks[chunks < sizeof kByChunks / sizeof kByChunks[0] ? chunks : 0];
 }
 
 size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
@@ -89,12 +73,11 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
   const Workspace w = plan_workspace(plan, taps, s.batch * run.out_h * run.out_w);
   ConvBlock block = make_block(plan, run, 1);
   if (copies_windows(s)) {
-    const CopyFn copy = copy_of(s);
     block.lhs = workspace;
     block.lhs_stride = w.window_stride;
     block.reads_to_groups = true;
     run_blocks(plan, run, taps, task, w.rows, workspace + w.prepared, &block,
-               [&](size_t, size_t pixel) { copy(plan, run, pixel, block.rows, w.window_stride, workspace); });
+               [&](size_t, size_t pixel) { copy_windows(plan, run, pixel, block.rows, w.window_stride, workspace); });
   } else if (s.pointwise()) {  // pixels are rows of a matrix
     block.lhs_stride = run.lhs_pixel;
     run_blocks(plan, run, taps, task, w.rows, workspace + w.prepared, &block,
@@ -117,6 +100,7 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
 }  // namespace
 
 const ConvMethod direct_method = {
-    "direct", refuse_nothing, panels_payload_bytes<direct_taps>, pack_payload<direct_taps>, panels_grain, task_workspace, run, copies_windows, joined_groups};
+    "direct",       refuse_nothing, panels_payload_bytes<direct_taps>, pack_payload<direct_taps>, panels_grain, task_workspace, run,
+    copies_windows, joined_groups};
 
 }  // namespace octet

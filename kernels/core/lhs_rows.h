@@ -30,9 +30,23 @@ struct RowQuant {
 };
 using QuantizeRowFn = RowQuant (*)(const float* row, size_t depth, bool asymmetric, uint8_t* out);
 
+// Copies `count` windows, each of `lines` runs of `bytes` that become neighbours. Up to kCopySlack bytes beyond each run are read, and
+// beyond the last one of a window written.
+constexpr size_t kCopySlack = 32;
+struct Windows {
+  const uint8_t* from;
+  size_t step, line;  // bytes from a window to the next, and from a run to the next
+  size_t lines, bytes;
+  uint8_t* to;
+  size_t stride;  // bytes between the copied windows
+  size_t count;
+};
+using CopyWindowsFn = void (*)(const Windows& windows);
+
 struct RowOps {
   RowSumFn sum;
   QuantizeRowFn quantize;
+  CopyWindowsFn copy_windows;
 };
 
 }  // namespace octet

@@ -74,5 +74,27 @@ RowQuant quantize_row(const float* row, size_t depth, bool asymmetric, uint8_t* 
   return {scale, zero_point};
 }
 
+// A run is `chunks` fixed moves, or, if 0, as many as it takes.
+template <size_t chunk, size_t chunks>
+void copy_windows_by(const Windows& w) {
+  const Windows own = w;  // bytes are written, which could be those of w
+  const uint8_t* window = own.from;
+  uint8_t* out = own.to;
+  for (size_t i = 0; i < own.count; ++i, window += own.step, out += own.stride) {
+    const uint8_t* from = window;
+    uint8_t* to = out;
+    for (size_t line = 0; line < own.lines; ++line, from += own.line, to += own.bytes)
+      for (size_t b = 0; b < (chunks ? chunks * chunk : own.bytes); b += chunk) __builtin_memcpy(to + b, from + b, chunk);
+  }
+}
+
+void copy_windows(const Windows& w) {
+  if (w.bytes <= 16) return copy_windows_by<16, 1>(w);
+  if (w.bytes <= 32) return copy_windows_by<32, 1>(w);
+  if (w.bytes <= 64) return copy_windows_by<32, 2>(w);
+  if (w.bytes <= 96) return copy_windows_by<32, 3>(w);
+  copy_windows_by<32, 0>(w);
+}
+
 }  // namespace
 }  // namespace octet

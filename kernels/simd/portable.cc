@@ -4,6 +4,6 @@
 #include "kernels/simd/lhs_rows.h"
 
 namespace octet {
-const RowOps portable_row_ops = {sum_rows, quantize_row};
+const RowOps portable_row_ops = {sum_rows, quantize_row, copy_windows};
 void portable_finish(const Finish& finish, const FinishTile& tile) { finish_tile(finish, tile); }
 }  // namespace octet

@@ -3,6 +3,6 @@
 #include "kernels/x86/kernels.h"
 
 namespace octet {
-const RowOps avx512_row_ops = {sum_rows, quantize_row};
+const RowOps avx512_row_ops = {sum_rows, quantize_row, copy_windows};
 void avx512_finish(const Finish& finish, const FinishTile& tile) { finish_tile(finish, tile); }
 }  // namespace octet
