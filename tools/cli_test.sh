@@ -38,7 +38,7 @@ expect 2 'there is no kernel' bench 8x8x8 --kernel fast
 expect 2 'threads' bench 8x8x8 --threads 0
 expect 2 'repetitions' bench 8x8x8 --repetitions 0
 expect 2 "the peer 'false' has ended" bench 8x8x8 --peer false
-expect 2 'which is no answer' bench 8x8x8 --peer 'echo hello'
+expect 2 'which is no answer' bench 8x8x8 --peer 'echo hello; cat >/dev/null'
 expect 0 'peer: nobody' bench 8x8x8 --repetitions 1 --peer "echo '{\"name\": \"nobody\"}'; echo {}; echo {}; cat >/dev/null"
 expect 2 'cannot write' bench 8x8x8 --json "$scratch/missing/out.json"
 expect 2 'cannot allocate' bench 9999999x9999999x8

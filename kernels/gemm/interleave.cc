@@ -15,18 +15,28 @@ using Pairs = Vector<uint16_t>::type;
 using Quads = Vector<uint32_t>::type;
 using Octets = Vector<uint64_t>::type;
 
-// The groups of two vectors in turns: of their first halves, of their second.
-Bytes zip_low(const Bytes& a, const Bytes& b) { return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23); }
-Bytes zip_high(const Bytes& a, const Bytes& b) { return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31); }
-Pairs zip_low(const Pairs& a, const Pairs& b) { return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11); }
-Pairs zip_high(const Pairs& a, const Pairs& b) { return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15); }
-Quads zip_low(const Quads& a, const Quads& b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
-Quads zip_high(const Quads& a, const Quads& b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
-Octets zip_low(const Octets& a, const Octets& b) { return __builtin_shufflevector(a, b, 0, 2); }
-Octets zip_high(const Octets& a, const Octets& b) { return __builtin_shufflevector(a, b, 1, 3); }
+// Elements of two vectors by number. GCC learned Clang's builtin in version 12; before it there is only its own, which GCC 12 still has but
+// Clang never had.
+#if defined(__clang__) || __GNUC__ >= 12
+#define OCTET_SHUFFLE(V, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define OCTET_SHUFFLE(V, a, b, ...) __builtin_shuffle(a, b, V{__VA_ARGS__})
+#endif
 
-// Of `count` vectors, `from_step` apart: the first group of each, then the second of each, and so on; vectors `to_step` apart again. Vectors i and
-// i + count / 2 are zipped into 2 i and 2 i + 1; each time, one more bit of the vector's index moves below the group's.
+// The groups of two vectors in turns: of their first halves, of their second.
+Bytes zip_low(const Bytes& a, const Bytes& b) { return OCTET_SHUFFLE(Bytes, a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23); }
+Bytes zip_high(const Bytes& a, const Bytes& b) {
+  return OCTET_SHUFFLE(Bytes, a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+}
+Pairs zip_low(const Pairs& a, const Pairs& b) { return OCTET_SHUFFLE(Pairs, a, b, 0, 8, 1, 9, 2, 10, 3, 11); }
+Pairs zip_high(const Pairs& a, const Pairs& b) { return OCTET_SHUFFLE(Pairs, a, b, 4, 12, 5, 13, 6, 14, 7, 15); }
+Quads zip_low(const Quads& a, const Quads& b) { return OCTET_SHUFFLE(Quads, a, b, 0, 4, 1, 5); }
+Quads zip_high(const Quads& a, const Quads& b) { return OCTET_SHUFFLE(Quads, a, b, 2, 6, 3, 7); }
+Octets zip_low(const Octets& a, const Octets& b) { return OCTET_SHUFFLE(Octets, a, b, 0, 2); }
+Octets zip_high(const Octets& a, const Octets& b) { return OCTET_SHUFFLE(Octets, a, b, 1, 3); }
+
+// Of `count` vectors, `from_step` apart: the first group of each, then the second of each, and so on; vectors `to_step` apart again.
+// Vectors i and i + count / 2 are zipped into 2 i and 2 i + 1; each time, one more bit of the vector's index moves below the group's.
 template <size_t count, typename V>
 void transpose(const uint8_t* from, size_t from_step, const V& flips, size_t to_step, uint8_t* to) {
   V v[count];
@@ -46,8 +56,8 @@ void transpose(const uint8_t* from, size_t from_step, const V& flips, size_t to_
   for (size_t i = 0; i < count; ++i) memcpy(to + i * to_step, &v[i], sizeof(V));
 }
 
-// Depth side by side in memory: whole groups of kr. Returns the depth that it wrote. The view comes by value: for all that a compiler knows, the panel's
-// bytes could be its own.
+// Depth side by side in memory: whole groups of kr. Returns the depth that it wrote. The view comes by value: for all that a compiler
+// knows, the panel's bytes could be its own.
 template <typename Group>
 size_t transpose_groups(LaneView v, size_t width, uint8_t* panel) {
   constexpr size_t kr = sizeof(Group), kLanes = kVector / kr, kLine = 64;
@@ -87,16 +97,24 @@ size_t zip_rows(LaneView v, size_t width, uint8_t* panel) {
 // As many whole groups as there is a fast way for.
 size_t interleave_groups(const LaneView& v, size_t width, size_t kr, uint8_t* panel) {
   if (v.depth_stride == 1) switch (kr) {
-      case 2: return transpose_groups<uint16_t>(v, width, panel);
-      case 4: return transpose_groups<uint32_t>(v, width, panel);
-      case 8: return transpose_groups<uint64_t>(v, width, panel);
-      case 16: return transpose_groups<unsigned __int128>(v, width, panel);
+      case 2:
+        return transpose_groups<uint16_t>(v, width, panel);
+      case 4:
+        return transpose_groups<uint32_t>(v, width, panel);
+      case 8:
+        return transpose_groups<uint64_t>(v, width, panel);
+      case 16:
+        return transpose_groups<unsigned __int128>(v, width, panel);
     }
   if (v.lane_stride == 1) switch (kr) {
-      case 2: return zip_rows<2>(v, width, panel);
-      case 4: return zip_rows<4>(v, width, panel);
-      case 8: return zip_rows<8>(v, width, panel);
-      case 16: return zip_rows<16>(v, width, panel);
+      case 2:
+        return zip_rows<2>(v, width, panel);
+      case 4:
+        return zip_rows<4>(v, width, panel);
+      case 8:
+        return zip_rows<8>(v, width, panel);
+      case 16:
+        return zip_rows<16>(v, width, panel);
     }
   return 0;
 }
