@@ -30,16 +30,20 @@ OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[rows][vectors], uint8_
   }
 }
 
-template <int rows, int vectors, Clamp clamp>
+template <int rows, int vectors, Exit exit>
 OCTET_INLINE inline void store_narrow(const Tile& t, const int32x4_t (&acc)[rows][vectors], uint8_t* dst, size_t stride) {
-  const Narrowing16 n = narrowing16(*t.narrow);
   float32x4_t scale[4];
   OCTET_UNROLL(4)
   for (int v = 0; v < 4; ++v) scale[v] = vld1q_f32(t.scale + 4 * (v % vectors));
+  const auto rounded = [&](int i) OCTET_INLINE {
+    return rounded16({acc[i][0], acc[i][1], acc[i][vectors - 2], acc[i][vectors - 1]}, scale);
+  };
+  Rounded16 row = rounded(0);
+  const Narrowing16 n = narrowing16(*t.narrow);  // not before the first row has made room in the registers
   OCTET_UNROLL(6)
   for (int i = 0; i < rows; ++i, dst += stride) {
-    const int32x4_t row[4] = {acc[i][0], acc[i][1], acc[i][vectors - 2], acc[i][vectors - 1]};
-    const uint8x16_t bytes = narrowed<clamp>(row, scale, n);
+    if (i) row = rounded(i);
+    const uint8x16_t bytes = narrowed<exit>(row, n);
     if (vectors == 4)
       vst1q_u8(dst, bytes);
     else
@@ -89,7 +93,8 @@ void multiply(const Tile& t) {
       });
     }
 
-    // What is left of the depth, one group at a time.
+    // What is left of the depth, one group at a time. The tile is read anew: what is kept from before costs registers that must be saved.
+    __asm__ volatile("" : : : "memory");
     const uint8_t* tail = tails[0];
     OCTET_NO_UNROLL
     for (size_t groups = (t.depth % 16 + 3) / 4; groups; --groups) {
@@ -119,14 +124,14 @@ void multiply(const Tile& t) {
   const bool partial = t.cols < 4 * vectors;
   uint8_t* const dst = partial ? whole : (uint8_t*)t.dst;
   const size_t stride = partial ? 16 * element : t.dst_stride;
-  if (!t.scale)
+  const Exit exit = exit_of(t);
+  if (exit == Exit::kSaturated) {
+    store_narrow<rows, vectors, Exit::kSaturated>(t, acc, dst, stride);
+  } else if (exit == Exit::kClamped) {
+    store_narrow<rows, vectors, Exit::kClamped>(t, acc, dst, stride);
+  } else {
     store_s32<rows, vectors>(acc, dst, stride);
-  else if (const Clamp clamp = clamp_of(*t.narrow); clamp == Clamp::kS8)
-    store_narrow<rows, vectors, Clamp::kS8>(t, acc, dst, stride);
-  else if (clamp == Clamp::kU8)
-    store_narrow<rows, vectors, Clamp::kU8>(t, acc, dst, stride);
-  else
-    store_narrow<rows, vectors, Clamp::kNarrower>(t, acc, dst, stride);
+  }
   if (partial) copy_rows(whole, stride, (uint8_t*)t.dst, t.dst_stride, t.rows, t.cols * element);
 }
 

@@ -15,6 +15,7 @@
 // eight panels, so that its own cost is shared and the rows' panel stays in the first cache.
 // Instantiated over pairs of rows. An odd last row is a pair whose second row is computed and then overwritten by the first.
 // The 2x2 blocks are kept until the outputs are bytes: sorting rows out then costs two instructions per pair instead of eight.
+// Instantiated over the exits too: between the depths of two panels there is one run of instructions without a branch.
 #include <arm_neon.h>
 
 #include "kernels/arm/bytes.h"
@@ -85,33 +86,49 @@ OCTET_INLINE inline void store_two(uint64x2_t first, uint64x2_t second, uint8_t*
   if (both) vst1q_u8(to + 16, vreinterpretq_u8_u64(second));
 }
 
+// [a0 b0] and [a1 b1]. The second comes first: Clang makes the first by overwriting a.
+OCTET_INLINE inline void zip(uint64x2_t a, uint64x2_t b, uint64x2_t* low, uint64x2_t* high) {
+  *high = vzip2q_u64(a, b);
+  __asm__("" : "+w"(*high), "+w"(a));
+  *low = vzip1q_u64(a, b);
+}
+
 // Pairs of rows, 8 bytes of each side by side. All pairs advance together, so that their stores are neighbours.
 template <int pairs, bool flip>
 void gather(const Rows& r, uint8_t* to) {
   const uint8_t* row[2 * pairs];
   OCTET_UNROLL(12)
   for (int i = 0; i < 2 * pairs; ++i) row[i] = i < 2 * pairs - 1 || r.rows == 2 * pairs ? r.row(i) : row[i - 1];  // a missing one is cleared below
-  const auto flipped = [](uint64_t word) OCTET_INLINE { return flip ? word ^ kFlips : word; };
-  size_t k = 0;  // the pointers stay where they are: one addition per turn
+  const size_t depth = r.depth;
+  size_t k = 0;  // the pointers stay where they are
   OCTET_NO_UNROLL
-  for (; k + 16 <= r.depth; k += 16, to += 2 * 16 * pairs) {
-    const auto load = [&](int i) OCTET_INLINE {
-      const uint8x16_t bytes = vld1q_u8(row[i] + k);
-      return vreinterpretq_u64_u8(flip ? veorq_u8(bytes, vdupq_n_u8(0x80)) : bytes);
-    };
-    unroll<(pairs + 1) / 2>([&](auto half) OCTET_INLINE {
-      constexpr int p = 2 * half, q = p + 1 < pairs ? p + 1 : p;
-      const uint64x2_t a = load(2 * p), b = load(2 * p + 1), c = load(2 * q), d = load(2 * q + 1);
-      store_two(vzip1q_u64(a, b), vzip1q_u64(c, d), to + 16 * p, p != q);
-      store_two(vzip2q_u64(a, b), vzip2q_u64(c, d), to + 16 * (pairs + p), p != q);
+  for (; k + 32 <= depth; k += 32, to += 32 * 2 * pairs) {
+    unroll<(pairs + 1) / 2>([&](auto two) OCTET_INLINE {
+      constexpr int p = 2 * two, q = p + 1 < pairs ? p + 1 : p;
+      const uint8_t* from[4] = {row[2 * p] + k, row[2 * p + 1] + k, row[2 * q] + k, row[2 * q + 1] + k};
+      __asm__("" : "+r"(from[0]), "+r"(from[1]), "+r"(from[2]), "+r"(from[3]));  // or GCC 12 adds for each half
+      OCTET_UNROLL(2)
+      for (int half = 0; half < 2; ++half) {
+        uint64x2_t bytes[4], first[2], second[2];
+        OCTET_UNROLL(4)
+        for (int i = 0; i < 4; ++i) {
+          const uint8x16_t loaded = vld1q_u8(from[i] + 16 * half);
+          bytes[i] = vreinterpretq_u64_u8(flip ? veorq_u8(loaded, vdupq_n_u8(0x80)) : loaded);
+        }
+        zip(bytes[0], bytes[1], &first[0], &second[0]);
+        zip(bytes[2], bytes[3], &first[1], &second[1]);
+        uint8_t* const group = to + 16 * (2 * half * pairs + p);
+        store_two(first[0], first[1], group, p != q);
+        store_two(second[0], second[1], group + 16 * pairs, p != q);
+      }
     });
   }
-  if (k + 8 <= r.depth) {
+  OCTET_NO_UNROLL
+  for (; k + 8 <= depth; k += 8, to += 16 * pairs) {
     OCTET_UNROLL(12)
-    for (int i = 0; i < 2 * pairs; ++i) store8(flipped(load8(row[i] + k)), to + 8 * i);
-    to += 16 * pairs;
+    for (int i = 0; i < 2 * pairs; ++i) store8(load8(row[i] + k) ^ (flip ? kFlips : 0), to + 8 * i);
   }
-  if (r.depth % 8 || r.rows % 2) finish_panel(r, 2 * pairs, to);
+  if (depth % 8 || r.rows % 2) finish_panel(r, 2 * pairs, to);
 }
 
 template <bool flip>
@@ -122,18 +139,18 @@ void gather_pairs(const Rows& r, size_t lanes, void* panel) { (r.flip ? kGather<
 
 // ---- exits ----------------------------------------------------------------------------------------------------------------------
 
-// Row 2p and the one below it, or twice the same row. The second is stored first, so that the first wins.
+// From row 2p to the one below it, or to itself. The second is stored first, so that the first wins.
 template <int pairs>
-inline size_t second_row(const Tile& t, int p, size_t stride) {
-  return p == pairs - 1 && t.rows % 2 ? 0 : stride;
+inline size_t second_row(bool odd, int p, size_t stride) {
+  return p == pairs - 1 && odd ? 0 : stride;
 }
 
 template <int pairs>
-OCTET_INLINE inline void store_s32(const Tile& t, const int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride) {
+OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride, bool odd) {
   OCTET_UNROLL(6)
   for (int p = 0; p < pairs; ++p, dst += 2 * stride) {
     int32_t* const row0 = (int32_t*)dst;
-    int32_t* const row1 = (int32_t*)(dst + second_row<pairs>(t, p, stride));
+    int32_t* const row1 = (int32_t*)(dst + second_row<pairs>(odd, p, stride));
     vst1q_s32(row1, zip_high(acc[p][0], acc[p][1]));
     vst1q_s32(row1 + 4, zip_high(acc[p][2], acc[p][3]));
     vst1q_s32(row0, zip_low(acc[p][0], acc[p][1]));
@@ -141,133 +158,154 @@ OCTET_INLINE inline void store_s32(const Tile& t, const int32x4_t (&acc)[pairs][
   }
 }
 
-template <int pairs, Clamp clamp>
-OCTET_INLINE inline void store_narrow(const Tile& t, size_t column, int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride) {
-  OCTET_UNROLL(6)
-  for (int p = 0; p < pairs; ++p) {
-    OCTET_UNROLL(4)
-    for (int j = 0; j < 4; ++j) __asm__ volatile("" : "+w"(acc[p][j]));  // or compilers share half of the work between the exits, and jump more
-  }
+template <int pairs, Exit exit>
+OCTET_INLINE inline void store_narrow(const int32x4_t (&acc)[pairs][4], const float* scales, const Narrowing16 n, uint8_t* dst,
+                                      size_t stride, bool odd) {
   float32x4_t scale[4];  // of columns 2j, 2j + 1, 2j, 2j + 1
   OCTET_UNROLL(4)
   for (int j = 0; j < 4; ++j) {
-    const int32x4_t four = vreinterpretq_s32_f32(vld1q_f32(t.scale + column + j / 2 * 4));
+    const int32x4_t four = vreinterpretq_s32_f32(vld1q_f32(scales + j / 2 * 4));
     scale[j] = vreinterpretq_f32_s32(j % 2 ? zip_high(four, four) : zip_low(four, four));
   }
-  const Narrowing16 n = narrowing16(*t.narrow);
   OCTET_UNROLL(6)
   for (int p = 0; p < pairs; ++p, dst += 2 * stride) {
     // Each 32 bits hold two bytes of the first row and two of the second.
-    const uint32x4_t blocks = vreinterpretq_u32_u8(narrowed<clamp>(acc[p], scale, n));
-    vst1_u8(dst + second_row<pairs>(t, p, stride), vreinterpret_u8_u16(vshrn_n_u32(blocks, 16)));
+    const uint32x4_t blocks = vreinterpretq_u32_u8(narrowed<exit>(rounded16(acc[p], scale), n));
+    vst1_u8(dst + second_row<pairs>(odd, p, stride), vreinterpret_u8_u16(vshrn_n_u32(blocks, 16)));
     vst1_u8(dst, vreinterpret_u8_u16(vmovn_u32(blocks)));
   }
 }
 
 // ---- kernel ---------------------------------------------------------------------------------------------------------------------
 
-inline void load_blocks(const int32_t* row0, const int32_t* row1, int32x4_t (&blocks)[4]) {
-  const int32x4_t a0 = vld1q_s32(row0), a1 = vld1q_s32(row1), b0 = vld1q_s32(row0 + 4), b1 = vld1q_s32(row1 + 4);
-  blocks[0] = zip_low(a0, a1);
-  blocks[1] = zip_high(a0, a1);
-  blocks[2] = zip_low(b0, b1);
-  blocks[3] = zip_high(b0, b1);
+// One row for all: put down once as accumulators hold it and loaded for each pair. Next to an exit loads cost nothing, but copies do.
+template <int pairs>
+OCTET_INLINE inline void start_alike(const int32_t* init, int32x4_t (&acc)[pairs][4]) {
+  alignas(16) uint8_t blocks[4 * 16];
+  uint64_t two[4];
+  OCTET_UNROLL(4)
+  for (int j = 0; j < 4; ++j) two[j] = load8((const uint8_t*)(init + 2 * j));
+  __asm__("" : "+r"(two[0]), "+r"(two[1]), "+r"(two[2]), "+r"(two[3]));  // or compilers go through vectors
+  OCTET_UNROLL(4)
+  for (int j = 0; j < 4; ++j) {
+    store8(two[j], blocks + 16 * j);
+    store8(two[j], blocks + 16 * j + 8);
+  }
+  OCTET_UNROLL(6)
+  for (int p = 0; p < pairs; ++p) {
+    __asm__("" : : "r"(blocks) : "memory");  // or compilers load once and copy
+    OCTET_UNROLL(4)
+    for (int j = 0; j < 4; ++j) acc[p][j] = vreinterpretq_s32_u8(vld1q_u8(blocks + 16 * j));
+  }
 }
 
 template <int pairs>
-OCTET_INLINE inline void load_init(const Tile& t, size_t column, int32x4_t (&acc)[pairs][4]) {
-  const int32_t* init = t.init + column;
-  if (t.init_stride == 0) {  // one row for all: half the instructions
-    load_blocks(init, init, acc[0]);
-    OCTET_UNROLL(6)
-    for (int p = 1; p < pairs; ++p) {
-      OCTET_UNROLL(4)
-      for (int j = 0; j < 4; ++j) {
-        acc[p][j] = acc[0][j];
-        OCTET_PIN(acc[p][j]);  // or GCC 12 copies acc[0] too
-      }
-    }
-    return;
-  }
+OCTET_INLINE inline void start_rows(const int32_t* init, size_t stride, bool odd, int32x4_t (&acc)[pairs][4]) {
   OCTET_UNROLL(6)
-  for (int p = 0; p < pairs; ++p, init += 2 * t.init_stride) load_blocks(init, init + second_row<pairs>(t, p, t.init_stride), acc[p]);
+  for (int p = 0; p < pairs; ++p, init += 2 * stride) {
+    const int32_t* const row1 = init + second_row<pairs>(odd, p, stride);
+    const int32x4_t a0 = vld1q_s32(init), a1 = vld1q_s32(row1), b0 = vld1q_s32(init + 4), b1 = vld1q_s32(row1 + 4);
+    acc[p][0] = zip_low(a0, a1);
+    acc[p][1] = zip_high(a0, a1);
+    acc[p][2] = zip_low(b0, b1);
+    acc[p][3] = zip_high(b0, b1);
+  }
 }
 
-// The columns of one panel, from `column` on.
+// The depth of one panel.
 template <typename Types, int pairs>
-OCTET_INLINE inline void multiply_panel(const Tile& t, size_t column, const uint8_t* rhs) {
+OCTET_INLINE inline void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, size_t groups, int32x4_t (&first)[pairs][4]) {
   // Few rows split the depth over several sets of accumulators to hide the latency.
   constexpr int sets = pairs <= 2 ? 2 : 1;
-  int32x4_t acc[sets][pairs][4];
-  load_init<pairs>(t, column, acc[0]);
-  OCTET_UNROLL(1)
-  for (int s = 1; s < sets; ++s) {
+  int32x4_t second[pairs][4];
+  if (sets > 1) {
     OCTET_UNROLL(2)
-    for (int p = 0; p < pairs; ++p) acc[s][p][0] = acc[s][p][1] = acc[s][p][2] = acc[s][p][3] = vdupq_n_s32(0);
+    for (int p = 0; p < pairs; ++p) second[p][0] = second[p][1] = second[p][2] = second[p][3] = vdupq_n_s32(0);
   }
-
-  const uint8_t* lhs = (const uint8_t*)t.lhs;
-  size_t groups = divide_up(t.depth, 8);
-  const auto step = [&](int set) OCTET_INLINE {
+  const auto step = [&](int32x4_t (&acc)[pairs][4]) OCTET_INLINE {
     const uint8x16x4_t b = vld1q_u8_x4(rhs);
     rhs += 8 * kWidth;
     OCTET_UNROLL(3)
     for (int p = 0; p < pairs; p += 2) {
       const auto a0 = Types::lhs(vld1q_u8(lhs + 16 * p)), a1 = Types::lhs(vld1q_u8(lhs + 16 * (p + 1 < pairs ? p + 1 : p)));
       OCTET_UNROLL(4)
-      for (int j = 0; j < 4; ++j) acc[set][p][j] = Types::mmla(acc[set][p][j], a0, b.val[j]);
+      for (int j = 0; j < 4; ++j) acc[p][j] = Types::mmla(acc[p][j], a0, b.val[j]);
       OCTET_UNROLL(4)
-      for (int j = 0; j < 4 && p + 1 < pairs; ++j) acc[set][p + 1][j] = Types::mmla(acc[set][p + 1][j], a1, b.val[j]);
+      for (int j = 0; j < 4 && p + 1 < pairs; ++j) acc[p + 1][j] = Types::mmla(acc[p + 1][j], a1, b.val[j]);
     }
     lhs += 16 * pairs;
   };
   if (sets > 1) {
     OCTET_NO_UNROLL
     for (; groups >= sets; groups -= sets) {
-      OCTET_UNROLL(2)
-      for (int s = 0; s < sets; ++s) step(s);
+      step(first);
+      step(second);
     }
   }
   OCTET_NO_UNROLL
-  for (; groups; --groups) step(0);
-  OCTET_UNROLL(1)
-  for (int s = 1; s < sets; ++s) {
-    OCTET_UNROLL(6)
+  for (; groups; --groups) step(first);
+  if (sets > 1) {
+    OCTET_UNROLL(2)
     for (int p = 0; p < pairs; ++p) {
       OCTET_UNROLL(4)
-      for (int j = 0; j < 4; ++j) acc[0][p][j] = vaddq_s32(acc[0][p][j], acc[s][p][j]);
+      for (int j = 0; j < 4; ++j) first[p][j] = vaddq_s32(first[p][j], second[p][j]);
     }
   }
-
-  const size_t element = t.scale ? 1 : 4, columns = t.cols - column;
-  alignas(16) uint8_t whole[2 * kPairs * kWidth * 4];
-  const bool partial = columns < kWidth;
-  uint8_t* const to = (uint8_t*)t.dst + column * element;
-  uint8_t* const dst = partial ? whole : to;
-  const size_t stride = partial ? kWidth * element : t.dst_stride;
-  if (!t.scale)
-    store_s32<pairs>(t, acc[0], dst, stride);
-  else if (const Clamp clamp = clamp_of(*t.narrow); clamp == Clamp::kS8)
-    store_narrow<pairs, Clamp::kS8>(t, column, acc[0], dst, stride);
-  else if (clamp == Clamp::kU8)
-    store_narrow<pairs, Clamp::kU8>(t, column, acc[0], dst, stride);
-  else
-    store_narrow<pairs, Clamp::kNarrower>(t, column, acc[0], dst, stride);
-  if (partial) copy_rows(whole, stride, to, t.dst_stride, t.rows, columns * element);
 }
 
-template <typename Types, int pairs>
+// Panel by panel. A panel's start is loaded right behind the exit of the one before, which leaves the load pipes idle; behind the last one
+// it is that panel's own again, and not used.
+template <typename Types, int pairs, Exit exit>
 void multiply(const Tile& t) {
+  constexpr size_t element = exit == Exit::kS32 ? 4 : 1;
+  alignas(16) uint8_t whole[2 * kPairs * kWidth * 4];
+  const uint8_t* const lhs = (const uint8_t*)t.lhs;
   const uint8_t* rhs = t.rhs;
-  OCTET_NO_UNROLL
-  for (size_t column = 0; column < t.cols; column += kWidth, rhs += t.rhs_panel_stride) multiply_panel<Types, pairs>(t, column, rhs);
+  const size_t groups = divide_up(t.depth, 8), rhs_panel_stride = t.rhs_panel_stride, init_stride = t.init_stride;
+  const int32_t* init = t.init;
+  const float* scale = t.scale;
+  Narrowing16 narrow;
+  if constexpr (exit != Exit::kS32) {
+    narrow = narrowing16(*t.narrow);
+    OCTET_SPILL(narrow);
+  }
+  const bool odd = t.rows % 2;
+  uint8_t* dst = (uint8_t*)t.dst;
+  size_t stride = t.dst_stride;
+
+  int32x4_t acc[pairs][4];
+  start_alike(init, acc);
+  for (size_t columns = t.cols;; columns -= kWidth) {
+    if (__builtin_expect(init_stride != 0, 0)) start_rows(init, init_stride, odd, acc);
+    multiply_panel<Types>(lhs, rhs, groups, acc);
+    dst = columns < kWidth ? whole : dst;
+    stride = columns < kWidth ? kWidth * element : stride;
+    if constexpr (exit == Exit::kS32)
+      store_s32(acc, dst, stride, odd);
+    else
+      store_narrow<pairs, exit>(acc, scale, narrow, dst, stride, odd);
+    init += columns > kWidth ? kWidth : 0;
+    start_alike(init, acc);
+    if (columns <= kWidth) {
+      uint8_t* const to = (uint8_t*)t.dst + (t.cols - columns) * element;
+      if (columns < kWidth) copy_rows(whole, kWidth * element, to, t.dst_stride, t.rows, columns * element);
+      return;
+    }
+    rhs += rhs_panel_stride;
+    scale += kWidth;
+    dst += kWidth * element;
+  }
 }
+
+template <typename Types, Exit exit>
+constexpr MultiplyFn kByPairs[kPairs] = {multiply<Types, 1, exit>, multiply<Types, 2, exit>, multiply<Types, 3, exit>,
+                                         multiply<Types, 4, exit>, multiply<Types, 5, exit>, multiply<Types, 6, exit>};
 
 template <typename Types>
 void dispatch(const Tile& t) {
-  static constexpr MultiplyFn kByPairs[kPairs] = {multiply<Types, 1>, multiply<Types, 2>, multiply<Types, 3>,
-                                                  multiply<Types, 4>, multiply<Types, 5>, multiply<Types, 6>};
-  kByPairs[(t.rows - 1) / 2](t);
+  static constexpr const MultiplyFn* kByExit[] = {kByPairs<Types, Exit::kS32>, kByPairs<Types, Exit::kSaturated>,
+                                                  kByPairs<Types, Exit::kClamped>};
+  kByExit[(int)exit_of(t)][(t.rows - 1) / 2](t);
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ void multiply(const Tile& t) {
     OCTET_UNROLL(4)
     for (int v = 0; v < 4; ++v) scale[v] = vld1q_f32(t.scale + 4 * (v % kVectors));
     const int32x4_t all[4] = {columns[0], columns[1], columns[kVectors - 2], columns[kVectors - 1]};
-    const uint8x16_t bytes = narrowed<Clamp::kNarrower>(all, scale, narrowing16(*t.narrow));
+    const uint8x16_t bytes = narrowed<Exit::kClamped>(rounded16(all, scale), narrowing16(*t.narrow));
     if (panels == 2)
       vst1q_u8(dst, bytes);
     else

@@ -27,90 +27,105 @@ namespace {
 constexpr int kMr = 4, kWidth = 4, kNr = 64;
 static_assert(kNeonLayout.step == kWidth && kNeonLayout.width == kWidth, "every panel has exactly 4 columns: the groups' stride is a constant");
 
-template <bool least>
-inline int32x4_t multiply_add(int32x4_t acc, int8x16_t a, int8x16_t b) {
-  const int16x8_t low = vmull_s8(vget_low_s8(a), vget_low_s8(b));
-  if (least) return vpadalq_s16(vpadalq_s16(acc, low), vmull_high_s8(a, b));
-  return vpadalq_s16(acc, vmlal_high_s8(low, a, b));
-}
-
-// The columns of one panel, from `column` on. tails: of the first tap when it begins.
-template <int rows, bool flip, bool least>
-OCTET_INLINE inline void multiply_panel(const Tile& t, size_t column, const uint8_t* rhs, uint8_t (*tails)[16]) {
-  const uint8_t* base = (const uint8_t*)t.lhs;
-  int32x4_t acc[rows][kWidth];
-  const uint8_t* lhs[rows];
-  OCTET_UNROLL(4)
-  for (int i = 0; i < rows; ++i) {
-    acc[i][0] = acc[i][1] = acc[i][2] = acc[i][3] = vdupq_n_s32(0);
-    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : base + i * t.lhs_stride;
-  }
-  const auto step = [&]() OCTET_INLINE {
-    int8x16_t a[rows];
-    OCTET_UNROLL(4)
-    for (int i = 0; i < rows; ++i) {
-      a[i] = vreinterpretq_s8_u8(vld1q_u8(lhs[i]));
-      if (flip) a[i] = veorq_s8(a[i], vdupq_n_s8(-128));
-      lhs[i] += 16;
-    }
-    OCTET_UNROLL(4)
-    for (int j = 0; j < kWidth; ++j) {
-      const int8x16_t b = vreinterpretq_s8_u8(vld1q_u8(rhs + 16 * j));
-      OCTET_UNROLL(4)
-      for (int i = 0; i < rows; ++i) acc[i][j] = multiply_add<least>(acc[i][j], a[i], b);
-    }
-    rhs += 16 * kWidth;
-  };
-  for (size_t tap = 0;;) {
-    OCTET_NO_UNROLL
-    for (size_t groups = t.depth / 16; groups; --groups) step();
-    if (t.depth % 16) {
-      OCTET_UNROLL(4)
-      for (int i = 0; i < rows; ++i) lhs[i] = tails[i];
-      step();
-    }
-    if (++tap == t.taps) break;
-    if (t.tap_steps) base += t.tap_steps[tap - 1];
-    if (t.depth % 16) copy_tails(t, tap, base, tails);
-    OCTET_UNROLL(4)
-    for (int i = 0; i < rows; ++i) lhs[i] = t.lhs_rows ? t.lhs_rows[tap * rows + i] : base + i * t.lhs_stride;
-  }
-
-  int32x4_t sum[kMr];
-  const int32_t* init = t.init + column;
-  OCTET_UNROLL(4)
-  for (int i = 0; i < rows; ++i, init += t.init_stride)
-    sum[i] = vaddq_s32(vpaddq_s32(vpaddq_s32(acc[i][0], acc[i][1]), vpaddq_s32(acc[i][2], acc[i][3])), vld1q_s32(init));
-  const size_t element = t.scale ? 1 : 4, columns = t.cols - column;
-  alignas(16) uint8_t whole[kMr * kWidth * 4];
-  const bool partial = columns < kWidth;
-  uint8_t* const to = (uint8_t*)t.dst + column * element;
-  uint8_t* dst = partial ? whole : to;
-  const size_t stride = partial ? kWidth * element : t.dst_stride;
-  if (t.scale) {
-    const float32x4_t scale = vld1q_f32(t.scale + column);
-    OCTET_UNROLL(4)
-    for (int i = rows; i < kMr; ++i) sum[i] = sum[0];
-    const uint32x4_t quads = vreinterpretq_u32_u8(narrowed<Clamp::kNarrower>(sum, {scale, scale, scale, scale}, narrowing16(*t.narrow)));
-    unroll<rows>([&](auto i) {
-      const uint32_t quad = vgetq_lane_u32(quads, i);
-      __builtin_memcpy(dst + i * stride, &quad, sizeof quad);
-    });
-  } else {
-    OCTET_UNROLL(4)
-    for (int i = 0; i < rows; ++i, dst += stride) vst1q_s32((int32_t*)dst, sum[i]);
-  }
-  if (partial) copy_rows(whole, stride, to, t.dst_stride, t.rows, columns * element);
+// first: of the accumulator, which needs no clearing then.
+template <bool least, bool first>
+inline void multiply_add(int32x4_t* acc, int8x16_t a, int8x16_t b) {
+  int16x8_t products = vmull_s8(vget_low_s8(a), vget_low_s8(b));
+  if (!least) products = vmlal_high_s8(products, a, b);
+  *acc = first ? vpaddlq_s16(products) : vpadalq_s16(*acc, products);
+  if (least) *acc = vpadalq_s16(*acc, vmull_high_s8(a, b));
 }
 
 template <int rows, bool flip, bool least>
 void multiply(const Tile& t) {
   alignas(16) uint8_t tails[kMr][16];
-  const uint8_t* rhs = t.rhs;
+  alignas(16) uint8_t whole[kMr * kWidth * 4];
+  const size_t all_groups = t.depth / 16, taps = t.taps, element = t.scale ? 1 : 4;
+  const bool has_tail = t.depth % 16;
+  const uint8_t* panel = t.rhs;
+  const int32_t* init = t.init;
+  const float* scale = t.scale;
+  Narrowing16 narrow;
+  if (scale) narrow = narrowing16(*t.narrow);
+  OCTET_SPILL(narrow);
+  uint8_t* dst = (uint8_t*)t.dst;
+  size_t stride = t.dst_stride;
+
   OCTET_NO_UNROLL
-  for (size_t column = 0; column < t.cols; column += kWidth, rhs += t.rhs_panel_stride) {
-    if (t.depth % 16 && (column == 0 || t.taps > 1)) copy_tails(t, 0, (const uint8_t*)t.lhs, tails);
-    multiply_panel<rows, flip, least>(t, column, rhs, tails);
+  for (size_t columns = t.cols; columns; init += kWidth, dst += kWidth * element, panel += t.rhs_panel_stride) {
+    const uint8_t* base = (const uint8_t*)t.lhs;
+    const uint8_t* rhs = panel;
+    const uint8_t* lhs[rows];
+    if (has_tail && (columns == t.cols || taps > 1)) copy_tails(t, 0, base, tails);
+    OCTET_UNROLL(4)
+    for (int i = 0; i < rows; ++i) lhs[i] = t.lhs_rows ? t.lhs_rows[i] : base + i * t.lhs_stride;
+
+    int32x4_t acc[rows][kWidth];
+    const auto step = [&](auto first) OCTET_INLINE {
+      int8x16_t a[rows];
+      OCTET_UNROLL(4)
+      for (int i = 0; i < rows; ++i) {
+        a[i] = vreinterpretq_s8_u8(vld1q_u8(lhs[i]));
+        if (flip) a[i] = veorq_s8(a[i], vdupq_n_s8(-128));
+        lhs[i] += 16;
+      }
+      OCTET_UNROLL(4)
+      for (int j = 0; j < kWidth; ++j) {
+        const int8x16_t b = vreinterpretq_s8_u8(vld1q_u8(rhs + 16 * j));
+        OCTET_UNROLL(4)
+        for (int i = 0; i < rows; ++i) multiply_add<least, first>(&acc[i][j], a[i], b);
+      }
+      rhs += 16 * kWidth;
+    };
+    const auto to_tails = [&]() OCTET_INLINE {
+      OCTET_UNROLL(4)
+      for (int i = 0; i < rows; ++i) lhs[i] = tails[i];
+    };
+    size_t groups = all_groups - 1;
+    bool tail = has_tail;
+    if (all_groups == 0) to_tails(), groups = 0, tail = false;
+    step(Int<1>{});
+    for (size_t tap = 0;;) {
+      if (groups) {  // a loop with its test on top is what GCC 12 makes of the short form here
+        do step(Int<0>{});
+        while (--groups);
+      }
+      if (tail) {
+        to_tails();
+        step(Int<0>{});
+      }
+      if (++tap == taps) break;
+      groups = all_groups;
+      tail = has_tail;
+      if (t.tap_steps) base += t.tap_steps[tap - 1];
+      if (tail) copy_tails(t, tap, base, tails);
+      OCTET_UNROLL(4)
+      for (int i = 0; i < rows; ++i) lhs[i] = t.lhs_rows ? t.lhs_rows[tap * rows + i] : base + i * t.lhs_stride;
+    }
+
+    int32x4_t sum[kMr];
+    const int32_t* start = init;
+    OCTET_UNROLL(4)
+    for (int i = 0; i < rows; ++i, start += t.init_stride)
+      sum[i] = vaddq_s32(vpaddq_s32(vpaddq_s32(acc[i][0], acc[i][1]), vpaddq_s32(acc[i][2], acc[i][3])), vld1q_s32(start));
+    uint8_t* to = columns < kWidth ? whole : dst;
+    const size_t step_down = columns < kWidth ? kWidth * element : stride;
+    if (scale) {
+      const float32x4_t four = vld1q_f32(scale);
+      scale += kWidth;
+      OCTET_UNROLL(4)
+      for (int i = rows; i < kMr; ++i) sum[i] = sum[0];
+      const uint32x4_t quads = vreinterpretq_u32_u8(narrowed<Exit::kClamped>(rounded16(sum, {four, four, four, four}), narrow));
+      unroll<rows>([&](auto i) {
+        const uint32_t quad = vgetq_lane_u32(quads, i);
+        __builtin_memcpy(to + i * step_down, &quad, sizeof quad);
+      });
+    } else {
+      OCTET_UNROLL(4)
+      for (int i = 0; i < rows; ++i, to += step_down) vst1q_s32((int32_t*)to, sum[i]);
+    }
+    if (columns < kWidth) copy_rows(whole, kWidth * element, dst, stride, t.rows, columns * element);
+    columns -= smaller(columns, kWidth);
   }
 }
 
