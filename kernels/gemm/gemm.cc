@@ -278,6 +278,7 @@ void run_as_task(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_
 
 // Tiles that leave the kernel finished. `all` is as large as the matrix.
 void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, const Tile& all) {
+  const RhsLayout& layout = kernel.rhs_layout;
   Tile tile = all;
   for (size_t m0 = 0, rows; m0 < all.rows; m0 += rows) {
     rows = next_block(all.rows - m0, plan.block_rows, kernel.mr);
@@ -285,6 +286,7 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, const Tile& all)
     for (size_t n = 0; n < all.cols; n += kernel.nr) {
       tile.cols = smaller(kernel.nr, all.cols - n);
       tile.rhs = all.rhs + n * plan.packed_depth;
+      tile.rhs_stride = smaller(layout.width, plan.packed_lanes - n) * layout.kr;
       tile.init = all.init + n;
       if (all.scale) tile.scale = all.scale + n;
       tile.lhs = (const uint8_t*)all.lhs + m0 * all.lhs_stride;
