@@ -84,7 +84,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   gemm->verbose = draft.environment.verbose;
   gemm->allocator = d.allocator;
   gemm->needs_workspace = needs_workspace(plan);
-  const bool plain = draft.has_blob && !gemm->needs_workspace && !runtime_scales(d) && !d.residual.type && draft.environment.verbose < 2;
+  const bool plain = draft.has_blob && !needs_more_than_panels(plan) && !runtime_scales(d) && !d.residual.type && draft.environment.verbose < 2;
   gemm->m_plain = plain ? d.m_max : 0;
   gemm->row_bytes = d.n * plan.dst_bytes;
   if (plain) plan.first = first_tile(plan);

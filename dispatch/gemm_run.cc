@@ -232,6 +232,14 @@ void run_one(void* arg, size_t index) {
   run_task(t.plan, t.run, task_of(t.partition, t.run.m, t.run.n, t.run.batch, index), t.workspace + index * t.stride);
 }
 
+// For one matrix. Apart from the caller, most of whose products need no workspace.
+__attribute__((noinline)) bool workspace_in_order(const octet_gemm& gemm, const octet_gemm_args& a, size_t lhs_bytes) {
+  const size_t needed = task_workspace(gemm.plan, {1, 1, 1, 1, a.m, gemm.plan.n}, a.m, gemm.plan.n, gemm.plan.k);
+  const Extent workspace = extent_of(a.workspace, a.workspace_bytes);
+  return (a.workspace || !needed) && a.workspace_bytes >= needed && (uintptr_t)a.workspace % OCTET_ALIGNMENT == 0 &&
+         !meet(workspace, extent_of(a.lhs, lhs_bytes)) && !meet(workspace, extent_of(gemm.packed, gemm.packed_bytes));
+}
+
 // One plain matrix whose arguments are all in order, seen with as few instructions as that takes. Everything else, and everything wrong,
 // goes the long way, which knows the names.
 bool run_plain(const octet_gemm& gemm, const octet_gemm_args& a) {
@@ -250,7 +258,8 @@ bool run_plain(const octet_gemm& gemm, const octet_gemm_args& a) {
   if (!a.lhs || !dst || dst & (plan.dst_bytes - 1) || meets_dst(a.lhs, lhs_bytes) || meets_dst(gemm.packed, gemm.packed_bytes) ||
       meets_dst(a.workspace, a.workspace_bytes))
     return false;
-  run_whole(plan, m, (const uint8_t*)a.lhs, lhs_stride, (uint8_t*)a.dst, dst_stride);
+  if (gemm.needs_workspace && !workspace_in_order(gemm, a, lhs_bytes)) return false;
+  run_whole(plan, m, (const uint8_t*)a.lhs, lhs_stride, (uint8_t*)a.dst, dst_stride, (uint8_t*)a.workspace);
   return true;
 }
 

@@ -80,6 +80,16 @@ struct LhsBlock {
   int16_t* wide;               // room for a strip of the rhs, or null
 };
 
+// One panel for each tile.
+void gather_panels(const MicroKernel& kernel, const Tiling& tiling, const Rows& all, size_t panel_bytes, uint8_t* panels) {
+  Rows part = all;
+  for (size_t t = 0; t < tiling.count; ++t, panels += panel_bytes) {
+    part.rows = tiling.rows(t);
+    kernel.gather(part, round_up_pow2(part.rows, kernel.lhs_lanes_step), panels);
+    part.data += part.rows * part.stride;
+  }
+}
+
 LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const Workspace& w,
                      size_t m0, const Tiling& tiling, size_t rows, bool needs_sums, uint8_t* workspace) {
   LhsBlock block = {};
@@ -121,12 +131,7 @@ LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
   if (kernel.widen && tiling.count >= kWidenTiles) block.wide = (int16_t*)(workspace + w.wide);
   if (kernel.gather) {
     block.panels = workspace + w.panels;
-    Rows part = all;
-    for (size_t t = 0; t < tiling.count; ++t) {
-      part.rows = tiling.rows(t);
-      kernel.gather(part, round_up_pow2(part.rows, kernel.lhs_lanes_step), workspace + w.panels + t * w.panel_bytes);
-      part.data += part.rows * part.stride;
-    }
+    gather_panels(kernel, tiling, all, w.panel_bytes, workspace + w.panels);
   }
   return block;
 }
@@ -262,7 +267,7 @@ RhsBlock pack_rhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun
 // ---- one plain matrix -----------------------------------------------------------------------------------------------------------
 
 // Through the epilogue.
-void run_as_task(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst, size_t dst_stride) {
+void run_as_task(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst, size_t dst_stride, uint8_t* workspace) {
   const GemmMatrix only = {lhs, nullptr, nullptr, nullptr, nullptr, dst};
   GemmRun run = {};
   run.m = m;
@@ -273,25 +278,32 @@ void run_as_task(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_
   run.dst_stride = dst_stride;
   run.matrix = [](const void* matrix, size_t) { return *(const GemmMatrix*)matrix; };
   run.matrix_context = &only;
-  run_task(plan, run, {0, 1, 0, m, 0, plan.n}, nullptr);
+  run_task(plan, run, {0, 1, 0, m, 0, plan.n}, workspace);
 }
 
 // Tiles that leave the kernel finished. `all` is as large as the matrix.
-void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, const Tile& all) {
+template <bool gathers>
+void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, const Tile& all, uint8_t* workspace) {
   const RhsLayout& layout = kernel.rhs_layout;
+  const size_t panel_bytes = gathers ? plan_workspace(plan, kernel, all.rows, all.cols, all.depth).panel_bytes : 0;
   Tile tile = all;
   for (size_t m0 = 0, rows; m0 < all.rows; m0 += rows) {
     rows = next_block(all.rows - m0, plan.block_rows, kernel.mr);
     const Tiling tiling(rows, kernel, all.cols);
+    const uint8_t* block = (const uint8_t*)all.lhs + m0 * all.lhs_stride;
+    if (gathers) {
+      gather_panels(kernel, tiling, {block, all.lhs_stride, rows, all.depth, lhs_flip(plan, kernel)}, panel_bytes, workspace);
+      block = workspace;
+    }
     for (size_t n = 0; n < all.cols; n += kernel.nr) {
       tile.cols = smaller(kernel.nr, all.cols - n);
       tile.rhs = all.rhs + n * plan.packed_depth;
       tile.rhs_stride = smaller(layout.width, plan.packed_lanes - n) * layout.kr;
       tile.init = all.init + n;
       if (all.scale) tile.scale = all.scale + n;
-      tile.lhs = (const uint8_t*)all.lhs + m0 * all.lhs_stride;
+      tile.lhs = block;
       tile.dst = (uint8_t*)all.dst + m0 * all.dst_stride + n * plan.dst_bytes;
-      multiply_tiles(kernel, tiling, 0, &tile);
+      multiply_tiles(kernel, tiling, panel_bytes, &tile);
     }
   }
 }
@@ -303,9 +315,9 @@ size_t choose_block_rows(const MicroKernel& kernel, size_t k, size_t cache_bytes
   return rows < kernel.mr ? kernel.mr : rows;
 }
 
-bool needs_workspace(const GemmPlan& plan) {
-  return plan.kernel->gather || plan.small_kernel->gather || plan.runtime_rhs || per_row(plan) || plan.columns[0].zero_point;
-}
+bool needs_more_than_panels(const GemmPlan& plan) { return plan.runtime_rhs || per_row(plan) || plan.columns[0].zero_point; }
+
+bool needs_workspace(const GemmPlan& plan) { return plan.kernel->gather || plan.small_kernel->gather || needs_more_than_panels(plan); }
 
 Partition partition(const GemmPlan& plan, size_t m, size_t n, size_t batch, size_t concurrency) {
   Partition best = {1, 1, 1, batch, m, n};
@@ -363,7 +375,7 @@ void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, ui
 
 Tile first_tile(const GemmPlan& plan) {
   Tile tile = {};
-  const auto fits = [](const MicroKernel& kernel) { return !kernel.gather && kernel.nr % kernel.rhs_layout.width == 0; };
+  const auto fits = [](const MicroKernel& kernel) { return kernel.nr % kernel.rhs_layout.width == 0; };
   if (!(plan.narrow_in_kernel || plan.finish.mode == FinishMode::kS32) || !fits(*plan.kernel) || !fits(*plan.small_kernel)) return tile;
   const RhsBlock rhs = packed_rhs(plan, 0);
   const RhsLayout& layout = plan.kernel->rhs_layout;
@@ -379,7 +391,7 @@ Tile first_tile(const GemmPlan& plan) {
   return tile;
 }
 
-void run_whole(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst, size_t dst_stride) {
+void run_whole(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst, size_t dst_stride, uint8_t* workspace) {
   const MicroKernel& kernel = kernel_for(plan, m);
   Tile tile = plan.first;
   tile.rows = m;
@@ -388,11 +400,13 @@ void run_whole(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_st
   tile.dst = dst;
   tile.dst_stride = dst_stride;
   if (!tile.rhs)
-    run_as_task(plan, m, lhs, lhs_stride, dst, dst_stride);
+    run_as_task(plan, m, lhs, lhs_stride, dst, dst_stride, workspace);
+  else if (kernel.gather)
+    run_tiles<true>(plan, kernel, tile, workspace);
   else if (m <= kernel.rows_of(tile.cols) && tile.cols <= kernel.nr)
     kernel.multiply(tile);
   else
-    run_tiles(plan, kernel, tile);
+    run_tiles<false>(plan, kernel, tile, nullptr);
 }
 
 }  // namespace octet

@@ -67,6 +67,8 @@ size_t choose_block_rows(const MicroKernel& kernel, size_t k, size_t cache_bytes
 
 // Whether any run of the plan needs workspace at all.
 bool needs_workspace(const GemmPlan& plan);
+// And for anything but rows of the lhs, gathered.
+bool needs_more_than_panels(const GemmPlan& plan);
 
 // A box of the iteration space (batch x rows x columns) that one task computes with its own workspace.
 struct GemmTask {
@@ -87,10 +89,10 @@ size_t task_workspace(const GemmPlan& plan, const Partition& p, size_t m, size_t
 
 void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, uint8_t* workspace);
 
-// All rows and columns of one matrix, for a plan that needs no workspace. What a run does not change of the first tile was worked out before, so that a
-// small product costs little more than its multiplications; null rhs: this plan's tiles are not as simple as that.
+// All rows and columns of one matrix, for a plan that needs no workspace but for panels. What a run does not change of the first tile was worked out
+// before, so that a small product costs little more than its multiplications; null rhs: this plan's tiles are not as simple as that.
 Tile first_tile(const GemmPlan& plan);
-void run_whole(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst, size_t dst_stride);
+void run_whole(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst, size_t dst_stride, uint8_t* workspace);
 
 inline const MicroKernel& kernel_for(const GemmPlan& plan, size_t m) { return *(m <= plan.small_m ? plan.small_kernel : plan.kernel); }
 
