@@ -6,20 +6,23 @@
 namespace octet {
 namespace {
 
+
 bool quantizes(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kSymmetric; }
 bool per_row(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kPerRow; }
-uint8_t lhs_flip(const GemmPlan& plan, const MicroKernel& kernel) { return plan.lhs_u8 == (kernel.lhs_domain == Domain::kU8) ? 0 : 0x80; }
+uint8_t lhs_flip(const GemmPlan& plan, const MicroKernel& kernel) {
+  return plan.lhs_u8 == (kernel.lhs_domain == Domain::kU8) ? 0 : 0x80;
+}
 
 // ---- workspace ------------------------------------------------------------------------------------------------------------------
 
 // What one block of rows needs between the caller's lhs and the kernel. Offsets into the task's workspace.
 struct Workspace {
-  size_t rows;         // of a block
-  size_t panel_bytes;  // of one tile's panel, 0 if the kernel walks the rows directly
+  size_t rows;           // of a block
+  size_t panel_bytes;    // of one tile's panel, 0 if the kernel walks the rows directly
   size_t quantized_stride;
   size_t panels, quantized, row_sums, zero_points, scales;  // offsets
   size_t rhs_panels, rhs_bias, rhs_weight_sum, rhs_zero_points;
-  size_t wide;  // a strip of the rhs, widened
+  size_t wide;           // a strip of the rhs, widened
   size_t bytes;
 };
 
@@ -37,8 +40,7 @@ Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t
   w.rows = smaller(m, plan.block_rows);
   if (!needs_workspace(plan)) return w;
   const size_t depth = kernel.gather ? round_up_pow2(k, kernel.lhs_kr) : k;
-  if (kernel.gather)
-    w.panel_bytes = round_up(round_up_pow2(kernel.mr, kernel.lhs_lanes_step) * depth * kernel.lhs_element_bytes, kAlignment);
+  if (kernel.gather) w.panel_bytes = round_up(round_up_pow2(kernel.mr, kernel.lhs_lanes_step) * depth * kernel.lhs_element_bytes, kAlignment);
   const size_t tiles = divide_up(w.rows, kernel.mr);
   size_t end = 0;
   if (kernel.gather) w.panels = take(&end, tiles * w.panel_bytes);
@@ -67,7 +69,7 @@ Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t
 
 // A block of rows, ready for the kernel.
 struct LhsBlock {
-  const uint8_t* rows;  // direct form
+  const uint8_t* rows;         // direct form
   size_t stride;
   const uint8_t* panels;       // gathered form, w.panel_bytes apart
   const int32_t* zero_points;  // in the kernel's domain; one per row, or one in all
@@ -75,7 +77,7 @@ struct LhsBlock {
   const int32_t* row_sums;     // null when the weights have no zero points
   int32_t tensor_zero_point;
   float tensor_scale;
-  int16_t* wide;  // room for a strip of the rhs, or null
+  int16_t* wide;               // room for a strip of the rhs, or null
 };
 
 // One panel for each tile.
@@ -86,19 +88,6 @@ void gather_panels(const MicroKernel& kernel, const Tiling& tiling, const Rows& 
     kernel.gather(part, round_up_pow2(part.rows, kernel.lhs_lanes_step), panels);
     part.data += part.rows * part.stride;
   }
-}
-
-// Room for a strip's words, if the tiles of a block are enough to pay for making them.
-int16_t* room_to_widen(const MicroKernel& kernel, const Tiling& tiling, const Workspace& w, uint8_t* workspace) {
-  return kernel.widen && tiling.count >= kWidenTiles ? (int16_t*)(workspace + w.wide) : nullptr;
-}
-
-// Lets the tile read its strip of the rhs as words, if there is room for them.
-void widen(const MicroKernel& kernel, size_t depth, int16_t* room, Tile* tile) {
-  tile->rhs_wide = room != nullptr;
-  if (!room) return;
-  kernel.widen(tile->rhs, depth / kernel.rhs_layout.kr, room);
-  tile->rhs = (const uint8_t*)room;
 }
 
 LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const Workspace& w,
@@ -139,7 +128,7 @@ LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
     kernel.row_ops->sum(all, kernel.lhs_domain == Domain::kS8, sums);
     block.row_sums = sums;
   }
-  block.wide = room_to_widen(kernel, tiling, w, workspace);
+  if (kernel.widen && tiling.count >= kWidenTiles) block.wide = (int16_t*)(workspace + w.wide);
   if (kernel.gather) {
     block.panels = workspace + w.panels;
     gather_panels(kernel, tiling, all, w.panel_bytes, workspace + w.panels);
@@ -172,9 +161,9 @@ void make_init(const Columns& columns, size_t n, size_t cols, size_t rows, const
 // ---- one block of rows against all columns of the task ------------------------------------------------------------------------------
 
 struct RhsBlock {
-  const uint8_t* panels;  // of the whole matrix, or of the task's own columns
-  size_t first;           // the first column that `panels` and `columns` describe
-  size_t lanes, depth;    // of the panels, in the layout's terms
+  const uint8_t* panels;   // of the whole matrix, or of the task's own columns
+  size_t first;            // the first column that `panels` and `columns` describe
+  size_t lanes, depth;     // of the panels, in the layout's terms
   Columns columns;
 };
 
@@ -186,8 +175,7 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
   const Finish& finish = plan.finish;
   const bool tensor_quant = plan.lhs_quant == LhsQuant::kPerTensor;
   const bool init_per_row = lhs.zero_points || lhs.row_sums;
-  const Sink sink = {&finish,    &plan.narrow,   plan.narrow_in_kernel, plan.dst_bytes,
-                     matrix.dst, run.dst_stride, matrix.residual,       run.residual_stride};
+  const Sink sink = {&finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, matrix.dst, run.dst_stride, matrix.residual, run.residual_stride};
   const bool in_place = sink.in_place();
   if (tensor_quant && !sink.s32())
     for (float& scale : tensor_scales) scale = lhs.tensor_scale;
@@ -207,7 +195,11 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
       const size_t n = panel + lane, lanes = smaller(kernel.nr, width - lane);
       tile.cols = smaller(kernel.nr, task.n1 - n);
       tile.rhs = rhs.panels + local * rhs.depth + lane * layout.kr;
-      widen(kernel, rhs.depth, lhs.wide, &tile);
+      if (lhs.wide) {
+        kernel.widen(tile.rhs, rhs.depth / layout.kr, lhs.wide);
+        tile.rhs = (const uint8_t*)lhs.wide;
+        tile.rhs_wide = true;
+      }
       tile.init = rhs.columns.bias + local + lane;
       tile.init_stride = 0;
       if (tensor_quant && !init_per_row) {
@@ -246,14 +238,8 @@ RhsBlock packed_rhs(const GemmPlan& plan, size_t index) {
 RhsBlock pack_rhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const Workspace& w,
                   const GemmTask& task, uint8_t* workspace) {
   const size_t n = task.n1 - task.n0;
-  RhsView view = {matrix.rhs + task.n0 * run.rhs_n_stride,
-                  n,
-                  run.k,
-                  run.rhs_k_stride,
-                  run.rhs_n_stride,
-                  plan.rhs_u8,
-                  run.rhs_zero_points,
-                  run.rhs_zero_point_count};
+  RhsView view = {matrix.rhs + task.n0 * run.rhs_n_stride, n, run.k, run.rhs_k_stride, run.rhs_n_stride, plan.rhs_u8,
+                  run.rhs_zero_points, run.rhs_zero_point_count};
   if (run.rhs_zero_point_count > 1) {  // the task's own part of the per-channel ones
     view.zero_points += task.n0;
     view.zero_point_count = n;
@@ -275,15 +261,13 @@ RhsBlock pack_rhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun
     any_zero_point |= zero_points[j] != 0;
   }
   for (size_t j = n; j < padded_columns(plan, n); ++j) bias[j] = weight_sum[j] = zero_points[j] = 0;
-  return {
-      workspace + w.rhs_panels, task.n0, layout.lanes(n), layout.depth(run.k), {bias, weight_sum, any_zero_point ? zero_points : nullptr}};
+  return {workspace + w.rhs_panels, task.n0, layout.lanes(n), layout.depth(run.k), {bias, weight_sum, any_zero_point ? zero_points : nullptr}};
 }
 
 // ---- one plain matrix -----------------------------------------------------------------------------------------------------------
 
 // Through the epilogue.
-void run_as_task(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst, size_t dst_stride,
-                 uint8_t* workspace) {
+void run_as_task(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst, size_t dst_stride, uint8_t* workspace) {
   const GemmMatrix only = {lhs, nullptr, nullptr, nullptr, nullptr, dst};
   GemmRun run = {};
   run.m = m;
@@ -301,26 +285,25 @@ void run_as_task(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_
 template <bool gathers>
 void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, const Tile& all, uint8_t* workspace) {
   const RhsLayout& layout = kernel.rhs_layout;
-  const Workspace w = gathers ? plan_workspace(plan, kernel, all.rows, all.cols, all.depth) : Workspace{};
+  const size_t panel_bytes = gathers ? plan_workspace(plan, kernel, all.rows, all.cols, all.depth).panel_bytes : 0;
   Tile tile = all;
   for (size_t m0 = 0, rows; m0 < all.rows; m0 += rows) {
     rows = next_block(all.rows - m0, plan.block_rows, kernel.mr);
     const Tiling tiling(rows, kernel, all.cols);
     const uint8_t* block = (const uint8_t*)all.lhs + m0 * all.lhs_stride;
     if (gathers) {
-      gather_panels(kernel, tiling, {block, all.lhs_stride, rows, all.depth, lhs_flip(plan, kernel)}, w.panel_bytes, workspace + w.panels);
-      block = workspace + w.panels;
+      gather_panels(kernel, tiling, {block, all.lhs_stride, rows, all.depth, lhs_flip(plan, kernel)}, panel_bytes, workspace);
+      block = workspace;
     }
     for (size_t n = 0; n < all.cols; n += kernel.nr) {
       tile.cols = smaller(kernel.nr, all.cols - n);
       tile.rhs = all.rhs + n * plan.packed_depth;
       tile.rhs_stride = smaller(layout.width, plan.packed_lanes - n) * layout.kr;
-      if (gathers) widen(kernel, plan.packed_depth, room_to_widen(kernel, tiling, w, workspace), &tile);
       tile.init = all.init + n;
       if (all.scale) tile.scale = all.scale + n;
       tile.lhs = block;
       tile.dst = (uint8_t*)all.dst + m0 * all.dst_stride + n * plan.dst_bytes;
-      multiply_tiles(kernel, tiling, w.panel_bytes, &tile);
+      multiply_tiles(kernel, tiling, panel_bytes, &tile);
     }
   }
 }
@@ -366,7 +349,7 @@ Partition partition(const GemmPlan& plan, size_t m, size_t n, size_t batch, size
 GemmTask task_of(const Partition& p, size_t m, size_t n, size_t batch, size_t index) {
   const size_t tn = index % p.n, tm = index / p.n % p.m, tb = index / p.n / p.m;
   return {tb * p.batch_step, smaller(batch, (tb + 1) * p.batch_step), tm * p.m_step, smaller(m, (tm + 1) * p.m_step),
-          tn * p.n_step,     smaller(n, (tn + 1) * p.n_step)};
+          tn * p.n_step, smaller(n, (tn + 1) * p.n_step)};
 }
 
 size_t task_workspace(const GemmPlan& plan, const Partition& p, size_t m, size_t n, size_t k) {
@@ -379,7 +362,8 @@ void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, ui
   for (size_t b = task.batch0; b < task.batch1; ++b) {
     const GemmMatrix matrix = run.matrix(run.matrix_context, b);
     const size_t packed = plan.columns_count > 1 ? b : 0;
-    const RhsBlock rhs = plan.runtime_rhs ? pack_rhs(plan, kernel, run, matrix, w, task, workspace) : packed_rhs(plan, packed);
+    const RhsBlock rhs = plan.runtime_rhs ? pack_rhs(plan, kernel, run, matrix, w, task, workspace)
+                                          : packed_rhs(plan, packed);
     for (size_t m0 = task.m0, rows; m0 < task.m1; m0 += rows) {
       rows = next_block(task.m1 - m0, w.rows, kernel.mr);
       const Tiling tiling(rows, kernel, task.n1 - task.n0);
