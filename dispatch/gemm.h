@@ -10,7 +10,7 @@ struct octet_gemm {
   octet_type lhs_type, rhs_type, dst_type, residual_type;
   octet_rhs_order rhs_order;
   bool needs_workspace;
-  size_t m_plain;          // m_max where run_whole will do: packed 8-bit weights, static lhs, no residual, no trace; else 0
+  size_t m_plain;          // m_max where run_whole will do: packed 8-bit weights, no zero points of theirs, static lhs, no residual, no trace; else 0
   size_t row_bytes;        // of dst
   size_t packed_bytes;
   const void* packed;

@@ -177,8 +177,9 @@ octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error
   Extent dst_extent;
   OCTET_TRY(check_pointers(dst, &dst_extent, error));
   const Extent workspace = extent_of(a.workspace, a.workspace_bytes), packed = extent_of(gemm.packed, gemm.packed_bytes);
+  const Extent written = gemm.needs_workspace ? workspace : Extent{};  // one that is not needed is not touched
   if (meet(dst_extent, packed)) return fail(error, OCTET_OVERLAP, "args.dst overlaps the packed weights");
-  if (meet(workspace, packed)) return fail(error, OCTET_OVERLAP, "args.workspace overlaps the packed weights");
+  if (meet(written, packed)) return fail(error, OCTET_OVERLAP, "args.workspace overlaps the packed weights");
   if (meet(dst_extent, workspace)) return fail(error, OCTET_OVERLAP, "args.dst overlaps args.workspace");
 
   // The output may be exactly the residual.
@@ -189,7 +190,7 @@ octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error
     Extent extent;
     OCTET_TRY(check_pointers(in, &extent, error));
     if (in.absent()) continue;
-    if (meet(workspace, extent)) return fail(error, OCTET_OVERLAP, "args.workspace overlaps args.%s", in.name);
+    if (meet(written, extent)) return fail(error, OCTET_OVERLAP, "args.workspace overlaps args.%s", in.name);
     const bool is_residual = &in == &residual;
     if (!(is_residual && in_place) && clash(dst, dst_extent, in, extent))
       return fail(error, OCTET_OVERLAP, "args.dst overlaps args.%s%s", in.name, is_residual ? ", without being exactly it" : "");

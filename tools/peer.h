@@ -23,7 +23,7 @@ class Peer {
   virtual std::unique_ptr<Contestant> conv(const ConvData& data) = 0;
 };
 
-// "onednn", or the command of a program that speaks the language of peer_program.h; null for "".
+// "onednn", or the command of a program that speaks the language of peer_program.cc; null for "".
 std::unique_ptr<Peer> make_peer(const std::string& wanted, size_t threads);
 
 std::unique_ptr<Peer> make_onednn(size_t threads);  // null if the tool was built without it

@@ -1,16 +1,14 @@
 // A peer that is a program of its own, in any language. It reads requests from its standard input and answers on its standard output, each
 // a line of JSON; tensors travel behind their line as plain bytes, dense, in the order and of the sizes that the line tells.
 //
-//   {"hello": {"threads": 1}}                           the first: {"name": "onnxruntime 1.31.1", "call_us": 7.5}; call_us may be missing
+//   {"hello": {"threads": 1}}    the first: {"name": "ONNX Runtime 1.31.1", "call_us": 7.5}; call_us may be missing
 //   {"gemm": {"m", "n", "k", "lhs", "rhs", "dst", "tensors": {"lhs": 16384, "rhs", "bias", "scales"}}} + tensors
 //   {"conv": {"in": [b, h, w, c], "out": [b, h, w, c], "filter": [o, h, w, i], "groups", "stride": [h, w], "dilation": [h, w],
-//             "padding": [top, left, bottom, right], "transposed", "relu", "lhs", "rhs", "dst", "tensors": {"lhs", "filter", "bias",
-//             "scales"}}}
-//                                                       {"dst": bytes}, or {} if it has no such thing; "lhs", "rhs", "dst" are "u8", "s8",
-//                                                       ...
-//   {"run": 17}                                         {"seconds": 0.02} for so many calls; CPU time if it was told one thread, else the
-//   wall's
-//   {"get": "dst"}                                      {} + the output
+//             "padding": [top, left, bottom, right], "transposed", "relu", "lhs", "rhs", "dst",
+//             "tensors": {"lhs", "filter", "bias", "scales"}}} + tensors
+//                                {"dst": bytes}, or {} if it has no such thing; "lhs", "rhs", "dst" are "u8", "s8", ...
+//   {"run": 17}                  {"seconds": 0.02} for so many calls: CPU time if it was told one thread, else the wall's
+//   {"get": "dst"}               {} + the output
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/socket.h>

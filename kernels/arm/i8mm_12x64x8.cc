@@ -292,7 +292,7 @@ void multiply(const Tile& t) {
       return;
     }
     rhs += rhs_panel_stride;
-    scale += kWidth;
+    if constexpr (exit != Exit::kS32) scale += kWidth;  // null else
     dst += kWidth * element;
   }
 }

@@ -1,6 +1,6 @@
 // im2col: each output pixel's window is copied into a row, in the order of the packed weights, and the rows are a matrix. The simple form
-// that is right for every shape, and the second opinion on the others. The windows of a 1x1 kernel are such rows where they lie: nothing is
-// copied, as in the direct form.
+// that is right for every shape, and the second opinion on the others. The windows of a 1x1 kernel with stride 1 and no padding are such
+// rows where they lie: nothing is copied, as in the direct form.
 #include <string.h>
 
 #include "kernels/conv/block.h"

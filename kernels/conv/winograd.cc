@@ -146,7 +146,7 @@ class Task {
     tile.rhs_stride = layout_.width * layout_.kr * domain_bytes(layout_.domain);
     tile.rhs_panel_stride = at_.panel_bytes;
     tile.depth = smaller(chunk_, depth_ - channel);
-    tile.cols = round_up(cols, layout_.width);  // panels are whole, and so are the rows of products: no store needs a mask
+    tile.cols = smaller(kernel_.nr, round_up(cols, layout_.width));  // panels are whole, and so are the rows of products: no store needs a mask
     tile.init = kZeros;
     tile.dst_stride = w_.product_row;
     for (size_t tap = 0; tap < s_.taps(); ++tap, rhs += at_.tap_bytes) {

@@ -20,7 +20,7 @@ struct Checksum {
   bool operator==(const Checksum& o) const { return sum == o.sum && weighted == o.weighted; }
 };
 
-// bytes is a multiple of 8.
+// bytes is a multiple of 4, as all payloads and headers are.
 Checksum checksum(const void* data, size_t bytes);
 
 }  // namespace octet

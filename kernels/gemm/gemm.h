@@ -67,7 +67,7 @@ size_t choose_block_rows(const MicroKernel& kernel, size_t k, size_t cache_bytes
 
 // Whether any run of the plan needs workspace at all.
 bool needs_workspace(const GemmPlan& plan);
-// And for anything but rows of the lhs, gathered.
+// And for anything but rows of the lhs, gathered, and a strip of the rhs, widened.
 bool needs_more_than_panels(const GemmPlan& plan);
 
 // A box of the iteration space (batch x rows x columns) that one task computes with its own workspace.

@@ -58,9 +58,9 @@ void transpose(const uint8_t* from, size_t from_step, const V& flips, size_t to_
 
 // Depth side by side in memory: whole groups of kr. Returns the depth that it wrote. The view comes by value: for all that a compiler
 // knows, the panel's bytes could be its own.
-template <typename Group>
+template <typename Group, size_t kr = sizeof(Group)>
 size_t transpose_groups(LaneView v, size_t width, uint8_t* panel) {
-  constexpr size_t kr = sizeof(Group), kLanes = kVector / kr, kLine = 64;
+  constexpr size_t kLanes = kVector / kr, kLine = 64;
   typename Vector<Group>::type flips;
   memset(&flips, v.flip, sizeof flips);
   const size_t whole = v.lanes % kLanes ? 0 : v.depth / kVector * kVector;
@@ -104,7 +104,7 @@ size_t interleave_groups(const LaneView& v, size_t width, size_t kr, uint8_t* pa
       case 8:
         return transpose_groups<uint64_t>(v, width, panel);
       case 16:
-        return transpose_groups<unsigned __int128>(v, width, panel);
+        return transpose_groups<uint64_t, 16>(v, width, panel);  // vectors are copied whole
     }
   if (v.lane_stride == 1) switch (kr) {
       case 2:

@@ -53,6 +53,7 @@ void gather(const Rows& r, size_t lanes, void* panel) {
 }
 
 constexpr int kWideRows = 4;  // at least, of tiles with widened weights
+static_assert((kMr * (kWidenTiles - 1) + 1) / kWidenTiles >= kWideRows, "blocks of so many tiles, cut evenly, have such tiles");
 
 void widen(const uint8_t* rhs, size_t groups, int16_t* words) {
   for (; groups; --groups, rhs += 64, words += 32) {
