@@ -1,6 +1,8 @@
-// A small pool of threads in the form that octet_gemm_args wants.
+// A small pool of threads in the form that octet_gemm_args wants. Before they sleep, threads watch for a moment, as OpenMP's do: to wake
+// one takes longer than many a layer.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
@@ -35,7 +37,7 @@ class ThreadPool {
   struct Job {
     void (*fn)(void*, size_t);
     void* arg;
-    size_t next, count, unfinished;
+    size_t next, count;
   };
   void work(std::unique_lock<std::mutex>* lock);
   void serve();
@@ -44,6 +46,7 @@ class ThreadPool {
   std::condition_variable start_, end_;
   Job job_ = {};
   bool stop_ = false;
+  std::atomic<size_t> jobs_{0}, unfinished_{0};  // changed under the mutex; watched without
   std::vector<std::thread> workers_;
 };
 
