@@ -177,9 +177,8 @@ octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error
   Extent dst_extent;
   OCTET_TRY(check_pointers(dst, &dst_extent, error));
   const Extent workspace = extent_of(a.workspace, a.workspace_bytes), packed = extent_of(gemm.packed, gemm.packed_bytes);
-  const Extent written = gemm.needs_workspace ? workspace : Extent{};  // one that is not needed is not touched
   if (meet(dst_extent, packed)) return fail(error, OCTET_OVERLAP, "args.dst overlaps the packed weights");
-  if (meet(written, packed)) return fail(error, OCTET_OVERLAP, "args.workspace overlaps the packed weights");
+  if (meet(workspace, packed)) return fail(error, OCTET_OVERLAP, "args.workspace overlaps the packed weights");
   if (meet(dst_extent, workspace)) return fail(error, OCTET_OVERLAP, "args.dst overlaps args.workspace");
 
   // The output may be exactly the residual.
@@ -190,7 +189,7 @@ octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error
     Extent extent;
     OCTET_TRY(check_pointers(in, &extent, error));
     if (in.absent()) continue;
-    if (meet(written, extent)) return fail(error, OCTET_OVERLAP, "args.workspace overlaps args.%s", in.name);
+    if (meet(workspace, extent)) return fail(error, OCTET_OVERLAP, "args.workspace overlaps args.%s", in.name);
     const bool is_residual = &in == &residual;
     if (!(is_residual && in_place) && clash(dst, dst_extent, in, extent))
       return fail(error, OCTET_OVERLAP, "args.dst overlaps args.%s%s", in.name, is_residual ? ", without being exactly it" : "");
@@ -234,11 +233,9 @@ void run_one(void* arg, size_t index) {
 }
 
 // For one matrix. Apart from the caller, most of whose products need no workspace.
-__attribute__((noinline)) bool workspace_in_order(const octet_gemm& gemm, const octet_gemm_args& a, size_t lhs_bytes) {
+__attribute__((noinline)) bool workspace_suffices(const octet_gemm& gemm, const octet_gemm_args& a) {
   const size_t needed = task_workspace(gemm.plan, {1, 1, 1, 1, a.m, gemm.plan.n}, a.m, gemm.plan.n, gemm.plan.k);
-  const Extent workspace = extent_of(a.workspace, a.workspace_bytes);
-  return (a.workspace || !needed) && a.workspace_bytes >= needed && (uintptr_t)a.workspace % OCTET_ALIGNMENT == 0 &&
-         !meet(workspace, extent_of(a.lhs, lhs_bytes)) && !meet(workspace, extent_of(gemm.packed, gemm.packed_bytes));
+  return (a.workspace || !needed) && a.workspace_bytes >= needed && (uintptr_t)a.workspace % OCTET_ALIGNMENT == 0;
 }
 
 // One plain matrix whose arguments are all in order, seen with as few instructions as that takes. Everything else, and everything wrong,
@@ -253,13 +250,17 @@ bool run_plain(const octet_gemm& gemm, const octet_gemm_args& a) {
   const size_t m = a.m, lhs_stride = a.lhs_stride ? a.lhs_stride : plan.k, stride = a.dst_stride ? a.dst_stride : plan.n;
   if (m - 1 >= gemm.m_plain || lhs_stride < plan.k || stride < plan.n || (m | lhs_stride | stride) >> 30) return false;  // no span overflows
   const size_t dst_stride = stride * plan.dst_bytes, lhs_bytes = (m - 1) * lhs_stride + plan.k, dst_bytes = (m - 1) * dst_stride + gemm.row_bytes;
-  const uintptr_t dst = (uintptr_t)a.dst;
+  if (!a.lhs || !a.dst || (uintptr_t)a.dst & (plan.dst_bytes - 1)) return false;
   // Two unsigned differences tell whether ranges meet. A null pointer here is an address like any other: the long way finds nothing wrong with it.
-  const auto meets_dst = [&](const void* data, size_t bytes) { return dst - (uintptr_t)data < bytes || (uintptr_t)data - dst < dst_bytes; };
-  if (!a.lhs || !dst || dst & (plan.dst_bytes - 1) || meets_dst(a.lhs, lhs_bytes) || meets_dst(gemm.packed, gemm.packed_bytes) ||
-      meets_dst(a.workspace, a.workspace_bytes))
+  const auto apart = [](const void* x, size_t x_bytes, const void* y, size_t y_bytes) {
+    const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
+    return q - p >= x_bytes && p - q >= y_bytes;
+  };
+  if (!apart(a.dst, dst_bytes, a.lhs, lhs_bytes) || !apart(a.dst, dst_bytes, gemm.packed, gemm.packed_bytes) ||
+      !apart(a.workspace, a.workspace_bytes, a.dst, dst_bytes) || !apart(a.workspace, a.workspace_bytes, a.lhs, lhs_bytes) ||
+      !apart(a.workspace, a.workspace_bytes, gemm.packed, gemm.packed_bytes))
     return false;
-  if (gemm.needs_workspace && !workspace_in_order(gemm, a, lhs_bytes)) return false;
+  if (gemm.needs_workspace && !workspace_suffices(gemm, a)) return false;
   run_whole(plan, m, (const uint8_t*)a.lhs, lhs_stride, (uint8_t*)a.dst, dst_stride, (uint8_t*)a.workspace);
   return true;
 }

@@ -479,6 +479,9 @@ TEST(BadRun, Overlaps) {
   Created plain({}, OCTET_U8, 1);
   plain.refuses(OCTET_OVERLAP, "args.lhs", [](Product& p) { p.args.lhs = p.dst.data() + kM * kN - 1; });
   plain.refuses(OCTET_OVERLAP, "the packed weights", [](Product& p) { p.args.dst = p.blob.data() + p.blob.bytes() - 1; });
+  // Also one that this run may not need.
+  plain.refuses(OCTET_OVERLAP, "args.lhs", [](Product& p) { p.args.workspace = p.lhs.data() + kM * kK - 1, p.args.workspace_bytes = 1; });
+  plain.refuses(OCTET_OVERLAP, "the packed weights", [](Product& p) { p.args.workspace = p.blob.data(), p.args.workspace_bytes = p.blob.bytes(); });
 }
 
 TEST(BadRun, OverlapsBetweenMatricesOfPointerArrays) {
