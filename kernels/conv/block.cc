@@ -56,10 +56,6 @@ void copy_init(const Tile& t) {
   }
 }
 
-size_t panel_size(const MicroKernel& kernel, const Taps& taps) {
-  return round_up(round_up(kernel.mr, kernel.lhs_lanes_step) * taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes, kAlignment);
-}
-
 }  // namespace
 
 size_t conv_block_rows(const ConvPlan& plan, size_t bytes_per_row) {
@@ -69,7 +65,7 @@ size_t conv_block_rows(const ConvPlan& plan, size_t bytes_per_row) {
 
 size_t prepared_bytes(const ConvPlan& plan, const Taps& taps, size_t rows) {
   const MicroKernel& kernel = *plan.kernel;
-  const size_t panels = kernel.gather ? divide_up(rows, kernel.mr) * panel_size(kernel, taps) : 0;
+  const size_t panels = kernel.gather ? divide_up(rows, kernel.mr) * kernel.lhs_panel_bytes(taps.depth, taps.count) : 0;
   return panels + (plan.zero_point ? round_up(rows * sizeof(int32_t), kAlignment) : 0);
 }
 
@@ -77,7 +73,7 @@ void prepare_block(const ConvPlan& plan, const Taps& taps, uint8_t* workspace, C
   const MicroKernel& kernel = *plan.kernel;
   const Tiling tiling(block->rows, kernel);
   block->panels = nullptr;
-  block->panel_bytes = panel_size(kernel, taps);
+  block->panel_bytes = kernel.lhs_panel_bytes(taps.depth, taps.count);
   block->row_sums = nullptr;
   uint8_t* const panels = workspace;
   int32_t* const sums = (int32_t*)(workspace + (kernel.gather ? tiling.count * block->panel_bytes : 0));

@@ -44,7 +44,7 @@ struct Workspace {
     element = s.int8() ? 1 : sizeof(int16_t);
     input_row = round_up(depth, 32) * element;  // the input transform writes whole vectors
     if (input_row % 1024 == 0) input_row += kAlignment;
-    panel = kernel.gather ? round_up(round_up(kernel.mr, kernel.lhs_lanes_step) * round_up(depth, kernel.lhs_kr) * kernel.lhs_element_bytes, kAlignment) : 0;
+    panel = kernel.gather ? kernel.lhs_panel_bytes(depth) : 0;
     columns = round_up(kernel.nr, 16);  // the output transform reads whole vectors
     product_row = columns * sizeof(int32_t);
     output_tile = (size_t)s.out * s.out * columns;

@@ -74,6 +74,10 @@ struct MicroKernel {
   WidenFn widen = nullptr;                // to nr * kr words per group
 
   constexpr bool is(KernelFlags flag) const { return flags & flag; }
+  // Of one tile's lhs as `gather` makes it, tap after tap; a multiple of kAlignment.
+  constexpr size_t lhs_panel_bytes(size_t depth, size_t taps = 1) const {
+    return round_up(round_up_pow2(mr, lhs_lanes_step) * taps * round_up_pow2(depth, lhs_kr) * lhs_element_bytes, kAlignment);
+  }
   constexpr size_t rows_of(size_t cols) const { return cols <= tall_nr ? tall_mr : mr; }
 };
 

@@ -39,8 +39,7 @@ Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t
   Workspace w = {};
   w.rows = smaller(m, plan.block_rows);
   if (!needs_workspace(plan)) return w;
-  const size_t depth = kernel.gather ? round_up_pow2(k, kernel.lhs_kr) : k;
-  if (kernel.gather) w.panel_bytes = round_up(round_up_pow2(kernel.mr, kernel.lhs_lanes_step) * depth * kernel.lhs_element_bytes, kAlignment);
+  if (kernel.gather) w.panel_bytes = kernel.lhs_panel_bytes(k);
   const size_t tiles = divide_up(w.rows, kernel.mr);
   size_t end = 0;
   if (kernel.gather) w.panels = take(&end, tiles * w.panel_bytes);
@@ -285,7 +284,7 @@ void run_as_task(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_
 template <bool gathers>
 void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, const Tile& all, uint8_t* workspace) {
   const RhsLayout& layout = kernel.rhs_layout;
-  const size_t panel_bytes = gathers ? plan_workspace(plan, kernel, all.rows, all.cols, all.depth).panel_bytes : 0;
+  const size_t panel_bytes = gathers ? kernel.lhs_panel_bytes(all.depth) : 0;  // all that the workspace holds
   Tile tile = all;
   for (size_t m0 = 0, rows; m0 < all.rows; m0 += rows) {
     rows = next_block(all.rows - m0, plan.block_rows, kernel.mr);
