@@ -7,50 +7,9 @@
 namespace octet {
 namespace {
 
-int32_t weight(const ConvShape& shape, const FilterView& f, size_t o, size_t tap, size_t i) {
-  return (int8_t)(*f.at(shape, o, tap / 3, tap % 3, i) ^ (f.is_u8 ? 0x80 : 0));
-}
+// ---- G w G^T
 
-// G w G^T of one pair of channels. At most 18432 in magnitude.
-struct Taps {
-  int16_t values[kMaxTaps];
-  Taps(const WinogradScheme& s, const ConvShape& shape, const FilterView& filter, size_t o, size_t i) {
-    int32_t w[9], lines[kMaxPatch][3];
-    for (size_t tap = 0; tap < 9; ++tap) w[tap] = weight(shape, filter, o, tap, i);
-    for (size_t y = 0; y < s.patch; ++y)
-      for (size_t x = 0; x < 3; ++x) lines[y][x] = s.g[y][0] * w[x] + s.g[y][1] * w[3 + x] + s.g[y][2] * w[6 + x];
-    for (size_t y = 0; y < s.patch; ++y)
-      for (size_t x = 0; x < s.patch; ++x) values[y * s.patch + x] = (int16_t)(s.g[x][0] * lines[y][0] + s.g[x][1] * lines[y][1] + s.g[x][2] * lines[y][2]);
-  }
-};
-
-// ---- words
-
-// Whether no output channel's sum over a chunk of `chunk` input channels can leave the range in which the factor can be removed.
-bool fits(const WinogradScheme& s, const ConvShape& shape, const FilterView& filter, size_t chunk) {
-  const size_t channels = shape.group_in();
-  for (size_t o = 0; o < shape.out_channels; ++o)
-    for (size_t first = 0; first < channels; first += chunk) {
-      WeightSums sums = {};
-      for (size_t tap = 0; tap < 9; ++tap) sums += filter.sum_position(shape, o, tap / 3, tap % 3, first, smaller(chunk, channels - first));
-      if (sums.positive - sums.negative >= s.weight_limit) return false;
-    }
-  return true;
-}
-
-// The fewest equal chunks that fit, so that a run knows the chunk's size and nothing else.
-size_t choose_chunk(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const ColumnSums& sums) {
-  const size_t channels = shape.group_in(), least = (size_t)(s.weight_limit - 1) / (9 * 128) / layout.kr * layout.kr;  // fits any weights
-  bool one_fits = true;
-  for (size_t o = 0; o < shape.out_channels; ++o) one_fits &= sums.positive[o] - sums.negative[o] < s.weight_limit;
-  if (one_fits) return layout.depth(channels);
-  for (size_t parts = 2;; ++parts) {
-    const size_t chunk = round_up(divide_up(channels, parts), layout.kr);
-    if (chunk <= least || fits(s, shape, filter, chunk)) return chunk;
-  }
-}
-
-// Some input channels of a panel's lanes. What follows is element by element, whatever their order.
+// Some input channels of a panel's lanes, in the panel's order; what follows is element by element.
 constexpr size_t kBlock = 256;
 using Words = int16_t[kBlock];
 
@@ -73,25 +32,57 @@ void transform(const WinogradScheme& s, const Words& a, const Words& b, const Wo
   }
 }
 
-// G w G^T of input channels [i, i + depth) of the panel that begins at output channel o.
-void pack_block(const WinogradScheme& s, const WinogradPayload& at, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, size_t o,
-                size_t lanes, size_t i, size_t depth, uint8_t* payload) {
+// Calls f(o, i, elements, taps) for all blocks: input channels from i on of the panel that begins at output channel o. taps[t] has its tap
+// t, at most 18432 in magnitude; missing lanes and channels are 0.
+template <typename F>
+void for_each_block(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, size_t o_first,
+                    size_t o_end, const F& f) {
   uint8_t bytes[kBlock];
-  Words w[3][3], columns[3][kMaxPatch], taps[kMaxPatch];
-  const size_t elements = layout.depth(depth) * layout.width;
-  LaneView view = {nullptr, filter.o_stride, filter.i_stride, lanes, depth, (uint8_t)(filter.is_u8 ? 0x80 : 0)};
-  if (lanes != layout.width || elements != kBlock || depth % layout.kr) memset(bytes, 0, sizeof bytes);
-  for (size_t y = 0; y < 3; ++y)
-    for (size_t x = 0; x < 3; ++x) {
-      view.data = filter.at(shape, o, y, x, i);
-      interleave(view, layout.width, layout.kr, 0, bytes);
-      for (size_t e = 0; e < kBlock; ++e) w[x][y][e] = (int8_t)bytes[e];
+  Words w[3][3], columns[3][kMaxPatch], taps[kMaxTaps];
+  const size_t step = kBlock / layout.width / layout.kr * layout.kr;  // whole groups
+  for (size_t o = o_first, lanes; o < o_end; o += lanes) {
+    lanes = smaller(layout.width, shape.group_out() - o % shape.group_out());
+    for (size_t i = 0; i < shape.group_in(); i += step) {
+      const size_t depth = smaller(step, shape.group_in() - i), elements = layout.depth(depth) * layout.width;
+      LaneView view = {nullptr, filter.o_stride, filter.i_stride, lanes, depth, (uint8_t)(filter.is_u8 ? 0x80 : 0)};
+      if (lanes != layout.width || elements != kBlock || depth % layout.kr) memset(bytes, 0, sizeof bytes);
+      for (size_t y = 0; y < 3; ++y)
+        for (size_t x = 0; x < 3; ++x) {
+          view.data = filter.at(shape, o, y, x, i);
+          interleave(view, layout.width, layout.kr, 0, bytes);
+          for (size_t e = 0; e < kBlock; ++e) w[x][y][e] = (int8_t)bytes[e];
+        }
+      for (size_t x = 0; x < 3; ++x) transform(s, w[x][0], w[x][1], w[x][2], columns[x]);
+      for (size_t y = 0; y < s.patch; ++y) transform(s, columns[0][y], columns[1][y], columns[2][y], taps + y * s.patch);
+      f(o, i, elements, taps);
     }
-  for (size_t x = 0; x < 3; ++x) transform(s, w[x][0], w[x][1], w[x][2], columns[x]);
-  uint8_t* to = payload + at.offset(layout, shape, o, i);
-  for (size_t y = 0; y < s.patch; ++y) {
-    transform(s, columns[0][y], columns[1][y], columns[2][y], taps);
-    for (size_t x = 0; x < s.patch; ++x, to += at.tap_bytes) memcpy(to, taps[x], elements * sizeof(int16_t));
+  }
+}
+
+// ---- words
+
+// Whether no output channel's sum over a chunk of `chunk` input channels can leave the range in which the factor can be removed.
+bool fits(const WinogradScheme& s, const ConvShape& shape, const FilterView& filter, size_t chunk) {
+  const size_t channels = shape.group_in();
+  for (size_t o = 0; o < shape.out_channels; ++o)
+    for (size_t first = 0; first < channels; first += chunk) {
+      WeightSums sums = {};
+      for (size_t tap = 0; tap < 9; ++tap) sums += filter.sum_position(shape, o, tap / 3, tap % 3, first, smaller(chunk, channels - first));
+      if (sums.positive - sums.negative >= s.weight_limit) return false;
+    }
+  return true;
+}
+
+// The fewest equal chunks that fit, so that a run knows the chunk's size and nothing else.
+size_t choose_chunk(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter,
+                    const ColumnSums& sums) {
+  const size_t channels = shape.group_in(), least = (size_t)(s.weight_limit - 1) / (9 * 128) / layout.kr * layout.kr;  // fits any weights
+  bool one_fits = true;
+  for (size_t o = 0; o < shape.out_channels; ++o) one_fits &= sums.positive[o] - sums.negative[o] < s.weight_limit;
+  if (one_fits) return layout.depth(channels);
+  for (size_t parts = 2;; ++parts) {
+    const size_t chunk = round_up(divide_up(channels, parts), layout.kr);
+    if (chunk <= least || fits(s, shape, filter, chunk)) return chunk;
   }
 }
 
@@ -101,17 +92,16 @@ void pack_words(const WinogradScheme& s, const RhsLayout& layout, const ConvShap
   WinogradHeader header = {};
   header.chunk = (uint32_t)choose_chunk(s, layout, shape, filter, sums);
   memcpy(payload, &header, sizeof header);
-  const size_t step = kBlock / layout.width;
-  for (size_t o = 0, lanes; o < shape.out_channels; o += lanes) {
-    lanes = smaller(layout.width, shape.group_out() - o % shape.group_out());
-    for (size_t i = 0; i < shape.group_in(); i += step)
-      pack_block(s, at, layout, shape, filter, o, lanes, i, smaller(step, shape.group_in() - i), payload);
-  }
+  for_each_block(s, layout, shape, filter, 0, shape.out_channels, [&](size_t o, size_t i, size_t elements, const Words* taps) {
+    uint8_t* to = payload + at.offset(layout, shape, o, i);
+    for (size_t tap = 0; tap < s.taps(); ++tap, to += at.tap_bytes) memcpy(to, taps[tap], elements * sizeof(int16_t));
+  });
 }
 
 // ---- int8
 
-constexpr float kWidest = 512;  // of the input's taps: four centred bytes
+constexpr size_t kMaxWidth = 16;  // of a panel
+constexpr float kWidest = 512;    // of the input's taps: four centred bytes
 
 // A tap of the input with magnitude `range` is to fill s8; the factor is in 1/32768.
 int16_t factor_of(float range) {
@@ -130,26 +120,30 @@ void pack_int8(const WinogradScheme& s, const RhsLayout& layout, const ConvShape
   memcpy(payload, &header, sizeof header);
   float* const tap_scale = (float*)(payload + at.tap_scale);
   int32_t* const correction = (int32_t*)(payload + at.correction);
-  for (size_t o = 0; o < shape.out_channels; ++o) {
+  for (size_t o = 0, lanes; o < shape.out_channels; o += lanes) {
+    lanes = smaller(layout.width, shape.group_out() - o % shape.group_out());
     // Each tap's largest weight becomes 127.
-    int32_t largest[kMaxTaps] = {}, sum[kMaxTaps] = {};
-    for (size_t i = 0; i < shape.group_in(); ++i) {
-      const Taps taps(s, shape, filter, o, i);
-      for (size_t tap = 0; tap < s.taps(); ++tap) largest[tap] = (int32_t)larger((size_t)largest[tap], (size_t)(taps.values[tap] < 0 ? -taps.values[tap] : taps.values[tap]));
-    }
-    for (size_t i = 0; i < shape.group_in(); ++i) {
-      const Taps taps(s, shape, filter, o, i);
-      uint8_t* const to = payload + at.offset(layout, shape, o, i);
-      for (size_t tap = 0; tap < s.taps(); ++tap) {
-        const int32_t rounded = largest[tap] ? divide_rounded(127 * taps.values[tap], largest[tap]) : 0;
-        to[tap * at.tap_bytes] = (uint8_t)rounded;
-        sum[tap] += rounded;
+    int32_t largest[kMaxTaps][kMaxWidth] = {}, sum[kMaxTaps][kMaxWidth] = {};
+    const auto for_each_weight = [&](const auto& f) {
+      for_each_block(s, layout, shape, filter, o, o + lanes, [&](size_t, size_t i, size_t elements, const Words* taps) {
+        for (size_t tap = 0; tap < s.taps(); ++tap)
+          for (size_t e = 0; e < elements; ++e) f(tap, e / layout.kr % layout.width, i, e, taps[tap][e]);
+      });
+    };
+    for_each_weight([&](size_t tap, size_t lane, size_t, size_t, int32_t w) {
+      const int32_t magnitude = w < 0 ? -w : w;
+      if (magnitude > largest[tap][lane]) largest[tap][lane] = magnitude;
+    });
+    for_each_weight([&](size_t tap, size_t lane, size_t i, size_t e, int32_t w) {
+      const int32_t rounded = largest[tap][lane] ? divide_rounded(127 * w, largest[tap][lane]) : 0;
+      payload[at.offset(layout, shape, o, i) + tap * at.tap_bytes + e] = (uint8_t)rounded;
+      sum[tap][lane] += rounded;
+    });
+    for (size_t tap = 0; tap < s.taps(); ++tap)
+      for (size_t lane = 0; lane < lanes; ++lane) {  // the sums carry 4, like all products of F(2,3)
+        tap_scale[tap * at.table_row + o + lane] = (float)largest[tap][lane] * 32768.0f / ((float)header.factors[tap] * 508.0f);
+        correction[tap * at.table_row + o + lane] = -128 * sum[tap][lane];
       }
-    }
-    for (size_t tap = 0; tap < s.taps(); ++tap) {  // the sums carry 4, like all products of F(2,3)
-      tap_scale[tap * at.table_row + o] = (float)largest[tap] * 32768.0f / ((float)header.factors[tap] * 508.0f);
-      correction[tap * at.table_row + o] = -128 * sum[tap];
-    }
   }
 }
 
@@ -175,8 +169,8 @@ size_t winograd_payload_bytes(const WinogradScheme& s, const RhsLayout& layout, 
   return bytes;
 }
 
-bool winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float* tap_ranges,
-                   const ColumnSums& sums, uint8_t* payload) {
+bool winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter,
+                   const float* tap_ranges, const ColumnSums& sums, uint8_t* payload) {
   const bool has_least = sum_filter(shape, filter, sums);
   if (s.int8()) {
     memset(payload, 0, winograd_payload_bytes(s, layout, shape));
