@@ -10,11 +10,14 @@ namespace {
 // What a tier's core needs, in cycles. Fitted to `octet bench plan` over five networks where the tier could be run (AVX512VNNI, AVX2); the
 // others are scaled by their instructions' throughput.
 struct TierCosts {
+  Isa isa;
   double macs;               // products per cycle in the middle of a large matrix
   size_t mr, nr;             // of the GEMM kernel
   double tile, tile_tap;     // of a tile, besides its products: bias, requantization, stores; of each tap, besides its products
   double gather;             // bytes prepared per cycle; 0 = the kernels read rows where they lie
   double word_macs;          // 16-bit products per cycle
+  double word_mr, word_nr;   // of the word kernel; where nothing was fitted, AVX2's
+  double word_exposed;       // the share of its traffic that its products cannot hide: narrow tiles do little between two loads of weights
   double word_in, word_out;  // of each transformed value of the input and of the products
   size_t lanes;              // channels that the input transform takes at once
   double depthwise;          // of an output and its 9 taps; half as much again where outputs share fewer columns (stride above 1)
@@ -22,42 +25,45 @@ struct TierCosts {
   double depthwise_line;     // of a line, for each such block of channels
 };
 
-constexpr double kGigahertz = 3.5;                                                      // nominal: only ratios decide
-constexpr double kL2Bytes = 50, kL3Bytes = 10, kSharedL3Bytes = 7, kMemoryBytes = 2.9;  // read by one core, per cycle
-constexpr double kCopyBytes = 7, kCopy = 18;  // im2col and staging: bytes per cycle, cycles of each run of bytes
+// clang-format off
+constexpr TierCosts kCosts[] = {
+    {Isa::kAvx512Vnni,  65,  6, 64, 113, 15, 0,  35, 14, 32,   0, 0.55,  0.2, 32, 0.34, 64,  55},
+    {Isa::kAvxVnni,     32,  6, 16,  50, 12, 0,  19,  6, 16, 0.7,  0.5, 0.35, 16, 0.55, 32,  30},
+    {Isa::kAvx2,        23,  6,  8,  60, 12, 5,  29,  6, 16, 0.7,  0.5, 0.35, 16,    1, 32,  50},
+    {Isa::kI8mm,        60, 12,  8,  60,  8, 4,   4,  6, 16, 0.7,  1.5,    1,  8,  1.5, 16, 100},
+    {Isa::kDotprod,     30,  6, 16,  60, 10, 0,   4,  6, 16, 0.7,  1.5,    1,  8,  1.5, 16, 100},
+    {Isa::kNeon,       7.5,  4,  4,  40,  8, 0,   4,  6, 16, 0.7,  1.5,    1,  8,    3, 16, 100},
+    {Isa::kScalar,     0.6,  4,  4,  60, 10, 1, 0.6,  6, 16, 0.7,    6,    6,  1,   50, 16, 100},
+};
+// clang-format on
+
+const TierCosts& costs_of(Isa isa) {
+  const TierCosts* costs = kCosts;
+  while (costs->isa != isa && costs->isa != Isa::kScalar) ++costs;
+  return *costs;
+}
+
+constexpr double kGigahertz = 3.5;  // nominal: only ratios decide
+// Read by one core, per cycle.
+constexpr double kL2Bytes = 50, kL3Bytes = 10, kSharedL3Bytes = 7, kMemoryBytes = 2.9;
+// im2col and staging: bytes per cycle, cycles of each run of bytes.
+constexpr double kCopyBytes = 7, kCopy = 18;
 // Cycles: to find a row of a tap, to gather it, of a call of a word kernel, of each value in a call of a transform.
 constexpr double kPoint = 3, kGather = 12, kWordCall = 60, kTransformCall = 4;
-
-TierCosts costs_of(Isa isa) {
-  switch (isa) {
-    case Isa::kAvx512Vnni:
-      return {65, 6, 64, 113, 15, 0, 35, 0.55, 0.2, 32, 0.34, 64, 55};
-    case Isa::kAvxVnni:
-      return {32, 6, 16, 50, 12, 0, 19, 0.5, 0.35, 16, 0.55, 32, 30};
-    case Isa::kAvx2:
-      return {23, 6, 8, 60, 12, 5, 29, 0.5, 0.35, 16, 1.0, 32, 50};
-    case Isa::kI8mm:
-      return {60, 12, 8, 60, 8, 4, 4, 1.5, 1, 8, 1.5, 16, 100};
-    case Isa::kDotprod:
-      return {30, 6, 16, 60, 10, 0, 4, 1.5, 1, 8, 1.5, 16, 100};
-    case Isa::kNeon:
-      return {7.5, 4, 4, 40, 8, 0, 4, 1.5, 1, 8, 3, 16, 100};
-    case Isa::kScalar:
-      break;
-  }
-  return {0.6, 4, 4, 60, 10, 1, 0.6, 6, 6, 1, 50, 16, 100};
-}
 
 struct Work {
   const ConvProblem& p;
   const ConvShape& s;
-  TierCosts cost;
+  const TierCosts& cost;
+  double l2, l3;  // bytes
   double out_h, out_w, pixels, outputs, inputs, weights;
 
   explicit Work(const ConvProblem& problem)
       : p(problem),
         s(problem.shape),
         cost(costs_of(problem.isa)),
+        l2(p.l2_bytes ? (double)p.l2_bytes : 512e3),
+        l3(p.l3_bytes ? (double)p.l3_bytes : 8e6),
         out_h((double)conv_out_h(s, s.in_h)),
         out_w((double)conv_out_w(s, s.in_w)),
         pixels((double)s.batch * out_h * out_w),
@@ -68,7 +74,6 @@ struct Work {
   // Bytes per cycle from where `bytes` of operands live between two uses. Half of L3 is others'; prefetching kernels use what they can get
   // of it.
   double bandwidth(double bytes, bool prefetched = false) const {
-    const double l2 = p.l2_bytes ? (double)p.l2_bytes : 512e3, l3 = p.l3_bytes ? (double)p.l3_bytes : 8e6;
     return bytes <= l2 ? kL2Bytes : bytes <= l3 / 2 ? kL3Bytes : bytes <= l3 && prefetched ? kSharedL3Bytes : kMemoryBytes;
   }
   static double microseconds(double cycles) { return cycles / (kGigahertz * 1e3); }
@@ -149,18 +154,16 @@ void winograd(const Work& w, size_t side, double values, double adds, bool words
   const double transformed = values * (double)s.group_in() * lanes * (words ? 2 : 1);
   c->bytes = w.inputs + transformed + w.outputs;
   // Kernels are called for each tap, some tiles and a strip of channels.
-  const double strip = w.cost.lanes > 16 ? 32 : 16, calls = tiles / (w.cost.lanes > 16 ? 14 : 6) * values * lanes / strip;
+  const double strip = w.cost.word_nr, calls = tiles / w.cost.word_mr * values * lanes / strip;
   c->compute = Work::microseconds(c->macs / (words ? w.cost.word_macs : w.cost.macs) + calls * kWordCall);
   // Each block of tiles, whose inputs and products take three quarters of L2, passes over all transformed weights.
-  const double l2 = w.p.l2_bytes ? (double)w.p.l2_bytes : 512e3, fit = l2 * 3 / 4 / (values * (2 * (double)s.group_in() + 4 * strip));
+  const double fit = w.l2 * 3 / 4 / (values * (2 * (double)s.group_in() + 4 * strip));
   const double block = fit < 14 ? 14 : fit > 56 ? 56 : fit, blocks = tiles > block ? tiles / block : 1;
   c->memory = Work::microseconds((blocks * transformed + w.inputs + w.outputs) / w.bandwidth(transformed, true));
-  // Narrow tiles do too little between two loads of weights to hide where they come from.
-  const double exposed = w.cost.lanes > 16 ? 0 : 0.7 * c->memory;
-  c->transform =
-      exposed + Work::microseconds(tiles * values * adds *
-                                   (kTransformCall * (groups + lanes / strip) +
-                                    (double)round_up(s.group_in(), w.cost.lanes) * groups * w.cost.word_in + lanes * w.cost.word_out));
+  c->transform = w.cost.word_exposed * c->memory +
+                 Work::microseconds(tiles * values * adds *
+                                    (kTransformCall * (groups + lanes / strip) +
+                                     (double)round_up(s.group_in(), w.cost.lanes) * groups * w.cost.word_in + lanes * w.cost.word_out));
 }
 
 }  // namespace
