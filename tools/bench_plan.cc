@@ -20,8 +20,8 @@ struct Candidate {
   std::string kernel;   // that ran
   std::string problem;  // why it was not timed
   double microseconds = 0;
-  double relative =
-      1;  // its time / the chosen one's, the median over repetitions in alternation: what slows the machine for a while slows both
+  // Its time / the chosen one's, the median over repetitions in alternation: what slows the machine for a while slows both.
+  double relative = 1;
   bool timed() const { return problem.empty(); }
 };
 

@@ -26,12 +26,8 @@ BenchResult bench_conv(const ConvCase& conv, const OperandTypes& types, const Be
   if (approximate) result.largest_difference = reference.largest_difference(plan.dst());
 
   const std::unique_ptr<Contestant> peer = options.peer ? options.peer->conv(data) : nullptr;
-  PeerVerdict peer_verdict;
-  if (peer) {
-    peer->run(1);
-    const void* theirs = peer->dst();
-    peer_verdict = {reference.check(theirs, 1).right, percent_equal(plan.dst(), theirs, data.dst_elements(), types.dst)};
-  }
+  const PeerVerdict peer_verdict =
+      judge(peer.get(), plan.dst(), data.dst_elements(), types.dst, [&](const void* theirs) { return reference.check(theirs, 1).right; });
   measure({&plan, peer.get(), peer_verdict, bytes_touched(data), nullptr}, options, pool, &result);
   return result;
 }

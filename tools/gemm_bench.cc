@@ -25,12 +25,8 @@ BenchResult bench_gemm(const GemmCase& gemm, const OperandTypes& types, const Be
   if (!verdict.right) return result;
 
   const std::unique_ptr<Contestant> peer = options.peer ? options.peer->gemm(data) : nullptr;
-  PeerVerdict peer_verdict;
-  if (peer) {
-    peer->run(1);
-    const void* theirs = peer->dst();
-    peer_verdict = {check_product(data, theirs, 1).right, percent_equal(plan.dst(), theirs, gemm.shape.m * gemm.shape.n, types.dst)};
-  }
+  const PeerVerdict peer_verdict = judge(peer.get(), plan.dst(), gemm.shape.m * gemm.shape.n, types.dst,
+                                         [&](const void* theirs) { return check_product(data, theirs, 1).right; });
   const Buffer* streamed = gemm.shape.m <= kFewRows ? &plan.packed() : nullptr;
   measure({&plan, peer.get(), peer_verdict, bytes_touched(data), streamed}, options, pool, &result);
   return result;

@@ -22,11 +22,21 @@ struct BenchOptions {
   Peer* peer = nullptr;
 };
 
+double percent_equal(const void* a, const void* b, size_t elements, octet_type type);
+
 struct PeerVerdict {
   bool right = false;        // or 8-bit outputs off by one, for another rounding
   double percent_equal = 0;  // of the elements, to ours
 };
-double percent_equal(const void* a, const void* b, size_t elements, octet_type type);
+
+// Lets the peer, if there is one, compute once and looks at what it made. right(outputs): whether they keep the contract, but for one.
+template <typename Right>
+PeerVerdict judge(Contestant* peer, const void* ours, size_t elements, octet_type type, const Right& right) {
+  if (!peer) return {};
+  peer->run(1);
+  const void* const theirs = peer->dst();
+  return {right(theirs), percent_equal(ours, theirs, elements, type)};
+}
 
 struct PeerResult {
   double microseconds;
