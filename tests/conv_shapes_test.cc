@@ -187,6 +187,14 @@ TEST(ConvShapes, WindowsThatEndInThePadding) {
   check_all(shapes);
 }
 
+// Windows of few channels are copied row by row, in moves of 16 and 32 bytes: rows around every number of them.
+TEST(ConvShapes, CopiedWindowsOfEveryLength) {
+  Shapes shapes;
+  for (const size_t channels : {1, 3, 4, 5, 6, 7, 13, 14, 19, 20, 25, 26, 31})
+    for (const size_t kernel : {2, 5}) shapes.push_back(square(6, channels, 9, kernel, 1, 1));
+  check_all(shapes);
+}
+
 TEST(ConvShapes, Depthwise) {
   Shapes shapes;
   for (const size_t channels : {1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 64, 65, 100})
