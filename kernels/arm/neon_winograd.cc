@@ -9,6 +9,7 @@ namespace octet {
 namespace {
 
 struct Lanes {
+  static constexpr int kAhead = 0;
   typedef uint16_t Words __attribute__((vector_size(16)));
   typedef uint32_t Sums __attribute__((vector_size(16)));
   typedef float Floats __attribute__((vector_size(16)));

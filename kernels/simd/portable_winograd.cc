@@ -6,6 +6,7 @@ namespace octet {
 namespace {
 
 struct Lanes {
+  static constexpr int kAhead = 0;
   typedef uint16_t Words __attribute__((vector_size(16)));
   typedef uint32_t Sums __attribute__((vector_size(16)));
   typedef int32_t Signed __attribute__((vector_size(16)));

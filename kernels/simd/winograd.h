@@ -8,6 +8,7 @@
 //       static Words widen_u8(const uint8_t*), widen_s8(const uint8_t*);
 //       static void store_int8(uint8_t* bytes, Words, int16_t factor, uint8_t flip);  // see WinogradInput
 //       static Sums round(Floats);                                 // half to even
+//       static constexpr int kAhead = ..;  // products so far behind those of a tile are fetched for the next one; 0 = none are. A constant costs no register
 //     };
 //
 // A form is its 1-D transforms, which run over columns and then over lines, and the factor that its products carry.
@@ -176,7 +177,9 @@ void input_tile(const WinogradInput& in) {
 // One tap's products: as they are, or as the floats that they stand for.
 template <typename Lanes>
 OCTET_INLINE inline void load_products(const WinogradOutput& o, size_t tap, size_t column, typename Lanes::Sums* value) {
-  memcpy(value, o.products + tap * o.tap_stride + column, sizeof *value);
+  const int32_t* const products = o.products + tap * o.tap_stride + column;
+  memcpy(value, products, sizeof *value);
+  if constexpr (Lanes::kAhead > 0) __builtin_prefetch(products + Lanes::kAhead);
 }
 template <typename Lanes>
 OCTET_INLINE inline void load_products(const WinogradOutput& o, size_t tap, size_t column, typename Lanes::Floats* value) {

@@ -8,6 +8,7 @@ namespace octet {
 namespace {
 
 struct Lanes {
+  static constexpr int kAhead = 32;
   typedef uint16_t Words __attribute__((vector_size(64)));
   typedef uint32_t Sums __attribute__((vector_size(64)));
   typedef float Floats __attribute__((vector_size(64)));
