@@ -146,7 +146,7 @@ void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvBlock& blo
         tile.rhs = strip;
         tile.lhs = block.panels ? block.panels : block.lhs;
         tile.depth = block.reads_to_groups && !block.panels ? tap_depth : taps.depth;
-        multiply_strip(kernel, block.sink, tiling, 0, n, block.panels ? block.panel_bytes : 0, &tile);
+        multiply_strip(kernel, block.sink, 0, block.rows, n, block.panels ? block.panel_bytes : 0, &tile);
         continue;
       }
       const uint8_t* const* pointers = block.pointers;

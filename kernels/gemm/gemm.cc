@@ -80,7 +80,8 @@ struct LhsBlock {
 };
 
 // One panel for each tile.
-void gather_panels(const MicroKernel& kernel, const Tiling& tiling, const Rows& all, size_t panel_bytes, uint8_t* panels) {
+void gather_panels(const MicroKernel& kernel, const Rows& all, size_t panel_bytes, uint8_t* panels) {
+  const Tiling tiling(all.rows, kernel);
   Rows part = all;
   for (size_t t = 0; t < tiling.count; ++t, panels += panel_bytes) {
     part.rows = tiling.rows(t);
@@ -90,7 +91,7 @@ void gather_panels(const MicroKernel& kernel, const Tiling& tiling, const Rows& 
 }
 
 LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const Workspace& w,
-                     size_t m0, const Tiling& tiling, size_t rows, bool needs_sums, uint8_t* workspace) {
+                     size_t m0, size_t rows, bool needs_sums, uint8_t* workspace) {
   LhsBlock block = {};
   const uint8_t flip = lhs_flip(plan, kernel);
   const int32_t shift = domain_shift(plan.lhs_u8, kernel.lhs_domain);
@@ -127,10 +128,10 @@ LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
     kernel.row_ops->sum(all, kernel.lhs_domain == Domain::kS8, sums);
     block.row_sums = sums;
   }
-  if (kernel.widen && tiling.count >= kWidenTiles) block.wide = (int16_t*)(workspace + w.wide);
+  if (kernel.widen && Tiling(rows, kernel).count >= kWidenTiles) block.wide = (int16_t*)(workspace + w.wide);
   if (kernel.gather) {
     block.panels = workspace + w.panels;
-    gather_panels(kernel, tiling, all, w.panel_bytes, workspace + w.panels);
+    gather_panels(kernel, all, w.panel_bytes, workspace + w.panels);
   }
   return block;
 }
@@ -167,7 +168,7 @@ struct RhsBlock {
 };
 
 void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const RhsBlock& rhs,
-                    const LhsBlock& lhs, size_t panel_bytes, const GemmTask& task, size_t m0, const Tiling& tiling) {
+                    const LhsBlock& lhs, size_t panel_bytes, const GemmTask& task, size_t m0, size_t rows) {
   alignas(64) int32_t init_tile[kMaxTile];
   float tensor_scales[16];
   const RhsLayout& layout = kernel.rhs_layout;
@@ -208,9 +209,10 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
 
       if (in_place && !init_per_row) {
         tile.lhs = kernel.gather ? lhs.panels : lhs.rows;
-        multiply_strip(kernel, sink, tiling, m0, n, panel_bytes, &tile);
+        multiply_strip(kernel, sink, m0, rows, n, panel_bytes, &tile);
         continue;
       }
+      const Tiling tiling(rows, kernel, tile.cols);
       size_t i = 0;
       for (size_t t = 0; t < tiling.count; i += tile.rows, ++t) {
         tile.rows = tiling.rows(t);
@@ -288,10 +290,9 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, const Tile& all,
   Tile tile = all;
   for (size_t m0 = 0, rows; m0 < all.rows; m0 += rows) {
     rows = next_block(all.rows - m0, plan.block_rows, kernel.mr);
-    const Tiling tiling(rows, kernel, all.cols);
     const uint8_t* block = (const uint8_t*)all.lhs + m0 * all.lhs_stride;
     if (gathers) {
-      gather_panels(kernel, tiling, {block, all.lhs_stride, rows, all.depth, lhs_flip(plan, kernel)}, panel_bytes, workspace);
+      gather_panels(kernel, {block, all.lhs_stride, rows, all.depth, lhs_flip(plan, kernel)}, panel_bytes, workspace);
       block = workspace;
     }
     for (size_t n = 0; n < all.cols; n += kernel.nr) {
@@ -302,7 +303,7 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, const Tile& all,
       if (all.scale) tile.scale = all.scale + n;
       tile.lhs = block;
       tile.dst = (uint8_t*)all.dst + m0 * all.dst_stride + n * plan.dst_bytes;
-      multiply_tiles(kernel, tiling, panel_bytes, &tile);
+      multiply_tiles(kernel, rows, panel_bytes, &tile);
     }
   }
 }
@@ -365,9 +366,8 @@ void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, ui
                                           : packed_rhs(plan, packed);
     for (size_t m0 = task.m0, rows; m0 < task.m1; m0 += rows) {
       rows = next_block(task.m1 - m0, w.rows, kernel.mr);
-      const Tiling tiling(rows, kernel, task.n1 - task.n0);
-      const LhsBlock lhs = prepare_lhs(plan, kernel, run, matrix, w, m0, tiling, rows, rhs.columns.zero_point != nullptr, workspace);
-      multiply_block(plan, kernel, run, matrix, rhs, lhs, w.panel_bytes, task, m0, tiling);
+      const LhsBlock lhs = prepare_lhs(plan, kernel, run, matrix, w, m0, rows, rhs.columns.zero_point != nullptr, workspace);
+      multiply_block(plan, kernel, run, matrix, rhs, lhs, w.panel_bytes, task, m0, rows);
     }
   }
 }

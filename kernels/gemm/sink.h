@@ -43,29 +43,29 @@ inline void multiply_into(const MicroKernel& kernel, const Sink& sink, size_t ro
   kernel.finish(*sink.finish, {acc, lanes, tile->rows, tile->cols, n, row_scale, dst, sink.dst_stride, residual, sink.residual_stride});
 }
 
-// All tiles of a strip that is in place and starts from the same init in every row: the usual case, and a loop that does next to nothing.
+// All tiles of a strip of `rows` rows that is in place and starts from the same init in every row: the usual case, and a loop that does next to nothing.
 // The tile is the first one; lhs_panel is 0 where the kernel reads rows.
-inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size_t lhs_panel, Tile* tile) {
+inline void multiply_tiles(const MicroKernel& kernel, size_t rows, size_t lhs_panel, Tile* tile) {
+  const Tiling tiling(rows, kernel, tile->cols);
   const uint8_t* lhs = (const uint8_t*)tile->lhs;
   uint8_t* dst = (uint8_t*)tile->dst;
   for (size_t t = 0; t < tiling.count; ++t) {
-    const size_t rows = tiling.rows(t);
-    tile->rows = rows;
+    tile->rows = tiling.rows(t);
     tile->lhs = lhs;
     tile->dst = dst;
     kernel.multiply(*tile);
-    lhs += lhs_panel ? lhs_panel : rows * tile->lhs_stride;
-    dst += rows * tile->dst_stride;
+    lhs += lhs_panel ? lhs_panel : tile->rows * tile->lhs_stride;
+    dst += tile->rows * tile->dst_stride;
   }
 }
 
-// The same into a sink.
-inline void multiply_strip(const MicroKernel& kernel, const Sink& sink, const Tiling& tiling, size_t row, size_t n, size_t lhs_panel, Tile* tile) {
+// The same into a sink, from its row `row` on.
+inline void multiply_strip(const MicroKernel& kernel, const Sink& sink, size_t row, size_t rows, size_t n, size_t lhs_panel, Tile* tile) {
   tile->dst = sink.dst + row * sink.dst_stride + n * sink.dst_bytes;
   tile->dst_stride = sink.dst_stride;
   tile->scale = sink.s32() ? nullptr : sink.finish->scale + n;
   tile->narrow = sink.narrow;
-  multiply_tiles(kernel, tiling, lhs_panel, tile);
+  multiply_tiles(kernel, rows, lhs_panel, tile);
 }
 
 }  // namespace octet

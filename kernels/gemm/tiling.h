@@ -9,7 +9,7 @@ namespace octet {
 // pairs), only the last tile ends within one.
 struct Tiling {
   size_t count, height, taller, step, missing;  // the first `taller` tiles have height + step rows
-  // cols: of the widest strip.
+  // cols: of the strip; no tall tiles by default.
   Tiling(size_t rows, const MicroKernel& kernel, size_t cols = SIZE_MAX) : count(1), height(rows), taller(0), step(kernel.lhs_lanes_step), missing(0) {
     const size_t most = kernel.rows_of(cols);
     if (rows <= most) return;  // a division is a good part of a small product

@@ -1,4 +1,4 @@
-// u8 x s8 -> s32 or 8 bits, VPDPBUSD on zmm, up to 6 rows x 64 columns or 8 rows x 16.
+// u8 x s8 -> s32 or 8 bits, VPDPBUSD on zmm, up to 6 rows x 64 columns or 12 rows x 32.
 //
 //                      columns 0-15   16-31    32-47    48-63
 //                     +------------+--------+--------+--------+
@@ -16,7 +16,7 @@
 namespace octet {
 namespace {
 
-constexpr int kMr = 6, kVectors = 4, kTallMr = 8;
+constexpr int kMr = 6, kVectors = 4, kTallMr = 12;
 
 // Four lhs bytes in every lane. An s8 lhs is flipped to u8 by the same instruction that broadcasts it.
 template <bool flip>
@@ -114,24 +114,30 @@ void multiply(const Tile& t) {
   unroll<sets - 1>([&](auto s) OCTET_INLINE {
     unroll<rows>([&](auto i) OCTET_INLINE { unroll<vectors>([&](auto v) OCTET_INLINE { acc[s + 1][i][v] = _mm512_setzero_si512(); }); });
   });
-  const uint8_t* lhs[rows];
-  unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride; });
+  // A tall tile has more rows than there are registers for their addresses: every third one has its own, the others are a stride or two from it.
+  constexpr bool tall = rows > kMr;
+  constexpr int apart = tall ? 3 : 1, bases = (rows + apart - 1) / apart;
+  const size_t stride = t.lhs_stride;
+  const uint8_t* lhs[bases];
+  unroll<bases>([&](auto b) OCTET_INLINE { lhs[b] = !tall && t.lhs_rows ? t.lhs_rows[b] : (const uint8_t*)t.lhs + b * apart * stride; });
   const uint8_t* rhs = t.rhs;
   const size_t panel = t.rhs_panel_stride, end = t.depth / 4 * 4;
   const Tile* again = &t;  // what is needed between taps and at the end is read again then
   OCTET_SPILL(again);
   for (size_t tap = 1;; ++tap) {
     size_t k = 0;
+    const auto row = [&](auto i) OCTET_INLINE { return tall ? lhs[i / apart] + i % apart * stride : lhs[i / apart] + k; };
     const auto step = [&](auto set) OCTET_INLINE {
       __m512i b[vectors];
       unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(rhs + v * panel); });
       unroll<rows>([&](auto i) OCTET_INLINE {
-        const __m512i a = broadcast<flip>(lhs[i] + k);
+        const __m512i a = broadcast<flip>(row(i));
         unroll<vectors>([&](auto v) OCTET_INLINE {
           acc[set][i][v] = _mm512_dpbusd_epi32(acc[set][i][v], a, b[v]);
           OCTET_PIN(acc[set][i][v]);
         });
       });
+      if constexpr (tall) unroll<bases>([&](auto b) OCTET_INLINE { lhs[b] += 4; });
       k += 4;
       rhs += 64;
     };
@@ -147,7 +153,7 @@ void multiply(const Tile& t) {
       __m512i b[vectors];
       unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(rhs + v * panel); });
       unroll<rows>([&](auto i) OCTET_INLINE {
-        const int32_t quad = tail_quad(lhs[i] + k, tail);
+        const int32_t quad = tail_quad(row(i), tail);
         const __m512i a = _mm512_set1_epi32(flip ? quad ^ (int32_t)0x80808080 : quad);
         unroll<vectors>([&](auto v) OCTET_INLINE {
           acc[0][i][v] = _mm512_dpbusd_epi32(acc[0][i][v], a, b[v]);
@@ -156,10 +162,10 @@ void multiply(const Tile& t) {
       });
       rhs += 64;
     }
-    if (tap == again->taps) break;
+    if (tall || tap == again->taps) break;
     const uint8_t* const* rows_of_tap = again->lhs_rows ? again->lhs_rows + tap * rows : nullptr;
     const ptrdiff_t step_to_tap = rows_of_tap ? 0 : again->tap_steps[tap - 1];
-    unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
+    unroll<bases>([&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
   }
   unroll<sets - 1>([&](auto s) OCTET_INLINE {
     unroll<rows>([&](auto i) OCTET_INLINE { unroll<vectors>([&](auto v) OCTET_INLINE { acc[0][i][v] = _mm512_add_epi32(acc[0][i][v], acc[s + 1][i][v]); }); });
@@ -174,14 +180,14 @@ template <int rows, bool flip>
 constexpr MultiplyFn kByVectors[kVectors] = {multiply<rows, 1, flip>, multiply<rows, 2, flip>, multiply<rows, 3, flip>,
                                              multiply<rows, 4, flip>};
 template <int rows, bool flip>
-constexpr MultiplyFn kTall[1] = {multiply<rows, 1, flip>};
+constexpr MultiplyFn kTall[2] = {multiply<rows, 1, flip>, multiply<rows, 2, flip>};
 
 void dispatch(const Tile& t) {
   static constexpr const MultiplyFn* kByRows[2][kTallMr] = {
       {kByVectors<1, false>, kByVectors<2, false>, kByVectors<3, false>, kByVectors<4, false>, kByVectors<5, false>, kByVectors<6, false>, kTall<7, false>,
-       kTall<8, false>},
+       kTall<8, false>, kTall<9, false>, kTall<10, false>, kTall<11, false>, kTall<12, false>},
       {kByVectors<1, true>, kByVectors<2, true>, kByVectors<3, true>, kByVectors<4, true>, kByVectors<5, true>, kByVectors<6, true>, kTall<7, true>,
-       kTall<8, true>}};
+       kTall<8, true>, kTall<9, true>, kTall<10, true>, kTall<11, true>, kTall<12, true>}};
   kByRows[t.lhs_flip != 0][t.rows - 1][(t.cols - 1) / 16](t);
 }
 
@@ -189,6 +195,6 @@ void dispatch(const Tile& t) {
 
 const MicroKernel avx512vnni_u8s8_6x64x4 = {
     "avx512vnni_u8s8_6x64x4", Isa::kAvx512Vnni, Domain::kU8, kMr, 16 * kVectors, 0, kAnyLhs | kNarrows, kX86Layout,
-    nullptr, 1, 4, 1, dispatch, avx512_finish, &avx512_row_ops, &avx512_winograd, kTallMr, 16};
+    nullptr, 1, 4, 1, dispatch, avx512_finish, &avx512_row_ops, &avx512_winograd, kTallMr, 32};
 
 }  // namespace octet
