@@ -96,11 +96,11 @@ void multiply(const Tile& t) {
   };
   uint8_t* dst = (uint8_t*)t.dst;
   if (t.scale) {
-    const NarrowYmm narrow(*t.narrow);
+    const Narrower<16> narrower(*t.narrow);
     const __m256 scale = _mm256_loadu_ps(t.scale);
     unroll<rows>([&](auto i) OCTET_INLINE {
-      const __m128i words = narrow.words(sums(i), scale);
-      store_bytes(dst + i * t.dst_stride, narrow.bytes(words, words), t.cols);
+      const __m128i words = scaled_words(sums(i), scale);
+      store_bytes(dst + i * t.dst_stride, narrower.bytes(words, words), t.cols);
     });
   } else {
     unroll<rows>([&](auto i) OCTET_INLINE { store_s32(dst + i * t.dst_stride, sums(i), t.cols); });

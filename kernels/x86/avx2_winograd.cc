@@ -27,18 +27,18 @@ template <typename Form>
 void output_tile(const WinogradOutput& o) {
   if (!o.scale) return output_s32<Form, Lanes>(o);
   constexpr int m = Form::kOut;
-  const NarrowYmm narrow(*o.narrow);
+  const Narrower<16> narrower(*o.narrow);
   __m128i words[2][m][m];
   for (size_t v = 0; 8 * v < o.cols; ++v) {
     Lanes::Sums out[m][m];
     output_lanes<Form, Lanes>(o, 8 * v, out);
     const __m256 scale = _mm256_loadu_ps(o.scale + 8 * v);
-    unroll<m>([&](auto y) OCTET_INLINE { unroll<m>([&](auto x) OCTET_INLINE { words[v][y][x] = narrow.words((__m256i)out[y][x], scale); }); });
+    unroll<m>([&](auto y) OCTET_INLINE { unroll<m>([&](auto x) OCTET_INLINE { words[v][y][x] = scaled_words((__m256i)out[y][x], scale); }); });
   }
   const size_t high = o.cols > 8;
   for (size_t y = 0; y < o.height; ++y)
     for (size_t x = 0; x < o.width; ++x)
-      store_bytes((uint8_t*)o.dst + y * o.dst_line + x * o.dst_pixel, narrow.bytes(words[0][y][x], words[high][y][x]), o.cols);
+      store_bytes((uint8_t*)o.dst + y * o.dst_line + x * o.dst_pixel, narrower.bytes(words[0][y][x], words[high][y][x]), o.cols);
 }
 
 }  // namespace

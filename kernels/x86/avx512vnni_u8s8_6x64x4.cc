@@ -12,6 +12,7 @@
 
 #include "kernels/core/unroll.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/narrow.h"
 
 namespace octet {
 namespace {
@@ -54,41 +55,39 @@ OCTET_INLINE inline void store_s32(const Tile& t, const __m512i (&acc)[rows][vec
   });
 }
 
+// The bytes of one row that are in a quarter, a half or all of a register.
+template <int vectors, int part>
+OCTET_INLINE inline void store_part(uint8_t* dst, __mmask64 mask, __m512i bytes) {
+  if constexpr (vectors == 1)
+    _mm_mask_storeu_epi8(dst, (__mmask16)mask, _mm512_extracti32x4_epi32(bytes, part));
+  else if constexpr (vectors == 2)
+    _mm256_mask_storeu_epi8(dst, (__mmask32)mask, _mm512_extracti64x4_epi64(bytes, part));
+  else
+    _mm512_mask_storeu_epi8(dst, mask, bytes);
+}
+
+// Four vectors of sums become one of bytes: those of a row, of two or of four.
 template <int rows, int vectors>
 OCTET_INLINE inline void store_narrow(const Tile& t, const __m512i (&acc)[rows][vectors]) {
-  const Narrow& narrow = *t.narrow;
+  const Narrower<64> narrower(*t.narrow);
   __m512 scale[vectors];
   unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm512_loadu_ps(t.scale + 16 * v); });
-  uint8_t* dst = (uint8_t*)t.dst;
-  if constexpr (vectors == 1) {  // clamped while 32 bits wide, so that cutting off the rest is all that is left
-    const __mmask16 mask = (__mmask16)(0xffffu >> (16 - t.cols));
-    const __m512i zero_point = _mm512_set1_epi32(narrow.zero_point);
-    const __m512i lo = _mm512_set1_epi32(narrow.lo - narrow.zero_point), hi = _mm512_set1_epi32(narrow.hi - narrow.zero_point);
-    unroll<rows>([&](auto i) OCTET_INLINE {
-      const __m512i q = _mm512_min_epi32(_mm512_max_epi32(scaled(acc[i][0], scale[0]), lo), hi);
-      _mm512_mask_cvtepi32_storeu_epi8(dst, mask, _mm512_add_epi32(q, zero_point));
-      dst += t.dst_stride;
-    });
-    return;
-  }
-  // Narrowed as s8, whatever the output: an u8 is moved there and back.
-  const int middle = narrow.dst_u8 ? 128 : 0;
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  const __m512i zero_point = _mm512_set1_epi16((short)(narrow.zero_point - middle)), flip = _mm512_set1_epi8((char)middle);
-  const __m512i lo = _mm512_set1_epi8((char)(narrow.lo - middle)), hi = _mm512_set1_epi8((char)(narrow.hi - middle));
+  constexpr int width = vectors == 3 ? 4 : vectors, together = 4 / width;
   const __mmask64 mask = ~(__mmask64)0 >> (64 - t.cols);
-  unroll<rows>([&](auto i) OCTET_INLINE {
+  const size_t stride = t.dst_stride;
+  uint8_t* dst = (uint8_t*)t.dst;
+  unroll<(rows + together - 1) / together>([&](auto group) OCTET_INLINE {
     __m512i q[4];
-    unroll<4>([&](auto v) OCTET_INLINE { if constexpr (v.value < vectors) q[v] = scaled(acc[i][v], scale[v]); else q[v] = _mm512_setzero_si512(); });
-    const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(q[0], q[1]), zero_point);
-    const __m512i high = vectors > 2 ? _mm512_adds_epi16(_mm512_packs_epi32(q[2], q[3]), zero_point) : low;
-    const __m512i out = _mm512_xor_si512(_mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(low, high), lo), hi), flip);
-    const __m512i bytes = _mm512_permutexvar_epi32(order, out);
-    if constexpr (vectors == 2)
-      _mm256_mask_storeu_epi8(dst, (__mmask32)mask, _mm512_castsi512_si256(bytes));  // would touch the next line else
-    else
-      _mm512_mask_storeu_epi8(dst, mask, bytes);
-    dst += t.dst_stride;
+    unroll<4>([&](auto at) OCTET_INLINE {
+      constexpr int i = group.value * together + at.value / width, v = at.value % width;
+      if constexpr (i < rows && v < vectors) q[at] = scaled(acc[i][v], scale[v]); else q[at] = _mm512_setzero_si512();
+    });
+    const __m512i bytes = _mm512_permutexvar_epi32(order, narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
+    unroll<together>([&](auto part) OCTET_INLINE {
+      if constexpr (group.value * together + part.value < rows) store_part<vectors, part.value>(dst, mask, bytes);
+      dst += stride;
+    });
   });
 }
 

@@ -9,6 +9,7 @@
 
 #include "kernels/simd/depthwise.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/narrow.h"
 
 namespace octet {
 namespace {
@@ -21,14 +22,6 @@ OCTET_BOTH(low_bytes, unpacklo_epi8)
 OCTET_BOTH(high_bytes, unpackhi_epi8)
 OCTET_BOTH(low_words, unpacklo_epi16)
 OCTET_BOTH(high_words, unpackhi_epi16)
-OCTET_BOTH(to_words, packs_epi32)
-OCTET_BOTH(to_s8, packs_epi16)
-OCTET_BOTH(to_u8, packus_epi16)
-OCTET_BOTH(add_words, adds_epi16)
-OCTET_BOTH(min_u8, min_epu8)
-OCTET_BOTH(max_u8, max_epu8)
-OCTET_BOTH(min_s8, min_epi8)
-OCTET_BOTH(max_s8, max_epi8)
 #undef OCTET_BOTH
 
 OCTET_INLINE inline __m512i exclusive_or(__m512i a, __m512i b) { return _mm512_xor_si512(a, b); }
@@ -55,23 +48,6 @@ OCTET_INLINE inline Vector load_vector(const void* p) {
   __builtin_memcpy(&v, p, sizeof v);
   return v;
 }
-template <typename Vector>
-OCTET_INLINE inline Vector repeat(uint8_t byte, uint8_t next) {
-  if constexpr (sizeof(Vector) == 64)
-    return _mm512_set1_epi16((short)(byte | next << 8));
-  else
-    return _mm256_set1_epi16((short)(byte | next << 8));
-}
-
-template <int bytes>
-struct VectorOf {
-  using Type = __m512i;
-};
-template <>
-struct VectorOf<32> {
-  using Type = __m256i;
-};
-
 template <int kBytes>
 struct Wide {
   using Vector = typename VectorOf<kBytes>::Type;
@@ -90,7 +66,7 @@ struct Wide {
 
   OCTET_INLINE static inline Pixel load(const uint8_t* p) { return load_vector<Vector>(p); }
   OCTET_INLINE static inline Pixel flipped(Pixel bytes, Pixel sign) { return exclusive_or(bytes, sign); }
-  OCTET_INLINE static inline Pixel sign(bool flip) { return flip ? repeat<Vector>(0x80, 0x80) : repeat<Vector>(0, 0); }
+  OCTET_INLINE static inline Pixel sign(bool flip) { return splat<Vector>((uint8_t)(flip ? 0x80 : 0)); }
 
   OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
     const Vector top_low = low_bytes(p[0], p[1]), top_high = high_bytes(p[0], p[1]), low = low_bytes(p[2], p[3]), high = high_bytes(p[2], p[3]);
@@ -115,21 +91,16 @@ struct Wide {
 
   OCTET_INLINE static inline void weights(const uint8_t* taps, size_t vector, uint8_t* to) { __builtin_memcpy(to + kBytes * vector, taps, kBytes); }
 
-  // See avx512vnni_u8s8_6x64x4.cc. The packs undo the interleaving: the bytes come out in order.
+  // The packs undo the interleaving: the bytes come out in order.
   struct Narrowing {
-    Vector zero_point, lo, hi;
+    Narrower<kBytes> narrower;
     __mmask64 mask;
-    bool dst_u8;
-    explicit Narrowing(const DepthwiseTile& t)
-        : zero_point(repeat<Vector>((uint8_t)t.narrow->zero_point, (uint8_t)(t.narrow->zero_point >> 8))),
-          lo(repeat<Vector>((uint8_t)t.narrow->lo, (uint8_t)t.narrow->lo)), hi(repeat<Vector>((uint8_t)t.narrow->hi, (uint8_t)t.narrow->hi)),
-          mask(~(__mmask64)0 >> (64 - t.channels)), dst_u8(t.narrow->dst_u8) {}
+    explicit Narrowing(const DepthwiseTile& t) : narrower(*t.narrow), mask(~(__mmask64)0 >> (64 - t.channels)) {}
 
     OCTET_INLINE inline void store(const Acc& acc, const Ends& ends, uint8_t* dst) const {
       Vector q[4];
       unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaled(acc.a[v], ends.scales[v]); });
-      const Vector low = add_words(to_words(q[0], q[1]), zero_point), high = add_words(to_words(q[2], q[3]), zero_point);
-      store_masked(dst, mask, dst_u8 ? min_u8(max_u8(to_u8(low, high), lo), hi) : min_s8(max_s8(to_s8(low, high), lo), hi));
+      store_masked(dst, mask, narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
     }
   };
 

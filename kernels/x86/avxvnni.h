@@ -88,10 +88,10 @@ void multiply(const Tile& t) {
 
   uint8_t* dst = (uint8_t*)again->dst;
   if (again->scale) {
-    const NarrowYmm narrow(*again->narrow);
+    const Narrower<16> narrower(*again->narrow);
     const __m256 scale0 = _mm256_loadu_ps(again->scale), scale1 = _mm256_loadu_ps(again->scale + 8);
     unroll<rows>([&](auto i) OCTET_INLINE {
-      store_bytes(dst + i * again->dst_stride, narrow.bytes(narrow.words(acc[i][0], scale0), narrow.words(acc[i][1], scale1)), again->cols);
+      store_bytes(dst + i * again->dst_stride, narrower.bytes(scaled_words(acc[i][0], scale0), scaled_words(acc[i][1], scale1)), again->cols);
     });
   } else {
     unroll<rows>([&](auto i) OCTET_INLINE {

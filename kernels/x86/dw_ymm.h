@@ -6,6 +6,7 @@
 
 #include "kernels/simd/depthwise.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/narrow.h"
 
 namespace octet {
 namespace {
@@ -39,21 +40,15 @@ struct Ymm {
     OCTET_INLINE inline __m256 scale(int v) const { return _mm256_load_ps((const float*)(prepared + 128 + 32 * v)); }
   };
 
-  // See exits_ymm.h; saturation is the clamp. The packs undo the interleaving: the bytes come out in order.
+  // The packs undo the interleaving: the bytes come out in order.
   struct Narrowing {
-    __m256i zero_point, lo, hi;
-    bool dst_u8;
-    explicit Narrowing(const DepthwiseTile& t)
-        : zero_point(_mm256_set1_epi16((short)t.narrow->zero_point)), lo(_mm256_set1_epi8((char)t.narrow->lo)), hi(_mm256_set1_epi8((char)t.narrow->hi)),
-          dst_u8(t.narrow->dst_u8) {}
+    Narrower<32> narrower;
+    explicit Narrowing(const DepthwiseTile& t) : narrower(*t.narrow) {}
 
     OCTET_INLINE inline void store(const Acc& acc, const Ends& ends, uint8_t* dst) const {
       __m256i q[4];
       unroll<4>([&](auto v) OCTET_INLINE { q[v] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc.a[v]), ends.scale(v))); });
-      const __m256i low = _mm256_adds_epi16(_mm256_packs_epi32(q[0], q[1]), zero_point), high = _mm256_adds_epi16(_mm256_packs_epi32(q[2], q[3]), zero_point);
-      const __m256i bytes = dst_u8 ? _mm256_min_epu8(_mm256_max_epu8(_mm256_packus_epi16(low, high), lo), hi)
-                                   : _mm256_min_epi8(_mm256_max_epi8(_mm256_packs_epi16(low, high), lo), hi);
-      _mm256_storeu_si256((__m256i*)dst, bytes);
+      _mm256_storeu_si256((__m256i*)dst, narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
     }
   };
 

@@ -1,0 +1,86 @@
+// Float mode's last steps on x86: from words, as VPACKSSDW leaves them, to bytes. Only for certified tiles (see Narrow): saturation is part of the clamp.
+//
+// Most layers need few of the steps, and a branch that always goes the same way costs less than the instruction that it spares: these instructions do not
+// overlap with the next tile's dot products, so a layer of little depth gains up to a sixth.
+#pragma once
+
+#include <immintrin.h>
+
+#include "kernels/core/micro_kernel.h"
+#include "kernels/core/unroll.h"
+
+namespace octet {
+namespace {
+
+#ifdef __AVX512BW__
+#define OCTET_WIDTHS(name, op)                                                         \
+  OCTET_INLINE inline __m512i name(__m512i a, __m512i b) { return _mm512_##op(a, b); } \
+  OCTET_INLINE inline __m256i name(__m256i a, __m256i b) { return _mm256_##op(a, b); } \
+  OCTET_INLINE inline __m128i name(__m128i a, __m128i b) { return _mm_##op(a, b); }
+#else
+#define OCTET_WIDTHS(name, op)                                                         \
+  OCTET_INLINE inline __m256i name(__m256i a, __m256i b) { return _mm256_##op(a, b); } \
+  OCTET_INLINE inline __m128i name(__m128i a, __m128i b) { return _mm_##op(a, b); }
+#endif
+OCTET_WIDTHS(pack_words, packs_epi32)
+OCTET_WIDTHS(add_words, adds_epi16)
+OCTET_WIDTHS(pack_u8, packus_epi16)
+OCTET_WIDTHS(pack_s8, packs_epi16)
+OCTET_WIDTHS(max_u8, max_epu8)
+OCTET_WIDTHS(min_u8, min_epu8)
+OCTET_WIDTHS(max_s8, max_epi8)
+OCTET_WIDTHS(min_s8, min_epi8)
+
+template <int bytes>
+struct VectorOf;
+#ifdef __AVX512BW__
+template <>
+struct VectorOf<64> {
+  using Type = __m512i;
+};
+#endif
+template <>
+struct VectorOf<32> {
+  using Type = __m256i;
+};
+template <>
+struct VectorOf<16> {
+  using Type = __m128i;
+};
+
+template <typename Vector, typename Lane>
+OCTET_INLINE inline Vector splat(Lane value) {
+  typedef Lane Lanes __attribute__((vector_size(sizeof(Vector))));
+  return (Vector)(Lanes{} + value);
+}
+
+template <int kBytes>
+struct Narrower {
+  using Vector = typename VectorOf<kBytes>::Type;
+  Vector zero_point, lo, hi;
+  bool u8, moves, raises, lowers;  // which steps there are
+  explicit Narrower(const Narrow& n)
+      : zero_point(splat<Vector>((int16_t)n.zero_point)), lo(splat<Vector>((uint8_t)n.lo)), hi(splat<Vector>((uint8_t)n.hi)),
+        u8(n.dst_u8), moves(n.zero_point != 0), raises(n.lo != (u8 ? 0 : -128)), lowers(n.hi != (u8 ? 255 : 127)) {}
+
+  OCTET_INLINE inline Vector bytes(Vector low, Vector high) const {
+    if (moves) {
+      low = add_words(low, zero_point);
+      high = add_words(high, zero_point);
+    }
+    Vector out;
+    if (u8) {
+      out = pack_u8(low, high);
+      if (raises) out = max_u8(out, lo);
+      if (lowers) out = min_u8(out, hi);
+    } else {
+      out = pack_s8(low, high);
+      if (raises) out = max_s8(out, lo);
+      if (lowers) out = min_s8(out, hi);
+    }
+    return out;
+  }
+};
+
+}  // namespace
+}  // namespace octet
