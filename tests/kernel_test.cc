@@ -139,6 +139,7 @@ class Kernel : public EachKernel {
   template <typename Check>
   void each_tile(Check check_tile) {
     std::vector<size_t> columns = around({kernel().rhs_layout.step, kernel().nr});
+    if (kernel().tall_nr) columns = around({kernel().rhs_layout.step, kernel().tall_nr, kernel().nr});
     columns.erase(std::remove_if(columns.begin(), columns.end(), [&](size_t n) { return n > kernel().nr; }), columns.end());
     static constexpr int kBytes[][2] = {{-1, -1}, {0x00, 0x80}, {0xff, 0x80}, {0xff, 0x7f}, {0x80, 0x7f}, {0x7f, 0x80}, {0x80, 0x80}, {0x00, 0xff}, {0xff, 0xff}};
     bool init_per_row = false;
@@ -164,9 +165,12 @@ TEST_P(Kernel, EveryTileShape) {
 
 TEST_P(Kernel, NarrowsEveryTileShape) {
   if (!kernel().is(octet::kNarrows)) GTEST_SKIP() << kernel().name << " leaves the narrowing to the epilogue";
-  static constexpr octet::Narrow kNarrows[] = {{0, 0, 255, true}, {128, 3, 250, true}, {255, 0, 255, true}, {-128, -128, 127, false}, {127, -100, 100, false}};
+  // With and without each of: a zero point, a clamp from below, one from above.
+  static constexpr octet::Narrow kNarrows[] = {{0, 0, 255, true},       {0, 0, 200, true},      {3, 3, 255, true},      {128, 3, 250, true},
+                                               {255, 0, 255, true},     {0, -128, 127, false},  {0, 0, 127, false},     {0, -128, 90, false},
+                                               {-128, -128, 127, false}, {127, -100, 100, false}, {-5, -128, 127, false}};
   size_t turn = 0;
-  each_tile([&](const TileCase& c) { check_narrow(kernel(), c, kNarrows[turn++ % 5]); });
+  each_tile([&](const TileCase& c) { check_narrow(kernel(), c, kNarrows[turn++ % std::size(kNarrows)]); });
 }
 
 // Names drive forcing, tests and benches: they must say what the constants say.
