@@ -8,7 +8,7 @@ constexpr size_t kMaxRows = 16;  // of a tile
 // Taps [first, end) of a tile.
 TapRange used_taps(const ConvPlan& plan, const Taps& taps, const ConvBlock& block, size_t tile) {
   if (!block.tiles) return {0, taps.count};
-  const TileTaps t = block.tiles[tile];
+  const BlockTile& t = block.tiles[tile];
   if (t.first >= t.end) return {0, 0};
   return {taps_of_group(plan.shape, t.first).first, taps_of_group(plan.shape, t.end - 1).end};
 }
@@ -21,8 +21,8 @@ struct Init {
   alignas(64) int32_t values[kMaxTile];
 
   // Returns the first value; *stride is 0 where one row is for all.
-  const int32_t* make(size_t n, size_t lanes, const TileTaps* used, size_t groups, size_t row, size_t rows, size_t* stride) {
-    const bool all = !used || (used->first == 0 && used->end == groups);
+  const int32_t* make(size_t n, size_t lanes, const BlockTile* used, size_t groups, size_t row, size_t rows, size_t* stride) {
+    const bool all = !used || (used->first == 0 && used->end == groups && !used->before && !used->after);
     const uint32_t z = (uint32_t)block.zero_point;
     *stride = 0;
     if (!plan.runtime_zero_point && !block.row_sums && (all || z == 0)) return plan.bias + n;
@@ -47,6 +47,18 @@ struct Init {
     return values;
   }
 };
+
+// Leaves the sums as what the next taps start from.
+void multiply_partly(const MicroKernel& kernel, size_t lanes, int32_t* sums, Tile* tile) {
+  Tile part = *tile;
+  part.cols = lanes;
+  part.dst = sums;
+  part.dst_stride = lanes * sizeof(int32_t);
+  part.scale = nullptr;
+  kernel.multiply(part);
+  tile->init = sums;
+  tile->init_stride = lanes;
+}
 
 // Nothing but padding: the accumulators are the init.
 void copy_init(const Tile& t) {
@@ -126,8 +138,8 @@ void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvBlock& blo
   float scales[kMaxRows];
   for (float& scale : scales) scale = block.scale;
   const float* row_scale = plan.runtime_zero_point ? scales : nullptr;
-  Sink padding_sink = block.sink;  // no kernel there, so the epilogue does all
-  padding_sink.narrow_in_kernel = false;
+  const size_t tiles = block.tiles ? block.tile_count : tiling.count;
+  alignas(64) int32_t sums[kMaxTile];
 
   Tile tile;
   tile.lhs_stride = block.lhs_stride;
@@ -150,27 +162,36 @@ void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvBlock& blo
         continue;
       }
       const uint8_t* const* pointers = block.pointers;
-      for (size_t t = 0, row = 0; t < tiling.count; row += tile.rows, ++t) {
-        tile.rows = tiling.rows(t);
-        const TileTaps* const used = block.tiles ? block.tiles + t : nullptr;
+      for (size_t t = 0, row = 0; t < tiles; row += tile.rows, ++t) {
+        const BlockTile* const used = block.tiles ? block.tiles + t : nullptr;
+        const Sink sink = used ? block.sink.from(used->pixel, used->step) : block.sink.from(row, 1);
         const TapRange range = used_taps(plan, taps, block, t);
+        tile.rows = used ? used->rows : tiling.rows(t);
         tile.init = init.make(n, lanes, used, taps.groups, row, tile.rows, &tile.init_stride);
-        tile.rhs = strip + range.first * tap_groups * tile.rhs_stride;
         if (range.first == range.end) {
-          multiply_into(only_init, padding_sink, row, n, lanes, row_scale, &tile);
+          Sink padding = sink;  // no kernel there, so the epilogue does all
+          padding.narrow_in_kernel = false;
+          multiply_into(only_init, padding, 0, n, lanes, row_scale, &tile);
+        } else if (block.panels) {
+          tile.rhs = strip + range.first * tap_groups * tile.rhs_stride;
+          tile.lhs = block.panels + t * block.panel_bytes;
+          tile.taps = 1;
+          tile.depth = range.end - range.first == 1 ? taps.depth : (range.end - range.first) * tap_depth;
+          multiply_into(kernel, sink, 0, n, lanes, row_scale, &tile);
         } else {
-          tile.taps = range.end - range.first;
-          if (block.panels) {
-            tile.lhs = block.panels + t * block.panel_bytes;
-            tile.depth = tile.taps == 1 ? taps.depth : tile.taps * tap_depth;
-            tile.taps = 1;
-          } else {
-            tile.lhs = used ? used->base : block.lhs + row * block.lhs_stride;
-            tile.tap_steps = block.tap_steps + range.first;
-            tile.lhs_rows = tile.lhs ? nullptr : pointers + range.first * tile.rows;
-            tile.depth = (used ? used->reads_to_groups : block.reads_to_groups) ? tap_depth : taps.depth;
+          tile.depth = (used ? used->reads_to_groups : block.reads_to_groups) ? tap_depth : taps.depth;
+          tile.lhs = used ? used->base : block.lhs + row * block.lhs_stride;
+          const size_t before = used ? used->before : 0, left_out = used ? before + used->after : 0;
+          const size_t run = left_out ? plan.shape.kernel_w : range.end - range.first;  // taps from one call to the next
+          tile.taps = run - left_out;
+          for (size_t tap = range.first + before;; tap += run) {
+            tile.rhs = strip + tap * tap_groups * tile.rhs_stride;
+            tile.tap_steps = block.tap_steps + tap;
+            tile.lhs_rows = tile.lhs ? nullptr : pointers + tap * tile.rows;
+            if (tap + run >= range.end) break;
+            multiply_partly(kernel, lanes, sums, &tile);
           }
-          multiply_into(kernel, block.sink, row, n, lanes, row_scale, &tile);
+          multiply_into(kernel, sink, 0, n, lanes, row_scale, &tile);
         }
         if (pointers) pointers += taps.count * tile.rows;
       }

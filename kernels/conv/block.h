@@ -7,11 +7,14 @@
 
 namespace octet {
 
-// The tap groups that a tile uses; the others are padding for all its rows. Empty: all is padding.
-struct TileTaps {
-  uint32_t first, end;   // tap groups
-  bool reads_to_groups;  // rows may be read up to a whole number of depth groups: those bytes are the caller's, and meet zero weights
-  const uint8_t* base;   // row 0 in the first tap used, where all rows of all taps are in the image and at one stride; null: they have pointers
+// Rows of a block that are multiplied together, and the taps that they use; the others are padding for all of them. Empty: all is padding.
+struct BlockTile {
+  size_t pixel, step;     // the block's output pixel that is row 0, pixels from there to the next row
+  uint32_t rows;
+  uint32_t first, end;    // tap groups
+  uint32_t before, after; // taps of each group that are left out at its beginning and its end
+  bool reads_to_groups;   // rows may be read up to a whole number of depth groups: those bytes are the caller's, and meet zero weights
+  const uint8_t* base;    // row 0 in the first tap used, where all rows of all taps are in the image and at one stride; null: they have pointers
 };
 
 struct ConvBlock {
@@ -20,14 +23,15 @@ struct ConvBlock {
   int32_t zero_point;              // of the lhs, in the kernel's domain
   float scale;                     // run-time scale of the lhs
   const uint8_t* lhs;              // a matrix, one tap, no tiles; null otherwise
-  bool reads_to_groups;            // of that matrix, as in TileTaps
+  bool reads_to_groups;            // of that matrix, as in BlockTile
   size_t lhs_stride;               // of its rows, or of those of a tile with a base
   const ptrdiff_t* tap_steps;      // with a base: bytes from each tap to the next, taps.count - 1
   const uint8_t* const* pointers;  // of tile 0: taps.count x its rows; then tile 1
   const uint8_t* panels;           // gathered, of tile 0; the next panel_bytes on. Null if the kernel reads rows
   size_t panel_bytes;
   const int32_t* row_sums;         // one per row, where weights have zero points; else null
-  const TileTaps* tiles;           // one per tile; null = all taps
+  const BlockTile* tiles;          // null: mr rows each, all taps
+  size_t tile_count;               // of tiles
 };
 
 // Rows that a block may have so that what it keeps per row stays within half of L2, the other half being for the weights that pass by.

@@ -28,24 +28,12 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) 
     w.bytes = w.prepared + prepared_bytes(plan, taps, w.rows);
     return w;
   }
-  w.rows = smaller(conv_block_rows(plan, taps.count * sizeof(void*) + gathered), pixels);
+  w.rows = smaller(conv_block_rows(plan, taps.count * sizeof(void*) + sizeof(BlockTile) + gathered), pixels);
   w.pointers = round_up(taps.count * sizeof(ptrdiff_t), 64);
   w.tiles = w.pointers + round_up(w.rows * taps.count * sizeof(void*), 64);
-  w.prepared = w.tiles + round_up(divide_up(w.rows, kernel.mr) * sizeof(TileTaps), 64);
+  w.prepared = w.tiles + round_up(w.rows * sizeof(BlockTile), 64);
   w.bytes = w.prepared + prepared_bytes(plan, taps, w.rows);
   return w;
-}
-
-// Bases or pointers of all tiles of a block whose first pixel is `pixel` of the whole run.
-void point_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, size_t group, size_t pixel, size_t rows,
-                 const uint8_t** pointers, TileTaps* tiles) {
-  const Tiling tiling(rows, *plan.kernel);
-  Window window(plan, run, taps, group);
-  size_t x = pixel % run.out_w, line = pixel / run.out_w;
-  for (size_t t = 0; t < tiling.count; ++t) {
-    tiles[t] = window.point_tile(tiling.rows(t), &line, &x, pointers);
-    pointers += taps.count * tiling.rows(t);
-  }
 }
 
 // The windows of `rows` pixels, kernel row after kernel row. The staged input has its borders, no gaps, and readable bytes behind.
@@ -58,6 +46,14 @@ void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t
     w.count = smaller(rows - i, run.out_w - x);
     plan.row_ops->copy_windows(w);
   }
+}
+
+// Taps that are padding may be left out wherever padding adds nothing: then no sum depends on which are. The more tiles of fewer rows cost nothing where
+// a kernel's time is in its dot products; one that widens its weights for each tile would lose more than it gains.
+bool cuts_columns(const ConvPlan& plan, const ConvRun& run, const Window& window, size_t rows) {
+  const MicroKernel& kernel = *plan.kernel;
+  const bool adds_nothing = !plan.zero_point && !plan.runtime_zero_point && zero_point_of(plan, run, 0) == 0;
+  return adds_nothing && !kernel.gather && !kernel.widen && rows >= run.out_w && window.passes_sides();
 }
 
 size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
@@ -85,15 +81,25 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
   } else {
     ptrdiff_t* const steps = (ptrdiff_t*)workspace;
     const uint8_t** const pointers = (const uint8_t**)(workspace + w.pointers);
-    TileTaps* const tiles = (TileTaps*)(workspace + w.tiles);
+    BlockTile* const tiles = (BlockTile*)(workspace + w.tiles);
     const Window window(plan, run, taps, 0);
     window.tap_steps(steps);
     block.lhs_stride = window.row_stride();
     block.tap_steps = steps;
     block.pointers = pointers;
     block.tiles = tiles;
-    run_blocks(plan, run, taps, task, w.rows, workspace + w.prepared, &block,
-               [&](size_t group, size_t pixel) { point_block(plan, run, taps, group, pixel, block.rows, pointers, tiles); });
+    if (cuts_columns(plan, run, window, w.rows)) {
+      for (size_t line = task.line0, lines; line < task.line1; line += lines) {
+        lines = smaller(w.rows / run.out_w, smaller(task.line1, round_up(line + 1, run.out_h)) - line);
+        block.rows = lines * run.out_w;
+        run_block(plan, run, taps, task, line / run.out_h, line * run.out_w, workspace + w.prepared, &block,
+                  [&](size_t group) { block.tile_count = Window(plan, run, taps, group).point_lines(line, lines, pointers, tiles); });
+      }
+      return;
+    }
+    run_blocks(plan, run, taps, task, w.rows, workspace + w.prepared, &block, [&](size_t group, size_t pixel) {
+      block.tile_count = Window(plan, run, taps, group).point_pixels(pixel, block.rows, pointers, tiles);
+    });
   }
 }
 

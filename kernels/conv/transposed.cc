@@ -23,7 +23,7 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t out_w) {
   w.steps = round_up(taps.count * sizeof(TapAt), 64);
   w.pointers = w.steps + round_up(taps.count * sizeof(ptrdiff_t), 64);
   w.tiles = w.pointers + round_up(w.rows * taps.count * sizeof(void*), 64);
-  w.prepared = w.tiles + round_up(divide_up(w.rows, plan.kernel->mr) * sizeof(TileTaps), 64);
+  w.prepared = w.tiles + round_up(divide_up(w.rows, plan.kernel->mr) * sizeof(BlockTile), 64);
   w.bytes = w.prepared + prepared_bytes(plan, taps, w.rows);
   return w;
 }
@@ -50,15 +50,15 @@ class Phase {
     }
   }
 
-  // `rows` pixels from the phase's i-th on.
-  void point(size_t group, size_t i, size_t rows, const uint8_t** pointers, TileTaps* tiles) const {
+  // `rows` pixels from the phase's i-th on. Returns the number of tiles.
+  size_t point(size_t group, size_t i, size_t rows, const uint8_t** pointers, BlockTile* tiles) const {
     const uint8_t* const input = run_.lhs + image_ * run_.lhs_image + group * plan_.shape.group_in();
     const bool lines_inside = range_.first < range_.end && top_ >= 0 && bottom_ < (ptrdiff_t)run_.in_h;
     const Tiling tiling(rows, *plan_.kernel);
-    for (size_t t = 0; t < tiling.count; ++t) {
+    for (size_t t = 0, row = 0; t < tiling.count; ++t) {
       const size_t height = tiling.rows(t);
-      const ptrdiff_t first = (ptrdiff_t)i, last = first + (ptrdiff_t)height - 1;
-      tiles[t] = {(uint32_t)phase_, (uint32_t)phase_ + (range_.first < range_.end), false, nullptr};
+      const ptrdiff_t first = (ptrdiff_t)(i + row), last = first + (ptrdiff_t)height - 1;
+      tiles[t] = {row, 1, (uint32_t)height, (uint32_t)phase_, (uint32_t)phase_ + (range_.first < range_.end), 0, 0, false, nullptr};
       if (lines_inside && left_ + first >= 0 && right_ + last < (ptrdiff_t)run_.in_w) {
         const TapAt& tap = at_[range_.first];
         tiles[t].base = input + offset(tap.y, tap.x + first);
@@ -68,8 +68,9 @@ class Phase {
         point_rows(input, first, height, pointers);
       }
       pointers += taps_.count * height;
-      i += height;
+      row += height;
     }
+    return tiling.count;
   }
 
  private:
@@ -107,14 +108,16 @@ void run_transposed(const ConvPlan& plan, const ConvRun& run, const Taps& taps, 
   block.lhs_stride = run.lhs_pixel;
   block.tap_steps = (const ptrdiff_t*)(workspace + w.steps);
   block.pointers = (const uint8_t* const*)(workspace + w.pointers);
-  block.tiles = (const TileTaps*)(workspace + w.tiles);
+  block.tiles = (const BlockTile*)(workspace + w.tiles);
   for (size_t line = task.line0; line < task.line1; ++line)
     for (size_t x0 = 0; x0 < smaller(s.stride_w, run.out_w); ++x0) {
       const Phase phase(plan, run, taps, line, x0, (TapAt*)workspace, (ptrdiff_t*)(workspace + w.steps));
       const size_t count = divide_up(run.out_w - x0, s.stride_w);
       for (size_t i = 0; i < count; i += block.rows) {
         block.rows = smaller(w.rows, count - i);
-        const auto fill = [&](size_t group) { phase.point(group, i, block.rows, (const uint8_t**)(workspace + w.pointers), (TileTaps*)(workspace + w.tiles)); };
+        const auto fill = [&](size_t group) {
+          block.tile_count = phase.point(group, i, block.rows, (const uint8_t**)(workspace + w.pointers), (BlockTile*)(workspace + w.tiles));
+        };
         run_block(plan, run, taps, task, line / run.out_h, line * run.out_w + x0 + i * s.stride_w, workspace + w.prepared, &block, fill);
       }
     }

@@ -9,8 +9,8 @@ class Window {
  public:
   // Of channel group `group`.
   Window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, size_t group)
-      : s_(plan.shape), run_(run), taps_(taps), channel_(group * plan.shape.group_in()),
-        whole_(plan.kernel->rhs_layout.depth(taps.depth)) {}
+      : s_(plan.shape), kernel_(*plan.kernel), run_(run), taps_(taps), channel_(group * plan.shape.group_in()),
+        whole_(kernel_.rhs_layout.depth(taps.depth)) {}
 
   // Bytes from a row in one tap to the same row in the next: taps.count - 1 values.
   void tap_steps(ptrdiff_t* out) const {
@@ -20,24 +20,90 @@ class Window {
   }
   size_t row_stride() const { return s_.stride_w * run_.lhs_pixel; }
 
-  // A tile of `rows` pixels from x on, `line` counting the output lines of all images. Moves both behind it.
-  TileTaps point_tile(size_t rows, size_t* line, size_t* x, const uint8_t** pointers) {
-    first_ = (uint32_t)s_.kernel_h;
-    end_ = 0;
-    furthest_ = nullptr;
-    const uint8_t* const base = *x + rows <= run_.out_w ? uniform(*line, *x, rows) : nullptr;
-    for (size_t i = 0; i < rows;) {
-      const size_t count = smaller(rows - i, run_.out_w - *x);
-      if (!base) point_line(*line / run_.out_h, *line % run_.out_h, *x, count, pointers + i, rows);
-      i += count;
-      *x += count;
-      if (*x == run_.out_w) *x = 0, ++*line;
+  // A block of `rows` pixels from `pixel` of the whole run on, as they follow each other. Returns the number of tiles; pointers are those of tile 0, then tile 1.
+  size_t point_pixels(size_t pixel, size_t rows, const uint8_t** pointers, BlockTile* tiles) {
+    const Tiling tiling(rows, kernel_);
+    size_t x = pixel % run_.out_w, line = pixel / run_.out_w;
+    for (size_t t = 0, row = 0; t < tiling.count; row += tiles[t++].rows) {
+      const size_t height = tiling.rows(t);
+      begin();
+      const uint8_t* const base = x + height <= run_.out_w ? uniform(line, x, height) : nullptr;
+      for (size_t i = 0; i < height;) {
+        const size_t count = smaller(height - i, run_.out_w - x);
+        if (!base) point_line(line, x, count, pointers + i, height);
+        i += count;
+        x += count;
+        if (x == run_.out_w) x = 0, ++line;
+      }
+      tiles[t] = tile(row, 1, height, base);
+      pointers += taps_.count * height;
     }
-    if (base) return {0, (uint32_t)s_.kernel_h, (size_t)(run_.lhs_end - furthest_) >= whole_, base};
-    return {first_ < end_ ? first_ : 0, end_, !furthest_ || (size_t)(run_.lhs_end - furthest_) >= whole_, nullptr};
+    return tiling.count;
+  }
+
+  // Whole lines of one image, from `line` of all on, cut where the kernel begins or ceases to reach beyond a side: no tile multiplies taps that are padding
+  // for all its pixels. Wide pieces are cut line by line, narrow ones column by column.
+  size_t point_lines(size_t line, size_t lines, const uint8_t** pointers, BlockTile* tiles) {
+    size_t count = 0;
+    for (size_t x = 0, width; x < run_.out_w; x += width) {
+      const Sides sides = sides_at(x);
+      for (width = 1; x + width < run_.out_w && sides_at(x + width) == sides;) ++width;
+      const bool across = width >= kernel_.mr / 2u || width >= lines;
+      const size_t strips = across ? lines : width, length = across ? width : lines;
+      const Tiling tiling(length, kernel_);
+      for (size_t strip = 0; strip < strips; ++strip)
+        for (size_t t = 0, at = 0, height; t < tiling.count; ++t, at += height, pointers += taps_.count * height) {
+          height = tiling.rows(t);
+          const size_t y = across ? strip : at, left = x + (across ? at : strip);
+          begin();
+          const uint8_t* const base = across && sides.none() ? uniform(line + y, left, height) : nullptr;
+          if (!base && across) point_line(line + y, left, height, pointers, height);
+          for (size_t i = 0; !across && i < height; ++i) point_line(line + y + i, left, 1, pointers + i, height);
+          tiles[count] = tile(y * run_.out_w + left, across ? 1 : run_.out_w, height, base);
+          tiles[count].before = sides.before;
+          tiles[count++].after = sides.after;
+        }
+    }
+    return count;
+  }
+
+  // Whether that leaves out anything.
+  bool passes_sides() const {
+    for (size_t x = 0; x < run_.out_w; ++x)
+      if (!sides_at(x).none()) return true;
+    return false;
   }
 
  private:
+  // Taps of each line of the kernel that are beyond the left and the right side; none where all of them are.
+  struct Sides {
+    uint32_t before, after;
+    bool operator==(const Sides& o) const { return before == o.before && after == o.after; }
+    size_t count() const { return before + after; }
+    bool none() const { return count() == 0; }
+  };
+  Sides sides_at(size_t x) const {
+    Sides sides = {0, 0};
+    for (size_t kx = 0; kx < s_.kernel_w; ++kx) {
+      const size_t at = x * s_.stride_w + kx * s_.dilation_w;
+      sides.before += at < run_.pad_left;
+      sides.after += at >= run_.pad_left + run_.in_w;
+    }
+    return sides.count() < s_.kernel_w ? sides : Sides{0, 0};
+  }
+
+  void begin() {
+    first_ = (uint32_t)s_.kernel_h;
+    end_ = 0;
+    furthest_ = nullptr;
+  }
+
+  BlockTile tile(size_t pixel, size_t step, size_t rows, const uint8_t* base) const {
+    const bool reads_to_groups = !furthest_ || (size_t)(run_.lhs_end - furthest_) >= whole_;
+    if (base) return {pixel, step, (uint32_t)rows, 0, (uint32_t)s_.kernel_h, 0, 0, reads_to_groups, base};
+    return {pixel, step, (uint32_t)rows, first_ < end_ ? first_ : 0, end_, 0, 0, reads_to_groups, nullptr};
+  }
+
   // Row 0 in tap 0 of a tile within one output line whose windows are all inside the image; else null.
   const uint8_t* uniform(size_t line, size_t x, size_t rows) {
     const size_t image = line / run_.out_h, top = line % run_.out_h * s_.stride_h, left = x * s_.stride_w;
@@ -49,7 +115,8 @@ class Window {
   }
 
   // Pixels x .. x + count - 1 of an output line: out[tap * stride + i] for the i-th.
-  void point_line(size_t image, size_t y, size_t x, size_t count, const uint8_t** out, size_t stride) {
+  void point_line(size_t line, size_t x, size_t count, const uint8_t** out, size_t stride) {
+    const size_t image = line / run_.out_h, y = line % run_.out_h;
     const uint8_t* const zeros = run_.zero_row(image);
     for (size_t ky = 0; ky < s_.kernel_h; ++ky) {
       const ptrdiff_t iy = (ptrdiff_t)(y * s_.stride_h + ky * s_.dilation_h) - (ptrdiff_t)run_.pad_top;
@@ -89,6 +156,7 @@ class Window {
   }
 
   const ConvShape& s_;
+  const MicroKernel& kernel_;
   const ConvRun& run_;
   const Taps& taps_;
   size_t channel_;

@@ -20,6 +20,15 @@ struct Sink {
 
   bool s32() const { return finish->mode == FinishMode::kS32; }
   bool in_place() const { return narrow_in_kernel || s32(); }
+  // Whose row 0 is this one's `row`, and row 1 the one that is `step` further.
+  Sink from(size_t row, size_t step) const {
+    Sink sink = *this;
+    sink.dst += row * dst_stride;
+    sink.dst_stride *= step;
+    if (residual) sink.residual += row * residual_stride;
+    sink.residual_stride *= step;
+    return sink;
+  }
 };
 
 // Multiplies a tile whose operands are set, and puts it at (row, n) of the sink. lanes: columns that init and rhs provide, tile->cols rounded up.
