@@ -38,40 +38,36 @@ Workspace plan_workspace(const octet_conv2d& conv, const Sizes& sizes, size_t ta
 
 // ---- cutting the work -------------------------------------------------------------------------------------------------------------
 
-// Tasks along output lines and along channels. Lines are counted in units of the algorithm's grain, image by image.
+// Tasks along the algorithm's units and along channels.
 struct Cut {
-  ConvGrain grain;
-  size_t units_per_image, lines, line_step, channel_step;  // tasks along lines; units and channels of each
-  size_t channels;                                         // tasks along channels
-  size_t tasks() const { return lines * channels; }
+  size_t units, unit_step, unit_tasks;  // of all images; of a task
+  size_t channels, channel_step, channel_tasks;
+  size_t tasks() const { return unit_tasks * channel_tasks; }
+  ConvTask task(size_t index) const {
+    const size_t unit = index / channel_tasks * unit_step, channel = index % channel_tasks * channel_step;
+    return {unit, smaller(units, unit + unit_step), channel, smaller(channels, channel + channel_step)};
+  }
 };
 
 Cut cut(const ConvPlan& plan, const Sizes& sizes, size_t concurrency) {
-  Cut best = {plan.method->grain(plan), 0, 1, 0, plan.shape.out_channels, 1};
-  best.units_per_image = divide_up(sizes.out_h, best.grain.lines);
-  const size_t units = sizes.batch * best.units_per_image, grains = divide_up(plan.shape.out_channels, best.grain.channels);
-  best.line_step = units;
+  const ConvGrain grain = plan.method->grain(plan, sizes.out_h, sizes.out_w);
+  const size_t units = sizes.batch * grain.units, grains = divide_up(plan.shape.out_channels, grain.channels);
+  Cut best = {units, units, 1, plan.shape.out_channels, plan.shape.out_channels, 1};
   if (concurrency <= 1) return best;
-  // The cut whose largest piece is smallest; among equals the one along lines, for transforms are shared by channels.
+  // The cut whose largest piece is smallest; among equals the one along units, for transforms are shared by channels.
   size_t best_work = SIZE_MAX;
-  for (size_t lines = smaller(concurrency, units); lines >= 1; --lines) {
-    const size_t channels = smaller(concurrency / lines, grains);
-    const size_t line_step = divide_up(units, lines), channel_step = divide_up(grains, channels);
-    const size_t work = line_step * channel_step;
+  for (size_t parts = smaller(concurrency, units); parts >= 1; --parts) {
+    const size_t unit_step = divide_up(units, parts), grain_step = divide_up(grains, smaller(concurrency / parts, grains));
+    const size_t work = unit_step * grain_step;
     if (work < best_work) {
       best_work = work;
-      best.line_step = line_step;
-      best.channel_step = channel_step * best.grain.channels;
+      best.unit_step = unit_step;
+      best.channel_step = grain_step * grain.channels;
     }
   }
-  best.lines = divide_up(units, best.line_step);
-  best.channels = divide_up(plan.shape.out_channels, best.channel_step);
+  best.unit_tasks = divide_up(units, best.unit_step);
+  best.channel_tasks = divide_up(plan.shape.out_channels, best.channel_step);
   return best;
-}
-
-size_t line_of_unit(const Cut& cut, const Sizes& sizes, size_t unit) {
-  const size_t image = unit / cut.units_per_image, y = unit % cut.units_per_image * cut.grain.lines;
-  return smaller(image, sizes.batch) * sizes.out_h + (image < sizes.batch ? y : 0);
 }
 
 // ---- the passes ---------------------------------------------------------------------------------------------------------------------
@@ -112,12 +108,7 @@ void unstage_part(void* arg, size_t index) {
 void convolve_part(void* arg, size_t index) {
   Passes& p = *(Passes*)arg;
   const ConvPlan& plan = p.conv.plan;
-  const size_t line = index / p.work.channels, channel = index % p.work.channels;
-  const size_t units = p.sizes.batch * p.work.units_per_image;
-  const ConvTask task = {line_of_unit(p.work, p.sizes, line * p.work.line_step),
-                         line_of_unit(p.work, p.sizes, smaller(units, (line + 1) * p.work.line_step)), channel * p.work.channel_step,
-                         smaller(plan.shape.out_channels, (channel + 1) * p.work.channel_step)};
-  plan.method->run(plan, p.run, task, (uint8_t*)p.args.workspace + p.workspace.tasks + index * p.workspace.task_bytes);
+  plan.method->run(plan, p.run, p.work.task(index), (uint8_t*)p.args.workspace + p.workspace.tasks + index * p.workspace.task_bytes);
 }
 
 void pass(Passes* p, size_t count, void (*part)(void*, size_t)) {

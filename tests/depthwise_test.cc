@@ -26,7 +26,7 @@ struct Case {
   bool runtime = false;              // zero points and scales per image come with the run
   size_t lhs_slack = 0, dst_slack = 0;
   Side side = Side::kBack;
-  size_t lines_per_task = 0, channels_per_task = 0;  // 0 = all, else as many grains
+  size_t units_per_task = 0, channels_per_task = 0;  // 0 = all, else as many grains
 };
 
 ConvShape shape_of(size_t batch, size_t h, size_t w, size_t channels, size_t multiplier, size_t kernel_h, size_t kernel_w, size_t stride, size_t pad) {
@@ -37,7 +37,7 @@ std::string describe(const DepthwiseKernel& kernel, const Case& c) {
   const ConvShape& s = c.shape;
   std::string text = kernel.name;
   for (const size_t value : {s.batch, s.in_h, s.in_w, s.in_channels, s.out_channels, s.kernel_h, s.kernel_w, s.stride_h, s.stride_w, s.dilation_h, s.dilation_w,
-                             s.pad_top, s.pad_bottom, s.pad_left, s.pad_right, c.lhs_slack, c.dst_slack, c.lines_per_task, c.channels_per_task})
+                             s.pad_top, s.pad_bottom, s.pad_left, s.pad_right, c.lhs_slack, c.dst_slack, c.units_per_task, c.channels_per_task})
     text += ' ' + std::to_string(value);
   return text + (c.lhs_u8 ? " u8" : " s8") + (c.rhs_u8 ? "u8" : "s8") + " exit " + std::to_string(static_cast<int>(c.exit)) + " bytes " +
          std::to_string(c.lhs_byte) + ' ' + std::to_string(c.rhs_byte) + (c.runtime ? " runtime" : "");
@@ -149,18 +149,15 @@ class Work {
   }
 
   void run() {
-    const octet::ConvGrain grain = plan_.method->grain(plan_);
-    const size_t lines = s_.batch * out_h_, per = c_.lines_per_task ? c_.lines_per_task * grain.lines : lines;
+    const octet::ConvGrain grain = plan_.method->grain(plan_, out_h_, out_w_);
+    const size_t units = s_.batch * grain.units, per = c_.units_per_task ? c_.units_per_task : units;
     const size_t channels = c_.channels_per_task ? c_.channels_per_task * grain.channels : s_.out_channels;
     Guarded workspace(plan_.method->task_workspace(plan_, s_.in_h, s_.in_w, out_h_, out_w_), c_.side, 64);
-    // Tasks begin at multiples of the grain within an image; without a cut one task takes all lines.
-    for (size_t image = 0; image < (c_.lines_per_task ? s_.batch : 1); ++image)
-      for (size_t line = 0; line < (c_.lines_per_task ? out_h_ : lines); line += per)
-        for (size_t n0 = 0; n0 < s_.out_channels; n0 += channels) {
-          std::memset(workspace.data(), 0x5A, workspace.bytes());
-          const size_t line0 = image * out_h_ + line, end = c_.lines_per_task ? (image + 1) * out_h_ : lines;
-          plan_.method->run(plan_, run_, {line0, std::min(line0 + per, end), n0, std::min(n0 + channels, s_.out_channels)}, workspace.data());
-        }
+    for (size_t unit = 0; unit < units; unit += per)
+      for (size_t n0 = 0; n0 < s_.out_channels; n0 += channels) {
+        std::memset(workspace.data(), 0x5A, workspace.bytes());
+        plan_.method->run(plan_, run_, {unit, std::min(unit + per, units), n0, std::min(n0 + channels, s_.out_channels)}, workspace.data());
+      }
   }
 
   void check() {
@@ -314,7 +311,7 @@ TEST_P(Depthwise, Anything) {
     c.lhs_slack = pick(0, 3) ? 0 : pick(1, 70);
     c.dst_slack = pick(0, 3) ? 0 : pick(1, 70);
     c.side = pick(0, 3) ? Side::kBack : Side::kFront;
-    c.lines_per_task = pick(0, 2);
+    c.units_per_task = pick(0, 2);
     c.channels_per_task = pick(0, 1);
     check(c);
     if (HasFatalFailure()) return;

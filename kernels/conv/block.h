@@ -46,8 +46,8 @@ void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvBlock& blo
 
 // What methods on panels have in common: they compute every shape, and cut channels at strips or at groups.
 inline const char* refuse_nothing(const ConvShape&, bool) { return nullptr; }
-inline ConvGrain panels_grain(const ConvPlan& plan) {
-  return {1, plan.shape.groups > 1 ? plan.shape.group_out() : larger(plan.kernel->rhs_layout.width, plan.kernel->nr)};
+inline ConvGrain panels_grain(const ConvPlan& plan, size_t out_h, size_t) {
+  return {out_h, plan.shape.groups > 1 ? plan.shape.group_out() : larger(plan.kernel->rhs_layout.width, plan.kernel->nr)};
 }
 
 // The lhs zero point of an image as kernels see it, and its scale.
@@ -82,8 +82,8 @@ void run_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const
 template <typename Fill>
 void run_blocks(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const ConvTask& task, size_t most, uint8_t* prepared, ConvBlock* block,
                 const Fill& fill) {
-  const size_t image_pixels = run.out_h * run.out_w, last = task.line1 * run.out_w;
-  for (size_t pixel = task.line0 * run.out_w; pixel < last; pixel += block->rows) {
+  const size_t image_pixels = run.out_h * run.out_w, last = task.end * run.out_w;
+  for (size_t pixel = task.first * run.out_w; pixel < last; pixel += block->rows) {
     const size_t image = pixel / image_pixels;
     // Images may have zero points of their own.
     const size_t end = plan.runtime_zero_point ? smaller(last, (image + 1) * image_pixels) : last;

@@ -123,15 +123,15 @@ struct ConvRun {
   const uint8_t* zero_row(size_t image) const { return zero_rows + image * zero_row_stride; }
 };
 
-// What one task computes: output lines [line0, line1) of all batch * out_h, line = image * out_h + y, and output channels [n0, n1).
+// What one task computes: of the grain's units, counted through all images, [first, end); and output channels [n0, n1).
 struct ConvTask {
-  size_t line0, line1, n0, n1;
+  size_t first, end, n0, n1;
 };
 
-// The cut of work that an algorithm can follow.
+// The cut of work that an algorithm can follow. A unit is an output line where nothing else is said.
 struct ConvGrain {
-  size_t lines;     // tasks begin at multiples of this within an image
-  size_t channels;  // and at multiples of this
+  size_t units;     // of an image
+  size_t channels;  // tasks begin at multiples of this
 };
 
 // An algorithm is one constant value, like a kernel.
@@ -144,7 +144,7 @@ struct ConvMethod {
   size_t (*payload_bytes)(const RhsLayout& layout, const ConvShape& shape);
   // Writes all payload_bytes, and the sums of each output channel. Returns whether a weight is -128 in s8.
   bool (*pack)(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float* tap_ranges, const ColumnSums& sums, uint8_t* payload);
-  ConvGrain (*grain)(const ConvPlan& plan);
+  ConvGrain (*grain)(const ConvPlan& plan, size_t out_h, size_t out_w);
   // Of each task, for runs with at most these sizes; grows with each of them.
   size_t (*task_workspace)(const ConvPlan& plan, size_t in_h, size_t in_w, size_t out_h, size_t out_w);
   void (*run)(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace);

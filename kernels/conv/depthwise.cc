@@ -78,7 +78,8 @@ size_t set_groups_of(const ConvPlan& plan) {
   return form_of(plan) == DepthwiseForm::kTaps && rows > 1 ? divide_up(lines_of(plan.shape, rows) * plan.shape.kernel_w, 4) : groups_of(plan.shape);
 }
 
-ConvGrain grain(const ConvPlan& plan) { return {rows_of(plan), kPanel}; }
+// A unit is as many lines as a tile has.
+ConvGrain grain(const ConvPlan& plan, size_t out_h, size_t) { return {divide_up(out_h, rows_of(plan)), kPanel}; }
 
 // An input line as a kernel reads it: the block's first channel at column 0, bytes to the next column. 0 outside.
 struct Line {
@@ -307,17 +308,16 @@ class Block {
 
 void run_task(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
   const Scratch scratch = cut(plan, run.in_w, run.out_w, workspace);
-  const size_t rows = rows_of(plan);
+  const size_t rows = rows_of(plan), units = divide_up(run.out_h, rows);
   for (size_t n0 = task.n0; n0 < task.n1;) {
     const DepthwiseKernel* kernel = plan.depthwise;
     if (kernel->tail && task.n1 - n0 <= kernel->tail->channels) kernel = kernel->tail;
     const size_t channels = smaller(kernel->channels, task.n1 - n0);
     Block block(plan, run, scratch, *kernel, n0, channels);
-    for (size_t line = task.line0; line < task.line1;) {
-      const size_t image = line / run.out_h, y0 = line % run.out_h, y1 = smaller(run.out_h, y0 + task.line1 - line);
-      block.start(image, line == task.line0);
-      for (size_t y = y0; y < y1; y += rows) block.lines(y, smaller(rows, y1 - y));
-      line += y1 - y0;
+    for (size_t unit = task.first; unit < task.end; ++unit) {
+      const size_t y = unit % units * rows;
+      if (y == 0 || unit == task.first) block.start(unit / units, unit == task.first);
+      block.lines(y, smaller(rows, run.out_h - y));
     }
     n0 += channels;
   }

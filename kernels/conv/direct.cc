@@ -89,8 +89,8 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
     block.pointers = pointers;
     block.tiles = tiles;
     if (cuts_columns(plan, run, window, w.rows)) {
-      for (size_t line = task.line0, lines; line < task.line1; line += lines) {
-        lines = smaller(w.rows / run.out_w, smaller(task.line1, round_up(line + 1, run.out_h)) - line);
+      for (size_t line = task.first, lines; line < task.end; line += lines) {
+        lines = smaller(w.rows / run.out_w, smaller(task.end, round_up(line + 1, run.out_h)) - line);
         block.rows = lines * run.out_w;
         run_block(plan, run, taps, task, line / run.out_h, line * run.out_w, workspace + w.prepared, &block,
                   [&](size_t group) { block.tile_count = Window(plan, run, taps, group).point_lines(line, lines, pointers, tiles); });

@@ -109,7 +109,7 @@ void run_transposed(const ConvPlan& plan, const ConvRun& run, const Taps& taps, 
   block.tap_steps = (const ptrdiff_t*)(workspace + w.steps);
   block.pointers = (const uint8_t* const*)(workspace + w.pointers);
   block.tiles = (const BlockTile*)(workspace + w.tiles);
-  for (size_t line = task.line0; line < task.line1; ++line)
+  for (size_t line = task.first; line < task.end; ++line)
     for (size_t x0 = 0; x0 < smaller(s.stride_w, run.out_w); ++x0) {
       const Phase phase(plan, run, taps, line, x0, (TapAt*)workspace, (ptrdiff_t*)(workspace + w.steps));
       const size_t count = divide_up(run.out_w - x0, s.stride_w);

@@ -91,7 +91,7 @@ class Task {
   }
 
   void run() {
-    const size_t end = tile_of(task_.line1), first = tile_of(task_.line0), blocks = divide_up(end - first, w_.tiles);
+    const size_t first = task_.first, end = task_.end, blocks = divide_up(end - first, w_.tiles);
     const size_t group_out = plan_.shape.group_out();
     for (size_t b = 0; b < blocks; ++b) {
       t0_ = first + (end - first) * b / blocks;
@@ -111,9 +111,6 @@ class Task {
   }
 
  private:
-  // Tasks end where tasks begin: at a tile or at the end of an image.
-  size_t tile_of(size_t line) const { return line / run_.out_h * tiles_.per_image + divide_up(line % run_.out_h, s_.out) * tiles_.per_line; }
-
   uint8_t* inputs(size_t tap, size_t tile) const { return workspace_ + w_.inputs + tap * w_.input_tap + tile * w_.input_row; }
   uint8_t* panel(size_t tap, size_t part) const { return workspace_ + w_.panels + (tap * divide_up(w_.tiles, kernel_.mr) + part) * w_.panel; }
   int32_t* products(size_t tap, size_t tile) const { return (int32_t*)(workspace_ + w_.products + tap * w_.product_tap + tile * w_.product_row); }
@@ -237,6 +234,8 @@ class Task {
 };
 
 }  // namespace
+
+size_t winograd_tiles(const WinogradScheme& s, size_t out_h, size_t out_w) { return Tiles(s, out_h, out_w).per_image; }
 
 size_t winograd_task_workspace(const WinogradScheme& s, const ConvPlan& plan, size_t out_h, size_t out_w) {
   return Workspace(s, plan, plan.shape.batch * Tiles(s, out_h, out_w).per_image).bytes;

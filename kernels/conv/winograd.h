@@ -54,6 +54,7 @@ const char* winograd_refuse(const WinogradScheme& s, const ConvShape& shape, boo
 size_t winograd_payload_bytes(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape);
 bool winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float* tap_ranges,
                    const ColumnSums& sums, uint8_t* payload);
+size_t winograd_tiles(const WinogradScheme& s, size_t out_h, size_t out_w);  // of an image: the units of tasks
 size_t winograd_task_workspace(const WinogradScheme& s, const ConvPlan& plan, size_t out_h, size_t out_w);
 void winograd_run(const WinogradScheme& s, const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace);
 

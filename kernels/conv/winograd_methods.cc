@@ -16,10 +16,10 @@ constexpr ConvMethod method(const char* name) {
           [](const RhsLayout& layout, const ConvShape& shape) { return winograd_payload_bytes(s, layout, shape); },
           [](const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float* tap_ranges, const ColumnSums& sums,
              uint8_t* payload) { return winograd_pack(s, layout, shape, filter, tap_ranges, sums, payload); },
-          [](const ConvPlan& plan) {
+          [](const ConvPlan& plan, size_t out_h, size_t out_w) {
             // Groups are not cut: their channels need not be a multiple of anything.
             const size_t strip = larger(plan.kernel->nr, plan.kernel->rhs_layout.width);
-            return ConvGrain{s.out, plan.shape.groups == 1 ? strip : plan.shape.group_out()};
+            return ConvGrain{winograd_tiles(s, out_h, out_w), plan.shape.groups == 1 ? strip : plan.shape.group_out()};
           },
           [](const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) { return winograd_task_workspace(s, plan, out_h, out_w); },
           [](const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) { winograd_run(s, plan, run, task, workspace); }};

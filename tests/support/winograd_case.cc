@@ -155,17 +155,12 @@ void WinogradRun::run() {
   run.residual_pixel = c_.out_channels;
 
   const Guarded workspace(octet::round_up(c_.method->task_workspace(plan_, c_.in_h, c_.in_w, out_h_, out_w_), 64), Side::kBack, 64);
-  const octet::ConvGrain grain = c_.method->grain(plan_);
-  // Tasks begin at multiples of the grain within an image and may span images.
-  std::vector<size_t> lines;
-  for (size_t b = 0; b < c_.batch; ++b)
-    for (size_t y = 0; y < out_h_; y += grain.lines) lines.push_back(b * out_h_ + y);
-  const size_t per_task = octet::divide_up(lines.size(), c_.tasks), channels = octet::round_up(octet::divide_up(c_.out_channels, c_.tasks), grain.channels);
-  for (size_t l = 0; l < lines.size(); l += per_task)
-    for (size_t n = 0; n < c_.out_channels; n += channels) {
-      const octet::ConvTask task = {lines[l], l + per_task < lines.size() ? lines[l + per_task] : c_.batch * out_h_, n, std::min(n + channels, c_.out_channels)};
-      c_.method->run(plan_, run, task, workspace.data());
-    }
+  const octet::ConvGrain grain = c_.method->grain(plan_, out_h_, out_w_);
+  const size_t units = c_.batch * grain.units, per_task = octet::divide_up(units, c_.tasks);  // tasks may begin within a line, and span images
+  const size_t channels = octet::round_up(octet::divide_up(c_.out_channels, c_.tasks), grain.channels);
+  for (size_t unit = 0; unit < units; unit += per_task)
+    for (size_t n = 0; n < c_.out_channels; n += channels)
+      c_.method->run(plan_, run, {unit, std::min(unit + per_task, units), n, std::min(n + channels, c_.out_channels)}, workspace.data());
 }
 
 int64_t WinogradRun::exact(size_t pixel, size_t o) const {
