@@ -140,7 +140,22 @@ void multiply(const Tile& t) {
       k += 4;
       rhs += 64;
     };
-    if constexpr (sets > 1) {
+    if constexpr (rows == 1) {  // bound by loads: one of 16 bytes is broadcast, for four groups
+      OCTET_NO_UNROLL
+      while (k + 16 <= end) {
+        __m512i quads = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i*)row(Int<0>{})));
+        if (flip) quads = _mm512_xor_si512(quads, _mm512_set1_epi32((int)0x80808080));
+        unroll<4>([&](auto group) OCTET_INLINE {
+          const __m512i a = _mm512_shuffle_epi32(quads, (_MM_PERM_ENUM)(group * 0x55));
+          unroll<vectors>([&](auto v) OCTET_INLINE {
+            acc[group % sets][0][v] = _mm512_dpbusd_epi32(acc[group % sets][0][v], a, _mm512_loadu_si512(rhs + v * panel));
+            OCTET_PIN(acc[group % sets][0][v]);
+          });
+          rhs += 64;
+        });
+        k += 16;
+      }
+    } else if constexpr (sets > 1) {
       OCTET_NO_UNROLL
       while (k + 4 * sets <= end) unroll<sets>(step);
     }
