@@ -18,7 +18,7 @@
 namespace octet {
 namespace {
 
-constexpr int kMr = 6;
+constexpr int kMr = 6, kAhead = 2048;  // bytes of weights: those of 16 columns and a depth of 2048 fill L1, and come from L2 for every tile
 
 inline int32_t load_quad(const uint8_t* bytes) {
   int32_t quad;
@@ -66,6 +66,7 @@ void multiply(const Tile& t) {
     const auto step = [&](auto quad) OCTET_INLINE {
       __m256i b[2];
       unroll<2>([&](auto v) OCTET_INLINE { b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 32 * v)); });
+      _mm_prefetch((const char*)rhs + kAhead, _MM_HINT_T0);
       unroll<rows>([&](auto i) OCTET_INLINE {
         const __m256i a = broadcast<flip>(quad(lhs[i] + k));
         unroll<2>([&](auto v) OCTET_INLINE {
