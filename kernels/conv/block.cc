@@ -6,9 +6,7 @@ namespace {
 constexpr size_t kMaxRows = 16;  // of a tile
 
 // Taps [first, end) of a tile.
-TapRange used_taps(const ConvPlan& plan, const Taps& taps, const ConvBlock& block, size_t tile) {
-  if (!block.tiles) return {0, taps.count};
-  const BlockTile& t = block.tiles[tile];
+TapRange used_taps(const ConvPlan& plan, const BlockTile& t) {
   if (t.first >= t.end) return {0, 0};
   return {taps_of_group(plan.shape, t.first).first, taps_of_group(plan.shape, t.end - 1).end};
 }
@@ -19,6 +17,8 @@ struct Init {
   const ConvPanels& panels;
   const ConvBlock& block;
   alignas(64) int32_t values[kMaxTile];
+
+  Init(const ConvPlan& p, const ConvPanels& all, const ConvBlock& b) : plan(p), panels(all), block(b) {}
 
   // Returns the first value; *stride is 0 where one row is for all.
   const int32_t* make(size_t n, size_t lanes, const BlockTile* used, size_t groups, size_t row, size_t rows, size_t* stride) {
@@ -48,18 +48,6 @@ struct Init {
   }
 };
 
-// Leaves the sums as what the next taps start from.
-void multiply_partly(const MicroKernel& kernel, size_t lanes, int32_t* sums, Tile* tile) {
-  Tile part = *tile;
-  part.cols = lanes;
-  part.dst = sums;
-  part.dst_stride = lanes * sizeof(int32_t);
-  part.scale = nullptr;
-  kernel.multiply(part);
-  tile->init = sums;
-  tile->init_stride = lanes;
-}
-
 // Nothing but padding: the accumulators are the init.
 void copy_init(const Tile& t) {
   for (size_t i = 0; i < t.rows; ++i) {
@@ -67,6 +55,119 @@ void copy_init(const Tile& t) {
     for (size_t j = 0; j < t.cols; ++j) to[j] = t.init[i * t.init_stride + j];
   }
 }
+
+// A block against the channels of a group.
+class Product {
+ public:
+  Product(const ConvPlan& plan, const Taps& taps, const ConvBlock& block, size_t group)
+      : plan_(plan), taps_(taps), block_(block), kernel_(*plan.kernel), layout_(kernel_.rhs_layout), panels_(read_panels(layout_, plan.shape, taps, plan.payload)),
+        rhs_(panels_.of_group(group)), first_(group * plan.shape.group_out()), tap_depth_(layout_.depth(taps.depth)), tiling_(block.rows, kernel_), init_(plan, panels_, block) {
+    for (float& scale : scales_) scale = block.scale;
+    tile_.lhs_stride = block.lhs_stride;
+    tile_.lhs_flip = plan.lhs_flip ? 0x80808080u : 0;
+    tile_.rhs_panel_stride = layout_.width * panels_.depth;
+  }
+
+  // Strips of nr columns: some in each panel, or each over some panels.
+  void multiply(size_t n0, size_t n1) {
+    const bool matrix = !block_.tiles && !block_.row_sums && block_.sink.in_place();
+    const size_t span = larger(layout_.width, kernel_.nr), end = n1 - first_;
+    for (size_t panel = n0 - first_; panel < end; panel += span) {
+      const size_t width = smaller(span, panels_.lanes - panel);
+      tile_.rhs_stride = smaller(layout_.width, width) * layout_.kr;
+      for (size_t lane = 0; lane < width && panel + lane < end; lane += kernel_.nr) {
+        n_ = first_ + panel + lane;
+        lanes_ = smaller(kernel_.nr, width - lane);
+        strip_ = rhs_ + panel * panels_.depth + lane * layout_.kr;
+        tile_.cols = smaller(kernel_.nr, n1 - n_);
+        matrix ? multiply_rows() : multiply_tiles();
+      }
+    }
+  }
+
+ private:
+  // Rows of a matrix.
+  void multiply_rows() {
+    tile_.init = init_.make(n_, lanes_, nullptr, taps_.groups, 0, 1, &tile_.init_stride);
+    tile_.rhs = strip_;
+    tile_.lhs = block_.panels ? block_.panels : block_.lhs;
+    tile_.depth = block_.reads_to_groups && !block_.panels ? tap_depth_ : taps_.depth;
+    multiply_strip(kernel_, block_.sink, 0, block_.rows, n_, block_.panels ? block_.panel_bytes : 0, &tile_);
+  }
+
+  void multiply_tiles() {
+    const uint8_t* const* pointers = block_.pointers;
+    const size_t count = block_.tiles ? block_.tile_count : tiling_.count;
+    for (size_t t = 0, row = 0; t < count; row += tile_.rows, ++t) {
+      const BlockTile all = {row, 1, (uint32_t)tiling_.rows(t), 0, (uint32_t)taps_.groups, 0, 0, block_.reads_to_groups, block_.lhs + row * block_.lhs_stride};
+      const BlockTile& used = block_.tiles ? block_.tiles[t] : all;
+      tile_.rows = used.rows;
+      tile_.init = init_.make(n_, lanes_, &used, taps_.groups, row, used.rows, &tile_.init_stride);
+      multiply_taps(used, t, pointers);
+      if (pointers) pointers += taps_.count * used.rows;
+    }
+  }
+
+  void multiply_taps(const BlockTile& used, size_t t, const uint8_t* const* pointers) {
+    const float* const row_scale = plan_.runtime_zero_point ? scales_ : nullptr;
+    const TapRange range = block_.tiles ? used_taps(plan_, used) : TapRange{0, taps_.count};
+    Sink sink = block_.sink.from(used.pixel, used.step);
+    if (range.first == range.end) {
+      sink.narrow_in_kernel = false;  // no kernel there, so the epilogue does all
+      MicroKernel only_init = kernel_;
+      only_init.multiply = copy_init;
+      return multiply_into(only_init, sink, 0, n_, lanes_, row_scale, &tile_);
+    }
+    // Where taps in the middle are left out, those of each group add to what the groups before it made.
+    const size_t left_out = used.before + used.after, run = left_out ? plan_.shape.kernel_w : range.end - range.first, count = run - left_out;
+    for (size_t tap = range.first + used.before;; tap += run) {
+      tile_.rhs = strip_ + tap * tap_depth_ / layout_.kr * tile_.rhs_stride;
+      if (block_.panels) {  // none is
+        tile_.taps = 1;
+        tile_.lhs = block_.panels + t * block_.panel_bytes;
+        tile_.depth = count == 1 ? taps_.depth : count * tap_depth_;
+      } else {
+        tile_.taps = count;
+        tile_.lhs = used.base;
+        tile_.lhs_rows = used.base ? nullptr : pointers + tap * used.rows;
+        tile_.tap_steps = block_.tap_steps + tap;
+        tile_.depth = used.reads_to_groups ? tap_depth_ : taps_.depth;
+      }
+      if (tap + run >= range.end) break;
+      multiply_partly();
+    }
+    multiply_into(kernel_, sink, 0, n_, lanes_, row_scale, &tile_);
+  }
+
+  // Leaves the sums as what the next taps start from.
+  void multiply_partly() {
+    Tile part = tile_;
+    part.cols = lanes_;
+    part.dst = sums_;
+    part.dst_stride = lanes_ * sizeof(int32_t);
+    part.scale = nullptr;
+    kernel_.multiply(part);
+    tile_.init = sums_;
+    tile_.init_stride = lanes_;
+  }
+
+  const ConvPlan& plan_;
+  const Taps& taps_;
+  const ConvBlock& block_;
+  const MicroKernel& kernel_;
+  const RhsLayout& layout_;
+  const ConvPanels panels_;
+  const uint8_t* const rhs_;
+  const size_t first_;  // channel 0 of the group
+  const size_t tap_depth_;
+  const Tiling tiling_;
+  Init init_;
+  float scales_[kMaxRows];
+  alignas(64) int32_t sums_[kMaxTile];
+  size_t n_, lanes_;      // of the strip: its first channel, the columns that its weights and init provide
+  const uint8_t* strip_;  // its weights
+  Tile tile_;
+};
 
 }  // namespace
 
@@ -99,7 +200,7 @@ void prepare_block(const ConvPlan& plan, const Taps& taps, uint8_t* workspace, C
     rows.depth = taps.depth;
     rows.flip = plan.lhs_flip;
     const size_t lanes = round_up_pow2(rows.rows, kernel.lhs_lanes_step);
-    const TapRange used = used_taps(plan, taps, *block, t);
+    const TapRange used = block->tiles ? used_taps(plan, block->tiles[t]) : TapRange{0, taps.count};
     for (size_t i = 0; plan.zero_point && i < rows.rows; ++i) sums[row + i] = 0;
     const uint8_t* const base = block->tiles ? block->tiles[t].base : block->lhs + row * block->lhs_stride;
     rows.data = base;
@@ -125,78 +226,7 @@ void prepare_block(const ConvPlan& plan, const Taps& taps, uint8_t* workspace, C
 }
 
 void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvBlock& block, size_t group, size_t n0, size_t n1) {
-  const MicroKernel& kernel = *plan.kernel;
-  MicroKernel only_init = kernel;
-  only_init.multiply = copy_init;
-  const RhsLayout& layout = kernel.rhs_layout;
-  const ConvPanels panels = read_panels(layout, plan.shape, taps, plan.payload);
-  const uint8_t* const rhs = panels.of_group(group);
-  const size_t first = group * plan.shape.group_out();  // channel 0 of the group
-  const size_t tap_depth = layout.depth(taps.depth), tap_groups = tap_depth / layout.kr;
-  const Tiling tiling(block.rows, kernel);
-  Init init = {plan, panels, block, {}};
-  float scales[kMaxRows];
-  for (float& scale : scales) scale = block.scale;
-  const float* row_scale = plan.runtime_zero_point ? scales : nullptr;
-  const size_t tiles = block.tiles ? block.tile_count : tiling.count;
-  alignas(64) int32_t sums[kMaxTile];
-
-  Tile tile;
-  tile.lhs_stride = block.lhs_stride;
-  tile.lhs_flip = plan.lhs_flip ? 0x80808080u : 0;
-  tile.rhs_panel_stride = layout.width * panels.depth;
-  const size_t span = larger(layout.width, kernel.nr), end = n1 - first;
-  for (size_t panel = n0 - first; panel < end; panel += span) {
-    const size_t width = smaller(span, panels.lanes - panel);
-    tile.rhs_stride = smaller(layout.width, width) * layout.kr;
-    for (size_t lane = 0; lane < width && panel + lane < end; lane += kernel.nr) {
-      const size_t n = first + panel + lane, lanes = smaller(kernel.nr, width - lane);
-      tile.cols = smaller(kernel.nr, n1 - n);
-      const uint8_t* const strip = rhs + panel * panels.depth + lane * layout.kr;
-      if (!block.tiles && !block.row_sums && block.sink.in_place()) {  // rows of a matrix
-        tile.init = init.make(n, lanes, nullptr, taps.groups, 0, 1, &tile.init_stride);
-        tile.rhs = strip;
-        tile.lhs = block.panels ? block.panels : block.lhs;
-        tile.depth = block.reads_to_groups && !block.panels ? tap_depth : taps.depth;
-        multiply_strip(kernel, block.sink, 0, block.rows, n, block.panels ? block.panel_bytes : 0, &tile);
-        continue;
-      }
-      const uint8_t* const* pointers = block.pointers;
-      for (size_t t = 0, row = 0; t < tiles; row += tile.rows, ++t) {
-        const BlockTile* const used = block.tiles ? block.tiles + t : nullptr;
-        const Sink sink = used ? block.sink.from(used->pixel, used->step) : block.sink.from(row, 1);
-        const TapRange range = used_taps(plan, taps, block, t);
-        tile.rows = used ? used->rows : tiling.rows(t);
-        tile.init = init.make(n, lanes, used, taps.groups, row, tile.rows, &tile.init_stride);
-        if (range.first == range.end) {
-          Sink padding = sink;  // no kernel there, so the epilogue does all
-          padding.narrow_in_kernel = false;
-          multiply_into(only_init, padding, 0, n, lanes, row_scale, &tile);
-        } else if (block.panels) {
-          tile.rhs = strip + range.first * tap_groups * tile.rhs_stride;
-          tile.lhs = block.panels + t * block.panel_bytes;
-          tile.taps = 1;
-          tile.depth = range.end - range.first == 1 ? taps.depth : (range.end - range.first) * tap_depth;
-          multiply_into(kernel, sink, 0, n, lanes, row_scale, &tile);
-        } else {
-          tile.depth = (used ? used->reads_to_groups : block.reads_to_groups) ? tap_depth : taps.depth;
-          tile.lhs = used ? used->base : block.lhs + row * block.lhs_stride;
-          const size_t before = used ? used->before : 0, left_out = used ? before + used->after : 0;
-          const size_t run = left_out ? plan.shape.kernel_w : range.end - range.first;  // taps from one call to the next
-          tile.taps = run - left_out;
-          for (size_t tap = range.first + before;; tap += run) {
-            tile.rhs = strip + tap * tap_groups * tile.rhs_stride;
-            tile.tap_steps = block.tap_steps + tap;
-            tile.lhs_rows = tile.lhs ? nullptr : pointers + tap * tile.rows;
-            if (tap + run >= range.end) break;
-            multiply_partly(kernel, lanes, sums, &tile);
-          }
-          multiply_into(kernel, sink, 0, n, lanes, row_scale, &tile);
-        }
-        if (pointers) pointers += taps.count * tile.rows;
-      }
-    }
-  }
+  Product(plan, taps, block, group).multiply(n0, n1);
 }
 
 }  // namespace octet
