@@ -91,6 +91,12 @@ OCTET_INLINE inline void store_narrow(const Tile& t, const __m512i (&acc)[rows][
   });
 }
 
+// Row i where every row has its address, or every `apart`-th.
+template <int apart, int bases>
+OCTET_INLINE inline const uint8_t* row_of(const uint8_t* const (&lhs)[bases], int i, size_t stride, size_t k) {
+  return apart > 1 ? lhs[i / apart] + (size_t)(i % apart) * stride : lhs[i] + k;
+}
+
 template <int rows, int vectors, bool flip>
 void multiply(const Tile& t) {
   constexpr int sets = rows * vectors >= 8 ? 1 : rows * vectors >= 4 ? 2 : 4;
@@ -125,12 +131,11 @@ void multiply(const Tile& t) {
   OCTET_SPILL(again);
   for (size_t tap = 1;; ++tap) {
     size_t k = 0;
-    const auto row = [&](auto i) OCTET_INLINE { return tall ? lhs[i / apart] + i % apart * stride : lhs[i / apart] + k; };
     const auto step = [&](auto set) OCTET_INLINE {
       __m512i b[vectors];
       unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(rhs + v * panel); });
       unroll<rows>([&](auto i) OCTET_INLINE {
-        const __m512i a = broadcast<flip>(row(i));
+        const __m512i a = broadcast<flip>(row_of<apart>(lhs, i, stride, k));
         unroll<vectors>([&](auto v) OCTET_INLINE {
           acc[set][i][v] = _mm512_dpbusd_epi32(acc[set][i][v], a, b[v]);
           OCTET_PIN(acc[set][i][v]);
@@ -143,7 +148,7 @@ void multiply(const Tile& t) {
     if constexpr (rows == 1) {  // bound by loads: one of 16 bytes is broadcast, for four groups
       OCTET_NO_UNROLL
       while (k + 16 <= end) {
-        __m512i quads = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i*)row(Int<0>{})));
+        __m512i quads = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i*)(lhs[0] + k)));
         if (flip) quads = _mm512_xor_si512(quads, _mm512_set1_epi32((int)0x80808080));
         unroll<4>([&](auto group) OCTET_INLINE {
           const __m512i a = _mm512_shuffle_epi32(quads, (_MM_PERM_ENUM)(group * 0x55));
@@ -167,7 +172,7 @@ void multiply(const Tile& t) {
       __m512i b[vectors];
       unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(rhs + v * panel); });
       unroll<rows>([&](auto i) OCTET_INLINE {
-        const int32_t quad = tail_quad(row(i), tail);
+        const int32_t quad = tail_quad(row_of<apart>(lhs, i, stride, k), tail);
         const __m512i a = _mm512_set1_epi32(flip ? quad ^ (int32_t)0x80808080 : quad);
         unroll<vectors>([&](auto v) OCTET_INLINE {
           acc[0][i][v] = _mm512_dpbusd_epi32(acc[0][i][v], a, b[v]);
@@ -175,6 +180,7 @@ void multiply(const Tile& t) {
         });
       });
       rhs += 64;
+      OCTET_SPILL(again);
     }
     if (tall || tap == again->taps) break;
     const uint8_t* const* rows_of_tap = again->lhs_rows ? again->lhs_rows + tap * rows : nullptr;
