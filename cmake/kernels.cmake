@@ -34,7 +34,7 @@ set_property(SOURCE kernels/simd/portable.cc kernels/simd/portable_winograd.cc k
   kernels/conv/winograd_pack.cc kernels/gemm/checksum.cc kernels/gemm/interleave.cc kernels/gemm/weight_sums.cc APPEND PROPERTY COMPILE_OPTIONS -O3)
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
-  # The reference tier's transforms, which no CPU of this decade runs: half the size.
+  # The reference tier's transforms, for CPUs without AVX2 only: half the size.
   set_property(SOURCE kernels/simd/portable_winograd.cc APPEND PROPERTY COMPILE_OPTIONS -Os)
   octet_add_kernel(AVX2 FLAGS -mavx2 SOURCES kernels/x86/avx2_s16s8_dw32.cc kernels/x86/avx2_s16s8_6x8x4.cc kernels/x86/avx2_s16s16_6x16x2.cc kernels/x86/avx2_row_ops.cc kernels/x86/avx2_winograd.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_madd_epi16(a, a); return _mm256_extract_epi32(a, 0); }")

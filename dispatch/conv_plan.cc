@@ -107,6 +107,7 @@ void direct(const Work& w, bool im2col, Candidate* c) {
   const bool windows_copied = copies_windows(s);
   const double count = im2col ? 1 : (double)taps.count, depth = im2col ? (double)(s.taps() * s.group_in()) : (double)taps.depth;
   const double phases = s.transposed && !im2col ? (double)(s.stride_h * s.stride_w) : 1;  // each output uses one phase's taps
+  // What is left out at the sides depends on a zero point that nobody knows yet.
   const double used = im2col || s.transposed || windows_copied ? 1 : used_rows(s);
   const double groups = (double)s.groups, strips = (double)divide_up(s.group_out(), cost.nr);
   const double lanes = (double)layout.lanes(s.group_out()) * groups, taps_each = count * used / phases;

@@ -112,6 +112,25 @@ void check_s32(const MicroKernel& kernel, const TileCase& c) {
   }
 }
 
+// The init may be where the sums go.
+void check_in_place(const MicroKernel& kernel, TileCase c) {
+  c.init_per_row = true;
+  KernelTile work(kernel, c);
+  octet::Tile& tile = work.tile();
+  const int32_t* const init = tile.init;
+  const size_t stride = tile.init_stride, count = c.rows * stride;
+  const Guarded sums(count * sizeof(int32_t), c.side, sizeof(int32_t));
+  std::copy(init, init + count, sums.data<int32_t>());
+  tile.init = sums.data<int32_t>();
+  tile.dst = sums.data();
+  tile.dst_stride = stride * sizeof(int32_t);
+  kernel.multiply(tile);
+  tile.init = init;
+  for (size_t i = 0; i < c.rows; ++i)
+    for (size_t j = 0; j < c.cols; ++j)
+      ASSERT_EQ(sums.data<int32_t>()[i * stride + j], work.expected(i, j)) << describe(kernel, c) << " in place at [" << i << "][" << j << ']';
+}
+
 void check_narrow(const MicroKernel& kernel, const TileCase& c, const octet::Narrow& narrow) {
   KernelTile work(kernel, c);
   const size_t stride = c.cols + 2, lanes = octet::round_up(c.cols, kernel.rhs_layout.step);
@@ -163,6 +182,10 @@ TEST_P(Kernel, EveryTileShape) {
   each_tile([&](const TileCase& c) { check_s32(kernel(), c); });
 }
 
+TEST_P(Kernel, AddsToItsInitInPlace) {
+  each_tile([&](const TileCase& c) { check_in_place(kernel(), c); });
+}
+
 TEST_P(Kernel, NarrowsEveryTileShape) {
   if (!kernel().is(octet::kNarrows)) GTEST_SKIP() << kernel().name << " leaves the narrowing to the epilogue";
   // With and without each of: a zero point, a clamp from below, one from above.
@@ -186,6 +209,7 @@ TEST(KernelTable, NamesTellTheTile) {
     }
     EXPECT_EQ(kernel->rhs_layout.width % kernel->rhs_layout.step, 0) << name;
     EXPECT_LE(kernel->mr * octet::round_up(kernel->nr, kernel->rhs_layout.step), 1024u) << name << ": the loop nest's tiles hold 1024";
+    EXPECT_LE(kernel->tall_mr * octet::round_up(kernel->tall_nr, kernel->rhs_layout.step), 1024u) << name;
     EXPECT_LE(kernel->mr, 16) << name;
     EXPECT_TRUE(!kernel->tall_nr || (!kernel->gather && kernel->tall_mr > kernel->mr && kernel->tall_mr <= 16)) << name;
   }

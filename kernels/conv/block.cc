@@ -119,8 +119,8 @@ class Product {
       return multiply_into(only_init, sink, 0, n_, lanes_, row_scale, &tile_);
     }
     // Where taps in the middle are left out, those of each group add to what the groups before it made.
-    const size_t left_out = used.before + used.after, run = left_out ? plan_.shape.kernel_w : range.end - range.first, count = run - left_out;
-    for (size_t tap = range.first + used.before;; tap += run) {
+    const size_t left_out = used.before + used.after, step = left_out ? plan_.shape.kernel_w : range.end - range.first, count = step - left_out;
+    for (size_t tap = range.first + used.before;; tap += step) {
       tile_.rhs = strip_ + tap * tap_depth_ / layout_.kr * tile_.rhs_stride;
       if (block_.panels) {  // none is
         tile_.taps = 1;
@@ -133,7 +133,7 @@ class Product {
         tile_.tap_steps = block_.tap_steps + tap;
         tile_.depth = used.reads_to_groups ? tap_depth_ : taps_.depth;
       }
-      if (tap + run >= range.end) break;
+      if (tap + step >= range.end) break;
       multiply_partly();
     }
     multiply_into(kernel_, sink, 0, n_, lanes_, row_scale, &tile_);
@@ -141,12 +141,13 @@ class Product {
 
   // Leaves the sums as what the next taps start from.
   void multiply_partly() {
-    Tile part = tile_;
-    part.cols = lanes_;
-    part.dst = sums_;
-    part.dst_stride = lanes_ * sizeof(int32_t);
-    part.scale = nullptr;
-    kernel_.multiply(part);
+    const size_t cols = tile_.cols;
+    tile_.cols = lanes_;
+    tile_.dst = sums_;
+    tile_.dst_stride = lanes_ * sizeof(int32_t);
+    tile_.scale = nullptr;
+    kernel_.multiply(tile_);
+    tile_.cols = cols;
     tile_.init = sums_;
     tile_.init_stride = lanes_;
   }

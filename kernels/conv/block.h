@@ -14,7 +14,7 @@ struct BlockTile {
   uint32_t first, end;    // tap groups
   uint32_t before, after; // taps of each group that are left out at its beginning and its end
   bool reads_to_groups;   // rows may be read up to a whole number of depth groups: those bytes are the caller's, and meet zero weights
-  const uint8_t* base;    // row 0 in the first tap used, where all rows of all taps are in the image and at one stride; null: they have pointers
+  const uint8_t* base;    // row 0 in the first tap used, where all rows of all taps are in the image and at one stride (and none is left out); null: they have pointers
 };
 
 struct ConvBlock {
@@ -30,7 +30,7 @@ struct ConvBlock {
   const uint8_t* panels;           // gathered, of tile 0; the next panel_bytes on. Null if the kernel reads rows
   size_t panel_bytes;
   const int32_t* row_sums;         // one per row, where weights have zero points; else null
-  const BlockTile* tiles;          // null: mr rows each, all taps
+  const BlockTile* tiles;          // null: rows of a matrix, all taps
   size_t tile_count;               // of tiles
 };
 

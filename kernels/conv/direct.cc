@@ -48,12 +48,13 @@ void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t
   }
 }
 
-// Taps that are padding may be left out wherever padding adds nothing: then no sum depends on which are. The more tiles of fewer rows cost nothing where
-// a kernel's time is in its dot products; one that widens its weights for each tile would lose more than it gains.
+// Taps that are padding may be left out wherever padding adds nothing: then no sum depends on which are. Only for kernels that read rows: prepare_block
+// knows no such tiles. Blocks end with their image then, and each reads all weights, so several images of a few pixels are better off together.
 bool cuts_columns(const ConvPlan& plan, const ConvRun& run, const Window& window, size_t rows) {
   const MicroKernel& kernel = *plan.kernel;
   const bool adds_nothing = !plan.zero_point && !plan.runtime_zero_point && zero_point_of(plan, run, 0) == 0;
-  return adds_nothing && !kernel.gather && !kernel.widen && rows >= run.out_w && window.passes_sides();
+  const bool worth_its_weights = run.batch == 1 || run.out_h * run.out_w >= 4u * kernel.mr;
+  return adds_nothing && worth_its_weights && !kernel.gather && rows >= run.out_w && window.passes_sides();
 }
 
 size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
@@ -90,7 +91,7 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
     block.tiles = tiles;
     if (cuts_columns(plan, run, window, w.rows)) {
       for (size_t line = task.first, lines; line < task.end; line += lines) {
-        lines = smaller(w.rows / run.out_w, smaller(task.end, round_up(line + 1, run.out_h)) - line);
+        lines = next_block(smaller(task.end, round_up(line + 1, run.out_h)) - line, w.rows / run.out_w, 1);
         block.rows = lines * run.out_w;
         run_block(plan, run, taps, task, line / run.out_h, line * run.out_w, workspace + w.prepared, &block,
                   [&](size_t group) { block.tile_count = Window(plan, run, taps, group).point_lines(line, lines, pointers, tiles); });

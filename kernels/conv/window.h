@@ -41,8 +41,8 @@ class Window {
     return tiling.count;
   }
 
-  // Whole lines of one image, from `line` of all on, cut where the kernel begins or ceases to reach beyond a side: no tile multiplies taps that are padding
-  // for all its pixels. Wide pieces are cut line by line, narrow ones column by column.
+  // Whole lines of one image, from `line` of all on, cut where the kernel begins or ceases to reach beyond a side: tiles leave out the taps
+  // that are padding for all their pixels, unless all are. Wide pieces are cut line by line, narrow ones column by column.
   size_t point_lines(size_t line, size_t lines, const uint8_t** pointers, BlockTile* tiles) {
     size_t count = 0;
     for (size_t x = 0, width; x < run_.out_w; x += width) {
@@ -75,7 +75,7 @@ class Window {
   }
 
  private:
-  // Taps of each line of the kernel that are beyond the left and the right side; none where all of them are.
+  // Taps of each line of the kernel that are beyond the left and the right side, as many as the kernel reaches; none where all of them are.
   struct Sides {
     uint32_t before, after;
     bool operator==(const Sides& o) const { return before == o.before && after == o.after; }
@@ -83,13 +83,10 @@ class Window {
     bool none() const { return count() == 0; }
   };
   Sides sides_at(size_t x) const {
-    Sides sides = {0, 0};
-    for (size_t kx = 0; kx < s_.kernel_w; ++kx) {
-      const size_t at = x * s_.stride_w + kx * s_.dilation_w;
-      sides.before += at < run_.pad_left;
-      sides.after += at >= run_.pad_left + run_.in_w;
-    }
-    return sides.count() < s_.kernel_w ? sides : Sides{0, 0};
+    const size_t first = x * s_.stride_w, last = first + (s_.kernel_w - 1) * s_.dilation_w, end = run_.pad_left + run_.in_w;
+    const size_t before = first < run_.pad_left ? divide_up(run_.pad_left - first, s_.dilation_w) : 0;
+    const size_t after = last >= end ? (last - end) / s_.dilation_w + 1 : 0;
+    return before + after < s_.kernel_w ? Sides{(uint32_t)before, (uint32_t)after} : Sides{0, 0};
   }
 
   void begin() {

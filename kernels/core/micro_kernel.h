@@ -32,7 +32,7 @@ struct Tile {
   size_t rhs_panel_stride;  // bytes between panels, for kernels whose nr spans several
   size_t depth;             // of a tap, K of a matrix; rhs is zero beyond it, lhs rows end there
   size_t rows, cols;        // 1..rows_of(cols), 1..nr
-  const int32_t* init;      // readable up to cols rounded up to the layout's step
+  const int32_t* init;      // readable up to cols rounded up to the layout's step; may be dst, at the same stride
   size_t init_stride;       // elements; 0 = one row for all
   void* dst;
   size_t dst_stride;        // bytes
@@ -70,7 +70,7 @@ struct MicroKernel {
   FinishFn finish;
   const RowOps* row_ops;
   const WinogradOps* winograd = nullptr;  // transforms for its operands
-  uint8_t tall_mr = 0, tall_nr = 0;       // direct form: tiles of at most tall_nr columns may have tall_mr rows
+  uint8_t tall_mr = 0, tall_nr = 0;       // direct form, one tap at a stride: tiles of at most tall_nr columns may have tall_mr rows
   WidenFn widen = nullptr;                // to nr * kr words per group
 
   constexpr bool is(KernelFlags flag) const { return flags & flag; }

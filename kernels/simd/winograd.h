@@ -8,7 +8,7 @@
 //       static Words widen_u8(const uint8_t*), widen_s8(const uint8_t*);
 //       static void store_int8(uint8_t* bytes, Words, int16_t factor, uint8_t flip);  // see WinogradInput
 //       static Sums round(Floats);                                 // half to even
-//       static constexpr int kAhead = ..;  // products so far behind those of a tile are fetched for the next one; 0 = none are. A constant costs no register
+//       static constexpr int kAhead = ..;  // elements: products so far behind those of a tile are fetched for the next one; 0 = none are. A constant costs no register
 //     };
 //
 // A form is its 1-D transforms, which run over columns and then over lines, and the factor that its products carry.

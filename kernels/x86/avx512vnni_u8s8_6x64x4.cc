@@ -94,7 +94,7 @@ OCTET_INLINE inline void store_narrow(const Tile& t, const __m512i (&acc)[rows][
 // Row i where every row has its address, or every `apart`-th.
 template <int apart, int bases>
 OCTET_INLINE inline const uint8_t* row_of(const uint8_t* const (&lhs)[bases], int i, size_t stride, size_t k) {
-  return apart > 1 ? lhs[i / apart] + (size_t)(i % apart) * stride : lhs[i] + k;
+  return apart > 1 ? lhs[i / apart] + (size_t)(i % apart) * stride : lhs[i / apart] + k;
 }
 
 template <int rows, int vectors, bool flip>

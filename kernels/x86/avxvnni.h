@@ -18,7 +18,8 @@
 namespace octet {
 namespace {
 
-constexpr int kMr = 6, kAhead = 2048;  // bytes of weights: those of 16 columns and a depth of 2048 fill L1, and come from L2 for every tile
+constexpr int kMr = 6;
+constexpr int kAhead = 2048;  // bytes of weights that are fetched early: those of 16 columns and a depth of 2048 fill L1, and come from L2 for every tile
 
 inline int32_t load_quad(const uint8_t* bytes) {
   int32_t quad;

@@ -1,7 +1,7 @@
 // Float mode's last steps on x86: from words, as VPACKSSDW leaves them, to bytes. Only for certified tiles (see Narrow): saturation is part of the clamp.
 //
-// Most layers need few of the steps, and a branch that always goes the same way costs less than the instruction that it spares: these instructions do not
-// overlap with the next tile's dot products, so a layer of little depth gains up to a sixth.
+// Most layers need few of the steps, and a branch that always goes the same way costs less than the instruction that it spares: these instructions hardly
+// overlap with the next tile's dot products, which a layer of little depth feels.
 #pragma once
 
 #include <immintrin.h>

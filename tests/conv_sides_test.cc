@@ -1,0 +1,86 @@
+// Where padding adds nothing, the direct form leaves it out at the sides of the image: it cuts lines into tiles of rows and of columns, whose taps are added
+// up kernel row by kernel row. All that decides how: kernels, pads, widths, images, tasks, exits.
+#include "support/conv_case.h"
+
+namespace octet_test {
+namespace {
+
+// The zero point that is 0 for kernels of u8 (x86), and the one that is for kernels of s8 (Arm).
+struct Nothing {
+  octet_type lhs;
+  int32_t zero_point;
+};
+constexpr Nothing kNothing[] = {{OCTET_U8, 0}, {OCTET_S8, 0}, {OCTET_S8, -128}, {OCTET_U8, 128}};
+
+struct Exit {
+  octet_type dst, residual;
+  bool in_place;
+};
+constexpr Exit kExits[] = {{OCTET_U8, kNoResidual, false}, {OCTET_S32, kNoResidual, false}, {OCTET_U8, OCTET_U8, true},
+                           {OCTET_F32, kNoResidual, false}, {OCTET_S8, kNoResidual, false},  {OCTET_S8, OCTET_U8, false}};
+
+// Every case with the next exit, and so many tasks.
+class Sides : public testing::Test {
+ protected:
+  void check_shape(const octet_conv2d_shape& shape) {
+    for (const Nothing& nothing : kNothing) {
+      ConvCase c;
+      c.shape = shape;
+      c.seed = ++turn_;
+      c.lhs = nothing.lhs, c.lhs_zero_point = nothing.zero_point;
+      const Exit& exit = kExits[turn_ % std::size(kExits)];
+      c.dst = exit.dst, c.residual = exit.residual, c.residual_is_dst = exit.in_place;
+      c.dst_extra = turn_ % 3;
+      if (exit.in_place) c.residual_extra = c.dst_extra;
+      const ConvProblem problem(c);
+      for (const octet_isa isa : usable_tiers()) {
+        ConvHow how;
+        how.algorithm = OCTET_CONV_DIRECT, how.isa = isa, how.concurrency = std::vector<size_t>{1, 3, 7}[turn_ % 3];
+        check(problem, how);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+
+  uint32_t turn_ = 0;
+};
+
+TEST_F(Sides, Widths) {
+  for (size_t w = 1; w <= 20; ++w) {
+    octet_conv2d_shape s = square(5, 33, 20, 3, 1 + w % 2, 1);
+    s.in_w_max = w, s.batch_max = 1 + w % 3;
+    check_shape(s);
+  }
+}
+
+TEST_F(Sides, KernelsAndPads) {
+  constexpr size_t kKernels[][2] = {{3, 3}, {2, 5}, {1, 7}, {5, 2}, {4, 4}}, kPads[][2] = {{1, 1}, {0, 2}, {3, 0}, {4, 4}, {9, 1}};
+  for (const auto& kernel : kKernels)
+    for (const auto& pads : kPads) {
+      octet_conv2d_shape s = square(11, 40, 18, 1);
+      s.kernel_h = kernel[0], s.kernel_w = kernel[1];
+      s.pad_left = pads[0], s.pad_right = pads[1], s.pad_top = pads[1], s.pad_bottom = pads[0];
+      s.dilation_w = pads[0] == 4 ? 2 : 1;
+      s.batch_max = 2;
+      check_shape(s);
+    }
+}
+
+TEST_F(Sides, Groups) {
+  for (const size_t groups : {2, 4, 8}) {
+    octet_conv2d_shape s = square(7, 64, 80, 3, 1, 1, groups);
+    s.batch_max = 3;
+    check_shape(s);
+  }
+}
+
+// An image of several blocks, and lines that no block holds.
+TEST_F(Sides, Blocks) {
+  check_shape(square(64, 40, 4, 3, 1, 1));
+  octet_conv2d_shape s = square(2, 33, 4, 1, 1, 1);
+  s.in_w_max = 9000, s.kernel_h = s.kernel_w = 3;
+  check_shape(s);
+}
+
+}  // namespace
+}  // namespace octet_test
