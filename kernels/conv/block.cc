@@ -92,7 +92,7 @@ class Product {
     tile_.rhs = strip_;
     tile_.lhs = block_.panels ? block_.panels : block_.lhs;
     tile_.depth = block_.reads_to_groups && !block_.panels ? tap_depth_ : taps_.depth;
-    multiply_strip(kernel_, block_.sink, 0, block_.rows, n_, block_.panels ? block_.panel_bytes : 0, &tile_);
+    multiply_strip(kernel_, block_.sink, block_.rows, n_, block_.panels ? block_.panel_bytes : 0, &tile_);
   }
 
   void multiply_tiles() {
@@ -116,7 +116,7 @@ class Product {
       sink.narrow_in_kernel = false;  // no kernel there, so the epilogue does all
       MicroKernel only_init = kernel_;
       only_init.multiply = copy_init;
-      return multiply_into(only_init, sink, 0, n_, lanes_, row_scale, &tile_);
+      return multiply_into(only_init, sink, n_, lanes_, row_scale, &tile_);
     }
     // Where taps in the middle are left out, those of each group add to what the groups before it made.
     const size_t left_out = used.before + used.after, step = left_out ? plan_.shape.kernel_w : range.end - range.first, count = step - left_out;
@@ -136,7 +136,7 @@ class Product {
       if (tap + step >= range.end) break;
       multiply_partly();
     }
-    multiply_into(kernel_, sink, 0, n_, lanes_, row_scale, &tile_);
+    multiply_into(kernel_, sink, n_, lanes_, row_scale, &tile_);
   }
 
   // Leaves the sums as what the next taps start from.

@@ -175,7 +175,8 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
   const Finish& finish = plan.finish;
   const bool tensor_quant = plan.lhs_quant == LhsQuant::kPerTensor;
   const bool init_per_row = lhs.zero_points || lhs.row_sums;
-  const Sink sink = {&finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, matrix.dst, run.dst_stride, matrix.residual, run.residual_stride};
+  const Sink all = {&finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, matrix.dst, run.dst_stride, matrix.residual, run.residual_stride};
+  const Sink sink = all.from(m0, 1);
   const bool in_place = sink.in_place();
   if (tensor_quant && !sink.s32())
     for (float& scale : tensor_scales) scale = lhs.tensor_scale;
@@ -209,7 +210,7 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
 
       if (in_place && !init_per_row) {
         tile.lhs = kernel.gather ? lhs.panels : lhs.rows;
-        multiply_strip(kernel, sink, m0, rows, n, panel_bytes, &tile);
+        multiply_strip(kernel, sink, rows, n, panel_bytes, &tile);
         continue;
       }
       const Tiling tiling(rows, kernel, tile.cols);
@@ -225,7 +226,7 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
           tile.init_stride = lanes;
         }
         const float* row_scale = lhs.scales ? lhs.scales + i : tensor_quant ? tensor_scales : nullptr;
-        multiply_into(kernel, sink, m0 + i, n, lanes, row_scale, &tile);
+        multiply_into(kernel, sink.from(i, 1), n, lanes, row_scale, &tile);
       }
     }
   }

@@ -31,10 +31,10 @@ struct Sink {
   }
 };
 
-// Multiplies a tile whose operands are set, and puts it at (row, n) of the sink. lanes: columns that init and rhs provide, tile->cols rounded up.
+// Multiplies a tile whose operands are set, and puts it at column n of the sink. lanes: columns that init and rhs provide, tile->cols rounded up.
 // row_scale: the tile's own rows, or null.
-inline void multiply_into(const MicroKernel& kernel, const Sink& sink, size_t row, size_t n, size_t lanes, const float* row_scale, Tile* tile) {
-  uint8_t* const dst = sink.dst + row * sink.dst_stride + n * sink.dst_bytes;
+inline void multiply_into(const MicroKernel& kernel, const Sink& sink, size_t n, size_t lanes, const float* row_scale, Tile* tile) {
+  uint8_t* const dst = sink.dst + n * sink.dst_bytes;
   if (sink.in_place()) {
     tile->dst = dst;
     tile->dst_stride = sink.dst_stride;
@@ -48,7 +48,7 @@ inline void multiply_into(const MicroKernel& kernel, const Sink& sink, size_t ro
   tile->dst_stride = lanes * sizeof(int32_t);
   tile->scale = nullptr;
   kernel.multiply(*tile);
-  const uint8_t* residual = sink.residual ? sink.residual + row * sink.residual_stride + n : nullptr;
+  const uint8_t* residual = sink.residual ? sink.residual + n : nullptr;
   kernel.finish(*sink.finish, {acc, lanes, tile->rows, tile->cols, n, row_scale, dst, sink.dst_stride, residual, sink.residual_stride});
 }
 
@@ -68,9 +68,9 @@ inline void multiply_tiles(const MicroKernel& kernel, size_t rows, size_t lhs_pa
   }
 }
 
-// The same into a sink, from its row `row` on.
-inline void multiply_strip(const MicroKernel& kernel, const Sink& sink, size_t row, size_t rows, size_t n, size_t lhs_panel, Tile* tile) {
-  tile->dst = sink.dst + row * sink.dst_stride + n * sink.dst_bytes;
+// The same into a sink.
+inline void multiply_strip(const MicroKernel& kernel, const Sink& sink, size_t rows, size_t n, size_t lhs_panel, Tile* tile) {
+  tile->dst = sink.dst + n * sink.dst_bytes;
   tile->dst_stride = sink.dst_stride;
   tile->scale = sink.s32() ? nullptr : sink.finish->scale + n;
   tile->narrow = sink.narrow;

@@ -29,12 +29,11 @@ template <int m>
 OCTET_INLINE inline void store_narrow(const WinogradOutput& o, const __m512i (&q)[2][m][m]) {
   const Narrower<64> narrower(*o.narrow);
   const __mmask32 mask = 0xffffffffu >> (32 - o.cols);
-  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   const size_t high = o.cols > 16;
   for (size_t y = 0; y < o.height; ++y)
     for (size_t x = 0; x < o.width; x += 2) {
       const __m512i even = pack_words(q[0][y][x], q[high][y][x]), odd = pack_words(q[0][y][x + 1], q[high][y][x + 1]);
-      const __m512i bytes = _mm512_permutexvar_epi32(order, narrower.bytes(even, odd));
+      const __m512i bytes = in_order(narrower.bytes(even, odd));
       uint8_t* const dst = (uint8_t*)o.dst + y * o.dst_line + x * o.dst_pixel;
       _mm256_mask_storeu_epi8(dst, mask, _mm512_castsi512_si256(bytes));
       if (x + 1 < o.width) _mm256_mask_storeu_epi8(dst + o.dst_pixel, mask, _mm512_extracti64x4_epi64(bytes, 1));

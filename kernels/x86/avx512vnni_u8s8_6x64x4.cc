@@ -72,7 +72,6 @@ OCTET_INLINE inline void store_narrow(const Tile& t, const __m512i (&acc)[rows][
   const Narrower<64> narrower(*t.narrow);
   __m512 scale[vectors];
   unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm512_loadu_ps(t.scale + 16 * v); });
-  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   constexpr int width = vectors == 3 ? 4 : vectors, together = 4 / width;
   const __mmask64 mask = ~(__mmask64)0 >> (64 - t.cols);
   const size_t stride = t.dst_stride;
@@ -83,7 +82,7 @@ OCTET_INLINE inline void store_narrow(const Tile& t, const __m512i (&acc)[rows][
       constexpr int i = group.value * together + at.value / width, v = at.value % width;
       if constexpr (i < rows && v < vectors) q[at] = scaled(acc[i][v], scale[v]); else q[at] = _mm512_setzero_si512();
     });
-    const __m512i bytes = _mm512_permutexvar_epi32(order, narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
+    const __m512i bytes = in_order(narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
     unroll<together>([&](auto part) OCTET_INLINE {
       if constexpr (group.value * together + part.value < rows) store_part<vectors, part.value>(dst, mask, bytes);
       dst += stride;

@@ -30,6 +30,7 @@ OCTET_WIDTHS(max_u8, max_epu8)
 OCTET_WIDTHS(min_u8, min_epu8)
 OCTET_WIDTHS(max_s8, max_epi8)
 OCTET_WIDTHS(min_s8, min_epi8)
+#undef OCTET_WIDTHS
 
 template <int bytes>
 struct VectorOf;
@@ -81,6 +82,13 @@ struct Narrower {
     return out;
   }
 };
+
+#ifdef __AVX512BW__
+// Packs work within 128 bits: what came from four vectors, one after the other again.
+OCTET_INLINE inline __m512i in_order(__m512i bytes) {
+  return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), bytes);
+}
+#endif
 
 }  // namespace
 }  // namespace octet
