@@ -23,14 +23,14 @@ octet_status check_zero_point(int32_t zero_point, octet_type type, const char* n
 octet_status check_zero_points(const int32_t* zero_points, size_t count, size_t n, octet_type type, const char* name, octet_error* error);
 octet_status check_aligned(const void* pointer, const char* name, octet_error* error);
 
-// A range of addresses; empty for a null pointer. An end that would wrap stops at the top of the address space.
+// A range of addresses; what is empty or null meets nothing, wherever it points. An end that would wrap stops at the top of the address space.
 struct Extent {
   uintptr_t begin, end;
 };
 
 inline Extent extent_of(const void* data, size_t bytes) {
   const uintptr_t begin = (uintptr_t)data, end = begin + bytes;
-  return {begin, !data ? 0 : end < begin ? UINTPTR_MAX : end};
+  return {begin, !data || !bytes ? 0 : end < begin ? UINTPTR_MAX : end};
 }
 
 inline bool meet(const Extent& a, const Extent& b) { return a.begin < b.end && b.begin < a.end; }

@@ -7,6 +7,7 @@
 struct octet_conv2d {
   octet::ConvPlan plan;
   octet_conv_algorithm algorithm;
+  size_t groups;              // as the caller has them: the plan's may be joined
   octet_layout lhs_layout, dst_layout;
   octet_type lhs_type, rhs_type, dst_type, residual_type;
   bool borders;               // the algorithm wants a staged input

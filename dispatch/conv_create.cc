@@ -52,7 +52,10 @@ struct ConvDraft {
   FilterHeader blob = {};
   ConvKernel kernel = {};
 
-  ConvDraft(const octet_conv2d_desc& d, const octet_gemm_desc& as_gemm, octet_error* error) : desc(d), epilogue(as_gemm, error) {}
+  ConvDraft(const octet_conv2d_desc& d, const octet_gemm_desc& as_gemm, octet_error* error) : desc(d), epilogue(as_gemm, error) {
+    epilogue.column = "output channel";
+    epilogue.depth = "kernel_h x kernel_w x in_channels / groups";
+  }
   octet_error* error() const { return epilogue.error; }
   Domain lhs_domain() const { return kernel.lhs_domain(); }
 };
@@ -82,8 +85,9 @@ octet_status check_blob(ConvDraft* draft) {
   if (!d.packed) return fail(error, OCTET_NULL_POINTER, "desc.packed is null; octet_conv2d_pack makes it");
   OCTET_TRY(check_aligned(d.packed, "desc.packed", error));
   FilterHeader& h = draft->blob;
+  if (blob_kind(d.packed, d.packed_bytes) == BlobKind::kGemm)
+    return fail(error, OCTET_BAD_BLOB, "desc.packed comes from octet_pack; a convolution takes what octet_conv2d_pack makes");
   const BlobProblem problem = check_filter_header(d.packed, d.packed_bytes, method_of, &h);
-  if (problem == BlobProblem::kMagic) return fail(error, OCTET_BAD_BLOB, "desc.packed (%zu bytes) does not come from octet_conv2d_pack", d.packed_bytes);
   if (problem != BlobProblem::kNone) return fail(error, OCTET_BAD_BLOB, "desc.packed (%zu bytes) %s", d.packed_bytes, describe(problem));
   const ConvShape& s = draft->shape;
   const ConvShape b = blob_shape(h);
@@ -169,6 +173,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   plan.zero_point = zero_points;
   plan.payload = (const uint8_t*)d.packed + draft.blob.payload;
 
+  conv->groups = s.groups;
   conv->algorithm = (octet_conv_algorithm)draft.blob.algorithm;
   conv->lhs_layout = d.lhs_layout;
   conv->dst_layout = d.dst_layout;

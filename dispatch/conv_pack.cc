@@ -4,6 +4,7 @@
 #include "dispatch/check.h"
 #include "dispatch/conv_filter.h"
 #include "dispatch/conv_kernels.h"
+#include "kernels/conv/panels.h"
 
 namespace octet {
 namespace {
@@ -40,7 +41,14 @@ octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, v
   if (blob_bytes < header.bytes)
     return fail(error, OCTET_BAD_SIZE, "blob_bytes = %zu, but octet_conv2d_pack_size says %zu", blob_bytes, (size_t)header.bytes);
   const size_t weights = draft.shape.taps() * draft.shape.group_in() * draft.shape.out_channels;
-  if (meet(extent_of(blob, (size_t)header.bytes), extent_of(filter->data, weights))) return fail(error, OCTET_OVERLAP, "blob overlaps filter.data");
+  const struct {
+    const char* name;
+    Extent extent;
+  } inputs[] = {{"data", extent_of(filter->data, weights)},
+                {"zero_points", extent_of(filter->zero_points, filter->zero_point_count * sizeof(int32_t))},
+                {"tap_ranges", extent_of(filter->tap_ranges, 16 * sizeof(float))}};
+  for (const auto& input : inputs)
+    if (meet(extent_of(blob, (size_t)header.bytes), input.extent)) return fail(error, OCTET_OVERLAP, "blob overlaps filter.%s", input.name);
   write_filter_blob(header, draft.shape, draft.form, draft.view, filter->tap_ranges, blob);
   return OCTET_OK;
 }
@@ -64,7 +72,8 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
   candidate->memory_microseconds = c.memory;
   candidate->transform_microseconds = c.transform;
   memcpy(candidate->reason, c.reason, sizeof candidate->reason);
-  const WeightFacts facts = {packed_layout(draft, algorithm), !filter->data || has_least(draft.shape, draft.view)};
+  const RhsLayout layout = packed_layout(draft, algorithm);
+  const WeightFacts facts = {layout, !filter->data || has_least(draft.shape, draft.view) || fills_with_least(layout, draft.shape, draft.view)};
   candidate->kernel = c.possible ? kernel_name_for(algorithm, draft.cpu, facts, draft.forced) : nullptr;
   return OCTET_OK;
 }

@@ -78,6 +78,8 @@ octet_status check_sizes(Draft* draft) {
     return OCTET_OK;
   }
   OCTET_TRY(check_aligned(d.packed, "desc.packed", error));
+  if (blob_kind(d.packed, d.packed_bytes) == BlobKind::kConv)
+    return fail(error, OCTET_BAD_BLOB, "desc.packed comes from octet_conv2d_pack; a GEMM takes what octet_pack makes");
   BlobHeader& h = draft->blob;
   const BlobProblem problem = check_blob_header(d.packed, d.packed_bytes, &h);
   if (problem != BlobProblem::kNone) return fail(error, OCTET_BAD_BLOB, "desc.packed (%zu bytes) %s", d.packed_bytes, describe(problem));
@@ -168,8 +170,8 @@ octet_status check_range(Draft* draft, const PackedRhs& packed) {
     const int64_t hi = range.hi + bias, lo = range.lo + bias;
     if (hi > INT32_MAX || lo < INT32_MIN)
       return fail(draft->error, OCTET_ACCUMULATOR_OVERFLOW,
-                  "column %zu of k = %zu: the accumulator may reach %lld, outside int32; use fewer k or a smaller bias", n, d.k,
-                  (long long)(hi > INT32_MAX ? hi : lo));
+                  "%s %zu of %s = %zu: the accumulator may reach %lld, outside int32; use fewer or a smaller bias", draft->column, n,
+                  draft->depth, d.k, (long long)(hi > INT32_MAX ? hi : lo));
     const int64_t magnitude = hi > -lo ? hi : -lo, bias_magnitude = bias < 0 ? -bias : bias;
     draft->max_bias = bias_magnitude > draft->max_bias ? bias_magnitude : draft->max_bias;
     if (d.dst_type == OCTET_S32) continue;
@@ -177,7 +179,7 @@ octet_status check_range(Draft* draft, const PackedRhs& packed) {
       const double scaled = (double)magnitude * scale_of(d, n);
       draft->max_scaled = scaled > draft->max_scaled ? scaled : draft->max_scaled;
     } else if (shift_of(d, n) > 0 && magnitude > INT32_MAX >> shift_of(d, n)) {
-      return fail(draft->error, OCTET_BAD_SCALE, "desc.shifts: column %zu shifts left by %d, but its accumulator may reach %lld", n,
+      return fail(draft->error, OCTET_BAD_SCALE, "desc.shifts: %s %zu shifts left by %d, but its accumulator may reach %lld", draft->column, n,
                   (int)shift_of(d, n), (long long)magnitude);
     }
   }

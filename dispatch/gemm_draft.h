@@ -12,6 +12,7 @@ namespace octet {
 struct Draft {
   const octet_gemm_desc& desc;
   octet_error* const error;
+  const char *column = "column", *depth = "k";  // what the caller calls one of n, and k
   bool has_blob = false;
   BlobHeader blob = {};
   size_t matrices = 1;               // packed

@@ -41,6 +41,8 @@ octet_status plan_clamp(Draft* draft) {
   octet_error* error = draft->error;
   Finish& f = draft->finish;
   const float infinity = __builtin_inff();
+  if (d.activation == OCTET_ACTIVATION_CLAMP && d.clamp_min == 0 && d.clamp_max == 0)
+    return fail(error, OCTET_BAD_CLAMP, "desc.clamp_min and desc.clamp_max are both 0: OCTET_ACTIVATION_CLAMP needs its bounds");
   if (d.dst_type == OCTET_F32) {
     f.lo_f32 = d.activation == OCTET_ACTIVATION_NONE ? -infinity : d.activation == OCTET_ACTIVATION_CLAMP ? d.clamp_min : 0;
     f.hi_f32 = d.activation == OCTET_ACTIVATION_RELU6 ? 6 : d.activation == OCTET_ACTIVATION_CLAMP ? d.clamp_max : infinity;

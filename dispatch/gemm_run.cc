@@ -1,38 +1,28 @@
 // octet_gemm_workspace and octet_gemm_run: argument checks, then tasks for the loop nest.
-#include "dispatch/check.h"
-#include "dispatch/gemm.h"
+#include "dispatch/gemm_call.h"
 #include "dispatch/trace.h"
 
 namespace octet {
 namespace {
 
-// A run's arguments with every default filled in. Strides in bytes.
-struct Call {
-  const octet_gemm_args& args;
-  GemmRun run;
-  size_t lhs_batch, dst_batch, residual_batch, rhs_batch;
-  size_t lhs_span, dst_span, residual_span, rhs_span;  // bytes of one matrix
-};
-
-// One operand's strides, in elements on the way in and in bytes on the way out.
-octet_status resolve(const char* name, const void* data, const void* array, size_t rows, size_t cols, size_t batch, octet_type type,
-                     size_t stride, size_t batch_stride, size_t* stride_bytes, size_t* batch_bytes, size_t* span, octet_error* error) {
-  if (!data == !array) return fail(error, OCTET_NULL_POINTER, "args.%s and args.%s_array are both %s; give one of them", name, name, data ? "set" : "null");
-  const size_t element = element_bytes(type);
+// Fills the operand's steps; strides in elements on the way in and in bytes on the way out.
+octet_status resolve(Operand* o, size_t rows, size_t cols, size_t stride, size_t batch_stride, size_t* stride_bytes, octet_error* error) {
+  if (!o->data == !o->array)
+    return fail(error, OCTET_NULL_POINTER, "args.%s and args.%s_array are both %s; give one of them", o->name, o->name, o->data ? "set" : "null");
+  const size_t element = element_bytes(o->type), batch = o->count;
   if (stride == 0) stride = cols;
-  if (stride < cols) return fail(error, OCTET_BAD_STRIDE, "args.%s_stride = %zu is smaller than a row of %zu", name, stride, cols);
+  if (stride < cols) return fail(error, OCTET_BAD_STRIDE, "args.%s_stride = %zu is smaller than a row of %zu", o->name, stride, cols);
   size_t all;
   if (batch == 1 && (rows | stride) >> 30 == 0) {  // cannot overflow: the usual case costs no checks
-    *span = ((rows - 1) * stride + cols) * element;
+    o->span = ((rows - 1) * stride + cols) * element;
     *stride_bytes = stride * element;
-    *batch_bytes = 0;
     return OCTET_OK;
   }
-  if (!span_bytes(1, 0, rows, stride, cols, element, span) || (batch_stride == 0 && __builtin_mul_overflow(rows, stride, &batch_stride)) ||
+  if (!span_bytes(1, 0, rows, stride, cols, element, &o->span) || (batch_stride == 0 && __builtin_mul_overflow(rows, stride, &batch_stride)) ||
       !span_bytes(batch, batch_stride, rows, stride, cols, element, &all))
-    return fail(error, OCTET_BAD_SIZE, "args.%s: %zu matrices of %zu rows with stride %zu leave size_t", name, batch, rows, stride);
+    return fail(error, OCTET_BAD_SIZE, "args.%s: %zu matrices of %zu rows with stride %zu leave size_t", o->name, batch, rows, stride);
   *stride_bytes = (rows == 1 ? cols : stride) * element;  // a single row has no next one, and its stride may be anything
-  *batch_bytes = batch_stride * element;
+  o->step = batch_stride * element;
   return OCTET_OK;
 }
 
@@ -57,10 +47,11 @@ octet_status check_sizes(const octet_gemm& gemm, Call* call, octet_error* error)
 // Rows of different matrices may interleave, but two of them may not share an element.
 octet_status check_dst_batch(const Call& call, octet_error* error) {
   const GemmRun& run = call.run;
-  if (call.args.dst_array || run.batch == 1) return OCTET_OK;
-  const size_t row = call.dst_span - (run.m - 1) * run.dst_stride;
-  const bool apart = call.dst_batch >= call.dst_span;
-  const bool interleaved = call.dst_batch >= row && (run.m == 1 || (run.batch - 1) * call.dst_batch + row <= run.dst_stride);
+  const Operand& dst = call.dst;
+  if (dst.array || run.batch == 1) return OCTET_OK;
+  const size_t row = dst.span - (run.m - 1) * run.dst_stride;
+  const bool apart = dst.step >= dst.span;
+  const bool interleaved = dst.step >= row && (run.m == 1 || (run.batch - 1) * dst.step + row <= run.dst_stride);
   if (apart || interleaved) return OCTET_OK;
   return fail(error, OCTET_OVERLAP, "args.dst_batch_stride: the output matrices overlap each other");
 }
@@ -90,8 +81,7 @@ octet_status check_rhs(const octet_gemm& gemm, Call* call, octet_error* error) {
   }
   const bool kn = gemm.rhs_order == OCTET_KN;
   size_t stride;
-  OCTET_TRY(resolve("rhs", a.rhs, a.rhs_array, kn ? run.k : run.n, kn ? run.n : run.k, run.batch, gemm.rhs_type, a.rhs_stride, a.rhs_batch_stride,
-                    &stride, &call->rhs_batch, &call->rhs_span, error));
+  OCTET_TRY(resolve(&call->rhs, kn ? run.k : run.n, kn ? run.n : run.k, a.rhs_stride, a.rhs_batch_stride, &stride, error));
   run.rhs_k_stride = kn ? stride : 1;
   run.rhs_n_stride = kn ? 1 : stride;
   OCTET_TRY(check_zero_points(a.rhs_zero_points, a.rhs_zero_point_count, run.n, gemm.rhs_type, "args.rhs_zero_points", error));
@@ -113,110 +103,16 @@ octet_status check_rhs(const octet_gemm& gemm, Call* call, octet_error* error) {
   return OCTET_OK;
 }
 
-// One operand over the whole batch: matrices of `span` bytes, `step` bytes apart or wherever the array points.
-struct Operand {
-  const char* name;
-  const void* data;
-  const void* const* array;
-  size_t step, span, count, alignment;
-
-  const uint8_t* at(size_t i) const { return (const uint8_t*)(array ? array[i] : data) + (array ? 0 : i * step); }
-  bool absent() const { return !data && !array; }
-};
-
-// The bytes from an operand's first to its last, gaps between rows included; also checks its pointers.
-octet_status check_pointers(const Operand& o, Extent* extent, octet_error* error) {
-  *extent = {UINTPTR_MAX, 0};
-  if (o.absent()) return OCTET_OK;
-  for (size_t i = 0; i < (o.array ? o.count : 1); ++i) {
-    if (o.array && !o.array[i]) return fail(error, OCTET_NULL_POINTER, "args.%s_array[%zu], matrix %zu, is null", o.name, i, i);
-    if ((uintptr_t)o.at(i) & (o.alignment - 1))
-      return fail(error, OCTET_MISALIGNED, "args.%s of matrix %zu is not a multiple of %zu", o.name, i, o.alignment);
-    const Extent one = extent_of(o.at(i), o.array ? o.span : (o.count - 1) * o.step + o.span);
-    extent->begin = one.begin < extent->begin ? one.begin : extent->begin;
-    extent->end = one.end > extent->end ? one.end : extent->end;
-  }
-  return OCTET_OK;
-}
-
-// Whether an output shares bytes with an input. Pairs are looked at only if pointer arrays make the whole extents meet.
-bool clash(const Operand& dst, const Extent& dst_extent, const Operand& in, const Extent& in_extent) {
-  if (!meet(dst_extent, in_extent)) return false;
-  if (!dst.array && !in.array) return true;
-  for (size_t b = 0; b < dst.count; ++b)
-    for (size_t i = 0; i < in.count; ++i)
-      if (meet(extent_of(dst.at(b), dst.span), extent_of(in.at(i), in.span))) return true;
-  return false;
-}
-
-// Whether two output matrices of a pointer array share a byte. Their rows may interleave.
-bool outputs_overlap(const GemmRun& run, size_t row_bytes, const uint8_t* a, const uint8_t* b) {
-  const size_t distance = a < b ? (size_t)(b - a) : (size_t)(a - b), rows = distance / run.dst_stride, rest = distance % run.dst_stride;
-  return (rows < run.m && rest < row_bytes) || (rows + 1 < run.m && run.dst_stride - rest < row_bytes);
-}
-
-octet_status check_dst_array(const GemmRun& run, size_t row_bytes, const Operand& dst, octet_error* error) {
-  bool apart = true;  // in ascending order with room between: the usual case, seen in one pass
-  for (size_t b = 1; b < dst.count; ++b) apart &= dst.at(b - 1) < dst.at(b) && (size_t)(dst.at(b) - dst.at(b - 1)) >= dst.span;
-  for (size_t b = 0; b < (apart ? 0 : dst.count); ++b)
-    for (size_t i = 0; i < b; ++i)
-      if (outputs_overlap(run, row_bytes, dst.at(b), dst.at(i)))
-        return fail(error, OCTET_OVERLAP, "args.dst_array: the output matrices %zu and %zu overlap", i, b);
-  return OCTET_OK;
-}
-
-octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error* error) {
-  const octet_gemm_args& a = call.args;
-  const GemmRun& run = call.run;
-  const size_t f32 = alignof(float);
-  const Operand dst = {"dst", a.dst, a.dst_array, call.dst_batch, call.dst_span, run.batch, element_bytes(gemm.dst_type)};
-  const Operand inputs[] = {
-      {"lhs", a.lhs, a.lhs_array, call.lhs_batch, call.lhs_span, run.batch, gemm.lhs_type == OCTET_F32 ? f32 : 1},
-      {"rhs", a.rhs, a.rhs_array, call.rhs_batch, call.rhs_span, run.batch, 1},
-      {"residual", a.residual, a.residual_array, call.residual_batch, call.residual_span, run.batch, 1}};
-  Extent dst_extent;
-  OCTET_TRY(check_pointers(dst, &dst_extent, error));
-  const Extent workspace = extent_of(a.workspace, a.workspace_bytes), packed = extent_of(gemm.packed, gemm.packed_bytes);
-  if (meet(dst_extent, packed)) return fail(error, OCTET_OVERLAP, "args.dst overlaps the packed weights");
-  if (meet(workspace, packed)) return fail(error, OCTET_OVERLAP, "args.workspace overlaps the packed weights");
-  if (meet(dst_extent, workspace)) return fail(error, OCTET_OVERLAP, "args.dst overlaps args.workspace");
-
-  // The output may be exactly the residual.
-  const Operand& residual = inputs[2];
-  bool in_place = run.residual_stride == run.dst_stride;
-  for (size_t b = 0; !residual.absent() && in_place && b < run.batch; ++b) in_place = residual.at(b) == dst.at(b);
-  for (const Operand& in : inputs) {
-    Extent extent;
-    OCTET_TRY(check_pointers(in, &extent, error));
-    if (in.absent()) continue;
-    if (meet(workspace, extent)) return fail(error, OCTET_OVERLAP, "args.workspace overlaps args.%s", in.name);
-    const bool is_residual = &in == &residual;
-    if (!(is_residual && in_place) && clash(dst, dst_extent, in, extent))
-      return fail(error, OCTET_OVERLAP, "args.dst overlaps args.%s%s", in.name, is_residual ? ", without being exactly it" : "");
-  }
-  const size_t quants = run.batch * run.lhs_quant_count * sizeof(int32_t);
-  if (meet(dst_extent, extent_of(a.lhs_zero_points, quants)))
-    return fail(error, OCTET_OVERLAP, "args.dst overlaps args.lhs_zero_points");
-  if (meet(dst_extent, extent_of(a.lhs_scales, quants))) return fail(error, OCTET_OVERLAP, "args.dst overlaps args.lhs_scales");
-  if (meet(dst_extent, extent_of(a.rhs_zero_points, run.rhs_zero_point_count * sizeof(int32_t))))
-    return fail(error, OCTET_OVERLAP, "args.dst overlaps args.rhs_zero_points");
-  return a.dst_array ? check_dst_array(run, run.n * gemm.plan.dst_bytes, dst, error) : OCTET_OK;
-}
-
-const uint8_t* pick(const void* data, const void* const* array, size_t stride, size_t index) {
-  return array ? (const uint8_t*)array[index] : data ? (const uint8_t*)data + index * stride : nullptr;
-}
-
 GemmMatrix matrix_at(const void* context, size_t i) {
   const Call& call = *(const Call*)context;
   const octet_gemm_args& a = call.args;
   const size_t quants = call.run.lhs_quant_count * i;
-  return {pick(a.lhs, a.lhs_array, call.lhs_batch, i),
+  return {call.lhs.at(i),
           a.lhs_zero_points ? a.lhs_zero_points + quants : nullptr,
           a.lhs_scales ? a.lhs_scales + quants : nullptr,
-          pick(a.rhs, a.rhs_array, call.rhs_batch, i),
-          pick(a.residual, a.residual_array, call.residual_batch, i),
-          (uint8_t*)pick(a.dst, a.dst_array, call.dst_batch, i)};
+          call.rhs.at(i),
+          call.residual.at(i),
+          (uint8_t*)call.dst.at(i)};
 }
 
 struct Tasks {
@@ -265,18 +161,27 @@ bool run_plain(const octet_gemm& gemm, const octet_gemm_args& a) {
   return true;
 }
 
+octet_status check_workspace(const octet_gemm_args& a, size_t needed, octet_error* error) {
+  if (!needed) return OCTET_OK;
+  if (!a.workspace) return fail(error, OCTET_NULL_POINTER, "args.workspace is null; this run needs %zu bytes", needed);
+  if (a.workspace_bytes < needed)
+    return fail(error, OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes = %zu, this run needs %zu", a.workspace_bytes, needed);
+  return check_aligned(a.workspace, "args.workspace", error);
+}
+
 octet_status run(const octet_gemm& gemm, const octet_gemm_args& a, octet_error* error) {
-  Call call = {a, {}, 0, 0, 0, 0, 0, 0, 0, 0};
+  Call call = {a, {}, {}, {}, {}, {}};
   GemmRun& run = call.run;
   OCTET_TRY(check_sizes(gemm, &call, error));
-  OCTET_TRY(resolve("lhs", a.lhs, a.lhs_array, run.m, run.k, run.batch, gemm.lhs_type, a.lhs_stride, a.lhs_batch_stride, &run.lhs_stride,
-                    &call.lhs_batch, &call.lhs_span, error));
-  OCTET_TRY(resolve("dst", a.dst, a.dst_array, run.m, run.n, run.batch, gemm.dst_type, a.dst_stride, a.dst_batch_stride, &run.dst_stride,
-                    &call.dst_batch, &call.dst_span, error));
+  call.lhs = {"lhs", a.lhs, a.lhs_array, gemm.lhs_type, run.batch, 0, 0};
+  call.rhs = {"rhs", a.rhs, a.rhs_array, gemm.rhs_type, run.batch, 0, 0};
+  call.residual = {"residual", a.residual, a.residual_array, gemm.residual_type, run.batch, 0, 0};
+  call.dst = {"dst", a.dst, a.dst_array, gemm.dst_type, run.batch, 0, 0};
+  OCTET_TRY(resolve(&call.lhs, run.m, run.k, a.lhs_stride, a.lhs_batch_stride, &run.lhs_stride, error));
+  OCTET_TRY(resolve(&call.dst, run.m, run.n, a.dst_stride, a.dst_batch_stride, &run.dst_stride, error));
   OCTET_TRY(check_dst_batch(call, error));
   if (gemm.residual_type)
-    OCTET_TRY(resolve("residual", a.residual, a.residual_array, run.m, run.n, run.batch, gemm.residual_type, a.residual_stride, a.residual_batch_stride,
-                      &run.residual_stride, &call.residual_batch, &call.residual_span, error));
+    OCTET_TRY(resolve(&call.residual, run.m, run.n, a.residual_stride, a.residual_batch_stride, &run.residual_stride, error));
   else if (a.residual || a.residual_array)
     return fail(error, OCTET_UNSUPPORTED, "args.residual: this GEMM was created without one");
   OCTET_TRY(check_lhs_quant(gemm, call, error));
@@ -284,18 +189,12 @@ octet_status run(const octet_gemm& gemm, const octet_gemm_args& a, octet_error* 
   run.lhs_quant_count = gemm.plan.lhs_quant == LhsQuant::kPerRow ? run.m : 1;
   run.matrix = matrix_at;
   run.matrix_context = &call;
-  OCTET_TRY(check_overlap(gemm, call, error));
 
   Tasks tasks = {gemm.plan, run, partition(gemm.plan, run.m, run.n, run.batch, a.parallel_for ? a.concurrency : 1), (uint8_t*)a.workspace, 0};
   const size_t count = tasks.partition.tasks();
-  if (gemm.needs_workspace) {
-    tasks.stride = task_workspace(gemm.plan, tasks.partition, run.m, run.n, run.k);
-    const size_t needed = tasks.stride * count;
-    if (!a.workspace && needed) return fail(error, OCTET_NULL_POINTER, "args.workspace is null; this run needs %zu bytes", needed);
-    if (a.workspace_bytes < needed)
-      return fail(error, OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes = %zu, this run needs %zu", a.workspace_bytes, needed);
-    OCTET_TRY(check_aligned(a.workspace, "args.workspace", error));
-  }
+  if (gemm.needs_workspace) tasks.stride = task_workspace(gemm.plan, tasks.partition, run.m, run.n, run.k);
+  OCTET_TRY(check_workspace(a, larger(tasks.stride * count, call.has_arrays() ? overlap_scratch_bytes(run.batch) : 0), error));
+  OCTET_TRY(check_overlap(gemm, call, error));
   const double start = gemm.verbose > 1 ? now_microseconds() : 0;
   if (count == 1)
     run_task(gemm.plan, run, {0, run.batch, 0, run.m, 0, run.n}, tasks.workspace);
@@ -336,6 +235,7 @@ octet_status octet_gemm_workspace(const octet_gemm* gemm, size_t m, size_t concu
   if (m > gemm->m_max) return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "m = %zu is above the declared m_max = %zu", m, gemm->m_max);
   const size_t tasks = concurrency ? concurrency : 1;
   *bytes = larger(workspace_for(*gemm, m, tasks), workspace_for(*gemm, smaller(m, gemm->plan.small_m), tasks));
+  *bytes = larger(*bytes, overlap_scratch_bytes(gemm->batch_max));
   if (*bytes == SIZE_MAX) return fail(error, OCTET_BAD_SIZE, "concurrency = %zu: the workspace leaves size_t", concurrency);
   return OCTET_OK;
 }

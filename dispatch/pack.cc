@@ -80,7 +80,7 @@ struct AnyHeader {
 octet_status read_header(const void* blob, size_t bytes, AnyHeader* header, octet_error* error) {
   if (!blob) return fail(error, OCTET_NULL_POINTER, "blob is null");
   if (const octet_status status = check_aligned(blob, "blob", error)) return status;
-  header->filter = is_filter_blob(blob, bytes);
+  header->filter = blob_kind(blob, bytes) == BlobKind::kConv;
   const BlobProblem problem = header->filter ? check_filter_header(blob, bytes, method_of, &header->conv) : check_blob_header(blob, bytes, &header->gemm);
   return problem == BlobProblem::kNone ? OCTET_OK : fail(error, OCTET_BAD_BLOB, "blob (%zu bytes) %s", bytes, describe(problem));
 }
@@ -106,6 +106,8 @@ octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, si
   if (blob_bytes < p.header.bytes)
     return fail(error, OCTET_BAD_SIZE, "blob_bytes = %zu, but octet_pack_size says %zu", blob_bytes, (size_t)p.header.bytes);
   if (meet(extent_of(blob, (size_t)p.header.bytes), extent_of(rhs->data, p.data_bytes))) return fail(error, OCTET_OVERLAP, "blob overlaps rhs.data");
+  if (meet(extent_of(blob, (size_t)p.header.bytes), extent_of(rhs->zero_points, rhs->zero_point_count * sizeof(int32_t))))
+    return fail(error, OCTET_OVERLAP, "blob overlaps rhs.zero_points");
   write_blob(p.header, p.view, p.matrix_stride, blob);
   return OCTET_OK;
 }

@@ -203,12 +203,12 @@ TEST(BadCreate, Scales) {
 }
 
 TEST(BadCreate, Clamps) {
-  const float bad[][2] = {{5, 4}, {kNan, 4}, {4, kNan}, {-1, 4}, {4, 256}, {0.5f, 4}, {0, 4.5f}, {-kInf, kInf}};
+  const float bad[][2] = {{5, 4}, {kNan, 4}, {4, kNan}, {-1, 4}, {4, 256}, {0.5f, 4}, {0, 4.5f}, {-kInf, kInf}, {0, 0}};
   for (const auto& clamp : bad)
     create_refuses(OCTET_BAD_CLAMP, "desc.clamp_min", [&](Product& p) {
       p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = clamp[0], p.desc.clamp_max = clamp[1];
     });
-  const float bad_f32[][2] = {{5, 4}, {kNan, 4}, {4, kNan}};
+  const float bad_f32[][2] = {{5, 4}, {kNan, 4}, {4, kNan}, {0, 0}};
   for (const auto& clamp : bad_f32)
     create_refuses(OCTET_BAD_CLAMP, "desc.clamp_min", [&](Product& p) {
       p.desc.dst_type = OCTET_F32, p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = clamp[0], p.desc.clamp_max = clamp[1];
@@ -442,6 +442,10 @@ TEST(BadRun, RuntimeWeights) {
   c.refuses(OCTET_NULL_POINTER, "args.rhs_zero_points", [](Product& p) { p.args.rhs_zero_point_count = 1; });
   c.refuses(OCTET_OVERLAP, "args.rhs", [](Product& p) { p.args.rhs = p.dst.data() + 3; });
   c.refuses(OCTET_OVERLAP, "args.rhs", [](Product& p) { p.args.rhs = p.workspace.data() + 1; });
+  c.refuses(OCTET_OVERLAP, "args.workspace overlaps args.rhs_zero_points", [](Product& p) {
+    std::memset(p.workspace.data(), 0, p.workspace.bytes());
+    p.args.rhs_zero_points = p.workspace.data<int32_t>(), p.args.rhs_zero_point_count = kN;
+  });
 }
 
 TEST(BadRun, Workspace) {
@@ -467,6 +471,34 @@ TEST(BadRun, WorkspaceOverResidualOrBlob) {
   ASSERT_GT(c.bytes, 0u);
   c.refuses(OCTET_OVERLAP, "args.residual", [](Product& p) { p.args.residual = p.workspace.data(); });
   c.refuses(OCTET_OVERLAP, "the packed weights", [](Product& p) { p.args.workspace = p.blob.data(), p.args.workspace_bytes = p.blob.bytes(); });
+}
+
+// What a run reads while it writes to the workspace.
+TEST(BadRun, WorkspaceOverQuantizationOrPointers) {
+  Created c([](Product& p) { p.desc.lhs_quant = OCTET_LHS_PER_ROW; });
+  ASSERT_GE(c.bytes, kBatch * kM * sizeof(float));
+  c.refuses(OCTET_OVERLAP, "args.workspace overlaps args.lhs_zero_points", [](Product& p) {
+    std::memset(p.workspace.data(), 0, p.workspace.bytes());
+    p.args.lhs_zero_points = p.workspace.data<int32_t>();
+  });
+  c.refuses(OCTET_OVERLAP, "args.workspace overlaps args.lhs_scales", [&](Product& p) {
+    for (size_t i = 0; i < c.bytes / sizeof(float); ++i) p.workspace.data<float>()[i] = 1;
+    p.args.lhs_scales = p.workspace.data<float>();
+  });
+  c.refuses(OCTET_OVERLAP, "args.workspace overlaps args.lhs_array", [](Product& p) {
+    const void** const array = p.workspace.data<const void*>();
+    for (size_t i = 0; i < kBatch; ++i) array[i] = p.lhs.data();
+    p.args.lhs = nullptr, p.args.lhs_array = array;
+  });
+}
+
+TEST(BadRun, OutputOverPointers) {
+  Created c;
+  c.refuses(OCTET_OVERLAP, "args.dst overlaps args.lhs_array", [](Product& p) {
+    const void** const array = p.dst.data<const void*>();
+    for (size_t i = 0; i < kBatch; ++i) array[i] = p.lhs.data();
+    p.args.lhs = nullptr, p.args.lhs_array = array;
+  });
 }
 
 TEST(BadRun, Overlaps) {
@@ -562,6 +594,10 @@ TEST(BadPack, Everything) {
   expect_refused(OCTET_BAD_SIZE, "blob_bytes", [&](octet_error* e) { return octet_pack(&p.rhs, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes() - 1, e); });
   pack_refuses(OCTET_NULL_POINTER, "rhs.data", [](Product& q) { q.rhs.data = nullptr; });
   pack_refuses(OCTET_OVERLAP, "rhs.data", [](Product& q) { q.rhs.data = q.blob.data() + q.blob.bytes() - 1; });
+  pack_refuses(OCTET_OVERLAP, "rhs.zero_points", [](Product& q) {
+    std::memset(q.blob.data(), 0, q.blob.bytes());
+    q.rhs.zero_points = q.blob.data<int32_t>(), q.rhs.zero_point_count = kN;
+  });
   pack_refuses(OCTET_BAD_STRUCT_SIZE, "rhs.struct_size", [](Product& q) { q.rhs.struct_size = 8; });
   pack_refuses(OCTET_UNKNOWN_ENUM, "rhs.type", [](Product& q) { q.rhs.type = OCTET_F32; });
   pack_refuses(OCTET_UNKNOWN_ENUM, "rhs.order", [](Product& q) { set_raw(&q.rhs.order, 2); });

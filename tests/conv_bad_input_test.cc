@@ -214,6 +214,14 @@ TEST(ConvBadPack, Pointers) {
   expect_refused(OCTET_BAD_SIZE, "blob_bytes", [&](octet_error* e) { return pack(&p.filter, p.blob.data(), p.blob.bytes() - 1, e); });
   pack_refuses(OCTET_NULL_POINTER, "filter.data", [](Layer& q) { q.filter.data = nullptr; });
   pack_refuses(OCTET_OVERLAP, "filter.data", [](Layer& q) { q.filter.data = q.blob.data() + q.blob.bytes() - 1; });
+  pack_refuses(OCTET_OVERLAP, "filter.zero_points", [](Layer& q) {
+    std::memset(q.blob.data(), 0, q.blob.bytes());
+    q.filter.zero_points = q.blob.data<int32_t>(), q.filter.zero_point_count = kOutChannels;
+  });
+  pack_refuses(OCTET_OVERLAP, "filter.tap_ranges", [](Layer& q) {
+    for (size_t i = 0; i < 16; ++i) q.blob.data<float>()[i] = 1;
+    q.filter.tap_ranges = q.blob.data<float>();
+  });
   p.filter.data = nullptr;  // pack_size does not read it
   EXPECT_EQ(octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, &bytes, nullptr), OCTET_OK);
   EXPECT_EQ(bytes, p.blob.bytes());
@@ -338,6 +346,7 @@ TEST(ConvBadCreate, Scales) {
   create_refuses(OCTET_BAD_ZERO_POINT, "desc.dst_zero_point", [](Layer& p) { p.desc.dst_zero_point = -1; });
   create_refuses(OCTET_BAD_CLAMP, "desc.clamp_m", [](Layer& p) { p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = 9, p.desc.clamp_max = 8; });
   create_refuses(OCTET_BAD_CLAMP, "desc.clamp_m", [](Layer& p) { p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = kNan, p.desc.clamp_max = 8; });
+  create_refuses(OCTET_BAD_CLAMP, "desc.clamp_m", [](Layer& p) { p.desc.activation = OCTET_ACTIVATION_CLAMP; });
 }
 
 // The window's products, the bias and the zero point together; a tap of padding does not help, some output sees the whole window.
@@ -350,7 +359,29 @@ TEST(ConvBadCreate, AccumulatorOverflow) {
   EXPECT_EQ(octet_conv2d_create(&p.desc, &conv, &error), OCTET_OK) << error.message;
   octet_conv2d_destroy(conv);
   ++p.bias[5];
-  expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "column 5", [&](octet_error* e) { return octet_conv2d_create(&p.desc, &conv, e); });
+  expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "output channel 5", [&](octet_error* e) { return octet_conv2d_create(&p.desc, &conv, e); });
+}
+
+// Each kind of object says whose blob it was given.
+TEST(ConvBadCreate, BlobsOfTheOtherKind) {
+  const Layer layer;
+  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+  rhs.type = OCTET_S8, rhs.n = kOutChannels, rhs.k = 9 * kInChannels, rhs.data = layer.weights.data();
+  size_t bytes = 0;
+  ASSERT_EQ(octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, nullptr), OCTET_OK);
+  const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+  ASSERT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob.data(), bytes, nullptr), OCTET_OK);
+  create_refuses(OCTET_BAD_BLOB, "desc.packed comes from octet_pack", [&](Layer& p) {
+    p.desc.packed = blob.data(), p.desc.packed_bytes = bytes;
+  });
+
+  octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
+  desc.m_max = 1, desc.n = rhs.n, desc.k = rhs.k;
+  desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
+  desc.packed = layer.blob.data(), desc.packed_bytes = layer.blob.bytes();
+  octet_gemm* gemm = nullptr;
+  expect_refused(OCTET_BAD_BLOB, "desc.packed comes from octet_conv2d_pack",
+                 [&](octet_error* e) { return octet_gemm_create(&desc, &gemm, e); });
 }
 
 TEST(ConvBadCreate, BlobsOfOtherProblems) {

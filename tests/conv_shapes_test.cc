@@ -159,6 +159,24 @@ TEST(ConvShapes, ManySmallGroups) {
   check_all(shapes);
 }
 
+// The value that stands for zero is in no weight, only between groups that are multiplied together.
+TEST(ConvShapes, WeightsThatAvoidTheirZeroPoint) {
+  size_t ways = 0;
+  for (const size_t groups : {1, 2, 3, 16})
+    for (const octet_type rhs : {OCTET_S8, OCTET_U8})
+      for (const FilterZeroPoints zero_points : {FilterZeroPoints::kNone, FilterZeroPoints::kLeast, FilterZeroPoints::kLeastSometimes})
+        for (const Fill fill : {Fill::kNeverLeast, Fill::kMost, Fill::kRandom}) {
+          ConvCase c;
+          c.shape = square(4, 2 * groups, 2 * groups, 3, 1, 1, groups);
+          c.lhs_fill = Fill::kEnds, c.filter_fill = fill;
+          c.rhs = rhs, c.filter_zero_points = zero_points;
+          c.dst = OCTET_S32, c.seed = static_cast<uint32_t>(groups);
+          ways += check_every_way(c);
+          if (HasFatalFailure()) return;
+        }
+  EXPECT_GE(ways, 100u);
+}
+
 // First layers: whole windows of few channels are shorter than a vector.
 TEST(ConvShapes, FewChannels) {
   Shapes shapes;

@@ -1,6 +1,7 @@
 // OCTET_MAX_ISA, OCTET_KERNEL and OCTET_VERBOSE: what they do, what they refuse, and that the API beats them.
 #include <sstream>
 
+#include "support/conv_case.h"
 #include "support/gemm_case.h"
 
 namespace octet_test {
@@ -202,6 +203,21 @@ TEST(Verbose, PrintsOneLinePerCreateAndAtTwoPerRun) {
     std::string rest;
     EXPECT_FALSE(std::getline(lines, rest)) << rest;
   }
+}
+
+// Groups as the caller has them, though small ones are multiplied together.
+TEST(Verbose, NamesAConvolutionsOwnGroups) {
+  ConvCase c;
+  c.shape = square(5, 32, 32, 3, 1, 1, 16);
+  const ConvProblem problem(c);
+  const ScopedEnvironment verbose("OCTET_VERBOSE", "1");
+  testing::internal::CaptureStderr();
+  ConvHow how;
+  how.algorithm = OCTET_CONV_DIRECT;
+  const Conv conv(problem, how);
+  const std::string line = testing::internal::GetCapturedStderr();
+  ASSERT_EQ(conv.status(), OCTET_OK);
+  EXPECT_EQ(line.rfind("octet,create,conv,g16mb1_ic32oc32_ih5iw5oh5ow5kh3kw3", 0), 0u) << line;
 }
 
 TEST(Verbose, RefusesOtherValues) {

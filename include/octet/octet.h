@@ -194,15 +194,15 @@ typedef OCTET_ENUM(octet_activation) {
   OCTET_ACTIVATION_RELU = 1,   /* integer dst: lower bound = dst_zero_point */
   OCTET_ACTIVATION_RELU6 = 2,  /* integer dst: also upper bound = dst_zero_point + round(6 / dst_scale), halves to even; in TFLite mode away
                                   from zero */
-  OCTET_ACTIVATION_CLAMP = 3   /* [clamp_min, clamp_max], in dst's own units */
+  OCTET_ACTIVATION_CLAMP = 3   /* [clamp_min, clamp_max], in dst's own units; bounds that are both 0 were forgotten, and are refused */
 } octet_activation;
 
-/* Residual input, added before the final rounding (float mode) or by TFLite's int8 ADD (TFLite mode). dst must be s8 or u8. */
+/* Residual input, added before the final rounding (float mode) or by TFLite's quantized ADD, int8 or uint8 (TFLite mode). dst must be s8 or u8. */
 typedef struct octet_residual {
   octet_type type;              /* OCTET_S8 or OCTET_U8; 0 = no residual */
   int32_t zero_point;
   float scale;                  /* float mode: residual scale / dst scale */
-  /* TFLite mode: the product is first requantized to intermediate_zero_point with desc.multipliers, as an int8 tensor of its own; then
+  /* TFLite mode: the product is first requantized to intermediate_zero_point with desc.multipliers, as a tensor of dst's type; then
    * ADD scales both inputs, left-shifted by 20, by their multiplier and shift (shift <= 0) and the sum by dst_multiplier and dst_shift. */
   int32_t intermediate_zero_point;
   int32_t product_multiplier, product_shift;
@@ -286,8 +286,8 @@ typedef struct octet_gemm_args {
   const int32_t* rhs_zero_points;    /* run-time rhs: rhs_zero_point_count values for all matrices; null = 0 */
   size_t rhs_zero_point_count;       /* 1 or n; 0 with null */
 
-  void* dst;                         /* m x n; must not overlap any input, judged from first to last byte, gaps between rows included, except that
-                                        it may be exactly the residual */
+  void* dst;                         /* m x n; must not overlap any input, each matrix judged from its first to its last byte, gaps between rows
+                                        included, except that it may be exactly the residual. Output matrices may interleave row by row */
   size_t dst_stride, dst_batch_stride;
   void* const* dst_array;            /* batched by pointers, instead of dst */
 

@@ -99,7 +99,8 @@ class Product {
     const uint8_t* const* pointers = block_.pointers;
     const size_t count = block_.tiles ? block_.tile_count : tiling_.count;
     for (size_t t = 0, row = 0; t < count; row += tile_.rows, ++t) {
-      const BlockTile all = {row, 1, (uint32_t)tiling_.rows(t), 0, (uint32_t)taps_.groups, 0, 0, block_.reads_to_groups, block_.lhs + row * block_.lhs_stride};
+      const BlockTile all = {row, 1, (uint32_t)tiling_.rows(t), 0, (uint32_t)taps_.groups, 0, 0, block_.reads_to_groups,
+                             block_.tiles ? nullptr : block_.lhs + row * block_.lhs_stride};
       const BlockTile& used = block_.tiles ? block_.tiles[t] : all;
       tile_.rows = used.rows;
       tile_.init = init_.make(n_, lanes_, &used, taps_.groups, row, used.rows, &tile_.init_stride);
@@ -219,7 +220,7 @@ void prepare_block(const ConvPlan& plan, const Taps& taps, uint8_t* workspace, C
         for (size_t i = 0; i < rows.rows; ++i) sums[row + i] = (int32_t)((uint32_t)sums[row + i] + (uint32_t)tap_sums[i]);
       }
     }
-    pointers += taps.count * rows.rows;
+    if (pointers) pointers += taps.count * rows.rows;
     row += rows.rows;
   }
   if (kernel.gather) block->panels = panels;

@@ -109,7 +109,7 @@ Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace)
   const ConvShape& s = plan.shape;
   Scratch c = {};
   const auto take = [&](size_t bytes) {
-    uint8_t* piece = workspace + c.bytes;
+    uint8_t* piece = workspace ? workspace + c.bytes : nullptr;  // null asks for the size
     c.bytes += round_up(bytes, 64);
     return piece;
   };
@@ -197,7 +197,7 @@ class Block {
   Line line(size_t y) {
     const bool outside = y >= run_.in_h;
     if (outside && !padded_) return {zero_, 0};
-    const uint8_t* data = run_.lhs + image_ * run_.lhs_image + y * run_.lhs_row + n0_ / multiplier_;
+    const uint8_t* data = outside ? zero_ : run_.lhs + image_ * run_.lhs_image + y * run_.lhs_row + n0_ / multiplier_;
     const bool in_place = multiplier_ == 1 && !padded_ && (run_.in_w - 1) * run_.lhs_pixel + kernel_.reach <= (size_t)(run_.lhs_end - data);
     if (in_place) return {data, run_.lhs_pixel};
     const size_t slot = outside ? c_.ring : y % c_.ring;

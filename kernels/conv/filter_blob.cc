@@ -5,7 +5,6 @@
 namespace octet {
 namespace {
 
-constexpr char kMagic[8] = {'O', 'C', 'T', 'E', 'T', 'C', 'N', 'V'};
 constexpr size_t kHeaderChecked = sizeof(FilterHeader) - sizeof(uint64_t);
 
 size_t array_bytes(const ConvShape& s) { return round_up(s.out_channels, 16) * sizeof(int32_t); }
@@ -28,7 +27,7 @@ bool has_least(const ConvShape& s, const FilterView& f) {
 
 bool plan_filter_blob(const ConvShape& s, const FilterForm& form, uint8_t type, bool zero_points, FilterHeader* h) {
   *h = {};
-  memcpy(h->magic, kMagic, sizeof kMagic);
+  memcpy(h->magic, kConvMagic, sizeof kConvMagic);
   h->version = kFilterBlobVersion;
   h->header_bytes = sizeof(FilterHeader);
   h->in_channels = s.in_channels;
@@ -82,12 +81,10 @@ void write_filter_blob(const FilterHeader& planned, const ConvShape& s, const Fi
   memcpy(blob, &h, sizeof h);
 }
 
-bool is_filter_blob(const void* blob, size_t bytes) { return bytes >= sizeof kMagic && memcmp(blob, kMagic, sizeof kMagic) == 0; }
-
 BlobProblem check_filter_header(const void* blob, size_t bytes, const ConvMethod* (*method_of)(uint8_t), FilterHeader* h) {
   if (bytes < sizeof *h) return BlobProblem::kTruncated;
   memcpy(h, blob, sizeof *h);
-  if (memcmp(h->magic, kMagic, sizeof kMagic) != 0) return BlobProblem::kMagic;
+  if (blob_kind(blob, bytes) != BlobKind::kConv) return BlobProblem::kMagic;
   if (h->version != kFilterBlobVersion) return BlobProblem::kVersion;
   if (h->header_checksum != checksum(h, kHeaderChecked).folded()) return BlobProblem::kHeader;
 

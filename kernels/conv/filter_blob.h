@@ -46,7 +46,6 @@ bool plan_filter_blob(const ConvShape& shape, const FilterForm& form, uint8_t ty
 void write_filter_blob(const FilterHeader& planned, const ConvShape& shape, const FilterForm& form, const FilterView& filter, const float* tap_ranges,
                        void* blob);
 
-bool is_filter_blob(const void* blob, size_t bytes);  // by its first eight bytes
 // `method_of` maps an algorithm to its method, or null.
 BlobProblem check_filter_header(const void* blob, size_t bytes, const ConvMethod* (*method_of)(uint8_t), FilterHeader* header);
 BlobProblem check_filter_payload(const void* blob, const FilterHeader& header);

@@ -43,11 +43,19 @@ size_t panels_bytes(const RhsLayout& layout, const ConvShape& s, const Taps& tap
   return sums + s.groups * group;
 }
 
+bool fills_with_least(const RhsLayout& layout, const ConvShape& given, const FilterView& filter) {
+  if (joined_groups(layout, given).groups == given.groups || layout.domain != Domain::kS8) return false;
+  const int32_t least = filter.is_u8 ? 0 : -128;
+  bool fills = false;
+  for (size_t i = 0; i < larger(filter.zero_point_count, 1); ++i) fills |= filter.zero_point(i) == least;
+  return fills;
+}
+
 bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShape& s, const Taps& taps, const FilterView& filter, const ColumnSums& sums,
                  uint8_t* payload) {
   int32_t* const group_sums = (int32_t*)payload;
   memset(payload, 0, sums_bytes(s, taps));
-  bool has_least = false;
+  bool has_least = fills_with_least(layout, given, filter);
   const ConvPanels p = read_panels(layout, s, taps, payload);
   const size_t step = taps.count == 1 ? s.group_in() : layout.depth(taps.depth);  // from one position to the next
   const uint8_t flip = domain_shift(filter.is_u8, layout.domain) ? 0x80 : 0;

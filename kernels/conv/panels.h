@@ -36,6 +36,9 @@ bool pack_payload(const RhsLayout& layout, const ConvShape& given, const FilterV
   return pack_panels(layout, given, shape, taps_of(shape), filter, sums, payload);
 }
 
+// Whether the bytes that stand for 0 where a channel's inputs are another group's include -128 in s8.
+bool fills_with_least(const RhsLayout& layout, const ConvShape& given, const FilterView& filter);
+
 ConvPanels read_panels(const RhsLayout& layout, const ConvShape& shape, const Taps& taps, const uint8_t* payload);
 
 }  // namespace octet

@@ -9,7 +9,6 @@
 namespace octet {
 namespace {
 
-constexpr char kMagic[8] = {'O', 'C', 'T', 'E', 'T', 'R', 'H', 'S'};
 constexpr uint8_t kDense = 1;
 constexpr size_t kHeaderChecked = sizeof(BlobHeader) - sizeof(uint64_t);
 
@@ -21,6 +20,13 @@ bool multiply_add(size_t a, size_t b, size_t c, size_t* out) {
 const int32_t* ints(const void* blob, uint64_t offset) { return (const int32_t*)((const uint8_t*)blob + offset); }
 
 }  // namespace
+
+BlobKind blob_kind(const void* blob, size_t bytes) {
+  if (bytes < sizeof kGemmMagic) return BlobKind::kNone;
+  return memcmp(blob, kGemmMagic, sizeof kGemmMagic) == 0 ? BlobKind::kGemm
+         : memcmp(blob, kConvMagic, sizeof kConvMagic) == 0 ? BlobKind::kConv
+                                                            : BlobKind::kNone;
+}
 
 const char* describe(BlobProblem problem) {
   switch (problem) {
@@ -37,7 +43,7 @@ const char* describe(BlobProblem problem) {
 
 bool plan_blob(const RhsLayout& layout, const RhsView& rhs, size_t batch, uint8_t type, BlobHeader* h) {
   *h = {};
-  memcpy(h->magic, kMagic, sizeof kMagic);
+  memcpy(h->magic, kGemmMagic, sizeof kGemmMagic);
   h->version = kBlobVersion;
   h->header_bytes = sizeof(BlobHeader);
   h->n = rhs.n;
@@ -84,7 +90,9 @@ void write_blob(const BlobHeader& planned, RhsView rhs, size_t matrix_stride, vo
     int32_t* zero_points = (int32_t*)(bytes + h.zero_points);
     for (size_t n = 0; n < rhs.n; ++n) zero_points[n] = rhs.zero_point(n) + domain_shift(rhs.is_u8, layout.domain);
   }
-  for (size_t b = 0; b < h.batch; ++b, rhs.data += matrix_stride) {
+  const uint8_t* const data = rhs.data;
+  for (size_t b = 0; b < h.batch; ++b) {
+    rhs.data = data + b * matrix_stride;
     int32_t* positive = (int32_t*)(bytes + h.sums + b * h.sums_stride);
     const ColumnSums sums = {positive, positive + h.sums_stride / (2 * sizeof(int32_t))};
     if (sum_columns(layout, rhs, 0, rhs.n, sums)) h.has_least = 1;
@@ -101,7 +109,7 @@ void write_blob(const BlobHeader& planned, RhsView rhs, size_t matrix_stride, vo
 BlobProblem check_blob_header(const void* blob, size_t bytes, BlobHeader* h) {
   if (bytes < sizeof *h) return BlobProblem::kTruncated;
   memcpy(h, blob, sizeof *h);
-  if (memcmp(h->magic, kMagic, sizeof kMagic) != 0) return BlobProblem::kMagic;
+  if (blob_kind(blob, bytes) != BlobKind::kGemm) return BlobProblem::kMagic;
   if (h->version != kBlobVersion) return BlobProblem::kVersion;
   if (h->header_checksum != checksum(h, kHeaderChecked).folded()) return BlobProblem::kHeader;
 

@@ -31,6 +31,11 @@ struct BlobHeader {
 };
 static_assert(sizeof(BlobHeader) == 128, "the blob's header is 128 bytes on every machine");
 
+// What the first eight bytes say that a blob is.
+constexpr char kGemmMagic[8] = {'O', 'C', 'T', 'E', 'T', 'R', 'H', 'S'}, kConvMagic[8] = {'O', 'C', 'T', 'E', 'T', 'C', 'N', 'V'};
+enum class BlobKind { kNone, kGemm, kConv };
+BlobKind blob_kind(const void* blob, size_t bytes);
+
 enum class BlobProblem { kNone, kTruncated, kMagic, kVersion, kHeader, kHeaderFields, kPayload };
 const char* describe(BlobProblem problem);
 

@@ -18,7 +18,7 @@ size_t out_size(size_t in, size_t before, size_t after, size_t kernel, size_t st
 }
 
 std::vector<int32_t> draw_filled(Random* random, size_t count, octet_type type, Fill fill) {
-  const int32_t lo = least(type), hi = most(type);
+  const int32_t lo = least(type) + (fill == Fill::kNeverLeast), hi = most(type);
   if (fill == Fill::kEnds) {
     std::vector<int32_t> values = draw_integers(random, count, 0, 1);
     for (int32_t& value : values) value = value ? hi : lo;
@@ -37,7 +37,7 @@ void scatter(const TensorAt& at, const Guarded& memory, const std::vector<Value>
         for (size_t c = 0; c < at.channels; ++c) out[at.at(b, y, x, c)] = static_cast<T>(values[next++]);
 }
 
-const char* const kFill[] = {"random", "least", "most", "ends"};
+const char* const kFill[] = {"random", "least", "most", "ends", "never the least"};
 
 }  // namespace
 
@@ -141,6 +141,10 @@ ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
   filter = draw_filled(&random, s.out_channels * depth, c.rhs, c.filter_fill);
   if (c.filter_zero_points == FilterZeroPoints::kCentre)
     filter_zero_points = {c.rhs == OCTET_U8 ? 128 : 0};
+  else if (c.filter_zero_points == FilterZeroPoints::kLeast)
+    filter_zero_points = {least(c.rhs)};
+  else if (c.filter_zero_points == FilterZeroPoints::kLeastSometimes)
+    for (size_t o = 0; o < s.out_channels; ++o) filter_zero_points.push_back(o % 2 ? least(c.rhs) : 5);
   else if (c.filter_zero_points != FilterZeroPoints::kNone)
     filter_zero_points = draw_integers(&random, c.filter_zero_points == FilterZeroPoints::kTensor ? 1 : s.out_channels, least(c.rhs), most(c.rhs));
   const double k = static_cast<double>(depth), magnitude = c.lhs_fill == Fill::kRandom ? 5000 * std::sqrt(k) : 16000 * k;

@@ -12,8 +12,9 @@
 
 namespace octet_test {
 
-enum class Fill { kRandom, kLeast, kMost, kEnds };  // kEnds: the least or the most, at random
-enum class FilterZeroPoints { kNone, kTensor, kChannel, kCentre };  // kCentre: 0 or 128, so that weights are symmetric in either type
+enum class Fill { kRandom, kLeast, kMost, kEnds, kNeverLeast };  // kEnds: the least or the most, at random
+// kCentre: 0 or 128, so that weights are symmetric in either type. kLeast: of the type, for all channels or for every other one.
+enum class FilterZeroPoints { kNone, kTensor, kChannel, kCentre, kLeast, kLeastSometimes };
 
 struct ConvCase : EpilogueCase {
   octet_conv2d_shape shape = OCTET_CONV2D_SHAPE_INIT;
