@@ -1,11 +1,11 @@
 #include "dispatch/conv_filter.h"
 
 #include "dispatch/check.h"
+#include "dispatch/conv_kernels.h"
 #include "dispatch/conv_shape.h"
 #include "dispatch/environment.h"
 #include "dispatch/kernel_table.h"
 #include "dispatch/machine.h"
-#include "dispatch/select.h"
 
 namespace octet {
 namespace {
@@ -65,6 +65,22 @@ void choose_tier(octet_isa isa, const Environment& environment, FilterDraft* dra
     if (draft->cpu.isas & mask_of((Isa)i)) draft->tier = (Isa)i;
 }
 
+// The algorithms that create would find no kernel for. A tier that is not built in is packed for another library, which has them all.
+uint32_t without_kernel(const FilterDraft& d, octet_isa isa) {
+  uint32_t algorithms = 0;
+  CpuFeatures cpu = d.cpu;
+  if (isa != OCTET_ISA_AUTO) cpu.isas &= this_machine().compiled;
+  if (!(cpu.isas & mask_of(d.tier))) return 0;
+  for (int i = OCTET_CONV_DIRECT; i < kAlgorithms; ++i) {
+    const octet_conv_algorithm algorithm = (octet_conv_algorithm)i;
+    const RhsLayout layout = packed_layout(d, algorithm);
+    const Problem problem = {2, 1, 1, true, layout.domain == Domain::kU8};
+    const Selected selected = select_conv(algorithm, cpu, problem, {layout, true}, d.forced).result;
+    if (selected == Selected::kNoKernel) algorithms |= 1u << i;
+  }
+  return algorithms;
+}
+
 }  // namespace
 
 RhsLayout packed_layout(const FilterDraft& d, octet_conv_algorithm algorithm) {
@@ -86,7 +102,7 @@ octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterD
   choose_tier(isa, environment, d);
   const CpuFeatures& cpu = d->cpu;
   const ConvProblem problem = {d->shape, d->tier, d->view.is_u8, has_zero_points(d->view), f.accuracy == OCTET_ACCURACY_APPROXIMATE, cpu.l1d_bytes,
-                               cpu.l2_bytes, cpu.l3_bytes};
+                               cpu.l2_bytes, cpu.l3_bytes, without_kernel(*d, isa)};
   d->plans = plan_conv(problem);
   const bool by_name = f.algorithm == OCTET_CONV_AUTO && environment.algorithm != OCTET_CONV_AUTO;
   d->algorithm = f.algorithm != OCTET_CONV_AUTO ? f.algorithm : by_name ? environment.algorithm : d->plans.best;

@@ -180,6 +180,7 @@ ConvPlans plan_conv(const ConvProblem& problem) {
     const char* refused = method->refuse(problem.shape, problem.weight_zero_points);
     if (!refused && algorithm == OCTET_CONV_WINOGRAD_2X2_INT8 && !problem.approximate)
       refused = "it is approximate, and the filter's accuracy is OCTET_ACCURACY_EXACT";
+    if (!refused && problem.without_kernel >> i & 1) refused = "no kernel for it is built in and passed its self-test";
     if (refused) {
       snprintf(c.reason, sizeof c.reason, "cannot be used: %s", refused);
       continue;
@@ -211,7 +212,8 @@ ConvPlans plan_conv(const ConvProblem& problem) {
         break;
     }
     total(&c);
-    if (c.microseconds < plans.candidates[plans.best].microseconds) plans.best = algorithm;
+    const Candidate& best = plans.candidates[plans.best];
+    if (!best.possible || c.microseconds < best.microseconds) plans.best = algorithm;
   }
   for (int i = OCTET_CONV_DIRECT; i < kAlgorithms; ++i) {
     Candidate& c = plans.candidates[i];

@@ -14,6 +14,7 @@ struct ConvProblem {
   bool weight_zero_points;  // other than 0 in s8
   bool approximate;         // the caller allows it
   size_t l1d_bytes, l2_bytes, l3_bytes;  // 0 = unknown
+  uint32_t without_kernel;  // algorithms whose weights no kernel may read where they will be used: bit octet_conv_algorithm
 };
 
 struct Candidate {

@@ -1,6 +1,9 @@
 // Which kernel runs: select() is pure, so that machines nobody here owns are unit tests.
 #include "dispatch/select.h"
 
+#include <string>
+
+#include "dispatch/conv_plan.h"
 #include "support/kernels.h"
 
 namespace octet_test {
@@ -125,6 +128,23 @@ TEST(Select, KernelsWithAnExceptionAreNotChosenForIt) {
     const octet::Selection s = octet::select(cpu, problem, {kernel->rhs_layout, true}, nullptr);
     ASSERT_EQ(s.result, Selected::kOk) << "weights with -128 need another kernel beside " << kernel->name;
     EXPECT_FALSE(s.kernel->is(octet::kNoLeast));
+  }
+}
+
+// Whatever the plan would like best is not taken where create would find no kernel.
+TEST(Plan, CountsOnNoKernelThatIsMissing) {
+  octet::ConvProblem problem = {};
+  problem.shape = {1, 28, 28, 64, 64, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
+  for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvx512Vnni, Isa::kNeon, Isa::kDotprod, Isa::kI8mm}) {
+    problem.isa = isa;
+    problem.without_kernel = 0;
+    const octet_conv_algorithm best = octet::plan_conv(problem).best;
+    problem.without_kernel = 1u << best;
+    const octet::ConvPlans plans = octet::plan_conv(problem);
+    EXPECT_NE(plans.best, best) << octet::isa_name(isa);
+    EXPECT_FALSE(plans.candidates[best].possible);
+    EXPECT_NE(std::string(plans.candidates[best].reason).find("no kernel"), std::string::npos);
+    EXPECT_TRUE(plans.candidates[plans.best].possible);
   }
 }
 
