@@ -227,6 +227,29 @@ TEST(ConvShapes, Depthwise) {
   check_all(shapes);
 }
 
+// Images larger than half of L2 (of up to 4 MB) are walked in several bands of lines: each case in an image of its own, and in two.
+TEST(ConvShapes, DepthwiseInBands) {
+  struct Case {
+    size_t h, w, channels, multiplier, kernel, stride;
+  };
+  uint32_t turn = 0;
+  for (const Case& k : {Case{40, 1100, 40, 1, 3, 1}, Case{40, 1100, 40, 1, 3, 2}, Case{50, 900, 33, 1, 5, 1}, Case{44, 700, 17, 2, 3, 1}}) {
+    ConvCase c;
+    c.shape = square(k.h, k.channels, k.channels * k.multiplier, k.kernel, k.stride, k.kernel / 2, k.channels);
+    c.shape.in_w_max = k.w;
+    c.shape.batch_max = 1 + turn % 2;
+    c.dst = turn % 2 ? OCTET_U8 : OCTET_S32;
+    c.runtime_quant = turn == 3;
+    c.lhs_zero_point = turn == 3 ? 0 : 9;
+    c.seed = ++turn;
+    const ConvProblem problem(c);
+    ConvHow how;
+    how.algorithm = OCTET_CONV_DEPTHWISE;
+    check(problem, how);
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST(ConvShapes, DepthwiseMultiplier) {
   Shapes shapes;
   for (const size_t channels : {1, 3, 8, 17, 33})

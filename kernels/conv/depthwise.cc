@@ -1,5 +1,6 @@
-// Depthwise convolution: each output channel reads one input channel. Block of channels by block of channels, since a block's weights are prepared once and
-// its part of a pixel is a cache line; within one, output line by output line (pair by pair, in the walk of a 3x3).
+// Depthwise convolution: each output channel reads one input channel. Band of lines by band of lines, so that each comes from memory once; within one, block of
+// channels by block of channels, since a block's weights are prepared once and its part of a pixel is a cache line; within one, output line by output line
+// (pair by pair, in the walk of a 3x3).
 //
 // The input is read where it lies, by a pointer per input line (or per tap). Lines and columns outside are read from the zero point's row. A line is
 // copied into the workspace only if reading whole vectors would leave the input (the last line, mostly) or if several output channels share an
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "kernels/conv/conv.h"
+#include "kernels/gemm/tiling.h"
 
 namespace octet {
 namespace {
@@ -78,6 +80,27 @@ size_t set_groups_of(const ConvPlan& plan) {
   return form_of(plan) == DepthwiseForm::kTaps && rows > 1 ? divide_up(lines_of(plan.shape, rows) * plan.shape.kernel_w, 4) : groups_of(plan.shape);
 }
 
+// Columns of a copied line whose borders are filled.
+size_t padded_width(const ConvShape& s, size_t out_w) { return (out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1; }
+
+// Whether taps find their pixels in a copy of the line with its borders filled. Otherwise an output at a border, whose pixels are sought one by one, costs as
+// much as copying some 20 pixels.
+bool pads_lines(const ConvPlan& plan, const ConvRun& run) {
+  const ConvShape& s = plan.shape;
+  if (form_of(plan) != DepthwiseForm::kTaps) return false;
+  if (multiplier_of(s) > 1) return true;
+  const size_t left = divide_up(run.pad_left, s.stride_w), wide = padded_width(s, run.out_w), held = run.pad_left + run.in_w;
+  const size_t right = wide > held ? divide_up(wide - held, s.stride_w) : 0;
+  return (left + right) * 20 > run.out_w * s.stride_h * s.stride_w;
+}
+
+// Units of a band: what all channels of one read and write stays in half of L2. Where lines are copied, a band copies those anew that it shares with the one
+// before, so it is not too small.
+size_t band_units(const ConvPlan& plan, const ConvRun& run) {
+  const size_t unit_bytes = rows_of(plan) * (plan.shape.stride_h * run.lhs_row + run.out_w * run.dst_pixel);
+  return larger(plan.cache_bytes / 2 / unit_bytes, pads_lines(plan, run) ? 4 : 1);
+}
+
 // A unit is as many lines as a tile has.
 ConvGrain grain(const ConvPlan& plan, size_t out_h, size_t) { return {divide_up(out_h, rows_of(plan)), kPanel}; }
 
@@ -101,9 +124,6 @@ struct Scratch {
   uint8_t* tile;            // accumulators for the epilogue
   size_t bytes;
 };
-
-// Columns of a staged line whose borders are filled.
-size_t padded_width(const ConvShape& s, size_t out_w) { return (out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1; }
 
 Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace) {
   const ConvShape& s = plan.shape;
@@ -138,7 +158,7 @@ class Block {
     tile_.flip = plan.lhs_flip;
     tile_.sets = tile_.form == DepthwiseForm::kTaps ? rows_of(plan) : 1;
     tile_.set_groups = set_groups_of(plan);
-    padded_ = tile_.form == DepthwiseForm::kTaps && wants_padding();
+    padded_ = pads_lines(plan, run);
     tile_.pixels = c_.pixels;
     tile_.steps = c_.steps;
     tile_.in_w = run.in_w;
@@ -184,15 +204,6 @@ class Block {
   }
 
  private:
-  // Whether taps find their pixels in a copy of the line with its borders filled. Otherwise an output at a border, whose pixels are sought one by one, costs as
-  // much as copying some 20 pixels.
-  bool wants_padding() const {
-    if (multiplier_ > 1) return true;
-    const size_t left = divide_up(run_.pad_left, s_.stride_w), wide = padded_width(s_, run_.out_w), held = run_.pad_left + run_.in_w;
-    const size_t right = wide > held ? divide_up(wide - held, s_.stride_w) : 0;
-    return (left + right) * 20 > run_.out_w * s_.stride_h * s_.stride_w;
-  }
-
   // Input line y, which is above the input if it has wrapped.
   Line line(size_t y) {
     const bool outside = y >= run_.in_h;
@@ -308,18 +319,21 @@ class Block {
 
 void run_task(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
   const Scratch scratch = cut(plan, run.in_w, run.out_w, workspace);
-  const size_t rows = rows_of(plan), units = divide_up(run.out_h, rows);
-  for (size_t n0 = task.n0; n0 < task.n1;) {
-    const DepthwiseKernel* kernel = plan.depthwise;
-    if (kernel->tail && task.n1 - n0 <= kernel->tail->channels) kernel = kernel->tail;
-    const size_t channels = smaller(kernel->channels, task.n1 - n0);
-    Block block(plan, run, scratch, *kernel, n0, channels);
-    for (size_t unit = task.first; unit < task.end; ++unit) {
-      const size_t y = unit % units * rows;
-      if (y == 0 || unit == task.first) block.start(unit / units, unit == task.first);
-      block.lines(y, smaller(rows, run.out_h - y));
+  const size_t rows = rows_of(plan), units = divide_up(run.out_h, rows), most = band_units(plan, run);
+  for (size_t first = task.first, end; first < task.end; first = end) {
+    end = first + next_block(task.end - first, most, 1);
+    for (size_t n0 = task.n0; n0 < task.n1;) {
+      const DepthwiseKernel* kernel = plan.depthwise;
+      if (kernel->tail && task.n1 - n0 <= kernel->tail->channels) kernel = kernel->tail;
+      const size_t channels = smaller(kernel->channels, task.n1 - n0);
+      Block block(plan, run, scratch, *kernel, n0, channels);
+      for (size_t unit = first; unit < end; ++unit) {
+        const size_t y = unit % units * rows;
+        if (y == 0 || unit == first) block.start(unit / units, unit == first);
+        block.lines(y, smaller(rows, run.out_h - y));
+      }
+      n0 += channels;
     }
-    n0 += channels;
   }
 }
 
