@@ -112,9 +112,11 @@ void direct(const Work& w, bool im2col, Candidate* c) {
   const double groups = (double)s.groups, strips = (double)divide_up(s.group_out(), cost.nr);
   const double lanes = (double)layout.lanes(s.group_out()) * groups, taps_each = count * used / phases;
   c->macs = w.pixels * lanes * taps_each * (double)round_up((size_t)depth, layout.kr);
-  const double lines = s.transposed && !im2col ? (double)s.batch * w.out_h * (double)s.stride_w : 1;  // tiles do not cross them
   double tiles = w.pixels / (double)cost.mr * strips * groups;
-  if (tiles < lines * strips * groups) tiles = lines * strips * groups;
+  if (s.transposed && !im2col) {  // they run along the longer side of a phase
+    const size_t lines = divide_up((size_t)w.out_h, s.stride_h), columns = divide_up((size_t)w.out_w, s.stride_w);
+    tiles = (double)s.batch * phases * (double)smaller(lines, columns) * (double)divide_up(larger(lines, columns), cost.mr) * strips * groups;
+  }
   c->compute = Work::microseconds(c->macs / cost.macs + tiles * (cost.tile + (s.pointwise() ? 0 : cost.tile_tap * taps_each)));
 
   const double windows = w.pixels * groups * taps_each * depth;

@@ -5,12 +5,6 @@ namespace {
 
 constexpr size_t kMaxRows = 16;  // of a tile
 
-// Taps [first, end) of a tile.
-TapRange used_taps(const ConvPlan& plan, const BlockTile& t) {
-  if (t.first >= t.end) return {0, 0};
-  return {taps_of_group(plan.shape, t.first).first, taps_of_group(plan.shape, t.end - 1).end};
-}
-
 // init[i,j] = bias - lhs_zp * (sum of weights over the used taps) - zero_point[j] * row_sum[i]. Wraps: only the final accumulator must fit.
 struct Init {
   const ConvPlan& plan;
@@ -96,22 +90,20 @@ class Product {
   }
 
   void multiply_tiles() {
-    const uint8_t* const* pointers = block_.pointers;
     const size_t count = block_.tiles ? block_.tile_count : tiling_.count;
     for (size_t t = 0, row = 0; t < count; row += tile_.rows, ++t) {
-      const BlockTile all = {row, 1, (uint32_t)tiling_.rows(t), 0, (uint32_t)taps_.groups, 0, 0, block_.reads_to_groups,
-                             block_.tiles ? nullptr : block_.lhs + row * block_.lhs_stride};
+      const BlockTile all = {row, 1, (uint32_t)tiling_.rows(t), 0, (uint32_t)taps_.groups, 0, 0, {0, taps_.count}, block_.reads_to_groups,
+                             block_.tiles ? nullptr : block_.lhs + row * block_.lhs_stride, nullptr};
       const BlockTile& used = block_.tiles ? block_.tiles[t] : all;
       tile_.rows = used.rows;
       tile_.init = init_.make(n_, lanes_, &used, taps_.groups, row, used.rows, &tile_.init_stride);
-      multiply_taps(used, t, pointers);
-      if (pointers) pointers += taps_.count * used.rows;
+      multiply_taps(used, t);
     }
   }
 
-  void multiply_taps(const BlockTile& used, size_t t, const uint8_t* const* pointers) {
+  void multiply_taps(const BlockTile& used, size_t t) {
     const float* const row_scale = plan_.runtime_zero_point ? scales_ : nullptr;
-    const TapRange range = block_.tiles ? used_taps(plan_, used) : TapRange{0, taps_.count};
+    const TapRange range = used.taps;
     Sink sink = block_.sink.from(used.pixel, used.step);
     if (range.first == range.end) {
       sink.narrow_in_kernel = false;  // no kernel there, so the epilogue does all
@@ -120,7 +112,7 @@ class Product {
       return multiply_into(only_init, sink, n_, lanes_, row_scale, &tile_);
     }
     // Where taps in the middle are left out, those of each group add to what the groups before it made.
-    const size_t left_out = used.before + used.after, step = left_out ? plan_.shape.kernel_w : range.end - range.first, count = step - left_out;
+    const size_t left_out = used.before + used.after, step = left_out ? plan_.shape.kernel_w : range.count(), count = step - left_out;
     for (size_t tap = range.first + used.before;; tap += step) {
       tile_.rhs = strip_ + tap * tap_depth_ / layout_.kr * tile_.rhs_stride;
       if (block_.panels) {  // none is
@@ -130,8 +122,8 @@ class Product {
       } else {
         tile_.taps = count;
         tile_.lhs = used.base;
-        tile_.lhs_rows = used.base ? nullptr : pointers + tap * used.rows;
-        tile_.tap_steps = block_.tap_steps + tap;
+        tile_.lhs_rows = used.base ? nullptr : used.pointers + (tap - range.first) * used.rows;
+        tile_.tap_steps = block_.tap_steps;
         tile_.depth = used.reads_to_groups ? tap_depth_ : taps_.depth;
       }
       if (tap + step >= range.end) break;
@@ -180,7 +172,7 @@ size_t conv_block_rows(const ConvPlan& plan, size_t bytes_per_row) {
 
 size_t prepared_bytes(const ConvPlan& plan, const Taps& taps, size_t rows) {
   const MicroKernel& kernel = *plan.kernel;
-  const size_t panels = kernel.gather ? divide_up(rows, kernel.mr) * kernel.lhs_panel_bytes(taps.depth, taps.count) : 0;
+  const size_t panels = kernel.gather ? divide_up(rows, kernel.mr) * kernel.lhs_panel_bytes(taps.depth, taps.most) : 0;
   return panels + (plan.zero_point ? round_up(rows * sizeof(int32_t), kAlignment) : 0);
 }
 
@@ -188,30 +180,31 @@ void prepare_block(const ConvPlan& plan, const Taps& taps, uint8_t* workspace, C
   const MicroKernel& kernel = *plan.kernel;
   const Tiling tiling(block->rows, kernel);
   block->panels = nullptr;
-  block->panel_bytes = kernel.lhs_panel_bytes(taps.depth, taps.count);
+  block->panel_bytes = kernel.lhs_panel_bytes(taps.depth, taps.most);
   block->row_sums = nullptr;
   uint8_t* const panels = workspace;
-  int32_t* const sums = (int32_t*)(workspace + (kernel.gather ? tiling.count * block->panel_bytes : 0));
+  const size_t count = block->tiles ? block->tile_count : tiling.count;
+  int32_t* const sums = (int32_t*)(workspace + (kernel.gather ? count * block->panel_bytes : 0));
   if (!kernel.gather && !plan.zero_point) return;
 
-  const uint8_t* const* pointers = block->pointers;
   const size_t tap_elements = round_up(taps.depth, kernel.lhs_kr);
-  for (size_t t = 0, row = 0; t < tiling.count; ++t) {
+  for (size_t t = 0, row = 0; t < count; ++t) {
+    const BlockTile* const tile = block->tiles ? &block->tiles[t] : nullptr;
     Rows rows = {};
-    rows.rows = tiling.rows(t);
+    rows.rows = tile ? tile->rows : tiling.rows(t);
     rows.depth = taps.depth;
     rows.flip = plan.lhs_flip;
     const size_t lanes = round_up_pow2(rows.rows, kernel.lhs_lanes_step);
-    const TapRange used = block->tiles ? used_taps(plan, block->tiles[t]) : TapRange{0, taps.count};
+    const TapRange used = tile ? tile->taps : TapRange{0, taps.count};
     for (size_t i = 0; plan.zero_point && i < rows.rows; ++i) sums[row + i] = 0;
-    const uint8_t* const base = block->tiles ? block->tiles[t].base : block->lhs + row * block->lhs_stride;
+    const uint8_t* const base = tile ? tile->base : block->lhs + row * block->lhs_stride;
     rows.data = base;
     rows.stride = block->lhs_stride;
     for (size_t tap = used.first; tap < used.end; ++tap) {
       if (!base)
-        rows.pointers = pointers + tap * rows.rows;
+        rows.pointers = tile->pointers + (tap - used.first) * rows.rows;
       else if (tap > used.first)
-        rows.data += block->tap_steps[tap - 1];
+        rows.data += block->tap_steps[tap - used.first - 1];
       if (kernel.gather)
         kernel.gather(rows, lanes, panels + t * block->panel_bytes + (tap - used.first) * lanes * tap_elements * kernel.lhs_element_bytes);
       if (plan.zero_point) {
@@ -220,7 +213,6 @@ void prepare_block(const ConvPlan& plan, const Taps& taps, uint8_t* workspace, C
         for (size_t i = 0; i < rows.rows; ++i) sums[row + i] = (int32_t)((uint32_t)sums[row + i] + (uint32_t)tap_sums[i]);
       }
     }
-    if (pointers) pointers += taps.count * rows.rows;
     row += rows.rows;
   }
   if (kernel.gather) block->panels = panels;

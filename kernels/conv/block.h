@@ -13,8 +13,10 @@ struct BlockTile {
   uint32_t rows;
   uint32_t first, end;    // tap groups
   uint32_t before, after; // taps of each group that are left out at its beginning and its end
+  TapRange taps;          // of the groups, left out or not
   bool reads_to_groups;   // rows may be read up to a whole number of depth groups: those bytes are the caller's, and meet zero weights
-  const uint8_t* base;    // row 0 in the first tap used, where all rows of all taps are in the image and at one stride (and none is left out); null: they have pointers
+  const uint8_t* base;    // row 0 in the first tap used, where all rows of all taps are in the image and at one stride (and none is left out), or null
+  const uint8_t* const* pointers;  // no base: of the rows in the first of `taps`, then in the second
 };
 
 struct ConvBlock {
@@ -25,8 +27,7 @@ struct ConvBlock {
   const uint8_t* lhs;              // a matrix, one tap, no tiles; null otherwise
   bool reads_to_groups;            // of that matrix, as in BlockTile
   size_t lhs_stride;               // of its rows, or of those of a tile with a base
-  const ptrdiff_t* tap_steps;      // with a base: bytes from each tap to the next, taps.count - 1
-  const uint8_t* const* pointers;  // of tile 0: taps.count x its rows; then tile 1
+  const ptrdiff_t* tap_steps;      // with a base: bytes from each of a tile's taps to the next
   const uint8_t* panels;           // gathered, of tile 0; the next panel_bytes on. Null if the kernel reads rows
   size_t panel_bytes;
   const int32_t* row_sums;         // one per row, where weights have zero points; else null
@@ -55,10 +56,10 @@ inline int32_t zero_point_of(const ConvPlan& plan, const ConvRun& run, size_t im
   return (plan.runtime_zero_point ? run.lhs_zero_points ? run.lhs_zero_points[image] : 0 : plan.static_zero_point) + plan.lhs_shift;
 }
 
-// A block that writes every `step`-th output pixel, as yet nowhere.
-inline ConvBlock make_block(const ConvPlan& plan, const ConvRun& run, size_t step) {
+// A block that writes output pixels, as yet nowhere.
+inline ConvBlock make_block(const ConvPlan& plan, const ConvRun& run) {
   ConvBlock block = {};
-  block.sink = {&plan.finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, nullptr, step * run.dst_pixel, nullptr, step * run.residual_pixel};
+  block.sink = {&plan.finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, nullptr, run.dst_pixel, nullptr, run.residual_pixel};
   return block;
 }
 

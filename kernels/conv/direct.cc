@@ -59,7 +59,7 @@ bool cuts_columns(const ConvPlan& plan, const ConvRun& run, const Window& window
 
 size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
   const Taps taps = direct_taps(plan.shape);
-  if (plan.shape.transposed) return transposed_workspace(plan, taps, out_w);
+  if (plan.shape.transposed) return transposed_workspace(plan, taps, out_h, out_w);
   return plan_workspace(plan, taps, plan.shape.batch * out_h * out_w).bytes;
 }
 
@@ -68,7 +68,7 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
   const Taps taps = direct_taps(s);
   if (s.transposed) return run_transposed(plan, run, taps, task, workspace);
   const Workspace w = plan_workspace(plan, taps, s.batch * run.out_h * run.out_w);
-  ConvBlock block = make_block(plan, run, 1);
+  ConvBlock block = make_block(plan, run);
   if (copies_windows(s)) {
     block.lhs = workspace;
     block.lhs_stride = w.window_stride;
@@ -87,7 +87,6 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
     window.tap_steps(steps);
     block.lhs_stride = window.row_stride();
     block.tap_steps = steps;
-    block.pointers = pointers;
     block.tiles = tiles;
     if (cuts_columns(plan, run, window, w.rows)) {
       for (size_t line = task.first, lines; line < task.end; line += lines) {

@@ -11,7 +11,7 @@ namespace {
 Taps im2col_taps(const ConvShape& s) {
   Taps taps = direct_taps(s);
   taps.depth = s.taps() * s.group_in();
-  taps.count = 1;
+  taps.count = taps.most = 1;
   return taps;
 }
 
@@ -62,7 +62,7 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
   if (plan.shape.pointwise()) return direct_method.run(plan, run, task, workspace);
   const Taps taps = im2col_taps(plan.shape);
   const Workspace w = plan_workspace(plan, taps, plan.shape.batch * run.out_h * run.out_w);
-  ConvBlock block = make_block(plan, run, 1);
+  ConvBlock block = make_block(plan, run);
   block.lhs = workspace;
   block.lhs_stride = w.stride;
   block.reads_to_groups = true;

@@ -14,6 +14,7 @@ namespace octet {
 struct Taps {
   size_t count, depth;  // depth in bytes, before rounding
   size_t groups;
+  size_t most;          // that one output uses
 
   // Of the packed weights of one output channel.
   size_t padded(const RhsLayout& layout) const { return count * layout.depth(depth); }
@@ -36,31 +37,29 @@ constexpr bool copies_windows(const ConvShape& s) {
   return s.kernel_w > 1 && s.dilation_w == 1 && s.groups == 1 && s.in_channels < kFewChannels && !s.transposed;
 }
 
+// The kernel positions along one axis that an output pixel of a transposed convolution uses at most: they are so many strides apart.
+constexpr size_t most_of_a_phase(size_t kernel, size_t stride, size_t dilation) {
+  size_t a = stride, b = dilation;
+  while (b) {
+    const size_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return divide_up(kernel, stride / a);
+}
+
 // Of a shape with its groups joined.
 inline Taps direct_taps(const ConvShape& s) {
-  if (copies_windows(s)) return {1, s.taps() * s.in_channels, s.kernel_h};
-  return {s.taps(), s.group_in(), s.transposed ? s.stride_h * s.stride_w : s.kernel_h};
+  if (copies_windows(s)) return {1, s.taps() * s.in_channels, s.kernel_h, 1};
+  if (!s.transposed) return {s.taps(), s.group_in(), s.kernel_h, s.taps()};
+  return {s.taps(), s.group_in(), s.stride_h * s.stride_w,
+          most_of_a_phase(s.kernel_h, s.stride_h, s.dilation_h) * most_of_a_phase(s.kernel_w, s.stride_w, s.dilation_w)};
 }
 
 struct TapRange {
   size_t first, end;
+  size_t count() const { return end - first; }
 };
-
-// The taps of a group.
-inline TapRange taps_of_group(const ConvShape& s, size_t group) {
-  if (!s.transposed) return {group * s.kernel_w, (group + 1) * s.kernel_w};
-  const auto positions = [](size_t kernel, size_t dilation, size_t stride, size_t phase) {
-    size_t count = 0;
-    for (size_t k = 0; k < kernel; ++k) count += k * dilation % stride == phase;
-    return count;
-  };
-  size_t first = 0;
-  for (size_t g = 0;; ++g) {
-    const size_t count = positions(s.kernel_h, s.dilation_h, s.stride_h, g / s.stride_w) * positions(s.kernel_w, s.dilation_w, s.stride_w, g % s.stride_w);
-    if (g == group) return {first, first + count};
-    first += count;
-  }
-}
 
 // Calls f(ky, kx) for the kernel positions of a group, in the order of its taps.
 template <typename F>
@@ -69,9 +68,11 @@ void for_each_position(const ConvShape& s, size_t group, const F& f) {
     for (size_t kx = 0; kx < s.kernel_w; ++kx) f(group, kx);
     return;
   }
-  for (size_t ky = 0; ky < s.kernel_h; ++ky)
+  for (size_t ky = 0; ky < s.kernel_h; ++ky) {
+    if (ky * s.dilation_h % s.stride_h != group / s.stride_w) continue;
     for (size_t kx = 0; kx < s.kernel_w; ++kx)
-      if (ky * s.dilation_h % s.stride_h == group / s.stride_w && kx * s.dilation_w % s.stride_w == group % s.stride_w) f(ky, kx);
+      if (kx * s.dilation_w % s.stride_w == group % s.stride_w) f(ky, kx);
+  }
 }
 
 }  // namespace octet

@@ -5,122 +5,259 @@
 namespace octet {
 namespace {
 
-// Where a tap reads for the first pixel of a phase. The next pixel reads one further to the right.
+// One axis. Counted from the padding, output `out` is phase out % stride of the output's `at`-th
+// stride, at = out / stride. It uses the kernel positions k with k * dilation % stride == phase,
+// and they read input at - (k * dilation - phase) / stride.
+struct Axis {
+  size_t kernel, stride, dilation;
+  size_t pad;        // before the output
+  size_t* first;     // stride + 1: of each phase, in `position`
+  size_t* position;  // the kernel positions, in the order of their phases
+
+  size_t phase_of(size_t k) const { return k * dilation % stride; }
+
+  // Kernel positions by phase.
+  void sort() {
+    for (size_t phase = 0; phase <= stride; ++phase) first[phase] = 0;
+    for (size_t k = 0; k < kernel; ++k) ++first[phase_of(k) + 1];
+    for (size_t phase = 0; phase < stride; ++phase) first[phase + 1] += first[phase];
+    for (size_t k = 0; k < kernel; ++k) position[first[phase_of(k)]++] = k;
+    for (size_t phase = stride; phase > 0; --phase) first[phase] = first[phase - 1];
+    first[0] = 0;
+  }
+
+  TapRange taps(size_t phase) const { return {first[phase], first[phase + 1]}; }
+  ptrdiff_t reads(size_t tap, size_t phase) const {
+    return -(ptrdiff_t)((position[tap] * dilation - phase) / stride);
+  }
+  // The first `at` of a phase whose output is not before `begin`.
+  size_t from(size_t begin, size_t phase) const {
+    return begin + pad > phase ? divide_up(begin + pad - phase, stride) : 0;
+  }
+  size_t output(size_t at, size_t phase) const { return at * stride + phase - pad; }
+};
+
+// Where a tap reads, from the input pixel (at of the lines, at of the columns) on.
 struct TapAt {
   ptrdiff_t y, x;
+  bool operator==(const TapAt& o) const { return y == o.y && x == o.x; }
 };
 
-// Per task: where taps read, the steps between them, pointers, tiles, then what prepare_block wants.
+size_t tiles_of(size_t lines, size_t columns, size_t mr) {
+  return smaller(lines, columns) * divide_up(larger(lines, columns), mr);
+}
+
+// Per task: the axes, where taps read and the steps between them, pointers, tiles, then what
+// prepare_block wants.
 struct Workspace {
-  size_t rows;
-  size_t steps, pointers, tiles, prepared, bytes;
+  size_t most_tiles;  // of a block
+  size_t axis_h, axis_w, taps, steps, pointers, tiles, prepared, bytes;
 };
 
-Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t out_w) {
-  const size_t pixels = divide_up(out_w, plan.shape.stride_w);  // of a phase
+Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t out_h, size_t out_w) {
+  const ConvShape& s = plan.shape;
+  const size_t mr = plan.kernel->mr, row_bytes = taps.most * (sizeof(void*) + taps.depth);
+  const size_t all = tiles_of(divide_up(out_h, s.stride_h), divide_up(out_w, s.stride_w), mr);
   Workspace w = {};
-  w.rows = smaller(conv_block_rows(plan, taps.count * (sizeof(void*) + taps.depth)), pixels);
-  w.steps = round_up(taps.count * sizeof(TapAt), 64);
-  w.pointers = w.steps + round_up(taps.count * sizeof(ptrdiff_t), 64);
-  w.tiles = w.pointers + round_up(w.rows * taps.count * sizeof(void*), 64);
-  w.prepared = w.tiles + round_up(divide_up(w.rows, plan.kernel->mr) * sizeof(BlockTile), 64);
-  w.bytes = w.prepared + prepared_bytes(plan, taps, w.rows);
+  const auto take = [&w](size_t bytes) {
+    const size_t at = w.bytes;
+    w.bytes += round_up(bytes, 64);
+    return at;
+  };
+  w.most_tiles = smaller(conv_block_rows(plan, row_bytes) / mr, all);
+  w.axis_h = take((s.stride_h + 1 + s.kernel_h) * sizeof(size_t));
+  w.axis_w = take((s.stride_w + 1 + s.kernel_w) * sizeof(size_t));
+  w.taps = take(2 * taps.most * sizeof(TapAt));
+  w.steps = take(taps.most * sizeof(ptrdiff_t));
+  w.pointers = take(w.most_tiles * mr * taps.most * sizeof(void*));
+  w.tiles = take(w.most_tiles * sizeof(BlockTile));
+  w.prepared = take(prepared_bytes(plan, taps, w.most_tiles * mr));
   return w;
 }
 
-// The pixels x0, x0 + stride_w, ... of an output line. Arrays over taps keep room for those of other phases, so that they lie as multiply_block expects.
-class Phase {
+// Lines that a block of so many columns may have.
+size_t block_lines(size_t most_tiles, size_t columns, size_t mr) {
+  const size_t across = most_tiles / divide_up(columns, mr);
+  return across < columns ? across : larger(columns, most_tiles / columns * mr);
+}
+
+// The outputs of one phase after the other. Neighbouring phases mostly read the same pixels, of the
+// same offsets and with other weights: then pointers and tiles stay as they are.
+class Phases {
  public:
-  Phase(const ConvPlan& plan, const ConvRun& run, const Taps& taps, size_t line, size_t x0, TapAt* at, ptrdiff_t* steps)
-      : plan_(plan), run_(run), taps_(taps), image_(line / run.out_h), at_(at) {
-    const ConvShape& s = plan.shape;
-    const size_t y = line % run.out_h + run.pad_top, x = x0 + run.pad_left;
-    phase_ = y % s.stride_h * s.stride_w + x % s.stride_w;
-    range_ = taps_of_group(s, phase_);
-    size_t tap = range_.first;
-    for_each_position(s, phase_, [&](size_t ky, size_t kx) {  // both quotients are exact: that is what the phase means
-      at[tap++] = {((ptrdiff_t)y - (ptrdiff_t)(ky * s.dilation_h)) / (ptrdiff_t)s.stride_h, ((ptrdiff_t)x - (ptrdiff_t)(kx * s.dilation_w)) / (ptrdiff_t)s.stride_w};
-    });
-    for (tap = range_.first; tap < range_.end; ++tap) {
-      top_ = at[tap].y < top_ ? at[tap].y : top_;
-      bottom_ = at[tap].y > bottom_ ? at[tap].y : bottom_;
-      left_ = at[tap].x < left_ ? at[tap].x : left_;
-      right_ = at[tap].x > right_ ? at[tap].x : right_;
-      if (tap > range_.first) steps[tap - 1] = offset(at[tap].y - at[tap - 1].y, at[tap].x - at[tap - 1].x);
-    }
+  Phases(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const Axis& h, const Axis& w,
+         const Workspace& at, uint8_t* workspace)
+      : plan_(plan), run_(run), h_(h), w_(w), whole_(plan.kernel->rhs_layout.depth(taps.depth)),
+        at_((TapAt*)(workspace + at.taps)), next_(at_ + taps.most),
+        steps_((ptrdiff_t*)(workspace + at.steps)),
+        pointers_((const uint8_t**)(workspace + at.pointers)),
+        tiles_((BlockTile*)(workspace + at.tiles)) {}
+
+  void enter(size_t phase_h, size_t phase_w) {
+    const TapRange lines = h_.taps(phase_h), columns = w_.taps(phase_w);
+    const size_t before = range_.count();
+    group_ = phase_h * w_.stride + phase_w;
+    range_.first = lines.first * w_.kernel + lines.count() * columns.first;
+    range_.end = range_.first + lines.count() * columns.count();
+    bool same = pointed_.lines && before == range_.count();
+    TapAt* next = next_;
+    for (size_t i = lines.first; i < lines.end; ++i)
+      for (size_t j = columns.first; j < columns.end; ++j, ++next) {
+        *next = {h_.reads(i, phase_h), w_.reads(j, phase_w)};
+        same = same && *next == at_[next - next_];
+      }
+    if (!same) turn_to_next();
   }
 
-  // `rows` pixels from the phase's i-th on. Returns the number of tiles.
-  size_t point(size_t group, size_t i, size_t rows, const uint8_t** pointers, BlockTile* tiles) const {
-    const uint8_t* const input = run_.lhs + image_ * run_.lhs_image + group * plan_.shape.group_in();
-    const bool lines_inside = range_.first < range_.end && top_ >= 0 && bottom_ < (ptrdiff_t)run_.in_h;
-    const Tiling tiling(rows, *plan_.kernel);
-    for (size_t t = 0, row = 0; t < tiling.count; ++t) {
-      const size_t height = tiling.rows(t);
-      const ptrdiff_t first = (ptrdiff_t)(i + row), last = first + (ptrdiff_t)height - 1;
-      tiles[t] = {row, 1, (uint32_t)height, (uint32_t)phase_, (uint32_t)phase_ + (range_.first < range_.end), 0, 0, false, nullptr};
-      if (lines_inside && left_ + first >= 0 && right_ + last < (ptrdiff_t)run_.in_w) {
-        const TapAt& tap = at_[range_.first];
-        tiles[t].base = input + offset(tap.y, tap.x + first);
-        const uint8_t* const furthest = input + offset(bottom_, right_ + last);
-        tiles[t].reads_to_groups = (size_t)(run_.lhs_end - furthest) >= plan_.kernel->rhs_layout.depth(taps_.depth);
-      } else {
-        point_rows(input, first, height, pointers);
-      }
-      pointers += taps_.count * height;
-      row += height;
+  // Outputs [y, y + lines) x [x, x + columns) of the phase, in tiles along the longer side. Returns
+  // the number of tiles.
+  struct Part {
+    size_t image, group, y, lines, x, columns;
+    bool operator==(const Part& o) const {
+      return image == o.image && group == o.group && y == o.y && lines == o.lines && x == o.x &&
+             columns == o.columns;
     }
-    return tiling.count;
+  };
+  size_t point(const Part& part) {
+    if (!(part == pointed_)) {
+      pointed_ = part;
+      count_ = 0;
+      const bool across = part.columns >= part.lines;
+      const Tiling tiling(across ? part.columns : part.lines, *plan_.kernel);
+      const uint8_t** pointers = pointers_;
+      for (size_t strip = 0; strip < (across ? part.lines : part.columns); ++strip)
+        for (size_t t = 0, at = 0; t < tiling.count; at += tiling.rows(t++))
+          pointers = add_tile(part, across, across ? strip : at, across ? at : strip,
+                              tiling.rows(t), pointers);
+    }
+    for (size_t t = 0; t < count_; ++t) {
+      tiles_[t].first = (uint32_t)group_;
+      tiles_[t].end = (uint32_t)group_ + (range_.count() > 0);
+      tiles_[t].taps = range_;
+    }
+    return count_;
   }
 
  private:
-  ptrdiff_t offset(ptrdiff_t y, ptrdiff_t x) const { return y * (ptrdiff_t)run_.lhs_row + x * (ptrdiff_t)run_.lhs_pixel; }
-
-  void point_rows(const uint8_t* input, ptrdiff_t first, size_t height, const uint8_t** pointers) const {
-    const uint8_t* const zeros = run_.zero_row(image_);
-    for (size_t tap = range_.first; tap < range_.end; ++tap) {
-      const bool line_inside = at_[tap].y >= 0 && at_[tap].y < (ptrdiff_t)run_.in_h;
-      for (size_t row = 0; row < height; ++row) {
-        const ptrdiff_t x = at_[tap].x + first + (ptrdiff_t)row;
-        pointers[tap * height + row] = line_inside && x >= 0 && x < (ptrdiff_t)run_.in_w ? input + offset(at_[tap].y, x) : zeros;
-      }
+  // Offsets of the next phase, which no part has been pointed at yet.
+  void turn_to_next() {
+    TapAt* const old = at_;
+    at_ = next_;
+    next_ = old;
+    pointed_ = {};
+    top_ = left_ = PTRDIFF_MAX;
+    bottom_ = right_ = PTRDIFF_MIN;
+    for (size_t tap = 0; tap < range_.count(); ++tap) {
+      const TapAt& t = at_[tap];
+      top_ = t.y < top_ ? t.y : top_;
+      bottom_ = t.y > bottom_ ? t.y : bottom_;
+      left_ = t.x < left_ ? t.x : left_;
+      right_ = t.x > right_ ? t.x : right_;
+      if (tap > 0) steps_[tap - 1] = offset(t.y - at_[tap - 1].y, t.x - at_[tap - 1].x);
     }
+  }
+
+  // Rows from the part's output (down, right) on. Returns where the next tile's pointers go.
+  const uint8_t** add_tile(const Part& part, bool across, size_t down, size_t right, size_t rows,
+                           const uint8_t** pointers) {
+    const uint8_t* const input =
+        run_.lhs + part.image * run_.lhs_image + part.group * plan_.shape.group_in();
+    const ptrdiff_t first_y = (ptrdiff_t)(part.y + down), first_x = (ptrdiff_t)(part.x + right);
+    const ptrdiff_t last_y = first_y + (across ? 0 : (ptrdiff_t)rows - 1);
+    const ptrdiff_t last_x = first_x + (across ? (ptrdiff_t)rows - 1 : 0);
+    BlockTile& tile = tiles_[count_++];
+    tile = {};
+    tile.pixel = down * h_.stride * run_.out_w + right * w_.stride;
+    tile.step = across ? w_.stride : h_.stride * run_.out_w;
+    tile.rows = (uint32_t)rows;
+    if (range_.count() == 0) return pointers;
+    if (top_ + first_y >= 0 && bottom_ + last_y < (ptrdiff_t)run_.in_h && left_ + first_x >= 0 &&
+        right_ + last_x < (ptrdiff_t)run_.in_w) {
+      tile.base = input + offset(at_[0].y + first_y, at_[0].x + first_x);
+      const uint8_t* const furthest = input + offset(bottom_ + last_y, right_ + last_x);
+      tile.reads_to_groups = (size_t)(run_.lhs_end - furthest) >= whole_;
+      return pointers;
+    }
+    tile.pointers = pointers;
+    const uint8_t* const zeros = run_.zero_row(part.image);
+    for (size_t tap = 0; tap < range_.count(); ++tap)
+      for (size_t row = 0; row < rows; ++row) {
+        const ptrdiff_t y = at_[tap].y + first_y + (across ? 0 : (ptrdiff_t)row);
+        const ptrdiff_t x = at_[tap].x + first_x + (across ? (ptrdiff_t)row : 0);
+        const bool inside =
+            y >= 0 && y < (ptrdiff_t)run_.in_h && x >= 0 && x < (ptrdiff_t)run_.in_w;
+        *pointers++ = inside ? input + offset(y, x) : zeros;
+      }
+    return pointers;
+  }
+
+  ptrdiff_t offset(ptrdiff_t y, ptrdiff_t x) const {
+    return y * (ptrdiff_t)run_.lhs_row + x * (ptrdiff_t)run_.lhs_pixel;
   }
 
   const ConvPlan& plan_;
   const ConvRun& run_;
-  const Taps& taps_;
-  const size_t image_;
-  const TapAt* const at_;
-  size_t phase_;
-  TapRange range_;
-  ptrdiff_t top_ = PTRDIFF_MAX, bottom_ = PTRDIFF_MIN, left_ = PTRDIFF_MAX, right_ = PTRDIFF_MIN;  // of all taps, for the first pixel
+  const Axis &h_, &w_;
+  const size_t whole_;  // a tap's depth in whole groups
+  TapAt *at_, *next_;   // of this phase's taps, and room for those of the next
+  ptrdiff_t* const steps_;
+  const uint8_t** const pointers_;
+  BlockTile* const tiles_;
+  size_t group_ = 0, count_ = 0;
+  TapRange range_ = {0, 0};
+  Part pointed_ = {};   // what the tiles are of
+  ptrdiff_t top_, bottom_, left_, right_;  // what all taps reach, from (at, at) on
 };
 
 }  // namespace
 
-size_t transposed_workspace(const ConvPlan& plan, const Taps& taps, size_t out_w) { return plan_workspace(plan, taps, out_w).bytes; }
+size_t transposed_workspace(const ConvPlan& plan, const Taps& taps, size_t out_h, size_t out_w) {
+  return plan_workspace(plan, taps, out_h, out_w).bytes;
+}
 
-void run_transposed(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const ConvTask& task, uint8_t* workspace) {
+void run_transposed(const ConvPlan& plan, const ConvRun& run, const Taps& taps,
+                    const ConvTask& task, uint8_t* workspace) {
   const ConvShape& s = plan.shape;
-  const Workspace w = plan_workspace(plan, taps, run.out_w);
-  ConvBlock block = make_block(plan, run, s.stride_w);
-  block.lhs_stride = run.lhs_pixel;
-  block.tap_steps = (const ptrdiff_t*)(workspace + w.steps);
-  block.pointers = (const uint8_t* const*)(workspace + w.pointers);
-  block.tiles = (const BlockTile*)(workspace + w.tiles);
-  for (size_t line = task.first; line < task.end; ++line)
-    for (size_t x0 = 0; x0 < smaller(s.stride_w, run.out_w); ++x0) {
-      const Phase phase(plan, run, taps, line, x0, (TapAt*)workspace, (ptrdiff_t*)(workspace + w.steps));
-      const size_t count = divide_up(run.out_w - x0, s.stride_w);
-      for (size_t i = 0; i < count; i += block.rows) {
-        block.rows = smaller(w.rows, count - i);
-        const auto fill = [&](size_t group) {
-          block.tile_count = phase.point(group, i, block.rows, (const uint8_t**)(workspace + w.pointers), (BlockTile*)(workspace + w.tiles));
-        };
-        run_block(plan, run, taps, task, line / run.out_h, line * run.out_w + x0 + i * s.stride_w, workspace + w.prepared, &block, fill);
+  const Workspace at = plan_workspace(plan, taps, run.out_h, run.out_w);
+  size_t* const axis_h = (size_t*)(workspace + at.axis_h);
+  size_t* const axis_w = (size_t*)(workspace + at.axis_w);
+  Axis h = {s.kernel_h, s.stride_h, s.dilation_h, run.pad_top, axis_h, axis_h + s.stride_h + 1};
+  Axis w = {s.kernel_w, s.stride_w, s.dilation_w, run.pad_left, axis_w, axis_w + s.stride_w + 1};
+  h.sort();
+  w.sort();
+  Phases phases(plan, run, taps, h, w, at, workspace);
+  ConvBlock block = make_block(plan, run);
+  block.tap_steps = (const ptrdiff_t*)(workspace + at.steps);
+  block.tiles = (const BlockTile*)(workspace + at.tiles);
+
+  // All phases of a band of lines, which stays in half of L2 while they write to it in turn.
+  const size_t mr = plan.kernel->mr, most_columns = at.most_tiles * mr;
+  const size_t most_lines = plan.cache_bytes / 2 / (run.out_w * run.dst_pixel);
+  const size_t band = larger(most_lines / s.stride_h, 1) * s.stride_h;
+  for (size_t line = task.first, end; line < task.end; line = end) {
+    const size_t image = line / run.out_h, top = line % run.out_h;
+    end = smaller(smaller(line + band, task.end), (image + 1) * run.out_h);
+    for (size_t phase_h = 0; phase_h < s.stride_h; ++phase_h) {
+      const size_t y_end = h.from(top + end - line, phase_h), y_first = h.from(top, phase_h);
+      for (size_t phase_w = 0; y_first < y_end && phase_w < s.stride_w; ++phase_w) {
+        const size_t x_end = w.from(run.out_w, phase_w), x_first = w.from(0, phase_w);
+        if (x_first == x_end) continue;
+        phases.enter(phase_h, phase_w);
+        const size_t widest = smaller(x_end - x_first, most_columns);
+        const size_t highest = block_lines(at.most_tiles, widest, mr);
+        for (size_t y = y_first; y < y_end; y += highest)
+          for (size_t x = x_first; x < x_end; x += widest) {
+            const size_t lines = smaller(y_end - y, highest), columns = smaller(x_end - x, widest);
+            const size_t pixel = (image * run.out_h + h.output(y, phase_h)) * run.out_w + w.output(x, phase_w);
+            block.rows = lines * columns;
+            block.lhs_stride = columns >= lines ? run.lhs_pixel : run.lhs_row;
+            run_block(plan, run, taps, task, image, pixel, workspace + at.prepared, &block, [&](size_t group) {
+              block.tile_count = phases.point({image, group, y, lines, x, columns});
+            });
+          }
       }
     }
+  }
 }
 
 }  // namespace octet

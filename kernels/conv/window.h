@@ -35,7 +35,7 @@ class Window {
         x += count;
         if (x == run_.out_w) x = 0, ++line;
       }
-      tiles[t] = tile(row, 1, height, base);
+      tiles[t] = tile(row, 1, height, base, pointers);
       pointers += taps_.count * height;
     }
     return tiling.count;
@@ -59,7 +59,7 @@ class Window {
           const uint8_t* const base = across && sides.none() ? uniform(line + y, left, height) : nullptr;
           if (!base && across) point_line(line + y, left, height, pointers, height);
           for (size_t i = 0; !across && i < height; ++i) point_line(line + y + i, left, 1, pointers + i, height);
-          tiles[count] = tile(y * run_.out_w + left, across ? 1 : run_.out_w, height, base);
+          tiles[count] = tile(y * run_.out_w + left, across ? 1 : run_.out_w, height, base, pointers);
           tiles[count].before = sides.before;
           tiles[count++].after = sides.after;
         }
@@ -95,10 +95,12 @@ class Window {
     furthest_ = nullptr;
   }
 
-  BlockTile tile(size_t pixel, size_t step, size_t rows, const uint8_t* base) const {
+  // pointers: of all taps.
+  BlockTile tile(size_t pixel, size_t step, size_t rows, const uint8_t* base, const uint8_t* const* pointers) const {
     const bool reads_to_groups = !furthest_ || (size_t)(run_.lhs_end - furthest_) >= whole_;
-    if (base) return {pixel, step, (uint32_t)rows, 0, (uint32_t)s_.kernel_h, 0, 0, reads_to_groups, base};
-    return {pixel, step, (uint32_t)rows, first_ < end_ ? first_ : 0, end_, 0, 0, reads_to_groups, nullptr};
+    const uint32_t end = base ? (uint32_t)s_.kernel_h : end_, first = base || first_ >= end_ ? 0 : first_;
+    const TapRange taps = {first * s_.kernel_w, end * s_.kernel_w};
+    return {pixel, step, (uint32_t)rows, first, end, 0, 0, taps, reads_to_groups, base, pointers + taps.first * rows};
   }
 
   // Row 0 in tap 0 of a tile within one output line whose windows are all inside the image; else null.
