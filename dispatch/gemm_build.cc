@@ -39,8 +39,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   const size_t padded = round_up(draft.kernel->rhs_layout.lanes(d.n), 64);  // kernels may read whole vectors past the last column
   octet_gemm* gemm = arena->take<octet_gemm>(1);
   const Finish f = build_finish(draft, padded, arena);
-  const int32_t zero = 0;
-  const int32_t* bias = draft.has_blob ? nullptr : spread(arena, d.bias ? d.bias : &zero, d.bias ? d.n : 1, d.n, padded, 0);
+  const int32_t* bias = draft.has_blob || !d.bias ? nullptr : spread(arena, d.bias, d.n, d.n, padded, 0);
   const Columns* columns = draft.has_blob ? build_columns(draft, arena, padded) : nullptr;
   if (!gemm) return nullptr;
 

@@ -216,11 +216,19 @@ size_t workspace_for(const octet_gemm& gemm, size_t m, size_t concurrency) {
     return __builtin_mul_overflow(task_workspace(plan, share, m, plan.n, plan.k), tasks, &bytes) ? SIZE_MAX : bytes;
   };
   if (!plan.runtime_rhs) return tasks_with(concurrency, 1);
-  // Run-time weights are cut by columns, in as few pieces as the largest batch leaves tasks for. Fewer, wider pieces may need a little more, and a
-  // run may use fewer tasks than it declared.
-  size_t bytes = tasks_with(concurrency, concurrency);
-  for (size_t tasks = 1; bytes != SIZE_MAX && tasks <= smaller(concurrency, gemm.batch_max * plan.n); ++tasks)
-    bytes = larger(bytes, tasks_with(tasks, tasks / smaller(tasks, gemm.batch_max)));
+
+  // Run-time weights are cut by columns only, into at least so many parts as the largest batch leaves tasks for; and a run may use fewer tasks than it
+  // declared. All numbers of parts whose widest is `width` units are looked at together: the most of them, and the most tasks that are cut into them.
+  const size_t units = divide_up(plan.n, kernel_for(plan, m).rhs_layout.width);
+  size_t bytes = 0, tasks = 0;
+  for (size_t parts = 1; bytes != SIZE_MAX && tasks < concurrency && parts <= units;) {
+    const size_t width = divide_up(units, parts), most = width == 1 ? units : (units - 1) / (width - 1);
+    size_t next;  // tasks that would be cut into more parts
+    if (__builtin_mul_overflow(most + 1, gemm.batch_max, &next)) next = SIZE_MAX;
+    tasks = smaller(concurrency, most == units ? next - gemm.batch_max : next - 1);
+    bytes = larger(bytes, tasks_with(tasks, parts));
+    parts = most + 1;
+  }
   return bytes;
 }
 

@@ -381,7 +381,8 @@ TEST(BadWorkspaceQuery, Everything) {
   expect_refused(OCTET_NULL_POINTER, "bytes", [&](octet_error* e) { return octet_gemm_workspace(c.gemm, 1, 1, nullptr, e); });
   expect_refused(OCTET_BAD_SIZE, "m is 0", [&](octet_error* e) { return octet_gemm_workspace(c.gemm, 0, 1, &bytes, e); });
   expect_refused(OCTET_SIZE_ABOVE_MAXIMUM, "m = 6", [&](octet_error* e) { return octet_gemm_workspace(c.gemm, kM + 1, 1, &bytes, e); });
-  expect_refused(OCTET_BAD_SIZE, "concurrency", [&](octet_error* e) { return octet_gemm_workspace(c.gemm, 1, SIZE_MAX, &bytes, e); });
+  Created rows([](Product& p) { p.desc.lhs_quant = OCTET_LHS_PER_ROW; });
+  expect_refused(OCTET_BAD_SIZE, "concurrency", [&](octet_error* e) { return octet_gemm_workspace(rows.gemm, 1, SIZE_MAX, &bytes, e); });
 }
 
 TEST(BadRun, Pointers) {

@@ -63,5 +63,26 @@ TEST(Workspace, RuntimeWeightsAreSharedOut) {
   octet_gemm_destroy(gemm);
 }
 
+// There are no more tasks than pieces that run-time weights can be cut into, whatever is declared; and the query takes no longer for it.
+TEST(Workspace, ConcurrencyBeyondThePieces) {
+  octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
+  desc.m_max = 9, desc.n = 1000, desc.k = 64, desc.batch_max = 3;
+  desc.lhs_type = desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
+  octet_gemm* gemm = nullptr;
+  ASSERT_EQ(octet_gemm_create(&desc, &gemm, nullptr), OCTET_OK);
+  size_t pieces = 0, all = 0, before = 0;
+  ASSERT_EQ(octet_gemm_workspace(gemm, 9, desc.batch_max * desc.n, &pieces, nullptr), OCTET_OK);
+  ASSERT_EQ(octet_gemm_workspace(gemm, 9, SIZE_MAX, &all, nullptr), OCTET_OK);
+  EXPECT_EQ(all, pieces);
+  for (size_t concurrency = 1; concurrency <= 400; ++concurrency) {
+    size_t bytes = 0;
+    ASSERT_EQ(octet_gemm_workspace(gemm, 9, concurrency, &bytes, nullptr), OCTET_OK);
+    EXPECT_GE(bytes, before) << concurrency;
+    EXPECT_LE(bytes, all) << concurrency;
+    before = bytes;
+  }
+  octet_gemm_destroy(gemm);
+}
+
 }  // namespace
 }  // namespace octet_test

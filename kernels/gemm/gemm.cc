@@ -258,7 +258,7 @@ RhsBlock pack_rhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun
   bool any_zero_point = false;
   for (size_t j = 0; j < n; ++j) {
     weight_sum[j] += bias[j];
-    bias[j] = (int32_t)((uint32_t)plan.bias[task.n0 + j] - static_zero_point * (uint32_t)weight_sum[j]);
+    bias[j] = (int32_t)((plan.bias ? (uint32_t)plan.bias[task.n0 + j] : 0) - static_zero_point * (uint32_t)weight_sum[j]);
     zero_points[j] = view.zero_point(j) + rhs_shift;
     any_zero_point |= zero_points[j] != 0;
   }

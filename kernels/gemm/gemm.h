@@ -31,7 +31,7 @@ struct GemmPlan {
   Finish finish;
   Narrow narrow;
   size_t block_rows;                // lhs rows that stay in a cache while all columns pass by; a multiple of the kernel's mr
-  const int32_t* bias;              // padded; run-time weights take it from here
+  const int32_t* bias;              // padded; run-time weights take it from here; null = 0
   const uint8_t* packed;            // panels of matrix 0, null for run-time weights
   size_t packed_stride;             // bytes between matrices
   size_t packed_lanes, packed_depth;  // of the panels, in the layout's terms
