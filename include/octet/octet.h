@@ -10,6 +10,7 @@
  * lhs = activations, M x K. rhs = weights, K x N (or stored N x K). dst = M x N.
  *     acc[m,n] = sum_k (lhs[m,k] - lhs_zero_point) * (rhs[k,n] - rhs_zero_point[n]) + bias[n]        exact, in int32
  * Every pointer that a function takes is borrowed for the call only, unless its comment says otherwise.
+ * Stack: a run needs less than 20 KB, packing and first use less than 24 KB, everything else less than 10 KB (release builds, the C library's part included).
  * DESIGN.md holds the complete numeric contract.
  */
 #ifndef OCTET_OCTET_H_

@@ -32,13 +32,13 @@ void transform(const WinogradScheme& s, const Words& a, const Words& b, const Wo
   }
 }
 
-// Calls f(o, i, elements, taps) for all blocks: input channels from i on of the panel that begins at output channel o. taps[t] has its tap
-// t, at most 18432 in magnitude; missing lanes and channels are 0.
+// Calls f(o, i, elements, first, taps) for all blocks, tap row by tap row, which is what the stack has room for: input channels from i on of the panel that
+// begins at output channel o. taps[t] has its tap first + t, at most 18432 in magnitude; missing lanes and channels are 0.
 template <typename F>
 void for_each_block(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, size_t o_first,
                     size_t o_end, const F& f) {
   uint8_t bytes[kBlock];
-  Words w[3][3], columns[3][kMaxPatch], taps[kMaxTaps];
+  Words w[3], columns[3][kMaxPatch], taps[kMaxPatch];
   const size_t step = kBlock / layout.width / layout.kr * layout.kr;  // whole groups
   for (size_t o = o_first, lanes; o < o_end; o += lanes) {
     lanes = smaller(layout.width, shape.group_out() - o % shape.group_out());
@@ -46,15 +46,18 @@ void for_each_block(const WinogradScheme& s, const RhsLayout& layout, const Conv
       const size_t depth = smaller(step, shape.group_in() - i), elements = layout.depth(depth) * layout.width;
       LaneView view = {nullptr, filter.o_stride, filter.i_stride, lanes, depth, (uint8_t)(filter.is_u8 ? 0x80 : 0)};
       if (lanes != layout.width || elements != kBlock || depth % layout.kr) memset(bytes, 0, sizeof bytes);
-      for (size_t y = 0; y < 3; ++y)
-        for (size_t x = 0; x < 3; ++x) {
+      for (size_t x = 0; x < 3; ++x) {
+        for (size_t y = 0; y < 3; ++y) {
           view.data = filter.at(shape, o, y, x, i);
           interleave(view, layout.width, layout.kr, 0, bytes);
-          for (size_t e = 0; e < kBlock; ++e) w[x][y][e] = (int8_t)bytes[e];
+          for (size_t e = 0; e < kBlock; ++e) w[y][e] = (int8_t)bytes[e];
         }
-      for (size_t x = 0; x < 3; ++x) transform(s, w[x][0], w[x][1], w[x][2], columns[x]);
-      for (size_t y = 0; y < s.patch; ++y) transform(s, columns[0][y], columns[1][y], columns[2][y], taps + y * s.patch);
-      f(o, i, elements, taps);
+        transform(s, w[0], w[1], w[2], columns[x]);
+      }
+      for (size_t y = 0; y < s.patch; ++y) {
+        transform(s, columns[0][y], columns[1][y], columns[2][y], taps);
+        f(o, i, elements, y * s.patch, taps);
+      }
     }
   }
 }
@@ -92,15 +95,16 @@ void pack_words(const WinogradScheme& s, const RhsLayout& layout, const ConvShap
   WinogradHeader header = {};
   header.chunk = (uint32_t)choose_chunk(s, layout, shape, filter, sums);
   memcpy(payload, &header, sizeof header);
-  for_each_block(s, layout, shape, filter, 0, shape.out_channels, [&](size_t o, size_t i, size_t elements, const Words* taps) {
-    uint8_t* to = payload + at.offset(layout, shape, o, i);
-    for (size_t tap = 0; tap < s.taps(); ++tap, to += at.tap_bytes) memcpy(to, taps[tap], elements * sizeof(int16_t));
+  for_each_block(s, layout, shape, filter, 0, shape.out_channels, [&](size_t o, size_t i, size_t elements, size_t first, const Words* taps) {
+    uint8_t* to = payload + at.offset(layout, shape, o, i) + first * at.tap_bytes;
+    for (size_t tap = 0; tap < s.patch; ++tap, to += at.tap_bytes) memcpy(to, taps[tap], elements * sizeof(int16_t));
   });
 }
 
 // ---- int8
 
 constexpr size_t kMaxWidth = 16;  // of a panel
+constexpr size_t kInt8Taps = 16;
 constexpr float kWidest = 512;    // of the input's taps: four centred bytes
 
 // A tap of the input with magnitude `range` is to fill s8; the factor is in 1/32768.
@@ -123,11 +127,11 @@ void pack_int8(const WinogradScheme& s, const RhsLayout& layout, const ConvShape
   for (size_t o = 0, lanes; o < shape.out_channels; o += lanes) {
     lanes = smaller(layout.width, shape.group_out() - o % shape.group_out());
     // Each tap's largest weight becomes 127.
-    int32_t largest[kMaxTaps][kMaxWidth] = {}, sum[kMaxTaps][kMaxWidth] = {};
+    int32_t largest[kInt8Taps][kMaxWidth] = {}, sum[kInt8Taps][kMaxWidth] = {};
     const auto for_each_weight = [&](const auto& f) {
-      for_each_block(s, layout, shape, filter, o, o + lanes, [&](size_t, size_t i, size_t elements, const Words* taps) {
-        for (size_t tap = 0; tap < s.taps(); ++tap)
-          for (size_t e = 0; e < elements; ++e) f(tap, e / layout.kr % layout.width, i, e, taps[tap][e]);
+      for_each_block(s, layout, shape, filter, o, o + lanes, [&](size_t, size_t i, size_t elements, size_t first, const Words* taps) {
+        for (size_t tap = 0; tap < s.patch; ++tap)
+          for (size_t e = 0; e < elements; ++e) f(first + tap, e / layout.kr % layout.width, i, e, taps[tap][e]);
       });
     };
     for_each_weight([&](size_t tap, size_t lane, size_t, size_t, int32_t w) {
