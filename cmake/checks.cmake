@@ -1,6 +1,17 @@
 # ctest checks of what the compiler does not check. Those of object code look at Release objects, the ones that ship.
 add_test(NAME check_layering${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/check_layering.cmake)
 
+# By this compiler, and by one for 32-bit x86, whose x87 registers do not round to float.
+function(octet_check_strict_float name compiler id flags)
+  add_test(NAME ${name}${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D "COMPILER=${compiler}" -D COMPILER_ID=${id} -D "FLAGS=${flags}"
+    -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -D "SOURCES=$<TARGET_PROPERTY:octet,SOURCES>" -P ${PROJECT_SOURCE_DIR}/cmake/check_strict_float.cmake)
+endfunction()
+octet_check_strict_float(check_strict_float "${CMAKE_CXX_COMPILER} ${CMAKE_CXX_COMPILER_ARG1}" ${CMAKE_CXX_COMPILER_ID} "${octet_strict_float_flags}")
+find_program(OCTET_I686_COMPILER i686-linux-gnu-g++)
+if(OCTET_I686_COMPILER AND NOT CMAKE_CROSSCOMPILING)
+  octet_check_strict_float(check_strict_float_i686 ${OCTET_I686_COMPILER} GNU "${octet_strict_float_flags};-msse2;-mfpmath=sse")
+endif()
+
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize|-flto" AND NOT APPLE)
   file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt CONTENT "$<JOIN:$<TARGET_OBJECTS:octet>,\n>\n" TARGET octet)
   add_test(NAME check_objects${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D OBJECTS=${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt -D ARCHIVE=$<TARGET_FILE:octet>

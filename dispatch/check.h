@@ -3,6 +3,7 @@
 
 #include "dispatch/error.h"
 #include "kernels/core/layout.h"
+#include "kernels/core/strict_float.h"
 
 namespace octet {
 

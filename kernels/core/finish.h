@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/core/strict_float.h"
+
 namespace octet {
 
 enum class FinishMode : uint8_t { kS32, kF32, kFloat8, kTflite8 };

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/core/strict_float.h"
+
 namespace octet {
 
 // Rows of bytes in the caller's tensor or in the workspace. flip is xor-ed to every byte: 0x80 moves between s8 and u8, 0 leaves it.

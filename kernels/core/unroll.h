@@ -59,7 +59,3 @@ OCTET_INLINE inline void unroll(const F& f) {
 #define OCTET_UNROLL(n) OCTET_PRAGMA(GCC unroll n)
 #define OCTET_NO_UNROLL OCTET_PRAGMA(GCC unroll 1)
 #endif
-
-#ifdef __FAST_MATH__
-#error "Octet's numeric contract forbids -ffast-math"
-#endif

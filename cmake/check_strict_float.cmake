@@ -1,0 +1,66 @@
+# Float flags that break the numeric contract: kernels/core/strict_float.h refuses those that a macro
+# shows, in every source file but those without a float; the flags of cmake/strict_float.cmake beat
+# them all, whether a macro shows them or not.
+cmake_minimum_required(VERSION 3.22)
+separate_arguments(COMPILER UNIX_COMMAND "${COMPILER}")
+set(example kernels/simd/portable.cc)
+
+function(compile flags)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  execute_process(COMMAND ${COMPILER} -std=c++17 -w -I${SOURCE_DIR} -I${SOURCE_DIR}/include ${flags}
+    WORKING_DIRECTORY ${SOURCE_DIR} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+  set(status ${status} PARENT_SCOPE)
+  set(output "${output}" PARENT_SCOPE)
+  set(errors "${errors}" PARENT_SCOPE)
+endfunction()
+
+function(expect_refusal source flags)
+  compile("${flags} -E ${source}")
+  if(status EQUAL 0 OR NOT errors MATCHES "strict_float.h:[0-9]+:[0-9]+: error:")
+    message(SEND_ERROR "${source} is not refused with the flags '${flags}': ${errors}")
+  endif()
+endfunction()
+
+# Clang has macros for few of its flags.
+set(shown -ffast-math -Ofast -ffinite-math-only)
+set(hidden -funsafe-math-optimizations -freciprocal-math -fno-signed-zeros)
+if(COMPILER_ID STREQUAL "GNU")
+  list(APPEND shown ${hidden} "-fassociative-math -fno-signed-zeros -fno-trapping-math")
+  set(hidden)
+endif()
+list(APPEND hidden -ffp-contract=fast)
+
+expect_refusal(${example} "")
+foreach(flags IN LISTS shown)
+  expect_refusal(${example} "-DOCTET_STRICT_FLOAT ${flags}")
+endforeach()
+compile("-dM -E -x c++ /dev/null")
+if(output MATCHES "__i386__" OR (output MATCHES "__x86_64__" AND COMPILER_ID STREQUAL "GNU"))
+  expect_refusal(${example} "-DOCTET_STRICT_FLOAT -mfpmath=387")
+endif()
+
+list(JOIN FLAGS " " strict)
+compile("-O2 -DOCTET_STRICT_FLOAT ${strict} -S -o - ${example}")
+set(expected "${output}")
+if(NOT status EQUAL 0 OR expected STREQUAL "")
+  message(FATAL_ERROR "${example} does not compile with '${strict}': ${errors}")
+endif()
+foreach(flags IN LISTS shown hidden)
+  compile("${flags} -O2 -DOCTET_STRICT_FLOAT ${strict} -S -o - ${example}")
+  if(NOT output STREQUAL expected)
+    message(SEND_ERROR "'${flags}' before '${strict}' changes the code of ${example}: ${errors}")
+  endif()
+endforeach()
+
+set(integers_only dispatch/arena.cc dispatch/error.cc kernels/gemm/blob.cc kernels/gemm/checksum.cc
+  kernels/gemm/interleave.cc kernels/gemm/packed_rhs.cc kernels/gemm/weight_sums.cc)
+foreach(source IN LISTS SOURCES)
+  if(source IN_LIST integers_only)
+    file(STRINGS ${SOURCE_DIR}/${source} floats REGEX "float|double")
+    if(floats)
+      message(SEND_ERROR "${source} has floats: ${floats}; it must include kernels/core/strict_float.h")
+    endif()
+  else()
+    expect_refusal(${source} "-DOCTET_STRICT_FLOAT -ffast-math")
+  endif()
+endforeach()
