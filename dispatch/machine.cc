@@ -18,24 +18,42 @@ Cache cache;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
+struct Found {
+  CpuFeatures cpu;
+  IsaMask demoted;
+};
+
+Found find_out() {
+  const CpuFeatures cpu = detect_cpu();
+  return {cpu, failing_isas(all_kernels(), cpu) | failing_isas(word_kernels(), cpu) | failing_isas(depthwise_kernels(), cpu)};
+}
+
+void keep(const Found& found) {
+  cache.detected.store(found.cpu.isas, relaxed);
+  cache.demoted.store(found.demoted, relaxed);
+  cache.l1d.store(found.cpu.l1d_bytes, relaxed);
+  cache.l2.store(found.cpu.l2_bytes, relaxed);
+  cache.l3.store(found.cpu.l3_bytes, relaxed);
+  cache.ready.store(true, std::memory_order_release);
+}
+
+Found kept() {
+  return {{cache.detected.load(relaxed), cache.l1d.load(relaxed), cache.l2.load(relaxed), cache.l3.load(relaxed)}, cache.demoted.load(relaxed)};
+}
+
 }  // namespace
 
 Machine this_machine() {
-  if (!cache.ready.load(std::memory_order_acquire)) {
-    const CpuFeatures cpu = detect_cpu();
-    cache.detected.store(cpu.isas, relaxed);
-    cache.demoted.store(failing_isas(all_kernels(), cpu) | failing_isas(word_kernels(), cpu) | failing_isas(depthwise_kernels(), cpu), relaxed);
-    cache.l1d.store(cpu.l1d_bytes, relaxed);
-    cache.l2.store(cpu.l2_bytes, relaxed);
-    cache.l3.store(cpu.l3_bytes, relaxed);
-    cache.ready.store(true, std::memory_order_release);
-  }
+  const bool ready = cache.ready.load(std::memory_order_acquire);
+  const Found found = ready ? kept() : find_out();
+  if (!ready && rounds_to_nearest()) keep(found);  // else nothing that rounds was tested: the next call looks again
   Machine machine = {};
   for (const MicroKernel* kernel : all_kernels())
     if (!kernel->is(kTestsOnly)) machine.compiled |= mask_of(kernel->isa);
-  machine.detected = cache.detected.load(relaxed) & machine.compiled;
-  machine.demoted = cache.demoted.load(relaxed);
-  machine.cpu = {machine.detected & ~machine.demoted, cache.l1d.load(relaxed), cache.l2.load(relaxed), cache.l3.load(relaxed)};
+  machine.detected = found.cpu.isas & machine.compiled;
+  machine.demoted = found.demoted;
+  machine.cpu = found.cpu;
+  machine.cpu.isas = machine.detected & ~machine.demoted;
   return machine;
 }
 

@@ -108,7 +108,7 @@ typedef struct octet_cpu_info {
 } octet_cpu_info;
 #define OCTET_CPU_INFO_INIT OCTET_INIT(octet_cpu_info)
 
-/* Detects the CPU and tests its kernels at first use, some microseconds. */
+/* Detects the CPU and tests its kernels at first use: less than 100 microseconds on an AVX512VNNI machine. */
 octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error);
 
 /* One micro-kernel of the library. Strings are static. */

@@ -1,0 +1,52 @@
+// What the numeric contract says an operation on floats gives, found with integers and while
+// compiling: no CPU, rounding mode or float flag has a say in it.
+#pragma once
+
+#include <stdint.h>
+
+namespace octet {
+
+struct Exact {  // mantissa * 2^exponent
+  int64_t mantissa;
+  int exponent;
+};
+
+constexpr int64_t power_of_2(int exponent) { return (int64_t)1 << exponent; }
+
+// n / 2^bits, rounded half to even.
+constexpr int64_t shift_half_even(int64_t n, int bits) {
+  const int64_t floor = n >> bits, rest = n - floor * power_of_2(bits);
+  return floor + (2 * rest + (floor & 1) > power_of_2(bits));
+}
+
+// One rounding, to a float's 24 bits.
+constexpr Exact to_float(Exact x) {
+  const int64_t size = x.mantissa < 0 ? -x.mantissa : x.mantissa;
+  int bits = 0;
+  while (size >> bits >= power_of_2(24)) ++bits;
+  return {shift_half_even(x.mantissa, bits), x.exponent + bits};
+}
+
+// Of floats.
+constexpr Exact times(Exact a, Exact b) {
+  return to_float({a.mantissa * b.mantissa, a.exponent + b.exponent});
+}
+constexpr Exact plus(Exact a, Exact b) {
+  if (a.exponent < b.exponent) return plus(b, a);
+  return to_float({a.mantissa * power_of_2(a.exponent - b.exponent) + b.mantissa, b.exponent});
+}
+
+constexpr int64_t to_integer(Exact x) {
+  if (x.exponent >= 0) return x.mantissa * power_of_2(x.exponent);
+  return x.exponent < -62 ? 0 : shift_half_even(x.mantissa, -x.exponent);
+}
+
+// The float itself; no step of this rounds.
+constexpr float value(Exact x) {
+  float v = (float)x.mantissa;
+  for (int e = x.exponent; e > 0; --e) v *= 2.0f;
+  for (int e = x.exponent; e < 0; ++e) v *= 0.5f;
+  return v;
+}
+
+}  // namespace octet

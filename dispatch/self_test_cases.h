@@ -1,0 +1,39 @@
+// Accumulators that are hard to round, and the bytes that they must become.
+#pragma once
+
+#include "kernels/core/finish.h"
+#include "kernels/core/micro_kernel.h"
+
+namespace octet {
+
+constexpr size_t kTileColumns = 64;           // of the widest kernel
+constexpr size_t kTileRows = 14, kApart = 8;  // rows of a tile begin so many cases apart
+constexpr size_t kCases = (kTileRows - 1) * kApart + kTileColumns;
+
+constexpr Narrow kNarrowU8 = {128, 3, 250, true};    // every step of the narrow exit
+constexpr Narrow kNarrowS8 = {0, -128, 127, false};  // none but saturation
+
+// Float mode. scale[i] belongs to acc[i] and to acc[i + kApart].
+struct FloatCases {
+  alignas(64) int32_t acc[kCases];
+  alignas(64) float scale[kTileColumns];
+  int32_t rounded[kTileColumns];                      // before zero point and clamp
+  uint8_t u8[kCases], s8[kCases];                     // by kNarrowU8 and kNarrowS8
+  uint8_t residual[kTileColumns], sum[kTileColumns];  // kNarrowU8 of the product + the residual
+  float bias[kTileColumns], f32[kTileColumns];        // the product + bias
+};
+constexpr int32_t kResidualZeroPoint = 128;
+constexpr float kResidualScale = 13981013 / 16777216.0f;
+
+// With accumulators up to the largest, or as far as 16 bits hold what becomes of them.
+extern const FloatCases kFloatCases, kFloatCases16;
+
+// TFLite mode, without residual: s8 by this zero point and clamp.
+struct TfliteCases {
+  int32_t acc[kTileColumns], multiplier[kTileColumns], shift[kTileColumns];
+  uint8_t s8[kTileColumns];
+};
+constexpr int32_t kTfliteZeroPoint = -3, kTfliteLo = -100, kTfliteHi = 100;
+extern const TfliteCases kTfliteCases;
+
+}  // namespace octet

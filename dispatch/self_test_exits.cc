@@ -1,0 +1,179 @@
+#include "dispatch/self_test_exits.h"
+
+#include <string.h>
+
+#include "dispatch/exact_float.h"
+#include "dispatch/self_test_cases.h"
+
+namespace octet {
+namespace {
+
+// Operands of kernels whose accumulators shall stay what they are.
+alignas(64) constexpr uint8_t kZeros[512] = {};
+
+// Whether row i holds the bytes from i * kApart on.
+bool same_rows(const uint8_t* out, const uint8_t* cases, size_t rows, size_t columns) {
+  for (size_t i = 0; i < rows; ++i)
+    if (memcmp(out + i * kTileColumns, cases + i * kApart, columns) != 0) return false;
+  return true;
+}
+
+Finish finish_of(FinishMode mode, const Narrow& narrow) {
+  Finish f = {};
+  f.mode = mode;
+  f.dst_u8 = narrow.dst_u8;
+  f.zero_point = narrow.zero_point;
+  f.lo = narrow.lo;
+  f.hi = narrow.hi;
+  f.lo_f32 = (float)(narrow.lo - narrow.zero_point);
+  f.hi_f32 = (float)(narrow.hi - narrow.zero_point);
+  return f;
+}
+
+FinishTile finish_tile_of(const int32_t* acc, void* out) {
+  FinishTile tile = {};
+  tile.acc = acc;
+  tile.rows = 1;
+  tile.cols = kTileColumns;
+  tile.dst = out;
+  return tile;
+}
+
+bool finishes_float(FinishFn finish, const Narrow& narrow, const uint8_t* cases) {
+  uint8_t out[kTileRows * kTileColumns];
+  Finish f = finish_of(FinishMode::kFloat8, narrow);
+  f.scale = kFloatCases.scale;
+  FinishTile tile = finish_tile_of(kFloatCases.acc, out);
+  tile.acc_stride = kApart;
+  tile.dst_stride = kTileColumns;
+  tile.rows = kTileRows;
+  finish(f, tile);
+  return same_rows(out, cases, kTileRows, kTileColumns);
+}
+
+bool finishes_residual(FinishFn finish) {
+  uint8_t out[kTileColumns];
+  Finish f = finish_of(FinishMode::kFloat8, kNarrowU8);
+  f.scale = kFloatCases.scale;
+  f.has_residual = f.residual_u8 = true;
+  f.residual_zero_point = kResidualZeroPoint;
+  f.residual_scale = kResidualScale;
+  FinishTile tile = finish_tile_of(kFloatCases.acc, out);
+  tile.residual = kFloatCases.residual;
+  finish(f, tile);
+  return memcmp(out, kFloatCases.sum, sizeof out) == 0;
+}
+
+bool finishes_f32(FinishFn finish) {
+  float out[kTileColumns];
+  Finish f = {};
+  f.mode = FinishMode::kF32;
+  f.scale = kFloatCases.scale;
+  f.bias_f32 = kFloatCases.bias;
+  f.lo_f32 = -__builtin_inff();
+  f.hi_f32 = __builtin_inff();
+  finish(f, finish_tile_of(kFloatCases.acc, out));
+  return memcmp(out, kFloatCases.f32, sizeof out) == 0;
+}
+
+bool finishes_tflite(FinishFn finish) {
+  uint8_t out[kTileColumns];
+  Finish f = finish_of(FinishMode::kTflite8, {kTfliteZeroPoint, kTfliteLo, kTfliteHi, false});
+  f.multiplier = kTfliteCases.multiplier;
+  f.shift = kTfliteCases.shift;
+  finish(f, finish_tile_of(kTfliteCases.acc, out));
+  return memcmp(out, kTfliteCases.s8, sizeof out) == 0;
+}
+
+// Quarters around zero, and two values that make the scale 1.
+bool quantizes_quarters(QuantizeRowFn quantize, bool asymmetric) {
+  constexpr size_t kQuarters = 61;
+  float row[kQuarters + 2];
+  uint8_t out[kQuarters + 2];
+  row[0] = asymmetric ? -64.5f : -127.0f;
+  row[1] = asymmetric ? 190.5f : 126.5f;
+  for (size_t i = 0; i < kQuarters; ++i) row[i + 2] = (float)((int)i - 30) * 0.25f;
+  const RowQuant quant = quantize(row, kQuarters + 2, asymmetric, out);
+  const int32_t zero_point = asymmetric ? 64 : 0;
+  if (quant.scale != 1.0f || quant.zero_point != zero_point) return false;
+  if (out[0] != (asymmetric ? 0 : 0x81) || out[1] != (asymmetric ? 254 : 126)) return false;
+  for (size_t i = 0; i < kQuarters; ++i)
+    if (out[i + 2] != (uint8_t)(shift_half_even((int)i - 30, 2) + zero_point)) return false;
+  return true;
+}
+
+// A whole tile of 2x2 outputs whose taps all read the same products.
+WinogradOutput winograd_tile(const WinogradOps& winograd, const int32_t* products, void* out) {
+  WinogradOutput o = {};
+  o.products = products;
+  o.cols = winograd.columns;
+  o.height = o.width = 2;
+  o.dst = out;
+  o.tap_scale = kFloatCases.scale;
+  return o;
+}
+
+}  // namespace
+
+bool finishes(FinishFn finish) {
+  return finishes_float(finish, kNarrowU8, kFloatCases.u8) &&
+         finishes_float(finish, kNarrowS8, kFloatCases.s8) && finishes_residual(finish) &&
+         finishes_f32(finish) && finishes_tflite(finish);
+}
+
+bool quantizes(QuantizeRowFn quantize) {
+  return quantizes_quarters(quantize, false) && quantizes_quarters(quantize, true);
+}
+
+// In the last of four outputs, (a - a) + a of lines (a - a) + a, each product stands for itself.
+bool rounds(const WinogradOps& winograd) {
+  int32_t out[4][kTileColumns];
+  WinogradOutput o = winograd_tile(winograd, kFloatCases.acc, out);
+  o.init = (const int32_t*)kZeros;
+  o.dst_pixel = sizeof out[0];
+  o.dst_line = 2 * o.dst_pixel;
+  winograd.output[(size_t)Winograd::k2x2Int8](o);
+  return memcmp(out[3], kFloatCases.rounded, 4 * o.cols) == 0;
+}
+
+bool narrows(const WinogradOps& winograd) {
+  uint8_t out[4][kTileColumns];
+  WinogradOutput o = winograd_tile(winograd, (const int32_t*)kZeros, out);
+  o.init = kFloatCases.acc;
+  o.init_stride = kApart;
+  o.dst_pixel = sizeof out[0];
+  o.dst_line = 2 * o.dst_pixel;
+  o.scale = kFloatCases.scale;
+  o.narrow = &kNarrowU8;
+  for (size_t form = 0; form < kWinogradForms; ++form) {
+    winograd.output[form](o);
+    const size_t line = form == (size_t)Winograd::k4x4 ? 4 : 2;  // outputs of a whole tile
+    for (size_t i = 0; i < 4; ++i)
+      if (memcmp(out[i], kFloatCases.u8 + (i / 2 * line + i % 2) * kApart, o.cols) != 0)
+        return false;
+  }
+  return true;
+}
+
+bool narrows(const MicroKernel& kernel, size_t rows, size_t columns) {
+  uint8_t out[kTileRows * kTileColumns];
+  const FloatCases& cases = kernel.is(kNarrows16) ? kFloatCases16 : kFloatCases;
+  Tile tile = {};
+  tile.lhs = tile.rhs = kZeros;
+  tile.depth = 1;
+  tile.rows = rows;
+  tile.cols = columns;
+  tile.init = cases.acc;
+  tile.init_stride = kApart;
+  tile.dst = out;
+  tile.dst_stride = kTileColumns;
+  tile.scale = cases.scale;
+  tile.narrow = &kNarrowU8;
+  kernel.multiply(tile);
+  if (!same_rows(out, cases.u8, rows, columns)) return false;
+  tile.narrow = &kNarrowS8;
+  kernel.multiply(tile);
+  return same_rows(out, cases.s8, rows, columns);
+}
+
+}  // namespace octet

@@ -1,0 +1,16 @@
+// Whether what rounds does it as the numeric contract says, in a thread that rounds to nearest.
+#pragma once
+
+#include "kernels/core/lhs_rows.h"
+#include "kernels/core/micro_kernel.h"
+
+namespace octet {
+
+bool finishes(FinishFn finish);
+bool quantizes(QuantizeRowFn quantize);
+bool rounds(const WinogradOps& winograd);
+// The narrow exits, of those that have one.
+bool narrows(const WinogradOps& winograd);
+bool narrows(const MicroKernel& kernel, size_t rows, size_t columns);
+
+}  // namespace octet
