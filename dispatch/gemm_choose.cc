@@ -19,6 +19,8 @@ octet_status read_limits(Draft* draft, CpuFeatures* cpu, const char** forced) {
   const bool chosen = d.max_isa != OCTET_ISA_AUTO || d.kernel;
   if (!chosen) cpu->isas &= draft->environment.allowed;
   if (d.max_isa != OCTET_ISA_AUTO) cpu->isas &= up_to((Isa)d.max_isa);
+  if (!cpu->isas)
+    return fail(draft->error, OCTET_UNSUPPORTED, "no tier is left: those that desc.max_isa and OCTET_MAX_ISA allow have failed the self-test on this machine");
   *forced = chosen ? d.kernel : draft->environment.kernel;
   return OCTET_OK;
 }
@@ -27,10 +29,12 @@ octet_status refuse_forced(const Draft& draft, const CpuFeatures& cpu, Selected 
   if (result == Selected::kUnknownName)
     return fail(draft.error, OCTET_UNKNOWN_KERNEL, "desc.kernel '%.64s' does not exist; octet_get_kernel_info lists them", forced);
   if (result != Selected::kForcedUnusable) return OCTET_OK;
+  const Machine machine = this_machine();
   return fail(draft.error, OCTET_KERNEL_UNUSABLE, "kernel '%s' is forced, but %s", forced,
-              cpu.isas & mask_of(isa)                 ? "it cannot read these weights: pack them for it, or without -128 if it asks for that"
-              : this_machine().cpu.isas & mask_of(isa) ? "the tier limit (desc.max_isa or OCTET_MAX_ISA) excludes it"
-                                                       : "this CPU does not support it");
+              cpu.isas & mask_of(isa)           ? "it cannot read these weights: pack them for it, or without -128 if it asks for that"
+              : machine.cpu.isas & mask_of(isa) ? "the tier limit (desc.max_isa or OCTET_MAX_ISA) excludes it"
+              : machine.demoted & mask_of(isa)  ? "its tier failed the self-test on this machine"
+                                                : "this CPU does not support it");
 }
 
 octet_status choose_kernels(Draft* draft) {
