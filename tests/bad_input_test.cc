@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 
+#include "support/draw.h"
 #include "support/gemm_case.h"
 #include "support/refused.h"
 
@@ -183,8 +184,26 @@ TEST(BadCreate, Scales) {
     create_refuses(OCTET_BAD_SCALE, "desc.multipliers[5]", [&](Product& p) { p.to_tflite(), p.multipliers[5] = value; });
   for (const int32_t value : {-32, 31, INT32_MIN, INT32_MAX})
     create_refuses(OCTET_BAD_SCALE, "desc.shifts[0]", [&](Product& p) { p.to_tflite(), p.shifts[0] = value; });
-  // kK products of 255 * 1 are 1785 < 2^11: 20 bits to the left are left, 21 are not.
+  // kK products of 255 * 1 are 1785 < 2^11: 20 bits to the left are left, 21 are not. A bias leads to the limit itself.
   create_refuses(OCTET_BAD_SCALE, "desc.shifts", [](Product& p) { p.to_tflite(), p.shifts[2] = 21; });
+  for (const int32_t shift : {1, 10, 20})
+    for (const bool up : {false, true})
+      for (const int32_t beyond : {0, 1}) {
+        const auto edit = [&](Product& p) {
+          const int32_t reach = (INT32_MAX >> shift) + beyond;
+          p.to_tflite(), p.shifts[2] = shift, p.bias[2] = up ? reach - 1785 : -reach, p.desc.bias = p.bias.data();
+        };
+        if (beyond) {
+          create_refuses(OCTET_BAD_SCALE, "column 2 shifts left", edit);
+        } else {
+          Product p;
+          edit(p);
+          octet_gemm* gemm = nullptr;
+          octet_error error = {};
+          EXPECT_EQ(octet_gemm_create(&p.desc, &gemm, &error), OCTET_OK) << error.message;
+          octet_gemm_destroy(gemm);
+        }
+      }
   struct Part {
     const char* name;
     int32_t octet_residual::*multiplier;
@@ -259,50 +278,72 @@ TEST(BadCreate, Memory) {
 
 // ---- the accumulator's bounds
 
-octet_status create_with_depth(size_t k, octet_type lhs, octet_type rhs, octet_error* error) {
+octet_gemm_desc runtime_product(size_t k, octet_lhs_quant quant, octet_type lhs, octet_type rhs) {
   octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
-  d.m_max = 1, d.n = 3, d.k = k, d.lhs_type = lhs, d.rhs_type = rhs, d.dst_type = OCTET_S32;
-  octet_gemm* gemm = nullptr;
-  const octet_status status = octet_gemm_create(&d, &gemm, error);
-  octet_gemm_destroy(gemm);
-  return status;
+  static const float kScale = 1;
+  d.m_max = 1, d.n = 3, d.k = k, d.lhs_quant = quant, d.lhs_type = lhs, d.rhs_type = rhs, d.dst_type = OCTET_S32;
+  if (lhs == OCTET_F32) d.dst_type = OCTET_F32, d.scales = &kScale, d.scale_count = 1;
+  return d;
 }
 
 TEST(AccumulatorBound, RuntimeWeightsByDepth) {
   const struct {
+    octet_lhs_quant quant;
     octet_type lhs, rhs;
     size_t last;
-  } kBounds[] = {{OCTET_U8, OCTET_S8, 65793}, {OCTET_S8, OCTET_U8, 65793}, {OCTET_U8, OCTET_U8, 33025}, {OCTET_S8, OCTET_S8, 131071}};
-  for (const auto& bound : kBounds) {
-    EXPECT_EQ(create_with_depth(bound.last, bound.lhs, bound.rhs, nullptr), OCTET_OK) << bound.last;
-    expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "k = ", [&](octet_error* e) { return create_with_depth(bound.last + 1, bound.lhs, bound.rhs, e); });
-  }
+  } kBounds[] = {{OCTET_LHS_STATIC, OCTET_U8, OCTET_S8, 65793},     {OCTET_LHS_STATIC, OCTET_S8, OCTET_U8, 65793},
+                 {OCTET_LHS_STATIC, OCTET_U8, OCTET_U8, 33025},     {OCTET_LHS_STATIC, OCTET_S8, OCTET_S8, 131071},
+                 {OCTET_LHS_PER_TENSOR, OCTET_S8, OCTET_S8, 65793}, {OCTET_LHS_PER_ROW, OCTET_U8, OCTET_U8, 33025},
+                 {OCTET_LHS_SYMMETRIC, OCTET_F32, OCTET_S8, 132104}, {OCTET_LHS_SYMMETRIC, OCTET_F32, OCTET_U8, 66311},
+                 {OCTET_LHS_ASYMMETRIC, OCTET_F32, OCTET_S8, 65793}, {OCTET_LHS_ASYMMETRIC, OCTET_F32, OCTET_U8, 33025}};
+  for (const auto& bound : kBounds)
+    for (const size_t beyond : {0, 1}) {
+      const octet_gemm_desc d = runtime_product(bound.last + beyond, bound.quant, bound.lhs, bound.rhs);
+      octet_gemm* gemm = nullptr;
+      if (beyond) {
+        expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "k = ", [&](octet_error* e) { return octet_gemm_create(&d, &gemm, e); });
+      } else {
+        octet_error error = {};
+        EXPECT_EQ(octet_gemm_create(&d, &gemm, &error), OCTET_OK) << error.message;
+        octet_gemm_destroy(gemm);
+      }
+    }
 }
 
 TEST(AccumulatorBound, RuntimeZeroPointsByDepth) {
-  for (const size_t k : {size_t{33025}, size_t{33026}}) {
-    octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
-    d.m_max = d.n = 1, d.k = k, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8, d.dst_type = OCTET_S32;
-    octet_error error = {};
-    octet_gemm* gemm = nullptr;
-    ASSERT_EQ(octet_gemm_create(&d, &gemm, &error), OCTET_OK) << error.message;
-    size_t bytes = 0;
-    ASSERT_EQ(octet_gemm_workspace(gemm, 1, 1, &bytes, &error), OCTET_OK);
-    const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
-    std::vector<uint8_t> lhs(k, 255), rhs(k, 0x80);
-    int32_t dst = 0;
-    const int32_t zero_point = 127;
-    octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
-    args.m = 1, args.lhs = lhs.data(), args.rhs = rhs.data(), args.dst = &dst, args.workspace = workspace.data(), args.workspace_bytes = bytes;
-    args.rhs_zero_points = &zero_point, args.rhs_zero_point_count = 1;
-    if (k == 33025) {
-      EXPECT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
-      EXPECT_EQ(dst, -255 * 255 * 33025);
-    } else {
-      expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "args.rhs_zero_points", [&](octet_error* e) { return octet_gemm_run(gemm, &args, e); });
+  const struct {
+    octet_lhs_quant quant;
+    size_t last;
+  } kBounds[] = {{OCTET_LHS_STATIC, 33025}, {OCTET_LHS_SYMMETRIC, 66311}, {OCTET_LHS_ASYMMETRIC, 33025}};
+  for (const auto& bound : kBounds)
+    for (const size_t k : {bound.last, bound.last + 1}) {
+      const bool floats = bound.quant != OCTET_LHS_STATIC;
+      const octet_gemm_desc d = runtime_product(k, bound.quant, floats ? OCTET_F32 : OCTET_U8, OCTET_S8);
+      octet_error error = {};
+      octet_gemm* gemm = nullptr;
+      if (bound.quant == OCTET_LHS_ASYMMETRIC && k > 65793) continue;
+      ASSERT_EQ(octet_gemm_create(&d, &gemm, &error), OCTET_OK) << error.message;
+      size_t bytes = 0;
+      ASSERT_EQ(octet_gemm_workspace(gemm, 1, 1, &bytes, &error), OCTET_OK);
+      const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
+      const std::vector<uint8_t> lhs(k, 255), rhs(3 * k, 0x80);
+      const std::vector<float> lhs_f32(k, 1);
+      int32_t dst[3] = {};
+      const int32_t zero_point = 127;
+      octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+      args.m = 1, args.lhs = floats ? static_cast<const void*>(lhs_f32.data()) : lhs.data(), args.rhs = rhs.data(), args.dst = dst;
+      args.workspace = workspace.data(), args.workspace_bytes = bytes;
+      args.rhs_zero_points = &zero_point, args.rhs_zero_point_count = 1;
+      if (k == bound.last) {
+        EXPECT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
+        if (!floats) {
+          EXPECT_EQ(dst[0], -255 * 255 * 33025);
+        }
+      } else {
+        expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "args.rhs_zero_points", [&](octet_error* e) { return octet_gemm_run(gemm, &args, e); });
+      }
+      octet_gemm_destroy(gemm);
     }
-    octet_gemm_destroy(gemm);
-  }
 }
 
 // With weights at hand the column's own range plus its bias decides.
@@ -442,6 +483,10 @@ TEST(BadRun, RuntimeWeights) {
   c.refuses(OCTET_BAD_SIZE, "args.rhs_zero_points", [&](Product& p) { p.args.rhs_zero_points = zero_points; });
   c.refuses(OCTET_NULL_POINTER, "args.rhs_zero_points", [](Product& p) { p.args.rhs_zero_point_count = 1; });
   c.refuses(OCTET_OVERLAP, "args.rhs", [](Product& p) { p.args.rhs = p.dst.data() + 3; });
+  std::vector<int32_t> both(kBatch * kM * kN, 0);  // room for dst, and zeros for zero points
+  c.refuses(OCTET_OVERLAP, "args.rhs_zero_points", [&](Product& p) {
+    p.args.rhs_zero_points = both.data(), p.args.rhs_zero_point_count = kN, p.args.dst = reinterpret_cast<uint8_t*>(both.data() + kN) - 1;
+  });
   c.refuses(OCTET_OVERLAP, "args.rhs", [](Product& p) { p.args.rhs = p.workspace.data() + 1; });
   c.refuses(OCTET_OVERLAP, "args.workspace overlaps args.rhs_zero_points", [](Product& p) {
     std::memset(p.workspace.data(), 0, p.workspace.bytes());
@@ -531,6 +576,64 @@ TEST(BadRun, OverlapsBetweenMatricesOfPointerArrays) {
   EXPECT_EQ(octet_gemm_run(c.gemm, &c.args, nullptr), OCTET_OK);
 }
 
+// Outputs in every arrangement: two at each distance in either order, then some at random. Their bytes are counted to know what must be refused.
+TEST(BadRun, OutputsOfPointerArraysOverlapExactlyWhereTheyShareAByte) {
+  constexpr size_t kMost = 6;
+  for (const octet_type type : {OCTET_U8, OCTET_S32}) {
+    Created c({}, type, 1);
+    Product p(type, kMost);
+    p.rhs.batch = 1;
+    p.desc.packed = c.blob.data(), p.desc.packed_bytes = c.blob.bytes();
+    octet_gemm* gemm = nullptr;
+    octet_error error = {};
+    ASSERT_EQ(octet_gemm_create(&p.desc, &gemm, &error), OCTET_OK) << error.message;
+    size_t bytes = 0;
+    ASSERT_EQ(octet_gemm_workspace(gemm, kM, 1, &bytes, &error), OCTET_OK);
+    const Guarded workspace(bytes + 1, Side::kFront, OCTET_ALIGNMENT);
+    const size_t element = element_bytes(type), room = 20 * kM * kN;
+    const Guarded arena(room * element, Side::kBack, 4);
+    const Guarded lhs(kM * kK, Side::kBack);
+    const std::vector<const void*> inputs(kMost, lhs.data());
+
+    const auto expect = [&](size_t m, size_t stride, const std::vector<size_t>& at) {
+      std::vector<uint8_t> used(room, 0);
+      bool overlap = false;
+      std::vector<void*> outputs;
+      for (const size_t first : at) {
+        outputs.push_back(arena.data() + first * element);
+        for (size_t i = 0; i < m; ++i)
+          for (size_t j = 0; j < kN; ++j) overlap |= used.at(first + i * stride + j)++ != 0;
+      }
+      octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+      args.m = m, args.batch = at.size(), args.lhs_array = inputs.data(), args.dst_array = outputs.data(), args.dst_stride = stride;
+      args.workspace = workspace.data(), args.workspace_bytes = bytes;
+      ASSERT_EQ(octet_gemm_run(gemm, &args, &error), overlap ? OCTET_OVERLAP : OCTET_OK)
+          << m << " rows at " << stride << ": " << testing::PrintToString(at) << error.message;
+      if (overlap) {
+        ASSERT_NE(std::string(error.message).find("args.dst_array"), std::string::npos) << error.message;
+      }
+    };
+    for (const size_t m : {size_t{1}, size_t{2}, kM})
+      for (const size_t stride : {kN, kN + 1, 2 * kN - 1, 2 * kN, 3 * kN + 2})
+        for (size_t distance = 0; distance <= (m + 1) * stride; ++distance) {
+          expect(m, stride, {0, distance});
+          expect(m, stride, {distance, 0});
+          if (HasFatalFailure()) return;
+        }
+    Draw draw(7);
+    for (int i = 0; i < 2000; ++i) {
+      const size_t m = 1 + draw.below(kM), count = 2 + draw.below(kMost - 1), slots = 2 + draw.below(3), stride = slots * kN + draw.below(3);
+      std::vector<size_t> at;  // most of them side by side in the rows of a few tensors, so that some are apart
+      for (size_t b = 0; b < count; ++b)
+        at.push_back(draw.below(3) * kM * kN + draw.below(slots) * kN + (draw.one_in(8) ? draw.below(3 * stride) : draw.below(2) * m * stride));
+      for (size_t& first : at) first %= room - (m - 1) * stride - kN + 1;
+      expect(m, stride, at);
+      if (HasFatalFailure()) return;
+    }
+    octet_gemm_destroy(gemm);
+  }
+}
+
 TEST(BadRun, Residual) {
   Created c([](Product& p) {
     p.desc.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0};
@@ -566,6 +669,21 @@ TEST(BadRun, DynamicQuantization) {
   c.refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Product& p) { p.args.lhs_zero_points = both.data(), p.args.dst = both.data(); });
   std::vector<float> both_scales(kBatch * kM * kN, 1);
   c.refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Product& p) { p.args.lhs_scales = both_scales.data(), p.args.dst = both_scales.data(); });
+  // The last byte of the last value, and the first byte behind it: per row of each matrix, or one for each matrix.
+  Created per_tensor([](Product& p) { p.desc.lhs_quant = OCTET_LHS_PER_TENSOR; });
+  for (Created* one : {&c, &per_tensor}) {
+    uint8_t* const after_zero_points = reinterpret_cast<uint8_t*>(both.data() + (one == &c ? kBatch * kM : kBatch));
+    uint8_t* const after_scales = reinterpret_cast<uint8_t*>(both_scales.data() + (one == &c ? kBatch * kM : kBatch));
+    one->refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Product& p) { p.args.lhs_zero_points = both.data(), p.args.dst = after_zero_points - 1; });
+    one->refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Product& p) { p.args.lhs_scales = both_scales.data(), p.args.dst = after_scales - 1; });
+    const octet_gemm_args before = one->args;
+    one->args.lhs_zero_points = both.data(), one->args.dst = after_zero_points;
+    EXPECT_EQ(octet_gemm_run(one->gemm, &one->args, nullptr), OCTET_OK);
+    one->args.lhs_scales = both_scales.data(), one->args.dst = after_scales;
+    one->args.lhs_zero_points = nullptr;
+    EXPECT_EQ(octet_gemm_run(one->gemm, &one->args, nullptr), OCTET_OK);
+    one->args = before;
+  }
   zero_points.back() = 256;
   c.refuses(OCTET_BAD_ZERO_POINT, "args.lhs_zero_points[9]", [&](Product& p) { p.args.lhs_zero_points = zero_points.data(); });
   for (const float bad : {kNan, kInf, 0.0f, -1.0f}) {

@@ -154,6 +154,24 @@ TEST(ConvBadShape, SizesThatOverflow) {
   }
 }
 
+// The largest tensors: 2^59 outputs, or 2^51 inputs with the room for their borders, are too many.
+TEST(ConvBadShape, TheLargestTensors) {
+  const auto pack_size = [](const octet_conv2d_shape& s, octet_error* error) {
+    octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+    filter.shape = s, filter.type = OCTET_S8, filter.algorithm = OCTET_CONV_DIRECT;
+    size_t bytes = 0;
+    return octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, error);
+  };
+  octet_conv2d_shape outputs = square(1 << 14, 1, 1 << 15, 1), inputs = square((1 << 20) - 1, 1 << 11, 1, 1);
+  outputs.batch_max = 1 << 16;
+  for (octet_conv2d_shape* s : {&outputs, &inputs}) {
+    expect_refused(OCTET_BAD_SIZE, "the tensors leave size_t", [&](octet_error* e) { return pack_size(*s, e); });
+    --s->in_w_max;
+    octet_error error = {};
+    EXPECT_EQ(pack_size(*s, &error), OCTET_OK) << error.message;
+  }
+}
+
 TEST(ConvBadShape, OutputBelowOne) {
   shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.kernel_h = kIn + 3; });
   shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.kernel_w = kIn + 3; });
@@ -633,6 +651,11 @@ TEST(ConvBadRun, Overlaps) {
   c.refuses(OCTET_OVERLAP, "args.residual", [](Layer& p) { p.args.residual = p.dst.data() + 1; });
   c.refuses(OCTET_OVERLAP, "args.residual", [](Layer& p) { p.args.residual = p.dst.data(), p.args.residual_stride = kOutChannels + 1; });
   c.refuses(OCTET_NULL_POINTER, "args.residual", [](Layer& p) { p.args.residual = nullptr; });
+  // A workspace counts as far as it was declared, also where this run needs less.
+  const auto workspace_at = [](Layer& p, const Guarded& last) { p.args.workspace = last.data() + last.bytes() - 1, p.args.workspace_bytes = 1; };
+  c.refuses(OCTET_OVERLAP, "args.residual", [&](Layer& p) { workspace_at(p, p.residual); });
+  c.refuses(OCTET_OVERLAP, "args.lhs", [&](Layer& p) { workspace_at(p, p.lhs); });
+  c.refuses(OCTET_OVERLAP, "the packed weights", [&](Layer& p) { workspace_at(p, p.blob); });
   c.args.residual = c.dst.data();
   EXPECT_EQ(octet_conv2d_run(c.conv, &c.args, nullptr), OCTET_OK) << "exactly dst is allowed";
 }
@@ -663,6 +686,20 @@ TEST(ConvBadRun, RuntimeQuantization) {
   c.refuses(OCTET_BAD_ZERO_POINT, "args.lhs_zero_points[1]", [&](Layer& p) { p.args.lhs_zero_points = zero_points.data(); });
   c.refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Layer& p) { p.args.lhs_zero_points = both.data(), p.args.dst = both.data(); });
   c.refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Layer& p) { p.args.lhs_scales = both_scales.data(), p.args.dst = both_scales.data(); });
+  // The last byte of the last image's, and the first byte behind it.
+  uint8_t* const after_zero_points = reinterpret_cast<uint8_t*>(both.data() + kBatch);
+  uint8_t* const after_scales = reinterpret_cast<uint8_t*>(both_scales.data() + kBatch);
+  c.refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Layer& p) { p.args.lhs_zero_points = both.data(), p.args.dst = after_zero_points - 1; });
+  c.refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Layer& p) { p.args.lhs_scales = both_scales.data(), p.args.dst = after_scales - 1; });
+  const auto workspace_at = [](Layer& p, uint8_t* at) { p.args.workspace = at, p.args.workspace_bytes = 1; };
+  c.refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Layer& p) { p.args.lhs_zero_points = both.data(), workspace_at(p, after_zero_points - 1); });
+  c.refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Layer& p) { p.args.lhs_scales = both_scales.data(), workspace_at(p, after_scales - 1); });
+  const octet_conv2d_args good = c.args;
+  c.args.lhs_zero_points = both.data(), c.args.dst = after_zero_points;
+  EXPECT_EQ(octet_conv2d_run(c.conv, &c.args, nullptr), OCTET_OK);
+  c.args.lhs_zero_points = nullptr, c.args.lhs_scales = both_scales.data(), c.args.dst = after_scales;
+  EXPECT_EQ(octet_conv2d_run(c.conv, &c.args, nullptr), OCTET_OK);
+  c.args = good;
   for (const float bad : {kNan, kInf, 0.0f, -1.0f}) {
     scales.back() = bad;
     c.refuses(OCTET_BAD_SCALE, "args.lhs_scales[1]", [&](Layer& p) { p.args.lhs_scales = scales.data(); });

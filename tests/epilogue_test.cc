@@ -141,6 +141,7 @@ TEST_P(EpilogueIsa, TfliteRoundsAsItsReferenceKernels) {
   for (const int32_t multiplier : {0, 1 << 30, (1 << 30) + 1, 1518500250, INT32_MAX})
     for (int32_t shift = -31; shift <= 30; ++shift) {
       std::vector<int32_t> fit;  // create refuses what a left shift would push out of int32
+      if (shift > 0) values[0] = INT32_MAX >> shift, values[1] = -values[0];
       for (const int32_t v : values)
         if (shift <= 0 || std::abs(static_cast<int64_t>(v)) <= INT32_MAX >> shift) fit.push_back(v);
       for (const int32_t zero_point : {-128, 127, 5}) {
@@ -159,14 +160,22 @@ TEST_P(EpilogueIsa, TfliteRoundsAsItsReferenceKernels) {
 }
 
 TEST_P(EpilogueIsa, FloatsKeepNanAndInfinityOfTheBias) {
-  const std::vector<int32_t> values = {1, -1, 0, 7};
-  const float scale = 1, bias[] = {NAN, INFINITY, -INFINITY, -0.5f};
+  const std::vector<int32_t> values = {1, -1, 0, 7, 2, 3};
+  const uint32_t nans[] = {0xffc00000, 0x7fc12345};  // a sign and a payload must not get through
+  float signed_nan, payload_nan;
+  std::memcpy(&signed_nan, &nans[0], 4);
+  std::memcpy(&payload_nan, &nans[1], 4);
+  const float scale = 1, bias[] = {NAN, INFINITY, -INFINITY, -0.5f, signed_nan, payload_nan};
   const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
   Accumulators work(values);
   work.desc.dst_type = OCTET_F32, work.desc.scales = &scale, work.desc.scale_count = 1, work.desc.bias_f32 = bias, work.desc.activation = OCTET_ACTIVATION_RELU6;
-  float out[4];
+  float out[6];
   ASSERT_EQ(work.run(out, &error_), OCTET_OK) << error_.message;
-  EXPECT_TRUE(std::isnan(out[0]));
+  for (const size_t i : {0, 4, 5}) {
+    uint32_t bits;
+    std::memcpy(&bits, &out[i], 4);
+    EXPECT_EQ(bits, 0x7fc00000u) << kernel().name << ' ' << i;
+  }
   EXPECT_EQ(out[1], 6);
   EXPECT_EQ(out[2], 0);
   EXPECT_EQ(out[3], 6);

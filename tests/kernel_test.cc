@@ -188,10 +188,12 @@ TEST_P(Kernel, AddsToItsInitInPlace) {
 
 TEST_P(Kernel, NarrowsEveryTileShape) {
   if (!kernel().is(octet::kNarrows)) GTEST_SKIP() << kernel().name << " leaves the narrowing to the epilogue";
-  // With and without each of: a zero point, a clamp from below, one from above.
-  static constexpr octet::Narrow kNarrows[] = {{0, 0, 255, true},       {0, 0, 200, true},      {3, 3, 255, true},      {128, 3, 250, true},
-                                               {255, 0, 255, true},     {0, -128, 127, false},  {0, 0, 127, false},     {0, -128, 90, false},
-                                               {-128, -128, 127, false}, {127, -100, 100, false}, {-5, -128, 127, false}};
+  // With and without each of: a zero point, a clamp from below, one from above; clamps that cut off only the type's last value, too.
+  static constexpr octet::Narrow kNarrows[] = {{0, 0, 255, true},       {0, 0, 254, true},      {0, 1, 255, true},      {3, 3, 255, true},
+                                               {128, 3, 250, true},     {255, 0, 255, true},    {0, -128, 127, false},  {0, -127, 127, false},
+                                               {0, -128, 126, false},   {0, 0, 127, false},     {-128, -128, 127, false}, {127, -100, 100, false},
+                                               {-5, -128, 127, false}};
+  static_assert(std::size(kNarrows) == 13, "prime to the number of byte pairs, so that each meets each");
   size_t turn = 0;
   each_tile([&](const TileCase& c) { check_narrow(kernel(), c, kNarrows[turn++ % std::size(kNarrows)]); });
 }

@@ -138,10 +138,27 @@ TEST_P(WinogradTest, EdgeOfTheCertificate2x2) {
     for (const int input : {-128, 127})
       for (const int weight : {-128, -127, 127}) {
         c.in_channels = channels, c.input = input, c.weight = weight;
-        c.zero_point = 128;
+        c.zero_point = input < 0 ? 0 : 255;  // the padding counts like the input
         check(c);
         if (HasFatalFailure()) return;
       }
+}
+
+// Sums of |w| that are the limit itself, 2^18 and 2^22, are the first to be split: one output would be half the range and change its sign. 228 channels have
+// 4 * 513 weights and 3641 have 32769; each 513th and each 32769th is 0, the others -128. Of twice the channels either half has the limit.
+TEST_P(WinogradTest, TheLimitItself) {
+  for (const size_t halves : {1, 2})
+    for (const bool small : {false, true}) {
+      WinogradCase c;
+      c.ohwi = false;  // channel by channel, so that half of the weights is half of the channels
+      c.method = small ? &octet::winograd_2x2_method : &octet::winograd_4x4_method;
+      c.in_h = c.in_w = small ? 2 : 4;
+      c.in_channels = halves * (small ? 3641 : 228), c.out_channels = 1;
+      c.zero_every = small ? 32769 : 513;
+      c.input = c.weight = -128, c.zero_point = 0;
+      check(c);
+      if (HasFatalFailure()) return;
+    }
 }
 
 TEST_P(WinogradTest, LargeRandomDepths) {

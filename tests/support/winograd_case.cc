@@ -55,7 +55,11 @@ void WinogradRun::make_data() {
   lhs_ = Guarded(last, (c_.in_h + c_.in_channels) % 2 ? Side::kBack : Side::kFront);
   for (size_t i = 0; i < last; ++i) lhs_.data()[i] = byte(c_.input, c_.lhs_u8);
   weights_ = Guarded(9 * c_.in_channels / c_.groups * c_.out_channels, Side::kBack);
-  for (size_t i = 0; i < weights_.bytes(); ++i) weights_.data()[i] = byte(c_.weight, c_.rhs_u8);
+  const size_t per_output = 9 * c_.in_channels / c_.groups;
+  for (size_t i = 0; i < weights_.bytes(); ++i) {
+    const bool zero = c_.zero_every && i % per_output % c_.zero_every == 0;
+    weights_.data()[i] = byte(zero ? 0 : c_.weight, c_.rhs_u8);
+  }
   // Padded rows of the zero point, one per image with a run-time one.
   zero_row_ = octet::round_up(c_.in_channels, 64) + 64;
   zeros_ = Guarded(zero_row_ * c_.batch, Side::kBack);

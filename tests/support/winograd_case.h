@@ -21,6 +21,7 @@ struct WinogradCase {
   size_t top = 1, bottom = 1, left = 1, right = 1;
   bool lhs_u8 = true, rhs_u8 = false, dst_u8 = true, ohwi = true;
   int input = kRandom, weight = kRandom;  // in s8
+  size_t zero_every = 0;                  // of an output channel's weights, this many from one 0 to the next; 0 = none
   int32_t zero_point = 3;
   bool runtime_zero_point = false;
   Exit exit = Exit::kS32;
