@@ -1,0 +1,58 @@
+"""What is mutated, and which tests are the first to notice. Every other test follows, so a survivor
+has passed them all."""
+
+from collections import namedtuple
+
+# share: of the mutants of a sample. files: patterns. tests: most likely first.
+Area = namedtuple("Area", "name share files tests")
+
+NATIVE = [
+    Area("checks", 4,
+         ["dispatch/check.*", "dispatch/gemm_check.cc", "dispatch/gemm_finish.cc",
+          "dispatch/gemm_run.cc", "dispatch/gemm_build.cc", "dispatch/gemm_create.cc",
+          "dispatch/conv_run.cc", "dispatch/conv_create.cc", "dispatch/conv_filter.*",
+          "dispatch/conv_shape.*", "dispatch/pack.cc", "dispatch/conv_pack.cc", "dispatch/arena.*",
+          "dispatch/error.*", "dispatch/environment.*", "dispatch/info.cc", "dispatch/trace.*"],
+         ["bad_input", "conv_bad_input", "workspace", "environment", "blob", "tflite", "vectors"]),
+    Area("selection", 2,
+         ["dispatch/select.*", "dispatch/gemm_choose.cc", "dispatch/conv_kernels.*",
+          "dispatch/conv_methods.*", "dispatch/conv_plan.*", "dispatch/cpu_features.*",
+          "dispatch/kernel_table.*", "dispatch/machine.*", "dispatch/self_test.*"],
+         ["selection", "self_test", "conv_explain", "environment"]),
+    Area("packing", 2,
+         ["kernels/gemm/blob.*", "kernels/gemm/checksum.*", "kernels/gemm/interleave.*",
+          "kernels/gemm/packed_rhs.*", "kernels/gemm/weight_sums.*", "kernels/conv/filter_*",
+          "kernels/conv/panels.*", "kernels/core/layout.h"],
+         ["blob", "pack", "conv_bad_input", "vectors", "conformance"]),
+    Area("gemm", 2,
+         ["kernels/gemm/gemm.*", "kernels/gemm/sink.h", "kernels/gemm/tiling.h",
+          "kernels/core/micro_kernel.h"],
+         ["vectors", "gemm", "workspace", "batch", "threads", "dynamic"]),
+    Area("conv", 3,
+         ["kernels/conv/block.*", "kernels/conv/direct.cc", "kernels/conv/im2col.cc",
+          "kernels/conv/transposed.*", "kernels/conv/window.h", "kernels/conv/taps.h",
+          "kernels/conv/conv.h", "kernels/conv/stage.*"],
+         ["conformance", "conv_layout", "conv_threads", "conv_sides", "conv_shapes"]),
+    Area("depthwise", 2,
+         ["kernels/conv/depthwise.cc", "kernels/simd/depthwise.h",
+          "kernels/core/depthwise_kernel.h"],
+         ["conformance", "depthwise"]),
+    Area("winograd", 2,
+         ["kernels/conv/winograd*", "kernels/simd/winograd.h", "kernels/core/winograd.h"],
+         ["conv_winograd_edges", "winograd", "winograd_int8"]),
+    Area("epilogue", 3,
+         ["kernels/simd/finish.h", "kernels/simd/lhs_rows.h", "kernels/simd/gather.h",
+          "kernels/simd/portable.*", "kernels/core/finish.h", "kernels/x86/narrow.h",
+          "kernels/x86/exits_ymm.h"],
+         ["vectors", "kernel", "epilogue", "depthwise", "dynamic"]),
+    Area("kernels", 3,
+         ["kernels/x86/*.cc", "kernels/x86/avxvnni.h", "kernels/x86/dw_*.h",
+          "kernels/x86/s16s16_ymm.h", "kernels/ref/*.cc"],
+         ["self_test", "word_kernel", "kernel", "depthwise", "winograd"]),
+]
+
+# Under qemu, with a build of their own.
+ARM = [
+    Area("arm", 1, ["kernels/arm/*"],
+         ["self_test", "word_kernel", "kernel", "depthwise", "winograd"]),
+]

@@ -1,0 +1,129 @@
+"""A copy of the tree with a build of its own, where mutants are tried."""
+
+import hashlib
+import json
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import time
+
+MEMORY = 16 << 30  # a mutant may ask for anything
+
+
+class Workshop:
+    def __init__(self, source, directory, configuration, jobs):
+        self.source, self.tree, self.build = source, directory / "tree", directory / "build"
+        self.log, self.jobs = directory / "log.txt", jobs
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("OCTET_")}
+        self.environment.update(GTEST_FAIL_FAST="1", GTEST_BRIEF="1")
+        self.tree.mkdir(parents=True, exist_ok=True)
+        self._copy()
+        generator = ["-G", "Ninja"] if shutil.which("ninja") else []
+        parts = [f"-DOCTET_BUILD_{part}=OFF" for part in ("TOOLS", "BENCHMARKS", "EXAMPLES")]
+        self._run(["cmake", "-S", self.tree, "-B", self.build, *generator, *parts,
+                   "-DOCTET_INSTALL=OFF", "-DOCTET_WITH_ADAPTERS=OFF", "-DCMAKE_BUILD_TYPE=Mutate",
+                   "-DCMAKE_CXX_FLAGS=-O1 -w", "-DCMAKE_C_FLAGS=-O1 -w", *configuration], check=True)
+        if not self.make([]):
+            sys.exit(f"The tree itself does not build, see {self.log}")
+        self.tests = self._tests()
+        self.library = self._library()
+        self._time_tests()
+
+    def make(self, targets):
+        selected = ["--target", *targets] if targets else []
+        command = ["cmake", "--build", self.build, "-j", str(self.jobs), *selected]
+        return self._run(command).returncode == 0
+
+    def try_mutant(self, path, text, tests_first):
+        """(what became of it, by which test)"""
+        file = self.tree / path
+        good = file.read_bytes()
+        file.write_text(text)
+        try:
+            if not self.make(["octet"]):
+                return "does not compile", None
+            if self._library() == self.library:
+                return "identical", None  # the compiler makes the same code of it
+            for name in self._in_order(tests_first):
+                if not self.make([self.tests[name]["target"]]):
+                    return "killed", f"{name} does not compile"
+                if not self._passes(name):
+                    return "killed", name
+            return "survived", None
+        finally:
+            file.write_bytes(good)
+
+    def _in_order(self, first):
+        first = [n for f in first for n in self.tests if n == f or n.startswith(f + "@")]
+        quickest = sorted(self.tests, key=lambda name: self.tests[name]["seconds"])
+        return first + [name for name in quickest if name not in first]
+
+    def _copy(self):
+        """The tracked and the new files; unchanged ones keep their time, so little is built."""
+        listed = subprocess.run(["git", "-C", self.source, "ls-files", "-co", "--exclude-standard"],
+                                check=True, capture_output=True, text=True).stdout.splitlines()
+        wanted = {name for name in listed if (self.source / name).is_file()}
+        for name in wanted:
+            source, target = self.source / name, self.tree / name
+            if not target.is_file() or source.read_bytes() != target.read_bytes():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, target)
+        for target in list(self.tree.rglob("*")):
+            if target.is_file() and str(target.relative_to(self.tree)) not in wanted:
+                target.unlink()
+
+    def _tests(self):
+        """Those that run a program of the build."""
+        shown = self._run(["ctest", "--test-dir", self.build, "--show-only=json-v1"], check=True)
+        tests = {}
+        for test in json.loads(shown.stdout)["tests"]:
+            command, properties = test.get("command", []), test.get("properties", [])
+            programs = [word for word in command if word.startswith(str(self.build / "tests"))]
+            if not programs or any(p["name"] == "SKIP_RETURN_CODE" for p in properties):
+                continue
+            variables = {}
+            for p in properties:
+                if p["name"] == "ENVIRONMENT":
+                    variables.update(v.split("=", 1) for v in p["value"])
+            tests[test["name"]] = {"command": command, "variables": variables, "seconds": 0.0,
+                                   "target": pathlib.Path(programs[0]).name}
+        return tests
+
+    def _time_tests(self):
+        for name, test in self.tests.items():
+            test["limit"] = None
+            start = time.monotonic()
+            if not self._passes(name):
+                sys.exit(f"The tree itself does not pass {name}")
+            test["seconds"] = time.monotonic() - start
+            test["limit"] = 20 + 10 * test["seconds"]  # whatever takes longer hangs
+
+    def _passes(self, name):
+        test = self.tests[name]
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+        with open(self.log, "w") as log:
+            try:
+                return subprocess.run(test["command"], cwd=self.build, stdout=log, stderr=log,
+                                      stdin=subprocess.DEVNULL, timeout=test["limit"],
+                                      env={**self.environment, **test["variables"]},
+                                      preexec_fn=limit).returncode == 0
+            except subprocess.TimeoutExpired:
+                return False
+
+    def _library(self):
+        (library,) = self.build.glob("liboctet.a")
+        return hashlib.sha256(library.read_bytes()).hexdigest()
+
+    def _run(self, command, check=False):
+        done = subprocess.run(command, capture_output=True, text=True, env=self.environment)
+        self.log.write_text(done.stdout + done.stderr)
+        if check and done.returncode:
+            sys.exit(f"{' '.join(map(str, command))} failed, see {self.log}")
+        return done
