@@ -16,16 +16,16 @@ const char* variable(const char* name) {
   return value && *value ? value : nullptr;
 }
 
-// A comma-separated list in a fixed buffer; what does not fit ends in "...".
+// A comma-separated list in a fixed buffer; the first item that does not fit ends it with "...".
 struct List {
   char text[176] = "";
   size_t length = 0;
+  bool ended = false;
   void add(const char* item) {
-    if (length + strlen(item) + 6 > sizeof text) {
-      if (length && text[length - 1] != '.') length += (size_t)snprintf(text + length, sizeof text - length, "...");
-      return;
-    }
-    length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", length ? ", " : "", item);
+    if (ended) return;
+    ended = length + strlen(item) + sizeof ", ..." > sizeof text;
+    const char* const separator = ended ? "..." : length ? ", " : "";
+    length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", separator, ended ? "" : item);
   }
 };
 

@@ -206,6 +206,20 @@ TEST(ConvOutputSize, IsAsDocumented) {
     expect_refused(OCTET_BAD_SIZE, "in_h", [&](octet_error* e) { return octet_conv2d_output_size(&s, huge, 7, &h, &w, e); });
     expect_refused(OCTET_BAD_SIZE, "in_w", [&](octet_error* e) { return octet_conv2d_output_size(&s, 7, huge, &h, &w, e); });
   }
+  // Sizes end at 2^31, those of the output, too.
+  const size_t end = size_t{1} << 31;
+  octet_conv2d_shape one = square(1, 1, 1, 1);
+  ASSERT_EQ(octet_conv2d_output_size(&one, 1, end, &h, &w, &error), OCTET_OK) << error.message;
+  EXPECT_EQ(w, end);
+  expect_refused(OCTET_BAD_SIZE, "in_w_max", [&](octet_error* e) { return octet_conv2d_output_size(&one, 1, end + 1, &h, &w, e); });
+  one.pad_right = 1;
+  expect_refused(OCTET_BAD_SIZE, "out_w", [&](octet_error* e) { return octet_conv2d_output_size(&one, 1, end, &h, &w, e); });
+  one.pad_right = end;
+  one.kernel_w = 2;
+  ASSERT_EQ(octet_conv2d_output_size(&one, 1, 1, &h, &w, &error), OCTET_OK) << error.message;
+  EXPECT_EQ(w, end);
+  ++one.pad_right;
+  expect_refused(OCTET_BAD_SIZE, "pad_right", [&](octet_error* e) { return octet_conv2d_output_size(&one, 1, 1, &h, &w, e); });
   s.stride_h = 0;
   expect_refused(OCTET_BAD_SIZE, "stride_h", [&](octet_error* e) { return octet_conv2d_output_size(&s, 7, 7, &h, &w, e); });
 }

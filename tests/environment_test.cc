@@ -1,4 +1,5 @@
 // OCTET_MAX_ISA, OCTET_KERNEL and OCTET_VERBOSE: what they do, what they refuse, and that the API beats them.
+#include <chrono>
 #include <sstream>
 
 #include "support/conv_case.h"
@@ -130,7 +131,18 @@ TEST(KernelVariable, RefusesWhatDoesNotExist) {
   const Made made = make();
   EXPECT_EQ(made.status, OCTET_BAD_ENVIRONMENT);
   EXPECT_NE(std::string(made.error.message).find("OCTET_KERNEL"), std::string::npos);
-  EXPECT_NE(std::string(made.error.message).find(table().front()->name), std::string::npos) << made.error.message;
+  const std::string message = made.error.message, first = "valid here: " + std::string(table().front()->name) + ", " + table()[1]->name + ", ";
+  EXPECT_NE(message.find(first), std::string::npos) << message;
+  // As many names as there is room for, each whole, or what is missing is said, once.
+  const size_t end = message.find("...");
+  if (end == std::string::npos) {
+    EXPECT_NE(message.find(octet::depthwise_kernels().end()[-1]->name), std::string::npos) << message;
+  } else {
+    EXPECT_EQ(end + 3, message.size()) << message;
+    const size_t last = message.rfind(", ", end) + 2;
+    EXPECT_TRUE(octet::kernel_exists(message.substr(last, end - last).c_str())) << message;
+    EXPECT_GT(message.size(), 150u) << message;
+  }
 }
 
 TEST(KernelVariable, IsAnErrorWhereItCannotRun) {
@@ -183,7 +195,9 @@ TEST(Verbose, PrintsOneLinePerCreateAndAtTwoPerRun) {
   for (int level = 0; level <= 2; ++level) {
     const ScopedEnvironment verbose("OCTET_VERBOSE", std::to_string(level).c_str());
     testing::internal::CaptureStderr();
+    const auto start = std::chrono::steady_clock::now();
     const Made made = make();
+    const double elapsed = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
     std::istringstream lines(testing::internal::GetCapturedStderr());
     ASSERT_EQ(made.status, OCTET_OK);
     const char* const events[] = {"create", "run"};
@@ -198,6 +212,7 @@ TEST(Verbose, PrintsOneLinePerCreateAndAtTwoPerRun) {
       }
       ASSERT_TRUE(std::getline(fields, field, ',')) << line;
       EXPECT_GE(std::stod(field), 0) << line;
+      EXPECT_LE(std::stod(field), elapsed) << line;
       EXPECT_FALSE(std::getline(fields, field, ',')) << line;
     }
     std::string rest;

@@ -186,6 +186,29 @@ TEST(Overlap, DrawnLayouts) {
   EXPECT_GT(refused, 500u);
 }
 
+TEST(Overlap, TwoOutputsAtEveryDistance) {
+  for (const size_t m : {1, 2, 5}) {
+    const Product product = make(m, 2, false);
+    size_t workspace_bytes = 0;
+    ASSERT_EQ(octet_gemm_workspace(product.gemm.get(), m, 1, &workspace_bytes, nullptr), OCTET_OK);
+    for (const size_t stride : {kN, kN + 1, 2 * kN - 1, 2 * kN, 3 * kN + 2})
+      for (size_t distance = 0; distance <= (m + 1) * stride; ++distance)
+        for (const bool swapped : {false, true}) {
+          Layout l = {m, 2, stride, kK, {}, {0, distance}, {}, 0, workspace_bytes};
+          if (swapped) std::swap(l.dst[0], l.dst[1]);
+          const size_t end = distance + l.dst_span();
+          l.lhs = {end, end + l.lhs_span()};
+          std::vector<uint8_t> memory(end + 2 * l.lhs_span() + 128 + workspace_bytes, 3);
+          const uintptr_t free = reinterpret_cast<uintptr_t>(memory.data()) + end + 2 * l.lhs_span();
+          l.workspace = end + 2 * l.lhs_span() + (64 - free % 64) % 64;
+          octet_error error = {};
+          const bool fine = legal(l, memory.size());
+          ASSERT_EQ(run(product, l, &memory, &error), fine ? OCTET_OK : OCTET_OVERLAP)
+              << error.message << "; m " << m << ", stride " << stride << ", distance " << distance;
+        }
+  }
+}
+
 // What is one piece may lie between the matrices of a batch, touching none.
 TEST(Overlap, BetweenMatrices) {
   constexpr size_t kM = 2, kBatch = 2, kFar = 4096;

@@ -1,19 +1,26 @@
-"""What is mutated, and which tests are the first to notice. Every other test follows, so a survivor
-has passed them all."""
+"""What is mutated, and which tests are the first to notice. The others follow but for those which
+run nothing of the area, so a survivor has passed everything that could tell."""
 
 from collections import namedtuple
 
-# share: of the mutants of a sample. files: patterns. tests: most likely first.
-Area = namedtuple("Area", "name share files tests")
+# share: of the mutants of a sample. files: patterns. tests: most likely first. apart: those which
+# cannot tell.
+Area = namedtuple("Area", "name share files tests apart", defaults=[[]])
+
+PRODUCTS = ["batch", "dynamic", "epilogue", "float_modes", "gemm", "kernel", "overlap", "pack",
+            "random", "threads", "tflite", "word_kernel"]  # no convolution in them
+DIRECT = ["depthwise", "kernel", "winograd", "winograd_int8", "word_kernel"]  # past the front door
 
 NATIVE = [
     Area("checks", 4,
          ["dispatch/check.*", "dispatch/gemm_check.cc", "dispatch/gemm_finish.cc",
-          "dispatch/gemm_run.cc", "dispatch/gemm_build.cc", "dispatch/gemm_create.cc",
-          "dispatch/conv_run.cc", "dispatch/conv_create.cc", "dispatch/conv_filter.*",
-          "dispatch/conv_shape.*", "dispatch/pack.cc", "dispatch/conv_pack.cc", "dispatch/arena.*",
-          "dispatch/error.*", "dispatch/environment.*", "dispatch/info.cc", "dispatch/trace.*"],
-         ["bad_input", "conv_bad_input", "workspace", "environment", "blob", "tflite", "vectors"]),
+          "dispatch/gemm_run.cc", "dispatch/gemm_overlap.cc", "dispatch/gemm_call.h",
+          "dispatch/gemm_build.cc", "dispatch/gemm_create.cc", "dispatch/conv_run.cc",
+          "dispatch/conv_create.cc", "dispatch/conv_filter.*", "dispatch/conv_shape.*",
+          "dispatch/pack.cc", "dispatch/conv_pack.cc", "dispatch/arena.*", "dispatch/error.*",
+          "dispatch/environment.*", "dispatch/info.cc", "dispatch/trace.*"],
+         ["bad_input", "conv_bad_input", "overlap", "workspace", "environment", "blob", "tflite"],
+         DIRECT),
     Area("selection", 2,
          ["dispatch/select.*", "dispatch/gemm_choose.cc", "dispatch/conv_kernels.*",
           "dispatch/conv_methods.*", "dispatch/conv_plan.*", "dispatch/cpu_features.*",
@@ -27,19 +34,23 @@ NATIVE = [
     Area("gemm", 2,
          ["kernels/gemm/gemm.*", "kernels/gemm/sink.h", "kernels/gemm/tiling.h",
           "kernels/core/micro_kernel.h"],
-         ["vectors", "gemm", "workspace", "batch", "threads", "dynamic"]),
+         ["vectors", "gemm", "workspace", "batch", "threads", "dynamic"],
+         ["winograd", "winograd_int8"]),
     Area("conv", 3,
          ["kernels/conv/block.*", "kernels/conv/direct.cc", "kernels/conv/im2col.cc",
           "kernels/conv/transposed.*", "kernels/conv/window.h", "kernels/conv/taps.h",
           "kernels/conv/conv.h", "kernels/conv/stage.*"],
-         ["conformance", "conv_layout", "conv_threads", "conv_sides", "conv_shapes"]),
+         ["conformance", "conv_layout", "conv_threads", "conv_sides", "conv_shapes"],
+         PRODUCTS),
     Area("depthwise", 2,
          ["kernels/conv/depthwise.cc", "kernels/simd/depthwise.h",
           "kernels/core/depthwise_kernel.h"],
-         ["conformance", "depthwise"]),
+         ["conformance", "depthwise"],
+         PRODUCTS),
     Area("winograd", 2,
          ["kernels/conv/winograd*", "kernels/simd/winograd.h", "kernels/core/winograd.h"],
-         ["conv_winograd_edges", "winograd", "winograd_int8"]),
+         ["conv_winograd_edges", "winograd", "winograd_int8"],
+         PRODUCTS),
     Area("epilogue", 3,
          ["kernels/simd/finish.h", "kernels/simd/lhs_rows.h", "kernels/simd/gather.h",
           "kernels/simd/portable.*", "kernels/core/finish.h", "kernels/x86/narrow.h",

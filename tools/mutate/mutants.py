@@ -1,5 +1,5 @@
-"""Mutants of a source tree: all of an area in an order that a seed decides, each with an identity that
-survives when lines move."""
+"""Mutants of a source tree: all of an area in an order that a seed decides, each with an identity
+that survives when lines move."""
 
 import random
 
@@ -42,7 +42,8 @@ def shuffled(tree, area, seed):
     rng = random.Random(f"{area.name} {seed}")
     by_operator = {}
     for mutant in mutants_of(tree, area):
-        by_operator.setdefault(mutant.change.operator, {}).setdefault(mutant.path, []).append(mutant)
+        by_file = by_operator.setdefault(mutant.change.operator, {})
+        by_file.setdefault(mutant.path, []).append(mutant)
     queues = []
     for operator in sorted(by_operator):
         files = [rng.sample(m, len(m)) for _, m in sorted(by_operator[operator].items())]

@@ -14,18 +14,19 @@ MEMORY = 16 << 30  # a mutant may ask for anything
 
 
 class Workshop:
-    def __init__(self, source, directory, configuration, jobs):
+    def __init__(self, source, directory, flags, configuration, jobs):
         self.source, self.tree, self.build = source, directory / "tree", directory / "build"
         self.log, self.jobs = directory / "log.txt", jobs
+        self.memory = resource.RLIM_INFINITY if "sanitize" in flags else MEMORY
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("OCTET_")}
         self.environment.update(GTEST_FAIL_FAST="1", GTEST_BRIEF="1")
-        self.tree.mkdir(parents=True, exist_ok=True)
         self._copy()
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
         parts = [f"-DOCTET_BUILD_{part}=OFF" for part in ("TOOLS", "BENCHMARKS", "EXAMPLES")]
         self._run(["cmake", "-S", self.tree, "-B", self.build, *generator, *parts,
                    "-DOCTET_INSTALL=OFF", "-DOCTET_WITH_ADAPTERS=OFF", "-DCMAKE_BUILD_TYPE=Mutate",
-                   "-DCMAKE_CXX_FLAGS=-O1 -w", "-DCMAKE_C_FLAGS=-O1 -w", *configuration], check=True)
+                   f"-DCMAKE_CXX_FLAGS={flags}", f"-DCMAKE_C_FLAGS={flags}", *configuration],
+                  check=True)
         if not self.make([]):
             sys.exit(f"The tree itself does not build, see {self.log}")
         self.tests = self._tests()
@@ -37,7 +38,7 @@ class Workshop:
         command = ["cmake", "--build", self.build, "-j", str(self.jobs), *selected]
         return self._run(command).returncode == 0
 
-    def try_mutant(self, path, text, tests_first):
+    def try_mutant(self, path, text, area):
         """(what became of it, by which test)"""
         file = self.tree / path
         good = file.read_bytes()
@@ -47,7 +48,7 @@ class Workshop:
                 return "does not compile", None
             if self._library() == self.library:
                 return "identical", None  # the compiler makes the same code of it
-            for name in self._in_order(tests_first):
+            for name in self._in_order(area):
                 if not self.make([self.tests[name]["target"]]):
                     return "killed", f"{name} does not compile"
                 if not self._passes(name):
@@ -56,10 +57,14 @@ class Workshop:
         finally:
             file.write_bytes(good)
 
-    def _in_order(self, first):
-        first = [n for f in first for n in self.tests if n == f or n.startswith(f + "@")]
-        quickest = sorted(self.tests, key=lambda name: self.tests[name]["seconds"])
-        return first + [name for name in quickest if name not in first]
+    def _in_order(self, area):
+        def of(names):  # the tests that ctest makes of these, under qemu one per CPU model
+            return [test for n in names for test in self.tests if test.split("@")[0] == n]
+
+        left_out = of(area.apart)
+        quickest = sorted(self.tests, key=lambda t: self.tests[t]["seconds"])
+        order = of(area.tests) + quickest
+        return [test for test in dict.fromkeys(order) if test not in left_out]
 
     def _copy(self):
         """The tracked and the new files; unchanged ones keep their time, so little is built."""
@@ -105,7 +110,7 @@ class Workshop:
         test = self.tests[name]
 
         def limit():
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            resource.setrlimit(resource.RLIMIT_AS, (self.memory, self.memory))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
         with open(self.log, "w") as log:
