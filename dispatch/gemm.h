@@ -15,6 +15,7 @@ struct octet_gemm {
   size_t packed_bytes;
   const void* packed;
   int64_t max_bias;        // largest |bias|: run-time weights are bounded per run
+  int64_t max_acc;         // the bound: int32's, less what TFLite shifts left
   int verbose;
   octet_allocator allocator;
 };

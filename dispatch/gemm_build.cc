@@ -58,7 +58,11 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   plan.dst_bytes = element_bytes(d.dst_type);
   plan.finish = f;
   plan.narrow = {f.zero_point, f.lo, f.hi, f.dst_u8};
-  plan.narrow_in_kernel = narrows_in_kernel(draft, f, draft.kernel->flags) && narrows_in_kernel(draft, f, draft.small_kernel->flags);
+  const auto narrows = [&](double max_scaled) {
+    return narrows_in_kernel(draft, f, max_scaled, draft.kernel->flags) && narrows_in_kernel(draft, f, max_scaled, draft.small_kernel->flags);
+  };
+  plan.narrow_in_kernel = narrows(draft.max_scaled);
+  plan.narrow_with_zero_points = narrows(draft.max_scaled_any);
   const size_t l2 = this_machine().cpu.l2_bytes;
   plan.block_rows = choose_block_rows(*plan.kernel, d.k, (l2 ? l2 : 512 * 1024) / 2);  // the other half is for the weights that pass by
   plan.bias = bias;
@@ -80,6 +84,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   gemm->packed = d.packed;
   gemm->packed_bytes = draft.has_blob ? (size_t)draft.blob.bytes : 0;
   gemm->max_bias = draft.max_bias;
+  gemm->max_acc = INT32_MAX >> draft.max_shift;
   gemm->verbose = draft.environment.verbose;
   gemm->allocator = d.allocator;
   gemm->needs_workspace = needs_workspace(plan);
@@ -112,11 +117,11 @@ Finish build_finish(const Draft& draft, size_t padded, Arena* arena) {
   return f;
 }
 
-bool narrows_in_kernel(const Draft& draft, const Finish& f, uint8_t kernel_flags) {
+bool narrows_in_kernel(const Draft& draft, const Finish& f, double max_scaled, uint8_t kernel_flags) {
   // The clamp before rounding may be left out only where no conversion to int32 (or int16) can overflow; the margin covers float's rounding.
   const double limit = kernel_flags & kNarrows16 ? 32767.0 : 2147483648.0;
   return (kernel_flags & kNarrows) && f.mode == FinishMode::kFloat8 && !f.has_residual && !f.lut && !runtime_scales(draft.desc) &&
-         draft.max_scaled * 1.000001 < limit;
+         max_scaled * 1.000001 < limit;
 }
 
 octet_status build_gemm(const Draft& draft, octet_gemm** out) { return allocate_and_build(build, draft, draft.desc.allocator, out, draft.error); }

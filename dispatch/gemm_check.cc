@@ -150,6 +150,12 @@ Range product_range(const Draft& draft, const PackedRhs& packed, size_t n) {
   return {k * (up * lo < down * hi ? up * lo : down * hi), k * (up * hi > down * lo ? up * hi : down * lo)};
 }
 
+// The largest magnitude of run-time weights with zero points.
+int64_t any_zero_points(const Draft& draft) {
+  const int64_t reach = draft.lhs_hi > -draft.lhs_lo ? draft.lhs_hi : -draft.lhs_lo;
+  return (int64_t)draft.desc.k * reach * 255;
+}
+
 }  // namespace
 
 octet_status check_kind(const Draft& draft) {
@@ -179,7 +185,13 @@ octet_status check_range(Draft* draft, const PackedRhs& packed) {
     if (d.requant == OCTET_REQUANT_FLOAT) {
       const double scaled = (double)magnitude * scale_of(d, n);
       draft->max_scaled = scaled > draft->max_scaled ? scaled : draft->max_scaled;
-    } else if (shift_of(d, n) > 0 && magnitude > INT32_MAX >> shift_of(d, n)) {
+      if (packed.positive) continue;
+      const double scaled_any = ((double)any_zero_points(*draft) + (double)bias_magnitude) * scale_of(d, n);
+      draft->max_scaled_any = scaled_any > draft->max_scaled_any ? scaled_any : draft->max_scaled_any;
+      continue;
+    }
+    draft->max_shift = shift_of(d, n) > draft->max_shift ? shift_of(d, n) : draft->max_shift;
+    if (shift_of(d, n) > 0 && magnitude > INT32_MAX >> shift_of(d, n)) {
       return fail(draft->error, OCTET_BAD_SCALE, "desc.shifts: %s %zu shifts left by %d, but its accumulator may reach %lld", draft->column, n,
                   (int)shift_of(d, n), (long long)magnitude);
     }

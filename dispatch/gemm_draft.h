@@ -20,6 +20,8 @@ struct Draft {
   int32_t lhs_lo = 0, lhs_hi = 0;    // range of lhs - zero point
   int64_t max_bias = 0;              // largest |bias|
   double max_scaled = 0;             // largest |acc| * scale
+  double max_scaled_any = 0;         // likewise, if run-time weights come with zero points
+  int32_t max_shift = 0;             // largest left shift of TFLite's
   Environment environment = {};
   const MicroKernel* kernel = nullptr;
   const MicroKernel* small_kernel = nullptr;
@@ -48,7 +50,7 @@ octet_status read_limits(Draft* draft, CpuFeatures* cpu, const char** forced);
 octet_status refuse_forced(const Draft& draft, const CpuFeatures& cpu, Selected result, const char* forced, Isa isa);
 // The epilogue with its arrays in the arena, padded.
 Finish build_finish(const Draft& draft, size_t padded, Arena* arena);
-// Float mode to 8 bits, and the accumulators let a kernel with these flags leave the clamp before rounding out.
-bool narrows_in_kernel(const Draft& draft, const Finish& finish, uint8_t kernel_flags);
+// Float mode to 8 bits, and accumulators that get no larger than this, scaled, let a kernel with these flags leave the clamp before rounding out.
+bool narrows_in_kernel(const Draft& draft, const Finish& finish, double max_scaled, uint8_t kernel_flags);
 
 }  // namespace octet

@@ -98,8 +98,9 @@ octet_status check_rhs(const octet_gemm& gemm, Call* call, octet_error* error) {
   }
   const int64_t lhs_reach = gemm.plan.lhs_quant == LhsQuant::kSymmetric ? 127 : 255;
   const int64_t bound = lhs_reach * reach * (int64_t)run.k + gemm.max_bias;
-  if (bound > INT32_MAX)
-    return fail(error, OCTET_ACCUMULATOR_OVERFLOW, "args.rhs_zero_points with k = %zu: the accumulator may reach %lld, outside int32", run.k, (long long)bound);
+  if (bound > gemm.max_acc)
+    return fail(error, OCTET_ACCUMULATOR_OVERFLOW, "args.rhs_zero_points with k = %zu: the accumulator may reach %lld, outside int32%s", run.k,
+                (long long)bound, gemm.max_acc < INT32_MAX ? " once desc.shifts moved it to the left" : "");
   return OCTET_OK;
 }
 

@@ -175,7 +175,8 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
   const Finish& finish = plan.finish;
   const bool tensor_quant = plan.lhs_quant == LhsQuant::kPerTensor;
   const bool init_per_row = lhs.zero_points || lhs.row_sums;
-  const Sink all = {&finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, matrix.dst, run.dst_stride, matrix.residual, run.residual_stride};
+  const bool narrow = run.rhs_zero_point_count ? plan.narrow_with_zero_points : plan.narrow_in_kernel;
+  const Sink all = {&finish, &plan.narrow, narrow, plan.dst_bytes, matrix.dst, run.dst_stride, matrix.residual, run.residual_stride};
   const Sink sink = all.from(m0, 1);
   const bool in_place = sink.in_place();
   if (tensor_quant && !sink.s32())

@@ -27,6 +27,7 @@ struct GemmPlan {
   int32_t static_zero_point;        // of the lhs as given
   bool runtime_rhs, rhs_u8;
   bool narrow_in_kernel;            // the kernel may finish to 8 bits
+  bool narrow_with_zero_points;     // also if run-time weights come with zero points
   size_t dst_bytes;                 // of one output
   Finish finish;
   Narrow narrow;
