@@ -6,16 +6,10 @@
 #include <ostream>
 
 #include "support/gemm_case.h"
+#include "support/reference.h"
 
 namespace octet_test {
 namespace {
-
-// By the formulas of octet.h, in signed numbers.
-size_t out_size(size_t in, size_t before, size_t after, size_t kernel, size_t stride, size_t dilation, bool transposed, size_t output_padding) {
-  const int64_t i = static_cast<int64_t>(in), pads = static_cast<int64_t>(before + after), reach = static_cast<int64_t>(dilation * (kernel - 1) + 1);
-  const int64_t s = static_cast<int64_t>(stride);
-  return static_cast<size_t>(transposed ? (i - 1) * s + reach - pads + static_cast<int64_t>(output_padding) : (i + pads - reach) / s + 1);
-}
 
 std::vector<int32_t> draw_filled(Random* random, size_t count, octet_type type, Fill fill) {
   const int32_t lo = least(type) + (fill == Fill::kNeverLeast), hi = most(type);
@@ -132,8 +126,8 @@ octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types
 
 ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
   const octet_conv2d_shape& s = c.shape;
-  out_h = out_size(c.run_h(), s.pad_top, s.pad_bottom, s.kernel_h, s.stride_h, s.dilation_h, s.transposed, s.output_padding_h);
-  out_w = out_size(c.run_w(), s.pad_left, s.pad_right, s.kernel_w, s.stride_w, s.dilation_w, s.transposed, s.output_padding_w);
+  const ConvSizes sizes(s, c.run_batch(), c.run_h(), c.run_w());
+  out_h = static_cast<size_t>(sizes.out_h), out_w = static_cast<size_t>(sizes.out_w);
   const size_t batch = c.run_batch(), depth = s.kernel_h * s.kernel_w * group_in();
 
   // Weights and epilogue do not depend on the sizes of the run, so that one object may run several problems.
@@ -158,48 +152,16 @@ ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
   if (c.residual) residual = draw_integers(&input, batch * out_h * out_w * s.out_channels, least(c.residual), most(c.residual));
   stored_ = stored_filter();
 
-  accumulate();
+  acc.resize(batch * out_h * out_w * s.out_channels);
+  for (size_t i = 0; i < acc.size(); ++i) acc[i] = epilogue.bias(i % s.out_channels);
+  std::vector<int32_t> plain_lhs = lhs, plain_filter = filter;
+  for (size_t i = 0; i < lhs.size(); ++i) plain_lhs[i] -= c.runtime_quant ? lhs_zero_points[i / (lhs.size() / batch)] : c.lhs_zero_point;
+  for (size_t i = 0; i < filter.size() && !filter_zero_points.empty(); ++i) plain_filter[i] -= filter_zero_points[filter_zero_points.size() == 1 ? 0 : i / depth];
+  convolve(s, sizes, plain_lhs.data(), plain_filter.data(), acc.data());
   for (size_t i = 0; i < acc.size(); ++i) {
     const size_t image = i / (out_h * out_w * s.out_channels), channel = i % s.out_channels;
     expected.push_back(epilogue.finish(channel, lhs_scales.empty() ? nullptr : &lhs_scales[image], acc[i], residual.empty() ? 0 : residual[i]));
   }
-}
-
-void ConvProblem::add_products(size_t b, size_t in_y, size_t in_x, size_t out_y, size_t out_x, size_t ky, size_t kx) {
-  const octet_conv2d_shape& s = c.shape;
-  const int32_t zero_point = c.runtime_quant ? lhs_zero_points[b] : c.lhs_zero_point;
-  const int32_t* const pixel = &lhs[((b * c.run_h() + in_y) * c.run_w() + in_x) * s.in_channels];
-  int64_t* const sums = &acc[((b * out_h + out_y) * out_w + out_x) * s.out_channels];
-  for (size_t o = 0; o < s.out_channels; ++o) {
-    const int32_t* const l = pixel + o / group_out() * group_in();
-    const int32_t* const w = &filter[((o * s.kernel_h + ky) * s.kernel_w + kx) * group_in()];
-    const int32_t filter_zero_point = filter_zero_points.empty() ? 0 : filter_zero_points[filter_zero_points.size() == 1 ? 0 : o];
-    int64_t sum = 0;
-    for (size_t i = 0; i < group_in(); ++i) sum += (l[i] - zero_point) * (w[i] - filter_zero_point);
-    sums[o] += sum;
-  }
-}
-
-// A plain convolution walks the output and gathers, a transposed one walks the input and scatters: two definitions, not one turned around.
-void ConvProblem::accumulate() {
-  const octet_conv2d_shape& s = c.shape;
-  const size_t batch = c.run_batch(), in_h = c.run_h(), in_w = c.run_w();
-  acc.resize(batch * out_h * out_w * s.out_channels);
-  for (size_t i = 0; i < acc.size(); ++i) acc[i] = epilogue.bias(i % s.out_channels);
-  const size_t walk_h = s.transposed ? in_h : out_h, walk_w = s.transposed ? in_w : out_w;
-  for (size_t b = 0; b < batch; ++b)
-    for (size_t y = 0; y < walk_h; ++y)
-      for (size_t x = 0; x < walk_w; ++x)
-        for (size_t ky = 0; ky < s.kernel_h; ++ky)
-          for (size_t kx = 0; kx < s.kernel_w; ++kx) {
-            // Unsigned: what lies before the tensor wraps to far beyond it.
-            const size_t other_y = y * s.stride_h + ky * s.dilation_h - s.pad_top, other_x = x * s.stride_w + kx * s.dilation_w - s.pad_left;
-            if (s.transposed) {
-              if (other_y < out_h && other_x < out_w) add_products(b, y, x, other_y, other_x, ky, kx);
-            } else {
-              if (other_y < in_h && other_x < in_w) add_products(b, other_y, other_x, y, x, ky, kx);
-            }
-          }
 }
 
 std::vector<uint8_t> ConvProblem::stored_filter() const {

@@ -88,8 +88,6 @@ class ConvProblem {
  private:
   size_t group_in() const { return c.shape.in_channels / c.shape.groups; }
   size_t group_out() const { return c.shape.out_channels / c.shape.groups; }
-  void accumulate();
-  void add_products(size_t b, size_t in_y, size_t in_x, size_t out_y, size_t out_x, size_t ky, size_t kx);
   std::vector<uint8_t> stored_filter() const;
 
   std::vector<uint8_t> stored_;

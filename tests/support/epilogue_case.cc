@@ -1,8 +1,6 @@
 #include "support/epilogue_case.h"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <ostream>
 
 #include "support/reference.h"
@@ -73,53 +71,15 @@ Epilogue::Epilogue(const EpilogueCase& c, size_t channels, double base_scale, Ra
     for (uint32_t i = 0; i < 256; ++i) lut_.push_back(static_cast<uint8_t>(i * 167 + 13));
 }
 
-Epilogue::Bounds Epilogue::bounds() const {
-  const bool f32 = c_.dst == OCTET_F32;
-  const double infinity = std::numeric_limits<double>::infinity(), zero = f32 ? 0 : dst_zero_point(c_.dst);
-  const double lo = f32 ? -infinity : least(c_.dst), hi = f32 ? infinity : most(c_.dst);
-  switch (c_.activation) {
-    case OCTET_ACTIVATION_NONE: break;
-    case OCTET_ACTIVATION_RELU: return {zero, hi};
-    case OCTET_ACTIVATION_RELU6: return {zero, f32 ? 6 : std::min<double>(hi, zero + round_half_even(fl(6.0 / kDstScale)))};
-    case OCTET_ACTIVATION_CLAMP: return f32 ? Bounds{-0.5, 1.25} : Bounds{zero + 1, zero + 37};
-  }
-  return {lo, hi};
-}
-
 octet_residual Epilogue::residual() const {
   return {c_.residual,          kResidualZeroPoint,       kResidualScale,      intermediate_zero_point(c_.dst), kAdd.product_multiplier,
           kAdd.product_shift,   kAdd.residual_multiplier, kAdd.residual_shift, kAdd.dst_multiplier,             kAdd.dst_shift};
 }
 
 uint32_t Epilogue::finish(size_t n, const float* lhs_scale, int64_t acc, int32_t residual) const {
-  if (c_.dst == OCTET_S32) return static_cast<uint32_t>(acc);
-  const Bounds limits = bounds();
-  const size_t channel = c_.per_channel ? n : 0;
-  const float scale = lhs_scale ? fl(static_cast<double>(*lhs_scale) * scales_[channel]) : scales_[channel];
-  if (c_.dst == OCTET_F32) {
-    float value = fl(static_cast<double>(fl(static_cast<double>(acc))) * scale);
-    if (c_.bias_f32) value = fl(static_cast<double>(value) + bias_f32_[n]);
-    if (value < limits.lo) value = fl(limits.lo);
-    if (value > limits.hi) value = fl(limits.hi);
-    uint32_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return bits;
-  }
-  const int32_t lo = static_cast<int32_t>(limits.lo), hi = static_cast<int32_t>(limits.hi), zero_point = dst_zero_point(c_.dst);
-  int64_t out;
-  if (c_.requant == OCTET_REQUANT_FLOAT) {
-    out = requantize(acc, scale, c_.residual ? fl(static_cast<double>(residual - kResidualZeroPoint) * kResidualScale) : 0, zero_point, lo, hi);
-  } else {
-    out = multiply_by_quantized_multiplier(static_cast<int32_t>(acc), multipliers_[channel], shifts_[channel]);
-    if (c_.residual) {
-      TfliteAdd add = kAdd;
-      add.product_zero_point = intermediate_zero_point(c_.dst);
-      out = tflite_add(static_cast<int32_t>(clamped(out + add.product_zero_point, least(c_.dst), most(c_.dst))), residual, add);
-    }
-    out = clamped(out + zero_point, lo, hi);
-  }
-  const uint8_t byte = static_cast<uint8_t>(out);
-  return c_.lut ? lut_[byte] : byte;
+  octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+  fill(&d);
+  return octet_test::finish(d, n, lhs_scale, acc, residual);
 }
 
 }  // namespace octet_test

@@ -55,10 +55,8 @@ class Epilogue {
   EpilogueArrays describe(Side side, Desc* d) const;
 
  private:
-  struct Bounds {
-    double lo, hi;
-  };
-  Bounds bounds() const;
+  template <typename Desc>
+  void fill(Desc* d) const;  // with pointers into this
   octet_residual residual() const;
 
   EpilogueCase c_;
@@ -71,31 +69,42 @@ int32_t dst_zero_point(octet_type dst);
 constexpr float kDstScale = 0.05f;
 
 template <typename Desc>
-EpilogueArrays Epilogue::describe(Side side, Desc* d) const {
-  EpilogueArrays a = {Guarded(bias_, side),   Guarded(scales_, side),   Guarded(multipliers_, side),
-                      Guarded(shifts_, side), Guarded(bias_f32_, side), Guarded(lut_, side)};
+void Epilogue::fill(Desc* d) const {
   d->dst_type = c_.dst;
   d->requant = c_.requant;
-  if (c_.bias) d->bias = a.bias.template data<int32_t>();
+  if (c_.bias) d->bias = bias_.data();
   if (c_.dst != OCTET_S32 && c_.requant == OCTET_REQUANT_FLOAT) {
-    d->scales = a.scales.template data<float>();
+    d->scales = scales_.data();
     d->scale_count = scales_.size();
   }
   if (c_.requant == OCTET_REQUANT_TFLITE) {
-    d->multipliers = a.multipliers.template data<int32_t>();
-    d->shifts = a.shifts.template data<int32_t>();
+    d->multipliers = multipliers_.data();
+    d->shifts = shifts_.data();
     d->multiplier_count = multipliers_.size();
   }
-  if (c_.bias_f32) d->bias_f32 = a.bias_f32.template data<float>();
+  if (c_.bias_f32) d->bias_f32 = bias_f32_.data();
   d->dst_zero_point = dst_zero_point(c_.dst);
   d->activation = c_.activation;
   if (c_.activation == OCTET_ACTIVATION_CLAMP) {
-    d->clamp_min = static_cast<float>(bounds().lo);
-    d->clamp_max = static_cast<float>(bounds().hi);
+    d->clamp_min = c_.dst == OCTET_F32 ? -0.5f : static_cast<float>(d->dst_zero_point + 1);
+    d->clamp_max = c_.dst == OCTET_F32 ? 1.25f : static_cast<float>(d->dst_zero_point + 37);
   }
   d->dst_scale = kDstScale;
   if (c_.residual) d->residual = residual();
-  if (c_.lut) d->lut = a.lut.data();
+  if (c_.lut) d->lut = lut_.data();
+}
+
+template <typename Desc>
+EpilogueArrays Epilogue::describe(Side side, Desc* d) const {
+  EpilogueArrays a = {Guarded(bias_, side),   Guarded(scales_, side),   Guarded(multipliers_, side),
+                      Guarded(shifts_, side), Guarded(bias_f32_, side), Guarded(lut_, side)};
+  fill(d);
+  if (d->bias) d->bias = a.bias.template data<int32_t>();
+  if (d->scales) d->scales = a.scales.template data<float>();
+  if (d->multipliers) d->multipliers = a.multipliers.template data<int32_t>();
+  if (d->shifts) d->shifts = a.shifts.template data<int32_t>();
+  if (d->bias_f32) d->bias_f32 = a.bias_f32.template data<float>();
+  if (d->lut) d->lut = a.lut.data();
   return a;
 }
 

@@ -165,6 +165,8 @@ void Gemm::clear_dst() {
 
 void Gemm::compute() {
   std::vector<int64_t> row(c_.n);
+  std::vector<int32_t> plain_rhs = ops_.rhs;
+  for (size_t i = 0; i < plain_rhs.size() && !ops_.rhs_zero_points.empty(); ++i) plain_rhs[i] -= ops_.rhs_zero_points[ops_.rhs_zero_points.size() == 1 ? 0 : i % c_.n];
   for (size_t b = 0; b < c_.batch; ++b)
     for (size_t i = 0; i < c_.m; ++i) {
       const size_t line = b * c_.m + i, quant = c_.lhs_quant == OCTET_LHS_PER_ROW ? line : b;
@@ -179,12 +181,9 @@ void Gemm::compute() {
         ops_.lhs_scales.assign(c_.batch, on_the_fly.scale);
       }
       for (size_t n = 0; n < c_.n; ++n) row[n] = ops_.epilogue.bias(n);
-      const int32_t* rhs = &ops_.rhs[(c_.shared_rhs ? 0 : b) * c_.k * c_.n];
-      const size_t zero_points = ops_.rhs_zero_points.size();
-      for (size_t k = 0; k < c_.k; ++k) {
-        const int64_t l = lhs[k] - lhs_zero_point;
-        for (size_t n = 0; n < c_.n; ++n) row[n] += l * (rhs[k * c_.n + n] - (zero_points ? ops_.rhs_zero_points[zero_points == 1 ? 0 : n] : 0));
-      }
+      std::vector<int32_t> plain_lhs(lhs, lhs + c_.k);
+      for (int32_t& l : plain_lhs) l -= lhs_zero_point;
+      multiply_row(c_.n, c_.k, plain_lhs.data(), &plain_rhs[(c_.shared_rhs ? 0 : b) * c_.k * c_.n], row.data());
       for (size_t n = 0; n < c_.n; ++n) {
         const float* const lhs_scale = ops_.lhs_scales.empty() ? nullptr : &ops_.lhs_scales[quant];
         expected_.push_back(ops_.epilogue.finish(n, lhs_scale, row[n], c_.residual ? ops_.residual[line * c_.n + n] : 0));

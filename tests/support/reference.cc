@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace octet_test {
@@ -96,6 +97,127 @@ QuantizedRow quantize_asymmetric(const float* row, size_t depth) {
   const float scale = fl(range / 255.0);
   const int32_t zero_point = static_cast<int32_t>(clamped(round_half_even(-fl(static_cast<double>(lo) / scale)), 0, 255));
   return quantize(row, depth, scale, zero_point, 0, 255);
+}
+
+// ---- accumulators
+
+void multiply_row(size_t n, size_t k, const int32_t* lhs, const int32_t* rhs, int64_t* acc) {
+  for (size_t i = 0; i < k; ++i)
+    for (size_t j = 0; j < n; ++j) acc[j] += int64_t{lhs[i]} * rhs[i * n + j];
+}
+
+namespace {
+
+int64_t out_size(size_t in, size_t before, size_t after, size_t kernel, size_t stride, size_t dilation, bool transposed, size_t output_padding) {
+  const int64_t i = static_cast<int64_t>(in), pads = static_cast<int64_t>(before + after), reach = static_cast<int64_t>(dilation * (kernel - 1) + 1);
+  const int64_t s = static_cast<int64_t>(stride);
+  if (transposed) return (i - 1) * s + reach - pads + static_cast<int64_t>(output_padding);
+  return i + pads < reach ? 0 : (i + pads - reach) / s + 1;
+}
+
+// One pixel of the input and one of the output that meet in one tap.
+void add_products(const octet_conv2d_shape& s, const int32_t* pixel, const int32_t* taps, int64_t* acc) {
+  const size_t in = s.in_channels / s.groups, out = s.out_channels / s.groups, filter = s.kernel_h * s.kernel_w * in;
+  for (size_t o = 0; o < s.out_channels; ++o) {
+    const int32_t* const l = pixel + o / out * in;
+    int64_t sum = 0;
+    for (size_t i = 0; i < in; ++i) sum += l[i] * taps[o * filter + i];
+    acc[o] += sum;
+  }
+}
+
+}  // namespace
+
+ConvSizes::ConvSizes(const octet_conv2d_shape& s, size_t run_batch, size_t run_h, size_t run_w)
+    : batch(run_batch),
+      in_h(run_h),
+      in_w(run_w),
+      out_h(out_size(run_h, s.pad_top, s.pad_bottom, s.kernel_h, s.stride_h, s.dilation_h, s.transposed, s.output_padding_h)),
+      out_w(out_size(run_w, s.pad_left, s.pad_right, s.kernel_w, s.stride_w, s.dilation_w, s.transposed, s.output_padding_w)) {}
+
+// A plain convolution walks the output and gathers, a transposed one walks the input and scatters: two definitions, not one turned around.
+void convolve(const octet_conv2d_shape& s, const ConvSizes& z, const int32_t* lhs, const int32_t* filter, int64_t* acc) {
+  const size_t out_h = static_cast<size_t>(z.out_h), out_w = static_cast<size_t>(z.out_w);
+  const size_t walk_h = s.transposed ? z.in_h : out_h, walk_w = s.transposed ? z.in_w : out_w;
+  const size_t other_h = s.transposed ? out_h : z.in_h, other_w = s.transposed ? out_w : z.in_w;
+  for (size_t b = 0; b < z.batch; ++b)
+    for (size_t y = 0; y < walk_h; ++y)
+      for (size_t x = 0; x < walk_w; ++x)
+        for (size_t ky = 0; ky < s.kernel_h; ++ky)
+          for (size_t kx = 0; kx < s.kernel_w; ++kx) {
+            // Unsigned: what lies before the tensor wraps to far beyond it.
+            const size_t other_y = y * s.stride_h + ky * s.dilation_h - s.pad_top, other_x = x * s.stride_w + kx * s.dilation_w - s.pad_left;
+            if (other_y >= other_h || other_x >= other_w) continue;
+            const size_t walked = (b * walk_h + y) * walk_w + x, other = (b * other_h + other_y) * other_w + other_x;
+            add_products(s, lhs + (s.transposed ? walked : other) * s.in_channels, filter + (ky * s.kernel_w + kx) * (s.in_channels / s.groups),
+                         acc + (s.transposed ? other : walked) * s.out_channels);
+          }
+}
+
+// ---- outputs
+
+namespace {
+
+struct Bounds {
+  int32_t lo, hi;
+};
+
+Bounds integer_bounds(const octet_gemm_desc& d) {
+  const int32_t least = d.dst_type == OCTET_U8 ? 0 : -128, most = least + 255, zero = d.dst_zero_point;
+  switch (d.activation) {
+    case OCTET_ACTIVATION_NONE: break;
+    case OCTET_ACTIVATION_RELU: return {zero, most};
+    case OCTET_ACTIVATION_RELU6: {
+      const double six = std::min(fl(6.0 / static_cast<double>(d.dst_scale)), 1000.0f);
+      const double steps = d.requant == OCTET_REQUANT_TFLITE ? std::round(six) : std::nearbyint(six);
+      return {zero, std::min(most, zero + static_cast<int32_t>(steps))};
+    }
+    case OCTET_ACTIVATION_CLAMP: return {static_cast<int32_t>(d.clamp_min), static_cast<int32_t>(d.clamp_max)};
+  }
+  return {least, most};
+}
+
+uint32_t finish_f32(const octet_gemm_desc& d, size_t n, float scaled) {
+  float value = d.bias_f32 ? fl(static_cast<double>(scaled) + d.bias_f32[n]) : scaled;
+  const bool clamp = d.activation == OCTET_ACTIVATION_CLAMP;
+  if (d.activation != OCTET_ACTIVATION_NONE && value < (clamp ? d.clamp_min : 0)) value = clamp ? d.clamp_min : 0;
+  if (clamp && value > d.clamp_max) value = d.clamp_max;
+  if (d.activation == OCTET_ACTIVATION_RELU6 && value > 6) value = 6;
+  uint32_t bits = 0x7fc00000;
+  if (!std::isnan(value)) std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+int64_t finish_tflite(const octet_gemm_desc& d, size_t n, int32_t acc, int32_t residual) {
+  const size_t channel = d.multiplier_count == 1 ? 0 : n;
+  const int32_t product = multiply_by_quantized_multiplier(acc, d.multipliers[channel], d.shifts[channel]);
+  const octet_residual& r = d.residual;
+  if (!r.type) return product;
+  const int32_t least = d.dst_type == OCTET_U8 ? 0 : -128;
+  const int64_t intermediate = clamped(int64_t{product} + r.intermediate_zero_point, least, least + 255);
+  return tflite_add(static_cast<int32_t>(intermediate), residual,
+                    {r.intermediate_zero_point, r.product_multiplier, r.product_shift, r.zero_point, r.residual_multiplier, r.residual_shift,
+                     r.dst_multiplier, r.dst_shift});
+}
+
+}  // namespace
+
+uint32_t finish(const octet_gemm_desc& d, size_t n, const float* lhs_scale, int64_t acc, int32_t residual) {
+  if (d.dst_type == OCTET_S32) return static_cast<uint32_t>(acc);
+  float scale = 1;
+  if (d.requant == OCTET_REQUANT_FLOAT) scale = d.scales[d.scale_count == 1 ? 0 : n];
+  if (lhs_scale) scale = fl(static_cast<double>(*lhs_scale) * scale);
+  if (d.dst_type == OCTET_F32) return finish_f32(d, n, fl(static_cast<double>(fl(static_cast<double>(acc))) * scale));
+  const Bounds bounds = integer_bounds(d);
+  int64_t out;
+  if (d.requant == OCTET_REQUANT_FLOAT) {
+    const float added = d.residual.type ? fl(static_cast<double>(residual - d.residual.zero_point) * d.residual.scale) : 0;
+    out = requantize(acc, scale, added, d.dst_zero_point, bounds.lo, bounds.hi);
+  } else {
+    out = clamped(finish_tflite(d, n, static_cast<int32_t>(acc), residual) + d.dst_zero_point, bounds.lo, bounds.hi);
+  }
+  const uint8_t byte = static_cast<uint8_t>(out);
+  return d.lut ? d.lut[byte] : byte;
 }
 
 }  // namespace octet_test

@@ -1,11 +1,13 @@
 // The numeric contract of DESIGN.md once more, slowly and from its text or from the published formulas it names. Shares nothing with the
-// library. A product of two floats is exact in double, and a sum, a quotient or such a product that is rounded to double and then to float
+// library but the structs of its public header. A product of two floats is exact in double, and a sum, a quotient or such a product that is rounded to double and then to float
 // is rounded right (double has more than twice float's bits), so `fl` of a double is the contract's single rounding.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "octet/octet.h"
 
 namespace octet_test {
 
@@ -41,5 +43,25 @@ struct QuantizedRow {
 };
 QuantizedRow quantize_symmetric(const float* row, size_t depth);
 QuantizedRow quantize_asymmetric(const float* row, size_t depth);  // ONNX DynamicQuantizeLinear
+
+// ---- from operands without zero points to accumulators without bias
+
+// acc[n] += sum over k of lhs[k] * rhs[k][n], for one row.
+void multiply_row(size_t n, size_t k, const int32_t* lhs, const int32_t* rhs, int64_t* acc);
+
+// The sizes of one run of a convolution, by the formulas of octet.h.
+struct ConvSizes {
+  ConvSizes(const octet_conv2d_shape& shape, size_t batch, size_t in_h, size_t in_w);
+  size_t batch, in_h, in_w;
+  int64_t out_h, out_w;  // below 1: no output
+};
+
+// acc[batch][out_h][out_w][out_channels] += lhs[batch][in_h][in_w][in_channels] * filter[out_channels][kernel_h][kernel_w][in_channels / groups].
+void convolve(const octet_conv2d_shape& shape, const ConvSizes& sizes, const int32_t* lhs, const int32_t* filter, int64_t* acc);
+
+// ---- from accumulators to outputs, by the fields that octet_gemm_desc shares with octet_conv2d_desc
+
+// The bits of one output. lhs_scale: of its row, where it comes with the run; else null.
+uint32_t finish(const octet_gemm_desc& desc, size_t n, const float* lhs_scale, int64_t acc, int32_t residual);
 
 }  // namespace octet_test

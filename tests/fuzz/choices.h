@@ -1,0 +1,77 @@
+// The input of a fuzz target as a source of choices. Its bytes decide everything, so that
+// libFuzzer's mutations and the seeded driver lead the same bodies. An input that has ended goes on
+// with zeros: the plainest choice everywhere.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+namespace octet_fuzz {
+
+// SplitMix64: for the many values that are not worth a byte of input each.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+  uint64_t operator()() {
+    uint64_t z = state_ += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+  }
+  size_t below(size_t n) { return static_cast<size_t>((*this)() >> 16) % n; }
+
+ private:
+  uint64_t state_;
+};
+
+class Choices {
+ public:
+  Choices(const uint8_t* data, size_t size) : next_(data), end_(data + size) {}
+
+  uint64_t bits(int bytes) {
+    uint64_t value = 0;
+    for (int i = 0; i < bytes && next_ < end_; ++i) value |= uint64_t{*next_++} << 8 * i;
+    return value;
+  }
+  size_t below(size_t n) { return static_cast<size_t>(bits(n <= 256 ? 1 : 4) % n); }
+  // True for the last of n, so that an input that has ended chooses the usual.
+  bool one_in(size_t n) { return below(n) == n - 1; }
+  template <typename T>
+  T any(std::initializer_list<T> values) {
+    return values.begin()[below(values.size())];
+  }
+  int32_t between(int32_t lo, int32_t hi) {
+    return static_cast<int32_t>(
+        lo + static_cast<int64_t>(below(static_cast<size_t>(int64_t{hi} - lo + 1))));
+  }
+  Random random() { return Random(bits(4)); }
+
+  // 1 .. most; those beside the sizes of tiles, panels and vectors come often.
+  size_t size(size_t most) {
+    constexpr size_t kEdges[] = {4, 6, 8, 12, 14, 16, 24, 32, 48, 64, 96, 128, 256};
+    const size_t kind = below(4);
+    size_t n = 1 + below(8);
+    if (kind == 2) n = 1 + below(most);
+    if (kind == 3) n = kEdges[below(sizeof kEdges / sizeof *kEdges)] - 1 + below(3);
+    return std::min(n, most);
+  }
+
+  // A value that nobody should pass, or that lies beside a limit.
+  uint64_t odd() {
+    constexpr uint64_t kBits[] = {0, 7, 8, 15, 16, 30, 31, 32, 48, 61, 62, 63};
+    constexpr uint64_t kLimits[] = {33025, 65793, 131071, 8421504, SIZE_MAX / 255};
+    const size_t kind = below(4);
+    if (kind == 0) return below(20);
+    if (kind == 1)
+      return (uint64_t{1} << kBits[below(sizeof kBits / sizeof *kBits)]) + below(3) - 1;
+    if (kind == 2) return kLimits[below(sizeof kLimits / sizeof *kLimits)] + below(3) - 1;
+    return bits(8);
+  }
+
+ private:
+  const uint8_t *next_, *end_;
+};
+
+}  // namespace octet_fuzz

@@ -1,0 +1,259 @@
+// Fuzz target: convolutions, from weights to outputs, by every way and every algorithm, beside the
+// reference; and wrong ones, which must be refused before anything is touched.
+#include <memory>
+#include <string>
+
+#include "fuzz/convolution.h"
+
+namespace octet_fuzz {
+namespace {
+
+struct Destroy {
+  void operator()(octet_conv2d* conv) const { octet_conv2d_destroy(conv); }
+};
+using Conv = std::unique_ptr<octet_conv2d, Destroy>;
+
+octet_conv_algorithm draw_algorithm(Choices* c, const Convolution& v) {
+  for (int tries = 0; tries < 4; ++tries) {  // most of them are possible for few shapes
+    const auto algorithm =
+        static_cast<octet_conv_algorithm>(c->below(OCTET_CONV_WINOGRAD_2X2_INT8 + 1));
+    if (v.possible(algorithm) || c->one_in(16)) return algorithm;
+  }
+  return OCTET_CONV_AUTO;
+}
+
+class Life {
+ public:
+  Life(Choices* c, Convolution* v, const Way& way, octet_conv_algorithm algorithm,
+       Foreseen* approximate, bool* has_approximate)
+      : c_(c),
+        v_(v),
+        way_(way),
+        algorithm_(algorithm),
+        approximate_(approximate),
+        has_approximate_(has_approximate),
+        allocator_(c) {}
+  void live() {
+    if (!pack()) return;
+    octet_conv2d* conv = nullptr;
+    if (!create(&conv)) return;
+    const Conv owner(conv);
+    if (!octet_conv2d_kernel(conv)) fail("a convolution without a kernel");
+    if (algorithm_ && octet_conv2d_algorithm(conv) != algorithm_)
+      fail("%s is not what was packed", octet_conv_algorithm_name(octet_conv2d_algorithm(conv)));
+    algorithm_ = octet_conv2d_algorithm(conv);
+    by_ = std::string(octet_conv_algorithm_name(algorithm_)) + " by " + octet_conv2d_kernel(conv);
+    run(conv);
+  }
+  ~Life() {
+    if (allocator_.holds_memory()) fail("memory is left after destroy, or after create failed");
+  }
+
+ private:
+  bool pack();
+  bool create(octet_conv2d** conv);
+  void run(const octet_conv2d* conv);
+
+  Choices* c_;
+  Convolution* v_;
+  const Way way_;
+  octet_conv_algorithm algorithm_;
+  Foreseen* approximate_;  // what the approximate algorithm made first: the same by every way
+  bool* has_approximate_;
+  BlockAllocator allocator_;  // outlives the object
+  Block blob_;
+  octet_conv2d_desc desc_;
+  std::string by_;
+};
+
+Block copy_of(Choices* c, const Block& from, size_t alignment) {
+  Block copy(c, from.bytes(), alignment);
+  if (from.bytes()) std::memcpy(copy.data(), from.data(), from.bytes());
+  return copy;
+}
+
+bool Life::pack() {
+  const Environment forced("OCTET_KERNEL", way_.kernel);
+  octet_filter_desc f = v_->filter;
+  f.algorithm = algorithm_;
+  // Borrowed for the call only.
+  const Block data = copy_of(c_, v_->weights, 1), zero_points = copy_of(c_, v_->zero_points, 4),
+              ranges = copy_of(c_, v_->tap_ranges, 4);
+  f.data = data.data();
+  f.zero_points = zero_points.data<int32_t>();
+  f.tap_ranges = ranges.data<float>();
+  size_t bytes = 0;
+  if (c_->one_in(4)) {
+    Scratch scratch;
+    octet_filter_desc bad = f;
+    if (const char* why = spoil(c_, &scratch, &bad))
+      must_refuse("octet_conv2d_pack_size", why, [&](octet_error* e) {
+        return octet_conv2d_pack_size(&bad, way_.pack, &bytes, e);
+      });
+  }
+  if (!v_->possible(algorithm_)) {
+    must_refuse("octet_conv2d_pack_size", octet_conv_algorithm_name(algorithm_),
+                [&](octet_error* e) { return octet_conv2d_pack_size(&f, way_.pack, &bytes, e); });
+    return false;
+  }
+  must_accept("octet_conv2d_pack_size",
+              [&](octet_error* e) { return octet_conv2d_pack_size(&f, way_.pack, &bytes, e); });
+  if (bytes == 0 || bytes % OCTET_ALIGNMENT) fail("octet_conv2d_pack_size says %zu", bytes);
+  blob_ = Block(c_, bytes, OCTET_ALIGNMENT);
+  if (c_->one_in(8))
+    must_refuse("octet_conv2d_pack", "a blob that is too short", [&](octet_error* e) {
+      return octet_conv2d_pack(&f, way_.pack, blob_.data(), bytes - 1 - c_->below(bytes), e);
+    });
+  must_accept("octet_conv2d_pack", [&](octet_error* e) {
+    return octet_conv2d_pack(&f, way_.pack, blob_.data(), bytes, e);
+  });
+  must_accept("octet_blob_verify",
+              [&](octet_error* e) { return octet_blob_verify(blob_.data(), bytes, e); });
+  if (c_->one_in(8)) {
+    octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
+    const size_t index = c_->below(OCTET_CONV_WINOGRAD_2X2_INT8);
+    must_accept("octet_conv2d_explain", [&](octet_error* e) {
+      return octet_conv2d_explain(&f, way_.pack, index, &candidate, e);
+    });
+    if ((candidate.possible != 0) != v_->possible(candidate.algorithm) && !way_.kernel)
+      fail("octet_conv2d_explain says %d of %s: %s", candidate.possible,
+           octet_conv_algorithm_name(candidate.algorithm), candidate.reason);
+  }
+  return true;
+}
+
+bool Life::create(octet_conv2d** conv) {
+  desc_ = v_->desc;
+  desc_.packed = blob_.data();
+  desc_.packed_bytes = blob_.bytes();
+  desc_.max_isa = way_.run;
+  desc_.kernel = way_.kernel;
+  desc_.allocator = {BlockAllocator::allocate, BlockAllocator::release, &allocator_};
+  const EpilogueArrays arrays = describe(c_, v_->epilogue.desc(), desc_.shape.out_channels, &desc_);
+  if (c_->one_in(2)) {
+    Scratch scratch;
+    octet_conv2d_desc bad = desc_;
+    const char* const why = spoil(c_, &scratch, &bad);
+    if (why)
+      must_refuse("octet_conv2d_create", why,
+                  [&](octet_error* e) { return octet_conv2d_create(&bad, conv, e); });
+    if (*conv) fail("octet_conv2d_create failed and left something");
+  }
+  octet_error error;
+  const octet_status status = checked("octet_conv2d_create", &error, [&](octet_error* e) {
+    return octet_conv2d_create(&desc_, conv, e);
+  });
+  if (status == OCTET_OK && v_->epilogue.refused())
+    fail("octet_conv2d_create accepted %s", v_->epilogue.refused());
+  if (status == OCTET_OK) return true;
+  if (*conv) fail("octet_conv2d_create failed and left something");
+  if (v_->epilogue.refused())
+    ++tally.refusals;
+  else if (!way_.may_refuse || (status != OCTET_WRONG_TIER && status != OCTET_KERNEL_UNUSABLE))
+    fail("octet_conv2d_create, %s, refused what is valid: %s",
+         octet_conv_algorithm_name(algorithm_), error.message);
+  return false;
+}
+
+void Life::run(const octet_conv2d* conv) {
+  octet_conv2d_args args = v_->args;
+  const bool less = c_->one_in(2);  // the query asks for this run, or for the largest
+  size_t bytes = 0;
+  const auto query = [&](octet_error* e) {
+    return octet_conv2d_workspace(conv, less ? args.batch : 0, less ? args.in_h : 0,
+                                  less ? args.in_w : 0, args.concurrency, &bytes, e);
+  };
+  if (v_->no_output && less)
+    return must_refuse("octet_conv2d_workspace", "sizes without an output", query);
+  must_accept("octet_conv2d_workspace", query);
+  if (bytes % OCTET_ALIGNMENT) fail("octet_conv2d_workspace says %zu", bytes);
+  const Block workspace(c_, bytes, OCTET_ALIGNMENT);
+  args.workspace = workspace.data();
+  args.workspace_bytes = bytes;
+
+  v_->before.restore();
+  const auto call = [&](octet_error* e) { return octet_conv2d_run(conv, &args, e); };
+  Foreseen* foreseen = v_->no_output ? &v_->before : &v_->after;
+  if (v_->no_output) {
+    must_refuse("octet_conv2d_run", "sizes without an output", call);
+  } else {
+    must_accept(by_.c_str(), call);
+    if (algorithm_ == OCTET_CONV_WINOGRAD_2X2_INT8) {
+      foreseen = approximate_;
+      if (!*has_approximate_) {
+        *approximate_ = v_->before;
+        v_->take_outputs(approximate_);
+        *has_approximate_ = true;
+      }
+    }
+    ++tally.runs;
+    tally.outputs += v_->outputs();
+  }
+  if (const uint8_t* byte = foreseen->difference())
+    v_->report("a run", by_.c_str(), foreseen, byte);
+  if (v_->no_output || !c_->one_in(2)) return;
+  Scratch scratch;
+  octet_conv2d_args bad = args;
+  const char* const why = spoil(c_, &scratch, *v_, desc_, &bad);
+  if (!why) return;
+  must_refuse("octet_conv2d_run", why,
+              [&](octet_error* e) { return octet_conv2d_run(conv, &bad, e); });
+  if (const uint8_t* byte = foreseen->difference()) v_->report(why, by_.c_str(), foreseen, byte);
+}
+
+// Shapes beyond all memory: nothing may wrap.
+void any_shape(Choices* c) {
+  octet_filter_desc f = OCTET_FILTER_DESC_INIT;
+  octet_conv2d_shape& s = f.shape;
+  size_t* const sizes[] = {&s.batch_max,    &s.in_h_max,   &s.in_w_max,   &s.in_channels,
+                           &s.out_channels, &s.groups,     &s.kernel_h,   &s.kernel_w,
+                           &s.stride_h,     &s.stride_w,   &s.dilation_h, &s.dilation_w,
+                           &s.pad_top,      &s.pad_bottom, &s.pad_left,   &s.pad_right};
+  for (size_t* size : sizes) *size = c->below(12);
+  for (size_t odd = c->below(6); odd-- > 0;)
+    *sizes[c->below(sizeof sizes / sizeof *sizes)] = static_cast<size_t>(c->odd());
+  s.transposed = c->one_in(3);
+  if (s.transposed) s.output_padding_h = c->below(4), s.output_padding_w = c->below(4);
+  f.type = type_8bit(c);
+  f.algorithm = static_cast<octet_conv_algorithm>(c->below(OCTET_CONV_WINOGRAD_2X2_INT8 + 1));
+  f.accuracy = OCTET_ACCURACY_APPROXIMATE;
+  const octet_isa isa = tiers()[c->below(tiers().size())];
+  size_t bytes = 0, h = 0, w = 0;
+  const bool packs = checked("octet_conv2d_pack_size", [&](octet_error* e) {
+                       return octet_conv2d_pack_size(&f, isa, &bytes, e);
+                     }) == OCTET_OK;
+  const bool sized = checked("octet_conv2d_output_size", [&](octet_error* e) {
+                       return octet_conv2d_output_size(&s, s.in_h_max, s.in_w_max, &h, &w, e);
+                     }) == OCTET_OK;
+  if (packs &&
+      (!sized || bytes % OCTET_ALIGNMENT || bytes / s.out_channels < s.in_channels / s.groups))
+    fail("octet_conv2d_pack_size says %zu", bytes);
+  octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
+  const bool explains = checked("octet_conv2d_explain", [&](octet_error* e) {
+                          return octet_conv2d_explain(&f, isa, c->below(7), &candidate, e);
+                        }) == OCTET_OK;
+  if (explains && candidate.possible && !(candidate.microseconds > 0))
+    fail("octet_conv2d_explain predicts no time for %s",
+         octet_conv_algorithm_name(candidate.algorithm));
+  if (!sized) return;
+  const octet_test::ConvSizes expected(s, 1, s.in_h_max, s.in_w_max);
+  if (static_cast<int64_t>(h) != expected.out_h || static_cast<int64_t>(w) != expected.out_w)
+    fail("octet_conv2d_output_size says %zux%zu", h, w);
+}
+
+}  // namespace
+
+void fuzz_one(Choices* c) {
+  if (c->one_in(32)) return any_shape(c);
+  Convolution convolution(c);
+  octet_conv_algorithm algorithm = draw_algorithm(c, convolution);
+  Foreseen approximate;
+  bool has_approximate = false;
+  for (const Way& way : ways(c)) {
+    Life(c, &convolution, way, algorithm, &approximate, &has_approximate).live();
+    if (algorithm != OCTET_CONV_WINOGRAD_2X2_INT8 && c->one_in(2))
+      algorithm = draw_algorithm(c, convolution);
+  }
+}
+
+}  // namespace octet_fuzz

@@ -1,0 +1,390 @@
+#include "fuzz/convolution.h"
+
+namespace octet_fuzz {
+
+using octet_test::ConvSizes;
+
+Tensor::Tensor(Choices* c, octet_layout order, octet_type of, size_t images, size_t height,
+               size_t width, size_t channel_count)
+    : layout(order),
+      type(of),
+      batch(images),
+      h(height),
+      w(width),
+      channels(channel_count),
+      pixel(channel_count) {
+  if (layout == OCTET_NHWC && c->one_in(3)) pixel += 1 + c->below(c->one_in(4) ? 100 : 20);
+  const size_t pixels = batch * h * w;
+  block = Block(c, ((pixels - 1) * pixel + channels) * element_bytes(type), element_bytes(type));
+}
+
+Convolution::Convolution(Choices* c) : c_(c) {
+  draw_shape();
+  draw_sizes();
+  draw_filter();
+  draw_lhs();
+  octet_gemm_desc fields = OCTET_GEMM_DESC_INIT;
+  fields.lhs_type = desc.lhs_type;
+  fields.rhs_type = desc.rhs_type;
+  fields.dst_type = desc.dst_type;
+  fields.lhs_quant = desc.lhs_quant;
+  fields.lhs_zero_point = desc.lhs_zero_point;
+  epilogue = Epilogue(c, fields, ranges());
+  draw_dst();
+  draw_parallel();
+  compute();
+}
+
+namespace {
+
+// The budget of multiplications, shared out.
+size_t take(size_t* budget, size_t n) {
+  n = std::max<size_t>(1, std::min(n, *budget));
+  *budget /= n;
+  return n;
+}
+
+// As octet.h has them: an output of at least 1 along both axes.
+bool has_output(const octet_conv2d_shape& s) {
+  const ConvSizes sizes(s, 1, s.in_h_max, s.in_w_max);
+  return sizes.out_h > 0 && sizes.out_w > 0;
+}
+
+}  // namespace
+
+void Convolution::draw_shape() {
+  enum Kind {
+    kPointwise,
+    kAny,
+    kThree,
+    kThreeByTwo,
+    kDepthwise,
+    kGroups,
+    kTransposed,
+    kLine,
+    kKinds
+  };
+  octet_conv2d_shape& s = desc.shape;
+  const size_t kind = c_->below(kKinds);
+  const bool three = kind == kThree || kind == kThreeByTwo || (kind == kDepthwise && c_->one_in(2));
+  const auto some = [&](size_t usual, size_t most) {
+    return 1 + c_->below(c_->one_in(8) ? most : usual);
+  };
+  if (kind != kPointwise) {
+    s.kernel_h = three ? 3 : some(4, 7);
+    s.kernel_w = three ? 3 : some(4, 7);
+    if (!three && c_->one_in(3)) s.dilation_h = some(2, 4), s.dilation_w = some(2, 4);
+  } else {
+    s.kernel_h = s.kernel_w = 1;
+  }
+  s.stride_h = kind == kThree        ? 1
+               : kind == kThreeByTwo ? 2
+                                     : c_->any<size_t>({1, 1, 2, some(3, 5)});
+  s.stride_w = kind == kThree || kind == kThreeByTwo || c_->one_in(2) ? s.stride_h : some(3, 5);
+  const bool large = c_->one_in(8);
+  s.in_h_max = large ? c_->size(40) : 1 + c_->below(9);
+  s.in_w_max = large ? c_->size(40) : 1 + c_->below(9);
+  if (kind == kLine) s.kernel_h = s.in_h_max = s.stride_h = s.dilation_h = 1;
+  const size_t most_pad =
+      kind == kPointwise && c_->one_in(2)
+          ? 1
+          : c_->any<size_t>({2, 3, 3, 1 + s.kernel_h * s.dilation_h + s.in_w_max});
+  for (size_t* pad : {&s.pad_top, &s.pad_bottom, &s.pad_left, &s.pad_right})
+    *pad = c_->below(most_pad);
+  if (kind == kTransposed) {
+    s.transposed = 1;
+    s.output_padding_h = c_->below(s.stride_h);
+    s.output_padding_w = c_->below(s.stride_w);
+  }
+  while (!has_output(s)) {
+    if (s.transposed)
+      s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = 0;
+    else
+      ++s.in_h_max, ++s.in_w_max;
+  }
+
+  const ConvSizes sizes(s, 1, s.in_h_max, s.in_w_max);
+  size_t budget = 100000;
+  take(&budget, s.kernel_h * s.kernel_w);
+  take(&budget,
+       s.transposed ? s.in_h_max * s.in_w_max : static_cast<size_t>(sizes.out_h * sizes.out_w));
+  s.batch_max = take(&budget, c_->any<size_t>({1, 1, 2, 3}));
+  size_t in = c_->size(70), out = c_->size(70);
+  if (kind == kThree && c_->one_in(8))
+    in = 300 + c_->below(60);  // more than exact sums of one piece
+  if (kind == kDepthwise) in = 1, out = c_->any<size_t>({1, 1, some(4, 8)});
+  if (kind == kGroups) in = some(4, 20), out = some(4, 20);
+  in = take(&budget, in);
+  out = take(&budget, out);
+  const size_t groups = kind == kDepthwise                 ? c_->size(150)
+                        : kind == kGroups || c_->one_in(8) ? 1 + c_->below(20)
+                                                           : 1;
+  s.groups = take(&budget, groups);
+  s.in_channels = in * s.groups;
+  s.out_channels = out * s.groups;
+}
+
+// Of the run, of the filter: both may be others than those declared.
+void Convolution::draw_sizes() {
+  octet_conv2d_shape& s = desc.shape;
+  args.batch = c_->any<size_t>({0, 0, s.batch_max, 1});
+  args.in_h = c_->any<size_t>({0, 0, s.in_h_max, 1 + c_->below(s.in_h_max)});
+  args.in_w = c_->any<size_t>({0, 0, s.in_w_max, 1 + c_->below(s.in_w_max)});
+  const ConvSizes sizes = run_sizes();
+  no_output = sizes.out_h < 1 || sizes.out_w < 1;
+  if (!no_output && c_->one_in(2)) {
+    args.out_h = static_cast<size_t>(sizes.out_h);
+    args.out_w = static_cast<size_t>(sizes.out_w);
+  }
+  filter.shape = s;
+  if (!c_->one_in(3)) return;
+  octet_conv2d_shape other = s;
+  other.batch_max = 1 + c_->below(4);
+  other.in_h_max = c_->size(60);
+  other.in_w_max = c_->size(60);
+  for (size_t* pad : {&other.pad_top, &other.pad_bottom, &other.pad_left, &other.pad_right})
+    *pad = c_->below(4);
+  if (s.transposed) other.output_padding_h = 0;
+  if (has_output(other)) filter.shape = other;
+}
+
+ConvSizes Convolution::run_sizes() const {
+  const octet_conv2d_shape& s = desc.shape;
+  return ConvSizes(s, args.batch ? args.batch : s.batch_max, args.in_h ? args.in_h : s.in_h_max,
+                   args.in_w ? args.in_w : s.in_w_max);
+}
+
+void Convolution::draw_filter() {
+  const octet_conv2d_shape& s = desc.shape;
+  desc.rhs_type = filter.type = type_8bit(c_);
+  filter.order = c_->any({OCTET_OHWI, OCTET_OIHW, OCTET_HWIO, OCTET_IOHW});
+  filter.accuracy = c_->one_in(4) ? OCTET_ACCURACY_APPROXIMATE : OCTET_ACCURACY_EXACT;
+  zero_points_ = filter.type == OCTET_U8 && c_->one_in(2)
+                     ? std::vector<int32_t>{128}
+                     : draw_zero_points(c_, filter.type, s.out_channels);
+  zero_points = Block(c_, zero_points_);
+  filter.zero_points = zero_points.data<int32_t>();
+  filter.zero_point_count = zero_points_.size();
+  weights = Block(c_, s.out_channels * s.kernel_h * s.kernel_w * (s.in_channels / s.groups));
+  fill(c_, filter.type, zero_points_.empty() ? 0 : zero_points_[0], weights.data(),
+       weights.bytes());
+  filter.data = weights.data();
+  if (!c_->one_in(4)) return;
+  std::vector<float> ranges(16, c_->any({512.0f, 100.0f, draw_scale(c_)}));
+  ranges[c_->below(16)] = draw_scale(c_);
+  tap_ranges = Block(c_, ranges);
+  filter.tap_ranges = tap_ranges.data<float>();
+}
+
+void Convolution::draw_lhs() {
+  const octet_conv2d_shape& s = desc.shape;
+  const ConvSizes sizes = run_sizes();
+  desc.lhs_type = type_8bit(c_);
+  desc.dst_type = c_->any({OCTET_S8, OCTET_U8, OCTET_S32, OCTET_F32});
+  desc.lhs_quant = c_->one_in(4) ? OCTET_LHS_PER_TENSOR : OCTET_LHS_STATIC;
+  desc.lhs_layout = c_->one_in(4) ? OCTET_NCHW : OCTET_NHWC;
+  const int32_t zero_point = draw_zero_point(c_, desc.lhs_type);
+  lhs = Tensor(c_, desc.lhs_layout, desc.lhs_type, sizes.batch, sizes.in_h, sizes.in_w,
+               s.in_channels);
+  fill(c_, desc.lhs_type, zero_point, lhs.block.data(), lhs.block.bytes());
+  args.lhs = lhs.block.data();
+  args.lhs_stride = lhs.stride();
+  if (desc.lhs_quant == OCTET_LHS_STATIC) {
+    desc.lhs_zero_point = zero_point;
+    return;
+  }
+  if (!c_->one_in(4)) {
+    std::vector<int32_t> values(sizes.batch, zero_point);
+    values[c_->below(sizes.batch)] = draw_zero_point(c_, desc.lhs_type);
+    lhs_zero_points = Block(c_, values);
+    args.lhs_zero_points = lhs_zero_points.data<int32_t>();
+  }
+  if (desc.dst_type != OCTET_S32 && !c_->one_in(4)) {
+    std::vector<float> values(sizes.batch, c_->any({1.0f, 0.25f, draw_scale(c_)}));
+    values[c_->below(sizes.batch)] = draw_scale(c_);
+    lhs_scales = Block(c_, values);
+    args.lhs_scales = lhs_scales.data<float>();
+  }
+}
+
+void Convolution::draw_dst() {
+  const ConvSizes sizes = run_sizes();
+  const size_t out_h = no_output ? 1 : static_cast<size_t>(sizes.out_h),
+               out_w = no_output ? 1 : static_cast<size_t>(sizes.out_w);
+  desc.dst_layout = c_->one_in(4) ? OCTET_NCHW : OCTET_NHWC;
+  dst = Tensor(c_, desc.dst_layout, desc.dst_type, sizes.batch, out_h, out_w,
+               desc.shape.out_channels);
+  args.dst = dst.block.data();
+  args.dst_stride = dst.stride();
+  const octet_residual& r = epilogue.desc().residual;
+  if (!r.type) return;
+  in_place = c_->one_in(2);
+  if (!in_place)
+    residual =
+        Tensor(c_, desc.dst_layout, r.type, sizes.batch, out_h, out_w, desc.shape.out_channels);
+  const Tensor& from = in_place ? dst : residual;
+  fill(c_, r.type, r.zero_point, from.block.data(), from.block.bytes());
+  args.residual = from.block.data();
+  args.residual_stride = from.stride();
+}
+
+void Convolution::draw_parallel() {
+  parallel_.random = c_->random();
+  parallel_.most = c_->one_in(3) ? 1 + c_->below(9) : 1;
+  if (parallel_.most == 1 && !c_->one_in(4)) return;
+  args.concurrency = parallel_.most;
+  args.parallel_context = &parallel_;
+  args.parallel_for = parallel_for;
+}
+
+std::vector<int32_t> Convolution::weight_values() const {
+  const octet_conv2d_shape& s = desc.shape;
+  const size_t O = s.out_channels, H = s.kernel_h, W = s.kernel_w, I = s.in_channels / s.groups,
+               group_out = O / s.groups;
+  std::vector<int32_t> values;
+  values.reserve(weights.bytes());
+  for (size_t o = 0; o < O; ++o)
+    for (size_t y = 0; y < H; ++y)
+      for (size_t x = 0; x < W; ++x)
+        for (size_t i = 0; i < I; ++i) {
+          const size_t all_i = o / group_out * I + i;
+          size_t at = 0;
+          switch (filter.order) {
+            case OCTET_OHWI:
+              at = ((o * H + y) * W + x) * I + i;
+              break;
+            case OCTET_OIHW:
+              at = ((o * I + i) * H + y) * W + x;
+              break;
+            case OCTET_HWIO:
+              at = ((y * W + x) * I + i) * O + o;
+              break;
+            case OCTET_IOHW:
+              at = ((all_i * group_out + o % group_out) * H + y) * W + x;
+              break;
+          }
+          const int32_t zero_point =
+              zero_points_.empty() ? 0 : zero_points_[zero_points_.size() == 1 ? 0 : o];
+          values.push_back(value_of(filter.type, weights.data()[at]) - zero_point);
+        }
+  return values;
+}
+
+std::vector<int32_t> Convolution::lhs_values() const {
+  std::vector<int32_t> values;
+  values.reserve(lhs.batch * lhs.h * lhs.w * lhs.channels);
+  for (size_t b = 0; b < lhs.batch; ++b) {
+    const int32_t zero_point = args.lhs_zero_points ? args.lhs_zero_points[b] : desc.lhs_zero_point;
+    for (size_t y = 0; y < lhs.h; ++y)
+      for (size_t x = 0; x < lhs.w; ++x)
+        for (size_t i = 0; i < lhs.channels; ++i)
+          values.push_back(value_of(desc.lhs_type, *lhs.at(b, y, x, i)) - zero_point);
+  }
+  return values;
+}
+
+std::vector<Range> Convolution::ranges() const {
+  const bool fixed = desc.lhs_quant == OCTET_LHS_STATIC;
+  const int64_t lo = fixed ? least(desc.lhs_type) - desc.lhs_zero_point : -255;
+  const int64_t hi = fixed ? most(desc.lhs_type) - desc.lhs_zero_point : 255;
+  const std::vector<int32_t> values = weight_values();
+  const size_t channels = desc.shape.out_channels, each = values.size() / channels;
+  std::vector<Range> out(channels, {0, 0});
+  for (size_t i = 0; i < values.size(); ++i) {
+    const int64_t w = values[i];
+    out[i / each].lo += w * (w < 0 ? hi : lo);
+    out[i / each].hi += w * (w < 0 ? lo : hi);
+  }
+  return out;
+}
+
+void Convolution::compute() {
+  for (const Block* block :
+       {&lhs.block, &dst.block, &residual.block, &lhs_zero_points, &lhs_scales})
+    before.add(*block);
+  after = before;
+  if (epilogue.refused() || no_output) return;
+  const size_t channels = dst.channels;
+  std::vector<int64_t> acc(outputs());
+  for (size_t i = 0; i < acc.size(); ++i) acc[i] = epilogue.bias(i % channels);
+  octet_test::convolve(desc.shape, run_sizes(), lhs_values().data(), weight_values().data(),
+                       acc.data());
+  const Tensor& residuals = in_place ? dst : residual;
+  const octet_type type = epilogue.desc().residual.type;
+  uint8_t* const copy = after.at(dst.block.data());
+  for (size_t i = 0; i < acc.size(); ++i) {
+    const size_t n = i % channels, x = i / channels % dst.w, y = i / channels / dst.w % dst.h,
+                 b = i / channels / dst.w / dst.h;
+    if (acc[i] > INT32_MAX || acc[i] < INT32_MIN)
+      fail("an accumulator leaves int32 in a convolution that is taken for valid");
+    const float* const scale = args.lhs_scales ? args.lhs_scales + b : nullptr;
+    const int32_t added = type ? value_of(type, *residuals.at(b, y, x, n)) : 0;
+    const uint32_t bits = octet_test::finish(epilogue.desc(), n, scale, acc[i], added);
+    std::memcpy(copy + (dst.at(b, y, x, n) - dst.block.data()), &bits, element_bytes(dst.type));
+  }
+}
+
+bool Convolution::possible(octet_conv_algorithm algorithm) const {
+  const octet_conv2d_shape& s = filter.shape;
+  bool centred = !zero_points_.empty() || filter.type == OCTET_S8;
+  for (const int32_t zero_point : zero_points_)
+    centred = centred && zero_point == (filter.type == OCTET_U8 ? 128 : 0);
+  const bool plain_3x3 = s.kernel_h == 3 && s.kernel_w == 3 && s.dilation_h == 1 &&
+                         s.dilation_w == 1 && !s.transposed && centred;
+  const auto strides = [&](size_t stride) { return s.stride_h == stride && s.stride_w == stride; };
+  switch (algorithm) {
+    case OCTET_CONV_AUTO:
+    case OCTET_CONV_DIRECT:
+    case OCTET_CONV_IM2COL:
+      return true;
+    case OCTET_CONV_DEPTHWISE:
+      return s.in_channels == s.groups && !s.transposed && centred;
+    case OCTET_CONV_WINOGRAD_2X2:
+    case OCTET_CONV_WINOGRAD_4X4:
+      return plain_3x3 && strides(1);
+    case OCTET_CONV_WINOGRAD_2X2_S2:
+      return plain_3x3 && strides(2);
+    case OCTET_CONV_WINOGRAD_2X2_INT8:
+      return plain_3x3 && strides(1) && filter.accuracy == OCTET_ACCURACY_APPROXIMATE;
+  }
+  return false;
+}
+
+void Convolution::take_outputs(Foreseen* to) const {
+  uint8_t* const copy = to->at(dst.block.data());
+  for (size_t b = 0; b < dst.batch; ++b)
+    for (size_t y = 0; y < dst.h; ++y)
+      for (size_t x = 0; x < dst.w; ++x)
+        for (size_t n = 0; n < dst.channels; ++n) {
+          const uint8_t* const from = dst.at(b, y, x, n);
+          std::memcpy(copy + (from - dst.block.data()), from, element_bytes(dst.type));
+        }
+}
+
+void Convolution::report(const char* what, const char* by, Foreseen* foreseen,
+                         const uint8_t* byte) const {
+  const octet_conv2d_shape& s = desc.shape;
+  char shape[300];
+  std::snprintf(shape, sizeof shape,
+                "%s, %s: %s%zux%zux%zux%zu to %zu, groups %zu, kernel %zux%zu, stride %zux%zu, "
+                "dilation %zux%zu, pads %zu %zu %zu %zu",
+                by, what, s.transposed ? "transposed " : "", lhs.batch, lhs.h, lhs.w, s.in_channels,
+                s.out_channels, s.groups, s.kernel_h, s.kernel_w, s.stride_h, s.stride_w,
+                s.dilation_h, s.dilation_w, s.pad_top, s.pad_bottom, s.pad_left, s.pad_right);
+  const size_t element = element_bytes(dst.type);
+  for (size_t b = 0; b < dst.batch; ++b)
+    for (size_t y = 0; y < dst.h; ++y)
+      for (size_t x = 0; x < dst.w; ++x)
+        for (size_t n = 0; n < dst.channels; ++n) {
+          const uint8_t* const at = dst.at(b, y, x, n);
+          if (byte < at || byte >= at + element) continue;
+          uint32_t got = 0, want = 0;
+          std::memcpy(&got, at, element);
+          std::memcpy(&want, foreseen->at(at), element);
+          fail("%s: image %zu y %zu x %zu channel %zu: want bits %x, got %x; %s", shape, b, y, x, n,
+               want, got, text_of(epilogue.desc(), n).c_str());
+        }
+  fail("%s: wrote to an input, or between the pixels of dst", shape);
+}
+
+}  // namespace octet_fuzz

@@ -1,0 +1,82 @@
+// A valid convolution, drawn: descriptors, arguments, tensors, and the outputs that the reference
+// expects.
+#pragma once
+
+#include "fuzz/epilogue.h"
+#include "fuzz/fuzz.h"
+#include "support/reference.h"
+
+namespace octet_fuzz {
+
+// A tensor of pixels and where it lies.
+struct Tensor {
+  octet_layout layout = OCTET_NHWC;
+  octet_type type = OCTET_S8;
+  size_t batch = 1, h = 1, w = 1, channels = 1, pixel = 1;
+  Block block;
+
+  Tensor() = default;
+  Tensor(Choices* c, octet_layout layout, octet_type type, size_t batch, size_t h, size_t w,
+         size_t channels);
+  size_t stride() const { return pixel == channels ? 0 : pixel; }
+  uint8_t* at(size_t b, size_t y, size_t x, size_t c) const {
+    const size_t element = layout == OCTET_NHWC ? ((b * h + y) * w + x) * pixel + c
+                                                : ((b * channels + c) * h + y) * w + x;
+    return block.data() + element * element_bytes(type);
+  }
+};
+
+class Convolution {
+ public:
+  explicit Convolution(Choices* c);
+
+  octet_filter_desc filter =
+      OCTET_FILTER_DESC_INIT;  // without algorithm; its sizes and pads may be others than desc's
+  octet_conv2d_desc desc =
+      OCTET_CONV2D_DESC_INIT;  // without the fields that Epilogue describes, the blob and the way
+  octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;  // without workspace
+  Epilogue epilogue;
+  bool in_place = false;   // dst is the residual
+  bool no_output = false;  // run must refuse its sizes
+
+  Block weights, zero_points, tap_ranges;  // what filter points to
+  Tensor lhs, dst, residual;
+  Block lhs_zero_points, lhs_scales;
+  Foreseen before, after;  // a run: what the tensors hold
+
+  // Whether an algorithm can compute it, by what octet.h says of each.
+  bool possible(octet_conv_algorithm algorithm) const;
+  uint64_t outputs() const { return uint64_t{dst.batch} * dst.h * dst.w * dst.channels; }
+  // The outputs that dst holds now, wherever they are as foreseen or not; for approximate
+  // algorithms.
+  void take_outputs(Foreseen* to) const;
+  // Says where a byte lies that is not as foreseen.
+  [[noreturn]] void report(const char* what, const char* by, Foreseen* foreseen,
+                           const uint8_t* byte) const;
+
+ private:
+  void draw_shape();
+  void draw_sizes();
+  void draw_filter();
+  void draw_lhs();
+  void draw_dst();
+  void draw_parallel();
+  octet_test::ConvSizes run_sizes() const;
+  std::vector<Range> ranges() const;
+  std::vector<int32_t> weight_values() const;  // [o][ky][kx][i], without zero points
+  std::vector<int32_t> lhs_values() const;     // [b][y][x][c], without zero points
+  void compute();
+
+  Choices* c_;
+  std::vector<int32_t> zero_points_;
+  Parallel parallel_ = {Random(0), 1};
+};
+
+// Each makes a valid descriptor or valid arguments invalid and says how, or returns null where its
+// rule does not apply.
+const char* spoil(Choices* c, Scratch* scratch, octet_filter_desc* filter);
+const char* spoil(Choices* c, Scratch* scratch, octet_conv2d_desc* desc);
+const char* spoil(Choices* c, Scratch* scratch, const Convolution& v, const octet_conv2d_desc& desc,
+                  octet_conv2d_args* args);
+
+}  // namespace octet_fuzz

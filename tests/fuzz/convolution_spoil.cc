@@ -1,0 +1,239 @@
+// What must be refused of convolutions.
+#include "fuzz/convolution.h"
+#include "fuzz/spoil.h"
+
+namespace octet_fuzz {
+namespace {
+
+// ---- shapes
+
+struct ShapeSpoiler : SpoilerBase {
+  octet_conv2d_shape* s;
+};
+using H = ShapeSpoiler;
+
+constexpr Rule<H> kShapeRules[] = {
+    {"a size of 0",
+     [](H& h) {
+       octet_conv2d_shape& s = *h.s;
+       return h.set(h.c->any({&s.batch_max, &s.in_h_max, &s.in_w_max, &s.in_channels,
+                              &s.out_channels, &s.groups, &s.kernel_h, &s.kernel_w, &s.stride_h,
+                              &s.stride_w, &s.dilation_h, &s.dilation_w}),
+                    0);
+     }},
+    {"a size beyond all memory",
+     [](H& h) {
+       octet_conv2d_shape& s = *h.s;
+       return h.set(
+           h.c->any({&s.batch_max, &s.in_h_max, &s.in_w_max, &s.in_channels, &s.out_channels,
+                     &s.groups, &s.kernel_h, &s.kernel_w, &s.stride_h, &s.stride_w, &s.dilation_h,
+                     &s.dilation_w, &s.pad_top, &s.pad_bottom, &s.pad_left, &s.pad_right}),
+           SIZE_MAX - h.c->below(9));
+     }},
+    {"a kernel that reaches beyond the input",
+     [](H& h) {
+       octet_conv2d_shape& s = *h.s;
+       return !s.transposed &&
+              h.set(&s.kernel_h, s.in_h_max + s.pad_top + s.pad_bottom + 1 + h.c->below(9));
+     }},
+    {"padding that leaves nothing",
+     [](H& h) {
+       return h.s->transposed &&
+              h.set(&h.s->pad_top, h.s->in_h_max * h.s->stride_h + h.s->kernel_h * h.s->dilation_h);
+     }},
+    {"groups that do not divide the channels",
+     [](H& h) { return h.set(&h.s->groups, h.s->in_channels + 1); }},
+    {"a direction that is neither 0 nor 1",
+     [](H& h) {
+       return h.set(&h.s->transposed, h.c->any({2, -1, INT32_MIN}));
+     }},
+    {"an output padding without a use",
+     [](H& h) { return !h.s->transposed && h.set(&h.s->output_padding_w, 1); }},
+    {"an output padding of a stride",
+     [](H& h) { return h.s->transposed && h.set(&h.s->output_padding_h, h.s->stride_h); }},
+};
+
+// ---- filters
+
+struct FilterSpoiler : SpoilerBase {
+  octet_filter_desc* d;
+};
+using F = FilterSpoiler;
+
+constexpr Rule<F> kFilterRules[] = {
+    {"a wrong struct_size", [](F& s) { return s.wrong_size(&s.d->struct_size); }},
+    {"an unknown type", [](F& s) { return s.set_enum(&s.d->type, 3); }},
+    {"an unknown order", [](F& s) { return s.set_enum(&s.d->order, 4); }},
+    {"an unknown algorithm", [](F& s) { return s.set_enum(&s.d->algorithm, 8); }},
+    {"an unknown accuracy", [](F& s) { return s.set_enum(&s.d->accuracy, 2); }},
+    {"a wrong zero point",
+     [](F& s) {
+       int32_t* const zero_point = s.copy(&s.d->zero_points, s.d->zero_point_count);
+       return zero_point && s.wrong_zero_point(zero_point, s.d->type);
+     }},
+    {"a wrong zero_point_count",
+     [](F& s) {
+       return s.set(&s.d->zero_point_count,
+                    s.d->zero_point_count == 1 ? 0 : s.d->zero_point_count + 1);
+     }},
+    {"a wrong tap range",
+     [](F& s) {
+       float* const range = s.copy(&s.d->tap_ranges, 16);
+       return range && s.wrong_scale(range);
+     }},
+};
+
+// ---- descriptors
+
+struct ConvSpoiler : DescSpoiler<octet_conv2d_desc> {};
+using D = ConvSpoiler;
+
+constexpr Rule<D> kConvRules[] = {
+    {"an unknown lhs_layout", [](D& s) { return s.set_enum(&s.d->lhs_layout, 2); }},
+    {"an unknown dst_layout", [](D& s) { return s.set_enum(&s.d->dst_layout, 2); }},
+    {"a quantization for products",
+     [](D& s) {
+       return s.set(&s.d->lhs_quant,
+                    s.c->any({OCTET_LHS_PER_ROW, OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC}));
+     }},
+    {"an f32 lhs", [](D& s) { return s.set(&s.d->lhs_type, OCTET_F32); }},
+    {"no weights", [](D& s) { return s.set(&s.d->packed, nullptr); }},
+    {"weights of another type", [](D& s) { return s.set(&s.d->rhs_type, s.d->rhs_type ^ 3); }},
+    {"weights of another geometry",
+     [](D& s) {
+       octet_conv2d_shape& h = s.d->shape;
+       size_t* const field = s.c->any({&h.in_channels, &h.out_channels, &h.kernel_h, &h.kernel_w,
+                                       &h.stride_h, &h.stride_w, &h.dilation_h, &h.dilation_w});
+       return s.set(field, *field + h.groups);
+     }},
+};
+
+// ---- arguments
+
+struct ArgsSpoiler : SpoilerBase {
+  const Convolution& v;
+  const octet_conv2d_desc& desc;
+  octet_conv2d_args* a;
+
+  bool per_tensor() const { return desc.lhs_quant == OCTET_LHS_PER_TENSOR; }
+  // An address inside one of the blocks, `alignment` bytes of which begin no later.
+  const uint8_t* address_in(std::initializer_list<const Block*> blocks, size_t alignment) {
+    const Block& block = **(blocks.begin() + c->below(blocks.size()));
+    if (!block.bytes()) return nullptr;
+    const uint8_t* const at = block.data() + c->below(block.bytes());
+    return at - reinterpret_cast<uintptr_t>(at) % alignment;
+  }
+};
+using A = ArgsSpoiler;
+
+constexpr int32_t kZero = 0;
+
+constexpr Rule<A> kArgsRules[] = {
+    {"a wrong struct_size", [](A& s) { return s.wrong_size(&s.a->struct_size); }},
+    {"a batch above batch_max",
+     [](A& s) { return s.set(&s.a->batch, s.desc.shape.batch_max + 1 + s.c->below(9)); }},
+    {"an in_h above in_h_max",
+     [](A& s) { return s.set(&s.a->in_h, s.desc.shape.in_h_max + 1 + s.c->below(9)); }},
+    {"an in_w above in_w_max",
+     [](A& s) { return s.set(&s.a->in_w, s.desc.shape.in_w_max + 1 + s.c->below(9)); }},
+    {"another output size", [](A& s) { return s.set(&s.a->out_h, s.v.dst.h + 1); }},
+    {"no lhs", [](A& s) { return s.set(&s.a->lhs, nullptr); }},
+    {"no dst", [](A& s) { return s.set(&s.a->dst, nullptr); }},
+    {"no residual", [](A& s) { return s.a->residual && s.set(&s.a->residual, nullptr); }},
+    {"a residual without a use",
+     [](A& s) { return !s.a->residual && s.set(&s.a->residual, s.a->lhs); }},
+    {"a misaligned dst",
+     [](A& s) {
+       return element_bytes(s.v.dst.type) > 1 &&
+              s.set(&s.a->dst, s.v.dst.block.data() + 1 + s.c->below(3));
+     }},
+
+    {"a stride below a pixel",
+     [](A& s) {
+       if (s.c->one_in(2))
+         return s.v.lhs.channels > 1 &&
+                s.set(&s.a->lhs_stride, 1 + s.c->below(s.v.lhs.channels - 1));
+       return s.v.dst.channels > 1 && s.set(&s.a->dst_stride, 1 + s.c->below(s.v.dst.channels - 1));
+     }},
+    {"a stride of an NCHW tensor",
+     [](A& s) {
+       if (s.c->one_in(2))
+         return s.desc.lhs_layout == OCTET_NCHW && s.set(&s.a->lhs_stride, s.v.lhs.channels);
+       return s.desc.dst_layout == OCTET_NCHW && s.set(&s.a->dst_stride, s.v.dst.channels);
+     }},
+    {"a stride that leaves size_t",
+     [](A& s) {
+       const bool of_lhs = s.c->one_in(2);
+       const Tensor& t = of_lhs ? s.v.lhs : s.v.dst;
+       return t.batch * t.h * t.w > 1 &&
+              s.set(of_lhs ? &s.a->lhs_stride : &s.a->dst_stride, SIZE_MAX / (1 + s.c->below(2)));
+     }},
+
+    {"a wrong lhs zero point",
+     [](A& s) {
+       int32_t* const value = s.copy(&s.a->lhs_zero_points, s.v.lhs.batch);
+       return value && s.wrong_zero_point(value, s.desc.lhs_type);
+     }},
+    {"a wrong lhs scale",
+     [](A& s) {
+       float* const value = s.copy(&s.a->lhs_scales, s.v.lhs.batch);
+       return value && s.wrong_scale(value);
+     }},
+    {"lhs_zero_points without a use",
+     [](A& s) { return !s.per_tensor() && s.set(&s.a->lhs_zero_points, &kZero); }},
+    {"lhs_scales without a use",
+     [](A& s) {
+       return !(s.per_tensor() && s.desc.dst_type != OCTET_S32) && s.set(&s.a->lhs_scales, &kOne);
+     }},
+
+    {"a dst over an input, the weights or the workspace",
+     [](A& s) {
+       const uint8_t* at =
+           s.c->one_in(4)
+               ? static_cast<const uint8_t*>(s.c->one_in(2) ? s.desc.packed : s.a->workspace)
+               : s.address_in(
+                     {&s.v.lhs.block, &s.v.residual.block, &s.v.lhs_zero_points, &s.v.lhs_scales},
+                     element_bytes(s.v.dst.type));
+       return at && at != s.v.residual.block.data() && s.set(&s.a->dst, const_cast<uint8_t*>(at));
+     }},
+    {"a workspace over an operand",
+     [](A& s) {
+       const uint8_t* at = s.c->one_in(4)
+                               ? static_cast<const uint8_t*>(s.desc.packed)
+                               : s.address_in({&s.v.lhs.block, &s.v.dst.block, &s.v.residual.block,
+                                               &s.v.lhs_zero_points, &s.v.lhs_scales},
+                                              OCTET_ALIGNMENT);
+       return at && s.a->workspace_bytes && s.set(&s.a->workspace, const_cast<uint8_t*>(at));
+     }},
+};
+
+}  // namespace
+
+const char* spoil(Choices* c, Scratch* scratch, octet_filter_desc* filter) {
+  ShapeSpoiler shape = {{c, scratch}, &filter->shape};
+  if (c->one_in(2)) return apply_one(kShapeRules, shape);
+  FilterSpoiler own = {{c, scratch}, filter};
+  return apply_one(kFilterRules, own);
+}
+
+const char* spoil(Choices* c, Scratch* scratch, octet_conv2d_desc* desc) {
+  ShapeSpoiler shape = {{c, scratch}, &desc->shape};
+  ConvSpoiler own = {{{c, scratch}, desc}};
+  DescSpoiler<octet_conv2d_desc> shared = {{c, scratch}, desc};
+  switch (c->below(4)) {
+    case 0:
+      return apply_one(kShapeRules, shape);
+    case 1:
+      return apply_one(kConvRules, own);
+    default:
+      return apply_one(kDescRules<octet_conv2d_desc>, shared);
+  }
+}
+
+const char* spoil(Choices* c, Scratch* scratch, const Convolution& v, const octet_conv2d_desc& desc,
+                  octet_conv2d_args* args) {
+  ArgsSpoiler spoiler = {{c, scratch}, v, desc, args};
+  return apply_one(kArgsRules, spoiler);
+}
+
+}  // namespace octet_fuzz

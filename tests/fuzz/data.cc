@@ -1,0 +1,92 @@
+#include "fuzz/data.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace octet_fuzz {
+
+int32_t draw_zero_point(Choices* c, octet_type type) {
+  const int32_t lo = least(type), hi = most(type);
+  return c->one_in(3) ? c->between(lo, hi)
+                      : c->any({type == OCTET_U8 ? 128 : 0, lo, hi, 0, hi - 1});
+}
+
+std::vector<int32_t> draw_zero_points(Choices* c, octet_type type, size_t n) {
+  const size_t kind = c->below(4);
+  if (kind == 0) return {};
+  if (kind == 1) return {draw_zero_point(c, type)};
+  // All the same, with luck one that is not; or all different.
+  std::vector<int32_t> values(n, draw_zero_point(c, type));
+  if (kind == 2) values[c->below(n)] = draw_zero_point(c, type);
+  Random random = c->random();
+  if (kind == 3)
+    for (int32_t& value : values) value = least(type) + static_cast<int32_t>(random.below(256));
+  return values;
+}
+
+void fill(Choices* c, octet_type type, int32_t zero_point, uint8_t* data, size_t count) {
+  enum Kind { kAny, kEnds, kNever, kOnce, kSeldomOther, kNear, kLeast, kMost, kKinds };
+  const size_t kind = c->below(kKinds);
+  const uint8_t lo = static_cast<uint8_t>(least(type)), hi = static_cast<uint8_t>(most(type));
+  const uint8_t special = c->one_in(3) ? lo : static_cast<uint8_t>(zero_point);
+  Random random = c->random();
+  for (size_t i = 0; i < count;) {
+    uint64_t bits = random();
+    for (const size_t end = std::min(count, i + sizeof bits); i < end; ++i, bits >>= 8) {
+      const uint8_t any = static_cast<uint8_t>(bits);
+      switch (kind) {
+        case kEnds:
+          data[i] = any & 1 ? lo : hi;
+          break;
+        case kNever:
+        case kOnce:
+          data[i] = any == special ? static_cast<uint8_t>(any + 1) : any;
+          break;
+        case kSeldomOther:
+          data[i] = any % 16 ? special : static_cast<uint8_t>(any / 16 - 8);
+          break;
+        case kNear:
+          data[i] = static_cast<uint8_t>(special + any % 8 - 4);
+          break;
+        case kLeast:
+          data[i] = lo;
+          break;
+        case kMost:
+          data[i] = hi;
+          break;
+        default:
+          data[i] = any;
+      }
+    }
+  }
+  if (kind == kOnce && count) data[c->below(count)] = special;
+}
+
+void fill_f32(Choices* c, float* data, size_t count) {
+  constexpr float kOdd[] = {0.0f,     -0.0f,  1e-45f, 1e-38f,  3.4e38f,
+                            -3.4e38f, 1e-30f, 0.5f,   -128.0f, 255.0f};
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float base = c->any({1.0f, 0.01f, 127.0f, 1e30f, 1e-31f, 0.0f, 3e38f}),
+              offset = c->any({0.0f, 1.0f, -1.0f, 3.0f});
+  const bool ties = c->one_in(4);  // halves of the scale: max|x| / 127 is 2
+  Random random = c->random();
+  for (size_t i = 0; i < count; ++i) {
+    const int32_t step = static_cast<int32_t>(random.below(509)) - 254;
+    data[i] = ties ? static_cast<float>(step) : base * (static_cast<float>(step) / 254.0f + offset);
+  }
+  if (ties && count) data[0] = 254;
+  if (c->one_in(4)) data[c->below(count)] = kOdd[c->below(sizeof kOdd / sizeof *kOdd)];
+  if (c->one_in(8)) data[c->below(count)] = c->any({std::nanf(""), infinity, -infinity});
+}
+
+float draw_scale(Choices* c) {
+  if (!c->one_in(4))
+    return c->any({0.02f, 1.0f, 0.5f, 1e-6f, 7.3f, 1e9f, 0x1p48f, 1e-45f, 1e-40f, 0x1p-15f});
+  const uint32_t bits = static_cast<uint32_t>(1 + c->bits(4) % 0x57800000u);  // up to 2^48
+  float scale;
+  std::memcpy(&scale, &bits, sizeof scale);
+  return scale;
+}
+
+}  // namespace octet_fuzz

@@ -1,0 +1,34 @@
+// Types and the values that operands hold.
+#pragma once
+
+#include <vector>
+
+#include "fuzz/choices.h"
+#include "octet/octet.h"
+
+namespace octet_fuzz {
+
+inline bool is_8bit(octet_type type) { return type == OCTET_S8 || type == OCTET_U8; }
+inline int32_t least(octet_type type) { return type == OCTET_U8 ? 0 : -128; }
+inline int32_t most(octet_type type) { return type == OCTET_U8 ? 255 : 127; }
+inline size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
+inline int32_t value_of(octet_type type, uint8_t byte) {
+  return type == OCTET_U8 ? byte : static_cast<int8_t>(byte);
+}
+inline octet_type type_8bit(Choices* c) { return c->any({OCTET_S8, OCTET_U8}); }
+
+// An end of the type, its middle, or anything.
+int32_t draw_zero_point(Choices* c, octet_type type);
+// None, one or n of them.
+std::vector<int32_t> draw_zero_points(Choices* c, octet_type type, size_t n);
+
+// Bytes of a type. What is proved about weights, and left out because of it, hangs on single
+// values: so one value, a zero point or an end of the type, is nowhere, in one place only, or
+// nearly everywhere.
+void fill(Choices* c, octet_type type, int32_t zero_point, uint8_t* data, size_t count);
+void fill_f32(Choices* c, float* data, size_t count);
+
+// Positive, finite, at most 2^48: what is legal as a scale.
+float draw_scale(Choices* c);
+
+}  // namespace octet_fuzz

@@ -1,0 +1,183 @@
+#include "fuzz/epilogue.h"
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "support/reference.h"
+
+namespace octet_fuzz {
+namespace {
+
+constexpr int64_t kMost = std::numeric_limits<int32_t>::max(),
+                  kLeast = std::numeric_limits<int32_t>::min();
+
+int32_t draw_multiplier(Choices* c) {
+  return c->one_in(8) ? c->any({0, 1 << 30, std::numeric_limits<int32_t>::max()})
+                      : static_cast<int32_t>(0x40000000 | c->bits(4) % 0x40000000);
+}
+
+}  // namespace
+
+Epilogue::Epilogue(Choices* c, const octet_gemm_desc& lhs, const std::vector<Range>& ranges)
+    : desc_(lhs), ranges_(ranges) {
+  draw_bias(c);
+  int64_t magnitude = 1;
+  for (size_t n = 0; n < ranges_.size(); ++n)
+    magnitude = std::max({magnitude, ranges_[n].hi + bias(n), -(ranges_[n].lo + bias(n))});
+  if (desc_.dst_type != OCTET_S32) {
+    draw_scales(c, static_cast<double>(magnitude));
+    draw_output(c);
+    if (is_8bit(desc_.dst_type)) draw_residual(c);
+  }
+  judge();
+}
+
+int64_t Epilogue::largest_bias() const {
+  int64_t largest = 0;
+  for (const int32_t b : bias_) largest = std::max(largest, std::abs(int64_t{b}));
+  return largest;
+}
+
+int32_t Epilogue::longest_shift() const {
+  int32_t longest = 0;
+  if (desc_.requant == OCTET_REQUANT_TFLITE)
+    for (const int32_t shift : shifts_) longest = std::max(longest, shift);
+  return longest;
+}
+
+void Epilogue::draw_bias(Choices* c) {
+  const size_t kind = c->below(8), n = ranges_.size();
+  if (kind < 2) return;
+  Random random = c->random();
+  bias_.resize(n);
+  const int shift = static_cast<int>(c->below(24));
+  for (int32_t& b : bias_) b = static_cast<int32_t>(random() >> 32) / (1 << 8) / (1 << shift);
+  // One accumulator that just stays inside int32, or leaves it by one.
+  const size_t column = c->below(n);
+  const int64_t beyond = c->one_in(4) ? 1 : 0;
+  if (kind == 6)
+    bias_[column] = static_cast<int32_t>(std::min(kMost, kMost - ranges_[column].hi + beyond));
+  if (kind == 7)
+    bias_[column] = static_cast<int32_t>(std::max(kLeast, kLeast - ranges_[column].lo - beyond));
+  desc_.bias = bias_.data();
+}
+
+void Epilogue::draw_scales(Choices* c, double magnitude) {
+  const bool static_8bit = is_8bit(desc_.dst_type) && desc_.lhs_quant == OCTET_LHS_STATIC;
+  if (static_8bit && c->one_in(3)) desc_.requant = OCTET_REQUANT_TFLITE;
+  const size_t count = c->one_in(2) ? ranges_.size() : 1;
+  // Fills the output's range; or lies where create begins to prove that a kernel may convert
+  // without a clamp; or is any.
+  const double fits = 100 / magnitude, limit = c->any({2147483648.0, 32767.0}) / magnitude;
+  const double base = c->any({fits, fits, 4 * fits, 0.5, limit, limit * 0.999999, limit * 1.000001,
+                              double{draw_scale(c)}});
+  Random random = c->random();
+  const size_t spread = c->any<size_t>({1, 1, 5});
+  for (size_t n = 0; n < count; ++n) {
+    const double factor = base / static_cast<double>(1 + random.below(spread));
+    scales_.push_back(octet_test::fl(std::min(std::max(factor, 0x1p-149), 0x1p48)));
+    int32_t multiplier, shift;
+    octet_test::quantize_multiplier(std::min(factor, 1.0), &multiplier, &shift);
+    multipliers_.push_back(multiplier);
+    shifts_.push_back(shift);
+  }
+  if (desc_.requant == OCTET_REQUANT_FLOAT) {
+    desc_.scales = scales_.data();
+    desc_.scale_count = count;
+    return;
+  }
+  if (c->one_in(3)) {
+    const size_t channel = c->below(count);
+    multipliers_[channel] = draw_multiplier(c);
+    // Up to the longest left shift that all accumulators survive, and one more.
+    const int longest = std::max(0, 30 - static_cast<int>(std::log2(magnitude)));
+    shifts_[channel] = c->one_in(2) ? -c->between(0, 31) : std::min(30, c->between(0, longest + 1));
+  }
+  desc_.multipliers = multipliers_.data();
+  desc_.shifts = shifts_.data();
+  desc_.multiplier_count = count;
+}
+
+void Epilogue::draw_output(Choices* c) {
+  const octet_type type = desc_.dst_type;
+  desc_.activation = c->any({OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU, OCTET_ACTIVATION_RELU6,
+                             OCTET_ACTIVATION_CLAMP});
+  desc_.dst_scale = c->any({0.0235f, 1.0f, 0.5f, 12.0f, 2.4f, 4.0f, 1e-4f, 1e-42f, draw_scale(c)});
+  if (type == OCTET_F32) {
+    const float infinity = std::numeric_limits<float>::infinity();
+    desc_.clamp_min = c->any({-3.5f, 0.0f, -infinity, -1e-45f});
+    desc_.clamp_max = c->any({1000.25f, desc_.clamp_min == 0 ? 1e-45f : 0.0f, infinity, 0.5f});
+    if (c->one_in(2)) return;
+    Random random = c->random();
+    for (size_t n = 0; n < ranges_.size(); ++n)
+      bias_f32_.push_back(static_cast<float>(random.below(4096)) * 0.37f - 757);
+    if (c->one_in(4))
+      bias_f32_[c->below(ranges_.size())] =
+          c->any({infinity, -infinity, std::nanf(""), -0.0f, 3e38f});
+    desc_.bias_f32 = bias_f32_.data();
+    return;
+  }
+  desc_.dst_zero_point = draw_zero_point(c, type);
+  const int32_t a = draw_zero_point(c, type), b = draw_zero_point(c, type);
+  desc_.clamp_min = static_cast<float>(std::min(a, b));
+  desc_.clamp_max = static_cast<float>(std::max(a, b));
+  if (a == 0 && b == 0) desc_.clamp_max = 1;  // both 0 are refused as forgotten
+  if (!c->one_in(4)) return;
+  Random random = c->random();
+  for (int i = 0; i < 256; ++i) lut_.push_back(static_cast<uint8_t>(random()));
+  desc_.lut = lut_.data();
+}
+
+void Epilogue::draw_residual(Choices* c) {
+  if (!c->one_in(3)) return;
+  octet_residual& r = desc_.residual;
+  r.type = type_8bit(c);
+  r.zero_point = draw_zero_point(c, r.type);
+  r.scale = c->any({0.7f, 1.0f, 0.5f, draw_scale(c)});
+  r.intermediate_zero_point = draw_zero_point(c, desc_.dst_type);
+  r.product_multiplier = draw_multiplier(c);
+  r.residual_multiplier = draw_multiplier(c);
+  r.dst_multiplier = draw_multiplier(c);
+  r.product_shift = -c->any({1, 0, 2, c->between(0, 31)});
+  r.residual_shift = -c->any({1, 0, 2, c->between(0, 31)});
+  r.dst_shift = -c->any({18, 19, 17, c->between(0, 31)});
+}
+
+void Epilogue::judge() {
+  for (size_t n = 0; n < ranges_.size(); ++n) {
+    const int64_t lo = ranges_[n].lo + bias(n), hi = ranges_[n].hi + bias(n);
+    if (lo < kLeast || hi > kMost) refused_ = "an accumulator that may leave int32";
+    if (!desc_.shifts) continue;
+    const int32_t shift = desc_.shifts[desc_.multiplier_count == 1 ? 0 : n];
+    const int64_t magnitude = std::max(hi, -lo);
+    if (shift > 0 && magnitude << shift > kMost)
+      refused_ = "a shift that may push an accumulator out of int32";
+  }
+}
+
+std::string text_of(const octet_gemm_desc& d, size_t column) {
+  char text[600];
+  const octet_residual& r = d.residual;
+  const size_t scale = d.scale_count == 1 ? 0 : column,
+               multiplier = d.multiplier_count == 1 ? 0 : column;
+  std::snprintf(text, sizeof text,
+                "%s x %s -> %s, lhs quant %d zero point %d, bias %d, scale %a, multiplier %d shift "
+                "%d, bias_f32 %a, "
+                "zero point %d, activation %d [%a, %a] dst_scale %a%s, residual %s (%d, %a; %d, %d "
+                "%d, %d %d, %d %d)",
+                octet_type_name(d.lhs_type), octet_type_name(d.rhs_type),
+                octet_type_name(d.dst_type), d.lhs_quant, d.lhs_zero_point,
+                d.bias ? d.bias[column] : 0, d.scales ? static_cast<double>(d.scales[scale]) : 0,
+                d.multipliers ? d.multipliers[multiplier] : 0, d.shifts ? d.shifts[multiplier] : 0,
+                d.bias_f32 ? static_cast<double>(d.bias_f32[column]) : 0, d.dst_zero_point,
+                d.activation, static_cast<double>(d.clamp_min), static_cast<double>(d.clamp_max),
+                static_cast<double>(d.dst_scale), d.lut ? ", table" : "",
+                r.type ? octet_type_name(r.type) : "none", r.zero_point,
+                static_cast<double>(r.scale), r.intermediate_zero_point, r.product_multiplier,
+                r.product_shift, r.residual_multiplier, r.residual_shift, r.dst_multiplier,
+                r.dst_shift);
+  return text;
+}
+
+}  // namespace octet_fuzz

@@ -1,0 +1,84 @@
+// What follows the accumulators, drawn: the fields that octet_gemm_desc and octet_conv2d_desc
+// share.
+#pragma once
+
+#include <string>
+
+#include "fuzz/data.h"
+#include "fuzz/memory.h"
+
+namespace octet_fuzz {
+
+// What a column's accumulators may be without bias, from what create knows about its weights.
+struct Range {
+  int64_t lo, hi;
+};
+
+class Epilogue {
+ public:
+  Epilogue() = default;
+  // `lhs` holds dst_type, lhs_quant and what else is chosen already.
+  Epilogue(Choices* c, const octet_gemm_desc& lhs, const std::vector<Range>& ranges);
+  Epilogue(Epilogue&&) = default;  // no copies: desc points into the vectors
+  Epilogue& operator=(Epilogue&&) = default;
+
+  // With pointers to arrays that live as long as this.
+  const octet_gemm_desc& desc() const { return desc_; }
+  int32_t bias(size_t n) const { return bias_.empty() ? 0 : bias_[n]; }
+  int64_t largest_bias() const;
+  int32_t longest_shift() const;  // to the left
+  // Why create must refuse it: an accumulator, or one shifted for TFLite, may leave int32. Null if
+  // none may.
+  const char* refused() const { return refused_; }
+
+ private:
+  void draw_bias(Choices* c);
+  void draw_scales(Choices* c, double magnitude);
+  void draw_output(Choices* c);
+  void draw_residual(Choices* c);
+  void judge();
+
+  octet_gemm_desc desc_ = OCTET_GEMM_DESC_INIT;
+  std::vector<Range> ranges_;
+  std::vector<int32_t> bias_, multipliers_, shifts_;
+  std::vector<float> scales_, bias_f32_;
+  std::vector<uint8_t> lut_;
+  const char* refused_ = nullptr;
+};
+
+// The fields in a line, and what belongs to this column, for those who read what was found.
+std::string text_of(const octet_gemm_desc& desc, size_t column);
+
+// The arrays of a descriptor in blocks of their own, for as long as create may read them.
+struct EpilogueArrays {
+  Block bias, scales, multipliers, shifts, bias_f32, lut;
+};
+
+template <typename Desc>
+EpilogueArrays describe(Choices* c, const octet_gemm_desc& from, size_t n, Desc* to) {
+  const auto copy = [&](const auto* values, size_t count, auto** field) {
+    if (!values) return Block();
+    Block block(c, count * sizeof *values, sizeof *values);
+    std::memcpy(block.data(), values, block.bytes());
+    *field = reinterpret_cast<decltype(values)>(block.data());
+    return block;
+  };
+  to->dst_type = from.dst_type;
+  to->requant = from.requant;
+  to->scale_count = from.scale_count;
+  to->multiplier_count = from.multiplier_count;
+  to->dst_zero_point = from.dst_zero_point;
+  to->activation = from.activation;
+  to->clamp_min = from.clamp_min;
+  to->clamp_max = from.clamp_max;
+  to->dst_scale = from.dst_scale;
+  to->residual = from.residual;
+  return {copy(from.bias, n, &to->bias),
+          copy(from.scales, from.scale_count, &to->scales),
+          copy(from.multipliers, from.multiplier_count, &to->multipliers),
+          copy(from.shifts, from.multiplier_count, &to->shifts),
+          copy(from.bias_f32, n, &to->bias_f32),
+          copy(from.lut, 256, &to->lut)};
+}
+
+}  // namespace octet_fuzz

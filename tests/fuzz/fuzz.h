@@ -1,0 +1,93 @@
+// What the bodies of the fuzz targets share: how they fail, what they count, what every call owes
+// its caller.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fuzz/choices.h"
+#include "octet/octet.h"
+
+namespace octet_fuzz {
+
+// The body of a target: one execution.
+void fuzz_one(Choices* c);
+// The same for whoever brings the input, counted. Inputs that ask for too much memory end early.
+void run_once(const uint8_t* data, size_t size);
+
+struct Tally {
+  uint64_t executions, too_large, runs, outputs, refusals;
+};
+extern Tally tally;
+
+// Says what is wrong and aborts; the driver adds how to come back here.
+[[noreturn]] __attribute__((format(printf, 1, 2))) void fail(const char* format, ...);
+
+// Calls with an error to fill, and holds status and error against what octet.h promises of both.
+template <typename Call>
+octet_status checked(const char* what, octet_error* error, const Call& call);
+template <typename Call>
+octet_status checked(const char* what, const Call& call) {
+  octet_error error;
+  return checked(what, &error, call);
+}
+template <typename Call>
+void must_accept(const char* what, const Call& call) {
+  octet_error error;
+  if (checked(what, &error, call) != OCTET_OK)
+    fail("%s refused what is valid: %s", what, error.message);
+}
+template <typename Call>
+void must_refuse(const char* what, const char* why, const Call& call) {
+  if (checked(what, call) == OCTET_OK) fail("%s accepted %s", what, why);
+  ++tally.refusals;
+}
+
+// The tiers that this machine runs, SCALAR first, and the names of all kernels, usable or not.
+const std::vector<octet_isa>& tiers();
+const std::vector<const char*>& kernel_names();
+
+// By what a problem is computed.
+struct Way {
+  octet_isa pack = OCTET_ISA_AUTO,
+            run = OCTET_ISA_AUTO;  // the tier that weights are packed for; the limit of create
+  const char* kernel = nullptr;    // forced
+  bool may_refuse = false;         // the kernel may be of another kind, the layout another tier's
+};
+// The best tier (as OCTET_MAX_ISA allows), SCALAR and now and then a third way.
+std::vector<Way> ways(Choices* c);
+
+// Sets an environment variable for a scope; null leaves it alone.
+class Environment {
+ public:
+  Environment(const char* name, const char* value);
+  ~Environment();
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* name_;
+};
+
+// An octet_parallel_for that runs the tasks on the calling thread in an order drawn from *context,
+// a Parallel.
+struct Parallel {
+  Random random;
+  size_t most;  // tasks
+};
+void parallel_for(void* context, size_t count, void (*fn)(void* arg, size_t index), void* arg);
+
+// ---- details
+
+void begin_call(octet_error* error);
+void end_call(const char* what, octet_status status, const octet_error& error);
+
+template <typename Call>
+octet_status checked(const char* what, octet_error* error, const Call& call) {
+  begin_call(error);
+  const octet_status status = call(error);
+  end_call(what, status, *error);
+  return status;
+}
+
+}  // namespace octet_fuzz

@@ -1,0 +1,215 @@
+// Fuzz target: products, from weights to outputs, by every way that the machine has, beside the
+// reference; and wrong ones, which must be refused before anything is touched.
+#include <memory>
+
+#include "fuzz/product.h"
+
+namespace octet_fuzz {
+namespace {
+
+struct Destroy {
+  void operator()(octet_gemm* gemm) const { octet_gemm_destroy(gemm); }
+};
+using Gemm = std::unique_ptr<octet_gemm, Destroy>;
+
+bool one_of(octet_status status, std::initializer_list<octet_status> list) {
+  return std::find(list.begin(), list.end(), status) != list.end();
+}
+
+class Life {
+ public:
+  Life(Choices* c, Product* p, const Way& way) : c_(c), p_(p), way_(way), allocator_(c) {}
+  void live() {
+    if (!p_->runtime_rhs) pack();
+    octet_gemm* gemm = nullptr;
+    if (!create(&gemm)) return;
+    const Gemm owner(gemm);
+    kernel_ = octet_gemm_kernel(gemm, p_->args.m);
+    if (!kernel_) fail("a GEMM without a kernel");
+    run(gemm);
+  }
+  ~Life() {
+    if (allocator_.holds_memory()) fail("memory is left after destroy, or after create failed");
+  }
+
+ private:
+  void pack();
+  bool create(octet_gemm** gemm);
+  void run(const octet_gemm* gemm);
+  void run_wrongly(const octet_gemm* gemm, const octet_gemm_args& args);
+
+  Choices* c_;
+  Product* p_;
+  const Way way_;
+  BlockAllocator allocator_;  // outlives the object
+  Block blob_;
+  octet_gemm_desc desc_;
+  const char* kernel_ = "";
+};
+
+void Life::pack() {
+  const Environment forced("OCTET_KERNEL", way_.kernel);
+  octet_rhs_desc rhs = p_->rhs;
+  // Borrowed for the call only.
+  const Block& from = p_->weights.blocks[0];
+  Block data(c_, from.bytes());
+  std::memcpy(data.data(), from.data(), data.bytes());
+  rhs.data = data.data();
+  if (c_->one_in(8)) {
+    Scratch scratch;
+    octet_rhs_desc bad = rhs;
+    size_t bytes;
+    if (const char* why = spoil(c_, &scratch, &bad))
+      must_refuse("octet_pack_size", why,
+                  [&](octet_error* e) { return octet_pack_size(&bad, way_.pack, &bytes, e); });
+  }
+  size_t bytes = 0;
+  must_accept("octet_pack_size",
+              [&](octet_error* e) { return octet_pack_size(&rhs, way_.pack, &bytes, e); });
+  if (bytes == 0 || bytes % OCTET_ALIGNMENT) fail("octet_pack_size says %zu", bytes);
+  blob_ = Block(c_, bytes, OCTET_ALIGNMENT);
+  if (c_->one_in(8))
+    must_refuse("octet_pack", "a blob that is too short", [&](octet_error* e) {
+      return octet_pack(&rhs, way_.pack, blob_.data(), bytes - 1 - c_->below(bytes), e);
+    });
+  must_accept("octet_pack",
+              [&](octet_error* e) { return octet_pack(&rhs, way_.pack, blob_.data(), bytes, e); });
+  must_accept("octet_blob_verify",
+              [&](octet_error* e) { return octet_blob_verify(blob_.data(), bytes, e); });
+  octet_blob_info info = OCTET_BLOB_INFO_INIT;
+  must_accept("octet_blob_get_info",
+              [&](octet_error* e) { return octet_blob_get_info(blob_.data(), bytes, &info, e); });
+  if (info.n != rhs.n || info.k != rhs.k || info.batch != (rhs.batch ? rhs.batch : 1) ||
+      info.type != rhs.type || info.bytes != bytes)
+    fail("octet_blob_get_info says n = %zu, k = %zu, batch = %zu, %zu bytes", info.n, info.k,
+         info.batch, info.bytes);
+}
+
+bool Life::create(octet_gemm** gemm) {
+  desc_ = p_->desc;
+  desc_.packed = blob_.data();
+  desc_.packed_bytes = blob_.bytes();
+  desc_.max_isa = way_.run;
+  desc_.kernel = way_.kernel;
+  desc_.allocator = {BlockAllocator::allocate, BlockAllocator::release, &allocator_};
+  const EpilogueArrays arrays = describe(c_, p_->epilogue.desc(), desc_.n, &desc_);
+  if (c_->one_in(2)) {
+    Scratch scratch;
+    octet_gemm_desc bad = desc_;
+    const char* const why = spoil(c_, &scratch, &bad);
+    if (why)
+      must_refuse("octet_gemm_create", why,
+                  [&](octet_error* e) { return octet_gemm_create(&bad, gemm, e); });
+    if (*gemm) fail("octet_gemm_create failed and left something");
+  }
+  octet_error error;
+  if (c_->one_in(32)) {
+    allocator_.fail_next(true);
+    if (checked("octet_gemm_create", &error,
+                [&](octet_error* e) { return octet_gemm_create(&desc_, gemm, e); }) == OCTET_OK)
+      fail("octet_gemm_create needs no memory");
+    allocator_.fail_next(false);
+  }
+  const octet_status status = checked("octet_gemm_create", &error, [&](octet_error* e) {
+    return octet_gemm_create(&desc_, gemm, e);
+  });
+  if (status == OCTET_OK && p_->epilogue.refused())
+    fail("octet_gemm_create accepted %s", p_->epilogue.refused());
+  if (status == OCTET_OK) return true;
+  if (*gemm) fail("octet_gemm_create failed and left something");
+  if (p_->epilogue.refused())
+    ++tally.refusals;
+  else if (!way_.may_refuse || !one_of(status, {OCTET_WRONG_TIER, OCTET_KERNEL_UNUSABLE}))
+    fail("octet_gemm_create refused what is valid: %s", error.message);
+  return false;
+}
+
+void Life::run(const octet_gemm* gemm) {
+  octet_gemm_args args = p_->args;
+  size_t bytes = 0;
+  const size_t rows = c_->any({args.m, args.m, desc_.m_max});
+  must_accept("octet_gemm_workspace", [&](octet_error* e) {
+    return octet_gemm_workspace(gemm, rows, args.concurrency, &bytes, e);
+  });
+  if (bytes % OCTET_ALIGNMENT) fail("octet_gemm_workspace says %zu", bytes);
+  const Block workspace(c_, bytes, OCTET_ALIGNMENT);
+  args.workspace = workspace.data();
+  args.workspace_bytes = bytes;
+
+  p_->before.restore();
+  octet_error error;
+  const octet_status status = checked(
+      "octet_gemm_run", &error, [&](octet_error* e) { return octet_gemm_run(gemm, &args, e); });
+  if (status == OCTET_OK && p_->dst.overlap)
+    fail("octet_gemm_run accepted output matrices that overlap");
+  if (status != OCTET_OK) {
+    const bool expected = p_->dst.overlap
+                              ? status == OCTET_OVERLAP || p_->run_may_refuse
+                              : status == OCTET_ACCUMULATOR_OVERFLOW && p_->run_may_refuse;
+    if (!expected) fail("octet_gemm_run, %s, refused what is valid: %s", kernel_, error.message);
+    if (const uint8_t* byte = p_->before.difference()) p_->report("a refused run", kernel_, byte);
+    ++tally.refusals;
+    return;
+  }
+  if (const uint8_t* byte = p_->after.difference()) p_->report("a run", kernel_, byte);
+  ++tally.runs;
+  tally.outputs += p_->outputs();
+  if (c_->one_in(2)) run_wrongly(gemm, args);
+}
+
+void Life::run_wrongly(const octet_gemm* gemm, const octet_gemm_args& args) {
+  Scratch scratch;
+  octet_gemm_args bad = args;
+  const char* const why = spoil(c_, &scratch, *p_, desc_, &bad);
+  if (!why) return;
+  must_refuse("octet_gemm_run", why, [&](octet_error* e) { return octet_gemm_run(gemm, &bad, e); });
+  if (const uint8_t* byte = p_->after.difference()) p_->report(why, kernel_, byte);
+}
+
+// Sizes beyond all memory, which no run will ever see: nothing may wrap, and what is accepted must
+// be usable.
+void any_sizes(Choices* c) {
+  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+  rhs.type = type_8bit(c);
+  rhs.order = c->any({OCTET_KN, OCTET_NK});
+  for (size_t* size : {&rhs.n, &rhs.k, &rhs.batch, &rhs.stride, &rhs.batch_stride})
+    *size = c->odd();
+  size_t bytes = 0;
+  const octet_isa isa = tiers()[c->below(tiers().size())];
+  const octet_status status = checked(
+      "octet_pack_size", [&](octet_error* e) { return octet_pack_size(&rhs, isa, &bytes, e); });
+  if (status == OCTET_OK && (bytes % OCTET_ALIGNMENT || bytes / rhs.n < rhs.k))
+    fail("octet_pack_size says %zu for %zux%zu", bytes, rhs.n, rhs.k);
+
+  BlockAllocator allocator(c);
+  octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+  d.lhs_type = type_8bit(c);
+  d.rhs_type = type_8bit(c);
+  d.dst_type = OCTET_S32;
+  d.lhs_quant = c->any({OCTET_LHS_STATIC, OCTET_LHS_PER_ROW});
+  for (size_t* size : {&d.m_max, &d.n, &d.k, &d.batch_max}) *size = c->odd();
+  if (d.n <= size_t{1} << 31) d.n %= size_t{1} << 16;  // create looks at each column
+  d.allocator = {BlockAllocator::allocate, BlockAllocator::release, &allocator};
+  octet_gemm* gemm = nullptr;
+  if (checked("octet_gemm_create",
+              [&](octet_error* e) { return octet_gemm_create(&d, &gemm, e); }) != OCTET_OK)
+    return;
+  const Gemm owner(gemm);
+  const size_t m = c->odd(), concurrency = c->below(3000);
+  if (checked("octet_gemm_workspace", [&](octet_error* e) {
+        return octet_gemm_workspace(gemm, m, concurrency, &bytes, e);
+      }) != OCTET_OK)
+    return;
+  if (m > d.m_max || bytes % OCTET_ALIGNMENT || bytes / d.n < d.k)
+    fail("octet_gemm_workspace says %zu", bytes);
+}
+
+}  // namespace
+
+void fuzz_one(Choices* c) {
+  if (c->one_in(32)) return any_sizes(c);
+  Product product(c);
+  for (const Way& way : ways(c)) Life(c, &product, way).live();
+}
+
+}  // namespace octet_fuzz

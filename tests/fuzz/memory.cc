@@ -1,0 +1,126 @@
+#include "fuzz/memory.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "fuzz/fuzz.h"
+
+// Sanitizers that know where a slot's block ends see what lies on the side without a guard, too.
+#if defined(__SANITIZE_ADDRESS__)
+#define OCTET_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define OCTET_ASAN 1
+#endif
+#endif
+#ifdef OCTET_ASAN
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
+#endif
+
+namespace octet_fuzz {
+namespace {
+
+constexpr size_t kSlots = 80, kSlotBytes = size_t{1} << 22;
+constexpr uint8_t kFresh = 0xA5, kStale = 0x5A;
+
+class Slots {
+ public:
+  Slots() : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))) {
+    const size_t all = kSlots * step() + page_;
+    void* const map =
+        mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED) std::abort();
+    first_ = static_cast<uint8_t*>(map) + page_;
+    for (size_t i = 0; i < kSlots; ++i) {
+      if (mprotect(begin(i), kSlotBytes, PROT_READ | PROT_WRITE)) std::abort();
+      ASAN_POISON_MEMORY_REGION(begin(i), kSlotBytes);
+      free_.push_back(i);
+    }
+  }
+  uint8_t* begin(size_t slot) const { return first_ + slot * step(); }
+  size_t take(size_t choice) {
+    if (free_.empty()) throw TooLarge();
+    std::swap(free_[choice % free_.size()], free_.back());
+    const size_t slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
+  void give_back(size_t slot) { free_.push_back(slot); }
+
+ private:
+  size_t step() const { return kSlotBytes + page_; }
+  size_t page_;
+  uint8_t* first_;
+  std::vector<size_t> free_;
+};
+
+Slots& slots() {
+  static Slots slots;
+  return slots;
+}
+
+}  // namespace
+
+Block::Block(Choices* c, size_t bytes, size_t alignment) {
+  if (bytes == 0) return;
+  if (bytes > kSlotBytes) throw TooLarge();
+  const size_t choice = c->below(256);
+  slot_ = slots().take(choice / 2);
+  bytes_ = bytes;
+  data_ = slots().begin(slot_) + (choice % 2 ? 0 : (kSlotBytes - bytes) / alignment * alignment);
+  ASAN_UNPOISON_MEMORY_REGION(data_, bytes_);
+  std::memset(data_, kFresh, bytes_);
+}
+
+Block::~Block() {
+  if (!bytes_) return;
+  std::memset(data_, kStale, bytes_);
+  ASAN_POISON_MEMORY_REGION(data_, bytes_);
+  slots().give_back(slot_);
+}
+
+void Foreseen::add(const Block& block) {
+  if (block.bytes()) parts_.push_back({block.data(), {block.data(), block.data() + block.bytes()}});
+}
+
+uint8_t* Foreseen::at(const void* data) {
+  for (Part& part : parts_) {
+    const size_t offset = static_cast<size_t>(static_cast<const uint8_t*>(data) - part.data);
+    if (offset < part.copy.size()) return part.copy.data() + offset;
+  }
+  fail("the harness foresees memory that is in none of its blocks");
+}
+
+const uint8_t* Foreseen::difference() const {
+  for (const Part& part : parts_) {
+    if (std::memcmp(part.data, part.copy.data(), part.copy.size()) == 0) continue;
+    return std::mismatch(part.copy.begin(), part.copy.end(), part.data).second;
+  }
+  return nullptr;
+}
+
+void Foreseen::restore() const {
+  for (const Part& part : parts_) std::memcpy(part.data, part.copy.data(), part.copy.size());
+}
+
+void* BlockAllocator::allocate(void* self, size_t bytes, size_t alignment) {
+  BlockAllocator& allocator = *static_cast<BlockAllocator*>(self);
+  if (allocator.fails_ || bytes > kSlotBytes) return nullptr;
+  if (allocator.holds_memory()) fail("create allocates twice");
+  allocator.block_ = Block(allocator.c_, bytes, alignment);
+  return allocator.block_.data();
+}
+
+void BlockAllocator::release(void* self, void* memory) {
+  BlockAllocator& allocator = *static_cast<BlockAllocator*>(self);
+  if (!memory || memory != allocator.block_.data())
+    fail("release of memory that was not allocated");
+  allocator.block_ = Block();
+}
+
+}  // namespace octet_fuzz

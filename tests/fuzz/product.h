@@ -1,0 +1,60 @@
+// A valid product, drawn: descriptors, arguments, operands, and the outputs that the reference
+// expects.
+#pragma once
+
+#include "fuzz/epilogue.h"
+#include "fuzz/fuzz.h"
+#include "fuzz/matrices.h"
+
+namespace octet_fuzz {
+
+class Product {
+ public:
+  explicit Product(Choices* c);
+
+  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;  // not used where the weights come with the run
+  octet_gemm_desc desc =
+      OCTET_GEMM_DESC_INIT;  // without the fields that Epilogue describes, the blob and the way
+  octet_gemm_args args = OCTET_GEMM_ARGS_INIT;  // without workspace
+  Epilogue epilogue;
+  bool runtime_rhs = false;
+  bool in_place = false;  // dst is the residual
+  // run may find that an accumulator could leave int32: of run-time weights it knows zero points
+  // only.
+  bool run_may_refuse = false;
+
+  Matrices lhs, weights, dst, residual;
+  Block lhs_zero_points, lhs_scales, rhs_zero_points;
+  Foreseen before, after;  // a run: what the operands hold
+  uint64_t outputs() const { return uint64_t{args.m} * n_ * batch_; }
+  // Says where a byte lies that is not as foreseen.
+  [[noreturn]] void report(const char* what, const char* kernel, const uint8_t* byte);
+
+ private:
+  void draw_sizes();
+  void draw_lhs();
+  void draw_weights();
+  void draw_quantization();
+  void draw_dst();
+  void draw_parallel();
+  void draw_residual();
+  std::vector<Range> ranges() const;
+  std::vector<int32_t> weights_of(size_t matrix) const;  // [k][n], without zero points
+  void compute();
+  void compute_row(size_t b, size_t i, const std::vector<int32_t>& weights);
+
+  Choices* c_;
+  size_t n_ = 1, k_ = 1, batch_ = 1;  // of the run
+  size_t matrices_ = 1;               // of weights
+  std::vector<int32_t> zero_points_;  // of weights
+  Parallel parallel_ = {Random(0), 1};
+};
+
+// Each makes a valid descriptor or valid arguments invalid and says how, or returns null where its
+// rule does not apply.
+const char* spoil(Choices* c, Scratch* scratch, octet_rhs_desc* rhs);
+const char* spoil(Choices* c, Scratch* scratch, octet_gemm_desc* desc);
+const char* spoil(Choices* c, Scratch* scratch, const Product& p, const octet_gemm_desc& desc,
+                  octet_gemm_args* args);
+
+}  // namespace octet_fuzz

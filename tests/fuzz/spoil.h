@@ -1,0 +1,221 @@
+// How valid descriptors and arguments are made invalid: tables of rules, each of which makes one
+// thing wrong.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "fuzz/data.h"
+#include "fuzz/fuzz.h"
+#include "fuzz/memory.h"
+
+namespace octet_fuzz {
+
+template <typename Spoiler>
+struct Rule {
+  const char* what;           // is wrong then
+  bool (*apply)(Spoiler& s);  // false: does not apply to this case
+};
+
+// Applies one of the rules. Returns what is wrong now, or null if nothing is.
+template <typename Spoiler, size_t count>
+const char* apply_one(const Rule<Spoiler> (&rules)[count], Spoiler& s) {
+  const Rule<Spoiler>& rule = rules[s.c->below(count)];
+  return rule.apply(s) ? rule.what : nullptr;
+}
+
+struct SpoilerBase {
+  Choices* c;
+  Scratch* scratch;
+
+  template <typename Field, typename Value>
+  static bool set(Field* field, Value value) {
+    *field = static_cast<Field>(value);
+    return true;
+  }
+  // `beyond` is the first value above the enumeration.
+  template <typename Enum>
+  bool set_enum(Enum* field, int beyond) {
+    return set(field, c->any({-1, beyond, std::numeric_limits<int>::max(),
+                              std::numeric_limits<int>::min()}));
+  }
+  bool wrong_size(size_t* struct_size) {
+    return set(struct_size, *struct_size ^ size_t{1} << c->below(16));
+  }
+  bool wrong_scale(float* scale) {
+    const float infinity = std::numeric_limits<float>::infinity();
+    return set(scale, c->any({0.0f, -0.0f, -1.0f, infinity, -infinity, std::nanf(""),
+                              std::nextafter(0x1p48f, infinity)}));
+  }
+  bool wrong_zero_point(int32_t* zero_point, octet_type type) {
+    return set(zero_point, c->any({least(type) - 1, most(type) + 1, INT32_MAX, INT32_MIN}));
+  }
+  bool wrong_multiplier(int32_t* multiplier) {
+    return set(multiplier, c->any({1, (1 << 30) - 1, -1, INT32_MIN}));
+  }
+
+  // A copy of an array, and one of its elements to spoil.
+  template <typename T>
+  T* copy(const T** array, size_t count) {
+    if (!*array || !count) return nullptr;
+    scratch->emplace_back(c, std::vector<T>(*array, *array + count));
+    T* const values = scratch->back().template data<T>();
+    *array = values;
+    return values + c->below(count);
+  }
+};
+
+// The fields that octet_gemm_desc and octet_conv2d_desc share.
+template <typename Desc>
+struct DescSpoiler : SpoilerBase {
+  Desc* d;
+  bool is_8bit_dst() const { return is_8bit(d->dst_type); }
+  bool tflite() const { return d->requant == OCTET_REQUANT_TFLITE; }
+};
+
+constexpr float kOne = 1;
+constexpr uint8_t kTable[256] = {};
+#ifdef __aarch64__
+constexpr octet_isa kForeignTier = OCTET_ISA_AVX2;
+#else
+constexpr octet_isa kForeignTier = OCTET_ISA_NEON;
+#endif
+
+template <typename Desc, typename S = DescSpoiler<Desc>>
+constexpr Rule<S> kDescRules[] = {
+    {"a wrong struct_size", [](S& s) { return s.wrong_size(&s.d->struct_size); }},
+    {"an unknown lhs_type", [](S& s) { return s.set_enum(&s.d->lhs_type, 5); }},
+    {"an s32 lhs", [](S& s) { return s.set(&s.d->lhs_type, OCTET_S32); }},
+    {"an unknown rhs_type", [](S& s) { return s.set_enum(&s.d->rhs_type, 3); }},
+    {"an unknown dst_type", [](S& s) { return s.set_enum(&s.d->dst_type, 5); }},
+    {"an unknown lhs_quant", [](S& s) { return s.set_enum(&s.d->lhs_quant, 5); }},
+    {"an unknown requant", [](S& s) { return s.set_enum(&s.d->requant, 2); }},
+    {"an unknown activation", [](S& s) { return s.set_enum(&s.d->activation, 4); }},
+    {"an unknown residual.type", [](S& s) { return s.set_enum(&s.d->residual.type, 3); }},
+    {"an unknown max_isa", [](S& s) { return s.set_enum(&s.d->max_isa, 8); }},
+    {"a max_isa of another architecture", [](S& s) { return s.set(&s.d->max_isa, kForeignTier); }},
+    {"an unknown kernel",
+     [](S& s) {
+       return s.set(&s.d->kernel, s.c->any({"", "%s%n", "avx2", "scalar_u8s8_4x4x4 "}));
+     }},
+    {"half an allocator", [](S& s) { return s.set(&s.d->allocator.release, nullptr); }},
+
+    {"a wrong lhs_zero_point",
+     [](S& s) {
+       return s.d->lhs_quant == OCTET_LHS_STATIC &&
+              s.wrong_zero_point(&s.d->lhs_zero_point, s.d->lhs_type);
+     }},
+    {"an lhs_zero_point beside those of the run",
+     [](S& s) { return s.d->lhs_quant != OCTET_LHS_STATIC && s.set(&s.d->lhs_zero_point, 1); }},
+    {"a wrong dst_zero_point",
+     [](S& s) {
+       return s.is_8bit_dst() ? s.wrong_zero_point(&s.d->dst_zero_point, s.d->dst_type)
+                              : s.set(&s.d->dst_zero_point, 1);
+     }},
+
+    {"misaligned weights",
+     [](S& s) {
+       return s.d->packed &&
+              s.set(&s.d->packed, static_cast<const uint8_t*>(s.d->packed) + 1 + s.c->below(63));
+     }},
+    {"weights that end too early",
+     [](S& s) { return s.d->packed && s.set(&s.d->packed_bytes, s.c->below(s.d->packed_bytes)); }},
+    {"no weights, but their size",
+     [](S& s) { return s.d->packed && s.set(&s.d->packed, nullptr); }},
+
+    {"a null in place of scales", [](S& s) { return s.d->scales && s.set(&s.d->scales, nullptr); }},
+    {"a wrong scale",
+     [](S& s) {
+       float* const scale = s.copy(&s.d->scales, s.d->scale_count);
+       return scale && s.wrong_scale(scale);
+     }},
+    {"a wrong scale_count",
+     [](S& s) {
+       return s.set(&s.d->scale_count, s.d->scale_count == 1 ? 0 : s.d->scale_count + 1);
+     }},
+    {"scales without a use",
+     [](S& s) {
+       return (s.d->dst_type == OCTET_S32 || s.tflite()) && s.set(&s.d->scales, &kOne) &&
+              s.set(&s.d->scale_count, 1);
+     }},
+    {"a null in place of multipliers",
+     [](S& s) { return s.tflite() && s.set(&s.d->multipliers, nullptr); }},
+    {"a null in place of shifts", [](S& s) { return s.tflite() && s.set(&s.d->shifts, nullptr); }},
+    {"a wrong multiplier",
+     [](S& s) {
+       int32_t* const multiplier = s.copy(&s.d->multipliers, s.d->multiplier_count);
+       return multiplier && s.wrong_multiplier(multiplier);
+     }},
+    {"a wrong shift",
+     [](S& s) {
+       int32_t* const shift = s.copy(&s.d->shifts, s.d->multiplier_count);
+       return shift && s.set(shift, s.c->any({-32, 31, INT32_MAX, INT32_MIN}));
+     }},
+    {"a wrong multiplier_count",
+     [](S& s) { return s.set(&s.d->multiplier_count, s.tflite() ? 0 : 1); }},
+    {"TFLite's arithmetic for another output",
+     [](S& s) { return !s.is_8bit_dst() && s.set(&s.d->requant, OCTET_REQUANT_TFLITE); }},
+    {"bias_f32 for an integer output",
+     [](S& s) { return s.d->dst_type != OCTET_F32 && s.set(&s.d->bias_f32, &kOne); }},
+    {"a table for another output",
+     [](S& s) { return !s.is_8bit_dst() && s.set(&s.d->lut, kTable); }},
+    {"an activation of accumulators",
+     [](S& s) {
+       return s.d->dst_type == OCTET_S32 && s.set(&s.d->activation, OCTET_ACTIVATION_RELU);
+     }},
+    {"a clamp that is not an interval",
+     [](S& s) {
+       const float nan = std::nanf("");
+       return s.d->dst_type != OCTET_S32 && s.set(&s.d->activation, OCTET_ACTIVATION_CLAMP) &&
+              s.set(&s.d->clamp_min, s.c->any({3.0f, nan, 2.0f})) &&
+              s.set(&s.d->clamp_max, s.c->any({1.0f, 0.0f, nan}));
+     }},
+    {"a clamp without bounds",
+     [](S& s) {
+       return s.d->dst_type != OCTET_S32 && s.set(&s.d->activation, OCTET_ACTIVATION_CLAMP) &&
+              s.set(&s.d->clamp_min, s.c->any({0.0f, -0.0f})) && s.set(&s.d->clamp_max, 0);
+     }},
+    {"a clamp outside the output's type, or not of integers",
+     [](S& s) {
+       return s.is_8bit_dst() && s.set(&s.d->activation, OCTET_ACTIVATION_CLAMP) &&
+              s.set(&s.d->clamp_min, 1) &&
+              s.set(&s.d->clamp_max,
+                    s.c->any({static_cast<float>(most(s.d->dst_type)) + 1, 2.5f, 3e38f}));
+     }},
+    {"a wrong dst_scale",
+     [](S& s) {
+       return s.is_8bit_dst() && s.set(&s.d->activation, OCTET_ACTIVATION_RELU6) &&
+              s.wrong_scale(&s.d->dst_scale);
+     }},
+    {"a residual for another output",
+     [](S& s) { return !s.is_8bit_dst() && s.set(&s.d->residual.type, OCTET_S8); }},
+    {"a wrong residual.zero_point",
+     [](S& s) {
+       return s.d->residual.type &&
+              s.wrong_zero_point(&s.d->residual.zero_point, s.d->residual.type);
+     }},
+    {"a wrong residual.scale",
+     [](S& s) { return s.d->residual.type && !s.tflite() && s.wrong_scale(&s.d->residual.scale); }},
+    {"a wrong multiplier of the residual",
+     [](S& s) {
+       octet_residual& r = s.d->residual;
+       return r.type && s.tflite() &&
+              s.wrong_multiplier(
+                  s.c->any({&r.product_multiplier, &r.residual_multiplier, &r.dst_multiplier}));
+     }},
+    {"a wrong shift of the residual",
+     [](S& s) {
+       octet_residual& r = s.d->residual;
+       return r.type && s.tflite() &&
+              s.set(s.c->any({&r.product_shift, &r.residual_shift, &r.dst_shift}),
+                    s.c->any({1, -32, INT32_MIN}));
+     }},
+    {"a wrong intermediate_zero_point",
+     [](S& s) {
+       return s.d->residual.type && s.tflite() &&
+              s.wrong_zero_point(&s.d->residual.intermediate_zero_point, s.d->dst_type);
+     }},
+};
+
+}  // namespace octet_fuzz
