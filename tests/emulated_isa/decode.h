@@ -1,0 +1,32 @@
+// The instructions that are emulated, taken apart: VPDPBUSD, VPDPWSSD and their saturating forms
+// (AVX-VNNI), VPDPB{SS,SU,UU}D and theirs (AVX-VNNI-INT8). All have a three-byte VEX prefix:
+//
+//   C4   ~R ~X ~B 00010   0 ~vvvv L pp   opcode   ModRM   [SIB] [displacement]
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace emulated_isa {
+
+constexpr uint8_t kVex = 0xC4;
+constexpr size_t kShortest = 5;  // bytes: up to and with ModRM
+
+// For each 32-bit lane: dst += the sum of lhs times rhs, for four bytes or two words of the lane.
+struct Instruction {
+  static constexpr int kNone = -1;
+
+  int length;  // in bytes
+  bool words, lhs_signed, rhs_signed, saturating;
+  int lanes;          // 4: xmm, 8: ymm
+  int dst, lhs, rhs;  // registers; rhs is kNone if it lies in memory,
+  int base, index;    // at base + (index << shift) + displacement; either may be kNone
+  int shift;
+  int64_t displacement;
+};
+
+// False if there is something else at `site`, or the prefix of another segment or address size.
+// Does not look at the first byte: there may be another in its place.
+bool decode(const uint8_t* site, Instruction* instruction);
+
+}  // namespace emulated_isa

@@ -1,0 +1,53 @@
+#include "emulated_isa/detect.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "emulated_isa/handler.h"
+#include "emulated_isa/hide_own.h"
+
+// The linker gives the library's calls of octet::detect_cpu to the second (--wrap).
+namespace octet {
+CpuFeatures real_detect_cpu() __asm__("__real__ZN5octet10detect_cpuEv");
+CpuFeatures wrapped_detect_cpu() __asm__("__wrap__ZN5octet10detect_cpuEv");
+}  // namespace octet
+
+namespace octet_test {
+namespace {
+
+using octet::Isa;
+using octet::IsaMask;
+using octet::mask_of;
+
+IsaMask wanted() {
+  const char* value = std::getenv("OCTET_EMULATE");
+  if (!value || !*value) return 0;
+  if (std::strcmp(value, "AVXVNNI") == 0) return mask_of(Isa::kAvxVnni);
+  std::fprintf(stderr, "OCTET_EMULATE is '%s'; valid: AVXVNNI\n", value);
+  std::exit(EXIT_FAILURE);
+}
+
+IsaMask start() {
+  const IsaMask cpu = octet::real_detect_cpu().isas, emulated = wanted();
+  if (!emulated || !(cpu & mask_of(Isa::kAvx2))) return 0;
+  emulated_isa::install();
+  if (cpu & emulated) emulated_isa::hide_own();
+  return emulated;
+}
+
+}  // namespace
+
+IsaMask emulated_isas() {
+  static const IsaMask emulated = start();
+  return emulated;
+}
+
+}  // namespace octet_test
+
+octet::CpuFeatures octet::wrapped_detect_cpu() {
+  CpuFeatures cpu = real_detect_cpu();
+  if (const IsaMask emulated = octet_test::emulated_isas())
+    cpu.isas = (cpu.isas & up_to(Isa::kAvx2)) | emulated;
+  return cpu;
+}

@@ -1,0 +1,34 @@
+// Every form of every instruction that is emulated, as an assembler encodes it (forms.S).
+#pragma once
+
+#include <cstdint>
+
+namespace emulated_isa {
+
+enum class Operand : int32_t { kRegister, kMemory, kRelative, kAbsolute };
+
+struct Form {
+  uint8_t* site;  // the instruction, and a return behind it
+  int32_t operation, lanes, dst, lhs;
+  Operand operand;
+  int32_t rhs;                  // kRegister
+  int32_t base, index, factor;  // kMemory: at base + index * factor + displacement; -1: none
+  int32_t displacement;
+};
+
+extern "C" const Form emulated_isa_forms[], emulated_isa_forms_end[];
+extern "C" const Form emulated_isa_race[], emulated_isa_race_end[];
+extern "C" uint8_t emulated_isa_relative_operand[32];
+constexpr uintptr_t kAbsoluteOperand = 0x20000000;
+
+// What a CPU holds before a form runs, or after.
+struct State {
+  uint8_t vector[16][32];
+  uint64_t general[16];  // rsp: the form's stack; 24 bytes above it are the caller's
+  uint64_t flags;
+};
+
+// Runs a form on the registers of `state`, and puts there what they hold then.
+extern "C" void emulated_isa_run(const uint8_t* site, State* state);
+
+}  // namespace emulated_isa

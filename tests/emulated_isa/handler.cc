@@ -1,0 +1,45 @@
+#include "emulated_isa/handler.h"
+
+#include <signal.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#include "emulated_isa/patch.h"
+#include "emulated_isa/stub.h"
+
+namespace emulated_isa {
+namespace {
+
+std::atomic<size_t> trapped;
+
+// The instruction becomes a jump; when the handler returns, the thread runs into that.
+void on_illegal_instruction(int, siginfo_t*, void* context) {
+  trapped.fetch_add(1, std::memory_order_relaxed);
+  const auto* interrupted = static_cast<const ucontext_t*>(context);
+  if (replace(reinterpret_cast<uint8_t*>(interrupted->uc_mcontext.gregs[REG_RIP]))) return;
+  static constexpr char kText[] = "An illegal instruction, and none that is emulated.\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof kText - 1);
+  signal(SIGILL, SIG_DFL);  // it traps again, and ends the process
+}
+
+}  // namespace
+
+void install() {
+  prepare_stubs();
+  prepare_patches();
+  struct sigaction action = {};
+  action.sa_sigaction = on_illegal_instruction;
+  action.sa_flags = SA_SIGINFO;
+  if (sigaction(SIGILL, &action, nullptr) == 0) return;
+  std::perror("emulated_isa: sigaction");
+  std::exit(EXIT_FAILURE);
+}
+
+size_t traps() { return trapped.load(std::memory_order_relaxed); }
+
+}  // namespace emulated_isa
