@@ -1,9 +1,10 @@
-#include "emulated_isa/detect.h"
-
+// What the library in a test program detects: with OCTET_EMULATE=AVXVNNI in the environment, a CPU
+// with AVX2, with AVX-VNNI, which is emulated, and with nothing newer; else this CPU.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "dispatch/cpu_features.h"
 #include "emulated_isa/handler.h"
 #include "emulated_isa/hide_own.h"
 
@@ -13,7 +14,6 @@ CpuFeatures real_detect_cpu() __asm__("__real__ZN5octet10detect_cpuEv");
 CpuFeatures wrapped_detect_cpu() __asm__("__wrap__ZN5octet10detect_cpuEv");
 }  // namespace octet
 
-namespace octet_test {
 namespace {
 
 using octet::Isa;
@@ -28,6 +28,7 @@ IsaMask wanted() {
   std::exit(EXIT_FAILURE);
 }
 
+// Returns the tiers whose instructions are emulated.
 IsaMask start() {
   const IsaMask cpu = octet::real_detect_cpu().isas, emulated = wanted();
   if (!emulated || !(cpu & mask_of(Isa::kAvx2))) return 0;
@@ -38,16 +39,9 @@ IsaMask start() {
 
 }  // namespace
 
-IsaMask emulated_isas() {
-  static const IsaMask emulated = start();
-  return emulated;
-}
-
-}  // namespace octet_test
-
 octet::CpuFeatures octet::wrapped_detect_cpu() {
+  static const IsaMask emulated = start();
   CpuFeatures cpu = real_detect_cpu();
-  if (const IsaMask emulated = octet_test::emulated_isas())
-    cpu.isas = (cpu.isas & up_to(Isa::kAvx2)) | emulated;
+  if (emulated) cpu.isas = (cpu.isas & up_to(Isa::kAvx2)) | emulated;
   return cpu;
 }
