@@ -40,8 +40,7 @@ octet_status read_shape(const octet_conv2d_shape& d, const char* name, ConvShape
                            {"stride_h", d.stride_h},     {"stride_w", d.stride_w},   {"dilation_h", d.dilation_h}, {"dilation_w", d.dilation_w}};
   for (const Field& f : nonzero)
     if (f.value == 0) return fail(error, OCTET_BAD_SIZE, "%s.%s is 0", name, f.name);
-  const Field any[] = {{"pad_top", d.pad_top}, {"pad_bottom", d.pad_bottom}, {"pad_left", d.pad_left}, {"pad_right", d.pad_right},
-                       {"output_padding_h", d.output_padding_h}, {"output_padding_w", d.output_padding_w}};
+  const Field any[] = {{"pad_top", d.pad_top}, {"pad_bottom", d.pad_bottom}, {"pad_left", d.pad_left}, {"pad_right", d.pad_right}};
   for (const Field& f : nonzero)
     if (f.value > kLargest) return fail(error, OCTET_BAD_SIZE, "%s.%s is %zu; it ends at 2^31", name, f.name, f.value);
   for (const Field& f : any)

@@ -68,7 +68,7 @@ octet_status check_sizes(Draft* draft) {
     return fail(error, OCTET_BAD_SIZE, "desc.m_max = %zu, desc.n = %zu, desc.k = %zu: m and n end at 2^31, k at %d", d.m_max, d.n, d.k,
                 INT32_MAX / 255);
   size_t bytes;
-  if (!span_bytes(d.batch_max ? d.batch_max : 1, 0, d.m_max, smaller(d.n, kLargest), d.n, 4, &bytes))
+  if (!span_bytes(1, 0, d.m_max, d.n, d.n, 4, &bytes))
     return fail(error, OCTET_BAD_SIZE, "desc.m_max = %zu times desc.n = %zu leaves size_t", d.m_max, d.n);
 
   draft->has_blob = d.packed != nullptr;

@@ -132,6 +132,12 @@ TEST(BadCreate, Sizes) {
     create_refuses(OCTET_BAD_SIZE, "desc.k", [&](Product& p) { p.desc.k = huge; });
   }
   create_refuses(OCTET_BAD_SIZE, "desc.m_max", [](Product& p) { p.to_runtime_rhs(), p.desc.m_max = p.desc.n = size_t{1} << 31; });
+  Product tall;
+  tall.desc.m_max = size_t{1} << 31;
+  octet_gemm* gemm = nullptr;
+  EXPECT_EQ(octet_gemm_create(&tall.desc, &gemm, nullptr), OCTET_OK);
+  octet_gemm_destroy(gemm);
+  create_refuses(OCTET_BAD_SIZE, "desc.m_max", [](Product& p) { p.desc.m_max = (size_t{1} << 31) + 1; });
   for (const size_t count : {size_t{0}, kN - 1, kN + 1, SIZE_MAX}) {
     create_refuses(OCTET_BAD_SIZE, "desc.scale_count", [&](Product& p) { p.desc.scale_count = count; });
     create_refuses(OCTET_BAD_SIZE, "desc.multiplier_count", [&](Product& p) { p.to_tflite(), p.desc.multiplier_count = count; });
@@ -145,12 +151,14 @@ TEST(BadCreate, Blob) {
   create_refuses(OCTET_BAD_BLOB, "desc.packed", [](Product& p) { p.desc.k = kK - 1; });
   create_refuses(OCTET_BAD_BLOB, "desc.packed", [](Product& p) { p.desc.rhs_type = OCTET_U8; });
   create_refuses(OCTET_BAD_BLOB, "desc.packed", [](Product& p) { p.desc.batch_max = kBatch + 1; });
-  create_refuses(OCTET_WRONG_TIER, "desc.packed", [](Product& p) {
 #if defined(__x86_64__)
-    const octet_isa foreign = OCTET_ISA_NEON;
+  static constexpr octet_isa foreign = OCTET_ISA_DOTPROD;
+  const char* const layout = "DOTPROD (panels of 16 x 4)";
 #else
-    const octet_isa foreign = OCTET_ISA_AVX2;
+  static constexpr octet_isa foreign = OCTET_ISA_AVX2;
+  const char* const layout = "AVX2 (panels of 16 x 4)";
 #endif
+  create_refuses(OCTET_WRONG_TIER, layout, [](Product& p) {
     size_t bytes = 0;
     EXPECT_EQ(octet_pack_size(&p.rhs, foreign, &bytes, nullptr), OCTET_OK);
     p.blob = Guarded(bytes, Side::kBack, OCTET_ALIGNMENT);
@@ -259,6 +267,9 @@ TEST(BadCreate, Kernels) {
     if (usable(*kernel) || !u8_lhs || kernel->rhs_layout.domain == octet::Domain::kU8) continue;  // binds other types only
     create_refuses(OCTET_KERNEL_UNUSABLE, "CPU", [&](Product& p) { p.desc.kernel = kernel->name; });
   }
+  for (const MicroKernel* kernel : table())
+    if (usable(*kernel) && kernel->isa != octet::Isa::kScalar && serves(*kernel, {OCTET_U8, OCTET_S8}))
+      create_refuses(OCTET_KERNEL_UNUSABLE, "the tier limit", [&](Product& p) { p.desc.max_isa = OCTET_ISA_SCALAR, p.desc.kernel = kernel->name; });
 }
 
 TEST(BadCreate, Memory) {

@@ -480,6 +480,9 @@ TEST(ConvBadCreate, DamagedBlobs) {
     ASSERT_EQ(octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr), OCTET_OK);
     ASSERT_EQ(octet_blob_get_info(p.blob.data(), p.blob.bytes(), &info, nullptr), OCTET_OK);
     EXPECT_EQ(info.n, kOutChannels);
+    EXPECT_EQ(info.k, 9 * kInChannels);
+    EXPECT_EQ(info.batch, 1u);
+    EXPECT_EQ(info.bytes, p.blob.bytes());
     for (const size_t bytes : {size_t{0}, size_t{64}, sizeof(octet::FilterHeader), p.blob.bytes() - 1, p.blob.bytes() - 64}) {
       p.desc.packed_bytes = bytes;
       expect_refused(OCTET_BAD_BLOB, "desc.packed", [&](octet_error* e) { return octet_conv2d_create(&p.desc, &conv, e); });

@@ -5,6 +5,7 @@
 
 #include "support/gemm_case.h"
 #include "support/reference.h"
+#include "support/refused.h"
 
 namespace octet_test {
 namespace {
@@ -48,8 +49,8 @@ TEST(QuantizeMultiplier, RefusesWhatHasNoMultiplier) {
     EXPECT_NE(std::string(error.message).find("factor"), std::string::npos);
   }
   EXPECT_EQ(octet_quantize_multiplier(0x1.fffffffcp29, &multiplier, &shift, nullptr), OCTET_OK);
-  EXPECT_EQ(octet_quantize_multiplier(1, nullptr, &shift, nullptr), OCTET_NULL_POINTER);
-  EXPECT_EQ(octet_quantize_multiplier(1, &multiplier, nullptr, nullptr), OCTET_NULL_POINTER);
+  expect_refused(OCTET_NULL_POINTER, "multiplier", [&](octet_error* e) { return octet_quantize_multiplier(1, nullptr, &shift, e); });
+  expect_refused(OCTET_NULL_POINTER, "shift", [&](octet_error* e) { return octet_quantize_multiplier(1, &multiplier, nullptr, e); });
 }
 
 class Tflite : public EachKernel {};

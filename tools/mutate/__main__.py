@@ -3,7 +3,8 @@
     python3 tools/mutate --count 150 --seed 1       a sample, resumed if it was begun before
     python3 tools/mutate --only kernels/gemm/gemm.cc:123
     python3 tools/mutate --again                    the survivors once more, after a new test
-    python3 tools/mutate --sanitize                 the survivors under ASan and UBSan, as CI tests
+    python3 tools/mutate --again --sanitize         the same under ASan and UBSan
+    python3 tools/mutate --arm --count 40           Arm's kernels, under qemu; also with --again
     python3 tools/mutate --report
 """
 
@@ -29,38 +30,70 @@ def arguments():
     parser.add_argument("--only", action="append", metavar="FILE[:LINE]",
                         help="every mutant of a file or line")
     parser.add_argument("--again", action="store_true", help="try the survivors once more")
-    parser.add_argument("--sanitize", action="store_true", help="the same, with sanitizers")
+    parser.add_argument("--sanitize", action="store_true", help="build with ASan and UBSan")
     parser.add_argument("--report", action="store_true", help="print what is known, try nothing")
-    parser.add_argument("--arm", action="store_true", help="mutate Arm's kernels, run under qemu")
+    parser.add_argument("--arm", action="store_true", help="build for Arm, run under qemu")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--directory", type=pathlib.Path, default=None,
-                        help="of the copy, the build and the results; build-mutate by default")
-    options = parser.parse_args()
-    options.again |= options.sanitize
-    return options
+    parser.add_argument("--directory", type=pathlib.Path, default=ROOT / "build-mutate",
+                        help="of the copies, the builds and the results; build-mutate by default")
+    return parser.parse_args()
 
 
-def chosen(options, tree, all_areas, ledger):
+def chosen(options, tree, ledger):
     """Of each area: its mutants, itself, and how many of them are to count."""
+    wanted = areas.ARM if options.arm else areas.NATIVE
+    if options.again or options.only:
+        wanted = areas.NATIVE + areas.ARM
+    wanted = [area for area in wanted if not options.area or area.name in options.area]
     if options.again:
         survivors = {identity(entry) for entry in ledger.with_status("survived")}
-        for area in all_areas:
+        for area in wanted:
             yield [m for m in mutants_of(tree, area) if m.identity in survivors], area, None
-        return
-    if options.only:
-        for area in all_areas:
+    elif options.only:
+        for area in wanted:
             yield [m for m in mutants_of(tree, area)
                    if m.path in options.only or f"{m.path}:{m.line}" in options.only], area, None
-        return
-    shares = sum(area.share for area in all_areas)
-    for area in all_areas:
-        yield shuffled(tree, area, options.seed), area, -(-options.count * area.share // shares)
+    else:
+        shares = sum(area.share for area in wanted)
+        for area in wanted:
+            yield shuffled(tree, area, options.seed), area, -(-options.count * area.share // shares)
+
+
+def workshop_of(options, directory):
+    name, flags, configuration = "native", "-O2 -w", []
+    if options.sanitize:
+        name, flags = "sanitized", ("-O1 -w -fsanitize=address,undefined -fno-sanitize-recover=all"
+                                    " -fno-omit-frame-pointer"
+                                    " --param asan-instrumentation-with-call-threshold=0")
+    if options.arm:  # one CPU model has every tier
+        name, configuration = "arm", ["-DOCTET_QEMU_CPUS=max", "-DCMAKE_TOOLCHAIN_FILE="
+                                      f"{ROOT}/toolchains/aarch64-linux-gnu.cmake"]
+    return Workshop(ROOT, directory / name, flags, configuration, options.jobs)
+
+
+def work(options, directory, ledger, equivalent):
+    workshop = workshop_of(options, directory)
+    for mutants, area, quota in chosen(options, workshop.tree, ledger):
+        counted = 0
+        for mutant in mutants:
+            if counted == quota:
+                break
+            status = ledger.status(mutant)
+            if options.again and mutant.identity in equivalent:
+                continue
+            if status is None or options.again:
+                text = (workshop.tree / mutant.path).read_text()
+                mutated = applied(text, mutant.change)
+                status, by = workshop.try_mutant(mutant.path, mutated, area)
+                print(f"{status}{' by ' + by if by else ''}: {mutant}", flush=True)
+                if status == "killed" or not options.again:
+                    ledger.add(mutant, status, f"{by}, {workshop.name}" if by else None)
+            counted += status in ("killed", "survived")
 
 
 def main():
     options = arguments()
-    directory = options.directory or ROOT / ("build-mutate-arm" if options.arm else "build-mutate")
-    directory = directory.resolve()
+    directory = options.directory.resolve()
     directory.mkdir(parents=True, exist_ok=True)
     ledger = Ledger(directory / "results.jsonl")
     equivalent = read_equivalent(HERE / "equivalent.txt")
@@ -72,35 +105,6 @@ def main():
             print(f"{entry['path']}:{entry['line']}\n- {entry['before']}\n+ {entry['after']}\n")
     for row in summary(ledger.entries.values(), equivalent):
         print("{:<12}{:>8}{:>10}{:>12}{:>22}".format(*row))
-
-
-def work(options, directory, ledger, equivalent):
-    flags, configuration = "-O2 -w", []
-    if options.sanitize:
-        directory /= "sanitized"
-        flags += (" -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
-                  " --param asan-instrumentation-with-call-threshold=0")
-    if options.arm:  # one CPU model has every tier
-        configuration = [f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/toolchains/aarch64-linux-gnu.cmake",
-                         "-DOCTET_QEMU_CPUS=max"]
-    workshop = Workshop(ROOT, directory, flags, configuration, options.jobs)
-    all_areas = [area for area in (areas.ARM if options.arm else areas.NATIVE)
-                 if not options.area or area.name in options.area]
-    for mutants, area, quota in chosen(options, workshop.tree, all_areas, ledger):
-        counted = 0
-        for mutant in mutants:
-            if counted == quota:
-                break
-            status = ledger.status(mutant)
-            if status is None or (options.again and mutant.identity not in equivalent):
-                text = (workshop.tree / mutant.path).read_text()
-                mutated = applied(text, mutant.change)
-                status, by = workshop.try_mutant(mutant.path, mutated, area)
-                if options.sanitize and status == "killed":
-                    by += ", sanitized"
-                ledger.add(mutant, status, by)
-                print(f"{status}{' by ' + by if by else ''}: {mutant}", flush=True)
-            counted += status in ("killed", "survived")
 
 
 if __name__ == "__main__":

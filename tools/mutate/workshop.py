@@ -15,7 +15,8 @@ MEMORY = 16 << 30  # a mutant may ask for anything
 
 class Workshop:
     def __init__(self, source, directory, flags, configuration, jobs):
-        self.source, self.tree, self.build = source, directory / "tree", directory / "build"
+        self.name, self.source = directory.name, source
+        self.tree, self.build = directory / "tree", directory / "build"
         self.log, self.jobs = directory / "log.txt", jobs
         self.memory = resource.RLIM_INFINITY if "sanitize" in flags else MEMORY
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("OCTET_")}
