@@ -1,6 +1,7 @@
 // Packed weights as a file: what they say about themselves, and that nothing damaged is believed.
 #include "kernels/gemm/blob.h"
 
+#include "kernels/conv/filter_blob.h"
 #include "support/guarded.h"
 #include "support/kernels.h"
 
@@ -63,6 +64,39 @@ TEST(Blob, SaysWhatItIs) {
       EXPECT_EQ(info.bytes, blob.memory.bytes());
       EXPECT_EQ(blob.verify(blob.memory.bytes()), OCTET_OK);
     }
+}
+
+// Whether -128 occurs decides which kernels read the weights: one of it, anywhere, in either type and every algorithm.
+TEST(FilterBlob, KnowsTheLeastWeight) {
+  constexpr size_t kWeights = 32 * 9 * 32;
+  const struct {
+    octet_conv_algorithm algorithm;
+    size_t groups, stride;
+  } kForms[] = {{OCTET_CONV_DIRECT, 1, 1},       {OCTET_CONV_DIRECT, 4, 1},       {OCTET_CONV_IM2COL, 1, 1},         {OCTET_CONV_DEPTHWISE, 32, 1},
+                {OCTET_CONV_WINOGRAD_2X2, 1, 1}, {OCTET_CONV_WINOGRAD_4X4, 2, 1}, {OCTET_CONV_WINOGRAD_2X2_S2, 1, 2}};
+  for (const auto& form : kForms)
+    for (const octet_type type : {OCTET_S8, OCTET_U8})
+      for (const octet_filter_order order : {OCTET_OHWI, OCTET_OIHW}) {
+        const size_t count = kWeights / form.groups;
+        const int32_t centre = type == OCTET_U8 ? 128 : 0;
+        for (const size_t at : {size_t{0}, size_t{1}, count / 2 + 1, count - 1, count}) {
+          std::vector<uint8_t> weights(count, static_cast<uint8_t>(centre - 127));
+          if (at < count) weights[at] = static_cast<uint8_t>(centre - 128);
+          octet_filter_desc d = OCTET_FILTER_DESC_INIT;
+          d.shape.batch_max = 1, d.shape.in_h_max = d.shape.in_w_max = 8, d.shape.in_channels = d.shape.out_channels = 32, d.shape.groups = form.groups;
+          d.shape.kernel_h = d.shape.kernel_w = 3, d.shape.stride_h = d.shape.stride_w = form.stride;
+          d.type = type, d.order = order, d.data = weights.data(), d.algorithm = form.algorithm, d.zero_points = &centre, d.zero_point_count = 1;
+          for (const octet_isa isa : {OCTET_ISA_AVX2, OCTET_ISA_NEON}) {
+            octet_error error = {};
+            size_t bytes = 0;
+            ASSERT_EQ(octet_conv2d_pack_size(&d, isa, &bytes, &error), OCTET_OK) << error.message;
+            const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+            ASSERT_EQ(octet_conv2d_pack(&d, isa, blob.data(), bytes, &error), OCTET_OK) << error.message;
+            EXPECT_EQ(blob.data<octet::FilterHeader>()->has_least != 0, at < count)
+                << octet_conv_algorithm_name(form.algorithm) << ", " << form.groups << " groups, weight " << at << " of " << count;
+          }
+        }
+      }
 }
 
 TEST(Blob, SameInputSameBytes) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "dispatch/conv_kernels.h"
 #include "dispatch/conv_plan.h"
 #include "support/kernels.h"
 
@@ -10,6 +11,7 @@ namespace octet_test {
 namespace {
 
 using octet::CpuFeatures;
+using octet::Domain;
 using octet::Isa;
 using octet::Selected;
 using octet::WeightFacts;
@@ -146,6 +148,48 @@ TEST(Plan, CountsOnNoKernelThatIsMissing) {
     EXPECT_NE(std::string(plans.candidates[best].reason).find("no kernel"), std::string::npos);
     EXPECT_TRUE(plans.candidates[plans.best].possible);
   }
+}
+
+// Winograd's and depthwise kernels: the same rules, but for the types, which all of them take.
+template <typename Kernels, typename LayoutOf>
+void check_conv_selection(const Kernels& kernels, octet_conv_algorithm algorithm, LayoutOf layout_of) {
+  const CpuFeatures everything = {~0u, 0, 0, 0};
+  const octet::Problem problem = {2, 64, 64, true, false};
+  const auto choose_conv = [&](const CpuFeatures& cpu, const octet::RhsLayout& layout, const char* forced) {
+    return octet::select_conv(algorithm, cpu, problem, {layout, true}, forced);
+  };
+  for (const auto* kernel : kernels) {
+    const octet::RhsLayout layout = layout_of(*kernel), other = {24, 8, 4, Domain::kS8};
+    const octet::ConvKernel forced = choose_conv(everything, layout, kernel->name);
+    EXPECT_EQ(forced.result, Selected::kOk) << kernel->name;
+    EXPECT_STREQ(forced.name(), kernel->name);
+    EXPECT_EQ(choose_conv({~octet::mask_of(kernel->isa), 0, 0, 0}, layout, kernel->name).result, Selected::kForcedUnusable) << kernel->name;
+    EXPECT_EQ(choose_conv(everything, other, kernel->name).result, Selected::kForcedUnusable) << kernel->name;
+    EXPECT_EQ(choose_conv(everything, other, nullptr).result, Selected::kNoKernel);
+    EXPECT_EQ(choose_conv({0, 0, 0, 0}, layout, nullptr).result, Selected::kNoKernel);
+    EXPECT_EQ(choose_conv(everything, layout, "no_such_kernel_1x1x1").result, Selected::kUnknownName);
+    // Without a name the first that may: of the kernel's own tier, unless that has none but for tests. A kernel of bytes binds bytes only.
+    for (const char* name : {static_cast<const char*>(nullptr), "scalar_u8s8_4x4x4"}) {
+      const octet::ConvKernel best = choose_conv(machine({kernel->isa}), layout, name);
+      const bool only_tests = std::all_of(kernels.begin(), kernels.end(),
+                                          [&](const auto* k) { return k->isa != kernel->isa || !(layout_of(*k) == layout) || k->flags & octet::kTestsOnly; });
+      EXPECT_EQ(best.result, only_tests ? Selected::kNoKernel : Selected::kOk) << kernel->name;
+      if (only_tests) continue;
+      const auto first = std::find_if(kernels.begin(), kernels.end(), [&](const auto* k) {
+        return k->isa == kernel->isa && layout_of(*k) == layout && !(k->flags & octet::kTestsOnly);
+      });
+      EXPECT_STREQ(best.name(), (*first)->name);
+    }
+    EXPECT_TRUE(octet::has_kernel(algorithm, kernel->name));
+  }
+  EXPECT_FALSE(octet::has_kernel(algorithm, "scalar_u8s8_4x4x4"));
+}
+
+TEST(SelectConv, KernelsOfOtherKinds) {
+  check_conv_selection(octet::word_kernels(), OCTET_CONV_WINOGRAD_4X4, [](const MicroKernel& k) { return k.rhs_layout; });
+  check_conv_selection(octet::depthwise_kernels(), OCTET_CONV_DEPTHWISE, [](const octet::DepthwiseKernel& k) { return k.layout; });
+  for (const MicroKernel* kernel : table()) EXPECT_TRUE(octet::has_kernel(OCTET_CONV_DIRECT, kernel->name));
+  EXPECT_FALSE(octet::has_kernel(OCTET_CONV_DIRECT, octet::word_kernels().begin()[0]->name));
 }
 
 TEST(Layouts, SmallestTierThatReadsThem) {
