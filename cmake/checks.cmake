@@ -1,6 +1,10 @@
 # ctest checks of what the compiler does not check. Those of object code look at Release objects, the ones that ship.
 add_test(NAME check_layering${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/check_layering.cmake)
 
+# As if for a big-endian machine.
+add_test(NAME check_big_endian${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D CMAKE_CXX_BYTE_ORDER=BIG_ENDIAN -P ${PROJECT_SOURCE_DIR}/cmake/target.cmake)
+set_property(TEST check_big_endian${OCTET_TEST_SUFFIX} PROPERTY PASS_REGULAR_EXPRESSION "does not support big-endian")
+
 # By this compiler, and by one for 32-bit x86, whose x87 registers do not round to float.
 function(octet_check_strict_float name compiler id flags)
   add_test(NAME ${name}${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D "COMPILER=${compiler}" -D COMPILER_ID=${id} -D "FLAGS=${flags}"
@@ -26,4 +30,19 @@ if(OCTET_INSTALL AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
       -D "C_COMPILER=${CMAKE_C_COMPILER} ${CMAKE_C_COMPILER_ARG1}" -D TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE} -D "EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}"
       -D OBJDUMP=${CMAKE_OBJDUMP} -D LIBDIR=${CMAKE_INSTALL_LIBDIR} -P ${PROJECT_SOURCE_DIR}/tests/consumer/run.cmake)
   endforeach()
+endif()
+
+# Every choice of tiers builds, links and runs: each alone, each left out, and none. Their objects are those of a build of all.
+set(octet_missing ${octet_tiers})
+list(REMOVE_ITEM octet_missing ${octet_built_tiers})
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize|-flto" AND NOT APPLE
+   AND octet_tiers AND NOT octet_missing AND CMAKE_GENERATOR MATCHES "Makefiles|Ninja")
+  set(octet_cache -D CMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE} -D CMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE} -D "CMAKE_CXX_FLAGS=${CMAKE_CXX_FLAGS}")
+  if(NOT CMAKE_TOOLCHAIN_FILE)
+    list(APPEND octet_cache -D CMAKE_C_COMPILER=${CMAKE_C_COMPILER} -D CMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER})
+  endif()
+  add_test(NAME check_tiers${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D "COMPILER=${CMAKE_CXX_COMPILER} ${CMAKE_CXX_COMPILER_ARG1}"
+    -D "FLAGS=${CMAKE_CXX_FLAGS} ${CMAKE_EXE_LINKER_FLAGS}" -D "EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}" -D GENERATOR=${CMAKE_GENERATOR}
+    -D "TIERS=${octet_tiers}" -D "CACHE=${octet_cache}" -D OBJECTS=${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt
+    -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -D BUILD_DIR=${PROJECT_BINARY_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/check_tiers.cmake)
 endif()

@@ -1,12 +1,25 @@
-# octet_add_kernel(<OPTION> <compiler flags> SOURCES <files>): the only place where an ISA flag is spelled.
-#
-# The flags are probed by compiling, not by compiler version, and come last on the command line so that they beat a distribution's -mcpu.
-# When the tier is built, OCTET_<OPTION> is defined for dispatch/kernel_table.cc.
+# The only place where an ISA flag is spelled.
 include(CheckCXXSourceCompiles)
 
-function(octet_add_kernel tier)
+# octet_add_sources(<flags> SOURCES <files>): the flags come last on the command line, so that they beat a distribution's -mcpu.
+function(octet_add_sources)
+  cmake_parse_arguments(arg "" "" "FLAGS;SOURCES" ${ARGN})
+  # Sanitizers multiply the code of fully unrolled tiles: at -O3 GCC 12 needs minutes for one file.
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    set(level -O1)
+  else()
+    set(level -O3)
+  endif()
+  target_sources(octet PRIVATE ${arg_SOURCES})
+  set_property(SOURCE ${arg_SOURCES} APPEND PROPERTY COMPILE_OPTIONS ${arg_FLAGS} ${level})
+endfunction()
+
+# octet_add_tier(<tier> FLAGS <flags> SOURCES <files> PROBE <program>): built if the compiler can, which is probed by compiling, not by its version. When the
+# tier is built, OCTET_BUILDS_<tier> is set, and OCTET_<tier> defined for dispatch/kernel_table.cc. octet_tiers and octet_built_tiers list all and those.
+function(octet_add_tier tier)
   cmake_parse_arguments(arg "" "" "FLAGS;SOURCES;PROBE" ${ARGN})
   option(OCTET_ENABLE_${tier} "Build the ${tier} kernels if the compiler can" ON)
+  set(octet_tiers ${octet_tiers} ${tier} PARENT_SCOPE)
   if(NOT OCTET_ENABLE_${tier})
     return()
   endif()
@@ -17,15 +30,10 @@ function(octet_add_kernel tier)
     message(WARNING "Octet: this compiler cannot build the ${tier} kernels (${flags}); the library will do without them")
     return()
   endif()
-  target_sources(octet PRIVATE ${arg_SOURCES})
-  # Sanitizers multiply the code of fully unrolled tiles: at -O3 GCC 12 needs minutes for one file.
-  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-    set(level -O1)
-  else()
-    set(level -O3)
-  endif()
-  set_property(SOURCE ${arg_SOURCES} APPEND PROPERTY COMPILE_OPTIONS ${arg_FLAGS} ${level})
+  octet_add_sources(FLAGS ${arg_FLAGS} SOURCES ${arg_SOURCES})
   set_property(SOURCE dispatch/kernel_table.cc APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${tier})
+  set(OCTET_BUILDS_${tier} ON PARENT_SCOPE)
+  set(octet_built_tiers ${octet_built_tiers} ${tier} PARENT_SCOPE)
 endfunction()
 
 # Portable loops over every weight or every accumulator: GCC 12 makes vectors of them only at -O3.
@@ -33,14 +41,17 @@ set_property(SOURCE kernels/simd/portable.cc kernels/simd/portable_winograd.cc k
   kernels/conv/block.cc kernels/conv/direct.cc kernels/conv/filter_blob.cc kernels/conv/panels.cc kernels/conv/stage.cc
   kernels/conv/winograd_pack.cc kernels/gemm/checksum.cc kernels/gemm/interleave.cc kernels/gemm/weight_sums.cc APPEND PROPERTY COMPILE_OPTIONS -O3)
 
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+if(OCTET_TARGET STREQUAL "x86_64")
   # The reference tier's transforms, for CPUs without AVX2 only: half the size.
   set_property(SOURCE kernels/simd/portable_winograd.cc APPEND PROPERTY COMPILE_OPTIONS -Os)
-  octet_add_kernel(AVX2 FLAGS -mavx2 SOURCES kernels/x86/avx2_s16s8_dw32.cc kernels/x86/avx2_s16s8_6x8x4.cc kernels/x86/avx2_s16s16_6x16x2.cc kernels/x86/avx2_row_ops.cc kernels/x86/avx2_winograd.cc
+  octet_add_tier(AVX2 FLAGS -mavx2 SOURCES kernels/x86/avx2_s16s8_dw32.cc kernels/x86/avx2_s16s8_6x8x4.cc kernels/x86/avx2_s16s16_6x16x2.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_madd_epi16(a, a); return _mm256_extract_epi32(a, 0); }")
-  octet_add_kernel(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES kernels/x86/avxvnni_u8s8_dw32.cc kernels/x86/avxvnni_u8s8_6x16x4.cc kernels/x86/avxvnni_s16s16_6x16x2.cc
+  octet_add_tier(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES kernels/x86/avxvnni_u8s8_dw32.cc kernels/x86/avxvnni_u8s8_6x16x4.cc kernels/x86/avxvnni_s16s16_6x16x2.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_dpbusd_avx_epi32(a, a, a); return _mm256_extract_epi32(a, 0); }")
-  octet_add_kernel(AVX512VNNI FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
+  if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI) # what both do alike
+    octet_add_sources(FLAGS -mavx2 SOURCES kernels/x86/avx2_row_ops.cc kernels/x86/avx2_winograd.cc)
+  endif()
+  octet_add_tier(AVX512VNNI FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
     SOURCES kernels/x86/avx512vnni_u8s8_dw64.cc kernels/x86/avxvnni_evex_u8s8_dw32.cc
       kernels/x86/avx512vnni_u8s8_6x64x4.cc kernels/x86/avxvnni_evex_u8s8_6x16x4.cc kernels/x86/avx512_row_ops.cc
       kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avxvnni_evex_s16s16_6x16x2.cc kernels/x86/avx512_winograd.cc
@@ -52,21 +63,22 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   endif()
 endif()
 
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
+if(OCTET_TARGET STREQUAL "aarch64")
   # GCC takes -march after a distribution's -mcpu, but with a warning that no option turns off; another -mcpu it takes in silence.
   set(octet_armv82 -march=armv8.2-a+dotprod)
   if("${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}" MATCHES "-mcpu=")
     set(octet_armv82 -mtune=generic -mcpu=cortex-a76+dotprod)
   endif()
-  octet_add_kernel(NEON FLAGS SOURCES kernels/arm/neon_s8s8_dw16.cc kernels/arm/neon_s8s8_4x64x16.cc
+  octet_add_tier(NEON FLAGS SOURCES kernels/arm/neon_s8s8_dw16.cc kernels/arm/neon_s8s8_4x64x16.cc
       kernels/arm/neon_s16s16_8x8x1.cc
     PROBE "#include <arm_neon.h>\nint main() { int16x8_t a = vmull_s8(vdup_n_s8(1), vdup_n_s8(1)); return vgetq_lane_s32(vpadalq_s16(vdupq_n_s32(0), a), 0); }")
-  octet_add_kernel(DOTPROD FLAGS ${octet_armv82} SOURCES kernels/arm/dotprod_s8s8_dw16.cc kernels/arm/dotprod_s8s8_6x16x4.cc
+  octet_add_tier(DOTPROD FLAGS ${octet_armv82} SOURCES kernels/arm/dotprod_s8s8_dw16.cc kernels/arm/dotprod_s8s8_6x16x4.cc
     PROBE "#include <arm_neon.h>\nint main() { int32x4_t c = vdupq_n_s32(0); int8x16_t a = vdupq_n_s8(1); return vgetq_lane_s32(vdotq_s32(c, a, a), 0); }")
-  octet_add_kernel(I8MM FLAGS ${octet_armv82}+i8mm SOURCES kernels/arm/i8mm_12x64x8.cc kernels/arm/i8mm_1x16x8.cc
+  octet_add_tier(I8MM FLAGS ${octet_armv82}+i8mm SOURCES kernels/arm/i8mm_12x64x8.cc kernels/arm/i8mm_1x16x8.cc
     PROBE "#include <arm_neon.h>\nint main() { int32x4_t c = vdupq_n_s32(0); int8x16_t a = vdupq_n_s8(1); return vgetq_lane_s32(vmmlaq_s32(c, a, a), 0); }")
-  target_sources(octet PRIVATE kernels/arm/neon_winograd.cc)  # for all of them: NEON is the baseline
-  set_property(SOURCE kernels/arm/neon_winograd.cc APPEND PROPERTY COMPILE_OPTIONS -O3)
+  if(OCTET_BUILDS_NEON OR OCTET_BUILDS_DOTPROD OR OCTET_BUILDS_I8MM) # what all do alike: NEON is the baseline
+    octet_add_sources(SOURCES kernels/arm/neon_winograd.cc)
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC 12's scheduler before register allocation moves loads so far ahead that tiles which need 30 of the 32 registers are spilled.
     set_property(SOURCE kernels/arm/neon_s8s8_dw16.cc kernels/arm/dotprod_s8s8_dw16.cc

@@ -2,11 +2,8 @@
 # operation rounds once, to float, in the order written: no FMA in place of a product and a sum, no
 # reassociation, no x87. -fno-fast-math takes back all that -ffast-math stands for, wherever the user
 # asked for a part of it. kernels/core/strict_float.h refuses what was compiled otherwise.
-include(CheckCXXSourceCompiles)
-
 set(octet_strict_float_flags -fno-fast-math -ffp-contract=off)
-check_cxx_source_compiles("#ifndef __i386__\n#error another CPU\n#endif\nint main() {}" OCTET_TARGET_I386)
-if(OCTET_TARGET_I386)
+if(OCTET_TARGET STREQUAL "i386")
   list(APPEND octet_strict_float_flags -msse2 -mfpmath=sse)
 endif()
 

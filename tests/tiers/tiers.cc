@@ -1,0 +1,130 @@
+// For libraries with some of the tiers only: convolutions by every algorithm that explain calls
+// possible, and products, beside plain loops. Prints what ran.
+#include <cstdio>
+#include <cstring>
+#include <octet/octet.hpp>
+#include <vector>
+
+namespace {
+
+int fail(const char* what, const octet_error& error) {
+  std::fprintf(stderr, "%s: %s: %s\n", what, octet_status_name(error.status), error.message);
+  return 1;
+}
+
+template <typename T>
+std::vector<T> numbers(size_t count) {
+  std::vector<T> out(count);
+  for (size_t i = 0; i < count; ++i) out[i] = static_cast<T>(i * 37 + i / 11);
+  return out;
+}
+
+int multiply() {
+  constexpr size_t m = 19, n = 70, k = 45;
+  const std::vector<uint8_t> lhs = numbers<uint8_t>(m * k);
+  const std::vector<int8_t> weights = numbers<int8_t>(k * n);
+  auto rhs = octet::make<octet_rhs_desc>();
+  rhs.type = OCTET_S8, rhs.n = n, rhs.k = k, rhs.data = weights.data();
+  const octet::Result<octet::PackedWeights> packed = octet::PackedWeights::pack(rhs);
+  if (!packed) return fail("pack", packed.error());
+  auto desc = octet::make<octet_gemm_desc>();
+  desc.m_max = m, desc.n = n, desc.k = k;
+  desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
+  packed->attach(desc);
+  const octet::Result<octet::Gemm> gemm = octet::Gemm::create(desc);
+  if (!gemm) return fail("create", gemm.error());
+  octet::Result<octet::Workspace> workspace = gemm->workspace(m);
+  if (!workspace) return fail("workspace", workspace.error());
+  std::vector<int32_t> dst(m * n), expected(m * n);
+  auto args = octet::make<octet_gemm_args>();
+  workspace->attach(args);
+  args.m = m, args.lhs = lhs.data(), args.dst = dst.data();
+  octet_error error;
+  if (gemm->run(args, &error)) return fail("run", error);
+  for (size_t i = 0; i < m; ++i)
+    for (size_t j = 0; j < n; ++j)
+      for (size_t p = 0; p < k; ++p) expected[i * n + j] += lhs[i * k + p] * weights[p * n + j];
+  std::printf("%s: %s\n", gemm->kernel(m), dst == expected ? "right" : "WRONG");
+  return dst != expected;
+}
+
+struct Layer {
+  octet_conv2d_shape shape = OCTET_CONV2D_SHAPE_INIT;
+  size_t out_h = 0, out_w = 0;
+  std::vector<uint8_t> lhs;
+  std::vector<int8_t> weights;
+  std::vector<int32_t> expected;
+};
+
+// 3x3 with padding 1, weights OHWI.
+Layer layer(size_t in_channels, size_t out_channels, size_t stride, size_t groups) {
+  Layer l;
+  octet_conv2d_shape& s = l.shape;
+  s.in_h_max = 9, s.in_w_max = 10, s.groups = groups;
+  s.in_channels = in_channels, s.out_channels = out_channels;
+  s.kernel_h = s.kernel_w = 3, s.stride_h = s.stride_w = stride;
+  s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = 1;
+  octet_conv2d_output_size(&s, s.in_h_max, s.in_w_max, &l.out_h, &l.out_w, nullptr);
+  const size_t in = in_channels / groups, out = out_channels / groups;
+  l.lhs = numbers<uint8_t>(s.in_h_max * s.in_w_max * in_channels);
+  l.weights = numbers<int8_t>(out_channels * 9 * in);
+  for (size_t y = 0; y < l.out_h; ++y)
+    for (size_t x = 0; x < l.out_w; ++x)
+      for (size_t o = 0; o < out_channels; ++o) {
+        int32_t acc = 0;
+        for (size_t tap = 0; tap < 9; ++tap) {
+          const size_t from_y = y * stride + tap / 3 - 1, from_x = x * stride + tap % 3 - 1;
+          if (from_y >= s.in_h_max || from_x >= s.in_w_max) continue;  // -1 is large
+          for (size_t i = 0; i < in; ++i)
+            acc += l.lhs[(from_y * s.in_w_max + from_x) * in_channels + o / out * in + i] *
+                   l.weights[(o * 9 + tap) * in + i];
+        }
+        l.expected.push_back(acc);
+      }
+  return l;
+}
+
+int convolve(const Layer& l, octet_conv_algorithm algorithm) {
+  auto filter = octet::make<octet_filter_desc>();
+  filter.shape = l.shape, filter.type = OCTET_S8, filter.data = l.weights.data();
+  filter.algorithm = algorithm;
+  const octet::Result<octet::PackedWeights> packed = octet::PackedWeights::pack(filter);
+  if (!packed) return fail("pack", packed.error());
+  auto desc = octet::make<octet_conv2d_desc>();
+  desc.shape = l.shape;
+  desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
+  packed->attach(desc);
+  const octet::Result<octet::Conv2d> conv = octet::Conv2d::create(desc);
+  if (!conv) return fail("create", conv.error());
+  octet::Result<octet::Workspace> workspace = conv->workspace();
+  if (!workspace) return fail("workspace", workspace.error());
+  std::vector<int32_t> dst(l.expected.size());
+  auto args = octet::make<octet_conv2d_args>();
+  workspace->attach(args);
+  args.lhs = l.lhs.data(), args.dst = dst.data();
+  octet_error error;
+  if (conv->run(args, &error)) return fail("run", error);
+  std::printf("%s by %s: %s\n", octet_conv_algorithm_name(conv->algorithm()), conv->kernel(),
+              dst == l.expected ? "right" : "WRONG");
+  return dst != l.expected;
+}
+
+int convolve_every_way(const Layer& l) {
+  auto filter = octet::make<octet_filter_desc>();
+  filter.shape = l.shape, filter.type = OCTET_S8, filter.data = l.weights.data();
+  auto candidate = octet::make<octet_conv2d_candidate>();
+  int wrong = convolve(l, OCTET_CONV_AUTO);
+  for (size_t i = 0; !octet_conv2d_explain(&filter, OCTET_ISA_AUTO, i, &candidate, nullptr); ++i)
+    if (candidate.possible) wrong += convolve(l, candidate.algorithm);
+  return wrong;
+}
+
+}  // namespace
+
+int main() {
+  int wrong = multiply();
+  wrong += convolve_every_way(layer(20, 40, 1, 1));
+  wrong += convolve_every_way(layer(20, 40, 2, 1));
+  wrong += convolve_every_way(layer(70, 70, 1, 70));
+  return wrong != 0;
+}
