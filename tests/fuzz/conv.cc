@@ -22,27 +22,29 @@ octet_conv_algorithm draw_algorithm(Choices* c, const Convolution& v) {
   return OCTET_CONV_AUTO;
 }
 
+// What the approximate algorithm made first: it makes the same by every way.
+struct Approximate {
+  bool known = false;
+  Foreseen foreseen;
+};
+
 class Life {
  public:
   Life(Choices* c, Convolution* v, const Way& way, octet_conv_algorithm algorithm,
-       Foreseen* approximate, bool* has_approximate)
-      : c_(c),
-        v_(v),
-        way_(way),
-        algorithm_(algorithm),
-        approximate_(approximate),
-        has_approximate_(has_approximate),
-        allocator_(c) {}
+       Approximate* approximate)
+      : c_(c), v_(v), way_(way), algorithm_(algorithm), approximate_(approximate), allocator_(c) {}
   void live() {
     if (!pack()) return;
     octet_conv2d* conv = nullptr;
     if (!create(&conv)) return;
     const Conv owner(conv);
+    const octet_conv_algorithm ran = octet_conv2d_algorithm(conv);
     if (!octet_conv2d_kernel(conv)) fail("a convolution without a kernel");
-    if (algorithm_ && octet_conv2d_algorithm(conv) != algorithm_)
-      fail("%s is not what was packed", octet_conv_algorithm_name(octet_conv2d_algorithm(conv)));
-    algorithm_ = octet_conv2d_algorithm(conv);
-    by_ = std::string(octet_conv_algorithm_name(algorithm_)) + " by " + octet_conv2d_kernel(conv);
+    if (!ran || (algorithm_ && ran != algorithm_))
+      fail("%s instead of %s", octet_conv_algorithm_name(ran),
+           octet_conv_algorithm_name(algorithm_));
+    algorithm_ = ran;
+    by_ = std::string(octet_conv_algorithm_name(ran)) + " by " + octet_conv2d_kernel(conv);
     run(conv);
   }
   ~Life() {
@@ -53,13 +55,15 @@ class Life {
   bool pack();
   bool create(octet_conv2d** conv);
   void run(const octet_conv2d* conv);
+  void run_wrongly(const octet_conv2d* conv, octet_conv2d_args args, const Foreseen& after);
+  void run_with_less(const octet_conv2d* conv, octet_conv2d_args args, const Foreseen& after);
+  void compare(const char* what, const Foreseen& foreseen);
 
   Choices* c_;
   Convolution* v_;
   const Way way_;
   octet_conv_algorithm algorithm_;
-  Foreseen* approximate_;  // what the approximate algorithm made first: the same by every way
-  bool* has_approximate_;
+  Approximate* approximate_;
   BlockAllocator allocator_;  // outlives the object
   Block blob_;
   octet_conv2d_desc desc_;
@@ -104,6 +108,13 @@ bool Life::pack() {
     must_refuse("octet_conv2d_pack", "a blob that is too short", [&](octet_error* e) {
       return octet_conv2d_pack(&f, way_.pack, blob_.data(), bytes - 1 - c_->below(bytes), e);
     });
+  if (c_->one_in(16)) {
+    octet_filter_desc bad = f;
+    bad.data = blob_.data() + c_->below(bytes);
+    must_refuse("octet_conv2d_pack", "a blob over its weights", [&](octet_error* e) {
+      return octet_conv2d_pack(&bad, way_.pack, blob_.data(), bytes, e);
+    });
+  }
   must_accept("octet_conv2d_pack", [&](octet_error* e) {
     return octet_conv2d_pack(&f, way_.pack, blob_.data(), bytes, e);
   });
@@ -157,13 +168,13 @@ bool Life::create(octet_conv2d** conv) {
 
 void Life::run(const octet_conv2d* conv) {
   octet_conv2d_args args = v_->args;
-  const bool less = c_->one_in(2);  // the query asks for this run, or for the largest
+  const bool this_run = c_->one_in(2);  // the query is for this run, else for the largest
   size_t bytes = 0;
   const auto query = [&](octet_error* e) {
-    return octet_conv2d_workspace(conv, less ? args.batch : 0, less ? args.in_h : 0,
-                                  less ? args.in_w : 0, args.concurrency, &bytes, e);
+    return octet_conv2d_workspace(conv, this_run ? args.batch : 0, this_run ? args.in_h : 0,
+                                  this_run ? args.in_w : 0, args.concurrency, &bytes, e);
   };
-  if (v_->no_output && less)
+  if (v_->no_output && this_run)
     return must_refuse("octet_conv2d_workspace", "sizes without an output", query);
   must_accept("octet_conv2d_workspace", query);
   if (bytes % OCTET_ALIGNMENT) fail("octet_conv2d_workspace says %zu", bytes);
@@ -173,32 +184,48 @@ void Life::run(const octet_conv2d* conv) {
 
   v_->before.restore();
   const auto call = [&](octet_error* e) { return octet_conv2d_run(conv, &args, e); };
-  Foreseen* foreseen = v_->no_output ? &v_->before : &v_->after;
   if (v_->no_output) {
     must_refuse("octet_conv2d_run", "sizes without an output", call);
-  } else {
-    must_accept(by_.c_str(), call);
-    if (algorithm_ == OCTET_CONV_WINOGRAD_2X2_INT8) {
-      foreseen = approximate_;
-      if (!*has_approximate_) {
-        *approximate_ = v_->before;
-        v_->take_outputs(approximate_);
-        *has_approximate_ = true;
-      }
-    }
-    ++tally.runs;
-    tally.outputs += v_->outputs();
+    return compare("a refused run", v_->before);
   }
-  if (const uint8_t* byte = foreseen->difference())
-    v_->report("a run", by_.c_str(), foreseen, byte);
-  if (v_->no_output || !c_->one_in(2)) return;
+  must_accept(by_.c_str(), call);
+  ++tally.runs;
+  tally.outputs += v_->outputs();
+  if (algorithm_ == OCTET_CONV_WINOGRAD_2X2_INT8 && !approximate_->known) {
+    approximate_->known = true;
+    approximate_->foreseen = v_->before;
+    v_->take_outputs(&approximate_->foreseen);
+  }
+  const bool exact = algorithm_ != OCTET_CONV_WINOGRAD_2X2_INT8;
+  const Foreseen& after = exact ? v_->after : approximate_->foreseen;
+  compare("a run", after);
+  if (c_->one_in(2)) run_wrongly(conv, args, after);
+  if (c_->one_in(8) && bytes) run_with_less(conv, args, after);
+}
+
+void Life::compare(const char* what, const Foreseen& foreseen) {
+  if (const uint8_t* byte = foreseen.difference()) v_->report(what, by_.c_str(), foreseen, byte);
+}
+
+void Life::run_wrongly(const octet_conv2d* conv, octet_conv2d_args args, const Foreseen& after) {
   Scratch scratch;
-  octet_conv2d_args bad = args;
-  const char* const why = spoil(c_, &scratch, *v_, desc_, &bad);
+  const char* const why = spoil(c_, &scratch, *v_, desc_, &args);
   if (!why) return;
   must_refuse("octet_conv2d_run", why,
-              [&](octet_error* e) { return octet_conv2d_run(conv, &bad, e); });
-  if (const uint8_t* byte = foreseen->difference()) v_->report(why, by_.c_str(), foreseen, byte);
+              [&](octet_error* e) { return octet_conv2d_run(conv, &args, e); });
+  compare(why, after);
+}
+
+// The query was for the largest run, perhaps; this one may need less.
+void Life::run_with_less(const octet_conv2d* conv, octet_conv2d_args args, const Foreseen& after) {
+  const Block workspace(c_, args.workspace_bytes - 1 - c_->below(args.workspace_bytes),
+                        OCTET_ALIGNMENT);
+  args.workspace = workspace.data();
+  args.workspace_bytes = workspace.bytes();
+  v_->before.restore();
+  const octet_status status =
+      checked("octet_conv2d_run", [&](octet_error* e) { return octet_conv2d_run(conv, &args, e); });
+  compare("a run with less workspace", status == OCTET_OK ? after : v_->before);
 }
 
 // Shapes beyond all memory: nothing may wrap.
@@ -247,10 +274,9 @@ void fuzz_one(Choices* c) {
   if (c->one_in(32)) return any_shape(c);
   Convolution convolution(c);
   octet_conv_algorithm algorithm = draw_algorithm(c, convolution);
-  Foreseen approximate;
-  bool has_approximate = false;
+  Approximate approximate;
   for (const Way& way : ways(c)) {
-    Life(c, &convolution, way, algorithm, &approximate, &has_approximate).live();
+    Life(c, &convolution, way, algorithm, &approximate).live();
     if (algorithm != OCTET_CONV_WINOGRAD_2X2_INT8 && c->one_in(2))
       algorithm = draw_algorithm(c, convolution);
   }

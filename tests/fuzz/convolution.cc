@@ -81,9 +81,10 @@ void Convolution::draw_shape() {
                : kind == kThreeByTwo ? 2
                                      : c_->any<size_t>({1, 1, 2, some(3, 5)});
   s.stride_w = kind == kThree || kind == kThreeByTwo || c_->one_in(2) ? s.stride_h : some(3, 5);
-  const bool large = c_->one_in(8);
-  s.in_h_max = large ? c_->size(40) : 1 + c_->below(9);
-  s.in_w_max = large ? c_->size(40) : 1 + c_->below(9);
+  // More channels than Winograd adds up in one piece, or many pixels, or neither.
+  const bool deep = kind == kThree && c_->one_in(8), large = !deep && c_->one_in(8);
+  s.in_h_max = large ? c_->size(40) : 1 + c_->below(deep ? 4 : 9);
+  s.in_w_max = large ? c_->size(40) : 1 + c_->below(deep ? 4 : 9);
   if (kind == kLine) s.kernel_h = s.in_h_max = s.stride_h = s.dilation_h = 1;
   const size_t most_pad =
       kind == kPointwise && c_->one_in(2)
@@ -110,8 +111,7 @@ void Convolution::draw_shape() {
        s.transposed ? s.in_h_max * s.in_w_max : static_cast<size_t>(sizes.out_h * sizes.out_w));
   s.batch_max = take(&budget, c_->any<size_t>({1, 1, 2, 3}));
   size_t in = c_->size(70), out = c_->size(70);
-  if (kind == kThree && c_->one_in(8))
-    in = 300 + c_->below(60);  // more than exact sums of one piece
+  if (deep) in = 220 + c_->below(200);
   if (kind == kDepthwise) in = 1, out = c_->any<size_t>({1, 1, some(4, 8)});
   if (kind == kGroups) in = some(4, 20), out = some(4, 20);
   in = take(&budget, in);
@@ -361,7 +361,7 @@ void Convolution::take_outputs(Foreseen* to) const {
         }
 }
 
-void Convolution::report(const char* what, const char* by, Foreseen* foreseen,
+void Convolution::report(const char* what, const char* by, const Foreseen& foreseen,
                          const uint8_t* byte) const {
   const octet_conv2d_shape& s = desc.shape;
   char shape[300];
@@ -380,7 +380,7 @@ void Convolution::report(const char* what, const char* by, Foreseen* foreseen,
           if (byte < at || byte >= at + element) continue;
           uint32_t got = 0, want = 0;
           std::memcpy(&got, at, element);
-          std::memcpy(&want, foreseen->at(at), element);
+          std::memcpy(&want, foreseen.at(at), element);
           fail("%s: image %zu y %zu x %zu channel %zu: want bits %x, got %x; %s", shape, b, y, x, n,
                want, got, text_of(epilogue.desc(), n).c_str());
         }

@@ -51,7 +51,7 @@ class Convolution {
   // algorithms.
   void take_outputs(Foreseen* to) const;
   // Says where a byte lies that is not as foreseen.
-  [[noreturn]] void report(const char* what, const char* by, Foreseen* foreseen,
+  [[noreturn]] void report(const char* what, const char* by, const Foreseen& foreseen,
                            const uint8_t* byte) const;
 
  private:

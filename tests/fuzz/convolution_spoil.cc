@@ -126,8 +126,6 @@ struct ArgsSpoiler : SpoilerBase {
 };
 using A = ArgsSpoiler;
 
-constexpr int32_t kZero = 0;
-
 constexpr Rule<A> kArgsRules[] = {
     {"a wrong struct_size", [](A& s) { return s.wrong_size(&s.a->struct_size); }},
     {"a batch above batch_max",
@@ -180,7 +178,7 @@ constexpr Rule<A> kArgsRules[] = {
        return value && s.wrong_scale(value);
      }},
     {"lhs_zero_points without a use",
-     [](A& s) { return !s.per_tensor() && s.set(&s.a->lhs_zero_points, &kZero); }},
+     [](A& s) { return !s.per_tensor() && s.set(&s.a->lhs_zero_points, &kNothing); }},
     {"lhs_scales without a use",
      [](A& s) {
        return !(s.per_tensor() && s.desc.dst_type != OCTET_S32) && s.set(&s.a->lhs_scales, &kOne);

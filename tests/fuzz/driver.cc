@@ -47,7 +47,7 @@ void save_input() {
   close(file);
   const char* const texts[] = {"Again: ", program, " ", saved_as, "\n"};
   for (const char* text : texts)
-    if (write(2, text, strlen(text)) < 0) return;
+    if (write(report_file, text, strlen(text)) < 0) return;
 }
 
 void on_signal(int number) {

@@ -1,5 +1,7 @@
 #include "fuzz/fuzz.h"
 
+#include <unistd.h>
+
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +13,7 @@
 namespace octet_fuzz {
 
 Tally tally = {};
+const int report_file = dup(STDERR_FILENO);
 
 void run_once(const uint8_t* data, size_t size) {
   ++tally.executions;
@@ -25,9 +28,9 @@ void run_once(const uint8_t* data, size_t size) {
 void fail(const char* format, ...) {
   va_list args;
   va_start(args, format);
-  std::fputs("\nFOUND: ", stderr);
-  std::vfprintf(stderr, format, args);
-  std::fputc('\n', stderr);
+  dprintf(report_file, "\nFOUND: ");
+  vdprintf(report_file, format, args);
+  dprintf(report_file, "\n");
   va_end(args);
   std::abort();
 }

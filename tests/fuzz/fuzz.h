@@ -20,6 +20,9 @@ struct Tally {
 };
 extern Tally tally;
 
+// Where failures are reported: stderr, even while a body turns that off.
+extern const int report_file;
+
 // Says what is wrong and aborts; the driver adds how to come back here.
 [[noreturn]] __attribute__((format(printf, 1, 2))) void fail(const char* format, ...);
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "fuzz/product.h"
+#include "support/reference.h"
 
 namespace octet_fuzz {
 namespace {
@@ -36,6 +37,7 @@ class Life {
   void pack();
   bool create(octet_gemm** gemm);
   void run(const octet_gemm* gemm);
+  void run_with_less(const octet_gemm* gemm, octet_gemm_args args);
   void run_wrongly(const octet_gemm* gemm, const octet_gemm_args& args);
 
   Choices* c_;
@@ -72,6 +74,13 @@ void Life::pack() {
     must_refuse("octet_pack", "a blob that is too short", [&](octet_error* e) {
       return octet_pack(&rhs, way_.pack, blob_.data(), bytes - 1 - c_->below(bytes), e);
     });
+  if (c_->one_in(16)) {
+    octet_rhs_desc bad = rhs;
+    bad.data = blob_.data() + c_->below(bytes);
+    must_refuse("octet_pack", "a blob over its weights", [&](octet_error* e) {
+      return octet_pack(&bad, way_.pack, blob_.data(), bytes, e);
+    });
+  }
   must_accept("octet_pack",
               [&](octet_error* e) { return octet_pack(&rhs, way_.pack, blob_.data(), bytes, e); });
   must_accept("octet_blob_verify",
@@ -155,6 +164,20 @@ void Life::run(const octet_gemm* gemm) {
   ++tally.runs;
   tally.outputs += p_->outputs();
   if (c_->one_in(2)) run_wrongly(gemm, args);
+  if (c_->one_in(8) && bytes) run_with_less(gemm, args);
+}
+
+// What the query said is enough for any run of so many rows; this one may need less.
+void Life::run_with_less(const octet_gemm* gemm, octet_gemm_args args) {
+  const Block workspace(c_, args.workspace_bytes - 1 - c_->below(args.workspace_bytes),
+                        OCTET_ALIGNMENT);
+  args.workspace = workspace.data();
+  args.workspace_bytes = workspace.bytes();
+  p_->before.restore();
+  const octet_status status =
+      checked("octet_gemm_run", [&](octet_error* e) { return octet_gemm_run(gemm, &args, e); });
+  const uint8_t* const byte = (status == OCTET_OK ? p_->after : p_->before).difference();
+  if (byte) p_->report("a run with less workspace", kernel_, byte);
 }
 
 void Life::run_wrongly(const octet_gemm* gemm, const octet_gemm_args& args) {
@@ -164,6 +187,24 @@ void Life::run_wrongly(const octet_gemm* gemm, const octet_gemm_args& args) {
   if (!why) return;
   must_refuse("octet_gemm_run", why, [&](octet_error* e) { return octet_gemm_run(gemm, &bad, e); });
   if (const uint8_t* byte = p_->after.difference()) p_->report(why, kernel_, byte);
+}
+
+void any_multiplier(Choices* c) {
+  double factor;
+  const uint64_t bits =
+      c->one_in(2) ? c->bits(8) : (980 + c->below(80)) << 52 | (c->bits(7) & 0xfffffffffffffu);
+  std::memcpy(&factor, &bits, sizeof factor);
+  int32_t multiplier = 7, shift = 7, expected_multiplier, expected_shift;
+  const auto call = [&](octet_error* e) {
+    return octet_quantize_multiplier(factor, &multiplier, &shift, e);
+  };
+  if (!(factor >= 0 && factor < 0x1p30))
+    return must_refuse("octet_quantize_multiplier", "a wrong factor", call);
+  if (factor > 0x1.fffffffcp29) return;  // rounds up to 2^30
+  must_accept("octet_quantize_multiplier", call);
+  octet_test::quantize_multiplier(factor, &expected_multiplier, &expected_shift);
+  if (multiplier != expected_multiplier || (shift != expected_shift && multiplier))
+    fail("octet_quantize_multiplier(%a): %d, %d", factor, multiplier, shift);
 }
 
 // Sizes beyond all memory, which no run will ever see: nothing may wrap, and what is accepted must
@@ -207,7 +248,10 @@ void any_sizes(Choices* c) {
 }  // namespace
 
 void fuzz_one(Choices* c) {
-  if (c->one_in(32)) return any_sizes(c);
+  if (c->one_in(32)) {
+    any_multiplier(c);
+    return any_sizes(c);
+  }
   Product product(c);
   for (const Way& way : ways(c)) Life(c, &product, way).live();
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "fuzz/fuzz.h"
 
@@ -30,33 +31,33 @@ constexpr uint8_t kFresh = 0xA5, kStale = 0x5A;
 
 class Slots {
  public:
-  Slots() : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))) {
-    const size_t all = kSlots * step() + page_;
-    void* const map =
-        mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (map == MAP_FAILED) std::abort();
-    first_ = static_cast<uint8_t*>(map) + page_;
-    for (size_t i = 0; i < kSlots; ++i) {
-      if (mprotect(begin(i), kSlotBytes, PROT_READ | PROT_WRITE)) std::abort();
-      ASAN_POISON_MEMORY_REGION(begin(i), kSlotBytes);
-      free_.push_back(i);
+  Slots() {
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE)), step = kSlotBytes + page;
+    // One half below 2^40 if the system allows that, so that addresses differ in all their bytes.
+    for (void* const where : {static_cast<void*>(nullptr), reinterpret_cast<void*>(kLow)}) {
+      void* const map = mmap(where, kSlots / 2 * step + page, PROT_NONE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (map == MAP_FAILED) std::abort();
+      for (size_t i = 0; i < kSlots / 2; ++i) {
+        begin_.push_back(static_cast<uint8_t*>(map) + page + i * step);
+        if (mprotect(begin_.back(), kSlotBytes, PROT_READ | PROT_WRITE)) std::abort();
+        ASAN_POISON_MEMORY_REGION(begin_.back(), kSlotBytes);
+      }
     }
   }
-  uint8_t* begin(size_t slot) const { return first_ + slot * step(); }
-  size_t take(size_t choice) {
-    if (free_.empty()) throw TooLarge();
-    std::swap(free_[choice % free_.size()], free_.back());
-    const size_t slot = free_.back();
-    free_.pop_back();
-    return slot;
+  // The first free one from this on, so that an input finds the same slots again.
+  size_t take(size_t slot) {
+    for (size_t tries = 0; tries < kSlots; ++tries, ++slot)
+      if (!taken_[slot % kSlots]) return taken_[slot % kSlots] = true, slot % kSlots;
+    throw TooLarge();
   }
-  void give_back(size_t slot) { free_.push_back(slot); }
+  void give_back(size_t slot) { taken_[slot] = false; }
+  uint8_t* begin(size_t slot) const { return begin_[slot]; }
 
  private:
-  size_t step() const { return kSlotBytes + page_; }
-  size_t page_;
-  uint8_t* first_;
-  std::vector<size_t> free_;
+  static constexpr uintptr_t kLow = static_cast<uintptr_t>(uint64_t{1} << 36);
+  std::vector<uint8_t*> begin_;
+  bool taken_[kSlots] = {};
 };
 
 Slots& slots() {
@@ -70,7 +71,7 @@ Block::Block(Choices* c, size_t bytes, size_t alignment) {
   if (bytes == 0) return;
   if (bytes > kSlotBytes) throw TooLarge();
   const size_t choice = c->below(256);
-  slot_ = slots().take(choice / 2);
+  slot_ = slots().take(choice / 2 * 7);  // neighbours seldom
   bytes_ = bytes;
   data_ = slots().begin(slot_) + (choice % 2 ? 0 : (kSlotBytes - bytes) / alignment * alignment);
   ASAN_UNPOISON_MEMORY_REGION(data_, bytes_);
@@ -88,12 +89,16 @@ void Foreseen::add(const Block& block) {
   if (block.bytes()) parts_.push_back({block.data(), {block.data(), block.data() + block.bytes()}});
 }
 
-uint8_t* Foreseen::at(const void* data) {
-  for (Part& part : parts_) {
+const uint8_t* Foreseen::at(const void* data) const {
+  for (const Part& part : parts_) {
     const size_t offset = static_cast<size_t>(static_cast<const uint8_t*>(data) - part.data);
     if (offset < part.copy.size()) return part.copy.data() + offset;
   }
   fail("the harness foresees memory that is in none of its blocks");
+}
+
+uint8_t* Foreseen::at(const void* data) {
+  return const_cast<uint8_t*>(std::as_const(*this).at(data));
 }
 
 const uint8_t* Foreseen::difference() const {

@@ -55,6 +55,7 @@ class Foreseen {
  public:
   void add(const Block& block);
   uint8_t* at(const void* data);  // the copy of this byte
+  const uint8_t* at(const void* data) const;
   // The first byte that is not as foreseen, or null.
   const uint8_t* difference() const;
   void restore() const;  // the blocks to what the copies hold

@@ -152,8 +152,6 @@ struct ArgsSpoiler : SpoilerBase {
 };
 using A = ArgsSpoiler;
 
-constexpr int32_t kZero = 0;
-
 constexpr Rule<A> kArgsRules[] = {
     {"a wrong struct_size", [](A& s) { return s.wrong_size(&s.a->struct_size); }},
     {"m = 0", [](A& s) { return s.set(&s.a->m, 0); }},
@@ -225,7 +223,7 @@ constexpr Rule<A> kArgsRules[] = {
        return s.p.runtime_rhs && s.set(&count, count == 1 ? 0 : count + 1);
      }},
     {"lhs_zero_points without a use",
-     [](A& s) { return !s.runtime_quantization() && s.set(&s.a->lhs_zero_points, &kZero); }},
+     [](A& s) { return !s.runtime_quantization() && s.set(&s.a->lhs_zero_points, &kNothing); }},
     {"lhs_scales without a use",
      [](A& s) {
        return !(s.runtime_quantization() && s.desc.dst_type != OCTET_S32) &&

@@ -75,6 +75,7 @@ struct DescSpoiler : SpoilerBase {
 };
 
 constexpr float kOne = 1;
+constexpr int32_t kNothing = 0;
 constexpr uint8_t kTable[256] = {};
 #ifdef __aarch64__
 constexpr octet_isa kForeignTier = OCTET_ISA_AVX2;
@@ -154,6 +155,13 @@ constexpr Rule<S> kDescRules[] = {
      }},
     {"a wrong multiplier_count",
      [](S& s) { return s.set(&s.d->multiplier_count, s.tflite() ? 0 : 1); }},
+    {"TFLite's arithmetic for scales of the run",
+     [](S& s) {
+       return s.is_8bit_dst() && s.d->lhs_quant != OCTET_LHS_STATIC &&
+              s.set(&s.d->requant, OCTET_REQUANT_TFLITE) && s.set(&s.d->scales, nullptr) &&
+              s.set(&s.d->scale_count, 0) && s.set(&s.d->multipliers, &kNothing) &&
+              s.set(&s.d->shifts, &kNothing) && s.set(&s.d->multiplier_count, 1);
+     }},
     {"TFLite's arithmetic for another output",
      [](S& s) { return !s.is_8bit_dst() && s.set(&s.d->requant, OCTET_REQUANT_TFLITE); }},
     {"bias_f32 for an integer output",

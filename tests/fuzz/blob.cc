@@ -1,0 +1,394 @@
+// Fuzz target: packed weights whose headers lie and whose payloads hold anything, with checksums
+// that are right again. What is accepted is used, between guard pages sized exactly as it says.
+#include <memory>
+
+#include "dispatch/conv_methods.h"
+#include "fuzz/data.h"
+#include "fuzz/fuzz.h"
+#include "fuzz/memory.h"
+#include "kernels/conv/filter_blob.h"
+
+namespace octet_fuzz {
+namespace {
+
+using octet::BlobHeader;
+using octet::FilterHeader;
+
+// ---- blobs to begin with
+
+struct Sample {
+  bool filter;  // from octet_conv2d_pack
+  std::vector<uint8_t> bytes;
+  size_t header() const { return filter ? sizeof(FilterHeader) : sizeof(BlobHeader); }
+};
+
+std::vector<uint8_t> some_weights(size_t count) {
+  std::vector<uint8_t> weights(count);
+  Random random(count);
+  for (uint8_t& w : weights) w = static_cast<uint8_t>(random());
+  return weights;
+}
+
+template <typename Size, typename Pack>
+Sample packed(bool filter, const Size& size, const Pack& pack) {
+  size_t bytes = 0;
+  must_accept("the size of a sample", [&](octet_error* e) { return size(&bytes, e); });
+  const std::unique_ptr<uint8_t, decltype(&std::free)> memory(
+      static_cast<uint8_t*>(std::aligned_alloc(OCTET_ALIGNMENT, bytes)), std::free);
+  must_accept("a sample", [&](octet_error* e) { return pack(memory.get(), bytes, e); });
+  return {filter, {memory.get(), memory.get() + bytes}};
+}
+
+Sample packed_matrices(octet_isa isa, octet_type type, bool zero_points) {
+  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+  rhs.type = type;
+  rhs.n = zero_points ? 21 : 5;
+  rhs.k = 9;
+  rhs.batch = type == OCTET_U8 ? 2 : 1;
+  const std::vector<uint8_t> weights = some_weights(rhs.n * rhs.k * rhs.batch);
+  const std::vector<int32_t> values(rhs.n, 17);
+  rhs.data = weights.data();
+  if (zero_points) rhs.zero_points = values.data(), rhs.zero_point_count = values.size();
+  return packed(
+      false, [&](size_t* bytes, octet_error* e) { return octet_pack_size(&rhs, isa, bytes, e); },
+      [&](void* to, size_t bytes, octet_error* e) { return octet_pack(&rhs, isa, to, bytes, e); });
+}
+
+enum class Variant { kPlain, kU8, kSpecial, kCount };
+
+Sample packed_filter(octet_isa isa, octet_conv_algorithm algorithm, Variant variant) {
+  const bool special = variant == Variant::kSpecial, panels = algorithm <= OCTET_CONV_IM2COL;
+  octet_filter_desc f = OCTET_FILTER_DESC_INIT;
+  octet_conv2d_shape& s = f.shape;
+  s.in_h_max = s.in_w_max = 6;
+  s.in_channels = s.out_channels = 6;
+  s.kernel_h = s.kernel_w = 3;
+  s.pad_top = s.pad_left = s.pad_bottom = s.pad_right = 1;
+  if (algorithm == OCTET_CONV_DEPTHWISE) s.groups = 6, s.out_channels = special ? 12 : 6;
+  if (algorithm == OCTET_CONV_WINOGRAD_2X2_S2) s.stride_h = s.stride_w = 2;
+  if (panels && special) s.groups = 2, s.transposed = 1, s.stride_h = 2, s.stride_w = 3;
+  if (algorithm >= OCTET_CONV_WINOGRAD_2X2 && special) s.in_channels = 40;
+  const int32_t zero_point = variant == Variant::kU8 ? 128 : panels && special ? 5 : 0;
+  f.type = variant == Variant::kU8 ? OCTET_U8 : OCTET_S8;
+  f.zero_points = &zero_point;
+  f.zero_point_count = 1;
+  f.algorithm = algorithm;
+  f.accuracy = OCTET_ACCURACY_APPROXIMATE;
+  const std::vector<uint8_t> weights =
+      some_weights(s.out_channels * s.kernel_h * s.kernel_w * (s.in_channels / s.groups));
+  f.data = weights.data();
+  return packed(
+      true,
+      [&](size_t* bytes, octet_error* e) { return octet_conv2d_pack_size(&f, isa, bytes, e); },
+      [&](void* to, size_t bytes, octet_error* e) {
+        return octet_conv2d_pack(&f, isa, to, bytes, e);
+      });
+}
+
+const std::vector<Sample>& samples() {
+  static const std::vector<Sample> list = [] {
+    std::vector<Sample> all;
+    for (int i = OCTET_ISA_SCALAR; i <= OCTET_ISA_I8MM; ++i) {
+      const auto isa = static_cast<octet_isa>(i);
+      for (const octet_type type : {OCTET_S8, OCTET_U8})
+        for (const bool zero_points : {false, true})
+          all.push_back(packed_matrices(isa, type, zero_points));
+      for (int a = OCTET_CONV_DIRECT; a <= OCTET_CONV_WINOGRAD_2X2_INT8; ++a)
+        for (int v = 0; v < static_cast<int>(Variant::kCount); ++v)
+          all.push_back(
+              packed_filter(isa, static_cast<octet_conv_algorithm>(a), static_cast<Variant>(v)));
+    }
+    return all;
+  }();
+  return list;
+}
+
+// ---- damage
+
+// Fletcher's checksum, as kernels/gemm/checksum.h describes it.
+struct Sums {
+  uint64_t sum = 0, weighted = 0;
+};
+Sums fletcher(const uint8_t* data, size_t bytes) {
+  Sums sums;
+  for (; bytes >= 4; bytes -= 4, data += 4) {
+    uint32_t word;
+    std::memcpy(&word, data, sizeof word);
+    sums.sum += word;
+    sums.weighted += sums.sum;
+  }
+  return sums;
+}
+
+// Both headers end in the sums of the payload and one of their own.
+void mend_checksums(Choices* c, uint8_t* blob, size_t bytes, size_t header) {
+  uint64_t whole;
+  std::memcpy(&whole, blob + offsetof(BlobHeader, bytes), sizeof whole);
+  if (whole >= header && whole <= bytes && c->one_in(2)) {
+    const Sums payload = fletcher(blob + header, static_cast<size_t>(whole) - header);
+    std::memcpy(blob + header - 24, &payload, sizeof payload);
+  }
+  const Sums own = fletcher(blob, header - 8);
+  const uint64_t folded = own.weighted + (own.sum << 32);
+  std::memcpy(blob + header - 8, &folded, sizeof folded);
+}
+
+template <typename T>
+void put(Choices* c, uint8_t* to, size_t bytes, T value) {
+  std::memcpy(to + c->below(bytes / sizeof value) * sizeof value, &value, sizeof value);
+}
+
+void lie(Choices* c, const Sample& sample, uint8_t* blob, size_t bytes) {
+  const size_t header = sample.header();
+  switch (c->below(7)) {
+    case 0:
+      return put(c, blob, header, static_cast<uint8_t>(c->bits(1)));
+    case 1:
+      return put(c, blob, header, static_cast<uint16_t>(c->bits(2)));
+    case 2:
+      return put(c, blob, header, c->odd());
+    case 3:
+      return put(c, blob + 16, header - 64, uint64_t{1 + c->below(300)});
+    case 4: {  // a field that is nearly right
+      uint8_t* const field = blob + 8 * c->below(header / 8);
+      uint64_t value;
+      std::memcpy(&value, field, sizeof value);
+      value = c->one_in(2) ? value * 2 : value + c->below(5) - 2;
+      std::memcpy(field, &value, sizeof value);
+      return;
+    }
+    case 5: {  // another blob's header
+      const Sample& other = samples()[c->below(samples().size())];
+      if (other.filter == sample.filter) std::memcpy(blob, other.bytes.data(), header);
+      return;
+    }
+    default:  // sums, zero points, what Winograd's payload says of itself, weights
+      for (size_t count = bytes > header ? 1 + c->below(20) : 0; count > 0; --count)
+        blob[header + c->below(std::min(bytes - header, c->any<size_t>({64, 512, 65536})))] =
+            static_cast<uint8_t>(c->bits(1));
+  }
+}
+
+// A header whose fields agree with each other, but not with the payload.
+void forge(Choices* c, const Sample& sample, uint8_t* blob) {
+  const auto layout = [&](octet::RhsLayout l) {
+    if (c->one_in(4)) l.kr = c->any<uint16_t>({1, 2, 4, 8, 16, 65535});
+    if (c->one_in(4)) l.step = c->any<uint16_t>({1, 4, 8, 16, 64});
+    if (c->one_in(4)) l.width = static_cast<uint16_t>(l.step * (1 + c->below(5)));
+    if (c->one_in(4))
+      l.domain = c->any({octet::Domain::kU8, octet::Domain::kS8, octet::Domain::kS16});
+    return l;
+  };
+  const auto resize = [&](auto* size) {
+    if (c->one_in(3)) *size = 1 + c->below(c->one_in(8) ? 1000 : 40);
+  };
+  const bool zero_points = c->one_in(2);
+  const uint8_t type = c->any<uint8_t>({1, 2});
+  if (sample.filter) {
+    FilterHeader h;
+    std::memcpy(&h, blob, sizeof h);
+    octet::ConvShape s = blob_shape(h);
+    for (size_t* size : {&s.in_channels, &s.out_channels, &s.groups, &s.kernel_h, &s.kernel_w,
+                         &s.stride_h, &s.stride_w, &s.dilation_h, &s.dilation_w})
+      resize(size);
+    if (c->one_in(8)) h.algorithm = static_cast<uint8_t>(c->below(9));
+    const octet::ConvMethod* const method = octet::method_of(h.algorithm);
+    if (!method || s.in_channels % s.groups || s.out_channels % s.groups) return;
+    plan_filter_blob(s,
+                     {layout(blob_layout(h)), static_cast<octet::Isa>(h.isa), method, h.algorithm},
+                     type, zero_points, &h);
+    h.has_least = static_cast<uint8_t>(c->below(2));
+    std::memcpy(blob, &h, sizeof h);
+    return;
+  }
+  BlobHeader h;
+  std::memcpy(&h, blob, sizeof h);
+  octet::RhsView view = {};
+  size_t batch = static_cast<size_t>(h.batch);
+  view.n = static_cast<size_t>(h.n);
+  view.k = static_cast<size_t>(h.k);
+  view.is_u8 = type == 2;
+  for (size_t* size : {&view.n, &view.k, &batch}) resize(size);
+  const octet::RhsLayout form = layout(blob_layout(h));
+  const int32_t zero_point = (zero_points ? 1 : 0) - octet::domain_shift(view.is_u8, form.domain);
+  view.zero_points = &zero_point;
+  view.zero_point_count = 1;
+  plan_blob(form, view, batch, type, &h);
+  h.has_least = static_cast<uint8_t>(c->below(2));
+  std::memcpy(blob, &h, sizeof h);
+}
+
+// What the checksums find for certain: one damaged word of the header, two of the payload.
+void damage(Choices* c, const Sample& sample, uint8_t* blob) {
+  const size_t header = sample.header(), bytes = sample.bytes.size();
+  const auto change_word = [&](size_t first, size_t end) {
+    uint8_t* const word = blob + first + c->below((end - first) / 4) * 4;
+    const uint8_t was[4] = {word[0], word[1], word[2], word[3]};
+    for (int i = 0; i < 4; ++i) word[i] ^= static_cast<uint8_t>(c->bits(1));
+    return std::memcmp(was, word, sizeof was) != 0;
+  };
+  const auto verify = [&](octet_error* e) { return octet_blob_verify(blob, bytes, e); };
+  octet_blob_info info = OCTET_BLOB_INFO_INIT;
+  const auto get_info = [&](octet_error* e) { return octet_blob_get_info(blob, bytes, &info, e); };
+  if (c->one_in(2)) {
+    if (!change_word(0, header)) return;
+    must_refuse("octet_blob_get_info", "a damaged header", get_info);
+    must_refuse("octet_blob_verify", "a damaged header", verify);
+  } else {
+    change_word(header, bytes);
+    change_word(header, bytes);
+    must_accept("octet_blob_get_info", get_info);
+    if (!std::equal(sample.bytes.begin(), sample.bytes.end(), blob))
+      must_refuse("octet_blob_verify", "a damaged payload", verify);
+  }
+}
+
+// ---- use
+
+constexpr size_t kMostProducts = 1 << 18, kMostElements = 1 << 16;
+constexpr float kScale = 0.01f;
+
+// The fields that both descriptors have.
+template <typename Desc>
+void describe(Choices* c, const Block& blob, octet_type rhs_type, BlockAllocator* allocator,
+              Desc* d) {
+  d->lhs_type = type_8bit(c);
+  d->rhs_type = rhs_type;
+  d->dst_type = c->any({OCTET_U8, OCTET_S32});
+  if (d->dst_type == OCTET_U8) d->scales = &kScale, d->scale_count = 1;
+  d->lhs_quant = c->one_in(3) ? OCTET_LHS_PER_TENSOR : OCTET_LHS_STATIC;
+  d->max_isa = c->any({OCTET_ISA_AUTO, OCTET_ISA_SCALAR, tiers()[c->below(tiers().size())]});
+  d->packed = blob.data();
+  d->packed_bytes = blob.bytes();
+  d->allocator = {BlockAllocator::allocate, BlockAllocator::release, allocator};
+}
+
+struct Memory {
+  Block lhs, dst, workspace;
+  Memory(Choices* c, size_t lhs_bytes, size_t outputs, size_t workspace_bytes)
+      : lhs(c, lhs_bytes), dst(c, 4 * outputs, 4), workspace(c, workspace_bytes, OCTET_ALIGNMENT) {}
+  template <typename Args>
+  void attach(Args* args) const {
+    args->lhs = lhs.data();
+    args->dst = dst.data();
+    args->workspace = workspace.data();
+    args->workspace_bytes = workspace.bytes();
+  }
+};
+
+bool multiply(Choices* c, const Block& blob, const octet_blob_info& info) {
+  BlockAllocator allocator(c);
+  octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+  d.m_max = c->size(20);
+  d.n = info.n;
+  d.k = info.k;
+  d.batch_max = info.batch;
+  describe(c, blob, info.type, &allocator, &d);
+  octet_gemm* gemm = nullptr;
+  const auto create = [&](octet_error* e) { return octet_gemm_create(&d, &gemm, e); };
+  if (checked("octet_gemm_create", create) != OCTET_OK) return false;
+  const std::unique_ptr<octet_gemm, decltype(&octet_gemm_destroy)> owner(gemm, octet_gemm_destroy);
+  size_t bytes = 0;
+  must_accept("octet_gemm_workspace",
+              [&](octet_error* e) { return octet_gemm_workspace(gemm, d.m_max, 1, &bytes, e); });
+  if (d.batch_max > 64 || d.batch_max * d.m_max * d.n * d.k > kMostProducts) return true;
+  const Memory memory(c, d.batch_max * d.m_max * d.k, d.batch_max * d.m_max * d.n, bytes);
+  octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+  args.m = d.m_max;
+  args.batch = d.batch_max;
+  memory.attach(&args);
+  must_accept("octet_gemm_run", [&](octet_error* e) { return octet_gemm_run(gemm, &args, e); });
+  ++tally.runs;
+  return true;
+}
+
+bool convolve(Choices* c, const Block& blob, const octet_blob_info& info) {
+  FilterHeader h;
+  std::memcpy(&h, blob.data(), sizeof h);
+  BlockAllocator allocator(c);
+  octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
+  octet_conv2d_shape& s = d.shape;
+  s.in_h_max = c->size(20);
+  s.in_w_max = c->size(20);
+  s.in_channels = static_cast<size_t>(h.in_channels);
+  s.out_channels = static_cast<size_t>(h.out_channels);
+  s.groups = static_cast<size_t>(h.groups);
+  s.kernel_h = static_cast<size_t>(h.kernel_h);
+  s.kernel_w = static_cast<size_t>(h.kernel_w);
+  s.stride_h = static_cast<size_t>(h.stride_h);
+  s.stride_w = static_cast<size_t>(h.stride_w);
+  s.dilation_h = static_cast<size_t>(h.dilation_h);
+  s.dilation_w = static_cast<size_t>(h.dilation_w);
+  s.transposed = h.transposed;
+  for (size_t* pad : {&s.pad_top, &s.pad_bottom, &s.pad_left, &s.pad_right}) *pad = c->below(3);
+  describe(c, blob, info.type, &allocator, &d);
+  octet_conv2d* conv = nullptr;
+  const auto create = [&](octet_error* e) { return octet_conv2d_create(&d, &conv, e); };
+  if (checked("octet_conv2d_create", create) != OCTET_OK) return false;
+  const std::unique_ptr<octet_conv2d, decltype(&octet_conv2d_destroy)> owner(conv,
+                                                                             octet_conv2d_destroy);
+  size_t h_out = 0, w_out = 0, bytes = 0;
+  must_accept("octet_conv2d_output_size", [&](octet_error* e) {
+    return octet_conv2d_output_size(&s, s.in_h_max, s.in_w_max, &h_out, &w_out, e);
+  });
+  const auto query = [&](octet_error* e) {
+    return octet_conv2d_workspace(conv, 1, 0, 0, 1, &bytes, e);
+  };
+  if (checked("octet_conv2d_workspace", query) != OCTET_OK) return true;
+  const size_t in = s.in_h_max * s.in_w_max * s.in_channels, out = h_out * w_out * s.out_channels;
+  if (h_out > kMostElements || w_out > kMostElements || in > kMostElements || out > kMostElements ||
+      out * s.kernel_h * s.kernel_w * (s.in_channels / s.groups) > kMostProducts)
+    return true;
+  const Memory memory(c, in, out, bytes);
+  octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
+  memory.attach(&args);
+  must_accept("octet_conv2d_run", [&](octet_error* e) { return octet_conv2d_run(conv, &args, e); });
+  ++tally.runs;
+  return true;
+}
+
+}  // namespace
+
+void fuzz_one(Choices* c) {
+  const Sample& sample = samples()[c->below(samples().size())];
+  const size_t header = sample.header(), whole = sample.bytes.size();
+  const bool damaged = c->one_in(4);
+  const size_t any_size = c->any({c->below(whole), header + c->below(65), 2 * whole, 16 * whole});
+  const Block blob(c, damaged || !c->one_in(4) ? whole : any_size, OCTET_ALIGNMENT);
+  if (!blob.bytes()) return;
+  std::memcpy(blob.data(), sample.bytes.data(), std::min(blob.bytes(), whole));
+  if (damaged) return damage(c, sample, blob.data());
+
+  size_t lies = c->below(5);
+  if (blob.bytes() < header) lies = 0;
+  const bool forged = lies && c->one_in(3);
+  if (forged) forge(c, sample, blob.data());
+  for (size_t i = forged ? 1 : 0; i < lies; ++i) lie(c, sample, blob.data(), blob.bytes());
+  if (lies && !c->one_in(16)) mend_checksums(c, blob.data(), blob.bytes(), header);
+
+  octet_blob_info info = OCTET_BLOB_INFO_INIT;
+  const bool valid = checked("octet_blob_get_info", [&](octet_error* e) {
+                       return octet_blob_get_info(blob.data(), blob.bytes(), &info, e);
+                     }) == OCTET_OK;
+  const bool verified = checked("octet_blob_verify", [&](octet_error* e) {
+                          return octet_blob_verify(blob.data(), blob.bytes(), e);
+                        }) == OCTET_OK;
+  if (!lies && (valid != (blob.bytes() >= whole) || verified != valid))
+    fail("a blob of %zu bytes, %zu of them here, is taken for %s", whole, blob.bytes(),
+         valid ? "valid" : "invalid");
+  if (verified && !valid) fail("octet_blob_verify accepted what octet_blob_get_info refused");
+  if (valid && info.bytes > blob.bytes()) fail("octet_blob_get_info accepted a blob that is cut");
+  if (!valid) {
+    ++tally.refusals;
+    if (c->one_in(2)) return;  // create refuses it too
+    info.n = info.k = info.batch = 1 + c->below(20);
+    info.type = OCTET_S8;
+  }
+  const bool may_be_filter = blob.bytes() >= sizeof(FilterHeader);
+  const bool mistaken = may_be_filter && c->one_in(16);  // for one of the other kind
+  const bool filter = (may_be_filter && !std::memcmp(blob.data(), "OCTETCNV", 8)) != mistaken;
+  const bool used = filter ? convolve(c, blob, info) : multiply(c, blob, info);
+  if (used && (mistaken || !valid)) fail("create accepted a blob that is wrong for it");
+}
+
+}  // namespace octet_fuzz
