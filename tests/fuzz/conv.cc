@@ -4,6 +4,7 @@
 #include <string>
 
 #include "fuzz/convolution.h"
+#include "fuzz/create.h"
 
 namespace octet_fuzz {
 namespace {
@@ -35,29 +36,35 @@ class Life {
       : c_(c), v_(v), way_(way), algorithm_(algorithm), approximate_(approximate), allocator_(c) {}
   void live() {
     if (!pack()) return;
-    octet_conv2d* conv = nullptr;
-    if (!create(&conv)) return;
-    const Conv owner(conv);
-    const octet_conv_algorithm ran = octet_conv2d_algorithm(conv);
-    if (!octet_conv2d_kernel(conv)) fail("a convolution without a kernel");
+    desc_ = v_->desc;
+    desc_.packed = blob_.data();
+    desc_.packed_bytes = blob_.bytes();
+    desc_.max_isa = way_.run;
+    desc_.kernel = way_.kernel;
+    const Conv conv(create());
+    if (!conv) return;
+    const octet_conv_algorithm ran = octet_conv2d_algorithm(conv.get());
+    const char* const kernel = octet_conv2d_kernel(conv.get());
+    if (!kernel) fail("a convolution without a kernel");
     if (!ran || (algorithm_ && ran != algorithm_))
       fail("%s instead of %s", octet_conv_algorithm_name(ran),
            octet_conv_algorithm_name(algorithm_));
     algorithm_ = ran;
-    by_ = std::string(octet_conv_algorithm_name(ran)) + " by " + octet_conv2d_kernel(conv);
-    run(conv);
-  }
-  ~Life() {
-    if (allocator_.holds_memory()) fail("memory is left after destroy, or after create failed");
+    by_ = std::string(octet_conv_algorithm_name(ran)) + " by " + kernel;
+    run(conv.get());
+    compare("the weights", packed_);
   }
 
  private:
   bool pack();
-  bool create(octet_conv2d** conv);
+  void explain(const octet_filter_desc& f);
+  octet_conv2d* create();
   void run(const octet_conv2d* conv);
   void run_wrongly(const octet_conv2d* conv, octet_conv2d_args args, const Foreseen& after);
   void run_with_less(const octet_conv2d* conv, octet_conv2d_args args, const Foreseen& after);
-  void compare(const char* what, const Foreseen& foreseen);
+  void compare(const char* what, const Foreseen& foreseen) const {
+    if (const uint8_t* byte = foreseen.difference()) v_->report(what, by_.c_str(), foreseen, byte);
+  }
 
   Choices* c_;
   Convolution* v_;
@@ -66,104 +73,74 @@ class Life {
   Approximate* approximate_;
   BlockAllocator allocator_;  // outlives the object
   Block blob_;
+  Foreseen packed_;
   octet_conv2d_desc desc_;
   std::string by_;
 };
 
-Block copy_of(Choices* c, const Block& from, size_t alignment) {
-  Block copy(c, from.bytes(), alignment);
-  if (from.bytes()) std::memcpy(copy.data(), from.data(), from.bytes());
-  return copy;
-}
-
 bool Life::pack() {
-  const Environment forced("OCTET_KERNEL", way_.kernel);
+  const ForcedKernel forced(way_);
+  // Borrowed for the call only.
+  const Block data = copy_of(c_, v_->weights, 1);
+  const Block zero_points = copy_of(c_, v_->zero_points, sizeof(int32_t));
+  const Block ranges = copy_of(c_, v_->tap_ranges, sizeof(float));
   octet_filter_desc f = v_->filter;
   f.algorithm = algorithm_;
-  // Borrowed for the call only.
-  const Block data = copy_of(c_, v_->weights, 1), zero_points = copy_of(c_, v_->zero_points, 4),
-              ranges = copy_of(c_, v_->tap_ranges, 4);
   f.data = data.data();
   f.zero_points = zero_points.data<int32_t>();
   f.tap_ranges = ranges.data<float>();
   size_t bytes = 0;
+  const auto query = [&](const octet_filter_desc& of) {
+    return [&](octet_error* e) { return octet_conv2d_pack_size(&of, way_.pack, &bytes, e); };
+  };
   if (c_->one_in(4)) {
     Scratch scratch;
     octet_filter_desc bad = f;
     if (const char* why = spoil(c_, &scratch, &bad))
-      must_refuse("octet_conv2d_pack_size", why, [&](octet_error* e) {
-        return octet_conv2d_pack_size(&bad, way_.pack, &bytes, e);
-      });
+      must_refuse("octet_conv2d_pack_size", why, query(bad));
   }
   if (!v_->possible(algorithm_)) {
-    must_refuse("octet_conv2d_pack_size", octet_conv_algorithm_name(algorithm_),
-                [&](octet_error* e) { return octet_conv2d_pack_size(&f, way_.pack, &bytes, e); });
+    must_refuse("octet_conv2d_pack_size", octet_conv_algorithm_name(algorithm_), query(f));
     return false;
   }
-  must_accept("octet_conv2d_pack_size",
-              [&](octet_error* e) { return octet_conv2d_pack_size(&f, way_.pack, &bytes, e); });
+  must_accept("octet_conv2d_pack_size", query(f));
   if (bytes == 0 || bytes % OCTET_ALIGNMENT) fail("octet_conv2d_pack_size says %zu", bytes);
   blob_ = Block(c_, bytes, OCTET_ALIGNMENT);
+  const auto pack_into = [&](const octet_filter_desc& from, size_t room) {
+    return [&, room](octet_error* e) {
+      return octet_conv2d_pack(&from, way_.pack, blob_.data(), room, e);
+    };
+  };
   if (c_->one_in(8))
-    must_refuse("octet_conv2d_pack", "a blob that is too short", [&](octet_error* e) {
-      return octet_conv2d_pack(&f, way_.pack, blob_.data(), bytes - 1 - c_->below(bytes), e);
-    });
+    must_refuse("octet_conv2d_pack", "a blob that is too short", pack_into(f, c_->below(bytes)));
   if (c_->one_in(16)) {
     octet_filter_desc bad = f;
     bad.data = blob_.data() + c_->below(bytes);
-    must_refuse("octet_conv2d_pack", "a blob over its weights", [&](octet_error* e) {
-      return octet_conv2d_pack(&bad, way_.pack, blob_.data(), bytes, e);
-    });
+    must_refuse("octet_conv2d_pack", "a blob over its weights", pack_into(bad, bytes));
   }
-  must_accept("octet_conv2d_pack", [&](octet_error* e) {
-    return octet_conv2d_pack(&f, way_.pack, blob_.data(), bytes, e);
-  });
+  must_accept("octet_conv2d_pack", pack_into(f, bytes));
   must_accept("octet_blob_verify",
               [&](octet_error* e) { return octet_blob_verify(blob_.data(), bytes, e); });
-  if (c_->one_in(8)) {
-    octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
-    const size_t index = c_->below(OCTET_CONV_WINOGRAD_2X2_INT8);
-    must_accept("octet_conv2d_explain", [&](octet_error* e) {
-      return octet_conv2d_explain(&f, way_.pack, index, &candidate, e);
-    });
-    if ((candidate.possible != 0) != v_->possible(candidate.algorithm) && !way_.kernel)
-      fail("octet_conv2d_explain says %d of %s: %s", candidate.possible,
-           octet_conv_algorithm_name(candidate.algorithm), candidate.reason);
-  }
+  if (c_->one_in(8)) explain(f);
+  packed_.add(blob_);
   return true;
 }
 
-bool Life::create(octet_conv2d** conv) {
-  desc_ = v_->desc;
-  desc_.packed = blob_.data();
-  desc_.packed_bytes = blob_.bytes();
-  desc_.max_isa = way_.run;
-  desc_.kernel = way_.kernel;
-  desc_.allocator = {BlockAllocator::allocate, BlockAllocator::release, &allocator_};
-  const EpilogueArrays arrays = describe(c_, v_->epilogue.desc(), desc_.shape.out_channels, &desc_);
-  if (c_->one_in(2)) {
-    Scratch scratch;
-    octet_conv2d_desc bad = desc_;
-    const char* const why = spoil(c_, &scratch, &bad);
-    if (why)
-      must_refuse("octet_conv2d_create", why,
-                  [&](octet_error* e) { return octet_conv2d_create(&bad, conv, e); });
-    if (*conv) fail("octet_conv2d_create failed and left something");
-  }
-  octet_error error;
-  const octet_status status = checked("octet_conv2d_create", &error, [&](octet_error* e) {
-    return octet_conv2d_create(&desc_, conv, e);
+void Life::explain(const octet_filter_desc& f) {
+  octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
+  const size_t index = c_->below(OCTET_CONV_WINOGRAD_2X2_INT8);
+  must_accept("octet_conv2d_explain", [&](octet_error* e) {
+    return octet_conv2d_explain(&f, way_.pack, index, &candidate, e);
   });
-  if (status == OCTET_OK && v_->epilogue.refused())
-    fail("octet_conv2d_create accepted %s", v_->epilogue.refused());
-  if (status == OCTET_OK) return true;
-  if (*conv) fail("octet_conv2d_create failed and left something");
-  if (v_->epilogue.refused())
-    ++tally.refusals;
-  else if (!way_.may_refuse || (status != OCTET_WRONG_TIER && status != OCTET_KERNEL_UNUSABLE))
-    fail("octet_conv2d_create, %s, refused what is valid: %s",
-         octet_conv_algorithm_name(algorithm_), error.message);
-  return false;
+  if ((candidate.possible != 0) != v_->possible(candidate.algorithm) && !way_.kernel)
+    fail("octet_conv2d_explain says %d of %s: %s", candidate.possible,
+         octet_conv_algorithm_name(candidate.algorithm), candidate.reason);
+}
+
+octet_conv2d* Life::create() {
+  const EpilogueArrays arrays = describe(c_, v_->epilogue.desc(), desc_.shape.out_channels, &desc_);
+  return octet_fuzz::create(c_, "octet_conv2d_create", desc_, &allocator_,
+                            {v_->epilogue.refused(), way_.may_refuse}, octet_conv2d_create);
 }
 
 void Life::run(const octet_conv2d* conv) {
@@ -201,10 +178,6 @@ void Life::run(const octet_conv2d* conv) {
   compare("a run", after);
   if (c_->one_in(2)) run_wrongly(conv, args, after);
   if (c_->one_in(8) && bytes) run_with_less(conv, args, after);
-}
-
-void Life::compare(const char* what, const Foreseen& foreseen) {
-  if (const uint8_t* byte = foreseen.difference()) v_->report(what, by_.c_str(), foreseen, byte);
 }
 
 void Life::run_wrongly(const octet_conv2d* conv, octet_conv2d_args args, const Foreseen& after) {

@@ -41,13 +41,18 @@ uint8_t input[kInputBytes];
 char saved_as[256];
 
 // Async-signal-safe: a guard page may be what failed.
+void say(std::initializer_list<const char*> texts) {
+  for (const char* text : texts)
+    if (write(report_file, text, strlen(text)) < 0) return;
+}
+
 void save_input() {
+  say({"Last call: ", doing.call, doing.wrong ? ", with " : "", doing.wrong ? doing.wrong : "",
+       "\n"});
   const int file = creat(saved_as, 0644);
   if (file < 0 || write(file, input, sizeof input) != static_cast<ssize_t>(sizeof input)) return;
   close(file);
-  const char* const texts[] = {"Again: ", program, " ", saved_as, "\n"};
-  for (const char* text : texts)
-    if (write(report_file, text, strlen(text)) < 0) return;
+  say({"Again: ", program, " ", saved_as, "\n"});
 }
 
 void on_signal(int number) {

@@ -144,16 +144,16 @@ void Epilogue::draw_residual(Choices* c) {
   r.dst_shift = -c->any({18, 19, 17, c->between(0, 31)});
 }
 
+bool Epilogue::holds(size_t n, int64_t acc) const {
+  if (acc < kLeast || acc > kMost) return false;
+  const int32_t shift = desc_.shifts ? desc_.shifts[desc_.multiplier_count == 1 ? 0 : n] : 0;
+  return shift <= 0 || std::abs(acc) <= kMost >> shift;
+}
+
 void Epilogue::judge() {
-  for (size_t n = 0; n < ranges_.size(); ++n) {
-    const int64_t lo = ranges_[n].lo + bias(n), hi = ranges_[n].hi + bias(n);
-    if (lo < kLeast || hi > kMost) refused_ = "an accumulator that may leave int32";
-    if (!desc_.shifts) continue;
-    const int32_t shift = desc_.shifts[desc_.multiplier_count == 1 ? 0 : n];
-    const int64_t magnitude = std::max(hi, -lo);
-    if (shift > 0 && magnitude << shift > kMost)
-      refused_ = "a shift that may push an accumulator out of int32";
-  }
+  for (size_t n = 0; n < ranges_.size(); ++n)
+    if (!holds(n, ranges_[n].lo + bias(n)) || !holds(n, ranges_[n].hi + bias(n)))
+      refused_ = "accumulators that may leave int32, or leave it when they are shifted";
 }
 
 std::string text_of(const octet_gemm_desc& d, size_t column) {

@@ -27,6 +27,8 @@ class Epilogue {
   int32_t bias(size_t n) const { return bias_.empty() ? 0 : bias_[n]; }
   int64_t largest_bias() const;
   int32_t longest_shift() const;  // to the left
+  // Whether int32 holds this accumulator, shifted to the left where TFLite's arithmetic does that.
+  bool holds(size_t n, int64_t acc) const;
   // Why create must refuse it: an accumulator, or one shifted for TFLite, may leave int32. Null if
   // none may.
   const char* refused() const { return refused_; }

@@ -39,9 +39,15 @@ namespace {
 constexpr uint8_t kUntouched = 0x5A;
 }
 
-void begin_call(octet_error* error) { std::memset(error, kUntouched, sizeof *error); }
+Doing doing = {"", nullptr};
 
-void end_call(const char* what, octet_status status, const octet_error& error) {
+void begin_call(const Doing& now, octet_error* error) {
+  doing = now;
+  std::memset(error, kUntouched, sizeof *error);
+}
+
+void end_call(octet_status status, const octet_error& error) {
+  const char* const what = doing.call;
   if (status == OCTET_OK) {
     const auto* const bytes = reinterpret_cast<const uint8_t*>(&error);
     for (size_t i = 0; i < sizeof error; ++i)
@@ -97,13 +103,11 @@ std::vector<Way> ways(Choices* c) {
   return list;
 }
 
-Environment::Environment(const char* name, const char* value) : name_(value ? name : nullptr) {
-  if (name_) setenv(name, value, 1);
+ForcedKernel::ForcedKernel(const Way& way) {
+  if (way.kernel) setenv("OCTET_KERNEL", way.kernel, 1);
 }
 
-Environment::~Environment() {
-  if (name_) unsetenv(name_);
-}
+ForcedKernel::~ForcedKernel() { unsetenv("OCTET_KERNEL"); }
 
 void parallel_for(void* context, size_t count, void (*fn)(void* arg, size_t index), void* arg) {
   Parallel& parallel = *static_cast<Parallel*>(context);

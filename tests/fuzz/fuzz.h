@@ -26,9 +26,27 @@ extern const int report_file;
 // Says what is wrong and aborts; the driver adds how to come back here.
 [[noreturn]] __attribute__((format(printf, 1, 2))) void fail(const char* format, ...);
 
+// The call that is under way, and what is wrong with it if anything is: for whoever reads of a
+// crash.
+struct Doing {
+  const char *call, *wrong;
+};
+extern Doing doing;
+
 // Calls with an error to fill, and holds status and error against what octet.h promises of both.
+void begin_call(const Doing& now, octet_error* error);
+void end_call(octet_status status, const octet_error& error);
 template <typename Call>
-octet_status checked(const char* what, octet_error* error, const Call& call);
+octet_status checked(const Doing& now, octet_error* error, const Call& call) {
+  begin_call(now, error);
+  const octet_status status = call(error);
+  end_call(status, *error);
+  return status;
+}
+template <typename Call>
+octet_status checked(const char* what, octet_error* error, const Call& call) {
+  return checked(Doing{what, nullptr}, error, call);
+}
 template <typename Call>
 octet_status checked(const char* what, const Call& call) {
   octet_error error;
@@ -42,7 +60,8 @@ void must_accept(const char* what, const Call& call) {
 }
 template <typename Call>
 void must_refuse(const char* what, const char* why, const Call& call) {
-  if (checked(what, call) == OCTET_OK) fail("%s accepted %s", what, why);
+  octet_error error;
+  if (checked(Doing{what, why}, &error, call) == OCTET_OK) fail("%s accepted %s", what, why);
   ++tally.refusals;
 }
 
@@ -50,26 +69,24 @@ void must_refuse(const char* what, const char* why, const Call& call) {
 const std::vector<octet_isa>& tiers();
 const std::vector<const char*>& kernel_names();
 
-// By what a problem is computed.
+// By what a problem is computed: the tier that weights are packed for, the limit of create, a
+// forced kernel. It may be refused where the kernel may be of another kind or the layout another
+// tier's.
 struct Way {
-  octet_isa pack = OCTET_ISA_AUTO,
-            run = OCTET_ISA_AUTO;  // the tier that weights are packed for; the limit of create
-  const char* kernel = nullptr;    // forced
-  bool may_refuse = false;         // the kernel may be of another kind, the layout another tier's
+  octet_isa pack = OCTET_ISA_AUTO, run = OCTET_ISA_AUTO;
+  const char* kernel = nullptr;
+  bool may_refuse = false;
 };
 // The best tier (as OCTET_MAX_ISA allows), SCALAR and now and then a third way.
 std::vector<Way> ways(Choices* c);
 
-// Sets an environment variable for a scope; null leaves it alone.
-class Environment {
+// OCTET_KERNEL for a scope, where a way forces a kernel: names its layout to whoever packs.
+class ForcedKernel {
  public:
-  Environment(const char* name, const char* value);
-  ~Environment();
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  const char* name_;
+  explicit ForcedKernel(const Way& way);
+  ~ForcedKernel();
+  ForcedKernel(const ForcedKernel&) = delete;
+  ForcedKernel& operator=(const ForcedKernel&) = delete;
 };
 
 // An octet_parallel_for that runs the tasks on the calling thread in an order drawn from *context,
@@ -79,18 +96,5 @@ struct Parallel {
   size_t most;  // tasks
 };
 void parallel_for(void* context, size_t count, void (*fn)(void* arg, size_t index), void* arg);
-
-// ---- details
-
-void begin_call(octet_error* error);
-void end_call(const char* what, octet_status status, const octet_error& error);
-
-template <typename Call>
-octet_status checked(const char* what, octet_error* error, const Call& call) {
-  begin_call(error);
-  const octet_status status = call(error);
-  end_call(what, status, *error);
-  return status;
-}
 
 }  // namespace octet_fuzz

@@ -2,6 +2,7 @@
 // reference; and wrong ones, which must be refused before anything is touched.
 #include <memory>
 
+#include "fuzz/create.h"
 #include "fuzz/product.h"
 #include "support/reference.h"
 
@@ -13,76 +14,76 @@ struct Destroy {
 };
 using Gemm = std::unique_ptr<octet_gemm, Destroy>;
 
-bool one_of(octet_status status, std::initializer_list<octet_status> list) {
-  return std::find(list.begin(), list.end(), status) != list.end();
-}
-
 class Life {
  public:
   Life(Choices* c, Product* p, const Way& way) : c_(c), p_(p), way_(way), allocator_(c) {}
   void live() {
     if (!p_->runtime_rhs) pack();
-    octet_gemm* gemm = nullptr;
-    if (!create(&gemm)) return;
-    const Gemm owner(gemm);
-    kernel_ = octet_gemm_kernel(gemm, p_->args.m);
+    desc_ = p_->desc;
+    desc_.packed = blob_.data();
+    desc_.packed_bytes = blob_.bytes();
+    desc_.max_isa = way_.run;
+    desc_.kernel = way_.kernel;
+    const Gemm gemm(create());
+    if (!gemm) return;
+    kernel_ = octet_gemm_kernel(gemm.get(), p_->args.m);
     if (!kernel_) fail("a GEMM without a kernel");
-    run(gemm);
-  }
-  ~Life() {
-    if (allocator_.holds_memory()) fail("memory is left after destroy, or after create failed");
+    run(gemm.get());
+    compare("the weights", packed_);
   }
 
  private:
   void pack();
-  bool create(octet_gemm** gemm);
+  octet_gemm* create();
   void run(const octet_gemm* gemm);
   void run_with_less(const octet_gemm* gemm, octet_gemm_args args);
-  void run_wrongly(const octet_gemm* gemm, const octet_gemm_args& args);
+  void run_wrongly(const octet_gemm* gemm, octet_gemm_args args);
+  void compare(const char* what, const Foreseen& foreseen) const {
+    if (const uint8_t* byte = foreseen.difference()) p_->report(what, kernel_, byte);
+  }
 
   Choices* c_;
   Product* p_;
   const Way way_;
   BlockAllocator allocator_;  // outlives the object
   Block blob_;
+  Foreseen packed_;
   octet_gemm_desc desc_;
   const char* kernel_ = "";
 };
 
 void Life::pack() {
-  const Environment forced("OCTET_KERNEL", way_.kernel);
-  octet_rhs_desc rhs = p_->rhs;
+  const ForcedKernel forced(way_);
   // Borrowed for the call only.
-  const Block& from = p_->weights.blocks[0];
-  Block data(c_, from.bytes());
-  std::memcpy(data.data(), from.data(), data.bytes());
+  const Block data = copy_of(c_, p_->weights.blocks[0], 1);
+  const Block zero_points = copy_of(c_, p_->rhs_zero_points, sizeof(int32_t));
+  octet_rhs_desc rhs = p_->rhs;
   rhs.data = data.data();
+  rhs.zero_points = zero_points.data<int32_t>();
+  size_t bytes = 0;
   if (c_->one_in(8)) {
     Scratch scratch;
     octet_rhs_desc bad = rhs;
-    size_t bytes;
     if (const char* why = spoil(c_, &scratch, &bad))
       must_refuse("octet_pack_size", why,
                   [&](octet_error* e) { return octet_pack_size(&bad, way_.pack, &bytes, e); });
   }
-  size_t bytes = 0;
   must_accept("octet_pack_size",
               [&](octet_error* e) { return octet_pack_size(&rhs, way_.pack, &bytes, e); });
   if (bytes == 0 || bytes % OCTET_ALIGNMENT) fail("octet_pack_size says %zu", bytes);
   blob_ = Block(c_, bytes, OCTET_ALIGNMENT);
+  const auto pack_into = [&](const octet_rhs_desc& from, size_t room) {
+    return
+        [&, room](octet_error* e) { return octet_pack(&from, way_.pack, blob_.data(), room, e); };
+  };
   if (c_->one_in(8))
-    must_refuse("octet_pack", "a blob that is too short", [&](octet_error* e) {
-      return octet_pack(&rhs, way_.pack, blob_.data(), bytes - 1 - c_->below(bytes), e);
-    });
+    must_refuse("octet_pack", "a blob that is too short", pack_into(rhs, c_->below(bytes)));
   if (c_->one_in(16)) {
     octet_rhs_desc bad = rhs;
     bad.data = blob_.data() + c_->below(bytes);
-    must_refuse("octet_pack", "a blob over its weights", [&](octet_error* e) {
-      return octet_pack(&bad, way_.pack, blob_.data(), bytes, e);
-    });
+    must_refuse("octet_pack", "a blob over its weights", pack_into(bad, bytes));
   }
-  must_accept("octet_pack",
-              [&](octet_error* e) { return octet_pack(&rhs, way_.pack, blob_.data(), bytes, e); });
+  must_accept("octet_pack", pack_into(rhs, bytes));
   must_accept("octet_blob_verify",
               [&](octet_error* e) { return octet_blob_verify(blob_.data(), bytes, e); });
   octet_blob_info info = OCTET_BLOB_INFO_INIT;
@@ -92,45 +93,13 @@ void Life::pack() {
       info.type != rhs.type || info.bytes != bytes)
     fail("octet_blob_get_info says n = %zu, k = %zu, batch = %zu, %zu bytes", info.n, info.k,
          info.batch, info.bytes);
+  packed_.add(blob_);
 }
 
-bool Life::create(octet_gemm** gemm) {
-  desc_ = p_->desc;
-  desc_.packed = blob_.data();
-  desc_.packed_bytes = blob_.bytes();
-  desc_.max_isa = way_.run;
-  desc_.kernel = way_.kernel;
-  desc_.allocator = {BlockAllocator::allocate, BlockAllocator::release, &allocator_};
+octet_gemm* Life::create() {
   const EpilogueArrays arrays = describe(c_, p_->epilogue.desc(), desc_.n, &desc_);
-  if (c_->one_in(2)) {
-    Scratch scratch;
-    octet_gemm_desc bad = desc_;
-    const char* const why = spoil(c_, &scratch, &bad);
-    if (why)
-      must_refuse("octet_gemm_create", why,
-                  [&](octet_error* e) { return octet_gemm_create(&bad, gemm, e); });
-    if (*gemm) fail("octet_gemm_create failed and left something");
-  }
-  octet_error error;
-  if (c_->one_in(32)) {
-    allocator_.fail_next(true);
-    if (checked("octet_gemm_create", &error,
-                [&](octet_error* e) { return octet_gemm_create(&desc_, gemm, e); }) == OCTET_OK)
-      fail("octet_gemm_create needs no memory");
-    allocator_.fail_next(false);
-  }
-  const octet_status status = checked("octet_gemm_create", &error, [&](octet_error* e) {
-    return octet_gemm_create(&desc_, gemm, e);
-  });
-  if (status == OCTET_OK && p_->epilogue.refused())
-    fail("octet_gemm_create accepted %s", p_->epilogue.refused());
-  if (status == OCTET_OK) return true;
-  if (*gemm) fail("octet_gemm_create failed and left something");
-  if (p_->epilogue.refused())
-    ++tally.refusals;
-  else if (!way_.may_refuse || !one_of(status, {OCTET_WRONG_TIER, OCTET_KERNEL_UNUSABLE}))
-    fail("octet_gemm_create refused what is valid: %s", error.message);
-  return false;
+  return octet_fuzz::create(c_, "octet_gemm_create", desc_, &allocator_,
+                            {p_->epilogue.refused(), way_.may_refuse}, octet_gemm_create);
 }
 
 void Life::run(const octet_gemm* gemm) {
@@ -149,25 +118,33 @@ void Life::run(const octet_gemm* gemm) {
   octet_error error;
   const octet_status status = checked(
       "octet_gemm_run", &error, [&](octet_error* e) { return octet_gemm_run(gemm, &args, e); });
-  if (status == OCTET_OK && p_->dst.overlap)
-    fail("octet_gemm_run accepted output matrices that overlap");
   if (status != OCTET_OK) {
-    const bool expected = p_->dst.overlap
-                              ? status == OCTET_OVERLAP || p_->run_may_refuse
-                              : status == OCTET_ACCUMULATOR_OVERFLOW && p_->run_may_refuse;
-    if (!expected) fail("octet_gemm_run, %s, refused what is valid: %s", kernel_, error.message);
-    if (const uint8_t* byte = p_->before.difference()) p_->report("a refused run", kernel_, byte);
+    const bool why = status == OCTET_OVERLAP
+                         ? p_->run_must_refuse
+                         : status == OCTET_ACCUMULATOR_OVERFLOW && p_->run_may_refuse;
+    if (!why) fail("octet_gemm_run, %s, refused what is valid: %s", kernel_, error.message);
     ++tally.refusals;
-    return;
+    return compare("a refused run", p_->before);
   }
-  if (const uint8_t* byte = p_->after.difference()) p_->report("a run", kernel_, byte);
+  if (p_->run_must_refuse)
+    fail("octet_gemm_run accepted outputs that overlap, or accumulators that leave int32");
+  compare("a run", p_->after);
   ++tally.runs;
   tally.outputs += p_->outputs();
   if (c_->one_in(2)) run_wrongly(gemm, args);
   if (c_->one_in(8) && bytes) run_with_less(gemm, args);
 }
 
-// What the query said is enough for any run of so many rows; this one may need less.
+void Life::run_wrongly(const octet_gemm* gemm, octet_gemm_args args) {
+  Scratch scratch;
+  const char* const why = spoil(c_, &scratch, *p_, desc_, &args);
+  if (!why) return;
+  must_refuse("octet_gemm_run", why,
+              [&](octet_error* e) { return octet_gemm_run(gemm, &args, e); });
+  compare(why, p_->after);
+}
+
+// The query was for the most rows, perhaps; this run may need less.
 void Life::run_with_less(const octet_gemm* gemm, octet_gemm_args args) {
   const Block workspace(c_, args.workspace_bytes - 1 - c_->below(args.workspace_bytes),
                         OCTET_ALIGNMENT);
@@ -176,17 +153,7 @@ void Life::run_with_less(const octet_gemm* gemm, octet_gemm_args args) {
   p_->before.restore();
   const octet_status status =
       checked("octet_gemm_run", [&](octet_error* e) { return octet_gemm_run(gemm, &args, e); });
-  const uint8_t* const byte = (status == OCTET_OK ? p_->after : p_->before).difference();
-  if (byte) p_->report("a run with less workspace", kernel_, byte);
-}
-
-void Life::run_wrongly(const octet_gemm* gemm, const octet_gemm_args& args) {
-  Scratch scratch;
-  octet_gemm_args bad = args;
-  const char* const why = spoil(c_, &scratch, *p_, desc_, &bad);
-  if (!why) return;
-  must_refuse("octet_gemm_run", why, [&](octet_error* e) { return octet_gemm_run(gemm, &bad, e); });
-  if (const uint8_t* byte = p_->after.difference()) p_->report(why, kernel_, byte);
+  compare("a run with less workspace", status == OCTET_OK ? p_->after : p_->before);
 }
 
 void any_multiplier(Choices* c) {

@@ -85,6 +85,12 @@ Block::~Block() {
   slots().give_back(slot_);
 }
 
+Block copy_of(Choices* c, const Block& block, size_t alignment) {
+  Block copy(c, block.bytes(), alignment);
+  if (block.bytes()) std::memcpy(copy.data(), block.data(), block.bytes());
+  return copy;
+}
+
 void Foreseen::add(const Block& block) {
   if (block.bytes()) parts_.push_back({block.data(), {block.data(), block.data() + block.bytes()}});
 }
@@ -113,10 +119,14 @@ void Foreseen::restore() const {
   for (const Part& part : parts_) std::memcpy(part.data, part.copy.data(), part.copy.size());
 }
 
+BlockAllocator::~BlockAllocator() {
+  if (block_.bytes()) octet_fuzz::fail("memory is left after destroy, or after create failed");
+}
+
 void* BlockAllocator::allocate(void* self, size_t bytes, size_t alignment) {
   BlockAllocator& allocator = *static_cast<BlockAllocator*>(self);
   if (allocator.fails_ || bytes > kSlotBytes) return nullptr;
-  if (allocator.holds_memory()) fail("create allocates twice");
+  if (allocator.block_.bytes()) octet_fuzz::fail("create allocates twice");
   allocator.block_ = Block(allocator.c_, bytes, alignment);
   return allocator.block_.data();
 }
@@ -124,7 +134,7 @@ void* BlockAllocator::allocate(void* self, size_t bytes, size_t alignment) {
 void BlockAllocator::release(void* self, void* memory) {
   BlockAllocator& allocator = *static_cast<BlockAllocator*>(self);
   if (!memory || memory != allocator.block_.data())
-    fail("release of memory that was not allocated");
+    octet_fuzz::fail("release of memory that was not allocated");
   allocator.block_ = Block();
 }
 

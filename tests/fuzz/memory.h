@@ -11,8 +11,8 @@
 
 namespace octet_fuzz {
 
-struct TooLarge {};  // thrown where a block does not fit a slot: the input asks for more than a
-                     // fuzz target should do
+// Thrown where a block fits no slot: the input asks for more than a fuzz target should do.
+struct TooLarge {};
 
 class Block {
  public:
@@ -46,6 +46,8 @@ class Block {
   size_t slot_ = 0;
 };
 
+Block copy_of(Choices* c, const Block& block, size_t alignment);
+
 // What wrong arguments point to.
 using Scratch = std::vector<Block>;
 
@@ -68,14 +70,14 @@ class Foreseen {
   std::vector<Part> parts_;
 };
 
-// For desc.allocator: the object lies in a block of its own.
+// For desc.allocator: the object lies in a block of its own, and is gone when this is.
 class BlockAllocator {
  public:
   explicit BlockAllocator(Choices* c) : c_(c) {}
+  ~BlockAllocator();
   static void* allocate(void* self, size_t bytes, size_t alignment);
   static void release(void* self, void* memory);
-  void fail_next(bool fails) { fails_ = fails; }
-  bool holds_memory() const { return block_.bytes() != 0; }
+  void fail(bool fails) { fails_ = fails; }
 
  private:
   Choices* c_;

@@ -20,9 +20,8 @@ Product::Product(Choices* c) : c_(c) {
 
 void Product::draw_sizes() {
   size_t m = c_->size(70), n = c_->size(140), k = c_->size(c_->one_in(16) ? 600 : 140);
-  batch_ =
-      c_->any<size_t>({1, 1, 1, 2, 2, 3, 5,
-                       c_->one_in(4) ? size_t{200} : 70});  // 64: run sorts more in the workspace
+  // A batch above 64 is sorted in the workspace.
+  batch_ = c_->any<size_t>({1, 1, 1, 2, 2, 3, 5, c_->any<size_t>({9, 70, 70, 200})});
   constexpr size_t kMostProducts = 50000;
   for (size_t* const sizes[] = {&m, &n, &k, &batch_}; m * n * k * batch_ > kMostProducts;) {
     size_t* largest = sizes[0];
@@ -191,10 +190,11 @@ std::vector<Range> Product::ranges() const {
 }
 
 void Product::compute() {
-  // run takes the worst that the given zero points allow.
-  run_may_refuse = runtime_rhs && !zero_points_.empty() &&
-                   epilogue.largest_bias() + 255 * 255 * static_cast<int64_t>(k_) > INT32_MAX >>
-                       epilogue.longest_shift();
+  run_must_refuse = dst.overlap;
+  if (runtime_rhs && !zero_points_.empty()) {
+    const int64_t reach = epilogue.largest_bias() + 255 * 255 * static_cast<int64_t>(k_);
+    run_may_refuse = reach > INT32_MAX >> epilogue.longest_shift();
+  }
   for (const Matrices* m : {&lhs, &dst, &residual}) m->foresee(&before);
   if (runtime_rhs) weights.foresee(&before);
   for (const Block* block : {&lhs_zero_points, &lhs_scales, &rhs_zero_points}) before.add(*block);
@@ -231,16 +231,17 @@ void Product::compute_row(size_t b, size_t i, const std::vector<int32_t>& values
   const octet_type type = epilogue.desc().residual.type;
   uint8_t* out = after.at(dst.element(b, i, 0));
   for (size_t n = 0; n < n_; ++n, out += element_bytes(desc.dst_type)) {
-    const bool fits = acc[n] <= INT32_MAX && acc[n] >= INT32_MIN;
-    if (!fits && !run_may_refuse)
-      fail("an accumulator leaves int32 in a product that is taken for valid");
+    if (!epilogue.holds(n, acc[n])) {
+      if (!run_may_refuse) fail("an accumulator leaves int32 in a product that is taken for valid");
+      run_must_refuse = true;
+    }
     const int32_t added = type ? value_of(type, *residuals.element(b, i, n)) : 0;
     const uint32_t bits = octet_test::finish(epilogue.desc(), n, scale, acc[n], added);
     std::memcpy(out, &bits, element_bytes(desc.dst_type));
   }
 }
 
-void Product::report(const char* what, const char* kernel, const uint8_t* byte) {
+void Product::report(const char* what, const char* kernel, const uint8_t* byte) const {
   const size_t element = element_bytes(desc.dst_type);
   for (size_t b = 0; b < batch_; ++b)
     for (size_t i = 0; i < args.m; ++i) {

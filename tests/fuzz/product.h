@@ -12,23 +12,24 @@ class Product {
  public:
   explicit Product(Choices* c);
 
-  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;  // not used where the weights come with the run
-  octet_gemm_desc desc =
-      OCTET_GEMM_DESC_INIT;  // without the fields that Epilogue describes, the blob and the way
-  octet_gemm_args args = OCTET_GEMM_ARGS_INIT;  // without workspace
+  // Of packed weights; without the fields that Epilogue describes, the blob and the way; without
+  // workspace.
+  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+  octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
+  octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
   Epilogue epilogue;
   bool runtime_rhs = false;
   bool in_place = false;  // dst is the residual
-  // run may find that an accumulator could leave int32: of run-time weights it knows zero points
-  // only.
+  // Of run-time weights run knows zero points only: it refuses what may leave int32 with them.
   bool run_may_refuse = false;
+  bool run_must_refuse = false;
 
   Matrices lhs, weights, dst, residual;
   Block lhs_zero_points, lhs_scales, rhs_zero_points;
   Foreseen before, after;  // a run: what the operands hold
   uint64_t outputs() const { return uint64_t{args.m} * n_ * batch_; }
   // Says where a byte lies that is not as foreseen.
-  [[noreturn]] void report(const char* what, const char* kernel, const uint8_t* byte);
+  [[noreturn]] void report(const char* what, const char* kernel, const uint8_t* byte) const;
 
  private:
   void draw_sizes();

@@ -1,0 +1,51 @@
+// The creation of either object, with what goes wrong on the way there.
+#pragma once
+
+#include "fuzz/fuzz.h"
+#include "fuzz/memory.h"
+
+namespace octet_fuzz {
+
+// What must come of it.
+struct Expected {
+  const char* refused;  // why create must refuse it, or null
+  bool may_refuse;      // for the kernel or the tier that was forced
+};
+
+// Creates the object, in a block of its own; before that now and then a wrong one, or one for which
+// there is no memory. Null if it was refused as it had to be.
+template <typename Desc, typename Object>
+Object* create(Choices* c, const char* what, Desc desc, BlockAllocator* allocator,
+               const Expected& expected,
+               octet_status (*function)(const Desc*, Object**, octet_error*)) {
+  Object* object = nullptr;
+  octet_error error;
+  desc.allocator = {BlockAllocator::allocate, BlockAllocator::release, allocator};
+  if (c->one_in(2)) {
+    Scratch scratch;
+    Desc bad = desc;
+    if (const char* why = spoil(c, &scratch, &bad))
+      must_refuse(what, why, [&](octet_error* e) { return function(&bad, &object, e); });
+  }
+  const auto call = [&](octet_error* e) { return function(&desc, &object, e); };
+  if (c->one_in(32)) {
+    allocator->fail(true);
+    must_refuse(what, "an allocator without memory", call);
+    allocator->fail(false);
+  }
+  if (object) fail("%s failed and left something", what);
+  const octet_status status = checked(what, &error, call);
+  if ((status == OCTET_OK) != (object != nullptr))
+    fail("%s: status %d, object %p", what, status, static_cast<void*>(object));
+  if (object) {
+    if (expected.refused) fail("%s accepted %s", what, expected.refused);
+    return object;
+  }
+  const bool forced =
+      expected.may_refuse && (status == OCTET_WRONG_TIER || status == OCTET_KERNEL_UNUSABLE);
+  if (!expected.refused && !forced) fail("%s refused what is valid: %s", what, error.message);
+  ++tally.refusals;
+  return nullptr;
+}
+
+}  // namespace octet_fuzz
