@@ -9,6 +9,8 @@ set(c_library memcpy memmove memset memcmp strlen strcmp strncmp getenv snprintf
   bcmp memchr strchr
   __memcpy_chk __memset_chk __snprintf_chk __vsnprintf_chk __fprintf_chk
   __aarch64_ldadd4_acq_rel __aarch64_cas4_acq_rel)
+# The compiler's own helpers, which every program has: 64-bit divisions on 32-bit CPUs, the address of the code.
+set(helpers "^(__(u?div|u?mod|u?divmod)di[34]|__aeabi_[a-z0-9]+|__x86\\.get_pc_thunk\\..*)$")
 set(ours "^(octet_[a-z0-9_]+|_ZN?K?5octet.*)$")
 set(kernel_folders "/kernels/(ref|x86|arm)/")
 
@@ -25,6 +27,9 @@ foreach(object IN LISTS objects)
     endif()
     set(symbol ${CMAKE_MATCH_1})
     set(type ${CMAKE_MATCH_2})
+    if(symbol MATCHES "${helpers}")
+      continue()
+    endif()
     if(type MATCHES "[WVuvw]" AND object MATCHES "${kernel_folders}")
       message(SEND_ERROR "${name}: weak symbol ${symbol}; a kernel may not define any")
     endif()

@@ -1,5 +1,5 @@
 # Libraries with some of the tiers only: configured, put together of this build's objects and of a
-# table of their own, linked with tests/tiers and run.
+# table of their own, linked with tests/consumer/tiers and run.
 cmake_minimum_required(VERSION 3.22)
 separate_arguments(COMPILER UNIX_COMMAND "${COMPILER}")
 separate_arguments(FLAGS UNIX_COMMAND "${FLAGS}")
@@ -63,7 +63,7 @@ function(check off)
 endfunction()
 
 run(${COMPILER} ${FLAGS} -std=c++17 -O1 -I${SOURCE_DIR}/include
-  -c ${SOURCE_DIR}/tests/tiers/tiers.cc -o ${work}/tiers.o)
+  -c ${SOURCE_DIR}/tests/consumer/tiers/main.cc -o ${work}/tiers.o)
 check("${TIERS}")
 foreach(tier IN LISTS TIERS)
   set(others ${TIERS})

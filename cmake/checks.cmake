@@ -33,8 +33,12 @@ if(OCTET_INSTALL AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
 endif()
 
 # Every choice of tiers builds, links and runs: each alone, each left out, and none. Their objects are those of a build of all.
-set(octet_missing ${octet_tiers})
-list(REMOVE_ITEM octet_missing ${octet_built_tiers})
+set(octet_missing)
+foreach(tier IN LISTS octet_tiers)
+  if(NOT OCTET_BUILDS_${tier})
+    list(APPEND octet_missing ${tier})
+  endif()
+endforeach()
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize|-flto" AND NOT APPLE
    AND octet_tiers AND NOT octet_missing AND CMAKE_GENERATOR MATCHES "Makefiles|Ninja")
   set(octet_cache -D CMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE} -D CMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE} -D "CMAKE_CXX_FLAGS=${CMAKE_CXX_FLAGS}")

@@ -15,7 +15,7 @@ function(octet_add_sources)
 endfunction()
 
 # octet_add_tier(<tier> FLAGS <flags> SOURCES <files> PROBE <program>): built if the compiler can, which is probed by compiling, not by its version. When the
-# tier is built, OCTET_BUILDS_<tier> is set, and OCTET_<tier> defined for dispatch/kernel_table.cc. octet_tiers and octet_built_tiers list all and those.
+# tier is built, OCTET_BUILDS_<tier> is set, and OCTET_<tier> defined for dispatch/kernel_table.cc. octet_tiers lists all.
 function(octet_add_tier tier)
   cmake_parse_arguments(arg "" "" "FLAGS;SOURCES;PROBE" ${ARGN})
   option(OCTET_ENABLE_${tier} "Build the ${tier} kernels if the compiler can" ON)
@@ -33,7 +33,6 @@ function(octet_add_tier tier)
   octet_add_sources(FLAGS ${arg_FLAGS} SOURCES ${arg_SOURCES})
   set_property(SOURCE dispatch/kernel_table.cc APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${tier})
   set(OCTET_BUILDS_${tier} ON PARENT_SCOPE)
-  set(octet_built_tiers ${octet_built_tiers} ${tier} PARENT_SCOPE)
 endfunction()
 
 # Portable loops over every weight or every accumulator: GCC 12 makes vectors of them only at -O3.

@@ -1,5 +1,5 @@
-# octet_add_test(<name> <target> [arguments...]): one ctest test per program. Under qemu-aarch64 it becomes one test per CPU model,
-# <name>@<model>, so that a single ctest run covers every Arm tier. The test finds the model in the environment variable QEMU_CPU.
+# octet_add_test(<name> <target> [arguments...]): one ctest test per program. Where qemu has models with different tiers it becomes one test per model,
+# <name>@<model>, so that a single ctest run covers every tier. The test finds the model in the environment variable QEMU_CPU.
 set(OCTET_QEMU_CPUS cortex-a53 cortex-a72 a64fx neoverse-n1 "max,sve=off" max CACHE STRING "The qemu CPU models that the tests run on")
 set(OCTET_TEST_SUFFIX "" CACHE STRING "Ends every test's name, to tell builds apart when ctest runs several")
 

@@ -8,11 +8,12 @@ namespace octet {
 
 struct Arena {
   uint8_t* memory;
-  size_t used;
+  size_t used;  // more than PTRDIFF_MAX if it is more than memory can be
   template <typename T>
   T* take(size_t count) {
     T* piece = memory ? (T*)(memory + used) : nullptr;
-    used += round_up(count * sizeof(T), kAlignment);
+    if (count > PTRDIFF_MAX / sizeof(T) || used > PTRDIFF_MAX) used = SIZE_MAX;
+    else used += round_up(count * sizeof(T), kAlignment);
     return piece;
   }
 };
@@ -26,6 +27,8 @@ const T* spread(Arena* arena, const T* values, size_t count, size_t n, size_t pa
   return out;
 }
 
+octet_status refuse_size(octet_error* error);  // of an object
+
 // The caller's allocator, or the C library's; its memory is checked for alignment.
 octet_status allocate(octet_allocator* allocator, size_t bytes, void** memory, octet_error* error);
 
@@ -34,6 +37,7 @@ octet_status allocate_and_build(Object* (*build)(const Draft& draft, Arena* aren
                                 octet_error* error) {
   Arena arena = {nullptr, 0};
   build(draft, &arena);
+  if (arena.used > PTRDIFF_MAX) return refuse_size(error);
   void* memory;
   if (const octet_status status = allocate(&allocator, arena.used, &memory, error)) return status;
   arena = {(uint8_t*)memory, 0};

@@ -12,29 +12,53 @@ struct Field {
   size_t value;
 };
 
+// In 64 bits, which hold a product of two such fields, where size_t may have 32.
 octet_status check_axis(const ConvShape& s, bool vertical, size_t in, const char* name, size_t* out, octet_error* error) {
   const size_t before = vertical ? s.pad_top : s.pad_left, after = vertical ? s.pad_bottom : s.pad_right;
   const size_t kernel = vertical ? s.kernel_h : s.kernel_w, stride = vertical ? s.stride_h : s.stride_w;
-  const size_t dilation = vertical ? s.dilation_h : s.dilation_w, reach = dilation * (kernel - 1) + 1;
-  const size_t extra = vertical ? s.output_padding_h : s.output_padding_w;
+  const size_t dilation = vertical ? s.dilation_h : s.dilation_w, extra = vertical ? s.output_padding_h : s.output_padding_w;
   const char* axis = vertical ? "h" : "w";
-  const bool some = s.transposed ? (in - 1) * stride + reach + extra > before + after : in + before + after >= reach;
-  if (!some)
+  const uint64_t reach = (uint64_t)dilation * (kernel - 1) + 1, pads = (uint64_t)before + after;
+  const uint64_t larger_end = s.transposed ? (uint64_t)(in - 1) * stride + reach + extra : in + pads;
+  const uint64_t smaller_end = s.transposed ? pads + 1 : reach;
+  if (larger_end < smaller_end)
     return fail(error, OCTET_BAD_SIZE, "%s: in_%s = %zu with kernel_%s = %zu, dilation_%s = %zu, stride_%s = %zu and padding %zu + %zu leaves no output", name,
                 axis, in, axis, kernel, axis, dilation, axis, stride, before, after);
-  *out = conv_out(in, before, after, kernel, stride, dilation, s.transposed, extra);
-  if (*out > kLargest) return fail(error, OCTET_BAD_SIZE, "%s: the output would have out_%s = %zu, above 2^31", name, axis, *out);
+  const uint64_t size = (larger_end - smaller_end) / (s.transposed ? 1 : stride) + 1;
+  if (size > kLargest)
+    return fail(error, OCTET_BAD_SIZE, "%s: the output would have out_%s = %llu, above 2^31", name, axis, (unsigned long long)size);
+  *out = (size_t)size;
   return OCTET_OK;
 }
 
-}  // namespace
-
-octet_status output_size(const ConvShape& s, size_t in_h, size_t in_w, const char* name, size_t* out_h, size_t* out_w, octet_error* error) {
-  OCTET_TRY(check_axis(s, true, in_h, name, out_h, error));
-  return check_axis(s, false, in_w, name, out_w, error);
+// Whether so many bytes are an object of which four fit in memory.
+bool fits(uint64_t bytes) { return bytes <= PTRDIFF_MAX / 4; }
+template <typename... Factors>
+bool fits(uint64_t bytes, uint64_t factor, Factors... more) {
+  return !__builtin_mul_overflow(bytes, factor, &bytes) && fits(bytes, more...);
 }
 
-octet_status read_shape(const octet_conv2d_shape& d, const char* name, ConvShape* s, octet_error* error) {
+// Nothing that create copies and no part of a workspace leaves size_t then, whatever the algorithm.
+octet_status check_memory(const ConvShape& s, size_t out_h, size_t out_w, const char* name, octet_error* error) {
+  constexpr size_t kArrays = 64;  // bytes of all arrays over channels, per channel
+  constexpr size_t kRows = 16, kBlock = 64;  // at most: of a tile, channels of a staged line
+  const uint64_t high = (uint64_t)s.in_h + s.pad_top + s.pad_bottom + s.stride_h, wide = (uint64_t)s.in_w + s.pad_left + s.pad_right + s.stride_w;
+  // Staged tensors have borders; rows of zero points are a cache line longer, twice.
+  const bool tensors = fits(s.batch, high, wide, s.in_channels) && fits(s.batch, out_h, out_w, s.out_channels, 4) &&
+                       fits(s.batch, (uint64_t)s.in_channels + 128);
+  const bool arrays = fits(s.out_channels + kArrays, kArrays);
+  // A tile's windows, gathered as words, and their addresses. Groups may be joined to fill a panel.
+  const uint64_t group = smaller(s.in_channels, kBlock * s.group_in());
+  const bool windows = fits(s.taps(), group + 2 * kRows, 2 * kRows);
+  const uint64_t lines = (uint64_t)s.dilation_h * (s.kernel_h - 1) + s.stride_h + 2;
+  const bool staged_lines = s.transposed || fits(lines, wide, kBlock);
+  if (tensors && arrays && windows && staged_lines) return OCTET_OK;
+  return fail(error, OCTET_BAD_SIZE, "%s: %s leave size_t", name,
+              !tensors ? "the tensors" : !arrays ? "the arrays over out_channels" : "the workspaces, for a kernel of this size,");
+}
+
+// All but whether tensors of this shape fit in memory.
+octet_status read_geometry(const octet_conv2d_shape& d, const char* name, ConvShape* s, octet_error* error) {
   const Field nonzero[] = {{"batch_max", d.batch_max},   {"in_h_max", d.in_h_max},   {"in_w_max", d.in_w_max},     {"in_channels", d.in_channels},
                            {"out_channels", d.out_channels}, {"groups", d.groups},   {"kernel_h", d.kernel_h},     {"kernel_w", d.kernel_w},
                            {"stride_h", d.stride_h},     {"stride_w", d.stride_w},   {"dilation_h", d.dilation_h}, {"dilation_w", d.dilation_w}};
@@ -54,7 +78,7 @@ octet_status read_shape(const octet_conv2d_shape& d, const char* name, ConvShape
   if (d.in_channels % d.groups || d.out_channels % d.groups)
     return fail(error, OCTET_BAD_SIZE, "%s.groups = %zu does not divide in_channels = %zu and out_channels = %zu", name, d.groups, d.in_channels,
                 d.out_channels);
-  if (d.transposed && d.stride_h * d.stride_w > kMaxPhases)
+  if (d.transposed && (uint64_t)d.stride_h * d.stride_w > kMaxPhases)
     return fail(error, OCTET_UNSUPPORTED, "%s: stride_h x stride_w = %zu x %zu; those of a transposed convolution end at 65536 together", name, d.stride_h,
                 d.stride_w);
   *s = {d.batch_max, d.in_h_max, d.in_w_max, d.in_channels, d.out_channels, d.groups, d.kernel_h, d.kernel_w, d.stride_h, d.stride_w, d.dilation_h,
@@ -64,19 +88,21 @@ octet_status read_shape(const octet_conv2d_shape& d, const char* name, ConvShape
   size_t depth;
   if (__builtin_mul_overflow(d.kernel_h, d.kernel_w, &depth) || __builtin_mul_overflow(depth, s->group_in(), &depth) || depth > INT32_MAX / 255)
     return fail(error, OCTET_BAD_SIZE, "%s: kernel_h x kernel_w x in_channels / groups is above %d, the most that int32 sums can hold", name, INT32_MAX / 255);
+  return OCTET_OK;
+}
+
+}  // namespace
+
+octet_status output_size(const ConvShape& s, size_t in_h, size_t in_w, const char* name, size_t* out_h, size_t* out_w, octet_error* error) {
+  OCTET_TRY(check_axis(s, true, in_h, name, out_h, error));
+  return check_axis(s, false, in_w, name, out_w, error);
+}
+
+octet_status read_shape(const octet_conv2d_shape& d, const char* name, ConvShape* s, octet_error* error) {
+  OCTET_TRY(read_geometry(d, name, s, error));
   size_t out_h, out_w;
   OCTET_TRY(output_size(*s, s->in_h, s->in_w, name, &out_h, &out_w, error));
-  size_t bytes = 0;
-  const auto product = [&bytes](size_t a, size_t b, size_t c, size_t d2, size_t e) {
-    return !__builtin_mul_overflow(a, b, &bytes) && !__builtin_mul_overflow(bytes, c, &bytes) && !__builtin_mul_overflow(bytes, d2, &bytes) &&
-           !__builtin_mul_overflow(bytes, e, &bytes) && bytes <= PTRDIFF_MAX / 4;
-  };
-  // Staged tensors have borders, and lines of blocks of channels are staged too.
-  const size_t reach_h = s->pad_top + s->pad_bottom + s->in_h + s->stride_h, reach_w = s->pad_left + s->pad_right + s->in_w + s->stride_w;
-  constexpr size_t kBlock = 1024;
-  if (!product(s->batch, reach_h, reach_w, s->in_channels, kBlock) || !product(s->batch, out_h, out_w, s->out_channels, 4))
-    return fail(error, OCTET_BAD_SIZE, "%s: the tensors leave size_t", name);
-  return OCTET_OK;
+  return check_memory(*s, out_h, out_w, name, error);
 }
 
 }  // namespace octet
@@ -91,6 +117,6 @@ octet_status octet_conv2d_output_size(const octet_conv2d_shape* shape, size_t in
   sized.in_h_max = in_h;
   sized.in_w_max = in_w;
   ConvShape s;
-  OCTET_TRY(read_shape(sized, "shape", &s, error));
+  OCTET_TRY(read_geometry(sized, "shape", &s, error));
   return output_size(s, in_h, in_w, "shape", out_h, out_w, error);
 }

@@ -70,6 +70,11 @@ octet_status check_sizes(Draft* draft) {
   size_t bytes;
   if (!span_bytes(1, 0, d.m_max, d.n, d.n, 4, &bytes))
     return fail(error, OCTET_BAD_SIZE, "desc.m_max = %zu times desc.n = %zu leaves size_t", d.m_max, d.n);
+  // What create copies of a column, and a workspace holds of it; and run-time weights, packed. In 64 bits, where size_t may have 32.
+  constexpr uint64_t kColumnBytes = 64, kWidest = 64, kDeepest = 16;
+  const uint64_t columns = (uint64_t)d.n + 2 * kWidest, panels = d.packed ? 0 : columns * (d.k + kDeepest);
+  if (columns * kColumnBytes + panels > PTRDIFF_MAX)
+    return fail(error, OCTET_BAD_SIZE, "desc.n = %zu, desc.k = %zu: arrays over the columns and packed weights leave size_t", d.n, d.k);
 
   draft->has_blob = d.packed != nullptr;
   draft->matrices = 1;

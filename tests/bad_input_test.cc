@@ -4,6 +4,8 @@
 #include <functional>
 #include <limits>
 
+#include "dispatch/arena.h"
+#include "support/draw.h"
 #include "support/gemm_case.h"
 #include "support/refused.h"
 
@@ -126,22 +128,41 @@ TEST(BadCreate, Sizes) {
   create_refuses(OCTET_BAD_SIZE, "desc.m_max", [](Product& p) { p.desc.m_max = 0; });
   create_refuses(OCTET_BAD_SIZE, "desc.n", [](Product& p) { p.desc.n = 0; });
   create_refuses(OCTET_BAD_SIZE, "desc.k", [](Product& p) { p.desc.k = 0; });
-  for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4 + 1, size_t{1} << 61}) {
+  for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4 + 1, SIZE_MAX / 8 + 1}) {
     create_refuses(OCTET_BAD_SIZE, "desc.m_max", [&](Product& p) { p.desc.m_max = huge; });
     create_refuses(OCTET_BAD_SIZE, "desc.n", [&](Product& p) { p.desc.n = huge; });
     create_refuses(OCTET_BAD_SIZE, "desc.k", [&](Product& p) { p.desc.k = huge; });
   }
   create_refuses(OCTET_BAD_SIZE, "desc.m_max", [](Product& p) { p.to_runtime_rhs(), p.desc.m_max = p.desc.n = size_t{1} << 31; });
-  Product tall;
-  tall.desc.m_max = size_t{1} << 31;
-  octet_gemm* gemm = nullptr;
-  EXPECT_EQ(octet_gemm_create(&tall.desc, &gemm, nullptr), OCTET_OK);
-  octet_gemm_destroy(gemm);
+  if (sizeof(size_t) == 8) {  // the last that is no more than 2^31
+    Product tall;
+    tall.desc.m_max = size_t{1} << 31;
+    octet_gemm* gemm = nullptr;
+    EXPECT_EQ(octet_gemm_create(&tall.desc, &gemm, nullptr), OCTET_OK);
+    octet_gemm_destroy(gemm);
+  }
   create_refuses(OCTET_BAD_SIZE, "desc.m_max", [](Product& p) { p.desc.m_max = (size_t{1} << 31) + 1; });
+  if (sizeof(size_t) == 4) {  // what wraps there only: run-time weights, packed; arrays over columns
+    create_refuses(OCTET_BAD_SIZE, "desc.k", [](Product& p) { p.to_runtime_rhs(), p.desc.m_max = 1, p.desc.n = p.desc.k = 70000; });
+    create_refuses(OCTET_BAD_SIZE, "desc.n", [](Product& p) { p.to_runtime_rhs(), p.desc.m_max = p.desc.k = 1, p.desc.n = 1 << 26; });
+  }
   for (const size_t count : {size_t{0}, kN - 1, kN + 1, SIZE_MAX}) {
     create_refuses(OCTET_BAD_SIZE, "desc.scale_count", [&](Product& p) { p.desc.scale_count = count; });
     create_refuses(OCTET_BAD_SIZE, "desc.multiplier_count", [&](Product& p) { p.to_tflite(), p.desc.multiplier_count = count; });
   }
+}
+
+// One blob may hold millions of small matrices.
+TEST(BadCreate, CopiesBeyondMemory) {
+  octet::Arena arena = {nullptr, 0};
+  for (size_t i = 0; i < 5; ++i) arena.take<int32_t>(SIZE_MAX / 16);
+  EXPECT_GT(arena.used, size_t{PTRDIFF_MAX});
+  arena = {nullptr, 0};
+  arena.take<int32_t>(SIZE_MAX / 4 + 2);
+  EXPECT_GT(arena.used, size_t{PTRDIFF_MAX});
+  arena.take<int32_t>(1);
+  EXPECT_GT(arena.used, size_t{PTRDIFF_MAX});
+  expect_refused(OCTET_BAD_SIZE, "desc", octet::refuse_size);
 }
 
 TEST(BadCreate, Blob) {
@@ -594,9 +615,13 @@ TEST(BadRun, Overlaps) {
   Created plain({}, OCTET_U8, 1);
   plain.refuses(OCTET_OVERLAP, "args.lhs", [](Product& p) { p.args.lhs = p.dst.data() + kM * kN - 1; });
   plain.refuses(OCTET_OVERLAP, "the packed weights", [](Product& p) { p.args.dst = p.blob.data() + p.blob.bytes() - 1; });
-  // Also one that this run may not need.
-  plain.refuses(OCTET_OVERLAP, "args.dst", [](Product& p) { p.args.workspace = p.dst.data() + kM * kN - 1, p.args.workspace_bytes = 1; });
-  plain.refuses(OCTET_OVERLAP, "args.lhs", [](Product& p) { p.args.workspace = p.lhs.data() + kM * kK - 1, p.args.workspace_bytes = 1; });
+  // Also one that this run may not need: the cache line of the last byte, and more.
+  const auto take = [](Product& p, uint8_t* last) {
+    p.args.workspace = last - reinterpret_cast<uintptr_t>(last) % OCTET_ALIGNMENT;
+    p.args.workspace_bytes += OCTET_ALIGNMENT;
+  };
+  plain.refuses(OCTET_OVERLAP, "args.dst", [&](Product& p) { take(p, p.dst.data() + kM * kN - 1); });
+  plain.refuses(OCTET_OVERLAP, "args.lhs", [&](Product& p) { take(p, p.lhs.data() + kM * kK - 1); });
   plain.refuses(OCTET_OVERLAP, "the packed weights", [](Product& p) { p.args.workspace = p.blob.data(), p.args.workspace_bytes = p.blob.bytes(); });
 }
 

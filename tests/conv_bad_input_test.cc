@@ -130,7 +130,7 @@ TEST(ConvBadShape, TransposedIsABoolean) {
 }
 
 TEST(ConvBadShape, SizesThatOverflow) {
-  for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4 + 1, size_t{1} << 61}) {
+  for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4 + 1, SIZE_MAX / 8 + 1}) {
     shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.batch_max = huge; });
     shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.in_h_max = huge; });
     shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.in_w_max = huge; });
@@ -144,17 +144,45 @@ TEST(ConvBadShape, SizesThatOverflow) {
     shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.pad_bottom = huge; });
     shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.pad_left = huge; });
     shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.pad_right = huge; });
-    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.transposed = 1, s.stride_h = huge; });
-    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.transposed = 1, s.stride_w = huge; });
+    const octet_status stride = huge > size_t{1} << 31 ? OCTET_BAD_SIZE : OCTET_UNSUPPORTED;  // too many phases
+    shape_refuses(stride, "", [&](octet_conv2d_shape& s) { s.transposed = 1, s.stride_h = huge; });
+    shape_refuses(stride, "", [&](octet_conv2d_shape& s) { s.transposed = 1, s.stride_w = huge; });
     // Products of sizes that are harmless on their own, and paddings that wrap to a small sum.
-    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.in_h_max = s.in_w_max = size_t{1} << 32; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.in_h_max = s.in_w_max = size_t{1} << 4 * sizeof(size_t); });
     shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.pad_top = huge, s.pad_bottom = SIZE_MAX - huge + 2; });
     shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.transposed = 1, s.pad_left = huge, s.pad_right = SIZE_MAX - huge + 2; });
     shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.kernel_h = s.kernel_w = size_t{1} << 31; });
   }
 }
 
-// The largest tensors: 2^59 outputs, or 2^51 inputs with the room for their borders, are too many.
+// Where size_t has 32 bits these wrap; where it has 64 some of them are sizes like others.
+TEST(ConvBadShape, SizesThatOverflow32Bits) {
+  constexpr size_t k2To31 = size_t{1} << 31;
+  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.kernel_h = 3, s.dilation_h = k2To31; });  // reaches 2^32 + 1 far
+  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.transposed = 1, s.in_w_max = 65538, s.stride_w = 65536; });
+  shape_refuses(OCTET_UNSUPPORTED, "", [](octet_conv2d_shape& s) { s.transposed = 1, s.stride_h = s.stride_w = 65536; });
+  if (sizeof(size_t) > 4) return;
+  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.pad_top = s.pad_bottom = k2To31; });
+  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.batch_max = s.in_h_max = s.in_w_max = 1 << 11; });
+  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.out_channels = 1 << 24, s.groups = 1; });
+  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.batch_max = 1 << 23, s.in_h_max = s.in_w_max = s.kernel_h = s.kernel_w = 1; });
+  // A workspace with many lines, and one with many taps.
+  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.in_h_max = 1 << 17, s.in_w_max = 1 << 8, s.kernel_h = 2, s.dilation_h = (1 << 17) - 1; });
+  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.in_h_max = s.in_w_max = s.kernel_h = s.kernel_w = 1000; });
+}
+
+// The largest layers of VGG-16 and of a detector: no address space is too small for them.
+TEST(ConvShape, LargeLayersFitEverywhere) {
+  for (const octet_conv2d_shape& shape : {square(224, 64, 64, 3, 1, 1), square(640, 32, 64, 3, 2, 1), square(320, 64, 64, 3, 1, 1, 64), square(112, 64, 128, 1)}) {
+    octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+    filter.shape = shape, filter.type = OCTET_S8;
+    size_t bytes = 0;
+    octet_error error = {};
+    EXPECT_EQ(octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, &error), OCTET_OK) << error.message;
+  }
+}
+
+// The largest tensors: 2^59 outputs, or 2^61 inputs with the room for their borders, are too many; 2^27 and 2^29 where size_t has 32 bits.
 TEST(ConvBadShape, TheLargestTensors) {
   const auto pack_size = [](const octet_conv2d_shape& s, octet_error* error) {
     octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
@@ -162,8 +190,10 @@ TEST(ConvBadShape, TheLargestTensors) {
     size_t bytes = 0;
     return octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, error);
   };
-  octet_conv2d_shape outputs = square(1 << 14, 1, 1 << 15, 1), inputs = square((1 << 20) - 1, 1 << 11, 1, 1);
-  outputs.batch_max = 1 << 16;
+  constexpr bool wide = sizeof(size_t) > 4;
+  octet_conv2d_shape outputs = square(wide ? 1 << 14 : 1 << 7, 1, wide ? 1 << 15 : 1 << 9, 1);
+  octet_conv2d_shape inputs = square((wide ? 1 << 20 : 1 << 10) - 1, wide ? 1 << 21 : 1 << 9, 1, 1);
+  outputs.batch_max = wide ? 1 << 16 : 1 << 4;
   for (octet_conv2d_shape* s : {&outputs, &inputs}) {
     expect_refused(OCTET_BAD_SIZE, "the tensors leave size_t", [&](octet_error* e) { return pack_size(*s, e); });
     --s->in_w_max;
@@ -202,7 +232,7 @@ TEST(ConvOutputSize, IsAsDocumented) {
   expect_refused(OCTET_NULL_POINTER, "shape", [&](octet_error* e) { return octet_conv2d_output_size(nullptr, 7, 7, &h, &w, e); });
   expect_refused(OCTET_NULL_POINTER, "out_h", [&](octet_error* e) { return octet_conv2d_output_size(&s, 7, 7, nullptr, &w, e); });
   expect_refused(OCTET_NULL_POINTER, "out_w", [&](octet_error* e) { return octet_conv2d_output_size(&s, 7, 7, &h, nullptr, e); });
-  for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2 + 1}) {
+  for (const size_t huge : {SIZE_MAX, (size_t{1} << 31) + 1}) {
     expect_refused(OCTET_BAD_SIZE, "in_h", [&](octet_error* e) { return octet_conv2d_output_size(&s, huge, 7, &h, &w, e); });
     expect_refused(OCTET_BAD_SIZE, "in_w", [&](octet_error* e) { return octet_conv2d_output_size(&s, 7, huge, &h, &w, e); });
   }
