@@ -4,7 +4,7 @@
 #   - kernels define no weak symbol: compiled with AVX-512 flags and kept by the linker for everybody, it is a SIGILL on older CPUs.
 cmake_minimum_required(VERSION 3.22)
 set(c_library memcpy memmove memset memcmp strlen strcmp strncmp getenv snprintf vsnprintf fprintf fputs stderr posix_memalign malloc free
-  clock_gettime getauxval sysconf __stack_chk_fail _GLOBAL_OFFSET_TABLE_
+  clock_gettime getauxval sysconf __stack_chk_fail _GLOBAL_OFFSET_TABLE_ .TOC.
   # what compilers, fortified C libraries and outlined Arm atomics turn some of them into
   bcmp memchr strchr
   __memcpy_chk __memset_chk __snprintf_chk __vsnprintf_chk __fprintf_chk

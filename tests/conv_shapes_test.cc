@@ -294,8 +294,8 @@ TEST(ConvShapes, Transposed) {
 // Many phases of few pixels each, or none; kernel positions that skip phases; more lines and columns than one block and one band hold.
 TEST(ConvShapes, TransposedPhases) {
   Shapes shapes;
-  for (const size_t stride : {4, 7})
-    for (const size_t kernel : {size_t{1}, stride - 1, 2 * stride, 2 * stride + 1})
+  for (const size_t stride : {4, 5})
+    for (const size_t kernel : {size_t{1}, stride - 1, 2 * stride + 1})
       for (const size_t in : {1, 4}) {
         octet_conv2d_shape s = transposed(square(in, 5, 9, kernel, stride, in > 1 ? stride / 2 : 0));
         s.in_w_max = in + 2;
@@ -304,15 +304,15 @@ TEST(ConvShapes, TransposedPhases) {
         s.dilation_h = 2, s.stride_w = 3, s.dilation_w = 6;  // all positions along w are of one phase
         shapes.push_back(s);
       }
-  shapes.push_back(transposed(square(3, 3, 4, 32, 16, 8)));
   shapes.push_back(transposed(square(2, 4, 6, 3, 2, 1, 2)));
   shapes.back().stride_h = 1, shapes.back().in_w_max = 3, shapes.back().batch_max = 3;
   check_all(shapes);
 
+  const octet_conv2d_shape long_stride = transposed(square(3, 3, 4, 32, 16, 8));
   octet_conv2d_shape bands = transposed(square(16, 8, 40, 2, 2)), wide = transposed(square(2, 8, 3, 3, 1));
   bands.in_w_max = 200;
   wide.in_w_max = 9000;
-  for (const octet_conv2d_shape& s : {bands, wide}) {
+  for (const octet_conv2d_shape& s : {long_stride, bands, wide}) {
     ConvCase c;
     c.shape = s;
     c.dst = OCTET_S32, c.lhs_zero_point = 7;
