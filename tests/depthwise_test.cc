@@ -254,6 +254,21 @@ TEST_P(Depthwise, ThreeByThree) {
       }
 }
 
+// 3x3 kernels have a way of their own: what differs from them in one number must not take it.
+TEST_P(Depthwise, AlmostThreeByThree) {
+  size_t ConvShape::*const kFields[] = {&ConvShape::kernel_h, &ConvShape::kernel_w, &ConvShape::stride_h, &ConvShape::stride_w, &ConvShape::dilation_h, &ConvShape::dilation_w};
+  for (const auto field : kFields)
+    for (const size_t value : {1, 2, 3, 4, 5})
+      for (const size_t stride : {1, 2})
+        for (const size_t channels : {5, 70}) {
+          Case c = {shape_of(2, 9, 10, channels, 1, 3, 3, stride, 1)};
+          c.shape.*field = value;
+          c.exit = kExits[(value + stride) % 6];
+          check(c);
+          if (HasFatalFailure()) return;
+        }
+}
+
 TEST_P(Depthwise, Extremes) {
   for (const size_t kernel : {1, 2, 3, 5})
     for (const size_t stride : {1, 2})

@@ -99,11 +99,15 @@ def main():
     equivalent = read_equivalent(HERE / "equivalent.txt")
     if not options.report:
         work(options, directory, ledger, equivalent)
+    present = {mutant.identity: mutant.line
+               for area in areas.NATIVE + areas.ARM for mutant in mutants_of(ROOT, area)}
+    entries = [entry for entry in ledger.entries.values() if identity(entry) in present]
     print()
-    for entry in ledger.with_status("survived"):
-        if identity(entry) not in equivalent:
-            print(f"{entry['path']}:{entry['line']}\n- {entry['before']}\n+ {entry['after']}\n")
-    for row in summary(ledger.entries.values(), equivalent):
+    for entry in entries:
+        if entry["status"] == "survived" and identity(entry) not in equivalent:
+            line = present[identity(entry)]
+            print(f"{entry['path']}:{line}\n- {entry['before']}\n+ {entry['after']}\n")
+    for row in summary(entries, equivalent):
         print("{:<12}{:>8}{:>10}{:>12}{:>22}".format(*row))
 
 

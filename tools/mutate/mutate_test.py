@@ -79,10 +79,14 @@ class Mutants(unittest.TestCase):
                             + mutant[change.start + len(change.new):])
                     self.assertEqual(back, text)
 
-    def test_every_pattern_finds_a_file(self):
+    def test_each_file_is_in_one_area(self):
+        found = []
         for area in areas.NATIVE + areas.ARM:
             for pattern in area.files:
                 self.assertTrue(list(ROOT.glob(pattern)), pattern)
+            found += sources(ROOT, area)
+        there = [p for d in ("dispatch", "kernels") for p in (ROOT / d).rglob("*.*")]
+        self.assertEqual(sorted(found), sorted(there))
 
     def test_the_seed_decides(self):
         area = areas.NATIVE[0]
