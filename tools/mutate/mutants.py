@@ -2,6 +2,7 @@
 that survives when lines move."""
 
 import random
+import re
 
 import operators
 
@@ -14,8 +15,8 @@ class Mutant:
         tail = len(text) - last
         mutated = operators.applied(text, change)
         self.line = text.count("\n", 0, first) + 1
-        self.before = " ".join(text[first:last].split())
-        self.after = " ".join(mutated[first:len(mutated) - tail].split())
+        self.before = _plain(text[first:last])
+        self.after = _plain(mutated[first:len(mutated) - tail])
 
     @property
     def identity(self):
@@ -23,6 +24,11 @@ class Mutant:
 
     def __str__(self):
         return f"{self.path}:{self.line} ({self.change.operator})\n- {self.before}\n+ {self.after}"
+
+
+def _plain(lines):
+    """As one line, without its comments."""
+    return " ".join(re.sub(r"//.*", "", lines).split())
 
 
 def sources(tree, area):
