@@ -154,7 +154,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   plan.static_zero_point = d.lhs_zero_point;
   plan.finish = finish;
   plan.narrow = {finish.zero_point, finish.lo, finish.hi, finish.dst_u8};
-  plan.narrow_in_kernel = narrows_in_kernel(epilogue, finish, epilogue.max_scaled, draft.kernel.flags());
+  plan.narrow_in_kernel = narrows_in_kernel(epilogue, finish, epilogue.max_scaled * (plan.method->stretch ? plan.method->stretch(s) : 1), draft.kernel.flags());
   plan.dst_bytes = element_bytes(d.dst_type);
   const size_t l2 = this_machine().cpu.l2_bytes;
   plan.cache_bytes = l2 ? l2 : 512 * 1024;

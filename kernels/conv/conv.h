@@ -152,6 +152,8 @@ struct ConvMethod {
   bool (*wants_borders)(const ConvShape& shape) = nullptr;
   // The shape that plan.shape is to hold, if not the given one: same tensors and outputs, but other groups.
   ConvShape (*rewrite)(const RhsLayout& layout, ConvShape shape) = nullptr;
+  // How many times the largest exact accumulator its own may reach, where they are approximate; null = 1.
+  double (*stretch)(const ConvShape& shape) = nullptr;
 };
 
 extern const ConvMethod direct_method, im2col_method, depthwise_method, winograd_2x2_method, winograd_4x4_method, winograd_2x2_s2_method,

@@ -9,6 +9,10 @@ constexpr WinogradScheme k4x4 = {Winograd::k4x4, 6, 4, 1, {{6, 0, 0}, {-4, -4, -
 constexpr WinogradScheme k2x2Stride2 = {Winograd::k2x2Stride2, 5, 2, 2, {{1, 0, 0}, {1, 0, 1}, {0, 0, 1}, {0, 1, 0}, {0, 1, 0}}, INT32_MAX};
 constexpr WinogradScheme k2x2Int8 = {Winograd::k2x2Int8, 4, 2, 1, {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}}, 0};
 
+// Each output is the sum of 9 taps' products. Rounding to bytes at most doubles a tap of the input, of at most 512, and makes none of the weights larger than
+// their tap's largest, which all weights of an output together bound; and the exact accumulator reaches 127 times those.
+double int8_stretch(const ConvShape& shape) { return 1 + 9.0 * 1024 / 127 * (double)shape.group_in(); }
+
 template <const WinogradScheme& s>
 constexpr ConvMethod method(const char* name) {
   return {name,
@@ -22,7 +26,8 @@ constexpr ConvMethod method(const char* name) {
             return ConvGrain{winograd_tiles(s, out_h, out_w), plan.shape.groups == 1 ? strip : plan.shape.group_out()};
           },
           [](const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) { return winograd_task_workspace(s, plan, out_h, out_w); },
-          [](const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) { winograd_run(s, plan, run, task, workspace); }};
+          [](const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) { winograd_run(s, plan, run, task, workspace); },
+          nullptr, nullptr, s.int8() ? int8_stretch : nullptr};
 }
 
 }  // namespace
