@@ -143,6 +143,51 @@ TEST(ConvWinogradInt8, NeedsPermission) {
   }
 }
 
+// Its accumulators may be larger than any exact one. A scale that brings the largest exact one just below 2^31 must not let them come out at the other end.
+TEST(ConvWinogradInt8, SaturatesBeyondExactAccumulators) {
+  Random random(5);
+  for (int draw = 0; draw < 40; ++draw)
+    for (const octet_isa isa : usable_tiers()) {
+      const std::vector<int32_t> drawn = draw_integers(&random, 9, -128, 127);
+      std::vector<int8_t> weights, most, least;
+      int32_t largest = 0, smallest = 0;  // of what any input can give: these two do
+      for (const int32_t w : drawn) {
+        weights.push_back(static_cast<int8_t>(w));
+        most.push_back(w < 0 ? -128 : 127);
+        least.push_back(w < 0 ? 127 : -128);
+        largest += w * most.back();
+        smallest += w * least.back();
+      }
+      const bool up = largest > -smallest;
+      octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+      filter.shape = square(3, 1, 1, 3);
+      filter.type = OCTET_S8, filter.data = weights.data();
+      filter.algorithm = OCTET_CONV_WINOGRAD_2X2_INT8, filter.accuracy = OCTET_ACCURACY_APPROXIMATE;
+      size_t bytes = 0;
+      octet_error error = {};
+      ASSERT_EQ(octet_conv2d_pack_size(&filter, isa, &bytes, &error), OCTET_OK) << error.message;
+      const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+      ASSERT_EQ(octet_conv2d_pack(&filter, isa, blob.data(), bytes, &error), OCTET_OK) << error.message;
+      octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
+      const float scale = 2147480000.0f / static_cast<float>(up ? largest : -smallest);
+      desc.shape = filter.shape, desc.max_isa = isa;
+      desc.lhs_type = OCTET_S8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S8;
+      desc.packed = blob.data(), desc.packed_bytes = bytes;
+      desc.scales = &scale, desc.scale_count = 1;
+      octet_conv2d* conv = nullptr;
+      ASSERT_EQ(octet_conv2d_create(&desc, &conv, &error), OCTET_OK) << error.message;
+      ASSERT_EQ(octet_conv2d_workspace(conv, 0, 0, 0, 1, &bytes, &error), OCTET_OK) << error.message;
+      const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
+      int8_t dst = 0;
+      octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
+      args.lhs = (up ? most : least).data(), args.dst = &dst;
+      args.workspace = workspace.data(), args.workspace_bytes = bytes;
+      EXPECT_EQ(octet_conv2d_run(conv, &args, &error), OCTET_OK) << error.message;
+      EXPECT_EQ(dst, up ? 127 : -128) << octet_isa_name(isa) << ", draw " << draw;
+      octet_conv2d_destroy(conv);
+    }
+}
+
 // The same bytes on every tier, with any number of threads and in any layout, and close to the exact ones. Closeness is the root mean square of the
 // difference over that of the exact accumulators less their mean: what is computed keeps the shape of what was asked for. Uniform data with the widest ranges
 // is its worst case: the transformed weights and inputs keep 7 bits of magnitude each, where they use few. An algorithm that computes anything else is at 1.4.
