@@ -20,7 +20,8 @@ using Aligned = std::unique_ptr<T[], Free>;
 
 template <typename T>
 Aligned<T> aligned(size_t count) {
-  const size_t bytes = (count * sizeof(T) + OCTET_ALIGNMENT - 1) / OCTET_ALIGNMENT * OCTET_ALIGNMENT;
+  const size_t bytes =
+      (count * sizeof(T) + OCTET_ALIGNMENT - 1) / OCTET_ALIGNMENT * OCTET_ALIGNMENT;
   void* memory = std::aligned_alloc(OCTET_ALIGNMENT, bytes);
   if (!memory) throw std::bad_alloc();
   return Aligned<T>(static_cast<T*>(std::memset(memory, 0, bytes)));

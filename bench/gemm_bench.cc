@@ -1,4 +1,5 @@
-// Planned runs through the C API. 8x8x8 is what a call costs. `octet bench` has the full list, the peak and a peer.
+// Planned runs through the C API. 8x8x8 is what a call costs. `octet bench` has the full list, the
+// peak and a peer.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -10,14 +11,19 @@ namespace {
 
 struct Shape {
   size_t m, n, k;
-  std::string name() const { return std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k); }
+  std::string name() const {
+    return std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
+  }
 };
 
 // Ones times ones, plus a bias of 1, requantized with scale 1 where the output has 8 bits.
 class Plan {
  public:
   Plan(const Shape& shape, octet_type dst_type)
-      : shape_(shape), type_(dst_type), lhs_(bench::aligned<uint8_t>(shape.m * shape.k)), dst_(bench::aligned<int32_t>(shape.m * shape.n)) {
+      : shape_(shape),
+        type_(dst_type),
+        lhs_(bench::aligned<uint8_t>(shape.m * shape.k)),
+        dst_(bench::aligned<int32_t>(shape.m * shape.n)) {
     std::memset(lhs_.get(), 1, shape.m * shape.k);
     const std::vector<int8_t> weights(shape.n * shape.k, 1);
     octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
@@ -64,7 +70,10 @@ class Plan {
   bool right() const {
     const int32_t acc = static_cast<int32_t>(shape_.k) + 1;
     for (size_t i = 0; i < shape_.m * shape_.n; ++i)
-      if (type_ == OCTET_S32 ? dst_[i] != acc : reinterpret_cast<const uint8_t*>(dst_.get())[i] != (acc < 255 ? acc : 255)) return false;
+      if (type_ == OCTET_S32
+              ? dst_[i] != acc
+              : reinterpret_cast<const uint8_t*>(dst_.get())[i] != (acc < 255 ? acc : 255))
+        return false;
     return true;
   }
 
@@ -88,17 +97,20 @@ void gemm(benchmark::State& state, const Shape& shape, octet_type dst_type) {
   if (!plan.right()) return state.SkipWithError("wrong product");
   for (auto _ : state) plan.run();
   state.SetLabel(plan.kernel());
-  state.counters["OPS"] = benchmark::Counter(plan.ops(), benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["OPS"] =
+      benchmark::Counter(plan.ops(), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Shape shapes[] = {{8, 8, 8},          {1, 64, 64},      {16, 32, 64},    {64, 64, 64},    {256, 256, 256}, {512, 512, 512},
-                          {1024, 1024, 1024}, {128, 768, 3072}, {1, 4096, 4096}, {49, 512, 2048}, {12544, 64, 147}};
+  const Shape shapes[] = {{8, 8, 8},       {1, 64, 64},     {16, 32, 64},       {64, 64, 64},
+                          {256, 256, 256}, {512, 512, 512}, {1024, 1024, 1024}, {128, 768, 3072},
+                          {1, 4096, 4096}, {49, 512, 2048}, {12544, 64, 147}};
   for (const Shape& shape : shapes)
     for (const octet_type type : {OCTET_S32, OCTET_U8}) {
-      const std::string name = "gemm_u8s8" + std::string(type == OCTET_S32 ? "s32_" : "u8_") + shape.name();
+      const std::string name =
+          "gemm_u8s8" + std::string(type == OCTET_S32 ? "s32_" : "u8_") + shape.name();
       benchmark::RegisterBenchmark(name.c_str(), gemm, shape, type);
     }
   benchmark::Initialize(&argc, argv);

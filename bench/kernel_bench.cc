@@ -1,4 +1,5 @@
-// Every usable kernel on a full tile of packed operands that stay in the first-level cache: the kernel itself, not the memory.
+// Every usable kernel on a full tile of packed operands that stay in the first-level cache: the
+// kernel itself, not the memory.
 #include <benchmark/benchmark.h>
 
 #include "bench/aligned.h"
@@ -27,9 +28,11 @@ class Product {
     std::memset(lhs_.get(), 1, kernel.mr * depth_);
     const auto ones = bench::aligned<uint8_t>(kernel.nr * depth_);
     std::memset(ones.get(), 1, kernel.nr * depth_);
-    const RhsView view = {ones.get(), kernel.nr, depth_, kernel.nr, 1, layout_.domain == Domain::kU8, nullptr, 0};
+    const RhsView view = {
+        ones.get(), kernel.nr, depth_, kernel.nr, 1, layout_.domain == Domain::kU8, nullptr, 0};
     pack_columns(layout_, view, 0, kernel.nr, rhs_.get());
-    if (kernel.gather) kernel.gather({lhs_.get(), depth_, kernel.mr, depth_, 0}, lanes(), panel_.get());
+    if (kernel.gather)
+      kernel.gather({lhs_.get(), depth_, kernel.mr, depth_, 0}, lanes(), panel_.get());
     tile_.lhs = kernel.gather ? panel_.get() : lhs_.get();
     tile_.lhs_stride = depth_;
     tile_.rhs = rhs_.get();
@@ -53,11 +56,15 @@ class Product {
 
  private:
   static size_t fitting_depth(const MicroKernel& kernel) {
-    const size_t bytes_per_step = kernel.rhs_layout.lanes(kernel.nr) + kernel.mr * (kernel.gather ? kernel.lhs_element_bytes : 1u);
+    const size_t bytes_per_step = kernel.rhs_layout.lanes(kernel.nr) +
+                                  kernel.mr * (kernel.gather ? kernel.lhs_element_bytes : 1u);
     return kCacheBytes / bytes_per_step / 16 * 16;
   }
   size_t lanes() const { return kernel_.gather ? round_up(kernel_.mr, kernel_.lhs_lanes_step) : 0; }
-  size_t panel_bytes() const { return kernel_.gather ? lanes() * round_up(depth_, kernel_.lhs_kr) * kernel_.lhs_element_bytes : 1; }
+  size_t panel_bytes() const {
+    return kernel_.gather ? lanes() * round_up(depth_, kernel_.lhs_kr) * kernel_.lhs_element_bytes
+                          : 1;
+  }
 
   const MicroKernel& kernel_;
   const RhsLayout& layout_;
@@ -75,14 +82,16 @@ void multiply(benchmark::State& state, const MicroKernel* kernel) {
     product.multiply();
     benchmark::ClobberMemory();
   }
-  state.counters["OPS"] = benchmark::Counter(product.ops(), benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["OPS"] =
+      benchmark::Counter(product.ops(), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   for (const MicroKernel* kernel : all_kernels())
-    if (supports(this_machine().cpu, *kernel)) benchmark::RegisterBenchmark(kernel->name, multiply, kernel);
+    if (supports(this_machine().cpu, *kernel))
+      benchmark::RegisterBenchmark(kernel->name, multiply, kernel);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

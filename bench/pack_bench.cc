@@ -20,10 +20,12 @@ void pack(benchmark::State& state, octet_isa isa, octet_rhs_order order) {
   rhs.data = weights.get();
   size_t bytes = 0;
   octet_error error = {};
-  if (octet_pack_size(&rhs, isa, &bytes, &error) != OCTET_OK) return state.SkipWithError(error.message);
+  if (octet_pack_size(&rhs, isa, &bytes, &error) != OCTET_OK)
+    return state.SkipWithError(error.message);
   const auto blob = bench::aligned<uint8_t>(bytes);
   const auto run = [&] { return octet_pack(&rhs, isa, blob.get(), bytes, &error) == OCTET_OK; };
-  if (!run() || octet_blob_verify(blob.get(), bytes, &error) != OCTET_OK) return state.SkipWithError(error.message);
+  if (!run() || octet_blob_verify(blob.get(), bytes, &error) != OCTET_OK)
+    return state.SkipWithError(error.message);
   for (auto _ : state) benchmark::DoNotOptimize(run());
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * kN * kK));
 }
@@ -32,9 +34,11 @@ void pack(benchmark::State& state, octet_isa isa, octet_rhs_order order) {
 
 int main(int argc, char** argv) {
   // One tier for each layout: the x86 tiers share one. Any machine packs for all.
-  for (const octet_isa isa : {OCTET_ISA_SCALAR, OCTET_ISA_AVX2, OCTET_ISA_NEON, OCTET_ISA_DOTPROD, OCTET_ISA_I8MM})
+  for (const octet_isa isa :
+       {OCTET_ISA_SCALAR, OCTET_ISA_AVX2, OCTET_ISA_NEON, OCTET_ISA_DOTPROD, OCTET_ISA_I8MM})
     for (const octet_rhs_order order : {OCTET_KN, OCTET_NK}) {
-      const std::string name = std::string("pack_") + octet_isa_name(isa) + (order == OCTET_KN ? "_KN" : "_NK");
+      const std::string name =
+          std::string("pack_") + octet_isa_name(isa) + (order == OCTET_KN ? "_KN" : "_NK");
       benchmark::RegisterBenchmark(name.c_str(), pack, isa, order);
     }
   benchmark::Initialize(&argc, argv);

@@ -1,4 +1,5 @@
-// One allocation for an object and all its arrays. A builder runs twice: without memory to learn the size, then with it.
+// One allocation for an object and all its arrays. A builder runs twice: without memory to learn
+// the size, then with it.
 #pragma once
 
 #include "kernels/gemm/blob.h"
@@ -12,8 +13,10 @@ struct Arena {
   template <typename T>
   T* take(size_t count) {
     T* piece = memory ? (T*)(memory + used) : nullptr;
-    if (count > PTRDIFF_MAX / sizeof(T) || used > PTRDIFF_MAX) used = SIZE_MAX;
-    else used += round_up(count * sizeof(T), kAlignment);
+    if (count > PTRDIFF_MAX / sizeof(T) || used > PTRDIFF_MAX)
+      used = SIZE_MAX;
+    else
+      used += round_up(count * sizeof(T), kAlignment);
     return piece;
   }
 };
@@ -33,7 +36,8 @@ octet_status refuse_size(octet_error* error);  // of an object
 octet_status allocate(octet_allocator* allocator, size_t bytes, void** memory, octet_error* error);
 
 template <typename Object, typename Draft>
-octet_status allocate_and_build(Object* (*build)(const Draft& draft, Arena* arena), const Draft& draft, octet_allocator allocator, Object** out,
+octet_status allocate_and_build(Object* (*build)(const Draft& draft, Arena* arena),
+                                const Draft& draft, octet_allocator allocator, Object** out,
                                 octet_error* error) {
   Arena arena = {nullptr, 0};
   build(draft, &arena);

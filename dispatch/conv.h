@@ -3,15 +3,17 @@
 #include "kernels/conv/conv.h"
 #include "octet/octet.h"
 
-// A created convolution: the plan, and what run checks its arguments against. One allocation; the plan's arrays follow the object.
+// A created convolution: the plan, and what run checks its arguments against. One allocation; the
+// plan's arrays follow the object.
 struct octet_conv2d {
   octet::ConvPlan plan;
   octet_conv_algorithm algorithm;
-  size_t groups;              // as the caller has them: the plan's may be joined
+  size_t groups;  // as the caller has them: the plan's may be joined
   octet_layout lhs_layout, dst_layout;
   octet_type lhs_type, rhs_type, dst_type, residual_type;
-  bool borders;               // the algorithm wants a staged input
-  const uint8_t* zero_row;    // with a static zero point: in_channels of them, rounded up to 64 and 64 more
+  bool borders;  // the algorithm wants a staged input
+  // With a static zero point: in_channels of them, rounded up to 64 and 64 more
+  const uint8_t* zero_row;
   const void* packed;
   size_t packed_bytes;
   int verbose;
@@ -19,5 +21,7 @@ struct octet_conv2d {
 };
 
 namespace octet {
-constexpr size_t zero_row_bytes(const ConvShape& shape) { return round_up(shape.in_channels, 64) + 64; }
+constexpr size_t zero_row_bytes(const ConvShape& shape) {
+  return round_up(shape.in_channels, 64) + 64;
+}
 }  // namespace octet

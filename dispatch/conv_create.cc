@@ -1,4 +1,5 @@
-// octet_conv2d_create and octet_conv2d_destroy. The epilogue is the GEMM's, so its part of the descriptor is checked and built as one.
+// octet_conv2d_create and octet_conv2d_destroy. The epilogue is the GEMM's, so its part of the
+// descriptor is checked and built as one.
 #include <string.h>
 
 #include "dispatch/check.h"
@@ -52,7 +53,8 @@ struct ConvDraft {
   FilterHeader blob = {};
   ConvKernel kernel = {};
 
-  ConvDraft(const octet_conv2d_desc& d, const octet_gemm_desc& as_gemm, octet_error* error) : desc(d), epilogue(as_gemm, error) {
+  ConvDraft(const octet_conv2d_desc& d, const octet_gemm_desc& as_gemm, octet_error* error)
+      : desc(d), epilogue(as_gemm, error) {
     epilogue.column = "output channel";
     epilogue.depth = "kernel_h x kernel_w x in_channels / groups";
   }
@@ -62,9 +64,12 @@ struct ConvDraft {
 
 octet_status check_lhs_kind(const ConvDraft& draft) {
   const octet_conv2d_desc& d = draft.desc;
-  if (d.lhs_type != OCTET_F32 && d.lhs_quant != OCTET_LHS_PER_ROW && d.lhs_quant != OCTET_LHS_SYMMETRIC && d.lhs_quant != OCTET_LHS_ASYMMETRIC) return OCTET_OK;
+  if (d.lhs_type != OCTET_F32 && d.lhs_quant != OCTET_LHS_PER_ROW &&
+      d.lhs_quant != OCTET_LHS_SYMMETRIC && d.lhs_quant != OCTET_LHS_ASYMMETRIC)
+    return OCTET_OK;
   return fail(draft.error(), OCTET_UNSUPPORTED,
-              "desc.lhs_type, desc.lhs_quant: a convolution takes an s8 or u8 input with OCTET_LHS_STATIC or OCTET_LHS_PER_TENSOR; other quantizations are for GEMM");
+              "desc.lhs_type, desc.lhs_quant: a convolution takes an s8 or u8 input with "
+              "OCTET_LHS_STATIC or OCTET_LHS_PER_TENSOR; other quantizations are for GEMM");
 }
 
 octet_status check_layouts(const ConvDraft& draft) {
@@ -75,33 +80,49 @@ octet_status check_layouts(const ConvDraft& draft) {
   } layouts[] = {{"lhs_layout", d.lhs_layout}, {"dst_layout", d.dst_layout}};
   for (const auto& layout : layouts)
     if (layout.value != OCTET_NHWC && layout.value != OCTET_NCHW)
-      return fail(draft.error(), OCTET_UNKNOWN_ENUM, "desc.%s is %d, neither OCTET_NHWC nor OCTET_NCHW", layout.name, (int)layout.value);
+      return fail(draft.error(), OCTET_UNKNOWN_ENUM,
+                  "desc.%s is %d, neither OCTET_NHWC nor OCTET_NCHW", layout.name,
+                  (int)layout.value);
   return OCTET_OK;
 }
 
 octet_status check_blob(ConvDraft* draft) {
   const octet_conv2d_desc& d = draft->desc;
   octet_error* error = draft->error();
-  if (!d.packed) return fail(error, OCTET_NULL_POINTER, "desc.packed is null; octet_conv2d_pack makes it");
+  if (!d.packed)
+    return fail(error, OCTET_NULL_POINTER, "desc.packed is null; octet_conv2d_pack makes it");
   OCTET_TRY(check_aligned(d.packed, "desc.packed", error));
   FilterHeader& h = draft->blob;
   if (blob_kind(d.packed, d.packed_bytes) == BlobKind::kGemm)
-    return fail(error, OCTET_BAD_BLOB, "desc.packed comes from octet_pack; a convolution takes what octet_conv2d_pack makes");
+    return fail(
+        error, OCTET_BAD_BLOB,
+        "desc.packed comes from octet_pack; a convolution takes what octet_conv2d_pack makes");
   const BlobProblem problem = check_filter_header(d.packed, d.packed_bytes, method_of, &h);
-  if (problem != BlobProblem::kNone) return fail(error, OCTET_BAD_BLOB, "desc.packed (%zu bytes) %s", d.packed_bytes, describe(problem));
+  if (problem != BlobProblem::kNone)
+    return fail(error, OCTET_BAD_BLOB, "desc.packed (%zu bytes) %s", d.packed_bytes,
+                describe(problem));
   const ConvShape& s = draft->shape;
   const ConvShape b = blob_shape(h);
   const struct {
     const char* name;
     size_t blob, desc;
-  } fields[] = {{"in_channels", b.in_channels, s.in_channels}, {"out_channels", b.out_channels, s.out_channels}, {"groups", b.groups, s.groups},
-                {"kernel_h", b.kernel_h, s.kernel_h},          {"kernel_w", b.kernel_w, s.kernel_w},             {"stride_h", b.stride_h, s.stride_h},
-                {"stride_w", b.stride_w, s.stride_w},          {"dilation_h", b.dilation_h, s.dilation_h},       {"dilation_w", b.dilation_w, s.dilation_w},
+  } fields[] = {{"in_channels", b.in_channels, s.in_channels},
+                {"out_channels", b.out_channels, s.out_channels},
+                {"groups", b.groups, s.groups},
+                {"kernel_h", b.kernel_h, s.kernel_h},
+                {"kernel_w", b.kernel_w, s.kernel_w},
+                {"stride_h", b.stride_h, s.stride_h},
+                {"stride_w", b.stride_w, s.stride_w},
+                {"dilation_h", b.dilation_h, s.dilation_h},
+                {"dilation_w", b.dilation_w, s.dilation_w},
                 {"transposed", b.transposed, s.transposed}};
   for (const auto& f : fields)
-    if (f.blob != f.desc) return fail(error, OCTET_BAD_BLOB, "desc.packed was packed for %s = %zu; desc.shape has %zu", f.name, f.blob, f.desc);
+    if (f.blob != f.desc)
+      return fail(error, OCTET_BAD_BLOB, "desc.packed was packed for %s = %zu; desc.shape has %zu",
+                  f.name, f.blob, f.desc);
   if (h.type != d.rhs_type)
-    return fail(error, OCTET_BAD_BLOB, "desc.packed holds %s weights; desc.rhs_type is %s", octet_type_name((octet_type)h.type), octet_type_name(d.rhs_type));
+    return fail(error, OCTET_BAD_BLOB, "desc.packed holds %s weights; desc.rhs_type is %s",
+                octet_type_name((octet_type)h.type), octet_type_name(d.rhs_type));
   return OCTET_OK;
 }
 
@@ -113,14 +134,20 @@ octet_status choose_kernel(ConvDraft* draft) {
   const octet_conv_algorithm algorithm = (octet_conv_algorithm)draft->blob.algorithm;
   const WeightFacts facts = {blob_layout(draft->blob), draft->blob.has_least != 0};
   // Two rows: kernels for a single one are for matrices.
-  const Problem problem = {2, epilogue.desc.n, 1, epilogue.lhs_u8, draft->desc.rhs_type == OCTET_U8};
+  const Problem problem = {2, epilogue.desc.n, 1, epilogue.lhs_u8,
+                           draft->desc.rhs_type == OCTET_U8};
   draft->kernel = select_conv(algorithm, cpu, problem, facts, forced);
-  // The environment's kernel is for all products, and binds those that it fits. A descriptor's is for this one.
+  // The environment's kernel is for all products, and binds those that it fits. A descriptor's is
+  // for this one.
   if (draft->desc.kernel && kernel_exists(forced) && !has_kernel(algorithm, forced))
-    return fail(epilogue.error, OCTET_KERNEL_UNUSABLE, "desc.kernel '%s' is of another kind than those of a '%s' convolution", forced, algorithm_name(algorithm));
+    return fail(epilogue.error, OCTET_KERNEL_UNUSABLE,
+                "desc.kernel '%s' is of another kind than those of a '%s' convolution", forced,
+                algorithm_name(algorithm));
   OCTET_TRY(refuse_forced(epilogue, cpu, draft->kernel.result, forced, draft->kernel.isa()));
   if (draft->kernel.result == Selected::kOk) return OCTET_OK;
-  return fail(epilogue.error, OCTET_WRONG_TIER, "desc.packed holds '%s' weights in the layout of tier %s, which no usable kernel reads; pack it again",
+  return fail(epilogue.error, OCTET_WRONG_TIER,
+              "desc.packed holds '%s' weights in the layout of tier %s, which no usable kernel "
+              "reads; pack it again",
               algorithm_name(algorithm), isa_name((Isa)draft->blob.isa));
 }
 
@@ -128,15 +155,18 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   const octet_conv2d_desc& d = draft.desc;
   const Draft& epilogue = draft.epilogue;
   const ConvShape& s = draft.shape;
-  const size_t padded = round_up(s.out_channels, 64) + 64;  // kernels may read whole vectors past the last channel of a group
+  // Kernels may read whole vectors past the last channel of a group
+  const size_t padded = round_up(s.out_channels, 64) + 64;
   octet_conv2d* conv = arena->take<octet_conv2d>(1);
   const Finish finish = build_finish(epilogue, padded, arena);
   const int32_t zero = 0;
-  const int32_t* given_bias = spread(arena, d.bias ? d.bias : &zero, d.bias ? s.out_channels : 1, s.out_channels, padded, 0);
+  const int32_t* given_bias = spread(arena, d.bias ? d.bias : &zero, d.bias ? s.out_channels : 1,
+                                     s.out_channels, padded, 0);
   int32_t* weight_sum = arena->take<int32_t>(padded);
   const bool has_zero_points = draft.blob.zero_points != 0;
   int32_t* zero_points = has_zero_points ? arena->take<int32_t>(padded) : nullptr;
-  uint8_t* zero_row = d.lhs_quant == OCTET_LHS_STATIC ? arena->take<uint8_t>(zero_row_bytes(s)) : nullptr;
+  uint8_t* zero_row =
+      d.lhs_quant == OCTET_LHS_STATIC ? arena->take<uint8_t>(zero_row_bytes(s)) : nullptr;
   if (!conv) return nullptr;
 
   *conv = {};
@@ -154,7 +184,9 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   plan.static_zero_point = d.lhs_zero_point;
   plan.finish = finish;
   plan.narrow = {finish.zero_point, finish.lo, finish.hi, finish.dst_u8};
-  plan.narrow_in_kernel = narrows_in_kernel(epilogue, finish, epilogue.max_scaled * (plan.method->stretch ? plan.method->stretch(s) : 1), draft.kernel.flags());
+  plan.narrow_in_kernel = narrows_in_kernel(
+      epilogue, finish, epilogue.max_scaled * (plan.method->stretch ? plan.method->stretch(s) : 1),
+      draft.kernel.flags());
   plan.dst_bytes = element_bytes(d.dst_type);
   const size_t l2 = this_machine().cpu.l2_bytes;
   plan.cache_bytes = l2 ? l2 : 512 * 1024;
@@ -162,9 +194,11 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   const FilterSums sums = blob_sums(d.packed, draft.blob);
   int32_t* bias = (int32_t*)given_bias;
   for (size_t n = 0; n < padded; ++n) {
-    const uint32_t sum = n < s.out_channels ? (uint32_t)sums.positive[n] + (uint32_t)sums.negative[n] : 0;
+    const uint32_t sum =
+        n < s.out_channels ? (uint32_t)sums.positive[n] + (uint32_t)sums.negative[n] : 0;
     weight_sum[n] = (int32_t)sum;
-    if (!plan.runtime_zero_point) bias[n] = (int32_t)((uint32_t)bias[n] - (uint32_t)(d.lhs_zero_point + plan.lhs_shift) * sum);
+    if (!plan.runtime_zero_point)
+      bias[n] = (int32_t)((uint32_t)bias[n] - (uint32_t)(d.lhs_zero_point + plan.lhs_shift) * sum);
     if (zero_points) zero_points[n] = n < s.out_channels ? sums.zero_points[n] : 0;
   }
   if (zero_row) memset(zero_row, d.lhs_zero_point, zero_row_bytes(s));
@@ -209,16 +243,20 @@ octet_status create(ConvDraft* draft, octet_conv2d** conv) {
 
 using namespace octet;
 
-octet_status octet_conv2d_create(const octet_conv2d_desc* desc, octet_conv2d** conv, octet_error* error) {
+octet_status octet_conv2d_create(const octet_conv2d_desc* desc, octet_conv2d** conv,
+                                 octet_error* error) {
   if (!desc || !conv) return fail(error, OCTET_NULL_POINTER, "%s is null", desc ? "conv" : "desc");
   *conv = nullptr;
   OCTET_TRY(check_struct_size(desc->struct_size, sizeof *desc, "desc", error));
   const double start = now_microseconds();
   octet_gemm_desc gemm = as_gemm(*desc);
-  gemm.k = desc->shape.kernel_h * desc->shape.kernel_w * (desc->shape.groups ? desc->shape.in_channels / desc->shape.groups : 0);
+  gemm.k = desc->shape.kernel_h * desc->shape.kernel_w *
+           (desc->shape.groups ? desc->shape.in_channels / desc->shape.groups : 0);
   ConvDraft draft(*desc, gemm, error);
   OCTET_TRY(create(&draft, conv));
-  if ((*conv)->verbose) trace("create", **conv, desc->shape.batch_max, desc->shape.in_h_max, desc->shape.in_w_max, now_microseconds() - start);
+  if ((*conv)->verbose)
+    trace("create", **conv, desc->shape.batch_max, desc->shape.in_h_max, desc->shape.in_w_max,
+          now_microseconds() - start);
   return OCTET_OK;
 }
 
@@ -228,7 +266,9 @@ void octet_conv2d_destroy(octet_conv2d* conv) {
   allocator.release(allocator.context, conv);
 }
 
-octet_conv_algorithm octet_conv2d_algorithm(const octet_conv2d* conv) { return conv ? conv->algorithm : OCTET_CONV_AUTO; }
+octet_conv_algorithm octet_conv2d_algorithm(const octet_conv2d* conv) {
+  return conv ? conv->algorithm : OCTET_CONV_AUTO;
+}
 
 const char* octet_conv2d_kernel(const octet_conv2d* conv) {
   return !conv ? nullptr : conv->plan.kernel ? conv->plan.kernel->name : conv->plan.depthwise->name;

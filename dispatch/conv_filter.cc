@@ -11,16 +11,25 @@ namespace octet {
 namespace {
 
 octet_status check_filter(const octet_filter_desc& f, octet_isa isa, octet_error* error) {
-  if (!is_8bit(f.type)) return fail(error, OCTET_UNKNOWN_ENUM, "filter.type is %d; weights are OCTET_S8 or OCTET_U8", (int)f.type);
-  if (f.order < OCTET_OHWI || f.order > OCTET_IOHW) return fail(error, OCTET_UNKNOWN_ENUM, "filter.order is %d, not an octet_filter_order", (int)f.order);
+  if (!is_8bit(f.type))
+    return fail(error, OCTET_UNKNOWN_ENUM, "filter.type is %d; weights are OCTET_S8 or OCTET_U8",
+                (int)f.type);
+  if (f.order < OCTET_OHWI || f.order > OCTET_IOHW)
+    return fail(error, OCTET_UNKNOWN_ENUM, "filter.order is %d, not an octet_filter_order",
+                (int)f.order);
   if (f.algorithm < OCTET_CONV_AUTO || f.algorithm >= kAlgorithms)
-    return fail(error, OCTET_UNKNOWN_ENUM, "filter.algorithm is %d, not an octet_conv_algorithm", (int)f.algorithm);
+    return fail(error, OCTET_UNKNOWN_ENUM, "filter.algorithm is %d, not an octet_conv_algorithm",
+                (int)f.algorithm);
   if (f.accuracy != OCTET_ACCURACY_EXACT && f.accuracy != OCTET_ACCURACY_APPROXIMATE)
-    return fail(error, OCTET_UNKNOWN_ENUM, "filter.accuracy is %d, not an octet_accuracy", (int)f.accuracy);
-  if (isa < OCTET_ISA_AUTO || isa > OCTET_ISA_I8MM) return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
+    return fail(error, OCTET_UNKNOWN_ENUM, "filter.accuracy is %d, not an octet_accuracy",
+                (int)f.accuracy);
+  if (isa < OCTET_ISA_AUTO || isa > OCTET_ISA_I8MM)
+    return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
   for (size_t i = 0; f.tap_ranges && i < 16; ++i)
     if (!(f.tap_ranges[i] > 0 && f.tap_ranges[i] <= kMaxScale))
-      return fail(error, OCTET_BAD_SCALE, "filter.tap_ranges[%zu] is %g; it must be positive and at most 2^48", i, (double)f.tap_ranges[i]);
+      return fail(error, OCTET_BAD_SCALE,
+                  "filter.tap_ranges[%zu] is %g; it must be positive and at most 2^48", i,
+                  (double)f.tap_ranges[i]);
   return OCTET_OK;
 }
 
@@ -39,7 +48,8 @@ FilterView view_of(const octet_filter_desc& f, const ConvShape& s) {
       v.x_stride = 1, v.y_stride = s.kernel_w, v.i_stride = taps, v.o_stride = in * taps;
       break;
     case OCTET_HWIO:
-      v.o_stride = 1, v.i_stride = s.out_channels, v.x_stride = in * s.out_channels, v.y_stride = v.x_stride * s.kernel_w;
+      v.o_stride = 1, v.i_stride = s.out_channels, v.x_stride = in * s.out_channels,
+      v.y_stride = v.x_stride * s.kernel_w;
       break;
     case OCTET_IOHW:
       v.x_stride = 1, v.y_stride = s.kernel_w, v.o_stride = taps, v.i_stride = out * taps;
@@ -49,7 +59,8 @@ FilterView view_of(const octet_filter_desc& f, const ConvShape& s) {
   return v;
 }
 
-// The tier and what of it may be used: the caller's, or the best that this machine and the environment allow.
+// The tier and what of it may be used: the caller's, or the best that this machine and the
+// environment allow.
 void choose_tier(octet_isa isa, const Environment& environment, FilterDraft* draft) {
   draft->cpu = this_machine().cpu;
   draft->forced = nullptr;
@@ -65,7 +76,8 @@ void choose_tier(octet_isa isa, const Environment& environment, FilterDraft* dra
     if (draft->cpu.isas & mask_of((Isa)i)) draft->tier = (Isa)i;
 }
 
-// The algorithms that create would find no kernel for. A tier that is not built in is packed for another library, which has them all.
+// The algorithms that create would find no kernel for. A tier that is not built in is packed for
+// another library, which has them all.
 uint32_t without_kernel(const FilterDraft& d, octet_isa isa) {
   uint32_t algorithms = 0;
   CpuFeatures cpu = d.cpu;
@@ -89,28 +101,41 @@ RhsLayout packed_layout(const FilterDraft& d, octet_conv_algorithm algorithm) {
   return select_layout(d.cpu, d.view.is_u8 && algorithm != OCTET_CONV_WINOGRAD_2X2_INT8, d.forced);
 }
 
-octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterDraft* d, octet_error* error) {
+octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterDraft* d,
+                         octet_error* error) {
   if (!filter) return fail(error, OCTET_NULL_POINTER, "filter is null");
   const octet_filter_desc& f = *filter;
   OCTET_TRY(check_struct_size(f.struct_size, sizeof f, "filter", error));
   OCTET_TRY(check_filter(f, isa, error));
   OCTET_TRY(read_shape(f.shape, "filter.shape", &d->shape, error));
-  OCTET_TRY(check_zero_points(f.zero_points, f.zero_point_count, d->shape.out_channels, f.type, "filter.zero_points", error));
+  OCTET_TRY(check_zero_points(f.zero_points, f.zero_point_count, d->shape.out_channels, f.type,
+                              "filter.zero_points", error));
   Environment environment;
   OCTET_TRY(read_environment(&environment, error));
   d->view = view_of(f, d->shape);
   choose_tier(isa, environment, d);
   const CpuFeatures& cpu = d->cpu;
-  const ConvProblem problem = {d->shape, d->tier, d->view.is_u8, has_zero_points(d->view), f.accuracy == OCTET_ACCURACY_APPROXIMATE, cpu.l1d_bytes,
-                               cpu.l2_bytes, cpu.l3_bytes, without_kernel(*d, isa)};
+  const ConvProblem problem = {d->shape,
+                               d->tier,
+                               d->view.is_u8,
+                               has_zero_points(d->view),
+                               f.accuracy == OCTET_ACCURACY_APPROXIMATE,
+                               cpu.l1d_bytes,
+                               cpu.l2_bytes,
+                               cpu.l3_bytes,
+                               without_kernel(*d, isa)};
   d->plans = plan_conv(problem);
   const bool by_name = f.algorithm == OCTET_CONV_AUTO && environment.algorithm != OCTET_CONV_AUTO;
-  d->algorithm = f.algorithm != OCTET_CONV_AUTO ? f.algorithm : by_name ? environment.algorithm : d->plans.best;
+  d->algorithm = f.algorithm != OCTET_CONV_AUTO ? f.algorithm
+                 : by_name                      ? environment.algorithm
+                                                : d->plans.best;
   const Candidate& candidate = d->plans.candidates[d->algorithm];
   if (!candidate.possible)
-    return fail(error, OCTET_UNSUPPORTED, "%s = %s %s", by_name ? "OCTET_CONV" : "filter.algorithm", algorithm_name(d->algorithm), candidate.reason);
+    return fail(error, OCTET_UNSUPPORTED, "%s = %s %s", by_name ? "OCTET_CONV" : "filter.algorithm",
+                algorithm_name(d->algorithm), candidate.reason);
   const RhsLayout layout = packed_layout(*d, d->algorithm);
-  d->form = {layout, smallest_conv_isa(d->algorithm, layout), method_of((uint8_t)d->algorithm), (uint8_t)d->algorithm};
+  d->form = {layout, smallest_conv_isa(d->algorithm, layout), method_of((uint8_t)d->algorithm),
+             (uint8_t)d->algorithm};
   return OCTET_OK;
 }
 

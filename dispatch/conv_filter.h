@@ -1,4 +1,5 @@
-// A filter descriptor, checked, with the algorithm and the layout that it will be packed in: what pack and explain share.
+// A filter descriptor, checked, with the algorithm and the layout that it will be packed in: what
+// pack and explain share.
 #pragma once
 
 #include "dispatch/conv_plan.h"
@@ -9,9 +10,9 @@ namespace octet {
 struct FilterDraft {
   ConvShape shape;
   FilterView view;
-  Isa tier;               // that the filter is packed for
-  CpuFeatures cpu;        // what of it may be used
-  const char* forced;     // kernel name, or null
+  Isa tier;            // that the filter is packed for
+  CpuFeatures cpu;     // what of it may be used
+  const char* forced;  // kernel name, or null
   ConvPlans plans;
   octet_conv_algorithm algorithm;
   FilterForm form;
@@ -20,6 +21,7 @@ struct FilterDraft {
 // The layout of an algorithm's weights. A forced kernel may have one of its own.
 RhsLayout packed_layout(const FilterDraft& draft, octet_conv_algorithm algorithm);
 
-octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterDraft* draft, octet_error* error);
+octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterDraft* draft,
+                         octet_error* error);
 
 }  // namespace octet

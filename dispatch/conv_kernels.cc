@@ -8,11 +8,16 @@ namespace {
 const RhsLayout& layout_of_kernel(const MicroKernel& kernel) { return kernel.rhs_layout; }
 const RhsLayout& layout_of_kernel(const DepthwiseKernel& kernel) { return kernel.layout; }
 
-// The forced kernel if it is of this kind, else the best that this CPU runs and that reads the layout.
+// The forced kernel if it is of this kind, else the best that this CPU runs and that reads the
+// layout.
 template <typename Kernel>
-Selected pick(const Table<Kernel>& table, const CpuFeatures& cpu, const RhsLayout& layout, const char* forced, const Kernel** picked) {
-  const auto usable = [&](const Kernel& kernel) { return supports(cpu, kernel) && layout_of_kernel(kernel) == layout; };
-  if (forced && (*picked = find(table, forced))) return usable(**picked) ? Selected::kOk : Selected::kForcedUnusable;
+Selected pick(const Table<Kernel>& table, const CpuFeatures& cpu, const RhsLayout& layout,
+              const char* forced, const Kernel** picked) {
+  const auto usable = [&](const Kernel& kernel) {
+    return supports(cpu, kernel) && layout_of_kernel(kernel) == layout;
+  };
+  if (forced && (*picked = find(table, forced)))
+    return usable(**picked) ? Selected::kOk : Selected::kForcedUnusable;
   if (forced && !kernel_exists(forced)) return Selected::kUnknownName;
   for (const Kernel* kernel : table)
     if (usable(*kernel) && !(kernel->flags & kTestsOnly)) {
@@ -24,7 +29,8 @@ Selected pick(const Table<Kernel>& table, const CpuFeatures& cpu, const RhsLayou
 
 }  // namespace
 
-ConvKernel select_conv(octet_conv_algorithm algorithm, const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts, const char* forced) {
+ConvKernel select_conv(octet_conv_algorithm algorithm, const CpuFeatures& cpu,
+                       const Problem& problem, const WeightFacts& facts, const char* forced) {
   ConvKernel kernel = {Selected::kNoKernel, nullptr, nullptr};
   switch (family_of(algorithm)) {
     case ConvFamily::kBytes: {
@@ -33,22 +39,30 @@ ConvKernel select_conv(octet_conv_algorithm algorithm, const CpuFeatures& cpu, c
       kernel.micro = selection.kernel;
       break;
     }
-    case ConvFamily::kWords: kernel.result = pick(word_kernels(), cpu, facts.layout, forced, &kernel.micro); break;
-    case ConvFamily::kDepthwise: kernel.result = pick(depthwise_kernels(), cpu, facts.layout, forced, &kernel.depthwise); break;
+    case ConvFamily::kWords:
+      kernel.result = pick(word_kernels(), cpu, facts.layout, forced, &kernel.micro);
+      break;
+    case ConvFamily::kDepthwise:
+      kernel.result = pick(depthwise_kernels(), cpu, facts.layout, forced, &kernel.depthwise);
+      break;
   }
   return kernel;
 }
 
 bool has_kernel(octet_conv_algorithm algorithm, const char* name) {
   switch (family_of(algorithm)) {
-    case ConvFamily::kBytes: return find(all_kernels(), name);
-    case ConvFamily::kWords: return find(word_kernels(), name);
-    case ConvFamily::kDepthwise: return find(depthwise_kernels(), name);
+    case ConvFamily::kBytes:
+      return find(all_kernels(), name);
+    case ConvFamily::kWords:
+      return find(word_kernels(), name);
+    case ConvFamily::kDepthwise:
+      return find(depthwise_kernels(), name);
   }
   return false;
 }
 
-const char* kernel_name_for(octet_conv_algorithm algorithm, const CpuFeatures& cpu, const WeightFacts& facts, const char* forced) {
+const char* kernel_name_for(octet_conv_algorithm algorithm, const CpuFeatures& cpu,
+                            const WeightFacts& facts, const char* forced) {
   const Problem problem = {2, 1, 1, true, facts.layout.domain == Domain::kU8};
   const ConvKernel kernel = select_conv(algorithm, cpu, problem, facts, forced);
   return kernel.result == Selected::kOk ? kernel.name() : nullptr;

@@ -24,22 +24,29 @@ constexpr Row kRows[kAlgorithms] = {
 
 }  // namespace
 
-const ConvMethod* method_of(uint8_t algorithm) { return algorithm < kAlgorithms ? kRows[algorithm].method : nullptr; }
+const ConvMethod* method_of(uint8_t algorithm) {
+  return algorithm < kAlgorithms ? kRows[algorithm].method : nullptr;
+}
 
 const char* algorithm_name(octet_conv_algorithm algorithm) {
   if (algorithm == OCTET_CONV_AUTO) return "auto";
-  return algorithm > OCTET_CONV_AUTO && algorithm < kAlgorithms ? kRows[algorithm].method->name : "unknown";
+  return algorithm > OCTET_CONV_AUTO && algorithm < kAlgorithms ? kRows[algorithm].method->name
+                                                                : "unknown";
 }
 
 ConvFamily family_of(octet_conv_algorithm algorithm) { return kRows[algorithm].family; }
 
 RhsLayout conv_layout(octet_conv_algorithm algorithm, Isa isa, bool rhs_u8) {
   switch (family_of(algorithm)) {
-    case ConvFamily::kBytes: break;
-    case ConvFamily::kWords: return word_layout_of(isa);
-    case ConvFamily::kDepthwise: return depthwise_layout_of(isa);
+    case ConvFamily::kBytes:
+      break;
+    case ConvFamily::kWords:
+      return word_layout_of(isa);
+    case ConvFamily::kDepthwise:
+      return depthwise_layout_of(isa);
   }
-  return layout_of(isa, rhs_u8 && algorithm != OCTET_CONV_WINOGRAD_2X2_INT8);  // which makes its own weights, s8
+  // Which makes its own weights, s8
+  return layout_of(isa, rhs_u8 && algorithm != OCTET_CONV_WINOGRAD_2X2_INT8);
 }
 
 Isa smallest_conv_isa(octet_conv_algorithm algorithm, const RhsLayout& layout) {
@@ -51,4 +58,6 @@ Isa smallest_conv_isa(octet_conv_algorithm algorithm, const RhsLayout& layout) {
 
 }  // namespace octet
 
-const char* octet_conv_algorithm_name(octet_conv_algorithm algorithm) { return octet::algorithm_name(algorithm); }
+const char* octet_conv_algorithm_name(octet_conv_algorithm algorithm) {
+  return octet::algorithm_name(algorithm);
+}

@@ -17,6 +17,7 @@ ConvFamily family_of(octet_conv_algorithm algorithm);
 
 // The layout of a tier for an algorithm.
 RhsLayout conv_layout(octet_conv_algorithm algorithm, Isa isa, bool rhs_u8);
-Isa smallest_conv_isa(octet_conv_algorithm algorithm, const RhsLayout& layout);  // that reads the layout; kScalar also for those that only tests use
+// That reads the layout; kScalar also for those that only tests use
+Isa smallest_conv_isa(octet_conv_algorithm algorithm, const RhsLayout& layout);
 
 }  // namespace octet

@@ -9,7 +9,8 @@
 namespace octet {
 namespace {
 
-octet_status lay_out(const octet_filter_desc* filter, octet_isa isa, FilterDraft* draft, FilterHeader* header, octet_error* error) {
+octet_status lay_out(const octet_filter_desc* filter, octet_isa isa, FilterDraft* draft,
+                     FilterHeader* header, octet_error* error) {
   OCTET_TRY(read_filter(filter, isa, draft, error));
   const bool zero_points = has_zero_points(draft->view, draft->form.layout.domain);
   if (!plan_filter_blob(draft->shape, draft->form, (uint8_t)filter->type, zero_points, header))
@@ -22,7 +23,8 @@ octet_status lay_out(const octet_filter_desc* filter, octet_isa isa, FilterDraft
 
 using namespace octet;
 
-octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa isa, size_t* bytes, octet_error* error) {
+octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa isa, size_t* bytes,
+                                    octet_error* error) {
   if (!bytes) return fail(error, OCTET_NULL_POINTER, "bytes is null");
   FilterDraft draft;
   FilterHeader header;
@@ -31,7 +33,8 @@ octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa i
   return OCTET_OK;
 }
 
-octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, void* blob, size_t blob_bytes, octet_error* error) {
+octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, void* blob,
+                               size_t blob_bytes, octet_error* error) {
   FilterDraft draft;
   FilterHeader header;
   OCTET_TRY(lay_out(filter, isa, &draft, &header, error));
@@ -39,27 +42,32 @@ octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, v
   if (!blob) return fail(error, OCTET_NULL_POINTER, "blob is null");
   OCTET_TRY(check_aligned(blob, "blob", error));
   if (blob_bytes < header.bytes)
-    return fail(error, OCTET_BAD_SIZE, "blob_bytes = %zu, but octet_conv2d_pack_size says %zu", blob_bytes, (size_t)header.bytes);
+    return fail(error, OCTET_BAD_SIZE, "blob_bytes = %zu, but octet_conv2d_pack_size says %zu",
+                blob_bytes, (size_t)header.bytes);
   const size_t weights = draft.shape.taps() * draft.shape.group_in() * draft.shape.out_channels;
   const struct {
     const char* name;
     Extent extent;
-  } inputs[] = {{"data", extent_of(filter->data, weights)},
-                {"zero_points", extent_of(filter->zero_points, filter->zero_point_count * sizeof(int32_t))},
-                {"tap_ranges", extent_of(filter->tap_ranges, 16 * sizeof(float))}};
+  } inputs[] = {
+      {"data", extent_of(filter->data, weights)},
+      {"zero_points", extent_of(filter->zero_points, filter->zero_point_count * sizeof(int32_t))},
+      {"tap_ranges", extent_of(filter->tap_ranges, 16 * sizeof(float))}};
   for (const auto& input : inputs)
-    if (meet(extent_of(blob, (size_t)header.bytes), input.extent)) return fail(error, OCTET_OVERLAP, "blob overlaps filter.%s", input.name);
+    if (meet(extent_of(blob, (size_t)header.bytes), input.extent))
+      return fail(error, OCTET_OVERLAP, "blob overlaps filter.%s", input.name);
   write_filter_blob(header, draft.shape, draft.form, draft.view, filter->tap_ranges, blob);
   return OCTET_OK;
 }
 
-octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa, size_t index, octet_conv2d_candidate* candidate, octet_error* error) {
+octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa, size_t index,
+                                  octet_conv2d_candidate* candidate, octet_error* error) {
   if (!candidate) return fail(error, OCTET_NULL_POINTER, "candidate is null");
   OCTET_TRY(check_struct_size(candidate->struct_size, sizeof *candidate, "candidate", error));
   FilterDraft draft;
   OCTET_TRY(read_filter(filter, isa, &draft, error));
   constexpr size_t kCount = kAlgorithms - 1;  // without AUTO
-  if (index >= kCount) return fail(error, OCTET_BAD_SIZE, "index is %zu; there are %zu candidates", index, kCount);
+  if (index >= kCount)
+    return fail(error, OCTET_BAD_SIZE, "index is %zu; there are %zu candidates", index, kCount);
   const octet_conv_algorithm algorithm = (octet_conv_algorithm)(index + 1);
   const Candidate& c = draft.plans.candidates[algorithm];
   candidate->algorithm = algorithm;
@@ -73,7 +81,9 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
   candidate->transform_microseconds = c.transform;
   memcpy(candidate->reason, c.reason, sizeof candidate->reason);
   const RhsLayout layout = packed_layout(draft, algorithm);
-  const WeightFacts facts = {layout, !filter->data || has_least(draft.shape, draft.view) || fills_with_least(layout, draft.shape, draft.view)};
-  candidate->kernel = c.possible ? kernel_name_for(algorithm, draft.cpu, facts, draft.forced) : nullptr;
+  const WeightFacts facts = {layout, !filter->data || has_least(draft.shape, draft.view) ||
+                                         fills_with_least(layout, draft.shape, draft.view)};
+  candidate->kernel =
+      c.possible ? kernel_name_for(algorithm, draft.cpu, facts, draft.forced) : nullptr;
   return OCTET_OK;
 }

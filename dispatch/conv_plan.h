@@ -1,5 +1,5 @@
-// Which algorithm computes a convolution. Pure: the shape, the tier and the caches are arguments, so that the choice for a machine that nobody
-// owns is a unit test.
+// Which algorithm computes a convolution. Pure: the shape, the tier and the caches are arguments,
+// so that the choice for a machine that nobody owns is a unit test.
 #pragma once
 
 #include "dispatch/conv_methods.h"
@@ -9,12 +9,13 @@ namespace octet {
 
 struct ConvProblem {
   ConvShape shape;
-  Isa isa;                  // the tier that the weights are packed for
+  Isa isa;  // the tier that the weights are packed for
   bool rhs_u8;
-  bool weight_zero_points;  // other than 0 in s8
-  bool approximate;         // the caller allows it
+  bool weight_zero_points;               // other than 0 in s8
+  bool approximate;                      // the caller allows it
   size_t l1d_bytes, l2_bytes, l3_bytes;  // 0 = unknown
-  uint32_t without_kernel;  // algorithms whose weights no kernel may read where they will be used: bit octet_conv_algorithm
+  // Algorithms whose weights no kernel may read where they will be used: bit octet_conv_algorithm
+  uint32_t without_kernel;
 };
 
 struct Candidate {

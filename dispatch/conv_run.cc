@@ -1,4 +1,5 @@
-// octet_conv2d_workspace and octet_conv2d_run: argument checks, then up to three passes: stage the input, convolve, unstage the output.
+// octet_conv2d_workspace and octet_conv2d_run: argument checks, then up to three passes: stage the
+// input, convolve, unstage the output.
 #include <string.h>
 
 #include "dispatch/check.h"
@@ -25,18 +26,23 @@ struct Workspace {
 Workspace plan_workspace(const octet_conv2d& conv, const Sizes& sizes, size_t tasks) {
   const ConvPlan& plan = conv.plan;
   Workspace w = {};
-  w.stage = plan_stage(plan.shape, conv.lhs_layout == OCTET_NCHW, conv.dst_layout == OCTET_NCHW, conv.borders, sizes.batch, sizes.in_h, sizes.in_w,
-                       plan.dst_bytes, conv.residual_type != 0);
+  w.stage = plan_stage(plan.shape, conv.lhs_layout == OCTET_NCHW, conv.dst_layout == OCTET_NCHW,
+                       conv.borders, sizes.batch, sizes.in_h, sizes.in_w, plan.dst_bytes,
+                       conv.residual_type != 0);
   w.input = plan.runtime_zero_point ? sizes.batch * zero_row_bytes(plan.shape) : 0;
   w.output = w.input + w.stage.input_bytes;
   w.residual = w.output + w.stage.output_bytes;
   w.tasks = w.residual + w.stage.residual_bytes;
-  w.task_bytes = round_up(plan.method->task_workspace(plan, w.stage.in_h, w.stage.in_w, sizes.out_h, sizes.out_w), kAlignment);
-  if (__builtin_mul_overflow(w.task_bytes, tasks, &w.bytes) || __builtin_add_overflow(w.bytes, w.tasks, &w.bytes)) w.bytes = SIZE_MAX;
+  w.task_bytes = round_up(
+      plan.method->task_workspace(plan, w.stage.in_h, w.stage.in_w, sizes.out_h, sizes.out_w),
+      kAlignment);
+  if (__builtin_mul_overflow(w.task_bytes, tasks, &w.bytes) ||
+      __builtin_add_overflow(w.bytes, w.tasks, &w.bytes))
+    w.bytes = SIZE_MAX;
   return w;
 }
 
-// ---- cutting the work -------------------------------------------------------------------------------------------------------------
+// ---- cutting the work ---------------------------------------------------------------------------
 
 // Tasks along the algorithm's units and along channels.
 struct Cut {
@@ -44,20 +50,25 @@ struct Cut {
   size_t channels, channel_step, channel_tasks;
   size_t tasks() const { return unit_tasks * channel_tasks; }
   ConvTask task(size_t index) const {
-    const size_t unit = index / channel_tasks * unit_step, channel = index % channel_tasks * channel_step;
-    return {unit, smaller(units, unit + unit_step), channel, smaller(channels, channel + channel_step)};
+    const size_t unit = index / channel_tasks * unit_step,
+                 channel = index % channel_tasks * channel_step;
+    return {unit, smaller(units, unit + unit_step), channel,
+            smaller(channels, channel + channel_step)};
   }
 };
 
 Cut cut(const ConvPlan& plan, const Sizes& sizes, size_t concurrency) {
   const ConvGrain grain = plan.method->grain(plan, sizes.out_h, sizes.out_w);
-  const size_t units = sizes.batch * grain.units, grains = divide_up(plan.shape.out_channels, grain.channels);
+  const size_t units = sizes.batch * grain.units,
+               grains = divide_up(plan.shape.out_channels, grain.channels);
   Cut best = {units, units, 1, plan.shape.out_channels, plan.shape.out_channels, 1};
   if (concurrency <= 1) return best;
-  // The cut whose largest piece is smallest; among equals the one along units, for transforms are shared by channels.
+  // The cut whose largest piece is smallest; among equals the one along units, for transforms are
+  // shared by channels.
   size_t best_work = SIZE_MAX;
   for (size_t parts = smaller(concurrency, units); parts >= 1; --parts) {
-    const size_t unit_step = divide_up(units, parts), grain_step = divide_up(grains, smaller(concurrency / parts, grains));
+    const size_t unit_step = divide_up(units, parts),
+                 grain_step = divide_up(grains, smaller(concurrency / parts, grains));
     const size_t work = unit_step * grain_step;
     if (work < best_work) {
       best_work = work;
@@ -70,7 +81,7 @@ Cut cut(const ConvPlan& plan, const Sizes& sizes, size_t concurrency) {
   return best;
 }
 
-// ---- the passes ---------------------------------------------------------------------------------------------------------------------
+// ---- the passes ---------------------------------------------------------------------------------
 
 struct Passes {
   const octet_conv2d& conv;
@@ -94,21 +105,26 @@ void for_lines(size_t lines, size_t pieces, size_t index, const F& f) {
 void stage_part(void* arg, size_t index) {
   Passes& p = *(Passes*)arg;
   const Stage& stage = p.workspace.stage;
-  if (stage.input) for_lines(p.sizes.batch * stage.in_h, p.pieces, index, [&](size_t line) { stage_input_line(p.input, line); });
+  if (stage.input)
+    for_lines(p.sizes.batch * stage.in_h, p.pieces, index,
+              [&](size_t line) { stage_input_line(p.input, line); });
   if (stage.residual_bytes)
-    for_lines(p.sizes.batch * p.sizes.out_h, p.pieces, index,
-              [&](size_t line) { nchw_to_nhwc(p.residual, (const uint8_t*)p.args.residual, (uint8_t*)p.run.residual, line); });
+    for_lines(p.sizes.batch * p.sizes.out_h, p.pieces, index, [&](size_t line) {
+      nchw_to_nhwc(p.residual, (const uint8_t*)p.args.residual, (uint8_t*)p.run.residual, line);
+    });
 }
 
 void unstage_part(void* arg, size_t index) {
   Passes& p = *(Passes*)arg;
-  for_lines(p.sizes.batch * p.sizes.out_h, p.pieces, index, [&](size_t line) { nhwc_to_nchw(p.output, p.run.dst, (uint8_t*)p.args.dst, line); });
+  for_lines(p.sizes.batch * p.sizes.out_h, p.pieces, index,
+            [&](size_t line) { nhwc_to_nchw(p.output, p.run.dst, (uint8_t*)p.args.dst, line); });
 }
 
 void convolve_part(void* arg, size_t index) {
   Passes& p = *(Passes*)arg;
   const ConvPlan& plan = p.conv.plan;
-  plan.method->run(plan, p.run, p.work.task(index), (uint8_t*)p.args.workspace + p.workspace.tasks + index * p.workspace.task_bytes);
+  plan.method->run(plan, p.run, p.work.task(index),
+                   (uint8_t*)p.args.workspace + p.workspace.tasks + index * p.workspace.task_bytes);
 }
 
 void pass(Passes* p, size_t count, void (*part)(void*, size_t)) {
@@ -118,37 +134,54 @@ void pass(Passes* p, size_t count, void (*part)(void*, size_t)) {
     p->args.parallel_for(p->args.parallel_context, count, part, p);
 }
 
-// ---- checks -------------------------------------------------------------------------------------------------------------------------
+// ---- checks -------------------------------------------------------------------------------------
 
 // prefix: what the sizes' names begin with.
-octet_status check_sizes(const octet_conv2d& conv, const octet_conv2d_args& a, const char* prefix, Sizes* sizes, octet_error* error) {
+octet_status check_sizes(const octet_conv2d& conv, const octet_conv2d_args& a, const char* prefix,
+                         Sizes* sizes, octet_error* error) {
   const ConvShape& s = conv.plan.shape;
   *sizes = {a.batch ? a.batch : s.batch, a.in_h ? a.in_h : s.in_h, a.in_w ? a.in_w : s.in_w, 0, 0};
   const struct {
     const char* name;
     size_t got, most;
-  } fields[] = {{"batch", sizes->batch, s.batch}, {"in_h", sizes->in_h, s.in_h}, {"in_w", sizes->in_w, s.in_w}};
+  } fields[] = {{"batch", sizes->batch, s.batch},
+                {"in_h", sizes->in_h, s.in_h},
+                {"in_w", sizes->in_w, s.in_w}};
   for (const auto& f : fields)
-    if (f.got > f.most) return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "%s%s = %zu is above the declared %s_max = %zu", prefix, f.name, f.got, f.name, f.most);
-  OCTET_TRY(output_size(s, sizes->in_h, sizes->in_w, *prefix ? "args" : "the sizes", &sizes->out_h, &sizes->out_w, error));
+    if (f.got > f.most)
+      return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "%s%s = %zu is above the declared %s_max = %zu",
+                  prefix, f.name, f.got, f.name, f.most);
+  OCTET_TRY(output_size(s, sizes->in_h, sizes->in_w, *prefix ? "args" : "the sizes", &sizes->out_h,
+                        &sizes->out_w, error));
   if ((a.out_h && a.out_h != sizes->out_h) || (a.out_w && a.out_w != sizes->out_w))
-    return fail(error, OCTET_BAD_SIZE, "args.out_h = %zu, args.out_w = %zu, but this convolution makes %zu x %zu of %zu x %zu", a.out_h, a.out_w, sizes->out_h,
-                sizes->out_w, sizes->in_h, sizes->in_w);
+    return fail(
+        error, OCTET_BAD_SIZE,
+        "args.out_h = %zu, args.out_w = %zu, but this convolution makes %zu x %zu of %zu x %zu",
+        a.out_h, a.out_w, sizes->out_h, sizes->out_w, sizes->in_h, sizes->in_w);
   return OCTET_OK;
 }
 
 // A tensor of pixels: its distance between pixels and its bytes from first to last.
-octet_status check_tensor(const char* name, const void* data, size_t stride, octet_layout layout, size_t pixels, size_t channels, octet_type type,
-                          size_t* pixel_bytes, Extent* extent, octet_error* error) {
+octet_status check_tensor(const char* name, const void* data, size_t stride, octet_layout layout,
+                          size_t pixels, size_t channels, octet_type type, size_t* pixel_bytes,
+                          Extent* extent, octet_error* error) {
   const size_t element = element_bytes(type);
   if (!data) return fail(error, OCTET_NULL_POINTER, "args.%s is null", name);
-  if ((uintptr_t)data % element) return fail(error, OCTET_MISALIGNED, "args.%s is at %p; it must be a multiple of %zu", name, data, element);
-  if (layout == OCTET_NCHW && stride) return fail(error, OCTET_BAD_STRIDE, "args.%s_stride = %zu: an NCHW tensor is dense, its stride is 0", name, stride);
+  if ((uintptr_t)data % element)
+    return fail(error, OCTET_MISALIGNED, "args.%s is at %p; it must be a multiple of %zu", name,
+                data, element);
+  if (layout == OCTET_NCHW && stride)
+    return fail(error, OCTET_BAD_STRIDE,
+                "args.%s_stride = %zu: an NCHW tensor is dense, its stride is 0", name, stride);
   if (stride == 0) stride = channels;
-  if (stride < channels) return fail(error, OCTET_BAD_STRIDE, "args.%s_stride = %zu is smaller than a pixel of %zu channels", name, stride, channels);
+  if (stride < channels)
+    return fail(error, OCTET_BAD_STRIDE,
+                "args.%s_stride = %zu is smaller than a pixel of %zu channels", name, stride,
+                channels);
   size_t bytes;
   if (!span_bytes(1, 0, pixels, stride, channels, element, &bytes))
-    return fail(error, OCTET_BAD_SIZE, "args.%s: %zu pixels with stride %zu leave size_t", name, pixels, stride);
+    return fail(error, OCTET_BAD_SIZE, "args.%s: %zu pixels with stride %zu leave size_t", name,
+                pixels, stride);
   *pixel_bytes = (pixels == 1 ? channels : stride) * element;
   *extent = extent_of(data, bytes);
   return OCTET_OK;
@@ -158,9 +191,12 @@ struct Extents {
   Extent lhs, dst, residual;
 };
 
-octet_status check_overlap(const octet_conv2d& conv, const octet_conv2d_args& a, const Extents& e, size_t batch, bool in_place, octet_error* error) {
-  const Extent workspace = extent_of(a.workspace, a.workspace_bytes), packed = extent_of(conv.packed, conv.packed_bytes);
-  const Extent zero_points = extent_of(a.lhs_zero_points, batch * sizeof(int32_t)), scales = extent_of(a.lhs_scales, batch * sizeof(float));
+octet_status check_overlap(const octet_conv2d& conv, const octet_conv2d_args& a, const Extents& e,
+                           size_t batch, bool in_place, octet_error* error) {
+  const Extent workspace = extent_of(a.workspace, a.workspace_bytes),
+               packed = extent_of(conv.packed, conv.packed_bytes);
+  const Extent zero_points = extent_of(a.lhs_zero_points, batch * sizeof(int32_t)),
+               scales = extent_of(a.lhs_scales, batch * sizeof(float));
   const struct {
     const char *a_name, *b_name;
     const Extent &a, &b;
@@ -176,36 +212,48 @@ octet_status check_overlap(const octet_conv2d& conv, const octet_conv2d_args& a,
                {"args.workspace", "the packed weights", workspace, packed}};
   for (const auto& p : pairs)
     if (meet(p.a, p.b)) return fail(error, OCTET_OVERLAP, "%s overlaps %s", p.a_name, p.b_name);
-  if (!in_place && meet(e.dst, e.residual)) return fail(error, OCTET_OVERLAP, "args.dst overlaps args.residual, without being exactly it");
+  if (!in_place && meet(e.dst, e.residual))
+    return fail(error, OCTET_OVERLAP, "args.dst overlaps args.residual, without being exactly it");
   return OCTET_OK;
 }
 
-octet_status check_lhs_quant(const octet_conv2d& conv, const octet_conv2d_args& a, size_t batch, octet_error* error) {
+octet_status check_lhs_quant(const octet_conv2d& conv, const octet_conv2d_args& a, size_t batch,
+                             octet_error* error) {
   if (!conv.plan.runtime_zero_point) {
     if (!a.lhs_zero_points && !a.lhs_scales) return OCTET_OK;
-    return fail(error, OCTET_UNSUPPORTED, "args.%s is only for OCTET_LHS_PER_TENSOR", a.lhs_scales ? "lhs_scales" : "lhs_zero_points");
+    return fail(error, OCTET_UNSUPPORTED, "args.%s is only for OCTET_LHS_PER_TENSOR",
+                a.lhs_scales ? "lhs_scales" : "lhs_zero_points");
   }
   if (a.lhs_scales && conv.dst_type == OCTET_S32)
-    return fail(error, OCTET_UNSUPPORTED, "args.lhs_scales has no meaning for an s32 dst: it holds the accumulators");
+    return fail(error, OCTET_UNSUPPORTED,
+                "args.lhs_scales has no meaning for an s32 dst: it holds the accumulators");
   for (size_t i = 0; a.lhs_zero_points && i < batch; ++i)
-    OCTET_TRY(check_zero_point(a.lhs_zero_points[i], conv.lhs_type, "args.lhs_zero_points", i, error));
-  for (size_t i = 0; a.lhs_scales && i < batch; ++i) OCTET_TRY(check_scale(a.lhs_scales[i], "args.lhs_scales", i, error));
+    OCTET_TRY(
+        check_zero_point(a.lhs_zero_points[i], conv.lhs_type, "args.lhs_zero_points", i, error));
+  for (size_t i = 0; a.lhs_scales && i < batch; ++i)
+    OCTET_TRY(check_scale(a.lhs_scales[i], "args.lhs_scales", i, error));
   return OCTET_OK;
 }
 
 octet_status check_workspace(const octet_conv2d_args& a, const Workspace& w, octet_error* error) {
   if (w.bytes == 0) return OCTET_OK;
-  if (w.bytes == SIZE_MAX) return fail(error, OCTET_BAD_SIZE, "args.concurrency = %zu: the workspace leaves size_t", a.concurrency);
-  if (!a.workspace) return fail(error, OCTET_NULL_POINTER, "args.workspace is null; this run needs %zu bytes", w.bytes);
+  if (w.bytes == SIZE_MAX)
+    return fail(error, OCTET_BAD_SIZE, "args.concurrency = %zu: the workspace leaves size_t",
+                a.concurrency);
+  if (!a.workspace)
+    return fail(error, OCTET_NULL_POINTER, "args.workspace is null; this run needs %zu bytes",
+                w.bytes);
   if (a.workspace_bytes < w.bytes)
-    return fail(error, OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes = %zu, this run needs %zu", a.workspace_bytes, w.bytes);
+    return fail(error, OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes = %zu, this run needs %zu",
+                a.workspace_bytes, w.bytes);
   return check_aligned(a.workspace, "args.workspace", error);
 }
 
-// ---- one run ------------------------------------------------------------------------------------------------------------------------
+// ---- one run ------------------------------------------------------------------------------------
 
 // Everything in NHWC, staged where it has to be.
-void resolve(const octet_conv2d& conv, size_t lhs_pixel, size_t dst_pixel, size_t residual_pixel, const Extents& extents, Passes* p) {
+void resolve(const octet_conv2d& conv, size_t lhs_pixel, size_t dst_pixel, size_t residual_pixel,
+             const Extents& extents, Passes* p) {
   const ConvPlan& plan = conv.plan;
   const ConvShape& s = plan.shape;
   const octet_conv2d_args& a = p->args;
@@ -236,13 +284,22 @@ void resolve(const octet_conv2d& conv, size_t lhs_pixel, size_t dst_pixel, size_
   r.residual = stage.residual_bytes ? memory + w.residual : (const uint8_t*)a.residual;
   r.residual_pixel = stage.residual_bytes ? s.out_channels : residual_pixel;
 
-  p->input = {&plan.shape, &p->workspace.stage, conv.lhs_layout == OCTET_NCHW, (const uint8_t*)a.lhs, z.in_h, z.in_w, lhs_pixel, memory + w.input,
-              r.zero_rows, r.zero_row_stride};
+  p->input = {&plan.shape,
+              &p->workspace.stage,
+              conv.lhs_layout == OCTET_NCHW,
+              (const uint8_t*)a.lhs,
+              z.in_h,
+              z.in_w,
+              lhs_pixel,
+              memory + w.input,
+              r.zero_rows,
+              r.zero_row_stride};
   p->output = {s.out_channels, z.out_h, z.out_w, plan.dst_bytes};
   p->residual = {s.out_channels, z.out_h, z.out_w, 1};
   if (!conv.zero_row)
     for (size_t i = 0; i < z.batch; ++i)
-      memset(memory + i * r.zero_row_stride, a.lhs_zero_points ? a.lhs_zero_points[i] : 0, r.zero_row_stride);
+      memset(memory + i * r.zero_row_stride, a.lhs_zero_points ? a.lhs_zero_points[i] : 0,
+             r.zero_row_stride);
 }
 
 octet_status run(const octet_conv2d& conv, const octet_conv2d_args& a, octet_error* error) {
@@ -254,13 +311,17 @@ octet_status run(const octet_conv2d& conv, const octet_conv2d_args& a, octet_err
   const size_t inputs = z.batch * z.in_h * z.in_w, outputs = z.batch * z.out_h * z.out_w;
   size_t lhs_pixel, dst_pixel, residual_pixel = 0;
   Extents extents = {};
-  OCTET_TRY(check_tensor("lhs", a.lhs, a.lhs_stride, conv.lhs_layout, inputs, s.in_channels, conv.lhs_type, &lhs_pixel, &extents.lhs, error));
-  OCTET_TRY(check_tensor("dst", a.dst, a.dst_stride, conv.dst_layout, outputs, s.out_channels, conv.dst_type, &dst_pixel, &extents.dst, error));
+  OCTET_TRY(check_tensor("lhs", a.lhs, a.lhs_stride, conv.lhs_layout, inputs, s.in_channels,
+                         conv.lhs_type, &lhs_pixel, &extents.lhs, error));
+  OCTET_TRY(check_tensor("dst", a.dst, a.dst_stride, conv.dst_layout, outputs, s.out_channels,
+                         conv.dst_type, &dst_pixel, &extents.dst, error));
   if (conv.residual_type)
-    OCTET_TRY(check_tensor("residual", a.residual, a.residual_stride, conv.dst_layout, outputs, s.out_channels, conv.residual_type, &residual_pixel,
-                           &extents.residual, error));
+    OCTET_TRY(check_tensor("residual", a.residual, a.residual_stride, conv.dst_layout, outputs,
+                           s.out_channels, conv.residual_type, &residual_pixel, &extents.residual,
+                           error));
   else if (a.residual)
-    return fail(error, OCTET_UNSUPPORTED, "args.residual: this convolution was created without one");
+    return fail(error, OCTET_UNSUPPORTED,
+                "args.residual: this convolution was created without one");
   OCTET_TRY(check_lhs_quant(conv, a, z.batch, error));
   const bool in_place = a.residual == a.dst && residual_pixel == dst_pixel;
   OCTET_TRY(check_overlap(conv, a, extents, z.batch, in_place, error));
@@ -287,9 +348,11 @@ octet_status run(const octet_conv2d& conv, const octet_conv2d_args& a, octet_err
 
 using namespace octet;
 
-octet_status octet_conv2d_workspace(const octet_conv2d* conv, size_t batch, size_t in_h, size_t in_w, size_t concurrency, size_t* bytes,
+octet_status octet_conv2d_workspace(const octet_conv2d* conv, size_t batch, size_t in_h,
+                                    size_t in_w, size_t concurrency, size_t* bytes,
                                     octet_error* error) {
-  if (!conv || !bytes) return fail(error, OCTET_NULL_POINTER, "%s is null", conv ? "bytes" : "conv");
+  if (!conv || !bytes)
+    return fail(error, OCTET_NULL_POINTER, "%s is null", conv ? "bytes" : "conv");
   octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
   args.batch = batch;
   args.in_h = in_h;
@@ -297,11 +360,14 @@ octet_status octet_conv2d_workspace(const octet_conv2d* conv, size_t batch, size
   Sizes sizes;
   OCTET_TRY(check_sizes(*conv, args, "", &sizes, error));
   *bytes = plan_workspace(*conv, sizes, concurrency ? concurrency : 1).bytes;
-  if (*bytes == SIZE_MAX) return fail(error, OCTET_BAD_SIZE, "concurrency = %zu: the workspace leaves size_t", concurrency);
+  if (*bytes == SIZE_MAX)
+    return fail(error, OCTET_BAD_SIZE, "concurrency = %zu: the workspace leaves size_t",
+                concurrency);
   return OCTET_OK;
 }
 
-octet_status octet_conv2d_run(const octet_conv2d* conv, const octet_conv2d_args* args, octet_error* error) {
+octet_status octet_conv2d_run(const octet_conv2d* conv, const octet_conv2d_args* args,
+                              octet_error* error) {
   if (!conv || !args) return fail(error, OCTET_NULL_POINTER, "%s is null", conv ? "args" : "conv");
   OCTET_TRY(check_struct_size(args->struct_size, sizeof *args, "args", error));
   return run(*conv, *args, error);

@@ -25,7 +25,8 @@ struct Registers {
 
 Registers cpuid(uint32_t leaf, uint32_t subleaf) {
   Registers r = {};
-  if (leaf <= (uint32_t)__get_cpuid_max(leaf & 0x80000000u, nullptr)) __cpuid_count(leaf, subleaf, r.eax, r.ebx, r.ecx, r.edx);
+  if (leaf <= (uint32_t)__get_cpuid_max(leaf & 0x80000000u, nullptr))
+    __cpuid_count(leaf, subleaf, r.eax, r.ebx, r.ecx, r.edx);
   return r;
 }
 
@@ -43,7 +44,8 @@ void detect_caches(CpuFeatures* cpu) {
     const Registers r = cpuid(leaf, i);
     const uint32_t type = r.eax & 31, level = r.eax >> 5 & 7;
     if (type == 0) break;
-    const size_t bytes = (size_t)((r.ebx >> 22) + 1) * ((r.ebx >> 12 & 0x3ff) + 1) * ((r.ebx & 0xfff) + 1) * ((size_t)r.ecx + 1);
+    const size_t bytes = (size_t)((r.ebx >> 22) + 1) * ((r.ebx >> 12 & 0x3ff) + 1) *
+                         ((r.ebx & 0xfff) + 1) * ((size_t)r.ecx + 1);
     if (level == 1 && type == 1) cpu->l1d_bytes = bytes;
     if (level == 2) cpu->l2_bytes = bytes;
     if (level == 3) cpu->l3_bytes = bytes;
@@ -60,7 +62,9 @@ void detect(CpuFeatures* cpu) {
   if (!avx2) return;
   cpu->isas |= mask_of(Isa::kAvx2);
   if (leaf7_1.eax >> 4 & 1) cpu->isas |= mask_of(Isa::kAvxVnni);
-  const bool avx512 = leaf7.ebx_bit(16) && leaf7.ebx_bit(17) && leaf7.ebx_bit(30) && leaf7.ebx_bit(31);  // F, DQ, BW, VL
+  // F, DQ, BW, VL
+  const bool avx512 =
+      leaf7.ebx_bit(16) && leaf7.ebx_bit(17) && leaf7.ebx_bit(30) && leaf7.ebx_bit(31);
   if (zmm && avx512 && leaf7.ecx_bit(11)) cpu->isas |= mask_of(Isa::kAvx512Vnni);
 }
 
@@ -72,11 +76,15 @@ constexpr unsigned long kHwcap2I8mm = 1ul << 13;
 
 void detect(CpuFeatures* cpu) {
   cpu->isas |= mask_of(Isa::kNeon);
-  const bool dotprod = getauxval(AT_HWCAP) & kHwcapAsimddp, i8mm = getauxval(AT_HWCAP2) & kHwcap2I8mm;
+  const bool dotprod = getauxval(AT_HWCAP) & kHwcapAsimddp,
+             i8mm = getauxval(AT_HWCAP2) & kHwcap2I8mm;
   if (dotprod) cpu->isas |= mask_of(Isa::kDotprod);
   if (dotprod && i8mm) cpu->isas |= mask_of(Isa::kI8mm);
 #if defined(_SC_LEVEL1_DCACHE_SIZE)
-  const auto size = [](int name) { const long bytes = sysconf(name); return bytes > 0 ? (size_t)bytes : 0; };
+  const auto size = [](int name) {
+    const long bytes = sysconf(name);
+    return bytes > 0 ? (size_t)bytes : 0;
+  };
   cpu->l1d_bytes = size(_SC_LEVEL1_DCACHE_SIZE);
   cpu->l2_bytes = size(_SC_LEVEL2_CACHE_SIZE);
   cpu->l3_bytes = size(_SC_LEVEL3_CACHE_SIZE);
@@ -107,11 +115,14 @@ void detect(CpuFeatures*) {}
 
 #endif
 
-// cpuinfo knows caches where the C library does not (Arm). It is asked for nothing else: its feature flags can be wrong.
+// cpuinfo knows caches where the C library does not (Arm). It is asked for nothing else: its
+// feature flags can be wrong.
 void refine_with_cpuinfo([[maybe_unused]] CpuFeatures* cpu) {
 #if defined(OCTET_WITH_CPUINFO)
   if (!cpuinfo_initialize()) return;
-  const auto keep = [](const struct cpuinfo_cache* cache, size_t* bytes) { if (cache && *bytes == 0) *bytes = cache->size; };
+  const auto keep = [](const struct cpuinfo_cache* cache, size_t* bytes) {
+    if (cache && *bytes == 0) *bytes = cache->size;
+  };
   keep(cpuinfo_get_l1d_cache(0), &cpu->l1d_bytes);
   keep(cpuinfo_get_l2_cache(0), &cpu->l2_bytes);
   keep(cpuinfo_get_l3_cache(0), &cpu->l3_bytes);

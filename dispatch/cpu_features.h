@@ -1,4 +1,5 @@
-// What the CPU and the operating system offer. Asks them directly, so that no library, no /proc and no /sys can break detection.
+// What the CPU and the operating system offer. Asks them directly, so that no library, no /proc and
+// no /sys can break detection.
 #pragma once
 
 #include <stddef.h>
@@ -10,13 +11,16 @@ namespace octet {
 
 using IsaMask = uint32_t;  // bit (int)isa
 constexpr IsaMask mask_of(Isa isa) { return 1u << (int)isa; }
-constexpr IsaMask up_to(Isa isa) { return (2u << (int)isa) - 1; }  // the families' values do not overlap, so smaller is enough
+// The families' values do not overlap, so smaller is enough
+constexpr IsaMask up_to(Isa isa) { return (2u << (int)isa) - 1; }
 
 // The tiers that a CPU of the architecture we are compiled for could have.
 #if defined(__x86_64__)
-constexpr IsaMask kArchitecture = mask_of(Isa::kScalar) | mask_of(Isa::kAvx2) | mask_of(Isa::kAvxVnni) | mask_of(Isa::kAvx512Vnni);
+constexpr IsaMask kArchitecture = mask_of(Isa::kScalar) | mask_of(Isa::kAvx2) |
+                                  mask_of(Isa::kAvxVnni) | mask_of(Isa::kAvx512Vnni);
 #elif defined(__aarch64__)
-constexpr IsaMask kArchitecture = mask_of(Isa::kScalar) | mask_of(Isa::kNeon) | mask_of(Isa::kDotprod) | mask_of(Isa::kI8mm);
+constexpr IsaMask kArchitecture =
+    mask_of(Isa::kScalar) | mask_of(Isa::kNeon) | mask_of(Isa::kDotprod) | mask_of(Isa::kI8mm);
 #else
 constexpr IsaMask kArchitecture = mask_of(Isa::kScalar);
 #endif

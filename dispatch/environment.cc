@@ -25,7 +25,8 @@ struct List {
     if (ended) return;
     ended = length + strlen(item) + sizeof ", ..." > sizeof text;
     const char* const separator = ended ? "..." : length ? ", " : "";
-    length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", separator, ended ? "" : item);
+    length +=
+        (size_t)snprintf(text + length, sizeof text - length, "%s%s", separator, ended ? "" : item);
   }
 };
 
@@ -43,7 +44,8 @@ octet_status read_max_isa(Environment* environment, octet_error* error) {
     }
     valid.add(isa_name(isa));
   }
-  return fail(error, OCTET_BAD_ENVIRONMENT, "OCTET_MAX_ISA is '%.32s'; valid here: %s", value, valid.text);
+  return fail(error, OCTET_BAD_ENVIRONMENT, "OCTET_MAX_ISA is '%.32s'; valid here: %s", value,
+              valid.text);
 }
 
 octet_status read_kernel(Environment* environment, octet_error* error) {
@@ -53,7 +55,8 @@ octet_status read_kernel(Environment* environment, octet_error* error) {
   for (const MicroKernel* kernel : all_kernels()) valid.add(kernel->name);
   for (const MicroKernel* kernel : word_kernels()) valid.add(kernel->name);
   for (const DepthwiseKernel* kernel : depthwise_kernels()) valid.add(kernel->name);
-  return fail(error, OCTET_BAD_ENVIRONMENT, "OCTET_KERNEL is '%.32s'; valid here: %s", environment->kernel, valid.text);
+  return fail(error, OCTET_BAD_ENVIRONMENT, "OCTET_KERNEL is '%.32s'; valid here: %s",
+              environment->kernel, valid.text);
 }
 
 octet_status read_algorithm(Environment* environment, octet_error* error) {
@@ -75,7 +78,8 @@ octet_status read_verbose(Environment* environment, octet_error* error) {
   environment->verbose = 0;
   const char* value = variable("OCTET_VERBOSE");
   if (!value) return OCTET_OK;
-  if (value[0] < '0' || value[0] > '2' || value[1]) return fail(error, OCTET_BAD_ENVIRONMENT, "OCTET_VERBOSE is '%.32s'; valid: 0, 1, 2", value);
+  if (value[0] < '0' || value[0] > '2' || value[1])
+    return fail(error, OCTET_BAD_ENVIRONMENT, "OCTET_VERBOSE is '%.32s'; valid: 0, 1, 2", value);
   environment->verbose = value[0] - '0';
   return OCTET_OK;
 }

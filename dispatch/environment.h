@@ -1,4 +1,5 @@
-// The environment variables. Read at every pack and create, so that a test or a program may change them in between.
+// The environment variables. Read at every pack and create, so that a test or a program may change
+// them in between.
 #pragma once
 
 #include "dispatch/cpu_features.h"
@@ -7,10 +8,10 @@
 namespace octet {
 
 struct Environment {
-  IsaMask allowed;      // from OCTET_MAX_ISA; all ones if unset
-  const char* kernel;   // from OCTET_KERNEL; null if unset
+  IsaMask allowed;                 // from OCTET_MAX_ISA; all ones if unset
+  const char* kernel;              // from OCTET_KERNEL; null if unset
   octet_conv_algorithm algorithm;  // from OCTET_CONV; AUTO if unset
-  int verbose;          // from OCTET_VERBOSE
+  int verbose;                     // from OCTET_VERBOSE
 };
 
 octet_status read_environment(Environment* environment, octet_error* error);

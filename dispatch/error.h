@@ -5,13 +5,14 @@
 namespace octet {
 
 // Fills *error, if there is one, and returns status.
-[[gnu::format(printf, 3, 4)]] octet_status fail(octet_error* error, octet_status status, const char* format, ...);
+[[gnu::format(printf, 3, 4)]] octet_status fail(octet_error* error, octet_status status,
+                                                const char* format, ...);
 
 }  // namespace octet
 
 // Returns the status of `expression` from the enclosing function unless it is OCTET_OK.
-#define OCTET_TRY(expression)                             \
-  do {                                                    \
-    const octet_status status_ = (expression);            \
-    if (status_ != OCTET_OK) return status_;              \
+#define OCTET_TRY(expression)                  \
+  do {                                         \
+    const octet_status status_ = (expression); \
+    if (status_ != OCTET_OK) return status_;   \
   } while (false)

@@ -3,19 +3,22 @@
 #include "kernels/gemm/gemm.h"
 #include "octet/octet.h"
 
-// A created GEMM: the plan, and what run checks its arguments against. One allocation; the plan's arrays follow the object.
+// A created GEMM: the plan, and what run checks its arguments against. One allocation; the plan's
+// arrays follow the object.
 struct octet_gemm {
   octet::GemmPlan plan;
   size_t m_max, batch_max;
   octet_type lhs_type, rhs_type, dst_type, residual_type;
   octet_rhs_order rhs_order;
   bool needs_workspace;
-  size_t m_plain;          // m_max where run_whole will do: packed 8-bit weights, no zero points of theirs, static lhs, no residual, no trace; else 0
-  size_t row_bytes;        // of dst
+  // m_max where run_whole will do: packed 8-bit weights, no zero points of theirs, static lhs, no
+  // residual, no trace; else 0
+  size_t m_plain;
+  size_t row_bytes;  // of dst
   size_t packed_bytes;
   const void* packed;
-  int64_t max_bias;        // largest |bias|: run-time weights are bounded per run
-  int64_t max_acc;         // the bound: int32's, less what TFLite shifts left
+  int64_t max_bias;  // largest |bias|: run-time weights are bounded per run
+  int64_t max_acc;   // the bound: int32's, less what TFLite shifts left
   int verbose;
   octet_allocator allocator;
 };

@@ -23,8 +23,10 @@ const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
     if (!columns) continue;
     const PackedRhs packed = blob_matrix(d.packed, draft.blob, b);
     for (size_t n = 0; n < padded; ++n) {
-      const uint32_t sum = n < d.n ? (uint32_t)packed.positive[n] + (uint32_t)packed.negative[n] : 0;
-      const uint32_t correction = runtime_scales(d) ? 0 : (uint32_t)(d.lhs_zero_point + shift) * sum;
+      const uint32_t sum =
+          n < d.n ? (uint32_t)packed.positive[n] + (uint32_t)packed.negative[n] : 0;
+      const uint32_t correction =
+          runtime_scales(d) ? 0 : (uint32_t)(d.lhs_zero_point + shift) * sum;
       bias[n] = (int32_t)((d.bias && n < d.n ? (uint32_t)d.bias[n] : 0) - correction);
       if (weight_sum) weight_sum[n] = (int32_t)sum;
     }
@@ -36,10 +38,12 @@ const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
 // Called twice: without memory to learn the size, with it to build.
 octet_gemm* build(const Draft& draft, Arena* arena) {
   const octet_gemm_desc& d = draft.desc;
-  const size_t padded = round_up(draft.kernel->rhs_layout.lanes(d.n), 64);  // kernels may read whole vectors past the last column
+  // Kernels may read whole vectors past the last column
+  const size_t padded = round_up(draft.kernel->rhs_layout.lanes(d.n), 64);
   octet_gemm* gemm = arena->take<octet_gemm>(1);
   const Finish f = build_finish(draft, padded, arena);
-  const int32_t* bias = draft.has_blob || !d.bias ? nullptr : spread(arena, d.bias, d.n, d.n, padded, 0);
+  const int32_t* bias =
+      draft.has_blob || !d.bias ? nullptr : spread(arena, d.bias, d.n, d.n, padded, 0);
   const Columns* columns = draft.has_blob ? build_columns(draft, arena, padded) : nullptr;
   if (!gemm) return nullptr;
 
@@ -59,12 +63,14 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   plan.finish = f;
   plan.narrow = {f.zero_point, f.lo, f.hi, f.dst_u8};
   const auto narrows = [&](double max_scaled) {
-    return narrows_in_kernel(draft, f, max_scaled, draft.kernel->flags) && narrows_in_kernel(draft, f, max_scaled, draft.small_kernel->flags);
+    return narrows_in_kernel(draft, f, max_scaled, draft.kernel->flags) &&
+           narrows_in_kernel(draft, f, max_scaled, draft.small_kernel->flags);
   };
   plan.narrow_in_kernel = narrows(draft.max_scaled);
   plan.narrow_with_zero_points = narrows(draft.max_scaled_any);
   const size_t l2 = this_machine().cpu.l2_bytes;
-  plan.block_rows = choose_block_rows(*plan.kernel, d.k, (l2 ? l2 : 512 * 1024) / 2);  // the other half is for the weights that pass by
+  // The other half is for the weights that pass by
+  plan.block_rows = choose_block_rows(*plan.kernel, d.k, (l2 ? l2 : 512 * 1024) / 2);
   plan.bias = bias;
   if (draft.has_blob) {
     plan.packed = blob_matrix(d.packed, draft.blob, 0).panels;
@@ -88,7 +94,8 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   gemm->verbose = draft.environment.verbose;
   gemm->allocator = d.allocator;
   gemm->needs_workspace = needs_workspace(plan);
-  const bool plain = draft.has_blob && !needs_more_than_panels(plan) && !runtime_scales(d) && !d.residual.type && draft.environment.verbose < 2;
+  const bool plain = draft.has_blob && !needs_more_than_panels(plan) && !runtime_scales(d) &&
+                     !d.residual.type && draft.environment.verbose < 2;
   gemm->m_plain = plain ? d.m_max : 0;
   gemm->row_bytes = d.n * plan.dst_bytes;
   if (plain) plan.first = first_tile(plan);
@@ -100,8 +107,10 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
 Finish build_finish(const Draft& draft, size_t padded, Arena* arena) {
   const octet_gemm_desc& d = draft.desc;
   Finish f = draft.finish;
-  f.mode = d.dst_type == OCTET_S32 ? FinishMode::kS32 : d.dst_type == OCTET_F32 ? FinishMode::kF32
-           : d.requant == OCTET_REQUANT_FLOAT ? FinishMode::kFloat8 : FinishMode::kTflite8;
+  f.mode = d.dst_type == OCTET_S32            ? FinishMode::kS32
+           : d.dst_type == OCTET_F32          ? FinishMode::kF32
+           : d.requant == OCTET_REQUANT_FLOAT ? FinishMode::kFloat8
+                                              : FinishMode::kTflite8;
   f.dst_u8 = d.dst_type == OCTET_U8;
   if (d.scales) f.scale = spread(arena, d.scales, d.scale_count, d.n, padded, 1.0f);
   if (d.bias_f32) f.bias_f32 = spread(arena, d.bias_f32, d.n, d.n, padded, 0.0f);
@@ -117,13 +126,17 @@ Finish build_finish(const Draft& draft, size_t padded, Arena* arena) {
   return f;
 }
 
-bool narrows_in_kernel(const Draft& draft, const Finish& f, double max_scaled, uint8_t kernel_flags) {
-  // The clamp before rounding may be left out only where no conversion to int32 (or int16) can overflow; the margin covers float's rounding.
+bool narrows_in_kernel(const Draft& draft, const Finish& f, double max_scaled,
+                       uint8_t kernel_flags) {
+  // The clamp before rounding may be left out only where no conversion to int32 (or int16) can
+  // overflow; the margin covers float's rounding.
   const double limit = kernel_flags & kNarrows16 ? 32767.0 : 2147483648.0;
-  return (kernel_flags & kNarrows) && f.mode == FinishMode::kFloat8 && !f.has_residual && !f.lut && !runtime_scales(draft.desc) &&
-         max_scaled * 1.000001 < limit;
+  return (kernel_flags & kNarrows) && f.mode == FinishMode::kFloat8 && !f.has_residual && !f.lut &&
+         !runtime_scales(draft.desc) && max_scaled * 1.000001 < limit;
 }
 
-octet_status build_gemm(const Draft& draft, octet_gemm** out) { return allocate_and_build(build, draft, draft.desc.allocator, out, draft.error); }
+octet_status build_gemm(const Draft& draft, octet_gemm** out) {
+  return allocate_and_build(build, draft, draft.desc.allocator, out, draft.error);
+}
 
 }  // namespace octet

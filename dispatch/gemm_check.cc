@@ -9,24 +9,35 @@ octet_status check_enums(const Draft& draft) {
   const octet_gemm_desc& d = draft.desc;
   octet_error* error = draft.error;
   if (d.lhs_quant < OCTET_LHS_STATIC || d.lhs_quant > OCTET_LHS_ASYMMETRIC)
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.lhs_quant is %d, not an octet_lhs_quant", (int)d.lhs_quant);
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.lhs_quant is %d, not an octet_lhs_quant",
+                (int)d.lhs_quant);
   if (!is_8bit(d.lhs_type) && d.lhs_type != OCTET_F32)
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.lhs_type is %d; it must be OCTET_S8, OCTET_U8 or OCTET_F32", (int)d.lhs_type);
-  if (!is_8bit(d.rhs_type)) return fail(error, OCTET_UNKNOWN_ENUM, "desc.rhs_type is %d; it must be OCTET_S8 or OCTET_U8", (int)d.rhs_type);
+    return fail(error, OCTET_UNKNOWN_ENUM,
+                "desc.lhs_type is %d; it must be OCTET_S8, OCTET_U8 or OCTET_F32", (int)d.lhs_type);
+  if (!is_8bit(d.rhs_type))
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.rhs_type is %d; it must be OCTET_S8 or OCTET_U8",
+                (int)d.rhs_type);
   if (d.dst_type < OCTET_S8 || d.dst_type > OCTET_F32)
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.dst_type is %d, not an octet_type", (int)d.dst_type);
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.dst_type is %d, not an octet_type",
+                (int)d.dst_type);
   if (d.requant != OCTET_REQUANT_FLOAT && d.requant != OCTET_REQUANT_TFLITE)
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.requant is %d, not an octet_requant", (int)d.requant);
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.requant is %d, not an octet_requant",
+                (int)d.requant);
   if (d.activation < OCTET_ACTIVATION_NONE || d.activation > OCTET_ACTIVATION_CLAMP)
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.activation is %d, not an octet_activation", (int)d.activation);
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.activation is %d, not an octet_activation",
+                (int)d.activation);
   if (d.rhs_order != OCTET_KN && d.rhs_order != OCTET_NK)
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.rhs_order is %d, neither OCTET_KN nor OCTET_NK", (int)d.rhs_order);
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.rhs_order is %d, neither OCTET_KN nor OCTET_NK",
+                (int)d.rhs_order);
   if (d.residual.type != 0 && !is_8bit(d.residual.type))
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.residual.type is %d; it must be OCTET_S8, OCTET_U8 or 0", (int)d.residual.type);
+    return fail(error, OCTET_UNKNOWN_ENUM,
+                "desc.residual.type is %d; it must be OCTET_S8, OCTET_U8 or 0",
+                (int)d.residual.type);
   if (d.max_isa < OCTET_ISA_AUTO || d.max_isa > OCTET_ISA_I8MM)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.max_isa is %d, not an octet_isa", (int)d.max_isa);
   if ((d.allocator.allocate == nullptr) != (d.allocator.release == nullptr))
-    return fail(error, OCTET_NULL_POINTER, "desc.allocator has one of allocate and release, but not the other");
+    return fail(error, OCTET_NULL_POINTER,
+                "desc.allocator has one of allocate and release, but not the other");
   return OCTET_OK;
 }
 
@@ -36,25 +47,38 @@ octet_status check_combination(const Draft& draft) {
   octet_error* error = draft.error;
   const auto refuse = [&](const char* what) { return fail(error, OCTET_UNSUPPORTED, "%s", what); };
   if ((d.lhs_type == OCTET_F32) != quantizes(d))
-    return refuse("desc.lhs_type OCTET_F32 goes with OCTET_LHS_SYMMETRIC or OCTET_LHS_ASYMMETRIC, and only with them");
-  if (quantizes(d) && d.dst_type != OCTET_F32) return refuse("an f32 lhs gives an f32 dst; desc.dst_type must be OCTET_F32");
+    return refuse(
+        "desc.lhs_type OCTET_F32 goes with OCTET_LHS_SYMMETRIC or OCTET_LHS_ASYMMETRIC, and only "
+        "with them");
+  if (quantizes(d) && d.dst_type != OCTET_F32)
+    return refuse("an f32 lhs gives an f32 dst; desc.dst_type must be OCTET_F32");
   if (d.lhs_quant != OCTET_LHS_STATIC && d.lhs_zero_point != 0)
-    return refuse("desc.lhs_zero_point is for OCTET_LHS_STATIC; with run-time quantization it comes with each run");
-  if (d.dst_type != OCTET_F32 && d.bias_f32) return refuse("desc.bias_f32 is for an f32 dst; use desc.bias");
+    return refuse(
+        "desc.lhs_zero_point is for OCTET_LHS_STATIC; with run-time quantization it comes with "
+        "each run");
+  if (d.dst_type != OCTET_F32 && d.bias_f32)
+    return refuse("desc.bias_f32 is for an f32 dst; use desc.bias");
   if (!is_8bit(d.dst_type)) {
     if (d.residual.type) return refuse("desc.residual needs an s8 or u8 dst");
     if (d.lut) return refuse("desc.lut needs an s8 or u8 dst");
     if (d.dst_zero_point) return refuse("desc.dst_zero_point needs an s8 or u8 dst");
-    if (d.requant == OCTET_REQUANT_TFLITE) return refuse("OCTET_REQUANT_TFLITE needs an s8 or u8 dst");
+    if (d.requant == OCTET_REQUANT_TFLITE)
+      return refuse("OCTET_REQUANT_TFLITE needs an s8 or u8 dst");
   }
   if (d.dst_type == OCTET_S32) {
-    if (d.scales || d.scale_count) return refuse("desc.scales has no meaning for an s32 dst: it holds the accumulators");
-    if (d.activation) return refuse("desc.activation has no meaning for an s32 dst: it holds the accumulators");
+    if (d.scales || d.scale_count)
+      return refuse("desc.scales has no meaning for an s32 dst: it holds the accumulators");
+    if (d.activation)
+      return refuse("desc.activation has no meaning for an s32 dst: it holds the accumulators");
   }
-  if (d.requant == OCTET_REQUANT_TFLITE ? d.scales || d.scale_count : d.multipliers || d.shifts || d.multiplier_count)
-    return refuse("desc.scales is for OCTET_REQUANT_FLOAT, desc.multipliers and desc.shifts are for OCTET_REQUANT_TFLITE");
+  if (d.requant == OCTET_REQUANT_TFLITE ? d.scales || d.scale_count
+                                        : d.multipliers || d.shifts || d.multiplier_count)
+    return refuse(
+        "desc.scales is for OCTET_REQUANT_FLOAT, desc.multipliers and desc.shifts are for "
+        "OCTET_REQUANT_TFLITE");
   if (d.requant == OCTET_REQUANT_TFLITE && runtime_scales(d))
-    return refuse("OCTET_REQUANT_TFLITE needs OCTET_LHS_STATIC: its multipliers hold the lhs scale");
+    return refuse(
+        "OCTET_REQUANT_TFLITE needs OCTET_LHS_STATIC: its multipliers hold the lhs scale");
   return OCTET_OK;
 }
 
@@ -62,36 +86,53 @@ octet_status check_sizes(Draft* draft) {
   const octet_gemm_desc& d = draft->desc;
   octet_error* error = draft->error;
   if (d.m_max == 0 || d.n == 0 || d.k == 0)
-    return fail(error, OCTET_BAD_SIZE, "desc.m_max = %zu, desc.n = %zu, desc.k = %zu: none may be 0", d.m_max, d.n, d.k);
-  constexpr size_t kLargest = (size_t)1 << 31;  // leaves room for every rounding and product of the plan
+    return fail(error, OCTET_BAD_SIZE,
+                "desc.m_max = %zu, desc.n = %zu, desc.k = %zu: none may be 0", d.m_max, d.n, d.k);
+  // Leaves room for every rounding and product of the plan
+  constexpr size_t kLargest = (size_t)1 << 31;
   if (d.m_max > kLargest || d.n > kLargest || d.k > (size_t)INT32_MAX / 255)
-    return fail(error, OCTET_BAD_SIZE, "desc.m_max = %zu, desc.n = %zu, desc.k = %zu: m and n end at 2^31, k at %d", d.m_max, d.n, d.k,
-                INT32_MAX / 255);
+    return fail(error, OCTET_BAD_SIZE,
+                "desc.m_max = %zu, desc.n = %zu, desc.k = %zu: m and n end at 2^31, k at %d",
+                d.m_max, d.n, d.k, INT32_MAX / 255);
   size_t bytes;
   if (!span_bytes(1, 0, d.m_max, d.n, d.n, 4, &bytes))
-    return fail(error, OCTET_BAD_SIZE, "desc.m_max = %zu times desc.n = %zu leaves size_t", d.m_max, d.n);
-  // What create copies of a column, and a workspace holds of it; and run-time weights, packed. In 64 bits, where size_t may have 32.
+    return fail(error, OCTET_BAD_SIZE, "desc.m_max = %zu times desc.n = %zu leaves size_t", d.m_max,
+                d.n);
+  // What create copies of a column, and a workspace holds of it; and run-time weights, packed. In
+  // 64 bits, where size_t may have 32.
   constexpr uint64_t kColumnBytes = 64, kWidest = 64, kDeepest = 16;
-  const uint64_t columns = (uint64_t)d.n + 2 * kWidest, panels = d.packed ? 0 : columns * (d.k + kDeepest);
+  const uint64_t columns = (uint64_t)d.n + 2 * kWidest,
+                 panels = d.packed ? 0 : columns * (d.k + kDeepest);
   if (columns * kColumnBytes + panels > PTRDIFF_MAX)
-    return fail(error, OCTET_BAD_SIZE, "desc.n = %zu, desc.k = %zu: arrays over the columns and packed weights leave size_t", d.n, d.k);
+    return fail(
+        error, OCTET_BAD_SIZE,
+        "desc.n = %zu, desc.k = %zu: arrays over the columns and packed weights leave size_t", d.n,
+        d.k);
 
   draft->has_blob = d.packed != nullptr;
   draft->matrices = 1;
   if (!d.packed) {
-    if (d.packed_bytes) return fail(error, OCTET_NULL_POINTER, "desc.packed is null but desc.packed_bytes is %zu", d.packed_bytes);
+    if (d.packed_bytes)
+      return fail(error, OCTET_NULL_POINTER, "desc.packed is null but desc.packed_bytes is %zu",
+                  d.packed_bytes);
     return OCTET_OK;
   }
   OCTET_TRY(check_aligned(d.packed, "desc.packed", error));
   if (blob_kind(d.packed, d.packed_bytes) == BlobKind::kConv)
-    return fail(error, OCTET_BAD_BLOB, "desc.packed comes from octet_conv2d_pack; a GEMM takes what octet_pack makes");
+    return fail(error, OCTET_BAD_BLOB,
+                "desc.packed comes from octet_conv2d_pack; a GEMM takes what octet_pack makes");
   BlobHeader& h = draft->blob;
   const BlobProblem problem = check_blob_header(d.packed, d.packed_bytes, &h);
-  if (problem != BlobProblem::kNone) return fail(error, OCTET_BAD_BLOB, "desc.packed (%zu bytes) %s", d.packed_bytes, describe(problem));
+  if (problem != BlobProblem::kNone)
+    return fail(error, OCTET_BAD_BLOB, "desc.packed (%zu bytes) %s", d.packed_bytes,
+                describe(problem));
   const size_t batch = d.batch_max ? d.batch_max : 1;
   if (h.n != d.n || h.k != d.k || h.type != d.rhs_type || (h.batch != 1 && h.batch < batch))
-    return fail(error, OCTET_BAD_BLOB, "desc.packed holds %zu matrices of n = %zu, k = %zu, type %d; the descriptor wants %zu of n = %zu, k = %zu, type %d",
-                (size_t)h.batch, (size_t)h.n, (size_t)h.k, (int)h.type, batch, d.n, d.k, (int)d.rhs_type);
+    return fail(error, OCTET_BAD_BLOB,
+                "desc.packed holds %zu matrices of n = %zu, k = %zu, type %d; the descriptor wants "
+                "%zu of n = %zu, k = %zu, type %d",
+                (size_t)h.batch, (size_t)h.n, (size_t)h.k, (int)h.type, batch, d.n, d.k,
+                (int)d.rhs_type);
   draft->matrices = (size_t)h.batch;
   return OCTET_OK;
 }
@@ -99,7 +140,8 @@ octet_status check_sizes(Draft* draft) {
 octet_status check_lhs(Draft* draft) {
   const octet_gemm_desc& d = draft->desc;
   if (d.lhs_quant == OCTET_LHS_STATIC) {
-    OCTET_TRY(check_zero_point(d.lhs_zero_point, d.lhs_type, "desc.lhs_zero_point", kScalar, draft->error));
+    OCTET_TRY(check_zero_point(d.lhs_zero_point, d.lhs_type, "desc.lhs_zero_point", kScalar,
+                               draft->error));
     draft->lhs_u8 = d.lhs_type == OCTET_U8;
     draft->lhs_lo = least(d.lhs_type) - d.lhs_zero_point;
     draft->lhs_hi = most(d.lhs_type) - d.lhs_zero_point;
@@ -116,7 +158,9 @@ octet_status check_lhs(Draft* draft) {
 }
 
 float scale_of(const octet_gemm_desc& d, size_t n) { return d.scales[d.scale_count == 1 ? 0 : n]; }
-int32_t shift_of(const octet_gemm_desc& d, size_t n) { return d.shifts[d.multiplier_count == 1 ? 0 : n]; }
+int32_t shift_of(const octet_gemm_desc& d, size_t n) {
+  return d.shifts[d.multiplier_count == 1 ? 0 : n];
+}
 
 octet_status check_scales(const Draft& draft) {
   const octet_gemm_desc& d = draft.desc;
@@ -125,18 +169,26 @@ octet_status check_scales(const Draft& draft) {
   if (d.requant == OCTET_REQUANT_FLOAT) {
     if (!d.scales) return fail(error, OCTET_NULL_POINTER, "desc.scales is null");
     if (d.scale_count != 1 && d.scale_count != d.n)
-      return fail(error, OCTET_BAD_SIZE, "desc.scale_count is %zu; it must be 1 or n = %zu", d.scale_count, d.n);
-    for (size_t i = 0; i < d.scale_count; ++i) OCTET_TRY(check_scale(d.scales[i], "desc.scales", i, error));
+      return fail(error, OCTET_BAD_SIZE, "desc.scale_count is %zu; it must be 1 or n = %zu",
+                  d.scale_count, d.n);
+    for (size_t i = 0; i < d.scale_count; ++i)
+      OCTET_TRY(check_scale(d.scales[i], "desc.scales", i, error));
     return OCTET_OK;
   }
-  if (!d.multipliers || !d.shifts) return fail(error, OCTET_NULL_POINTER, "desc.%s is null", d.multipliers ? "shifts" : "multipliers");
+  if (!d.multipliers || !d.shifts)
+    return fail(error, OCTET_NULL_POINTER, "desc.%s is null",
+                d.multipliers ? "shifts" : "multipliers");
   if (d.multiplier_count != 1 && d.multiplier_count != d.n)
-    return fail(error, OCTET_BAD_SIZE, "desc.multiplier_count is %zu; it must be 1 or n = %zu", d.multiplier_count, d.n);
+    return fail(error, OCTET_BAD_SIZE, "desc.multiplier_count is %zu; it must be 1 or n = %zu",
+                d.multiplier_count, d.n);
   for (size_t i = 0; i < d.multiplier_count; ++i) {
     if (d.multipliers[i] != 0 && d.multipliers[i] < 1 << 30)
-      return fail(error, OCTET_BAD_SCALE, "desc.multipliers[%zu] is %d; it must be 0 or in [2^30, 2^31)", i, (int)d.multipliers[i]);
+      return fail(error, OCTET_BAD_SCALE,
+                  "desc.multipliers[%zu] is %d; it must be 0 or in [2^30, 2^31)", i,
+                  (int)d.multipliers[i]);
     if (d.shifts[i] < -31 || d.shifts[i] > 30)
-      return fail(error, OCTET_BAD_SCALE, "desc.shifts[%zu] is %d; it must be in [-31, 30]", i, (int)d.shifts[i]);
+      return fail(error, OCTET_BAD_SCALE, "desc.shifts[%zu] is %d; it must be in [-31, 30]", i,
+                  (int)d.shifts[i]);
   }
   return OCTET_OK;
 }
@@ -145,14 +197,17 @@ struct Range {
   int64_t lo, hi;
 };
 
-// Of sum (lhs - zp) * (rhs - zp). Known weights give the exact extremes, unknown ones those of their type; for run-time weights with zero
-// points run checks again.
+// Of sum (lhs - zp) * (rhs - zp). Known weights give the exact extremes, unknown ones those of
+// their type; for run-time weights with zero points run checks again.
 Range product_range(const Draft& draft, const PackedRhs& packed, size_t n) {
   const int64_t lo = draft.lhs_lo, hi = draft.lhs_hi;
-  if (packed.positive) return {packed.positive[n] * lo + packed.negative[n] * hi, packed.positive[n] * hi + packed.negative[n] * lo};
+  if (packed.positive)
+    return {packed.positive[n] * lo + packed.negative[n] * hi,
+            packed.positive[n] * hi + packed.negative[n] * lo};
   const octet_gemm_desc& d = draft.desc;
   const int64_t k = (int64_t)d.k, up = most(d.rhs_type), down = least(d.rhs_type);
-  return {k * (up * lo < down * hi ? up * lo : down * hi), k * (up * hi > down * lo ? up * hi : down * lo)};
+  return {k * (up * lo < down * hi ? up * lo : down * hi),
+          k * (up * hi > down * lo ? up * hi : down * lo)};
 }
 
 // The largest magnitude of run-time weights with zero points.
@@ -175,15 +230,17 @@ octet_status check_quantization(Draft* draft) {
 
 octet_status check_range(Draft* draft, const PackedRhs& packed) {
   const octet_gemm_desc& d = draft->desc;
-  const bool alike = !packed.positive && !d.bias && d.scale_count <= 1 && d.multiplier_count <= 1;  // then one column stands for all
+  // Then one column stands for all
+  const bool alike = !packed.positive && !d.bias && d.scale_count <= 1 && d.multiplier_count <= 1;
   for (size_t n = 0; n < (alike ? 1 : d.n); ++n) {
     const int64_t bias = d.bias ? d.bias[n] : 0;
     const Range range = product_range(*draft, packed, n);
     const int64_t hi = range.hi + bias, lo = range.lo + bias;
     if (hi > INT32_MAX || lo < INT32_MIN)
       return fail(draft->error, OCTET_ACCUMULATOR_OVERFLOW,
-                  "%s %zu of %s = %zu: the accumulator may reach %lld, outside int32; use fewer or a smaller bias", draft->column, n,
-                  draft->depth, d.k, (long long)(hi > INT32_MAX ? hi : lo));
+                  "%s %zu of %s = %zu: the accumulator may reach %lld, outside int32; use fewer or "
+                  "a smaller bias",
+                  draft->column, n, draft->depth, d.k, (long long)(hi > INT32_MAX ? hi : lo));
     const int64_t magnitude = hi > -lo ? hi : -lo, bias_magnitude = bias < 0 ? -bias : bias;
     draft->max_bias = bias_magnitude > draft->max_bias ? bias_magnitude : draft->max_bias;
     if (d.dst_type == OCTET_S32) continue;
@@ -191,14 +248,17 @@ octet_status check_range(Draft* draft, const PackedRhs& packed) {
       const double scaled = (double)magnitude * scale_of(d, n);
       draft->max_scaled = scaled > draft->max_scaled ? scaled : draft->max_scaled;
       if (packed.positive) continue;
-      const double scaled_any = ((double)any_zero_points(*draft) + (double)bias_magnitude) * scale_of(d, n);
-      draft->max_scaled_any = scaled_any > draft->max_scaled_any ? scaled_any : draft->max_scaled_any;
+      const double scaled_any =
+          ((double)any_zero_points(*draft) + (double)bias_magnitude) * scale_of(d, n);
+      draft->max_scaled_any =
+          scaled_any > draft->max_scaled_any ? scaled_any : draft->max_scaled_any;
       continue;
     }
     draft->max_shift = shift_of(d, n) > draft->max_shift ? shift_of(d, n) : draft->max_shift;
     if (shift_of(d, n) > 0 && magnitude > INT32_MAX >> shift_of(d, n)) {
-      return fail(draft->error, OCTET_BAD_SCALE, "desc.shifts: %s %zu shifts left by %d, but its accumulator may reach %lld", draft->column, n,
-                  (int)shift_of(d, n), (long long)magnitude);
+      return fail(draft->error, OCTET_BAD_SCALE,
+                  "desc.shifts: %s %zu shifts left by %d, but its accumulator may reach %lld",
+                  draft->column, n, (int)shift_of(d, n), (long long)magnitude);
     }
   }
   return OCTET_OK;
@@ -209,7 +269,8 @@ octet_status check_desc(Draft* draft) {
   OCTET_TRY(check_sizes(draft));
   OCTET_TRY(check_quantization(draft));
   for (size_t b = 0; b < draft->matrices; ++b)
-    OCTET_TRY(check_range(draft, draft->has_blob ? blob_matrix(draft->desc.packed, draft->blob, b) : PackedRhs{}));
+    OCTET_TRY(check_range(
+        draft, draft->has_blob ? blob_matrix(draft->desc.packed, draft->blob, b) : PackedRhs{}));
   return OCTET_OK;
 }
 

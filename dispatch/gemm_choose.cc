@@ -11,7 +11,8 @@ namespace octet {
 octet_status read_limits(Draft* draft, CpuFeatures* cpu, const char** forced) {
   const octet_gemm_desc& d = draft->desc;
   if (d.max_isa != OCTET_ISA_AUTO && !(kArchitecture & mask_of((Isa)d.max_isa)))
-    return fail(draft->error, OCTET_UNSUPPORTED, "desc.max_isa is %s, not a tier of this architecture", isa_name((Isa)d.max_isa));
+    return fail(draft->error, OCTET_UNSUPPORTED,
+                "desc.max_isa is %s, not a tier of this architecture", isa_name((Isa)d.max_isa));
   OCTET_TRY(read_environment(&draft->environment, draft->error));
   const Machine machine = this_machine();
   if (draft->environment.verbose) trace_demotions(machine.demoted);
@@ -20,21 +21,28 @@ octet_status read_limits(Draft* draft, CpuFeatures* cpu, const char** forced) {
   if (!chosen) cpu->isas &= draft->environment.allowed;
   if (d.max_isa != OCTET_ISA_AUTO) cpu->isas &= up_to((Isa)d.max_isa);
   if (!cpu->isas)
-    return fail(draft->error, OCTET_UNSUPPORTED, "no tier is left: those that desc.max_isa and OCTET_MAX_ISA allow have failed the self-test on this machine");
+    return fail(draft->error, OCTET_UNSUPPORTED,
+                "no tier is left: those that desc.max_isa and OCTET_MAX_ISA allow have failed the "
+                "self-test on this machine");
   *forced = chosen ? d.kernel : draft->environment.kernel;
   return OCTET_OK;
 }
 
-octet_status refuse_forced(const Draft& draft, const CpuFeatures& cpu, Selected result, const char* forced, Isa isa) {
+octet_status refuse_forced(const Draft& draft, const CpuFeatures& cpu, Selected result,
+                           const char* forced, Isa isa) {
   if (result == Selected::kUnknownName)
-    return fail(draft.error, OCTET_UNKNOWN_KERNEL, "desc.kernel '%.64s' does not exist; octet_get_kernel_info lists them", forced);
+    return fail(draft.error, OCTET_UNKNOWN_KERNEL,
+                "desc.kernel '%.64s' does not exist; octet_get_kernel_info lists them", forced);
   if (result != Selected::kForcedUnusable) return OCTET_OK;
   const Machine machine = this_machine();
-  return fail(draft.error, OCTET_KERNEL_UNUSABLE, "kernel '%s' is forced, but %s", forced,
-              cpu.isas & mask_of(isa)           ? "it cannot read these weights: pack them for it, or without -128 if it asks for that"
-              : machine.cpu.isas & mask_of(isa) ? "the tier limit (desc.max_isa or OCTET_MAX_ISA) excludes it"
-              : machine.demoted & mask_of(isa)  ? "its tier failed the self-test on this machine"
-                                                : "this CPU does not support it");
+  return fail(
+      draft.error, OCTET_KERNEL_UNUSABLE, "kernel '%s' is forced, but %s", forced,
+      cpu.isas & mask_of(isa)
+          ? "it cannot read these weights: pack them for it, or without -128 if it asks for that"
+      : machine.cpu.isas & mask_of(isa)
+          ? "the tier limit (desc.max_isa or OCTET_MAX_ISA) excludes it"
+      : machine.demoted & mask_of(isa) ? "its tier failed the self-test on this machine"
+                                       : "this CPU does not support it");
 }
 
 octet_status choose_kernels(Draft* draft) {
@@ -44,13 +52,17 @@ octet_status choose_kernels(Draft* draft) {
   OCTET_TRY(read_limits(draft, &cpu, &forced));
   const bool rhs_u8 = d.rhs_type == OCTET_U8;
   // Nothing is known about run-time weights: assume the worst.
-  const WeightFacts facts = draft->has_blob ? WeightFacts{blob_layout(draft->blob), draft->blob.has_least != 0}
-                                            : WeightFacts{select_layout(cpu, rhs_u8, forced), true};
+  const WeightFacts facts = draft->has_blob
+                                ? WeightFacts{blob_layout(draft->blob), draft->blob.has_least != 0}
+                                : WeightFacts{select_layout(cpu, rhs_u8, forced), true};
   Problem problem = {d.m_max, d.n, d.k, draft->lhs_u8, rhs_u8};
   const Selection selection = select(cpu, problem, facts, forced);
-  OCTET_TRY(refuse_forced(*draft, cpu, selection.result, forced, selection.kernel ? selection.kernel->isa : Isa::kScalar));
+  OCTET_TRY(refuse_forced(*draft, cpu, selection.result, forced,
+                          selection.kernel ? selection.kernel->isa : Isa::kScalar));
   if (selection.result == Selected::kNoKernel)
-    return fail(draft->error, OCTET_WRONG_TIER, "desc.packed has the layout of tier %s (panels of %d x %d), which no usable kernel reads; pack it for %s",
+    return fail(draft->error, OCTET_WRONG_TIER,
+                "desc.packed has the layout of tier %s (panels of %d x %d), which no usable kernel "
+                "reads; pack it for %s",
                 isa_name(smallest_isa(facts.layout)), (int)facts.layout.width, (int)facts.layout.kr,
                 isa_name(smallest_isa(select_layout(cpu, rhs_u8, nullptr))));
   problem.m = 1;

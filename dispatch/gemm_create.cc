@@ -15,7 +15,9 @@ octet_status octet_gemm_create(const octet_gemm_desc* desc, octet_gemm** gemm, o
   OCTET_TRY(plan_finish(&draft));
   OCTET_TRY(choose_kernels(&draft));
   OCTET_TRY(build_gemm(draft, gemm));
-  if (draft.environment.verbose) trace("create", **gemm, desc->m_max, desc->n, desc->k, (*gemm)->batch_max, now_microseconds() - start);
+  if (draft.environment.verbose)
+    trace("create", **gemm, desc->m_max, desc->n, desc->k, (*gemm)->batch_max,
+          now_microseconds() - start);
   return OCTET_OK;
 }
 
@@ -25,4 +27,6 @@ void octet_gemm_destroy(octet_gemm* gemm) {
   allocator.release(allocator.context, gemm);
 }
 
-const char* octet_gemm_kernel(const octet_gemm* gemm, size_t m) { return gemm ? kernel_for(gemm->plan, m).name : nullptr; }
+const char* octet_gemm_kernel(const octet_gemm* gemm, size_t m) {
+  return gemm ? kernel_for(gemm->plan, m).name : nullptr;
+}

@@ -8,20 +8,21 @@
 
 namespace octet {
 
-// What octet_gemm_create works out from a descriptor before it allocates anything. Each step below fills its part or returns what is wrong.
+// What octet_gemm_create works out from a descriptor before it allocates anything. Each step below
+// fills its part or returns what is wrong.
 struct Draft {
   const octet_gemm_desc& desc;
   octet_error* const error;
   const char *column = "column", *depth = "k";  // what the caller calls one of n, and k
   bool has_blob = false;
   BlobHeader blob = {};
-  size_t matrices = 1;               // packed
-  bool lhs_u8 = false;               // after quantization
-  int32_t lhs_lo = 0, lhs_hi = 0;    // range of lhs - zero point
-  int64_t max_bias = 0;              // largest |bias|
-  double max_scaled = 0;             // largest |acc| * scale
-  double max_scaled_any = 0;         // likewise, if run-time weights come with zero points
-  int32_t max_shift = 0;             // largest left shift of TFLite's
+  size_t matrices = 1;             // packed
+  bool lhs_u8 = false;             // after quantization
+  int32_t lhs_lo = 0, lhs_hi = 0;  // range of lhs - zero point
+  int64_t max_bias = 0;            // largest |bias|
+  double max_scaled = 0;           // largest |acc| * scale
+  double max_scaled_any = 0;       // likewise, if run-time weights come with zero points
+  int32_t max_shift = 0;           // largest left shift of TFLite's
   Environment environment = {};
   const MicroKernel* kernel = nullptr;
   const MicroKernel* small_kernel = nullptr;
@@ -30,27 +31,36 @@ struct Draft {
   Draft(const octet_gemm_desc& d, octet_error* e) : desc(d), error(e) {}
 };
 
-constexpr bool quantizes(const octet_gemm_desc& d) { return d.lhs_quant == OCTET_LHS_SYMMETRIC || d.lhs_quant == OCTET_LHS_ASYMMETRIC; }
+constexpr bool quantizes(const octet_gemm_desc& d) {
+  return d.lhs_quant == OCTET_LHS_SYMMETRIC || d.lhs_quant == OCTET_LHS_ASYMMETRIC;
+}
 constexpr bool runtime_scales(const octet_gemm_desc& d) { return d.lhs_quant != OCTET_LHS_STATIC; }
 
-octet_status check_desc(Draft* draft);      // gemm_check.cc: enumerations, combinations, sizes, scales, the accumulators' range
+// gemm_check.cc: enumerations, combinations, sizes, scales, the accumulators' range
+octet_status check_desc(Draft* draft);
 octet_status plan_finish(Draft* draft);     // gemm_finish.cc: residual and clamp
 octet_status choose_kernels(Draft* draft);  // gemm_choose.cc
-octet_status build_gemm(const Draft& draft, octet_gemm** gemm);  // gemm_build.cc: the one allocation
+// gemm_build.cc: the one allocation
+octet_status build_gemm(const Draft& draft, octet_gemm** gemm);
 
 // Parts that a convolution, whose columns are its output channels, shares.
-octet_status check_kind(const Draft& draft);         // enumerations and combinations
-octet_status check_quantization(Draft* draft);       // of the lhs and of the output
-// The accumulator of every column must fit int32; how large it may get also decides what the epilogue must guard against. A null
-// packed.positive means that the weights are not known.
+octet_status check_kind(const Draft& draft);    // enumerations and combinations
+octet_status check_quantization(Draft* draft);  // of the lhs and of the output
+// The accumulator of every column must fit int32; how large it may get also decides what the
+// epilogue must guard against. A null packed.positive means that the weights are not known.
 octet_status check_range(Draft* draft, const PackedRhs& packed);
-// What of a CPU's tiers may be used, and the forced kernel's name or null. A descriptor that limits the tier or names the kernel beats both variables.
+// What of a CPU's tiers may be used, and the forced kernel's name or null. A descriptor that limits
+// the tier or names the kernel beats both variables.
 octet_status read_limits(Draft* draft, CpuFeatures* cpu, const char** forced);
-// What is wrong with a forced kernel, whose tier is `isa` if it exists; OCTET_OK if nothing was forced or it may run.
-octet_status refuse_forced(const Draft& draft, const CpuFeatures& cpu, Selected result, const char* forced, Isa isa);
+// What is wrong with a forced kernel, whose tier is `isa` if it exists; OCTET_OK if nothing was
+// forced or it may run.
+octet_status refuse_forced(const Draft& draft, const CpuFeatures& cpu, Selected result,
+                           const char* forced, Isa isa);
 // The epilogue with its arrays in the arena, padded.
 Finish build_finish(const Draft& draft, size_t padded, Arena* arena);
-// Float mode to 8 bits, and accumulators that get no larger than this, scaled, let a kernel with these flags leave the clamp before rounding out.
-bool narrows_in_kernel(const Draft& draft, const Finish& finish, double max_scaled, uint8_t kernel_flags);
+// Float mode to 8 bits, and accumulators that get no larger than this, scaled, let a kernel with
+// these flags leave the clamp before rounding out.
+bool narrows_in_kernel(const Draft& draft, const Finish& finish, double max_scaled,
+                       uint8_t kernel_flags);
 
 }  // namespace octet

@@ -96,7 +96,8 @@ octet_status check_pointers(const Operand& o, octet_error* error) {
   const size_t alignment = element_bytes(o.type);
   for (size_t i = 0; i < (o.array ? o.count : o.data ? 1 : 0); ++i) {
     if (!o.at(i))
-      return fail(error, OCTET_NULL_POINTER, "args.%s_array[%zu], matrix %zu, is null", o.name, i, i);
+      return fail(error, OCTET_NULL_POINTER, "args.%s_array[%zu], matrix %zu, is null", o.name, i,
+                  i);
     if ((uintptr_t)o.at(i) & (alignment - 1))
       return fail(error, OCTET_MISALIGNED, "args.%s of matrix %zu is not a multiple of %zu", o.name,
                   i, alignment);
@@ -108,8 +109,8 @@ octet_status check_pointers(const Operand& o, octet_error* error) {
 
 // The matrices of dst_array, whose rows may interleave but not share a byte.
 //
-// With q = offset / stride and r = offset % stride, a matrix covers the rectangle of rows [q, q + m)
-// and columns [r, r + row) of a plane `stride` wide, where a column beyond the right side is the
+// With q = offset / stride and r = offset % stride, a matrix covers the rectangle of rows [q, q +
+// m) and columns [r, r + row) of a plane `stride` wide, where a column beyond the right side is the
 // first one of the next row. Rows are grouped into bands of m. Two matrices that begin in one band
 // have a row in common, so they must be `row` columns apart; and then only a few of the two bands
 // beside it can reach a matrix.
@@ -127,7 +128,8 @@ class Outputs {
   bool overlap(size_t* a, size_t* b) const {
     for (size_t i = 1; i < dst_.count; ++i) {
       const size_t first = places_[i - 1].key, second = places_[i].key;
-      if (first / stride_ == second / stride_ && second - first < row_) return found(i - 1, i, a, b);
+      if (first / stride_ == second / stride_ && second - first < row_)
+        return found(i - 1, i, a, b);
     }
     for (size_t i = 0; i < dst_.count; ++i) {
       const size_t band = places_[i].key / stride_, column = places_[i].key % stride_;
@@ -143,7 +145,8 @@ class Outputs {
 
  private:
   bool overlap_within(size_t i, size_t key, size_t end, size_t* a, size_t* b) const {
-    for (size_t j = lower_bound(places_, dst_.count, key); j < dst_.count && places_[j].key < end; ++j)
+    for (size_t j = lower_bound(places_, dst_.count, key); j < dst_.count && places_[j].key < end;
+         ++j)
       if (i != j && share_a_byte(places_[i].index, places_[j].index)) return found(i, j, a, b);
     return false;
   }
@@ -215,7 +218,8 @@ octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error
   bool in_place = run.residual_stride == run.dst_stride;
   for (size_t i = 0; !call.residual.absent() && in_place && i < run.batch; ++i)
     in_place = call.residual.at(i) == call.dst.at(i);
-  bool crossed[kOperands] = {};  // what lies where the output does, as far as the whole extents tell
+  // What lies where the output does, as far as the whole extents tell
+  bool crossed[kOperands] = {};
   bool any_crossed = call.dst.array != nullptr;
   for (size_t i = 1; i < kOperands; ++i) {
     const bool may = operands[i]->absent() || (operands[i] == &call.residual && in_place);
@@ -237,10 +241,11 @@ octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error
   for (size_t i = 1; call.dst.array && i < run.batch; ++i)
     apart &= outputs.extent(i - 1).end <= outputs.extent(i).begin;
   size_t first, second;
-  if (apart || !Outputs(run, call.dst, run.n * gemm.plan.dst_bytes, places).overlap(&first, &second))
+  if (apart ||
+      !Outputs(run, call.dst, run.n * gemm.plan.dst_bytes, places).overlap(&first, &second))
     return OCTET_OK;
-  return fail(error, OCTET_OVERLAP, "args.dst_array: the output matrices %zu and %zu overlap", first,
-              second);
+  return fail(error, OCTET_OVERLAP, "args.dst_array: the output matrices %zu and %zu overlap",
+              first, second);
 }
 
 }  // namespace octet

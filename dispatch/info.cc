@@ -10,21 +10,28 @@
 using namespace octet;
 
 const char* octet_version(void) {
-  return OCTET_TEXT(OCTET_VERSION_MAJOR) "." OCTET_TEXT(OCTET_VERSION_MINOR) "." OCTET_TEXT(OCTET_VERSION_PATCH);
+  return OCTET_TEXT(OCTET_VERSION_MAJOR) "." OCTET_TEXT(OCTET_VERSION_MINOR) "." OCTET_TEXT(
+      OCTET_VERSION_PATCH);
 }
 
 const char* octet_type_name(octet_type type) {
   switch (type) {
-    case OCTET_S8: return "s8";
-    case OCTET_U8: return "u8";
-    case OCTET_S32: return "s32";
-    case OCTET_F32: return "f32";
+    case OCTET_S8:
+      return "s8";
+    case OCTET_U8:
+      return "u8";
+    case OCTET_S32:
+      return "s32";
+    case OCTET_F32:
+      return "f32";
   }
   return "unknown";
 }
 
 const char* octet_isa_name(octet_isa isa) {
-  return isa == OCTET_ISA_AUTO ? "AUTO" : isa > OCTET_ISA_AUTO && isa <= OCTET_ISA_I8MM ? isa_name((Isa)isa) : "unknown";
+  return isa == OCTET_ISA_AUTO                           ? "AUTO"
+         : isa > OCTET_ISA_AUTO && isa <= OCTET_ISA_I8MM ? isa_name((Isa)isa)
+                                                         : "unknown";
 }
 
 octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error) {
@@ -61,15 +68,19 @@ octet_status octet_get_kernel_info(size_t index, octet_kernel_info* info, octet_
   if (index - bytes.count < words.count) return describe(*words.rows[index - bytes.count]);
   const size_t rest = index - bytes.count - words.count;
   if (rest < depthwise.count) return describe(*depthwise.rows[rest]);
-  return fail(error, OCTET_BAD_SIZE, "index is %zu; there are %zu kernels", index, bytes.count + words.count + depthwise.count);
+  return fail(error, OCTET_BAD_SIZE, "index is %zu; there are %zu kernels", index,
+              bytes.count + words.count + depthwise.count);
 }
 
-octet_status octet_quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift, octet_error* error) {
-  if (!multiplier || !shift) return fail(error, OCTET_NULL_POINTER, "%s is null", multiplier ? "shift" : "multiplier");
+octet_status octet_quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift,
+                                       octet_error* error) {
+  if (!multiplier || !shift)
+    return fail(error, OCTET_NULL_POINTER, "%s is null", multiplier ? "shift" : "multiplier");
   uint64_t bits;
   __builtin_memcpy(&bits, &factor, sizeof bits);
   const int exponent = (int)(bits >> 52 & 0x7ff);
-  if (!(factor >= 0) || exponent == 0x7ff) return fail(error, OCTET_BAD_SCALE, "factor is %g; it must be finite and not negative", factor);
+  if (!(factor >= 0) || exponent == 0x7ff)
+    return fail(error, OCTET_BAD_SCALE, "factor is %g; it must be finite and not negative", factor);
   // factor = fraction * 2^shift with the fraction in [0.5, 1): its 53 bits, rounded half up to 31.
   int64_t q = (int64_t)(((bits & 0xfffffffffffffull) | 0x10000000000000ull) + (1ull << 21)) >> 22;
   int32_t s = exponent - 1022;

@@ -24,7 +24,8 @@ const Kernel* find(const Table<Kernel>& table, const char* name) {  // null if t
 using KernelList = Table<MicroKernel>;
 using DepthwiseList = Table<DepthwiseKernel>;
 
-// Every kernel compiled in, best first: those that multiply bytes (GEMM, convolution), those that multiply s16 (Winograd), and the depthwise ones.
+// Every kernel compiled in, best first: those that multiply bytes (GEMM, convolution), those that
+// multiply s16 (Winograd), and the depthwise ones.
 KernelList all_kernels();
 KernelList word_kernels();
 DepthwiseList depthwise_kernels();
@@ -35,11 +36,13 @@ bool kernel_exists(const char* name);              // of any kind
 bool supports(const CpuFeatures& cpu, const MicroKernel& kernel);
 bool supports(const CpuFeatures& cpu, const DepthwiseKernel& kernel);
 
-// Layouts of all tiers, of this architecture and of others, so that weights can be packed for any tier anywhere.
+// Layouts of all tiers, of this architecture and of others, so that weights can be packed for any
+// tier anywhere.
 RhsLayout layout_of(Isa isa, bool rhs_u8);
-RhsLayout word_layout_of(Isa isa);  // of word_kernels()
+RhsLayout word_layout_of(Isa isa);       // of word_kernels()
 RhsLayout depthwise_layout_of(Isa isa);  // the same for all
-Isa smallest_isa(const RhsLayout& layout);  // that reads the layout; kScalar also stands for layouts that only tests use
+// That reads the layout; kScalar also stands for layouts that only tests use
+Isa smallest_isa(const RhsLayout& layout);
 
 const char* isa_name(Isa isa);  // the value of OCTET_MAX_ISA
 

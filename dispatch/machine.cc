@@ -8,7 +8,8 @@
 namespace octet {
 namespace {
 
-// Filled at first use without a lock: threads that race compute and store the same values. All zero at start, no initialiser to run.
+// Filled at first use without a lock: threads that race compute and store the same values. All zero
+// at start, no initialiser to run.
 struct Cache {
   std::atomic<bool> ready;
   std::atomic<IsaMask> detected, demoted;
@@ -25,7 +26,8 @@ struct Found {
 
 Found find_out() {
   const CpuFeatures cpu = detect_cpu();
-  return {cpu, failing_isas(all_kernels(), cpu) | failing_isas(word_kernels(), cpu) | failing_isas(depthwise_kernels(), cpu)};
+  return {cpu, failing_isas(all_kernels(), cpu) | failing_isas(word_kernels(), cpu) |
+                   failing_isas(depthwise_kernels(), cpu)};
 }
 
 void keep(const Found& found) {
@@ -38,7 +40,9 @@ void keep(const Found& found) {
 }
 
 Found kept() {
-  return {{cache.detected.load(relaxed), cache.l1d.load(relaxed), cache.l2.load(relaxed), cache.l3.load(relaxed)}, cache.demoted.load(relaxed)};
+  return {{cache.detected.load(relaxed), cache.l1d.load(relaxed), cache.l2.load(relaxed),
+           cache.l3.load(relaxed)},
+          cache.demoted.load(relaxed)};
 }
 
 }  // namespace
@@ -46,7 +50,8 @@ Found kept() {
 Machine this_machine() {
   const bool ready = cache.ready.load(std::memory_order_acquire);
   const Found found = ready ? kept() : find_out();
-  if (!ready && rounds_to_nearest()) keep(found);  // else nothing that rounds was tested: the next call looks again
+  // Else nothing that rounds was tested: the next call looks again
+  if (!ready && rounds_to_nearest()) keep(found);
   Machine machine = {};
   for (const MicroKernel* kernel : all_kernels())
     if (!kernel->is(kTestsOnly)) machine.compiled |= mask_of(kernel->isa);

@@ -6,7 +6,7 @@
 namespace octet {
 
 struct Machine {
-  CpuFeatures cpu;       // what may be used
+  CpuFeatures cpu;  // what may be used
   IsaMask compiled, detected, demoted;
 };
 

@@ -17,8 +17,10 @@ struct Packing {
   BlobHeader header;
 };
 
-octet_status choose_layout(const octet_rhs_desc& rhs, octet_isa isa, RhsLayout* layout, octet_error* error) {
-  if (isa < OCTET_ISA_AUTO || isa > OCTET_ISA_I8MM) return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
+octet_status choose_layout(const octet_rhs_desc& rhs, octet_isa isa, RhsLayout* layout,
+                           octet_error* error) {
+  if (isa < OCTET_ISA_AUTO || isa > OCTET_ISA_I8MM)
+    return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
   const bool rhs_u8 = rhs.type == OCTET_U8;
   if (isa != OCTET_ISA_AUTO) {
     *layout = layout_of((Isa)isa, rhs_u8);
@@ -32,41 +34,68 @@ octet_status choose_layout(const octet_rhs_desc& rhs, octet_isa isa, RhsLayout* 
   return OCTET_OK;
 }
 
-octet_status prepare(const octet_rhs_desc* rhs, octet_isa isa, bool with_data, Packing* p, octet_error* error) {
+octet_status prepare(const octet_rhs_desc* rhs, octet_isa isa, bool with_data, Packing* p,
+                     octet_error* error) {
   if (!rhs) return fail(error, OCTET_NULL_POINTER, "rhs is null");
-  if (const octet_status status = check_struct_size(rhs->struct_size, sizeof *rhs, "rhs", error)) return status;
-  if (!is_8bit(rhs->type)) return fail(error, OCTET_UNKNOWN_ENUM, "rhs.type is %d; weights are OCTET_S8 or OCTET_U8", (int)rhs->type);
+  if (const octet_status status = check_struct_size(rhs->struct_size, sizeof *rhs, "rhs", error))
+    return status;
+  if (!is_8bit(rhs->type))
+    return fail(error, OCTET_UNKNOWN_ENUM, "rhs.type is %d; weights are OCTET_S8 or OCTET_U8",
+                (int)rhs->type);
   if (rhs->order != OCTET_KN && rhs->order != OCTET_NK)
-    return fail(error, OCTET_UNKNOWN_ENUM, "rhs.order is %d, neither OCTET_KN nor OCTET_NK", (int)rhs->order);
-  if (rhs->n == 0 || rhs->k == 0) return fail(error, OCTET_BAD_SIZE, "rhs.n = %zu, rhs.k = %zu: neither may be 0", rhs->n, rhs->k);
+    return fail(error, OCTET_UNKNOWN_ENUM, "rhs.order is %d, neither OCTET_KN nor OCTET_NK",
+                (int)rhs->order);
+  if (rhs->n == 0 || rhs->k == 0)
+    return fail(error, OCTET_BAD_SIZE, "rhs.n = %zu, rhs.k = %zu: neither may be 0", rhs->n,
+                rhs->k);
   if (with_data && !rhs->data) return fail(error, OCTET_NULL_POINTER, "rhs.data is null");
   // Sums of a column fit int32 with room to spare; no accumulator could hold more depth anyway.
-  if (rhs->k > INT32_MAX / 255) return fail(error, OCTET_BAD_SIZE, "rhs.k = %zu is above %d, the most that int32 sums can hold", rhs->k, INT32_MAX / 255);
+  if (rhs->k > INT32_MAX / 255)
+    return fail(error, OCTET_BAD_SIZE, "rhs.k = %zu is above %d, the most that int32 sums can hold",
+                rhs->k, INT32_MAX / 255);
 
   const bool kn = rhs->order == OCTET_KN;
-  const size_t row = kn ? rhs->n : rhs->k, rows = kn ? rhs->k : rhs->n, batch = rhs->batch ? rhs->batch : 1;
+  const size_t row = kn ? rhs->n : rhs->k, rows = kn ? rhs->k : rhs->n,
+               batch = rhs->batch ? rhs->batch : 1;
   const size_t stride = rhs->stride ? rhs->stride : row;
-  if (stride < row) return fail(error, OCTET_BAD_STRIDE, "rhs.stride = %zu is smaller than a stored row of %zu", stride, row);
+  if (stride < row)
+    return fail(error, OCTET_BAD_STRIDE, "rhs.stride = %zu is smaller than a stored row of %zu",
+                stride, row);
   size_t matrix, all;
   if (!span_bytes(1, 0, rows, stride, row, 1, &matrix))
-    return fail(error, OCTET_BAD_SIZE, "rhs.n = %zu, rhs.k = %zu, rhs.stride = %zu: the matrix leaves size_t", rhs->n, rhs->k, stride);
+    return fail(error, OCTET_BAD_SIZE,
+                "rhs.n = %zu, rhs.k = %zu, rhs.stride = %zu: the matrix leaves size_t", rhs->n,
+                rhs->k, stride);
   size_t batch_stride = rhs->batch_stride;
   if (batch_stride == 0 && __builtin_mul_overflow(rows, stride, &batch_stride))
-    return fail(error, OCTET_BAD_SIZE, "rhs.stride = %zu times %zu rows leaves size_t", stride, rows);
+    return fail(error, OCTET_BAD_SIZE, "rhs.stride = %zu times %zu rows leaves size_t", stride,
+                rows);
   if (!span_bytes(batch, batch_stride, rows, stride, row, 1, &all))
-    return fail(error, OCTET_BAD_SIZE, "rhs.batch = %zu, rhs.batch_stride = %zu: the batch leaves size_t", batch, batch_stride);
-  if (const octet_status status = check_zero_points(rhs->zero_points, rhs->zero_point_count, rhs->n, rhs->type, "rhs.zero_points", error))
+    return fail(error, OCTET_BAD_SIZE,
+                "rhs.batch = %zu, rhs.batch_stride = %zu: the batch leaves size_t", batch,
+                batch_stride);
+  if (const octet_status status = check_zero_points(rhs->zero_points, rhs->zero_point_count, rhs->n,
+                                                    rhs->type, "rhs.zero_points", error))
     return status;
 
   RhsLayout layout;
   if (const octet_status status = choose_layout(*rhs, isa, &layout, error)) return status;
-  const size_t step = rows == 1 ? row : stride;  // a single row has no next one, and its stride may be anything
-  p->view = {(const uint8_t*)rhs->data, rhs->n, rhs->k, kn ? step : 1, kn ? 1 : step, rhs->type == OCTET_U8, rhs->zero_points,
+  // A single row has no next one, and its stride may be anything
+  const size_t step = rows == 1 ? row : stride;
+  p->view = {(const uint8_t*)rhs->data,
+             rhs->n,
+             rhs->k,
+             kn ? step : 1,
+             kn ? 1 : step,
+             rhs->type == OCTET_U8,
+             rhs->zero_points,
              rhs->zero_point_count};
   p->matrix_stride = batch_stride;
   p->data_bytes = all;
   if (!plan_blob(layout, p->view, batch, (uint8_t)rhs->type, &p->header))
-    return fail(error, OCTET_BAD_SIZE, "rhs.n = %zu, rhs.k = %zu, rhs.batch = %zu: the packed size leaves size_t", rhs->n, rhs->k, batch);
+    return fail(error, OCTET_BAD_SIZE,
+                "rhs.n = %zu, rhs.k = %zu, rhs.batch = %zu: the packed size leaves size_t", rhs->n,
+                rhs->k, batch);
   return OCTET_OK;
 }
 
@@ -81,8 +110,12 @@ octet_status read_header(const void* blob, size_t bytes, AnyHeader* header, octe
   if (!blob) return fail(error, OCTET_NULL_POINTER, "blob is null");
   if (const octet_status status = check_aligned(blob, "blob", error)) return status;
   header->filter = blob_kind(blob, bytes) == BlobKind::kConv;
-  const BlobProblem problem = header->filter ? check_filter_header(blob, bytes, method_of, &header->conv) : check_blob_header(blob, bytes, &header->gemm);
-  return problem == BlobProblem::kNone ? OCTET_OK : fail(error, OCTET_BAD_BLOB, "blob (%zu bytes) %s", bytes, describe(problem));
+  const BlobProblem problem = header->filter
+                                  ? check_filter_header(blob, bytes, method_of, &header->conv)
+                                  : check_blob_header(blob, bytes, &header->gemm);
+  return problem == BlobProblem::kNone
+             ? OCTET_OK
+             : fail(error, OCTET_BAD_BLOB, "blob (%zu bytes) %s", bytes, describe(problem));
 }
 
 }  // namespace
@@ -90,7 +123,8 @@ octet_status read_header(const void* blob, size_t bytes, AnyHeader* header, octe
 
 using namespace octet;
 
-octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* bytes, octet_error* error) {
+octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* bytes,
+                             octet_error* error) {
   if (!bytes) return fail(error, OCTET_NULL_POINTER, "bytes is null");
   Packing p;
   if (const octet_status status = prepare(rhs, isa, false, &p, error)) return status;
@@ -98,23 +132,29 @@ octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* b
   return OCTET_OK;
 }
 
-octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, size_t blob_bytes, octet_error* error) {
+octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, size_t blob_bytes,
+                        octet_error* error) {
   Packing p;
   if (const octet_status status = prepare(rhs, isa, true, &p, error)) return status;
   if (!blob) return fail(error, OCTET_NULL_POINTER, "blob is null");
   if (const octet_status status = check_aligned(blob, "blob", error)) return status;
   if (blob_bytes < p.header.bytes)
-    return fail(error, OCTET_BAD_SIZE, "blob_bytes = %zu, but octet_pack_size says %zu", blob_bytes, (size_t)p.header.bytes);
-  if (meet(extent_of(blob, (size_t)p.header.bytes), extent_of(rhs->data, p.data_bytes))) return fail(error, OCTET_OVERLAP, "blob overlaps rhs.data");
-  if (meet(extent_of(blob, (size_t)p.header.bytes), extent_of(rhs->zero_points, rhs->zero_point_count * sizeof(int32_t))))
+    return fail(error, OCTET_BAD_SIZE, "blob_bytes = %zu, but octet_pack_size says %zu", blob_bytes,
+                (size_t)p.header.bytes);
+  if (meet(extent_of(blob, (size_t)p.header.bytes), extent_of(rhs->data, p.data_bytes)))
+    return fail(error, OCTET_OVERLAP, "blob overlaps rhs.data");
+  if (meet(extent_of(blob, (size_t)p.header.bytes),
+           extent_of(rhs->zero_points, rhs->zero_point_count * sizeof(int32_t))))
     return fail(error, OCTET_OVERLAP, "blob overlaps rhs.zero_points");
   write_blob(p.header, p.view, p.matrix_stride, blob);
   return OCTET_OK;
 }
 
-octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob_info* info, octet_error* error) {
+octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob_info* info,
+                                 octet_error* error) {
   if (!info) return fail(error, OCTET_NULL_POINTER, "info is null");
-  if (const octet_status status = check_struct_size(info->struct_size, sizeof *info, "info", error)) return status;
+  if (const octet_status status = check_struct_size(info->struct_size, sizeof *info, "info", error))
+    return status;
   AnyHeader any;
   if (const octet_status status = read_header(blob, blob_bytes, &any, error)) return status;
   if (any.filter) {
@@ -140,6 +180,9 @@ octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob
 octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error* error) {
   AnyHeader any;
   if (const octet_status status = read_header(blob, blob_bytes, &any, error)) return status;
-  const BlobProblem problem = any.filter ? check_filter_payload(blob, any.conv) : check_blob_payload(blob, any.gemm);
-  return problem == BlobProblem::kNone ? OCTET_OK : fail(error, OCTET_BAD_BLOB, "blob (%zu bytes) %s", blob_bytes, describe(problem));
+  const BlobProblem problem =
+      any.filter ? check_filter_payload(blob, any.conv) : check_blob_payload(blob, any.gemm);
+  return problem == BlobProblem::kNone
+             ? OCTET_OK
+             : fail(error, OCTET_BAD_BLOB, "blob (%zu bytes) %s", blob_bytes, describe(problem));
 }

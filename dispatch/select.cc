@@ -7,7 +7,8 @@ namespace {
 
 // Whether the kernel multiplies these types at all.
 bool in_family(const MicroKernel& kernel, bool lhs_u8, Domain rhs) {
-  return (kernel.is(kAnyLhs) || lhs_u8 == (kernel.lhs_domain == Domain::kU8)) && kernel.rhs_layout.domain == rhs;
+  return (kernel.is(kAnyLhs) || lhs_u8 == (kernel.lhs_domain == Domain::kU8)) &&
+         kernel.rhs_layout.domain == rhs;
 }
 
 bool reads(const MicroKernel& kernel, const WeightFacts& facts) {
@@ -16,17 +17,20 @@ bool reads(const MicroKernel& kernel, const WeightFacts& facts) {
 
 }  // namespace
 
-Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts, const char* forced) {
+Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts,
+                 const char* forced) {
   if (forced) {
     const MicroKernel* kernel = find_kernel(forced);
     if (!kernel && !kernel_exists(forced)) return {Selected::kUnknownName, nullptr};
     if (kernel && in_family(*kernel, problem.lhs_u8, facts.layout.domain))
-      return {supports(cpu, *kernel) && reads(*kernel, facts) ? Selected::kOk : Selected::kForcedUnusable, kernel};
+      return {supports(cpu, *kernel) && reads(*kernel, facts) ? Selected::kOk
+                                                              : Selected::kForcedUnusable,
+              kernel};
   }
   for (const MicroKernel* kernel : all_kernels()) {
     const bool fits = kernel->m_max == 0 || problem.m <= kernel->m_max;
-    if (fits && !kernel->is(kTestsOnly) && supports(cpu, *kernel) && in_family(*kernel, problem.lhs_u8, facts.layout.domain) &&
-        reads(*kernel, facts))
+    if (fits && !kernel->is(kTestsOnly) && supports(cpu, *kernel) &&
+        in_family(*kernel, problem.lhs_u8, facts.layout.domain) && reads(*kernel, facts))
       return {Selected::kOk, kernel};
   }
   return {Selected::kNoKernel, nullptr};
@@ -35,7 +39,8 @@ Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFac
 RhsLayout select_layout(const CpuFeatures& cpu, bool rhs_u8, const char* forced) {
   if (forced) {
     const MicroKernel* kernel = find_kernel(forced);
-    const bool raw_u8 = kernel && kernel->rhs_layout.domain == Domain::kU8;  // takes u8 weights only, as they are
+    // Takes u8 weights only, as they are
+    const bool raw_u8 = kernel && kernel->rhs_layout.domain == Domain::kU8;
     if (kernel && supports(cpu, *kernel) && (!raw_u8 || rhs_u8)) return kernel->rhs_layout;
   }
   for (const MicroKernel* kernel : all_kernels())

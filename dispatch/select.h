@@ -1,4 +1,5 @@
-// Which kernel runs a product. Pure: the CPU is an argument, so that the choice for a machine that nobody owns is a unit test.
+// Which kernel runs a product. Pure: the CPU is an argument, so that the choice for a machine that
+// nobody owns is a unit test.
 #pragma once
 
 #include "dispatch/cpu_features.h"
@@ -24,12 +25,15 @@ struct Selection {
   const MicroKernel* kernel;
 };
 
-// The best kernel of `cpu` that reads the facts' layout. `forced` names a kernel, or is null; it binds its own family only: where the
-// named kernel multiplies other types than the problem's, the best kernel is chosen as if nothing had been forced. Where the types are its
-// own but the CPU or the weights are not, the answer is kForcedUnusable.
-Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts, const char* forced);
+// The best kernel of `cpu` that reads the facts' layout. `forced` names a kernel, or is null; it
+// binds its own family only: where the named kernel multiplies other types than the problem's, the
+// best kernel is chosen as if nothing had been forced. Where the types are its own but the CPU or
+// the weights are not, the answer is kForcedUnusable.
+Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts,
+                 const char* forced);
 
-// The layout that weights are packed in when the caller leaves the tier to us: the best kernel's, or the forced one's.
+// The layout that weights are packed in when the caller leaves the tier to us: the best kernel's,
+// or the forced one's.
 RhsLayout select_layout(const CpuFeatures& cpu, bool rhs_u8, const char* forced);
 
 }  // namespace octet

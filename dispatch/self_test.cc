@@ -60,7 +60,8 @@ bool is_product(const int32_t* out, size_t rows, size_t columns, const Lhs& lhs,
 alignas(64) constexpr int32_t kNoInit[kTileColumns] = {};
 
 // A tile of the whole depth, whose lhs rows follow each other.
-Tile make_tile(const void* lhs, const void* packed, size_t element, size_t rows, size_t columns, int32_t* out) {
+Tile make_tile(const void* lhs, const void* packed, size_t element, size_t rows, size_t columns,
+               int32_t* out) {
   Tile tile = {};
   tile.lhs = lhs;
   tile.lhs_stride = kDepth * element;
@@ -78,21 +79,26 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
   alignas(64) uint8_t rhs[kDepth * kTileColumns], panel[2048], packed[kPanelBytes];
   alignas(64) int32_t out[kTileRows * kTileColumns];
   const RhsLayout& layout = kernel.rhs_layout;
-  if (layout.bytes(columns, kDepth) > kPanelBytes || kernel.lhs_panel_bytes(kDepth) > sizeof panel) return false;
+  if (layout.bytes(columns, kDepth) > kPanelBytes || kernel.lhs_panel_bytes(kDepth) > sizeof panel)
+    return false;
   memcpy(rhs, kOperands.rhs, sizeof rhs);
   if (kernel.is(kNoLeast))
     for (uint8_t& byte : rhs) byte = byte == 0x80 ? 0x81 : byte;
 
   const bool rhs_u8 = layout.domain == Domain::kU8;
-  pack_columns(layout, {rhs, columns, kDepth, kTileColumns, 1, rhs_u8, nullptr, 0}, 0, columns, packed);
+  pack_columns(layout, {rhs, columns, kDepth, kTileColumns, 1, rhs_u8, nullptr, 0}, 0, columns,
+               packed);
   const uint8_t* const lhs = kOperands.lhs;
-  if (kernel.gather) kernel.gather({lhs, kDepth, rows, kDepth, 0}, round_up(rows, kernel.lhs_lanes_step), panel);
+  if (kernel.gather)
+    kernel.gather({lhs, kDepth, rows, kDepth, 0}, round_up(rows, kernel.lhs_lanes_step), panel);
   Tile tile = make_tile(kernel.gather ? panel : lhs, packed, 1, rows, columns, out);
   tile.rhs_stride = layout.panel_width(0, columns) * layout.kr;
   tile.rhs_panel_stride = layout.width * layout.depth(kDepth);
   kernel.multiply(tile);
-  return is_product(out, rows, columns, [&](size_t i, size_t k) { return value(lhs[i * kDepth + k], kernel.lhs_domain); },
-                    [&](size_t k, size_t j) { return value(rhs[k * kTileColumns + j], layout.domain); });
+  return is_product(
+      out, rows, columns,
+      [&](size_t i, size_t k) { return value(lhs[i * kDepth + k], kernel.lhs_domain); },
+      [&](size_t k, size_t j) { return value(rhs[k * kTileColumns + j], layout.domain); });
 }
 
 // The same for kernels of words, whose sums wrap.
@@ -103,7 +109,8 @@ bool multiplies_words(const MicroKernel& kernel) {
   const RhsLayout& layout = kernel.rhs_layout;
   const size_t depth = layout.depth(kDepth), width = layout.width, kr = layout.kr;
   if (round_up(columns, width) * depth > kPanelBytes / 2) return false;
-  for (size_t i = 0; i < kTileRows * kDepth + 16; ++i) lhs[i] = word(kOperands.lhs[i % (kTileRows * kDepth)]);
+  for (size_t i = 0; i < kTileRows * kDepth + 16; ++i)
+    lhs[i] = word(kOperands.lhs[i % (kTileRows * kDepth)]);
   int16_t* to = packed;
   for (size_t panel = 0; panel < columns; panel += width)
     for (size_t group = 0; group < depth; group += kr)
@@ -114,18 +121,24 @@ bool multiplies_words(const MicroKernel& kernel) {
   tile.rhs_stride = width * kr * sizeof(int16_t);
   tile.rhs_panel_stride = width * depth * sizeof(int16_t);
   kernel.multiply(tile);
-  return is_product(out, rows, columns, [&](size_t i, size_t k) { return lhs[i * kDepth + k]; },
-                    [&](size_t k, size_t j) { return word(kOperands.rhs[k * kTileColumns + j]); });
+  return is_product(
+      out, rows, columns, [&](size_t i, size_t k) { return lhs[i * kDepth + k]; },
+      [&](size_t k, size_t j) { return word(kOperands.rhs[k * kTileColumns + j]); });
 }
 
-// The depthwise kernels: 3 columns of outputs of a 3x3, tap by tap and, where the kernel can, by a walk of two lines.
+// The depthwise kernels: 3 columns of outputs of a 3x3, tap by tap and, where the kernel can, by a
+// walk of two lines.
 constexpr size_t kPixel = 64, kInColumns = 5, kOutColumns = 3, kLines = 4, kSlots = 12;
-static_assert(sizeof kOperands.rhs >= kLines * kInColumns * kPixel + kSlots * kPixel, "pixels and weights");
+static_assert(sizeof kOperands.rhs >= kLines * kInColumns * kPixel + kSlots * kPixel,
+              "pixels and weights");
 
-uint8_t pixel_byte(size_t line, size_t column, size_t channel) { return kOperands.rhs[(line * kInColumns + column) * kPixel + channel]; }
+uint8_t pixel_byte(size_t line, size_t column, size_t channel) {
+  return kOperands.rhs[(line * kInColumns + column) * kPixel + channel];
+}
 // Slot 4 kx + ky; the fourth of each column has no weight.
 uint8_t weight(size_t slot, size_t channel) {
-  return slot % 4 == 3 ? (uint8_t)0 : kOperands.rhs[kLines * kInColumns * kPixel + slot * kPixel + channel];
+  return slot % 4 == 3 ? (uint8_t)0
+                       : kOperands.rhs[kLines * kInColumns * kPixel + slot * kPixel + channel];
 }
 
 bool is_depthwise(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* out) {
@@ -135,13 +148,15 @@ bool is_depthwise(const DepthwiseKernel& kernel, const DepthwiseTile& tile, cons
         int32_t acc = 0;
         for (size_t kx = 0; kx < 3; ++kx)
           for (size_t ky = 0; ky < 3; ++ky)
-            acc += value(pixel_byte(y + ky, x + kx, c), kernel.lhs_domain) * (int8_t)weight(4 * kx + ky, c);
+            acc += value(pixel_byte(y + ky, x + kx, c), kernel.lhs_domain) *
+                   (int8_t)weight(4 * kx + ky, c);
         if (out[c] != acc) return false;
       }
   return true;
 }
 
-bool is_narrowed(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const uint8_t* out, const uint8_t* cases) {
+bool is_narrowed(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const uint8_t* out,
+                 const uint8_t* cases) {
   for (size_t i = 0; i < tile.rows * kOutColumns; ++i)
     if (memcmp(out + i * kPixel, cases, kernel.channels) != 0) return false;
   return true;
@@ -175,7 +190,8 @@ bool passes(const DepthwiseKernel& kernel, DepthwiseForm form, bool floats) {
   tile.dst_line = kOutColumns * tile.dst_pixel;
 
   for (size_t slot = 0; slot < kSlots; ++slot)
-    for (size_t c = 0; c < kPixel; ++c) panel[slot / 4 * kDepthwiseGroup + depthwise_position(c) + slot % 4] = weight(slot, c);
+    for (size_t c = 0; c < kPixel; ++c)
+      panel[slot / 4 * kDepthwiseGroup + depthwise_position(c) + slot % 4] = weight(slot, c);
   kernel.prepare({form, 3, panel, 1, 3, 1, kNoInit, nullptr}, prepared);
   kernel.multiply(tile);
   if (!is_depthwise(kernel, tile, out)) return false;
@@ -195,16 +211,20 @@ bool passes(const DepthwiseKernel& kernel, DepthwiseForm form, bool floats) {
 
 bool passes(const MicroKernel& kernel, bool floats) {
   if (kernel.rhs_layout.domain == Domain::kS16)
-    return multiplies_words(kernel) && (!floats || !kernel.is(kNarrows) || narrows(*kernel.winograd));
+    return multiplies_words(kernel) &&
+           (!floats || !kernel.is(kNarrows) || narrows(*kernel.winograd));
   const auto passes_tile = [&](size_t rows, size_t columns) {
-    return multiplies(kernel, rows, columns) && (!floats || !kernel.is(kNarrows) || narrows(kernel, rows, columns));
+    return multiplies(kernel, rows, columns) &&
+           (!floats || !kernel.is(kNarrows) || narrows(kernel, rows, columns));
   };
   const size_t columns = smaller(kernel.nr, kTileColumns);
-  return passes_tile(smaller(kernel.mr, kTileRows), columns) && (!kernel.tall_nr || passes_tile(kernel.tall_mr, kernel.tall_nr));
+  return passes_tile(smaller(kernel.mr, kTileRows), columns) &&
+         (!kernel.tall_nr || passes_tile(kernel.tall_mr, kernel.tall_nr));
 }
 
 bool passes(const DepthwiseKernel& kernel, bool floats) {
-  return (!kernel.walk_rows || passes(kernel, DepthwiseForm::kWalk, floats)) && passes(kernel, DepthwiseForm::kTaps, floats);
+  return (!kernel.walk_rows || passes(kernel, DepthwiseForm::kWalk, floats)) &&
+         passes(kernel, DepthwiseForm::kTaps, floats);
 }
 
 const WinogradOps* winograd_of(const MicroKernel& kernel) { return kernel.winograd; }
@@ -218,7 +238,8 @@ bool shares(const Kernel& a, const Kernel& b) {
 template <typename Kernel>
 bool shared_passes(const Kernel& kernel) {
   const WinogradOps* const winograd = winograd_of(kernel);
-  return finishes(kernel.finish) && quantizes(kernel.row_ops->quantize) && (!winograd || rounds(*winograd));
+  return finishes(kernel.finish) && quantizes(kernel.row_ops->quantize) &&
+         (!winograd || rounds(*winograd));
 }
 
 template <typename Kernel>
@@ -238,7 +259,8 @@ IsaMask failing(const Table<Kernel>& kernels, const CpuFeatures& cpu) {
 
 }  // namespace
 
-// By way of memory, so that no compiler does it before and no wide register holds more than a float.
+// By way of memory, so that no compiler does it before and no wide register holds more than a
+// float.
 bool rounds_to_nearest() {
   float step = 1.0f / (1 << 23);  // above 1
   OCTET_SPILL(step);
@@ -248,7 +270,11 @@ bool rounds_to_nearest() {
   return less == 1.0f && more == 1.0f + step;
 }
 
-IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu) { return failing(kernels, cpu); }
-IsaMask failing_isas(const DepthwiseList& kernels, const CpuFeatures& cpu) { return failing(kernels, cpu); }
+IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu) {
+  return failing(kernels, cpu);
+}
+IsaMask failing_isas(const DepthwiseList& kernels, const CpuFeatures& cpu) {
+  return failing(kernels, cpu);
+}
 
 }  // namespace octet

@@ -1,18 +1,21 @@
 // OCTET_VERBOSE: one CSV line on stderr per create (1) and per run (2).
 //     octet,create|run,gemm,MxNxK,batch,lhs:rhs:dst,kernel,algorithm,microseconds
-//     octet,create|run,conv,mb1_ic64oc64_ih56oh56kh3sh1dh1ph1,batch,lhs:rhs:dst,kernel,algorithm,microseconds
-//     octet,demoted,TIER                                                  before a create, for each tier that failed the self-test
+//     octet,create|run,conv,SHAPE,batch,lhs:rhs:dst,kernel,algorithm,microseconds
+//     octet,demoted,TIER       before a create, for each tier that failed the self-test
+// with SHAPE such as mb1_ic64oc64_ih56oh56kh3sh1dh1ph1.
 #pragma once
 
-#include "dispatch/cpu_features.h"
 #include "dispatch/conv.h"
+#include "dispatch/cpu_features.h"
 #include "dispatch/gemm.h"
 
 namespace octet {
 
 double now_microseconds();
 void trace_demotions(IsaMask demoted);
-void trace(const char* event, const octet_gemm& gemm, size_t m, size_t n, size_t k, size_t batch, double microseconds);
-void trace(const char* event, const octet_conv2d& conv, size_t batch, size_t in_h, size_t in_w, double microseconds);
+void trace(const char* event, const octet_gemm& gemm, size_t m, size_t n, size_t k, size_t batch,
+           double microseconds);
+void trace(const char* event, const octet_conv2d& conv, size_t batch, size_t in_h, size_t in_w,
+           double microseconds);
 
 }  // namespace octet

@@ -1,5 +1,5 @@
-// Everything that a caller can get wrong has its own status and a message that names the argument. Each test starts from a product that is
-// right in every respect and breaks one thing.
+// Everything that a caller can get wrong has its own status and a message that names the argument.
+// Each test starts from a product that is right in every respect and breaks one thing.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -16,20 +16,25 @@ class EveryStatus : public testing::Environment {
   void TearDown() override {
     if (testing::GTEST_FLAG(filter) != "*") return;
     for (int status = OCTET_NULL_POINTER; status <= OCTET_OUT_OF_MEMORY; ++status)
-      EXPECT_TRUE(reached().count(static_cast<octet_status>(status))) << octet_status_name(static_cast<octet_status>(status)) << " is reached by no test";
+      EXPECT_TRUE(reached().count(static_cast<octet_status>(status)))
+          << octet_status_name(static_cast<octet_status>(status)) << " is reached by no test";
   }
 };
 const testing::Environment* const every_status = testing::AddGlobalTestEnvironment(new EveryStatus);
 
 constexpr size_t kM = 5, kN = 6, kK = 7, kBatch = 2;
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN(),
+                kInf = std::numeric_limits<float>::infinity();
 
 struct Product {
   std::vector<uint8_t> weights = std::vector<uint8_t>(kBatch * kN * kK, 1);
   std::vector<float> scales = std::vector<float>(kN, 0.5f);
-  std::vector<int32_t> multipliers = std::vector<int32_t>(kN, 1 << 30), shifts = std::vector<int32_t>(kN, 0), bias = std::vector<int32_t>(kN, 0);
+  std::vector<int32_t> multipliers = std::vector<int32_t>(kN, 1 << 30),
+                       shifts = std::vector<int32_t>(kN, 0), bias = std::vector<int32_t>(kN, 0);
   std::vector<uint8_t> lut = std::vector<uint8_t>(256, 0);
-  Guarded blob, lhs{kBatch * kM * kK * 4, Side::kBack, 64}, dst{kBatch * kM * kN * 4, Side::kBack, 64}, residual{kBatch * kM * kN, Side::kBack}, workspace;
+  Guarded blob, lhs{kBatch * kM * kK * 4, Side::kBack, 64},
+      dst{kBatch * kM * kN * 4, Side::kBack, 64}, residual{kBatch * kM * kN, Side::kBack},
+      workspace;
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
   octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
   octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
@@ -96,32 +101,60 @@ TEST(BadInput, NothingIsWrongWithTheProduct) {
 TEST(BadCreate, Pointers) {
   Product p;
   octet_gemm* gemm = nullptr;
-  expect_refused(OCTET_NULL_POINTER, "desc", [&](octet_error* e) { return octet_gemm_create(nullptr, &gemm, e); });
-  expect_refused(OCTET_NULL_POINTER, "gemm", [&](octet_error* e) { return octet_gemm_create(&p.desc, nullptr, e); });
+  expect_refused(OCTET_NULL_POINTER, "desc",
+                 [&](octet_error* e) { return octet_gemm_create(nullptr, &gemm, e); });
+  expect_refused(OCTET_NULL_POINTER, "gemm",
+                 [&](octet_error* e) { return octet_gemm_create(&p.desc, nullptr, e); });
   create_refuses(OCTET_NULL_POINTER, "desc.scales", [](Product& q) { q.desc.scales = nullptr; });
-  create_refuses(OCTET_NULL_POINTER, "desc.multipliers", [](Product& q) { q.to_tflite(), q.desc.multipliers = nullptr; });
-  create_refuses(OCTET_NULL_POINTER, "desc.shifts", [](Product& q) { q.to_tflite(), q.desc.shifts = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.multipliers",
+                 [](Product& q) { q.to_tflite(), q.desc.multipliers = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.shifts",
+                 [](Product& q) { q.to_tflite(), q.desc.shifts = nullptr; });
   create_refuses(OCTET_NULL_POINTER, "desc.packed", [](Product& q) { q.desc.packed = nullptr; });
-  create_refuses(OCTET_NULL_POINTER, "desc.allocator", [](Product& q) { q.desc.allocator.allocate = [](void*, size_t, size_t) -> void* { return nullptr; }; });
-  create_refuses(OCTET_NULL_POINTER, "desc.allocator", [](Product& q) { q.desc.allocator.release = [](void*, void*) {}; });
-  create_refuses(OCTET_MISALIGNED, "desc.packed", [](Product& q) { q.desc.packed = q.blob.data() + 1; });
+  create_refuses(OCTET_NULL_POINTER, "desc.allocator", [](Product& q) {
+    q.desc.allocator.allocate = [](void*, size_t, size_t) -> void* { return nullptr; };
+  });
+  create_refuses(OCTET_NULL_POINTER, "desc.allocator",
+                 [](Product& q) { q.desc.allocator.release = [](void*, void*) {}; });
+  create_refuses(OCTET_MISALIGNED, "desc.packed",
+                 [](Product& q) { q.desc.packed = q.blob.data() + 1; });
 }
 
 TEST(BadCreate, StructSize) {
-  for (const size_t size : {size_t{0}, sizeof(octet_gemm_desc) - 1, sizeof(octet_gemm_desc) + 1, SIZE_MAX})
-    create_refuses(OCTET_BAD_STRUCT_SIZE, "desc.struct_size", [&](Product& p) { p.desc.struct_size = size; });
+  for (const size_t size :
+       {size_t{0}, sizeof(octet_gemm_desc) - 1, sizeof(octet_gemm_desc) + 1, SIZE_MAX})
+    create_refuses(OCTET_BAD_STRUCT_SIZE, "desc.struct_size",
+                   [&](Product& p) { p.desc.struct_size = size; });
 }
 
 TEST(BadCreate, Enumerations) {
-  for (const int value : {-1, 0, 3, 5, 99}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_type", [&](Product& p) { set_raw(&p.desc.lhs_type, value); });
-  for (const int value : {-1, 0, 3, 4, 99}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.rhs_type", [&](Product& p) { set_raw(&p.desc.rhs_type, value); });
-  for (const int value : {-1, 0, 5, 99}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.dst_type", [&](Product& p) { set_raw(&p.desc.dst_type, value); });
-  for (const int value : {-1, 5, 99}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_quant", [&](Product& p) { set_raw(&p.desc.lhs_quant, value); });
-  for (const int value : {-1, 2}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.requant", [&](Product& p) { set_raw(&p.desc.requant, value); });
-  for (const int value : {-1, 4}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.activation", [&](Product& p) { set_raw(&p.desc.activation, value); });
-  for (const int value : {-1, 2}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.rhs_order", [&](Product& p) { set_raw(&p.desc.rhs_order, value); });
-  for (const int value : {-1, 3, 4}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.residual.type", [&](Product& p) { set_raw(&p.desc.residual.type, value); });
-  for (const int value : {-1, 8, 257}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.max_isa", [&](Product& p) { set_raw(&p.desc.max_isa, value); });
+  for (const int value : {-1, 0, 3, 5, 99})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_type",
+                   [&](Product& p) { set_raw(&p.desc.lhs_type, value); });
+  for (const int value : {-1, 0, 3, 4, 99})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.rhs_type",
+                   [&](Product& p) { set_raw(&p.desc.rhs_type, value); });
+  for (const int value : {-1, 0, 5, 99})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.dst_type",
+                   [&](Product& p) { set_raw(&p.desc.dst_type, value); });
+  for (const int value : {-1, 5, 99})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_quant",
+                   [&](Product& p) { set_raw(&p.desc.lhs_quant, value); });
+  for (const int value : {-1, 2})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.requant",
+                   [&](Product& p) { set_raw(&p.desc.requant, value); });
+  for (const int value : {-1, 4})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.activation",
+                   [&](Product& p) { set_raw(&p.desc.activation, value); });
+  for (const int value : {-1, 2})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.rhs_order",
+                   [&](Product& p) { set_raw(&p.desc.rhs_order, value); });
+  for (const int value : {-1, 3, 4})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.residual.type",
+                   [&](Product& p) { set_raw(&p.desc.residual.type, value); });
+  for (const int value : {-1, 8, 257})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.max_isa",
+                   [&](Product& p) { set_raw(&p.desc.max_isa, value); });
 }
 
 TEST(BadCreate, Sizes) {
@@ -133,7 +166,8 @@ TEST(BadCreate, Sizes) {
     create_refuses(OCTET_BAD_SIZE, "desc.n", [&](Product& p) { p.desc.n = huge; });
     create_refuses(OCTET_BAD_SIZE, "desc.k", [&](Product& p) { p.desc.k = huge; });
   }
-  create_refuses(OCTET_BAD_SIZE, "desc.m_max", [](Product& p) { p.to_runtime_rhs(), p.desc.m_max = p.desc.n = size_t{1} << 31; });
+  create_refuses(OCTET_BAD_SIZE, "desc.m_max",
+                 [](Product& p) { p.to_runtime_rhs(), p.desc.m_max = p.desc.n = size_t{1} << 31; });
   if (sizeof(size_t) == 8) {  // the last that is no more than 2^31
     Product tall;
     tall.desc.m_max = size_t{1} << 31;
@@ -141,14 +175,22 @@ TEST(BadCreate, Sizes) {
     EXPECT_EQ(octet_gemm_create(&tall.desc, &gemm, nullptr), OCTET_OK);
     octet_gemm_destroy(gemm);
   }
-  create_refuses(OCTET_BAD_SIZE, "desc.m_max", [](Product& p) { p.desc.m_max = (size_t{1} << 31) + 1; });
-  if (sizeof(size_t) == 4) {  // what wraps there only: run-time weights, packed; arrays over columns
-    create_refuses(OCTET_BAD_SIZE, "desc.k", [](Product& p) { p.to_runtime_rhs(), p.desc.m_max = 1, p.desc.n = p.desc.k = 70000; });
-    create_refuses(OCTET_BAD_SIZE, "desc.n", [](Product& p) { p.to_runtime_rhs(), p.desc.m_max = p.desc.k = 1, p.desc.n = 1 << 26; });
+  create_refuses(OCTET_BAD_SIZE, "desc.m_max",
+                 [](Product& p) { p.desc.m_max = (size_t{1} << 31) + 1; });
+  // What wraps there only: run-time weights, packed; arrays over columns
+  if (sizeof(size_t) == 4) {
+    create_refuses(OCTET_BAD_SIZE, "desc.k", [](Product& p) {
+      p.to_runtime_rhs(), p.desc.m_max = 1, p.desc.n = p.desc.k = 70000;
+    });
+    create_refuses(OCTET_BAD_SIZE, "desc.n", [](Product& p) {
+      p.to_runtime_rhs(), p.desc.m_max = p.desc.k = 1, p.desc.n = 1 << 26;
+    });
   }
   for (const size_t count : {size_t{0}, kN - 1, kN + 1, SIZE_MAX}) {
-    create_refuses(OCTET_BAD_SIZE, "desc.scale_count", [&](Product& p) { p.desc.scale_count = count; });
-    create_refuses(OCTET_BAD_SIZE, "desc.multiplier_count", [&](Product& p) { p.to_tflite(), p.desc.multiplier_count = count; });
+    create_refuses(OCTET_BAD_SIZE, "desc.scale_count",
+                   [&](Product& p) { p.desc.scale_count = count; });
+    create_refuses(OCTET_BAD_SIZE, "desc.multiplier_count",
+                   [&](Product& p) { p.to_tflite(), p.desc.multiplier_count = count; });
   }
 }
 
@@ -166,7 +208,8 @@ TEST(BadCreate, CopiesBeyondMemory) {
 }
 
 TEST(BadCreate, Blob) {
-  create_refuses(OCTET_BAD_BLOB, "desc.packed", [](Product& p) { p.desc.packed_bytes = p.desc.packed_bytes - 1; });
+  create_refuses(OCTET_BAD_BLOB, "desc.packed",
+                 [](Product& p) { p.desc.packed_bytes = p.desc.packed_bytes - 1; });
   create_refuses(OCTET_BAD_BLOB, "desc.packed", [](Product& p) { p.desc.packed_bytes = 0; });
   create_refuses(OCTET_BAD_BLOB, "desc.packed", [](Product& p) { p.desc.n = kN + 1; });
   create_refuses(OCTET_BAD_BLOB, "desc.packed", [](Product& p) { p.desc.k = kK - 1; });
@@ -190,36 +233,52 @@ TEST(BadCreate, Blob) {
 
 TEST(BadCreate, ZeroPoints) {
   for (const int32_t value : {-1, 256, INT32_MAX, INT32_MIN}) {
-    create_refuses(OCTET_BAD_ZERO_POINT, "desc.lhs_zero_point", [&](Product& p) { p.desc.lhs_zero_point = value; });
-    create_refuses(OCTET_BAD_ZERO_POINT, "desc.dst_zero_point", [&](Product& p) { p.desc.dst_zero_point = value; });
+    create_refuses(OCTET_BAD_ZERO_POINT, "desc.lhs_zero_point",
+                   [&](Product& p) { p.desc.lhs_zero_point = value; });
+    create_refuses(OCTET_BAD_ZERO_POINT, "desc.dst_zero_point",
+                   [&](Product& p) { p.desc.dst_zero_point = value; });
   }
   for (const int32_t value : {-129, 128}) {
-    create_refuses(OCTET_BAD_ZERO_POINT, "desc.lhs_zero_point", [&](Product& p) { p.desc.lhs_type = OCTET_S8, p.desc.lhs_zero_point = value; });
-    create_refuses(OCTET_BAD_ZERO_POINT, "desc.dst_zero_point", [&](Product& p) { p.desc.dst_type = OCTET_S8, p.desc.dst_zero_point = value; });
-    create_refuses(OCTET_BAD_ZERO_POINT, "desc.residual.zero_point", [&](Product& p) { p.desc.residual = {OCTET_S8, value, 1, 0, 0, 0, 0, 0, 0, 0}; });
+    create_refuses(OCTET_BAD_ZERO_POINT, "desc.lhs_zero_point",
+                   [&](Product& p) { p.desc.lhs_type = OCTET_S8, p.desc.lhs_zero_point = value; });
+    create_refuses(OCTET_BAD_ZERO_POINT, "desc.dst_zero_point",
+                   [&](Product& p) { p.desc.dst_type = OCTET_S8, p.desc.dst_zero_point = value; });
+    create_refuses(OCTET_BAD_ZERO_POINT, "desc.residual.zero_point", [&](Product& p) {
+      p.desc.residual = {OCTET_S8, value, 1, 0, 0, 0, 0, 0, 0, 0};
+    });
   }
-  create_refuses(OCTET_BAD_ZERO_POINT, "desc.residual.intermediate_zero_point",
-                 [](Product& p) { p.to_tflite(), p.desc.residual = {OCTET_S8, 0, 0, -1, 1 << 30, 0, 1 << 30, 0, 1 << 30, 0}; });
+  create_refuses(OCTET_BAD_ZERO_POINT, "desc.residual.intermediate_zero_point", [](Product& p) {
+    p.to_tflite(), p.desc.residual = {OCTET_S8, 0, 0, -1, 1 << 30, 0, 1 << 30, 0, 1 << 30, 0};
+  });
 }
 
 TEST(BadCreate, Scales) {
   for (const float value : {kNan, kInf, -kInf, 0.0f, -0.0f, -1.0f, 0x1.000002p48f}) {
     create_refuses(OCTET_BAD_SCALE, "desc.scales[3]", [&](Product& p) { p.scales[3] = value; });
-    create_refuses(OCTET_BAD_SCALE, "desc.residual.scale", [&](Product& p) { p.desc.residual.type = OCTET_U8, p.desc.residual.scale = value; });
-    create_refuses(OCTET_BAD_SCALE, "desc.dst_scale", [&](Product& p) { p.desc.activation = OCTET_ACTIVATION_RELU6, p.desc.dst_scale = value; });
+    create_refuses(OCTET_BAD_SCALE, "desc.residual.scale", [&](Product& p) {
+      p.desc.residual.type = OCTET_U8, p.desc.residual.scale = value;
+    });
+    create_refuses(OCTET_BAD_SCALE, "desc.dst_scale", [&](Product& p) {
+      p.desc.activation = OCTET_ACTIVATION_RELU6, p.desc.dst_scale = value;
+    });
   }
   for (const int32_t value : {1, -1, (1 << 30) - 1, INT32_MIN})
-    create_refuses(OCTET_BAD_SCALE, "desc.multipliers[5]", [&](Product& p) { p.to_tflite(), p.multipliers[5] = value; });
+    create_refuses(OCTET_BAD_SCALE, "desc.multipliers[5]",
+                   [&](Product& p) { p.to_tflite(), p.multipliers[5] = value; });
   for (const int32_t value : {-32, 31, INT32_MIN, INT32_MAX})
-    create_refuses(OCTET_BAD_SCALE, "desc.shifts[0]", [&](Product& p) { p.to_tflite(), p.shifts[0] = value; });
-  // kK products of 255 * 1 are 1785 < 2^11: 20 bits to the left are left, 21 are not. A bias leads to the limit itself.
-  create_refuses(OCTET_BAD_SCALE, "desc.shifts", [](Product& p) { p.to_tflite(), p.shifts[2] = 21; });
+    create_refuses(OCTET_BAD_SCALE, "desc.shifts[0]",
+                   [&](Product& p) { p.to_tflite(), p.shifts[0] = value; });
+  // kK products of 255 * 1 are 1785 < 2^11: 20 bits to the left are left, 21 are not. A bias leads
+  // to the limit itself.
+  create_refuses(OCTET_BAD_SCALE, "desc.shifts",
+                 [](Product& p) { p.to_tflite(), p.shifts[2] = 21; });
   for (const int32_t shift : {1, 10, 20})
     for (const bool up : {false, true})
       for (const int32_t beyond : {0, 1}) {
         const auto edit = [&](Product& p) {
           const int32_t reach = (INT32_MAX >> shift) + beyond;
-          p.to_tflite(), p.shifts[2] = shift, p.bias[2] = up ? reach - 1785 : -reach, p.desc.bias = p.bias.data();
+          p.to_tflite(), p.shifts[2] = shift, p.bias[2] = up ? reach - 1785 : -reach,
+                         p.desc.bias = p.bias.data();
         };
         if (beyond) {
           create_refuses(OCTET_BAD_SCALE, "column 2 shifts left", edit);
@@ -237,9 +296,12 @@ TEST(BadCreate, Scales) {
     int32_t octet_residual::*multiplier;
     int32_t octet_residual::*shift;
   };
-  for (const Part& part : {Part{"desc.residual.product", &octet_residual::product_multiplier, &octet_residual::product_shift},
-                           Part{"desc.residual.residual", &octet_residual::residual_multiplier, &octet_residual::residual_shift},
-                           Part{"desc.residual.dst", &octet_residual::dst_multiplier, &octet_residual::dst_shift}})
+  for (const Part& part :
+       {Part{"desc.residual.product", &octet_residual::product_multiplier,
+             &octet_residual::product_shift},
+        Part{"desc.residual.residual", &octet_residual::residual_multiplier,
+             &octet_residual::residual_shift},
+        Part{"desc.residual.dst", &octet_residual::dst_multiplier, &octet_residual::dst_shift}})
     for (const int32_t shift : {1, -32, 0})
       create_refuses(OCTET_BAD_SCALE, part.name, [&](Product& p) {
         p.to_tflite();
@@ -250,47 +312,70 @@ TEST(BadCreate, Scales) {
 }
 
 TEST(BadCreate, Clamps) {
-  const float bad[][2] = {{5, 4}, {kNan, 4}, {4, kNan}, {-1, 4}, {4, 256}, {0.5f, 4}, {0, 4.5f}, {-kInf, kInf}, {0, 0}};
+  const float bad[][2] = {{5, 4},    {kNan, 4}, {4, kNan},     {-1, 4}, {4, 256},
+                          {0.5f, 4}, {0, 4.5f}, {-kInf, kInf}, {0, 0}};
   for (const auto& clamp : bad)
     create_refuses(OCTET_BAD_CLAMP, "desc.clamp_min", [&](Product& p) {
-      p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = clamp[0], p.desc.clamp_max = clamp[1];
+      p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = clamp[0],
+      p.desc.clamp_max = clamp[1];
     });
   const float bad_f32[][2] = {{5, 4}, {kNan, 4}, {4, kNan}, {0, 0}};
   for (const auto& clamp : bad_f32)
     create_refuses(OCTET_BAD_CLAMP, "desc.clamp_min", [&](Product& p) {
-      p.desc.dst_type = OCTET_F32, p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = clamp[0], p.desc.clamp_max = clamp[1];
+      p.desc.dst_type = OCTET_F32, p.desc.activation = OCTET_ACTIVATION_CLAMP,
+      p.desc.clamp_min = clamp[0], p.desc.clamp_max = clamp[1];
     });
 }
 
 TEST(BadCreate, Combinations) {
-  const auto refuses = [](const char* argument, const Edit& edit) { create_refuses(OCTET_UNSUPPORTED, argument, edit); };
+  const auto refuses = [](const char* argument, const Edit& edit) {
+    create_refuses(OCTET_UNSUPPORTED, argument, edit);
+  };
   refuses("desc.lhs_type", [](Product& p) { p.desc.lhs_type = OCTET_F32; });
-  refuses("desc.lhs_type", [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.lhs_quant = OCTET_LHS_ASYMMETRIC; });
+  refuses("desc.lhs_type",
+          [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.lhs_quant = OCTET_LHS_ASYMMETRIC; });
   refuses("desc.dst_type", [](Product& p) { p.to_float_lhs(), p.desc.dst_type = OCTET_U8; });
-  refuses("desc.lhs_zero_point", [](Product& p) { p.desc.lhs_quant = OCTET_LHS_PER_ROW, p.desc.lhs_zero_point = 1; });
+  refuses("desc.lhs_zero_point",
+          [](Product& p) { p.desc.lhs_quant = OCTET_LHS_PER_ROW, p.desc.lhs_zero_point = 1; });
   refuses("desc.bias_f32", [](Product& p) { p.desc.bias_f32 = p.scales.data(); });
-  refuses("desc.residual", [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0}; });
+  refuses("desc.residual", [](Product& p) {
+    p.desc.dst_type = OCTET_F32, p.desc.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0};
+  });
   refuses("desc.lut", [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.lut = p.lut.data(); });
-  refuses("desc.dst_zero_point", [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.dst_zero_point = 1; });
-  refuses("TFLITE", [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.requant = OCTET_REQUANT_TFLITE; });
+  refuses("desc.dst_zero_point",
+          [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.dst_zero_point = 1; });
+  refuses("TFLITE",
+          [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.requant = OCTET_REQUANT_TFLITE; });
   refuses("desc.scales", [](Product& p) { p.desc.dst_type = OCTET_S32; });
-  refuses("desc.activation", [](Product& p) { p.desc.dst_type = OCTET_S32, p.desc.scales = nullptr, p.desc.scale_count = 0, p.desc.activation = OCTET_ACTIVATION_RELU; });
+  refuses("desc.activation", [](Product& p) {
+    p.desc.dst_type = OCTET_S32, p.desc.scales = nullptr, p.desc.scale_count = 0,
+    p.desc.activation = OCTET_ACTIVATION_RELU;
+  });
   refuses("TFLITE", [](Product& p) { p.to_tflite(), p.desc.lhs_quant = OCTET_LHS_PER_TENSOR; });
-  refuses("desc.scales", [](Product& p) { p.to_tflite(), p.desc.scales = p.scales.data(), p.desc.scale_count = 0; });
+  refuses("desc.scales", [](Product& p) {
+    p.to_tflite(), p.desc.scales = p.scales.data(), p.desc.scale_count = 0;
+  });
 }
 
 TEST(BadCreate, Kernels) {
-  create_refuses(OCTET_UNKNOWN_KERNEL, "desc.kernel", [](Product& p) { p.desc.kernel = "avx512vnni_u8s8_7x64x4"; });
+  create_refuses(OCTET_UNKNOWN_KERNEL, "desc.kernel",
+                 [](Product& p) { p.desc.kernel = "avx512vnni_u8s8_7x64x4"; });
   create_refuses(OCTET_UNKNOWN_KERNEL, "desc.kernel", [](Product& p) { p.desc.kernel = ""; });
-  create_refuses(OCTET_KERNEL_UNUSABLE, "scalar_u8s8_3x5x2", [](Product& p) { p.desc.kernel = "scalar_u8s8_3x5x2"; });  // another layout
+  // Another layout
+  create_refuses(OCTET_KERNEL_UNUSABLE, "scalar_u8s8_3x5x2",
+                 [](Product& p) { p.desc.kernel = "scalar_u8s8_3x5x2"; });
   for (const MicroKernel* kernel : table()) {
     const bool u8_lhs = kernel->is(octet::kAnyLhs) || kernel->lhs_domain == octet::Domain::kU8;
-    if (usable(*kernel) || !u8_lhs || kernel->rhs_layout.domain == octet::Domain::kU8) continue;  // binds other types only
+    // Binds other types only
+    if (usable(*kernel) || !u8_lhs || kernel->rhs_layout.domain == octet::Domain::kU8) continue;
     create_refuses(OCTET_KERNEL_UNUSABLE, "CPU", [&](Product& p) { p.desc.kernel = kernel->name; });
   }
   for (const MicroKernel* kernel : table())
-    if (usable(*kernel) && kernel->isa != octet::Isa::kScalar && serves(*kernel, {OCTET_U8, OCTET_S8}))
-      create_refuses(OCTET_KERNEL_UNUSABLE, "the tier limit", [&](Product& p) { p.desc.max_isa = OCTET_ISA_SCALAR, p.desc.kernel = kernel->name; });
+    if (usable(*kernel) && kernel->isa != octet::Isa::kScalar &&
+        serves(*kernel, {OCTET_U8, OCTET_S8}))
+      create_refuses(OCTET_KERNEL_UNUSABLE, "the tier limit", [&](Product& p) {
+        p.desc.max_isa = OCTET_ISA_SCALAR, p.desc.kernel = kernel->name;
+      });
 }
 
 TEST(BadCreate, Memory) {
@@ -303,7 +388,9 @@ TEST(BadCreate, Memory) {
       void* memory = nullptr;
       return posix_memalign(&memory, 64, bytes + 64) ? nullptr : static_cast<char*>(memory) + 8;
     };
-    p.desc.allocator.release = [](void*, void* memory) { std::free(static_cast<char*>(memory) - 8); };
+    p.desc.allocator.release = [](void*, void* memory) {
+      std::free(static_cast<char*>(memory) - 8);
+    };
   });
 }
 
@@ -312,7 +399,8 @@ TEST(BadCreate, Memory) {
 octet_gemm_desc runtime_product(size_t k, octet_lhs_quant quant, octet_type lhs, octet_type rhs) {
   octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
   static const float kScale = 1;
-  d.m_max = 1, d.n = 3, d.k = k, d.lhs_quant = quant, d.lhs_type = lhs, d.rhs_type = rhs, d.dst_type = OCTET_S32;
+  d.m_max = 1, d.n = 3, d.k = k, d.lhs_quant = quant, d.lhs_type = lhs, d.rhs_type = rhs,
+  d.dst_type = OCTET_S32;
   if (lhs == OCTET_F32) d.dst_type = OCTET_F32, d.scales = &kScale, d.scale_count = 1;
   return d;
 }
@@ -322,17 +410,24 @@ TEST(AccumulatorBound, RuntimeWeightsByDepth) {
     octet_lhs_quant quant;
     octet_type lhs, rhs;
     size_t last;
-  } kBounds[] = {{OCTET_LHS_STATIC, OCTET_U8, OCTET_S8, 65793},     {OCTET_LHS_STATIC, OCTET_S8, OCTET_U8, 65793},
-                 {OCTET_LHS_STATIC, OCTET_U8, OCTET_U8, 33025},     {OCTET_LHS_STATIC, OCTET_S8, OCTET_S8, 131071},
-                 {OCTET_LHS_PER_TENSOR, OCTET_S8, OCTET_S8, 65793}, {OCTET_LHS_PER_ROW, OCTET_U8, OCTET_U8, 33025},
-                 {OCTET_LHS_SYMMETRIC, OCTET_F32, OCTET_S8, 132104}, {OCTET_LHS_SYMMETRIC, OCTET_F32, OCTET_U8, 66311},
-                 {OCTET_LHS_ASYMMETRIC, OCTET_F32, OCTET_S8, 65793}, {OCTET_LHS_ASYMMETRIC, OCTET_F32, OCTET_U8, 33025}};
+  } kBounds[] = {{OCTET_LHS_STATIC, OCTET_U8, OCTET_S8, 65793},
+                 {OCTET_LHS_STATIC, OCTET_S8, OCTET_U8, 65793},
+                 {OCTET_LHS_STATIC, OCTET_U8, OCTET_U8, 33025},
+                 {OCTET_LHS_STATIC, OCTET_S8, OCTET_S8, 131071},
+                 {OCTET_LHS_PER_TENSOR, OCTET_S8, OCTET_S8, 65793},
+                 {OCTET_LHS_PER_ROW, OCTET_U8, OCTET_U8, 33025},
+                 {OCTET_LHS_SYMMETRIC, OCTET_F32, OCTET_S8, 132104},
+                 {OCTET_LHS_SYMMETRIC, OCTET_F32, OCTET_U8, 66311},
+                 {OCTET_LHS_ASYMMETRIC, OCTET_F32, OCTET_S8, 65793},
+                 {OCTET_LHS_ASYMMETRIC, OCTET_F32, OCTET_U8, 33025}};
   for (const auto& bound : kBounds)
     for (const size_t beyond : {0, 1}) {
-      const octet_gemm_desc d = runtime_product(bound.last + beyond, bound.quant, bound.lhs, bound.rhs);
+      const octet_gemm_desc d =
+          runtime_product(bound.last + beyond, bound.quant, bound.lhs, bound.rhs);
       octet_gemm* gemm = nullptr;
       if (beyond) {
-        expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "k = ", [&](octet_error* e) { return octet_gemm_create(&d, &gemm, e); });
+        expect_refused(OCTET_ACCUMULATOR_OVERFLOW,
+                       "k = ", [&](octet_error* e) { return octet_gemm_create(&d, &gemm, e); });
       } else {
         octet_error error = {};
         EXPECT_EQ(octet_gemm_create(&d, &gemm, &error), OCTET_OK) << error.message;
@@ -345,11 +440,13 @@ TEST(AccumulatorBound, RuntimeZeroPointsByDepth) {
   const struct {
     octet_lhs_quant quant;
     size_t last;
-  } kBounds[] = {{OCTET_LHS_STATIC, 33025}, {OCTET_LHS_SYMMETRIC, 66311}, {OCTET_LHS_ASYMMETRIC, 33025}};
+  } kBounds[] = {
+      {OCTET_LHS_STATIC, 33025}, {OCTET_LHS_SYMMETRIC, 66311}, {OCTET_LHS_ASYMMETRIC, 33025}};
   for (const auto& bound : kBounds)
     for (const size_t k : {bound.last, bound.last + 1}) {
       const bool floats = bound.quant != OCTET_LHS_STATIC;
-      const octet_gemm_desc d = runtime_product(k, bound.quant, floats ? OCTET_F32 : OCTET_U8, OCTET_S8);
+      const octet_gemm_desc d =
+          runtime_product(k, bound.quant, floats ? OCTET_F32 : OCTET_U8, OCTET_S8);
       octet_error error = {};
       octet_gemm* gemm = nullptr;
       if (bound.quant == OCTET_LHS_ASYMMETRIC && k > 65793) continue;
@@ -362,7 +459,8 @@ TEST(AccumulatorBound, RuntimeZeroPointsByDepth) {
       int32_t dst[3] = {};
       const int32_t zero_point = 127;
       octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
-      args.m = 1, args.lhs = floats ? static_cast<const void*>(lhs_f32.data()) : lhs.data(), args.rhs = rhs.data(), args.dst = dst;
+      args.m = 1, args.lhs = floats ? static_cast<const void*>(lhs_f32.data()) : lhs.data(),
+      args.rhs = rhs.data(), args.dst = dst;
       args.workspace = workspace.data(), args.workspace_bytes = bytes;
       args.rhs_zero_points = &zero_point, args.rhs_zero_point_count = 1;
       if (k == bound.last) {
@@ -371,7 +469,8 @@ TEST(AccumulatorBound, RuntimeZeroPointsByDepth) {
           EXPECT_EQ(dst[0], -255 * 255 * 33025);
         }
       } else {
-        expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "args.rhs_zero_points", [&](octet_error* e) { return octet_gemm_run(gemm, &args, e); });
+        expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "args.rhs_zero_points",
+                       [&](octet_error* e) { return octet_gemm_run(gemm, &args, e); });
       }
       octet_gemm_destroy(gemm);
     }
@@ -381,7 +480,9 @@ TEST(AccumulatorBound, RuntimeZeroPointsByDepth) {
 TEST(AccumulatorBound, PackedWeightsByTheirRange) {
   for (const int sign : {1, -1}) {
     std::vector<int8_t> weights(2 * 65793, 0);
-    for (size_t k = 0; k < 65793; ++k) weights[2 * k + 1] = static_cast<int8_t>(sign > 0 ? 127 : -128);  // column 1 of 2
+    // Column 1 of 2
+    for (size_t k = 0; k < 65793; ++k)
+      weights[2 * k + 1] = static_cast<int8_t>(sign > 0 ? 127 : -128);
     octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
     rhs.type = OCTET_S8, rhs.n = 2, rhs.k = 65793, rhs.data = weights.data();
     size_t bytes = 0;
@@ -391,13 +492,16 @@ TEST(AccumulatorBound, PackedWeightsByTheirRange) {
     const int64_t reach = 65793 * int64_t{255} * (sign > 0 ? 127 : -128);
     const int64_t last = sign > 0 ? INT32_MAX - reach : INT32_MIN - reach;
     for (const int64_t beyond : {0, 1}) {
-      const int32_t bias[2] = {sign > 0 ? INT32_MAX : INT32_MIN, static_cast<int32_t>(last + sign * beyond)};
+      const int32_t bias[2] = {sign > 0 ? INT32_MAX : INT32_MIN,
+                               static_cast<int32_t>(last + sign * beyond)};
       octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
-      d.m_max = 1, d.n = 2, d.k = 65793, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8, d.dst_type = OCTET_S32;
+      d.m_max = 1, d.n = 2, d.k = 65793, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8,
+      d.dst_type = OCTET_S32;
       d.packed = blob.data(), d.packed_bytes = bytes, d.bias = bias;
       octet_gemm* gemm = nullptr;
       if (beyond) {
-        expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "column 1", [&](octet_error* e) { return octet_gemm_create(&d, &gemm, e); });
+        expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "column 1",
+                       [&](octet_error* e) { return octet_gemm_create(&d, &gemm, e); });
         continue;
       }
       octet_error error = {};
@@ -408,7 +512,8 @@ TEST(AccumulatorBound, PackedWeightsByTheirRange) {
       const std::vector<uint8_t> lhs(65793, 255);
       int32_t dst[2] = {};
       octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
-      args.m = 1, args.lhs = lhs.data(), args.dst = dst, args.workspace = workspace.data(), args.workspace_bytes = workspace_bytes;
+      args.m = 1, args.lhs = lhs.data(), args.dst = dst, args.workspace = workspace.data(),
+      args.workspace_bytes = workspace_bytes;
       ASSERT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
       EXPECT_EQ(dst[0], bias[0]);
       EXPECT_EQ(dst[1], sign > 0 ? INT32_MAX : INT32_MIN);
@@ -439,7 +544,8 @@ TEST(AccumulatorBound, PackedWeightsAndSymmetricRows) {
       EXPECT_EQ(octet_gemm_create(&d, &gemm, &error), OCTET_OK) << error.message;
       octet_gemm_destroy(gemm);
     } else {
-      expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "column 0", [&](octet_error* e) { return octet_gemm_create(&d, &gemm, e); });
+      expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "column 0",
+                     [&](octet_error* e) { return octet_gemm_create(&d, &gemm, e); });
     }
   }
 }
@@ -449,7 +555,8 @@ TEST(AccumulatorBound, PackedWeightsAndSymmetricRows) {
 struct Created : Product {
   octet_gemm* gemm = nullptr;
   size_t bytes = 0;
-  explicit Created(const Edit& edit = {}, octet_type dst_type = OCTET_U8, size_t batch = kBatch) : Product(dst_type, batch) {
+  explicit Created(const Edit& edit = {}, octet_type dst_type = OCTET_U8, size_t batch = kBatch)
+      : Product(dst_type, batch) {
     if (edit) edit(*this);
     octet_error error = {};
     EXPECT_EQ(octet_gemm_create(&desc, &gemm, &error), OCTET_OK) << error.message;
@@ -467,8 +574,11 @@ struct Created : Product {
     const octet_gemm_args before = args;
     edit(*this);
     std::memset(dst.data(), Guarded::kUntouched, dst.bytes());
-    expect_refused(status, argument, [&](octet_error* e) { return octet_gemm_run(gemm, &args, e); });
-    EXPECT_EQ(std::vector<uint8_t>(dst.data(), dst.data() + dst.bytes()), std::vector<uint8_t>(dst.bytes(), Guarded::kUntouched)) << argument;
+    expect_refused(status, argument,
+                   [&](octet_error* e) { return octet_gemm_run(gemm, &args, e); });
+    EXPECT_EQ(std::vector<uint8_t>(dst.data(), dst.data() + dst.bytes()),
+              std::vector<uint8_t>(dst.bytes(), Guarded::kUntouched))
+        << argument;
     args = before;
   }
 };
@@ -476,32 +586,46 @@ struct Created : Product {
 TEST(BadWorkspaceQuery, Everything) {
   Created c([](Product& p) { p.to_runtime_rhs(); });
   size_t bytes = 0;
-  expect_refused(OCTET_NULL_POINTER, "gemm", [&](octet_error* e) { return octet_gemm_workspace(nullptr, 1, 1, &bytes, e); });
-  expect_refused(OCTET_NULL_POINTER, "bytes", [&](octet_error* e) { return octet_gemm_workspace(c.gemm, 1, 1, nullptr, e); });
-  expect_refused(OCTET_BAD_SIZE, "m is 0", [&](octet_error* e) { return octet_gemm_workspace(c.gemm, 0, 1, &bytes, e); });
-  expect_refused(OCTET_SIZE_ABOVE_MAXIMUM, "m = 6", [&](octet_error* e) { return octet_gemm_workspace(c.gemm, kM + 1, 1, &bytes, e); });
+  expect_refused(OCTET_NULL_POINTER, "gemm",
+                 [&](octet_error* e) { return octet_gemm_workspace(nullptr, 1, 1, &bytes, e); });
+  expect_refused(OCTET_NULL_POINTER, "bytes",
+                 [&](octet_error* e) { return octet_gemm_workspace(c.gemm, 1, 1, nullptr, e); });
+  expect_refused(OCTET_BAD_SIZE, "m is 0",
+                 [&](octet_error* e) { return octet_gemm_workspace(c.gemm, 0, 1, &bytes, e); });
+  expect_refused(OCTET_SIZE_ABOVE_MAXIMUM, "m = 6", [&](octet_error* e) {
+    return octet_gemm_workspace(c.gemm, kM + 1, 1, &bytes, e);
+  });
   Created rows([](Product& p) { p.desc.lhs_quant = OCTET_LHS_PER_ROW; });
-  expect_refused(OCTET_BAD_SIZE, "concurrency", [&](octet_error* e) { return octet_gemm_workspace(rows.gemm, 1, SIZE_MAX, &bytes, e); });
+  expect_refused(OCTET_BAD_SIZE, "concurrency", [&](octet_error* e) {
+    return octet_gemm_workspace(rows.gemm, 1, SIZE_MAX, &bytes, e);
+  });
 }
 
 TEST(BadRun, Pointers) {
   Created c;
-  expect_refused(OCTET_NULL_POINTER, "gemm", [&](octet_error* e) { return octet_gemm_run(nullptr, &c.args, e); });
-  expect_refused(OCTET_NULL_POINTER, "args", [&](octet_error* e) { return octet_gemm_run(c.gemm, nullptr, e); });
+  expect_refused(OCTET_NULL_POINTER, "gemm",
+                 [&](octet_error* e) { return octet_gemm_run(nullptr, &c.args, e); });
+  expect_refused(OCTET_NULL_POINTER, "args",
+                 [&](octet_error* e) { return octet_gemm_run(c.gemm, nullptr, e); });
   c.refuses(OCTET_NULL_POINTER, "args.lhs", [](Product& p) { p.args.lhs = nullptr; });
   c.refuses(OCTET_NULL_POINTER, "args.dst", [](Product& p) { p.args.dst = nullptr; });
   const void* const lhs[kBatch] = {c.lhs.data(), nullptr};
   void* const dst[kBatch] = {nullptr, c.dst.data()};
   c.refuses(OCTET_NULL_POINTER, "args.lhs", [&](Product& p) { p.args.lhs_array = lhs; });
-  c.refuses(OCTET_NULL_POINTER, "matrix 1", [&](Product& p) { p.args.lhs = nullptr, p.args.lhs_array = lhs; });
-  c.refuses(OCTET_NULL_POINTER, "matrix 0", [&](Product& p) { p.args.dst = nullptr, p.args.dst_array = dst; });
+  c.refuses(OCTET_NULL_POINTER, "matrix 1",
+            [&](Product& p) { p.args.lhs = nullptr, p.args.lhs_array = lhs; });
+  c.refuses(OCTET_NULL_POINTER, "matrix 0",
+            [&](Product& p) { p.args.dst = nullptr, p.args.dst_array = dst; });
   for (const size_t size : {size_t{0}, sizeof(octet_gemm_args) - 8, sizeof(octet_gemm_args) + 8})
-    c.refuses(OCTET_BAD_STRUCT_SIZE, "args.struct_size", [&](Product& p) { p.args.struct_size = size; });
-  c.refuses(OCTET_UNSUPPORTED, "args.residual", [](Product& p) { p.args.residual = p.residual.data(); });
+    c.refuses(OCTET_BAD_STRUCT_SIZE, "args.struct_size",
+              [&](Product& p) { p.args.struct_size = size; });
+  c.refuses(OCTET_UNSUPPORTED, "args.residual",
+            [](Product& p) { p.args.residual = p.residual.data(); });
   c.refuses(OCTET_UNSUPPORTED, "args.rhs", [](Product& p) { p.args.rhs = p.weights.data(); });
   const int32_t zero_points[kBatch] = {};
   const float scales[kBatch] = {1, 1};
-  c.refuses(OCTET_UNSUPPORTED, "args.lhs_zero_points", [&](Product& p) { p.args.lhs_zero_points = zero_points; });
+  c.refuses(OCTET_UNSUPPORTED, "args.lhs_zero_points",
+            [&](Product& p) { p.args.lhs_zero_points = zero_points; });
   c.refuses(OCTET_UNSUPPORTED, "args.lhs_scales", [&](Product& p) { p.args.lhs_scales = scales; });
 }
 
@@ -511,7 +635,8 @@ TEST(BadRun, Sizes) {
     c.refuses(OCTET_BAD_SIZE, "args.m", [](Product& p) { p.args.m = 0; });
     c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.m", [](Product& p) { p.args.m = kM + 1; });
     c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.m", [](Product& p) { p.args.m = SIZE_MAX; });
-    c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.batch", [](Product& p) { p.args.batch = kBatch + 1; });
+    c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.batch",
+              [](Product& p) { p.args.batch = kBatch + 1; });
     c.refuses(OCTET_BAD_SIZE, "args.n", [](Product& p) { p.args.n = kN - 1; });
     c.refuses(OCTET_BAD_SIZE, "args.k", [](Product& p) { p.args.k = kK + 1; });
     c.refuses(OCTET_BAD_STRIDE, "args.lhs_stride", [](Product& p) { p.args.lhs_stride = kK - 1; });
@@ -536,14 +661,21 @@ TEST(BadRun, RuntimeWeights) {
   c.refuses(OCTET_BAD_SIZE, "args.rhs", [](Product& p) { p.args.rhs_stride = SIZE_MAX / 3; });
   c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.n", [](Product& p) { p.args.n = kN + 1; });
   c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.k", [](Product& p) { p.args.k = kK + 1; });
-  c.refuses(OCTET_BAD_ZERO_POINT, "args.rhs_zero_points[5]", [&](Product& p) { p.args.rhs_zero_points = zero_points, p.args.rhs_zero_point_count = kN; });
-  c.refuses(OCTET_BAD_SIZE, "args.rhs_zero_points", [&](Product& p) { p.args.rhs_zero_points = zero_points, p.args.rhs_zero_point_count = 2; });
-  c.refuses(OCTET_BAD_SIZE, "args.rhs_zero_points", [&](Product& p) { p.args.rhs_zero_points = zero_points; });
-  c.refuses(OCTET_NULL_POINTER, "args.rhs_zero_points", [](Product& p) { p.args.rhs_zero_point_count = 1; });
+  c.refuses(OCTET_BAD_ZERO_POINT, "args.rhs_zero_points[5]", [&](Product& p) {
+    p.args.rhs_zero_points = zero_points, p.args.rhs_zero_point_count = kN;
+  });
+  c.refuses(OCTET_BAD_SIZE, "args.rhs_zero_points", [&](Product& p) {
+    p.args.rhs_zero_points = zero_points, p.args.rhs_zero_point_count = 2;
+  });
+  c.refuses(OCTET_BAD_SIZE, "args.rhs_zero_points",
+            [&](Product& p) { p.args.rhs_zero_points = zero_points; });
+  c.refuses(OCTET_NULL_POINTER, "args.rhs_zero_points",
+            [](Product& p) { p.args.rhs_zero_point_count = 1; });
   c.refuses(OCTET_OVERLAP, "args.rhs", [](Product& p) { p.args.rhs = p.dst.data() + 3; });
   std::vector<int32_t> both(kBatch * kM * kN, 0);  // room for dst, and zeros for zero points
   c.refuses(OCTET_OVERLAP, "args.rhs_zero_points", [&](Product& p) {
-    p.args.rhs_zero_points = both.data(), p.args.rhs_zero_point_count = kN, p.args.dst = reinterpret_cast<uint8_t*>(both.data() + kN) - 1;
+    p.args.rhs_zero_points = both.data(), p.args.rhs_zero_point_count = kN,
+    p.args.dst = reinterpret_cast<uint8_t*>(both.data() + kN) - 1;
   });
   c.refuses(OCTET_OVERLAP, "args.rhs", [](Product& p) { p.args.rhs = p.workspace.data() + 1; });
   c.refuses(OCTET_OVERLAP, "args.workspace overlaps args.rhs_zero_points", [](Product& p) {
@@ -556,11 +688,15 @@ TEST(BadRun, Workspace) {
   for (const bool batched : {false, true}) {
     Created c([](Product& p) { p.to_runtime_rhs(); }, OCTET_U8, batched ? kBatch : 1);
     ASSERT_GT(c.bytes, 0u);
-    c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes", [](Product& p) { --p.args.workspace_bytes; });
-    c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes", [](Product& p) { p.args.workspace_bytes = 0; });
+    c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes",
+              [](Product& p) { --p.args.workspace_bytes; });
+    c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes",
+              [](Product& p) { p.args.workspace_bytes = 0; });
     c.refuses(OCTET_NULL_POINTER, "args.workspace", [](Product& p) { p.args.workspace = nullptr; });
     const Guarded shifted(c.bytes + 64, Side::kFront, 64);
-    for (const size_t offset : {1, 4, 32}) c.refuses(OCTET_MISALIGNED, "args.workspace", [&](Product& p) { p.args.workspace = shifted.data() + offset; });
+    for (const size_t offset : {1, 4, 32})
+      c.refuses(OCTET_MISALIGNED, "args.workspace",
+                [&](Product& p) { p.args.workspace = shifted.data() + offset; });
     c.refuses(OCTET_OVERLAP, "workspace", [](Product& p) { p.args.lhs = p.workspace.data(); });
     c.refuses(OCTET_OVERLAP, "workspace", [](Product& p) { p.args.dst = p.workspace.data() + 1; });
   }
@@ -573,8 +709,11 @@ TEST(BadRun, WorkspaceOverResidualOrBlob) {
     p.args.residual = p.residual.data();
   });
   ASSERT_GT(c.bytes, 0u);
-  c.refuses(OCTET_OVERLAP, "args.residual", [](Product& p) { p.args.residual = p.workspace.data(); });
-  c.refuses(OCTET_OVERLAP, "the packed weights", [](Product& p) { p.args.workspace = p.blob.data(), p.args.workspace_bytes = p.blob.bytes(); });
+  c.refuses(OCTET_OVERLAP, "args.residual",
+            [](Product& p) { p.args.residual = p.workspace.data(); });
+  c.refuses(OCTET_OVERLAP, "the packed weights", [](Product& p) {
+    p.args.workspace = p.blob.data(), p.args.workspace_bytes = p.blob.bytes();
+  });
 }
 
 // What a run reads while it writes to the workspace.
@@ -608,33 +747,49 @@ TEST(BadRun, OutputOverPointers) {
 TEST(BadRun, Overlaps) {
   Created c;
   c.refuses(OCTET_OVERLAP, "args.lhs", [](Product& p) { p.args.lhs = p.dst.data(); });
-  c.refuses(OCTET_OVERLAP, "args.lhs", [](Product& p) { p.args.lhs = p.dst.data() + kBatch * kM * kN - 1; });
-  c.refuses(OCTET_OVERLAP, "the packed weights", [](Product& p) { p.args.dst = p.blob.data() + p.blob.bytes() - 1; });
-  c.refuses(OCTET_OVERLAP, "args.dst_batch_stride", [](Product& p) { p.args.dst_batch_stride = kM * kN - 1; });
-  c.refuses(OCTET_OVERLAP, "args.dst_batch_stride", [](Product& p) { p.args.dst_stride = 2 * kN - 1, p.args.dst_batch_stride = kN; });
+  c.refuses(OCTET_OVERLAP, "args.lhs",
+            [](Product& p) { p.args.lhs = p.dst.data() + kBatch * kM * kN - 1; });
+  c.refuses(OCTET_OVERLAP, "the packed weights",
+            [](Product& p) { p.args.dst = p.blob.data() + p.blob.bytes() - 1; });
+  c.refuses(OCTET_OVERLAP, "args.dst_batch_stride",
+            [](Product& p) { p.args.dst_batch_stride = kM * kN - 1; });
+  c.refuses(OCTET_OVERLAP, "args.dst_batch_stride",
+            [](Product& p) { p.args.dst_stride = 2 * kN - 1, p.args.dst_batch_stride = kN; });
   Created plain({}, OCTET_U8, 1);
-  plain.refuses(OCTET_OVERLAP, "args.lhs", [](Product& p) { p.args.lhs = p.dst.data() + kM * kN - 1; });
-  plain.refuses(OCTET_OVERLAP, "the packed weights", [](Product& p) { p.args.dst = p.blob.data() + p.blob.bytes() - 1; });
+  plain.refuses(OCTET_OVERLAP, "args.lhs",
+                [](Product& p) { p.args.lhs = p.dst.data() + kM * kN - 1; });
+  plain.refuses(OCTET_OVERLAP, "the packed weights",
+                [](Product& p) { p.args.dst = p.blob.data() + p.blob.bytes() - 1; });
   // Also one that this run may not need: the cache line of the last byte, and more.
   const auto take = [](Product& p, uint8_t* last) {
     p.args.workspace = last - reinterpret_cast<uintptr_t>(last) % OCTET_ALIGNMENT;
     p.args.workspace_bytes += OCTET_ALIGNMENT;
   };
-  plain.refuses(OCTET_OVERLAP, "args.dst", [&](Product& p) { take(p, p.dst.data() + kM * kN - 1); });
-  plain.refuses(OCTET_OVERLAP, "args.lhs", [&](Product& p) { take(p, p.lhs.data() + kM * kK - 1); });
-  plain.refuses(OCTET_OVERLAP, "the packed weights", [](Product& p) { p.args.workspace = p.blob.data(), p.args.workspace_bytes = p.blob.bytes(); });
+  plain.refuses(OCTET_OVERLAP, "args.dst",
+                [&](Product& p) { take(p, p.dst.data() + kM * kN - 1); });
+  plain.refuses(OCTET_OVERLAP, "args.lhs",
+                [&](Product& p) { take(p, p.lhs.data() + kM * kK - 1); });
+  plain.refuses(OCTET_OVERLAP, "the packed weights", [](Product& p) {
+    p.args.workspace = p.blob.data(), p.args.workspace_bytes = p.blob.bytes();
+  });
 }
 
 TEST(BadRun, OverlapsBetweenMatricesOfPointerArrays) {
   Created c;
-  const void* const lhs[kBatch] = {c.lhs.data(), c.dst.data() + 1};  // matrix 1 reads what matrix 0 writes
+  // Matrix 1 reads what matrix 0 writes
+  const void* const lhs[kBatch] = {c.lhs.data(), c.dst.data() + 1};
   void* const dst[kBatch] = {c.dst.data(), c.dst.data() + 100};
   void* const shared_dst[kBatch] = {c.dst.data(), c.dst.data() + kM * kN - 1};
-  c.refuses(OCTET_OVERLAP, "args.lhs", [&](Product& p) { p.args.lhs = p.args.dst = nullptr, p.args.lhs_array = lhs, p.args.dst_array = dst; });
-  c.refuses(OCTET_OVERLAP, "args.dst_array", [&](Product& p) { p.args.dst = nullptr, p.args.dst_array = shared_dst; });
+  c.refuses(OCTET_OVERLAP, "args.lhs", [&](Product& p) {
+    p.args.lhs = p.args.dst = nullptr, p.args.lhs_array = lhs, p.args.dst_array = dst;
+  });
+  c.refuses(OCTET_OVERLAP, "args.dst_array",
+            [&](Product& p) { p.args.dst = nullptr, p.args.dst_array = shared_dst; });
   // Heads side by side in one tensor do not overlap, until a head is wider than its place.
   void* const heads[kBatch] = {c.dst.data() + kN, c.dst.data()};
-  c.refuses(OCTET_OVERLAP, "args.dst_array", [&](Product& p) { p.args.dst = nullptr, p.args.dst_array = heads, p.args.dst_stride = 2 * kN - 1; });
+  c.refuses(OCTET_OVERLAP, "args.dst_array", [&](Product& p) {
+    p.args.dst = nullptr, p.args.dst_array = heads, p.args.dst_stride = 2 * kN - 1;
+  });
   c.args.dst = nullptr, c.args.dst_array = heads, c.args.dst_stride = 2 * kN;
   EXPECT_EQ(octet_gemm_run(c.gemm, &c.args, nullptr), OCTET_OK);
 }
@@ -645,9 +800,11 @@ TEST(BadRun, Residual) {
     p.args.residual = p.residual.data();
   });
   c.refuses(OCTET_NULL_POINTER, "args.residual", [](Product& p) { p.args.residual = nullptr; });
-  c.refuses(OCTET_BAD_STRIDE, "args.residual_stride", [](Product& p) { p.args.residual_stride = kN - 1; });
+  c.refuses(OCTET_BAD_STRIDE, "args.residual_stride",
+            [](Product& p) { p.args.residual_stride = kN - 1; });
   c.refuses(OCTET_OVERLAP, "args.residual", [](Product& p) { p.args.residual = p.dst.data() + 1; });
-  c.refuses(OCTET_OVERLAP, "args.residual", [](Product& p) { p.args.residual = p.dst.data(), p.args.residual_stride = kN + 1; });
+  c.refuses(OCTET_OVERLAP, "args.residual",
+            [](Product& p) { p.args.residual = p.dst.data(), p.args.residual_stride = kN + 1; });
   c.args.residual = c.dst.data();
   EXPECT_EQ(octet_gemm_run(c.gemm, &c.args, nullptr), OCTET_OK) << "exactly dst is allowed";
   const void* const in_place[kBatch] = {c.dst.data(), c.dst.data() + kM * kN};
@@ -671,16 +828,26 @@ TEST(BadRun, DynamicQuantization) {
   std::vector<int32_t> zero_points(kBatch * kM, 0);
   std::vector<float> scales(kBatch * kM, 1);
   std::vector<int32_t> both(kBatch * kM * kN, 0);  // room for dst, and zeros for zero points
-  c.refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Product& p) { p.args.lhs_zero_points = both.data(), p.args.dst = both.data(); });
+  c.refuses(OCTET_OVERLAP, "args.lhs_zero_points",
+            [&](Product& p) { p.args.lhs_zero_points = both.data(), p.args.dst = both.data(); });
   std::vector<float> both_scales(kBatch * kM * kN, 1);
-  c.refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Product& p) { p.args.lhs_scales = both_scales.data(), p.args.dst = both_scales.data(); });
-  // The last byte of the last value, and the first byte behind it: per row of each matrix, or one for each matrix.
+  c.refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Product& p) {
+    p.args.lhs_scales = both_scales.data(), p.args.dst = both_scales.data();
+  });
+  // The last byte of the last value, and the first byte behind it: per row of each matrix, or one
+  // for each matrix.
   Created per_tensor([](Product& p) { p.desc.lhs_quant = OCTET_LHS_PER_TENSOR; });
   for (Created* one : {&c, &per_tensor}) {
-    uint8_t* const after_zero_points = reinterpret_cast<uint8_t*>(both.data() + (one == &c ? kBatch * kM : kBatch));
-    uint8_t* const after_scales = reinterpret_cast<uint8_t*>(both_scales.data() + (one == &c ? kBatch * kM : kBatch));
-    one->refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Product& p) { p.args.lhs_zero_points = both.data(), p.args.dst = after_zero_points - 1; });
-    one->refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Product& p) { p.args.lhs_scales = both_scales.data(), p.args.dst = after_scales - 1; });
+    uint8_t* const after_zero_points =
+        reinterpret_cast<uint8_t*>(both.data() + (one == &c ? kBatch * kM : kBatch));
+    uint8_t* const after_scales =
+        reinterpret_cast<uint8_t*>(both_scales.data() + (one == &c ? kBatch * kM : kBatch));
+    one->refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Product& p) {
+      p.args.lhs_zero_points = both.data(), p.args.dst = after_zero_points - 1;
+    });
+    one->refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Product& p) {
+      p.args.lhs_scales = both_scales.data(), p.args.dst = after_scales - 1;
+    });
     const octet_gemm_args before = one->args;
     one->args.lhs_zero_points = both.data(), one->args.dst = after_zero_points;
     EXPECT_EQ(octet_gemm_run(one->gemm, &one->args, nullptr), OCTET_OK);
@@ -690,34 +857,53 @@ TEST(BadRun, DynamicQuantization) {
     one->args = before;
   }
   zero_points.back() = 256;
-  c.refuses(OCTET_BAD_ZERO_POINT, "args.lhs_zero_points[9]", [&](Product& p) { p.args.lhs_zero_points = zero_points.data(); });
+  c.refuses(OCTET_BAD_ZERO_POINT, "args.lhs_zero_points[9]",
+            [&](Product& p) { p.args.lhs_zero_points = zero_points.data(); });
   for (const float bad : {kNan, kInf, 0.0f, -1.0f}) {
     scales.back() = bad;
-    c.refuses(OCTET_BAD_SCALE, "args.lhs_scales[9]", [&](Product& p) { p.args.lhs_scales = scales.data(); });
+    c.refuses(OCTET_BAD_SCALE, "args.lhs_scales[9]",
+              [&](Product& p) { p.args.lhs_scales = scales.data(); });
   }
   Created s32([](Product& p) { p.desc.lhs_quant = OCTET_LHS_PER_TENSOR; }, OCTET_S32);
-  s32.refuses(OCTET_UNSUPPORTED, "args.lhs_scales", [&](Product& p) { p.args.lhs_scales = scales.data(); });
+  s32.refuses(OCTET_UNSUPPORTED, "args.lhs_scales",
+              [&](Product& p) { p.args.lhs_scales = scales.data(); });
 }
 
 // ---- pack, blobs, information
 
-void pack_refuses(octet_status status, const char* argument, const Edit& edit, octet_isa isa = OCTET_ISA_AUTO) {
+void pack_refuses(octet_status status, const char* argument, const Edit& edit,
+                  octet_isa isa = OCTET_ISA_AUTO) {
   Product p;
   edit(p);
-  expect_refused(status, argument, [&](octet_error* e) { return octet_pack(&p.rhs, isa, p.blob.data(), p.blob.bytes(), e); });
+  expect_refused(status, argument, [&](octet_error* e) {
+    return octet_pack(&p.rhs, isa, p.blob.data(), p.blob.bytes(), e);
+  });
 }
 
 TEST(BadPack, Everything) {
   Product p;
   size_t bytes = 0;
-  expect_refused(OCTET_NULL_POINTER, "rhs", [&](octet_error* e) { return octet_pack(nullptr, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes(), e); });
-  expect_refused(OCTET_NULL_POINTER, "rhs", [&](octet_error* e) { return octet_pack_size(nullptr, OCTET_ISA_AUTO, &bytes, e); });
-  expect_refused(OCTET_NULL_POINTER, "bytes", [&](octet_error* e) { return octet_pack_size(&p.rhs, OCTET_ISA_AUTO, nullptr, e); });
-  expect_refused(OCTET_NULL_POINTER, "blob", [&](octet_error* e) { return octet_pack(&p.rhs, OCTET_ISA_AUTO, nullptr, p.blob.bytes(), e); });
-  expect_refused(OCTET_MISALIGNED, "blob", [&](octet_error* e) { return octet_pack(&p.rhs, OCTET_ISA_AUTO, p.blob.data() + 4, p.blob.bytes(), e); });
-  expect_refused(OCTET_BAD_SIZE, "blob_bytes", [&](octet_error* e) { return octet_pack(&p.rhs, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes() - 1, e); });
+  expect_refused(OCTET_NULL_POINTER, "rhs", [&](octet_error* e) {
+    return octet_pack(nullptr, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes(), e);
+  });
+  expect_refused(OCTET_NULL_POINTER, "rhs", [&](octet_error* e) {
+    return octet_pack_size(nullptr, OCTET_ISA_AUTO, &bytes, e);
+  });
+  expect_refused(OCTET_NULL_POINTER, "bytes", [&](octet_error* e) {
+    return octet_pack_size(&p.rhs, OCTET_ISA_AUTO, nullptr, e);
+  });
+  expect_refused(OCTET_NULL_POINTER, "blob", [&](octet_error* e) {
+    return octet_pack(&p.rhs, OCTET_ISA_AUTO, nullptr, p.blob.bytes(), e);
+  });
+  expect_refused(OCTET_MISALIGNED, "blob", [&](octet_error* e) {
+    return octet_pack(&p.rhs, OCTET_ISA_AUTO, p.blob.data() + 4, p.blob.bytes(), e);
+  });
+  expect_refused(OCTET_BAD_SIZE, "blob_bytes", [&](octet_error* e) {
+    return octet_pack(&p.rhs, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes() - 1, e);
+  });
   pack_refuses(OCTET_NULL_POINTER, "rhs.data", [](Product& q) { q.rhs.data = nullptr; });
-  pack_refuses(OCTET_OVERLAP, "rhs.data", [](Product& q) { q.rhs.data = q.blob.data() + q.blob.bytes() - 1; });
+  pack_refuses(OCTET_OVERLAP, "rhs.data",
+               [](Product& q) { q.rhs.data = q.blob.data() + q.blob.bytes() - 1; });
   pack_refuses(OCTET_OVERLAP, "rhs.zero_points", [](Product& q) {
     std::memset(q.blob.data(), 0, q.blob.bytes());
     q.rhs.zero_points = q.blob.data<int32_t>(), q.rhs.zero_point_count = kN;
@@ -727,7 +913,8 @@ TEST(BadPack, Everything) {
   pack_refuses(OCTET_UNKNOWN_ENUM, "rhs.order", [](Product& q) { set_raw(&q.rhs.order, 2); });
   octet_isa isa;
   set_raw(&isa, 8);
-  pack_refuses(OCTET_UNKNOWN_ENUM, "isa", [](Product&) {}, isa);
+  pack_refuses(
+      OCTET_UNKNOWN_ENUM, "isa", [](Product&) {}, isa);
   pack_refuses(OCTET_BAD_SIZE, "rhs.n", [](Product& q) { q.rhs.n = 0; });
   pack_refuses(OCTET_BAD_SIZE, "rhs.k", [](Product& q) { q.rhs.k = 0; });
   for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4}) {
@@ -736,13 +923,19 @@ TEST(BadPack, Everything) {
     pack_refuses(OCTET_BAD_SIZE, "rhs.stride", [&](Product& q) { q.rhs.stride = huge; });
     pack_refuses(OCTET_BAD_SIZE, "rhs.batch", [&](Product& q) { q.rhs.batch = huge; });
   }
-  for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2}) pack_refuses(OCTET_BAD_SIZE, "rhs.batch_stride", [&](Product& q) { q.rhs.batch_stride = huge; });
+  for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2})
+    pack_refuses(OCTET_BAD_SIZE, "rhs.batch_stride",
+                 [&](Product& q) { q.rhs.batch_stride = huge; });
   pack_refuses(OCTET_BAD_STRIDE, "rhs.stride", [](Product& q) { q.rhs.stride = kN - 1; });
-  pack_refuses(OCTET_BAD_STRIDE, "rhs.stride", [](Product& q) { q.rhs.order = OCTET_NK, q.rhs.stride = kK - 1; });
+  pack_refuses(OCTET_BAD_STRIDE, "rhs.stride",
+               [](Product& q) { q.rhs.order = OCTET_NK, q.rhs.stride = kK - 1; });
   static const int32_t zero_points[kN] = {0, 0, 0, 0, -129, 0};
-  pack_refuses(OCTET_BAD_ZERO_POINT, "rhs.zero_points[4]", [](Product& q) { q.rhs.zero_points = zero_points, q.rhs.zero_point_count = kN; });
-  pack_refuses(OCTET_BAD_SIZE, "rhs.zero_points", [](Product& q) { q.rhs.zero_points = zero_points, q.rhs.zero_point_count = 2; });
-  pack_refuses(OCTET_NULL_POINTER, "rhs.zero_points", [](Product& q) { q.rhs.zero_point_count = 1; });
+  pack_refuses(OCTET_BAD_ZERO_POINT, "rhs.zero_points[4]",
+               [](Product& q) { q.rhs.zero_points = zero_points, q.rhs.zero_point_count = kN; });
+  pack_refuses(OCTET_BAD_SIZE, "rhs.zero_points",
+               [](Product& q) { q.rhs.zero_points = zero_points, q.rhs.zero_point_count = 2; });
+  pack_refuses(OCTET_NULL_POINTER, "rhs.zero_points",
+               [](Product& q) { q.rhs.zero_point_count = 1; });
 }
 
 TEST(BadPack, OneStoredRowMayHaveAnyStride) {
@@ -751,15 +944,18 @@ TEST(BadPack, OneStoredRowMayHaveAnyStride) {
     p.rhs.order = order, p.rhs.batch = 1, p.rhs.stride = SIZE_MAX / 2;
     (order == OCTET_KN ? p.rhs.k : p.rhs.n) = 1;
     octet_error error = {};
-    EXPECT_EQ(octet_pack(&p.rhs, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes(), &error), OCTET_OK) << error.message;
+    EXPECT_EQ(octet_pack(&p.rhs, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes(), &error), OCTET_OK)
+        << error.message;
   }
 }
 
 TEST(BadRun, OneRowMayHaveAnyStride) {
-  Created c([](Product& p) {
-    p.to_runtime_rhs();
-    p.desc.rhs_order = OCTET_NK;
-  }, OCTET_U8, 1);
+  Created c(
+      [](Product& p) {
+        p.to_runtime_rhs();
+        p.desc.rhs_order = OCTET_NK;
+      },
+      OCTET_U8, 1);
   c.args.m = c.args.n = 1;
   c.args.lhs_stride = c.args.dst_stride = c.args.rhs_stride = SIZE_MAX / 2;
   octet_error error = {};
@@ -771,23 +967,42 @@ TEST(BadQueries, Everything) {
   octet_blob_info blob = {};
   octet_cpu_info cpu = {};
   octet_kernel_info kernel = {};
-  const size_t kernels = octet::all_kernels().count + octet::word_kernels().count + octet::depthwise_kernels().count;
-  expect_refused(OCTET_BAD_STRUCT_SIZE, "info", [&](octet_error* e) { return octet_blob_get_info(p.blob.data(), p.blob.bytes(), &blob, e); });
-  expect_refused(OCTET_BAD_STRUCT_SIZE, "info", [&](octet_error* e) { return octet_get_cpu_info(&cpu, e); });
-  expect_refused(OCTET_BAD_STRUCT_SIZE, "info", [&](octet_error* e) { return octet_get_kernel_info(0, &kernel, e); });
-  expect_refused(OCTET_NULL_POINTER, "info", [&](octet_error* e) { return octet_blob_get_info(p.blob.data(), p.blob.bytes(), nullptr, e); });
-  expect_refused(OCTET_NULL_POINTER, "info", [&](octet_error* e) { return octet_get_cpu_info(nullptr, e); });
-  expect_refused(OCTET_NULL_POINTER, "info", [&](octet_error* e) { return octet_get_kernel_info(0, nullptr, e); });
+  const size_t kernels =
+      octet::all_kernels().count + octet::word_kernels().count + octet::depthwise_kernels().count;
+  expect_refused(OCTET_BAD_STRUCT_SIZE, "info", [&](octet_error* e) {
+    return octet_blob_get_info(p.blob.data(), p.blob.bytes(), &blob, e);
+  });
+  expect_refused(OCTET_BAD_STRUCT_SIZE, "info",
+                 [&](octet_error* e) { return octet_get_cpu_info(&cpu, e); });
+  expect_refused(OCTET_BAD_STRUCT_SIZE, "info",
+                 [&](octet_error* e) { return octet_get_kernel_info(0, &kernel, e); });
+  expect_refused(OCTET_NULL_POINTER, "info", [&](octet_error* e) {
+    return octet_blob_get_info(p.blob.data(), p.blob.bytes(), nullptr, e);
+  });
+  expect_refused(OCTET_NULL_POINTER, "info",
+                 [&](octet_error* e) { return octet_get_cpu_info(nullptr, e); });
+  expect_refused(OCTET_NULL_POINTER, "info",
+                 [&](octet_error* e) { return octet_get_kernel_info(0, nullptr, e); });
   kernel.struct_size = sizeof kernel;
-  expect_refused(OCTET_BAD_SIZE, "index", [&](octet_error* e) { return octet_get_kernel_info(kernels, &kernel, e); });
-  expect_refused(OCTET_BAD_SIZE, "index", [&](octet_error* e) { return octet_get_kernel_info(SIZE_MAX, &kernel, e); });
+  expect_refused(OCTET_BAD_SIZE, "index",
+                 [&](octet_error* e) { return octet_get_kernel_info(kernels, &kernel, e); });
+  expect_refused(OCTET_BAD_SIZE, "index",
+                 [&](octet_error* e) { return octet_get_kernel_info(SIZE_MAX, &kernel, e); });
   blob.struct_size = sizeof blob;
-  expect_refused(OCTET_NULL_POINTER, "blob", [&](octet_error* e) { return octet_blob_get_info(nullptr, p.blob.bytes(), &blob, e); });
-  expect_refused(OCTET_NULL_POINTER, "blob", [&](octet_error* e) { return octet_blob_verify(nullptr, 0, e); });
-  expect_refused(OCTET_MISALIGNED, "blob", [&](octet_error* e) { return octet_blob_verify(p.blob.data() + 1, p.blob.bytes() - 1, e); });
-  expect_refused(OCTET_BAD_BLOB, "blob", [&](octet_error* e) { return octet_blob_verify(p.blob.data(), 127, e); });
+  expect_refused(OCTET_NULL_POINTER, "blob", [&](octet_error* e) {
+    return octet_blob_get_info(nullptr, p.blob.bytes(), &blob, e);
+  });
+  expect_refused(OCTET_NULL_POINTER, "blob",
+                 [&](octet_error* e) { return octet_blob_verify(nullptr, 0, e); });
+  expect_refused(OCTET_MISALIGNED, "blob", [&](octet_error* e) {
+    return octet_blob_verify(p.blob.data() + 1, p.blob.bytes() - 1, e);
+  });
+  expect_refused(OCTET_BAD_BLOB, "blob",
+                 [&](octet_error* e) { return octet_blob_verify(p.blob.data(), 127, e); });
   const ScopedEnvironment wrong("OCTET_MAX_ISA", "MMX");
-  expect_refused(OCTET_BAD_ENVIRONMENT, "OCTET_MAX_ISA", [&](octet_error* e) { return octet_gemm_create(&p.desc, std::vector<octet_gemm*>(1).data(), e); });
+  expect_refused(OCTET_BAD_ENVIRONMENT, "OCTET_MAX_ISA", [&](octet_error* e) {
+    return octet_gemm_create(&p.desc, std::vector<octet_gemm*>(1).data(), e);
+  });
 }
 
 TEST(Names, AreNeverNull) {

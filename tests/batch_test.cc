@@ -1,4 +1,5 @@
-// Several matrices per run: strided, interleaved heads, pointer arrays, one weight matrix or many, weights at run time.
+// Several matrices per run: strided, interleaved heads, pointer arrays, one weight matrix or many,
+// weights at run time.
 #include "support/gemm_case.h"
 
 namespace octet_test {
@@ -28,12 +29,18 @@ TEST_P(BatchKernel, EveryArrangement) {
               GemmCase c;
               c.kernel = kernel().name;
               c.batch = 5;
-              c.m = turn % 3 ? kernel().mr + 1u : 1u, c.n = turn % 2 ? kernel().nr + 1u : 3u, c.k = kernel().rhs_layout.kr * 2u + 1;
+              c.m = turn % 3 ? kernel().mr + 1u : 1u, c.n = turn % 2 ? kernel().nr + 1u : 3u,
+              c.k = kernel().rhs_layout.kr * 2u + 1;
               c.lhs = types.lhs, c.rhs = types.rhs;
-              c.dst = turn % 4 == 0 ? OCTET_S32 : turn % 4 == 1 ? OCTET_U8 : turn % 4 == 2 ? OCTET_S8 : OCTET_F32;
+              c.dst = turn % 4 == 0   ? OCTET_S32
+                      : turn % 4 == 1 ? OCTET_U8
+                      : turn % 4 == 2 ? OCTET_S8
+                                      : OCTET_F32;
               c.residual = c.dst == OCTET_U8 ? OCTET_S8 : kNoResidual;
-              c.batching = batching, c.runtime_rhs = runtime_rhs, c.shared_rhs = shared_rhs, c.padded = padded, c.concurrency = concurrency;
-              // Shared weights of a run-time rhs come as pointers to one matrix; interleaved weights have rows of their own.
+              c.batching = batching, c.runtime_rhs = runtime_rhs, c.shared_rhs = shared_rhs,
+              c.padded = padded, c.concurrency = concurrency;
+              // Shared weights of a run-time rhs come as pointers to one matrix; interleaved
+              // weights have rows of their own.
               c.order = turn % 2 ? OCTET_NK : OCTET_KN;
               c.lhs_zero_point = 3;
               c.rhs_zero_points = static_cast<ZeroPoints>(turn % 3);
@@ -45,8 +52,12 @@ TEST_P(BatchKernel, EveryArrangement) {
 
 // Run-time weights: every tail, both orders, with and without zero points.
 TEST_P(BatchKernel, RuntimeWeights) {
-  if (!takes_runtime_rhs()) GTEST_SKIP() << kernel().name << " needs weights without -128, which nobody can promise of run-time weights";
-  const std::vector<size_t> rows = around({kernel().mr}), columns = around({kernel().nr, kernel().rhs_layout.width}), depth = depths(kernel());
+  if (!takes_runtime_rhs())
+    GTEST_SKIP() << kernel().name
+                 << " needs weights without -128, which nobody can promise of run-time weights";
+  const std::vector<size_t> rows = around({kernel().mr}),
+                            columns = around({kernel().nr, kernel().rhs_layout.width}),
+                            depth = depths(kernel());
   for (const Types types : types_of(kernel())) {
     uint32_t turn = 0;
     for (const size_t m : rows)

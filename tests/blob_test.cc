@@ -14,7 +14,9 @@ struct Blob {
   std::vector<int32_t> zero_points;
   Guarded memory;
 
-  Blob(size_t n, size_t k, octet_isa isa, size_t batch = 1, bool with_zero_points = false, octet_type type = OCTET_S8) : weights(n * k * batch) {
+  Blob(size_t n, size_t k, octet_isa isa, size_t batch = 1, bool with_zero_points = false,
+       octet_type type = OCTET_S8)
+      : weights(n * k * batch) {
     for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<uint8_t>(i * 37 + i / 5);
     rhs.type = type, rhs.n = n, rhs.k = k, rhs.batch = batch, rhs.data = weights.data();
     if (with_zero_points) {
@@ -28,7 +30,9 @@ struct Blob {
     memory = Guarded(bytes, Side::kBack, OCTET_ALIGNMENT);
     EXPECT_EQ(octet_pack(&rhs, isa, memory.data(), bytes, &error), OCTET_OK) << error.message;
   }
-  octet_status verify(size_t bytes) const { return octet_blob_verify(memory.data(), bytes, nullptr); }
+  octet_status verify(size_t bytes) const {
+    return octet_blob_verify(memory.data(), bytes, nullptr);
+  }
   octet_status info(octet_blob_info* out) const {
     *out = {};
     out->struct_size = sizeof *out;
@@ -38,7 +42,8 @@ struct Blob {
 
 octet_status create(const void* blob, size_t bytes, size_t n, size_t k, octet_error* error) {
   octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
-  d.m_max = 1, d.n = n, d.k = k, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8, d.dst_type = OCTET_S32, d.packed = blob, d.packed_bytes = bytes;
+  d.m_max = 1, d.n = n, d.k = k, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8,
+  d.dst_type = OCTET_S32, d.packed = blob, d.packed_bytes = bytes;
   octet_gemm* gemm = nullptr;
   const octet_status status = octet_gemm_create(&d, &gemm, error);
   octet_gemm_destroy(gemm);
@@ -48,8 +53,9 @@ octet_status create(const void* blob, size_t bytes, size_t n, size_t k, octet_er
 TEST(Blob, SaysWhatItIs) {
   const struct {
     octet_isa packed, reads;
-  } kTiers[] = {{OCTET_ISA_SCALAR, OCTET_ISA_SCALAR}, {OCTET_ISA_AVX2, OCTET_ISA_AVX2},       {OCTET_ISA_AVXVNNI, OCTET_ISA_AVX2},
-                {OCTET_ISA_AVX512VNNI, OCTET_ISA_AVX2}, {OCTET_ISA_NEON, OCTET_ISA_NEON}, {OCTET_ISA_DOTPROD, OCTET_ISA_DOTPROD},
+  } kTiers[] = {{OCTET_ISA_SCALAR, OCTET_ISA_SCALAR}, {OCTET_ISA_AVX2, OCTET_ISA_AVX2},
+                {OCTET_ISA_AVXVNNI, OCTET_ISA_AVX2},  {OCTET_ISA_AVX512VNNI, OCTET_ISA_AVX2},
+                {OCTET_ISA_NEON, OCTET_ISA_NEON},     {OCTET_ISA_DOTPROD, OCTET_ISA_DOTPROD},
                 {OCTET_ISA_I8MM, OCTET_ISA_I8MM}};
   for (const auto& tier : kTiers)
     for (const octet_type type : {OCTET_S8, OCTET_U8}) {
@@ -66,14 +72,17 @@ TEST(Blob, SaysWhatItIs) {
     }
 }
 
-// Whether -128 occurs decides which kernels read the weights: one of it, anywhere, in either type and every algorithm.
+// Whether -128 occurs decides which kernels read the weights: one of it, anywhere, in either type
+// and every algorithm.
 TEST(FilterBlob, KnowsTheLeastWeight) {
   constexpr size_t kWeights = 32 * 9 * 32;
   const struct {
     octet_conv_algorithm algorithm;
     size_t groups, stride;
-  } kForms[] = {{OCTET_CONV_DIRECT, 1, 1},       {OCTET_CONV_DIRECT, 4, 1},       {OCTET_CONV_IM2COL, 1, 1},         {OCTET_CONV_DEPTHWISE, 32, 1},
-                {OCTET_CONV_WINOGRAD_2X2, 1, 1}, {OCTET_CONV_WINOGRAD_4X4, 2, 1}, {OCTET_CONV_WINOGRAD_2X2_S2, 1, 2}};
+  } kForms[] = {{OCTET_CONV_DIRECT, 1, 1},         {OCTET_CONV_DIRECT, 4, 1},
+                {OCTET_CONV_IM2COL, 1, 1},         {OCTET_CONV_DEPTHWISE, 32, 1},
+                {OCTET_CONV_WINOGRAD_2X2, 1, 1},   {OCTET_CONV_WINOGRAD_4X4, 2, 1},
+                {OCTET_CONV_WINOGRAD_2X2_S2, 1, 2}};
   for (const auto& form : kForms)
     for (const octet_type type : {OCTET_S8, OCTET_U8})
       for (const octet_filter_order order : {OCTET_OHWI, OCTET_OIHW}) {
@@ -83,17 +92,22 @@ TEST(FilterBlob, KnowsTheLeastWeight) {
           std::vector<uint8_t> weights(count, static_cast<uint8_t>(centre - 127));
           if (at < count) weights[at] = static_cast<uint8_t>(centre - 128);
           octet_filter_desc d = OCTET_FILTER_DESC_INIT;
-          d.shape.batch_max = 1, d.shape.in_h_max = d.shape.in_w_max = 8, d.shape.in_channels = d.shape.out_channels = 32, d.shape.groups = form.groups;
-          d.shape.kernel_h = d.shape.kernel_w = 3, d.shape.stride_h = d.shape.stride_w = form.stride;
-          d.type = type, d.order = order, d.data = weights.data(), d.algorithm = form.algorithm, d.zero_points = &centre, d.zero_point_count = 1;
+          d.shape.batch_max = 1, d.shape.in_h_max = d.shape.in_w_max = 8,
+          d.shape.in_channels = d.shape.out_channels = 32, d.shape.groups = form.groups;
+          d.shape.kernel_h = d.shape.kernel_w = 3,
+          d.shape.stride_h = d.shape.stride_w = form.stride;
+          d.type = type, d.order = order, d.data = weights.data(), d.algorithm = form.algorithm,
+          d.zero_points = &centre, d.zero_point_count = 1;
           for (const octet_isa isa : {OCTET_ISA_AVX2, OCTET_ISA_NEON}) {
             octet_error error = {};
             size_t bytes = 0;
             ASSERT_EQ(octet_conv2d_pack_size(&d, isa, &bytes, &error), OCTET_OK) << error.message;
             const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
-            ASSERT_EQ(octet_conv2d_pack(&d, isa, blob.data(), bytes, &error), OCTET_OK) << error.message;
+            ASSERT_EQ(octet_conv2d_pack(&d, isa, blob.data(), bytes, &error), OCTET_OK)
+                << error.message;
             EXPECT_EQ(blob.data<octet::FilterHeader>()->has_least != 0, at < count)
-                << octet_conv_algorithm_name(form.algorithm) << ", " << form.groups << " groups, weight " << at << " of " << count;
+                << octet_conv_algorithm_name(form.algorithm) << ", " << form.groups
+                << " groups, weight " << at << " of " << count;
           }
         }
       }
@@ -125,7 +139,8 @@ TEST(Blob, EveryDamagedHeaderByteIsRefused) {
       octet_error error = {};
       EXPECT_EQ(blob.info(&info), OCTET_BAD_BLOB) << "byte " << i;
       EXPECT_EQ(blob.verify(blob.memory.bytes()), OCTET_BAD_BLOB) << "byte " << i;
-      EXPECT_EQ(create(blob.memory.data(), blob.memory.bytes(), 5, 6, &error), OCTET_BAD_BLOB) << "byte " << i;
+      EXPECT_EQ(create(blob.memory.data(), blob.memory.bytes(), 5, 6, &error), OCTET_BAD_BLOB)
+          << "byte " << i;
       EXPECT_NE(std::string(error.message).find("desc.packed"), std::string::npos) << error.message;
       blob.memory.data()[i] ^= damage;
     }
@@ -145,13 +160,14 @@ TEST(Blob, ContradictingFieldsAreRefusedUnderARightChecksum) {
     return blob.info(&info) == OCTET_BAD_BLOB && blob.verify(blob.memory.bytes()) == OCTET_BAD_BLOB;
   };
   EXPECT_FALSE(refused(good));
-#define OCTET_CHANGED(field, value) \
-  { \
-    octet::BlobHeader h = good; \
+#define OCTET_CHANGED(field, value)                                             \
+  {                                                                             \
+    octet::BlobHeader h = good;                                                 \
     h.field = static_cast<std::remove_reference_t<decltype((h.field))>>(value); \
-    EXPECT_TRUE(refused(h)) << #field " = " << +(value); \
+    EXPECT_TRUE(refused(h)) << #field " = " << +(value);                        \
   }
-  for (const uint64_t huge : {UINT64_MAX, UINT64_MAX / 2, UINT64_MAX / 8, uint64_t{1} << 60, uint64_t{1} << 32, uint64_t{0}, uint64_t{77}}) {
+  for (const uint64_t huge : {UINT64_MAX, UINT64_MAX / 2, UINT64_MAX / 8, uint64_t{1} << 60,
+                              uint64_t{1} << 32, uint64_t{0}, uint64_t{77}}) {
     OCTET_CHANGED(bytes, huge)
     OCTET_CHANGED(n, huge)
     OCTET_CHANGED(k, huge)
@@ -228,7 +244,8 @@ TEST(Blob, InfoReadsOnlyTheHeader) {
 TEST(Blob, OfAnotherProblemIsRefused) {
   const Blob blob(5, 6, OCTET_ISA_AUTO);
   octet_error error = {};
-  EXPECT_EQ(create(blob.memory.data(), blob.memory.bytes(), 5, 6, &error), OCTET_OK) << error.message;
+  EXPECT_EQ(create(blob.memory.data(), blob.memory.bytes(), 5, 6, &error), OCTET_OK)
+      << error.message;
   EXPECT_EQ(create(blob.memory.data(), blob.memory.bytes(), 6, 5, &error), OCTET_BAD_BLOB);
   const Blob other(5, 6, OCTET_ISA_AUTO, 1, false, OCTET_U8);
   EXPECT_EQ(create(other.memory.data(), other.memory.bytes(), 5, 6, &error), OCTET_BAD_BLOB);
@@ -243,15 +260,20 @@ TEST(Blob, OfAnotherArchitectureIsTheWrongTier) {
   for (const octet_isa isa : foreign) {
     const Blob blob(5, 6, isa);
     octet_error error = {};
-    EXPECT_EQ(create(blob.memory.data(), blob.memory.bytes(), 5, 6, &error), OCTET_WRONG_TIER) << octet_isa_name(isa);
-    EXPECT_NE(std::string(error.message).find(octet_isa_name(isa == OCTET_ISA_AVX512VNNI ? OCTET_ISA_AVX2 : isa)), std::string::npos) << error.message;
+    EXPECT_EQ(create(blob.memory.data(), blob.memory.bytes(), 5, 6, &error), OCTET_WRONG_TIER)
+        << octet_isa_name(isa);
+    EXPECT_NE(std::string(error.message)
+                  .find(octet_isa_name(isa == OCTET_ISA_AVX512VNNI ? OCTET_ISA_AVX2 : isa)),
+              std::string::npos)
+        << error.message;
   }
 }
 
 std::vector<uint8_t> drawn(size_t bytes) {
   std::vector<uint8_t> data(bytes);
   uint32_t seed = 1;
-  for (uint8_t& byte : data) byte = static_cast<uint8_t>((seed = seed * 1664525 + 1013904223) >> 24);
+  for (uint8_t& byte : data)
+    byte = static_cast<uint8_t>((seed = seed * 1664525 + 1013904223) >> 24);
   return data;
 }
 
@@ -260,7 +282,8 @@ TEST(Checksum, AgreesWithItsDefinition) {
   for (const uint8_t fill : {0x00, 0xff}) {
     std::vector<uint8_t> data = drawn(50000);
     if (fill) std::fill(data.begin() + 8, data.end(), fill);
-    for (const size_t bytes : {0, 8, 16, 24, 32, 40, 56, 64, 72, 96, 120, 248, 1024, 16384, 49992, 50000}) {
+    for (const size_t bytes :
+         {0, 8, 16, 24, 32, 40, 56, 64, 72, 96, 120, 248, 1024, 16384, 49992, 50000}) {
       uint64_t sum = 0, weighted = 0;
       for (size_t i = 0; i < bytes; i += 4) {
         sum += data[i] + (data[i + 1] << 8) + (data[i + 2] << 16) + (uint64_t{data[i + 3]} << 24);
@@ -280,11 +303,13 @@ TEST(Checksum, ReadsNothingElse) {
     for (const Side side : {Side::kFront, Side::kBack}) {
       const Guarded memory(bytes + !bytes, side, 1);
       std::memcpy(memory.data(), data.data(), bytes);
-      EXPECT_EQ(octet::checksum(memory.data(), bytes), octet::checksum(data.data(), bytes)) << bytes << " bytes";
+      EXPECT_EQ(octet::checksum(memory.data(), bytes), octet::checksum(data.data(), bytes))
+          << bytes << " bytes";
     }
 }
 
-// What its comment promises: any two words. All pairs of bits, each set or cleared, and words moved to another place.
+// What its comment promises: any two words. All pairs of bits, each set or cleared, and words moved
+// to another place.
 TEST(Checksum, FindsDamageOfAnyTwoWords) {
   std::vector<uint8_t> data = drawn(120);
   const octet::Checksum good = octet::checksum(data.data(), data.size());
@@ -317,7 +342,8 @@ TEST(Checksum, FindsEveryDamagedByte) {
     for (int damage = 1; damage < 256; ++damage) {
       data[i] ^= static_cast<uint8_t>(damage);
       const octet::Checksum bad = octet::checksum(data.data(), data.size());
-      EXPECT_TRUE(!(bad == good) && bad.folded() != good.folded()) << "byte " << i << ", " << damage;
+      EXPECT_TRUE(!(bad == good) && bad.folded() != good.folded())
+          << "byte " << i << ", " << damage;
       data[i] ^= static_cast<uint8_t>(damage);
     }
 }

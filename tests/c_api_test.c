@@ -1,4 +1,5 @@
-/* The header is C99, and a C program can do everything: pack, create, query, run, destroy. Compiled with -Wpedantic -Werror. */
+/* The header is C99, and a C program can do everything: pack, create, query, run, destroy.
+ * Compiled with -Wpedantic -Werror. */
 #include <octet/octet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,13 +8,15 @@
 enum { M = 2, N = 3, K = 4 };
 
 static int failed;
-#define EXPECT(condition) ((condition) ? (void)0 : (void)(failed = 1, printf("line %d: %s\n", __LINE__, #condition)))
+#define EXPECT(condition) \
+  ((condition) ? (void)0 : (void)(failed = 1, printf("line %d: %s\n", __LINE__, #condition)))
 
 int main(void) {
   static const int8_t weights[K * N] = {1, 2, 3, 4, 5, 6, 7, 8, 9, -128, 127, 0};
   static const uint8_t lhs[M * K] = {1, 2, 3, 4, 255, 0, 255, 0};
   static const int32_t bias[N] = {10, 20, 30};
-  /* 1*1+2*4+3*7+4*-128 = -482, 1*2+2*5+3*8+4*127 = 544, 1*3+2*6+3*9 = 42; 255*(1+7), 255*(2+8), 255*(3+9) */
+  /* 1*1+2*4+3*7+4*-128 = -482, 1*2+2*5+3*8+4*127 = 544, 1*3+2*6+3*9 = 42; 255*(1+7), 255*(2+8),
+   * 255*(3+9) */
   static const int32_t expected[M * N] = {-472, 564, 72, 2050, 2570, 3090};
   int32_t dst[M * N];
   octet_error error;
@@ -54,7 +57,8 @@ int main(void) {
   if (bytes) {
     workspace_memory = malloc(bytes + OCTET_ALIGNMENT);
     if (!workspace_memory) return 1;
-    workspace = workspace_memory + (OCTET_ALIGNMENT - (uintptr_t)workspace_memory % OCTET_ALIGNMENT);
+    workspace =
+        workspace_memory + (OCTET_ALIGNMENT - (uintptr_t)workspace_memory % OCTET_ALIGNMENT);
   }
   args.m = M;
   args.lhs = lhs;

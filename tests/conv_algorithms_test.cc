@@ -1,5 +1,5 @@
-// Choosing how to compute is never choosing what: every algorithm, tier, kernel and layout of packed weights gives the same bytes, and whoever
-// forces one gets that one.
+// Choosing how to compute is never choosing what: every algorithm, tier, kernel and layout of
+// packed weights gives the same bytes, and whoever forces one gets that one.
 #include <set>
 
 #include "support/conv_case.h"
@@ -9,7 +9,9 @@ namespace octet_test {
 namespace {
 
 // The least padding with which the output has at least one element, and some more.
-size_t enough_padding(Draw* d, size_t in, size_t reach) { return in >= reach ? d->below(3) : reach - in + d->below(2); }
+size_t enough_padding(Draw* d, size_t in, size_t reach) {
+  return in >= reach ? d->below(3) : reach - in + d->below(2);
+}
 
 ConvCase draw(uint32_t seed) {
   Draw d(seed);
@@ -20,19 +22,30 @@ ConvCase draw(uint32_t seed) {
   s.transposed = !winograd && d.one_in(5);
   s.batch_max = d.one_in(4) ? 3 : 1;
   s.in_h_max = 1 + d.below(d.one_in(4) ? 19 : 8), s.in_w_max = 1 + d.below(d.one_in(4) ? 30 : 9);
-  s.kernel_h = winograd ? 3 : 1 + d.below(4), s.kernel_w = winograd ? 3 : d.one_in(2) ? s.kernel_h : 1 + d.below(6);
-  s.stride_h = winograd ? 1 + d.below(2) : d.any<size_t>({1, 1, 2, 3}), s.stride_w = winograd ? s.stride_h : d.any<size_t>({1, 1, 2, 4});
-  s.dilation_h = winograd ? 1 : d.any<size_t>({1, 1, 1, 2}), s.dilation_w = winograd ? 1 : d.any<size_t>({1, 1, 1, 3});
-  s.groups = depthwise ? 1 + d.below(40) : d.one_in(6) ? 4 + d.below(20) : d.any<size_t>({1, 1, 1, 2, 3});
-  s.in_channels = depthwise ? s.groups : s.groups * (1 + d.below(s.groups > 3 ? 4 : d.one_in(4) ? 70 : 18));
+  s.kernel_h = winograd ? 3 : 1 + d.below(4), s.kernel_w = winograd      ? 3
+                                                           : d.one_in(2) ? s.kernel_h
+                                                                         : 1 + d.below(6);
+  s.stride_h = winograd ? 1 + d.below(2) : d.any<size_t>({1, 1, 2, 3}),
+  s.stride_w = winograd ? s.stride_h : d.any<size_t>({1, 1, 2, 4});
+  s.dilation_h = winograd ? 1 : d.any<size_t>({1, 1, 1, 2}),
+  s.dilation_w = winograd ? 1 : d.any<size_t>({1, 1, 1, 3});
+  s.groups = depthwise     ? 1 + d.below(40)
+             : d.one_in(6) ? 4 + d.below(20)
+                           : d.any<size_t>({1, 1, 1, 2, 3});
+  s.in_channels = depthwise ? s.groups
+                            : s.groups * (1 + d.below(s.groups > 3  ? 4
+                                                      : d.one_in(4) ? 70
+                                                                    : 18));
   s.out_channels = s.groups * (1 + d.below(depthwise || s.groups > 3 ? 3 : d.one_in(4) ? 90 : 20));
   if (s.transposed) {
     s.output_padding_h = d.below(s.stride_h), s.output_padding_w = d.below(s.stride_w);
     // The output without padding is at least 1 large; take less than that away.
     const size_t h = (s.in_h_max - 1) * s.stride_h + s.dilation_h * (s.kernel_h - 1) + 1,
                  w = (s.in_w_max - 1) * s.stride_w + s.dilation_w * (s.kernel_w - 1) + 1;
-    s.pad_top = d.below(h < 3 ? h : 3), s.pad_bottom = d.below(h - s.pad_top < 3 ? h - s.pad_top : 3);
-    s.pad_left = d.below(w < 3 ? w : 3), s.pad_right = d.below(w - s.pad_left < 3 ? w - s.pad_left : 3);
+    s.pad_top = d.below(h < 3 ? h : 3),
+    s.pad_bottom = d.below(h - s.pad_top < 3 ? h - s.pad_top : 3);
+    s.pad_left = d.below(w < 3 ? w : 3),
+    s.pad_right = d.below(w - s.pad_left < 3 ? w - s.pad_left : 3);
   } else {
     s.pad_top = d.below(3), s.pad_left = d.below(3);
     s.pad_bottom = enough_padding(&d, s.in_h_max + s.pad_top, s.dilation_h * (s.kernel_h - 1) + 1);
@@ -42,17 +55,21 @@ ConvCase draw(uint32_t seed) {
   c.lhs = d.any({OCTET_S8, OCTET_U8}), c.rhs = d.any({OCTET_S8, OCTET_U8});
   c.lhs_fill = d.any({Fill::kRandom, Fill::kRandom, Fill::kEnds, Fill::kLeast, Fill::kMost});
   c.filter_fill = d.any({Fill::kRandom, Fill::kRandom, Fill::kEnds, Fill::kLeast, Fill::kMost});
-  c.filter_zero_points = winograd && !d.one_in(4) ? FilterZeroPoints::kCentre : static_cast<FilterZeroPoints>(d.below(4));
+  c.filter_zero_points = winograd && !d.one_in(4) ? FilterZeroPoints::kCentre
+                                                  : static_cast<FilterZeroPoints>(d.below(4));
   c.runtime_quant = d.one_in(4);
   if (!c.runtime_quant) c.lhs_zero_point = d.any({0, least(c.lhs), most(c.lhs), least(c.lhs) + 77});
   c.order = static_cast<octet_filter_order>(d.below(4));
-  c.lhs_layout = d.one_in(3) ? OCTET_NCHW : OCTET_NHWC, c.dst_layout = d.one_in(3) ? OCTET_NCHW : OCTET_NHWC;
+  c.lhs_layout = d.one_in(3) ? OCTET_NCHW : OCTET_NHWC,
+  c.dst_layout = d.one_in(3) ? OCTET_NCHW : OCTET_NHWC;
   if (!c.lhs_layout && d.one_in(3)) c.lhs_extra = 1 + d.below(9);
   if (!c.dst_layout && d.one_in(3)) c.dst_extra = 1 + d.below(9);
   if (!c.dst_layout && d.one_in(3)) c.residual_extra = 1 + d.below(9);
   c.bias = !d.one_in(4), c.per_channel = d.one_in(2);
   c.dst = d.any({OCTET_S32, OCTET_F32, OCTET_U8, OCTET_S8, OCTET_U8, OCTET_S8});
-  if (c.dst != OCTET_S32) c.activation = d.any({OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU, OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_CLAMP});
+  if (c.dst != OCTET_S32)
+    c.activation = d.any({OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU, OCTET_ACTIVATION_RELU6,
+                          OCTET_ACTIVATION_CLAMP});
   if (c.dst == OCTET_F32) c.bias_f32 = d.one_in(2);
   if (is_8bit(c.dst)) {
     if (!c.runtime_quant && d.one_in(3)) c.requant = OCTET_REQUANT_TFLITE;
@@ -84,8 +101,10 @@ TEST(ConvAlgorithms, AnyCombinationWithThreads) {
 
 // What the header promises of each algorithm, written down once more.
 TEST(ConvAlgorithms, EachIsPossibleWhereItsNameSays) {
-  octet_conv2d_shape dilated = square(9, 16, 16, 3, 1, 2), rectangle = square(9, 16, 16, 3, 1, 1), transposed = square(9, 16, 16, 3, 1, 1);
-  octet_conv2d_shape strided_once = square(9, 16, 16, 3, 1, 1), multiplied = square(9, 16, 32, 3, 1, 1, 16);
+  octet_conv2d_shape dilated = square(9, 16, 16, 3, 1, 2), rectangle = square(9, 16, 16, 3, 1, 1),
+                     transposed = square(9, 16, 16, 3, 1, 1);
+  octet_conv2d_shape strided_once = square(9, 16, 16, 3, 1, 1),
+                     multiplied = square(9, 16, 32, 3, 1, 1, 16);
   dilated.dilation_h = dilated.dilation_w = 2;
   rectangle.kernel_w = 5;
   transposed.transposed = 1;
@@ -97,18 +116,26 @@ TEST(ConvAlgorithms, EachIsPossibleWhereItsNameSays) {
     Set possible;
     FilterZeroPoints zero_points;
   } kTable[] = {
-      {square(9, 16, 16, 3, 1, 1), {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4}, FilterZeroPoints::kCentre},
+      {square(9, 16, 16, 3, 1, 1),
+       {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4},
+       FilterZeroPoints::kCentre},
       {square(9, 16, 16, 3, 1, 1), any, FilterZeroPoints::kChannel},
-      {square(9, 16, 16, 3, 2, 1), {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2_S2}, FilterZeroPoints::kCentre},
+      {square(9, 16, 16, 3, 2, 1),
+       {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2_S2},
+       FilterZeroPoints::kCentre},
       {square(9, 16, 16, 3, 3, 1), any, FilterZeroPoints::kCentre},
       {square(9, 16, 16, 5, 1, 1), any, FilterZeroPoints::kCentre},
       {square(9, 16, 16, 1), any, FilterZeroPoints::kCentre},
       {dilated, any, FilterZeroPoints::kCentre},
       {rectangle, any, FilterZeroPoints::kCentre},
       {strided_once, any, FilterZeroPoints::kCentre},
-      {square(9, 16, 16, 3, 3, 1, 16), {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_DEPTHWISE}, FilterZeroPoints::kCentre},
+      {square(9, 16, 16, 3, 3, 1, 16),
+       {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_DEPTHWISE},
+       FilterZeroPoints::kCentre},
       {square(9, 16, 16, 3, 1, 1, 16), any, FilterZeroPoints::kChannel},
-      {multiplied, {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_DEPTHWISE}, FilterZeroPoints::kCentre},
+      {multiplied,
+       {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_DEPTHWISE},
+       FilterZeroPoints::kCentre},
       {transposed, {OCTET_CONV_DIRECT}, FilterZeroPoints::kCentre},
   };
   for (const octet_isa isa : usable_tiers())
@@ -120,7 +147,8 @@ TEST(ConvAlgorithms, EachIsPossibleWhereItsNameSays) {
       const std::vector<octet_conv_algorithm> list = possible_algorithms(problem, isa);
       const Set got(list.begin(), list.end());
       for (const octet_conv_algorithm algorithm : row.possible)
-        EXPECT_TRUE(got.count(algorithm)) << octet_conv_algorithm_name(algorithm) << " on " << octet_isa_name(isa) << ": " << c;
+        EXPECT_TRUE(got.count(algorithm))
+            << octet_conv_algorithm_name(algorithm) << " on " << octet_isa_name(isa) << ": " << c;
       if (row.shape.groups > 1 || row.shape.transposed) continue;
       for (const octet_conv_algorithm algorithm : got)
         EXPECT_TRUE(algorithm == OCTET_CONV_AUTO || row.possible.count(algorithm))
@@ -128,9 +156,11 @@ TEST(ConvAlgorithms, EachIsPossibleWhereItsNameSays) {
     }
 }
 
-// Packed for one tier, the weights run on every tier that reads their layout: blobs depend on the layout, bytes on nothing.
+// Packed for one tier, the weights run on every tier that reads their layout: blobs depend on the
+// layout, bytes on nothing.
 TEST(ConvAlgorithms, PackedForAnyTierRunsOnEveryTierThatReadsIt) {
-  for (const octet_conv2d_shape& shape : {square(7, 9, 20, 3, 1, 1), square(7, 18, 18, 3, 1, 1, 18), square(5, 30, 33, 1)}) {
+  for (const octet_conv2d_shape& shape :
+       {square(7, 9, 20, 3, 1, 1), square(7, 18, 18, 3, 1, 1, 18), square(5, 30, 33, 1)}) {
     const ConvProblem problem(turned(shape, 6));
     for (const octet_isa packed : usable_tiers())
       for (const octet_conv_algorithm algorithm : possible_algorithms(problem, packed)) {
@@ -139,7 +169,8 @@ TEST(ConvAlgorithms, PackedForAnyTierRunsOnEveryTierThatReadsIt) {
         Conv conv(problem, how);
         ASSERT_EQ(conv.status(), OCTET_OK) << conv.error().message;
         octet_blob_info info = OCTET_BLOB_INFO_INIT;
-        ASSERT_EQ(octet_blob_get_info(conv.blob().data(), conv.blob().bytes(), &info, nullptr), OCTET_OK);
+        ASSERT_EQ(octet_blob_get_info(conv.blob().data(), conv.blob().bytes(), &info, nullptr),
+                  OCTET_OK);
         EXPECT_LE(info.isa, packed);
         EXPECT_EQ(info.type, problem.c.rhs);
         EXPECT_EQ(info.bytes, conv.blob().bytes());
@@ -158,11 +189,13 @@ TEST(ConvAlgorithms, PackedForAnyTierRunsOnEveryTierThatReadsIt) {
             EXPECT_EQ(status, OCTET_WRONG_TIER) << error.message;
             continue;
           }
-          ASSERT_EQ(status, OCTET_OK) << how << ", limit " << octet_isa_name(limit) << ": " << error.message;
+          ASSERT_EQ(status, OCTET_OK)
+              << how << ", limit " << octet_isa_name(limit) << ": " << error.message;
           EXPECT_LE(tier_of(octet_conv2d_kernel(other)), limit);
           EXPECT_EQ(octet_conv2d_algorithm(other), octet_conv2d_algorithm(conv.get()));
           size_t bytes = 0;
-          ASSERT_EQ(octet_conv2d_workspace(other, 0, 0, 0, 1, &bytes, &error), OCTET_OK) << error.message;
+          ASSERT_EQ(octet_conv2d_workspace(other, 0, 0, 0, 1, &bytes, &error), OCTET_OK)
+              << error.message;
           const Guarded workspace(bytes + 1, Side::kFront, OCTET_ALIGNMENT);
           octet_conv2d_args args = conv.args();
           args.workspace = workspace.data(), args.workspace_bytes = bytes;
@@ -176,7 +209,8 @@ TEST(ConvAlgorithms, PackedForAnyTierRunsOnEveryTierThatReadsIt) {
 }
 
 TEST(ConvAlgorithms, SameInputSameBlob) {
-  for (const octet_conv2d_shape& shape : {square(7, 9, 20, 3, 1, 1), square(7, 9, 20, 3, 2, 1), square(7, 18, 18, 3, 1, 1, 18)}) {
+  for (const octet_conv2d_shape& shape :
+       {square(7, 9, 20, 3, 1, 1), square(7, 9, 20, 3, 2, 1), square(7, 18, 18, 3, 1, 1, 18)}) {
     const ConvProblem problem(turned(shape, 6));
     for (const octet_isa isa : usable_tiers())
       for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {
@@ -189,7 +223,8 @@ TEST(ConvAlgorithms, SameInputSameBlob) {
   }
 }
 
-// A network packed once is used for other sizes of images: the blob does not depend on them while the algorithm is the same.
+// A network packed once is used for other sizes of images: the blob does not depend on them while
+// the algorithm is the same.
 TEST(ConvAlgorithms, TheBlobServesOtherSizes) {
   octet_conv2d_shape shape = square(9, 9, 20, 3, 1, 1), other = shape;
   other.in_h_max = 4, other.in_w_max = 23, other.batch_max = 2;
@@ -215,11 +250,13 @@ class ConvKernel : public EachKernel {};
 OCTET_FOR_EACH_KERNEL(ConvKernel);
 
 TEST_P(ConvKernel, Forced) {
-  octet_conv2d_shape grouped = square(6, 10, 34, 3, 2, 1, 2), transposed = square(4, 7, 18, 3, 2, 1);
+  octet_conv2d_shape grouped = square(6, 10, 34, 3, 2, 1, 2),
+                     transposed = square(4, 7, 18, 3, 2, 1);
   transposed.transposed = 1;
   uint32_t turn = 0;
-  for (octet_conv2d_shape shape :
-       {square(7, 9, 2u * kernel().nr + 3u, 3, 1, 1), square(9, 5, kernel().nr - 1u + kernel().nr % 2, 2, 1, 0), grouped, square(8, 33, 7, 1), transposed})
+  for (octet_conv2d_shape shape : {square(7, 9, 2u * kernel().nr + 3u, 3, 1, 1),
+                                   square(9, 5, kernel().nr - 1u + kernel().nr % 2, 2, 1, 0),
+                                   grouped, square(8, 33, 7, 1), transposed})
     for (const Types types : types_of(kernel()))
       for (const octet_type dst : {OCTET_S32, OCTET_S8}) {
         shape.in_w_max = kernel().mr + 2u;
@@ -229,7 +266,8 @@ TEST_P(ConvKernel, Forced) {
         if (kernel().is(octet::kNoLeast)) c.filter_fill = Fill::kMost;
         const ConvProblem problem(c);
         for (const octet_conv_algorithm algorithm : {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL}) {
-          const std::vector<octet_conv_algorithm> possible = possible_algorithms(problem, OCTET_ISA_AUTO);
+          const std::vector<octet_conv_algorithm> possible =
+              possible_algorithms(problem, OCTET_ISA_AUTO);
           if (std::find(possible.begin(), possible.end(), algorithm) == possible.end()) continue;
           ConvHow how;
           how.algorithm = algorithm, how.kernel = kernel().name;
@@ -245,7 +283,8 @@ TEST(ConvAlgorithms, TheEnvironmentForcesToo) {
     const ScopedEnvironment environment("OCTET_CONV", octet_conv_algorithm_name(algorithm));
     Conv by_environment(problem);
     ASSERT_EQ(by_environment.status(), OCTET_OK) << by_environment.error().message;
-    EXPECT_EQ(octet_conv2d_algorithm(by_environment.get()), algorithm ? algorithm : octet_conv2d_algorithm(Conv(problem).get()));
+    EXPECT_EQ(octet_conv2d_algorithm(by_environment.get()),
+              algorithm ? algorithm : octet_conv2d_algorithm(Conv(problem).get()));
     ASSERT_EQ(by_environment.run(), OCTET_OK);
     EXPECT_TRUE(by_environment.as_expected());
     ConvHow how;  // the caller's choice beats it
@@ -265,8 +304,10 @@ TEST(ConvAlgorithms, TheEnvironmentForcesToo) {
 }
 
 TEST(ConvAlgorithms, Names) {
-  const char* const kNames[] = {"auto", "direct", "im2col", "depthwise", "winograd2x2", "winograd4x4", "winograd2x2_s2", "winograd2x2_int8"};
-  for (int i = 0; i < 8; ++i) EXPECT_STREQ(octet_conv_algorithm_name(static_cast<octet_conv_algorithm>(i)), kNames[i]);
+  const char* const kNames[] = {"auto",        "direct",      "im2col",         "depthwise",
+                                "winograd2x2", "winograd4x4", "winograd2x2_s2", "winograd2x2_int8"};
+  for (int i = 0; i < 8; ++i)
+    EXPECT_STREQ(octet_conv_algorithm_name(static_cast<octet_conv_algorithm>(i)), kNames[i]);
   for (const int value : {-1, 8, 256, INT32_MAX, INT32_MIN}) {
     octet_conv_algorithm algorithm;
     std::memcpy(&algorithm, &value, sizeof algorithm);

@@ -1,5 +1,6 @@
-// Everything that a caller of a convolution can get wrong has its own status and a message that names the argument. Each test starts from a layer
-// that is right in every respect and breaks one thing.
+// Everything that a caller of a convolution can get wrong has its own status and a message that
+// names the argument. Each test starts from a layer that is right in every respect and breaks one
+// thing.
 #include <cstddef>
 #include <limits>
 
@@ -11,8 +12,10 @@
 namespace octet_test {
 namespace {
 
-constexpr size_t kIn = 6, kInChannels = 5, kOutChannels = 7, kBatch = 2, kPixels = kBatch * kIn * kIn;
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
+constexpr size_t kIn = 6, kInChannels = 5, kOutChannels = 7, kBatch = 2,
+                 kPixels = kBatch * kIn * kIn;
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN(),
+                kInf = std::numeric_limits<float>::infinity();
 
 octet_conv2d_shape shape() {
   octet_conv2d_shape s = square(kIn, kInChannels, kOutChannels, 3, 1, 1);
@@ -23,16 +26,19 @@ octet_conv2d_shape shape() {
 struct Layer {
   std::vector<uint8_t> weights = std::vector<uint8_t>(9 * kInChannels * kOutChannels, 1);
   std::vector<float> scales = std::vector<float>(kOutChannels, 0.5f);
-  std::vector<int32_t> multipliers = std::vector<int32_t>(kOutChannels, 1 << 30), shifts = std::vector<int32_t>(kOutChannels, 0),
+  std::vector<int32_t> multipliers = std::vector<int32_t>(kOutChannels, 1 << 30),
+                       shifts = std::vector<int32_t>(kOutChannels, 0),
                        bias = std::vector<int32_t>(kOutChannels, 0);
   std::vector<uint8_t> lut = std::vector<uint8_t>(256, 0);
-  Guarded blob, lhs{kPixels * kInChannels, Side::kBack, 64}, dst{kPixels * kOutChannels * 4, Side::kBack, 64}, residual{kPixels * kOutChannels, Side::kBack},
-      workspace;
+  Guarded blob, lhs{kPixels * kInChannels, Side::kBack, 64},
+      dst{kPixels * kOutChannels * 4, Side::kBack, 64},
+      residual{kPixels * kOutChannels, Side::kBack}, workspace;
   octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
   octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
   octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
 
-  explicit Layer(octet_type dst_type = OCTET_U8, octet_conv_algorithm algorithm = OCTET_CONV_DIRECT) {
+  explicit Layer(octet_type dst_type = OCTET_U8,
+                 octet_conv_algorithm algorithm = OCTET_CONV_DIRECT) {
     filter.shape = desc.shape = shape();
     filter.type = OCTET_S8, filter.data = weights.data(), filter.algorithm = algorithm;
     pack();
@@ -43,15 +49,18 @@ struct Layer {
   void pack() {
     size_t bytes = 0;
     octet_error error = {};
-    ASSERT_EQ(octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, &error), OCTET_OK) << error.message;
+    ASSERT_EQ(octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, &error), OCTET_OK)
+        << error.message;
     blob = Guarded(bytes, Side::kBack, OCTET_ALIGNMENT);
-    ASSERT_EQ(octet_conv2d_pack(&filter, OCTET_ISA_AUTO, blob.data(), bytes, &error), OCTET_OK) << error.message;
+    ASSERT_EQ(octet_conv2d_pack(&filter, OCTET_ISA_AUTO, blob.data(), bytes, &error), OCTET_OK)
+        << error.message;
     desc.packed = blob.data(), desc.packed_bytes = bytes;
   }
   void to_tflite() {
     desc.requant = OCTET_REQUANT_TFLITE;
     desc.scales = nullptr, desc.scale_count = 0;
-    desc.multipliers = multipliers.data(), desc.shifts = shifts.data(), desc.multiplier_count = kOutChannels;
+    desc.multipliers = multipliers.data(), desc.shifts = shifts.data(),
+    desc.multiplier_count = kOutChannels;
   }
   void to_runtime_quant() { desc.lhs_quant = OCTET_LHS_PER_TENSOR; }
 };
@@ -69,15 +78,22 @@ void create_refuses(octet_status status, const char* argument, const Edit& edit)
   });
 }
 
-// Both shapes that a caller gives: to pack, and to create. field: ".name", or nothing where several are to blame.
-void shape_refuses(octet_status status, const char* field, const std::function<void(octet_conv2d_shape&)>& edit) {
-  create_refuses(status, (std::string("desc.shape") + field).c_str(), [&](Layer& p) { edit(p.desc.shape); });
+// Both shapes that a caller gives: to pack, and to create. field: ".name", or nothing where several
+// are to blame.
+void shape_refuses(octet_status status, const char* field,
+                   const std::function<void(octet_conv2d_shape&)>& edit) {
+  create_refuses(status, (std::string("desc.shape") + field).c_str(),
+                 [&](Layer& p) { edit(p.desc.shape); });
   Layer p;
   edit(p.filter.shape);
   size_t bytes = 0;
   const std::string name = std::string("filter.shape") + field;
-  expect_refused(status, name.c_str(), [&](octet_error* e) { return octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, &bytes, e); });
-  expect_refused(status, name.c_str(), [&](octet_error* e) { return octet_conv2d_pack(&p.filter, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes(), e); });
+  expect_refused(status, name.c_str(), [&](octet_error* e) {
+    return octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, &bytes, e);
+  });
+  expect_refused(status, name.c_str(), [&](octet_error* e) {
+    return octet_conv2d_pack(&p.filter, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes(), e);
+  });
 }
 
 TEST(ConvBadInput, NothingIsWrongWithTheLayer) {
@@ -113,20 +129,30 @@ TEST(ConvBadShape, Zeros) {
 }
 
 TEST(ConvBadShape, GroupsThatDoNotDivide) {
-  shape_refuses(OCTET_BAD_SIZE, ".groups", [](octet_conv2d_shape& s) { s.groups = 5; });  // divides in_channels only
-  shape_refuses(OCTET_BAD_SIZE, ".groups", [](octet_conv2d_shape& s) { s.groups = 7; });  // divides out_channels only
+  // Divides in_channels only
+  shape_refuses(OCTET_BAD_SIZE, ".groups", [](octet_conv2d_shape& s) { s.groups = 5; });
+  // Divides out_channels only
+  shape_refuses(OCTET_BAD_SIZE, ".groups", [](octet_conv2d_shape& s) { s.groups = 7; });
   shape_refuses(OCTET_BAD_SIZE, ".groups", [](octet_conv2d_shape& s) { s.groups = SIZE_MAX; });
 }
 
 TEST(ConvBadShape, Transposed) {
-  shape_refuses(OCTET_BAD_SIZE, ".output_padding_h", [](octet_conv2d_shape& s) { s.transposed = 1, s.output_padding_h = 1; });
-  shape_refuses(OCTET_BAD_SIZE, ".output_padding", [](octet_conv2d_shape& s) { s.transposed = 1, s.stride_w = 3, s.output_padding_w = 3; });
-  shape_refuses(OCTET_UNSUPPORTED, ".output_padding_h", [](octet_conv2d_shape& s) { s.stride_h = 2, s.output_padding_h = 1; });  // not transposed
-  shape_refuses(OCTET_UNSUPPORTED, ".output_padding_w", [](octet_conv2d_shape& s) { s.stride_w = 2, s.output_padding_w = 1; });
+  shape_refuses(OCTET_BAD_SIZE, ".output_padding_h",
+                [](octet_conv2d_shape& s) { s.transposed = 1, s.output_padding_h = 1; });
+  shape_refuses(OCTET_BAD_SIZE, ".output_padding", [](octet_conv2d_shape& s) {
+    s.transposed = 1, s.stride_w = 3, s.output_padding_w = 3;
+  });
+  // Not transposed
+  shape_refuses(OCTET_UNSUPPORTED, ".output_padding_h",
+                [](octet_conv2d_shape& s) { s.stride_h = 2, s.output_padding_h = 1; });
+  shape_refuses(OCTET_UNSUPPORTED, ".output_padding_w",
+                [](octet_conv2d_shape& s) { s.stride_w = 2, s.output_padding_w = 1; });
 }
 
 TEST(ConvBadShape, TransposedIsABoolean) {
-  for (const int value : {-1, 2, 256}) shape_refuses(OCTET_UNKNOWN_ENUM, ".transposed", [&](octet_conv2d_shape& s) { s.transposed = value; });
+  for (const int value : {-1, 2, 256})
+    shape_refuses(OCTET_UNKNOWN_ENUM, ".transposed",
+                  [&](octet_conv2d_shape& s) { s.transposed = value; });
 }
 
 TEST(ConvBadShape, SizesThatOverflow) {
@@ -144,45 +170,71 @@ TEST(ConvBadShape, SizesThatOverflow) {
     shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.pad_bottom = huge; });
     shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.pad_left = huge; });
     shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.pad_right = huge; });
-    const octet_status stride = huge > size_t{1} << 31 ? OCTET_BAD_SIZE : OCTET_UNSUPPORTED;  // too many phases
+    // Too many phases
+    const octet_status stride = huge > size_t{1} << 31 ? OCTET_BAD_SIZE : OCTET_UNSUPPORTED;
     shape_refuses(stride, "", [&](octet_conv2d_shape& s) { s.transposed = 1, s.stride_h = huge; });
     shape_refuses(stride, "", [&](octet_conv2d_shape& s) { s.transposed = 1, s.stride_w = huge; });
     // Products of sizes that are harmless on their own, and paddings that wrap to a small sum.
-    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.in_h_max = s.in_w_max = size_t{1} << 4 * sizeof(size_t); });
-    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.pad_top = huge, s.pad_bottom = SIZE_MAX - huge + 2; });
-    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.transposed = 1, s.pad_left = huge, s.pad_right = SIZE_MAX - huge + 2; });
-    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.kernel_h = s.kernel_w = size_t{1} << 31; });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) {
+      s.in_h_max = s.in_w_max = size_t{1} << 4 * sizeof(size_t);
+    });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) {
+      s.pad_top = huge, s.pad_bottom = SIZE_MAX - huge + 2;
+    });
+    shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) {
+      s.transposed = 1, s.pad_left = huge, s.pad_right = SIZE_MAX - huge + 2;
+    });
+    shape_refuses(OCTET_BAD_SIZE, "",
+                  [&](octet_conv2d_shape& s) { s.kernel_h = s.kernel_w = size_t{1} << 31; });
   }
 }
 
 // Where size_t has 32 bits these wrap; where it has 64 some of them are sizes like others.
 TEST(ConvBadShape, SizesThatOverflow32Bits) {
   constexpr size_t k2To31 = size_t{1} << 31;
-  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.kernel_h = 3, s.dilation_h = k2To31; });  // reaches 2^32 + 1 far
-  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.transposed = 1, s.in_w_max = 65538, s.stride_w = 65536; });
-  shape_refuses(OCTET_UNSUPPORTED, "", [](octet_conv2d_shape& s) { s.transposed = 1, s.stride_h = s.stride_w = 65536; });
+  // Reaches 2^32 + 1 far
+  shape_refuses(OCTET_BAD_SIZE, "",
+                [](octet_conv2d_shape& s) { s.kernel_h = 3, s.dilation_h = k2To31; });
+  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) {
+    s.transposed = 1, s.in_w_max = 65538, s.stride_w = 65536;
+  });
+  shape_refuses(OCTET_UNSUPPORTED, "",
+                [](octet_conv2d_shape& s) { s.transposed = 1, s.stride_h = s.stride_w = 65536; });
   if (sizeof(size_t) > 4) return;
-  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.pad_top = s.pad_bottom = k2To31; });
-  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.batch_max = s.in_h_max = s.in_w_max = 1 << 11; });
-  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.out_channels = 1 << 24, s.groups = 1; });
-  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.batch_max = 1 << 23, s.in_h_max = s.in_w_max = s.kernel_h = s.kernel_w = 1; });
+  shape_refuses(OCTET_BAD_SIZE, "",
+                [](octet_conv2d_shape& s) { s.pad_top = s.pad_bottom = k2To31; });
+  shape_refuses(OCTET_BAD_SIZE, "",
+                [](octet_conv2d_shape& s) { s.batch_max = s.in_h_max = s.in_w_max = 1 << 11; });
+  shape_refuses(OCTET_BAD_SIZE, "",
+                [](octet_conv2d_shape& s) { s.out_channels = 1 << 24, s.groups = 1; });
+  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) {
+    s.batch_max = 1 << 23, s.in_h_max = s.in_w_max = s.kernel_h = s.kernel_w = 1;
+  });
   // A workspace with many lines, and one with many taps.
-  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.in_h_max = 1 << 17, s.in_w_max = 1 << 8, s.kernel_h = 2, s.dilation_h = (1 << 17) - 1; });
-  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.in_h_max = s.in_w_max = s.kernel_h = s.kernel_w = 1000; });
+  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) {
+    s.in_h_max = 1 << 17, s.in_w_max = 1 << 8, s.kernel_h = 2, s.dilation_h = (1 << 17) - 1;
+  });
+  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) {
+    s.in_h_max = s.in_w_max = s.kernel_h = s.kernel_w = 1000;
+  });
 }
 
 // The largest layers of VGG-16 and of a detector: no address space is too small for them.
 TEST(ConvShape, LargeLayersFitEverywhere) {
-  for (const octet_conv2d_shape& shape : {square(224, 64, 64, 3, 1, 1), square(640, 32, 64, 3, 2, 1), square(320, 64, 64, 3, 1, 1, 64), square(112, 64, 128, 1)}) {
+  for (const octet_conv2d_shape& shape :
+       {square(224, 64, 64, 3, 1, 1), square(640, 32, 64, 3, 2, 1),
+        square(320, 64, 64, 3, 1, 1, 64), square(112, 64, 128, 1)}) {
     octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
     filter.shape = shape, filter.type = OCTET_S8;
     size_t bytes = 0;
     octet_error error = {};
-    EXPECT_EQ(octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, &error), OCTET_OK) << error.message;
+    EXPECT_EQ(octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, &error), OCTET_OK)
+        << error.message;
   }
 }
 
-// The largest tensors: 2^59 outputs, or 2^61 inputs with the room for their borders, are too many; 2^27 and 2^29 where size_t has 32 bits.
+// The largest tensors: 2^59 outputs, or 2^61 inputs with the room for their borders, are too many;
+// 2^27 and 2^29 where size_t has 32 bits.
 TEST(ConvBadShape, TheLargestTensors) {
   const auto pack_size = [](const octet_conv2d_shape& s, octet_error* error) {
     octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
@@ -195,7 +247,8 @@ TEST(ConvBadShape, TheLargestTensors) {
   octet_conv2d_shape inputs = square((wide ? 1 << 20 : 1 << 10) - 1, wide ? 1 << 21 : 1 << 9, 1, 1);
   outputs.batch_max = wide ? 1 << 16 : 1 << 4;
   for (octet_conv2d_shape* s : {&outputs, &inputs}) {
-    expect_refused(OCTET_BAD_SIZE, "the tensors leave size_t", [&](octet_error* e) { return pack_size(*s, e); });
+    expect_refused(OCTET_BAD_SIZE, "the tensors leave size_t",
+                   [&](octet_error* e) { return pack_size(*s, e); });
     --s->in_w_max;
     octet_error error = {};
     EXPECT_EQ(pack_size(*s, &error), OCTET_OK) << error.message;
@@ -206,14 +259,16 @@ TEST(ConvBadShape, OutputBelowOne) {
   shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.kernel_h = kIn + 3; });
   shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.kernel_w = kIn + 3; });
   shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.dilation_h = 4; });
-  shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.transposed = 1, s.pad_left = s.pad_right = 4; });
+  shape_refuses(OCTET_BAD_SIZE, "",
+                [](octet_conv2d_shape& s) { s.transposed = 1, s.pad_left = s.pad_right = 4; });
   size_t h = 0, w = 0;
   octet_conv2d_shape s = shape();
   for (const size_t in : {0, 1})
     for (const bool height : {false, true}) {
       s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = in ? 0 : 1;
-      expect_refused(OCTET_BAD_SIZE, height ? "in_h" : "in_w",
-                     [&](octet_error* e) { return octet_conv2d_output_size(&s, height ? in : kIn, height ? kIn : in, &h, &w, e); });
+      expect_refused(OCTET_BAD_SIZE, height ? "in_h" : "in_w", [&](octet_error* e) {
+        return octet_conv2d_output_size(&s, height ? in : kIn, height ? kIn : in, &h, &w, e);
+      });
     }
 }
 
@@ -222,44 +277,63 @@ TEST(ConvOutputSize, IsAsDocumented) {
   octet_error error = {};
   octet_conv2d_shape s = square(1, 3, 4, 3, 2, 1);
   s.pad_right = 5, s.dilation_w = 2;
-  ASSERT_EQ(octet_conv2d_output_size(&s, 224, 10, &h, &w, &error), OCTET_OK) << error.message;  // beyond the declared maxima
+  // Beyond the declared maxima
+  ASSERT_EQ(octet_conv2d_output_size(&s, 224, 10, &h, &w, &error), OCTET_OK) << error.message;
   EXPECT_EQ(h, 112u);
   EXPECT_EQ(w, 6u);
   s.transposed = 1, s.output_padding_h = 1;
   ASSERT_EQ(octet_conv2d_output_size(&s, 7, 10, &h, &w, &error), OCTET_OK) << error.message;
   EXPECT_EQ(h, 14u);
   EXPECT_EQ(w, 17u);
-  expect_refused(OCTET_NULL_POINTER, "shape", [&](octet_error* e) { return octet_conv2d_output_size(nullptr, 7, 7, &h, &w, e); });
-  expect_refused(OCTET_NULL_POINTER, "out_h", [&](octet_error* e) { return octet_conv2d_output_size(&s, 7, 7, nullptr, &w, e); });
-  expect_refused(OCTET_NULL_POINTER, "out_w", [&](octet_error* e) { return octet_conv2d_output_size(&s, 7, 7, &h, nullptr, e); });
+  expect_refused(OCTET_NULL_POINTER, "shape", [&](octet_error* e) {
+    return octet_conv2d_output_size(nullptr, 7, 7, &h, &w, e);
+  });
+  expect_refused(OCTET_NULL_POINTER, "out_h", [&](octet_error* e) {
+    return octet_conv2d_output_size(&s, 7, 7, nullptr, &w, e);
+  });
+  expect_refused(OCTET_NULL_POINTER, "out_w", [&](octet_error* e) {
+    return octet_conv2d_output_size(&s, 7, 7, &h, nullptr, e);
+  });
   for (const size_t huge : {SIZE_MAX, (size_t{1} << 31) + 1}) {
-    expect_refused(OCTET_BAD_SIZE, "in_h", [&](octet_error* e) { return octet_conv2d_output_size(&s, huge, 7, &h, &w, e); });
-    expect_refused(OCTET_BAD_SIZE, "in_w", [&](octet_error* e) { return octet_conv2d_output_size(&s, 7, huge, &h, &w, e); });
+    expect_refused(OCTET_BAD_SIZE, "in_h", [&](octet_error* e) {
+      return octet_conv2d_output_size(&s, huge, 7, &h, &w, e);
+    });
+    expect_refused(OCTET_BAD_SIZE, "in_w", [&](octet_error* e) {
+      return octet_conv2d_output_size(&s, 7, huge, &h, &w, e);
+    });
   }
   // Sizes end at 2^31, those of the output, too.
   const size_t end = size_t{1} << 31;
   octet_conv2d_shape one = square(1, 1, 1, 1);
   ASSERT_EQ(octet_conv2d_output_size(&one, 1, end, &h, &w, &error), OCTET_OK) << error.message;
   EXPECT_EQ(w, end);
-  expect_refused(OCTET_BAD_SIZE, "in_w_max", [&](octet_error* e) { return octet_conv2d_output_size(&one, 1, end + 1, &h, &w, e); });
+  expect_refused(OCTET_BAD_SIZE, "in_w_max", [&](octet_error* e) {
+    return octet_conv2d_output_size(&one, 1, end + 1, &h, &w, e);
+  });
   one.pad_right = 1;
-  expect_refused(OCTET_BAD_SIZE, "out_w", [&](octet_error* e) { return octet_conv2d_output_size(&one, 1, end, &h, &w, e); });
+  expect_refused(OCTET_BAD_SIZE, "out_w",
+                 [&](octet_error* e) { return octet_conv2d_output_size(&one, 1, end, &h, &w, e); });
   one.pad_right = end;
   one.kernel_w = 2;
   ASSERT_EQ(octet_conv2d_output_size(&one, 1, 1, &h, &w, &error), OCTET_OK) << error.message;
   EXPECT_EQ(w, end);
   ++one.pad_right;
-  expect_refused(OCTET_BAD_SIZE, "pad_right", [&](octet_error* e) { return octet_conv2d_output_size(&one, 1, 1, &h, &w, e); });
+  expect_refused(OCTET_BAD_SIZE, "pad_right",
+                 [&](octet_error* e) { return octet_conv2d_output_size(&one, 1, 1, &h, &w, e); });
   s.stride_h = 0;
-  expect_refused(OCTET_BAD_SIZE, "stride_h", [&](octet_error* e) { return octet_conv2d_output_size(&s, 7, 7, &h, &w, e); });
+  expect_refused(OCTET_BAD_SIZE, "stride_h",
+                 [&](octet_error* e) { return octet_conv2d_output_size(&s, 7, 7, &h, &w, e); });
 }
 
 // ---- pack
 
-void pack_refuses(octet_status status, const char* argument, const Edit& edit, octet_isa isa = OCTET_ISA_AUTO) {
+void pack_refuses(octet_status status, const char* argument, const Edit& edit,
+                  octet_isa isa = OCTET_ISA_AUTO) {
   Layer p;
   edit(p);
-  expect_refused(status, argument, [&](octet_error* e) { return octet_conv2d_pack(&p.filter, isa, p.blob.data(), p.blob.bytes(), e); });
+  expect_refused(status, argument, [&](octet_error* e) {
+    return octet_conv2d_pack(&p.filter, isa, p.blob.data(), p.blob.bytes(), e);
+  });
 }
 
 TEST(ConvBadPack, Pointers) {
@@ -268,14 +342,25 @@ TEST(ConvBadPack, Pointers) {
   const auto pack = [&](const octet_filter_desc* filter, void* blob, size_t size, octet_error* e) {
     return octet_conv2d_pack(filter, OCTET_ISA_AUTO, blob, size, e);
   };
-  expect_refused(OCTET_NULL_POINTER, "filter", [&](octet_error* e) { return pack(nullptr, p.blob.data(), p.blob.bytes(), e); });
-  expect_refused(OCTET_NULL_POINTER, "filter", [&](octet_error* e) { return octet_conv2d_pack_size(nullptr, OCTET_ISA_AUTO, &bytes, e); });
-  expect_refused(OCTET_NULL_POINTER, "bytes", [&](octet_error* e) { return octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, nullptr, e); });
-  expect_refused(OCTET_NULL_POINTER, "blob", [&](octet_error* e) { return pack(&p.filter, nullptr, p.blob.bytes(), e); });
-  expect_refused(OCTET_MISALIGNED, "blob", [&](octet_error* e) { return pack(&p.filter, p.blob.data() + 4, p.blob.bytes(), e); });
-  expect_refused(OCTET_BAD_SIZE, "blob_bytes", [&](octet_error* e) { return pack(&p.filter, p.blob.data(), p.blob.bytes() - 1, e); });
+  expect_refused(OCTET_NULL_POINTER, "filter",
+                 [&](octet_error* e) { return pack(nullptr, p.blob.data(), p.blob.bytes(), e); });
+  expect_refused(OCTET_NULL_POINTER, "filter", [&](octet_error* e) {
+    return octet_conv2d_pack_size(nullptr, OCTET_ISA_AUTO, &bytes, e);
+  });
+  expect_refused(OCTET_NULL_POINTER, "bytes", [&](octet_error* e) {
+    return octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, nullptr, e);
+  });
+  expect_refused(OCTET_NULL_POINTER, "blob",
+                 [&](octet_error* e) { return pack(&p.filter, nullptr, p.blob.bytes(), e); });
+  expect_refused(OCTET_MISALIGNED, "blob", [&](octet_error* e) {
+    return pack(&p.filter, p.blob.data() + 4, p.blob.bytes(), e);
+  });
+  expect_refused(OCTET_BAD_SIZE, "blob_bytes", [&](octet_error* e) {
+    return pack(&p.filter, p.blob.data(), p.blob.bytes() - 1, e);
+  });
   pack_refuses(OCTET_NULL_POINTER, "filter.data", [](Layer& q) { q.filter.data = nullptr; });
-  pack_refuses(OCTET_OVERLAP, "filter.data", [](Layer& q) { q.filter.data = q.blob.data() + q.blob.bytes() - 1; });
+  pack_refuses(OCTET_OVERLAP, "filter.data",
+               [](Layer& q) { q.filter.data = q.blob.data() + q.blob.bytes() - 1; });
   pack_refuses(OCTET_OVERLAP, "filter.zero_points", [](Layer& q) {
     std::memset(q.blob.data(), 0, q.blob.bytes());
     q.filter.zero_points = q.blob.data<int32_t>(), q.filter.zero_point_count = kOutChannels;
@@ -291,36 +376,62 @@ TEST(ConvBadPack, Pointers) {
 
 TEST(ConvBadPack, Fields) {
   for (const size_t size : {size_t{0}, sizeof(octet_filter_desc) - 1, SIZE_MAX})
-    pack_refuses(OCTET_BAD_STRUCT_SIZE, "filter.struct_size", [&](Layer& q) { q.filter.struct_size = size; });
-  for (const int value : {-1, 0, 3, 4}) pack_refuses(OCTET_UNKNOWN_ENUM, "filter.type", [&](Layer& q) { set_raw(&q.filter.type, value); });
-  for (const int value : {-1, 4}) pack_refuses(OCTET_UNKNOWN_ENUM, "filter.order", [&](Layer& q) { set_raw(&q.filter.order, value); });
-  for (const int value : {-1, 8}) pack_refuses(OCTET_UNKNOWN_ENUM, "filter.algorithm", [&](Layer& q) { set_raw(&q.filter.algorithm, value); });
-  for (const int value : {-1, 2}) pack_refuses(OCTET_UNKNOWN_ENUM, "filter.accuracy", [&](Layer& q) { set_raw(&q.filter.accuracy, value); });
+    pack_refuses(OCTET_BAD_STRUCT_SIZE, "filter.struct_size",
+                 [&](Layer& q) { q.filter.struct_size = size; });
+  for (const int value : {-1, 0, 3, 4})
+    pack_refuses(OCTET_UNKNOWN_ENUM, "filter.type",
+                 [&](Layer& q) { set_raw(&q.filter.type, value); });
+  for (const int value : {-1, 4})
+    pack_refuses(OCTET_UNKNOWN_ENUM, "filter.order",
+                 [&](Layer& q) { set_raw(&q.filter.order, value); });
+  for (const int value : {-1, 8})
+    pack_refuses(OCTET_UNKNOWN_ENUM, "filter.algorithm",
+                 [&](Layer& q) { set_raw(&q.filter.algorithm, value); });
+  for (const int value : {-1, 2})
+    pack_refuses(OCTET_UNKNOWN_ENUM, "filter.accuracy",
+                 [&](Layer& q) { set_raw(&q.filter.accuracy, value); });
   octet_isa isa;
   set_raw(&isa, 8);
-  pack_refuses(OCTET_UNKNOWN_ENUM, "isa", [](Layer&) {}, isa);
+  pack_refuses(
+      OCTET_UNKNOWN_ENUM, "isa", [](Layer&) {}, isa);
   static const int32_t zero_points[kOutChannels] = {0, 0, 0, 0, -129, 0, 0};
-  pack_refuses(OCTET_BAD_ZERO_POINT, "filter.zero_points[4]", [](Layer& q) { q.filter.zero_points = zero_points, q.filter.zero_point_count = kOutChannels; });
-  pack_refuses(OCTET_BAD_SIZE, "filter.zero_point", [](Layer& q) { q.filter.zero_points = zero_points, q.filter.zero_point_count = 2; });
-  pack_refuses(OCTET_BAD_SIZE, "filter.zero_point", [](Layer& q) { q.filter.zero_points = zero_points; });
-  pack_refuses(OCTET_NULL_POINTER, "filter.zero_points", [](Layer& q) { q.filter.zero_point_count = 1; });
+  pack_refuses(OCTET_BAD_ZERO_POINT, "filter.zero_points[4]", [](Layer& q) {
+    q.filter.zero_points = zero_points, q.filter.zero_point_count = kOutChannels;
+  });
+  pack_refuses(OCTET_BAD_SIZE, "filter.zero_point",
+               [](Layer& q) { q.filter.zero_points = zero_points, q.filter.zero_point_count = 2; });
+  pack_refuses(OCTET_BAD_SIZE, "filter.zero_point",
+               [](Layer& q) { q.filter.zero_points = zero_points; });
+  pack_refuses(OCTET_NULL_POINTER, "filter.zero_points",
+               [](Layer& q) { q.filter.zero_point_count = 1; });
   for (const float bad : {0.0f, -1.0f, kNan, kInf}) {
     std::vector<float> ranges(16, 1.0f);
     ranges.back() = bad;
-    pack_refuses(OCTET_BAD_SCALE, "filter.tap_ranges[15]", [&](Layer& q) { q.filter.tap_ranges = ranges.data(); });
+    pack_refuses(OCTET_BAD_SCALE, "filter.tap_ranges[15]",
+                 [&](Layer& q) { q.filter.tap_ranges = ranges.data(); });
   }
 }
 
 TEST(ConvBadPack, AlgorithmsThatCannot) {
-  pack_refuses(OCTET_UNSUPPORTED, "depthwise", [](Layer& q) { q.filter.algorithm = OCTET_CONV_DEPTHWISE; });
-  pack_refuses(OCTET_UNSUPPORTED, "winograd2x2", [](Layer& q) { q.filter.algorithm = OCTET_CONV_WINOGRAD_2X2, q.filter.shape.stride_h = 2; });
-  pack_refuses(OCTET_UNSUPPORTED, "winograd4x4", [](Layer& q) { q.filter.algorithm = OCTET_CONV_WINOGRAD_4X4, q.filter.shape.kernel_w = 2; });
-  pack_refuses(OCTET_UNSUPPORTED, "winograd2x2_s2", [](Layer& q) { q.filter.algorithm = OCTET_CONV_WINOGRAD_2X2_S2; });
-  pack_refuses(OCTET_UNSUPPORTED, "winograd2x2_int8", [](Layer& q) { q.filter.algorithm = OCTET_CONV_WINOGRAD_2X2_INT8; });  // without permission
+  pack_refuses(OCTET_UNSUPPORTED, "depthwise",
+               [](Layer& q) { q.filter.algorithm = OCTET_CONV_DEPTHWISE; });
+  pack_refuses(OCTET_UNSUPPORTED, "winograd2x2", [](Layer& q) {
+    q.filter.algorithm = OCTET_CONV_WINOGRAD_2X2, q.filter.shape.stride_h = 2;
+  });
+  pack_refuses(OCTET_UNSUPPORTED, "winograd4x4", [](Layer& q) {
+    q.filter.algorithm = OCTET_CONV_WINOGRAD_4X4, q.filter.shape.kernel_w = 2;
+  });
+  pack_refuses(OCTET_UNSUPPORTED, "winograd2x2_s2",
+               [](Layer& q) { q.filter.algorithm = OCTET_CONV_WINOGRAD_2X2_S2; });
+  // Without permission
+  pack_refuses(OCTET_UNSUPPORTED, "winograd2x2_int8",
+               [](Layer& q) { q.filter.algorithm = OCTET_CONV_WINOGRAD_2X2_INT8; });
   static const int32_t zero_points[] = {5};
   for (const octet_conv_algorithm algorithm : {OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4})
-    pack_refuses(OCTET_UNSUPPORTED, "zero point",
-                 [&](Layer& q) { q.filter.algorithm = algorithm, q.filter.zero_points = zero_points, q.filter.zero_point_count = 1; });
+    pack_refuses(OCTET_UNSUPPORTED, "zero point", [&](Layer& q) {
+      q.filter.algorithm = algorithm, q.filter.zero_points = zero_points,
+      q.filter.zero_point_count = 1;
+    });
 }
 
 TEST(ConvBadPack, Environment) {
@@ -329,13 +440,18 @@ TEST(ConvBadPack, Environment) {
   p.filter.algorithm = OCTET_CONV_AUTO;
   for (const char* value : {"Direct", "winograd", "1", "direct,im2col"}) {
     const ScopedEnvironment wrong("OCTET_CONV", value);
-    expect_refused(OCTET_BAD_ENVIRONMENT, "OCTET_CONV", [&](octet_error* e) { return octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, &bytes, e); });
-    expect_refused(OCTET_BAD_ENVIRONMENT, "OCTET_CONV",
-                   [&](octet_error* e) { return octet_conv2d_pack(&p.filter, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes(), e); });
+    expect_refused(OCTET_BAD_ENVIRONMENT, "OCTET_CONV", [&](octet_error* e) {
+      return octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, &bytes, e);
+    });
+    expect_refused(OCTET_BAD_ENVIRONMENT, "OCTET_CONV", [&](octet_error* e) {
+      return octet_conv2d_pack(&p.filter, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes(), e);
+    });
   }
   {
     const ScopedEnvironment impossible("OCTET_CONV", "depthwise");
-    expect_refused(OCTET_UNSUPPORTED, "depthwise", [&](octet_error* e) { return octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, &bytes, e); });
+    expect_refused(OCTET_UNSUPPORTED, "depthwise", [&](octet_error* e) {
+      return octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, &bytes, e);
+    });
   }
   const ScopedEnvironment empty("OCTET_CONV", "");
   EXPECT_EQ(octet_conv2d_pack_size(&p.filter, OCTET_ISA_AUTO, &bytes, nullptr), OCTET_OK);
@@ -346,16 +462,25 @@ TEST(ConvBadPack, Environment) {
 TEST(ConvBadCreate, Pointers) {
   Layer p;
   octet_conv2d* conv = nullptr;
-  expect_refused(OCTET_NULL_POINTER, "desc", [&](octet_error* e) { return octet_conv2d_create(nullptr, &conv, e); });
-  expect_refused(OCTET_NULL_POINTER, "conv", [&](octet_error* e) { return octet_conv2d_create(&p.desc, nullptr, e); });
+  expect_refused(OCTET_NULL_POINTER, "desc",
+                 [&](octet_error* e) { return octet_conv2d_create(nullptr, &conv, e); });
+  expect_refused(OCTET_NULL_POINTER, "conv",
+                 [&](octet_error* e) { return octet_conv2d_create(&p.desc, nullptr, e); });
   create_refuses(OCTET_NULL_POINTER, "desc.scales", [](Layer& q) { q.desc.scales = nullptr; });
-  create_refuses(OCTET_NULL_POINTER, "desc.multipliers", [](Layer& q) { q.to_tflite(), q.desc.multipliers = nullptr; });
-  create_refuses(OCTET_NULL_POINTER, "desc.shifts", [](Layer& q) { q.to_tflite(), q.desc.shifts = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.multipliers",
+                 [](Layer& q) { q.to_tflite(), q.desc.multipliers = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.shifts",
+                 [](Layer& q) { q.to_tflite(), q.desc.shifts = nullptr; });
   create_refuses(OCTET_NULL_POINTER, "desc.packed", [](Layer& q) { q.desc.packed = nullptr; });
-  create_refuses(OCTET_NULL_POINTER, "desc.packed", [](Layer& q) { q.desc.packed = nullptr, q.desc.packed_bytes = 0; });
-  create_refuses(OCTET_NULL_POINTER, "desc.allocator", [](Layer& q) { q.desc.allocator.allocate = [](void*, size_t, size_t) -> void* { return nullptr; }; });
-  create_refuses(OCTET_NULL_POINTER, "desc.allocator", [](Layer& q) { q.desc.allocator.release = [](void*, void*) {}; });
-  create_refuses(OCTET_MISALIGNED, "desc.packed", [](Layer& q) { q.desc.packed = q.blob.data() + 1; });
+  create_refuses(OCTET_NULL_POINTER, "desc.packed",
+                 [](Layer& q) { q.desc.packed = nullptr, q.desc.packed_bytes = 0; });
+  create_refuses(OCTET_NULL_POINTER, "desc.allocator", [](Layer& q) {
+    q.desc.allocator.allocate = [](void*, size_t, size_t) -> void* { return nullptr; };
+  });
+  create_refuses(OCTET_NULL_POINTER, "desc.allocator",
+                 [](Layer& q) { q.desc.allocator.release = [](void*, void*) {}; });
+  create_refuses(OCTET_MISALIGNED, "desc.packed",
+                 [](Layer& q) { q.desc.packed = q.blob.data() + 1; });
 }
 
 TEST(ConvBadCreate, OutOfMemory) {
@@ -366,52 +491,92 @@ TEST(ConvBadCreate, OutOfMemory) {
 }
 
 TEST(ConvBadCreate, StructSize) {
-  for (const size_t size : {size_t{0}, sizeof(octet_conv2d_desc) - 1, sizeof(octet_conv2d_desc) + 1, SIZE_MAX})
-    create_refuses(OCTET_BAD_STRUCT_SIZE, "desc.struct_size", [&](Layer& p) { p.desc.struct_size = size; });
+  for (const size_t size :
+       {size_t{0}, sizeof(octet_conv2d_desc) - 1, sizeof(octet_conv2d_desc) + 1, SIZE_MAX})
+    create_refuses(OCTET_BAD_STRUCT_SIZE, "desc.struct_size",
+                   [&](Layer& p) { p.desc.struct_size = size; });
 }
 
 TEST(ConvBadCreate, Enumerations) {
-  for (const int value : {-1, 0, 3, 5, 99}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_type", [&](Layer& p) { set_raw(&p.desc.lhs_type, value); });
-  for (const int value : {-1, 0, 3, 4, 99}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.rhs_type", [&](Layer& p) { set_raw(&p.desc.rhs_type, value); });
-  for (const int value : {-1, 0, 5, 99}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.dst_type", [&](Layer& p) { set_raw(&p.desc.dst_type, value); });
-  for (const int value : {-1, 5, 99}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_quant", [&](Layer& p) { set_raw(&p.desc.lhs_quant, value); });
-  for (const int value : {-1, 2}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_layout", [&](Layer& p) { set_raw(&p.desc.lhs_layout, value); });
-  for (const int value : {-1, 2}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.dst_layout", [&](Layer& p) { set_raw(&p.desc.dst_layout, value); });
-  for (const int value : {-1, 2}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.requant", [&](Layer& p) { set_raw(&p.desc.requant, value); });
-  for (const int value : {-1, 4}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.activation", [&](Layer& p) { set_raw(&p.desc.activation, value); });
-  for (const int value : {-1, 3, 4}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.residual.type", [&](Layer& p) { set_raw(&p.desc.residual.type, value); });
-  for (const int value : {-1, 8, 257}) create_refuses(OCTET_UNKNOWN_ENUM, "desc.max_isa", [&](Layer& p) { set_raw(&p.desc.max_isa, value); });
+  for (const int value : {-1, 0, 3, 5, 99})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_type",
+                   [&](Layer& p) { set_raw(&p.desc.lhs_type, value); });
+  for (const int value : {-1, 0, 3, 4, 99})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.rhs_type",
+                   [&](Layer& p) { set_raw(&p.desc.rhs_type, value); });
+  for (const int value : {-1, 0, 5, 99})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.dst_type",
+                   [&](Layer& p) { set_raw(&p.desc.dst_type, value); });
+  for (const int value : {-1, 5, 99})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_quant",
+                   [&](Layer& p) { set_raw(&p.desc.lhs_quant, value); });
+  for (const int value : {-1, 2})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_layout",
+                   [&](Layer& p) { set_raw(&p.desc.lhs_layout, value); });
+  for (const int value : {-1, 2})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.dst_layout",
+                   [&](Layer& p) { set_raw(&p.desc.dst_layout, value); });
+  for (const int value : {-1, 2})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.requant",
+                   [&](Layer& p) { set_raw(&p.desc.requant, value); });
+  for (const int value : {-1, 4})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.activation",
+                   [&](Layer& p) { set_raw(&p.desc.activation, value); });
+  for (const int value : {-1, 3, 4})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.residual.type",
+                   [&](Layer& p) { set_raw(&p.desc.residual.type, value); });
+  for (const int value : {-1, 8, 257})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.max_isa",
+                   [&](Layer& p) { set_raw(&p.desc.max_isa, value); });
 }
 
 TEST(ConvBadCreate, TypesThatConvolutionsDoNotTake) {
   create_refuses(OCTET_UNSUPPORTED, "desc.lhs_type", [](Layer& p) { p.desc.lhs_type = OCTET_F32; });
-  create_refuses(OCTET_UNSUPPORTED, "desc.lhs_quant", [](Layer& p) { p.desc.lhs_quant = OCTET_LHS_PER_ROW; });
+  create_refuses(OCTET_UNSUPPORTED, "desc.lhs_quant",
+                 [](Layer& p) { p.desc.lhs_quant = OCTET_LHS_PER_ROW; });
   for (const octet_lhs_quant quant : {OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC}) {
     create_refuses(OCTET_UNSUPPORTED, "desc.lhs_type", [&](Layer& p) { p.desc.lhs_quant = quant; });
-    create_refuses(OCTET_UNSUPPORTED, "desc.lhs_quant", [&](Layer& p) { p.desc.lhs_quant = quant, p.desc.lhs_type = p.desc.dst_type = OCTET_F32; });
+    create_refuses(OCTET_UNSUPPORTED, "desc.lhs_quant", [&](Layer& p) {
+      p.desc.lhs_quant = quant, p.desc.lhs_type = p.desc.dst_type = OCTET_F32;
+    });
   }
 }
 
 TEST(ConvBadCreate, Scales) {
   for (const float bad : {0.0f, -1.0f, kNan, kInf, 0x1p49f}) {
     create_refuses(OCTET_BAD_SCALE, "desc.scales[6]", [&](Layer& p) { p.scales.back() = bad; });
-    create_refuses(OCTET_BAD_SCALE, "desc.dst_scale", [&](Layer& p) { p.desc.activation = OCTET_ACTIVATION_RELU6, p.desc.dst_scale = bad; });
-    create_refuses(OCTET_BAD_SCALE, "desc.residual.scale", [&](Layer& p) { p.desc.residual.type = OCTET_S8, p.desc.residual.scale = bad; });
+    create_refuses(OCTET_BAD_SCALE, "desc.dst_scale", [&](Layer& p) {
+      p.desc.activation = OCTET_ACTIVATION_RELU6, p.desc.dst_scale = bad;
+    });
+    create_refuses(OCTET_BAD_SCALE, "desc.residual.scale",
+                   [&](Layer& p) { p.desc.residual.type = OCTET_S8, p.desc.residual.scale = bad; });
   }
   for (const size_t count : {size_t{0}, kOutChannels - 1, kOutChannels + 1, SIZE_MAX}) {
-    create_refuses(OCTET_BAD_SIZE, "desc.scale_count", [&](Layer& p) { p.desc.scale_count = count; });
-    create_refuses(OCTET_BAD_SIZE, "desc.multiplier_count", [&](Layer& p) { p.to_tflite(), p.desc.multiplier_count = count; });
+    create_refuses(OCTET_BAD_SIZE, "desc.scale_count",
+                   [&](Layer& p) { p.desc.scale_count = count; });
+    create_refuses(OCTET_BAD_SIZE, "desc.multiplier_count",
+                   [&](Layer& p) { p.to_tflite(), p.desc.multiplier_count = count; });
   }
-  create_refuses(OCTET_BAD_SCALE, "desc.multipliers[2]", [](Layer& p) { p.to_tflite(), p.multipliers[2] = (1 << 30) - 1; });
-  create_refuses(OCTET_BAD_SCALE, "desc.shifts[3]", [](Layer& p) { p.to_tflite(), p.shifts[3] = 31; });
-  create_refuses(OCTET_BAD_ZERO_POINT, "desc.lhs_zero_point", [](Layer& p) { p.desc.lhs_zero_point = 256; });
-  create_refuses(OCTET_BAD_ZERO_POINT, "desc.dst_zero_point", [](Layer& p) { p.desc.dst_zero_point = -1; });
-  create_refuses(OCTET_BAD_CLAMP, "desc.clamp_m", [](Layer& p) { p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = 9, p.desc.clamp_max = 8; });
-  create_refuses(OCTET_BAD_CLAMP, "desc.clamp_m", [](Layer& p) { p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = kNan, p.desc.clamp_max = 8; });
-  create_refuses(OCTET_BAD_CLAMP, "desc.clamp_m", [](Layer& p) { p.desc.activation = OCTET_ACTIVATION_CLAMP; });
+  create_refuses(OCTET_BAD_SCALE, "desc.multipliers[2]",
+                 [](Layer& p) { p.to_tflite(), p.multipliers[2] = (1 << 30) - 1; });
+  create_refuses(OCTET_BAD_SCALE, "desc.shifts[3]",
+                 [](Layer& p) { p.to_tflite(), p.shifts[3] = 31; });
+  create_refuses(OCTET_BAD_ZERO_POINT, "desc.lhs_zero_point",
+                 [](Layer& p) { p.desc.lhs_zero_point = 256; });
+  create_refuses(OCTET_BAD_ZERO_POINT, "desc.dst_zero_point",
+                 [](Layer& p) { p.desc.dst_zero_point = -1; });
+  create_refuses(OCTET_BAD_CLAMP, "desc.clamp_m", [](Layer& p) {
+    p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = 9, p.desc.clamp_max = 8;
+  });
+  create_refuses(OCTET_BAD_CLAMP, "desc.clamp_m", [](Layer& p) {
+    p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = kNan, p.desc.clamp_max = 8;
+  });
+  create_refuses(OCTET_BAD_CLAMP, "desc.clamp_m",
+                 [](Layer& p) { p.desc.activation = OCTET_ACTIVATION_CLAMP; });
 }
 
-// The window's products, the bias and the zero point together; a tap of padding does not help, some output sees the whole window.
+// The window's products, the bias and the zero point together; a tap of padding does not help, some
+// output sees the whole window.
 TEST(ConvBadCreate, AccumulatorOverflow) {
   Layer p;
   p.bias[5] = INT32_MAX - 45 * 255;
@@ -421,21 +586,22 @@ TEST(ConvBadCreate, AccumulatorOverflow) {
   EXPECT_EQ(octet_conv2d_create(&p.desc, &conv, &error), OCTET_OK) << error.message;
   octet_conv2d_destroy(conv);
   ++p.bias[5];
-  expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "output channel 5", [&](octet_error* e) { return octet_conv2d_create(&p.desc, &conv, e); });
+  expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "output channel 5",
+                 [&](octet_error* e) { return octet_conv2d_create(&p.desc, &conv, e); });
 }
 
 // Each kind of object says whose blob it was given.
 TEST(ConvBadCreate, BlobsOfTheOtherKind) {
   const Layer layer;
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
-  rhs.type = OCTET_S8, rhs.n = kOutChannels, rhs.k = 9 * kInChannels, rhs.data = layer.weights.data();
+  rhs.type = OCTET_S8, rhs.n = kOutChannels, rhs.k = 9 * kInChannels,
+  rhs.data = layer.weights.data();
   size_t bytes = 0;
   ASSERT_EQ(octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, nullptr), OCTET_OK);
   const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
   ASSERT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob.data(), bytes, nullptr), OCTET_OK);
-  create_refuses(OCTET_BAD_BLOB, "desc.packed comes from octet_pack", [&](Layer& p) {
-    p.desc.packed = blob.data(), p.desc.packed_bytes = bytes;
-  });
+  create_refuses(OCTET_BAD_BLOB, "desc.packed comes from octet_pack",
+                 [&](Layer& p) { p.desc.packed = blob.data(), p.desc.packed_bytes = bytes; });
 
   octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
   desc.m_max = 1, desc.n = rhs.n, desc.k = rhs.k;
@@ -453,7 +619,8 @@ TEST(ConvBadCreate, BlobsOfOtherProblems) {
   other_shape([](octet_conv2d_shape& s) { s.in_channels = kInChannels + 1; });
   other_shape([](octet_conv2d_shape& s) { s.out_channels = kOutChannels + 1; });
   other_shape([](octet_conv2d_shape& s) { s.kernel_h = 2; });
-  other_shape([](octet_conv2d_shape& s) { s.kernel_h = 1, s.kernel_w = 9, s.pad_left = s.pad_right = 4; });
+  other_shape(
+      [](octet_conv2d_shape& s) { s.kernel_h = 1, s.kernel_w = 9, s.pad_left = s.pad_right = 4; });
   other_shape([](octet_conv2d_shape& s) { s.stride_w = 2; });
   other_shape([](octet_conv2d_shape& s) { s.dilation_h = 2; });
   other_shape([](octet_conv2d_shape& s) { s.transposed = 1; });
@@ -474,7 +641,8 @@ TEST(ConvBadCreate, GemmBlobsAndBack) {
   ASSERT_EQ(octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, nullptr), OCTET_OK);
   const Guarded gemm_blob(bytes, Side::kBack, OCTET_ALIGNMENT);
   ASSERT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, gemm_blob.data(), bytes, nullptr), OCTET_OK);
-  create_refuses(OCTET_BAD_BLOB, "desc.packed", [&](Layer& q) { q.desc.packed = gemm_blob.data(), q.desc.packed_bytes = bytes; });
+  create_refuses(OCTET_BAD_BLOB, "desc.packed",
+                 [&](Layer& q) { q.desc.packed = gemm_blob.data(), q.desc.packed_bytes = bytes; });
 
   for (const octet_conv_algorithm algorithm : {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL}) {
     const Layer conv_layer(OCTET_S32, algorithm);
@@ -483,7 +651,8 @@ TEST(ConvBadCreate, GemmBlobsAndBack) {
     d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8, d.dst_type = OCTET_S32;
     d.packed = conv_layer.blob.data(), d.packed_bytes = conv_layer.blob.bytes();
     octet_gemm* gemm = nullptr;
-    expect_refused(OCTET_BAD_BLOB, "desc.packed", [&](octet_error* e) { return octet_gemm_create(&d, &gemm, e); });
+    expect_refused(OCTET_BAD_BLOB, "desc.packed",
+                   [&](octet_error* e) { return octet_gemm_create(&d, &gemm, e); });
   }
 }
 
@@ -497,14 +666,19 @@ TEST(ConvBadCreate, DamagedBlobs) {
         p.blob.data()[i] ^= damage;
         octet_error error = {};
         EXPECT_EQ(octet_conv2d_create(&p.desc, &conv, &error), OCTET_BAD_BLOB) << "byte " << i;
-        EXPECT_NE(std::string(error.message).find("desc.packed"), std::string::npos) << error.message;
-        EXPECT_EQ(octet_blob_get_info(p.blob.data(), p.blob.bytes(), &info, nullptr), OCTET_BAD_BLOB) << "byte " << i;
-        EXPECT_EQ(octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr), OCTET_BAD_BLOB) << "byte " << i;
+        EXPECT_NE(std::string(error.message).find("desc.packed"), std::string::npos)
+            << error.message;
+        EXPECT_EQ(octet_blob_get_info(p.blob.data(), p.blob.bytes(), &info, nullptr),
+                  OCTET_BAD_BLOB)
+            << "byte " << i;
+        EXPECT_EQ(octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr), OCTET_BAD_BLOB)
+            << "byte " << i;
         p.blob.data()[i] ^= damage;
       }
     for (size_t i = sizeof(octet::FilterHeader); i < p.blob.bytes(); ++i) {
       p.blob.data()[i] ^= 1;
-      EXPECT_EQ(octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr), OCTET_BAD_BLOB) << "byte " << i;
+      EXPECT_EQ(octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr), OCTET_BAD_BLOB)
+          << "byte " << i;
       p.blob.data()[i] ^= 1;
     }
     ASSERT_EQ(octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr), OCTET_OK);
@@ -513,16 +687,20 @@ TEST(ConvBadCreate, DamagedBlobs) {
     EXPECT_EQ(info.k, 9 * kInChannels);
     EXPECT_EQ(info.batch, 1u);
     EXPECT_EQ(info.bytes, p.blob.bytes());
-    for (const size_t bytes : {size_t{0}, size_t{64}, sizeof(octet::FilterHeader), p.blob.bytes() - 1, p.blob.bytes() - 64}) {
+    for (const size_t bytes : {size_t{0}, size_t{64}, sizeof(octet::FilterHeader),
+                               p.blob.bytes() - 1, p.blob.bytes() - 64}) {
       p.desc.packed_bytes = bytes;
-      expect_refused(OCTET_BAD_BLOB, "desc.packed", [&](octet_error* e) { return octet_conv2d_create(&p.desc, &conv, e); });
+      expect_refused(OCTET_BAD_BLOB, "desc.packed",
+                     [&](octet_error* e) { return octet_conv2d_create(&p.desc, &conv, e); });
     }
   }
 }
 
-// A header with a right checksum may still lie. Whatever it says, nobody is led astray, and create takes no other problem's weights.
+// A header with a right checksum may still lie. Whatever it says, nobody is led astray, and create
+// takes no other problem's weights.
 TEST(ConvBadCreate, HeadersThatLieUnderARightChecksum) {
-  for (const octet_conv_algorithm algorithm : {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4}) {
+  for (const octet_conv_algorithm algorithm :
+       {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4}) {
     Layer p(OCTET_U8, algorithm);
     octet::FilterHeader good;
     std::memcpy(&good, p.blob.data(), sizeof good);
@@ -548,22 +726,30 @@ TEST(ConvBadCreate, HeadersThatLieUnderARightChecksum) {
     }
 
     const std::vector<uint64_t octet::FilterHeader::*> sizes = {
-        &octet::FilterHeader::bytes,    &octet::FilterHeader::in_channels, &octet::FilterHeader::out_channels, &octet::FilterHeader::groups,
-        &octet::FilterHeader::kernel_h, &octet::FilterHeader::kernel_w,    &octet::FilterHeader::stride_h,     &octet::FilterHeader::stride_w,
-        &octet::FilterHeader::dilation_h, &octet::FilterHeader::dilation_w, &octet::FilterHeader::zero_points, &octet::FilterHeader::sums,
-        &octet::FilterHeader::payload,  &octet::FilterHeader::payload_bytes};
+        &octet::FilterHeader::bytes,        &octet::FilterHeader::in_channels,
+        &octet::FilterHeader::out_channels, &octet::FilterHeader::groups,
+        &octet::FilterHeader::kernel_h,     &octet::FilterHeader::kernel_w,
+        &octet::FilterHeader::stride_h,     &octet::FilterHeader::stride_w,
+        &octet::FilterHeader::dilation_h,   &octet::FilterHeader::dilation_w,
+        &octet::FilterHeader::zero_points,  &octet::FilterHeader::sums,
+        &octet::FilterHeader::payload,      &octet::FilterHeader::payload_bytes};
     for (size_t i = 0; i < sizes.size(); ++i)
-      for (const uint64_t value : {uint64_t{0}, good.*sizes[i] + 1, good.*sizes[i] - 1, good.*sizes[i] + 64, 2 * good.*sizes[i], uint64_t{1} << 31,
+      for (const uint64_t value : {uint64_t{0}, good.*sizes[i] + 1, good.*sizes[i] - 1,
+                                   good.*sizes[i] + 64, 2 * good.*sizes[i], uint64_t{1} << 31,
                                    uint64_t{1} << 32, uint64_t{1} << 63, ~uint64_t{0}}) {
         octet::FilterHeader h = good;
         h.*sizes[i] = value;
         if (value == good.*sizes[i]) continue;
         signed_again(h);
-        EXPECT_EQ(create(), OCTET_BAD_BLOB) << octet_conv_algorithm_name(algorithm) << ", field " << i << " = " << value;
-        octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr);  // may be content, but not go astray
+        EXPECT_EQ(create(), OCTET_BAD_BLOB)
+            << octet_conv_algorithm_name(algorithm) << ", field " << i << " = " << value;
+        // May be content, but not go astray
+        octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr);
       }
-    // Small fields: any byte of them. Most contradict the sizes; the rest must be refused as unreadable, or be harmless.
-    for (size_t at = offsetof(octet::FilterHeader, width); at < offsetof(octet::FilterHeader, payload_checksum); ++at)
+    // Small fields: any byte of them. Most contradict the sizes; the rest must be refused as
+    // unreadable, or be harmless.
+    for (size_t at = offsetof(octet::FilterHeader, width);
+         at < offsetof(octet::FilterHeader, payload_checksum); ++at)
       for (int value = 0; value < 256; ++value) {
         octet::FilterHeader h = good;
         reinterpret_cast<uint8_t*>(&h)[at] = static_cast<uint8_t>(value);
@@ -572,8 +758,10 @@ TEST(ConvBadCreate, HeadersThatLieUnderARightChecksum) {
         EXPECT_TRUE(status == OCTET_BAD_BLOB || status == OCTET_WRONG_TIER || status == OCTET_OK)
             << octet_status_name(status) << " for byte " << at << " = " << value;
         octet_blob_info info = OCTET_BLOB_INFO_INIT;
-        const bool told = octet_blob_get_info(p.blob.data(), p.blob.bytes(), &info, nullptr) == OCTET_OK;
-        EXPECT_TRUE(!told || std::strcmp(octet_isa_name(info.isa), "unknown") != 0) << "byte " << at << " = " << value;
+        const bool told =
+            octet_blob_get_info(p.blob.data(), p.blob.bytes(), &info, nullptr) == OCTET_OK;
+        EXPECT_TRUE(!told || std::strcmp(octet_isa_name(info.isa), "unknown") != 0)
+            << "byte " << at << " = " << value;
         const bool reserved = at >= offsetof(octet::FilterHeader, reserved);
         EXPECT_TRUE(!reserved || value == 0 || status == OCTET_BAD_BLOB) << "reserved byte " << at;
       }
@@ -581,11 +769,13 @@ TEST(ConvBadCreate, HeadersThatLieUnderARightChecksum) {
 }
 
 TEST(ConvBadCreate, Kernels) {
-  create_refuses(OCTET_UNKNOWN_KERNEL, "desc.kernel", [](Layer& p) { p.desc.kernel = "avx9_u8s8"; });
+  create_refuses(OCTET_UNKNOWN_KERNEL, "desc.kernel",
+                 [](Layer& p) { p.desc.kernel = "avx9_u8s8"; });
   // Forced kernels for other types are left aside, as for products.
   for (const MicroKernel* kernel : table())
     if (!usable(*kernel) && serves(*kernel, {OCTET_U8, OCTET_S8}))
-      create_refuses(OCTET_KERNEL_UNUSABLE, kernel->name, [&](Layer& p) { p.desc.kernel = kernel->name; });
+      create_refuses(OCTET_KERNEL_UNUSABLE, kernel->name,
+                     [&](Layer& p) { p.desc.kernel = kernel->name; });
 }
 
 // ---- workspace query and run
@@ -593,7 +783,9 @@ TEST(ConvBadCreate, Kernels) {
 struct Created : Layer {
   octet_conv2d* conv = nullptr;
   size_t bytes = 0;
-  explicit Created(const Edit& edit = {}, octet_type dst_type = OCTET_U8, octet_conv_algorithm algorithm = OCTET_CONV_DIRECT) : Layer(dst_type, algorithm) {
+  explicit Created(const Edit& edit = {}, octet_type dst_type = OCTET_U8,
+                   octet_conv_algorithm algorithm = OCTET_CONV_DIRECT)
+      : Layer(dst_type, algorithm) {
     if (edit) edit(*this);
     octet_error error = {};
     EXPECT_EQ(octet_conv2d_create(&desc, &conv, &error), OCTET_OK) << error.message;
@@ -610,8 +802,10 @@ struct Created : Layer {
     edit(*this);
     std::memset(dst.data(), Guarded::kUntouched, dst.bytes());
     const std::vector<uint8_t> before(blob.data(), blob.data() + blob.bytes());
-    expect_refused(status, argument, [&](octet_error* e) { return octet_conv2d_run(conv, &args, e); });
-    for (size_t i = 0; i < dst.bytes(); ++i) ASSERT_EQ(dst.data()[i], Guarded::kUntouched) << argument << ": dst was written";
+    expect_refused(status, argument,
+                   [&](octet_error* e) { return octet_conv2d_run(conv, &args, e); });
+    for (size_t i = 0; i < dst.bytes(); ++i)
+      ASSERT_EQ(dst.data()[i], Guarded::kUntouched) << argument << ": dst was written";
     ASSERT_EQ(std::memcmp(before.data(), blob.data(), blob.bytes()), 0);
     args = good;
   }
@@ -620,50 +814,74 @@ struct Created : Layer {
 TEST(ConvBadRun, Pointers) {
   Created c;
   size_t bytes = 0;
-  expect_refused(OCTET_NULL_POINTER, "conv", [&](octet_error* e) { return octet_conv2d_run(nullptr, &c.args, e); });
-  expect_refused(OCTET_NULL_POINTER, "args", [&](octet_error* e) { return octet_conv2d_run(c.conv, nullptr, e); });
-  expect_refused(OCTET_NULL_POINTER, "conv", [&](octet_error* e) { return octet_conv2d_workspace(nullptr, 1, 1, 1, 1, &bytes, e); });
-  expect_refused(OCTET_NULL_POINTER, "bytes", [&](octet_error* e) { return octet_conv2d_workspace(c.conv, 1, 1, 1, 1, nullptr, e); });
+  expect_refused(OCTET_NULL_POINTER, "conv",
+                 [&](octet_error* e) { return octet_conv2d_run(nullptr, &c.args, e); });
+  expect_refused(OCTET_NULL_POINTER, "args",
+                 [&](octet_error* e) { return octet_conv2d_run(c.conv, nullptr, e); });
+  expect_refused(OCTET_NULL_POINTER, "conv", [&](octet_error* e) {
+    return octet_conv2d_workspace(nullptr, 1, 1, 1, 1, &bytes, e);
+  });
+  expect_refused(OCTET_NULL_POINTER, "bytes", [&](octet_error* e) {
+    return octet_conv2d_workspace(c.conv, 1, 1, 1, 1, nullptr, e);
+  });
   c.refuses(OCTET_NULL_POINTER, "args.lhs", [](Layer& p) { p.args.lhs = nullptr; });
   c.refuses(OCTET_NULL_POINTER, "args.dst", [](Layer& p) { p.args.dst = nullptr; });
   for (const size_t size : {size_t{0}, sizeof(octet_conv2d_args) - 1, SIZE_MAX})
-    c.refuses(OCTET_BAD_STRUCT_SIZE, "args.struct_size", [&](Layer& p) { p.args.struct_size = size; });
+    c.refuses(OCTET_BAD_STRUCT_SIZE, "args.struct_size",
+              [&](Layer& p) { p.args.struct_size = size; });
 }
 
 TEST(ConvBadRun, Sizes) {
   Created c;
   size_t bytes = 0;
   for (const size_t more : {size_t{1}, SIZE_MAX - 100, SIZE_MAX / 2}) {
-    c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.batch", [&](Layer& p) { p.args.batch = kBatch + more; });
+    c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.batch",
+              [&](Layer& p) { p.args.batch = kBatch + more; });
     c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.in_h", [&](Layer& p) { p.args.in_h = kIn + more; });
     c.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.in_w", [&](Layer& p) { p.args.in_w = kIn + more; });
-    expect_refused(OCTET_SIZE_ABOVE_MAXIMUM, "batch", [&](octet_error* e) { return octet_conv2d_workspace(c.conv, kBatch + more, 0, 0, 1, &bytes, e); });
-    expect_refused(OCTET_SIZE_ABOVE_MAXIMUM, "in_h", [&](octet_error* e) { return octet_conv2d_workspace(c.conv, 0, kIn + more, 0, 1, &bytes, e); });
-    expect_refused(OCTET_SIZE_ABOVE_MAXIMUM, "in_w", [&](octet_error* e) { return octet_conv2d_workspace(c.conv, 0, 0, kIn + more, 1, &bytes, e); });
+    expect_refused(OCTET_SIZE_ABOVE_MAXIMUM, "batch", [&](octet_error* e) {
+      return octet_conv2d_workspace(c.conv, kBatch + more, 0, 0, 1, &bytes, e);
+    });
+    expect_refused(OCTET_SIZE_ABOVE_MAXIMUM, "in_h", [&](octet_error* e) {
+      return octet_conv2d_workspace(c.conv, 0, kIn + more, 0, 1, &bytes, e);
+    });
+    expect_refused(OCTET_SIZE_ABOVE_MAXIMUM, "in_w", [&](octet_error* e) {
+      return octet_conv2d_workspace(c.conv, 0, 0, kIn + more, 1, &bytes, e);
+    });
   }
   c.refuses(OCTET_BAD_SIZE, "args.out_h", [](Layer& p) { p.args.out_h = kIn + 1; });
   c.refuses(OCTET_BAD_SIZE, "args.out_w", [](Layer& p) { p.args.out_w = kIn - 1; });
-  c.refuses(OCTET_BAD_SIZE, "args.out_h", [](Layer& p) { p.args.in_h = kIn - 1, p.args.out_h = kIn; });
-  expect_refused(OCTET_BAD_SIZE, "concurrency", [&](octet_error* e) { return octet_conv2d_workspace(c.conv, 0, 0, 0, SIZE_MAX / 2, &bytes, e); });
+  c.refuses(OCTET_BAD_SIZE, "args.out_h",
+            [](Layer& p) { p.args.in_h = kIn - 1, p.args.out_h = kIn; });
+  expect_refused(OCTET_BAD_SIZE, "concurrency", [&](octet_error* e) {
+    return octet_conv2d_workspace(c.conv, 0, 0, 0, SIZE_MAX / 2, &bytes, e);
+  });
 }
 
 // An image that is too small for the kernel: create could not know.
 TEST(ConvBadRun, OutputBelowOne) {
   Created c([](Layer& p) {
-    p.filter.shape.pad_top = p.filter.shape.pad_bottom = p.filter.shape.pad_left = p.filter.shape.pad_right = 0;
+    p.filter.shape.pad_top = p.filter.shape.pad_bottom = p.filter.shape.pad_left =
+        p.filter.shape.pad_right = 0;
     p.pack();
     p.desc.shape = p.filter.shape;
   });
   size_t bytes = 0;
   c.refuses(OCTET_BAD_SIZE, "args: in_h", [](Layer& p) { p.args.in_h = 2; });
   c.refuses(OCTET_BAD_SIZE, "args: in_w", [](Layer& p) { p.args.in_w = 1; });
-  expect_refused(OCTET_BAD_SIZE, "in_h", [&](octet_error* e) { return octet_conv2d_workspace(c.conv, 1, 2, 6, 1, &bytes, e); });
+  expect_refused(OCTET_BAD_SIZE, "in_h", [&](octet_error* e) {
+    return octet_conv2d_workspace(c.conv, 1, 2, 6, 1, &bytes, e);
+  });
 }
 
 TEST(ConvBadRun, Strides) {
-  Created c([](Layer& p) { p.desc.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0}, p.args.residual = p.residual.data(); });
-  c.refuses(OCTET_BAD_STRIDE, "args.lhs_stride", [](Layer& p) { p.args.lhs_stride = kInChannels - 1; });
-  c.refuses(OCTET_BAD_STRIDE, "args.dst_stride", [](Layer& p) { p.args.dst_stride = kOutChannels - 1; });
+  Created c([](Layer& p) {
+    p.desc.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0}, p.args.residual = p.residual.data();
+  });
+  c.refuses(OCTET_BAD_STRIDE, "args.lhs_stride",
+            [](Layer& p) { p.args.lhs_stride = kInChannels - 1; });
+  c.refuses(OCTET_BAD_STRIDE, "args.dst_stride",
+            [](Layer& p) { p.args.dst_stride = kOutChannels - 1; });
   c.refuses(OCTET_BAD_STRIDE, "args.residual_stride", [](Layer& p) { p.args.residual_stride = 1; });
   for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4 + 1}) {
     c.refuses(OCTET_BAD_SIZE, "args.lhs", [&](Layer& p) { p.args.lhs_stride = huge; });
@@ -671,8 +889,10 @@ TEST(ConvBadRun, Strides) {
     c.refuses(OCTET_BAD_SIZE, "args.residual", [&](Layer& p) { p.args.residual_stride = huge; });
   }
   Created planes([](Layer& p) { p.desc.lhs_layout = p.desc.dst_layout = OCTET_NCHW; });
-  planes.refuses(OCTET_BAD_STRIDE, "args.lhs_stride", [](Layer& p) { p.args.lhs_stride = kInChannels + 1; });
-  planes.refuses(OCTET_BAD_STRIDE, "args.dst_stride", [](Layer& p) { p.args.dst_stride = kOutChannels + 1; });
+  planes.refuses(OCTET_BAD_STRIDE, "args.lhs_stride",
+                 [](Layer& p) { p.args.lhs_stride = kInChannels + 1; });
+  planes.refuses(OCTET_BAD_STRIDE, "args.dst_stride",
+                 [](Layer& p) { p.args.dst_stride = kOutChannels + 1; });
 }
 
 TEST(ConvBadRun, Workspace) {
@@ -680,26 +900,38 @@ TEST(ConvBadRun, Workspace) {
     Created c([](Layer& p) { p.desc.lhs_layout = OCTET_NCHW; }, OCTET_U8, algorithm);
     ASSERT_GT(c.bytes, 0u);
     EXPECT_EQ(c.bytes % OCTET_ALIGNMENT, 0u);
-    c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes", [](Layer& p) { --p.args.workspace_bytes; });
-    c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes", [](Layer& p) { p.args.workspace_bytes = 0; });
+    c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes",
+              [](Layer& p) { --p.args.workspace_bytes; });
+    c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes",
+              [](Layer& p) { p.args.workspace_bytes = 0; });
     c.refuses(OCTET_NULL_POINTER, "args.workspace", [](Layer& p) { p.args.workspace = nullptr; });
     const Guarded shifted(c.bytes + 64, Side::kFront, 64);
-    for (const size_t offset : {1, 4, 32}) c.refuses(OCTET_MISALIGNED, "args.workspace", [&](Layer& p) { p.args.workspace = shifted.data() + offset; });
+    for (const size_t offset : {1, 4, 32})
+      c.refuses(OCTET_MISALIGNED, "args.workspace",
+                [&](Layer& p) { p.args.workspace = shifted.data() + offset; });
     c.refuses(OCTET_OVERLAP, "workspace", [](Layer& p) { p.args.lhs = p.workspace.data(); });
     c.refuses(OCTET_OVERLAP, "workspace", [](Layer& p) { p.args.dst = p.workspace.data() + 1; });
   }
 }
 
 TEST(ConvBadRun, Overlaps) {
-  Created c([](Layer& p) { p.desc.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0}, p.args.residual = p.residual.data(); });
+  Created c([](Layer& p) {
+    p.desc.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0}, p.args.residual = p.residual.data();
+  });
   c.refuses(OCTET_OVERLAP, "args.lhs", [](Layer& p) { p.args.lhs = p.dst.data(); });
-  c.refuses(OCTET_OVERLAP, "args.lhs", [](Layer& p) { p.args.lhs = p.dst.data() + kPixels * kOutChannels - 1; });
-  c.refuses(OCTET_OVERLAP, "the packed weights", [](Layer& p) { p.args.dst = p.blob.data() + p.blob.bytes() - 1; });
+  c.refuses(OCTET_OVERLAP, "args.lhs",
+            [](Layer& p) { p.args.lhs = p.dst.data() + kPixels * kOutChannels - 1; });
+  c.refuses(OCTET_OVERLAP, "the packed weights",
+            [](Layer& p) { p.args.dst = p.blob.data() + p.blob.bytes() - 1; });
   c.refuses(OCTET_OVERLAP, "args.residual", [](Layer& p) { p.args.residual = p.dst.data() + 1; });
-  c.refuses(OCTET_OVERLAP, "args.residual", [](Layer& p) { p.args.residual = p.dst.data(), p.args.residual_stride = kOutChannels + 1; });
+  c.refuses(OCTET_OVERLAP, "args.residual", [](Layer& p) {
+    p.args.residual = p.dst.data(), p.args.residual_stride = kOutChannels + 1;
+  });
   c.refuses(OCTET_NULL_POINTER, "args.residual", [](Layer& p) { p.args.residual = nullptr; });
   // A workspace counts as far as it was declared, also where this run needs less.
-  const auto workspace_at = [](Layer& p, const Guarded& last) { p.args.workspace = last.data() + last.bytes() - 1, p.args.workspace_bytes = 1; };
+  const auto workspace_at = [](Layer& p, const Guarded& last) {
+    p.args.workspace = last.data() + last.bytes() - 1, p.args.workspace_bytes = 1;
+  };
   c.refuses(OCTET_OVERLAP, "args.residual", [&](Layer& p) { workspace_at(p, p.residual); });
   c.refuses(OCTET_OVERLAP, "args.lhs", [&](Layer& p) { workspace_at(p, p.lhs); });
   c.refuses(OCTET_OVERLAP, "the packed weights", [&](Layer& p) { workspace_at(p, p.blob); });
@@ -712,15 +944,19 @@ TEST(ConvBadRun, OperandsThatCreateDoesNotKnow) {
   Created c;
   const int32_t zero_points[kBatch] = {1, 2};
   const float scales[kBatch] = {1, 1};
-  c.refuses(OCTET_UNSUPPORTED, "args.residual", [](Layer& p) { p.args.residual = p.residual.data(); });
-  c.refuses(OCTET_UNSUPPORTED, "args.lhs_zero_points", [&](Layer& p) { p.args.lhs_zero_points = zero_points; });
+  c.refuses(OCTET_UNSUPPORTED, "args.residual",
+            [](Layer& p) { p.args.residual = p.residual.data(); });
+  c.refuses(OCTET_UNSUPPORTED, "args.lhs_zero_points",
+            [&](Layer& p) { p.args.lhs_zero_points = zero_points; });
   c.refuses(OCTET_UNSUPPORTED, "args.lhs_scales", [&](Layer& p) { p.args.lhs_scales = scales; });
 }
 
 TEST(ConvBadRun, Alignment) {
   for (const octet_type dst : {OCTET_S32, OCTET_F32}) {
     Created c({}, dst);
-    for (const size_t offset : {1, 2, 3}) c.refuses(OCTET_MISALIGNED, "args.dst", [&](Layer& p) { p.args.dst = p.dst.data() + offset; });
+    for (const size_t offset : {1, 2, 3})
+      c.refuses(OCTET_MISALIGNED, "args.dst",
+                [&](Layer& p) { p.args.dst = p.dst.data() + offset; });
   }
 }
 
@@ -730,31 +966,49 @@ TEST(ConvBadRun, RuntimeQuantization) {
   std::vector<float> scales = {1, 1};
   std::vector<int32_t> both(kPixels * kOutChannels, 0);  // room for dst, and zeros for zero points
   std::vector<float> both_scales(kPixels * kOutChannels, 1);
-  c.refuses(OCTET_BAD_ZERO_POINT, "args.lhs_zero_points[1]", [&](Layer& p) { p.args.lhs_zero_points = zero_points.data(); });
-  c.refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Layer& p) { p.args.lhs_zero_points = both.data(), p.args.dst = both.data(); });
-  c.refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Layer& p) { p.args.lhs_scales = both_scales.data(), p.args.dst = both_scales.data(); });
+  c.refuses(OCTET_BAD_ZERO_POINT, "args.lhs_zero_points[1]",
+            [&](Layer& p) { p.args.lhs_zero_points = zero_points.data(); });
+  c.refuses(OCTET_OVERLAP, "args.lhs_zero_points",
+            [&](Layer& p) { p.args.lhs_zero_points = both.data(), p.args.dst = both.data(); });
+  c.refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Layer& p) {
+    p.args.lhs_scales = both_scales.data(), p.args.dst = both_scales.data();
+  });
   // The last byte of the last image's, and the first byte behind it.
   uint8_t* const after_zero_points = reinterpret_cast<uint8_t*>(both.data() + kBatch);
   uint8_t* const after_scales = reinterpret_cast<uint8_t*>(both_scales.data() + kBatch);
-  c.refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Layer& p) { p.args.lhs_zero_points = both.data(), p.args.dst = after_zero_points - 1; });
-  c.refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Layer& p) { p.args.lhs_scales = both_scales.data(), p.args.dst = after_scales - 1; });
-  const auto workspace_at = [](Layer& p, uint8_t* at) { p.args.workspace = at, p.args.workspace_bytes = 1; };
-  c.refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Layer& p) { p.args.lhs_zero_points = both.data(), workspace_at(p, after_zero_points - 1); });
-  c.refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Layer& p) { p.args.lhs_scales = both_scales.data(), workspace_at(p, after_scales - 1); });
+  c.refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Layer& p) {
+    p.args.lhs_zero_points = both.data(), p.args.dst = after_zero_points - 1;
+  });
+  c.refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Layer& p) {
+    p.args.lhs_scales = both_scales.data(), p.args.dst = after_scales - 1;
+  });
+  const auto workspace_at = [](Layer& p, uint8_t* at) {
+    p.args.workspace = at, p.args.workspace_bytes = 1;
+  };
+  c.refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Layer& p) {
+    p.args.lhs_zero_points = both.data(), workspace_at(p, after_zero_points - 1);
+  });
+  c.refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Layer& p) {
+    p.args.lhs_scales = both_scales.data(), workspace_at(p, after_scales - 1);
+  });
   const octet_conv2d_args good = c.args;
   c.args.lhs_zero_points = both.data(), c.args.dst = after_zero_points;
   EXPECT_EQ(octet_conv2d_run(c.conv, &c.args, nullptr), OCTET_OK);
-  c.args.lhs_zero_points = nullptr, c.args.lhs_scales = both_scales.data(), c.args.dst = after_scales;
+  c.args.lhs_zero_points = nullptr, c.args.lhs_scales = both_scales.data(),
+  c.args.dst = after_scales;
   EXPECT_EQ(octet_conv2d_run(c.conv, &c.args, nullptr), OCTET_OK);
   c.args = good;
   for (const float bad : {kNan, kInf, 0.0f, -1.0f}) {
     scales.back() = bad;
-    c.refuses(OCTET_BAD_SCALE, "args.lhs_scales[1]", [&](Layer& p) { p.args.lhs_scales = scales.data(); });
+    c.refuses(OCTET_BAD_SCALE, "args.lhs_scales[1]",
+              [&](Layer& p) { p.args.lhs_scales = scales.data(); });
   }
-  c.args.batch = 1, c.args.lhs_zero_points = zero_points.data(), c.args.lhs_scales = scales.data();  // the second image's are not read
+  // The second image's are not read
+  c.args.batch = 1, c.args.lhs_zero_points = zero_points.data(), c.args.lhs_scales = scales.data();
   EXPECT_EQ(octet_conv2d_run(c.conv, &c.args, nullptr), OCTET_OK);
   Created s32([](Layer& p) { p.to_runtime_quant(); }, OCTET_S32);
-  s32.refuses(OCTET_UNSUPPORTED, "args.lhs_scales", [&](Layer& p) { p.args.lhs_scales = scales.data(); });
+  s32.refuses(OCTET_UNSUPPORTED, "args.lhs_scales",
+              [&](Layer& p) { p.args.lhs_scales = scales.data(); });
 }
 
 }  // namespace

@@ -6,7 +6,8 @@ namespace {
 
 // One shape for each family of algorithms. Odd sizes, so that every tile has an edge.
 std::vector<octet_conv2d_shape> shapes() {
-  octet_conv2d_shape plain = square(7, 11, 21, 3, 1, 1), strided = square(7, 6, 18, 3, 2, 1), depthwise = square(5, 19, 19, 3, 1, 1, 19);
+  octet_conv2d_shape plain = square(7, 11, 21, 3, 1, 1), strided = square(7, 6, 18, 3, 2, 1),
+                     depthwise = square(5, 19, 19, 3, 1, 1, 19);
   octet_conv2d_shape transposed = square(3, 5, 17, 3, 2, 1), pointwise = square(5, 12, 35, 1);
   plain.in_w_max = 9;
   plain.batch_max = depthwise.batch_max = pointwise.batch_max = 2;
@@ -38,11 +39,13 @@ INSTANTIATE_TEST_SUITE_P(, ConvEpilogue, testing::Range(size_t{0}, size_t{5}), s
 TEST_P(ConvEpilogue, EveryTypeAndActivation) {
   uint32_t seed = 0;
   for (const octet_type dst : {OCTET_S32, OCTET_F32, OCTET_S8, OCTET_U8})
-    for (const octet_activation activation : {OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU, OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_CLAMP})
+    for (const octet_activation activation : {OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU,
+                                              OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_CLAMP})
       for (const bool per_channel : {false, true}) {
         if (dst == OCTET_S32 && (activation || per_channel)) continue;
         ConvCase c = with(shape(), dst, ++seed);
-        c.activation = activation, c.per_channel = per_channel, c.bias = seed % 3, c.bias_f32 = dst == OCTET_F32 && seed % 2;
+        c.activation = activation, c.per_channel = per_channel, c.bias = seed % 3,
+        c.bias_f32 = dst == OCTET_F32 && seed % 2;
         check_every_way(c);
         if (HasFatalFailure()) return;
       }
@@ -55,7 +58,8 @@ TEST_P(ConvEpilogue, TfliteMode) {
       for (const bool per_channel : {false, true})
         for (const bool lut : {false, true}) {
           ConvCase c = with(shape(), dst, ++seed);
-          c.requant = OCTET_REQUANT_TFLITE, c.activation = activation, c.per_channel = per_channel, c.lut = lut;
+          c.requant = OCTET_REQUANT_TFLITE, c.activation = activation, c.per_channel = per_channel,
+          c.lut = lut;
           check_every_way(c);
           if (HasFatalFailure()) return;
         }
@@ -81,10 +85,12 @@ TEST_P(ConvEpilogue, RuntimeQuantization) {
   uint32_t seed = 60;
   for (const octet_type dst : {OCTET_S32, OCTET_F32, OCTET_S8, OCTET_U8})
     for (const octet_type lhs : {OCTET_S8, OCTET_U8})
-      for (const FilterZeroPoints zero_points : {FilterZeroPoints::kCentre, FilterZeroPoints::kChannel}) {
+      for (const FilterZeroPoints zero_points :
+           {FilterZeroPoints::kCentre, FilterZeroPoints::kChannel}) {
         ConvCase c = with(shape(), dst, ++seed);
         c.shape.batch_max = 3;
-        c.lhs = lhs, c.lhs_zero_point = 0, c.runtime_quant = true, c.filter_zero_points = zero_points;
+        c.lhs = lhs, c.lhs_zero_point = 0, c.runtime_quant = true,
+        c.filter_zero_points = zero_points;
         c.residual = is_8bit(dst) && seed % 2 ? OCTET_S8 : kNoResidual;
         check_every_way(c);
         if (HasFatalFailure()) return;
@@ -105,7 +111,8 @@ TEST_P(ConvEpilogue, RuntimeQuantizationMayBeAbsent) {
       Conv run(plain, how), created(per_image, how);
       ASSERT_EQ(run.status(), OCTET_OK) << run.error().message;
       ASSERT_EQ(created.status(), OCTET_OK) << created.error().message;
-      run.args().workspace = created.args().workspace, run.args().workspace_bytes = created.args().workspace_bytes;
+      run.args().workspace = created.args().workspace,
+      run.args().workspace_bytes = created.args().workspace_bytes;
       octet_error error = {};
       ASSERT_EQ(octet_conv2d_run(created.get(), &run.args(), &error), OCTET_OK) << error.message;
       ASSERT_TRUE(run.as_expected()) << how;

@@ -17,20 +17,25 @@ Candidates explain(const octet_filter_desc& filter, octet_isa isa) {
   Candidates out;
   octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
   octet_error error = {};
-  while ((out.end = octet_conv2d_explain(&filter, isa, out.list.size(), &candidate, &error)) == OCTET_OK && out.list.size() < 100)
+  while ((out.end = octet_conv2d_explain(&filter, isa, out.list.size(), &candidate, &error)) ==
+             OCTET_OK &&
+         out.list.size() < 100)
     out.list.push_back(candidate);
   return out;
 }
 
 std::vector<ConvCase> cases() {
-  octet_conv2d_shape dilated = square(13, 24, 24, 3, 1, 2), transposed = square(7, 16, 16, 3, 2, 1), line = square(1, 20, 30, 1);
+  octet_conv2d_shape dilated = square(13, 24, 24, 3, 1, 2), transposed = square(7, 16, 16, 3, 2, 1),
+                     line = square(1, 20, 30, 1);
   dilated.dilation_h = dilated.dilation_w = 2;
   transposed.transposed = 1;
   line.in_w_max = 100, line.kernel_w = 5;
   std::vector<ConvCase> out;
   for (const octet_conv2d_shape& s :
-       {square(28, 64, 64, 3, 1, 1), square(14, 256, 256, 3, 1, 1), square(28, 64, 64, 3, 2, 1), square(7, 512, 128, 1), square(112, 3, 32, 3, 2, 1),
-        square(28, 64, 64, 3, 1, 1, 64), square(28, 64, 64, 3, 1, 1, 2), square(28, 64, 128, 3, 2, 1, 64), square(1, 1, 1, 1), dilated, transposed, line}) {
+       {square(28, 64, 64, 3, 1, 1), square(14, 256, 256, 3, 1, 1), square(28, 64, 64, 3, 2, 1),
+        square(7, 512, 128, 1), square(112, 3, 32, 3, 2, 1), square(28, 64, 64, 3, 1, 1, 64),
+        square(28, 64, 64, 3, 1, 1, 2), square(28, 64, 128, 3, 2, 1, 64), square(1, 1, 1, 1),
+        dilated, transposed, line}) {
     ConvCase c;
     c.shape = s;
     out.push_back(c);
@@ -91,7 +96,8 @@ TEST(ConvExplain, EveryCandidateIsAccountedFor) {
           EXPECT_GT(x.bytes, 0);
           EXPECT_GT(x.microseconds, 0);
           EXPECT_TRUE(std::isfinite(x.microseconds));
-          for (const double part : {x.compute_microseconds, x.memory_microseconds, x.transform_microseconds}) {
+          for (const double part :
+               {x.compute_microseconds, x.memory_microseconds, x.transform_microseconds}) {
             EXPECT_GE(part, 0);
             EXPECT_LE(part, x.microseconds * 1.000001);
           }
@@ -102,7 +108,8 @@ TEST(ConvExplain, EveryCandidateIsAccountedFor) {
         }
       }
       EXPECT_EQ(chosen, 1);
-      for (const octet_conv_algorithm algorithm : {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL}) EXPECT_EQ(std::count(seen.begin(), seen.end(), algorithm), 1);
+      for (const octet_conv_algorithm algorithm : {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL})
+        EXPECT_EQ(std::count(seen.begin(), seen.end(), algorithm), 1);
     }
 }
 
@@ -114,20 +121,24 @@ size_t inside(size_t in, size_t out, size_t kernel, size_t stride, size_t dilati
   return count;
 }
 
-// It cannot do less than the products of the definition that are not with padding, but for Winograd, which is there for that.
+// It cannot do less than the products of the definition that are not with padding, but for
+// Winograd, which is there for that.
 TEST(ConvExplain, ProductsAreNotUnderstated) {
   for (const ConvCase& c : cases()) {
     const Filter filter(c);
     const octet_conv2d_shape& s = c.shape;
     if (s.transposed) continue;
     size_t out_h = 0, out_w = 0;
-    ASSERT_EQ(octet_conv2d_output_size(&s, s.in_h_max, s.in_w_max, &out_h, &out_w, nullptr), OCTET_OK);
-    const double macs = static_cast<double>(inside(s.in_h_max, out_h, s.kernel_h, s.stride_h, s.dilation_h, s.pad_top) *
-                                            inside(s.in_w_max, out_w, s.kernel_w, s.stride_w, s.dilation_w, s.pad_left) * s.out_channels *
-                                            s.in_channels / s.groups);
+    ASSERT_EQ(octet_conv2d_output_size(&s, s.in_h_max, s.in_w_max, &out_h, &out_w, nullptr),
+              OCTET_OK);
+    const double macs = static_cast<double>(
+        inside(s.in_h_max, out_h, s.kernel_h, s.stride_h, s.dilation_h, s.pad_top) *
+        inside(s.in_w_max, out_w, s.kernel_w, s.stride_w, s.dilation_w, s.pad_left) *
+        s.out_channels * s.in_channels / s.groups);
     for (const octet_conv2d_candidate& x : explain(filter.desc, OCTET_ISA_AUTO).list) {
       if (!x.possible) continue;
-      if (x.algorithm == OCTET_CONV_DIRECT || x.algorithm == OCTET_CONV_IM2COL || x.algorithm == OCTET_CONV_DEPTHWISE) {
+      if (x.algorithm == OCTET_CONV_DIRECT || x.algorithm == OCTET_CONV_IM2COL ||
+          x.algorithm == OCTET_CONV_DEPTHWISE) {
         EXPECT_GE(x.macs, macs * 0.999999) << octet_conv_algorithm_name(x.algorithm) << ": " << c;
       }
     }
@@ -149,9 +160,11 @@ TEST(ConvExplain, PackTakesTheFastest) {
 
       size_t bytes = 0;
       octet_error error = {};
-      ASSERT_EQ(octet_conv2d_pack_size(&filter.desc, isa, &bytes, &error), OCTET_OK) << error.message;
+      ASSERT_EQ(octet_conv2d_pack_size(&filter.desc, isa, &bytes, &error), OCTET_OK)
+          << error.message;
       const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
-      ASSERT_EQ(octet_conv2d_pack(&filter.desc, isa, blob.data(), bytes, &error), OCTET_OK) << error.message;
+      ASSERT_EQ(octet_conv2d_pack(&filter.desc, isa, blob.data(), bytes, &error), OCTET_OK)
+          << error.message;
       octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
       d.shape = c.shape;
       d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8, d.dst_type = OCTET_S32;
@@ -164,7 +177,8 @@ TEST(ConvExplain, PackTakesTheFastest) {
     }
 }
 
-// What explain calls possible can be forced; what it refuses is refused with OCTET_UNSUPPORTED, for the reason it gives.
+// What explain calls possible can be forced; what it refuses is refused with OCTET_UNSUPPORTED, for
+// the reason it gives.
 TEST(ConvExplain, PossibleMeansThatItCanBeForced) {
   for (const ConvCase& c : cases())
     for (const octet_isa isa : usable_tiers()) {
@@ -176,10 +190,12 @@ TEST(ConvExplain, PossibleMeansThatItCanBeForced) {
         size_t bytes = 0;
         octet_error error = {};
         const octet_status status = octet_conv2d_pack_size(&forced, isa, &bytes, &error);
-        EXPECT_EQ(octet_status_name(status), std::string(octet_status_name(x.possible ? OCTET_OK : OCTET_UNSUPPORTED)))
+        EXPECT_EQ(octet_status_name(status),
+                  std::string(octet_status_name(x.possible ? OCTET_OK : OCTET_UNSUPPORTED)))
             << octet_conv_algorithm_name(x.algorithm) << error.message;
         if (x.possible) continue;
-        EXPECT_NE(std::string(error.message).find(x.reason), std::string::npos) << error.message << " / " << x.reason;
+        EXPECT_NE(std::string(error.message).find(x.reason), std::string::npos)
+            << error.message << " / " << x.reason;
       }
     }
 }
@@ -192,7 +208,10 @@ TEST(ConvExplain, NeedsNoWeights) {
     const Candidates unknown = explain(filter.desc, OCTET_ISA_AUTO);
     EXPECT_EQ(unknown.end, OCTET_BAD_SIZE) << c;
     EXPECT_EQ(unknown.list.size(), known.list.size()) << c;
-    EXPECT_EQ(std::count_if(unknown.list.begin(), unknown.list.end(), [](const auto& x) { return x.chosen != 0; }), 1) << c;
+    EXPECT_EQ(std::count_if(unknown.list.begin(), unknown.list.end(),
+                            [](const auto& x) { return x.chosen != 0; }),
+              1)
+        << c;
   }
 }
 
@@ -206,13 +225,15 @@ TEST(ConvExplain, IsMonotoneAndRepeatable) {
       if (x.algorithm == algorithm) return x.microseconds;
     return -1.0;
   };
-  const octet_conv2d_shape small = square(14, 64, 64, 3, 1, 1), wide = square(14, 64, 256, 3, 1, 1), deep = square(14, 256, 64, 3, 1, 1),
-                           large = square(56, 64, 64, 3, 1, 1);
-  for (const octet_conv_algorithm algorithm : {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4}) {
+  const octet_conv2d_shape small = square(14, 64, 64, 3, 1, 1), wide = square(14, 64, 256, 3, 1, 1),
+                           deep = square(14, 256, 64, 3, 1, 1), large = square(56, 64, 64, 3, 1, 1);
+  for (const octet_conv_algorithm algorithm :
+       {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4}) {
     const double time = time_of(small, algorithm);
     ASSERT_GE(time, 0) << octet_conv_algorithm_name(algorithm);
     EXPECT_EQ(time, time_of(small, algorithm));
-    for (const octet_conv2d_shape& more : {wide, deep, large}) EXPECT_LT(time, time_of(more, algorithm)) << octet_conv_algorithm_name(algorithm);
+    for (const octet_conv2d_shape& more : {wide, deep, large})
+      EXPECT_LT(time, time_of(more, algorithm)) << octet_conv_algorithm_name(algorithm);
   }
 }
 
@@ -221,20 +242,32 @@ TEST(ConvExplain, BadArguments) {
   c.shape = square(9, 8, 8, 3, 1, 1);
   const Filter filter(c);
   octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
-  expect_refused(OCTET_NULL_POINTER, "filter", [&](octet_error* e) { return octet_conv2d_explain(nullptr, OCTET_ISA_AUTO, 0, &candidate, e); });
-  expect_refused(OCTET_NULL_POINTER, "candidate", [&](octet_error* e) { return octet_conv2d_explain(&filter.desc, OCTET_ISA_AUTO, 0, nullptr, e); });
+  expect_refused(OCTET_NULL_POINTER, "filter", [&](octet_error* e) {
+    return octet_conv2d_explain(nullptr, OCTET_ISA_AUTO, 0, &candidate, e);
+  });
+  expect_refused(OCTET_NULL_POINTER, "candidate", [&](octet_error* e) {
+    return octet_conv2d_explain(&filter.desc, OCTET_ISA_AUTO, 0, nullptr, e);
+  });
   const size_t count = explain(filter.desc, OCTET_ISA_AUTO).list.size();
   for (const size_t index : {count, count + 1, SIZE_MAX})
-    expect_refused(OCTET_BAD_SIZE, "index", [&](octet_error* e) { return octet_conv2d_explain(&filter.desc, OCTET_ISA_AUTO, index, &candidate, e); });
+    expect_refused(OCTET_BAD_SIZE, "index", [&](octet_error* e) {
+      return octet_conv2d_explain(&filter.desc, OCTET_ISA_AUTO, index, &candidate, e);
+    });
   candidate.struct_size = 8;
-  expect_refused(OCTET_BAD_STRUCT_SIZE, "candidate", [&](octet_error* e) { return octet_conv2d_explain(&filter.desc, OCTET_ISA_AUTO, 0, &candidate, e); });
+  expect_refused(OCTET_BAD_STRUCT_SIZE, "candidate", [&](octet_error* e) {
+    return octet_conv2d_explain(&filter.desc, OCTET_ISA_AUTO, 0, &candidate, e);
+  });
   candidate.struct_size = sizeof candidate;
   octet_filter_desc bad = filter.desc;
   bad.shape.groups = 3;
-  expect_refused(OCTET_BAD_SIZE, "shape.groups", [&](octet_error* e) { return octet_conv2d_explain(&bad, OCTET_ISA_AUTO, 0, &candidate, e); });
+  expect_refused(OCTET_BAD_SIZE, "shape.groups", [&](octet_error* e) {
+    return octet_conv2d_explain(&bad, OCTET_ISA_AUTO, 0, &candidate, e);
+  });
   octet_isa isa;
   set_raw(&isa, 8);
-  expect_refused(OCTET_UNKNOWN_ENUM, "isa", [&](octet_error* e) { return octet_conv2d_explain(&filter.desc, isa, 0, &candidate, e); });
+  expect_refused(OCTET_UNKNOWN_ENUM, "isa", [&](octet_error* e) {
+    return octet_conv2d_explain(&filter.desc, isa, 0, &candidate, e);
+  });
 }
 
 }  // namespace

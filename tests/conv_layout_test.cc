@@ -5,10 +5,12 @@ namespace octet_test {
 namespace {
 
 std::vector<octet_conv2d_shape> shapes() {
-  octet_conv2d_shape grouped = square(6, 12, 18, 3, 1, 1, 3), transposed = square(4, 6, 8, 3, 2, 1, 2), pointwise = square(5, 9, 33, 1);
+  octet_conv2d_shape grouped = square(6, 12, 18, 3, 1, 1, 3),
+                     transposed = square(4, 6, 8, 3, 2, 1, 2), pointwise = square(5, 9, 33, 1);
   octet_conv2d_shape plain = square(6, 5, 17, 3, 1, 1), depthwise = square(6, 18, 36, 3, 2, 1, 18);
   plain.in_w_max = 9;
-  plain.batch_max = grouped.batch_max = transposed.batch_max = pointwise.batch_max = depthwise.batch_max = 2;
+  plain.batch_max = grouped.batch_max = transposed.batch_max = pointwise.batch_max =
+      depthwise.batch_max = 2;
   transposed.transposed = 1;
   return {plain, grouped, transposed, pointwise, depthwise};
 }
@@ -32,7 +34,8 @@ TEST(ConvLayout, EveryFilterOrder) {
   uint32_t turn = 0;
   for (const octet_conv2d_shape& shape : shapes())
     for (const octet_filter_order order : {OCTET_OHWI, OCTET_OIHW, OCTET_HWIO, OCTET_IOHW})
-      for (const FilterZeroPoints zero_points : {FilterZeroPoints::kCentre, FilterZeroPoints::kChannel}) {
+      for (const FilterZeroPoints zero_points :
+           {FilterZeroPoints::kCentre, FilterZeroPoints::kChannel}) {
         ConvCase c = turned(shape, turn++);
         c.order = order, c.filter_zero_points = zero_points, c.filter_fill = Fill::kRandom;
         check_every_way(c);
@@ -50,7 +53,8 @@ TEST(ConvLayout, PixelStrides) {
         c.dst = type;
         c.residual = type == OCTET_U8 ? OCTET_U8 : kNoResidual;
         c.residual_is_dst = c.residual && turn % 3 == 0;
-        c.lhs_extra = which & 1 ? 3 : 0, c.dst_extra = which & 2 ? 5 : 0, c.residual_extra = c.residual && which & 4 ? 64 : 0;
+        c.lhs_extra = which & 1 ? 3 : 0, c.dst_extra = which & 2 ? 5 : 0,
+        c.residual_extra = c.residual && which & 4 ? 64 : 0;
         check_every_way(c);
         if (HasFatalFailure()) return;
       }
@@ -74,7 +78,10 @@ TEST(ConvLayout, TwoBranchesFillOneTensor) {
   ASSERT_EQ(left.run(), OCTET_OK) << left.error().message;
   ASSERT_EQ(right.run(), OCTET_OK) << right.error().message;
   for (size_t p = 0; p < 25; ++p)
-    for (size_t n = 0; n < 18; ++n) ASSERT_EQ(both[p * 18 + n], static_cast<uint8_t>((n < 9 ? first : second).expected[p * 9 + n % 9])) << p << ' ' << n;
+    for (size_t n = 0; n < 18; ++n)
+      ASSERT_EQ(both[p * 18 + n],
+                static_cast<uint8_t>((n < 9 ? first : second).expected[p * 9 + n % 9]))
+          << p << ' ' << n;
 }
 
 }  // namespace

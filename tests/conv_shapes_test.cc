@@ -15,7 +15,8 @@ void check_all(const Shapes& shapes) {
   EXPECT_GE(ways, 2 * shapes.size()) << "explain left too little to check";
 }
 
-octet_conv2d_shape transposed(octet_conv2d_shape s, size_t output_padding_h = 0, size_t output_padding_w = 0) {
+octet_conv2d_shape transposed(octet_conv2d_shape s, size_t output_padding_h = 0,
+                              size_t output_padding_w = 0) {
   s.transposed = 1;
   s.output_padding_h = output_padding_h, s.output_padding_w = output_padding_w;
   return s;
@@ -26,7 +27,8 @@ TEST(ConvShapes, OnePixel) { check_all({square(1, 1, 1, 1)}); }
 TEST(ConvShapes, Pointwise) {
   Shapes shapes;
   for (const size_t in : {1, 2, 5, 9})
-    for (const size_t channels : {1, 3, 4, 16, 17, 65}) shapes.push_back(square(in, channels, 66 - channels, 1));
+    for (const size_t channels : {1, 3, 4, 16, 17, 65})
+      shapes.push_back(square(in, channels, 66 - channels, 1));
   check_all(shapes);
 }
 
@@ -56,7 +58,8 @@ TEST(ConvShapes, HeightsAroundTiles) {
 
 TEST(ConvShapes, InputChannels) {
   Shapes shapes;
-  for (const size_t channels : {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130}) {
+  for (const size_t channels :
+       {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130}) {
     shapes.push_back(square(4, channels, 5, 3, 1, 1));
     shapes.push_back(square(5, channels, 18, 2, 2));
   }
@@ -65,7 +68,9 @@ TEST(ConvShapes, InputChannels) {
 
 TEST(ConvShapes, OutputChannels) {
   Shapes shapes;
-  for (const size_t channels : {1, 2, 3, 4, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 130}) shapes.push_back(square(4, 6, channels, 3, 1, 1));
+  for (const size_t channels :
+       {1, 2, 3, 4, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 130})
+    shapes.push_back(square(4, 6, channels, 3, 1, 1));
   check_all(shapes);
 }
 
@@ -100,7 +105,8 @@ TEST(ConvShapes, AsymmetricPadding) {
     for (const size_t stride : {1, 2}) {
       octet_conv2d_shape s = square(6, 7, 5, 3, stride);
       s.in_w_max = 8;
-      s.pad_top = i & 1, s.pad_bottom = i >> 1 & 1 ? 2 : 0, s.pad_left = i >> 2 & 1 ? 3 : 0, s.pad_right = i >> 3 & 1;
+      s.pad_top = i & 1, s.pad_bottom = i >> 1 & 1 ? 2 : 0, s.pad_left = i >> 2 & 1 ? 3 : 0,
+      s.pad_right = i >> 3 & 1;
       shapes.push_back(s);
     }
   check_all(shapes);
@@ -111,7 +117,8 @@ TEST(ConvShapes, MorePaddingThanImage) {
   Shapes shapes;
   for (const size_t in : {1, 2, 3})
     for (const size_t kernel : {1, 2, 3, 5})
-      for (const size_t pad : {4, 5, 9}) shapes.push_back(square(in, 5, 6, kernel, 1 + pad % 3, pad));
+      for (const size_t pad : {4, 5, 9})
+        shapes.push_back(square(in, 5, 6, kernel, 1 + pad % 3, pad));
   octet_conv2d_shape s = square(2, 3, 4, 3);
   s.pad_top = 9, s.pad_right = 1, s.pad_left = 40;
   shapes.push_back(s);
@@ -121,7 +128,8 @@ TEST(ConvShapes, MorePaddingThanImage) {
 TEST(ConvShapes, KernelLargerThanImage) {
   Shapes shapes;
   for (const size_t in : {1, 2, 3})
-    for (const size_t kernel : {4, 5, 7}) shapes.push_back(square(in, 6, 5, kernel, 1, (kernel - in + 1) / 2 + 1));
+    for (const size_t kernel : {4, 5, 7})
+      shapes.push_back(square(in, 6, 5, kernel, 1, (kernel - in + 1) / 2 + 1));
   check_all(shapes);
 }
 
@@ -142,7 +150,9 @@ TEST(ConvShapes, Groups) {
   Shapes shapes;
   for (const size_t groups : {2, 3, 4})
     for (const size_t in : {1, 3, 8, 17})
-      for (const size_t out : {1, 5, 16}) shapes.push_back(square(5, groups * in, groups * out, in % 2 ? 3 : 1, 1 + out % 2, in % 2, groups));
+      for (const size_t out : {1, 5, 16})
+        shapes.push_back(
+            square(5, groups * in, groups * out, in % 2 ? 3 : 1, 1 + out % 2, in % 2, groups));
   check_all(shapes);
 }
 
@@ -164,7 +174,8 @@ TEST(ConvShapes, WeightsThatAvoidTheirZeroPoint) {
   size_t ways = 0;
   for (const size_t groups : {1, 2, 3, 16})
     for (const octet_type rhs : {OCTET_S8, OCTET_U8})
-      for (const FilterZeroPoints zero_points : {FilterZeroPoints::kNone, FilterZeroPoints::kLeast, FilterZeroPoints::kLeastSometimes})
+      for (const FilterZeroPoints zero_points :
+           {FilterZeroPoints::kNone, FilterZeroPoints::kLeast, FilterZeroPoints::kLeastSometimes})
         for (const Fill fill : {Fill::kNeverLeast, Fill::kMost, Fill::kRandom}) {
           ConvCase c;
           c.shape = square(4, 2 * groups, 2 * groups, 3, 1, 1, groups);
@@ -205,7 +216,8 @@ TEST(ConvShapes, WindowsThatEndInThePadding) {
   check_all(shapes);
 }
 
-// Windows of few channels are copied row by row, in moves of 16 and 32 bytes: rows around every number of them.
+// Windows of few channels are copied row by row, in moves of 16 and 32 bytes: rows around every
+// number of them.
 TEST(ConvShapes, CopiedWindowsOfEveryLength) {
   Shapes shapes;
   for (const size_t channels : {1, 3, 4, 5, 6, 7, 13, 14, 19, 20, 25, 26, 31})
@@ -216,9 +228,11 @@ TEST(ConvShapes, CopiedWindowsOfEveryLength) {
 TEST(ConvShapes, Depthwise) {
   Shapes shapes;
   for (const size_t channels : {1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 64, 65, 100})
-    for (const size_t stride : {1, 2}) shapes.push_back(square(6, channels, channels, 3, stride, 1, channels));
+    for (const size_t stride : {1, 2})
+      shapes.push_back(square(6, channels, channels, 3, stride, 1, channels));
   for (const size_t kernel : {1, 2, 4, 5, 7})
-    for (const size_t stride : {1, 2, 3}) shapes.push_back(square(9, 20, 20, kernel, stride, kernel / 2, 20));
+    for (const size_t stride : {1, 2, 3})
+      shapes.push_back(square(9, 20, 20, kernel, stride, kernel / 2, 20));
   for (size_t w = 1; w <= 20; ++w) {
     octet_conv2d_shape s = square(3, 18, 18, 3, 1 + w % 2, 1, 18);
     s.in_w_max = w;
@@ -227,15 +241,18 @@ TEST(ConvShapes, Depthwise) {
   check_all(shapes);
 }
 
-// Images larger than half of L2 (of up to 4 MB) are walked in several bands of lines: each case in an image of its own, and in two.
+// Images larger than half of L2 (of up to 4 MB) are walked in several bands of lines: each case in
+// an image of its own, and in two.
 TEST(ConvShapes, DepthwiseInBands) {
   struct Case {
     size_t h, w, channels, multiplier, kernel, stride;
   };
   uint32_t turn = 0;
-  for (const Case& k : {Case{40, 1100, 40, 1, 3, 1}, Case{40, 1100, 40, 1, 3, 2}, Case{50, 900, 33, 1, 5, 1}, Case{44, 700, 17, 2, 3, 1}}) {
+  for (const Case& k : {Case{40, 1100, 40, 1, 3, 1}, Case{40, 1100, 40, 1, 3, 2},
+                        Case{50, 900, 33, 1, 5, 1}, Case{44, 700, 17, 2, 3, 1}}) {
     ConvCase c;
-    c.shape = square(k.h, k.channels, k.channels * k.multiplier, k.kernel, k.stride, k.kernel / 2, k.channels);
+    c.shape = square(k.h, k.channels, k.channels * k.multiplier, k.kernel, k.stride, k.kernel / 2,
+                     k.channels);
     c.shape.in_w_max = k.w;
     c.shape.batch_max = 1 + turn % 2;
     c.dst = turn % 2 ? OCTET_U8 : OCTET_S32;
@@ -253,12 +270,15 @@ TEST(ConvShapes, DepthwiseInBands) {
 TEST(ConvShapes, DepthwiseMultiplier) {
   Shapes shapes;
   for (const size_t channels : {1, 3, 8, 17, 33})
-    for (const size_t multiplier : {2, 3, 8}) shapes.push_back(square(5, channels, channels * multiplier, 3, 1 + multiplier % 2, 1, channels));
+    for (const size_t multiplier : {2, 3, 8})
+      shapes.push_back(
+          square(5, channels, channels * multiplier, 3, 1 + multiplier % 2, 1, channels));
   check_all(shapes);
 }
 
 TEST(ConvShapes, Batches) {
-  Shapes shapes = {square(5, 7, 9, 3, 1, 1), square(1, 33, 17, 1), square(6, 4, 5, 2, 2), square(4, 16, 16, 3, 1, 1, 16), transposed(square(3, 5, 4, 3, 2, 1))};
+  Shapes shapes = {square(5, 7, 9, 3, 1, 1), square(1, 33, 17, 1), square(6, 4, 5, 2, 2),
+                   square(4, 16, 16, 3, 1, 1, 16), transposed(square(3, 5, 4, 3, 2, 1))};
   for (octet_conv2d_shape& s : shapes) s.batch_max = 3;
   check_all(shapes);
 }
@@ -283,25 +303,31 @@ TEST(ConvShapes, Transposed) {
     for (const size_t stride : {1, 2, 3})
       for (const size_t pad : {0, 1, 2})
         for (size_t output_padding = 0; output_padding < stride; ++output_padding) {
-          octet_conv2d_shape s = transposed(square(4, 5, 6, kernel, stride, 0), output_padding, output_padding);
+          octet_conv2d_shape s =
+              transposed(square(4, 5, 6, kernel, stride, 0), output_padding, output_padding);
           s.pad_top = pad, s.pad_right = pad;
-          const int64_t out = 3 * static_cast<int64_t>(stride) + static_cast<int64_t>(kernel + output_padding) - static_cast<int64_t>(pad);
+          const int64_t out = 3 * static_cast<int64_t>(stride) +
+                              static_cast<int64_t>(kernel + output_padding) -
+                              static_cast<int64_t>(pad);
           if (out >= 1) shapes.push_back(s);
         }
   check_all(shapes);
 }
 
-// Many phases of few pixels each, or none; kernel positions that skip phases; more lines and columns than one block and one band hold.
+// Many phases of few pixels each, or none; kernel positions that skip phases; more lines and
+// columns than one block and one band hold.
 TEST(ConvShapes, TransposedPhases) {
   Shapes shapes;
   for (const size_t stride : {4, 5})
     for (const size_t kernel : {size_t{1}, stride - 1, 2 * stride + 1})
       for (const size_t in : {1, 4}) {
-        octet_conv2d_shape s = transposed(square(in, 5, 9, kernel, stride, in > 1 ? stride / 2 : 0));
+        octet_conv2d_shape s =
+            transposed(square(in, 5, 9, kernel, stride, in > 1 ? stride / 2 : 0));
         s.in_w_max = in + 2;
         shapes.push_back(s);
         s.pad_left = s.pad_right = 0;
-        s.dilation_h = 2, s.stride_w = 3, s.dilation_w = 6;  // all positions along w are of one phase
+        // All positions along w are of one phase
+        s.dilation_h = 2, s.stride_w = 3, s.dilation_w = 6;
         shapes.push_back(s);
       }
   shapes.push_back(transposed(square(2, 4, 6, 3, 2, 1, 2)));
@@ -309,7 +335,8 @@ TEST(ConvShapes, TransposedPhases) {
   check_all(shapes);
 
   const octet_conv2d_shape long_stride = transposed(square(3, 3, 4, 32, 16, 8));
-  octet_conv2d_shape bands = transposed(square(16, 8, 40, 2, 2)), wide = transposed(square(2, 8, 3, 3, 1));
+  octet_conv2d_shape bands = transposed(square(16, 8, 40, 2, 2)),
+                     wide = transposed(square(2, 8, 3, 3, 1));
   bands.in_w_max = 200;
   wide.in_w_max = 9000;
   for (const octet_conv2d_shape& s : {long_stride, bands, wide}) {
@@ -330,18 +357,22 @@ TEST(ConvShapes, TransposedMore) {
         octet_conv2d_shape s = transposed(square(in, 8, 16, 3, 2, 1, groups), 1, 0);
         s.dilation_h = dilation, s.dilation_w = 1 + dilation / 2;
         s.in_w_max = in + 1;
-        s.stride_w = 4, s.kernel_w = 2;  // fewer taps than the stride: some outputs are the bias alone
+        // Fewer taps than the stride: some outputs are the bias alone
+        s.stride_w = 4, s.kernel_w = 2;
         shapes.push_back(s);
       }
-  for (const size_t channels : {1, 15, 17, 33, 70}) shapes.push_back(transposed(square(3, channels, 71 - channels, 4, 2, 1)));
-  for (const size_t channels : {1, 16, 17}) shapes.push_back(transposed(square(3, channels, 2 * channels, 3, 2, 1, channels), 1, 1));
+  for (const size_t channels : {1, 15, 17, 33, 70})
+    shapes.push_back(transposed(square(3, channels, 71 - channels, 4, 2, 1)));
+  for (const size_t channels : {1, 16, 17})
+    shapes.push_back(transposed(square(3, channels, 2 * channels, 3, 2, 1, channels), 1, 1));
   check_all(shapes);
 }
 
 // One object serves every size up to its maximum; its workspace for the maximum serves them too.
 TEST(ConvShapes, SmallerThanDeclared) {
-  for (octet_conv2d_shape s : {square(9, 5, 18, 3, 1, 1), square(9, 5, 18, 3, 2, 1), square(9, 17, 17, 3, 1, 1, 17), transposed(square(9, 5, 6, 3, 2, 1), 1, 0),
-                               square(9, 20, 20, 1)})
+  for (octet_conv2d_shape s :
+       {square(9, 5, 18, 3, 1, 1), square(9, 5, 18, 3, 2, 1), square(9, 17, 17, 3, 1, 1, 17),
+        transposed(square(9, 5, 6, 3, 2, 1), 1, 0), square(9, 20, 20, 1)})
     for (const octet_isa isa : usable_tiers()) {
       s.batch_max = 2;
       ConvCase c = turned(s, 6);
@@ -358,14 +389,18 @@ TEST(ConvShapes, SmallerThanDeclared) {
               const ConvProblem smaller(c);
               Conv run(smaller, how);
               ASSERT_EQ(run.status(), OCTET_OK) << how << ": " << run.error().message;
-              ASSERT_LE(run.args().workspace_bytes, declared.args().workspace_bytes) << how << ": " << c;
+              ASSERT_LE(run.args().workspace_bytes, declared.args().workspace_bytes)
+                  << how << ": " << c;
               // With the smaller run's own workspace, then with the larger one.
               for (const bool own : {true, false}) {
                 octet_conv2d_args args = run.args();
-                if (!own) args.workspace = declared.args().workspace, args.workspace_bytes = declared.args().workspace_bytes;
+                if (!own)
+                  args.workspace = declared.args().workspace,
+                  args.workspace_bytes = declared.args().workspace_bytes;
                 run.clear_dst();
                 octet_error error = {};
-                ASSERT_EQ(octet_conv2d_run(declared.get(), &args, &error), OCTET_OK) << how << ": " << c << ": " << error.message;
+                ASSERT_EQ(octet_conv2d_run(declared.get(), &args, &error), OCTET_OK)
+                    << how << ": " << c << ": " << error.message;
                 ASSERT_TRUE(run.as_expected()) << how << ": " << c;
               }
             }
@@ -373,36 +408,43 @@ TEST(ConvShapes, SmallerThanDeclared) {
     }
 }
 
-// Layers of real sizes, too slow for the reference. With a random t per output channel, sum of t[o] * acc[..,o] is the convolution with the one
-// filter sum of t[o] * w[o], in int64.
+// Layers of real sizes, too slow for the reference. With a random t per output channel, sum of t[o]
+// * acc[..,o] is the convolution with the one filter sum of t[o] * w[o], in int64.
 TEST(ConvShapes, RealLayersAgreeWithOneFilter) {
-  const octet_conv2d_shape layers[] = {square(28, 64, 96, 3, 1, 1), square(14, 200, 64, 3, 1, 1), square(29, 40, 72, 3, 2, 1),
-                                       square(20, 130, 200, 1),     square(64, 3, 32, 7, 2, 3),   square(7, 256, 130, 3, 1, 1)};
+  const octet_conv2d_shape layers[] = {square(28, 64, 96, 3, 1, 1), square(14, 200, 64, 3, 1, 1),
+                                       square(29, 40, 72, 3, 2, 1), square(20, 130, 200, 1),
+                                       square(64, 3, 32, 7, 2, 3),  square(7, 256, 130, 3, 1, 1)};
   for (const octet_conv2d_shape& s : layers) {
     ConvCase c;
     c.shape = s;
     c.lhs_zero_point = 77;
     c.bias = false;
     Random random(5);
-    const size_t in = s.in_h_max, out = (in + 2 * s.pad_top - s.kernel_h) / s.stride_h + 1, depth = s.kernel_h * s.kernel_w * s.in_channels;
+    const size_t in = s.in_h_max, out = (in + 2 * s.pad_top - s.kernel_h) / s.stride_h + 1,
+                 depth = s.kernel_h * s.kernel_w * s.in_channels;
     const auto bytes = [&](size_t count) {
       std::vector<uint8_t> values(count);
       for (uint8_t& value : values) value = static_cast<uint8_t>(random());
       return values;
     };
-    const std::vector<uint8_t> lhs = bytes(in * in * s.in_channels), filter = bytes(s.out_channels * depth);
+    const std::vector<uint8_t> lhs = bytes(in * in * s.in_channels),
+                               filter = bytes(s.out_channels * depth);
     std::vector<int64_t> t(s.out_channels), combined(depth), want(out * out);
     for (int64_t& value : t) value = static_cast<int64_t>(random() % 200) - 100;
     for (size_t o = 0; o < s.out_channels; ++o)
-      for (size_t k = 0; k < depth; ++k) combined[k] += t[o] * static_cast<int8_t>(filter[o * depth + k]);
+      for (size_t k = 0; k < depth; ++k)
+        combined[k] += t[o] * static_cast<int8_t>(filter[o * depth + k]);
     for (size_t y = 0; y < out; ++y)
       for (size_t x = 0; x < out; ++x)
         for (size_t ky = 0; ky < s.kernel_h; ++ky)
           for (size_t kx = 0; kx < s.kernel_w; ++kx) {
-            const size_t from_y = y * s.stride_h + ky - s.pad_top, from_x = x * s.stride_w + kx - s.pad_left;
+            const size_t from_y = y * s.stride_h + ky - s.pad_top,
+                         from_x = x * s.stride_w + kx - s.pad_left;
             if (from_y >= in || from_x >= in) continue;
             for (size_t i = 0; i < s.in_channels; ++i)
-              want[y * out + x] += (lhs[(from_y * in + from_x) * s.in_channels + i] - c.lhs_zero_point) * combined[(ky * s.kernel_w + kx) * s.in_channels + i];
+              want[y * out + x] +=
+                  (lhs[(from_y * in + from_x) * s.in_channels + i] - c.lhs_zero_point) *
+                  combined[(ky * s.kernel_w + kx) * s.in_channels + i];
           }
 
     octet_filter_desc f = OCTET_FILTER_DESC_INIT;
@@ -414,7 +456,8 @@ TEST(ConvShapes, RealLayersAgreeWithOneFilter) {
       octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
       for (size_t i = 0; octet_conv2d_explain(&f, isa, i, &candidate, nullptr) == OCTET_OK; ++i) {
         if (!candidate.possible) continue;
-        if (isa == OCTET_ISA_SCALAR && !candidate.chosen) continue;  // slow, and the small shapes say it all
+        // slow, and the small shapes say it all
+        if (isa == OCTET_ISA_SCALAR && !candidate.chosen) continue;
         f.algorithm = candidate.algorithm;
         octet_error error = {};
         size_t size = 0;
@@ -430,19 +473,22 @@ TEST(ConvShapes, RealLayersAgreeWithOneFilter) {
         octet_conv2d* conv = nullptr;
         ASSERT_EQ(octet_conv2d_create(&d, &conv, &error), OCTET_OK) << error.message;
         EXPECT_EQ(octet_conv2d_algorithm(conv), candidate.algorithm);
-        ASSERT_EQ(octet_conv2d_workspace(conv, 0, 0, 0, 1, &size, &error), OCTET_OK) << error.message;
+        ASSERT_EQ(octet_conv2d_workspace(conv, 0, 0, 0, 1, &size, &error), OCTET_OK)
+            << error.message;
         const Guarded workspace(size + 1, Side::kFront, OCTET_ALIGNMENT);
         std::vector<int32_t> dst(out * out * s.out_channels);
         octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
         args.out_h = args.out_w = out;
-        args.lhs = lhs.data(), args.dst = dst.data(), args.workspace = workspace.data(), args.workspace_bytes = size;
+        args.lhs = lhs.data(), args.dst = dst.data(), args.workspace = workspace.data(),
+        args.workspace_bytes = size;
         const octet_status status = octet_conv2d_run(conv, &args, &error);
         octet_conv2d_destroy(conv);
         ASSERT_EQ(status, OCTET_OK) << error.message;
         for (size_t p = 0; p < out * out; ++p) {
           int64_t got = 0;
           for (size_t o = 0; o < s.out_channels; ++o) got += t[o] * dst[p * s.out_channels + o];
-          ASSERT_EQ(got, want[p]) << octet_conv_algorithm_name(candidate.algorithm) << ' ' << candidate.kernel << ", pixel " << p / out << ' ' << p % out
+          ASSERT_EQ(got, want[p]) << octet_conv_algorithm_name(candidate.algorithm) << ' '
+                                  << candidate.kernel << ", pixel " << p / out << ' ' << p % out
                                   << ": " << c;
         }
       }

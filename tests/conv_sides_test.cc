@@ -1,5 +1,6 @@
-// Where padding adds nothing, the direct form leaves it out at the sides of the image: it cuts lines into tiles of rows and of columns, whose taps are added
-// up kernel row by kernel row. All that decides how: kernels, pads, widths, images, tasks, exits.
+// Where padding adds nothing, the direct form leaves it out at the sides of the image: it cuts
+// lines into tiles of rows and of columns, whose taps are added up kernel row by kernel row. All
+// that decides how: kernels, pads, widths, images, tasks, exits.
 #include "support/conv_case.h"
 
 namespace octet_test {
@@ -16,8 +17,9 @@ struct Exit {
   octet_type dst, residual;
   bool in_place;
 };
-constexpr Exit kExits[] = {{OCTET_U8, kNoResidual, false}, {OCTET_S32, kNoResidual, false}, {OCTET_U8, OCTET_U8, true},
-                           {OCTET_F32, kNoResidual, false}, {OCTET_S8, kNoResidual, false},  {OCTET_S8, OCTET_U8, false}};
+constexpr Exit kExits[] = {{OCTET_U8, kNoResidual, false}, {OCTET_S32, kNoResidual, false},
+                           {OCTET_U8, OCTET_U8, true},     {OCTET_F32, kNoResidual, false},
+                           {OCTET_S8, kNoResidual, false}, {OCTET_S8, OCTET_U8, false}};
 
 // Every case with the next exit, and so many tasks.
 class Sides : public testing::Test {
@@ -35,7 +37,8 @@ class Sides : public testing::Test {
       const ConvProblem problem(c);
       for (const octet_isa isa : usable_tiers()) {
         ConvHow how;
-        how.algorithm = OCTET_CONV_DIRECT, how.isa = isa, how.concurrency = std::vector<size_t>{1, 3, 7}[turn_ % 3];
+        how.algorithm = OCTET_CONV_DIRECT, how.isa = isa,
+        how.concurrency = std::vector<size_t>{1, 3, 7}[turn_ % 3];
         check(problem, how);
         if (HasFatalFailure()) return;
       }
@@ -54,7 +57,8 @@ TEST_F(Sides, Widths) {
 }
 
 TEST_F(Sides, KernelsAndPads) {
-  constexpr size_t kKernels[][2] = {{3, 3}, {2, 5}, {1, 7}, {5, 2}, {4, 4}}, kPads[][2] = {{1, 1}, {0, 2}, {3, 0}, {4, 4}, {9, 1}};
+  constexpr size_t kKernels[][2] = {{3, 3}, {2, 5}, {1, 7}, {5, 2}, {4, 4}},
+                   kPads[][2] = {{1, 1}, {0, 2}, {3, 0}, {4, 4}, {9, 1}};
   for (const auto& kernel : kKernels)
     for (const auto& pads : kPads) {
       octet_conv2d_shape s = square(11, 40, 18, 1);

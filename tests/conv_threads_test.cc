@@ -1,4 +1,5 @@
-// Any number of threads gives the bytes of one, one object runs in many threads at once, and run allocates nothing.
+// Any number of threads gives the bytes of one, one object runs in many threads at once, and run
+// allocates nothing.
 #include <malloc.h>
 
 #include <atomic>
@@ -11,9 +12,10 @@ namespace octet_test {
 namespace {
 
 std::vector<octet_conv2d_shape> shapes() {
-  octet_conv2d_shape plain = square(9, 10, 70, 3, 1, 1), strided = square(11, 7, 20, 3, 2, 1), depthwise = square(9, 40, 40, 3, 1, 1, 40);
-  octet_conv2d_shape transposed = square(5, 6, 20, 3, 2, 1), one_line = square(1, 30, 150, 1), batched = square(5, 9, 17, 3, 1, 1),
-                     grouped = square(7, 12, 30, 3, 1, 1, 3);
+  octet_conv2d_shape plain = square(9, 10, 70, 3, 1, 1), strided = square(11, 7, 20, 3, 2, 1),
+                     depthwise = square(9, 40, 40, 3, 1, 1, 40);
+  octet_conv2d_shape transposed = square(5, 6, 20, 3, 2, 1), one_line = square(1, 30, 150, 1),
+                     batched = square(5, 9, 17, 3, 1, 1), grouped = square(7, 12, 30, 3, 1, 1, 3);
   transposed.transposed = 1;
   batched.batch_max = 3;
   return {plain, strided, depthwise, transposed, one_line, batched, grouped};
@@ -25,7 +27,8 @@ TEST(ConvThreads, AnyConcurrencyGivesTheSameBytes) {
     ConvCase c = turned(shape, ++turn);
     c.dst = turn % 2 ? OCTET_S8 : OCTET_S32;
     c.runtime_quant = turn % 3 == 0;
-    c.lhs_layout = turn % 2 ? OCTET_NCHW : OCTET_NHWC, c.dst_layout = turn % 4 == 1 ? OCTET_NCHW : OCTET_NHWC;
+    c.lhs_layout = turn % 2 ? OCTET_NCHW : OCTET_NHWC,
+    c.dst_layout = turn % 4 == 1 ? OCTET_NCHW : OCTET_NHWC;
     c.filter_zero_points = FilterZeroPoints::kCentre;
     if (c.runtime_quant) c.lhs_zero_point = 0;
     const ConvProblem problem(c);
@@ -75,16 +78,18 @@ TEST(ConvThreads, WorkspaceForMuchServesLess) {
       Conv conv(problem, how);
       ASSERT_EQ(conv.status(), OCTET_OK) << conv.error().message;
       for (int declared = 0; declared < 10; ++declared) {
-        const size_t batch = up_to(3), h = up_to(shape.in_h_max), w = up_to(shape.in_w_max), concurrency = up_to(12);
+        const size_t batch = up_to(3), h = up_to(shape.in_h_max), w = up_to(shape.in_w_max),
+                     concurrency = up_to(12);
         size_t all = 0;
-        ASSERT_EQ(octet_conv2d_workspace(conv.get(), batch, h, w, concurrency, &all, nullptr), OCTET_OK);
+        ASSERT_EQ(octet_conv2d_workspace(conv.get(), batch, h, w, concurrency, &all, nullptr),
+                  OCTET_OK);
         EXPECT_EQ(all % OCTET_ALIGNMENT, 0u);
         for (int run = 0; run < 10; ++run) {
           const size_t b = up_to(batch), y = up_to(h), x = up_to(w), tasks = up_to(concurrency);
           size_t bytes = 0;
           ASSERT_EQ(octet_conv2d_workspace(conv.get(), b, y, x, tasks, &bytes, nullptr), OCTET_OK);
-          ASSERT_LE(bytes, all) << how << ": " << b << 'x' << y << 'x' << x << " on " << tasks << " of " << batch << 'x' << h << 'x' << w << " on "
-                                << concurrency;
+          ASSERT_LE(bytes, all) << how << ": " << b << 'x' << y << 'x' << x << " on " << tasks
+                                << " of " << batch << 'x' << h << 'x' << w << " on " << concurrency;
         }
       }
     }
@@ -108,12 +113,15 @@ TEST(ConvThreads, OneObjectInManyThreads) {
       for (int t = 0; t < 4; ++t)
         threads.emplace_back([&] {
           octet_conv2d_args args = conv.args();
-          const Guarded workspace(args.workspace_bytes + 1, Side::kFront, OCTET_ALIGNMENT), dst(expected.size(), Side::kFront, 4);
+          const Guarded workspace(args.workspace_bytes + 1, Side::kFront, OCTET_ALIGNMENT),
+              dst(expected.size(), Side::kFront, 4);
           args.workspace = workspace.data();
           args.dst = dst.data();
           for (int repeat = 0; repeat < 5; ++repeat) {
             std::memset(dst.data(), Guarded::kUntouched, dst.bytes());
-            if (octet_conv2d_run(conv.get(), &args, nullptr) != OCTET_OK || std::memcmp(dst.data(), expected.data(), expected.size()) != 0) ++wrong;
+            if (octet_conv2d_run(conv.get(), &args, nullptr) != OCTET_OK ||
+                std::memcmp(dst.data(), expected.data(), expected.size()) != 0)
+              ++wrong;
           }
         });
       for (std::thread& thread : threads) thread.join();
@@ -138,7 +146,8 @@ struct Counted {
   }
 };
 
-// One allocation, released once. It ends at a guard page: nothing of the object is read beyond it, at any width.
+// One allocation, released once. It ends at a guard page: nothing of the object is read beyond it,
+// at any width.
 TEST(ConvMemory, TheObjectIsOneAllocation) {
   for (octet_conv2d_shape shape : shapes())
     for (const size_t channels : {1, 5, 63, 64, 66})
@@ -150,7 +159,8 @@ TEST(ConvMemory, TheObjectIsOneAllocation) {
           ConvCase c = turned(shape, static_cast<uint32_t>(channels));
           c.dst = dst, c.runtime_quant = runtime_quant, c.lhs_zero_point = runtime_quant ? 0 : 3;
           c.residual = dst == OCTET_U8 ? OCTET_S8 : kNoResidual;
-          c.filter_zero_points = channels % 2 ? FilterZeroPoints::kCentre : FilterZeroPoints::kChannel;
+          c.filter_zero_points =
+              channels % 2 ? FilterZeroPoints::kCentre : FilterZeroPoints::kChannel;
           const ConvProblem problem(c);
           for (const octet_isa isa : usable_tiers())
             for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {

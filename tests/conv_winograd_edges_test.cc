@@ -1,5 +1,5 @@
-// Winograd is exact while its sums can be recovered, and splits the input channels where they could not. Both sides of that border, with the
-// data that comes closest to it.
+// Winograd is exact while its sums can be recovered, and splits the input channels where they could
+// not. Both sides of that border, with the data that comes closest to it.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,8 @@ namespace octet_test {
 namespace {
 
 bool is_winograd(octet_conv_algorithm algorithm) {
-  return algorithm == OCTET_CONV_WINOGRAD_2X2 || algorithm == OCTET_CONV_WINOGRAD_4X4 || algorithm == OCTET_CONV_WINOGRAD_2X2_S2;
+  return algorithm == OCTET_CONV_WINOGRAD_2X2 || algorithm == OCTET_CONV_WINOGRAD_4X4 ||
+         algorithm == OCTET_CONV_WINOGRAD_2X2_S2;
 }
 
 // Only Winograd, on every tier; says how many ways.
@@ -36,8 +37,9 @@ ConvCase layer(size_t in_channels, size_t stride = 1) {
   return c;
 }
 
-// F(4x4,3x3) recovers 576 Y from 32 bits while |Y| < 2^25, that is 128 * sum|w| < 2^25: 227 channels of nothing but -128 pass and 228 do not;
-// with +127 it is 229 and 230. A second split begins at twice as many. F(2x2,3x3) would need 3641 channels.
+// F(4x4,3x3) recovers 576 Y from 32 bits while |Y| < 2^25, that is 128 * sum|w| < 2^25: 227
+// channels of nothing but -128 pass and 228 do not; with +127 it is 229 and 230. A second split
+// begins at twice as many. F(2x2,3x3) would need 3641 channels.
 TEST(ConvWinogradEdges, ChannelsAroundTheCertificate) {
   for (const size_t channels : {226, 227, 228, 229, 230, 231, 454, 455, 456, 458, 459, 460, 600})
     for (const Fill lhs : {Fill::kLeast, Fill::kMost})
@@ -73,7 +75,8 @@ TEST(ConvWinogradEdges, EachOutputChannelForItself) {
     }
 }
 
-// The transforms multiply by up to 10 and add up 6 x 6 values: signs at random find what fixed ones do not.
+// The transforms multiply by up to 10 and add up 6 x 6 values: signs at random find what fixed ones
+// do not.
 TEST(ConvWinogradEdges, EndsAtRandom) {
   for (uint32_t seed = 1; seed <= 12; ++seed)
     for (const size_t stride : {1, 2})
@@ -83,7 +86,8 @@ TEST(ConvWinogradEdges, EndsAtRandom) {
           c.seed = seed;
           c.shape.in_h_max = 3 + seed, c.shape.in_w_max = 14 - seed;
           c.shape.out_channels = 1 + seed * 3;
-          c.lhs = lhs, c.rhs = rhs, c.lhs_fill = Fill::kEnds, c.filter_fill = Fill::kEnds, c.filter_zero_points = FilterZeroPoints::kCentre;
+          c.lhs = lhs, c.rhs = rhs, c.lhs_fill = Fill::kEnds, c.filter_fill = Fill::kEnds,
+          c.filter_zero_points = FilterZeroPoints::kCentre;
           c.lhs_zero_point = seed % 2 ? least(lhs) : most(lhs);
           c.dst = seed % 3 ? OCTET_S32 : OCTET_U8;
           c.runtime_quant = seed % 4 == 0;
@@ -101,7 +105,8 @@ TEST(ConvWinogradEdges, EveryTail) {
       for (const size_t stride : {1, 2}) {
         ConvCase c = layer(5, stride);
         c.shape.in_h_max = h, c.shape.in_w_max = w, c.shape.out_channels = 4;
-        c.shape.pad_top = ++turn % 3, c.shape.pad_bottom = 2, c.shape.pad_left = turn / 3 % 4, c.shape.pad_right = 2;
+        c.shape.pad_top = ++turn % 3, c.shape.pad_bottom = 2, c.shape.pad_left = turn / 3 % 4,
+        c.shape.pad_right = 2;
         c.lhs_zero_point = 11;
         c.shape.batch_max = 1 + turn % 2;
         EXPECT_GE(check_winograd(c), 1u) << c;
@@ -109,10 +114,12 @@ TEST(ConvWinogradEdges, EveryTail) {
       }
 }
 
-// Weights whose zero point is not their centre would leave 16 bits: refused, with the reason, when planned and when forced.
+// Weights whose zero point is not their centre would leave 16 bits: refused, with the reason, when
+// planned and when forced.
 TEST(ConvWinogradEdges, WeightZeroPointsAreRefused) {
   for (const octet_type rhs : {OCTET_S8, OCTET_U8})
-    for (const FilterZeroPoints kind : {FilterZeroPoints::kNone, FilterZeroPoints::kTensor, FilterZeroPoints::kChannel}) {
+    for (const FilterZeroPoints kind :
+         {FilterZeroPoints::kNone, FilterZeroPoints::kTensor, FilterZeroPoints::kChannel}) {
       if (rhs == OCTET_S8 && kind == FilterZeroPoints::kNone) continue;
       for (const size_t stride : {1, 2}) {
         ConvCase c = layer(8, stride);
@@ -138,12 +145,17 @@ TEST(ConvWinogradInt8, NeedsPermission) {
     d.algorithm = OCTET_CONV_WINOGRAD_2X2_INT8;
     size_t bytes = 0;
     octet_error error = {};
-    EXPECT_EQ(octet_conv2d_pack_size(&d, OCTET_ISA_AUTO, &bytes, &error), accuracy ? OCTET_OK : OCTET_UNSUPPORTED) << error.message;
-    for (const octet_isa isa : usable_tiers()) EXPECT_EQ(lists_int8(problem, isa), accuracy == OCTET_ACCURACY_APPROXIMATE) << octet_isa_name(isa);
+    EXPECT_EQ(octet_conv2d_pack_size(&d, OCTET_ISA_AUTO, &bytes, &error),
+              accuracy ? OCTET_OK : OCTET_UNSUPPORTED)
+        << error.message;
+    for (const octet_isa isa : usable_tiers())
+      EXPECT_EQ(lists_int8(problem, isa), accuracy == OCTET_ACCURACY_APPROXIMATE)
+          << octet_isa_name(isa);
   }
 }
 
-// Its accumulators may be larger than any exact one. A scale that brings the largest exact one just below 2^31 must not let them come out at the other end.
+// Its accumulators may be larger than any exact one. A scale that brings the largest exact one just
+// below 2^31 must not let them come out at the other end.
 TEST(ConvWinogradInt8, SaturatesBeyondExactAccumulators) {
   Random random(5);
   for (int draw = 0; draw < 40; ++draw)
@@ -167,7 +179,8 @@ TEST(ConvWinogradInt8, SaturatesBeyondExactAccumulators) {
       octet_error error = {};
       ASSERT_EQ(octet_conv2d_pack_size(&filter, isa, &bytes, &error), OCTET_OK) << error.message;
       const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
-      ASSERT_EQ(octet_conv2d_pack(&filter, isa, blob.data(), bytes, &error), OCTET_OK) << error.message;
+      ASSERT_EQ(octet_conv2d_pack(&filter, isa, blob.data(), bytes, &error), OCTET_OK)
+          << error.message;
       octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
       const float scale = 2147480000.0f / static_cast<float>(up ? largest : -smallest);
       desc.shape = filter.shape, desc.max_isa = isa;
@@ -176,7 +189,8 @@ TEST(ConvWinogradInt8, SaturatesBeyondExactAccumulators) {
       desc.scales = &scale, desc.scale_count = 1;
       octet_conv2d* conv = nullptr;
       ASSERT_EQ(octet_conv2d_create(&desc, &conv, &error), OCTET_OK) << error.message;
-      ASSERT_EQ(octet_conv2d_workspace(conv, 0, 0, 0, 1, &bytes, &error), OCTET_OK) << error.message;
+      ASSERT_EQ(octet_conv2d_workspace(conv, 0, 0, 0, 1, &bytes, &error), OCTET_OK)
+          << error.message;
       const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
       int8_t dst = 0;
       octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
@@ -188,9 +202,11 @@ TEST(ConvWinogradInt8, SaturatesBeyondExactAccumulators) {
     }
 }
 
-// The same bytes on every tier, with any number of threads and in any layout, and close to the exact ones. Closeness is the root mean square of the
-// difference over that of the exact accumulators less their mean: what is computed keeps the shape of what was asked for. Uniform data with the widest ranges
-// is its worst case: the transformed weights and inputs keep 7 bits of magnitude each, where they use few. An algorithm that computes anything else is at 1.4.
+// The same bytes on every tier, with any number of threads and in any layout, and close to the
+// exact ones. Closeness is the root mean square of the difference over that of the exact
+// accumulators less their mean: what is computed keeps the shape of what was asked for. Uniform
+// data with the widest ranges is its worst case: the transformed weights and inputs keep 7 bits of
+// magnitude each, where they use few. An algorithm that computes anything else is at 1.4.
 TEST(ConvWinogradInt8, IsTheSameEverywhereAndClose) {
   for (const octet_type lhs : {OCTET_S8, OCTET_U8})
     for (const size_t channels : {3, 32, 65}) {
@@ -204,7 +220,8 @@ TEST(ConvWinogradInt8, IsTheSameEverywhereAndClose) {
         for (const size_t concurrency : {1, 3})
           for (const Side side : {Side::kBack, Side::kFront}) {
             ConvHow how;
-            how.isa = isa, how.algorithm = OCTET_CONV_WINOGRAD_2X2_INT8, how.concurrency = concurrency;
+            how.isa = isa, how.algorithm = OCTET_CONV_WINOGRAD_2X2_INT8,
+            how.concurrency = concurrency;
             Conv conv(problem, how, side);
             ASSERT_EQ(conv.status(), OCTET_OK) << conv.error().message;
             ASSERT_TRUE(conv.as_planned()) << how;
@@ -214,7 +231,8 @@ TEST(ConvWinogradInt8, IsTheSameEverywhereAndClose) {
           }
       const size_t count = problem.acc.size();
       double mean = 0, power = 0, noise = 0;
-      for (const int64_t acc : problem.acc) mean += static_cast<double>(acc) / static_cast<double>(count);
+      for (const int64_t acc : problem.acc)
+        mean += static_cast<double>(acc) / static_cast<double>(count);
       for (size_t i = 0; i < count; ++i) {
         int32_t got;
         std::memcpy(&got, &first[4 * i], 4);

@@ -1,4 +1,5 @@
-// Depthwise kernels and the loops around them, driven without the front door, against the definition.
+// Depthwise kernels and the loops around them, driven without the front door, against the
+// definition.
 #include <random>
 
 #include "kernels/conv/conv.h"
@@ -29,25 +30,36 @@ struct Case {
   size_t units_per_task = 0, channels_per_task = 0;  // 0 = all, else as many grains
 };
 
-ConvShape shape_of(size_t batch, size_t h, size_t w, size_t channels, size_t multiplier, size_t kernel_h, size_t kernel_w, size_t stride, size_t pad) {
-  return {batch, h, w, channels, channels * multiplier, channels, kernel_h, kernel_w, stride, stride, 1, 1, pad, pad, pad, pad, false, 0, 0};
+ConvShape shape_of(size_t batch, size_t h, size_t w, size_t channels, size_t multiplier,
+                   size_t kernel_h, size_t kernel_w, size_t stride, size_t pad) {
+  return {batch,    h,        w,        channels, channels * multiplier,
+          channels, kernel_h, kernel_w, stride,   stride,
+          1,        1,        pad,      pad,      pad,
+          pad,      false,    0,        0};
 }
 
 std::string describe(const DepthwiseKernel& kernel, const Case& c) {
   const ConvShape& s = c.shape;
   std::string text = kernel.name;
-  for (const size_t value : {s.batch, s.in_h, s.in_w, s.in_channels, s.out_channels, s.kernel_h, s.kernel_w, s.stride_h, s.stride_w, s.dilation_h, s.dilation_w,
-                             s.pad_top, s.pad_bottom, s.pad_left, s.pad_right, c.lhs_slack, c.dst_slack, c.units_per_task, c.channels_per_task})
+  for (const size_t value :
+       {s.batch, s.in_h, s.in_w, s.in_channels, s.out_channels, s.kernel_h, s.kernel_w, s.stride_h,
+        s.stride_w, s.dilation_h, s.dilation_w, s.pad_top, s.pad_bottom, s.pad_left, s.pad_right,
+        c.lhs_slack, c.dst_slack, c.units_per_task, c.channels_per_task})
     text += ' ' + std::to_string(value);
-  return text + (c.lhs_u8 ? " u8" : " s8") + (c.rhs_u8 ? "u8" : "s8") + " exit " + std::to_string(static_cast<int>(c.exit)) + " bytes " +
-         std::to_string(c.lhs_byte) + ' ' + std::to_string(c.rhs_byte) + (c.runtime ? " runtime" : "");
+  return text + (c.lhs_u8 ? " u8" : " s8") + (c.rhs_u8 ? "u8" : "s8") + " exit " +
+         std::to_string(static_cast<int>(c.exit)) + " bytes " + std::to_string(c.lhs_byte) + ' ' +
+         std::to_string(c.rhs_byte) + (c.runtime ? " runtime" : "");
 }
 
 int32_t read(uint8_t byte, bool is_u8) { return is_u8 ? byte : static_cast<int8_t>(byte); }
 
 class Work {
  public:
-  Work(const DepthwiseKernel& kernel, const Case& c) : kernel_(kernel), c_(c), s_(c.shape), random_(describe(kernel, c).size() * 7919 + s_.in_channels) {
+  Work(const DepthwiseKernel& kernel, const Case& c)
+      : kernel_(kernel),
+        c_(c),
+        s_(c.shape),
+        random_(describe(kernel, c).size() * 7919 + s_.in_channels) {
     out_h_ = octet::conv_out_h(s_, s_.in_h);
     out_w_ = octet::conv_out_w(s_, s_.in_w);
     const size_t n = s_.out_channels, padded = n + 64;
@@ -58,12 +70,15 @@ class Work {
     for (uint8_t& b : filter_) b = byte(c.rhs_byte);
 
     for (size_t i = 0; i < s_.batch; ++i) {
-      zero_points_.push_back(c.runtime || i == 0 ? static_cast<int32_t>(random_() % 256) - (c.lhs_u8 ? 0 : 128) : zero_points_[0]);
+      zero_points_.push_back(c.runtime || i == 0
+                                 ? static_cast<int32_t>(random_() % 256) - (c.lhs_u8 ? 0 : 128)
+                                 : zero_points_[0]);
       lhs_scales_.push_back(0.5f + static_cast<float>(i));
     }
     const size_t zero_stride = octet::round_up(s_.in_channels, 64) + 64;
     zeros_ = Guarded(s_.batch * zero_stride, c.side);
-    for (size_t i = 0; i < zeros_.bytes(); ++i) zeros_.data()[i] = static_cast<uint8_t>(zero_points_[i / zero_stride]);
+    for (size_t i = 0; i < zeros_.bytes(); ++i)
+      zeros_.data()[i] = static_cast<uint8_t>(zero_points_[i / zero_stride]);
 
     bias_ = Guarded(padded * 4, c.side, 4);
     sums_ = Guarded(padded * 4, c.side, 4);
@@ -76,14 +91,24 @@ class Work {
       int32_t sum = 0;
       for (size_t tap = 0; j < n && tap < s_.taps(); ++tap) sum += weight(j, tap);
       sums_.data<int32_t>()[j] = sum;
-      init_.data<int32_t>()[j] = bias_.data<int32_t>()[j] - (c.runtime ? 0 : (zero_points_[0] + shift) * sum);
+      init_.data<int32_t>()[j] =
+          bias_.data<int32_t>()[j] - (c.runtime ? 0 : (zero_points_[0] + shift) * sum);
     }
 
-    const octet::FilterView view = {filter_.data(), s_.taps() * s_.group_out(), s_.taps(), s_.kernel_w, 1, 1, c.rhs_u8, nullptr, 0};
+    const octet::FilterView view = {filter_.data(),
+                                    s_.taps() * s_.group_out(),
+                                    s_.taps(),
+                                    s_.kernel_w,
+                                    1,
+                                    1,
+                                    c.rhs_u8,
+                                    nullptr,
+                                    0};
     const octet::ConvMethod& method = octet::depthwise_method;
     payload_ = Guarded(method.payload_bytes(kernel.layout, s_), c.side, 64);
     std::vector<int32_t> positive(s_.out_channels), negative(s_.out_channels);
-    method.pack(kernel.layout, s_, view, nullptr, {positive.data(), negative.data()}, payload_.data());
+    method.pack(kernel.layout, s_, view, nullptr, {positive.data(), negative.data()},
+                payload_.data());
 
     plan_.shape = s_;
     plan_.method = &method;
@@ -101,9 +126,12 @@ class Work {
     plan_.payload = payload_.data();
     const bool narrow_u8 = c.exit == Exit::kNarrowU8;
     plan_.narrow_in_kernel = c.exit == Exit::kNarrowS8 || narrow_u8;
-    plan_.narrow = narrow_u8 ? octet::Narrow{77, 3, 250, true} : octet::Narrow{-5, -128, 120, false};
+    plan_.narrow =
+        narrow_u8 ? octet::Narrow{77, 3, 250, true} : octet::Narrow{-5, -128, 120, false};
     octet::Finish& f = plan_.finish;
-    f.mode = c.exit == Exit::kS32 ? FinishMode::kS32 : c.exit == Exit::kF32 ? FinishMode::kF32 : FinishMode::kFloat8;
+    f.mode = c.exit == Exit::kS32   ? FinishMode::kS32
+             : c.exit == Exit::kF32 ? FinishMode::kF32
+                                    : FinishMode::kFloat8;
     f.dst_u8 = plan_.narrow.dst_u8;
     f.scale = scale_.data<float>();
     f.zero_point = plan_.narrow.zero_point;
@@ -150,13 +178,19 @@ class Work {
 
   void run() {
     const octet::ConvGrain grain = plan_.method->grain(plan_, out_h_, out_w_);
-    const size_t units = s_.batch * grain.units, per = c_.units_per_task ? c_.units_per_task : units;
-    const size_t channels = c_.channels_per_task ? c_.channels_per_task * grain.channels : s_.out_channels;
-    Guarded workspace(plan_.method->task_workspace(plan_, s_.in_h, s_.in_w, out_h_, out_w_), c_.side, 64);
+    const size_t units = s_.batch * grain.units,
+                 per = c_.units_per_task ? c_.units_per_task : units;
+    const size_t channels =
+        c_.channels_per_task ? c_.channels_per_task * grain.channels : s_.out_channels;
+    Guarded workspace(plan_.method->task_workspace(plan_, s_.in_h, s_.in_w, out_h_, out_w_),
+                      c_.side, 64);
     for (size_t unit = 0; unit < units; unit += per)
       for (size_t n0 = 0; n0 < s_.out_channels; n0 += channels) {
         std::memset(workspace.data(), 0x5A, workspace.bytes());
-        plan_.method->run(plan_, run_, {unit, std::min(unit + per, units), n0, std::min(n0 + channels, s_.out_channels)}, workspace.data());
+        plan_.method->run(
+            plan_, run_,
+            {unit, std::min(unit + per, units), n0, std::min(n0 + channels, s_.out_channels)},
+            workspace.data());
       }
   }
 
@@ -166,24 +200,39 @@ class Work {
       for (size_t y = 0; y < out_h_; ++y)
         for (size_t x = 0; x < out_w_; ++x, ++pixel) {
           for (size_t n = 0; n < s_.out_channels; ++n)
-            ASSERT_TRUE(right(pixel, n, accumulator(b, y, x, n))) << describe(kernel_, c_) << " at " << b << ' ' << y << ' ' << x << ' ' << n;
-          for (size_t i = s_.out_channels * plan_.dst_bytes; i < dst_pixel_ && pixel + 1 < pixels_; ++i)
-            ASSERT_EQ(dst_.data()[pixel * dst_pixel_ + i], Guarded::kUntouched) << describe(kernel_, c_) << " wrote beyond a pixel";
+            ASSERT_TRUE(right(pixel, n, accumulator(b, y, x, n)))
+                << describe(kernel_, c_) << " at " << b << ' ' << y << ' ' << x << ' ' << n;
+          for (size_t i = s_.out_channels * plan_.dst_bytes; i < dst_pixel_ && pixel + 1 < pixels_;
+               ++i)
+            ASSERT_EQ(dst_.data()[pixel * dst_pixel_ + i], Guarded::kUntouched)
+                << describe(kernel_, c_) << " wrote beyond a pixel";
         }
   }
 
  private:
-  uint8_t byte(int fixed) { return static_cast<uint8_t>(fixed < 0 ? random_() : static_cast<uint32_t>(fixed)); }
-  int32_t weight(size_t n, size_t tap) const { return c_.rhs_u8 ? filter_[n * s_.taps() + tap] - 128 : static_cast<int8_t>(filter_[n * s_.taps() + tap]); }
+  uint8_t byte(int fixed) {
+    return static_cast<uint8_t>(fixed < 0 ? random_() : static_cast<uint32_t>(fixed));
+  }
+  int32_t weight(size_t n, size_t tap) const {
+    return c_.rhs_u8 ? filter_[n * s_.taps() + tap] - 128
+                     : static_cast<int8_t>(filter_[n * s_.taps() + tap]);
+  }
 
   int32_t accumulator(size_t b, size_t y, size_t x, size_t n) const {
     int32_t acc = bias_.data<int32_t>()[n];
     for (size_t ky = 0; ky < s_.kernel_h; ++ky)
       for (size_t kx = 0; kx < s_.kernel_w; ++kx) {
-        const int64_t iy = static_cast<int64_t>(y * s_.stride_h + ky * s_.dilation_h) - static_cast<int64_t>(s_.pad_top);
-        const int64_t ix = static_cast<int64_t>(x * s_.stride_w + kx * s_.dilation_w) - static_cast<int64_t>(s_.pad_left);
-        if (iy < 0 || ix < 0 || iy >= static_cast<int64_t>(s_.in_h) || ix >= static_cast<int64_t>(s_.in_w)) continue;
-        const uint8_t* at = lhs_.data() + ((b * s_.in_h + static_cast<size_t>(iy)) * s_.in_w + static_cast<size_t>(ix)) * pixel_ + n / s_.group_out();
+        const int64_t iy = static_cast<int64_t>(y * s_.stride_h + ky * s_.dilation_h) -
+                           static_cast<int64_t>(s_.pad_top);
+        const int64_t ix = static_cast<int64_t>(x * s_.stride_w + kx * s_.dilation_w) -
+                           static_cast<int64_t>(s_.pad_left);
+        if (iy < 0 || ix < 0 || iy >= static_cast<int64_t>(s_.in_h) ||
+            ix >= static_cast<int64_t>(s_.in_w))
+          continue;
+        const uint8_t* at =
+            lhs_.data() +
+            ((b * s_.in_h + static_cast<size_t>(iy)) * s_.in_w + static_cast<size_t>(ix)) * pixel_ +
+            n / s_.group_out();
         acc += (read(*at, c_.lhs_u8) - zero_points_[b]) * weight(n, ky * s_.kernel_w + kx);
       }
     return acc;
@@ -200,11 +249,17 @@ class Work {
     if (c_.exit == Exit::kF32) {
       float value;
       std::memcpy(&value, at, 4);
-      const float all = run_.lhs_scales ? fl(static_cast<double>(lhs_scales_[pixel / (out_h_ * out_w_)]) * scale) : scale;
+      const float all =
+          run_.lhs_scales ? fl(static_cast<double>(lhs_scales_[pixel / (out_h_ * out_w_)]) * scale)
+                          : scale;
       return value == fl(static_cast<double>(static_cast<float>(acc)) * all);
     }
-    const float residual = c_.exit == Exit::kResidual ? fl((static_cast<int8_t>(residual_.data()[pixel * s_.out_channels + n]) - 3) * 0.25) : 0;
-    return *at == static_cast<uint8_t>(requantize(acc, scale, residual, plan_.narrow.zero_point, plan_.narrow.lo, plan_.narrow.hi));
+    const float residual =
+        c_.exit == Exit::kResidual
+            ? fl((static_cast<int8_t>(residual_.data()[pixel * s_.out_channels + n]) - 3) * 0.25)
+            : 0;
+    return *at == static_cast<uint8_t>(requantize(acc, scale, residual, plan_.narrow.zero_point,
+                                                  plan_.narrow.lo, plan_.narrow.hi));
   }
 
   const DepthwiseKernel& kernel_;
@@ -223,7 +278,8 @@ class Work {
 class Depthwise : public testing::TestWithParam<const DepthwiseKernel*> {
  protected:
   void SetUp() override {
-    if (!octet::supports(octet::this_machine().cpu, *GetParam())) GTEST_SKIP() << GetParam()->name << ": this CPU does not run its tier";
+    if (!octet::supports(octet::this_machine().cpu, *GetParam()))
+      GTEST_SKIP() << GetParam()->name << ": this CPU does not run its tier";
   }
   void check(const Case& c) {
     Work work(*GetParam(), c);
@@ -236,9 +292,11 @@ std::vector<const DepthwiseKernel*> kernels() {
   const octet::DepthwiseList list = octet::depthwise_kernels();
   return {list.begin(), list.end()};
 }
-INSTANTIATE_TEST_SUITE_P(, Depthwise, testing::ValuesIn(kernels()), [](const auto& info) { return std::string(info.param->name); });
+INSTANTIATE_TEST_SUITE_P(, Depthwise, testing::ValuesIn(kernels()),
+                         [](const auto& info) { return std::string(info.param->name); });
 
-constexpr Exit kExits[] = {Exit::kNarrowS8, Exit::kS32, Exit::kNarrowU8, Exit::kFloat8, Exit::kF32, Exit::kResidual};
+constexpr Exit kExits[] = {Exit::kNarrowS8, Exit::kS32, Exit::kNarrowU8,
+                           Exit::kFloat8,   Exit::kF32, Exit::kResidual};
 
 TEST_P(Depthwise, ThreeByThree) {
   size_t turn = 0;
@@ -256,7 +314,9 @@ TEST_P(Depthwise, ThreeByThree) {
 
 // 3x3 kernels have a way of their own: what differs from them in one number must not take it.
 TEST_P(Depthwise, AlmostThreeByThree) {
-  size_t ConvShape::*const kFields[] = {&ConvShape::kernel_h, &ConvShape::kernel_w, &ConvShape::stride_h, &ConvShape::stride_w, &ConvShape::dilation_h, &ConvShape::dilation_w};
+  size_t ConvShape::*const kFields[] = {&ConvShape::kernel_h,   &ConvShape::kernel_w,
+                                        &ConvShape::stride_h,   &ConvShape::stride_w,
+                                        &ConvShape::dilation_h, &ConvShape::dilation_w};
   for (const auto field : kFields)
     for (const size_t value : {1, 2, 3, 4, 5})
       for (const size_t stride : {1, 2})
@@ -315,8 +375,10 @@ TEST_P(Depthwise, Anything) {
     s.stride_w = walk ? s.stride_h : pick(1, 4);
     s.dilation_h = walk ? 1 : pick(1, 3);
     s.dilation_w = walk ? 1 : pick(1, 3);
-    for (size_t* pad : {&s.pad_top, &s.pad_bottom, &s.pad_left, &s.pad_right}) *pad = pick(0, 3) ? pick(0, 3) : pick(0, 20);
-    const size_t high = s.dilation_h * (s.kernel_h - 1) + 1, wide = s.dilation_w * (s.kernel_w - 1) + 1;
+    for (size_t* pad : {&s.pad_top, &s.pad_bottom, &s.pad_left, &s.pad_right})
+      *pad = pick(0, 3) ? pick(0, 3) : pick(0, 20);
+    const size_t high = s.dilation_h * (s.kernel_h - 1) + 1,
+                 wide = s.dilation_w * (s.kernel_w - 1) + 1;
     if (s.in_h + s.pad_top + s.pad_bottom < high) s.pad_bottom += high;
     if (s.in_w + s.pad_left + s.pad_right < wide) s.pad_right += wide;
     c.lhs_u8 = random() & 1;

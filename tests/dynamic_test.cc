@@ -1,4 +1,5 @@
-// Activations whose zero point and scale come with the run, and f32 activations quantized on the fly.
+// Activations whose zero point and scale come with the run, and f32 activations quantized on the
+// fly.
 #include <cmath>
 #include <limits>
 
@@ -21,12 +22,14 @@ TEST_P(Dynamic, ZeroPointsAndScalesOfTheRun) {
   uint32_t turn = 0;
   for (const octet_lhs_quant quant : {OCTET_LHS_PER_TENSOR, OCTET_LHS_PER_ROW})
     for (const octet_type dst : {OCTET_S32, OCTET_F32, OCTET_U8, OCTET_S8})
-      for (const ZeroPoints zero_points : {ZeroPoints::kNone, ZeroPoints::kTensor, ZeroPoints::kChannel})
+      for (const ZeroPoints zero_points :
+           {ZeroPoints::kNone, ZeroPoints::kTensor, ZeroPoints::kChannel})
         for (const Types types : types_of(kernel()))
           for (const size_t m : {size_t{1}, size_t{kernel().mr}, 2 * size_t{kernel().mr} + 1}) {
             GemmCase c;
             c.kernel = kernel().name;
-            c.m = m, c.n = turn % 2 ? kernel().nr + 1u : kernel().nr, c.k = depths(kernel())[turn % 6];
+            c.m = m, c.n = turn % 2 ? kernel().nr + 1u : kernel().nr,
+            c.k = depths(kernel())[turn % 6];
             c.batch = 1 + turn % 2;
             c.lhs = types.lhs, c.rhs = types.rhs, c.dst = dst;
             c.lhs_quant = quant, c.rhs_zero_points = zero_points;
@@ -44,7 +47,8 @@ TEST_P(Dynamic, FloatActivations) {
   uint32_t turn = 0;
   for (const octet_lhs_quant quant : {OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC})
     for (const octet_type rhs : {OCTET_S8, OCTET_U8})
-      for (const ZeroPoints zero_points : {ZeroPoints::kNone, ZeroPoints::kTensor, ZeroPoints::kChannel})
+      for (const ZeroPoints zero_points :
+           {ZeroPoints::kNone, ZeroPoints::kTensor, ZeroPoints::kChannel})
         for (const size_t m : {size_t{1}, kernel().mr + size_t{1}})
           for (const size_t k : depths(kernel())) {
             GemmCase c;
@@ -52,7 +56,8 @@ TEST_P(Dynamic, FloatActivations) {
             c.m = m, c.n = turn % 2 ? kernel().nr + 1u : 7u, c.k = k;
             c.lhs = OCTET_F32, c.rhs = rhs, c.dst = OCTET_F32;
             // Symmetric rows arrive at the kernel as s8, asymmetric ones as u8.
-            if (!serves(kernel(), {quant == OCTET_LHS_SYMMETRIC ? OCTET_S8 : OCTET_U8, rhs})) continue;
+            if (!serves(kernel(), {quant == OCTET_LHS_SYMMETRIC ? OCTET_S8 : OCTET_U8, rhs}))
+              continue;
             c.lhs_quant = quant, c.rhs_zero_points = zero_points;
             c.bias_f32 = turn % 3 == 0;
             c.bias = turn % 4 == 0;
@@ -73,22 +78,30 @@ class QuantizeRow : public EachKernel {
   void expect_row(const std::vector<float>& row, const char* what) {
     for (const Side side : {Side::kBack, Side::kFront})
       for (const bool asymmetric : {false, true}) {
-        const QuantizedRow want = asymmetric ? quantize_asymmetric(row.data(), row.size()) : quantize_symmetric(row.data(), row.size());
+        const QuantizedRow want = asymmetric ? quantize_asymmetric(row.data(), row.size())
+                                             : quantize_symmetric(row.data(), row.size());
         const Guarded in(row, side), out(row.size(), side);
-        const octet::RowQuant got = kernel().row_ops->quantize(in.data<float>(), row.size(), asymmetric, out.data());
+        const octet::RowQuant got =
+            kernel().row_ops->quantize(in.data<float>(), row.size(), asymmetric, out.data());
         ASSERT_EQ(std::isnan(got.scale), std::isnan(want.scale)) << kernel().name << ' ' << what;
-        ASSERT_TRUE(std::isnan(want.scale) || got.scale == want.scale) << kernel().name << ' ' << what;
+        ASSERT_TRUE(std::isnan(want.scale) || got.scale == want.scale)
+            << kernel().name << ' ' << what;
         ASSERT_EQ(got.zero_point, want.zero_point) << kernel().name << ' ' << what;
         for (size_t i = 0; i < row.size(); ++i)
-          ASSERT_EQ(out.data()[i], static_cast<uint8_t>(want.values[i])) << kernel().name << ' ' << what << (asymmetric ? " asymmetric" : " symmetric") << " [" << i << "] of " << row[i];
+          ASSERT_EQ(out.data()[i], static_cast<uint8_t>(want.values[i]))
+              << kernel().name << ' ' << what << (asymmetric ? " asymmetric" : " symmetric") << " ["
+              << i << "] of " << row[i];
       }
   }
 };
 OCTET_FOR_EACH_KERNEL(QuantizeRow);
 
 TEST_P(QuantizeRow, SpecialRows) {
-  constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN(), kMax = std::numeric_limits<float>::max(),
-                  kMin = std::numeric_limits<float>::min(), kDenormal = std::numeric_limits<float>::denorm_min();
+  constexpr float kInf = std::numeric_limits<float>::infinity(),
+                  kNan = std::numeric_limits<float>::quiet_NaN(),
+                  kMax = std::numeric_limits<float>::max(),
+                  kMin = std::numeric_limits<float>::min(),
+                  kDenormal = std::numeric_limits<float>::denorm_min();
   expect_row({1}, "one");
   expect_row({-1}, "minus one");
   expect_row({0, 0, 0}, "zeros");
@@ -131,7 +144,8 @@ TEST_P(QuantizeRow, TiesAndLengths) {
   }
 }
 
-// Through the whole product: a bad row becomes a row of NaN, and only that row; a row of zeros gives the bias.
+// Through the whole product: a bad row becomes a row of NaN, and only that row; a row of zeros
+// gives the bias.
 TEST(DynamicRows, ABadRowStaysAlone) {
   GemmCase c;
   c.m = 7, c.n = 21, c.k = 19;
@@ -143,7 +157,8 @@ TEST(DynamicRows, ABadRowStaysAlone) {
     ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
     ASSERT_EQ(gemm.run(), OCTET_OK);
     const std::vector<uint8_t> clean = gemm.dst_bytes();
-    std::vector<float> lhs(static_cast<const float*>(gemm.args().lhs), static_cast<const float*>(gemm.args().lhs) + c.m * c.k);
+    std::vector<float> lhs(static_cast<const float*>(gemm.args().lhs),
+                           static_cast<const float*>(gemm.args().lhs) + c.m * c.k);
     lhs[2 * c.k + 5] = std::numeric_limits<float>::quiet_NaN();
     lhs[4 * c.k + 18] = -std::numeric_limits<float>::infinity();
     for (size_t k = 0; k < c.k; ++k) lhs[5 * c.k + k] = 1e-38f;

@@ -1,4 +1,5 @@
-// OCTET_MAX_ISA, OCTET_KERNEL and OCTET_VERBOSE: what they do, what they refuse, and that the API beats them.
+// OCTET_MAX_ISA, OCTET_KERNEL and OCTET_VERBOSE: what they do, what they refuse, and that the API
+// beats them.
 #include <chrono>
 #include <sstream>
 
@@ -9,10 +10,12 @@ namespace octet_test {
 namespace {
 
 #if defined(__x86_64__)
-constexpr octet_isa kTiers[] = {OCTET_ISA_SCALAR, OCTET_ISA_AVX2, OCTET_ISA_AVXVNNI, OCTET_ISA_AVX512VNNI};
+constexpr octet_isa kTiers[] = {OCTET_ISA_SCALAR, OCTET_ISA_AVX2, OCTET_ISA_AVXVNNI,
+                                OCTET_ISA_AVX512VNNI};
 constexpr octet_isa kForeign = OCTET_ISA_NEON;
 #elif defined(__aarch64__)
-constexpr octet_isa kTiers[] = {OCTET_ISA_SCALAR, OCTET_ISA_NEON, OCTET_ISA_DOTPROD, OCTET_ISA_I8MM};
+constexpr octet_isa kTiers[] = {OCTET_ISA_SCALAR, OCTET_ISA_NEON, OCTET_ISA_DOTPROD,
+                                OCTET_ISA_I8MM};
 constexpr octet_isa kForeign = OCTET_ISA_AVX2;
 #else
 constexpr octet_isa kTiers[] = {OCTET_ISA_SCALAR};
@@ -34,13 +37,15 @@ octet_isa best_up_to(octet_isa limit) {
   return best;
 }
 
-// A small product made from the environment and the given fields; its kernel, or null and the error.
+// A small product made from the environment and the given fields; its kernel, or null and the
+// error.
 struct Made {
   octet_status status = OCTET_OK;
   octet_error error = {};
   std::string kernel;
 };
-Made make(octet_isa max_isa = OCTET_ISA_AUTO, const char* kernel = nullptr, octet_isa pack_for = OCTET_ISA_AUTO, octet_type rhs_type = OCTET_S8) {
+Made make(octet_isa max_isa = OCTET_ISA_AUTO, const char* kernel = nullptr,
+          octet_isa pack_for = OCTET_ISA_AUTO, octet_type rhs_type = OCTET_S8) {
   Made made;
   const std::vector<uint8_t> weights(64, 1), lhs(8, 1);
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
@@ -50,7 +55,8 @@ Made make(octet_isa max_isa = OCTET_ISA_AUTO, const char* kernel = nullptr, octe
   const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
   if ((made.status = octet_pack(&rhs, pack_for, blob.data(), bytes, &made.error))) return made;
   octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
-  d.m_max = 1, d.n = 8, d.k = 8, d.lhs_type = OCTET_U8, d.rhs_type = rhs_type, d.dst_type = OCTET_S32;
+  d.m_max = 1, d.n = 8, d.k = 8, d.lhs_type = OCTET_U8, d.rhs_type = rhs_type,
+  d.dst_type = OCTET_S32;
   d.packed = blob.data(), d.packed_bytes = bytes, d.max_isa = max_isa, d.kernel = kernel;
   octet_gemm* gemm = nullptr;
   if ((made.status = octet_gemm_create(&d, &gemm, &made.error))) return made;
@@ -59,7 +65,8 @@ Made make(octet_isa max_isa = OCTET_ISA_AUTO, const char* kernel = nullptr, octe
   const Guarded workspace(bytes + 1, Side::kFront, OCTET_ALIGNMENT);
   int32_t dst[8];
   octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
-  args.m = 1, args.lhs = lhs.data(), args.dst = dst, args.workspace = workspace.data(), args.workspace_bytes = bytes;
+  args.m = 1, args.lhs = lhs.data(), args.dst = dst, args.workspace = workspace.data(),
+  args.workspace_bytes = bytes;
   EXPECT_EQ(octet_gemm_run(gemm, &args, nullptr), OCTET_OK);
   EXPECT_EQ(dst[7], 8);
   octet_gemm_destroy(gemm);
@@ -72,7 +79,8 @@ octet_isa tier_of(const std::string& kernel) {
 }
 
 TEST(Environment, EmptyMeansUnset) {
-  const ScopedEnvironment isa("OCTET_MAX_ISA", ""), kernel("OCTET_KERNEL", ""), verbose("OCTET_VERBOSE", "");
+  const ScopedEnvironment isa("OCTET_MAX_ISA", ""), kernel("OCTET_KERNEL", ""),
+      verbose("OCTET_VERBOSE", "");
   EXPECT_EQ(make().status, OCTET_OK);
 }
 
@@ -84,8 +92,11 @@ TEST(Environment, TheExpectedTierRuns) {
   octet_isa expected = info.best_isa;
   if (const char* model = std::getenv("QEMU_CPU")) {
     const std::string cpu = model;
-    expected = cpu.find("max") == 0 ? OCTET_ISA_I8MM : cpu == "neoverse-n1" ? OCTET_ISA_DOTPROD : OCTET_ISA_NEON;
-    while (expected > OCTET_ISA_SCALAR && !(info.compiled_isas >> expected & 1)) expected = static_cast<octet_isa>(expected - 1);
+    expected = cpu.find("max") == 0   ? OCTET_ISA_I8MM
+               : cpu == "neoverse-n1" ? OCTET_ISA_DOTPROD
+                                      : OCTET_ISA_NEON;
+    while (expected > OCTET_ISA_SCALAR && !(info.compiled_isas >> expected & 1))
+      expected = static_cast<octet_isa>(expected - 1);
   }
   EXPECT_STREQ(octet_isa_name(info.best_isa), octet_isa_name(expected));
   std::printf("tier %s, kernel %s\n", octet_isa_name(info.best_isa), make().kernel.c_str());
@@ -102,13 +113,15 @@ TEST(MaxIsa, LimitsTheTier) {
 }
 
 TEST(MaxIsa, RefusesWhatIsNoTierHere) {
-  for (const char* value : {"avx2", "AVX-512", "AVX512", "MMX", "3", " AVX2", octet_isa_name(kForeign)}) {
+  for (const char* value :
+       {"avx2", "AVX-512", "AVX512", "MMX", "3", " AVX2", octet_isa_name(kForeign)}) {
     const ScopedEnvironment limit("OCTET_MAX_ISA", value);
     const Made made = make();
     EXPECT_EQ(made.status, OCTET_BAD_ENVIRONMENT) << value;
     const std::string message = made.error.message;
     EXPECT_NE(message.find("OCTET_MAX_ISA"), std::string::npos);
-    for (const octet_isa isa : kTiers) EXPECT_NE(message.find(octet_isa_name(isa)), std::string::npos) << message;
+    for (const octet_isa isa : kTiers)
+      EXPECT_NE(message.find(octet_isa_name(isa)), std::string::npos) << message;
     octet_cpu_info info = {};
     info.struct_size = sizeof info;
     EXPECT_EQ(octet_get_cpu_info(&info, nullptr), OCTET_BAD_ENVIRONMENT);
@@ -121,8 +134,10 @@ TEST(KernelVariable, ForcesEveryKernelByName) {
     const ScopedEnvironment forced("OCTET_KERNEL", kernel->name);
     const Made made = make();
     ASSERT_EQ(made.status, OCTET_OK) << made.error.message;
-    if (serves(*kernel, {OCTET_U8, OCTET_S8})) EXPECT_EQ(made.kernel, kernel->name);
-    else EXPECT_NE(made.kernel, kernel->name) << "binds its own family only";
+    if (serves(*kernel, {OCTET_U8, OCTET_S8}))
+      EXPECT_EQ(made.kernel, kernel->name);
+    else
+      EXPECT_NE(made.kernel, kernel->name) << "binds its own family only";
   }
 }
 
@@ -131,12 +146,15 @@ TEST(KernelVariable, RefusesWhatDoesNotExist) {
   const Made made = make();
   EXPECT_EQ(made.status, OCTET_BAD_ENVIRONMENT);
   EXPECT_NE(std::string(made.error.message).find("OCTET_KERNEL"), std::string::npos);
-  const std::string message = made.error.message, first = "valid here: " + std::string(table().front()->name) + ", " + table()[1]->name + ", ";
+  const std::string message = made.error.message,
+                    first = "valid here: " + std::string(table().front()->name) + ", " +
+                            table()[1]->name + ", ";
   EXPECT_NE(message.find(first), std::string::npos) << message;
   // As many names as there is room for, each whole, or what is missing is said, once.
   const size_t end = message.find("...");
   if (end == std::string::npos) {
-    EXPECT_NE(message.find(octet::depthwise_kernels().end()[-1]->name), std::string::npos) << message;
+    EXPECT_NE(message.find(octet::depthwise_kernels().end()[-1]->name), std::string::npos)
+        << message;
   } else {
     EXPECT_EQ(end + 3, message.size()) << message;
     const size_t last = message.rfind(", ", end) + 2;
@@ -173,7 +191,8 @@ TEST(Descriptor, BeatsTheEnvironment) {
     EXPECT_EQ(tier_of(made.kernel), best);
   }
   for (const MicroKernel* kernel : table()) {
-    if (!usable(*kernel) || kernel->is(octet::kTestsOnly) || !serves(*kernel, {OCTET_U8, OCTET_S8})) continue;
+    if (!usable(*kernel) || kernel->is(octet::kTestsOnly) || !serves(*kernel, {OCTET_U8, OCTET_S8}))
+      continue;
     const octet_isa isa = static_cast<octet_isa>(kernel->isa);
     if (!(octet::layout_of(kernel->isa, false) == kernel->rhs_layout)) continue;
     // the limit by the kernel
@@ -197,7 +216,8 @@ TEST(Verbose, PrintsOneLinePerCreateAndAtTwoPerRun) {
     testing::internal::CaptureStderr();
     const auto start = std::chrono::steady_clock::now();
     const Made made = make();
-    const double elapsed = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+    const double elapsed =
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
     std::istringstream lines(testing::internal::GetCapturedStderr());
     ASSERT_EQ(made.status, OCTET_OK);
     const char* const events[] = {"create", "run"};
@@ -205,8 +225,9 @@ TEST(Verbose, PrintsOneLinePerCreateAndAtTwoPerRun) {
       std::string line, field;
       ASSERT_TRUE(std::getline(lines, line));
       std::istringstream fields(line);
-      for (const std::string& want : {std::string("octet"), std::string(events[i]), std::string("gemm"), std::string("1x8x8"), std::string("1"), std::string("u8:s8:s32"), made.kernel,
-                                      std::string("gemm")}) {
+      for (const std::string& want :
+           {std::string("octet"), std::string(events[i]), std::string("gemm"), std::string("1x8x8"),
+            std::string("1"), std::string("u8:s8:s32"), made.kernel, std::string("gemm")}) {
         ASSERT_TRUE(std::getline(fields, field, ',')) << line;
         EXPECT_EQ(field, want) << line;
       }

@@ -1,4 +1,5 @@
-// From accumulators to outputs: every output type, activation, residual and table, in both requantization modes, on every kernel's epilogue.
+// From accumulators to outputs: every output type, activation, residual and table, in both
+// requantization modes, on every kernel's epilogue.
 #include <cmath>
 
 #include "support/gemm_case.h"
@@ -19,7 +20,8 @@ class Epilogue : public EachKernel {
   }
   // Every data set; the residual, if any, also aliases dst.
   void check_all(GemmCase c) {
-    for (const Data data : {Data::kRandom, Data::kLeastLeast, Data::kLeastMost, Data::kMostLeast, Data::kMostMost}) {
+    for (const Data data :
+         {Data::kRandom, Data::kLeastLeast, Data::kLeastMost, Data::kMostLeast, Data::kMostMost}) {
       c.data = data;
       c.residual_is_dst = false;
       check(c);
@@ -33,7 +35,8 @@ class Epilogue : public EachKernel {
 };
 OCTET_FOR_EACH_KERNEL(Epilogue);
 
-constexpr octet_activation kActivations[] = {OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU, OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_CLAMP};
+constexpr octet_activation kActivations[] = {OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU,
+                                             OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_CLAMP};
 
 TEST_P(Epilogue, Accumulators) { check_all(base(OCTET_S32)); }
 
@@ -69,17 +72,20 @@ TEST_P(Epilogue, Bytes) {
             }
 }
 
-// A 1 x n product of zeros, so that the bias is the accumulator: any accumulator can be sent through the epilogue.
+// A 1 x n product of zeros, so that the bias is the accumulator: any accumulator can be sent
+// through the epilogue.
 class Accumulators {
  public:
-  explicit Accumulators(const std::vector<int32_t>& values) : values_(values), zeros_(values.size(), 0) {
+  explicit Accumulators(const std::vector<int32_t>& values)
+      : values_(values), zeros_(values.size(), 0) {
     octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
     rhs.type = OCTET_S8, rhs.n = values.size(), rhs.k = 1, rhs.data = zeros_.data();
     size_t bytes = 0;
     EXPECT_EQ(octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, nullptr), OCTET_OK);
     blob_ = Guarded(bytes, Side::kBack, OCTET_ALIGNMENT);
     EXPECT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob_.data(), bytes, nullptr), OCTET_OK);
-    desc.m_max = 1, desc.n = values.size(), desc.k = 1, desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8;
+    desc.m_max = 1, desc.n = values.size(), desc.k = 1, desc.lhs_type = OCTET_U8,
+    desc.rhs_type = OCTET_S8;
     desc.packed = blob_.data(), desc.packed_bytes = bytes, desc.bias = values_.data();
   }
   // Fills dst; false if the object could not be made.
@@ -91,7 +97,8 @@ class Accumulators {
     const Guarded workspace(bytes + 1, Side::kFront, OCTET_ALIGNMENT);
     octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
     const uint8_t lhs = 1;
-    args.m = 1, args.lhs = &lhs, args.dst = dst, args.workspace = workspace.data(), args.workspace_bytes = bytes;
+    args.m = 1, args.lhs = &lhs, args.dst = dst, args.workspace = workspace.data(),
+    args.workspace_bytes = bytes;
     const octet_status status = octet_gemm_run(gemm, &args, error);
     octet_gemm_destroy(gemm);
     return status;
@@ -111,14 +118,17 @@ class EpilogueIsa : public EachKernel {
 OCTET_FOR_EACH_KERNEL(EpilogueIsa);
 
 std::vector<int32_t> interesting_accumulators() {
-  std::vector<int32_t> values = {0, INT32_MAX, INT32_MIN + 1, INT32_MIN, 16777215, 16777216, 16777217, -16777217, 33554435};
+  std::vector<int32_t> values = {0,        INT32_MAX, INT32_MIN + 1, INT32_MIN, 16777215,
+                                 16777216, 16777217,  -16777217,     33554435};
   for (int32_t v = -300; v <= 300; ++v) values.push_back(v);
   uint32_t state = 7;
-  for (int i = 0; i < 400; ++i) values.push_back(static_cast<int32_t>((state = state * 1664525u + 1013904223u) >> (i % 24)));
+  for (int i = 0; i < 400; ++i)
+    values.push_back(static_cast<int32_t>((state = state * 1664525u + 1013904223u) >> (i % 24)));
   return values;
 }
 
-// Ties, accumulators beyond 2^24, and scales so large that the product leaves int32: one rounding, half to even, clamped before converting.
+// Ties, accumulators beyond 2^24, and scales so large that the product leaves int32: one rounding,
+// half to even, clamped before converting.
 TEST_P(EpilogueIsa, RoundsAndSaturatesAsTheContractSays) {
   const std::vector<int32_t> values = interesting_accumulators();
   const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
@@ -126,12 +136,15 @@ TEST_P(EpilogueIsa, RoundsAndSaturatesAsTheContractSays) {
     for (const octet_type dst : {OCTET_U8, OCTET_S8})
       for (const int32_t zero_point : {least(dst), most(dst), 0}) {
         Accumulators work(values);
-        work.desc.dst_type = dst, work.desc.dst_zero_point = zero_point, work.desc.scales = &scale, work.desc.scale_count = 1;
+        work.desc.dst_type = dst, work.desc.dst_zero_point = zero_point, work.desc.scales = &scale,
+        work.desc.scale_count = 1;
         const Guarded out(values.size(), Side::kBack);
         ASSERT_EQ(work.run(out.data(), &error_), OCTET_OK) << error_.message;
         for (size_t i = 0; i < values.size(); ++i)
-          ASSERT_EQ(out.data()[i], static_cast<uint8_t>(requantize(values[i], scale, 0, zero_point, least(dst), most(dst))))
-              << kernel().name << " acc " << values[i] << " scale " << scale << " zero point " << zero_point;
+          ASSERT_EQ(out.data()[i], static_cast<uint8_t>(requantize(values[i], scale, 0, zero_point,
+                                                                   least(dst), most(dst))))
+              << kernel().name << " acc " << values[i] << " scale " << scale << " zero point "
+              << zero_point;
       }
 }
 
@@ -146,14 +159,17 @@ TEST_P(EpilogueIsa, TfliteRoundsAsItsReferenceKernels) {
         if (shift <= 0 || std::abs(static_cast<int64_t>(v)) <= INT32_MAX >> shift) fit.push_back(v);
       for (const int32_t zero_point : {-128, 127, 5}) {
         Accumulators work(fit);
-        work.desc.dst_type = OCTET_S8, work.desc.dst_zero_point = zero_point, work.desc.requant = OCTET_REQUANT_TFLITE;
-        work.desc.multipliers = &multiplier, work.desc.shifts = &shift, work.desc.multiplier_count = 1;
+        work.desc.dst_type = OCTET_S8, work.desc.dst_zero_point = zero_point,
+        work.desc.requant = OCTET_REQUANT_TFLITE;
+        work.desc.multipliers = &multiplier, work.desc.shifts = &shift,
+        work.desc.multiplier_count = 1;
         const Guarded out(fit.size(), Side::kBack);
         ASSERT_EQ(work.run(out.data(), &error_), OCTET_OK) << error_.message;
         for (size_t i = 0; i < fit.size(); ++i) {
           const int64_t scaled = multiply_by_quantized_multiplier(fit[i], multiplier, shift);
           ASSERT_EQ(out.data<int8_t>()[i], clamped(scaled + zero_point, -128, 127))
-              << kernel().name << " acc " << fit[i] << " multiplier " << multiplier << " shift " << shift << " zero point " << zero_point;
+              << kernel().name << " acc " << fit[i] << " multiplier " << multiplier << " shift "
+              << shift << " zero point " << zero_point;
         }
       }
     }
@@ -168,7 +184,8 @@ TEST_P(EpilogueIsa, FloatsKeepNanAndInfinityOfTheBias) {
   const float scale = 1, bias[] = {NAN, INFINITY, -INFINITY, -0.5f, signed_nan, payload_nan};
   const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
   Accumulators work(values);
-  work.desc.dst_type = OCTET_F32, work.desc.scales = &scale, work.desc.scale_count = 1, work.desc.bias_f32 = bias, work.desc.activation = OCTET_ACTIVATION_RELU6;
+  work.desc.dst_type = OCTET_F32, work.desc.scales = &scale, work.desc.scale_count = 1,
+  work.desc.bias_f32 = bias, work.desc.activation = OCTET_ACTIVATION_RELU6;
   float out[6];
   ASSERT_EQ(work.run(out, &error_), OCTET_OK) << error_.message;
   for (const size_t i : {0, 4, 5}) {

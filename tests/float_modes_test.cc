@@ -1,4 +1,5 @@
-// Flush-to-zero and denormals-are-zero must not change an integer output: inference engines set them.
+// Flush-to-zero and denormals-are-zero must not change an integer output: inference engines set
+// them.
 #include "support/gemm_case.h"
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -46,7 +47,8 @@ TEST_P(FloatModes, IntegerOutputsStayTheSame) {
           GemmCase c;
           c.kernel = kernel().name;
           c.m = kernel().mr + 1u, c.n = kernel().nr + 1u, c.k = 30;
-          c.lhs = types_of(kernel()).front().lhs, c.rhs = types_of(kernel()).front().rhs, c.dst = dst;
+          c.lhs = types_of(kernel()).front().lhs, c.rhs = types_of(kernel()).front().rhs,
+          c.dst = dst;
           c.lhs_quant = quant, c.residual = residual, c.data = data, c.seed = ++turn;
           Gemm gemm(c);
           ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
@@ -74,8 +76,10 @@ TEST_P(FloatModes, DenormalScales) {
     const Guarded blob(size, Side::kBack, OCTET_ALIGNMENT);
     ASSERT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob.data(), size, nullptr), OCTET_OK);
     octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
-    d.m_max = 1, d.n = 4, d.k = 1, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8, d.dst_type = OCTET_U8, d.dst_zero_point = 7;
-    d.packed = blob.data(), d.packed_bytes = size, d.scales = scales, d.scale_count = 4, d.bias = bias;
+    d.m_max = 1, d.n = 4, d.k = 1, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8,
+    d.dst_type = OCTET_U8, d.dst_zero_point = 7;
+    d.packed = blob.data(), d.packed_bytes = size, d.scales = scales, d.scale_count = 4,
+    d.bias = bias;
     octet_gemm* gemm = nullptr;
     octet_error error = {};
     const uint8_t lhs = 1;
@@ -88,7 +92,8 @@ TEST_P(FloatModes, DenormalScales) {
       ASSERT_EQ(created, OCTET_OK) << error.message;
       octet_gemm_workspace(gemm, 1, 1, &size, nullptr);
       workspace = Guarded(size + 1, Side::kFront, OCTET_ALIGNMENT);
-      args.m = 1, args.lhs = &lhs, args.dst = bytes[mode], args.workspace = workspace.data(), args.workspace_bytes = size;
+      args.m = 1, args.lhs = &lhs, args.dst = bytes[mode], args.workspace = workspace.data(),
+      args.workspace_bytes = size;
       ran = octet_gemm_run(gemm, &args, &error);
     }
     ASSERT_EQ(ran, OCTET_OK) << error.message;

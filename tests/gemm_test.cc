@@ -12,9 +12,11 @@ TEST(Gemm, MultipliesOneByOne) {
 class GemmKernel : public EachKernel {};
 OCTET_FOR_EACH_KERNEL(GemmKernel);
 
-// Every sign pair, every tail of the tile. The depth, the data and the layout of the operands rotate through the shapes.
+// Every sign pair, every tail of the tile. The depth, the data and the layout of the operands
+// rotate through the shapes.
 TEST_P(GemmKernel, TailShapes) {
-  const std::vector<size_t> rows = around({kernel().mr}), columns = around({kernel().nr}), depth = depths(kernel());
+  const std::vector<size_t> rows = around({kernel().mr}), columns = around({kernel().nr}),
+                            depth = depths(kernel());
   for (const Types types : types_of(kernel())) {
     uint32_t turn = 0;
     for (const size_t m : rows)
@@ -26,7 +28,10 @@ TEST_P(GemmKernel, TailShapes) {
           c.lhs = types.lhs, c.rhs = types.rhs;
           c.data = repeat ? static_cast<Data>(1 + turn / 2 % 4) : Data::kRandom;
           c.seed = turn;
-          c.lhs_zero_point = turn % 5 == 0 ? 0 : turn % 5 == 1 ? least(types.lhs) : turn % 5 == 2 ? most(types.lhs) : 17;
+          c.lhs_zero_point = turn % 5 == 0   ? 0
+                             : turn % 5 == 1 ? least(types.lhs)
+                             : turn % 5 == 2 ? most(types.lhs)
+                                             : 17;
           c.rhs_zero_points = static_cast<ZeroPoints>(turn % 7 % 3);
           c.order = turn % 3 ? OCTET_KN : OCTET_NK;
           c.padded = turn % 4 == 1;
@@ -64,7 +69,8 @@ TEST_P(GemmKernel, EveryColumnCountUpToTwoPanels) {
   }
 }
 
-// One object serves every M up to its maximum, each with the workspace of its own M, and each M leaves the rows beyond it alone.
+// One object serves every M up to its maximum, each with the workspace of its own M, and each M
+// leaves the rows beyond it alone.
 TEST_P(GemmKernel, EveryRowCountOnOneObject) {
   for (const octet_type dst : {OCTET_S32, OCTET_S8}) {
     GemmCase c;
@@ -92,7 +98,8 @@ TEST_P(GemmKernel, RowBlocks) {
       GemmCase c;
       c.kernel = kernel().name;
       c.m = 5u * kernel().mr + 1, c.n = 5, c.k = 30011;
-      c.lhs = types_of(kernel()).front().lhs, c.rhs = types_of(kernel()).front().rhs, c.dst = OCTET_U8;
+      c.lhs = types_of(kernel()).front().lhs, c.rhs = types_of(kernel()).front().rhs,
+      c.dst = OCTET_U8;
       c.lhs_quant = quant;
       c.rhs_zero_points = ZeroPoints::kChannel;
       c.residual = OCTET_S8;
@@ -103,7 +110,10 @@ TEST_P(GemmKernel, RowBlocks) {
 
 // Unforced, few rows may run on a kernel of their own. The workspace for all rows serves it too.
 TEST(Gemm, EveryRowCountOnTheBestKernels) {
-  for (const Types types : {Types{OCTET_U8, OCTET_S8}, {OCTET_S8, OCTET_S8}, {OCTET_U8, OCTET_U8}, {OCTET_S8, OCTET_U8}})
+  for (const Types types : {Types{OCTET_U8, OCTET_S8},
+                            {OCTET_S8, OCTET_S8},
+                            {OCTET_U8, OCTET_U8},
+                            {OCTET_S8, OCTET_U8}})
     for (const ZeroPoints zero_points : {ZeroPoints::kNone, ZeroPoints::kChannel})
       for (const bool runtime_rhs : {false, true}) {
         GemmCase c;
@@ -116,7 +126,8 @@ TEST(Gemm, EveryRowCountOnTheBestKernels) {
         for (size_t m = 1; m <= c.m; ++m) {
           const MicroKernel* kernel = octet::find_kernel(octet_gemm_kernel(gemm.get(), m));
           ASSERT_NE(kernel, nullptr);
-          EXPECT_TRUE(kernel->m_max == 0 || m <= kernel->m_max) << kernel->name << " for " << m << " rows";
+          EXPECT_TRUE(kernel->m_max == 0 || m <= kernel->m_max)
+              << kernel->name << " for " << m << " rows";
           gemm.args().m = m;
           gemm.args().concurrency = 1 + m % 3;
           gemm.clear_dst();
@@ -132,7 +143,9 @@ TEST_P(GemmKernel, LargeShapeAgreesWithAVector) {
   uint32_t state = 1;
   const auto next = [&] { return (state = state * 1664525u + 1013904223u) >> 24; };
   const Types types = types_of(kernel()).front();
-  const auto value = [](uint8_t byte, octet_type type) { return type == OCTET_U8 ? int64_t{byte} : int64_t{static_cast<int8_t>(byte)}; };
+  const auto value = [](uint8_t byte, octet_type type) {
+    return type == OCTET_U8 ? int64_t{byte} : int64_t{static_cast<int8_t>(byte)};
+  };
   std::vector<uint8_t> a(m * k), b(k * n);
   for (uint8_t& x : a) x = static_cast<uint8_t>(next());
   for (uint8_t& x : b) {
@@ -148,7 +161,8 @@ TEST_P(GemmKernel, LargeShapeAgreesWithAVector) {
   const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
   ASSERT_EQ(octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, &error), OCTET_OK) << error.message;
   const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
-  ASSERT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob.data(), bytes, &error), OCTET_OK) << error.message;
+  ASSERT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob.data(), bytes, &error), OCTET_OK)
+      << error.message;
   octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
   d.m_max = m, d.n = n, d.k = k;
   d.lhs_type = types.lhs, d.rhs_type = types.rhs, d.dst_type = OCTET_S32;
@@ -160,7 +174,8 @@ TEST_P(GemmKernel, LargeShapeAgreesWithAVector) {
   const Guarded workspace(bytes ? bytes : 1, Side::kBack, OCTET_ALIGNMENT);
   std::vector<int32_t> c(m * n);
   octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
-  args.m = m, args.lhs = a.data(), args.dst = c.data(), args.workspace = workspace.data(), args.workspace_bytes = bytes;
+  args.m = m, args.lhs = a.data(), args.dst = c.data(), args.workspace = workspace.data(),
+  args.workspace_bytes = bytes;
   ASSERT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
   octet_gemm_destroy(gemm);
 

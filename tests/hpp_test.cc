@@ -20,7 +20,8 @@ TEST(Hpp, MultipliesOneByOne) {
   auto weights = octet::PackedWeights::pack(weights_of(data, 1, 1));
   ASSERT_TRUE(weights) << weights.error().message;
   auto desc = octet::make<octet_gemm_desc>();
-  desc.m_max = desc.n = desc.k = 1, desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
+  desc.m_max = desc.n = desc.k = 1, desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8,
+  desc.dst_type = OCTET_S32;
   weights->attach(desc);
   auto gemm = octet::Gemm::create(desc);
   ASSERT_TRUE(gemm) << gemm.error().message;
@@ -41,12 +42,14 @@ TEST(Hpp, MultipliesOneByOne) {
 TEST(Hpp, ConvolvesOneByOne) {
   const std::vector<int8_t> data = {-3};
   auto filter = octet::make<octet_filter_desc>();
-  filter.shape.in_h_max = filter.shape.in_w_max = filter.shape.in_channels = filter.shape.out_channels = filter.shape.kernel_h = filter.shape.kernel_w = 1;
+  filter.shape.in_h_max = filter.shape.in_w_max = filter.shape.in_channels =
+      filter.shape.out_channels = filter.shape.kernel_h = filter.shape.kernel_w = 1;
   filter.type = OCTET_S8, filter.data = data.data();
   auto weights = octet::PackedWeights::pack(filter);
   ASSERT_TRUE(weights) << weights.error().message;
   auto desc = octet::make<octet_conv2d_desc>();
-  desc.shape = filter.shape, desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
+  desc.shape = filter.shape, desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8,
+  desc.dst_type = OCTET_S32;
   weights->attach(desc);
   auto conv = octet::Conv2d::create(desc);
   ASSERT_TRUE(conv) << conv.error().message;
@@ -78,8 +81,10 @@ TEST(Hpp, FailureIsAValue) {
 }
 
 TEST(Hpp, MovesAndDoesNotCopy) {
-  static_assert(!std::is_copy_constructible_v<octet::Gemm> && !std::is_copy_assignable_v<octet::Gemm>);
-  static_assert(!std::is_copy_constructible_v<octet::PackedWeights> && std::is_nothrow_move_constructible_v<octet::PackedWeights>);
+  static_assert(!std::is_copy_constructible_v<octet::Gemm> &&
+                !std::is_copy_assignable_v<octet::Gemm>);
+  static_assert(!std::is_copy_constructible_v<octet::PackedWeights> &&
+                std::is_nothrow_move_constructible_v<octet::PackedWeights>);
   const std::vector<int8_t> data(12, 1);
   auto first = octet::PackedWeights::pack(weights_of(data, 3, 4));
   ASSERT_TRUE(first);

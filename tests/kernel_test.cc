@@ -11,9 +11,12 @@ namespace {
 using octet::Domain;
 using octet::RhsLayout;
 
-int32_t read(uint8_t byte, Domain domain) { return domain == Domain::kU8 ? byte : static_cast<int8_t>(byte); }
+int32_t read(uint8_t byte, Domain domain) {
+  return domain == Domain::kU8 ? byte : static_cast<int8_t>(byte);
+}
 
-// One tile of work. Bytes are in the kernel's domains, except that a flipped lhs arrives in the other one.
+// One tile of work. Bytes are in the kernel's domains, except that a flipped lhs arrives in the
+// other one.
 struct TileCase {
   size_t rows, cols, depth;
   bool flip;
@@ -24,34 +27,46 @@ struct TileCase {
 
 class KernelTile {
  public:
-  KernelTile(const MicroKernel& kernel, const TileCase& c) : kernel_(kernel), c_(c), layout_(kernel.rhs_layout) {
+  KernelTile(const MicroKernel& kernel, const TileCase& c)
+      : kernel_(kernel), c_(c), layout_(kernel.rhs_layout) {
     std::mt19937 random(static_cast<uint32_t>(c.rows * 7919 + c.cols * 104729 + c.depth));
     const size_t lanes = octet::round_up(c.cols, layout_.step);
     const size_t padded_depth = octet::round_up(c.depth, layout_.kr), lhs_stride = c.depth + 3;
     lhs_ = Guarded((c.rows - 1) * lhs_stride + c.depth, c.side);
     for (size_t i = 0; i < c.rows; ++i)
-      for (size_t k = 0; k < c.depth; ++k) lhs_.data()[i * lhs_stride + k] = static_cast<uint8_t>(c.lhs_byte < 0 ? random() : static_cast<uint32_t>(c.lhs_byte));
+      for (size_t k = 0; k < c.depth; ++k)
+        lhs_.data()[i * lhs_stride + k] =
+            static_cast<uint8_t>(c.lhs_byte < 0 ? random() : static_cast<uint32_t>(c.lhs_byte));
     rhs_ = Guarded(lanes * padded_depth, c.side);
     std::memset(rhs_.data(), 0, rhs_.bytes());
     weights_.resize(c.depth * c.cols);
     for (size_t k = 0; k < c.depth; ++k)
       for (size_t j = 0; j < c.cols; ++j) {
-        uint8_t byte = static_cast<uint8_t>(c.rhs_byte < 0 ? random() : static_cast<uint32_t>(c.rhs_byte));
+        uint8_t byte =
+            static_cast<uint8_t>(c.rhs_byte < 0 ? random() : static_cast<uint32_t>(c.rhs_byte));
         if (kernel.is(octet::kNoLeast) && byte == 0x80) byte = 0x81;
         weights_[k * c.cols + j] = byte;
-        const size_t panel = j / layout_.width * layout_.width, width = std::min<size_t>(layout_.width, lanes - panel);
-        rhs_.data()[panel * padded_depth + k / layout_.kr * width * layout_.kr + (j - panel) * layout_.kr + k % layout_.kr] = byte;
+        const size_t panel = j / layout_.width * layout_.width,
+                     width = std::min<size_t>(layout_.width, lanes - panel);
+        rhs_.data()[panel * padded_depth + k / layout_.kr * width * layout_.kr +
+                    (j - panel) * layout_.kr + k % layout_.kr] = byte;
       }
-    init_ = Guarded((c.init_per_row ? c.rows : 1) * lanes * sizeof(int32_t), c.side, sizeof(int32_t));
-    for (size_t i = 0; i < init_.bytes() / 4; ++i) init_.data<int32_t>()[i] = static_cast<int32_t>(random());
+    init_ =
+        Guarded((c.init_per_row ? c.rows : 1) * lanes * sizeof(int32_t), c.side, sizeof(int32_t));
+    for (size_t i = 0; i < init_.bytes() / 4; ++i)
+      init_.data<int32_t>()[i] = static_cast<int32_t>(random());
 
-    const octet::Rows rows = {lhs_.data(), lhs_stride, c.rows, c.depth, static_cast<uint8_t>(c.flip ? 0x80 : 0)};
+    const octet::Rows rows = {lhs_.data(), lhs_stride, c.rows, c.depth,
+                              static_cast<uint8_t>(c.flip ? 0x80 : 0)};
     tile_.lhs = lhs_.data();
     tile_.lhs_stride = lhs_stride;
     tile_.lhs_flip = c.flip ? 0x80808080u : 0;
     if (kernel.gather) {
       const size_t panel_lanes = octet::round_up(c.rows, kernel.lhs_lanes_step);
-      panel_ = Guarded(octet::round_up(panel_lanes * octet::round_up(c.depth, kernel.lhs_kr) * kernel.lhs_element_bytes, 64), c.side, 64);
+      panel_ = Guarded(
+          octet::round_up(
+              panel_lanes * octet::round_up(c.depth, kernel.lhs_kr) * kernel.lhs_element_bytes, 64),
+          c.side, 64);
       kernel.gather(rows, panel_lanes, panel_.data());
       tile_.lhs = panel_.data();
     }
@@ -75,8 +90,10 @@ class KernelTile {
   int32_t expected(size_t i, size_t j) const {
     uint32_t acc = static_cast<uint32_t>(tile_.init[i * tile_.init_stride + j]);
     for (size_t k = 0; k < c_.depth; ++k) {
-      const uint8_t byte = static_cast<uint8_t>(lhs_.data()[i * (c_.depth + 3) + k] ^ (c_.flip ? 0x80 : 0));
-      acc += static_cast<uint32_t>(read(byte, kernel_.lhs_domain) * read(weights_[k * c_.cols + j], layout_.domain));
+      const uint8_t byte =
+          static_cast<uint8_t>(lhs_.data()[i * (c_.depth + 3) + k] ^ (c_.flip ? 0x80 : 0));
+      acc += static_cast<uint32_t>(read(byte, kernel_.lhs_domain) *
+                                   read(weights_[k * c_.cols + j], layout_.domain));
     }
     return static_cast<int32_t>(acc);
   }
@@ -93,8 +110,9 @@ class KernelTile {
 };
 
 std::string describe(const MicroKernel& kernel, const TileCase& c) {
-  return std::string(kernel.name) + ' ' + std::to_string(c.rows) + 'x' + std::to_string(c.cols) + 'x' + std::to_string(c.depth) + " lhs byte " +
-         std::to_string(c.lhs_byte) + " rhs byte " + std::to_string(c.rhs_byte) + (c.flip ? " flipped" : "");
+  return std::string(kernel.name) + ' ' + std::to_string(c.rows) + 'x' + std::to_string(c.cols) +
+         'x' + std::to_string(c.depth) + " lhs byte " + std::to_string(c.lhs_byte) + " rhs byte " +
+         std::to_string(c.rhs_byte) + (c.flip ? " flipped" : "");
 }
 
 void check_s32(const MicroKernel& kernel, const TileCase& c) {
@@ -106,9 +124,11 @@ void check_s32(const MicroKernel& kernel, const TileCase& c) {
   kernel.multiply(work.tile());
   for (size_t i = 0; i < c.rows; ++i) {
     for (size_t j = 0; j < c.cols; ++j)
-      ASSERT_EQ(dst.data<int32_t>()[i * stride + j], work.expected(i, j)) << describe(kernel, c) << " at [" << i << "][" << j << ']';
+      ASSERT_EQ(dst.data<int32_t>()[i * stride + j], work.expected(i, j))
+          << describe(kernel, c) << " at [" << i << "][" << j << ']';
     for (size_t j = c.cols; i + 1 < c.rows && j < stride; ++j)
-      ASSERT_EQ(dst.data<uint32_t>()[i * stride + j], 0xA5A5A5A5u) << describe(kernel, c) << " wrote beyond row " << i;
+      ASSERT_EQ(dst.data<uint32_t>()[i * stride + j], 0xA5A5A5A5u)
+          << describe(kernel, c) << " wrote beyond row " << i;
   }
 }
 
@@ -128,7 +148,8 @@ void check_in_place(const MicroKernel& kernel, TileCase c) {
   tile.init = init;
   for (size_t i = 0; i < c.rows; ++i)
     for (size_t j = 0; j < c.cols; ++j)
-      ASSERT_EQ(sums.data<int32_t>()[i * stride + j], work.expected(i, j)) << describe(kernel, c) << " in place at [" << i << "][" << j << ']';
+      ASSERT_EQ(sums.data<int32_t>()[i * stride + j], work.expected(i, j))
+          << describe(kernel, c) << " in place at [" << i << "][" << j << ']';
 }
 
 void check_narrow(const MicroKernel& kernel, const TileCase& c, const octet::Narrow& narrow) {
@@ -137,7 +158,8 @@ void check_narrow(const MicroKernel& kernel, const TileCase& c, const octet::Nar
   const Guarded dst((c.rows - 1) * stride + c.cols, c.side);
   const Guarded scale(lanes * sizeof(float), c.side, sizeof(float));
   const float largest = kernel.is(octet::kNarrows16) ? 1.525e-5f : 0.9999999f;
-  for (size_t j = 0; j < lanes; ++j) scale.data<float>()[j] = j % 3 ? largest : 3e-8f * static_cast<float>(1 + j % 11);
+  for (size_t j = 0; j < lanes; ++j)
+    scale.data<float>()[j] = j % 3 ? largest : 3e-8f * static_cast<float>(1 + j % 11);
   work.tile().dst = dst.data();
   work.tile().dst_stride = stride;
   work.tile().scale = scale.data<float>();
@@ -145,22 +167,31 @@ void check_narrow(const MicroKernel& kernel, const TileCase& c, const octet::Nar
   kernel.multiply(work.tile());
   for (size_t i = 0; i < c.rows; ++i) {
     for (size_t j = 0; j < c.cols; ++j) {
-      const int32_t want = requantize(work.expected(i, j), scale.data<float>()[j], 0, narrow.zero_point, narrow.lo, narrow.hi);
-      ASSERT_EQ(dst.data()[i * stride + j], static_cast<uint8_t>(want)) << describe(kernel, c) << " narrowed at [" << i << "][" << j << ']';
+      const int32_t want = requantize(work.expected(i, j), scale.data<float>()[j], 0,
+                                      narrow.zero_point, narrow.lo, narrow.hi);
+      ASSERT_EQ(dst.data()[i * stride + j], static_cast<uint8_t>(want))
+          << describe(kernel, c) << " narrowed at [" << i << "][" << j << ']';
     }
-    for (size_t j = c.cols; i + 1 < c.rows && j < stride; ++j) ASSERT_EQ(dst.data()[i * stride + j], Guarded::kUntouched);
+    for (size_t j = c.cols; i + 1 < c.rows && j < stride; ++j)
+      ASSERT_EQ(dst.data()[i * stride + j], Guarded::kUntouched);
   }
 }
 
 class Kernel : public EachKernel {
  protected:
-  // Every row count, the column counts around each vector, the depths around each group, both lhs signs, random and extreme bytes.
+  // Every row count, the column counts around each vector, the depths around each group, both lhs
+  // signs, random and extreme bytes.
   template <typename Check>
   void each_tile(Check check_tile) {
     std::vector<size_t> columns = around({kernel().rhs_layout.step, kernel().nr});
-    if (kernel().tall_nr) columns = around({kernel().rhs_layout.step, kernel().tall_nr, kernel().nr});
-    columns.erase(std::remove_if(columns.begin(), columns.end(), [&](size_t n) { return n > kernel().nr; }), columns.end());
-    static constexpr int kBytes[][2] = {{-1, -1}, {0x00, 0x80}, {0xff, 0x80}, {0xff, 0x7f}, {0x80, 0x7f}, {0x7f, 0x80}, {0x80, 0x80}, {0x00, 0xff}, {0xff, 0xff}};
+    if (kernel().tall_nr)
+      columns = around({kernel().rhs_layout.step, kernel().tall_nr, kernel().nr});
+    columns.erase(
+        std::remove_if(columns.begin(), columns.end(), [&](size_t n) { return n > kernel().nr; }),
+        columns.end());
+    static constexpr int kBytes[][2] = {{-1, -1},     {0x00, 0x80}, {0xff, 0x80},
+                                        {0xff, 0x7f}, {0x80, 0x7f}, {0x7f, 0x80},
+                                        {0x80, 0x80}, {0x00, 0xff}, {0xff, 0xff}};
     bool init_per_row = false;
     for (const size_t cols : columns)
       for (size_t rows = 1; rows <= kernel().rows_of(cols); ++rows)
@@ -169,7 +200,8 @@ class Kernel : public EachKernel {
             for (int flip = 0; flip <= (kernel().is(octet::kAnyLhs) ? 1 : 0); ++flip) {
               init_per_row = !init_per_row;
               const Side side = (rows + cols + depth) % 2 ? Side::kBack : Side::kFront;
-              check_tile(TileCase{rows, cols, depth, flip != 0, bytes[0], bytes[1], init_per_row, side});
+              check_tile(
+                  TileCase{rows, cols, depth, flip != 0, bytes[0], bytes[1], init_per_row, side});
               if (HasFatalFailure()) return;
             }
   }
@@ -187,33 +219,47 @@ TEST_P(Kernel, AddsToItsInitInPlace) {
 }
 
 TEST_P(Kernel, NarrowsEveryTileShape) {
-  if (!kernel().is(octet::kNarrows)) GTEST_SKIP() << kernel().name << " leaves the narrowing to the epilogue";
-  // With and without each of: a zero point, a clamp from below, one from above; clamps that cut off only the type's last value, too.
-  static constexpr octet::Narrow kNarrows[] = {{0, 0, 255, true},       {0, 0, 254, true},      {0, 1, 255, true},      {3, 3, 255, true},
-                                               {128, 3, 250, true},     {255, 0, 255, true},    {0, -128, 127, false},  {0, -127, 127, false},
-                                               {0, -128, 126, false},   {0, 0, 127, false},     {-128, -128, 127, false}, {127, -100, 100, false},
-                                               {-5, -128, 127, false}};
-  static_assert(std::size(kNarrows) == 13, "prime to the number of byte pairs, so that each meets each");
+  if (!kernel().is(octet::kNarrows))
+    GTEST_SKIP() << kernel().name << " leaves the narrowing to the epilogue";
+  // With and without each of: a zero point, a clamp from below, one from above; clamps that cut off
+  // only the type's last value, too.
+  static constexpr octet::Narrow kNarrows[] = {
+      {0, 0, 255, true},     {0, 0, 254, true},   {0, 1, 255, true},        {3, 3, 255, true},
+      {128, 3, 250, true},   {255, 0, 255, true}, {0, -128, 127, false},    {0, -127, 127, false},
+      {0, -128, 126, false}, {0, 0, 127, false},  {-128, -128, 127, false}, {127, -100, 100, false},
+      {-5, -128, 127, false}};
+  static_assert(std::size(kNarrows) == 13,
+                "prime to the number of byte pairs, so that each meets each");
   size_t turn = 0;
-  each_tile([&](const TileCase& c) { check_narrow(kernel(), c, kNarrows[turn++ % std::size(kNarrows)]); });
+  each_tile([&](const TileCase& c) {
+    check_narrow(kernel(), c, kNarrows[turn++ % std::size(kNarrows)]);
+  });
 }
 
 // Names drive forcing, tests and benches: they must say what the constants say.
 TEST(KernelTable, NamesTellTheTile) {
   for (const MicroKernel* kernel : table()) {
-    const std::string tile = std::to_string(kernel->mr) + 'x' + std::to_string(kernel->nr) + 'x' + std::to_string(kernel->rhs_layout.kr);
+    const std::string tile = std::to_string(kernel->mr) + 'x' + std::to_string(kernel->nr) + 'x' +
+                             std::to_string(kernel->rhs_layout.kr);
     const std::string name = kernel->name;
     EXPECT_EQ(name.substr(name.rfind('_') + 1), tile);
     EXPECT_EQ(octet::find_kernel(kernel->name), kernel);
-    EXPECT_TRUE(kernel->rhs_layout.width % kernel->nr == 0 || kernel->nr % kernel->rhs_layout.width == 0) << name;
+    EXPECT_TRUE(kernel->rhs_layout.width % kernel->nr == 0 ||
+                kernel->nr % kernel->rhs_layout.width == 0)
+        << name;
     if (kernel->nr > kernel->rhs_layout.width) {
-      EXPECT_EQ(kernel->rhs_layout.step, kernel->rhs_layout.width) << name << ": it walks whole panels";
+      EXPECT_EQ(kernel->rhs_layout.step, kernel->rhs_layout.width)
+          << name << ": it walks whole panels";
     }
     EXPECT_EQ(kernel->rhs_layout.width % kernel->rhs_layout.step, 0) << name;
-    EXPECT_LE(kernel->mr * octet::round_up(kernel->nr, kernel->rhs_layout.step), 1024u) << name << ": the loop nest's tiles hold 1024";
-    EXPECT_LE(kernel->tall_mr * octet::round_up(kernel->tall_nr, kernel->rhs_layout.step), 1024u) << name;
+    EXPECT_LE(kernel->mr * octet::round_up(kernel->nr, kernel->rhs_layout.step), 1024u)
+        << name << ": the loop nest's tiles hold 1024";
+    EXPECT_LE(kernel->tall_mr * octet::round_up(kernel->tall_nr, kernel->rhs_layout.step), 1024u)
+        << name;
     EXPECT_LE(kernel->mr, 16) << name;
-    EXPECT_TRUE(!kernel->tall_nr || (!kernel->gather && kernel->tall_mr > kernel->mr && kernel->tall_mr <= 16)) << name;
+    EXPECT_TRUE(!kernel->tall_nr ||
+                (!kernel->gather && kernel->tall_mr > kernel->mr && kernel->tall_mr <= 16))
+        << name;
   }
   EXPECT_EQ(octet::find_kernel("avx1024_u8s8_1x1x1"), nullptr);
 }

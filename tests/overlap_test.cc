@@ -1,5 +1,5 @@
-// Which operands of a batch may lie where: drawn layouts of pointer arrays, each accepted or refused
-// as a map of every byte says.
+// Which operands of a batch may lie where: drawn layouts of pointer arrays, each accepted or
+// refused as a map of every byte says.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -86,7 +86,8 @@ std::vector<T*> pointers(uint8_t* arena, const std::vector<size_t>& offsets) {
 octet_status run(const Product& product, const Layout& l, std::vector<uint8_t>* arena,
                  octet_error* error) {
   uint8_t* const data = arena->data();
-  const auto lhs = pointers<const void>(data, l.lhs), residual = pointers<const void>(data, l.residual);
+  const auto lhs = pointers<const void>(data, l.lhs),
+             residual = pointers<const void>(data, l.residual);
   const auto dst = pointers<void>(data, l.dst);
   const std::vector<uint8_t> before = *arena;
   auto args = octet::make<octet_gemm_args>();
@@ -162,7 +163,8 @@ TEST(Overlap, DrawnLayouts) {
       for (const bool residual : {false, true}) {
         const Product product = make(m, batch, residual);
         size_t workspace_bytes = 0;
-        ASSERT_EQ(octet_gemm_workspace(product.gemm.get(), m, 1, &workspace_bytes, nullptr), OCTET_OK);
+        ASSERT_EQ(octet_gemm_workspace(product.gemm.get(), m, 1, &workspace_bytes, nullptr),
+                  OCTET_OK);
         Draw random(static_cast<uint32_t>(batch * 31 + m * 7 + residual));
         for (int i = 0; i < 60; ++i) {
           size_t bytes;
@@ -179,7 +181,8 @@ TEST(Overlap, DrawnLayouts) {
           ++(fine ? accepted : refused);
           octet_error error = {};
           ASSERT_EQ(run(product, placed, &memory, &error), fine ? OCTET_OK : OCTET_OVERLAP)
-              << error.message << "; batch " << batch << ", m " << m << ", residual " << residual << ", draw " << i;
+              << error.message << "; batch " << batch << ", m " << m << ", residual " << residual
+              << ", draw " << i;
         }
       }
   EXPECT_GT(accepted, 500u);
@@ -199,7 +202,8 @@ TEST(Overlap, TwoOutputsAtEveryDistance) {
           const size_t end = distance + l.dst_span();
           l.lhs = {end, end + l.lhs_span()};
           std::vector<uint8_t> memory(end + 2 * l.lhs_span() + 128 + workspace_bytes, 3);
-          const uintptr_t free = reinterpret_cast<uintptr_t>(memory.data()) + end + 2 * l.lhs_span();
+          const uintptr_t free =
+              reinterpret_cast<uintptr_t>(memory.data()) + end + 2 * l.lhs_span();
           l.workspace = end + 2 * l.lhs_span() + (64 - free % 64) % 64;
           octet_error error = {};
           const bool fine = legal(l, memory.size());
@@ -248,12 +252,14 @@ TEST(Overlap, BetweenMatrices) {
       int32_t own_zero_points[kBatch] = {};
       float own_scales[kBatch] = {1, 1};
       const void* own_lhs[kBatch];
-      args.lhs_zero_points = place("zero points") ? new (middle) int32_t[kBatch]() : own_zero_points;
+      args.lhs_zero_points =
+          place("zero points") ? new (middle) int32_t[kBatch]() : own_zero_points;
       args.lhs_scales = place("scales") ? new (middle) float[kBatch]{1, 1} : own_scales;
       const void** const lhs = place("lhs_array") ? new (middle) const void*[kBatch] : own_lhs;
       lhs[0] = outputs ? elsewhere : arena;
       lhs[1] = outputs ? elsewhere + 64 : arena + 2 * kFar;
-      void* const dst[kBatch] = {outputs ? arena : elsewhere, outputs ? arena + 2 * kFar : elsewhere + 64};
+      void* const dst[kBatch] = {outputs ? arena : elsewhere,
+                                 outputs ? arena + 2 * kFar : elsewhere + 64};
       args.lhs_array = lhs, args.dst_array = dst;
       octet_error error = {};
       EXPECT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;

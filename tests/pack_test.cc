@@ -1,4 +1,5 @@
-// Packing, as a formula: the layouts of all tiers, of this architecture and of others, and the panels of the lhs.
+// Packing, as a formula: the layouts of all tiers, of this architecture and of others, and the
+// panels of the lhs.
 #include <random>
 
 #include "kernels/arm/kernels.h"
@@ -19,8 +20,12 @@ struct Weights {
   octet_rhs_order order;
   size_t padding;
   size_t stride() const { return (order == OCTET_KN ? n : k) + padding; }
-  size_t bytes() const { return ((order == OCTET_KN ? k : n) - 1) * stride() + (order == OCTET_KN ? n : k); }
-  size_t at(size_t row, size_t column) const { return order == OCTET_KN ? row * stride() + column : column * stride() + row; }
+  size_t bytes() const {
+    return ((order == OCTET_KN ? k : n) - 1) * stride() + (order == OCTET_KN ? n : k);
+  }
+  size_t at(size_t row, size_t column) const {
+    return order == OCTET_KN ? row * stride() + column : column * stride() + row;
+  }
 };
 
 Guarded random_bytes(size_t bytes, Side side) {
@@ -38,7 +43,8 @@ struct Packed {
 Packed pack(const Weights& w, octet_isa isa, const std::vector<int32_t>& zero_points, Side side) {
   Packed p = {random_bytes(w.bytes(), side), {}, {}};
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
-  rhs.type = w.type, rhs.order = w.order, rhs.n = w.n, rhs.k = w.k, rhs.data = p.source.data(), rhs.stride = w.stride();
+  rhs.type = w.type, rhs.order = w.order, rhs.n = w.n, rhs.k = w.k, rhs.data = p.source.data(),
+  rhs.stride = w.stride();
   rhs.zero_points = zero_points.empty() ? nullptr : zero_points.data();
   rhs.zero_point_count = zero_points.size();
   octet_error error = {};
@@ -51,16 +57,23 @@ Packed pack(const Weights& w, octet_isa isa, const std::vector<int32_t>& zero_po
   return p;
 }
 
-// panel(k, lane) = (k / kr) * width * kr + lane * kr + k % kr; the last panel is as wide as its columns rounded up to step.
+// panel(k, lane) = (k / kr) * width * kr + lane * kr + k % kr; the last panel is as wide as its
+// columns rounded up to step.
 void expect_panels(const Packed& p, const Weights& w, const RhsLayout& layout) {
   const bool flip = is_unsigned(w.type) != (layout.domain == Domain::kU8);
-  const size_t lanes = (w.n + layout.step - 1) / layout.step * layout.step, depth = (w.k + layout.kr - 1) / layout.kr * layout.kr;
+  const size_t lanes = (w.n + layout.step - 1) / layout.step * layout.step,
+               depth = (w.k + layout.kr - 1) / layout.kr * layout.kr;
   const uint8_t* panels = p.blob.data() + p.header.panels;
   for (size_t lane = 0; lane < lanes; ++lane)
     for (size_t k = 0; k < depth; ++k) {
-      const size_t first = lane / layout.width * layout.width, width = std::min<size_t>(layout.width, lanes - first);
-      const uint8_t got = panels[first * depth + k / layout.kr * width * layout.kr + (lane - first) * layout.kr + k % layout.kr];
-      const uint8_t want = lane < w.n && k < w.k ? static_cast<uint8_t>(p.source.data()[w.at(k, lane)] ^ (flip ? 0x80 : 0)) : uint8_t{0};
+      const size_t first = lane / layout.width * layout.width,
+                   width = std::min<size_t>(layout.width, lanes - first);
+      const uint8_t got = panels[first * depth + k / layout.kr * width * layout.kr +
+                                 (lane - first) * layout.kr + k % layout.kr];
+      const uint8_t want =
+          lane < w.n && k < w.k
+              ? static_cast<uint8_t>(p.source.data()[w.at(k, lane)] ^ (flip ? 0x80 : 0))
+              : uint8_t{0};
       ASSERT_EQ(got, want) << "lane " << lane << ", k " << k << " of " << w.n << " x " << w.k;
     }
 }
@@ -70,10 +83,14 @@ struct Tier {
   octet_type type;
   RhsLayout layout;
 };
-const Tier kTiers[] = {{OCTET_ISA_AVX2, OCTET_S8, octet::kX86Layout},       {OCTET_ISA_AVXVNNI, OCTET_U8, octet::kX86Layout},
-                       {OCTET_ISA_AVX512VNNI, OCTET_S8, octet::kX86Layout}, {OCTET_ISA_NEON, OCTET_S8, octet::kNeonLayout},
-                       {OCTET_ISA_NEON, OCTET_U8, octet::kNeonLayout},      {OCTET_ISA_DOTPROD, OCTET_S8, octet::kDotprodLayout},
-                       {OCTET_ISA_DOTPROD, OCTET_U8, octet::kDotprodLayout}, {OCTET_ISA_I8MM, OCTET_S8, octet::kI8mmLayout},
+const Tier kTiers[] = {{OCTET_ISA_AVX2, OCTET_S8, octet::kX86Layout},
+                       {OCTET_ISA_AVXVNNI, OCTET_U8, octet::kX86Layout},
+                       {OCTET_ISA_AVX512VNNI, OCTET_S8, octet::kX86Layout},
+                       {OCTET_ISA_NEON, OCTET_S8, octet::kNeonLayout},
+                       {OCTET_ISA_NEON, OCTET_U8, octet::kNeonLayout},
+                       {OCTET_ISA_DOTPROD, OCTET_S8, octet::kDotprodLayout},
+                       {OCTET_ISA_DOTPROD, OCTET_U8, octet::kDotprodLayout},
+                       {OCTET_ISA_I8MM, OCTET_S8, octet::kI8mmLayout},
                        {OCTET_ISA_I8MM, OCTET_U8, octet::kI8mmU8Layout}};
 
 TEST(Pack, OneWeight) {
@@ -85,8 +102,8 @@ TEST(Pack, EveryTierFollowsItsFormula) {
   for (const Tier& tier : kTiers)
     for (const octet_rhs_order order : {OCTET_KN, OCTET_NK})
       for (const size_t n : around({tier.layout.step, tier.layout.width}))
-        for (const size_t k : {size_t{1}, size_t{tier.layout.kr} - 1, size_t{tier.layout.kr}, size_t{tier.layout.kr} + 1, size_t{61},
-                               size_t{64}, size_t{143}}) {
+        for (const size_t k : {size_t{1}, size_t{tier.layout.kr} - 1, size_t{tier.layout.kr},
+                               size_t{tier.layout.kr} + 1, size_t{61}, size_t{64}, size_t{143}}) {
           if (k == 0) continue;
           const Weights w = {n, k, tier.type, order, n % 2 ? 0u : 3u};
           const Packed p = pack(w, tier.isa, {}, n % 3 ? Side::kBack : Side::kFront);
@@ -101,12 +118,15 @@ TEST(Pack, KnAndNkGiveTheSameBytes) {
   const size_t n = 37, k = 29;
   std::vector<uint8_t> kn(n * k), nk(n * k);
   for (size_t i = 0; i < k; ++i)
-    for (size_t j = 0; j < n; ++j) nk[j * k + i] = kn[i * n + j] = static_cast<uint8_t>(i * 31 + j * 7);
-  for (const octet_isa isa : {OCTET_ISA_SCALAR, OCTET_ISA_AVX2, OCTET_ISA_NEON, OCTET_ISA_DOTPROD, OCTET_ISA_I8MM}) {
+    for (size_t j = 0; j < n; ++j)
+      nk[j * k + i] = kn[i * n + j] = static_cast<uint8_t>(i * 31 + j * 7);
+  for (const octet_isa isa :
+       {OCTET_ISA_SCALAR, OCTET_ISA_AVX2, OCTET_ISA_NEON, OCTET_ISA_DOTPROD, OCTET_ISA_I8MM}) {
     std::vector<uint8_t> bytes[2];
     for (const octet_rhs_order order : {OCTET_KN, OCTET_NK}) {
       octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
-      rhs.type = OCTET_U8, rhs.order = order, rhs.n = n, rhs.k = k, rhs.data = order == OCTET_KN ? kn.data() : nk.data();
+      rhs.type = OCTET_U8, rhs.order = order, rhs.n = n, rhs.k = k,
+      rhs.data = order == OCTET_KN ? kn.data() : nk.data();
       size_t size = 0;
       ASSERT_EQ(octet_pack_size(&rhs, isa, &size, nullptr), OCTET_OK);
       const Guarded blob(size, Side::kBack, OCTET_ALIGNMENT);
@@ -121,25 +141,32 @@ TEST(Pack, KnAndNkGiveTheSameBytes) {
 void expect_facts(const Tier& tier, octet_rhs_order order, size_t n, size_t depth) {
   const Weights w = {n, depth, tier.type, order, 0};
   std::vector<int32_t> zero_points;
-  for (size_t j = 0; j < n; ++j) zero_points.push_back(static_cast<int32_t>((j * 13 + 1) % 256) - (tier.type == OCTET_U8 ? 0 : 128));
+  for (size_t j = 0; j < n; ++j)
+    zero_points.push_back(static_cast<int32_t>((j * 13 + 1) % 256) -
+                          (tier.type == OCTET_U8 ? 0 : 128));
   const Packed p = pack(w, tier.isa, zero_points, Side::kBack);
   const octet::PackedRhs packed = octet::blob_matrix(p.blob.data(), p.header, 0);
-  const int32_t shift = is_unsigned(tier.type) == (tier.layout.domain == Domain::kU8) ? 0 : is_unsigned(tier.type) ? -128 : 128;
+  const int32_t shift = is_unsigned(tier.type) == (tier.layout.domain == Domain::kU8) ? 0
+                        : is_unsigned(tier.type)                                      ? -128
+                                                                                      : 128;
   bool has_least = false;
   for (size_t j = 0; j < w.n; ++j) {
     int32_t positive = 0, negative = 0;
     for (size_t k = 0; k < w.k; ++k) {
       const uint8_t byte = p.source.data()[w.at(k, j)];
-      const int32_t value = (tier.type == OCTET_U8 ? byte : static_cast<int8_t>(byte)) - zero_points[j];
+      const int32_t value =
+          (tier.type == OCTET_U8 ? byte : static_cast<int8_t>(byte)) - zero_points[j];
       (value > 0 ? positive : negative) += value;
-      has_least |= tier.layout.domain == Domain::kS8 && byte == (is_unsigned(tier.type) ? 0x00 : 0x80);
+      has_least |=
+          tier.layout.domain == Domain::kS8 && byte == (is_unsigned(tier.type) ? 0x00 : 0x80);
     }
     EXPECT_EQ(packed.positive[j], positive);
     EXPECT_EQ(packed.negative[j], negative);
     ASSERT_NE(packed.zero_points, nullptr);
     EXPECT_EQ(packed.zero_points[j], zero_points[j] + shift);
   }
-  EXPECT_EQ(p.header.has_least != 0, has_least) << octet_isa_name(tier.isa) << ", " << n << " x " << depth;
+  EXPECT_EQ(p.header.has_least != 0, has_least)
+      << octet_isa_name(tier.isa) << ", " << n << " x " << depth;
 }
 
 TEST(Pack, RecordsSumsZeroPointsAndTheLeastWeight) {
@@ -159,16 +186,23 @@ TEST_P(Gather, PanelFollowsItsFormula) {
     for (const size_t depth : {size_t{1}, kr, kr + 1, 3 * kr - 1, size_t{67}, size_t{128}})
       for (const uint8_t flip : {uint8_t{0}, uint8_t{0x80}})
         for (const Side side : {Side::kBack, Side::kFront}) {
-          const size_t lanes = octet::round_up(rows, kernel().lhs_lanes_step), groups = (depth + kr - 1) / kr, stride = depth + 1;
+          const size_t lanes = octet::round_up(rows, kernel().lhs_lanes_step),
+                       groups = (depth + kr - 1) / kr, stride = depth + 1;
           const Guarded source = random_bytes((rows - 1) * stride + depth, side);
-          const Guarded panel(octet::round_up(lanes * groups * kr * kernel().lhs_element_bytes, 64), side, 64);
+          const Guarded panel(octet::round_up(lanes * groups * kr * kernel().lhs_element_bytes, 64),
+                              side, 64);
           kernel().gather({source.data(), stride, rows, depth, flip}, lanes, panel.data());
           for (size_t lane = 0; lane < lanes; ++lane)
             for (size_t k = 0; k < groups * kr; ++k) {
               const size_t at = k / kr * lanes * kr + lane * kr + k % kr;
-              const uint8_t want = lane < rows && k < depth ? static_cast<uint8_t>(source.data()[lane * stride + k] ^ flip) : uint8_t{0};
-              const int got = kernel().lhs_element_bytes == 2 ? panel.data<int16_t>()[at] : panel.data()[at];
-              ASSERT_EQ(got, want) << kernel().name << ' ' << rows << " rows, depth " << depth << ", lane " << lane << ", k " << k;
+              const uint8_t want =
+                  lane < rows && k < depth
+                      ? static_cast<uint8_t>(source.data()[lane * stride + k] ^ flip)
+                      : uint8_t{0};
+              const int got =
+                  kernel().lhs_element_bytes == 2 ? panel.data<int16_t>()[at] : panel.data()[at];
+              ASSERT_EQ(got, want) << kernel().name << ' ' << rows << " rows, depth " << depth
+                                   << ", lane " << lane << ", k " << k;
             }
         }
 }

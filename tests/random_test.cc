@@ -1,5 +1,6 @@
-// Any combination of features that create accepts gives the reference's bytes. The suites of single features say which one broke; this one
-// finds what they do not combine. A failure prints the whole case.
+// Any combination of features that create accepts gives the reference's bytes. The suites of single
+// features say which one broke; this one finds what they do not combine. A failure prints the whole
+// case.
 #include "support/draw.h"
 #include "support/gemm_case.h"
 
@@ -9,10 +10,12 @@ namespace {
 GemmCase draw(uint32_t seed, const MicroKernel* kernel) {
   Draw d(seed);
   GemmCase c;
-  const size_t mr = kernel ? kernel->mr : 7, nr = kernel ? kernel->nr : 40, kr = kernel ? kernel->rhs_layout.kr : 4;
+  const size_t mr = kernel ? kernel->mr : 7, nr = kernel ? kernel->nr : 40,
+               kr = kernel ? kernel->rhs_layout.kr : 4;
   c.seed = seed;
   c.kernel = kernel ? kernel->name : nullptr;
-  c.m = 1 + d.below(3 * mr), c.n = 1 + d.below(2 * nr + 2), c.k = 1 + d.below(d.one_in(8) ? 300 : 5 * kr);
+  c.m = 1 + d.below(3 * mr), c.n = 1 + d.below(2 * nr + 2),
+  c.k = 1 + d.below(d.one_in(8) ? 300 : 5 * kr);
   c.batch = d.one_in(3) ? 1 + d.below(4) : 1;
   c.batching = d.any({Batching::kStrided, Batching::kInterleaved, Batching::kArrays});
   c.data = d.one_in(2) ? Data::kRandom : static_cast<Data>(d.below(5));
@@ -28,14 +31,24 @@ GemmCase draw(uint32_t seed, const MicroKernel* kernel) {
   do {
     c.rhs = d.any({OCTET_S8, OCTET_U8});
     c.lhs = d.any({OCTET_S8, OCTET_U8, OCTET_F32});
-    c.lhs_quant = c.lhs == OCTET_F32 ? d.any({OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC})
-                                     : d.any({OCTET_LHS_STATIC, OCTET_LHS_STATIC, OCTET_LHS_PER_TENSOR, OCTET_LHS_PER_ROW});
-    seen = {c.lhs != OCTET_F32 ? c.lhs : c.lhs_quant == OCTET_LHS_SYMMETRIC ? OCTET_S8 : OCTET_U8, c.rhs};
+    c.lhs_quant =
+        c.lhs == OCTET_F32
+            ? d.any({OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC})
+            : d.any({OCTET_LHS_STATIC, OCTET_LHS_STATIC, OCTET_LHS_PER_TENSOR, OCTET_LHS_PER_ROW});
+    seen = {c.lhs != OCTET_F32                   ? c.lhs
+            : c.lhs_quant == OCTET_LHS_SYMMETRIC ? OCTET_S8
+                                                 : OCTET_U8,
+            c.rhs};
   } while (kernel && !serves(*kernel, seen));
-  if (c.lhs_quant == OCTET_LHS_STATIC) c.lhs_zero_point = d.any({0, least(c.lhs), most(c.lhs), least(c.lhs) + 77});
+  if (c.lhs_quant == OCTET_LHS_STATIC)
+    c.lhs_zero_point = d.any({0, least(c.lhs), most(c.lhs), least(c.lhs) + 77});
 
-  c.dst = c.lhs == OCTET_F32 ? OCTET_F32 : d.any({OCTET_S32, OCTET_F32, OCTET_U8, OCTET_S8, OCTET_U8, OCTET_S8});
-  if (c.dst != OCTET_S32) c.activation = d.any({OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU, OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_CLAMP});
+  c.dst = c.lhs == OCTET_F32
+              ? OCTET_F32
+              : d.any({OCTET_S32, OCTET_F32, OCTET_U8, OCTET_S8, OCTET_U8, OCTET_S8});
+  if (c.dst != OCTET_S32)
+    c.activation = d.any({OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU, OCTET_ACTIVATION_RELU6,
+                          OCTET_ACTIVATION_CLAMP});
   if (c.dst == OCTET_F32) c.bias_f32 = d.one_in(2);
   if (is_8bit(c.dst)) {
     if (c.lhs_quant == OCTET_LHS_STATIC && d.one_in(3)) c.requant = OCTET_REQUANT_TFLITE;

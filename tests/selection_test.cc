@@ -28,8 +28,10 @@ bool compiled(Isa isa) {
   return false;
 }
 
-octet::Selection choose(const CpuFeatures& cpu, bool lhs_u8, bool rhs_u8, const char* forced = nullptr, size_t m = 100) {
-  return octet::select(cpu, {m, 64, 64, lhs_u8, rhs_u8}, {octet::select_layout(cpu, rhs_u8, forced), true}, forced);
+octet::Selection choose(const CpuFeatures& cpu, bool lhs_u8, bool rhs_u8,
+                        const char* forced = nullptr, size_t m = 100) {
+  return octet::select(cpu, {m, 64, 64, lhs_u8, rhs_u8},
+                       {octet::select_layout(cpu, rhs_u8, forced), true}, forced);
 }
 
 TEST(Select, AScalarMachineRunsTheScalarKernel) {
@@ -46,17 +48,21 @@ TEST(Select, EveryMachineRunsItsBestTier) {
     Isa best;
   } kMachines[] = {
 #if defined(__x86_64__)
-      {"Core 2", machine({Isa::kScalar}), Isa::kScalar},
-      {"Haswell, Zen 1-3", machine({Isa::kScalar, Isa::kAvx2}), Isa::kAvx2},
-      {"Alder Lake", machine({Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni}), Isa::kAvxVnni},
-      {"Cascade Lake, Zen 4", machine({Isa::kScalar, Isa::kAvx2, Isa::kAvx512Vnni}), Isa::kAvx512Vnni},
-      {"Sapphire Rapids, Zen 5", machine({Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni}), Isa::kAvx512Vnni},
+    {"Core 2", machine({Isa::kScalar}), Isa::kScalar},
+    {"Haswell, Zen 1-3", machine({Isa::kScalar, Isa::kAvx2}), Isa::kAvx2},
+    {"Alder Lake", machine({Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni}), Isa::kAvxVnni},
+    {"Cascade Lake, Zen 4", machine({Isa::kScalar, Isa::kAvx2, Isa::kAvx512Vnni}),
+     Isa::kAvx512Vnni},
+    {"Sapphire Rapids, Zen 5", machine({Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni}),
+     Isa::kAvx512Vnni},
 #elif defined(__aarch64__)
-      {"Cortex-A53, Cortex-A72", machine({Isa::kScalar, Isa::kNeon}), Isa::kNeon},
-      {"Neoverse N1, Apple A13", machine({Isa::kScalar, Isa::kNeon, Isa::kDotprod}), Isa::kDotprod},
-      {"Neoverse V1 and N2, Apple M2", machine({Isa::kScalar, Isa::kNeon, Isa::kDotprod, Isa::kI8mm}), Isa::kI8mm},
+    {"Cortex-A53, Cortex-A72", machine({Isa::kScalar, Isa::kNeon}), Isa::kNeon},
+    {"Neoverse N1, Apple A13", machine({Isa::kScalar, Isa::kNeon, Isa::kDotprod}), Isa::kDotprod},
+    {"Neoverse V1 and N2, Apple M2", machine({Isa::kScalar, Isa::kNeon, Isa::kDotprod, Isa::kI8mm}),
+     Isa::kI8mm},
 #endif
-      {"anything", machine({Isa::kScalar}), Isa::kScalar}};
+    {"anything", machine({Isa::kScalar}), Isa::kScalar}
+  };
   for (const auto& m : kMachines)
     for (const bool lhs_u8 : {false, true})
       for (const bool rhs_u8 : {false, true})
@@ -68,7 +74,9 @@ TEST(Select, EveryMachineRunsItsBestTier) {
           EXPECT_EQ(s.kernel->isa, best) << m.name << " runs " << s.kernel->name;
           EXPECT_FALSE(s.kernel->is(octet::kTestsOnly));
           EXPECT_TRUE(s.kernel->m_max == 0 || rows <= s.kernel->m_max) << s.kernel->name;
-          EXPECT_TRUE(serves(*s.kernel, {lhs_u8 ? OCTET_U8 : OCTET_S8, rhs_u8 ? OCTET_U8 : OCTET_S8})) << s.kernel->name;
+          EXPECT_TRUE(
+              serves(*s.kernel, {lhs_u8 ? OCTET_U8 : OCTET_S8, rhs_u8 ? OCTET_U8 : OCTET_S8}))
+              << s.kernel->name;
         }
 }
 
@@ -77,7 +85,8 @@ TEST(Select, OneBlobServesAllX86Tiers) {
   const WeightFacts facts = {octet::layout_of(Isa::kAvx512Vnni, false), true};
   for (const Isa isa : {Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni}) {
     if (!compiled(isa)) continue;
-    const octet::Selection s = octet::select(machine({Isa::kScalar, isa}), {8, 64, 64, true, false}, facts, nullptr);
+    const octet::Selection s =
+        octet::select(machine({Isa::kScalar, isa}), {8, 64, 64, true, false}, facts, nullptr);
     ASSERT_EQ(s.result, Selected::kOk);
     EXPECT_EQ(s.kernel->isa, isa);
   }
@@ -86,17 +95,23 @@ TEST(Select, OneBlobServesAllX86Tiers) {
 
 TEST(Select, NobodyReadsALayoutOfAnotherMachine) {
   const octet::RhsLayout odd = {24, 8, 4, octet::Domain::kS8};
-  EXPECT_EQ(octet::select(machine({Isa::kScalar}), {8, 64, 64, true, false}, {odd, true}, nullptr).result, Selected::kNoKernel);
+  EXPECT_EQ(
+      octet::select(machine({Isa::kScalar}), {8, 64, 64, true, false}, {odd, true}, nullptr).result,
+      Selected::kNoKernel);
 }
 
 TEST(Select, ForcedKernels) {
   const CpuFeatures everything = {~0u, 0, 0, 0};
   for (const MicroKernel* kernel : table())
-    for (const Types types : {Types{OCTET_U8, OCTET_S8}, {OCTET_S8, OCTET_S8}, {OCTET_U8, OCTET_U8}, {OCTET_S8, OCTET_U8}}) {
+    for (const Types types : {Types{OCTET_U8, OCTET_S8},
+                              {OCTET_S8, OCTET_S8},
+                              {OCTET_U8, OCTET_U8},
+                              {OCTET_S8, OCTET_U8}}) {
       const bool lhs_u8 = is_unsigned(types.lhs), rhs_u8 = is_unsigned(types.rhs);
       // Weights without -128, packed for the kernel.
       const octet::RhsLayout layout = octet::select_layout(everything, rhs_u8, kernel->name);
-      const octet::Selection s = octet::select(everything, {8, 64, 64, lhs_u8, rhs_u8}, {layout, false}, kernel->name);
+      const octet::Selection s =
+          octet::select(everything, {8, 64, 64, lhs_u8, rhs_u8}, {layout, false}, kernel->name);
       ASSERT_EQ(s.result, Selected::kOk) << kernel->name;
       if (serves(*kernel, types))
         EXPECT_EQ(s.kernel, kernel);
@@ -109,13 +124,18 @@ TEST(Select, ForcedKernelsThatCannotRun) {
   const CpuFeatures everything = {~0u, 0, 0, 0};
   EXPECT_EQ(choose(everything, true, false, "no_such_kernel_1x1x1").result, Selected::kUnknownName);
   for (const MicroKernel* kernel : table()) {
-    const bool rhs_u8 = kernel->rhs_layout.domain == octet::Domain::kU8, lhs_u8 = kernel->lhs_domain == octet::Domain::kU8;
+    const bool rhs_u8 = kernel->rhs_layout.domain == octet::Domain::kU8,
+               lhs_u8 = kernel->lhs_domain == octet::Domain::kU8;
     const octet::Problem problem = {8, 64, 64, lhs_u8, rhs_u8};
     const CpuFeatures without = {~octet::mask_of(kernel->isa), 0, 0, 0};
-    EXPECT_EQ(octet::select(without, problem, {kernel->rhs_layout, false}, kernel->name).result, Selected::kForcedUnusable) << kernel->name;
+    EXPECT_EQ(octet::select(without, problem, {kernel->rhs_layout, false}, kernel->name).result,
+              Selected::kForcedUnusable)
+        << kernel->name;
     octet::RhsLayout other = kernel->rhs_layout;
     other.width = 24;
-    EXPECT_EQ(octet::select(everything, problem, {other, false}, kernel->name).result, Selected::kForcedUnusable) << kernel->name;
+    EXPECT_EQ(octet::select(everything, problem, {other, false}, kernel->name).result,
+              Selected::kForcedUnusable)
+        << kernel->name;
     EXPECT_EQ(octet::select(everything, problem, {kernel->rhs_layout, true}, kernel->name).result,
               kernel->is(octet::kNoLeast) ? Selected::kForcedUnusable : Selected::kOk)
         << kernel->name;
@@ -126,9 +146,11 @@ TEST(Select, KernelsWithAnExceptionAreNotChosenForIt) {
   for (const MicroKernel* kernel : table()) {
     if (!kernel->is(octet::kNoLeast) || kernel->is(octet::kTestsOnly)) continue;
     const CpuFeatures cpu = {octet::mask_of(Isa::kScalar) | (octet::mask_of(kernel->isa)), 0, 0, 0};
-    const octet::Problem problem = {8, 64, 64, kernel->lhs_domain == octet::Domain::kU8, kernel->rhs_layout.domain == octet::Domain::kU8};
+    const octet::Problem problem = {8, 64, 64, kernel->lhs_domain == octet::Domain::kU8,
+                                    kernel->rhs_layout.domain == octet::Domain::kU8};
     const octet::Selection s = octet::select(cpu, problem, {kernel->rhs_layout, true}, nullptr);
-    ASSERT_EQ(s.result, Selected::kOk) << "weights with -128 need another kernel beside " << kernel->name;
+    ASSERT_EQ(s.result, Selected::kOk)
+        << "weights with -128 need another kernel beside " << kernel->name;
     EXPECT_FALSE(s.kernel->is(octet::kNoLeast));
   }
 }
@@ -137,7 +159,8 @@ TEST(Select, KernelsWithAnExceptionAreNotChosenForIt) {
 TEST(Plan, CountsOnNoKernelThatIsMissing) {
   octet::ConvProblem problem = {};
   problem.shape = {1, 28, 28, 64, 64, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
-  for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvx512Vnni, Isa::kNeon, Isa::kDotprod, Isa::kI8mm}) {
+  for (const Isa isa :
+       {Isa::kScalar, Isa::kAvx2, Isa::kAvx512Vnni, Isa::kNeon, Isa::kDotprod, Isa::kI8mm}) {
     problem.isa = isa;
     problem.without_kernel = 0;
     const octet_conv_algorithm best = octet::plan_conv(problem).best;
@@ -152,10 +175,12 @@ TEST(Plan, CountsOnNoKernelThatIsMissing) {
 
 // Winograd's and depthwise kernels: the same rules, but for the types, which all of them take.
 template <typename Kernels, typename LayoutOf>
-void check_conv_selection(const Kernels& kernels, octet_conv_algorithm algorithm, LayoutOf layout_of) {
+void check_conv_selection(const Kernels& kernels, octet_conv_algorithm algorithm,
+                          LayoutOf layout_of) {
   const CpuFeatures everything = {~0u, 0, 0, 0};
   const octet::Problem problem = {2, 64, 64, true, false};
-  const auto choose_conv = [&](const CpuFeatures& cpu, const octet::RhsLayout& layout, const char* forced) {
+  const auto choose_conv = [&](const CpuFeatures& cpu, const octet::RhsLayout& layout,
+                               const char* forced) {
     return octet::select_conv(algorithm, cpu, problem, {layout, true}, forced);
   };
   for (const auto* kernel : kernels) {
@@ -163,16 +188,22 @@ void check_conv_selection(const Kernels& kernels, octet_conv_algorithm algorithm
     const octet::ConvKernel forced = choose_conv(everything, layout, kernel->name);
     EXPECT_EQ(forced.result, Selected::kOk) << kernel->name;
     EXPECT_STREQ(forced.name(), kernel->name);
-    EXPECT_EQ(choose_conv({~octet::mask_of(kernel->isa), 0, 0, 0}, layout, kernel->name).result, Selected::kForcedUnusable) << kernel->name;
-    EXPECT_EQ(choose_conv(everything, other, kernel->name).result, Selected::kForcedUnusable) << kernel->name;
+    EXPECT_EQ(choose_conv({~octet::mask_of(kernel->isa), 0, 0, 0}, layout, kernel->name).result,
+              Selected::kForcedUnusable)
+        << kernel->name;
+    EXPECT_EQ(choose_conv(everything, other, kernel->name).result, Selected::kForcedUnusable)
+        << kernel->name;
     EXPECT_EQ(choose_conv(everything, other, nullptr).result, Selected::kNoKernel);
     EXPECT_EQ(choose_conv({0, 0, 0, 0}, layout, nullptr).result, Selected::kNoKernel);
-    EXPECT_EQ(choose_conv(everything, layout, "no_such_kernel_1x1x1").result, Selected::kUnknownName);
-    // Without a name the first that may: of the kernel's own tier, unless that has none but for tests. A kernel of bytes binds bytes only.
+    EXPECT_EQ(choose_conv(everything, layout, "no_such_kernel_1x1x1").result,
+              Selected::kUnknownName);
+    // Without a name the first that may: of the kernel's own tier, unless that has none but for
+    // tests. A kernel of bytes binds bytes only.
     for (const char* name : {static_cast<const char*>(nullptr), "scalar_u8s8_4x4x4"}) {
       const octet::ConvKernel best = choose_conv(machine({kernel->isa}), layout, name);
-      const bool only_tests = std::all_of(kernels.begin(), kernels.end(),
-                                          [&](const auto* k) { return k->isa != kernel->isa || !(layout_of(*k) == layout) || k->flags & octet::kTestsOnly; });
+      const bool only_tests = std::all_of(kernels.begin(), kernels.end(), [&](const auto* k) {
+        return k->isa != kernel->isa || !(layout_of(*k) == layout) || k->flags & octet::kTestsOnly;
+      });
       EXPECT_EQ(best.result, only_tests ? Selected::kNoKernel : Selected::kOk) << kernel->name;
       if (only_tests) continue;
       const auto first = std::find_if(kernels.begin(), kernels.end(), [&](const auto* k) {
@@ -186,15 +217,19 @@ void check_conv_selection(const Kernels& kernels, octet_conv_algorithm algorithm
 }
 
 TEST(SelectConv, KernelsOfOtherKinds) {
-  check_conv_selection(octet::word_kernels(), OCTET_CONV_WINOGRAD_4X4, [](const MicroKernel& k) { return k.rhs_layout; });
-  check_conv_selection(octet::depthwise_kernels(), OCTET_CONV_DEPTHWISE, [](const octet::DepthwiseKernel& k) { return k.layout; });
-  for (const MicroKernel* kernel : table()) EXPECT_TRUE(octet::has_kernel(OCTET_CONV_DIRECT, kernel->name));
+  check_conv_selection(octet::word_kernels(), OCTET_CONV_WINOGRAD_4X4,
+                       [](const MicroKernel& k) { return k.rhs_layout; });
+  check_conv_selection(octet::depthwise_kernels(), OCTET_CONV_DEPTHWISE,
+                       [](const octet::DepthwiseKernel& k) { return k.layout; });
+  for (const MicroKernel* kernel : table())
+    EXPECT_TRUE(octet::has_kernel(OCTET_CONV_DIRECT, kernel->name));
   EXPECT_FALSE(octet::has_kernel(OCTET_CONV_DIRECT, octet::word_kernels().begin()[0]->name));
 }
 
 TEST(Layouts, SmallestTierThatReadsThem) {
   for (const Isa isa : {Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
-    for (const bool rhs_u8 : {false, true}) EXPECT_EQ(octet::smallest_isa(octet::layout_of(isa, rhs_u8)), isa) << octet::isa_name(isa);
+    for (const bool rhs_u8 : {false, true})
+      EXPECT_EQ(octet::smallest_isa(octet::layout_of(isa, rhs_u8)), isa) << octet::isa_name(isa);
   EXPECT_EQ(octet::smallest_isa(octet::layout_of(Isa::kAvx512Vnni, false)), Isa::kAvx2);
   EXPECT_EQ(octet::smallest_isa(octet::layout_of(Isa::kScalar, false)), Isa::kScalar);
 }

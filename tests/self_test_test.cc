@@ -13,7 +13,8 @@ using octet::KernelList;
 const MicroKernel* honest;
 void lies(const octet::Tile& t) {
   honest->multiply(t);
-  auto* row = reinterpret_cast<int32_t*>(static_cast<uint8_t*>(t.dst) + (t.rows - 1) * t.dst_stride);
+  auto* row =
+      reinterpret_cast<int32_t*>(static_cast<uint8_t*>(t.dst) + (t.rows - 1) * t.dst_stride);
   ++row[t.cols - 1];
 }
 
@@ -57,14 +58,19 @@ void lies_depthwise(const octet::DepthwiseTile& t) {
 TEST(SelfTest, FindsALyingDepthwiseKernel) {
   const octet::CpuFeatures& cpu = octet::this_machine().cpu;
   for (const octet::DepthwiseKernel* kernel : octet::depthwise_kernels())
-    for (const octet::DepthwiseForm form : {octet::DepthwiseForm::kTaps, octet::DepthwiseForm::kWalk}) {
-      if (!octet::supports(cpu, *kernel) || (form == octet::DepthwiseForm::kWalk && !kernel->walk_rows)) continue;
+    for (const octet::DepthwiseForm form :
+         {octet::DepthwiseForm::kTaps, octet::DepthwiseForm::kWalk}) {
+      if (!octet::supports(cpu, *kernel) ||
+          (form == octet::DepthwiseForm::kWalk && !kernel->walk_rows))
+        continue;
       honest_depthwise = kernel;
       lying_form = form;
       octet::DepthwiseKernel liar = *kernel;
       liar.multiply = lies_depthwise;
       const octet::DepthwiseKernel* const rows[] = {&liar};
-      EXPECT_EQ(octet::failing_isas(octet::DepthwiseList{rows, 1}, cpu), octet::mask_of(kernel->isa)) << kernel->name;
+      EXPECT_EQ(octet::failing_isas(octet::DepthwiseList{rows, 1}, cpu),
+                octet::mask_of(kernel->isa))
+          << kernel->name;
     }
 }
 

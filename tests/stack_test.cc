@@ -93,10 +93,16 @@ TEST(Stack, GemmPackAndCreate) {
   for (const octet_rhs_order order : {OCTET_KN, OCTET_NK}) {
     rhs.order = order;
     size_t bytes = 0;
-    EXPECT_LE(depth([&](octet_error* e) { return octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, e); }), kOther);
+    EXPECT_LE(
+        depth([&](octet_error* e) { return octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, e); }),
+        kOther);
     const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
-    EXPECT_LE(depth([&](octet_error* e) { return octet_pack(&rhs, OCTET_ISA_AUTO, blob.data(), bytes, e); }), kPack);
-    EXPECT_LE(depth([&](octet_error* e) { return octet_blob_verify(blob.data(), bytes, e); }), kOther);
+    EXPECT_LE(depth([&](octet_error* e) {
+                return octet_pack(&rhs, OCTET_ISA_AUTO, blob.data(), bytes, e);
+              }),
+              kPack);
+    EXPECT_LE(depth([&](octet_error* e) { return octet_blob_verify(blob.data(), bytes, e); }),
+              kOther);
     octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
     desc.m_max = 9, desc.n = kN, desc.k = kK;
     desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
@@ -123,7 +129,8 @@ TEST(Stack, Convolution) {
         ConvCase c;
         c.shape = shape, c.dst = dst;
         c.lhs_zero_point = 3, c.accuracy = OCTET_ACCURACY_APPROXIMATE;
-        c.filter_zero_points = shape.kernel_h == 1 ? FilterZeroPoints::kChannel : FilterZeroPoints::kCentre;
+        c.filter_zero_points =
+            shape.kernel_h == 1 ? FilterZeroPoints::kChannel : FilterZeroPoints::kCentre;
         if (dst == OCTET_U8) c.residual = OCTET_U8;
         const ConvProblem problem(c);
         for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {
@@ -136,9 +143,14 @@ TEST(Stack, Convolution) {
           octet_filter_desc filter = problem.filter_desc();
           filter.algorithm = algorithm;
           size_t bytes = 0;
-          EXPECT_LE(depth([&](octet_error* e) { return octet_conv2d_pack_size(&filter, isa, &bytes, e); }), kOther);
+          EXPECT_LE(depth([&](octet_error* e) {
+                      return octet_conv2d_pack_size(&filter, isa, &bytes, e);
+                    }),
+                    kOther);
           const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
-          EXPECT_LE(depth([&](octet_error* e) { return octet_conv2d_pack(&filter, isa, blob.data(), bytes, e); }),
+          EXPECT_LE(depth([&](octet_error* e) {
+                      return octet_conv2d_pack(&filter, isa, blob.data(), bytes, e);
+                    }),
                     kPack)
               << how << ": " << c;
         }

@@ -1,5 +1,5 @@
-// TensorFlow Lite's arithmetic: the helper that maps a factor to (multiplier, shift), and create's limits on both.
-// The epilogue itself is in epilogue_test, LiteRT's own outputs are in conformance.
+// TensorFlow Lite's arithmetic: the helper that maps a factor to (multiplier, shift), and create's
+// limits on both. The epilogue itself is in epilogue_test, LiteRT's own outputs are in conformance.
 #include <cmath>
 #include <limits>
 
@@ -27,14 +27,16 @@ TEST(QuantizeMultiplier, One) {
 
 TEST(QuantizeMultiplier, FollowsItsFormula) {
   for (int exponent = -40; exponent < 30; ++exponent)
-    for (const double fraction : {0.5, 0.5 + 0x1p-32, 0.5 + 0x1p-31, 0.5 + 0x1.8p-31, 0.7, 0.9999999, 1 - 0x1p-32, 1 - 0x1p-33, 1 - 0x1p-53}) {
+    for (const double fraction : {0.5, 0.5 + 0x1p-32, 0.5 + 0x1p-31, 0.5 + 0x1.8p-31, 0.7,
+                                  0.9999999, 1 - 0x1p-32, 1 - 0x1p-33, 1 - 0x1p-53}) {
       if (std::ldexp(fraction, exponent) > 0x1p30 - 1) continue;
       expect_multiplier(std::ldexp(fraction, exponent));
     }
   uint64_t state = 3;
   for (int i = 0; i < 20000; ++i) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
-    expect_multiplier(std::ldexp(static_cast<double>(state >> 11) * 0x1p-53, static_cast<int>(state % 40) - 30));
+    expect_multiplier(
+        std::ldexp(static_cast<double>(state >> 11) * 0x1p-53, static_cast<int>(state % 40) - 30));
   }
   expect_multiplier(0.0);
   expect_multiplier(std::numeric_limits<double>::denorm_min());
@@ -43,14 +45,19 @@ TEST(QuantizeMultiplier, FollowsItsFormula) {
 
 TEST(QuantizeMultiplier, RefusesWhatHasNoMultiplier) {
   int32_t multiplier, shift;
-  for (const double factor : {-1.0, -0x1p-1074, 0x1p30, 1e300, HUGE_VAL, -HUGE_VAL, static_cast<double>(NAN)}) {
+  for (const double factor :
+       {-1.0, -0x1p-1074, 0x1p30, 1e300, HUGE_VAL, -HUGE_VAL, static_cast<double>(NAN)}) {
     octet_error error = {};
-    EXPECT_EQ(octet_quantize_multiplier(factor, &multiplier, &shift, &error), OCTET_BAD_SCALE) << factor;
+    EXPECT_EQ(octet_quantize_multiplier(factor, &multiplier, &shift, &error), OCTET_BAD_SCALE)
+        << factor;
     EXPECT_NE(std::string(error.message).find("factor"), std::string::npos);
   }
   EXPECT_EQ(octet_quantize_multiplier(0x1.fffffffcp29, &multiplier, &shift, nullptr), OCTET_OK);
-  expect_refused(OCTET_NULL_POINTER, "multiplier", [&](octet_error* e) { return octet_quantize_multiplier(1, nullptr, &shift, e); });
-  expect_refused(OCTET_NULL_POINTER, "shift", [&](octet_error* e) { return octet_quantize_multiplier(1, &multiplier, nullptr, e); });
+  expect_refused(OCTET_NULL_POINTER, "multiplier",
+                 [&](octet_error* e) { return octet_quantize_multiplier(1, nullptr, &shift, e); });
+  expect_refused(OCTET_NULL_POINTER, "shift", [&](octet_error* e) {
+    return octet_quantize_multiplier(1, &multiplier, nullptr, e);
+  });
 }
 
 class Tflite : public EachKernel {};

@@ -1,4 +1,5 @@
-// Any number of threads gives the bytes of one, one object runs in many threads at once, and run allocates nothing.
+// Any number of threads gives the bytes of one, one object runs in many threads at once, and run
+// allocates nothing.
 #include <malloc.h>
 
 #include <atomic>
@@ -26,8 +27,10 @@ TEST_P(ThreadsKernel, AnyConcurrencyGivesTheSameBytes) {
           if (runtime_rhs && kernel().is(octet::kNoLeast)) continue;
           GemmCase c;
           c.kernel = kernel().name;
-          c.m = 4u * kernel().mr + 1, c.n = 3u * kernel().rhs_layout.width + 1, c.k = 21, c.batch = batch;
-          c.lhs = types_of(kernel()).front().lhs, c.rhs = types_of(kernel()).front().rhs, c.dst = OCTET_S8;
+          c.m = 4u * kernel().mr + 1, c.n = 3u * kernel().rhs_layout.width + 1, c.k = 21,
+          c.batch = batch;
+          c.lhs = types_of(kernel()).front().lhs, c.rhs = types_of(kernel()).front().rhs,
+          c.dst = OCTET_S8;
           c.lhs_quant = quant, c.runtime_rhs = runtime_rhs, c.concurrency = concurrency;
           c.rhs_zero_points = ZeroPoints::kChannel;
           check(c);
@@ -35,7 +38,8 @@ TEST_P(ThreadsKernel, AnyConcurrencyGivesTheSameBytes) {
         }
 }
 
-// A workspace that was queried for much serves less: fewer rows, fewer tasks. What is given beyond the need is not touched.
+// A workspace that was queried for much serves less: fewer rows, fewer tasks. What is given beyond
+// the need is not touched.
 TEST_P(ThreadsKernel, WorkspaceForMuchServesLess) {
   GemmCase c;
   c.kernel = kernel().name;
@@ -155,11 +159,13 @@ TEST(Memory, TheObjectEndsAtItsLastByte) {
     if (!usable(*kernel)) continue;
     for (const size_t n : {1, 5, 63, 64, 65, 128, 130})
       for (const octet_type dst : {OCTET_S32, OCTET_U8, OCTET_F32})
-        for (const octet_lhs_quant quant : {OCTET_LHS_STATIC, OCTET_LHS_PER_TENSOR, OCTET_LHS_PER_ROW}) {
+        for (const octet_lhs_quant quant :
+             {OCTET_LHS_STATIC, OCTET_LHS_PER_TENSOR, OCTET_LHS_PER_ROW}) {
           for (const ZeroPoints zero_points : {ZeroPoints::kNone, ZeroPoints::kChannel}) {
             GemmCase c;
             c.kernel = kernel->name;
-            c.m = 3, c.n = n, c.k = 9, c.dst = dst, c.lhs_quant = quant, c.rhs_zero_points = zero_points;
+            c.m = 3, c.n = n, c.k = 9, c.dst = dst, c.lhs_quant = quant,
+            c.rhs_zero_points = zero_points;
             c.lhs = types_of(*kernel).front().lhs, c.rhs = types_of(*kernel).front().rhs;
             Guards guards;
             Gemm gemm(c, Side::kBack, {Guards::allocate, Guards::release, &guards});
@@ -176,7 +182,8 @@ TEST(Memory, RunAllocatesNothing) {
   for (const bool runtime_rhs : {false, true})
     for (const size_t batch : {1, 4}) {
       GemmCase c;
-      c.m = 50, c.n = 100, c.k = 300, c.batch = batch, c.lhs = c.dst = OCTET_F32, c.lhs_quant = OCTET_LHS_ASYMMETRIC, c.runtime_rhs = runtime_rhs;
+      c.m = 50, c.n = 100, c.k = 300, c.batch = batch, c.lhs = c.dst = OCTET_F32,
+      c.lhs_quant = OCTET_LHS_ASYMMETRIC, c.runtime_rhs = runtime_rhs;
       Gemm gemm(c);
       ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
       // Sequential, so that no thread of the test allocates either.

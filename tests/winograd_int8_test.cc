@@ -1,4 +1,5 @@
-// winograd2x2_int8 on every kernel of bytes: approximate, but the same bytes everywhere, and near the exact ones.
+// winograd2x2_int8 on every kernel of bytes: approximate, but the same bytes everywhere, and near
+// the exact ones.
 #include <cmath>
 
 #include "support/kernels.h"
@@ -17,7 +18,8 @@ class WinogradInt8 : public EachKernel {
  protected:
   void SetUp() override {
     EachKernel::SetUp();
-    if (kernel().rhs_layout.domain == octet::Domain::kU8) GTEST_SKIP() << kernel().name << ": transformed weights are s8";
+    if (kernel().rhs_layout.domain == octet::Domain::kU8)
+      GTEST_SKIP() << kernel().name << ": transformed weights are s8";
     if (kernel().m_max) GTEST_SKIP() << kernel().name << ": never chosen for blocks of tiles";
   }
   void check(const WinogradCase& c) { WinogradRun(kernel(), c).check(); }
@@ -46,7 +48,8 @@ TEST_P(WinogradInt8, TypesExitsAndZeroPoints) {
     for (const bool rhs_u8 : {false, true})
       for (const bool runtime : {false, true})
         for (const Exit exit : {Exit::kS32, Exit::kNarrow, Exit::kFinish, Exit::kResidual}) {
-          c.lhs_u8 = lhs_u8, c.rhs_u8 = rhs_u8, c.runtime_zero_point = runtime, c.exit = exit, c.ohwi = rhs_u8;
+          c.lhs_u8 = lhs_u8, c.rhs_u8 = rhs_u8, c.runtime_zero_point = runtime, c.exit = exit,
+          c.ohwi = rhs_u8;
           c.zero_point = lhs_u8 ? 120 : -120;
           c.dst_u8 = rhs_u8;
           check(c);
@@ -67,7 +70,8 @@ TEST_P(WinogradInt8, Extremes) {
 
 TEST_P(WinogradInt8, TapRanges) {
   float ranges[16];
-  for (size_t i = 0; i < 16; ++i) ranges[i] = i % 4 == 3 ? 1e-3f : i % 4 == 2 ? 1e30f : 90.0f + 37.5f * static_cast<float>(i);
+  for (size_t i = 0; i < 16; ++i)
+    ranges[i] = i % 4 == 3 ? 1e-3f : i % 4 == 2 ? 1e30f : 90.0f + 37.5f * static_cast<float>(i);
   WinogradCase c = int8_case();
   c.tap_ranges = ranges;
   c.in_channels = 20, c.out_channels = 17;
@@ -93,7 +97,10 @@ TEST(WinogradInt8Accuracy, NearTheExactSum) {
   const WinogradRun run(*octet::find_kernel("scalar_u8s8_4x4x4"), c);
   double error = 0, signal = 0;
   for (size_t i = 0; i < run.outputs(); ++i) {
-    const double exact = static_cast<double>(run.exact(i / c.out_channels, i % c.out_channels)), difference = static_cast<double>(run.approximate(i / c.out_channels, i % c.out_channels)) - exact;
+    const double exact = static_cast<double>(run.exact(i / c.out_channels, i % c.out_channels)),
+                 difference =
+                     static_cast<double>(run.approximate(i / c.out_channels, i % c.out_channels)) -
+                     exact;
     error += difference * difference;
     signal += exact * exact;
   }

@@ -1,4 +1,5 @@
-// Winograd's exact methods, driven directly, on every kernel of words: equal to the sum over seven loops, whatever the data.
+// Winograd's exact methods, driven directly, on every kernel of words: equal to the sum over seven
+// loops, whatever the data.
 #include "support/kernels.h"
 #include "support/winograd_case.h"
 
@@ -8,7 +9,8 @@ namespace {
 using octet::ConvMethod;
 using octet::ConvShape;
 
-const ConvMethod* const kMethods[] = {&octet::winograd_4x4_method, &octet::winograd_2x2_method, &octet::winograd_2x2_s2_method};
+const ConvMethod* const kMethods[] = {&octet::winograd_4x4_method, &octet::winograd_2x2_method,
+                                      &octet::winograd_2x2_s2_method};
 
 class WinogradTest : public EachKernel {
  protected:
@@ -82,7 +84,8 @@ TEST_P(WinogradTest, TypesExitsAndZeroPoints) {
           for (const Exit exit : {Exit::kS32, Exit::kNarrow, Exit::kFinish, Exit::kResidual})
             for (const int32_t zero_point : {0, 1, 120}) {
               c.batch = 3, c.in_h = 7, c.in_w = 5, c.in_channels = 19, c.out_channels = 37;
-              c.lhs_u8 = lhs_u8, c.rhs_u8 = rhs_u8, c.runtime_zero_point = runtime, c.exit = exit, c.ohwi = !lhs_u8;
+              c.lhs_u8 = lhs_u8, c.rhs_u8 = rhs_u8, c.runtime_zero_point = runtime, c.exit = exit,
+              c.ohwi = !lhs_u8;
               c.zero_point = lhs_u8 ? zero_point : -zero_point;
               c.dst_u8 = rhs_u8;
               check(c);
@@ -108,18 +111,21 @@ TEST_P(WinogradTest, TasksAndBlocks) {
 TEST_P(WinogradTest, Groups) {
   each_method([&](WinogradCase c) {
     for (const size_t groups : {2, 3, 5}) {
-      c.groups = groups, c.in_channels = groups * 7, c.out_channels = groups * 35, c.tasks = groups - 1;
+      c.groups = groups, c.in_channels = groups * 7, c.out_channels = groups * 35,
+      c.tasks = groups - 1;
       check(c);
       if (HasFatalFailure()) return;
     }
   });
 }
 
-// The last depth that one chunk can add up, and the first that two must. All inputs and weights extreme.
+// The last depth that one chunk can add up, and the first that two must. All inputs and weights
+// extreme.
 TEST_P(WinogradTest, EdgeOfTheCertificate) {
   WinogradCase c;
   c.in_h = c.in_w = 4, c.out_channels = 2;
-  for (const size_t channels : {226, 227, 228, 229, 230, 231, 453, 454, 455, 456, 457, 458, 459, 460, 461, 684})
+  for (const size_t channels :
+       {226, 227, 228, 229, 230, 231, 453, 454, 455, 456, 457, 458, 459, 460, 461, 684})
     for (const int input : {-128, 127})
       for (const int weight : {-128, -127, 127})
         for (const Exit exit : {Exit::kS32, Exit::kResidual, Exit::kNarrow}) {
@@ -144,8 +150,10 @@ TEST_P(WinogradTest, EdgeOfTheCertificate2x2) {
       }
 }
 
-// Sums of |w| that are the limit itself, 2^18 and 2^22, are the first to be split: one output would be half the range and change its sign. 228 channels have
-// 4 * 513 weights and 3641 have 32769; each 513th and each 32769th is 0, the others -128. Of twice the channels either half has the limit.
+// Sums of |w| that are the limit itself, 2^18 and 2^22, are the first to be split: one output would
+// be half the range and change its sign. 228 channels have 4 * 513 weights and 3641 have 32769;
+// each 513th and each 32769th is 0, the others -128. Of twice the channels either half has the
+// limit.
 TEST_P(WinogradTest, TheLimitItself) {
   for (const size_t halves : {1, 2})
     for (const bool small : {false, true}) {
@@ -164,7 +172,8 @@ TEST_P(WinogradTest, TheLimitItself) {
 TEST_P(WinogradTest, LargeRandomDepths) {
   each_method([&](WinogradCase c) {
     for (const size_t channels : {511, 1024}) {
-      c.in_h = 6, c.in_w = 5, c.in_channels = channels, c.out_channels = 33, c.weight = channels % 2 ? WinogradCase::kRandom : -128, c.batch = 2;
+      c.in_h = 6, c.in_w = 5, c.in_channels = channels, c.out_channels = 33,
+      c.weight = channels % 2 ? WinogradCase::kRandom : -128, c.batch = 2;
       check(c);
       if (HasFatalFailure()) return;
     }
@@ -176,7 +185,8 @@ TEST(Winograd, RefusesWhatItCannotCompute) {
   const auto refused = [&](auto change) {
     ConvShape shape = good;
     change(shape);
-    return octet::winograd_4x4_method.refuse(shape, false) != nullptr && octet::winograd_2x2_method.refuse(shape, false) != nullptr;
+    return octet::winograd_4x4_method.refuse(shape, false) != nullptr &&
+           octet::winograd_2x2_method.refuse(shape, false) != nullptr;
   };
   EXPECT_FALSE(refused([](ConvShape&) {}));
   EXPECT_TRUE(refused([](ConvShape& s) { s.kernel_h = 1; }));
@@ -193,7 +203,9 @@ TEST(Winograd, RefusesWhatItCannotCompute) {
 
 TEST(Winograd, PayloadOfAHugeShapeIsRefused) {
   ConvShape shape = {1, 8, 8, SIZE_MAX / 64, 8, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
-  EXPECT_EQ(octet::winograd_4x4_method.payload_bytes(octet::word_layout_of(octet::Isa::kAvx2), shape), 0u);
+  EXPECT_EQ(
+      octet::winograd_4x4_method.payload_bytes(octet::word_layout_of(octet::Isa::kAvx2), shape),
+      0u);
 }
 
 }  // namespace

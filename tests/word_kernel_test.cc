@@ -9,22 +9,32 @@ namespace {
 
 class WordKernel : public EachKernel {
  protected:
-  void check(size_t rows, size_t cols, size_t depth, int lhs_word, int rhs_word, bool init_per_row, Side side) {
+  void check(size_t rows, size_t cols, size_t depth, int lhs_word, int rhs_word, bool init_per_row,
+             Side side) {
     const octet::RhsLayout& layout = kernel().rhs_layout;
-    const size_t lanes = octet::round_up(cols, layout.width), padded = layout.depth(depth), lhs_stride = padded + 6, dst_stride = cols + 2;
+    const size_t lanes = octet::round_up(cols, layout.width), padded = layout.depth(depth),
+                 lhs_stride = padded + 6, dst_stride = cols + 2;
     std::mt19937 random(static_cast<uint32_t>(rows * 7919 + cols * 104729 + depth));
-    const auto word = [&](int fixed) { return static_cast<int16_t>(fixed < -32768 ? static_cast<int>(random() & 0xffff) - 32768 : fixed); };
+    const auto word = [&](int fixed) {
+      return static_cast<int16_t>(fixed < -32768 ? static_cast<int>(random() & 0xffff) - 32768
+                                                 : fixed);
+    };
     // Whole groups may be read of each row; what lies there beyond the depth meets zeros.
-    const Guarded lhs(((rows - 1) * lhs_stride + padded) * 2, side, 4), rhs(lanes * padded * 2, side, 64);
-    const Guarded init((init_per_row ? rows : 1) * lanes * 4, side, 4), dst(((rows - 1) * dst_stride + cols) * 4, side, 4);
+    const Guarded lhs(((rows - 1) * lhs_stride + padded) * 2, side, 4),
+        rhs(lanes * padded * 2, side, 64);
+    const Guarded init((init_per_row ? rows : 1) * lanes * 4, side, 4),
+        dst(((rows - 1) * dst_stride + cols) * 4, side, 4);
     for (size_t i = 0; i < lhs.bytes() / 2; ++i) lhs.data<int16_t>()[i] = word(lhs_word);
     std::memset(rhs.data(), 0, rhs.bytes());
     const auto at = [&](size_t k, size_t j) -> int16_t& {
-      return rhs.data<int16_t>()[j / layout.width * layout.width * padded + (k / layout.kr * layout.width + j % layout.width) * layout.kr + k % layout.kr];
+      return rhs.data<int16_t>()[j / layout.width * layout.width * padded +
+                                 (k / layout.kr * layout.width + j % layout.width) * layout.kr +
+                                 k % layout.kr];
     };
     for (size_t k = 0; k < depth; ++k)
       for (size_t j = 0; j < cols; ++j) at(k, j) = word(rhs_word);
-    for (size_t i = 0; i < init.bytes() / 4; ++i) init.data<uint32_t>()[i] = static_cast<uint32_t>(random());
+    for (size_t i = 0; i < init.bytes() / 4; ++i)
+      init.data<uint32_t>()[i] = static_cast<uint32_t>(random());
 
     octet::Tile tile = {};
     tile.lhs = lhs.data();
@@ -43,10 +53,14 @@ class WordKernel : public EachKernel {
     for (size_t i = 0; i < rows; ++i) {
       for (size_t j = 0; j < cols; ++j) {
         uint32_t acc = init.data<uint32_t>()[i * tile.init_stride + j];
-        for (size_t k = 0; k < depth; ++k) acc += static_cast<uint32_t>(lhs.data<int16_t>()[i * lhs_stride + k] * at(k, j));
-        ASSERT_EQ(dst.data<uint32_t>()[i * dst_stride + j], acc) << kernel().name << ' ' << rows << 'x' << cols << 'x' << depth << " at [" << i << "][" << j << ']';
+        for (size_t k = 0; k < depth; ++k)
+          acc += static_cast<uint32_t>(lhs.data<int16_t>()[i * lhs_stride + k] * at(k, j));
+        ASSERT_EQ(dst.data<uint32_t>()[i * dst_stride + j], acc)
+            << kernel().name << ' ' << rows << 'x' << cols << 'x' << depth << " at [" << i << "]["
+            << j << ']';
       }
-      for (size_t j = cols; i + 1 < rows && j < dst_stride; ++j) ASSERT_EQ(dst.data<uint32_t>()[i * dst_stride + j], 0xA5A5A5A5u);
+      for (size_t j = cols; i + 1 < rows && j < dst_stride; ++j)
+        ASSERT_EQ(dst.data<uint32_t>()[i * dst_stride + j], 0xA5A5A5A5u);
     }
   }
 };
@@ -57,21 +71,29 @@ constexpr int kRandom = -40000;
 
 TEST_P(WordKernel, EveryTileShape) {
   std::vector<size_t> columns = around({kernel().rhs_layout.step, kernel().nr});
-  columns.erase(std::remove_if(columns.begin(), columns.end(), [&](size_t n) { return n > kernel().nr; }), columns.end());
+  columns.erase(
+      std::remove_if(columns.begin(), columns.end(), [&](size_t n) { return n > kernel().nr; }),
+      columns.end());
   bool turn = false;
   for (size_t rows = 1; rows <= kernel().mr; ++rows)
     for (const size_t cols : columns)
       for (const size_t depth : {1, 2, 3, 4, 7, 8, 9, 16, 31, 64, 129})
-        for (const auto& words : {std::pair<int, int>{kRandom, kRandom}, {-32768, -32768}, {-32768, 32767}, {32767, 32767}}) {
+        for (const auto& words : {std::pair<int, int>{kRandom, kRandom},
+                                  {-32768, -32768},
+                                  {-32768, 32767},
+                                  {32767, 32767}}) {
           turn = !turn;
-          check(rows, cols, depth, words.first, words.second, turn, (rows + cols + depth) % 2 ? Side::kBack : Side::kFront);
+          check(rows, cols, depth, words.first, words.second, turn,
+                (rows + cols + depth) % 2 ? Side::kBack : Side::kFront);
           if (HasFatalFailure()) return;
         }
 }
 
 TEST(WordKernelTable, NamesTellTheTile) {
   for (const MicroKernel* kernel : word_table()) {
-    const std::string name = kernel->name, tile = std::to_string(kernel->mr) + 'x' + std::to_string(kernel->nr) + 'x' + std::to_string(kernel->rhs_layout.kr);
+    const std::string name = kernel->name, tile = std::to_string(kernel->mr) + 'x' +
+                                                  std::to_string(kernel->nr) + 'x' +
+                                                  std::to_string(kernel->rhs_layout.kr);
     EXPECT_EQ(name.substr(name.rfind('_') + 1), tile);
     EXPECT_EQ(kernel->rhs_layout.domain, octet::Domain::kS16) << name;
     EXPECT_EQ(kernel->lhs_domain, octet::Domain::kS16) << name;

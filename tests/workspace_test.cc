@@ -13,13 +13,14 @@ void in_order(void*, size_t count, void (*fn)(void*, size_t), void* arg) {
   for (size_t i = 0; i < count; ++i) fn(arg, i);
 }
 
-// Fewer rows, columns, matrices or tasks than declared are cut otherwise, and must not need more. Run-time weights are the hard case: they
-// are packed into the workspace.
+// Fewer rows, columns, matrices or tasks than declared are cut otherwise, and must not need more.
+// Run-time weights are the hard case: they are packed into the workspace.
 TEST(Workspace, CoversEverySmallerRun) {
   std::mt19937 random(7);
   const auto up_to = [&](size_t most) { return 1 + random() % most; };
   for (int declared = 0; declared < 300; ++declared) {
-    const size_t m = up_to(40), n = up_to(300), k = up_to(70), batch = up_to(6), concurrency = up_to(12);
+    const size_t m = up_to(40), n = up_to(300), k = up_to(70), batch = up_to(6),
+                 concurrency = up_to(12);
     octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
     desc.m_max = m, desc.n = n, desc.k = k, desc.batch_max = batch;
     desc.lhs_type = desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
@@ -28,7 +29,8 @@ TEST(Workspace, CoversEverySmallerRun) {
     octet_error error = {};
     ASSERT_EQ(octet_gemm_create(&desc, &gemm, &error), OCTET_OK) << error.message;
     size_t bytes = 0;
-    ASSERT_EQ(octet_gemm_workspace(gemm, m, concurrency, &bytes, &error), OCTET_OK) << error.message;
+    ASSERT_EQ(octet_gemm_workspace(gemm, m, concurrency, &bytes, &error), OCTET_OK)
+        << error.message;
     std::vector<uint8_t> memory(bytes + OCTET_ALIGNMENT);
     const size_t misaligned = reinterpret_cast<uintptr_t>(memory.data()) % OCTET_ALIGNMENT;
 
@@ -36,13 +38,16 @@ TEST(Workspace, CoversEverySmallerRun) {
     std::vector<int32_t> dst(batch * m * n);
     for (int run = 0; run < 12; ++run) {
       octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
-      args.m = up_to(m), args.n = up_to(n), args.k = up_to(k), args.batch = up_to(batch), args.concurrency = up_to(concurrency);
+      args.m = up_to(m), args.n = up_to(n), args.k = up_to(k), args.batch = up_to(batch),
+      args.concurrency = up_to(concurrency);
       args.lhs = lhs.data(), args.rhs = rhs.data(), args.dst = dst.data();
-      args.workspace = memory.data() + (misaligned ? OCTET_ALIGNMENT - misaligned : 0), args.workspace_bytes = bytes;
+      args.workspace = memory.data() + (misaligned ? OCTET_ALIGNMENT - misaligned : 0),
+      args.workspace_bytes = bytes;
       args.parallel_for = in_order;
       ASSERT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK)
-          << error.message << "; m " << args.m << '/' << m << " n " << args.n << '/' << n << " k " << args.k << '/' << k << " batch " << args.batch << '/'
-          << batch << " tasks " << args.concurrency << '/' << concurrency;
+          << error.message << "; m " << args.m << '/' << m << " n " << args.n << '/' << n << " k "
+          << args.k << '/' << k << " batch " << args.batch << '/' << batch << " tasks "
+          << args.concurrency << '/' << concurrency;
       ASSERT_EQ(dst[args.m * args.n * args.batch - 1], static_cast<int32_t>(args.k));
     }
     octet_gemm_destroy(gemm);
@@ -63,7 +68,8 @@ TEST(Workspace, RuntimeWeightsAreSharedOut) {
   octet_gemm_destroy(gemm);
 }
 
-// There are no more tasks than pieces that run-time weights can be cut into, whatever is declared; and the query takes no longer for it.
+// There are no more tasks than pieces that run-time weights can be cut into, whatever is declared;
+// and the query takes no longer for it.
 TEST(Workspace, ConcurrencyBeyondThePieces) {
   octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
   desc.m_max = 9, desc.n = 1000, desc.k = 64, desc.batch_max = 3;

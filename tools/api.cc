@@ -6,7 +6,8 @@
 namespace tool {
 
 void check(octet_status status, const octet_error& error) {
-  if (status != OCTET_OK) throw LibraryError(status, fmt::format("{}: {}", octet_status_name(status), error.message));
+  if (status != OCTET_OK)
+    throw LibraryError(status, fmt::format("{}: {}", octet_status_name(status), error.message));
 }
 
 octet_cpu_info cpu_info() {
@@ -30,7 +31,8 @@ octet_kernel_info usable_kernel(const std::string& name) {
     if (kernel.usable) usable.push_back(kernel.name);
     if (name == kernel.name) throw Error(fmt::format("this CPU cannot run the kernel '{}'", name));
   }
-  throw Error(fmt::format("there is no kernel '{}'; usable here: {}", name, fmt::join(usable, ", ")));
+  throw Error(
+      fmt::format("there is no kernel '{}'; usable here: {}", name, fmt::join(usable, ", ")));
 }
 
 octet_isa usable_isa(const std::string& name) {
@@ -40,7 +42,8 @@ octet_isa usable_isa(const std::string& name) {
     const octet_isa isa = static_cast<octet_isa>(i);
     if (name != octet_isa_name(isa)) continue;
     if (usable >> i & 1) return isa;
-    throw Error(fmt::format("this CPU cannot run the tier {}; usable here: {}", name, names_of(usable)));
+    throw Error(
+        fmt::format("this CPU cannot run the tier {}; usable here: {}", name, names_of(usable)));
   }
   throw Error(fmt::format("there is no tier '{}'; usable here: {}", name, names_of(usable)));
 }
@@ -51,7 +54,8 @@ octet_conv_algorithm algorithm(const std::string& name) {
     if (name == octet_conv_algorithm_name(each)) return each;
     names.push_back(octet_conv_algorithm_name(each));
   }
-  throw Error(fmt::format("there is no algorithm '{}'; there are: {}", name, fmt::join(names, ", ")));
+  throw Error(
+      fmt::format("there is no algorithm '{}'; there are: {}", name, fmt::join(names, ", ")));
 }
 
 std::string names_of(uint32_t isas) {

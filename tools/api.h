@@ -11,7 +11,8 @@
 
 namespace tool {
 
-// Something the user can put right: a bad argument, an unusable kernel, a file that cannot be written.
+// Something the user can put right: a bad argument, an unusable kernel, a file that cannot be
+// written.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -32,9 +33,10 @@ octet_kernel_info usable_kernel(const std::string& name);
 octet_isa usable_isa(const std::string& name);
 
 // All that a caller can force. The last one is approximate.
-constexpr octet_conv_algorithm kAlgorithms[] = {OCTET_CONV_DIRECT,           OCTET_CONV_IM2COL,       OCTET_CONV_DEPTHWISE,
-                                                OCTET_CONV_WINOGRAD_2X2,     OCTET_CONV_WINOGRAD_4X4, OCTET_CONV_WINOGRAD_2X2_S2,
-                                                OCTET_CONV_WINOGRAD_2X2_INT8};
+constexpr octet_conv_algorithm kAlgorithms[] = {
+    OCTET_CONV_DIRECT,           OCTET_CONV_IM2COL,       OCTET_CONV_DEPTHWISE,
+    OCTET_CONV_WINOGRAD_2X2,     OCTET_CONV_WINOGRAD_4X4, OCTET_CONV_WINOGRAD_2X2_S2,
+    OCTET_CONV_WINOGRAD_2X2_INT8};
 octet_conv_algorithm algorithm(const std::string& name);  // throws if it does not exist
 
 std::string names_of(uint32_t isas);  // "SCALAR AVX2", "none"

@@ -1,4 +1,5 @@
-// octet bench: products and convolutions verified, then timed beside the CPU's peak and, if wanted, a peer.
+// octet bench: products and convolutions verified, then timed beside the CPU's peak and, if wanted,
+// a peer.
 #include <fmt/format.h>
 
 #include "bench_options.h"
@@ -29,7 +30,8 @@ int bench(const BenchArguments& a) {
   BenchOptions options = to_options(a);
   const std::vector<CaseGroup> groups = parse_cases(a.cases);
   for (const CaseGroup& group : groups)
-    if (!group.products.empty() && !a.algorithm.empty()) throw Error("--algorithm is for convolutions");
+    if (!group.products.empty() && !a.algorithm.empty())
+      throw Error("--algorithm is for convolutions");
   for (const std::string& name : a.types) parse_types(name);
   JsonFile file(a.json);
   ThreadPool pool(options.threads);
@@ -56,7 +58,8 @@ int bench(const BenchArguments& a) {
         print_row(table, result, ++index, size(group) * all_types.size());
       };
       for (const GemmCase& gemm : group.products) report(bench_gemm(gemm, types, options, &pool));
-      for (const ConvCase& conv : group.convolutions) report(bench_conv(conv, types, options, &pool));
+      for (const ConvCase& conv : group.convolutions)
+        report(bench_conv(conv, types, options, &pool));
       parts.emplace_back(fmt::format("{} {}", group.name, types.name()), part);
     }
     fmt::print("\n");

@@ -29,7 +29,8 @@ struct MakingTime {
   double pack_us, create_us;
 };
 
-MakingTime bench_making(const ConvCase& conv, const OperandTypes& types, const BenchOptions& options) {
+MakingTime bench_making(const ConvCase& conv, const OperandTypes& types,
+                        const BenchOptions& options) {
   const ConvData data = plain_conv_data(conv.shape, types);
   Buffer blob;
   const auto pack = [&] { pack_filter(data, options.forced, &blob); };
@@ -45,8 +46,9 @@ MakingTime bench_making(const ConvCase& conv, const OperandTypes& types, const B
     pack_seconds.push_back(packing_watch.repetition());
     create_seconds.push_back(creating_watch.repetition());
   }
-  return {octet_conv_algorithm_name(octet_conv2d_algorithm(made.get())), octet_conv2d_kernel(made.get()),
-          static_cast<double>(data.filter.size()) / 1e6, median(pack_seconds) * 1e6, median(create_seconds) * 1e6};
+  return {octet_conv_algorithm_name(octet_conv2d_algorithm(made.get())),
+          octet_conv2d_kernel(made.get()), static_cast<double>(data.filter.size()) / 1e6,
+          median(pack_seconds) * 1e6, median(create_seconds) * 1e6};
 }
 
 }  // namespace
@@ -61,8 +63,8 @@ int bench_pack(const BenchArguments& a) {
 
   print_machine(options);
   for (const CaseGroup& group : groups) {
-    fmt::print("{:<9}{:<42}{:>5}  {:<18}{:>10}{:>12}{:>9}{:>12}{:>12}  {}\n", "", "case", "count", "algorithm", "MB", "pack us", "GB/s",
-               "create us", "both us", "kernel");
+    fmt::print("{:<9}{:<42}{:>5}  {:<18}{:>10}{:>12}{:>9}{:>12}{:>12}  {}\n", "", "case", "count",
+               "algorithm", "MB", "pack us", "GB/s", "create us", "both us", "kernel");
     double total_us = 0, total_megabytes = 0;
     size_t index = 0;
     for (const ConvCase& conv : group.convolutions) {
@@ -71,8 +73,9 @@ int bench_pack(const BenchArguments& a) {
       total_us += both;
       total_megabytes += t.megabytes;
       fmt::print("{:<9}{:<42}{:>5}  {:<18}{:>10.4f}{:>12.3f}{:>9.3f}{:>12.3f}{:>12.3f}  {}\n",
-                 fmt::format("[{}/{}]", ++index, group.convolutions.size()), conv.shape.name(), conv.count, t.algorithm, t.megabytes,
-                 t.pack_us, t.megabytes * 1e3 / t.pack_us, t.create_us, both, t.kernel);
+                 fmt::format("[{}/{}]", ++index, group.convolutions.size()), conv.shape.name(),
+                 conv.count, t.algorithm, t.megabytes, t.pack_us, t.megabytes * 1e3 / t.pack_us,
+                 t.create_us, both, t.kernel);
       std::fflush(stdout);
       json["layers"].push_back({{"suite", group.name},
                                 {"name", conv.shape.name()},
@@ -84,10 +87,11 @@ int bench_pack(const BenchArguments& a) {
                                 {"pack_us", t.pack_us},
                                 {"create_us", t.create_us}});
     }
-    fmt::print("{:<9}{} distinct layers, each once: {:.3f} MB of weights in {:.3f} ms\n\n", "", group.convolutions.size(), total_megabytes,
-               total_us / 1e3);
-    json["summary"][group.name] = {
-        {"layers", group.convolutions.size()}, {"weights_mb", total_megabytes}, {"pack_and_create_us", total_us}};
+    fmt::print("{:<9}{} distinct layers, each once: {:.3f} MB of weights in {:.3f} ms\n\n", "",
+               group.convolutions.size(), total_megabytes, total_us / 1e3);
+    json["summary"][group.name] = {{"layers", group.convolutions.size()},
+                                   {"weights_mb", total_megabytes},
+                                   {"pack_and_create_us", total_us}};
   }
   file.write(json);
   return kSuccess;

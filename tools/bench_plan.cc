@@ -1,5 +1,5 @@
-// octet bench plan: does the plan choose the fastest algorithm? Every exact candidate is verified, then timed in alternation with the
-// others.
+// octet bench plan: does the plan choose the fastest algorithm? Every exact candidate is verified,
+// then timed in alternation with the others.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,8 @@ struct Candidate {
   std::string kernel;   // that ran
   std::string problem;  // why it was not timed
   double microseconds = 0;
-  // Its time / the chosen one's, the median over repetitions in alternation: what slows the machine for a while slows both.
+  // Its time / the chosen one's, the median over repetitions in alternation: what slows the machine
+  // for a while slows both.
   double relative = 1;
   bool timed() const { return problem.empty(); }
 };
@@ -39,7 +40,8 @@ struct Layer {
 };
 
 // The candidates that run and are right, each with its plan; the others get their problem.
-std::vector<std::unique_ptr<ConvPlan>> make_plans(const ConvData& data, const BenchOptions& options, ThreadPool* pool, Layer* layer) {
+std::vector<std::unique_ptr<ConvPlan>> make_plans(const ConvData& data, const BenchOptions& options,
+                                                  ThreadPool* pool, Layer* layer) {
   const ConvReference reference(data);
   std::vector<std::unique_ptr<ConvPlan>> plans;
   for (Candidate& candidate : layer->candidates) {
@@ -65,10 +67,12 @@ std::vector<std::unique_ptr<ConvPlan>> make_plans(const ConvData& data, const Be
   return plans;
 }
 
-Layer bench_layer(const ConvCase& conv, const OperandTypes& types, const BenchOptions& options, ThreadPool* pool) {
+Layer bench_layer(const ConvCase& conv, const OperandTypes& types, const BenchOptions& options,
+                  ThreadPool* pool) {
   Layer layer = {&conv, {}, {}, {}, ""};
   const ConvData data = plain_conv_data(conv.shape, types);
-  for (const octet_conv2d_candidate& said : candidates(describe_filter(data, {}), options.forced.isa))
+  for (const octet_conv2d_candidate& said :
+       candidates(describe_filter(data, {}), options.forced.isa))
     layer.candidates.push_back({said, said.kernel ? said.kernel : "-", ""});
   const std::vector<std::unique_ptr<ConvPlan>> plans = make_plans(data, options, pool, &layer);
 
@@ -82,14 +86,16 @@ Layer bench_layer(const ConvCase& conv, const OperandTypes& types, const BenchOp
       if (watches[i]) seconds[i].push_back(watches[i]->repetition());
 
   for (size_t i = 0; i < plans.size(); ++i)
-    if (layer.candidates[i].timed() && layer.candidates[i].said.chosen) layer.chosen = layer.best = i;
+    if (layer.candidates[i].timed() && layer.candidates[i].said.chosen)
+      layer.chosen = layer.best = i;
   for (size_t i = 0; i < plans.size(); ++i) {
     Candidate& candidate = layer.candidates[i];
     if (!candidate.timed()) continue;
     candidate.microseconds = median(seconds[i]) * 1e6;
     if (!layer.chosen) continue;
     std::vector<double> ratios;
-    for (size_t r = 0; r < seconds[i].size(); ++r) ratios.push_back(seconds[i][r] / seconds[*layer.chosen][r]);
+    for (size_t r = 0; r < seconds[i].size(); ++r)
+      ratios.push_back(seconds[i][r] / seconds[*layer.chosen][r]);
     candidate.relative = median(ratios);
     if (candidate.relative < layer.the_best().relative) layer.best = i;
   }
@@ -119,14 +125,17 @@ struct PlanTotals {
     worst = layer.conv->shape.name();
   }
   double loss_percent() const { return best_us > 0 ? (chosen_us / best_us - 1) * 100 : 0; }
-  double prediction_factor() const { return predictions > 0 ? std::exp(log_errors / predictions) : 1; }
+  double prediction_factor() const {
+    return predictions > 0 ? std::exp(log_errors / predictions) : 1;
+  }
 };
 
 std::string remark(const Layer& layer, const Candidate& candidate) {
   const bool chosen = candidate.said.chosen, best = layer.best && &candidate == &layer.the_best();
   const char* const name = octet_conv_algorithm_name(candidate.said.algorithm);
   if (chosen != (layer.packed == name))
-    return chosen ? fmt::format("said to be chosen, but packed is {}", layer.packed) : "packed, but not said to be chosen";
+    return chosen ? fmt::format("said to be chosen, but packed is {}", layer.packed)
+                  : "packed, but not said to be chosen";
   if (chosen && best) return "chosen, best";
   if (chosen) return fmt::format("chosen, loses {:.1f} %", layer.loss_percent());
   return best ? "best" : "";
@@ -134,33 +143,42 @@ std::string remark(const Layer& layer, const Candidate& candidate) {
 
 // Algorithms that the plan refuses are left out; octet explain says why.
 void print_layer(const Layer& layer, size_t index, size_t total) {
-  fmt::print("{:<9}{} x {}  {}\n", fmt::format("[{}/{}]", index, total), layer.conv->shape.name(), layer.conv->count, layer.conv->network);
+  fmt::print("{:<9}{} x {}  {}\n", fmt::format("[{}/{}]", index, total), layer.conv->shape.name(),
+             layer.conv->count, layer.conv->network);
   for (const Candidate& c : layer.candidates) {
     if (!c.said.possible) continue;
     const char* const name = octet_conv_algorithm_name(c.said.algorithm);
     if (c.timed())
-      fmt::print("{:<9}{:<18}{:<32}{:>12.3f}{:>12.3f}{:>8.2f}  {}\n", "", name, c.kernel, c.microseconds, c.said.microseconds,
-                 c.said.microseconds / c.microseconds, remark(layer, c));
+      fmt::print("{:<9}{:<18}{:<32}{:>12.3f}{:>12.3f}{:>8.2f}  {}\n", "", name, c.kernel,
+                 c.microseconds, c.said.microseconds, c.said.microseconds / c.microseconds,
+                 remark(layer, c));
     else
-      fmt::print("{:<9}{:<18}{:<32}{:>12}{:>12.3f}{:>8}  {}\n", "", name, c.kernel, "-", c.said.microseconds, "-", c.problem);
+      fmt::print("{:<9}{:<18}{:<32}{:>12}{:>12.3f}{:>8}  {}\n", "", name, c.kernel, "-",
+                 c.said.microseconds, "-", c.problem);
   }
   std::fflush(stdout);
 }
 
 void print_totals(const std::string& title, const PlanTotals& t) {
   fmt::print(
-      "{:<24}{} layers, {} wrong; the plan {:.3f} ms weighted by count, the best {:.3f} ms: loses {:.2f} %; predictions off by a "
+      "{:<24}{} layers, {} wrong; the plan {:.3f} ms weighted by count, the best {:.3f} ms: loses "
+      "{:.2f} %; predictions off by a "
       "factor of {:.2f} (geometric mean)\n",
-      title, t.layers, t.wrong, t.chosen_us / 1e3, t.best_us / 1e3, t.loss_percent(), t.prediction_factor());
-  if (t.worst_percent > 0) fmt::print("{:<24}worst: {} loses {:.1f} %\n", "", t.worst, t.worst_percent);
+      title, t.layers, t.wrong, t.chosen_us / 1e3, t.best_us / 1e3, t.loss_percent(),
+      t.prediction_factor());
+  if (t.worst_percent > 0)
+    fmt::print("{:<24}worst: {} loses {:.1f} %\n", "", t.worst, t.worst_percent);
 }
 
 ordered_json to_json(const Layer& layer, const OperandTypes& types) {
-  ordered_json json = {
-      {"name", layer.conv->shape.name()}, {"network", layer.conv->network}, {"count", layer.conv->count}, {"types", types.name()}};
+  ordered_json json = {{"name", layer.conv->shape.name()},
+                       {"network", layer.conv->network},
+                       {"count", layer.conv->count},
+                       {"types", types.name()}};
   for (const Candidate& c : layer.candidates) {
-    ordered_json candidate = {
-        {"algorithm", octet_conv_algorithm_name(c.said.algorithm)}, {"kernel", c.kernel}, {"chosen", c.said.chosen != 0}};
+    ordered_json candidate = {{"algorithm", octet_conv_algorithm_name(c.said.algorithm)},
+                              {"kernel", c.kernel},
+                              {"chosen", c.said.chosen != 0}};
     if (c.timed()) {
       candidate["measured_us"] = c.microseconds;
       candidate["relative"] = c.relative;
@@ -206,7 +224,8 @@ int bench_plan(const BenchArguments& a) {
   PlanTotals all;
   std::vector<std::pair<std::string, PlanTotals>> parts;
   for (const CaseGroup& group : groups) {
-    fmt::print("{:<9}{:<18}{:<32}{:>12}{:>12}{:>8}\n", "", "algorithm", "kernel", "us", "predicted", "ratio");
+    fmt::print("{:<9}{:<18}{:<32}{:>12}{:>12}{:>8}\n", "", "algorithm", "kernel", "us", "predicted",
+               "ratio");
     PlanTotals part;
     for (const ConvCase& conv : group.convolutions) {
       const Layer layer = bench_layer(conv, types, options, &pool);

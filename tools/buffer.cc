@@ -17,7 +17,8 @@ Buffer::Buffer(size_t bytes) : bytes_(bytes) {
     throw Error(fmt::format("cannot allocate {} bytes", bytes));
   memory_.reset(static_cast<uint8_t*>(memory));
 #if defined(MADV_HUGEPAGE)
-  if (alignment == kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: without it the buffer is as good, only slower
+  // A wish: without it the buffer is as good, only slower
+  if (alignment == kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
   std::memset(memory, 0, bytes);
 }

@@ -1,4 +1,5 @@
-// Zeroed memory, aligned as the library asks. Large buffers sit on huge pages, for every contestant of a bench alike.
+// Zeroed memory, aligned as the library asks. Large buffers sit on huge pages, for every contestant
+// of a bench alike.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,8 @@ bool looks_like_conv(const std::string& name) {
 GemmCase product(const std::string& name) {
   if (size_t mnk[3]; parse_triple(name, mnk)) return {{mnk[0], mnk[1], mnk[2]}, "", 1};
   throw Error(
-      fmt::format("'{}' is not a case: give MxNxK, such as 128x768x3072, a convolution, such as mb1_ic64oc64_ih56oh56kh3sh1ph1, or a "
+      fmt::format("'{}' is not a case: give MxNxK, such as 128x768x3072, a convolution, such as "
+                  "mb1_ic64oc64_ih56oh56kh3sh1ph1, or a "
                   "suite: gemm, {}",
                   name, fmt::join(conv_suite_names(), ", ")));
 }
@@ -50,7 +51,9 @@ std::vector<CaseGroup> parse_cases(const std::vector<std::string>& names) {
 std::vector<CaseGroup> parse_conv_cases(const std::vector<std::string>& names) {
   std::vector<CaseGroup> groups = parse_cases(names);
   for (const CaseGroup& group : groups)
-    if (!group.products.empty()) throw Error(fmt::format("only convolutions here, no products: {}", group.products[0].shape.name()));
+    if (!group.products.empty())
+      throw Error(
+          fmt::format("only convolutions here, no products: {}", group.products[0].shape.name()));
   return groups;
 }
 

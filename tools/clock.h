@@ -1,5 +1,6 @@
-// Seconds. A single-threaded bench reads the thread's own clock, which stands still while the thread is preempted: on a shared machine
-// wall time would measure the neighbours. Several threads are timed by the wall.
+// Seconds. A single-threaded bench reads the thread's own clock, which stands still while the
+// thread is preempted: on a shared machine wall time would measure the neighbours. Several threads
+// are timed by the wall.
 #pragma once
 
 #include <time.h>
@@ -8,7 +9,8 @@ namespace tool {
 
 class Clock {
  public:
-  explicit Clock(bool single_thread) : id_(single_thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC) {}
+  explicit Clock(bool single_thread)
+      : id_(single_thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC) {}
   double now() const {
     timespec t;
     clock_gettime(id_, &t);

@@ -1,4 +1,5 @@
-// The subcommands. main.cc parses the command line for them. Each returns the exit code and throws Error.
+// The subcommands. main.cc parses the command line for them. Each returns the exit code and throws
+// Error.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,8 @@ enum ExitCode { kSuccess = 0, kMismatch = 1, kFailure = 2 };
 
 int info(bool json);
 
-int verify(const std::string& kernel);  // empty: every usable one, and every algorithm of convolution
+// empty: every usable one, and every algorithm of convolution
+int verify(const std::string& kernel);
 
 struct ExplainArguments {
   std::string shape, isa;  // isa empty: not given

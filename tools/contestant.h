@@ -13,7 +13,8 @@ class Contestant {
   virtual void run(size_t calls) = 0;
   virtual const void* dst() const = 0;
 
-  // Seconds that the calls take. Whoever computes in another process reads the same kind of clock there.
+  // Seconds that the calls take. Whoever computes in another process reads the same kind of clock
+  // there.
   virtual double time(size_t calls, const Clock& clock) {
     return clock.time([&] { run(calls); });
   }

@@ -1,4 +1,5 @@
-// The numeric contract from the accumulator to the output, written without the library, and what a check against it says.
+// The numeric contract from the accumulator to the output, written without the library, and what a
+// check against it says.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,8 @@ struct OutputStage {
   bool relu;
 };
 
-// fl(acc) * scale, with a single rounding each, then the clamp; nearbyint rounds half to even. s32: the accumulator itself.
+// fl(acc) * scale, with a single rounding each, then the clamp; nearbyint rounds half to even. s32:
+// the accumulator itself.
 double contract_output(const OutputStage& stage, int64_t acc, float scale);
 
 double value_at(octet_type type, const void* dst, size_t i);

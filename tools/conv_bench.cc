@@ -8,12 +8,14 @@ namespace tool {
 namespace {
 
 double bytes_touched(const ConvData& d) {
-  return static_cast<double>(d.lhs.size() + d.filter.size() + d.dst_elements() * type_bytes(d.types.dst));
+  return static_cast<double>(d.lhs.size() + d.filter.size() +
+                             d.dst_elements() * type_bytes(d.types.dst));
 }
 
 }  // namespace
 
-BenchResult bench_conv(const ConvCase& conv, const OperandTypes& types, const BenchOptions& options, ThreadPool* pool) {
+BenchResult bench_conv(const ConvCase& conv, const OperandTypes& types, const BenchOptions& options,
+                       ThreadPool* pool) {
   const ConvData data = plain_conv_data(conv.shape, types);
   const ConvReference reference(data);
   ConvPlan plan(data, options.forced, pool);
@@ -27,7 +29,8 @@ BenchResult bench_conv(const ConvCase& conv, const OperandTypes& types, const Be
 
   const std::unique_ptr<Contestant> peer = options.peer ? options.peer->conv(data) : nullptr;
   const PeerVerdict peer_verdict =
-      judge(peer.get(), plan.dst(), data.dst_elements(), types.dst, [&](const void* theirs) { return reference.check(theirs, 1).right; });
+      judge(peer.get(), plan.dst(), data.dst_elements(), types.dst,
+            [&](const void* theirs) { return reference.check(theirs, 1).right; });
   measure({&plan, peer.get(), peer_verdict, bytes_touched(data), nullptr}, options, pool, &result);
   return result;
 }

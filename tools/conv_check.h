@@ -8,13 +8,15 @@
 
 namespace tool {
 
-// What the contract says at some output pixels, all channels each: at every pixel of a small output; of a large one at its corners and at
-// pixels spread over it, a quarter of them on its border. The data must outlive it.
+// What the contract says at some output pixels, all channels each: at every pixel of a small
+// output; of a large one at its corners and at pixels spread over it, a quarter of them on its
+// border. The data must outlive it.
 class ConvReference {
  public:
   explicit ConvReference(const ConvData& data);
 
-  // tolerance: how far an 8-bit output may be from the contract (for peers, whose rounding differs).
+  // tolerance: how far an 8-bit output may be from the contract (for peers, whose rounding
+  // differs).
   Verdict check(const void* dst, int tolerance = 0) const;
   double largest_difference(const void* dst) const;  // for approximate algorithms
 

@@ -20,11 +20,13 @@ struct ConvData {
   size_t dst_elements() const { return shape.out_pixels() * shape.geometry.out_channels; }
 };
 
-// As a network would have it: random operands, no zero points, a bias; 8-bit and f32 outputs have per-channel scales and a ReLU.
+// As a network would have it: random operands, no zero points, a bias; 8-bit and f32 outputs have
+// per-channel scales and a ReLU.
 ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types);
 
-// All at once: bias, ReLU, zero points on input and output, with the given filling. Weights are symmetric (zero point 0, u8: 128) or have a
-// zero point of their own per channel.
-ConvData full_conv_data(const ConvShape& shape, const OperandTypes& types, Fill fill, bool symmetric);
+// All at once: bias, ReLU, zero points on input and output, with the given filling. Weights are
+// symmetric (zero point 0, u8: 128) or have a zero point of their own per channel.
+ConvData full_conv_data(const ConvShape& shape, const OperandTypes& types, Fill fill,
+                        bool symmetric);
 
 }  // namespace tool

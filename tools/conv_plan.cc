@@ -20,7 +20,8 @@ octet_filter_desc describe_filter(const ConvData& data, const Forced& forced) {
   filter.zero_points = data.filter_zero_points.empty() ? nullptr : data.filter_zero_points.data();
   filter.zero_point_count = data.filter_zero_points.size();
   filter.algorithm = forced.algorithm;
-  if (forced.algorithm == OCTET_CONV_WINOGRAD_2X2_INT8) filter.accuracy = OCTET_ACCURACY_APPROXIMATE;
+  if (forced.algorithm == OCTET_CONV_WINOGRAD_2X2_INT8)
+    filter.accuracy = OCTET_ACCURACY_APPROXIMATE;
   return filter;
 }
 
@@ -59,7 +60,9 @@ Conv create_conv(const ConvData& data, const Forced& forced, const Buffer& packe
 }
 
 ConvPlan::ConvPlan(const ConvData& data, const Forced& forced, ThreadPool* pool)
-    : packed_(packed(data, forced)), dst_(data.dst_elements() * type_bytes(data.types.dst)), conv_(create_conv(data, forced, packed_)) {
+    : packed_(packed(data, forced)),
+      dst_(data.dst_elements() * type_bytes(data.types.dst)),
+      conv_(create_conv(data, forced, packed_)) {
   const size_t concurrency = pool ? pool->threads() : 1;
   octet_error error = {};
   size_t bytes = 0;
@@ -77,7 +80,8 @@ ConvPlan::ConvPlan(const ConvData& data, const Forced& forced, ThreadPool* pool)
 void ConvPlan::run(size_t calls) {
   octet_error error = {};
   for (size_t i = 0; i < calls; ++i)
-    if (const octet_status status = octet_conv2d_run(conv_.get(), &args_, &error)) check(status, error);
+    if (const octet_status status = octet_conv2d_run(conv_.get(), &args_, &error))
+      check(status, error);
 }
 
 }  // namespace tool

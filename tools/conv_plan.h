@@ -16,7 +16,9 @@ class ConvPlan : public Contestant {
   ConvPlan(const ConvData& data, const Forced& forced, ThreadPool* pool = nullptr);
   void run(size_t calls) override;
   const void* dst() const override { return dst_.as(); }
-  const char* algorithm() const { return octet_conv_algorithm_name(octet_conv2d_algorithm(conv_.get())); }
+  const char* algorithm() const {
+    return octet_conv_algorithm_name(octet_conv2d_algorithm(conv_.get()));
+  }
   const char* kernel() const { return octet_conv2d_kernel(conv_.get()); }
 
  private:
@@ -26,7 +28,8 @@ class ConvPlan : public Contestant {
 };
 
 // The two steps of making one, for those who time them.
-void pack_filter(const ConvData& data, const Forced& forced, Buffer* blob);  // makes room when the blob is empty
+// Makes room when the blob is empty
+void pack_filter(const ConvData& data, const Forced& forced, Buffer* blob);
 Conv create_conv(const ConvData& data, const Forced& forced, const Buffer& packed);
 
 }  // namespace tool

@@ -90,28 +90,48 @@ const std::vector<Suite>& suites() {
            {"ic512oc512_ih28oh28kh3ph1", 2, "conv4_2, 3"},
            {"ic512oc512_ih14oh14kh3ph1", 3, "conv5"},
        }},
-      // SSD with MobileNetV1, 300 x 300, 91 classes: 47 convolutions. TensorFlow's SAME padding: ph is the smaller half.
+      // SSD with MobileNetV1, 300 x 300, 91 classes: 47 convolutions. TensorFlow's SAME padding: ph
+      // is the smaller half.
       {"detection",
        {
-           {"ic3oc32_ih300oh150kh3sh2ph0", 1, "stem"},   {"g32ic32oc32_ih150oh150kh3ph1", 1, "depthwise"},
-           {"ic32oc64_ih150oh150kh1", 1, "pointwise"},   {"g64ic64oc64_ih150oh75kh3sh2ph0", 1, "depthwise"},
-           {"ic64oc128_ih75oh75kh1", 1, "pointwise"},    {"g128ic128oc128_ih75oh75kh3ph1", 1, "depthwise"},
-           {"ic128oc128_ih75oh75kh1", 1, "pointwise"},   {"g128ic128oc128_ih75oh38kh3sh2ph1", 1, "depthwise"},
-           {"ic128oc256_ih38oh38kh1", 1, "pointwise"},   {"g256ic256oc256_ih38oh38kh3ph1", 1, "depthwise"},
-           {"ic256oc256_ih38oh38kh1", 1, "pointwise"},   {"g256ic256oc256_ih38oh19kh3sh2ph0", 1, "depthwise"},
-           {"ic256oc512_ih19oh19kh1", 1, "pointwise"},   {"g512ic512oc512_ih19oh19kh3ph1", 5, "depthwise"},
-           {"ic512oc512_ih19oh19kh1", 5, "pointwise"},   {"g512ic512oc512_ih19oh10kh3sh2ph1", 1, "depthwise"},
-           {"ic512oc1024_ih10oh10kh1", 1, "pointwise"},  {"g1024ic1024oc1024_ih10oh10kh3ph1", 1, "depthwise"},
-           {"ic1024oc1024_ih10oh10kh1", 1, "pointwise"}, {"ic1024oc256_ih10oh10kh1", 1, "extra"},
-           {"ic256oc512_ih10oh5kh3sh2ph0", 1, "extra"},  {"ic512oc128_ih5oh5kh1", 1, "extra"},
-           {"ic128oc256_ih5oh3kh3sh2ph1", 1, "extra"},   {"ic256oc128_ih3oh3kh1", 1, "extra"},
-           {"ic128oc256_ih3oh2kh3sh2ph1", 1, "extra"},   {"ic256oc64_ih2oh2kh1", 1, "extra"},
-           {"ic64oc128_ih2oh1kh3sh2ph0", 1, "extra"},    {"ic512oc12_ih19oh19kh1", 1, "boxes"},
-           {"ic512oc273_ih19oh19kh1", 1, "classes"},     {"ic1024oc24_ih10oh10kh1", 1, "boxes"},
-           {"ic1024oc546_ih10oh10kh1", 1, "classes"},    {"ic512oc24_ih5oh5kh1", 1, "boxes"},
-           {"ic512oc546_ih5oh5kh1", 1, "classes"},       {"ic256oc24_ih3oh3kh1", 1, "boxes"},
-           {"ic256oc546_ih3oh3kh1", 1, "classes"},       {"ic256oc24_ih2oh2kh1", 1, "boxes"},
-           {"ic256oc546_ih2oh2kh1", 1, "classes"},       {"ic128oc24_ih1oh1kh1", 1, "boxes"},
+           {"ic3oc32_ih300oh150kh3sh2ph0", 1, "stem"},
+           {"g32ic32oc32_ih150oh150kh3ph1", 1, "depthwise"},
+           {"ic32oc64_ih150oh150kh1", 1, "pointwise"},
+           {"g64ic64oc64_ih150oh75kh3sh2ph0", 1, "depthwise"},
+           {"ic64oc128_ih75oh75kh1", 1, "pointwise"},
+           {"g128ic128oc128_ih75oh75kh3ph1", 1, "depthwise"},
+           {"ic128oc128_ih75oh75kh1", 1, "pointwise"},
+           {"g128ic128oc128_ih75oh38kh3sh2ph1", 1, "depthwise"},
+           {"ic128oc256_ih38oh38kh1", 1, "pointwise"},
+           {"g256ic256oc256_ih38oh38kh3ph1", 1, "depthwise"},
+           {"ic256oc256_ih38oh38kh1", 1, "pointwise"},
+           {"g256ic256oc256_ih38oh19kh3sh2ph0", 1, "depthwise"},
+           {"ic256oc512_ih19oh19kh1", 1, "pointwise"},
+           {"g512ic512oc512_ih19oh19kh3ph1", 5, "depthwise"},
+           {"ic512oc512_ih19oh19kh1", 5, "pointwise"},
+           {"g512ic512oc512_ih19oh10kh3sh2ph1", 1, "depthwise"},
+           {"ic512oc1024_ih10oh10kh1", 1, "pointwise"},
+           {"g1024ic1024oc1024_ih10oh10kh3ph1", 1, "depthwise"},
+           {"ic1024oc1024_ih10oh10kh1", 1, "pointwise"},
+           {"ic1024oc256_ih10oh10kh1", 1, "extra"},
+           {"ic256oc512_ih10oh5kh3sh2ph0", 1, "extra"},
+           {"ic512oc128_ih5oh5kh1", 1, "extra"},
+           {"ic128oc256_ih5oh3kh3sh2ph1", 1, "extra"},
+           {"ic256oc128_ih3oh3kh1", 1, "extra"},
+           {"ic128oc256_ih3oh2kh3sh2ph1", 1, "extra"},
+           {"ic256oc64_ih2oh2kh1", 1, "extra"},
+           {"ic64oc128_ih2oh1kh3sh2ph0", 1, "extra"},
+           {"ic512oc12_ih19oh19kh1", 1, "boxes"},
+           {"ic512oc273_ih19oh19kh1", 1, "classes"},
+           {"ic1024oc24_ih10oh10kh1", 1, "boxes"},
+           {"ic1024oc546_ih10oh10kh1", 1, "classes"},
+           {"ic512oc24_ih5oh5kh1", 1, "boxes"},
+           {"ic512oc546_ih5oh5kh1", 1, "classes"},
+           {"ic256oc24_ih3oh3kh1", 1, "boxes"},
+           {"ic256oc546_ih3oh3kh1", 1, "classes"},
+           {"ic256oc24_ih2oh2kh1", 1, "boxes"},
+           {"ic256oc546_ih2oh2kh1", 1, "classes"},
+           {"ic128oc24_ih1oh1kh1", 1, "boxes"},
            {"ic128oc546_ih1oh1kh1", 1, "classes"},
        }},
       // What segmentation adds: dilation, groups, transposed convolutions.
@@ -158,7 +178,8 @@ bool is_conv_suite(const std::string& name) { return find(name) != nullptr; }
 
 std::vector<ConvCase> conv_suite(const std::string& name) {
   std::vector<ConvCase> cases;
-  for (const Row& row : find(name)->rows) cases.push_back({parse_conv(row.shape), row.network, row.count});
+  for (const Row& row : find(name)->rows)
+    cases.push_back({parse_conv(row.shape), row.network, row.count});
   return cases;
 }
 

@@ -14,8 +14,9 @@ struct Forced {
   octet_conv_algorithm algorithm = OCTET_CONV_AUTO;  // convolutions only
 };
 
-// Packing takes a tier, but only the environment forces a kernel there: so that layouts that no tier has, as the test kernels', can be
-// packed. OCTET_KERNEL is the forced kernel as long as this lives, then again what it was.
+// Packing takes a tier, but only the environment forces a kernel there: so that layouts that no
+// tier has, as the test kernels', can be packed. OCTET_KERNEL is the forced kernel as long as this
+// lives, then again what it was.
 class PackingFor {
  public:
   explicit PackingFor(const Forced& forced);

@@ -32,10 +32,13 @@ bool parse_triple(const std::string& text, size_t (&numbers)[3]) {
   return at == end;
 }
 
-int32_t GemmData::lhs_at(size_t row, size_t depth) const { return byte_at(lhs, types.lhs, row * shape.k + depth) - lhs_zero_point; }
+int32_t GemmData::lhs_at(size_t row, size_t depth) const {
+  return byte_at(lhs, types.lhs, row * shape.k + depth) - lhs_zero_point;
+}
 
 int32_t GemmData::rhs_at(size_t depth, size_t column) const {
-  return byte_at(rhs, types.rhs, depth * shape.n + column) - (rhs_zero_points.empty() ? 0 : rhs_zero_points[column]);
+  return byte_at(rhs, types.rhs, depth * shape.n + column) -
+         (rhs_zero_points.empty() ? 0 : rhs_zero_points[column]);
 }
 
 GemmData plain_data(const GemmShape& shape, const OperandTypes& types) {
@@ -50,7 +53,8 @@ GemmData full_data(const GemmShape& shape, const OperandTypes& types, Fill how) 
   data.bias = spread_bias(shape.n, shape.k);
   data.lhs_zero_point = random.zero_point(types.lhs);
   for (size_t n = 0; n < shape.n; ++n) data.rhs_zero_points.push_back(random.zero_point(types.rhs));
-  if (types.dst == OCTET_S8 || types.dst == OCTET_U8) data.dst_zero_point = random.zero_point(types.dst);
+  if (types.dst == OCTET_S8 || types.dst == OCTET_U8)
+    data.dst_zero_point = random.zero_point(types.dst);
   return data;
 }
 

@@ -11,7 +11,9 @@ namespace tool {
 struct GemmShape {
   size_t m, n, k;
   std::string name() const;  // "128x768x3072"
-  double ops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
+  double ops() const {
+    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  }
 };
 bool parse_triple(const std::string& text, size_t (&numbers)[3]);  // "1x2x3", no zeros
 
@@ -29,10 +31,12 @@ struct GemmData {
   int32_t rhs_at(size_t depth, size_t column) const;
 };
 
-// As a network would have it: random operands, no zero points; 8-bit and f32 outputs have a bias and per-channel scales.
+// As a network would have it: random operands, no zero points; 8-bit and f32 outputs have a bias
+// and per-channel scales.
 GemmData plain_data(const GemmShape& shape, const OperandTypes& types);
 
-// Everything at once: zero points on all operands, per channel on the rhs, and a bias, with the given filling.
+// Everything at once: zero points on all operands, per channel on the rhs, and a bias, with the
+// given filling.
 GemmData full_data(const GemmShape& shape, const OperandTypes& types, Fill fill);
 
 }  // namespace tool

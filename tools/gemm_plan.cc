@@ -65,7 +65,8 @@ GemmPlan::GemmPlan(const GemmData& data, const Forced& forced, ThreadPool* pool)
 void GemmPlan::run(size_t calls) {
   octet_error error = {};
   for (size_t i = 0; i < calls; ++i)
-    if (const octet_status status = octet_gemm_run(gemm_.get(), &args_, &error)) check(status, error);
+    if (const octet_status status = octet_gemm_run(gemm_.get(), &args_, &error))
+      check(status, error);
 }
 
 }  // namespace tool

@@ -24,29 +24,39 @@ std::vector<Choice> choices() {
   for (const octet_type lhs : {OCTET_U8, OCTET_S8})
     for (const octet_type rhs : {OCTET_S8, OCTET_U8}) {
       const GemmPlan plan(plain_data({kManyRows, 64, 64}, {lhs, rhs, OCTET_S32}), {});
-      all.push_back({fmt::format("{} x {}", octet_type_name(lhs), octet_type_name(rhs)), plan.kernel(kFewRows), plan.kernel(kManyRows)});
+      all.push_back({fmt::format("{} x {}", octet_type_name(lhs), octet_type_name(rhs)),
+                     plan.kernel(kFewRows), plan.kernel(kManyRows)});
     }
   return all;
 }
 
-std::string size_text(size_t bytes) { return bytes ? fmt::format("{} KiB", bytes / 1024) : "unknown"; }
+std::string size_text(size_t bytes) {
+  return bytes ? fmt::format("{} KiB", bytes / 1024) : "unknown";
+}
 
 const char* state(const octet_kernel_info& kernel) {
-  return !kernel.usable ? "not usable here" : kernel.tests_only ? "usable, for tests only" : "usable";
+  return !kernel.usable      ? "not usable here"
+         : kernel.tests_only ? "usable, for tests only"
+                             : "usable";
 }
 
 void print_text(const octet_cpu_info& cpu) {
   fmt::print("octet     {}\n", octet_version());
   fmt::print("CPU       {}\n", cpu_name());
   fmt::print("features  {}\n", fmt::join(cpu_features(), " "));
-  fmt::print("caches    L1d {}, L2 {}, L3 {}\n", size_text(cpu.l1d_bytes), size_text(cpu.l2_bytes), size_text(cpu.l3_bytes));
+  fmt::print("caches    L1d {}, L2 {}, L3 {}\n", size_text(cpu.l1d_bytes), size_text(cpu.l2_bytes),
+             size_text(cpu.l3_bytes));
   fmt::print("tiers     compiled in: {}\n", names_of(cpu.compiled_isas));
-  fmt::print("          usable: {}; best: {}\n", names_of(cpu.detected_isas & ~cpu.demoted_isas), octet_isa_name(cpu.best_isa));
+  fmt::print("          usable: {}; best: {}\n", names_of(cpu.detected_isas & ~cpu.demoted_isas),
+             octet_isa_name(cpu.best_isa));
   fmt::print("          demoted by the self-test: {}\n\n", names_of(cpu.demoted_isas));
   fmt::print("{:<32}{:<12}{}\n", "kernel", "tier", "state");
-  for (const octet_kernel_info& kernel : kernels()) fmt::print("{:<32}{:<12}{}\n", kernel.name, octet_isa_name(kernel.isa), state(kernel));
-  fmt::print("\n{:<12}{:<32}{}\n", "lhs x rhs", fmt::format("kernel for {} row", kFewRows), fmt::format("for {} rows", kManyRows));
-  for (const Choice& choice : choices()) fmt::print("{:<12}{:<32}{}\n", choice.types, choice.few_rows, choice.many_rows);
+  for (const octet_kernel_info& kernel : kernels())
+    fmt::print("{:<32}{:<12}{}\n", kernel.name, octet_isa_name(kernel.isa), state(kernel));
+  fmt::print("\n{:<12}{:<32}{}\n", "lhs x rhs", fmt::format("kernel for {} row", kFewRows),
+             fmt::format("for {} rows", kManyRows));
+  for (const Choice& choice : choices())
+    fmt::print("{:<12}{:<32}{}\n", choice.types, choice.few_rows, choice.many_rows);
 }
 
 ordered_json names_json(uint32_t isas) {
@@ -57,8 +67,12 @@ ordered_json names_json(uint32_t isas) {
 }
 
 void print_json(const octet_cpu_info& cpu) {
-  ordered_json json = {{"octet", octet_version()}, {"cpu", cpu_name()}, {"features", cpu_features()}, {"cpus", cpu_count()}};
-  json["caches"] = {{"l1d_bytes", cpu.l1d_bytes}, {"l2_bytes", cpu.l2_bytes}, {"l3_bytes", cpu.l3_bytes}};
+  ordered_json json = {{"octet", octet_version()},
+                       {"cpu", cpu_name()},
+                       {"features", cpu_features()},
+                       {"cpus", cpu_count()}};
+  json["caches"] = {
+      {"l1d_bytes", cpu.l1d_bytes}, {"l2_bytes", cpu.l2_bytes}, {"l3_bytes", cpu.l3_bytes}};
   json["tiers"] = {{"compiled", names_json(cpu.compiled_isas)},
                    {"detected", names_json(cpu.detected_isas)},
                    {"demoted", names_json(cpu.demoted_isas)},
@@ -69,7 +83,8 @@ void print_json(const octet_cpu_info& cpu) {
                                {"usable", kernel.usable != 0},
                                {"tests_only", kernel.tests_only != 0}});
   for (const Choice& choice : choices())
-    json["choices"].push_back({{"types", choice.types}, {"few_rows", choice.few_rows}, {"many_rows", choice.many_rows}});
+    json["choices"].push_back(
+        {{"types", choice.types}, {"few_rows", choice.few_rows}, {"many_rows", choice.many_rows}});
   fmt::print("{}\n", json.dump(2));
 }
 

@@ -17,7 +17,8 @@ namespace {
 std::string cpuinfo_line(const std::string& key) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
-    if (const size_t colon = line.find(':'); colon != std::string::npos && line.compare(0, key.size(), key) == 0)
+    if (const size_t colon = line.find(':');
+        colon != std::string::npos && line.compare(0, key.size(), key) == 0)
       return colon + 2 <= line.size() ? line.substr(colon + 2) : "";
   return "";
 }
@@ -50,7 +51,8 @@ std::string cpu_name() {
 
 std::vector<std::string> cpu_features() {
   const std::string x86 = cpuinfo_line("flags");
-  return x86.empty() ? words(cpuinfo_line("Features"), {"asimd", "i8mm", "sve", "sme"}) : words(x86, {"avx", "amx", "fma"});
+  return x86.empty() ? words(cpuinfo_line("Features"), {"asimd", "i8mm", "sve", "sme"})
+                     : words(x86, {"avx", "amx", "fma"});
 }
 
 size_t cpu_count() {

@@ -7,11 +7,14 @@
 
 namespace {
 
-constexpr const char* kIsaHelp = "Limit to this tier: SCALAR, AVX2, AVXVNNI, AVX512VNNI, NEON, DOTPROD, I8MM";
+constexpr const char* kIsaHelp =
+    "Limit to this tier: SCALAR, AVX2, AVXVNNI, AVX512VNNI, NEON, DOTPROD, I8MM";
 
 void add_measuring_options(CLI::App* command, tool::BenchArguments* a) {
   command->add_option("--isa", a->isa, kIsaHelp);
-  command->add_option("--threads", a->threads, "Threads; one is pinned to its CPU")->check(CLI::Range(1, 1024))->capture_default_str();
+  command->add_option("--threads", a->threads, "Threads; one is pinned to its CPU")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
   command->add_option("--repetitions", a->repetitions, "Repetitions; the median counts")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
@@ -28,18 +31,21 @@ int main(int argc, char** argv) {
   int exit_code = tool::kSuccess;
 
   bool json = false;
-  CLI::App* info = app.add_subcommand("info", "Show the CPU, the tiers, the kernels, and which kernel is chosen");
+  CLI::App* info = app.add_subcommand(
+      "info", "Show the CPU, the tiers, the kernels, and which kernel is chosen");
   info->add_flag("--json", json, "As JSON");
   info->callback([&] { exit_code = tool::info(json); });
 
   std::string kernel;
-  CLI::App* verify =
-      app.add_subcommand("verify", "Check every usable kernel and algorithm against a reference, with random and extreme data");
+  CLI::App* verify = app.add_subcommand(
+      "verify",
+      "Check every usable kernel and algorithm against a reference, with random and extreme data");
   verify->add_option("--kernel", kernel, "This kernel only; octet info lists them");
   verify->callback([&] { exit_code = tool::verify(kernel); });
 
   tool::ExplainArguments e;
-  CLI::App* explain = app.add_subcommand("explain", "Show what could compute a case, what each would cost, and why");
+  CLI::App* explain = app.add_subcommand(
+      "explain", "Show what could compute a case, what each would cost, and why");
   CLI::App* conv = explain->add_subcommand("conv", "A convolution");
   explain->require_subcommand(1);
   conv->add_option("--shape", e.shape, "Such as mb1_ic64oc64_ih56oh56kh3sh1ph1")->required();
@@ -51,21 +57,33 @@ int main(int argc, char** argv) {
   tool::BenchArguments a;
   CLI::App* bench = app.add_subcommand("bench", "Verify and time products and convolutions");
   bench->add_option("cases", a.cases,
-                    "Several: gemm, resnet50, mobilenet_v2, vgg16, detection, segmentation, MxNxK, mb1_ic64oc64_ih56oh56kh3sh1ph1");
+                    "Several: gemm, resnet50, mobilenet_v2, vgg16, detection, segmentation, MxNxK, "
+                    "mb1_ic64oc64_ih56oh56kh3sh1ph1");
   bench->add_option("--kernel", a.kernel, "Force this kernel; octet info lists them");
-  bench->add_option("--algorithm", a.algorithm, "Force this algorithm of convolution: direct, im2col, depthwise, winograd2x2, ...");
-  bench->add_option("--peer", a.peer, "Compare, in alternation, with onednn or with a program such as tools/compare/onnxruntime_peer.py");
+  bench->add_option(
+      "--algorithm", a.algorithm,
+      "Force this algorithm of convolution: direct, im2col, depthwise, winograd2x2, ...");
+  bench->add_option("--peer", a.peer,
+                    "Compare, in alternation, with onednn or with a program such as "
+                    "tools/compare/onnxruntime_peer.py");
   bench
       ->add_option("--types", a.types,
-                   "Types of lhs, rhs and dst, several, comma-separated; u8s8s32,u8s8u8 for products, u8s8u8 for convolutions")
+                   "Types of lhs, rhs and dst, several, comma-separated; u8s8s32,u8s8u8 for "
+                   "products, u8s8u8 for convolutions")
       ->delimiter(',');
   add_measuring_options(bench, &a);
-  CLI::App* plan = bench->add_subcommand("plan", "Time every algorithm that could compute a convolution, and rate the plan's choice");
-  CLI::App* pack = bench->add_subcommand("pack", "Time packing the weights and creating the convolution");
+  CLI::App* plan = bench->add_subcommand(
+      "plan", "Time every algorithm that could compute a convolution, and rate the plan's choice");
+  CLI::App* pack =
+      bench->add_subcommand("pack", "Time packing the weights and creating the convolution");
   for (CLI::App* command : {plan, pack}) {
-    command->add_option("cases", a.cases, "Several: resnet50, mobilenet_v2, vgg16, detection, segmentation, mb1_ic64oc64_ih56oh56kh3sh1ph1")
+    command
+        ->add_option("cases", a.cases,
+                     "Several: resnet50, mobilenet_v2, vgg16, detection, segmentation, "
+                     "mb1_ic64oc64_ih56oh56kh3sh1ph1")
         ->required();
-    command->add_option("--types", a.types, "Types of input, weights and output; u8s8u8 by default")->expected(1);
+    command->add_option("--types", a.types, "Types of input, weights and output; u8s8u8 by default")
+        ->expected(1);
     add_measuring_options(command, &a);
   }
   pack->add_option("--algorithm", a.algorithm, "Force this algorithm");

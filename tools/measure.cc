@@ -13,7 +13,8 @@ namespace tool {
 namespace {
 
 constexpr double kSecondsPerRepetition = 0.02;
-constexpr std::chrono::milliseconds kSpinningTime(10);  // the peer's threads spin for a while before they sleep
+// The peer's threads spin for a while before they sleep
+constexpr std::chrono::milliseconds kSpinningTime(10);
 
 }  // namespace
 
@@ -27,15 +28,18 @@ double percent_equal(const void* a, const void* b, size_t elements, octet_type t
   const size_t bytes = type_bytes(type);
   const char *x = static_cast<const char*>(a), *y = static_cast<const char*>(b);
   size_t equal = 0;
-  for (size_t i = 0; i < elements; ++i) equal += std::memcmp(x + i * bytes, y + i * bytes, bytes) == 0;
+  for (size_t i = 0; i < elements; ++i)
+    equal += std::memcmp(x + i * bytes, y + i * bytes, bytes) == 0;
   return 100.0 * static_cast<double>(equal) / static_cast<double>(elements);
 }
 
-Stopwatch::Stopwatch(Contestant* contestant, const Clock& clock) : contestant_(contestant), clock_(clock) {
+Stopwatch::Stopwatch(Contestant* contestant, const Clock& clock)
+    : contestant_(contestant), clock_(clock) {
   contestant->run(1);
   double seconds;
   while ((seconds = contestant->time(calls_, clock)) < kSecondsPerRepetition / 4) calls_ *= 2;
-  calls_ = static_cast<size_t>(std::ceil(static_cast<double>(calls_) * kSecondsPerRepetition / seconds));
+  calls_ =
+      static_cast<size_t>(std::ceil(static_cast<double>(calls_) * kSecondsPerRepetition / seconds));
 }
 
 // After somebody else's turn short calls first refill the caches.
@@ -44,7 +48,8 @@ double Stopwatch::repetition() const {
   return contestant_->time(calls_, clock_) / static_cast<double>(calls_);
 }
 
-void measure(const Contest& contest, const BenchOptions& options, ThreadPool* pool, BenchResult* result) {
+void measure(const Contest& contest, const BenchOptions& options, ThreadPool* pool,
+             BenchResult* result) {
   const Clock clock(options.threads == 1);
   const PeakLoop* loop = peak_loop(result->kernel.c_str());
   const Stopwatch ours(contest.ours, clock);
@@ -56,7 +61,8 @@ void measure(const Contest& contest, const BenchOptions& options, ThreadPool* po
     if (loop) peaks.push_back(sample_peak(*loop, pool, clock));
     seconds.push_back(ours.repetition());
     if (loop) percents.push_back(result->ops / seconds.back() / 1e9 / peaks.back() * 100);
-    if (contest.streamed) read_percents.push_back(contest.bytes / seconds.back() / 1e9 / reads.back() * 100);
+    if (contest.streamed)
+      read_percents.push_back(contest.bytes / seconds.back() / 1e9 / reads.back() * 100);
     if (theirs) {
       peer_seconds.push_back(theirs->repetition());
       ratios.push_back(peer_seconds.back() / seconds.back());
@@ -76,7 +82,8 @@ void measure(const Contest& contest, const BenchOptions& options, ThreadPool* po
     result->read_gbps = median(reads);
     result->percent_of_read_bandwidth = median(read_percents);
   }
-  if (contest.peer) result->peer = {median(peer_seconds) * 1e6, median(ratios), contest.peer_verdict};
+  if (contest.peer)
+    result->peer = {median(peer_seconds) * 1e6, median(ratios), contest.peer_verdict};
 }
 
 }  // namespace tool

@@ -1,4 +1,5 @@
-// How a bench times: everybody's turn in every repetition, the CPU's peak sampled beside it, medians.
+// How a bench times: everybody's turn in every repetition, the CPU's peak sampled beside it,
+// medians.
 #pragma once
 
 #include <optional>
@@ -29,9 +30,11 @@ struct PeerVerdict {
   double percent_equal = 0;  // of the elements, to ours
 };
 
-// Lets the peer, if there is one, compute once and looks at what it made. right(outputs): whether they keep the contract, but for one.
+// Lets the peer, if there is one, compute once and looks at what it made. right(outputs): whether
+// they keep the contract, but for one.
 template <typename Right>
-PeerVerdict judge(Contestant* peer, const void* ours, size_t elements, octet_type type, const Right& right) {
+PeerVerdict judge(Contestant* peer, const void* ours, size_t elements, octet_type type,
+                  const Right& right) {
   if (!peer) return {};
   peer->run(1);
   const void* const theirs = peer->dst();
@@ -47,8 +50,10 @@ struct PeerResult {
 // What a bench says about one case, be it a product or a convolution.
 struct BenchResult {
   std::string name, network;
-  int count;   // how often the network has it
-  double ops;  // a multiplication and an addition count as two, as the definition has them whatever the algorithm saves
+  int count;  // how often the network has it
+  // A multiplication and an addition count as two, as the definition has them whatever the
+  // algorithm saves
+  double ops;
   OperandTypes types;
   std::string algorithm, kernel;
   bool verified;
@@ -56,8 +61,9 @@ struct BenchResult {
   std::optional<double> largest_difference = {};  // from the contract: approximate algorithms only
   double microseconds = 0;
   double gops = 0;
-  double gbps = 0;                             // lhs, weights and dst, each once
-  std::optional<double> percent_of_peak = {};  // of the dot-product instruction, sampled beside each repetition
+  double gbps = 0;  // lhs, weights and dst, each once
+  // Of the dot-product instruction, sampled beside each repetition
+  std::optional<double> percent_of_peak = {};
   std::optional<double> peak_gops = {};
   std::optional<double> read_gbps = {};  // of a read of the packed weights, for few rows
   std::optional<double> percent_of_read_bandwidth = {};
@@ -87,6 +93,7 @@ struct Contest {
 };
 
 // Fills in the figures of a verified result.
-void measure(const Contest& contest, const BenchOptions& options, ThreadPool* pool, BenchResult* result);
+void measure(const Contest& contest, const BenchOptions& options, ThreadPool* pool,
+             BenchResult* result);
 
 }  // namespace tool

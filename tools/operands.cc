@@ -6,15 +6,19 @@
 
 namespace tool {
 
-std::string OperandTypes::name() const { return fmt::format("{}{}{}", octet_type_name(lhs), octet_type_name(rhs), octet_type_name(dst)); }
+std::string OperandTypes::name() const {
+  return fmt::format("{}{}{}", octet_type_name(lhs), octet_type_name(rhs), octet_type_name(dst));
+}
 
 OperandTypes parse_types(const std::string& text) {
   for (const octet_type lhs : {OCTET_U8, OCTET_S8})
     for (const octet_type rhs : {OCTET_S8, OCTET_U8})
       for (const octet_type dst : {OCTET_S32, OCTET_U8, OCTET_S8, OCTET_F32})
         if (const OperandTypes types = {lhs, rhs, dst}; types.name() == text) return types;
-  throw Error(fmt::format(
-      "'{}' is not a combination of types: give lhs, rhs and dst, such as u8s8s32 (lhs, rhs: u8, s8; dst: s32, u8, s8, f32)", text));
+  throw Error(
+      fmt::format("'{}' is not a combination of types: give lhs, rhs and dst, such as u8s8s32 "
+                  "(lhs, rhs: u8, s8; dst: s32, u8, s8, f32)",
+                  text));
 }
 
 uint64_t Random::next() {
@@ -24,9 +28,13 @@ uint64_t Random::next() {
   return state_ * 0x2545F4914F6CDD1Du;
 }
 
-int32_t Random::between(int32_t lo, int32_t hi) { return lo + static_cast<int32_t>((next() >> 32) % static_cast<uint64_t>(hi - lo + 1)); }
+int32_t Random::between(int32_t lo, int32_t hi) {
+  return lo + static_cast<int32_t>((next() >> 32) % static_cast<uint64_t>(hi - lo + 1));
+}
 
-int32_t Random::zero_point(octet_type type) { return type == OCTET_U8 ? between(0, 255) : between(-128, 127); }
+int32_t Random::zero_point(octet_type type) {
+  return type == OCTET_U8 ? between(0, 255) : between(-128, 127);
+}
 
 const char* fill_name(Fill fill) {
   switch (fill) {

@@ -1,4 +1,5 @@
-// What operands are made of, for products and convolutions alike: types, fillings, scales and biases.
+// What operands are made of, for products and convolutions alike: types, fillings, scales and
+// biases.
 #pragma once
 
 #include <string>
@@ -29,11 +30,13 @@ class Random {
 
 // What the operands are filled with.
 enum class Fill { kRandom, kLeast, kMost, kExtremes, kNoLeast };
-constexpr Fill kFills[] = {Fill::kRandom, Fill::kLeast, Fill::kMost, Fill::kExtremes, Fill::kNoLeast};
+constexpr Fill kFills[] = {Fill::kRandom, Fill::kLeast, Fill::kMost, Fill::kExtremes,
+                           Fill::kNoLeast};
 const char* fill_name(Fill fill);
 void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed);
 
-// One per output channel. They spread the outputs of random operands of depth k over the 8-bit range, differently per channel.
+// One per output channel. They spread the outputs of random operands of depth k over the 8-bit
+// range, differently per channel.
 std::vector<float> spread_scales(size_t channels, size_t k);
 std::vector<int32_t> spread_bias(size_t channels, size_t k);
 

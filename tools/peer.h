@@ -14,11 +14,12 @@ namespace tool {
 class Peer {
  public:
   virtual ~Peer() = default;
-  virtual std::string name() const = 0;                                   // "oneDNN 2.6.3"
-  virtual std::optional<double> call_us() const { return std::nullopt; }  // what a call costs that computes nothing, if the peer knows
+  virtual std::string name() const = 0;  // "oneDNN 2.6.3"
+  // What a call costs that computes nothing, if the peer knows
+  virtual std::optional<double> call_us() const { return std::nullopt; }
 
-  // The same product, or convolution, with weights in the peer's own layout; null if it has no such thing. The data must outlive it, and
-  // the peer may want the one before to be gone.
+  // The same product, or convolution, with weights in the peer's own layout; null if it has no such
+  // thing. The data must outlive it, and the peer may want the one before to be gone.
   virtual std::unique_ptr<Contestant> gemm(const GemmData& data) = 0;
   virtual std::unique_ptr<Contestant> conv(const ConvData& data) = 0;
 };

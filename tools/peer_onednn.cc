@@ -1,4 +1,5 @@
-// oneDNN 2.x: a matmul primitive that chooses its own layout for the weights, with per-channel output scales and an s32 bias.
+// oneDNN 2.x: a matmul primitive that chooses its own layout for the weights, with per-channel
+// output scales and an s32 bias.
 #include "peer_onednn.h"
 
 #include <fmt/format.h>
@@ -14,14 +15,19 @@ using Tag = memory::format_tag;
 
 class OneDnnGemm : public OneDnnContestant {
  public:
-  explicit OneDnnGemm(const GemmData& d) : OneDnnContestant(d.shape.m * d.shape.n * type_bytes(d.types.dst)) {
-    const auto m = static_cast<memory::dim>(d.shape.m), n = static_cast<memory::dim>(d.shape.n), k = static_cast<memory::dim>(d.shape.k);
-    const memory::desc src({m, k}, onednn_type(d.types.lhs), Tag::ab), dst({m, n}, onednn_type(d.types.dst), Tag::ab);
-    const memory::desc plain({k, n}, onednn_type(d.types.rhs), Tag::ab), any({k, n}, onednn_type(d.types.rhs), Tag::any);
+  explicit OneDnnGemm(const GemmData& d)
+      : OneDnnContestant(d.shape.m * d.shape.n * type_bytes(d.types.dst)) {
+    const auto m = static_cast<memory::dim>(d.shape.m), n = static_cast<memory::dim>(d.shape.n),
+               k = static_cast<memory::dim>(d.shape.k);
+    const memory::desc src({m, k}, onednn_type(d.types.lhs), Tag::ab),
+        dst({m, n}, onednn_type(d.types.dst), Tag::ab);
+    const memory::desc plain({k, n}, onednn_type(d.types.rhs), Tag::ab),
+        any({k, n}, onednn_type(d.types.rhs), Tag::any);
     const memory::desc bias({1, n}, memory::data_type::s32, Tag::ab);
     dnnl::primitive_attr attributes;
     if (!d.scales.empty()) attributes.set_output_scales(1 << 1, d.scales);
-    const dnnl::matmul::desc matmul = d.bias.empty() ? dnnl::matmul::desc(src, any, dst) : dnnl::matmul::desc(src, any, bias, dst);
+    const dnnl::matmul::desc matmul = d.bias.empty() ? dnnl::matmul::desc(src, any, dst)
+                                                     : dnnl::matmul::desc(src, any, bias, dst);
     const dnnl::matmul::primitive_desc primitive(matmul, attributes, engine_);
     primitive_ = dnnl::matmul(primitive);
     add(DNNL_ARG_SRC, src, d.lhs.as());
@@ -43,7 +49,8 @@ class OneDnn : public Peer {
     try {
       return std::make_unique<OneDnnGemm>(data);
     } catch (const dnnl::error& error) {
-      throw Error(fmt::format("oneDNN refuses {} {}: {}", data.shape.name(), data.types.name(), error.what()));
+      throw Error(fmt::format("oneDNN refuses {} {}: {}", data.shape.name(), data.types.name(),
+                              error.what()));
     }
   }
   std::unique_ptr<Contestant> conv(const ConvData& data) override { return make_onednn_conv(data); }

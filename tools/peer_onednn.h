@@ -16,20 +16,23 @@ class OneDnnContestant : public Contestant {
  public:
   void run(size_t calls) override {
     for (size_t i = 0; i < calls; ++i)
-      if (dnnl_primitive_execute(primitive_.get(), stream_.get(), static_cast<int>(args_.size()), args_.data()) != dnnl_success)
+      if (dnnl_primitive_execute(primitive_.get(), stream_.get(), static_cast<int>(args_.size()),
+                                 args_.data()) != dnnl_success)
         throw Error("oneDNN failed to run");
   }
   const void* dst() const override { return dst_.as(); }
 
  protected:
-  explicit OneDnnContestant(size_t dst_bytes) : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_), dst_(dst_bytes) {}
+  explicit OneDnnContestant(size_t dst_bytes)
+      : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_), dst_(dst_bytes) {}
 
   void add(int argument, const dnnl::memory::desc& desc, const void* data) {
     operands_.emplace_back(desc, engine_, const_cast<void*>(data));
     args_.push_back({argument, operands_.back().get()});
   }
   // Reorders the weights once, into the layout that the primitive chose.
-  void add_weights(const dnnl::memory::desc& plain, const dnnl::memory::desc& chosen, const Buffer& weights) {
+  void add_weights(const dnnl::memory::desc& plain, const dnnl::memory::desc& chosen,
+                   const Buffer& weights) {
     packed_ = Buffer(chosen.get_size());
     dnnl::memory from(plain, engine_, weights.as()), to(chosen, engine_, packed_.as());
     dnnl::reorder(from, to).execute(stream_, from, to);

@@ -1,13 +1,20 @@
-// A peer that is a program of its own, in any language. It reads requests from its standard input and answers on its standard output, each
-// a line of JSON; tensors travel behind their line as plain bytes, dense, in the order and of the sizes that the line tells.
+// A peer that is a program of its own, in any language. It reads requests from its standard input
+// and answers on its standard output, each a line of JSON; tensors travel behind their line as
+// plain bytes, dense, in the order and of the sizes that the line tells.
 //
-//   {"hello": {"threads": 1}}    the first: {"name": "ONNX Runtime 1.31.1", "call_us": 7.5}; call_us may be missing
-//   {"gemm": {"m", "n", "k", "lhs", "rhs", "dst", "tensors": {"lhs": 16384, "rhs", "bias", "scales"}}} + tensors
-//   {"conv": {"in": [b, h, w, c], "out": [b, h, w, c], "filter": [o, h, w, i], "groups", "stride": [h, w], "dilation": [h, w],
-//             "padding": [top, left, bottom, right], "transposed", "relu", "lhs", "rhs", "dst",
+//   {"hello": {"threads": 1}}    the first: {"name": "ONNX Runtime 1.31.1", "call_us": 7.5};
+//                                call_us may be missing
+//   {"gemm": {"m", "n", "k", "lhs", "rhs", "dst",
+//             "tensors": {"lhs": 16384, "rhs", "bias", "scales"}}} + tensors
+//   {"conv": {"in": [b, h, w, c], "out": [b, h, w, c], "filter": [o, h, w, i],
+//             "groups", "stride": [h, w], "dilation": [h, w],
+//             "padding": [top, left, bottom, right],
+//             "transposed", "relu", "lhs", "rhs", "dst",
 //             "tensors": {"lhs", "filter", "bias", "scales"}}} + tensors
-//                                {"dst": bytes}, or {} if it has no such thing; "lhs", "rhs", "dst" are "u8", "s8", ...
-//   {"run": 17}                  {"seconds": 0.02} for so many calls: CPU time if it was told one thread, else the wall's
+//                                {"dst": bytes}, or {} if it has no such thing; "lhs", "rhs", "dst"
+//                                are "u8", "s8", ...
+//   {"run": 17}                  {"seconds": 0.02} for so many calls: CPU time if it was told one
+//                                thread, else the wall's
 //   {"get": "dst"}               {} + the output
 #include <fmt/format.h>
 #include <spawn.h>
@@ -53,7 +60,8 @@ class Program {
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     for (const int end : ends) posix_spawn_file_actions_addclose(&actions, end);
     const char* arguments[] = {"sh", "-c", command.c_str(), nullptr};
-    const int problem = posix_spawn(&process_, "/bin/sh", &actions, nullptr, const_cast<char**>(arguments), environ);
+    const int problem = posix_spawn(&process_, "/bin/sh", &actions, nullptr,
+                                    const_cast<char**>(arguments), environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     if (problem) fail("cannot be started");
@@ -92,7 +100,9 @@ class Program {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& how) const { throw Error(fmt::format("the peer '{}' {}", command_, how)); }
+  [[noreturn]] void fail(const std::string& how) const {
+    throw Error(fmt::format("the peer '{}' {}", command_, how));
+  }
   void send(const void* data, size_t bytes) {
     for (const char* from = static_cast<const char*>(data); bytes > 0;) {
       const ssize_t sent = ::send(socket_, from, bytes, MSG_NOSIGNAL);
@@ -119,7 +129,9 @@ class ProgramContestant : public Contestant {
   }
 
  private:
-  double seconds(size_t calls) { return program_->member<double>(program_->ask({{"run", calls}}), "seconds"); }
+  double seconds(size_t calls) {
+    return program_->member<double>(program_->ask({{"run", calls}}), "seconds");
+  }
 
   Program* program_;
   Buffer dst_;
@@ -137,39 +149,46 @@ class ProgramPeer : public Peer {
 
   std::unique_ptr<Contestant> gemm(const GemmData& d) override {
     const GemmShape& s = d.shape;
-    return contestant(
-        "gemm", {{"m", s.m}, {"n", s.n}, {"k", s.k}}, d.types,
-        {{"lhs", d.lhs.as(), d.lhs.size()}, {"rhs", d.rhs.as(), d.rhs.size()}, tensor("bias", d.bias), tensor("scales", d.scales)},
-        s.m * s.n);
+    return contestant("gemm", {{"m", s.m}, {"n", s.n}, {"k", s.k}}, d.types,
+                      {{"lhs", d.lhs.as(), d.lhs.size()},
+                       {"rhs", d.rhs.as(), d.rhs.size()},
+                       tensor("bias", d.bias),
+                       tensor("scales", d.scales)},
+                      s.m * s.n);
   }
   std::unique_ptr<Contestant> conv(const ConvData& d) override {
     const octet_conv2d_shape& g = d.shape.geometry;
-    return contestant(
-        "conv",
-        {{"in", {g.batch_max, g.in_h_max, g.in_w_max, g.in_channels}},
-         {"out", {g.batch_max, d.shape.out_h, d.shape.out_w, g.out_channels}},
-         {"filter", {g.out_channels, g.kernel_h, g.kernel_w, d.shape.group_in()}},
-         {"groups", g.groups},
-         {"stride", {g.stride_h, g.stride_w}},
-         {"dilation", {g.dilation_h, g.dilation_w}},
-         {"padding", {g.pad_top, g.pad_left, g.pad_bottom, g.pad_right}},
-         {"transposed", g.transposed != 0},
-         {"relu", d.relu}},
-        d.types,
-        {{"lhs", d.lhs.as(), d.lhs.size()}, {"filter", d.filter.as(), d.filter.size()}, tensor("bias", d.bias), tensor("scales", d.scales)},
-        d.dst_elements());
+    return contestant("conv",
+                      {{"in", {g.batch_max, g.in_h_max, g.in_w_max, g.in_channels}},
+                       {"out", {g.batch_max, d.shape.out_h, d.shape.out_w, g.out_channels}},
+                       {"filter", {g.out_channels, g.kernel_h, g.kernel_w, d.shape.group_in()}},
+                       {"groups", g.groups},
+                       {"stride", {g.stride_h, g.stride_w}},
+                       {"dilation", {g.dilation_h, g.dilation_w}},
+                       {"padding", {g.pad_top, g.pad_left, g.pad_bottom, g.pad_right}},
+                       {"transposed", g.transposed != 0},
+                       {"relu", d.relu}},
+                      d.types,
+                      {{"lhs", d.lhs.as(), d.lhs.size()},
+                       {"filter", d.filter.as(), d.filter.size()},
+                       tensor("bias", d.bias),
+                       tensor("scales", d.scales)},
+                      d.dst_elements());
   }
 
  private:
-  std::unique_ptr<Contestant> contestant(const char* what, ordered_json problem, const OperandTypes& types, const Tensors& tensors,
+  std::unique_ptr<Contestant> contestant(const char* what, ordered_json problem,
+                                         const OperandTypes& types, const Tensors& tensors,
                                          size_t dst_elements) {
     const std::string name = types.name();  // "u8s8s32"
-    problem["lhs"] = name.substr(0, 2), problem["rhs"] = name.substr(2, 2), problem["dst"] = name.substr(4);
+    problem["lhs"] = name.substr(0, 2), problem["rhs"] = name.substr(2, 2),
+    problem["dst"] = name.substr(4);
     for (const Tensor& t : tensors) problem["tensors"][t.name] = t.bytes;
     const ordered_json answer = program_.ask({{what, problem}}, tensors);
     if (answer.empty()) return nullptr;
     const size_t bytes = dst_elements * type_bytes(types.dst);
-    if (program_.member<size_t>(answer, "dst") != bytes) throw Error(fmt::format("{} has an output of another size than {}", name_, bytes));
+    if (program_.member<size_t>(answer, "dst") != bytes)
+      throw Error(fmt::format("{} has an output of another size than {}", name_, bytes));
     return std::make_unique<ProgramContestant>(&program_, bytes);
   }
 

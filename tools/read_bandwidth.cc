@@ -27,8 +27,12 @@ inline __attribute__((always_inline)) uint64_t read_lines(const Vector* lines, s
 #else
 #define WIDEST
 #endif
-WIDEST uint64_t read_plainly(const Vector* lines, size_t count) { return read_lines<0>(lines, count); }
-WIDEST uint64_t read_with_prefetch(const Vector* lines, size_t count) { return read_lines<8192 / sizeof(Vector)>(lines, count); }
+WIDEST uint64_t read_plainly(const Vector* lines, size_t count) {
+  return read_lines<0>(lines, count);
+}
+WIDEST uint64_t read_with_prefetch(const Vector* lines, size_t count) {
+  return read_lines<8192 / sizeof(Vector)>(lines, count);
+}
 
 struct Reading {
   uint64_t (*read)(const Vector*, size_t);
@@ -41,7 +45,8 @@ struct Reading {
 void read_part(void* arg, size_t thread) {
   Reading* reading = static_cast<Reading*>(arg);
   for (size_t i = 0; i < reading->times; ++i)
-    reading->sink ^= reading->read(reading->lines + thread * reading->lines_per_thread, reading->lines_per_thread);
+    reading->sink ^= reading->read(reading->lines + thread * reading->lines_per_thread,
+                                   reading->lines_per_thread);
 }
 
 }  // namespace

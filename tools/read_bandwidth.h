@@ -1,4 +1,5 @@
-// How fast the threads of the pool can read a buffer again and again: from whatever cache or memory it fits in.
+// How fast the threads of the pool can read a buffer again and again: from whatever cache or memory
+// it fits in.
 #pragma once
 
 #include "buffer.h"

@@ -12,7 +12,9 @@
 namespace tool {
 namespace {
 
-std::string number(const std::optional<double>& value) { return value ? fmt::format("{:.1f}", *value) : "-"; }
+std::string number(const std::optional<double>& value) {
+  return value ? fmt::format("{:.1f}", *value) : "-";
+}
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -21,7 +23,9 @@ std::string today() {
   return text;
 }
 
-ordered_json or_null(const std::optional<double>& value) { return value ? ordered_json(*value) : ordered_json(); }
+ordered_json or_null(const std::optional<double>& value) {
+  return value ? ordered_json(*value) : ordered_json();
+}
 
 }  // namespace
 
@@ -35,7 +39,8 @@ void print_header(const Table& table) {
 }
 
 void print_row(const Table& table, const BenchResult& r, size_t index, size_t total) {
-  fmt::print("{:<9}{:<8}{:<{}}{:>5}", fmt::format("[{}/{}]", index, total), r.types.name(), r.name, table.convolutions ? 42 : 16, r.count);
+  fmt::print("{:<9}{:<8}{:<{}}{:>5}", fmt::format("[{}/{}]", index, total), r.types.name(), r.name,
+             table.convolutions ? 42 : 16, r.count);
   if (table.convolutions) fmt::print("  {:<17}", r.algorithm);
   if (!r.verified) {
     fmt::print("  WRONG with {}: {}\n", r.kernel, r.first_error);
@@ -47,7 +52,8 @@ void print_row(const Table& table, const BenchResult& r, size_t index, size_t to
   if (table.peer && !r.peer) fmt::print("{:>12}{:>8}", "-", "-");
   std::string verified = r.largest_difference ? fmt::format("+-{}", *r.largest_difference) : "yes";
   if (r.peer && !r.peer->verdict.right) verified += ", but the peer is wrong ";
-  fmt::print(r.network.empty() ? "  {:<9}{}\n" : "  {:<9}{:<27}{}\n", verified, r.kernel, r.network);
+  fmt::print(r.network.empty() ? "  {:<9}{}\n" : "  {:<9}{:<27}{}\n", verified, r.kernel,
+             r.network);
   std::fflush(stdout);
 }
 
@@ -68,9 +74,11 @@ void Totals::add(const BenchResult& r) {
 double Totals::mean_ratio() const { return std::exp(log_ratios / static_cast<double>(peer_cases)); }
 
 void print_totals(const std::string& title, const Totals& t) {
-  fmt::print("{:<24}{} cases, {} wrong; {:.3f} ms weighted by count, {:.1f} GOPS", title, t.cases, t.wrong, t.microseconds / 1e3, t.gops());
+  fmt::print("{:<24}{} cases, {} wrong; {:.3f} ms weighted by count, {:.1f} GOPS", title, t.cases,
+             t.wrong, t.microseconds / 1e3, t.gops());
   if (t.peer_cases) {
-    fmt::print("; peer {:.3f} ms, ratio {:.3f}, geometric mean {:.3f}", t.peer_us / 1e3, t.ratio(), t.mean_ratio());
+    fmt::print("; peer {:.3f} ms, ratio {:.3f}, geometric mean {:.3f}", t.peer_us / 1e3, t.ratio(),
+               t.mean_ratio());
     if (t.peer_cases < t.cases) fmt::print(" ({} of the cases)", t.peer_cases);
     if (t.peer_wrong) fmt::print("; the peer is wrong in {}", t.peer_wrong);
   }
@@ -78,8 +86,10 @@ void print_totals(const std::string& title, const Totals& t) {
 }
 
 ordered_json to_json(const BenchResult& r) {
-  ordered_json json = {{"name", r.name},     {"network", r.network},     {"count", r.count},      {"types", r.types.name()},
-                       {"kernel", r.kernel}, {"algorithm", r.algorithm}, {"verified", r.verified}};
+  ordered_json json = {{"name", r.name},        {"network", r.network},
+                       {"count", r.count},      {"types", r.types.name()},
+                       {"kernel", r.kernel},    {"algorithm", r.algorithm},
+                       {"verified", r.verified}};
   if (!r.verified) {
     json["first_error"] = r.first_error;
     return json;
@@ -104,7 +114,8 @@ ordered_json to_json(const BenchResult& r) {
 }
 
 ordered_json to_json(const Totals& t) {
-  ordered_json json = {{"cases", t.cases}, {"wrong", t.wrong}, {"octet_us", t.microseconds}, {"gops", t.gops()}};
+  ordered_json json = {
+      {"cases", t.cases}, {"wrong", t.wrong}, {"octet_us", t.microseconds}, {"gops", t.gops()}};
   if (t.peer_cases) {
     json["peer_cases"] = t.peer_cases;
     json["peer_wrong"] = t.peer_wrong;
@@ -122,7 +133,8 @@ ordered_json machine_json(const BenchOptions& options) {
           {"cpus", cpu_count()},
           {"octet", octet_version()},
           {"best_isa", octet_isa_name(cpu_info().best_isa)},
-          {"isa", octet_isa_name(options.forced.isa == OCTET_ISA_AUTO ? cpu_info().best_isa : options.forced.isa)},
+          {"isa", octet_isa_name(options.forced.isa == OCTET_ISA_AUTO ? cpu_info().best_isa
+                                                                      : options.forced.isa)},
           {"threads", options.threads},
           {"repetitions", options.repetitions},
           {"clock", Clock(options.threads == 1).name()},
@@ -131,8 +143,10 @@ ordered_json machine_json(const BenchOptions& options) {
 }
 
 void print_machine(const BenchOptions& options) {
-  fmt::print("{}; {} thread{}, median of {} repetitions, {} time{}\n", cpu_name(), options.threads, options.threads == 1 ? "" : "s",
-             options.repetitions, Clock(options.threads == 1).name(), options.peer ? "; peer: " + options.peer->name() : "");
+  fmt::print("{}; {} thread{}, median of {} repetitions, {} time{}\n", cpu_name(), options.threads,
+             options.threads == 1 ? "" : "s", options.repetitions,
+             Clock(options.threads == 1).name(),
+             options.peer ? "; peer: " + options.peer->name() : "");
 }
 
 JsonFile::JsonFile(const std::string& path) : path_(path) {
@@ -142,7 +156,8 @@ JsonFile::JsonFile(const std::string& path) : path_(path) {
 }
 
 void JsonFile::write(const ordered_json& json) {
-  if (stream_ && !(*stream_ << json.dump(2) << '\n')) throw Error(fmt::format("cannot write '{}'", path_));
+  if (stream_ && !(*stream_ << json.dump(2) << '\n'))
+    throw Error(fmt::format("cannot write '{}'", path_));
 }
 
 }  // namespace tool

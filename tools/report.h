@@ -37,7 +37,8 @@ ordered_json machine_json(const BenchOptions& options);
 
 // Prints and stores the totals of the parts and of all. AnyTotals has a print_totals and a to_json.
 template <typename AnyTotals>
-void summarize(const AnyTotals& all, const std::vector<std::pair<std::string, AnyTotals>>& parts, ordered_json* json) {
+void summarize(const AnyTotals& all, const std::vector<std::pair<std::string, AnyTotals>>& parts,
+               ordered_json* json) {
   (*json)["summary"] = to_json(all);
   for (const auto& [title, part] : parts) {
     print_totals(title, part);
@@ -49,7 +50,8 @@ void summarize(const AnyTotals& all, const std::vector<std::pair<std::string, An
 // "AMD EPYC; 1 thread, median of 9 repetitions, thread cpu time; peer: oneDNN 2.6.3"
 void print_machine(const BenchOptions& options);
 
-// The file that --json asks for. Opened before anything runs, so that a bad path does not cost that time.
+// The file that --json asks for. Opened before anything runs, so that a bad path does not cost that
+// time.
 class JsonFile {
  public:
   explicit JsonFile(const std::string& path);  // empty: none

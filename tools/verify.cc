@@ -1,4 +1,5 @@
-// octet verify: every usable kernel and every algorithm against references that know nothing of the library.
+// octet verify: every usable kernel and every algorithm against references that know nothing of the
+// library.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +18,8 @@ struct Tally {
   std::string first_error, refusal;
 };
 
-// Around the tile in each direction, and a few tiles. A kernel whose name does not end in its tile multiplies no matrices; any shape shows
-// that.
+// Around the tile in each direction, and a few tiles. A kernel whose name does not end in its tile
+// multiplies no matrices; any shape shows that.
 std::vector<GemmShape> shapes_around(const std::string& kernel) {
   size_t tile[3];
   if (!parse_triple(kernel.substr(kernel.rfind('_') + 1), tile)) return {{1, 1, 1}};
@@ -36,7 +37,8 @@ std::vector<GemmShape> shapes_around(const std::string& kernel) {
   return shapes;
 }
 
-void verify_product(const char* kernel, const GemmShape& shape, const OperandTypes& types, Fill fill, Tally* tally) {
+void verify_product(const char* kernel, const GemmShape& shape, const OperandTypes& types,
+                    Fill fill, Tally* tally) {
   const GemmData data = full_data(shape, types, fill);
   Forced forced;
   forced.kernel = kernel;
@@ -50,7 +52,8 @@ void verify_product(const char* kernel, const GemmShape& shape, const OperandTyp
     const Verdict verdict = check_product(data, plan.dst());
     ++(verdict.right ? tally->right : tally->wrong);
     if (!verdict.right && tally->first_error.empty())
-      tally->first_error = fmt::format("{} {} {}, {} data: {}", kernel, types.name(), shape.name(), fill_name(fill), verdict.first_error);
+      tally->first_error = fmt::format("{} {} {}, {} data: {}", kernel, types.name(), shape.name(),
+                                       fill_name(fill), verdict.first_error);
   } catch (const LibraryError& error) {
     if (error.status != OCTET_KERNEL_UNUSABLE) throw;
     ++tally->refused;  // a kernel may be exact for some weights only
@@ -72,11 +75,13 @@ Tally verify_types(const char* kernel, octet_type lhs, octet_type rhs) {
 void print_row(const std::string& kernel, const std::string& types, const Tally& t) {
   fmt::print("{:<32}{:<12}", kernel, types);
   if (t.other_family)
-    fmt::print("{:>10}{:>10}{:>10}  skipped: another kernel multiplies these types\n", "-", "-", "-");
+    fmt::print("{:>10}{:>10}{:>10}  skipped: another kernel multiplies these types\n", "-", "-",
+               "-");
   else if (t.right + t.wrong == 0)
     fmt::print("{:>10}{:>10}{:>10}  skipped: {}\n", "-", "-", t.refused, t.refusal);
   else
-    fmt::print("{:>10}{:>10}{:>10}  {}\n", t.right, t.wrong, t.refused, t.wrong ? "WRONG: " + t.first_error : "ok");
+    fmt::print("{:>10}{:>10}{:>10}  {}\n", t.right, t.wrong, t.refused,
+               t.wrong ? "WRONG: " + t.first_error : "ok");
   std::fflush(stdout);
 }
 
@@ -84,7 +89,8 @@ void print_row(const std::string& kernel, const std::string& types, const Tally&
 
 int verify(const std::string& only) {
   if (!only.empty()) usable_kernel(only);
-  fmt::print("{:<32}{:<12}{:>10}{:>10}{:>10}\n", "kernel", "lhs x rhs", "right", "wrong", "refused");
+  fmt::print("{:<32}{:<12}{:>10}{:>10}{:>10}\n", "kernel", "lhs x rhs", "right", "wrong",
+             "refused");
   size_t right = 0, wrong = 0;
   for (const octet_kernel_info& kernel : kernels()) {
     if (!only.empty() && only != kernel.name) continue;
@@ -95,8 +101,10 @@ int verify(const std::string& only) {
     std::vector<std::pair<std::string, Tally>> tallies;
     for (const octet_type lhs : {OCTET_U8, OCTET_S8})
       for (const octet_type rhs : {OCTET_S8, OCTET_U8})
-        tallies.emplace_back(fmt::format("{} x {}", octet_type_name(lhs), octet_type_name(rhs)), verify_types(kernel.name, lhs, rhs));
-    if (std::all_of(tallies.begin(), tallies.end(), [](const auto& row) { return row.second.other_family; })) {
+        tallies.emplace_back(fmt::format("{} x {}", octet_type_name(lhs), octet_type_name(rhs)),
+                             verify_types(kernel.name, lhs, rhs));
+    if (std::all_of(tallies.begin(), tallies.end(),
+                    [](const auto& row) { return row.second.other_family; })) {
       fmt::print("{:<32}no products: it computes convolutions only\n", kernel.name);
       continue;
     }

@@ -38,8 +38,10 @@ constexpr const char* kShapes[] = {
     "tg3ic12oc9_ih4iw6kh3kw4sh1sw3ph1",         // transposed groups
     "tg8ic8oc8_ih5kh3sh2ph1",                   // transposed depthwise
 };
-constexpr OperandTypes kTypes[] = {
-    {OCTET_U8, OCTET_S8, OCTET_U8}, {OCTET_S8, OCTET_S8, OCTET_S8}, {OCTET_U8, OCTET_U8, OCTET_S32}, {OCTET_S8, OCTET_U8, OCTET_F32}};
+constexpr OperandTypes kTypes[] = {{OCTET_U8, OCTET_S8, OCTET_U8},
+                                   {OCTET_S8, OCTET_S8, OCTET_S8},
+                                   {OCTET_U8, OCTET_U8, OCTET_S32},
+                                   {OCTET_S8, OCTET_U8, OCTET_F32}};
 
 struct Tally {
   size_t right = 0, wrong = 0, refused = 0;
@@ -66,14 +68,17 @@ std::vector<Row> rows(const std::string& kernel) {
   };
   for (int i = OCTET_ISA_I8MM; i >= OCTET_ISA_SCALAR; --i) {
     const octet_isa isa = static_cast<octet_isa>(i);
-    if (kernel.empty() && (cpu.detected_isas & ~cpu.demoted_isas) >> i & 1) add(octet_isa_name(isa), {isa, nullptr}, false);
+    if (kernel.empty() && (cpu.detected_isas & ~cpu.demoted_isas) >> i & 1)
+      add(octet_isa_name(isa), {isa, nullptr}, false);
   }
   for (const octet_kernel_info& each : kernels())
-    if (kernel.empty() ? each.usable && each.tests_only : each.name == kernel) add(each.name, {OCTET_ISA_AUTO, each.name}, true);
+    if (kernel.empty() ? each.usable && each.tests_only : each.name == kernel)
+      add(each.name, {OCTET_ISA_AUTO, each.name}, true);
   return all;
 }
 
-void verify_one(const ConvData& data, const ConvReference& reference, Fill fill, bool symmetric, const Row& row, Tally* tally) {
+void verify_one(const ConvData& data, const ConvReference& reference, Fill fill, bool symmetric,
+                const Row& row, Tally* tally) {
   const bool approximate = row.forced.algorithm == OCTET_CONV_WINOGRAD_2X2_INT8;
   try {
     ConvPlan plan(data, row.forced);
@@ -86,10 +91,12 @@ void verify_one(const ConvData& data, const ConvReference& reference, Fill fill,
     ++(verdict.right ? tally->right : tally->wrong);
     tally->kernels.insert(plan.kernel());
     if (approximate && fill == Fill::kRandom && type_bytes(data.types.dst) == 1)
-      tally->largest_difference = std::max(tally->largest_difference, reference.largest_difference(plan.dst()));
+      tally->largest_difference =
+          std::max(tally->largest_difference, reference.largest_difference(plan.dst()));
     if (!verdict.right && tally->first_error.empty())
-      tally->first_error = fmt::format("{} {} {}, {} data, {} weights: {}", plan.kernel(), data.types.name(), data.shape.name(),
-                                       fill_name(fill), symmetric ? "symmetric" : "asymmetric", verdict.first_error);
+      tally->first_error = fmt::format("{} {} {}, {} data, {} weights: {}", plan.kernel(),
+                                       data.types.name(), data.shape.name(), fill_name(fill),
+                                       symmetric ? "symmetric" : "asymmetric", verdict.first_error);
   } catch (const LibraryError& error) {
     if (error.status != OCTET_UNSUPPORTED && error.status != OCTET_KERNEL_UNUSABLE) throw;
     ++tally->refused;
@@ -116,16 +123,19 @@ ConvTally verify_conv(const std::string& kernel) {
         for (const bool symmetric : {true, false}) {
           const ConvData data = full_conv_data(parse_conv(shape), types, fill, symmetric);
           const ConvReference reference(data);
-          for (size_t i = 0; i < all_rows.size(); ++i) verify_one(data, reference, fill, symmetric, all_rows[i], &tallies[i]);
+          for (size_t i = 0; i < all_rows.size(); ++i)
+            verify_one(data, reference, fill, symmetric, all_rows[i], &tallies[i]);
         }
 
   ConvTally total = {0, 0};
-  fmt::print("{:<32}{:<18}{:>10}{:>10}{:>10}\n", kernel.empty() ? "tier or kernel" : "kernel", "algorithm", "right", "wrong", "refused");
+  fmt::print("{:<32}{:<18}{:>10}{:>10}{:>10}\n", kernel.empty() ? "tier or kernel" : "kernel",
+             "algorithm", "right", "wrong", "refused");
   for (size_t i = 0; i < all_rows.size(); ++i) {
     const Tally& t = tallies[i];
     if (all_rows[i].only_if_it_runs && t.right + t.wrong == 0) continue;
-    fmt::print("{:<32}{:<18}{:>10}{:>10}{:>10}  {}\n", all_rows[i].title, octet_conv_algorithm_name(all_rows[i].forced.algorithm), t.right,
-               t.wrong, t.refused, remark(all_rows[i], t));
+    fmt::print("{:<32}{:<18}{:>10}{:>10}{:>10}  {}\n", all_rows[i].title,
+               octet_conv_algorithm_name(all_rows[i].forced.algorithm), t.right, t.wrong, t.refused,
+               remark(all_rows[i], t));
     total.right += t.right;
     total.wrong += t.wrong;
   }

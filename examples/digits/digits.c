@@ -1,8 +1,10 @@
 /*
- * Classifies handwritten digits with an int8 multi-layer perceptron: digits [directory [expected checksum]]
+ * Classifies handwritten digits with an int8 multi-layer perceptron: digits [directory [expected
+ * checksum]]
  *
- * train.py makes model.bin and images.bin; README.md describes them. The checksum covers every byte of the logits, so equal checksums
- * from two machines, tiers or compilers mean equal results, not only equal accuracy.
+ * train.py makes model.bin and images.bin; README.md describes them. The checksum covers every
+ * byte of the logits, so equal checksums from two machines, tiers or compilers mean equal
+ * results, not only equal accuracy.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -19,7 +21,8 @@
 
 enum { kBatch = 32, kMaxLayers = 8, kMaxCount = 32767, kRepeats = 20, kMemory = 4 << 20 };
 
-/* The files hold these three headers as they are here: every CPU that Octet has kernels for is little-endian. */
+/* The files hold these three headers as they are here: every CPU that Octet has kernels for is
+ * little-endian. */
 typedef struct {
   char magic[8];
   uint32_t layers;
@@ -57,13 +60,16 @@ static void check(octet_status status, const octet_error* error) {
   if (status != OCTET_OK) fail("%s: %s", octet_status_name(status), error->message);
 }
 
-/* All memory comes from one block, as on a small device: nothing to free, and each piece is aligned as Octet asks. */
+/* All memory comes from one block, as on a small device: nothing to free, and each piece is
+ * aligned as Octet asks. */
 static void* take(size_t bytes) {
   static unsigned char* memory;
   static size_t used;
   if (!memory && !(memory = malloc(kMemory))) fail("out of memory");
-  const size_t padding = (OCTET_ALIGNMENT - (uintptr_t)(memory + used) % OCTET_ALIGNMENT) % OCTET_ALIGNMENT;
-  if (padding + bytes > kMemory - used) fail("model.bin and images.bin ask for more than %d bytes", kMemory);
+  const size_t padding =
+      (OCTET_ALIGNMENT - (uintptr_t)(memory + used) % OCTET_ALIGNMENT) % OCTET_ALIGNMENT;
+  if (padding + bytes > kMemory - used)
+    fail("model.bin and images.bin ask for more than %d bytes", kMemory);
   used += padding + bytes;
   return memory + used - bytes;
 }
@@ -85,7 +91,8 @@ static layer read_layer(FILE* file) {
   octet_error error;
   layer_header header;
   read_into(file, &header, sizeof header);
-  if (header.n > kMaxCount || header.k > kMaxCount) fail("model.bin has a layer that is wider than %d", kMaxCount);
+  if (header.n > kMaxCount || header.k > kMaxCount)
+    fail("model.bin has a layer that is wider than %d", kMaxCount);
   layer l = {.n = header.n, .k = header.k, .dst = take((size_t)kBatch * header.n)};
 
   octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
@@ -142,10 +149,12 @@ int main(int argc, char** argv) {
   layer layers[kMaxLayers];
   FILE* file = open_file(directory, "model.bin");
   read_into(file, &model, sizeof model);
-  if (memcmp(model.magic, "OCTETMLP", 8) != 0 || model.layers < 1 || model.layers > kMaxLayers) fail("model.bin is not a model");
+  if (memcmp(model.magic, "OCTETMLP", 8) != 0 || model.layers < 1 || model.layers > kMaxLayers)
+    fail("model.bin is not a model");
   for (uint32_t i = 0; i < model.layers; ++i) {
     layers[i] = read_layer(file);
-    if (i > 0 && layers[i].k != layers[i - 1].n) fail("layer %" PRIu32 " of model.bin does not fit the one before", i);
+    if (i > 0 && layers[i].k != layers[i - 1].n)
+      fail("layer %" PRIu32 " of model.bin does not fit the one before", i);
   }
   fclose(file);
 
@@ -167,7 +176,8 @@ int main(int argc, char** argv) {
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
     for (uint32_t i = 0; i < header.images; i += kBatch) {
       const size_t m = header.images - i < kBatch ? header.images - i : kBatch;
-      memcpy(logits + (size_t)i * classes, run(layers, model.layers, images + (size_t)i * header.pixels, m), m * classes);
+      memcpy(logits + (size_t)i * classes,
+             run(layers, model.layers, images + (size_t)i * header.pixels, m), m * classes);
     }
   }
   const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
@@ -186,7 +196,8 @@ int main(int argc, char** argv) {
 
   for (uint32_t i = 0; i < model.layers; ++i) {
     const layer* l = &layers[i];
-    printf("layer %" PRIu32 "         %" PRIu32 " -> %" PRIu32 "  %s\n", i + 1, l->k, l->n, octet_gemm_kernel(l->gemm, kBatch));
+    printf("layer %" PRIu32 "         %" PRIu32 " -> %" PRIu32 "  %s\n", i + 1, l->k, l->n,
+           octet_gemm_kernel(l->gemm, kBatch));
     octet_gemm_destroy(l->gemm);
   }
   printf("images          %" PRIu32 "\n", header.images);
@@ -194,6 +205,7 @@ int main(int argc, char** argv) {
   printf("int8 accuracy   %.2f %%\n", 100.0 * correct / header.images);
   printf("time per image  %.3f us\n", 1e6 * seconds / kRepeats / header.images);
   printf("checksum        %016" PRIx64 "\n", checksum);
-  if (argc > 2 && strtoull(argv[2], NULL, 16) != checksum) fail("the checksum should be %s", argv[2]);
+  if (argc > 2 && strtoull(argv[2], NULL, 16) != checksum)
+    fail("the checksum should be %s", argv[2]);
   return EXIT_SUCCESS;
 }

@@ -1,12 +1,13 @@
-// Ownership over octet.h for C++17: nothing is computed here. Works with -fno-exceptions and -fno-rtti; failure is a value.
+// Ownership over octet.h for C++17: nothing is computed here. Works with -fno-exceptions and
+// -fno-rtti; failure is a value.
 //
 //     auto weights = octet::PackedWeights::pack(rhs);                // rhs: octet_rhs_desc
 //     if (!weights) return fail(weights.error().message);
 //     auto desc = octet::make<octet_gemm_desc>();
 //     weights->attach(desc);
 //     ...
-//     auto gemm = octet::Gemm::create(desc);                         // the packed weights must outlive it
-//     auto workspace = gemm->workspace(m);                           // one for each thread that runs at the same time
+//     auto gemm = octet::Gemm::create(desc);      // the packed weights must outlive it
+//     auto workspace = gemm->workspace(m);     // one for each thread that runs at the same time
 //     auto args = octet::make<octet_gemm_args>();
 //     workspace->attach(args);
 //     ...
@@ -32,7 +33,8 @@ template <class Struct>
 void set_shape(Struct&, ...) {}
 }  // namespace detail
 
-// A descriptor, argument or information struct as its _INIT macro makes it: struct_size set, all else zero, and ones in a convolution's shape.
+// A descriptor, argument or information struct as its _INIT macro makes it: struct_size set, all
+// else zero, and ones in a convolution's shape.
 template <class Struct>
 Struct make() {
   Struct s = {};
@@ -65,19 +67,21 @@ class [[nodiscard]] Result {
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
-  AlignedBuffer(AlignedBuffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  AlignedBuffer(AlignedBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     return *this;
   }
-  ~AlignedBuffer() { ::operator delete(data_, std::align_val_t{OCTET_ALIGNMENT}); }
+  ~AlignedBuffer() { ::operator delete (data_, std::align_val_t{OCTET_ALIGNMENT}); }
 
   static Result<AlignedBuffer> allocate(size_t bytes) {
     AlignedBuffer buffer;
     if (bytes == 0) return buffer;
-    buffer.data_ = ::operator new(bytes, std::align_val_t{OCTET_ALIGNMENT}, std::nothrow);
-    if (!buffer.data_) return octet_error{OCTET_OUT_OF_MEMORY, "an aligned buffer could not be allocated"};
+    buffer.data_ = ::operator new (bytes, std::align_val_t{OCTET_ALIGNMENT}, std::nothrow);
+    if (!buffer.data_)
+      return octet_error{OCTET_OUT_OF_MEMORY, "an aligned buffer could not be allocated"};
     buffer.size_ = bytes;
     return buffer;
   }
@@ -91,7 +95,8 @@ class AlignedBuffer {
   size_t size_ = 0;
 };
 
-// Weights packed for one tier, in memory of their own. For a blob in a mapped file use the `packed` of octet_gemm_desc or octet_conv2d_desc directly.
+// Weights packed for one tier, in memory of their own. For a blob in a mapped file use the `packed`
+// of octet_gemm_desc or octet_conv2d_desc directly.
 class PackedWeights {
  public:
   static Result<PackedWeights> pack(const octet_rhs_desc& rhs, octet_isa isa = OCTET_ISA_AUTO) {
@@ -106,7 +111,8 @@ class PackedWeights {
     return weights;
   }
 
-  static Result<PackedWeights> pack(const octet_filter_desc& filter, octet_isa isa = OCTET_ISA_AUTO) {
+  static Result<PackedWeights> pack(const octet_filter_desc& filter,
+                                    octet_isa isa = OCTET_ISA_AUTO) {
     octet_error error;
     size_t bytes;
     if (octet_conv2d_pack_size(&filter, isa, &bytes, &error)) return error;
@@ -134,7 +140,8 @@ class PackedWeights {
 class Workspace {
  public:
   Workspace() = default;
-  Workspace(AlignedBuffer memory, size_t concurrency) : memory_(std::move(memory)), concurrency_(concurrency) {}
+  Workspace(AlignedBuffer memory, size_t concurrency)
+      : memory_(std::move(memory)), concurrency_(concurrency) {}
   size_t size() const { return memory_.size(); }
   template <class Args>  // octet_gemm_args, octet_conv2d_args
   void attach(Args& args) {
@@ -176,7 +183,9 @@ class Gemm {
     return Workspace(std::move(*memory), concurrency);
   }
 
-  octet_status run(const octet_gemm_args& args, octet_error* error = nullptr) const { return octet_gemm_run(gemm_, &args, error); }
+  octet_status run(const octet_gemm_args& args, octet_error* error = nullptr) const {
+    return octet_gemm_run(gemm_, &args, error);
+  }
   const char* kernel(size_t m) const { return octet_gemm_kernel(gemm_, m); }
   octet_gemm* get() const { return gemm_; }
 
@@ -203,7 +212,9 @@ class Conv2d {
   }
 
   // For any run on at most `concurrency` tasks.
-  Result<Workspace> workspace(size_t concurrency = 1) const { return workspace(0, 0, 0, concurrency); }
+  Result<Workspace> workspace(size_t concurrency = 1) const {
+    return workspace(0, 0, 0, concurrency);
+  }
 
   // For runs of at most these sizes (0 = as declared) on at most `concurrency` tasks.
   Result<Workspace> workspace(size_t batch, size_t in_h, size_t in_w, size_t concurrency) const {
@@ -215,7 +226,9 @@ class Conv2d {
     return Workspace(std::move(*memory), concurrency);
   }
 
-  octet_status run(const octet_conv2d_args& args, octet_error* error = nullptr) const { return octet_conv2d_run(conv_, &args, error); }
+  octet_status run(const octet_conv2d_args& args, octet_error* error = nullptr) const {
+    return octet_conv2d_run(conv_, &args, error);
+  }
   octet_conv_algorithm algorithm() const { return octet_conv2d_algorithm(conv_); }
   const char* kernel() const { return octet_conv2d_kernel(conv_); }
   octet_conv2d* get() const { return conv_; }

@@ -14,7 +14,8 @@
 #include <omp.h>
 #include <stddef.h>
 
-static inline void octet_openmp_parallel_for(void* context, size_t count, void (*fn)(void* arg, size_t index), void* arg) {
+static inline void octet_openmp_parallel_for(void* context, size_t count,
+                                             void (*fn)(void* arg, size_t index), void* arg) {
   const int threads = context ? *(const int*)context : omp_get_max_threads();
   size_t i;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)

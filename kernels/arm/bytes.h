@@ -22,14 +22,18 @@ inline uint64_t load8(const uint8_t* bytes) {
   return word;
 }
 
-// The last t.depth % 16 bytes of each row of a tap, zero beyond them. Called before accumulators fill the registers where that can be (the first tap),
-// and never reads past a row. base is row 0 of the tap where the rows are at a stride.
-__attribute__((noinline, unused)) void copy_tails(const Tile& t, size_t tap, const uint8_t* base, uint8_t (*tails)[16]) {
+// The last t.depth % 16 bytes of each row of a tap, zero beyond them. Called before accumulators
+// fill the registers where that can be (the first tap), and never reads past a row. base is row 0
+// of the tap where the rows are at a stride.
+__attribute__((noinline, unused)) void copy_tails(const Tile& t, size_t tap, const uint8_t* base,
+                                                  uint8_t (*tails)[16]) {
   const size_t bytes = t.depth % 16;
   static constexpr uint8_t kCount[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  const uint8x16_t index = vaddq_u8(vld1q_u8(kCount), vdupq_n_u8((uint8_t)(16 - bytes)));  // beyond 15: zero
+  // Beyond 15: zero
+  const uint8x16_t index = vaddq_u8(vld1q_u8(kCount), vdupq_n_u8((uint8_t)(16 - bytes)));
   for (size_t i = 0; i < t.rows; ++i) {
-    const uint8_t* end = (t.lhs_rows ? t.lhs_rows[tap * t.rows + i] : base + i * t.lhs_stride) + t.depth;
+    const uint8_t* end =
+        (t.lhs_rows ? t.lhs_rows[tap * t.rows + i] : base + i * t.lhs_stride) + t.depth;
     if (t.depth > 16) {
       vst1q_u8(tails[i], vqtbl1q_u8(vld1q_u8(end - 16), index));
     } else {
@@ -40,8 +44,10 @@ __attribute__((noinline, unused)) void copy_tails(const Tile& t, size_t tap, con
   }
 }
 
-// Tiles with fewer columns than their registers are stored whole on the stack first; this moves what exists of them.
-__attribute__((noinline, unused)) void copy_rows(const uint8_t* from, size_t from_stride, uint8_t* to, size_t to_stride, size_t rows,
+// Tiles with fewer columns than their registers are stored whole on the stack first; this moves
+// what exists of them.
+__attribute__((noinline, unused)) void copy_rows(const uint8_t* from, size_t from_stride,
+                                                 uint8_t* to, size_t to_stride, size_t rows,
                                                  size_t bytes) {
   for (; rows; --rows, from += from_stride, to += to_stride) {
     OCTET_NO_UNROLL

@@ -2,12 +2,15 @@
 //
 //                          columns 0-3   4-7   8-11  12-15
 //                         +------------+------+------+------+
-//   row i, 16 bytes: four | acc[i][0]  |  [1] |  [2] |  [3] |      24 accumulators, 6 for lhs, 2 for rhs: 32 of 32
+//   row i, 16 bytes: four | acc[i][0]  |  [1] |  [2] |  [3] |
 //   lanes of 4            +------------+------+------+------+
 //
-// Per 16 along depth: 6 loads of lhs, 8 load pairs of rhs, 96 dot products. The lhs rows are read where they lie: a copy would cost more than
-// it saves when N is small, and by lane one load serves four groups. A u8 lhs is flipped to s8 as it is loaded.
-// Instantiated over (rows, 2 or 4 vectors of columns, lhs sign).
+// 24 accumulators, 6 for lhs, 2 for rhs: 32 registers of 32.
+//
+// Per 16 along depth: 6 loads of lhs, 8 load pairs of rhs, 96 dot products. The lhs rows are read
+// where they lie: a copy would cost more than it saves when N is small, and by lane one load serves
+// four groups. A u8 lhs is flipped to s8 as it is loaded. Instantiated over (rows, 2 or 4 vectors
+// of columns, lhs sign).
 #include <arm_neon.h>
 
 #include "kernels/arm/bytes.h"
@@ -22,7 +25,8 @@ namespace {
 constexpr int kMr = 6, kVectors = 4;
 
 template <int rows, int vectors>
-OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[rows][vectors], uint8_t* dst, size_t stride) {
+OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[rows][vectors], uint8_t* dst,
+                                   size_t stride) {
   OCTET_UNROLL(6)
   for (int i = 0; i < rows; ++i, dst += stride) {
     OCTET_UNROLL(4)
@@ -31,7 +35,8 @@ OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[rows][vectors], uint8_
 }
 
 template <int rows, int vectors, Exit exit>
-OCTET_INLINE inline void store_narrow(const Tile& t, const int32x4_t (&acc)[rows][vectors], uint8_t* dst, size_t stride) {
+OCTET_INLINE inline void store_narrow(const Tile& t, const int32x4_t (&acc)[rows][vectors],
+                                      uint8_t* dst, size_t stride) {
   float32x4_t scale[4];
   OCTET_UNROLL(4)
   for (int v = 0; v < 4; ++v) scale[v] = vld1q_f32(t.scale + 4 * (v % vectors));
@@ -39,7 +44,8 @@ OCTET_INLINE inline void store_narrow(const Tile& t, const int32x4_t (&acc)[rows
     return rounded16({acc[i][0], acc[i][1], acc[i][vectors - 2], acc[i][vectors - 1]}, scale);
   };
   Rounded16 row = rounded(0);
-  const Narrowing16 n = narrowing16(*t.narrow);  // not before the first row has made room in the registers
+  // Not before the first row has made room in the registers
+  const Narrowing16 n = narrowing16(*t.narrow);
   OCTET_UNROLL(6)
   for (int i = 0; i < rows; ++i, dst += stride) {
     if (i) row = rounded(i);
@@ -66,11 +72,14 @@ void multiply(const Tile& t) {
   }
 
   const uint8_t* rhs = t.rhs;
-  const auto flipped = [&](int8x16_t bytes) OCTET_INLINE { return flip ? veorq_s8(bytes, vdupq_n_s8(-128)) : bytes; };
+  const auto flipped = [&](int8x16_t bytes) OCTET_INLINE {
+    return flip ? veorq_s8(bytes, vdupq_n_s8(-128)) : bytes;
+  };
   for (size_t tap = 0;;) {
     const uint8_t* lhs[rows];
     OCTET_UNROLL(6)
-    for (int i = 0; i < rows; ++i) lhs[i] = t.lhs_rows ? t.lhs_rows[tap * rows + i] : base + i * t.lhs_stride;
+    for (int i = 0; i < rows; ++i)
+      lhs[i] = t.lhs_rows ? t.lhs_rows[tap * rows + i] : base + i * t.lhs_stride;
     OCTET_NO_UNROLL
     for (size_t chunks = t.depth / 16; chunks; --chunks) {
       int8x16_t a[rows];
@@ -93,7 +102,8 @@ void multiply(const Tile& t) {
       });
     }
 
-    // What is left of the depth, one group at a time. The tile is read anew: what is kept from before costs registers that must be saved.
+    // What is left of the depth, one group at a time. The tile is read anew: what is kept from
+    // before costs registers that must be saved.
     __asm__ volatile("" : : : "memory");
     const uint8_t* tail = tails[0];
     OCTET_NO_UNROLL
@@ -136,18 +146,33 @@ void multiply(const Tile& t) {
 }
 
 template <int vectors, bool flip>
-constexpr MultiplyFn kByRows[kMr] = {multiply<1, vectors, flip>, multiply<2, vectors, flip>, multiply<3, vectors, flip>,
-                                     multiply<4, vectors, flip>, multiply<5, vectors, flip>, multiply<6, vectors, flip>};
+constexpr MultiplyFn kByRows[kMr] = {multiply<1, vectors, flip>, multiply<2, vectors, flip>,
+                                     multiply<3, vectors, flip>, multiply<4, vectors, flip>,
+                                     multiply<5, vectors, flip>, multiply<6, vectors, flip>};
 
 void dispatch(const Tile& t) {
-  static constexpr const MultiplyFn* kTable[2][2] = {{kByRows<2, false>, kByRows<2, true>}, {kByRows<4, false>, kByRows<4, true>}};
+  static constexpr const MultiplyFn* kTable[2][2] = {{kByRows<2, false>, kByRows<2, true>},
+                                                     {kByRows<4, false>, kByRows<4, true>}};
   kTable[t.cols > 8][t.lhs_flip != 0][t.rows - 1](t);
 }
 
 }  // namespace
 
-const MicroKernel dotprod_s8s8_6x16x4 = {
-    "dotprod_s8s8_6x16x4", Isa::kDotprod, Domain::kS8, kMr, 4 * kVectors, 0, kAnyLhs | kNarrows | kNarrows16, kDotprodLayout,
-    nullptr, 1, 4, 1, dispatch, portable_finish, &portable_row_ops, &neon_winograd};
+const MicroKernel dotprod_s8s8_6x16x4 = {"dotprod_s8s8_6x16x4",
+                                         Isa::kDotprod,
+                                         Domain::kS8,
+                                         kMr,
+                                         4 * kVectors,
+                                         0,
+                                         kAnyLhs | kNarrows | kNarrows16,
+                                         kDotprodLayout,
+                                         nullptr,
+                                         1,
+                                         4,
+                                         1,
+                                         dispatch,
+                                         portable_finish,
+                                         &portable_row_ops,
+                                         &neon_winograd};
 
 }  // namespace octet

@@ -1,9 +1,12 @@
 // Depthwise, s8 x s8 -> s32 or 8 bits, SDOT on interleaved columns, blocks of 16 channels.
 //
 //        kept columns               new column        accumulators of a row
-//      t[0..3] of x-1, t[0..3] of x    t[0..3]             a[0..3]             16 of 32; weights come from memory
+//      t[0..3] of x-1, t[0..3] of x    t[0..3]             a[0..3]
 //
-// Per column of two rows: 4 pixels, 8 interleavings, 24 dot products; by SMULL and SADDW it would be 54 multiplications and 72 additions.
+// 16 registers of 32; weights come from memory.
+//
+// Per column of two rows: 4 pixels, 8 interleavings, 24 dot products; by SMULL and SADDW it would
+// be 54 multiplications and 72 additions.
 #include <arm_neon.h>
 
 #include "kernels/arm/dw_exit.h"
@@ -24,24 +27,44 @@ struct Dotprod : Sixteen {
   };
 
   OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
-    const int16x8_t top_low = vreinterpretq_s16_s8(vzip1q_s8(p[0], p[1])), top_high = vreinterpretq_s16_s8(vzip2q_s8(p[0], p[1]));
-    const int16x8_t bottom_low = vreinterpretq_s16_s8(vzip1q_s8(p[2], p[3])), bottom_high = vreinterpretq_s16_s8(vzip2q_s8(p[2], p[3]));
-    column = {{vreinterpretq_s8_s16(vzip1q_s16(top_low, bottom_low)), vreinterpretq_s8_s16(vzip2q_s16(top_low, bottom_low)),
-             vreinterpretq_s8_s16(vzip1q_s16(top_high, bottom_high)), vreinterpretq_s8_s16(vzip2q_s16(top_high, bottom_high))}};
+    const int16x8_t top_low = vreinterpretq_s16_s8(vzip1q_s8(p[0], p[1])),
+                    top_high = vreinterpretq_s16_s8(vzip2q_s8(p[0], p[1]));
+    const int16x8_t bottom_low = vreinterpretq_s16_s8(vzip1q_s8(p[2], p[3])),
+                    bottom_high = vreinterpretq_s16_s8(vzip2q_s8(p[2], p[3]));
+    column = {{vreinterpretq_s8_s16(vzip1q_s16(top_low, bottom_low)),
+               vreinterpretq_s8_s16(vzip2q_s16(top_low, bottom_low)),
+               vreinterpretq_s8_s16(vzip1q_s16(top_high, bottom_high)),
+               vreinterpretq_s8_s16(vzip2q_s16(top_high, bottom_high))}};
   }
 
   template <int, int>
   OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
-    unroll<4>([&](auto v) OCTET_INLINE { acc.a[v] = vdotq_s32(acc.a[v], c.t[v], vld1q_s8((const int8_t*)weights + 16 * v)); });
+    unroll<4>([&](auto v) OCTET_INLINE {
+      acc.a[v] = vdotq_s32(acc.a[v], c.t[v], vld1q_s8((const int8_t*)weights + 16 * v));
+    });
   }
 
-  OCTET_INLINE static inline void weights(const uint8_t* taps, size_t vector, uint8_t* to) { __builtin_memcpy(to + 16 * vector, taps, 16); }
+  OCTET_INLINE static inline void weights(const uint8_t* taps, size_t vector, uint8_t* to) {
+    __builtin_memcpy(to + 16 * vector, taps, 16);
+  }
 };
 
 }  // namespace
 
-const DepthwiseKernel dotprod_s8s8_dw16 = {
-    "dotprod_s8s8_dw16", Isa::kDotprod, Domain::kS8, kAnyLhs | kNarrows, kDepthwiseLayout, 16, 16, 2, 2, false, nullptr,
-    depthwise_prepare<Dotprod>, depthwise_multiply<Dotprod>, portable_finish, &portable_row_ops};
+const DepthwiseKernel dotprod_s8s8_dw16 = {"dotprod_s8s8_dw16",
+                                           Isa::kDotprod,
+                                           Domain::kS8,
+                                           kAnyLhs | kNarrows,
+                                           kDepthwiseLayout,
+                                           16,
+                                           16,
+                                           2,
+                                           2,
+                                           false,
+                                           nullptr,
+                                           depthwise_prepare<Dotprod>,
+                                           depthwise_multiply<Dotprod>,
+                                           portable_finish,
+                                           &portable_row_ops};
 
 }  // namespace octet

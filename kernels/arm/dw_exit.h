@@ -1,4 +1,5 @@
-// What the depthwise kernels of Arm have in common: pixels, accumulators of 16 channels in order, and their exits.
+// What the depthwise kernels of Arm have in common: pixels, accumulators of 16 channels in order,
+// and their exits.
 #pragma once
 
 #include <arm_neon.h>
@@ -17,8 +18,12 @@ struct Sixteen {
     int32x4_t a[4];
   };
 
-  OCTET_INLINE static inline Pixel load(const uint8_t* p) { return vreinterpretq_s8_u8(vld1q_u8(p)); }
-  OCTET_INLINE static inline Pixel flipped(Pixel bytes, Pixel sign) { return veorq_s8(bytes, sign); }
+  OCTET_INLINE static inline Pixel load(const uint8_t* p) {
+    return vreinterpretq_s8_u8(vld1q_u8(p));
+  }
+  OCTET_INLINE static inline Pixel flipped(Pixel bytes, Pixel sign) {
+    return veorq_s8(bytes, sign);
+  }
   OCTET_INLINE static inline Pixel sign(bool flip) { return vdupq_n_s8(flip ? -128 : 0); }
 
   struct Ends {

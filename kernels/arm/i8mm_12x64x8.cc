@@ -1,21 +1,27 @@
-// 8 bits x 8 bits -> s32 or 8 bits, SMMLA, USMMLA and UMMLA, up to 12 rows x 64 columns, 8 at a time.
+// 8 bits x 8 bits -> s32 or 8 bits, SMMLA, USMMLA and UMMLA, up to 12 rows x 64 columns, 8 at a
+// time.
 //
-// One instruction multiplies two rows by two columns over 8 depth steps. A register of lhs holds a pair of rows, one of rhs a pair of
-// columns, one of accumulators their 2x2 block [r0c0 r0c1 r1c0 r1c1]:
+// One instruction multiplies two rows by two columns over 8 depth steps. A register of lhs holds a
+// pair of rows, one of rhs a pair of columns, one of accumulators their 2x2 block [r0c0 r0c1 r1c0
+// r1c1]:
 //
 //                          columns 0 1   2 3   4 5   6 7
 //                         +------------+-----+-----+-----+
 //   rows 0 1, 8 bytes of  | acc[0][0]  | [1] | [2] | [3] |
 //   each, side by side    +------------+-----+-----+-----+
-//   ...                   |            |     |     |     |      24 accumulators, 4 for rhs, 2 for lhs: 30 of 32
+//   ...                   |            |     |     |     |
 //   rows 10 11            | acc[5][0]  | [1] | [2] | [3] |
 //                         +------------+-----+-----+-----+
 //
-// Per group of 8 along depth: one load of four registers, three load pairs, 24 multiplications, three instructions of loop. One call does up to
-// eight panels, so that its own cost is shared and the rows' panel stays in the first cache.
-// Instantiated over pairs of rows. An odd last row is a pair whose second row is computed and then overwritten by the first.
-// The 2x2 blocks are kept until the outputs are bytes: sorting rows out then costs two instructions per pair instead of eight.
-// Instantiated over the exits too: between the depths of two panels there is one run of instructions without a branch.
+// 24 accumulators, 4 for rhs, 2 for lhs: 30 registers of 32.
+//
+// Per group of 8 along depth: one load of four registers, three load pairs, 24 multiplications,
+// three instructions of loop. One call does up to eight panels, so that its own cost is shared and
+// the rows' panel stays in the first cache. Instantiated over pairs of rows. An odd last row is a
+// pair whose second row is computed and then overwritten by the first. The 2x2 blocks are kept
+// until the outputs are bytes: sorting rows out then costs two instructions per pair instead of
+// eight. Instantiated over the exits too: between the depths of two panels there is one run of
+// instructions without a branch.
 #include <arm_neon.h>
 
 #include "kernels/arm/bytes.h"
@@ -28,17 +34,23 @@ namespace octet {
 namespace {
 
 constexpr int kPairs = 6, kWidth = 8, kNr = 64;
-static_assert(kI8mmLayout.step == kWidth && kI8mmU8Layout.step == kWidth, "every panel has exactly 8 columns: the groups' stride is a constant");
+static_assert(kI8mmLayout.step == kWidth && kI8mmU8Layout.step == kWidth,
+              "every panel has exactly 8 columns: the groups' stride is a constant");
 
-// The three instructions. Signs make no difference to how registers are filled, so the text below loads plain bytes. `lhs` changes their
-// type where they are loaded: later, at their use, the change keeps GCC 12 from pairing the loads.
+// The three instructions. Signs make no difference to how registers are filled, so the text below
+// loads plain bytes. `lhs` changes their type where they are loaded: later, at their use, the
+// change keeps GCC 12 from pairing the loads.
 struct S8S8 {
   static int8x16_t lhs(uint8x16_t bytes) { return vreinterpretq_s8_u8(bytes); }
-  static int32x4_t mmla(int32x4_t acc, int8x16_t a, uint8x16_t b) { return vmmlaq_s32(acc, a, vreinterpretq_s8_u8(b)); }
+  static int32x4_t mmla(int32x4_t acc, int8x16_t a, uint8x16_t b) {
+    return vmmlaq_s32(acc, a, vreinterpretq_s8_u8(b));
+  }
 };
 struct U8S8 {
   static uint8x16_t lhs(uint8x16_t bytes) { return bytes; }
-  static int32x4_t mmla(int32x4_t acc, uint8x16_t a, uint8x16_t b) { return vusmmlaq_s32(acc, a, vreinterpretq_s8_u8(b)); }
+  static int32x4_t mmla(int32x4_t acc, uint8x16_t a, uint8x16_t b) {
+    return vusmmlaq_s32(acc, a, vreinterpretq_s8_u8(b));
+  }
 };
 struct U8U8 {
   static uint8x16_t lhs(uint8x16_t bytes) { return bytes; }
@@ -54,20 +66,22 @@ inline int32x4_t zip_high(int32x4_t a, int32x4_t b) {
   return vreinterpretq_s32_s64(vzip2q_s64(vreinterpretq_s64_s32(a), vreinterpretq_s64_s32(b)));
 }
 
-// ---- lhs panel ------------------------------------------------------------------------------------------------------------------
+// ---- lhs panel ----------------------------------------------------------------------------------
 
 constexpr uint64_t kFlips = 0x8080808080808080;
 
 inline void store8(uint64_t word, uint8_t* to) { __builtin_memcpy(to, &word, sizeof word); }
 
-// The rest of the depth, and a row that does not exist: zero. `to` is where the last group begins that is not whole.
+// The rest of the depth, and a row that does not exist: zero. `to` is where the last group begins
+// that is not whole.
 __attribute__((noinline)) void finish_panel(const Rows& r, size_t lanes, uint8_t* to) {
   const size_t bytes = r.depth % 8, done = r.depth - bytes;
   if (bytes) {
     const uint64_t flips = (r.flip ? kFlips : 0) >> (64 - 8 * bytes);
     for (size_t i = 0; i < r.rows; ++i) {
       const uint8_t* end = r.row(i) + r.depth;
-      const uint64_t word = done ? load8(end - 8) >> (64 - 8 * bytes) : load_tail(end - bytes, bytes);
+      const uint64_t word =
+          done ? load8(end - 8) >> (64 - 8 * bytes) : load_tail(end - bytes, bytes);
       store8(word ^ flips, to + 8 * i);
     }
     to += 8 * lanes;
@@ -93,20 +107,25 @@ OCTET_INLINE inline void zip(uint64x2_t a, uint64x2_t b, uint64x2_t* low, uint64
   *low = vzip1q_u64(a, b);
 }
 
-// Pairs of rows, 8 bytes of each side by side. All pairs advance together, so that their stores are neighbours.
+// Pairs of rows, 8 bytes of each side by side. All pairs advance together, so that their stores are
+// neighbours.
 template <int pairs, bool flip>
 void gather(const Rows& r, uint8_t* to) {
   const uint8_t* row[2 * pairs];
   OCTET_UNROLL(12)
-  for (int i = 0; i < 2 * pairs; ++i) row[i] = i < 2 * pairs - 1 || r.rows == 2 * pairs ? r.row(i) : row[i - 1];  // a missing one is cleared below
+  // A missing one is cleared below
+  for (int i = 0; i < 2 * pairs; ++i)
+    row[i] = i < 2 * pairs - 1 || r.rows == 2 * pairs ? r.row(i) : row[i - 1];
   const size_t depth = r.depth;
   size_t k = 0;  // the pointers stay where they are
   OCTET_NO_UNROLL
   for (; k + 32 <= depth; k += 32, to += 32 * 2 * pairs) {
     unroll<(pairs + 1) / 2>([&](auto two) OCTET_INLINE {
       constexpr int p = 2 * two, q = p + 1 < pairs ? p + 1 : p;
-      const uint8_t* from[4] = {row[2 * p] + k, row[2 * p + 1] + k, row[2 * q] + k, row[2 * q + 1] + k};
-      __asm__("" : "+r"(from[0]), "+r"(from[1]), "+r"(from[2]), "+r"(from[3]));  // or GCC 12 adds for each half
+      const uint8_t* from[4] = {row[2 * p] + k, row[2 * p + 1] + k, row[2 * q] + k,
+                                row[2 * q + 1] + k};
+      // Or GCC 12 adds for each half
+      __asm__("" : "+r"(from[0]), "+r"(from[1]), "+r"(from[2]), "+r"(from[3]));
       OCTET_UNROLL(2)
       for (int half = 0; half < 2; ++half) {
         uint64x2_t bytes[4], first[2], second[2];
@@ -132,21 +151,26 @@ void gather(const Rows& r, uint8_t* to) {
 }
 
 template <bool flip>
-constexpr void (*kGather[kPairs])(const Rows&, uint8_t*) = {gather<1, flip>, gather<2, flip>, gather<3, flip>,
-                                                            gather<4, flip>, gather<5, flip>, gather<6, flip>};
+constexpr void (*kGather[kPairs])(const Rows&, uint8_t*) = {gather<1, flip>, gather<2, flip>,
+                                                            gather<3, flip>, gather<4, flip>,
+                                                            gather<5, flip>, gather<6, flip>};
 
-void gather_pairs(const Rows& r, size_t lanes, void* panel) { (r.flip ? kGather<true> : kGather<false>)[lanes / 2 - 1](r, (uint8_t*)panel); }
+void gather_pairs(const Rows& r, size_t lanes, void* panel) {
+  (r.flip ? kGather<true> : kGather<false>)[lanes / 2 - 1](r, (uint8_t*)panel);
+}
 
-// ---- exits ----------------------------------------------------------------------------------------------------------------------
+// ---- exits --------------------------------------------------------------------------------------
 
-// From row 2p to the one below it, or to itself. The second is stored first, so that the first wins.
+// From row 2p to the one below it, or to itself. The second is stored first, so that the first
+// wins.
 template <int pairs>
 inline size_t second_row(bool odd, int p, size_t stride) {
   return p == pairs - 1 && odd ? 0 : stride;
 }
 
 template <int pairs>
-OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride, bool odd) {
+OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride,
+                                   bool odd) {
   OCTET_UNROLL(6)
   for (int p = 0; p < pairs; ++p, dst += 2 * stride) {
     int32_t* const row0 = (int32_t*)dst;
@@ -159,8 +183,8 @@ OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[pairs][4], uint8_t* ds
 }
 
 template <int pairs, Exit exit>
-OCTET_INLINE inline void store_narrow(const int32x4_t (&acc)[pairs][4], const float* scales, const Narrowing16 n, uint8_t* dst,
-                                      size_t stride, bool odd) {
+OCTET_INLINE inline void store_narrow(const int32x4_t (&acc)[pairs][4], const float* scales,
+                                      const Narrowing16 n, uint8_t* dst, size_t stride, bool odd) {
   float32x4_t scale[4];  // of columns 2j, 2j + 1, 2j, 2j + 1
   OCTET_UNROLL(4)
   for (int j = 0; j < 4; ++j) {
@@ -176,16 +200,18 @@ OCTET_INLINE inline void store_narrow(const int32x4_t (&acc)[pairs][4], const fl
   }
 }
 
-// ---- kernel ---------------------------------------------------------------------------------------------------------------------
+// ---- kernel -------------------------------------------------------------------------------------
 
-// One row for all: put down once as accumulators hold it and loaded for each pair. Next to an exit loads cost nothing, but copies do.
+// One row for all: put down once as accumulators hold it and loaded for each pair. Next to an exit
+// loads cost nothing, but copies do.
 template <int pairs>
 OCTET_INLINE inline void start_alike(const int32_t* init, int32x4_t (&acc)[pairs][4]) {
   alignas(16) uint8_t blocks[4 * 16];
   uint64_t two[4];
   OCTET_UNROLL(4)
   for (int j = 0; j < 4; ++j) two[j] = load8((const uint8_t*)(init + 2 * j));
-  __asm__("" : "+r"(two[0]), "+r"(two[1]), "+r"(two[2]), "+r"(two[3]));  // or compilers go through vectors
+  // Or compilers go through vectors
+  __asm__("" : "+r"(two[0]), "+r"(two[1]), "+r"(two[2]), "+r"(two[3]));
   OCTET_UNROLL(4)
   for (int j = 0; j < 4; ++j) {
     store8(two[j], blocks + 16 * j);
@@ -200,11 +226,13 @@ OCTET_INLINE inline void start_alike(const int32_t* init, int32x4_t (&acc)[pairs
 }
 
 template <int pairs>
-OCTET_INLINE inline void start_rows(const int32_t* init, size_t stride, bool odd, int32x4_t (&acc)[pairs][4]) {
+OCTET_INLINE inline void start_rows(const int32_t* init, size_t stride, bool odd,
+                                    int32x4_t (&acc)[pairs][4]) {
   OCTET_UNROLL(6)
   for (int p = 0; p < pairs; ++p, init += 2 * stride) {
     const int32_t* const row1 = init + second_row<pairs>(odd, p, stride);
-    const int32x4_t a0 = vld1q_s32(init), a1 = vld1q_s32(row1), b0 = vld1q_s32(init + 4), b1 = vld1q_s32(row1 + 4);
+    const int32x4_t a0 = vld1q_s32(init), a1 = vld1q_s32(row1), b0 = vld1q_s32(init + 4),
+                    b1 = vld1q_s32(row1 + 4);
     acc[p][0] = zip_low(a0, a1);
     acc[p][1] = zip_high(a0, a1);
     acc[p][2] = zip_low(b0, b1);
@@ -214,24 +242,28 @@ OCTET_INLINE inline void start_rows(const int32_t* init, size_t stride, bool odd
 
 // The depth of one panel.
 template <typename Types, int pairs>
-OCTET_INLINE inline void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, size_t groups, int32x4_t (&first)[pairs][4]) {
+OCTET_INLINE inline void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, size_t groups,
+                                        int32x4_t (&first)[pairs][4]) {
   // Few rows split the depth over several sets of accumulators to hide the latency.
   constexpr int sets = pairs <= 2 ? 2 : 1;
   int32x4_t second[pairs][4];
   if (sets > 1) {
     OCTET_UNROLL(2)
-    for (int p = 0; p < pairs; ++p) second[p][0] = second[p][1] = second[p][2] = second[p][3] = vdupq_n_s32(0);
+    for (int p = 0; p < pairs; ++p)
+      second[p][0] = second[p][1] = second[p][2] = second[p][3] = vdupq_n_s32(0);
   }
-  const auto step = [&](int32x4_t (&acc)[pairs][4]) OCTET_INLINE {
+  const auto step = [&](int32x4_t(&acc)[pairs][4]) OCTET_INLINE {
     const uint8x16x4_t b = vld1q_u8_x4(rhs);
     rhs += 8 * kWidth;
     OCTET_UNROLL(3)
     for (int p = 0; p < pairs; p += 2) {
-      const auto a0 = Types::lhs(vld1q_u8(lhs + 16 * p)), a1 = Types::lhs(vld1q_u8(lhs + 16 * (p + 1 < pairs ? p + 1 : p)));
+      const auto a0 = Types::lhs(vld1q_u8(lhs + 16 * p)),
+                 a1 = Types::lhs(vld1q_u8(lhs + 16 * (p + 1 < pairs ? p + 1 : p)));
       OCTET_UNROLL(4)
       for (int j = 0; j < 4; ++j) acc[p][j] = Types::mmla(acc[p][j], a0, b.val[j]);
       OCTET_UNROLL(4)
-      for (int j = 0; j < 4 && p + 1 < pairs; ++j) acc[p + 1][j] = Types::mmla(acc[p + 1][j], a1, b.val[j]);
+      for (int j = 0; j < 4 && p + 1 < pairs; ++j)
+        acc[p + 1][j] = Types::mmla(acc[p + 1][j], a1, b.val[j]);
     }
     lhs += 16 * pairs;
   };
@@ -253,15 +285,16 @@ OCTET_INLINE inline void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, 
   }
 }
 
-// Panel by panel. A panel's start is loaded right behind the exit of the one before, which leaves the load pipes idle; behind the last one
-// it is that panel's own again, and not used.
+// Panel by panel. A panel's start is loaded right behind the exit of the one before, which leaves
+// the load pipes idle; behind the last one it is that panel's own again, and not used.
 template <typename Types, int pairs, Exit exit>
 void multiply(const Tile& t) {
   constexpr size_t element = exit == Exit::kS32 ? 4 : 1;
   alignas(16) uint8_t whole[2 * kPairs * kWidth * 4];
   const uint8_t* const lhs = (const uint8_t*)t.lhs;
   const uint8_t* rhs = t.rhs;
-  const size_t groups = divide_up(t.depth, 8), rhs_panel_stride = t.rhs_panel_stride, init_stride = t.init_stride;
+  const size_t groups = divide_up(t.depth, 8), rhs_panel_stride = t.rhs_panel_stride,
+               init_stride = t.init_stride;
   const int32_t* init = t.init;
   const float* scale = t.scale;
   Narrowing16 narrow;
@@ -288,7 +321,8 @@ void multiply(const Tile& t) {
     start_alike(init, acc);
     if (columns <= kWidth) {
       uint8_t* const to = (uint8_t*)t.dst + (t.cols - columns) * element;
-      if (columns < kWidth) copy_rows(whole, kWidth * element, to, t.dst_stride, t.rows, columns * element);
+      if (columns < kWidth)
+        copy_rows(whole, kWidth * element, to, t.dst_stride, t.rows, columns * element);
       return;
     }
     rhs += rhs_panel_stride;
@@ -298,29 +332,71 @@ void multiply(const Tile& t) {
 }
 
 template <typename Types, Exit exit>
-constexpr MultiplyFn kByPairs[kPairs] = {multiply<Types, 1, exit>, multiply<Types, 2, exit>, multiply<Types, 3, exit>,
-                                         multiply<Types, 4, exit>, multiply<Types, 5, exit>, multiply<Types, 6, exit>};
+constexpr MultiplyFn kByPairs[kPairs] = {multiply<Types, 1, exit>, multiply<Types, 2, exit>,
+                                         multiply<Types, 3, exit>, multiply<Types, 4, exit>,
+                                         multiply<Types, 5, exit>, multiply<Types, 6, exit>};
 
 template <typename Types>
 void dispatch(const Tile& t) {
-  static constexpr const MultiplyFn* kByExit[] = {kByPairs<Types, Exit::kS32>, kByPairs<Types, Exit::kSaturated>,
+  static constexpr const MultiplyFn* kByExit[] = {kByPairs<Types, Exit::kS32>,
+                                                  kByPairs<Types, Exit::kSaturated>,
                                                   kByPairs<Types, Exit::kClamped>};
   kByExit[(int)exit_of(t)][(t.rows - 1) / 2](t);
 }
 
 }  // namespace
 
-const MicroKernel i8mm_s8s8_12x64x8 = {
-    "i8mm_s8s8_12x64x8", Isa::kI8mm, Domain::kS8, 2 * kPairs, kNr, 0, kNarrows | kNarrows16, kI8mmLayout,
-    gather_pairs, 2, 8, 1, dispatch<S8S8>, portable_finish, &portable_row_ops, &neon_winograd};
+const MicroKernel i8mm_s8s8_12x64x8 = {"i8mm_s8s8_12x64x8",
+                                       Isa::kI8mm,
+                                       Domain::kS8,
+                                       2 * kPairs,
+                                       kNr,
+                                       0,
+                                       kNarrows | kNarrows16,
+                                       kI8mmLayout,
+                                       gather_pairs,
+                                       2,
+                                       8,
+                                       1,
+                                       dispatch<S8S8>,
+                                       portable_finish,
+                                       &portable_row_ops,
+                                       &neon_winograd};
 
-const MicroKernel i8mm_u8s8_12x64x8 = {
-    "i8mm_u8s8_12x64x8", Isa::kI8mm, Domain::kU8, 2 * kPairs, kNr, 0, kNarrows | kNarrows16, kI8mmLayout,
-    gather_pairs, 2, 8, 1, dispatch<U8S8>, portable_finish, &portable_row_ops, &neon_winograd};
+const MicroKernel i8mm_u8s8_12x64x8 = {"i8mm_u8s8_12x64x8",
+                                       Isa::kI8mm,
+                                       Domain::kU8,
+                                       2 * kPairs,
+                                       kNr,
+                                       0,
+                                       kNarrows | kNarrows16,
+                                       kI8mmLayout,
+                                       gather_pairs,
+                                       2,
+                                       8,
+                                       1,
+                                       dispatch<U8S8>,
+                                       portable_finish,
+                                       &portable_row_ops,
+                                       &neon_winograd};
 
-// u8 weights stay as they are. There is no signed x unsigned instruction: an s8 lhs is flipped to u8 on its way into the panel.
-const MicroKernel i8mm_u8u8_12x64x8 = {
-    "i8mm_u8u8_12x64x8", Isa::kI8mm, Domain::kU8, 2 * kPairs, kNr, 0, kNarrows | kNarrows16 | kAnyLhs, kI8mmU8Layout,
-    gather_pairs, 2, 8, 1, dispatch<U8U8>, portable_finish, &portable_row_ops, &neon_winograd};
+// u8 weights stay as they are. There is no signed x unsigned instruction: an s8 lhs is flipped to
+// u8 on its way into the panel.
+const MicroKernel i8mm_u8u8_12x64x8 = {"i8mm_u8u8_12x64x8",
+                                       Isa::kI8mm,
+                                       Domain::kU8,
+                                       2 * kPairs,
+                                       kNr,
+                                       0,
+                                       kNarrows | kNarrows16 | kAnyLhs,
+                                       kI8mmU8Layout,
+                                       gather_pairs,
+                                       2,
+                                       8,
+                                       1,
+                                       dispatch<U8U8>,
+                                       portable_finish,
+                                       &portable_row_ops,
+                                       &neon_winograd};
 
 }  // namespace octet

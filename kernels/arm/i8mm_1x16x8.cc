@@ -1,7 +1,9 @@
-// 8 bits x 8 bits -> s32 or 8 bits, SDOT, USDOT and UDOT, 1 row x 16 columns, on the layout of the I8MM tier.
+// 8 bits x 8 bits -> s32 or 8 bits, SDOT, USDOT and UDOT, 1 row x 16 columns, on the layout of the
+// I8MM tier.
 //
-// For a single row SMMLA would waste half of each product and need a panel. The dot products take 8 bytes of the row where it lies, twice
-// in a register, and add up 4 depth steps at a time, so that a column holds two partial sums, which one pairwise add joins at the end:
+// For a single row SMMLA would waste half of each product and need a panel. The dot products take 8
+// bytes of the row where it lies, twice in a register, and add up 4 depth steps at a time, so that
+// a column holds two partial sums, which one pairwise add joins at the end:
 //
 //                          columns 0 1            columns 2 3     4 5     6 7        8 ... 15
 //                         +----------------------+-------------+-------+-------+  +------------+
@@ -9,8 +11,9 @@
 //                         +----------------------+-------------+-------+-------+  +------------+
 //                          first panel                                             second panel
 //
-// Per group of 8 along depth: one load that duplicates, 4 load pairs, 8 dot products; 8 accumulators hide the latency. A last single panel
-// uses the second set of accumulators for every other group. From two rows on, SMMLA makes half as many products (tools/arm/README.md).
+// Per group of 8 along depth: one load that duplicates, 4 load pairs, 8 dot products; 8
+// accumulators hide the latency. A last single panel uses the second set of accumulators for every
+// other group. From two rows on, SMMLA makes half as many products (tools/arm/README.md).
 #include <arm_neon.h>
 
 #include "kernels/arm/bytes.h"
@@ -23,7 +26,8 @@ namespace octet {
 namespace {
 
 constexpr int kNr = 16, kGroup = 8 * 8;  // bytes of a panel's group
-static_assert(kI8mmLayout.step == 8 && kI8mmU8Layout.step == 8, "every panel has exactly 8 columns: the groups' stride is a constant");
+static_assert(kI8mmLayout.step == 8 && kI8mmU8Layout.step == 8,
+              "every panel has exactly 8 columns: the groups' stride is a constant");
 
 struct S8S8 {
   static constexpr bool flips = false;
@@ -33,7 +37,9 @@ struct S8S8 {
 };
 struct U8S8 {
   static constexpr bool flips = false;
-  static int32x4_t dot(int32x4_t acc, uint8x16_t a, uint8x16_t b) { return vusdotq_s32(acc, a, vreinterpretq_s8_u8(b)); }
+  static int32x4_t dot(int32x4_t acc, uint8x16_t a, uint8x16_t b) {
+    return vusdotq_s32(acc, a, vreinterpretq_s8_u8(b));
+  }
 };
 struct U8U8 {
   static constexpr bool flips = true;
@@ -88,7 +94,8 @@ void multiply(const Tile& t) {
   int32x4_t columns[kVectors];
   OCTET_UNROLL(4)
   for (int v = 0; v < kVectors; ++v)
-    columns[v] = vaddq_s32(vpaddq_s32(acc[v / 2][v % 2 * 2], acc[v / 2][v % 2 * 2 + 1]), vld1q_s32(t.init + 4 * v));
+    columns[v] = vaddq_s32(vpaddq_s32(acc[v / 2][v % 2 * 2], acc[v / 2][v % 2 * 2 + 1]),
+                           vld1q_s32(t.init + 4 * v));
   alignas(16) uint8_t whole[kNr * 4];
   const bool partial = t.cols < 4 * kVectors;
   uint8_t* const dst = partial ? whole : (uint8_t*)t.dst;
@@ -97,7 +104,8 @@ void multiply(const Tile& t) {
     OCTET_UNROLL(4)
     for (int v = 0; v < 4; ++v) scale[v] = vld1q_f32(t.scale + 4 * (v % kVectors));
     const int32x4_t all[4] = {columns[0], columns[1], columns[kVectors - 2], columns[kVectors - 1]};
-    const uint8x16_t bytes = narrowed<Exit::kClamped>(rounded16(all, scale), narrowing16(*t.narrow));
+    const uint8x16_t bytes =
+        narrowed<Exit::kClamped>(rounded16(all, scale), narrowing16(*t.narrow));
     if (panels == 2)
       vst1q_u8(dst, bytes);
     else
@@ -116,16 +124,55 @@ void dispatch(const Tile& t) {
 
 }  // namespace
 
-const MicroKernel i8mm_s8s8_1x16x8 = {
-    "i8mm_s8s8_1x16x8", Isa::kI8mm, Domain::kS8, 1, kNr, 1, kNarrows | kNarrows16, kI8mmLayout,
-    nullptr, 1, 8, 1, dispatch<S8S8>, portable_finish, &portable_row_ops, &neon_winograd};
+const MicroKernel i8mm_s8s8_1x16x8 = {"i8mm_s8s8_1x16x8",
+                                      Isa::kI8mm,
+                                      Domain::kS8,
+                                      1,
+                                      kNr,
+                                      1,
+                                      kNarrows | kNarrows16,
+                                      kI8mmLayout,
+                                      nullptr,
+                                      1,
+                                      8,
+                                      1,
+                                      dispatch<S8S8>,
+                                      portable_finish,
+                                      &portable_row_ops,
+                                      &neon_winograd};
 
-const MicroKernel i8mm_u8s8_1x16x8 = {
-    "i8mm_u8s8_1x16x8", Isa::kI8mm, Domain::kU8, 1, kNr, 1, kNarrows | kNarrows16, kI8mmLayout,
-    nullptr, 1, 8, 1, dispatch<U8S8>, portable_finish, &portable_row_ops, &neon_winograd};
+const MicroKernel i8mm_u8s8_1x16x8 = {"i8mm_u8s8_1x16x8",
+                                      Isa::kI8mm,
+                                      Domain::kU8,
+                                      1,
+                                      kNr,
+                                      1,
+                                      kNarrows | kNarrows16,
+                                      kI8mmLayout,
+                                      nullptr,
+                                      1,
+                                      8,
+                                      1,
+                                      dispatch<U8S8>,
+                                      portable_finish,
+                                      &portable_row_ops,
+                                      &neon_winograd};
 
-const MicroKernel i8mm_u8u8_1x16x8 = {
-    "i8mm_u8u8_1x16x8", Isa::kI8mm, Domain::kU8, 1, kNr, 1, kNarrows | kNarrows16 | kAnyLhs, kI8mmU8Layout,
-    nullptr, 1, 8, 1, dispatch<U8U8>, portable_finish, &portable_row_ops, &neon_winograd};
+const MicroKernel i8mm_u8u8_1x16x8 = {"i8mm_u8u8_1x16x8",
+                                      Isa::kI8mm,
+                                      Domain::kU8,
+                                      1,
+                                      kNr,
+                                      1,
+                                      kNarrows | kNarrows16 | kAnyLhs,
+                                      kI8mmU8Layout,
+                                      nullptr,
+                                      1,
+                                      8,
+                                      1,
+                                      dispatch<U8U8>,
+                                      portable_finish,
+                                      &portable_row_ops,
+                                      &neon_winograd};
 
 }  // namespace octet

@@ -1,11 +1,13 @@
-// Arm tiers. Each has its own rhs layout, independent of M; the last panel of a matrix is only as wide as `step` asks for.
+// Arm tiers. Each has its own rhs layout, independent of M; the last panel of a matrix is only as
+// wide as `step` asks for.
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
 
 namespace octet {
 
-// SMMLA multiplies 2 rows x 8 by 8 x 2 columns: a register holds two columns of 8 depth steps, a group of a panel four registers.
+// SMMLA multiplies 2 rows x 8 by 8 x 2 columns: a register holds two columns of 8 depth steps, a
+// group of a panel four registers.
 constexpr RhsLayout kI8mmLayout = {8, 8, 8, Domain::kS8};
 constexpr RhsLayout kI8mmU8Layout = {8, 8, 8, Domain::kU8};
 // SDOT: a register holds four columns of 4 depth steps.

@@ -1,4 +1,5 @@
-// From accumulators to 8 bits in registers: float(acc) * scale, rounded to nearest even, + zero point, clamped.
+// From accumulators to 8 bits in registers: float(acc) * scale, rounded to nearest even, + zero
+// point, clamped.
 #pragma once
 
 #include <arm_neon.h>
@@ -19,13 +20,15 @@ struct Narrowing {
 
 inline Narrowing narrowing(const Narrow& n) {
   const int32_t shift = n.dst_u8 ? 128 : 0;
-  return {vdupq_n_f32(12582912.0f), vdupq_n_s32(0x4B400000 - (n.zero_point - shift)), vdupq_n_s8((int8_t)(n.lo - shift)),
-          vdupq_n_s8((int8_t)(n.hi - shift)), vdupq_n_u8((uint8_t)shift)};
+  return {vdupq_n_f32(12582912.0f), vdupq_n_s32(0x4B400000 - (n.zero_point - shift)),
+          vdupq_n_s8((int8_t)(n.lo - shift)), vdupq_n_s8((int8_t)(n.hi - shift)),
+          vdupq_n_u8((uint8_t)shift)};
 }
 
-// Adding 1.5 * 2^23 (bits 0x4B400000) leaves the rounded integer in the low bits, and FADD is two to four times as fast as FCVTNS.
-// Right for every x: bits of positive floats grow with their value and those of negative ones are negative integers, so that beyond
-// +-2^22, where the bits are no longer the integer, the difference is still beyond +-2^22 and saturates as the true value would.
+// Adding 1.5 * 2^23 (bits 0x4B400000) leaves the rounded integer in the low bits, and FADD is two
+// to four times as fast as FCVTNS. Right for every x: bits of positive floats grow with their value
+// and those of negative ones are negative integers, so that beyond +-2^22, where the bits are no
+// longer the integer, the difference is still beyond +-2^22 and saturates as the true value would.
 // The multiply and the add must round separately: -ffp-contract=off.
 inline int32x4_t scaled(int32x4_t acc, float32x4_t scale, const Narrowing& n) {
   const float32x4_t x = vmulq_f32(vcvtq_f32_s32(acc), scale);
@@ -39,7 +42,7 @@ inline uint8x16_t pack(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d, const
   return veorq_u8(vreinterpretq_u8_s8(vminq_s8(vmaxq_s8(bytes, n.lo), n.hi)), n.flip);
 }
 
-// ---- kernels with kNarrows16 ----------------------------------------------------------------------------------------------------
+// ---- kernels with kNarrows16 --------------------------------------------------------------------
 
 // How a tile leaves its kernel. Most often the clamp is no more than what saturation does anyway.
 enum class Exit { kS32, kSaturated, kClamped };
@@ -71,14 +74,15 @@ struct Narrowing16 {
 
 inline Narrowing16 narrowing16(const Narrow& n) {
   const int32_t shift = n.dst_u8 ? 128 : 0;
-  return {vdupq_n_s16((int16_t)(n.zero_point - shift)), vdupq_n_s8((int8_t)(n.lo - shift)), vdupq_n_s8((int8_t)(n.hi - shift)),
-          vdupq_n_u8((uint8_t)shift)};
+  return {vdupq_n_s16((int16_t)(n.zero_point - shift)), vdupq_n_s8((int8_t)(n.lo - shift)),
+          vdupq_n_s8((int8_t)(n.hi - shift)), vdupq_n_u8((uint8_t)shift)};
 }
 
 // Sixteen bytes, in order.
 template <Exit exit>
 OCTET_INLINE inline uint8x16_t narrowed(const Rounded16& r, const Narrowing16& n) {
-  int8x16_t bytes = vqmovn_high_s16(vqmovn_s16(vqaddq_s16(r.low, n.zero_point)), vqaddq_s16(r.high, n.zero_point));
+  int8x16_t bytes = vqmovn_high_s16(vqmovn_s16(vqaddq_s16(r.low, n.zero_point)),
+                                    vqaddq_s16(r.high, n.zero_point));
   if (exit == Exit::kClamped) bytes = vminq_s8(vmaxq_s8(bytes, n.lo), n.hi);
   return veorq_u8(vreinterpretq_u8_s8(bytes), n.flip);
 }

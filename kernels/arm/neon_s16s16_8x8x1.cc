@@ -1,4 +1,5 @@
-// s16 x s16 -> s32, SMLAL by lane, up to 8 rows x 8 columns. Wraps; Winograd's operands, for every Arm tier: none multiplies words faster.
+// s16 x s16 -> s32, SMLAL by lane, up to 8 rows x 8 columns. Wraps; Winograd's operands, for every
+// Arm tier: none multiplies words faster.
 //
 //                         columns 0-3   4-7
 //                        +-----------+-------+
@@ -24,7 +25,8 @@ void multiply(const Tile& t) {
   int32x4_t acc[rows][2];
   const int16_t* lhs[rows];
   unroll<rows>([&](auto i) OCTET_INLINE {
-    unroll<2>([&](auto v) OCTET_INLINE { acc[i][v] = vld1q_s32(t.init + i * t.init_stride + 4 * v); });
+    unroll<2>([&](auto v)
+                  OCTET_INLINE { acc[i][v] = vld1q_s32(t.init + i * t.init_stride + 4 * v); });
     lhs[i] = (const int16_t*)((const uint8_t*)t.lhs + i * t.lhs_stride);
   });
   const int16_t* rhs = (const int16_t*)t.rhs;
@@ -59,20 +61,35 @@ void multiply(const Tile& t) {
   uint8_t* dst = partial ? whole : (uint8_t*)t.dst;
   const size_t stride = partial ? kNr * 4 : t.dst_stride;
   unroll<rows>([&](auto i) OCTET_INLINE {
-    unroll<2>([&](auto v) OCTET_INLINE { vst1q_s32((int32_t*)(dst + i * stride) + 4 * v, acc[i][v]); });
+    unroll<2>([&](auto v)
+                  OCTET_INLINE { vst1q_s32((int32_t*)(dst + i * stride) + 4 * v, acc[i][v]); });
   });
   if (partial) copy_rows(whole, stride, (uint8_t*)t.dst, t.dst_stride, t.rows, t.cols * 4);
 }
 
 void dispatch(const Tile& t) {
-  static constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>, multiply<4>, multiply<5>, multiply<6>, multiply<7>, multiply<8>};
+  static constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>, multiply<4>,
+                                              multiply<5>, multiply<6>, multiply<7>, multiply<8>};
   kByRows[t.rows - 1](t);
 }
 
 }  // namespace
 
-const MicroKernel neon_s16s16_8x8x1 = {
-    "neon_s16s16_8x8x1", Isa::kNeon, Domain::kS16, kMr, kNr, 0, kNarrows, kArmWordLayout,
-    nullptr, 1, 1, 2, dispatch, portable_finish, &portable_row_ops, &neon_winograd};
+const MicroKernel neon_s16s16_8x8x1 = {"neon_s16s16_8x8x1",
+                                       Isa::kNeon,
+                                       Domain::kS16,
+                                       kMr,
+                                       kNr,
+                                       0,
+                                       kNarrows,
+                                       kArmWordLayout,
+                                       nullptr,
+                                       1,
+                                       1,
+                                       2,
+                                       dispatch,
+                                       portable_finish,
+                                       &portable_row_ops,
+                                       &neon_winograd};
 
 }  // namespace octet

@@ -1,18 +1,22 @@
-// s8 x s8 -> s32 or 8 bits for ARMv8.0: SMULL, SMLAL2 and SADALP, up to 4 rows x 64 columns, 4 at a time.
+// s8 x s8 -> s32 or 8 bits for ARMv8.0: SMULL, SMLAL2 and SADALP, up to 4 rows x 64 columns, 4 at a
+// time.
 //
-// A register holds 16 bytes of one row or one column. Products of the low and the high half are added in 16 bits, then pairwise to the 32-bit
-// accumulator, so that a column holds four partial sums, which pairwise adds join at the end:
+// A register holds 16 bytes of one row or one column. Products of the low and the high half are
+// added in 16 bits, then pairwise to the 32-bit accumulator, so that a column holds four partial
+// sums, which pairwise adds join at the end:
 //
 //                          column 0     1     2     3
 //                         +----------+-----+-----+-----+
-//   row i, 16 bytes       | acc[i][0]| [1] | [2] | [3] |      16 accumulators, 4 for lhs, 1 for rhs, the rest for products: 32
+//   row i, 16 bytes       | acc[i][0]| [1] | [2] | [3] |
 //                         +----------+-----+-----+-----+
 //
-// Per 16 along depth: 4 loads of lhs, 4 of rhs, 3 instructions for each of 16 accumulators. The lhs rows are read where they lie. A u8 lhs is
-// flipped to s8 as it is loaded. One call does up to 16 panels, so that its own cost is shared.
-// (-128)^2 + (-128)^2 leaves 16 bits. Where -128 occurs among the weights, the second kernel adds up each half on its own: four
-// instructions instead of three, exact for all inputs.
-// Instantiated over (rows, lhs sign, exactness).
+// 16 accumulators, 4 for lhs, 1 for rhs, the rest for products: 32 registers.
+//
+// Per 16 along depth: 4 loads of lhs, 4 of rhs, 3 instructions for each of 16 accumulators. The lhs
+// rows are read where they lie. A u8 lhs is flipped to s8 as it is loaded. One call does up to 16
+// panels, so that its own cost is shared. (-128)^2 + (-128)^2 leaves 16 bits. Where -128 occurs
+// among the weights, the second kernel adds up each half on its own: four instructions instead of
+// three, exact for all inputs. Instantiated over (rows, lhs sign, exactness).
 #include <arm_neon.h>
 
 #include "kernels/arm/bytes.h"
@@ -25,7 +29,8 @@ namespace octet {
 namespace {
 
 constexpr int kMr = 4, kWidth = 4, kNr = 64;
-static_assert(kNeonLayout.step == kWidth && kNeonLayout.width == kWidth, "every panel has exactly 4 columns: the groups' stride is a constant");
+static_assert(kNeonLayout.step == kWidth && kNeonLayout.width == kWidth,
+              "every panel has exactly 4 columns: the groups' stride is a constant");
 
 // first: of the accumulator, which needs no clearing then.
 template <bool least, bool first>
@@ -52,7 +57,8 @@ void multiply(const Tile& t) {
   size_t stride = t.dst_stride;
 
   OCTET_NO_UNROLL
-  for (size_t columns = t.cols; columns; init += kWidth, dst += kWidth * element, panel += t.rhs_panel_stride) {
+  for (size_t columns = t.cols; columns;
+       init += kWidth, dst += kWidth * element, panel += t.rhs_panel_stride) {
     const uint8_t* base = (const uint8_t*)t.lhs;
     const uint8_t* rhs = panel;
     const uint8_t* lhs[rows];
@@ -100,14 +106,17 @@ void multiply(const Tile& t) {
       if (t.tap_steps) base += t.tap_steps[tap - 1];
       if (tail) copy_tails(t, tap, base, tails);
       OCTET_UNROLL(4)
-      for (int i = 0; i < rows; ++i) lhs[i] = t.lhs_rows ? t.lhs_rows[tap * rows + i] : base + i * t.lhs_stride;
+      for (int i = 0; i < rows; ++i)
+        lhs[i] = t.lhs_rows ? t.lhs_rows[tap * rows + i] : base + i * t.lhs_stride;
     }
 
     int32x4_t sum[kMr];
     const int32_t* start = init;
     OCTET_UNROLL(4)
     for (int i = 0; i < rows; ++i, start += t.init_stride)
-      sum[i] = vaddq_s32(vpaddq_s32(vpaddq_s32(acc[i][0], acc[i][1]), vpaddq_s32(acc[i][2], acc[i][3])), vld1q_s32(start));
+      sum[i] =
+          vaddq_s32(vpaddq_s32(vpaddq_s32(acc[i][0], acc[i][1]), vpaddq_s32(acc[i][2], acc[i][3])),
+                    vld1q_s32(start));
     uint8_t* to = columns < kWidth ? whole : dst;
     const size_t step_down = columns < kWidth ? kWidth * element : stride;
     if (scale) {
@@ -115,7 +124,8 @@ void multiply(const Tile& t) {
       scale += kWidth;
       OCTET_UNROLL(4)
       for (int i = rows; i < kMr; ++i) sum[i] = sum[0];
-      const uint32x4_t quads = vreinterpretq_u32_u8(narrowed<Exit::kClamped>(rounded16(sum, {four, four, four, four}), narrow));
+      const uint32x4_t quads = vreinterpretq_u32_u8(
+          narrowed<Exit::kClamped>(rounded16(sum, {four, four, four, four}), narrow));
       unroll<rows>([&](auto i) {
         const uint32_t quad = vgetq_lane_u32(quads, i);
         __builtin_memcpy(to + i * step_down, &quad, sizeof quad);
@@ -124,13 +134,15 @@ void multiply(const Tile& t) {
       OCTET_UNROLL(4)
       for (int i = 0; i < rows; ++i, to += step_down) vst1q_s32((int32_t*)to, sum[i]);
     }
-    if (columns < kWidth) copy_rows(whole, kWidth * element, dst, stride, t.rows, columns * element);
+    if (columns < kWidth)
+      copy_rows(whole, kWidth * element, dst, stride, t.rows, columns * element);
     columns -= smaller(columns, kWidth);
   }
 }
 
 template <bool flip, bool least>
-constexpr MultiplyFn kByRows[kMr] = {multiply<1, flip, least>, multiply<2, flip, least>, multiply<3, flip, least>, multiply<4, flip, least>};
+constexpr MultiplyFn kByRows[kMr] = {multiply<1, flip, least>, multiply<2, flip, least>,
+                                     multiply<3, flip, least>, multiply<4, flip, least>};
 
 template <bool least>
 void dispatch(const Tile& t) {
@@ -139,12 +151,38 @@ void dispatch(const Tile& t) {
 
 }  // namespace
 
-const MicroKernel neon_s8s8_4x64x16 = {
-    "neon_s8s8_4x64x16", Isa::kNeon, Domain::kS8, kMr, kNr, 0, kAnyLhs | kNarrows | kNarrows16 | kNoLeast, kNeonLayout,
-    nullptr, 1, 16, 1, dispatch<false>, portable_finish, &portable_row_ops, &neon_winograd};
+const MicroKernel neon_s8s8_4x64x16 = {"neon_s8s8_4x64x16",
+                                       Isa::kNeon,
+                                       Domain::kS8,
+                                       kMr,
+                                       kNr,
+                                       0,
+                                       kAnyLhs | kNarrows | kNarrows16 | kNoLeast,
+                                       kNeonLayout,
+                                       nullptr,
+                                       1,
+                                       16,
+                                       1,
+                                       dispatch<false>,
+                                       portable_finish,
+                                       &portable_row_ops,
+                                       &neon_winograd};
 
-const MicroKernel neon_s8s8_least_4x64x16 = {
-    "neon_s8s8_least_4x64x16", Isa::kNeon, Domain::kS8, kMr, kNr, 0, kAnyLhs | kNarrows | kNarrows16, kNeonLayout,
-    nullptr, 1, 16, 1, dispatch<true>, portable_finish, &portable_row_ops, &neon_winograd};
+const MicroKernel neon_s8s8_least_4x64x16 = {"neon_s8s8_least_4x64x16",
+                                             Isa::kNeon,
+                                             Domain::kS8,
+                                             kMr,
+                                             kNr,
+                                             0,
+                                             kAnyLhs | kNarrows | kNarrows16,
+                                             kNeonLayout,
+                                             nullptr,
+                                             1,
+                                             16,
+                                             1,
+                                             dispatch<true>,
+                                             portable_finish,
+                                             &portable_row_ops,
+                                             &neon_winograd};
 
 }  // namespace octet

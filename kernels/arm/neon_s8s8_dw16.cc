@@ -1,10 +1,14 @@
 // Depthwise, s8 x s8 -> s32 or 8 bits for ARMv8.0, blocks of 16 channels.
 //
-// Pixels stay as they are. Products of two taps are added in 16 bits, then to the 32-bit accumulator. (-128)^2 + (-128)^2 = 32768 would leave
-// 16 bits, its negative does not: so pairs are subtracted from zero (SMLSL twice) and the sum from the accumulator (SSUBW). Exact for all inputs.
+// Pixels stay as they are. Products of two taps are added in 16 bits, then to the 32-bit
+// accumulator. (-128)^2 + (-128)^2 = 32768 would leave 16 bits, its negative does not: so pairs are
+// subtracted from zero (SMLSL twice) and the sum from the accumulator (SSUBW). Exact for all
+// inputs.
 //
 //       kept columns          new column     accumulators of a row
-//     4 pixels  4 pixels       4 pixels           a[0..3]            16 of 32; weights come from memory
+//     4 pixels  4 pixels       4 pixels           a[0..3]
+//
+// 16 registers of 32; weights come from memory.
 #include <arm_neon.h>
 
 #include "kernels/arm/dw_exit.h"
@@ -30,17 +34,24 @@ struct Neon : Sixteen {
     OCTET_INLINE inline explicit Ends(const uint8_t* p) : prepared(p) {}
     OCTET_INLINE inline Acc start() const {
       Acc acc;
-      unroll<4>([&](auto v) OCTET_INLINE { acc.a[v] = vld1q_s32((const int32_t*)prepared + 4 * v); });
+      unroll<4>([&](auto v)
+                    OCTET_INLINE { acc.a[v] = vld1q_s32((const int32_t*)prepared + 4 * v); });
       return acc;
     }
-    OCTET_INLINE inline float32x4_t scale(int v) const { return vld1q_f32((const float*)(prepared + 64) + 4 * v); }
+    OCTET_INLINE inline float32x4_t scale(int v) const {
+      return vld1q_f32((const float*)(prepared + 64) + 4 * v);
+    }
   };
 
-  OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) { column = {{p[0], p[1], p[2], p[3]}}; }
+  OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
+    column = {{p[0], p[1], p[2], p[3]}};
+  }
 
-  OCTET_INLINE static inline void pair(Acc& acc, int8x16_t p0, int8x16_t p1, int8x16_t w0, int8x16_t w1) {
+  OCTET_INLINE static inline void pair(Acc& acc, int8x16_t p0, int8x16_t p1, int8x16_t w0,
+                                       int8x16_t w1) {
     const int16x8_t zero = vdupq_n_s16(0);
-    const int16x8_t low = vmlsl_s8(vmlsl_s8(zero, vget_low_s8(p0), vget_low_s8(w0)), vget_low_s8(p1), vget_low_s8(w1));
+    const int16x8_t low = vmlsl_s8(vmlsl_s8(zero, vget_low_s8(p0), vget_low_s8(w0)),
+                                   vget_low_s8(p1), vget_low_s8(w1));
     const int16x8_t high = vmlsl_high_s8(vmlsl_high_s8(zero, p0, w0), p1, w1);
     acc.a[0] = vsubw_s16(acc.a[0], vget_low_s16(low));
     acc.a[1] = vsubw_high_s16(acc.a[1], low);
@@ -75,8 +86,20 @@ struct Neon : Sixteen {
 
 }  // namespace
 
-const DepthwiseKernel neon_s8s8_dw16 = {
-    "neon_s8s8_dw16", Isa::kNeon, Domain::kS8, kAnyLhs | kNarrows, kDepthwiseLayout, 16, 16, 2, 2, false, nullptr,
-    depthwise_prepare<Neon>, depthwise_multiply<Neon>, portable_finish, &portable_row_ops};
+const DepthwiseKernel neon_s8s8_dw16 = {"neon_s8s8_dw16",
+                                        Isa::kNeon,
+                                        Domain::kS8,
+                                        kAnyLhs | kNarrows,
+                                        kDepthwiseLayout,
+                                        16,
+                                        16,
+                                        2,
+                                        2,
+                                        false,
+                                        nullptr,
+                                        depthwise_prepare<Neon>,
+                                        depthwise_multiply<Neon>,
+                                        portable_finish,
+                                        &portable_row_ops};
 
 }  // namespace octet

@@ -13,9 +13,14 @@ struct Lanes {
   typedef uint16_t Words __attribute__((vector_size(16)));
   typedef uint32_t Sums __attribute__((vector_size(16)));
   typedef float Floats __attribute__((vector_size(16)));
-  OCTET_INLINE static inline Words widen_u8(const uint8_t* bytes) { return (Words)vmovl_u8(vld1_u8(bytes)); }
-  OCTET_INLINE static inline Words widen_s8(const uint8_t* bytes) { return (Words)vmovl_s8(vld1_s8((const int8_t*)bytes)); }
-  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Words words, int16_t factor, uint8_t flip) {
+  OCTET_INLINE static inline Words widen_u8(const uint8_t* bytes) {
+    return (Words)vmovl_u8(vld1_u8(bytes));
+  }
+  OCTET_INLINE static inline Words widen_s8(const uint8_t* bytes) {
+    return (Words)vmovl_s8(vld1_s8((const int8_t*)bytes));
+  }
+  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Words words, int16_t factor,
+                                             uint8_t flip) {
     const int8x8_t rounded = vqmovn_s16(vqrdmulhq_n_s16((int16x8_t)words, factor));
     vst1_u8(bytes, veor_u8(vreinterpret_u8_s8(rounded), vdup_n_u8(flip)));
   }
@@ -33,12 +38,15 @@ void output_tile(const WinogradOutput& o) {
     Lanes::Sums out[m][m];
     output_lanes<Form, Lanes>(o, 4 * v, out);
     const float32x4_t scale = vld1q_f32(o.scale + 4 * v);
-    unroll<m>([&](auto y) OCTET_INLINE { unroll<m>([&](auto x) OCTET_INLINE { q[v][y][x] = scaled((int32x4_t)out[y][x], scale, n); }); });
+    unroll<m>([&](auto y) OCTET_INLINE {
+      unroll<m>([&](auto x) OCTET_INLINE { q[v][y][x] = scaled((int32x4_t)out[y][x], scale, n); });
+    });
   }
   const size_t high = o.cols > 4;
   for (size_t y = 0; y < o.height; ++y)
     for (size_t x = 0; x < o.width; x += 2) {
-      const uint8x16_t bytes = pack(q[0][y][x], q[high][y][x], q[0][y][x + 1], q[high][y][x + 1], n);
+      const uint8x16_t bytes =
+          pack(q[0][y][x], q[high][y][x], q[0][y][x + 1], q[high][y][x + 1], n);
       uint8_t pixels[16];
       vst1q_u8(pixels, bytes);
       uint8_t* const dst = (uint8_t*)o.dst + y * o.dst_line + x * o.dst_pixel;
@@ -54,8 +62,10 @@ void output_tile(const WinogradOutput& o) {
 }  // namespace
 
 const WinogradOps neon_winograd = {
-    {input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>, input_tile<Form2x2Int8, Lanes>},
-    {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>, output_tile<Form2x2Int8>},
+    {input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>,
+     input_tile<Form2x2Int8, Lanes>},
+    {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>,
+     output_tile<Form2x2Int8>},
     8};
 
 }  // namespace octet

@@ -5,18 +5,22 @@ namespace {
 
 constexpr size_t kMaxRows = 16;  // of a tile
 
-// init[i,j] = bias - lhs_zp * (sum of weights over the used taps) - zero_point[j] * row_sum[i]. Wraps: only the final accumulator must fit.
+// init[i,j] = bias - lhs_zp * (sum of weights over the used taps) - zero_point[j] * row_sum[i].
+// Wraps: only the final accumulator must fit.
 struct Init {
   const ConvPlan& plan;
   const ConvPanels& panels;
   const ConvBlock& block;
   alignas(64) int32_t values[kMaxTile];
 
-  Init(const ConvPlan& p, const ConvPanels& all, const ConvBlock& b) : plan(p), panels(all), block(b) {}
+  Init(const ConvPlan& p, const ConvPanels& all, const ConvBlock& b)
+      : plan(p), panels(all), block(b) {}
 
   // Returns the first value; *stride is 0 where one row is for all.
-  const int32_t* make(size_t n, size_t lanes, const BlockTile* used, size_t groups, size_t row, size_t rows, size_t* stride) {
-    const bool all = !used || (used->first == 0 && used->end == groups && !used->before && !used->after);
+  const int32_t* make(size_t n, size_t lanes, const BlockTile* used, size_t groups, size_t row,
+                      size_t rows, size_t* stride) {
+    const bool all =
+        !used || (used->first == 0 && used->end == groups && !used->before && !used->after);
     const uint32_t z = (uint32_t)block.zero_point;
     *stride = 0;
     if (!plan.runtime_zero_point && !block.row_sums && (all || z == 0)) return plan.bias + n;
@@ -24,7 +28,8 @@ struct Init {
     uint32_t* const first = (uint32_t*)values;
     // plan.bias holds -z * weight_sum if z is static.
     const uint32_t whole = plan.runtime_zero_point ? all ? 0 - z : 0 : all ? 0 : z;
-    for (size_t j = 0; j < lanes; ++j) first[j] = (uint32_t)plan.bias[n + j] + whole * (uint32_t)plan.weight_sum[n + j];
+    for (size_t j = 0; j < lanes; ++j)
+      first[j] = (uint32_t)plan.bias[n + j] + whole * (uint32_t)plan.weight_sum[n + j];
     if (!all)
       for (size_t t = used->first; t < used->end; ++t) {
         const int32_t* sums = panels.group_sums + t * panels.group_sums_stride + n;
@@ -54,8 +59,17 @@ void copy_init(const Tile& t) {
 class Product {
  public:
   Product(const ConvPlan& plan, const Taps& taps, const ConvBlock& block, size_t group)
-      : plan_(plan), taps_(taps), block_(block), kernel_(*plan.kernel), layout_(kernel_.rhs_layout), panels_(read_panels(layout_, plan.shape, taps, plan.payload)),
-        rhs_(panels_.of_group(group)), first_(group * plan.shape.group_out()), tap_depth_(layout_.depth(taps.depth)), tiling_(block.rows, kernel_), init_(plan, panels_, block) {
+      : plan_(plan),
+        taps_(taps),
+        block_(block),
+        kernel_(*plan.kernel),
+        layout_(kernel_.rhs_layout),
+        panels_(read_panels(layout_, plan.shape, taps, plan.payload)),
+        rhs_(panels_.of_group(group)),
+        first_(group * plan.shape.group_out()),
+        tap_depth_(layout_.depth(taps.depth)),
+        tiling_(block.rows, kernel_),
+        init_(plan, panels_, block) {
     for (float& scale : scales_) scale = block.scale;
     tile_.lhs_stride = block.lhs_stride;
     tile_.lhs_flip = plan.lhs_flip ? 0x80808080u : 0;
@@ -86,14 +100,24 @@ class Product {
     tile_.rhs = strip_;
     tile_.lhs = block_.panels ? block_.panels : block_.lhs;
     tile_.depth = block_.reads_to_groups && !block_.panels ? tap_depth_ : taps_.depth;
-    multiply_strip(kernel_, block_.sink, block_.rows, n_, block_.panels ? block_.panel_bytes : 0, &tile_);
+    multiply_strip(kernel_, block_.sink, block_.rows, n_, block_.panels ? block_.panel_bytes : 0,
+                   &tile_);
   }
 
   void multiply_tiles() {
     const size_t count = block_.tiles ? block_.tile_count : tiling_.count;
     for (size_t t = 0, row = 0; t < count; row += tile_.rows, ++t) {
-      const BlockTile all = {row, 1, (uint32_t)tiling_.rows(t), 0, (uint32_t)taps_.groups, 0, 0, {0, taps_.count}, block_.reads_to_groups,
-                             block_.tiles ? nullptr : block_.lhs + row * block_.lhs_stride, nullptr};
+      const BlockTile all = {row,
+                             1,
+                             (uint32_t)tiling_.rows(t),
+                             0,
+                             (uint32_t)taps_.groups,
+                             0,
+                             0,
+                             {0, taps_.count},
+                             block_.reads_to_groups,
+                             block_.tiles ? nullptr : block_.lhs + row * block_.lhs_stride,
+                             nullptr};
       const BlockTile& used = block_.tiles ? block_.tiles[t] : all;
       tile_.rows = used.rows;
       tile_.init = init_.make(n_, lanes_, &used, taps_.groups, row, used.rows, &tile_.init_stride);
@@ -111,8 +135,10 @@ class Product {
       only_init.multiply = copy_init;
       return multiply_into(only_init, sink, n_, lanes_, row_scale, &tile_);
     }
-    // Where taps in the middle are left out, those of each group add to what the groups before it made.
-    const size_t left_out = used.before + used.after, step = left_out ? plan_.shape.kernel_w : range.count(), count = step - left_out;
+    // Where taps in the middle are left out, those of each group add to what the groups before it
+    // made.
+    const size_t left_out = used.before + used.after,
+                 step = left_out ? plan_.shape.kernel_w : range.count(), count = step - left_out;
     for (size_t tap = range.first + used.before;; tap += step) {
       tile_.rhs = strip_ + tap * tap_depth_ / layout_.kr * tile_.rhs_stride;
       if (block_.panels) {  // none is
@@ -158,7 +184,8 @@ class Product {
   Init init_;
   float scales_[kMaxRows];
   alignas(64) int32_t sums_[kMaxTile];
-  size_t n_, lanes_;      // of the strip: its first channel, the columns that its weights and init provide
+  // Of the strip: its first channel, the columns that its weights and init provide
+  size_t n_, lanes_;
   const uint8_t* strip_;  // its weights
   Tile tile_;
 };
@@ -172,7 +199,9 @@ size_t conv_block_rows(const ConvPlan& plan, size_t bytes_per_row) {
 
 size_t prepared_bytes(const ConvPlan& plan, const Taps& taps, size_t rows) {
   const MicroKernel& kernel = *plan.kernel;
-  const size_t panels = kernel.gather ? divide_up(rows, kernel.mr) * kernel.lhs_panel_bytes(taps.depth, taps.most) : 0;
+  const size_t panels =
+      kernel.gather ? divide_up(rows, kernel.mr) * kernel.lhs_panel_bytes(taps.depth, taps.most)
+                    : 0;
   return panels + (plan.zero_point ? round_up(rows * sizeof(int32_t), kAlignment) : 0);
 }
 
@@ -206,11 +235,14 @@ void prepare_block(const ConvPlan& plan, const Taps& taps, uint8_t* workspace, C
       else if (tap > used.first)
         rows.data += block->tap_steps[tap - used.first - 1];
       if (kernel.gather)
-        kernel.gather(rows, lanes, panels + t * block->panel_bytes + (tap - used.first) * lanes * tap_elements * kernel.lhs_element_bytes);
+        kernel.gather(rows, lanes,
+                      panels + t * block->panel_bytes +
+                          (tap - used.first) * lanes * tap_elements * kernel.lhs_element_bytes);
       if (plan.zero_point) {
         int32_t tap_sums[kMaxRows];
         plan.row_ops->sum(rows, kernel.lhs_domain == Domain::kS8, tap_sums);
-        for (size_t i = 0; i < rows.rows; ++i) sums[row + i] = (int32_t)((uint32_t)sums[row + i] + (uint32_t)tap_sums[i]);
+        for (size_t i = 0; i < rows.rows; ++i)
+          sums[row + i] = (int32_t)((uint32_t)sums[row + i] + (uint32_t)tap_sums[i]);
       }
     }
     row += rows.rows;
@@ -219,7 +251,8 @@ void prepare_block(const ConvPlan& plan, const Taps& taps, uint8_t* workspace, C
   if (plan.zero_point) block->row_sums = sums;
 }
 
-void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvBlock& block, size_t group, size_t n0, size_t n1) {
+void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvBlock& block, size_t group,
+                    size_t n0, size_t n1) {
   Product(plan, taps, block, group).multiply(n0, n1);
 }
 

@@ -1,10 +1,13 @@
-// Depthwise convolution: each output channel reads one input channel. Band of lines by band of lines, so that each comes from memory once; within one, block of
-// channels by block of channels, since a block's weights are prepared once and its part of a pixel is a cache line; within one, output line by output line
-// (pair by pair, in the walk of a 3x3).
+// Depthwise convolution: each output channel reads one input channel. Band of lines by band of
+// lines, so that each comes from memory once; within one, block of channels by block of channels,
+// since a block's weights are prepared once and its part of a pixel is a cache line; within one,
+// output line by output line (pair by pair, in the walk of a 3x3).
 //
-// The input is read where it lies, by a pointer per input line (or per tap). Lines and columns outside are read from the zero point's row. A line is
-// copied into the workspace only if reading whole vectors would leave the input (the last line, mostly) or if several output channels share an
-// input channel; then the copy holds one byte per output channel and everything goes on as before.
+// The input is read where it lies, by a pointer per input line (or per tap). Lines and columns
+// outside are read from the zero point's row. A line is copied into the workspace only if reading
+// whole vectors would leave the input (the last line, mostly) or if several output channels share
+// an input channel; then the copy holds one byte per output channel and everything goes on as
+// before.
 #include <string.h>
 
 #include "kernels/conv/conv.h"
@@ -22,7 +25,9 @@ constexpr size_t kStrip = 16;       // columns between two calls of the epilogue
 // Walks need the taps of a column together.
 bool by_columns(const ConvShape& s) { return s.kernel_h == 3 && s.kernel_w == 3; }
 size_t groups_of(const ConvShape& s) { return by_columns(s) ? 3 : divide_up(s.taps(), 4); }
-size_t slot_of(const ConvShape& s, size_t ky, size_t kx) { return by_columns(s) ? 4 * kx + ky : ky * s.kernel_w + kx; }
+size_t slot_of(const ConvShape& s, size_t ky, size_t kx) {
+  return by_columns(s) ? 4 * kx + ky : ky * s.kernel_w + kx;
+}
 size_t multiplier_of(const ConvShape& s) { return s.group_out(); }
 
 const char* refuse(const ConvShape& shape, bool weight_zero_points) {
@@ -34,20 +39,28 @@ const char* refuse(const ConvShape& shape, bool weight_zero_points) {
 
 size_t payload_bytes(const RhsLayout& layout, const ConvShape& shape) {
   size_t bytes, slots;
-  if (__builtin_mul_overflow(shape.kernel_h, shape.kernel_w, &slots) || slots > SIZE_MAX - 3 || shape.out_channels > SIZE_MAX - layout.width) return 0;
-  return __builtin_mul_overflow(round_up(shape.out_channels, layout.width), groups_of(shape) * layout.kr, &bytes) ? 0 : bytes;
+  if (__builtin_mul_overflow(shape.kernel_h, shape.kernel_w, &slots) || slots > SIZE_MAX - 3 ||
+      shape.out_channels > SIZE_MAX - layout.width)
+    return 0;
+  return __builtin_mul_overflow(round_up(shape.out_channels, layout.width),
+                                groups_of(shape) * layout.kr, &bytes)
+             ? 0
+             : bytes;
 }
 
-bool pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float*, const ColumnSums& sums, uint8_t* payload) {
+bool pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float*,
+          const ColumnSums& sums, uint8_t* payload) {
   const uint8_t flip = domain_shift(filter.is_u8, layout.domain) ? 0x80 : 0;
   const size_t groups = groups_of(shape);
   memset(payload, 0, payload_bytes(layout, shape));
   for (size_t o = 0; o < shape.out_channels; ++o) {
-    uint8_t* panel = payload + o / kPanel * groups * kDepthwiseGroup + depthwise_position(o % kPanel);
+    uint8_t* panel =
+        payload + o / kPanel * groups * kDepthwiseGroup + depthwise_position(o % kPanel);
     for (size_t ky = 0; ky < shape.kernel_h; ++ky)
       for (size_t kx = 0; kx < shape.kernel_w; ++kx) {
         const size_t slot = slot_of(shape, ky, kx);
-        panel[slot / 4 * kDepthwiseGroup + slot % 4] = (uint8_t)(*filter.at(shape, o, ky, kx, 0) ^ flip);
+        panel[slot / 4 * kDepthwiseGroup + slot % 4] =
+            (uint8_t)(*filter.at(shape, o, ky, kx, 0) ^ flip);
       }
   }
   return sum_filter(shape, filter, sums);
@@ -65,9 +78,12 @@ DepthwiseForm form_of(const ConvPlan& plan) {
 size_t rows_of(const ConvPlan& plan) {
   const ConvShape& s = plan.shape;
   switch (form_of(plan)) {
-    case DepthwiseForm::kWalk: return plan.depthwise->walk_rows;
-    case DepthwiseForm::kWalkBy2: return 1;
-    case DepthwiseForm::kTaps: break;
+    case DepthwiseForm::kWalk:
+      return plan.depthwise->walk_rows;
+    case DepthwiseForm::kWalkBy2:
+      return 1;
+    case DepthwiseForm::kTaps:
+      break;
   }
   const bool share = s.dilation_h == 1 && s.stride_h < s.kernel_h && !by_columns(s);
   return share ? plan.depthwise->rows : 1;
@@ -77,34 +93,43 @@ size_t rows_of(const ConvPlan& plan) {
 size_t lines_of(const ConvShape& s, size_t rows) { return s.kernel_h + (rows - 1) * s.stride_h; }
 size_t set_groups_of(const ConvPlan& plan) {
   const size_t rows = rows_of(plan);
-  return form_of(plan) == DepthwiseForm::kTaps && rows > 1 ? divide_up(lines_of(plan.shape, rows) * plan.shape.kernel_w, 4) : groups_of(plan.shape);
+  return form_of(plan) == DepthwiseForm::kTaps && rows > 1
+             ? divide_up(lines_of(plan.shape, rows) * plan.shape.kernel_w, 4)
+             : groups_of(plan.shape);
 }
 
 // Columns of a copied line whose borders are filled.
-size_t padded_width(const ConvShape& s, size_t out_w) { return (out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1; }
+size_t padded_width(const ConvShape& s, size_t out_w) {
+  return (out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
+}
 
-// Whether taps find their pixels in a copy of the line with its borders filled. Otherwise an output at a border, whose pixels are sought one by one, costs as
-// much as copying some 20 pixels.
+// Whether taps find their pixels in a copy of the line with its borders filled. Otherwise an output
+// at a border, whose pixels are sought one by one, costs as much as copying some 20 pixels.
 bool pads_lines(const ConvPlan& plan, const ConvRun& run) {
   const ConvShape& s = plan.shape;
   if (form_of(plan) != DepthwiseForm::kTaps) return false;
   if (multiplier_of(s) > 1) return true;
-  const size_t left = divide_up(run.pad_left, s.stride_w), wide = padded_width(s, run.out_w), held = run.pad_left + run.in_w;
+  const size_t left = divide_up(run.pad_left, s.stride_w), wide = padded_width(s, run.out_w),
+               held = run.pad_left + run.in_w;
   const size_t right = wide > held ? divide_up(wide - held, s.stride_w) : 0;
   return (left + right) * 20 > run.out_w * s.stride_h * s.stride_w;
 }
 
-// Units of a band: what all channels of one read and write stays in half of L2. Where lines are copied, a band copies those anew that it shares with the one
-// before, so it is not too small.
+// Units of a band: what all channels of one read and write stays in half of L2. Where lines are
+// copied, a band copies those anew that it shares with the one before, so it is not too small.
 size_t band_units(const ConvPlan& plan, const ConvRun& run) {
-  const size_t unit_bytes = rows_of(plan) * (plan.shape.stride_h * run.lhs_row + run.out_w * run.dst_pixel);
+  const size_t unit_bytes =
+      rows_of(plan) * (plan.shape.stride_h * run.lhs_row + run.out_w * run.dst_pixel);
   return larger(plan.cache_bytes / 2 / unit_bytes, pads_lines(plan, run) ? 4 : 1);
 }
 
 // A unit is as many lines as a tile has.
-ConvGrain grain(const ConvPlan& plan, size_t out_h, size_t) { return {divide_up(out_h, rows_of(plan)), kPanel}; }
+ConvGrain grain(const ConvPlan& plan, size_t out_h, size_t) {
+  return {divide_up(out_h, rows_of(plan)), kPanel};
+}
 
-// An input line as a kernel reads it: the block's first channel at column 0, bytes to the next column. 0 outside.
+// An input line as a kernel reads it: the block's first channel at column 0, bytes to the next
+// column. 0 outside.
 struct Line {
   const uint8_t* data;
   size_t step;
@@ -113,15 +138,15 @@ struct Line {
 // A task's workspace, cut into pieces.
 struct Scratch {
   uint8_t* prepared;
-  int32_t* init;            // of a block, with a zero point that comes with the run
-  const uint8_t** pixels;   // of a tile
+  int32_t* init;           // of a block, with a zero point that comes with the run
+  const uint8_t** pixels;  // of a tile
   size_t* steps;
-  Line* lines;              // kernel_h of them, or what a walk reads
-  size_t* staged;           // per slot of the ring the input line that it holds
-  size_t ring;              // slots, and one more for a line of zero points
+  Line* lines;     // kernel_h of them, or what a walk reads
+  size_t* staged;  // per slot of the ring the input line that it holds
+  size_t ring;     // slots, and one more for a line of zero points
   uint8_t* ring_data;
-  size_t ring_line;         // bytes
-  uint8_t* tile;            // accumulators for the epilogue
+  size_t ring_line;  // bytes
+  uint8_t* tile;     // accumulators for the epilogue
   size_t bytes;
 };
 
@@ -133,7 +158,8 @@ Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace)
     c.bytes += round_up(bytes, 64);
     return piece;
   };
-  const size_t rows = rows_of(plan), groups = set_groups_of(plan), lines = larger(lines_of(s, rows), 4);
+  const size_t rows = rows_of(plan), groups = set_groups_of(plan),
+               lines = larger(lines_of(s, rows), 4);
   c.prepared = take(depthwise_prepared_bytes(kPanel, rows * groups));
   c.init = (int32_t*)take(kPanel * sizeof(int32_t));
   c.pixels = (const uint8_t**)take(4 * groups * sizeof(uint8_t*));
@@ -147,13 +173,23 @@ Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace)
   return c;
 }
 
-size_t task_workspace(const ConvPlan& plan, size_t, size_t in_w, size_t, size_t out_w) { return cut(plan, in_w, out_w, nullptr).bytes; }
+size_t task_workspace(const ConvPlan& plan, size_t, size_t in_w, size_t, size_t out_w) {
+  return cut(plan, in_w, out_w, nullptr).bytes;
+}
 
 // One block of channels of one image.
 class Block {
  public:
-  Block(const ConvPlan& plan, const ConvRun& run, const Scratch& scratch, const DepthwiseKernel& kernel, size_t n0, size_t channels)
-      : plan_(plan), s_(plan.shape), run_(run), c_(scratch), kernel_(kernel), n0_(n0), channels_(channels), multiplier_(multiplier_of(plan.shape)) {
+  Block(const ConvPlan& plan, const ConvRun& run, const Scratch& scratch,
+        const DepthwiseKernel& kernel, size_t n0, size_t channels)
+      : plan_(plan),
+        s_(plan.shape),
+        run_(run),
+        c_(scratch),
+        kernel_(kernel),
+        n0_(n0),
+        channels_(channels),
+        multiplier_(multiplier_of(plan.shape)) {
     tile_.form = form_of(plan);
     tile_.flip = plan.lhs_flip;
     tile_.sets = tile_.form == DepthwiseForm::kTaps ? rows_of(plan) : 1;
@@ -167,7 +203,8 @@ class Block {
     ends_ = tile_.narrow || plan.finish.mode == FinishMode::kS32;
     direct_ = ends_ && (channels == kernel.channels || (tile_.narrow && kernel.partial));
     tile_.channels = direct_ ? channels : kernel.channels;
-    tile_.dst_pixel = direct_ ? run.dst_pixel : kernel.channels * (tile_.narrow ? 1 : sizeof(int32_t));
+    tile_.dst_pixel =
+        direct_ ? run.dst_pixel : kernel.channels * (tile_.narrow ? 1 : sizeof(int32_t));
     tile_.dst_line = (direct_ ? run.out_w : kStrip) * tile_.dst_pixel;
   }
 
@@ -179,25 +216,34 @@ class Block {
     if (!first && !plan_.runtime_zero_point) return;
     const int32_t* init = plan_.bias + n0_;
     if (plan_.runtime_zero_point) {
-      const uint32_t zero_point = (uint32_t)((run_.lhs_zero_points ? run_.lhs_zero_points[image] : 0) + plan_.lhs_shift);
-      for (size_t i = 0; i < kernel_.channels; ++i) c_.init[i] = (int32_t)((uint32_t)init[i] - zero_point * (uint32_t)plan_.weight_sum[n0_ + i]);
+      const uint32_t zero_point =
+          (uint32_t)((run_.lhs_zero_points ? run_.lhs_zero_points[image] : 0) + plan_.lhs_shift);
+      for (size_t i = 0; i < kernel_.channels; ++i)
+        c_.init[i] =
+            (int32_t)((uint32_t)init[i] - zero_point * (uint32_t)plan_.weight_sum[n0_ + i]);
       init = c_.init;
     }
-    const size_t groups = groups_of(s_), shift = tile_.form == DepthwiseForm::kTaps ? s_.stride_h * s_.kernel_w : 1;
-    const uint8_t* panel = plan_.payload + n0_ / kPanel * groups * kDepthwiseGroup + depthwise_position(n0_ % kPanel);
-    kernel_.prepare({tile_.form, groups, panel, tile_.sets, tile_.set_groups, shift, init, tile_.narrow ? plan_.finish.scale + n0_ : nullptr}, c_.prepared);
+    const size_t groups = groups_of(s_),
+                 shift = tile_.form == DepthwiseForm::kTaps ? s_.stride_h * s_.kernel_w : 1;
+    const uint8_t* panel =
+        plan_.payload + n0_ / kPanel * groups * kDepthwiseGroup + depthwise_position(n0_ % kPanel);
+    kernel_.prepare({tile_.form, groups, panel, tile_.sets, tile_.set_groups, shift, init,
+                     tile_.narrow ? plan_.finish.scale + n0_ : nullptr},
+                    c_.prepared);
   }
 
   // Output lines [y, y + rows).
   void lines(size_t y, size_t rows) {
     const bool taps = tile_.form == DepthwiseForm::kTaps;
-    const size_t count = taps ? lines_of(s_, rows) : rows + 2, apart = taps ? s_.dilation_h : 1, first = y * s_.stride_h - run_.pad_top;
+    const size_t count = taps ? lines_of(s_, rows) : rows + 2, apart = taps ? s_.dilation_h : 1,
+                 first = y * s_.stride_h - run_.pad_top;
     for (size_t i = 0; i < count; ++i) c_.lines[i] = line(first + i * apart);
     y_ = y;
     tile_.rows = rows;
     const size_t most = direct_ ? run_.out_w : kStrip;
     for (size_t x = 0; x < run_.out_w;) {
-      const size_t columns = taps ? point_at_taps(x, smaller(most, run_.out_w - x), count) : point_at_lines(x, smaller(most, run_.out_w - x), count);
+      const size_t columns = taps ? point_at_taps(x, smaller(most, run_.out_w - x), count)
+                                  : point_at_lines(x, smaller(most, run_.out_w - x), count);
       strip(x, columns);
       x += columns;
     }
@@ -208,15 +254,19 @@ class Block {
   Line line(size_t y) {
     const bool outside = y >= run_.in_h;
     if (outside && !padded_) return {zero_, 0};
-    const uint8_t* data = outside ? zero_ : run_.lhs + image_ * run_.lhs_image + y * run_.lhs_row + n0_ / multiplier_;
-    const bool in_place = multiplier_ == 1 && !padded_ && (run_.in_w - 1) * run_.lhs_pixel + kernel_.reach <= (size_t)(run_.lhs_end - data);
+    const uint8_t* data =
+        outside ? zero_ : run_.lhs + image_ * run_.lhs_image + y * run_.lhs_row + n0_ / multiplier_;
+    const bool in_place =
+        multiplier_ == 1 && !padded_ &&
+        (run_.in_w - 1) * run_.lhs_pixel + kernel_.reach <= (size_t)(run_.lhs_end - data);
     if (in_place) return {data, run_.lhs_pixel};
     const size_t slot = outside ? c_.ring : y % c_.ring;
     uint8_t* const copy = c_.ring_data + slot * c_.ring_line;
     const size_t holds = outside ? 0 : y;
     if (c_.staged[slot] != holds) {
       c_.staged[slot] = holds;
-      const size_t before = padded_ ? run_.pad_left : 0, width = padded_ ? padded_width(s_, run_.out_w) : run_.in_w;
+      const size_t before = padded_ ? run_.pad_left : 0,
+                   width = padded_ ? padded_width(s_, run_.out_w) : run_.in_w;
       for (size_t x = 0; x < width; ++x) {
         if (outside || x - before >= run_.in_w)
           memcpy(copy + x * kStaged, zero_, kStaged);
@@ -236,7 +286,8 @@ class Block {
         memcpy(to, from, channels_);
       return;
     }
-    // Blocks begin at multiples of 16, so these begin with a channel's first output; they may fill up the staged pixel.
+    // Blocks begin at multiples of 16, so these begin with a channel's first output; they may fill
+    // up the staged pixel.
     if (multiplier_ == 2) return repeat<2>(from, to);
     if (multiplier_ == 4) return repeat<4>(from, to);
     for (size_t i = 0, turn = n0_ % multiplier_; i < channels_; ++i) {
@@ -264,10 +315,12 @@ class Block {
 
   // Returns how many outputs from x on have all their taps inside the line, or 1.
   size_t point_at_taps(size_t x, size_t columns, size_t lines) {
-    const size_t before = padded_ ? 0 : run_.pad_left, in_w = padded_ ? padded_width(s_, run_.out_w) : run_.in_w;
+    const size_t before = padded_ ? 0 : run_.pad_left,
+                 in_w = padded_ ? padded_width(s_, run_.out_w) : run_.in_w;
     const size_t first = x * s_.stride_w - before, last = first + (s_.kernel_w - 1) * s_.dilation_w;
     tile_.groups = tile_.rows > 1 ? tile_.set_groups : groups_of(s_);
-    for (size_t slot = 0; slot < 4 * tile_.groups; ++slot) c_.pixels[slot] = zero_, c_.steps[slot] = 0;
+    for (size_t slot = 0; slot < 4 * tile_.groups; ++slot)
+      c_.pixels[slot] = zero_, c_.steps[slot] = 0;
     for (size_t ky = 0; ky < lines; ++ky) {
       const Line& line = c_.lines[ky];
       for (size_t kx = 0; kx < s_.kernel_w; ++kx) {
@@ -287,21 +340,26 @@ class Block {
     tile_.dst = direct_ ? run_.dst + pixel * run_.dst_pixel + offset : c_.tile;
     kernel_.multiply(tile_);
     if (!direct_)
-      for (size_t r = 0; r < tile_.rows; ++r) finish(c_.tile + r * tile_.dst_line, pixel + r * line_pixels, columns);
+      for (size_t r = 0; r < tile_.rows; ++r)
+        finish(c_.tile + r * tile_.dst_line, pixel + r * line_pixels, columns);
   }
 
   // From the workspace to output pixels side by side.
   void finish(const uint8_t* acc, size_t pixel, size_t columns) {
     uint8_t* dst = run_.dst + pixel * run_.dst_pixel + n0_ * plan_.dst_bytes;
     if (ends_) {
-      for (size_t i = 0; i < columns; ++i) memcpy(dst + i * run_.dst_pixel, acc + i * tile_.dst_pixel, channels_ * plan_.dst_bytes);
+      for (size_t i = 0; i < columns; ++i)
+        memcpy(dst + i * run_.dst_pixel, acc + i * tile_.dst_pixel, channels_ * plan_.dst_bytes);
       return;
     }
     float row_scale[kStrip];
-    for (size_t i = 0; i < columns; ++i) row_scale[i] = run_.lhs_scales ? run_.lhs_scales[image_] : 1;
-    const uint8_t* residual = run_.residual ? run_.residual + pixel * run_.residual_pixel + n0_ : nullptr;
-    plan_.finish_fn(plan_.finish, {(const int32_t*)acc, kernel_.channels, columns, channels_, n0_, run_.lhs_scales ? row_scale : nullptr, dst,
-                                   run_.dst_pixel, residual, run_.residual_pixel});
+    for (size_t i = 0; i < columns; ++i)
+      row_scale[i] = run_.lhs_scales ? run_.lhs_scales[image_] : 1;
+    const uint8_t* residual =
+        run_.residual ? run_.residual + pixel * run_.residual_pixel + n0_ : nullptr;
+    plan_.finish_fn(plan_.finish, {(const int32_t*)acc, kernel_.channels, columns, channels_, n0_,
+                                   run_.lhs_scales ? row_scale : nullptr, dst, run_.dst_pixel,
+                                   residual, run_.residual_pixel});
   }
 
   const ConvPlan& plan_;
@@ -319,7 +377,8 @@ class Block {
 
 void run_task(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
   const Scratch scratch = cut(plan, run.in_w, run.out_w, workspace);
-  const size_t rows = rows_of(plan), units = divide_up(run.out_h, rows), most = band_units(plan, run);
+  const size_t rows = rows_of(plan), units = divide_up(run.out_h, rows),
+               most = band_units(plan, run);
   for (size_t first = task.first, end; first < task.end; first = end) {
     end = first + next_block(task.end - first, most, 1);
     for (size_t n0 = task.n0; n0 < task.n1;) {
@@ -339,6 +398,7 @@ void run_task(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, ui
 
 }  // namespace
 
-const ConvMethod depthwise_method = {"depthwise", refuse, payload_bytes, pack, grain, task_workspace, run_task};
+const ConvMethod depthwise_method = {"depthwise", refuse,         payload_bytes, pack,
+                                     grain,       task_workspace, run_task};
 
 }  // namespace octet

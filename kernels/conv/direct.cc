@@ -1,6 +1,6 @@
-// The direct form: kernels read the input where it lies. No patch is ever copied by those that broadcast; those that want rows side by side
-// gather them straight from the tensor. The exception are inputs of few channels, whose windows are copied from a staged input, vector by
-// vector.
+// The direct form: kernels read the input where it lies. No patch is ever copied by those that
+// broadcast; those that want rows side by side gather them straight from the tensor. The exception
+// are inputs of few channels, whose windows are copied from a staged input, vector by vector.
 #include "kernels/conv/block.h"
 #include "kernels/conv/transposed.h"
 #include "kernels/conv/window.h"
@@ -19,7 +19,9 @@ struct Workspace {
 
 Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) {
   const MicroKernel& kernel = *plan.kernel;
-  const size_t gathered = kernel.gather ? taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes : taps.depth;
+  const size_t gathered =
+      kernel.gather ? taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes
+                    : taps.depth;
   Workspace w = {};
   if (copies_windows(plan.shape)) {
     w.window_stride = round_up(taps.depth + kCopySlack, 64);
@@ -28,7 +30,8 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) 
     w.bytes = w.prepared + prepared_bytes(plan, taps, w.rows);
     return w;
   }
-  w.rows = smaller(conv_block_rows(plan, taps.count * sizeof(void*) + sizeof(BlockTile) + gathered), pixels);
+  w.rows = smaller(conv_block_rows(plan, taps.count * sizeof(void*) + sizeof(BlockTile) + gathered),
+                   pixels);
   w.pointers = round_up(taps.count * sizeof(ptrdiff_t), 64);
   w.tiles = w.pointers + round_up(w.rows * taps.count * sizeof(void*), 64);
   w.prepared = w.tiles + round_up(w.rows * sizeof(BlockTile), 64);
@@ -36,25 +39,39 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) 
   return w;
 }
 
-// The windows of `rows` pixels, kernel row after kernel row. The staged input has its borders, no gaps, and readable bytes behind.
-void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t rows, size_t stride, uint8_t* out) {
+// The windows of `rows` pixels, kernel row after kernel row. The staged input has its borders, no
+// gaps, and readable bytes behind.
+void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t rows,
+                  size_t stride, uint8_t* out) {
   const ConvShape& s = plan.shape;
-  Windows w = {nullptr, s.stride_w * s.in_channels, s.dilation_h * run.lhs_row, s.kernel_h, s.kernel_w * s.in_channels, out, stride, 0};
+  Windows w = {nullptr,
+               s.stride_w * s.in_channels,
+               s.dilation_h * run.lhs_row,
+               s.kernel_h,
+               s.kernel_w * s.in_channels,
+               out,
+               stride,
+               0};
   size_t x = pixel % run.out_w, line = pixel / run.out_w;
   for (size_t i = 0; i < rows; i += w.count, w.to += w.count * stride, x = 0, ++line) {
-    w.from = run.lhs + line / run.out_h * run.lhs_image + line % run.out_h * s.stride_h * run.lhs_row + x * w.step;
+    w.from = run.lhs + line / run.out_h * run.lhs_image +
+             line % run.out_h * s.stride_h * run.lhs_row + x * w.step;
     w.count = smaller(rows - i, run.out_w - x);
     plan.row_ops->copy_windows(w);
   }
 }
 
-// Taps that are padding may be left out wherever padding adds nothing: then no sum depends on which are. Only for kernels that read rows: prepare_block
-// knows no such tiles. Blocks end with their image then, and each reads all weights, so several images of a few pixels are better off together.
+// Taps that are padding may be left out wherever padding adds nothing: then no sum depends on which
+// are. Only for kernels that read rows: prepare_block knows no such tiles. Blocks end with their
+// image then, and each reads all weights, so several images of a few pixels are better off
+// together.
 bool cuts_columns(const ConvPlan& plan, const ConvRun& run, const Window& window, size_t rows) {
   const MicroKernel& kernel = *plan.kernel;
-  const bool adds_nothing = !plan.zero_point && !plan.runtime_zero_point && zero_point_of(plan, run, 0) == 0;
+  const bool adds_nothing =
+      !plan.zero_point && !plan.runtime_zero_point && zero_point_of(plan, run, 0) == 0;
   const bool worth_its_weights = run.batch == 1 || run.out_h * run.out_w >= 4u * kernel.mr;
-  return adds_nothing && worth_its_weights && !kernel.gather && rows >= run.out_w && window.passes_sides();
+  return adds_nothing && worth_its_weights && !kernel.gather && rows >= run.out_w &&
+         window.passes_sides();
 }
 
 size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
@@ -74,11 +91,15 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
     block.lhs_stride = w.window_stride;
     block.reads_to_groups = true;
     run_blocks(plan, run, taps, task, w.rows, workspace + w.prepared, &block,
-               [&](size_t, size_t pixel) { copy_windows(plan, run, pixel, block.rows, w.window_stride, workspace); });
+               [&](size_t, size_t pixel) {
+                 copy_windows(plan, run, pixel, block.rows, w.window_stride, workspace);
+               });
   } else if (s.pointwise()) {  // pixels are rows of a matrix
     block.lhs_stride = run.lhs_pixel;
     run_blocks(plan, run, taps, task, w.rows, workspace + w.prepared, &block,
-               [&](size_t group, size_t pixel) { block.lhs = run.lhs + pixel * run.lhs_pixel + group * s.group_in(); });
+               [&](size_t group, size_t pixel) {
+                 block.lhs = run.lhs + pixel * run.lhs_pixel + group * s.group_in();
+               });
   } else {
     ptrdiff_t* const steps = (ptrdiff_t*)workspace;
     const uint8_t** const pointers = (const uint8_t**)(workspace + w.pointers);
@@ -90,23 +111,36 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
     block.tiles = tiles;
     if (cuts_columns(plan, run, window, w.rows)) {
       for (size_t line = task.first, lines; line < task.end; line += lines) {
-        lines = next_block(smaller(task.end, round_up(line + 1, run.out_h)) - line, w.rows / run.out_w, 1);
+        lines = next_block(smaller(task.end, round_up(line + 1, run.out_h)) - line,
+                           w.rows / run.out_w, 1);
         block.rows = lines * run.out_w;
-        run_block(plan, run, taps, task, line / run.out_h, line * run.out_w, workspace + w.prepared, &block,
-                  [&](size_t group) { block.tile_count = Window(plan, run, taps, group).point_lines(line, lines, pointers, tiles); });
+        run_block(plan, run, taps, task, line / run.out_h, line * run.out_w, workspace + w.prepared,
+                  &block, [&](size_t group) {
+                    block.tile_count =
+                        Window(plan, run, taps, group).point_lines(line, lines, pointers, tiles);
+                  });
       }
       return;
     }
-    run_blocks(plan, run, taps, task, w.rows, workspace + w.prepared, &block, [&](size_t group, size_t pixel) {
-      block.tile_count = Window(plan, run, taps, group).point_pixels(pixel, block.rows, pointers, tiles);
-    });
+    run_blocks(
+        plan, run, taps, task, w.rows, workspace + w.prepared, &block,
+        [&](size_t group, size_t pixel) {
+          block.tile_count =
+              Window(plan, run, taps, group).point_pixels(pixel, block.rows, pointers, tiles);
+        });
   }
 }
 
 }  // namespace
 
-const ConvMethod direct_method = {
-    "direct",       refuse_nothing, panels_payload_bytes<direct_taps>, pack_payload<direct_taps>, panels_grain, task_workspace, run,
-    copies_windows, joined_groups};
+const ConvMethod direct_method = {"direct",
+                                  refuse_nothing,
+                                  panels_payload_bytes<direct_taps>,
+                                  pack_payload<direct_taps>,
+                                  panels_grain,
+                                  task_workspace,
+                                  run,
+                                  copies_windows,
+                                  joined_groups};
 
 }  // namespace octet

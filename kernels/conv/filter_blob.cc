@@ -8,7 +8,9 @@ namespace {
 constexpr size_t kHeaderChecked = sizeof(FilterHeader) - sizeof(uint64_t);
 
 size_t array_bytes(const ConvShape& s) { return round_up(s.out_channels, 16) * sizeof(int32_t); }
-const int32_t* ints(const void* blob, uint64_t offset) { return (const int32_t*)((const uint8_t*)blob + offset); }
+const int32_t* ints(const void* blob, uint64_t offset) {
+  return (const int32_t*)((const uint8_t*)blob + offset);
+}
 
 }  // namespace
 
@@ -25,7 +27,8 @@ bool has_least(const ConvShape& s, const FilterView& f) {
   return memchr(f.data, f.is_u8 ? 0x00 : 0x80, count) != nullptr;
 }
 
-bool plan_filter_blob(const ConvShape& s, const FilterForm& form, uint8_t type, bool zero_points, FilterHeader* h) {
+bool plan_filter_blob(const ConvShape& s, const FilterForm& form, uint8_t type, bool zero_points,
+                      FilterHeader* h) {
   *h = {};
   memcpy(h->magic, kConvMagic, sizeof kConvMagic);
   h->version = kFilterBlobVersion;
@@ -62,50 +65,65 @@ bool plan_filter_blob(const ConvShape& s, const FilterForm& form, uint8_t type, 
   return true;
 }
 
-void write_filter_blob(const FilterHeader& planned, const ConvShape& s, const FilterForm& form, const FilterView& filter, const float* tap_ranges,
-                       void* blob) {
+void write_filter_blob(const FilterHeader& planned, const ConvShape& s, const FilterForm& form,
+                       const FilterView& filter, const float* tap_ranges, void* blob) {
   FilterHeader h = planned;
   uint8_t* const bytes = (uint8_t*)blob;
   memset(bytes + sizeof h, 0, (size_t)h.payload - sizeof h);
   if (h.zero_points) {
     int32_t* zero_points = (int32_t*)(bytes + h.zero_points);
-    for (size_t o = 0; o < s.out_channels; ++o) zero_points[o] = filter.zero_point(o) + domain_shift(filter.is_u8, form.layout.domain);
+    for (size_t o = 0; o < s.out_channels; ++o)
+      zero_points[o] = filter.zero_point(o) + domain_shift(filter.is_u8, form.layout.domain);
   }
   int32_t* const positive = (int32_t*)(bytes + h.sums);
   int32_t* const negative = positive + array_bytes(s) / sizeof(int32_t);
   uint8_t* payload = bytes + h.payload;
-  h.has_least = form.method->pack(form.layout, s, filter, tap_ranges, {positive, negative}, payload);
+  h.has_least =
+      form.method->pack(form.layout, s, filter, tap_ranges, {positive, negative}, payload);
   memset(payload + h.payload_bytes, 0, (size_t)(h.bytes - h.payload - h.payload_bytes));
   h.payload_checksum = checksum(bytes + sizeof h, (size_t)h.bytes - sizeof h);
   h.header_checksum = checksum(&h, kHeaderChecked).folded();
   memcpy(blob, &h, sizeof h);
 }
 
-BlobProblem check_filter_header(const void* blob, size_t bytes, const ConvMethod* (*method_of)(uint8_t), FilterHeader* h) {
+BlobProblem check_filter_header(const void* blob, size_t bytes,
+                                const ConvMethod* (*method_of)(uint8_t), FilterHeader* h) {
   if (bytes < sizeof *h) return BlobProblem::kTruncated;
   memcpy(h, blob, sizeof *h);
   if (blob_kind(blob, bytes) != BlobKind::kConv) return BlobProblem::kMagic;
   if (h->version != kFilterBlobVersion) return BlobProblem::kVersion;
   if (h->header_checksum != checksum(h, kHeaderChecked).folded()) return BlobProblem::kHeader;
 
-  // A well-meant header from another writer must still be safe to follow: recompute what it says about itself.
+  // A well-meant header from another writer must still be safe to follow: recompute what it says
+  // about itself.
   const ConvMethod* method = method_of(h->algorithm);
   constexpr uint64_t kLargest = (uint64_t)1 << 31;
-  const uint64_t sizes[] = {h->in_channels, h->out_channels, h->groups, h->kernel_h, h->kernel_w, h->stride_h, h->stride_w, h->dilation_h, h->dilation_w};
-  bool sane = h->header_bytes == sizeof *h && method && h->width && h->step && h->kr && h->width % h->step == 0 && h->domain <= 2 &&
-              (h->type == 1 || h->type == 2) && h->transposed <= 1 && h->isa >= (uint8_t)Isa::kScalar && h->isa <= (uint8_t)Isa::kI8mm;
+  const uint64_t sizes[] = {h->in_channels, h->out_channels, h->groups,
+                            h->kernel_h,    h->kernel_w,     h->stride_h,
+                            h->stride_w,    h->dilation_h,   h->dilation_w};
+  bool sane = h->header_bytes == sizeof *h && method && h->width && h->step && h->kr &&
+              h->width % h->step == 0 && h->domain <= 2 && (h->type == 1 || h->type == 2) &&
+              h->transposed <= 1 && h->isa >= (uint8_t)Isa::kScalar &&
+              h->isa <= (uint8_t)Isa::kI8mm;
   for (const uint64_t size : sizes) sane = sane && size != 0 && size <= kLargest;
-  if (!sane || h->in_channels % h->groups || h->out_channels % h->groups) return BlobProblem::kHeaderFields;
+  if (!sane || h->in_channels % h->groups || h->out_channels % h->groups)
+    return BlobProblem::kHeaderFields;
   uint64_t depth;
-  if (__builtin_mul_overflow(h->kernel_h, h->kernel_w, &depth) || __builtin_mul_overflow(depth, h->in_channels / h->groups, &depth) || depth > kLargest)
+  if (__builtin_mul_overflow(h->kernel_h, h->kernel_w, &depth) ||
+      __builtin_mul_overflow(depth, h->in_channels / h->groups, &depth) || depth > kLargest)
     return BlobProblem::kHeaderFields;
   const ConvShape shape = blob_shape(*h);
-  if (shape.transposed && (h->stride_h > kMaxPhases || h->stride_w > kMaxPhases || h->stride_h * h->stride_w > kMaxPhases)) return BlobProblem::kHeaderFields;
-  // Depthwise and Winograd know no zero points. Their payloads are s8 or s16, where a section of zero points means that some are not 0.
-  if (method->refuse(shape, h->zero_points && h->domain != (uint8_t)Domain::kU8)) return BlobProblem::kHeaderFields;
+  if (shape.transposed && (h->stride_h > kMaxPhases || h->stride_w > kMaxPhases ||
+                           h->stride_h * h->stride_w > kMaxPhases))
+    return BlobProblem::kHeaderFields;
+  // Depthwise and Winograd know no zero points. Their payloads are s8 or s16, where a section of
+  // zero points means that some are not 0.
+  if (method->refuse(shape, h->zero_points && h->domain != (uint8_t)Domain::kU8))
+    return BlobProblem::kHeaderFields;
   FilterHeader expected;
   const FilterForm form = {blob_layout(*h), (Isa)h->isa, method, h->algorithm};
-  if (!plan_filter_blob(shape, form, h->type, h->zero_points != 0, &expected)) return BlobProblem::kHeaderFields;
+  if (!plan_filter_blob(shape, form, h->type, h->zero_points != 0, &expected))
+    return BlobProblem::kHeaderFields;
   expected.has_least = h->has_least;
   expected.payload_checksum = h->payload_checksum;
   expected.header_checksum = h->header_checksum;
@@ -115,7 +133,9 @@ BlobProblem check_filter_header(const void* blob, size_t bytes, const ConvMethod
 
 BlobProblem check_filter_payload(const void* blob, const FilterHeader& h) {
   const uint8_t* payload = (const uint8_t*)blob + sizeof h;
-  return checksum(payload, (size_t)h.bytes - sizeof h) == h.payload_checksum ? BlobProblem::kNone : BlobProblem::kPayload;
+  return checksum(payload, (size_t)h.bytes - sizeof h) == h.payload_checksum
+             ? BlobProblem::kNone
+             : BlobProblem::kPayload;
 }
 
 ConvShape blob_shape(const FilterHeader& h) {
@@ -137,7 +157,8 @@ RhsLayout blob_layout(const FilterHeader& h) { return {h.width, h.step, h.kr, (D
 
 FilterSums blob_sums(const void* blob, const FilterHeader& h) {
   const size_t array = (size_t)(h.payload - h.sums) / 2;
-  return {ints(blob, h.sums), ints(blob, h.sums + array), h.zero_points ? ints(blob, h.zero_points) : nullptr};
+  return {ints(blob, h.sums), ints(blob, h.sums + array),
+          h.zero_points ? ints(blob, h.zero_points) : nullptr};
 }
 
 }  // namespace octet

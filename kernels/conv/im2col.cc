@@ -1,6 +1,7 @@
-// im2col: each output pixel's window is copied into a row, in the order of the packed weights, and the rows are a matrix. The simple form
-// that is right for every shape, and the second opinion on the others. The windows of a 1x1 kernel with stride 1 and no padding are such
-// rows where they lie: nothing is copied, as in the direct form.
+// im2col: each output pixel's window is copied into a row, in the order of the packed weights, and
+// the rows are a matrix. The simple form that is right for every shape, and the second opinion on
+// the others. The windows of a 1x1 kernel with stride 1 and no padding are such rows where they
+// lie: nothing is copied, as in the direct form.
 #include <string.h>
 
 #include "kernels/conv/block.h"
@@ -29,9 +30,10 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) 
 }
 
 // Input position of an output position along one axis, or -1 if there is none.
-ptrdiff_t source(size_t out, size_t k, size_t stride, size_t dilation, size_t pad, size_t in, bool transposed) {
-  ptrdiff_t at =
-      transposed ? (ptrdiff_t)(out + pad) - (ptrdiff_t)(k * dilation) : (ptrdiff_t)(out * stride + k * dilation) - (ptrdiff_t)pad;
+ptrdiff_t source(size_t out, size_t k, size_t stride, size_t dilation, size_t pad, size_t in,
+                 bool transposed) {
+  ptrdiff_t at = transposed ? (ptrdiff_t)(out + pad) - (ptrdiff_t)(k * dilation)
+                            : (ptrdiff_t)(out * stride + k * dilation) - (ptrdiff_t)pad;
   if (transposed) {
     if (at < 0 || at % (ptrdiff_t)stride) return -1;
     at /= (ptrdiff_t)stride;
@@ -39,15 +41,22 @@ ptrdiff_t source(size_t out, size_t k, size_t stride, size_t dilation, size_t pa
   return at >= 0 && at < (ptrdiff_t)in ? at : -1;
 }
 
-void copy_window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, size_t group, size_t pixel, uint8_t* to) {
+void copy_window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, size_t group,
+                 size_t pixel, uint8_t* to) {
   const ConvShape& s = plan.shape;
-  const size_t image = pixel / (run.out_h * run.out_w), y = pixel / run.out_w % run.out_h, x = pixel % run.out_w;
+  const size_t image = pixel / (run.out_h * run.out_w), y = pixel / run.out_w % run.out_h,
+               x = pixel % run.out_w;
   const uint8_t* const input = run.lhs + image * run.lhs_image + group * s.group_in();
   for (size_t t = 0; t < taps.groups; ++t)
     for_each_position(s, t, [&](size_t ky, size_t kx) {
-      const ptrdiff_t iy = source(y, ky, s.stride_h, s.dilation_h, run.pad_top, run.in_h, s.transposed);
-      const ptrdiff_t ix = source(x, kx, s.stride_w, s.dilation_w, run.pad_left, run.in_w, s.transposed);
-      memcpy(to, iy >= 0 && ix >= 0 ? input + (size_t)iy * run.lhs_row + (size_t)ix * run.lhs_pixel : run.zero_row(image), s.group_in());
+      const ptrdiff_t iy =
+          source(y, ky, s.stride_h, s.dilation_h, run.pad_top, run.in_h, s.transposed);
+      const ptrdiff_t ix =
+          source(x, kx, s.stride_w, s.dilation_w, run.pad_left, run.in_w, s.transposed);
+      memcpy(to,
+             iy >= 0 && ix >= 0 ? input + (size_t)iy * run.lhs_row + (size_t)ix * run.lhs_pixel
+                                : run.zero_row(image),
+             s.group_in());
       to += s.group_in();
     });
 }
@@ -66,15 +75,23 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
   block.lhs = workspace;
   block.lhs_stride = w.stride;
   block.reads_to_groups = true;
-  run_blocks(plan, run, taps, task, w.rows, workspace + w.prepared, &block, [&](size_t group, size_t pixel) {
-    for (size_t i = 0; i < block.rows; ++i) copy_window(plan, run, taps, group, pixel + i, workspace + i * w.stride);
-  });
+  run_blocks(plan, run, taps, task, w.rows, workspace + w.prepared, &block,
+             [&](size_t group, size_t pixel) {
+               for (size_t i = 0; i < block.rows; ++i)
+                 copy_window(plan, run, taps, group, pixel + i, workspace + i * w.stride);
+             });
 }
 
 }  // namespace
 
-const ConvMethod im2col_method = {
-    "im2col", refuse_nothing, panels_payload_bytes<im2col_taps>, pack_payload<im2col_taps>, panels_grain, task_workspace, run,
-    nullptr,  joined_groups};
+const ConvMethod im2col_method = {"im2col",
+                                  refuse_nothing,
+                                  panels_payload_bytes<im2col_taps>,
+                                  pack_payload<im2col_taps>,
+                                  panels_grain,
+                                  task_workspace,
+                                  run,
+                                  nullptr,
+                                  joined_groups};
 
 }  // namespace octet

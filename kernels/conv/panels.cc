@@ -7,24 +7,32 @@
 namespace octet {
 namespace {
 
-size_t sums_stride(const ConvShape& s) { return round_up(s.out_channels, kAlignment / sizeof(int32_t)); }
-size_t sums_bytes(const ConvShape& s, const Taps& taps) { return taps.groups * sums_stride(s) * sizeof(int32_t); }
+size_t sums_stride(const ConvShape& s) {
+  return round_up(s.out_channels, kAlignment / sizeof(int32_t));
+}
+size_t sums_bytes(const ConvShape& s, const Taps& taps) {
+  return taps.groups * sums_stride(s) * sizeof(int32_t);
+}
 
 // An output channel's sums: of all its weights, and what they are for each group of taps.
-WeightSums sum_taps(const FilterView& f, const ConvShape& given, const Taps& taps, size_t o, size_t stride, int32_t* group_sums) {
+WeightSums sum_taps(const FilterView& f, const ConvShape& given, const Taps& taps, size_t o,
+                    size_t stride, int32_t* group_sums) {
   if (taps.groups == 1) {
     const WeightSums all = f.sum_channel(given, o);
     group_sums[o] = all.total();
     return all;
   }
-  const bool rows = f.in_order(given) && !given.transposed;  // a group is a row, and its weights are side by side
+  // A group is a row, and its weights are side by side
+  const bool rows = f.in_order(given) && !given.transposed;
   WeightSums all = {};
   for (size_t t = 0; t < taps.groups; ++t) {
     WeightSums group = {};
     if (rows)
       group = f.sum_position(given, o, t, 0, 0, given.kernel_w * given.group_in());
     else
-      for_each_position(given, t, [&](size_t ky, size_t kx) { group += f.sum_position(given, o, ky, kx, 0, given.group_in()); });
+      for_each_position(given, t, [&](size_t ky, size_t kx) {
+        group += f.sum_position(given, o, ky, kx, 0, given.group_in());
+      });
     group_sums[t * stride + o] = group.total();
     all += group;
   }
@@ -37,29 +45,35 @@ size_t panels_bytes(const RhsLayout& layout, const ConvShape& s, const Taps& tap
   size_t bytes, sums;
   if (__builtin_mul_overflow(taps.groups, sums_stride(s) * sizeof(int32_t), &sums) ||
       __builtin_mul_overflow(s.groups, round_up(layout.lanes(s.group_out()), kAlignment), &bytes) ||
-      __builtin_mul_overflow(bytes, taps.padded(layout), &bytes) || __builtin_add_overflow(bytes, sums, &bytes))
+      __builtin_mul_overflow(bytes, taps.padded(layout), &bytes) ||
+      __builtin_add_overflow(bytes, sums, &bytes))
     return 0;
   const size_t group = round_up(layout.bytes(s.group_out(), taps.padded(layout)), kAlignment);
   return sums + s.groups * group;
 }
 
 bool fills_with_least(const RhsLayout& layout, const ConvShape& given, const FilterView& filter) {
-  if (joined_groups(layout, given).groups == given.groups || layout.domain != Domain::kS8) return false;
+  if (joined_groups(layout, given).groups == given.groups || layout.domain != Domain::kS8)
+    return false;
   const int32_t least = filter.is_u8 ? 0 : -128;
   bool fills = false;
-  for (size_t i = 0; i < larger(filter.zero_point_count, 1); ++i) fills |= filter.zero_point(i) == least;
+  for (size_t i = 0; i < larger(filter.zero_point_count, 1); ++i)
+    fills |= filter.zero_point(i) == least;
   return fills;
 }
 
-bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShape& s, const Taps& taps, const FilterView& filter, const ColumnSums& sums,
+bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShape& s,
+                 const Taps& taps, const FilterView& filter, const ColumnSums& sums,
                  uint8_t* payload) {
   int32_t* const group_sums = (int32_t*)payload;
   memset(payload, 0, sums_bytes(s, taps));
   bool has_least = fills_with_least(layout, given, filter);
   const ConvPanels p = read_panels(layout, s, taps, payload);
-  const size_t step = taps.count == 1 ? s.group_in() : layout.depth(taps.depth);  // from one position to the next
+  // From one position to the next
+  const size_t step = taps.count == 1 ? s.group_in() : layout.depth(taps.depth);
   const uint8_t flip = domain_shift(filter.is_u8, layout.domain) ? 0x80 : 0;
-  const bool joined = given.groups != s.groups, at_once = !joined && step == s.group_in() && filter.in_order(given) && !s.transposed;
+  const bool joined = given.groups != s.groups,
+             at_once = !joined && step == s.group_in() && filter.in_order(given) && !s.transposed;
   // Lanes go together as far as they are of one given group, side by side in one panel.
   const size_t together = joined ? given.group_out() : layout.width;
   for (size_t g = 0; g < s.groups; ++g) {
@@ -68,12 +82,18 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
     memset(group + used, 0, p.panels_stride - used);
     for (size_t local = 0, lanes; local < s.group_out(); local += lanes) {
       const size_t panel = local / layout.width * layout.width, o = g * s.group_out() + local;
-      lanes = smaller(smaller(together - local % together, panel + layout.width - local), s.group_out() - local);
+      lanes = smaller(smaller(together - local % together, panel + layout.width - local),
+                      s.group_out() - local);
       const size_t width = layout.panel_width(panel, s.group_out());
-      uint8_t* const first = group + layout.panel_offset(panel, p.depth) + (local - panel) * layout.kr;
-      if (local == panel && (lanes != width || step * s.taps() != p.depth || step != given.group_in())) memset(first, 0, width * p.depth);
+      uint8_t* const first =
+          group + layout.panel_offset(panel, p.depth) + (local - panel) * layout.kr;
+      if (local == panel &&
+          (lanes != width || step * s.taps() != p.depth || step != given.group_in()))
+        memset(first, 0, width * p.depth);
       // While they are in the cache.
-      for (size_t lane = o; lane < o + lanes; ++lane) has_least |= sums.store(lane, sum_taps(filter, given, taps, lane, sums_stride(s), group_sums));
+      for (size_t lane = o; lane < o + lanes; ++lane)
+        has_least |=
+            sums.store(lane, sum_taps(filter, given, taps, lane, sums_stride(s), group_sums));
       LaneView view = {nullptr, filter.o_stride, filter.i_stride, lanes, given.group_in(), flip};
       if (at_once) {
         view.data = filter.at(given, o, 0, 0, 0);
@@ -81,14 +101,18 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
         interleave(view, width, layout.kr, 0, first);
         continue;
       }
-      const size_t own = local / given.group_out() * given.group_in();  // where the channels' own inputs begin
+      // Where the channels' own inputs begin
+      const size_t own = local / given.group_out() * given.group_in();
       size_t offset = 0;
       for (size_t t = 0; t < taps.groups; ++t)
         for_each_position(s, t, [&](size_t ky, size_t kx) {
-          // Inputs of joined groups that are not the channels' own meet the values that stand for 0.
+          // Inputs of joined groups that are not the channels' own meet the values that stand for
+          // 0.
           for (size_t lane = 0; joined && lane < lanes; ++lane) {
             const uint8_t nothing = (uint8_t)(filter.zero_point(o + lane) ^ flip);
-            if (nothing) interleave({&nothing, 0, 0, 1, s.group_in(), 0}, width, layout.kr, offset, first + lane * layout.kr);
+            if (nothing)
+              interleave({&nothing, 0, 0, 1, s.group_in(), 0}, width, layout.kr, offset,
+                         first + lane * layout.kr);
           }
           view.data = filter.at(given, o, ky, kx, 0);
           interleave(view, width, layout.kr, offset + own, first);
@@ -99,10 +123,12 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
   return has_least;
 }
 
-ConvPanels read_panels(const RhsLayout& layout, const ConvShape& s, const Taps& taps, const uint8_t* payload) {
+ConvPanels read_panels(const RhsLayout& layout, const ConvShape& s, const Taps& taps,
+                       const uint8_t* payload) {
   const size_t depth = taps.padded(layout);
-  return {(const int32_t*)payload, sums_stride(s), payload + sums_bytes(s, taps), round_up(layout.bytes(s.group_out(), depth), kAlignment),
-          layout.lanes(s.group_out()), depth};
+  return {(const int32_t*)payload,       sums_stride(s),
+          payload + sums_bytes(s, taps), round_up(layout.bytes(s.group_out(), depth), kAlignment),
+          layout.lanes(s.group_out()),   depth};
 }
 
 }  // namespace octet

@@ -1,8 +1,10 @@
 // Weights in the GEMM's panels: the payload of the direct and of the im2col form.
 //
-//     group sums, s32[tap groups][output channels, rounded up to 16] | per group of channels: panels, lanes(group_out) x padded depth
+//     group sums, s32[tap groups][output channels, rounded up to 16]
+//     | per group of channels: panels, lanes(group_out) x padded depth
 //
-// A group sum is the sum of w - zero_point over the taps of a group; a run needs it where a tile leaves groups out.
+// A group sum is the sum of w - zero_point over the taps of a group; a run needs it where a tile
+// leaves groups out.
 #pragma once
 
 #include "kernels/conv/taps.h"
@@ -13,15 +15,17 @@ struct ConvPanels {
   const int32_t* group_sums;
   size_t group_sums_stride;  // elements from one tap group to the next
   const uint8_t* panels;
-  size_t panels_stride;      // bytes from one group of channels to the next
-  size_t lanes, depth;       // of the panels of a group of channels, in the layout's terms
+  size_t panels_stride;  // bytes from one group of channels to the next
+  size_t lanes, depth;   // of the panels of a group of channels, in the layout's terms
 
   const uint8_t* of_group(size_t group) const { return panels + group * panels_stride; }
 };
 
 // Shapes with their groups joined, but for `given`, which the filter is stored for.
-size_t panels_bytes(const RhsLayout& layout, const ConvShape& shape, const Taps& taps);  // 0 if they leave size_t
-bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShape& shape, const Taps& taps, const FilterView& filter, const ColumnSums& sums,
+// 0 if they leave size_t
+size_t panels_bytes(const RhsLayout& layout, const ConvShape& shape, const Taps& taps);
+bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShape& shape,
+                 const Taps& taps, const FilterView& filter, const ColumnSums& sums,
                  uint8_t* payload);
 
 // A method's payload_bytes and pack, with the taps it cuts the weights into.
@@ -31,14 +35,17 @@ size_t panels_payload_bytes(const RhsLayout& layout, const ConvShape& given) {
   return panels_bytes(layout, shape, taps_of(shape));
 }
 template <Taps (*taps_of)(const ConvShape&)>
-bool pack_payload(const RhsLayout& layout, const ConvShape& given, const FilterView& filter, const float*, const ColumnSums& sums, uint8_t* payload) {
+bool pack_payload(const RhsLayout& layout, const ConvShape& given, const FilterView& filter,
+                  const float*, const ColumnSums& sums, uint8_t* payload) {
   const ConvShape shape = joined_groups(layout, given);
   return pack_panels(layout, given, shape, taps_of(shape), filter, sums, payload);
 }
 
-// Whether the bytes that stand for 0 where a channel's inputs are another group's include -128 in s8.
+// Whether the bytes that stand for 0 where a channel's inputs are another group's include -128 in
+// s8.
 bool fills_with_least(const RhsLayout& layout, const ConvShape& given, const FilterView& filter);
 
-ConvPanels read_panels(const RhsLayout& layout, const ConvShape& shape, const Taps& taps, const uint8_t* payload);
+ConvPanels read_panels(const RhsLayout& layout, const ConvShape& shape, const Taps& taps,
+                       const uint8_t* payload);
 
 }  // namespace octet

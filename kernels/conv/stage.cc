@@ -7,7 +7,8 @@ namespace {
 
 constexpr size_t kSlack = 64;  // readable bytes behind the last pixel
 
-// Pixels of one line, channel by channel in planes, or side by side. Blocks keep both sides within a cache.
+// Pixels of one line, channel by channel in planes, or side by side. Blocks keep both sides within
+// a cache.
 template <typename T, bool to_planes>
 void transpose_line(T* planes, size_t plane, T* pixels, size_t width, size_t channels) {
   constexpr size_t kBlock = 16;
@@ -26,17 +27,22 @@ void transpose_line(T* planes, size_t plane, T* pixels, size_t width, size_t cha
 template <bool to_planes>
 void transpose(const OutputLine& l, uint8_t* nchw, uint8_t* nhwc, size_t index) {
   const size_t plane = l.out_h * l.out_w, image = index / l.out_h, y = index % l.out_h;
-  const size_t planar = image * l.channels * plane + y * l.out_w, interleaved = index * l.out_w * l.channels;
+  const size_t planar = image * l.channels * plane + y * l.out_w,
+               interleaved = index * l.out_w * l.channels;
   if (l.element_bytes == 1)
-    transpose_line<uint8_t, to_planes>(nchw + planar, plane, nhwc + interleaved, l.out_w, l.channels);
+    transpose_line<uint8_t, to_planes>(nchw + planar, plane, nhwc + interleaved, l.out_w,
+                                       l.channels);
   else
-    transpose_line<uint32_t, to_planes>((uint32_t*)nchw + planar, plane, (uint32_t*)nhwc + interleaved, l.out_w, l.channels);
+    transpose_line<uint32_t, to_planes>((uint32_t*)nchw + planar, plane,
+                                        (uint32_t*)nhwc + interleaved, l.out_w, l.channels);
 }
 
 }  // namespace
 
-Stage plan_stage(const ConvShape& s, bool lhs_nchw, bool dst_nchw, bool borders, size_t batch, size_t in_h, size_t in_w, size_t dst_bytes, bool residual) {
-  const size_t out_h = conv_out_h(s, in_h), out_w = conv_out_w(s, in_w), outputs = batch * out_h * out_w * s.out_channels;
+Stage plan_stage(const ConvShape& s, bool lhs_nchw, bool dst_nchw, bool borders, size_t batch,
+                 size_t in_h, size_t in_w, size_t dst_bytes, bool residual) {
+  const size_t out_h = conv_out_h(s, in_h), out_w = conv_out_w(s, in_w),
+               outputs = batch * out_h * out_w * s.out_channels;
   Stage stage = {};
   stage.input = lhs_nchw || borders;
   stage.output = dst_nchw;
@@ -56,7 +62,8 @@ void stage_input_line(const InputLine& l, size_t index) {
   const ConvShape& s = *l.shape;
   const Stage& stage = *l.stage;
   const size_t channels = s.in_channels, image = index / stage.in_h, y = index % stage.in_h;
-  const size_t top = stage.borders ? s.pad_top : 0, left = stage.borders ? smaller(s.pad_left, stage.in_w) : 0;
+  const size_t top = stage.borders ? s.pad_top : 0,
+               left = stage.borders ? smaller(s.pad_left, stage.in_w) : 0;
   const uint8_t* const zeros = l.zero_rows + image * l.zero_row_stride;  // all bytes alike
   uint8_t* to = l.to + image * stage.image + y * stage.row;
   if (y < top || y - top >= l.in_h) {
@@ -68,7 +75,8 @@ void stage_input_line(const InputLine& l, size_t index) {
   to += left * channels;
   if (l.nchw) {
     const size_t plane = l.in_h * l.in_w;
-    transpose_line<uint8_t, false>((uint8_t*)l.from + image * channels * plane + (y - top) * l.in_w, plane, to, inside, channels);
+    transpose_line<uint8_t, false>((uint8_t*)l.from + image * channels * plane + (y - top) * l.in_w,
+                                   plane, to, inside, channels);
   } else {
     const uint8_t* from = l.from + (image * l.in_h + y - top) * l.in_w * l.pixel;
     if (l.pixel == channels)
@@ -79,7 +87,11 @@ void stage_input_line(const InputLine& l, size_t index) {
   memset(to + inside * channels, zeros[0], right * channels);
 }
 
-void nhwc_to_nchw(const OutputLine& line, const uint8_t* nhwc, uint8_t* nchw, size_t index) { transpose<true>(line, nchw, (uint8_t*)nhwc, index); }
-void nchw_to_nhwc(const OutputLine& line, const uint8_t* nchw, uint8_t* nhwc, size_t index) { transpose<false>(line, (uint8_t*)nchw, nhwc, index); }
+void nhwc_to_nchw(const OutputLine& line, const uint8_t* nhwc, uint8_t* nchw, size_t index) {
+  transpose<true>(line, nchw, (uint8_t*)nhwc, index);
+}
+void nchw_to_nhwc(const OutputLine& line, const uint8_t* nchw, uint8_t* nhwc, size_t index) {
+  transpose<false>(line, (uint8_t*)nchw, nhwc, index);
+}
 
 }  // namespace octet

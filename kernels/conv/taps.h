@@ -1,10 +1,12 @@
 // A convolution's weights as a direct kernel walks them.
 //
-// The depth of one output channel is cut into taps: runs of the input that lie side by side in memory, each rounded up to the layout's kr. A tap is one
-// kernel position with its channels; where channels are few, the whole window, which is then copied together first.
-// Taps with something in common stand next to each other, so that a kernel can be given a range of them. Such a group is
+// The depth of one output channel is cut into taps: runs of the input that lie side by side in
+// memory, each rounded up to the layout's kr. A tap is one kernel position with its channels; where
+// channels are few, the whole window, which is then copied together first. Taps with something in
+// common stand next to each other, so that a kernel can be given a range of them. Such a group is
 //   - a row of the kernel: rows of taps above or below the image are left out;
-//   - in a transposed convolution, the kernel positions that reach one output phase (y % stride_h, x % stride_w).
+//   - in a transposed convolution, the kernel positions that reach one output phase (y %
+//     stride_h, x % stride_w).
 #pragma once
 
 #include "kernels/conv/conv.h"
@@ -14,14 +16,16 @@ namespace octet {
 struct Taps {
   size_t count, depth;  // depth in bytes, before rounding
   size_t groups;
-  size_t most;          // that one output uses
+  size_t most;  // that one output uses
 
   // Of the packed weights of one output channel.
   size_t padded(const RhsLayout& layout) const { return count * layout.depth(depth); }
 };
 
-// Groups with fewer output channels than a panel has lanes are multiplied together, as many as fill the lanes: each lane has zeros where its input channels
-// are another group's. The lanes that rounding up would waste cost the same products, and there are fewer tiles. The shape as kernels see it:
+// Groups with fewer output channels than a panel has lanes are multiplied together, as many as fill
+// the lanes: each lane has zeros where its input channels are another group's. The lanes that
+// rounding up would waste cost the same products, and there are fewer tiles. The shape as kernels
+// see it:
 inline ConvShape joined_groups(const RhsLayout& layout, ConvShape s) {
   size_t joined = 1;
   for (size_t more = 2; more * s.group_out() <= layout.width && more <= s.groups; ++more)
@@ -30,14 +34,16 @@ inline ConvShape joined_groups(const RhsLayout& layout, ConvShape s) {
   return s;
 }
 
-// Few channels: rounding every kernel position up to kr, and starting anew at each, costs more than copying the windows' rows, whose bytes are neighbours
-// in an input without gaps.
+// Few channels: rounding every kernel position up to kr, and starting anew at each, costs more than
+// copying the windows' rows, whose bytes are neighbours in an input without gaps.
 constexpr size_t kFewChannels = 32;
 constexpr bool copies_windows(const ConvShape& s) {
-  return s.kernel_w > 1 && s.dilation_w == 1 && s.groups == 1 && s.in_channels < kFewChannels && !s.transposed;
+  return s.kernel_w > 1 && s.dilation_w == 1 && s.groups == 1 && s.in_channels < kFewChannels &&
+         !s.transposed;
 }
 
-// The kernel positions along one axis that an output pixel of a transposed convolution uses at most: they are so many strides apart.
+// The kernel positions along one axis that an output pixel of a transposed convolution uses at
+// most: they are so many strides apart.
 constexpr size_t most_of_a_phase(size_t kernel, size_t stride, size_t dilation) {
   size_t a = stride, b = dilation;
   while (b) {
@@ -53,7 +59,8 @@ inline Taps direct_taps(const ConvShape& s) {
   if (copies_windows(s)) return {1, s.taps() * s.in_channels, s.kernel_h, 1};
   if (!s.transposed) return {s.taps(), s.group_in(), s.kernel_h, s.taps()};
   return {s.taps(), s.group_in(), s.stride_h * s.stride_w,
-          most_of_a_phase(s.kernel_h, s.stride_h, s.dilation_h) * most_of_a_phase(s.kernel_w, s.stride_w, s.dilation_w)};
+          most_of_a_phase(s.kernel_h, s.stride_h, s.dilation_h) *
+              most_of_a_phase(s.kernel_w, s.stride_w, s.dilation_w)};
 }
 
 struct TapRange {

@@ -87,8 +87,13 @@ class Phases {
  public:
   Phases(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const Axis& h, const Axis& w,
          const Workspace& at, uint8_t* workspace)
-      : plan_(plan), run_(run), h_(h), w_(w), whole_(plan.kernel->rhs_layout.depth(taps.depth)),
-        at_((TapAt*)(workspace + at.taps)), next_(at_ + taps.most),
+      : plan_(plan),
+        run_(run),
+        h_(h),
+        w_(w),
+        whole_(plan.kernel->rhs_layout.depth(taps.depth)),
+        at_((TapAt*)(workspace + at.taps)),
+        next_(at_ + taps.most),
         steps_((ptrdiff_t*)(workspace + at.steps)),
         pointers_((const uint8_t**)(workspace + at.pointers)),
         tiles_((BlockTile*)(workspace + at.tiles)) {}
@@ -205,7 +210,7 @@ class Phases {
   BlockTile* const tiles_;
   size_t group_ = 0, count_ = 0;
   TapRange range_ = {0, 0};
-  Part pointed_ = {};   // what the tiles are of
+  Part pointed_ = {};                      // what the tiles are of
   ptrdiff_t top_, bottom_, left_, right_;  // what all taps reach, from (at, at) on
 };
 
@@ -248,12 +253,14 @@ void run_transposed(const ConvPlan& plan, const ConvRun& run, const Taps& taps,
         for (size_t y = y_first; y < y_end; y += highest)
           for (size_t x = x_first; x < x_end; x += widest) {
             const size_t lines = smaller(y_end - y, highest), columns = smaller(x_end - x, widest);
-            const size_t pixel = (image * run.out_h + h.output(y, phase_h)) * run.out_w + w.output(x, phase_w);
+            const size_t pixel =
+                (image * run.out_h + h.output(y, phase_h)) * run.out_w + w.output(x, phase_w);
             block.rows = lines * columns;
             block.lhs_stride = columns >= lines ? run.lhs_pixel : run.lhs_row;
-            run_block(plan, run, taps, task, image, pixel, workspace + at.prepared, &block, [&](size_t group) {
-              block.tile_count = phases.point({image, group, y, lines, x, columns});
-            });
+            run_block(plan, run, taps, task, image, pixel, workspace + at.prepared, &block,
+                      [&](size_t group) {
+                        block.tile_count = phases.point({image, group, y, lines, x, columns});
+                      });
           }
       }
     }

@@ -1,5 +1,6 @@
-// Transposed convolution without a single wasted product: output pixels of the same phase (y % stride_h, x % stride_w, counted from the padding) use the
-// same kernel positions, so each phase is a direct convolution of stride 1 into every stride_h-th line's every stride_w-th pixel.
+// Transposed convolution without a single wasted product: output pixels of the same phase (y %
+// stride_h, x % stride_w, counted from the padding) use the same kernel positions, so each phase is
+// a direct convolution of stride 1 into every stride_h-th line's every stride_w-th pixel.
 #pragma once
 
 #include "kernels/conv/taps.h"
@@ -7,6 +8,7 @@
 namespace octet {
 
 size_t transposed_workspace(const ConvPlan& plan, const Taps& taps, size_t out_h, size_t out_w);
-void run_transposed(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const ConvTask& task, uint8_t* workspace);
+void run_transposed(const ConvPlan& plan, const ConvRun& run, const Taps& taps,
+                    const ConvTask& task, uint8_t* workspace);
 
 }  // namespace octet

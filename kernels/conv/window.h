@@ -1,4 +1,5 @@
-// Where the taps of output pixels lie in the input, as pointers. Positions outside the image point at a row of zero points.
+// Where the taps of output pixels lie in the input, as pointers. Positions outside the image point
+// at a row of zero points.
 #pragma once
 
 #include "kernels/conv/block.h"
@@ -9,18 +10,24 @@ class Window {
  public:
   // Of channel group `group`.
   Window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, size_t group)
-      : s_(plan.shape), kernel_(*plan.kernel), run_(run), taps_(taps), channel_(group * plan.shape.group_in()),
+      : s_(plan.shape),
+        kernel_(*plan.kernel),
+        run_(run),
+        taps_(taps),
+        channel_(group * plan.shape.group_in()),
         whole_(kernel_.rhs_layout.depth(taps.depth)) {}
 
   // Bytes from a row in one tap to the same row in the next: taps.count - 1 values.
   void tap_steps(ptrdiff_t* out) const {
-    const ptrdiff_t across = (ptrdiff_t)(s_.dilation_w * run_.lhs_pixel), down = (ptrdiff_t)(s_.dilation_h * run_.lhs_row);
+    const ptrdiff_t across = (ptrdiff_t)(s_.dilation_w * run_.lhs_pixel),
+                    down = (ptrdiff_t)(s_.dilation_h * run_.lhs_row);
     for (size_t tap = 1; tap < taps_.count; ++tap)
       *out++ = tap % s_.kernel_w ? across : down - (ptrdiff_t)(s_.kernel_w - 1) * across;
   }
   size_t row_stride() const { return s_.stride_w * run_.lhs_pixel; }
 
-  // A block of `rows` pixels from `pixel` of the whole run on, as they follow each other. Returns the number of tiles; pointers are those of tile 0, then tile 1.
+  // A block of `rows` pixels from `pixel` of the whole run on, as they follow each other. Returns
+  // the number of tiles; pointers are those of tile 0, then tile 1.
   size_t point_pixels(size_t pixel, size_t rows, const uint8_t** pointers, BlockTile* tiles) {
     const Tiling tiling(rows, kernel_);
     size_t x = pixel % run_.out_w, line = pixel / run_.out_w;
@@ -41,8 +48,9 @@ class Window {
     return tiling.count;
   }
 
-  // Whole lines of one image, from `line` of all on, cut where the kernel begins or ceases to reach beyond a side: tiles leave out the taps
-  // that are padding for all their pixels, unless all are. Wide pieces are cut line by line, narrow ones column by column.
+  // Whole lines of one image, from `line` of all on, cut where the kernel begins or ceases to reach
+  // beyond a side: tiles leave out the taps that are padding for all their pixels, unless all are.
+  // Wide pieces are cut line by line, narrow ones column by column.
   size_t point_lines(size_t line, size_t lines, const uint8_t** pointers, BlockTile* tiles) {
     size_t count = 0;
     for (size_t x = 0, width; x < run_.out_w; x += width) {
@@ -52,14 +60,18 @@ class Window {
       const size_t strips = across ? lines : width, length = across ? width : lines;
       const Tiling tiling(length, kernel_);
       for (size_t strip = 0; strip < strips; ++strip)
-        for (size_t t = 0, at = 0, height; t < tiling.count; ++t, at += height, pointers += taps_.count * height) {
+        for (size_t t = 0, at = 0, height; t < tiling.count;
+             ++t, at += height, pointers += taps_.count * height) {
           height = tiling.rows(t);
           const size_t y = across ? strip : at, left = x + (across ? at : strip);
           begin();
-          const uint8_t* const base = across && sides.none() ? uniform(line + y, left, height) : nullptr;
+          const uint8_t* const base =
+              across && sides.none() ? uniform(line + y, left, height) : nullptr;
           if (!base && across) point_line(line + y, left, height, pointers, height);
-          for (size_t i = 0; !across && i < height; ++i) point_line(line + y + i, left, 1, pointers + i, height);
-          tiles[count] = tile(y * run_.out_w + left, across ? 1 : run_.out_w, height, base, pointers);
+          for (size_t i = 0; !across && i < height; ++i)
+            point_line(line + y + i, left, 1, pointers + i, height);
+          tiles[count] =
+              tile(y * run_.out_w + left, across ? 1 : run_.out_w, height, base, pointers);
           tiles[count].before = sides.before;
           tiles[count++].after = sides.after;
         }
@@ -75,7 +87,8 @@ class Window {
   }
 
  private:
-  // Taps of each line of the kernel that are beyond the left and the right side, as many as the kernel reaches; none where all of them are.
+  // Taps of each line of the kernel that are beyond the left and the right side, as many as the
+  // kernel reaches; none where all of them are.
   struct Sides {
     uint32_t before, after;
     bool operator==(const Sides& o) const { return before == o.before && after == o.after; }
@@ -83,8 +96,10 @@ class Window {
     bool none() const { return count() == 0; }
   };
   Sides sides_at(size_t x) const {
-    const size_t first = x * s_.stride_w, last = first + (s_.kernel_w - 1) * s_.dilation_w, end = run_.pad_left + run_.in_w;
-    const size_t before = first < run_.pad_left ? divide_up(run_.pad_left - first, s_.dilation_w) : 0;
+    const size_t first = x * s_.stride_w, last = first + (s_.kernel_w - 1) * s_.dilation_w,
+                 end = run_.pad_left + run_.in_w;
+    const size_t before =
+        first < run_.pad_left ? divide_up(run_.pad_left - first, s_.dilation_w) : 0;
     const size_t after = last >= end ? (last - end) / s_.dilation_w + 1 : 0;
     return before + after < s_.kernel_w ? Sides{(uint32_t)before, (uint32_t)after} : Sides{0, 0};
   }
@@ -96,20 +111,38 @@ class Window {
   }
 
   // pointers: of all taps.
-  BlockTile tile(size_t pixel, size_t step, size_t rows, const uint8_t* base, const uint8_t* const* pointers) const {
+  BlockTile tile(size_t pixel, size_t step, size_t rows, const uint8_t* base,
+                 const uint8_t* const* pointers) const {
     const bool reads_to_groups = !furthest_ || (size_t)(run_.lhs_end - furthest_) >= whole_;
-    const uint32_t end = base ? (uint32_t)s_.kernel_h : end_, first = base || first_ >= end_ ? 0 : first_;
+    const uint32_t end = base ? (uint32_t)s_.kernel_h : end_,
+                   first = base || first_ >= end_ ? 0 : first_;
     const TapRange taps = {first * s_.kernel_w, end * s_.kernel_w};
-    return {pixel, step, (uint32_t)rows, first, end, 0, 0, taps, reads_to_groups, base, pointers + taps.first * rows};
+    return {pixel,
+            step,
+            (uint32_t)rows,
+            first,
+            end,
+            0,
+            0,
+            taps,
+            reads_to_groups,
+            base,
+            pointers + taps.first * rows};
   }
 
-  // Row 0 in tap 0 of a tile within one output line whose windows are all inside the image; else null.
+  // Row 0 in tap 0 of a tile within one output line whose windows are all inside the image; else
+  // null.
   const uint8_t* uniform(size_t line, size_t x, size_t rows) {
-    const size_t image = line / run_.out_h, top = line % run_.out_h * s_.stride_h, left = x * s_.stride_w;
-    const size_t bottom = top + (s_.kernel_h - 1) * s_.dilation_h, right = left + (rows - 1) * s_.stride_w + (s_.kernel_w - 1) * s_.dilation_w;
-    if (top < run_.pad_top || left < run_.pad_left || bottom - run_.pad_top >= run_.in_h || right - run_.pad_left >= run_.in_w) return nullptr;
+    const size_t image = line / run_.out_h, top = line % run_.out_h * s_.stride_h,
+                 left = x * s_.stride_w;
+    const size_t bottom = top + (s_.kernel_h - 1) * s_.dilation_h,
+                 right = left + (rows - 1) * s_.stride_w + (s_.kernel_w - 1) * s_.dilation_w;
+    if (top < run_.pad_top || left < run_.pad_left || bottom - run_.pad_top >= run_.in_h ||
+        right - run_.pad_left >= run_.in_w)
+      return nullptr;
     const uint8_t* const input = run_.lhs + image * run_.lhs_image + channel_;
-    furthest_ = input + (bottom - run_.pad_top) * run_.lhs_row + (right - run_.pad_left) * run_.lhs_pixel;
+    furthest_ =
+        input + (bottom - run_.pad_top) * run_.lhs_row + (right - run_.pad_left) * run_.lhs_pixel;
     return input + (top - run_.pad_top) * run_.lhs_row + (left - run_.pad_left) * run_.lhs_pixel;
   }
 
@@ -118,9 +151,11 @@ class Window {
     const size_t image = line / run_.out_h, y = line % run_.out_h;
     const uint8_t* const zeros = run_.zero_row(image);
     for (size_t ky = 0; ky < s_.kernel_h; ++ky) {
-      const ptrdiff_t iy = (ptrdiff_t)(y * s_.stride_h + ky * s_.dilation_h) - (ptrdiff_t)run_.pad_top;
+      const ptrdiff_t iy =
+          (ptrdiff_t)(y * s_.stride_h + ky * s_.dilation_h) - (ptrdiff_t)run_.pad_top;
       const bool inside = iy >= 0 && iy < (ptrdiff_t)run_.in_h;
-      const uint8_t* const row = run_.lhs + image * run_.lhs_image + (inside ? (size_t)iy * run_.lhs_row : 0) + channel_;
+      const uint8_t* const row =
+          run_.lhs + image * run_.lhs_image + (inside ? (size_t)iy * run_.lhs_row : 0) + channel_;
       if (inside) {
         first_ = ky < first_ ? (uint32_t)ky : first_;
         end_ = (uint32_t)ky + 1 > end_ ? (uint32_t)ky + 1 : end_;
@@ -129,18 +164,24 @@ class Window {
         if (!inside)
           fill(out, 0, count, zeros);
         else
-          point_row(row, zeros, (ptrdiff_t)(x * s_.stride_w + kx * s_.dilation_w) - (ptrdiff_t)run_.pad_left, count, out);
+          point_row(row, zeros,
+                    (ptrdiff_t)(x * s_.stride_w + kx * s_.dilation_w) - (ptrdiff_t)run_.pad_left,
+                    count, out);
       }
     }
   }
 
   // Input columns ix, ix + stride_w, ...
-  void point_row(const uint8_t* row, const uint8_t* zeros, ptrdiff_t ix, size_t count, const uint8_t** out) {
+  void point_row(const uint8_t* row, const uint8_t* zeros, ptrdiff_t ix, size_t count,
+                 const uint8_t** out) {
     const ptrdiff_t step = (ptrdiff_t)s_.stride_w, width = (ptrdiff_t)run_.in_w;
     const size_t before = ix >= 0 ? 0 : smaller(count, (size_t)((-ix + step - 1) / step));
-    const size_t end = ix >= width ? before : larger(before, smaller(count, (size_t)((width - ix + step - 1) / step)));
+    const size_t end =
+        ix >= width ? before
+                    : larger(before, smaller(count, (size_t)((width - ix + step - 1) / step)));
     fill(out, 0, before, zeros);
-    if (before < end) advance(out, before, end, row + (size_t)(ix + (ptrdiff_t)before * step) * run_.lhs_pixel);
+    if (before < end)
+      advance(out, before, end, row + (size_t)(ix + (ptrdiff_t)before * step) * run_.lhs_pixel);
     fill(out, end, count, zeros);
   }
 
@@ -159,7 +200,7 @@ class Window {
   const ConvRun& run_;
   const Taps& taps_;
   size_t channel_;
-  size_t whole_;              // a tap's depth in whole groups
+  size_t whole_;  // a tap's depth in whole groups
   uint32_t first_ = 0, end_ = 0;
   const uint8_t* furthest_ = nullptr;  // pixel that the tile reads
 };

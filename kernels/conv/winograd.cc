@@ -1,5 +1,6 @@
-// Winograd's algorithm, fused: for a block of tiles small enough that its taps stay in a cache, for each strip of output channels, a matrix product per
-// tap, then the output transform. Neither taps nor products are ever written to memory in full.
+// Winograd's algorithm, fused: for a block of tiles small enough that its taps stay in a cache, for
+// each strip of output channels, a matrix product per tap, then the output transform. Neither taps
+// nor products are ever written to memory in full.
 #include "kernels/conv/winograd.h"
 
 #include <string.h>
@@ -14,7 +15,8 @@ constexpr size_t kMaxColumns = 64, kMaxTiles = 56;
 // Tiles are numbered across lines and images.
 struct Tiles {
   size_t per_line, per_image;
-  Tiles(const WinogradScheme& s, size_t out_h, size_t out_w) : per_line(divide_up(out_w, s.out)), per_image(per_line * divide_up(out_h, s.out)) {}
+  Tiles(const WinogradScheme& s, size_t out_h, size_t out_w)
+      : per_line(divide_up(out_w, s.out)), per_image(per_line * divide_up(out_h, s.out)) {}
 };
 
 struct Place {
@@ -25,19 +27,22 @@ struct Place {
         x(tile % tiles.per_line * s.out) {}
 };
 
-// Of a task. Strides between taps are odd multiples of a cache line: a power of two would put one tile's taps into a few sets of the cache.
+// Of a task. Strides between taps are odd multiples of a cache line: a power of two would put one
+// tile's taps into a few sets of the cache.
 size_t odd_lines(size_t bytes) { return round_up(bytes, kAlignment) | kAlignment; }
 
 struct Workspace {
-  size_t tiles;                          // of a block, at most
-  size_t element, input_row, input_tap;  // bytes: of a transformed input, between tiles, between taps
-  size_t panel;                          // bytes of one kernel tile's lhs panel, 0 if the kernel walks the rows
-  size_t columns, product_row, product_tap;  // columns: of a row, in elements
-  size_t output_tile;                    // elements of one tile's s32 outputs
+  size_t tiles;  // of a block, at most
+  // bytes: of a transformed input, between tiles, between taps
+  size_t element, input_row, input_tap;
+  // Bytes of one kernel tile's lhs panel, 0 if the kernel walks the rows
+  size_t panel;
+  size_t columns, product_row, product_tap;         // columns: of a row, in elements
+  size_t output_tile;                               // elements of one tile's s32 outputs
   size_t inputs, panels, products, outputs, bytes;  // offsets
 
-  // As many tiles as fill three quarters of the cache, so that 16 tiles, an image of 14x14, are one block with 512 channels in 1 MB; never more than the
-  // run has.
+  // As many tiles as fill three quarters of the cache, so that 16 tiles, an image of 14x14, are one
+  // block with 512 channels in 1 MB; never more than the run has.
   Workspace(const WinogradScheme& s, const ConvPlan& plan, size_t most) {
     const MicroKernel& kernel = *plan.kernel;
     const size_t depth = plan.shape.group_in();
@@ -48,7 +53,8 @@ struct Workspace {
     columns = round_up(kernel.nr, 16);  // the output transform reads whole vectors
     product_row = columns * sizeof(int32_t);
     output_tile = (size_t)s.out * s.out * columns;
-    const size_t fit = plan.cache_bytes / 4 * 3 / (s.taps() * (input_row + panel / kernel.mr + product_row));
+    const size_t fit =
+        plan.cache_bytes / 4 * 3 / (s.taps() * (input_row + panel / kernel.mr + product_row));
     tiles = smaller(most, smaller(larger(fit, kernel.mr), kMaxTiles));
     input_tap = odd_lines(tiles * input_row);
     product_tap = odd_lines(tiles * product_row);
@@ -61,7 +67,8 @@ struct Workspace {
 };
 
 // The addresses of a tile's inputs; outside the image, that of the zero point.
-void find_pixels(const WinogradScheme& s, const ConvRun& run, const Place& place, size_t channel, const uint8_t** pixels) {
+void find_pixels(const WinogradScheme& s, const ConvRun& run, const Place& place, size_t channel,
+                 const uint8_t** pixels) {
   const size_t top = place.y * s.stride, left = place.x * s.stride;
   const uint8_t* const zero = run.zero_row(place.image) + channel;
   const uint8_t* const image = run.lhs + place.image * run.lhs_image + channel;
@@ -69,7 +76,8 @@ void find_pixels(const WinogradScheme& s, const ConvRun& run, const Place& place
     const size_t y = top + i - run.pad_top;  // wraps above the image, and is beyond it then as well
     const uint8_t* const line = y < run.in_h ? image + y * run.lhs_row : nullptr;
     if (line && left >= run.pad_left && left - run.pad_left + s.patch <= run.in_w) {
-      for (size_t j = 0; j < s.patch; ++j) *pixels++ = line + (left - run.pad_left + j) * run.lhs_pixel;
+      for (size_t j = 0; j < s.patch; ++j)
+        *pixels++ = line + (left - run.pad_left + j) * run.lhs_pixel;
       continue;
     }
     for (size_t j = 0; j < s.patch; ++j) {
@@ -81,9 +89,19 @@ void find_pixels(const WinogradScheme& s, const ConvRun& run, const Place& place
 
 class Task {
  public:
-  Task(const WinogradScheme& s, const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace)
-      : s_(s), plan_(plan), run_(run), task_(task), kernel_(*plan.kernel), layout_(kernel_.rhs_layout), depth_(plan.shape.group_in()),
-        tiles_(s, run.out_h, run.out_w), at_(s, layout_, plan.shape), w_(s, plan, run.batch * tiles_.per_image), workspace_(workspace),
+  Task(const WinogradScheme& s, const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
+       uint8_t* workspace)
+      : s_(s),
+        plan_(plan),
+        run_(run),
+        task_(task),
+        kernel_(*plan.kernel),
+        layout_(kernel_.rhs_layout),
+        depth_(plan.shape.group_in()),
+        tiles_(s, run.out_h, run.out_w),
+        at_(s, layout_, plan.shape),
+        w_(s, plan, run.batch * tiles_.per_image),
+        workspace_(workspace),
         lhs_u8_(kernel_.lhs_domain == Domain::kU8) {
     memcpy(&header_, plan.payload, sizeof header_);
     // A blob that lies about its chunk gives wrong sums, but no wrong address.
@@ -111,14 +129,28 @@ class Task {
   }
 
  private:
-  uint8_t* inputs(size_t tap, size_t tile) const { return workspace_ + w_.inputs + tap * w_.input_tap + tile * w_.input_row; }
-  uint8_t* panel(size_t tap, size_t part) const { return workspace_ + w_.panels + (tap * divide_up(w_.tiles, kernel_.mr) + part) * w_.panel; }
-  int32_t* products(size_t tap, size_t tile) const { return (int32_t*)(workspace_ + w_.products + tap * w_.product_tap + tile * w_.product_row); }
-  int32_t* outputs(size_t tile) const { return (int32_t*)(workspace_ + w_.outputs) + tile * w_.output_tile; }
+  uint8_t* inputs(size_t tap, size_t tile) const {
+    return workspace_ + w_.inputs + tap * w_.input_tap + tile * w_.input_row;
+  }
+  uint8_t* panel(size_t tap, size_t part) const {
+    return workspace_ + w_.panels + (tap * divide_up(w_.tiles, kernel_.mr) + part) * w_.panel;
+  }
+  int32_t* products(size_t tap, size_t tile) const {
+    return (int32_t*)(workspace_ + w_.products + tap * w_.product_tap + tile * w_.product_row);
+  }
+  int32_t* outputs(size_t tile) const {
+    return (int32_t*)(workspace_ + w_.outputs) + tile * w_.output_tile;
+  }
 
   void transform_input(size_t group) const {
     const uint8_t* pixels[kMaxTaps];
-    WinogradInput in = {pixels, depth_, plan_.lhs_u8, nullptr, w_.input_tap, header_.factors, (uint8_t)(lhs_u8_ ? 0x80 : 0)};
+    WinogradInput in = {pixels,
+                        depth_,
+                        plan_.lhs_u8,
+                        nullptr,
+                        w_.input_tap,
+                        header_.factors,
+                        (uint8_t)(lhs_u8_ ? 0x80 : 0)};
     for (size_t t = 0; t < count_; ++t) {
       find_pixels(s_, run_, Place(s_, tiles_, t0_ + t), group * depth_, pixels);
       in.taps = inputs(0, t);
@@ -130,7 +162,8 @@ class Task {
     const Tiling tiling(count_, kernel_);
     for (size_t tap = 0; tap < s_.taps(); ++tap)
       for (size_t p = 0, row = 0; p < tiling.count; row += tiling.rows(p), ++p)
-        kernel_.gather({inputs(tap, row), w_.input_row, tiling.rows(p), depth_, 0}, round_up(tiling.rows(p), kernel_.lhs_lanes_step), panel(tap, p));
+        kernel_.gather({inputs(tap, row), w_.input_row, tiling.rows(p), depth_, 0},
+                       round_up(tiling.rows(p), kernel_.lhs_lanes_step), panel(tap, p));
   }
 
   // products[tap][tile][column], over a chunk of input channels from `channel` on.
@@ -143,12 +176,14 @@ class Task {
     tile.rhs_stride = layout_.width * layout_.kr * domain_bytes(layout_.domain);
     tile.rhs_panel_stride = at_.panel_bytes;
     tile.depth = smaller(chunk_, depth_ - channel);
-    tile.cols = smaller(kernel_.nr, round_up(cols, layout_.width));  // panels are whole, and so are the rows of products: no store needs a mask
+    // Panels are whole, and so are the rows of products: no store needs a mask
+    tile.cols = smaller(kernel_.nr, round_up(cols, layout_.width));
     tile.init = kZeros;
     tile.dst_stride = w_.product_row;
     for (size_t tap = 0; tap < s_.taps(); ++tap, rhs += at_.tap_bytes) {
       tile.rhs = rhs;
-      if (lhs_u8_) tile.init = (const int32_t*)(plan_.payload + at_.correction) + tap * at_.table_row + n;
+      if (lhs_u8_)
+        tile.init = (const int32_t*)(plan_.payload + at_.correction) + tap * at_.table_row + n;
       size_t row = 0;
       for (size_t p = 0; p < tiling.count; ++p, row += tile.rows) {
         tile.rows = tiling.rows(p);
@@ -162,7 +197,8 @@ class Task {
   // Adds to `outputs` until the last chunk, which leaves for the destination.
   void transform_output(size_t n, size_t cols, size_t channel) const {
     const bool first_chunk = channel == 0, last_chunk = channel + chunk_ >= depth_;
-    const bool s32 = plan_.finish.mode == FinishMode::kS32, in_place = s32 || plan_.narrow_in_kernel;
+    const bool s32 = plan_.finish.mode == FinishMode::kS32,
+               in_place = s32 || plan_.narrow_in_kernel;
     alignas(64) int32_t start[kMaxColumns];
     WinogradOutput out = {};
     out.tap_stride = w_.product_tap / sizeof(int32_t);
@@ -199,21 +235,29 @@ class Task {
     }
   }
 
-  void finish(const int32_t* sums, size_t height, size_t width, size_t cols, size_t n, size_t pixel, size_t image) const {
+  void finish(const int32_t* sums, size_t height, size_t width, size_t cols, size_t n, size_t pixel,
+              size_t image) const {
     float row_scale[kMaxPatch];
     if (run_.lhs_scales)
       for (float& scale : row_scale) scale = run_.lhs_scales[image];
     for (size_t y = 0; y < height; ++y, pixel += run_.out_w, sums += s_.out * w_.columns)
-      plan_.finish_fn(plan_.finish, {sums, w_.columns, width, cols, n, run_.lhs_scales ? row_scale : nullptr,
-                                     run_.dst + pixel * run_.dst_pixel + n * plan_.dst_bytes, run_.dst_pixel,
-                                     run_.residual ? run_.residual + pixel * run_.residual_pixel + n : nullptr, run_.residual_pixel});
+      plan_.finish_fn(plan_.finish,
+                      {sums, w_.columns, width, cols, n, run_.lhs_scales ? row_scale : nullptr,
+                       run_.dst + pixel * run_.dst_pixel + n * plan_.dst_bytes, run_.dst_pixel,
+                       run_.residual ? run_.residual + pixel * run_.residual_pixel + n : nullptr,
+                       run_.residual_pixel});
   }
 
-  // bias[n] - zero point * weight_sum[n], as far as it is not in the bias already. The plan counts in the kernel's domain, the transforms in s8.
+  // bias[n] - zero point * weight_sum[n], as far as it is not in the bias already. The plan counts
+  // in the kernel's domain, the transforms in s8.
   void make_start(size_t image, size_t n, int32_t* start) const {
     uint32_t zero_point = lhs_u8_ ? (uint32_t)-128 : 0;
-    if (plan_.runtime_zero_point) zero_point += (uint32_t)((run_.lhs_zero_points ? run_.lhs_zero_points[image] : 0) + plan_.lhs_shift);
-    for (size_t j = 0; j < kernel_.nr; ++j) start[j] = (int32_t)((uint32_t)plan_.bias[n + j] - zero_point * (uint32_t)plan_.weight_sum[n + j]);
+    if (plan_.runtime_zero_point)
+      zero_point +=
+          (uint32_t)((run_.lhs_zero_points ? run_.lhs_zero_points[image] : 0) + plan_.lhs_shift);
+    for (size_t j = 0; j < kernel_.nr; ++j)
+      start[j] =
+          (int32_t)((uint32_t)plan_.bias[n + j] - zero_point * (uint32_t)plan_.weight_sum[n + j]);
   }
 
   const WinogradScheme& s_;
@@ -235,13 +279,17 @@ class Task {
 
 }  // namespace
 
-size_t winograd_tiles(const WinogradScheme& s, size_t out_h, size_t out_w) { return Tiles(s, out_h, out_w).per_image; }
+size_t winograd_tiles(const WinogradScheme& s, size_t out_h, size_t out_w) {
+  return Tiles(s, out_h, out_w).per_image;
+}
 
-size_t winograd_task_workspace(const WinogradScheme& s, const ConvPlan& plan, size_t out_h, size_t out_w) {
+size_t winograd_task_workspace(const WinogradScheme& s, const ConvPlan& plan, size_t out_h,
+                               size_t out_w) {
   return Workspace(s, plan, plan.shape.batch * Tiles(s, out_h, out_w).per_image).bytes;
 }
 
-void winograd_run(const WinogradScheme& s, const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
+void winograd_run(const WinogradScheme& s, const ConvPlan& plan, const ConvRun& run,
+                  const ConvTask& task, uint8_t* workspace) {
   Task(s, plan, run, task, workspace).run();
 }
 

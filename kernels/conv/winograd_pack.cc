@@ -13,13 +13,15 @@ namespace {
 constexpr size_t kBlock = 256;
 using Words = int16_t[kBlock];
 
-// to = G (a, b, c), along one axis. Most rows of G have one term, or are a pair that differs in the sign of the middle term.
+// to = G (a, b, c), along one axis. Most rows of G have one term, or are a pair that differs in the
+// sign of the middle term.
 void transform(const WinogradScheme& s, const Words& a, const Words& b, const Words& c, Words* to) {
   for (size_t y = 0; y < s.patch; ++y, ++to) {
     const int16_t ga = s.g[y][0], gb = s.g[y][1], gc = s.g[y][2];
     if (!gb && (!ga || !gc)) {
       for (size_t e = 0; e < kBlock; ++e) to[0][e] = (int16_t)(ga ? ga * a[e] : gc * c[e]);
-    } else if (y + 1 < s.patch && s.g[y + 1][0] == ga && s.g[y + 1][1] == -gb && s.g[y + 1][2] == gc) {
+    } else if (y + 1 < s.patch && s.g[y + 1][0] == ga && s.g[y + 1][1] == -gb &&
+               s.g[y + 1][2] == gc) {
       for (size_t e = 0; e < kBlock; ++e) {
         const int16_t outer = (int16_t)(ga * a[e] + gc * c[e]), middle = (int16_t)(gb * b[e]);
         to[0][e] = (int16_t)(outer + middle);
@@ -32,20 +34,24 @@ void transform(const WinogradScheme& s, const Words& a, const Words& b, const Wo
   }
 }
 
-// Calls f(o, i, elements, first, taps) for all blocks, tap row by tap row, which is what the stack has room for: input channels from i on of the panel that
-// begins at output channel o. taps[t] has its tap first + t, at most 18432 in magnitude; missing lanes and channels are 0.
+// Calls f(o, i, elements, first, taps) for all blocks, tap row by tap row, which is what the stack
+// has room for: input channels from i on of the panel that begins at output channel o. taps[t] has
+// its tap first + t, at most 18432 in magnitude; missing lanes and channels are 0.
 template <typename F>
-void for_each_block(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, size_t o_first,
-                    size_t o_end, const F& f) {
+void for_each_block(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
+                    const FilterView& filter, size_t o_first, size_t o_end, const F& f) {
   uint8_t bytes[kBlock];
   Words w[3], columns[3][kMaxPatch], taps[kMaxPatch];
   const size_t step = kBlock / layout.width / layout.kr * layout.kr;  // whole groups
   for (size_t o = o_first, lanes; o < o_end; o += lanes) {
     lanes = smaller(layout.width, shape.group_out() - o % shape.group_out());
     for (size_t i = 0; i < shape.group_in(); i += step) {
-      const size_t depth = smaller(step, shape.group_in() - i), elements = layout.depth(depth) * layout.width;
-      LaneView view = {nullptr, filter.o_stride, filter.i_stride, lanes, depth, (uint8_t)(filter.is_u8 ? 0x80 : 0)};
-      if (lanes != layout.width || elements != kBlock || depth % layout.kr) memset(bytes, 0, sizeof bytes);
+      const size_t depth = smaller(step, shape.group_in() - i),
+                   elements = layout.depth(depth) * layout.width;
+      LaneView view = {nullptr, filter.o_stride, filter.i_stride,
+                       lanes,   depth,           (uint8_t)(filter.is_u8 ? 0x80 : 0)};
+      if (lanes != layout.width || elements != kBlock || depth % layout.kr)
+        memset(bytes, 0, sizeof bytes);
       for (size_t x = 0; x < 3; ++x) {
         for (size_t y = 0; y < 3; ++y) {
           view.data = filter.at(shape, o, y, x, i);
@@ -64,24 +70,30 @@ void for_each_block(const WinogradScheme& s, const RhsLayout& layout, const Conv
 
 // ---- words
 
-// Whether no output channel's sum over a chunk of `chunk` input channels can leave the range in which the factor can be removed.
+// Whether no output channel's sum over a chunk of `chunk` input channels can leave the range in
+// which the factor can be removed.
 bool fits(const WinogradScheme& s, const ConvShape& shape, const FilterView& filter, size_t chunk) {
   const size_t channels = shape.group_in();
   for (size_t o = 0; o < shape.out_channels; ++o)
     for (size_t first = 0; first < channels; first += chunk) {
       WeightSums sums = {};
-      for (size_t tap = 0; tap < 9; ++tap) sums += filter.sum_position(shape, o, tap / 3, tap % 3, first, smaller(chunk, channels - first));
+      for (size_t tap = 0; tap < 9; ++tap)
+        sums += filter.sum_position(shape, o, tap / 3, tap % 3, first,
+                                    smaller(chunk, channels - first));
       if (sums.positive - sums.negative >= s.weight_limit) return false;
     }
   return true;
 }
 
 // The fewest equal chunks that fit, so that a run knows the chunk's size and nothing else.
-size_t choose_chunk(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter,
-                    const ColumnSums& sums) {
-  const size_t channels = shape.group_in(), least = (size_t)(s.weight_limit - 1) / (9 * 128) / layout.kr * layout.kr;  // fits any weights
+size_t choose_chunk(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
+                    const FilterView& filter, const ColumnSums& sums) {
+  // Fits any weights
+  const size_t channels = shape.group_in(),
+               least = (size_t)(s.weight_limit - 1) / (9 * 128) / layout.kr * layout.kr;
   bool one_fits = true;
-  for (size_t o = 0; o < shape.out_channels; ++o) one_fits &= sums.positive[o] - sums.negative[o] < s.weight_limit;
+  for (size_t o = 0; o < shape.out_channels; ++o)
+    one_fits &= sums.positive[o] - sums.negative[o] < s.weight_limit;
   if (one_fits) return layout.depth(channels);
   for (size_t parts = 2;; ++parts) {
     const size_t chunk = round_up(divide_up(channels, parts), layout.kr);
@@ -89,23 +101,25 @@ size_t choose_chunk(const WinogradScheme& s, const RhsLayout& layout, const Conv
   }
 }
 
-void pack_words(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const ColumnSums& sums,
-                uint8_t* payload) {
+void pack_words(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
+                const FilterView& filter, const ColumnSums& sums, uint8_t* payload) {
   const WinogradPayload at(s, layout, shape);
   WinogradHeader header = {};
   header.chunk = (uint32_t)choose_chunk(s, layout, shape, filter, sums);
   memcpy(payload, &header, sizeof header);
-  for_each_block(s, layout, shape, filter, 0, shape.out_channels, [&](size_t o, size_t i, size_t elements, size_t first, const Words* taps) {
-    uint8_t* to = payload + at.offset(layout, shape, o, i) + first * at.tap_bytes;
-    for (size_t tap = 0; tap < s.patch; ++tap, to += at.tap_bytes) memcpy(to, taps[tap], elements * sizeof(int16_t));
-  });
+  for_each_block(s, layout, shape, filter, 0, shape.out_channels,
+                 [&](size_t o, size_t i, size_t elements, size_t first, const Words* taps) {
+                   uint8_t* to = payload + at.offset(layout, shape, o, i) + first * at.tap_bytes;
+                   for (size_t tap = 0; tap < s.patch; ++tap, to += at.tap_bytes)
+                     memcpy(to, taps[tap], elements * sizeof(int16_t));
+                 });
 }
 
 // ---- int8
 
 constexpr size_t kMaxWidth = 16;  // of a panel
 constexpr size_t kInt8Taps = 16;
-constexpr float kWidest = 512;    // of the input's taps: four centred bytes
+constexpr float kWidest = 512;  // of the input's taps: four centred bytes
 
 // A tap of the input with magnitude `range` is to fill s8; the factor is in 1/32768.
 int16_t factor_of(float range) {
@@ -115,12 +129,13 @@ int16_t factor_of(float range) {
 
 int32_t divide_rounded(int32_t a, int32_t b) { return (2 * a + (a < 0 ? -b : b)) / (2 * b); }
 
-void pack_int8(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float* tap_ranges,
-               uint8_t* payload) {
+void pack_int8(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
+               const FilterView& filter, const float* tap_ranges, uint8_t* payload) {
   const WinogradPayload at(s, layout, shape);
   WinogradHeader header = {};
   header.chunk = (uint32_t)layout.depth(shape.group_in());
-  for (size_t tap = 0; tap < s.taps(); ++tap) header.factors[tap] = factor_of(tap_ranges ? tap_ranges[tap] : kWidest);
+  for (size_t tap = 0; tap < s.taps(); ++tap)
+    header.factors[tap] = factor_of(tap_ranges ? tap_ranges[tap] : kWidest);
   memcpy(payload, &header, sizeof header);
   float* const tap_scale = (float*)(payload + at.tap_scale);
   int32_t* const correction = (int32_t*)(payload + at.correction);
@@ -129,10 +144,12 @@ void pack_int8(const WinogradScheme& s, const RhsLayout& layout, const ConvShape
     // Each tap's largest weight becomes 127.
     int32_t largest[kInt8Taps][kMaxWidth] = {}, sum[kInt8Taps][kMaxWidth] = {};
     const auto for_each_weight = [&](const auto& f) {
-      for_each_block(s, layout, shape, filter, o, o + lanes, [&](size_t, size_t i, size_t elements, size_t first, const Words* taps) {
-        for (size_t tap = 0; tap < s.patch; ++tap)
-          for (size_t e = 0; e < elements; ++e) f(first + tap, e / layout.kr % layout.width, i, e, taps[tap][e]);
-      });
+      for_each_block(s, layout, shape, filter, o, o + lanes,
+                     [&](size_t, size_t i, size_t elements, size_t first, const Words* taps) {
+                       for (size_t tap = 0; tap < s.patch; ++tap)
+                         for (size_t e = 0; e < elements; ++e)
+                           f(first + tap, e / layout.kr % layout.width, i, e, taps[tap][e]);
+                     });
     };
     for_each_weight([&](size_t tap, size_t lane, size_t, size_t, int32_t w) {
       const int32_t magnitude = w < 0 ? -w : w;
@@ -144,8 +161,10 @@ void pack_int8(const WinogradScheme& s, const RhsLayout& layout, const ConvShape
       sum[tap][lane] += rounded;
     });
     for (size_t tap = 0; tap < s.taps(); ++tap)
-      for (size_t lane = 0; lane < lanes; ++lane) {  // the sums carry 4, like all products of F(2,3)
-        tap_scale[tap * at.table_row + o + lane] = (float)largest[tap][lane] * 32768.0f / ((float)header.factors[tap] * 508.0f);
+      // The sums carry 4, like all products of F(2,3)
+      for (size_t lane = 0; lane < lanes; ++lane) {
+        tap_scale[tap * at.table_row + o + lane] =
+            (float)largest[tap][lane] * 32768.0f / ((float)header.factors[tap] * 508.0f);
         correction[tap * at.table_row + o + lane] = -128 * sum[tap][lane];
       }
   }
@@ -153,28 +172,38 @@ void pack_int8(const WinogradScheme& s, const RhsLayout& layout, const ConvShape
 
 }  // namespace
 
-const char* winograd_refuse(const WinogradScheme& s, const ConvShape& shape, bool weight_zero_points) {
+const char* winograd_refuse(const WinogradScheme& s, const ConvShape& shape,
+                            bool weight_zero_points) {
   if (shape.kernel_h != 3 || shape.kernel_w != 3) return "the kernel is not 3x3";
   if (shape.transposed) return "the convolution is transposed";
-  if (shape.stride_h != s.stride || shape.stride_w != s.stride) return s.stride == 1 ? "the stride is not 1" : "the stride is not 2";
+  if (shape.stride_h != s.stride || shape.stride_w != s.stride)
+    return s.stride == 1 ? "the stride is not 1" : "the stride is not 2";
   if (shape.dilation_h != 1 || shape.dilation_w != 1) return "the kernel is dilated";
-  if (weight_zero_points) return "a weight zero point is not 0 (128 for u8), and w - zero_point would leave 8 bits";
+  if (weight_zero_points)
+    return "a weight zero point is not 0 (128 for u8), and w - zero_point would leave 8 bits";
   if (s.int8() && shape.group_in() > 8192) return "more than 8192 input channels could leave int32";
   return nullptr;
 }
 
-size_t winograd_payload_bytes(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape) {
+size_t winograd_payload_bytes(const WinogradScheme& s, const RhsLayout& layout,
+                              const ConvShape& shape) {
   size_t bytes, tables;
-  if (__builtin_mul_overflow(layout.depth(shape.group_in()), round_up(shape.group_out(), layout.width), &bytes)) return 0;
+  if (__builtin_mul_overflow(layout.depth(shape.group_in()),
+                             round_up(shape.group_out(), layout.width), &bytes))
+    return 0;
   if (__builtin_mul_overflow(bytes, s.taps() * domain_bytes(layout.domain), &bytes)) return 0;
   if (__builtin_mul_overflow(bytes, shape.groups, &bytes)) return 0;
-  if (__builtin_mul_overflow(s.taps() * 2 * sizeof(int32_t), round_up(shape.out_channels, 64) + 64, &tables)) return 0;
-  if (__builtin_add_overflow(bytes, sizeof(WinogradHeader) + (s.int8() ? tables : 0), &bytes)) return 0;
+  if (__builtin_mul_overflow(s.taps() * 2 * sizeof(int32_t), round_up(shape.out_channels, 64) + 64,
+                             &tables))
+    return 0;
+  if (__builtin_add_overflow(bytes, sizeof(WinogradHeader) + (s.int8() ? tables : 0), &bytes))
+    return 0;
   return bytes;
 }
 
-bool winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape, const FilterView& filter,
-                   const float* tap_ranges, const ColumnSums& sums, uint8_t* payload) {
+bool winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
+                   const FilterView& filter, const float* tap_ranges, const ColumnSums& sums,
+                   uint8_t* payload) {
   const bool has_least = sum_filter(shape, filter, sums);
   if (s.int8()) {
     memset(payload, 0, winograd_payload_bytes(s, layout, shape));

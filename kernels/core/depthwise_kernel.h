@@ -1,12 +1,16 @@
-// What a depthwise kernel is: each output channel reads one input channel. Like a MicroKernel, one constant value.
+// What a depthwise kernel is: each output channel reads one input channel. Like a MicroKernel, one
+// constant value.
 //
-// The weights' taps are packed in groups of four, so that one channel's group is the 32-bit lane of a dot product (depthwise_slot says which tap lies
-// where). Output channels come in panels of 64. Within a panel's group, the order is what interleaving the bytes of four pixels gives, in vectors of any
-// width:
+// The weights' taps are packed in groups of four, so that one channel's group is the 32-bit lane of
+// a dot product (depthwise_slot says which tap lies where). Output channels come in panels of 64.
+// Within a panel's group, the order is what interleaving the bytes of four pixels gives, in vectors
+// of any width:
 //
-//     panel(group, channel, i) = group * 256  +  (channel / 4 % 4) * 64  +  channel / 16 * 16  +  channel % 4 * 4  +  i
+//     panel(group, channel, i) = group * 256 + channel / 4 % 4 * 64 + channel / 16 * 16
+//                                + channel % 4 * 4 + i
 //
-// so a kernel with vectors of 16 * n bytes reads the first 16 * n of each 64. All tiers of all architectures share this layout.
+// so a kernel with vectors of 16 * n bytes reads the first 16 * n of each 64. All tiers of all
+// architectures share this layout.
 #pragma once
 
 #include "kernels/core/finish.h"
@@ -17,9 +21,12 @@ namespace octet {
 
 constexpr RhsLayout kDepthwiseLayout = {64, 64, 4, Domain::kS8};
 constexpr size_t kDepthwiseGroup = 256;  // bytes of a panel's group
-constexpr size_t depthwise_position(size_t channel) { return channel / 4 % 4 * 64 + channel / 16 * 16 + channel % 4 * 4; }
+constexpr size_t depthwise_position(size_t channel) {
+  return channel / 4 % 4 * 64 + channel / 16 * 16 + channel % 4 * 4;
+}
 
-// How a kernel goes about its work. The walks interleave each column of pixels once and use it for all outputs that need it.
+// How a kernel goes about its work. The walks interleave each column of pixels once and use it for
+// all outputs that need it.
 enum class DepthwiseForm : uint8_t {
   kTaps,     // any: four taps after the other; two output lines share the pixels that both need
   kWalk,     // 3x3, stride 1
@@ -31,43 +38,49 @@ struct DepthwiseBlock {
   DepthwiseForm form;
   size_t groups;           // of the payload
   const uint8_t* weights;  // the block's part of its panel's first group
-  // kTaps with two output lines has two sets of weights over the pixels of both: the second line's window begins so many slots later.
+  // kTaps with two output lines has two sets of weights over the pixels of both: the second line's
+  // window begins so many slots later.
   size_t sets, set_groups, shift;
-  const int32_t* init;     // bias and zero points, readable for all channels of a block
-  const float* scale;      // for the narrow exit, or null
+  const int32_t* init;  // bias and zero points, readable for all channels of a block
+  const float* scale;   // for the narrow exit, or null
 };
 
-// Some output lines, side by side columns, one block of channels. Pointers are to the block's first channel.
+// Some output lines, side by side columns, one block of channels. Pointers are to the block's first
+// channel.
 struct DepthwiseTile {
   DepthwiseForm form;
-  bool flip;                    // lhs bytes are of the other sign
-  size_t rows, columns;         // outputs
-  size_t channels;              // the kernel's; fewer only where it stores partial blocks
-  // kTaps: pixel of each slot (4 * groups) for the first output, and bytes to that of the next column.
-  // Walks: pixel of each input line at the first column inside, and bytes to the next column. Lines outside stay at the zero pixel: 0 bytes.
+  bool flip;             // lhs bytes are of the other sign
+  size_t rows, columns;  // outputs
+  size_t channels;       // the kernel's; fewer only where it stores partial blocks
+  // kTaps: pixel of each slot (4 * groups) for the first output, and bytes to that of the next
+  // column. Walks: pixel of each input line at the first column inside, and bytes to the next
+  // column. Lines outside stay at the zero pixel: 0 bytes.
   const uint8_t* const* pixels;
   const size_t* steps;
-  size_t groups;                // kTaps: of this tile, in each set
-  size_t first_column, in_w;    // walks: the input column of the first tap; outside if it is not below in_w, so -1 is the largest size_t
-  const uint8_t* zero;          // walks: a pixel outside
+  size_t groups;  // kTaps: of this tile, in each set
+  // walks: the input column of the first tap; outside if it is not below in_w, so -1 is the largest
+  // size_t
+  size_t first_column, in_w;
+  const uint8_t* zero;  // walks: a pixel outside
   const void* prepared;
-  size_t sets, set_groups;      // kTaps: as prepared
-  const Narrow* narrow;         // null: s32, always a whole block
+  size_t sets, set_groups;  // kTaps: as prepared
+  const Narrow* narrow;     // null: s32, always a whole block
   uint8_t* dst;
-  size_t dst_pixel, dst_line;   // bytes to the next column and row
+  size_t dst_pixel, dst_line;  // bytes to the next column and row
 };
 
 struct DepthwiseKernel {
-  const char* name;    // {isa}_{types}_dw{channels}
+  const char* name;  // {isa}_{types}_dw{channels}
   Isa isa;
   Domain lhs_domain;
-  uint8_t flags;       // KernelFlags
-  RhsLayout layout;    // of the packed weights
-  uint8_t channels;    // of a block; divides the layout's width
-  uint8_t reach;       // bytes from a pixel's first one that may be read, whatever tile.channels says
-  uint8_t rows;        // output lines of a kTaps at most
-  uint8_t walk_rows;   // of a kWalk; 0: knows kTaps only
-  bool partial;        // stores fewer channels than a block's, when narrow
+  uint8_t flags;     // KernelFlags
+  RhsLayout layout;  // of the packed weights
+  uint8_t channels;  // of a block; divides the layout's width
+  // Bytes from a pixel's first one that may be read, whatever tile.channels says
+  uint8_t reach;
+  uint8_t rows;                 // output lines of a kTaps at most
+  uint8_t walk_rows;            // of a kWalk; 0: knows kTaps only
+  bool partial;                 // stores fewer channels than a block's, when narrow
   const DepthwiseKernel* tail;  // does a last block of at most its channels; or null
   void (*prepare)(const DepthwiseBlock& block, void* prepared);
   void (*multiply)(const DepthwiseTile& tile);
@@ -76,6 +89,8 @@ struct DepthwiseKernel {
 };
 
 // Bytes that `prepare` writes at most: per channel an accumulator, a scale and, per slot, a word.
-constexpr size_t depthwise_prepared_bytes(size_t channels, size_t groups) { return channels * (8 + 8 * groups); }
+constexpr size_t depthwise_prepared_bytes(size_t channels, size_t groups) {
+  return channels * (8 + 8 * groups);
+}
 
 }  // namespace octet

@@ -1,4 +1,5 @@
-// From accumulators to output: scale, + residual, round, + zero point, clamp, look-up table. DESIGN.md, "Numeric contract".
+// From accumulators to output: scale, + residual, round, + zero point, clamp, look-up table.
+// DESIGN.md, "Numeric contract".
 #pragma once
 
 #include <stddef.h>
@@ -19,30 +20,31 @@ struct Finish {
   FinishMode mode;
   bool dst_u8;
   bool has_residual, residual_u8;
-  const float* scale;           // kF32, kFloat8
-  const float* bias_f32;        // kF32, or null
-  const int32_t* multiplier;    // kTflite8
-  const int32_t* shift;         // kTflite8
-  int32_t zero_point, lo, hi;   // of the output; lo and hi are the clamp, inside the output type
-  float lo_f32, hi_f32;         // kFloat8: lo - zero_point and hi - zero_point; kF32: the clamp itself
+  const float* scale;          // kF32, kFloat8
+  const float* bias_f32;       // kF32, or null
+  const int32_t* multiplier;   // kTflite8
+  const int32_t* shift;        // kTflite8
+  int32_t zero_point, lo, hi;  // of the output; lo and hi are the clamp, inside the output type
+  // kFloat8: lo - zero_point and hi - zero_point; kF32: the clamp itself
+  float lo_f32, hi_f32;
   int32_t residual_zero_point;
-  float residual_scale;         // kFloat8
-  int32_t intermediate_zero_point;                       // kTflite8 with residual
+  float residual_scale;                                   // kFloat8
+  int32_t intermediate_zero_point;                        // kTflite8 with residual
   TfliteScale product_scale, residual_tflite, sum_scale;  // kTflite8 with residual
-  const uint8_t* lut;           // 256 bytes, or null
+  const uint8_t* lut;                                     // 256 bytes, or null
 };
 
 // A tile of accumulators and where it goes.
 struct FinishTile {
   const int32_t* acc;
-  size_t acc_stride;            // elements
+  size_t acc_stride;  // elements
   size_t rows, cols;
-  size_t column;                // of the first accumulator, into Finish's arrays
-  const float* row_scale;       // one per row, or null for 1
+  size_t column;           // of the first accumulator, into Finish's arrays
+  const float* row_scale;  // one per row, or null for 1
   void* dst;
-  size_t dst_stride;            // bytes
+  size_t dst_stride;  // bytes
   const uint8_t* residual;
-  size_t residual_stride;       // bytes
+  size_t residual_stride;  // bytes
 };
 
 using FinishFn = void (*)(const Finish&, const FinishTile&);

@@ -1,12 +1,14 @@
 // How an operand lies in a panel.
 //
-// A panel holds some lanes (rows of lhs, columns of rhs) over the whole depth, kr consecutive depth steps of one lane side by side:
+// A panel holds some lanes (rows of lhs, columns of rhs) over the whole depth, kr consecutive depth
+// steps of one lane side by side:
 //
 //     panel(k, lane) = (k / kr) * width * kr  +  lane * kr  +  k % kr
 //
-// The rhs is cut into panels of `width` lanes; the last one is as narrow as `step` allows, so that N = 24 does not pay for 64.
-// Depth and lanes beyond the matrix are zero. The layout is the contract between packed weights and kernels: it never depends on M,
-// and every kernel with the same layout reads the same blob.
+// The rhs is cut into panels of `width` lanes; the last one is as narrow as `step` allows, so that
+// N = 24 does not pay for 64. Depth and lanes beyond the matrix are zero. The layout is the
+// contract between packed weights and kernels: it never depends on M, and every kernel with the
+// same layout reads the same blob.
 #pragma once
 
 #include <stddef.h>
@@ -14,19 +16,23 @@
 
 namespace octet {
 
-constexpr size_t round_up(size_t value, size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+constexpr size_t round_up(size_t value, size_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
 // The same for what is nearly always a power of two, but no constant: no division then.
 constexpr size_t round_up_pow2(size_t value, size_t multiple) {
-  return multiple & (multiple - 1) ? round_up(value, multiple) : (value + multiple - 1) & (0 - multiple);
+  return multiple & (multiple - 1) ? round_up(value, multiple)
+                                   : (value + multiple - 1) & (0 - multiple);
 }
 constexpr size_t divide_up(size_t value, size_t divisor) { return (value + divisor - 1) / divisor; }
 constexpr size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 constexpr size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-constexpr size_t kAlignment = 64;  // of blobs, workspaces and every section within them: a cache line and the widest vector
+// Of blobs, workspaces and every section within them: a cache line and the widest vector
+constexpr size_t kAlignment = 64;
 
-// Which integers an operand is made of. Flipping the top bit of a byte turns s8 into u8 and back, and moves the zero point by 128. s16 is for
-// operands that Octet makes itself (Winograd).
+// Which integers an operand is made of. Flipping the top bit of a byte turns s8 into u8 and back,
+// and moves the zero point by 128. s16 is for operands that Octet makes itself (Winograd).
 enum class Domain : uint8_t { kS8, kU8, kS16 };
 constexpr size_t domain_bytes(Domain domain) { return domain == Domain::kS16 ? 2 : 1; }
 
@@ -38,9 +44,15 @@ struct RhsLayout {
 
   constexpr size_t depth(size_t k) const { return round_up(k, kr); }
   constexpr size_t lanes(size_t n) const { return round_up(n, step); }
-  constexpr size_t bytes(size_t n, size_t k) const { return lanes(n) * depth(k) * domain_bytes(domain); }
-  constexpr size_t panel_offset(size_t lane, size_t k) const { return lane / width * width * depth(k); }
-  constexpr size_t panel_width(size_t lane, size_t n) const { return smaller(width, lanes(n) - lane / width * width); }
+  constexpr size_t bytes(size_t n, size_t k) const {
+    return lanes(n) * depth(k) * domain_bytes(domain);
+  }
+  constexpr size_t panel_offset(size_t lane, size_t k) const {
+    return lane / width * width * depth(k);
+  }
+  constexpr size_t panel_width(size_t lane, size_t n) const {
+    return smaller(width, lanes(n) - lane / width * width);
+  }
   constexpr bool operator==(const RhsLayout& o) const {
     return width == o.width && step == o.step && kr == o.kr && domain == o.domain;
   }

@@ -1,4 +1,5 @@
-// Work on rows of the lhs before they are multiplied: everything here is one pass over memory, compiled once per ISA from kernels/simd.
+// Work on rows of the lhs before they are multiplied: everything here is one pass over memory,
+// compiled once per ISA from kernels/simd.
 #pragma once
 
 #include <stddef.h>
@@ -8,7 +9,8 @@
 
 namespace octet {
 
-// Rows of bytes in the caller's tensor or in the workspace. flip is xor-ed to every byte: 0x80 moves between s8 and u8, 0 leaves it.
+// Rows of bytes in the caller's tensor or in the workspace. flip is xor-ed to every byte: 0x80
+// moves between s8 and u8, 0 leaves it.
 struct Rows {
   const uint8_t* data;
   size_t stride;  // bytes
@@ -19,21 +21,23 @@ struct Rows {
   const uint8_t* row(size_t i) const { return pointers ? pointers[i] : data + i * stride; }
 };
 
-// Copies rows into one panel of `lanes` >= rows lanes in the kernel's lhs layout. Missing lanes and depth are zero.
+// Copies rows into one panel of `lanes` >= rows lanes in the kernel's lhs layout. Missing lanes and
+// depth are zero.
 using GatherFn = void (*)(const Rows& rows, size_t lanes, void* panel);
 
 // sums[i] = sum of row i's bytes after the flip, read as s8 or u8.
 using RowSumFn = void (*)(const Rows& rows, bool is_signed, int32_t* sums);
 
-// Quantizes one row of f32 to s8 (symmetric) or u8 (asymmetric). A row with NaN or infinity gets the scale NaN and zeros.
+// Quantizes one row of f32 to s8 (symmetric) or u8 (asymmetric). A row with NaN or infinity gets
+// the scale NaN and zeros.
 struct RowQuant {
   float scale;
   int32_t zero_point;
 };
 using QuantizeRowFn = RowQuant (*)(const float* row, size_t depth, bool asymmetric, uint8_t* out);
 
-// Copies `count` windows, each of `lines` runs of `bytes` that become neighbours. Up to kCopySlack bytes beyond each run are read, and
-// beyond the last one of a window written.
+// Copies `count` windows, each of `lines` runs of `bytes` that become neighbours. Up to kCopySlack
+// bytes beyond each run are read, and beyond the last one of a window written.
 constexpr size_t kCopySlack = 32;
 struct Windows {
   const uint8_t* from;

@@ -11,20 +11,25 @@ namespace octet {
 // Ordered within a family; the values are octet_isa's.
 enum class Isa : uint8_t { kScalar = 1, kAvx2, kAvxVnni, kAvx512Vnni, kNeon, kDotprod, kI8mm };
 
-// The last steps of float mode that fit in registers. Used only where create has certified max|acc| * scale < 2^31, or what kNarrows16 asks for.
+// The last steps of float mode that fit in registers. Used only where create has certified max|acc|
+// * scale < 2^31, or what kNarrows16 asks for.
 struct Narrow {
   int32_t zero_point, lo, hi;
   bool dst_u8;
 };
 
-// dst[i,j] = init[i,j] + sum over k of lhs[i,k] * rhs[k,j], then either stored as s32 or narrowed to 8 bits.
-// Kernels know no zero points: whatever they need is in init.
+// dst[i,j] = init[i,j] + sum over k of lhs[i,k] * rhs[k,j], then either stored as s32 or narrowed
+// to 8 bits. Kernels know no zero points: whatever they need is in init.
 struct Tile {
-  const void* lhs;          // first row (direct form), or the panel that `gather` made
-  size_t lhs_stride;        // bytes between rows (direct form)
-  size_t taps = 1;          // direct form: kernel positions of a convolution; each is `depth` deep and begins a new group of the rhs
-  const ptrdiff_t* tap_steps = nullptr;  // direct form: bytes from a row in one tap to the same row in the next, taps - 1 of them
-  const uint8_t* const* lhs_rows = nullptr;  // instead of lhs, lhs_stride and tap_steps: the rows of the first tap, of the second, ...
+  const void* lhs;    // first row (direct form), or the panel that `gather` made
+  size_t lhs_stride;  // bytes between rows (direct form)
+  // Direct form: kernel positions of a convolution; each is `depth` deep and begins a new group of
+  // the rhs
+  size_t taps = 1;
+  // Direct form: bytes from a row in one tap to the same row in the next, taps - 1 of them
+  const ptrdiff_t* tap_steps = nullptr;
+  // Instead of lhs, lhs_stride and tap_steps: the rows of the first tap, of the second, ...
+  const uint8_t* const* lhs_rows = nullptr;
   uint32_t lhs_flip;        // direct form: 0 or 0x80808080, xor-ed to the bytes
   const uint8_t* rhs;       // first group of the first column
   bool rhs_wide = false;    // rhs is what the kernel's `widen` made of it
@@ -32,51 +37,60 @@ struct Tile {
   size_t rhs_panel_stride;  // bytes between panels, for kernels whose nr spans several
   size_t depth;             // of a tap, K of a matrix; rhs is zero beyond it, lhs rows end there
   size_t rows, cols;        // 1..rows_of(cols), 1..nr
-  const int32_t* init;      // readable up to cols rounded up to the layout's step; may be dst, at the same stride
-  size_t init_stride;       // elements; 0 = one row for all
+  // Readable up to cols rounded up to the layout's step; may be dst, at the same stride
+  const int32_t* init;
+  size_t init_stride;  // elements; 0 = one row for all
   void* dst;
-  size_t dst_stride;        // bytes
-  const float* scale;       // null: s32. Readable up to cols rounded up to the layout's step
-  const Narrow* narrow;     // with scale
+  size_t dst_stride;     // bytes
+  const float* scale;    // null: s32. Readable up to cols rounded up to the layout's step
+  const Narrow* narrow;  // with scale
 };
 
 using MultiplyFn = void (*)(const Tile&);
 
-// Copies `groups` groups of a strip as the words that multiply would make of them anew for every tile.
+// Copies `groups` groups of a strip as the words that multiply would make of them anew for every
+// tile.
 using WidenFn = void (*)(const uint8_t* rhs, size_t groups, int16_t* words);
-constexpr size_t kWidenTiles = 3;  // worth it from so many tiles; being of even height, they have more than half of mr rows then
+// Worth it from so many tiles; being of even height, they have more than half of mr rows then
+constexpr size_t kWidenTiles = 3;
 
 enum KernelFlags : uint8_t {
-  kAnyLhs = 1,      // takes an lhs of the other sign too, flipped on the way
-  kNarrows = 2,     // multiply can finish to 8 bits; of a kernel of words, its winograd->output
-  kNoLeast = 4,     // exact only if no weight is -128
-  kTestsOnly = 8,   // never selected, only forced
-  kNarrows16 = 16,  // with kNarrows: only where max|acc| * scale < 2^15 - 1, as outputs of 8 bits make it nearly always
+  kAnyLhs = 1,     // takes an lhs of the other sign too, flipped on the way
+  kNarrows = 2,    // multiply can finish to 8 bits; of a kernel of words, its winograd->output
+  kNoLeast = 4,    // exact only if no weight is -128
+  kTestsOnly = 8,  // never selected, only forced
+  // With kNarrows: only where max|acc| * scale < 2^15 - 1, as outputs of 8 bits make it nearly
+  // always
+  kNarrows16 = 16,
 };
 
 struct MicroKernel {
-  const char* name;     // {isa}_{types}_{mr}x{nr}x{kr}
+  const char* name;  // {isa}_{types}_{mr}x{nr}x{kr}
   Isa isa;
-  Domain lhs_domain;    // rhs_layout.domain is the other half of the types
+  Domain lhs_domain;  // rhs_layout.domain is the other half of the types
   uint8_t mr;
-  uint16_t nr;          // divides rhs_layout.width, or is a multiple of it where width == step
-  uint16_t m_max;       // selected for runs of at most this many rows; 0 = any
-  uint8_t flags;        // KernelFlags
+  uint16_t nr;     // divides rhs_layout.width, or is a multiple of it where width == step
+  uint16_t m_max;  // selected for runs of at most this many rows; 0 = any
+  uint8_t flags;   // KernelFlags
   RhsLayout rhs_layout;
-  // Null: the kernel walks the lhs rows directly. Else gather makes a panel of lanes(rows) * lhs_depth(k) * element bytes.
+  // Null: the kernel walks the lhs rows directly. Else gather makes a panel of lanes(rows) *
+  // lhs_depth(k) * element bytes.
   GatherFn gather;
   uint8_t lhs_lanes_step, lhs_kr, lhs_element_bytes;
   MultiplyFn multiply;
   FinishFn finish;
   const RowOps* row_ops;
   const WinogradOps* winograd = nullptr;  // transforms for its operands
-  uint8_t tall_mr = 0, tall_nr = 0;       // direct form, one tap at a stride: tiles of at most tall_nr columns may have tall_mr rows
-  WidenFn widen = nullptr;                // to nr * kr words per group
+  // Direct form, one tap at a stride: tiles of at most tall_nr columns may have tall_mr rows
+  uint8_t tall_mr = 0, tall_nr = 0;
+  WidenFn widen = nullptr;  // to nr * kr words per group
 
   constexpr bool is(KernelFlags flag) const { return flags & flag; }
   // Of one tile's lhs as `gather` makes it, tap after tap; a multiple of kAlignment.
   constexpr size_t lhs_panel_bytes(size_t depth, size_t taps = 1) const {
-    return round_up(round_up_pow2(mr, lhs_lanes_step) * taps * round_up_pow2(depth, lhs_kr) * lhs_element_bytes, kAlignment);
+    return round_up(
+        round_up_pow2(mr, lhs_lanes_step) * taps * round_up_pow2(depth, lhs_kr) * lhs_element_bytes,
+        kAlignment);
   }
   constexpr size_t rows_of(size_t cols) const { return cols <= tall_nr ? tall_mr : mr; }
 };

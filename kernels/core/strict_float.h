@@ -1,6 +1,7 @@
-// The numeric contract counts roundings, and floats are rounded to integers by adding a large number
-// and taking it away again: every operation must be done, in the order written, and round once, to
-// float. What would be compiled otherwise is refused; cmake/strict_float.cmake has the flags.
+// The numeric contract counts roundings, and floats are rounded to integers by adding a large
+// number and taking it away again: every operation must be done, in the order written, and round
+// once, to float. What would be compiled otherwise is refused; cmake/strict_float.cmake has the
+// flags.
 #pragma once
 
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)

@@ -1,8 +1,9 @@
 // How kernels keep an array of accumulators in registers on every compiler.
 #pragma once
 
-// unroll<n>(f) calls f(Int<0>{}) ... f(Int<n - 1>{}). The indices are constants from the first pass on, so an accumulator array is a set of
-// registers whatever the optimizer does later; with `#pragma unroll` Clang keeps the largest tiles in memory.
+// unroll<n>(f) calls f(Int<0>{}) ... f(Int<n - 1>{}). The indices are constants from the first pass
+// on, so an accumulator array is a set of registers whatever the optimizer does later; with
+// `#pragma unroll` Clang keeps the largest tiles in memory.
 #define OCTET_INLINE __attribute__((always_inline))
 
 namespace octet {
@@ -14,7 +15,8 @@ struct Int {
   constexpr operator int() const { return v; }
 };
 
-// Spelled out: a recursion would be inlined level by level, a quarter more time to compile a kernel.
+// Spelled out: a recursion would be inlined level by level, a quarter more time to compile a
+// kernel.
 template <int n, typename F>
 OCTET_INLINE inline void unroll(const F& f) {
   static_assert(n <= 14, "add lines");
@@ -37,16 +39,18 @@ OCTET_INLINE inline void unroll(const F& f) {
 }  // namespace
 }  // namespace octet
 
-// OCTET_PIN(x): nothing, but the compiler must hold x in a vector register here. GCC 12 otherwise rotates accumulators through copies and
-// spills one or two of them: 16 extra instructions in a loop of 40.
+// OCTET_PIN(x): nothing, but the compiler must hold x in a vector register here. GCC 12 otherwise
+// rotates accumulators through copies and spills one or two of them: 16 extra instructions in a
+// loop of 40.
 #if defined(__x86_64__)
 #define OCTET_PIN(x) __asm__("" : "+v"(x))
 #elif defined(__aarch64__)
 #define OCTET_PIN(x) __asm__("" : "+w"(x))
 #endif
 
-// OCTET_SPILL(x): nothing, but the compiler must keep x on the stack here. For what a hot loop does not need: with no general register left, GCC 12 parks
-// such values in vector registers, and the loads around the loop wait for them to come back.
+// OCTET_SPILL(x): nothing, but the compiler must keep x on the stack here. For what a hot loop does
+// not need: with no general register left, GCC 12 parks such values in vector registers, and the
+// loads around the loop wait for them to come back.
 #define OCTET_SPILL(x) __asm__("" : "+m"(x))
 
 // Unrolling for plain loops over arrays: OCTET_UNROLL(n) before a loop with a constant count.

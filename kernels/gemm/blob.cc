@@ -17,31 +17,41 @@ bool multiply_add(size_t a, size_t b, size_t c, size_t* out) {
   return !__builtin_mul_overflow(a, b, out) && !__builtin_add_overflow(*out, c, out);
 }
 
-const int32_t* ints(const void* blob, uint64_t offset) { return (const int32_t*)((const uint8_t*)blob + offset); }
+const int32_t* ints(const void* blob, uint64_t offset) {
+  return (const int32_t*)((const uint8_t*)blob + offset);
+}
 
 }  // namespace
 
 BlobKind blob_kind(const void* blob, size_t bytes) {
   if (bytes < sizeof kGemmMagic) return BlobKind::kNone;
-  return memcmp(blob, kGemmMagic, sizeof kGemmMagic) == 0 ? BlobKind::kGemm
+  return memcmp(blob, kGemmMagic, sizeof kGemmMagic) == 0   ? BlobKind::kGemm
          : memcmp(blob, kConvMagic, sizeof kConvMagic) == 0 ? BlobKind::kConv
                                                             : BlobKind::kNone;
 }
 
 const char* describe(BlobProblem problem) {
   switch (problem) {
-    case BlobProblem::kNone: return "no problem";
-    case BlobProblem::kTruncated: return "is shorter than its header says";
-    case BlobProblem::kMagic: return "does not begin with the mark of packed weights";
-    case BlobProblem::kVersion: return "has a format version that this library does not read";
-    case BlobProblem::kHeader: return "has a damaged header (checksum mismatch)";
-    case BlobProblem::kHeaderFields: return "has a header whose fields contradict each other";
-    case BlobProblem::kPayload: return "has a damaged payload (checksum mismatch)";
+    case BlobProblem::kNone:
+      return "no problem";
+    case BlobProblem::kTruncated:
+      return "is shorter than its header says";
+    case BlobProblem::kMagic:
+      return "does not begin with the mark of packed weights";
+    case BlobProblem::kVersion:
+      return "has a format version that this library does not read";
+    case BlobProblem::kHeader:
+      return "has a damaged header (checksum mismatch)";
+    case BlobProblem::kHeaderFields:
+      return "has a header whose fields contradict each other";
+    case BlobProblem::kPayload:
+      return "has a damaged payload (checksum mismatch)";
   }
   return "unknown problem";
 }
 
-bool plan_blob(const RhsLayout& layout, const RhsView& rhs, size_t batch, uint8_t type, BlobHeader* h) {
+bool plan_blob(const RhsLayout& layout, const RhsView& rhs, size_t batch, uint8_t type,
+               BlobHeader* h) {
   *h = {};
   memcpy(h->magic, kGemmMagic, sizeof kGemmMagic);
   h->version = kBlobVersion;
@@ -64,7 +74,8 @@ bool plan_blob(const RhsLayout& layout, const RhsView& rhs, size_t batch, uint8_
   sum_bytes = round_up(layout.lanes(rhs.n) * sizeof(int32_t), kAlignment);
 
   bool any_zero_point = false;
-  for (size_t n = 0; n < (rhs.zero_points ? rhs.zero_point_count : 0); ++n) any_zero_point |= rhs.zero_point(n) != -domain_shift(rhs.is_u8, layout.domain);
+  for (size_t n = 0; n < (rhs.zero_points ? rhs.zero_point_count : 0); ++n)
+    any_zero_point |= rhs.zero_point(n) != -domain_shift(rhs.is_u8, layout.domain);
   if (!rhs.zero_points) any_zero_point = domain_shift(rhs.is_u8, layout.domain) != 0;
   end = sizeof(BlobHeader);
   if (any_zero_point) {
@@ -88,7 +99,8 @@ void write_blob(const BlobHeader& planned, RhsView rhs, size_t matrix_stride, vo
   memset(bytes + sizeof h, 0, (size_t)h.panels - sizeof h);
   if (h.zero_points) {
     int32_t* zero_points = (int32_t*)(bytes + h.zero_points);
-    for (size_t n = 0; n < rhs.n; ++n) zero_points[n] = rhs.zero_point(n) + domain_shift(rhs.is_u8, layout.domain);
+    for (size_t n = 0; n < rhs.n; ++n)
+      zero_points[n] = rhs.zero_point(n) + domain_shift(rhs.is_u8, layout.domain);
   }
   const uint8_t* const data = rhs.data;
   for (size_t b = 0; b < h.batch; ++b) {
@@ -113,21 +125,25 @@ BlobProblem check_blob_header(const void* blob, size_t bytes, BlobHeader* h) {
   if (h->version != kBlobVersion) return BlobProblem::kVersion;
   if (h->header_checksum != checksum(h, kHeaderChecked).folded()) return BlobProblem::kHeader;
 
-  // A well-meant header from another writer must still be safe to follow: recompute what it says about itself.
-  const bool sane = h->header_bytes == sizeof *h && h->kind == kDense && h->n && h->k && h->batch && h->width && h->step &&
-                    (h->kr == 2 || h->kr == 4 || h->kr == 8 || h->kr == 16) && h->width % h->step == 0 && h->domain <= 1 &&
-                    (h->type == 1 || h->type == 2);
+  // A well-meant header from another writer must still be safe to follow: recompute what it says
+  // about itself.
+  const bool sane = h->header_bytes == sizeof *h && h->kind == kDense && h->n && h->k && h->batch &&
+                    h->width && h->step &&
+                    (h->kr == 2 || h->kr == 4 || h->kr == 8 || h->kr == 16) &&
+                    h->width % h->step == 0 && h->domain <= 1 && (h->type == 1 || h->type == 2);
   if (!sane) return BlobProblem::kHeaderFields;
   RhsView shape = {};
   shape.n = (size_t)h->n;
   shape.k = (size_t)h->k;
   shape.is_u8 = h->type == 2;
   // Any non-zero value in the layout's own domain asks plan_blob for a zero-point section.
-  const int32_t zero_point = (h->zero_points ? 1 : 0) - domain_shift(shape.is_u8, (Domain)h->domain);
+  const int32_t zero_point =
+      (h->zero_points ? 1 : 0) - domain_shift(shape.is_u8, (Domain)h->domain);
   shape.zero_points = &zero_point;
   shape.zero_point_count = 1;
   BlobHeader expected;
-  if (!plan_blob(blob_layout(*h), shape, (size_t)h->batch, h->type, &expected)) return BlobProblem::kHeaderFields;
+  if (!plan_blob(blob_layout(*h), shape, (size_t)h->batch, h->type, &expected))
+    return BlobProblem::kHeaderFields;
   expected.has_least = h->has_least;
   expected.payload_checksum = h->payload_checksum;
   expected.header_checksum = h->header_checksum;
@@ -137,14 +153,17 @@ BlobProblem check_blob_header(const void* blob, size_t bytes, BlobHeader* h) {
 
 BlobProblem check_blob_payload(const void* blob, const BlobHeader& h) {
   const uint8_t* payload = (const uint8_t*)blob + sizeof h;
-  return checksum(payload, (size_t)h.bytes - sizeof h) == h.payload_checksum ? BlobProblem::kNone : BlobProblem::kPayload;
+  return checksum(payload, (size_t)h.bytes - sizeof h) == h.payload_checksum
+             ? BlobProblem::kNone
+             : BlobProblem::kPayload;
 }
 
 RhsLayout blob_layout(const BlobHeader& h) { return {h.width, h.step, h.kr, (Domain)h.domain}; }
 
 PackedRhs blob_matrix(const void* blob, const BlobHeader& h, size_t index) {
   const size_t sums = (size_t)(h.sums + index * h.sums_stride);
-  return {(const uint8_t*)blob + h.panels + index * h.panels_stride, ints(blob, sums), ints(blob, sums + h.sums_stride / 2),
+  return {(const uint8_t*)blob + h.panels + index * h.panels_stride, ints(blob, sums),
+          ints(blob, sums + h.sums_stride / 2),
           h.zero_points ? ints(blob, h.zero_points) : nullptr};
 }
 

@@ -7,8 +7,9 @@ namespace {
 
 typedef uint64_t Pairs __attribute__((vector_size(16)));  // two pairs of words
 
-// Every other vector of the data. A pair of words is added whole; its upper word is added by itself, too, so that what it put into the pair's sum can be
-// taken out again: fewer instructions than splitting each pair.
+// Every other vector of the data. A pair of words is added whole; its upper word is added by
+// itself, too, so that what it put into the pair's sum can be taken out again: fewer instructions
+// than splitting each pair.
 struct Lane {
   Pairs pair = {}, pair_weighted = {}, upper = {}, upper_weighted = {};
 
@@ -21,13 +22,16 @@ struct Lane {
     upper_weighted += upper;
   }
 
-  // A word that came t steps before the end weighs t here. In the whole it weighs the words of t steps less those before it in its own.
+  // A word that came t steps before the end weighs t here. In the whole it weighs the words of t
+  // steps less those before it in its own.
   void add_to(Checksum* c, size_t step_words, size_t first_word) const {
     for (size_t i = 0; i < 2; ++i) {
-      const uint64_t lower = pair[i] - (upper[i] << 32), lower_weighted = pair_weighted[i] - (upper_weighted[i] << 32);
+      const uint64_t lower = pair[i] - (upper[i] << 32),
+                     lower_weighted = pair_weighted[i] - (upper_weighted[i] << 32);
       const size_t word = first_word + 2 * i;
       c->sum += lower + upper[i];
-      c->weighted += step_words * (lower_weighted + upper_weighted[i]) - word * lower - (word + 1) * upper[i];
+      c->weighted +=
+          step_words * (lower_weighted + upper_weighted[i]) - word * lower - (word + 1) * upper[i];
     }
   }
 };

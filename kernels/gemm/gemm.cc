@@ -6,23 +6,23 @@
 namespace octet {
 namespace {
 
-
 bool quantizes(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kSymmetric; }
 bool per_row(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kPerRow; }
 uint8_t lhs_flip(const GemmPlan& plan, const MicroKernel& kernel) {
   return plan.lhs_u8 == (kernel.lhs_domain == Domain::kU8) ? 0 : 0x80;
 }
 
-// ---- workspace ------------------------------------------------------------------------------------------------------------------
+// ---- workspace ----------------------------------------------------------------------------------
 
-// What one block of rows needs between the caller's lhs and the kernel. Offsets into the task's workspace.
+// What one block of rows needs between the caller's lhs and the kernel. Offsets into the task's
+// workspace.
 struct Workspace {
-  size_t rows;           // of a block
-  size_t panel_bytes;    // of one tile's panel, 0 if the kernel walks the rows directly
+  size_t rows;         // of a block
+  size_t panel_bytes;  // of one tile's panel, 0 if the kernel walks the rows directly
   size_t quantized_stride;
   size_t panels, quantized, row_sums, zero_points, scales;  // offsets
   size_t rhs_panels, rhs_bias, rhs_weight_sum, rhs_zero_points;
-  size_t wide;           // a strip of the rhs, widened
+  size_t wide;  // a strip of the rhs, widened
   size_t bytes;
 };
 
@@ -33,9 +33,12 @@ size_t take(size_t* end, size_t bytes) {
 }
 
 // Lanes that columns [0, n) need: kernels may read that far.
-size_t padded_columns(const GemmPlan& plan, size_t n) { return round_up(n, plan.kernel->rhs_layout.step); }
+size_t padded_columns(const GemmPlan& plan, size_t n) {
+  return round_up(n, plan.kernel->rhs_layout.step);
+}
 
-Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n, size_t k) {
+Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n,
+                         size_t k) {
   Workspace w = {};
   w.rows = smaller(m, plan.block_rows);
   if (!needs_workspace(plan)) return w;
@@ -48,7 +51,8 @@ Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t
     w.quantized_stride = round_up(k, kAlignment);
     w.quantized = take(&end, w.rows * w.quantized_stride);
   }
-  if (plan.runtime_rhs || plan.columns[0].zero_point) w.row_sums = take(&end, w.rows * sizeof(int32_t));
+  if (plan.runtime_rhs || plan.columns[0].zero_point)
+    w.row_sums = take(&end, w.rows * sizeof(int32_t));
   if (per_row(plan)) {
     w.zero_points = take(&end, w.rows * sizeof(int32_t));
     w.scales = take(&end, w.rows * sizeof(float));
@@ -64,11 +68,11 @@ Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t
   return w;
 }
 
-// ---- lhs ------------------------------------------------------------------------------------------------------------------------
+// ---- lhs ----------------------------------------------------------------------------------------
 
 // A block of rows, ready for the kernel.
 struct LhsBlock {
-  const uint8_t* rows;         // direct form
+  const uint8_t* rows;  // direct form
   size_t stride;
   const uint8_t* panels;       // gathered form, w.panel_bytes apart
   const int32_t* zero_points;  // in the kernel's domain; one per row, or one in all
@@ -76,11 +80,12 @@ struct LhsBlock {
   const int32_t* row_sums;     // null when the weights have no zero points
   int32_t tensor_zero_point;
   float tensor_scale;
-  int16_t* wide;               // room for a strip of the rhs, or null
+  int16_t* wide;  // room for a strip of the rhs, or null
 };
 
 // One panel for each tile.
-void gather_panels(const MicroKernel& kernel, const Rows& all, size_t panel_bytes, uint8_t* panels) {
+void gather_panels(const MicroKernel& kernel, const Rows& all, size_t panel_bytes,
+                   uint8_t* panels) {
   const Tiling tiling(all.rows, kernel);
   Rows part = all;
   for (size_t t = 0; t < tiling.count; ++t, panels += panel_bytes) {
@@ -90,8 +95,9 @@ void gather_panels(const MicroKernel& kernel, const Rows& all, size_t panel_byte
   }
 }
 
-LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const Workspace& w,
-                     size_t m0, size_t rows, bool needs_sums, uint8_t* workspace) {
+LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run,
+                     const GemmMatrix& matrix, const Workspace& w, size_t m0, size_t rows,
+                     bool needs_sums, uint8_t* workspace) {
   LhsBlock block = {};
   const uint8_t flip = lhs_flip(plan, kernel);
   const int32_t shift = domain_shift(plan.lhs_u8, kernel.lhs_domain);
@@ -104,8 +110,9 @@ LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
     if (quantizes(plan)) {
       uint8_t* out = workspace + w.quantized;
       for (size_t i = 0; i < rows; ++i) {
-        const RowQuant q = kernel.row_ops->quantize((const float*)(block.rows + i * run.lhs_stride), run.k,
-                                                    plan.lhs_quant == LhsQuant::kAsymmetric, out + i * w.quantized_stride);
+        const RowQuant q = kernel.row_ops->quantize((const float*)(block.rows + i * run.lhs_stride),
+                                                    run.k, plan.lhs_quant == LhsQuant::kAsymmetric,
+                                                    out + i * w.quantized_stride);
         zero_points[i] = q.zero_point + shift;
         scales[i] = q.scale;
       }
@@ -113,7 +120,8 @@ LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
       block.stride = w.quantized_stride;
       block.scales = scales;
     } else {
-      for (size_t i = 0; i < rows; ++i) zero_points[i] = (matrix.lhs_zero_points ? matrix.lhs_zero_points[m0 + i] : 0) + shift;
+      for (size_t i = 0; i < rows; ++i)
+        zero_points[i] = (matrix.lhs_zero_points ? matrix.lhs_zero_points[m0 + i] : 0) + shift;
       block.scales = matrix.lhs_scales ? matrix.lhs_scales + m0 : nullptr;
     }
     block.zero_points = zero_points;
@@ -128,7 +136,8 @@ LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
     kernel.row_ops->sum(all, kernel.lhs_domain == Domain::kS8, sums);
     block.row_sums = sums;
   }
-  if (kernel.widen && Tiling(rows, kernel).count >= kWidenTiles) block.wide = (int16_t*)(workspace + w.wide);
+  if (kernel.widen && Tiling(rows, kernel).count >= kWidenTiles)
+    block.wide = (int16_t*)(workspace + w.wide);
   if (kernel.gather) {
     block.panels = workspace + w.panels;
     gather_panels(kernel, all, w.panel_bytes, workspace + w.panels);
@@ -136,14 +145,18 @@ LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
   return block;
 }
 
-// ---- accumulator start ----------------------------------------------------------------------------------------------------------
+// ---- accumulator start --------------------------------------------------------------------------
 
-// out[i,j] = bias[j] - lhs_zp[i] * weight_sum[j] - zero_point[j] * row_sum[i]. Wraps: only the final accumulator must fit.
-void make_init(const Columns& columns, size_t n, size_t cols, size_t rows, const int32_t* zero_points, size_t zero_point_step,
-               const int32_t* row_sums, int32_t* out, size_t out_stride) {
+// out[i,j] = bias[j] - lhs_zp[i] * weight_sum[j] - zero_point[j] * row_sum[i]. Wraps: only the
+// final accumulator must fit.
+void make_init(const Columns& columns, size_t n, size_t cols, size_t rows,
+               const int32_t* zero_points, size_t zero_point_step, const int32_t* row_sums,
+               int32_t* out, size_t out_stride) {
   const uint32_t* bias = (const uint32_t*)columns.bias + n;
-  const uint32_t* weight_sum = columns.weight_sum ? (const uint32_t*)columns.weight_sum + n : nullptr;
-  const uint32_t* zero_point = columns.zero_point ? (const uint32_t*)columns.zero_point + n : nullptr;
+  const uint32_t* weight_sum =
+      columns.weight_sum ? (const uint32_t*)columns.weight_sum + n : nullptr;
+  const uint32_t* zero_point =
+      columns.zero_point ? (const uint32_t*)columns.zero_point + n : nullptr;
   for (size_t i = 0; i < rows; ++i) {
     uint32_t* to = (uint32_t*)out + i * out_stride;
     for (size_t j = 0; j < cols; ++j) to[j] = bias[j];
@@ -158,25 +171,28 @@ void make_init(const Columns& columns, size_t n, size_t cols, size_t rows, const
   }
 }
 
-// ---- one block of rows against all columns of the task ------------------------------------------------------------------------------
+// ---- one block of rows against all columns of the task ------------------------------------------
 
 struct RhsBlock {
-  const uint8_t* panels;   // of the whole matrix, or of the task's own columns
-  size_t first;            // the first column that `panels` and `columns` describe
-  size_t lanes, depth;     // of the panels, in the layout's terms
+  const uint8_t* panels;  // of the whole matrix, or of the task's own columns
+  size_t first;           // the first column that `panels` and `columns` describe
+  size_t lanes, depth;    // of the panels, in the layout's terms
   Columns columns;
 };
 
-void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const RhsBlock& rhs,
-                    const LhsBlock& lhs, size_t panel_bytes, const GemmTask& task, size_t m0, size_t rows) {
+void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run,
+                    const GemmMatrix& matrix, const RhsBlock& rhs, const LhsBlock& lhs,
+                    size_t panel_bytes, const GemmTask& task, size_t m0, size_t rows) {
   alignas(64) int32_t init_tile[kMaxTile];
   float tensor_scales[16];
   const RhsLayout& layout = kernel.rhs_layout;
   const Finish& finish = plan.finish;
   const bool tensor_quant = plan.lhs_quant == LhsQuant::kPerTensor;
   const bool init_per_row = lhs.zero_points || lhs.row_sums;
-  const bool narrow = run.rhs_zero_point_count ? plan.narrow_with_zero_points : plan.narrow_in_kernel;
-  const Sink all = {&finish, &plan.narrow, narrow, plan.dst_bytes, matrix.dst, run.dst_stride, matrix.residual, run.residual_stride};
+  const bool narrow =
+      run.rhs_zero_point_count ? plan.narrow_with_zero_points : plan.narrow_in_kernel;
+  const Sink all = {&finish,    &plan.narrow,   narrow,          plan.dst_bytes,
+                    matrix.dst, run.dst_stride, matrix.residual, run.residual_stride};
   const Sink sink = all.from(m0, 1);
   const bool in_place = sink.in_place();
   if (tensor_quant && !sink.s32())
@@ -205,7 +221,8 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
       tile.init = rhs.columns.bias + local + lane;
       tile.init_stride = 0;
       if (tensor_quant && !init_per_row) {
-        make_init(rhs.columns, local + lane, lanes, 1, &lhs.tensor_zero_point, 0, nullptr, init_tile, 0);
+        make_init(rhs.columns, local + lane, lanes, 1, &lhs.tensor_zero_point, 0, nullptr,
+                  init_tile, 0);
         tile.init = init_tile;
       }
 
@@ -220,13 +237,18 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
         tile.rows = tiling.rows(t);
         tile.lhs = kernel.gather ? lhs.panels + t * panel_bytes : lhs.rows + i * lhs.stride;
         if (init_per_row) {
-          const int32_t* zero_points = lhs.zero_points ? lhs.zero_points + i : tensor_quant ? &lhs.tensor_zero_point : nullptr;
-          make_init(rhs.columns, local + lane, lanes, tile.rows, zero_points, lhs.zero_points ? 1 : 0,
-                    lhs.row_sums ? lhs.row_sums + i : nullptr, init_tile, lanes);
+          const int32_t* zero_points = lhs.zero_points ? lhs.zero_points + i
+                                       : tensor_quant  ? &lhs.tensor_zero_point
+                                                       : nullptr;
+          make_init(rhs.columns, local + lane, lanes, tile.rows, zero_points,
+                    lhs.zero_points ? 1 : 0, lhs.row_sums ? lhs.row_sums + i : nullptr, init_tile,
+                    lanes);
           tile.init = init_tile;
           tile.init_stride = lanes;
         }
-        const float* row_scale = lhs.scales ? lhs.scales + i : tensor_quant ? tensor_scales : nullptr;
+        const float* row_scale = lhs.scales     ? lhs.scales + i
+                                 : tensor_quant ? tensor_scales
+                                                : nullptr;
         multiply_into(kernel, sink.from(i, 1), n, lanes, row_scale, &tile);
       }
     }
@@ -234,15 +256,23 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
 }
 
 RhsBlock packed_rhs(const GemmPlan& plan, size_t index) {
-  return {plan.packed + index * plan.packed_stride, 0, plan.packed_lanes, plan.packed_depth, plan.columns[index]};
+  return {plan.packed + index * plan.packed_stride, 0, plan.packed_lanes, plan.packed_depth,
+          plan.columns[index]};
 }
 
 // Packs the task's columns of a run-time rhs into its workspace.
-RhsBlock pack_rhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run, const GemmMatrix& matrix, const Workspace& w,
-                  const GemmTask& task, uint8_t* workspace) {
+RhsBlock pack_rhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run,
+                  const GemmMatrix& matrix, const Workspace& w, const GemmTask& task,
+                  uint8_t* workspace) {
   const size_t n = task.n1 - task.n0;
-  RhsView view = {matrix.rhs + task.n0 * run.rhs_n_stride, n, run.k, run.rhs_k_stride, run.rhs_n_stride, plan.rhs_u8,
-                  run.rhs_zero_points, run.rhs_zero_point_count};
+  RhsView view = {matrix.rhs + task.n0 * run.rhs_n_stride,
+                  n,
+                  run.k,
+                  run.rhs_k_stride,
+                  run.rhs_n_stride,
+                  plan.rhs_u8,
+                  run.rhs_zero_points,
+                  run.rhs_zero_point_count};
   if (run.rhs_zero_point_count > 1) {  // the task's own part of the per-channel ones
     view.zero_points += task.n0;
     view.zero_point_count = n;
@@ -254,23 +284,31 @@ RhsBlock pack_rhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun
   pack_columns(layout, view, 0, n, workspace + w.rhs_panels);
   sum_columns(layout, view, 0, n, {weight_sum, bias});  // bias holds the negative sums for a moment
 
-  const int32_t rhs_shift = domain_shift(plan.rhs_u8, layout.domain), lhs_shift = domain_shift(plan.lhs_u8, kernel.lhs_domain);
-  const uint32_t static_zero_point = plan.lhs_quant == LhsQuant::kStatic ? (uint32_t)(plan.static_zero_point + lhs_shift) : 0;
+  const int32_t rhs_shift = domain_shift(plan.rhs_u8, layout.domain),
+                lhs_shift = domain_shift(plan.lhs_u8, kernel.lhs_domain);
+  const uint32_t static_zero_point =
+      plan.lhs_quant == LhsQuant::kStatic ? (uint32_t)(plan.static_zero_point + lhs_shift) : 0;
   bool any_zero_point = false;
   for (size_t j = 0; j < n; ++j) {
     weight_sum[j] += bias[j];
-    bias[j] = (int32_t)((plan.bias ? (uint32_t)plan.bias[task.n0 + j] : 0) - static_zero_point * (uint32_t)weight_sum[j]);
+    bias[j] = (int32_t)((plan.bias ? (uint32_t)plan.bias[task.n0 + j] : 0) -
+                        static_zero_point * (uint32_t)weight_sum[j]);
     zero_points[j] = view.zero_point(j) + rhs_shift;
     any_zero_point |= zero_points[j] != 0;
   }
   for (size_t j = n; j < padded_columns(plan, n); ++j) bias[j] = weight_sum[j] = zero_points[j] = 0;
-  return {workspace + w.rhs_panels, task.n0, layout.lanes(n), layout.depth(run.k), {bias, weight_sum, any_zero_point ? zero_points : nullptr}};
+  return {workspace + w.rhs_panels,
+          task.n0,
+          layout.lanes(n),
+          layout.depth(run.k),
+          {bias, weight_sum, any_zero_point ? zero_points : nullptr}};
 }
 
-// ---- one plain matrix -----------------------------------------------------------------------------------------------------------
+// ---- one plain matrix ---------------------------------------------------------------------------
 
 // Through the epilogue.
-void run_as_task(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst, size_t dst_stride, uint8_t* workspace) {
+void run_as_task(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride,
+                 uint8_t* dst, size_t dst_stride, uint8_t* workspace) {
   const GemmMatrix only = {lhs, nullptr, nullptr, nullptr, nullptr, dst};
   GemmRun run = {};
   run.m = m;
@@ -286,15 +324,18 @@ void run_as_task(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_
 
 // Tiles that leave the kernel finished. `all` is as large as the matrix.
 template <bool gathers>
-void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, const Tile& all, uint8_t* workspace) {
+void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, const Tile& all,
+               uint8_t* workspace) {
   const RhsLayout& layout = kernel.rhs_layout;
-  const size_t panel_bytes = gathers ? kernel.lhs_panel_bytes(all.depth) : 0;  // all that the workspace holds
+  // All that the workspace holds
+  const size_t panel_bytes = gathers ? kernel.lhs_panel_bytes(all.depth) : 0;
   Tile tile = all;
   for (size_t m0 = 0, rows; m0 < all.rows; m0 += rows) {
     rows = next_block(all.rows - m0, plan.block_rows, kernel.mr);
     const uint8_t* block = (const uint8_t*)all.lhs + m0 * all.lhs_stride;
     if (gathers) {
-      gather_panels(kernel, {block, all.lhs_stride, rows, all.depth, lhs_flip(plan, kernel)}, panel_bytes, workspace);
+      gather_panels(kernel, {block, all.lhs_stride, rows, all.depth, lhs_flip(plan, kernel)},
+                    panel_bytes, workspace);
       block = workspace;
     }
     for (size_t n = 0; n < all.cols; n += kernel.nr) {
@@ -317,23 +358,31 @@ size_t choose_block_rows(const MicroKernel& kernel, size_t k, size_t cache_bytes
   return rows < kernel.mr ? kernel.mr : rows;
 }
 
-bool needs_more_than_panels(const GemmPlan& plan) { return plan.runtime_rhs || per_row(plan) || plan.columns[0].zero_point; }
+bool needs_more_than_panels(const GemmPlan& plan) {
+  return plan.runtime_rhs || per_row(plan) || plan.columns[0].zero_point;
+}
 
-bool needs_workspace(const GemmPlan& plan) { return plan.kernel->gather || plan.small_kernel->gather || needs_more_than_panels(plan); }
+bool needs_workspace(const GemmPlan& plan) {
+  return plan.kernel->gather || plan.small_kernel->gather || needs_more_than_panels(plan);
+}
 
 Partition partition(const GemmPlan& plan, size_t m, size_t n, size_t batch, size_t concurrency) {
   Partition best = {1, 1, 1, batch, m, n};
   if (concurrency <= 1) return best;
   const MicroKernel& kernel = kernel_for(plan, m);
-  // Tasks begin at a panel. Where they pack their own columns, small units keep the parts even, and the workspace with them.
-  const size_t width = kernel.rhs_layout.width, n_unit = plan.runtime_rhs ? width : larger(width, kernel.nr), m_unit = kernel.mr;
-  const size_t n_units = divide_up(n, n_unit), m_units = plan.runtime_rhs ? 1 : divide_up(m, m_unit);
+  // Tasks begin at a panel. Where they pack their own columns, small units keep the parts even, and
+  // the workspace with them.
+  const size_t width = kernel.rhs_layout.width,
+               n_unit = plan.runtime_rhs ? width : larger(width, kernel.nr), m_unit = kernel.mr;
+  const size_t n_units = divide_up(n, n_unit),
+               m_units = plan.runtime_rhs ? 1 : divide_up(m, m_unit);
   // Whole matrices first; then the cut of rows and columns whose largest piece is smallest.
   const size_t batch_tasks = smaller(batch, concurrency), rest = concurrency / batch_tasks;
   size_t best_work = SIZE_MAX;
   for (size_t tm = 1; tm <= smaller(rest, m_units); ++tm) {
     const size_t tn = smaller(rest / tm, n_units);
-    const size_t m_step = tm == 1 ? m : divide_up(m_units, tm) * m_unit, n_step = tn == 1 ? n : divide_up(n_units, tn) * n_unit;
+    const size_t m_step = tm == 1 ? m : divide_up(m_units, tm) * m_unit,
+                 n_step = tn == 1 ? n : divide_up(n_units, tn) * n_unit;
     const size_t work = m_step * n_step;
     if (work < best_work) {
       best_work = work;
@@ -350,12 +399,14 @@ Partition partition(const GemmPlan& plan, size_t m, size_t n, size_t batch, size
 
 GemmTask task_of(const Partition& p, size_t m, size_t n, size_t batch, size_t index) {
   const size_t tn = index % p.n, tm = index / p.n % p.m, tb = index / p.n / p.m;
-  return {tb * p.batch_step, smaller(batch, (tb + 1) * p.batch_step), tm * p.m_step, smaller(m, (tm + 1) * p.m_step),
-          tn * p.n_step, smaller(n, (tn + 1) * p.n_step)};
+  return {tb * p.batch_step, smaller(batch, (tb + 1) * p.batch_step),
+          tm * p.m_step,     smaller(m, (tm + 1) * p.m_step),
+          tn * p.n_step,     smaller(n, (tn + 1) * p.n_step)};
 }
 
 size_t task_workspace(const GemmPlan& plan, const Partition& p, size_t m, size_t n, size_t k) {
-  return plan_workspace(plan, kernel_for(plan, m), smaller(m, p.m_step), smaller(n, p.n_step), k).bytes;
+  return plan_workspace(plan, kernel_for(plan, m), smaller(m, p.m_step), smaller(n, p.n_step), k)
+      .bytes;
 }
 
 void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, uint8_t* workspace) {
@@ -368,7 +419,8 @@ void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, ui
                                           : packed_rhs(plan, packed);
     for (size_t m0 = task.m0, rows; m0 < task.m1; m0 += rows) {
       rows = next_block(task.m1 - m0, w.rows, kernel.mr);
-      const LhsBlock lhs = prepare_lhs(plan, kernel, run, matrix, w, m0, rows, rhs.columns.zero_point != nullptr, workspace);
+      const LhsBlock lhs = prepare_lhs(plan, kernel, run, matrix, w, m0, rows,
+                                       rhs.columns.zero_point != nullptr, workspace);
       multiply_block(plan, kernel, run, matrix, rhs, lhs, w.panel_bytes, task, m0, rows);
     }
   }
@@ -376,8 +428,12 @@ void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, ui
 
 Tile first_tile(const GemmPlan& plan) {
   Tile tile = {};
-  const auto fits = [](const MicroKernel& kernel) { return kernel.nr % kernel.rhs_layout.width == 0; };
-  if (!(plan.narrow_in_kernel || plan.finish.mode == FinishMode::kS32) || !fits(*plan.kernel) || !fits(*plan.small_kernel)) return tile;
+  const auto fits = [](const MicroKernel& kernel) {
+    return kernel.nr % kernel.rhs_layout.width == 0;
+  };
+  if (!(plan.narrow_in_kernel || plan.finish.mode == FinishMode::kS32) || !fits(*plan.kernel) ||
+      !fits(*plan.small_kernel))
+    return tile;
   const RhsBlock rhs = packed_rhs(plan, 0);
   const RhsLayout& layout = plan.kernel->rhs_layout;
   tile.lhs_flip = lhs_flip(plan, *plan.kernel) ? 0x80808080u : 0;
@@ -392,7 +448,8 @@ Tile first_tile(const GemmPlan& plan) {
   return tile;
 }
 
-void run_whole(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst, size_t dst_stride, uint8_t* workspace) {
+void run_whole(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst,
+               size_t dst_stride, uint8_t* workspace) {
   const MicroKernel& kernel = kernel_for(plan, m);
   Tile tile = plan.first;
   tile.rows = m;

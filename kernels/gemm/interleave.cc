@@ -15,8 +15,8 @@ using Pairs = Vector<uint16_t>::type;
 using Quads = Vector<uint32_t>::type;
 using Octets = Vector<uint64_t>::type;
 
-// Elements of two vectors by number. GCC learned Clang's builtin in version 12; before it there is only its own, which GCC 12 still has but
-// Clang never had.
+// Elements of two vectors by number. GCC learned Clang's builtin in version 12; before it there is
+// only its own, which GCC 12 still has but Clang never had.
 #if defined(__clang__) || __GNUC__ >= 12
 #define OCTET_SHUFFLE(V, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -24,19 +24,26 @@ using Octets = Vector<uint64_t>::type;
 #endif
 
 // The groups of two vectors in turns: of their first halves, of their second.
-Bytes zip_low(const Bytes& a, const Bytes& b) { return OCTET_SHUFFLE(Bytes, a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23); }
+Bytes zip_low(const Bytes& a, const Bytes& b) {
+  return OCTET_SHUFFLE(Bytes, a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+}
 Bytes zip_high(const Bytes& a, const Bytes& b) {
   return OCTET_SHUFFLE(Bytes, a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
-Pairs zip_low(const Pairs& a, const Pairs& b) { return OCTET_SHUFFLE(Pairs, a, b, 0, 8, 1, 9, 2, 10, 3, 11); }
-Pairs zip_high(const Pairs& a, const Pairs& b) { return OCTET_SHUFFLE(Pairs, a, b, 4, 12, 5, 13, 6, 14, 7, 15); }
+Pairs zip_low(const Pairs& a, const Pairs& b) {
+  return OCTET_SHUFFLE(Pairs, a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+}
+Pairs zip_high(const Pairs& a, const Pairs& b) {
+  return OCTET_SHUFFLE(Pairs, a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+}
 Quads zip_low(const Quads& a, const Quads& b) { return OCTET_SHUFFLE(Quads, a, b, 0, 4, 1, 5); }
 Quads zip_high(const Quads& a, const Quads& b) { return OCTET_SHUFFLE(Quads, a, b, 2, 6, 3, 7); }
 Octets zip_low(const Octets& a, const Octets& b) { return OCTET_SHUFFLE(Octets, a, b, 0, 2); }
 Octets zip_high(const Octets& a, const Octets& b) { return OCTET_SHUFFLE(Octets, a, b, 1, 3); }
 
-// Of `count` vectors, `from_step` apart: the first group of each, then the second of each, and so on; vectors `to_step` apart again.
-// Vectors i and i + count / 2 are zipped into 2 i and 2 i + 1; each time, one more bit of the vector's index moves below the group's.
+// Of `count` vectors, `from_step` apart: the first group of each, then the second of each, and so
+// on; vectors `to_step` apart again. Vectors i and i + count / 2 are zipped into 2 i and 2 i + 1;
+// each time, one more bit of the vector's index moves below the group's.
 template <size_t count, typename V>
 void transpose(const uint8_t* from, size_t from_step, const V& flips, size_t to_step, uint8_t* to) {
   V v[count];
@@ -56,23 +63,26 @@ void transpose(const uint8_t* from, size_t from_step, const V& flips, size_t to_
   for (size_t i = 0; i < count; ++i) memcpy(to + i * to_step, &v[i], sizeof(V));
 }
 
-// Depth side by side in memory: whole groups of kr. Returns the depth that it wrote. The view comes by value: for all that a compiler
-// knows, the panel's bytes could be its own.
+// Depth side by side in memory: whole groups of kr. Returns the depth that it wrote. The view comes
+// by value: for all that a compiler knows, the panel's bytes could be its own.
 template <typename Group, size_t kr = sizeof(Group)>
 size_t transpose_groups(LaneView v, size_t width, uint8_t* panel) {
   constexpr size_t kLanes = kVector / kr, kLine = 64;
   typename Vector<Group>::type flips;
   memset(&flips, v.flip, sizeof flips);
   const size_t whole = v.lanes % kLanes ? 0 : v.depth / kVector * kVector;
-  // A cache line of each lane at once: lanes that are a power of two apart push each other out of the cache.
+  // A cache line of each lane at once: lanes that are a power of two apart push each other out of
+  // the cache.
   for (size_t line = 0; line < whole; line += kLine)
     for (size_t lane = 0; lane < v.lanes; lane += kLanes)
       for (size_t k = line; k < whole && k < line + kLine; k += kVector)
-        transpose<kLanes>(v.data + lane * v.lane_stride + k, v.lane_stride, flips, kr * width, panel + k * width + lane * kr);
+        transpose<kLanes>(v.data + lane * v.lane_stride + k, v.lane_stride, flips, kr * width,
+                          panel + k * width + lane * kr);
   size_t k = whole;
   for (; k + kr <= v.depth; k += kr)
     for (size_t lane = 0; lane < v.lanes; ++lane)
-      for (size_t i = 0; i < kr; ++i) panel[k * width + lane * kr + i] = (uint8_t)(v.data[lane * v.lane_stride + k + i] ^ v.flip);
+      for (size_t i = 0; i < kr; ++i)
+        panel[k * width + lane * kr + i] = (uint8_t)(v.data[lane * v.lane_stride + k + i] ^ v.flip);
   return k;
 }
 
@@ -87,9 +97,11 @@ size_t zip_rows(LaneView v, size_t width, uint8_t* panel) {
     uint8_t* const to = panel + done * width;
     size_t lane = 0;
     if constexpr (kr <= 4)  // panels of layouts with more are narrower than a vector
-      for (; lane + kVector <= v.lanes; lane += kVector) transpose<kr>(rows + lane, v.depth_stride, flips, kVector, to + lane * kr);
+      for (; lane + kVector <= v.lanes; lane += kVector)
+        transpose<kr>(rows + lane, v.depth_stride, flips, kVector, to + lane * kr);
     for (; lane < v.lanes; ++lane)
-      for (size_t i = 0; i < kr; ++i) to[lane * kr + i] = (uint8_t)(rows[i * v.depth_stride + lane] ^ v.flip);
+      for (size_t i = 0; i < kr; ++i)
+        to[lane * kr + i] = (uint8_t)(rows[i * v.depth_stride + lane] ^ v.flip);
   }
   return done;
 }
@@ -126,7 +138,8 @@ void interleave(const LaneView& v, size_t width, size_t kr, size_t offset, uint8
   for (size_t k = done; k < v.depth; ++k) {
     const uint8_t* const from = v.data + k * v.depth_stride;
     uint8_t* const to = panel + (offset + k) / kr * width * kr + (offset + k) % kr;
-    for (size_t lane = 0; lane < v.lanes; ++lane) to[lane * kr] = (uint8_t)(from[lane * v.lane_stride] ^ v.flip);
+    for (size_t lane = 0; lane < v.lanes; ++lane)
+      to[lane * kr] = (uint8_t)(from[lane * v.lane_stride] ^ v.flip);
   }
 }
 

@@ -6,7 +6,8 @@
 
 namespace octet {
 
-// Some lanes (columns, output channels) over some depth: element (k, lane) at data[k * depth_stride + lane * lane_stride].
+// Some lanes (columns, output channels) over some depth: element (k, lane) at data[k * depth_stride
+// + lane * lane_stride].
 struct LaneView {
   const uint8_t* data;
   size_t lane_stride, depth_stride;
@@ -14,7 +15,8 @@ struct LaneView {
   uint8_t flip;  // xor-ed to each
 };
 
-// Writes them as the first lanes of a panel `width` lanes wide, from depth `offset` on (kernels/core/layout.h has the formula), and nothing else.
+// Writes them as the first lanes of a panel `width` lanes wide, from depth `offset` on
+// (kernels/core/layout.h has the formula), and nothing else.
 void interleave(const LaneView& from, size_t width, size_t kr, size_t offset, uint8_t* panel);
 
 }  // namespace octet

@@ -7,10 +7,13 @@
 namespace octet {
 namespace {
 
-uint8_t flip_of(const RhsLayout& layout, const RhsView& rhs) { return domain_shift(rhs.is_u8, layout.domain) ? 0x80 : 0; }
+uint8_t flip_of(const RhsLayout& layout, const RhsView& rhs) {
+  return domain_shift(rhs.is_u8, layout.domain) ? 0x80 : 0;
+}
 
-// Sums of `rows` rows of up to kBlock columns side by side, so that whole cache lines are read. As in weight_sums.cc: of w, and of its distance from zero,
-// in an order that fits u8. Few enough rows for 16 bits; separate arrays and no branches, so that the compiler makes vectors of it.
+// Sums of `rows` rows of up to kBlock columns side by side, so that whole cache lines are read. As
+// in weight_sums.cc: of w, and of its distance from zero, in an order that fits u8. Few enough rows
+// for 16 bits; separate arrays and no branches, so that the compiler makes vectors of it.
 constexpr size_t kBlock = 64, kMostRows = 256;
 
 struct RowSums {
@@ -18,12 +21,14 @@ struct RowSums {
   uint8_t least[kBlock];
 };
 
-void sum_rows(const uint8_t* data, size_t stride, size_t rows, uint8_t flip, const uint8_t* zero, size_t lanes, RowSums* sums) {
+void sum_rows(const uint8_t* data, size_t stride, size_t rows, uint8_t flip, const uint8_t* zero,
+              size_t lanes, RowSums* sums) {
   RowSums s = {};
   for (uint8_t& least : s.least) least = 0xff;
   for (size_t k = 0; k < rows; ++k, data += stride)
     for (size_t j = 0; j < lanes; ++j) {
-      const uint8_t w = (uint8_t)(data[j] ^ flip), low = w < zero[j] ? w : zero[j], high = w < zero[j] ? zero[j] : w;
+      const uint8_t w = (uint8_t)(data[j] ^ flip), low = w < zero[j] ? w : zero[j],
+                    high = w < zero[j] ? zero[j] : w;
       s.total[j] = (uint16_t)(s.total[j] + w);
       s.distance[j] = (uint16_t)(s.distance[j] + (uint8_t)(high - low));
       s.least[j] = w < s.least[j] ? w : s.least[j];
@@ -33,10 +38,12 @@ void sum_rows(const uint8_t* data, size_t stride, size_t rows, uint8_t flip, con
 
 }  // namespace
 
-void pack_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count, uint8_t* panels) {
+void pack_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
+                  uint8_t* panels) {
   const size_t depth = layout.depth(rhs.k);
   for (size_t lane = first; lane < first + count; lane += layout.width) {
-    const LaneView from = {rhs.data + lane * rhs.n_stride, rhs.n_stride, rhs.k_stride, smaller(layout.width, rhs.n - lane), rhs.k, flip_of(layout, rhs)};
+    const LaneView from = {rhs.data + lane * rhs.n_stride,      rhs.n_stride, rhs.k_stride,
+                           smaller(layout.width, rhs.n - lane), rhs.k,        flip_of(layout, rhs)};
     const size_t width = layout.panel_width(lane, rhs.n);
     uint8_t* const panel = panels + layout.panel_offset(lane, rhs.k);
     if (from.lanes != width || rhs.k != depth) memset(panel, 0, width * depth);
@@ -44,11 +51,13 @@ void pack_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, siz
   }
 }
 
-bool sum_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count, ColumnSums sums) {
+bool sum_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
+                 ColumnSums sums) {
   bool has_least = false;
   if (rhs.n_stride != 1 || rhs.k_stride == 1) {
     for (size_t n = first; n < first + count; ++n)
-      has_least |= sums.store(n, sum_weights(rhs.data + n * rhs.n_stride, rhs.k_stride, rhs.k, rhs.is_u8, rhs.zero_point(n)));
+      has_least |= sums.store(n, sum_weights(rhs.data + n * rhs.n_stride, rhs.k_stride, rhs.k,
+                                             rhs.is_u8, rhs.zero_point(n)));
     return has_least && layout.domain == Domain::kS8;
   }
   const uint8_t flip = rhs.is_u8 ? 0 : 0x80;
@@ -59,14 +68,16 @@ bool sum_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size
     for (size_t j = 0; j < lanes; ++j) zero[j] = (uint8_t)(rhs.zero_point(n0 + j) ^ flip);
     for (size_t k = 0; k < rhs.k; k += kMostRows) {
       RowSums s;
-      sum_rows(rhs.data + k * rhs.k_stride + n0, rhs.k_stride, smaller(kMostRows, rhs.k - k), flip, zero, lanes, &s);
+      sum_rows(rhs.data + k * rhs.k_stride + n0, rhs.k_stride, smaller(kMostRows, rhs.k - k), flip,
+               zero, lanes, &s);
       for (size_t j = 0; j < lanes; ++j) {
         total[j] += s.total[j];
         distance[j] += s.distance[j];
         has_least |= s.least[j] == 0;
       }
     }
-    for (size_t j = 0; j < lanes; ++j) sums.store(n0 + j, sums_of(total[j] - (uint32_t)rhs.k * zero[j], distance[j], false));
+    for (size_t j = 0; j < lanes; ++j)
+      sums.store(n0 + j, sums_of(total[j] - (uint32_t)rhs.k * zero[j], distance[j], false));
   }
   return has_least && layout.domain == Domain::kS8;
 }

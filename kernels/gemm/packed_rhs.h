@@ -20,8 +20,8 @@ struct RhsView {
   }
 };
 
-// Per column, over r - zero_point: the sums of its positive and of its negative values. They bound the accumulator for any lhs, and
-// their total is the factor of the lhs zero point.
+// Per column, over r - zero_point: the sums of its positive and of its negative values. They bound
+// the accumulator for any lhs, and their total is the factor of the lhs zero point.
 struct ColumnSums {
   int32_t* positive;
   int32_t* negative;
@@ -46,10 +46,13 @@ constexpr int32_t domain_shift(bool from_u8, Domain to) {
   return from_u8 == (to == Domain::kU8) ? 0 : from_u8 ? -128 : 128;
 }
 
-// Packs columns [first, first + count) of the whole matrix's panels. first is a multiple of the layout's width.
-void pack_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count, uint8_t* panels);
+// Packs columns [first, first + count) of the whole matrix's panels. first is a multiple of the
+// layout's width.
+void pack_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
+                  uint8_t* panels);
 
 // Fills the sums of columns [first, first + count). Returns true if a packed weight is -128 in s8.
-bool sum_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count, ColumnSums sums);
+bool sum_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
+                 ColumnSums sums);
 
 }  // namespace octet

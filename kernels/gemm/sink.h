@@ -1,4 +1,5 @@
-// Where tiles of accumulators go: straight from the kernel's registers where that is certified, else over an s32 tile through the epilogue.
+// Where tiles of accumulators go: straight from the kernel's registers where that is certified,
+// else over an s32 tile through the epilogue.
 #pragma once
 
 #include "kernels/core/micro_kernel.h"
@@ -6,7 +7,8 @@
 
 namespace octet {
 
-constexpr size_t kMaxTile = 1024;  // mr * nr of the largest kernel, at most; such tiles live on the stack
+// Mr * nr of the largest kernel, at most; such tiles live on the stack
+constexpr size_t kMaxTile = 1024;
 
 struct Sink {
   const Finish* finish;
@@ -31,9 +33,10 @@ struct Sink {
   }
 };
 
-// Multiplies a tile whose operands are set, and puts it at column n of the sink. lanes: columns that init and rhs provide, tile->cols rounded up.
-// row_scale: the tile's own rows, or null.
-inline void multiply_into(const MicroKernel& kernel, const Sink& sink, size_t n, size_t lanes, const float* row_scale, Tile* tile) {
+// Multiplies a tile whose operands are set, and puts it at column n of the sink. lanes: columns
+// that init and rhs provide, tile->cols rounded up. row_scale: the tile's own rows, or null.
+inline void multiply_into(const MicroKernel& kernel, const Sink& sink, size_t n, size_t lanes,
+                          const float* row_scale, Tile* tile) {
   uint8_t* const dst = sink.dst + n * sink.dst_bytes;
   if (sink.in_place()) {
     tile->dst = dst;
@@ -49,11 +52,13 @@ inline void multiply_into(const MicroKernel& kernel, const Sink& sink, size_t n,
   tile->scale = nullptr;
   kernel.multiply(*tile);
   const uint8_t* residual = sink.residual ? sink.residual + n : nullptr;
-  kernel.finish(*sink.finish, {acc, lanes, tile->rows, tile->cols, n, row_scale, dst, sink.dst_stride, residual, sink.residual_stride});
+  kernel.finish(*sink.finish, {acc, lanes, tile->rows, tile->cols, n, row_scale, dst,
+                               sink.dst_stride, residual, sink.residual_stride});
 }
 
-// All tiles of a strip of `rows` rows that is in place and starts from the same init in every row: the usual case, and a loop that does next to nothing.
-// The tile is the first one; lhs_panel is 0 where the kernel reads rows.
+// All tiles of a strip of `rows` rows that is in place and starts from the same init in every row:
+// the usual case, and a loop that does next to nothing. The tile is the first one; lhs_panel is 0
+// where the kernel reads rows.
 inline void multiply_tiles(const MicroKernel& kernel, size_t rows, size_t lhs_panel, Tile* tile) {
   const Tiling tiling(rows, kernel, tile->cols);
   const uint8_t* lhs = (const uint8_t*)tile->lhs;
@@ -69,7 +74,8 @@ inline void multiply_tiles(const MicroKernel& kernel, size_t rows, size_t lhs_pa
 }
 
 // The same into a sink.
-inline void multiply_strip(const MicroKernel& kernel, const Sink& sink, size_t rows, size_t n, size_t lhs_panel, Tile* tile) {
+inline void multiply_strip(const MicroKernel& kernel, const Sink& sink, size_t rows, size_t n,
+                           size_t lhs_panel, Tile* tile) {
   tile->dst = sink.dst + n * sink.dst_bytes;
   tile->dst_stride = sink.dst_stride;
   tile->scale = sink.s32() ? nullptr : sink.finish->scale + n;

@@ -5,10 +5,11 @@
 namespace octet {
 namespace {
 
-// In an order that fits u8. Sums of differences of bytes are what CPUs have an instruction for that compilers find (PSADBW, UABAL): |w - zero| and, against
-// `none` = 0, w itself.
+// In an order that fits u8. Sums of differences of bytes are what CPUs have an instruction for that
+// compilers find (PSADBW, UABAL): |w - zero| and, against `none` = 0, w itself.
 template <typename Stride>
-WeightSums sum(const uint8_t* data, Stride stride, size_t count, uint8_t flip, uint8_t zero, uint8_t none) {
+WeightSums sum(const uint8_t* data, Stride stride, size_t count, uint8_t flip, uint8_t zero,
+               uint8_t none) {
   uint32_t distance = 0, total = 0;
   uint8_t least = 0xff;
   for (size_t i = 0; i < count; ++i) {
@@ -26,11 +27,13 @@ struct One {
 
 }  // namespace
 
-WeightSums sum_weights(const uint8_t* data, size_t stride, size_t count, bool is_u8, int32_t zero_point) {
+WeightSums sum_weights(const uint8_t* data, size_t stride, size_t count, bool is_u8,
+                       int32_t zero_point) {
   const uint8_t flip = is_u8 ? 0 : 0x80, zero = (uint8_t)(zero_point ^ flip);
   uint8_t none = 0;
   __asm__("" : "+r"(none));  // or compilers find a simpler form, and a slower instruction
-  return stride == 1 ? sum(data, One{}, count, flip, zero, none) : sum(data, stride, count, flip, zero, none);
+  return stride == 1 ? sum(data, One{}, count, flip, zero, none)
+                     : sum(data, stride, count, flip, zero, none);
 }
 
 }  // namespace octet

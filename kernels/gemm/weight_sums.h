@@ -7,8 +7,9 @@
 namespace octet {
 
 struct WeightSums {
-  int32_t positive, negative;  // of w - zero_point: the sums of its positive and of its negative values
-  bool has_least;              // a weight is -128 in s8
+  // Of w - zero_point: the sums of its positive and of its negative values
+  int32_t positive, negative;
+  bool has_least;  // a weight is -128 in s8
 
   int32_t total() const { return positive + negative; }
   WeightSums& operator+=(const WeightSums& o) {
@@ -19,12 +20,14 @@ struct WeightSums {
   }
 };
 
-// From the sums of w - zero_point and of its magnitude: half their sum is positive, half their difference negative.
+// From the sums of w - zero_point and of its magnitude: half their sum is positive, half their
+// difference negative.
 inline WeightSums sums_of(uint32_t total, uint32_t distance, bool has_least) {
   return {(int32_t)((distance + total) / 2), -(int32_t)((distance - total) / 2), has_least};
 }
 
 // Of `count` weights that are `stride` apart.
-WeightSums sum_weights(const uint8_t* data, size_t stride, size_t count, bool is_u8, int32_t zero_point);
+WeightSums sum_weights(const uint8_t* data, size_t stride, size_t count, bool is_u8,
+                       int32_t zero_point);
 
 }  // namespace octet

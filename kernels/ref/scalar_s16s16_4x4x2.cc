@@ -12,7 +12,8 @@ void multiply(const Tile& t) {
     int32_t* const dst = (int32_t*)((uint8_t*)t.dst + i * t.dst_stride);
     for (size_t j = 0; j < t.cols; ++j) {
       uint32_t acc = (uint32_t)t.init[i * t.init_stride + j];
-      for (size_t k = 0; k < t.depth; ++k) acc += (uint32_t)(lhs[k] * ((const int16_t*)(t.rhs + k / 2 * t.rhs_stride))[2 * j + k % 2]);
+      for (size_t k = 0; k < t.depth; ++k)
+        acc += (uint32_t)(lhs[k] * ((const int16_t*)(t.rhs + k / 2 * t.rhs_stride))[2 * j + k % 2]);
       dst[j] = (int32_t)acc;
     }
   }
@@ -20,8 +21,21 @@ void multiply(const Tile& t) {
 
 }  // namespace
 
-const MicroKernel scalar_s16s16_4x4x2 = {
-    "scalar_s16s16_4x4x2", Isa::kScalar, Domain::kS16, 4, 4, 0, 0, kScalarWordLayout,
-    nullptr, 1, 2, 2, multiply, portable_finish, &portable_row_ops, &portable_winograd};
+const MicroKernel scalar_s16s16_4x4x2 = {"scalar_s16s16_4x4x2",
+                                         Isa::kScalar,
+                                         Domain::kS16,
+                                         4,
+                                         4,
+                                         0,
+                                         0,
+                                         kScalarWordLayout,
+                                         nullptr,
+                                         1,
+                                         2,
+                                         2,
+                                         multiply,
+                                         portable_finish,
+                                         &portable_row_ops,
+                                         &portable_winograd};
 
 }  // namespace octet

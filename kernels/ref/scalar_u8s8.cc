@@ -1,7 +1,7 @@
 // u8 x s8 in plain C++: the definition of right, and the last resort.
 //
-// One template for every tile size, because nothing here depends on it but the loop bounds. 3x5x2 is odd on purpose: only the tests
-// force it, to catch code that assumes powers of two.
+// One template for every tile size, because nothing here depends on it but the loop bounds. 3x5x2
+// is odd on purpose: only the tests force it, to catch code that assumes powers of two.
 #include "kernels/core/micro_kernel.h"
 #include "kernels/ref/kernels.h"
 #include "kernels/simd/gather.h"
@@ -30,12 +30,38 @@ void multiply(const Tile& t) {
 
 }  // namespace
 
-const MicroKernel scalar_u8s8_4x4x4 = {
-    "scalar_u8s8_4x4x4", Isa::kScalar, Domain::kU8, 4, 4, 0, kAnyLhs, {4, 4, 4, Domain::kS8},
-    gather_rows<uint8_t, 4>, 4, 4, 1, multiply<4, 4>, portable_finish, &portable_row_ops, &portable_winograd};
+const MicroKernel scalar_u8s8_4x4x4 = {"scalar_u8s8_4x4x4",
+                                       Isa::kScalar,
+                                       Domain::kU8,
+                                       4,
+                                       4,
+                                       0,
+                                       kAnyLhs,
+                                       {4, 4, 4, Domain::kS8},
+                                       gather_rows<uint8_t, 4>,
+                                       4,
+                                       4,
+                                       1,
+                                       multiply<4, 4>,
+                                       portable_finish,
+                                       &portable_row_ops,
+                                       &portable_winograd};
 
-const MicroKernel scalar_u8s8_3x5x2 = {
-    "scalar_u8s8_3x5x2", Isa::kScalar, Domain::kU8, 3, 5, 0, kAnyLhs | kTestsOnly, {5, 5, 2, Domain::kS8},
-    gather_rows<uint8_t, 2>, 3, 2, 1, multiply<3, 2>, portable_finish, &portable_row_ops, &portable_winograd};
+const MicroKernel scalar_u8s8_3x5x2 = {"scalar_u8s8_3x5x2",
+                                       Isa::kScalar,
+                                       Domain::kU8,
+                                       3,
+                                       5,
+                                       0,
+                                       kAnyLhs | kTestsOnly,
+                                       {5, 5, 2, Domain::kS8},
+                                       gather_rows<uint8_t, 2>,
+                                       3,
+                                       2,
+                                       1,
+                                       multiply<3, 2>,
+                                       portable_finish,
+                                       &portable_row_ops,
+                                       &portable_winograd};
 
 }  // namespace octet

@@ -1,4 +1,5 @@
-// Depthwise in plain C++: the definition of right, and the last resort. Each output on its own, blocks of 16 channels.
+// Depthwise in plain C++: the definition of right, and the last resort. Each output on its own,
+// blocks of 16 channels.
 #include "kernels/ref/kernels.h"
 #include "kernels/simd/portable.h"
 
@@ -13,7 +14,9 @@ void prepare(const DepthwiseBlock& b, void* prepared) {
   __builtin_memcpy(out, b.init, 4 * kChannels);
   for (size_t g = 0; g < b.groups; ++g)
     for (size_t c = 0; c < kChannels; ++c)
-      for (size_t i = 0; i < 4; ++i) out[4 * kChannels * (g + 1) + 4 * c + i] = b.weights[g * kDepthwiseGroup + depthwise_position(c) + i];
+      for (size_t i = 0; i < 4; ++i)
+        out[4 * kChannels * (g + 1) + 4 * c + i] =
+            b.weights[g * kDepthwiseGroup + depthwise_position(c) + i];
 }
 
 void multiply(const DepthwiseTile& t) {
@@ -25,15 +28,28 @@ void multiply(const DepthwiseTile& t) {
       __builtin_memcpy(&init, (const uint8_t*)t.prepared + 4 * c, sizeof init);
       uint32_t acc = (uint32_t)init;
       for (size_t slot = 0; slot < 4 * t.groups; ++slot)
-        acc += (uint32_t)((t.pixels[slot][x * t.steps[slot] + c] ^ flip) * weights[slot / 4 * 4 * kChannels + 4 * c + slot % 4]);
+        acc += (uint32_t)((t.pixels[slot][x * t.steps[slot] + c] ^ flip) *
+                          weights[slot / 4 * 4 * kChannels + 4 * c + slot % 4]);
       __builtin_memcpy(t.dst + x * t.dst_pixel + 4 * c, &acc, sizeof acc);
     }
 }
 
 }  // namespace
 
-const DepthwiseKernel scalar_u8s8_dw16 = {
-    "scalar_u8s8_dw16", Isa::kScalar, Domain::kU8, kAnyLhs, kDepthwiseLayout, kChannels, kChannels, 1, 0, false, nullptr,
-    prepare, multiply, portable_finish, &portable_row_ops};
+const DepthwiseKernel scalar_u8s8_dw16 = {"scalar_u8s8_dw16",
+                                          Isa::kScalar,
+                                          Domain::kU8,
+                                          kAnyLhs,
+                                          kDepthwiseLayout,
+                                          kChannels,
+                                          kChannels,
+                                          1,
+                                          0,
+                                          false,
+                                          nullptr,
+                                          prepare,
+                                          multiply,
+                                          portable_finish,
+                                          &portable_row_ops};
 
 }  // namespace octet

@@ -1,19 +1,26 @@
-// The loops of depthwise kernels, for every ISA that can dot four interleaved pixels with four weights.
+// The loops of depthwise kernels, for every ISA that can dot four interleaved pixels with four
+// weights.
 //
-// Four pixels of one column, one below the other, are interleaved byte by byte; a 32-bit lane then holds the column of one channel. A walk along a line
-// keeps the last columns in registers, so that each is made once for all the outputs that need it; with stride 1 one column serves two
-// output lines, because shifting the three weights by a byte moves the window down:
+// Four pixels of one column, one below the other, are interleaved byte by byte; a 32-bit lane then
+// holds the column of one channel. A walk along a line keeps the last columns in registers, so that
+// each is made once for all the outputs that need it; with stride 1 one column serves two output
+// lines, because shifting the three weights by a byte moves the window down:
 //
 //         lanes                weights of row 0    of row 1
 //      line 0   b0                  w0               0
-//      line 1   b1                  w1               w0             outputs (y, x) and (y + 1, x) from columns x-1, x, x+1:
-//      line 2   b2                  w2               w1             24 dot products of a full vector per 128 outputs' 1152 products
+//      line 1   b1                  w1               w0
+//      line 2   b2                  w2               w1
 //      line 3   b3                  0                w2
 //
-// A Machine M says how on its registers: kChannels of a block; how many sets of weights the two rows of a walk need (kWalkSets); whether the rows'
-// accumulators are worked on side by side (kTogether); whether lhs bytes that need no flip have a copy of the code (kCopyPerSign); bytes of init and
-// scale (kPrepared) and of a column's weights (kColumn); and the types and functions used below. Its Columns are where the last three columns live:
-// registers or, where those are few, memory.
+// Outputs (y, x) and (y + 1, x) from columns x-1, x, x+1: 24 dot products of a full vector per 128
+// outputs' 1152 products.
+//
+// A Machine M says how on its registers: kChannels of a block; how many sets of weights the two
+// rows of a walk need (kWalkSets); whether the rows' accumulators are worked on side by side
+// (kTogether); whether lhs bytes that need no flip have a copy of the code (kCopyPerSign); bytes of
+// init and scale (kPrepared) and of a column's weights (kColumn); and the types and functions used
+// below. Its Columns are where the last three columns live: registers or, where those are few,
+// memory.
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
@@ -25,17 +32,24 @@ namespace {
 template <typename M, bool is_narrow>
 struct DepthwiseExit {
   OCTET_INLINE inline explicit DepthwiseExit(const DepthwiseTile& t) : narrow(t) {}
-  OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends& ends, uint8_t* dst) const { narrow.store(acc, ends, dst); }
+  OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends& ends,
+                                      uint8_t* dst) const {
+    narrow.store(acc, ends, dst);
+  }
   typename M::Narrowing narrow;
 };
 
 template <typename M>
 struct DepthwiseExit<M, false> {
   OCTET_INLINE inline explicit DepthwiseExit(const DepthwiseTile&) {}
-  OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends&, uint8_t* dst) const { M::store_s32(acc, dst); }
+  OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends&,
+                                      uint8_t* dst) const {
+    M::store_s32(acc, dst);
+  }
 };
 
-// rows x 1 outputs per step; stride: columns per step. A function of its own for each loop, so that it has the registers to itself.
+// rows x 1 outputs per step; stride: columns per step. A function of its own for each loop, so that
+// it has the registers to itself.
 template <typename M, int rows, int stride, bool flip, bool narrow>
 __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   constexpr int lines = rows + 2;
@@ -46,7 +60,8 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   const uint8_t* pixel[lines];
   unroll<lines>([&](auto i) OCTET_INLINE { pixel[i] = t.pixels[i]; });
   size_t column = t.first_column;
-  const auto load = [&](const uint8_t* p) OCTET_INLINE { return flip ? M::flipped(M::load(p), sign) : M::load(p); };
+  const auto load = [&](const uint8_t* p)
+                        OCTET_INLINE { return flip ? M::flipped(M::load(p), sign) : M::load(p); };
   const auto next = [&](typename M::Column& to) OCTET_INLINE {
     typename M::Pixel p[4];
     if (__builtin_expect(column < t.in_w, 1)) {
@@ -109,7 +124,8 @@ __attribute__((noinline)) void depthwise_taps(const DepthwiseTile& t) {
   const DepthwiseExit<M, narrow> exit(t);
   const typename M::Ends ends((const uint8_t*)t.prepared);
   const typename M::Pixel sign = M::sign(t.flip);
-  const auto load = [&](const uint8_t* p) OCTET_INLINE { return flip ? M::flipped(M::load(p), sign) : M::load(p); };
+  const auto load = [&](const uint8_t* p)
+                        OCTET_INLINE { return flip ? M::flipped(M::load(p), sign) : M::load(p); };
   const size_t set = t.set_groups * M::kColumn;
   uint8_t* dst = t.dst;
   OCTET_NO_UNROLL
@@ -128,7 +144,8 @@ __attribute__((noinline)) void depthwise_taps(const DepthwiseTile& t) {
       } else {
         typename M::Column column;
         M::fill(column, p);
-        unroll<rows>([&](auto r) OCTET_INLINE { M::template dot<0, 4>(acc[r], column, weights + r * set); });
+        unroll<rows>(
+            [&](auto r) OCTET_INLINE { M::template dot<0, 4>(acc[r], column, weights + r * set); });
       }
     }
     unroll<rows>([&](auto r) OCTET_INLINE { exit(acc[r], ends, dst + r * t.dst_line); });
@@ -139,13 +156,18 @@ template <typename M, bool flip, bool narrow>
 OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
   const bool two = t.rows > 1;
   switch (t.form) {
-    case DepthwiseForm::kTaps: return two ? depthwise_taps<M, 2, flip, narrow>(t) : depthwise_taps<M, 1, flip, narrow>(t);
-    case DepthwiseForm::kWalk: return two ? depthwise_walk<M, 2, 1, flip, narrow>(t) : depthwise_walk<M, 1, 1, flip, narrow>(t);
-    case DepthwiseForm::kWalkBy2: return depthwise_walk<M, 1, 2, flip, narrow>(t);
+    case DepthwiseForm::kTaps:
+      return two ? depthwise_taps<M, 2, flip, narrow>(t) : depthwise_taps<M, 1, flip, narrow>(t);
+    case DepthwiseForm::kWalk:
+      return two ? depthwise_walk<M, 2, 1, flip, narrow>(t)
+                 : depthwise_walk<M, 1, 1, flip, narrow>(t);
+    case DepthwiseForm::kWalkBy2:
+      return depthwise_walk<M, 1, 2, flip, narrow>(t);
   }
 }
 
-// Where the other sign has no copy of its own, pixels are xor-ed always, with zeros maybe: a few per cent of the time for a third of the code.
+// Where the other sign has no copy of its own, pixels are xor-ed always, with zeros maybe: a few
+// per cent of the time for a third of the code.
 template <typename M>
 void depthwise_multiply(const DepthwiseTile& t) {
   if (!t.narrow) return depthwise_form<M, true, false>(t);
@@ -158,7 +180,8 @@ alignas(64) constexpr uint8_t kNoWeights[kDepthwiseGroup] = {};
 
 // The lanes' bytes moved up by `bits`, followed from below by those of the group before.
 template <size_t bytes>
-OCTET_INLINE inline void shifted(const uint8_t* group, const uint8_t* before, size_t bits, uint8_t* out) {
+OCTET_INLINE inline void shifted(const uint8_t* group, const uint8_t* before, size_t bits,
+                                 uint8_t* out) {
   uint32_t high[bytes / 4], low[bytes / 4];
   __builtin_memcpy(high, group, bytes);
   __builtin_memcpy(low, before, bytes);
@@ -173,7 +196,8 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
   uint8_t* out = (uint8_t*)prepared;
   const auto spread = [&](const void* from) OCTET_INLINE {
     for (size_t v = 0; v < 4; ++v)
-      for (size_t lane = 0; lane < bytes; lane += 16, out += 16) __builtin_memcpy(out, (const uint8_t*)from + 4 * lane + 16 * v, 16);
+      for (size_t lane = 0; lane < bytes; lane += 16, out += 16)
+        __builtin_memcpy(out, (const uint8_t*)from + 4 * lane + 16 * v, 16);
   };
   spread(b.init);
   spread(b.scale ? (const void*)b.scale : b.init);
@@ -181,8 +205,10 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
   for (size_t set = 0; set < sets; ++set)
     for (size_t g = 0; g < b.set_groups; ++g, out += M::kColumn) {
       const size_t from = g - set * b.shift / 4, bits = set * b.shift % 4 * 8;
-      const uint8_t* const group = from < b.groups ? b.weights + from * kDepthwiseGroup : kNoWeights;
-      const uint8_t* const before = from - 1 < b.groups ? b.weights + (from - 1) * kDepthwiseGroup : kNoWeights;
+      const uint8_t* const group =
+          from < b.groups ? b.weights + from * kDepthwiseGroup : kNoWeights;
+      const uint8_t* const before =
+          from - 1 < b.groups ? b.weights + (from - 1) * kDepthwiseGroup : kNoWeights;
       unroll<4>([&](auto v) OCTET_INLINE {
         alignas(64) uint8_t taps[bytes];
         shifted<bytes>(group + v * 64, before + v * 64, bits, taps);

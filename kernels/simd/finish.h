@@ -1,7 +1,9 @@
-// The epilogue in plain loops. Each ISA compiles this text once with its own flags and the compiler vectorizes it: no intrinsic here, and
-// no reassociation or contraction either (-ffp-contract=off), so every ISA rounds alike.
+// The epilogue in plain loops. Each ISA compiles this text once with its own flags and the compiler
+// vectorizes it: no intrinsic here, and no reassociation or contraction either (-ffp-contract=off),
+// so every ISA rounds alike.
 //
-// Everything sits in an unnamed namespace: an inline function shared across ISAs would be a weak symbol that the linker keeps once.
+// Everything sits in an unnamed namespace: an inline function shared across ISAs would be a weak
+// symbol that the linker keeps once.
 #pragma once
 
 #include <stddef.h>
@@ -14,10 +16,12 @@ namespace {
 
 constexpr size_t kFinishChunk = 64;
 
-// Exact for |x| <= 2^22 in round-to-nearest: adding 1.5 * 2^23 leaves no fraction bits. Needs no SSE4.1 and no libm.
+// Exact for |x| <= 2^22 in round-to-nearest: adding 1.5 * 2^23 leaves no fraction bits. Needs no
+// SSE4.1 and no libm.
 inline int32_t round_half_even(float x) { return (int32_t)((x + 12582912.0f) - 12582912.0f); }
 
-// gemmlowp's SaturatingRoundingDoublingHighMul for a multiplier >= 0: rounds halves towards plus infinity.
+// gemmlowp's SaturatingRoundingDoublingHighMul for a multiplier >= 0: rounds halves towards plus
+// infinity.
 inline int32_t doubling_high_mul(int32_t x, int32_t multiplier) {
   return (int32_t)(((int64_t)x * multiplier + ((int64_t)1 << 30)) >> 31);
 }
@@ -31,7 +35,8 @@ inline int32_t rounding_shift_right(int32_t x, int32_t shift) {
 // TFLite's MultiplyByQuantizedMultiplier, double rounding.
 inline int32_t tflite_scale(int32_t x, int32_t multiplier, int32_t shift) {
   const int32_t left = shift > 0 ? shift : 0;
-  return rounding_shift_right(doubling_high_mul((int32_t)((uint32_t)x << left), multiplier), left - shift);
+  return rounding_shift_right(doubling_high_mul((int32_t)((uint32_t)x << left), multiplier),
+                              left - shift);
 }
 
 inline int32_t clamp(int32_t x, int32_t lo, int32_t hi) {
@@ -45,7 +50,8 @@ inline void load_residual(const Finish& f, const uint8_t* residual, size_t cols,
   for (size_t j = 0; j < cols; ++j) out[j] = (residual[j] ^ flip) - zero_point;
 }
 
-inline void finish_f32(const Finish& f, const int32_t* acc, const float* scale, const float* bias, size_t cols, float* out) {
+inline void finish_f32(const Finish& f, const int32_t* acc, const float* scale, const float* bias,
+                       size_t cols, float* out) {
   for (size_t j = 0; j < cols; ++j) out[j] = (float)acc[j] * scale[j];
   if (bias)
     for (size_t j = 0; j < cols; ++j) out[j] = out[j] + bias[j];
@@ -56,7 +62,8 @@ inline void finish_f32(const Finish& f, const int32_t* acc, const float* scale, 
   }
 }
 
-inline void finish_float8(const Finish& f, const int32_t* acc, const float* scale, const int32_t* residual, size_t cols, int32_t* out) {
+inline void finish_float8(const Finish& f, const int32_t* acc, const float* scale,
+                          const int32_t* residual, size_t cols, int32_t* out) {
   float value[kFinishChunk];
   for (size_t j = 0; j < cols; ++j) value[j] = (float)acc[j] * scale[j];
   if (residual)
@@ -68,20 +75,26 @@ inline void finish_float8(const Finish& f, const int32_t* acc, const float* scal
   }
 }
 
-inline void finish_tflite8(const Finish& f, const int32_t* acc, const int32_t* multiplier, const int32_t* shift, const int32_t* residual,
-                           size_t cols, int32_t* out) {
+inline void finish_tflite8(const Finish& f, const int32_t* acc, const int32_t* multiplier,
+                           const int32_t* shift, const int32_t* residual, size_t cols,
+                           int32_t* out) {
   for (size_t j = 0; j < cols; ++j) out[j] = tflite_scale(acc[j], multiplier[j], shift[j]);
   if (residual) {  // TFLite's ADD on the requantized product
     const int32_t type_lo = f.dst_u8 ? 0 : -128, type_hi = f.dst_u8 ? 255 : 127;
     for (size_t j = 0; j < cols; ++j) {
-      const int32_t product = clamp(out[j], type_lo - f.intermediate_zero_point, type_hi - f.intermediate_zero_point);
-      const int32_t a = tflite_scale(product * (1 << 20), f.product_scale.multiplier, f.product_scale.shift);
-      const int32_t b = tflite_scale(residual[j] * (1 << 20), f.residual_tflite.multiplier, f.residual_tflite.shift);
+      const int32_t product =
+          clamp(out[j], type_lo - f.intermediate_zero_point, type_hi - f.intermediate_zero_point);
+      const int32_t a =
+          tflite_scale(product * (1 << 20), f.product_scale.multiplier, f.product_scale.shift);
+      const int32_t b = tflite_scale(residual[j] * (1 << 20), f.residual_tflite.multiplier,
+                                     f.residual_tflite.shift);
       out[j] = tflite_scale(a + b, f.sum_scale.multiplier, f.sum_scale.shift);
     }
   }
-  // Clamped before the zero point is added: a multiplier near 1 leaves values that the sum would push out of int32.
-  for (size_t j = 0; j < cols; ++j) out[j] = clamp(out[j], f.lo - f.zero_point, f.hi - f.zero_point) + f.zero_point;
+  // Clamped before the zero point is added: a multiplier near 1 leaves values that the sum would
+  // push out of int32.
+  for (size_t j = 0; j < cols; ++j)
+    out[j] = clamp(out[j], f.lo - f.zero_point, f.hi - f.zero_point) + f.zero_point;
 }
 
 inline void store8(const int32_t* value, const uint8_t* lut, size_t cols, uint8_t* dst) {

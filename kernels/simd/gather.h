@@ -9,7 +9,8 @@
 namespace octet {
 namespace {
 
-// panel(k, lane) = (k / kr) * lanes * kr + lane * kr + k % kr, elements widened to Element after the flip.
+// panel(k, lane) = (k / kr) * lanes * kr + lane * kr + k % kr, elements widened to Element after
+// the flip.
 template <typename Element, size_t kr>
 void gather_rows(const Rows& r, size_t lanes, void* panel) {
   Element* const out = (Element*)panel;
@@ -25,7 +26,8 @@ void gather_rows(const Rows& r, size_t lanes, void* panel) {
     for (size_t g = 0; g < groups; ++g, from += kr, to += lanes * kr)
       for (size_t c = 0; c < kr; ++c) to[c] = (Element)(uint8_t)(from[c] ^ r.flip);
     if (tail)
-      for (size_t c = 0; c < kr; ++c) to[c] = c < tail ? (Element)(uint8_t)(from[c] ^ r.flip) : (Element)0;
+      for (size_t c = 0; c < kr; ++c)
+        to[c] = c < tail ? (Element)(uint8_t)(from[c] ^ r.flip) : (Element)0;
   }
 }
 

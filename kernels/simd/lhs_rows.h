@@ -33,7 +33,8 @@ inline float bits_float(int32_t bits) {
   return x;
 }
 
-// Maps float bits to integers of the same order, and back. Integer min and max mean the same on every ISA; float ones differ on NaN.
+// Maps float bits to integers of the same order, and back. Integer min and max mean the same on
+// every ISA; float ones differ on NaN.
 inline int32_t ordered(int32_t bits) { return bits ^ ((bits >> 31) & 0x7fffffff); }
 
 // Below this the row counts as zero. Far above the denormals, so that FTZ and DAZ change nothing.
@@ -84,7 +85,8 @@ void copy_windows_by(const Windows& w) {
     const uint8_t* from = window;
     uint8_t* to = out;
     for (size_t line = 0; line < own.lines; ++line, from += own.line, to += own.bytes)
-      for (size_t b = 0; b < (chunks ? chunks * chunk : own.bytes); b += chunk) __builtin_memcpy(to + b, from + b, chunk);
+      for (size_t b = 0; b < (chunks ? chunks * chunk : own.bytes); b += chunk)
+        __builtin_memcpy(to + b, from + b, chunk);
   }
 }
 

@@ -1,5 +1,5 @@
-// The epilogue and the row work compiled for the baseline: what a kernel names in its table row when its ISA needs no build of its own.
-// On aarch64 the baseline is NEON already.
+// The epilogue and the row work compiled for the baseline: what a kernel names in its table row
+// when its ISA needs no build of its own. On aarch64 the baseline is NEON already.
 #pragma once
 
 #include "kernels/core/finish.h"

@@ -1,4 +1,5 @@
-// Winograd's transforms for the baseline. On aarch64 that is NEON, which has a file of its own for its narrow exit.
+// Winograd's transforms for the baseline. On aarch64 that is NEON, which has a file of its own for
+// its narrow exit.
 #include "kernels/simd/portable.h"
 #include "kernels/simd/winograd.h"
 
@@ -29,15 +30,18 @@ struct Lanes {
   OCTET_INLINE static inline Sums round(Floats x) {
     const Signed sign = (Signed)x & INT32_MIN, whole = ((Signed)x & INT32_MAX) >= 0x4B000000;
     const Floats shift = (Floats)(sign | 0x4B000000), rounded = (x + shift) - shift;
-    return (Sums)__builtin_convertvector((Floats)(((Signed)x & whole) | ((Signed)rounded & ~whole)), Signed);
+    return (Sums) __builtin_convertvector(
+        (Floats)(((Signed)x & whole) | ((Signed)rounded & ~whole)), Signed);
   }
 };
 
 }  // namespace
 
 const WinogradOps portable_winograd = {
-    {input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>, input_tile<Form2x2Int8, Lanes>},
-    {output_s32<Form2x2, Lanes>, output_s32<Form4x4, Lanes>, output_s32<Form2x2Stride2, Lanes>, output_s32<Form2x2Int8, Lanes>},
+    {input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>,
+     input_tile<Form2x2Int8, Lanes>},
+    {output_s32<Form2x2, Lanes>, output_s32<Form4x4, Lanes>, output_s32<Form2x2Stride2, Lanes>,
+     output_s32<Form2x2Int8, Lanes>},
     64};
 
 }  // namespace octet

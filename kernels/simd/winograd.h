@@ -1,17 +1,22 @@
-// Winograd's transforms, one text for all ISAs: vectors of GCC's and Clang's extension, in which + is an instruction and wraps. What an ISA adds is a
-// struct that names its vectors and widens bytes:
+// Winograd's transforms, one text for all ISAs: vectors of GCC's and Clang's extension, in which +
+// is an instruction and wraps. What an ISA adds is a struct that names its vectors and widens
+// bytes:
 //
 //     struct Lanes {
 //       typedef uint16_t Words __attribute__((vector_size(..)));   // one input channel per lane
 //       typedef uint32_t Sums __attribute__((vector_size(..)));    // one output channel per lane
 //       typedef float Floats __attribute__((vector_size(..)));     // beside Sums
 //       static Words widen_u8(const uint8_t*), widen_s8(const uint8_t*);
-//       static void store_int8(uint8_t* bytes, Words, int16_t factor, uint8_t flip);  // see WinogradInput
+//       static void store_int8(uint8_t* bytes, Words, int16_t factor, uint8_t flip);
 //       static Sums round(Floats);                                 // half to even
-//       static constexpr int kAhead = ..;  // elements: products so far behind those of a tile are fetched for the next one; 0 = none are. A constant costs no register
+//       static constexpr int kAhead = ..;                          // elements
 //     };
 //
-// A form is its 1-D transforms, which run over columns and then over lines, and the factor that its products carry.
+// store_int8 is what WinogradInput's factors and flip ask for. Products that are kAhead behind
+// those of a tile are fetched for the next one, none with 0; a constant costs no register.
+//
+// A form is its 1-D transforms, which run over columns and then over lines, and the factor that its
+// products carry.
 #pragma once
 
 #include <string.h>
@@ -25,7 +30,8 @@ namespace {
 // F(2,3): products carry 4.
 struct Form2x2 {
   static constexpr int kPatch = 4, kOut = 2;
-  static constexpr int kCentre[kPatch] = {0, 2, 0, 0};  // what each line of the transform makes of ones
+  // What each line of the transform makes of ones
+  static constexpr int kCentre[kPatch] = {0, 2, 0, 0};
   template <typename V>
   OCTET_INLINE static inline void input(const V* d, V* t) {
     t[0] = d[0] - d[2];
@@ -44,7 +50,8 @@ struct Form2x2 {
   }
 };
 
-// F(4,3): products carry 576 = 9 * 64. 0x38E38E39 * 9 = 1 modulo 2^32, so nothing is lost as long as 64 y fits.
+// F(4,3): products carry 576 = 9 * 64. 0x38E38E39 * 9 = 1 modulo 2^32, so nothing is lost as long
+// as 64 y fits.
 struct Form4x4 {
   static constexpr int kPatch = 6, kOut = 4;
   static constexpr int kCentre[kPatch] = {0, -6, 0, 0, 0, 0};
@@ -73,7 +80,8 @@ struct Form4x4 {
   }
 };
 
-// Stride 2: two outputs read x0..x4, of which x0 x2 x4 meet the outer weights, in three products, and x1 x3 the middle one. Products carry 1.
+// Stride 2: two outputs read x0..x4, of which x0 x2 x4 meet the outer weights, in three products,
+// and x1 x3 the middle one. Products carry 1.
 struct Form2x2Stride2 {
   static constexpr int kPatch = 5, kOut = 2;
   static constexpr int kCentre[kPatch] = {0, 1, 0, 1, 1};
@@ -116,7 +124,8 @@ using Either = typename EitherOf<first, A, B>::Type;
 
 // One vector of channels of one patch.
 template <typename Form, typename Lanes, bool is_u8>
-OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* const* pixels, size_t offset) {
+OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* const* pixels,
+                                     size_t offset) {
   using Words = typename Lanes::Words;
   constexpr int n = Form::kPatch;
   Words lines[n][n];
@@ -133,7 +142,8 @@ OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* con
     Words t[n];
     Form::input(lines[y], t);
     unroll<n>([&](auto x) OCTET_INLINE {
-      constexpr uint16_t centre = (uint16_t)(is_u8 ? 128 * Form::kCentre[y.value] * Form::kCentre[x.value] : 0);
+      constexpr uint16_t centre =
+          (uint16_t)(is_u8 ? 128 * Form::kCentre[y.value] * Form::kCentre[x.value] : 0);
       if constexpr (centre != 0) t[x] -= centre;
       constexpr int tap = y.value * n + x.value;
       if constexpr (kInt8<Form>) {
@@ -162,7 +172,8 @@ void input_channels(const WinogradInput& in) {
   }
   for (size_t c = 0; c < in.channels; c += lanes) {
     // The last vector overlaps the one before it rather than leave the pixel.
-    input_lanes<Form, Lanes, is_u8>(in, in.pixels, c + lanes > in.channels ? in.channels - lanes : c);
+    input_lanes<Form, Lanes, is_u8>(in, in.pixels,
+                                    c + lanes > in.channels ? in.channels - lanes : c);
   }
 }
 
@@ -176,13 +187,15 @@ void input_tile(const WinogradInput& in) {
 
 // One tap's products: as they are, or as the floats that they stand for.
 template <typename Lanes>
-OCTET_INLINE inline void load_products(const WinogradOutput& o, size_t tap, size_t column, typename Lanes::Sums* value) {
+OCTET_INLINE inline void load_products(const WinogradOutput& o, size_t tap, size_t column,
+                                       typename Lanes::Sums* value) {
   const int32_t* const products = o.products + tap * o.tap_stride + column;
   memcpy(value, products, sizeof *value);
   if constexpr (Lanes::kAhead > 0) __builtin_prefetch(products + Lanes::kAhead);
 }
 template <typename Lanes>
-OCTET_INLINE inline void load_products(const WinogradOutput& o, size_t tap, size_t column, typename Lanes::Floats* value) {
+OCTET_INLINE inline void load_products(const WinogradOutput& o, size_t tap, size_t column,
+                                       typename Lanes::Floats* value) {
   typedef int32_t Signed __attribute__((vector_size(sizeof *value)));
   Signed products;
   typename Lanes::Floats scale;
@@ -193,7 +206,8 @@ OCTET_INLINE inline void load_products(const WinogradOutput& o, size_t tap, size
 
 // One vector of columns: what the products stand for, + init.
 template <typename Form, typename Lanes>
-OCTET_INLINE inline void output_lanes(const WinogradOutput& o, size_t column, typename Lanes::Sums (&out)[Form::kOut][Form::kOut]) {
+OCTET_INLINE inline void output_lanes(const WinogradOutput& o, size_t column,
+                                      typename Lanes::Sums (&out)[Form::kOut][Form::kOut]) {
   using Sums = typename Lanes::Sums;
   using Value = Either<kInt8<Form>, typename Lanes::Floats, Sums>;
   typedef int32_t Signed __attribute__((vector_size(sizeof(Sums))));
@@ -222,7 +236,8 @@ OCTET_INLINE inline void output_lanes(const WinogradOutput& o, size_t column, ty
 
 // The s32 exit of one vector of columns.
 template <typename Sums, int m>
-OCTET_INLINE inline void store_lanes(const WinogradOutput& o, size_t column, const Sums (&out)[m][m]) {
+OCTET_INLINE inline void store_lanes(const WinogradOutput& o, size_t column,
+                                     const Sums (&out)[m][m]) {
   const size_t lanes = sizeof(Sums) / 4, count = o.cols - column < lanes ? o.cols - column : lanes;
   for (size_t y = 0; y < o.height; ++y)
     for (size_t x = 0; x < o.width; ++x) {

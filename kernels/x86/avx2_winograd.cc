@@ -13,11 +13,17 @@ struct Lanes {
   typedef uint16_t Words __attribute__((vector_size(32)));
   typedef uint32_t Sums __attribute__((vector_size(32)));
   typedef float Floats __attribute__((vector_size(32)));
-  OCTET_INLINE static inline Words widen_u8(const uint8_t* bytes) { return (Words)_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i*)bytes)); }
-  OCTET_INLINE static inline Words widen_s8(const uint8_t* bytes) { return (Words)_mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)bytes)); }
-  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Words words, int16_t factor, uint8_t flip) {
+  OCTET_INLINE static inline Words widen_u8(const uint8_t* bytes) {
+    return (Words)_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i*)bytes));
+  }
+  OCTET_INLINE static inline Words widen_s8(const uint8_t* bytes) {
+    return (Words)_mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)bytes));
+  }
+  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Words words, int16_t factor,
+                                             uint8_t flip) {
     const __m256i rounded = _mm256_mulhrs_epi16((__m256i)words, _mm256_set1_epi16(factor));
-    const __m128i packed = _mm_packs_epi16(_mm256_castsi256_si128(rounded), _mm256_extracti128_si256(rounded, 1));
+    const __m128i packed =
+        _mm_packs_epi16(_mm256_castsi256_si128(rounded), _mm256_extracti128_si256(rounded, 1));
     _mm_storeu_si128((__m128i*)bytes, _mm_xor_si128(packed, _mm_set1_epi8((char)flip)));
   }
   OCTET_INLINE static inline Sums round(Floats x) { return (Sums)_mm256_cvtps_epi32((__m256)x); }
@@ -33,19 +39,25 @@ void output_tile(const WinogradOutput& o) {
     Lanes::Sums out[m][m];
     output_lanes<Form, Lanes>(o, 8 * v, out);
     const __m256 scale = _mm256_loadu_ps(o.scale + 8 * v);
-    unroll<m>([&](auto y) OCTET_INLINE { unroll<m>([&](auto x) OCTET_INLINE { words[v][y][x] = scaled_words((__m256i)out[y][x], scale); }); });
+    unroll<m>([&](auto y) OCTET_INLINE {
+      unroll<m>([&](auto x)
+                    OCTET_INLINE { words[v][y][x] = scaled_words((__m256i)out[y][x], scale); });
+    });
   }
   const size_t high = o.cols > 8;
   for (size_t y = 0; y < o.height; ++y)
     for (size_t x = 0; x < o.width; ++x)
-      store_bytes((uint8_t*)o.dst + y * o.dst_line + x * o.dst_pixel, narrower.bytes(words[0][y][x], words[high][y][x]), o.cols);
+      store_bytes((uint8_t*)o.dst + y * o.dst_line + x * o.dst_pixel,
+                  narrower.bytes(words[0][y][x], words[high][y][x]), o.cols);
 }
 
 }  // namespace
 
 const WinogradOps avx2_winograd = {
-    {input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>, input_tile<Form2x2Int8, Lanes>},
-    {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>, output_tile<Form2x2Int8>},
+    {input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>,
+     input_tile<Form2x2Int8, Lanes>},
+    {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>,
+     output_tile<Form2x2Int8>},
     16};
 
 }  // namespace octet

@@ -13,10 +13,16 @@ struct Lanes {
   typedef uint16_t Words __attribute__((vector_size(64)));
   typedef uint32_t Sums __attribute__((vector_size(64)));
   typedef float Floats __attribute__((vector_size(64)));
-  OCTET_INLINE static inline Words widen_u8(const uint8_t* bytes) { return (Words)_mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i*)bytes)); }
-  OCTET_INLINE static inline Words widen_s8(const uint8_t* bytes) { return (Words)_mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i*)bytes)); }
-  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Words words, int16_t factor, uint8_t flip) {
-    const __m256i rounded = _mm512_cvtsepi16_epi8(_mm512_mulhrs_epi16((__m512i)words, _mm512_set1_epi16(factor)));
+  OCTET_INLINE static inline Words widen_u8(const uint8_t* bytes) {
+    return (Words)_mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i*)bytes));
+  }
+  OCTET_INLINE static inline Words widen_s8(const uint8_t* bytes) {
+    return (Words)_mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i*)bytes));
+  }
+  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Words words, int16_t factor,
+                                             uint8_t flip) {
+    const __m256i rounded =
+        _mm512_cvtsepi16_epi8(_mm512_mulhrs_epi16((__m512i)words, _mm512_set1_epi16(factor)));
     _mm256_storeu_si256((__m256i*)bytes, _mm256_xor_si256(rounded, _mm256_set1_epi8((char)flip)));
   }
   OCTET_INLINE static inline Sums round(Floats x) {
@@ -32,11 +38,13 @@ OCTET_INLINE inline void store_narrow(const WinogradOutput& o, const __m512i (&q
   const size_t high = o.cols > 16;
   for (size_t y = 0; y < o.height; ++y)
     for (size_t x = 0; x < o.width; x += 2) {
-      const __m512i even = pack_words(q[0][y][x], q[high][y][x]), odd = pack_words(q[0][y][x + 1], q[high][y][x + 1]);
+      const __m512i even = pack_words(q[0][y][x], q[high][y][x]),
+                    odd = pack_words(q[0][y][x + 1], q[high][y][x + 1]);
       const __m512i bytes = in_order(narrower.bytes(even, odd));
       uint8_t* const dst = (uint8_t*)o.dst + y * o.dst_line + x * o.dst_pixel;
       _mm256_mask_storeu_epi8(dst, mask, _mm512_castsi512_si256(bytes));
-      if (x + 1 < o.width) _mm256_mask_storeu_epi8(dst + o.dst_pixel, mask, _mm512_extracti64x4_epi64(bytes, 1));
+      if (x + 1 < o.width)
+        _mm256_mask_storeu_epi8(dst + o.dst_pixel, mask, _mm512_extracti64x4_epi64(bytes, 1));
     }
 }
 
@@ -52,7 +60,8 @@ void output_tile(const WinogradOutput& o) {
     unroll<m>([&](auto y) OCTET_INLINE {
       unroll<m>([&](auto x) OCTET_INLINE {
         const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps((__m512i)out[y][x]), scale);
-        q[v][y][x] = _mm512_cvt_roundps_epi32(scaled, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+        q[v][y][x] =
+            _mm512_cvt_roundps_epi32(scaled, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
       });
     });
   }
@@ -62,8 +71,10 @@ void output_tile(const WinogradOutput& o) {
 }  // namespace
 
 const WinogradOps avx512_winograd = {
-    {input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>, input_tile<Form2x2Int8, Lanes>},
-    {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>, output_tile<Form2x2Int8>},
+    {input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>,
+     input_tile<Form2x2Int8, Lanes>},
+    {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>,
+     output_tile<Form2x2Int8>},
     32};
 
 }  // namespace octet

@@ -5,8 +5,9 @@
 //   row i, 2 words    | acc[i][0]  |  [1]   |      28 accumulators, 2 for rhs, 1 for lhs: 31 of 32
 //   broadcast         +------------+--------+
 //
-// Per pair along depth: 2 loads, one from each of two panels, 14 broadcasts, 28 dot products. Tall, because every column that a tile does
-// not have makes the products between the two transforms fewer, and those must stay in a cache.
+// Per pair along depth: 2 loads, one from each of two panels, 14 broadcasts, 28 dot products. Tall,
+// because every column that a tile does not have makes the products between the two transforms
+// fewer, and those must stay in a cache.
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
@@ -17,18 +18,24 @@ namespace {
 
 constexpr int kMr = 14, kVectors = 2, kGroup = 64;  // bytes of a panel's group
 
-// Spelled out because Clang takes the intrinsic apart: VPMADDWD and VPADDD have the shorter latency, and half the throughput.
-OCTET_INLINE inline void multiply_add(__m512i& acc, __m512i a, __m512i b) { __asm__("vpdpwssd %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b)); }
+// Spelled out because Clang takes the intrinsic apart: VPMADDWD and VPADDD have the shorter
+// latency, and half the throughput.
+OCTET_INLINE inline void multiply_add(__m512i& acc, __m512i a, __m512i b) {
+  __asm__("vpdpwssd %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
+}
 
 template <int rows, int vectors>
 void multiply(const Tile& t) {
   __m512i acc[rows][vectors];
   unroll<rows>([&](auto i) OCTET_INLINE {
-    unroll<vectors>([&](auto v) OCTET_INLINE { acc[i][v] = _mm512_loadu_si512(t.init + i * t.init_stride + 16 * v); });
+    unroll<vectors>([&](auto v) OCTET_INLINE {
+      acc[i][v] = _mm512_loadu_si512(t.init + i * t.init_stride + 16 * v);
+    });
   });
   constexpr int bases = (rows + 2) / 3;
   const uint8_t* lhs[bases];
-  unroll<bases>([&](auto b) OCTET_INLINE { lhs[b] = (const uint8_t*)t.lhs + 3 * b * t.lhs_stride; });
+  unroll<bases>([&](auto b)
+                    OCTET_INLINE { lhs[b] = (const uint8_t*)t.lhs + 3 * b * t.lhs_stride; });
   const uint8_t* rhs = t.rhs;
   const size_t stride = t.lhs_stride, panel = t.rhs_panel_stride;
   OCTET_NO_UNROLL
@@ -57,10 +64,11 @@ void multiply(const Tile& t) {
 }
 
 template <int vectors>
-constexpr MultiplyFn kByRows[kMr] = {multiply<1, vectors>,  multiply<2, vectors>,  multiply<3, vectors>,  multiply<4, vectors>,
-                                     multiply<5, vectors>,  multiply<6, vectors>,  multiply<7, vectors>,  multiply<8, vectors>,
-                                     multiply<9, vectors>,  multiply<10, vectors>, multiply<11, vectors>, multiply<12, vectors>,
-                                     multiply<13, vectors>, multiply<14, vectors>};
+constexpr MultiplyFn kByRows[kMr] = {
+    multiply<1, vectors>,  multiply<2, vectors>,  multiply<3, vectors>,  multiply<4, vectors>,
+    multiply<5, vectors>,  multiply<6, vectors>,  multiply<7, vectors>,  multiply<8, vectors>,
+    multiply<9, vectors>,  multiply<10, vectors>, multiply<11, vectors>, multiply<12, vectors>,
+    multiply<13, vectors>, multiply<14, vectors>};
 
 void dispatch(const Tile& t) { (t.cols > 16 ? kByRows<2> : kByRows<1>)[t.rows - 1](t); }
 

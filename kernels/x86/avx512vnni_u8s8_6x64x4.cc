@@ -2,12 +2,15 @@
 //
 //                      columns 0-15   16-31    32-47    48-63
 //                     +------------+--------+--------+--------+
-//   row i, 4 bytes    | acc[i][0]  |  [1]   |  [2]   |  [3]   |    24 accumulators, 4 for rhs, 1 for lhs: 29 of 32
+//   row i, 4 bytes    | acc[i][0]  |  [1]   |  [2]   |  [3]   |
 //   broadcast         +------------+--------+--------+--------+
 //
-// Per group of 4 along depth: 4 loads, one from each of four panels, 6 broadcasts, 24 dot products. The lhs rows are read where they lie, and so are
-// the rows of each tap of a convolution: no copy.
-// Instantiated over (rows, vectors of columns, lhs sign); few rows split the depth over several sets of accumulators to hide the latency.
+// 24 accumulators, 4 for rhs, 1 for lhs: 29 registers of 32.
+//
+// Per group of 4 along depth: 4 loads, one from each of four panels, 6 broadcasts, 24 dot products.
+// The lhs rows are read where they lie, and so are the rows of each tap of a convolution: no copy.
+// Instantiated over (rows, vectors of columns, lhs sign); few rows split the depth over several
+// sets of accumulators to hide the latency.
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
@@ -19,7 +22,8 @@ namespace {
 
 constexpr int kMr = 6, kVectors = 4, kTallMr = 12;
 
-// Four lhs bytes in every lane. An s8 lhs is flipped to u8 by the same instruction that broadcasts it.
+// Four lhs bytes in every lane. An s8 lhs is flipped to u8 by the same instruction that broadcasts
+// it.
 template <bool flip>
 inline __m512i broadcast(const uint8_t* bytes) {
   int32_t quad;
@@ -37,7 +41,8 @@ inline int32_t tail_quad(const uint8_t* bytes, size_t count) {
 }
 
 inline __m512i scaled(__m512i acc, __m512 scale) {
-  return _mm512_cvt_roundps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(acc), scale), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  return _mm512_cvt_roundps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(acc), scale),
+                                  _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
 template <int rows, int vectors>
@@ -80,11 +85,15 @@ OCTET_INLINE inline void store_narrow(const Tile& t, const __m512i (&acc)[rows][
     __m512i q[4];
     unroll<4>([&](auto at) OCTET_INLINE {
       constexpr int i = group.value * together + at.value / width, v = at.value % width;
-      if constexpr (i < rows && v < vectors) q[at] = scaled(acc[i][v], scale[v]); else q[at] = _mm512_setzero_si512();
+      if constexpr (i < rows && v < vectors)
+        q[at] = scaled(acc[i][v], scale[v]);
+      else
+        q[at] = _mm512_setzero_si512();
     });
     const __m512i bytes = in_order(narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
     unroll<together>([&](auto part) OCTET_INLINE {
-      if constexpr (group.value * together + part.value < rows) store_part<vectors, part.value>(dst, mask, bytes);
+      if constexpr (group.value * together + part.value < rows)
+        store_part<vectors, part.value>(dst, mask, bytes);
       dst += stride;
     });
   });
@@ -92,38 +101,50 @@ OCTET_INLINE inline void store_narrow(const Tile& t, const __m512i (&acc)[rows][
 
 // Row i where every row has its address, or every `apart`-th.
 template <int apart, int bases>
-OCTET_INLINE inline const uint8_t* row_of(const uint8_t* const (&lhs)[bases], int i, size_t stride, size_t k) {
+OCTET_INLINE inline const uint8_t* row_of(const uint8_t* const (&lhs)[bases], int i, size_t stride,
+                                          size_t k) {
   return apart > 1 ? lhs[i / apart] + (size_t)(i % apart) * stride : lhs[i / apart] + k;
 }
 
 template <int rows, int vectors, bool flip>
 void multiply(const Tile& t) {
   constexpr int sets = rows * vectors >= 8 ? 1 : rows * vectors >= 4 ? 2 : 4;
-  // Stores leave the core in order, so each output line that is not at hand would wait its turn; asked for now, all arrive in time.
+  // Stores leave the core in order, so each output line that is not at hand would wait its turn;
+  // asked for now, all arrive in time.
   unroll<rows>([&](auto i) OCTET_INLINE {
     const char* row = (const char*)t.dst + i * t.dst_stride;
     _mm_prefetch(row, _MM_HINT_T0);
-    if (!t.scale) unroll<vectors - 1>([&](auto v) OCTET_INLINE { _mm_prefetch(row + 64 * (v + 1), _MM_HINT_T0); });
+    if (!t.scale)
+      unroll<vectors - 1>([&](auto v)
+                              OCTET_INLINE { _mm_prefetch(row + 64 * (v + 1), _MM_HINT_T0); });
   });
   __m512i acc[sets][rows][vectors];
-  // Usually one row of init for all: copies of a register cost nothing, loads would take the place of the first products.
+  // Usually one row of init for all: copies of a register cost nothing, loads would take the place
+  // of the first products.
   unroll<vectors>([&](auto v) OCTET_INLINE {
     acc[0][0][v] = _mm512_loadu_si512(t.init + 16 * v);
     unroll<rows - 1>([&](auto i) OCTET_INLINE { acc[0][i + 1][v] = acc[0][0][v]; });
   });
   if (t.init_stride)
     unroll<rows - 1>([&](auto i) OCTET_INLINE {
-      unroll<vectors>([&](auto v) OCTET_INLINE { acc[0][i + 1][v] = _mm512_loadu_si512(t.init + (i + 1) * t.init_stride + 16 * v); });
+      unroll<vectors>([&](auto v) OCTET_INLINE {
+        acc[0][i + 1][v] = _mm512_loadu_si512(t.init + (i + 1) * t.init_stride + 16 * v);
+      });
     });
   unroll<sets - 1>([&](auto s) OCTET_INLINE {
-    unroll<rows>([&](auto i) OCTET_INLINE { unroll<vectors>([&](auto v) OCTET_INLINE { acc[s + 1][i][v] = _mm512_setzero_si512(); }); });
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      unroll<vectors>([&](auto v) OCTET_INLINE { acc[s + 1][i][v] = _mm512_setzero_si512(); });
+    });
   });
-  // A tall tile has more rows than there are registers for their addresses: every third one has its own, the others are a stride or two from it.
+  // A tall tile has more rows than there are registers for their addresses: every third one has its
+  // own, the others are a stride or two from it.
   constexpr bool tall = rows > kMr;
   constexpr int apart = tall ? 3 : 1, bases = (rows + apart - 1) / apart;
   const size_t stride = t.lhs_stride;
   const uint8_t* lhs[bases];
-  unroll<bases>([&](auto b) OCTET_INLINE { lhs[b] = !tall && t.lhs_rows ? t.lhs_rows[b] : (const uint8_t*)t.lhs + b * apart * stride; });
+  unroll<bases>([&](auto b) OCTET_INLINE {
+    lhs[b] = !tall && t.lhs_rows ? t.lhs_rows[b] : (const uint8_t*)t.lhs + b * apart * stride;
+  });
   const uint8_t* rhs = t.rhs;
   const size_t panel = t.rhs_panel_stride, end = t.depth / 4 * 4;
   const Tile* again = &t;  // what is needed between taps and at the end is read again then
@@ -152,7 +173,8 @@ void multiply(const Tile& t) {
         unroll<4>([&](auto group) OCTET_INLINE {
           const __m512i a = _mm512_shuffle_epi32(quads, (_MM_PERM_ENUM)(group * 0x55));
           unroll<vectors>([&](auto v) OCTET_INLINE {
-            acc[group % sets][0][v] = _mm512_dpbusd_epi32(acc[group % sets][0][v], a, _mm512_loadu_si512(rhs + v * panel));
+            acc[group % sets][0][v] = _mm512_dpbusd_epi32(acc[group % sets][0][v], a,
+                                                          _mm512_loadu_si512(rhs + v * panel));
             OCTET_PIN(acc[group % sets][0][v]);
           });
           rhs += 64;
@@ -184,10 +206,15 @@ void multiply(const Tile& t) {
     if (tall || tap == again->taps) break;
     const uint8_t* const* rows_of_tap = again->lhs_rows ? again->lhs_rows + tap * rows : nullptr;
     const ptrdiff_t step_to_tap = rows_of_tap ? 0 : again->tap_steps[tap - 1];
-    unroll<bases>([&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
+    unroll<bases>(
+        [&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
   }
   unroll<sets - 1>([&](auto s) OCTET_INLINE {
-    unroll<rows>([&](auto i) OCTET_INLINE { unroll<vectors>([&](auto v) OCTET_INLINE { acc[0][i][v] = _mm512_add_epi32(acc[0][i][v], acc[s + 1][i][v]); }); });
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      unroll<vectors>([&](auto v) OCTET_INLINE {
+        acc[0][i][v] = _mm512_add_epi32(acc[0][i][v], acc[s + 1][i][v]);
+      });
+    });
   });
   if (again->scale)
     store_narrow<rows, vectors>(*again, acc[0]);
@@ -196,24 +223,41 @@ void multiply(const Tile& t) {
 }
 
 template <int rows, bool flip>
-constexpr MultiplyFn kByVectors[kVectors] = {multiply<rows, 1, flip>, multiply<rows, 2, flip>, multiply<rows, 3, flip>,
-                                             multiply<rows, 4, flip>};
+constexpr MultiplyFn kByVectors[kVectors] = {multiply<rows, 1, flip>, multiply<rows, 2, flip>,
+                                             multiply<rows, 3, flip>, multiply<rows, 4, flip>};
 template <int rows, bool flip>
 constexpr MultiplyFn kTall[2] = {multiply<rows, 1, flip>, multiply<rows, 2, flip>};
 
 void dispatch(const Tile& t) {
   static constexpr const MultiplyFn* kByRows[2][kTallMr] = {
-      {kByVectors<1, false>, kByVectors<2, false>, kByVectors<3, false>, kByVectors<4, false>, kByVectors<5, false>, kByVectors<6, false>, kTall<7, false>,
-       kTall<8, false>, kTall<9, false>, kTall<10, false>, kTall<11, false>, kTall<12, false>},
-      {kByVectors<1, true>, kByVectors<2, true>, kByVectors<3, true>, kByVectors<4, true>, kByVectors<5, true>, kByVectors<6, true>, kTall<7, true>,
-       kTall<8, true>, kTall<9, true>, kTall<10, true>, kTall<11, true>, kTall<12, true>}};
+      {kByVectors<1, false>, kByVectors<2, false>, kByVectors<3, false>, kByVectors<4, false>,
+       kByVectors<5, false>, kByVectors<6, false>, kTall<7, false>, kTall<8, false>,
+       kTall<9, false>, kTall<10, false>, kTall<11, false>, kTall<12, false>},
+      {kByVectors<1, true>, kByVectors<2, true>, kByVectors<3, true>, kByVectors<4, true>,
+       kByVectors<5, true>, kByVectors<6, true>, kTall<7, true>, kTall<8, true>, kTall<9, true>,
+       kTall<10, true>, kTall<11, true>, kTall<12, true>}};
   kByRows[t.lhs_flip != 0][t.rows - 1][(t.cols - 1) / 16](t);
 }
 
 }  // namespace
 
-const MicroKernel avx512vnni_u8s8_6x64x4 = {
-    "avx512vnni_u8s8_6x64x4", Isa::kAvx512Vnni, Domain::kU8, kMr, 16 * kVectors, 0, kAnyLhs | kNarrows, kX86Layout,
-    nullptr, 1, 4, 1, dispatch, avx512_finish, &avx512_row_ops, &avx512_winograd, kTallMr, 32};
+const MicroKernel avx512vnni_u8s8_6x64x4 = {"avx512vnni_u8s8_6x64x4",
+                                            Isa::kAvx512Vnni,
+                                            Domain::kU8,
+                                            kMr,
+                                            16 * kVectors,
+                                            0,
+                                            kAnyLhs | kNarrows,
+                                            kX86Layout,
+                                            nullptr,
+                                            1,
+                                            4,
+                                            1,
+                                            dispatch,
+                                            avx512_finish,
+                                            &avx512_row_ops,
+                                            &avx512_winograd,
+                                            kTallMr,
+                                            32};
 
 }  // namespace octet

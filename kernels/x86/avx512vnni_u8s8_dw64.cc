@@ -1,10 +1,12 @@
 // Depthwise, u8 x s8 -> s32 or 8 bits, VPDPBUSD on zmm or ymm, blocks of 64 or 32 channels.
 //
 //        kept columns               new column        accumulators of a row
-//      t[0..3] of x-1, t[0..3] of x    t[0..3]             a[0..3]             16 of 32; weights come from memory
+//      t[0..3] of x-1, t[0..3] of x    t[0..3]             a[0..3]
 //
-// Per column of two rows: 4 pixels, 8 interleavings, 24 dot products. See kernels/simd/depthwise.h. A last block of at most 32 channels does the same
-// on ymm registers.
+// 16 registers of 32; weights come from memory.
+//
+// Per column of two rows: 4 pixels, 8 interleavings, 24 dot products. See kernels/simd/depthwise.h.
+// A last block of at most 32 channels does the same on ymm registers.
 #include <immintrin.h>
 
 #include "kernels/simd/depthwise.h"
@@ -15,7 +17,7 @@ namespace octet {
 namespace {
 
 // One text for both widths.
-#define OCTET_BOTH(name, op)                                                              \
+#define OCTET_BOTH(name, op)                                                           \
   OCTET_INLINE inline __m512i name(__m512i a, __m512i b) { return _mm512_##op(a, b); } \
   OCTET_INLINE inline __m256i name(__m256i a, __m256i b) { return _mm256_##op(a, b); }
 OCTET_BOTH(low_bytes, unpacklo_epi8)
@@ -26,21 +28,36 @@ OCTET_BOTH(high_words, unpackhi_epi16)
 
 OCTET_INLINE inline __m512i exclusive_or(__m512i a, __m512i b) { return _mm512_xor_si512(a, b); }
 OCTET_INLINE inline __m256i exclusive_or(__m256i a, __m256i b) { return _mm256_xor_si256(a, b); }
-OCTET_INLINE inline __m512i dot_add(__m512i acc, __m512i a, __m512i b) { return _mm512_dpbusd_epi32(acc, a, b); }
-OCTET_INLINE inline __m256i dot_add(__m256i acc, __m256i a, __m256i b) { return _mm256_dpbusd_epi32(acc, a, b); }
-OCTET_INLINE inline __m512i scaled(__m512i acc, __m512i scale) {
-  return _mm512_cvt_roundps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(acc), _mm512_castsi512_ps(scale)), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+OCTET_INLINE inline __m512i dot_add(__m512i acc, __m512i a, __m512i b) {
+  return _mm512_dpbusd_epi32(acc, a, b);
 }
-OCTET_INLINE inline __m256i scaled(__m256i acc, __m256i scale) {  // rounds by MXCSR, which is the caller's duty
+OCTET_INLINE inline __m256i dot_add(__m256i acc, __m256i a, __m256i b) {
+  return _mm256_dpbusd_epi32(acc, a, b);
+}
+OCTET_INLINE inline __m512i scaled(__m512i acc, __m512i scale) {
+  return _mm512_cvt_roundps_epi32(
+      _mm512_mul_ps(_mm512_cvtepi32_ps(acc), _mm512_castsi512_ps(scale)),
+      _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+// Rounds by MXCSR, which is the caller's duty
+OCTET_INLINE inline __m256i scaled(__m256i acc, __m256i scale) {
   return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc), _mm256_castsi256_ps(scale)));
 }
-OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m512i v) { _mm512_mask_storeu_epi8(dst, mask, v); }
-OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m256i v) { _mm256_mask_storeu_epi8(dst, (__mmask32)mask, v); }
+OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m512i v) {
+  _mm512_mask_storeu_epi8(dst, mask, v);
+}
+OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m256i v) {
+  _mm256_mask_storeu_epi8(dst, (__mmask32)mask, v);
+}
 OCTET_INLINE inline __m128i lane_of(__m512i v, Int<0>) { return _mm512_castsi512_si128(v); }
 template <int lane>
-OCTET_INLINE inline __m128i lane_of(__m512i v, Int<lane>) { return _mm512_extracti32x4_epi32(v, lane); }
+OCTET_INLINE inline __m128i lane_of(__m512i v, Int<lane>) {
+  return _mm512_extracti32x4_epi32(v, lane);
+}
 template <int lane>
-OCTET_INLINE inline __m128i lane_of(__m256i v, Int<lane>) { return _mm256_extracti32x4_epi32(v, lane); }
+OCTET_INLINE inline __m128i lane_of(__m256i v, Int<lane>) {
+  return _mm256_extracti32x4_epi32(v, lane);
+}
 
 template <typename Vector>
 OCTET_INLINE inline Vector load_vector(const void* p) {
@@ -51,7 +68,8 @@ OCTET_INLINE inline Vector load_vector(const void* p) {
 template <int kBytes>
 struct Wide {
   using Vector = typename VectorOf<kBytes>::Type;
-  static constexpr int kChannels = kBytes, kPrepared = 8 * kBytes, kColumn = 4 * kBytes, kWalkSets = 2;
+  static constexpr int kChannels = kBytes, kPrepared = 8 * kBytes, kColumn = 4 * kBytes,
+                       kWalkSets = 2;
   static constexpr bool kTogether = false, kCopyPerSign = kBytes == 64;
   using Pixel = Vector;
   struct Column {
@@ -65,12 +83,18 @@ struct Wide {
   };
 
   OCTET_INLINE static inline Pixel load(const uint8_t* p) { return load_vector<Vector>(p); }
-  OCTET_INLINE static inline Pixel flipped(Pixel bytes, Pixel sign) { return exclusive_or(bytes, sign); }
-  OCTET_INLINE static inline Pixel sign(bool flip) { return splat<Vector>((uint8_t)(flip ? 0x80 : 0)); }
+  OCTET_INLINE static inline Pixel flipped(Pixel bytes, Pixel sign) {
+    return exclusive_or(bytes, sign);
+  }
+  OCTET_INLINE static inline Pixel sign(bool flip) {
+    return splat<Vector>((uint8_t)(flip ? 0x80 : 0));
+  }
 
   OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
-    const Vector top_low = low_bytes(p[0], p[1]), top_high = high_bytes(p[0], p[1]), low = low_bytes(p[2], p[3]), high = high_bytes(p[2], p[3]);
-    column = {{low_words(top_low, low), high_words(top_low, low), low_words(top_high, high), high_words(top_high, high)}};
+    const Vector top_low = low_bytes(p[0], p[1]), top_high = high_bytes(p[0], p[1]),
+                 low = low_bytes(p[2], p[3]), high = high_bytes(p[2], p[3]);
+    column = {{low_words(top_low, low), high_words(top_low, low), low_words(top_high, high),
+               high_words(top_high, high)}};
   }
 
   struct Ends {
@@ -86,16 +110,21 @@ struct Wide {
 
   template <int, int>
   OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
-    unroll<4>([&](auto v) OCTET_INLINE { acc.a[v] = dot_add(acc.a[v], c.t[v], load_vector<Vector>(weights + kBytes * v)); });
+    unroll<4>([&](auto v) OCTET_INLINE {
+      acc.a[v] = dot_add(acc.a[v], c.t[v], load_vector<Vector>(weights + kBytes * v));
+    });
   }
 
-  OCTET_INLINE static inline void weights(const uint8_t* taps, size_t vector, uint8_t* to) { __builtin_memcpy(to + kBytes * vector, taps, kBytes); }
+  OCTET_INLINE static inline void weights(const uint8_t* taps, size_t vector, uint8_t* to) {
+    __builtin_memcpy(to + kBytes * vector, taps, kBytes);
+  }
 
   // The packs undo the interleaving: the bytes come out in order.
   struct Narrowing {
     Narrower<kBytes> narrower;
     __mmask64 mask;
-    explicit Narrowing(const DepthwiseTile& t) : narrower(*t.narrow), mask(~(__mmask64)0 >> (64 - t.channels)) {}
+    explicit Narrowing(const DepthwiseTile& t)
+        : narrower(*t.narrow), mask(~(__mmask64)0 >> (64 - t.channels)) {}
 
     OCTET_INLINE inline void store(const Acc& acc, const Ends& ends, uint8_t* dst) const {
       Vector q[4];
@@ -106,20 +135,46 @@ struct Wide {
 
   OCTET_INLINE static inline void store_s32(const Acc& acc, uint8_t* dst) {
     unroll<4>([&](auto v) OCTET_INLINE {
-      unroll<kBytes / 16>([&](auto lane) OCTET_INLINE { _mm_storeu_si128((__m128i*)(dst + 64 * lane + 16 * v), lane_of(acc.a[v], lane)); });
+      unroll<kBytes / 16>([&](auto lane) OCTET_INLINE {
+        _mm_storeu_si128((__m128i*)(dst + 64 * lane + 16 * v), lane_of(acc.a[v], lane));
+      });
     });
   }
 };
 
 }  // namespace
 
-const DepthwiseKernel avx512vnni_u8s8_dw64 = {
-    "avx512vnni_u8s8_dw64", Isa::kAvx512Vnni, Domain::kU8, kAnyLhs | kNarrows, kDepthwiseLayout, 64, 64, 2, 2, true, &avx512vnni_u8s8_dw32,
-    depthwise_prepare<Wide<64>>, depthwise_multiply<Wide<64>>, avx512_finish, &avx512_row_ops};
+const DepthwiseKernel avx512vnni_u8s8_dw64 = {"avx512vnni_u8s8_dw64",
+                                              Isa::kAvx512Vnni,
+                                              Domain::kU8,
+                                              kAnyLhs | kNarrows,
+                                              kDepthwiseLayout,
+                                              64,
+                                              64,
+                                              2,
+                                              2,
+                                              true,
+                                              &avx512vnni_u8s8_dw32,
+                                              depthwise_prepare<Wide<64>>,
+                                              depthwise_multiply<Wide<64>>,
+                                              avx512_finish,
+                                              &avx512_row_ops};
 
 // For last blocks of at most 32 channels.
-const DepthwiseKernel avx512vnni_u8s8_dw32 = {
-    "avx512vnni_u8s8_dw32", Isa::kAvx512Vnni, Domain::kU8, kAnyLhs | kNarrows, kDepthwiseLayout, 32, 32, 2, 2, true, nullptr,
-    depthwise_prepare<Wide<32>>, depthwise_multiply<Wide<32>>, avx512_finish, &avx512_row_ops};
+const DepthwiseKernel avx512vnni_u8s8_dw32 = {"avx512vnni_u8s8_dw32",
+                                              Isa::kAvx512Vnni,
+                                              Domain::kU8,
+                                              kAnyLhs | kNarrows,
+                                              kDepthwiseLayout,
+                                              32,
+                                              32,
+                                              2,
+                                              2,
+                                              true,
+                                              nullptr,
+                                              depthwise_prepare<Wide<32>>,
+                                              depthwise_multiply<Wide<32>>,
+                                              avx512_finish,
+                                              &avx512_row_ops};
 
 }  // namespace octet

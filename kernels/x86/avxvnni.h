@@ -5,21 +5,23 @@
 //   row i, 4 bytes    | acc[i][0]  |  [1]   |      12 accumulators, 2 for rhs, 1 for lhs: 15 of 16
 //   broadcast         +------------+--------+
 //
-// One text for two encodings. The including file defines OCTET_DPBUSD: VEX (AVX-VNNI) or EVEX (AVX512-VNNI + VL). The second exists only so
-// that the first can be tested on CPUs that lack it.
+// One text for two encodings. The including file defines OCTET_DPBUSD: VEX (AVX-VNNI) or EVEX
+// (AVX512-VNNI + VL). The second exists only so that the first can be tested on CPUs that lack it.
 #pragma once
 
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
-#include "kernels/x86/kernels.h"
 #include "kernels/x86/exits_ymm.h"
+#include "kernels/x86/kernels.h"
 
 namespace octet {
 namespace {
 
 constexpr int kMr = 6;
-constexpr int kAhead = 2048;  // bytes of weights that are fetched early: those of 16 columns and a depth of 2048 fill L1, and come from L2 for every tile
+// Bytes of weights that are fetched early: those of 16 columns and a depth of 2048 fill L1, and
+// come from L2 for every tile
+constexpr int kAhead = 2048;
 
 inline int32_t load_quad(const uint8_t* bytes) {
   int32_t quad;
@@ -45,18 +47,26 @@ template <int rows, bool flip>
 void multiply(const Tile& t) {
   __m256i acc[rows][2];
   // See avx512vnni_u8s8_6x64x4.cc: asks for the output lines before they are needed.
-  unroll<rows>([&](auto i) OCTET_INLINE { _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0); });
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
+  });
   // Usually one row of init for all: see avx512vnni_u8s8_6x64x4.cc.
-  const auto init = [&](auto i, auto v) OCTET_INLINE { return _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride + 8 * v)); };
+  const auto init = [&](auto i, auto v) OCTET_INLINE {
+    return _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride + 8 * v));
+  };
   unroll<2>([&](auto v) OCTET_INLINE {
     acc[0][v] = init(Int<0>{}, v);
     unroll<rows - 1>([&](auto i) OCTET_INLINE { acc[i + 1][v] = acc[0][v]; });
   });
   if (t.init_stride)
-    unroll<rows - 1>([&](auto i) OCTET_INLINE { unroll<2>([&](auto v) OCTET_INLINE { acc[i + 1][v] = init(Int<i + 1>{}, v); }); });
+    unroll<rows - 1>([&](auto i) OCTET_INLINE {
+      unroll<2>([&](auto v) OCTET_INLINE { acc[i + 1][v] = init(Int<i + 1>{}, v); });
+    });
 
   const uint8_t* lhs[rows];
-  unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride; });
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
+  });
   const uint8_t* rhs = t.rhs;
   const size_t end = t.depth / 4 * 4;
   const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
@@ -66,7 +76,8 @@ void multiply(const Tile& t) {
     size_t k = 0;
     const auto step = [&](auto quad) OCTET_INLINE {
       __m256i b[2];
-      unroll<2>([&](auto v) OCTET_INLINE { b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 32 * v)); });
+      unroll<2>([&](auto v)
+                    OCTET_INLINE { b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 32 * v)); });
       _mm_prefetch((const char*)rhs + kAhead, _MM_HINT_T0);
       unroll<rows>([&](auto i) OCTET_INLINE {
         const __m256i a = broadcast<flip>(quad(lhs[i] + k));
@@ -81,11 +92,13 @@ void multiply(const Tile& t) {
     OCTET_NO_UNROLL
     while (k < end) step(load_quad);
     OCTET_SPILL(again);
-    if (const size_t tail = again->depth % 4) step([tail](const uint8_t* bytes) OCTET_INLINE { return tail_quad(bytes, tail); });
+    if (const size_t tail = again->depth % 4)
+      step([tail](const uint8_t* bytes) OCTET_INLINE { return tail_quad(bytes, tail); });
     if (tap == again->taps) break;
     const uint8_t* const* rows_of_tap = again->lhs_rows ? again->lhs_rows + tap * rows : nullptr;
     const ptrdiff_t step_to_tap = rows_of_tap ? 0 : again->tap_steps[tap - 1];
-    unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
+    unroll<rows>(
+        [&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
   }
 
   uint8_t* dst = (uint8_t*)again->dst;
@@ -93,7 +106,9 @@ void multiply(const Tile& t) {
     const Narrower<16> narrower(*again->narrow);
     const __m256 scale0 = _mm256_loadu_ps(again->scale), scale1 = _mm256_loadu_ps(again->scale + 8);
     unroll<rows>([&](auto i) OCTET_INLINE {
-      store_bytes(dst + i * again->dst_stride, narrower.bytes(scaled_words(acc[i][0], scale0), scaled_words(acc[i][1], scale1)), again->cols);
+      store_bytes(dst + i * again->dst_stride,
+                  narrower.bytes(scaled_words(acc[i][0], scale0), scaled_words(acc[i][1], scale1)),
+                  again->cols);
     });
   } else {
     unroll<rows>([&](auto i) OCTET_INLINE {
@@ -104,8 +119,8 @@ void multiply(const Tile& t) {
 }
 
 template <bool flip>
-constexpr MultiplyFn kByRows[kMr] = {multiply<1, flip>, multiply<2, flip>, multiply<3, flip>, multiply<4, flip>, multiply<5, flip>,
-                                     multiply<6, flip>};
+constexpr MultiplyFn kByRows[kMr] = {multiply<1, flip>, multiply<2, flip>, multiply<3, flip>,
+                                     multiply<4, flip>, multiply<5, flip>, multiply<6, flip>};
 
 void dispatch(const Tile& t) { (t.lhs_flip ? kByRows<true> : kByRows<false>)[t.rows - 1](t); }
 

@@ -5,7 +5,8 @@
 namespace octet {
 namespace {
 OCTET_INLINE inline void multiply_add(__m256i& acc, __m256i a, __m256i b) {
-  __asm__("%{vex%} vpdpwssd %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));  // see avx512vnni_s16s16_14x32x2.cc
+  // See avx512vnni_s16s16_14x32x2.cc
+  __asm__("%{vex%} vpdpwssd %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
 }
 }  // namespace
 }  // namespace octet
@@ -13,7 +14,20 @@ OCTET_INLINE inline void multiply_add(__m256i& acc, __m256i a, __m256i b) {
 #include "kernels/x86/s16s16_ymm.h"
 
 namespace octet {
-const MicroKernel avxvnni_s16s16_6x16x2 = {
-    "avxvnni_s16s16_6x16x2", Isa::kAvxVnni, Domain::kS16, kMr, 16, 0, kNarrows, kX86WordLayout,
-    nullptr, 1, 2, 2, dispatch, avx2_finish, &avx2_row_ops, &avx2_winograd};
+const MicroKernel avxvnni_s16s16_6x16x2 = {"avxvnni_s16s16_6x16x2",
+                                           Isa::kAvxVnni,
+                                           Domain::kS16,
+                                           kMr,
+                                           16,
+                                           0,
+                                           kNarrows,
+                                           kX86WordLayout,
+                                           nullptr,
+                                           1,
+                                           2,
+                                           2,
+                                           dispatch,
+                                           avx2_finish,
+                                           &avx2_row_ops,
+                                           &avx2_winograd};
 }  // namespace octet

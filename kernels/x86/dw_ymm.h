@@ -1,5 +1,6 @@
-// Depthwise on ymm registers, blocks of 32 channels: pixels, accumulators and exits. Sixteen registers hold the accumulators of two rows and a new
-// column, but not the two columns before it: those live in memory, which costs a load for every two dot products.
+// Depthwise on ymm registers, blocks of 32 channels: pixels, accumulators and exits. Sixteen
+// registers hold the accumulators of two rows and a new column, but not the two columns before it:
+// those live in memory, which costs a load for every two dot products.
 #pragma once
 
 #include <immintrin.h>
@@ -28,16 +29,29 @@ struct Ymm {
     OCTET_INLINE inline Column at(int i) { return {bytes[i]}; }
   };
 
-  OCTET_INLINE static inline Pixel load(const uint8_t* p) { return _mm256_loadu_si256((const __m256i*)p); }
-  OCTET_INLINE static inline Pixel aligned(const uint8_t* p) { return _mm256_load_si256((const __m256i*)p); }
-  OCTET_INLINE static inline Pixel flipped(Pixel bytes, Pixel sign) { return _mm256_xor_si256(bytes, sign); }
-  OCTET_INLINE static inline Pixel sign(bool flip) { return _mm256_set1_epi8(flip ? (char)0x80 : 0); }
+  OCTET_INLINE static inline Pixel load(const uint8_t* p) {
+    return _mm256_loadu_si256((const __m256i*)p);
+  }
+  OCTET_INLINE static inline Pixel aligned(const uint8_t* p) {
+    return _mm256_load_si256((const __m256i*)p);
+  }
+  OCTET_INLINE static inline Pixel flipped(Pixel bytes, Pixel sign) {
+    return _mm256_xor_si256(bytes, sign);
+  }
+  OCTET_INLINE static inline Pixel sign(bool flip) {
+    return _mm256_set1_epi8(flip ? (char)0x80 : 0);
+  }
 
   struct Ends {
     const uint8_t* prepared;
     OCTET_INLINE inline explicit Ends(const uint8_t* p) : prepared(p) {}
-    OCTET_INLINE inline Acc start() const { return {{aligned(prepared), aligned(prepared + 32), aligned(prepared + 64), aligned(prepared + 96)}}; }
-    OCTET_INLINE inline __m256 scale(int v) const { return _mm256_load_ps((const float*)(prepared + 128 + 32 * v)); }
+    OCTET_INLINE inline Acc start() const {
+      return {{aligned(prepared), aligned(prepared + 32), aligned(prepared + 64),
+               aligned(prepared + 96)}};
+    }
+    OCTET_INLINE inline __m256 scale(int v) const {
+      return _mm256_load_ps((const float*)(prepared + 128 + 32 * v));
+    }
   };
 
   // The packs undo the interleaving: the bytes come out in order.
@@ -47,8 +61,11 @@ struct Ymm {
 
     OCTET_INLINE inline void store(const Acc& acc, const Ends& ends, uint8_t* dst) const {
       __m256i q[4];
-      unroll<4>([&](auto v) OCTET_INLINE { q[v] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc.a[v]), ends.scale(v))); });
-      _mm256_storeu_si256((__m256i*)dst, narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
+      unroll<4>([&](auto v) OCTET_INLINE {
+        q[v] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc.a[v]), ends.scale(v)));
+      });
+      _mm256_storeu_si256((__m256i*)dst,
+                          narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
     }
   };
 
@@ -60,16 +77,21 @@ struct Ymm {
   }
 
   OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
-    M::each(p, [&](auto i, __m256i t) OCTET_INLINE { _mm256_store_si256((__m256i*)(column.at + 32 * i), t); });
+    M::each(p, [&](auto i, __m256i t)
+                   OCTET_INLINE { _mm256_store_si256((__m256i*)(column.at + 32 * i), t); });
   }
 
   template <int rows>
-  OCTET_INLINE static inline void dot_rows(Acc (&acc)[rows], const Column& column, const uint8_t* weights, size_t set) {
-    unroll<column_bytes / 32>([&](auto i) OCTET_INLINE { M::dot_vector(acc, i, aligned(column.at + 32 * i), weights, set); });
+  OCTET_INLINE static inline void dot_rows(Acc (&acc)[rows], const Column& column,
+                                           const uint8_t* weights, size_t set) {
+    unroll<column_bytes / 32>([&](auto i) OCTET_INLINE {
+      M::dot_vector(acc, i, aligned(column.at + 32 * i), weights, set);
+    });
   }
 
   template <int rows>
-  OCTET_INLINE static inline void dot_pixels(Acc (&acc)[rows], const Pixel (&p)[4], const uint8_t* weights, size_t set) {
+  OCTET_INLINE static inline void dot_pixels(Acc (&acc)[rows], const Pixel (&p)[4],
+                                             const uint8_t* weights, size_t set) {
     M::each(p, [&](auto i, __m256i t) OCTET_INLINE { M::dot_vector(acc, i, t, weights, set); });
   }
 };

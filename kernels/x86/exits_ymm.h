@@ -1,4 +1,5 @@
-// The two exits on ymm registers, for the kernels without AVX-512. The narrow one is float mode's last steps: scale, round, then kernels/x86/narrow.h.
+// The two exits on ymm registers, for the kernels without AVX-512. The narrow one is float mode's
+// last steps: scale, round, then kernels/x86/narrow.h.
 #pragma once
 
 #include <immintrin.h>
@@ -14,12 +15,16 @@ OCTET_INLINE inline __m128i scaled_words(__m256i acc, __m256 scale) {
   return pack_words(_mm256_castsi256_si128(q), _mm256_extracti128_si256(q, 1));
 }
 
-// The first `count` >= 1 of 8 words, and no more. Masked stores are microcoded on AMD, so whole vectors do not use them.
+// The first `count` >= 1 of 8 words, and no more. Masked stores are microcoded on AMD, so whole
+// vectors do not use them.
 OCTET_INLINE inline void store_s32(uint8_t* dst, __m256i value, size_t count) {
   if (count >= 8)
     _mm256_storeu_si256((__m256i*)dst, value);
   else
-    _mm256_maskstore_epi32((int*)dst, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)), value);
+    _mm256_maskstore_epi32((int*)dst,
+                           _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count),
+                                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)),
+                           value);
 }
 
 // The first `count` <= 16 bytes, and no byte more.

@@ -5,16 +5,18 @@
 
 namespace octet {
 
-// A group is a cache line: one zmm register of 16 columns x 4 depth steps, or two ymm registers. Wider panels would make the narrow tiles of
-// the ymm kernels stride through memory and use a quarter of the L1 cache's sets.
+// A group is a cache line: one zmm register of 16 columns x 4 depth steps, or two ymm registers.
+// Wider panels would make the narrow tiles of the ymm kernels stride through memory and use a
+// quarter of the L1 cache's sets.
 constexpr RhsLayout kX86Layout = {16, 16, 4, Domain::kS8};
 
 // Words: a group is a cache line again, 16 columns x 2 depth steps.
 constexpr RhsLayout kX86WordLayout = {16, 16, 2, Domain::kS16};
 
-// Winograd's weights are many megabytes, each read once per block of tiles, panel after panel without gaps. The hardware's prefetchers stop at every page,
-// so the word kernels ask for what comes this many bytes later, beyond their own tap. Measured: 2 KB to 16 KB are alike up to 256 channels; with 512, the
-// farther the better, twice as fast as without.
+// Winograd's weights are many megabytes, each read once per block of tiles, panel after panel
+// without gaps. The hardware's prefetchers stop at every page, so the word kernels ask for what
+// comes this many bytes later, beyond their own tap. Measured: 2 KB to 16 KB are alike up to 256
+// channels; with 512, the farther the better, twice as fast as without.
 constexpr size_t kWordPrefetch = 16384;
 
 extern const MicroKernel avx512vnni_u8s8_6x64x4;

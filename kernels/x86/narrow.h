@@ -1,7 +1,9 @@
-// Float mode's last steps on x86: from words, as VPACKSSDW leaves them, to bytes. Only for certified tiles (see Narrow): saturation is part of the clamp.
+// Float mode's last steps on x86: from words, as VPACKSSDW leaves them, to bytes. Only for
+// certified tiles (see Narrow): saturation is part of the clamp.
 //
-// Most layers need few of the steps, and a branch that always goes the same way costs less than the instruction that it spares: these instructions hardly
-// overlap with the next tile's dot products, which a layer of little depth feels.
+// Most layers need few of the steps, and a branch that always goes the same way costs less than the
+// instruction that it spares: these instructions hardly overlap with the next tile's dot products,
+// which a layer of little depth feels.
 #pragma once
 
 #include <immintrin.h>
@@ -61,8 +63,13 @@ struct Narrower {
   Vector zero_point, lo, hi;
   bool u8, moves, raises, lowers;  // which steps there are
   explicit Narrower(const Narrow& n)
-      : zero_point(splat<Vector>((int16_t)n.zero_point)), lo(splat<Vector>((uint8_t)n.lo)), hi(splat<Vector>((uint8_t)n.hi)),
-        u8(n.dst_u8), moves(n.zero_point != 0), raises(n.lo != (u8 ? 0 : -128)), lowers(n.hi != (u8 ? 255 : 127)) {}
+      : zero_point(splat<Vector>((int16_t)n.zero_point)),
+        lo(splat<Vector>((uint8_t)n.lo)),
+        hi(splat<Vector>((uint8_t)n.hi)),
+        u8(n.dst_u8),
+        moves(n.zero_point != 0),
+        raises(n.lo != (u8 ? 0 : -128)),
+        lowers(n.hi != (u8 ? 255 : 127)) {}
 
   OCTET_INLINE inline Vector bytes(Vector low, Vector high) const {
     if (moves) {
@@ -86,7 +93,8 @@ struct Narrower {
 #ifdef __AVX512BW__
 // Packs work within 128 bits: what came from four vectors, one after the other again.
 OCTET_INLINE inline __m512i in_order(__m512i bytes) {
-  return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), bytes);
+  return _mm512_permutexvar_epi32(
+      _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), bytes);
 }
 #endif
 

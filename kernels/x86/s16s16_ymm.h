@@ -2,11 +2,13 @@
 //
 //                      columns 0-7   8-15
 //                     +------------+--------+
-//   row i, 2 words    | acc[i][0]  |  [1]   |      12 accumulators, 2 for rhs, 1 for lhs, 1 for a product: 16 of 16
+//   row i, 2 words    | acc[i][0]  |  [1]   |
 //   broadcast         +------------+--------+
 //
-// One text for three instructions. The including file defines multiply_add(acc, a, b): VPDPWSSD in its VEX or EVEX encoding, or VPMADDWD
-// and VPADDD.
+// 12 accumulators, 2 for rhs, 1 for lhs, 1 for a product: 16 registers of 16.
+//
+// One text for three instructions. The including file defines multiply_add(acc, a, b): VPDPWSSD in
+// its VEX or EVEX encoding, or VPMADDWD and VPADDD.
 #pragma once
 
 #include <immintrin.h>
@@ -24,7 +26,9 @@ template <int rows>
 void multiply(const Tile& t) {
   __m256i acc[rows][2];
   unroll<rows>([&](auto i) OCTET_INLINE {
-    unroll<2>([&](auto v) OCTET_INLINE { acc[i][v] = _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride + 8 * v)); });
+    unroll<2>([&](auto v) OCTET_INLINE {
+      acc[i][v] = _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride + 8 * v));
+    });
   });
   const uint8_t* lhs[2] = {(const uint8_t*)t.lhs, (const uint8_t*)t.lhs + 3 * t.lhs_stride};
   const uint8_t* rhs = t.rhs;
@@ -33,7 +37,8 @@ void multiply(const Tile& t) {
   for (size_t groups = (t.depth + 1) / 2; groups; --groups) {
     __m256i b[2];
     _mm_prefetch((const char*)rhs + kWordPrefetch, _MM_HINT_T0);
-    unroll<2>([&](auto v) OCTET_INLINE { b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 32 * v)); });
+    unroll<2>([&](auto v)
+                  OCTET_INLINE { b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 32 * v)); });
     unroll<rows>([&](auto i) OCTET_INLINE {
       int32_t pair;
       __builtin_memcpy(&pair, lhs[i / 3] + (i % 3) * stride, sizeof pair);
@@ -52,7 +57,8 @@ void multiply(const Tile& t) {
 }
 
 void dispatch(const Tile& t) {
-  static constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>, multiply<4>, multiply<5>, multiply<6>};
+  static constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>,
+                                              multiply<4>, multiply<5>, multiply<6>};
   kByRows[t.rows - 1](t);
 }
 

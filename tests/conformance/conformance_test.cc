@@ -1,4 +1,5 @@
-// Octet against code that we did not write: ONNX's reference evaluator, ONNX Runtime and LiteRT's reference kernels. README.md.
+// Octet against code that we did not write: ONNX's reference evaluator, ONNX Runtime and LiteRT's
+// reference kernels. README.md.
 #include "support/vector_test.h"
 #include "support/vectors.h"
 
@@ -24,13 +25,17 @@ TEST_P(Conformance, TransposeConv) { check(path("transpose_conv.bin")); }
 OCTET_FOR_EACH_TIER(Conformance);
 
 TEST(QuantizeMultiplier, AsTflite) {
-  for (const char* file : {"fully_connected.bin", "residual.bin", "conv_2d.bin", "depthwise_conv_2d.bin", "transpose_conv.bin"}) {
+  for (const char* file : {"fully_connected.bin", "residual.bin", "conv_2d.bin",
+                           "depthwise_conv_2d.bin", "transpose_conv.bin"}) {
     for (const Case& c : VectorFile::read(path(file))) {
       const Tensor* factors = c.find("factors");
       for (size_t i = 0; i < factors->size(); ++i) {
         int32_t multiplier, shift;
         octet_error error;
-        ASSERT_EQ(octet_quantize_multiplier(factors->data<double>()[i], &multiplier, &shift, &error), OCTET_OK) << error.message;
+        ASSERT_EQ(
+            octet_quantize_multiplier(factors->data<double>()[i], &multiplier, &shift, &error),
+            OCTET_OK)
+            << error.message;
         EXPECT_EQ(multiplier, c.find("multipliers")->data<int32_t>()[i]) << c.name;
         EXPECT_EQ(shift, c.find("shifts")->data<int32_t>()[i]) << c.name;
       }

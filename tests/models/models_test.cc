@@ -1,4 +1,5 @@
-// The layers that check.py took out of whole networks, by every algorithm on every tier. It is started by check.py only.
+// The layers that check.py took out of whole networks, by every algorithm on every tier. It is
+// started by check.py only.
 #include <cstdlib>
 
 #include "support/vector_test.h"

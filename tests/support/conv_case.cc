@@ -18,7 +18,8 @@ std::vector<int32_t> draw_filled(Random* random, size_t count, octet_type type, 
     for (int32_t& value : values) value = value ? hi : lo;
     return values;
   }
-  return draw_integers(random, count, fill == Fill::kMost ? hi : lo, fill == Fill::kLeast ? lo : hi);
+  return draw_integers(random, count, fill == Fill::kMost ? hi : lo,
+                       fill == Fill::kLeast ? lo : hi);
 }
 
 template <typename T, typename Value>
@@ -28,7 +29,8 @@ void scatter(const TensorAt& at, const Guarded& memory, const std::vector<Value>
   for (size_t b = 0; b < at.batch; ++b)
     for (size_t y = 0; y < at.h; ++y)
       for (size_t x = 0; x < at.w; ++x)
-        for (size_t c = 0; c < at.channels; ++c) out[at.at(b, y, x, c)] = static_cast<T>(values[next++]);
+        for (size_t c = 0; c < at.channels; ++c)
+          out[at.at(b, y, x, c)] = static_cast<T>(values[next++]);
 }
 
 const char* const kFill[] = {"random", "least", "most", "ends", "never the least"};
@@ -37,22 +39,30 @@ const char* const kFill[] = {"random", "least", "most", "ends", "never the least
 
 std::ostream& operator<<(std::ostream& out, const ConvCase& c) {
   const octet_conv2d_shape& s = c.shape;
-  out << (s.transposed ? "transposed " : "") << c.run_batch() << 'x' << c.run_h() << 'x' << c.run_w() << 'x' << s.in_channels;
-  if (c.batch | c.in_h | c.in_w) out << " of " << s.batch_max << 'x' << s.in_h_max << 'x' << s.in_w_max;
+  out << (s.transposed ? "transposed " : "") << c.run_batch() << 'x' << c.run_h() << 'x'
+      << c.run_w() << 'x' << s.in_channels;
+  if (c.batch | c.in_h | c.in_w)
+    out << " of " << s.batch_max << 'x' << s.in_h_max << 'x' << s.in_w_max;
   out << " to " << s.out_channels << " channels, kernel " << s.kernel_h << 'x' << s.kernel_w;
   if (s.groups > 1) out << ", groups " << s.groups;
   if (s.stride_h * s.stride_w > 1) out << ", stride " << s.stride_h << 'x' << s.stride_w;
   if (s.dilation_h * s.dilation_w > 1) out << ", dilation " << s.dilation_h << 'x' << s.dilation_w;
-  if (s.pad_top | s.pad_bottom | s.pad_left | s.pad_right) out << ", pads " << s.pad_top << ' ' << s.pad_bottom << ' ' << s.pad_left << ' ' << s.pad_right;
-  if (s.output_padding_h | s.output_padding_w) out << ", output padding " << s.output_padding_h << 'x' << s.output_padding_w;
-  out << ", " << name_of(c.lhs) << '*' << name_of(c.rhs) << static_cast<const EpilogueCase&>(c) << ", data " << kFill[static_cast<int>(c.lhs_fill)] << '*'
-      << kFill[static_cast<int>(c.filter_fill)] << ", seed " << c.seed << ", filter order " << c.order;
+  if (s.pad_top | s.pad_bottom | s.pad_left | s.pad_right)
+    out << ", pads " << s.pad_top << ' ' << s.pad_bottom << ' ' << s.pad_left << ' ' << s.pad_right;
+  if (s.output_padding_h | s.output_padding_w)
+    out << ", output padding " << s.output_padding_h << 'x' << s.output_padding_w;
+  out << ", " << name_of(c.lhs) << '*' << name_of(c.rhs) << static_cast<const EpilogueCase&>(c)
+      << ", data " << kFill[static_cast<int>(c.lhs_fill)] << '*'
+      << kFill[static_cast<int>(c.filter_fill)] << ", seed " << c.seed << ", filter order "
+      << c.order;
   if (c.runtime_quant) out << ", run-time quantization";
   if (c.lhs_zero_point) out << ", lhs zp " << c.lhs_zero_point;
-  if (c.filter_zero_points != FilterZeroPoints::kNone) out << ", filter zp kind " << static_cast<int>(c.filter_zero_points);
+  if (c.filter_zero_points != FilterZeroPoints::kNone)
+    out << ", filter zp kind " << static_cast<int>(c.filter_zero_points);
   if (c.lhs_layout) out << ", lhs NCHW";
   if (c.dst_layout) out << ", dst NCHW";
-  if (c.lhs_extra | c.dst_extra | c.residual_extra) out << ", between pixels " << c.lhs_extra << ' ' << c.dst_extra << ' ' << c.residual_extra;
+  if (c.lhs_extra | c.dst_extra | c.residual_extra)
+    out << ", between pixels " << c.lhs_extra << ' ' << c.dst_extra << ' ' << c.residual_extra;
   return out;
 }
 
@@ -63,7 +73,8 @@ std::ostream& operator<<(std::ostream& out, const ConvHow& how) {
   return out;
 }
 
-octet_conv2d_shape square(size_t in, size_t in_channels, size_t out_channels, size_t kernel, size_t stride, size_t pad, size_t groups) {
+octet_conv2d_shape square(size_t in, size_t in_channels, size_t out_channels, size_t kernel,
+                          size_t stride, size_t pad, size_t groups) {
   octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
   s.in_h_max = s.in_w_max = in;
   s.in_channels = in_channels, s.out_channels = out_channels, s.groups = groups;
@@ -79,8 +90,13 @@ ConvCase turned(const octet_conv2d_shape& shape, uint32_t turn) {
   c.seed = turn + 1;
   c.lhs = turn % 3 ? OCTET_U8 : OCTET_S8;
   c.rhs = turn % 5 ? OCTET_S8 : OCTET_U8;
-  c.lhs_zero_point = turn % 4 == 0 ? 0 : turn % 4 == 1 ? least(c.lhs) : turn % 4 == 2 ? most(c.lhs) : 17;
-  c.filter_zero_points = turn % 7 == 2 ? FilterZeroPoints::kTensor : turn % 7 == 5 ? FilterZeroPoints::kChannel : FilterZeroPoints::kCentre;
+  c.lhs_zero_point = turn % 4 == 0   ? 0
+                     : turn % 4 == 1 ? least(c.lhs)
+                     : turn % 4 == 2 ? most(c.lhs)
+                                     : 17;
+  c.filter_zero_points = turn % 7 == 2   ? FilterZeroPoints::kTensor
+                         : turn % 7 == 5 ? FilterZeroPoints::kChannel
+                                         : FilterZeroPoints::kCentre;
   c.runtime_quant = turn % 11 == 3;
   if (c.runtime_quant) c.lhs_zero_point = 0;
   c.order = static_cast<octet_filter_order>(turn % 4);
@@ -104,7 +120,9 @@ octet_isa tier_of(const char* kernel) {
 octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types) {
   octet_isa best = OCTET_ISA_AUTO;
   const auto offer = [&](octet::Isa isa) {
-    if (static_cast<octet_isa>(isa) <= limit && octet::this_machine().cpu.isas >> static_cast<int>(isa) & 1) best = std::max(best, static_cast<octet_isa>(isa));
+    if (static_cast<octet_isa>(isa) <= limit &&
+        octet::this_machine().cpu.isas >> static_cast<int>(isa) & 1)
+      best = std::max(best, static_cast<octet_isa>(isa));
   };
   switch (algorithm) {
     case OCTET_CONV_DEPTHWISE:
@@ -117,7 +135,8 @@ octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types
       break;
     default:
       for (const MicroKernel* k : octet::all_kernels())
-        if (!k->is(octet::kTestsOnly) && !k->is(octet::kNoLeast) && serves(*k, types)) offer(k->isa);
+        if (!k->is(octet::kTestsOnly) && !k->is(octet::kNoLeast) && serves(*k, types))
+          offer(k->isa);
   }
   return best;
 }
@@ -130,37 +149,49 @@ ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
   out_h = static_cast<size_t>(sizes.out_h), out_w = static_cast<size_t>(sizes.out_w);
   const size_t batch = c.run_batch(), depth = s.kernel_h * s.kernel_w * group_in();
 
-  // Weights and epilogue do not depend on the sizes of the run, so that one object may run several problems.
-  Random random(c.seed * 2654435761u), input(c.seed + static_cast<uint32_t>(c.run_h() * 131 + c.run_w() * 17 + batch));
+  // Weights and epilogue do not depend on the sizes of the run, so that one object may run several
+  // problems.
+  Random random(c.seed * 2654435761u),
+      input(c.seed + static_cast<uint32_t>(c.run_h() * 131 + c.run_w() * 17 + batch));
   filter = draw_filled(&random, s.out_channels * depth, c.rhs, c.filter_fill);
   if (c.filter_zero_points == FilterZeroPoints::kCentre)
     filter_zero_points = {c.rhs == OCTET_U8 ? 128 : 0};
   else if (c.filter_zero_points == FilterZeroPoints::kLeast)
     filter_zero_points = {least(c.rhs)};
   else if (c.filter_zero_points == FilterZeroPoints::kLeastSometimes)
-    for (size_t o = 0; o < s.out_channels; ++o) filter_zero_points.push_back(o % 2 ? least(c.rhs) : 5);
+    for (size_t o = 0; o < s.out_channels; ++o)
+      filter_zero_points.push_back(o % 2 ? least(c.rhs) : 5);
   else if (c.filter_zero_points != FilterZeroPoints::kNone)
-    filter_zero_points = draw_integers(&random, c.filter_zero_points == FilterZeroPoints::kTensor ? 1 : s.out_channels, least(c.rhs), most(c.rhs));
-  const double k = static_cast<double>(depth), magnitude = c.lhs_fill == Fill::kRandom ? 5000 * std::sqrt(k) : 16000 * k;
+    filter_zero_points = draw_integers(
+        &random, c.filter_zero_points == FilterZeroPoints::kTensor ? 1 : s.out_channels,
+        least(c.rhs), most(c.rhs));
+  const double k = static_cast<double>(depth),
+               magnitude = c.lhs_fill == Fill::kRandom ? 5000 * std::sqrt(k) : 16000 * k;
   epilogue = Epilogue(c, s.out_channels, 100 / magnitude, &random);
 
   lhs = draw_filled(&input, batch * c.run_h() * c.run_w() * s.in_channels, c.lhs, c.lhs_fill);
   if (c.runtime_quant) {
     lhs_zero_points = draw_integers(&input, batch, least(c.lhs), most(c.lhs));
-    for (size_t b = 0; b < batch && c.dst != OCTET_S32; ++b) lhs_scales.push_back(0.25f + static_cast<float>(b % 7) * 0.3f);
+    for (size_t b = 0; b < batch && c.dst != OCTET_S32; ++b)
+      lhs_scales.push_back(0.25f + static_cast<float>(b % 7) * 0.3f);
   }
-  if (c.residual) residual = draw_integers(&input, batch * out_h * out_w * s.out_channels, least(c.residual), most(c.residual));
+  if (c.residual)
+    residual = draw_integers(&input, batch * out_h * out_w * s.out_channels, least(c.residual),
+                             most(c.residual));
   stored_ = stored_filter();
 
   acc.resize(batch * out_h * out_w * s.out_channels);
   for (size_t i = 0; i < acc.size(); ++i) acc[i] = epilogue.bias(i % s.out_channels);
   std::vector<int32_t> plain_lhs = lhs, plain_filter = filter;
-  for (size_t i = 0; i < lhs.size(); ++i) plain_lhs[i] -= c.runtime_quant ? lhs_zero_points[i / (lhs.size() / batch)] : c.lhs_zero_point;
-  for (size_t i = 0; i < filter.size() && !filter_zero_points.empty(); ++i) plain_filter[i] -= filter_zero_points[filter_zero_points.size() == 1 ? 0 : i / depth];
+  for (size_t i = 0; i < lhs.size(); ++i)
+    plain_lhs[i] -= c.runtime_quant ? lhs_zero_points[i / (lhs.size() / batch)] : c.lhs_zero_point;
+  for (size_t i = 0; i < filter.size() && !filter_zero_points.empty(); ++i)
+    plain_filter[i] -= filter_zero_points[filter_zero_points.size() == 1 ? 0 : i / depth];
   convolve(s, sizes, plain_lhs.data(), plain_filter.data(), acc.data());
   for (size_t i = 0; i < acc.size(); ++i) {
     const size_t image = i / (out_h * out_w * s.out_channels), channel = i % s.out_channels;
-    expected.push_back(epilogue.finish(channel, lhs_scales.empty() ? nullptr : &lhs_scales[image], acc[i], residual.empty() ? 0 : residual[i]));
+    expected.push_back(epilogue.finish(channel, lhs_scales.empty() ? nullptr : &lhs_scales[image],
+                                       acc[i], residual.empty() ? 0 : residual[i]));
   }
 }
 
@@ -176,8 +207,9 @@ std::vector<uint8_t> ConvProblem::stored_filter() const {
           const size_t all_i = o / group_out() * I + i, group_o = o % group_out();
           const size_t at = c.order == OCTET_OHWI   ? ((o * H + y) * W + x) * I + i
                             : c.order == OCTET_OIHW ? ((o * I + i) * H + y) * W + x
-                            : c.order == OCTET_HWIO ? ((y * W + x) * I + i) * O + o
-                                                    : ((all_i * group_out() + group_o) * H + y) * W + x;
+                            : c.order == OCTET_HWIO
+                                ? ((y * W + x) * I + i) * O + o
+                                : ((all_i * group_out() + group_o) * H + y) * W + x;
           out[at] = static_cast<uint8_t>(filter[next++]);
         }
   return out;
@@ -197,7 +229,8 @@ octet_filter_desc ConvProblem::filter_desc() const {
 
 // ---- the object
 
-Conv::Conv(const ConvProblem& problem, const ConvHow& how, Side side, octet_allocator allocator) : p_(problem), how_(how), side_(side) {
+Conv::Conv(const ConvProblem& problem, const ConvHow& how, Side side, octet_allocator allocator)
+    : p_(problem), how_(how), side_(side) {
   place();
   status_ = pack();
   if (status_ == OCTET_OK) status_ = create(allocator);
@@ -209,15 +242,19 @@ octet_status Conv::pack() {
   const ScopedEnvironment forced("OCTET_KERNEL", how_.kernel);
   octet_filter_desc d = p_.filter_desc();
   d.algorithm = how_.algorithm;
-  const Guarded data(std::vector<uint8_t>(static_cast<const uint8_t*>(d.data), static_cast<const uint8_t*>(d.data) + p_.filter.size()), side_);
+  const Guarded data(std::vector<uint8_t>(static_cast<const uint8_t*>(d.data),
+                                          static_cast<const uint8_t*>(d.data) + p_.filter.size()),
+                     side_);
   const Guarded zero_points(p_.filter_zero_points, side_);
   data.read_only();
   d.data = data.data();
   if (d.zero_points) d.zero_points = zero_points.data<int32_t>();
   size_t bytes;
-  if (const octet_status status = octet_conv2d_pack_size(&d, how_.isa, &bytes, &error_)) return status;
+  if (const octet_status status = octet_conv2d_pack_size(&d, how_.isa, &bytes, &error_))
+    return status;
   blob_ = Guarded(bytes, side_, OCTET_ALIGNMENT);
-  if (const octet_status status = octet_conv2d_pack(&d, how_.isa, blob_.data(), bytes, &error_)) return status;
+  if (const octet_status status = octet_conv2d_pack(&d, how_.isa, blob_.data(), bytes, &error_))
+    return status;
   blob_.read_only();
   return octet_blob_verify(blob_.data(), bytes, &error_);
 }
@@ -243,8 +280,10 @@ octet_status Conv::create(octet_allocator allocator) {
 void Conv::place() {
   const ConvCase& c = p_.c;
   const octet_conv2d_shape& s = c.shape;
-  lhs_at_ = {c.lhs_layout, c.run_batch(), c.run_h(), c.run_w(), s.in_channels, s.in_channels + c.lhs_extra};
-  dst_at_ = {c.dst_layout, c.run_batch(), p_.out_h, p_.out_w, s.out_channels, s.out_channels + c.dst_extra};
+  lhs_at_ = {c.lhs_layout, c.run_batch(), c.run_h(),
+             c.run_w(),    s.in_channels, s.in_channels + c.lhs_extra};
+  dst_at_ = {c.dst_layout, c.run_batch(),  p_.out_h,
+             p_.out_w,     s.out_channels, s.out_channels + c.dst_extra};
   residual_at_ = dst_at_;
   if (!c.residual_is_dst) residual_at_.pixel = s.out_channels + c.residual_extra;
 
@@ -278,12 +317,14 @@ void Conv::place() {
 
 void Conv::clear_dst() {
   std::memset(dst_.data(), Guarded::kUntouched, dst_.bytes());
-  if (p_.c.residual) scatter<uint8_t>(residual_at_, p_.c.residual_is_dst ? dst_ : residual_, p_.residual);
+  if (p_.c.residual)
+    scatter<uint8_t>(residual_at_, p_.c.residual_is_dst ? dst_ : residual_, p_.residual);
 }
 
 void Conv::prepare_workspace(size_t concurrency) {
   size_t bytes = 0;
-  status_ = octet_conv2d_workspace(conv_, args_.batch, args_.in_h, args_.in_w, concurrency, &bytes, &error_);
+  status_ = octet_conv2d_workspace(conv_, args_.batch, args_.in_h, args_.in_w, concurrency, &bytes,
+                                   &error_);
   workspace_ = bytes ? Guarded(bytes, side_, OCTET_ALIGNMENT) : Guarded();
   args_.workspace = workspace_.data();
   args_.workspace_bytes = bytes;
@@ -294,30 +335,39 @@ testing::AssertionResult Conv::as_planned() const {
   const char* const kernel = octet_conv2d_kernel(conv_);
   if (!kernel) return testing::AssertionFailure() << "no kernel";
   if (algorithm == OCTET_CONV_AUTO) return testing::AssertionFailure() << "no algorithm";
-  if (how_.algorithm && algorithm != how_.algorithm) return testing::AssertionFailure() << "ran " << octet_conv_algorithm_name(algorithm);
-  if (how_.kernel && std::strcmp(kernel, how_.kernel)) return testing::AssertionFailure() << "ran " << kernel;
+  if (how_.algorithm && algorithm != how_.algorithm)
+    return testing::AssertionFailure() << "ran " << octet_conv_algorithm_name(algorithm);
+  if (how_.kernel && std::strcmp(kernel, how_.kernel))
+    return testing::AssertionFailure() << "ran " << kernel;
   const octet_isa wanted = best_tier(algorithm, how_.isa, {p_.c.lhs, p_.c.rhs});
-  if (how_.isa && tier_of(kernel) != wanted) return testing::AssertionFailure() << "ran " << kernel << " instead of a kernel of " << octet_isa_name(wanted);
+  if (how_.isa && tier_of(kernel) != wanted)
+    return testing::AssertionFailure()
+           << "ran " << kernel << " instead of a kernel of " << octet_isa_name(wanted);
   return testing::AssertionSuccess();
 }
 
 testing::AssertionResult Conv::as_expected() const {
   const size_t element = element_bytes(p_.c.dst);
   const auto place_of = [&](size_t i) {
-    const size_t n = i % dst_at_.channels, x = i / dst_at_.channels % dst_at_.w, y = i / dst_at_.channels / dst_at_.w % dst_at_.h;
+    const size_t n = i % dst_at_.channels, x = i / dst_at_.channels % dst_at_.w,
+                 y = i / dst_at_.channels / dst_at_.w % dst_at_.h;
     return dst_at_.at(i / dst_at_.channels / dst_at_.w / dst_at_.h, y, x, n) * element;
   };
   std::vector<uint8_t> want(dst_.bytes(), Guarded::kUntouched);
-  for (size_t i = 0; i < p_.expected.size(); ++i) std::memcpy(&want[place_of(i)], &p_.expected[i], element);
+  for (size_t i = 0; i < p_.expected.size(); ++i)
+    std::memcpy(&want[place_of(i)], &p_.expected[i], element);
   if (std::memcmp(want.data(), dst_.data(), want.size()) == 0) return testing::AssertionSuccess();
   for (size_t i = 0; i < p_.expected.size(); ++i) {
     if (std::memcmp(&want[place_of(i)], dst_.data() + place_of(i), element) == 0) continue;
     int32_t want_bits = 0, got_bits = 0;
     std::memcpy(&want_bits, &want[place_of(i)], element);
     std::memcpy(&got_bits, dst_.data() + place_of(i), element);
-    const size_t n = i % dst_at_.channels, x = i / dst_at_.channels % dst_at_.w, y = i / dst_at_.channels / dst_at_.w % dst_at_.h;
-    return testing::AssertionFailure() << "first wrong element: image " << i / dst_at_.channels / dst_at_.w / dst_at_.h << " y " << y << " x " << x
-                                       << " channel " << n << ": want bits " << want_bits << ", got " << got_bits << " (acc " << p_.acc[i] << ')';
+    const size_t n = i % dst_at_.channels, x = i / dst_at_.channels % dst_at_.w,
+                 y = i / dst_at_.channels / dst_at_.w % dst_at_.h;
+    return testing::AssertionFailure()
+           << "first wrong element: image " << i / dst_at_.channels / dst_at_.w / dst_at_.h << " y "
+           << y << " x " << x << " channel " << n << ": want bits " << want_bits << ", got "
+           << got_bits << " (acc " << p_.acc[i] << ')';
   }
   return testing::AssertionFailure() << "wrote between or beyond the pixels of dst";
 }
@@ -330,7 +380,8 @@ void check(const ConvProblem& problem, const ConvHow& how) {
     ASSERT_EQ(conv.status(), OCTET_OK) << how << ": " << problem.c << ": " << conv.error().message;
     ASSERT_TRUE(conv.as_planned()) << how << ": " << problem.c;
     ASSERT_EQ(conv.run(), OCTET_OK) << how << ": " << problem.c << ": " << conv.error().message;
-    ASSERT_TRUE(conv.as_expected()) << how << ": " << problem.c << ", kernel " << octet_conv2d_kernel(conv.get());
+    ASSERT_TRUE(conv.as_expected())
+        << how << ": " << problem.c << ", kernel " << octet_conv2d_kernel(conv.get());
   }
 }
 
@@ -339,7 +390,8 @@ std::vector<octet_isa> usable_tiers() {
   EXPECT_EQ(octet_get_cpu_info(&info, nullptr), OCTET_OK);
   std::vector<octet_isa> tiers;
   for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_I8MM; ++isa)
-    if ((info.detected_isas & ~info.demoted_isas) >> isa & 1) tiers.push_back(static_cast<octet_isa>(isa));
+    if ((info.detected_isas & ~info.demoted_isas) >> isa & 1)
+      tiers.push_back(static_cast<octet_isa>(isa));
   return tiers;
 }
 
@@ -349,7 +401,8 @@ std::vector<octet_conv_algorithm> possible_algorithms(const ConvProblem& problem
   octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
   octet_error error = {};
   octet_status status;
-  for (size_t i = 0; (status = octet_conv2d_explain(&d, isa, i, &candidate, &error)) == OCTET_OK; ++i)
+  for (size_t i = 0; (status = octet_conv2d_explain(&d, isa, i, &candidate, &error)) == OCTET_OK;
+       ++i)
     if (candidate.possible) possible.push_back(candidate.algorithm);
   EXPECT_EQ(status, OCTET_BAD_SIZE) << problem.c << ": " << error.message;
   return possible;

@@ -1,5 +1,6 @@
-// One complete convolution, described in a line: its data is drawn from the seed, its expected bytes come from seven loops written down from the
-// contract, its buffers lie between guard pages. A ConvCase says what is computed, ConvHow by what; all ways give the same bytes.
+// One complete convolution, described in a line: its data is drawn from the seed, its expected
+// bytes come from seven loops written down from the contract, its buffers lie between guard pages.
+// A ConvCase says what is computed, ConvHow by what; all ways give the same bytes.
 #pragma once
 
 #include <iosfwd>
@@ -12,8 +13,10 @@
 
 namespace octet_test {
 
-enum class Fill { kRandom, kLeast, kMost, kEnds, kNeverLeast };  // kEnds: the least or the most, at random
-// kCentre: 0 or 128, so that weights are symmetric in either type. kLeast: of the type, for all channels or for every other one.
+// kEnds: the least or the most, at random
+enum class Fill { kRandom, kLeast, kMost, kEnds, kNeverLeast };
+// kCentre: 0 or 128, so that weights are symmetric in either type. kLeast: of the type, for all
+// channels or for every other one.
 enum class FilterZeroPoints { kNone, kTensor, kChannel, kCentre, kLeast, kLeastSometimes };
 
 struct ConvCase : EpilogueCase {
@@ -28,7 +31,8 @@ struct ConvCase : EpilogueCase {
   FilterZeroPoints filter_zero_points = FilterZeroPoints::kNone;
   octet_filter_order order = OCTET_OHWI;
   octet_layout lhs_layout = OCTET_NHWC, dst_layout = OCTET_NHWC;
-  size_t lhs_extra = 0, dst_extra = 0, residual_extra = 0;  // elements between the pixels of an NHWC tensor
+  // Elements between the pixels of an NHWC tensor
+  size_t lhs_extra = 0, dst_extra = 0, residual_extra = 0;
   octet_accuracy accuracy = OCTET_ACCURACY_EXACT;
 
   size_t run_batch() const { return batch ? batch : shape.batch_max; }
@@ -39,9 +43,11 @@ struct ConvCase : EpilogueCase {
 std::ostream& operator<<(std::ostream& out, const ConvCase& c);
 
 // A convolution with equal sizes along both axes. in = 0 for what a test sets itself.
-octet_conv2d_shape square(size_t in, size_t in_channels, size_t out_channels, size_t kernel, size_t stride = 1, size_t pad = 0, size_t groups = 1);
+octet_conv2d_shape square(size_t in, size_t in_channels, size_t out_channels, size_t kernel,
+                          size_t stride = 1, size_t pad = 0, size_t groups = 1);
 
-// A case of this shape. Types, zero points, data, filter order and output rotate with the turn, so that a list of shapes covers them all.
+// A case of this shape. Types, zero points, data, filter order and output rotate with the turn, so
+// that a list of shapes covers them all.
 ConvCase turned(const octet_conv2d_shape& shape, uint32_t turn);
 
 struct ConvHow {
@@ -56,27 +62,33 @@ std::ostream& operator<<(std::ostream& out, const ConvHow& how);
 // The kernel's tier, whatever family it is of. ADD_FAILUREs on an unknown name.
 octet_isa tier_of(const char* kernel);
 
-// The best tier up to a limit that has a kernel for this algorithm and these types: the one that must run.
+// The best tier up to a limit that has a kernel for this algorithm and these types: the one that
+// must run.
 octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types);
 
 // Where element (image, y, x, channel) lies, in elements.
 struct TensorAt {
   octet_layout layout = OCTET_NHWC;
   size_t batch = 1, h = 1, w = 1, channels = 1, pixel = 1;
-  size_t elements() const { return layout == OCTET_NHWC ? (batch * h * w - 1) * pixel + channels : batch * h * w * channels; }
+  size_t elements() const {
+    return layout == OCTET_NHWC ? (batch * h * w - 1) * pixel + channels : batch * h * w * channels;
+  }
   size_t at(size_t b, size_t y, size_t x, size_t c) const {
-    return layout == OCTET_NHWC ? ((b * h + y) * w + x) * pixel + c : ((b * channels + c) * h + y) * w + x;
+    return layout == OCTET_NHWC ? ((b * h + y) * w + x) * pixel + c
+                                : ((b * channels + c) * h + y) * w + x;
   }
 };
 
-// The case with its data and the bytes that it must give. Computed once, however many ways are tried.
+// The case with its data and the bytes that it must give. Computed once, however many ways are
+// tried.
 class ConvProblem {
  public:
   explicit ConvProblem(const ConvCase& c);
 
   const ConvCase c;
   size_t out_h, out_w;
-  std::vector<int32_t> lhs, filter, residual;  // [batch][h][w][c], [o][ky][kx][i of the group], [batch][out_h][out_w][o]
+  // [batch][h][w][c], [o][ky][kx][i of the group], [batch][out_h][out_w][o]
+  std::vector<int32_t> lhs, filter, residual;
   std::vector<int32_t> lhs_zero_points, filter_zero_points;
   std::vector<float> lhs_scales;
   Epilogue epilogue;
@@ -93,10 +105,12 @@ class ConvProblem {
   std::vector<uint8_t> stored_;
 };
 
-// A created object with its arguments, ready to run. Everything that pack and create copy is gone by then.
+// A created object with its arguments, ready to run. Everything that pack and create copy is gone
+// by then.
 class Conv {
  public:
-  explicit Conv(const ConvProblem& problem, const ConvHow& how = {}, Side side = Side::kBack, octet_allocator allocator = {});
+  explicit Conv(const ConvProblem& problem, const ConvHow& how = {}, Side side = Side::kBack,
+                octet_allocator allocator = {});
   ~Conv() { octet_conv2d_destroy(conv_); }
   Conv(const Conv&) = delete;
   Conv& operator=(const Conv&) = delete;
@@ -109,8 +123,10 @@ class Conv {
 
   void prepare_workspace(size_t concurrency);  // of exactly the bytes that the query asks for
   octet_status run() { return octet_conv2d_run(conv_, &args_, &error_); }
-  testing::AssertionResult as_planned() const;   // the algorithm, tier and kernel that were asked for
-  testing::AssertionResult as_expected() const;  // every byte of dst, those between the pixels included
+  // The algorithm, tier and kernel that were asked for
+  testing::AssertionResult as_planned() const;
+  // Every byte of dst, those between the pixels included
+  testing::AssertionResult as_expected() const;
   std::vector<uint8_t> dst_bytes() const { return {dst_.data(), dst_.data() + dst_.bytes()}; }
   void clear_dst();
 
@@ -130,13 +146,15 @@ class Conv {
   octet_status status_ = OCTET_OK;
 };
 
-// Runs it with its buffers against the back guard and against the front guard. Nothing but == counts.
+// Runs it with its buffers against the back guard and against the front guard. Nothing but ==
+// counts.
 void check(const ConvProblem& problem, const ConvHow& how);
 
 // The tiers that this machine can run.
 std::vector<octet_isa> usable_tiers();
 
-// The algorithms that explain calls possible on a tier, the automatic choice first. Exact ones only, unless the case says otherwise.
+// The algorithms that explain calls possible on a tier, the automatic choice first. Exact ones
+// only, unless the case says otherwise.
 std::vector<octet_conv_algorithm> possible_algorithms(const ConvProblem& problem, octet_isa isa);
 
 // Every possible algorithm on every tier of this machine; returns how many ways that was.

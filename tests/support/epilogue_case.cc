@@ -11,9 +11,12 @@ namespace {
 constexpr int32_t kResidualZeroPoint = 5, kIntermediateZeroPoint = -3;
 constexpr float kResidualScale = 0.7f;
 // TFLite's ADD: both inputs at about half of the common scale, the sum back from 2^20.
-constexpr TfliteAdd kAdd = {kIntermediateZeroPoint, 1932735283, -1, kResidualZeroPoint, 1503238553, -1, 1288490189, -18};
+constexpr TfliteAdd kAdd = {
+    kIntermediateZeroPoint, 1932735283, -1, kResidualZeroPoint, 1503238553, -1, 1288490189, -18};
 
-int32_t intermediate_zero_point(octet_type dst) { return dst == OCTET_U8 ? -kIntermediateZeroPoint : kIntermediateZeroPoint; }
+int32_t intermediate_zero_point(octet_type dst) {
+  return dst == OCTET_U8 ? -kIntermediateZeroPoint : kIntermediateZeroPoint;
+}
 
 }  // namespace
 
@@ -24,10 +27,14 @@ size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
 
 const char* name_of(octet_type type) {
   switch (type) {
-    case OCTET_S8: return "s8";
-    case OCTET_U8: return "u8";
-    case OCTET_S32: return "s32";
-    case OCTET_F32: return "f32";
+    case OCTET_S8:
+      return "s8";
+    case OCTET_U8:
+      return "u8";
+    case OCTET_S32:
+      return "s32";
+    case OCTET_F32:
+      return "f32";
   }
   return "none";
 }
@@ -40,7 +47,8 @@ std::ostream& operator<<(std::ostream& out, const EpilogueCase& c) {
   if (c.requant == OCTET_REQUANT_TFLITE) out << ", tflite";
   if (!c.per_channel) out << ", per tensor";
   if (c.activation) out << ", activation " << c.activation;
-  if (c.residual) out << ", residual " << name_of(c.residual) << (c.residual_is_dst ? " = dst" : "");
+  if (c.residual)
+    out << ", residual " << name_of(c.residual) << (c.residual_is_dst ? " = dst" : "");
   if (c.lut) out << ", lut";
   if (c.bias_f32) out << ", bias_f32";
   return out;
@@ -49,11 +57,14 @@ std::ostream& operator<<(std::ostream& out, const EpilogueCase& c) {
 std::vector<int32_t> draw_integers(Random* random, size_t count, int32_t lo, int32_t hi) {
   std::vector<int32_t> out;
   out.reserve(count);
-  for (size_t i = 0; i < count; ++i) out.push_back(static_cast<int32_t>(lo + static_cast<int64_t>((*random)() % (static_cast<uint32_t>(hi - lo) + 1u))));
+  for (size_t i = 0; i < count; ++i)
+    out.push_back(static_cast<int32_t>(
+        lo + static_cast<int64_t>((*random)() % (static_cast<uint32_t>(hi - lo) + 1u))));
   return out;
 }
 
-Epilogue::Epilogue(const EpilogueCase& c, size_t channels, double base_scale, Random* random) : c_(c) {
+Epilogue::Epilogue(const EpilogueCase& c, size_t channels, double base_scale, Random* random)
+    : c_(c) {
   if (c.bias) bias_ = draw_integers(random, channels, -100000, 100000);
   if (c.dst != OCTET_S32) {
     for (size_t n = 0; n < (c.per_channel ? channels : 1); ++n) {
@@ -66,14 +77,23 @@ Epilogue::Epilogue(const EpilogueCase& c, size_t channels, double base_scale, Ra
     }
   }
   if (c.bias_f32)
-    for (size_t n = 0; n < channels; ++n) bias_f32_.push_back(static_cast<float>(n % 11) * 0.37f - 1.5f);
+    for (size_t n = 0; n < channels; ++n)
+      bias_f32_.push_back(static_cast<float>(n % 11) * 0.37f - 1.5f);
   if (c.lut)
     for (uint32_t i = 0; i < 256; ++i) lut_.push_back(static_cast<uint8_t>(i * 167 + 13));
 }
 
 octet_residual Epilogue::residual() const {
-  return {c_.residual,          kResidualZeroPoint,       kResidualScale,      intermediate_zero_point(c_.dst), kAdd.product_multiplier,
-          kAdd.product_shift,   kAdd.residual_multiplier, kAdd.residual_shift, kAdd.dst_multiplier,             kAdd.dst_shift};
+  return {c_.residual,
+          kResidualZeroPoint,
+          kResidualScale,
+          intermediate_zero_point(c_.dst),
+          kAdd.product_multiplier,
+          kAdd.product_shift,
+          kAdd.residual_multiplier,
+          kAdd.residual_shift,
+          kAdd.dst_multiplier,
+          kAdd.dst_shift};
 }
 
 uint32_t Epilogue::finish(size_t n, const float* lhs_scale, int64_t acc, int32_t residual) const {

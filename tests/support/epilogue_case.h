@@ -1,5 +1,6 @@
-// What follows the accumulators of a product or a convolution: described by a few fields, its arrays drawn, applied slowly by the reference, and
-// handed to a descriptor of the API. octet_gemm_desc and octet_conv2d_desc have the same fields for it.
+// What follows the accumulators of a product or a convolution: described by a few fields, its
+// arrays drawn, applied slowly by the reference, and handed to a descriptor of the API.
+// octet_gemm_desc and octet_conv2d_desc have the same fields for it.
 #pragma once
 
 #include <iosfwd>
@@ -44,7 +45,8 @@ struct EpilogueArrays {
 class Epilogue {
  public:
   Epilogue() = default;
-  // base_scale brings the accumulators into dst's range. Channels differ from it: some saturate, some hardly leave zero.
+  // base_scale brings the accumulators into dst's range. Channels differ from it: some saturate,
+  // some hardly leave zero.
   Epilogue(const EpilogueCase& c, size_t channels, double base_scale, Random* random);
 
   int32_t bias(size_t n) const { return c_.bias ? bias_[n] : 0; }

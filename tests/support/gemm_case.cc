@@ -27,21 +27,30 @@ void scatter(const Placement& at, const Guarded& memory, const std::vector<Value
 
 // Pointers in their own order: matrix b of the batch is the b-th from the end in memory.
 template <typename Pointer>
-const Pointer* pointers(std::vector<Pointer>* array, const Guarded& memory, const Placement& at, size_t element) {
-  for (size_t b = 0; b < at.batch; ++b) array->push_back(memory.data() + b * at.batch_stride * element);
+const Pointer* pointers(std::vector<Pointer>* array, const Guarded& memory, const Placement& at,
+                        size_t element) {
+  for (size_t b = 0; b < at.batch; ++b)
+    array->push_back(memory.data() + b * at.batch_stride * element);
   return array->data();
 }
 
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const GemmCase& c) {
-  static const char* const kData[] = {"random", "least*least", "least*most", "most*least", "most*most"};
+  static const char* const kData[] = {"random", "least*least", "least*most", "most*least",
+                                      "most*most"};
   out << (c.kernel ? c.kernel : "best kernel") << ' ' << c.m << 'x' << c.n << 'x' << c.k;
-  if (c.batch > 1) out << " batch " << c.batch << (c.batching == Batching::kStrided ? " strided" : c.batching == Batching::kArrays ? " arrays" : " interleaved");
-  out << ' ' << name_of(c.lhs) << '*' << name_of(c.rhs) << static_cast<const EpilogueCase&>(c) << ", data " << kData[static_cast<int>(c.data)] << ", seed " << c.seed;
+  if (c.batch > 1)
+    out << " batch " << c.batch
+        << (c.batching == Batching::kStrided  ? " strided"
+            : c.batching == Batching::kArrays ? " arrays"
+                                              : " interleaved");
+  out << ' ' << name_of(c.lhs) << '*' << name_of(c.rhs) << static_cast<const EpilogueCase&>(c)
+      << ", data " << kData[static_cast<int>(c.data)] << ", seed " << c.seed;
   if (c.lhs_quant) out << ", lhs quant " << c.lhs_quant;
   if (c.lhs_zero_point) out << ", lhs zp " << c.lhs_zero_point;
-  if (c.rhs_zero_points != ZeroPoints::kNone) out << ", rhs zp per " << (c.rhs_zero_points == ZeroPoints::kTensor ? "tensor" : "channel");
+  if (c.rhs_zero_points != ZeroPoints::kNone)
+    out << ", rhs zp per " << (c.rhs_zero_points == ZeroPoints::kTensor ? "tensor" : "channel");
   if (c.order == OCTET_NK) out << ", NK";
   if (c.runtime_rhs) out << ", run-time rhs";
   if (c.shared_rhs) out << ", shared rhs";
@@ -67,27 +76,37 @@ void Gemm::generate() {
     std::normal_distribution<float> normal(0.3f, 2.0f);
     for (size_t i = 0; i < c_.batch * c_.m * c_.k; ++i) ops_.lhs_f32.push_back(normal(random));
   } else {
-    const bool low = c_.data == Data::kLeastLeast || c_.data == Data::kLeastMost, random_data = c_.data == Data::kRandom;
+    const bool low = c_.data == Data::kLeastLeast || c_.data == Data::kLeastMost,
+               random_data = c_.data == Data::kRandom;
     const int32_t extreme = low ? least(c_.lhs) : most(c_.lhs);
-    ops_.lhs = draw_integers(&random, c_.batch * c_.m * c_.k, random_data ? least(c_.lhs) : extreme, random_data ? most(c_.lhs) : extreme);
+    ops_.lhs = draw_integers(&random, c_.batch * c_.m * c_.k, random_data ? least(c_.lhs) : extreme,
+                             random_data ? most(c_.lhs) : extreme);
   }
   // A kernel may be exact only without -128; then that is its domain and its test.
   const MicroKernel* kernel = c_.kernel ? octet::find_kernel(c_.kernel) : nullptr;
   const int32_t rhs_least = least(c_.rhs) + (kernel && kernel->is(octet::kNoLeast) ? 1 : 0);
-  const bool low = c_.data == Data::kLeastLeast || c_.data == Data::kMostLeast, random_data = c_.data == Data::kRandom;
+  const bool low = c_.data == Data::kLeastLeast || c_.data == Data::kMostLeast,
+             random_data = c_.data == Data::kRandom;
   const int32_t extreme = low ? rhs_least : most(c_.rhs);
-  ops_.rhs = draw_integers(&random, matrices * c_.k * c_.n, random_data ? rhs_least : extreme, random_data ? most(c_.rhs) : extreme);
-  if (c_.rhs_zero_points != ZeroPoints::kNone) ops_.rhs_zero_points = draw_integers(&random, c_.rhs_zero_points == ZeroPoints::kTensor ? 1 : c_.n, least(c_.rhs), most(c_.rhs));
+  ops_.rhs = draw_integers(&random, matrices * c_.k * c_.n, random_data ? rhs_least : extreme,
+                           random_data ? most(c_.rhs) : extreme);
+  if (c_.rhs_zero_points != ZeroPoints::kNone)
+    ops_.rhs_zero_points = draw_integers(
+        &random, c_.rhs_zero_points == ZeroPoints::kTensor ? 1 : c_.n, least(c_.rhs), most(c_.rhs));
 
   const bool per_row = c_.lhs_quant == OCTET_LHS_PER_ROW;
   if (per_row || c_.lhs_quant == OCTET_LHS_PER_TENSOR) {
     const size_t count = c_.batch * (per_row ? c_.m : 1);
     ops_.lhs_zero_points = draw_integers(&random, count, least(c_.lhs), most(c_.lhs));
-    for (size_t i = 0; i < count && c_.dst != OCTET_S32; ++i) ops_.lhs_scales.push_back(0.25f + static_cast<float>(i % 7) * 0.3f);
+    for (size_t i = 0; i < count && c_.dst != OCTET_S32; ++i)
+      ops_.lhs_scales.push_back(0.25f + static_cast<float>(i % 7) * 0.3f);
   }
-  const double magnitude = c_.data == Data::kRandom ? 5000 * std::sqrt(static_cast<double>(c_.k)) : 16000.0 * static_cast<double>(c_.k);
+  const double magnitude = c_.data == Data::kRandom ? 5000 * std::sqrt(static_cast<double>(c_.k))
+                                                    : 16000.0 * static_cast<double>(c_.k);
   ops_.epilogue = Epilogue(c_, c_.n, (c_.lhs == OCTET_F32 ? 2 : 100) / magnitude, &random);
-  if (c_.residual) ops_.residual = draw_integers(&random, c_.batch * c_.m * c_.n, least(c_.residual), most(c_.residual));
+  if (c_.residual)
+    ops_.residual =
+        draw_integers(&random, c_.batch * c_.m * c_.n, least(c_.residual), most(c_.residual));
 }
 
 void Gemm::place() {
@@ -109,7 +128,8 @@ void Gemm::place() {
   if (!kn)
     for (size_t b = 0; b < rhs_at_.batch; ++b)
       for (size_t k = 0; k < c_.k; ++k)
-        for (size_t n = 0; n < c_.n; ++n) stored[(b * c_.n + n) * c_.k + k] = ops_.rhs[(b * c_.k + k) * c_.n + n];
+        for (size_t n = 0; n < c_.n; ++n)
+          stored[(b * c_.n + n) * c_.k + k] = ops_.rhs[(b * c_.k + k) * c_.n + n];
   scatter<uint8_t>(rhs_at_, rhs_, stored);
   lhs_zero_points_ = Guarded(ops_.lhs_zero_points, side_);
   lhs_scales_ = Guarded(ops_.lhs_scales, side_);
@@ -122,17 +142,21 @@ void Gemm::place() {
   if (c_.batching == Batching::kArrays) {
     args_.lhs_array = pointers(&lhs_array_, lhs_, lhs_at_, lhs_element);
     args_.dst_array = pointers(&dst_array_, dst_, dst_at_, dst_element);
-    if (c_.residual) args_.residual_array = pointers(&residual_array_, c_.residual_is_dst ? dst_ : residual_, residual_at_, 1);
+    if (c_.residual)
+      args_.residual_array =
+          pointers(&residual_array_, c_.residual_is_dst ? dst_ : residual_, residual_at_, 1);
   } else {
     args_.lhs = lhs_.data();
     args_.dst = dst_.data();
     if (c_.residual) args_.residual = c_.residual_is_dst ? dst_.data() : residual_.data();
   }
-  const bool dense = !c_.padded && c_.batching != Batching::kInterleaved;  // then leave the strides to the library
+  // Then leave the strides to the library
+  const bool dense = !c_.padded && c_.batching != Batching::kInterleaved;
   if (!dense) {
     args_.lhs_stride = lhs_at_.stride, args_.lhs_batch_stride = lhs_at_.batch_stride;
     args_.dst_stride = dst_at_.stride, args_.dst_batch_stride = dst_at_.batch_stride;
-    args_.residual_stride = residual_at_.stride, args_.residual_batch_stride = residual_at_.batch_stride;
+    args_.residual_stride = residual_at_.stride,
+    args_.residual_batch_stride = residual_at_.batch_stride;
   }
   if (!ops_.lhs_zero_points.empty()) args_.lhs_zero_points = lhs_zero_points_.data<int32_t>();
   if (!ops_.lhs_scales.empty()) args_.lhs_scales = lhs_scales_.data<float>();
@@ -160,22 +184,26 @@ void Gemm::place() {
 
 void Gemm::clear_dst() {
   std::memset(dst_.data(), Guarded::kUntouched, dst_.bytes());
-  if (c_.residual) scatter<uint8_t>(residual_at_, c_.residual_is_dst ? dst_ : residual_, ops_.residual);
+  if (c_.residual)
+    scatter<uint8_t>(residual_at_, c_.residual_is_dst ? dst_ : residual_, ops_.residual);
 }
 
 void Gemm::compute() {
   std::vector<int64_t> row(c_.n);
   std::vector<int32_t> plain_rhs = ops_.rhs;
-  for (size_t i = 0; i < plain_rhs.size() && !ops_.rhs_zero_points.empty(); ++i) plain_rhs[i] -= ops_.rhs_zero_points[ops_.rhs_zero_points.size() == 1 ? 0 : i % c_.n];
+  for (size_t i = 0; i < plain_rhs.size() && !ops_.rhs_zero_points.empty(); ++i)
+    plain_rhs[i] -= ops_.rhs_zero_points[ops_.rhs_zero_points.size() == 1 ? 0 : i % c_.n];
   for (size_t b = 0; b < c_.batch; ++b)
     for (size_t i = 0; i < c_.m; ++i) {
       const size_t line = b * c_.m + i, quant = c_.lhs_quant == OCTET_LHS_PER_ROW ? line : b;
       QuantizedRow on_the_fly;
       const int32_t* lhs = c_.lhs == OCTET_F32 ? nullptr : &ops_.lhs[line * c_.k];
-      int32_t lhs_zero_point = ops_.lhs_zero_points.empty() ? c_.lhs_zero_point : ops_.lhs_zero_points[quant];
+      int32_t lhs_zero_point =
+          ops_.lhs_zero_points.empty() ? c_.lhs_zero_point : ops_.lhs_zero_points[quant];
       if (!lhs) {
         const float* from = &ops_.lhs_f32[line * c_.k];
-        on_the_fly = c_.lhs_quant == OCTET_LHS_SYMMETRIC ? quantize_symmetric(from, c_.k) : quantize_asymmetric(from, c_.k);
+        on_the_fly = c_.lhs_quant == OCTET_LHS_SYMMETRIC ? quantize_symmetric(from, c_.k)
+                                                         : quantize_asymmetric(from, c_.k);
         lhs = on_the_fly.values.data();
         lhs_zero_point = on_the_fly.zero_point;
         ops_.lhs_scales.assign(c_.batch, on_the_fly.scale);
@@ -183,10 +211,12 @@ void Gemm::compute() {
       for (size_t n = 0; n < c_.n; ++n) row[n] = ops_.epilogue.bias(n);
       std::vector<int32_t> plain_lhs(lhs, lhs + c_.k);
       for (int32_t& l : plain_lhs) l -= lhs_zero_point;
-      multiply_row(c_.n, c_.k, plain_lhs.data(), &plain_rhs[(c_.shared_rhs ? 0 : b) * c_.k * c_.n], row.data());
+      multiply_row(c_.n, c_.k, plain_lhs.data(), &plain_rhs[(c_.shared_rhs ? 0 : b) * c_.k * c_.n],
+                   row.data());
       for (size_t n = 0; n < c_.n; ++n) {
         const float* const lhs_scale = ops_.lhs_scales.empty() ? nullptr : &ops_.lhs_scales[quant];
-        expected_.push_back(ops_.epilogue.finish(n, lhs_scale, row[n], c_.residual ? ops_.residual[line * c_.n + n] : 0));
+        expected_.push_back(ops_.epilogue.finish(n, lhs_scale, row[n],
+                                                 c_.residual ? ops_.residual[line * c_.n + n] : 0));
       }
     }
 }
@@ -206,9 +236,11 @@ octet_status Gemm::pack() {
   rhs.zero_points = ops_.rhs_zero_points.empty() ? nullptr : rhs_zero_points_.data<int32_t>();
   rhs.zero_point_count = ops_.rhs_zero_points.size();
   size_t bytes;
-  if (const octet_status status = octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, &error_)) return status;
+  if (const octet_status status = octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, &error_))
+    return status;
   blob_ = Guarded(bytes, side_, OCTET_ALIGNMENT);
-  if (const octet_status status = octet_pack(&rhs, OCTET_ISA_AUTO, blob_.data(), bytes, &error_)) return status;
+  if (const octet_status status = octet_pack(&rhs, OCTET_ISA_AUTO, blob_.data(), bytes, &error_))
+    return status;
   rhs_ = Guarded();
   rhs_zero_points_ = Guarded();
   blob_.read_only();
@@ -251,21 +283,27 @@ testing::AssertionResult Gemm::as_expected(size_t rows) const {
     size_t next = 0;
     for (size_t b = 0; b < c_.batch; ++b)
       for (size_t i = 0; i < c_.m; ++i)
-        for (size_t j = 0; j < c_.n; ++j) want[dst_at_.at(b, i, j)] = static_cast<uint8_t>(ops_.residual[next++]);
+        for (size_t j = 0; j < c_.n; ++j)
+          want[dst_at_.at(b, i, j)] = static_cast<uint8_t>(ops_.residual[next++]);
   }
   for (size_t b = 0; b < c_.batch; ++b)
     for (size_t i = 0; i < rows; ++i)
-      for (size_t j = 0; j < c_.n; ++j) std::memcpy(&want[dst_at_.at(b, i, j) * element], &expected_[(b * c_.m + i) * c_.n + j], element);
+      for (size_t j = 0; j < c_.n; ++j)
+        std::memcpy(&want[dst_at_.at(b, i, j) * element], &expected_[(b * c_.m + i) * c_.n + j],
+                    element);
   if (std::memcmp(want.data(), dst_.data(), want.size()) == 0) return testing::AssertionSuccess();
   for (size_t b = 0; b < c_.batch; ++b)
     for (size_t i = 0; i < rows; ++i)
       for (size_t j = 0; j < c_.n; ++j) {
-        const uint8_t *w = &want[dst_at_.at(b, i, j) * element], *g = dst_.data() + dst_at_.at(b, i, j) * element;
+        const uint8_t *w = &want[dst_at_.at(b, i, j) * element],
+                      *g = dst_.data() + dst_at_.at(b, i, j) * element;
         if (std::memcmp(w, g, element) == 0) continue;
         int32_t want_bits = 0, got_bits = 0;
         std::memcpy(&want_bits, w, element);
         std::memcpy(&got_bits, g, element);
-        return testing::AssertionFailure() << c_ << ": first wrong element [" << b << "][" << i << "][" << j << "]: want bits " << want_bits << ", got " << got_bits;
+        return testing::AssertionFailure()
+               << c_ << ": first wrong element [" << b << "][" << i << "][" << j << "]: want bits "
+               << want_bits << ", got " << got_bits;
       }
   return testing::AssertionFailure() << c_ << ": wrote between or beyond the rows of dst";
 }
@@ -285,7 +323,9 @@ void check(const GemmCase& c) {
   for (const Side side : {Side::kBack, Side::kFront}) {
     Gemm gemm(c, side);
     ASSERT_EQ(gemm.status(), OCTET_OK) << c << ": " << gemm.error().message;
-    ASSERT_STREQ(octet_gemm_kernel(gemm.get(), c.m), c.kernel ? c.kernel : octet_gemm_kernel(gemm.get(), c.m)) << c;
+    ASSERT_STREQ(octet_gemm_kernel(gemm.get(), c.m),
+                 c.kernel ? c.kernel : octet_gemm_kernel(gemm.get(), c.m))
+        << c;
     ASSERT_EQ(gemm.run(), OCTET_OK) << c << ": " << gemm.error().message;
     ASSERT_TRUE(gemm.as_expected(c.m));
   }

@@ -1,5 +1,6 @@
-// One complete product, described in a line: its data is generated from the seed, its expected bytes come from support/reference, its
-// buffers lie between guard pages, and `check` runs it through the public API.
+// One complete product, described in a line: its data is generated from the seed, its expected
+// bytes come from support/reference, its buffers lie between guard pages, and `check` runs it
+// through the public API.
 #pragma once
 
 #include <iosfwd>
@@ -86,7 +87,8 @@ class Gemm {
   Operands ops_;
   std::vector<uint32_t> expected_;  // [batch][m][n], each element's bits
   Placement lhs_at_, rhs_at_, dst_at_, residual_at_;
-  Guarded lhs_, rhs_, blob_, dst_, residual_, workspace_, lhs_zero_points_, lhs_scales_, rhs_zero_points_;
+  Guarded lhs_, rhs_, blob_, dst_, residual_, workspace_, lhs_zero_points_, lhs_scales_,
+      rhs_zero_points_;
   std::vector<const void*> lhs_array_, rhs_array_, residual_array_;
   std::vector<void*> dst_array_;
   octet_gemm* gemm_ = nullptr;
@@ -98,7 +100,8 @@ class Gemm {
 // Threads of the standard library, as a user would write parallel_for.
 void threaded_for(void* context, size_t count, void (*fn)(void* arg, size_t index), void* arg);
 
-// Runs the case with its buffers against the back guard and against the front guard. Nothing but == counts.
+// Runs the case with its buffers against the back guard and against the front guard. Nothing but ==
+// counts.
 void check(const GemmCase& c);
 
 }  // namespace octet_test

@@ -1,4 +1,5 @@
-// Memory between two pages that may not be touched: one byte too far is a crash, with or without a sanitizer.
+// Memory between two pages that may not be touched: one byte too far is a crash, with or without a
+// sanitizer.
 #pragma once
 
 #include <sys/mman.h>
@@ -16,11 +17,14 @@ enum class Side { kBack, kFront };  // which guard the data touches
 class Guarded {
  public:
   Guarded() = default;
-  // The data begins at a multiple of `alignment`; if its size is one too, it touches the guard at the back exactly.
+  // The data begins at a multiple of `alignment`; if its size is one too, it touches the guard at
+  // the back exactly.
   Guarded(size_t bytes, Side side, size_t alignment = 1) : bytes_(bytes) {
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE)), body = (bytes + page - 1) / page * page;
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE)),
+                 body = (bytes + page - 1) / page * page;
     mapped_ = body + 2 * page;
-    map_ = static_cast<uint8_t*>(mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    map_ = static_cast<uint8_t*>(
+        mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (map_ == MAP_FAILED) std::abort();
     mprotect(map_, page, PROT_NONE);
     mprotect(map_ + page + body, page, PROT_NONE);
@@ -28,7 +32,8 @@ class Guarded {
     std::memset(map_ + page, kUntouched, body);
   }
   template <typename T>
-  Guarded(const std::vector<T>& values, Side side) : Guarded(values.size() * sizeof(T), side, alignof(T)) {
+  Guarded(const std::vector<T>& values, Side side)
+      : Guarded(values.size() * sizeof(T), side, alignof(T)) {
     if (bytes_) std::memcpy(data_, values.data(), bytes_);
   }
   Guarded(Guarded&& other) noexcept { *this = static_cast<Guarded&&>(other); }
@@ -50,7 +55,9 @@ class Guarded {
     return reinterpret_cast<T*>(data_);
   }
   size_t bytes() const { return bytes_; }
-  void read_only() const { mprotect(map_, mapped_, PROT_NONE), mprotect(map_ + page(), mapped_ - 2 * page(), PROT_READ); }
+  void read_only() const {
+    mprotect(map_, mapped_, PROT_NONE), mprotect(map_ + page(), mapped_ - 2 * page(), PROT_READ);
+  }
 
  private:
   static size_t page() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }

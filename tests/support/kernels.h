@@ -1,4 +1,5 @@
-// The kernel table as tests see it: each kernel, the shapes around its tile, the types it multiplies.
+// The kernel table as tests see it: each kernel, the shapes around its tile, the types it
+// multiplies.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,19 +24,25 @@ struct Types {
 inline bool is_unsigned(octet_type type) { return type == OCTET_U8; }
 
 inline bool serves(const MicroKernel& kernel, Types types) {
-  const bool lhs = kernel.is(octet::kAnyLhs) || is_unsigned(types.lhs) == (kernel.lhs_domain == octet::Domain::kU8);
+  const bool lhs = kernel.is(octet::kAnyLhs) ||
+                   is_unsigned(types.lhs) == (kernel.lhs_domain == octet::Domain::kU8);
   const bool rhs = kernel.rhs_layout.domain == octet::Domain::kS8 || is_unsigned(types.rhs);
   return lhs && rhs;
 }
 
 inline std::vector<Types> types_of(const MicroKernel& kernel) {
   std::vector<Types> served;
-  for (const Types t : {Types{OCTET_U8, OCTET_S8}, {OCTET_S8, OCTET_S8}, {OCTET_U8, OCTET_U8}, {OCTET_S8, OCTET_U8}})
+  for (const Types t : {Types{OCTET_U8, OCTET_S8},
+                        {OCTET_S8, OCTET_S8},
+                        {OCTET_U8, OCTET_U8},
+                        {OCTET_S8, OCTET_U8}})
     if (serves(kernel, t)) served.push_back(t);
   return served;
 }
 
-inline bool usable(const MicroKernel& kernel) { return octet::supports(octet::this_machine().cpu, kernel); }
+inline bool usable(const MicroKernel& kernel) {
+  return octet::supports(octet::this_machine().cpu, kernel);
+}
 
 inline std::vector<const MicroKernel*> table() {
   const octet::KernelList list = octet::all_kernels();
@@ -65,7 +72,9 @@ inline std::vector<size_t> depths(const MicroKernel& kernel) {
 // Sets an environment variable for a scope.
 class ScopedEnvironment {
  public:
-  ScopedEnvironment(const char* name, const char* value) : name_(name) { value ? setenv(name, value, 1) : unsetenv(name); }
+  ScopedEnvironment(const char* name, const char* value) : name_(name) {
+    value ? setenv(name, value, 1) : unsetenv(name);
+  }
   ~ScopedEnvironment() { unsetenv(name_); }
   ScopedEnvironment(const ScopedEnvironment&) = delete;
   ScopedEnvironment& operator=(const ScopedEnvironment&) = delete;
@@ -74,17 +83,23 @@ class ScopedEnvironment {
   const char* name_;
 };
 
-// A test that runs once per kernel of the table. A kernel that this CPU cannot run is skipped where everybody sees it.
+// A test that runs once per kernel of the table. A kernel that this CPU cannot run is skipped where
+// everybody sees it.
 class EachKernel : public testing::TestWithParam<const MicroKernel*> {
  protected:
   void SetUp() override {
-    if (!usable(kernel())) GTEST_SKIP() << kernel().name << ": this CPU does not run tier " << octet::isa_name(kernel().isa);
+    if (!usable(kernel()))
+      GTEST_SKIP() << kernel().name << ": this CPU does not run tier "
+                   << octet::isa_name(kernel().isa);
   }
   const MicroKernel& kernel() const { return *GetParam(); }
 };
 
-inline std::string kernel_name(const testing::TestParamInfo<const MicroKernel*>& info) { return info.param->name; }
+inline std::string kernel_name(const testing::TestParamInfo<const MicroKernel*>& info) {
+  return info.param->name;
+}
 
-#define OCTET_FOR_EACH_KERNEL(Suite) INSTANTIATE_TEST_SUITE_P(, Suite, testing::ValuesIn(octet_test::table()), octet_test::kernel_name)
+#define OCTET_FOR_EACH_KERNEL(Suite) \
+  INSTANTIATE_TEST_SUITE_P(, Suite, testing::ValuesIn(octet_test::table()), octet_test::kernel_name)
 
 }  // namespace octet_test

@@ -11,15 +11,18 @@ int64_t round_half_even(double value) { return static_cast<int64_t>(std::nearbyi
 
 int64_t clamped(int64_t value, int64_t lo, int64_t hi) { return std::min(std::max(value, lo), hi); }
 
-int32_t requantize(int64_t acc, float scale, float residual, int32_t zero_point, int32_t lo, int32_t hi) {
+int32_t requantize(int64_t acc, float scale, float residual, int32_t zero_point, int32_t lo,
+                   int32_t hi) {
   const float scaled = fl(static_cast<double>(fl(static_cast<double>(acc))) * scale);
   const float sum = fl(static_cast<double>(scaled) + residual);
-  const double bounded = std::min(std::max<double>(sum, lo - zero_point), static_cast<double>(hi - zero_point));
+  const double bounded =
+      std::min(std::max<double>(sum, lo - zero_point), static_cast<double>(hi - zero_point));
   return static_cast<int32_t>(round_half_even(bounded)) + zero_point;
 }
 
 int32_t saturating_rounding_doubling_high_mul(int32_t a, int32_t b) {
-  if (a == b && a == std::numeric_limits<int32_t>::min()) return std::numeric_limits<int32_t>::max();
+  if (a == b && a == std::numeric_limits<int32_t>::min())
+    return std::numeric_limits<int32_t>::max();
   const int64_t ab = static_cast<int64_t>(a) * b;
   const int32_t nudge = ab >= 0 ? (1 << 30) : (1 - (1 << 30));
   return static_cast<int32_t>((ab + nudge) / (1ll << 31));
@@ -33,7 +36,9 @@ int32_t rounding_divide_by_pot(int32_t x, int exponent) {
 
 int32_t multiply_by_quantized_multiplier(int32_t x, int32_t multiplier, int32_t shift) {
   const int left = shift > 0 ? shift : 0, right = shift > 0 ? 0 : -shift;
-  return rounding_divide_by_pot(saturating_rounding_doubling_high_mul(static_cast<int32_t>(x * (1ll << left)), multiplier), right);
+  return rounding_divide_by_pot(
+      saturating_rounding_doubling_high_mul(static_cast<int32_t>(x * (1ll << left)), multiplier),
+      right);
 }
 
 void quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift) {
@@ -54,9 +59,12 @@ void quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift) {
 }
 
 int64_t tflite_add(int32_t product, int32_t residual, const TfliteAdd& a) {
-  const int32_t shifted1 = (product - a.product_zero_point) * (1 << 20), shifted2 = (residual - a.residual_zero_point) * (1 << 20);
-  const int32_t scaled1 = multiply_by_quantized_multiplier(shifted1, a.product_multiplier, a.product_shift);
-  const int32_t scaled2 = multiply_by_quantized_multiplier(shifted2, a.residual_multiplier, a.residual_shift);
+  const int32_t shifted1 = (product - a.product_zero_point) * (1 << 20),
+                shifted2 = (residual - a.residual_zero_point) * (1 << 20);
+  const int32_t scaled1 =
+      multiply_by_quantized_multiplier(shifted1, a.product_multiplier, a.product_shift);
+  const int32_t scaled2 =
+      multiply_by_quantized_multiplier(shifted2, a.residual_multiplier, a.residual_shift);
   return multiply_by_quantized_multiplier(scaled1 + scaled2, a.dst_multiplier, a.dst_shift);
 }
 
@@ -70,10 +78,12 @@ bool all_finite(const float* row, size_t depth) {
   return std::all_of(row, row + depth, [](float x) { return std::isfinite(x); });
 }
 
-QuantizedRow quantize(const float* row, size_t depth, float scale, int32_t zero_point, int32_t lo, int32_t hi) {
+QuantizedRow quantize(const float* row, size_t depth, float scale, int32_t zero_point, int32_t lo,
+                      int32_t hi) {
   QuantizedRow out = {{}, scale, zero_point};
   for (size_t i = 0; i < depth; ++i)
-    out.values.push_back(static_cast<int32_t>(clamped(round_half_even(fl(static_cast<double>(row[i]) / scale)) + zero_point, lo, hi)));
+    out.values.push_back(static_cast<int32_t>(
+        clamped(round_half_even(fl(static_cast<double>(row[i]) / scale)) + zero_point, lo, hi)));
   return out;
 }
 
@@ -95,7 +105,8 @@ QuantizedRow quantize_asymmetric(const float* row, size_t depth) {
   if (std::isinf(range)) return zeros(depth, std::numeric_limits<float>::quiet_NaN());
   if (range < kSmallestRange) return zeros(depth, 1);
   const float scale = fl(range / 255.0);
-  const int32_t zero_point = static_cast<int32_t>(clamped(round_half_even(-fl(static_cast<double>(lo) / scale)), 0, 255));
+  const int32_t zero_point =
+      static_cast<int32_t>(clamped(round_half_even(-fl(static_cast<double>(lo) / scale)), 0, 255));
   return quantize(row, depth, scale, zero_point, 0, 255);
 }
 
@@ -108,16 +119,20 @@ void multiply_row(size_t n, size_t k, const int32_t* lhs, const int32_t* rhs, in
 
 namespace {
 
-int64_t out_size(size_t in, size_t before, size_t after, size_t kernel, size_t stride, size_t dilation, bool transposed, size_t output_padding) {
-  const int64_t i = static_cast<int64_t>(in), pads = static_cast<int64_t>(before + after), reach = static_cast<int64_t>(dilation * (kernel - 1) + 1);
+int64_t out_size(size_t in, size_t before, size_t after, size_t kernel, size_t stride,
+                 size_t dilation, bool transposed, size_t output_padding) {
+  const int64_t i = static_cast<int64_t>(in), pads = static_cast<int64_t>(before + after),
+                reach = static_cast<int64_t>(dilation * (kernel - 1) + 1);
   const int64_t s = static_cast<int64_t>(stride);
   if (transposed) return (i - 1) * s + reach - pads + static_cast<int64_t>(output_padding);
   return i + pads < reach ? 0 : (i + pads - reach) / s + 1;
 }
 
 // One pixel of the input and one of the output that meet in one tap.
-void add_products(const octet_conv2d_shape& s, const int32_t* pixel, const int32_t* taps, int64_t* acc) {
-  const size_t in = s.in_channels / s.groups, out = s.out_channels / s.groups, filter = s.kernel_h * s.kernel_w * in;
+void add_products(const octet_conv2d_shape& s, const int32_t* pixel, const int32_t* taps,
+                  int64_t* acc) {
+  const size_t in = s.in_channels / s.groups, out = s.out_channels / s.groups,
+               filter = s.kernel_h * s.kernel_w * in;
   for (size_t o = 0; o < s.out_channels; ++o) {
     const int32_t* const l = pixel + o / out * in;
     int64_t sum = 0;
@@ -132,11 +147,15 @@ ConvSizes::ConvSizes(const octet_conv2d_shape& s, size_t run_batch, size_t run_h
     : batch(run_batch),
       in_h(run_h),
       in_w(run_w),
-      out_h(out_size(run_h, s.pad_top, s.pad_bottom, s.kernel_h, s.stride_h, s.dilation_h, s.transposed, s.output_padding_h)),
-      out_w(out_size(run_w, s.pad_left, s.pad_right, s.kernel_w, s.stride_w, s.dilation_w, s.transposed, s.output_padding_w)) {}
+      out_h(out_size(run_h, s.pad_top, s.pad_bottom, s.kernel_h, s.stride_h, s.dilation_h,
+                     s.transposed, s.output_padding_h)),
+      out_w(out_size(run_w, s.pad_left, s.pad_right, s.kernel_w, s.stride_w, s.dilation_w,
+                     s.transposed, s.output_padding_w)) {}
 
-// A plain convolution walks the output and gathers, a transposed one walks the input and scatters: two definitions, not one turned around.
-void convolve(const octet_conv2d_shape& s, const ConvSizes& z, const int32_t* lhs, const int32_t* filter, int64_t* acc) {
+// A plain convolution walks the output and gathers, a transposed one walks the input and scatters:
+// two definitions, not one turned around.
+void convolve(const octet_conv2d_shape& s, const ConvSizes& z, const int32_t* lhs,
+              const int32_t* filter, int64_t* acc) {
   const size_t out_h = static_cast<size_t>(z.out_h), out_w = static_cast<size_t>(z.out_w);
   const size_t walk_h = s.transposed ? z.in_h : out_h, walk_w = s.transposed ? z.in_w : out_w;
   const size_t other_h = s.transposed ? out_h : z.in_h, other_w = s.transposed ? out_w : z.in_w;
@@ -146,10 +165,13 @@ void convolve(const octet_conv2d_shape& s, const ConvSizes& z, const int32_t* lh
         for (size_t ky = 0; ky < s.kernel_h; ++ky)
           for (size_t kx = 0; kx < s.kernel_w; ++kx) {
             // Unsigned: what lies before the tensor wraps to far beyond it.
-            const size_t other_y = y * s.stride_h + ky * s.dilation_h - s.pad_top, other_x = x * s.stride_w + kx * s.dilation_w - s.pad_left;
+            const size_t other_y = y * s.stride_h + ky * s.dilation_h - s.pad_top,
+                         other_x = x * s.stride_w + kx * s.dilation_w - s.pad_left;
             if (other_y >= other_h || other_x >= other_w) continue;
-            const size_t walked = (b * walk_h + y) * walk_w + x, other = (b * other_h + other_y) * other_w + other_x;
-            add_products(s, lhs + (s.transposed ? walked : other) * s.in_channels, filter + (ky * s.kernel_w + kx) * (s.in_channels / s.groups),
+            const size_t walked = (b * walk_h + y) * walk_w + x,
+                         other = (b * other_h + other_y) * other_w + other_x;
+            add_products(s, lhs + (s.transposed ? walked : other) * s.in_channels,
+                         filter + (ky * s.kernel_w + kx) * (s.in_channels / s.groups),
                          acc + (s.transposed ? other : walked) * s.out_channels);
           }
 }
@@ -163,16 +185,21 @@ struct Bounds {
 };
 
 Bounds integer_bounds(const octet_gemm_desc& d) {
-  const int32_t least = d.dst_type == OCTET_U8 ? 0 : -128, most = least + 255, zero = d.dst_zero_point;
+  const int32_t least = d.dst_type == OCTET_U8 ? 0 : -128, most = least + 255,
+                zero = d.dst_zero_point;
   switch (d.activation) {
-    case OCTET_ACTIVATION_NONE: break;
-    case OCTET_ACTIVATION_RELU: return {zero, most};
+    case OCTET_ACTIVATION_NONE:
+      break;
+    case OCTET_ACTIVATION_RELU:
+      return {zero, most};
     case OCTET_ACTIVATION_RELU6: {
       const double six = std::min(fl(6.0 / static_cast<double>(d.dst_scale)), 1000.0f);
-      const double steps = d.requant == OCTET_REQUANT_TFLITE ? std::round(six) : std::nearbyint(six);
+      const double steps =
+          d.requant == OCTET_REQUANT_TFLITE ? std::round(six) : std::nearbyint(six);
       return {zero, std::min(most, zero + static_cast<int32_t>(steps))};
     }
-    case OCTET_ACTIVATION_CLAMP: return {static_cast<int32_t>(d.clamp_min), static_cast<int32_t>(d.clamp_max)};
+    case OCTET_ACTIVATION_CLAMP:
+      return {static_cast<int32_t>(d.clamp_min), static_cast<int32_t>(d.clamp_max)};
   }
   return {least, most};
 }
@@ -180,7 +207,8 @@ Bounds integer_bounds(const octet_gemm_desc& d) {
 uint32_t finish_f32(const octet_gemm_desc& d, size_t n, float scaled) {
   float value = d.bias_f32 ? fl(static_cast<double>(scaled) + d.bias_f32[n]) : scaled;
   const bool clamp = d.activation == OCTET_ACTIVATION_CLAMP;
-  if (d.activation != OCTET_ACTIVATION_NONE && value < (clamp ? d.clamp_min : 0)) value = clamp ? d.clamp_min : 0;
+  if (d.activation != OCTET_ACTIVATION_NONE && value < (clamp ? d.clamp_min : 0))
+    value = clamp ? d.clamp_min : 0;
   if (clamp && value > d.clamp_max) value = d.clamp_max;
   if (d.activation == OCTET_ACTIVATION_RELU6 && value > 6) value = 6;
   uint32_t bits = 0x7fc00000;
@@ -190,31 +218,39 @@ uint32_t finish_f32(const octet_gemm_desc& d, size_t n, float scaled) {
 
 int64_t finish_tflite(const octet_gemm_desc& d, size_t n, int32_t acc, int32_t residual) {
   const size_t channel = d.multiplier_count == 1 ? 0 : n;
-  const int32_t product = multiply_by_quantized_multiplier(acc, d.multipliers[channel], d.shifts[channel]);
+  const int32_t product =
+      multiply_by_quantized_multiplier(acc, d.multipliers[channel], d.shifts[channel]);
   const octet_residual& r = d.residual;
   if (!r.type) return product;
   const int32_t least = d.dst_type == OCTET_U8 ? 0 : -128;
-  const int64_t intermediate = clamped(int64_t{product} + r.intermediate_zero_point, least, least + 255);
+  const int64_t intermediate =
+      clamped(int64_t{product} + r.intermediate_zero_point, least, least + 255);
   return tflite_add(static_cast<int32_t>(intermediate), residual,
-                    {r.intermediate_zero_point, r.product_multiplier, r.product_shift, r.zero_point, r.residual_multiplier, r.residual_shift,
-                     r.dst_multiplier, r.dst_shift});
+                    {r.intermediate_zero_point, r.product_multiplier, r.product_shift, r.zero_point,
+                     r.residual_multiplier, r.residual_shift, r.dst_multiplier, r.dst_shift});
 }
 
 }  // namespace
 
-uint32_t finish(const octet_gemm_desc& d, size_t n, const float* lhs_scale, int64_t acc, int32_t residual) {
+uint32_t finish(const octet_gemm_desc& d, size_t n, const float* lhs_scale, int64_t acc,
+                int32_t residual) {
   if (d.dst_type == OCTET_S32) return static_cast<uint32_t>(acc);
   float scale = 1;
   if (d.requant == OCTET_REQUANT_FLOAT) scale = d.scales[d.scale_count == 1 ? 0 : n];
   if (lhs_scale) scale = fl(static_cast<double>(*lhs_scale) * scale);
-  if (d.dst_type == OCTET_F32) return finish_f32(d, n, fl(static_cast<double>(fl(static_cast<double>(acc))) * scale));
+  if (d.dst_type == OCTET_F32)
+    return finish_f32(d, n, fl(static_cast<double>(fl(static_cast<double>(acc))) * scale));
   const Bounds bounds = integer_bounds(d);
   int64_t out;
   if (d.requant == OCTET_REQUANT_FLOAT) {
-    const float added = d.residual.type ? fl(static_cast<double>(residual - d.residual.zero_point) * d.residual.scale) : 0;
+    const float added =
+        d.residual.type
+            ? fl(static_cast<double>(residual - d.residual.zero_point) * d.residual.scale)
+            : 0;
     out = requantize(acc, scale, added, d.dst_zero_point, bounds.lo, bounds.hi);
   } else {
-    out = clamped(finish_tflite(d, n, static_cast<int32_t>(acc), residual) + d.dst_zero_point, bounds.lo, bounds.hi);
+    out = clamped(finish_tflite(d, n, static_cast<int32_t>(acc), residual) + d.dst_zero_point,
+                  bounds.lo, bounds.hi);
   }
   const uint8_t byte = static_cast<uint8_t>(out);
   return d.lut ? d.lut[byte] : byte;

@@ -1,6 +1,8 @@
-// The numeric contract of DESIGN.md once more, slowly and from its text or from the published formulas it names. Shares nothing with the
-// library but the structs of its public header. A product of two floats is exact in double, and a sum, a quotient or such a product that is rounded to double and then to float
-// is rounded right (double has more than twice float's bits), so `fl` of a double is the contract's single rounding.
+// The numeric contract of DESIGN.md once more, slowly and from its text or from the published
+// formulas it names. Shares nothing with the library but the structs of its public header. A
+// product of two floats is exact in double, and a sum, a quotient or such a product that is rounded
+// to double and then to float is rounded right (double has more than twice float's bits), so `fl`
+// of a double is the contract's single rounding.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +19,13 @@ int64_t clamped(int64_t value, int64_t lo, int64_t hi);
 
 // ---- float mode
 
-// fl(fl(float(acc) * scale) + residual), rounded half to even within [lo - zero_point, hi - zero_point], + zero_point.
-int32_t requantize(int64_t acc, float scale, float residual, int32_t zero_point, int32_t lo, int32_t hi);
+// fl(fl(float(acc) * scale) + residual), rounded half to even within [lo - zero_point, hi -
+// zero_point], + zero_point.
+int32_t requantize(int64_t acc, float scale, float residual, int32_t zero_point, int32_t lo,
+                   int32_t hi);
 
-// ---- TensorFlow Lite's reference kernels, default (double-rounding) build; gemmlowp/fixedpoint and kernels/internal/common.h
+// ---- TensorFlow Lite's reference kernels, default (double-rounding) build: gemmlowp/fixedpoint
+// and kernels/internal/common.h
 
 int32_t saturating_rounding_doubling_high_mul(int32_t a, int32_t b);
 int32_t rounding_divide_by_pot(int32_t x, int exponent);
@@ -32,7 +37,8 @@ struct TfliteAdd {
   int32_t residual_zero_point, residual_multiplier, residual_shift;
   int32_t dst_multiplier, dst_shift;
 };
-int64_t tflite_add(int32_t product, int32_t residual, const TfliteAdd& add);  // without the output's zero point and clamp
+// Without the output's zero point and clamp
+int64_t tflite_add(int32_t product, int32_t residual, const TfliteAdd& add);
 
 // ---- quantization of an f32 row on the fly
 
@@ -56,12 +62,15 @@ struct ConvSizes {
   int64_t out_h, out_w;  // below 1: no output
 };
 
-// acc[batch][out_h][out_w][out_channels] += lhs[batch][in_h][in_w][in_channels] * filter[out_channels][kernel_h][kernel_w][in_channels / groups].
-void convolve(const octet_conv2d_shape& shape, const ConvSizes& sizes, const int32_t* lhs, const int32_t* filter, int64_t* acc);
+// acc[batch][out_h][out_w][out_channels] += lhs[batch][in_h][in_w][in_channels] *
+// filter[out_channels][kernel_h][kernel_w][in_channels / groups].
+void convolve(const octet_conv2d_shape& shape, const ConvSizes& sizes, const int32_t* lhs,
+              const int32_t* filter, int64_t* acc);
 
-// ---- from accumulators to outputs, by the fields that octet_gemm_desc shares with octet_conv2d_desc
+// ---- from accumulators to outputs, by the fields that octet_gemm_desc and octet_conv2d_desc share
 
 // The bits of one output. lhs_scale: of its row, where it comes with the run; else null.
-uint32_t finish(const octet_gemm_desc& desc, size_t n, const float* lhs_scale, int64_t acc, int32_t residual);
+uint32_t finish(const octet_gemm_desc& desc, size_t n, const float* lhs_scale, int64_t acc,
+                int32_t residual);
 
 }  // namespace octet_test

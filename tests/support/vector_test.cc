@@ -42,7 +42,8 @@ void describe(const Case& c, Desc* d) {
       d->residual.scale = *scale->data<float>();
     } else {
       const int32_t* s = c.find("residual_scales")->data<int32_t>();
-      d->residual = {type_of(*t), zero_points[0], 0, zero_points[1], s[0], s[1], s[2], s[3], s[4], s[5]};
+      d->residual = {type_of(*t), zero_points[0], 0,    zero_points[1], s[0],
+                     s[1],        s[2],           s[3], s[4],           s[5]};
     }
   }
 }
@@ -50,7 +51,8 @@ void describe(const Case& c, Desc* d) {
 // A case of a vector file in the words of the API. Points into the case.
 struct Problem {
   explicit Problem(const Case& c) {
-    const Tensor *lhs = c.find("lhs"), *dst = c.find("dst"), *rhs_nk = c.find("rhs_nk"), *batch = c.find("batch");
+    const Tensor *lhs = c.find("lhs"), *dst = c.find("dst"), *rhs_nk = c.find("rhs_nk"),
+                 *batch = c.find("batch");
     const Tensor* stored = rhs_nk ? rhs_nk : c.find("rhs_kn");
     rhs.type = type_of(*stored);
     rhs.order = rhs_nk ? OCTET_NK : OCTET_KN;
@@ -72,7 +74,7 @@ struct Problem {
     describe(c, &desc);
 
     const Tensor *quant = c.find("lhs_quant"), *zero_points = c.find("lhs_zero_points");
-    desc.lhs_quant = quant                                    ? static_cast<octet_lhs_quant>(*quant->data<int32_t>())
+    desc.lhs_quant = quant ? static_cast<octet_lhs_quant>(*quant->data<int32_t>())
                      : desc.lhs_type == OCTET_F32             ? OCTET_LHS_ASYMMETRIC
                      : zero_points && zero_points->size() > 1 ? OCTET_LHS_PER_ROW
                                                               : OCTET_LHS_STATIC;
@@ -95,8 +97,11 @@ struct Problem {
 // Every byte as expected, or the place of the first that is not.
 void expect_same(const Tensor& expected, const Guarded& dst, const std::string& how) {
   const auto wrong = std::mismatch(expected.bytes.begin(), expected.bytes.end(), dst.data()).first;
-  const size_t element = static_cast<size_t>(wrong - expected.bytes.begin()) * expected.size() / dst.bytes();
-  EXPECT_TRUE(wrong == expected.bytes.end()) << how << ": first difference in row " << element / expected.columns << ", column " << element % expected.columns;
+  const size_t element =
+      static_cast<size_t>(wrong - expected.bytes.begin()) * expected.size() / dst.bytes();
+  EXPECT_TRUE(wrong == expected.bytes.end())
+      << how << ": first difference in row " << element / expected.columns << ", column "
+      << element % expected.columns;
 }
 
 void run(Problem problem, const Tensor& expected, bool packed) {
@@ -104,9 +109,11 @@ void run(Problem problem, const Tensor& expected, bool packed) {
   Guarded blob;
   if (packed) {
     size_t bytes;
-    ASSERT_EQ(octet_pack_size(&problem.rhs, problem.desc.max_isa, &bytes, &error), OCTET_OK) << error.message;
+    ASSERT_EQ(octet_pack_size(&problem.rhs, problem.desc.max_isa, &bytes, &error), OCTET_OK)
+        << error.message;
     blob = Guarded(bytes, Side::kBack, OCTET_ALIGNMENT);
-    ASSERT_EQ(octet_pack(&problem.rhs, problem.desc.max_isa, blob.data(), bytes, &error), OCTET_OK) << error.message;
+    ASSERT_EQ(octet_pack(&problem.rhs, problem.desc.max_isa, blob.data(), bytes, &error), OCTET_OK)
+        << error.message;
     problem.desc.packed = blob.data();
     problem.desc.packed_bytes = bytes;
   } else {
@@ -120,7 +127,8 @@ void run(Problem problem, const Tensor& expected, bool packed) {
   ASSERT_EQ(octet_gemm_create(&problem.desc, &created, &error), OCTET_OK) << error.message;
   const std::unique_ptr<octet_gemm, void (*)(octet_gemm*)> gemm(created, &octet_gemm_destroy);
   size_t bytes;
-  ASSERT_EQ(octet_gemm_workspace(created, problem.args.m, 1, &bytes, &error), OCTET_OK) << error.message;
+  ASSERT_EQ(octet_gemm_workspace(created, problem.args.m, 1, &bytes, &error), OCTET_OK)
+      << error.message;
   const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
   const Guarded dst(expected.bytes.size(), Side::kBack, expected.bytes.size() / expected.size());
   problem.args.workspace = workspace.data();
@@ -128,7 +136,9 @@ void run(Problem problem, const Tensor& expected, bool packed) {
   problem.args.dst = dst.data();
   ASSERT_EQ(octet_gemm_run(created, &problem.args, &error), OCTET_OK) << error.message;
 
-  expect_same(expected, dst, std::string(octet_gemm_kernel(created, problem.args.m)) + (packed ? "" : ", run-time weights"));
+  expect_same(expected, dst,
+              std::string(octet_gemm_kernel(created, problem.args.m)) +
+                  (packed ? "" : ", run-time weights"));
 }
 
 // Likewise for a convolution: a case with the tensor "conv".
@@ -136,8 +146,10 @@ struct ConvProblem {
   explicit ConvProblem(const Case& c) {
     const int32_t* const conv = c.find("conv")->data<int32_t>();
     octet_conv2d_shape& s = filter.shape;
-    size_t* const fields[] = {&s.batch_max, &s.in_h_max,   &s.in_w_max,   &s.in_channels, &s.out_channels, &s.groups,   &s.kernel_h, &s.kernel_w,
-                              &s.stride_h,  &s.stride_w,   &s.dilation_h, &s.dilation_w,  &s.pad_top,      &s.pad_bottom, &s.pad_left, &s.pad_right};
+    size_t* const fields[] = {&s.batch_max,    &s.in_h_max,   &s.in_w_max,   &s.in_channels,
+                              &s.out_channels, &s.groups,     &s.kernel_h,   &s.kernel_w,
+                              &s.stride_h,     &s.stride_w,   &s.dilation_h, &s.dilation_w,
+                              &s.pad_top,      &s.pad_bottom, &s.pad_left,   &s.pad_right};
     size_t next = 0;
     for (size_t* field : fields) *field = static_cast<size_t>(conv[next++]);
     s.transposed = conv[next++];
@@ -180,9 +192,12 @@ void run(ConvProblem problem, const Tensor& expected, octet_conv_algorithm algor
   problem.filter.algorithm = algorithm;
   octet_error error;
   size_t bytes;
-  ASSERT_EQ(octet_conv2d_pack_size(&problem.filter, problem.desc.max_isa, &bytes, &error), OCTET_OK) << error.message;
+  ASSERT_EQ(octet_conv2d_pack_size(&problem.filter, problem.desc.max_isa, &bytes, &error), OCTET_OK)
+      << error.message;
   const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
-  ASSERT_EQ(octet_conv2d_pack(&problem.filter, problem.desc.max_isa, blob.data(), bytes, &error), OCTET_OK) << error.message;
+  ASSERT_EQ(octet_conv2d_pack(&problem.filter, problem.desc.max_isa, blob.data(), bytes, &error),
+            OCTET_OK)
+      << error.message;
   problem.desc.packed = blob.data();
   problem.desc.packed_bytes = bytes;
 
@@ -197,14 +212,18 @@ void run(ConvProblem problem, const Tensor& expected, octet_conv_algorithm algor
   problem.args.workspace_bytes = bytes;
   problem.args.dst = dst.data();
   ASSERT_EQ(octet_conv2d_run(created, &problem.args, &error), OCTET_OK) << error.message;
-  expect_same(expected, dst, std::string(octet_conv_algorithm_name(algorithm)) + ' ' + octet_conv2d_kernel(created));
+  expect_same(
+      expected, dst,
+      std::string(octet_conv_algorithm_name(algorithm)) + ' ' + octet_conv2d_kernel(created));
 }
 
 // By every algorithm that can.
 void run_every_way(const ConvProblem& problem, const Tensor& expected) {
   octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
   size_t ways = 0;
-  for (size_t i = 0; octet_conv2d_explain(&problem.filter, problem.desc.max_isa, i, &candidate, nullptr) == OCTET_OK; ++i) {
+  for (size_t i = 0; octet_conv2d_explain(&problem.filter, problem.desc.max_isa, i, &candidate,
+                                          nullptr) == OCTET_OK;
+       ++i) {
     if (!candidate.possible) continue;
     run(problem, expected, candidate.algorithm);
     ++ways;
@@ -220,7 +239,8 @@ void VectorTest::SetUp() {
   octet_error error;
   ASSERT_EQ(octet_get_cpu_info(&info, &error), OCTET_OK) << error.message;
   const uint32_t usable = info.detected_isas & ~info.demoted_isas;
-  if (!(usable >> GetParam() & 1)) GTEST_SKIP() << "this machine cannot run " << octet_isa_name(GetParam());
+  if (!(usable >> GetParam() & 1))
+    GTEST_SKIP() << "this machine cannot run " << octet_isa_name(GetParam());
 }
 
 void VectorTest::check(const std::string& path) {
@@ -229,7 +249,9 @@ void VectorTest::check(const std::string& path) {
     // Every activation listed gives the same output.
     const Tensor* activations = c.find("activations");
     for (size_t i = 0; i < (activations ? activations->size() : 1); ++i) {
-      const auto activation = activations ? static_cast<octet_activation>(activations->data<int32_t>()[i]) : OCTET_ACTIVATION_NONE;
+      const auto activation = activations
+                                  ? static_cast<octet_activation>(activations->data<int32_t>()[i])
+                                  : OCTET_ACTIVATION_NONE;
       if (c.find("conv")) {
         ConvProblem problem(c);
         problem.desc.max_isa = GetParam();

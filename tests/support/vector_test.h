@@ -1,5 +1,6 @@
-// Runs the cases of a vector file through the public API on one tier, and compares all bytes: products with packed and with run-time weights,
-// convolutions by every algorithm that can compute them.
+// Runs the cases of a vector file through the public API on one tier, and compares all bytes:
+// products with packed and with run-time weights, convolutions by every algorithm that can compute
+// them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,10 +18,11 @@ class VectorTest : public testing::TestWithParam<octet_isa> {
   void check(const std::string& path);
 };
 
-#define OCTET_FOR_EACH_TIER(Suite)                                                                                                      \
-  INSTANTIATE_TEST_SUITE_P(, Suite,                                                                                                     \
-                           testing::Values(OCTET_ISA_SCALAR, OCTET_ISA_AVX2, OCTET_ISA_AVXVNNI, OCTET_ISA_AVX512VNNI, OCTET_ISA_NEON,   \
-                                           OCTET_ISA_DOTPROD, OCTET_ISA_I8MM),                                                          \
-                           [](const auto& tier) { return std::string(octet_isa_name(tier.param)); })
+#define OCTET_FOR_EACH_TIER(Suite)                                                               \
+  INSTANTIATE_TEST_SUITE_P(                                                                      \
+      , Suite,                                                                                   \
+      testing::Values(OCTET_ISA_SCALAR, OCTET_ISA_AVX2, OCTET_ISA_AVXVNNI, OCTET_ISA_AVX512VNNI, \
+                      OCTET_ISA_NEON, OCTET_ISA_DOTPROD, OCTET_ISA_I8MM),                        \
+      [](const auto& tier) { return std::string(octet_isa_name(tier.param)); })
 
 }  // namespace octet_test

@@ -52,12 +52,14 @@ class VectorFile {
   }
 
  private:
-  explicit VectorFile(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rb"), &std::fclose) {
+  explicit VectorFile(const std::string& path)
+      : path_(path), file_(std::fopen(path.c_str(), "rb"), &std::fclose) {
     if (!file_) throw std::runtime_error("cannot open " + path);
   }
 
   void bytes(void* to, size_t count) {
-    if (count > 0 && std::fread(to, 1, count, file_.get()) != count) throw std::runtime_error(path_ + " ends too early");
+    if (count > 0 && std::fread(to, 1, count, file_.get()) != count)
+      throw std::runtime_error(path_ + " ends too early");
   }
   uint8_t u8() {
     uint8_t value;

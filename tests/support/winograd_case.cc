@@ -11,16 +11,23 @@
 namespace octet_test {
 
 std::ostream& operator<<(std::ostream& out, const WinogradCase& c) {
-  return out << c.method->name << ' ' << c.batch << 'x' << c.in_h << 'x' << c.in_w << 'x' << c.in_channels << "->" << c.out_channels << " groups " << c.groups << " pads "
-             << c.top << ' ' << c.bottom << ' ' << c.left << ' ' << c.right << (c.lhs_u8 ? " u8" : " s8") << (c.rhs_u8 ? "u8" : "s8") << " input " << c.input << " weight "
-             << c.weight << " zero point " << c.zero_point << (c.runtime_zero_point ? " at run time" : "") << " exit " << static_cast<int>(c.exit) << " gap " << c.gap
-             << " tasks " << c.tasks;
+  return out << c.method->name << ' ' << c.batch << 'x' << c.in_h << 'x' << c.in_w << 'x'
+             << c.in_channels << "->" << c.out_channels << " groups " << c.groups << " pads "
+             << c.top << ' ' << c.bottom << ' ' << c.left << ' ' << c.right
+             << (c.lhs_u8 ? " u8" : " s8") << (c.rhs_u8 ? "u8" : "s8") << " input " << c.input
+             << " weight " << c.weight << " zero point " << c.zero_point
+             << (c.runtime_zero_point ? " at run time" : "") << " exit " << static_cast<int>(c.exit)
+             << " gap " << c.gap << " tasks " << c.tasks;
 }
 
 WinogradRun::WinogradRun(const octet::MicroKernel& kernel, const WinogradCase& c)
-    : kernel_(kernel), c_(c), random_(static_cast<uint32_t>(c.in_h * 31 + c.in_w * 17 + c.in_channels + c.out_channels)) {
+    : kernel_(kernel),
+      c_(c),
+      random_(static_cast<uint32_t>(c.in_h * 31 + c.in_w * 17 + c.in_channels + c.out_channels)) {
   const size_t stride = c.method == &octet::winograd_2x2_s2_method ? 2 : 1;
-  shape_ = {c.batch, c.in_h, c.in_w, c.in_channels, c.out_channels, c.groups, 3, 3, stride, stride, 1, 1, c.top, c.bottom, c.left, c.right, false, 0, 0};
+  shape_ = {
+      c.batch, c.in_h, c.in_w, c.in_channels, c.out_channels, c.groups, 3,     3, stride, stride,
+      1,       1,      c.top,  c.bottom,      c.left,         c.right,  false, 0, 0};
   out_h_ = conv_out_h(shape_, c.in_h);
   out_w_ = conv_out_w(shape_, c.in_w);
   outputs_ = c.batch * out_h_ * out_w_ * c.out_channels;
@@ -37,13 +44,18 @@ void WinogradRun::check() {
     const size_t n = i % c_.out_channels, pixel = i / c_.out_channels;
     const int64_t acc = approximates ? approximate(pixel, n) : exact(pixel, n);
     if (c_.exit == Exit::kS32) {
-      ASSERT_EQ(dst_.data<int32_t>()[i], acc) << kernel_.name << ' ' << c_ << " at pixel " << pixel << " channel " << n;
+      ASSERT_EQ(dst_.data<int32_t>()[i], acc)
+          << kernel_.name << ' ' << c_ << " at pixel " << pixel << " channel " << n;
       continue;
     }
-    const float scale = c_.runtime_zero_point ? lhs_scales_[pixel / (out_h_ * out_w_)] * scales_[n] : scales_[n];
-    const float residual = c_.exit == Exit::kResidual ? fl(static_cast<double>(residual_.data()[i]) - 5) * 0.75f : 0;
+    const float scale =
+        c_.runtime_zero_point ? lhs_scales_[pixel / (out_h_ * out_w_)] * scales_[n] : scales_[n];
+    const float residual =
+        c_.exit == Exit::kResidual ? fl(static_cast<double>(residual_.data()[i]) - 5) * 0.75f : 0;
     const int32_t want = requantize(acc, scale, residual, dst_zero_point(), lo(), hi());
-    ASSERT_EQ(dst_.data()[i], static_cast<uint8_t>(want)) << kernel_.name << ' ' << c_ << " at pixel " << pixel << " channel " << n << " accumulator " << acc;
+    ASSERT_EQ(dst_.data()[i], static_cast<uint8_t>(want))
+        << kernel_.name << ' ' << c_ << " at pixel " << pixel << " channel " << n << " accumulator "
+        << acc;
   }
 }
 
@@ -51,7 +63,8 @@ void WinogradRun::make_data() {
   pixel_ = c_.in_channels + c_.gap;
   row_ = c_.in_w * pixel_ + c_.gap;
   image_ = c_.in_h * row_ + c_.gap;
-  const size_t last = (c_.batch - 1) * image_ + (c_.in_h - 1) * row_ + (c_.in_w - 1) * pixel_ + c_.in_channels;
+  const size_t last =
+      (c_.batch - 1) * image_ + (c_.in_h - 1) * row_ + (c_.in_w - 1) * pixel_ + c_.in_channels;
   lhs_ = Guarded(last, (c_.in_h + c_.in_channels) % 2 ? Side::kBack : Side::kFront);
   for (size_t i = 0; i < last; ++i) lhs_.data()[i] = byte(c_.input, c_.lhs_u8);
   weights_ = Guarded(9 * c_.in_channels / c_.groups * c_.out_channels, Side::kBack);
@@ -63,12 +76,14 @@ void WinogradRun::make_data() {
   // Padded rows of the zero point, one per image with a run-time one.
   zero_row_ = octet::round_up(c_.in_channels, 64) + 64;
   zeros_ = Guarded(zero_row_ * c_.batch, Side::kBack);
-  for (size_t i = 0; i < zeros_.bytes(); ++i) zeros_.data()[i] = static_cast<uint8_t>(zero_point(i / zero_row_));
+  for (size_t i = 0; i < zeros_.bytes(); ++i)
+    zeros_.data()[i] = static_cast<uint8_t>(zero_point(i / zero_row_));
 }
 
 const uint8_t* WinogradRun::weight_at(size_t o, size_t ky, size_t kx, size_t i) const {
   const size_t depth = shape_.group_in();
-  return weights_.data() + (c_.ohwi ? ((o * 3 + ky) * 3 + kx) * depth + i : ((o * depth + i) * 3 + ky) * 3 + kx);
+  return weights_.data() +
+         (c_.ohwi ? ((o * 3 + ky) * 3 + kx) * depth + i : ((o * depth + i) * 3 + ky) * 3 + kx);
 }
 
 void WinogradRun::make_plan() {
@@ -76,11 +91,27 @@ void WinogradRun::make_plan() {
   payload_ = Guarded(c_.method->payload_bytes(layout, shape_), Side::kBack, 64);
   const size_t depth = shape_.group_in();
   const int32_t zero = c_.rhs_u8 ? 128 : 0;
-  const octet::FilterView filter = c_.ohwi
-      ? octet::FilterView{weights_.data(), shape_.group_out() * 9 * depth, 9 * depth, 3 * depth, depth, 1, c_.rhs_u8, &zero, 1}
-      : octet::FilterView{weights_.data(), shape_.group_out() * 9 * depth, 9 * depth, 3, 1, 9, c_.rhs_u8, &zero, 1};
+  const octet::FilterView filter = c_.ohwi ? octet::FilterView{weights_.data(),
+                                                               shape_.group_out() * 9 * depth,
+                                                               9 * depth,
+                                                               3 * depth,
+                                                               depth,
+                                                               1,
+                                                               c_.rhs_u8,
+                                                               &zero,
+                                                               1}
+                                           : octet::FilterView{weights_.data(),
+                                                               shape_.group_out() * 9 * depth,
+                                                               9 * depth,
+                                                               3,
+                                                               1,
+                                                               9,
+                                                               c_.rhs_u8,
+                                                               &zero,
+                                                               1};
   std::vector<int32_t> positive(c_.out_channels), negative(c_.out_channels);
-  c_.method->pack(layout, shape_, filter, c_.tap_ranges, {positive.data(), negative.data()}, payload_.data());
+  c_.method->pack(layout, shape_, filter, c_.tap_ranges, {positive.data(), negative.data()},
+                  payload_.data());
   payload_.read_only();
 
   const size_t padded = octet::round_up(c_.out_channels, 64) + 64;
@@ -93,8 +124,11 @@ void WinogradRun::make_plan() {
       for (size_t i = 0; i < depth; ++i) weight_sum_[o] += weight(o, tap / 3, tap % 3, i);
     raw_bias_.push_back(static_cast<int32_t>(random_() % 20001) - 10000);
     scales_[o] = (o % 3 ? 1.0f : 3.7f) / (20.0f * static_cast<float>(depth + 4));
-    bias_[o] = static_cast<int32_t>(static_cast<uint32_t>(raw_bias_[o]) -
-                                    (c_.runtime_zero_point ? 0u : static_cast<uint32_t>(c_.zero_point + shift) * static_cast<uint32_t>(weight_sum_[o])));
+    bias_[o] =
+        static_cast<int32_t>(static_cast<uint32_t>(raw_bias_[o]) -
+                             (c_.runtime_zero_point ? 0u
+                                                    : static_cast<uint32_t>(c_.zero_point + shift) *
+                                                          static_cast<uint32_t>(weight_sum_[o])));
   }
   for (size_t b = 0; b < c_.batch; ++b) {
     lhs_zero_points_.push_back(zero_point(b));
@@ -110,7 +144,8 @@ void WinogradRun::make_plan() {
   plan_.lhs_shift = shift;
   plan_.runtime_zero_point = c_.runtime_zero_point;
   plan_.static_zero_point = c_.zero_point;
-  plan_.narrow_in_kernel = c_.exit == Exit::kNarrow && kernel_.is(octet::kNarrows) && !c_.runtime_zero_point;
+  plan_.narrow_in_kernel =
+      c_.exit == Exit::kNarrow && kernel_.is(octet::kNarrows) && !c_.runtime_zero_point;
   plan_.narrow = {dst_zero_point(), lo(), hi(), c_.dst_u8};
   octet::Finish& f = plan_.finish;
   f.mode = c_.exit == Exit::kS32 ? octet::FinishMode::kS32 : octet::FinishMode::kFloat8;
@@ -158,35 +193,48 @@ void WinogradRun::run() {
   run.residual = c_.exit == Exit::kResidual ? residual_.data() : nullptr;
   run.residual_pixel = c_.out_channels;
 
-  const Guarded workspace(octet::round_up(c_.method->task_workspace(plan_, c_.in_h, c_.in_w, out_h_, out_w_), 64), Side::kBack, 64);
+  const Guarded workspace(
+      octet::round_up(c_.method->task_workspace(plan_, c_.in_h, c_.in_w, out_h_, out_w_), 64),
+      Side::kBack, 64);
   const octet::ConvGrain grain = c_.method->grain(plan_, out_h_, out_w_);
-  const size_t units = c_.batch * grain.units, per_task = octet::divide_up(units, c_.tasks);  // tasks may begin within a line, and span images
-  const size_t channels = octet::round_up(octet::divide_up(c_.out_channels, c_.tasks), grain.channels);
+  // Tasks may begin within a line, and span images
+  const size_t units = c_.batch * grain.units, per_task = octet::divide_up(units, c_.tasks);
+  const size_t channels =
+      octet::round_up(octet::divide_up(c_.out_channels, c_.tasks), grain.channels);
   for (size_t unit = 0; unit < units; unit += per_task)
     for (size_t n = 0; n < c_.out_channels; n += channels)
-      c_.method->run(plan_, run, {unit, std::min(unit + per_task, units), n, std::min(n + channels, c_.out_channels)}, workspace.data());
+      c_.method->run(
+          plan_, run,
+          {unit, std::min(unit + per_task, units), n, std::min(n + channels, c_.out_channels)},
+          workspace.data());
 }
 
 int64_t WinogradRun::exact(size_t pixel, size_t o) const {
-  const size_t b = pixel / (out_h_ * out_w_), y = pixel / out_w_ % out_h_, x = pixel % out_w_, depth = shape_.group_in(), first = o / shape_.group_out() * depth;
+  const size_t b = pixel / (out_h_ * out_w_), y = pixel / out_w_ % out_h_, x = pixel % out_w_,
+               depth = shape_.group_in(), first = o / shape_.group_out() * depth;
   int64_t acc = raw_bias_[o];
   for (size_t ky = 0; ky < 3; ++ky)
     for (size_t kx = 0; kx < 3; ++kx) {
-      const size_t in_y = y * shape_.stride_h + ky - c_.top, in_x = x * shape_.stride_w + kx - c_.left;
+      const size_t in_y = y * shape_.stride_h + ky - c_.top,
+                   in_x = x * shape_.stride_w + kx - c_.left;
       if (in_y >= c_.in_h || in_x >= c_.in_w) continue;
       const uint8_t* at = lhs_.data() + b * image_ + in_y * row_ + in_x * pixel_ + first;
-      for (size_t i = 0; i < depth; ++i) acc += ((c_.lhs_u8 ? at[i] : static_cast<int8_t>(at[i])) - zero_point(b)) * weight(o, ky, kx, i);
+      for (size_t i = 0; i < depth; ++i)
+        acc += ((c_.lhs_u8 ? at[i] : static_cast<int8_t>(at[i])) - zero_point(b)) *
+               weight(o, ky, kx, i);
     }
   return acc;
 }
 
 int32_t WinogradRun::centred(size_t image, size_t y, size_t x, size_t channel) const {
   const bool inside = y < c_.in_h && x < c_.in_w;
-  const uint8_t byte = inside ? lhs_.data()[image * image_ + y * row_ + x * pixel_ + channel] : static_cast<uint8_t>(zero_point(image));
+  const uint8_t byte = inside ? lhs_.data()[image * image_ + y * row_ + x * pixel_ + channel]
+                              : static_cast<uint8_t>(zero_point(image));
   return c_.lhs_u8 ? byte - 128 : static_cast<int8_t>(byte);
 }
 
-// Per tap of G w G^T, with G carrying 2, the largest weight becomes 127; a product then stands for largest / 127 / 4 inputs.
+// Per tap of G w G^T, with G carrying 2, the largest weight becomes 127; a product then stands for
+// largest / 127 / 4 inputs.
 void WinogradRun::quantize_weights() {
   static constexpr int kG[4][3] = {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}};
   const size_t depth = shape_.group_in();
@@ -199,43 +247,57 @@ void WinogradRun::quantize_weights() {
       for (size_t i = 0; i < depth; ++i) {
         int32_t sum = 0;
         for (size_t ky = 0; ky < 3; ++ky)
-          for (size_t kx = 0; kx < 3; ++kx) sum += kG[tap / 4][ky] * kG[tap % 4][kx] * weight(o, ky, kx, i);
+          for (size_t kx = 0; kx < 3; ++kx)
+            sum += kG[tap / 4][ky] * kG[tap % 4][kx] * weight(o, ky, kx, i);
         column[i * 16] = sum;
         largest = std::max(largest, std::abs(sum));
       }
       for (size_t i = 0; i < depth; ++i)
-        column[i * 16] = largest ? static_cast<int32_t>(std::round(127.0 * column[i * 16] / largest)) : 0;  // exact up to halves, which go away from zero
-      tap_scales_[o * 16 + tap] = fl(static_cast<double>(largest) * 32768 / (static_cast<double>(factor(tap)) * 508));
+        // Exact up to halves, which go away from zero
+        column[i * 16] =
+            largest ? static_cast<int32_t>(std::round(127.0 * column[i * 16] / largest)) : 0;
+      tap_scales_[o * 16 + tap] =
+          fl(static_cast<double>(largest) * 32768 / (static_cast<double>(factor(tap)) * 508));
     }
 }
 
 int32_t WinogradRun::factor(size_t tap) const {
   const float range = c_.tap_ranges ? c_.tap_ranges[tap] : 512.0f;
-  return static_cast<int32_t>(std::min(32767.0, std::max(1.0, std::floor(static_cast<double>(fl(127.0 * 32768 / static_cast<double>(range))) + 0.5))));
+  return static_cast<int32_t>(std::min(
+      32767.0,
+      std::max(1.0, std::floor(static_cast<double>(fl(127.0 * 32768 / static_cast<double>(range))) +
+                               0.5))));
 }
 
 int64_t WinogradRun::approximate(size_t pixel, size_t o) const {
   static constexpr int kB[4][4] = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, -1, 0, 1}};
-  const size_t b = pixel / (out_h_ * out_w_), y = pixel / out_w_ % out_h_, x = pixel % out_w_, depth = shape_.group_in(), first = o / shape_.group_out() * depth;
+  const size_t b = pixel / (out_h_ * out_w_), y = pixel / out_w_ % out_h_, x = pixel % out_w_,
+               depth = shape_.group_in(), first = o / shape_.group_out() * depth;
   int64_t products[16] = {};
   for (size_t i = 0; i < depth; ++i)
     for (size_t tap = 0; tap < 16; ++tap) {
       int32_t sum = 0;
       for (size_t j = 0; j < 4; ++j)
         for (size_t k = 0; k < 4; ++k)
-          if (const int sign = kB[tap / 4][j] * kB[tap % 4][k]) sum += sign * centred(b, y / 2 * 2 + j - c_.top, x / 2 * 2 + k - c_.left, first + i);
-      const int32_t rounded = static_cast<int32_t>(std::floor((static_cast<double>(sum) * factor(tap) + 16384) / 32768));
-      products[tap] += std::min(127, std::max(-128, rounded)) * quantized_[(o * depth + i) * 16 + tap];
+          if (const int sign = kB[tap / 4][j] * kB[tap % 4][k])
+            sum += sign * centred(b, y / 2 * 2 + j - c_.top, x / 2 * 2 + k - c_.left, first + i);
+      const int32_t rounded = static_cast<int32_t>(
+          std::floor((static_cast<double>(sum) * factor(tap) + 16384) / 32768));
+      products[tap] +=
+          std::min(127, std::max(-128, rounded)) * quantized_[(o * depth + i) * 16 + tap];
     }
   float line[4];
   for (size_t k = 0; k < 4; ++k) {
     float d[4];
-    for (size_t j = 0; j < 4; ++j) d[j] = fl(static_cast<double>(fl(static_cast<double>(products[j * 4 + k]))) * static_cast<double>(tap_scales_[o * 16 + j * 4 + k]));
+    for (size_t j = 0; j < 4; ++j)
+      d[j] = fl(static_cast<double>(fl(static_cast<double>(products[j * 4 + k]))) *
+                static_cast<double>(tap_scales_[o * 16 + j * 4 + k]));
     line[k] = y % 2 == 0 ? d[0] + d[1] + d[2] : d[1] - d[2] + d[3];
   }
   const float value = x % 2 == 0 ? line[0] + line[1] + line[2] : line[1] - line[2] + line[3];
   const int64_t centre = c_.lhs_u8 ? 128 : 0;
-  return round_half_even(static_cast<double>(value)) + raw_bias_[o] - (zero_point(b) - centre) * weight_sum_[o];
+  return round_half_even(static_cast<double>(value)) + raw_bias_[o] -
+         (zero_point(b) - centre) * weight_sum_[o];
 }
 
 }  // namespace octet_test

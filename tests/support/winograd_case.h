@@ -1,5 +1,5 @@
-// One convolution by one of Winograd's methods, driven directly through its plan: data from a seed, guard pages around every buffer, and the
-// accumulators that must come out.
+// One convolution by one of Winograd's methods, driven directly through its plan: data from a seed,
+// guard pages around every buffer, and the accumulators that must come out.
 #pragma once
 
 #include <iosfwd>
@@ -21,7 +21,8 @@ struct WinogradCase {
   size_t top = 1, bottom = 1, left = 1, right = 1;
   bool lhs_u8 = true, rhs_u8 = false, dst_u8 = true, ohwi = true;
   int input = kRandom, weight = kRandom;  // in s8
-  size_t zero_every = 0;                  // of an output channel's weights, this many from one 0 to the next; 0 = none
+  // Of an output channel's weights, this many from one 0 to the next; 0 = none
+  size_t zero_every = 0;
   int32_t zero_point = 3;
   bool runtime_zero_point = false;
   Exit exit = Exit::kS32;
@@ -48,13 +49,20 @@ class WinogradRun {
   int32_t dst_zero_point() const { return c_.dst_u8 ? 119 : -9; }
   int32_t lo() const { return c_.dst_u8 ? 2 : -127; }
   int32_t hi() const { return c_.dst_u8 ? 254 : 126; }
-  int32_t zero_point(size_t image) const { return c_.runtime_zero_point ? c_.zero_point + static_cast<int32_t>(image) : c_.zero_point; }
+  int32_t zero_point(size_t image) const {
+    return c_.runtime_zero_point ? c_.zero_point + static_cast<int32_t>(image) : c_.zero_point;
+  }
   uint8_t byte(int fixed, bool is_u8) {
-    return static_cast<uint8_t>((fixed == WinogradCase::kRandom ? random_() : static_cast<uint32_t>(fixed)) ^ (is_u8 ? 0x80 : 0));
+    return static_cast<uint8_t>(
+        (fixed == WinogradCase::kRandom ? random_() : static_cast<uint32_t>(fixed)) ^
+        (is_u8 ? 0x80 : 0));
   }
   const uint8_t* weight_at(size_t o, size_t ky, size_t kx, size_t i) const;
-  int32_t weight(size_t o, size_t ky, size_t kx, size_t i) const { return static_cast<int8_t>(*weight_at(o, ky, kx, i) ^ (c_.rhs_u8 ? 0x80 : 0)); }
-  int32_t centred(size_t image, size_t y, size_t x, size_t channel) const;  // in s8, wherever the position is
+  int32_t weight(size_t o, size_t ky, size_t kx, size_t i) const {
+    return static_cast<int8_t>(*weight_at(o, ky, kx, i) ^ (c_.rhs_u8 ? 0x80 : 0));
+  }
+  // In s8, wherever the position is
+  int32_t centred(size_t image, size_t y, size_t x, size_t channel) const;
   void make_data();
   void make_plan();
   void quantize_weights();

@@ -1,8 +1,12 @@
-// Runs one GEMM or convolution a given number of times: what estimate.py counts. Two runs minus one run is exactly one call of octet_gemm_run or
-// octet_conv2d_run, without start-up, packing, self-test and create. Linked statically and without PIE, so that addresses are those of the file.
+// Runs one GEMM or convolution a given number of times: what estimate.py counts. Two runs minus one
+// run is exactly one call of octet_gemm_run or octet_conv2d_run, without start-up, packing,
+// self-test and create. Linked statically and without PIE, so that addresses are those of the file.
 //
-//     one_shape MxNxK LHS RHS DST RUNS                        types: s8 u8 (dst also s32); prints its multiply-adds and the kernel's name
-//     one_shape ic512oc512_ih7kh3ph1 LHS RHS DST RUNS         as `octet bench` names convolutions; prints the algorithm too
+//     one_shape MxNxK LHS RHS DST RUNS
+//     one_shape ic512oc512_ih7kh3ph1 LHS RHS DST RUNS
+//
+// Types: s8 u8 (dst also s32). Convolutions as `octet bench` names them. Prints the multiply-adds
+// and the kernel's name, for convolutions the algorithm too.
 #include <octet/octet.h>
 
 #include <stdio.h>
@@ -24,12 +28,14 @@ octet_type type_of(const char* name) {
 }
 
 void* allocate(size_t bytes) {
-  void* memory = aligned_alloc(OCTET_ALIGNMENT, (bytes + OCTET_ALIGNMENT) / OCTET_ALIGNMENT * OCTET_ALIGNMENT);
+  void* memory =
+      aligned_alloc(OCTET_ALIGNMENT, (bytes + OCTET_ALIGNMENT) / OCTET_ALIGNMENT * OCTET_ALIGNMENT);
   if (!memory) exit(3);
   return memory;
 }
 
-// The values do not matter to the counts, but -128 in the weights would exclude NEON's faster kernel.
+// The values do not matter to the counts, but -128 in the weights would exclude NEON's faster
+// kernel.
 int8_t* random_bytes(size_t count) {
   static uint32_t state = 1;
   int8_t* bytes = (int8_t*)allocate(count);
@@ -44,7 +50,8 @@ void check(octet_status status, const octet_error& error) {
   if (status != OCTET_OK) fail(octet_status_name(status), error.message);
 }
 
-// One scale and one bias per output. The scales make outputs fill their range, as calibration does: create certifies by them what may be left out.
+// One scale and one bias per output. The scales make outputs fill their range, as calibration does:
+// create certifies by them what may be left out.
 const float* scales(size_t n, size_t depth) {
   float* values = (float*)allocate(n * sizeof(float));
   size_t root = 1;
@@ -104,8 +111,10 @@ void run_gemm(size_t m, size_t n, size_t k, const Types& types, long runs) {
 
 // The number behind a field of the case's name; a width that is not given is as the height.
 size_t field(const char* name, const char* height, const char* width, size_t otherwise) {
-  if (width && strstr(name, width)) return strtoul(strstr(name, width) + strlen(width), nullptr, 10);
-  return strstr(name, height) ? strtoul(strstr(name, height) + strlen(height), nullptr, 10) : otherwise;
+  if (width && strstr(name, width))
+    return strtoul(strstr(name, width) + strlen(width), nullptr, 10);
+  return strstr(name, height) ? strtoul(strstr(name, height) + strlen(height), nullptr, 10)
+                              : otherwise;
 }
 
 void run_conv(const char* name, const Types& types, long runs) {
@@ -156,8 +165,10 @@ void run_conv(const char* name, const Types& types, long runs) {
   check(octet_conv2d_workspace(conv, 0, 0, 0, 1, &args.workspace_bytes, &error), error);
   args.workspace = allocate(args.workspace_bytes);
   for (; runs > 0; --runs) check(octet_conv2d_run(conv, &args, &error), error);
-  const size_t macs = s.batch_max * out_h * out_w * s.out_channels * s.kernel_h * s.kernel_w * s.in_channels / s.groups;
-  printf("%zu %s %s\n", macs, octet_conv2d_kernel(conv), octet_conv_algorithm_name(octet_conv2d_algorithm(conv)));
+  const size_t macs = s.batch_max * out_h * out_w * s.out_channels * s.kernel_h * s.kernel_w *
+                      s.in_channels / s.groups;
+  printf("%zu %s %s\n", macs, octet_conv2d_kernel(conv),
+         octet_conv_algorithm_name(octet_conv2d_algorithm(conv)));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Any Octet in the language of tools/peer_program.cc. Compiled against the header and the archive of
-// the one to be measured, so it uses only what all versions have.
+// Any Octet in the language of tools/peer_program.cc. Compiled against the header and the archive
+// of the one to be measured, so it uses only what all versions have.
 #include <octet/octet.h>
 #include <time.h>
 
@@ -50,7 +50,8 @@ size_t element_bytes(octet_type type) { return type == OCTET_S32 || type == OCTE
 
 std::vector<Memory> read_tensors(const json& problem) {
   std::vector<Memory> tensors;
-  for (const char* name : {"lhs", problem.contains("filter") ? "filter" : "rhs", "bias", "scales"}) {
+  for (const char* name :
+       {"lhs", problem.contains("filter") ? "filter" : "rhs", "bias", "scales"}) {
     tensors.emplace_back(problem["tensors"].value(name, size_t{0}));
     Memory& t = tensors.back();
     if (std::fread(t.data, 1, t.bytes, stdin) != t.bytes) fail("a tensor ends early");
@@ -60,7 +61,8 @@ std::vector<Memory> read_tensors(const json& problem) {
 
 // What GEMM and convolution share of a descriptor and of a run.
 template <typename Desc>
-void describe(const json& problem, const std::vector<Memory>& tensors, const Memory& blob, Desc* desc) {
+void describe(const json& problem, const std::vector<Memory>& tensors, const Memory& blob,
+              Desc* desc) {
   desc->lhs_type = type_of(problem["lhs"]);
   desc->rhs_type = type_of(problem["rhs"]);
   desc->dst_type = type_of(problem["dst"]);
@@ -160,7 +162,8 @@ class Peer {
     s.kernel_h = problem["filter"][1], s.kernel_w = problem["filter"][2];
     s.stride_h = problem["stride"][0], s.stride_w = problem["stride"][1];
     s.dilation_h = problem["dilation"][0], s.dilation_w = problem["dilation"][1];
-    s.pad_top = padding[0], s.pad_left = padding[1], s.pad_bottom = padding[2], s.pad_right = padding[3];
+    s.pad_top = padding[0], s.pad_left = padding[1], s.pad_bottom = padding[2],
+    s.pad_right = padding[3];
     s.transposed = problem["transposed"].get<bool>();
     filter.type = type_of(problem["rhs"]), filter.order = OCTET_OHWI, filter.data = tensors[1].data;
     size_t bytes = 0;
@@ -178,7 +181,8 @@ class Peer {
     for (const json& size : out) outputs *= size.get<size_t>();
     octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
     return layer(args, std::move(tensors), std::move(blob), Memory(bytes),
-                 Memory(outputs * element_bytes(desc.dst_type)), [conv](const octet_conv2d_args& a) {
+                 Memory(outputs * element_bytes(desc.dst_type)),
+                 [conv](const octet_conv2d_args& a) {
                    octet_error e;
                    check(octet_conv2d_run(conv.get(), &a, &e), e);
                  });
@@ -186,7 +190,8 @@ class Peer {
 
  private:
   template <typename Args, typename Run>
-  Layer layer(Args args, std::vector<Memory> tensors, Memory blob, Memory workspace, Memory dst, Run run) {
+  Layer layer(Args args, std::vector<Memory> tensors, Memory blob, Memory workspace, Memory dst,
+              Run run) {
     args.lhs = tensors[0].data, args.dst = dst.data;
     args.workspace = workspace.data, args.workspace_bytes = workspace.bytes;
     if (threads_ > 1) {
@@ -244,7 +249,8 @@ int main(int, char** argv) {
       std::fwrite(layer.dst->data, 1, layer.dst->bytes, stdout);
     } else {
       std::vector<Memory> tensors = read_tensors(argument);
-      layer = verb == "gemm" ? peer->gemm(argument, std::move(tensors)) : peer->conv(argument, std::move(tensors));
+      layer = verb == "gemm" ? peer->gemm(argument, std::move(tensors))
+                             : peer->conv(argument, std::move(tensors));
       say({{"dst", layer.dst->bytes}});
     }
     std::fflush(stdout);

@@ -1,16 +1,17 @@
-/* Multiplies 3 x 4 by 4 x 2 and checks the result: proof that an installed Octet compiles, links and runs in a C99 program. */
+/* Multiplies 3 x 4 by 4 x 2 and checks the result: proof that an installed Octet compiles, links
+ * and runs in a C99 program. */
 #define _POSIX_C_SOURCE 200112L /* posix_memalign */
 #include <octet/octet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(call)                                  \
-  do {                                               \
-    if ((call) != OCTET_OK) {                        \
+#define CHECK(call)                                      \
+  do {                                                   \
+    if ((call) != OCTET_OK) {                            \
       fprintf(stderr, "%s: %s\n", #call, error.message); \
-      return 1;                                      \
-    }                                                \
+      return 1;                                          \
+    }                                                    \
   } while (0)
 
 static void* aligned(size_t bytes) {

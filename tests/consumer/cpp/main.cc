@@ -1,4 +1,5 @@
-// Multiplies with octet.hpp on one thread and through each adapter, with the same bytes, and meets an error as a value.
+// Multiplies with octet.hpp on one thread and through each adapter, with the same bytes, and meets
+// an error as a value.
 #include <octet/octet.hpp>
 #ifdef WITH_pthreadpool
 #include <octet/pthreadpool.h>
@@ -12,8 +13,10 @@
 #include <type_traits>
 #include <vector>
 
-static_assert(!std::is_copy_constructible_v<octet::Gemm> && std::is_nothrow_move_constructible_v<octet::Gemm>);
-static_assert(!std::is_copy_constructible_v<octet::PackedWeights> && std::is_nothrow_move_assignable_v<octet::PackedWeights>);
+static_assert(!std::is_copy_constructible_v<octet::Gemm> &&
+              std::is_nothrow_move_constructible_v<octet::Gemm>);
+static_assert(!std::is_copy_constructible_v<octet::PackedWeights> &&
+              std::is_nothrow_move_assignable_v<octet::PackedWeights>);
 
 namespace {
 
@@ -24,7 +27,8 @@ int fail(const char* what, const octet_error& error) {
   return 1;
 }
 
-int run(const octet::Gemm& gemm, octet_parallel_for parallel_for, void* context, const std::vector<uint8_t>& lhs, std::vector<int32_t>* dst) {
+int run(const octet::Gemm& gemm, octet_parallel_for parallel_for, void* context,
+        const std::vector<uint8_t>& lhs, std::vector<int32_t>* dst) {
   const size_t concurrency = parallel_for ? 4 : 1;
   octet::Result<octet::Workspace> workspace = gemm.workspace(kM, concurrency);
   if (!workspace) return fail("workspace", workspace.error());
