@@ -1,6 +1,14 @@
 # ctest checks of what the compiler does not check. Those of object code look at Release objects, the ones that ship.
 add_test(NAME check_layering${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/check_layering.cmake)
 
+# The layout of sources is the same in every build: one looks.
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CROSSCOMPILING)
+  add_test(NAME check_format${OCTET_TEST_SUFFIX}
+    COMMAND ${CMAKE_COMMAND} -D SOURCE_DIR=${PROJECT_SOURCE_DIR}
+    -P ${PROJECT_SOURCE_DIR}/cmake/check_format.cmake)
+  set_property(TEST check_format${OCTET_TEST_SUFFIX} PROPERTY SKIP_REGULAR_EXPRESSION "Skipped:")
+endif()
+
 # As if for a big-endian machine.
 add_test(NAME check_big_endian${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D CMAKE_CXX_BYTE_ORDER=BIG_ENDIAN -P ${PROJECT_SOURCE_DIR}/cmake/target.cmake)
 set_property(TEST check_big_endian${OCTET_TEST_SUFFIX} PROPERTY PASS_REGULAR_EXPRESSION "does not support big-endian")
