@@ -51,12 +51,9 @@ ConvKernel select_conv(octet_conv_algorithm algorithm, const CpuFeatures& cpu,
 
 bool has_kernel(octet_conv_algorithm algorithm, const char* name) {
   switch (family_of(algorithm)) {
-    case ConvFamily::kBytes:
-      return find(all_kernels(), name);
-    case ConvFamily::kWords:
-      return find(word_kernels(), name);
-    case ConvFamily::kDepthwise:
-      return find(depthwise_kernels(), name);
+    case ConvFamily::kBytes: return find(all_kernels(), name);
+    case ConvFamily::kWords: return find(word_kernels(), name);
+    case ConvFamily::kDepthwise: return find(depthwise_kernels(), name);
   }
   return false;
 }

@@ -38,12 +38,9 @@ ConvFamily family_of(octet_conv_algorithm algorithm) { return kRows[algorithm].f
 
 RhsLayout conv_layout(octet_conv_algorithm algorithm, Isa isa, bool rhs_u8) {
   switch (family_of(algorithm)) {
-    case ConvFamily::kBytes:
-      break;
-    case ConvFamily::kWords:
-      return word_layout_of(isa);
-    case ConvFamily::kDepthwise:
-      return depthwise_layout_of(isa);
+    case ConvFamily::kBytes: break;
+    case ConvFamily::kWords: return word_layout_of(isa);
+    case ConvFamily::kDepthwise: return depthwise_layout_of(isa);
   }
   // Which makes its own weights, s8
   return layout_of(isa, rhs_u8 && algorithm != OCTET_CONV_WINOGRAD_2X2_INT8);

@@ -223,29 +223,14 @@ ConvPlans plan_conv(const ConvProblem& problem) {
     }
     c.possible = true;
     switch (algorithm) {
-      case OCTET_CONV_AUTO:
-        break;
-      case OCTET_CONV_DIRECT:
-        direct(work, false, &c);
-        break;
-      case OCTET_CONV_IM2COL:
-        direct(work, true, &c);
-        break;
-      case OCTET_CONV_DEPTHWISE:
-        depthwise(work, &c);
-        break;
-      case OCTET_CONV_WINOGRAD_2X2:
-        winograd(work, 2, 16, 0.8, true, &c);
-        break;
-      case OCTET_CONV_WINOGRAD_4X4:
-        winograd(work, 4, 36, 1, true, &c);
-        break;
-      case OCTET_CONV_WINOGRAD_2X2_S2:
-        winograd(work, 2, 25, 0.6, true, &c);
-        break;
-      case OCTET_CONV_WINOGRAD_2X2_INT8:
-        winograd(work, 2, 16, 0.8, false, &c);
-        break;
+      case OCTET_CONV_AUTO: break;
+      case OCTET_CONV_DIRECT: direct(work, false, &c); break;
+      case OCTET_CONV_IM2COL: direct(work, true, &c); break;
+      case OCTET_CONV_DEPTHWISE: depthwise(work, &c); break;
+      case OCTET_CONV_WINOGRAD_2X2: winograd(work, 2, 16, 0.8, true, &c); break;
+      case OCTET_CONV_WINOGRAD_4X4: winograd(work, 4, 36, 1, true, &c); break;
+      case OCTET_CONV_WINOGRAD_2X2_S2: winograd(work, 2, 25, 0.6, true, &c); break;
+      case OCTET_CONV_WINOGRAD_2X2_INT8: winograd(work, 2, 16, 0.8, false, &c); break;
     }
     total(&c);
     const Candidate& best = plans.candidates[plans.best];

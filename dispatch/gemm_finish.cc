@@ -67,8 +67,7 @@ octet_status plan_clamp(Draft* draft) {
   f.lo = least(d.dst_type);
   f.hi = most(d.dst_type);
   switch (d.activation) {
-    case OCTET_ACTIVATION_NONE:
-      break;
+    case OCTET_ACTIVATION_NONE: break;
     case OCTET_ACTIVATION_RELU6: {
       OCTET_TRY(check_scale(d.dst_scale, "desc.dst_scale", kScalar, error));
       const float six = 6.0f / d.dst_scale;
@@ -83,9 +82,7 @@ octet_status plan_clamp(Draft* draft) {
       f.lo = d.dst_zero_point;
       break;
     }
-    case OCTET_ACTIVATION_RELU:
-      f.lo = d.dst_zero_point;
-      break;
+    case OCTET_ACTIVATION_RELU: f.lo = d.dst_zero_point; break;
     case OCTET_ACTIVATION_CLAMP:
       if (!(d.clamp_min >= (float)f.lo && d.clamp_max <= (float)f.hi &&
             d.clamp_min <= d.clamp_max) ||

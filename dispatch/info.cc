@@ -16,14 +16,10 @@ const char* octet_version(void) {
 
 const char* octet_type_name(octet_type type) {
   switch (type) {
-    case OCTET_S8:
-      return "s8";
-    case OCTET_U8:
-      return "u8";
-    case OCTET_S32:
-      return "s32";
-    case OCTET_F32:
-      return "f32";
+    case OCTET_S8: return "s8";
+    case OCTET_U8: return "u8";
+    case OCTET_S32: return "s32";
+    case OCTET_F32: return "f32";
   }
   return "unknown";
 }

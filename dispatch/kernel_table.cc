@@ -92,18 +92,13 @@ bool supports(const CpuFeatures& cpu, const DepthwiseKernel& kernel) {
 
 RhsLayout layout_of(Isa isa, bool rhs_u8) {
   switch (isa) {
-    case Isa::kScalar:
-      return scalar_u8s8_4x4x4.rhs_layout;
+    case Isa::kScalar: return scalar_u8s8_4x4x4.rhs_layout;
     case Isa::kAvx2:
     case Isa::kAvxVnni:
-    case Isa::kAvx512Vnni:
-      return kX86Layout;
-    case Isa::kNeon:
-      return kNeonLayout;
-    case Isa::kDotprod:
-      return kDotprodLayout;
-    case Isa::kI8mm:
-      return rhs_u8 ? kI8mmU8Layout : kI8mmLayout;
+    case Isa::kAvx512Vnni: return kX86Layout;
+    case Isa::kNeon: return kNeonLayout;
+    case Isa::kDotprod: return kDotprodLayout;
+    case Isa::kI8mm: return rhs_u8 ? kI8mmU8Layout : kI8mmLayout;
   }
   return scalar_u8s8_4x4x4.rhs_layout;
 }
@@ -112,14 +107,11 @@ RhsLayout word_layout_of(Isa isa) {
   switch (isa) {
     case Isa::kAvx2:
     case Isa::kAvxVnni:
-    case Isa::kAvx512Vnni:
-      return kX86WordLayout;
-    case Isa::kScalar:
-      break;
+    case Isa::kAvx512Vnni: return kX86WordLayout;
+    case Isa::kScalar: break;
     case Isa::kNeon:
     case Isa::kDotprod:
-    case Isa::kI8mm:
-      return kArmWordLayout;
+    case Isa::kI8mm: return kArmWordLayout;
   }
   return kScalarWordLayout;
 }
@@ -135,20 +127,13 @@ Isa smallest_isa(const RhsLayout& layout) {
 
 const char* isa_name(Isa isa) {
   switch (isa) {
-    case Isa::kScalar:
-      return "SCALAR";
-    case Isa::kAvx2:
-      return "AVX2";
-    case Isa::kAvxVnni:
-      return "AVXVNNI";
-    case Isa::kAvx512Vnni:
-      return "AVX512VNNI";
-    case Isa::kNeon:
-      return "NEON";
-    case Isa::kDotprod:
-      return "DOTPROD";
-    case Isa::kI8mm:
-      return "I8MM";
+    case Isa::kScalar: return "SCALAR";
+    case Isa::kAvx2: return "AVX2";
+    case Isa::kAvxVnni: return "AVXVNNI";
+    case Isa::kAvx512Vnni: return "AVX512VNNI";
+    case Isa::kNeon: return "NEON";
+    case Isa::kDotprod: return "DOTPROD";
+    case Isa::kI8mm: return "I8MM";
   }
   return "unknown";
 }

@@ -23,21 +23,14 @@ constexpr int32_t accumulator(size_t i, int32_t largest) {
   const int32_t turn = (int32_t)(i / kApart), odd = 2 * turn - 21;
   const int32_t any = (int32_t)((uint32_t)(turn + 1) * 2654435761u);
   switch (i % kApart) {
-    case 0:
-      return odd;
-    case 1:
-      return odd * (1 << 24) + turn % 3 - 1;
+    case 0: return odd;
+    case 1: return odd * (1 << 24) + turn % 3 - 1;
     case 2:
-    case 3:
-      return 3 * odd;
-    case 4:
-      return any / 256;
-    case 5:
-      return any;
-    case 6:
-      return 30 * (turn - 10);
-    default:
-      return turn % 2 ? -(largest >> turn / 2) : largest >> turn / 2;
+    case 3: return 3 * odd;
+    case 4: return any / 256;
+    case 5: return any;
+    case 6: return 30 * (turn - 10);
+    default: return turn % 2 ? -(largest >> turn / 2) : largest >> turn / 2;
   }
 }
 

@@ -18,14 +18,10 @@ double contract_output(const OutputStage& stage, int64_t acc, float scale) {
 
 double value_at(octet_type type, const void* dst, size_t i) {
   switch (type) {
-    case OCTET_S8:
-      return static_cast<const int8_t*>(dst)[i];
-    case OCTET_U8:
-      return static_cast<const uint8_t*>(dst)[i];
-    case OCTET_S32:
-      return static_cast<const int32_t*>(dst)[i];
-    case OCTET_F32:
-      return static_cast<const float*>(dst)[i];
+    case OCTET_S8: return static_cast<const int8_t*>(dst)[i];
+    case OCTET_U8: return static_cast<const uint8_t*>(dst)[i];
+    case OCTET_S32: return static_cast<const int32_t*>(dst)[i];
+    case OCTET_F32: return static_cast<const float*>(dst)[i];
   }
   return NAN;
 }

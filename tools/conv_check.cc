@@ -77,20 +77,11 @@ std::vector<size_t> choose_pixels(const ConvShape& shape) {
       const size_t y = below(shape.out_h), x = below(row),
                    first = below(shape.geometry.batch_max) * image;
       switch (below(16)) {
-        case 0:
-          chosen.insert(first + x);
-          break;
-        case 1:
-          chosen.insert(first + image - row + x);
-          break;
-        case 2:
-          chosen.insert(first + y * row);
-          break;
-        case 3:
-          chosen.insert(first + y * row + row - 1);
-          break;
-        default:
-          chosen.insert(first + y * row + x);
+        case 0: chosen.insert(first + x); break;
+        case 1: chosen.insert(first + image - row + x); break;
+        case 2: chosen.insert(first + y * row); break;
+        case 3: chosen.insert(first + y * row + row - 1); break;
+        default: chosen.insert(first + y * row + x);
       }
     }
   }

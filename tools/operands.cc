@@ -38,16 +38,11 @@ int32_t Random::zero_point(octet_type type) {
 
 const char* fill_name(Fill fill) {
   switch (fill) {
-    case Fill::kRandom:
-      return "random";
-    case Fill::kLeast:
-      return "least";
-    case Fill::kMost:
-      return "most";
-    case Fill::kExtremes:
-      return "extremes";
-    case Fill::kNoLeast:
-      return "no least";
+    case Fill::kRandom: return "random";
+    case Fill::kLeast: return "least";
+    case Fill::kMost: return "most";
+    case Fill::kExtremes: return "extremes";
+    case Fill::kNoLeast: return "no least";
   }
   return "?";
 }
@@ -61,21 +56,11 @@ void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed) {
     if (i % 8 == 0) bits = random.next();
     const uint8_t byte = static_cast<uint8_t>(bits);
     switch (how) {
-      case Fill::kRandom:
-        bytes[i] = byte;
-        break;
-      case Fill::kLeast:
-        bytes[i] = least;
-        break;
-      case Fill::kMost:
-        bytes[i] = most;
-        break;
-      case Fill::kExtremes:
-        bytes[i] = byte & 1 ? least : most;
-        break;
-      case Fill::kNoLeast:
-        bytes[i] = byte == least ? most : byte;
-        break;
+      case Fill::kRandom: bytes[i] = byte; break;
+      case Fill::kLeast: bytes[i] = least; break;
+      case Fill::kMost: bytes[i] = most; break;
+      case Fill::kExtremes: bytes[i] = byte & 1 ? least : most; break;
+      case Fill::kNoLeast: bytes[i] = byte == least ? most : byte; break;
     }
   }
 }

@@ -55,14 +55,10 @@ std::unique_ptr<Contestant> make_onednn_conv(const ConvData& data);  // null if 
 
 inline dnnl::memory::data_type onednn_type(octet_type type) {
   switch (type) {
-    case OCTET_S8:
-      return dnnl::memory::data_type::s8;
-    case OCTET_U8:
-      return dnnl::memory::data_type::u8;
-    case OCTET_S32:
-      return dnnl::memory::data_type::s32;
-    case OCTET_F32:
-      return dnnl::memory::data_type::f32;
+    case OCTET_S8: return dnnl::memory::data_type::s8;
+    case OCTET_U8: return dnnl::memory::data_type::u8;
+    case OCTET_S32: return dnnl::memory::data_type::s32;
+    case OCTET_F32: return dnnl::memory::data_type::f32;
   }
   return dnnl::memory::data_type::undef;
 }

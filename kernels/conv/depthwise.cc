@@ -78,12 +78,9 @@ DepthwiseForm form_of(const ConvPlan& plan) {
 size_t rows_of(const ConvPlan& plan) {
   const ConvShape& s = plan.shape;
   switch (form_of(plan)) {
-    case DepthwiseForm::kWalk:
-      return plan.depthwise->walk_rows;
-    case DepthwiseForm::kWalkBy2:
-      return 1;
-    case DepthwiseForm::kTaps:
-      break;
+    case DepthwiseForm::kWalk: return plan.depthwise->walk_rows;
+    case DepthwiseForm::kWalkBy2: return 1;
+    case DepthwiseForm::kTaps: break;
   }
   const bool share = s.dilation_h == 1 && s.stride_h < s.kernel_h && !by_columns(s);
   return share ? plan.depthwise->rows : 1;

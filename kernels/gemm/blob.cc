@@ -32,20 +32,13 @@ BlobKind blob_kind(const void* blob, size_t bytes) {
 
 const char* describe(BlobProblem problem) {
   switch (problem) {
-    case BlobProblem::kNone:
-      return "no problem";
-    case BlobProblem::kTruncated:
-      return "is shorter than its header says";
-    case BlobProblem::kMagic:
-      return "does not begin with the mark of packed weights";
-    case BlobProblem::kVersion:
-      return "has a format version that this library does not read";
-    case BlobProblem::kHeader:
-      return "has a damaged header (checksum mismatch)";
-    case BlobProblem::kHeaderFields:
-      return "has a header whose fields contradict each other";
-    case BlobProblem::kPayload:
-      return "has a damaged payload (checksum mismatch)";
+    case BlobProblem::kNone: return "no problem";
+    case BlobProblem::kTruncated: return "is shorter than its header says";
+    case BlobProblem::kMagic: return "does not begin with the mark of packed weights";
+    case BlobProblem::kVersion: return "has a format version that this library does not read";
+    case BlobProblem::kHeader: return "has a damaged header (checksum mismatch)";
+    case BlobProblem::kHeaderFields: return "has a header whose fields contradict each other";
+    case BlobProblem::kPayload: return "has a damaged payload (checksum mismatch)";
   }
   return "unknown problem";
 }

@@ -109,24 +109,16 @@ size_t zip_rows(LaneView v, size_t width, uint8_t* panel) {
 // As many whole groups as there is a fast way for.
 size_t interleave_groups(const LaneView& v, size_t width, size_t kr, uint8_t* panel) {
   if (v.depth_stride == 1) switch (kr) {
-      case 2:
-        return transpose_groups<uint16_t>(v, width, panel);
-      case 4:
-        return transpose_groups<uint32_t>(v, width, panel);
-      case 8:
-        return transpose_groups<uint64_t>(v, width, panel);
-      case 16:
-        return transpose_groups<uint64_t, 16>(v, width, panel);  // vectors are copied whole
+      case 2: return transpose_groups<uint16_t>(v, width, panel);
+      case 4: return transpose_groups<uint32_t>(v, width, panel);
+      case 8: return transpose_groups<uint64_t>(v, width, panel);
+      case 16: return transpose_groups<uint64_t, 16>(v, width, panel);  // vectors are copied whole
     }
   if (v.lane_stride == 1) switch (kr) {
-      case 2:
-        return zip_rows<2>(v, width, panel);
-      case 4:
-        return zip_rows<4>(v, width, panel);
-      case 8:
-        return zip_rows<8>(v, width, panel);
-      case 16:
-        return zip_rows<16>(v, width, panel);
+      case 2: return zip_rows<2>(v, width, panel);
+      case 4: return zip_rows<4>(v, width, panel);
+      case 8: return zip_rows<8>(v, width, panel);
+      case 16: return zip_rows<16>(v, width, panel);
     }
   return 0;
 }

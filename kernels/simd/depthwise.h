@@ -161,8 +161,7 @@ OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
     case DepthwiseForm::kWalk:
       return two ? depthwise_walk<M, 2, 1, flip, narrow>(t)
                  : depthwise_walk<M, 1, 1, flip, narrow>(t);
-    case DepthwiseForm::kWalkBy2:
-      return depthwise_walk<M, 1, 2, flip, narrow>(t);
+    case DepthwiseForm::kWalkBy2: return depthwise_walk<M, 1, 2, flip, narrow>(t);
   }
 }
 

@@ -27,14 +27,10 @@ size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
 
 const char* name_of(octet_type type) {
   switch (type) {
-    case OCTET_S8:
-      return "s8";
-    case OCTET_U8:
-      return "u8";
-    case OCTET_S32:
-      return "s32";
-    case OCTET_F32:
-      return "f32";
+    case OCTET_S8: return "s8";
+    case OCTET_U8: return "u8";
+    case OCTET_S32: return "s32";
+    case OCTET_F32: return "f32";
   }
   return "none";
 }

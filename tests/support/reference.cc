@@ -188,10 +188,8 @@ Bounds integer_bounds(const octet_gemm_desc& d) {
   const int32_t least = d.dst_type == OCTET_U8 ? 0 : -128, most = least + 255,
                 zero = d.dst_zero_point;
   switch (d.activation) {
-    case OCTET_ACTIVATION_NONE:
-      break;
-    case OCTET_ACTIVATION_RELU:
-      return {zero, most};
+    case OCTET_ACTIVATION_NONE: break;
+    case OCTET_ACTIVATION_RELU: return {zero, most};
     case OCTET_ACTIVATION_RELU6: {
       const double six = std::min(fl(6.0 / static_cast<double>(d.dst_scale)), 1000.0f);
       const double steps =
