@@ -47,9 +47,9 @@ class Plan {
     desc.dst_type = dst_type;
     desc.packed = packed_.get();
     desc.packed_bytes = bytes;
-    desc.bias = bias.data();
-    desc.scales = dst_type == OCTET_S32 ? nullptr : &scale;
-    desc.scale_count = dst_type == OCTET_S32 ? 0 : 1;
+    desc.epilogue.bias = bias.data();
+    desc.epilogue.scales = dst_type == OCTET_S32 ? nullptr : &scale;
+    desc.epilogue.scale_count = dst_type == OCTET_S32 ? 0 : 1;
     check(octet_gemm_create(&desc, &gemm_, &error_));
     check(octet_gemm_workspace(gemm_, shape.m, 1, &bytes, &error_));
     workspace_ = bench::aligned<uint8_t>(bytes);

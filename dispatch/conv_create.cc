@@ -25,24 +25,11 @@ octet_gemm_desc as_gemm(const octet_conv2d_desc& c) {
   g.dst_type = c.dst_type;
   g.lhs_quant = c.lhs_quant;
   g.lhs_zero_point = c.lhs_zero_point;
-  g.bias = c.bias;
-  g.requant = c.requant;
-  g.scales = c.scales;
-  g.scale_count = c.scale_count;
-  g.multipliers = c.multipliers;
-  g.shifts = c.shifts;
-  g.multiplier_count = c.multiplier_count;
-  g.bias_f32 = c.bias_f32;
-  g.dst_zero_point = c.dst_zero_point;
-  g.activation = c.activation;
-  g.clamp_min = c.clamp_min;
-  g.clamp_max = c.clamp_max;
-  g.dst_scale = c.dst_scale;
-  g.residual = c.residual;
-  g.lut = c.lut;
   g.max_isa = c.max_isa;
   g.kernel = c.kernel;
   g.allocator = c.allocator;
+  memcpy(g.reserved, c.reserved, sizeof g.reserved);
+  g.epilogue = c.epilogue;
   return g;
 }
 
@@ -153,6 +140,7 @@ octet_status choose_kernel(ConvDraft* draft) {
 
 octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   const octet_conv2d_desc& d = draft.desc;
+  const octet_epilogue& e = d.epilogue;
   const Draft& epilogue = draft.epilogue;
   const ConvShape& s = draft.shape;
   // Kernels may read whole vectors past the last channel of a group
@@ -160,7 +148,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   octet_conv2d* conv = arena->take<octet_conv2d>(1);
   const Finish finish = build_finish(epilogue, padded, arena);
   const int32_t zero = 0;
-  const int32_t* given_bias = spread(arena, d.bias ? d.bias : &zero, d.bias ? s.out_channels : 1,
+  const int32_t* given_bias = spread(arena, e.bias ? e.bias : &zero, e.bias ? s.out_channels : 1,
                                      s.out_channels, padded, 0);
   int32_t* weight_sum = arena->take<int32_t>(padded);
   const bool has_zero_points = draft.blob.zero_points != 0;
@@ -214,7 +202,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   conv->lhs_type = d.lhs_type;
   conv->rhs_type = d.rhs_type;
   conv->dst_type = d.dst_type;
-  conv->residual_type = d.residual.type;
+  conv->residual_type = e.residual.type;
   conv->borders = plan.method->wants_borders && plan.method->wants_borders(plan.shape);
   conv->zero_row = zero_row;
   conv->packed = d.packed;
@@ -249,13 +237,13 @@ octet_status octet_conv2d_create(const octet_conv2d_desc* desc, octet_conv2d** c
   *conv = nullptr;
   OCTET_TRY(check_struct_size(desc->struct_size, sizeof *desc, "desc", error));
   const double start = now_microseconds();
+  const octet_conv2d_shape& shape = desc->shape;
   octet_gemm_desc gemm = as_gemm(*desc);
-  gemm.k = desc->shape.kernel_h * desc->shape.kernel_w *
-           (desc->shape.groups ? desc->shape.in_channels / desc->shape.groups : 0);
+  gemm.k = shape.kernel_h * shape.kernel_w * (shape.groups ? shape.in_channels / shape.groups : 0);
   ConvDraft draft(*desc, gemm, error);
   OCTET_TRY(create(&draft, conv));
   if ((*conv)->verbose)
-    trace("create", **conv, desc->shape.batch_max, desc->shape.in_h_max, desc->shape.in_w_max,
+    trace("create", **conv, shape.batch_max, shape.in_h_max, shape.in_w_max,
           now_microseconds() - start);
   return OCTET_OK;
 }

@@ -10,6 +10,7 @@ namespace {
 
 const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
   const octet_gemm_desc& d = draft.desc;
+  const octet_epilogue& e = d.epilogue;
   Columns* columns = arena->take<Columns>(draft.matrices);
   const int32_t shift = domain_shift(draft.lhs_u8, draft.kernel->lhs_domain);
   int32_t* zero_points = draft.blob.zero_points ? arena->take<int32_t>(padded) : nullptr;
@@ -27,7 +28,7 @@ const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
           n < d.n ? (uint32_t)packed.positive[n] + (uint32_t)packed.negative[n] : 0;
       const uint32_t correction =
           runtime_scales(d) ? 0 : (uint32_t)(d.lhs_zero_point + shift) * sum;
-      bias[n] = (int32_t)((d.bias && n < d.n ? (uint32_t)d.bias[n] : 0) - correction);
+      bias[n] = (int32_t)((e.bias && n < d.n ? (uint32_t)e.bias[n] : 0) - correction);
       if (weight_sum) weight_sum[n] = (int32_t)sum;
     }
     columns[b] = {bias, weight_sum, zero_points};
@@ -38,12 +39,13 @@ const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
 // Called twice: without memory to learn the size, with it to build.
 octet_gemm* build(const Draft& draft, Arena* arena) {
   const octet_gemm_desc& d = draft.desc;
+  const octet_epilogue& e = d.epilogue;
   // Kernels may read whole vectors past the last column
   const size_t padded = round_up(draft.kernel->rhs_layout.lanes(d.n), 64);
   octet_gemm* gemm = arena->take<octet_gemm>(1);
   const Finish f = build_finish(draft, padded, arena);
   const int32_t* bias =
-      draft.has_blob || !d.bias ? nullptr : spread(arena, d.bias, d.n, d.n, padded, 0);
+      draft.has_blob || !e.bias ? nullptr : spread(arena, e.bias, d.n, d.n, padded, 0);
   const Columns* columns = draft.has_blob ? build_columns(draft, arena, padded) : nullptr;
   if (!gemm) return nullptr;
 
@@ -85,7 +87,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   gemm->lhs_type = d.lhs_type;
   gemm->rhs_type = d.rhs_type;
   gemm->dst_type = d.dst_type;
-  gemm->residual_type = d.residual.type;
+  gemm->residual_type = e.residual.type;
   gemm->rhs_order = d.rhs_order;
   gemm->packed = d.packed;
   gemm->packed_bytes = draft.has_blob ? (size_t)draft.blob.bytes : 0;
@@ -95,7 +97,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   gemm->allocator = d.allocator;
   gemm->needs_workspace = needs_workspace(plan);
   const bool plain = draft.has_blob && !needs_more_than_panels(plan) && !runtime_scales(d) &&
-                     !d.residual.type && draft.environment.verbose < 2;
+                     !e.residual.type && draft.environment.verbose < 2;
   gemm->m_plain = plain ? d.m_max : 0;
   gemm->row_bytes = d.n * plan.dst_bytes;
   if (plain) plan.first = first_tile(plan);
@@ -106,21 +108,22 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
 
 Finish build_finish(const Draft& draft, size_t padded, Arena* arena) {
   const octet_gemm_desc& d = draft.desc;
+  const octet_epilogue& e = d.epilogue;
   Finish f = draft.finish;
   f.mode = d.dst_type == OCTET_S32            ? FinishMode::kS32
            : d.dst_type == OCTET_F32          ? FinishMode::kF32
-           : d.requant == OCTET_REQUANT_FLOAT ? FinishMode::kFloat8
+           : e.requant == OCTET_REQUANT_FLOAT ? FinishMode::kFloat8
                                               : FinishMode::kTflite8;
   f.dst_u8 = d.dst_type == OCTET_U8;
-  if (d.scales) f.scale = spread(arena, d.scales, d.scale_count, d.n, padded, 1.0f);
-  if (d.bias_f32) f.bias_f32 = spread(arena, d.bias_f32, d.n, d.n, padded, 0.0f);
+  if (e.scales) f.scale = spread(arena, e.scales, e.scale_count, d.n, padded, 1.0f);
+  if (e.bias_f32) f.bias_f32 = spread(arena, e.bias_f32, d.n, d.n, padded, 0.0f);
   if (f.mode == FinishMode::kTflite8) {
-    f.multiplier = spread(arena, d.multipliers, d.multiplier_count, d.n, padded, 0);
-    f.shift = spread(arena, d.shifts, d.multiplier_count, d.n, padded, 0);
+    f.multiplier = spread(arena, e.multipliers, e.multiplier_count, d.n, padded, 0);
+    f.shift = spread(arena, e.shifts, e.multiplier_count, d.n, padded, 0);
   }
-  if (d.lut) {
+  if (e.lut) {
     uint8_t* lut = arena->take<uint8_t>(256);
-    if (lut) memcpy(lut, d.lut, 256);
+    if (lut) memcpy(lut, e.lut, 256);
     f.lut = lut;
   }
   return f;

@@ -7,6 +7,7 @@ namespace {
 
 octet_status check_enums(const Draft& draft) {
   const octet_gemm_desc& d = draft.desc;
+  const octet_epilogue& e = d.epilogue;
   octet_error* error = draft.error;
   if (d.lhs_quant < OCTET_LHS_STATIC || d.lhs_quant > OCTET_LHS_ASYMMETRIC)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.lhs_quant is %d, not an octet_lhs_quant",
@@ -20,19 +21,19 @@ octet_status check_enums(const Draft& draft) {
   if (d.dst_type < OCTET_S8 || d.dst_type > OCTET_F32)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.dst_type is %d, not an octet_type",
                 (int)d.dst_type);
-  if (d.requant != OCTET_REQUANT_FLOAT && d.requant != OCTET_REQUANT_TFLITE)
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.requant is %d, not an octet_requant",
-                (int)d.requant);
-  if (d.activation < OCTET_ACTIVATION_NONE || d.activation > OCTET_ACTIVATION_CLAMP)
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.activation is %d, not an octet_activation",
-                (int)d.activation);
+  if (e.requant != OCTET_REQUANT_FLOAT && e.requant != OCTET_REQUANT_TFLITE)
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.epilogue.requant is %d, not an octet_requant",
+                (int)e.requant);
+  if (e.activation < OCTET_ACTIVATION_NONE || e.activation > OCTET_ACTIVATION_CLAMP)
+    return fail(error, OCTET_UNKNOWN_ENUM,
+                "desc.epilogue.activation is %d, not an octet_activation", (int)e.activation);
   if (d.rhs_order != OCTET_KN && d.rhs_order != OCTET_NK)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.rhs_order is %d, neither OCTET_KN nor OCTET_NK",
                 (int)d.rhs_order);
-  if (d.residual.type != 0 && !is_8bit(d.residual.type))
+  if (e.residual.type != 0 && !is_8bit(e.residual.type))
     return fail(error, OCTET_UNKNOWN_ENUM,
-                "desc.residual.type is %d; it must be OCTET_S8, OCTET_U8 or 0",
-                (int)d.residual.type);
+                "desc.epilogue.residual.type is %d; it must be OCTET_S8, OCTET_U8 or 0",
+                (int)e.residual.type);
   if (d.max_isa < OCTET_ISA_AUTO || d.max_isa > OCTET_ISA_I8MM)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.max_isa is %d, not an octet_isa", (int)d.max_isa);
   if ((d.allocator.allocate == nullptr) != (d.allocator.release == nullptr))
@@ -44,6 +45,7 @@ octet_status check_enums(const Draft& draft) {
 // Combinations that have no meaning, rather than being quietly ignored.
 octet_status check_combination(const Draft& draft) {
   const octet_gemm_desc& d = draft.desc;
+  const octet_epilogue& e = d.epilogue;
   octet_error* error = draft.error;
   const auto refuse = [&](const char* what) { return fail(error, OCTET_UNSUPPORTED, "%s", what); };
   if ((d.lhs_type == OCTET_F32) != quantizes(d))
@@ -56,27 +58,30 @@ octet_status check_combination(const Draft& draft) {
     return refuse(
         "desc.lhs_zero_point is for OCTET_LHS_STATIC; with run-time quantization it comes with "
         "each run");
-  if (d.dst_type != OCTET_F32 && d.bias_f32)
-    return refuse("desc.bias_f32 is for an f32 dst; use desc.bias");
+  if (d.dst_type != OCTET_F32 && e.bias_f32)
+    return refuse("desc.epilogue.bias_f32 is for an f32 dst; use desc.epilogue.bias");
   if (!is_8bit(d.dst_type)) {
-    if (d.residual.type) return refuse("desc.residual needs an s8 or u8 dst");
-    if (d.lut) return refuse("desc.lut needs an s8 or u8 dst");
-    if (d.dst_zero_point) return refuse("desc.dst_zero_point needs an s8 or u8 dst");
-    if (d.requant == OCTET_REQUANT_TFLITE)
+    if (e.residual.type) return refuse("desc.epilogue.residual needs an s8 or u8 dst");
+    if (e.lut) return refuse("desc.epilogue.lut needs an s8 or u8 dst");
+    if (e.dst_zero_point) return refuse("desc.epilogue.dst_zero_point needs an s8 or u8 dst");
+    if (e.requant == OCTET_REQUANT_TFLITE)
       return refuse("OCTET_REQUANT_TFLITE needs an s8 or u8 dst");
   }
   if (d.dst_type == OCTET_S32) {
-    if (d.scales || d.scale_count)
-      return refuse("desc.scales has no meaning for an s32 dst: it holds the accumulators");
-    if (d.activation)
-      return refuse("desc.activation has no meaning for an s32 dst: it holds the accumulators");
+    if (e.scales || e.scale_count)
+      return refuse(
+          "desc.epilogue.scales has no meaning for an s32 dst: it holds the accumulators");
+    if (e.activation)
+      return refuse(
+          "desc.epilogue.activation has no meaning for an s32 dst: it holds the accumulators");
   }
-  if (d.requant == OCTET_REQUANT_TFLITE ? d.scales || d.scale_count
-                                        : d.multipliers || d.shifts || d.multiplier_count)
+  if (e.requant == OCTET_REQUANT_TFLITE ? e.scales || e.scale_count
+                                        : e.multipliers || e.shifts || e.multiplier_count)
     return refuse(
-        "desc.scales is for OCTET_REQUANT_FLOAT, desc.multipliers and desc.shifts are for "
+        "desc.epilogue.scales is for OCTET_REQUANT_FLOAT, desc.epilogue.multipliers and "
+        "desc.epilogue.shifts are for "
         "OCTET_REQUANT_TFLITE");
-  if (d.requant == OCTET_REQUANT_TFLITE && runtime_scales(d))
+  if (e.requant == OCTET_REQUANT_TFLITE && runtime_scales(d))
     return refuse(
         "OCTET_REQUANT_TFLITE needs OCTET_LHS_STATIC: its multipliers hold the lhs scale");
   return OCTET_OK;
@@ -157,38 +162,40 @@ octet_status check_lhs(Draft* draft) {
   return OCTET_OK;
 }
 
-float scale_of(const octet_gemm_desc& d, size_t n) { return d.scales[d.scale_count == 1 ? 0 : n]; }
-int32_t shift_of(const octet_gemm_desc& d, size_t n) {
-  return d.shifts[d.multiplier_count == 1 ? 0 : n];
+float scale_of(const octet_epilogue& e, size_t n) { return e.scales[e.scale_count == 1 ? 0 : n]; }
+int32_t shift_of(const octet_epilogue& e, size_t n) {
+  return e.shifts[e.multiplier_count == 1 ? 0 : n];
 }
 
 octet_status check_scales(const Draft& draft) {
   const octet_gemm_desc& d = draft.desc;
+  const octet_epilogue& e = d.epilogue;
   octet_error* error = draft.error;
   if (d.dst_type == OCTET_S32) return OCTET_OK;
-  if (d.requant == OCTET_REQUANT_FLOAT) {
-    if (!d.scales) return fail(error, OCTET_NULL_POINTER, "desc.scales is null");
-    if (d.scale_count != 1 && d.scale_count != d.n)
-      return fail(error, OCTET_BAD_SIZE, "desc.scale_count is %zu; it must be 1 or n = %zu",
-                  d.scale_count, d.n);
-    for (size_t i = 0; i < d.scale_count; ++i)
-      OCTET_TRY(check_scale(d.scales[i], "desc.scales", i, error));
+  if (e.requant == OCTET_REQUANT_FLOAT) {
+    if (!e.scales) return fail(error, OCTET_NULL_POINTER, "desc.epilogue.scales is null");
+    if (e.scale_count != 1 && e.scale_count != d.n)
+      return fail(error, OCTET_BAD_SIZE,
+                  "desc.epilogue.scale_count is %zu; it must be 1 or n = %zu", e.scale_count, d.n);
+    for (size_t i = 0; i < e.scale_count; ++i)
+      OCTET_TRY(check_scale(e.scales[i], "desc.epilogue.scales", i, error));
     return OCTET_OK;
   }
-  if (!d.multipliers || !d.shifts)
-    return fail(error, OCTET_NULL_POINTER, "desc.%s is null",
-                d.multipliers ? "shifts" : "multipliers");
-  if (d.multiplier_count != 1 && d.multiplier_count != d.n)
-    return fail(error, OCTET_BAD_SIZE, "desc.multiplier_count is %zu; it must be 1 or n = %zu",
-                d.multiplier_count, d.n);
-  for (size_t i = 0; i < d.multiplier_count; ++i) {
-    if (d.multipliers[i] != 0 && d.multipliers[i] < 1 << 30)
+  if (!e.multipliers || !e.shifts)
+    return fail(error, OCTET_NULL_POINTER, "desc.epilogue.%s is null",
+                e.multipliers ? "shifts" : "multipliers");
+  if (e.multiplier_count != 1 && e.multiplier_count != d.n)
+    return fail(error, OCTET_BAD_SIZE,
+                "desc.epilogue.multiplier_count is %zu; it must be 1 or n = %zu",
+                e.multiplier_count, d.n);
+  for (size_t i = 0; i < e.multiplier_count; ++i) {
+    if (e.multipliers[i] != 0 && e.multipliers[i] < 1 << 30)
       return fail(error, OCTET_BAD_SCALE,
-                  "desc.multipliers[%zu] is %d; it must be 0 or in [2^30, 2^31)", i,
-                  (int)d.multipliers[i]);
-    if (d.shifts[i] < -31 || d.shifts[i] > 30)
-      return fail(error, OCTET_BAD_SCALE, "desc.shifts[%zu] is %d; it must be in [-31, 30]", i,
-                  (int)d.shifts[i]);
+                  "desc.epilogue.multipliers[%zu] is %d; it must be 0 or in [2^30, 2^31)", i,
+                  (int)e.multipliers[i]);
+    if (e.shifts[i] < -31 || e.shifts[i] > 30)
+      return fail(error, OCTET_BAD_SCALE,
+                  "desc.epilogue.shifts[%zu] is %d; it must be in [-31, 30]", i, (int)e.shifts[i]);
   }
   return OCTET_OK;
 }
@@ -219,6 +226,11 @@ int64_t any_zero_points(const Draft& draft) {
 }  // namespace
 
 octet_status check_kind(const Draft& draft) {
+  for (const uintptr_t& reserved : draft.desc.reserved)
+    if (reserved)
+      return fail(draft.error, OCTET_UNSUPPORTED,
+                  "desc.reserved[%d] is not 0; this version has no use for it",
+                  (int)(&reserved - draft.desc.reserved));
   OCTET_TRY(check_enums(draft));
   return check_combination(draft);
 }
@@ -230,10 +242,11 @@ octet_status check_quantization(Draft* draft) {
 
 octet_status check_range(Draft* draft, const PackedRhs& packed) {
   const octet_gemm_desc& d = draft->desc;
+  const octet_epilogue& e = d.epilogue;
   // Then one column stands for all
-  const bool alike = !packed.positive && !d.bias && d.scale_count <= 1 && d.multiplier_count <= 1;
+  const bool alike = !packed.positive && !e.bias && e.scale_count <= 1 && e.multiplier_count <= 1;
   for (size_t n = 0; n < (alike ? 1 : d.n); ++n) {
-    const int64_t bias = d.bias ? d.bias[n] : 0;
+    const int64_t bias = e.bias ? e.bias[n] : 0;
     const Range range = product_range(*draft, packed, n);
     const int64_t hi = range.hi + bias, lo = range.lo + bias;
     if (hi > INT32_MAX || lo < INT32_MIN)
@@ -244,21 +257,22 @@ octet_status check_range(Draft* draft, const PackedRhs& packed) {
     const int64_t magnitude = hi > -lo ? hi : -lo, bias_magnitude = bias < 0 ? -bias : bias;
     draft->max_bias = bias_magnitude > draft->max_bias ? bias_magnitude : draft->max_bias;
     if (d.dst_type == OCTET_S32) continue;
-    if (d.requant == OCTET_REQUANT_FLOAT) {
-      const double scaled = (double)magnitude * scale_of(d, n);
+    if (e.requant == OCTET_REQUANT_FLOAT) {
+      const double scaled = (double)magnitude * scale_of(e, n);
       draft->max_scaled = scaled > draft->max_scaled ? scaled : draft->max_scaled;
       if (packed.positive) continue;
       const double scaled_any =
-          ((double)any_zero_points(*draft) + (double)bias_magnitude) * scale_of(d, n);
+          ((double)any_zero_points(*draft) + (double)bias_magnitude) * scale_of(e, n);
       draft->max_scaled_any =
           scaled_any > draft->max_scaled_any ? scaled_any : draft->max_scaled_any;
       continue;
     }
-    draft->max_shift = shift_of(d, n) > draft->max_shift ? shift_of(d, n) : draft->max_shift;
-    if (shift_of(d, n) > 0 && magnitude > INT32_MAX >> shift_of(d, n)) {
-      return fail(draft->error, OCTET_BAD_SCALE,
-                  "desc.shifts: %s %zu shifts left by %d, but its accumulator may reach %lld",
-                  draft->column, n, (int)shift_of(d, n), (long long)magnitude);
+    draft->max_shift = shift_of(e, n) > draft->max_shift ? shift_of(e, n) : draft->max_shift;
+    if (shift_of(e, n) > 0 && magnitude > INT32_MAX >> shift_of(e, n)) {
+      return fail(
+          draft->error, OCTET_BAD_SCALE,
+          "desc.epilogue.shifts: %s %zu shifts left by %d, but its accumulator may reach %lld",
+          draft->column, n, (int)shift_of(e, n), (long long)magnitude);
     }
   }
   return OCTET_OK;

@@ -48,13 +48,14 @@ struct Product {
     desc.m_max = kM, desc.n = kN, desc.k = kK, desc.batch_max = batch;
     desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = dst_type;
     desc.packed = blob.data(), desc.packed_bytes = bytes;
-    if (dst_type != OCTET_S32) desc.scales = scales.data(), desc.scale_count = kN;
+    if (dst_type != OCTET_S32) desc.epilogue.scales = scales.data(), desc.epilogue.scale_count = kN;
     args.m = kM, args.batch = batch, args.lhs = lhs.data(), args.dst = dst.data();
   }
   void to_tflite() {
-    desc.requant = OCTET_REQUANT_TFLITE;
-    desc.scales = nullptr, desc.scale_count = 0;
-    desc.multipliers = multipliers.data(), desc.shifts = shifts.data(), desc.multiplier_count = kN;
+    desc.epilogue.requant = OCTET_REQUANT_TFLITE;
+    desc.epilogue.scales = nullptr, desc.epilogue.scale_count = 0;
+    desc.epilogue.multipliers = multipliers.data(), desc.epilogue.shifts = shifts.data(),
+    desc.epilogue.multiplier_count = kN;
   }
   void to_runtime_rhs() {
     desc.packed = nullptr, desc.packed_bytes = 0;
@@ -105,11 +106,12 @@ TEST(BadCreate, Pointers) {
                  [&](octet_error* e) { return octet_gemm_create(nullptr, &gemm, e); });
   expect_refused(OCTET_NULL_POINTER, "gemm",
                  [&](octet_error* e) { return octet_gemm_create(&p.desc, nullptr, e); });
-  create_refuses(OCTET_NULL_POINTER, "desc.scales", [](Product& q) { q.desc.scales = nullptr; });
-  create_refuses(OCTET_NULL_POINTER, "desc.multipliers",
-                 [](Product& q) { q.to_tflite(), q.desc.multipliers = nullptr; });
-  create_refuses(OCTET_NULL_POINTER, "desc.shifts",
-                 [](Product& q) { q.to_tflite(), q.desc.shifts = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.epilogue.scales",
+                 [](Product& q) { q.desc.epilogue.scales = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.epilogue.multipliers",
+                 [](Product& q) { q.to_tflite(), q.desc.epilogue.multipliers = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.epilogue.shifts",
+                 [](Product& q) { q.to_tflite(), q.desc.epilogue.shifts = nullptr; });
   create_refuses(OCTET_NULL_POINTER, "desc.packed", [](Product& q) { q.desc.packed = nullptr; });
   create_refuses(OCTET_NULL_POINTER, "desc.allocator", [](Product& q) {
     q.desc.allocator.allocate = [](void*, size_t, size_t) -> void* { return nullptr; };
@@ -141,17 +143,17 @@ TEST(BadCreate, Enumerations) {
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_quant",
                    [&](Product& p) { set_raw(&p.desc.lhs_quant, value); });
   for (const int value : {-1, 2})
-    create_refuses(OCTET_UNKNOWN_ENUM, "desc.requant",
-                   [&](Product& p) { set_raw(&p.desc.requant, value); });
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.epilogue.requant",
+                   [&](Product& p) { set_raw(&p.desc.epilogue.requant, value); });
   for (const int value : {-1, 4})
-    create_refuses(OCTET_UNKNOWN_ENUM, "desc.activation",
-                   [&](Product& p) { set_raw(&p.desc.activation, value); });
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.epilogue.activation",
+                   [&](Product& p) { set_raw(&p.desc.epilogue.activation, value); });
   for (const int value : {-1, 2})
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.rhs_order",
                    [&](Product& p) { set_raw(&p.desc.rhs_order, value); });
   for (const int value : {-1, 3, 4})
-    create_refuses(OCTET_UNKNOWN_ENUM, "desc.residual.type",
-                   [&](Product& p) { set_raw(&p.desc.residual.type, value); });
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.epilogue.residual.type",
+                   [&](Product& p) { set_raw(&p.desc.epilogue.residual.type, value); });
   for (const int value : {-1, 8, 257})
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.max_isa",
                    [&](Product& p) { set_raw(&p.desc.max_isa, value); });
@@ -187,10 +189,10 @@ TEST(BadCreate, Sizes) {
     });
   }
   for (const size_t count : {size_t{0}, kN - 1, kN + 1, SIZE_MAX}) {
-    create_refuses(OCTET_BAD_SIZE, "desc.scale_count",
-                   [&](Product& p) { p.desc.scale_count = count; });
-    create_refuses(OCTET_BAD_SIZE, "desc.multiplier_count",
-                   [&](Product& p) { p.to_tflite(), p.desc.multiplier_count = count; });
+    create_refuses(OCTET_BAD_SIZE, "desc.epilogue.scale_count",
+                   [&](Product& p) { p.desc.epilogue.scale_count = count; });
+    create_refuses(OCTET_BAD_SIZE, "desc.epilogue.multiplier_count",
+                   [&](Product& p) { p.to_tflite(), p.desc.epilogue.multiplier_count = count; });
   }
 }
 
@@ -235,42 +237,46 @@ TEST(BadCreate, ZeroPoints) {
   for (const int32_t value : {-1, 256, INT32_MAX, INT32_MIN}) {
     create_refuses(OCTET_BAD_ZERO_POINT, "desc.lhs_zero_point",
                    [&](Product& p) { p.desc.lhs_zero_point = value; });
-    create_refuses(OCTET_BAD_ZERO_POINT, "desc.dst_zero_point",
-                   [&](Product& p) { p.desc.dst_zero_point = value; });
+    create_refuses(OCTET_BAD_ZERO_POINT, "desc.epilogue.dst_zero_point",
+                   [&](Product& p) { p.desc.epilogue.dst_zero_point = value; });
   }
   for (const int32_t value : {-129, 128}) {
     create_refuses(OCTET_BAD_ZERO_POINT, "desc.lhs_zero_point",
                    [&](Product& p) { p.desc.lhs_type = OCTET_S8, p.desc.lhs_zero_point = value; });
-    create_refuses(OCTET_BAD_ZERO_POINT, "desc.dst_zero_point",
-                   [&](Product& p) { p.desc.dst_type = OCTET_S8, p.desc.dst_zero_point = value; });
-    create_refuses(OCTET_BAD_ZERO_POINT, "desc.residual.zero_point", [&](Product& p) {
-      p.desc.residual = {OCTET_S8, value, 1, 0, 0, 0, 0, 0, 0, 0};
+    create_refuses(OCTET_BAD_ZERO_POINT, "desc.epilogue.dst_zero_point", [&](Product& p) {
+      p.desc.dst_type = OCTET_S8, p.desc.epilogue.dst_zero_point = value;
+    });
+    create_refuses(OCTET_BAD_ZERO_POINT, "desc.epilogue.residual.zero_point", [&](Product& p) {
+      p.desc.epilogue.residual = {OCTET_S8, value, 1, 0, 0, 0, 0, 0, 0, 0};
     });
   }
-  create_refuses(OCTET_BAD_ZERO_POINT, "desc.residual.intermediate_zero_point", [](Product& p) {
-    p.to_tflite(), p.desc.residual = {OCTET_S8, 0, 0, -1, 1 << 30, 0, 1 << 30, 0, 1 << 30, 0};
-  });
+  create_refuses(
+      OCTET_BAD_ZERO_POINT, "desc.epilogue.residual.intermediate_zero_point", [](Product& p) {
+        p.to_tflite(),
+            p.desc.epilogue.residual = {OCTET_S8, 0, 0, -1, 1 << 30, 0, 1 << 30, 0, 1 << 30, 0};
+      });
 }
 
 TEST(BadCreate, Scales) {
   for (const float value : {kNan, kInf, -kInf, 0.0f, -0.0f, -1.0f, 0x1.000002p48f}) {
-    create_refuses(OCTET_BAD_SCALE, "desc.scales[3]", [&](Product& p) { p.scales[3] = value; });
-    create_refuses(OCTET_BAD_SCALE, "desc.residual.scale", [&](Product& p) {
-      p.desc.residual.type = OCTET_U8, p.desc.residual.scale = value;
+    create_refuses(OCTET_BAD_SCALE, "desc.epilogue.scales[3]",
+                   [&](Product& p) { p.scales[3] = value; });
+    create_refuses(OCTET_BAD_SCALE, "desc.epilogue.residual.scale", [&](Product& p) {
+      p.desc.epilogue.residual.type = OCTET_U8, p.desc.epilogue.residual.scale = value;
     });
-    create_refuses(OCTET_BAD_SCALE, "desc.dst_scale", [&](Product& p) {
-      p.desc.activation = OCTET_ACTIVATION_RELU6, p.desc.dst_scale = value;
+    create_refuses(OCTET_BAD_SCALE, "desc.epilogue.dst_scale", [&](Product& p) {
+      p.desc.epilogue.activation = OCTET_ACTIVATION_RELU6, p.desc.epilogue.dst_scale = value;
     });
   }
   for (const int32_t value : {1, -1, (1 << 30) - 1, INT32_MIN})
-    create_refuses(OCTET_BAD_SCALE, "desc.multipliers[5]",
+    create_refuses(OCTET_BAD_SCALE, "desc.epilogue.multipliers[5]",
                    [&](Product& p) { p.to_tflite(), p.multipliers[5] = value; });
   for (const int32_t value : {-32, 31, INT32_MIN, INT32_MAX})
-    create_refuses(OCTET_BAD_SCALE, "desc.shifts[0]",
+    create_refuses(OCTET_BAD_SCALE, "desc.epilogue.shifts[0]",
                    [&](Product& p) { p.to_tflite(), p.shifts[0] = value; });
   // kK products of 255 * 1 are 1785 < 2^11: 20 bits to the left are left, 21 are not. A bias leads
   // to the limit itself.
-  create_refuses(OCTET_BAD_SCALE, "desc.shifts",
+  create_refuses(OCTET_BAD_SCALE, "desc.epilogue.shifts",
                  [](Product& p) { p.to_tflite(), p.shifts[2] = 21; });
   for (const int32_t shift : {1, 10, 20})
     for (const bool up : {false, true})
@@ -278,7 +284,7 @@ TEST(BadCreate, Scales) {
         const auto edit = [&](Product& p) {
           const int32_t reach = (INT32_MAX >> shift) + beyond;
           p.to_tflite(), p.shifts[2] = shift, p.bias[2] = up ? reach - 1785 : -reach,
-                         p.desc.bias = p.bias.data();
+                         p.desc.epilogue.bias = p.bias.data();
         };
         if (beyond) {
           create_refuses(OCTET_BAD_SCALE, "column 2 shifts left", edit);
@@ -297,17 +303,18 @@ TEST(BadCreate, Scales) {
     int32_t octet_residual::*shift;
   };
   for (const Part& part :
-       {Part{"desc.residual.product", &octet_residual::product_multiplier,
+       {Part{"desc.epilogue.residual.product", &octet_residual::product_multiplier,
              &octet_residual::product_shift},
-        Part{"desc.residual.residual", &octet_residual::residual_multiplier,
+        Part{"desc.epilogue.residual.residual", &octet_residual::residual_multiplier,
              &octet_residual::residual_shift},
-        Part{"desc.residual.dst", &octet_residual::dst_multiplier, &octet_residual::dst_shift}})
+        Part{"desc.epilogue.residual.dst", &octet_residual::dst_multiplier,
+             &octet_residual::dst_shift}})
     for (const int32_t shift : {1, -32, 0})
       create_refuses(OCTET_BAD_SCALE, part.name, [&](Product& p) {
         p.to_tflite();
-        p.desc.residual = {OCTET_S8, 0, 0, 0, 1 << 30, 0, 1 << 30, 0, 1 << 30, 0};
-        p.desc.residual.*part.shift = shift;
-        if (shift == 0) p.desc.residual.*part.multiplier = 77;
+        p.desc.epilogue.residual = {OCTET_S8, 0, 0, 0, 1 << 30, 0, 1 << 30, 0, 1 << 30, 0};
+        p.desc.epilogue.residual.*part.shift = shift;
+        if (shift == 0) p.desc.epilogue.residual.*part.multiplier = 77;
       });
 }
 
@@ -315,15 +322,15 @@ TEST(BadCreate, Clamps) {
   const float bad[][2] = {{5, 4},    {kNan, 4}, {4, kNan},     {-1, 4}, {4, 256},
                           {0.5f, 4}, {0, 4.5f}, {-kInf, kInf}, {0, 0}};
   for (const auto& clamp : bad)
-    create_refuses(OCTET_BAD_CLAMP, "desc.clamp_min", [&](Product& p) {
-      p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = clamp[0],
-      p.desc.clamp_max = clamp[1];
+    create_refuses(OCTET_BAD_CLAMP, "desc.epilogue.clamp_min", [&](Product& p) {
+      p.desc.epilogue.activation = OCTET_ACTIVATION_CLAMP, p.desc.epilogue.clamp_min = clamp[0],
+      p.desc.epilogue.clamp_max = clamp[1];
     });
   const float bad_f32[][2] = {{5, 4}, {kNan, 4}, {4, kNan}, {0, 0}};
   for (const auto& clamp : bad_f32)
-    create_refuses(OCTET_BAD_CLAMP, "desc.clamp_min", [&](Product& p) {
-      p.desc.dst_type = OCTET_F32, p.desc.activation = OCTET_ACTIVATION_CLAMP,
-      p.desc.clamp_min = clamp[0], p.desc.clamp_max = clamp[1];
+    create_refuses(OCTET_BAD_CLAMP, "desc.epilogue.clamp_min", [&](Product& p) {
+      p.desc.dst_type = OCTET_F32, p.desc.epilogue.activation = OCTET_ACTIVATION_CLAMP,
+      p.desc.epilogue.clamp_min = clamp[0], p.desc.epilogue.clamp_max = clamp[1];
     });
 }
 
@@ -337,23 +344,25 @@ TEST(BadCreate, Combinations) {
   refuses("desc.dst_type", [](Product& p) { p.to_float_lhs(), p.desc.dst_type = OCTET_U8; });
   refuses("desc.lhs_zero_point",
           [](Product& p) { p.desc.lhs_quant = OCTET_LHS_PER_ROW, p.desc.lhs_zero_point = 1; });
-  refuses("desc.bias_f32", [](Product& p) { p.desc.bias_f32 = p.scales.data(); });
-  refuses("desc.residual", [](Product& p) {
-    p.desc.dst_type = OCTET_F32, p.desc.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0};
+  refuses("desc.epilogue.bias_f32", [](Product& p) { p.desc.epilogue.bias_f32 = p.scales.data(); });
+  refuses("desc.epilogue.residual", [](Product& p) {
+    p.desc.dst_type = OCTET_F32, p.desc.epilogue.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0};
   });
-  refuses("desc.lut", [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.lut = p.lut.data(); });
-  refuses("desc.dst_zero_point",
-          [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.dst_zero_point = 1; });
-  refuses("TFLITE",
-          [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.requant = OCTET_REQUANT_TFLITE; });
-  refuses("desc.scales", [](Product& p) { p.desc.dst_type = OCTET_S32; });
-  refuses("desc.activation", [](Product& p) {
-    p.desc.dst_type = OCTET_S32, p.desc.scales = nullptr, p.desc.scale_count = 0,
-    p.desc.activation = OCTET_ACTIVATION_RELU;
+  refuses("desc.epilogue.lut",
+          [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.epilogue.lut = p.lut.data(); });
+  refuses("desc.epilogue.dst_zero_point",
+          [](Product& p) { p.desc.dst_type = OCTET_F32, p.desc.epilogue.dst_zero_point = 1; });
+  refuses("TFLITE", [](Product& p) {
+    p.desc.dst_type = OCTET_F32, p.desc.epilogue.requant = OCTET_REQUANT_TFLITE;
+  });
+  refuses("desc.epilogue.scales", [](Product& p) { p.desc.dst_type = OCTET_S32; });
+  refuses("desc.epilogue.activation", [](Product& p) {
+    p.desc.dst_type = OCTET_S32, p.desc.epilogue.scales = nullptr, p.desc.epilogue.scale_count = 0,
+    p.desc.epilogue.activation = OCTET_ACTIVATION_RELU;
   });
   refuses("TFLITE", [](Product& p) { p.to_tflite(), p.desc.lhs_quant = OCTET_LHS_PER_TENSOR; });
-  refuses("desc.scales", [](Product& p) {
-    p.to_tflite(), p.desc.scales = p.scales.data(), p.desc.scale_count = 0;
+  refuses("desc.epilogue.scales", [](Product& p) {
+    p.to_tflite(), p.desc.epilogue.scales = p.scales.data(), p.desc.epilogue.scale_count = 0;
   });
 }
 
@@ -401,7 +410,8 @@ octet_gemm_desc runtime_product(size_t k, octet_lhs_quant quant, octet_type lhs,
   static const float kScale = 1;
   d.m_max = 1, d.n = 3, d.k = k, d.lhs_quant = quant, d.lhs_type = lhs, d.rhs_type = rhs,
   d.dst_type = OCTET_S32;
-  if (lhs == OCTET_F32) d.dst_type = OCTET_F32, d.scales = &kScale, d.scale_count = 1;
+  if (lhs == OCTET_F32)
+    d.dst_type = OCTET_F32, d.epilogue.scales = &kScale, d.epilogue.scale_count = 1;
   return d;
 }
 
@@ -497,7 +507,7 @@ TEST(AccumulatorBound, PackedWeightsByTheirRange) {
       octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
       d.m_max = 1, d.n = 2, d.k = 65793, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8,
       d.dst_type = OCTET_S32;
-      d.packed = blob.data(), d.packed_bytes = bytes, d.bias = bias;
+      d.packed = blob.data(), d.packed_bytes = bytes, d.epilogue.bias = bias;
       octet_gemm* gemm = nullptr;
       if (beyond) {
         expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "column 1",
@@ -537,7 +547,7 @@ TEST(AccumulatorBound, PackedWeightsAndSymmetricRows) {
   d.n = 1, d.packed = blob.data(), d.packed_bytes = bytes;
   const int32_t last[] = {INT32_MIN + kReach, INT32_MAX - kReach};
   for (const int32_t bias : {last[0], last[1], last[0] - 1, last[1] + 1}) {
-    d.bias = &bias;
+    d.epilogue.bias = &bias;
     octet_gemm* gemm = nullptr;
     if (bias >= last[0] && bias <= last[1]) {
       octet_error error = {};
@@ -616,7 +626,7 @@ TEST(BadRun, Pointers) {
             [&](Product& p) { p.args.lhs = nullptr, p.args.lhs_array = lhs; });
   c.refuses(OCTET_NULL_POINTER, "matrix 0",
             [&](Product& p) { p.args.dst = nullptr, p.args.dst_array = dst; });
-  for (const size_t size : {size_t{0}, sizeof(octet_gemm_args) - 8, sizeof(octet_gemm_args) + 8})
+  for (const size_t size : {size_t{0}, sizeof(octet_gemm_args) - 1, SIZE_MAX})
     c.refuses(OCTET_BAD_STRUCT_SIZE, "args.struct_size",
               [&](Product& p) { p.args.struct_size = size; });
   c.refuses(OCTET_UNSUPPORTED, "args.residual",
@@ -705,7 +715,7 @@ TEST(BadRun, Workspace) {
 TEST(BadRun, WorkspaceOverResidualOrBlob) {
   Created c([](Product& p) {
     p.desc.lhs_quant = OCTET_LHS_PER_ROW;
-    p.desc.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0};
+    p.desc.epilogue.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0};
     p.args.residual = p.residual.data();
   });
   ASSERT_GT(c.bytes, 0u);
@@ -796,7 +806,7 @@ TEST(BadRun, OverlapsBetweenMatricesOfPointerArrays) {
 
 TEST(BadRun, Residual) {
   Created c([](Product& p) {
-    p.desc.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0};
+    p.desc.epilogue.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0};
     p.args.residual = p.residual.data();
   });
   c.refuses(OCTET_NULL_POINTER, "args.residual", [](Product& p) { p.args.residual = nullptr; });
@@ -1022,7 +1032,7 @@ TEST(Names, AreNeverNull) {
   EXPECT_STREQ(octet_type_name(OCTET_U8), "u8");
   EXPECT_STREQ(octet_type_name(OCTET_S32), "s32");
   EXPECT_STREQ(octet_type_name(OCTET_F32), "f32");
-  EXPECT_STREQ(octet_version(), "0.1.0");
+  EXPECT_STREQ(octet_version(), "0.2.0");
 }
 
 }  // namespace

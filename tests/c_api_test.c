@@ -50,7 +50,7 @@ int main(void) {
   desc.dst_type = OCTET_S32;
   desc.packed = blob;
   desc.packed_bytes = bytes;
-  desc.bias = bias;
+  desc.epilogue.bias = bias;
   EXPECT(octet_gemm_create(&desc, &gemm, &error) == OCTET_OK);
   EXPECT(octet_gemm_kernel(gemm, M) != NULL);
   EXPECT(octet_gemm_workspace(gemm, M, 1, &bytes, &error) == OCTET_OK);

@@ -43,7 +43,8 @@ struct Layer {
     filter.type = OCTET_S8, filter.data = weights.data(), filter.algorithm = algorithm;
     pack();
     desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = dst_type;
-    if (dst_type != OCTET_S32) desc.scales = scales.data(), desc.scale_count = kOutChannels;
+    if (dst_type != OCTET_S32)
+      desc.epilogue.scales = scales.data(), desc.epilogue.scale_count = kOutChannels;
     args.lhs = lhs.data(), args.dst = dst.data();
   }
   void pack() {
@@ -57,10 +58,10 @@ struct Layer {
     desc.packed = blob.data(), desc.packed_bytes = bytes;
   }
   void to_tflite() {
-    desc.requant = OCTET_REQUANT_TFLITE;
-    desc.scales = nullptr, desc.scale_count = 0;
-    desc.multipliers = multipliers.data(), desc.shifts = shifts.data(),
-    desc.multiplier_count = kOutChannels;
+    desc.epilogue.requant = OCTET_REQUANT_TFLITE;
+    desc.epilogue.scales = nullptr, desc.epilogue.scale_count = 0;
+    desc.epilogue.multipliers = multipliers.data(), desc.epilogue.shifts = shifts.data(),
+    desc.epilogue.multiplier_count = kOutChannels;
   }
   void to_runtime_quant() { desc.lhs_quant = OCTET_LHS_PER_TENSOR; }
 };
@@ -466,11 +467,12 @@ TEST(ConvBadCreate, Pointers) {
                  [&](octet_error* e) { return octet_conv2d_create(nullptr, &conv, e); });
   expect_refused(OCTET_NULL_POINTER, "conv",
                  [&](octet_error* e) { return octet_conv2d_create(&p.desc, nullptr, e); });
-  create_refuses(OCTET_NULL_POINTER, "desc.scales", [](Layer& q) { q.desc.scales = nullptr; });
-  create_refuses(OCTET_NULL_POINTER, "desc.multipliers",
-                 [](Layer& q) { q.to_tflite(), q.desc.multipliers = nullptr; });
-  create_refuses(OCTET_NULL_POINTER, "desc.shifts",
-                 [](Layer& q) { q.to_tflite(), q.desc.shifts = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.epilogue.scales",
+                 [](Layer& q) { q.desc.epilogue.scales = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.epilogue.multipliers",
+                 [](Layer& q) { q.to_tflite(), q.desc.epilogue.multipliers = nullptr; });
+  create_refuses(OCTET_NULL_POINTER, "desc.epilogue.shifts",
+                 [](Layer& q) { q.to_tflite(), q.desc.epilogue.shifts = nullptr; });
   create_refuses(OCTET_NULL_POINTER, "desc.packed", [](Layer& q) { q.desc.packed = nullptr; });
   create_refuses(OCTET_NULL_POINTER, "desc.packed",
                  [](Layer& q) { q.desc.packed = nullptr, q.desc.packed_bytes = 0; });
@@ -517,14 +519,14 @@ TEST(ConvBadCreate, Enumerations) {
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.dst_layout",
                    [&](Layer& p) { set_raw(&p.desc.dst_layout, value); });
   for (const int value : {-1, 2})
-    create_refuses(OCTET_UNKNOWN_ENUM, "desc.requant",
-                   [&](Layer& p) { set_raw(&p.desc.requant, value); });
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.epilogue.requant",
+                   [&](Layer& p) { set_raw(&p.desc.epilogue.requant, value); });
   for (const int value : {-1, 4})
-    create_refuses(OCTET_UNKNOWN_ENUM, "desc.activation",
-                   [&](Layer& p) { set_raw(&p.desc.activation, value); });
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.epilogue.activation",
+                   [&](Layer& p) { set_raw(&p.desc.epilogue.activation, value); });
   for (const int value : {-1, 3, 4})
-    create_refuses(OCTET_UNKNOWN_ENUM, "desc.residual.type",
-                   [&](Layer& p) { set_raw(&p.desc.residual.type, value); });
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.epilogue.residual.type",
+                   [&](Layer& p) { set_raw(&p.desc.epilogue.residual.type, value); });
   for (const int value : {-1, 8, 257})
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.max_isa",
                    [&](Layer& p) { set_raw(&p.desc.max_isa, value); });
@@ -544,35 +546,39 @@ TEST(ConvBadCreate, TypesThatConvolutionsDoNotTake) {
 
 TEST(ConvBadCreate, Scales) {
   for (const float bad : {0.0f, -1.0f, kNan, kInf, 0x1p49f}) {
-    create_refuses(OCTET_BAD_SCALE, "desc.scales[6]", [&](Layer& p) { p.scales.back() = bad; });
-    create_refuses(OCTET_BAD_SCALE, "desc.dst_scale", [&](Layer& p) {
-      p.desc.activation = OCTET_ACTIVATION_RELU6, p.desc.dst_scale = bad;
+    create_refuses(OCTET_BAD_SCALE, "desc.epilogue.scales[6]",
+                   [&](Layer& p) { p.scales.back() = bad; });
+    create_refuses(OCTET_BAD_SCALE, "desc.epilogue.dst_scale", [&](Layer& p) {
+      p.desc.epilogue.activation = OCTET_ACTIVATION_RELU6, p.desc.epilogue.dst_scale = bad;
     });
-    create_refuses(OCTET_BAD_SCALE, "desc.residual.scale",
-                   [&](Layer& p) { p.desc.residual.type = OCTET_S8, p.desc.residual.scale = bad; });
+    create_refuses(OCTET_BAD_SCALE, "desc.epilogue.residual.scale", [&](Layer& p) {
+      p.desc.epilogue.residual.type = OCTET_S8, p.desc.epilogue.residual.scale = bad;
+    });
   }
   for (const size_t count : {size_t{0}, kOutChannels - 1, kOutChannels + 1, SIZE_MAX}) {
-    create_refuses(OCTET_BAD_SIZE, "desc.scale_count",
-                   [&](Layer& p) { p.desc.scale_count = count; });
-    create_refuses(OCTET_BAD_SIZE, "desc.multiplier_count",
-                   [&](Layer& p) { p.to_tflite(), p.desc.multiplier_count = count; });
+    create_refuses(OCTET_BAD_SIZE, "desc.epilogue.scale_count",
+                   [&](Layer& p) { p.desc.epilogue.scale_count = count; });
+    create_refuses(OCTET_BAD_SIZE, "desc.epilogue.multiplier_count",
+                   [&](Layer& p) { p.to_tflite(), p.desc.epilogue.multiplier_count = count; });
   }
-  create_refuses(OCTET_BAD_SCALE, "desc.multipliers[2]",
+  create_refuses(OCTET_BAD_SCALE, "desc.epilogue.multipliers[2]",
                  [](Layer& p) { p.to_tflite(), p.multipliers[2] = (1 << 30) - 1; });
-  create_refuses(OCTET_BAD_SCALE, "desc.shifts[3]",
+  create_refuses(OCTET_BAD_SCALE, "desc.epilogue.shifts[3]",
                  [](Layer& p) { p.to_tflite(), p.shifts[3] = 31; });
   create_refuses(OCTET_BAD_ZERO_POINT, "desc.lhs_zero_point",
                  [](Layer& p) { p.desc.lhs_zero_point = 256; });
-  create_refuses(OCTET_BAD_ZERO_POINT, "desc.dst_zero_point",
-                 [](Layer& p) { p.desc.dst_zero_point = -1; });
-  create_refuses(OCTET_BAD_CLAMP, "desc.clamp_m", [](Layer& p) {
-    p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = 9, p.desc.clamp_max = 8;
+  create_refuses(OCTET_BAD_ZERO_POINT, "desc.epilogue.dst_zero_point",
+                 [](Layer& p) { p.desc.epilogue.dst_zero_point = -1; });
+  create_refuses(OCTET_BAD_CLAMP, "desc.epilogue.clamp_m", [](Layer& p) {
+    p.desc.epilogue.activation = OCTET_ACTIVATION_CLAMP, p.desc.epilogue.clamp_min = 9,
+    p.desc.epilogue.clamp_max = 8;
   });
-  create_refuses(OCTET_BAD_CLAMP, "desc.clamp_m", [](Layer& p) {
-    p.desc.activation = OCTET_ACTIVATION_CLAMP, p.desc.clamp_min = kNan, p.desc.clamp_max = 8;
+  create_refuses(OCTET_BAD_CLAMP, "desc.epilogue.clamp_m", [](Layer& p) {
+    p.desc.epilogue.activation = OCTET_ACTIVATION_CLAMP, p.desc.epilogue.clamp_min = kNan,
+    p.desc.epilogue.clamp_max = 8;
   });
-  create_refuses(OCTET_BAD_CLAMP, "desc.clamp_m",
-                 [](Layer& p) { p.desc.activation = OCTET_ACTIVATION_CLAMP; });
+  create_refuses(OCTET_BAD_CLAMP, "desc.epilogue.clamp_m",
+                 [](Layer& p) { p.desc.epilogue.activation = OCTET_ACTIVATION_CLAMP; });
 }
 
 // The window's products, the bias and the zero point together; a tap of padding does not help, some
@@ -580,7 +586,7 @@ TEST(ConvBadCreate, Scales) {
 TEST(ConvBadCreate, AccumulatorOverflow) {
   Layer p;
   p.bias[5] = INT32_MAX - 45 * 255;
-  p.desc.bias = p.bias.data();
+  p.desc.epilogue.bias = p.bias.data();
   octet_conv2d* conv = nullptr;
   octet_error error = {};
   EXPECT_EQ(octet_conv2d_create(&p.desc, &conv, &error), OCTET_OK) << error.message;
@@ -876,7 +882,8 @@ TEST(ConvBadRun, OutputBelowOne) {
 
 TEST(ConvBadRun, Strides) {
   Created c([](Layer& p) {
-    p.desc.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0}, p.args.residual = p.residual.data();
+    p.desc.epilogue.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0},
+    p.args.residual = p.residual.data();
   });
   c.refuses(OCTET_BAD_STRIDE, "args.lhs_stride",
             [](Layer& p) { p.args.lhs_stride = kInChannels - 1; });
@@ -916,7 +923,8 @@ TEST(ConvBadRun, Workspace) {
 
 TEST(ConvBadRun, Overlaps) {
   Created c([](Layer& p) {
-    p.desc.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0}, p.args.residual = p.residual.data();
+    p.desc.epilogue.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0},
+    p.args.residual = p.residual.data();
   });
   c.refuses(OCTET_OVERLAP, "args.lhs", [](Layer& p) { p.args.lhs = p.dst.data(); });
   c.refuses(OCTET_OVERLAP, "args.lhs",

@@ -186,7 +186,7 @@ TEST(ConvWinogradInt8, SaturatesBeyondExactAccumulators) {
       desc.shape = filter.shape, desc.max_isa = isa;
       desc.lhs_type = OCTET_S8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S8;
       desc.packed = blob.data(), desc.packed_bytes = bytes;
-      desc.scales = &scale, desc.scale_count = 1;
+      desc.epilogue.scales = &scale, desc.epilogue.scale_count = 1;
       octet_conv2d* conv = nullptr;
       ASSERT_EQ(octet_conv2d_create(&desc, &conv, &error), OCTET_OK) << error.message;
       ASSERT_EQ(octet_conv2d_workspace(conv, 0, 0, 0, 1, &bytes, &error), OCTET_OK)

@@ -86,7 +86,7 @@ class Accumulators {
     EXPECT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob_.data(), bytes, nullptr), OCTET_OK);
     desc.m_max = 1, desc.n = values.size(), desc.k = 1, desc.lhs_type = OCTET_U8,
     desc.rhs_type = OCTET_S8;
-    desc.packed = blob_.data(), desc.packed_bytes = bytes, desc.bias = values_.data();
+    desc.packed = blob_.data(), desc.packed_bytes = bytes, desc.epilogue.bias = values_.data();
   }
   // Fills dst; false if the object could not be made.
   octet_status run(void* dst, octet_error* error) {
@@ -136,8 +136,8 @@ TEST_P(EpilogueIsa, RoundsAndSaturatesAsTheContractSays) {
     for (const octet_type dst : {OCTET_U8, OCTET_S8})
       for (const int32_t zero_point : {least(dst), most(dst), 0}) {
         Accumulators work(values);
-        work.desc.dst_type = dst, work.desc.dst_zero_point = zero_point, work.desc.scales = &scale,
-        work.desc.scale_count = 1;
+        work.desc.dst_type = dst, work.desc.epilogue.dst_zero_point = zero_point,
+        work.desc.epilogue.scales = &scale, work.desc.epilogue.scale_count = 1;
         const Guarded out(values.size(), Side::kBack);
         ASSERT_EQ(work.run(out.data(), &error_), OCTET_OK) << error_.message;
         for (size_t i = 0; i < values.size(); ++i)
@@ -159,10 +159,10 @@ TEST_P(EpilogueIsa, TfliteRoundsAsItsReferenceKernels) {
         if (shift <= 0 || std::abs(static_cast<int64_t>(v)) <= INT32_MAX >> shift) fit.push_back(v);
       for (const int32_t zero_point : {-128, 127, 5}) {
         Accumulators work(fit);
-        work.desc.dst_type = OCTET_S8, work.desc.dst_zero_point = zero_point,
-        work.desc.requant = OCTET_REQUANT_TFLITE;
-        work.desc.multipliers = &multiplier, work.desc.shifts = &shift,
-        work.desc.multiplier_count = 1;
+        work.desc.dst_type = OCTET_S8, work.desc.epilogue.dst_zero_point = zero_point,
+        work.desc.epilogue.requant = OCTET_REQUANT_TFLITE;
+        work.desc.epilogue.multipliers = &multiplier, work.desc.epilogue.shifts = &shift,
+        work.desc.epilogue.multiplier_count = 1;
         const Guarded out(fit.size(), Side::kBack);
         ASSERT_EQ(work.run(out.data(), &error_), OCTET_OK) << error_.message;
         for (size_t i = 0; i < fit.size(); ++i) {
@@ -184,8 +184,9 @@ TEST_P(EpilogueIsa, FloatsKeepNanAndInfinityOfTheBias) {
   const float scale = 1, bias[] = {NAN, INFINITY, -INFINITY, -0.5f, signed_nan, payload_nan};
   const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
   Accumulators work(values);
-  work.desc.dst_type = OCTET_F32, work.desc.scales = &scale, work.desc.scale_count = 1,
-  work.desc.bias_f32 = bias, work.desc.activation = OCTET_ACTIVATION_RELU6;
+  work.desc.dst_type = OCTET_F32, work.desc.epilogue.scales = &scale,
+  work.desc.epilogue.scale_count = 1, work.desc.epilogue.bias_f32 = bias,
+  work.desc.epilogue.activation = OCTET_ACTIVATION_RELU6;
   float out[6];
   ASSERT_EQ(work.run(out, &error_), OCTET_OK) << error_.message;
   for (const size_t i : {0, 4, 5}) {

@@ -77,9 +77,9 @@ TEST_P(FloatModes, DenormalScales) {
     ASSERT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob.data(), size, nullptr), OCTET_OK);
     octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
     d.m_max = 1, d.n = 4, d.k = 1, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8,
-    d.dst_type = OCTET_U8, d.dst_zero_point = 7;
-    d.packed = blob.data(), d.packed_bytes = size, d.scales = scales, d.scale_count = 4,
-    d.bias = bias;
+    d.dst_type = OCTET_U8, d.epilogue.dst_zero_point = 7;
+    d.packed = blob.data(), d.packed_bytes = size, d.epilogue.scales = scales,
+    d.epilogue.scale_count = 4, d.epilogue.bias = bias;
     octet_gemm* gemm = nullptr;
     octet_error error = {};
     const uint8_t lhs = 1;

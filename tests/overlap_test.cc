@@ -67,8 +67,8 @@ Product make(size_t m, size_t batch, bool residual) {
   const float scale = 1;
   desc.m_max = m, desc.batch_max = batch, desc.n = kN, desc.k = kK;
   desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_U8;
-  desc.scales = &scale, desc.scale_count = 1;
-  if (residual) desc.residual.type = OCTET_U8, desc.residual.scale = 1;
+  desc.epilogue.scales = &scale, desc.epilogue.scale_count = 1;
+  if (residual) desc.epilogue.residual.type = OCTET_U8, desc.epilogue.residual.scale = 1;
   packed->attach(desc);
   auto gemm = octet::Gemm::create(desc);
   return {std::move(*packed), std::move(*gemm)};
@@ -237,7 +237,7 @@ TEST(Overlap, BetweenMatrices) {
       desc.m_max = kM, desc.batch_max = kBatch, desc.n = kN, desc.k = kK;
       desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_U8;
       desc.lhs_quant = OCTET_LHS_PER_TENSOR;
-      desc.scales = &scale, desc.scale_count = 1;
+      desc.epilogue.scales = &scale, desc.epilogue.scale_count = 1;
       desc.packed = blob, desc.packed_bytes = blob_bytes;
       octet_gemm* gemm = nullptr;
       ASSERT_EQ(octet_gemm_create(&desc, &gemm, nullptr), OCTET_OK);

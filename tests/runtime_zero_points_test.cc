@@ -53,7 +53,7 @@ TEST_P(RuntimeZeroPoints, SaturateBeyondWhatWeightsAloneReach) {
     const float scale = static_cast<float>(0.999 * limit / Product::kKnown);
     octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
     d.kernel = kernel().name;
-    d.scales = &scale, d.scale_count = 1;
+    d.epilogue.scales = &scale, d.epilogue.scale_count = 1;
     uint8_t dst = 0;
     octet_error error = {};
     ASSERT_EQ(Product(d).run(&dst, &error), OCTET_OK) << error.message;
@@ -66,8 +66,9 @@ TEST(RuntimeZeroPointsOfTflite, LeaveRoomForTflitesLeftShift) {
   for (const int32_t shift : {12, 13, 14}) {
     ASSERT_LE(Product::kKnown << shift, INT32_MAX);
     octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
-    d.requant = OCTET_REQUANT_TFLITE;
-    d.multipliers = &multiplier, d.shifts = &shift, d.multiplier_count = 1;
+    d.epilogue.requant = OCTET_REQUANT_TFLITE;
+    d.epilogue.multipliers = &multiplier, d.epilogue.shifts = &shift,
+    d.epilogue.multiplier_count = 1;
     const Product product(d);
     uint8_t dst = 7;
     if (Product::kReached << shift <= INT32_MAX) {

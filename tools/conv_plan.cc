@@ -46,11 +46,11 @@ Conv create_conv(const ConvData& data, const Forced& forced, const Buffer& packe
   desc.lhs_zero_point = data.lhs_zero_point;
   desc.packed = packed.as();
   desc.packed_bytes = packed.size();
-  desc.bias = data.bias.empty() ? nullptr : data.bias.data();
-  desc.scales = data.scales.empty() ? nullptr : data.scales.data();
-  desc.scale_count = data.scales.size();
-  desc.dst_zero_point = data.dst_zero_point;
-  desc.activation = data.relu ? OCTET_ACTIVATION_RELU : OCTET_ACTIVATION_NONE;
+  desc.epilogue.bias = data.bias.empty() ? nullptr : data.bias.data();
+  desc.epilogue.scales = data.scales.empty() ? nullptr : data.scales.data();
+  desc.epilogue.scale_count = data.scales.size();
+  desc.epilogue.dst_zero_point = data.dst_zero_point;
+  desc.epilogue.activation = data.relu ? OCTET_ACTIVATION_RELU : OCTET_ACTIVATION_NONE;
   desc.max_isa = forced.isa;
   desc.kernel = forced.kernel;
   octet_error error = {};

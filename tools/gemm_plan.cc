@@ -32,10 +32,10 @@ octet_gemm_desc describe(const GemmData& data, const Forced& forced, const Buffe
   desc.lhs_zero_point = data.lhs_zero_point;
   desc.packed = packed.as();
   desc.packed_bytes = packed.size();
-  desc.bias = data.bias.empty() ? nullptr : data.bias.data();
-  desc.scales = data.scales.empty() ? nullptr : data.scales.data();
-  desc.scale_count = data.scales.size();
-  desc.dst_zero_point = data.dst_zero_point;
+  desc.epilogue.bias = data.bias.empty() ? nullptr : data.bias.data();
+  desc.epilogue.scales = data.scales.empty() ? nullptr : data.scales.data();
+  desc.epilogue.scale_count = data.scales.size();
+  desc.epilogue.dst_zero_point = data.dst_zero_point;
   desc.max_isa = forced.isa;
   desc.kernel = forced.kernel;
   return desc;

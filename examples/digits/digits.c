@@ -102,11 +102,11 @@ static layer read_layer(FILE* file) {
   desc.lhs_type = desc.dst_type = OCTET_U8;
   desc.rhs_type = OCTET_S8;
   desc.lhs_zero_point = header.lhs_zero_point;
-  desc.dst_zero_point = header.dst_zero_point;
-  desc.activation = header.relu ? OCTET_ACTIVATION_RELU : OCTET_ACTIVATION_NONE;
-  desc.scales = read_into(file, take(l.n * sizeof(float)), l.n * sizeof(float));
-  desc.scale_count = l.n;
-  desc.bias = read_into(file, take(l.n * sizeof(int32_t)), l.n * sizeof(int32_t));
+  desc.epilogue.dst_zero_point = header.dst_zero_point;
+  desc.epilogue.activation = header.relu ? OCTET_ACTIVATION_RELU : OCTET_ACTIVATION_NONE;
+  desc.epilogue.scales = read_into(file, take(l.n * sizeof(float)), l.n * sizeof(float));
+  desc.epilogue.scale_count = l.n;
+  desc.epilogue.bias = read_into(file, take(l.n * sizeof(int32_t)), l.n * sizeof(int32_t));
 
   octet_rhs_desc weights = OCTET_RHS_DESC_INIT;
   weights.type = OCTET_S8;

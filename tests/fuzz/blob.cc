@@ -255,7 +255,7 @@ void describe(Choices* c, const Block& blob, octet_type rhs_type, BlockAllocator
   d->lhs_type = type_8bit(c);
   d->rhs_type = rhs_type;
   d->dst_type = c->any({OCTET_U8, OCTET_S32});
-  if (d->dst_type == OCTET_U8) d->scales = &kScale, d->scale_count = 1;
+  if (d->dst_type == OCTET_U8) d->epilogue.scales = &kScale, d->epilogue.scale_count = 1;
   d->lhs_quant = c->one_in(3) ? OCTET_LHS_PER_TENSOR : OCTET_LHS_STATIC;
   d->max_isa = c->any({OCTET_ISA_AUTO, OCTET_ISA_SCALAR, tiers()[c->below(tiers().size())]});
   d->packed = blob.data();

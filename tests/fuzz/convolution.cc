@@ -216,7 +216,7 @@ void Convolution::draw_dst() {
                desc.shape.out_channels);
   args.dst = dst.block.data();
   args.dst_stride = dst.stride();
-  const octet_residual& r = epilogue.desc().residual;
+  const octet_residual& r = epilogue.desc().epilogue.residual;
   if (!r.type) return;
   in_place = c_->one_in(2);
   if (!in_place)
@@ -310,7 +310,7 @@ void Convolution::compute() {
   octet_test::convolve(desc.shape, run_sizes(), lhs_values().data(), weight_values().data(),
                        acc.data());
   const Tensor& residuals = in_place ? dst : residual;
-  const octet_type type = epilogue.desc().residual.type;
+  const octet_type type = epilogue.desc().epilogue.residual.type;
   uint8_t* const copy = after.at(dst.block.data());
   for (size_t i = 0; i < acc.size(); ++i) {
     const size_t n = i % channels, x = i / channels % dst.w, y = i / channels / dst.w % dst.h,

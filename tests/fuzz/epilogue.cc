@@ -41,7 +41,7 @@ int64_t Epilogue::largest_bias() const {
 
 int32_t Epilogue::longest_shift() const {
   int32_t longest = 0;
-  if (desc_.requant == OCTET_REQUANT_TFLITE)
+  if (desc_.epilogue.requant == OCTET_REQUANT_TFLITE)
     for (const int32_t shift : shifts_) longest = std::max(longest, shift);
   return longest;
 }
@@ -60,12 +60,12 @@ void Epilogue::draw_bias(Choices* c) {
     bias_[column] = static_cast<int32_t>(std::min(kMost, kMost - ranges_[column].hi + beyond));
   if (kind == 7)
     bias_[column] = static_cast<int32_t>(std::max(kLeast, kLeast - ranges_[column].lo - beyond));
-  desc_.bias = bias_.data();
+  desc_.epilogue.bias = bias_.data();
 }
 
 void Epilogue::draw_scales(Choices* c, double magnitude) {
   const bool static_8bit = is_8bit(desc_.dst_type) && desc_.lhs_quant == OCTET_LHS_STATIC;
-  if (static_8bit && c->one_in(3)) desc_.requant = OCTET_REQUANT_TFLITE;
+  if (static_8bit && c->one_in(3)) desc_.epilogue.requant = OCTET_REQUANT_TFLITE;
   const size_t count = c->one_in(2) ? ranges_.size() : 1;
   // Fills the output's range; or lies where create begins to prove that a kernel may convert
   // without a clamp; or is any.
@@ -82,9 +82,9 @@ void Epilogue::draw_scales(Choices* c, double magnitude) {
     multipliers_.push_back(multiplier);
     shifts_.push_back(shift);
   }
-  if (desc_.requant == OCTET_REQUANT_FLOAT) {
-    desc_.scales = scales_.data();
-    desc_.scale_count = count;
+  if (desc_.epilogue.requant == OCTET_REQUANT_FLOAT) {
+    desc_.epilogue.scales = scales_.data();
+    desc_.epilogue.scale_count = count;
     return;
   }
   if (c->one_in(3)) {
@@ -94,20 +94,22 @@ void Epilogue::draw_scales(Choices* c, double magnitude) {
     const int longest = std::max(0, 30 - static_cast<int>(std::log2(magnitude)));
     shifts_[channel] = c->one_in(2) ? -c->between(0, 31) : std::min(30, c->between(0, longest + 1));
   }
-  desc_.multipliers = multipliers_.data();
-  desc_.shifts = shifts_.data();
-  desc_.multiplier_count = count;
+  desc_.epilogue.multipliers = multipliers_.data();
+  desc_.epilogue.shifts = shifts_.data();
+  desc_.epilogue.multiplier_count = count;
 }
 
 void Epilogue::draw_output(Choices* c) {
   const octet_type type = desc_.dst_type;
-  desc_.activation = c->any({OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU, OCTET_ACTIVATION_RELU6,
-                             OCTET_ACTIVATION_CLAMP});
-  desc_.dst_scale = c->any({0.0235f, 1.0f, 0.5f, 12.0f, 2.4f, 4.0f, 1e-4f, 1e-42f, draw_scale(c)});
+  desc_.epilogue.activation = c->any({OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU,
+                                      OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_CLAMP});
+  desc_.epilogue.dst_scale =
+      c->any({0.0235f, 1.0f, 0.5f, 12.0f, 2.4f, 4.0f, 1e-4f, 1e-42f, draw_scale(c)});
   if (type == OCTET_F32) {
     const float infinity = std::numeric_limits<float>::infinity();
-    desc_.clamp_min = c->any({-3.5f, 0.0f, -infinity, -1e-45f});
-    desc_.clamp_max = c->any({1000.25f, desc_.clamp_min == 0 ? 1e-45f : 0.0f, infinity, 0.5f});
+    desc_.epilogue.clamp_min = c->any({-3.5f, 0.0f, -infinity, -1e-45f});
+    desc_.epilogue.clamp_max =
+        c->any({1000.25f, desc_.epilogue.clamp_min == 0 ? 1e-45f : 0.0f, infinity, 0.5f});
     if (c->one_in(2)) return;
     Random random = c->random();
     for (size_t n = 0; n < ranges_.size(); ++n)
@@ -115,23 +117,23 @@ void Epilogue::draw_output(Choices* c) {
     if (c->one_in(4))
       bias_f32_[c->below(ranges_.size())] =
           c->any({infinity, -infinity, std::nanf(""), -0.0f, 3e38f});
-    desc_.bias_f32 = bias_f32_.data();
+    desc_.epilogue.bias_f32 = bias_f32_.data();
     return;
   }
-  desc_.dst_zero_point = draw_zero_point(c, type);
+  desc_.epilogue.dst_zero_point = draw_zero_point(c, type);
   const int32_t a = draw_zero_point(c, type), b = draw_zero_point(c, type);
-  desc_.clamp_min = static_cast<float>(std::min(a, b));
-  desc_.clamp_max = static_cast<float>(std::max(a, b));
-  if (a == 0 && b == 0) desc_.clamp_max = 1;  // both 0 are refused as forgotten
+  desc_.epilogue.clamp_min = static_cast<float>(std::min(a, b));
+  desc_.epilogue.clamp_max = static_cast<float>(std::max(a, b));
+  if (a == 0 && b == 0) desc_.epilogue.clamp_max = 1;  // both 0 are refused as forgotten
   if (!c->one_in(4)) return;
   Random random = c->random();
   for (int i = 0; i < 256; ++i) lut_.push_back(static_cast<uint8_t>(random()));
-  desc_.lut = lut_.data();
+  desc_.epilogue.lut = lut_.data();
 }
 
 void Epilogue::draw_residual(Choices* c) {
   if (!c->one_in(3)) return;
-  octet_residual& r = desc_.residual;
+  octet_residual& r = desc_.epilogue.residual;
   r.type = type_8bit(c);
   r.zero_point = draw_zero_point(c, r.type);
   r.scale = c->any({0.7f, 1.0f, 0.5f, draw_scale(c)});
@@ -146,7 +148,9 @@ void Epilogue::draw_residual(Choices* c) {
 
 bool Epilogue::holds(size_t n, int64_t acc) const {
   if (acc < kLeast || acc > kMost) return false;
-  const int32_t shift = desc_.shifts ? desc_.shifts[desc_.multiplier_count == 1 ? 0 : n] : 0;
+  const int32_t shift = desc_.epilogue.shifts
+                            ? desc_.epilogue.shifts[desc_.epilogue.multiplier_count == 1 ? 0 : n]
+                            : 0;
   return shift <= 0 || std::abs(acc) <= kMost >> shift;
 }
 
@@ -158,9 +162,10 @@ void Epilogue::judge() {
 
 std::string text_of(const octet_gemm_desc& d, size_t column) {
   char text[600];
-  const octet_residual& r = d.residual;
-  const size_t scale = d.scale_count == 1 ? 0 : column,
-               multiplier = d.multiplier_count == 1 ? 0 : column;
+  const octet_epilogue& e = d.epilogue;
+  const octet_residual& r = e.residual;
+  const size_t scale = e.scale_count == 1 ? 0 : column,
+               multiplier = e.multiplier_count == 1 ? 0 : column;
   std::snprintf(text, sizeof text,
                 "%s x %s -> %s, lhs quant %d zero point %d, bias %d, scale %a, multiplier %d shift "
                 "%d, bias_f32 %a, "
@@ -168,11 +173,11 @@ std::string text_of(const octet_gemm_desc& d, size_t column) {
                 "%d, %d %d, %d %d)",
                 octet_type_name(d.lhs_type), octet_type_name(d.rhs_type),
                 octet_type_name(d.dst_type), d.lhs_quant, d.lhs_zero_point,
-                d.bias ? d.bias[column] : 0, d.scales ? static_cast<double>(d.scales[scale]) : 0,
-                d.multipliers ? d.multipliers[multiplier] : 0, d.shifts ? d.shifts[multiplier] : 0,
-                d.bias_f32 ? static_cast<double>(d.bias_f32[column]) : 0, d.dst_zero_point,
-                d.activation, static_cast<double>(d.clamp_min), static_cast<double>(d.clamp_max),
-                static_cast<double>(d.dst_scale), d.lut ? ", table" : "",
+                e.bias ? e.bias[column] : 0, e.scales ? static_cast<double>(e.scales[scale]) : 0,
+                e.multipliers ? e.multipliers[multiplier] : 0, e.shifts ? e.shifts[multiplier] : 0,
+                e.bias_f32 ? static_cast<double>(e.bias_f32[column]) : 0, e.dst_zero_point,
+                e.activation, static_cast<double>(e.clamp_min), static_cast<double>(e.clamp_max),
+                static_cast<double>(e.dst_scale), e.lut ? ", table" : "",
                 r.type ? octet_type_name(r.type) : "none", r.zero_point,
                 static_cast<double>(r.scale), r.intermediate_zero_point, r.product_multiplier,
                 r.product_shift, r.residual_multiplier, r.residual_shift, r.dst_multiplier,

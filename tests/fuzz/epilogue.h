@@ -1,5 +1,4 @@
-// What follows the accumulators, drawn: the fields that octet_gemm_desc and octet_conv2d_desc
-// share.
+// What follows the accumulators, drawn.
 #pragma once
 
 #include <string>
@@ -65,22 +64,15 @@ EpilogueArrays describe(Choices* c, const octet_gemm_desc& from, size_t n, Desc*
     *field = reinterpret_cast<decltype(values)>(block.data());
     return block;
   };
+  const octet_epilogue& e = from.epilogue;
   to->dst_type = from.dst_type;
-  to->requant = from.requant;
-  to->scale_count = from.scale_count;
-  to->multiplier_count = from.multiplier_count;
-  to->dst_zero_point = from.dst_zero_point;
-  to->activation = from.activation;
-  to->clamp_min = from.clamp_min;
-  to->clamp_max = from.clamp_max;
-  to->dst_scale = from.dst_scale;
-  to->residual = from.residual;
-  return {copy(from.bias, n, &to->bias),
-          copy(from.scales, from.scale_count, &to->scales),
-          copy(from.multipliers, from.multiplier_count, &to->multipliers),
-          copy(from.shifts, from.multiplier_count, &to->shifts),
-          copy(from.bias_f32, n, &to->bias_f32),
-          copy(from.lut, 256, &to->lut)};
+  to->epilogue = e;
+  return {copy(e.bias, n, &to->epilogue.bias),
+          copy(e.scales, e.scale_count, &to->epilogue.scales),
+          copy(e.multipliers, e.multiplier_count, &to->epilogue.multipliers),
+          copy(e.shifts, e.multiplier_count, &to->epilogue.shifts),
+          copy(e.bias_f32, n, &to->epilogue.bias_f32),
+          copy(e.lut, 256, &to->epilogue.lut)};
 }
 
 }  // namespace octet_fuzz

@@ -128,12 +128,13 @@ void Product::draw_dst() {
 }
 
 void Product::draw_residual() {
-  const octet_type type = epilogue.desc().residual.type;
+  const octet_type type = epilogue.desc().epilogue.residual.type;
   if (!type) return;
   in_place = c_->one_in(2);
   if (!in_place) residual = Matrices(c_, Matrices::Role::kInput, type, args.m, n_, batch_);
   const Matrices& from = in_place ? dst : residual;
-  for (uint8_t* at : from.at) fill(c_, type, epilogue.desc().residual.zero_point, at, from.span());
+  for (uint8_t* at : from.at)
+    fill(c_, type, epilogue.desc().epilogue.residual.zero_point, at, from.span());
   args.residual = from.data;
   args.residual_array = from.array;
   args.residual_stride = from.stride;
@@ -228,7 +229,7 @@ void Product::compute_row(size_t b, size_t i, const std::vector<int32_t>& values
   for (size_t n = 0; n < n_; ++n) acc[n] = epilogue.bias(n);
   octet_test::multiply_row(n_, k_, row.data(), values.data(), acc.data());
   const Matrices& residuals = in_place ? dst : residual;
-  const octet_type type = epilogue.desc().residual.type;
+  const octet_type type = epilogue.desc().epilogue.residual.type;
   uint8_t* out = after.at(dst.element(b, i, 0));
   for (size_t n = 0; n < n_; ++n, out += element_bytes(desc.dst_type)) {
     if (!epilogue.holds(n, acc[n])) {

@@ -233,7 +233,7 @@ constexpr Rule<A> kArgsRules[] = {
      [](A& s) { return !s.p.runtime_rhs && s.set(&s.a->rhs, s.p.lhs.at[0]); }},
     {"a residual without a use",
      [](A& s) {
-       return !s.p.epilogue.desc().residual.type && s.set(&s.a->residual, s.p.lhs.at[0]);
+       return !s.p.epilogue.desc().epilogue.residual.type && s.set(&s.a->residual, s.p.lhs.at[0]);
      }},
 
     {"a dst over an input, the weights or the workspace",

@@ -40,8 +40,10 @@ struct SpoilerBase {
     return set(field, c->any({-1, beyond, std::numeric_limits<int>::max(),
                               std::numeric_limits<int>::min()}));
   }
+  // Too small, no multiple of an alignment, or too large; other sizes may be right.
   bool wrong_size(size_t* struct_size) {
-    return set(struct_size, *struct_size ^ size_t{1} << c->below(16));
+    return set(struct_size, c->any<size_t>({c->below(sizeof(void*) * 2), *struct_size - 1,
+                                            *struct_size + 1, 4096 + sizeof(void*), SIZE_MAX - 7}));
   }
   bool wrong_scale(float* scale) {
     const float infinity = std::numeric_limits<float>::infinity();
@@ -66,12 +68,13 @@ struct SpoilerBase {
   }
 };
 
-// The fields that octet_gemm_desc and octet_conv2d_desc share.
+// The fields that octet_gemm_desc and octet_conv2d_desc share, and the epilogue.
 template <typename Desc>
 struct DescSpoiler : SpoilerBase {
   Desc* d;
+  octet_epilogue* e = &d->epilogue;
   bool is_8bit_dst() const { return is_8bit(d->dst_type); }
-  bool tflite() const { return d->requant == OCTET_REQUANT_TFLITE; }
+  bool tflite() const { return e->requant == OCTET_REQUANT_TFLITE; }
 };
 
 constexpr float kOne = 1;
@@ -91,15 +94,17 @@ constexpr Rule<S> kDescRules[] = {
     {"an unknown rhs_type", [](S& s) { return s.set_enum(&s.d->rhs_type, 3); }},
     {"an unknown dst_type", [](S& s) { return s.set_enum(&s.d->dst_type, 5); }},
     {"an unknown lhs_quant", [](S& s) { return s.set_enum(&s.d->lhs_quant, 5); }},
-    {"an unknown requant", [](S& s) { return s.set_enum(&s.d->requant, 2); }},
-    {"an unknown activation", [](S& s) { return s.set_enum(&s.d->activation, 4); }},
-    {"an unknown residual.type", [](S& s) { return s.set_enum(&s.d->residual.type, 3); }},
+    {"an unknown requant", [](S& s) { return s.set_enum(&s.e->requant, 2); }},
+    {"an unknown activation", [](S& s) { return s.set_enum(&s.e->activation, 4); }},
+    {"an unknown residual.type", [](S& s) { return s.set_enum(&s.e->residual.type, 3); }},
     {"an unknown max_isa", [](S& s) { return s.set_enum(&s.d->max_isa, 8); }},
     {"a max_isa of another architecture", [](S& s) { return s.set(&s.d->max_isa, kForeignTier); }},
     {"an unknown kernel",
      [](S& s) {
        return s.set(&s.d->kernel, s.c->any({"", "%s%n", "avx2", "scalar_u8s8_4x4x4 "}));
      }},
+    {"a reserved field in use",
+     [](S& s) { return s.set(&s.d->reserved[s.c->below(4)], uintptr_t{1} << s.c->below(32)); }},
     {"half an allocator", [](S& s) { return s.set(&s.d->allocator.release, nullptr); }},
 
     {"a wrong lhs_zero_point",
@@ -111,8 +116,8 @@ constexpr Rule<S> kDescRules[] = {
      [](S& s) { return s.d->lhs_quant != OCTET_LHS_STATIC && s.set(&s.d->lhs_zero_point, 1); }},
     {"a wrong dst_zero_point",
      [](S& s) {
-       return s.is_8bit_dst() ? s.wrong_zero_point(&s.d->dst_zero_point, s.d->dst_type)
-                              : s.set(&s.d->dst_zero_point, 1);
+       return s.is_8bit_dst() ? s.wrong_zero_point(&s.e->dst_zero_point, s.d->dst_type)
+                              : s.set(&s.e->dst_zero_point, 1);
      }},
 
     {"misaligned weights",
@@ -125,104 +130,104 @@ constexpr Rule<S> kDescRules[] = {
     {"no weights, but their size",
      [](S& s) { return s.d->packed && s.set(&s.d->packed, nullptr); }},
 
-    {"a null in place of scales", [](S& s) { return s.d->scales && s.set(&s.d->scales, nullptr); }},
+    {"a null in place of scales", [](S& s) { return s.e->scales && s.set(&s.e->scales, nullptr); }},
     {"a wrong scale",
      [](S& s) {
-       float* const scale = s.copy(&s.d->scales, s.d->scale_count);
+       float* const scale = s.copy(&s.e->scales, s.e->scale_count);
        return scale && s.wrong_scale(scale);
      }},
     {"a wrong scale_count",
      [](S& s) {
-       return s.set(&s.d->scale_count, s.d->scale_count == 1 ? 0 : s.d->scale_count + 1);
+       return s.set(&s.e->scale_count, s.e->scale_count == 1 ? 0 : s.e->scale_count + 1);
      }},
     {"scales without a use",
      [](S& s) {
-       return (s.d->dst_type == OCTET_S32 || s.tflite()) && s.set(&s.d->scales, &kOne) &&
-              s.set(&s.d->scale_count, 1);
+       return (s.d->dst_type == OCTET_S32 || s.tflite()) && s.set(&s.e->scales, &kOne) &&
+              s.set(&s.e->scale_count, 1);
      }},
     {"a null in place of multipliers",
-     [](S& s) { return s.tflite() && s.set(&s.d->multipliers, nullptr); }},
-    {"a null in place of shifts", [](S& s) { return s.tflite() && s.set(&s.d->shifts, nullptr); }},
+     [](S& s) { return s.tflite() && s.set(&s.e->multipliers, nullptr); }},
+    {"a null in place of shifts", [](S& s) { return s.tflite() && s.set(&s.e->shifts, nullptr); }},
     {"a wrong multiplier",
      [](S& s) {
-       int32_t* const multiplier = s.copy(&s.d->multipliers, s.d->multiplier_count);
+       int32_t* const multiplier = s.copy(&s.e->multipliers, s.e->multiplier_count);
        return multiplier && s.wrong_multiplier(multiplier);
      }},
     {"a wrong shift",
      [](S& s) {
-       int32_t* const shift = s.copy(&s.d->shifts, s.d->multiplier_count);
+       int32_t* const shift = s.copy(&s.e->shifts, s.e->multiplier_count);
        return shift && s.set(shift, s.c->any({-32, 31, INT32_MAX, INT32_MIN}));
      }},
     {"a wrong multiplier_count",
-     [](S& s) { return s.set(&s.d->multiplier_count, s.tflite() ? 0 : 1); }},
+     [](S& s) { return s.set(&s.e->multiplier_count, s.tflite() ? 0 : 1); }},
     {"TFLite's arithmetic for scales of the run",
      [](S& s) {
        return s.is_8bit_dst() && s.d->lhs_quant != OCTET_LHS_STATIC &&
-              s.set(&s.d->requant, OCTET_REQUANT_TFLITE) && s.set(&s.d->scales, nullptr) &&
-              s.set(&s.d->scale_count, 0) && s.set(&s.d->multipliers, &kNothing) &&
-              s.set(&s.d->shifts, &kNothing) && s.set(&s.d->multiplier_count, 1);
+              s.set(&s.e->requant, OCTET_REQUANT_TFLITE) && s.set(&s.e->scales, nullptr) &&
+              s.set(&s.e->scale_count, 0) && s.set(&s.e->multipliers, &kNothing) &&
+              s.set(&s.e->shifts, &kNothing) && s.set(&s.e->multiplier_count, 1);
      }},
     {"TFLite's arithmetic for another output",
-     [](S& s) { return !s.is_8bit_dst() && s.set(&s.d->requant, OCTET_REQUANT_TFLITE); }},
+     [](S& s) { return !s.is_8bit_dst() && s.set(&s.e->requant, OCTET_REQUANT_TFLITE); }},
     {"bias_f32 for an integer output",
-     [](S& s) { return s.d->dst_type != OCTET_F32 && s.set(&s.d->bias_f32, &kOne); }},
+     [](S& s) { return s.d->dst_type != OCTET_F32 && s.set(&s.e->bias_f32, &kOne); }},
     {"a table for another output",
-     [](S& s) { return !s.is_8bit_dst() && s.set(&s.d->lut, kTable); }},
+     [](S& s) { return !s.is_8bit_dst() && s.set(&s.e->lut, kTable); }},
     {"an activation of accumulators",
      [](S& s) {
-       return s.d->dst_type == OCTET_S32 && s.set(&s.d->activation, OCTET_ACTIVATION_RELU);
+       return s.d->dst_type == OCTET_S32 && s.set(&s.e->activation, OCTET_ACTIVATION_RELU);
      }},
     {"a clamp that is not an interval",
      [](S& s) {
        const float nan = std::nanf("");
-       return s.d->dst_type != OCTET_S32 && s.set(&s.d->activation, OCTET_ACTIVATION_CLAMP) &&
-              s.set(&s.d->clamp_min, s.c->any({3.0f, nan, 2.0f})) &&
-              s.set(&s.d->clamp_max, s.c->any({1.0f, 0.0f, nan}));
+       return s.d->dst_type != OCTET_S32 && s.set(&s.e->activation, OCTET_ACTIVATION_CLAMP) &&
+              s.set(&s.e->clamp_min, s.c->any({3.0f, nan, 2.0f})) &&
+              s.set(&s.e->clamp_max, s.c->any({1.0f, 0.0f, nan}));
      }},
     {"a clamp without bounds",
      [](S& s) {
-       return s.d->dst_type != OCTET_S32 && s.set(&s.d->activation, OCTET_ACTIVATION_CLAMP) &&
-              s.set(&s.d->clamp_min, s.c->any({0.0f, -0.0f})) && s.set(&s.d->clamp_max, 0);
+       return s.d->dst_type != OCTET_S32 && s.set(&s.e->activation, OCTET_ACTIVATION_CLAMP) &&
+              s.set(&s.e->clamp_min, s.c->any({0.0f, -0.0f})) && s.set(&s.e->clamp_max, 0);
      }},
     {"a clamp outside the output's type, or not of integers",
      [](S& s) {
-       return s.is_8bit_dst() && s.set(&s.d->activation, OCTET_ACTIVATION_CLAMP) &&
-              s.set(&s.d->clamp_min, 1) &&
-              s.set(&s.d->clamp_max,
+       return s.is_8bit_dst() && s.set(&s.e->activation, OCTET_ACTIVATION_CLAMP) &&
+              s.set(&s.e->clamp_min, 1) &&
+              s.set(&s.e->clamp_max,
                     s.c->any({static_cast<float>(most(s.d->dst_type)) + 1, 2.5f, 3e38f}));
      }},
     {"a wrong dst_scale",
      [](S& s) {
-       return s.is_8bit_dst() && s.set(&s.d->activation, OCTET_ACTIVATION_RELU6) &&
-              s.wrong_scale(&s.d->dst_scale);
+       return s.is_8bit_dst() && s.set(&s.e->activation, OCTET_ACTIVATION_RELU6) &&
+              s.wrong_scale(&s.e->dst_scale);
      }},
     {"a residual for another output",
-     [](S& s) { return !s.is_8bit_dst() && s.set(&s.d->residual.type, OCTET_S8); }},
+     [](S& s) { return !s.is_8bit_dst() && s.set(&s.e->residual.type, OCTET_S8); }},
     {"a wrong residual.zero_point",
      [](S& s) {
-       return s.d->residual.type &&
-              s.wrong_zero_point(&s.d->residual.zero_point, s.d->residual.type);
+       return s.e->residual.type &&
+              s.wrong_zero_point(&s.e->residual.zero_point, s.e->residual.type);
      }},
     {"a wrong residual.scale",
-     [](S& s) { return s.d->residual.type && !s.tflite() && s.wrong_scale(&s.d->residual.scale); }},
+     [](S& s) { return s.e->residual.type && !s.tflite() && s.wrong_scale(&s.e->residual.scale); }},
     {"a wrong multiplier of the residual",
      [](S& s) {
-       octet_residual& r = s.d->residual;
+       octet_residual& r = s.e->residual;
        return r.type && s.tflite() &&
               s.wrong_multiplier(
                   s.c->any({&r.product_multiplier, &r.residual_multiplier, &r.dst_multiplier}));
      }},
     {"a wrong shift of the residual",
      [](S& s) {
-       octet_residual& r = s.d->residual;
+       octet_residual& r = s.e->residual;
        return r.type && s.tflite() &&
               s.set(s.c->any({&r.product_shift, &r.residual_shift, &r.dst_shift}),
                     s.c->any({1, -32, INT32_MIN}));
      }},
     {"a wrong intermediate_zero_point",
      [](S& s) {
-       return s.d->residual.type && s.tflite() &&
-              s.wrong_zero_point(&s.d->residual.intermediate_zero_point, s.d->dst_type);
+       return s.e->residual.type && s.tflite() &&
+              s.wrong_zero_point(&s.e->residual.intermediate_zero_point, s.d->dst_type);
      }},
 };
 

@@ -79,6 +79,43 @@ Epilogue::Epilogue(const EpilogueCase& c, size_t channels, double base_scale, Ra
     for (uint32_t i = 0; i < 256; ++i) lut_.push_back(static_cast<uint8_t>(i * 167 + 13));
 }
 
+void Epilogue::fill(octet_epilogue* e) const {
+  e->requant = c_.requant;
+  if (c_.bias) e->bias = bias_.data();
+  if (c_.dst != OCTET_S32 && c_.requant == OCTET_REQUANT_FLOAT) {
+    e->scales = scales_.data();
+    e->scale_count = scales_.size();
+  }
+  if (c_.requant == OCTET_REQUANT_TFLITE) {
+    e->multipliers = multipliers_.data();
+    e->shifts = shifts_.data();
+    e->multiplier_count = multipliers_.size();
+  }
+  if (c_.bias_f32) e->bias_f32 = bias_f32_.data();
+  e->dst_zero_point = dst_zero_point(c_.dst);
+  e->activation = c_.activation;
+  if (c_.activation == OCTET_ACTIVATION_CLAMP) {
+    e->clamp_min = c_.dst == OCTET_F32 ? -0.5f : static_cast<float>(e->dst_zero_point + 1);
+    e->clamp_max = c_.dst == OCTET_F32 ? 1.25f : static_cast<float>(e->dst_zero_point + 37);
+  }
+  e->dst_scale = kDstScale;
+  if (c_.residual) e->residual = residual();
+  if (c_.lut) e->lut = lut_.data();
+}
+
+EpilogueArrays Epilogue::describe(Side side, octet_epilogue* e) const {
+  EpilogueArrays a = {Guarded(bias_, side),   Guarded(scales_, side),   Guarded(multipliers_, side),
+                      Guarded(shifts_, side), Guarded(bias_f32_, side), Guarded(lut_, side)};
+  fill(e);
+  if (e->bias) e->bias = a.bias.data<int32_t>();
+  if (e->scales) e->scales = a.scales.data<float>();
+  if (e->multipliers) e->multipliers = a.multipliers.data<int32_t>();
+  if (e->shifts) e->shifts = a.shifts.data<int32_t>();
+  if (e->bias_f32) e->bias_f32 = a.bias_f32.data<float>();
+  if (e->lut) e->lut = a.lut.data();
+  return a;
+}
+
 octet_residual Epilogue::residual() const {
   return {c_.residual,
           kResidualZeroPoint,
@@ -94,7 +131,8 @@ octet_residual Epilogue::residual() const {
 
 uint32_t Epilogue::finish(size_t n, const float* lhs_scale, int64_t acc, int32_t residual) const {
   octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
-  fill(&d);
+  d.dst_type = c_.dst;
+  fill(&d.epilogue);
   return octet_test::finish(d, n, lhs_scale, acc, residual);
 }
 

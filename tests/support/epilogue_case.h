@@ -1,6 +1,5 @@
 // What follows the accumulators of a product or a convolution: described by a few fields, its
 // arrays drawn, applied slowly by the reference, and handed to a descriptor of the API.
-// octet_gemm_desc and octet_conv2d_desc have the same fields for it.
 #pragma once
 
 #include <iosfwd>
@@ -53,12 +52,12 @@ class Epilogue {
   // The bits of one output. lhs_scale: null if it is part of the scales.
   uint32_t finish(size_t n, const float* lhs_scale, int64_t acc, int32_t residual) const;
 
-  template <typename Desc>
+  template <typename Desc>  // octet_gemm_desc, octet_conv2d_desc
   EpilogueArrays describe(Side side, Desc* d) const;
 
  private:
-  template <typename Desc>
-  void fill(Desc* d) const;  // with pointers into this
+  EpilogueArrays describe(Side side, octet_epilogue* e) const;
+  void fill(octet_epilogue* e) const;  // with pointers into this
   octet_residual residual() const;
 
   EpilogueCase c_;
@@ -71,43 +70,9 @@ int32_t dst_zero_point(octet_type dst);
 constexpr float kDstScale = 0.05f;
 
 template <typename Desc>
-void Epilogue::fill(Desc* d) const {
-  d->dst_type = c_.dst;
-  d->requant = c_.requant;
-  if (c_.bias) d->bias = bias_.data();
-  if (c_.dst != OCTET_S32 && c_.requant == OCTET_REQUANT_FLOAT) {
-    d->scales = scales_.data();
-    d->scale_count = scales_.size();
-  }
-  if (c_.requant == OCTET_REQUANT_TFLITE) {
-    d->multipliers = multipliers_.data();
-    d->shifts = shifts_.data();
-    d->multiplier_count = multipliers_.size();
-  }
-  if (c_.bias_f32) d->bias_f32 = bias_f32_.data();
-  d->dst_zero_point = dst_zero_point(c_.dst);
-  d->activation = c_.activation;
-  if (c_.activation == OCTET_ACTIVATION_CLAMP) {
-    d->clamp_min = c_.dst == OCTET_F32 ? -0.5f : static_cast<float>(d->dst_zero_point + 1);
-    d->clamp_max = c_.dst == OCTET_F32 ? 1.25f : static_cast<float>(d->dst_zero_point + 37);
-  }
-  d->dst_scale = kDstScale;
-  if (c_.residual) d->residual = residual();
-  if (c_.lut) d->lut = lut_.data();
-}
-
-template <typename Desc>
 EpilogueArrays Epilogue::describe(Side side, Desc* d) const {
-  EpilogueArrays a = {Guarded(bias_, side),   Guarded(scales_, side),   Guarded(multipliers_, side),
-                      Guarded(shifts_, side), Guarded(bias_f32_, side), Guarded(lut_, side)};
-  fill(d);
-  if (d->bias) d->bias = a.bias.template data<int32_t>();
-  if (d->scales) d->scales = a.scales.template data<float>();
-  if (d->multipliers) d->multipliers = a.multipliers.template data<int32_t>();
-  if (d->shifts) d->shifts = a.shifts.template data<int32_t>();
-  if (d->bias_f32) d->bias_f32 = a.bias_f32.template data<float>();
-  if (d->lut) d->lut = a.lut.data();
-  return a;
+  d->dst_type = c_.dst;
+  return describe(side, &d->epilogue);
 }
 
 }  // namespace octet_test

@@ -185,40 +185,42 @@ struct Bounds {
 };
 
 Bounds integer_bounds(const octet_gemm_desc& d) {
+  const octet_epilogue& e = d.epilogue;
   const int32_t least = d.dst_type == OCTET_U8 ? 0 : -128, most = least + 255,
-                zero = d.dst_zero_point;
-  switch (d.activation) {
+                zero = e.dst_zero_point;
+  switch (e.activation) {
     case OCTET_ACTIVATION_NONE: break;
     case OCTET_ACTIVATION_RELU: return {zero, most};
     case OCTET_ACTIVATION_RELU6: {
-      const double six = std::min(fl(6.0 / static_cast<double>(d.dst_scale)), 1000.0f);
+      const double six = std::min(fl(6.0 / static_cast<double>(e.dst_scale)), 1000.0f);
       const double steps =
-          d.requant == OCTET_REQUANT_TFLITE ? std::round(six) : std::nearbyint(six);
+          e.requant == OCTET_REQUANT_TFLITE ? std::round(six) : std::nearbyint(six);
       return {zero, std::min(most, zero + static_cast<int32_t>(steps))};
     }
     case OCTET_ACTIVATION_CLAMP:
-      return {static_cast<int32_t>(d.clamp_min), static_cast<int32_t>(d.clamp_max)};
+      return {static_cast<int32_t>(e.clamp_min), static_cast<int32_t>(e.clamp_max)};
   }
   return {least, most};
 }
 
-uint32_t finish_f32(const octet_gemm_desc& d, size_t n, float scaled) {
-  float value = d.bias_f32 ? fl(static_cast<double>(scaled) + d.bias_f32[n]) : scaled;
-  const bool clamp = d.activation == OCTET_ACTIVATION_CLAMP;
-  if (d.activation != OCTET_ACTIVATION_NONE && value < (clamp ? d.clamp_min : 0))
-    value = clamp ? d.clamp_min : 0;
-  if (clamp && value > d.clamp_max) value = d.clamp_max;
-  if (d.activation == OCTET_ACTIVATION_RELU6 && value > 6) value = 6;
+uint32_t finish_f32(const octet_epilogue& e, size_t n, float scaled) {
+  float value = e.bias_f32 ? fl(static_cast<double>(scaled) + e.bias_f32[n]) : scaled;
+  const bool clamp = e.activation == OCTET_ACTIVATION_CLAMP;
+  if (e.activation != OCTET_ACTIVATION_NONE && value < (clamp ? e.clamp_min : 0))
+    value = clamp ? e.clamp_min : 0;
+  if (clamp && value > e.clamp_max) value = e.clamp_max;
+  if (e.activation == OCTET_ACTIVATION_RELU6 && value > 6) value = 6;
   uint32_t bits = 0x7fc00000;
   if (!std::isnan(value)) std::memcpy(&bits, &value, sizeof bits);
   return bits;
 }
 
 int64_t finish_tflite(const octet_gemm_desc& d, size_t n, int32_t acc, int32_t residual) {
-  const size_t channel = d.multiplier_count == 1 ? 0 : n;
+  const octet_epilogue& e = d.epilogue;
+  const size_t channel = e.multiplier_count == 1 ? 0 : n;
   const int32_t product =
-      multiply_by_quantized_multiplier(acc, d.multipliers[channel], d.shifts[channel]);
-  const octet_residual& r = d.residual;
+      multiply_by_quantized_multiplier(acc, e.multipliers[channel], e.shifts[channel]);
+  const octet_residual& r = e.residual;
   if (!r.type) return product;
   const int32_t least = d.dst_type == OCTET_U8 ? 0 : -128;
   const int64_t intermediate =
@@ -232,26 +234,27 @@ int64_t finish_tflite(const octet_gemm_desc& d, size_t n, int32_t acc, int32_t r
 
 uint32_t finish(const octet_gemm_desc& d, size_t n, const float* lhs_scale, int64_t acc,
                 int32_t residual) {
+  const octet_epilogue& e = d.epilogue;
   if (d.dst_type == OCTET_S32) return static_cast<uint32_t>(acc);
   float scale = 1;
-  if (d.requant == OCTET_REQUANT_FLOAT) scale = d.scales[d.scale_count == 1 ? 0 : n];
+  if (e.requant == OCTET_REQUANT_FLOAT) scale = e.scales[e.scale_count == 1 ? 0 : n];
   if (lhs_scale) scale = fl(static_cast<double>(*lhs_scale) * scale);
   if (d.dst_type == OCTET_F32)
-    return finish_f32(d, n, fl(static_cast<double>(fl(static_cast<double>(acc))) * scale));
+    return finish_f32(e, n, fl(static_cast<double>(fl(static_cast<double>(acc))) * scale));
   const Bounds bounds = integer_bounds(d);
   int64_t out;
-  if (d.requant == OCTET_REQUANT_FLOAT) {
+  if (e.requant == OCTET_REQUANT_FLOAT) {
     const float added =
-        d.residual.type
-            ? fl(static_cast<double>(residual - d.residual.zero_point) * d.residual.scale)
+        e.residual.type
+            ? fl(static_cast<double>(residual - e.residual.zero_point) * e.residual.scale)
             : 0;
-    out = requantize(acc, scale, added, d.dst_zero_point, bounds.lo, bounds.hi);
+    out = requantize(acc, scale, added, e.dst_zero_point, bounds.lo, bounds.hi);
   } else {
-    out = clamped(finish_tflite(d, n, static_cast<int32_t>(acc), residual) + d.dst_zero_point,
+    out = clamped(finish_tflite(d, n, static_cast<int32_t>(acc), residual) + e.dst_zero_point,
                   bounds.lo, bounds.hi);
   }
   const uint8_t byte = static_cast<uint8_t>(out);
-  return d.lut ? d.lut[byte] : byte;
+  return e.lut ? e.lut[byte] : byte;
 }
 
 }  // namespace octet_test

@@ -15,35 +15,35 @@ template <typename Desc>
 void describe(const Case& c, Desc* d) {
   d->lhs_type = type_of(*c.find("lhs"));
   d->dst_type = type_of(*c.find("dst"));
-  if (const Tensor* t = c.find("bias")) d->bias = t->data<int32_t>();
-  if (const Tensor* t = c.find("bias_f32")) d->bias_f32 = t->data<float>();
+  if (const Tensor* t = c.find("bias")) d->epilogue.bias = t->data<int32_t>();
+  if (const Tensor* t = c.find("bias_f32")) d->epilogue.bias_f32 = t->data<float>();
   if (const Tensor* t = c.find("scales")) {
-    d->scales = t->data<float>();
-    d->scale_count = t->size();
+    d->epilogue.scales = t->data<float>();
+    d->epilogue.scale_count = t->size();
   }
   if (const Tensor* t = c.find("multipliers")) {
-    d->requant = OCTET_REQUANT_TFLITE;
-    d->multipliers = t->data<int32_t>();
-    d->shifts = c.find("shifts")->data<int32_t>();
-    d->multiplier_count = t->size();
+    d->epilogue.requant = OCTET_REQUANT_TFLITE;
+    d->epilogue.multipliers = t->data<int32_t>();
+    d->epilogue.shifts = c.find("shifts")->data<int32_t>();
+    d->epilogue.multiplier_count = t->size();
   }
-  if (const Tensor* t = c.find("dst_zero_point")) d->dst_zero_point = *t->data<int32_t>();
-  if (const Tensor* t = c.find("dst_scale")) d->dst_scale = *t->data<float>();
+  if (const Tensor* t = c.find("dst_zero_point")) d->epilogue.dst_zero_point = *t->data<int32_t>();
+  if (const Tensor* t = c.find("dst_scale")) d->epilogue.dst_scale = *t->data<float>();
   if (const Tensor* t = c.find("clamp")) {
-    d->clamp_min = t->data<float>()[0];
-    d->clamp_max = t->data<float>()[1];
+    d->epilogue.clamp_min = t->data<float>()[0];
+    d->epilogue.clamp_max = t->data<float>()[1];
   }
-  if (const Tensor* t = c.find("lut")) d->lut = t->data<uint8_t>();
+  if (const Tensor* t = c.find("lut")) d->epilogue.lut = t->data<uint8_t>();
   if (const Tensor* t = c.find("residual")) {
     const int32_t* zero_points = c.find("residual_zero_points")->data<int32_t>();
-    d->residual.type = type_of(*t);
-    d->residual.zero_point = zero_points[0];
+    d->epilogue.residual.type = type_of(*t);
+    d->epilogue.residual.zero_point = zero_points[0];
     if (const Tensor* scale = c.find("residual_scale")) {
-      d->residual.scale = *scale->data<float>();
+      d->epilogue.residual.scale = *scale->data<float>();
     } else {
       const int32_t* s = c.find("residual_scales")->data<int32_t>();
-      d->residual = {type_of(*t), zero_points[0], 0,    zero_points[1], s[0],
-                     s[1],        s[2],           s[3], s[4],           s[5]};
+      d->epilogue.residual = {type_of(*t), zero_points[0], 0,    zero_points[1], s[0],
+                              s[1],        s[2],           s[3], s[4],           s[5]};
     }
   }
 }
@@ -255,12 +255,12 @@ void VectorTest::check(const std::string& path) {
       if (c.find("conv")) {
         ConvProblem problem(c);
         problem.desc.max_isa = GetParam();
-        problem.desc.activation = activation;
+        problem.desc.epilogue.activation = activation;
         run_every_way(problem, *c.find("dst"));
       } else {
         Problem problem(c);
         problem.desc.max_isa = GetParam();
-        problem.desc.activation = activation;
+        problem.desc.epilogue.activation = activation;
         run(problem, *c.find("dst"), true);
         run(problem, *c.find("dst"), false);
       }

@@ -91,10 +91,10 @@ void run_gemm(size_t m, size_t n, size_t k, const Types& types, long runs) {
   desc.dst_type = types.dst;
   desc.packed = packed;
   desc.packed_bytes = bytes;
-  desc.bias = biases(n);
+  desc.epilogue.bias = biases(n);
   if (types.dst != OCTET_S32) {
-    desc.scales = scales(n, k);
-    desc.scale_count = n;
+    desc.epilogue.scales = scales(n, k);
+    desc.epilogue.scale_count = n;
   }
   octet_gemm* gemm;
   check(octet_gemm_create(&desc, &gemm, &error), error);
@@ -151,10 +151,11 @@ void run_conv(const char* name, const Types& types, long runs) {
   desc.lhs_zero_point = 3;
   desc.packed = packed;
   desc.packed_bytes = bytes;
-  desc.bias = biases(s.out_channels);
+  desc.epilogue.bias = biases(s.out_channels);
   if (types.dst != OCTET_S32) {
-    desc.scales = scales(s.out_channels, s.kernel_h * s.kernel_w * s.in_channels / s.groups);
-    desc.scale_count = s.out_channels;
+    desc.epilogue.scales =
+        scales(s.out_channels, s.kernel_h * s.kernel_w * s.in_channels / s.groups);
+    desc.epilogue.scale_count = s.out_channels;
   }
   octet_conv2d* conv;
   check(octet_conv2d_create(&desc, &conv, &error), error);

@@ -59,6 +59,16 @@ std::vector<Memory> read_tensors(const json& problem) {
   return tensors;
 }
 
+// Before 0.2 the fields of the epilogue stood in the descriptor itself.
+template <typename Desc>
+auto epilogue_of(Desc* desc, int) -> decltype(&desc->epilogue) {
+  return &desc->epilogue;
+}
+template <typename Desc>
+Desc* epilogue_of(Desc* desc, ...) {
+  return desc;
+}
+
 // What GEMM and convolution share of a descriptor and of a run.
 template <typename Desc>
 void describe(const json& problem, const std::vector<Memory>& tensors, const Memory& blob,
@@ -67,11 +77,12 @@ void describe(const json& problem, const std::vector<Memory>& tensors, const Mem
   desc->rhs_type = type_of(problem["rhs"]);
   desc->dst_type = type_of(problem["dst"]);
   desc->packed = blob.data, desc->packed_bytes = blob.bytes;
-  if (tensors[2].bytes) desc->bias = static_cast<const int32_t*>(tensors[2].data);
+  auto* epilogue = epilogue_of(desc, 0);
+  if (tensors[2].bytes) epilogue->bias = static_cast<const int32_t*>(tensors[2].data);
   if (desc->dst_type == OCTET_S32) return;
-  desc->scales = static_cast<const float*>(tensors[3].data);
-  desc->scale_count = tensors[3].bytes / sizeof(float);
-  if (problem.value("relu", false)) desc->activation = OCTET_ACTIVATION_RELU;
+  epilogue->scales = static_cast<const float*>(tensors[3].data);
+  epilogue->scale_count = tensors[3].bytes / sizeof(float);
+  if (problem.value("relu", false)) epilogue->activation = OCTET_ACTIVATION_RELU;
 }
 
 // Threads that wait for the next job.
