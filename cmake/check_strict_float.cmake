@@ -52,7 +52,7 @@ foreach(flags IN LISTS shown hidden)
   endif()
 endforeach()
 
-set(integers_only dispatch/arena.cc dispatch/error.cc kernels/gemm/blob.cc kernels/gemm/checksum.cc
+set(integers_only dispatch/arena.cc dispatch/error.cc dispatch/struct_size.cc kernels/gemm/blob.cc kernels/gemm/checksum.cc
   kernels/gemm/interleave.cc kernels/gemm/packed_rhs.cc kernels/gemm/weight_sums.cc)
 foreach(source IN LISTS SOURCES)
   if(source IN_LIST integers_only)

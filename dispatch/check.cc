@@ -14,14 +14,6 @@ struct Subscript {
 
 }  // namespace
 
-octet_status check_struct_size(size_t got, size_t expected, const char* name, octet_error* error) {
-  if (got == expected) return OCTET_OK;
-  return fail(error, OCTET_BAD_STRUCT_SIZE,
-              "%s.struct_size is %zu, this library expects %zu; initialise it with sizeof or the "
-              "_INIT macro",
-              name, got, expected);
-}
-
 octet_status check_scale(float scale, const char* name, size_t index, octet_error* error) {
   // Compared as bits: NaN, infinity and negative numbers are above the maximum, and
   // denormals-are-zero cannot make a small scale look like 0.

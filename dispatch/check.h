@@ -17,8 +17,6 @@ constexpr int32_t least(octet_type type) { return type == OCTET_U8 ? 0 : -128; }
 constexpr int32_t most(octet_type type) { return type == OCTET_U8 ? 255 : 127; }
 constexpr size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
 
-octet_status check_struct_size(size_t got, size_t expected, const char* name, octet_error* error);
-
 // index says which element of an array; kScalar that there is no array.
 constexpr size_t kScalar = SIZE_MAX;
 octet_status check_scale(float scale, const char* name, size_t index, octet_error* error);

@@ -9,6 +9,7 @@
 #include "dispatch/gemm_draft.h"
 #include "dispatch/kernel_table.h"
 #include "dispatch/machine.h"
+#include "dispatch/struct_size.h"
 #include "dispatch/trace.h"
 #include "kernels/conv/filter_blob.h"
 
@@ -235,12 +236,13 @@ octet_status octet_conv2d_create(const octet_conv2d_desc* desc, octet_conv2d** c
                                  octet_error* error) {
   if (!desc || !conv) return fail(error, OCTET_NULL_POINTER, "%s is null", desc ? "conv" : "desc");
   *conv = nullptr;
-  OCTET_TRY(check_struct_size(desc->struct_size, sizeof *desc, "desc", error));
+  Given<octet_conv2d_desc> given;
+  OCTET_TRY(given.read(desc, "desc", error));
   const double start = now_microseconds();
-  const octet_conv2d_shape& shape = desc->shape;
-  octet_gemm_desc gemm = as_gemm(*desc);
+  const octet_conv2d_shape& shape = given->shape;
+  octet_gemm_desc gemm = as_gemm(*given);
   gemm.k = shape.kernel_h * shape.kernel_w * (shape.groups ? shape.in_channels / shape.groups : 0);
-  ConvDraft draft(*desc, gemm, error);
+  ConvDraft draft(*given, gemm, error);
   OCTET_TRY(create(&draft, conv));
   if ((*conv)->verbose)
     trace("create", **conv, shape.batch_max, shape.in_h_max, shape.in_w_max,

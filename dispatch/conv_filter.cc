@@ -103,9 +103,8 @@ RhsLayout packed_layout(const FilterDraft& d, octet_conv_algorithm algorithm) {
 
 octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterDraft* d,
                          octet_error* error) {
-  if (!filter) return fail(error, OCTET_NULL_POINTER, "filter is null");
-  const octet_filter_desc& f = *filter;
-  OCTET_TRY(check_struct_size(f.struct_size, sizeof f, "filter", error));
+  OCTET_TRY(d->given.read(filter, "filter", error));
+  const octet_filter_desc& f = *d->given;
   OCTET_TRY(check_filter(f, isa, error));
   OCTET_TRY(read_shape(f.shape, "filter.shape", &d->shape, error));
   OCTET_TRY(check_zero_points(f.zero_points, f.zero_point_count, d->shape.out_channels, f.type,

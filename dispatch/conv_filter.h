@@ -3,11 +3,13 @@
 #pragma once
 
 #include "dispatch/conv_plan.h"
+#include "dispatch/struct_size.h"
 #include "kernels/conv/filter_blob.h"
 
 namespace octet {
 
 struct FilterDraft {
+  Given<octet_filter_desc> given;
   ConvShape shape;
   FilterView view;
   Isa tier;            // that the filter is packed for

@@ -13,7 +13,8 @@ octet_status lay_out(const octet_filter_desc* filter, octet_isa isa, FilterDraft
                      FilterHeader* header, octet_error* error) {
   OCTET_TRY(read_filter(filter, isa, draft, error));
   const bool zero_points = has_zero_points(draft->view, draft->form.layout.domain);
-  if (!plan_filter_blob(draft->shape, draft->form, (uint8_t)filter->type, zero_points, header))
+  if (!plan_filter_blob(draft->shape, draft->form, (uint8_t)draft->given->type, zero_points,
+                        header))
     return fail(error, OCTET_BAD_SIZE, "filter.shape: the packed size leaves size_t");
   return OCTET_OK;
 }
@@ -38,7 +39,8 @@ octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, v
   FilterDraft draft;
   FilterHeader header;
   OCTET_TRY(lay_out(filter, isa, &draft, &header, error));
-  if (!filter->data) return fail(error, OCTET_NULL_POINTER, "filter.data is null");
+  const octet_filter_desc& f = *draft.given;
+  if (!f.data) return fail(error, OCTET_NULL_POINTER, "filter.data is null");
   if (!blob) return fail(error, OCTET_NULL_POINTER, "blob is null");
   OCTET_TRY(check_aligned(blob, "blob", error));
   if (blob_bytes < header.bytes)
@@ -48,21 +50,19 @@ octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, v
   const struct {
     const char* name;
     Extent extent;
-  } inputs[] = {
-      {"data", extent_of(filter->data, weights)},
-      {"zero_points", extent_of(filter->zero_points, filter->zero_point_count * sizeof(int32_t))},
-      {"tap_ranges", extent_of(filter->tap_ranges, 16 * sizeof(float))}};
+  } inputs[] = {{"data", extent_of(f.data, weights)},
+                {"zero_points", extent_of(f.zero_points, f.zero_point_count * sizeof(int32_t))},
+                {"tap_ranges", extent_of(f.tap_ranges, 16 * sizeof(float))}};
   for (const auto& input : inputs)
     if (meet(extent_of(blob, (size_t)header.bytes), input.extent))
       return fail(error, OCTET_OVERLAP, "blob overlaps filter.%s", input.name);
-  write_filter_blob(header, draft.shape, draft.form, draft.view, filter->tap_ranges, blob);
+  write_filter_blob(header, draft.shape, draft.form, draft.view, f.tap_ranges, blob);
   return OCTET_OK;
 }
 
 octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa, size_t index,
                                   octet_conv2d_candidate* candidate, octet_error* error) {
-  if (!candidate) return fail(error, OCTET_NULL_POINTER, "candidate is null");
-  OCTET_TRY(check_struct_size(candidate->struct_size, sizeof *candidate, "candidate", error));
+  OCTET_TRY(check_out(candidate, "candidate", error));
   FilterDraft draft;
   OCTET_TRY(read_filter(filter, isa, &draft, error));
   constexpr size_t kCount = kAlgorithms - 1;  // without AUTO
@@ -70,20 +70,20 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
     return fail(error, OCTET_BAD_SIZE, "index is %zu; there are %zu candidates", index, kCount);
   const octet_conv_algorithm algorithm = (octet_conv_algorithm)(index + 1);
   const Candidate& c = draft.plans.candidates[algorithm];
-  candidate->algorithm = algorithm;
-  candidate->possible = c.possible;
-  candidate->chosen = algorithm == draft.algorithm;
-  candidate->macs = c.macs;
-  candidate->bytes = c.bytes;
-  candidate->microseconds = c.microseconds;
-  candidate->compute_microseconds = c.compute;
-  candidate->memory_microseconds = c.memory;
-  candidate->transform_microseconds = c.transform;
-  memcpy(candidate->reason, c.reason, sizeof candidate->reason);
+  octet_conv2d_candidate out = OCTET_CONV2D_CANDIDATE_INIT;
+  out.algorithm = algorithm;
+  out.possible = c.possible;
+  out.chosen = algorithm == draft.algorithm;
+  out.macs = c.macs;
+  out.bytes = c.bytes;
+  out.microseconds = c.microseconds;
+  out.compute_microseconds = c.compute;
+  out.memory_microseconds = c.memory;
+  out.transform_microseconds = c.transform;
+  memcpy(out.reason, c.reason, sizeof out.reason);
   const RhsLayout layout = packed_layout(draft, algorithm);
-  const WeightFacts facts = {layout, !filter->data || has_least(draft.shape, draft.view) ||
+  const WeightFacts facts = {layout, !draft.given->data || has_least(draft.shape, draft.view) ||
                                          fills_with_least(layout, draft.shape, draft.view)};
-  candidate->kernel =
-      c.possible ? kernel_name_for(algorithm, draft.cpu, facts, draft.forced) : nullptr;
-  return OCTET_OK;
+  out.kernel = c.possible ? kernel_name_for(algorithm, draft.cpu, facts, draft.forced) : nullptr;
+  return give(out, candidate);
 }

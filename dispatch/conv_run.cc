@@ -5,6 +5,7 @@
 #include "dispatch/check.h"
 #include "dispatch/conv.h"
 #include "dispatch/conv_shape.h"
+#include "dispatch/struct_size.h"
 #include "dispatch/trace.h"
 #include "kernels/conv/stage.h"
 
@@ -369,6 +370,7 @@ octet_status octet_conv2d_workspace(const octet_conv2d* conv, size_t batch, size
 octet_status octet_conv2d_run(const octet_conv2d* conv, const octet_conv2d_args* args,
                               octet_error* error) {
   if (!conv || !args) return fail(error, OCTET_NULL_POINTER, "%s is null", conv ? "args" : "conv");
-  OCTET_TRY(check_struct_size(args->struct_size, sizeof *args, "args", error));
-  return run(*conv, *args, error);
+  Given<octet_conv2d_args> given;
+  OCTET_TRY(given.read(args, "args", error));
+  return run(*conv, *given, error);
 }

@@ -1,6 +1,6 @@
 // octet_gemm_create and octet_gemm_destroy.
-#include "dispatch/check.h"
 #include "dispatch/gemm_draft.h"
+#include "dispatch/struct_size.h"
 #include "dispatch/trace.h"
 
 using namespace octet;
@@ -8,9 +8,10 @@ using namespace octet;
 octet_status octet_gemm_create(const octet_gemm_desc* desc, octet_gemm** gemm, octet_error* error) {
   if (!desc || !gemm) return fail(error, OCTET_NULL_POINTER, "%s is null", desc ? "gemm" : "desc");
   *gemm = nullptr;
-  OCTET_TRY(check_struct_size(desc->struct_size, sizeof *desc, "desc", error));
+  Given<octet_gemm_desc> given;
+  OCTET_TRY(given.read(desc, "desc", error));
   const double start = now_microseconds();
-  Draft draft(*desc, error);
+  Draft draft(*given, error);
   OCTET_TRY(check_desc(&draft));
   OCTET_TRY(plan_finish(&draft));
   OCTET_TRY(choose_kernels(&draft));

@@ -1,5 +1,6 @@
 // octet_gemm_workspace and octet_gemm_run: argument checks, then tasks for the loop nest.
 #include "dispatch/gemm_call.h"
+#include "dispatch/struct_size.h"
 #include "dispatch/trace.h"
 
 namespace octet {
@@ -137,7 +138,8 @@ octet_status check_rhs(const octet_gemm& gemm, Call* call, octet_error* error) {
     return fail(
         error, OCTET_ACCUMULATOR_OVERFLOW,
         "args.rhs_zero_points with k = %zu: the accumulator may reach %lld, outside int32%s", run.k,
-        (long long)bound, gemm.max_acc < INT32_MAX ? " once desc.shifts moved it to the left" : "");
+        (long long)bound,
+        gemm.max_acc < INT32_MAX ? " once desc.epilogue.shifts moved it to the left" : "");
   return OCTET_OK;
 }
 
@@ -268,6 +270,16 @@ octet_status run(const octet_gemm& gemm, const octet_gemm_args& a, octet_error* 
   return OCTET_OK;
 }
 
+// With the arguments of another version's caller. Apart from the others, whose call costs less than
+// a copy.
+__attribute__((noinline)) octet_status run_resized(const octet_gemm& gemm,
+                                                   const octet_gemm_args* args,
+                                                   octet_error* error) {
+  Given<octet_gemm_args> given;
+  OCTET_TRY(given.read(args, "args", error));
+  return run(gemm, *given, error);
+}
+
 // For runs of at most m rows and `concurrency` tasks; SIZE_MAX if it leaves size_t. Fewer rows may
 // be cut otherwise than m rows are, so each task gets what all rows would need: that grows with m
 // only.
@@ -328,7 +340,6 @@ octet_status octet_gemm_workspace(const octet_gemm* gemm, size_t m, size_t concu
 octet_status octet_gemm_run(const octet_gemm* gemm, const octet_gemm_args* args,
                             octet_error* error) {
   if (!gemm || !args) return fail(error, OCTET_NULL_POINTER, "%s is null", gemm ? "args" : "gemm");
-  if (args->struct_size != sizeof *args)
-    return check_struct_size(args->struct_size, sizeof *args, "args", error);
+  if (args->struct_size != sizeof *args) return run_resized(*gemm, args, error);
   return run_plain(*gemm, *args) ? OCTET_OK : run(*gemm, *args, error);
 }

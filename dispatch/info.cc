@@ -3,6 +3,7 @@
 #include "dispatch/environment.h"
 #include "dispatch/kernel_table.h"
 #include "dispatch/machine.h"
+#include "dispatch/struct_size.h"
 
 #define OCTET_TEXT2(x) #x
 #define OCTET_TEXT(x) OCTET_TEXT2(x)
@@ -31,32 +32,32 @@ const char* octet_isa_name(octet_isa isa) {
 }
 
 octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error) {
-  if (!info) return fail(error, OCTET_NULL_POINTER, "info is null");
-  OCTET_TRY(check_struct_size(info->struct_size, sizeof *info, "info", error));
+  OCTET_TRY(check_out(info, "info", error));
   Environment environment;
   OCTET_TRY(read_environment(&environment, error));
   const Machine machine = this_machine();
-  info->compiled_isas = machine.compiled;
-  info->detected_isas = machine.detected;
-  info->demoted_isas = machine.demoted;
-  info->best_isa = OCTET_ISA_SCALAR;
+  octet_cpu_info out = OCTET_CPU_INFO_INIT;
+  out.compiled_isas = machine.compiled;
+  out.detected_isas = machine.detected;
+  out.demoted_isas = machine.demoted;
+  out.best_isa = OCTET_ISA_SCALAR;
   for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_I8MM; ++isa)
-    if (machine.cpu.isas & environment.allowed & mask_of((Isa)isa)) info->best_isa = (octet_isa)isa;
-  info->l1d_bytes = machine.cpu.l1d_bytes;
-  info->l2_bytes = machine.cpu.l2_bytes;
-  info->l3_bytes = machine.cpu.l3_bytes;
-  return OCTET_OK;
+    if (machine.cpu.isas & environment.allowed & mask_of((Isa)isa)) out.best_isa = (octet_isa)isa;
+  out.l1d_bytes = machine.cpu.l1d_bytes;
+  out.l2_bytes = machine.cpu.l2_bytes;
+  out.l3_bytes = machine.cpu.l3_bytes;
+  return give(out, info);
 }
 
 octet_status octet_get_kernel_info(size_t index, octet_kernel_info* info, octet_error* error) {
-  if (!info) return fail(error, OCTET_NULL_POINTER, "info is null");
-  OCTET_TRY(check_struct_size(info->struct_size, sizeof *info, "info", error));
+  OCTET_TRY(check_out(info, "info", error));
   const auto describe = [info](const auto& kernel) {
-    info->name = kernel.name;
-    info->isa = (octet_isa)kernel.isa;
-    info->usable = (this_machine().cpu.isas & mask_of(kernel.isa)) != 0;
-    info->tests_only = (kernel.flags & kTestsOnly) != 0;
-    return OCTET_OK;
+    octet_kernel_info out = OCTET_KERNEL_INFO_INIT;
+    out.name = kernel.name;
+    out.isa = (octet_isa)kernel.isa;
+    out.usable = (this_machine().cpu.isas & mask_of(kernel.isa)) != 0;
+    out.tests_only = (kernel.flags & kTestsOnly) != 0;
+    return give(out, info);
   };
   const KernelList bytes = all_kernels(), words = word_kernels();
   const DepthwiseList depthwise = depthwise_kernels();

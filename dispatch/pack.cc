@@ -5,12 +5,14 @@
 #include "dispatch/kernel_table.h"
 #include "dispatch/machine.h"
 #include "dispatch/select.h"
+#include "dispatch/struct_size.h"
 #include "kernels/conv/filter_blob.h"
 
 namespace octet {
 namespace {
 
 struct Packing {
+  Given<octet_rhs_desc> rhs;
   RhsView view;
   size_t matrix_stride;  // bytes
   size_t data_bytes;
@@ -34,11 +36,10 @@ octet_status choose_layout(const octet_rhs_desc& rhs, octet_isa isa, RhsLayout* 
   return OCTET_OK;
 }
 
-octet_status prepare(const octet_rhs_desc* rhs, octet_isa isa, bool with_data, Packing* p,
+octet_status prepare(const octet_rhs_desc* given, octet_isa isa, bool with_data, Packing* p,
                      octet_error* error) {
-  if (!rhs) return fail(error, OCTET_NULL_POINTER, "rhs is null");
-  if (const octet_status status = check_struct_size(rhs->struct_size, sizeof *rhs, "rhs", error))
-    return status;
+  const Given<octet_rhs_desc>& rhs = p->rhs;
+  OCTET_TRY(p->rhs.read(given, "rhs", error));
   if (!is_8bit(rhs->type))
     return fail(error, OCTET_UNKNOWN_ENUM, "rhs.type is %d; weights are OCTET_S8 or OCTET_U8",
                 (int)rhs->type);
@@ -118,6 +119,29 @@ octet_status read_header(const void* blob, size_t bytes, AnyHeader* header, octe
              : fail(error, OCTET_BAD_BLOB, "blob (%zu bytes) %s", bytes, describe(problem));
 }
 
+void describe_filter(const FilterHeader& f, octet_blob_info* info) {
+  const ConvShape s = blob_shape(f);
+  info->isa = (octet_isa)f.isa;
+  info->type = (octet_type)f.type;
+  info->n = s.out_channels;
+  info->k = s.taps() * s.group_in();
+  info->batch = 1;
+  info->bytes = (size_t)f.bytes;
+  info->algorithm = (octet_conv_algorithm)f.algorithm;
+  info->form = algorithm_name(info->algorithm);
+  octet_conv2d_shape& shape = info->shape;
+  shape.in_channels = s.in_channels;
+  shape.out_channels = s.out_channels;
+  shape.groups = s.groups;
+  shape.kernel_h = s.kernel_h;
+  shape.kernel_w = s.kernel_w;
+  shape.stride_h = s.stride_h;
+  shape.stride_w = s.stride_w;
+  shape.dilation_h = s.dilation_h;
+  shape.dilation_w = s.dilation_w;
+  shape.transposed = s.transposed;
+}
+
 }  // namespace
 }  // namespace octet
 
@@ -141,10 +165,10 @@ octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, si
   if (blob_bytes < p.header.bytes)
     return fail(error, OCTET_BAD_SIZE, "blob_bytes = %zu, but octet_pack_size says %zu", blob_bytes,
                 (size_t)p.header.bytes);
-  if (meet(extent_of(blob, (size_t)p.header.bytes), extent_of(rhs->data, p.data_bytes)))
+  if (meet(extent_of(blob, (size_t)p.header.bytes), extent_of(p.rhs->data, p.data_bytes)))
     return fail(error, OCTET_OVERLAP, "blob overlaps rhs.data");
   if (meet(extent_of(blob, (size_t)p.header.bytes),
-           extent_of(rhs->zero_points, rhs->zero_point_count * sizeof(int32_t))))
+           extent_of(p.rhs->zero_points, p.rhs->zero_point_count * sizeof(int32_t))))
     return fail(error, OCTET_OVERLAP, "blob overlaps rhs.zero_points");
   write_blob(p.header, p.view, p.matrix_stride, blob);
   return OCTET_OK;
@@ -152,29 +176,22 @@ octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, si
 
 octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob_info* info,
                                  octet_error* error) {
-  if (!info) return fail(error, OCTET_NULL_POINTER, "info is null");
-  if (const octet_status status = check_struct_size(info->struct_size, sizeof *info, "info", error))
-    return status;
+  OCTET_TRY(check_out(info, "info", error));
   AnyHeader any;
   if (const octet_status status = read_header(blob, blob_bytes, &any, error)) return status;
+  octet_blob_info out = OCTET_BLOB_INFO_INIT;
   if (any.filter) {
-    const FilterHeader& f = any.conv;
-    info->isa = (octet_isa)f.isa;
-    info->type = (octet_type)f.type;
-    info->n = (size_t)f.out_channels;
-    info->k = (size_t)(f.kernel_h * f.kernel_w * (f.in_channels / f.groups));
-    info->batch = 1;
-    info->bytes = (size_t)f.bytes;
-    return OCTET_OK;
+    describe_filter(any.conv, &out);
+    return give(out, info);
   }
   const BlobHeader& h = any.gemm;
-  info->isa = (octet_isa)smallest_isa(blob_layout(h));
-  info->type = (octet_type)h.type;
-  info->n = (size_t)h.n;
-  info->k = (size_t)h.k;
-  info->batch = (size_t)h.batch;
-  info->bytes = (size_t)h.bytes;
-  return OCTET_OK;
+  out.isa = (octet_isa)smallest_isa(blob_layout(h));
+  out.type = (octet_type)h.type;
+  out.n = (size_t)h.n;
+  out.k = (size_t)h.k;
+  out.batch = (size_t)h.batch;
+  out.bytes = (size_t)h.bytes;
+  return give(out, info);
 }
 
 octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error* error) {

@@ -231,6 +231,41 @@ TEST(Blob, TruncatedAnywhereIsRefused) {
   }
 }
 
+TEST(Blob, OfAConvolutionSaysItsGeometry) {
+  for (const int transposed : {0, 1}) {
+    const std::vector<uint8_t> weights(6 * 5 * 2 * 3, 1);
+    octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+    octet_conv2d_shape& s = filter.shape;
+    s.batch_max = 8, s.in_h_max = 40, s.in_w_max = 50, s.in_channels = 6, s.out_channels = 15;
+    s.groups = 3, s.kernel_h = 2, s.kernel_w = 3, s.stride_h = 4, s.stride_w = 5;
+    s.dilation_h = 6, s.dilation_w = 7, s.pad_top = 1, s.pad_bottom = 2, s.pad_left = 3;
+    s.pad_right = 4, s.transposed = transposed, s.output_padding_w = transposed ? 1 : 0;
+    filter.type = OCTET_U8, filter.data = weights.data();
+    filter.algorithm = OCTET_CONV_IM2COL;
+    if (transposed) filter.algorithm = OCTET_CONV_DIRECT;
+    octet_error error = {};
+    size_t bytes = 0;
+    ASSERT_EQ(octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, &error), OCTET_OK)
+        << error.message;
+    const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+    ASSERT_EQ(octet_conv2d_pack(&filter, OCTET_ISA_AUTO, blob.data(), bytes, &error), OCTET_OK);
+    octet_blob_info info = OCTET_BLOB_INFO_INIT;
+    ASSERT_EQ(octet_blob_get_info(blob.data(), bytes, &info, &error), OCTET_OK);
+    EXPECT_EQ(info.type, OCTET_U8);
+    EXPECT_EQ(info.n, 15u);
+    EXPECT_EQ(info.k, 12u);
+    EXPECT_EQ(info.batch, 1u);
+    EXPECT_EQ(info.bytes, bytes);
+    EXPECT_EQ(info.algorithm, filter.algorithm);
+    EXPECT_STREQ(info.form, octet_conv_algorithm_name(filter.algorithm));
+    octet_conv2d_shape want = {};  // what the weights do not depend on is 0
+    want.in_channels = 6, want.out_channels = 15, want.groups = 3;
+    want.kernel_h = 2, want.kernel_w = 3, want.stride_h = 4, want.stride_w = 5;
+    want.dilation_h = 6, want.dilation_w = 7, want.transposed = transposed;
+    EXPECT_EQ(std::memcmp(&info.shape, &want, sizeof want), 0);
+  }
+}
+
 TEST(Blob, InfoReadsOnlyTheHeader) {
   const Blob blob(500, 100, OCTET_ISA_AUTO);
   const Guarded header(sizeof(octet::BlobHeader), Side::kBack, OCTET_ALIGNMENT);

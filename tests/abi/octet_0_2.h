@@ -1,0 +1,729 @@
+/*
+ * Octet: INT8 GEMM and convolution with the same bytes on every CPU.
+ *
+ * The life of a GEMM or a convolution: pack the weights, create the object (this checks the
+ * description and chooses the kernel), ask for its workspace, run it as often as wanted from as
+ * many threads as wanted, destroy it. A created object is immutable. run allocates nothing, takes
+ * no lock and fails only for a bad argument. No function aborts, throws or prints, except for the
+ * trace lines that OCTET_VERBOSE asks for. All functions are thread-safe; those that read the
+ * environment (pack, create, cpu info) are so as long as nobody calls setenv meanwhile.
+ *
+ * Conventions. A matrix is row-major. Strides count elements of the matrix's own type, from one
+ * row to the next; 0 means dense. lhs is the activations, M x K. rhs is the weights, K x N, or
+ * stored as N x K. dst is the result, M x N.
+ *
+ *     acc[m,n] = sum_k (lhs[m,k] - lhs_zero_point) * (rhs[k,n] - rhs_zero_point[n]) + bias[n]
+ *
+ * is exact, in int32; an epilogue makes the output of it. DESIGN.md holds the complete numeric
+ * contract. Every pointer that a function takes is borrowed for the call only, unless its comment
+ * says otherwise. Stack: a run needs less than 20 KB, packing and first use less than 24 KB,
+ * everything else less than 10 KB (release builds, the C library's part included).
+ *
+ * Sections: status and errors; versions; types and tiers; the machine; epilogue; memory and
+ * threads; GEMM; convolution; blobs; helpers.
+ */
+#ifndef OCTET_OCTET_H_
+#define OCTET_OCTET_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Enumerations are ints in C++ too, so that a value outside one can arrive and be refused. */
+#ifdef __cplusplus
+#define OCTET_INT_ENUM : int
+#else
+#define OCTET_INT_ENUM
+#endif
+
+/* ---- status and errors ----------------------------------------------------------------------- */
+
+typedef enum octet_status OCTET_INT_ENUM {
+  OCTET_OK = 0,
+  OCTET_NULL_POINTER = 1,       /* a required pointer is null */
+  OCTET_BAD_STRUCT_SIZE = 2,    /* see "versions" */
+  OCTET_UNKNOWN_ENUM = 3,       /* a value outside its enumeration */
+  OCTET_BAD_SIZE = 4,           /* zero, or a product that leaves size_t */
+  OCTET_SIZE_ABOVE_MAXIMUM = 5, /* run asks for more than create declared */
+  OCTET_BAD_STRIDE = 6,         /* a stride smaller than a row */
+  /* Blobs and workspaces are at multiples of OCTET_ALIGNMENT, matrices of s32 and f32 at
+   * multiples of 4 bytes. */
+  OCTET_MISALIGNED = 7,
+  OCTET_OVERLAP = 8, /* an output that overlaps an input or the workspace */
+  OCTET_WORKSPACE_TOO_SMALL = 9,
+  /* The weights, bias and zero points could push the accumulator out of int32. */
+  OCTET_ACCUMULATOR_OVERFLOW = 10,
+  /* A scale is NaN, infinite, zero, negative or above 2^48; or a multiplier or a shift is out of
+   * range. */
+  OCTET_BAD_SCALE = 11,
+  OCTET_BAD_ZERO_POINT = 12, /* outside the range of its type */
+  /* The lower bound is above the upper bound, or one is NaN or outside the output type. */
+  OCTET_BAD_CLAMP = 13,
+  /* Packed weights whose header is damaged, truncated, of another version or for another problem.
+   * octet_blob_verify: also whose payload is damaged. */
+  OCTET_BAD_BLOB = 14,
+  OCTET_WRONG_TIER = 15, /* packed weights whose layout no usable kernel reads */
+  /* OCTET_MAX_ISA, OCTET_KERNEL, OCTET_CONV or OCTET_VERBOSE holds an unknown value. */
+  OCTET_BAD_ENVIRONMENT = 16,
+  OCTET_UNKNOWN_KERNEL = 17, /* a forced kernel name that does not exist */
+  /* A forced kernel that this CPU or these packed weights cannot run. */
+  OCTET_KERNEL_UNUSABLE = 18,
+  OCTET_UNSUPPORTED = 19, /* a valid combination that Octet does not implement */
+  OCTET_OUT_OF_MEMORY = 20
+} octet_status;
+
+/* The optional last argument of every function that can fail. On failure it holds the status and
+ * one sentence that names the argument and says why; on success it is left alone. It belongs to
+ * the caller: there is no thread-local or global error state. */
+typedef struct octet_error {
+  octet_status status;
+  char message[252];
+} octet_error;
+
+/* "OCTET_OK", ...; "unknown status" outside the enumeration; never null. */
+const char* octet_status_name(octet_status status);
+
+/* ---- versions -------------------------------------------------------------------------------- */
+
+#define OCTET_VERSION_MAJOR 0
+#define OCTET_VERSION_MINOR 2
+#define OCTET_VERSION_PATCH 0
+
+const char* octet_version(void); /* of the library: "0.2.0" */
+
+/* A program goes on working with later libraries than the one that it was compiled for, since 0.2.
+ * Every struct that may grow begins with struct_size, which the caller sets to sizeof; the _INIT
+ * macros and octet::make do. It grows at its end, and a field that is zero asks for nothing new:
+ *
+ * - A smaller struct, of an older program, is taken as if it went on with zeros. It may be as
+ *   small as all that is before the line "an older struct may end here".
+ * - A larger struct, of a newer program, is taken if all that this library does not know is zero.
+ * - Of a struct that the library fills in it writes struct_size bytes: what it does not know is
+ *   zero, what the caller has no room for is left out.
+ *
+ * Any other struct_size is OCTET_BAD_STRUCT_SIZE: one that is too small, above 4096, or not a
+ * multiple of the struct's alignment. Structs without a struct_size are frozen, but for
+ * octet_epilogue, which is the end of the descriptors that hold it, and grows with them. */
+
+/* Zeros and struct_size, without a warning about missing initialisers in either language. Behind
+ * the _INIT macros below. */
+#ifdef __cplusplus
+#define OCTET_INIT(type)              \
+  []() {                              \
+    type zeros = {};                  \
+    zeros.struct_size = sizeof zeros; \
+    return zeros;                     \
+  }()
+#else
+#define OCTET_INIT(type) \
+  { .struct_size = sizeof(type) }
+#endif
+
+/* ---- types and tiers ------------------------------------------------------------------------- */
+
+typedef enum octet_type OCTET_INT_ENUM {
+  OCTET_S8 = 1,
+  OCTET_U8 = 2,
+  OCTET_S32 = 3,
+  OCTET_F32 = 4
+} octet_type;
+
+/* "s8", "u8", "s32", "f32"; "unknown" outside the enumeration. */
+const char* octet_type_name(octet_type type);
+
+/* Instruction-set tiers. A limit to one allows the smaller ones of its family (x86: AVX2 to
+ * AVX512VNNI, Arm: NEON to I8MM) and SCALAR. */
+typedef enum octet_isa OCTET_INT_ENUM {
+  OCTET_ISA_AUTO = 0, /* the best that this CPU, the self-test and OCTET_MAX_ISA allow */
+  OCTET_ISA_SCALAR = 1,
+  OCTET_ISA_AVX2 = 2,
+  OCTET_ISA_AVXVNNI = 3,
+  OCTET_ISA_AVX512VNNI = 4,
+  OCTET_ISA_NEON = 5,
+  OCTET_ISA_DOTPROD = 6,
+  OCTET_ISA_I8MM = 7
+} octet_isa;
+
+/* "SCALAR", "AVX2", ...: the value of OCTET_MAX_ISA; "unknown" outside the enumeration. */
+const char* octet_isa_name(octet_isa isa);
+
+/* ---- the machine ----------------------------------------------------------------------------- */
+
+/* What the machine offers and what Octet makes of it. Bit i of a mask stands for (octet_isa)i. */
+typedef struct octet_cpu_info {
+  size_t struct_size;
+  uint32_t compiled_isas; /* tiers compiled into this library */
+  uint32_t detected_isas; /* compiled in, and the CPU and the operating system support them */
+  uint32_t demoted_isas;  /* detected, but the self-test got a wrong answer: never used */
+  octet_isa best_isa;     /* the tier that OCTET_ISA_AUTO means now, OCTET_MAX_ISA included */
+  /* -- an older struct may end here -- */
+  size_t l1d_bytes, l2_bytes, l3_bytes; /* 0 if unknown */
+} octet_cpu_info;
+#define OCTET_CPU_INFO_INIT OCTET_INIT(octet_cpu_info)
+
+/* Detects the CPU and tests its kernels at first use, in less than 100 microseconds on an
+ * AVX512VNNI machine. */
+octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error);
+
+/* One micro-kernel of the library. Strings are static. */
+typedef struct octet_kernel_info {
+  size_t struct_size;
+  const char* name; /* {isa}_{types}_{mr}x{nr}x{kr}: the value of OCTET_KERNEL */
+  /* -- an older struct may end here -- */
+  octet_isa isa;
+  int usable;     /* 1 if this CPU can run it now */
+  int tests_only; /* 1 if it is never chosen, only forced */
+} octet_kernel_info;
+#define OCTET_KERNEL_INFO_INIT OCTET_INIT(octet_kernel_info)
+
+/* Lists the kernels compiled in, best first: index 0, 1, ... until OCTET_BAD_SIZE. */
+octet_status octet_get_kernel_info(size_t index, octet_kernel_info* info, octet_error* error);
+
+/* ---- epilogue -------------------------------------------------------------------------------- */
+
+/* How an accumulator becomes an output of type s8 or u8. */
+typedef enum octet_requant OCTET_INT_ENUM {
+  /* Float mode: round_half_even(float(acc) * scale[n]), clamped, + zero point. */
+  OCTET_REQUANT_FLOAT = 0,
+  /* TFLite mode: as TensorFlow Lite's reference kernels, by a Q31 multiplier and a shift, rounded
+   * twice. */
+  OCTET_REQUANT_TFLITE = 1
+} octet_requant;
+
+typedef enum octet_activation OCTET_INT_ENUM {
+  OCTET_ACTIVATION_NONE = 0,
+  OCTET_ACTIVATION_RELU = 1, /* integer dst: the lower bound is dst_zero_point */
+  /* Integer dst: as RELU, and the upper bound is dst_zero_point + round(6 / dst_scale), halves to
+   * even; in TFLite mode halves away from zero. */
+  OCTET_ACTIVATION_RELU6 = 2,
+  /* [clamp_min, clamp_max], in dst's own units. Bounds that are both 0 were forgotten, and are
+   * refused. */
+  OCTET_ACTIVATION_CLAMP = 3
+} octet_activation;
+
+/* A tensor of dst's shape that is added before the final rounding (float mode) or by TFLite's
+ * quantized ADD, int8 or uint8 (TFLite mode). dst must be s8 or u8. Frozen. */
+typedef struct octet_residual {
+  octet_type type; /* OCTET_S8 or OCTET_U8; 0 means that there is no residual */
+  int32_t zero_point;
+  float scale; /* float mode: residual scale / dst scale */
+  /* TFLite mode: the product is first requantized to intermediate_zero_point with the epilogue's
+   * multipliers, as a tensor of dst's type. Then ADD scales both inputs, left-shifted by 20, by
+   * their multiplier and shift (shift <= 0), and the sum by dst_multiplier and dst_shift. */
+  int32_t intermediate_zero_point;
+  int32_t product_multiplier, product_shift;
+  int32_t residual_multiplier, residual_shift;
+  int32_t dst_multiplier, dst_shift;
+} octet_residual;
+
+/* All that happens to the accumulators of a GEMM or of a convolution: bias, scale, residual,
+ * clamp, zero point and look-up table, in this order. n is the number of columns, or of output
+ * channels. create copies the arrays. Zeros are right for an s32 dst, which holds the accumulators
+ * as they are; every other dst needs its scales. */
+typedef struct octet_epilogue {
+  /* n values at scale lhs * rhs; null means 0. Where the lhs scale is only known at run time, use
+   * bias_f32. */
+  const int32_t* bias;
+  octet_requant requant;
+  /* Float mode: lhs scale * rhs scale / dst scale (dst s8, u8) or lhs scale * rhs scale (f32).
+   * With any other lhs_quant than static leave the lhs scale out: it is multiplied in at run
+   * time, and so can be the scale of a run-time rhs. Refused for an s32 dst. */
+  const float* scales;
+  size_t scale_count;         /* 1 or n */
+  const int32_t* multipliers; /* TFLite mode: 0 or in [2^30, 2^31) */
+  const int32_t* shifts;      /* TFLite mode: in [-31, 30]; to the left is positive */
+  size_t multiplier_count;    /* 1 or n */
+  const float* bias_f32;      /* f32 dst only: n values added after the scale; null means none */
+
+  int32_t dst_zero_point;      /* s8, u8 dst */
+  octet_activation activation; /* s8, u8, f32 dst */
+  float clamp_min, clamp_max;  /* OCTET_ACTIVATION_CLAMP: integers for an integer dst */
+  float dst_scale;             /* OCTET_ACTIVATION_RELU6 with an integer dst */
+  octet_residual residual;
+  /* s8, u8 dst: 256 output bytes, indexed by the clamped output byte as unsigned; null means
+   * none. */
+  const uint8_t* lut;
+} octet_epilogue;
+
+/* ---- memory and threads ---------------------------------------------------------------------- */
+
+/* Blobs and workspaces begin at multiples of this, a blob also inside a larger file. Their sizes
+ * are multiples of it too. */
+#define OCTET_ALIGNMENT 64
+
+/* Where a created object lives. context must live until destroy. Null functions mean the C
+ * library's. Frozen. */
+typedef struct octet_allocator {
+  void* (*allocate)(void* context, size_t bytes, size_t alignment); /* null on failure */
+  void (*release)(void* context, void* memory);
+  void* context;
+} octet_allocator;
+
+/* Runs fn(arg, 0) ... fn(arg, count - 1), on any threads and in any order, and returns when all
+ * have returned and their writes are visible. pthreadpool.h and openmp.h have one each. */
+typedef void (*octet_parallel_for)(void* context, size_t count, void (*fn)(void* arg, size_t index),
+                                   void* arg);
+
+/* ---- GEMM ------------------------------------------------------------------------------------ */
+
+typedef enum octet_rhs_order OCTET_INT_ENUM {
+  OCTET_KN = 0, /* stored K x N: row k holds the N columns */
+  /* Stored N x K, as frameworks store fully connected weights: row n holds the K weights of
+   * output n. */
+  OCTET_NK = 1
+} octet_rhs_order;
+
+typedef struct octet_rhs_desc {
+  size_t struct_size;
+  octet_type type; /* OCTET_S8 or OCTET_U8 */
+  octet_rhs_order order;
+  size_t n, k;
+  /* Matrices in one blob, all n x k; 0 means 1. A blob of one matrix serves every matrix of a
+   * run. */
+  size_t batch;
+  const void* data;    /* not read by octet_pack_size */
+  size_t stride;       /* elements from one stored row to the next; 0 means dense */
+  size_t batch_stride; /* elements from one matrix to the next; 0 means dense */
+  /* -- an older struct may end here -- */
+  const int32_t* zero_points; /* zero_point_count values in the range of type; null means 0 */
+  /* 1 (per tensor) or n (per channel, shared by the batch); 0 with null. */
+  size_t zero_point_count;
+} octet_rhs_desc;
+#define OCTET_RHS_DESC_INIT OCTET_INIT(octet_rhs_desc)
+
+/* The bytes that octet_pack will write for this tier. A blob depends on the tier's layout only,
+ * never on M: one blob serves prefill and decode, and AVX2, AVX-VNNI and AVX512-VNNI share one
+ * layout. */
+octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* bytes,
+                             octet_error* error);
+
+/* Packs into the caller's memory. Any tier may be packed for on any machine; OCTET_ISA_AUTO means
+ * this machine's best and obeys OCTET_MAX_ISA and OCTET_KERNEL. The blob is position-independent
+ * and little-endian: write it to a file, map it elsewhere, read-only if you like. The same input
+ * and tier give the same bytes. */
+octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, size_t blob_bytes,
+                        octet_error* error);
+
+/* Where the lhs zero point (and scale) come from. */
+typedef enum octet_lhs_quant OCTET_INT_ENUM {
+  OCTET_LHS_STATIC = 0,     /* desc.lhs_zero_point */
+  OCTET_LHS_PER_TENSOR = 1, /* args.lhs_zero_points[0], args.lhs_scales[0], at run time */
+  OCTET_LHS_PER_ROW = 2,    /* args.lhs_zero_points[m], args.lhs_scales[m], at run time */
+  /* An f32 lhs, each row of which is quantized on the fly: scale = max|x| / 127, zero point 0. */
+  OCTET_LHS_SYMMETRIC = 3,
+  /* An f32 lhs, each row of which is quantized on the fly by ONNX DynamicQuantizeLinear's formula.
+   * In both, a row with NaN, infinity or a range that leaves float gives a row of NaN. */
+  OCTET_LHS_ASYMMETRIC = 4
+} octet_lhs_quant;
+
+typedef struct octet_gemm_desc {
+  size_t struct_size;
+
+  size_t m_max; /* rows per run and matrix, at most */
+  /* With run-time weights: at most. create refuses a k whose sums could leave int32. With known
+   * weights that is exact; else k ends at 65,793 for u8 x s8, and at 33,025 if rhs zero points
+   * come with a run. */
+  size_t n, k;
+  size_t batch_max; /* matrices per run, at most; 0 means 1 */
+
+  /* OCTET_S8 or OCTET_U8; OCTET_F32 with OCTET_LHS_SYMMETRIC or _ASYMMETRIC. */
+  octet_type lhs_type;
+  octet_type rhs_type; /* OCTET_S8 or OCTET_U8; must match the blob */
+  octet_type dst_type; /* OCTET_S32, OCTET_S8, OCTET_U8, OCTET_F32 */
+  octet_lhs_quant lhs_quant;
+  int32_t lhs_zero_point; /* OCTET_LHS_STATIC only */
+
+  octet_rhs_order rhs_order; /* run-time rhs only */
+  /* A blob from octet_pack, borrowed until destroy and never written; null means that the rhs
+   * comes with each run. Only its header is checked: octet_blob_verify what you do not trust. */
+  const void* packed;
+  size_t packed_bytes;
+
+  /* OCTET_ISA_AUTO means what OCTET_MAX_ISA says, else no limit. Beats the environment. */
+  octet_isa max_isa;
+  /* Forces one kernel by its name; null means what OCTET_KERNEL says where it fits, else the best.
+   * Beats the environment. */
+  const char* kernel;
+  octet_allocator allocator;
+  uintptr_t reserved[4]; /* must be 0 */
+  /* -- an older struct may end here -- */
+  octet_epilogue epilogue; /* last: it may grow at its end */
+} octet_gemm_desc;
+#define OCTET_GEMM_DESC_INIT OCTET_INIT(octet_gemm_desc)
+
+typedef struct octet_gemm_args {
+  size_t struct_size;
+  size_t m;     /* 1 .. m_max */
+  size_t batch; /* 1 .. batch_max; 0 means 1 */
+  size_t n, k;  /* run-time rhs: 1 .. declared; 0 means as declared */
+
+  /* Batches. X_batch_stride counts elements from one matrix to the next; 0 means rows * stride,
+   * never "the same matrix again": repeat a pointer in X_array for that (grouped-query heads).
+   * Heads that are interleaved as [token][head][d] have stride = heads * d, batch_stride = d. Each
+   * operand has either X or X_array, an array of `batch` pointers. With m, n or k below the
+   * declared sizes dense strides follow the run's sizes, and the first n of bias, scales and
+   * multipliers apply. The lengths of buffers cannot be checked. */
+  const void* lhs; /* m x k */
+  size_t lhs_stride, lhs_batch_stride;
+  const void* const* lhs_array; /* batched by pointers: `batch` matrices, instead of lhs */
+  /* OCTET_LHS_PER_TENSOR: 1 per matrix; OCTET_LHS_PER_ROW: m per matrix; null means 0. */
+  const int32_t* lhs_zero_points;
+  const float* lhs_scales; /* likewise; null means 1 */
+
+  const void* rhs; /* run-time rhs in desc.rhs_order */
+  size_t rhs_stride, rhs_batch_stride;
+  const void* const* rhs_array; /* batched by pointers, instead of rhs */
+  /* Run-time rhs: rhs_zero_point_count values for all matrices; null means 0. */
+  const int32_t* rhs_zero_points;
+  size_t rhs_zero_point_count; /* 1 or n; 0 with null */
+
+  /* m x n. Must not overlap any input, except that it may be exactly the residual; each matrix is
+   * judged from its first to its last byte, gaps between rows included. Output matrices may
+   * interleave row by row. */
+  void* dst;
+  size_t dst_stride, dst_batch_stride;
+  void* const* dst_array; /* batched by pointers, instead of dst */
+
+  const void* residual; /* m x n of epilogue.residual.type */
+  size_t residual_stride, residual_batch_stride;
+  const void* const* residual_array; /* batched by pointers, instead of residual */
+
+  /* -- an older struct may end here -- */
+  /* Scratch of this call only, at a multiple of OCTET_ALIGNMENT; null if the query says 0 bytes.
+   * Calls at the same time need different ones. Calls one after another may share one, of any
+   * GEMM or convolution. */
+  void* workspace;
+  size_t workspace_bytes;
+  /* Null means the calling thread. Called only if there is more than one task; a convolution may
+   * call it up to three times. */
+  octet_parallel_for parallel_for;
+  void* parallel_context;
+  size_t concurrency; /* tasks at most, as declared to the workspace query; 0 means 1 */
+} octet_gemm_args;
+#define OCTET_GEMM_ARGS_INIT OCTET_INIT(octet_gemm_args)
+
+typedef struct octet_gemm octet_gemm;
+
+/* Checks desc, chooses the kernels and copies every array of desc but the packed weights. On
+ * failure *gemm is null. */
+octet_status octet_gemm_create(const octet_gemm_desc* desc, octet_gemm** gemm, octet_error* error);
+
+/* The workspace bytes of any run with at most m rows and this concurrency (0 means 1). Run-time
+ * weights are packed into the workspace. */
+octet_status octet_gemm_workspace(const octet_gemm* gemm, size_t m, size_t concurrency,
+                                  size_t* bytes, octet_error* error);
+
+/* Multiplies. On failure dst is untouched. */
+octet_status octet_gemm_run(const octet_gemm* gemm, const octet_gemm_args* args,
+                            octet_error* error);
+
+void octet_gemm_destroy(octet_gemm* gemm); /* null is allowed; no run may be in progress */
+
+/* The kernel that a run of m rows uses, e.g. "avx512vnni_u8s8_6x64x4": a static string, or null if
+ * gemm is null. */
+const char* octet_gemm_kernel(const octet_gemm* gemm, size_t m);
+
+/* ---- convolution ----------------------------------------------------------------------------- */
+
+typedef enum octet_layout OCTET_INT_ENUM {
+  OCTET_NHWC = 0, /* native */
+  OCTET_NCHW = 1  /* converted in the workspace */
+} octet_layout;
+
+/* How weights are stored, the last letter varying fastest. O = output channels, I = input
+ * channels of one group, H x W = the kernel. */
+typedef enum octet_filter_order OCTET_INT_ENUM {
+  OCTET_OHWI = 0, /* TensorFlow Lite: convolution, transposed convolution */
+  OCTET_OIHW = 1, /* ONNX, PyTorch: convolution */
+  /* TensorFlow. With one input channel per group it is 1HWC, TensorFlow Lite's depthwise order. */
+  OCTET_HWIO = 2,
+  /* ONNX, PyTorch: transposed convolution. Here I is all input channels, and O the output channels
+   * of one group. */
+  OCTET_IOHW = 3
+} octet_filter_order;
+
+/* How a convolution is computed. All give the same bytes, but for the last. The names are the
+ * values of OCTET_CONV. */
+typedef enum octet_conv_algorithm OCTET_INT_ENUM {
+  OCTET_CONV_AUTO = 0, /* "auto": what octet_conv2d_explain predicts to be fastest */
+  /* "direct": the GEMM kernels read the input where it lies, tap by tap. */
+  OCTET_CONV_DIRECT = 1,
+  OCTET_CONV_IM2COL = 2,          /* "im2col": patches are copied, then multiplied */
+  OCTET_CONV_DEPTHWISE = 3,       /* "depthwise": one input channel per group */
+  OCTET_CONV_WINOGRAD_2X2 = 4,    /* "winograd2x2": F(2x2,3x3) in int16, exact */
+  OCTET_CONV_WINOGRAD_4X4 = 5,    /* "winograd4x4": F(4x4,3x3) in int16, exact */
+  OCTET_CONV_WINOGRAD_2X2_S2 = 6, /* "winograd2x2_s2": 3x3 with stride 2 in int16, exact */
+  /* "winograd2x2_int8": F(2x2,3x3) requantized to int8. It is approximate, and needs
+   * OCTET_ACCURACY_APPROXIMATE. */
+  OCTET_CONV_WINOGRAD_2X2_INT8 = 7
+} octet_conv_algorithm;
+
+/* "direct", ...; "unknown" outside the enumeration. */
+const char* octet_conv_algorithm_name(octet_conv_algorithm algorithm);
+
+typedef enum octet_accuracy OCTET_INT_ENUM {
+  OCTET_ACCURACY_EXACT = 0,
+  /* Also allows algorithms whose output differs from the contract's by some units. */
+  OCTET_ACCURACY_APPROXIMATE = 1
+} octet_accuracy;
+
+/* The geometry of a convolution. A 1-D one has in_h = kernel_h = 1. With i, o the channels of one
+ * group:
+ *
+ *     acc[b,y,x,o] = sum over ky, kx, i of (lhs[b,iy,ix,i] - lhs_zero_point)
+ *                                          * (weight[o,ky,kx,i] - weight_zero_point[o]) + bias[o]
+ *     iy = y * stride_h + ky * dilation_h - pad_top
+ *     ix = x * stride_w + kx * dilation_w - pad_left
+ *
+ * where positions outside the input contribute exactly zero. A transposed convolution scatters what
+ * this gathers: input pixel (y, x) adds to output pixel
+ *
+ *     (y * stride_h + ky * dilation_h - pad_top, x * stride_w + kx * dilation_w - pad_left)
+ *
+ * The output size is, along each axis,
+ *
+ *     (in + pad_before + pad_after - dilation * (kernel - 1) - 1) / stride + 1
+ *
+ * rounded down, or, transposed,
+ *
+ *     (in - 1) * stride + dilation * (kernel - 1) + 1 - pad_before - pad_after + output_padding
+ *
+ * and any padding that leaves at least 1 is legal. Frozen. */
+typedef struct octet_conv2d_shape {
+  size_t batch_max, in_h_max, in_w_max; /* a run may have less; 0 is refused */
+  size_t in_channels, out_channels;     /* both multiples of groups */
+  /* groups = in_channels is depthwise, with multiplier out_channels / groups. */
+  size_t groups;
+  size_t kernel_h, kernel_w;
+  size_t stride_h, stride_w;
+  size_t dilation_h, dilation_w; /* 1 means none */
+  size_t pad_top, pad_bottom, pad_left, pad_right;
+  int transposed;
+  size_t output_padding_h, output_padding_w; /* transposed only; less than the stride */
+} octet_conv2d_shape;
+
+/* Zeros, but 1 for batch_max, groups, strides and dilations. */
+#ifdef __cplusplus
+#define OCTET_CONV2D_SHAPE_INIT                                                           \
+  []() {                                                                                  \
+    octet_conv2d_shape shape = {};                                                        \
+    shape.batch_max = shape.groups = shape.stride_h = shape.stride_w = shape.dilation_h = \
+        shape.dilation_w = 1;                                                             \
+    return shape;                                                                         \
+  }()
+#else
+#define OCTET_CONV2D_SHAPE_INIT \
+  { .batch_max = 1, .groups = 1, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 }
+#endif
+
+/* The output's height and width for an input of in_h x in_w. Neither the declared maxima nor
+ * channels and groups matter. */
+octet_status octet_conv2d_output_size(const octet_conv2d_shape* shape, size_t in_h, size_t in_w,
+                                      size_t* out_h, size_t* out_w, octet_error* error);
+
+typedef struct octet_filter_desc {
+  size_t struct_size;
+  octet_conv2d_shape shape;
+  octet_type type; /* OCTET_S8 or OCTET_U8 */
+  octet_filter_order order;
+  const void* data; /* dense; not read by octet_conv2d_pack_size */
+  /* -- an older struct may end here -- */
+  /* zero_point_count values in the range of type; null means 0. Winograd and depthwise refuse
+   * others than 0 (128 for u8); such filters run as direct or im2col. */
+  const int32_t* zero_points;
+  size_t zero_point_count; /* 1 (per tensor) or out_channels; 0 with null */
+  /* OCTET_CONV_AUTO means what OCTET_CONV says, else the plan's choice. Beats the environment. */
+  octet_conv_algorithm algorithm;
+  octet_accuracy accuracy;
+  /* winograd2x2_int8: 16 calibrated magnitudes of the transformed input, row by row; null means the
+   * widest, 512. They are those of B^T x B with u8 inputs centred (x - 128); what is larger
+   * saturates. */
+  const float* tap_ranges;
+} octet_filter_desc;
+#ifdef __cplusplus
+#define OCTET_FILTER_DESC_INIT            \
+  []() {                                  \
+    octet_filter_desc desc = {};          \
+    desc.struct_size = sizeof desc;       \
+    desc.shape = OCTET_CONV2D_SHAPE_INIT; \
+    return desc;                          \
+  }()
+#else
+#define OCTET_FILTER_DESC_INIT \
+  { .struct_size = sizeof(octet_filter_desc), .shape = OCTET_CONV2D_SHAPE_INIT }
+#endif
+
+/* The bytes that octet_conv2d_pack will write. The blob holds the weights in the form of one
+ * algorithm and of one tier's layout. It serves every batch, input size and padding, though the
+ * algorithm was chosen for the declared ones; channels, groups, kernel, strides, dilations and
+ * direction are part of it. */
+octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa isa, size_t* bytes,
+                                    octet_error* error);
+
+/* As octet_pack. A forced algorithm that cannot compute the shape is OCTET_UNSUPPORTED, with the
+ * reason. */
+octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, void* blob,
+                               size_t blob_bytes, octet_error* error);
+
+/* What the plan thinks of one algorithm for one convolution on one tier of this machine. */
+typedef struct octet_conv2d_candidate {
+  size_t struct_size;
+  octet_conv_algorithm algorithm;
+  const char* kernel; /* that would run; a static string; null if refused */
+  int possible;       /* 0: cannot compute this shape, or not exactly */
+  int chosen;         /* 1 for the algorithm that octet_conv2d_pack takes */
+  /* -- an older struct may end here -- */
+  /* The multiply-accumulates that this algorithm does, padding and rounding up to tiles
+   * included. */
+  double macs;
+  /* Input, weights as packed and output, each once, and what is staged in the workspace, written
+   * and read. */
+  double bytes;
+  /* Predicted for one thread, declared sizes and an s8 or u8 output; 0 if refused. The parts
+   * follow: */
+  double microseconds;
+  double compute_microseconds; /* dot products; */
+  /* traffic from the cache level or the memory where the operands live, as far as it cannot
+   * hide; */
+  double memory_microseconds;
+  /* Winograd's transforms, im2col's copies, layout conversion, the epilogue. */
+  double transform_microseconds;
+  char reason[160]; /* why refused, or what limits it */
+} octet_conv2d_candidate;
+#define OCTET_CONV2D_CANDIDATE_INIT OCTET_INIT(octet_conv2d_candidate)
+
+/* The candidates, index 0, 1, ... until OCTET_BAD_SIZE; at index 0 that means a bad filter. Fails
+ * like pack where a forced algorithm (or OCTET_CONV) cannot compute the shape. filter.data may be
+ * null: then the weights are assumed to be the worst. */
+octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa, size_t index,
+                                  octet_conv2d_candidate* candidate, octet_error* error);
+
+/* Fields that octet_gemm_desc has too mean the same here, with n = out_channels and lhs = the input
+ * tensor. */
+typedef struct octet_conv2d_desc {
+  size_t struct_size;
+  /* batch_max, in_h_max, in_w_max, pads and output paddings may differ from the packed filter's;
+   * the rest may not. */
+  octet_conv2d_shape shape;
+  octet_layout lhs_layout;
+  octet_layout dst_layout;                 /* of the residual too */
+  octet_type lhs_type, rhs_type, dst_type; /* lhs OCTET_S8 or OCTET_U8 */
+  /* OCTET_LHS_STATIC, or OCTET_LHS_PER_TENSOR: one zero point and scale per image. */
+  octet_lhs_quant lhs_quant;
+  int32_t lhs_zero_point;
+
+  octet_isa max_isa;
+  const void* packed; /* a blob from octet_conv2d_pack, borrowed until destroy */
+  size_t packed_bytes;
+  const char* kernel;
+  octet_allocator allocator;
+  uintptr_t reserved[4]; /* must be 0 */
+  /* -- an older struct may end here -- */
+  octet_epilogue epilogue; /* last: it may grow at its end */
+} octet_conv2d_desc;
+#ifdef __cplusplus
+#define OCTET_CONV2D_DESC_INIT            \
+  []() {                                  \
+    octet_conv2d_desc desc = {};          \
+    desc.struct_size = sizeof desc;       \
+    desc.shape = OCTET_CONV2D_SHAPE_INIT; \
+    return desc;                          \
+  }()
+#else
+#define OCTET_CONV2D_DESC_INIT \
+  { .struct_size = sizeof(octet_conv2d_desc), .shape = OCTET_CONV2D_SHAPE_INIT }
+#endif
+
+typedef struct octet_conv2d_args {
+  size_t struct_size;
+  size_t batch, in_h, in_w; /* 1 .. declared; 0 means as declared, also for the batch */
+  /* What the caller believes the output size is: checked; 0 means not checked. */
+  size_t out_h, out_w;
+
+  /* NHWC: a stride counts elements from one pixel to the next, and 0 means dense; more than the
+   * channels reads or writes a slice of a wider tensor. Rows and images follow each other without
+   * gaps. Gaps between pixels of lhs may be read; their values do not matter. NCHW tensors are
+   * dense, with stride 0. */
+  const void* lhs; /* batch x in_h x in_w x in_channels */
+  size_t lhs_stride;
+  const int32_t* lhs_zero_points; /* OCTET_LHS_PER_TENSOR: one per image; null means 0 */
+  const float* lhs_scales;        /* likewise; null means 1 */
+  /* batch x out_h x out_w x out_channels. Must not overlap an input, except that it may be exactly
+   * the residual; judged from first to last byte, gaps between pixels included. */
+  void* dst;
+  size_t dst_stride;
+  const void* residual; /* as dst, of epilogue.residual.type */
+  size_t residual_stride;
+
+  /* -- an older struct may end here -- */
+  void* workspace;
+  size_t workspace_bytes;
+  octet_parallel_for parallel_for;
+  void* parallel_context;
+  size_t concurrency;
+} octet_conv2d_args;
+#define OCTET_CONV2D_ARGS_INIT OCTET_INIT(octet_conv2d_args)
+
+typedef struct octet_conv2d octet_conv2d;
+
+octet_status octet_conv2d_create(const octet_conv2d_desc* desc, octet_conv2d** conv,
+                                 octet_error* error);
+
+/* The workspace bytes of any run of at most these sizes (0 means as declared) and this concurrency
+ * (0 means 1). */
+octet_status octet_conv2d_workspace(const octet_conv2d* conv, size_t batch, size_t in_h,
+                                    size_t in_w, size_t concurrency, size_t* bytes,
+                                    octet_error* error);
+
+octet_status octet_conv2d_run(const octet_conv2d* conv, const octet_conv2d_args* args,
+                              octet_error* error);
+
+void octet_conv2d_destroy(octet_conv2d* conv);
+
+/* OCTET_CONV_AUTO if conv is null. */
+octet_conv_algorithm octet_conv2d_algorithm(const octet_conv2d* conv);
+const char* octet_conv2d_kernel(const octet_conv2d* conv); /* null if conv is null */
+
+/* ---- blobs ----------------------------------------------------------------------------------- */
+
+/* What the header of a blob from octet_pack or octet_conv2d_pack says. */
+typedef struct octet_blob_info {
+  size_t struct_size;
+  octet_isa isa;   /* the smallest tier that reads this layout */
+  octet_type type; /* of the weights as they were given */
+  /* Of a convolution: n = output channels, k = the weights of each, batch = 1. */
+  size_t n, k, batch;
+  size_t bytes; /* of the whole blob */
+  /* -- an older struct may end here -- */
+  /* Of a convolution, else 0. In `form` the weights are stored: a static string, the name of the
+   * algorithm that made them. Sizes and pads in `shape` are 0, because the weights do not depend
+   * on them. */
+  octet_conv_algorithm algorithm;
+  const char* form;
+  octet_conv2d_shape shape;
+} octet_blob_info;
+#define OCTET_BLOB_INFO_INIT OCTET_INIT(octet_blob_info)
+
+/* Checks the header (magic, version, sizes, its checksum) and reports it. Reads the header only, so
+ * that a mapped file stays untouched. */
+octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob_info* info,
+                                 octet_error* error);
+
+/* Checks the header and the checksum of the whole payload. */
+octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error* error);
+
+/* ---- helpers --------------------------------------------------------------------------------- */
+
+/* Maps a real factor in [0, 2^30) to TFLite's (multiplier, shift): factor ~ multiplier / 2^31 *
+ * 2^shift, as its QuantizeMultiplier does. */
+octet_status octet_quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift,
+                                       octet_error* error);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* OCTET_OCTET_H_ */
