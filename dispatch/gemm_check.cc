@@ -24,7 +24,7 @@ octet_status check_enums(const Draft& draft) {
   if (e.requant != OCTET_REQUANT_FLOAT && e.requant != OCTET_REQUANT_TFLITE)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.epilogue.requant is %d, not an octet_requant",
                 (int)e.requant);
-  if (e.activation < OCTET_ACTIVATION_NONE || e.activation > OCTET_ACTIVATION_CLAMP)
+  if (e.activation < OCTET_ACTIVATION_NONE || e.activation > OCTET_ACTIVATION_RELU_N1_TO_1)
     return fail(error, OCTET_UNKNOWN_ENUM,
                 "desc.epilogue.activation is %d, not an octet_activation", (int)e.activation);
   if (d.rhs_order != OCTET_KN && d.rhs_order != OCTET_NK)

@@ -42,62 +42,79 @@ octet_status plan_residual(Draft* draft) {
   return OCTET_OK;
 }
 
+struct Interval {
+  float lo, hi;
+};
+
+// Of the real numbers; CLAMP has bounds of its own, in the output's units.
+Interval interval_of(octet_activation activation) {
+  const float infinity = __builtin_inff();
+  switch (activation) {
+    case OCTET_ACTIVATION_RELU: return {0, infinity};
+    case OCTET_ACTIVATION_RELU6: return {0, 6};
+    case OCTET_ACTIVATION_RELU_N1_TO_1: return {-1, 1};
+    case OCTET_ACTIVATION_NONE:
+    case OCTET_ACTIVATION_CLAMP: break;
+  }
+  return {-infinity, infinity};
+}
+
+// A bound in steps of the output; one that no output reaches is as good as any other. Half to
+// even, and in TFLite mode half away from zero.
+int32_t steps_to(float bound, const octet_epilogue& e) {
+  if (bound == 0) return 0;
+  const float steps = bound / e.dst_scale;
+  if (!(steps > -256 && steps < 256)) return bound < 0 ? -256 : 256;
+  if (e.requant == OCTET_REQUANT_TFLITE) return (int32_t)((double)steps + (bound < 0 ? -0.5 : 0.5));
+  return (int32_t)((steps + 12582912.0f) - 12582912.0f);
+}
+
+octet_status plan_f32_clamp(Draft* draft) {
+  const octet_epilogue& e = draft->desc.epilogue;
+  const Interval interval = e.activation == OCTET_ACTIVATION_CLAMP
+                                ? Interval{e.clamp_min, e.clamp_max}
+                                : interval_of(e.activation);
+  draft->finish.lo_f32 = interval.lo;
+  draft->finish.hi_f32 = interval.hi;
+  if (interval.lo <= interval.hi) return OCTET_OK;
+  return fail(draft->error, OCTET_BAD_CLAMP,
+              "desc.epilogue.clamp_min = %g, desc.epilogue.clamp_max = %g: not an interval",
+              (double)e.clamp_min, (double)e.clamp_max);
+}
+
 octet_status plan_clamp(Draft* draft) {
   const octet_gemm_desc& d = draft->desc;
   const octet_epilogue& e = d.epilogue;
   octet_error* error = draft->error;
   Finish& f = draft->finish;
-  const float infinity = __builtin_inff();
-  if (e.activation == OCTET_ACTIVATION_CLAMP && e.clamp_min == 0 && e.clamp_max == 0)
+  const bool clamp = e.activation == OCTET_ACTIVATION_CLAMP;
+  if (clamp && e.clamp_min == 0 && e.clamp_max == 0)
     return fail(error, OCTET_BAD_CLAMP,
                 "desc.epilogue.clamp_min and desc.epilogue.clamp_max are both 0: "
                 "OCTET_ACTIVATION_CLAMP needs its bounds");
-  if (d.dst_type == OCTET_F32) {
-    f.lo_f32 = e.activation == OCTET_ACTIVATION_NONE    ? -infinity
-               : e.activation == OCTET_ACTIVATION_CLAMP ? e.clamp_min
-                                                        : 0;
-    f.hi_f32 = e.activation == OCTET_ACTIVATION_RELU6   ? 6
-               : e.activation == OCTET_ACTIVATION_CLAMP ? e.clamp_max
-                                                        : infinity;
-    if (!(f.lo_f32 <= f.hi_f32))
-      return fail(error, OCTET_BAD_CLAMP,
-                  "desc.epilogue.clamp_min = %g, desc.epilogue.clamp_max = %g: not an interval",
-                  (double)e.clamp_min, (double)e.clamp_max);
-    return OCTET_OK;
-  }
+  if (d.dst_type == OCTET_F32) return plan_f32_clamp(draft);
   OCTET_TRY(check_zero_point(e.dst_zero_point, d.dst_type, "desc.epilogue.dst_zero_point", kScalar,
                              error));
   f.zero_point = e.dst_zero_point;
   f.lo = least(d.dst_type);
   f.hi = most(d.dst_type);
-  switch (e.activation) {
-    case OCTET_ACTIVATION_NONE: break;
-    case OCTET_ACTIVATION_RELU6: {
+  if (clamp) {
+    if (!(e.clamp_min >= (float)f.lo && e.clamp_max <= (float)f.hi && e.clamp_min <= e.clamp_max) ||
+        e.clamp_min != (float)(int32_t)e.clamp_min || e.clamp_max != (float)(int32_t)e.clamp_max)
+      return fail(error, OCTET_BAD_CLAMP,
+                  "desc.epilogue.clamp_min = %g, desc.epilogue.clamp_max = %g: not an interval of "
+                  "integers within %d..%d",
+                  (double)e.clamp_min, (double)e.clamp_max, (int)f.lo, (int)f.hi);
+    f.lo = (int32_t)e.clamp_min;
+    f.hi = (int32_t)e.clamp_max;
+  } else {
+    const Interval interval = interval_of(e.activation);
+    if (interval.hi < __builtin_inff())
       OCTET_TRY(check_scale(e.dst_scale, "desc.epilogue.dst_scale", kScalar, error));
-      const float six = 6.0f / e.dst_scale;
-      if (six < 256) {
-        // Half to even; TFLite rounds this bound half away from zero.
-        const int32_t rounded = e.requant == OCTET_REQUANT_TFLITE
-                                    ? (int32_t)((double)six + 0.5)
-                                    : (int32_t)((six + 12582912.0f) - 12582912.0f);
-        const int32_t hi = e.dst_zero_point + rounded;
-        f.hi = hi < f.hi ? hi : f.hi;
-      }
-      f.lo = e.dst_zero_point;
-      break;
-    }
-    case OCTET_ACTIVATION_RELU: f.lo = e.dst_zero_point; break;
-    case OCTET_ACTIVATION_CLAMP:
-      if (!(e.clamp_min >= (float)f.lo && e.clamp_max <= (float)f.hi &&
-            e.clamp_min <= e.clamp_max) ||
-          e.clamp_min != (float)(int32_t)e.clamp_min || e.clamp_max != (float)(int32_t)e.clamp_max)
-        return fail(error, OCTET_BAD_CLAMP,
-                    "desc.epilogue.clamp_min = %g, desc.epilogue.clamp_max = %g: not an interval "
-                    "of integers within %d..%d",
-                    (double)e.clamp_min, (double)e.clamp_max, (int)f.lo, (int)f.hi);
-      f.lo = (int32_t)e.clamp_min;
-      f.hi = (int32_t)e.clamp_max;
-      break;
+    const int32_t lo = e.dst_zero_point + steps_to(interval.lo, e),
+                  hi = e.dst_zero_point + steps_to(interval.hi, e);
+    f.lo = lo > f.lo ? lo : f.lo;
+    f.hi = hi < f.hi ? hi : f.hi;
   }
   f.lo_f32 = (float)(f.lo - f.zero_point);
   f.hi_f32 = (float)(f.hi - f.zero_point);

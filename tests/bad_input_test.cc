@@ -145,7 +145,7 @@ TEST(BadCreate, Enumerations) {
   for (const int value : {-1, 2})
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.epilogue.requant",
                    [&](Product& p) { set_raw(&p.desc.epilogue.requant, value); });
-  for (const int value : {-1, 4})
+  for (const int value : {-1, 5})
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.epilogue.activation",
                    [&](Product& p) { set_raw(&p.desc.epilogue.activation, value); });
   for (const int value : {-1, 2})
@@ -266,6 +266,10 @@ TEST(BadCreate, Scales) {
     });
     create_refuses(OCTET_BAD_SCALE, "desc.epilogue.dst_scale", [&](Product& p) {
       p.desc.epilogue.activation = OCTET_ACTIVATION_RELU6, p.desc.epilogue.dst_scale = value;
+    });
+    create_refuses(OCTET_BAD_SCALE, "desc.epilogue.dst_scale", [&](Product& p) {
+      p.desc.epilogue.activation = OCTET_ACTIVATION_RELU_N1_TO_1;
+      p.desc.epilogue.dst_scale = value;
     });
   }
   for (const int32_t value : {1, -1, (1 << 30) - 1, INT32_MIN})

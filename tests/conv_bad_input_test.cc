@@ -521,7 +521,7 @@ TEST(ConvBadCreate, Enumerations) {
   for (const int value : {-1, 2})
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.epilogue.requant",
                    [&](Layer& p) { set_raw(&p.desc.epilogue.requant, value); });
-  for (const int value : {-1, 4})
+  for (const int value : {-1, 5})
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.epilogue.activation",
                    [&](Layer& p) { set_raw(&p.desc.epilogue.activation, value); });
   for (const int value : {-1, 3, 4})

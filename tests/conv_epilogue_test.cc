@@ -39,8 +39,9 @@ INSTANTIATE_TEST_SUITE_P(, ConvEpilogue, testing::Range(size_t{0}, size_t{5}), s
 TEST_P(ConvEpilogue, EveryTypeAndActivation) {
   uint32_t seed = 0;
   for (const octet_type dst : {OCTET_S32, OCTET_F32, OCTET_S8, OCTET_U8})
-    for (const octet_activation activation : {OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU,
-                                              OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_CLAMP})
+    for (const octet_activation activation :
+         {OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU, OCTET_ACTIVATION_RELU6,
+          OCTET_ACTIVATION_CLAMP, OCTET_ACTIVATION_RELU_N1_TO_1})
       for (const bool per_channel : {false, true}) {
         if (dst == OCTET_S32 && (activation || per_channel)) continue;
         ConvCase c = with(shape(), dst, ++seed);

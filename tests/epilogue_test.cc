@@ -36,7 +36,8 @@ class Epilogue : public EachKernel {
 OCTET_FOR_EACH_KERNEL(Epilogue);
 
 constexpr octet_activation kActivations[] = {OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU,
-                                             OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_CLAMP};
+                                             OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_CLAMP,
+                                             OCTET_ACTIVATION_RELU_N1_TO_1};
 
 TEST_P(Epilogue, Accumulators) { check_all(base(OCTET_S32)); }
 
@@ -173,6 +174,49 @@ TEST_P(EpilogueIsa, TfliteRoundsAsItsReferenceKernels) {
         }
       }
     }
+}
+
+// Bounds that fall on ties, leave the type on either side, or are beyond all integers.
+TEST_P(EpilogueIsa, BoundsOfActivationsInStepsOfTheOutput) {
+  const struct {
+    octet_activation activation;
+    float dst_scale;
+    int32_t zero_point;
+    octet_requant requant;
+    int lo, hi;
+  } rows[] = {
+      {OCTET_ACTIVATION_RELU_N1_TO_1, 0.4f, 10, OCTET_REQUANT_FLOAT, 8, 12},
+      {OCTET_ACTIVATION_RELU_N1_TO_1, 0.4f, 10, OCTET_REQUANT_TFLITE, 7, 13},
+      {OCTET_ACTIVATION_RELU_N1_TO_1, 0.4f, 1, OCTET_REQUANT_FLOAT, 0, 3},
+      {OCTET_ACTIVATION_RELU_N1_TO_1, 0.4f, 254, OCTET_REQUANT_TFLITE, 251, 255},
+      {OCTET_ACTIVATION_RELU_N1_TO_1, 8.0f, 10, OCTET_REQUANT_FLOAT, 10, 10},
+      {OCTET_ACTIVATION_RELU_N1_TO_1, 2.0f, 10, OCTET_REQUANT_FLOAT, 10, 10},
+      {OCTET_ACTIVATION_RELU_N1_TO_1, 2.0f, 10, OCTET_REQUANT_TFLITE, 9, 11},
+      {OCTET_ACTIVATION_RELU_N1_TO_1, 1e-42f, 10, OCTET_REQUANT_TFLITE, 0, 255},
+      {OCTET_ACTIVATION_RELU_N1_TO_1, 0.00390625f, 0, OCTET_REQUANT_FLOAT, 0, 255},
+      {OCTET_ACTIVATION_RELU6, 2.4f, 10, OCTET_REQUANT_FLOAT, 10, 12},
+      {OCTET_ACTIVATION_RELU6, 2.4f, 10, OCTET_REQUANT_TFLITE, 10, 13},
+      {OCTET_ACTIVATION_RELU6, 1e-42f, 10, OCTET_REQUANT_FLOAT, 10, 255},
+      {OCTET_ACTIVATION_RELU, 0, 10, OCTET_REQUANT_TFLITE, 10, 255},
+  };
+  const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
+  const float scale = 1;
+  const int32_t multiplier = 1 << 30, shift = 1;  // 1
+  for (const auto& row : rows) {
+    Accumulators work({-1000, 1000});
+    octet_epilogue& e = work.desc.epilogue;
+    work.desc.dst_type = OCTET_U8;
+    e.activation = row.activation, e.dst_scale = row.dst_scale, e.dst_zero_point = row.zero_point;
+    e.requant = row.requant;
+    if (row.requant == OCTET_REQUANT_FLOAT)
+      e.scales = &scale, e.scale_count = 1;
+    else
+      e.multipliers = &multiplier, e.shifts = &shift, e.multiplier_count = 1;
+    uint8_t out[2];
+    ASSERT_EQ(work.run(out, &error_), OCTET_OK) << error_.message;
+    EXPECT_EQ(out[0], row.lo) << row.dst_scale << ' ' << row.zero_point;
+    EXPECT_EQ(out[1], row.hi) << row.dst_scale << ' ' << row.zero_point;
+  }
 }
 
 TEST_P(EpilogueIsa, FloatsKeepNanAndInfinityOfTheBias) {

@@ -195,13 +195,14 @@ typedef enum octet_requant OCTET_INT_ENUM {
 
 typedef enum octet_activation OCTET_INT_ENUM {
   OCTET_ACTIVATION_NONE = 0,
-  OCTET_ACTIVATION_RELU = 1, /* integer dst: the lower bound is dst_zero_point */
-  /* Integer dst: as RELU, and the upper bound is dst_zero_point + round(6 / dst_scale), halves to
-   * even; in TFLite mode halves away from zero. */
+  OCTET_ACTIVATION_RELU = 1, /* [0, infinity]; integer dst: the lower bound is dst_zero_point */
+  /* [0, 6]. Integer dst: the bound is dst_zero_point + round(6 / dst_scale), halves to even; in
+   * TFLite mode halves away from zero. */
   OCTET_ACTIVATION_RELU6 = 2,
   /* [clamp_min, clamp_max], in dst's own units. Bounds that are both 0 were forgotten, and are
    * refused. */
-  OCTET_ACTIVATION_CLAMP = 3
+  OCTET_ACTIVATION_CLAMP = 3,
+  OCTET_ACTIVATION_RELU_N1_TO_1 = 4 /* [-1, 1], rounded likewise */
 } octet_activation;
 
 /* A tensor of dst's shape that is added before the final rounding (float mode) or by TFLite's
@@ -241,7 +242,7 @@ typedef struct octet_epilogue {
   int32_t dst_zero_point;      /* s8, u8 dst */
   octet_activation activation; /* s8, u8, f32 dst */
   float clamp_min, clamp_max;  /* OCTET_ACTIVATION_CLAMP: integers for an integer dst */
-  float dst_scale;             /* OCTET_ACTIVATION_RELU6 with an integer dst */
+  float dst_scale;             /* RELU6, RELU_N1_TO_1 with an integer dst */
   octet_residual residual;
   /* s8, u8 dst: 256 output bytes, indexed by the clamped output byte as unsigned; null means
    * none. */

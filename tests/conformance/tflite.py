@@ -40,8 +40,8 @@ def activation_range(activation, scale, zero_point, dtype):
 
 def activated(activation, scale, zero_point, dtype):
     """The output's quantization, and its fused activation as every octet_activation that means the same, for a vector file."""
-    same = {"NONE": [contract.ACTIVATION_NONE], "RELU": [contract.ACTIVATION_RELU], "RELU6": [contract.ACTIVATION_RELU6]}.get(activation, [])
-    return {"dst_scale": np.float32(scale), "dst_zero_point": np.int32(zero_point), "activations": np.int32([*same, contract.ACTIVATION_CLAMP]),
+    same = getattr(contract, "ACTIVATION_" + activation)
+    return {"dst_scale": np.float32(scale), "dst_zero_point": np.int32(zero_point), "activations": np.int32([same, contract.ACTIVATION_CLAMP]),
             "clamp": np.float32(activation_range(activation, np.float32(scale), zero_point, dtype))}
 
 

@@ -101,8 +101,9 @@ void Epilogue::draw_scales(Choices* c, double magnitude) {
 
 void Epilogue::draw_output(Choices* c) {
   const octet_type type = desc_.dst_type;
-  desc_.epilogue.activation = c->any({OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU,
-                                      OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_CLAMP});
+  desc_.epilogue.activation =
+      c->any({OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU, OCTET_ACTIVATION_RELU6,
+              OCTET_ACTIVATION_CLAMP, OCTET_ACTIVATION_RELU_N1_TO_1});
   desc_.epilogue.dst_scale =
       c->any({0.0235f, 1.0f, 0.5f, 12.0f, 2.4f, 4.0f, 1e-4f, 1e-42f, draw_scale(c)});
   if (type == OCTET_F32) {

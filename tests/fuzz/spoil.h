@@ -95,7 +95,7 @@ constexpr Rule<S> kDescRules[] = {
     {"an unknown dst_type", [](S& s) { return s.set_enum(&s.d->dst_type, 5); }},
     {"an unknown lhs_quant", [](S& s) { return s.set_enum(&s.d->lhs_quant, 5); }},
     {"an unknown requant", [](S& s) { return s.set_enum(&s.e->requant, 2); }},
-    {"an unknown activation", [](S& s) { return s.set_enum(&s.e->activation, 4); }},
+    {"an unknown activation", [](S& s) { return s.set_enum(&s.e->activation, 5); }},
     {"an unknown residual.type", [](S& s) { return s.set_enum(&s.e->residual.type, 3); }},
     {"an unknown max_isa", [](S& s) { return s.set_enum(&s.d->max_isa, 8); }},
     {"a max_isa of another architecture", [](S& s) { return s.set(&s.d->max_isa, kForeignTier); }},
@@ -198,7 +198,9 @@ constexpr Rule<S> kDescRules[] = {
      }},
     {"a wrong dst_scale",
      [](S& s) {
-       return s.is_8bit_dst() && s.set(&s.e->activation, OCTET_ACTIVATION_RELU6) &&
+       return s.is_8bit_dst() &&
+              s.set(&s.e->activation,
+                    s.c->any({OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_RELU_N1_TO_1})) &&
               s.wrong_scale(&s.e->dst_scale);
      }},
     {"a residual for another output",

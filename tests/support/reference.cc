@@ -184,6 +184,13 @@ struct Bounds {
   int32_t lo, hi;
 };
 
+// Either rounding is the same on both sides of zero.
+int32_t steps_to(double bound, const octet_epilogue& e) {
+  const double steps = std::min(fl(bound / static_cast<double>(e.dst_scale)), 1000.0f);
+  return static_cast<int32_t>(e.requant == OCTET_REQUANT_TFLITE ? std::round(steps)
+                                                                : std::nearbyint(steps));
+}
+
 Bounds integer_bounds(const octet_gemm_desc& d) {
   const octet_epilogue& e = d.epilogue;
   const int32_t least = d.dst_type == OCTET_U8 ? 0 : -128, most = least + 255,
@@ -191,12 +198,9 @@ Bounds integer_bounds(const octet_gemm_desc& d) {
   switch (e.activation) {
     case OCTET_ACTIVATION_NONE: break;
     case OCTET_ACTIVATION_RELU: return {zero, most};
-    case OCTET_ACTIVATION_RELU6: {
-      const double six = std::min(fl(6.0 / static_cast<double>(e.dst_scale)), 1000.0f);
-      const double steps =
-          e.requant == OCTET_REQUANT_TFLITE ? std::round(six) : std::nearbyint(six);
-      return {zero, std::min(most, zero + static_cast<int32_t>(steps))};
-    }
+    case OCTET_ACTIVATION_RELU6: return {zero, std::min(most, zero + steps_to(6, e))};
+    case OCTET_ACTIVATION_RELU_N1_TO_1:
+      return {std::max(least, zero - steps_to(1, e)), std::min(most, zero + steps_to(1, e))};
     case OCTET_ACTIVATION_CLAMP:
       return {static_cast<int32_t>(e.clamp_min), static_cast<int32_t>(e.clamp_max)};
   }
@@ -205,11 +209,15 @@ Bounds integer_bounds(const octet_gemm_desc& d) {
 
 uint32_t finish_f32(const octet_epilogue& e, size_t n, float scaled) {
   float value = e.bias_f32 ? fl(static_cast<double>(scaled) + e.bias_f32[n]) : scaled;
-  const bool clamp = e.activation == OCTET_ACTIVATION_CLAMP;
-  if (e.activation != OCTET_ACTIVATION_NONE && value < (clamp ? e.clamp_min : 0))
-    value = clamp ? e.clamp_min : 0;
-  if (clamp && value > e.clamp_max) value = e.clamp_max;
-  if (e.activation == OCTET_ACTIVATION_RELU6 && value > 6) value = 6;
+  const auto at_least = [&](float bound) { value = value < bound ? bound : value; };
+  const auto at_most = [&](float bound) { value = value > bound ? bound : value; };
+  switch (e.activation) {
+    case OCTET_ACTIVATION_NONE: break;
+    case OCTET_ACTIVATION_RELU: at_least(0); break;
+    case OCTET_ACTIVATION_RELU6: at_least(0), at_most(6); break;
+    case OCTET_ACTIVATION_CLAMP: at_least(e.clamp_min), at_most(e.clamp_max); break;
+    case OCTET_ACTIVATION_RELU_N1_TO_1: at_least(-1), at_most(1); break;
+  }
   uint32_t bits = 0x7fc00000;
   if (!std::isnan(value)) std::memcpy(&bits, &value, sizeof bits);
   return bits;

@@ -6,7 +6,7 @@ import numpy as np
 
 S8, U8, S32, F32, I64 = np.int8, np.uint8, np.int32, np.float32, np.int64
 LHS_STATIC, LHS_PER_TENSOR, LHS_PER_ROW, LHS_SYMMETRIC, LHS_ASYMMETRIC = range(5)  # octet_lhs_quant
-ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU6, ACTIVATION_CLAMP = range(4)  # octet_activation
+ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU6, ACTIVATION_CLAMP, ACTIVATION_RELU_N1_TO_1 = range(5)  # octet_activation
 TINY = F32(2.0**-100)
 CONV_FIELDS = ("batch", "in_h", "in_w", "in_channels", "out_channels", "groups", "kernel_h", "kernel_w", "stride_h", "stride_w", "dilation_h",
                "dilation_w", "pad_top", "pad_bottom", "pad_left", "pad_right", "transposed", "output_padding_h", "output_padding_w")
@@ -133,10 +133,16 @@ def bounds(t, dtype, activation):
     zero = t["dst_zero_point"].item() if integer else 0
     if activation == ACTIVATION_CLAMP:
         return t["clamp"][0]
-    if activation == ACTIVATION_RELU6:
-        six = float(F32(6) / t["dst_scale"][0, 0]) if integer else 6
+
+    def steps(bound):
+        ratio = float(F32(bound) / t["dst_scale"][0, 0]) if integer else bound
         # TFLite rounds half away from zero here.
-        high = min(high, zero + (int(six + 0.5) if "multipliers" in t else round(six)))
+        return int(ratio + 0.5) if "multipliers" in t else round(ratio)
+
+    if activation == ACTIVATION_RELU_N1_TO_1:
+        return max(low, zero - steps(1)), min(high, zero + steps(1))
+    if activation == ACTIVATION_RELU6:
+        high = min(high, zero + steps(6))
     return (low if activation == ACTIVATION_NONE else zero), high
 
 
