@@ -3,8 +3,8 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/aligned.h"
-#include "dispatch/kernel_table.h"
 #include "dispatch/machine.h"
+#include "dispatch/tables/kernels.h"
 #include "kernels/gemm/packed_rhs.h"
 
 namespace {
@@ -89,7 +89,7 @@ void multiply(benchmark::State& state, const MicroKernel* kernel) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const MicroKernel* kernel : all_kernels())
+  for (const MicroKernel* kernel : byte_kernels())
     if (supports(this_machine().cpu, *kernel))
       benchmark::RegisterBenchmark(kernel->name, multiply, kernel);
   benchmark::Initialize(&argc, argv);

@@ -1,5 +1,5 @@
 # Libraries with some of the tiers only: configured, put together of this build's objects and of a
-# table of their own, linked with tests/consumer/tiers and run.
+# tables of their own, linked with tests/consumer/tiers and run.
 cmake_minimum_required(VERSION 3.22)
 separate_arguments(COMPILER UNIX_COMMAND "${COMPILER}")
 separate_arguments(FLAGS UNIX_COMMAND "${FLAGS}")
@@ -17,7 +17,7 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-# The objects of the files that this configuration compiles; its table is compiled anew.
+# The objects of the files that this configuration compiles; its tables are compiled anew.
 function(objects_of build result)
   file(READ ${build}/compile_commands.json commands)
   string(JSON count LENGTH "${commands}")
@@ -26,13 +26,13 @@ function(objects_of build result)
   foreach(i RANGE ${last})
     string(JSON file GET "${commands}" ${i} file)
     cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${SOURCE_DIR})
-    if(file STREQUAL "dispatch/kernel_table.cc")
+    if(file MATCHES "^dispatch/tables/")
       string(JSON command GET "${commands}" ${i} command)
       separate_arguments(command UNIX_COMMAND "${command}")
       list(FIND command -o at)
       math(EXPR at "${at} + 1")
       list(GET command ${at} object)
-      file(MAKE_DIRECTORY ${build}/CMakeFiles/octet.dir/dispatch)
+      file(MAKE_DIRECTORY ${build}/CMakeFiles/octet.dir/dispatch/tables)
       run(${CMAKE_COMMAND} -E chdir ${build} ${command})
       list(APPEND found ${build}/${object})
     else()

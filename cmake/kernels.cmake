@@ -15,7 +15,7 @@ function(octet_add_sources)
 endfunction()
 
 # octet_add_tier(<tier> FLAGS <flags> SOURCES <files> PROBE <program>): built if the compiler can, which is probed by compiling, not by its version. When the
-# tier is built, OCTET_BUILDS_<tier> is set, and OCTET_<tier> defined for dispatch/kernel_table.cc. octet_tiers lists all.
+# tier is built, OCTET_BUILDS_<tier> is set, and OCTET_<tier> defined for dispatch/tables/tiers.def. octet_tiers lists all.
 function(octet_add_tier tier)
   cmake_parse_arguments(arg "" "" "FLAGS;SOURCES;PROBE" ${ARGN})
   option(OCTET_ENABLE_${tier} "Build the ${tier} kernels if the compiler can" ON)
@@ -31,7 +31,9 @@ function(octet_add_tier tier)
     return()
   endif()
   octet_add_sources(FLAGS ${arg_FLAGS} SOURCES ${arg_SOURCES})
-  set_property(SOURCE dispatch/kernel_table.cc APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${tier})
+  set_property(SOURCE dispatch/tables/byte_kernels.cc dispatch/tables/depthwise_kernels.cc
+    dispatch/tables/kernel_names.cc dispatch/tables/tier_ops.cc dispatch/tables/transforms.cc
+    dispatch/tables/word_kernels.cc APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${tier})
   set(OCTET_BUILDS_${tier} ON PARENT_SCOPE)
 endfunction()
 
@@ -48,17 +50,17 @@ if(OCTET_TARGET STREQUAL "x86_64")
   octet_add_tier(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES kernels/x86/avxvnni_u8s8_dw32.cc kernels/x86/avxvnni_u8s8_6x16x4.cc kernels/x86/avxvnni_s16s16_6x16x2.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_dpbusd_avx_epi32(a, a, a); return _mm256_extract_epi32(a, 0); }")
   if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI) # what both do alike
-    octet_add_sources(FLAGS -mavx2 SOURCES kernels/x86/avx2_row_ops.cc kernels/x86/avx2_winograd.cc)
+    octet_add_sources(FLAGS -mavx2 SOURCES kernels/x86/avx2_ops.cc kernels/x86/avx2_winograd.cc)
   endif()
   octet_add_tier(AVX512VNNI FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
-    SOURCES kernels/x86/avx512vnni_u8s8_dw64.cc kernels/x86/avxvnni_evex_u8s8_dw32.cc
-      kernels/x86/avx512vnni_u8s8_6x64x4.cc kernels/x86/avxvnni_evex_u8s8_6x16x4.cc kernels/x86/avx512_row_ops.cc
-      kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avxvnni_evex_s16s16_6x16x2.cc kernels/x86/avx512_winograd.cc
+    SOURCES kernels/x86/avx512vnni_u8s8_dw64.cc
+      kernels/x86/avx512vnni_u8s8_6x64x4.cc kernels/x86/avx512_ops.cc
+      kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avx512_winograd.cc
     PROBE "#include <immintrin.h>\nint main() { __m512i a = _mm512_setzero_si512(); a = _mm512_dpbusd_epi32(a, a, a); return _mm512_reduce_add_epi32(a); }")
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).
-    set_property(SOURCE kernels/x86/avx512vnni_u8s8_dw64.cc kernels/x86/avxvnni_evex_u8s8_dw32.cc kernels/x86/avx512vnni_u8s8_6x64x4.cc kernels/x86/avxvnni_evex_u8s8_6x16x4.cc
-      kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avxvnni_evex_s16s16_6x16x2.cc kernels/x86/avx512_winograd.cc APPEND PROPERTY COMPILE_OPTIONS -Wno-maybe-uninitialized -Wno-uninitialized)
+    set_property(SOURCE kernels/x86/avx512vnni_u8s8_dw64.cc kernels/x86/avx512vnni_u8s8_6x64x4.cc
+      kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avx512_winograd.cc APPEND PROPERTY COMPILE_OPTIONS -Wno-maybe-uninitialized -Wno-uninitialized)
   endif()
 endif()
 

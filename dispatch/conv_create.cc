@@ -5,12 +5,15 @@
 #include "dispatch/check.h"
 #include "dispatch/conv.h"
 #include "dispatch/conv_kernels.h"
+#include "dispatch/conv_machine.h"
 #include "dispatch/conv_shape.h"
+#include "dispatch/conv_trace.h"
 #include "dispatch/gemm_draft.h"
-#include "dispatch/kernel_table.h"
-#include "dispatch/machine.h"
 #include "dispatch/struct_size.h"
-#include "dispatch/trace.h"
+#include "dispatch/tables/kernel_names.h"
+#include "dispatch/tables/tier_ops.h"
+#include "dispatch/tables/tiers.h"
+#include "dispatch/tables/transforms.h"
 #include "kernels/conv/filter_blob.h"
 
 namespace octet {
@@ -85,7 +88,7 @@ octet_status check_blob(ConvDraft* draft) {
     return fail(
         error, OCTET_BAD_BLOB,
         "desc.packed comes from octet_pack; a convolution takes what octet_conv2d_pack makes");
-  const BlobProblem problem = check_filter_header(d.packed, d.packed_bytes, method_of, &h);
+  const BlobProblem problem = read_filter_header(d.packed, d.packed_bytes, &h);
   if (problem != BlobProblem::kNone)
     return fail(error, OCTET_BAD_BLOB, "desc.packed (%zu bytes) %s", d.packed_bytes,
                 describe(problem));
@@ -118,7 +121,8 @@ octet_status choose_kernel(ConvDraft* draft) {
   Draft& epilogue = draft->epilogue;
   CpuFeatures cpu;
   const char* forced;
-  OCTET_TRY(read_limits(&epilogue, &cpu, &forced));
+  const Machine machine = conv_machine();
+  OCTET_TRY(read_limits(&epilogue, machine, &cpu, &forced));
   const octet_conv_algorithm algorithm = (octet_conv_algorithm)draft->blob.algorithm;
   const WeightFacts facts = {blob_layout(draft->blob), draft->blob.has_least != 0};
   // Two rows: kernels for a single one are for matrices.
@@ -131,7 +135,8 @@ octet_status choose_kernel(ConvDraft* draft) {
     return fail(epilogue.error, OCTET_KERNEL_UNUSABLE,
                 "desc.kernel '%s' is of another kind than those of a '%s' convolution", forced,
                 algorithm_name(algorithm));
-  OCTET_TRY(refuse_forced(epilogue, cpu, draft->kernel.result, forced, draft->kernel.isa()));
+  OCTET_TRY(
+      refuse_forced(epilogue, machine, cpu, draft->kernel.result, forced, draft->kernel.isa()));
   if (draft->kernel.result == Selected::kOk) return OCTET_OK;
   return fail(epilogue.error, OCTET_WRONG_TIER,
               "desc.packed holds '%s' weights in the layout of tier %s, which no usable kernel "
@@ -164,8 +169,8 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   plan.shape = plan.method->rewrite ? plan.method->rewrite(blob_layout(draft.blob), s) : s;
   plan.kernel = draft.kernel.micro;
   plan.depthwise = draft.kernel.depthwise;
-  plan.finish_fn = draft.kernel.finish();
-  plan.row_ops = draft.kernel.row_ops();
+  plan.ops = &ops_of(draft.kernel.isa());
+  plan.transforms = &transforms_of(draft.kernel.isa());
   plan.lhs_u8 = epilogue.lhs_u8;
   plan.lhs_shift = domain_shift(plan.lhs_u8, draft.lhs_domain());
   plan.lhs_flip = plan.lhs_shift ? 0x80 : 0;

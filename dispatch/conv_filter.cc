@@ -2,10 +2,10 @@
 
 #include "dispatch/check.h"
 #include "dispatch/conv_kernels.h"
+#include "dispatch/conv_machine.h"
 #include "dispatch/conv_shape.h"
 #include "dispatch/environment.h"
-#include "dispatch/kernel_table.h"
-#include "dispatch/machine.h"
+#include "dispatch/tables/tiers.h"
 
 namespace octet {
 namespace {
@@ -23,7 +23,7 @@ octet_status check_filter(const octet_filter_desc& f, octet_isa isa, octet_error
   if (f.accuracy != OCTET_ACCURACY_EXACT && f.accuracy != OCTET_ACCURACY_APPROXIMATE)
     return fail(error, OCTET_UNKNOWN_ENUM, "filter.accuracy is %d, not an octet_accuracy",
                 (int)f.accuracy);
-  if (isa < OCTET_ISA_AUTO || isa > OCTET_ISA_I8MM)
+  if (isa != OCTET_ISA_AUTO && !find_tier((int)isa))
     return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
   for (size_t i = 0; f.tap_ranges && i < 16; ++i)
     if (!(f.tap_ranges[i] > 0 && f.tap_ranges[i] <= kMaxScale))
@@ -62,18 +62,16 @@ FilterView view_of(const octet_filter_desc& f, const ConvShape& s) {
 // The tier and what of it may be used: the caller's, or the best that this machine and the
 // environment allow.
 void choose_tier(octet_isa isa, const Environment& environment, FilterDraft* draft) {
-  draft->cpu = this_machine().cpu;
+  draft->cpu = conv_machine().cpu;
   draft->forced = nullptr;
   if (isa != OCTET_ISA_AUTO) {
     draft->tier = (Isa)isa;
-    draft->cpu.isas = up_to(draft->tier);
+    draft->cpu.isas = tiers_within(draft->tier);
     return;
   }
   draft->cpu.isas &= environment.allowed;
   draft->forced = environment.kernel;
-  draft->tier = Isa::kScalar;
-  for (int i = (int)Isa::kScalar; i <= (int)Isa::kI8mm; ++i)
-    if (draft->cpu.isas & mask_of((Isa)i)) draft->tier = (Isa)i;
+  draft->tier = best_of(draft->cpu.isas);
 }
 
 // The algorithms that create would find no kernel for. A tier that is not built in is packed for
@@ -81,7 +79,7 @@ void choose_tier(octet_isa isa, const Environment& environment, FilterDraft* dra
 uint32_t without_kernel(const FilterDraft& d, octet_isa isa) {
   uint32_t algorithms = 0;
   CpuFeatures cpu = d.cpu;
-  if (isa != OCTET_ISA_AUTO) cpu.isas &= this_machine().compiled;
+  if (isa != OCTET_ISA_AUTO) cpu.isas &= conv_machine().compiled;
   if (!(cpu.isas & mask_of(d.tier))) return 0;
   for (int i = OCTET_CONV_DIRECT; i < kAlgorithms; ++i) {
     const octet_conv_algorithm algorithm = (octet_conv_algorithm)i;

@@ -1,6 +1,7 @@
 #include "dispatch/conv_kernels.h"
 
-#include "dispatch/kernel_table.h"
+#include "dispatch/tables/kernel_names.h"
+#include "dispatch/tables/kernels.h"
 
 namespace octet {
 namespace {
@@ -51,7 +52,7 @@ ConvKernel select_conv(octet_conv_algorithm algorithm, const CpuFeatures& cpu,
 
 bool has_kernel(octet_conv_algorithm algorithm, const char* name) {
   switch (family_of(algorithm)) {
-    case ConvFamily::kBytes: return find(all_kernels(), name);
+    case ConvFamily::kBytes: return find(byte_kernels(), name);
     case ConvFamily::kWords: return find(word_kernels(), name);
     case ConvFamily::kDepthwise: return find(depthwise_kernels(), name);
   }

@@ -16,8 +16,6 @@ struct ConvKernel {
   Isa isa() const { return micro ? micro->isa : depthwise ? depthwise->isa : Isa::kScalar; }
   Domain lhs_domain() const { return micro ? micro->lhs_domain : depthwise->lhs_domain; }
   uint8_t flags() const { return micro ? micro->flags : depthwise->flags; }
-  FinishFn finish() const { return micro ? micro->finish : depthwise->finish; }
-  const RowOps* row_ops() const { return micro ? micro->row_ops : depthwise->row_ops; }
 };
 
 // As `select`, which it asks for the kernels of the GEMM.

@@ -1,6 +1,6 @@
 #include "dispatch/conv_methods.h"
 
-#include "dispatch/kernel_table.h"
+#include "dispatch/tables/tiers.h"
 
 namespace octet {
 namespace {
@@ -28,33 +28,30 @@ const ConvMethod* method_of(uint8_t algorithm) {
   return algorithm < kAlgorithms ? kRows[algorithm].method : nullptr;
 }
 
-const char* algorithm_name(octet_conv_algorithm algorithm) {
-  if (algorithm == OCTET_CONV_AUTO) return "auto";
-  return algorithm > OCTET_CONV_AUTO && algorithm < kAlgorithms ? kRows[algorithm].method->name
-                                                                : "unknown";
-}
-
 ConvFamily family_of(octet_conv_algorithm algorithm) { return kRows[algorithm].family; }
 
 RhsLayout conv_layout(octet_conv_algorithm algorithm, Isa isa, bool rhs_u8) {
   switch (family_of(algorithm)) {
     case ConvFamily::kBytes: break;
-    case ConvFamily::kWords: return word_layout_of(isa);
-    case ConvFamily::kDepthwise: return depthwise_layout_of(isa);
+    case ConvFamily::kWords: return tier_of(isa).words;
+    case ConvFamily::kDepthwise: return kDepthwiseLayout;
   }
   // Which makes its own weights, s8
   return layout_of(isa, rhs_u8 && algorithm != OCTET_CONV_WINOGRAD_2X2_INT8);
 }
 
 Isa smallest_conv_isa(octet_conv_algorithm algorithm, const RhsLayout& layout) {
-  constexpr Isa kSmallest[] = {Isa::kScalar, Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm};
-  for (const Isa isa : kSmallest)
-    if (layout == conv_layout(algorithm, isa, layout.domain == Domain::kU8)) return isa;
-  return Isa::kScalar;
+  Isa smallest = Isa::kScalar;
+  for (size_t i = 0; const Tier* tier = nth_tier(i); ++i)
+    if (layout == conv_layout(algorithm, tier->isa, layout.domain == Domain::kU8))
+      smallest = tier->isa;
+  return smallest;
+}
+
+BlobProblem read_filter_header(const void* blob, size_t bytes, FilterHeader* header) {
+  const BlobProblem problem = check_filter_header(blob, bytes, method_of, header);
+  return problem == BlobProblem::kNone && !find_tier(header->isa) ? BlobProblem::kHeaderFields
+                                                                  : problem;
 }
 
 }  // namespace octet
-
-const char* octet_conv_algorithm_name(octet_conv_algorithm algorithm) {
-  return octet::algorithm_name(algorithm);
-}

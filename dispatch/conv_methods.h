@@ -1,15 +1,12 @@
 // The algorithms by their public names.
 #pragma once
 
-#include "kernels/conv/conv.h"
-#include "octet/octet.h"
+#include "dispatch/conv_names.h"
+#include "kernels/conv/filter_blob.h"
 
 namespace octet {
 
-constexpr int kAlgorithms = OCTET_CONV_WINOGRAD_2X2_INT8 + 1;  // AUTO included
-
 const ConvMethod* method_of(uint8_t algorithm);  // null outside the enumeration and for AUTO
-const char* algorithm_name(octet_conv_algorithm algorithm);
 
 // Which operands an algorithm multiplies, hence which kernels and layouts it needs.
 enum class ConvFamily : uint8_t { kBytes, kWords, kDepthwise };
@@ -19,5 +16,7 @@ ConvFamily family_of(octet_conv_algorithm algorithm);
 RhsLayout conv_layout(octet_conv_algorithm algorithm, Isa isa, bool rhs_u8);
 // That reads the layout; kScalar also for those that only tests use
 Isa smallest_conv_isa(octet_conv_algorithm algorithm, const RhsLayout& layout);
+
+BlobProblem read_filter_header(const void* blob, size_t bytes, FilterHeader* header);
 
 }  // namespace octet

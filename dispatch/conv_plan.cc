@@ -2,52 +2,11 @@
 
 #include <stdio.h>
 
+#include "dispatch/tables/tiers.h"
 #include "kernels/conv/taps.h"
 
 namespace octet {
 namespace {
-
-// What a tier's core needs, in cycles. Fitted to `octet bench plan` over five networks where the
-// tier could be run (AVX512VNNI, AVX2); the others are scaled by their instructions' throughput.
-struct TierCosts {
-  Isa isa;
-  double macs;    // products per cycle in the middle of a large matrix
-  size_t mr, nr;  // of the GEMM kernel
-  // Of a tile, besides its products: bias, requantization, stores; of each tap, besides its
-  // products
-  double tile, tile_tap;
-  double gather;            // bytes prepared per cycle; 0 = the kernels read rows where they lie
-  double word_macs;         // 16-bit products per cycle
-  double word_mr, word_nr;  // of the word kernel; where nothing was fitted, AVX2's
-  // The share of its traffic that its products cannot hide: narrow tiles do little between two
-  // loads of weights
-  double word_exposed;
-  double word_in, word_out;  // of each transformed value of the input and of the products
-  size_t lanes;              // channels that the input transform takes at once
-  // Of an output and its 9 taps; half as much again where outputs share fewer columns (stride above
-  // 1)
-  double depthwise;
-  size_t depthwise_lanes;  // channels that the depthwise kernel takes at once
-  double depthwise_line;   // of a line, for each such block of channels
-};
-
-// clang-format off
-constexpr TierCosts kCosts[] = {
-    {Isa::kAvx512Vnni,  65,  6, 64, 113, 15, 0,  35, 14, 32,   0, 0.55,  0.2, 32, 0.34, 64,  55},
-    {Isa::kAvxVnni,     32,  6, 16,  50, 12, 0,  19,  6, 16, 0.7,  0.5, 0.35, 16, 0.55, 32,  30},
-    {Isa::kAvx2,        23,  6,  8,  60, 12, 5,  29,  6, 16, 0.7,  0.5, 0.35, 16,    1, 32,  50},
-    {Isa::kI8mm,        60, 12,  8,  60,  8, 4,   4,  6, 16, 0.7,  1.5,    1,  8,  1.5, 16, 100},
-    {Isa::kDotprod,     30,  6, 16,  60, 10, 0,   4,  6, 16, 0.7,  1.5,    1,  8,  1.5, 16, 100},
-    {Isa::kNeon,       7.5,  4,  4,  40,  8, 0,   4,  6, 16, 0.7,  1.5,    1,  8,    3, 16, 100},
-    {Isa::kScalar,     0.6,  4,  4,  60, 10, 1, 0.6,  6, 16, 0.7,    6,    6,  1,   50, 16, 100},
-};
-// clang-format on
-
-const TierCosts& costs_of(Isa isa) {
-  const TierCosts* costs = kCosts;
-  while (costs->isa != isa && costs->isa != Isa::kScalar) ++costs;
-  return *costs;
-}
 
 constexpr double kGigahertz = 3.5;  // nominal: only ratios decide
 // Read by one core, per cycle.
@@ -68,7 +27,7 @@ struct Work {
   explicit Work(const ConvProblem& problem)
       : p(problem),
         s(problem.shape),
-        cost(costs_of(problem.isa)),
+        cost(tier_of(problem.isa).costs),
         l2(p.l2_bytes ? (double)p.l2_bytes : 512e3),
         l3(p.l3_bytes ? (double)p.l3_bytes : 8e6),
         out_h((double)conv_out_h(s, s.in_h)),

@@ -5,8 +5,8 @@
 #include "dispatch/check.h"
 #include "dispatch/conv.h"
 #include "dispatch/conv_shape.h"
+#include "dispatch/conv_trace.h"
 #include "dispatch/struct_size.h"
-#include "dispatch/trace.h"
 #include "kernels/conv/stage.h"
 
 namespace octet {

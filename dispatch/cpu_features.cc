@@ -1,5 +1,7 @@
 #include "dispatch/cpu_features.h"
 
+#include "dispatch/tables/tiers.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #elif defined(__aarch64__) && defined(__linux__)
@@ -14,6 +16,8 @@
 
 namespace octet {
 namespace {
+
+[[maybe_unused]] Features when(bool present, Feature feature) { return present ? feature : 0u; }
 
 #if defined(__x86_64__)
 
@@ -52,20 +56,18 @@ void detect_caches(CpuFeatures* cpu) {
   }
 }
 
-void detect(CpuFeatures* cpu) {
+Features detect(CpuFeatures* cpu) {
   detect_caches(cpu);
   const Registers leaf1 = cpuid(1, 0), leaf7 = cpuid(7, 0), leaf7_1 = cpuid(7, 1);
-  if (!leaf1.ecx_bit(27)) return;  // OSXSAVE
+  if (!leaf1.ecx_bit(27)) return 0;  // OSXSAVE
   const uint64_t state = xgetbv();
   const bool ymm = (state & 0x6) == 0x6, zmm = (state & 0xe6) == 0xe6;
   const bool avx2 = ymm && leaf1.ecx_bit(28) && leaf7.ebx_bit(5);
-  if (!avx2) return;
-  cpu->isas |= mask_of(Isa::kAvx2);
-  if (leaf7_1.eax >> 4 & 1) cpu->isas |= mask_of(Isa::kAvxVnni);
   // F, DQ, BW, VL
   const bool avx512 =
-      leaf7.ebx_bit(16) && leaf7.ebx_bit(17) && leaf7.ebx_bit(30) && leaf7.ebx_bit(31);
-  if (zmm && avx512 && leaf7.ecx_bit(11)) cpu->isas |= mask_of(Isa::kAvx512Vnni);
+      zmm && leaf7.ebx_bit(16) && leaf7.ebx_bit(17) && leaf7.ebx_bit(30) && leaf7.ebx_bit(31);
+  return when(avx2, kHasAvx2) | when(avx2 && leaf7_1.eax >> 4 & 1, kHasAvxVnni) |
+         when(avx512, kHasAvx512) | when(avx512 && leaf7.ecx_bit(11), kHasAvx512Vnni);
 }
 
 #elif defined(__aarch64__) && defined(__linux__)
@@ -74,12 +76,7 @@ void detect(CpuFeatures* cpu) {
 constexpr unsigned long kHwcapAsimddp = 1ul << 20;
 constexpr unsigned long kHwcap2I8mm = 1ul << 13;
 
-void detect(CpuFeatures* cpu) {
-  cpu->isas |= mask_of(Isa::kNeon);
-  const bool dotprod = getauxval(AT_HWCAP) & kHwcapAsimddp,
-             i8mm = getauxval(AT_HWCAP2) & kHwcap2I8mm;
-  if (dotprod) cpu->isas |= mask_of(Isa::kDotprod);
-  if (dotprod && i8mm) cpu->isas |= mask_of(Isa::kI8mm);
+Features detect([[maybe_unused]] CpuFeatures* cpu) {
 #if defined(_SC_LEVEL1_DCACHE_SIZE)
   const auto size = [](int name) {
     const long bytes = sysconf(name);
@@ -89,6 +86,8 @@ void detect(CpuFeatures* cpu) {
   cpu->l2_bytes = size(_SC_LEVEL2_CACHE_SIZE);
   cpu->l3_bytes = size(_SC_LEVEL3_CACHE_SIZE);
 #endif
+  return kHasNeon | when(getauxval(AT_HWCAP) & kHwcapAsimddp, kHasDotprod) |
+         when(getauxval(AT_HWCAP2) & kHwcap2I8mm, kHasI8mm);
 }
 
 #elif defined(__aarch64__) && defined(__APPLE__)
@@ -99,19 +98,16 @@ size_t sysctl_value(const char* name) {
   return sysctlbyname(name, &value, &bytes, nullptr, 0) == 0 && value > 0 ? (size_t)value : 0;
 }
 
-void detect(CpuFeatures* cpu) {
-  cpu->isas |= mask_of(Isa::kNeon);
-  if (sysctl_value("hw.optional.arm.FEAT_DotProd")) {
-    cpu->isas |= mask_of(Isa::kDotprod);
-    if (sysctl_value("hw.optional.arm.FEAT_I8MM")) cpu->isas |= mask_of(Isa::kI8mm);
-  }
+Features detect(CpuFeatures* cpu) {
   cpu->l1d_bytes = sysctl_value("hw.perflevel0.l1dcachesize");
   cpu->l2_bytes = sysctl_value("hw.perflevel0.l2cachesize");
+  return kHasNeon | when(sysctl_value("hw.optional.arm.FEAT_DotProd"), kHasDotprod) |
+         when(sysctl_value("hw.optional.arm.FEAT_I8MM"), kHasI8mm);
 }
 
 #else
 
-void detect(CpuFeatures*) {}
+Features detect(CpuFeatures*) { return 0; }
 
 #endif
 
@@ -133,8 +129,7 @@ void refine_with_cpuinfo([[maybe_unused]] CpuFeatures* cpu) {
 
 CpuFeatures detect_cpu() {
   CpuFeatures cpu = {};
-  cpu.isas = mask_of(Isa::kScalar);
-  detect(&cpu);
+  cpu.isas = tiers_of(detect(&cpu));
   refine_with_cpuinfo(&cpu);
   return cpu;
 }

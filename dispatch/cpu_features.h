@@ -5,28 +5,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/core/micro_kernel.h"
+#include "kernels/core/isa.h"
 
 namespace octet {
 
-using IsaMask = uint32_t;  // bit (int)isa
-constexpr IsaMask mask_of(Isa isa) { return 1u << (int)isa; }
-// The families' values do not overlap, so smaller is enough
-constexpr IsaMask up_to(Isa isa) { return (2u << (int)isa) - 1; }
-
-// The tiers that a CPU of the architecture we are compiled for could have.
-#if defined(__x86_64__)
-constexpr IsaMask kArchitecture = mask_of(Isa::kScalar) | mask_of(Isa::kAvx2) |
-                                  mask_of(Isa::kAvxVnni) | mask_of(Isa::kAvx512Vnni);
-#elif defined(__aarch64__)
-constexpr IsaMask kArchitecture =
-    mask_of(Isa::kScalar) | mask_of(Isa::kNeon) | mask_of(Isa::kDotprod) | mask_of(Isa::kI8mm);
-#else
-constexpr IsaMask kArchitecture = mask_of(Isa::kScalar);
-#endif
+// What tiers need: instructions, and registers that the operating system saves. Bits.
+enum Feature : uint32_t {
+  kHasAvx2 = 1,
+  kHasAvxVnni = 2,
+  kHasAvx512 = 4,  // F, BW, DQ, VL
+  kHasAvx512Vnni = 8,
+  kHasNeon = 16,
+  kHasDotprod = 32,
+  kHasI8mm = 64,
+};
+using Features = uint32_t;
 
 struct CpuFeatures {
-  IsaMask isas;
+  IsaMask isas;                          // tiers that it has all features of
   size_t l1d_bytes, l2_bytes, l3_bytes;  // 0 = unknown
 };
 

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dispatch/conv_methods.h"
+#include "dispatch/conv_names.h"
 #include "dispatch/error.h"
-#include "dispatch/kernel_table.h"
+#include "dispatch/tables/kernel_names.h"
+#include "dispatch/tables/tiers.h"
 
 namespace octet {
 namespace {
@@ -34,16 +35,15 @@ octet_status read_max_isa(Environment* environment, octet_error* error) {
   environment->allowed = ~0u;
   const char* value = variable("OCTET_MAX_ISA");
   if (!value) return OCTET_OK;
-  List valid;
-  for (int i = (int)Isa::kScalar; i <= (int)Isa::kI8mm; ++i) {
-    const Isa isa = (Isa)i;
-    if (!(kArchitecture & mask_of(isa))) continue;
-    if (strcmp(value, isa_name(isa)) == 0) {
-      environment->allowed = up_to(isa);
-      return OCTET_OK;
-    }
-    valid.add(isa_name(isa));
+  const IsaMask here = tiers_of_this_architecture();
+  const Tier* const limit = find_tier(value);
+  if (limit && has(here, *limit)) {
+    environment->allowed = tiers_within(limit->isa);
+    return OCTET_OK;
   }
+  List valid;
+  for (size_t i = 0; const Tier* tier = nth_tier(i); ++i)
+    if (has(here, *tier)) valid.add(tier->name);
   return fail(error, OCTET_BAD_ENVIRONMENT, "OCTET_MAX_ISA is '%.32s'; valid here: %s", value,
               valid.text);
 }
@@ -52,9 +52,7 @@ octet_status read_kernel(Environment* environment, octet_error* error) {
   environment->kernel = variable("OCTET_KERNEL");
   if (!environment->kernel || kernel_exists(environment->kernel)) return OCTET_OK;
   List valid;
-  for (const MicroKernel* kernel : all_kernels()) valid.add(kernel->name);
-  for (const MicroKernel* kernel : word_kernels()) valid.add(kernel->name);
-  for (const DepthwiseKernel* kernel : depthwise_kernels()) valid.add(kernel->name);
+  for (size_t i = 0; const KernelName* kernel = kernel_name(i); ++i) valid.add(kernel->name);
   return fail(error, OCTET_BAD_ENVIRONMENT, "OCTET_KERNEL is '%.32s'; valid here: %s",
               environment->kernel, valid.text);
 }

@@ -4,6 +4,7 @@
 #include "dispatch/check.h"
 #include "dispatch/gemm_draft.h"
 #include "dispatch/machine.h"
+#include "dispatch/tables/tier_ops.h"
 
 namespace octet {
 namespace {
@@ -53,6 +54,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   GemmPlan& plan = gemm->plan;
   plan.kernel = draft.kernel;
   plan.small_kernel = draft.small_kernel;
+  plan.ops = &ops_of(draft.kernel->isa);
   plan.small_m = draft.small_kernel == draft.kernel ? 0 : draft.small_kernel->m_max;
   plan.n = d.n;
   plan.k = d.k;

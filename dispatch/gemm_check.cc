@@ -1,6 +1,7 @@
 // The checks of octet_gemm_create that look at the descriptor alone.
 #include "dispatch/check.h"
 #include "dispatch/gemm_draft.h"
+#include "dispatch/tables/tiers.h"
 
 namespace octet {
 namespace {
@@ -34,7 +35,7 @@ octet_status check_enums(const Draft& draft) {
     return fail(error, OCTET_UNKNOWN_ENUM,
                 "desc.epilogue.residual.type is %d; it must be OCTET_S8, OCTET_U8 or 0",
                 (int)e.residual.type);
-  if (d.max_isa < OCTET_ISA_AUTO || d.max_isa > OCTET_ISA_I8MM)
+  if (d.max_isa != OCTET_ISA_AUTO && !find_tier((int)d.max_isa))
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.max_isa is %d, not an octet_isa", (int)d.max_isa);
   if ((d.allocator.allocate == nullptr) != (d.allocator.release == nullptr))
     return fail(error, OCTET_NULL_POINTER,

@@ -1,25 +1,25 @@
 // From the descriptor, the environment, the machine and the weights to kernels.
 #include "dispatch/error.h"
 #include "dispatch/gemm_draft.h"
-#include "dispatch/kernel_table.h"
 #include "dispatch/machine.h"
 #include "dispatch/select.h"
+#include "dispatch/tables/tiers.h"
 #include "dispatch/trace.h"
 
 namespace octet {
 
-octet_status read_limits(Draft* draft, CpuFeatures* cpu, const char** forced) {
+octet_status read_limits(Draft* draft, const Machine& machine, CpuFeatures* cpu,
+                         const char** forced) {
   const octet_gemm_desc& d = draft->desc;
-  if (d.max_isa != OCTET_ISA_AUTO && !(kArchitecture & mask_of((Isa)d.max_isa)))
+  if (d.max_isa != OCTET_ISA_AUTO && !(tiers_of_this_architecture() & mask_of((Isa)d.max_isa)))
     return fail(draft->error, OCTET_UNSUPPORTED,
                 "desc.max_isa is %s, not a tier of this architecture", isa_name((Isa)d.max_isa));
   OCTET_TRY(read_environment(&draft->environment, draft->error));
-  const Machine machine = this_machine();
   if (draft->environment.verbose) trace_demotions(machine.demoted);
   *cpu = machine.cpu;
   const bool chosen = d.max_isa != OCTET_ISA_AUTO || d.kernel;
   if (!chosen) cpu->isas &= draft->environment.allowed;
-  if (d.max_isa != OCTET_ISA_AUTO) cpu->isas &= up_to((Isa)d.max_isa);
+  if (d.max_isa != OCTET_ISA_AUTO) cpu->isas &= tiers_within((Isa)d.max_isa);
   if (!cpu->isas)
     return fail(draft->error, OCTET_UNSUPPORTED,
                 "no tier is left: those that desc.max_isa and OCTET_MAX_ISA allow have failed the "
@@ -28,13 +28,12 @@ octet_status read_limits(Draft* draft, CpuFeatures* cpu, const char** forced) {
   return OCTET_OK;
 }
 
-octet_status refuse_forced(const Draft& draft, const CpuFeatures& cpu, Selected result,
-                           const char* forced, Isa isa) {
+octet_status refuse_forced(const Draft& draft, const Machine& machine, const CpuFeatures& cpu,
+                           Selected result, const char* forced, Isa isa) {
   if (result == Selected::kUnknownName)
     return fail(draft.error, OCTET_UNKNOWN_KERNEL,
                 "desc.kernel '%.64s' does not exist; octet_get_kernel_info lists them", forced);
   if (result != Selected::kForcedUnusable) return OCTET_OK;
-  const Machine machine = this_machine();
   return fail(
       draft.error, OCTET_KERNEL_UNUSABLE, "kernel '%s' is forced, but %s", forced,
       cpu.isas & mask_of(isa)
@@ -49,7 +48,8 @@ octet_status choose_kernels(Draft* draft) {
   const octet_gemm_desc& d = draft->desc;
   CpuFeatures cpu;
   const char* forced;
-  OCTET_TRY(read_limits(draft, &cpu, &forced));
+  const Machine machine = this_machine();
+  OCTET_TRY(read_limits(draft, machine, &cpu, &forced));
   const bool rhs_u8 = d.rhs_type == OCTET_U8;
   // Nothing is known about run-time weights: assume the worst.
   const WeightFacts facts = draft->has_blob
@@ -57,7 +57,7 @@ octet_status choose_kernels(Draft* draft) {
                                 : WeightFacts{select_layout(cpu, rhs_u8, forced), true};
   Problem problem = {d.m_max, d.n, d.k, draft->lhs_u8, rhs_u8};
   const Selection selection = select(cpu, problem, facts, forced);
-  OCTET_TRY(refuse_forced(*draft, cpu, selection.result, forced,
+  OCTET_TRY(refuse_forced(*draft, machine, cpu, selection.result, forced,
                           selection.kernel ? selection.kernel->isa : Isa::kScalar));
   if (selection.result == Selected::kNoKernel)
     return fail(draft->error, OCTET_WRONG_TIER,

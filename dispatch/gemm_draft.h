@@ -3,6 +3,7 @@
 #include "dispatch/arena.h"
 #include "dispatch/environment.h"
 #include "dispatch/gemm.h"
+#include "dispatch/machine.h"
 #include "dispatch/select.h"
 #include "kernels/gemm/blob.h"
 
@@ -51,11 +52,12 @@ octet_status check_quantization(Draft* draft);  // of the lhs and of the output
 octet_status check_range(Draft* draft, const PackedRhs& packed);
 // What of a CPU's tiers may be used, and the forced kernel's name or null. A descriptor that limits
 // the tier or names the kernel beats both variables.
-octet_status read_limits(Draft* draft, CpuFeatures* cpu, const char** forced);
+octet_status read_limits(Draft* draft, const Machine& machine, CpuFeatures* cpu,
+                         const char** forced);
 // What is wrong with a forced kernel, whose tier is `isa` if it exists; OCTET_OK if nothing was
 // forced or it may run.
-octet_status refuse_forced(const Draft& draft, const CpuFeatures& cpu, Selected result,
-                           const char* forced, Isa isa);
+octet_status refuse_forced(const Draft& draft, const Machine& machine, const CpuFeatures& cpu,
+                           Selected result, const char* forced, Isa isa);
 // The epilogue with its arrays in the arena, padded.
 Finish build_finish(const Draft& draft, size_t padded, Arena* arena);
 // Float mode to 8 bits, and accumulators that get no larger than this, scaled, let a kernel with

@@ -1,9 +1,10 @@
 // What the library says about itself and the machine, and small helpers.
 #include "dispatch/check.h"
 #include "dispatch/environment.h"
-#include "dispatch/kernel_table.h"
 #include "dispatch/machine.h"
 #include "dispatch/struct_size.h"
+#include "dispatch/tables/kernel_names.h"
+#include "dispatch/tables/tiers.h"
 
 #define OCTET_TEXT2(x) #x
 #define OCTET_TEXT(x) OCTET_TEXT2(x)
@@ -26,9 +27,8 @@ const char* octet_type_name(octet_type type) {
 }
 
 const char* octet_isa_name(octet_isa isa) {
-  return isa == OCTET_ISA_AUTO                           ? "AUTO"
-         : isa > OCTET_ISA_AUTO && isa <= OCTET_ISA_I8MM ? isa_name((Isa)isa)
-                                                         : "unknown";
+  const Tier* const tier = find_tier((int)isa);
+  return tier ? tier->name : isa == OCTET_ISA_AUTO ? "AUTO" : "unknown";
 }
 
 octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error) {
@@ -40,9 +40,7 @@ octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error) {
   out.compiled_isas = machine.compiled;
   out.detected_isas = machine.detected;
   out.demoted_isas = machine.demoted;
-  out.best_isa = OCTET_ISA_SCALAR;
-  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_I8MM; ++isa)
-    if (machine.cpu.isas & environment.allowed & mask_of((Isa)isa)) out.best_isa = (octet_isa)isa;
+  out.best_isa = (octet_isa)best_of(machine.cpu.isas & environment.allowed);
   out.l1d_bytes = machine.cpu.l1d_bytes;
   out.l2_bytes = machine.cpu.l2_bytes;
   out.l3_bytes = machine.cpu.l3_bytes;
@@ -51,22 +49,18 @@ octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error) {
 
 octet_status octet_get_kernel_info(size_t index, octet_kernel_info* info, octet_error* error) {
   OCTET_TRY(check_out(info, "info", error));
-  const auto describe = [info](const auto& kernel) {
-    octet_kernel_info out = OCTET_KERNEL_INFO_INIT;
-    out.name = kernel.name;
-    out.isa = (octet_isa)kernel.isa;
-    out.usable = (this_machine().cpu.isas & mask_of(kernel.isa)) != 0;
-    out.tests_only = (kernel.flags & kTestsOnly) != 0;
-    return give(out, info);
-  };
-  const KernelList bytes = all_kernels(), words = word_kernels();
-  const DepthwiseList depthwise = depthwise_kernels();
-  if (index < bytes.count) return describe(*bytes.rows[index]);
-  if (index - bytes.count < words.count) return describe(*words.rows[index - bytes.count]);
-  const size_t rest = index - bytes.count - words.count;
-  if (rest < depthwise.count) return describe(*depthwise.rows[rest]);
-  return fail(error, OCTET_BAD_SIZE, "index is %zu; there are %zu kernels", index,
-              bytes.count + words.count + depthwise.count);
+  const KernelName* const kernel = kernel_name(index);
+  if (!kernel) {
+    size_t count = 0;
+    while (kernel_name(count)) ++count;
+    return fail(error, OCTET_BAD_SIZE, "index is %zu; there are %zu kernels", index, count);
+  }
+  octet_kernel_info out = OCTET_KERNEL_INFO_INIT;
+  out.name = kernel->name;
+  out.isa = (octet_isa)kernel->isa;
+  out.usable = (this_machine().cpu.isas & mask_of(kernel->isa)) != 0;
+  out.tests_only = kernel->forced_only;
+  return give(out, info);
 }
 
 octet_status octet_quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift,

@@ -2,8 +2,8 @@
 
 #include <atomic>
 
-#include "dispatch/kernel_table.h"
 #include "dispatch/self_test.h"
+#include "dispatch/tables/kernel_names.h"
 
 namespace octet {
 namespace {
@@ -26,8 +26,7 @@ struct Found {
 
 Found find_out() {
   const CpuFeatures cpu = detect_cpu();
-  return {cpu, failing_isas(all_kernels(), cpu) | failing_isas(word_kernels(), cpu) |
-                   failing_isas(depthwise_kernels(), cpu)};
+  return {cpu, failing_isas(byte_kernels(), cpu)};
 }
 
 void keep(const Found& found) {
@@ -53,8 +52,7 @@ Machine this_machine() {
   // Else nothing that rounds was tested: the next call looks again
   if (!ready && rounds_to_nearest()) keep(found);
   Machine machine = {};
-  for (const MicroKernel* kernel : all_kernels())
-    if (!kernel->is(kTestsOnly)) machine.compiled |= mask_of(kernel->isa);
+  machine.compiled = compiled_tiers();
   machine.detected = found.cpu.isas & machine.compiled;
   machine.demoted = found.demoted;
   machine.cpu = found.cpu;

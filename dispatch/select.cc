@@ -1,6 +1,8 @@
 #include "dispatch/select.h"
 
-#include "dispatch/kernel_table.h"
+#include "dispatch/tables/kernel_names.h"
+#include "dispatch/tables/kernels.h"
+#include "dispatch/tables/tiers.h"
 
 namespace octet {
 namespace {
@@ -20,14 +22,14 @@ bool reads(const MicroKernel& kernel, const WeightFacts& facts) {
 Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts,
                  const char* forced) {
   if (forced) {
-    const MicroKernel* kernel = find_kernel(forced);
+    const MicroKernel* kernel = find(byte_kernels(), forced);
     if (!kernel && !kernel_exists(forced)) return {Selected::kUnknownName, nullptr};
     if (kernel && in_family(*kernel, problem.lhs_u8, facts.layout.domain))
       return {supports(cpu, *kernel) && reads(*kernel, facts) ? Selected::kOk
                                                               : Selected::kForcedUnusable,
               kernel};
   }
-  for (const MicroKernel* kernel : all_kernels()) {
+  for (const MicroKernel* kernel : byte_kernels()) {
     const bool fits = kernel->m_max == 0 || problem.m <= kernel->m_max;
     if (fits && !kernel->is(kTestsOnly) && supports(cpu, *kernel) &&
         in_family(*kernel, problem.lhs_u8, facts.layout.domain) && reads(*kernel, facts))
@@ -38,14 +40,12 @@ Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFac
 
 RhsLayout select_layout(const CpuFeatures& cpu, bool rhs_u8, const char* forced) {
   if (forced) {
-    const MicroKernel* kernel = find_kernel(forced);
+    const MicroKernel* kernel = find(byte_kernels(), forced);
     // Takes u8 weights only, as they are
     const bool raw_u8 = kernel && kernel->rhs_layout.domain == Domain::kU8;
     if (kernel && supports(cpu, *kernel) && (!raw_u8 || rhs_u8)) return kernel->rhs_layout;
   }
-  for (const MicroKernel* kernel : all_kernels())
-    if (!kernel->is(kTestsOnly) && supports(cpu, *kernel)) return layout_of(kernel->isa, rhs_u8);
-  return layout_of(Isa::kScalar, rhs_u8);
+  return layout_of(best_of(cpu.isas), rhs_u8);
 }
 
 }  // namespace octet

@@ -1,16 +1,19 @@
+// A CPU, an emulator or a compiler that lies must not cost anybody a wrong byte: small products of
+// extreme values, and accumulators that are hard to round, are known beforehand.
 #pragma once
 
-#include "dispatch/kernel_table.h"
+#include "dispatch/tables/kernels.h"
+#include "kernels/core/tier_ops.h"
 
 namespace octet {
 
-// Runs a small product of extreme values through every kernel of the list that `cpu` supports, and
-// accumulators that are hard to round through all that turns them into outputs; returns the tiers
-// that got any of it wrong: a CPU, an emulator or a compiler that lies must not cost anybody a
-// wrong byte. Where this thread does not round to nearest, nothing that rounds is looked at.
-IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu);
-IsaMask failing_isas(const DepthwiseList& kernels, const CpuFeatures& cpu);
+// This thread. Where it does not, nothing that rounds is looked at.
+bool rounds_to_nearest();
 
-bool rounds_to_nearest();  // this thread
+bool passes(const TierOps& ops);
+bool passes(const MicroKernel& kernel);  // of bytes
+
+// The tiers that `cpu` supports and that got something wrong: their operations or these kernels.
+IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu);
 
 }  // namespace octet

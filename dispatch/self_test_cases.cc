@@ -88,8 +88,22 @@ constexpr TfliteCases make_tflite_cases() {
   return c;
 }
 
+constexpr uint8_t kExtreme[] = {0x80, 0xff, 0x80, 0x7f};
+constexpr Operands make_operands() {
+  Operands operands = {};
+  uint32_t state = 1;
+  const auto byte = [&state]() {
+    state = state * 1664525 + 1013904223;
+    return state >> 16 & 3 ? (uint8_t)(state >> 24) : kExtreme[state >> 18 & 3];
+  };
+  for (uint8_t& b : operands.lhs) b = byte();
+  for (uint8_t& b : operands.rhs) b = byte();
+  return operands;
+}
+
 }  // namespace
 
+constexpr Operands kOperands = make_operands();
 constexpr FloatCases kFloatCases = make_float_cases(INT32_MAX);
 constexpr FloatCases kFloatCases16 = make_float_cases(40000);
 constexpr TfliteCases kTfliteCases = make_tflite_cases();

@@ -2,13 +2,21 @@
 #pragma once
 
 #include "kernels/core/finish.h"
-#include "kernels/core/micro_kernel.h"
+#include "kernels/core/layout.h"
+#include "kernels/core/narrow.h"
 
 namespace octet {
 
 constexpr size_t kTileColumns = 64;           // of the widest kernel
 constexpr size_t kTileRows = 14, kApart = 8;  // rows of a tile begin so many cases apart
 constexpr size_t kCases = (kTileRows - 1) * kApart + kTileColumns;
+
+// Bytes of all kinds, every fourth of them as far from zero as there is.
+constexpr size_t kDepth = 37;  // a tail for each kr, and more than one group before it
+struct Operands {
+  uint8_t lhs[kTileRows * kDepth], rhs[kDepth * kTileColumns];
+};
+extern const Operands kOperands;
 
 constexpr Narrow kNarrowU8 = {128, 3, 250, true};    // every step of the narrow exit
 constexpr Narrow kNarrowS8 = {0, -128, 127, false};  // none but saturation

@@ -102,17 +102,6 @@ bool quantizes_quarters(QuantizeRowFn quantize, bool asymmetric) {
   return true;
 }
 
-// A whole tile of 2x2 outputs whose taps all read the same products.
-WinogradOutput winograd_tile(const WinogradOps& winograd, const int32_t* products, void* out) {
-  WinogradOutput o = {};
-  o.products = products;
-  o.cols = winograd.columns;
-  o.height = o.width = 2;
-  o.dst = out;
-  o.tap_scale = kFloatCases.scale;
-  return o;
-}
-
 }  // namespace
 
 bool finishes(FinishFn finish) {
@@ -123,36 +112,6 @@ bool finishes(FinishFn finish) {
 
 bool quantizes(QuantizeRowFn quantize) {
   return quantizes_quarters(quantize, false) && quantizes_quarters(quantize, true);
-}
-
-// In the last of four outputs, (a - a) + a of lines (a - a) + a, each product stands for itself.
-bool rounds(const WinogradOps& winograd) {
-  int32_t out[4][kTileColumns];
-  WinogradOutput o = winograd_tile(winograd, kFloatCases.acc, out);
-  o.init = (const int32_t*)kZeros;
-  o.dst_pixel = sizeof out[0];
-  o.dst_line = 2 * o.dst_pixel;
-  winograd.output[(size_t)Winograd::k2x2Int8](o);
-  return memcmp(out[3], kFloatCases.rounded, 4 * o.cols) == 0;
-}
-
-bool narrows(const WinogradOps& winograd) {
-  uint8_t out[4][kTileColumns];
-  WinogradOutput o = winograd_tile(winograd, (const int32_t*)kZeros, out);
-  o.init = kFloatCases.acc;
-  o.init_stride = kApart;
-  o.dst_pixel = sizeof out[0];
-  o.dst_line = 2 * o.dst_pixel;
-  o.scale = kFloatCases.scale;
-  o.narrow = &kNarrowU8;
-  for (size_t form = 0; form < kWinogradForms; ++form) {
-    winograd.output[form](o);
-    const size_t line = form == (size_t)Winograd::k4x4 ? 4 : 2;  // outputs of a whole tile
-    for (size_t i = 0; i < 4; ++i)
-      if (memcmp(out[i], kFloatCases.u8 + (i / 2 * line + i % 2) * kApart, o.cols) != 0)
-        return false;
-  }
-  return true;
 }
 
 bool narrows(const MicroKernel& kernel, size_t rows, size_t columns) {

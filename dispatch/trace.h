@@ -5,7 +5,6 @@
 // with SHAPE such as mb1_ic64oc64_ih56oh56kh3sh1dh1ph1.
 #pragma once
 
-#include "dispatch/conv.h"
 #include "dispatch/cpu_features.h"
 #include "dispatch/gemm.h"
 
@@ -15,7 +14,4 @@ double now_microseconds();
 void trace_demotions(IsaMask demoted);
 void trace(const char* event, const octet_gemm& gemm, size_t m, size_t n, size_t k, size_t batch,
            double microseconds);
-void trace(const char* event, const octet_conv2d& conv, size_t batch, size_t in_h, size_t in_w,
-           double microseconds);
-
 }  // namespace octet

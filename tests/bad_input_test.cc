@@ -982,7 +982,7 @@ TEST(BadQueries, Everything) {
   octet_cpu_info cpu = {};
   octet_kernel_info kernel = {};
   const size_t kernels =
-      octet::all_kernels().count + octet::word_kernels().count + octet::depthwise_kernels().count;
+      octet::byte_kernels().count + octet::word_kernels().count + octet::depthwise_kernels().count;
   expect_refused(OCTET_BAD_STRUCT_SIZE, "info", [&](octet_error* e) {
     return octet_blob_get_info(p.blob.data(), p.blob.bytes(), &blob, e);
   });

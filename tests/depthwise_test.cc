@@ -113,8 +113,7 @@ class Work {
     plan_.shape = s_;
     plan_.method = &method;
     plan_.depthwise = &kernel;
-    plan_.finish_fn = kernel.finish;
-    plan_.row_ops = kernel.row_ops;
+    plan_.ops = &octet::ops_of(kernel.isa);
     plan_.lhs_u8 = c.lhs_u8;
     plan_.lhs_flip = shift ? 0x80 : 0;
     plan_.lhs_shift = shift;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <sstream>
 
+#include "dispatch/tables/kernel_names.h"
 #include "support/conv_case.h"
 #include "support/gemm_case.h"
 
@@ -74,7 +75,7 @@ Made make(octet_isa max_isa = OCTET_ISA_AUTO, const char* kernel = nullptr,
 }
 
 octet_isa tier_of(const std::string& kernel) {
-  const MicroKernel* found = octet::find_kernel(kernel.c_str());
+  const MicroKernel* found = octet::find(octet::byte_kernels(), kernel.c_str());
   return found ? static_cast<octet_isa>(found->isa) : OCTET_ISA_AUTO;
 }
 
@@ -147,8 +148,8 @@ TEST(KernelVariable, RefusesWhatDoesNotExist) {
   EXPECT_EQ(made.status, OCTET_BAD_ENVIRONMENT);
   EXPECT_NE(std::string(made.error.message).find("OCTET_KERNEL"), std::string::npos);
   const std::string message = made.error.message,
-                    first = "valid here: " + std::string(table().front()->name) + ", " +
-                            table()[1]->name + ", ";
+                    first = "valid here: " + std::string(octet::kernel_name(0)->name) + ", " +
+                            octet::kernel_name(1)->name + ", ";
   EXPECT_NE(message.find(first), std::string::npos) << message;
   // As many names as there is room for, each whole, or what is missing is said, once.
   const size_t end = message.find("...");
@@ -175,7 +176,8 @@ TEST(KernelVariable, IsAnErrorWhereItCannotRun) {
 
 TEST(Descriptor, LimitsToATierOfThisArchitecture) {
   for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_I8MM; ++isa) {
-    if (octet::kArchitecture & octet::mask_of(static_cast<octet::Isa>(isa))) continue;
+    if (octet::tiers_of_this_architecture() & octet::mask_of(static_cast<octet::Isa>(isa)))
+      continue;
     const Made made = make(static_cast<octet_isa>(isa));
     EXPECT_EQ(made.status, OCTET_UNSUPPORTED);
     EXPECT_NE(std::string(made.error.message).find("desc.max_isa"), std::string::npos);
@@ -268,11 +270,13 @@ TEST(Verbose, RefusesOtherValues) {
 TEST(KernelList, SaysWhatTheTableSays) {
   octet_kernel_info info = {};
   info.struct_size = sizeof info;
-  for (size_t i = 0; i < table().size(); ++i) {
+  for (size_t i = 0; const octet::KernelName* kernel = octet::kernel_name(i); ++i) {
     ASSERT_EQ(octet_get_kernel_info(i, &info, nullptr), OCTET_OK);
-    EXPECT_STREQ(info.name, table()[i]->name);
-    EXPECT_EQ(info.usable != 0, usable(*table()[i]));
-    EXPECT_EQ(info.tests_only != 0, table()[i]->is(octet::kTestsOnly));
+    EXPECT_STREQ(info.name, kernel->name);
+    EXPECT_EQ(info.isa, static_cast<octet_isa>(kernel->isa));
+    EXPECT_EQ(info.usable != 0,
+              octet::this_machine().cpu.isas >> static_cast<int>(kernel->isa) & 1);
+    EXPECT_EQ(info.tests_only != 0, kernel->forced_only);
   }
 }
 

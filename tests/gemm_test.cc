@@ -124,7 +124,8 @@ TEST(Gemm, EveryRowCountOnTheBestKernels) {
         Gemm gemm(c);
         ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
         for (size_t m = 1; m <= c.m; ++m) {
-          const MicroKernel* kernel = octet::find_kernel(octet_gemm_kernel(gemm.get(), m));
+          const MicroKernel* kernel =
+              octet::find(octet::byte_kernels(), octet_gemm_kernel(gemm.get(), m));
           ASSERT_NE(kernel, nullptr);
           EXPECT_TRUE(kernel->m_max == 0 || m <= kernel->m_max)
               << kernel->name << " for " << m << " rows";

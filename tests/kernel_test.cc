@@ -243,7 +243,7 @@ TEST(KernelTable, NamesTellTheTile) {
                              std::to_string(kernel->rhs_layout.kr);
     const std::string name = kernel->name;
     EXPECT_EQ(name.substr(name.rfind('_') + 1), tile);
-    EXPECT_EQ(octet::find_kernel(kernel->name), kernel);
+    EXPECT_EQ(octet::find(octet::byte_kernels(), kernel->name), kernel);
     EXPECT_TRUE(kernel->rhs_layout.width % kernel->nr == 0 ||
                 kernel->nr % kernel->rhs_layout.width == 0)
         << name;
@@ -261,7 +261,7 @@ TEST(KernelTable, NamesTellTheTile) {
                 (!kernel->gather && kernel->tall_mr > kernel->mr && kernel->tall_mr <= 16))
         << name;
   }
-  EXPECT_EQ(octet::find_kernel("avx1024_u8s8_1x1x1"), nullptr);
+  EXPECT_EQ(octet::find(octet::byte_kernels(), "avx1024_u8s8_1x1x1"), nullptr);
 }
 
 }  // namespace

@@ -215,7 +215,8 @@ TEST_P(Gather, RowSums) {
           const Guarded source = random_bytes(2 * depth, Side::kBack);
           if (byte >= 0) std::memset(source.data(), byte, 2 * depth);
           int32_t sums[2];
-          kernel().row_ops->sum({source.data(), depth, 2, depth, flip}, is_signed, sums);
+          octet::ops_of(kernel().isa)
+              .sum_rows({source.data(), depth, 2, depth, flip}, is_signed, sums);
           for (size_t i = 0; i < 2; ++i) {
             int64_t want = 0;
             for (size_t k = 0; k < depth; ++k) {

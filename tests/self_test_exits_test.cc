@@ -6,6 +6,8 @@
 
 #include "dispatch/self_test.h"
 #include "dispatch/self_test_cases.h"
+#include "dispatch/self_test_conv.h"
+#include "dispatch/tables/transforms.h"
 #include "support/kernels.h"
 #include "support/reference.h"
 
@@ -13,12 +15,10 @@ namespace octet_test {
 namespace {
 
 using octet::DepthwiseKernel;
-using octet::DepthwiseList;
 using octet::Finish;
 using octet::FinishMode;
 using octet::FinishTile;
 using octet::FloatCases;
-using octet::KernelList;
 using octet::Narrow;
 
 const octet::CpuFeatures& cpu() {
@@ -26,14 +26,7 @@ const octet::CpuFeatures& cpu() {
   return features;
 }
 
-octet::IsaMask failing(const MicroKernel& kernel) {
-  const MicroKernel* const rows[] = {&kernel};
-  return octet::failing_isas(KernelList{rows, 1}, cpu());
-}
-octet::IsaMask failing(const DepthwiseKernel& kernel) {
-  const DepthwiseKernel* const rows[] = {&kernel};
-  return octet::failing_isas(DepthwiseList{rows, 1}, cpu());
-}
+const octet::TierOps& scalar_ops() { return octet::ops_of(octet::Isa::kScalar); }
 
 // ---- the cases themselves, against the tests' own reference
 
@@ -88,8 +81,7 @@ double half_even(double x) { return static_cast<double>(round_half_even(x)); }
 // An epilogue whose floats are computed by `sum` and rounded by `round`.
 template <FloatFn sum, RoundFn round>
 void finish_otherwise(const Finish& f, const FinishTile& t) {
-  if (f.mode == FinishMode::kTflite8)
-    return octet::depthwise_kernels().rows[octet::depthwise_kernels().count - 1]->finish(f, t);
+  if (f.mode == FinishMode::kTflite8) return scalar_ops().finish(f, t);
   for (size_t i = 0; i < t.rows; ++i)
     for (size_t j = 0; j < t.cols; ++j) {
       const int32_t acc = t.acc[i * t.acc_stride + j];
@@ -142,8 +134,7 @@ void finish_fused_residual(const Finish& f, const FinishTile& t) {
 
 template <FinishMode mode, bool residual>
 void finish_off_by_one(const Finish& f, const FinishTile& t) {
-  const DepthwiseList list = octet::depthwise_kernels();
-  list.rows[list.count - 1]->finish(f, t);
+  scalar_ops().finish(f, t);
   if (f.mode == mode && f.has_residual == residual)
     ++static_cast<uint8_t*>(
         t.dst)[(t.rows - 1) * t.dst_stride + (t.cols - 1) * (mode == FinishMode::kF32 ? 4 : 1)];
@@ -170,13 +161,9 @@ TEST(SelfTestEpilogue, OneThatRoundsOtherwiseIsFound) {
       {"TFLite mode", finish_off_by_one<FinishMode::kTflite8, false>, false},
   };
   for (const auto& f : kFinishes) {
-    MicroKernel kernel = *octet::find_kernel("scalar_u8s8_4x4x4");
-    kernel.finish = f.finish;
-    EXPECT_EQ(failing(kernel), f.right ? 0 : octet::mask_of(kernel.isa)) << f.what;
-    const DepthwiseList list = octet::depthwise_kernels();
-    DepthwiseKernel depthwise = *list.rows[list.count - 1];
-    depthwise.finish = f.finish;
-    EXPECT_EQ(failing(depthwise), f.right ? 0 : octet::mask_of(depthwise.isa)) << f.what;
+    octet::TierOps ops = scalar_ops();
+    ops.finish = f.finish;
+    EXPECT_EQ(octet::passes(ops), f.right) << f.what;
   }
 }
 
@@ -184,16 +171,14 @@ TEST(SelfTestEpilogue, OneThatRoundsOtherwiseIsFound) {
 
 template <RoundFn round>
 octet::RowQuant quantize_otherwise(const float* row, size_t depth, bool asymmetric, uint8_t* out) {
-  const octet::RowQuant quant =
-      octet::find_kernel("scalar_u8s8_4x4x4")->row_ops->quantize(row, depth, asymmetric, out);
+  const octet::RowQuant quant = scalar_ops().quantize_row(row, depth, asymmetric, out);
   for (size_t k = 0; k < depth; ++k)
     out[k] = static_cast<uint8_t>(static_cast<int>(round(row[k] / quant.scale)) + quant.zero_point);
   return quant;
 }
 octet::RowQuant quantize_off_zero_point(const float* row, size_t depth, bool asymmetric,
                                         uint8_t* out) {
-  octet::RowQuant quant =
-      octet::find_kernel("scalar_u8s8_4x4x4")->row_ops->quantize(row, depth, asymmetric, out);
+  octet::RowQuant quant = scalar_ops().quantize_row(row, depth, asymmetric, out);
   quant.zero_point += asymmetric;
   return quant;
 }
@@ -208,11 +193,9 @@ TEST(SelfTestRows, OnesThatRoundOtherwiseAreFound) {
                     {quantize_otherwise<half_up>, false},
                     {quantize_off_zero_point, false}};
   for (const auto& q : kQuantizes) {
-    MicroKernel kernel = *octet::find_kernel("scalar_u8s8_4x4x4");
-    octet::RowOps ops = *kernel.row_ops;
-    ops.quantize = q.quantize;
-    kernel.row_ops = &ops;
-    EXPECT_EQ(failing(kernel), q.right ? 0 : octet::mask_of(kernel.isa)) << &q - kQuantizes;
+    octet::TierOps ops = scalar_ops();
+    ops.quantize_row = q.quantize;
+    EXPECT_EQ(octet::passes(ops), q.right) << &q - kQuantizes;
   }
 }
 
@@ -238,16 +221,17 @@ TEST_P(SelfTestExit, OneThatNarrowsWronglyIsFound) {
   for (const size_t rows : {size_t{liar.mr}, size_t{liar.tall_mr}}) {
     if (!rows) continue;
     lying_rows = rows;
-    EXPECT_EQ(failing(liar), octet::mask_of(liar.isa)) << rows << " rows";
+    EXPECT_FALSE(octet::passes(liar)) << rows << " rows";
   }
 }
 
 // Winograd's outputs: the ones that are narrowed, and the one that is rounded.
+const octet::WinogradOps* honest_transforms;
 size_t lying_form;
 bool lying_narrow;
 template <size_t form>
 void lies_output(const octet::WinogradOutput& o) {
-  honest->winograd->output[form](o);
+  honest_transforms->output[form](o);
   if (form != lying_form || (o.scale != nullptr) != lying_narrow) return;
   uint8_t* const last =
       static_cast<uint8_t*>(o.dst) + (o.height - 1) * o.dst_line + (o.width - 1) * o.dst_pixel;
@@ -255,25 +239,22 @@ void lies_output(const octet::WinogradOutput& o) {
 }
 
 class SelfTestWinograd : public EachKernel {};
-OCTET_FOR_EACH_KERNEL(SelfTestWinograd);
-INSTANTIATE_TEST_SUITE_P(Words, SelfTestWinograd, testing::ValuesIn(word_table()), kernel_name);
+INSTANTIATE_TEST_SUITE_P(, SelfTestWinograd, testing::ValuesIn(word_table()), kernel_name);
 
 TEST_P(SelfTestWinograd, AnOutputThatRoundsWronglyIsFound) {
-  honest = &kernel();
-  octet::WinogradOps ops = *honest->winograd;
+  honest_transforms = &octet::transforms_of(kernel().isa);
+  octet::WinogradOps ops = *honest_transforms;
   ops.output[0] = lies_output<0>;
   ops.output[1] = lies_output<1>;
   ops.output[2] = lies_output<2>;
   ops.output[3] = lies_output<3>;
-  MicroKernel liar = kernel();
-  liar.winograd = &ops;
   lying_form = static_cast<size_t>(octet::Winograd::k2x2Int8);
   lying_narrow = false;
-  EXPECT_EQ(failing(liar), octet::mask_of(liar.isa));
-  if (kernel().rhs_layout.domain != octet::Domain::kS16 || !kernel().is(octet::kNarrows)) return;
+  EXPECT_FALSE(octet::passes(ops, false));
+  if (!kernel().is(octet::kNarrows)) return;
   lying_narrow = true;
   for (lying_form = 0; lying_form < octet::kWinogradForms; ++lying_form)
-    EXPECT_EQ(failing(liar), octet::mask_of(liar.isa)) << "form " << lying_form;
+    EXPECT_FALSE(octet::passes(ops, true)) << "form " << lying_form;
 }
 
 const DepthwiseKernel* honest_depthwise;
@@ -293,7 +274,7 @@ TEST(SelfTestDepthwise, OnesThatNarrowWronglyAreFound) {
     for (const octet::DepthwiseForm form :
          {octet::DepthwiseForm::kTaps, octet::DepthwiseForm::kWalk}) {
       lying_depthwise = form;
-      EXPECT_EQ(failing(liar), octet::mask_of(kernel->isa)) << kernel->name;
+      EXPECT_FALSE(octet::passes(liar)) << kernel->name;
     }
   }
 }
@@ -303,20 +284,20 @@ TEST(SelfTestDepthwise, OnesThatNarrowWronglyAreFound) {
 // Not the tier's fault: what rounds is left alone, what does not is tested.
 TEST(SelfTestRounding, NobodyIsBlamedForTheThreadsMode) {
   ASSERT_TRUE(octet::rounds_to_nearest());
-  const MicroKernel& scalar = *octet::find_kernel("scalar_u8s8_4x4x4");
+  const MicroKernel& scalar = *octet::find(octet::byte_kernels(), "scalar_u8s8_4x4x4");
   for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
     ASSERT_EQ(std::fesetround(mode), 0);
     const bool nearest = octet::rounds_to_nearest();
-    const octet::IsaMask bytes = octet::failing_isas(octet::all_kernels(), cpu());
-    const octet::IsaMask words = octet::failing_isas(octet::word_kernels(), cpu());
+    const octet::IsaMask bytes = octet::failing_isas(octet::byte_kernels(), cpu());
+    const octet::IsaMask words = octet::failing_word_isas(octet::word_kernels(), cpu());
     const octet::IsaMask depthwise = octet::failing_isas(octet::depthwise_kernels(), cpu());
     MicroKernel liar = scalar;
     liar.multiply = [](const octet::Tile& t) { *static_cast<int32_t*>(t.dst) = 1; };
-    const octet::IsaMask lying = failing(liar);
+    const bool passes = octet::passes(liar);
     std::fesetround(FE_TONEAREST);
     EXPECT_FALSE(nearest) << mode;
     EXPECT_EQ(bytes | words | depthwise, 0u) << mode;
-    EXPECT_EQ(lying, octet::mask_of(scalar.isa)) << mode;
+    EXPECT_FALSE(passes) << mode;
   }
 }
 

@@ -4,17 +4,17 @@
 #include <cstdlib>
 #include <string>
 
-#include "dispatch/kernel_table.h"
 #include "dispatch/machine.h"
+#include "dispatch/tables/tiers.h"
 
 int main(int, char** argv) {
   const octet::Machine machine = octet::this_machine();
   const char* variable = std::getenv("OCTET_EMULATE");
   const std::string emulated = variable ? variable : "";
-  for (int i = 31; i >= 0; --i) {
-    if (!(octet::kArchitecture >> i & 1)) continue;
-    const std::string name = octet::isa_name(static_cast<octet::Isa>(i));
-    const bool covered = machine.cpu.isas >> i & 1;
+  for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
+    if (!octet::has(octet::tiers_of_this_architecture(), *tier)) continue;
+    const std::string name = tier->name;
+    const bool covered = octet::has(machine.cpu.isas, *tier);
     const char* how = !covered ? "not at all" : name == emulated ? "emulated" : argv[1];
     std::printf("tier %s: %s\n", name.c_str(), how);
   }

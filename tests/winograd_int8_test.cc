@@ -94,7 +94,7 @@ TEST_P(WinogradInt8, TasksBlocksAndGroups) {
 TEST(WinogradInt8Accuracy, NearTheExactSum) {
   WinogradCase c = int8_case();
   c.in_channels = 96, c.out_channels = 4, c.in_h = c.in_w = 12;
-  const WinogradRun run(*octet::find_kernel("scalar_u8s8_4x4x4"), c);
+  const WinogradRun run(*octet::find(octet::byte_kernels(), "scalar_u8s8_4x4x4"), c);
   double error = 0, signal = 0;
   for (size_t i = 0; i < run.outputs(); ++i) {
     const double exact = static_cast<double>(run.exact(i / c.out_channels, i % c.out_channels)),

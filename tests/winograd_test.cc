@@ -204,8 +204,7 @@ TEST(Winograd, RefusesWhatItCannotCompute) {
 TEST(Winograd, PayloadOfAHugeShapeIsRefused) {
   ConvShape shape = {1, 8, 8, SIZE_MAX / 64, 8, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
   EXPECT_EQ(
-      octet::winograd_4x4_method.payload_bytes(octet::word_layout_of(octet::Isa::kAvx2), shape),
-      0u);
+      octet::winograd_4x4_method.payload_bytes(octet::tier_of(octet::Isa::kAvx2).words, shape), 0u);
 }
 
 }  // namespace

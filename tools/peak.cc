@@ -22,9 +22,6 @@ namespace {
 __attribute__((target("avx512f"))) void vpdpbusd_zmm(long n) {
   LOOP(ACCUMULATORS_24, "vpdpbusd %%zmm30,%%zmm31,%%zmm\\r\n");
 }
-__attribute__((target("avx512f"))) void vpdpbusd_ymm_evex(long n) {
-  LOOP(ACCUMULATORS_24, "vpdpbusd %%ymm30,%%ymm31,%%ymm\\r\n");
-}
 #undef CLOBBERS
 
 #define CLOBBERS CLOBBERS_16
@@ -59,7 +56,6 @@ struct Row {
 constexpr Row kRows[] = {
 #if defined(__x86_64__)
     {"avx512vnni_", {"vpdpbusd zmm", 24 * 128, vpdpbusd_zmm}},
-    {"avxvnni_evex_", {"vpdpbusd ymm", 24 * 64, vpdpbusd_ymm_evex}},
     {"avxvnni_", {"vpdpbusd ymm", 12 * 64, vpdpbusd_ymm_vex}},
     {"avx2_", {"vpmaddwd + vpaddd ymm", 12 * 32, vpmaddwd_ymm}},
 #elif defined(__aarch64__)

@@ -158,21 +158,16 @@ void dispatch(const Tile& t) {
 
 }  // namespace
 
-const MicroKernel dotprod_s8s8_6x16x4 = {"dotprod_s8s8_6x16x4",
-                                         Isa::kDotprod,
-                                         Domain::kS8,
-                                         kMr,
-                                         4 * kVectors,
-                                         0,
-                                         kAnyLhs | kNarrows | kNarrows16,
-                                         kDotprodLayout,
-                                         nullptr,
-                                         1,
-                                         4,
-                                         1,
-                                         dispatch,
-                                         portable_finish,
-                                         &portable_row_ops,
-                                         &neon_winograd};
+const MicroKernel dotprod_s8s8_6x16x4 = {
+    .name = "dotprod_s8s8_6x16x4",
+    .isa = Isa::kDotprod,
+    .lhs_domain = Domain::kS8,
+    .mr = kMr,
+    .nr = 4 * kVectors,
+    .flags = kAnyLhs | kNarrows | kNarrows16,
+    .rhs_layout = kDotprodLayout,
+    .lhs_kr = 4,
+    .multiply = dispatch,
+};
 
 }  // namespace octet

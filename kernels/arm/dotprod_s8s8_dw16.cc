@@ -51,20 +51,18 @@ struct Dotprod : Sixteen {
 
 }  // namespace
 
-const DepthwiseKernel dotprod_s8s8_dw16 = {"dotprod_s8s8_dw16",
-                                           Isa::kDotprod,
-                                           Domain::kS8,
-                                           kAnyLhs | kNarrows,
-                                           kDepthwiseLayout,
-                                           16,
-                                           16,
-                                           2,
-                                           2,
-                                           false,
-                                           nullptr,
-                                           depthwise_prepare<Dotprod>,
-                                           depthwise_multiply<Dotprod>,
-                                           portable_finish,
-                                           &portable_row_ops};
+const DepthwiseKernel dotprod_s8s8_dw16 = {
+    .name = "dotprod_s8s8_dw16",
+    .isa = Isa::kDotprod,
+    .lhs_domain = Domain::kS8,
+    .flags = kAnyLhs | kNarrows,
+    .layout = kDepthwiseLayout,
+    .channels = 16,
+    .reach = 16,
+    .rows = 2,
+    .walk_rows = 2,
+    .prepare = depthwise_prepare<Dotprod>,
+    .multiply = depthwise_multiply<Dotprod>,
+};
 
 }  // namespace octet

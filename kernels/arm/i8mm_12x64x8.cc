@@ -346,57 +346,48 @@ void dispatch(const Tile& t) {
 
 }  // namespace
 
-const MicroKernel i8mm_s8s8_12x64x8 = {"i8mm_s8s8_12x64x8",
-                                       Isa::kI8mm,
-                                       Domain::kS8,
-                                       2 * kPairs,
-                                       kNr,
-                                       0,
-                                       kNarrows | kNarrows16,
-                                       kI8mmLayout,
-                                       gather_pairs,
-                                       2,
-                                       8,
-                                       1,
-                                       dispatch<S8S8>,
-                                       portable_finish,
-                                       &portable_row_ops,
-                                       &neon_winograd};
+const MicroKernel i8mm_s8s8_12x64x8 = {
+    .name = "i8mm_s8s8_12x64x8",
+    .isa = Isa::kI8mm,
+    .lhs_domain = Domain::kS8,
+    .mr = 2 * kPairs,
+    .nr = kNr,
+    .flags = kNarrows | kNarrows16,
+    .rhs_layout = kI8mmLayout,
+    .gather = gather_pairs,
+    .lhs_lanes_step = 2,
+    .lhs_kr = 8,
+    .multiply = dispatch<S8S8>,
+};
 
-const MicroKernel i8mm_u8s8_12x64x8 = {"i8mm_u8s8_12x64x8",
-                                       Isa::kI8mm,
-                                       Domain::kU8,
-                                       2 * kPairs,
-                                       kNr,
-                                       0,
-                                       kNarrows | kNarrows16,
-                                       kI8mmLayout,
-                                       gather_pairs,
-                                       2,
-                                       8,
-                                       1,
-                                       dispatch<U8S8>,
-                                       portable_finish,
-                                       &portable_row_ops,
-                                       &neon_winograd};
+const MicroKernel i8mm_u8s8_12x64x8 = {
+    .name = "i8mm_u8s8_12x64x8",
+    .isa = Isa::kI8mm,
+    .lhs_domain = Domain::kU8,
+    .mr = 2 * kPairs,
+    .nr = kNr,
+    .flags = kNarrows | kNarrows16,
+    .rhs_layout = kI8mmLayout,
+    .gather = gather_pairs,
+    .lhs_lanes_step = 2,
+    .lhs_kr = 8,
+    .multiply = dispatch<U8S8>,
+};
 
 // u8 weights stay as they are. There is no signed x unsigned instruction: an s8 lhs is flipped to
 // u8 on its way into the panel.
-const MicroKernel i8mm_u8u8_12x64x8 = {"i8mm_u8u8_12x64x8",
-                                       Isa::kI8mm,
-                                       Domain::kU8,
-                                       2 * kPairs,
-                                       kNr,
-                                       0,
-                                       kNarrows | kNarrows16 | kAnyLhs,
-                                       kI8mmU8Layout,
-                                       gather_pairs,
-                                       2,
-                                       8,
-                                       1,
-                                       dispatch<U8U8>,
-                                       portable_finish,
-                                       &portable_row_ops,
-                                       &neon_winograd};
+const MicroKernel i8mm_u8u8_12x64x8 = {
+    .name = "i8mm_u8u8_12x64x8",
+    .isa = Isa::kI8mm,
+    .lhs_domain = Domain::kU8,
+    .mr = 2 * kPairs,
+    .nr = kNr,
+    .flags = kNarrows | kNarrows16 | kAnyLhs,
+    .rhs_layout = kI8mmU8Layout,
+    .gather = gather_pairs,
+    .lhs_lanes_step = 2,
+    .lhs_kr = 8,
+    .multiply = dispatch<U8U8>,
+};
 
 }  // namespace octet

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
+#include "kernels/core/winograd.h"
 
 namespace octet {
 

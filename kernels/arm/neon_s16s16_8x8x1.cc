@@ -75,21 +75,17 @@ void dispatch(const Tile& t) {
 
 }  // namespace
 
-const MicroKernel neon_s16s16_8x8x1 = {"neon_s16s16_8x8x1",
-                                       Isa::kNeon,
-                                       Domain::kS16,
-                                       kMr,
-                                       kNr,
-                                       0,
-                                       kNarrows,
-                                       kArmWordLayout,
-                                       nullptr,
-                                       1,
-                                       1,
-                                       2,
-                                       dispatch,
-                                       portable_finish,
-                                       &portable_row_ops,
-                                       &neon_winograd};
+const MicroKernel neon_s16s16_8x8x1 = {
+    .name = "neon_s16s16_8x8x1",
+    .isa = Isa::kNeon,
+    .lhs_domain = Domain::kS16,
+    .mr = kMr,
+    .nr = kNr,
+    .flags = kNarrows,
+    .rhs_layout = kArmWordLayout,
+    .lhs_kr = 1,
+    .lhs_element_bytes = 2,
+    .multiply = dispatch,
+};
 
 }  // namespace octet

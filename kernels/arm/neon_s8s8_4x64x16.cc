@@ -151,38 +151,28 @@ void dispatch(const Tile& t) {
 
 }  // namespace
 
-const MicroKernel neon_s8s8_4x64x16 = {"neon_s8s8_4x64x16",
-                                       Isa::kNeon,
-                                       Domain::kS8,
-                                       kMr,
-                                       kNr,
-                                       0,
-                                       kAnyLhs | kNarrows | kNarrows16 | kNoLeast,
-                                       kNeonLayout,
-                                       nullptr,
-                                       1,
-                                       16,
-                                       1,
-                                       dispatch<false>,
-                                       portable_finish,
-                                       &portable_row_ops,
-                                       &neon_winograd};
+const MicroKernel neon_s8s8_4x64x16 = {
+    .name = "neon_s8s8_4x64x16",
+    .isa = Isa::kNeon,
+    .lhs_domain = Domain::kS8,
+    .mr = kMr,
+    .nr = kNr,
+    .flags = kAnyLhs | kNarrows | kNarrows16 | kNoLeast,
+    .rhs_layout = kNeonLayout,
+    .lhs_kr = 16,
+    .multiply = dispatch<false>,
+};
 
-const MicroKernel neon_s8s8_least_4x64x16 = {"neon_s8s8_least_4x64x16",
-                                             Isa::kNeon,
-                                             Domain::kS8,
-                                             kMr,
-                                             kNr,
-                                             0,
-                                             kAnyLhs | kNarrows | kNarrows16,
-                                             kNeonLayout,
-                                             nullptr,
-                                             1,
-                                             16,
-                                             1,
-                                             dispatch<true>,
-                                             portable_finish,
-                                             &portable_row_ops,
-                                             &neon_winograd};
+const MicroKernel neon_s8s8_least_4x64x16 = {
+    .name = "neon_s8s8_least_4x64x16",
+    .isa = Isa::kNeon,
+    .lhs_domain = Domain::kS8,
+    .mr = kMr,
+    .nr = kNr,
+    .flags = kAnyLhs | kNarrows | kNarrows16,
+    .rhs_layout = kNeonLayout,
+    .lhs_kr = 16,
+    .multiply = dispatch<true>,
+};
 
 }  // namespace octet

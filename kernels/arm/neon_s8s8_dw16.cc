@@ -86,20 +86,18 @@ struct Neon : Sixteen {
 
 }  // namespace
 
-const DepthwiseKernel neon_s8s8_dw16 = {"neon_s8s8_dw16",
-                                        Isa::kNeon,
-                                        Domain::kS8,
-                                        kAnyLhs | kNarrows,
-                                        kDepthwiseLayout,
-                                        16,
-                                        16,
-                                        2,
-                                        2,
-                                        false,
-                                        nullptr,
-                                        depthwise_prepare<Neon>,
-                                        depthwise_multiply<Neon>,
-                                        portable_finish,
-                                        &portable_row_ops};
+const DepthwiseKernel neon_s8s8_dw16 = {
+    .name = "neon_s8s8_dw16",
+    .isa = Isa::kNeon,
+    .lhs_domain = Domain::kS8,
+    .flags = kAnyLhs | kNarrows,
+    .layout = kDepthwiseLayout,
+    .channels = 16,
+    .reach = 16,
+    .rows = 2,
+    .walk_rows = 2,
+    .prepare = depthwise_prepare<Neon>,
+    .multiply = depthwise_multiply<Neon>,
+};
 
 }  // namespace octet

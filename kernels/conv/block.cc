@@ -240,7 +240,7 @@ void prepare_block(const ConvPlan& plan, const Taps& taps, uint8_t* workspace, C
                           (tap - used.first) * lanes * tap_elements * kernel.lhs_element_bytes);
       if (plan.zero_point) {
         int32_t tap_sums[kMaxRows];
-        plan.row_ops->sum(rows, kernel.lhs_domain == Domain::kS8, tap_sums);
+        plan.ops->sum_rows(rows, kernel.lhs_domain == Domain::kS8, tap_sums);
         for (size_t i = 0; i < rows.rows; ++i)
           sums[row + i] = (int32_t)((uint32_t)sums[row + i] + (uint32_t)tap_sums[i]);
       }

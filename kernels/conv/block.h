@@ -76,8 +76,8 @@ inline int32_t zero_point_of(const ConvPlan& plan, const ConvRun& run, size_t im
 // A block that writes output pixels, as yet nowhere.
 inline ConvBlock make_block(const ConvPlan& plan, const ConvRun& run) {
   ConvBlock block = {};
-  block.sink = {&plan.finish,  &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, nullptr,
-                run.dst_pixel, nullptr,      run.residual_pixel};
+  block.sink = {plan.ops, &plan.finish,  &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes,
+                nullptr,  run.dst_pixel, nullptr,      run.residual_pixel};
   return block;
 }
 

@@ -10,6 +10,8 @@
 
 #include "kernels/core/depthwise_kernel.h"
 #include "kernels/core/micro_kernel.h"
+#include "kernels/core/tier_ops.h"
+#include "kernels/core/winograd.h"
 #include "kernels/gemm/packed_rhs.h"
 
 namespace octet {
@@ -102,14 +104,14 @@ struct ConvPlan {
   const ConvMethod* method;
   const MicroKernel* kernel;         // null for depthwise
   const DepthwiseKernel* depthwise;  // null for all others
-  FinishFn finish_fn;                // the kernel's epilogue and row work
-  const RowOps* row_ops;
-  bool lhs_u8;                // as the caller has it
-  uint8_t lhs_flip;           // 0x80 if the kernels want the other sign
-  int32_t lhs_shift;          // what the flip adds to the caller's zero point
-  bool runtime_zero_point;    // one zero point and scale per image come with the run
-  int32_t static_zero_point;  // as the caller has it
-  bool narrow_in_kernel;      // certified: kernels may finish to 8 bits with `narrow`
+  const TierOps* ops;                // of the kernel's tier
+  const WinogradOps* transforms;     // likewise
+  bool lhs_u8;                       // as the caller has it
+  uint8_t lhs_flip;                  // 0x80 if the kernels want the other sign
+  int32_t lhs_shift;                 // what the flip adds to the caller's zero point
+  bool runtime_zero_point;           // one zero point and scale per image come with the run
+  int32_t static_zero_point;         // as the caller has it
+  bool narrow_in_kernel;             // certified: kernels may finish to 8 bits with `narrow`
   Narrow narrow;
   Finish finish;
   size_t dst_bytes;    // of one output

@@ -354,9 +354,9 @@ class Block {
       row_scale[i] = run_.lhs_scales ? run_.lhs_scales[image_] : 1;
     const uint8_t* residual =
         run_.residual ? run_.residual + pixel * run_.residual_pixel + n0_ : nullptr;
-    plan_.finish_fn(plan_.finish, {(const int32_t*)acc, kernel_.channels, columns, channels_, n0_,
-                                   run_.lhs_scales ? row_scale : nullptr, dst, run_.dst_pixel,
-                                   residual, run_.residual_pixel});
+    plan_.ops->finish(plan_.finish, {(const int32_t*)acc, kernel_.channels, columns, channels_, n0_,
+                                     run_.lhs_scales ? row_scale : nullptr, dst, run_.dst_pixel,
+                                     residual, run_.residual_pixel});
   }
 
   const ConvPlan& plan_;

@@ -57,7 +57,7 @@ void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t
     w.from = run.lhs + line / run.out_h * run.lhs_image +
              line % run.out_h * s.stride_h * run.lhs_row + x * w.step;
     w.count = smaller(rows - i, run.out_w - x);
-    plan.row_ops->copy_windows(w);
+    plan.ops->copy_windows(w);
   }
 }
 

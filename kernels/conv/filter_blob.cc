@@ -103,8 +103,7 @@ BlobProblem check_filter_header(const void* blob, size_t bytes,
                             h->stride_w,    h->dilation_h,   h->dilation_w};
   bool sane = h->header_bytes == sizeof *h && method && h->width && h->step && h->kr &&
               h->width % h->step == 0 && h->domain <= 2 && (h->type == 1 || h->type == 2) &&
-              h->transposed <= 1 && h->isa >= (uint8_t)Isa::kScalar &&
-              h->isa <= (uint8_t)Isa::kI8mm;
+              h->transposed <= 1;
   for (const uint64_t size : sizes) sane = sane && size != 0 && size <= kLargest;
   if (!sane || h->in_channels % h->groups || h->out_channels % h->groups)
     return BlobProblem::kHeaderFields;

@@ -154,7 +154,7 @@ class Task {
     for (size_t t = 0; t < count_; ++t) {
       find_pixels(s_, run_, Place(s_, tiles_, t0_ + t), group * depth_, pixels);
       in.taps = inputs(0, t);
-      kernel_.winograd->input[(size_t)s_.form](in);
+      plan_.transforms->input[(size_t)s_.form](in);
     }
   }
 
@@ -213,9 +213,9 @@ class Task {
       out.height = smaller(s_.out, run_.out_h - place.y);
       out.width = smaller(s_.out, run_.out_w - place.x);
       int32_t* const sums = outputs(first_chunk && last_chunk ? 0 : t);
-      for (size_t c = 0; c < cols; c += kernel_.winograd->columns) {
+      for (size_t c = 0; c < cols; c += plan_.transforms->columns) {
         out.products = products(0, t) + c;
-        out.cols = smaller(kernel_.winograd->columns, cols - c);
+        out.cols = smaller(plan_.transforms->columns, cols - c);
         out.init = (first_chunk ? start : sums) + c;
         out.init_stride = first_chunk ? 0 : w_.columns;
         out.tap_scale = (const float*)(plan_.payload + at_.tap_scale) + n + c;
@@ -229,7 +229,7 @@ class Task {
           out.dst_pixel = w_.product_row;
           out.dst_line = s_.out * w_.product_row;
         }
-        kernel_.winograd->output[(size_t)s_.form](out);
+        plan_.transforms->output[(size_t)s_.form](out);
       }
       if (last_chunk && !in_place) finish(sums, out.height, out.width, cols, n, pixel, place.image);
     }
@@ -241,11 +241,11 @@ class Task {
     if (run_.lhs_scales)
       for (float& scale : row_scale) scale = run_.lhs_scales[image];
     for (size_t y = 0; y < height; ++y, pixel += run_.out_w, sums += s_.out * w_.columns)
-      plan_.finish_fn(plan_.finish,
-                      {sums, w_.columns, width, cols, n, run_.lhs_scales ? row_scale : nullptr,
-                       run_.dst + pixel * run_.dst_pixel + n * plan_.dst_bytes, run_.dst_pixel,
-                       run_.residual ? run_.residual + pixel * run_.residual_pixel + n : nullptr,
-                       run_.residual_pixel});
+      plan_.ops->finish(plan_.finish,
+                        {sums, w_.columns, width, cols, n, run_.lhs_scales ? row_scale : nullptr,
+                         run_.dst + pixel * run_.dst_pixel + n * plan_.dst_bytes, run_.dst_pixel,
+                         run_.residual ? run_.residual + pixel * run_.residual_pixel + n : nullptr,
+                         run_.residual_pixel});
   }
 
   // bias[n] - zero point * weight_sum[n], as far as it is not in the bias already. The plan counts

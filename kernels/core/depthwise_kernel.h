@@ -73,19 +73,17 @@ struct DepthwiseKernel {
   const char* name;  // {isa}_{types}_dw{channels}
   Isa isa;
   Domain lhs_domain;
-  uint8_t flags;     // KernelFlags
-  RhsLayout layout;  // of the packed weights
-  uint8_t channels;  // of a block; divides the layout's width
+  uint8_t flags = 0;  // KernelFlags
+  RhsLayout layout;   // of the packed weights
+  uint8_t channels;   // of a block; divides the layout's width
   // Bytes from a pixel's first one that may be read, whatever tile.channels says
   uint8_t reach;
-  uint8_t rows;                 // output lines of a kTaps at most
-  uint8_t walk_rows;            // of a kWalk; 0: knows kTaps only
-  bool partial;                 // stores fewer channels than a block's, when narrow
-  const DepthwiseKernel* tail;  // does a last block of at most its channels; or null
+  uint8_t rows;                           // output lines of a kTaps at most
+  uint8_t walk_rows = 0;                  // of a kWalk; 0: knows kTaps only
+  bool partial = false;                   // stores fewer channels than a block's, when narrow
+  const DepthwiseKernel* tail = nullptr;  // does a last block of at most its channels; or null
   void (*prepare)(const DepthwiseBlock& block, void* prepared);
   void (*multiply)(const DepthwiseTile& tile);
-  FinishFn finish;
-  const RowOps* row_ops;
 };
 
 // Bytes that `prepare` writes at most: per channel an accumulator, a scale and, per slot, a word.

@@ -49,10 +49,4 @@ struct Windows {
 };
 using CopyWindowsFn = void (*)(const Windows& windows);
 
-struct RowOps {
-  RowSumFn sum;
-  QuantizeRowFn quantize;
-  CopyWindowsFn copy_windows;
-};
-
 }  // namespace octet

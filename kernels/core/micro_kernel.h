@@ -1,22 +1,12 @@
 // What a micro-kernel is: one constant value that drives selection, tests, benches and forcing.
 #pragma once
 
-#include "kernels/core/finish.h"
+#include "kernels/core/isa.h"
 #include "kernels/core/layout.h"
 #include "kernels/core/lhs_rows.h"
-#include "kernels/core/winograd.h"
+#include "kernels/core/narrow.h"
 
 namespace octet {
-
-// Ordered within a family; the values are octet_isa's.
-enum class Isa : uint8_t { kScalar = 1, kAvx2, kAvxVnni, kAvx512Vnni, kNeon, kDotprod, kI8mm };
-
-// The last steps of float mode that fit in registers. Used only where create has certified max|acc|
-// * scale < 2^31, or what kNarrows16 asks for.
-struct Narrow {
-  int32_t zero_point, lo, hi;
-  bool dst_u8;
-};
 
 // dst[i,j] = init[i,j] + sum over k of lhs[i,k] * rhs[k,j], then either stored as s32 or narrowed
 // to 8 bits. Kernels know no zero points: whatever they need is in init.
@@ -56,7 +46,7 @@ constexpr size_t kWidenTiles = 3;
 
 enum KernelFlags : uint8_t {
   kAnyLhs = 1,     // takes an lhs of the other sign too, flipped on the way
-  kNarrows = 2,    // multiply can finish to 8 bits; of a kernel of words, its winograd->output
+  kNarrows = 2,    // multiply can finish to 8 bits; of a kernel of words, its tier's transforms
   kNoLeast = 4,    // exact only if no weight is -128
   kTestsOnly = 8,  // never selected, only forced
   // With kNarrows: only where max|acc| * scale < 2^15 - 1, as outputs of 8 bits make it nearly
@@ -69,18 +59,15 @@ struct MicroKernel {
   Isa isa;
   Domain lhs_domain;  // rhs_layout.domain is the other half of the types
   uint8_t mr;
-  uint16_t nr;     // divides rhs_layout.width, or is a multiple of it where width == step
-  uint16_t m_max;  // selected for runs of at most this many rows; 0 = any
-  uint8_t flags;   // KernelFlags
+  uint16_t nr;         // divides rhs_layout.width, or is a multiple of it where width == step
+  uint16_t m_max = 0;  // selected for runs of at most this many rows; 0 = any
+  uint8_t flags = 0;   // KernelFlags
   RhsLayout rhs_layout;
   // Null: the kernel walks the lhs rows directly. Else gather makes a panel of lanes(rows) *
   // lhs_depth(k) * element bytes.
-  GatherFn gather;
-  uint8_t lhs_lanes_step, lhs_kr, lhs_element_bytes;
+  GatherFn gather = nullptr;
+  uint8_t lhs_lanes_step = 1, lhs_kr, lhs_element_bytes = 1;
   MultiplyFn multiply;
-  FinishFn finish;
-  const RowOps* row_ops;
-  const WinogradOps* winograd = nullptr;  // transforms for its operands
   // Direct form, one tap at a stride: tiles of at most tall_nr columns may have tall_mr rows
   uint8_t tall_mr = 0, tall_nr = 0;
   WidenFn widen = nullptr;  // to nr * kr words per group

@@ -5,12 +5,11 @@
 // for it in float.
 #pragma once
 
-#include "kernels/core/finish.h"
 #include "kernels/core/layout.h"
+#include "kernels/core/narrow.h"
+#include "kernels/core/strict_float.h"
 
 namespace octet {
-
-struct Narrow;
 
 // The index of WinogradOps' functions. outputs x outputs, of a 3x3 kernel.
 enum class Winograd : uint8_t { k2x2, k4x4, k2x2Stride2, k2x2Int8 };

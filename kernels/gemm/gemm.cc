@@ -110,9 +110,9 @@ LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
     if (quantizes(plan)) {
       uint8_t* out = workspace + w.quantized;
       for (size_t i = 0; i < rows; ++i) {
-        const RowQuant q = kernel.row_ops->quantize((const float*)(block.rows + i * run.lhs_stride),
-                                                    run.k, plan.lhs_quant == LhsQuant::kAsymmetric,
-                                                    out + i * w.quantized_stride);
+        const RowQuant q = plan.ops->quantize_row((const float*)(block.rows + i * run.lhs_stride),
+                                                  run.k, plan.lhs_quant == LhsQuant::kAsymmetric,
+                                                  out + i * w.quantized_stride);
         zero_points[i] = q.zero_point + shift;
         scales[i] = q.scale;
       }
@@ -133,7 +133,7 @@ LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
   const Rows all = {block.rows, block.stride, rows, run.k, flip};
   if (needs_sums) {
     int32_t* sums = (int32_t*)(workspace + w.row_sums);
-    kernel.row_ops->sum(all, kernel.lhs_domain == Domain::kS8, sums);
+    plan.ops->sum_rows(all, kernel.lhs_domain == Domain::kS8, sums);
     block.row_sums = sums;
   }
   if (kernel.widen && Tiling(rows, kernel).count >= kWidenTiles)
@@ -191,8 +191,9 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
   const bool init_per_row = lhs.zero_points || lhs.row_sums;
   const bool narrow =
       run.rhs_zero_point_count ? plan.narrow_with_zero_points : plan.narrow_in_kernel;
-  const Sink all = {&finish,    &plan.narrow,   narrow,          plan.dst_bytes,
-                    matrix.dst, run.dst_stride, matrix.residual, run.residual_stride};
+  const Sink all = {plan.ops,       &finish,         &plan.narrow,
+                    narrow,         plan.dst_bytes,  matrix.dst,
+                    run.dst_stride, matrix.residual, run.residual_stride};
   const Sink sink = all.from(m0, 1);
   const bool in_place = sink.in_place();
   if (tensor_quant && !sink.s32())

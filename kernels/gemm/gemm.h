@@ -1,7 +1,9 @@
 // The loop nest: one description of a product, run as often as wanted. No ISA, no argument checks.
 #pragma once
 
+#include "kernels/core/finish.h"
 #include "kernels/core/micro_kernel.h"
+#include "kernels/core/tier_ops.h"
 #include "kernels/gemm/packed_rhs.h"
 
 namespace octet {
@@ -21,6 +23,7 @@ struct Columns {
 struct GemmPlan {
   const MicroKernel* kernel;        // for more than small_m rows
   const MicroKernel* small_kernel;  // same layout
+  const TierOps* ops;               // of their tier
   size_t small_m;
   size_t n, k;  // of the packed weights; for run-time weights: at most
   // As the kernel's gather sees it: after quantization of an f32 lhs

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/core/micro_kernel.h"
+#include "kernels/core/tier_ops.h"
 #include "kernels/gemm/tiling.h"
 
 namespace octet {
@@ -11,6 +12,7 @@ namespace octet {
 constexpr size_t kMaxTile = 1024;
 
 struct Sink {
+  const TierOps* ops;
   const Finish* finish;
   const Narrow* narrow;
   bool narrow_in_kernel;
@@ -52,8 +54,8 @@ inline void multiply_into(const MicroKernel& kernel, const Sink& sink, size_t n,
   tile->scale = nullptr;
   kernel.multiply(*tile);
   const uint8_t* residual = sink.residual ? sink.residual + n : nullptr;
-  kernel.finish(*sink.finish, {acc, lanes, tile->rows, tile->cols, n, row_scale, dst,
-                               sink.dst_stride, residual, sink.residual_stride});
+  sink.ops->finish(*sink.finish, {acc, lanes, tile->rows, tile->cols, n, row_scale, dst,
+                                  sink.dst_stride, residual, sink.residual_stride});
 }
 
 // All tiles of a strip of `rows` rows that is in place and starts from the same init in every row:

@@ -21,21 +21,16 @@ void multiply(const Tile& t) {
 
 }  // namespace
 
-const MicroKernel scalar_s16s16_4x4x2 = {"scalar_s16s16_4x4x2",
-                                         Isa::kScalar,
-                                         Domain::kS16,
-                                         4,
-                                         4,
-                                         0,
-                                         0,
-                                         kScalarWordLayout,
-                                         nullptr,
-                                         1,
-                                         2,
-                                         2,
-                                         multiply,
-                                         portable_finish,
-                                         &portable_row_ops,
-                                         &portable_winograd};
+const MicroKernel scalar_s16s16_4x4x2 = {
+    .name = "scalar_s16s16_4x4x2",
+    .isa = Isa::kScalar,
+    .lhs_domain = Domain::kS16,
+    .mr = 4,
+    .nr = 4,
+    .rhs_layout = kScalarWordLayout,
+    .lhs_kr = 2,
+    .lhs_element_bytes = 2,
+    .multiply = multiply,
+};
 
 }  // namespace octet

@@ -30,38 +30,32 @@ void multiply(const Tile& t) {
 
 }  // namespace
 
-const MicroKernel scalar_u8s8_4x4x4 = {"scalar_u8s8_4x4x4",
-                                       Isa::kScalar,
-                                       Domain::kU8,
-                                       4,
-                                       4,
-                                       0,
-                                       kAnyLhs,
-                                       {4, 4, 4, Domain::kS8},
-                                       gather_rows<uint8_t, 4>,
-                                       4,
-                                       4,
-                                       1,
-                                       multiply<4, 4>,
-                                       portable_finish,
-                                       &portable_row_ops,
-                                       &portable_winograd};
+const MicroKernel scalar_u8s8_4x4x4 = {
+    .name = "scalar_u8s8_4x4x4",
+    .isa = Isa::kScalar,
+    .lhs_domain = Domain::kU8,
+    .mr = 4,
+    .nr = 4,
+    .flags = kAnyLhs,
+    .rhs_layout = kScalarLayout,
+    .gather = gather_rows<uint8_t, 4>,
+    .lhs_lanes_step = 4,
+    .lhs_kr = 4,
+    .multiply = multiply<4, 4>,
+};
 
-const MicroKernel scalar_u8s8_3x5x2 = {"scalar_u8s8_3x5x2",
-                                       Isa::kScalar,
-                                       Domain::kU8,
-                                       3,
-                                       5,
-                                       0,
-                                       kAnyLhs | kTestsOnly,
-                                       {5, 5, 2, Domain::kS8},
-                                       gather_rows<uint8_t, 2>,
-                                       3,
-                                       2,
-                                       1,
-                                       multiply<3, 2>,
-                                       portable_finish,
-                                       &portable_row_ops,
-                                       &portable_winograd};
+const MicroKernel scalar_u8s8_3x5x2 = {
+    .name = "scalar_u8s8_3x5x2",
+    .isa = Isa::kScalar,
+    .lhs_domain = Domain::kU8,
+    .mr = 3,
+    .nr = 5,
+    .flags = kAnyLhs | kTestsOnly,
+    .rhs_layout = {5, 5, 2, Domain::kS8},
+    .gather = gather_rows<uint8_t, 2>,
+    .lhs_lanes_step = 3,
+    .lhs_kr = 2,
+    .multiply = multiply<3, 2>,
+};
 
 }  // namespace octet

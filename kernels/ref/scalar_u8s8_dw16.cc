@@ -36,20 +36,17 @@ void multiply(const DepthwiseTile& t) {
 
 }  // namespace
 
-const DepthwiseKernel scalar_u8s8_dw16 = {"scalar_u8s8_dw16",
-                                          Isa::kScalar,
-                                          Domain::kU8,
-                                          kAnyLhs,
-                                          kDepthwiseLayout,
-                                          kChannels,
-                                          kChannels,
-                                          1,
-                                          0,
-                                          false,
-                                          nullptr,
-                                          prepare,
-                                          multiply,
-                                          portable_finish,
-                                          &portable_row_ops};
+const DepthwiseKernel scalar_u8s8_dw16 = {
+    .name = "scalar_u8s8_dw16",
+    .isa = Isa::kScalar,
+    .lhs_domain = Domain::kU8,
+    .flags = kAnyLhs,
+    .layout = kDepthwiseLayout,
+    .channels = kChannels,
+    .reach = kChannels,
+    .rows = 1,
+    .prepare = prepare,
+    .multiply = multiply,
+};
 
 }  // namespace octet

@@ -14,20 +14,16 @@ OCTET_INLINE inline void multiply_add(__m256i& acc, __m256i a, __m256i b) {
 #include "kernels/x86/s16s16_ymm.h"
 
 namespace octet {
-const MicroKernel avx2_s16s16_6x16x2 = {"avx2_s16s16_6x16x2",
-                                        Isa::kAvx2,
-                                        Domain::kS16,
-                                        kMr,
-                                        16,
-                                        0,
-                                        kNarrows,
-                                        kX86WordLayout,
-                                        nullptr,
-                                        1,
-                                        2,
-                                        2,
-                                        dispatch,
-                                        avx2_finish,
-                                        &avx2_row_ops,
-                                        &avx2_winograd};
+const MicroKernel avx2_s16s16_6x16x2 = {
+    .name = "avx2_s16s16_6x16x2",
+    .isa = Isa::kAvx2,
+    .lhs_domain = Domain::kS16,
+    .mr = kMr,
+    .nr = 16,
+    .flags = kNarrows,
+    .rhs_layout = kX86WordLayout,
+    .lhs_kr = 2,
+    .lhs_element_bytes = 2,
+    .multiply = dispatch,
+};
 }  // namespace octet

@@ -134,8 +134,18 @@ void dispatch(const Tile& t) {
 }  // namespace
 
 const MicroKernel avx2_s16s8_6x8x4 = {
-    "avx2_s16s8_6x8x4", Isa::kAvx2,     Domain::kU8, kMr, 8,    0,        kAnyLhs | kNarrows,
-    kX86Layout,         gather,         1,           4,   2,    dispatch, avx2_finish,
-    &avx2_row_ops,      &avx2_winograd, 0,           0,   widen};
+    .name = "avx2_s16s8_6x8x4",
+    .isa = Isa::kAvx2,
+    .lhs_domain = Domain::kU8,
+    .mr = kMr,
+    .nr = 8,
+    .flags = kAnyLhs | kNarrows,
+    .rhs_layout = kX86Layout,
+    .gather = gather,
+    .lhs_kr = 4,
+    .lhs_element_bytes = 2,
+    .multiply = dispatch,
+    .widen = widen,
+};
 
 }  // namespace octet

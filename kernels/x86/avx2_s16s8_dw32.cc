@@ -59,20 +59,18 @@ struct Words : Ymm<Words, 256> {
 
 }  // namespace
 
-const DepthwiseKernel avx2_s16s8_dw32 = {"avx2_s16s8_dw32",
-                                         Isa::kAvx2,
-                                         Domain::kU8,
-                                         kAnyLhs | kNarrows,
-                                         kDepthwiseLayout,
-                                         32,
-                                         32,
-                                         2,
-                                         2,
-                                         false,
-                                         nullptr,
-                                         depthwise_prepare<Words>,
-                                         depthwise_multiply<Words>,
-                                         avx2_finish,
-                                         &avx2_row_ops};
+const DepthwiseKernel avx2_s16s8_dw32 = {
+    .name = "avx2_s16s8_dw32",
+    .isa = Isa::kAvx2,
+    .lhs_domain = Domain::kU8,
+    .flags = kAnyLhs | kNarrows,
+    .layout = kDepthwiseLayout,
+    .channels = 32,
+    .reach = 32,
+    .rows = 2,
+    .walk_rows = 2,
+    .prepare = depthwise_prepare<Words>,
+    .multiply = depthwise_multiply<Words>,
+};
 
 }  // namespace octet

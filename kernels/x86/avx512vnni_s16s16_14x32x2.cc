@@ -74,21 +74,17 @@ void dispatch(const Tile& t) { (t.cols > 16 ? kByRows<2> : kByRows<1>)[t.rows - 
 
 }  // namespace
 
-const MicroKernel avx512vnni_s16s16_14x32x2 = {"avx512vnni_s16s16_14x32x2",
-                                               Isa::kAvx512Vnni,
-                                               Domain::kS16,
-                                               kMr,
-                                               16 * kVectors,
-                                               0,
-                                               kNarrows,
-                                               kX86WordLayout,
-                                               nullptr,
-                                               1,
-                                               2,
-                                               2,
-                                               dispatch,
-                                               avx512_finish,
-                                               &avx512_row_ops,
-                                               &avx512_winograd};
+const MicroKernel avx512vnni_s16s16_14x32x2 = {
+    .name = "avx512vnni_s16s16_14x32x2",
+    .isa = Isa::kAvx512Vnni,
+    .lhs_domain = Domain::kS16,
+    .mr = kMr,
+    .nr = 16 * kVectors,
+    .flags = kNarrows,
+    .rhs_layout = kX86WordLayout,
+    .lhs_kr = 2,
+    .lhs_element_bytes = 2,
+    .multiply = dispatch,
+};
 
 }  // namespace octet

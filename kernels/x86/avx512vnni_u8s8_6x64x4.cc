@@ -241,23 +241,18 @@ void dispatch(const Tile& t) {
 
 }  // namespace
 
-const MicroKernel avx512vnni_u8s8_6x64x4 = {"avx512vnni_u8s8_6x64x4",
-                                            Isa::kAvx512Vnni,
-                                            Domain::kU8,
-                                            kMr,
-                                            16 * kVectors,
-                                            0,
-                                            kAnyLhs | kNarrows,
-                                            kX86Layout,
-                                            nullptr,
-                                            1,
-                                            4,
-                                            1,
-                                            dispatch,
-                                            avx512_finish,
-                                            &avx512_row_ops,
-                                            &avx512_winograd,
-                                            kTallMr,
-                                            32};
+const MicroKernel avx512vnni_u8s8_6x64x4 = {
+    .name = "avx512vnni_u8s8_6x64x4",
+    .isa = Isa::kAvx512Vnni,
+    .lhs_domain = Domain::kU8,
+    .mr = kMr,
+    .nr = 16 * kVectors,
+    .flags = kAnyLhs | kNarrows,
+    .rhs_layout = kX86Layout,
+    .lhs_kr = 4,
+    .multiply = dispatch,
+    .tall_mr = kTallMr,
+    .tall_nr = 32,
+};
 
 }  // namespace octet

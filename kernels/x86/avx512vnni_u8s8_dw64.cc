@@ -144,37 +144,36 @@ struct Wide {
 
 }  // namespace
 
-const DepthwiseKernel avx512vnni_u8s8_dw64 = {"avx512vnni_u8s8_dw64",
-                                              Isa::kAvx512Vnni,
-                                              Domain::kU8,
-                                              kAnyLhs | kNarrows,
-                                              kDepthwiseLayout,
-                                              64,
-                                              64,
-                                              2,
-                                              2,
-                                              true,
-                                              &avx512vnni_u8s8_dw32,
-                                              depthwise_prepare<Wide<64>>,
-                                              depthwise_multiply<Wide<64>>,
-                                              avx512_finish,
-                                              &avx512_row_ops};
+const DepthwiseKernel avx512vnni_u8s8_dw64 = {
+    .name = "avx512vnni_u8s8_dw64",
+    .isa = Isa::kAvx512Vnni,
+    .lhs_domain = Domain::kU8,
+    .flags = kAnyLhs | kNarrows,
+    .layout = kDepthwiseLayout,
+    .channels = 64,
+    .reach = 64,
+    .rows = 2,
+    .walk_rows = 2,
+    .partial = true,
+    .tail = &avx512vnni_u8s8_dw32,
+    .prepare = depthwise_prepare<Wide<64>>,
+    .multiply = depthwise_multiply<Wide<64>>,
+};
 
 // For last blocks of at most 32 channels.
-const DepthwiseKernel avx512vnni_u8s8_dw32 = {"avx512vnni_u8s8_dw32",
-                                              Isa::kAvx512Vnni,
-                                              Domain::kU8,
-                                              kAnyLhs | kNarrows,
-                                              kDepthwiseLayout,
-                                              32,
-                                              32,
-                                              2,
-                                              2,
-                                              true,
-                                              nullptr,
-                                              depthwise_prepare<Wide<32>>,
-                                              depthwise_multiply<Wide<32>>,
-                                              avx512_finish,
-                                              &avx512_row_ops};
+const DepthwiseKernel avx512vnni_u8s8_dw32 = {
+    .name = "avx512vnni_u8s8_dw32",
+    .isa = Isa::kAvx512Vnni,
+    .lhs_domain = Domain::kU8,
+    .flags = kAnyLhs | kNarrows,
+    .layout = kDepthwiseLayout,
+    .channels = 32,
+    .reach = 32,
+    .rows = 2,
+    .walk_rows = 2,
+    .partial = true,
+    .prepare = depthwise_prepare<Wide<32>>,
+    .multiply = depthwise_multiply<Wide<32>>,
+};
 
 }  // namespace octet

@@ -1,21 +1,135 @@
-#define OCTET_DPBUSD _mm256_dpbusd_avx_epi32
-#include "kernels/x86/avxvnni.h"
+// u8 x s8 -> s32 or 8 bits, VPDPBUSD on ymm, up to 6 rows x 16 columns.
+//
+//                      columns 0-7   8-15
+//                     +------------+--------+
+//   row i, 4 bytes    | acc[i][0]  |  [1]   |      12 accumulators, 2 for rhs, 1 for lhs: 15 of 16
+//   broadcast         +------------+--------+
+#include <immintrin.h>
+
+#include "kernels/core/unroll.h"
+#include "kernels/x86/exits_ymm.h"
+#include "kernels/x86/kernels.h"
 
 namespace octet {
-const MicroKernel avxvnni_u8s8_6x16x4 = {"avxvnni_u8s8_6x16x4",
-                                         Isa::kAvxVnni,
-                                         Domain::kU8,
-                                         kMr,
-                                         16,
-                                         0,
-                                         kAnyLhs | kNarrows,
-                                         kX86Layout,
-                                         nullptr,
-                                         1,
-                                         4,
-                                         1,
-                                         dispatch,
-                                         avx2_finish,
-                                         &avx2_row_ops,
-                                         &avx2_winograd};
+namespace {
+
+constexpr int kMr = 6;
+// Bytes of weights that are fetched early: those of 16 columns and a depth of 2048 fill L1, and
+// come from L2 for every tile
+constexpr int kAhead = 2048;
+
+inline int32_t load_quad(const uint8_t* bytes) {
+  int32_t quad;
+  __builtin_memcpy(&quad, bytes, sizeof quad);
+  return quad;
+}
+
+// The last 1..3 bytes of a row, without reading past it.
+inline int32_t tail_quad(const uint8_t* bytes, size_t count) {
+  uint32_t quad = bytes[0];
+  if (count > 1) quad |= (uint32_t)bytes[1] << 8;
+  if (count > 2) quad |= (uint32_t)bytes[2] << 16;
+  return (int32_t)quad;
+}
+
+template <bool flip>
+inline __m256i broadcast(int32_t quad) {
+  const __m256i lanes = _mm256_set1_epi32(quad);
+  return flip ? _mm256_xor_si256(lanes, _mm256_set1_epi32((int)0x80808080)) : lanes;
+}
+
+template <int rows, bool flip>
+void multiply(const Tile& t) {
+  __m256i acc[rows][2];
+  // See avx512vnni_u8s8_6x64x4.cc: asks for the output lines before they are needed.
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
+  });
+  // Usually one row of init for all: see avx512vnni_u8s8_6x64x4.cc.
+  const auto init = [&](auto i, auto v) OCTET_INLINE {
+    return _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride + 8 * v));
+  };
+  unroll<2>([&](auto v) OCTET_INLINE {
+    acc[0][v] = init(Int<0>{}, v);
+    unroll<rows - 1>([&](auto i) OCTET_INLINE { acc[i + 1][v] = acc[0][v]; });
+  });
+  if (t.init_stride)
+    unroll<rows - 1>([&](auto i) OCTET_INLINE {
+      unroll<2>([&](auto v) OCTET_INLINE { acc[i + 1][v] = init(Int<i + 1>{}, v); });
+    });
+
+  const uint8_t* lhs[rows];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
+  });
+  const uint8_t* rhs = t.rhs;
+  const size_t end = t.depth / 4 * 4;
+  const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
+  OCTET_SPILL(again);
+  for (size_t tap = 1;; ++tap) {
+    // One group: `quad` reads the four lhs bytes of a row.
+    size_t k = 0;
+    const auto step = [&](auto quad) OCTET_INLINE {
+      __m256i b[2];
+      unroll<2>([&](auto v)
+                    OCTET_INLINE { b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 32 * v)); });
+      _mm_prefetch((const char*)rhs + kAhead, _MM_HINT_T0);
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        const __m256i a = broadcast<flip>(quad(lhs[i] + k));
+        unroll<2>([&](auto v) OCTET_INLINE {
+          acc[i][v] = _mm256_dpbusd_avx_epi32(acc[i][v], a, b[v]);
+          OCTET_PIN(acc[i][v]);
+        });
+      });
+      k += 4;
+      rhs += 64;
+    };
+    OCTET_NO_UNROLL
+    while (k < end) step(load_quad);
+    OCTET_SPILL(again);
+    if (const size_t tail = again->depth % 4)
+      step([tail](const uint8_t* bytes) OCTET_INLINE { return tail_quad(bytes, tail); });
+    if (tap == again->taps) break;
+    const uint8_t* const* rows_of_tap = again->lhs_rows ? again->lhs_rows + tap * rows : nullptr;
+    const ptrdiff_t step_to_tap = rows_of_tap ? 0 : again->tap_steps[tap - 1];
+    unroll<rows>(
+        [&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
+  }
+
+  uint8_t* dst = (uint8_t*)again->dst;
+  if (again->scale) {
+    const Narrower<16> narrower(*again->narrow);
+    const __m256 scale0 = _mm256_loadu_ps(again->scale), scale1 = _mm256_loadu_ps(again->scale + 8);
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      store_bytes(dst + i * again->dst_stride,
+                  narrower.bytes(scaled_words(acc[i][0], scale0), scaled_words(acc[i][1], scale1)),
+                  again->cols);
+    });
+  } else {
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      store_s32(dst + i * again->dst_stride, acc[i][0], again->cols);
+      if (again->cols > 8) store_s32(dst + i * again->dst_stride + 32, acc[i][1], again->cols - 8);
+    });
+  }
+}
+
+template <bool flip>
+constexpr MultiplyFn kByRows[kMr] = {multiply<1, flip>, multiply<2, flip>, multiply<3, flip>,
+                                     multiply<4, flip>, multiply<5, flip>, multiply<6, flip>};
+
+void dispatch(const Tile& t) { (t.lhs_flip ? kByRows<true> : kByRows<false>)[t.rows - 1](t); }
+
+}  // namespace
+
+const MicroKernel avxvnni_u8s8_6x16x4 = {
+    .name = "avxvnni_u8s8_6x16x4",
+    .isa = Isa::kAvxVnni,
+    .lhs_domain = Domain::kU8,
+    .mr = kMr,
+    .nr = 16,
+    .flags = kAnyLhs | kNarrows,
+    .rhs_layout = kX86Layout,
+    .lhs_kr = 4,
+    .multiply = dispatch,
+};
 }  // namespace octet

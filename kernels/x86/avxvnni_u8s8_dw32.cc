@@ -1,20 +1,51 @@
-#define OCTET_DPBUSD _mm256_dpbusd_avx_epi32
-#include "kernels/x86/dw_dpbusd_ymm.h"
+// Depthwise, u8 x s8 -> s32 or 8 bits, VPDPBUSD on ymm, blocks of 32 channels.
+#include "kernels/x86/dw_ymm.h"
 
 namespace octet {
-const DepthwiseKernel avxvnni_u8s8_dw32 = {"avxvnni_u8s8_dw32",
-                                           Isa::kAvxVnni,
-                                           Domain::kU8,
-                                           kAnyLhs | kNarrows,
-                                           kDepthwiseLayout,
-                                           32,
-                                           32,
-                                           2,
-                                           2,
-                                           false,
-                                           nullptr,
-                                           depthwise_prepare<Dots>,
-                                           depthwise_multiply<Dots>,
-                                           avx2_finish,
-                                           &avx2_row_ops};
+namespace {
+
+struct Dots : Ymm<Dots, 128> {
+  OCTET_INLINE static inline void settle(Column&) {}
+
+  // Vector v of a column.
+  template <typename Use>
+  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
+    unroll<2>([&](auto high) OCTET_INLINE {
+      const __m256i top =
+          high ? _mm256_unpackhi_epi8(p[0], p[1]) : _mm256_unpacklo_epi8(p[0], p[1]);
+      const __m256i bottom =
+          high ? _mm256_unpackhi_epi8(p[2], p[3]) : _mm256_unpacklo_epi8(p[2], p[3]);
+      use(Int<2 * high.value>{}, _mm256_unpacklo_epi16(top, bottom));
+      use(Int<2 * high.value + 1>{}, _mm256_unpackhi_epi16(top, bottom));
+    });
+  }
+
+  template <int rows>
+  OCTET_INLINE static inline void dot_vector(Acc (&acc)[rows], int v, __m256i t,
+                                             const uint8_t* weights, size_t set) {
+    unroll<rows>([&](auto r) OCTET_INLINE {
+      acc[r].a[v] = _mm256_dpbusd_avx_epi32(acc[r].a[v], t, aligned(weights + r * set + 32 * v));
+    });
+  }
+
+  OCTET_INLINE static inline void weights(const uint8_t* taps, size_t vector, uint8_t* to) {
+    __builtin_memcpy(to + 32 * vector, taps, 32);
+  }
+};
+
+}  // namespace
+
+const DepthwiseKernel avxvnni_u8s8_dw32 = {
+    .name = "avxvnni_u8s8_dw32",
+    .isa = Isa::kAvxVnni,
+    .lhs_domain = Domain::kU8,
+    .flags = kAnyLhs | kNarrows,
+    .layout = kDepthwiseLayout,
+    .channels = 32,
+    .reach = 32,
+    .rows = 2,
+    .walk_rows = 2,
+    .prepare = depthwise_prepare<Dots>,
+    .multiply = depthwise_multiply<Dots>,
+};
 }  // namespace octet

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
+#include "kernels/core/tier_ops.h"
+#include "kernels/core/winograd.h"
 
 namespace octet {
 
@@ -21,25 +23,18 @@ constexpr size_t kWordPrefetch = 16384;
 
 extern const MicroKernel avx512vnni_u8s8_6x64x4;
 extern const MicroKernel avxvnni_u8s8_6x16x4;
-extern const MicroKernel avxvnni_evex_u8s8_6x16x4;
 extern const MicroKernel avx2_s16s8_6x8x4;
 
 extern const MicroKernel avx512vnni_s16s16_14x32x2;
 extern const MicroKernel avxvnni_s16s16_6x16x2;
-extern const MicroKernel avxvnni_evex_s16s16_6x16x2;
 extern const MicroKernel avx2_s16s16_6x16x2;
 
 extern const DepthwiseKernel avx512vnni_u8s8_dw64;
 extern const DepthwiseKernel avx512vnni_u8s8_dw32;
 extern const DepthwiseKernel avxvnni_u8s8_dw32;
-extern const DepthwiseKernel avxvnni_evex_u8s8_dw32;
 extern const DepthwiseKernel avx2_s16s8_dw32;
 
-extern const RowOps avx2_row_ops;
-void avx2_finish(const Finish& finish, const FinishTile& tile);
-extern const WinogradOps avx2_winograd;
-extern const RowOps avx512_row_ops;
-void avx512_finish(const Finish& finish, const FinishTile& tile);
-extern const WinogradOps avx512_winograd;
+extern const TierOps avx2_ops, avx512_ops;
+extern const WinogradOps avx2_winograd, avx512_winograd;
 
 }  // namespace octet

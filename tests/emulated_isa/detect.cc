@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "dispatch/cpu_features.h"
+#include "dispatch/tables/tiers.h"
 #include "emulated_isa/handler.h"
 #include "emulated_isa/hide_own.h"
 
@@ -42,6 +42,6 @@ IsaMask start() {
 octet::CpuFeatures octet::wrapped_detect_cpu() {
   static const IsaMask emulated = start();
   CpuFeatures cpu = real_detect_cpu();
-  if (emulated) cpu.isas = (cpu.isas & up_to(Isa::kAvx2)) | emulated;
+  if (emulated) cpu.isas = (cpu.isas & tiers_within(Isa::kAvx2)) | emulated;
   return cpu;
 }

@@ -108,7 +108,7 @@ ConvCase turned(const octet_conv2d_shape& shape, uint32_t turn) {
 }
 
 octet_isa tier_of(const char* kernel) {
-  for (const octet::KernelList& list : {octet::all_kernels(), octet::word_kernels()})
+  for (const octet::KernelList& list : {octet::byte_kernels(), octet::word_kernels()})
     for (const octet::MicroKernel* k : list)
       if (!std::strcmp(k->name, kernel)) return static_cast<octet_isa>(k->isa);
   for (const octet::DepthwiseKernel* k : octet::depthwise_kernels())
@@ -134,7 +134,7 @@ octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types
       for (const MicroKernel* k : octet::word_kernels()) offer(k->isa);
       break;
     default:
-      for (const MicroKernel* k : octet::all_kernels())
+      for (const MicroKernel* k : octet::byte_kernels())
         if (!k->is(octet::kTestsOnly) && !k->is(octet::kNoLeast) && serves(*k, types))
           offer(k->isa);
   }

@@ -83,7 +83,7 @@ void Gemm::generate() {
                              random_data ? most(c_.lhs) : extreme);
   }
   // A kernel may be exact only without -128; then that is its domain and its test.
-  const MicroKernel* kernel = c_.kernel ? octet::find_kernel(c_.kernel) : nullptr;
+  const MicroKernel* kernel = c_.kernel ? octet::find(octet::byte_kernels(), c_.kernel) : nullptr;
   const int32_t rhs_least = least(c_.rhs) + (kernel && kernel->is(octet::kNoLeast) ? 1 : 0);
   const bool low = c_.data == Data::kLeastLeast || c_.data == Data::kMostLeast,
              random_data = c_.data == Data::kRandom;

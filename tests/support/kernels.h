@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/kernel_table.h"
 #include "dispatch/machine.h"
+#include "dispatch/tables/kernels.h"
+#include "dispatch/tables/tier_ops.h"
+#include "dispatch/tables/tiers.h"
 #include "octet/octet.h"
 
 namespace octet_test {
@@ -45,7 +47,7 @@ inline bool usable(const MicroKernel& kernel) {
 }
 
 inline std::vector<const MicroKernel*> table() {
-  const octet::KernelList list = octet::all_kernels();
+  const octet::KernelList list = octet::byte_kernels();
   return {list.begin(), list.end()};
 }
 

@@ -6,6 +6,8 @@
 #include <ostream>
 #include <string>
 
+#include "dispatch/tables/tier_ops.h"
+#include "dispatch/tables/transforms.h"
 #include "support/reference.h"
 
 namespace octet_test {
@@ -137,8 +139,8 @@ void WinogradRun::make_plan() {
   plan_.shape = shape_;
   plan_.method = c_.method;
   plan_.kernel = &kernel_;
-  plan_.finish_fn = kernel_.finish;
-  plan_.row_ops = kernel_.row_ops;
+  plan_.ops = &octet::ops_of(kernel_.isa);
+  plan_.transforms = &octet::transforms_of(kernel_.isa);
   plan_.lhs_u8 = c_.lhs_u8;
   plan_.lhs_flip = shift ? 0x80 : 0;
   plan_.lhs_shift = shift;

@@ -1,0 +1,11 @@
+// The algorithms' public names. Refers to none of them.
+#pragma once
+
+#include "octet/octet.h"
+
+namespace octet {
+
+constexpr int kAlgorithms = OCTET_CONV_WINOGRAD_2X2_INT8 + 1;  // AUTO included
+const char* algorithm_name(octet_conv_algorithm algorithm);
+
+}  // namespace octet

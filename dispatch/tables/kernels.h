@@ -1,0 +1,23 @@
+// Kernels, one row each: they drive selection, forcing, tests and benches.
+#pragma once
+
+#include "dispatch/cpu_features.h"
+#include "dispatch/tables/table.h"
+#include "kernels/core/depthwise_kernel.h"
+
+namespace octet {
+
+using KernelList = Table<MicroKernel>;
+using DepthwiseList = Table<DepthwiseKernel>;
+
+// Those compiled in, each list in a file of its own: products of matrices need only the first.
+KernelList byte_kernels();
+KernelList word_kernels();
+DepthwiseList depthwise_kernels();
+
+template <typename Kernel>
+bool supports(const CpuFeatures& cpu, const Kernel& kernel) {
+  return cpu.isas & mask_of(kernel.isa);
+}
+
+}  // namespace octet

@@ -1,0 +1,182 @@
+#include "dispatch/tables/tiers.h"
+
+#include <string.h>
+
+#include "kernels/arm/kernels.h"
+#include "kernels/ref/kernels.h"
+#include "kernels/x86/kernels.h"
+
+namespace octet {
+namespace {
+
+// The best first. The costs were fitted to `octet bench plan` over five networks where the tier
+// could be run (AVX512VNNI, AVX2); the others are scaled by their instructions' throughput.
+// clang-format off
+constexpr Tier kTiers[] = {
+    {
+        .isa = Isa::kAvx512Vnni,
+        .name = "AVX512VNNI",
+        .architecture = Architecture::kX86,
+        .needs = kHasAvx2 | kHasAvx512 | kHasAvx512Vnni,
+        .also_allows = kHasAvxVnni,
+        .bytes = kX86Layout,
+        .bytes_u8 = kX86Layout,
+        .words = kX86WordLayout,
+        .costs = {.macs = 65, .mr = 6, .nr = 64, .tile = 113, .tile_tap = 15, .gather = 0,
+                  .word_macs = 35, .word_mr = 14, .word_nr = 32, .word_exposed = 0,
+                  .word_in = 0.55, .word_out = 0.2, .lanes = 32,
+                  .depthwise = 0.34, .depthwise_lanes = 64, .depthwise_line = 55},
+    },
+    {
+        .isa = Isa::kAvxVnni,
+        .name = "AVXVNNI",
+        .architecture = Architecture::kX86,
+        .needs = kHasAvx2 | kHasAvxVnni,
+        .also_allows = 0,
+        .bytes = kX86Layout,
+        .bytes_u8 = kX86Layout,
+        .words = kX86WordLayout,
+        .costs = {.macs = 32, .mr = 6, .nr = 16, .tile = 50, .tile_tap = 12, .gather = 0,
+                  .word_macs = 19, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
+                  .word_in = 0.5, .word_out = 0.35, .lanes = 16,
+                  .depthwise = 0.55, .depthwise_lanes = 32, .depthwise_line = 30},
+    },
+    {
+        .isa = Isa::kAvx2,
+        .name = "AVX2",
+        .architecture = Architecture::kX86,
+        .needs = kHasAvx2,
+        .also_allows = 0,
+        .bytes = kX86Layout,
+        .bytes_u8 = kX86Layout,
+        .words = kX86WordLayout,
+        .costs = {.macs = 23, .mr = 6, .nr = 8, .tile = 60, .tile_tap = 12, .gather = 5,
+                  .word_macs = 29, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
+                  .word_in = 0.5, .word_out = 0.35, .lanes = 16,
+                  .depthwise = 1, .depthwise_lanes = 32, .depthwise_line = 50},
+    },
+    {
+        .isa = Isa::kI8mm,
+        .name = "I8MM",
+        .architecture = Architecture::kArm,
+        .needs = kHasNeon | kHasDotprod | kHasI8mm,
+        .also_allows = 0,
+        .bytes = kI8mmLayout,
+        .bytes_u8 = kI8mmU8Layout,
+        .words = kArmWordLayout,
+        .costs = {.macs = 60, .mr = 12, .nr = 8, .tile = 60, .tile_tap = 8, .gather = 4,
+                  .word_macs = 4, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
+                  .word_in = 1.5, .word_out = 1, .lanes = 8,
+                  .depthwise = 1.5, .depthwise_lanes = 16, .depthwise_line = 100},
+    },
+    {
+        .isa = Isa::kDotprod,
+        .name = "DOTPROD",
+        .architecture = Architecture::kArm,
+        .needs = kHasNeon | kHasDotprod,
+        .also_allows = 0,
+        .bytes = kDotprodLayout,
+        .bytes_u8 = kDotprodLayout,
+        .words = kArmWordLayout,
+        .costs = {.macs = 30, .mr = 6, .nr = 16, .tile = 60, .tile_tap = 10, .gather = 0,
+                  .word_macs = 4, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
+                  .word_in = 1.5, .word_out = 1, .lanes = 8,
+                  .depthwise = 1.5, .depthwise_lanes = 16, .depthwise_line = 100},
+    },
+    {
+        .isa = Isa::kNeon,
+        .name = "NEON",
+        .architecture = Architecture::kArm,
+        .needs = kHasNeon,
+        .also_allows = 0,
+        .bytes = kNeonLayout,
+        .bytes_u8 = kNeonLayout,
+        .words = kArmWordLayout,
+        .costs = {.macs = 7.5, .mr = 4, .nr = 4, .tile = 40, .tile_tap = 8, .gather = 0,
+                  .word_macs = 4, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
+                  .word_in = 1.5, .word_out = 1, .lanes = 8,
+                  .depthwise = 3, .depthwise_lanes = 16, .depthwise_line = 100},
+    },
+    {
+        .isa = Isa::kScalar,
+        .name = "SCALAR",
+        .architecture = Architecture::kAny,
+        .needs = 0,
+        .also_allows = 0,
+        .bytes = kScalarLayout,
+        .bytes_u8 = kScalarLayout,
+        .words = kScalarWordLayout,
+        .costs = {.macs = 0.6, .mr = 4, .nr = 4, .tile = 60, .tile_tap = 10, .gather = 1,
+                  .word_macs = 0.6, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
+                  .word_in = 6, .word_out = 6, .lanes = 1,
+                  .depthwise = 50, .depthwise_lanes = 16, .depthwise_line = 100},
+    },
+};
+// clang-format on
+constexpr size_t kCount = sizeof kTiers / sizeof kTiers[0];
+
+#if defined(__x86_64__)
+constexpr Architecture kArchitecture = Architecture::kX86;
+#elif defined(__aarch64__)
+constexpr Architecture kArchitecture = Architecture::kArm;
+#else
+constexpr Architecture kArchitecture = Architecture::kAny;
+#endif
+
+}  // namespace
+
+const Tier* nth_tier(size_t index) { return index < kCount ? &kTiers[index] : nullptr; }
+
+const Tier* find_tier(int isa) {
+  for (const Tier& tier : kTiers)
+    if ((int)tier.isa == isa) return &tier;
+  return nullptr;
+}
+
+const Tier* find_tier(const char* name) {
+  for (const Tier& tier : kTiers)
+    if (strcmp(tier.name, name) == 0) return &tier;
+  return nullptr;
+}
+
+const Tier& tier_of(Isa isa) {
+  const Tier* tier = find_tier((int)isa);
+  return tier ? *tier : kTiers[kCount - 1];
+}
+
+IsaMask tiers_of(Features features) {
+  IsaMask tiers = 0;
+  for (const Tier& tier : kTiers)
+    if (!(tier.needs & ~features)) tiers |= mask_of(tier.isa);
+  return tiers;
+}
+
+IsaMask tiers_within(Isa limit) {
+  return tiers_of(tier_of(limit).needs | tier_of(limit).also_allows);
+}
+
+IsaMask tiers_of_this_architecture() {
+  IsaMask tiers = 0;
+  for (const Tier& tier : kTiers)
+    if (tier.architecture == Architecture::kAny || tier.architecture == kArchitecture)
+      tiers |= mask_of(tier.isa);
+  return tiers;
+}
+
+Isa best_of(IsaMask tiers) {
+  for (const Tier& tier : kTiers)
+    if (has(tiers, tier)) return tier.isa;
+  return Isa::kScalar;
+}
+
+RhsLayout layout_of(Isa isa, bool rhs_u8) {
+  return rhs_u8 ? tier_of(isa).bytes_u8 : tier_of(isa).bytes;
+}
+
+Isa smallest_isa(const RhsLayout& layout) {
+  for (size_t i = kCount; i-- > 0;)
+    if (layout == layout_of(kTiers[i].isa, layout.domain == Domain::kU8)) return kTiers[i].isa;
+  return Isa::kScalar;
+}
+
+}  // namespace octet

@@ -1,0 +1,41 @@
+// What the tiers are, compiled in or not: weights can be packed for any of them anywhere.
+#pragma once
+
+#include "dispatch/cpu_features.h"
+#include "kernels/core/layout.h"
+#include "kernels/core/tier_costs.h"
+
+namespace octet {
+
+enum class Architecture : uint8_t { kAny, kX86, kArm };
+
+struct Tier {
+  Isa isa;
+  const char* name;  // the value of OCTET_MAX_ISA
+  Architecture architecture;
+  Features needs;
+  // A limit to this tier allows all tiers that need no more than it and these.
+  Features also_allows;
+  // How weights lie: s8, u8 as given, words for Winograd.
+  RhsLayout bytes, bytes_u8, words;
+  TierCosts costs;
+};
+
+const Tier* find_tier(int isa);  // null if there is none of this value
+const Tier* find_tier(const char* name);
+const Tier* nth_tier(size_t index);  // best first; null past the last
+const Tier& tier_of(Isa isa);
+
+inline const char* isa_name(Isa isa) { return tier_of(isa).name; }
+inline bool has(IsaMask tiers, const Tier& tier) { return tiers & mask_of(tier.isa); }
+
+IsaMask tiers_of(Features features);  // that a CPU with these runs
+IsaMask tiers_within(Isa limit);      // that a limit to this tier allows
+IsaMask tiers_of_this_architecture();
+Isa best_of(IsaMask tiers);  // kScalar if there is none
+
+// Layouts, and the smallest tier that reads one; kScalar also stands for those that only tests use.
+RhsLayout layout_of(Isa isa, bool rhs_u8);
+Isa smallest_isa(const RhsLayout& layout);
+
+}  // namespace octet

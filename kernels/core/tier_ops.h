@@ -1,0 +1,17 @@
+// What a tier does besides multiplying: plain loops, compiled once for each instruction set from
+// kernels/simd.
+#pragma once
+
+#include "kernels/core/finish.h"
+#include "kernels/core/lhs_rows.h"
+
+namespace octet {
+
+struct TierOps {
+  FinishFn finish;
+  RowSumFn sum_rows;
+  QuantizeRowFn quantize_row;
+  CopyWindowsFn copy_windows;
+};
+
+}  // namespace octet

@@ -1,8 +1,0 @@
-#include "kernels/simd/finish.h"
-#include "kernels/simd/lhs_rows.h"
-#include "kernels/x86/kernels.h"
-
-namespace octet {
-const RowOps avx512_row_ops = {sum_rows, quantize_row, copy_windows};
-void avx512_finish(const Finish& finish, const FinishTile& tile) { finish_tile(finish, tile); }
-}  // namespace octet
