@@ -661,8 +661,10 @@ TEST(BadRun, Sizes) {
     }
     for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2}) {
       if (batch == 1) continue;
-      c.refuses(OCTET_BAD_SIZE, "args.lhs", [&](Product& p) { p.args.lhs_batch_stride = huge; });
-      c.refuses(OCTET_BAD_SIZE, "args.dst", [&](Product& p) { p.args.dst_batch_stride = huge; });
+      c.refuses(OCTET_BAD_SIZE, "args.lhs: 2 matrices of 5 rows with stride 7",
+                [&](Product& p) { p.args.lhs_batch_stride = huge; });
+      c.refuses(OCTET_BAD_SIZE, "args.dst: 2 matrices of 5 rows with stride 6",
+                [&](Product& p) { p.args.dst_batch_stride = huge; });
     }
   }
 }
@@ -797,11 +799,11 @@ TEST(BadRun, OverlapsBetweenMatricesOfPointerArrays) {
   c.refuses(OCTET_OVERLAP, "args.lhs", [&](Product& p) {
     p.args.lhs = p.args.dst = nullptr, p.args.lhs_array = lhs, p.args.dst_array = dst;
   });
-  c.refuses(OCTET_OVERLAP, "args.dst_array",
+  c.refuses(OCTET_OVERLAP, "args.dst_array: the output matrices 0 and 1",
             [&](Product& p) { p.args.dst = nullptr, p.args.dst_array = shared_dst; });
   // Heads side by side in one tensor do not overlap, until a head is wider than its place.
   void* const heads[kBatch] = {c.dst.data() + kN, c.dst.data()};
-  c.refuses(OCTET_OVERLAP, "args.dst_array", [&](Product& p) {
+  c.refuses(OCTET_OVERLAP, "args.dst_array: the output matrices 0 and 1", [&](Product& p) {
     p.args.dst = nullptr, p.args.dst_array = heads, p.args.dst_stride = 2 * kN - 1;
   });
   c.args.dst = nullptr, c.args.dst_array = heads, c.args.dst_stride = 2 * kN;

@@ -72,6 +72,30 @@ TEST(Blob, SaysWhatItIs) {
     }
 }
 
+TEST(FilterBlob, SaysWhatItIs) {
+  const std::vector<uint8_t> weights(9 * 2 * 5 * 4, 1);
+  octet_filter_desc d = OCTET_FILTER_DESC_INIT;
+  d.shape.batch_max = 3, d.shape.in_h_max = d.shape.in_w_max = 8;
+  d.shape.in_channels = 12, d.shape.out_channels = 9, d.shape.groups = 3;
+  d.shape.kernel_h = 2, d.shape.kernel_w = 5, d.shape.stride_h = d.shape.stride_w = 1;
+  d.type = OCTET_U8, d.data = weights.data(), d.algorithm = OCTET_CONV_DIRECT;
+  octet_error error = {};
+  size_t bytes = 0;
+  ASSERT_EQ(octet_conv2d_pack_size(&d, OCTET_ISA_AVX512VNNI, &bytes, &error), OCTET_OK)
+      << error.message;
+  const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+  ASSERT_EQ(octet_conv2d_pack(&d, OCTET_ISA_AVX512VNNI, blob.data(), bytes, &error), OCTET_OK)
+      << error.message;
+  octet_blob_info info = OCTET_BLOB_INFO_INIT;
+  ASSERT_EQ(octet_blob_get_info(blob.data(), bytes, &info, &error), OCTET_OK) << error.message;
+  EXPECT_EQ(info.isa, OCTET_ISA_AVX2);
+  EXPECT_EQ(info.type, OCTET_U8);
+  EXPECT_EQ(info.n, 9u);
+  EXPECT_EQ(info.k, 2u * 5 * 4);
+  EXPECT_EQ(info.batch, 1u);
+  EXPECT_EQ(info.bytes, bytes);
+}
+
 // Whether -128 occurs decides which kernels read the weights: one of it, anywhere, in either type
 // and every algorithm.
 TEST(FilterBlob, KnowsTheLeastWeight) {

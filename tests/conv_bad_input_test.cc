@@ -256,6 +256,28 @@ TEST(ConvBadShape, TheLargestTensors) {
   }
 }
 
+// A workspace holds the windows of at most 64 channels of groups, however many groups there are.
+TEST(ConvBadShape, TheLargestKernels) {
+  if (sizeof(size_t) > 4) return;  // int32 sums end before
+  octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+  filter.shape = square(1, 128, 128, 1, 1, 0, 128);
+  filter.shape.in_h_max = filter.shape.kernel_h = 512;
+  filter.type = OCTET_S8, filter.algorithm = OCTET_CONV_DIRECT;
+  for (const size_t beyond : {0, 1}) {
+    filter.shape.in_w_max = filter.shape.kernel_w = 341 + beyond;
+    size_t bytes = 0;
+    const auto pack_size = [&](octet_error* error) {
+      return octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, error);
+    };
+    if (beyond) {
+      expect_refused(OCTET_BAD_SIZE, "for a kernel of this size", pack_size);
+    } else {
+      octet_error error = {};
+      EXPECT_EQ(pack_size(&error), OCTET_OK) << error.message;
+    }
+  }
+}
+
 TEST(ConvBadShape, OutputBelowOne) {
   shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.kernel_h = kIn + 3; });
   shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) { s.kernel_w = kIn + 3; });

@@ -234,5 +234,17 @@ TEST(Layouts, SmallestTierThatReadsThem) {
   EXPECT_EQ(octet::smallest_isa(octet::layout_of(Isa::kScalar, false)), Isa::kScalar);
 }
 
+// I8MM reads u8 weights as they are, but approximate Winograd makes s8 of them.
+TEST(Layouts, OfConvolutions) {
+  for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
+    for (const bool rhs_u8 : {false, true}) {
+      const octet::RhsLayout bytes = octet::layout_of(isa, rhs_u8);
+      EXPECT_TRUE(octet::conv_layout(OCTET_CONV_DIRECT, isa, rhs_u8) == bytes);
+      EXPECT_TRUE(octet::conv_layout(OCTET_CONV_IM2COL, isa, rhs_u8) == bytes);
+      EXPECT_TRUE(octet::conv_layout(OCTET_CONV_WINOGRAD_2X2_INT8, isa, rhs_u8) ==
+                  octet::layout_of(isa, false));
+    }
+}
+
 }  // namespace
 }  // namespace octet_test
