@@ -12,7 +12,7 @@ import argparse
 import pathlib
 
 import areas
-from ledger import Ledger, identity, read_equivalent, summary
+from ledger import Ledger, identity, read_equivalent, stray, summary
 from mutants import mutants_of, shuffled
 from operators import applied
 from workshop import Workshop
@@ -99,13 +99,17 @@ def main():
     equivalent = read_equivalent(HERE / "equivalent.txt")
     if not options.report:
         work(options, directory, ledger, equivalent)
-    present = {mutant.identity: mutant.line
-               for area in areas.NATIVE + areas.ARM for mutant in mutants_of(ROOT, area)}
-    entries = [entry for entry in ledger.entries.values() if identity(entry) in present]
+    lines = {}
+    for area in areas.NATIVE + areas.ARM:
+        for mutant in mutants_of(ROOT, area):
+            lines.setdefault(mutant.identity, set()).add(mutant.line)
+    entries = [entry for entry in ledger.entries.values() if identity(entry) in lines]
     print()
+    for (path, before, after), count in stray(equivalent, lines):
+        print(f"equivalent.txt: {count} lines of {path} match\n- {before}\n+ {after}\n")
     for entry in entries:
         if entry["status"] == "survived" and identity(entry) not in equivalent:
-            line = present[identity(entry)]
+            line = min(lines[identity(entry)])
             print(f"{entry['path']}:{line}\n- {entry['before']}\n+ {entry['after']}\n")
     for row in summary(entries, equivalent):
         print("{:<12}{:>8}{:>10}{:>12}{:>22}".format(*row))

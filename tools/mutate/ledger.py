@@ -47,6 +47,13 @@ def read_equivalent(path):
     return found
 
 
+def stray(equivalent, lines):
+    """Those of the list that are not one line's, and of how many they are: none, since the source
+    changed, or several, which need not be alike. `lines` has the sources' mutants by identity."""
+    counts = ((entry, len(lines.get(entry, ()))) for entry in equivalent)
+    return [(entry, count) for entry, count in counts if count != 1]
+
+
 def summary(entries, equivalent):
     """Rows of a table: area, killed, survived, equivalent, percentage killed of the others."""
     counts = {}

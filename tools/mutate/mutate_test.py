@@ -5,7 +5,7 @@ import tempfile
 import unittest
 
 import areas
-from ledger import identity, read_equivalent, summary
+from ledger import identity, read_equivalent, stray, summary
 from mutants import Mutant, mutants_of, shuffled, sources
 from operators import applied, changes
 from tokens import partners, tokenize
@@ -109,6 +109,11 @@ class Equivalent(unittest.TestCase):
         for name, before, after in read_equivalent(ROOT / "tools/mutate/equivalent.txt"):
             self.assertTrue((ROOT / name).is_file(), name)
             self.assertNotEqual(before, after)
+
+    def test_strays_match_no_line_or_several(self):
+        known = {"one": "", "none": "", "several": ""}
+        lines = {"one": {3}, "several": {3, 4}, "of nobody": {5}}
+        self.assertEqual(stray(known, lines), [("none", 0), ("several", 2)])
 
     def test_counts(self):
         with tempfile.TemporaryDirectory() as directory:

@@ -109,8 +109,8 @@ class Workshop:
             test["seconds"] = time.monotonic() - start
 
     def _failure(self, name):
-        """In a word, or nothing. Whatever takes ten times as long as without a mutant hangs; that is
-        looked at in CPU time, for the machine may have other things to do."""
+        """In a word, or nothing. Whatever takes ten times as long as without a mutant hangs; that
+        is looked at in CPU time, for the machine may have other things to do."""
         test = self.tests[name]
         seconds = int(20 + 10 * test["seconds"]) if test["seconds"] else 3600
 
