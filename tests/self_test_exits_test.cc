@@ -1,5 +1,6 @@
 // Code that rounds in another way than the contract says, as compilers, CPUs and emulators would do
 // it, is found out before anybody uses it.
+#include <algorithm>
 #include <cfenv>
 #include <cmath>
 #include <cstring>
@@ -132,6 +133,20 @@ void finish_fused_residual(const Finish& f, const FinishTile& t) {
   }
 }
 
+// TFLite mode divides with halves up, where they go away from zero.
+void finish_halves_up(const Finish& f, const FinishTile& t) {
+  if (f.mode != FinishMode::kTflite8) return finish_otherwise<by_the_contract, half_even>(f, t);
+  for (size_t i = 0; i < t.rows; ++i)
+    for (size_t j = 0; j < t.cols; ++j) {
+      const int left = std::max(f.shift[j], 0), right = left - f.shift[j];
+      const int64_t acc = t.acc[i * t.acc_stride + j] * (int64_t{1} << left);
+      const int64_t high = (acc * f.multiplier[j] + (int64_t{1} << 30)) >> 31;
+      const int64_t value = (high + (int64_t{1} << right) / 2) >> right;
+      static_cast<uint8_t*>(t.dst)[i * t.dst_stride + j] =
+          static_cast<uint8_t>(clamped(value + f.zero_point, f.lo, f.hi));
+    }
+}
+
 template <FinishMode mode, bool residual>
 void finish_off_by_one(const Finish& f, const FinishTile& t) {
   scalar_ops().finish(f, t);
@@ -155,6 +170,7 @@ TEST(SelfTestEpilogue, OneThatRoundsOtherwiseIsFound) {
       {"rounds towards zero", finish_otherwise<by_the_contract, truncated>, false},
       {"rounds halves away from zero", finish_otherwise<by_the_contract, half_away>, false},
       {"rounds halves up", finish_otherwise<by_the_contract, half_up>, false},
+      {"TFLite's division rounds halves up", finish_halves_up, false},
       {"float mode", finish_off_by_one<FinishMode::kFloat8, false>, false},
       {"float mode with a residual", finish_off_by_one<FinishMode::kFloat8, true>, false},
       {"f32", finish_off_by_one<FinishMode::kF32, false>, false},
