@@ -173,6 +173,33 @@ TEST(Plan, CountsOnNoKernelThatIsMissing) {
   }
 }
 
+// What the estimates must not depend on, and how they grow.
+TEST(Plan, DilationOfASingleTapChangesNothing) {
+  for (const bool across : {false, true}) {
+    octet::ConvProblem problem = {};
+    problem.isa = Isa::kAvx2;
+    problem.shape = {1, 16, 16, 32, 32, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
+    octet::ConvShape& s = problem.shape;
+    (across ? s.kernel_h : s.kernel_w) = 1;
+    const octet::Candidate once = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
+    (across ? s.dilation_h : s.dilation_w) = 5;
+    const octet::Candidate again = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
+    EXPECT_EQ(again.macs, once.macs);
+    EXPECT_EQ(again.microseconds, once.microseconds);
+  }
+}
+
+TEST(Plan, TransposedOutputsTwiceAsWideComputeTwiceAsLongAtMost) {
+  octet::ConvProblem problem = {};
+  problem.isa = Isa::kAvx2;
+  problem.shape = {1, 4, 96, 32, 32, 1, 2, 2, 2, 2, 1, 1, 0, 0, 0, 0, true, 0, 0};
+  const octet::Candidate narrow = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
+  problem.shape.in_w *= 2;
+  const octet::Candidate wide = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
+  EXPECT_EQ(wide.macs, 2 * narrow.macs);
+  EXPECT_LE(wide.compute, 2 * narrow.compute);
+}
+
 // Winograd's and depthwise kernels: the same rules, but for the types, which all of them take.
 template <typename Kernels, typename LayoutOf>
 void check_conv_selection(const Kernels& kernels, octet_conv_algorithm algorithm,
