@@ -129,6 +129,10 @@ TEST(Gemm, EveryRowCountOnTheBestKernels) {
           ASSERT_NE(kernel, nullptr);
           EXPECT_TRUE(kernel->m_max == 0 || m <= kernel->m_max)
               << kernel->name << " for " << m << " rows";
+          for (const MicroKernel* small : table())  // where the tier has one, it is taken
+            if (small->isa == kernel->isa && small->lhs_domain == kernel->lhs_domain &&
+                small->rhs_layout == kernel->rhs_layout && m <= small->m_max)
+              EXPECT_STREQ(kernel->name, small->name) << m << " rows";
           gemm.args().m = m;
           gemm.args().concurrency = 1 + m % 3;
           gemm.clear_dst();
@@ -136,6 +140,18 @@ TEST(Gemm, EveryRowCountOnTheBestKernels) {
           ASSERT_TRUE(gemm.as_expected(m)) << "m = " << m;
         }
       }
+}
+
+// Nobody has seen run-time weights when kernels are chosen: each may be the least of its type.
+TEST(Gemm, RuntimeWeightsOfTheLeastValue) {
+  for (const Types types : {Types{OCTET_U8, OCTET_S8}, {OCTET_S8, OCTET_S8}})
+    for (const Data data : {Data::kLeastLeast, Data::kMostLeast}) {
+      GemmCase c;
+      c.m = 5, c.n = 9, c.k = 70;
+      c.lhs = types.lhs, c.rhs = types.rhs, c.dst = OCTET_S32;
+      c.data = data, c.runtime_rhs = true;
+      check(c);
+    }
 }
 
 // Large products, too slow for the reference: C t == A (B t) for a random vector t, in int64.
