@@ -1,4 +1,4 @@
-// What the library says about itself and the machine, and small helpers.
+// What the library says about itself and the machine.
 #include "dispatch/check.h"
 #include "dispatch/environment.h"
 #include "dispatch/machine.h"
@@ -61,27 +61,4 @@ octet_status octet_get_kernel_info(size_t index, octet_kernel_info* info, octet_
   out.usable = (this_machine().cpu.isas & mask_of(kernel->isa)) != 0;
   out.tests_only = kernel->forced_only;
   return give(out, info);
-}
-
-octet_status octet_quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift,
-                                       octet_error* error) {
-  if (!multiplier || !shift)
-    return fail(error, OCTET_NULL_POINTER, "%s is null", multiplier ? "shift" : "multiplier");
-  uint64_t bits;
-  __builtin_memcpy(&bits, &factor, sizeof bits);
-  const int exponent = (int)(bits >> 52 & 0x7ff);
-  if (!(factor >= 0) || exponent == 0x7ff)
-    return fail(error, OCTET_BAD_SCALE, "factor is %g; it must be finite and not negative", factor);
-  // factor = fraction * 2^shift with the fraction in [0.5, 1): its 53 bits, rounded half up to 31.
-  int64_t q = (int64_t)(((bits & 0xfffffffffffffull) | 0x10000000000000ull) + (1ull << 21)) >> 22;
-  int32_t s = exponent - 1022;
-  if (q == (int64_t)1 << 31) {
-    q >>= 1;
-    ++s;
-  }
-  if (factor == 0 || exponent == 0 || s < -31) q = s = 0;  // as TFLite: too small to matter
-  if (s > 30) return fail(error, OCTET_BAD_SCALE, "factor is %g; it must be below 2^30", factor);
-  *multiplier = (int32_t)q;
-  *shift = s;
-  return OCTET_OK;
 }
