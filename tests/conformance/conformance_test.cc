@@ -1,5 +1,7 @@
 // Octet against code that we did not write: ONNX's reference evaluator, ONNX Runtime and LiteRT's
 // reference kernels. README.md.
+#include <octet/helpers.h>
+
 #include "support/vector_test.h"
 #include "support/vectors.h"
 
@@ -24,9 +26,11 @@ TEST_P(Conformance, TransposeConv) { check(path("transpose_conv.bin")); }
 
 OCTET_FOR_EACH_TIER(Conformance);
 
+constexpr const char* kTflite[] = {"fully_connected.bin", "residual.bin", "conv_2d.bin",
+                                   "depthwise_conv_2d.bin", "transpose_conv.bin"};
+
 TEST(QuantizeMultiplier, AsTflite) {
-  for (const char* file : {"fully_connected.bin", "residual.bin", "conv_2d.bin",
-                           "depthwise_conv_2d.bin", "transpose_conv.bin"}) {
+  for (const char* file : kTflite) {
     for (const Case& c : VectorFile::read(path(file))) {
       const Tensor* factors = c.find("factors");
       for (size_t i = 0; i < factors->size(); ++i) {
@@ -41,6 +45,70 @@ TEST(QuantizeMultiplier, AsTflite) {
       }
     }
   }
+}
+
+// The multipliers that give LiteRT's bytes, from the scales that LiteRT has.
+TEST(TfliteMultipliers, AsTflite) {
+  for (const char* file : kTflite)
+    for (const Case& c : VectorFile::read(path(file))) {
+      const Tensor *rhs_scales = c.find("rhs_real_scales"), *expected = c.find("multipliers");
+      const octet_tflite_op op = c.name.find("FULLY_CONNECTED") == std::string::npos
+                                     ? OCTET_TFLITE_CONVOLUTION
+                                     : OCTET_TFLITE_FULLY_CONNECTED;
+      std::vector<int32_t> multipliers(expected->size()), shifts(expected->size());
+      octet_error error;
+      ASSERT_EQ(octet_tflite_multipliers(op, static_cast<octet_type>(c.find("lhs")->type),
+                                         *c.find("lhs_real_scale")->data<float>(),
+                                         rhs_scales->data<float>(), rhs_scales->size(),
+                                         *c.find("product_real_scale")->data<float>(),
+                                         multipliers.data(), shifts.data(), &error),
+                OCTET_OK)
+          << c.name << ": " << error.message;
+      for (size_t i = 0; i < expected->size(); ++i) {
+        EXPECT_EQ(multipliers[i], expected->data<int32_t>()[i]) << c.name;
+        EXPECT_EQ(shifts[i], c.find("shifts")->data<int32_t>()[i]) << c.name;
+      }
+    }
+}
+
+TEST(TfliteAdd, AsTflite) {
+  for (const Case& c : VectorFile::read(path("residual.bin"))) {
+    const float* const scales = c.find("add_real_scales")->data<float>();
+    const int32_t* const expected = c.find("residual_scales")->data<int32_t>();
+    octet_residual r = {};
+    octet_error error;
+    ASSERT_EQ(octet_tflite_add(scales[0], scales[1], scales[2], &r, &error), OCTET_OK)
+        << c.name << ": " << error.message;
+    const int32_t got[] = {r.product_multiplier, r.product_shift,  r.residual_multiplier,
+                           r.residual_shift,     r.dst_multiplier, r.dst_shift};
+    for (size_t i = 0; i < 6; ++i) EXPECT_EQ(got[i], expected[i]) << c.name << ", " << i;
+  }
+}
+
+// The pads that give LiteRT's bytes, from what the operator says: SAME or VALID, and the output
+// size of a transposed convolution.
+TEST(Padding, AsTflite) {
+  for (const char* file : {"conv_2d.bin", "depthwise_conv_2d.bin", "transpose_conv.bin"})
+    for (const Case& c : VectorFile::read(path(file))) {
+      const auto padding = static_cast<octet_padding>(*c.find("padding")->data<int32_t>());
+      const octet_conv2d_shape want = shape_of(c);
+      octet_conv2d_shape shape = want;
+      shape.pad_top = shape.pad_bottom = shape.pad_left = shape.pad_right = 9;
+      octet_error error;
+      if (want.transposed) {
+        size_t out_h, out_w;
+        ASSERT_EQ(
+            octet_conv2d_output_size(&want, want.in_h_max, want.in_w_max, &out_h, &out_w, &error),
+            OCTET_OK);
+        shape.output_padding_h = shape.output_padding_w = 9;
+        ASSERT_EQ(octet_conv2d_set_output_size(padding, out_h, out_w, &shape, &error), OCTET_OK)
+            << c.name << ": " << error.message;
+      } else {
+        ASSERT_EQ(octet_conv2d_set_padding(padding, &shape, &error), OCTET_OK)
+            << c.name << ": " << error.message;
+      }
+      EXPECT_EQ(std::memcmp(&shape, &want, sizeof want), 0) << c.name;
+    }
 }
 
 }  // namespace

@@ -335,7 +335,7 @@ class Product:
     def tensors(self):
         return {"lhs": self.lhs, "rhs_nk": self.rhs, "bias": self.bias,
                 "lhs_zero_points": S32(self.lhs_zero_point), "rhs_zero_points": S32(self.rhs_zero_point),
-                **tflite.rescaled(self.lhs_scale, self.rhs_scale, self.dst_scale)}
+                **tflite.rescaled(self.op, self.lhs_scale, self.rhs_scale, self.dst_scale)}
 
     def name(self, *words):
         return name_of(self.lhs, self.rhs.T, self.op, "per channel" if self.rhs_scale.ndim else "per tensor", *words)
@@ -398,7 +398,7 @@ class Convolution:
         self.lhs_zero_point, self.dst_zero_point = int(integers(rng, dtype)), int(integers(rng, dtype))
         self.rhs_zero_point = int(integers(rng, dtype)) if dtype == U8 else 0  # s8 weights are symmetric
         order = "filter_hwio" if op == "DEPTHWISE_CONV_2D" else "filter_ohwi"
-        self.tensors = {"conv": S32(list(g.values())), "lhs": pixels(self.lhs), order: self.rhs.reshape(-1, self.rhs.shape[-1]), "bias": self.bias,
+        self.tensors = {"conv": S32(list(g.values())), "padding": S32(padding == "SAME"), "lhs": pixels(self.lhs), order: self.rhs.reshape(-1, self.rhs.shape[-1]), "bias": self.bias,
                         "lhs_zero_points": S32(self.lhs_zero_point), "rhs_zero_points": S32(self.rhs_zero_point)}
         acc, _ = contract.accumulate({key: np.atleast_2d(value) for key, value in self.tensors.items()})
         self.lhs_scale = F32(rng.uniform(0.005, 0.05))
@@ -407,7 +407,7 @@ class Convolution:
         self.dst_scale = F32(self.lhs_scale * self.rhs_scale.max() / largest_factor)
         if dtype == S8 and not factor_above_1:  # just below a tie, one rounding and two give different results
             self.rhs_scale = ties(rng, acc, self.lhs_scale / self.dst_scale) * F32(1 - rng.uniform(0, 2**-14, out_channels))
-        self.tensors.update(tflite.rescaled(self.lhs_scale, self.rhs_scale, self.dst_scale))
+        self.tensors.update(tflite.rescaled(self.op, self.lhs_scale, self.rhs_scale, self.dst_scale))
 
     def run(self, activation):
         g, model = self.g, tflite.Model()

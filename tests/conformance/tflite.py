@@ -45,19 +45,25 @@ def activated(activation, scale, zero_point, dtype):
             "clamp": np.float32(activation_range(activation, np.float32(scale), zero_point, dtype))}
 
 
-def rescaled(lhs_scale, rhs_scale, dst_scale):
-    """Multipliers and shifts of a product. The first two scales are multiplied in double per channel, in float per tensor."""
-    wide = np.float64 if np.ndim(rhs_scale) else np.float32
-    factors = np.atleast_1d((wide(lhs_scale) * rhs_scale).astype(np.float64) / dst_scale)
+def rescaled(op, lhs_scale, rhs_scale, dst_scale):
+    """Multipliers and shifts of a product. The first two scales are multiplied in double per channel, in float per tensor; to
+    FULLY_CONNECTED a single channel is a tensor."""
+    # As arrays: numpy 1 would multiply a double scalar and an array of floats in float.
+    per_channel = np.size(rhs_scale) > 1 if op == "FULLY_CONNECTED" else np.ndim(rhs_scale)
+    wide = np.float64 if per_channel else np.float32
+    products = np.atleast_1d(lhs_scale).astype(wide) * np.atleast_1d(rhs_scale).astype(wide)
+    factors = products.astype(np.float64) / np.float64(dst_scale)
     multipliers, shifts = zip(*map(quantize_multiplier, factors))
-    return {"factors": factors, "multipliers": np.int32(multipliers), "shifts": np.int32(shifts)}
+    return {"lhs_real_scale": np.float32(lhs_scale), "rhs_real_scales": np.float32(rhs_scale),
+            "product_real_scale": np.float32(dst_scale), "factors": factors, "multipliers": np.int32(multipliers), "shifts": np.int32(shifts)}
 
 
 def added(product_scale, residual_scale, dst_scale):
     """Of ADD, which shifts both inputs left by 20 bits and brings them to one scale: twice the larger of the two."""
     unit = 2 * np.float64(max(product_scale, residual_scale))
     scales = [product_scale / unit, residual_scale / unit, unit / (2**20 * np.float64(dst_scale))]
-    return {"residual_scales": np.int32([quantize_multiplier(scale) for scale in scales])}
+    return {"add_real_scales": np.float32([product_scale, residual_scale, dst_scale]),
+            "residual_scales": np.int32([quantize_multiplier(scale) for scale in scales])}
 
 
 def padded(geometry, padding):

@@ -6,6 +6,22 @@
 #include "support/vectors.h"
 
 namespace octet_test {
+
+octet_conv2d_shape shape_of(const Case& c) {
+  const int32_t* const conv = c.find("conv")->data<int32_t>();
+  octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
+  size_t* const fields[] = {&s.batch_max,    &s.in_h_max,   &s.in_w_max,   &s.in_channels,
+                            &s.out_channels, &s.groups,     &s.kernel_h,   &s.kernel_w,
+                            &s.stride_h,     &s.stride_w,   &s.dilation_h, &s.dilation_w,
+                            &s.pad_top,      &s.pad_bottom, &s.pad_left,   &s.pad_right};
+  size_t next = 0;
+  for (size_t* field : fields) *field = static_cast<size_t>(conv[next++]);
+  s.transposed = conv[next++];
+  s.output_padding_h = static_cast<size_t>(conv[next++]);
+  s.output_padding_w = static_cast<size_t>(conv[next++]);
+  return s;
+}
+
 namespace {
 
 octet_type type_of(const Tensor& tensor) { return static_cast<octet_type>(tensor.type); }
@@ -144,18 +160,7 @@ void run(Problem problem, const Tensor& expected, bool packed) {
 // Likewise for a convolution: a case with the tensor "conv".
 struct ConvProblem {
   explicit ConvProblem(const Case& c) {
-    const int32_t* const conv = c.find("conv")->data<int32_t>();
-    octet_conv2d_shape& s = filter.shape;
-    size_t* const fields[] = {&s.batch_max,    &s.in_h_max,   &s.in_w_max,   &s.in_channels,
-                              &s.out_channels, &s.groups,     &s.kernel_h,   &s.kernel_w,
-                              &s.stride_h,     &s.stride_w,   &s.dilation_h, &s.dilation_w,
-                              &s.pad_top,      &s.pad_bottom, &s.pad_left,   &s.pad_right};
-    size_t next = 0;
-    for (size_t* field : fields) *field = static_cast<size_t>(conv[next++]);
-    s.transposed = conv[next++];
-    s.output_padding_h = static_cast<size_t>(conv[next++]);
-    s.output_padding_w = static_cast<size_t>(conv[next++]);
-
+    const octet_conv2d_shape& s = filter.shape = shape_of(c);
     const char* const kOrders[] = {"filter_ohwi", "filter_oihw", "filter_hwio", "filter_iohw"};
     for (int order = 0; order < 4; ++order)
       if (const Tensor* t = c.find(kOrders[order])) {
