@@ -32,7 +32,7 @@ endif()
 
 # Installs, moves the installation, then builds and runs the projects in tests/consumer against it.
 if(OCTET_INSTALL AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-  foreach(consumer c cpp pkg-config readme)
+  foreach(consumer c cpp pkg-config readme integration)
     add_test(NAME consumer_${consumer}${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D CONSUMER=${consumer}
       -D SOURCE_DIR=${PROJECT_SOURCE_DIR}/tests/consumer -D BUILD_DIR=${PROJECT_BINARY_DIR} -D CONFIG=$<CONFIG> -D GENERATOR=${CMAKE_GENERATOR}
       -D "C_COMPILER=${CMAKE_C_COMPILER} ${CMAKE_C_COMPILER_ARG1}" -D TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE} -D "EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}"

@@ -1,5 +1,5 @@
 # Installs Octet, moves the installation to prove that it is relocatable, then builds and runs one consumer project against it.
-#   -D CONSUMER=c|cpp|pkg-config|readme -D SOURCE_DIR= -D BUILD_DIR= -D CONFIG= -D GENERATOR= -D C_COMPILER= -D OBJDUMP= -D LIBDIR=
+#   -D CONSUMER=c|cpp|pkg-config|readme|integration -D SOURCE_DIR= -D BUILD_DIR= -D CONFIG= -D GENERATOR= -D C_COMPILER= -D OBJDUMP= -D LIBDIR=
 #   and for a cross build -D TOOLCHAIN_FILE= -D EMULATOR=
 cmake_minimum_required(VERSION 3.22)
 set(work ${BUILD_DIR}/consumer/${CONSUMER})
@@ -15,15 +15,17 @@ endfunction()
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${work}/elsewhere --config ${CONFIG})
 file(RENAME ${work}/elsewhere ${prefix})
 
-if(CONSUMER MATCHES "pkg-config|readme")
+set(document_readme README.md)
+set(document_integration docs/integration.md)
+if(CONSUMER STREQUAL "pkg-config" OR DEFINED document_${CONSUMER})
   set(source ${SOURCE_DIR}/c/main.c)
-  if(CONSUMER STREQUAL "readme") # its C example, as it stands there
-    file(READ ${SOURCE_DIR}/../../README.md readme)
-    string(REGEX REPLACE "^.*\n```c\n" "" readme "${readme}")
-    string(FIND "${readme}" "\n```" end)
-    string(SUBSTRING "${readme}" 0 ${end} readme)
+  if(DEFINED document_${CONSUMER}) # its C example, as it stands there
+    file(READ ${SOURCE_DIR}/../../${document_${CONSUMER}} example)
+    string(REGEX REPLACE "^.*\n```c\n" "" example "${example}")
+    string(FIND "${example}" "\n```" end)
+    string(SUBSTRING "${example}" 0 ${end} example)
     set(source ${work}/example.c)
-    file(WRITE ${source} "${readme}\n")
+    file(WRITE ${source} "${example}\n")
   endif()
   find_program(pkg_config NAMES pkg-config pkgconf REQUIRED)
   set(ENV{PKG_CONFIG_LIBDIR} ${prefix}/${LIBDIR}/pkgconfig)
