@@ -38,13 +38,16 @@ function(octet_add_tier tier)
 endfunction()
 
 # Portable loops over every weight or every accumulator: GCC 12 makes vectors of them only at -O3.
-set_property(SOURCE kernels/simd/portable.cc kernels/simd/portable_winograd.cc kernels/gemm/packed_rhs.cc kernels/gemm/gemm.cc
-  kernels/conv/block.cc kernels/conv/direct.cc kernels/conv/filter_blob.cc kernels/conv/panels.cc kernels/conv/stage.cc
-  kernels/conv/winograd_pack.cc kernels/gemm/checksum.cc kernels/gemm/interleave.cc kernels/gemm/weight_sums.cc APPEND PROPERTY COMPILE_OPTIONS -O3)
+set_property(SOURCE kernels/conv/block.cc kernels/conv/direct.cc kernels/conv/filter_blob.cc
+  kernels/conv/panels.cc kernels/conv/stage.cc kernels/conv/winograd_pack.cc kernels/gemm/checksum.cc
+  kernels/gemm/interleave.cc kernels/gemm/packed_rhs.cc kernels/gemm/weight_sums.cc
+  kernels/simd/portable.cc kernels/simd/portable_winograd.cc
+  APPEND PROPERTY COMPILE_OPTIONS -O3)
 
 if(OCTET_TARGET STREQUAL "x86_64")
-  # The reference tier's transforms, for CPUs without AVX2 only: half the size.
-  set_property(SOURCE kernels/simd/portable_winograd.cc APPEND PROPERTY COMPILE_OPTIONS -Os)
+  # The reference tier's, for CPUs without AVX2 only: a quarter of the size.
+  set_property(SOURCE kernels/simd/portable.cc kernels/simd/portable_winograd.cc
+    APPEND PROPERTY COMPILE_OPTIONS -Os)
   octet_add_tier(AVX2 FLAGS -mavx2 SOURCES kernels/x86/avx2_s16s8_dw32.cc kernels/x86/avx2_s16s8_6x8x4.cc kernels/x86/avx2_s16s16_6x16x2.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_madd_epi16(a, a); return _mm256_extract_epi32(a, 0); }")
   octet_add_tier(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES kernels/x86/avxvnni_u8s8_dw32.cc kernels/x86/avxvnni_u8s8_6x16x4.cc kernels/x86/avxvnni_s16s16_6x16x2.cc
@@ -58,6 +61,12 @@ if(OCTET_TARGET STREQUAL "x86_64")
       kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avx512_winograd.cc
     PROBE "#include <immintrin.h>\nint main() { __m512i a = _mm512_setzero_si512(); a = _mm512_dpbusd_epi32(a, a, a); return _mm512_reduce_add_epi32(a); }")
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # A tenth more code for nothing: what these do besides their loops needs no copies.
+    set_property(SOURCE kernels/x86/avx2_s16s8_6x8x4.cc kernels/x86/avxvnni_u8s8_6x16x4.cc
+      APPEND PROPERTY COMPILE_OPTIONS -O2)
+    # Nor does any loop here change its ways half through.
+    set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/avx512_ops.cc kernels/gemm/interleave.cc
+      kernels/gemm/packed_rhs.cc APPEND PROPERTY COMPILE_OPTIONS -fno-split-loops)
     # GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).
     set_property(SOURCE kernels/x86/avx512vnni_u8s8_dw64.cc kernels/x86/avx512vnni_u8s8_6x64x4.cc
       kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avx512_winograd.cc APPEND PROPERTY COMPILE_OPTIONS -Wno-maybe-uninitialized -Wno-uninitialized)

@@ -23,7 +23,7 @@ struct Arena {
 
 // A copy of `count` values (1 or n) spread over all columns and padded.
 template <typename T>
-const T* spread(Arena* arena, const T* values, size_t count, size_t n, size_t padded, T padding) {
+T* spread(Arena* arena, const T* values, size_t count, size_t n, size_t padded, T padding) {
   T* out = arena->take<T>(padded);
   if (out)
     for (size_t i = 0; i < padded; ++i) out[i] = i < n ? values[count == 1 ? 0 : i] : padding;

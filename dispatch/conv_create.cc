@@ -154,8 +154,8 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   octet_conv2d* conv = arena->take<octet_conv2d>(1);
   const Finish finish = build_finish(epilogue, padded, arena);
   const int32_t zero = 0;
-  const int32_t* given_bias = spread(arena, e.bias ? e.bias : &zero, e.bias ? s.out_channels : 1,
-                                     s.out_channels, padded, 0);
+  int32_t* bias = spread(arena, e.bias ? e.bias : &zero, e.bias ? s.out_channels : 1,
+                         s.out_channels, padded, 0);
   int32_t* weight_sum = arena->take<int32_t>(padded);
   const bool has_zero_points = draft.blob.zero_points != 0;
   int32_t* zero_points = has_zero_points ? arena->take<int32_t>(padded) : nullptr;
@@ -186,14 +186,20 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   plan.cache_bytes = l2 ? l2 : 512 * 1024;
 
   const FilterSums sums = blob_sums(d.packed, draft.blob);
-  int32_t* bias = (int32_t*)given_bias;
   for (size_t n = 0; n < padded; ++n) {
-    const uint32_t sum =
-        n < s.out_channels ? (uint32_t)sums.positive[n] + (uint32_t)sums.negative[n] : 0;
-    weight_sum[n] = (int32_t)sum;
-    if (!plan.runtime_zero_point)
-      bias[n] = (int32_t)((uint32_t)bias[n] - (uint32_t)(d.lhs_zero_point + plan.lhs_shift) * sum);
-    if (zero_points) zero_points[n] = n < s.out_channels ? sums.zero_points[n] : 0;
+    const bool there = n < s.out_channels;
+    weight_sum[n] = there ? (int32_t)((uint32_t)sums.positive[n] + (uint32_t)sums.negative[n]) : 0;
+    if (zero_points) zero_points[n] = there ? sums.zero_points[n] : 0;
+  }
+  if (!plan.runtime_zero_point) {
+    const int32_t zero_point = d.lhs_zero_point + plan.lhs_shift;
+    Init init = {};
+    init.cols = padded;
+    init.base = bias;
+    init.lhs_zero_points = &zero_point;
+    init.weight_sums = weight_sum;
+    init.out = bias;
+    plan.ops->init(init);
   }
   if (zero_row) memset(zero_row, d.lhs_zero_point, zero_row_bytes(s));
   plan.bias = bias;

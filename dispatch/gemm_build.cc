@@ -9,11 +9,15 @@
 namespace octet {
 namespace {
 
+constexpr size_t kTogether = 64;  // columns; arrays over columns are padded to a multiple of it
+
 const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
   const octet_gemm_desc& d = draft.desc;
   const octet_epilogue& e = d.epilogue;
   Columns* columns = arena->take<Columns>(draft.matrices);
-  const int32_t shift = domain_shift(draft.lhs_u8, draft.kernel->lhs_domain);
+  const TierOps& ops = ops_of(draft.kernel->isa);
+  const int32_t zero_point =
+      d.lhs_zero_point + domain_shift(draft.lhs_u8, draft.kernel->lhs_domain);
   int32_t* zero_points = draft.blob.zero_points ? arena->take<int32_t>(padded) : nullptr;
   if (zero_points) {
     memset(zero_points, 0, padded * sizeof(int32_t));
@@ -24,13 +28,23 @@ const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
     int32_t* weight_sum = runtime_scales(d) ? arena->take<int32_t>(padded) : nullptr;
     if (!columns) continue;
     const PackedRhs packed = blob_matrix(d.packed, draft.blob, b);
-    for (size_t n = 0; n < padded; ++n) {
-      const uint32_t sum =
-          n < d.n ? (uint32_t)packed.positive[n] + (uint32_t)packed.negative[n] : 0;
-      const uint32_t correction =
-          runtime_scales(d) ? 0 : (uint32_t)(d.lhs_zero_point + shift) * sum;
-      bias[n] = (int32_t)((e.bias && n < d.n ? (uint32_t)e.bias[n] : 0) - correction);
-      if (weight_sum) weight_sum[n] = (int32_t)sum;
+    for (size_t n = 0; n < padded; n += kTogether) {
+      int32_t sums[kTogether];
+      for (size_t j = 0; j < kTogether; ++j) {
+        const bool there = n + j < d.n;
+        const uint32_t sum =
+            there ? (uint32_t)packed.positive[n + j] + (uint32_t)packed.negative[n + j] : 0;
+        sums[j] = (int32_t)sum;
+        bias[n + j] = e.bias && there ? e.bias[n + j] : 0;
+        if (weight_sum) weight_sum[n + j] = sums[j];
+      }
+      if (runtime_scales(d)) continue;
+      Init init = {};
+      init.cols = kTogether;
+      init.base = init.out = bias + n;
+      init.lhs_zero_points = &zero_point;
+      init.weight_sums = sums;
+      ops.init(init);
     }
     columns[b] = {bias, weight_sum, zero_points};
   }
@@ -42,7 +56,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   const octet_gemm_desc& d = draft.desc;
   const octet_epilogue& e = d.epilogue;
   // Kernels may read whole vectors past the last column
-  const size_t padded = round_up(draft.kernel->rhs_layout.lanes(d.n), 64);
+  const size_t padded = round_up(draft.kernel->rhs_layout.lanes(d.n), kTogether);
   octet_gemm* gemm = arena->take<octet_gemm>(1);
   const Finish f = build_finish(draft, padded, arena);
   const int32_t* bias =

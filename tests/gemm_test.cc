@@ -129,10 +129,11 @@ TEST(Gemm, EveryRowCountOnTheBestKernels) {
           ASSERT_NE(kernel, nullptr);
           EXPECT_TRUE(kernel->m_max == 0 || m <= kernel->m_max)
               << kernel->name << " for " << m << " rows";
-          for (const MicroKernel* small : table())  // where the tier has one, it is taken
+          for (const MicroKernel* small : table()) {  // where the tier has one, it is taken
             if (small->isa == kernel->isa && small->lhs_domain == kernel->lhs_domain &&
                 small->rhs_layout == kernel->rhs_layout && m <= small->m_max)
               EXPECT_STREQ(kernel->name, small->name) << m << " rows";
+          }
           gemm.args().m = m;
           gemm.args().concurrency = 1 + m % 3;
           gemm.clear_dst();

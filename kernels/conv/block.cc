@@ -3,46 +3,53 @@
 namespace octet {
 namespace {
 
-constexpr size_t kMaxRows = 16;  // of a tile
+constexpr size_t kMaxRows = 16, kMaxColumns = 64;  // of a tile
 
-// init[i,j] = bias - lhs_zp * (sum of weights over the used taps) - zero_point[j] * row_sum[i].
-// Wraps: only the final accumulator must fit.
-struct Init {
+// A tile's start: only the used taps have met the zero point of the lhs, not those that are padding.
+struct Start {
   const ConvPlan& plan;
   const ConvPanels& panels;
   const ConvBlock& block;
-  alignas(64) int32_t values[kMaxTile];
+  alignas(64) int32_t values[kMaxTile], row[kMaxColumns];
 
-  Init(const ConvPlan& p, const ConvPanels& all, const ConvBlock& b)
+  Start(const ConvPlan& p, const ConvPanels& all, const ConvBlock& b)
       : plan(p), panels(all), block(b) {}
 
   // Returns the first value; *stride is 0 where one row is for all.
-  const int32_t* make(size_t n, size_t lanes, const BlockTile* used, size_t groups, size_t row,
-                      size_t rows, size_t* stride) {
+  const int32_t* make(size_t n, size_t lanes, const BlockTile* used, size_t groups,
+                      size_t first_row, size_t rows, size_t* stride) {
     const bool all =
         !used || (used->first == 0 && used->end == groups && !used->before && !used->after);
-    const uint32_t z = (uint32_t)block.zero_point;
     *stride = 0;
-    if (!plan.runtime_zero_point && !block.row_sums && (all || z == 0)) return plan.bias + n;
+    if (!plan.runtime_zero_point && !block.row_sums && (all || block.zero_point == 0))
+      return plan.bias + n;
 
-    uint32_t* const first = (uint32_t*)values;
     // plan.bias holds -z * weight_sum if z is static.
-    const uint32_t whole = plan.runtime_zero_point ? all ? 0 - z : 0 : all ? 0 : z;
-    for (size_t j = 0; j < lanes; ++j)
-      first[j] = (uint32_t)plan.bias[n + j] + whole * (uint32_t)plan.weight_sum[n + j];
-    if (!all)
+    const int32_t z = block.zero_point, left = plan.runtime_zero_point ? all ? z : 0
+                                               : all                   ? 0
+                                                                       : (int32_t)(0 - (uint32_t)z);
+    int32_t* const first = block.row_sums ? row : values;
+    write_start(plan, n, lanes, left, first);
+    Init init = {};
+    init.cols = lanes;
+    init.base = first;
+    if (!all) {
+      init.lhs_zero_points = &z;
+      init.out = first;
       for (size_t t = used->first; t < used->end; ++t) {
-        const int32_t* sums = panels.group_sums + t * panels.group_sums_stride + n;
-        for (size_t j = 0; j < lanes; ++j) first[j] -= z * (uint32_t)sums[j];
+        init.weight_sums = panels.group_sums + t * panels.group_sums_stride + n;
+        plan.ops->init(init);
       }
+      init.lhs_zero_points = nullptr;
+    }
     if (!block.row_sums) return values;
 
-    *stride = lanes;
-    for (size_t i = rows; i-- > 0;) {  // the first row last: the others are made from it
-      uint32_t* to = first + i * lanes;
-      const uint32_t sum = (uint32_t)block.row_sums[row + i];
-      for (size_t j = 0; j < lanes; ++j) to[j] = first[j] - sum * (uint32_t)plan.zero_point[n + j];
-    }
+    init.rows = rows;
+    init.row_sums = block.row_sums + first_row;
+    init.rhs_zero_points = plan.zero_point + n;
+    init.out = values;
+    init.out_stride = *stride = lanes;
+    plan.ops->init(init);
     return values;
   }
 };
@@ -69,7 +76,7 @@ class Product {
         first_(group * plan.shape.group_out()),
         tap_depth_(layout_.depth(taps.depth)),
         tiling_(block.rows, kernel_),
-        init_(plan, panels_, block) {
+        start_(plan, panels_, block) {
     for (float& scale : scales_) scale = block.scale;
     tile_.lhs_stride = block.lhs_stride;
     tile_.lhs_flip = plan.lhs_flip ? 0x80808080u : 0;
@@ -96,7 +103,7 @@ class Product {
  private:
   // Rows of a matrix.
   void multiply_rows() {
-    tile_.init = init_.make(n_, lanes_, nullptr, taps_.groups, 0, 1, &tile_.init_stride);
+    tile_.init = start_.make(n_, lanes_, nullptr, taps_.groups, 0, 1, &tile_.init_stride);
     tile_.rhs = strip_;
     tile_.lhs = block_.panels ? block_.panels : block_.lhs;
     tile_.depth = block_.reads_to_groups && !block_.panels ? tap_depth_ : taps_.depth;
@@ -120,7 +127,7 @@ class Product {
                              nullptr};
       const BlockTile& used = block_.tiles ? block_.tiles[t] : all;
       tile_.rows = used.rows;
-      tile_.init = init_.make(n_, lanes_, &used, taps_.groups, row, used.rows, &tile_.init_stride);
+      tile_.init = start_.make(n_, lanes_, &used, taps_.groups, row, used.rows, &tile_.init_stride);
       multiply_taps(used, t);
     }
   }
@@ -181,7 +188,7 @@ class Product {
   const size_t first_;  // channel 0 of the group
   const size_t tap_depth_;
   const Tiling tiling_;
-  Init init_;
+  Start start_;
   float scales_[kMaxRows];
   alignas(64) int32_t sums_[kMaxTile];
   // Of the strip: its first channel, the columns that its weights and init provide

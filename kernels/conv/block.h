@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/conv/panels.h"
+#include "kernels/conv/start.h"
 #include "kernels/gemm/sink.h"
 #include "kernels/gemm/tiling.h"
 
@@ -64,13 +65,6 @@ inline const char* refuse_nothing(const ConvShape&, bool) { return nullptr; }
 inline ConvGrain panels_grain(const ConvPlan& plan, size_t out_h, size_t) {
   return {out_h, plan.shape.groups > 1 ? plan.shape.group_out()
                                        : larger(plan.kernel->rhs_layout.width, plan.kernel->nr)};
-}
-
-// The lhs zero point of an image as kernels see it, and its scale.
-inline int32_t zero_point_of(const ConvPlan& plan, const ConvRun& run, size_t image) {
-  return (plan.runtime_zero_point ? run.lhs_zero_points ? run.lhs_zero_points[image] : 0
-                                  : plan.static_zero_point) +
-         plan.lhs_shift;
 }
 
 // A block that writes output pixels, as yet nowhere.

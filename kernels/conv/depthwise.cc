@@ -10,7 +10,7 @@
 // before.
 #include <string.h>
 
-#include "kernels/conv/conv.h"
+#include "kernels/conv/start.h"
 #include "kernels/gemm/tiling.h"
 
 namespace octet {
@@ -213,11 +213,7 @@ class Block {
     if (!first && !plan_.runtime_zero_point) return;
     const int32_t* init = plan_.bias + n0_;
     if (plan_.runtime_zero_point) {
-      const uint32_t zero_point =
-          (uint32_t)((run_.lhs_zero_points ? run_.lhs_zero_points[image] : 0) + plan_.lhs_shift);
-      for (size_t i = 0; i < kernel_.channels; ++i)
-        c_.init[i] =
-            (int32_t)((uint32_t)init[i] - zero_point * (uint32_t)plan_.weight_sum[n0_ + i]);
+      write_start(plan_, n0_, kernel_.channels, zero_point_of(plan_, run_, image), c_.init);
       init = c_.init;
     }
     const size_t groups = groups_of(s_),

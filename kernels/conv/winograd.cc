@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "kernels/conv/start.h"
 #include "kernels/gemm/tiling.h"
 
 namespace octet {
@@ -251,13 +252,8 @@ class Task {
   // bias[n] - zero point * weight_sum[n], as far as it is not in the bias already. The plan counts
   // in the kernel's domain, the transforms in s8.
   void make_start(size_t image, size_t n, int32_t* start) const {
-    uint32_t zero_point = lhs_u8_ ? (uint32_t)-128 : 0;
-    if (plan_.runtime_zero_point)
-      zero_point +=
-          (uint32_t)((run_.lhs_zero_points ? run_.lhs_zero_points[image] : 0) + plan_.lhs_shift);
-    for (size_t j = 0; j < kernel_.nr; ++j)
-      start[j] =
-          (int32_t)((uint32_t)plan_.bias[n + j] - zero_point * (uint32_t)plan_.weight_sum[n + j]);
+    const int32_t zero_point = plan_.runtime_zero_point ? zero_point_of(plan_, run_, image) : 0;
+    write_start(plan_, n, kernel_.nr, zero_point - (lhs_u8_ ? 128 : 0), start);
   }
 
   const WinogradScheme& s_;

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "kernels/core/finish.h"
+#include "kernels/core/init.h"
 #include "kernels/core/lhs_rows.h"
 
 namespace octet {
 
 struct TierOps {
+  InitFn init;
   FinishFn finish;
   RowSumFn sum_rows;
   QuantizeRowFn quantize_row;

@@ -56,10 +56,13 @@ OCTET_INLINE inline void unroll(const F& f) {
 // Unrolling for plain loops over arrays: OCTET_UNROLL(n) before a loop with a constant count.
 // OCTET_NO_UNROLL before a depth loop keeps compilers from doubling it and spilling.
 #define OCTET_PRAGMA(x) _Pragma(#x)
+// OCTET_INDEPENDENT before a loop none of whose turns writes what another one reads.
 #if defined(__clang__)
+#define OCTET_INDEPENDENT OCTET_PRAGMA(clang loop vectorize(assume_safety))
 #define OCTET_UNROLL(n) OCTET_PRAGMA(clang loop unroll(full))
 #define OCTET_NO_UNROLL OCTET_PRAGMA(clang loop unroll(disable))
 #else
+#define OCTET_INDEPENDENT OCTET_PRAGMA(GCC ivdep)
 #define OCTET_UNROLL(n) OCTET_PRAGMA(GCC unroll n)
 #define OCTET_NO_UNROLL OCTET_PRAGMA(GCC unroll 1)
 #endif

@@ -147,28 +147,14 @@ LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
 
 // ---- accumulator start --------------------------------------------------------------------------
 
-// out[i,j] = bias[j] - lhs_zp[i] * weight_sum[j] - zero_point[j] * row_sum[i]. Wraps: only the
-// final accumulator must fit.
-void make_init(const Columns& columns, size_t n, size_t cols, size_t rows,
-               const int32_t* zero_points, size_t zero_point_step, const int32_t* row_sums,
-               int32_t* out, size_t out_stride) {
-  const uint32_t* bias = (const uint32_t*)columns.bias + n;
-  const uint32_t* weight_sum =
-      columns.weight_sum ? (const uint32_t*)columns.weight_sum + n : nullptr;
-  const uint32_t* zero_point =
-      columns.zero_point ? (const uint32_t*)columns.zero_point + n : nullptr;
-  for (size_t i = 0; i < rows; ++i) {
-    uint32_t* to = (uint32_t*)out + i * out_stride;
-    for (size_t j = 0; j < cols; ++j) to[j] = bias[j];
-    if (zero_points) {
-      const uint32_t z = (uint32_t)zero_points[i * zero_point_step];
-      for (size_t j = 0; j < cols; ++j) to[j] -= z * weight_sum[j];
-    }
-    if (row_sums) {
-      const uint32_t s = (uint32_t)row_sums[i];
-      for (size_t j = 0; j < cols; ++j) to[j] -= s * zero_point[j];
-    }
-  }
+// Of columns [n, n + cols), n counted as `columns` does.
+Init init_of(const Columns& columns, size_t n, size_t cols) {
+  Init init = {};
+  init.cols = cols;
+  init.base = columns.bias + n;
+  if (columns.weight_sum) init.weight_sums = columns.weight_sum + n;
+  if (columns.zero_point) init.rhs_zero_points = columns.zero_point + n;
+  return init;
 }
 
 // ---- one block of rows against all columns of the task ------------------------------------------
@@ -222,8 +208,10 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
       tile.init = rhs.columns.bias + local + lane;
       tile.init_stride = 0;
       if (tensor_quant && !init_per_row) {
-        make_init(rhs.columns, local + lane, lanes, 1, &lhs.tensor_zero_point, 0, nullptr,
-                  init_tile, 0);
+        Init init = init_of(rhs.columns, local + lane, lanes);
+        init.lhs_zero_points = &lhs.tensor_zero_point;
+        init.out = init_tile;
+        plan.ops->init(init);
         tile.init = init_tile;
       }
 
@@ -238,12 +226,16 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
         tile.rows = tiling.rows(t);
         tile.lhs = kernel.gather ? lhs.panels + t * panel_bytes : lhs.rows + i * lhs.stride;
         if (init_per_row) {
-          const int32_t* zero_points = lhs.zero_points ? lhs.zero_points + i
-                                       : tensor_quant  ? &lhs.tensor_zero_point
-                                                       : nullptr;
-          make_init(rhs.columns, local + lane, lanes, tile.rows, zero_points,
-                    lhs.zero_points ? 1 : 0, lhs.row_sums ? lhs.row_sums + i : nullptr, init_tile,
-                    lanes);
+          Init init = init_of(rhs.columns, local + lane, lanes);
+          init.rows = tile.rows;
+          init.lhs_zero_points = lhs.zero_points ? lhs.zero_points + i
+                                 : tensor_quant  ? &lhs.tensor_zero_point
+                                                 : nullptr;
+          init.lhs_zero_point_step = lhs.zero_points ? 1 : 0;
+          if (lhs.row_sums) init.row_sums = lhs.row_sums + i;
+          init.out = init_tile;
+          init.out_stride = lanes;
+          plan.ops->init(init);
           tile.init = init_tile;
           tile.init_stride = lanes;
         }
@@ -287,16 +279,21 @@ RhsBlock pack_rhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun
 
   const int32_t rhs_shift = domain_shift(plan.rhs_u8, layout.domain),
                 lhs_shift = domain_shift(plan.lhs_u8, kernel.lhs_domain);
-  const uint32_t static_zero_point =
-      plan.lhs_quant == LhsQuant::kStatic ? (uint32_t)(plan.static_zero_point + lhs_shift) : 0;
   bool any_zero_point = false;
   for (size_t j = 0; j < n; ++j) {
     weight_sum[j] += bias[j];
-    bias[j] = (int32_t)((plan.bias ? (uint32_t)plan.bias[task.n0 + j] : 0) -
-                        static_zero_point * (uint32_t)weight_sum[j]);
+    bias[j] = 0;
     zero_points[j] = view.zero_point(j) + rhs_shift;
     any_zero_point |= zero_points[j] != 0;
   }
+  const int32_t static_zero_point = plan.static_zero_point + lhs_shift;
+  Init init = {};
+  init.cols = n;
+  init.base = plan.bias ? plan.bias + task.n0 : bias;
+  if (plan.lhs_quant == LhsQuant::kStatic) init.lhs_zero_points = &static_zero_point;
+  init.weight_sums = weight_sum;
+  init.out = bias;
+  plan.ops->init(init);
   for (size_t j = n; j < padded_columns(plan, n); ++j) bias[j] = weight_sum[j] = zero_points[j] = 0;
   return {workspace + w.rhs_panels,
           task.n0,

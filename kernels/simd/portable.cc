@@ -1,8 +1,9 @@
 #include "kernels/simd/portable.h"
 
 #include "kernels/simd/finish.h"
+#include "kernels/simd/init.h"
 #include "kernels/simd/lhs_rows.h"
 
 namespace octet {
-const TierOps portable_ops = {finish_tile, sum_rows, quantize_row, copy_windows};
+const TierOps portable_ops = {init_tile, finish_tile, sum_rows, quantize_row, copy_windows};
 }  // namespace octet

@@ -1,7 +1,8 @@
 #include "kernels/simd/finish.h"
+#include "kernels/simd/init.h"
 #include "kernels/simd/lhs_rows.h"
 #include "kernels/x86/kernels.h"
 
 namespace octet {
-const TierOps avx2_ops = {finish_tile, sum_rows, quantize_row, copy_windows};
+const TierOps avx2_ops = {init_tile, finish_tile, sum_rows, quantize_row, copy_windows};
 }  // namespace octet

@@ -1,0 +1,27 @@
+// Where the accumulators of a convolution start.
+#pragma once
+
+#include "kernels/conv/conv.h"
+
+namespace octet {
+
+// The lhs zero point of an image as kernels see it.
+inline int32_t zero_point_of(const ConvPlan& plan, const ConvRun& run, size_t image) {
+  return (plan.runtime_zero_point ? run.lhs_zero_points ? run.lhs_zero_points[image] : 0
+                                  : plan.static_zero_point) +
+         plan.lhs_shift;
+}
+
+// One row: the bias of channels [n, n + channels) less zero_point times their weights' sums.
+inline void write_start(const ConvPlan& plan, size_t n, size_t channels, int32_t zero_point,
+                        int32_t* start) {
+  Init init = {};
+  init.cols = channels;
+  init.base = plan.bias + n;
+  init.lhs_zero_points = &zero_point;
+  init.weight_sums = plan.weight_sum + n;
+  init.out = start;
+  plan.ops->init(init);
+}
+
+}  // namespace octet
