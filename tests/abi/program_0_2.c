@@ -26,10 +26,14 @@ static const int32_t accumulators[M * N] = {-472, 564, 72, 2050, 2570, 3090};
 /* -29.5, 35.25 + 2, 4.5 - 2, 128.125, 160.625, 193.125; rounded; + 10; 255 - */
 static const uint8_t outputs[M * N] = {255, 208, 243, 117, 84, 52};
 
-static void* aligned(size_t bytes) { /* never freed: the program is about to end */
-  char* memory = malloc(bytes + OCTET_ALIGNMENT);
-  if (!memory) exit(1);
-  return memory + (OCTET_ALIGNMENT - (uintptr_t)memory % OCTET_ALIGNMENT);
+static void* aligned(size_t bytes) {
+  static char memory[1 << 20];
+  static size_t used;
+  char* const piece = memory + used;
+  const size_t gap = OCTET_ALIGNMENT - (uintptr_t)piece % OCTET_ALIGNMENT;
+  used += gap + bytes;
+  if (used > sizeof memory) exit(1);
+  return piece + gap;
 }
 
 static octet_epilogue narrow(const uint8_t* lut) {
