@@ -131,8 +131,9 @@ TEST(Gemm, EveryRowCountOnTheBestKernels) {
               << kernel->name << " for " << m << " rows";
           for (const MicroKernel* small : table()) {  // where the tier has one, it is taken
             if (small->isa == kernel->isa && small->lhs_domain == kernel->lhs_domain &&
-                small->rhs_layout == kernel->rhs_layout && m <= small->m_max)
+                small->rhs_layout == kernel->rhs_layout && m <= small->m_max) {
               EXPECT_STREQ(kernel->name, small->name) << m << " rows";
+            }
           }
           gemm.args().m = m;
           gemm.args().concurrency = 1 + m % 3;

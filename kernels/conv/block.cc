@@ -3,14 +3,13 @@
 namespace octet {
 namespace {
 
-constexpr size_t kMaxRows = 16, kMaxColumns = 64;  // of a tile
-
-// A tile's start: only the used taps have met the zero point of the lhs, not those that are padding.
+// A tile's start: the used taps have met the zero point of the lhs, those that are padding have
+// not.
 struct Start {
   const ConvPlan& plan;
   const ConvPanels& panels;
   const ConvBlock& block;
-  alignas(64) int32_t values[kMaxTile], row[kMaxColumns];
+  alignas(64) int32_t values[kMaxTile], row[kMaxTileColumns];
 
   Start(const ConvPlan& p, const ConvPanels& all, const ConvBlock& b)
       : plan(p), panels(all), block(b) {}
@@ -135,6 +134,8 @@ class Product {
   void multiply_taps(const BlockTile& used, size_t t) {
     const float* const row_scale = plan_.runtime_zero_point ? scales_ : nullptr;
     const TapRange range = used.taps;
+    OCTET_ASSERT(range.first <= range.end && range.end <= taps_.count);
+    OCTET_ASSERT(used.first <= used.end && used.end <= taps_.groups);
     Sink sink = block_.sink.from(used.pixel, used.step);
     if (range.first == range.end) {
       sink.narrow_in_kernel = false;  // no kernel there, so the epilogue does all
@@ -189,7 +190,7 @@ class Product {
   const size_t tap_depth_;
   const Tiling tiling_;
   Start start_;
-  float scales_[kMaxRows];
+  float scales_[kMaxTileRows];
   alignas(64) int32_t sums_[kMaxTile];
   // Of the strip: its first channel, the columns that its weights and init provide
   size_t n_, lanes_;
@@ -246,7 +247,7 @@ void prepare_block(const ConvPlan& plan, const Taps& taps, uint8_t* workspace, C
                       panels + t * block->panel_bytes +
                           (tap - used.first) * lanes * tap_elements * kernel.lhs_element_bytes);
       if (plan.zero_point) {
-        int32_t tap_sums[kMaxRows];
+        int32_t tap_sums[kMaxTileRows];
         plan.ops->sum_rows(rows, kernel.lhs_domain == Domain::kS8, tap_sums);
         for (size_t i = 0; i < rows.rows; ++i)
           sums[row + i] = (int32_t)((uint32_t)sums[row + i] + (uint32_t)tap_sums[i]);

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "kernels/conv/start.h"
+#include "kernels/core/limits.h"
 #include "kernels/gemm/tiling.h"
 
 namespace octet {
 namespace {
 
-constexpr size_t kMaxColumns = 64, kMaxTiles = 56;
+constexpr size_t kMaxTiles = 56;
 
 // Tiles are numbered across lines and images.
 struct Tiles {
@@ -169,7 +170,7 @@ class Task {
 
   // products[tap][tile][column], over a chunk of input channels from `channel` on.
   void multiply(size_t n, size_t cols, size_t channel) const {
-    alignas(64) static const int32_t kZeros[kMaxColumns] = {};
+    alignas(64) static const int32_t kZeros[kMaxTileColumns] = {};
     const Tiling tiling(count_, kernel_);
     const uint8_t* rhs = plan_.payload + at_.offset(layout_, plan_.shape, n, channel);
     Tile tile = {};
@@ -200,7 +201,7 @@ class Task {
     const bool first_chunk = channel == 0, last_chunk = channel + chunk_ >= depth_;
     const bool s32 = plan_.finish.mode == FinishMode::kS32,
                in_place = s32 || plan_.narrow_in_kernel;
-    alignas(64) int32_t start[kMaxColumns];
+    alignas(64) int32_t start[kMaxTileColumns];
     WinogradOutput out = {};
     out.tap_stride = w_.product_tap / sizeof(int32_t);
     out.tap_scale_stride = at_.table_row;

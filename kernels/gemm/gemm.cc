@@ -170,7 +170,7 @@ void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmR
                     const GemmMatrix& matrix, const RhsBlock& rhs, const LhsBlock& lhs,
                     size_t panel_bytes, const GemmTask& task, size_t m0, size_t rows) {
   alignas(64) int32_t init_tile[kMaxTile];
-  float tensor_scales[16];
+  float tensor_scales[kMaxTileRows];
   const RhsLayout& layout = kernel.rhs_layout;
   const Finish& finish = plan.finish;
   const bool tensor_quant = plan.lhs_quant == LhsQuant::kPerTensor;

@@ -2,14 +2,13 @@
 // else over an s32 tile through the epilogue.
 #pragma once
 
+#include "kernels/core/assert.h"
+#include "kernels/core/limits.h"
 #include "kernels/core/micro_kernel.h"
 #include "kernels/core/tier_ops.h"
 #include "kernels/gemm/tiling.h"
 
 namespace octet {
-
-// Mr * nr of the largest kernel, at most; such tiles live on the stack
-constexpr size_t kMaxTile = 1024;
 
 struct Sink {
   const TierOps* ops;
@@ -35,10 +34,21 @@ struct Sink {
   }
 };
 
+// What every kernel expects of its tiles.
+inline bool may_multiply(const MicroKernel& kernel, const Tile& tile) {
+  const bool tall = tile.rows > kernel.mr;
+  return tile.rows && tile.rows <= kernel.rows_of(tile.cols) && tile.cols &&
+         tile.cols <= kernel.nr && (!tall || (tile.taps == 1 && !tile.lhs_rows)) && tile.taps &&
+         (!tile.rhs_wide || (kernel.widen && 2 * tile.rows > kernel.mr)) &&
+         (!tile.lhs_flip || kernel.gather || kernel.is(kAnyLhs)) &&
+         (tile.init_stride == 0 || tile.init_stride >= tile.cols);
+}
+
 // Multiplies a tile whose operands are set, and puts it at column n of the sink. lanes: columns
 // that init and rhs provide, tile->cols rounded up. row_scale: the tile's own rows, or null.
 inline void multiply_into(const MicroKernel& kernel, const Sink& sink, size_t n, size_t lanes,
                           const float* row_scale, Tile* tile) {
+  OCTET_ASSERT(may_multiply(kernel, *tile));
   uint8_t* const dst = sink.dst + n * sink.dst_bytes;
   if (sink.in_place()) {
     tile->dst = dst;
@@ -69,6 +79,7 @@ inline void multiply_tiles(const MicroKernel& kernel, size_t rows, size_t lhs_pa
     tile->rows = tiling.rows(t);
     tile->lhs = lhs;
     tile->dst = dst;
+    OCTET_ASSERT(may_multiply(kernel, *tile));
     kernel.multiply(*tile);
     lhs += lhs_panel ? lhs_panel : tile->rows * tile->lhs_stride;
     dst += tile->rows * tile->dst_stride;

@@ -62,7 +62,7 @@ NATIVE = [
           "kernels/x86/narrow.h", "kernels/x86/exits_ymm.h"],
          ["vectors", "kernel", "epilogue", "depthwise", "dynamic"]),
     Area("kernels", 3,
-         ["kernels/core/strict_float.h", "kernels/core/unroll.h", "kernels/ref/*",
+         ["kernels/core/assert.h", "kernels/core/limits.h", "kernels/core/strict_float.h", "kernels/core/unroll.h", "kernels/ref/*",
           "kernels/x86/*.cc", "kernels/x86/dw_*.h",
           "kernels/x86/kernels.h", "kernels/x86/s16s16_ymm.h"],
          ["self_test", "word_kernel", "kernel", "depthwise", "winograd"]),

@@ -1,0 +1,12 @@
+// How large tiles may get: they, and what is kept for each of their rows and columns, live on the
+// stack. A test holds every kernel of the tables to it.
+#pragma once
+
+#include <stddef.h>
+
+namespace octet {
+
+constexpr size_t kMaxTileRows = 16, kMaxTileColumns = 64;
+constexpr size_t kMaxTile = kMaxTileRows * kMaxTileColumns;
+
+}  // namespace octet
