@@ -1,22 +1,26 @@
 # ctest checks of what the compiler does not check. Those of object code look at Release objects, the ones that ship.
-add_test(NAME check_layering${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/check_layering.cmake)
+octet_add_test(check_layering LABELS checks COMMAND ${CMAKE_COMMAND}
+  -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/check_layering.cmake)
 
 # The layout of sources is the same in every build: one looks.
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CROSSCOMPILING)
-  add_test(NAME check_format${OCTET_TEST_SUFFIX}
-    COMMAND ${CMAKE_COMMAND} -D SOURCE_DIR=${PROJECT_SOURCE_DIR}
-    -P ${PROJECT_SOURCE_DIR}/cmake/check_format.cmake)
+  octet_add_test(check_format LABELS checks COMMAND ${CMAKE_COMMAND}
+    -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/check_format.cmake)
   set_property(TEST check_format${OCTET_TEST_SUFFIX} PROPERTY SKIP_REGULAR_EXPRESSION "Skipped:")
 endif()
 
 # As if for a big-endian machine.
-add_test(NAME check_big_endian${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D CMAKE_CXX_BYTE_ORDER=BIG_ENDIAN -P ${PROJECT_SOURCE_DIR}/cmake/target.cmake)
-set_property(TEST check_big_endian${OCTET_TEST_SUFFIX} PROPERTY PASS_REGULAR_EXPRESSION "does not support big-endian")
+octet_add_test(check_big_endian LABELS checks COMMAND ${CMAKE_COMMAND}
+  -D CMAKE_CXX_BYTE_ORDER=BIG_ENDIAN -P ${PROJECT_SOURCE_DIR}/cmake/target.cmake)
+set_property(TEST check_big_endian${OCTET_TEST_SUFFIX}
+  PROPERTY PASS_REGULAR_EXPRESSION "does not support big-endian")
 
 # By this compiler, and by one for 32-bit x86, whose x87 registers do not round to float.
 function(octet_check_strict_float name compiler id flags)
-  add_test(NAME ${name}${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D "COMPILER=${compiler}" -D COMPILER_ID=${id} -D "FLAGS=${flags}"
-    -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -D "SOURCES=$<TARGET_PROPERTY:octet,SOURCES>" -P ${PROJECT_SOURCE_DIR}/cmake/check_strict_float.cmake)
+  octet_add_test(${name} LABELS checks slow COMMAND ${CMAKE_COMMAND}
+    -D "COMPILER=${compiler}" -D COMPILER_ID=${id} -D "FLAGS=${flags}"
+    -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -D "SOURCES=$<TARGET_PROPERTY:octet,SOURCES>"
+    -P ${PROJECT_SOURCE_DIR}/cmake/check_strict_float.cmake)
 endfunction()
 octet_check_strict_float(check_strict_float "${CMAKE_CXX_COMPILER} ${CMAKE_CXX_COMPILER_ARG1}" ${CMAKE_CXX_COMPILER_ID} "${octet_strict_float_flags}")
 find_program(OCTET_I686_COMPILER i686-linux-gnu-g++)
@@ -25,18 +29,23 @@ if(OCTET_I686_COMPILER AND NOT CMAKE_CROSSCOMPILING)
 endif()
 
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize|-flto" AND NOT APPLE)
-  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt CONTENT "$<JOIN:$<TARGET_OBJECTS:octet>,\n>\n" TARGET octet)
-  add_test(NAME check_objects${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D OBJECTS=${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt -D ARCHIVE=$<TARGET_FILE:octet>
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt
+    CONTENT "$<JOIN:$<TARGET_OBJECTS:octet>,\n>\n" TARGET octet)
+  octet_add_test(check_objects LABELS checks COMMAND ${CMAKE_COMMAND}
+    -D OBJECTS=${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt -D ARCHIVE=$<TARGET_FILE:octet>
     -D NM=${CMAKE_NM} -D OBJDUMP=${CMAKE_OBJDUMP} -P ${PROJECT_SOURCE_DIR}/cmake/check_objects.cmake)
 endif()
 
 # Installs, moves the installation, then builds and runs the projects in tests/consumer against it.
 if(OCTET_INSTALL AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   foreach(consumer c cpp pkg-config readme integration)
-    add_test(NAME consumer_${consumer}${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D CONSUMER=${consumer}
-      -D SOURCE_DIR=${PROJECT_SOURCE_DIR}/tests/consumer -D BUILD_DIR=${PROJECT_BINARY_DIR} -D CONFIG=$<CONFIG> -D GENERATOR=${CMAKE_GENERATOR}
-      -D "C_COMPILER=${CMAKE_C_COMPILER} ${CMAKE_C_COMPILER_ARG1}" -D TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE} -D "EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}"
-      -D OBJDUMP=${CMAKE_OBJDUMP} -D LIBDIR=${CMAKE_INSTALL_LIBDIR} -P ${PROJECT_SOURCE_DIR}/tests/consumer/run.cmake)
+    octet_add_test(consumer_${consumer} LABELS checks slow COMMAND ${CMAKE_COMMAND}
+      -D CONSUMER=${consumer} -D SOURCE_DIR=${PROJECT_SOURCE_DIR}/tests/consumer
+      -D BUILD_DIR=${PROJECT_BINARY_DIR} -D CONFIG=$<CONFIG> -D GENERATOR=${CMAKE_GENERATOR}
+      -D "C_COMPILER=${CMAKE_C_COMPILER} ${CMAKE_C_COMPILER_ARG1}"
+      -D TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE} -D "EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}"
+      -D OBJDUMP=${CMAKE_OBJDUMP} -D LIBDIR=${CMAKE_INSTALL_LIBDIR}
+      -P ${PROJECT_SOURCE_DIR}/tests/consumer/run.cmake)
   endforeach()
 endif()
 
@@ -53,7 +62,8 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsaniti
   if(NOT CMAKE_TOOLCHAIN_FILE)
     list(APPEND octet_cache -D CMAKE_C_COMPILER=${CMAKE_C_COMPILER} -D CMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER})
   endif()
-  add_test(NAME check_tiers${OCTET_TEST_SUFFIX} COMMAND ${CMAKE_COMMAND} -D "COMPILER=${CMAKE_CXX_COMPILER} ${CMAKE_CXX_COMPILER_ARG1}"
+  octet_add_test(check_tiers LABELS checks slow COMMAND ${CMAKE_COMMAND}
+    -D "COMPILER=${CMAKE_CXX_COMPILER} ${CMAKE_CXX_COMPILER_ARG1}"
     -D "FLAGS=${CMAKE_CXX_FLAGS} ${CMAKE_EXE_LINKER_FLAGS}" -D "EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}" -D GENERATOR=${CMAKE_GENERATOR}
     -D "TIERS=${octet_tiers}" -D "CACHE=${octet_cache}" -D OBJECTS=${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt
     -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -D BUILD_DIR=${PROJECT_BINARY_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/check_tiers.cmake)

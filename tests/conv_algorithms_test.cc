@@ -138,7 +138,7 @@ TEST(ConvAlgorithms, EachIsPossibleWhereItsNameSays) {
        FilterZeroPoints::kCentre},
       {transposed, {OCTET_CONV_DIRECT}, FilterZeroPoints::kCentre},
   };
-  for (const octet_isa isa : usable_tiers())
+  for (const octet_isa isa : tiers_to_test())
     for (const auto& row : kTable) {
       ConvCase c;
       c.shape = row.shape;
@@ -162,7 +162,7 @@ TEST(ConvAlgorithms, PackedForAnyTierRunsOnEveryTierThatReadsIt) {
   for (const octet_conv2d_shape& shape :
        {square(7, 9, 20, 3, 1, 1), square(7, 18, 18, 3, 1, 1, 18), square(5, 30, 33, 1)}) {
     const ConvProblem problem(turned(shape, 6));
-    for (const octet_isa packed : usable_tiers())
+    for (const octet_isa packed : tiers_to_test())
       for (const octet_conv_algorithm algorithm : possible_algorithms(problem, packed)) {
         ConvHow how;
         how.isa = packed, how.algorithm = algorithm;
@@ -178,7 +178,7 @@ TEST(ConvAlgorithms, PackedForAnyTierRunsOnEveryTierThatReadsIt) {
           EXPECT_EQ(info.algorithm, algorithm);
         }
         EXPECT_STREQ(info.form, octet_conv_algorithm_name(info.algorithm));
-        for (const octet_isa limit : usable_tiers()) {
+        for (const octet_isa limit : tiers_to_test()) {
           octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
           d.shape = shape;
           d.lhs_type = problem.c.lhs, d.rhs_type = problem.c.rhs;
@@ -216,7 +216,7 @@ TEST(ConvAlgorithms, SameInputSameBlob) {
   for (const octet_conv2d_shape& shape :
        {square(7, 9, 20, 3, 1, 1), square(7, 9, 20, 3, 2, 1), square(7, 18, 18, 3, 1, 1, 18)}) {
     const ConvProblem problem(turned(shape, 6));
-    for (const octet_isa isa : usable_tiers())
+    for (const octet_isa isa : tiers_to_test())
       for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {
         ConvHow how;
         how.isa = isa, how.algorithm = algorithm;
@@ -236,7 +236,7 @@ TEST(ConvAlgorithms, TheBlobServesOtherSizes) {
   const ConvProblem packed_for(c);
   c.shape = other;
   const ConvProblem used_for(c);
-  for (const octet_isa isa : usable_tiers())
+  for (const octet_isa isa : tiers_to_test())
     for (const octet_conv_algorithm algorithm : possible_algorithms(packed_for, isa)) {
       if (algorithm == OCTET_CONV_AUTO) continue;
       ConvHow how;
@@ -297,7 +297,7 @@ TEST(ConvAlgorithms, TheEnvironmentForcesToo) {
     ASSERT_EQ(by_caller.status(), OCTET_OK) << by_caller.error().message;
     EXPECT_EQ(octet_conv2d_algorithm(by_caller.get()), OCTET_CONV_DIRECT);
   }
-  for (const octet_isa isa : usable_tiers()) {
+  for (const octet_isa isa : tiers_to_test()) {
     const ScopedEnvironment environment("OCTET_MAX_ISA", octet_isa_name(isa));
     Conv limited(problem);
     ASSERT_EQ(limited.status(), OCTET_OK) << limited.error().message;

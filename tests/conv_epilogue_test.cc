@@ -105,7 +105,7 @@ TEST_P(ConvEpilogue, RuntimeQuantizationMayBeAbsent) {
   const ConvProblem plain(quantized);
   quantized.runtime_quant = true;
   const ConvProblem per_image(quantized);
-  for (const octet_isa isa : usable_tiers())
+  for (const octet_isa isa : tiers_to_test())
     for (const octet_conv_algorithm algorithm : possible_algorithms(plain, isa)) {
       ConvHow how;
       how.algorithm = algorithm, how.isa = isa;

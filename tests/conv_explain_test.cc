@@ -72,7 +72,7 @@ struct Filter {
 
 TEST(ConvExplain, EveryCandidateIsAccountedFor) {
   for (const ConvCase& c : cases())
-    for (const octet_isa isa : usable_tiers()) {
+    for (const octet_isa isa : tiers_to_test()) {
       SCOPED_TRACE(testing::Message() << octet_isa_name(isa) << ": " << c);
       const Filter filter(c);
       const Candidates candidates = explain(filter.desc, isa);
@@ -147,7 +147,7 @@ TEST(ConvExplain, ProductsAreNotUnderstated) {
 
 TEST(ConvExplain, PackTakesTheFastest) {
   for (const ConvCase& c : cases())
-    for (const octet_isa isa : usable_tiers()) {
+    for (const octet_isa isa : tiers_to_test()) {
       SCOPED_TRACE(testing::Message() << octet_isa_name(isa) << ": " << c);
       const Filter filter(c);
       octet_conv2d_candidate chosen = OCTET_CONV2D_CANDIDATE_INIT;
@@ -181,7 +181,7 @@ TEST(ConvExplain, PackTakesTheFastest) {
 // the reason it gives.
 TEST(ConvExplain, PossibleMeansThatItCanBeForced) {
   for (const ConvCase& c : cases())
-    for (const octet_isa isa : usable_tiers()) {
+    for (const octet_isa isa : tiers_to_test()) {
       SCOPED_TRACE(testing::Message() << octet_isa_name(isa) << ": " << c);
       const Filter filter(c);
       for (const octet_conv2d_candidate& x : explain(filter.desc, isa).list) {

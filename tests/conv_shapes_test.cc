@@ -373,7 +373,7 @@ TEST(ConvShapes, SmallerThanDeclared) {
   for (octet_conv2d_shape s :
        {square(9, 5, 18, 3, 1, 1), square(9, 5, 18, 3, 2, 1), square(9, 17, 17, 3, 1, 1, 17),
         transposed(square(9, 5, 6, 3, 2, 1), 1, 0), square(9, 20, 20, 1)})
-    for (const octet_isa isa : usable_tiers()) {
+    for (const octet_isa isa : tiers_to_test()) {
       s.batch_max = 2;
       ConvCase c = turned(s, 6);
       const ConvProblem largest(c);
@@ -452,7 +452,7 @@ TEST(ConvShapes, RealLayersAgreeWithOneFilter) {
     f.type = OCTET_S8;
     f.order = OCTET_OHWI;
     f.data = filter.data();
-    for (const octet_isa isa : usable_tiers()) {
+    for (const octet_isa isa : tiers_to_test()) {
       octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
       for (size_t i = 0; octet_conv2d_explain(&f, isa, i, &candidate, nullptr) == OCTET_OK; ++i) {
         if (!candidate.possible) continue;

@@ -35,7 +35,7 @@ class Sides : public testing::Test {
       c.dst_extra = turn_ % 3;
       if (exit.in_place) c.residual_extra = c.dst_extra;
       const ConvProblem problem(c);
-      for (const octet_isa isa : usable_tiers()) {
+      for (const octet_isa isa : tiers_to_test()) {
         ConvHow how;
         how.algorithm = OCTET_CONV_DIRECT, how.isa = isa,
         how.concurrency = std::vector<size_t>{1, 3, 7}[turn_ % 3];

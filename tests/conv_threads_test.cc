@@ -32,7 +32,7 @@ TEST(ConvThreads, AnyConcurrencyGivesTheSameBytes) {
     c.filter_zero_points = FilterZeroPoints::kCentre;
     if (c.runtime_quant) c.lhs_zero_point = 0;
     const ConvProblem problem(c);
-    for (const octet_isa isa : usable_tiers())
+    for (const octet_isa isa : tiers_to_test())
       for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa))
         for (const size_t concurrency : {1, 2, 3, 4, 5, 6, 7, 8, 100}) {
           ConvHow how;
@@ -162,7 +162,7 @@ TEST(ConvMemory, TheObjectIsOneAllocation) {
           c.filter_zero_points =
               channels % 2 ? FilterZeroPoints::kCentre : FilterZeroPoints::kChannel;
           const ConvProblem problem(c);
-          for (const octet_isa isa : usable_tiers())
+          for (const octet_isa isa : tiers_to_test())
             for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {
               ConvHow how;
               how.isa = isa, how.algorithm = algorithm;

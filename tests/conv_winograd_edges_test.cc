@@ -17,7 +17,7 @@ bool is_winograd(octet_conv_algorithm algorithm) {
 size_t check_winograd(const ConvCase& c) {
   const ConvProblem problem(c);
   size_t ways = 0;
-  for (const octet_isa isa : usable_tiers())
+  for (const octet_isa isa : tiers_to_test())
     for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {
       if (!is_winograd(algorithm)) continue;
       ConvHow how;
@@ -148,7 +148,7 @@ TEST(ConvWinogradInt8, NeedsPermission) {
     EXPECT_EQ(octet_conv2d_pack_size(&d, OCTET_ISA_AUTO, &bytes, &error),
               accuracy ? OCTET_OK : OCTET_UNSUPPORTED)
         << error.message;
-    for (const octet_isa isa : usable_tiers())
+    for (const octet_isa isa : tiers_to_test())
       EXPECT_EQ(lists_int8(problem, isa), accuracy == OCTET_ACCURACY_APPROXIMATE)
           << octet_isa_name(isa);
   }
@@ -159,7 +159,7 @@ TEST(ConvWinogradInt8, NeedsPermission) {
 TEST(ConvWinogradInt8, SaturatesBeyondExactAccumulators) {
   Random random(5);
   for (int draw = 0; draw < 40; ++draw)
-    for (const octet_isa isa : usable_tiers()) {
+    for (const octet_isa isa : tiers_to_test()) {
       const std::vector<int32_t> drawn = draw_integers(&random, 9, -128, 127);
       std::vector<int8_t> weights, most, least;
       int32_t largest = 0, smallest = 0;  // of what any input can give: these two do
@@ -216,7 +216,7 @@ TEST(ConvWinogradInt8, IsTheSameEverywhereAndClose) {
       c.accuracy = OCTET_ACCURACY_APPROXIMATE;
       const ConvProblem problem(c);
       std::vector<uint8_t> first;
-      for (const octet_isa isa : usable_tiers())
+      for (const octet_isa isa : tiers_to_test())
         for (const size_t concurrency : {1, 3})
           for (const Side side : {Side::kBack, Side::kFront}) {
             ConvHow how;

@@ -59,7 +59,7 @@ TEST(Stack, FirstUse) {
 }
 
 TEST(Stack, Gemm) {
-  for (const octet_isa isa : usable_tiers())
+  for (const octet_isa isa : tiers_to_test())
     for (const octet_type dst : {OCTET_S32, OCTET_U8, OCTET_F32})
       for (const bool runtime_rhs : {false, true})
         for (const bool per_row : {false, true}) {
@@ -120,7 +120,7 @@ TEST(Stack, GemmPackAndCreate) {
 TEST(Stack, Convolution) {
   octet_conv2d_shape transposed = square(9, 40, 20, 3, 2);
   transposed.transposed = 1;
-  for (const octet_isa isa : usable_tiers())
+  for (const octet_isa isa : tiers_to_test())
     for (const octet_conv2d_shape& shape :
          {square(20, 64, 64, 3, 1, 1), square(20, 64, 64, 3, 2, 1), square(20, 3, 64, 7, 2, 3),
           square(20, 64, 64, 3, 1, 1, 64), square(20, 64, 64, 5, 1, 2, 64),

@@ -385,16 +385,6 @@ void check(const ConvProblem& problem, const ConvHow& how) {
   }
 }
 
-std::vector<octet_isa> usable_tiers() {
-  octet_cpu_info info = OCTET_CPU_INFO_INIT;
-  EXPECT_EQ(octet_get_cpu_info(&info, nullptr), OCTET_OK);
-  std::vector<octet_isa> tiers;
-  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_I8MM; ++isa)
-    if ((info.detected_isas & ~info.demoted_isas) >> isa & 1)
-      tiers.push_back(static_cast<octet_isa>(isa));
-  return tiers;
-}
-
 std::vector<octet_conv_algorithm> possible_algorithms(const ConvProblem& problem, octet_isa isa) {
   const octet_filter_desc d = problem.filter_desc();
   std::vector<octet_conv_algorithm> possible = {OCTET_CONV_AUTO};
@@ -411,7 +401,7 @@ std::vector<octet_conv_algorithm> possible_algorithms(const ConvProblem& problem
 size_t check_every_way(const ConvCase& c) {
   const ConvProblem problem(c);
   size_t ways = 0;
-  for (const octet_isa isa : usable_tiers())
+  for (const octet_isa isa : tiers_to_test())
     for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {
       ConvHow how;
       how.isa = isa, how.algorithm = algorithm;

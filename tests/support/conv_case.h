@@ -10,6 +10,7 @@
 #include "support/epilogue_case.h"
 #include "support/guarded.h"
 #include "support/kernels.h"
+#include "support/tiers.h"
 
 namespace octet_test {
 
@@ -150,14 +151,11 @@ class Conv {
 // counts.
 void check(const ConvProblem& problem, const ConvHow& how);
 
-// The tiers that this machine can run.
-std::vector<octet_isa> usable_tiers();
-
 // The algorithms that explain calls possible on a tier, the automatic choice first. Exact ones
 // only, unless the case says otherwise.
 std::vector<octet_conv_algorithm> possible_algorithms(const ConvProblem& problem, octet_isa isa);
 
-// Every possible algorithm on every tier of this machine; returns how many ways that was.
+// Every possible algorithm on every tier to test; returns how many ways that was.
 size_t check_every_way(const ConvCase& c);
 
 }  // namespace octet_test

@@ -14,6 +14,7 @@
 #include "dispatch/tables/tier_ops.h"
 #include "dispatch/tables/tiers.h"
 #include "octet/octet.h"
+#include "support/tiers.h"
 
 namespace octet_test {
 
@@ -44,6 +45,11 @@ inline std::vector<Types> types_of(const MicroKernel& kernel) {
 
 inline bool usable(const MicroKernel& kernel) {
   return octet::supports(octet::this_machine().cpu, kernel);
+}
+
+template <typename Kernel>
+bool is_to_test(const Kernel& kernel) {
+  return is_to_test(static_cast<octet_isa>(kernel.isa));
 }
 
 inline std::vector<const MicroKernel*> table() {
@@ -85,14 +91,14 @@ class ScopedEnvironment {
   const char* name_;
 };
 
-// A test that runs once per kernel of the table. A kernel that this CPU cannot run is skipped where
-// everybody sees it.
+// A test that runs once per kernel of the table. A kernel that this CPU does not run, or another run
+// tests, is skipped where everybody sees it.
 class EachKernel : public testing::TestWithParam<const MicroKernel*> {
  protected:
   void SetUp() override {
-    if (!usable(kernel()))
+    if (!is_to_test(kernel()))
       GTEST_SKIP() << kernel().name << ": this CPU does not run tier "
-                   << octet::isa_name(kernel().isa);
+                   << octet::isa_name(kernel().isa) << ", or another run tests it";
   }
   const MicroKernel& kernel() const { return *GetParam(); }
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "support/guarded.h"
+#include "support/tiers.h"
 #include "support/vectors.h"
 
 namespace octet_test {
@@ -239,13 +240,9 @@ void run_every_way(const ConvProblem& problem, const Tensor& expected) {
 }  // namespace
 
 void VectorTest::SetUp() {
-  octet_cpu_info info = {};
-  info.struct_size = sizeof info;
-  octet_error error;
-  ASSERT_EQ(octet_get_cpu_info(&info, &error), OCTET_OK) << error.message;
-  const uint32_t usable = info.detected_isas & ~info.demoted_isas;
-  if (!(usable >> GetParam() & 1))
-    GTEST_SKIP() << "this machine cannot run " << octet_isa_name(GetParam());
+  if (!is_to_test(GetParam()))
+    GTEST_SKIP() << "this CPU does not run " << octet_isa_name(GetParam())
+                 << ", or another run tests it";
 }
 
 void VectorTest::check(const std::string& path) {

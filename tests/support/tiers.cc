@@ -1,0 +1,45 @@
+#include "support/tiers.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+namespace octet_test {
+namespace {
+
+// With a comma on either side of each name.
+std::string listed() {
+  const char* const list = std::getenv("OCTET_TEST_TIERS");
+  return list ? ',' + std::string(list) + ',' : "";
+}
+
+}  // namespace
+
+std::vector<octet_isa> tiers_to_test() {
+  octet_cpu_info info = OCTET_CPU_INFO_INIT;
+  if (octet_get_cpu_info(&info, nullptr)) return {};
+  const std::string list = listed();
+  std::vector<octet_isa> tiers;
+  for (int i = OCTET_ISA_SCALAR; i <= OCTET_ISA_I8MM; ++i) {
+    const octet_isa isa = static_cast<octet_isa>(i);
+    const std::string name = ',' + std::string(octet_isa_name(isa)) + ',';
+    if ((info.detected_isas & ~info.demoted_isas) >> i & 1 &&
+        (list.empty() || list.find(name) != list.npos))
+      tiers.push_back(isa);
+  }
+  return tiers;
+}
+
+bool is_to_test(octet_isa isa) {
+  const std::vector<octet_isa> tiers = tiers_to_test();
+  return std::find(tiers.begin(), tiers.end(), isa) != tiers.end();
+}
+
+bool has_tiers_to_test() {
+  const std::string list = listed();
+  const auto commas = std::count(list.begin(), list.end(), ',');
+  const size_t names = commas ? static_cast<size_t>(commas) - 1 : 1;
+  return tiers_to_test().size() >= names;
+}
+
+}  // namespace octet_test
