@@ -49,7 +49,9 @@ if(OCTET_INSTALL AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   endforeach()
 endif()
 
-# Every choice of tiers builds, links and runs: each alone, each left out, and none. Their objects are those of a build of all.
+# A library with some of its parts builds, links and runs: each tier alone, each left out, and none;
+# natively also without convolutions, Winograd or the depthwise algorithm. Objects are those of a
+# build of all parts.
 set(octet_missing)
 foreach(tier IN LISTS octet_tiers)
   if(NOT OCTET_BUILDS_${tier})
@@ -62,9 +64,12 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsaniti
   if(NOT CMAKE_TOOLCHAIN_FILE)
     list(APPEND octet_cache -D CMAKE_C_COMPILER=${CMAKE_C_COMPILER} -D CMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER})
   endif()
-  octet_add_test(check_tiers LABELS checks slow COMMAND ${CMAKE_COMMAND}
+  octet_add_test(check_parts LABELS checks slow COMMAND ${CMAKE_COMMAND}
     -D "COMPILER=${CMAKE_CXX_COMPILER} ${CMAKE_CXX_COMPILER_ARG1}"
-    -D "FLAGS=${CMAKE_CXX_FLAGS} ${CMAKE_EXE_LINKER_FLAGS}" -D "EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}" -D GENERATOR=${CMAKE_GENERATOR}
-    -D "TIERS=${octet_tiers}" -D "CACHE=${octet_cache}" -D OBJECTS=${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt
-    -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -D BUILD_DIR=${PROJECT_BINARY_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/check_tiers.cmake)
+    -D "C_COMPILER=${CMAKE_C_COMPILER} ${CMAKE_C_COMPILER_ARG1}" -D NM=${CMAKE_NM}
+    -D "FLAGS=${CMAKE_CXX_FLAGS} ${CMAKE_EXE_LINKER_FLAGS}" -D "CROSS=${CMAKE_CROSSCOMPILING}"
+    -D "EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}" -D GENERATOR=${CMAKE_GENERATOR}
+    -D "TIERS=${octet_tiers}" -D "CACHE=${octet_cache}" -D ARCHIVE=$<TARGET_FILE:octet>
+    -D OBJECTS=${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt -D SOURCE_DIR=${PROJECT_SOURCE_DIR}
+    -D BUILD_DIR=${PROJECT_BINARY_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/check_parts.cmake)
 endif()

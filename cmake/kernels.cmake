@@ -4,6 +4,15 @@ include(CheckCXXSourceCompiles)
 # octet_add_sources(<flags> SOURCES <files>): the flags come last on the command line, so that they beat a distribution's -mcpu.
 function(octet_add_sources)
   cmake_parse_arguments(arg "" "" "FLAGS;SOURCES" ${ARGN})
+  if(NOT octet_winograd)
+    list(FILTER arg_SOURCES EXCLUDE REGEX "winograd|s16s16")
+  endif()
+  if(NOT octet_depthwise)
+    list(FILTER arg_SOURCES EXCLUDE REGEX "_dw[0-9]")
+  endif()
+  if(NOT arg_SOURCES)
+    return()
+  endif()
   # Sanitizers multiply the code of fully unrolled tiles: at -O3 GCC 12 needs minutes for one file.
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     set(level -O1)
@@ -14,13 +23,19 @@ function(octet_add_sources)
   set_property(SOURCE ${arg_SOURCES} APPEND PROPERTY COMPILE_OPTIONS ${arg_FLAGS} ${level})
 endfunction()
 
+foreach(tier IN LISTS OCTET_TIERS)
+  if(NOT tier MATCHES "^(SCALAR|AVX2|AVXVNNI|AVX512VNNI|NEON|DOTPROD|I8MM)$")
+    message(FATAL_ERROR "OCTET_TIERS has '${tier}'; tiers are SCALAR, which is always built, AVX2, "
+      "AVXVNNI, AVX512VNNI, NEON, DOTPROD and I8MM")
+  endif()
+endforeach()
+
 # octet_add_tier(<tier> FLAGS <flags> SOURCES <files> PROBE <program>): built if the compiler can, which is probed by compiling, not by its version. When the
 # tier is built, OCTET_BUILDS_<tier> is set, and OCTET_<tier> defined for dispatch/tables/tiers.def. octet_tiers lists all.
 function(octet_add_tier tier)
   cmake_parse_arguments(arg "" "" "FLAGS;SOURCES;PROBE" ${ARGN})
-  option(OCTET_ENABLE_${tier} "Build the ${tier} kernels if the compiler can" ON)
   set(octet_tiers ${octet_tiers} ${tier} PARENT_SCOPE)
-  if(NOT OCTET_ENABLE_${tier})
+  if(OCTET_TIERS AND NOT tier IN_LIST OCTET_TIERS)
     return()
   endif()
   string(JOIN " " flags ${arg_FLAGS})

@@ -10,16 +10,27 @@ struct Row {
   ConvFamily family;
 };
 
-// Indexed by octet_conv_algorithm.
+#if defined(OCTET_WITHOUT_WINOGRAD)
+#define WINOGRAD(method) nullptr
+#else
+#define WINOGRAD(method) &method
+#endif
+#if defined(OCTET_WITHOUT_DEPTHWISE)
+#define DEPTHWISE(method) nullptr
+#else
+#define DEPTHWISE(method) &method
+#endif
+
+// Indexed by octet_conv_algorithm; null is not built in.
 constexpr Row kRows[kAlgorithms] = {
     {nullptr, ConvFamily::kBytes},
     {&direct_method, ConvFamily::kBytes},
     {&im2col_method, ConvFamily::kBytes},
-    {&depthwise_method, ConvFamily::kDepthwise},
-    {&winograd_2x2_method, ConvFamily::kWords},
-    {&winograd_4x4_method, ConvFamily::kWords},
-    {&winograd_2x2_s2_method, ConvFamily::kWords},
-    {&winograd_2x2_int8_method, ConvFamily::kBytes},
+    {DEPTHWISE(depthwise_method), ConvFamily::kDepthwise},
+    {WINOGRAD(winograd_2x2_method), ConvFamily::kWords},
+    {WINOGRAD(winograd_4x4_method), ConvFamily::kWords},
+    {WINOGRAD(winograd_2x2_s2_method), ConvFamily::kWords},
+    {WINOGRAD(winograd_2x2_int8_method), ConvFamily::kBytes},
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace octet {
 
-const ConvMethod* method_of(uint8_t algorithm);  // null outside the enumeration and for AUTO
+const ConvMethod* method_of(uint8_t algorithm);  // null: AUTO, no algorithm, or not built in
 
 // Which operands an algorithm multiplies, hence which kernels and layouts it needs.
 enum class ConvFamily : uint8_t { kBytes, kWords, kDepthwise };

@@ -171,7 +171,8 @@ ConvPlans plan_conv(const ConvProblem& problem) {
     const octet_conv_algorithm algorithm = (octet_conv_algorithm)i;
     Candidate& c = plans.candidates[i];
     const ConvMethod* method = method_of((uint8_t)i);
-    const char* refused = method->refuse(problem.shape, problem.weight_zero_points);
+    const char* refused = method ? method->refuse(problem.shape, problem.weight_zero_points)
+                                 : "this library was built without it";
     if (!refused && algorithm == OCTET_CONV_WINOGRAD_2X2_INT8 && !problem.approximate)
       refused = "it is approximate, and the filter's accuracy is OCTET_ACCURACY_EXACT";
     if (!refused && problem.without_kernel >> i & 1)

@@ -8,8 +8,16 @@ namespace {
 constexpr bool kChosen = false, kForced = true;
 #define TIER(isa, operations, transforms)
 #define BYTES(isa, kernel, use) {#kernel, Isa::isa, use},
+#if defined(OCTET_WITHOUT_WINOGRAD)
+#define WORDS(isa, kernel, use)
+#else
 #define WORDS BYTES
+#endif
+#if defined(OCTET_WITHOUT_DEPTHWISE)
+#define DEPTHWISE(isa, kernel, use)
+#else
 #define DEPTHWISE BYTES
+#endif
 constexpr KernelName kNames[] = {
 #include "dispatch/tables/tiers.def"
 };

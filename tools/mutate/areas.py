@@ -13,7 +13,7 @@ DIRECT = ["depthwise", "kernel", "winograd", "winograd_int8", "word_kernel"]  # 
 
 NATIVE = [
     Area("checks", 4,
-         ["dispatch/arena.*", "dispatch/blob.cc", "dispatch/check.*", "dispatch/conv.h", "dispatch/conv_create.cc",
+         ["dispatch/arena.*", "dispatch/blob.cc", "dispatch/conv_absent.cc", "dispatch/conv_blob.*", "dispatch/check.*", "dispatch/conv.h", "dispatch/conv_create.cc",
           "dispatch/conv_filter.*", "dispatch/conv_pack.cc", "dispatch/conv_run.cc",
           "dispatch/conv_padding.cc", "dispatch/quantize.cc", "dispatch/tflite_scales.cc",
           "dispatch/conv_shape.*", "dispatch/environment.*", "dispatch/error.*", "dispatch/gemm.h",

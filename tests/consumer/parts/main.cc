@@ -1,4 +1,4 @@
-// For libraries with some of the tiers only: convolutions by every algorithm that explain calls
+// For libraries with some of their parts only: convolutions by every algorithm that explain calls
 // possible, and products, beside plain loops. Prints what ran.
 #include <cstdio>
 #include <cstring>
@@ -113,9 +113,17 @@ int convolve_every_way(const Layer& l) {
   auto filter = octet::make<octet_filter_desc>();
   filter.shape = l.shape, filter.type = OCTET_S8, filter.data = l.weights.data();
   auto candidate = octet::make<octet_conv2d_candidate>();
+  octet_error error;
+  if (octet_conv2d_explain(&filter, OCTET_ISA_AUTO, 0, &candidate, &error) == OCTET_UNSUPPORTED) {
+    std::printf("%s\n", error.message);
+    return std::strstr(error.message, "OCTET_WITH_CONVOLUTION=OFF") == nullptr;
+  }
   int wrong = convolve(l, OCTET_CONV_AUTO);
   for (size_t i = 0; !octet_conv2d_explain(&filter, OCTET_ISA_AUTO, i, &candidate, nullptr); ++i)
-    if (candidate.possible) wrong += convolve(l, candidate.algorithm);
+    if (candidate.possible)
+      wrong += convolve(l, candidate.algorithm);
+    else if (std::strstr(candidate.reason, "built without"))
+      std::printf("%s %s\n", octet_conv_algorithm_name(candidate.algorithm), candidate.reason);
   return wrong;
 }
 
