@@ -2,11 +2,21 @@
 octet_add_test(check_layering LABELS checks COMMAND ${CMAKE_COMMAND}
   -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/check_layering.cmake)
 
-# The layout of sources is the same in every build: one looks.
+# Sources are the same in every build: one looks.
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CROSSCOMPILING)
   octet_add_test(check_format LABELS checks COMMAND ${CMAKE_COMMAND}
     -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/check_format.cmake)
   set_property(TEST check_format${OCTET_TEST_SUFFIX} PROPERTY SKIP_REGULAR_EXPRESSION "Skipped:")
+
+  # The picture of the code is of this code.
+  find_program(OCTET_PYTHON3 python3)
+  set(octet_draw ${CMAKE_COMMAND} -E echo "Skipped: there is no python3, which draws the picture.")
+  if(OCTET_PYTHON3)
+    set(octet_draw ${OCTET_PYTHON3} ${PROJECT_SOURCE_DIR}/docs/architecture.py --check)
+  endif()
+  add_test(NAME check_architecture${OCTET_TEST_SUFFIX} COMMAND ${octet_draw})
+  set_property(TEST check_architecture${OCTET_TEST_SUFFIX}
+    PROPERTY SKIP_REGULAR_EXPRESSION "Skipped:")
 endif()
 
 # As if for a big-endian machine.

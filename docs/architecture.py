@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Draws docs/architecture.svg from the code: folders and what they include, tiers and their
+kernels, algorithms and which kernels they multiply by.
+
+    docs/architecture.py            draws it
+    docs/architecture.py --check    fails if the picture is not of the present code
+"""
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURE = ROOT / "docs/architecture.svg"
+
+# What the code does not say.
+ROLES = {
+    "dispatch": "checks, CPU detection, selection, plans",
+    "dispatch/tables": "tiers, kernels, operations",
+    "kernels/conv": "algorithms of convolution",
+    "kernels/gemm": "packing, blobs, loop nest",
+    "kernels/core": "vocabulary: layout, tile, micro-kernel, epilogue; nothing to link",
+    "kernels/simd": "plain loops, compiled once for each tier: epilogue, row work, transforms",
+    "kernels/ref": "portable",
+    "kernels/x86": "AVX2 and up",
+    "kernels/arm": "NEON and up",
+    "octet": "the public headers",
+}
+
+
+# ---- the code ------------------------------------------------------------------------------------
+
+
+def find(path, pattern):
+    """All that a pattern finds in a file: at least one, or the file no longer is what we think."""
+    found = re.findall(pattern, (ROOT / path).read_text(), re.M | re.S)
+    if not found:
+        sys.exit(f"{path} has nothing of the form {pattern}: docs/architecture.py is out of date")
+    return found
+
+
+def read_layers():
+    """Per folder, those that it may include: only steps that no longer way makes."""
+    layers = {
+        layer: [name for name in names.split() if name != layer]
+        for layer, names in find("cmake/check_layering.cmake", r"^set\(may_include_(\S+) ([^)]*)\)")
+    }
+    if set(ROLES) != set(layers) | {n for names in layers.values() for n in names}:
+        sys.exit("cmake/check_layering.cmake has other folders than ROLES in docs/architecture.py")
+
+    def kin(a, b):
+        return a.startswith(b + "/") or b.startswith(a + "/")
+
+    direct = {a: [b for b in names if not kin(a, b)] for a, names in layers.items()}
+
+    def below(a):
+        return {c for b in direct.get(a, []) for c in {b} | below(b)}
+
+    return {
+        a: [b for b in names if not any(b in below(c) for c in names)]
+        for a, names in direct.items()
+    }
+
+
+def read_tiers():
+    """(name, architecture, {kind: kernels}) per tier, the best first."""
+    named = {
+        isa: (name, architecture)
+        for isa, name, architecture in find(
+            "dispatch/tables/tiers.cc",
+            r'\.isa = Isa::(\w+),\s*\.name = "(\w+)",\s*\.architecture = Architecture::k(\w+)')
+    }
+    tiers = {}
+    for kind, isa, first, second in find("dispatch/tables/tiers.def",
+                                         r"^(TIER|BYTES|WORDS|DEPTHWISE)\((\w+), (\w+), (\w+)\)"):
+        kinds = tiers.setdefault(isa, {})
+        if kind == "TIER":
+            kinds["operations"] = [first, second]
+        else:
+            forced = " *" if second == "kForced" else ""
+            kinds.setdefault(kind.capitalize(), []).append(first + forced)
+    return [(*named[isa], kinds) for isa, kinds in tiers.items()]
+
+
+def read_algorithms():
+    """Kind of kernel -> the algorithms that multiply by it."""
+    family = {
+        method.replace("_", ""): kind
+        for method, kind in find("dispatch/conv_methods.cc",
+                                 r"(\w+)_method\)?, ConvFamily::k(\w+)\}")
+    }
+    kinds = {}
+    for name in find("dispatch/conv_names.cc", r'case OCTET_CONV_\w+: return "(\w+)"'):
+        if name == "auto":
+            continue
+        if name.replace("_", "") not in family:
+            sys.exit(f"dispatch/conv_methods.cc has no method for {name}")
+        kinds.setdefault(family[name.replace("_", "")], []).append(name)
+    return kinds
+
+
+# ---- the picture ---------------------------------------------------------------------------------
+
+WIDTH, MARGIN, GAP, LINE = 1100, 20, 16, 17
+shapes = []
+
+
+def text(x, y, content, style="", anchor="start"):
+    content = content.replace("&", "&amp;").replace("<", "&lt;")
+    shapes.append(f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" class="{style}">'
+                  f'{content}</text>')
+
+
+def box(x, y, width, height, style):
+    shapes.append(f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4" '
+                  f'class="{style}"/>')
+
+
+def arrow(x, y0, y1):
+    shapes.append(f'<line x1="{x:g}" y1="{y0:g}" x2="{x:g}" y2="{y1:g}" marker-end="url(#tip)"/>')
+
+
+def draw_layers(layers, top):
+    """One row per distance from the bottom; a folder is as wide as those that include it."""
+    parent = {a: b for a in layers for b in layers if a.startswith(b + "/")}
+    public = [b for b in ROLES if b not in layers]
+
+    def height(a):
+        return 1 + max([height(b) for b in layers[a] if b in layers], default=-1)
+
+    def rooted(a):
+        return parent.get(a, a)
+
+    level = {a: max(height(b) for b in layers if rooted(b) == rooted(a)) for a in layers}
+    highest = max(level.values())
+    span = {}
+    for at in range(highest - 1, -1, -1):
+        row = [a for a in layers if level[a] == at]
+        if at == highest - 1:
+            width = (WIDTH - 2 * MARGIN - (len(row) - 1) * GAP) / len(row)
+            for i, a in enumerate(row):
+                span[a] = (MARGIN + i * (width + GAP), MARGIN + i * (width + GAP) + width)
+            continue
+        for a in row:
+            above = [span[b] for b in span if a in layers[b]]
+            span[a] = (min(s[0] for s in above), max(s[1] for s in above))
+    for a in layers:
+        if level[a] == highest:
+            inner = [span[b] for b in layers[a] if b in span]
+            span[a] = ((min(s[0] for s in inner), max(s[1] for s in inner)) if a in parent else
+                       (MARGIN, WIDTH - MARGIN))
+
+    tall, step = 46, 76
+    y_of = {a: top + (highest - at + len(public)) * step for a, at in level.items()}
+    bottom_of = {}
+    for a in layers:
+        x0, x1 = span[a]
+        y = y_of[a]
+        if a in parent:
+            box(x0 + 6, y + 5, x1 - x0 - 12, tall - 10, "inner")
+            bottom_of[a] = y + tall - 5
+        else:
+            box(x0, y, x1 - x0, tall, "folder")
+            bottom_of[a] = y + tall
+        inside = [b for b in parent if parent[b] == a]
+        center = (x0 + (min(span[b][0] for b in inside) if inside else x1)) / 2
+        text(center, y + 20, a + "/", "bold", "middle")
+        text(center, y + 36, ROLES[a], "small", "middle")
+    for i, name in enumerate(public):
+        y = top + i * step
+        box(MARGIN, y, WIDTH - 2 * MARGIN, tall, "public")
+        text(WIDTH / 2, y + 20, f"include/{name}/", "bold", "middle")
+        text(WIDTH / 2, y + 36, ROLES[name], "small", "middle")
+        y_of[name], span[name] = y, (MARGIN, WIDTH - MARGIN)
+    for a, targets in layers.items():
+        for b in targets:
+            narrow = min((span[a], span[b]), key=lambda s: s[1] - s[0])
+            x = (narrow[0] + narrow[1]) / 2
+            if b in public:
+                arrow(WIDTH / 2, y_of[a], y_of[b] + tall)
+            else:
+                arrow(x, bottom_of[a], y_of[b])
+    return max(y_of.values()) + tall
+
+
+def draw_tiers(tiers, algorithms, top):
+    kinds = [("operations", "operations"), ("Bytes", "kernels of bytes"),
+             ("Words", "kernels of words"), ("Depthwise", "depthwise kernels")]
+    columns = [MARGIN, 140, 320, 610, 860, WIDTH - MARGIN]
+    y = top + LINE
+    text(columns[0] + 8, y, "tier", "bold")
+    for (kind, title), x in zip(kinds, columns[1:]):
+        text(x, y, title, "bold")
+    users = {"operations": ["TierOps, WinogradOps"]}
+    for kind, names in algorithms.items():
+        users[kind] = (["matrices"] if kind == "Bytes" else []) + names
+    rows = 1
+    for (kind, _), x in zip(kinds, columns[1:]):
+        names, line = users[kind], 0
+        while names:  # as many to a line as fit
+            count = 3 if len(", ".join(names[:3])) < 36 else 2
+            comma = "," if names[count:] else ""
+            text(x, y + LINE * (line + 1), ", ".join(names[:count]) + comma, "small")
+            names, line = names[count:], line + 1
+        rows = max(rows, line)
+    y += LINE * rows + 10
+    for i, (name, architecture, kernels) in enumerate(tiers):
+        lines = max(len(k) for k in kernels.values())
+        box(MARGIN, y, WIDTH - 2 * MARGIN, lines * LINE + 8, "x86" if architecture == "X86" else
+            "arm" if architecture == "Arm" else "any")
+        text(columns[0] + 8, y + LINE, name, "bold")
+        for (kind, _), x in zip(kinds, columns[1:]):
+            for line, kernel in enumerate(kernels.get(kind, [])):
+                text(x, y + LINE * (line + 1), kernel, "code")
+            if kind not in kernels:
+                text(x, y + LINE, "those of the next tiers", "small")
+        y += lines * LINE + 8 + 4
+    text(columns[0] + 8, y + LINE, "The best first, tiers and kernels. *: never chosen, for tests.",
+         "small")
+    return y + LINE + 8
+
+
+def draw():
+    text(MARGIN, 26, "Folders: an arrow is what one may include (what it reaches on the way, too)",
+         "title")
+    y = draw_layers(read_layers(), 40)
+    text(MARGIN, y + 40, "Tiers, and whose kernels the algorithms multiply by", "title")
+    y = draw_tiers(read_tiers(), read_algorithms(), y + 50)
+    style = ("text{font:13px sans-serif;fill:#1b1f24}.bold{font-weight:bold}"
+             ".small{font-size:11.5px;fill:#57606a}.code{font:11.5px monospace}"
+             ".title{font-size:16px;font-weight:bold}rect{stroke:#8c959f}line{stroke:#57606a}"
+             ".folder,.x86{fill:#eef4fb}.inner{fill:#dbe9f8}.public{fill:#fff8d6}"
+             ".arm{fill:#eaf7ea}.any{fill:#f3f3f3}")
+    return "\n".join([
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        "<!-- docs/architecture.py draws this from the code. -->",
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y:g}" '
+        f'viewBox="0 0 {WIDTH} {y:g}">', f"<style>{style}</style>",
+        '<defs><marker id="tip" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto">'
+        '<path d="M0,0 L8,4 L0,8 z" fill="#57606a"/></marker></defs>',
+        f'<rect width="{WIDTH}" height="{y:g}" fill="#ffffff" stroke="none" style="stroke:none"/>',
+        *shapes, "</svg>", ""
+    ])
+
+
+def main():
+    picture = draw()
+    if sys.argv[1:] == []:
+        PICTURE.write_text(picture)
+    elif sys.argv[1:] != ["--check"]:
+        sys.exit(__doc__)
+    elif not PICTURE.exists() or PICTURE.read_text() != picture:
+        sys.exit("docs/architecture.svg is not of the present code: docs/architecture.py draws it")
+
+
+if __name__ == "__main__":
+    main()
