@@ -225,6 +225,9 @@ TEST(ConvShapes, CopiedWindowsOfEveryLength) {
   check_all(shapes);
 }
 
+// Windows so large that not even those of one tile stay in L1.
+TEST(ConvShapes, LargeWindowsOfFewChannels) { check_all({square(3, 16, 5, 17, 1, 8)}); }
+
 TEST(ConvShapes, Depthwise) {
   Shapes shapes;
   for (const size_t channels : {1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 64, 65, 100})
