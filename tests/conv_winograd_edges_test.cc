@@ -66,13 +66,15 @@ TEST(ConvWinogradEdges, ChannelsAroundTheCertificateWithStrideTwo) {
 // The certificate is per output channel: one that must be split beside some that need not.
 TEST(ConvWinogradEdges, EachOutputChannelForItself) {
   for (const size_t channels : {228, 300, 456})
-    for (const size_t out : {1, 16, 17, 35}) {
-      ConvCase c = layer(channels);
-      c.shape.out_channels = out;
-      c.filter_fill = Fill::kEnds, c.lhs_fill = Fill::kEnds;
-      EXPECT_GE(check_winograd(c), 2u);
-      if (HasFatalFailure()) return;
-    }
+    for (const size_t out : {1, 16, 17, 35})
+      for (const bool at_random : {false, true}) {
+        ConvCase c = layer(channels);
+        c.shape.out_channels = out;
+        c.filter_fill = at_random ? Fill::kEnds : Fill::kMostThenOne;
+        c.lhs_fill = at_random ? Fill::kEnds : Fill::kLeast;
+        EXPECT_GE(check_winograd(c), 2u);
+        if (HasFatalFailure()) return;
+      }
 }
 
 // The transforms multiply by up to 10 and add up 6 x 6 values: signs at random find what fixed ones

@@ -18,6 +18,11 @@ std::vector<int32_t> draw_filled(Random* random, size_t count, octet_type type, 
     for (int32_t& value : values) value = value ? hi : lo;
     return values;
   }
+  if (fill == Fill::kMostThenOne) {
+    std::vector<int32_t> values(count, 1);
+    std::fill_n(values.begin(), count / 2, hi);
+    return values;
+  }
   return draw_integers(random, count, fill == Fill::kMost ? hi : lo,
                        fill == Fill::kLeast ? lo : hi);
 }
@@ -33,7 +38,8 @@ void scatter(const TensorAt& at, const Guarded& memory, const std::vector<Value>
           out[at.at(b, y, x, c)] = static_cast<T>(values[next++]);
 }
 
-const char* const kFill[] = {"random", "least", "most", "ends", "never the least"};
+const char* const kFill[] = {"random", "least",           "most",
+                             "ends",   "never the least", "most, then one"};
 
 }  // namespace
 

@@ -14,8 +14,8 @@
 
 namespace octet_test {
 
-// kEnds: the least or the most, at random
-enum class Fill { kRandom, kLeast, kMost, kEnds, kNeverLeast };
+// kEnds: the least or the most, at random. kMostThenOne: ones from the second half on
+enum class Fill { kRandom, kLeast, kMost, kEnds, kNeverLeast, kMostThenOne };
 // kCentre: 0 or 128, so that weights are symmetric in either type. kLeast: of the type, for all
 // channels or for every other one.
 enum class FilterZeroPoints { kNone, kTensor, kChannel, kCentre, kLeast, kLeastSometimes };
