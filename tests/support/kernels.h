@@ -91,8 +91,8 @@ class ScopedEnvironment {
   const char* name_;
 };
 
-// A test that runs once per kernel of the table. A kernel that this CPU does not run, or another run
-// tests, is skipped where everybody sees it.
+// A test that runs once per kernel of the table. A kernel that this CPU does not run, or another
+// run tests, is skipped where everybody sees it.
 class EachKernel : public testing::TestWithParam<const MicroKernel*> {
  protected:
   void SetUp() override {
