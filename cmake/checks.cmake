@@ -14,7 +14,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CROSSCOMPILING)
   if(OCTET_PYTHON3)
     set(octet_draw ${OCTET_PYTHON3} ${PROJECT_SOURCE_DIR}/docs/architecture.py --check)
   endif()
-  add_test(NAME check_architecture${OCTET_TEST_SUFFIX} COMMAND ${octet_draw})
+  octet_add_test(check_architecture LABELS checks COMMAND ${octet_draw})
   set_property(TEST check_architecture${OCTET_TEST_SUFFIX}
     PROPERTY SKIP_REGULAR_EXPRESSION "Skipped:")
 endif()
