@@ -59,7 +59,7 @@ bool passes(const MicroKernel& kernel) {
   };
   const size_t columns = smaller(kernel.nr, kTileColumns);
   return passes_tile(smaller(kernel.mr, kTileRows), columns) &&
-         (!kernel.tall_nr || passes_tile(kernel.tall_mr, kernel.tall_nr));
+         (!kernel.tall_nr || passes_tile(smaller(kernel.tall_mr, kTileRows), kernel.tall_nr));
 }
 
 IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu) {
