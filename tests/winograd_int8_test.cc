@@ -1,7 +1,10 @@
 // winograd2x2_int8 on every kernel of bytes: approximate, but the same bytes everywhere, and near
 // the exact ones.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "dispatch/tables/transforms.h"
 #include "support/kernels.h"
 #include "support/winograd_case.h"
 
@@ -106,6 +109,37 @@ TEST(WinogradInt8Accuracy, NearTheExactSum) {
   }
   EXPECT_LT(std::sqrt(error / signal), 0.03);
   EXPECT_GT(error, 0.0);
+}
+
+// Many channels of extreme weights, and tap ranges to match, stand for sums that leave int32: the
+// same bytes then, too. The last of four outputs is the product of its last tap (the others, which
+// are equal here, cancel out).
+TEST(WinogradInt8Outputs, SaturateBeforeTheyAreRounded) {
+  alignas(64) int32_t products[64], init[64] = {}, out[4][64];
+  alignas(64) float scale[64];
+  for (int j = 0; j < 64; ++j) {
+    products[j] = j % 2 ? -(1 << 30) : 1 << 30;
+    scale[j] = j % 3 ? 4.0f : 1.0f;
+    init[j] = j % 5;
+  }
+  for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
+    if (!octet::has(octet::this_machine().cpu.isas, *tier)) continue;
+    const octet::WinogradOps& transforms = octet::transforms_of(tier->isa);
+    octet::WinogradOutput o = {};
+    o.products = products;
+    o.cols = transforms.columns;
+    o.init = init;
+    o.height = o.width = 2;
+    o.dst = out;
+    o.dst_pixel = sizeof out[0], o.dst_line = 2 * sizeof out[0];
+    o.tap_scale = scale;
+    transforms.output[static_cast<size_t>(octet::Winograd::k2x2Int8)](o);
+    for (size_t j = 0; j < o.cols; ++j) {
+      const int64_t product = int64_t{products[j]} * (j % 3 ? 4 : 1);
+      const int64_t most = 2147483520, least = std::numeric_limits<int32_t>::min();
+      EXPECT_EQ(out[3][j], std::clamp(product, least, most) + init[j]) << tier->name << ", " << j;
+    }
+  }
 }
 
 TEST(WinogradInt8Accuracy, RefusesDepthsThatCouldOverflow) {

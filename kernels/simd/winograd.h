@@ -204,6 +204,14 @@ OCTET_INLINE inline void load_products(const WinogradOutput& o, size_t tap, size
   *value = __builtin_convertvector(products, typename Lanes::Floats) * scale;
 }
 
+// CPUs disagree on what floats beyond int32 are rounded to.
+template <typename Floats>
+OCTET_INLINE inline Floats within_int32(Floats x) {
+  const Floats most = Floats{} + 2147483520.0f, least = Floats{} - 2147483648.0f;
+  x = x > most ? most : x;
+  return x < least ? least : x;
+}
+
 // One vector of columns: what the products stand for, + init.
 template <typename Form, typename Lanes>
 OCTET_INLINE inline void output_lanes(const WinogradOutput& o, size_t column,
@@ -226,7 +234,7 @@ OCTET_INLINE inline void output_lanes(const WinogradOutput& o, size_t column,
       Sums init;
       memcpy(&init, o.init + (size_t)(y * m + x) * o.init_stride + column, sizeof init);
       if constexpr (kInt8<Form>) {
-        out[y][x] = Lanes::round(t[x]) + init;
+        out[y][x] = Lanes::round(within_int32(t[x])) + init;
       } else {
         out[y][x] = Form::template recover<Sums, Signed>(t[x]) + init;
       }
