@@ -45,7 +45,7 @@ RhsLayout select_layout(const CpuFeatures& cpu, bool rhs_u8, const char* forced)
     const bool raw_u8 = kernel && kernel->rhs_layout.domain == Domain::kU8;
     if (kernel && supports(cpu, *kernel) && (!raw_u8 || rhs_u8)) return kernel->rhs_layout;
   }
-  return layout_of(best_of(cpu.isas), rhs_u8);
+  return layout_of(best_of(cpu.isas & compiled_tiers()), rhs_u8);
 }
 
 }  // namespace octet
