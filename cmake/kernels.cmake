@@ -54,7 +54,8 @@ endfunction()
 
 # Portable loops over every weight or every accumulator: GCC 12 makes vectors of them only at -O3.
 set_property(SOURCE kernels/conv/block.cc kernels/conv/direct.cc kernels/conv/filter_blob.cc
-  kernels/conv/panels.cc kernels/conv/stage.cc kernels/conv/winograd_pack.cc kernels/gemm/checksum.cc
+  kernels/conv/panels.cc kernels/conv/stage.cc kernels/conv/winograd_pack.cc
+  kernels/gemm/checksum.cc kernels/gemm/gemm.cc
   kernels/gemm/interleave.cc kernels/gemm/packed_rhs.cc kernels/gemm/weight_sums.cc
   kernels/simd/portable.cc kernels/simd/portable_winograd.cc
   APPEND PROPERTY COMPILE_OPTIONS -O3)
@@ -76,11 +77,12 @@ if(OCTET_TARGET STREQUAL "x86_64")
       kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avx512_winograd.cc
     PROBE "#include <immintrin.h>\nint main() { __m512i a = _mm512_setzero_si512(); a = _mm512_dpbusd_epi32(a, a, a); return _mm512_reduce_add_epi32(a); }")
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # A tenth more code for nothing: what these do besides their loops needs no copies.
-    set_property(SOURCE kernels/x86/avx2_s16s8_6x8x4.cc kernels/x86/avxvnni_u8s8_6x16x4.cc
+    # A tenth more code for nothing: what it does besides its loops needs no copies.
+    set_property(SOURCE kernels/x86/avxvnni_u8s8_6x16x4.cc
       APPEND PROPERTY COMPILE_OPTIONS -O2)
     # Nor does any loop here change its ways half through.
-    set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/avx512_ops.cc kernels/gemm/interleave.cc
+    set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/avx512_ops.cc kernels/gemm/gemm.cc
+      kernels/gemm/interleave.cc
       kernels/gemm/packed_rhs.cc APPEND PROPERTY COMPILE_OPTIONS -fno-split-loops)
     # GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).
     set_property(SOURCE kernels/x86/avx512vnni_u8s8_dw64.cc kernels/x86/avx512vnni_u8s8_6x64x4.cc
