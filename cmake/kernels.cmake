@@ -53,10 +53,11 @@ function(octet_add_tier tier)
 endfunction()
 
 # Portable loops over every weight or every accumulator: GCC 12 makes vectors of them only at -O3.
-set_property(SOURCE kernels/conv/block.cc kernels/conv/direct.cc kernels/conv/filter_blob.cc
+set_property(SOURCE kernels/conv/direct.cc kernels/conv/filter_blob.cc
   kernels/conv/panels.cc kernels/conv/stage.cc kernels/conv/winograd_pack.cc
   kernels/gemm/checksum.cc kernels/gemm/gemm.cc
   kernels/gemm/interleave.cc kernels/gemm/packed_rhs.cc kernels/gemm/weight_sums.cc
+  kernels/nest/nest.cc
   kernels/simd/portable.cc kernels/simd/portable_winograd.cc
   APPEND PROPERTY COMPILE_OPTIONS -O3)
 
@@ -81,7 +82,7 @@ if(OCTET_TARGET STREQUAL "x86_64")
     set_property(SOURCE kernels/x86/avxvnni_u8s8_6x16x4.cc
       APPEND PROPERTY COMPILE_OPTIONS -O2)
     # Nor does any loop here change its ways half through.
-    set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/avx512_ops.cc kernels/gemm/gemm.cc
+    set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/avx512_ops.cc kernels/nest/nest.cc
       kernels/gemm/interleave.cc
       kernels/gemm/packed_rhs.cc APPEND PROPERTY COMPILE_OPTIONS -fno-split-loops)
     # GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).

@@ -202,9 +202,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
     plan.ops->init(init);
   }
   if (zero_row) memset(zero_row, d.lhs_zero_point, zero_row_bytes(s));
-  plan.bias = bias;
-  plan.weight_sum = weight_sum;
-  plan.zero_point = zero_points;
+  plan.columns = {bias, weight_sum, zero_points};
   plan.payload = (const uint8_t*)d.packed + draft.blob.payload;
 
   conv->groups = s.groups;

@@ -111,14 +111,14 @@ void stage_part(void* arg, size_t index) {
               [&](size_t line) { stage_input_line(p.input, line); });
   if (stage.residual_bytes)
     for_lines(p.sizes.batch * p.sizes.out_h, p.pieces, index, [&](size_t line) {
-      nchw_to_nhwc(p.residual, (const uint8_t*)p.args.residual, (uint8_t*)p.run.residual, line);
+      nchw_to_nhwc(p.residual, (const uint8_t*)p.args.residual, (uint8_t*)p.run.to.residual, line);
     });
 }
 
 void unstage_part(void* arg, size_t index) {
   Passes& p = *(Passes*)arg;
   for_lines(p.sizes.batch * p.sizes.out_h, p.pieces, index,
-            [&](size_t line) { nhwc_to_nchw(p.output, p.run.dst, (uint8_t*)p.args.dst, line); });
+            [&](size_t line) { nhwc_to_nchw(p.output, p.run.to.dst, (uint8_t*)p.args.dst, line); });
 }
 
 void convolve_part(void* arg, size_t index) {
@@ -253,7 +253,7 @@ octet_status check_workspace(const octet_conv2d_args& a, const Workspace& w, oct
 // ---- one run ------------------------------------------------------------------------------------
 
 // Everything in NHWC, staged where it has to be.
-void resolve(const octet_conv2d& conv, size_t lhs_pixel, size_t dst_pixel, size_t residual_pixel,
+void resolve(const octet_conv2d& conv, size_t lhs_pixel, const Output& given,
              const Extents& extents, Passes* p) {
   const ConvPlan& plan = conv.plan;
   const ConvShape& s = plan.shape;
@@ -280,10 +280,10 @@ void resolve(const octet_conv2d& conv, size_t lhs_pixel, size_t dst_pixel, size_
   r.lhs_pixel = stage.input ? s.in_channels : lhs_pixel;
   r.lhs_row = r.in_w * r.lhs_pixel;
   r.lhs_image = r.in_h * r.lhs_row;
-  r.dst = stage.output ? memory + w.output : (uint8_t*)a.dst;
-  r.dst_pixel = stage.output ? s.out_channels * plan.dst_bytes : dst_pixel;
-  r.residual = stage.residual_bytes ? memory + w.residual : (const uint8_t*)a.residual;
-  r.residual_pixel = stage.residual_bytes ? s.out_channels : residual_pixel;
+  r.to = given;
+  if (stage.output)
+    r.to = {memory + w.output, s.out_channels * plan.dst_bytes,
+            stage.residual_bytes ? memory + w.residual : nullptr, s.out_channels};
 
   p->input = {&plan.shape,
               &p->workspace.stage,
@@ -331,7 +331,8 @@ octet_status run(const octet_conv2d& conv, const octet_conv2d_args& a, octet_err
   p.work = cut(plan, z, concurrency);
   p.workspace = plan_workspace(conv, z, p.work.tasks());
   OCTET_TRY(check_workspace(a, p.workspace, error));
-  resolve(conv, lhs_pixel, dst_pixel, residual_pixel, extents, &p);
+  resolve(conv, lhs_pixel, {(uint8_t*)a.dst, dst_pixel, (const uint8_t*)a.residual, residual_pixel},
+          extents, &p);
 
   const double start = conv.verbose > 1 ? now_microseconds() : 0;
   const Stage& stage = p.workspace.stage;

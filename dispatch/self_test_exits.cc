@@ -35,7 +35,7 @@ FinishTile finish_tile_of(const int32_t* acc, void* out) {
   tile.acc = acc;
   tile.rows = 1;
   tile.cols = kTileColumns;
-  tile.dst = out;
+  tile.to.dst = (uint8_t*)out;
   return tile;
 }
 
@@ -45,7 +45,7 @@ bool finishes_float(FinishFn finish, const Narrow& narrow, const uint8_t* cases)
   f.scale = kFloatCases.scale;
   FinishTile tile = finish_tile_of(kFloatCases.acc, out);
   tile.acc_stride = kApart;
-  tile.dst_stride = kTileColumns;
+  tile.to.stride = kTileColumns;
   tile.rows = kTileRows;
   finish(f, tile);
   return same_rows(out, cases, kTileRows, kTileColumns);
@@ -59,7 +59,7 @@ bool finishes_residual(FinishFn finish) {
   f.residual_zero_point = kResidualZeroPoint;
   f.residual_scale = kResidualScale;
   FinishTile tile = finish_tile_of(kFloatCases.acc, out);
-  tile.residual = kFloatCases.residual;
+  tile.to.residual = kFloatCases.residual;
   finish(f, tile);
   return memcmp(out, kFloatCases.sum, sizeof out) == 0;
 }

@@ -120,8 +120,8 @@ class Work {
     plan_.runtime_zero_point = c.runtime;
     plan_.static_zero_point = zero_points_[0];
     plan_.dst_bytes = c.exit == Exit::kS32 || c.exit == Exit::kF32 ? 4 : 1;
-    plan_.bias = init_.data<int32_t>();
-    plan_.weight_sum = sums_.data<int32_t>();
+    plan_.columns.bias = init_.data<int32_t>();
+    plan_.columns.weight_sum = sums_.data<int32_t>();
     plan_.payload = payload_.data();
     const bool narrow_u8 = c.exit == Exit::kNarrowU8;
     plan_.narrow_in_kernel = c.exit == Exit::kNarrowS8 || narrow_u8;
@@ -167,11 +167,11 @@ class Work {
       run_.lhs_zero_points = zero_points_.data();
       if (c.exit == Exit::kF32) run_.lhs_scales = lhs_scales_.data();
     }
-    run_.dst = dst_.data();
-    run_.dst_pixel = dst_pixel_;
+    run_.to.dst = dst_.data();
+    run_.to.stride = dst_pixel_;
     if (f.has_residual) {
-      run_.residual = residual_.data();
-      run_.residual_pixel = n;
+      run_.to.residual = residual_.data();
+      run_.to.residual_stride = n;
     }
   }
 

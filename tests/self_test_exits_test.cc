@@ -86,14 +86,14 @@ void finish_otherwise(const Finish& f, const FinishTile& t) {
   for (size_t i = 0; i < t.rows; ++i)
     for (size_t j = 0; j < t.cols; ++j) {
       const int32_t acc = t.acc[i * t.acc_stride + j];
-      uint8_t* const dst = static_cast<uint8_t*>(t.dst) + i * t.dst_stride;
+      uint8_t* const dst = t.to.dst + i * t.to.stride;
       if (f.mode == FinishMode::kF32) {
         const float value = sum(acc, f.scale[j], f.bias_f32[j]);
         std::memcpy(dst + 4 * j, &value, sizeof value);
         continue;
       }
       const float steps =
-          f.has_residual ? static_cast<float>(t.residual[j] - f.residual_zero_point) : 0;
+          f.has_residual ? static_cast<float>(t.to.residual[j] - f.residual_zero_point) : 0;
       const double value = sum(acc, f.scale[j], fl(static_cast<double>(steps) * f.residual_scale));
       dst[j] = static_cast<uint8_t>(
           clamped(static_cast<int64_t>(round(value)) + f.zero_point, f.lo, f.hi));
@@ -116,7 +116,7 @@ void finish_wide(const Finish& f, const FinishTile& t) {
     for (size_t j = 0; j < t.cols; ++j) {
       const double value =
           static_cast<double>(static_cast<float>(t.acc[i * t.acc_stride + j])) * f.scale[j];
-      static_cast<uint8_t*>(t.dst)[i * t.dst_stride + j] =
+      t.to.dst[i * t.to.stride + j] =
           static_cast<uint8_t>(clamped(round_half_even(value) + f.zero_point, f.lo, f.hi));
     }
 }
@@ -126,10 +126,9 @@ void finish_fused_residual(const Finish& f, const FinishTile& t) {
   if (!f.has_residual) return finish_otherwise<by_the_contract, half_even>(f, t);
   for (size_t j = 0; j < t.cols; ++j) {
     const float product = by_the_contract(t.acc[j], f.scale[j], 0);
-    const float value = std::fma(static_cast<float>(t.residual[j] - f.residual_zero_point),
+    const float value = std::fma(static_cast<float>(t.to.residual[j] - f.residual_zero_point),
                                  f.residual_scale, product);
-    static_cast<uint8_t*>(t.dst)[j] =
-        static_cast<uint8_t>(clamped(round_half_even(value) + f.zero_point, f.lo, f.hi));
+    t.to.dst[j] = static_cast<uint8_t>(clamped(round_half_even(value) + f.zero_point, f.lo, f.hi));
   }
 }
 
@@ -142,7 +141,7 @@ void finish_halves_up(const Finish& f, const FinishTile& t) {
       const int64_t acc = t.acc[i * t.acc_stride + j] * (int64_t{1} << left);
       const int64_t high = (acc * f.multiplier[j] + (int64_t{1} << 30)) >> 31;
       const int64_t value = (high + (int64_t{1} << right) / 2) >> right;
-      static_cast<uint8_t*>(t.dst)[i * t.dst_stride + j] =
+      t.to.dst[i * t.to.stride + j] =
           static_cast<uint8_t>(clamped(value + f.zero_point, f.lo, f.hi));
     }
 }
@@ -151,8 +150,7 @@ template <FinishMode mode, bool residual>
 void finish_off_by_one(const Finish& f, const FinishTile& t) {
   scalar_ops().finish(f, t);
   if (f.mode == mode && f.has_residual == residual)
-    ++static_cast<uint8_t*>(
-        t.dst)[(t.rows - 1) * t.dst_stride + (t.cols - 1) * (mode == FinishMode::kF32 ? 4 : 1)];
+    ++t.to.dst[(t.rows - 1) * t.to.stride + (t.cols - 1) * (mode == FinishMode::kF32 ? 4 : 1)];
 }
 
 TEST(SelfTestEpilogue, OneThatRoundsOtherwiseIsFound) {

@@ -7,7 +7,7 @@
 #include "dispatch/tables/kernel_names.h"
 #include "dispatch/tables/transforms.h"
 #include "kernels/core/limits.h"
-#include "kernels/gemm/tiling.h"
+#include "kernels/nest/tiling.h"
 #include "support/kernels.h"
 
 namespace octet_test {

@@ -9,10 +9,9 @@
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
-#include "kernels/core/micro_kernel.h"
-#include "kernels/core/tier_ops.h"
 #include "kernels/core/winograd.h"
 #include "kernels/gemm/packed_rhs.h"
+#include "kernels/nest/nest.h"
 
 namespace octet {
 
@@ -114,13 +113,10 @@ struct ConvPlan {
   bool narrow_in_kernel;             // certified: kernels may finish to 8 bits with `narrow`
   Narrow narrow;
   Finish finish;
-  size_t dst_bytes;    // of one output
-  size_t cache_bytes;  // of L2
-  // With a static zero point: minus lhs_zp' * weight_sum already
-  const int32_t* bias;
-  const int32_t* weight_sum;  // sum of w - zero_point
-  const int32_t* zero_point;  // of the weights, in their domain; null when all are 0
-  const uint8_t* payload;     // what method->pack wrote
+  size_t dst_bytes;        // of one output
+  size_t cache_bytes;      // of L2
+  Columns columns;         // one per output channel; weight_sum is always there
+  const uint8_t* payload;  // what method->pack wrote
 };
 
 // One run, in NHWC. The input may be the caller's tensor or a staged copy with its borders already
@@ -137,11 +133,7 @@ struct ConvRun {
   size_t zero_row_stride;          // 0 when all images share one
   const int32_t* lhs_zero_points;  // run-time: per image, as the caller has them; null = 0
   const float* lhs_scales;         // run-time: per image; null = 1
-  uint8_t* dst;
-  // Bytes from one output pixel to the next, in rows and images without gaps
-  size_t dst_pixel;
-  const uint8_t* residual;  // null = none
-  size_t residual_pixel;
+  Output to;                       // a row is a pixel, in lines and images without gaps
 
   const uint8_t* zero_row(size_t image) const { return zero_rows + image * zero_row_stride; }
 };

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "kernels/conv/start.h"
-#include "kernels/gemm/tiling.h"
+#include "kernels/core/sections.h"
+#include "kernels/nest/tiling.h"
 
 namespace octet {
 namespace {
@@ -116,7 +117,7 @@ bool pads_lines(const ConvPlan& plan, const ConvRun& run) {
 // copied, a band copies those anew that it shares with the one before, so it is not too small.
 size_t band_units(const ConvPlan& plan, const ConvRun& run) {
   const size_t unit_bytes =
-      rows_of(plan) * (plan.shape.stride_h * run.lhs_row + run.out_w * run.dst_pixel);
+      rows_of(plan) * (plan.shape.stride_h * run.lhs_row + run.out_w * run.to.stride);
   return larger(plan.cache_bytes / 2 / unit_bytes, pads_lines(plan, run) ? 4 : 1);
 }
 
@@ -150,10 +151,10 @@ struct Scratch {
 Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace) {
   const ConvShape& s = plan.shape;
   Scratch c = {};
+  Sections sections;
   const auto take = [&](size_t bytes) {
-    uint8_t* piece = workspace ? workspace + c.bytes : nullptr;  // null asks for the size
-    c.bytes += round_up(bytes, 64);
-    return piece;
+    const size_t at = sections.take(bytes);
+    return workspace ? workspace + at : nullptr;  // null asks for the size
   };
   const size_t rows = rows_of(plan), groups = set_groups_of(plan),
                lines = larger(lines_of(s, rows), 4);
@@ -167,6 +168,7 @@ Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace)
   c.ring_line = larger(in_w, padded_width(s, out_w)) * kStaged;
   c.ring_data = take((c.ring + 1) * c.ring_line + kStaged);  // kernels may read past a pixel
   c.tile = take(kStrip * rows * kPanel * sizeof(int32_t));
+  c.bytes = sections.bytes;
   return c;
 }
 
@@ -201,7 +203,7 @@ class Block {
     direct_ = ends_ && (channels == kernel.channels || (tile_.narrow && kernel.partial));
     tile_.channels = direct_ ? channels : kernel.channels;
     tile_.dst_pixel =
-        direct_ ? run.dst_pixel : kernel.channels * (tile_.narrow ? 1 : sizeof(int32_t));
+        direct_ ? run.to.stride : kernel.channels * (tile_.narrow ? 1 : sizeof(int32_t));
     tile_.dst_line = (direct_ ? run.out_w : kStrip) * tile_.dst_pixel;
   }
 
@@ -211,7 +213,7 @@ class Block {
     tile_.zero = zero_;
     for (size_t i = 0; i <= c_.ring; ++i) c_.staged[i] = SIZE_MAX;
     if (!first && !plan_.runtime_zero_point) return;
-    const int32_t* init = plan_.bias + n0_;
+    const int32_t* init = plan_.columns.bias + n0_;
     if (plan_.runtime_zero_point) {
       write_start(plan_, n0_, kernel_.channels, zero_point_of(plan_, run_, image), c_.init);
       init = c_.init;
@@ -330,7 +332,7 @@ class Block {
     const size_t offset = n0_ * plan_.dst_bytes, line_pixels = run_.out_w;
     const size_t pixel = (image_ * run_.out_h + y_) * line_pixels + x;
     tile_.columns = columns;
-    tile_.dst = direct_ ? run_.dst + pixel * run_.dst_pixel + offset : c_.tile;
+    tile_.dst = direct_ ? run_.to.dst + pixel * run_.to.stride + offset : c_.tile;
     kernel_.multiply(tile_);
     if (!direct_)
       for (size_t r = 0; r < tile_.rows; ++r)
@@ -339,20 +341,17 @@ class Block {
 
   // From the workspace to output pixels side by side.
   void finish(const uint8_t* acc, size_t pixel, size_t columns) {
-    uint8_t* dst = run_.dst + pixel * run_.dst_pixel + n0_ * plan_.dst_bytes;
+    const Output to = run_.to.from(pixel).column(n0_, plan_.dst_bytes);
     if (ends_) {
       for (size_t i = 0; i < columns; ++i)
-        memcpy(dst + i * run_.dst_pixel, acc + i * tile_.dst_pixel, channels_ * plan_.dst_bytes);
+        memcpy(to.dst + i * to.stride, acc + i * tile_.dst_pixel, channels_ * plan_.dst_bytes);
       return;
     }
     float row_scale[kStrip];
     for (size_t i = 0; i < columns; ++i)
       row_scale[i] = run_.lhs_scales ? run_.lhs_scales[image_] : 1;
-    const uint8_t* residual =
-        run_.residual ? run_.residual + pixel * run_.residual_pixel + n0_ : nullptr;
     plan_.ops->finish(plan_.finish, {(const int32_t*)acc, kernel_.channels, columns, channels_, n0_,
-                                     run_.lhs_scales ? row_scale : nullptr, dst, run_.dst_pixel,
-                                     residual, run_.residual_pixel});
+                                     run_.lhs_scales ? row_scale : nullptr, to});
   }
 
   const ConvPlan& plan_;

@@ -4,17 +4,21 @@
 #include "kernels/conv/block.h"
 #include "kernels/conv/transposed.h"
 #include "kernels/conv/window.h"
+#include "kernels/core/sections.h"
 
 namespace octet {
 namespace {
 
 constexpr size_t kWindowBytes = 16 * 1024;  // copied windows stay in L1
 
-// Per task: the steps between taps, pointers, tiles, or windows; then what prepare_block wants.
+// Per task.
 struct Workspace {
-  size_t rows;           // of a block
-  size_t window_stride;  // bytes from one copied window to the next
-  size_t pointers, tiles, prepared, bytes;
+  size_t rows;                    // of a block
+  size_t window_stride;           // bytes from one copied window to the next
+  size_t windows;                 // of a block, where they are copied; else:
+  size_t steps, pointers, tiles;  // between taps; to rows; of a block
+  PreparedSections prepared;
+  size_t prepared_at, bytes;
 };
 
 Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) {
@@ -23,19 +27,21 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) 
       kernel.gather ? taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes
                     : taps.depth;
   Workspace w = {};
+  Sections sections;
   if (copies_windows(plan.shape)) {
     w.window_stride = round_up(taps.depth + kCopySlack, 64);
     w.rows = smaller(larger(kWindowBytes / w.window_stride / kernel.mr, 1) * kernel.mr, pixels);
-    w.prepared = w.rows * w.window_stride;
-    w.bytes = w.prepared + prepared_bytes(plan, taps, w.rows);
-    return w;
+    w.windows = sections.take(w.rows * w.window_stride);
+  } else {
+    w.rows = smaller(
+        conv_block_rows(plan, taps.count * sizeof(void*) + sizeof(BlockTile) + gathered), pixels);
+    w.steps = sections.take(taps.count * sizeof(ptrdiff_t));
+    w.pointers = sections.take(w.rows * taps.count * sizeof(void*));
+    w.tiles = sections.take(w.rows * sizeof(BlockTile));
   }
-  w.rows = smaller(conv_block_rows(plan, taps.count * sizeof(void*) + sizeof(BlockTile) + gathered),
-                   pixels);
-  w.pointers = round_up(taps.count * sizeof(ptrdiff_t), 64);
-  w.tiles = w.pointers + round_up(w.rows * taps.count * sizeof(void*), 64);
-  w.prepared = w.tiles + round_up(w.rows * sizeof(BlockTile), 64);
-  w.bytes = w.prepared + prepared_bytes(plan, taps, w.rows);
+  w.prepared = prepared_sections(plan, taps, w.rows);
+  w.prepared_at = sections.take(w.prepared.bytes);
+  w.bytes = sections.bytes;
   return w;
 }
 
@@ -62,13 +68,13 @@ void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t
 }
 
 // Taps that are padding may be left out wherever padding adds nothing: then no sum depends on which
-// are. Only for kernels that read rows: prepare_block knows no such tiles. Blocks end with their
+// are. Only for kernels that read rows: prepare knows no such tiles. Blocks end with their
 // image then, and each reads all weights, so several images of a few pixels are better off
 // together.
 bool cuts_columns(const ConvPlan& plan, const ConvRun& run, const Window& window, size_t rows) {
   const MicroKernel& kernel = *plan.kernel;
   const bool adds_nothing =
-      !plan.zero_point && !plan.runtime_zero_point && zero_point_of(plan, run, 0) == 0;
+      !plan.columns.zero_point && !plan.runtime_zero_point && zero_point_of(plan, run, 0) == 0;
   const bool worth_its_weights = run.batch == 1 || run.out_h * run.out_w >= 4u * kernel.mr;
   return adds_nothing && worth_its_weights && !kernel.gather && rows >= run.out_w &&
          window.passes_sides();
@@ -85,23 +91,23 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
   const Taps taps = direct_taps(s);
   if (s.transposed) return run_transposed(plan, run, taps, task, workspace);
   const Workspace w = plan_workspace(plan, taps, s.batch * run.out_h * run.out_w);
-  ConvBlock block = make_block(plan, run);
+  const Prepared prepared = {w.prepared, workspace + w.prepared_at};
+  Block block = make_block(plan);
   if (copies_windows(s)) {
-    block.lhs = workspace;
+    uint8_t* const windows = workspace + w.windows;
+    block.lhs = windows;
     block.lhs_stride = w.window_stride;
     block.reads_to_groups = true;
-    run_blocks(plan, run, taps, task, w.rows, workspace + w.prepared, &block,
-               [&](size_t, size_t pixel) {
-                 copy_windows(plan, run, pixel, block.rows, w.window_stride, workspace);
-               });
+    run_blocks(plan, run, taps, task, w.rows, prepared, &block, [&](size_t, size_t pixel) {
+      copy_windows(plan, run, pixel, block.rows, w.window_stride, windows);
+    });
   } else if (s.pointwise()) {  // pixels are rows of a matrix
     block.lhs_stride = run.lhs_pixel;
-    run_blocks(plan, run, taps, task, w.rows, workspace + w.prepared, &block,
-               [&](size_t group, size_t pixel) {
-                 block.lhs = run.lhs + pixel * run.lhs_pixel + group * s.group_in();
-               });
+    run_blocks(plan, run, taps, task, w.rows, prepared, &block, [&](size_t group, size_t pixel) {
+      block.lhs = run.lhs + pixel * run.lhs_pixel + group * s.group_in();
+    });
   } else {
-    ptrdiff_t* const steps = (ptrdiff_t*)workspace;
+    ptrdiff_t* const steps = (ptrdiff_t*)(workspace + w.steps);
     const uint8_t** const pointers = (const uint8_t**)(workspace + w.pointers);
     BlockTile* const tiles = (BlockTile*)(workspace + w.tiles);
     const Window window(plan, run, taps, 0);
@@ -114,20 +120,18 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
         lines = next_block(smaller(task.end, round_up(line + 1, run.out_h)) - line,
                            w.rows / run.out_w, 1);
         block.rows = lines * run.out_w;
-        run_block(plan, run, taps, task, line / run.out_h, line * run.out_w, workspace + w.prepared,
-                  &block, [&](size_t group) {
+        run_block(plan, run, taps, task, line / run.out_h, line * run.out_w, prepared, &block,
+                  [&](size_t group) {
                     block.tile_count =
                         Window(plan, run, taps, group).point_lines(line, lines, pointers, tiles);
                   });
       }
       return;
     }
-    run_blocks(
-        plan, run, taps, task, w.rows, workspace + w.prepared, &block,
-        [&](size_t group, size_t pixel) {
-          block.tile_count =
-              Window(plan, run, taps, group).point_pixels(pixel, block.rows, pointers, tiles);
-        });
+    run_blocks(plan, run, taps, task, w.rows, prepared, &block, [&](size_t group, size_t pixel) {
+      block.tile_count =
+          Window(plan, run, taps, group).point_pixels(pixel, block.rows, pointers, tiles);
+    });
   }
 }
 

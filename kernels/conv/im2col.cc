@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/conv/block.h"
+#include "kernels/core/sections.h"
 
 namespace octet {
 namespace {
@@ -17,15 +18,21 @@ Taps im2col_taps(const ConvShape& s) {
 }
 
 struct Workspace {
-  size_t rows, stride, prepared, bytes;
+  size_t rows, stride;  // of a block; bytes from one window to the next
+  size_t windows;
+  PreparedSections prepared;
+  size_t prepared_at, bytes;
 };
 
 Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) {
   Workspace w = {};
+  Sections sections;
   w.stride = round_up(taps.depth, 64);  // holds the last depth group of any layout
   w.rows = smaller(conv_block_rows(plan, w.stride * (plan.kernel->gather ? 2 : 1)), pixels);
-  w.prepared = w.rows * w.stride;
-  w.bytes = w.prepared + prepared_bytes(plan, taps, w.rows);
+  w.windows = sections.take(w.rows * w.stride);
+  w.prepared = prepared_sections(plan, taps, w.rows);
+  w.prepared_at = sections.take(w.prepared.bytes);
+  w.bytes = sections.bytes;
   return w;
 }
 
@@ -71,14 +78,15 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
   if (plan.shape.pointwise()) return direct_method.run(plan, run, task, workspace);
   const Taps taps = im2col_taps(plan.shape);
   const Workspace w = plan_workspace(plan, taps, plan.shape.batch * run.out_h * run.out_w);
-  ConvBlock block = make_block(plan, run);
-  block.lhs = workspace;
+  Block block = make_block(plan);
+  uint8_t* const windows = workspace + w.windows;
+  block.lhs = windows;
   block.lhs_stride = w.stride;
   block.reads_to_groups = true;
-  run_blocks(plan, run, taps, task, w.rows, workspace + w.prepared, &block,
+  run_blocks(plan, run, taps, task, w.rows, {w.prepared, workspace + w.prepared_at}, &block,
              [&](size_t group, size_t pixel) {
                for (size_t i = 0; i < block.rows; ++i)
-                 copy_window(plan, run, taps, group, pixel + i, workspace + i * w.stride);
+                 copy_window(plan, run, taps, group, pixel + i, windows + i * w.stride);
              });
 }
 

@@ -12,14 +12,23 @@ inline int32_t zero_point_of(const ConvPlan& plan, const ConvRun& run, size_t im
          plan.lhs_shift;
 }
 
+inline LhsTerms lhs_terms(const ConvPlan& plan, const ConvRun& run, size_t image) {
+  return {!plan.runtime_zero_point,
+          zero_point_of(plan, run, image),
+          nullptr,
+          plan.runtime_zero_point,
+          run.lhs_scales ? run.lhs_scales[image] : 1.0f,
+          nullptr};
+}
+
 // One row: the bias of channels [n, n + channels) less zero_point times their weights' sums.
 inline void write_start(const ConvPlan& plan, size_t n, size_t channels, int32_t zero_point,
                         int32_t* start) {
   Init init = {};
   init.cols = channels;
-  init.base = plan.bias + n;
+  init.base = plan.columns.bias + n;
   init.lhs_zero_points = &zero_point;
-  init.weight_sums = plan.weight_sum + n;
+  init.weight_sums = plan.columns.weight_sum + n;
   init.out = start;
   plan.ops->init(init);
 }

@@ -10,17 +10,9 @@
 #pragma once
 
 #include "kernels/conv/conv.h"
+#include "kernels/nest/taps.h"
 
 namespace octet {
-
-struct Taps {
-  size_t count, depth;  // depth in bytes, before rounding
-  size_t groups;
-  size_t most;  // that one output uses
-
-  // Of the packed weights of one output channel.
-  size_t padded(const RhsLayout& layout) const { return count * layout.depth(depth); }
-};
 
 // Groups with fewer output channels than a panel has lanes are multiplied together, as many as fill
 // the lanes: each lane has zeros where its input channels are another group's. The lanes that
@@ -62,11 +54,6 @@ inline Taps direct_taps(const ConvShape& s) {
           most_of_a_phase(s.kernel_h, s.stride_h, s.dilation_h) *
               most_of_a_phase(s.kernel_w, s.stride_w, s.dilation_w)};
 }
-
-struct TapRange {
-  size_t first, end;
-  size_t count() const { return end - first; }
-};
 
 // Calls f(ky, kx) for the kernel positions of a group, in the order of its taps.
 template <typename F>

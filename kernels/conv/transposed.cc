@@ -1,6 +1,7 @@
 #include "kernels/conv/transposed.h"
 
 #include "kernels/conv/block.h"
+#include "kernels/core/sections.h"
 
 namespace octet {
 namespace {
@@ -47,11 +48,12 @@ size_t tiles_of(size_t lines, size_t columns, size_t mr) {
   return smaller(lines, columns) * divide_up(larger(lines, columns), mr);
 }
 
-// Per task: the axes, where taps read and the steps between them, pointers, tiles, then what
-// prepare_block wants.
+// Per task: the axes, where taps read and the steps between them, pointers and tiles of a block.
 struct Workspace {
   size_t most_tiles;  // of a block
-  size_t axis_h, axis_w, taps, steps, pointers, tiles, prepared, bytes;
+  size_t axis_h, axis_w, taps, steps, pointers, tiles;
+  PreparedSections prepared;
+  size_t prepared_at, bytes;
 };
 
 Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t out_h, size_t out_w) {
@@ -59,19 +61,17 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t out_h, s
   const size_t mr = plan.kernel->mr, row_bytes = taps.most * (sizeof(void*) + taps.depth);
   const size_t all = tiles_of(divide_up(out_h, s.stride_h), divide_up(out_w, s.stride_w), mr);
   Workspace w = {};
-  const auto take = [&w](size_t bytes) {
-    const size_t at = w.bytes;
-    w.bytes += round_up(bytes, 64);
-    return at;
-  };
+  Sections sections;
   w.most_tiles = smaller(conv_block_rows(plan, row_bytes) / mr, all);
-  w.axis_h = take((s.stride_h + 1 + s.kernel_h) * sizeof(size_t));
-  w.axis_w = take((s.stride_w + 1 + s.kernel_w) * sizeof(size_t));
-  w.taps = take(2 * taps.most * sizeof(TapAt));
-  w.steps = take(taps.most * sizeof(ptrdiff_t));
-  w.pointers = take(w.most_tiles * mr * taps.most * sizeof(void*));
-  w.tiles = take(w.most_tiles * sizeof(BlockTile));
-  w.prepared = take(prepared_bytes(plan, taps, w.most_tiles * mr));
+  w.axis_h = sections.take((s.stride_h + 1 + s.kernel_h) * sizeof(size_t));
+  w.axis_w = sections.take((s.stride_w + 1 + s.kernel_w) * sizeof(size_t));
+  w.taps = sections.take(2 * taps.most * sizeof(TapAt));
+  w.steps = sections.take(taps.most * sizeof(ptrdiff_t));
+  w.pointers = sections.take(w.most_tiles * mr * taps.most * sizeof(void*));
+  w.tiles = sections.take(w.most_tiles * sizeof(BlockTile));
+  w.prepared = prepared_sections(plan, taps, w.most_tiles * mr);
+  w.prepared_at = sections.take(w.prepared.bytes);
+  w.bytes = sections.bytes;
   return w;
 }
 
@@ -231,13 +231,13 @@ void run_transposed(const ConvPlan& plan, const ConvRun& run, const Taps& taps,
   h.sort();
   w.sort();
   Phases phases(plan, run, taps, h, w, at, workspace);
-  ConvBlock block = make_block(plan, run);
+  Block block = make_block(plan);
   block.tap_steps = (const ptrdiff_t*)(workspace + at.steps);
   block.tiles = (const BlockTile*)(workspace + at.tiles);
 
   // All phases of a band of lines, which stays in half of L2 while they write to it in turn.
   const size_t mr = plan.kernel->mr, most_columns = at.most_tiles * mr;
-  const size_t most_lines = plan.cache_bytes / 2 / (run.out_w * run.dst_pixel);
+  const size_t most_lines = plan.cache_bytes / 2 / (run.out_w * run.to.stride);
   const size_t band = larger(most_lines / s.stride_h, 1) * s.stride_h;
   for (size_t line = task.first, end; line < task.end; line = end) {
     const size_t image = line / run.out_h, top = line % run.out_h;
@@ -257,8 +257,8 @@ void run_transposed(const ConvPlan& plan, const ConvRun& run, const Taps& taps,
                 (image * run.out_h + h.output(y, phase_h)) * run.out_w + w.output(x, phase_w);
             block.rows = lines * columns;
             block.lhs_stride = columns >= lines ? run.lhs_pixel : run.lhs_row;
-            run_block(plan, run, taps, task, image, pixel, workspace + at.prepared, &block,
-                      [&](size_t group) {
+            run_block(plan, run, taps, task, image, pixel,
+                      {at.prepared, workspace + at.prepared_at}, &block, [&](size_t group) {
                         block.tile_count = phases.point({image, group, y, lines, x, columns});
                       });
           }

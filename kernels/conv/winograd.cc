@@ -7,7 +7,8 @@
 
 #include "kernels/conv/start.h"
 #include "kernels/core/limits.h"
-#include "kernels/gemm/tiling.h"
+#include "kernels/core/sections.h"
+#include "kernels/nest/sink.h"
 
 namespace octet {
 namespace {
@@ -60,11 +61,12 @@ struct Workspace {
     tiles = smaller(most, smaller(larger(fit, kernel.mr), kMaxTiles));
     input_tap = odd_lines(tiles * input_row);
     product_tap = odd_lines(tiles * product_row);
-    inputs = 0;
-    panels = inputs + s.taps() * input_tap;
-    products = panels + s.taps() * divide_up(tiles, kernel.mr) * panel;
-    outputs = products + s.taps() * product_tap;
-    bytes = outputs + tiles * output_tile * sizeof(int32_t);
+    Sections sections;
+    inputs = sections.take(s.taps() * input_tap);
+    panels = sections.take(s.taps() * divide_up(tiles, kernel.mr) * panel);
+    products = sections.take(s.taps() * product_tap);
+    outputs = sections.take(tiles * output_tile * sizeof(int32_t));
+    bytes = sections.bytes;
   }
 };
 
@@ -171,7 +173,6 @@ class Task {
   // products[tap][tile][column], over a chunk of input channels from `channel` on.
   void multiply(size_t n, size_t cols, size_t channel) const {
     alignas(64) static const int32_t kZeros[kMaxTileColumns] = {};
-    const Tiling tiling(count_, kernel_);
     const uint8_t* rhs = plan_.payload + at_.offset(layout_, plan_.shape, n, channel);
     Tile tile = {};
     tile.lhs_stride = w_.input_row;
@@ -186,13 +187,9 @@ class Task {
       tile.rhs = rhs;
       if (lhs_u8_)
         tile.init = (const int32_t*)(plan_.payload + at_.correction) + tap * at_.table_row + n;
-      size_t row = 0;
-      for (size_t p = 0; p < tiling.count; ++p, row += tile.rows) {
-        tile.rows = tiling.rows(p);
-        tile.lhs = kernel_.gather ? panel(tap, p) : inputs(tap, row) + channel * w_.element;
-        tile.dst = products(tap, row);
-        kernel_.multiply(tile);
-      }
+      tile.lhs = kernel_.gather ? panel(tap, 0) : inputs(tap, 0) + channel * w_.element;
+      tile.dst = products(tap, 0);
+      multiply_tiles(kernel_, count_, w_.panel, &tile);
     }
   }
 
@@ -222,9 +219,9 @@ class Task {
         out.init_stride = first_chunk ? 0 : w_.columns;
         out.tap_scale = (const float*)(plan_.payload + at_.tap_scale) + n + c;
         if (last_chunk && in_place) {
-          out.dst = run_.dst + pixel * run_.dst_pixel + (n + c) * plan_.dst_bytes;
-          out.dst_pixel = run_.dst_pixel;
-          out.dst_line = run_.out_w * run_.dst_pixel;
+          out.dst = run_.to.dst + pixel * run_.to.stride + (n + c) * plan_.dst_bytes;
+          out.dst_pixel = run_.to.stride;
+          out.dst_line = run_.out_w * run_.to.stride;
           out.scale = s32 ? nullptr : plan_.finish.scale + n + c;
         } else {
           out.dst = sums + c;
@@ -245,9 +242,7 @@ class Task {
     for (size_t y = 0; y < height; ++y, pixel += run_.out_w, sums += s_.out * w_.columns)
       plan_.ops->finish(plan_.finish,
                         {sums, w_.columns, width, cols, n, run_.lhs_scales ? row_scale : nullptr,
-                         run_.dst + pixel * run_.dst_pixel + n * plan_.dst_bytes, run_.dst_pixel,
-                         run_.residual ? run_.residual + pixel * run_.residual_pixel + n : nullptr,
-                         run_.residual_pixel});
+                         run_.to.from(pixel).column(n, plan_.dst_bytes)});
   }
 
   // bias[n] - zero point * weight_sum[n], as far as it is not in the bias already. The plan counts

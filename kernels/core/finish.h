@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/core/output.h"
 #include "kernels/core/strict_float.h"
 
 namespace octet {
@@ -41,10 +42,7 @@ struct FinishTile {
   size_t rows, cols;
   size_t column;           // of the first accumulator, into Finish's arrays
   const float* row_scale;  // one per row, or null for 1
-  void* dst;
-  size_t dst_stride;  // bytes
-  const uint8_t* residual;
-  size_t residual_stride;  // bytes
+  Output to;               // row 0, `column`
 };
 
 using FinishFn = void (*)(const Finish&, const FinishTile&);

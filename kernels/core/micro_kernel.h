@@ -41,7 +41,7 @@ using MultiplyFn = void (*)(const Tile&);
 // Copies `groups` groups of a strip as the words that multiply would make of them anew for every
 // tile.
 using WidenFn = void (*)(const uint8_t* rhs, size_t groups, int16_t* words);
-// Worth it from so many tiles; being of even height, they have more than half of mr rows then
+// Worth it from so many tiles that take them
 constexpr size_t kWidenTiles = 3;
 
 enum KernelFlags : uint8_t {
@@ -80,6 +80,7 @@ struct MicroKernel {
         kAlignment);
   }
   constexpr size_t rows_of(size_t cols) const { return cols <= tall_nr ? tall_mr : mr; }
+  constexpr bool takes_wide(size_t rows) const { return widen && 2 * rows > mr; }
 };
 
 }  // namespace octet

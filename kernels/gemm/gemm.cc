@@ -1,7 +1,6 @@
 #include "kernels/gemm/gemm.h"
 
-#include "kernels/gemm/sink.h"
-#include "kernels/gemm/tiling.h"
+#include "kernels/core/sections.h"
 
 namespace octet {
 namespace {
@@ -12,25 +11,23 @@ uint8_t lhs_flip(const GemmPlan& plan, const MicroKernel& kernel) {
   return plan.lhs_u8 == (kernel.lhs_domain == Domain::kU8) ? 0 : 0x80;
 }
 
+// How a block of rows meets the plan's columns.
+Nest nest_of(const GemmPlan& plan, const MicroKernel& kernel, size_t k) {
+  return {&kernel, plan.ops, lhs_flip(plan, kernel), {1, k, 1, 1}};
+}
+
 // ---- workspace ----------------------------------------------------------------------------------
 
-// What one block of rows needs between the caller's lhs and the kernel. Offsets into the task's
-// workspace.
+// What one block of rows needs between the caller's lhs and the kernel, and run-time weights
+// between his rhs and it. Offsets into the task's workspace.
 struct Workspace {
-  size_t rows;         // of a block
-  size_t panel_bytes;  // of one tile's panel, 0 if the kernel walks the rows directly
+  size_t rows;                // of a block
+  PreparedSections prepared;  // first
   size_t quantized_stride;
-  size_t panels, quantized, row_sums, zero_points, scales;  // offsets
+  size_t quantized, zero_points, scales;
   size_t rhs_panels, rhs_bias, rhs_weight_sum, rhs_zero_points;
-  size_t wide;  // a strip of the rhs, widened
   size_t bytes;
 };
-
-size_t take(size_t* end, size_t bytes) {
-  const size_t at = *end;
-  *end += round_up(bytes, kAlignment);
-  return at;
-}
 
 // Lanes that columns [0, n) need: kernels may read that far.
 size_t padded_columns(const GemmPlan& plan, size_t n) {
@@ -42,221 +39,87 @@ Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t
   Workspace w = {};
   w.rows = smaller(m, plan.block_rows);
   if (!needs_workspace(plan)) return w;
-  if (kernel.gather) w.panel_bytes = kernel.lhs_panel_bytes(k);
-  const size_t tiles = divide_up(w.rows, kernel.mr);
-  size_t end = 0;
-  if (kernel.gather) w.panels = take(&end, tiles * w.panel_bytes);
-  if (kernel.widen) w.wide = take(&end, kernel.nr * kernel.rhs_layout.depth(k) * sizeof(int16_t));
+  w.prepared = prepared_sections(nest_of(plan, kernel, k),
+                                 plan.runtime_rhs || plan.columns[0].zero_point, w.rows);
+  Sections sections = {w.prepared.bytes};
   if (quantizes(plan)) {
     w.quantized_stride = round_up(k, kAlignment);
-    w.quantized = take(&end, w.rows * w.quantized_stride);
+    w.quantized = sections.take(w.rows * w.quantized_stride);
   }
-  if (plan.runtime_rhs || plan.columns[0].zero_point)
-    w.row_sums = take(&end, w.rows * sizeof(int32_t));
   if (per_row(plan)) {
-    w.zero_points = take(&end, w.rows * sizeof(int32_t));
-    w.scales = take(&end, w.rows * sizeof(float));
+    w.zero_points = sections.take(w.rows * sizeof(int32_t));
+    w.scales = sections.take(w.rows * sizeof(float));
   }
   if (plan.runtime_rhs) {
     const size_t columns = padded_columns(plan, n);
-    w.rhs_panels = take(&end, kernel.rhs_layout.bytes(n, k));
-    w.rhs_bias = take(&end, columns * sizeof(int32_t));
-    w.rhs_weight_sum = take(&end, columns * sizeof(int32_t));
-    w.rhs_zero_points = take(&end, columns * sizeof(int32_t));
+    w.rhs_panels = sections.take(kernel.rhs_layout.bytes(n, k));
+    w.rhs_bias = sections.take(columns * sizeof(int32_t));
+    w.rhs_weight_sum = sections.take(columns * sizeof(int32_t));
+    w.rhs_zero_points = sections.take(columns * sizeof(int32_t));
   }
-  w.bytes = end;
+  w.bytes = sections.bytes;
   return w;
 }
 
 // ---- lhs ----------------------------------------------------------------------------------------
 
-// A block of rows, ready for the kernel.
-struct LhsBlock {
-  const uint8_t* rows;  // direct form
-  size_t stride;
-  const uint8_t* panels;       // gathered form, w.panel_bytes apart
-  const int32_t* zero_points;  // in the kernel's domain; one per row, or one in all
-  const float* scales;         // one per row, or null
-  const int32_t* row_sums;     // null when the weights have no zero points
-  int32_t tensor_zero_point;
-  float tensor_scale;
-  int16_t* wide;  // room for a strip of the rhs, or null
-};
-
-// One panel for each tile.
-void gather_panels(const MicroKernel& kernel, const Rows& all, size_t panel_bytes,
-                   uint8_t* panels) {
-  const Tiling tiling(all.rows, kernel);
-  Rows part = all;
-  for (size_t t = 0; t < tiling.count; ++t, panels += panel_bytes) {
-    part.rows = tiling.rows(t);
-    kernel.gather(part, round_up_pow2(part.rows, kernel.lhs_lanes_step), panels);
-    part.data += part.rows * part.stride;
-  }
-}
-
-LhsBlock prepare_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run,
-                     const GemmMatrix& matrix, const Workspace& w, size_t m0, size_t rows,
-                     bool needs_sums, uint8_t* workspace) {
-  LhsBlock block = {};
-  const uint8_t flip = lhs_flip(plan, kernel);
+// Rows from m0 on as the nest wants them: quantized where they are f32, with their zero points in
+// the kernel's domain.
+void read_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run,
+              const GemmMatrix& matrix, const Workspace& w, size_t m0, uint8_t* workspace,
+              Block* block) {
   const int32_t shift = domain_shift(plan.lhs_u8, kernel.lhs_domain);
-  block.rows = matrix.lhs + m0 * run.lhs_stride;
-  block.stride = run.lhs_stride;
+  LhsTerms& terms = block->terms;
+  terms = {};
+  block->lhs = matrix.lhs + m0 * run.lhs_stride;
+  block->lhs_stride = run.lhs_stride;
+  terms.in_bias = plan.lhs_quant == LhsQuant::kStatic;
+  if (plan.lhs_quant == LhsQuant::kPerTensor) {
+    terms.zero_point = (matrix.lhs_zero_points ? *matrix.lhs_zero_points : 0) + shift;
+    terms.scaled = true;
+    terms.scale = matrix.lhs_scales ? *matrix.lhs_scales : 1.0f;
+  }
+  if (!per_row(plan)) return;
 
-  if (per_row(plan)) {
-    int32_t* zero_points = (int32_t*)(workspace + w.zero_points);
-    float* scales = (float*)(workspace + w.scales);
-    if (quantizes(plan)) {
-      uint8_t* out = workspace + w.quantized;
-      for (size_t i = 0; i < rows; ++i) {
-        const RowQuant q = plan.ops->quantize_row((const float*)(block.rows + i * run.lhs_stride),
-                                                  run.k, plan.lhs_quant == LhsQuant::kAsymmetric,
-                                                  out + i * w.quantized_stride);
-        zero_points[i] = q.zero_point + shift;
-        scales[i] = q.scale;
-      }
-      block.rows = out;
-      block.stride = w.quantized_stride;
-      block.scales = scales;
-    } else {
-      for (size_t i = 0; i < rows; ++i)
-        zero_points[i] = (matrix.lhs_zero_points ? matrix.lhs_zero_points[m0 + i] : 0) + shift;
-      block.scales = matrix.lhs_scales ? matrix.lhs_scales + m0 : nullptr;
+  int32_t* zero_points = (int32_t*)(workspace + w.zero_points);
+  float* scales = (float*)(workspace + w.scales);
+  terms.zero_points = zero_points;
+  if (quantizes(plan)) {
+    uint8_t* out = workspace + w.quantized;
+    for (size_t i = 0; i < block->rows; ++i) {
+      const RowQuant q = plan.ops->quantize_row((const float*)(block->lhs + i * run.lhs_stride),
+                                                run.k, plan.lhs_quant == LhsQuant::kAsymmetric,
+                                                out + i * w.quantized_stride);
+      zero_points[i] = q.zero_point + shift;
+      scales[i] = q.scale;
     }
-    block.zero_points = zero_points;
-  } else if (plan.lhs_quant == LhsQuant::kPerTensor) {
-    block.tensor_zero_point = (matrix.lhs_zero_points ? *matrix.lhs_zero_points : 0) + shift;
-    block.tensor_scale = matrix.lhs_scales ? *matrix.lhs_scales : 1.0f;
+    block->lhs = out;
+    block->lhs_stride = w.quantized_stride;
+    terms.scales = scales;
+  } else {
+    for (size_t i = 0; i < block->rows; ++i)
+      zero_points[i] = (matrix.lhs_zero_points ? matrix.lhs_zero_points[m0 + i] : 0) + shift;
+    terms.scales = matrix.lhs_scales ? matrix.lhs_scales + m0 : nullptr;
   }
-
-  const Rows all = {block.rows, block.stride, rows, run.k, flip};
-  if (needs_sums) {
-    int32_t* sums = (int32_t*)(workspace + w.row_sums);
-    plan.ops->sum_rows(all, kernel.lhs_domain == Domain::kS8, sums);
-    block.row_sums = sums;
-  }
-  if (kernel.widen && Tiling(rows, kernel).count >= kWidenTiles)
-    block.wide = (int16_t*)(workspace + w.wide);
-  if (kernel.gather) {
-    block.panels = workspace + w.panels;
-    gather_panels(kernel, all, w.panel_bytes, workspace + w.panels);
-  }
-  return block;
+  terms.scaled = terms.scales != nullptr;
 }
 
-// ---- accumulator start --------------------------------------------------------------------------
+// ---- rhs ----------------------------------------------------------------------------------------
 
-// Of columns [n, n + cols), n counted as `columns` does.
-Init init_of(const Columns& columns, size_t n, size_t cols) {
-  Init init = {};
-  init.cols = cols;
-  init.base = columns.bias + n;
-  if (columns.weight_sum) init.weight_sums = columns.weight_sum + n;
-  if (columns.zero_point) init.rhs_zero_points = columns.zero_point + n;
-  return init;
-}
-
-// ---- one block of rows against all columns of the task ------------------------------------------
-
-struct RhsBlock {
-  const uint8_t* panels;  // of the whole matrix, or of the task's own columns
-  size_t first;           // the first column that `panels` and `columns` describe
-  size_t lanes, depth;    // of the panels, in the layout's terms
-  Columns columns;
-};
-
-void multiply_block(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run,
-                    const GemmMatrix& matrix, const RhsBlock& rhs, const LhsBlock& lhs,
-                    size_t panel_bytes, const GemmTask& task, size_t m0, size_t rows) {
-  alignas(64) int32_t init_tile[kMaxTile];
-  float tensor_scales[kMaxTileRows];
-  const RhsLayout& layout = kernel.rhs_layout;
-  const Finish& finish = plan.finish;
-  const bool tensor_quant = plan.lhs_quant == LhsQuant::kPerTensor;
-  const bool init_per_row = lhs.zero_points || lhs.row_sums;
-  const bool narrow =
-      run.rhs_zero_point_count ? plan.narrow_with_zero_points : plan.narrow_in_kernel;
-  const Sink all = {plan.ops,       &finish,         &plan.narrow,
-                    narrow,         plan.dst_bytes,  matrix.dst,
-                    run.dst_stride, matrix.residual, run.residual_stride};
-  const Sink sink = all.from(m0, 1);
-  const bool in_place = sink.in_place();
-  if (tensor_quant && !sink.s32())
-    for (float& scale : tensor_scales) scale = lhs.tensor_scale;
-
-  Tile tile;  // every field is set below; clearing it first would cost a small product dearly
-  tile.lhs_stride = lhs.stride;
-  tile.lhs_flip = lhs_flip(plan, kernel) ? 0x80808080u : 0;
-  tile.depth = run.k;
-
-  // Strips of nr columns: some in each panel, or each over some panels. A task begins at a panel.
-  const size_t span = larger(layout.width, kernel.nr);
-  tile.rhs_panel_stride = layout.width * rhs.depth;
-  for (size_t panel = task.n0; panel < task.n1; panel += span) {
-    const size_t local = panel - rhs.first, width = smaller(span, rhs.lanes - local);
-    tile.rhs_stride = smaller(layout.width, width) * layout.kr;
-    for (size_t lane = 0; lane < width && panel + lane < task.n1; lane += kernel.nr) {
-      const size_t n = panel + lane, lanes = smaller(kernel.nr, width - lane);
-      tile.cols = smaller(kernel.nr, task.n1 - n);
-      tile.rhs = rhs.panels + local * rhs.depth + lane * layout.kr;
-      if (lhs.wide) {
-        kernel.widen(tile.rhs, rhs.depth / layout.kr, lhs.wide);
-        tile.rhs = (const uint8_t*)lhs.wide;
-        tile.rhs_wide = true;
-      }
-      tile.init = rhs.columns.bias + local + lane;
-      tile.init_stride = 0;
-      if (tensor_quant && !init_per_row) {
-        Init init = init_of(rhs.columns, local + lane, lanes);
-        init.lhs_zero_points = &lhs.tensor_zero_point;
-        init.out = init_tile;
-        plan.ops->init(init);
-        tile.init = init_tile;
-      }
-
-      if (in_place && !init_per_row) {
-        tile.lhs = kernel.gather ? lhs.panels : lhs.rows;
-        multiply_strip(kernel, sink, rows, n, panel_bytes, &tile);
-        continue;
-      }
-      const Tiling tiling(rows, kernel, tile.cols);
-      size_t i = 0;
-      for (size_t t = 0; t < tiling.count; i += tile.rows, ++t) {
-        tile.rows = tiling.rows(t);
-        tile.lhs = kernel.gather ? lhs.panels + t * panel_bytes : lhs.rows + i * lhs.stride;
-        if (init_per_row) {
-          Init init = init_of(rhs.columns, local + lane, lanes);
-          init.rows = tile.rows;
-          init.lhs_zero_points = lhs.zero_points ? lhs.zero_points + i
-                                 : tensor_quant  ? &lhs.tensor_zero_point
-                                                 : nullptr;
-          init.lhs_zero_point_step = lhs.zero_points ? 1 : 0;
-          if (lhs.row_sums) init.row_sums = lhs.row_sums + i;
-          init.out = init_tile;
-          init.out_stride = lanes;
-          plan.ops->init(init);
-          tile.init = init_tile;
-          tile.init_stride = lanes;
-        }
-        const float* row_scale = lhs.scales     ? lhs.scales + i
-                                 : tensor_quant ? tensor_scales
-                                                : nullptr;
-        multiply_into(kernel, sink.from(i, 1), n, lanes, row_scale, &tile);
-      }
-    }
-  }
-}
-
-RhsBlock packed_rhs(const GemmPlan& plan, size_t index) {
-  return {plan.packed + index * plan.packed_stride, 0, plan.packed_lanes, plan.packed_depth,
-          plan.columns[index]};
+Weights packed_weights(const GemmPlan& plan, size_t index) {
+  return {plan.packed + index * plan.packed_stride,
+          plan.packed_lanes,
+          plan.packed_depth,
+          0,
+          plan.columns[index],
+          nullptr,
+          0};
 }
 
 // Packs the task's columns of a run-time rhs into its workspace.
-RhsBlock pack_rhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run,
-                  const GemmMatrix& matrix, const Workspace& w, const GemmTask& task,
-                  uint8_t* workspace) {
+Weights pack_weights(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run,
+                     const GemmMatrix& matrix, const Workspace& w, const GemmTask& task,
+                     uint8_t* workspace) {
   const size_t n = task.n1 - task.n0;
   RhsView view = {matrix.rhs + task.n0 * run.rhs_n_stride,
                   n,
@@ -296,10 +159,12 @@ RhsBlock pack_rhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun
   plan.ops->init(init);
   for (size_t j = n; j < padded_columns(plan, n); ++j) bias[j] = weight_sum[j] = zero_points[j] = 0;
   return {workspace + w.rhs_panels,
-          task.n0,
           layout.lanes(n),
           layout.depth(run.k),
-          {bias, weight_sum, any_zero_point ? zero_points : nullptr}};
+          task.n0,
+          {bias, weight_sum, any_zero_point ? zero_points : nullptr},
+          nullptr,
+          0};
 }
 
 // ---- one plain matrix ---------------------------------------------------------------------------
@@ -332,8 +197,11 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, const Tile& all,
     rows = next_block(all.rows - m0, plan.block_rows, kernel.mr);
     const uint8_t* block = (const uint8_t*)all.lhs + m0 * all.lhs_stride;
     if (gathers) {
-      gather_panels(kernel, {block, all.lhs_stride, rows, all.depth, lhs_flip(plan, kernel)},
-                    panel_bytes, workspace);
+      Block gathered = {};
+      gathered.rows = rows;
+      gathered.lhs = block;
+      gathered.lhs_stride = all.lhs_stride;
+      prepare(nest_of(plan, kernel, all.depth), false, {}, workspace, &gathered);
       block = workspace;
     }
     for (size_t n = 0; n < all.cols; n += kernel.nr) {
@@ -409,17 +277,25 @@ size_t task_workspace(const GemmPlan& plan, const Partition& p, size_t m, size_t
 
 void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, uint8_t* workspace) {
   const MicroKernel& kernel = kernel_for(plan, run.m);
+  const Nest nest = nest_of(plan, kernel, run.k);
   const Workspace w = plan_workspace(plan, kernel, task.m1 - task.m0, task.n1 - task.n0, run.k);
+  const bool narrow =
+      run.rhs_zero_point_count ? plan.narrow_with_zero_points : plan.narrow_in_kernel;
+  Block block = {};
+  block.sink = {plan.ops, &plan.finish, &plan.narrow, narrow, plan.dst_bytes, {}};
   for (size_t b = task.batch0; b < task.batch1; ++b) {
     const GemmMatrix matrix = run.matrix(run.matrix_context, b);
-    const size_t packed = plan.columns_count > 1 ? b : 0;
-    const RhsBlock rhs = plan.runtime_rhs ? pack_rhs(plan, kernel, run, matrix, w, task, workspace)
-                                          : packed_rhs(plan, packed);
-    for (size_t m0 = task.m0, rows; m0 < task.m1; m0 += rows) {
-      rows = next_block(task.m1 - m0, w.rows, kernel.mr);
-      const LhsBlock lhs = prepare_lhs(plan, kernel, run, matrix, w, m0, rows,
-                                       rhs.columns.zero_point != nullptr, workspace);
-      multiply_block(plan, kernel, run, matrix, rhs, lhs, w.panel_bytes, task, m0, rows);
+    const Weights weights = plan.runtime_rhs
+                                ? pack_weights(plan, kernel, run, matrix, w, task, workspace)
+                                : packed_weights(plan, plan.columns_count > 1 ? b : 0);
+    const bool zero_points = weights.columns.zero_point != nullptr;
+    const Output to = {matrix.dst, run.dst_stride, matrix.residual, run.residual_stride};
+    for (size_t m0 = task.m0; m0 < task.m1; m0 += block.rows) {
+      block.rows = next_block(task.m1 - m0, w.rows, kernel.mr);
+      block.sink.to = to.from(m0);
+      read_lhs(plan, kernel, run, matrix, w, m0, workspace, &block);
+      prepare(nest, zero_points, w.prepared, workspace, &block);
+      multiply(nest, weights, block, task.n0 - weights.first, task.n1 - weights.first);
     }
   }
 }
@@ -432,7 +308,7 @@ Tile first_tile(const GemmPlan& plan) {
   if (!(plan.narrow_in_kernel || plan.finish.mode == FinishMode::kS32) || !fits(*plan.kernel) ||
       !fits(*plan.small_kernel))
     return tile;
-  const RhsBlock rhs = packed_rhs(plan, 0);
+  const Weights rhs = packed_weights(plan, 0);
   const RhsLayout& layout = plan.kernel->rhs_layout;
   tile.lhs_flip = lhs_flip(plan, *plan.kernel) ? 0x80808080u : 0;
   tile.rhs = rhs.panels;

@@ -1,23 +1,12 @@
 // The loop nest: one description of a product, run as often as wanted. No ISA, no argument checks.
 #pragma once
 
-#include "kernels/core/finish.h"
-#include "kernels/core/micro_kernel.h"
-#include "kernels/core/tier_ops.h"
 #include "kernels/gemm/packed_rhs.h"
+#include "kernels/nest/nest.h"
 
 namespace octet {
 
 enum class LhsQuant : uint8_t { kStatic, kPerTensor, kPerRow, kSymmetric, kAsymmetric };
-
-// Per-column terms of one weight matrix, padded to the layout's lanes and to whole tiles.
-//     acc[i,n] = sum l*r + bias[n] - lhs_zp[i] * weight_sum[n] - zero_point[n] * row_sum[i]
-// with l and r in the kernel's domains.
-struct Columns {
-  const int32_t* bias;        // with a static lhs zero point: minus lhs_zp * weight_sum already
-  const int32_t* weight_sum;  // sum of r - zero_point; used with a run-time lhs zero point
-  const int32_t* zero_point;  // null when all are 0
-};
 
 // Everything that does not change from run to run.
 struct GemmPlan {
@@ -42,7 +31,7 @@ struct GemmPlan {
   const uint8_t* packed;              // panels of matrix 0, null for run-time weights
   size_t packed_stride;               // bytes between matrices
   size_t packed_lanes, packed_depth;  // of the panels, in the layout's terms
-  const Columns* columns;             // one per packed matrix
+  const Columns* columns;             // one per packed matrix, padded to whole tiles
   size_t columns_count;
   Tile first;  // for run_whole
 };

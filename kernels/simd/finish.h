@@ -109,7 +109,7 @@ void finish_tile(const Finish& f, const FinishTile& t) {
     for (size_t j = 0; j < t.cols; j += kFinishChunk) {
       const size_t cols = t.cols - j < kFinishChunk ? t.cols - j : kFinishChunk, n = t.column + j;
       const int32_t* acc = t.acc + i * t.acc_stride + j;
-      uint8_t* row = (uint8_t*)t.dst + i * t.dst_stride;
+      uint8_t* row = (uint8_t*)t.to.dst + i * t.to.stride;
 
       float row_scaled[kFinishChunk];
       const float* scale = f.scale ? f.scale + n : nullptr;
@@ -124,7 +124,7 @@ void finish_tile(const Finish& f, const FinishTile& t) {
       int32_t residual_buffer[kFinishChunk], value[kFinishChunk];
       const int32_t* residual = nullptr;
       if (f.has_residual) {
-        load_residual(f, t.residual + i * t.residual_stride + j, cols, residual_buffer);
+        load_residual(f, t.to.residual + i * t.to.residual_stride + j, cols, residual_buffer);
         residual = residual_buffer;
       }
       if (f.mode == FinishMode::kFloat8)

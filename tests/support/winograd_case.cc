@@ -164,8 +164,8 @@ void WinogradRun::make_plan() {
   f.hi_f32 = static_cast<float>(hi() - dst_zero_point());
   plan_.dst_bytes = c_.exit == Exit::kS32 ? 4 : 1;
   plan_.cache_bytes = c_.cache;
-  plan_.bias = bias_.data();
-  plan_.weight_sum = weight_sum_.data();
+  plan_.columns.bias = bias_.data();
+  plan_.columns.weight_sum = weight_sum_.data();
   plan_.payload = payload_.data();
 }
 
@@ -190,10 +190,10 @@ void WinogradRun::run() {
   run.zero_row_stride = c_.runtime_zero_point ? zero_row_ : 0;
   run.lhs_zero_points = c_.runtime_zero_point ? lhs_zero_points_.data() : nullptr;
   run.lhs_scales = c_.runtime_zero_point ? lhs_scales_.data() : nullptr;
-  run.dst = dst_.data();
-  run.dst_pixel = c_.out_channels * plan_.dst_bytes;
-  run.residual = c_.exit == Exit::kResidual ? residual_.data() : nullptr;
-  run.residual_pixel = c_.out_channels;
+  run.to.dst = dst_.data();
+  run.to.stride = c_.out_channels * plan_.dst_bytes;
+  run.to.residual = c_.exit == Exit::kResidual ? residual_.data() : nullptr;
+  run.to.residual_stride = c_.out_channels;
 
   const Guarded workspace(
       octet::round_up(c_.method->task_workspace(plan_, c_.in_h, c_.in_w, out_h_, out_w_), 64),

@@ -6,7 +6,7 @@
 #include "kernels/core/limits.h"
 #include "kernels/core/micro_kernel.h"
 #include "kernels/core/tier_ops.h"
-#include "kernels/gemm/tiling.h"
+#include "kernels/nest/tiling.h"
 
 namespace octet {
 
@@ -16,22 +16,10 @@ struct Sink {
   const Narrow* narrow;
   bool narrow_in_kernel;
   size_t dst_bytes;  // of one output
-  uint8_t* dst;      // row 0, column 0
-  size_t dst_stride;
-  const uint8_t* residual;  // null = none
-  size_t residual_stride;
+  Output to;         // column 0
 
   bool s32() const { return finish->mode == FinishMode::kS32; }
   bool in_place() const { return narrow_in_kernel || s32(); }
-  // Whose row 0 is this one's `row`, and row 1 the one that is `step` further.
-  Sink from(size_t row, size_t step) const {
-    Sink sink = *this;
-    sink.dst += row * dst_stride;
-    sink.dst_stride *= step;
-    if (residual) sink.residual += row * residual_stride;
-    sink.residual_stride *= step;
-    return sink;
-  }
 };
 
 // What every kernel expects of its tiles.
@@ -39,20 +27,20 @@ inline bool may_multiply(const MicroKernel& kernel, const Tile& tile) {
   const bool tall = tile.rows > kernel.mr;
   return tile.rows && tile.rows <= kernel.rows_of(tile.cols) && tile.cols &&
          tile.cols <= kernel.nr && (!tall || (tile.taps == 1 && !tile.lhs_rows)) && tile.taps &&
-         (!tile.rhs_wide || (kernel.widen && 2 * tile.rows > kernel.mr)) &&
+         (!tile.rhs_wide || kernel.takes_wide(tile.rows)) &&
          (!tile.lhs_flip || kernel.gather || kernel.is(kAnyLhs)) &&
          (tile.init_stride == 0 || tile.init_stride >= tile.cols);
 }
 
-// Multiplies a tile whose operands are set, and puts it at column n of the sink. lanes: columns
-// that init and rhs provide, tile->cols rounded up. row_scale: the tile's own rows, or null.
-inline void multiply_into(const MicroKernel& kernel, const Sink& sink, size_t n, size_t lanes,
-                          const float* row_scale, Tile* tile) {
+// Multiplies a tile whose operands are set, and puts it at column n of `to`. lanes: columns that
+// init and rhs provide, tile->cols rounded up. row_scale: the tile's own rows, or null.
+inline void multiply_into(const MicroKernel& kernel, const Sink& sink, const Output& to, size_t n,
+                          size_t lanes, const float* row_scale, Tile* tile) {
   OCTET_ASSERT(may_multiply(kernel, *tile));
-  uint8_t* const dst = sink.dst + n * sink.dst_bytes;
+  const Output at = to.column(n, sink.dst_bytes);
   if (sink.in_place()) {
-    tile->dst = dst;
-    tile->dst_stride = sink.dst_stride;
+    tile->dst = at.dst;
+    tile->dst_stride = at.stride;
     tile->scale = sink.s32() ? nullptr : sink.finish->scale + n;
     tile->narrow = sink.narrow;
     kernel.multiply(*tile);
@@ -63,9 +51,7 @@ inline void multiply_into(const MicroKernel& kernel, const Sink& sink, size_t n,
   tile->dst_stride = lanes * sizeof(int32_t);
   tile->scale = nullptr;
   kernel.multiply(*tile);
-  const uint8_t* residual = sink.residual ? sink.residual + n : nullptr;
-  sink.ops->finish(*sink.finish, {acc, lanes, tile->rows, tile->cols, n, row_scale, dst,
-                                  sink.dst_stride, residual, sink.residual_stride});
+  sink.ops->finish(*sink.finish, {acc, lanes, tile->rows, tile->cols, n, row_scale, at});
 }
 
 // All tiles of a strip of `rows` rows that is in place and starts from the same init in every row:
@@ -89,8 +75,8 @@ inline void multiply_tiles(const MicroKernel& kernel, size_t rows, size_t lhs_pa
 // The same into a sink.
 inline void multiply_strip(const MicroKernel& kernel, const Sink& sink, size_t rows, size_t n,
                            size_t lhs_panel, Tile* tile) {
-  tile->dst = sink.dst + n * sink.dst_bytes;
-  tile->dst_stride = sink.dst_stride;
+  tile->dst = sink.to.dst + n * sink.dst_bytes;
+  tile->dst_stride = sink.to.stride;
   tile->scale = sink.s32() ? nullptr : sink.finish->scale + n;
   tile->narrow = sink.narrow;
   multiply_tiles(kernel, rows, lhs_panel, tile);

@@ -1,0 +1,19 @@
+// How a workspace is cut: sections one after the other, each of them aligned. Asked once for the
+// size and once for the places, so that both always agree.
+#pragma once
+
+#include "kernels/core/layout.h"
+
+namespace octet {
+
+struct Sections {
+  size_t bytes = 0;
+
+  size_t take(size_t size) {  // returns the section's offset
+    const size_t at = bytes;
+    bytes += round_up(size, kAlignment);
+    return at;
+  }
+};
+
+}  // namespace octet

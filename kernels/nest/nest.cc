@@ -1,0 +1,308 @@
+#include "kernels/nest/nest.h"
+
+#include "kernels/core/sections.h"
+
+namespace octet {
+namespace {
+
+// Where a tile's accumulators start.
+class Start {
+ public:
+  Start(const Nest& nest, const Weights& weights, const Block& block)
+      : nest_(nest),
+        weights_(weights),
+        block_(block),
+        per_row_(block.row_sums || block.terms.zero_points) {}
+
+  bool per_row() const { return per_row_; }
+
+  // Of `lanes` columns from n on. Returns the first value; *stride is 0 where one row is for all.
+  const int32_t* make(size_t n, size_t lanes, const BlockTile* used, size_t first_row, size_t rows,
+                      size_t* stride) {
+    const Columns columns = weights_.columns.from(n);
+    const LhsTerms& lhs = block_.terms;
+    const bool all = !used || (used->first == 0 && used->end == nest_.taps.groups &&
+                               !used->before && !used->after);
+    *stride = 0;
+    if (!per_row_ && (lhs.in_bias ? all || lhs.zero_point == 0 : lhs.zero_point == 0))
+      return columns.bias;
+    Init init = {};
+    init.cols = lanes;
+    init.base = columns.bias;
+    if (!all) {
+      leave_out(columns, n, lanes, *used);
+      if (!per_row_) return row_;
+      init.base = row_;
+    } else if (!lhs.in_bias) {
+      init.lhs_zero_points = lhs.zero_points ? lhs.zero_points + first_row : &lhs.zero_point;
+      init.lhs_zero_point_step = lhs.zero_points ? 1 : 0;
+      init.weight_sums = columns.weight_sum;
+    }
+    if (per_row_) {
+      init.rows = rows;
+      init.out_stride = *stride = lanes;
+      if (block_.row_sums) init.row_sums = block_.row_sums + first_row;
+      init.rhs_zero_points = columns.zero_point;
+    }
+    init.out = values_;
+    nest_.ops->init(init);
+    return values_;
+  }
+
+ private:
+  // The used taps have met the zero point of the lhs, those that are padding have not.
+  void leave_out(const Columns& columns, size_t n, size_t lanes, const BlockTile& used) {
+    const LhsTerms& lhs = block_.terms;
+    const int32_t none = 0, again = (int32_t)(0 - (uint32_t)lhs.zero_point);
+    Init init = {};
+    init.cols = lanes;
+    init.base = columns.bias;
+    init.lhs_zero_points = lhs.in_bias ? &again : &none;
+    init.weight_sums = columns.weight_sum;
+    init.out = row_;
+    nest_.ops->init(init);
+    init.base = row_;
+    init.lhs_zero_points = &lhs.zero_point;
+    for (size_t group = used.first; group < used.end; ++group) {
+      init.weight_sums = weights_.group_sums + group * weights_.group_sums_stride + n;
+      nest_.ops->init(init);
+    }
+  }
+
+  const Nest& nest_;
+  const Weights& weights_;
+  const Block& block_;
+  const bool per_row_;
+  alignas(64) int32_t values_[kMaxTile], row_[kMaxTileColumns];
+};
+
+// Nothing but padding: the accumulators are the init.
+void copy_init(const Tile& t) {
+  for (size_t i = 0; i < t.rows; ++i) {
+    int32_t* to = (int32_t*)((uint8_t*)t.dst + i * t.dst_stride);
+    for (size_t j = 0; j < t.cols; ++j) to[j] = t.init[i * t.init_stride + j];
+  }
+}
+
+// A block against columns.
+class Product {
+ public:
+  Product(const Nest& nest, const Weights& weights, const Block& block)
+      : nest_(nest),
+        weights_(weights),
+        block_(block),
+        kernel_(*nest.kernel),
+        layout_(kernel_.rhs_layout),
+        tap_depth_(layout_.depth(nest.taps.depth)),
+        start_(nest, weights, block) {
+    if (block.terms.scaled && !block.terms.scales)
+      for (float& scale : scales_) scale = block.terms.scale;
+    tile_.lhs_stride = block.lhs_stride;
+    tile_.lhs_flip = nest.lhs_flip ? 0x80808080u : 0;
+    tile_.rhs_panel_stride = layout_.width * weights.depth;
+  }
+
+  // Strips of nr columns: some in each panel, or each over some panels.
+  void multiply(size_t n0, size_t n1) {
+    const bool matrix = !block_.tiles && !start_.per_row() && block_.sink.in_place();
+    const size_t span = larger(layout_.width, kernel_.nr);
+    for (size_t panel = n0; panel < n1; panel += span) {
+      const size_t width = smaller(span, weights_.lanes - panel);
+      group_ = smaller(layout_.width, width) * layout_.kr;
+      for (size_t lane = 0; lane < width && panel + lane < n1; lane += kernel_.nr) {
+        n_ = panel + lane;
+        lanes_ = smaller(kernel_.nr, width - lane);
+        strip_ = weights_.panels + panel * weights_.depth + lane * layout_.kr;
+        tile_.cols = smaller(kernel_.nr, n1 - n_);
+        if (block_.wide) kernel_.widen(strip_, weights_.depth / layout_.kr, block_.wide);
+        matrix ? multiply_rows() : multiply_tiles();
+      }
+    }
+  }
+
+ private:
+  // The weights from a group along their depth on; widened ones for tiles of many rows.
+  void point_at_weights(size_t group, bool wide) {
+    const size_t wide_group = kernel_.nr * layout_.kr * sizeof(int16_t);
+    tile_.rhs_wide = wide;
+    tile_.rhs_stride = group_;
+    tile_.rhs = wide ? (const uint8_t*)block_.wide + group * wide_group : strip_ + group * group_;
+  }
+
+  // Rows of a matrix.
+  void multiply_rows() {
+    tile_.init = start_.make(n_, lanes_, nullptr, 0, 1, &tile_.init_stride);
+    point_at_weights(0, block_.wide != nullptr);
+    tile_.lhs = block_.panels ? block_.panels : block_.lhs;
+    tile_.depth = block_.reads_to_groups && !block_.panels ? tap_depth_ : nest_.taps.depth;
+    multiply_strip(kernel_, block_.sink, block_.rows, weights_.first + n_,
+                   block_.panels ? block_.panel_bytes : 0, &tile_);
+  }
+
+  void multiply_tiles() {
+    const Taps& taps = nest_.taps;
+    const Tiling tiling(block_.rows, kernel_, tile_.cols);
+    const size_t count = block_.tiles ? block_.tile_count : tiling.count;
+    for (size_t t = 0, row = 0; t < count; row += tile_.rows, ++t) {
+      const BlockTile all = {row,
+                             1,
+                             (uint32_t)tiling.rows(t),
+                             0,
+                             (uint32_t)taps.groups,
+                             0,
+                             0,
+                             {0, taps.count},
+                             block_.reads_to_groups,
+                             block_.tiles ? nullptr : block_.lhs + row * block_.lhs_stride,
+                             nullptr};
+      const BlockTile& used = block_.tiles ? block_.tiles[t] : all;
+      tile_.rows = used.rows;
+      tile_.init = start_.make(n_, lanes_, &used, row, used.rows, &tile_.init_stride);
+      multiply_taps(used, t, row);
+    }
+  }
+
+  void multiply_taps(const BlockTile& used, size_t t, size_t row) {
+    const Taps& taps = nest_.taps;
+    const LhsTerms& lhs = block_.terms;
+    const float* const row_scale = !lhs.scaled ? nullptr : lhs.scales ? lhs.scales + row : scales_;
+    const TapRange range = used.taps;
+    const size_t n = weights_.first + n_;
+    OCTET_ASSERT(range.first <= range.end && range.end <= taps.count);
+    OCTET_ASSERT(used.first <= used.end && used.end <= taps.groups);
+    const Output to = block_.sink.to.from(used.pixel, used.step);
+    if (range.first == range.end) {
+      Sink sink = block_.sink;
+      sink.narrow_in_kernel = false;  // no kernel there, so the epilogue does all
+      MicroKernel only_init = kernel_;
+      only_init.multiply = copy_init;
+      tile_.rhs_wide = false;
+      return multiply_into(only_init, sink, to, n, lanes_, row_scale, &tile_);
+    }
+    // Where taps in the middle are left out, those of each group add to what the groups before it
+    // made.
+    const bool wide = block_.wide && kernel_.takes_wide(used.rows);
+    const size_t left_out = used.before + used.after,
+                 step = left_out ? taps.count / taps.groups : range.count(),
+                 count = step - left_out;
+    for (size_t tap = range.first + used.before;; tap += step) {
+      point_at_weights(tap * tap_depth_ / layout_.kr, wide);
+      if (block_.panels) {  // none is
+        tile_.taps = 1;
+        tile_.lhs = block_.panels + t * block_.panel_bytes;
+        tile_.depth = count == 1 ? taps.depth : count * tap_depth_;
+      } else {
+        tile_.taps = count;
+        tile_.lhs = used.base;
+        tile_.lhs_rows = used.base ? nullptr : used.pointers + (tap - range.first) * used.rows;
+        tile_.tap_steps = block_.tap_steps;
+        tile_.depth = used.reads_to_groups ? tap_depth_ : taps.depth;
+      }
+      if (tap + step >= range.end) break;
+      multiply_partly();
+    }
+    multiply_into(kernel_, block_.sink, to, n, lanes_, row_scale, &tile_);
+  }
+
+  // Leaves the sums as what the next taps start from.
+  void multiply_partly() {
+    const size_t cols = tile_.cols;
+    tile_.cols = lanes_;
+    tile_.dst = sums_;
+    tile_.dst_stride = lanes_ * sizeof(int32_t);
+    tile_.scale = nullptr;
+    kernel_.multiply(tile_);
+    tile_.cols = cols;
+    tile_.init = sums_;
+    tile_.init_stride = lanes_;
+  }
+
+  const Nest& nest_;
+  const Weights& weights_;
+  const Block& block_;
+  const MicroKernel& kernel_;
+  const RhsLayout& layout_;
+  const size_t tap_depth_;
+  Start start_;
+  float scales_[kMaxTileRows];
+  alignas(64) int32_t sums_[kMaxTile];
+  // Of the strip: its first column, the columns that its weights and init provide, its weights and
+  // the bytes between groups of them
+  size_t n_, lanes_;
+  const uint8_t* strip_;
+  size_t group_;
+  Tile tile_;
+};
+
+// A tile's rows tap after tap, as the source has them.
+template <typename F>
+void for_each_tap(const Nest& nest, const Block& block, const BlockTile* tile, size_t row,
+                  size_t count, const F& f) {
+  const TapRange used = tile ? tile->taps : TapRange{0, nest.taps.count};
+  const uint8_t* const base = tile ? tile->base : block.lhs + row * block.lhs_stride;
+  Rows rows = {base, block.lhs_stride, count, nest.taps.depth, nest.lhs_flip};
+  for (size_t tap = used.first; tap < used.end; ++tap) {
+    if (!base)
+      rows.pointers = tile->pointers + (tap - used.first) * count;
+    else if (tap > used.first)
+      rows.data += block.tap_steps[tap - used.first - 1];
+    f(rows, tap - used.first);
+  }
+}
+
+}  // namespace
+
+PreparedSections prepared_sections(const Nest& nest, bool weight_zero_points, size_t rows) {
+  const MicroKernel& kernel = *nest.kernel;
+  Sections sections;
+  PreparedSections at = {};
+  if (kernel.gather)
+    at.panels = sections.take(divide_up(rows, kernel.mr) *
+                              kernel.lhs_panel_bytes(nest.taps.depth, nest.taps.most));
+  if (weight_zero_points) at.row_sums = sections.take(rows * sizeof(int32_t));
+  if (kernel.widen)
+    at.wide = sections.take(kernel.nr * nest.taps.padded(kernel.rhs_layout) * sizeof(int16_t));
+  at.bytes = sections.bytes;
+  return at;
+}
+
+void prepare(const Nest& nest, bool weight_zero_points, const PreparedSections& at,
+             uint8_t* workspace, Block* block) {
+  const MicroKernel& kernel = *nest.kernel;
+  block->panels = nullptr;
+  block->row_sums = nullptr;
+  block->wide = nullptr;
+  if (!kernel.gather && !weight_zero_points) return;
+  const Tiling tiling(block->rows, kernel);
+  const size_t count = block->tiles ? block->tile_count : tiling.count;
+  const size_t tap_elements = round_up_pow2(nest.taps.depth, kernel.lhs_kr);
+  block->panel_bytes = kernel.lhs_panel_bytes(nest.taps.depth, nest.taps.most);
+  size_t takes_wide = 0;
+  for (size_t t = 0, row = 0, rows; t < count; row += rows, ++t) {
+    const BlockTile* const tile = block->tiles ? &block->tiles[t] : nullptr;
+    rows = tile ? tile->rows : tiling.rows(t);
+    const size_t lanes = round_up_pow2(rows, kernel.lhs_lanes_step);
+    uint8_t* const panel = workspace + at.panels + t * block->panel_bytes;
+    int32_t* const sums = (int32_t*)(workspace + at.row_sums) + row;
+    for (size_t i = 0; weight_zero_points && i < rows; ++i) sums[i] = 0;
+    for_each_tap(nest, *block, tile, row, rows, [&](const Rows& all, size_t tap) {
+      if (kernel.gather)
+        kernel.gather(all, lanes, panel + tap * lanes * tap_elements * kernel.lhs_element_bytes);
+      if (!weight_zero_points) return;
+      int32_t tap_sums[kMaxTileRows];
+      nest.ops->sum_rows(all, kernel.lhs_domain == Domain::kS8, tap_sums);
+      for (size_t i = 0; i < rows; ++i)
+        sums[i] = (int32_t)((uint32_t)sums[i] + (uint32_t)tap_sums[i]);
+    });
+    takes_wide += kernel.takes_wide(rows);
+  }
+  if (kernel.gather) block->panels = workspace + at.panels;
+  if (weight_zero_points) block->row_sums = (const int32_t*)(workspace + at.row_sums);
+  if (kernel.widen && takes_wide >= kWidenTiles) block->wide = (int16_t*)(workspace + at.wide);
+}
+
+void multiply(const Nest& nest, const Weights& weights, const Block& block, size_t n0, size_t n1) {
+  Product(nest, weights, block).multiply(n0, n1);
+}
+
+}  // namespace octet

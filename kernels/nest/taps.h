@@ -1,0 +1,26 @@
+// How the depth of a product is cut.
+//
+// A tap is a run of the lhs whose bytes lie side by side; in the packed weights each is rounded up
+// to the layout's kr. A matrix has one, of depth K. A convolution has one for each kernel position,
+// and groups of them that stand next to each other, so that tiles can leave out whole groups.
+#pragma once
+
+#include "kernels/core/layout.h"
+
+namespace octet {
+
+struct Taps {
+  size_t count, depth;  // depth in bytes, before rounding
+  size_t groups;
+  size_t most;  // that one output uses
+
+  // Of the packed weights of one column.
+  size_t padded(const RhsLayout& layout) const { return count * layout.depth(depth); }
+};
+
+struct TapRange {
+  size_t first, end;
+  size_t count() const { return end - first; }
+};
+
+}  // namespace octet
