@@ -18,7 +18,7 @@ ROLES = {
     "dispatch/tables": "tiers, kernels, operations",
     "kernels/conv": "algorithms of convolution",
     "kernels/gemm": "packing, blobs, products of matrices",
-    "kernels/nest": "the loop nest of every product: source x panels -> sink",
+    "kernels/nest": "the loop nest of every product",
     "kernels/core": "vocabulary: layout, tile, micro-kernel, epilogue; nothing to link",
     "kernels/simd": "plain loops, compiled once for each tier: epilogue, row work, transforms",
     "kernels/ref": "portable",
@@ -121,18 +121,19 @@ def arrow(x, y0, y1):
 
 
 def draw_layers(layers, top):
-    """One row per distance from the bottom; a folder is as wide as those that include it."""
+    """One row per distance from the top; a folder is as wide as those that include it."""
     parent = {a: b for a in layers for b in layers if a.startswith(b + "/")}
     public = [b for b in ROLES if b not in layers]
-
-    def height(a):
-        return 1 + max([height(b) for b in layers[a] if b in layers], default=-1)
 
     def rooted(a):
         return parent.get(a, a)
 
-    level = {a: max(height(b) for b in layers if rooted(b) == rooted(a)) for a in layers}
-    highest = max(level.values())
+    def depth(a):
+        over = {rooted(b) for b in layers for c in layers[b] if rooted(c) == a} - {a}
+        return 1 + max([depth(b) for b in over], default=-1)
+
+    highest = max(depth(rooted(a)) for a in layers)
+    level = {a: highest - depth(rooted(a)) for a in layers}
     span = {}
     for at in range(highest - 1, -1, -1):
         row = [a for a in layers if level[a] == at]
