@@ -11,7 +11,6 @@ struct octet_conv2d {
   size_t groups;  // as the caller has them: the plan's may be joined
   octet_layout lhs_layout, dst_layout;
   octet_type lhs_type, rhs_type, dst_type, residual_type;
-  bool borders;  // the algorithm wants a staged input
   // With a static zero point: in_channels of them, rounded up to 64 and 64 more
   const uint8_t* zero_row;
   const void* packed;

@@ -213,7 +213,6 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   conv->rhs_type = d.rhs_type;
   conv->dst_type = d.dst_type;
   conv->residual_type = e.residual.type;
-  conv->borders = plan.method->wants_borders && plan.method->wants_borders(plan.shape);
   conv->zero_row = zero_row;
   conv->packed = d.packed;
   conv->packed_bytes = (size_t)draft.blob.bytes;

@@ -25,8 +25,10 @@ inline PreparedSections prepared_sections(const ConvPlan& plan, const Taps& taps
 // groups.
 inline const char* refuse_nothing(const ConvShape&, bool) { return nullptr; }
 inline ConvGrain panels_grain(const ConvPlan& plan, size_t out_h, size_t) {
-  return {out_h, plan.shape.groups > 1 ? plan.shape.group_out()
-                                       : larger(plan.kernel->rhs_layout.width, plan.kernel->nr)};
+  return {out_h,
+          plan.shape.groups > 1 ? plan.shape.group_out()
+                                : larger(plan.kernel->rhs_layout.width, plan.kernel->nr),
+          plan.shape.transposed ? plan.shape.stride_h : 1};
 }
 
 // A block that writes output pixels, as yet nowhere.

@@ -119,14 +119,16 @@ struct ConvPlan {
   const uint8_t* payload;  // what method->pack wrote
 };
 
-// One run, in NHWC. The input may be the caller's tensor or a staged copy with its borders already
-// filled, and then the pads here are 0.
+// One run, in NHWC: of whole images, or of lines of one (lines.h). The input may be the caller's
+// tensor or a staged copy with its borders already filled, and then the pads here are 0.
 struct ConvRun {
   size_t batch, in_h, in_w, out_h, out_w;
   size_t pad_top, pad_left;
   const uint8_t* lhs;
   const uint8_t* lhs_end;                // bytes from lhs up to here may be read
   size_t lhs_pixel, lhs_row, lhs_image;  // strides in bytes
+  // Not 0: a ring of so many lines; line y of the only image is at (lhs_first + y) % lhs_ring
+  size_t lhs_ring, lhs_first;
   // Per image in_channels bytes, rounded up to 64 and 64 more, of the zero point as the caller has
   // it
   const uint8_t* zero_rows;
@@ -136,6 +138,13 @@ struct ConvRun {
   Output to;                       // a row is a pixel, in lines and images without gaps
 
   const uint8_t* zero_row(size_t image) const { return zero_rows + image * zero_row_stride; }
+  const uint8_t* line(size_t image, size_t y) const {
+    return lhs + image * lhs_image + (lhs_ring ? (lhs_first + y) % lhs_ring : y) * lhs_row;
+  }
+  // Of the lines from y on, how many lie one after the other
+  size_t lines_together(size_t y) const {
+    return lhs_ring ? lhs_ring - (lhs_first + y) % lhs_ring : in_h - y;
+  }
 };
 
 // What one task computes: of the grain's units, counted through all images, [first, end); and
@@ -149,6 +158,7 @@ struct ConvTask {
 struct ConvGrain {
   size_t units;     // of an image
   size_t channels;  // tasks begin at multiples of this
+  size_t lines;     // output lines that are best computed together
 };
 
 // An algorithm is one constant value, like a kernel.

@@ -123,7 +123,7 @@ size_t band_units(const ConvPlan& plan, const ConvRun& run) {
 
 // A unit is as many lines as a tile has.
 ConvGrain grain(const ConvPlan& plan, size_t out_h, size_t) {
-  return {divide_up(out_h, rows_of(plan)), kPanel};
+  return {divide_up(out_h, rows_of(plan)), kPanel, rows_of(plan)};
 }
 
 // An input line as a kernel reads it: the block's first channel at column 0, bytes to the next
@@ -249,8 +249,7 @@ class Block {
   Line line(size_t y) {
     const bool outside = y >= run_.in_h;
     if (outside && !padded_) return {zero_, 0};
-    const uint8_t* data =
-        outside ? zero_ : run_.lhs + image_ * run_.lhs_image + y * run_.lhs_row + n0_ / multiplier_;
+    const uint8_t* data = outside ? zero_ : run_.line(image_, y) + n0_ / multiplier_;
     const bool in_place =
         multiplier_ == 1 && !padded_ &&
         (run_.in_w - 1) * run_.lhs_pixel + kernel_.reach <= (size_t)(run_.lhs_end - data);

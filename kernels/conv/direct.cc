@@ -50,20 +50,24 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) 
 void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t rows,
                   size_t stride, uint8_t* out) {
   const ConvShape& s = plan.shape;
-  Windows w = {nullptr,
-               s.stride_w * s.in_channels,
-               s.dilation_h * run.lhs_row,
-               s.kernel_h,
-               s.kernel_w * s.in_channels,
-               out,
-               stride,
-               0};
+  const size_t row = s.kernel_w * s.in_channels;
+  Windows w = {};
+  w.step = s.stride_w * s.in_channels;
+  w.line = s.dilation_h * run.lhs_row;
+  w.bytes = row;
+  w.stride = stride;
   size_t x = pixel % run.out_w, line = pixel / run.out_w;
-  for (size_t i = 0; i < rows; i += w.count, w.to += w.count * stride, x = 0, ++line) {
-    w.from = run.lhs + line / run.out_h * run.lhs_image +
-             line % run.out_h * s.stride_h * run.lhs_row + x * w.step;
+  for (size_t i = 0; i < rows; i += w.count, out += w.count * stride, x = 0, ++line) {
+    const size_t image = line / run.out_h, top = line % run.out_h * s.stride_h;
     w.count = smaller(rows - i, run.out_w - x);
-    plan.ops->copy_windows(w);
+    // All at once, or, where a ring's lines begin anew among them, one by one: a copy may write
+    // beyond a row's end, where the next one's begins.
+    w.lines = run.lines_together(top) > s.dilation_h * (s.kernel_h - 1) ? s.kernel_h : 1;
+    for (size_t ky = 0; ky < s.kernel_h; ky += w.lines) {
+      w.from = run.line(image, top + ky * s.dilation_h) + x * w.step;
+      w.to = out + ky * row;
+      plan.ops->copy_windows(w);
+    }
   }
 }
 
@@ -103,9 +107,16 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
     });
   } else if (s.pointwise()) {  // pixels are rows of a matrix
     block.lhs_stride = run.lhs_pixel;
-    run_blocks(plan, run, taps, task, w.rows, prepared, &block, [&](size_t group, size_t pixel) {
-      block.lhs = run.lhs + pixel * run.lhs_pixel + group * s.group_in();
-    });
+    // As far as its lines lie together
+    ConvTask part = task;
+    for (; part.first < task.end; part.first = part.end) {
+      const size_t together = run.lhs_ring ? run.lines_together(part.first) : SIZE_MAX;
+      const uint8_t* const first = run.line(0, part.first);
+      part.end = part.first + smaller(task.end - part.first, together);
+      run_blocks(plan, run, taps, part, w.rows, prepared, &block, [&](size_t group, size_t pixel) {
+        block.lhs = first + (pixel - part.first * run.out_w) * run.lhs_pixel + group * s.group_in();
+      });
+    }
   } else {
     ptrdiff_t* const steps = (ptrdiff_t*)(workspace + w.steps);
     const uint8_t** const pointers = (const uint8_t**)(workspace + w.pointers);

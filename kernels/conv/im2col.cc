@@ -53,7 +53,6 @@ void copy_window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, siz
   const ConvShape& s = plan.shape;
   const size_t image = pixel / (run.out_h * run.out_w), y = pixel / run.out_w % run.out_h,
                x = pixel % run.out_w;
-  const uint8_t* const input = run.lhs + image * run.lhs_image + group * s.group_in();
   for (size_t t = 0; t < taps.groups; ++t)
     for_each_position(s, t, [&](size_t ky, size_t kx) {
       const ptrdiff_t iy =
@@ -61,8 +60,9 @@ void copy_window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, siz
       const ptrdiff_t ix =
           source(x, kx, s.stride_w, s.dilation_w, run.pad_left, run.in_w, s.transposed);
       memcpy(to,
-             iy >= 0 && ix >= 0 ? input + (size_t)iy * run.lhs_row + (size_t)ix * run.lhs_pixel
-                                : run.zero_row(image),
+             iy >= 0 && ix >= 0
+                 ? run.line(image, (size_t)iy) + (size_t)ix * run.lhs_pixel + group * s.group_in()
+                 : run.zero_row(image),
              s.group_in());
       to += s.group_in();
     });

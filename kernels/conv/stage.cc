@@ -5,8 +5,6 @@
 namespace octet {
 namespace {
 
-constexpr size_t kSlack = 64;  // readable bytes behind the last pixel
-
 // Pixels of one line, channel by channel in planes, or side by side. Blocks keep both sides within
 // a cache.
 template <typename T, bool to_planes>
@@ -25,73 +23,50 @@ void transpose_line(T* planes, size_t plane, T* pixels, size_t width, size_t cha
 }
 
 template <bool to_planes>
-void transpose(const OutputLine& l, uint8_t* nchw, uint8_t* nhwc, size_t index) {
-  const size_t plane = l.out_h * l.out_w, image = index / l.out_h, y = index % l.out_h;
-  const size_t planar = image * l.channels * plane + y * l.out_w,
-               interleaved = index * l.out_w * l.channels;
-  if (l.element_bytes == 1)
-    transpose_line<uint8_t, to_planes>(nchw + planar, plane, nhwc + interleaved, l.out_w,
-                                       l.channels);
+void transpose(const Tensor& t, size_t image, size_t y, uint8_t* pixels) {
+  const size_t plane = t.h * t.w;
+  uint8_t* const planes = t.data + (image * t.channels * plane + y * t.w) * t.element;
+  if (t.element == 1)
+    transpose_line<uint8_t, to_planes>(planes, plane, pixels, t.w, t.channels);
   else
-    transpose_line<uint32_t, to_planes>((uint32_t*)nchw + planar, plane,
-                                        (uint32_t*)nhwc + interleaved, l.out_w, l.channels);
+    transpose_line<uint32_t, to_planes>((uint32_t*)planes, plane, (uint32_t*)pixels, t.w,
+                                        t.channels);
 }
 
 }  // namespace
 
-Stage plan_stage(const ConvShape& s, bool lhs_nchw, bool dst_nchw, bool borders, size_t batch,
-                 size_t in_h, size_t in_w, size_t dst_bytes, bool residual) {
-  const size_t out_h = conv_out_h(s, in_h), out_w = conv_out_w(s, in_w),
-               outputs = batch * out_h * out_w * s.out_channels;
-  Stage stage = {};
-  stage.input = lhs_nchw || borders;
-  stage.output = dst_nchw;
-  stage.borders = borders;
-  // With borders: just the lines and columns that some window reaches.
-  stage.in_h = borders ? (out_h - 1) * s.stride_h + s.dilation_h * (s.kernel_h - 1) + 1 : in_h;
-  stage.in_w = borders ? (out_w - 1) * s.stride_w + s.dilation_w * (s.kernel_w - 1) + 1 : in_w;
-  stage.row = stage.in_w * s.in_channels;
-  stage.image = stage.in_h * stage.row;
-  stage.input_bytes = stage.input ? round_up(batch * stage.image + kSlack, 64) : 0;
-  stage.output_bytes = stage.output ? round_up(outputs * dst_bytes, 64) : 0;
-  stage.residual_bytes = stage.output && residual ? round_up(outputs, 64) : 0;
-  return stage;
+void nchw_to_nhwc(const Tensor& from, size_t image, size_t y, uint8_t* to) {
+  transpose<false>(from, image, y, to);
 }
 
-void stage_input_line(const InputLine& l, size_t index) {
-  const ConvShape& s = *l.shape;
-  const Stage& stage = *l.stage;
-  const size_t channels = s.in_channels, image = index / stage.in_h, y = index % stage.in_h;
-  const size_t top = stage.borders ? s.pad_top : 0,
-               left = stage.borders ? smaller(s.pad_left, stage.in_w) : 0;
-  const uint8_t* const zeros = l.zero_rows + image * l.zero_row_stride;  // all bytes alike
-  uint8_t* to = l.to + image * stage.image + y * stage.row;
-  if (y < top || y - top >= l.in_h) {
-    memset(to, zeros[0], stage.row);
+void nhwc_to_nchw(const uint8_t* from, size_t image, size_t y, const Tensor& to) {
+  transpose<true>(to, image, y, (uint8_t*)from);
+}
+
+void stage_line(const Tensor& from, const Borders& b, size_t image, size_t y, uint8_t zero,
+                uint8_t* to) {
+  const size_t channels = from.channels;
+  if (y < b.top || y - b.top >= from.h) {
+    memset(to, zero, b.w * channels);
     return;
   }
-  const size_t inside = smaller(l.in_w, stage.in_w - left), right = stage.in_w - left - inside;
-  memset(to, zeros[0], left * channels);
+  const size_t left = smaller(b.left, b.w), inside = smaller(from.w, b.w - left),
+               right = b.w - left - inside;
+  memset(to, zero, left * channels);
   to += left * channels;
-  if (l.nchw) {
-    const size_t plane = l.in_h * l.in_w;
-    transpose_line<uint8_t, false>((uint8_t*)l.from + image * channels * plane + (y - top) * l.in_w,
+  if (from.nchw) {
+    const size_t plane = from.h * from.w;
+    transpose_line<uint8_t, false>(from.data + image * channels * plane + (y - b.top) * from.w,
                                    plane, to, inside, channels);
   } else {
-    const uint8_t* from = l.from + (image * l.in_h + y - top) * l.in_w * l.pixel;
-    if (l.pixel == channels)
-      memcpy(to, from, inside * channels);
+    const uint8_t* pixels = from.data + (image * from.h + y - b.top) * from.w * from.pixel;
+    if (from.pixel == channels)
+      memcpy(to, pixels, inside * channels);
     else
-      for (size_t x = 0; x < inside; ++x) memcpy(to + x * channels, from + x * l.pixel, channels);
+      for (size_t x = 0; x < inside; ++x)
+        memcpy(to + x * channels, pixels + x * from.pixel, channels);
   }
-  memset(to + inside * channels, zeros[0], right * channels);
-}
-
-void nhwc_to_nchw(const OutputLine& line, const uint8_t* nhwc, uint8_t* nchw, size_t index) {
-  transpose<true>(line, nchw, (uint8_t*)nhwc, index);
-}
-void nchw_to_nhwc(const OutputLine& line, const uint8_t* nchw, uint8_t* nhwc, size_t index) {
-  transpose<false>(line, (uint8_t*)nchw, nhwc, index);
+  memset(to + inside * channels, zero, right * channels);
 }
 
 }  // namespace octet

@@ -165,8 +165,6 @@ class Phases {
   // Rows from the part's output (down, right) on. Returns where the next tile's pointers go.
   const uint8_t** add_tile(const Part& part, bool across, size_t down, size_t right, size_t rows,
                            const uint8_t** pointers) {
-    const uint8_t* const input =
-        run_.lhs + part.image * run_.lhs_image + part.group * plan_.shape.group_in();
     const ptrdiff_t first_y = (ptrdiff_t)(part.y + down), first_x = (ptrdiff_t)(part.x + right);
     const ptrdiff_t last_y = first_y + (across ? 0 : (ptrdiff_t)rows - 1);
     const ptrdiff_t last_x = first_x + (across ? (ptrdiff_t)rows - 1 : 0);
@@ -177,9 +175,14 @@ class Phases {
     tile.rows = (uint32_t)rows;
     if (range_.count() == 0) return pointers;
     if (top_ + first_y >= 0 && bottom_ + last_y < (ptrdiff_t)run_.in_h && left_ + first_x >= 0 &&
-        right_ + last_x < (ptrdiff_t)run_.in_w) {
-      tile.base = input + offset(at_[0].y + first_y, at_[0].x + first_x);
-      const uint8_t* const furthest = input + offset(bottom_ + last_y, right_ + last_x);
+        right_ + last_x < (ptrdiff_t)run_.in_w &&
+        run_.lines_together((size_t)(top_ + first_y)) >
+            (size_t)(bottom_ + last_y - top_ - first_y)) {
+      const uint8_t* const top =
+          run_.line(part.image, (size_t)(top_ + first_y)) + part.group * plan_.shape.group_in();
+      tile.base = top + offset(at_[0].y - top_, at_[0].x + first_x);
+      const uint8_t* const furthest =
+          top + offset(bottom_ + last_y - top_ - first_y, right_ + last_x);
       tile.reads_to_groups = (size_t)(run_.lhs_end - furthest) >= whole_;
       return pointers;
     }
@@ -191,7 +194,9 @@ class Phases {
         const ptrdiff_t x = at_[tap].x + first_x + (across ? (ptrdiff_t)row : 0);
         const bool inside =
             y >= 0 && y < (ptrdiff_t)run_.in_h && x >= 0 && x < (ptrdiff_t)run_.in_w;
-        *pointers++ = inside ? input + offset(y, x) : zeros;
+        *pointers++ = inside ? run_.line(part.image, (size_t)y) + (size_t)x * run_.lhs_pixel +
+                                   part.group * plan_.shape.group_in()
+                             : zeros;
       }
     return pointers;
   }

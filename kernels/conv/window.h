@@ -138,12 +138,12 @@ class Window {
     const size_t bottom = top + (s_.kernel_h - 1) * s_.dilation_h,
                  right = left + (rows - 1) * s_.stride_w + (s_.kernel_w - 1) * s_.dilation_w;
     if (top < run_.pad_top || left < run_.pad_left || bottom - run_.pad_top >= run_.in_h ||
-        right - run_.pad_left >= run_.in_w)
+        right - run_.pad_left >= run_.in_w ||
+        run_.lines_together(top - run_.pad_top) <= bottom - top)
       return nullptr;
-    const uint8_t* const input = run_.lhs + image * run_.lhs_image + channel_;
-    furthest_ =
-        input + (bottom - run_.pad_top) * run_.lhs_row + (right - run_.pad_left) * run_.lhs_pixel;
-    return input + (top - run_.pad_top) * run_.lhs_row + (left - run_.pad_left) * run_.lhs_pixel;
+    const uint8_t* const input = run_.line(image, top - run_.pad_top) + channel_;
+    furthest_ = input + (bottom - top) * run_.lhs_row + (right - run_.pad_left) * run_.lhs_pixel;
+    return input + (left - run_.pad_left) * run_.lhs_pixel;
   }
 
   // Pixels x .. x + count - 1 of an output line: out[tap * stride + i] for the i-th.
@@ -154,8 +154,7 @@ class Window {
       const ptrdiff_t iy =
           (ptrdiff_t)(y * s_.stride_h + ky * s_.dilation_h) - (ptrdiff_t)run_.pad_top;
       const bool inside = iy >= 0 && iy < (ptrdiff_t)run_.in_h;
-      const uint8_t* const row =
-          run_.lhs + image * run_.lhs_image + (inside ? (size_t)iy * run_.lhs_row : 0) + channel_;
+      const uint8_t* const row = inside ? run_.line(image, (size_t)iy) + channel_ : nullptr;
       if (inside) {
         first_ = ky < first_ ? (uint32_t)ky : first_;
         end_ = (uint32_t)ky + 1 > end_ ? (uint32_t)ky + 1 : end_;

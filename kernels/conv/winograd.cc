@@ -75,10 +75,9 @@ void find_pixels(const WinogradScheme& s, const ConvRun& run, const Place& place
                  const uint8_t** pixels) {
   const size_t top = place.y * s.stride, left = place.x * s.stride;
   const uint8_t* const zero = run.zero_row(place.image) + channel;
-  const uint8_t* const image = run.lhs + place.image * run.lhs_image + channel;
   for (size_t i = 0; i < s.patch; ++i) {
     const size_t y = top + i - run.pad_top;  // wraps above the image, and is beyond it then as well
-    const uint8_t* const line = y < run.in_h ? image + y * run.lhs_row : nullptr;
+    const uint8_t* const line = y < run.in_h ? run.line(place.image, y) + channel : nullptr;
     if (line && left >= run.pad_left && left - run.pad_left + s.patch <= run.in_w) {
       for (size_t j = 0; j < s.patch; ++j)
         *pixels++ = line + (left - run.pad_left + j) * run.lhs_pixel;

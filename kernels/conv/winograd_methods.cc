@@ -46,7 +46,7 @@ constexpr ConvMethod method(const char* name) {
             // Groups are not cut: their channels need not be a multiple of anything.
             const size_t strip = larger(plan.kernel->nr, plan.kernel->rhs_layout.width);
             return ConvGrain{winograd_tiles(s, out_h, out_w),
-                             plan.shape.groups == 1 ? strip : plan.shape.group_out()};
+                             plan.shape.groups == 1 ? strip : plan.shape.group_out(), s.out};
           },
           [](const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
             return winograd_task_workspace(s, plan, out_h, out_w);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <ostream>
 
+#include "dispatch/conv.h"
 #include "support/gemm_case.h"
 #include "support/reference.h"
 
@@ -76,6 +77,7 @@ std::ostream& operator<<(std::ostream& out, const ConvHow& how) {
   out << octet_conv_algorithm_name(how.algorithm) << " on " << octet_isa_name(how.isa);
   if (how.kernel) out << ' ' << how.kernel;
   if (how.concurrency > 1) out << ", concurrency " << how.concurrency;
+  if (how.cache_bytes) out << ", cache of " << how.cache_bytes;
   return out;
 }
 
@@ -280,7 +282,9 @@ octet_status Conv::create(octet_allocator allocator) {
   d.kernel = how_.kernel;
   d.allocator = allocator;
   const EpilogueArrays arrays = p_.epilogue.describe(side_, &d);
-  return octet_conv2d_create(&d, &conv_, &error_);
+  const octet_status status = octet_conv2d_create(&d, &conv_, &error_);
+  if (status == OCTET_OK && how_.cache_bytes) conv_->plan.cache_bytes = how_.cache_bytes;
+  return status;
 }
 
 void Conv::place() {

@@ -56,6 +56,7 @@ struct ConvHow {
   octet_isa isa = OCTET_ISA_AUTO;                    // packed for and limited to; proved too
   const char* kernel = nullptr;                      // forced, and proved to have run
   size_t concurrency = 1;
+  size_t cache_bytes = 0;  // blocks and bands as for an L2 of this size; 0 = this machine's
 };
 
 std::ostream& operator<<(std::ostream& out, const ConvHow& how);

@@ -1,0 +1,48 @@
+// One convolution as stages, each of which makes lines of its output from lines of its input:
+//
+//     stage the input  ->  convolve  ->  unstage the output
+//     (NCHW, borders)                    (NCHW)
+//
+// Where the caller's tensors are as algorithms take them, only the middle one is left, and works on
+// all of them at once. Otherwise bands of lines go through all stages while they are in a cache;
+// the staged input is a ring, for neighbouring bands share lines.
+#pragma once
+
+#include "kernels/conv/lines.h"
+#include "kernels/conv/stage.h"
+
+namespace octet {
+
+// What of a convolution's tensors is staged, and the input's size as the algorithm sees it.
+struct Staging {
+  bool input, output, residual;
+  Borders borders;
+  bool any() const { return input || output; }
+};
+// shape: the plan's, with the run's padding. residual: there is one.
+Staging plan_staging(const ConvPlan& plan, const ConvShape& shape, bool lhs_nchw, bool dst_nchw,
+                     bool residual, size_t in_h, size_t in_w);
+
+// A task's workspace.
+struct PipelineSections {
+  size_t input, output, residual, method;  // offsets
+  size_t bytes;
+};
+
+struct Pipeline {
+  const ConvPlan* plan;
+  Staging staging;
+  Tensor lhs, residual, dst;  // the caller's, as far as they are staged
+  // Of all images, with strides; of the tensors, as far as they are not staged
+  ConvRun run;
+};
+
+// Workspace of each task for runs of at most these sizes; grows with each of them.
+PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging, size_t batch,
+                                   size_t out_h, size_t out_w);
+
+// How tasks may be cut: as the algorithm says, or, with stages, at lines alone.
+ConvGrain pipeline_grain(const Pipeline& pipeline);
+void run_task(const Pipeline& pipeline, const ConvTask& task, uint8_t* workspace);
+
+}  // namespace octet
