@@ -5,7 +5,7 @@
 #include "bench/aligned.h"
 #include "dispatch/machine.h"
 #include "dispatch/tables/kernels.h"
-#include "kernels/gemm/packed_rhs.h"
+#include "kernels/pack/packed_rhs.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "dispatch/self_test_product.h"
 #include "dispatch/tables/tier_ops.h"
 #include "kernels/core/unroll.h"
-#include "kernels/gemm/packed_rhs.h"
+#include "kernels/pack/packed_rhs.h"
 
 namespace octet {
 namespace {

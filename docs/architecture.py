@@ -17,8 +17,9 @@ ROLES = {
     "dispatch": "checks, CPU detection, selection, plans",
     "dispatch/tables": "tiers, kernels, operations",
     "kernels/conv": "algorithms of convolution",
-    "kernels/gemm": "packing, blobs, products of matrices",
+    "kernels/gemm": "products of matrices",
     "kernels/nest": "the loop nest of every product",
+    "kernels/pack": "weights into forms and blobs",
     "kernels/core": "vocabulary: layout, tile, micro-kernel, epilogue; nothing to link",
     "kernels/simd": "plain loops, compiled once for each tier: epilogue, row work, transforms",
     "kernels/ref": "portable",
@@ -56,10 +57,11 @@ def read_layers():
     def below(a):
         return {c for b in direct.get(a, []) for c in {b} | below(b)}
 
-    return {
-        a: [b for b in names if not any(b in below(c) for c in names)]
-        for a, names in direct.items()
-    }
+    def reached(a, b):  # by what else it may include, or the folder that it is within
+        ways = direct[a] + [c for c in layers if a.startswith(c + "/")]
+        return any(b in below(c) for c in ways)
+
+    return {a: [b for b in names if not reached(a, b)] for a, names in direct.items()}
 
 
 def read_tiers():
@@ -116,12 +118,14 @@ def box(x, y, width, height, style):
                   f'class="{style}"/>')
 
 
-def arrow(x, y0, y1):
-    shapes.append(f'<line x1="{x:g}" y1="{y0:g}" x2="{x:g}" y2="{y1:g}" marker-end="url(#tip)"/>')
+def arrow(x0, y0, x1, y1):
+    shapes.append(f'<line x1="{x0:g}" y1="{y0:g}" x2="{x1:g}" y2="{y1:g}" '
+                  'marker-end="url(#tip)"/>')
 
 
 def draw_layers(layers, top):
-    """One row per distance from the top; a folder is as wide as those that include it."""
+    """One row per distance from the top; a folder is as wide as those that include it, or shares
+    their width with others that they include."""
     parent = {a: b for a in layers for b in layers if a.startswith(b + "/")}
     public = [b for b in ROLES if b not in layers]
 
@@ -143,8 +147,13 @@ def draw_layers(layers, top):
                 span[a] = (MARGIN + i * (width + GAP), MARGIN + i * (width + GAP) + width)
             continue
         for a in row:
-            above = [span[b] for b in span if a in layers[b]]
+            above = [span[b] for b in span if b not in row and a in layers[b]]
             span[a] = (min(s[0] for s in above), max(s[1] for s in above))
+        alike = {s: [a for a in row if span[a] == s] for s in {span[a] for a in row}}
+        for (x0, x1), shared in alike.items():
+            width = (x1 - x0 - (len(shared) - 1) * GAP) / len(shared)
+            for i, a in enumerate(shared):
+                span[a] = (x0 + i * (width + GAP), x0 + i * (width + GAP) + width)
     for a in layers:
         if level[a] == highest:
             inner = [span[b] for b in layers[a] if b in span]
@@ -175,12 +184,16 @@ def draw_layers(layers, top):
         y_of[name], span[name] = y, (MARGIN, WIDTH - MARGIN)
     for a, targets in layers.items():
         for b in targets:
-            narrow = min((span[a], span[b]), key=lambda s: s[1] - s[0])
-            x = (narrow[0] + narrow[1]) / 2
+            both = max(span[a][0], span[b][0]), min(span[a][1], span[b][1])
+            x0, x1 = [sum(both) / 2] * 2
+            if both[0] > both[1]:  # from the side that is nearer, aslant
+                x0, x1 = [(3 * near + far) / 4 for near, far in
+                          ((span[s][s == left], span[s][s != left])
+                           for left in [min(a, b, key=lambda c: span[c])] for s in (a, b))]
             if b in public:
-                arrow(WIDTH / 2, y_of[a], y_of[b] + tall)
+                arrow(WIDTH / 2, y_of[a], WIDTH / 2, y_of[b] + tall)
             else:
-                arrow(x, bottom_of[a], y_of[b])
+                arrow(x0, bottom_of[a], x1, y_of[b])
     return max(y_of.values()) + tall
 
 

@@ -10,8 +10,8 @@
 
 #include "kernels/core/depthwise_kernel.h"
 #include "kernels/core/winograd.h"
-#include "kernels/gemm/packed_rhs.h"
 #include "kernels/nest/nest.h"
+#include "kernels/pack/packed_rhs.h"
 
 namespace octet {
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "kernels/conv/winograd.h"
-#include "kernels/gemm/interleave.h"
+#include "kernels/pack/interleave.h"
 
 namespace octet {
 namespace {

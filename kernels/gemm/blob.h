@@ -7,8 +7,8 @@
 // step.
 #pragma once
 
-#include "kernels/gemm/checksum.h"
-#include "kernels/gemm/packed_rhs.h"
+#include "kernels/pack/checksum.h"
+#include "kernels/pack/packed_rhs.h"
 
 namespace octet {
 

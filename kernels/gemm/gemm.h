@@ -1,8 +1,8 @@
 // The loop nest: one description of a product, run as often as wanted. No ISA, no argument checks.
 #pragma once
 
-#include "kernels/gemm/packed_rhs.h"
 #include "kernels/nest/nest.h"
+#include "kernels/pack/packed_rhs.h"
 
 namespace octet {
 

@@ -105,7 +105,7 @@ const std::vector<Sample>& samples() {
 
 // ---- damage
 
-// Fletcher's checksum, as kernels/gemm/checksum.h describes it.
+// Fletcher's checksum, as kernels/pack/checksum.h describes it.
 struct Sums {
   uint64_t sum = 0, weighted = 0;
 };

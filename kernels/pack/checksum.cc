@@ -1,4 +1,4 @@
-#include "kernels/gemm/checksum.h"
+#include "kernels/pack/checksum.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "kernels/gemm/weight_sums.h"
+#include "kernels/pack/weight_sums.h"
 
 #include <stdlib.h>
 

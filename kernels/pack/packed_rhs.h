@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/core/layout.h"
-#include "kernels/gemm/weight_sums.h"
+#include "kernels/pack/weight_sums.h"
 
 namespace octet {
 

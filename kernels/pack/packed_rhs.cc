@@ -1,8 +1,8 @@
-#include "kernels/gemm/packed_rhs.h"
+#include "kernels/pack/packed_rhs.h"
 
 #include <string.h>
 
-#include "kernels/gemm/interleave.h"
+#include "kernels/pack/interleave.h"
 
 namespace octet {
 namespace {

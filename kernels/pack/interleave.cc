@@ -1,4 +1,4 @@
-#include "kernels/gemm/interleave.h"
+#include "kernels/pack/interleave.h"
 
 #include <string.h>
 
