@@ -5,7 +5,7 @@
 cmake_minimum_required(VERSION 3.22)
 set(may_include_dispatch dispatch dispatch/tables kernels/conv kernels/gemm kernels/nest kernels/pack kernels/core octet)
 set(may_include_dispatch/tables dispatch dispatch/tables kernels/pack kernels/core kernels/ref kernels/simd kernels/x86 kernels/arm)
-set(may_include_kernels/conv kernels/conv kernels/gemm kernels/nest kernels/pack kernels/core)
+set(may_include_kernels/conv kernels/conv kernels/nest kernels/pack kernels/core)
 set(may_include_kernels/gemm kernels/gemm kernels/nest kernels/pack kernels/core)
 set(may_include_kernels/nest kernels/nest kernels/core)
 set(may_include_kernels/pack kernels/pack kernels/core)

@@ -2,7 +2,7 @@
 // the size, then with it.
 #pragma once
 
-#include "kernels/gemm/blob.h"
+#include "kernels/core/layout.h"
 #include "octet/octet.h"
 
 namespace octet {

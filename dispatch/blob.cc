@@ -1,28 +1,38 @@
 // octet_blob_*: what packed weights say about themselves.
-#include "kernels/gemm/blob.h"
+#include "dispatch/blob.h"
 
 #include "dispatch/check.h"
-#include "dispatch/conv_blob.h"
 #include "dispatch/struct_size.h"
 #include "dispatch/tables/tiers.h"
+#include "kernels/pack/matrices.h"
 
 namespace octet {
 namespace {
 
-octet_status check_blob(const void* blob, octet_error* error) {
+octet_status check_head(const void* blob, size_t bytes, Container* c, octet_error* error) {
   if (!blob) return fail(error, OCTET_NULL_POINTER, "blob is null");
-  return check_aligned(blob, "blob", error);
+  OCTET_TRY(check_aligned(blob, "blob", error));
+  const BlobProblem problem = check_matrices(blob, bytes, find_form, c);
+  if (problem == BlobProblem::kOtherKind && c->header.kind == BlobKind::kFilter)
+    return check_filter_blob(blob, bytes, "blob", c, error);
+  return blob_status(problem, "blob", bytes, error);
 }
 
-bool is_conv(const void* blob, size_t bytes) { return blob_kind(blob, bytes) == BlobKind::kConv; }
-
-octet_status result(BlobProblem problem, size_t bytes, octet_error* error) {
-  return problem == BlobProblem::kNone
-             ? OCTET_OK
-             : fail(error, OCTET_BAD_BLOB, "blob (%zu bytes) %s", bytes, describe(problem));
+void describe_matrices(const Container& c, octet_blob_info* info) {
+  const MatricesGeometry g = c.read_geometry<MatricesGeometry>();
+  info->n = (size_t)g.n;
+  info->k = (size_t)g.k;
+  info->batch = (size_t)g.count;
 }
 
 }  // namespace
+
+octet_status blob_status(BlobProblem problem, const char* name, size_t bytes, octet_error* error) {
+  return problem == BlobProblem::kNone
+             ? OCTET_OK
+             : fail(error, OCTET_BAD_BLOB, "%s (%zu bytes) %s", name, bytes, describe(problem));
+}
+
 }  // namespace octet
 
 using namespace octet;
@@ -30,27 +40,22 @@ using namespace octet;
 octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob_info* info,
                                  octet_error* error) {
   OCTET_TRY(check_out(info, "info", error));
-  OCTET_TRY(check_blob(blob, error));
+  Container c;
+  OCTET_TRY(check_head(blob, blob_bytes, &c, error));
   octet_blob_info out = OCTET_BLOB_INFO_INIT;
-  if (is_conv(blob, blob_bytes)) {
-    OCTET_TRY(describe_conv_blob(blob, blob_bytes, &out, error));
-    return give(out, info);
-  }
-  BlobHeader h;
-  OCTET_TRY(result(check_blob_header(blob, blob_bytes, &h), blob_bytes, error));
-  out.isa = (octet_isa)smallest_isa(blob_layout(h));
-  out.type = (octet_type)h.type;
-  out.n = (size_t)h.n;
-  out.k = (size_t)h.k;
-  out.batch = (size_t)h.batch;
-  out.bytes = (size_t)h.bytes;
+  out.isa = (octet_isa)smallest_isa(*c.form);
+  out.type = (octet_type)c.header.type;
+  out.bytes = (size_t)c.header.bytes;
+  out.form = c.form->name;
+  if (c.header.kind == BlobKind::kFilter)
+    describe_filter(c, &out);
+  else
+    describe_matrices(c, &out);
   return give(out, info);
 }
 
 octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error* error) {
-  OCTET_TRY(check_blob(blob, error));
-  if (is_conv(blob, blob_bytes)) return verify_conv_blob(blob, blob_bytes, error);
-  BlobHeader h;
-  OCTET_TRY(result(check_blob_header(blob, blob_bytes, &h), blob_bytes, error));
-  return result(check_blob_payload(blob, h), blob_bytes, error);
+  Container c;
+  OCTET_TRY(check_head(blob, blob_bytes, &c, error));
+  return blob_status(check_payload(c, blob), "blob", blob_bytes, error);
 }

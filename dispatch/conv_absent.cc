@@ -1,6 +1,6 @@
 // In place of all other conv_* files where the library is built without convolutions: whoever asks
 // for one is told.
-#include "dispatch/conv_blob.h"
+#include "dispatch/blob.h"
 #include "octet/helpers.h"
 
 namespace octet {
@@ -13,10 +13,10 @@ octet_status absent(octet_error* error) {
 
 }  // namespace
 
-octet_status describe_conv_blob(const void*, size_t, octet_blob_info*, octet_error* error) {
+octet_status check_filter_blob(const void*, size_t, const char*, Container*, octet_error* error) {
   return absent(error);
 }
-octet_status verify_conv_blob(const void*, size_t, octet_error* error) { return absent(error); }
+void describe_filter(const Container&, octet_blob_info*) {}
 
 }  // namespace octet
 

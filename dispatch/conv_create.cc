@@ -2,6 +2,7 @@
 // descriptor is checked and built as one.
 #include <string.h>
 
+#include "dispatch/blob.h"
 #include "dispatch/check.h"
 #include "dispatch/conv.h"
 #include "dispatch/conv_kernels.h"
@@ -41,7 +42,7 @@ struct ConvDraft {
   const octet_conv2d_desc& desc;
   Draft epilogue;
   ConvShape shape = {};
-  FilterHeader blob = {};
+  Container blob = {};
   ConvKernel kernel = {};
 
   ConvDraft(const octet_conv2d_desc& d, const octet_gemm_desc& as_gemm, octet_error* error)
@@ -51,6 +52,9 @@ struct ConvDraft {
   }
   octet_error* error() const { return epilogue.error; }
   Domain lhs_domain() const { return kernel.lhs_domain(); }
+  octet_conv_algorithm algorithm() const {
+    return (octet_conv_algorithm)blob.read_geometry<FilterGeometry>().algorithm;
+  }
 };
 
 octet_status check_lhs_kind(const ConvDraft& draft) {
@@ -83,17 +87,15 @@ octet_status check_blob(ConvDraft* draft) {
   if (!d.packed)
     return fail(error, OCTET_NULL_POINTER, "desc.packed is null; octet_conv2d_pack makes it");
   OCTET_TRY(check_aligned(d.packed, "desc.packed", error));
-  FilterHeader& h = draft->blob;
-  if (blob_kind(d.packed, d.packed_bytes) == BlobKind::kGemm)
+  Container& c = draft->blob;
+  if (read_head(d.packed, d.packed_bytes, &c) == BlobProblem::kNone &&
+      c.header.kind == BlobKind::kMatrices)
     return fail(
         error, OCTET_BAD_BLOB,
         "desc.packed comes from octet_pack; a convolution takes what octet_conv2d_pack makes");
-  const BlobProblem problem = read_filter_header(d.packed, d.packed_bytes, &h);
-  if (problem != BlobProblem::kNone)
-    return fail(error, OCTET_BAD_BLOB, "desc.packed (%zu bytes) %s", d.packed_bytes,
-                describe(problem));
+  OCTET_TRY(check_filter_blob(d.packed, d.packed_bytes, "desc.packed", &c, error));
   const ConvShape& s = draft->shape;
-  const ConvShape b = blob_shape(h);
+  const ConvShape b = filter_shape(c);
   const struct {
     const char* name;
     size_t blob, desc;
@@ -111,9 +113,9 @@ octet_status check_blob(ConvDraft* draft) {
     if (f.blob != f.desc)
       return fail(error, OCTET_BAD_BLOB, "desc.packed was packed for %s = %zu; desc.shape has %zu",
                   f.name, f.blob, f.desc);
-  if (h.type != d.rhs_type)
+  if (c.header.type != d.rhs_type)
     return fail(error, OCTET_BAD_BLOB, "desc.packed holds %s weights; desc.rhs_type is %s",
-                octet_type_name((octet_type)h.type), octet_type_name(d.rhs_type));
+                octet_type_name((octet_type)c.header.type), octet_type_name(d.rhs_type));
   return OCTET_OK;
 }
 
@@ -123,8 +125,8 @@ octet_status choose_kernel(ConvDraft* draft) {
   const char* forced;
   const Machine machine = conv_machine();
   OCTET_TRY(read_limits(&epilogue, machine, &cpu, &forced));
-  const octet_conv_algorithm algorithm = (octet_conv_algorithm)draft->blob.algorithm;
-  const WeightFacts facts = {blob_layout(draft->blob), draft->blob.has_least != 0};
+  const octet_conv_algorithm algorithm = draft->algorithm();
+  const WeightFacts facts = {draft->blob.form->layout, draft->blob.header.has_least != 0};
   // Two rows: kernels for a single one are for matrices.
   const Problem problem = {2, epilogue.desc.n, 1, epilogue.lhs_u8,
                            draft->desc.rhs_type == OCTET_U8};
@@ -138,10 +140,11 @@ octet_status choose_kernel(ConvDraft* draft) {
   OCTET_TRY(
       refuse_forced(epilogue, machine, cpu, draft->kernel.result, forced, draft->kernel.isa()));
   if (draft->kernel.result == Selected::kOk) return OCTET_OK;
-  return fail(epilogue.error, OCTET_WRONG_TIER,
-              "desc.packed holds '%s' weights in the layout of tier %s, which no usable kernel "
-              "reads; pack it again",
-              algorithm_name(algorithm), isa_name((Isa)draft->blob.isa));
+  return fail(
+      epilogue.error, OCTET_WRONG_TIER,
+      "desc.packed holds '%s' weights in form %s, of tier %s, which no usable kernel reads; "
+      "pack it again",
+      algorithm_name(algorithm), draft->blob.form->name, isa_name(smallest_isa(*draft->blob.form)));
 }
 
 octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
@@ -157,7 +160,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   int32_t* bias = spread(arena, e.bias ? e.bias : &zero, e.bias ? s.out_channels : 1,
                          s.out_channels, padded, 0);
   int32_t* weight_sum = arena->take<int32_t>(padded);
-  const bool has_zero_points = draft.blob.zero_points != 0;
+  const bool has_zero_points = draft.blob.find(SectionId::kZeroPoints) != nullptr;
   int32_t* zero_points = has_zero_points ? arena->take<int32_t>(padded) : nullptr;
   uint8_t* zero_row =
       d.lhs_quant == OCTET_LHS_STATIC ? arena->take<uint8_t>(zero_row_bytes(s)) : nullptr;
@@ -165,8 +168,8 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
 
   *conv = {};
   ConvPlan& plan = conv->plan;
-  plan.method = method_of(draft.blob.algorithm);
-  plan.shape = plan.method->rewrite ? plan.method->rewrite(blob_layout(draft.blob), s) : s;
+  plan.method = method_of((uint8_t)draft.algorithm());
+  plan.shape = plan.method->rewrite ? plan.method->rewrite(draft.blob.form->layout, s) : s;
   plan.kernel = draft.kernel.micro;
   plan.depthwise = draft.kernel.depthwise;
   plan.ops = &ops_of(draft.kernel.isa());
@@ -185,7 +188,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   const size_t l2 = this_machine().cpu.l2_bytes;
   plan.cache_bytes = l2 ? l2 : 512 * 1024;
 
-  const FilterSums sums = blob_sums(d.packed, draft.blob);
+  const FilterSums sums = filter_sums(draft.blob, d.packed);
   for (size_t n = 0; n < padded; ++n) {
     const bool there = n < s.out_channels;
     weight_sum[n] = there ? (int32_t)((uint32_t)sums.positive[n] + (uint32_t)sums.negative[n]) : 0;
@@ -203,10 +206,10 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   }
   if (zero_row) memset(zero_row, d.lhs_zero_point, zero_row_bytes(s));
   plan.columns = {bias, weight_sum, zero_points};
-  plan.payload = (const uint8_t*)d.packed + draft.blob.payload;
+  plan.payload = section_of(draft.blob, SectionId::kWeights, d.packed);
 
   conv->groups = s.groups;
-  conv->algorithm = (octet_conv_algorithm)draft.blob.algorithm;
+  conv->algorithm = draft.algorithm();
   conv->lhs_layout = d.lhs_layout;
   conv->dst_layout = d.dst_layout;
   conv->lhs_type = d.lhs_type;
@@ -215,7 +218,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   conv->residual_type = e.residual.type;
   conv->zero_row = zero_row;
   conv->packed = d.packed;
-  conv->packed_bytes = (size_t)draft.blob.bytes;
+  conv->packed_bytes = (size_t)draft.blob.header.bytes;
   conv->verbose = epilogue.environment.verbose;
   return conv;
 }
@@ -228,7 +231,7 @@ octet_status create(ConvDraft* draft, octet_conv2d** conv) {
   OCTET_TRY(check_layouts(*draft));
   OCTET_TRY(check_blob(draft));
   OCTET_TRY(check_quantization(&epilogue));
-  const FilterSums sums = blob_sums(draft->desc.packed, draft->blob);
+  const FilterSums sums = filter_sums(draft->blob, draft->desc.packed);
   OCTET_TRY(check_range(&epilogue, {nullptr, sums.positive, sums.negative, sums.zero_points}));
   OCTET_TRY(plan_finish(&epilogue));
   OCTET_TRY(choose_kernel(draft));

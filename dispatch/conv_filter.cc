@@ -130,9 +130,7 @@ octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterD
   if (!candidate.possible)
     return fail(error, OCTET_UNSUPPORTED, "%s = %s %s", by_name ? "OCTET_CONV" : "filter.algorithm",
                 algorithm_name(d->algorithm), candidate.reason);
-  const RhsLayout layout = packed_layout(*d, d->algorithm);
-  d->form = {layout, smallest_conv_isa(d->algorithm, layout), method_of((uint8_t)d->algorithm),
-             (uint8_t)d->algorithm};
+  d->form = find_form_of(packed_layout(*d, d->algorithm));
   return OCTET_OK;
 }
 

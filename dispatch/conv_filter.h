@@ -17,7 +17,7 @@ struct FilterDraft {
   const char* forced;  // kernel name, or null
   ConvPlans plans;
   octet_conv_algorithm algorithm;
-  FilterForm form;
+  const Form* form;
 };
 
 // The layout of an algorithm's weights. A forced kernel may have one of its own.

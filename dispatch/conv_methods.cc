@@ -44,25 +44,11 @@ ConvFamily family_of(octet_conv_algorithm algorithm) { return kRows[algorithm].f
 RhsLayout conv_layout(octet_conv_algorithm algorithm, Isa isa, bool rhs_u8) {
   switch (family_of(algorithm)) {
     case ConvFamily::kBytes: break;
-    case ConvFamily::kWords: return tier_of(isa).words;
-    case ConvFamily::kDepthwise: return kDepthwiseLayout;
+    case ConvFamily::kWords: return form_of(tier_of(isa).words).layout;
+    case ConvFamily::kDepthwise: return form_of(tier_of(isa).depthwise).layout;
   }
   // Which makes its own weights, s8
   return layout_of(isa, rhs_u8 && algorithm != OCTET_CONV_WINOGRAD_2X2_INT8);
-}
-
-Isa smallest_conv_isa(octet_conv_algorithm algorithm, const RhsLayout& layout) {
-  Isa smallest = Isa::kScalar;
-  for (size_t i = 0; const Tier* tier = nth_tier(i); ++i)
-    if (layout == conv_layout(algorithm, tier->isa, layout.domain == Domain::kU8))
-      smallest = tier->isa;
-  return smallest;
-}
-
-BlobProblem read_filter_header(const void* blob, size_t bytes, FilterHeader* header) {
-  const BlobProblem problem = check_filter_header(blob, bytes, method_of, header);
-  return problem == BlobProblem::kNone && !find_tier(header->isa) ? BlobProblem::kHeaderFields
-                                                                  : problem;
 }
 
 }  // namespace octet

@@ -10,12 +10,13 @@ namespace octet {
 namespace {
 
 octet_status lay_out(const octet_filter_desc* filter, octet_isa isa, FilterDraft* draft,
-                     FilterHeader* header, octet_error* error) {
+                     Container* container, octet_error* error) {
   OCTET_TRY(read_filter(filter, isa, draft, error));
-  const bool zero_points = has_zero_points(draft->view, draft->form.layout.domain);
-  if (!plan_filter_blob(draft->shape, draft->form, (uint8_t)draft->given->type, zero_points,
-                        header))
-    return fail(error, OCTET_BAD_SIZE, "filter.shape: the packed size leaves size_t");
+  const uint8_t algorithm = (uint8_t)draft->algorithm;
+  if (!plan_filter(*draft->form, *method_of(algorithm), algorithm, (uint8_t)draft->given->type,
+                   draft->shape, has_zero_points(draft->view, draft->form->layout.domain),
+                   container))
+    return fail(error, OCTET_BAD_SIZE, "filter.shape: the packed size leaves ptrdiff_t");
   return OCTET_OK;
 }
 
@@ -28,24 +29,25 @@ octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa i
                                     octet_error* error) {
   if (!bytes) return fail(error, OCTET_NULL_POINTER, "bytes is null");
   FilterDraft draft;
-  FilterHeader header;
-  OCTET_TRY(lay_out(filter, isa, &draft, &header, error));
-  *bytes = (size_t)header.bytes;
+  Container container;
+  OCTET_TRY(lay_out(filter, isa, &draft, &container, error));
+  *bytes = (size_t)container.header.bytes;
   return OCTET_OK;
 }
 
 octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, void* blob,
                                size_t blob_bytes, octet_error* error) {
   FilterDraft draft;
-  FilterHeader header;
-  OCTET_TRY(lay_out(filter, isa, &draft, &header, error));
+  Container container;
+  OCTET_TRY(lay_out(filter, isa, &draft, &container, error));
+  const size_t bytes = (size_t)container.header.bytes;
   const octet_filter_desc& f = *draft.given;
   if (!f.data) return fail(error, OCTET_NULL_POINTER, "filter.data is null");
   if (!blob) return fail(error, OCTET_NULL_POINTER, "blob is null");
   OCTET_TRY(check_aligned(blob, "blob", error));
-  if (blob_bytes < header.bytes)
+  if (blob_bytes < bytes)
     return fail(error, OCTET_BAD_SIZE, "blob_bytes = %zu, but octet_conv2d_pack_size says %zu",
-                blob_bytes, (size_t)header.bytes);
+                blob_bytes, bytes);
   const size_t weights = draft.shape.taps() * draft.shape.group_in() * draft.shape.out_channels;
   const struct {
     const char* name;
@@ -54,9 +56,10 @@ octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, v
                 {"zero_points", extent_of(f.zero_points, f.zero_point_count * sizeof(int32_t))},
                 {"tap_ranges", extent_of(f.tap_ranges, 16 * sizeof(float))}};
   for (const auto& input : inputs)
-    if (meet(extent_of(blob, (size_t)header.bytes), input.extent))
+    if (meet(extent_of(blob, bytes), input.extent))
       return fail(error, OCTET_OVERLAP, "blob overlaps filter.%s", input.name);
-  write_filter_blob(header, draft.shape, draft.form, draft.view, f.tap_ranges, blob);
+  write_filter(&container, *method_of((uint8_t)draft.algorithm), draft.shape, draft.view,
+               f.tap_ranges, blob);
   return OCTET_OK;
 }
 

@@ -18,16 +18,17 @@ const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
   const TierOps& ops = ops_of(draft.kernel->isa);
   const int32_t zero_point =
       d.lhs_zero_point + domain_shift(draft.lhs_u8, draft.kernel->lhs_domain);
-  int32_t* zero_points = draft.blob.zero_points ? arena->take<int32_t>(padded) : nullptr;
+  int32_t* zero_points =
+      draft.blob.find(SectionId::kZeroPoints) ? arena->take<int32_t>(padded) : nullptr;
   if (zero_points) {
     memset(zero_points, 0, padded * sizeof(int32_t));
-    memcpy(zero_points, blob_matrix(d.packed, draft.blob, 0).zero_points, d.n * sizeof(int32_t));
+    memcpy(zero_points, matrix_of(draft.blob, d.packed, 0).zero_points, d.n * sizeof(int32_t));
   }
   for (size_t b = 0; b < draft.matrices; ++b) {
     int32_t* bias = arena->take<int32_t>(padded);
     int32_t* weight_sum = runtime_scales(d) ? arena->take<int32_t>(padded) : nullptr;
     if (!columns) continue;
-    const PackedRhs packed = blob_matrix(d.packed, draft.blob, b);
+    const PackedRhs packed = matrix_of(draft.blob, d.packed, b);
     for (size_t n = 0; n < padded; n += kTogether) {
       int32_t sums[kTogether];
       for (size_t j = 0; j < kTogether; ++j) {
@@ -91,8 +92,8 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   plan.block_rows = choose_block_rows(*plan.kernel, d.k, (l2 ? l2 : 512 * 1024) / 2);
   plan.bias = bias;
   if (draft.has_blob) {
-    plan.packed = blob_matrix(d.packed, draft.blob, 0).panels;
-    plan.packed_stride = (size_t)draft.blob.panels_stride;
+    plan.packed = matrix_of(draft.blob, d.packed, 0).panels;
+    plan.packed_stride = (size_t)draft.blob.find(SectionId::kWeights)->bytes / draft.matrices;
     plan.packed_lanes = plan.kernel->rhs_layout.lanes(d.n);
     plan.packed_depth = plan.kernel->rhs_layout.depth(d.k);
     plan.columns = columns;
@@ -106,7 +107,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   gemm->residual_type = e.residual.type;
   gemm->rhs_order = d.rhs_order;
   gemm->packed = d.packed;
-  gemm->packed_bytes = draft.has_blob ? (size_t)draft.blob.bytes : 0;
+  gemm->packed_bytes = draft.has_blob ? (size_t)draft.blob.header.bytes : 0;
   gemm->max_bias = draft.max_bias;
   gemm->max_acc = INT32_MAX >> draft.max_shift;
   gemm->verbose = draft.environment.verbose;

@@ -1,4 +1,5 @@
 // The checks of octet_gemm_create that look at the descriptor alone.
+#include "dispatch/blob.h"
 #include "dispatch/check.h"
 #include "dispatch/gemm_draft.h"
 #include "dispatch/tables/tiers.h"
@@ -124,22 +125,21 @@ octet_status check_sizes(Draft* draft) {
     return OCTET_OK;
   }
   OCTET_TRY(check_aligned(d.packed, "desc.packed", error));
-  if (blob_kind(d.packed, d.packed_bytes) == BlobKind::kConv)
+  Container& c = draft->blob;
+  const BlobProblem problem = check_matrices(d.packed, d.packed_bytes, find_form, &c);
+  if (problem == BlobProblem::kOtherKind && c.header.kind == BlobKind::kFilter)
     return fail(error, OCTET_BAD_BLOB,
                 "desc.packed comes from octet_conv2d_pack; a GEMM takes what octet_pack makes");
-  BlobHeader& h = draft->blob;
-  const BlobProblem problem = check_blob_header(d.packed, d.packed_bytes, &h);
-  if (problem != BlobProblem::kNone)
-    return fail(error, OCTET_BAD_BLOB, "desc.packed (%zu bytes) %s", d.packed_bytes,
-                describe(problem));
+  OCTET_TRY(blob_status(problem, "desc.packed", d.packed_bytes, error));
+  const MatricesGeometry g = c.read_geometry<MatricesGeometry>();
   const size_t batch = d.batch_max ? d.batch_max : 1;
-  if (h.n != d.n || h.k != d.k || h.type != d.rhs_type || (h.batch != 1 && h.batch < batch))
+  if (g.n != d.n || g.k != d.k || c.header.type != d.rhs_type || (g.count != 1 && g.count < batch))
     return fail(error, OCTET_BAD_BLOB,
                 "desc.packed holds %zu matrices of n = %zu, k = %zu, type %d; the descriptor wants "
                 "%zu of n = %zu, k = %zu, type %d",
-                (size_t)h.batch, (size_t)h.n, (size_t)h.k, (int)h.type, batch, d.n, d.k,
+                (size_t)g.count, (size_t)g.n, (size_t)g.k, (int)c.header.type, batch, d.n, d.k,
                 (int)d.rhs_type);
-  draft->matrices = (size_t)h.batch;
+  draft->matrices = (size_t)g.count;
   return OCTET_OK;
 }
 
@@ -285,7 +285,7 @@ octet_status check_desc(Draft* draft) {
   OCTET_TRY(check_quantization(draft));
   for (size_t b = 0; b < draft->matrices; ++b)
     OCTET_TRY(check_range(
-        draft, draft->has_blob ? blob_matrix(draft->desc.packed, draft->blob, b) : PackedRhs{}));
+        draft, draft->has_blob ? matrix_of(draft->blob, draft->desc.packed, b) : PackedRhs{}));
   return OCTET_OK;
 }
 

@@ -52,19 +52,18 @@ octet_status choose_kernels(Draft* draft) {
   OCTET_TRY(read_limits(draft, machine, &cpu, &forced));
   const bool rhs_u8 = d.rhs_type == OCTET_U8;
   // Nothing is known about run-time weights: assume the worst.
-  const WeightFacts facts = draft->has_blob
-                                ? WeightFacts{blob_layout(draft->blob), draft->blob.has_least != 0}
-                                : WeightFacts{select_layout(cpu, rhs_u8, forced), true};
+  const WeightFacts facts =
+      draft->has_blob ? WeightFacts{draft->blob.form->layout, draft->blob.header.has_least != 0}
+                      : WeightFacts{select_layout(cpu, rhs_u8, forced), true};
   Problem problem = {d.m_max, d.n, d.k, draft->lhs_u8, rhs_u8};
   const Selection selection = select(cpu, problem, facts, forced);
   OCTET_TRY(refuse_forced(*draft, machine, cpu, selection.result, forced,
                           selection.kernel ? selection.kernel->isa : Isa::kScalar));
   if (selection.result == Selected::kNoKernel)
     return fail(draft->error, OCTET_WRONG_TIER,
-                "desc.packed has the layout of tier %s (panels of %d x %d), which no usable kernel "
-                "reads; pack it for %s",
-                isa_name(smallest_isa(facts.layout)), (int)facts.layout.width, (int)facts.layout.kr,
-                isa_name(smallest_isa(select_layout(cpu, rhs_u8, nullptr))));
+                "desc.packed has form %s, of tier %s, which no usable kernel reads; pack it for %s",
+                draft->blob.form->name, isa_name(smallest_isa(*draft->blob.form)),
+                isa_name(smallest_isa(*find_form_of(select_layout(cpu, rhs_u8, nullptr)))));
   problem.m = 1;
   draft->kernel = selection.kernel;
   draft->small_kernel = select(cpu, problem, facts, forced).kernel;

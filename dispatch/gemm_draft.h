@@ -5,7 +5,7 @@
 #include "dispatch/gemm.h"
 #include "dispatch/machine.h"
 #include "dispatch/select.h"
-#include "kernels/gemm/blob.h"
+#include "kernels/pack/matrices.h"
 
 namespace octet {
 
@@ -16,7 +16,7 @@ struct Draft {
   octet_error* const error;
   const char *column = "column", *depth = "k";  // what the caller calls one of n, and k
   bool has_blob = false;
-  BlobHeader blob = {};
+  Container blob = {};
   size_t matrices = 1;             // packed
   bool lhs_u8 = false;             // after quantization
   int32_t lhs_lo = 0, lhs_hi = 0;  // range of lhs - zero point

@@ -5,37 +5,38 @@
 #include "dispatch/select.h"
 #include "dispatch/struct_size.h"
 #include "dispatch/tables/tiers.h"
-#include "kernels/gemm/blob.h"
+#include "kernels/pack/matrices.h"
 
 namespace octet {
 namespace {
 
-struct Packing {
+struct RhsDraft {
   Given<octet_rhs_desc> rhs;
   RhsView view;
   size_t matrix_stride;  // bytes
   size_t data_bytes;
-  BlobHeader header;
+  Container container;
+  size_t bytes() const { return (size_t)container.header.bytes; }
 };
 
-octet_status choose_layout(const octet_rhs_desc& rhs, octet_isa isa, RhsLayout* layout,
-                           octet_error* error) {
+octet_status choose_form(const octet_rhs_desc& rhs, octet_isa isa, const Form** form,
+                         octet_error* error) {
   if (isa != OCTET_ISA_AUTO && !find_tier((int)isa))
     return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
   const bool rhs_u8 = rhs.type == OCTET_U8;
   if (isa != OCTET_ISA_AUTO) {
-    *layout = layout_of((Isa)isa, rhs_u8);
+    *form = find_form_of(layout_of((Isa)isa, rhs_u8));
     return OCTET_OK;
   }
   Environment environment;
   if (const octet_status status = read_environment(&environment, error)) return status;
   CpuFeatures cpu = this_machine().cpu;
   cpu.isas &= environment.allowed;
-  *layout = select_layout(cpu, rhs_u8, environment.kernel);
+  *form = find_form_of(select_layout(cpu, rhs_u8, environment.kernel));
   return OCTET_OK;
 }
 
-octet_status prepare(const octet_rhs_desc* given, octet_isa isa, bool with_data, Packing* p,
+octet_status prepare(const octet_rhs_desc* given, octet_isa isa, bool with_data, RhsDraft* p,
                      octet_error* error) {
   const Given<octet_rhs_desc>& rhs = p->rhs;
   OCTET_TRY(p->rhs.read(given, "rhs", error));
@@ -78,8 +79,8 @@ octet_status prepare(const octet_rhs_desc* given, octet_isa isa, bool with_data,
                                                     rhs->type, "rhs.zero_points", error))
     return status;
 
-  RhsLayout layout;
-  if (const octet_status status = choose_layout(*rhs, isa, &layout, error)) return status;
+  const Form* form = nullptr;
+  if (const octet_status status = choose_form(*rhs, isa, &form, error)) return status;
   // A single row has no next one, and its stride may be anything
   const size_t step = rows == 1 ? row : stride;
   p->view = {(const uint8_t*)rhs->data,
@@ -92,10 +93,12 @@ octet_status prepare(const octet_rhs_desc* given, octet_isa isa, bool with_data,
              rhs->zero_point_count};
   p->matrix_stride = batch_stride;
   p->data_bytes = all;
-  if (!plan_blob(layout, p->view, batch, (uint8_t)rhs->type, &p->header))
+  const bool zero_points =
+      any_zero_point(rhs->zero_points, rhs->zero_point_count, p->view.is_u8, form->layout.domain);
+  if (!plan_matrices(*form, (uint8_t)rhs->type, rhs->n, rhs->k, batch, zero_points, &p->container))
     return fail(error, OCTET_BAD_SIZE,
-                "rhs.n = %zu, rhs.k = %zu, rhs.batch = %zu: the packed size leaves size_t", rhs->n,
-                rhs->k, batch);
+                "rhs.n = %zu, rhs.k = %zu, rhs.batch = %zu: the packed size leaves ptrdiff_t",
+                rhs->n, rhs->k, batch);
   return OCTET_OK;
 }
 
@@ -107,26 +110,26 @@ using namespace octet;
 octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* bytes,
                              octet_error* error) {
   if (!bytes) return fail(error, OCTET_NULL_POINTER, "bytes is null");
-  Packing p;
+  RhsDraft p;
   if (const octet_status status = prepare(rhs, isa, false, &p, error)) return status;
-  *bytes = (size_t)p.header.bytes;
+  *bytes = p.bytes();
   return OCTET_OK;
 }
 
 octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, size_t blob_bytes,
                         octet_error* error) {
-  Packing p;
+  RhsDraft p;
   if (const octet_status status = prepare(rhs, isa, true, &p, error)) return status;
   if (!blob) return fail(error, OCTET_NULL_POINTER, "blob is null");
   if (const octet_status status = check_aligned(blob, "blob", error)) return status;
-  if (blob_bytes < p.header.bytes)
+  if (blob_bytes < p.bytes())
     return fail(error, OCTET_BAD_SIZE, "blob_bytes = %zu, but octet_pack_size says %zu", blob_bytes,
-                (size_t)p.header.bytes);
-  if (meet(extent_of(blob, (size_t)p.header.bytes), extent_of(p.rhs->data, p.data_bytes)))
+                p.bytes());
+  if (meet(extent_of(blob, p.bytes()), extent_of(p.rhs->data, p.data_bytes)))
     return fail(error, OCTET_OVERLAP, "blob overlaps rhs.data");
-  if (meet(extent_of(blob, (size_t)p.header.bytes),
+  if (meet(extent_of(blob, p.bytes()),
            extent_of(p.rhs->zero_points, p.rhs->zero_point_count * sizeof(int32_t))))
     return fail(error, OCTET_OVERLAP, "blob overlaps rhs.zero_points");
-  write_blob(p.header, p.view, p.matrix_stride, blob);
+  write_matrices(&p.container, p.view, p.matrix_stride, blob);
   return OCTET_OK;
 }

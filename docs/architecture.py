@@ -15,7 +15,7 @@ PICTURE = ROOT / "docs/architecture.svg"
 # What the code does not say.
 ROLES = {
     "dispatch": "checks, CPU detection, selection, plans",
-    "dispatch/tables": "tiers, kernels, operations",
+    "dispatch/tables": "tiers, forms, kernels, operations",
     "kernels/conv": "algorithms of convolution",
     "kernels/gemm": "products of matrices",
     "kernels/nest": "the loop nest of every product",

@@ -219,10 +219,10 @@ TEST(BadCreate, Blob) {
   create_refuses(OCTET_BAD_BLOB, "desc.packed", [](Product& p) { p.desc.batch_max = kBatch + 1; });
 #if defined(__x86_64__)
   static constexpr octet_isa foreign = OCTET_ISA_DOTPROD;
-  const char* const layout = "DOTPROD (panels of 16 x 4)";
+  const char* const layout = "form s8_16x4_step8, of tier DOTPROD";
 #else
   static constexpr octet_isa foreign = OCTET_ISA_AVX2;
-  const char* const layout = "AVX2 (panels of 16 x 4)";
+  const char* const layout = "form s8_16x4, of tier AVX2";
 #endif
   create_refuses(OCTET_WRONG_TIER, layout, [](Product& p) {
     size_t bytes = 0;

@@ -1,7 +1,7 @@
 // Packed weights as a file: what they say about themselves, and that nothing damaged is believed.
-#include "kernels/gemm/blob.h"
-
+#include "dispatch/tables/forms.h"
 #include "kernels/conv/filter_blob.h"
+#include "kernels/pack/matrices.h"
 #include "support/guarded.h"
 #include "support/kernels.h"
 
@@ -40,6 +40,19 @@ struct Blob {
   }
 };
 
+octet::Container head_of(const void* blob) {
+  octet::Container c;
+  EXPECT_EQ(octet::read_head(blob, SIZE_MAX, &c), octet::BlobProblem::kNone);
+  return c;
+}
+
+// Puts a head of so many bytes into a blob, with a checksum that is right.
+void sign(octet::Container c, size_t bytes, uint8_t* blob) {
+  c.header.head_checksum = 0;
+  c.header.head_checksum = octet::checksum(&c, bytes).folded();
+  std::memcpy(blob, &c, bytes);
+}
+
 octet_status create(const void* blob, size_t bytes, size_t n, size_t k, octet_error* error) {
   octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
   d.m_max = 1, d.n = n, d.k = k, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8,
@@ -53,16 +66,21 @@ octet_status create(const void* blob, size_t bytes, size_t n, size_t k, octet_er
 TEST(Blob, SaysWhatItIs) {
   const struct {
     octet_isa packed, reads;
-  } kTiers[] = {{OCTET_ISA_SCALAR, OCTET_ISA_SCALAR}, {OCTET_ISA_AVX2, OCTET_ISA_AVX2},
-                {OCTET_ISA_AVXVNNI, OCTET_ISA_AVX2},  {OCTET_ISA_AVX512VNNI, OCTET_ISA_AVX2},
-                {OCTET_ISA_NEON, OCTET_ISA_NEON},     {OCTET_ISA_DOTPROD, OCTET_ISA_DOTPROD},
-                {OCTET_ISA_I8MM, OCTET_ISA_I8MM}};
+    const char *form, *form_of_u8;
+  } kTiers[] = {{OCTET_ISA_SCALAR, OCTET_ISA_SCALAR, "s8_4x4", "s8_4x4"},
+                {OCTET_ISA_AVX2, OCTET_ISA_AVX2, "s8_16x4", "s8_16x4"},
+                {OCTET_ISA_AVXVNNI, OCTET_ISA_AVX2, "s8_16x4", "s8_16x4"},
+                {OCTET_ISA_AVX512VNNI, OCTET_ISA_AVX2, "s8_16x4", "s8_16x4"},
+                {OCTET_ISA_NEON, OCTET_ISA_NEON, "s8_4x16", "s8_4x16"},
+                {OCTET_ISA_DOTPROD, OCTET_ISA_DOTPROD, "s8_16x4_step8", "s8_16x4_step8"},
+                {OCTET_ISA_I8MM, OCTET_ISA_I8MM, "s8_8x8", "u8_8x8"}};
   for (const auto& tier : kTiers)
     for (const octet_type type : {OCTET_S8, OCTET_U8}) {
       const Blob blob(7, 9, tier.packed, 2, true, type);
       octet_blob_info info;
       ASSERT_EQ(blob.info(&info), OCTET_OK);
       EXPECT_EQ(info.isa, tier.reads);
+      EXPECT_STREQ(info.form, type == OCTET_U8 ? tier.form_of_u8 : tier.form);
       EXPECT_EQ(info.type, type);
       EXPECT_EQ(info.n, 7u);
       EXPECT_EQ(info.k, 9u);
@@ -129,7 +147,7 @@ TEST(FilterBlob, KnowsTheLeastWeight) {
             const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
             ASSERT_EQ(octet_conv2d_pack(&d, isa, blob.data(), bytes, &error), OCTET_OK)
                 << error.message;
-            EXPECT_EQ(blob.data<octet::FilterHeader>()->has_least != 0, at < count)
+            EXPECT_EQ(head_of(blob.data()).header.has_least != 0, at < count)
                 << octet_conv_algorithm_name(form.algorithm) << ", " << form.groups
                 << " groups, weight " << at << " of " << count;
           }
@@ -156,7 +174,9 @@ TEST(Blob, MovesToAnotherAddress) {
 
 TEST(Blob, EveryDamagedHeaderByteIsRefused) {
   const Blob blob(5, 6, OCTET_ISA_AUTO, 1, true);
-  for (size_t i = 0; i < sizeof(octet::BlobHeader); ++i)
+  const size_t head = head_of(blob.memory.data()).header.head_bytes;
+  EXPECT_EQ(head, sizeof(octet::ContainerHeader) + sizeof(octet::MatricesGeometry));
+  for (size_t i = 0; i < head; ++i)
     for (const uint8_t damage : {0x01, 0x80, 0xff}) {
       blob.memory.data()[i] ^= damage;
       octet_blob_info info;
@@ -171,75 +191,113 @@ TEST(Blob, EveryDamagedHeaderByteIsRefused) {
   EXPECT_EQ(blob.verify(blob.memory.bytes()), OCTET_OK);
 }
 
-// A header with a right checksum may still lie: each field on its own is changed and signed again.
+// A head with a right checksum may still lie: each byte and each field on its own is changed and
+// signed again. What is left, for anybody to say, is the payload's checksum and has_least.
 TEST(Blob, ContradictingFieldsAreRefusedUnderARightChecksum) {
   const Blob blob(5, 6, OCTET_ISA_AUTO, 2, true);
-  octet::BlobHeader good;
-  std::memcpy(&good, blob.memory.data(), sizeof good);
-  const auto refused = [&](const octet::BlobHeader& changed) {
-    octet::BlobHeader h = changed;
-    h.header_checksum = octet::checksum(&h, sizeof h - sizeof h.header_checksum).folded();
-    std::memcpy(blob.memory.data(), &h, sizeof h);
+  const octet::Container good = head_of(blob.memory.data());
+  const auto refused = [&](const octet::Container& changed) {
+    sign(changed, good.header.head_bytes, blob.memory.data());
     octet_blob_info info;
     return blob.info(&info) == OCTET_BAD_BLOB && blob.verify(blob.memory.bytes()) == OCTET_BAD_BLOB;
   };
   EXPECT_FALSE(refused(good));
-#define OCTET_CHANGED(field, value)                                             \
-  {                                                                             \
-    octet::BlobHeader h = good;                                                 \
-    h.field = static_cast<std::remove_reference_t<decltype((h.field))>>(value); \
-    EXPECT_TRUE(refused(h)) << #field " = " << +(value);                        \
+  const size_t checksums = offsetof(octet::ContainerHeader, payload_checksum),
+               n = sizeof(octet::ContainerHeader), k = n + offsetof(octet::MatricesGeometry, k);
+  for (size_t i = 0; i < good.header.head_bytes; ++i) {
+    if (i >= checksums && i < offsetof(octet::ContainerHeader, sections)) continue;
+    if (i == n || i == k) continue;  // one column more or less may round up to the same size
+    for (int bit = 0; bit < 8; ++bit) {
+      octet::Container c = good;
+      reinterpret_cast<uint8_t*>(&c)[i] ^= static_cast<uint8_t>(1 << bit);
+      if (i == offsetof(octet::ContainerHeader, has_least) && bit == 0) continue;
+      if (i < octet::kMostGeometry && c.header.form != good.header.form &&
+          octet::find_form(static_cast<uint16_t>(c.header.form)))
+        continue;  // of other forms below
+      EXPECT_TRUE(refused(c)) << "byte " << i << ", bit " << bit;
+    }
   }
-  for (const uint64_t huge : {UINT64_MAX, UINT64_MAX / 2, UINT64_MAX / 8, uint64_t{1} << 60,
-                              uint64_t{1} << 32, uint64_t{0}, uint64_t{77}}) {
-    OCTET_CHANGED(bytes, huge)
-    OCTET_CHANGED(n, huge)
-    OCTET_CHANGED(k, huge)
-    OCTET_CHANGED(batch, huge)
-    OCTET_CHANGED(zero_points, huge)
-    OCTET_CHANGED(sums, huge)
-    OCTET_CHANGED(panels, huge)
-    OCTET_CHANGED(sums_stride, huge)
-    OCTET_CHANGED(panels_stride, huge)
+  for (const uint64_t value : {UINT64_MAX, UINT64_MAX / 2, UINT64_MAX / 8, uint64_t{1} << 60,
+                               uint64_t{1} << 32, uint64_t{0}, uint64_t{77}}) {
+    for (size_t at = offsetof(octet::ContainerHeader, bytes); at < good.header.head_bytes;
+         at += 8) {
+      if (at >= checksums && at < offsetof(octet::ContainerHeader, sections)) continue;
+      octet::Container c = good;
+      uint8_t* const field = reinterpret_cast<uint8_t*>(&c) + at;
+      if (std::memcmp(field, &value, sizeof value) == 0) continue;
+      std::memcpy(field, &value, sizeof value);
+      EXPECT_TRUE(refused(c)) << "field at " << at << " = " << value;
+    }
   }
-  for (const int value : {0, 3, 7, 65535}) {
-    OCTET_CHANGED(width, value)
-    OCTET_CHANGED(step, value)
-    OCTET_CHANGED(kr, value)
-    OCTET_CHANGED(domain, value | 2)
-    OCTET_CHANGED(type, value == 3 ? 4 : value)
-    OCTET_CHANGED(kind, value & ~1)
-    OCTET_CHANGED(version, value)
-    OCTET_CHANGED(header_bytes, value)
-    OCTET_CHANGED(reserved[5], value | 1)
+}
+
+// Another form has sections of other sizes; or they are as large, and that is no danger. Words and
+// depthwise weights are no matrices.
+TEST(Blob, OfAnotherFormIsRefusedWhereItsSizesDiffer) {
+  const Blob blob(5, 6, OCTET_ISA_AVX2, 2, true);
+  const octet::Container good = head_of(blob.memory.data());
+  size_t refused = 0;
+  for (size_t i = 0; const octet::Form* form = octet::nth_form(i); ++i) {
+    octet::Container c = good;
+    c.header.form = form->id;
+    sign(c, c.header.head_bytes, blob.memory.data());
+    // In AVX2's form 5 x 6 are 128 bytes. Sums of up to 16 lanes take 64.
+    const bool as_large =
+        form->packing && octet::round_up(form->layout.bytes(5, 6), octet::kAlignment) == 128;
+    octet_blob_info info;
+    EXPECT_EQ(blob.info(&info), as_large ? OCTET_OK : OCTET_BAD_BLOB) << form->name;
+    refused += !as_large;
   }
-#undef OCTET_CHANGED
+  EXPECT_GE(refused, 6u);
 }
 
 TEST(Blob, EveryDamagedPayloadByteIsFoundByVerify) {
   const Blob blob(5, 6, OCTET_ISA_AUTO, 2, true);
-  for (size_t i = sizeof(octet::BlobHeader); i < blob.memory.bytes(); ++i) {
+  for (size_t i = head_of(blob.memory.data()).header.head_bytes; i < blob.memory.bytes(); ++i) {
     blob.memory.data()[i] ^= 0x10;
     EXPECT_EQ(blob.verify(blob.memory.bytes()), OCTET_BAD_BLOB) << "byte " << i;
     blob.memory.data()[i] ^= 0x10;
   }
 }
 
-// Version 1 ended in CRCs.
+// What lies between the sections is zero, whatever the checksum says.
+TEST(FilterBlob, HidesNothingBetweenItsSections) {
+  const std::vector<uint8_t> weights(9, 1);
+  octet_filter_desc d = OCTET_FILTER_DESC_INIT;
+  d.shape.in_h_max = d.shape.in_w_max = 8, d.shape.in_channels = d.shape.out_channels = 1;
+  d.shape.kernel_h = d.shape.kernel_w = 3, d.shape.stride_h = d.shape.stride_w = 2;
+  d.type = OCTET_S8, d.data = weights.data(), d.algorithm = OCTET_CONV_WINOGRAD_2X2_S2;
+  size_t bytes = 0;
+  ASSERT_EQ(octet_conv2d_pack_size(&d, OCTET_ISA_SCALAR, &bytes, nullptr), OCTET_OK);
+  const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+  ASSERT_EQ(octet_conv2d_pack(&d, OCTET_ISA_SCALAR, blob.data(), bytes, nullptr), OCTET_OK);
+  ASSERT_EQ(octet_blob_verify(blob.data(), bytes, nullptr), OCTET_OK);
+  octet::Container c = head_of(blob.data());
+  const octet::Section last = *c.find(octet::SectionId::kWeights);
+  const size_t head = c.header.head_bytes, end = static_cast<size_t>(last.offset + last.bytes);
+  ASSERT_LT(end, bytes);
+  for (size_t i = end; i < bytes; ++i) {
+    blob.data()[i] = 1;
+    c.header.payload_checksum = octet::checksum(blob.data() + head, bytes - head);
+    sign(c, head, blob.data());
+    EXPECT_EQ(octet_blob_verify(blob.data(), bytes, nullptr), OCTET_BAD_BLOB) << "byte " << i;
+    blob.data()[i] = 0;
+  }
+}
+
+// Versions 1 and 2 had one mark for products and one for convolutions.
 TEST(Blob, OfAnotherVersionIsRefusedAndSaysSo) {
   const Blob blob(5, 6, OCTET_ISA_AUTO);
-  octet::BlobHeader h;
-  std::memcpy(&h, blob.memory.data(), sizeof h);
-  for (const uint32_t version : {0u, 1u, octet::kBlobVersion + 1}) {
-    h.version = version;
-    h.header_checksum = octet::checksum(&h, sizeof h - sizeof h.header_checksum).folded();
-    std::memcpy(blob.memory.data(), &h, sizeof h);
-    octet_error error = {};
-    EXPECT_EQ(octet_blob_verify(blob.memory.data(), blob.memory.bytes(), &error), OCTET_BAD_BLOB);
-    EXPECT_NE(std::string(error.message).find("version"), std::string::npos) << error.message;
-    EXPECT_EQ(create(blob.memory.data(), blob.memory.bytes(), 5, 6, &error), OCTET_BAD_BLOB);
-    EXPECT_NE(std::string(error.message).find("version"), std::string::npos) << error.message;
-  }
+  for (const char* mark : {"OCTETRHS", "OCTETCNV", "OCTETBLB"})
+    for (const uint32_t version : {0u, 1u, 2u, octet::kContainerVersion + 1}) {
+      std::memcpy(blob.memory.data(), mark, 8);
+      std::memcpy(blob.memory.data() + 8, &version, sizeof version);
+      octet_error error = {};
+      EXPECT_EQ(octet_blob_verify(blob.memory.data(), blob.memory.bytes(), &error), OCTET_BAD_BLOB);
+      EXPECT_NE(std::string(error.message).find("version"), std::string::npos) << error.message;
+      EXPECT_EQ(create(blob.memory.data(), blob.memory.bytes(), 5, 6, &error), OCTET_BAD_BLOB);
+      EXPECT_NE(std::string(error.message).find("version"), std::string::npos) << error.message;
+    }
 }
 
 TEST(Blob, TruncatedAnywhereIsRefused) {
@@ -269,10 +327,10 @@ TEST(Blob, OfAConvolutionSaysItsGeometry) {
     if (transposed) filter.algorithm = OCTET_CONV_DIRECT;
     octet_error error = {};
     size_t bytes = 0;
-    ASSERT_EQ(octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, &error), OCTET_OK)
+    ASSERT_EQ(octet_conv2d_pack_size(&filter, OCTET_ISA_AVX2, &bytes, &error), OCTET_OK)
         << error.message;
     const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
-    ASSERT_EQ(octet_conv2d_pack(&filter, OCTET_ISA_AUTO, blob.data(), bytes, &error), OCTET_OK);
+    ASSERT_EQ(octet_conv2d_pack(&filter, OCTET_ISA_AVX2, blob.data(), bytes, &error), OCTET_OK);
     octet_blob_info info = OCTET_BLOB_INFO_INIT;
     ASSERT_EQ(octet_blob_get_info(blob.data(), bytes, &info, &error), OCTET_OK);
     EXPECT_EQ(info.type, OCTET_U8);
@@ -281,7 +339,7 @@ TEST(Blob, OfAConvolutionSaysItsGeometry) {
     EXPECT_EQ(info.batch, 1u);
     EXPECT_EQ(info.bytes, bytes);
     EXPECT_EQ(info.algorithm, filter.algorithm);
-    EXPECT_STREQ(info.form, octet_conv_algorithm_name(filter.algorithm));
+    EXPECT_STREQ(info.form, "s8_16x4");
     octet_conv2d_shape want = {};  // what the weights do not depend on is 0
     want.in_channels = 6, want.out_channels = 15, want.groups = 3;
     want.kernel_h = 2, want.kernel_w = 3, want.stride_h = 4, want.stride_w = 5;
@@ -292,7 +350,8 @@ TEST(Blob, OfAConvolutionSaysItsGeometry) {
 
 TEST(Blob, InfoReadsOnlyTheHeader) {
   const Blob blob(500, 100, OCTET_ISA_AUTO);
-  const Guarded header(sizeof(octet::BlobHeader), Side::kBack, OCTET_ALIGNMENT);
+  const size_t head = head_of(blob.memory.data()).header.head_bytes;
+  const Guarded header(head, Side::kBack, OCTET_ALIGNMENT);
   std::memcpy(header.data(), blob.memory.data(), header.bytes());
   octet_blob_info info = {};
   info.struct_size = sizeof info;

@@ -684,12 +684,14 @@ TEST(ConvBadCreate, GemmBlobsAndBack) {
   }
 }
 
+constexpr size_t kHead = sizeof(octet::ContainerHeader) + sizeof(octet::FilterGeometry);
+
 TEST(ConvBadCreate, DamagedBlobs) {
   for (const octet_conv_algorithm algorithm : {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL}) {
     Layer p(OCTET_U8, algorithm);
     octet_conv2d* conv = nullptr;
     octet_blob_info info = OCTET_BLOB_INFO_INIT;
-    for (size_t i = 0; i < sizeof(octet::FilterHeader); ++i)
+    for (size_t i = 0; i < kHead; ++i)
       for (const uint8_t damage : {0x01, 0x80}) {
         p.blob.data()[i] ^= damage;
         octet_error error = {};
@@ -703,7 +705,7 @@ TEST(ConvBadCreate, DamagedBlobs) {
             << "byte " << i;
         p.blob.data()[i] ^= damage;
       }
-    for (size_t i = sizeof(octet::FilterHeader); i < p.blob.bytes(); ++i) {
+    for (size_t i = kHead; i < p.blob.bytes(); ++i) {
       p.blob.data()[i] ^= 1;
       EXPECT_EQ(octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr), OCTET_BAD_BLOB)
           << "byte " << i;
@@ -715,8 +717,8 @@ TEST(ConvBadCreate, DamagedBlobs) {
     EXPECT_EQ(info.k, 9 * kInChannels);
     EXPECT_EQ(info.batch, 1u);
     EXPECT_EQ(info.bytes, p.blob.bytes());
-    for (const size_t bytes : {size_t{0}, size_t{64}, sizeof(octet::FilterHeader),
-                               p.blob.bytes() - 1, p.blob.bytes() - 64}) {
+    for (const size_t bytes :
+         {size_t{0}, size_t{64}, kHead, p.blob.bytes() - 1, p.blob.bytes() - 64}) {
       p.desc.packed_bytes = bytes;
       expect_refused(OCTET_BAD_BLOB, "desc.packed",
                      [&](octet_error* e) { return octet_conv2d_create(&p.desc, &conv, e); });
@@ -730,12 +732,12 @@ TEST(ConvBadCreate, HeadersThatLieUnderARightChecksum) {
   for (const octet_conv_algorithm algorithm :
        {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4}) {
     Layer p(OCTET_U8, algorithm);
-    octet::FilterHeader good;
-    std::memcpy(&good, p.blob.data(), sizeof good);
-    const auto signed_again = [&](const octet::FilterHeader& changed) {
-      octet::FilterHeader h = changed;
-      h.header_checksum = octet::checksum(&h, sizeof h - sizeof h.header_checksum).folded();
-      std::memcpy(p.blob.data(), &h, sizeof h);
+    octet::Container good = {};
+    std::memcpy(&good, p.blob.data(), kHead);
+    const auto signed_again = [&](octet::Container c) {
+      c.header.head_checksum = 0;
+      c.header.head_checksum = octet::checksum(&c, kHead).folded();
+      std::memcpy(p.blob.data(), &c, kHead);
     };
     const auto create = [&] {
       octet_conv2d* conv = nullptr;
@@ -746,42 +748,45 @@ TEST(ConvBadCreate, HeadersThatLieUnderARightChecksum) {
     signed_again(good);
     ASSERT_EQ(create(), OCTET_OK);
 
-    for (const uint32_t version : {0u, 1u, good.version + 1}) {
-      octet::FilterHeader h = good;
-      h.version = version;
-      signed_again(h);
+    for (const uint32_t version : {0u, 1u, 2u, good.header.version + 1}) {
+      octet::Container c = good;
+      c.header.version = version;
+      signed_again(c);
       EXPECT_EQ(create(), OCTET_BAD_BLOB) << "version " << version;
     }
 
-    const std::vector<uint64_t octet::FilterHeader::*> sizes = {
-        &octet::FilterHeader::bytes,        &octet::FilterHeader::in_channels,
-        &octet::FilterHeader::out_channels, &octet::FilterHeader::groups,
-        &octet::FilterHeader::kernel_h,     &octet::FilterHeader::kernel_w,
-        &octet::FilterHeader::stride_h,     &octet::FilterHeader::stride_w,
-        &octet::FilterHeader::dilation_h,   &octet::FilterHeader::dilation_w,
-        &octet::FilterHeader::zero_points,  &octet::FilterHeader::sums,
-        &octet::FilterHeader::payload,      &octet::FilterHeader::payload_bytes};
-    for (size_t i = 0; i < sizes.size(); ++i)
-      for (const uint64_t value : {uint64_t{0}, good.*sizes[i] + 1, good.*sizes[i] - 1,
-                                   good.*sizes[i] + 64, 2 * good.*sizes[i], uint64_t{1} << 31,
-                                   uint64_t{1} << 32, uint64_t{1} << 63, ~uint64_t{0}}) {
-        octet::FilterHeader h = good;
-        h.*sizes[i] = value;
-        if (value == good.*sizes[i]) continue;
-        signed_again(h);
-        EXPECT_EQ(create(), OCTET_BAD_BLOB)
-            << octet_conv_algorithm_name(algorithm) << ", field " << i << " = " << value;
+    // Sizes and offsets, of header and geometry; the checksums may be anything.
+    const size_t first = offsetof(octet::ContainerHeader, payload_checksum),
+                 sections = offsetof(octet::ContainerHeader, sections);
+    const size_t small_of_geometry =
+        sizeof(octet::ContainerHeader) + offsetof(octet::FilterGeometry, algorithm);
+    for (size_t at = offsetof(octet::ContainerHeader, bytes); at < kHead; at += 8) {
+      if ((at >= first && at < sections) || at == small_of_geometry) continue;
+      uint64_t was;
+      std::memcpy(&was, reinterpret_cast<uint8_t*>(&good) + at, sizeof was);
+      for (const uint64_t value :
+           {uint64_t{0}, was + 1, was - 1, was + 64, 2 * was, uint64_t{1} << 31, uint64_t{1} << 32,
+            uint64_t{1} << 63, ~uint64_t{0}}) {
+        octet::Container c = good;
+        std::memcpy(reinterpret_cast<uint8_t*>(&c) + at, &value, sizeof value);
+        if (value == was || c.header.has_least != good.header.has_least) continue;
+        signed_again(c);
+        EXPECT_NE(create(), OCTET_OK)
+            << octet_conv_algorithm_name(algorithm) << ", field at " << at << " = " << value;
         // May be content, but not go astray
         octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr);
       }
+    }
     // Small fields: any byte of them. Most contradict the sizes; the rest must be refused as
     // unreadable, or be harmless.
-    for (size_t at = offsetof(octet::FilterHeader, width);
-         at < offsetof(octet::FilterHeader, payload_checksum); ++at)
+    for (size_t at = offsetof(octet::ContainerHeader, kind); at < kHead; ++at) {
+      if (at >= first && at < small_of_geometry) continue;
       for (int value = 0; value < 256; ++value) {
-        octet::FilterHeader h = good;
-        reinterpret_cast<uint8_t*>(&h)[at] = static_cast<uint8_t>(value);
-        signed_again(h);
+        octet::Container c = good;
+        uint8_t* const byte = reinterpret_cast<uint8_t*>(&c) + at;
+        const bool same = *byte == value;
+        *byte = static_cast<uint8_t>(value);
+        signed_again(c);
         const octet_status status = create();
         EXPECT_TRUE(status == OCTET_BAD_BLOB || status == OCTET_WRONG_TIER || status == OCTET_OK)
             << octet_status_name(status) << " for byte " << at << " = " << value;
@@ -790,9 +795,13 @@ TEST(ConvBadCreate, HeadersThatLieUnderARightChecksum) {
             octet_blob_get_info(p.blob.data(), p.blob.bytes(), &info, nullptr) == OCTET_OK;
         EXPECT_TRUE(!told || std::strcmp(octet_isa_name(info.isa), "unknown") != 0)
             << "byte " << at << " = " << value;
-        const bool reserved = at >= offsetof(octet::FilterHeader, reserved);
-        EXPECT_TRUE(!reserved || value == 0 || status == OCTET_BAD_BLOB) << "reserved byte " << at;
+        const bool reserved =
+            at == offsetof(octet::ContainerHeader, reserved) ||
+            at == offsetof(octet::ContainerHeader, reserved) + 1 ||
+            at >= sizeof(octet::ContainerHeader) + offsetof(octet::FilterGeometry, reserved);
+        EXPECT_TRUE(!reserved || same || status == OCTET_BAD_BLOB) << "reserved byte " << at;
       }
+    }
   }
 }
 

@@ -2,8 +2,9 @@
 // panels of the lhs.
 #include <random>
 
+#include "dispatch/tables/forms.h"
 #include "kernels/arm/kernels.h"
-#include "kernels/gemm/blob.h"
+#include "kernels/pack/matrices.h"
 #include "kernels/x86/kernels.h"
 #include "support/guarded.h"
 #include "support/kernels.h"
@@ -37,7 +38,7 @@ Guarded random_bytes(size_t bytes, Side side) {
 
 struct Packed {
   Guarded source, blob;
-  octet::BlobHeader header;
+  octet::Container head;
 };
 
 Packed pack(const Weights& w, octet_isa isa, const std::vector<int32_t>& zero_points, Side side) {
@@ -53,7 +54,8 @@ Packed pack(const Weights& w, octet_isa isa, const std::vector<int32_t>& zero_po
   p.blob = Guarded(bytes, side, OCTET_ALIGNMENT);
   EXPECT_EQ(octet_pack(&rhs, isa, p.blob.data(), bytes, &error), OCTET_OK) << error.message;
   EXPECT_EQ(octet_blob_verify(p.blob.data(), bytes, &error), OCTET_OK) << error.message;
-  std::memcpy(&p.header, p.blob.data(), sizeof p.header);
+  EXPECT_EQ(octet::check_matrices(p.blob.data(), bytes, octet::find_form, &p.head),
+            octet::BlobProblem::kNone);
   return p;
 }
 
@@ -63,7 +65,7 @@ void expect_panels(const Packed& p, const Weights& w, const RhsLayout& layout) {
   const bool flip = is_unsigned(w.type) != (layout.domain == Domain::kU8);
   const size_t lanes = (w.n + layout.step - 1) / layout.step * layout.step,
                depth = (w.k + layout.kr - 1) / layout.kr * layout.kr;
-  const uint8_t* panels = p.blob.data() + p.header.panels;
+  const uint8_t* panels = octet::matrix_of(p.head, p.blob.data(), 0).panels;
   for (size_t lane = 0; lane < lanes; ++lane)
     for (size_t k = 0; k < depth; ++k) {
       const size_t first = lane / layout.width * layout.width,
@@ -107,8 +109,7 @@ TEST(Pack, EveryTierFollowsItsFormula) {
           if (k == 0) continue;
           const Weights w = {n, k, tier.type, order, n % 2 ? 0u : 3u};
           const Packed p = pack(w, tier.isa, {}, n % 3 ? Side::kBack : Side::kFront);
-          ASSERT_EQ(p.header.width, tier.layout.width);
-          ASSERT_EQ(p.header.kr, tier.layout.kr);
+          ASSERT_EQ(p.head.form->layout, tier.layout);
           expect_panels(p, w, tier.layout);
           if (HasFatalFailure()) return;
         }
@@ -145,7 +146,7 @@ void expect_facts(const Tier& tier, octet_rhs_order order, size_t n, size_t dept
     zero_points.push_back(static_cast<int32_t>((j * 13 + 1) % 256) -
                           (tier.type == OCTET_U8 ? 0 : 128));
   const Packed p = pack(w, tier.isa, zero_points, Side::kBack);
-  const octet::PackedRhs packed = octet::blob_matrix(p.blob.data(), p.header, 0);
+  const octet::PackedRhs packed = octet::matrix_of(p.head, p.blob.data(), 0);
   const int32_t shift = is_unsigned(tier.type) == (tier.layout.domain == Domain::kU8) ? 0
                         : is_unsigned(tier.type)                                      ? -128
                                                                                       : 128;
@@ -165,7 +166,7 @@ void expect_facts(const Tier& tier, octet_rhs_order order, size_t n, size_t dept
     ASSERT_NE(packed.zero_points, nullptr);
     EXPECT_EQ(packed.zero_points[j], zero_points[j] + shift);
   }
-  EXPECT_EQ(p.header.has_least != 0, has_least)
+  EXPECT_EQ(p.head.header.has_least != 0, has_least)
       << octet_isa_name(tier.isa) << ", " << n << " x " << depth;
 }
 

@@ -256,9 +256,21 @@ TEST(SelectConv, KernelsOfOtherKinds) {
 TEST(Layouts, SmallestTierThatReadsThem) {
   for (const Isa isa : {Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
     for (const bool rhs_u8 : {false, true})
-      EXPECT_EQ(octet::smallest_isa(octet::layout_of(isa, rhs_u8)), isa) << octet::isa_name(isa);
-  EXPECT_EQ(octet::smallest_isa(octet::layout_of(Isa::kAvx512Vnni, false)), Isa::kAvx2);
-  EXPECT_EQ(octet::smallest_isa(octet::layout_of(Isa::kScalar, false)), Isa::kScalar);
+      EXPECT_EQ(octet::smallest_isa(*octet::find_form_of(octet::layout_of(isa, rhs_u8))), isa)
+          << octet::isa_name(isa);
+  const struct {
+    octet::FormId form;
+    Isa isa;
+  } kSmallest[] = {{octet::FormId::kS8_16x4, Isa::kAvx2},
+                   {octet::FormId::kS8_4x4, Isa::kScalar},
+                   {octet::FormId::kS8_5x2, Isa::kScalar},
+                   {octet::FormId::kS16_16x2, Isa::kAvx2},
+                   {octet::FormId::kS16_8x1, Isa::kNeon},
+                   {octet::FormId::kS16_4x2, Isa::kScalar},
+                   {octet::FormId::kS8_64x4_depthwise, Isa::kScalar}};
+  for (const auto& row : kSmallest)
+    EXPECT_EQ(octet::smallest_isa(octet::form_of(row.form)), row.isa)
+        << octet::form_of(row.form).name;
 }
 
 // I8MM reads u8 weights as they are, but approximate Winograd makes s8 of them.

@@ -8,13 +8,17 @@
 #include "dispatch/tables/transforms.h"
 #include "kernels/core/limits.h"
 #include "kernels/nest/tiling.h"
+#include "kernels/pack/matrices.h"
+#include "support/guarded.h"
 #include "support/kernels.h"
 
 namespace octet_test {
 namespace {
 
 using octet::DepthwiseKernel;
+using octet::Form;
 using octet::Isa;
+using octet::KernelKind;
 using octet::RhsLayout;
 using octet::Tier;
 
@@ -68,22 +72,168 @@ TEST(Tiers, LimitsAllowThemselvesAndLess) {
   EXPECT_EQ(octet::compiled_tiers() & ~octet::tiers_of_this_architecture(), 0u);
 }
 
-void check_layout(const RhsLayout& layout, octet::Domain domain) {
-  EXPECT_TRUE(layout.width && layout.step && layout.kr);
-  EXPECT_EQ(layout.width % layout.step, 0);
-  EXPECT_LE(layout.width, octet::kMaxTileColumns);
-  EXPECT_EQ(octet::kAlignment % (layout.kr * octet::domain_bytes(domain)), 0u)
-      << "a group of one column lies in one line of cache";
-  EXPECT_EQ(layout.domain, domain);
+std::vector<const Form*> forms() {
+  std::vector<const Form*> all;
+  for (size_t i = 0; const Form* form = octet::nth_form(i); ++i) all.push_back(form);
+  return all;
 }
 
-TEST(Tiers, LayoutsFitTheirWeights) {
+// Blobs that are kept somewhere say these numbers and names.
+TEST(Forms, KeepTheirIdsAndNames) {
+  const std::vector<std::pair<int, std::string>> kKnown = {{1, "s8_16x4"},
+                                                           {2, "s8_8x8"},
+                                                           {3, "u8_8x8"},
+                                                           {4, "s8_16x4_step8"},
+                                                           {5, "s8_4x16"},
+                                                           {6, "s8_4x4"},
+                                                           {7, "s8_5x2"},
+                                                           {8, "s16_16x2"},
+                                                           {9, "s16_8x1"},
+                                                           {10, "s16_4x2"},
+                                                           {11, "s8_64x4_depthwise"}};
+  for (const auto& [id, name] : kKnown) {
+    const Form* form = octet::find_form(static_cast<uint16_t>(id));
+    ASSERT_NE(form, nullptr) << name;
+    EXPECT_EQ(form->name, name);
+  }
+}
+
+TEST(Forms, AreTold) {
+  std::set<octet::FormId> ids;
+  std::set<std::string> names;
+  for (const Form* form : forms()) {
+    SCOPED_TRACE(form->name);
+    EXPECT_TRUE(ids.insert(form->id).second);
+    EXPECT_TRUE(names.insert(form->name).second);
+    EXPECT_EQ(octet::find_form(static_cast<uint16_t>(form->id)), form);
+    EXPECT_EQ(octet::find_form_of(form->layout), form) << "one layout, one form";
+    EXPECT_EQ(&octet::form_of(form->id), form);
+    const RhsLayout& layout = form->layout;
+    ASSERT_TRUE(layout.width && layout.step && layout.kr);
+    EXPECT_EQ(layout.width % layout.step, 0);
+    EXPECT_LE(layout.width, octet::kMaxTileColumns);
+    EXPECT_EQ(octet::kAlignment % (layout.kr * octet::domain_bytes(layout.domain)), 0u)
+        << "a group of one column lies in one line of cache";
+    EXPECT_EQ(layout.domain == octet::Domain::kS16, form->kind == KernelKind::kWords);
+    EXPECT_EQ(form->packing != nullptr, form->kind == KernelKind::kBytes);
+  }
+  EXPECT_EQ(octet::find_form(0), nullptr);
+  EXPECT_EQ(octet::find_form(UINT16_MAX), nullptr);
+}
+
+TEST(Tiers, WantFormsOfTheRightKind) {
   for (const Tier* tier : tiers()) {
     SCOPED_TRACE(tier->name);
-    check_layout(tier->bytes, octet::Domain::kS8);
-    check_layout(tier->bytes_u8, tier->bytes_u8.domain);
-    EXPECT_NE(tier->bytes_u8.domain, octet::Domain::kS16);
-    check_layout(tier->words, octet::Domain::kS16);
+    EXPECT_EQ(octet::form_of(tier->bytes).kind, KernelKind::kBytes);
+    EXPECT_EQ(octet::form_of(tier->bytes).layout.domain, octet::Domain::kS8);
+    EXPECT_EQ(octet::form_of(tier->bytes_u8).kind, KernelKind::kBytes);
+    EXPECT_EQ(octet::form_of(tier->words).kind, KernelKind::kWords);
+    EXPECT_EQ(octet::form_of(tier->depthwise).kind, KernelKind::kDepthwise);
+  }
+}
+
+bool wants(const Tier& tier, const Form& form) {
+  return form.id == tier.bytes || form.id == tier.bytes_u8 || form.id == tier.words ||
+         form.id == tier.depthwise;
+}
+
+// Every kernel reads a form of its kind. Every form is some tier's, or for tests; where one of its
+// tiers is built in, a kernel reads it.
+TEST(Forms, AreReadByKernels) {
+  std::set<const Form*> read;
+  const auto look_at = [&](const auto& kernel, const RhsLayout& layout, KernelKind kind) {
+    const Form* const form = octet::find_form_of(layout);
+    ASSERT_NE(form, nullptr) << kernel.name;
+    EXPECT_EQ(form->kind, kind) << kernel.name;
+    EXPECT_TRUE(!form->tests_only || kernel.flags & octet::kTestsOnly) << kernel.name;
+    read.insert(form);
+  };
+  for (const MicroKernel* kernel : table())
+    look_at(*kernel, kernel->rhs_layout, KernelKind::kBytes);
+  for (const MicroKernel* kernel : word_table())
+    look_at(*kernel, kernel->rhs_layout, KernelKind::kWords);
+  for (const DepthwiseKernel* kernel : octet::depthwise_kernels())
+    look_at(*kernel, kernel->layout, KernelKind::kDepthwise);
+  for (const Form* form : forms()) {
+    SCOPED_TRACE(form->name);
+    bool wanted = false, built_in = form->tests_only;
+    for (const Tier* tier : tiers()) {
+      if (!wants(*tier, *form)) continue;
+      wanted = true;
+      built_in |= octet::has(octet::compiled_tiers(), *tier);
+    }
+    EXPECT_NE(wanted, form->tests_only);
+    EXPECT_EQ(read.count(form), built_in ? 1u : 0u);
+  }
+}
+
+// What a form's packing writes, no more and no less than it says, its kernels read: each row of the
+// lhs picks a row of the weights.
+TEST(Forms, OfMatricesAreReadBackAsTheyWerePacked) {
+  constexpr size_t kN = 37, kK = 21;
+  for (const Form* form : forms()) {
+    if (!form->packing) continue;
+    SCOPED_TRACE(form->name);
+    const bool is_u8 = form->layout.domain == octet::Domain::kU8;
+    std::vector<uint8_t> weights(kN * kK);
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<uint8_t>(i * 7 + i / 11);
+    // A kernel may want weights without -128
+    for (uint8_t& w : weights) w = !is_u8 && w == 0x80 ? 1 : w;
+    const octet::RhsView rhs = {weights.data(), kN, kK, kN, 1, is_u8, nullptr, 0};
+    octet::Container plan;
+    ASSERT_TRUE(octet::plan_matrices(*form, is_u8 ? OCTET_U8 : OCTET_S8, kN, kK, 1, false, &plan));
+    EXPECT_EQ(plan.find(octet::SectionId::kWeights)->bytes % octet::kAlignment, 0u);
+    const Guarded blob(static_cast<size_t>(plan.header.bytes), Side::kBack, OCTET_ALIGNMENT);
+    octet::write_matrices(&plan, rhs, 0, blob.data());
+    ASSERT_EQ(octet_blob_verify(blob.data(), blob.bytes(), nullptr), OCTET_OK);
+    for (const MicroKernel* kernel : table()) {
+      if (!(kernel->rhs_layout == form->layout) || !usable(*kernel)) continue;
+      for (const octet_type lhs : {OCTET_U8, OCTET_S8}) {
+        if (!serves(*kernel, {lhs, is_u8 ? OCTET_U8 : OCTET_S8})) continue;
+        SCOPED_TRACE(kernel->name);
+        octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+        d.m_max = kK, d.n = kN, d.k = kK, d.lhs_type = lhs, d.dst_type = OCTET_S32;
+        d.rhs_type = is_u8 ? OCTET_U8 : OCTET_S8;
+        d.packed = blob.data(), d.packed_bytes = blob.bytes(), d.kernel = kernel->name;
+        octet_error error = {};
+        octet_gemm* gemm = nullptr;
+        ASSERT_EQ(octet_gemm_create(&d, &gemm, &error), OCTET_OK) << error.message;
+        size_t bytes = 0;
+        EXPECT_EQ(octet_gemm_workspace(gemm, kK, 1, &bytes, &error), OCTET_OK) << error.message;
+        const Guarded workspace(bytes + 1, Side::kFront, OCTET_ALIGNMENT);
+        std::vector<uint8_t> one(kK * kK);
+        for (size_t k = 0; k < kK; ++k) one[k * kK + k] = 1;
+        std::vector<int32_t> dst(kK * kN);
+        octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+        args.m = kK, args.lhs = one.data(), args.dst = dst.data();
+        args.workspace = workspace.data(), args.workspace_bytes = bytes;
+        EXPECT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
+        octet_gemm_destroy(gemm);
+        for (size_t i = 0; i < dst.size(); ++i)
+          ASSERT_EQ(dst[i], is_u8 ? weights[i] : static_cast<int8_t>(weights[i])) << i;
+      }
+    }
+  }
+}
+
+TEST(Forms, SizesThatLeaveSizeAreNone) {
+  for (const Form* form : forms()) {
+    if (!form->packing) continue;
+    SCOPED_TRACE(form->name);
+    const auto bytes = [&](size_t n, size_t k) { return form->packing->bytes(form->layout, n, k); };
+    EXPECT_GT(bytes(1, 1), 0u);
+    for (const size_t huge : {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 70}) {
+      EXPECT_EQ(bytes(huge, 1000), 0u);
+      EXPECT_EQ(bytes(1000, huge), 0u);
+      EXPECT_EQ(bytes(huge, huge), 0u);
+    }
+    EXPECT_EQ(bytes(SIZE_MAX / 2, 64), 0u);
+    octet::Container plan;
+    for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 8}) {
+      EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, huge, 64, 1, true, &plan));
+      EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, 64, huge, 1, true, &plan));
+      EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, 64, 64, huge, true, &plan));
+    }
   }
 }
 
@@ -151,11 +301,13 @@ TEST(Kernels, ReadTheirTiersLayouts) {
   for (const MicroKernel* kernel : table()) {
     if (kernel->is(octet::kTestsOnly)) continue;
     const Tier& tier = octet::tier_of(kernel->isa);
-    EXPECT_TRUE(kernel->rhs_layout == tier.bytes || kernel->rhs_layout == tier.bytes_u8)
+    EXPECT_TRUE(kernel->rhs_layout == octet::form_of(tier.bytes).layout ||
+                kernel->rhs_layout == octet::form_of(tier.bytes_u8).layout)
         << kernel->name;
   }
   for (const MicroKernel* kernel : word_table())
-    EXPECT_EQ(kernel->rhs_layout, octet::tier_of(kernel->isa).words) << kernel->name;
+    EXPECT_EQ(kernel->rhs_layout, octet::form_of(octet::tier_of(kernel->isa).words).layout)
+        << kernel->name;
 }
 
 // One plan has a kernel for many rows and one for few, over the same operands.

@@ -203,8 +203,9 @@ TEST(Winograd, RefusesWhatItCannotCompute) {
 
 TEST(Winograd, PayloadOfAHugeShapeIsRefused) {
   ConvShape shape = {1, 8, 8, SIZE_MAX / 64, 8, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
-  EXPECT_EQ(
-      octet::winograd_4x4_method.payload_bytes(octet::tier_of(octet::Isa::kAvx2).words, shape), 0u);
+  EXPECT_EQ(octet::winograd_4x4_method.payload_bytes(
+                octet::form_of(octet::FormId::kS16_16x2).layout, shape),
+            0u);
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST(WordKernelTable, NamesTellTheTile) {
     EXPECT_EQ(name.substr(name.rfind('_') + 1), tile);
     EXPECT_EQ(kernel->rhs_layout.domain, octet::Domain::kS16) << name;
     EXPECT_EQ(kernel->lhs_domain, octet::Domain::kS16) << name;
-    EXPECT_EQ(kernel->rhs_layout, octet::tier_of(kernel->isa).words) << name;
+    EXPECT_EQ(kernel->rhs_layout, octet::form_of(octet::tier_of(kernel->isa).words).layout) << name;
     EXPECT_EQ(kernel->gather, nullptr) << name << ": Winograd's words lie in rows";
     EXPECT_EQ(kernel->nr % kernel->rhs_layout.width, 0) << name;
     EXPECT_LE(kernel->nr, 64) << name;

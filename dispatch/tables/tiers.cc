@@ -2,10 +2,6 @@
 
 #include <string.h>
 
-#include "kernels/arm/kernels.h"
-#include "kernels/ref/kernels.h"
-#include "kernels/x86/kernels.h"
-
 namespace octet {
 namespace {
 
@@ -19,9 +15,10 @@ constexpr Tier kTiers[] = {
         .architecture = Architecture::kX86,
         .needs = kHasAvx2 | kHasAvx512 | kHasAvx512Vnni,
         .also_allows = kHasAvxVnni,
-        .bytes = kX86Layout,
-        .bytes_u8 = kX86Layout,
-        .words = kX86WordLayout,
+        .bytes = FormId::kS8_16x4,
+        .bytes_u8 = FormId::kS8_16x4,
+        .words = FormId::kS16_16x2,
+        .depthwise = FormId::kS8_64x4_depthwise,
         .costs = {.macs = 65, .mr = 6, .nr = 64, .tile = 113, .tile_tap = 15, .gather = 0,
                   .word_macs = 35, .word_mr = 14, .word_nr = 32, .word_exposed = 0,
                   .word_in = 0.55, .word_out = 0.2, .lanes = 32,
@@ -33,9 +30,10 @@ constexpr Tier kTiers[] = {
         .architecture = Architecture::kX86,
         .needs = kHasAvx2 | kHasAvxVnni,
         .also_allows = 0,
-        .bytes = kX86Layout,
-        .bytes_u8 = kX86Layout,
-        .words = kX86WordLayout,
+        .bytes = FormId::kS8_16x4,
+        .bytes_u8 = FormId::kS8_16x4,
+        .words = FormId::kS16_16x2,
+        .depthwise = FormId::kS8_64x4_depthwise,
         .costs = {.macs = 32, .mr = 6, .nr = 16, .tile = 50, .tile_tap = 12, .gather = 0,
                   .word_macs = 19, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 0.5, .word_out = 0.35, .lanes = 16,
@@ -47,9 +45,10 @@ constexpr Tier kTiers[] = {
         .architecture = Architecture::kX86,
         .needs = kHasAvx2,
         .also_allows = 0,
-        .bytes = kX86Layout,
-        .bytes_u8 = kX86Layout,
-        .words = kX86WordLayout,
+        .bytes = FormId::kS8_16x4,
+        .bytes_u8 = FormId::kS8_16x4,
+        .words = FormId::kS16_16x2,
+        .depthwise = FormId::kS8_64x4_depthwise,
         .costs = {.macs = 23, .mr = 6, .nr = 8, .tile = 60, .tile_tap = 12, .gather = 5,
                   .word_macs = 29, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 0.5, .word_out = 0.35, .lanes = 16,
@@ -61,9 +60,10 @@ constexpr Tier kTiers[] = {
         .architecture = Architecture::kArm,
         .needs = kHasNeon | kHasDotprod | kHasI8mm,
         .also_allows = 0,
-        .bytes = kI8mmLayout,
-        .bytes_u8 = kI8mmU8Layout,
-        .words = kArmWordLayout,
+        .bytes = FormId::kS8_8x8,
+        .bytes_u8 = FormId::kU8_8x8,
+        .words = FormId::kS16_8x1,
+        .depthwise = FormId::kS8_64x4_depthwise,
         .costs = {.macs = 60, .mr = 12, .nr = 8, .tile = 60, .tile_tap = 8, .gather = 4,
                   .word_macs = 4, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 1.5, .word_out = 1, .lanes = 8,
@@ -75,9 +75,10 @@ constexpr Tier kTiers[] = {
         .architecture = Architecture::kArm,
         .needs = kHasNeon | kHasDotprod,
         .also_allows = 0,
-        .bytes = kDotprodLayout,
-        .bytes_u8 = kDotprodLayout,
-        .words = kArmWordLayout,
+        .bytes = FormId::kS8_16x4_step8,
+        .bytes_u8 = FormId::kS8_16x4_step8,
+        .words = FormId::kS16_8x1,
+        .depthwise = FormId::kS8_64x4_depthwise,
         .costs = {.macs = 30, .mr = 6, .nr = 16, .tile = 60, .tile_tap = 10, .gather = 0,
                   .word_macs = 4, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 1.5, .word_out = 1, .lanes = 8,
@@ -89,9 +90,10 @@ constexpr Tier kTiers[] = {
         .architecture = Architecture::kArm,
         .needs = kHasNeon,
         .also_allows = 0,
-        .bytes = kNeonLayout,
-        .bytes_u8 = kNeonLayout,
-        .words = kArmWordLayout,
+        .bytes = FormId::kS8_4x16,
+        .bytes_u8 = FormId::kS8_4x16,
+        .words = FormId::kS16_8x1,
+        .depthwise = FormId::kS8_64x4_depthwise,
         .costs = {.macs = 7.5, .mr = 4, .nr = 4, .tile = 40, .tile_tap = 8, .gather = 0,
                   .word_macs = 4, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 1.5, .word_out = 1, .lanes = 8,
@@ -103,9 +105,10 @@ constexpr Tier kTiers[] = {
         .architecture = Architecture::kAny,
         .needs = 0,
         .also_allows = 0,
-        .bytes = kScalarLayout,
-        .bytes_u8 = kScalarLayout,
-        .words = kScalarWordLayout,
+        .bytes = FormId::kS8_4x4,
+        .bytes_u8 = FormId::kS8_4x4,
+        .words = FormId::kS16_4x2,
+        .depthwise = FormId::kS8_64x4_depthwise,
         .costs = {.macs = 0.6, .mr = 4, .nr = 4, .tile = 60, .tile_tap = 10, .gather = 1,
                   .word_macs = 0.6, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 6, .word_out = 6, .lanes = 1,
@@ -170,12 +173,16 @@ Isa best_of(IsaMask tiers) {
 }
 
 RhsLayout layout_of(Isa isa, bool rhs_u8) {
-  return rhs_u8 ? tier_of(isa).bytes_u8 : tier_of(isa).bytes;
+  return form_of(rhs_u8 ? tier_of(isa).bytes_u8 : tier_of(isa).bytes).layout;
 }
 
-Isa smallest_isa(const RhsLayout& layout) {
-  for (size_t i = kCount; i-- > 0;)
-    if (layout == layout_of(kTiers[i].isa, layout.domain == Domain::kU8)) return kTiers[i].isa;
+Isa smallest_isa(const Form& form) {
+  for (size_t i = kCount; i-- > 0;) {
+    const Tier& t = kTiers[i];
+    const FormId wanted[] = {t.bytes, t.bytes_u8, t.words, t.depthwise};
+    for (const FormId id : wanted)
+      if (id == form.id) return t.isa;
+  }
   return Isa::kScalar;
 }
 

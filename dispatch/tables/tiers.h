@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dispatch/cpu_features.h"
-#include "kernels/core/layout.h"
+#include "dispatch/tables/forms.h"
 #include "kernels/core/tier_costs.h"
 
 namespace octet {
@@ -16,8 +16,8 @@ struct Tier {
   Features needs;
   // A limit to this tier allows all tiers that need no more than it and these.
   Features also_allows;
-  // How weights lie: s8, u8 as given, words for Winograd.
-  RhsLayout bytes, bytes_u8, words;
+  // How weights lie: s8, u8 as given, words for Winograd, depthwise ones.
+  FormId bytes, bytes_u8, words, depthwise;
   TierCosts costs;
 };
 
@@ -34,8 +34,7 @@ IsaMask tiers_within(Isa limit);      // that a limit to this tier allows
 IsaMask tiers_of_this_architecture();
 Isa best_of(IsaMask tiers);  // kScalar if there is none
 
-// Layouts, and the smallest tier that reads one; kScalar also stands for those that only tests use.
-RhsLayout layout_of(Isa isa, bool rhs_u8);
-Isa smallest_isa(const RhsLayout& layout);
+RhsLayout layout_of(Isa isa, bool rhs_u8);  // of matrices
+Isa smallest_isa(const Form& form);         // that wants it; kScalar of those for tests, too
 
 }  // namespace octet

@@ -699,11 +699,10 @@ typedef struct octet_blob_info {
   size_t n, k, batch;
   size_t bytes; /* of the whole blob */
   /* -- an older struct may end here -- */
-  /* Of a convolution, else 0. In `form` the weights are stored: a static string, the name of the
-   * algorithm that made them. Sizes and pads in `shape` are 0, because the weights do not depend
-   * on them. */
-  octet_conv_algorithm algorithm;
+  octet_conv_algorithm algorithm; /* of a convolution, else 0 */
+  /* How the weights lie: a static string, by which a form is known for good. */
   const char* form;
+  /* Of a convolution, else 0. Sizes and pads are 0, because the weights do not depend on them. */
   octet_conv2d_shape shape;
 } octet_blob_info;
 #define OCTET_BLOB_INFO_INIT OCTET_INIT(octet_blob_info)

@@ -38,6 +38,22 @@ void sum_rows(const uint8_t* data, size_t stride, size_t rows, uint8_t flip, con
 
 }  // namespace
 
+bool any_zero_point(const int32_t* zero_points, size_t count, bool is_u8, Domain domain) {
+  const int32_t zero = -domain_shift(is_u8, domain);
+  if (!zero_points) return zero != 0;
+  for (size_t i = 0; i < count; ++i)
+    if (zero_points[i] != zero) return true;
+  return false;
+}
+
+size_t panel_bytes(const RhsLayout& layout, size_t n, size_t k) {
+  size_t bytes;
+  if (n > SIZE_MAX - layout.step || k > SIZE_MAX - layout.kr ||
+      __builtin_mul_overflow(layout.lanes(n), layout.depth(k), &bytes))
+    return 0;
+  return bytes;
+}
+
 void pack_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
                   uint8_t* panels) {
   const size_t depth = layout.depth(rhs.k);

@@ -46,10 +46,24 @@ constexpr int32_t domain_shift(bool from_u8, Domain to) {
   return from_u8 == (to == Domain::kU8) ? 0 : from_u8 ? -128 : 128;
 }
 
-// Packs columns [first, first + count) of the whole matrix's panels. first is a multiple of the
-// layout's width.
+// Whether some zero point is not 0 in this domain. Without any, all are 0 as given.
+bool any_zero_point(const int32_t* zero_points, size_t count, bool is_u8, Domain domain);
+
+// How a matrix becomes what a kernel reads.
+struct Packing {
+  // Of n columns, k deep; 0 if they leave size_t
+  size_t (*bytes)(const RhsLayout& layout, size_t n, size_t k);
+  // Writes columns [first, first + count) of them; first is a multiple of the layout's width.
+  void (*pack)(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
+               uint8_t* packed);
+};
+
+// Panels with a byte for each weight.
+size_t panel_bytes(const RhsLayout& layout, size_t n, size_t k);
 void pack_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
                   uint8_t* panels);
+
+constexpr Packing kDensePacking = {panel_bytes, pack_columns};
 
 // Fills the sums of columns [first, first + count). Returns true if a packed weight is -128 in s8.
 bool sum_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,

@@ -79,7 +79,7 @@ static void gemm(const uint8_t* lut) {
   blob = aligned(bytes);
   EXPECT(octet_pack(&rhs, OCTET_ISA_AUTO, blob, bytes, &error) == OCTET_OK);
   EXPECT(octet_blob_get_info(blob, bytes, &info, &error) == OCTET_OK);
-  EXPECT(info.n == N && info.k == K && info.bytes == bytes && !info.algorithm && !info.form);
+  EXPECT(info.n == N && info.k == K && info.bytes == bytes && !info.algorithm && info.form);
   desc.m_max = M;
   desc.n = N;
   desc.k = K;

@@ -3,23 +3,30 @@
 #include <memory>
 
 #include "dispatch/conv_methods.h"
+#include "dispatch/tables/tiers.h"
 #include "fuzz/data.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/memory.h"
 #include "kernels/conv/filter_blob.h"
+#include "kernels/pack/matrices.h"
 
 namespace octet_fuzz {
 namespace {
 
-using octet::BlobHeader;
-using octet::FilterHeader;
+using octet::Container;
+using octet::ContainerHeader;
+
+constexpr size_t kMostHead = sizeof(ContainerHeader) + octet::kMostGeometry;
 
 // ---- blobs to begin with
 
 struct Sample {
   bool filter;  // from octet_conv2d_pack
   std::vector<uint8_t> bytes;
-  size_t header() const { return filter ? sizeof(FilterHeader) : sizeof(BlobHeader); }
+  size_t head() const {
+    return sizeof(ContainerHeader) +
+           (filter ? sizeof(octet::FilterGeometry) : sizeof(octet::MatricesGeometry));
+  }
 };
 
 std::vector<uint8_t> some_weights(size_t count) {
@@ -88,8 +95,8 @@ Sample packed_filter(octet_isa isa, octet_conv_algorithm algorithm, Variant vari
 const std::vector<Sample>& samples() {
   static const std::vector<Sample> list = [] {
     std::vector<Sample> all;
-    for (int i = OCTET_ISA_SCALAR; i <= OCTET_ISA_I8MM; ++i) {
-      const auto isa = static_cast<octet_isa>(i);
+    for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
+      const auto isa = static_cast<octet_isa>(tier->isa);
       for (const octet_type type : {OCTET_S8, OCTET_U8})
         for (const bool zero_points : {false, true})
           all.push_back(packed_matrices(isa, type, zero_points));
@@ -120,17 +127,19 @@ Sums fletcher(const uint8_t* data, size_t bytes) {
   return sums;
 }
 
-// Both headers end in the sums of the payload and one of their own.
-void mend_checksums(Choices* c, uint8_t* blob, size_t bytes, size_t header) {
+void mend_checksums(Choices* c, uint8_t* blob, size_t bytes, size_t head) {
+  constexpr size_t kPayload = offsetof(ContainerHeader, payload_checksum),
+                   kHead = offsetof(ContainerHeader, head_checksum);
   uint64_t whole;
-  std::memcpy(&whole, blob + offsetof(BlobHeader, bytes), sizeof whole);
-  if (whole >= header && whole <= bytes && c->one_in(2)) {
-    const Sums payload = fletcher(blob + header, static_cast<size_t>(whole) - header);
-    std::memcpy(blob + header - 24, &payload, sizeof payload);
+  std::memcpy(&whole, blob + offsetof(ContainerHeader, bytes), sizeof whole);
+  if (whole >= head && whole <= bytes && c->one_in(2)) {
+    const Sums payload = fletcher(blob + head, static_cast<size_t>(whole) - head);
+    std::memcpy(blob + kPayload, &payload, sizeof payload);
   }
-  const Sums own = fletcher(blob, header - 8);
+  std::memset(blob + kHead, 0, sizeof(uint64_t));
+  const Sums own = fletcher(blob, head);
   const uint64_t folded = own.weighted + (own.sum << 32);
-  std::memcpy(blob + header - 8, &folded, sizeof folded);
+  std::memcpy(blob + kHead, &folded, sizeof folded);
 }
 
 template <typename T>
@@ -139,88 +148,76 @@ void put(Choices* c, uint8_t* to, size_t bytes, T value) {
 }
 
 void lie(Choices* c, const Sample& sample, uint8_t* blob, size_t bytes) {
-  const size_t header = sample.header();
+  const size_t head = sample.head();
   switch (c->below(7)) {
     case 0:
-      return put(c, blob, header, static_cast<uint8_t>(c->bits(1)));
+      return put(c, blob, head, static_cast<uint8_t>(c->bits(1)));
     case 1:
-      return put(c, blob, header, static_cast<uint16_t>(c->bits(2)));
+      return put(c, blob, head, static_cast<uint16_t>(c->bits(2)));
     case 2:
-      return put(c, blob, header, c->odd());
+      return put(c, blob, head, c->odd());
     case 3:
-      return put(c, blob + 16, header - 64, uint64_t{1 + c->below(300)});
+      return put(c, blob + 16, head - 64, uint64_t{1 + c->below(300)});
     case 4: {  // a field that is nearly right
-      uint8_t* const field = blob + 8 * c->below(header / 8);
+      uint8_t* const field = blob + 8 * c->below(head / 8);
       uint64_t value;
       std::memcpy(&value, field, sizeof value);
       value = c->one_in(2) ? value * 2 : value + c->below(5) - 2;
       std::memcpy(field, &value, sizeof value);
       return;
     }
-    case 5: {  // another blob's header
+    case 5: {  // another blob's head
       const Sample& other = samples()[c->below(samples().size())];
-      if (other.filter == sample.filter) std::memcpy(blob, other.bytes.data(), header);
+      if (other.filter == sample.filter) std::memcpy(blob, other.bytes.data(), head);
       return;
     }
     default:  // sums, zero points, what Winograd's payload says of itself, weights
-      for (size_t count = bytes > header ? 1 + c->below(20) : 0; count > 0; --count)
-        blob[header + c->below(std::min(bytes - header, c->any<size_t>({64, 512, 65536})))] =
+      for (size_t count = bytes > head ? 1 + c->below(20) : 0; count > 0; --count)
+        blob[head + c->below(std::min(bytes - head, c->any<size_t>({64, 512, 65536})))] =
             static_cast<uint8_t>(c->bits(1));
   }
 }
 
-// A header whose fields agree with each other, but not with the payload.
+// A head whose fields agree with each other, but not with the payload.
 void forge(Choices* c, const Sample& sample, uint8_t* blob) {
-  const auto layout = [&](octet::RhsLayout l) {
-    if (c->one_in(4)) l.kr = c->any<uint16_t>({1, 2, 4, 8, 16, 65535});
-    if (c->one_in(4)) l.step = c->any<uint16_t>({1, 4, 8, 16, 64});
-    if (c->one_in(4)) l.width = static_cast<uint16_t>(l.step * (1 + c->below(5)));
-    if (c->one_in(4))
-      l.domain = c->any({octet::Domain::kU8, octet::Domain::kS8, octet::Domain::kS16});
-    return l;
-  };
+  size_t forms = 0;
+  while (octet::nth_form(forms)) ++forms;
   const auto resize = [&](auto* size) {
     if (c->one_in(3)) *size = 1 + c->below(c->one_in(8) ? 1000 : 40);
   };
+  Container was;
+  std::memcpy(&was, blob, sample.head());
+  const octet::Form* form = octet::find_form(static_cast<uint16_t>(was.header.form));
+  if (!form || c->one_in(2)) form = octet::nth_form(c->below(forms));
   const bool zero_points = c->one_in(2);
   const uint8_t type = c->any<uint8_t>({1, 2});
+  Container forged;
   if (sample.filter) {
-    FilterHeader h;
-    std::memcpy(&h, blob, sizeof h);
-    octet::ConvShape s = blob_shape(h);
+    octet::ConvShape s = filter_shape(was);
     for (size_t* size : {&s.in_channels, &s.out_channels, &s.groups, &s.kernel_h, &s.kernel_w,
                          &s.stride_h, &s.stride_w, &s.dilation_h, &s.dilation_w})
       resize(size);
-    if (c->one_in(8)) h.algorithm = static_cast<uint8_t>(c->below(9));
-    const octet::ConvMethod* const method = octet::method_of(h.algorithm);
-    if (!method || s.in_channels % s.groups || s.out_channels % s.groups) return;
-    plan_filter_blob(s,
-                     {layout(blob_layout(h)), static_cast<octet::Isa>(h.isa), method, h.algorithm},
-                     type, zero_points, &h);
-    h.has_least = static_cast<uint8_t>(c->below(2));
-    std::memcpy(blob, &h, sizeof h);
-    return;
+    uint8_t algorithm = was.read_geometry<octet::FilterGeometry>().algorithm;
+    if (c->one_in(8)) algorithm = static_cast<uint8_t>(c->below(9));
+    const octet::ConvMethod* const method = octet::method_of(algorithm);
+    if (!method || s.in_channels % s.groups || s.out_channels % s.groups ||
+        !plan_filter(*form, *method, algorithm, type, s, zero_points, &forged))
+      return;
+  } else {
+    const auto g = was.read_geometry<octet::MatricesGeometry>();
+    size_t n = static_cast<size_t>(g.n), k = static_cast<size_t>(g.k),
+           count = static_cast<size_t>(g.count);
+    for (size_t* size : {&n, &k, &count}) resize(size);
+    if (!plan_matrices(*form, type, n, k, count, zero_points, &forged)) return;
   }
-  BlobHeader h;
-  std::memcpy(&h, blob, sizeof h);
-  octet::RhsView view = {};
-  size_t batch = static_cast<size_t>(h.batch);
-  view.n = static_cast<size_t>(h.n);
-  view.k = static_cast<size_t>(h.k);
-  view.is_u8 = type == 2;
-  for (size_t* size : {&view.n, &view.k, &batch}) resize(size);
-  const octet::RhsLayout form = layout(blob_layout(h));
-  const int32_t zero_point = (zero_points ? 1 : 0) - octet::domain_shift(view.is_u8, form.domain);
-  view.zero_points = &zero_point;
-  view.zero_point_count = 1;
-  plan_blob(form, view, batch, type, &h);
-  h.has_least = static_cast<uint8_t>(c->below(2));
-  std::memcpy(blob, &h, sizeof h);
+  forged.header.payload_checksum = was.header.payload_checksum;
+  forged.header.has_least = static_cast<uint8_t>(c->below(2));
+  std::memcpy(blob, &forged, sample.head());
 }
 
 // What the checksums find for certain: one damaged word of the header, two of the payload.
 void damage(Choices* c, const Sample& sample, uint8_t* blob) {
-  const size_t header = sample.header(), bytes = sample.bytes.size();
+  const size_t head = sample.head(), bytes = sample.bytes.size();
   const auto change_word = [&](size_t first, size_t end) {
     uint8_t* const word = blob + first + c->below((end - first) / 4) * 4;
     const uint8_t was[4] = {word[0], word[1], word[2], word[3]};
@@ -231,12 +228,12 @@ void damage(Choices* c, const Sample& sample, uint8_t* blob) {
   octet_blob_info info = OCTET_BLOB_INFO_INIT;
   const auto get_info = [&](octet_error* e) { return octet_blob_get_info(blob, bytes, &info, e); };
   if (c->one_in(2)) {
-    if (!change_word(0, header)) return;
+    if (!change_word(0, head)) return;
     must_refuse("octet_blob_get_info", "a damaged header", get_info);
     must_refuse("octet_blob_verify", "a damaged header", verify);
   } else {
-    change_word(header, bytes);
-    change_word(header, bytes);
+    change_word(head, bytes);
+    change_word(head, bytes);
     must_accept("octet_blob_get_info", get_info);
     if (!std::equal(sample.bytes.begin(), sample.bytes.end(), blob))
       must_refuse("octet_blob_verify", "a damaged payload", verify);
@@ -303,23 +300,24 @@ bool multiply(Choices* c, const Block& blob, const octet_blob_info& info) {
 }
 
 bool convolve(Choices* c, const Block& blob, const octet_blob_info& info) {
-  FilterHeader h;
-  std::memcpy(&h, blob.data(), sizeof h);
+  Container head;
+  std::memcpy(&head, blob.data(), kMostHead);
+  const octet::ConvShape packed = filter_shape(head);
   BlockAllocator allocator(c);
   octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
   octet_conv2d_shape& s = d.shape;
   s.in_h_max = c->size(20);
   s.in_w_max = c->size(20);
-  s.in_channels = static_cast<size_t>(h.in_channels);
-  s.out_channels = static_cast<size_t>(h.out_channels);
-  s.groups = static_cast<size_t>(h.groups);
-  s.kernel_h = static_cast<size_t>(h.kernel_h);
-  s.kernel_w = static_cast<size_t>(h.kernel_w);
-  s.stride_h = static_cast<size_t>(h.stride_h);
-  s.stride_w = static_cast<size_t>(h.stride_w);
-  s.dilation_h = static_cast<size_t>(h.dilation_h);
-  s.dilation_w = static_cast<size_t>(h.dilation_w);
-  s.transposed = h.transposed;
+  s.in_channels = packed.in_channels;
+  s.out_channels = packed.out_channels;
+  s.groups = packed.groups;
+  s.kernel_h = packed.kernel_h;
+  s.kernel_w = packed.kernel_w;
+  s.stride_h = packed.stride_h;
+  s.stride_w = packed.stride_w;
+  s.dilation_h = packed.dilation_h;
+  s.dilation_w = packed.dilation_w;
+  s.transposed = packed.transposed;
   for (size_t* pad : {&s.pad_top, &s.pad_bottom, &s.pad_left, &s.pad_right}) *pad = c->below(3);
   describe(c, blob, info.type, &allocator, &d);
   octet_conv2d* conv = nullptr;
@@ -351,20 +349,20 @@ bool convolve(Choices* c, const Block& blob, const octet_blob_info& info) {
 
 void fuzz_one(Choices* c) {
   const Sample& sample = samples()[c->below(samples().size())];
-  const size_t header = sample.header(), whole = sample.bytes.size();
+  const size_t head = sample.head(), whole = sample.bytes.size();
   const bool damaged = c->one_in(4);
-  const size_t any_size = c->any({c->below(whole), header + c->below(65), 2 * whole, 16 * whole});
+  const size_t any_size = c->any({c->below(whole), head + c->below(65), 2 * whole, 16 * whole});
   const Block blob(c, damaged || !c->one_in(4) ? whole : any_size, OCTET_ALIGNMENT);
   if (!blob.bytes()) return;
   std::memcpy(blob.data(), sample.bytes.data(), std::min(blob.bytes(), whole));
   if (damaged) return damage(c, sample, blob.data());
 
   size_t lies = c->below(5);
-  if (blob.bytes() < header) lies = 0;
+  if (blob.bytes() < head) lies = 0;
   const bool forged = lies && c->one_in(3);
   if (forged) forge(c, sample, blob.data());
   for (size_t i = forged ? 1 : 0; i < lies; ++i) lie(c, sample, blob.data(), blob.bytes());
-  if (lies && !c->one_in(16)) mend_checksums(c, blob.data(), blob.bytes(), header);
+  if (lies && !c->one_in(16)) mend_checksums(c, blob.data(), blob.bytes(), head);
 
   octet_blob_info info = OCTET_BLOB_INFO_INIT;
   const bool valid = checked("octet_blob_get_info", [&](octet_error* e) {
@@ -384,9 +382,11 @@ void fuzz_one(Choices* c) {
     info.n = info.k = info.batch = 1 + c->below(20);
     info.type = OCTET_S8;
   }
-  const bool may_be_filter = blob.bytes() >= sizeof(FilterHeader);
+  const bool may_be_filter = blob.bytes() >= kMostHead;
   const bool mistaken = may_be_filter && c->one_in(16);  // for one of the other kind
-  const bool filter = (may_be_filter && !std::memcmp(blob.data(), "OCTETCNV", 8)) != mistaken;
+  octet::BlobKind kind = {};
+  if (may_be_filter) std::memcpy(&kind, blob.data() + offsetof(ContainerHeader, kind), sizeof kind);
+  const bool filter = (may_be_filter && kind == octet::BlobKind::kFilter) != mistaken;
   const bool used = filter ? convolve(c, blob, info) : multiply(c, blob, info);
   if (used && (mistaken || !valid)) fail("create accepted a blob that is wrong for it");
 }

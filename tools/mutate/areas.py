@@ -13,7 +13,7 @@ DIRECT = ["depthwise", "kernel", "winograd", "winograd_int8", "word_kernel"]  # 
 
 NATIVE = [
     Area("checks", 4,
-         ["dispatch/arena.*", "dispatch/blob.cc", "dispatch/conv_absent.cc", "dispatch/conv_blob.*", "dispatch/check.*", "dispatch/conv.h", "dispatch/conv_create.cc",
+         ["dispatch/arena.*", "dispatch/blob.*", "dispatch/conv_absent.cc", "dispatch/conv_blob.*", "dispatch/check.*", "dispatch/conv.h", "dispatch/conv_create.cc",
           "dispatch/conv_call.h", "dispatch/conv_check.cc", "dispatch/conv_filter.*", "dispatch/conv_pack.cc",
           "dispatch/conv_run.cc",
           "dispatch/conv_padding.cc", "dispatch/quantize.cc", "dispatch/tflite_scales.cc",
@@ -29,10 +29,11 @@ NATIVE = [
          ["dispatch/conv_kernels.*", "dispatch/conv_methods.*", "dispatch/conv_plan.*",
           "dispatch/cpu_features.*", "dispatch/exact_float.h", "dispatch/gemm_choose.cc",
           "dispatch/conv_machine.*", "dispatch/conv_names.*", "dispatch/machine.*",
-          "dispatch/select.*", "dispatch/self_test*", "dispatch/tables/*", "kernels/core/tier_costs.h"],
+          "dispatch/select.*", "dispatch/self_test*", "dispatch/tables/*", "kernels/core/kernel_kind.h",
+          "kernels/core/tier_costs.h"],
          ["selection", "self_test", "self_test_exits", "demotion", "conv_explain", "environment"]),
     Area("packing", 2,
-         ["kernels/pack/*", "kernels/gemm/blob.*", "kernels/conv/filter_*",
+         ["kernels/pack/*", "kernels/conv/filter_*",
           "kernels/conv/panels.*", "kernels/core/layout.h"],
          ["blob", "pack", "conv_bad_input", "vectors", "conformance"]),
     Area("gemm", 2,

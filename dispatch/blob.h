@@ -1,0 +1,19 @@
+// What packed weights say of themselves, checked.
+#pragma once
+
+#include "dispatch/error.h"
+#include "dispatch/tables/forms.h"
+#include "kernels/pack/container.h"
+
+namespace octet {
+
+// OCTET_OK, or OCTET_BAD_BLOB with a sentence about `name`.
+octet_status blob_status(BlobProblem problem, const char* name, size_t bytes, octet_error* error);
+
+// Of filters, apart, so that a library without convolutions has an answer, too: their head, which
+// is refused there, and what it says.
+octet_status check_filter_blob(const void* blob, size_t bytes, const char* name,
+                               Container* container, octet_error* error);
+void describe_filter(const Container& container, octet_blob_info* info);
+
+}  // namespace octet

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <stdint.h>
+
+namespace octet {
+
+// What a kernel multiplies: there is a table of each kind (dispatch/tables/kernels.h). Words are
+// s16, for Winograd; depthwise kernels read one input channel per output channel.
+enum class KernelKind : uint8_t { kBytes, kWords, kDepthwise };
+
+}  // namespace octet
