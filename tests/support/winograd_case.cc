@@ -42,9 +42,12 @@ void WinogradRun::check() {
   ASSERT_EQ(c_.method->refuse(shape_, false), nullptr);
   run();
   const bool approximates = c_.method == &octet::winograd_2x2_int8_method;
+  std::vector<int32_t> inputs;
   for (size_t i = 0; i < outputs_; ++i) {
     const size_t n = i % c_.out_channels, pixel = i / c_.out_channels;
-    const int64_t acc = approximates ? approximate(pixel, n) : exact(pixel, n);
+    if (approximates && n % shape_.group_out() == 0)
+      inputs = quantized_inputs(pixel, n / shape_.group_out());
+    const int64_t acc = approximates ? approximate(pixel, n, inputs) : exact(pixel, n);
     if (c_.exit == Exit::kS32) {
       ASSERT_EQ(dst_.data<int32_t>()[i], acc)
           << kernel_.name << ' ' << c_ << " at pixel " << pixel << " channel " << n;
@@ -271,11 +274,12 @@ int32_t WinogradRun::factor(size_t tap) const {
                                0.5))));
 }
 
-int64_t WinogradRun::approximate(size_t pixel, size_t o) const {
+// Per input channel of the group and tap of B^T d B, of the tile that has this pixel.
+std::vector<int32_t> WinogradRun::quantized_inputs(size_t pixel, size_t group) const {
   static constexpr int kB[4][4] = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, -1, 0, 1}};
   const size_t b = pixel / (out_h_ * out_w_), y = pixel / out_w_ % out_h_, x = pixel % out_w_,
-               depth = shape_.group_in(), first = o / shape_.group_out() * depth;
-  int64_t products[16] = {};
+               depth = shape_.group_in(), first = group * depth;
+  std::vector<int32_t> inputs;
   for (size_t i = 0; i < depth; ++i)
     for (size_t tap = 0; tap < 16; ++tap) {
       int32_t sum = 0;
@@ -285,9 +289,16 @@ int64_t WinogradRun::approximate(size_t pixel, size_t o) const {
             sum += sign * centred(b, y / 2 * 2 + j - c_.top, x / 2 * 2 + k - c_.left, first + i);
       const int32_t rounded = static_cast<int32_t>(
           std::floor((static_cast<double>(sum) * factor(tap) + 16384) / 32768));
-      products[tap] +=
-          std::min(127, std::max(-128, rounded)) * quantized_[(o * depth + i) * 16 + tap];
+      inputs.push_back(std::min(127, std::max(-128, rounded)));
     }
+  return inputs;
+}
+
+int64_t WinogradRun::approximate(size_t pixel, size_t o, const std::vector<int32_t>& inputs) const {
+  const size_t b = pixel / (out_h_ * out_w_), y = pixel / out_w_ % out_h_, x = pixel % out_w_;
+  const int32_t* const weights = &quantized_[o * inputs.size()];
+  int64_t products[16] = {};
+  for (size_t i = 0; i < inputs.size(); ++i) products[i % 16] += inputs[i] * weights[i];
   float line[4];
   for (size_t k = 0; k < 4; ++k) {
     float d[4];

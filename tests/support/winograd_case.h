@@ -42,7 +42,9 @@ class WinogradRun {
   // (x - zero point) * w over the window; positions outside the image hold the zero point.
   int64_t exact(size_t pixel, size_t channel) const;
   // What the int8 method makes of it: DESIGN.md, once more and slowly.
-  int64_t approximate(size_t pixel, size_t channel) const;
+  int64_t approximate(size_t pixel, size_t channel) const {
+    return approximate(pixel, channel, quantized_inputs(pixel, channel / shape_.group_out()));
+  }
   size_t outputs() const { return outputs_; }
 
  private:
@@ -61,6 +63,8 @@ class WinogradRun {
   int32_t weight(size_t o, size_t ky, size_t kx, size_t i) const {
     return static_cast<int8_t>(*weight_at(o, ky, kx, i) ^ (c_.rhs_u8 ? 0x80 : 0));
   }
+  std::vector<int32_t> quantized_inputs(size_t pixel, size_t group) const;
+  int64_t approximate(size_t pixel, size_t channel, const std::vector<int32_t>& inputs) const;
   // In s8, wherever the position is
   int32_t centred(size_t image, size_t y, size_t x, size_t channel) const;
   void make_data();
