@@ -1,7 +1,21 @@
 # The only place where an ISA flag is spelled.
 include(CheckCXXSourceCompiles)
 
-# octet_add_sources(<flags> SOURCES <files>): the flags come last on the command line, so that they beat a distribution's -mcpu.
+# For what is unrolled. Sanitizers multiply its code, and compilers need minutes for a tile; so they
+# check by calls, and where Clang can, end the program instead of saying what was undefined.
+set(octet_unrolled -O3)
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  set(octet_unrolled -O1)
+  set(threshold asan-instrumentation-with-call-threshold=0)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    list(APPEND octet_unrolled --param ${threshold})
+  else()
+    list(APPEND octet_unrolled -mllvm -${threshold} -fsanitize-trap=undefined)
+  endif()
+endif()
+
+# octet_add_sources(FLAGS <flags> SOURCES <files>): the flags come last on the command line, so that
+# they beat a distribution's -mcpu.
 function(octet_add_sources)
   cmake_parse_arguments(arg "" "" "FLAGS;SOURCES" ${ARGN})
   if(NOT octet_winograd)
@@ -13,14 +27,8 @@ function(octet_add_sources)
   if(NOT arg_SOURCES)
     return()
   endif()
-  # Sanitizers multiply the code of fully unrolled tiles: at -O3 GCC 12 needs minutes for one file.
-  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-    set(level -O1)
-  else()
-    set(level -O3)
-  endif()
   target_sources(octet PRIVATE ${arg_SOURCES})
-  set_property(SOURCE ${arg_SOURCES} APPEND PROPERTY COMPILE_OPTIONS ${arg_FLAGS} ${level})
+  set_property(SOURCE ${arg_SOURCES} APPEND PROPERTY COMPILE_OPTIONS ${arg_FLAGS} ${octet_unrolled})
 endfunction()
 
 foreach(tier IN LISTS OCTET_TIERS)
@@ -58,7 +66,7 @@ set_property(SOURCE kernels/conv/direct.cc kernels/conv/filter_blob.cc
   kernels/nest/nest.cc kernels/pack/checksum.cc kernels/gemm/gemm.cc
   kernels/pack/interleave.cc kernels/pack/packed_rhs.cc kernels/pack/weight_sums.cc
   kernels/simd/portable.cc kernels/simd/portable_winograd.cc
-  APPEND PROPERTY COMPILE_OPTIONS -O3)
+  APPEND PROPERTY COMPILE_OPTIONS ${octet_unrolled})
 
 if(OCTET_TARGET STREQUAL "x86_64")
   # The reference tier's, for CPUs without AVX2 only: a quarter of the size.
