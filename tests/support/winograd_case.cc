@@ -45,9 +45,10 @@ void WinogradRun::check() {
   std::vector<int32_t> inputs;
   for (size_t i = 0; i < outputs_; ++i) {
     const size_t n = i % c_.out_channels, pixel = i / c_.out_channels;
-    if (approximates && n % shape_.group_out() == 0)
-      inputs = quantized_inputs(pixel, n / shape_.group_out());
-    const int64_t acc = approximates ? approximate(pixel, n, inputs) : exact(pixel, n);
+    if (n % shape_.group_out() == 0)
+      inputs = approximates ? quantized_inputs(pixel, n / shape_.group_out())
+                            : window(pixel, n / shape_.group_out());
+    const int64_t acc = approximates ? approximate(pixel, n, inputs) : exact(n, inputs);
     if (c_.exit == Exit::kS32) {
       ASSERT_EQ(dst_.data<int32_t>()[i], acc)
           << kernel_.name << ' ' << c_ << " at pixel " << pixel << " channel " << n;
@@ -126,7 +127,10 @@ void WinogradRun::make_plan() {
   const int32_t shift = octet::domain_shift(c_.lhs_u8, kernel_.lhs_domain);
   for (size_t o = 0; o < c_.out_channels; ++o) {
     for (size_t tap = 0; tap < 9; ++tap)
-      for (size_t i = 0; i < depth; ++i) weight_sum_[o] += weight(o, tap / 3, tap % 3, i);
+      for (size_t i = 0; i < depth; ++i) {
+        plain_.push_back(weight(o, tap / 3, tap % 3, i));
+        weight_sum_[o] += plain_.back();
+      }
     raw_bias_.push_back(static_cast<int32_t>(random_() % 20001) - 10000);
     scales_[o] = (o % 3 ? 1.0f : 3.7f) / (20.0f * static_cast<float>(depth + 4));
     bias_[o] =
@@ -214,20 +218,29 @@ void WinogradRun::run() {
           workspace.data());
 }
 
-int64_t WinogradRun::exact(size_t pixel, size_t o) const {
+// Per tap and input channel of the group, x - zero point.
+std::vector<int32_t> WinogradRun::window(size_t pixel, size_t group) const {
   const size_t b = pixel / (out_h_ * out_w_), y = pixel / out_w_ % out_h_, x = pixel % out_w_,
-               depth = shape_.group_in(), first = o / shape_.group_out() * depth;
-  int64_t acc = raw_bias_[o];
+               depth = shape_.group_in();
+  std::vector<int32_t> inputs;
   for (size_t ky = 0; ky < 3; ++ky)
     for (size_t kx = 0; kx < 3; ++kx) {
       const size_t in_y = y * shape_.stride_h + ky - c_.top,
                    in_x = x * shape_.stride_w + kx - c_.left;
-      if (in_y >= c_.in_h || in_x >= c_.in_w) continue;
-      const uint8_t* at = lhs_.data() + b * image_ + in_y * row_ + in_x * pixel_ + first;
+      const bool inside = in_y < c_.in_h && in_x < c_.in_w;
+      const uint8_t* const at =
+          lhs_.data() + (inside ? b * image_ + in_y * row_ + in_x * pixel_ + group * depth : 0);
       for (size_t i = 0; i < depth; ++i)
-        acc += ((c_.lhs_u8 ? at[i] : static_cast<int8_t>(at[i])) - zero_point(b)) *
-               weight(o, ky, kx, i);
+        inputs.push_back(inside ? (c_.lhs_u8 ? at[i] : static_cast<int8_t>(at[i])) - zero_point(b)
+                                : 0);
     }
+  return inputs;
+}
+
+int64_t WinogradRun::exact(size_t o, const std::vector<int32_t>& inputs) const {
+  const int32_t* const weights = &plain_[o * inputs.size()];
+  int64_t acc = raw_bias_[o];
+  for (size_t i = 0; i < inputs.size(); ++i) acc += inputs[i] * weights[i];
   return acc;
 }
 
@@ -253,7 +266,7 @@ void WinogradRun::quantize_weights() {
         int32_t sum = 0;
         for (size_t ky = 0; ky < 3; ++ky)
           for (size_t kx = 0; kx < 3; ++kx)
-            sum += kG[tap / 4][ky] * kG[tap % 4][kx] * weight(o, ky, kx, i);
+            sum += kG[tap / 4][ky] * kG[tap % 4][kx] * plain_[(o * 9 + ky * 3 + kx) * depth + i];
         column[i * 16] = sum;
         largest = std::max(largest, std::abs(sum));
       }

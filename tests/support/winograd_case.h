@@ -40,7 +40,9 @@ class WinogradRun {
   void check();  // all outputs, ==; against the int8 method's own definition if that is the method
 
   // (x - zero point) * w over the window; positions outside the image hold the zero point.
-  int64_t exact(size_t pixel, size_t channel) const;
+  int64_t exact(size_t pixel, size_t channel) const {
+    return exact(channel, window(pixel, channel / shape_.group_out()));
+  }
   // What the int8 method makes of it: DESIGN.md, once more and slowly.
   int64_t approximate(size_t pixel, size_t channel) const {
     return approximate(pixel, channel, quantized_inputs(pixel, channel / shape_.group_out()));
@@ -63,6 +65,8 @@ class WinogradRun {
   int32_t weight(size_t o, size_t ky, size_t kx, size_t i) const {
     return static_cast<int8_t>(*weight_at(o, ky, kx, i) ^ (c_.rhs_u8 ? 0x80 : 0));
   }
+  std::vector<int32_t> window(size_t pixel, size_t group) const;
+  int64_t exact(size_t channel, const std::vector<int32_t>& inputs) const;
   std::vector<int32_t> quantized_inputs(size_t pixel, size_t group) const;
   int64_t approximate(size_t pixel, size_t channel, const std::vector<int32_t>& inputs) const;
   // In s8, wherever the position is
@@ -81,6 +85,7 @@ class WinogradRun {
   Guarded lhs_, weights_, zeros_, payload_, dst_, residual_;
   std::vector<int32_t> bias_, raw_bias_, weight_sum_, lhs_zero_points_;
   std::vector<float> scales_, lhs_scales_;
+  std::vector<int32_t> plain_;      // [output channel][tap][input channel]
   std::vector<int32_t> quantized_;  // int8: [output channel][input channel][tap]
   std::vector<float> tap_scales_;   // [output channel][tap]
   octet::ConvPlan plan_ = {};
