@@ -2,6 +2,9 @@
 # {ref, x86, arm} -> simd -> core; the table of forms names the functions of pack. An ISA kernel is
 # compiled with flags that the rest of the program does not have, so its file includes only
 # intrinsics, C headers and headers of core/, simd/ and its own folder.
+#
+# And names are kept apart: what there are several of, and more will be, is named in its tables and
+# its own files; all others ask the tables.
 cmake_minimum_required(VERSION 3.22)
 set(may_include_dispatch dispatch dispatch/tables kernels/conv kernels/gemm kernels/nest kernels/pack kernels/core octet)
 set(may_include_dispatch/tables dispatch dispatch/tables kernels/pack kernels/core kernels/ref kernels/simd kernels/x86 kernels/arm)
@@ -16,6 +19,42 @@ set(may_include_kernels/x86 kernels/x86 kernels/simd kernels/core)
 set(may_include_kernels/arm kernels/arm kernels/simd kernels/core)
 set(isa_layers kernels/core kernels/simd kernels/ref kernels/x86 kernels/arm)
 set(c_headers "^(stddef|stdint|string|immintrin|arm_neon)\\.h$")
+
+# octet_keep(<what> PATTERN <regex> IN <regex>): code that has a word like this stands in these files
+# only. Comments may have it.
+set(kept)
+macro(octet_keep what)
+  cmake_parse_arguments(arg "" "PATTERN;IN" "" ${ARGN})
+  list(APPEND kept ${what})
+  set(pattern_of_${what} "(^|[^A-Za-z0-9_])(${arg_PATTERN})($|[^A-Za-z0-9_])")
+  set(files_of_${what} "^(${arg_IN})")
+endmacro()
+
+# octet_words(<result> <file> <regex>): "a|b|c", what the regex's group is wherever it matches.
+function(octet_words result file regex)
+  file(READ ${SOURCE_DIR}/${file} text)
+  string(REGEX MATCHALL "${regex}" words "${text}")
+  list(TRANSFORM words REPLACE "${regex}" "\\1")
+  list(REMOVE_DUPLICATES words)
+  list(JOIN words "|" words)
+  if(NOT words)
+    message(FATAL_ERROR "${file} has nothing of the form ${regex}: it is not as this file thinks")
+  endif()
+  set(${result} "${words}" PARENT_SCOPE)
+endfunction()
+
+# Tiers, so that one more is its rows and its kernels. Their names are those that the tables have.
+octet_words(isas dispatch/tables/tiers.cc "\\.isa = (Isa::k[A-Za-z0-9]+)")
+octet_words(tiers dispatch/tables/tiers.cc "\\.name = \"([A-Z0-9]+)\"")
+octet_words(layouts dispatch/tables/tiers.cc " = (k[A-Za-z0-9]+Layout)")
+octet_words(kernels dispatch/tables/tiers.def ", ([a-z0-9]+_[a-z0-9_]+)")
+set(own "dispatch/tables/|kernels/(x86|arm|ref)/")
+octet_keep(tier PATTERN "${isas}|(OCTET_[A-Z_]*)?(${tiers})" IN "${own}|kernels/core/isa\\.h")
+octet_keep(layout PATTERN "${layouts}" IN "${own}")
+octet_keep(kernel PATTERN "${kernels}" IN "${own}|kernels/simd/portable")
+octet_keep(feature PATTERN "kHas[A-Z][A-Za-z0-9]*" IN "${own}|dispatch/cpu_features\\.")
+octet_keep(architecture PATTERN "__(x86_64|aarch64|AVX[A-Z0-9]*|ARM_[A-Z0-9_]*)__"
+  IN "${own}|dispatch/cpu_features\\.|kernels/core/unroll\\.h")
 
 file(GLOB_RECURSE sources RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/dispatch/* ${SOURCE_DIR}/kernels/*)
 foreach(source IN LISTS sources)
@@ -33,6 +72,13 @@ foreach(source IN LISTS sources)
       endif()
     elseif(layer IN_LIST isa_layers AND NOT header MATCHES "${c_headers}")
       message(SEND_ERROR "${source} includes ${header}: kernels include only intrinsics and C headers")
+    endif()
+  endforeach()
+  file(READ ${SOURCE_DIR}/${source} text)
+  string(REGEX REPLACE "//[^\n]*" "" text "${text}")
+  foreach(what IN LISTS kept)
+    if(NOT source MATCHES "${files_of_${what}}" AND text MATCHES "${pattern_of_${what}}")
+      message(SEND_ERROR "${source} names the ${what} ${CMAKE_MATCH_2}: the tables know which; ask them")
     endif()
   endforeach()
 endforeach()

@@ -13,7 +13,7 @@ struct ConvKernel {
   const DepthwiseKernel* depthwise;
 
   const char* name() const { return micro ? micro->name : depthwise ? depthwise->name : nullptr; }
-  Isa isa() const { return micro ? micro->isa : depthwise ? depthwise->isa : Isa::kScalar; }
+  Isa isa() const { return micro ? micro->isa : depthwise ? depthwise->isa : kPortableIsa; }
   Domain lhs_domain() const { return micro ? micro->lhs_domain : depthwise->lhs_domain; }
   uint8_t flags() const { return micro ? micro->flags : depthwise->flags; }
 };

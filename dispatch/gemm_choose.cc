@@ -58,7 +58,7 @@ octet_status choose_kernels(Draft* draft) {
   Problem problem = {d.m_max, d.n, d.k, draft->lhs_u8, rhs_u8};
   const Selection selection = select(cpu, problem, facts, forced);
   OCTET_TRY(refuse_forced(*draft, machine, cpu, selection.result, forced,
-                          selection.kernel ? selection.kernel->isa : Isa::kScalar));
+                          selection.kernel ? selection.kernel->isa : kPortableIsa));
   if (selection.result == Selected::kNoKernel)
     return fail(draft->error, OCTET_WRONG_TIER,
                 "desc.packed has form %s, of tier %s, which no usable kernel reads; pack it for %s",

@@ -169,7 +169,7 @@ IsaMask tiers_of_this_architecture() {
 Isa best_of(IsaMask tiers) {
   for (const Tier& tier : kTiers)
     if (has(tiers, tier)) return tier.isa;
-  return Isa::kScalar;
+  return kPortableIsa;
 }
 
 RhsLayout layout_of(Isa isa, bool rhs_u8) {
@@ -183,7 +183,7 @@ Isa smallest_isa(const Form& form) {
     for (const FormId id : wanted)
       if (id == form.id) return t.isa;
   }
-  return Isa::kScalar;
+  return kPortableIsa;
 }
 
 }  // namespace octet

@@ -32,9 +32,9 @@ inline bool has(IsaMask tiers, const Tier& tier) { return tiers & mask_of(tier.i
 IsaMask tiers_of(Features features);  // that a CPU with these runs
 IsaMask tiers_within(Isa limit);      // that a limit to this tier allows
 IsaMask tiers_of_this_architecture();
-Isa best_of(IsaMask tiers);  // kScalar if there is none
+Isa best_of(IsaMask tiers);  // kPortableIsa if there is none
 
 RhsLayout layout_of(Isa isa, bool rhs_u8);  // of matrices
-Isa smallest_isa(const Form& form);         // that wants it; kScalar of those for tests, too
+Isa smallest_isa(const Form& form);         // that wants it; kPortableIsa of those for tests
 
 }  // namespace octet
