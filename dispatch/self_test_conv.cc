@@ -185,8 +185,9 @@ IsaMask failing_word_isas(const KernelList& kernels, const CpuFeatures& cpu) {
 
 IsaMask failing_transforms(IsaMask tiers) {
   IsaMask failing = 0;
-  for (int i = 0; tiers >> i; ++i)
-    if (tiers >> i & 1 && !passes(transforms_of((Isa)i), false)) failing |= 1u << i;
+  for (size_t i = 0; const Tier* tier = nth_tier(i); ++i)
+    if (has(tiers, *tier) && !passes(transforms_of(tier->isa), false))
+      failing |= mask_of(tier->isa);
   return failing;
 }
 
