@@ -18,13 +18,6 @@ need() {
     apt-get -q update && apt-get -q install -y --no-install-recommends "$@"' install "${missing[@]}"
 }
 
-# clang_version: the newest Clang that is there, or one that Debian 12 has.
-clang_version() {
-  local version
-  version=$(compgen -G '/usr/bin/clang++-[0-9]*' | sed 's/.*-//' | sort -n | tail -n 1)
-  echo "${version:-19}"
-}
-
 # step <what> <command>...: runs it quietly. On a terminal its last line shows how far it is; its log is shown only if it fails.
 step() {
   local what=$1 log start=$SECONDS pid
