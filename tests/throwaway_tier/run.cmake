@@ -1,0 +1,89 @@
+# Follows docs/add-a-tier.md once, in a copy of the library: a tier with a feature, a layout and a
+# kernel of its own. Then the library must find it, pack for it and compute with it, with the right
+# bytes, and nothing else must have had to change.
+cmake_minimum_required(VERSION 3.22)
+separate_arguments(COMPILER UNIX_COMMAND "${COMPILER}")
+set(copy ${BUILD_DIR}/throwaway_tier)
+file(REMOVE_RECURSE ${copy})
+file(COPY ${SOURCE_DIR}/CMakeLists.txt ${SOURCE_DIR}/cmake ${SOURCE_DIR}/dispatch
+  ${SOURCE_DIR}/include ${SOURCE_DIR}/kernels DESTINATION ${copy})
+
+# add(<file> <text> BEFORE|AFTER <regex>), once.
+function(add file text where regex)
+  file(READ ${copy}/${file} old)
+  string(REGEX MATCHALL "${regex}" found "${old}")
+  list(LENGTH found count)
+  if(NOT count EQUAL 1)
+    message(FATAL_ERROR "${file} matches ${regex} ${count} times: has docs/add-a-tier.md changed, too?")
+  endif()
+  if(where STREQUAL "BEFORE")
+    string(REGEX REPLACE "(${regex})" "${text}\\1" new "${old}")
+  else()
+    string(REGEX REPLACE "(${regex})" "\\1${text}" new "${old}")
+  endif()
+  file(WRITE ${copy}/${file} "${new}")
+endfunction()
+
+# Its number. 31 is the last; a tier to stay takes the next.
+add(include/octet/octet.h ",\n  OCTET_ISA_THROWAWAY = 31" BEFORE "\n} octet_isa")
+add(kernels/core/isa.h "kThrowaway = 31, " BEFORE "kScalar = 1,")
+# What it needs, which this CPU has.
+add(dispatch/cpu_features.h "  kHasThrowaway = 1u << 31,\n" AFTER "enum Feature : uint32_t {\n")
+add(dispatch/cpu_features.cc "kHasThrowaway | " AFTER "cpu\\.isas = tiers_of\\(")
+# How its weights lie, and its kernel.
+add(kernels/ref/kernels.h "constexpr RhsLayout kThrowawayLayout = {8, 8, 4, Domain::kS8};
+extern const MicroKernel throwaway_u8s8_2x8x4;\n" BEFORE "\n}  // namespace octet\n")
+file(COPY ${CMAKE_CURRENT_LIST_DIR}/throwaway_u8s8_2x8x4.cc DESTINATION ${copy}/kernels/ref)
+# Its rows.
+add(dispatch/tables/tiers.cc "
+    {
+        .isa = Isa::kThrowaway,
+        .name = \"THROWAWAY\",
+        .architecture = Architecture::kAny,
+        .needs = kHasThrowaway,
+        .also_allows = 0,
+        .bytes = kThrowawayLayout,
+        .bytes_u8 = kThrowawayLayout,
+        .words = kScalarWordLayout,
+        .costs = {.macs = 1, .mr = 2, .nr = 8, .tile = 60, .tile_tap = 10, .gather = 1,
+                  .word_macs = 0.6, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
+                  .word_in = 6, .word_out = 6, .lanes = 1,
+                  .depthwise = 50, .depthwise_lanes = 16, .depthwise_line = 100},
+    }," AFTER "constexpr Tier kTiers\\[\\] = {")
+add(dispatch/tables/tiers.def "#if defined(OCTET_THROWAWAY)
+TIER(kThrowaway, portable_ops, portable_winograd)
+BYTES(kThrowaway, throwaway_u8s8_2x8x4, kChosen)
+#endif\n" BEFORE "TIER\\(kScalar,")
+# How it is built.
+add(cmake/kernels.cmake "THROWAWAY|" AFTER "tier MATCHES \"\\^\\(")
+file(APPEND ${copy}/cmake/kernels.cmake "octet_add_tier(THROWAWAY FLAGS
+  SOURCES kernels/ref/throwaway_u8s8_2x8x4.cc PROBE \"int main() {}\")\n")
+
+function(run expected)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output
+    ERROR_VARIABLE output)
+  if(NOT status EQUAL 0 OR NOT output MATCHES "${expected}")
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}: ${status}, expected ${expected}:\n${output}")
+  endif()
+  message(STATUS "${output}")
+endfunction()
+
+set(options)
+foreach(option BUILD_TESTS BUILD_BENCHMARKS BUILD_TOOLS BUILD_EXAMPLES INSTALL WITH_ADAPTERS)
+  list(APPEND options -D OCTET_${option}=OFF)
+endforeach()
+run("" ${CMAKE_COMMAND} -S ${copy} -B ${copy}/build -G ${GENERATOR} -D CMAKE_BUILD_TYPE=Release
+  -D CMAKE_CXX_COMPILER=${CXX_COMPILER} -D CMAKE_C_COMPILER=${C_COMPILER}
+  -D OCTET_TIERS=THROWAWAY ${options})
+run("" ${CMAKE_COMMAND} --build ${copy}/build)
+run("" ${CMAKE_COMMAND} -D SOURCE_DIR=${copy} -P ${copy}/cmake/check_layering.cmake)
+set(program ${copy}/build/parts)
+run("" ${COMPILER} -std=c++17 -O1 -I${copy}/include ${SOURCE_DIR}/tests/consumer/parts/main.cc
+  ${copy}/build/liboctet.a -o ${program})
+
+# One product, and convolutions by all algorithms, beside plain loops.
+set(its "throwaway_u8s8_2x8x4: right")
+run("^${its}.*\ndirect by ${its}.*\nim2col by ${its}"
+  ${CMAKE_COMMAND} -E env OCTET_MAX_ISA=THROWAWAY OCTET_VERBOSE=1 ${program})
+run("^scalar_u8s8_4x4x4: right" ${CMAKE_COMMAND} -E env OCTET_MAX_ISA=SCALAR ${program})
