@@ -2,6 +2,7 @@
 
 #include "dispatch/self_test.h"
 #include "dispatch/self_test_product.h"
+#include "dispatch/tables/tiers.h"
 #include "dispatch/tables/transforms.h"
 
 namespace octet {
