@@ -43,14 +43,16 @@ function(octet_words result file regex)
   set(${result} "${words}" PARENT_SCOPE)
 endfunction()
 
-# Tiers, so that one more is its rows and its kernels. Their names are those that the tables have.
+# Tiers and forms, so that one more is its rows and its kernels. Their names are those that the tables have.
 octet_words(isas dispatch/tables/tiers.cc "\\.isa = (Isa::k[A-Za-z0-9]+)")
 octet_words(tiers dispatch/tables/tiers.cc "\\.name = \"([A-Z0-9]+)\"")
-octet_words(layouts dispatch/tables/tiers.cc " = (k[A-Za-z0-9]+Layout)")
+octet_words(layouts dispatch/tables/forms.cc ", (k[A-Za-z0-9]+Layout)")
+octet_words(forms dispatch/tables/forms.cc "(FormId::k[A-Za-z0-9_]+)")
 octet_words(kernels dispatch/tables/tiers.def ", ([a-z0-9]+_[a-z0-9_]+)")
 set(own "dispatch/tables/|kernels/(x86|arm|ref)/")
 octet_keep(tier PATTERN "${isas}|(OCTET_[A-Z_]*)?(${tiers})" IN "${own}|kernels/core/isa\\.h")
-octet_keep(layout PATTERN "${layouts}" IN "${own}")
+octet_keep(layout PATTERN "${layouts}" IN "${own}|kernels/(core|conv)/depthwise")
+octet_keep(form PATTERN "${forms}" IN "${own}")
 octet_keep(kernel PATTERN "${kernels}" IN "${own}|kernels/simd/portable")
 octet_keep(feature PATTERN "kHas[A-Z][A-Za-z0-9]*" IN "${own}|dispatch/cpu_features\\.")
 octet_keep(architecture PATTERN "__(x86_64|aarch64|AVX[A-Z0-9]*|ARM_[A-Z0-9_]*)__"

@@ -27,12 +27,6 @@ void describe_matrices(const Container& c, octet_blob_info* info) {
 
 }  // namespace
 
-octet_status blob_status(BlobProblem problem, const char* name, size_t bytes, octet_error* error) {
-  return problem == BlobProblem::kNone
-             ? OCTET_OK
-             : fail(error, OCTET_BAD_BLOB, "%s (%zu bytes) %s", name, bytes, describe(problem));
-}
-
 }  // namespace octet
 
 using namespace octet;

@@ -8,7 +8,12 @@
 namespace octet {
 
 // OCTET_OK, or OCTET_BAD_BLOB with a sentence about `name`.
-octet_status blob_status(BlobProblem problem, const char* name, size_t bytes, octet_error* error);
+inline octet_status blob_status(BlobProblem problem, const char* name, size_t bytes,
+                                octet_error* error) {
+  return problem == BlobProblem::kNone
+             ? OCTET_OK
+             : fail(error, OCTET_BAD_BLOB, "%s (%zu bytes) %s", name, bytes, describe(problem));
+}
 
 // Of filters, apart, so that a library without convolutions has an answer, too: their head, which
 // is refused there, and what it says.
