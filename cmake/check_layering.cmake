@@ -1,5 +1,6 @@
 # Includes point one way: dispatch -> {conv, gemm} -> {nest, pack} -> core and dispatch/tables ->
-# {ref, x86, arm} -> simd -> core; the table of forms names the functions of pack. An ISA kernel is
+# {ref, x86, arm} -> simd -> core; the tables name the functions of pack and the
+# algorithms of conv. An ISA kernel is
 # compiled with flags that the rest of the program does not have, so its file includes only
 # intrinsics, C headers and headers of core/, simd/ and its own folder.
 #
@@ -7,7 +8,7 @@
 # its own files; all others ask the tables.
 cmake_minimum_required(VERSION 3.22)
 set(may_include_dispatch dispatch dispatch/tables kernels/conv kernels/gemm kernels/nest kernels/pack kernels/core octet)
-set(may_include_dispatch/tables dispatch dispatch/tables kernels/pack kernels/core kernels/ref kernels/simd kernels/x86 kernels/arm)
+set(may_include_dispatch/tables dispatch dispatch/tables kernels/conv kernels/pack kernels/core kernels/ref kernels/simd kernels/x86 kernels/arm)
 set(may_include_kernels/conv kernels/conv kernels/nest kernels/pack kernels/core)
 set(may_include_kernels/gemm kernels/gemm kernels/nest kernels/pack kernels/core)
 set(may_include_kernels/nest kernels/nest kernels/core)

@@ -8,8 +8,7 @@ namespace {
 bool plan(const Container& c, Container* planned) {
   const uint8_t algorithm = c.read_geometry<FilterGeometry>().algorithm;
   const ConvMethod* const method = method_of(algorithm);
-  return method && c.form->kind == family_of((octet_conv_algorithm)algorithm) &&
-         plan_filter_again(c, *method, planned);
+  return method && c.form->kind == method->operands && plan_filter_again(c, *method, planned);
 }
 
 }  // namespace

@@ -126,14 +126,15 @@ octet_status choose_kernel(ConvDraft* draft) {
   const Machine machine = conv_machine();
   OCTET_TRY(read_limits(&epilogue, machine, &cpu, &forced));
   const octet_conv_algorithm algorithm = draft->algorithm();
+  const ConvMethod& method = *method_of((uint8_t)algorithm);
   const WeightFacts facts = {draft->blob.form->layout, draft->blob.header.has_least != 0};
   // Two rows: kernels for a single one are for matrices.
   const Problem problem = {2, epilogue.desc.n, 1, epilogue.lhs_u8,
                            draft->desc.rhs_type == OCTET_U8};
-  draft->kernel = select_conv(algorithm, cpu, problem, facts, forced);
+  draft->kernel = select_conv(method, cpu, problem, facts, forced);
   // The environment's kernel is for all products, and binds those that it fits. A descriptor's is
   // for this one.
-  if (draft->desc.kernel && kernel_exists(forced) && !has_kernel(algorithm, forced))
+  if (draft->desc.kernel && kernel_exists(forced) && !has_kernel(method, forced))
     return fail(epilogue.error, OCTET_KERNEL_UNUSABLE,
                 "desc.kernel '%s' is of another kind than those of a '%s' convolution", forced,
                 algorithm_name(algorithm));

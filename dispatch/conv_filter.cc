@@ -81,11 +81,12 @@ uint32_t without_kernel(const FilterDraft& d, octet_isa isa) {
   CpuFeatures cpu = d.cpu;
   if (isa != OCTET_ISA_AUTO) cpu.isas &= conv_machine().compiled;
   if (!(cpu.isas & mask_of(d.tier))) return 0;
-  for (int i = OCTET_CONV_DIRECT; i < kAlgorithms; ++i) {
-    const octet_conv_algorithm algorithm = (octet_conv_algorithm)i;
-    const RhsLayout layout = packed_layout(d, algorithm);
+  for (int i = 0; i < kAlgorithms; ++i) {
+    const ConvMethod* const method = method_of((uint8_t)i);
+    if (!method) continue;
+    const RhsLayout layout = packed_layout(d, *method);
     const Problem problem = {2, 1, 1, true, layout.domain == Domain::kU8};
-    const Selected selected = select_conv(algorithm, cpu, problem, {layout, true}, d.forced).result;
+    const Selected selected = select_conv(*method, cpu, problem, {layout, true}, d.forced).result;
     if (selected == Selected::kNoKernel) algorithms |= 1u << i;
   }
   return algorithms;
@@ -93,10 +94,10 @@ uint32_t without_kernel(const FilterDraft& d, octet_isa isa) {
 
 }  // namespace
 
-RhsLayout packed_layout(const FilterDraft& d, octet_conv_algorithm algorithm) {
-  const bool bytes = family_of(algorithm) == ConvFamily::kBytes;
-  if (!bytes || !d.forced) return conv_layout(algorithm, d.tier, d.view.is_u8);
-  return select_layout(d.cpu, d.view.is_u8 && algorithm != OCTET_CONV_WINOGRAD_2X2_INT8, d.forced);
+RhsLayout packed_layout(const FilterDraft& d, const ConvMethod& method) {
+  if (method.operands != KernelKind::kBytes || !d.forced)
+    return conv_layout(method, d.tier, d.view.is_u8);
+  return select_layout(d.cpu, d.view.is_u8 && method.keeps_u8, d.forced);
 }
 
 octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterDraft* d,
@@ -117,7 +118,6 @@ octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterD
                                d->view.is_u8,
                                has_zero_points(d->view),
                                f.accuracy == OCTET_ACCURACY_APPROXIMATE,
-                               cpu.l1d_bytes,
                                cpu.l2_bytes,
                                cpu.l3_bytes,
                                without_kernel(*d, isa)};
@@ -130,7 +130,7 @@ octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterD
   if (!candidate.possible)
     return fail(error, OCTET_UNSUPPORTED, "%s = %s %s", by_name ? "OCTET_CONV" : "filter.algorithm",
                 algorithm_name(d->algorithm), candidate.reason);
-  d->form = find_form_of(packed_layout(*d, d->algorithm));
+  d->form = find_form_of(packed_layout(*d, *method_of((uint8_t)d->algorithm)));
   return OCTET_OK;
 }
 

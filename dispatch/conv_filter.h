@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dispatch/conv_plan.h"
+#include "dispatch/cpu_features.h"
 #include "dispatch/struct_size.h"
 #include "kernels/conv/filter_blob.h"
 
@@ -21,7 +22,7 @@ struct FilterDraft {
 };
 
 // The layout of an algorithm's weights. A forced kernel may have one of its own.
-RhsLayout packed_layout(const FilterDraft& draft, octet_conv_algorithm algorithm);
+RhsLayout packed_layout(const FilterDraft& draft, const ConvMethod& method);
 
 octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterDraft* draft,
                          octet_error* error);

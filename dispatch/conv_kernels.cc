@@ -30,39 +30,39 @@ Selected pick(const Table<Kernel>& table, const CpuFeatures& cpu, const RhsLayou
 
 }  // namespace
 
-ConvKernel select_conv(octet_conv_algorithm algorithm, const CpuFeatures& cpu,
-                       const Problem& problem, const WeightFacts& facts, const char* forced) {
+ConvKernel select_conv(const ConvMethod& method, const CpuFeatures& cpu, const Problem& problem,
+                       const WeightFacts& facts, const char* forced) {
   ConvKernel kernel = {Selected::kNoKernel, nullptr, nullptr};
-  switch (family_of(algorithm)) {
-    case ConvFamily::kBytes: {
+  switch (method.operands) {
+    case KernelKind::kBytes: {
       const Selection selection = select(cpu, problem, facts, forced);
       kernel.result = selection.result;
       kernel.micro = selection.kernel;
       break;
     }
-    case ConvFamily::kWords:
+    case KernelKind::kWords:
       kernel.result = pick(word_kernels(), cpu, facts.layout, forced, &kernel.micro);
       break;
-    case ConvFamily::kDepthwise:
+    case KernelKind::kDepthwise:
       kernel.result = pick(depthwise_kernels(), cpu, facts.layout, forced, &kernel.depthwise);
       break;
   }
   return kernel;
 }
 
-bool has_kernel(octet_conv_algorithm algorithm, const char* name) {
-  switch (family_of(algorithm)) {
-    case ConvFamily::kBytes: return find(byte_kernels(), name);
-    case ConvFamily::kWords: return find(word_kernels(), name);
-    case ConvFamily::kDepthwise: return find(depthwise_kernels(), name);
+bool has_kernel(const ConvMethod& method, const char* name) {
+  switch (method.operands) {
+    case KernelKind::kBytes: return find(byte_kernels(), name);
+    case KernelKind::kWords: return find(word_kernels(), name);
+    case KernelKind::kDepthwise: return find(depthwise_kernels(), name);
   }
   return false;
 }
 
-const char* kernel_name_for(octet_conv_algorithm algorithm, const CpuFeatures& cpu,
+const char* kernel_name_for(const ConvMethod& method, const CpuFeatures& cpu,
                             const WeightFacts& facts, const char* forced) {
   const Problem problem = {2, 1, 1, true, facts.layout.domain == Domain::kU8};
-  const ConvKernel kernel = select_conv(algorithm, cpu, problem, facts, forced);
+  const ConvKernel kernel = select_conv(method, cpu, problem, facts, forced);
   return kernel.result == Selected::kOk ? kernel.name() : nullptr;
 }
 

@@ -19,15 +19,15 @@ struct ConvKernel {
 };
 
 // As `select`, which it asks for the kernels of the GEMM.
-ConvKernel select_conv(octet_conv_algorithm algorithm, const CpuFeatures& cpu,
-                       const Problem& problem, const WeightFacts& facts, const char* forced);
+ConvKernel select_conv(const ConvMethod& method, const CpuFeatures& cpu, const Problem& problem,
+                       const WeightFacts& facts, const char* forced);
 
 // Whether a kernel of this name multiplies what the algorithm wants multiplied.
-bool has_kernel(octet_conv_algorithm algorithm, const char* name);
+bool has_kernel(const ConvMethod& method, const char* name);
 
 // The kernel that would run on these weights with a u8 input, or null if none of this architecture
 // would.
-const char* kernel_name_for(octet_conv_algorithm algorithm, const CpuFeatures& cpu,
+const char* kernel_name_for(const ConvMethod& method, const CpuFeatures& cpu,
                             const WeightFacts& facts, const char* forced);
 
 }  // namespace octet

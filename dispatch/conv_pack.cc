@@ -77,16 +77,18 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
   out.algorithm = algorithm;
   out.possible = c.possible;
   out.chosen = algorithm == draft.algorithm;
-  out.macs = c.macs;
-  out.bytes = c.bytes;
+  out.macs = c.estimate.macs;
+  out.bytes = c.estimate.bytes;
   out.microseconds = c.microseconds;
-  out.compute_microseconds = c.compute;
-  out.memory_microseconds = c.memory;
-  out.transform_microseconds = c.transform;
+  out.compute_microseconds = c.estimate.compute;
+  out.memory_microseconds = c.estimate.memory;
+  out.transform_microseconds = c.estimate.transform;
   memcpy(out.reason, c.reason, sizeof out.reason);
-  const RhsLayout layout = packed_layout(draft, algorithm);
+  if (!c.possible) return give(out, candidate);
+  const ConvMethod& method = *method_of((uint8_t)algorithm);
+  const RhsLayout layout = packed_layout(draft, method);
   const WeightFacts facts = {layout, !draft.given->data || has_least(draft.shape, draft.view) ||
                                          fills_with_least(layout, draft.shape, draft.view)};
-  out.kernel = c.possible ? kernel_name_for(algorithm, draft.cpu, facts, draft.forced) : nullptr;
+  out.kernel = kernel_name_for(method, draft.cpu, facts, draft.forced);
   return give(out, candidate);
 }

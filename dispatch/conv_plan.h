@@ -3,7 +3,7 @@
 #pragma once
 
 #include "dispatch/conv_methods.h"
-#include "dispatch/cpu_features.h"
+#include "kernels/conv/estimate.h"
 
 namespace octet {
 
@@ -11,17 +11,17 @@ struct ConvProblem {
   ConvShape shape;
   Isa isa;  // the tier that the weights are packed for
   bool rhs_u8;
-  bool weight_zero_points;               // other than 0 in s8
-  bool approximate;                      // the caller allows it
-  size_t l1d_bytes, l2_bytes, l3_bytes;  // 0 = unknown
+  bool weight_zero_points;    // other than 0 in s8
+  bool approximate;           // the caller allows it
+  size_t l2_bytes, l3_bytes;  // 0 = unknown
   // Algorithms whose weights no kernel may read where they will be used: bit octet_conv_algorithm
   uint32_t without_kernel;
 };
 
 struct Candidate {
   bool possible;
-  double macs, bytes;
-  double microseconds, compute, memory, transform;
+  Estimate estimate;
+  double microseconds;
   char reason[160];
 };
 

@@ -15,7 +15,7 @@ PICTURE = ROOT / "docs/architecture.svg"
 # What the code does not say.
 ROLES = {
     "dispatch": "checks, CPU detection, selection, plans",
-    "dispatch/tables": "tiers, forms, kernels, operations",
+    "dispatch/tables": "tiers, forms, kernels, operations, algorithms",
     "kernels/conv": "algorithms of convolution",
     "kernels/gemm": "products of matrices",
     "kernels/nest": "the loop nest of every product",
@@ -86,18 +86,19 @@ def read_tiers():
 
 def read_algorithms():
     """Kind of kernel -> the algorithms that multiply by it."""
-    family = {
-        method.replace("_", ""): kind
-        for method, kind in find("dispatch/conv_methods.cc",
-                                 r"(\w+)_method\)?, ConvFamily::k(\w+)\}")
+    operands = {
+        name: kind
+        for path in sorted((ROOT / "kernels/conv").glob("*.cc"))
+        for name, kind in re.findall(r'"(\w+)",\s+(?:\.operands = )?KernelKind::k(\w+)',
+                                     path.read_text())
     }
     kinds = {}
     for name in find("dispatch/conv_names.cc", r'case OCTET_CONV_\w+: return "(\w+)"'):
         if name == "auto":
             continue
-        if name.replace("_", "") not in family:
-            sys.exit(f"dispatch/conv_methods.cc has no method for {name}")
-        kinds.setdefault(family[name.replace("_", "")], []).append(name)
+        if name not in operands:
+            sys.exit(f"kernels/conv has no method of the name {name}")
+        kinds.setdefault(operands[name], []).append(name)
     return kinds
 
 
@@ -157,8 +158,9 @@ def draw_layers(layers, top):
     for a in layers:
         if level[a] == highest:
             inner = [span[b] for b in layers[a] if b in span]
-            span[a] = ((min(s[0] for s in inner), max(s[1] for s in inner)) if a in parent else
-                       (MARGIN, WIDTH - MARGIN))
+            named = MARGIN + WIDTH / 4  # beside the parent's name
+            span[a] = ((max(named, min(s[0] for s in inner)), max(s[1] for s in inner))
+                       if a in parent else (MARGIN, WIDTH - MARGIN))
 
     tall, step = 46, 76
     y_of = {a: top + (highest - at + len(public)) * step for a, at in level.items()}

@@ -181,7 +181,9 @@ TEST(ConvAlgorithms, PackedForAnyTierRunsOnEveryTierThatReadsIt) {
         size_t i = 0;
         while (octet::nth_form(i) && std::string(octet::nth_form(i)->name) != info.form) ++i;
         ASSERT_NE(octet::nth_form(i), nullptr) << info.form;
-        EXPECT_EQ(octet::nth_form(i)->kind, octet::family_of(info.algorithm)) << info.form;
+        EXPECT_EQ(octet::nth_form(i)->kind,
+                  octet::method_of(static_cast<uint8_t>(info.algorithm))->operands)
+            << info.form;
         for (const octet_isa limit : tiers_to_test()) {
           octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
           d.shape = shape;

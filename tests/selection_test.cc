@@ -184,7 +184,7 @@ TEST(Plan, DilationOfASingleTapChangesNothing) {
     const octet::Candidate once = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
     (across ? s.dilation_h : s.dilation_w) = 5;
     const octet::Candidate again = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
-    EXPECT_EQ(again.macs, once.macs);
+    EXPECT_EQ(again.estimate.macs, once.estimate.macs);
     EXPECT_EQ(again.microseconds, once.microseconds);
   }
 }
@@ -196,19 +196,19 @@ TEST(Plan, TransposedOutputsTwiceAsWideComputeTwiceAsLongAtMost) {
   const octet::Candidate narrow = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
   problem.shape.in_w *= 2;
   const octet::Candidate wide = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
-  EXPECT_EQ(wide.macs, 2 * narrow.macs);
-  EXPECT_LE(wide.compute, 2 * narrow.compute);
+  EXPECT_EQ(wide.estimate.macs, 2 * narrow.estimate.macs);
+  EXPECT_LE(wide.estimate.compute, 2 * narrow.estimate.compute);
 }
 
 // Winograd's and depthwise kernels: the same rules, but for the types, which all of them take.
 template <typename Kernels, typename LayoutOf>
-void check_conv_selection(const Kernels& kernels, octet_conv_algorithm algorithm,
+void check_conv_selection(const Kernels& kernels, const octet::ConvMethod& method,
                           LayoutOf layout_of) {
   const CpuFeatures everything = {~0u, 0, 0, 0};
   const octet::Problem problem = {2, 64, 64, true, false};
   const auto choose_conv = [&](const CpuFeatures& cpu, const octet::RhsLayout& layout,
                                const char* forced) {
-    return octet::select_conv(algorithm, cpu, problem, {layout, true}, forced);
+    return octet::select_conv(method, cpu, problem, {layout, true}, forced);
   };
   for (const auto* kernel : kernels) {
     const octet::RhsLayout layout = layout_of(*kernel), other = {24, 8, 4, Domain::kS8};
@@ -238,19 +238,19 @@ void check_conv_selection(const Kernels& kernels, octet_conv_algorithm algorithm
       });
       EXPECT_STREQ(best.name(), (*first)->name);
     }
-    EXPECT_TRUE(octet::has_kernel(algorithm, kernel->name));
+    EXPECT_TRUE(octet::has_kernel(method, kernel->name));
   }
-  EXPECT_FALSE(octet::has_kernel(algorithm, "scalar_u8s8_4x4x4"));
+  EXPECT_FALSE(octet::has_kernel(method, "scalar_u8s8_4x4x4"));
 }
 
 TEST(SelectConv, KernelsOfOtherKinds) {
-  check_conv_selection(octet::word_kernels(), OCTET_CONV_WINOGRAD_4X4,
+  check_conv_selection(octet::word_kernels(), octet::winograd_4x4_method,
                        [](const MicroKernel& k) { return k.rhs_layout; });
-  check_conv_selection(octet::depthwise_kernels(), OCTET_CONV_DEPTHWISE,
+  check_conv_selection(octet::depthwise_kernels(), octet::depthwise_method,
                        [](const octet::DepthwiseKernel& k) { return k.layout; });
   for (const MicroKernel* kernel : table())
-    EXPECT_TRUE(octet::has_kernel(OCTET_CONV_DIRECT, kernel->name));
-  EXPECT_FALSE(octet::has_kernel(OCTET_CONV_DIRECT, octet::word_kernels().begin()[0]->name));
+    EXPECT_TRUE(octet::has_kernel(octet::direct_method, kernel->name));
+  EXPECT_FALSE(octet::has_kernel(octet::direct_method, octet::word_kernels().begin()[0]->name));
 }
 
 TEST(Layouts, SmallestTierThatReadsThem) {
@@ -278,9 +278,9 @@ TEST(Layouts, OfConvolutions) {
   for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
     for (const bool rhs_u8 : {false, true}) {
       const octet::RhsLayout bytes = octet::layout_of(isa, rhs_u8);
-      EXPECT_TRUE(octet::conv_layout(OCTET_CONV_DIRECT, isa, rhs_u8) == bytes);
-      EXPECT_TRUE(octet::conv_layout(OCTET_CONV_IM2COL, isa, rhs_u8) == bytes);
-      EXPECT_TRUE(octet::conv_layout(OCTET_CONV_WINOGRAD_2X2_INT8, isa, rhs_u8) ==
+      EXPECT_TRUE(octet::conv_layout(octet::direct_method, isa, rhs_u8) == bytes);
+      EXPECT_TRUE(octet::conv_layout(octet::im2col_method, isa, rhs_u8) == bytes);
+      EXPECT_TRUE(octet::conv_layout(octet::winograd_2x2_int8_method, isa, rhs_u8) ==
                   octet::layout_of(isa, false));
     }
 }

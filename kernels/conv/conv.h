@@ -9,6 +9,7 @@
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
+#include "kernels/core/kernel_kind.h"
 #include "kernels/core/winograd.h"
 #include "kernels/nest/nest.h"
 #include "kernels/pack/packed_rhs.h"
@@ -95,6 +96,8 @@ struct FilterSums {
 };
 
 struct ConvMethod;
+struct ConvWork;  // estimate.h
+struct Estimate;
 
 // Everything that does not change from run to run. Arrays over output channels are padded by at
 // least 64 readable values.
@@ -164,6 +167,10 @@ struct ConvGrain {
 // An algorithm is one constant value, like a kernel.
 struct ConvMethod {
   const char* name;
+  KernelKind operands;       // that it multiplies, hence which kernels and forms it needs
+  bool approximate = false;  // only for filters that allow it
+  // Packs u8 weights as they are where the tier can; else, or if it makes its own of them, as s8
+  bool keeps_u8 = true;
   // Null if it can compute the shape exactly, else why not, in a clause that completes "cannot be
   // used: ". weight_zero_points: some weight's zero point is not 0 in s8.
   const char* (*refuse)(const ConvShape& shape, bool weight_zero_points);
@@ -174,6 +181,8 @@ struct ConvMethod {
   // in s8.
   bool (*pack)(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter,
                const float* tap_ranges, const ColumnSums& sums, uint8_t* payload);
+  // What it would cost on a tier. Pure.
+  Estimate (*estimate)(const ConvWork& work);
   ConvGrain (*grain)(const ConvPlan& plan, size_t out_h, size_t out_w);
   // Of each task, for runs with at most these sizes; grows with each of them.
   size_t (*task_workspace)(const ConvPlan& plan, size_t in_h, size_t in_w, size_t out_h,

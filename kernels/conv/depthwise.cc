@@ -10,6 +10,7 @@
 // before.
 #include <string.h>
 
+#include "kernels/conv/estimate.h"
 #include "kernels/conv/start.h"
 #include "kernels/core/sections.h"
 #include "kernels/nest/tiling.h"
@@ -65,6 +66,22 @@ bool pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& fil
       }
   }
   return sum_filter(shape, filter, sums);
+}
+
+// ---- cost
+
+Estimate estimate(const ConvWork& w) {
+  const ConvShape& s = w.shape;
+  const TierCosts& cost = w.cost;
+  const double blocks = (double)divide_up(s.out_channels, cost.depthwise_lanes);
+  Estimate e = {};
+  e.macs = w.outputs * (double)s.taps();
+  e.bytes = w.traffic();
+  e.compute = microseconds(w.pixels * blocks * (double)cost.depthwise_lanes * cost.depthwise *
+                               (s.stride_w > 1 ? 1.5 : 1) * (double)s.taps() / 9 +
+                           (double)s.batch * w.out_h * blocks * cost.depthwise_line);
+  e.memory = microseconds(e.bytes / w.bandwidth(e.bytes));
+  return e;
 }
 
 // ---- running
@@ -389,7 +406,16 @@ void run_task(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, ui
 
 }  // namespace
 
-const ConvMethod depthwise_method = {"depthwise", refuse,         payload_bytes, pack,
-                                     grain,       task_workspace, run_task};
+const ConvMethod depthwise_method = {
+    .name = "depthwise",
+    .operands = KernelKind::kDepthwise,
+    .refuse = refuse,
+    .payload_bytes = payload_bytes,
+    .pack = pack,
+    .estimate = estimate,
+    .grain = grain,
+    .task_workspace = task_workspace,
+    .run = run_task,
+};
 
 }  // namespace octet

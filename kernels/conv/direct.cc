@@ -2,12 +2,61 @@
 // broadcast; those that want rows side by side gather them straight from the tensor. The exception
 // are inputs of few channels, whose windows are copied from a staged input, vector by vector.
 #include "kernels/conv/block.h"
+#include "kernels/conv/estimate.h"
 #include "kernels/conv/transposed.h"
 #include "kernels/conv/window.h"
 #include "kernels/core/sections.h"
 
 namespace octet {
 namespace {
+
+// ---- cost
+
+// The share of kernel rows that lie inside the image, over all output lines: the others are left
+// out.
+double used_rows(const ConvShape& s) {
+  const size_t out_h = conv_out_h(s, s.in_h);
+  double used = 0;
+  for (size_t ky = 0; ky < s.kernel_h; ++ky) {
+    // Lines y with pad_top <= y * stride + ky * dilation < pad_top + in_h.
+    const size_t offset = ky * s.dilation_h;
+    const size_t first = offset >= s.pad_top ? 0 : divide_up(s.pad_top - offset, s.stride_h);
+    const size_t end =
+        offset >= s.pad_top + s.in_h ? 0 : divide_up(s.pad_top + s.in_h - offset, s.stride_h);
+    if (smaller(end, out_h) > first) used += (double)(smaller(end, out_h) - first);
+  }
+  return used / ((double)out_h * (double)s.kernel_h);
+}
+
+Estimate estimate(const ConvWork& w) {
+  const ConvShape s = joined_groups(w.layout, w.shape);
+  const Taps taps = direct_taps(s);
+  const bool copied = copies_windows(s);
+  // What is left out at the sides depends on a zero point that nobody knows yet.
+  const double used = s.transposed || copied ? 1 : used_rows(s),
+               phases = s.transposed ? (double)(s.stride_h * s.stride_w) : 1;
+  PanelWork p(w, s, (double)taps.count * used / phases, taps.depth);
+  const double groups = (double)s.groups;
+  if (s.transposed) {  // tiles run along the longer side of a phase
+    const size_t lines = divide_up((size_t)w.out_h, s.stride_h),
+                 columns = divide_up((size_t)w.out_w, s.stride_w);
+    p.tiles = (double)s.batch * phases * (double)smaller(lines, columns) *
+              (double)divide_up(larger(lines, columns), w.cost.mr) *
+              (double)divide_up(s.group_out(), w.cost.nr) * groups;
+  }
+  if (copied) {
+    p.copied = w.inputs + p.windows;
+    p.traffic = 2 * w.inputs;
+  } else if (!s.pointwise()) {
+    // Tiles at the ends of lines find each row on its own: two per line, or all.
+    p.points = (double)s.batch * w.out_h * (double)smaller((size_t)w.out_w, 2 * w.cost.mr) *
+               groups * p.taps;
+    p.gathers = w.pixels * groups * p.taps;
+  }
+  return estimate_panels(w, p);
+}
+
+// ---- running
 
 constexpr size_t kWindowBytes = 16 * 1024;  // copied windows stay in L1
 
@@ -148,14 +197,18 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
 
 }  // namespace
 
-const ConvMethod direct_method = {"direct",
-                                  refuse_nothing,
-                                  panels_payload_bytes<direct_taps>,
-                                  pack_payload<direct_taps>,
-                                  panels_grain,
-                                  task_workspace,
-                                  run,
-                                  copies_windows,
-                                  joined_groups};
+const ConvMethod direct_method = {
+    .name = "direct",
+    .operands = KernelKind::kBytes,
+    .refuse = refuse_nothing,
+    .payload_bytes = panels_payload_bytes<direct_taps>,
+    .pack = pack_payload<direct_taps>,
+    .estimate = estimate,
+    .grain = panels_grain,
+    .task_workspace = task_workspace,
+    .run = run,
+    .wants_borders = copies_windows,
+    .rewrite = joined_groups,
+};
 
 }  // namespace octet

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/conv/block.h"
+#include "kernels/conv/estimate.h"
 #include "kernels/core/sections.h"
 
 namespace octet {
@@ -15,6 +16,18 @@ Taps im2col_taps(const ConvShape& s) {
   taps.depth = s.taps() * s.group_in();
   taps.count = taps.most = 1;
   return taps;
+}
+
+Estimate estimate(const ConvWork& w) {
+  const ConvShape s = joined_groups(w.layout, w.shape);
+  PanelWork p(w, s, 1, s.taps() * s.group_in());
+  if (!s.pointwise()) {
+    p.copied = p.windows;
+    p.copies = w.pixels * (double)s.groups * (double)s.taps();
+    p.traffic = 2 * p.windows;
+    if (!copies_windows(s)) p.gathers = w.pixels * (double)s.groups;
+  }
+  return estimate_panels(w, p);
 }
 
 struct Workspace {
@@ -92,14 +105,17 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
 
 }  // namespace
 
-const ConvMethod im2col_method = {"im2col",
-                                  refuse_nothing,
-                                  panels_payload_bytes<im2col_taps>,
-                                  pack_payload<im2col_taps>,
-                                  panels_grain,
-                                  task_workspace,
-                                  run,
-                                  nullptr,
-                                  joined_groups};
+const ConvMethod im2col_method = {
+    .name = "im2col",
+    .operands = KernelKind::kBytes,
+    .refuse = refuse_nothing,
+    .payload_bytes = panels_payload_bytes<im2col_taps>,
+    .pack = pack_payload<im2col_taps>,
+    .estimate = estimate,
+    .grain = panels_grain,
+    .task_workspace = task_workspace,
+    .run = run,
+    .rewrite = joined_groups,
+};
 
 }  // namespace octet

@@ -19,6 +19,7 @@ struct WinogradScheme {
   // The factor leaves |y| < 128 * weight_limit of int32: the sum of |w| over the input channels
   // that are added up before it is removed.
   int32_t weight_limit;
+  double adds;  // to transform a value, relative to k4x4
 
   constexpr size_t taps() const { return (size_t)patch * patch; }
   constexpr bool int8() const { return form == Winograd::k2x2Int8; }

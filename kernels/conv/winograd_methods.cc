@@ -1,26 +1,82 @@
 // The schemes, and each as a method.
 #include "kernels/conv/winograd.h"
 
+#include "kernels/conv/estimate.h"
+
 namespace octet {
 namespace {
 
 constexpr WinogradScheme k2x2 = {
-    Winograd::k2x2, 4, 2, 1, {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}}, 1 << 22};
+    .form = Winograd::k2x2,
+    .patch = 4,
+    .out = 2,
+    .stride = 1,
+    .g = {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}},
+    .weight_limit = 1 << 22,
+    .adds = 0.8,
+};
 constexpr WinogradScheme k4x4 = {
-    Winograd::k4x4,
-    6,
-    4,
-    1,
-    {{6, 0, 0}, {-4, -4, -4}, {-4, 4, -4}, {1, 2, 4}, {1, -2, 4}, {0, 0, 6}},
-    1 << 18};
-constexpr WinogradScheme k2x2Stride2 = {Winograd::k2x2Stride2,
-                                        5,
-                                        2,
-                                        2,
-                                        {{1, 0, 0}, {1, 0, 1}, {0, 0, 1}, {0, 1, 0}, {0, 1, 0}},
-                                        INT32_MAX};
+    .form = Winograd::k4x4,
+    .patch = 6,
+    .out = 4,
+    .stride = 1,
+    .g = {{6, 0, 0}, {-4, -4, -4}, {-4, 4, -4}, {1, 2, 4}, {1, -2, 4}, {0, 0, 6}},
+    .weight_limit = 1 << 18,
+    .adds = 1,
+};
+constexpr WinogradScheme k2x2Stride2 = {
+    .form = Winograd::k2x2Stride2,
+    .patch = 5,
+    .out = 2,
+    .stride = 2,
+    .g = {{1, 0, 0}, {1, 0, 1}, {0, 0, 1}, {0, 1, 0}, {0, 1, 0}},
+    .weight_limit = INT32_MAX,
+    .adds = 0.6,
+};
 constexpr WinogradScheme k2x2Int8 = {
-    Winograd::k2x2Int8, 4, 2, 1, {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}}, 0};
+    .form = Winograd::k2x2Int8,
+    .patch = 4,
+    .out = 2,
+    .stride = 1,
+    .g = {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}},
+    .weight_limit = 0,
+    .adds = 0.8,
+};
+
+// Cycles: of a call of a word kernel, of each value in a call of a transform.
+constexpr double kWordCall = 60, kTransformCall = 4;
+
+Estimate estimate(const WinogradScheme& scheme, const ConvWork& w) {
+  const ConvShape& s = w.shape;
+  const TierCosts& cost = w.cost;
+  const bool words = !scheme.int8();
+  const double values = (double)scheme.taps();
+  const double tiles = (double)s.batch * (double)divide_up((size_t)w.out_h, scheme.out) *
+                       (double)divide_up((size_t)w.out_w, scheme.out);
+  const double groups = (double)s.groups, lanes = (double)round_up(s.group_out(), 16) * groups;
+  Estimate e = {};
+  e.macs = tiles * values * (double)round_up(s.group_in(), words ? 2 : 4) * lanes;
+  const double transformed = values * (double)s.group_in() * lanes * (words ? 2 : 1);
+  e.bytes = w.inputs + transformed + w.outputs;
+  // Kernels are called for each tap, some tiles and a strip of channels.
+  const double strip = cost.word_nr, calls = tiles / cost.word_mr * values * lanes / strip;
+  e.compute = microseconds(e.macs / (words ? cost.word_macs : cost.macs) + calls * kWordCall);
+  // Each block of tiles, whose inputs and products take three quarters of L2, passes over all
+  // transformed weights.
+  const double fit = w.l2 * 3 / 4 / (values * (2 * (double)s.group_in() + 4 * strip));
+  const double block = fit < 14   ? 14
+                       : fit > 56 ? 56
+                                  : fit,
+               blocks = tiles > block ? tiles / block : 1;
+  e.memory =
+      microseconds((blocks * transformed + w.inputs + w.outputs) / w.bandwidth(transformed, true));
+  e.transform = cost.word_exposed * e.memory +
+                microseconds(tiles * values * scheme.adds *
+                             (kTransformCall * (groups + lanes / strip) +
+                              (double)round_up(s.group_in(), cost.lanes) * groups * cost.word_in +
+                              lanes * cost.word_out));
+  return e;
+}
 
 // Each output is the sum of 9 taps' products. Rounding to bytes at most doubles a tap of the input,
 // of at most 512, and makes none of the weights larger than their tap's largest, which all weights
@@ -30,40 +86,47 @@ double int8_stretch(const ConvShape& shape) {
 }
 
 template <const WinogradScheme& s>
-constexpr ConvMethod method(const char* name) {
-  return {name,
+constexpr ConvMethod method(const char* name, KernelKind operands) {
+  return {
+      .name = name,
+      .operands = operands,
+      .approximate = s.int8(),
+      .keeps_u8 = false,
+      .refuse =
           [](const ConvShape& shape, bool weight_zero_points) {
             return winograd_refuse(s, shape, weight_zero_points);
           },
+      .payload_bytes =
           [](const RhsLayout& layout, const ConvShape& shape) {
             return winograd_payload_bytes(s, layout, shape);
           },
+      .pack =
           [](const RhsLayout& layout, const ConvShape& shape, const FilterView& filter,
              const float* tap_ranges, const ColumnSums& sums, uint8_t* payload) {
             return winograd_pack(s, layout, shape, filter, tap_ranges, sums, payload);
           },
+      .estimate = [](const ConvWork& work) { return estimate(s, work); },
+      .grain =
           [](const ConvPlan& plan, size_t out_h, size_t out_w) {
             // Groups are not cut: their channels need not be a multiple of anything.
             const size_t strip = larger(plan.kernel->nr, plan.kernel->rhs_layout.width);
             return ConvGrain{winograd_tiles(s, out_h, out_w),
                              plan.shape.groups == 1 ? strip : plan.shape.group_out(), s.out};
           },
-          [](const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
-            return winograd_task_workspace(s, plan, out_h, out_w);
-          },
-          [](const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
-            winograd_run(s, plan, run, task, workspace);
-          },
-          nullptr,
-          nullptr,
-          s.int8() ? int8_stretch : nullptr};
+      .task_workspace = [](const ConvPlan& plan, size_t, size_t, size_t out_h,
+                           size_t out_w) { return winograd_task_workspace(s, plan, out_h, out_w); },
+      .run = [](const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
+                uint8_t* workspace) { winograd_run(s, plan, run, task, workspace); },
+      .stretch = s.int8() ? int8_stretch : nullptr,
+  };
 }
 
 }  // namespace
 
-const ConvMethod winograd_2x2_method = method<k2x2>("winograd2x2");
-const ConvMethod winograd_4x4_method = method<k4x4>("winograd4x4");
-const ConvMethod winograd_2x2_s2_method = method<k2x2Stride2>("winograd2x2_s2");
-const ConvMethod winograd_2x2_int8_method = method<k2x2Int8>("winograd2x2_int8");
+const ConvMethod winograd_2x2_method = method<k2x2>("winograd2x2", KernelKind::kWords);
+const ConvMethod winograd_4x4_method = method<k4x4>("winograd4x4", KernelKind::kWords);
+const ConvMethod winograd_2x2_s2_method = method<k2x2Stride2>("winograd2x2_s2", KernelKind::kWords);
+const ConvMethod winograd_2x2_int8_method =
+    method<k2x2Int8>("winograd2x2_int8", KernelKind::kBytes);
 
 }  // namespace octet
