@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dispatch/choice.h"
 #include "kernels/conv/conv.h"
 #include "octet/octet.h"
 
@@ -7,7 +8,7 @@
 // plan's arrays follow the object.
 struct octet_conv2d {
   octet::ConvPlan plan;
-  octet_conv_algorithm algorithm;
+  octet::Choice choice;
   size_t groups;  // as the caller has them: the plan's may be joined
   octet_layout lhs_layout, dst_layout;
   octet_type lhs_type, rhs_type, dst_type, residual_type;

@@ -5,7 +5,7 @@
 #include "dispatch/blob.h"
 #include "dispatch/check.h"
 #include "dispatch/conv.h"
-#include "dispatch/conv_kernels.h"
+#include "dispatch/conv_choice.h"
 #include "dispatch/conv_machine.h"
 #include "dispatch/conv_shape.h"
 #include "dispatch/conv_trace.h"
@@ -126,15 +126,24 @@ octet_status choose_kernel(ConvDraft* draft) {
   const Machine machine = conv_machine();
   OCTET_TRY(read_limits(&epilogue, machine, &cpu, &forced));
   const octet_conv_algorithm algorithm = draft->algorithm();
-  const ConvMethod& method = *method_of((uint8_t)algorithm);
-  const WeightFacts facts = {draft->blob.form->layout, draft->blob.header.has_least != 0};
-  // Two rows: kernels for a single one are for matrices.
-  const Problem problem = {2, epilogue.desc.n, 1, epilogue.lhs_u8,
-                           draft->desc.rhs_type == OCTET_U8};
-  draft->kernel = select_conv(method, cpu, problem, facts, forced);
+  const ConvChoiceProblem problem = {algorithm,
+                                     draft->shape,
+                                     epilogue.lhs_u8,
+                                     draft->desc.rhs_type == OCTET_U8,
+                                     element_bytes(draft->desc.dst_type),
+                                     {draft->blob.form->layout, draft->blob.header.has_least != 0}};
+  if (epilogue.given) {
+    const char* why;
+    if (!may_use(*epilogue.given, cpu, problem, &draft->kernel, &why))
+      return refuse_choice(*epilogue.given, why, epilogue.error);
+    epilogue.choice = *epilogue.given;
+    return OCTET_OK;
+  }
+  draft->kernel = choose_conv(cpu, problem, forced, &epilogue.choice);
   // The environment's kernel is for all products, and binds those that it fits. A descriptor's is
   // for this one.
-  if (draft->desc.kernel && kernel_exists(forced) && !has_kernel(method, forced))
+  if (draft->desc.kernel && kernel_exists(forced) &&
+      !has_kernel(*method_of((uint8_t)algorithm), forced))
     return fail(epilogue.error, OCTET_KERNEL_UNUSABLE,
                 "desc.kernel '%s' is of another kind than those of a '%s' convolution", forced,
                 algorithm_name(algorithm));
@@ -186,8 +195,9 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
       epilogue, finish, epilogue.max_scaled * (plan.method->stretch ? plan.method->stretch(s) : 1),
       draft.kernel.flags());
   plan.dst_bytes = element_bytes(d.dst_type);
-  const size_t l2 = this_machine().cpu.l2_bytes;
-  plan.cache_bytes = l2 ? l2 : 512 * 1024;
+  plan.cache_bytes = this_machine().cpu.l2_or_typical();
+  plan.block = epilogue.choice.block;
+  plan.tasks = epilogue.choice.tasks;
 
   const FilterSums sums = filter_sums(draft.blob, d.packed);
   for (size_t n = 0; n < padded; ++n) {
@@ -210,7 +220,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   plan.payload = section_of(draft.blob, SectionId::kWeights, d.packed);
 
   conv->groups = s.groups;
-  conv->algorithm = draft.algorithm();
+  conv->choice = epilogue.choice;
   conv->lhs_layout = d.lhs_layout;
   conv->dst_layout = d.dst_layout;
   conv->lhs_type = d.lhs_type;
@@ -242,10 +252,10 @@ octet_status create(ConvDraft* draft, octet_conv2d** conv) {
 }  // namespace
 }  // namespace octet
 
-using namespace octet;
+namespace octet {
 
-octet_status octet_conv2d_create(const octet_conv2d_desc* desc, octet_conv2d** conv,
-                                 octet_error* error) {
+octet_status create_conv(const octet_conv2d_desc* desc, const Choice* choice, octet_conv2d** conv,
+                         octet_error* error) {
   if (!desc || !conv) return fail(error, OCTET_NULL_POINTER, "%s is null", desc ? "conv" : "desc");
   *conv = nullptr;
   Given<octet_conv2d_desc> given;
@@ -255,11 +265,23 @@ octet_status octet_conv2d_create(const octet_conv2d_desc* desc, octet_conv2d** c
   octet_gemm_desc gemm = as_gemm(*given);
   gemm.k = shape.kernel_h * shape.kernel_w * (shape.groups ? shape.in_channels / shape.groups : 0);
   ConvDraft draft(*given, gemm, error);
+  draft.epilogue.given = choice;
   OCTET_TRY(create(&draft, conv));
   if ((*conv)->verbose)
     trace("create", **conv, shape.batch_max, shape.in_h_max, shape.in_w_max,
           now_microseconds() - start);
   return OCTET_OK;
+}
+
+const Choice& choice_of(const octet_conv2d& conv) { return conv.choice; }
+
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_conv2d_create(const octet_conv2d_desc* desc, octet_conv2d** conv,
+                                 octet_error* error) {
+  return create_conv(desc, nullptr, conv, error);
 }
 
 void octet_conv2d_destroy(octet_conv2d* conv) {
@@ -269,7 +291,7 @@ void octet_conv2d_destroy(octet_conv2d* conv) {
 }
 
 octet_conv_algorithm octet_conv2d_algorithm(const octet_conv2d* conv) {
-  return conv ? conv->algorithm : OCTET_CONV_AUTO;
+  return conv ? conv->choice.algorithm : OCTET_CONV_AUTO;
 }
 
 const char* octet_conv2d_kernel(const octet_conv2d* conv) {

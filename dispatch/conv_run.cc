@@ -49,26 +49,12 @@ struct Cut {
 Cut cut(const Pipeline& p, size_t concurrency) {
   const ConvPlan& plan = *p.plan;
   const ConvGrain grain = pipeline_grain(p);
-  const size_t units = p.run.batch * grain.units,
-               grains = divide_up(plan.shape.out_channels, grain.channels);
-  Cut best = {units, units, 1, plan.shape.out_channels, plan.shape.out_channels, 1};
-  if (concurrency <= 1) return best;
-  // The cut whose largest piece is smallest; among equals the one along units, for transforms are
-  // shared by channels.
-  size_t best_work = SIZE_MAX;
-  for (size_t parts = smaller(concurrency, units); parts >= 1; --parts) {
-    const size_t unit_step = divide_up(units, parts),
-                 grain_step = divide_up(grains, smaller(concurrency / parts, grains));
-    const size_t work = unit_step * grain_step;
-    if (work < best_work) {
-      best_work = work;
-      best.unit_step = unit_step;
-      best.channel_step = grain_step * grain.channels;
-    }
-  }
-  best.unit_tasks = divide_up(units, best.unit_step);
-  best.channel_tasks = divide_up(plan.shape.out_channels, best.channel_step);
-  return best;
+  const size_t units = p.run.batch * grain.units, channels = plan.shape.out_channels;
+  // Among equals along units, for transforms are shared by channels.
+  const GridSteps steps =
+      cut_grid({units, 1, channels, grain.channels}, concurrency, plan.tasks, true);
+  return {units,    steps.rows,    divide_up(units, steps.rows),
+          channels, steps.columns, divide_up(channels, steps.columns)};
 }
 
 // The caller's tensors where nothing is staged; those that are, beside them.

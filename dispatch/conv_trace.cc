@@ -16,7 +16,8 @@ void trace(const char* event, const octet_conv2d& conv, size_t batch, size_t in_
           conv_out_h(s, in_h), conv_out_w(s, in_w), s.kernel_h, s.kernel_w, s.stride_h, s.stride_w,
           s.dilation_h, s.dilation_w, s.pad_top, s.pad_left, batch, octet_type_name(conv.lhs_type),
           octet_type_name(conv.rhs_type), octet_type_name(conv.dst_type),
-          octet_conv2d_kernel(&conv), octet_conv_algorithm_name(conv.algorithm), microseconds);
+          octet_conv2d_kernel(&conv), octet_conv_algorithm_name(conv.choice.algorithm),
+          microseconds);
 }
 
 }  // namespace octet

@@ -24,6 +24,8 @@ using Features = uint32_t;
 struct CpuFeatures {
   IsaMask isas;                          // tiers that it has all features of
   size_t l1d_bytes, l2_bytes, l3_bytes;  // 0 = unknown
+
+  size_t l2_or_typical() const { return l2_bytes ? l2_bytes : 512 * 1024; }
 };
 
 CpuFeatures detect_cpu();

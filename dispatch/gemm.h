@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dispatch/choice.h"
 #include "kernels/gemm/gemm.h"
 #include "octet/octet.h"
 
@@ -7,6 +8,7 @@
 // arrays follow the object.
 struct octet_gemm {
   octet::GemmPlan plan;
+  octet::Choice choice;
   size_t m_max, batch_max;
   octet_type lhs_type, rhs_type, dst_type, residual_type;
   octet_rhs_order rhs_order;

@@ -3,7 +3,6 @@
 
 #include "dispatch/check.h"
 #include "dispatch/gemm_draft.h"
-#include "dispatch/machine.h"
 #include "dispatch/tables/tier_ops.h"
 
 namespace octet {
@@ -66,6 +65,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   if (!gemm) return nullptr;
 
   *gemm = {};
+  gemm->choice = draft.choice;
   GemmPlan& plan = gemm->plan;
   plan.kernel = draft.kernel;
   plan.small_kernel = draft.small_kernel;
@@ -87,9 +87,8 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   };
   plan.narrow_in_kernel = narrows(draft.max_scaled);
   plan.narrow_with_zero_points = narrows(draft.max_scaled_any);
-  const size_t l2 = this_machine().cpu.l2_bytes;
-  // The other half is for the weights that pass by
-  plan.block_rows = choose_block_rows(*plan.kernel, d.k, (l2 ? l2 : 512 * 1024) / 2);
+  plan.block_rows = draft.choice.block;
+  plan.tasks = draft.choice.tasks;
   plan.bias = bias;
   if (draft.has_blob) {
     plan.packed = matrix_of(draft.blob, d.packed, 0).panels;

@@ -2,7 +2,6 @@
 #include "dispatch/error.h"
 #include "dispatch/gemm_draft.h"
 #include "dispatch/machine.h"
-#include "dispatch/select.h"
 #include "dispatch/tables/tiers.h"
 #include "dispatch/trace.h"
 
@@ -51,22 +50,30 @@ octet_status choose_kernels(Draft* draft) {
   const Machine machine = this_machine();
   OCTET_TRY(read_limits(draft, machine, &cpu, &forced));
   const bool rhs_u8 = d.rhs_type == OCTET_U8;
+  const Problem problem = {d.m_max, d.n, d.k, draft->lhs_u8, rhs_u8};
   // Nothing is known about run-time weights: assume the worst.
   const WeightFacts facts =
       draft->has_blob ? WeightFacts{draft->blob.form->layout, draft->blob.header.has_least != 0}
+      : draft->given  ? WeightFacts{draft->given->layout, true}
                       : WeightFacts{select_layout(cpu, rhs_u8, forced), true};
-  Problem problem = {d.m_max, d.n, d.k, draft->lhs_u8, rhs_u8};
-  const Selection selection = select(cpu, problem, facts, forced);
-  OCTET_TRY(refuse_forced(*draft, machine, cpu, selection.result, forced,
-                          selection.kernel ? selection.kernel->isa : kPortableIsa));
-  if (selection.result == Selected::kNoKernel)
-    return fail(draft->error, OCTET_WRONG_TIER,
-                "desc.packed has form %s, of tier %s, which no usable kernel reads; pack it for %s",
-                draft->blob.form->name, isa_name(smallest_isa(*draft->blob.form)),
-                isa_name(smallest_isa(*find_form_of(select_layout(cpu, rhs_u8, nullptr)))));
-  problem.m = 1;
-  draft->kernel = selection.kernel;
-  draft->small_kernel = select(cpu, problem, facts, forced).kernel;
+  if (draft->given) {
+    const char* why;
+    if (!may_use(*draft->given, cpu, problem, facts, &why))
+      return refuse_choice(*draft->given, why, draft->error);
+    draft->choice = *draft->given;
+  } else {
+    const Selection selection = choose_gemm(cpu, problem, facts, forced, &draft->choice);
+    OCTET_TRY(refuse_forced(*draft, machine, cpu, selection.result, forced,
+                            selection.kernel ? selection.kernel->isa : kPortableIsa));
+    if (selection.result == Selected::kNoKernel)
+      return fail(
+          draft->error, OCTET_WRONG_TIER,
+          "desc.packed has form %s, of tier %s, which no usable kernel reads; pack it for %s",
+          draft->blob.form->name, isa_name(smallest_isa(*draft->blob.form)),
+          isa_name(smallest_isa(*find_form_of(select_layout(cpu, rhs_u8, nullptr)))));
+  }
+  draft->kernel = byte_kernel(draft->choice.kernel);
+  draft->small_kernel = byte_kernel(draft->choice.small_kernel);
   return OCTET_OK;
 }
 

@@ -3,15 +3,17 @@
 #include "dispatch/struct_size.h"
 #include "dispatch/trace.h"
 
-using namespace octet;
+namespace octet {
 
-octet_status octet_gemm_create(const octet_gemm_desc* desc, octet_gemm** gemm, octet_error* error) {
+octet_status create_gemm(const octet_gemm_desc* desc, const Choice* choice, octet_gemm** gemm,
+                         octet_error* error) {
   if (!desc || !gemm) return fail(error, OCTET_NULL_POINTER, "%s is null", desc ? "gemm" : "desc");
   *gemm = nullptr;
   Given<octet_gemm_desc> given;
   OCTET_TRY(given.read(desc, "desc", error));
   const double start = now_microseconds();
   Draft draft(*given, error);
+  draft.given = choice;
   OCTET_TRY(check_desc(&draft));
   OCTET_TRY(plan_finish(&draft));
   OCTET_TRY(choose_kernels(&draft));
@@ -20,6 +22,16 @@ octet_status octet_gemm_create(const octet_gemm_desc* desc, octet_gemm** gemm, o
     trace("create", **gemm, desc->m_max, desc->n, desc->k, (*gemm)->batch_max,
           now_microseconds() - start);
   return OCTET_OK;
+}
+
+const Choice& choice_of(const octet_gemm& gemm) { return gemm.choice; }
+
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_gemm_create(const octet_gemm_desc* desc, octet_gemm** gemm, octet_error* error) {
+  return create_gemm(desc, nullptr, gemm, error);
 }
 
 void octet_gemm_destroy(octet_gemm* gemm) {

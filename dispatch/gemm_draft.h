@@ -3,8 +3,8 @@
 #include "dispatch/arena.h"
 #include "dispatch/environment.h"
 #include "dispatch/gemm.h"
+#include "dispatch/gemm_choice.h"
 #include "dispatch/machine.h"
-#include "dispatch/select.h"
 #include "kernels/pack/matrices.h"
 
 namespace octet {
@@ -25,7 +25,9 @@ struct Draft {
   double max_scaled_any = 0;       // likewise, if run-time weights come with zero points
   int32_t max_shift = 0;           // largest left shift of TFLite's
   Environment environment = {};
-  const MicroKernel* kernel = nullptr;
+  const Choice* given = nullptr;  // null: the best
+  Choice choice = {};
+  const MicroKernel* kernel = nullptr;  // of the choice
   const MicroKernel* small_kernel = nullptr;
   Finish finish = {};
 

@@ -19,6 +19,12 @@ bool reads(const MicroKernel& kernel, const WeightFacts& facts) {
 
 }  // namespace
 
+bool can_run(const CpuFeatures& cpu, const MicroKernel& kernel, const Problem& problem,
+             const WeightFacts& facts) {
+  return supports(cpu, kernel) && in_family(kernel, problem.lhs_u8, facts.layout.domain) &&
+         reads(kernel, facts);
+}
+
 Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts,
                  const char* forced) {
   if (forced) {
@@ -31,8 +37,7 @@ Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFac
   }
   for (const MicroKernel* kernel : byte_kernels()) {
     const bool fits = kernel->m_max == 0 || problem.m <= kernel->m_max;
-    if (fits && !kernel->is(kTestsOnly) && supports(cpu, *kernel) &&
-        in_family(*kernel, problem.lhs_u8, facts.layout.domain) && reads(*kernel, facts))
+    if (fits && !kernel->is(kTestsOnly) && can_run(cpu, *kernel, problem, facts))
       return {Selected::kOk, kernel};
   }
   return {Selected::kNoKernel, nullptr};

@@ -32,6 +32,10 @@ struct Selection {
 Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts,
                  const char* forced);
 
+// Whether the CPU runs the kernel, and it multiplies these types and reads these weights.
+bool can_run(const CpuFeatures& cpu, const MicroKernel& kernel, const Problem& problem,
+             const WeightFacts& facts);
+
 // The layout that weights are packed in when the caller leaves the tier to us: the best kernel's,
 // or the forced one's.
 RhsLayout select_layout(const CpuFeatures& cpu, bool rhs_u8, const char* forced);

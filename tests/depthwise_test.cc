@@ -120,6 +120,7 @@ class Work {
     plan_.runtime_zero_point = c.runtime;
     plan_.static_zero_point = zero_points_[0];
     plan_.dst_bytes = c.exit == Exit::kS32 || c.exit == Exit::kF32 ? 4 : 1;
+    plan_.block = method.block(plan_);
     plan_.columns.bias = init_.data<int32_t>();
     plan_.columns.weight_sum = sums_.data<int32_t>();
     plan_.payload = payload_.data();

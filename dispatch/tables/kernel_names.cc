@@ -38,10 +38,10 @@ const KernelName* kernel_name(size_t index) {
   return index < sizeof kNames / sizeof kNames[0] ? &kNames[index] : nullptr;
 }
 
-bool kernel_exists(const char* name) {
+const KernelName* find_kernel_name(const char* name) {
   for (const KernelName& row : kNames)
-    if (strcmp(row.name, name) == 0) return true;
-  return false;
+    if (strcmp(row.name, name) == 0) return &row;
+  return nullptr;
 }
 
 }  // namespace octet

@@ -14,7 +14,8 @@ struct KernelName {
   Isa isa;
   bool forced_only;  // never chosen
 };
-const KernelName* kernel_name(size_t index);  // null past the last
-bool kernel_exists(const char* name);
+const KernelName* kernel_name(size_t index);           // null past the last
+const KernelName* find_kernel_name(const char* name);  // null if there is none
+inline bool kernel_exists(const char* name) { return find_kernel_name(name); }
 
 }  // namespace octet

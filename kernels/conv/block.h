@@ -7,7 +7,7 @@
 
 namespace octet {
 
-// Rows that a block may have so that what it keeps per row stays within half of L2, the other half
+// Rows that a block is best made of: what it keeps per row stays within half of L2, the other half
 // being for the weights that pass by.
 size_t conv_block_rows(const ConvPlan& plan, size_t bytes_per_row);
 

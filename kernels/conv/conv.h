@@ -11,6 +11,7 @@
 #include "kernels/core/depthwise_kernel.h"
 #include "kernels/core/kernel_kind.h"
 #include "kernels/core/winograd.h"
+#include "kernels/nest/cut.h"
 #include "kernels/nest/nest.h"
 #include "kernels/pack/packed_rhs.h"
 
@@ -118,6 +119,8 @@ struct ConvPlan {
   Finish finish;
   size_t dst_bytes;        // of one output
   size_t cache_bytes;      // of L2
+  size_t block;            // what the method does together, as its `block` says
+  TaskLimits tasks;        // along units and along channels
   Columns columns;         // one per output channel; weight_sum is always there
   const uint8_t* payload;  // what method->pack wrote
 };
@@ -183,6 +186,10 @@ struct ConvMethod {
                const float* tap_ranges, const ColumnSums& sums, uint8_t* payload);
   // What it would cost on a tier. Pure.
   Estimate (*estimate)(const ConvWork& work);
+  // Pixels, tiles or units that are best done together at the declared sizes, from the plan's shape,
+  // kernel, dst_bytes and cache_bytes. Pure.
+  size_t (*block)(const ConvPlan& plan);
+  bool block_of_tiles = false;  // it is a multiple of the kernel's mr
   ConvGrain (*grain)(const ConvPlan& plan, size_t out_h, size_t out_w);
   // Of each task, for runs with at most these sizes; grows with each of them.
   size_t (*task_workspace)(const ConvPlan& plan, size_t in_h, size_t in_w, size_t out_h,

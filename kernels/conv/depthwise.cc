@@ -120,22 +120,25 @@ size_t padded_width(const ConvShape& s, size_t out_w) {
 
 // Whether taps find their pixels in a copy of the line with its borders filled. Otherwise an output
 // at a border, whose pixels are sought one by one, costs as much as copying some 20 pixels.
-bool pads_lines(const ConvPlan& plan, const ConvRun& run) {
+bool pads_lines(const ConvPlan& plan, size_t pad_left, size_t in_w, size_t out_w) {
   const ConvShape& s = plan.shape;
   if (form_of(plan) != DepthwiseForm::kTaps) return false;
   if (multiplier_of(s) > 1) return true;
-  const size_t left = divide_up(run.pad_left, s.stride_w), wide = padded_width(s, run.out_w),
-               held = run.pad_left + run.in_w;
+  const size_t left = divide_up(pad_left, s.stride_w), wide = padded_width(s, out_w),
+               held = pad_left + in_w;
   const size_t right = wide > held ? divide_up(wide - held, s.stride_w) : 0;
-  return (left + right) * 20 > run.out_w * s.stride_h * s.stride_w;
+  return (left + right) * 20 > out_w * s.stride_h * s.stride_w;
 }
 
 // Units of a band: what all channels of one read and write stays in half of L2. Where lines are
 // copied, a band copies those anew that it shares with the one before, so it is not too small.
-size_t band_units(const ConvPlan& plan, const ConvRun& run) {
-  const size_t unit_bytes =
-      rows_of(plan) * (plan.shape.stride_h * run.lhs_row + run.out_w * run.to.stride);
-  return larger(plan.cache_bytes / 2 / unit_bytes, pads_lines(plan, run) ? 4 : 1);
+size_t block(const ConvPlan& plan) {
+  const ConvShape& s = plan.shape;
+  const size_t out_w = conv_out_w(s, s.in_w);
+  const size_t unit_bytes = rows_of(plan) * (s.stride_h * s.in_w * s.in_channels +
+                                             out_w * s.out_channels * plan.dst_bytes);
+  return larger(plan.cache_bytes / 2 / unit_bytes,
+                pads_lines(plan, s.pad_left, s.in_w, out_w) ? 4 : 1);
 }
 
 // A unit is as many lines as a tile has.
@@ -210,7 +213,7 @@ class Block {
     tile_.flip = plan.lhs_flip;
     tile_.sets = tile_.form == DepthwiseForm::kTaps ? rows_of(plan) : 1;
     tile_.set_groups = set_groups_of(plan);
-    padded_ = pads_lines(plan, run);
+    padded_ = pads_lines(plan, run.pad_left, run.in_w, run.out_w);
     tile_.pixels = c_.pixels;
     tile_.steps = c_.steps;
     tile_.in_w = run.in_w;
@@ -385,10 +388,9 @@ class Block {
 
 void run_task(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
   const Scratch scratch = cut(plan, run.in_w, run.out_w, workspace);
-  const size_t rows = rows_of(plan), units = divide_up(run.out_h, rows),
-               most = band_units(plan, run);
+  const size_t rows = rows_of(plan), units = divide_up(run.out_h, rows);
   for (size_t first = task.first, end; first < task.end; first = end) {
-    end = first + next_block(task.end - first, most, 1);
+    end = first + next_block(task.end - first, plan.block, 1);
     for (size_t n0 = task.n0; n0 < task.n1;) {
       const DepthwiseKernel* kernel = plan.depthwise;
       if (kernel->tail && task.n1 - n0 <= kernel->tail->channels) kernel = kernel->tail;
@@ -413,6 +415,7 @@ const ConvMethod depthwise_method = {
     .payload_bytes = payload_bytes,
     .pack = pack,
     .estimate = estimate,
+    .block = block,
     .grain = grain,
     .task_workspace = task_workspace,
     .run = run_task,

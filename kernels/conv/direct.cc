@@ -70,20 +70,28 @@ struct Workspace {
   size_t prepared_at, bytes;
 };
 
-Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) {
+size_t window_stride(const Taps& taps) { return round_up(taps.depth + kCopySlack, 64); }
+
+size_t block(const ConvPlan& plan) {
   const MicroKernel& kernel = *plan.kernel;
+  const Taps taps = direct_taps(plan.shape);
+  if (plan.shape.transposed) return transposed_block(plan, taps);
+  if (copies_windows(plan.shape))
+    return larger(kWindowBytes / window_stride(taps) / kernel.mr, 1) * kernel.mr;
   const size_t gathered =
       kernel.gather ? taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes
                     : taps.depth;
+  return conv_block_rows(plan, taps.count * sizeof(void*) + sizeof(BlockTile) + gathered);
+}
+
+Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) {
   Workspace w = {};
   Sections sections;
+  w.rows = smaller(plan.block, pixels);
   if (copies_windows(plan.shape)) {
-    w.window_stride = round_up(taps.depth + kCopySlack, 64);
-    w.rows = smaller(larger(kWindowBytes / w.window_stride / kernel.mr, 1) * kernel.mr, pixels);
+    w.window_stride = window_stride(taps);
     w.windows = sections.take(w.rows * w.window_stride);
   } else {
-    w.rows = smaller(
-        conv_block_rows(plan, taps.count * sizeof(void*) + sizeof(BlockTile) + gathered), pixels);
     w.steps = sections.take(taps.count * sizeof(ptrdiff_t));
     w.pointers = sections.take(w.rows * taps.count * sizeof(void*));
     w.tiles = sections.take(w.rows * sizeof(BlockTile));
@@ -204,6 +212,8 @@ const ConvMethod direct_method = {
     .payload_bytes = panels_payload_bytes<direct_taps>,
     .pack = pack_payload<direct_taps>,
     .estimate = estimate,
+    .block = block,
+    .block_of_tiles = true,
     .grain = panels_grain,
     .task_workspace = task_workspace,
     .run = run,

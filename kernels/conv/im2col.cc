@@ -37,11 +37,19 @@ struct Workspace {
   size_t prepared_at, bytes;
 };
 
+// Holds the last depth group of any layout.
+size_t row_stride(const Taps& taps) { return round_up(taps.depth, 64); }
+
+size_t block(const ConvPlan& plan) {
+  if (plan.shape.pointwise()) return direct_method.block(plan);
+  return conv_block_rows(plan, row_stride(im2col_taps(plan.shape)) * (plan.kernel->gather ? 2 : 1));
+}
+
 Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) {
   Workspace w = {};
   Sections sections;
-  w.stride = round_up(taps.depth, 64);  // holds the last depth group of any layout
-  w.rows = smaller(conv_block_rows(plan, w.stride * (plan.kernel->gather ? 2 : 1)), pixels);
+  w.stride = row_stride(taps);
+  w.rows = smaller(plan.block, pixels);
   w.windows = sections.take(w.rows * w.stride);
   w.prepared = prepared_sections(plan, taps, w.rows);
   w.prepared_at = sections.take(w.prepared.bytes);
@@ -112,6 +120,8 @@ const ConvMethod im2col_method = {
     .payload_bytes = panels_payload_bytes<im2col_taps>,
     .pack = pack_payload<im2col_taps>,
     .estimate = estimate,
+    .block = block,
+    .block_of_tiles = true,
     .grain = panels_grain,
     .task_workspace = task_workspace,
     .run = run,

@@ -58,11 +58,11 @@ struct Workspace {
 
 Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t out_h, size_t out_w) {
   const ConvShape& s = plan.shape;
-  const size_t mr = plan.kernel->mr, row_bytes = taps.most * (sizeof(void*) + taps.depth);
+  const size_t mr = plan.kernel->mr;
   const size_t all = tiles_of(divide_up(out_h, s.stride_h), divide_up(out_w, s.stride_w), mr);
   Workspace w = {};
   Sections sections;
-  w.most_tiles = smaller(conv_block_rows(plan, row_bytes) / mr, all);
+  w.most_tiles = smaller(plan.block / mr, all);
   w.axis_h = sections.take((s.stride_h + 1 + s.kernel_h) * sizeof(size_t));
   w.axis_w = sections.take((s.stride_w + 1 + s.kernel_w) * sizeof(size_t));
   w.taps = sections.take(2 * taps.most * sizeof(TapAt));
@@ -220,6 +220,10 @@ class Phases {
 };
 
 }  // namespace
+
+size_t transposed_block(const ConvPlan& plan, const Taps& taps) {
+  return conv_block_rows(plan, taps.most * (sizeof(void*) + taps.depth));
+}
 
 size_t transposed_workspace(const ConvPlan& plan, const Taps& taps, size_t out_h, size_t out_w) {
   return plan_workspace(plan, taps, out_h, out_w).bytes;

@@ -7,6 +7,7 @@
 
 namespace octet {
 
+size_t transposed_block(const ConvPlan& plan, const Taps& taps);
 size_t transposed_workspace(const ConvPlan& plan, const Taps& taps, size_t out_h, size_t out_w);
 void run_transposed(const ConvPlan& plan, const ConvRun& run, const Taps& taps,
                     const ConvTask& task, uint8_t* workspace);

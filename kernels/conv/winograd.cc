@@ -44,8 +44,7 @@ struct Workspace {
   size_t output_tile;                               // elements of one tile's s32 outputs
   size_t inputs, panels, products, outputs, bytes;  // offsets
 
-  // As many tiles as fill three quarters of the cache, so that 16 tiles, an image of 14x14, are one
-  // block with 512 channels in 1 MB; never more than the run has.
+  // Never more tiles than the run has.
   Workspace(const WinogradScheme& s, const ConvPlan& plan, size_t most) {
     const MicroKernel& kernel = *plan.kernel;
     const size_t depth = plan.shape.group_in();
@@ -56,9 +55,7 @@ struct Workspace {
     columns = round_up(kernel.nr, 16);  // the output transform reads whole vectors
     product_row = columns * sizeof(int32_t);
     output_tile = (size_t)s.out * s.out * columns;
-    const size_t fit =
-        plan.cache_bytes / 4 * 3 / (s.taps() * (input_row + panel / kernel.mr + product_row));
-    tiles = smaller(most, smaller(larger(fit, kernel.mr), kMaxTiles));
+    tiles = smaller(most, plan.block);
     input_tap = odd_lines(tiles * input_row);
     product_tap = odd_lines(tiles * product_row);
     Sections sections;
@@ -272,6 +269,15 @@ class Task {
 
 size_t winograd_tiles(const WinogradScheme& s, size_t out_h, size_t out_w) {
   return Tiles(s, out_h, out_w).per_image;
+}
+
+// As many tiles as fill three quarters of the cache, so that 16 tiles, an image of 14x14, are one
+// block with 512 channels in 1 MB.
+size_t winograd_block(const WinogradScheme& s, const ConvPlan& plan) {
+  const Workspace w(s, plan, 1);
+  const size_t mr = plan.kernel->mr, tile = w.input_row + w.panel / mr + w.product_row;
+  const size_t fit = plan.cache_bytes / 4 * 3 / (s.taps() * tile);
+  return smaller(larger(fit, mr), kMaxTiles);
 }
 
 size_t winograd_task_workspace(const WinogradScheme& s, const ConvPlan& plan, size_t out_h,

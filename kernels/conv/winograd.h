@@ -72,6 +72,7 @@ bool winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvS
                    uint8_t* payload);
 // Of an image: the units of tasks
 size_t winograd_tiles(const WinogradScheme& s, size_t out_h, size_t out_w);
+size_t winograd_block(const WinogradScheme& s, const ConvPlan& plan);  // tiles
 size_t winograd_task_workspace(const WinogradScheme& s, const ConvPlan& plan, size_t out_h,
                                size_t out_w);
 void winograd_run(const WinogradScheme& s, const ConvPlan& plan, const ConvRun& run,

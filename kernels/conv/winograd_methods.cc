@@ -106,6 +106,7 @@ constexpr ConvMethod method(const char* name, KernelKind operands) {
             return winograd_pack(s, layout, shape, filter, tap_ranges, sums, payload);
           },
       .estimate = [](const ConvWork& work) { return estimate(s, work); },
+      .block = [](const ConvPlan& plan) { return winograd_block(s, plan); },
       .grain =
           [](const ConvPlan& plan, size_t out_h, size_t out_w) {
             // Groups are not cut: their channels need not be a multiple of anything.

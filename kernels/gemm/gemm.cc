@@ -257,23 +257,13 @@ Partition partition(const GemmPlan& plan, size_t m, size_t n, size_t batch, size
   // Tasks begin at a panel. Where they pack their own columns, small units keep the parts even, and
   // the workspace with them.
   const size_t width = kernel.rhs_layout.width,
-               n_unit = plan.runtime_rhs ? width : larger(width, kernel.nr), m_unit = kernel.mr;
-  const size_t n_units = divide_up(n, n_unit),
-               m_units = plan.runtime_rhs ? 1 : divide_up(m, m_unit);
-  // Whole matrices first; then the cut of rows and columns whose largest piece is smallest.
-  const size_t batch_tasks = smaller(batch, concurrency), rest = concurrency / batch_tasks;
-  size_t best_work = SIZE_MAX;
-  for (size_t tm = 1; tm <= smaller(rest, m_units); ++tm) {
-    const size_t tn = smaller(rest / tm, n_units);
-    const size_t m_step = tm == 1 ? m : divide_up(m_units, tm) * m_unit,
-                 n_step = tn == 1 ? n : divide_up(n_units, tn) * n_unit;
-    const size_t work = m_step * n_step;
-    if (work < best_work) {
-      best_work = work;
-      best.m_step = m_step;
-      best.n_step = n_step;
-    }
-  }
+               n_unit = plan.runtime_rhs ? width : larger(width, kernel.nr);
+  // Whole matrices first.
+  const size_t batch_tasks = smaller(batch, concurrency);
+  const GridSteps steps = cut_grid({m, plan.runtime_rhs ? m : kernel.mr, n, n_unit},
+                                   concurrency / batch_tasks, plan.tasks, false);
+  best.m_step = steps.rows;
+  best.n_step = steps.columns;
   best.batch_step = divide_up(batch, batch_tasks);
   best.batch = divide_up(batch, best.batch_step);
   best.m = divide_up(m, best.m_step);

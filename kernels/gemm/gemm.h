@@ -1,6 +1,7 @@
 // The loop nest: one description of a product, run as often as wanted. No ISA, no argument checks.
 #pragma once
 
+#include "kernels/nest/cut.h"
 #include "kernels/nest/nest.h"
 #include "kernels/pack/packed_rhs.h"
 
@@ -27,6 +28,7 @@ struct GemmPlan {
   Narrow narrow;
   // Lhs rows that stay in a cache while all columns pass by; a multiple of the kernel's mr
   size_t block_rows;
+  TaskLimits tasks;
   const int32_t* bias;                // padded; run-time weights take it from here; null = 0
   const uint8_t* packed;              // panels of matrix 0, null for run-time weights
   size_t packed_stride;               // bytes between matrices

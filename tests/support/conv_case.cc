@@ -267,7 +267,7 @@ octet_status Conv::pack() {
   return octet_blob_verify(blob_.data(), bytes, &error_);
 }
 
-octet_status Conv::create(octet_allocator allocator) {
+octet_status Conv::create(octet_allocator allocator, const octet::Choice* choice) {
   octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
   d.shape = p_.c.shape;
   d.lhs_layout = p_.c.lhs_layout;
@@ -282,9 +282,23 @@ octet_status Conv::create(octet_allocator allocator) {
   d.kernel = how_.kernel;
   d.allocator = allocator;
   const EpilogueArrays arrays = p_.epilogue.describe(side_, &d);
-  const octet_status status = octet_conv2d_create(&d, &conv_, &error_);
-  if (status == OCTET_OK && how_.cache_bytes) conv_->plan.cache_bytes = how_.cache_bytes;
+  const octet_status status = octet::create_conv(&d, choice, &conv_, &error_);
+  if (status == OCTET_OK && how_.cache_bytes) {
+    octet::ConvPlan& plan = conv_->plan;
+    plan.cache_bytes = how_.cache_bytes;
+    plan.block = plan.method->block(plan);
+  }
   return status;
+}
+
+octet_status Conv::choose(const octet::Choice& choice) {
+  octet_conv2d_destroy(conv_);
+  conv_ = nullptr;
+  status_ = create({}, &choice);
+  if (status_ != OCTET_OK) return status_;
+  prepare_workspace(how_.concurrency);
+  clear_dst();
+  return status_;
 }
 
 void Conv::place() {

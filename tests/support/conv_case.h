@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "dispatch/conv_choice.h"
 #include "support/epilogue_case.h"
 #include "support/guarded.h"
 #include "support/kernels.h"
@@ -123,6 +124,8 @@ class Conv {
   octet_status status() const { return status_; }  // of pack, create and the workspace query
   const Guarded& blob() const { return blob_; }
 
+  // Anew by this choice, with dst and the workspace as at the beginning. Fails as create does.
+  octet_status choose(const octet::Choice& choice);
   void prepare_workspace(size_t concurrency);  // of exactly the bytes that the query asks for
   octet_status run() { return octet_conv2d_run(conv_, &args_, &error_); }
   // The algorithm, tier and kernel that were asked for
@@ -134,7 +137,7 @@ class Conv {
 
  private:
   octet_status pack();
-  octet_status create(octet_allocator allocator);
+  octet_status create(octet_allocator allocator, const octet::Choice* choice = nullptr);
   void place();
 
   const ConvProblem& p_;

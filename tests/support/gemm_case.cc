@@ -247,7 +247,7 @@ octet_status Gemm::pack() {
   return octet_blob_verify(blob_.data(), bytes, &error_);
 }
 
-octet_status Gemm::create(octet_allocator allocator) {
+octet_status Gemm::create(octet_allocator allocator, const octet::Choice* choice) {
   octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
   d.kernel = c_.kernel;
   d.m_max = c_.m;
@@ -265,7 +265,17 @@ octet_status Gemm::create(octet_allocator allocator) {
   d.rhs_order = c_.order;
   const EpilogueArrays arrays = ops_.epilogue.describe(side_, &d);
   d.allocator = allocator;
-  return octet_gemm_create(&d, &gemm_, &error_);
+  return octet::create_gemm(&d, choice, &gemm_, &error_);
+}
+
+octet_status Gemm::choose(const octet::Choice& choice) {
+  octet_gemm_destroy(gemm_);
+  gemm_ = nullptr;
+  status_ = create({}, &choice);
+  if (status_ != OCTET_OK) return status_;
+  prepare_workspace(c_.m, c_.concurrency);
+  clear_dst();
+  return status_;
 }
 
 void Gemm::prepare_workspace(size_t m, size_t concurrency) {

@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <memory>
 
+#include "dispatch/gemm_choice.h"
 #include "support/epilogue_case.h"
 #include "support/guarded.h"
 #include "support/kernels.h"
@@ -67,6 +68,8 @@ class Gemm {
   octet_error& error() { return error_; }
   octet_status status() const { return status_; }  // of pack and create
 
+  // Anew by this choice, with dst and the workspace as at the beginning. Fails as create does.
+  octet_status choose(const octet::Choice& choice);
   // A fresh workspace of exactly the bytes that the query asks for.
   void prepare_workspace(size_t m, size_t concurrency);
   octet_status run() { return octet_gemm_run(gemm_, &args_, &error_); }
@@ -80,7 +83,7 @@ class Gemm {
   void place();
   void compute();
   octet_status pack();
-  octet_status create(octet_allocator allocator);
+  octet_status create(octet_allocator allocator, const octet::Choice* choice = nullptr);
 
   GemmCase c_;
   Side side_;

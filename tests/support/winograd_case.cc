@@ -171,6 +171,7 @@ void WinogradRun::make_plan() {
   f.hi_f32 = static_cast<float>(hi() - dst_zero_point());
   plan_.dst_bytes = c_.exit == Exit::kS32 ? 4 : 1;
   plan_.cache_bytes = c_.cache;
+  plan_.block = c_.method->block(plan_);
   plan_.columns.bias = bias_.data();
   plan_.columns.weight_sum = weight_sum_.data();
   plan_.payload = payload_.data();
