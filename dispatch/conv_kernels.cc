@@ -59,11 +59,4 @@ bool has_kernel(const ConvMethod& method, const char* name) {
   return false;
 }
 
-const char* kernel_name_for(const ConvMethod& method, const CpuFeatures& cpu,
-                            const WeightFacts& facts, const char* forced) {
-  const Problem problem = {2, 1, 1, true, facts.layout.domain == Domain::kU8};
-  const ConvKernel kernel = select_conv(method, cpu, problem, facts, forced);
-  return kernel.result == Selected::kOk ? kernel.name() : nullptr;
-}
-
 }  // namespace octet

@@ -25,9 +25,4 @@ ConvKernel select_conv(const ConvMethod& method, const CpuFeatures& cpu, const P
 // Whether a kernel of this name multiplies what the algorithm wants multiplied.
 bool has_kernel(const ConvMethod& method, const char* name);
 
-// The kernel that would run on these weights with a u8 input, or null if none of this architecture
-// would.
-const char* kernel_name_for(const ConvMethod& method, const CpuFeatures& cpu,
-                            const WeightFacts& facts, const char* forced);
-
 }  // namespace octet

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "dispatch/check.h"
+#include "dispatch/conv_choice.h"
 #include "dispatch/conv_filter.h"
-#include "dispatch/conv_kernels.h"
 #include "kernels/conv/panels.h"
 
 namespace octet {
@@ -89,6 +89,13 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
   const RhsLayout layout = packed_layout(draft, method);
   const WeightFacts facts = {layout, !draft.given->data || has_least(draft.shape, draft.view) ||
                                          fills_with_least(layout, draft.shape, draft.view)};
-  out.kernel = kernel_name_for(method, draft.cpu, facts, draft.forced);
+  const ConvChoiceProblem problem = {algorithm, draft.shape, true, layout.domain == Domain::kU8,
+                                     1,         facts};
+  Choice choice;
+  const ConvKernel kernel = choose_conv(draft.cpu, problem, draft.forced, &choice);
+  if (kernel.result != Selected::kOk) return give(out, candidate);
+  out.kernel = kernel.name();
+  static_assert(sizeof out.choice == kChoiceBytes, "a choice's text has its room");
+  to_text(choice, out.choice);
   return give(out, candidate);
 }

@@ -10,6 +10,9 @@ constexpr size_t oldest(const octet_cpu_info*) { return offsetof(octet_cpu_info,
 constexpr size_t oldest(const octet_kernel_info*) { return offsetof(octet_kernel_info, isa); }
 constexpr size_t oldest(const octet_rhs_desc*) { return offsetof(octet_rhs_desc, zero_points); }
 constexpr size_t oldest(const octet_gemm_desc*) { return offsetof(octet_gemm_desc, epilogue); }
+constexpr size_t oldest(const octet_gemm_explanation*) {
+  return offsetof(octet_gemm_explanation, lhs_type);
+}
 constexpr size_t oldest(const octet_gemm_args*) { return offsetof(octet_gemm_args, workspace); }
 constexpr size_t oldest(const octet_filter_desc*) {
   return offsetof(octet_filter_desc, zero_points);

@@ -92,6 +92,10 @@ TEST(ConvExplain, EveryCandidateIsAccountedFor) {
         if (x.possible) {
           ASSERT_NE(x.kernel, nullptr);
           EXPECT_LE(tier_of(x.kernel), isa);
+          octet::Choice choice = {};
+          EXPECT_EQ(octet::from_text(x.choice, &choice, nullptr), OCTET_OK) << x.choice;
+          EXPECT_EQ(choice.algorithm, x.algorithm);
+          EXPECT_STREQ(choice.kernel ? choice.kernel->name : "", x.kernel);
           EXPECT_GT(x.macs, 0);
           EXPECT_GT(x.bytes, 0);
           EXPECT_GT(x.microseconds, 0);
@@ -103,6 +107,7 @@ TEST(ConvExplain, EveryCandidateIsAccountedFor) {
           }
         } else {
           EXPECT_EQ(x.kernel, nullptr);
+          EXPECT_STREQ(x.choice, "");
           EXPECT_EQ(x.chosen, 0);
           EXPECT_EQ(x.microseconds, 0);
         }

@@ -406,6 +406,16 @@ TEST(StructSize, Candidate) {
       });
 }
 
+TEST(StructSize, Explanation) {
+  const Product p;
+  expect_fills<octet_gemm_explanation>(offsetof(octet_gemm_explanation, lhs_type), "explanation",
+                                       [&](octet_gemm_explanation* explanation) {
+                                         return outcome_of([&](octet_error* e) {
+                                           return octet_gemm_explain(&p.desc, 1, explanation, e);
+                                         });
+                                       });
+}
+
 // Growth at the end reads what old callers did not set, if a struct ends in padding. One of the
 // library's own may: then a field that it gains there is written into an old caller's padding.
 TEST(StructSize, NoPaddingAtTheEnd) {

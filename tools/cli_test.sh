@@ -89,6 +89,11 @@ expect 2 'shape is required' explain conv
 expect 2 'oc is missing' explain conv --shape ic4
 expect 0 '<--' explain conv --shape $conv
 expect 0 '"candidates"' explain conv --shape $conv --isa SCALAR --json
+expect 0 '"choice": "im2col weights=' explain conv --shape $conv --isa SCALAR --json
+expect 2 'shape is required' explain gemm
+expect 2 'is no product' explain gemm --shape 5x6
+expect 0 'choice      product weights=' explain gemm --shape 5x6x7 --threads 4
+expect 0 '"kernel": "scalar_' explain gemm --shape 5x6x7 --isa SCALAR --types u8s8s32 --json
 expect 2 'cases is required' bench plan
 expect 2 'only convolutions here' bench plan 8x8x8
 expect 0 'loses' bench plan $conv "${run[@]}" --json "$scratch/plan.json"

@@ -18,8 +18,10 @@ int verify(const std::string& kernel);
 struct ExplainArguments {
   std::string shape, isa;  // isa empty: not given
   std::string types = "u8s8u8";
+  size_t threads = 1;  // products only
   bool json = false;
 };
+int explain_gemm(const ExplainArguments& arguments);
 int explain_conv(const ExplainArguments& arguments);
 
 struct BenchArguments {

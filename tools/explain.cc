@@ -1,4 +1,4 @@
-// octet explain: why a convolution is computed as it is.
+// octet explain: why a product or a convolution is computed as it is.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include "candidates.h"
 #include "commands.h"
 #include "conv_shape.h"
+#include "gemm_plan.h"
 #include "operands.h"
 
 namespace tool {
@@ -48,7 +49,8 @@ ordered_json to_json(const octet_conv2d_candidate& c) {
                        {"kernel", c.kernel ? ordered_json(c.kernel) : ordered_json()},
                        {"possible", c.possible != 0},
                        {"chosen", c.chosen != 0},
-                       {"reason", c.reason}};
+                       {"reason", c.reason},
+                       {"choice", c.choice}};
   if (!c.possible) return json;
   json["macs"] = c.macs;
   json["bytes"] = c.bytes;
@@ -59,7 +61,67 @@ ordered_json to_json(const octet_conv2d_candidate& c) {
   return json;
 }
 
+void print_text(const octet_gemm_explanation& e, size_t threads) {
+  const auto line = [](const char* what, const std::string& value) {
+    fmt::print("{:<12}{}\n", what, value);
+  };
+  line("kernel", e.kernel);
+  if (e.small_m) line("few rows", fmt::format("{} for at most {}", e.small_kernel, e.small_m));
+  line("multiplies",
+       fmt::format("{} by {}", octet_type_name(e.lhs_type), octet_type_name(e.rhs_type)));
+  line("tier", octet_isa_name(e.isa));
+  line("weights",
+       fmt::format("panels of {} columns (the last a multiple of {}), {} deep; read by {}",
+                   e.panel_columns, e.panel_step, e.panel_depth, octet_isa_name(e.layout_isa)));
+  line("block", fmt::format("{} rows", e.block_rows));
+  line("tasks", fmt::format("{} along rows, {} along columns, for {} threads", e.row_tasks,
+                            e.column_tasks, threads));
+  line("workspace", fmt::format("{} bytes", e.workspace_bytes));
+  line("reason", e.reason);
+  line("choice", e.choice);
+}
+
+ordered_json to_json(const octet_gemm_explanation& e) {
+  return {{"kernel", e.kernel},
+          {"small_kernel", e.small_kernel},
+          {"small_m", e.small_m},
+          {"isa", octet_isa_name(e.isa)},
+          {"layout_isa", octet_isa_name(e.layout_isa)},
+          {"lhs_type", octet_type_name(e.lhs_type)},
+          {"rhs_type", octet_type_name(e.rhs_type)},
+          {"panel_columns", e.panel_columns},
+          {"panel_step", e.panel_step},
+          {"panel_depth", e.panel_depth},
+          {"block_rows", e.block_rows},
+          {"batch_tasks", e.batch_tasks},
+          {"row_tasks", e.row_tasks},
+          {"column_tasks", e.column_tasks},
+          {"workspace_bytes", e.workspace_bytes},
+          {"reason", e.reason},
+          {"choice", e.choice}};
+}
+
 }  // namespace
+
+int explain_gemm(const ExplainArguments& a) {
+  size_t sizes[3];
+  if (!parse_triple(a.shape, sizes))
+    throw Error("'" + a.shape + "' is no product: it is MxNxK, such as 128x768x3072");
+  const GemmShape shape = {sizes[0], sizes[1], sizes[2]};
+  const OperandTypes types = parse_types(a.types);
+  Forced forced;
+  if (!a.isa.empty()) forced.isa = usable_isa(a.isa);
+  const octet_gemm_explanation e = explain(plain_data(shape, types), forced, a.threads);
+  if (a.json) {
+    ordered_json json = {{"name", shape.name()}, {"types", types.name()}, {"threads", a.threads}};
+    json.update(to_json(e));
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    fmt::print("{} {}\n\n", shape.name(), types.name());
+    print_text(e, a.threads);
+  }
+  return kSuccess;
+}
 
 int explain_conv(const ExplainArguments& a) {
   const ConvShape shape = parse_conv(a.shape);

@@ -43,6 +43,15 @@ octet_gemm_desc describe(const GemmData& data, const Forced& forced, const Buffe
 
 }  // namespace
 
+octet_gemm_explanation explain(const GemmData& data, const Forced& forced, size_t threads) {
+  const Buffer packed = pack(data, forced);
+  const octet_gemm_desc desc = describe(data, forced, packed);
+  octet_gemm_explanation explanation = OCTET_GEMM_EXPLANATION_INIT;
+  octet_error error = {};
+  check(octet_gemm_explain(&desc, threads, &explanation, &error), error);
+  return explanation;
+}
+
 GemmPlan::GemmPlan(const GemmData& data, const Forced& forced, ThreadPool* pool)
     : packed_(pack(data, forced)), dst_(data.shape.m * data.shape.n * type_bytes(data.types.dst)) {
   const octet_gemm_desc desc = describe(data, forced, packed_);

@@ -8,6 +8,9 @@
 
 namespace tool {
 
+// What the library would run with this many threads.
+octet_gemm_explanation explain(const GemmData& data, const Forced& forced, size_t threads);
+
 class GemmPlan : public Contestant {
  public:
   GemmPlan(const GemmData& data, const Forced& forced, ThreadPool* pool = nullptr);

@@ -53,6 +53,15 @@ int main(int argc, char** argv) {
   conv->add_option("--types", e.types, "Types of input, weights and output")->capture_default_str();
   conv->add_flag("--json", e.json, "As JSON");
   conv->callback([&] { exit_code = tool::explain_conv(e); });
+  CLI::App* gemm = explain->add_subcommand("gemm", "A product with packed weights");
+  gemm->add_option("--shape", e.shape, "MxNxK, such as 128x768x3072")->required();
+  gemm->add_option("--isa", e.isa, kIsaHelp);
+  gemm->add_option("--types", e.types, "Types of lhs, rhs and dst")->capture_default_str();
+  gemm->add_option("--threads", e.threads, "Tasks at most")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  gemm->add_flag("--json", e.json, "As JSON");
+  gemm->callback([&] { exit_code = tool::explain_gemm(e); });
 
   tool::BenchArguments a;
   CLI::App* bench = app.add_subcommand("bench", "Verify and time products and convolutions");

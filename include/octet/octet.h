@@ -427,6 +427,35 @@ void octet_gemm_destroy(octet_gemm* gemm); /* null is allowed; no run may be in 
  * gemm is null. */
 const char* octet_gemm_kernel(const octet_gemm* gemm, size_t m);
 
+/* What runs of a GEMM with m_max rows and batch_max matrices are computed by. Strings are
+ * static. */
+typedef struct octet_gemm_explanation {
+  size_t struct_size;
+  const char* kernel;       /* of runs of more than small_m rows */
+  const char* small_kernel; /* of runs of at most small_m rows; kernel again where small_m is 0 */
+  size_t small_m;
+  octet_isa isa;        /* the kernel's tier */
+  octet_isa layout_isa; /* the smallest tier that reads weights in this layout */
+  /* -- an older struct may end here -- */
+  /* What the kernels multiply: OCTET_S8 or OCTET_U8. Operands of the other type are flipped on
+   * their way to them. */
+  octet_type lhs_type, rhs_type;
+  /* Weights lie in panels of so many columns, the last one a multiple of the step, with so many
+   * rows of a column side by side. */
+  size_t panel_columns, panel_step, panel_depth;
+  size_t block_rows; /* rows that stay in a cache while all columns pass by */
+  size_t batch_tasks, row_tasks, column_tasks; /* of the largest run, at this concurrency */
+  size_t workspace_bytes;                      /* as octet_gemm_workspace says */
+  char reason[160];                            /* why this kernel */
+  char choice[256]; /* all that was chosen, and that no output byte depends on, in a line */
+} octet_gemm_explanation;
+#define OCTET_GEMM_EXPLANATION_INIT OCTET_INIT(octet_gemm_explanation)
+
+/* Fails like octet_gemm_create, whose work it does and whose object it destroys again. Without
+ * packed weights it explains run-time ones. concurrency 0 means 1. */
+octet_status octet_gemm_explain(const octet_gemm_desc* desc, size_t concurrency,
+                                octet_gemm_explanation* explanation, octet_error* error);
+
 /* ---- convolution ----------------------------------------------------------------------------- */
 
 typedef enum octet_layout OCTET_INT_ENUM {
@@ -593,6 +622,9 @@ typedef struct octet_conv2d_candidate {
   /* Winograd's transforms, im2col's copies, layout conversion, the epilogue. */
   double transform_microseconds;
   char reason[160]; /* why refused, or what limits it */
+  /* Kernel, layout, block and cut in a line, for a u8 input and an output of 8 bits; empty if
+   * refused. No output byte depends on them. */
+  char choice[256];
 } octet_conv2d_candidate;
 #define OCTET_CONV2D_CANDIDATE_INIT OCTET_INIT(octet_conv2d_candidate)
 
