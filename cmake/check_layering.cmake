@@ -1,8 +1,7 @@
 # Includes point one way: dispatch -> {conv, gemm} -> {nest, pack} -> core and dispatch/tables ->
-# {ref, x86, arm} -> simd -> core; the tables name the functions of pack and the
-# algorithms of conv. An ISA kernel is
-# compiled with flags that the rest of the program does not have, so its file includes only
-# intrinsics, C headers and headers of core/, simd/ and its own folder.
+# {ref, x86, arm} -> simd -> core; the tables name the functions of pack and the algorithms of conv.
+# An ISA kernel is compiled with flags that the rest of the program does not have, so its file
+# includes only intrinsics, C headers and headers of core/, simd/ and its own folder.
 #
 # And names are kept apart: what there are several of, and more will be, is named in its tables and
 # its own files; all others ask the tables.

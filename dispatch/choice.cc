@@ -75,10 +75,11 @@ class Reader {
 
 void to_text(const Choice& c, char (&text)[kChoiceBytes]) {
   const RhsLayout& l = c.layout;
+  const auto name = [](const KernelName* kernel) { return kernel ? kernel->name : kNone; };
   snprintf(text, sizeof text, "%s weights=%d.%d.%d.%s kernel=%s few=%s block=%zu cut=%zux%zu",
            algorithm_text(c.algorithm), (int)l.width, (int)l.step, (int)l.kr,
-           kDomains[(size_t)l.domain], c.kernel->name,
-           c.small_kernel ? c.small_kernel->name : kNone, c.block, c.tasks.rows, c.tasks.columns);
+           kDomains[(size_t)l.domain], name(c.kernel), name(c.small_kernel), c.block, c.tasks.rows,
+           c.tasks.columns);
 }
 
 octet_status from_text(const char* text, Choice* choice, octet_error* error) {

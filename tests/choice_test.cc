@@ -185,6 +185,8 @@ TEST(Choice, WhatCannotComputeAProductIsRefused) {
   expect_unusable(&gemm, c, "block");
   c = best, c.small_kernel = nullptr;
   expect_unusable(&gemm, c, "kernel");
+  c = best, c.kernel = nullptr;
+  expect_unusable(&gemm, c, "kernel");
   c = best, c.kernel = octet::find_kernel_name(octet::word_kernels().begin()[0]->name);
   expect_unusable(&gemm, c, "of bytes");
   for (const MicroKernel* kernel : table()) {
