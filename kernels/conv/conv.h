@@ -186,8 +186,8 @@ struct ConvMethod {
                const float* tap_ranges, const ColumnSums& sums, uint8_t* payload);
   // What it would cost on a tier. Pure.
   Estimate (*estimate)(const ConvWork& work);
-  // Pixels, tiles or units that are best done together at the declared sizes. From the plan's shape,
-  // kernel, dst_bytes and cache_bytes; pure.
+  // Pixels, tiles or units that are best done together at the declared sizes. Pure: from the plan's
+  // shape, kernel, dst_bytes and cache_bytes.
   size_t (*block)(const ConvPlan& plan);
   bool block_of_tiles = false;  // it is a multiple of the kernel's mr
   ConvGrain (*grain)(const ConvPlan& plan, size_t out_h, size_t out_w);
