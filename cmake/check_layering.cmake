@@ -43,7 +43,8 @@ function(octet_words result file regex)
   set(${result} "${words}" PARENT_SCOPE)
 endfunction()
 
-# Tiers and forms, so that one more is its rows and its kernels. Their names are those that the tables have.
+# Tiers, forms and algorithms, so that one more is its rows and its own files. Their names are those
+# that the tables have.
 octet_words(isas dispatch/tables/tiers.cc "\\.isa = (Isa::k[A-Za-z0-9]+)")
 octet_words(tiers dispatch/tables/tiers.cc "\\.name = \"([A-Z0-9]+)\"")
 octet_words(layouts dispatch/tables/forms.cc ", (k[A-Za-z0-9]+Layout)")
@@ -55,6 +56,9 @@ octet_keep(layout PATTERN "${layouts}" IN "${own}|kernels/(core|conv)/depthwise"
 octet_keep(form PATTERN "${forms}" IN "${own}")
 octet_keep(kernel PATTERN "${kernels}" IN "${own}|kernels/simd/portable")
 octet_keep(feature PATTERN "kHas[A-Z][A-Za-z0-9]*" IN "${own}|dispatch/cpu_features\\.")
+octet_words(algorithms dispatch/conv_names.cc "(OCTET_CONV_[A-Z0-9_]+): return \"[b-z]")
+octet_keep(algorithm PATTERN "${algorithms}|[a-z0-9_]+_method"
+  IN "${own}|dispatch/conv_names\\.|kernels/conv/")
 octet_keep(architecture PATTERN "__(x86_64|aarch64|AVX[A-Z0-9]*|ARM_[A-Z0-9_]*)__"
   IN "${own}|dispatch/cpu_features\\.|kernels/core/unroll\\.h")
 

@@ -4,14 +4,13 @@
 #include <string.h>
 
 #include "dispatch/conv_names.h"
+#include "dispatch/tables/forms.h"
 
 namespace octet {
 namespace {
 
 constexpr const char* kProduct = "product";
 constexpr const char* kNone = "-";
-constexpr const char* kDomains[] = {"s8", "u8", "s16"};  // indexed by Domain
-constexpr size_t kDomainCount = sizeof kDomains / sizeof kDomains[0];
 
 const char* algorithm_text(int algorithm) {
   return algorithm == OCTET_CONV_AUTO ? kProduct : algorithm_name((octet_conv_algorithm)algorithm);
@@ -46,12 +45,6 @@ class Reader {
     *value = read;
     return OCTET_OK;
   }
-  octet_status number(uint16_t* value) {
-    size_t read = 0;
-    OCTET_TRY(number(1, UINT16_MAX, &read));
-    *value = (uint16_t)read;
-    return OCTET_OK;
-  }
   // Whether a word stands here, up to a space or the end.
   bool word(const char* expected) {
     const size_t length = strlen(expected);
@@ -74,12 +67,10 @@ class Reader {
 }  // namespace
 
 void to_text(const Choice& c, char (&text)[kChoiceBytes]) {
-  const RhsLayout& l = c.layout;
-  const auto name = [](const KernelName* kernel) { return kernel ? kernel->name : kNone; };
-  snprintf(text, sizeof text, "%s weights=%d.%d.%d.%s kernel=%s few=%s block=%zu cut=%zux%zu",
-           algorithm_text(c.algorithm), (int)l.width, (int)l.step, (int)l.kr,
-           kDomains[(size_t)l.domain], name(c.kernel), name(c.small_kernel), c.block, c.tasks.rows,
-           c.tasks.columns);
+  const auto name = [](const auto* row) { return row ? row->name : kNone; };
+  snprintf(text, sizeof text, "%s weights=%s kernel=%s few=%s block=%zu cut=%zux%zu",
+           algorithm_text(c.algorithm), name(find_form_of(c.layout)), name(c.kernel),
+           name(c.small_kernel), c.block, c.tasks.rows, c.tasks.columns);
 }
 
 octet_status from_text(const char* text, Choice* choice, octet_error* error) {
@@ -92,16 +83,10 @@ octet_status from_text(const char* text, Choice* choice, octet_error* error) {
     return r.refuse(OCTET_UNKNOWN_ENUM, "'product' or the name of an algorithm");
   c.algorithm = (octet_conv_algorithm)algorithm;
   OCTET_TRY(r.literal(" weights="));
-  OCTET_TRY(r.number(&c.layout.width));
-  OCTET_TRY(r.literal("."));
-  OCTET_TRY(r.number(&c.layout.step));
-  OCTET_TRY(r.literal("."));
-  OCTET_TRY(r.number(&c.layout.kr));
-  OCTET_TRY(r.literal("."));
-  size_t domain = 0;
-  while (domain < kDomainCount && !r.word(kDomains[domain])) ++domain;
-  if (domain == kDomainCount) return r.refuse(OCTET_UNKNOWN_ENUM, "s8, u8 or s16");
-  c.layout.domain = (Domain)domain;
+  const Form* form = nullptr;
+  for (size_t i = 0; (form = nth_form(i)) && !r.word(form->name);) ++i;
+  if (!form) return r.refuse(OCTET_UNKNOWN_ENUM, "the name of a form");
+  c.layout = form->layout;
   OCTET_TRY(r.literal(" kernel="));
   OCTET_TRY(r.kernel(&c.kernel));
   OCTET_TRY(r.literal(" few="));

@@ -30,7 +30,7 @@ struct Choice {
 
 constexpr size_t kChoiceBytes = 256;  // of a text, its end included
 
-// "direct weights=16.16.4.s8 kernel=avx512vnni_u8s8_6x64x4 few=- block=1020 cut=0x0"
+// "direct weights=s8_16x4 kernel=avx512vnni_u8s8_6x64x4 few=- block=1020 cut=0x0"
 void to_text(const Choice& choice, char (&text)[kChoiceBytes]);
 // What is damaged is refused with the place and what should stand there. A kernel that this library
 // lacks is unknown to it.

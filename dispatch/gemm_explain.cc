@@ -44,7 +44,7 @@ octet_status explain(const octet_gemm_desc& d, const octet_gemm& gemm, size_t co
   out->small_kernel = plan.small_kernel->name;
   out->small_m = plan.small_m;
   out->isa = (octet_isa)plan.kernel->isa;
-  out->layout_isa = (octet_isa)smallest_isa(layout);
+  out->layout_isa = (octet_isa)smallest_isa(*find_form_of(layout));
   out->lhs_type = type_of(plan.kernel->lhs_domain);
   out->rhs_type = type_of(layout.domain);
   out->panel_columns = layout.width;

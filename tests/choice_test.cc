@@ -107,9 +107,10 @@ TEST(Choice, NoByteOfAProductDependsOnIt) {
 
 const KernelName* any_conv_kernel(Draw* d, const Choice& best) {
   switch (octet::method_of(static_cast<uint8_t>(best.algorithm))->operands) {
-    case octet::Operands::kBytes: return any_kernel(d, table(), best.layout, layout_of_bytes);
-    case octet::Operands::kWords: return any_kernel(d, word_table(), best.layout, layout_of_bytes);
-    case octet::Operands::kDepthwise: break;
+    case octet::KernelKind::kBytes: return any_kernel(d, table(), best.layout, layout_of_bytes);
+    case octet::KernelKind::kWords:
+      return any_kernel(d, word_table(), best.layout, layout_of_bytes);
+    case octet::KernelKind::kDepthwise: break;
   }
   return any_kernel(d, octet::depthwise_kernels(), best.layout, layout_of_depthwise);
 }
@@ -267,7 +268,7 @@ TEST(ChoiceText, DamageIsRefusedOrIsAnotherChoice) {
 
 TEST(ChoiceText, SaysWhatIsWrong) {
   const char* const kernel = table()[0]->name;
-  const std::string good = std::string("product weights=4.4.4.s8 kernel=") + kernel +
+  const std::string good = std::string("product weights=s8_4x4 kernel=") + kernel +
                            " few=" + kernel + " block=12 cut=0x3";
   Choice read = {};
   ASSERT_EQ(octet::from_text(good.c_str(), &read, nullptr), OCTET_OK);
@@ -284,11 +285,9 @@ TEST(ChoiceText, SaysWhatIsWrong) {
   } bad[] = {
       {"", OCTET_UNKNOWN_ENUM, "name of an algorithm"},
       {changed("product", "produce"), OCTET_UNKNOWN_ENUM, "name of an algorithm"},
-      {changed("s8", "s9"), OCTET_UNKNOWN_ENUM, "s8, u8 or s16"},
+      {changed("s8", "s9"), OCTET_UNKNOWN_ENUM, "the name of a form"},
       {changed(kernel, "avx1024_1x1x1"), OCTET_UNKNOWN_KERNEL, "a kernel of this library"},
       {changed("weights", "panels"), OCTET_UNSUPPORTED, "weights="},
-      {changed("4.4.4", "4.0.4"), OCTET_BAD_SIZE, "a number"},
-      {changed("4.4.4", "4.65536.4"), OCTET_BAD_SIZE, "a number"},
       {changed("block=12", "block=0"), OCTET_BAD_SIZE, "a number"},
       {changed("block=12", "block=012"), OCTET_BAD_SIZE, "a number"},
       {changed("block=12", "block=-12"), OCTET_BAD_SIZE, "a number"},
