@@ -8,6 +8,7 @@ namespace octet {
 
 struct ConvSizes {
   size_t batch, in_h, in_w, out_h, out_w;
+  ConvShape shape;  // the plan's, with the run's pads
 };
 
 struct ConvCall {
@@ -17,7 +18,7 @@ struct ConvCall {
   size_t lhs_pixel, dst_pixel, residual_pixel;  // bytes from one pixel to the next
 };
 
-// prefix: what the sizes' names begin with.
+// Pads too. prefix: what the sizes' names begin with.
 octet_status check_sizes(const octet_conv2d& conv, const octet_conv2d_args& args,
                          const char* prefix, ConvSizes* sizes, octet_error* error);
 // All but the workspace: sizes, tensors, run-time quantization, overlap.

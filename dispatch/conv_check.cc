@@ -78,12 +78,38 @@ octet_status check_lhs_quant(const octet_conv2d& conv, const ConvCall& call, oct
   return OCTET_OK;
 }
 
+// The declared pads have made *z.
+octet_status check_pads(const octet_conv2d_pads& pads, ConvSizes* z, octet_error* error) {
+  const struct {
+    const char* name;
+    size_t value;
+    size_t ConvShape::*to;
+  } fields[] = {{"top", pads.top, &ConvShape::pad_top},
+                {"bottom", pads.bottom, &ConvShape::pad_bottom},
+                {"left", pads.left, &ConvShape::pad_left},
+                {"right", pads.right, &ConvShape::pad_right}};
+  for (const auto& f : fields) {
+    if (f.value > kLargest)
+      return fail(error, OCTET_BAD_SIZE, "args.pads.%s is %zu; it ends at 2^31", f.name, f.value);
+    z->shape.*f.to = f.value;
+  }
+  const size_t most_h = z->out_h, most_w = z->out_w;
+  OCTET_TRY(output_size(z->shape, z->in_h, z->in_w, "args.pads", &z->out_h, &z->out_w, error));
+  if (z->out_h <= most_h && z->out_w <= most_w) return OCTET_OK;
+  return fail(
+      error, OCTET_SIZE_ABOVE_MAXIMUM,
+      "args.pads makes %zu x %zu of %zu x %zu, the declared pads make %zu x %zu: neither may "
+      "get larger",
+      z->out_h, z->out_w, z->in_h, z->in_w, most_h, most_w);
+}
+
 }  // namespace
 
 octet_status check_sizes(const octet_conv2d& conv, const octet_conv2d_args& a, const char* prefix,
                          ConvSizes* sizes, octet_error* error) {
   const ConvShape& s = conv.plan.shape;
-  *sizes = {a.batch ? a.batch : s.batch, a.in_h ? a.in_h : s.in_h, a.in_w ? a.in_w : s.in_w, 0, 0};
+  *sizes = {
+      a.batch ? a.batch : s.batch, a.in_h ? a.in_h : s.in_h, a.in_w ? a.in_w : s.in_w, 0, 0, s};
   const struct {
     const char* name;
     size_t got, most;
@@ -96,6 +122,7 @@ octet_status check_sizes(const octet_conv2d& conv, const octet_conv2d_args& a, c
                   prefix, f.name, f.got, f.name, f.most);
   OCTET_TRY(output_size(s, sizes->in_h, sizes->in_w, *prefix ? "args" : "the sizes", &sizes->out_h,
                         &sizes->out_w, error));
+  if (a.pads) OCTET_TRY(check_pads(*a.pads, sizes, error));
   if ((a.out_h && a.out_h != sizes->out_h) || (a.out_w && a.out_w != sizes->out_w))
     return fail(
         error, OCTET_BAD_SIZE,

@@ -268,7 +268,7 @@ octet_status create_conv(const octet_conv2d_desc* desc, const Choice* choice, oc
   draft.epilogue.given = choice;
   OCTET_TRY(create(&draft, conv));
   if ((*conv)->verbose)
-    trace("create", **conv, shape.batch_max, shape.in_h_max, shape.in_w_max,
+    trace("create", **conv, (*conv)->plan.shape, shape.batch_max, shape.in_h_max, shape.in_w_max,
           now_microseconds() - start);
   return OCTET_OK;
 }

@@ -10,7 +10,7 @@ namespace octet {
 namespace {
 
 Staging staging_of(const octet_conv2d& conv, const ConvSizes& sizes) {
-  return plan_staging(conv.plan, conv.plan.shape, conv.lhs_layout == OCTET_NCHW,
+  return plan_staging(conv.plan, sizes.shape, conv.lhs_layout == OCTET_NCHW,
                       conv.dst_layout == OCTET_NCHW, conv.residual_type != 0, sizes.in_h,
                       sizes.in_w);
 }
@@ -59,9 +59,9 @@ Cut cut(const Pipeline& p, size_t concurrency) {
 
 // The caller's tensors where nothing is staged; those that are, beside them.
 Pipeline resolve(const octet_conv2d& conv, const ConvCall& call) {
-  const ConvShape& s = conv.plan.shape;
   const octet_conv2d_args& a = call.args;
   const ConvSizes& z = call.sizes;
+  const ConvShape& s = z.shape;
   uint8_t* const lhs = (uint8_t*)a.lhs;
   uint8_t* const residual = (uint8_t*)a.residual;
   Pipeline p = {};
@@ -130,7 +130,8 @@ octet_status run(const octet_conv2d& conv, const octet_conv2d_args& a, octet_err
     run_one(&tasks, 0);
   else
     a.parallel_for(a.parallel_context, work.tasks(), run_one, &tasks);
-  if (conv.verbose > 1) trace("run", conv, z.batch, z.in_h, z.in_w, now_microseconds() - start);
+  if (conv.verbose > 1)
+    trace("run", conv, z.shape, z.batch, z.in_h, z.in_w, now_microseconds() - start);
   return OCTET_OK;
 }
 

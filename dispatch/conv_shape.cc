@@ -5,8 +5,6 @@
 namespace octet {
 namespace {
 
-constexpr size_t kLargest = (size_t)1 << 31;
-
 struct Field {
   const char* name;
   size_t value;

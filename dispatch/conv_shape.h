@@ -7,6 +7,8 @@
 
 namespace octet {
 
+constexpr size_t kLargest = (size_t)1 << 31;  // of a shape's fields
+
 // name: the argument that holds the shape, e.g. "filter.shape".
 octet_status read_shape(const octet_conv2d_shape& shape, const char* name, ConvShape* out,
                         octet_error* error);

@@ -4,9 +4,8 @@
 
 namespace octet {
 
-void trace(const char* event, const octet_conv2d& conv, size_t batch, size_t in_h, size_t in_w,
-           double microseconds) {
-  const ConvShape& s = conv.plan.shape;
+void trace(const char* event, const octet_conv2d& conv, const ConvShape& s, size_t batch,
+           size_t in_h, size_t in_w, double microseconds) {
   char groups[24] = "";
   if (conv.groups > 1) snprintf(groups, sizeof groups, "g%zu", conv.groups);
   fprintf(stderr,

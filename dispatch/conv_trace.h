@@ -5,7 +5,8 @@
 
 namespace octet {
 
-void trace(const char* event, const octet_conv2d& conv, size_t batch, size_t in_h, size_t in_w,
-           double microseconds);
+// shape: the plan's, with the run's padding.
+void trace(const char* event, const octet_conv2d& conv, const ConvShape& shape, size_t batch,
+           size_t in_h, size_t in_w, double microseconds);
 
 }  // namespace octet

@@ -911,6 +911,46 @@ TEST(ConvBadRun, OutputBelowOne) {
   });
 }
 
+TEST(ConvBadRun, Pads) {
+  Created c;
+  octet_conv2d_pads pads = {};
+  const auto refuses = [&](octet_status status, const char* argument, octet_conv2d_pads bad,
+                           size_t in_h = 0) {
+    pads = bad;
+    c.refuses(status, argument, [&](Layer& p) { p.args.pads = &pads, p.args.in_h = in_h; });
+  };
+  constexpr size_t kBeyond = (size_t{1} << 31) + 1;
+  for (const size_t bad : {kBeyond, SIZE_MAX}) {
+    refuses(OCTET_BAD_SIZE, "args.pads.top", {bad, 0, 0, 0});
+    refuses(OCTET_BAD_SIZE, "args.pads.bottom", {0, bad, 0, 0});
+    refuses(OCTET_BAD_SIZE, "args.pads.left", {0, 0, bad, 0});
+    refuses(OCTET_BAD_SIZE, "args.pads.right", {0, 0, 0, bad});
+  }
+  refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.pads", {2, 1, 1, 1});
+  refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.pads", {1, 1, 0, 3});
+  refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.pads", {size_t{1} << 30, 0, 0, 0});
+  // Larger than what the declared pads make of this input, though not of the largest
+  refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.pads", {2, 1, 1, 1}, kIn - 1);
+  refuses(OCTET_BAD_SIZE, "args.pads: in_h", {0, 1, 1, 1}, 1);
+  // Checked against the run's pads
+  pads = {1, 0, 1, 1};
+  c.refuses(OCTET_BAD_SIZE, "args.out_h",
+            [&](Layer& p) { p.args.pads = &pads, p.args.out_h = kIn; });
+  c.args.pads = &pads, c.args.out_h = kIn - 1;
+  EXPECT_EQ(octet_conv2d_run(c.conv, &c.args, nullptr), OCTET_OK);
+
+  // A transposed convolution cuts pads off: with less of them it gets larger.
+  Created transposed([](Layer& p) {
+    p.filter.shape.transposed = 1;
+    p.pack();
+    p.desc.shape = p.filter.shape;
+  });
+  pads = {1, 0, 1, 1};
+  transposed.refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.pads", [&](Layer& p) { p.args.pads = &pads; });
+  pads = {1, kIn + 1, 1, 1};
+  transposed.refuses(OCTET_BAD_SIZE, "args.pads", [&](Layer& p) { p.args.pads = &pads; });
+}
+
 TEST(ConvBadRun, Strides) {
   Created c([](Layer& p) {
     p.desc.epilogue.residual = {OCTET_U8, 0, 1, 0, 0, 0, 0, 0, 0, 0},

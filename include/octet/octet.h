@@ -670,6 +670,11 @@ typedef struct octet_conv2d_desc {
   { .struct_size = sizeof(octet_conv2d_desc), .shape = OCTET_CONV2D_SHAPE_INIT }
 #endif
 
+/* The padding of one run. Frozen. */
+typedef struct octet_conv2d_pads {
+  size_t top, bottom, left, right;
+} octet_conv2d_pads;
+
 typedef struct octet_conv2d_args {
   size_t struct_size;
   size_t batch, in_h, in_w; /* 1 .. declared; 0 means as declared, also for the batch */
@@ -697,6 +702,10 @@ typedef struct octet_conv2d_args {
   octet_parallel_for parallel_for;
   void* parallel_context;
   size_t concurrency;
+  /* Instead of the declared pads, as SAME wants them for each input size; null means as declared.
+   * Along neither axis may the output get larger than the declared pads would make it of this
+   * input: the workspace query knows only those. Copied before anything is written. */
+  const octet_conv2d_pads* pads;
 } octet_conv2d_args;
 #define OCTET_CONV2D_ARGS_INIT OCTET_INIT(octet_conv2d_args)
 

@@ -77,6 +77,9 @@ std::ostream& operator<<(std::ostream& out, const ConvHow& how) {
   out << octet_conv_algorithm_name(how.algorithm) << " on " << octet_isa_name(how.isa);
   if (how.kernel) out << ' ' << how.kernel;
   if (how.concurrency > 1) out << ", concurrency " << how.concurrency;
+  if (const octet_conv2d_pads* pads = how.declared_pads)
+    out << ", declared pads " << pads->top << ' ' << pads->bottom << ' ' << pads->left << ' '
+        << pads->right;
   if (how.cache_bytes) out << ", cache of " << how.cache_bytes;
   return out;
 }
@@ -245,10 +248,19 @@ Conv::Conv(const ConvProblem& problem, const ConvHow& how, Side side, octet_allo
   if (status_ == OCTET_OK) prepare_workspace(how_.concurrency);
 }
 
+octet_conv2d_shape Conv::declared() const {
+  octet_conv2d_shape s = p_.c.shape;
+  if (const octet_conv2d_pads* pads = how_.declared_pads)
+    s.pad_top = pads->top, s.pad_bottom = pads->bottom, s.pad_left = pads->left,
+    s.pad_right = pads->right;
+  return s;
+}
+
 octet_status Conv::pack() {
   // Names the layout too: a kernel that only tests use has one of its own.
   const ScopedEnvironment forced("OCTET_KERNEL", how_.kernel);
   octet_filter_desc d = p_.filter_desc();
+  d.shape = declared();
   d.algorithm = how_.algorithm;
   const Guarded data(std::vector<uint8_t>(static_cast<const uint8_t*>(d.data),
                                           static_cast<const uint8_t*>(d.data) + p_.filter.size()),
@@ -269,7 +281,7 @@ octet_status Conv::pack() {
 
 octet_status Conv::create(octet_allocator allocator, const octet::Choice* choice) {
   octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
-  d.shape = p_.c.shape;
+  d.shape = declared();
   d.lhs_layout = p_.c.lhs_layout;
   d.dst_layout = p_.c.dst_layout;
   d.lhs_type = p_.c.lhs;
@@ -323,6 +335,8 @@ void Conv::place() {
 
   args_.batch = c.batch, args_.in_h = c.in_h, args_.in_w = c.in_w;
   args_.out_h = p_.out_h, args_.out_w = p_.out_w;
+  pads_ = {s.pad_top, s.pad_bottom, s.pad_left, s.pad_right};
+  if (how_.declared_pads) args_.pads = &pads_;
   args_.lhs = lhs_.data();
   if (c.lhs_extra) args_.lhs_stride = lhs_at_.pixel;
   if (!p_.lhs_zero_points.empty()) args_.lhs_zero_points = lhs_zero_points_.data<int32_t>();

@@ -57,6 +57,8 @@ struct ConvHow {
   octet_isa isa = OCTET_ISA_AUTO;                    // packed for and limited to; proved too
   const char* kernel = nullptr;                      // forced, and proved to have run
   size_t concurrency = 1;
+  // What pack and create are told; the case's pads come with the run then
+  const octet_conv2d_pads* declared_pads = nullptr;
   size_t cache_bytes = 0;  // blocks and bands as for an L2 of this size; 0 = this machine's
 };
 
@@ -138,6 +140,7 @@ class Conv {
  private:
   octet_status pack();
   octet_status create(octet_allocator allocator, const octet::Choice* choice = nullptr);
+  octet_conv2d_shape declared() const;
   void place();
 
   const ConvProblem& p_;
@@ -146,6 +149,7 @@ class Conv {
   TensorAt lhs_at_, dst_at_, residual_at_;
   Guarded lhs_, dst_, residual_, blob_, workspace_, lhs_zero_points_, lhs_scales_;
   octet_conv2d* conv_ = nullptr;
+  octet_conv2d_pads pads_;  // of the case
   octet_conv2d_args args_ = OCTET_CONV2D_ARGS_INIT;
   octet_error error_ = {};
   octet_status status_ = OCTET_OK;

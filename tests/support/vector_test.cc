@@ -1,5 +1,7 @@
 #include "support/vector_test.h"
 
+#include <octet/helpers.h>
+
 #include <algorithm>
 
 #include "support/guarded.h"
@@ -189,9 +191,23 @@ struct ConvProblem {
     if (const Tensor* t = c.find("residual")) args.residual = t->data<void>();
   }
 
+  // SAME as an object of any input size has it: the most that it pads is declared, what this size
+  // wants comes with the run.
+  void pad_by_run() {
+    octet_conv2d_shape s = desc.shape;
+    pads = {s.pad_top, s.pad_bottom, s.pad_left, s.pad_right};
+    args.pads = &pads;
+    s.in_h_max = s.in_w_max = 1;
+    octet_error error;
+    ASSERT_EQ(octet_conv2d_set_padding(OCTET_PADDING_SAME, &s, &error), OCTET_OK) << error.message;
+    s.in_h_max = desc.shape.in_h_max, s.in_w_max = desc.shape.in_w_max;
+    desc.shape = filter.shape = s;
+  }
+
   octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
   octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
   octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
+  octet_conv2d_pads pads = {};
 };
 
 void run(ConvProblem problem, const Tensor& expected, octet_conv_algorithm algorithm) {
@@ -259,6 +275,12 @@ void VectorTest::check(const std::string& path) {
         problem.desc.max_isa = GetParam();
         problem.desc.epilogue.activation = activation;
         run_every_way(problem, *c.find("dst"));
+        const Tensor* const padding = c.find("padding");
+        if (padding && *padding->data<int32_t>() == OCTET_PADDING_SAME &&
+            !problem.desc.shape.transposed) {
+          problem.pad_by_run();
+          run_every_way(problem, *c.find("dst"));
+        }
       } else {
         Problem problem(c);
         problem.desc.max_isa = GetParam();
