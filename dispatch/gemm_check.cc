@@ -29,6 +29,11 @@ octet_status check_enums(const Draft& draft) {
   if (e.activation < OCTET_ACTIVATION_NONE || e.activation > OCTET_ACTIVATION_RELU_N1_TO_1)
     return fail(error, OCTET_UNKNOWN_ENUM,
                 "desc.epilogue.activation is %d, not an octet_activation", (int)e.activation);
+  if (e.product_activation < OCTET_ACTIVATION_NONE ||
+      e.product_activation > OCTET_ACTIVATION_RELU_N1_TO_1)
+    return fail(error, OCTET_UNKNOWN_ENUM,
+                "desc.epilogue.product_activation is %d, not an octet_activation",
+                (int)e.product_activation);
   if (d.rhs_order != OCTET_KN && d.rhs_order != OCTET_NK)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.rhs_order is %d, neither OCTET_KN nor OCTET_NK",
                 (int)d.rhs_order);
@@ -69,6 +74,10 @@ octet_status check_combination(const Draft& draft) {
     if (e.requant == OCTET_REQUANT_TFLITE)
       return refuse("OCTET_REQUANT_TFLITE needs an s8 or u8 dst");
   }
+  if (e.product_activation && !e.residual.type)
+    return refuse(
+        "desc.epilogue.product_activation is for a product to which a residual is added; without "
+        "desc.epilogue.residual use desc.epilogue.activation");
   if (d.dst_type == OCTET_S32) {
     if (e.scales || e.scale_count)
       return refuse(

@@ -145,9 +145,12 @@ TEST(BadCreate, Enumerations) {
   for (const int value : {-1, 2})
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.epilogue.requant",
                    [&](Product& p) { set_raw(&p.desc.epilogue.requant, value); });
-  for (const int value : {-1, 5})
+  for (const int value : {-1, 5}) {
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.epilogue.activation",
                    [&](Product& p) { set_raw(&p.desc.epilogue.activation, value); });
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.epilogue.product_activation",
+                   [&](Product& p) { set_raw(&p.desc.epilogue.product_activation, value); });
+  }
   for (const int value : {-1, 2})
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.rhs_order",
                    [&](Product& p) { set_raw(&p.desc.rhs_order, value); });
@@ -257,6 +260,8 @@ TEST(BadCreate, ZeroPoints) {
       });
 }
 
+constexpr octet_residual kResidual = {OCTET_S8, 0, 0, 0, 1 << 30, 0, 1 << 30, 0, 1 << 30, 0};
+
 TEST(BadCreate, Scales) {
   for (const float value : {kNan, kInf, -kInf, 0.0f, -0.0f, -1.0f, 0x1.000002p48f}) {
     create_refuses(OCTET_BAD_SCALE, "desc.epilogue.scales[3]",
@@ -271,6 +276,17 @@ TEST(BadCreate, Scales) {
       p.desc.epilogue.activation = OCTET_ACTIVATION_RELU_N1_TO_1;
       p.desc.epilogue.dst_scale = value;
     });
+    for (const octet_activation activation :
+         {OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_RELU_N1_TO_1}) {
+      create_refuses(OCTET_BAD_SCALE, "desc.epilogue.dst_scale", [&](Product& p) {
+        p.desc.epilogue.residual.type = OCTET_U8, p.desc.epilogue.residual.scale = 1;
+        p.desc.epilogue.product_activation = activation, p.desc.epilogue.dst_scale = value;
+      });
+      create_refuses(OCTET_BAD_SCALE, "desc.epilogue.product_scale", [&](Product& p) {
+        p.to_tflite(), p.desc.epilogue.residual = kResidual;
+        p.desc.epilogue.product_activation = activation, p.desc.epilogue.product_scale = value;
+      });
+    }
   }
   for (const int32_t value : {1, -1, (1 << 30) - 1, INT32_MIN})
     create_refuses(OCTET_BAD_SCALE, "desc.epilogue.multipliers[5]",
@@ -316,7 +332,7 @@ TEST(BadCreate, Scales) {
     for (const int32_t shift : {1, -32, 0})
       create_refuses(OCTET_BAD_SCALE, part.name, [&](Product& p) {
         p.to_tflite();
-        p.desc.epilogue.residual = {OCTET_S8, 0, 0, 0, 1 << 30, 0, 1 << 30, 0, 1 << 30, 0};
+        p.desc.epilogue.residual = kResidual;
         p.desc.epilogue.residual.*part.shift = shift;
         if (shift == 0) p.desc.epilogue.residual.*part.multiplier = 77;
       });
@@ -330,7 +346,21 @@ TEST(BadCreate, Clamps) {
       p.desc.epilogue.activation = OCTET_ACTIVATION_CLAMP, p.desc.epilogue.clamp_min = clamp[0],
       p.desc.epilogue.clamp_max = clamp[1];
     });
+  // Of the intermediate tensor, u8 as well
+  const auto clamp_product = [](Product& p, const float* clamp) {
+    p.desc.epilogue.product_activation = OCTET_ACTIVATION_CLAMP;
+    p.desc.epilogue.product_clamp_min = clamp[0], p.desc.epilogue.product_clamp_max = clamp[1];
+  };
+  for (const auto& clamp : bad)
+    create_refuses(OCTET_BAD_CLAMP, "desc.epilogue.product_clamp_min", [&](Product& p) {
+      p.to_tflite(), p.desc.epilogue.residual = kResidual, clamp_product(p, clamp);
+    });
   const float bad_f32[][2] = {{5, 4}, {kNan, 4}, {4, kNan}, {0, 0}};
+  for (const auto& clamp : bad_f32)
+    create_refuses(OCTET_BAD_CLAMP, "desc.epilogue.product_clamp_min", [&](Product& p) {
+      p.desc.epilogue.residual.type = OCTET_U8, p.desc.epilogue.residual.scale = 1;
+      clamp_product(p, clamp);
+    });
   for (const auto& clamp : bad_f32)
     create_refuses(OCTET_BAD_CLAMP, "desc.epilogue.clamp_min", [&](Product& p) {
       p.desc.dst_type = OCTET_F32, p.desc.epilogue.activation = OCTET_ACTIVATION_CLAMP,
@@ -360,6 +390,8 @@ TEST(BadCreate, Combinations) {
     p.desc.dst_type = OCTET_F32, p.desc.epilogue.requant = OCTET_REQUANT_TFLITE;
   });
   refuses("desc.epilogue.scales", [](Product& p) { p.desc.dst_type = OCTET_S32; });
+  refuses("desc.epilogue.product_activation",
+          [](Product& p) { p.desc.epilogue.product_activation = OCTET_ACTIVATION_RELU; });
   refuses("desc.epilogue.activation", [](Product& p) {
     p.desc.dst_type = OCTET_S32, p.desc.epilogue.scales = nullptr, p.desc.epilogue.scale_count = 0,
     p.desc.epilogue.activation = OCTET_ACTIVATION_RELU;

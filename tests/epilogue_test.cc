@@ -1,5 +1,7 @@
 // From accumulators to outputs: every output type, activation, residual and table, in both
 // requantization modes, on every kernel's epilogue.
+#include <octet/helpers.h>
+
 #include <cmath>
 
 #include "support/gemm_case.h"
@@ -73,6 +75,24 @@ TEST_P(Epilogue, Bytes) {
             }
 }
 
+// The activation of the product and that of the sum, each with bounds of its own.
+TEST_P(Epilogue, ActivationsOfTheProduct) {
+  for (const octet_type dst : {OCTET_U8, OCTET_S8})
+    for (const octet_requant requant : {OCTET_REQUANT_FLOAT, OCTET_REQUANT_TFLITE})
+      for (const octet_activation product : kActivations)
+        for (const octet_activation activation : {OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU6})
+          for (const octet_type residual : {OCTET_U8, OCTET_S8}) {
+            GemmCase c = base(dst);
+            c.requant = requant;
+            c.product_activation = product;
+            c.activation = activation;
+            c.residual = residual;
+            c.per_channel = residual == OCTET_U8;
+            check_all(c);
+            if (HasFatalFailure()) return;
+          }
+}
+
 // A 1 x n product of zeros, so that the bias is the accumulator: any accumulator can be sent
 // through the epilogue.
 class Accumulators {
@@ -98,13 +118,14 @@ class Accumulators {
     const Guarded workspace(bytes + 1, Side::kFront, OCTET_ALIGNMENT);
     octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
     const uint8_t lhs = 1;
-    args.m = 1, args.lhs = &lhs, args.dst = dst, args.workspace = workspace.data(),
-    args.workspace_bytes = bytes;
+    args.m = 1, args.lhs = &lhs, args.dst = dst, args.residual = residual,
+    args.workspace = workspace.data(), args.workspace_bytes = bytes;
     const octet_status status = octet_gemm_run(gemm, &args, error);
     octet_gemm_destroy(gemm);
     return status;
   }
   octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
+  const void* residual = nullptr;
 
  private:
   std::vector<int32_t> values_;
@@ -216,6 +237,56 @@ TEST_P(EpilogueIsa, BoundsOfActivationsInStepsOfTheOutput) {
     ASSERT_EQ(work.run(out, &error_), OCTET_OK) << error_.message;
     EXPECT_EQ(out[0], row.lo) << row.dst_scale << ' ' << row.zero_point;
     EXPECT_EQ(out[1], row.hi) << row.dst_scale << ' ' << row.zero_point;
+  }
+}
+
+// Real numbers: a product of -2 or 9 of the output's steps, and a residual of 1 step.
+TEST_P(EpilogueIsa, ResidualsAfterTheActivationOfTheProduct) {
+  const struct {
+    octet_requant requant;
+    octet_activation activation;
+    float scale, min, max;  // of dst in float mode, of the intermediate tensor in TFLite mode
+    int lo, hi;
+  } rows[] = {
+      {OCTET_REQUANT_FLOAT, OCTET_ACTIVATION_NONE, 0, 0, 0, -1, 10},
+      {OCTET_REQUANT_FLOAT, OCTET_ACTIVATION_RELU, 0, 0, 0, 1, 10},
+      {OCTET_REQUANT_FLOAT, OCTET_ACTIVATION_RELU6, 1, 0, 0, 1, 7},
+      // 2.4 + 1 is rounded once, after the sum
+      {OCTET_REQUANT_FLOAT, OCTET_ACTIVATION_RELU6, 2.5f, 0, 0, 1, 3},
+      {OCTET_REQUANT_FLOAT, OCTET_ACTIVATION_RELU_N1_TO_1, 0.625f, 0, 0, -1, 3},  // 1.6
+      {OCTET_REQUANT_FLOAT, OCTET_ACTIVATION_CLAMP, 0, -0.75f, 4.625f, 0, 6},
+      {OCTET_REQUANT_TFLITE, OCTET_ACTIVATION_NONE, 0, 0, 0, -1, 10},
+      {OCTET_REQUANT_TFLITE, OCTET_ACTIVATION_RELU, 0, 0, 0, 1, 10},
+      {OCTET_REQUANT_TFLITE, OCTET_ACTIVATION_RELU6, 1, 0, 0, 1, 7},
+      {OCTET_REQUANT_TFLITE, OCTET_ACTIVATION_RELU6, 2.4f, 0, 0, 1, 4},  // 2.5 is rounded first
+      {OCTET_REQUANT_TFLITE, OCTET_ACTIVATION_RELU_N1_TO_1, 2, 0, 0, 0, 2},
+      {OCTET_REQUANT_TFLITE, OCTET_ACTIVATION_CLAMP, 0, 19, 24, 0, 5},
+  };
+  const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
+  const float scale = 1;
+  const int32_t multiplier = 1 << 30, shift = 1;  // 1
+  const int8_t residual[2] = {1, 1};
+  for (const auto& row : rows) {
+    Accumulators work({-2, 9});
+    octet_epilogue& e = work.desc.epilogue;
+    work.desc.dst_type = OCTET_S8;
+    work.residual = residual;
+    e.requant = row.requant;
+    e.product_activation = row.activation;
+    e.product_clamp_min = row.min, e.product_clamp_max = row.max;
+    e.residual.type = OCTET_S8;
+    if (row.requant == OCTET_REQUANT_FLOAT) {
+      e.scales = &scale, e.scale_count = 1;
+      e.dst_scale = row.scale, e.residual.scale = 1;
+    } else {
+      e.multipliers = &multiplier, e.shifts = &shift, e.multiplier_count = 1;
+      e.product_scale = row.scale, e.residual.intermediate_zero_point = 20;
+      ASSERT_EQ(octet_tflite_add(1, 1, 1, &e.residual, &error_), OCTET_OK) << error_.message;
+    }
+    int8_t out[2];
+    ASSERT_EQ(work.run(out, &error_), OCTET_OK) << error_.message;
+    EXPECT_EQ(out[0], row.lo) << row.requant << ' ' << row.activation << ' ' << row.scale;
+    EXPECT_EQ(out[1], row.hi) << row.requant << ' ' << row.activation << ' ' << row.scale;
   }
 }
 

@@ -218,7 +218,14 @@ TEST(StructSize, GemmDesc) {
   desc.dst_type = OCTET_U8;
   e.scales = &p.scale, e.scale_count = 1, e.dst_zero_point = 7,
   e.activation = OCTET_ACTIVATION_RELU;
-  e.lut = p.lut.data();
+  Bytes lut(256);
+  for (size_t i = 0; i < lut.size(); ++i) lut[i] = static_cast<uint8_t>(~i);
+  e.lut = lut.data();
+  p.residual.assign(kM * kN, 130);
+  p.args.residual = p.residual.data();
+  e.residual.type = OCTET_U8, e.residual.zero_point = 128, e.residual.scale = 1;
+  e.product_activation = OCTET_ACTIVATION_CLAMP;
+  e.product_clamp_min = -1, e.product_clamp_max = 3;
   const Outcome whole = p.run(&desc);
   EXPECT_EQ(whole.status, OCTET_OK) << whole.message;
   for (size_t size = offsetof(octet_gemm_desc, epilogue); size < sizeof desc; size += 8) {
@@ -423,7 +430,7 @@ TEST(StructSize, NoPaddingAtTheEnd) {
   EXPECT_EQ(end(offsetof(octet_rhs_desc, zero_point_count), sizeof(size_t)),
             sizeof(octet_rhs_desc));
   EXPECT_EQ(end(offsetof(octet_filter_desc, tap_ranges), sizeof(void*)), sizeof(octet_filter_desc));
-  EXPECT_EQ(end(offsetof(octet_epilogue, lut), sizeof(void*)), sizeof(octet_epilogue));
+  EXPECT_EQ(end(offsetof(octet_epilogue, product_scale), sizeof(float)), sizeof(octet_epilogue));
   EXPECT_EQ(end(offsetof(octet_gemm_desc, epilogue), sizeof(octet_epilogue)),
             sizeof(octet_gemm_desc));
   EXPECT_EQ(end(offsetof(octet_conv2d_desc, epilogue), sizeof(octet_epilogue)),

@@ -39,7 +39,8 @@ octet_status octet_tflite_multipliers(octet_tflite_op op, octet_type type, float
 
 /* The six multipliers and shifts of a TFLite ADD, int8 or uint8, that follows a product;
  * product_scale is that of the tensor between the two. Type and zero points of *residual are left
- * to the caller. */
+ * to the caller. Where the product has a fused activation of its own, it is
+ * octet_epilogue.product_activation, with the same product_scale. */
 octet_status octet_tflite_add(float product_scale, float residual_scale, float dst_scale,
                               octet_residual* residual, octet_error* error);
 

@@ -220,10 +220,10 @@ typedef struct octet_residual {
   int32_t dst_multiplier, dst_shift;
 } octet_residual;
 
-/* All that happens to the accumulators of a GEMM or of a convolution: bias, scale, residual,
- * clamp, zero point and look-up table, in this order. n is the number of columns, or of output
- * channels. create copies the arrays. Zeros are right for an s32 dst, which holds the accumulators
- * as they are; every other dst needs its scales. */
+/* All that happens to the accumulators of a GEMM or of a convolution: bias, scale, clamp of the
+ * product, residual, clamp, zero point and look-up table, in this order. n is the number of
+ * columns, or of output channels. create copies the arrays. Zeros are right for an s32 dst, which
+ * holds the accumulators as they are; every other dst needs its scales. */
 typedef struct octet_epilogue {
   /* n values at scale lhs * rhs; null means 0. Where the lhs scale is only known at run time, use
    * bias_f32. */
@@ -247,6 +247,14 @@ typedef struct octet_epilogue {
   /* s8, u8 dst: 256 output bytes, indexed by the clamped output byte as unsigned; null means
    * none. */
   const uint8_t* lut;
+
+  /* With a residual only: the activation of the product alone, before the residual is added;
+   * `activation` is that of the sum. Float mode: bounds are floats in steps of dst, less its zero
+   * point, such as 6 / dst_scale. TFLite mode: those of the intermediate tensor, integers at
+   * product_scale and residual.intermediate_zero_point, rounded as TFLite does. */
+  octet_activation product_activation;
+  float product_clamp_min, product_clamp_max; /* OCTET_ACTIVATION_CLAMP */
+  float product_scale; /* TFLite mode: RELU6, RELU_N1_TO_1; float mode has dst_scale */
 } octet_epilogue;
 
 /* ---- memory and threads ---------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
-// From accumulators to output: scale, + residual, round, + zero point, clamp, look-up table.
+// From accumulators to output: scale, clamp of the product, + residual, round, + zero point, clamp,
+// look-up table.
 // DESIGN.md, "Numeric contract".
 #pragma once
 
@@ -30,9 +31,13 @@ struct Finish {
   float lo_f32, hi_f32;
   int32_t residual_zero_point;
   float residual_scale;                                   // kFloat8
-  int32_t intermediate_zero_point;                        // kTflite8 with residual
   TfliteScale product_scale, residual_tflite, sum_scale;  // kTflite8 with residual
-  const uint8_t* lut;                                     // 256 bytes, or null
+  // The product's own clamp, before the residual: kTflite8 has always one, less the intermediate
+  // zero point; kFloat8, where clamps_product.
+  bool clamps_product;
+  int32_t product_lo, product_hi;
+  float product_lo_f32, product_hi_f32;
+  const uint8_t* lut;  // 256 bytes, or null
 };
 
 // A tile of accumulators and where it goes.

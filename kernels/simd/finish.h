@@ -62,12 +62,21 @@ inline void finish_f32(const Finish& f, const int32_t* acc, const float* scale, 
   }
 }
 
+inline void clamp_floats(float lo, float hi, size_t cols, float* value) {
+  for (size_t j = 0; j < cols; ++j) {
+    const float v = value[j] < lo ? lo : value[j];
+    value[j] = v > hi ? hi : v;
+  }
+}
+
 inline void finish_float8(const Finish& f, const int32_t* acc, const float* scale,
                           const int32_t* residual, size_t cols, int32_t* out) {
   float value[kFinishChunk];
   for (size_t j = 0; j < cols; ++j) value[j] = (float)acc[j] * scale[j];
-  if (residual)
+  if (residual) {
+    if (f.clamps_product) clamp_floats(f.product_lo_f32, f.product_hi_f32, cols, value);
     for (size_t j = 0; j < cols; ++j) value[j] = value[j] + (float)residual[j] * f.residual_scale;
+  }
   for (size_t j = 0; j < cols; ++j) {
     float v = value[j] < f.lo_f32 ? f.lo_f32 : value[j];
     v = v > f.hi_f32 ? f.hi_f32 : v;
@@ -80,10 +89,8 @@ inline void finish_tflite8(const Finish& f, const int32_t* acc, const int32_t* m
                            int32_t* out) {
   for (size_t j = 0; j < cols; ++j) out[j] = tflite_scale(acc[j], multiplier[j], shift[j]);
   if (residual) {  // TFLite's ADD on the requantized product
-    const int32_t type_lo = f.dst_u8 ? 0 : -128, type_hi = f.dst_u8 ? 255 : 127;
     for (size_t j = 0; j < cols; ++j) {
-      const int32_t product =
-          clamp(out[j], type_lo - f.intermediate_zero_point, type_hi - f.intermediate_zero_point);
+      const int32_t product = clamp(out[j], f.product_lo, f.product_hi);
       const int32_t a =
           tflite_scale(product * (1 << 20), f.product_scale.multiplier, f.product_scale.shift);
       const int32_t b = tflite_scale(residual[j] * (1 << 20), f.residual_tflite.multiplier,

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Evaluates the numeric contract, ../vectors/contract.py, on vectors/*.bin, without the library, and counts the results that differ."""
+import itertools
 import pathlib
 import sys
 
@@ -17,8 +18,10 @@ def main():
         for name, tensors in vectors.read(path):
             expected = tensors["dst"]
             bits = f"u{expected.itemsize}"  # also tells 0.0 from -0.0
-            for activation in tensors.get("activations", [[contract.ACTIVATION_NONE]])[0]:
-                got = contract.evaluate(tensors, expected.dtype.type, activation)
+            none = [[contract.ACTIVATION_NONE]]
+            kinds = itertools.product(tensors.get("activations", none)[0], tensors.get("product_activations", none)[0])
+            for activation, of_product in kinds:
+                got = contract.evaluate(tensors, expected.dtype.type, activation, of_product)
                 wrong = np.count_nonzero(got.view(bits) != expected.view(bits))
                 if wrong:
                     print(f"{path.name}: {name}: {wrong} of {expected.size} results differ")

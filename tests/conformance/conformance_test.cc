@@ -17,6 +17,7 @@ TEST_P(Conformance, QLinearMatMul) { check(path("qlinear_matmul.bin")); }
 TEST_P(Conformance, DynamicQuantize) { check(path("dynamic_quantize.bin")); }
 TEST_P(Conformance, FullyConnected) { check(path("fully_connected.bin")); }
 TEST_P(Conformance, Residual) { check(path("residual.bin")); }
+TEST_P(Conformance, ActivatedResidual) { check(path("activated_residual.bin")); }
 TEST_P(Conformance, ConvInteger) { check(path("conv_integer.bin")); }
 TEST_P(Conformance, ConvTranspose) { check(path("conv_transpose.bin")); }
 TEST_P(Conformance, QLinearConv) { check(path("qlinear_conv.bin")); }
@@ -26,8 +27,9 @@ TEST_P(Conformance, TransposeConv) { check(path("transpose_conv.bin")); }
 
 OCTET_FOR_EACH_TIER(Conformance);
 
-constexpr const char* kTflite[] = {"fully_connected.bin", "residual.bin", "conv_2d.bin",
-                                   "depthwise_conv_2d.bin", "transpose_conv.bin"};
+constexpr const char* kTflite[] = {"fully_connected.bin",    "residual.bin",
+                                   "activated_residual.bin", "conv_2d.bin",
+                                   "depthwise_conv_2d.bin",  "transpose_conv.bin"};
 
 TEST(QuantizeMultiplier, AsTflite) {
   for (const char* file : kTflite) {
@@ -72,17 +74,18 @@ TEST(TfliteMultipliers, AsTflite) {
 }
 
 TEST(TfliteAdd, AsTflite) {
-  for (const Case& c : VectorFile::read(path("residual.bin"))) {
-    const float* const scales = c.find("add_real_scales")->data<float>();
-    const int32_t* const expected = c.find("residual_scales")->data<int32_t>();
-    octet_residual r = {};
-    octet_error error;
-    ASSERT_EQ(octet_tflite_add(scales[0], scales[1], scales[2], &r, &error), OCTET_OK)
-        << c.name << ": " << error.message;
-    const int32_t got[] = {r.product_multiplier, r.product_shift,  r.residual_multiplier,
-                           r.residual_shift,     r.dst_multiplier, r.dst_shift};
-    for (size_t i = 0; i < 6; ++i) EXPECT_EQ(got[i], expected[i]) << c.name << ", " << i;
-  }
+  for (const char* file : {"residual.bin", "activated_residual.bin"})
+    for (const Case& c : VectorFile::read(path(file))) {
+      const float* const scales = c.find("add_real_scales")->data<float>();
+      const int32_t* const expected = c.find("residual_scales")->data<int32_t>();
+      octet_residual r = {};
+      octet_error error;
+      ASSERT_EQ(octet_tflite_add(scales[0], scales[1], scales[2], &r, &error), OCTET_OK)
+          << c.name << ": " << error.message;
+      const int32_t got[] = {r.product_multiplier, r.product_shift,  r.residual_multiplier,
+                             r.residual_shift,     r.dst_multiplier, r.dst_shift};
+      for (size_t i = 0; i < 6; ++i) EXPECT_EQ(got[i], expected[i]) << c.name << ", " << i;
+    }
 }
 
 // The pads that give LiteRT's bytes, from what the operator says: SAME or VALID, and the output

@@ -358,8 +358,17 @@ def fully_connected(rng):
 
 def residual(rng):
     """CONV_2D followed by the ADD of a second input, by LiteRT's reference kernels."""
+    yield from added(rng, [("NONE", activation) for activation in tflite.ACTIVATIONS])
+
+
+def activated_residual(rng):
+    """Likewise, where CONV_2D has a fused activation of its own."""
+    yield from added(rng, itertools.product((kind for kind in tflite.ACTIVATIONS if kind != "NONE"), ("NONE", "RELU6")))
+
+
+def added(rng, activations):
     shapes = itertools.cycle(SHAPES[1:])
-    for activation, larger in itertools.product(tflite.ACTIVATIONS, ("product", "residual")):
+    for (own, activation), larger in itertools.product(activations, ("product", "residual")):
         product = Product(rng, "CONV_2D", S8, True, next(shapes))
         m, n = len(product.lhs), len(product.rhs)
         addend, addend_zero_point = integers(rng, S8, (1, 1, m, n)), int(integers(rng, S8))
@@ -367,12 +376,14 @@ def residual(rng):
         dst_scale, dst_zero_point = F32(max(product.dst_scale, addend_scale) * rng.uniform(0.5, 1.5)), int(integers(rng, S8))
 
         model = tflite.Model()
-        inputs = [product.add_to(model, "NONE"), model.input(addend, addend_scale, addend_zero_point)]
+        inputs = [product.add_to(model, own), model.input(addend, addend_scale, addend_zero_point)]
         model.operator("ADD", activation, inputs, model.tensor(addend.shape, S8, dst_scale, dst_zero_point))
 
-        yield product.name("+ ADD", activation, f"larger {larger}"), {
+        fused = tflite.activated(own, product.dst_scale, product.dst_zero_point, S8)
+        yield product.name(*([] if own == "NONE" else [own]), "+ ADD", activation, f"larger {larger}"), {
             **product.tensors(),
             **tflite.activated(activation, dst_scale, dst_zero_point, S8),
+            **({} if own == "NONE" else {"product_activations": fused["activations"], "product_clamp": fused["clamp"]}),
             "residual": addend.reshape(m, n),
             "residual_zero_points": S32([addend_zero_point, product.dst_zero_point]),
             **tflite.added(product.dst_scale, addend_scale, dst_scale),
@@ -465,8 +476,8 @@ def main():
     # ONNX Runtime's AVX2 kernels saturate 16-bit sums of u8 x s8; with VNNI they are exact.
     if "vnni" not in pathlib.Path("/proc/cpuinfo").read_text():
         raise SystemExit("generate.py needs a CPU with VNNI")
-    for group in (matmul_integer, qlinear_matmul, dynamic_quantize, fully_connected, residual, conv_integer, conv_transpose, qlinear_conv, conv_2d,
-                  depthwise_conv_2d, transpose_conv):
+    for group in (matmul_integer, qlinear_matmul, dynamic_quantize, fully_connected, residual, activated_residual, conv_integer, conv_transpose,
+                  qlinear_conv, conv_2d, depthwise_conv_2d, transpose_conv):
         cases = list(group(np.random.default_rng(2024)))
         vectors.write(HERE / "vectors" / f"{group.__name__}.bin", cases)
         print(f"{group.__name__}: {len(cases)} cases, {sum(tensors['dst'].size for _, tensors in cases)} results")

@@ -145,6 +145,15 @@ void Epilogue::draw_residual(Choices* c) {
   r.product_shift = -c->any({1, 0, 2, c->between(0, 31)});
   r.residual_shift = -c->any({1, 0, 2, c->between(0, 31)});
   r.dst_shift = -c->any({18, 19, 17, c->between(0, 31)});
+  octet_epilogue& e = desc_.epilogue;
+  e.product_activation =
+      c->any({OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU, OCTET_ACTIVATION_RELU6,
+              OCTET_ACTIVATION_CLAMP, OCTET_ACTIVATION_RELU_N1_TO_1});
+  e.product_scale = c->any({0.0235f, 1.0f, 12.0f, 2.4f, 1e-42f, draw_scale(c)});
+  const int32_t a = draw_zero_point(c, desc_.dst_type), b = draw_zero_point(c, desc_.dst_type);
+  e.product_clamp_min = static_cast<float>(std::min(a, b));
+  e.product_clamp_max = static_cast<float>(a == 0 && b == 0 ? 1 : std::max(a, b));
+  if (e.requant == OCTET_REQUANT_FLOAT && c->one_in(2)) e.product_clamp_max += 0.37f;
 }
 
 bool Epilogue::holds(size_t n, int64_t acc) const {
@@ -162,7 +171,7 @@ void Epilogue::judge() {
 }
 
 std::string text_of(const octet_gemm_desc& d, size_t column) {
-  char text[600];
+  char text[700];
   const octet_epilogue& e = d.epilogue;
   const octet_residual& r = e.residual;
   const size_t scale = e.scale_count == 1 ? 0 : column,
@@ -171,7 +180,7 @@ std::string text_of(const octet_gemm_desc& d, size_t column) {
                 "%s x %s -> %s, lhs quant %d zero point %d, bias %d, scale %a, multiplier %d shift "
                 "%d, bias_f32 %a, "
                 "zero point %d, activation %d [%a, %a] dst_scale %a%s, residual %s (%d, %a; %d, %d "
-                "%d, %d %d, %d %d)",
+                "%d, %d %d, %d %d), of the product %d [%a, %a] scale %a",
                 octet_type_name(d.lhs_type), octet_type_name(d.rhs_type),
                 octet_type_name(d.dst_type), d.lhs_quant, d.lhs_zero_point,
                 e.bias ? e.bias[column] : 0, e.scales ? static_cast<double>(e.scales[scale]) : 0,
@@ -182,7 +191,8 @@ std::string text_of(const octet_gemm_desc& d, size_t column) {
                 r.type ? octet_type_name(r.type) : "none", r.zero_point,
                 static_cast<double>(r.scale), r.intermediate_zero_point, r.product_multiplier,
                 r.product_shift, r.residual_multiplier, r.residual_shift, r.dst_multiplier,
-                r.dst_shift);
+                r.dst_shift, e.product_activation, static_cast<double>(e.product_clamp_min),
+                static_cast<double>(e.product_clamp_max), static_cast<double>(e.product_scale));
   return text;
 }
 

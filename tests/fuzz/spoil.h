@@ -96,6 +96,7 @@ constexpr Rule<S> kDescRules[] = {
     {"an unknown lhs_quant", [](S& s) { return s.set_enum(&s.d->lhs_quant, 5); }},
     {"an unknown requant", [](S& s) { return s.set_enum(&s.e->requant, 2); }},
     {"an unknown activation", [](S& s) { return s.set_enum(&s.e->activation, 5); }},
+    {"an unknown product_activation", [](S& s) { return s.set_enum(&s.e->product_activation, 5); }},
     {"an unknown residual.type", [](S& s) { return s.set_enum(&s.e->residual.type, 3); }},
     {"an unknown max_isa", [](S& s) { return s.set_enum(&s.d->max_isa, 8); }},
     {"a max_isa of another architecture", [](S& s) { return s.set(&s.d->max_isa, kForeignTier); }},
@@ -205,6 +206,30 @@ constexpr Rule<S> kDescRules[] = {
      }},
     {"a residual for another output",
      [](S& s) { return !s.is_8bit_dst() && s.set(&s.e->residual.type, OCTET_S8); }},
+    {"an activation of the product without a residual",
+     [](S& s) {
+       return !s.e->residual.type && s.set(&s.e->product_activation, OCTET_ACTIVATION_RELU);
+     }},
+    {"a clamp of the product that is not an interval",
+     [](S& s) {
+       return s.e->residual.type && s.set(&s.e->product_activation, OCTET_ACTIVATION_CLAMP) &&
+              s.set(&s.e->product_clamp_min, s.c->any({3.0f, std::nanf(""), 2.0f})) &&
+              s.set(&s.e->product_clamp_max, s.c->any({1.0f, 0.0f}));
+     }},
+    {"a clamp of the product outside the intermediate's type, or not of integers",
+     [](S& s) {
+       return s.e->residual.type && s.tflite() &&
+              s.set(&s.e->product_activation, OCTET_ACTIVATION_CLAMP) &&
+              s.set(&s.e->product_clamp_min, 1) &&
+              s.set(&s.e->product_clamp_max,
+                    s.c->any({static_cast<float>(most(s.d->dst_type)) + 1, 2.5f, 3e38f}));
+     }},
+    {"a wrong product_scale",
+     [](S& s) {
+       return s.e->residual.type && s.tflite() &&
+              s.set(&s.e->product_activation, OCTET_ACTIVATION_RELU6) &&
+              s.wrong_scale(&s.e->product_scale);
+     }},
     {"a wrong residual.zero_point",
      [](S& s) {
        return s.e->residual.type &&

@@ -45,6 +45,7 @@ std::ostream& operator<<(std::ostream& out, const EpilogueCase& c) {
   if (c.activation) out << ", activation " << c.activation;
   if (c.residual)
     out << ", residual " << name_of(c.residual) << (c.residual_is_dst ? " = dst" : "");
+  if (c.product_activation) out << ", activation of the product " << c.product_activation;
   if (c.lut) out << ", lut";
   if (c.bias_f32) out << ", bias_f32";
   return out;
@@ -99,7 +100,15 @@ void Epilogue::fill(octet_epilogue* e) const {
     e->clamp_max = c_.dst == OCTET_F32 ? 1.25f : static_cast<float>(e->dst_zero_point + 37);
   }
   e->dst_scale = kDstScale;
-  if (c_.residual) e->residual = residual();
+  if (c_.residual) {
+    e->residual = residual();
+    const bool tflite = c_.requant == OCTET_REQUANT_TFLITE;
+    const float zero_point = static_cast<float>(e->residual.intermediate_zero_point);
+    e->product_activation = c_.product_activation;
+    e->product_clamp_min = tflite ? zero_point + 1 : -7.25f;
+    e->product_clamp_max = tflite ? zero_point + 37 : 21.4f;
+    e->product_scale = kProductScale;
+  }
   if (c_.lut) e->lut = lut_.data();
 }
 

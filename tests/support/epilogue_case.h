@@ -20,6 +20,7 @@ struct EpilogueCase {
   octet_requant requant = OCTET_REQUANT_FLOAT;
   octet_activation activation = OCTET_ACTIVATION_NONE;
   octet_type residual = kNoResidual;
+  octet_activation product_activation = OCTET_ACTIVATION_NONE;  // before the residual
   bool residual_is_dst = false;
   bool lut = false;
   bool bias_f32 = false;
@@ -67,7 +68,7 @@ class Epilogue {
 };
 
 int32_t dst_zero_point(octet_type dst);
-constexpr float kDstScale = 0.05f;
+constexpr float kDstScale = 0.05f, kProductScale = 0.08f;
 
 template <typename Desc>
 EpilogueArrays Epilogue::describe(Side side, Desc* d) const {

@@ -58,6 +58,9 @@ GemmCase random_gemm(uint32_t seed, const MicroKernel* kernel) {
   if (is_8bit(c.dst)) {
     if (c.lhs_quant == OCTET_LHS_STATIC && d.one_in(3)) c.requant = OCTET_REQUANT_TFLITE;
     if (d.one_in(3)) c.residual = d.any({OCTET_S8, OCTET_U8});
+    if (c.residual)
+      c.product_activation = d.any({OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU,
+                                    OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_CLAMP});
     c.residual_is_dst = c.residual && d.one_in(2);
     c.lut = d.one_in(4);
   }
@@ -129,6 +132,9 @@ ConvCase random_conv(uint32_t seed) {
   if (is_8bit(c.dst)) {
     if (!c.runtime_quant && d.one_in(3)) c.requant = OCTET_REQUANT_TFLITE;
     if (d.one_in(3)) c.residual = d.any({OCTET_S8, OCTET_U8});
+    if (c.residual)
+      c.product_activation = d.any({OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU,
+                                    OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_CLAMP});
     c.residual_is_dst = c.residual && d.one_in(2);
     c.lut = d.one_in(4);
   }

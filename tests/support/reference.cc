@@ -13,8 +13,12 @@ int64_t clamped(int64_t value, int64_t lo, int64_t hi) { return std::min(std::ma
 
 int32_t requantize(int64_t acc, float scale, float residual, int32_t zero_point, int32_t lo,
                    int32_t hi) {
-  const float scaled = fl(static_cast<double>(fl(static_cast<double>(acc))) * scale);
-  const float sum = fl(static_cast<double>(scaled) + residual);
+  return quantize_sum(fl(static_cast<double>(fl(static_cast<double>(acc))) * scale), residual,
+                      zero_point, lo, hi);
+}
+
+int32_t quantize_sum(float product, float residual, int32_t zero_point, int32_t lo, int32_t hi) {
+  const float sum = fl(static_cast<double>(product) + residual);
   const double bounded =
       std::min(std::max<double>(sum, lo - zero_point), static_cast<double>(hi - zero_point));
   return static_cast<int32_t>(round_half_even(bounded)) + zero_point;
@@ -185,26 +189,41 @@ struct Bounds {
 };
 
 // Either rounding is the same on both sides of zero.
-int32_t steps_to(double bound, const octet_epilogue& e) {
-  const double steps = std::min(fl(bound / static_cast<double>(e.dst_scale)), 1000.0f);
-  return static_cast<int32_t>(e.requant == OCTET_REQUANT_TFLITE ? std::round(steps)
-                                                                : std::nearbyint(steps));
+int32_t steps_to(double bound, double scale, octet_requant requant) {
+  const double steps = std::min(fl(bound / scale), 1000.0f);
+  return static_cast<int32_t>(requant == OCTET_REQUANT_TFLITE ? std::round(steps)
+                                                              : std::nearbyint(steps));
 }
 
-Bounds integer_bounds(const octet_gemm_desc& d) {
-  const octet_epilogue& e = d.epilogue;
-  const int32_t least = d.dst_type == OCTET_U8 ? 0 : -128, most = least + 255,
-                zero = e.dst_zero_point;
-  switch (e.activation) {
+// Of an integer tensor of dst's type.
+Bounds integer_bounds(const octet_gemm_desc& d, octet_activation activation, double scale,
+                      int32_t zero, float clamp_min, float clamp_max) {
+  const int32_t least = d.dst_type == OCTET_U8 ? 0 : -128, most = least + 255;
+  const auto steps = [&](double bound) { return steps_to(bound, scale, d.epilogue.requant); };
+  switch (activation) {
     case OCTET_ACTIVATION_NONE: break;
     case OCTET_ACTIVATION_RELU: return {zero, most};
-    case OCTET_ACTIVATION_RELU6: return {zero, std::min(most, zero + steps_to(6, e))};
+    case OCTET_ACTIVATION_RELU6: return {zero, std::min(most, zero + steps(6))};
     case OCTET_ACTIVATION_RELU_N1_TO_1:
-      return {std::max(least, zero - steps_to(1, e)), std::min(most, zero + steps_to(1, e))};
+      return {std::max(least, zero - steps(1)), std::min(most, zero + steps(1))};
     case OCTET_ACTIVATION_CLAMP:
-      return {static_cast<int32_t>(e.clamp_min), static_cast<int32_t>(e.clamp_max)};
+      return {static_cast<int32_t>(clamp_min), static_cast<int32_t>(clamp_max)};
   }
   return {least, most};
+}
+
+// The product of float mode after its own activation, in steps of dst.
+float bounded_product(const octet_epilogue& e, float product) {
+  const double infinity = std::numeric_limits<double>::infinity(), scale = e.dst_scale;
+  double lo = -infinity, hi = infinity;
+  switch (e.product_activation) {
+    case OCTET_ACTIVATION_NONE: break;
+    case OCTET_ACTIVATION_RELU: lo = 0; break;
+    case OCTET_ACTIVATION_RELU6: lo = 0, hi = fl(6 / scale); break;
+    case OCTET_ACTIVATION_RELU_N1_TO_1: lo = fl(-1 / scale), hi = fl(1 / scale); break;
+    case OCTET_ACTIVATION_CLAMP: lo = e.product_clamp_min, hi = e.product_clamp_max; break;
+  }
+  return static_cast<float>(std::min(std::max<double>(product, lo), hi));
 }
 
 uint32_t finish_f32(const octet_epilogue& e, size_t n, float scaled) {
@@ -230,9 +249,11 @@ int64_t finish_tflite(const octet_gemm_desc& d, size_t n, int32_t acc, int32_t r
       multiply_by_quantized_multiplier(acc, e.multipliers[channel], e.shifts[channel]);
   const octet_residual& r = e.residual;
   if (!r.type) return product;
-  const int32_t least = d.dst_type == OCTET_U8 ? 0 : -128;
+  const Bounds bounds =
+      integer_bounds(d, e.product_activation, static_cast<double>(e.product_scale),
+                     r.intermediate_zero_point, e.product_clamp_min, e.product_clamp_max);
   const int64_t intermediate =
-      clamped(int64_t{product} + r.intermediate_zero_point, least, least + 255);
+      clamped(int64_t{product} + r.intermediate_zero_point, bounds.lo, bounds.hi);
   return tflite_add(static_cast<int32_t>(intermediate), residual,
                     {r.intermediate_zero_point, r.product_multiplier, r.product_shift, r.zero_point,
                      r.residual_multiplier, r.residual_shift, r.dst_multiplier, r.dst_shift});
@@ -247,16 +268,17 @@ uint32_t finish(const octet_gemm_desc& d, size_t n, const float* lhs_scale, int6
   float scale = 1;
   if (e.requant == OCTET_REQUANT_FLOAT) scale = e.scales[e.scale_count == 1 ? 0 : n];
   if (lhs_scale) scale = fl(static_cast<double>(*lhs_scale) * scale);
-  if (d.dst_type == OCTET_F32)
-    return finish_f32(e, n, fl(static_cast<double>(fl(static_cast<double>(acc))) * scale));
-  const Bounds bounds = integer_bounds(d);
+  const float product = fl(static_cast<double>(fl(static_cast<double>(acc))) * scale);
+  if (d.dst_type == OCTET_F32) return finish_f32(e, n, product);
+  const Bounds bounds = integer_bounds(d, e.activation, static_cast<double>(e.dst_scale),
+                                       e.dst_zero_point, e.clamp_min, e.clamp_max);
   int64_t out;
   if (e.requant == OCTET_REQUANT_FLOAT) {
     const float added =
         e.residual.type
             ? fl(static_cast<double>(residual - e.residual.zero_point) * e.residual.scale)
             : 0;
-    out = requantize(acc, scale, added, e.dst_zero_point, bounds.lo, bounds.hi);
+    out = quantize_sum(bounded_product(e, product), added, e.dst_zero_point, bounds.lo, bounds.hi);
   } else {
     out = clamped(finish_tflite(d, n, static_cast<int32_t>(acc), residual) + e.dst_zero_point,
                   bounds.lo, bounds.hi);

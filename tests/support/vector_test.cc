@@ -52,6 +52,11 @@ void describe(const Case& c, Desc* d) {
     d->epilogue.clamp_min = t->data<float>()[0];
     d->epilogue.clamp_max = t->data<float>()[1];
   }
+  if (const Tensor* t = c.find("product_clamp")) {
+    d->epilogue.product_clamp_min = t->data<float>()[0];
+    d->epilogue.product_clamp_max = t->data<float>()[1];
+  }
+  if (const Tensor* t = c.find("product_real_scale")) d->epilogue.product_scale = *t->data<float>();
   if (const Tensor* t = c.find("lut")) d->epilogue.lut = t->data<uint8_t>();
   if (const Tensor* t = c.find("residual")) {
     const int32_t* zero_points = c.find("residual_zero_points")->data<int32_t>();
@@ -65,6 +70,29 @@ void describe(const Case& c, Desc* d) {
                               s[1],        s[2],           s[3], s[4],           s[5]};
     }
   }
+}
+
+struct Activations {
+  octet_activation of_product, of_dst;
+  void to(octet_epilogue* e) const { e->product_activation = of_product, e->activation = of_dst; }
+};
+
+std::vector<octet_activation> listed(const Case& c, const char* name) {
+  const Tensor* const t = c.find(name);
+  if (!t) return {OCTET_ACTIVATION_NONE};
+  std::vector<octet_activation> all;
+  for (size_t i = 0; i < t->size(); ++i)
+    all.push_back(static_cast<octet_activation>(t->data<int32_t>()[i]));
+  return all;
+}
+
+// Those that are listed beside each other give the same output.
+std::vector<Activations> activations_of(const Case& c) {
+  std::vector<Activations> all;
+  for (const octet_activation of_product : listed(c, "product_activations"))
+    for (const octet_activation of_dst : listed(c, "activations"))
+      all.push_back({of_product, of_dst});
+  return all;
 }
 
 // A case of a vector file in the words of the API. Points into the case.
@@ -264,16 +292,11 @@ void VectorTest::SetUp() {
 void VectorTest::check(const std::string& path) {
   for (const Case& c : VectorFile::read(path)) {
     SCOPED_TRACE(c.name);
-    // Every activation listed gives the same output.
-    const Tensor* activations = c.find("activations");
-    for (size_t i = 0; i < (activations ? activations->size() : 1); ++i) {
-      const auto activation = activations
-                                  ? static_cast<octet_activation>(activations->data<int32_t>()[i])
-                                  : OCTET_ACTIVATION_NONE;
+    for (const Activations& activations : activations_of(c)) {
       if (c.find("conv")) {
         ConvProblem problem(c);
         problem.desc.max_isa = GetParam();
-        problem.desc.epilogue.activation = activation;
+        activations.to(&problem.desc.epilogue);
         run_every_way(problem, *c.find("dst"));
         const Tensor* const padding = c.find("padding");
         if (padding && *padding->data<int32_t>() == OCTET_PADDING_SAME &&
@@ -284,7 +307,7 @@ void VectorTest::check(const std::string& path) {
       } else {
         Problem problem(c);
         problem.desc.max_isa = GetParam();
-        problem.desc.epilogue.activation = activation;
+        activations.to(&problem.desc.epilogue);
         run(problem, *c.find("dst"), true);
         run(problem, *c.find("dst"), false);
       }

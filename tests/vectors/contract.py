@@ -126,16 +126,17 @@ def accumulate(t):
     return acc, row_scale
 
 
-def bounds(t, dtype, activation):
-    """What the activation leaves of dst's range."""
+def bounds(t, dtype, activation, of=("dst_zero_point", "dst_scale", "clamp")):
+    """What the activation leaves of dst's range, or of another tensor of its type, which has these names."""
     integer = dtype != F32
     low, high = (np.iinfo(dtype).min, np.iinfo(dtype).max) if integer else (-np.inf, np.inf)
-    zero = t["dst_zero_point"].item() if integer else 0
+    zero_point, scale, limits = of
+    zero = t[zero_point].item() if integer else 0
     if activation == ACTIVATION_CLAMP:
-        return t["clamp"][0]
+        return t[limits][0]
 
     def steps(bound):
-        ratio = float(F32(bound) / t["dst_scale"][0, 0]) if integer else bound
+        ratio = float(F32(bound) / t[scale][0, 0]) if integer else bound
         # TFLite rounds half away from zero here.
         return int(ratio + 0.5) if "multipliers" in t else round(ratio)
 
@@ -146,30 +147,40 @@ def bounds(t, dtype, activation):
     return (low if activation == ACTIVATION_NONE else zero), high
 
 
-def requantize(t, acc, scale, low, high):
+def float_bounds(t, activation):
+    """What the activation leaves of float mode's product, in steps of dst."""
+    if activation == ACTIVATION_CLAMP:
+        return t["product_clamp"][0]
+    ends = {ACTIVATION_RELU: (0, np.inf), ACTIVATION_RELU6: (0, 6), ACTIVATION_RELU_N1_TO_1: (-1, 1)}
+    return F32(ends.get(activation, (-np.inf, np.inf))) / (t["dst_scale"][0, 0] if "dst_scale" in t else F32(1))
+
+
+def requantize(t, acc, scale, low, high, product_activation):
     """Float mode, to 8 bits."""
     zero_point = t["dst_zero_point"].item()
     value = acc.astype(F32) * scale
     if "residual" in t:
-        value = value + (t["residual"].astype(I64) - t["residual_zero_points"][0, 0]).astype(F32) * t["residual_scale"][0, 0]
+        value = clamp(value, *float_bounds(t, product_activation)) + (t["residual"].astype(I64) - t["residual_zero_points"][0, 0]).astype(F32) * t["residual_scale"][0, 0]
     return np.rint(clamp(value, F32(low - zero_point), F32(high - zero_point))).astype(I64) + zero_point
 
 
-def requantize_tflite(t, acc, low, high, dtype):
+def requantize_tflite(t, acc, low, high, dtype, product_activation):
     """TFLite mode: the product, then int8 ADD on it and the residual."""
     value = fixed_point(acc, t["multipliers"], t["shifts"])
     if "residual" in t:
         residual_zero_point, product_zero_point = t["residual_zero_points"][0].tolist()
+        of_product = {**t, "product_zero_point": S32([[product_zero_point]])}
+        ends = bounds(of_product, dtype, product_activation, ("product_zero_point", "product_real_scale", "product_clamp"))
         product, residual, total = t["residual_scales"].tolist()
-        a = clamp(value + product_zero_point, np.iinfo(dtype).min, np.iinfo(dtype).max) - product_zero_point
+        a = clamp(value + product_zero_point, int(ends[0]), int(ends[1])) - product_zero_point
         b = t["residual"].astype(I64) - residual_zero_point
         value = fixed_point(fixed_point(a << 20, *product) + fixed_point(b << 20, *residual), *total)
     return clamp(value + t["dst_zero_point"].item(), int(low), int(high))
 
 
-def evaluate(t, dtype, activation=ACTIVATION_NONE):
+def evaluate(t, dtype, activation=ACTIVATION_NONE, product_activation=ACTIVATION_NONE):
     """dst of one case: tensors by name, each of two dimensions, as README.md describes them."""
-    dst = evaluate_rows(t, dtype, activation)
+    dst = evaluate_rows(t, dtype, activation, product_activation)
     if "nchw" not in t:
         return dst
     batch = t["conv"][0, 0]
@@ -177,7 +188,7 @@ def evaluate(t, dtype, activation=ACTIVATION_NONE):
 
 
 @np.errstate(all="ignore")
-def evaluate_rows(t, dtype, activation):
+def evaluate_rows(t, dtype, activation, product_activation):
     """One row per row of the lhs, or per pixel of the output."""
     acc, row_scale = accumulate(t)
     if dtype == S32:
@@ -191,6 +202,9 @@ def evaluate_rows(t, dtype, activation):
         if "bias_f32" in t:
             value = value + t["bias_f32"]
         return clamp(value, F32(low), F32(high))
-    value = requantize_tflite(t, acc, low, high, dtype) if "multipliers" in t else requantize(t, acc, scale, low, high)
+    if "multipliers" in t:
+        value = requantize_tflite(t, acc, low, high, dtype, product_activation)
+    else:
+        value = requantize(t, acc, scale, low, high, product_activation)
     value = value.astype(dtype)
     return t["lut"].view(dtype)[0, value.view(U8)] if "lut" in t else value

@@ -21,6 +21,8 @@ EIGHT_BIT = (S8, U8)
 SHAPES = [(1, 1, 1), (4, 8, 8), (3, 5, 7), (5, 17, 9), (2, 3, 17), (6, 4, 16), (3, 2, 33), (1, 67, 5), (7, 5, 6), (9, 16, 3),
           (13, 7, 2), (1, 4, 65), (12, 9, 5), (8, 1, 13)]
 CLAMP, RELU, RELU6 = contract.ACTIVATION_CLAMP, contract.ACTIVATION_RELU, contract.ACTIVATION_RELU6
+RELU_N1_TO_1 = contract.ACTIVATION_RELU_N1_TO_1
+PRODUCT_ACTIVATIONS = (("RELU", RELU), ("RELU6", RELU6), ("RELU_N1_TO_1", RELU_N1_TO_1), ("CLAMP", CLAMP))
 
 
 class Draw:
@@ -114,9 +116,20 @@ class Case:
         elif kind == RELU6 and self.dst in EIGHT_BIT:
             self.t["dst_scale"] = F32([[6]]) / (self.draw.integers(20, 200).astype(F32) + F32(0.25))
 
+    def product_activation(self, kind, tflite):
+        """Of the product alone, before a residual: bounds well inside what spread makes of it."""
+        self.t["product_activations"] = S32([[kind]])
+        if kind == CLAMP:
+            ends = np.sort(self.draw.bytes(self.dst, "any", 2)).astype(F32)
+            self.t["product_clamp"] = ends if tflite else F32([[-17.75, 40.375]])
+        elif kind in (RELU6, RELU_N1_TO_1):
+            bound = 6 if kind == RELU6 else 1
+            self.t["product_real_scale" if tflite else "dst_scale"] = F32([[bound]]) / (self.draw.integers(20, 60).astype(F32) + F32(0.25))
+
     def done(self):
         t = self.t
-        t["dst"] = contract.evaluate(t, self.dst, t["activations"].item() if "activations" in t else contract.ACTIVATION_NONE)
+        kinds = (t[name].item() if name in t else contract.ACTIVATION_NONE for name in ("activations", "product_activations"))
+        t["dst"] = contract.evaluate(t, self.dst, *kinds)
         return self.name, t
 
 
@@ -234,6 +247,13 @@ def residual_float():
         case.activation({"RELU": RELU, "RELU6": RELU6, "CLAMP": CLAMP}[kind])
         case.lut()
         yield case
+    for dst, (text, kind) in itertools.product(EIGHT_BIT, PRODUCT_ACTIVATIONS):
+        case = Case(f"residual after {text}", U8, S8, dst, next(shapes))
+        case.residual(dst, [dst])
+        case.t["residual_scale"] = F32([[0.625]])
+        case.spread()
+        case.product_activation(kind, False)
+        yield case
 
 
 def tflite_mode():
@@ -278,6 +298,14 @@ def residual_tflite():
             if kind := next(activations):
                 case.activation(kind)
             yield case
+    for dst, (text, kind) in itertools.product(EIGHT_BIT, PRODUCT_ACTIVATIONS):
+        case = Case(f"residual after {text}", U8, S8, dst, next(shapes))
+        case.residual(dst, [dst, dst])
+        case.spread_tflite()
+        multipliers, shifts = case.draw.integers(2**30, 2**31 - 1, 3)[0], (-1, -1, -18)
+        case.t["residual_scales"] = S32(list(zip(multipliers, shifts)))
+        case.product_activation(kind, True)
+        yield case
 
 
 def f32_output():
