@@ -102,10 +102,4 @@ octet_status from_text(const char* text, Choice* choice, octet_error* error) {
   return OCTET_OK;
 }
 
-octet_status refuse_choice(const Choice& choice, const char* why, octet_error* error) {
-  char text[kChoiceBytes];
-  to_text(choice, text);
-  return fail(error, OCTET_KERNEL_UNUSABLE, "the choice cannot be used: %s (%s)", why, text);
-}
-
 }  // namespace octet

@@ -37,6 +37,8 @@ void to_text(const Choice& choice, char (&text)[kChoiceBytes]);
 octet_status from_text(const char* text, Choice* choice, octet_error* error);
 
 // The status of a choice that cannot be used: why completes "cannot be used: ".
-octet_status refuse_choice(const Choice& choice, const char* why, octet_error* error);
+inline octet_status refuse_choice(const char* why, octet_error* error) {
+  return fail(error, OCTET_KERNEL_UNUSABLE, "the choice cannot be used: %s", why);
+}
 
 }  // namespace octet

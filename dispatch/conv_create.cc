@@ -135,7 +135,7 @@ octet_status choose_kernel(ConvDraft* draft) {
   if (epilogue.given) {
     const char* why;
     if (!may_use(*epilogue.given, cpu, problem, &draft->kernel, &why))
-      return refuse_choice(*epilogue.given, why, epilogue.error);
+      return refuse_choice(why, epilogue.error);
     epilogue.choice = *epilogue.given;
     return OCTET_OK;
   }

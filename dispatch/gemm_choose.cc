@@ -59,7 +59,7 @@ octet_status choose_kernels(Draft* draft) {
   if (draft->given) {
     const char* why;
     if (!may_use(*draft->given, cpu, problem, facts, &why))
-      return refuse_choice(*draft->given, why, draft->error);
+      return refuse_choice(why, draft->error);
     draft->choice = *draft->given;
   } else {
     const Selection selection = choose_gemm(cpu, problem, facts, forced, &draft->choice);
