@@ -12,6 +12,8 @@ struct octet_conv2d {
   size_t groups;  // as the caller has them: the plan's may be joined
   octet_layout lhs_layout, dst_layout;
   octet_type lhs_type, rhs_type, dst_type, residual_type;
+  octet_lhs_quant lhs_quant;
+  octet::Quantization quantization;  // of an f32 lhs; dynamic ones have only its range
   // With a static zero point: in_channels of them, rounded up to 64 and 64 more
   const uint8_t* zero_row;
   const void* packed;
@@ -21,6 +23,10 @@ struct octet_conv2d {
 };
 
 namespace octet {
+// Each image by its own range.
+constexpr bool quantizes(const octet_conv2d& c) {
+  return c.lhs_quant == OCTET_LHS_SYMMETRIC || c.lhs_quant == OCTET_LHS_ASYMMETRIC;
+}
 constexpr size_t zero_row_bytes(const ConvShape& shape) {
   return round_up(shape.in_channels, 64) + 64;
 }

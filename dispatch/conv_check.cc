@@ -62,7 +62,7 @@ octet_status check_overlap(const octet_conv2d& conv, const ConvCall& e, octet_er
 octet_status check_lhs_quant(const octet_conv2d& conv, const ConvCall& call, octet_error* error) {
   const octet_conv2d_args& a = call.args;
   const size_t batch = call.sizes.batch;
-  if (!conv.plan.runtime_zero_point) {
+  if (conv.lhs_quant != OCTET_LHS_PER_TENSOR) {
     if (!a.lhs_zero_points && !a.lhs_scales) return OCTET_OK;
     return fail(error, OCTET_UNSUPPORTED, "args.%s is only for OCTET_LHS_PER_TENSOR",
                 a.lhs_scales ? "lhs_scales" : "lhs_zero_points");

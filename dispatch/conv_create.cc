@@ -25,7 +25,8 @@ octet_gemm_desc as_gemm(const octet_conv2d_desc& c) {
   octet_gemm_desc g = OCTET_GEMM_DESC_INIT;
   g.m_max = 1;
   g.n = c.shape.out_channels;
-  g.lhs_type = c.lhs_type;
+  const bool quantized = c.lhs_type == OCTET_F32 && c.lhs_quant == OCTET_LHS_STATIC;
+  g.lhs_type = quantized ? c.lhs_quantized_type : c.lhs_type;
   g.rhs_type = c.rhs_type;
   g.dst_type = c.dst_type;
   g.lhs_quant = c.lhs_quant;
@@ -33,7 +34,7 @@ octet_gemm_desc as_gemm(const octet_conv2d_desc& c) {
   g.max_isa = c.max_isa;
   g.kernel = c.kernel;
   g.allocator = c.allocator;
-  memcpy(g.reserved, c.reserved, sizeof g.reserved);
+  memcpy(g.reserved, c.reserved, sizeof c.reserved);
   g.epilogue = c.epilogue;
   return g;
 }
@@ -59,12 +60,28 @@ struct ConvDraft {
 
 octet_status check_lhs_kind(const ConvDraft& draft) {
   const octet_conv2d_desc& d = draft.desc;
-  if (d.lhs_type != OCTET_F32 && d.lhs_quant != OCTET_LHS_PER_ROW &&
-      d.lhs_quant != OCTET_LHS_SYMMETRIC && d.lhs_quant != OCTET_LHS_ASYMMETRIC)
-    return OCTET_OK;
-  return fail(draft.error(), OCTET_UNSUPPORTED,
-              "desc.lhs_type, desc.lhs_quant: a convolution takes an s8 or u8 input with "
-              "OCTET_LHS_STATIC or OCTET_LHS_PER_TENSOR; other quantizations are for GEMM");
+  octet_error* error = draft.error();
+  const bool f32 = d.lhs_type == OCTET_F32,
+             dynamic = d.lhs_quant == OCTET_LHS_SYMMETRIC || d.lhs_quant == OCTET_LHS_ASYMMETRIC;
+  if (d.lhs_quant == OCTET_LHS_PER_ROW)
+    return fail(error, OCTET_UNSUPPORTED,
+                "desc.lhs_quant: OCTET_LHS_PER_ROW is for GEMM; a convolution has "
+                "OCTET_LHS_PER_TENSOR, one zero point and scale per image");
+  if (f32 ? d.lhs_quant == OCTET_LHS_PER_TENSOR : dynamic)
+    return fail(error, OCTET_UNSUPPORTED,
+                "desc.lhs_type, desc.lhs_quant: an s8 or u8 input goes with OCTET_LHS_STATIC or "
+                "OCTET_LHS_PER_TENSOR, an f32 input with OCTET_LHS_STATIC, OCTET_LHS_SYMMETRIC or "
+                "OCTET_LHS_ASYMMETRIC");
+  if (f32 && !dynamic) {
+    if (!is_8bit(d.lhs_quantized_type))
+      return fail(error, OCTET_UNKNOWN_ENUM,
+                  "desc.lhs_quantized_type is %d; it must be OCTET_S8 or OCTET_U8",
+                  (int)d.lhs_quantized_type);
+    return check_scale(d.lhs_scale, "desc.lhs_scale", kScalar, error);
+  }
+  if (d.lhs_scale == 0 && !d.lhs_quantized_type) return OCTET_OK;
+  return fail(error, OCTET_UNSUPPORTED, "desc.%s is for an f32 input with OCTET_LHS_STATIC",
+              d.lhs_quantized_type ? "lhs_quantized_type" : "lhs_scale");
 }
 
 octet_status check_layouts(const ConvDraft& draft) {
@@ -187,7 +204,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   plan.lhs_u8 = epilogue.lhs_u8;
   plan.lhs_shift = domain_shift(plan.lhs_u8, draft.lhs_domain());
   plan.lhs_flip = plan.lhs_shift ? 0x80 : 0;
-  plan.runtime_zero_point = d.lhs_quant == OCTET_LHS_PER_TENSOR;
+  plan.runtime_zero_point = runtime_scales(epilogue.desc);
   plan.static_zero_point = d.lhs_zero_point;
   plan.finish = finish;
   plan.narrow = {finish.zero_point, finish.lo, finish.hi, finish.dst_u8};
@@ -227,6 +244,12 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   conv->rhs_type = d.rhs_type;
   conv->dst_type = d.dst_type;
   conv->residual_type = e.residual.type;
+  conv->lhs_quant = d.lhs_quant;
+  if (quantizes(*conv))
+    conv->quantization = dynamic_quantization({}, d.lhs_quant == OCTET_LHS_ASYMMETRIC);
+  else if (d.lhs_type == OCTET_F32)
+    conv->quantization = {d.lhs_scale, d.lhs_zero_point, least(d.lhs_quantized_type),
+                          most(d.lhs_quantized_type)};
   conv->zero_row = zero_row;
   conv->packed = d.packed;
   conv->packed_bytes = (size_t)draft.blob.header.bytes;

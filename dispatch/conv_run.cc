@@ -5,17 +5,38 @@
 #include "dispatch/conv_trace.h"
 #include "dispatch/struct_size.h"
 #include "kernels/conv/pipeline.h"
+#include "kernels/core/sections.h"
 
 namespace octet {
 namespace {
 
 Staging staging_of(const octet_conv2d& conv, const ConvSizes& sizes) {
-  return plan_staging(conv.plan, sizes.shape, conv.lhs_layout == OCTET_NCHW,
-                      conv.dst_layout == OCTET_NCHW, conv.residual_type != 0, sizes.in_h,
-                      sizes.in_w);
+  return plan_staging(
+      conv.plan, sizes.shape, conv.lhs_layout == OCTET_NCHW || conv.lhs_type == OCTET_F32,
+      conv.dst_layout == OCTET_NCHW, conv.residual_type != 0, sizes.in_h, sizes.in_w);
 }
 
-// Rows of zero points that come with the run, then each task's part.
+// What belongs to each image and is not known before the run: rows of zero points, and by what an
+// f32 lhs is quantized.
+struct ImageSections {
+  size_t zero_rows, zero_points, scales;  // offsets
+  size_t bytes;
+};
+
+ImageSections image_sections(const octet_conv2d& conv, size_t batch) {
+  Sections sections;
+  ImageSections at = {};
+  if (conv.plan.runtime_zero_point)
+    at.zero_rows = sections.take(batch * zero_row_bytes(conv.plan.shape));
+  if (quantizes(conv)) {
+    at.zero_points = sections.take(batch * sizeof(int32_t));
+    at.scales = sections.take(batch * sizeof(float));
+  }
+  at.bytes = sections.bytes;
+  return at;
+}
+
+// The images' part, then each task's.
 struct Workspace {
   size_t tasks, task_bytes;
   size_t bytes;  // SIZE_MAX if they leave size_t
@@ -24,7 +45,7 @@ struct Workspace {
 Workspace plan_workspace(const octet_conv2d& conv, const ConvSizes& sizes, size_t tasks) {
   const ConvPlan& plan = conv.plan;
   Workspace w = {};
-  w.tasks = plan.runtime_zero_point ? sizes.batch * zero_row_bytes(plan.shape) : 0;
+  w.tasks = image_sections(conv, sizes.batch).bytes;
   w.task_bytes =
       pipeline_sections(plan, staging_of(conv, sizes), sizes.batch, sizes.out_h, sizes.out_w).bytes;
   if (__builtin_mul_overflow(w.task_bytes, tasks, &w.bytes) ||
@@ -68,7 +89,9 @@ Pipeline resolve(const octet_conv2d& conv, const ConvCall& call) {
   p.plan = &conv.plan;
   p.staging = staging_of(conv, z);
   const bool lhs_nchw = conv.lhs_layout == OCTET_NCHW, dst_nchw = conv.dst_layout == OCTET_NCHW;
-  p.lhs = {lhs, lhs_nchw, z.in_h, z.in_w, s.in_channels, 1, call.lhs_pixel};
+  p.lhs = {lhs,           lhs_nchw, z.in_h, z.in_w, s.in_channels, element_bytes(conv.lhs_type),
+           call.lhs_pixel};
+  if (conv.lhs_type == OCTET_F32) p.quantizer = {conv.plan.ops->quantize_floats, conv.quantization};
   p.dst = {(uint8_t*)a.dst,     dst_nchw,      z.out_h, z.out_w, s.out_channels,
            conv.plan.dst_bytes, call.dst_pixel};
   p.residual = {residual, dst_nchw, z.out_h, z.out_w, s.out_channels, 1, call.residual_pixel};
@@ -82,7 +105,7 @@ Pipeline resolve(const octet_conv2d& conv, const ConvCall& call) {
   r.out_w = z.out_w;
   r.pad_top = s.pad_top - borders.top;
   r.pad_left = s.pad_left - borders.left;
-  r.zero_rows = conv.zero_row ? conv.zero_row : (const uint8_t*)a.workspace;
+  r.zero_rows = conv.zero_row;
   r.zero_row_stride = conv.zero_row ? 0 : zero_row_bytes(s);
   r.lhs_zero_points = a.lhs_zero_points;
   r.lhs_scales = a.lhs_scales;
@@ -95,11 +118,36 @@ Pipeline resolve(const octet_conv2d& conv, const ConvCall& call) {
   return p;
 }
 
-void write_zero_rows(const octet_conv2d& conv, const ConvCall& call) {
-  const octet_conv2d_args& a = call.args;
-  const size_t bytes = zero_row_bytes(conv.plan.shape);
-  for (size_t i = 0; i < call.sizes.batch; ++i)
-    memset((uint8_t*)a.workspace + i * bytes, a.lhs_zero_points ? a.lhs_zero_points[i] : 0, bytes);
+// By what an image of floats is quantized.
+RowQuant measure_image(const octet_conv2d& conv, const Tensor& lhs, size_t image) {
+  const size_t pixel = lhs.nchw ? lhs.channels : lhs.pixel / sizeof(float), pixels = lhs.h * lhs.w;
+  const float* const first = (const float*)lhs.data + image * pixels * pixel;
+  const bool dense = pixel == lhs.channels;
+  return conv.plan.ops->measure_rows(
+      {first, pixel, dense ? 1 : pixels, dense ? pixels * pixel : lhs.channels},
+      conv.lhs_quant == OCTET_LHS_ASYMMETRIC);
+}
+
+// Before the first task, for tasks share images.
+void prepare_images(const octet_conv2d& conv, const Tensor& lhs, uint8_t* workspace, ConvRun* run) {
+  if (!conv.plan.runtime_zero_point) return;
+  const ImageSections at = image_sections(conv, run->batch);
+  if (quantizes(conv)) {
+    int32_t* const zero_points = (int32_t*)(workspace + at.zero_points);
+    float* const scales = (float*)(workspace + at.scales);
+    for (size_t i = 0; i < run->batch; ++i) {
+      const RowQuant quant = measure_image(conv, lhs, i);
+      zero_points[i] = quant.zero_point;
+      scales[i] = quant.scale;
+    }
+    run->lhs_zero_points = zero_points;
+    run->lhs_scales = scales;
+  }
+  uint8_t* const rows = workspace + at.zero_rows;
+  for (size_t i = 0; i < run->batch; ++i)
+    memset(rows + i * run->zero_row_stride, run->lhs_zero_points ? run->lhs_zero_points[i] : 0,
+           run->zero_row_stride);
+  run->zero_rows = rows;
 }
 
 struct Tasks {
@@ -118,11 +166,11 @@ octet_status run(const octet_conv2d& conv, const octet_conv2d_args& a, octet_err
   ConvCall call = {a, {}, {}, {}, {}, 0, 0, 0};
   OCTET_TRY(check_call(conv, &call, error));
   const ConvSizes& z = call.sizes;
-  const Pipeline pipeline = resolve(conv, call);
+  Pipeline pipeline = resolve(conv, call);
   const Cut work = cut(pipeline, a.parallel_for && a.concurrency ? a.concurrency : 1);
   const Workspace w = plan_workspace(conv, z, work.tasks());
   OCTET_TRY(check_workspace(a, w.bytes, error));
-  if (!conv.zero_row) write_zero_rows(conv, call);
+  prepare_images(conv, pipeline.lhs, (uint8_t*)a.workspace, &pipeline.run);
 
   const double start = conv.verbose > 1 ? now_microseconds() : 0;
   Tasks tasks = {pipeline, work, (uint8_t*)a.workspace + w.tasks, w.task_bytes};

@@ -11,9 +11,7 @@
 namespace octet {
 namespace {
 
-// Adding 1.5 * 2^(bits of the mantissa) and taking it away again rounds half to even what is small
-// beside it.
-constexpr float kRoundFloat = 12582912.0f;
+// Adding 1.5 * 2^52 and taking it away again rounds half to even what is small beside it.
 constexpr double kRoundDouble = 6755399441055744.0;
 
 octet_status check_8bit(octet_type type, octet_error* error) {
@@ -53,15 +51,9 @@ octet_status octet_quantize(const float* values, size_t count, float scale, int3
   OCTET_TRY(check_arrays(values, quantized, type, count, error));
   OCTET_TRY(check_scale(scale, "scale", kScalar, error));
   OCTET_TRY(check_zero_point(zero_point, type, "zero_point", kScalar, error));
-  const float lo = (float)(least(type) - zero_point), hi = (float)(most(type) - zero_point);
-  uint8_t* const out = (uint8_t*)quantized;
-  for (size_t i = 0; i < count; ++i) {
-    float x = values[i] / scale;
-    x = x == x ? x : 0;  // NaN
-    x = x < lo ? lo : x;
-    x = x > hi ? hi : x;
-    out[i] = (uint8_t)((int32_t)((x + kRoundFloat) - kRoundFloat) + zero_point);
-  }
+  const TierOps& ops = ops_of(best_of(this_machine().cpu.isas));
+  ops.quantize_floats({scale, zero_point, least(type), most(type)}, values, count,
+                      (uint8_t*)quantized);
   return OCTET_OK;
 }
 

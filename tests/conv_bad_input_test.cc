@@ -555,15 +555,46 @@ TEST(ConvBadCreate, Enumerations) {
 }
 
 TEST(ConvBadCreate, TypesThatConvolutionsDoNotTake) {
-  create_refuses(OCTET_UNSUPPORTED, "desc.lhs_type", [](Layer& p) { p.desc.lhs_type = OCTET_F32; });
   create_refuses(OCTET_UNSUPPORTED, "desc.lhs_quant",
                  [](Layer& p) { p.desc.lhs_quant = OCTET_LHS_PER_ROW; });
+  create_refuses(OCTET_UNSUPPORTED, "desc.lhs_type", [](Layer& p) {
+    p.desc.lhs_type = OCTET_F32, p.desc.lhs_quant = OCTET_LHS_PER_TENSOR;
+  });
   for (const octet_lhs_quant quant : {OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC}) {
     create_refuses(OCTET_UNSUPPORTED, "desc.lhs_type", [&](Layer& p) { p.desc.lhs_quant = quant; });
-    create_refuses(OCTET_UNSUPPORTED, "desc.lhs_quant", [&](Layer& p) {
-      p.desc.lhs_quant = quant, p.desc.lhs_type = p.desc.dst_type = OCTET_F32;
+    const auto dynamic = [&](Layer& p) { p.desc.lhs_quant = quant, p.desc.lhs_type = OCTET_F32; };
+    create_refuses(OCTET_UNSUPPORTED, "f32 dst", dynamic);
+    create_refuses(OCTET_UNSUPPORTED, "desc.lhs_scale", [&](Layer& p) {
+      dynamic(p), p.desc.dst_type = OCTET_F32, p.desc.lhs_scale = 1;
+    });
+    create_refuses(OCTET_UNSUPPORTED, "desc.lhs_quantized_type", [&](Layer& p) {
+      dynamic(p), p.desc.dst_type = OCTET_F32, p.desc.lhs_quantized_type = OCTET_U8;
+    });
+    create_refuses(OCTET_UNSUPPORTED, "desc.lhs_zero_point", [&](Layer& p) {
+      dynamic(p), p.desc.dst_type = OCTET_F32, p.desc.lhs_zero_point = 1;
     });
   }
+}
+
+TEST(ConvBadCreate, FloatsOfAScale) {
+  const auto floats = [](Layer& p) {
+    p.desc.lhs_type = OCTET_F32, p.desc.lhs_quantized_type = OCTET_U8, p.desc.lhs_scale = 1;
+  };
+  for (const int type : {-1, 0, 3, 4})
+    create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_quantized_type",
+                   [&](Layer& p) { floats(p), set_raw(&p.desc.lhs_quantized_type, type); });
+  for (const float bad : {0.0f, -1.0f, kNan, kInf, 0x1p49f})
+    create_refuses(OCTET_BAD_SCALE, "desc.lhs_scale",
+                   [&](Layer& p) { floats(p), p.desc.lhs_scale = bad; });
+  for (const int32_t bad : {-1, 256})
+    create_refuses(OCTET_BAD_ZERO_POINT, "desc.lhs_zero_point",
+                   [&](Layer& p) { floats(p), p.desc.lhs_zero_point = bad; });
+  create_refuses(OCTET_BAD_ZERO_POINT, "desc.lhs_zero_point", [&](Layer& p) {
+    floats(p), p.desc.lhs_quantized_type = OCTET_S8, p.desc.lhs_zero_point = 128;
+  });
+  create_refuses(OCTET_UNSUPPORTED, "desc.lhs_scale", [](Layer& p) { p.desc.lhs_scale = kNan; });
+  create_refuses(OCTET_UNSUPPORTED, "desc.lhs_quantized_type",
+                 [](Layer& p) { p.desc.lhs_quantized_type = OCTET_U8; });
 }
 
 TEST(ConvBadCreate, Scales) {
@@ -1036,6 +1067,34 @@ TEST(ConvBadRun, Alignment) {
     for (const size_t offset : {1, 2, 3})
       c.refuses(OCTET_MISALIGNED, "args.dst",
                 [&](Layer& p) { p.args.dst = p.dst.data() + offset; });
+  }
+}
+
+TEST(ConvBadRun, Floats) {
+  const float scales[kBatch] = {1, 1};
+  const int32_t zero_points[kBatch] = {};
+  for (const octet_lhs_quant quant :
+       {OCTET_LHS_STATIC, OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC}) {
+    Created c(
+        [&](Layer& p) {
+          p.desc.lhs_type = OCTET_F32, p.desc.lhs_quant = quant;
+          if (quant == OCTET_LHS_STATIC) p.desc.lhs_quantized_type = OCTET_U8, p.desc.lhs_scale = 1;
+          p.lhs = Guarded(kPixels * kInChannels * sizeof(float), Side::kBack, 64);
+          p.args.lhs = p.lhs.data();
+        },
+        OCTET_F32);
+    EXPECT_EQ(octet_conv2d_run(c.conv, &c.args, nullptr), OCTET_OK);
+    for (const size_t offset : {1, 2, 3})
+      c.refuses(OCTET_MISALIGNED, "args.lhs",
+                [&](Layer& p) { p.args.lhs = p.lhs.data() - 4 + offset; });
+    c.refuses(OCTET_UNSUPPORTED, "args.lhs_scales", [&](Layer& p) { p.args.lhs_scales = scales; });
+    c.refuses(OCTET_UNSUPPORTED, "args.lhs_zero_points",
+              [&](Layer& p) { p.args.lhs_zero_points = zero_points; });
+    c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes",
+              [](Layer& p) { --p.args.workspace_bytes; });
+    // Of the last float
+    c.refuses(OCTET_OVERLAP, "args.lhs",
+              [](Layer& p) { p.args.dst = p.lhs.data() + p.lhs.bytes() - 4; });
   }
 }
 

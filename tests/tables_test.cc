@@ -356,7 +356,8 @@ TEST(Depthwise, BlocksFitPanelsAndArrays) {
 TEST(Operations, AreThereForEveryTier) {
   for (const Tier* tier : tiers()) {
     const octet::TierOps& ops = octet::ops_of(tier->isa);
-    EXPECT_TRUE(ops.init && ops.finish && ops.sum_rows && ops.quantize_row && ops.copy_windows)
+    EXPECT_TRUE(ops.init && ops.finish && ops.sum_rows && ops.quantize_row && ops.measure_rows &&
+                ops.quantize_floats && ops.copy_windows)
         << tier->name;
     const octet::WinogradOps& transforms = octet::transforms_of(tier->isa);
     EXPECT_LE(transforms.columns, octet::kMaxTileColumns) << tier->name;

@@ -80,7 +80,7 @@ octet_status octet_quantize(const float* values, size_t count, float scale, int3
 octet_status octet_dequantize(const void* quantized, octet_type type, size_t count, float scale,
                               int32_t zero_point, float* values, octet_error* error);
 
-/* Quantizes a tensor by its own range, as a run does with each row of an f32 lhs:
+/* Quantizes a tensor by its own range, as a run does with each row or image of an f32 lhs:
  * OCTET_LHS_SYMMETRIC to s8, OCTET_LHS_ASYMMETRIC to u8 (ONNX DynamicQuantizeLinear). Values that
  * hold NaN or infinity, or whose range leaves float, become zeros with the scale NaN. */
 octet_status octet_dynamic_quantize(octet_lhs_quant quant, const float* values, size_t count,

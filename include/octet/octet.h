@@ -321,10 +321,11 @@ typedef enum octet_lhs_quant OCTET_INT_ENUM {
   OCTET_LHS_STATIC = 0,     /* desc.lhs_zero_point */
   OCTET_LHS_PER_TENSOR = 1, /* args.lhs_zero_points[0], args.lhs_scales[0], at run time */
   OCTET_LHS_PER_ROW = 2,    /* args.lhs_zero_points[m], args.lhs_scales[m], at run time */
-  /* An f32 lhs, each row of which is quantized on the fly: scale = max|x| / 127, zero point 0. */
+  /* An f32 lhs, each row of which (a convolution: each image) is quantized on the fly: scale =
+   * max|x| / 127, zero point 0. */
   OCTET_LHS_SYMMETRIC = 3,
-  /* An f32 lhs, each row of which is quantized on the fly by ONNX DynamicQuantizeLinear's formula.
-   * In both, a row with NaN, infinity or a range that leaves float gives a row of NaN. */
+  /* Likewise by ONNX DynamicQuantizeLinear's formula. In both, a row with NaN, infinity or a range
+   * that leaves float gives a row of NaN. */
   OCTET_LHS_ASYMMETRIC = 4
 } octet_lhs_quant;
 
@@ -651,8 +652,15 @@ typedef struct octet_conv2d_desc {
   octet_conv2d_shape shape;
   octet_layout lhs_layout;
   octet_layout dst_layout;                 /* of the residual too */
-  octet_type lhs_type, rhs_type, dst_type; /* lhs OCTET_S8 or OCTET_U8 */
-  /* OCTET_LHS_STATIC, or OCTET_LHS_PER_TENSOR: one zero point and scale per image. */
+  octet_type lhs_type, rhs_type, dst_type; /* lhs OCTET_S8, OCTET_U8 or OCTET_F32 */
+  /* OCTET_LHS_STATIC, or OCTET_LHS_PER_TENSOR: one zero point and scale per image. An f32 lhs is
+   * quantized line by line in the workspace, and what follows is as if the bytes had come with the
+   * run:
+   * - OCTET_LHS_STATIC: as octet_quantize does, by lhs_scale and lhs_zero_point to
+   *   lhs_quantized_type;
+   * - OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC: each image as octet_dynamic_quantize does, and
+   *   then as with OCTET_LHS_PER_TENSOR; dst must be OCTET_F32. The calling thread finds the ranges
+   *   before the tasks begin. */
   octet_lhs_quant lhs_quant;
   int32_t lhs_zero_point;
 
@@ -661,7 +669,11 @@ typedef struct octet_conv2d_desc {
   size_t packed_bytes;
   const char* kernel;
   octet_allocator allocator;
-  uintptr_t reserved[4]; /* must be 0 */
+  /* An f32 lhs with OCTET_LHS_STATIC, else 0. In what was reserved, since no field can follow the
+   * epilogue. The epilogue's scales hold this scale as they would that of an input of bytes. */
+  float lhs_scale;
+  octet_type lhs_quantized_type;                 /* OCTET_S8 or OCTET_U8 */
+  uintptr_t reserved[4 - 8 / sizeof(uintptr_t)]; /* must be 0 */
   /* -- an older struct may end here -- */
   octet_epilogue epilogue; /* last: it may grow at its end */
 } octet_conv2d_desc;

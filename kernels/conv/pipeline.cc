@@ -106,7 +106,13 @@ class Task {
   }
 
   void stage_line(size_t image, size_t y, uint8_t* to) const {
-    octet::stage_line(p_.lhs, p_.staging.borders, image, y, p_.run.zero_row(image)[0], to);
+    Quantizer quantizer = p_.quantizer;
+    if (quantizer.quantize && p_.run.lhs_scales) {
+      quantizer.by.scale = p_.run.lhs_scales[image];
+      quantizer.by.zero_point = p_.run.lhs_zero_points[image];
+    }
+    octet::stage_line(p_.lhs, quantizer, p_.staging.borders, image, y, p_.run.zero_row(image)[0],
+                      to);
   }
 
   void stage_images(size_t image, size_t images, LineRange in, ConvRun* run) {
@@ -154,11 +160,11 @@ class Task {
 
 }  // namespace
 
-Staging plan_staging(const ConvPlan& plan, const ConvShape& s, bool lhs_nchw, bool dst_nchw,
+Staging plan_staging(const ConvPlan& plan, const ConvShape& s, bool stage_lhs, bool dst_nchw,
                      bool residual, size_t in_h, size_t in_w) {
   const ConvMethod& method = *plan.method;
   const bool borders = method.wants_borders && method.wants_borders(plan.shape);
-  Staging staging = {lhs_nchw || borders, dst_nchw, dst_nchw && residual, {0, 0, in_h, in_w}};
+  Staging staging = {stage_lhs || borders, dst_nchw, dst_nchw && residual, {0, 0, in_h, in_w}};
   // With borders: just the lines and columns that some window reaches.
   if (borders)
     staging.borders = {

@@ -1,7 +1,7 @@
 // One convolution as stages, each of which makes lines of its output from lines of its input:
 //
-//     stage the input  ->  convolve  ->  unstage the output
-//     (NCHW, borders)                    (NCHW)
+//     stage the input        ->  convolve  ->  unstage the output
+//     (NCHW, borders, f32)                     (NCHW)
 //
 // Where the caller's tensors are as algorithms take them, only the middle one is left, and works on
 // all of them at once. Otherwise bands of lines go through all stages while they are in a cache;
@@ -19,8 +19,9 @@ struct Staging {
   Borders borders;
   bool any() const { return input || output; }
 };
-// shape: the plan's, with the run's padding. residual: there is one.
-Staging plan_staging(const ConvPlan& plan, const ConvShape& shape, bool lhs_nchw, bool dst_nchw,
+// shape: the plan's, with the run's padding. stage_lhs: no algorithm takes it as it is. residual:
+// there is one.
+Staging plan_staging(const ConvPlan& plan, const ConvShape& shape, bool stage_lhs, bool dst_nchw,
                      bool residual, size_t in_h, size_t in_w);
 
 // A task's workspace.
@@ -33,6 +34,7 @@ struct Pipeline {
   const ConvPlan* plan;
   Staging staging;
   Tensor lhs, residual, dst;  // the caller's, as far as they are staged
+  Quantizer quantizer;        // of an f32 lhs; scale and zero point are the run's, if it has them
   // Of all images, with strides; of the tensors, as far as they are not staged
   ConvRun run;
 };

@@ -33,6 +33,31 @@ void transpose(const Tensor& t, size_t image, size_t y, uint8_t* pixels) {
                                         t.channels);
 }
 
+// So many pixels of a line of floats.
+void quantize_line(const Tensor& from, const Quantizer& q, size_t image, size_t y, size_t width,
+                   uint8_t* to) {
+  const float* const data = (const float*)from.data;
+  const size_t channels = from.channels;
+  if (!from.nchw) {
+    const size_t pixel = from.pixel / sizeof(float);
+    const float* const pixels = data + (image * from.h + y) * from.w * pixel;
+    if (pixel == channels) return q.quantize(q.by, pixels, width * channels, to);
+    for (size_t x = 0; x < width; ++x)
+      q.quantize(q.by, pixels + x * pixel, channels, to + x * channels);
+    return;
+  }
+  constexpr size_t kPiece = 64;
+  uint8_t piece[kPiece];  // of a plane's line
+  const size_t plane = from.h * from.w;
+  const float* const planes = data + image * channels * plane + y * from.w;
+  for (size_t x0 = 0; x0 < width; x0 += kPiece)
+    for (size_t c = 0; c < channels; ++c) {
+      const size_t pixels = smaller(width - x0, kPiece);
+      q.quantize(q.by, planes + c * plane + x0, pixels, piece);
+      for (size_t x = 0; x < pixels; ++x) to[(x0 + x) * channels + c] = piece[x];
+    }
+}
+
 }  // namespace
 
 void nchw_to_nhwc(const Tensor& from, size_t image, size_t y, uint8_t* to) {
@@ -43,8 +68,8 @@ void nhwc_to_nchw(const uint8_t* from, size_t image, size_t y, const Tensor& to)
   transpose<true>(to, image, y, (uint8_t*)from);
 }
 
-void stage_line(const Tensor& from, const Borders& b, size_t image, size_t y, uint8_t zero,
-                uint8_t* to) {
+void stage_line(const Tensor& from, const Quantizer& q, const Borders& b, size_t image, size_t y,
+                uint8_t zero, uint8_t* to) {
   const size_t channels = from.channels;
   if (y < b.top || y - b.top >= from.h) {
     memset(to, zero, b.w * channels);
@@ -54,7 +79,9 @@ void stage_line(const Tensor& from, const Borders& b, size_t image, size_t y, ui
                right = b.w - left - inside;
   memset(to, zero, left * channels);
   to += left * channels;
-  if (from.nchw) {
+  if (q.quantize) {
+    quantize_line(from, q, image, y - b.top, inside, to);
+  } else if (from.nchw) {
     const size_t plane = from.h * from.w;
     transpose_line<uint8_t, false>(from.data + image * channels * plane + (y - b.top) * from.w,
                                    plane, to, inside, channels);

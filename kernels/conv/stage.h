@@ -1,5 +1,5 @@
-// Lines between the caller's tensors and what algorithms take: NCHW to NHWC and back, and inputs
-// whose borders are wanted.
+// Lines between the caller's tensors and what algorithms take: NCHW to NHWC and back, inputs whose
+// borders are wanted, floats that are to be bytes.
 #pragma once
 
 #include "kernels/conv/conv.h"
@@ -23,12 +23,18 @@ struct Borders {
   size_t h, w;       // of the staged input
 };
 
+// How floats become bytes; without a function they are bytes.
+struct Quantizer {
+  QuantizeFloatsFn quantize;
+  Quantization by;
+};
+
 // Readable bytes behind a staged input
 constexpr size_t kStageSlack = 64;
 
 // Line y of a staged input, dense NHWC. zero: the byte that borders hold.
-void stage_line(const Tensor& from, const Borders& borders, size_t image, size_t y, uint8_t zero,
-                uint8_t* to);
+void stage_line(const Tensor& from, const Quantizer& quantizer, const Borders& borders,
+                size_t image, size_t y, uint8_t zero, uint8_t* to);
 
 // Line y of an NCHW tensor, from and to dense NHWC.
 void nchw_to_nhwc(const Tensor& from, size_t image, size_t y, uint8_t* to);

@@ -28,6 +28,13 @@ using GatherFn = void (*)(const Rows& rows, size_t lanes, void* panel);
 // sums[i] = sum of row i's bytes after the flip, read as s8 or u8.
 using RowSumFn = void (*)(const Rows& rows, bool is_signed, int32_t* sums);
 
+// Rows of f32; strides in elements.
+struct FloatRows {
+  const float* data;
+  size_t stride;
+  size_t rows, depth;
+};
+
 // Quantizes one row of f32 to s8 (symmetric) or u8 (asymmetric). A row with NaN or infinity gets
 // the scale NaN and zeros.
 struct RowQuant {
@@ -35,6 +42,19 @@ struct RowQuant {
   int32_t zero_point;
 };
 using QuantizeRowFn = RowQuant (*)(const float* row, size_t depth, bool asymmetric, uint8_t* out);
+
+// Its two halves: what rows that are quantized together are quantized by, and quantizing, which
+// saturates to [lo, hi] and makes NaN the zero point.
+using MeasureRowsFn = RowQuant (*)(const FloatRows& rows, bool asymmetric);
+struct Quantization {
+  float scale;
+  int32_t zero_point, lo, hi;
+};
+using QuantizeFloatsFn = void (*)(const Quantization& by, const float* x, size_t count,
+                                  uint8_t* out);
+constexpr Quantization dynamic_quantization(RowQuant q, bool asymmetric) {
+  return {q.scale, q.zero_point, asymmetric ? 0 : -127, asymmetric ? 255 : 127};
+}
 
 // Copies `count` windows, each of `lines` runs of `bytes` that become neighbours. Up to kCopySlack
 // bytes beyond each run are read, and beyond the last one of a window written.

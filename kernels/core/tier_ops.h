@@ -13,6 +13,8 @@ struct TierOps {
   FinishFn finish;
   RowSumFn sum_rows;
   QuantizeRowFn quantize_row;
+  MeasureRowsFn measure_rows;
+  QuantizeFloatsFn quantize_floats;
   CopyWindowsFn copy_windows;
 };
 

@@ -39,40 +39,46 @@ inline int32_t ordered(int32_t bits) { return bits ^ ((bits >> 31) & 0x7fffffff)
 
 // Below this the row counts as zero. Far above the denormals, so that FTZ and DAZ change nothing.
 constexpr float kTinyRange = 7.888609052210118e-31f;  // 2^-100
+constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: rounds half to even, see finish.h
 
-RowQuant quantize_row(const float* row, size_t depth, bool asymmetric, uint8_t* out) {
+RowQuant measure_rows(const FloatRows& r, bool asymmetric) {
   int32_t lo = 0, hi = 0, largest = 0;
-  for (size_t k = 0; k < depth; ++k) {
-    const int32_t bits = float_bits(row[k]), magnitude = bits & 0x7fffffff, rank = ordered(bits);
-    largest = magnitude > largest ? magnitude : largest;
-    lo = rank < lo ? rank : lo;
-    hi = rank > hi ? rank : hi;
+  for (size_t i = 0; i < r.rows; ++i) {
+    const float* row = r.data + i * r.stride;
+    for (size_t k = 0; k < r.depth; ++k) {
+      const int32_t bits = float_bits(row[k]), magnitude = bits & 0x7fffffff, rank = ordered(bits);
+      largest = magnitude > largest ? magnitude : largest;
+      lo = rank < lo ? rank : lo;
+      hi = rank > hi ? rank : hi;
+    }
   }
   const float least = bits_float(ordered(lo)), most = bits_float(hi);
   const float range = asymmetric ? most - least : bits_float(largest);
-  if (largest >= 0x7f800000 || float_bits(range) == 0x7f800000) {
-    for (size_t k = 0; k < depth; ++k) out[k] = 0;
-    return {bits_float(0x7fc00000), 0};
-  }
-  if (range < kTinyRange) {
-    for (size_t k = 0; k < depth; ++k) out[k] = 0;
-    return {1.0f, 0};
-  }
+  if (largest >= 0x7f800000 || float_bits(range) == 0x7f800000) return {bits_float(0x7fc00000), 0};
+  if (range < kTinyRange) return {1.0f, 0};
   const float scale = range / (asymmetric ? 255.0f : 127.0f);
-  const float magic = 12582912.0f;  // 1.5 * 2^23: rounds half to even, see finish.h
-  int32_t zero_point = 0;
-  if (asymmetric) {
-    zero_point = (int32_t)(((0.0f - least / scale) + magic) - magic);
-    zero_point = zero_point > 255 ? 255 : zero_point;
+  if (!asymmetric) return {scale, 0};
+  const int32_t zero_point = (int32_t)(((0.0f - least / scale) + kRound) - kRound);
+  return {scale, zero_point > 255 ? 255 : zero_point};
+}
+
+void quantize_floats(const Quantization& by, const float* x, size_t count, uint8_t* out) {
+  const float scale = by.scale;  // bytes are written, which could be those of by
+  const int32_t zero_point = by.zero_point;
+  const float lo = (float)(by.lo - zero_point), hi = (float)(by.hi - zero_point);
+  for (size_t k = 0; k < count; ++k) {
+    float v = x[k] / scale;
+    v = v == v ? v : 0;
+    v = v < lo ? lo : v;
+    v = v > hi ? hi : v;
+    out[k] = (uint8_t)((int32_t)((v + kRound) - kRound) + zero_point);
   }
-  const int32_t min = asymmetric ? 0 : -127, max = asymmetric ? 255 : 127;
-  for (size_t k = 0; k < depth; ++k) {
-    int32_t q = (int32_t)((row[k] / scale + magic) - magic) + zero_point;
-    q = q < min ? min : q;
-    q = q > max ? max : q;
-    out[k] = (uint8_t)q;
-  }
-  return {scale, zero_point};
+}
+
+RowQuant quantize_row(const float* row, size_t depth, bool asymmetric, uint8_t* out) {
+  const RowQuant quant = measure_rows({row, depth, 1, depth}, asymmetric);
+  quantize_floats(dynamic_quantization(quant, asymmetric), row, depth, out);
+  return quant;
 }
 
 // A run is `chunks` fixed moves, or, if 0, as many as it takes.

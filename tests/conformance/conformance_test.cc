@@ -21,6 +21,7 @@ TEST_P(Conformance, ActivatedResidual) { check(path("activated_residual.bin")); 
 TEST_P(Conformance, ConvInteger) { check(path("conv_integer.bin")); }
 TEST_P(Conformance, ConvTranspose) { check(path("conv_transpose.bin")); }
 TEST_P(Conformance, QLinearConv) { check(path("qlinear_conv.bin")); }
+TEST_P(Conformance, FloatConv) { check(path("float_conv.bin")); }
 TEST_P(Conformance, Conv2d) { check(path("conv_2d.bin")); }
 TEST_P(Conformance, DepthwiseConv2d) { check(path("depthwise_conv_2d.bin")); }
 TEST_P(Conformance, TransposeConv) { check(path("transpose_conv.bin")); }

@@ -300,6 +300,34 @@ def qlinear_conv(rng):
             **tensors, "scales": lhs_scale * rhs_scale / dst_scale, "dst_zero_point": S32(dst_zero_point), "dst": planes(dst)}
 
 
+def float_conv(rng):
+    """An f32 input: QuantizeLinear, then QLinearConv; or DynamicQuantizeLinear of an image, then ConvInteger. By ONNX Runtime."""
+    for (lhs_type, rhs_type), g in itertools.product(((U8, U8), (U8, S8), (S8, S8)), ONNX_CONVOLUTIONS[::2]):
+        drawn, rhs = onnx_operands(rng, g, lhs_type, rhs_type)
+        lhs_scale, lhs_zero_point, dst_zero_point = F32(rng.uniform(0.001, 0.1)), integers(rng, lhs_type), integers(rng, lhs_type)
+        # Ties, and a few values beyond both ends.
+        lhs = F32(lhs_scale * (rng.integers(-600, 600, drawn.shape) * F32(0.5)))
+        rhs_scale, dst_scale = F32(rng.uniform(0.001, 0.1)), F32(rng.uniform(0.5, 1.5))
+        inputs = {"x": lhs, "xs": lhs_scale, "xz": lhs_zero_point, "w": rhs, "ws": rhs_scale, "wz": integers(rng, rhs_type),
+                  "ys": dst_scale, "yz": dst_zero_point}
+        inputs = {key: np.asarray(array) for key, array in inputs.items()}
+        nodes = [node("QuantizeLinear", ["x", "xs", "xz"], ["q"]), node("QLinearConv", ["q", *list(inputs)[1:]], ["y"], **conv_attributes(g))]
+        yield f"float32, {np.dtype(lhs_type)} x {rhs.dtype} {geometry_name(g)}", {
+            **onnx_tensors(g, lhs, rhs, lhs_zero_point, inputs["wz"]), "lhs_real_scale": lhs_scale,
+            "lhs_quantized_type": S32(2 if lhs_type == U8 else 1), "scales": lhs_scale * rhs_scale / dst_scale,
+            "dst_zero_point": S32(dst_zero_point), "dst": planes(onnx_runtime(nodes, inputs))}
+    for rhs_type, g in itertools.product((U8, S8), ONNX_CONVOLUTIONS[1::2]):
+        drawn, rhs = onnx_operands(rng, g, U8, rhs_type)
+        lhs = F32(rng.standard_normal(drawn.shape) * 3 + rng.uniform(-2, 2))
+        extra = {"w": rhs, "wz": np.asarray(integers(rng, rhs_type)), "ws": np.asarray(F32(rng.uniform(0.001, 0.1)))}
+        nodes = [node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]), node("ConvInteger", ["q", "w", "z", "wz"], ["acc"], **conv_attributes(g)),
+                 node("Cast", ["acc"], ["float"], to=TensorProto.FLOAT), node("Mul", ["s", "ws"], ["scale"]), node("Mul", ["float", "scale"], ["y"])]
+        dst = np.concatenate([onnx_runtime(nodes, {"x": image[None], **extra}) for image in lhs])
+        tensors = onnx_tensors(g, lhs, rhs, U8(0), extra["wz"])
+        del tensors["lhs_zero_points"]
+        yield f"float32, dynamic, x {rhs.dtype} {geometry_name(g)}", {**tensors, "scales": extra["ws"], "dst": planes(dst)}
+
+
 # ---- TFLite --------------------------------------------------------------------------------------------------------------------
 
 
@@ -477,7 +505,7 @@ def main():
     if "vnni" not in pathlib.Path("/proc/cpuinfo").read_text():
         raise SystemExit("generate.py needs a CPU with VNNI")
     for group in (matmul_integer, qlinear_matmul, dynamic_quantize, fully_connected, residual, activated_residual, conv_integer, conv_transpose,
-                  qlinear_conv, conv_2d, depthwise_conv_2d, transpose_conv):
+                  qlinear_conv, float_conv, conv_2d, depthwise_conv_2d, transpose_conv):
         cases = list(group(np.random.default_rng(2024)))
         vectors.write(HERE / "vectors" / f"{group.__name__}.bin", cases)
         print(f"{group.__name__}: {len(cases)} cases, {sum(tensors['dst'].size for _, tensors in cases)} results")

@@ -96,7 +96,10 @@ constexpr Rule<D> kConvRules[] = {
        return s.set(&s.d->lhs_quant,
                     s.c->any({OCTET_LHS_PER_ROW, OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC}));
      }},
-    {"an f32 lhs", [](D& s) { return s.set(&s.d->lhs_type, OCTET_F32); }},
+    {"an f32 lhs without a scale", [](D& s) { return s.set(&s.d->lhs_type, OCTET_F32); }},
+    {"a scale of an lhs of bytes", [](D& s) { return s.set(&s.d->lhs_scale, 1); }},
+    {"what an lhs of bytes is quantized to",
+     [](D& s) { return s.set(&s.d->lhs_quantized_type, OCTET_U8); }},
     {"no weights", [](D& s) { return s.set(&s.d->packed, nullptr); }},
     {"weights of another type", [](D& s) { return s.set(&s.d->rhs_type, s.d->rhs_type ^ 3); }},
     {"weights of another geometry",

@@ -105,7 +105,10 @@ constexpr Rule<S> kDescRules[] = {
        return s.set(&s.d->kernel, s.c->any({"", "%s%n", "avx2", "scalar_u8s8_4x4x4 "}));
      }},
     {"a reserved field in use",
-     [](S& s) { return s.set(&s.d->reserved[s.c->below(4)], uintptr_t{1} << s.c->below(32)); }},
+     [](S& s) {
+       return s.set(&s.d->reserved[s.c->below(std::size(s.d->reserved))],
+                    uintptr_t{1} << s.c->below(32));
+     }},
     {"half an allocator", [](S& s) { return s.set(&s.d->allocator.release, nullptr); }},
 
     {"a wrong lhs_zero_point",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <ostream>
 
 #include "dispatch/conv.h"
@@ -62,6 +63,7 @@ std::ostream& operator<<(std::ostream& out, const ConvCase& c) {
       << ", data " << kFill[static_cast<int>(c.lhs_fill)] << '*'
       << kFill[static_cast<int>(c.filter_fill)] << ", seed " << c.seed << ", filter order "
       << c.order;
+  if (c.floats) out << ", lhs f32";
   if (c.runtime_quant) out << ", run-time quantization";
   if (c.lhs_zero_point) out << ", lhs zp " << c.lhs_zero_point;
   if (c.filter_zero_points != FilterZeroPoints::kNone)
@@ -181,7 +183,9 @@ ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
   epilogue = Epilogue(c, s.out_channels, 100 / magnitude, &random);
 
   lhs = draw_filled(&input, batch * c.run_h() * c.run_w() * s.in_channels, c.lhs, c.lhs_fill);
-  if (c.runtime_quant) {
+  if (c.floats) {
+    quantize(&input);
+  } else if (c.runtime_quant) {
     lhs_zero_points = draw_integers(&input, batch, least(c.lhs), most(c.lhs));
     for (size_t b = 0; b < batch && c.dst != OCTET_S32; ++b)
       lhs_scales.push_back(0.25f + static_cast<float>(b % 7) * 0.3f);
@@ -203,6 +207,30 @@ ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
     const size_t image = i / (out_h * out_w * s.out_channels), channel = i % s.out_channels;
     expected.push_back(epilogue.finish(channel, lhs_scales.empty() ? nullptr : &lhs_scales[image],
                                        acc[i], residual.empty() ? 0 : residual[i]));
+  }
+}
+
+// Every other value is a tie, some are beyond the integers' range.
+void ConvProblem::quantize(Random* random) {
+  const size_t batch = c.run_batch(), image = lhs.size() / batch;
+  for (const int32_t steps : draw_integers(random, lhs.size(), -400, 400))
+    lhs_floats.push_back(static_cast<float>(steps) * 0.5f * kLhsScale);
+  for (size_t b = 0; b < batch; ++b) {
+    float* const x = &lhs_floats[b * image];
+    if (!c.runtime_quant) {
+      x[0] = std::numeric_limits<float>::quiet_NaN();
+      x[image - 1] = b % 2 ? std::numeric_limits<float>::infinity() : -3e38f;
+      for (size_t i = 0; i < image; ++i)
+        lhs[b * image + i] = quantize_static(x[i], kLhsScale, c.lhs_zero_point, c.lhs);
+      continue;
+    }
+    for (size_t i = 0; i < image; ++i) x[i] *= static_cast<float>(b * 3 + 1) * 0.37f;
+    if (b == 3) x[image / 2] = std::numeric_limits<float>::infinity();
+    const QuantizedRow row =
+        c.lhs == OCTET_U8 ? quantize_asymmetric(x, image) : quantize_symmetric(x, image);
+    std::copy(row.values.begin(), row.values.end(), &lhs[b * image]);
+    lhs_zero_points.push_back(row.zero_point);
+    lhs_scales.push_back(row.scale);
   }
 }
 
@@ -288,6 +316,13 @@ octet_status Conv::create(octet_allocator allocator, const octet::Choice* choice
   d.rhs_type = p_.c.rhs;
   d.lhs_quant = p_.c.runtime_quant ? OCTET_LHS_PER_TENSOR : OCTET_LHS_STATIC;
   d.lhs_zero_point = p_.c.lhs_zero_point;
+  if (p_.c.floats) {
+    d.lhs_type = OCTET_F32;
+    if (!p_.c.runtime_quant)
+      d.lhs_scale = kLhsScale, d.lhs_quantized_type = p_.c.lhs;
+    else
+      d.lhs_quant = p_.c.lhs == OCTET_U8 ? OCTET_LHS_ASYMMETRIC : OCTET_LHS_SYMMETRIC;
+  }
   d.packed = blob_.data();
   d.packed_bytes = blob_.bytes();
   d.max_isa = how_.isa;
@@ -324,8 +359,13 @@ void Conv::place() {
   if (!c.residual_is_dst) residual_at_.pixel = s.out_channels + c.residual_extra;
 
   const size_t element = element_bytes(c.dst);
-  lhs_ = Guarded(lhs_at_.elements(), side_);
-  scatter<uint8_t>(lhs_at_, lhs_, p_.lhs);
+  if (c.floats) {
+    lhs_ = Guarded(lhs_at_.elements() * sizeof(float), side_, sizeof(float));
+    scatter<float>(lhs_at_, lhs_, p_.lhs_floats);
+  } else {
+    lhs_ = Guarded(lhs_at_.elements(), side_);
+    scatter<uint8_t>(lhs_at_, lhs_, p_.lhs);
+  }
   lhs_.read_only();
   lhs_zero_points_ = Guarded(p_.lhs_zero_points, side_);
   lhs_scales_ = Guarded(p_.lhs_scales, side_);
@@ -339,8 +379,9 @@ void Conv::place() {
   if (how_.declared_pads) args_.pads = &pads_;
   args_.lhs = lhs_.data();
   if (c.lhs_extra) args_.lhs_stride = lhs_at_.pixel;
-  if (!p_.lhs_zero_points.empty()) args_.lhs_zero_points = lhs_zero_points_.data<int32_t>();
-  if (!p_.lhs_scales.empty()) args_.lhs_scales = lhs_scales_.data<float>();
+  if (!c.floats && !p_.lhs_zero_points.empty())
+    args_.lhs_zero_points = lhs_zero_points_.data<int32_t>();
+  if (!c.floats && !p_.lhs_scales.empty()) args_.lhs_scales = lhs_scales_.data<float>();
   args_.dst = dst_.data();
   if (c.dst_extra) args_.dst_stride = dst_at_.pixel;
   if (c.residual) {

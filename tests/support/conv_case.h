@@ -29,6 +29,9 @@ struct ConvCase : EpilogueCase {
   uint32_t seed = 1;
 
   bool runtime_quant = false;  // a zero point and a scale per image
+  // The lhs is f32, quantized on the fly to `lhs`: by kLhsScale and lhs_zero_point, or, with
+  // runtime_quant, each image by its own range, u8 asymmetric and s8 symmetric.
+  bool floats = false;
   int32_t lhs_zero_point = 0;
   FilterZeroPoints filter_zero_points = FilterZeroPoints::kNone;
   octet_filter_order order = OCTET_OHWI;
@@ -41,6 +44,8 @@ struct ConvCase : EpilogueCase {
   size_t run_h() const { return in_h ? in_h : shape.in_h_max; }
   size_t run_w() const { return in_w ? in_w : shape.in_w_max; }
 };
+
+constexpr float kLhsScale = 0.25f;
 
 std::ostream& operator<<(std::ostream& out, const ConvCase& c);
 
@@ -96,6 +101,7 @@ class ConvProblem {
   std::vector<int32_t> lhs, filter, residual;
   std::vector<int32_t> lhs_zero_points, filter_zero_points;
   std::vector<float> lhs_scales;
+  std::vector<float> lhs_floats;  // of which lhs is made; empty if it is given
   Epilogue epilogue;
   std::vector<int64_t> acc;        // [batch][out_h][out_w][o]
   std::vector<uint32_t> expected;  // the same, each element's bits
@@ -105,6 +111,7 @@ class ConvProblem {
  private:
   size_t group_in() const { return c.shape.in_channels / c.shape.groups; }
   size_t group_out() const { return c.shape.out_channels / c.shape.groups; }
+  void quantize(Random* random);
   std::vector<uint8_t> stored_filter() const;
 
   std::vector<uint8_t> stored_;

@@ -116,6 +116,7 @@ ConvCase random_conv(uint32_t seed) {
   c.filter_zero_points = winograd && !d.one_in(4) ? FilterZeroPoints::kCentre
                                                   : static_cast<FilterZeroPoints>(d.below(4));
   c.runtime_quant = d.one_in(4);
+  c.floats = d.one_in(6);
   if (!c.runtime_quant) c.lhs_zero_point = d.any({0, least(c.lhs), most(c.lhs), least(c.lhs) + 77});
   c.order = static_cast<octet_filter_order>(d.below(4));
   c.lhs_layout = d.one_in(3) ? OCTET_NCHW : OCTET_NHWC,
@@ -125,6 +126,7 @@ ConvCase random_conv(uint32_t seed) {
   if (!c.dst_layout && d.one_in(3)) c.residual_extra = 1 + d.below(9);
   c.bias = !d.one_in(4), c.per_channel = d.one_in(2);
   c.dst = d.any({OCTET_S32, OCTET_F32, OCTET_U8, OCTET_S8, OCTET_U8, OCTET_S8});
+  if (c.floats && c.runtime_quant) c.dst = OCTET_F32;
   if (c.dst != OCTET_S32)
     c.activation = d.any({OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU, OCTET_ACTIVATION_RELU6,
                           OCTET_ACTIVATION_CLAMP});

@@ -93,6 +93,13 @@ QuantizedRow quantize(const float* row, size_t depth, float scale, int32_t zero_
 
 }  // namespace
 
+int32_t quantize_static(float x, float scale, int32_t zero_point, octet_type type) {
+  const int32_t least = type == OCTET_U8 ? 0 : -128;
+  if (std::isnan(x)) return zero_point;
+  const float steps = std::min(std::max(fl(static_cast<double>(x) / scale), -1000.0f), 1000.0f);
+  return static_cast<int32_t>(clamped(round_half_even(steps) + zero_point, least, least + 255));
+}
+
 QuantizedRow quantize_symmetric(const float* row, size_t depth) {
   if (!all_finite(row, depth)) return zeros(depth, std::numeric_limits<float>::quiet_NaN());
   float largest = 0;

@@ -49,6 +49,8 @@ struct QuantizedRow {
   float scale;  // NaN if the row holds NaN or infinity
   int32_t zero_point;
 };
+// One value by a given scale and zero point, to OCTET_S8 or OCTET_U8; NaN becomes the zero point
+int32_t quantize_static(float x, float scale, int32_t zero_point, octet_type type);
 QuantizedRow quantize_symmetric(const float* row, size_t depth);
 QuantizedRow quantize_asymmetric(const float* row, size_t depth);  // ONNX DynamicQuantizeLinear
 

@@ -215,6 +215,14 @@ struct ConvProblem {
         args.lhs_zero_points = t->data<int32_t>();
       }
     }
+    if (desc.lhs_type == OCTET_F32) {
+      if (const Tensor* t = c.find("lhs_quantized_type")) {
+        desc.lhs_quantized_type = static_cast<octet_type>(*t->data<int32_t>());
+        desc.lhs_scale = *c.find("lhs_real_scale")->data<float>();
+      } else {
+        desc.lhs_quant = OCTET_LHS_ASYMMETRIC;
+      }
+    }
     args.lhs = c.find("lhs")->data<void>();
     if (const Tensor* t = c.find("residual")) args.residual = t->data<void>();
   }

@@ -80,8 +80,16 @@ def accumulate_conv(t):
     """acc of a convolution in int64, one row per output pixel, and the scale of each row."""
     g = dict(zip(CONV_FIELDS, t["conv"][0].tolist()))
     batch, groups, rows_h, rows_w = g["batch"], g["groups"], g["in_h"], g["in_w"]
-    lhs = t["lhs"].reshape(batch, -1, rows_h, rows_w).transpose(0, 2, 3, 1) if "nchw" in t else t["lhs"].reshape(batch, rows_h, rows_w, -1)
-    lhs = lhs.astype(I64) - (t["lhs_zero_points"].reshape(-1, 1, 1, 1) if "lhs_zero_points" in t else 0)
+    values, zero_points = t["lhs"], t["lhs_zero_points"].reshape(-1, 1, 1, 1) if "lhs_zero_points" in t else 0
+    row_scale = t["lhs_scales"].T if "lhs_scales" in t else None
+    if values.dtype == F32 and "lhs_quantized_type" in t:
+        low = 0 if t["lhs_quantized_type"].item() == 2 else -128
+        values = clamp(np.rint(values / t["lhs_real_scale"].item()) + F32(t["lhs_zero_points"].item()), low, low + 255).astype(I64)
+    elif values.dtype == F32:
+        values, row_scale, zero_points = quantize_rows(values.reshape(batch, -1), "lhs_quant" in t and t["lhs_quant"].item() == LHS_SYMMETRIC)
+        zero_points = zero_points.reshape(-1, 1, 1, 1)
+    lhs = values.reshape(batch, -1, rows_h, rows_w).transpose(0, 2, 3, 1) if "nchw" in t else values.reshape(batch, rows_h, rows_w, -1)
+    lhs = lhs.astype(I64) - zero_points
     w = conv_filter(t, g)
     out_h, out_w = conv_out(g)
     (stride_h, stride_w), (step_h, step_w) = (g["stride_h"], g["stride_w"]), (g["dilation_h"], g["dilation_w"])
@@ -105,8 +113,7 @@ def accumulate_conv(t):
         acc = framed[:, g["pad_top"]:g["pad_top"] + out_h, g["pad_left"]:g["pad_left"] + out_w]
     acc = acc.reshape(-1, g["out_channels"]) + t.get("bias", I64(0))
     assert (acc == acc.astype(S32)).all()
-    row_scale = np.repeat(t["lhs_scales"].T, out_h * out_w, 0) if "lhs_scales" in t else None
-    return acc, row_scale
+    return acc, None if row_scale is None else np.repeat(row_scale, out_h * out_w, 0)
 
 
 def accumulate(t):
