@@ -58,8 +58,7 @@ octet_status choose_kernels(Draft* draft) {
                       : WeightFacts{select_layout(cpu, rhs_u8, forced), true};
   if (draft->given) {
     const char* why;
-    if (!may_use(*draft->given, cpu, problem, facts, &why))
-      return refuse_choice(why, draft->error);
+    if (!may_use(*draft->given, cpu, problem, facts, &why)) return refuse_choice(why, draft->error);
     draft->choice = *draft->given;
   } else {
     const Selection selection = choose_gemm(cpu, problem, facts, forced, &draft->choice);
