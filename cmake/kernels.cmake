@@ -63,7 +63,7 @@ endfunction()
 # Portable loops over every weight or every accumulator: GCC 12 makes vectors of them only at -O3.
 set_property(SOURCE kernels/conv/direct.cc kernels/conv/filter_blob.cc
   kernels/conv/panels.cc kernels/conv/stage.cc kernels/conv/winograd_pack.cc
-  kernels/pack/checksum.cc kernels/gemm/gemm.cc
+  kernels/nest/nest.cc kernels/pack/checksum.cc kernels/gemm/gemm.cc
   kernels/pack/interleave.cc kernels/pack/weight_sums.cc
   kernels/simd/portable.cc kernels/simd/portable_winograd.cc
   APPEND PROPERTY COMPILE_OPTIONS ${octet_unrolled})

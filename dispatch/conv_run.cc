@@ -42,12 +42,11 @@ struct Workspace {
   size_t bytes;  // SIZE_MAX if they leave size_t
 };
 
-Workspace plan_workspace(const octet_conv2d& conv, const ConvSizes& sizes, size_t tasks) {
-  const ConvPlan& plan = conv.plan;
+Workspace plan_workspace(const octet_conv2d& conv, const Staging& staging, const ConvSizes& sizes,
+                         size_t tasks) {
   Workspace w = {};
   w.tasks = image_sections(conv, sizes.batch).bytes;
-  w.task_bytes =
-      pipeline_sections(plan, staging_of(conv, sizes), sizes.batch, sizes.out_h, sizes.out_w).bytes;
+  w.task_bytes = pipeline_sections(conv.plan, staging, sizes.batch, sizes.out_h, sizes.out_w).bytes;
   if (__builtin_mul_overflow(w.task_bytes, tasks, &w.bytes) ||
       __builtin_add_overflow(w.bytes, w.tasks, &w.bytes))
     w.bytes = SIZE_MAX;
@@ -168,7 +167,7 @@ octet_status run(const octet_conv2d& conv, const octet_conv2d_args& a, octet_err
   const ConvSizes& z = call.sizes;
   Pipeline pipeline = resolve(conv, call);
   const Cut work = cut(pipeline, a.parallel_for && a.concurrency ? a.concurrency : 1);
-  const Workspace w = plan_workspace(conv, z, work.tasks());
+  const Workspace w = plan_workspace(conv, pipeline.staging, z, work.tasks());
   OCTET_TRY(check_workspace(a, w.bytes, error));
   prepare_images(conv, pipeline.lhs, (uint8_t*)a.workspace, &pipeline.run);
 
@@ -199,7 +198,8 @@ octet_status octet_conv2d_workspace(const octet_conv2d* conv, size_t batch, size
   args.in_w = in_w;
   ConvSizes sizes;
   OCTET_TRY(check_sizes(*conv, args, "", &sizes, error));
-  *bytes = plan_workspace(*conv, sizes, concurrency ? concurrency : 1).bytes;
+  *bytes =
+      plan_workspace(*conv, staging_of(*conv, sizes), sizes, concurrency ? concurrency : 1).bytes;
   if (*bytes == SIZE_MAX)
     return fail(error, OCTET_BAD_SIZE, "concurrency = %zu: the workspace leaves size_t",
                 concurrency);

@@ -176,10 +176,16 @@ Staging plan_staging(const ConvPlan& plan, const ConvShape& s, bool stage_lhs, b
 
 PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging, size_t batch,
                                    size_t out_h, size_t out_w) {
-  const LineBytes bytes(plan, staging, out_w);
-  const size_t step = step_of(plan, out_h, out_w), budget = budget_of(plan), lines = batch * out_h;
   Sections sections;
   PipelineSections at = {};
+  const size_t method =
+      plan.method->task_workspace(plan, staging.borders.h, staging.borders.w, out_h, out_w);
+  if (!staging.any()) {  // the usual case, and tiny layers notice
+    at.bytes = round_up(method, kAlignment);
+    return at;
+  }
+  const LineBytes bytes(plan, staging, out_w);
+  const size_t step = step_of(plan, out_h, out_w), budget = budget_of(plan), lines = batch * out_h;
   // Bands hold what fits the budget, or a step. A bound that grows with the sizes, as their number
   // of lines does not.
   const auto most = [&](size_t line, size_t all, size_t least) {
@@ -191,8 +197,7 @@ PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging,
         kStageSlack);
   if (staging.output) at.output = sections.take(most(bytes.output, lines, step));
   if (staging.residual) at.residual = sections.take(most(bytes.residual, lines, step));
-  at.method = sections.take(
-      plan.method->task_workspace(plan, staging.borders.h, staging.borders.w, out_h, out_w));
+  at.method = sections.take(method);
   at.bytes = sections.bytes;
   return at;
 }

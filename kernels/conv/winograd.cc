@@ -179,13 +179,14 @@ class Task {
     tile.cols = smaller(kernel_.nr, round_up(cols, layout_.width));
     tile.init = kZeros;
     tile.dst_stride = w_.product_row;
+    const Tiling tiling(count_, kernel_, tile.cols);
     for (size_t tap = 0; tap < s_.taps(); ++tap, rhs += at_.tap_bytes) {
       tile.rhs = rhs;
       if (lhs_u8_)
         tile.init = (const int32_t*)(plan_.payload + at_.correction) + tap * at_.table_row + n;
       tile.lhs = kernel_.gather ? panel(tap, 0) : inputs(tap, 0) + channel * w_.element;
       tile.dst = products(tap, 0);
-      multiply_tiles(kernel_, count_, w_.panel, &tile);
+      multiply_tiles(kernel_, tiling, w_.panel, &tile);
     }
   }
 

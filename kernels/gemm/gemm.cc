@@ -215,7 +215,8 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, const Tile& all,
                     panel_bytes, workspace);
       block = workspace;
     }
-    tile.rhs_wide = gathers && kernel.widen && Tiling(rows, kernel).count >= kWidenTiles;
+    tile.rhs_wide = gathers && kernel.widen && Tiling(rows, kernel).count >= kWidenTiles &&
+                    wide_bytes(nest_of(plan, kernel, all.depth));
     for (size_t n = 0, lane = 0; n < all.cols; n += kernel.nr, lane += kernel.nr) {
       if (lane >= layout.width) lane = 0;
       const size_t panel = n - lane;
@@ -230,7 +231,7 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, const Tile& all,
       if (all.scale) tile.scale = all.scale + n;
       tile.lhs = block;
       tile.dst = (uint8_t*)all.dst + m0 * all.dst_stride + n * plan.dst_bytes;
-      multiply_tiles(kernel, rows, panel_bytes, &tile);
+      multiply_tiles(kernel, Tiling(rows, kernel, tile.cols), panel_bytes, &tile);
     }
   }
 }

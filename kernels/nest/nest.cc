@@ -252,16 +252,24 @@ void for_each_tap(const Nest& nest, const Block& block, const BlockTile* tile, s
 
 }  // namespace
 
+size_t wide_bytes(const Nest& nest) {
+  constexpr size_t kMost = 256 * 1024;
+  const MicroKernel& kernel = *nest.kernel;
+  const size_t bytes =
+      kernel.widen ? kernel.nr * nest.taps.padded(kernel.rhs_layout) * sizeof(int16_t) : 0;
+  return bytes <= kMost ? bytes : 0;
+}
+
 PreparedSections prepared_sections(const Nest& nest, bool weight_zero_points, size_t rows) {
   const MicroKernel& kernel = *nest.kernel;
   Sections sections;
   PreparedSections at = {};
+  if (!kernel.gather && !weight_zero_points) return at;
   if (kernel.gather)
     at.panels = sections.take(divide_up(rows, kernel.mr) *
                               kernel.lhs_panel_bytes(nest.taps.depth, nest.taps.most));
   if (weight_zero_points) at.row_sums = sections.take(rows * sizeof(int32_t));
-  if (kernel.widen)
-    at.wide = sections.take(kernel.nr * nest.taps.padded(kernel.rhs_layout) * sizeof(int16_t));
+  at.wide = sections.take(wide_bytes(nest));
   at.bytes = sections.bytes;
   return at;
 }
@@ -298,7 +306,7 @@ void prepare(const Nest& nest, bool weight_zero_points, const PreparedSections& 
   }
   if (kernel.gather) block->panels = workspace + at.panels;
   if (weight_zero_points) block->row_sums = (const int32_t*)(workspace + at.row_sums);
-  if (kernel.widen && takes_wide >= kWidenTiles) block->wide = (int16_t*)(workspace + at.wide);
+  if (takes_wide >= kWidenTiles && wide_bytes(nest)) block->wide = (int16_t*)(workspace + at.wide);
 }
 
 void multiply(const Nest& nest, const Weights& weights, const Block& block, size_t n0, size_t n1) {

@@ -90,6 +90,10 @@ struct Block {
   int16_t* wide;            // room for a strip of weights, widened; null where that does not pay
 };
 
+// Of a strip of weights, widened; 0 where there is none, or it would leave the cache that the plain
+// one stays in.
+size_t wide_bytes(const Nest& nest);
+
 // What `prepare` needs of a task's workspace, for blocks of so many rows and weights so deep.
 struct PreparedSections {
   size_t panels, row_sums, wide;  // offsets; panels come first

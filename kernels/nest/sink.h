@@ -54,11 +54,11 @@ inline void multiply_into(const MicroKernel& kernel, const Sink& sink, const Out
   sink.ops->finish(*sink.finish, {acc, lanes, tile->rows, tile->cols, n, row_scale, at});
 }
 
-// All tiles of a strip of `rows` rows that is in place and starts from the same init in every row:
-// the usual case, and a loop that does next to nothing. The tile is the first one; lhs_panel is 0
-// where the kernel reads rows.
-inline void multiply_tiles(const MicroKernel& kernel, size_t rows, size_t lhs_panel, Tile* tile) {
-  const Tiling tiling(rows, kernel, tile->cols);
+// All tiles of a strip that is in place and starts from the same init in every row: the usual case,
+// and a loop that does next to nothing. The tile is the first one; lhs_panel is 0 where the kernel
+// reads rows.
+inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size_t lhs_panel,
+                           Tile* tile) {
   const uint8_t* lhs = (const uint8_t*)tile->lhs;
   uint8_t* dst = (uint8_t*)tile->dst;
   for (size_t t = 0; t < tiling.count; ++t) {
@@ -79,7 +79,7 @@ inline void multiply_strip(const MicroKernel& kernel, const Sink& sink, size_t r
   tile->dst_stride = sink.to.stride;
   tile->scale = sink.s32() ? nullptr : sink.finish->scale + n;
   tile->narrow = sink.narrow;
-  multiply_tiles(kernel, rows, lhs_panel, tile);
+  multiply_tiles(kernel, Tiling(rows, kernel, tile->cols), lhs_panel, tile);
 }
 
 }  // namespace octet
