@@ -14,15 +14,16 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   endif()
 endif()
 
-# octet_add_sources(FLAGS <flags> SOURCES <files>): the flags come last on the command line, so that
-# they beat a distribution's -mcpu.
+# octet_add_sources(FLAGS <flags> SOURCES <files> WINOGRAD <files> DEPTHWISE <files>): the flags come
+# last on the command line, so that they beat a distribution's -mcpu. The last two lists are left
+# out of a library without these algorithms.
 function(octet_add_sources)
-  cmake_parse_arguments(arg "" "" "FLAGS;SOURCES" ${ARGN})
-  if(NOT octet_winograd)
-    list(FILTER arg_SOURCES EXCLUDE REGEX "winograd|s16s16")
+  cmake_parse_arguments(arg "" "" "FLAGS;SOURCES;WINOGRAD;DEPTHWISE" ${ARGN})
+  if(octet_winograd)
+    list(APPEND arg_SOURCES ${arg_WINOGRAD})
   endif()
-  if(NOT octet_depthwise)
-    list(FILTER arg_SOURCES EXCLUDE REGEX "_dw[0-9]")
+  if(octet_depthwise)
+    list(APPEND arg_SOURCES ${arg_DEPTHWISE})
   endif()
   if(NOT arg_SOURCES)
     return()
@@ -31,17 +32,21 @@ function(octet_add_sources)
   set_property(SOURCE ${arg_SOURCES} APPEND PROPERTY COMPILE_OPTIONS ${arg_FLAGS} ${octet_unrolled})
 endfunction()
 
+# The names of all tiers, of other architectures too: the table's.
+file(STRINGS ${PROJECT_SOURCE_DIR}/dispatch/tables/tiers.cc octet_names REGEX "^ +\\.name = ")
+list(TRANSFORM octet_names REPLACE ".*\"(.*)\".*" "\\1")
 foreach(tier IN LISTS OCTET_TIERS)
-  if(NOT tier MATCHES "^(SCALAR|AVX2|AVXVNNI|AVX512VNNI|NEON|DOTPROD|I8MM)$")
-    message(FATAL_ERROR "OCTET_TIERS has '${tier}'; tiers are SCALAR, which is always built, AVX2, "
-      "AVXVNNI, AVX512VNNI, NEON, DOTPROD and I8MM")
+  if(NOT tier IN_LIST octet_names)
+    list(JOIN octet_names ", " octet_names)
+    message(FATAL_ERROR
+      "OCTET_TIERS has '${tier}'; tiers are ${octet_names}, the last of which is always built")
   endif()
 endforeach()
 
-# octet_add_tier(<tier> FLAGS <flags> SOURCES <files> PROBE <program>): built if the compiler can, which is probed by compiling, not by its version. When the
+# octet_add_tier(<tier> <arguments of octet_add_sources> PROBE <program>): built if the compiler can, which is probed by compiling, not by its version. When the
 # tier is built, OCTET_BUILDS_<tier> is set, and OCTET_<tier> defined for dispatch/tables/tiers.def. octet_tiers lists all.
 function(octet_add_tier tier)
-  cmake_parse_arguments(arg "" "" "FLAGS;SOURCES;PROBE" ${ARGN})
+  cmake_parse_arguments(arg "" "" "FLAGS;SOURCES;WINOGRAD;DEPTHWISE;PROBE" ${ARGN})
   set(octet_tiers ${octet_tiers} ${tier} PARENT_SCOPE)
   if(OCTET_TIERS AND NOT tier IN_LIST OCTET_TIERS)
     return()
@@ -53,7 +58,8 @@ function(octet_add_tier tier)
     message(WARNING "Octet: this compiler cannot build the ${tier} kernels (${flags}); the library will do without them")
     return()
   endif()
-  octet_add_sources(FLAGS ${arg_FLAGS} SOURCES ${arg_SOURCES})
+  octet_add_sources(FLAGS ${arg_FLAGS} SOURCES ${arg_SOURCES}
+    WINOGRAD ${arg_WINOGRAD} DEPTHWISE ${arg_DEPTHWISE})
   set_property(SOURCE dispatch/tables/byte_kernels.cc dispatch/tables/depthwise_kernels.cc
     dispatch/tables/kernel_names.cc dispatch/tables/tier_ops.cc dispatch/tables/transforms.cc
     dispatch/tables/word_kernels.cc APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${tier})
@@ -84,17 +90,20 @@ if(OCTET_TARGET STREQUAL "x86_64")
   # The reference tier's, for CPUs without AVX2 only: a quarter of the size.
   set_property(SOURCE kernels/simd/portable.cc kernels/simd/portable_winograd.cc
     APPEND PROPERTY COMPILE_OPTIONS -Os)
-  octet_add_tier(AVX2 FLAGS -mavx2 SOURCES kernels/x86/avx2_s16s8_dw32.cc kernels/x86/avx2_s16s8_6x8x4.cc kernels/x86/avx2_s16s16_6x16x2.cc
+  octet_add_tier(AVX2 FLAGS -mavx2 SOURCES kernels/x86/avx2_s16s8_6x8x4.cc
+    WINOGRAD kernels/x86/avx2_s16s16_6x16x2.cc DEPTHWISE kernels/x86/avx2_s16s8_dw32.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_madd_epi16(a, a); return _mm256_extract_epi32(a, 0); }")
-  octet_add_tier(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES kernels/x86/avxvnni_u8s8_dw32.cc kernels/x86/avxvnni_u8s8_6x16x4.cc kernels/x86/avxvnni_s16s16_6x16x2.cc
+  octet_add_tier(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES kernels/x86/avxvnni_u8s8_6x16x4.cc
+    WINOGRAD kernels/x86/avxvnni_s16s16_6x16x2.cc DEPTHWISE kernels/x86/avxvnni_u8s8_dw32.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_dpbusd_avx_epi32(a, a, a); return _mm256_extract_epi32(a, 0); }")
   if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI) # what both do alike
-    octet_add_sources(FLAGS -mavx2 SOURCES kernels/x86/avx2_ops.cc kernels/x86/avx2_winograd.cc)
+    octet_add_sources(FLAGS -mavx2 SOURCES kernels/x86/avx2_ops.cc
+      WINOGRAD kernels/x86/avx2_winograd.cc)
   endif()
   octet_add_tier(AVX512VNNI FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
-    SOURCES kernels/x86/avx512vnni_u8s8_dw64.cc
-      kernels/x86/avx512vnni_u8s8_6x64x4.cc kernels/x86/avx512_ops.cc
-      kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avx512_winograd.cc
+    SOURCES kernels/x86/avx512vnni_u8s8_6x64x4.cc kernels/x86/avx512_ops.cc
+    WINOGRAD kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avx512_winograd.cc
+    DEPTHWISE kernels/x86/avx512vnni_u8s8_dw64.cc
     PROBE "#include <immintrin.h>\nint main() { __m512i a = _mm512_setzero_si512(); a = _mm512_dpbusd_epi32(a, a, a); return _mm512_reduce_add_epi32(a); }")
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # A tenth more code for nothing: what it does besides its loops needs no copies.
@@ -116,15 +125,16 @@ if(OCTET_TARGET STREQUAL "aarch64")
   if("${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}" MATCHES "-mcpu=")
     set(octet_armv82 -mtune=generic -mcpu=cortex-a76+dotprod)
   endif()
-  octet_add_tier(NEON FLAGS SOURCES kernels/arm/neon_s8s8_dw16.cc kernels/arm/neon_s8s8_4x64x16.cc
-      kernels/arm/neon_s16s16_8x8x1.cc
+  octet_add_tier(NEON SOURCES kernels/arm/neon_s8s8_4x64x16.cc
+    WINOGRAD kernels/arm/neon_s16s16_8x8x1.cc DEPTHWISE kernels/arm/neon_s8s8_dw16.cc
     PROBE "#include <arm_neon.h>\nint main() { int16x8_t a = vmull_s8(vdup_n_s8(1), vdup_n_s8(1)); return vgetq_lane_s32(vpadalq_s16(vdupq_n_s32(0), a), 0); }")
-  octet_add_tier(DOTPROD FLAGS ${octet_armv82} SOURCES kernels/arm/dotprod_s8s8_dw16.cc kernels/arm/dotprod_s8s8_6x16x4.cc
+  octet_add_tier(DOTPROD FLAGS ${octet_armv82} SOURCES kernels/arm/dotprod_s8s8_6x16x4.cc
+    DEPTHWISE kernels/arm/dotprod_s8s8_dw16.cc
     PROBE "#include <arm_neon.h>\nint main() { int32x4_t c = vdupq_n_s32(0); int8x16_t a = vdupq_n_s8(1); return vgetq_lane_s32(vdotq_s32(c, a, a), 0); }")
   octet_add_tier(I8MM FLAGS ${octet_armv82}+i8mm SOURCES kernels/arm/i8mm_12x64x8.cc kernels/arm/i8mm_1x16x8.cc
     PROBE "#include <arm_neon.h>\nint main() { int32x4_t c = vdupq_n_s32(0); int8x16_t a = vdupq_n_s8(1); return vgetq_lane_s32(vmmlaq_s32(c, a, a), 0); }")
   if(OCTET_BUILDS_NEON OR OCTET_BUILDS_DOTPROD OR OCTET_BUILDS_I8MM) # what all do alike: NEON is the baseline
-    octet_add_sources(SOURCES kernels/arm/neon_winograd.cc)
+    octet_add_sources(WINOGRAD kernels/arm/neon_winograd.cc)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC 12's scheduler before register allocation moves loads so far ahead that tiles which need 30 of the 32 registers are spilled.

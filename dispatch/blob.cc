@@ -26,7 +26,6 @@ void describe_matrices(const Container& c, octet_blob_info* info) {
 }
 
 }  // namespace
-
 }  // namespace octet
 
 using namespace octet;

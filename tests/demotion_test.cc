@@ -53,9 +53,9 @@ std::vector<octet_isa> tiers() {
   for (const MicroKernel* kernel : table())
     if (!kernel->is(octet::kTestsOnly)) compiled |= octet::mask_of(kernel->isa);
   std::vector<octet_isa> found;
-  for (int isa = OCTET_ISA_I8MM; isa >= OCTET_ISA_SCALAR; --isa)
-    if ((octet::detect_cpu().isas & compiled) >> isa & 1)
-      found.push_back(static_cast<octet_isa>(isa));
+  for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
+    if (has(octet::detect_cpu().isas & compiled, *tier))
+      found.push_back(static_cast<octet_isa>(tier->isa));
   return found;
 }
 

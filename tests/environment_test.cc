@@ -175,17 +175,16 @@ TEST(KernelVariable, IsAnErrorWhereItCannotRun) {
 }
 
 TEST(Descriptor, LimitsToATierOfThisArchitecture) {
-  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_I8MM; ++isa) {
-    if (octet::tiers_of_this_architecture() & octet::mask_of(static_cast<octet::Isa>(isa)))
-      continue;
-    const Made made = make(static_cast<octet_isa>(isa));
+  for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
+    if (has(octet::tiers_of_this_architecture(), *tier)) continue;
+    const Made made = make(static_cast<octet_isa>(tier->isa));
     EXPECT_EQ(made.status, OCTET_UNSUPPORTED);
     EXPECT_NE(std::string(made.error.message).find("desc.max_isa"), std::string::npos);
   }
 }
 
 TEST(Descriptor, BeatsTheEnvironment) {
-  const octet_isa best = best_up_to(OCTET_ISA_I8MM);
+  const octet_isa best = static_cast<octet_isa>(octet::best_of(octet::this_machine().cpu.isas));
   const ScopedEnvironment limit("OCTET_MAX_ISA", "SCALAR");
   {  // the limit by the limit
     const Made made = make(best, nullptr, best);

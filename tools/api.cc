@@ -38,10 +38,9 @@ octet_kernel_info usable_kernel(const std::string& name) {
 octet_isa usable_isa(const std::string& name) {
   const octet_cpu_info cpu = cpu_info();
   const uint32_t usable = cpu.detected_isas & ~cpu.demoted_isas;
-  for (int i = OCTET_ISA_SCALAR; i <= OCTET_ISA_I8MM; ++i) {
-    const octet_isa isa = static_cast<octet_isa>(i);
+  for (const octet_isa isa : tiers_of(UINT32_MAX)) {
     if (name != octet_isa_name(isa)) continue;
-    if (usable >> i & 1) return isa;
+    if (usable >> isa & 1) return isa;
     throw Error(
         fmt::format("this CPU cannot run the tier {}; usable here: {}", name, names_of(usable)));
   }
@@ -58,10 +57,18 @@ octet_conv_algorithm algorithm(const std::string& name) {
       fmt::format("there is no algorithm '{}'; there are: {}", name, fmt::join(names, ", ")));
 }
 
+std::vector<octet_isa> tiers_of(uint32_t isas) {
+  std::vector<octet_isa> tiers;
+  for (int i = OCTET_ISA_SCALAR; i < 32; ++i) {
+    const octet_isa isa = static_cast<octet_isa>(i);
+    if (isas >> i & 1 && std::string(octet_isa_name(isa)) != "unknown") tiers.push_back(isa);
+  }
+  return tiers;
+}
+
 std::string names_of(uint32_t isas) {
   std::vector<const char*> names;
-  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_I8MM; ++isa)
-    if (isas >> isa & 1) names.push_back(octet_isa_name(static_cast<octet_isa>(isa)));
+  for (const octet_isa isa : tiers_of(isas)) names.push_back(octet_isa_name(isa));
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, " "));
 }
 

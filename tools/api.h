@@ -39,7 +39,8 @@ constexpr octet_conv_algorithm kAlgorithms[] = {
     OCTET_CONV_WINOGRAD_2X2_INT8};
 octet_conv_algorithm algorithm(const std::string& name);  // throws if it does not exist
 
-std::string names_of(uint32_t isas);  // "SCALAR AVX2", "none"
+std::vector<octet_isa> tiers_of(uint32_t isas);  // those of a mask that this library knows
+std::string names_of(uint32_t isas);             // "SCALAR AVX2", "none"
 
 size_t type_bytes(octet_type type);
 

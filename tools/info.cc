@@ -61,8 +61,7 @@ void print_text(const octet_cpu_info& cpu) {
 
 ordered_json names_json(uint32_t isas) {
   ordered_json names = ordered_json::array();
-  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_I8MM; ++isa)
-    if (isas >> isa & 1) names.push_back(octet_isa_name(static_cast<octet_isa>(isa)));
+  for (const octet_isa isa : tiers_of(isas)) names.push_back(octet_isa_name(isa));
   return names;
 }
 

@@ -66,11 +66,9 @@ std::vector<Row> rows(const std::string& kernel) {
       all.push_back({title, forced, only_if_it_runs});
     }
   };
-  for (int i = OCTET_ISA_I8MM; i >= OCTET_ISA_SCALAR; --i) {
-    const octet_isa isa = static_cast<octet_isa>(i);
-    if (kernel.empty() && (cpu.detected_isas & ~cpu.demoted_isas) >> i & 1)
+  if (kernel.empty())
+    for (const octet_isa isa : tiers_of(cpu.detected_isas & ~cpu.demoted_isas))
       add(octet_isa_name(isa), {isa, nullptr}, false);
-  }
   for (const octet_kernel_info& each : kernels())
     if (kernel.empty() ? each.usable && each.tests_only : each.name == kernel)
       add(each.name, {OCTET_ISA_AUTO, each.name}, true);

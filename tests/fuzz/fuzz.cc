@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "dispatch/tables/tiers.h"
 #include "fuzz/memory.h"
 
 namespace octet_fuzz {
@@ -67,9 +68,9 @@ const std::vector<octet_isa>& tiers() {
     must_accept("octet_get_cpu_info",
                 [&](octet_error* error) { return octet_get_cpu_info(&info, error); });
     std::vector<octet_isa> found;
-    for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_I8MM; ++isa)
-      if ((info.detected_isas & ~info.demoted_isas) >> isa & 1)
-        found.push_back(static_cast<octet_isa>(isa));
+    for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
+      if (has(info.detected_isas & ~info.demoted_isas, *tier))
+        found.push_back(static_cast<octet_isa>(tier->isa));
     return found;
   }();
   return list;

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "dispatch/tables/tiers.h"
+
 namespace octet_test {
 namespace {
 
@@ -20,10 +22,10 @@ std::vector<octet_isa> tiers_to_test() {
   if (octet_get_cpu_info(&info, nullptr)) return {};
   const std::string list = listed();
   std::vector<octet_isa> tiers;
-  for (int i = OCTET_ISA_SCALAR; i <= OCTET_ISA_I8MM; ++i) {
-    const octet_isa isa = static_cast<octet_isa>(i);
+  for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
+    const octet_isa isa = static_cast<octet_isa>(tier->isa);
     const std::string name = ',' + std::string(octet_isa_name(isa)) + ',';
-    if ((info.detected_isas & ~info.demoted_isas) >> i & 1 &&
+    if ((info.detected_isas & ~info.demoted_isas) >> isa & 1 &&
         (list.empty() || list.find(name) != list.npos))
       tiers.push_back(isa);
   }

@@ -1,6 +1,6 @@
 # Follows docs/add-a-tier.md and docs/add-a-form.md once, in a copy of the library: a tier with a
-# feature, a form and a kernel of its own. Then the library must find it, pack for it and compute with it, with the right
-# bytes, and nothing else must have had to change.
+# feature, a form and a kernel of its own. Then the library must find it, pack for it and compute
+# with it, with the right bytes, and nothing else must have had to change.
 cmake_minimum_required(VERSION 3.22)
 separate_arguments(COMPILER UNIX_COMMAND "${COMPILER}")
 set(copy ${BUILD_DIR}/throwaway_tier)
@@ -60,7 +60,6 @@ TIER(kThrowaway, portable_ops, portable_winograd)
 BYTES(kThrowaway, throwaway_u8s8_2x8x4, kChosen)
 #endif\n" BEFORE "TIER\\(kScalar,")
 # How it is built.
-add(cmake/kernels.cmake "THROWAWAY|" AFTER "tier MATCHES \"\\^\\(")
 file(APPEND ${copy}/cmake/kernels.cmake "octet_add_tier(THROWAWAY FLAGS
   SOURCES kernels/ref/throwaway_u8s8_2x8x4.cc PROBE \"int main() {}\")\n")
 
