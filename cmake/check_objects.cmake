@@ -9,8 +9,10 @@ set(c_library memcpy memmove memset memcmp strlen strcmp strncmp getenv snprintf
   bcmp memchr strchr
   __memcpy_chk __memset_chk __snprintf_chk __vsnprintf_chk __fprintf_chk
   __aarch64_ldadd4_acq_rel __aarch64_cas4_acq_rel)
-# The compiler's own helpers, which every program has: 64-bit divisions on 32-bit CPUs, the address of the code.
-set(helpers "^(__(u?div|u?mod|u?divmod)di[34]|__aeabi_[a-z0-9]+|__x86\\.get_pc_thunk\\..*)$")
+# The compiler's own helpers, which every program has: 64-bit divisions on 32-bit CPUs, the address
+# of the code, POWER's saved registers where size counts (the linker writes those).
+set(helpers "^(__(u?div|u?mod|u?divmod)di[34]|__aeabi_[a-z0-9]+|__x86\\.get_pc_thunk\\..*|\
+_(save|rest)(gpr|fpr)[01]?_[0-9]+)$")
 set(ours "^(octet_[a-z0-9_]+|_ZN?K?5octet.*)$")
 set(kernel_folders "/kernels/(ref|x86|arm)/")
 
