@@ -56,6 +56,7 @@ void read_lines(const ConvRun& from, size_t image, LineRange in, ConvRun* run) {
   const bool together =
       in.count() == 0 || from.lhs_ring == 0 || from.lines_together(in.first) >= in.count();
   run->lhs = in.count() && together ? from.line(image, in.first) : from.lhs;
+  run->lhs_end = from.lhs_end;
   run->lhs_ring = together ? 0 : from.lhs_ring;
   run->lhs_first = together ? 0 : (from.lhs_first + in.first) % from.lhs_ring;
 }

@@ -64,6 +64,7 @@ class Task {
     staged_ = p.run;
     staged_.lhs = workspace + at_.input;
     staged_.lhs_image = bands_.ring * bytes_.input;
+    staged_.lhs_end = staged_.lhs + bands_.images * staged_.lhs_image + kStageSlack;
   }
 
   void run(size_t first, size_t end) {
