@@ -1,15 +1,15 @@
 #pragma once
 
 #include "dispatch/choice.h"
-#include "kernels/conv/conv.h"
-#include "octet/octet.h"
+#include "dispatch/conv_schedule.h"
 
 // A created convolution: the plan, and what run checks its arguments against. One allocation; the
 // plan's arrays follow the object.
 struct octet_conv2d {
   octet::ConvPlan plan;
   octet::Choice choice;
-  size_t groups;  // as the caller has them: the plan's may be joined
+  octet::ConvSchedule declared;  // of runs of the largest sizes on one thread
+  size_t groups;                 // as the caller has them: the plan's may be joined
   octet_layout lhs_layout, dst_layout;
   octet_type lhs_type, rhs_type, dst_type, residual_type;
   octet_lhs_quant lhs_quant;

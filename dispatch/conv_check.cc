@@ -134,7 +134,6 @@ octet_status check_sizes(const octet_conv2d& conv, const octet_conv2d_args& a, c
 octet_status check_call(const octet_conv2d& conv, ConvCall* call, octet_error* error) {
   const octet_conv2d_args& a = call->args;
   const ConvShape& s = conv.plan.shape;
-  OCTET_TRY(check_sizes(conv, a, "args.", &call->sizes, error));
   const ConvSizes& z = call->sizes;
   const size_t inputs = z.batch * z.in_h * z.in_w, outputs = z.batch * z.out_h * z.out_w;
   OCTET_TRY(check_tensor("lhs", a.lhs, a.lhs_stride, conv.lhs_layout, inputs, s.in_channels,

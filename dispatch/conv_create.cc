@@ -254,6 +254,9 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   conv->packed = d.packed;
   conv->packed_bytes = (size_t)draft.blob.header.bytes;
   conv->verbose = epilogue.environment.verbose;
+  conv->declared = schedule(
+      *conv, {s.batch, s.in_h, s.in_w, conv_out_h(s, s.in_h), conv_out_w(s, s.in_w), plan.shape},
+      1);
   return conv;
 }
 

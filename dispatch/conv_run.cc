@@ -4,81 +4,12 @@
 #include "dispatch/conv_call.h"
 #include "dispatch/conv_trace.h"
 #include "dispatch/struct_size.h"
-#include "kernels/conv/pipeline.h"
-#include "kernels/core/sections.h"
 
 namespace octet {
 namespace {
 
-Staging staging_of(const octet_conv2d& conv, const ConvSizes& sizes) {
-  return plan_staging(
-      conv.plan, sizes.shape, conv.lhs_layout == OCTET_NCHW || conv.lhs_type == OCTET_F32,
-      conv.dst_layout == OCTET_NCHW, conv.residual_type != 0, sizes.in_h, sizes.in_w);
-}
-
-// What belongs to each image and is not known before the run: rows of zero points, and by what an
-// f32 lhs is quantized.
-struct ImageSections {
-  size_t zero_rows, zero_points, scales;  // offsets
-  size_t bytes;
-};
-
-ImageSections image_sections(const octet_conv2d& conv, size_t batch) {
-  Sections sections;
-  ImageSections at = {};
-  if (conv.plan.runtime_zero_point)
-    at.zero_rows = sections.take(batch * zero_row_bytes(conv.plan.shape));
-  if (quantizes(conv)) {
-    at.zero_points = sections.take(batch * sizeof(int32_t));
-    at.scales = sections.take(batch * sizeof(float));
-  }
-  at.bytes = sections.bytes;
-  return at;
-}
-
-// The images' part, then each task's.
-struct Workspace {
-  size_t tasks, task_bytes;
-  size_t bytes;  // SIZE_MAX if they leave size_t
-};
-
-Workspace plan_workspace(const octet_conv2d& conv, const Staging& staging, const ConvSizes& sizes,
-                         size_t tasks) {
-  Workspace w = {};
-  w.tasks = image_sections(conv, sizes.batch).bytes;
-  w.task_bytes = pipeline_sections(conv.plan, staging, sizes.batch, sizes.out_h, sizes.out_w).bytes;
-  if (__builtin_mul_overflow(w.task_bytes, tasks, &w.bytes) ||
-      __builtin_add_overflow(w.bytes, w.tasks, &w.bytes))
-    w.bytes = SIZE_MAX;
-  return w;
-}
-
-// Tasks along the pipeline's units and along channels.
-struct Cut {
-  size_t units, unit_step, unit_tasks;  // of all images; of a task
-  size_t channels, channel_step, channel_tasks;
-  size_t tasks() const { return unit_tasks * channel_tasks; }
-  ConvTask task(size_t index) const {
-    const size_t unit = index / channel_tasks * unit_step,
-                 channel = index % channel_tasks * channel_step;
-    return {unit, smaller(units, unit + unit_step), channel,
-            smaller(channels, channel + channel_step)};
-  }
-};
-
-Cut cut(const Pipeline& p, size_t concurrency) {
-  const ConvPlan& plan = *p.plan;
-  const ConvGrain grain = pipeline_grain(p);
-  const size_t units = p.run.batch * grain.units, channels = plan.shape.out_channels;
-  // Among equals along units, for transforms are shared by channels.
-  const GridSteps steps =
-      cut_grid({units, 1, channels, grain.channels}, concurrency, plan.tasks, true);
-  return {units,    steps.rows,    divide_up(units, steps.rows),
-          channels, steps.columns, divide_up(channels, steps.columns)};
-}
-
 // The caller's tensors where nothing is staged; those that are, beside them.
-Pipeline resolve(const octet_conv2d& conv, const ConvCall& call) {
+Pipeline resolve(const octet_conv2d& conv, const ConvCall& call, const Staging& staging) {
   const octet_conv2d_args& a = call.args;
   const ConvSizes& z = call.sizes;
   const ConvShape& s = z.shape;
@@ -86,7 +17,7 @@ Pipeline resolve(const octet_conv2d& conv, const ConvCall& call) {
   uint8_t* const residual = (uint8_t*)a.residual;
   Pipeline p = {};
   p.plan = &conv.plan;
-  p.staging = staging_of(conv, z);
+  p.staging = staging;
   const bool lhs_nchw = conv.lhs_layout == OCTET_NCHW, dst_nchw = conv.dst_layout == OCTET_NCHW;
   p.lhs = {lhs,           lhs_nchw, z.in_h, z.in_w, s.in_channels, element_bytes(conv.lhs_type),
            call.lhs_pixel};
@@ -96,7 +27,7 @@ Pipeline resolve(const octet_conv2d& conv, const ConvCall& call) {
   p.residual = {residual, dst_nchw, z.out_h, z.out_w, s.out_channels, 1, call.residual_pixel};
 
   ConvRun& r = p.run;
-  const Borders& borders = p.staging.borders;
+  const Borders& borders = staging.borders;
   r.batch = z.batch;
   r.in_h = borders.h;
   r.in_w = borders.w;
@@ -110,7 +41,7 @@ Pipeline resolve(const octet_conv2d& conv, const ConvCall& call) {
   r.lhs_scales = a.lhs_scales;
   r.lhs = lhs;
   r.lhs_end = (const uint8_t*)call.lhs.end;
-  r.lhs_pixel = p.staging.input ? s.in_channels : call.lhs_pixel;
+  r.lhs_pixel = staging.input ? s.in_channels : call.lhs_pixel;
   r.lhs_row = r.in_w * r.lhs_pixel;
   r.lhs_image = r.in_h * r.lhs_row;
   r.to = {(uint8_t*)a.dst, call.dst_pixel, residual, call.residual_pixel};
@@ -128,9 +59,9 @@ RowQuant measure_image(const octet_conv2d& conv, const Tensor& lhs, size_t image
 }
 
 // Before the first task, for tasks share images.
-void prepare_images(const octet_conv2d& conv, const Tensor& lhs, uint8_t* workspace, ConvRun* run) {
+void prepare_images(const octet_conv2d& conv, const Tensor& lhs, const ImageSections& at,
+                    uint8_t* workspace, ConvRun* run) {
   if (!conv.plan.runtime_zero_point) return;
-  const ImageSections at = image_sections(conv, run->batch);
   if (quantizes(conv)) {
     int32_t* const zero_points = (int32_t*)(workspace + at.zero_points);
     float* const scales = (float*)(workspace + at.scales);
@@ -151,7 +82,7 @@ void prepare_images(const octet_conv2d& conv, const Tensor& lhs, uint8_t* worksp
 
 struct Tasks {
   const Pipeline& pipeline;
-  const Cut& cut;
+  const ConvCut& cut;
   uint8_t* workspace;
   size_t bytes;  // of each task
 };
@@ -161,22 +92,38 @@ void run_one(void* context, size_t index) {
   run_task(t.pipeline, t.cut.task(index), t.workspace + index * t.bytes);
 }
 
+// Whether the sizes, the pads and the threads are those of the schedule that create made.
+bool as_declared(const ConvSizes& z, const octet_conv2d_args& a, size_t concurrency) {
+  const auto same = [](size_t given, size_t declared) { return !given || given == declared; };
+  return same(a.batch, z.batch) && same(a.in_h, z.in_h) && same(a.in_w, z.in_w) &&
+         same(a.out_h, z.out_h) && same(a.out_w, z.out_w) && !a.pads && concurrency == 1;
+}
+
 octet_status run(const octet_conv2d& conv, const octet_conv2d_args& a, octet_error* error) {
-  ConvCall call = {a, {}, {}, {}, {}, 0, 0, 0};
+  const size_t concurrency = a.parallel_for && a.concurrency ? a.concurrency : 1;
+  ConvSchedule other;
+  const ConvSchedule* schedule = &conv.declared;
+  if (!as_declared(conv.declared.sizes, a, concurrency)) {
+    ConvSizes sizes;
+    OCTET_TRY(check_sizes(conv, a, "args.", &sizes, error));
+    other = octet::schedule(conv, sizes, concurrency);
+    schedule = &other;
+  }
+  const ConvSizes& z = schedule->sizes;
+  const ConvCut& cut = schedule->cut;
+  ConvCall call = {a, z, {}, {}, {}, 0, 0, 0};
   OCTET_TRY(check_call(conv, &call, error));
-  const ConvSizes& z = call.sizes;
-  Pipeline pipeline = resolve(conv, call);
-  const Cut work = cut(pipeline, a.parallel_for && a.concurrency ? a.concurrency : 1);
-  const Workspace w = plan_workspace(conv, pipeline.staging, z, work.tasks());
-  OCTET_TRY(check_workspace(a, w.bytes, error));
-  prepare_images(conv, pipeline.lhs, (uint8_t*)a.workspace, &pipeline.run);
+  OCTET_TRY(check_workspace(a, schedule->workspace(cut.tasks()), error));
+  Pipeline pipeline = resolve(conv, call, schedule->staging);
+  uint8_t* const workspace = (uint8_t*)a.workspace;
+  prepare_images(conv, pipeline.lhs, schedule->images, workspace, &pipeline.run);
 
   const double start = conv.verbose > 1 ? now_microseconds() : 0;
-  Tasks tasks = {pipeline, work, (uint8_t*)a.workspace + w.tasks, w.task_bytes};
-  if (work.tasks() == 1)
+  Tasks tasks = {pipeline, cut, workspace + schedule->images.bytes, schedule->task_bytes};
+  if (cut.tasks() == 1)
     run_one(&tasks, 0);
   else
-    a.parallel_for(a.parallel_context, work.tasks(), run_one, &tasks);
+    a.parallel_for(a.parallel_context, cut.tasks(), run_one, &tasks);
   if (conv.verbose > 1)
     trace("run", conv, z.shape, z.batch, z.in_h, z.in_w, now_microseconds() - start);
   return OCTET_OK;
@@ -198,8 +145,8 @@ octet_status octet_conv2d_workspace(const octet_conv2d* conv, size_t batch, size
   args.in_w = in_w;
   ConvSizes sizes;
   OCTET_TRY(check_sizes(*conv, args, "", &sizes, error));
-  *bytes =
-      plan_workspace(*conv, staging_of(*conv, sizes), sizes, concurrency ? concurrency : 1).bytes;
+  const size_t tasks = concurrency ? concurrency : 1;
+  *bytes = schedule(*conv, sizes, tasks).workspace(tasks);
   if (*bytes == SIZE_MAX)
     return fail(error, OCTET_BAD_SIZE, "concurrency = %zu: the workspace leaves size_t",
                 concurrency);

@@ -203,11 +203,11 @@ PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging,
   return at;
 }
 
-ConvGrain pipeline_grain(const Pipeline& p) {
-  const ConvGrain grain = p.plan->method->grain(*p.plan, p.run.out_h, p.run.out_w);
-  return p.staging.any() ? ConvGrain{divide_up(p.run.out_h, grain.lines),
-                                     p.plan->shape.out_channels, grain.lines}
-                         : grain;
+ConvGrain pipeline_grain(const ConvPlan& plan, const Staging& staging, size_t out_h, size_t out_w) {
+  const ConvGrain grain = plan.method->grain(plan, out_h, out_w);
+  return staging.any()
+             ? ConvGrain{divide_up(out_h, grain.lines), plan.shape.out_channels, grain.lines}
+             : grain;
 }
 
 void run_task(const Pipeline& p, const ConvTask& task, uint8_t* workspace) {

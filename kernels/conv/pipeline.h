@@ -44,7 +44,7 @@ PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging,
                                    size_t out_h, size_t out_w);
 
 // How tasks may be cut: as the algorithm says, or, with stages, at lines alone.
-ConvGrain pipeline_grain(const Pipeline& pipeline);
+ConvGrain pipeline_grain(const ConvPlan& plan, const Staging& staging, size_t out_h, size_t out_w);
 void run_task(const Pipeline& pipeline, const ConvTask& task, uint8_t* workspace);
 
 }  // namespace octet

@@ -334,6 +334,7 @@ octet_status Conv::create(octet_allocator allocator, const octet::Choice* choice
     octet::ConvPlan& plan = conv_->plan;
     plan.cache_bytes = how_.cache_bytes;
     plan.block = plan.method->block(plan);
+    conv_->declared = octet::schedule(*conv_, conv_->declared.sizes, 1);
   }
   return status;
 }

@@ -15,7 +15,7 @@ NATIVE = [
     Area("checks", 4,
          ["dispatch/arena.*", "dispatch/blob.*", "dispatch/conv_absent.cc", "dispatch/conv_blob.*", "dispatch/check.*", "dispatch/conv.h", "dispatch/conv_create.cc",
           "dispatch/conv_call.h", "dispatch/conv_check.cc", "dispatch/conv_filter.*", "dispatch/conv_pack.cc",
-          "dispatch/conv_run.cc",
+          "dispatch/conv_run.cc", "dispatch/conv_schedule.*",
           "dispatch/conv_padding.cc", "dispatch/quantize.cc", "dispatch/tflite_scales.cc",
           "dispatch/conv_shape.*", "dispatch/environment.*", "dispatch/error.*", "dispatch/gemm.h",
           "dispatch/gemm_build.cc", "dispatch/gemm_call.h", "dispatch/gemm_check.cc",
