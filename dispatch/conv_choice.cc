@@ -28,6 +28,7 @@ ConvKernel choose_conv(const CpuFeatures& cpu, const ConvChoiceProblem& p, const
   choice->layout = p.facts.layout;
   choice->kernel = find_kernel_name(kernel.name());
   choice->block = method.block(plan);
+  choice->cache_bytes = plan.cache_bytes;
   return kernel;
 }
 
@@ -44,7 +45,8 @@ bool may_use(const Choice& c, const CpuFeatures& cpu, const ConvChoiceProblem& p
              ? "its kernel cannot multiply these operands here"
          : !c.block || (method.block_of_tiles && c.block % kernel->micro->mr)
              ? "its block is no multiple of its tiles' rows"
-             : nullptr;
+         : !c.cache_bytes ? "it names no cache"
+                          : nullptr;
   return !*why;
 }
 

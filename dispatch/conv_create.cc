@@ -212,7 +212,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
       epilogue, finish, epilogue.max_scaled * (plan.method->stretch ? plan.method->stretch(s) : 1),
       draft.kernel.flags());
   plan.dst_bytes = element_bytes(d.dst_type);
-  plan.cache_bytes = this_machine().cpu.l2_or_typical();
+  plan.cache_bytes = epilogue.choice.cache_bytes;
   plan.block = epilogue.choice.block;
   plan.tasks = epilogue.choice.tasks;
 

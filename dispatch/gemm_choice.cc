@@ -38,7 +38,8 @@ bool may_use(const Choice& c, const CpuFeatures& cpu, const Problem& problem,
          : few != many && few->m_max == 0      ? "its kernel for few rows is one for any"
          : !c.block || c.block % many->mr || c.block % few->mr
              ? "its block is no multiple of its tiles' rows"
-             : nullptr;
+         : c.cache_bytes ? "a product has no bands"
+                         : nullptr;
   return !*why;
 }
 

@@ -139,6 +139,7 @@ TEST(Choice, NoByteOfAConvolutionDependsOnIt) {
         Choice choice = best;
         if (!d.one_in(4)) choice.kernel = any_conv_kernel(&d, best);
         choice.block = any_block(&d, tile_rows(choice));
+        choice.cache_bytes = 1 + d.below(1 << d.below(22));
         choice.tasks = any_tasks(&d);
         SCOPED_TRACE(testing::Message() << problem.c << ": " << text_of(choice));
         expect_round_trip(choice);
@@ -184,6 +185,8 @@ TEST(Choice, WhatCannotComputeAProductIsRefused) {
   expect_unusable(&gemm, c, "another layout");
   c = best, c.block = 0;
   expect_unusable(&gemm, c, "block");
+  c = best, c.cache_bytes = 1;
+  expect_unusable(&gemm, c, "bands");
   c = best, c.small_kernel = nullptr;
   expect_unusable(&gemm, c, "kernel");
   c = best, c.kernel = nullptr;
@@ -229,6 +232,8 @@ TEST(Choice, WhatCannotComputeAConvolutionIsRefused) {
   expect(c, "one kernel");
   c = best, c.block = 0;
   expect(c, "block");
+  c = best, c.cache_bytes = 0;
+  expect(c, "cache");
   c = best, c.kernel = octet::find_kernel_name(octet::depthwise_kernels().begin()[0]->name);
   expect(c, "another kind");
 }
@@ -269,10 +274,11 @@ TEST(ChoiceText, DamageIsRefusedOrIsAnotherChoice) {
 TEST(ChoiceText, SaysWhatIsWrong) {
   const char* const kernel = table()[0]->name;
   const std::string good = std::string("product weights=s8_4x4 kernel=") + kernel +
-                           " few=" + kernel + " block=12 cut=0x3";
+                           " few=" + kernel + " block=12 cache=5 cut=0x3";
   Choice read = {};
   ASSERT_EQ(octet::from_text(good.c_str(), &read, nullptr), OCTET_OK);
   EXPECT_EQ(read.block, 12u);
+  EXPECT_EQ(read.cache_bytes, 5u);
   EXPECT_EQ(read.tasks.columns, 3u);
   const auto changed = [&](const char* from, const char* to) {
     std::string text = good;
@@ -292,6 +298,8 @@ TEST(ChoiceText, SaysWhatIsWrong) {
       {changed("block=12", "block=012"), OCTET_BAD_SIZE, "a number"},
       {changed("block=12", "block=-12"), OCTET_BAD_SIZE, "a number"},
       {changed("block=12", "block=99999999999999999999"), OCTET_BAD_SIZE, "a number"},
+      {changed("cache=5", "cache="), OCTET_BAD_SIZE, "a number"},
+      {changed("cache=5", "block=5"), OCTET_UNSUPPORTED, "cache="},
       {changed("0x3", "0x"), OCTET_BAD_SIZE, "a number"},
       {good + " ", OCTET_UNSUPPORTED, "the end"},
       {good + "\n" + good, OCTET_UNSUPPORTED, "the end"},

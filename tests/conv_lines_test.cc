@@ -81,6 +81,60 @@ TEST(ConvLines, WorkspaceGrowsWithTheRun) {
     }
 }
 
+// ---- the bytes that stages move
+
+// Of the lines that windows reach, by definition. (A transposed convolution's range of lines may be
+// wider than that.)
+TEST(ConvLines, Traffic) {
+  for (const octet_conv2d_shape& shape : shapes()) {
+    if (shape.transposed) continue;
+    for (const bool nchw : {false, true}) {
+      ConvCase c = turned(shape, 0);
+      c.lhs_layout = c.dst_layout = nchw ? OCTET_NCHW : OCTET_NHWC;
+      c.dst = OCTET_U8, c.residual = OCTET_U8;
+      const ConvProblem problem(c);
+      const Conv conv(problem, {});
+      ASSERT_EQ(conv.status(), OCTET_OK) << c;
+      const octet::ConvSchedule& declared = conv.get()->declared;
+      const octet::ConvSizes& z = declared.sizes;
+      const octet::ConvShape& s = z.shape;
+      const octet::Staging& staging = declared.staging;
+      uint8_t any;
+      octet::Pipeline p = {};
+      p.plan = &conv.get()->plan;
+      p.staging = staging;
+      p.lhs = {&any, nchw, z.in_h, z.in_w, s.in_channels, 1, s.in_channels};
+      p.dst = {&any, nchw, z.out_h, z.out_w, s.out_channels, 1, s.out_channels};
+      p.residual = p.dst;
+      p.run.in_h = staging.borders.h, p.run.out_h = z.out_h, p.run.out_w = z.out_w;
+      p.run.pad_top = s.pad_top - staging.borders.top;
+      for (size_t y = 0; y < z.out_h; ++y)
+        for (size_t end = y + 1; end <= z.out_h; ++end) {
+          const ptrdiff_t pad = static_cast<ptrdiff_t>(s.pad_top), h = z.in_h,
+                          first = static_cast<ptrdiff_t>(y * s.stride_h) - pad,
+                          last = static_cast<ptrdiff_t>((end - 1) * s.stride_h +
+                                                        (s.kernel_h - 1) * s.dilation_h) -
+                                 pad;
+          const size_t given = std::max<ptrdiff_t>(
+                           std::min(last, h - 1) - std::max<ptrdiff_t>(first, 0) + 1, 0),
+                       reached = staging.borders.top || staging.borders.h != z.in_h
+                                     ? static_cast<size_t>(last - first + 1)
+                                     : given,
+                       lhs = given * z.in_w * s.in_channels,
+                       staged = reached * staging.borders.w * s.in_channels,
+                       dst = (end - y) * z.out_w * s.out_channels;
+          const octet::PipelineTraffic t = traffic(p, {y, end});
+          EXPECT_EQ(t.input.read, staging.input ? lhs : 0) << c << " lines " << y << ".." << end;
+          EXPECT_EQ(t.input.written, staging.input ? staged : 0) << c;
+          EXPECT_EQ(t.convolution.read, (staging.input ? staged : lhs) + dst) << c;
+          EXPECT_EQ(t.convolution.written, dst) << c;
+          EXPECT_EQ(t.output.read, nchw ? 2 * dst : 0) << c;
+          EXPECT_EQ(t.output.written, nchw ? 2 * dst : 0) << c;
+        }
+    }
+  }
+}
+
 // ---- runs of some lines
 
 // One convolution, its input as it lies, its output a tensor of ours.

@@ -118,7 +118,7 @@ struct ConvPlan {
   Narrow narrow;
   Finish finish;
   size_t dst_bytes;        // of one output
-  size_t cache_bytes;      // of L2
+  size_t cache_bytes;      // of L2, or of what the Choice says
   size_t block;            // what the method does together, as its `block` says
   TaskLimits tasks;        // along units and along channels
   Columns columns;         // one per output channel; weight_sum is always there

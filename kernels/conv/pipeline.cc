@@ -210,6 +210,23 @@ ConvGrain pipeline_grain(const ConvPlan& plan, const Staging& staging, size_t ou
              : grain;
 }
 
+PipelineTraffic traffic(const Pipeline& p, LineRange out) {
+  const Staging& staging = p.staging;
+  const LineBytes staged(*p.plan, staging, p.run.out_w);
+  const LineRange in = input_lines(p.plan->shape, p.run.pad_top, p.run.in_h, out);
+  // Of the staged input, the borders' lines are the caller's nowhere.
+  const size_t top = staging.input ? staging.borders.top : 0;
+  const LineRange given = {smaller(larger(in.first, top) - top, p.lhs.h),
+                           smaller(larger(in.end, top) - top, p.lhs.h)};
+  const size_t lhs = given.count() * p.lhs.line_bytes(), dst = out.count() * p.dst.line_bytes(),
+               residual = p.residual.data ? out.count() * p.residual.line_bytes() : 0;
+  PipelineTraffic t = {};
+  if (staging.input) t.input = {lhs, in.count() * staged.input};
+  t.convolution = {(staging.input ? t.input.written : lhs) + residual, dst};
+  if (staging.output) t.output = {dst + residual, dst + residual};
+  return t;
+}
+
 void run_task(const Pipeline& p, const ConvTask& task, uint8_t* workspace) {
   if (p.staging.any())
     Task(p, workspace).run(task.first, task.end);

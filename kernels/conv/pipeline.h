@@ -45,6 +45,16 @@ PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging,
 
 // How tasks may be cut: as the algorithm says, or, with stages, at lines alone.
 ConvGrain pipeline_grain(const ConvPlan& plan, const Staging& staging, size_t out_h, size_t out_w);
+// Bytes of tensors that a stage reads and writes, each once; zeros where it has nothing to do.
+struct StageTraffic {
+  size_t read, written;
+};
+struct PipelineTraffic {
+  StageTraffic input, convolution, output;
+};
+// Of output lines `out` of an image. The weights come on top.
+PipelineTraffic traffic(const Pipeline& pipeline, LineRange out);
+
 void run_task(const Pipeline& pipeline, const ConvTask& task, uint8_t* workspace);
 
 }  // namespace octet
