@@ -79,7 +79,10 @@ constexpr TfliteCases make_tflite_cases() {
   for (size_t j = 0; j < kTileColumns; ++j) {
     const int32_t shift = 2 - (int32_t)(j / 4), left = shift > 0 ? shift : 0, right = left - shift;
     const int32_t odd = 2 * (int32_t)(j % 7) + 1, size = j % 16 == 15 ? 1 << 28 : odd << right;
-    c.acc[j] = j % 2 ? -size : size;
+    // One less is a half in the first step. Above zero it becomes one in the second, which who
+    // rounds once does not meet; below, for who rounds the first away from zero.
+    const int32_t less = right > 0 && j % 4 == 0 ? 1 : 0;
+    c.acc[j] = (j + j / 4) % 2 ? less - size : size - less;
     c.multiplier[j] = kMultiplier[j % 4];
     c.shift[j] = shift;
     const int64_t high = doubling_high_mul(c.acc[j] * power_of_2(left), c.multiplier[j]);

@@ -132,15 +132,25 @@ void finish_fused_residual(const Finish& f, const FinishTile& t) {
   }
 }
 
-// TFLite mode divides with halves up, where they go away from zero.
-void finish_halves_up(const Finish& f, const FinishTile& t) {
+// TFLite's scale: what becomes of acc * multiplier / 2^31 / 2^right.
+using TfliteFn = int64_t (*)(int64_t product, int right);
+int64_t up(int64_t x, int exponent) { return (x + (int64_t{1} << exponent) / 2) >> exponent; }
+int64_t away(int64_t x, int exponent) { return x < 0 ? -up(-x, exponent) : up(x, exponent); }
+
+int64_t halves_up(int64_t product, int right) { return up(up(product, 31), right); }
+int64_t halves_away(int64_t product, int right) { return away(away(product, 31), right); }
+int64_t once_up(int64_t product, int right) { return up(product, 31 + right); }
+int64_t once_away(int64_t product, int right) { return away(product, 31 + right); }
+int64_t as_tflite(int64_t product, int right) { return away(up(product, 31), right); }
+
+template <TfliteFn scaled>
+void finish_tflite_otherwise(const Finish& f, const FinishTile& t) {
   if (f.mode != FinishMode::kTflite8) return finish_otherwise<by_the_contract, half_even>(f, t);
   for (size_t i = 0; i < t.rows; ++i)
     for (size_t j = 0; j < t.cols; ++j) {
       const int left = std::max(f.shift[j], 0), right = left - f.shift[j];
       const int64_t acc = t.acc[i * t.acc_stride + j] * (int64_t{1} << left);
-      const int64_t high = (acc * f.multiplier[j] + (int64_t{1} << 30)) >> 31;
-      const int64_t value = (high + (int64_t{1} << right) / 2) >> right;
+      const int64_t value = scaled(acc * f.multiplier[j], right);
       t.to.dst[i * t.to.stride + j] =
           static_cast<uint8_t>(clamped(value + f.zero_point, f.lo, f.hi));
     }
@@ -168,7 +178,11 @@ TEST(SelfTestEpilogue, OneThatRoundsOtherwiseIsFound) {
       {"rounds towards zero", finish_otherwise<by_the_contract, truncated>, false},
       {"rounds halves away from zero", finish_otherwise<by_the_contract, half_away>, false},
       {"rounds halves up", finish_otherwise<by_the_contract, half_up>, false},
-      {"TFLite's division rounds halves up", finish_halves_up, false},
+      {"TFLite's steps by its contract", finish_tflite_otherwise<as_tflite>, true},
+      {"TFLite's division rounds halves up", finish_tflite_otherwise<halves_up>, false},
+      {"TFLite's product rounds halves away", finish_tflite_otherwise<halves_away>, false},
+      {"TFLite rounds once, halves up", finish_tflite_otherwise<once_up>, false},
+      {"TFLite rounds once, halves away", finish_tflite_otherwise<once_away>, false},
       {"float mode", finish_off_by_one<FinishMode::kFloat8, false>, false},
       {"float mode with a residual", finish_off_by_one<FinishMode::kFloat8, true>, false},
       {"f32", finish_off_by_one<FinishMode::kF32, false>, false},
