@@ -11,17 +11,12 @@ octet_status create_gemm(const octet_gemm_desc* desc, const Choice* choice, octe
   *gemm = nullptr;
   Given<octet_gemm_desc> given;
   OCTET_TRY(given.read(desc, "desc", error));
-  const double start = now_microseconds();
   Draft draft(*given, error);
   draft.given = choice;
   OCTET_TRY(check_desc(&draft));
   OCTET_TRY(plan_finish(&draft));
   OCTET_TRY(choose_kernels(&draft));
-  OCTET_TRY(build_gemm(draft, gemm));
-  if (draft.environment.verbose)
-    trace("create", **gemm, desc->m_max, desc->n, desc->k, (*gemm)->batch_max,
-          now_microseconds() - start);
-  return OCTET_OK;
+  return build_gemm(draft, gemm);
 }
 
 const Choice& choice_of(const octet_gemm& gemm) { return gemm.choice; }
@@ -31,7 +26,12 @@ const Choice& choice_of(const octet_gemm& gemm) { return gemm.choice; }
 using namespace octet;
 
 octet_status octet_gemm_create(const octet_gemm_desc* desc, octet_gemm** gemm, octet_error* error) {
-  return create_gemm(desc, nullptr, gemm, error);
+  const double start = now_microseconds();
+  OCTET_TRY(create_gemm(desc, nullptr, gemm, error));
+  const octet_gemm& g = **gemm;
+  if (g.verbose)
+    trace("create", g, g.m_max, g.plan.n, g.plan.k, g.batch_max, now_microseconds() - start);
+  return OCTET_OK;
 }
 
 void octet_gemm_destroy(octet_gemm* gemm) {

@@ -1,7 +1,8 @@
 // OCTET_VERBOSE: one CSV line on stderr per create (1) and per run (2).
 //     octet,create|run,gemm,MxNxK,batch,lhs:rhs:dst,kernel,algorithm,microseconds
 //     octet,create|run,conv,SHAPE,batch,lhs:rhs:dst,kernel,algorithm,microseconds
-//     octet,demoted,TIER       before a create, for each tier that failed the self-test
+//     octet,demoted,TIER       before a create or what explains it, for each tier that failed the
+//                              self-test
 // with SHAPE such as mb1_ic64oc64_ih56oh56kh3sh1dh1ph1.
 #pragma once
 

@@ -163,5 +163,14 @@ TEST(GemmExplain, BadArguments) {
                  [&](octet_error* e) { return octet_gemm_explain(&d.desc, SIZE_MAX, &out, e); });
 }
 
+// Nothing is created for the caller, so no line says so.
+TEST(GemmExplain, LeavesNoTrace) {
+  const Described d;
+  const ScopedEnvironment verbose("OCTET_VERBOSE", "2");
+  testing::internal::CaptureStderr();
+  d.explain(1);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 }  // namespace
 }  // namespace octet_test
