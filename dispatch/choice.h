@@ -42,5 +42,8 @@ octet_status from_text(const char* text, Choice* choice, octet_error* error);
 inline octet_status refuse_choice(const char* why, octet_error* error) {
   return fail(error, OCTET_KERNEL_UNUSABLE, "the choice cannot be used: %s", why);
 }
+inline octet_status refuse_named(octet_error* error) {
+  return refuse_choice("desc.kernel names a kernel, and so does it", error);
+}
 
 }  // namespace octet

@@ -286,6 +286,7 @@ octet_status create_conv(const octet_conv2d_desc* desc, const Choice* choice, oc
   *conv = nullptr;
   Given<octet_conv2d_desc> given;
   OCTET_TRY(given.read(desc, "desc", error));
+  if (choice && given->kernel) return refuse_named(error);
   const double start = now_microseconds();
   const octet_conv2d_shape& shape = given->shape;
   octet_gemm_desc gemm = as_gemm(*given);

@@ -19,7 +19,8 @@ bool may_use(const Choice& choice, const CpuFeatures& cpu, const Problem& proble
 // Null if it is no kernel of bytes.
 const MicroKernel* byte_kernel(const KernelName* name);
 
-// octet_gemm_create, with a choice or, null, the best one.
+// octet_gemm_create without its trace, with a choice or, null, the best one. A choice beside
+// desc.kernel is refused.
 octet_status create_gemm(const octet_gemm_desc* desc, const Choice* choice, octet_gemm** gemm,
                          octet_error* error);
 const Choice& choice_of(const octet_gemm& gemm);

@@ -11,6 +11,7 @@ octet_status create_gemm(const octet_gemm_desc* desc, const Choice* choice, octe
   *gemm = nullptr;
   Given<octet_gemm_desc> given;
   OCTET_TRY(given.read(desc, "desc", error));
+  if (choice && given->kernel) return refuse_named(error);
   Draft draft(*given, error);
   draft.given = choice;
   OCTET_TRY(check_desc(&draft));

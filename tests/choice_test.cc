@@ -238,6 +238,28 @@ TEST(Choice, WhatCannotComputeAConvolutionIsRefused) {
   expect(c, "another kind");
 }
 
+// Both would say what computes.
+TEST(Choice, BesideANamedKernelIsRefused) {
+  GemmCase named = small_product();
+  named.kernel = "scalar_u8s8_4x4x4";
+  Gemm gemm(named);
+  ASSERT_EQ(gemm.status(), OCTET_OK);
+  const Choice product = octet::choice_of(*gemm.get());
+  expect_unusable(&gemm, product, "desc.kernel");
+
+  ConvCase described;
+  described.shape = square(9, 16, 16, 3, 1, 1);
+  const ConvProblem problem(described);
+  ConvHow how;
+  how.algorithm = OCTET_CONV_DIRECT, how.kernel = named.kernel;
+  Conv conv(problem, how);
+  ASSERT_EQ(conv.status(), OCTET_OK);
+  const Choice convolution = octet::choice_of(*conv.get());
+  ASSERT_EQ(conv.choose(convolution), OCTET_KERNEL_UNUSABLE);
+  EXPECT_NE(std::string(conv.error().message).find("desc.kernel"), std::string::npos)
+      << conv.error().message;
+}
+
 // ---- text
 
 // Whatever is accepted is what would have been written.
