@@ -1,6 +1,7 @@
 #include "dispatch/gemm_choice.h"
 
 #include "dispatch/tables/kernels.h"
+#include "kernels/core/assert.h"
 #include "kernels/gemm/gemm.h"
 
 namespace octet {
@@ -15,10 +16,12 @@ Selection choose_gemm(const CpuFeatures& cpu, const Problem& problem, const Weig
   if (many.result != Selected::kOk) return many;
   Problem few = problem;
   few.m = 1;
+  const MicroKernel& small = *select(cpu, few, facts, forced).kernel;
+  OCTET_ASSERT(small.lhs_domain == many.kernel->lhs_domain);
   *choice = {};
   choice->layout = facts.layout;
   choice->kernel = find_kernel_name(many.kernel->name);
-  choice->small_kernel = find_kernel_name(select(cpu, few, facts, forced).kernel->name);
+  choice->small_kernel = find_kernel_name(small.name);
   // The other half is for the weights that pass by
   choice->block = choose_block_rows(*many.kernel, problem.k, cpu.l2_or_typical() / 2);
   return many;

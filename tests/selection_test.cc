@@ -5,6 +5,7 @@
 
 #include "dispatch/conv_kernels.h"
 #include "dispatch/conv_plan.h"
+#include "dispatch/tables/kernel_names.h"
 #include "support/kernels.h"
 
 namespace octet_test {
@@ -78,6 +79,31 @@ TEST(Select, EveryMachineRunsItsBestTier) {
               serves(*s.kernel, {lhs_u8 ? OCTET_U8 : OCTET_S8, rhs_u8 ? OCTET_U8 : OCTET_S8}))
               << s.kernel->name;
         }
+}
+
+// What a plan prepares for its kernel for many rows, the one for few reads: on whatever machine, of
+// whatever layout.
+TEST(Select, KernelsForManyRowsAndForFewWantOneSignOfTheLhs) {
+  size_t pairs = 0;
+  const octet::IsaMask all = octet::compiled_tiers();
+  for (octet::IsaMask isas = all; isas; isas = (isas - 1) & all)  // each subset
+    for (const MicroKernel* kernel : table())
+      for (const bool lhs_u8 : {false, true})
+        for (const bool rhs_u8 : {false, true})
+          for (const bool has_least : {false, true}) {
+            const CpuFeatures cpu = {isas, 0, 0, 0};
+            const WeightFacts facts = {kernel->rhs_layout, has_least};
+            const octet::Selection many =
+                octet::select(cpu, {100, 64, 64, lhs_u8, rhs_u8}, facts, nullptr);
+            const octet::Selection few =
+                octet::select(cpu, {1, 64, 64, lhs_u8, rhs_u8}, facts, nullptr);
+            if (many.result != Selected::kOk) continue;
+            ASSERT_EQ(few.result, Selected::kOk) << many.kernel->name;
+            EXPECT_EQ(few.kernel->lhs_domain, many.kernel->lhs_domain)
+                << few.kernel->name << " beside " << many.kernel->name;
+            ++pairs;
+          }
+  EXPECT_GT(pairs, 0u);
 }
 
 #if defined(__x86_64__)
