@@ -3,8 +3,10 @@
 #include <memory>
 #include <string>
 
+#include "dispatch/conv_choice.h"
 #include "fuzz/convolution.h"
 #include "fuzz/create.h"
+#include "fuzz/other_choice.h"
 
 namespace octet_fuzz {
 namespace {
@@ -52,6 +54,7 @@ class Life {
     algorithm_ = ran;
     by_ = std::string(octet_conv_algorithm_name(ran)) + " by " + kernel;
     run(conv.get());
+    if (c_->one_in(4)) live_otherwise(octet::choice_of(*conv));
     compare("the weights", packed_);
   }
 
@@ -59,6 +62,7 @@ class Life {
   bool pack();
   void explain(const octet_filter_desc& f);
   octet_conv2d* create();
+  void live_otherwise(const octet::Choice& best);
   void run(const octet_conv2d* conv);
   void run_wrongly(const octet_conv2d* conv, octet_conv2d_args args, const Foreseen& after);
   void run_with_less(const octet_conv2d* conv, octet_conv2d_args args, const Foreseen& after);
@@ -143,6 +147,23 @@ octet_conv2d* Life::create() {
                             {v_->epilogue.refused(), way_.may_refuse}, octet_conv2d_create);
 }
 
+// The same convolution by another choice.
+void Life::live_otherwise(const octet::Choice& best) {
+  const octet::Choice choice = other_choice(c_, best);
+  check_text(c_, best);
+  octet_conv2d_desc desc = desc_;
+  BlockAllocator allocator(c_);
+  desc.allocator = {BlockAllocator::allocate, BlockAllocator::release, &allocator};
+  const EpilogueArrays arrays = describe(c_, v_->epilogue.desc(), desc.shape.out_channels, &desc);
+  const Conv conv(create_otherwise<octet_conv2d>(choice, best, desc.kernel != nullptr,
+                                                 [&](octet_conv2d** to, octet_error* e) {
+                                                   return octet::create_conv(&desc, &choice, to, e);
+                                                 }));
+  if (!conv) return;
+  by_ = "by " + text_of(choice);
+  run(conv.get());
+}
+
 void Life::run(const octet_conv2d* conv) {
   octet_conv2d_args args = v_->args;
   const bool this_run = c_->one_in(2);  // the query is for this run, else for the largest
@@ -160,7 +181,12 @@ void Life::run(const octet_conv2d* conv) {
   args.workspace_bytes = bytes;
 
   v_->before.restore();
-  const auto call = [&](octet_error* e) { return octet_conv2d_run(conv, &args, e); };
+  octet_conv2d_args first = args;
+  if (args.pads && bytes >= sizeof *args.pads && c_->one_in(4)) {  // where the run will write
+    std::memcpy(workspace.data(), args.pads, sizeof *args.pads);
+    first.pads = workspace.data<octet_conv2d_pads>();
+  }
+  const auto call = [&](octet_error* e) { return octet_conv2d_run(conv, &first, e); };
   if (v_->no_output) {
     must_refuse("octet_conv2d_run", "sizes without an output", call);
     return compare("a refused run", v_->before);

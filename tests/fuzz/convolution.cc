@@ -130,8 +130,10 @@ void Convolution::draw_sizes() {
   args.batch = c_->any<size_t>({0, 0, s.batch_max, 1});
   args.in_h = c_->any<size_t>({0, 0, s.in_h_max, 1 + c_->below(s.in_h_max)});
   args.in_w = c_->any<size_t>({0, 0, s.in_w_max, 1 + c_->below(s.in_w_max)});
+  const ConvSizes declared = run_sizes();
+  no_output = declared.out_h < 1 || declared.out_w < 1;
+  draw_pads();
   const ConvSizes sizes = run_sizes();
-  no_output = sizes.out_h < 1 || sizes.out_w < 1;
   if (!no_output && c_->one_in(2)) {
     args.out_h = static_cast<size_t>(sizes.out_h);
     args.out_w = static_cast<size_t>(sizes.out_w);
@@ -148,8 +150,35 @@ void Convolution::draw_sizes() {
   if (has_output(other)) filter.shape = other;
 }
 
-ConvSizes Convolution::run_sizes() const {
+// Of the run: any that make no larger output of this input than the declared ones.
+void Convolution::draw_pads() {
+  if (no_output || !c_->one_in(3)) return;
   const octet_conv2d_shape& s = desc.shape;
+  const ConvSizes declared = run_sizes();
+  const size_t more = s.transposed ? 3 : 1, most_h = s.pad_top + s.pad_bottom + s.stride_h + more,
+               most_w = s.pad_left + s.pad_right + s.stride_w + more;
+  pads = Block(c_, sizeof(octet_conv2d_pads), alignof(octet_conv2d_pads));
+  octet_conv2d_pads& p = *pads.data<octet_conv2d_pads>();
+  p = {c_->below(most_h), c_->below(most_h), c_->below(most_w), c_->below(most_w)};
+  args.pads = &p;
+  const ConvSizes sizes = run_sizes();
+  const auto fits = [](int64_t out, int64_t most) { return out >= 1 && out <= most; };
+  if (!fits(sizes.out_h, declared.out_h)) p.top = s.pad_bottom, p.bottom = s.pad_top;
+  if (!fits(sizes.out_w, declared.out_w)) p.left = s.pad_right, p.right = s.pad_left;
+}
+
+octet_conv2d_shape Convolution::run_shape() const {
+  octet_conv2d_shape s = desc.shape;
+  if (!args.pads) return s;
+  s.pad_top = args.pads->top;
+  s.pad_bottom = args.pads->bottom;
+  s.pad_left = args.pads->left;
+  s.pad_right = args.pads->right;
+  return s;
+}
+
+ConvSizes Convolution::run_sizes() const {
+  const octet_conv2d_shape s = run_shape();
   return ConvSizes(s, args.batch ? args.batch : s.batch_max, args.in_h ? args.in_h : s.in_h_max,
                    args.in_w ? args.in_w : s.in_w_max);
 }
@@ -179,29 +208,48 @@ void Convolution::draw_filter() {
 void Convolution::draw_lhs() {
   const octet_conv2d_shape& s = desc.shape;
   const ConvSizes sizes = run_sizes();
-  desc.lhs_type = type_8bit(c_);
+  const bool floats = c_->one_in(4);
+  lhs_type_ = type_8bit(c_);
+  desc.lhs_type = floats ? OCTET_F32 : lhs_type_;
   desc.dst_type = c_->any({OCTET_S8, OCTET_U8, OCTET_S32, OCTET_F32});
-  desc.lhs_quant = c_->one_in(4) ? OCTET_LHS_PER_TENSOR : OCTET_LHS_STATIC;
   desc.lhs_layout = c_->one_in(4) ? OCTET_NCHW : OCTET_NHWC;
-  const int32_t zero_point = draw_zero_point(c_, desc.lhs_type);
   lhs = Tensor(c_, desc.lhs_layout, desc.lhs_type, sizes.batch, sizes.in_h, sizes.in_w,
                s.in_channels);
-  fill(c_, desc.lhs_type, zero_point, lhs.block.data(), lhs.block.bytes());
   args.lhs = lhs.block.data();
   args.lhs_stride = lhs.stride();
+  floats ? draw_lhs_of_floats() : draw_lhs_of_bytes();
+}
+
+void Convolution::draw_lhs_of_floats() {
+  fill_f32(c_, lhs.block.data<float>(), lhs.block.bytes() / sizeof(float));
+  if (c_->one_in(2)) {
+    desc.lhs_quant = lhs_type_ == OCTET_S8 ? OCTET_LHS_SYMMETRIC : OCTET_LHS_ASYMMETRIC;
+    desc.dst_type = OCTET_F32;
+    return;
+  }
+  desc.lhs_quantized_type = lhs_type_;
+  desc.lhs_scale = c_->any({1.0f, 2.0f, 0.02f, 0.3f, draw_scale(c_)});
+  desc.lhs_zero_point = draw_zero_point(c_, lhs_type_);
+}
+
+void Convolution::draw_lhs_of_bytes() {
+  const size_t batch = lhs.batch;
+  desc.lhs_quant = c_->one_in(4) ? OCTET_LHS_PER_TENSOR : OCTET_LHS_STATIC;
+  const int32_t zero_point = draw_zero_point(c_, lhs_type_);
+  fill(c_, lhs_type_, zero_point, lhs.block.data(), lhs.block.bytes());
   if (desc.lhs_quant == OCTET_LHS_STATIC) {
     desc.lhs_zero_point = zero_point;
     return;
   }
   if (!c_->one_in(4)) {
-    std::vector<int32_t> values(sizes.batch, zero_point);
-    values[c_->below(sizes.batch)] = draw_zero_point(c_, desc.lhs_type);
+    std::vector<int32_t> values(batch, zero_point);
+    values[c_->below(batch)] = draw_zero_point(c_, lhs_type_);
     lhs_zero_points = Block(c_, values);
     args.lhs_zero_points = lhs_zero_points.data<int32_t>();
   }
   if (desc.dst_type != OCTET_S32 && !c_->one_in(4)) {
-    std::vector<float> values(sizes.batch, c_->any({1.0f, 0.25f, draw_scale(c_)}));
-    values[c_->below(sizes.batch)] = draw_scale(c_);
+    std::vector<float> values(batch, c_->any({1.0f, 0.25f, draw_scale(c_)}));
+    values[c_->below(batch)] = draw_scale(c_);
     lhs_scales = Block(c_, values);
     args.lhs_scales = lhs_scales.data<float>();
   }
@@ -270,23 +318,51 @@ std::vector<int32_t> Convolution::weight_values() const {
   return values;
 }
 
-std::vector<int32_t> Convolution::lhs_values() const {
+std::vector<int32_t> Convolution::lhs_values() {
   std::vector<int32_t> values;
   values.reserve(lhs.batch * lhs.h * lhs.w * lhs.channels);
-  for (size_t b = 0; b < lhs.batch; ++b) {
-    const int32_t zero_point = args.lhs_zero_points ? args.lhs_zero_points[b] : desc.lhs_zero_point;
-    for (size_t y = 0; y < lhs.h; ++y)
-      for (size_t x = 0; x < lhs.w; ++x)
-        for (size_t i = 0; i < lhs.channels; ++i)
-          values.push_back(value_of(desc.lhs_type, *lhs.at(b, y, x, i)) - zero_point);
-  }
+  for (size_t b = 0; b < lhs.batch; ++b)
+    lhs.type == OCTET_F32 ? add_image_of_floats(b, &values) : add_image_of_bytes(b, &values);
   return values;
+}
+
+void Convolution::add_image_of_bytes(size_t b, std::vector<int32_t>* values) const {
+  const int32_t zero_point = args.lhs_zero_points ? args.lhs_zero_points[b] : desc.lhs_zero_point;
+  for (size_t y = 0; y < lhs.h; ++y)
+    for (size_t x = 0; x < lhs.w; ++x)
+      for (size_t i = 0; i < lhs.channels; ++i)
+        values->push_back(value_of(lhs_type_, *lhs.at(b, y, x, i)) - zero_point);
+}
+
+void Convolution::add_image_of_floats(size_t b, std::vector<int32_t>* values) {
+  std::vector<float> image;
+  for (size_t y = 0; y < lhs.h; ++y)
+    for (size_t x = 0; x < lhs.w; ++x)
+      for (size_t i = 0; i < lhs.channels; ++i) {
+        float value;
+        std::memcpy(&value, lhs.at(b, y, x, i), sizeof value);
+        image.push_back(value);
+      }
+  if (desc.lhs_quant == OCTET_LHS_STATIC) {
+    for (const float value : image)
+      values->push_back(
+          octet_test::quantize_static(value, desc.lhs_scale, desc.lhs_zero_point, lhs_type_) -
+          desc.lhs_zero_point);
+    return;
+  }
+  const octet_test::QuantizedRow row =
+      desc.lhs_quant == OCTET_LHS_SYMMETRIC
+          ? octet_test::quantize_symmetric(image.data(), image.size())
+          : octet_test::quantize_asymmetric(image.data(), image.size());
+  for (const int32_t value : row.values) values->push_back(value - row.zero_point);
+  own_scales_.push_back(row.scale);
 }
 
 std::vector<Range> Convolution::ranges() const {
   const bool fixed = desc.lhs_quant == OCTET_LHS_STATIC;
-  const int64_t lo = fixed ? least(desc.lhs_type) - desc.lhs_zero_point : -255;
-  const int64_t hi = fixed ? most(desc.lhs_type) - desc.lhs_zero_point : 255;
+  const int64_t reach = desc.lhs_quant == OCTET_LHS_SYMMETRIC ? 127 : 255;
+  const int64_t lo = fixed ? least(lhs_type_) - desc.lhs_zero_point : -reach;
+  const int64_t hi = fixed ? most(lhs_type_) - desc.lhs_zero_point : reach;
   const std::vector<int32_t> values = weight_values();
   const size_t channels = desc.shape.out_channels, each = values.size() / channels;
   std::vector<Range> out(channels, {0, 0});
@@ -300,14 +376,14 @@ std::vector<Range> Convolution::ranges() const {
 
 void Convolution::compute() {
   for (const Block* block :
-       {&lhs.block, &dst.block, &residual.block, &lhs_zero_points, &lhs_scales})
+       {&lhs.block, &dst.block, &residual.block, &lhs_zero_points, &lhs_scales, &pads})
     before.add(*block);
   after = before;
   if (epilogue.refused() || no_output) return;
   const size_t channels = dst.channels;
   std::vector<int64_t> acc(outputs());
   for (size_t i = 0; i < acc.size(); ++i) acc[i] = epilogue.bias(i % channels);
-  octet_test::convolve(desc.shape, run_sizes(), lhs_values().data(), weight_values().data(),
+  octet_test::convolve(run_shape(), run_sizes(), lhs_values().data(), weight_values().data(),
                        acc.data());
   const Tensor& residuals = in_place ? dst : residual;
   const octet_type type = epilogue.desc().epilogue.residual.type;
@@ -317,7 +393,9 @@ void Convolution::compute() {
                  b = i / channels / dst.w / dst.h;
     if (acc[i] > INT32_MAX || acc[i] < INT32_MIN)
       fail("an accumulator leaves int32 in a convolution that is taken for valid");
-    const float* const scale = args.lhs_scales ? args.lhs_scales + b : nullptr;
+    const float* const scale = !own_scales_.empty() ? &own_scales_[b]
+                               : args.lhs_scales    ? args.lhs_scales + b
+                                                    : nullptr;
     const int32_t added = type ? value_of(type, *residuals.at(b, y, x, n)) : 0;
     const uint32_t bits = octet_test::finish(epilogue.desc(), n, scale, acc[i], added);
     std::memcpy(copy + (dst.at(b, y, x, n) - dst.block.data()), &bits, element_bytes(dst.type));
@@ -363,7 +441,7 @@ void Convolution::take_outputs(Foreseen* to) const {
 
 void Convolution::report(const char* what, const char* by, const Foreseen& foreseen,
                          const uint8_t* byte) const {
-  const octet_conv2d_shape& s = desc.shape;
+  const octet_conv2d_shape s = run_shape();
   char shape[300];
   std::snprintf(shape, sizeof shape,
                 "%s, %s: %s%zux%zux%zux%zu to %zu, groups %zu, kernel %zux%zu, stride %zux%zu, "

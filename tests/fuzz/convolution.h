@@ -41,8 +41,10 @@ class Convolution {
 
   Block weights, zero_points, tap_ranges;  // what filter points to
   Tensor lhs, dst, residual;
-  Block lhs_zero_points, lhs_scales;
+  Block lhs_zero_points, lhs_scales, pads;
   Foreseen before, after;  // a run: what the tensors hold
+
+  octet_conv2d_shape run_shape() const;  // with the pads of the run
 
   // Whether an algorithm can compute it, by what octet.h says of each.
   bool possible(octet_conv_algorithm algorithm) const;
@@ -57,17 +59,24 @@ class Convolution {
  private:
   void draw_shape();
   void draw_sizes();
+  void draw_pads();
   void draw_filter();
   void draw_lhs();
+  void draw_lhs_of_bytes();
+  void draw_lhs_of_floats();
   void draw_dst();
   void draw_parallel();
   octet_test::ConvSizes run_sizes() const;
   std::vector<Range> ranges() const;
   std::vector<int32_t> weight_values() const;  // [o][ky][kx][i], without zero points
-  std::vector<int32_t> lhs_values() const;     // [b][y][x][c], without zero points
+  std::vector<int32_t> lhs_values();           // [b][y][x][c], without zero points
+  void add_image_of_bytes(size_t b, std::vector<int32_t>* values) const;
+  void add_image_of_floats(size_t b, std::vector<int32_t>* values);
   void compute();
 
   Choices* c_;
+  octet_type lhs_type_ = OCTET_S8;  // that is multiplied
+  std::vector<float> own_scales_;   // of images that are quantized by their ranges
   std::vector<int32_t> zero_points_;
   Parallel parallel_ = {Random(0), 1};
 };

@@ -85,21 +85,37 @@ constexpr Rule<F> kFilterRules[] = {
 
 // ---- descriptors
 
-struct ConvSpoiler : DescSpoiler<octet_conv2d_desc> {};
+struct ConvSpoiler : DescSpoiler<octet_conv2d_desc> {
+  bool floats() const { return d->lhs_type == OCTET_F32; }
+  bool floats_by_scale() const { return floats() && d->lhs_quant == OCTET_LHS_STATIC; }
+};
 using D = ConvSpoiler;
 
 constexpr Rule<D> kConvRules[] = {
     {"an unknown lhs_layout", [](D& s) { return s.set_enum(&s.d->lhs_layout, 2); }},
     {"an unknown dst_layout", [](D& s) { return s.set_enum(&s.d->dst_layout, 2); }},
-    {"a quantization for products",
+    {"a quantization for products", [](D& s) { return s.set(&s.d->lhs_quant, OCTET_LHS_PER_ROW); }},
+    {"a quantization for another lhs",
      [](D& s) {
-       return s.set(&s.d->lhs_quant,
-                    s.c->any({OCTET_LHS_PER_ROW, OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC}));
+       return s.set(&s.d->lhs_quant, s.floats()
+                                         ? OCTET_LHS_PER_TENSOR
+                                         : s.c->any({OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC}));
      }},
-    {"an f32 lhs without a scale", [](D& s) { return s.set(&s.d->lhs_type, OCTET_F32); }},
-    {"a scale of an lhs of bytes", [](D& s) { return s.set(&s.d->lhs_scale, 1); }},
-    {"what an lhs of bytes is quantized to",
-     [](D& s) { return s.set(&s.d->lhs_quantized_type, OCTET_U8); }},
+    {"ranges of the run for another output",
+     [](D& s) {
+       return s.floats() && !s.floats_by_scale() &&
+              s.set(&s.d->dst_type, s.c->any({OCTET_S8, OCTET_U8, OCTET_S32}));
+     }},
+    {"an f32 lhs without a scale",
+     [](D& s) { return !s.floats() && s.set(&s.d->lhs_type, OCTET_F32); }},
+    {"a wrong lhs_scale",
+     [](D& s) { return s.floats_by_scale() && s.wrong_scale(&s.d->lhs_scale); }},
+    {"an unknown lhs_quantized_type",
+     [](D& s) { return s.floats_by_scale() && s.set_enum(&s.d->lhs_quantized_type, 3); }},
+    {"a scale of an lhs that has none",
+     [](D& s) { return !s.floats_by_scale() && s.set(&s.d->lhs_scale, 1); }},
+    {"what an lhs is quantized to that is not",
+     [](D& s) { return !s.floats_by_scale() && s.set(&s.d->lhs_quantized_type, OCTET_U8); }},
     {"no weights", [](D& s) { return s.set(&s.d->packed, nullptr); }},
     {"weights of another type", [](D& s) { return s.set(&s.d->rhs_type, s.d->rhs_type ^ 3); }},
     {"weights of another geometry",
@@ -119,6 +135,15 @@ struct ArgsSpoiler : SpoilerBase {
   octet_conv2d_args* a;
 
   bool per_tensor() const { return desc.lhs_quant == OCTET_LHS_PER_TENSOR; }
+  // A copy of the run's pads, or of the declared ones, to spoil.
+  octet_conv2d_pads& own_pads() {
+    const octet_conv2d_shape s = v.run_shape();
+    scratch->emplace_back(
+        c, std::vector<octet_conv2d_pads>{{s.pad_top, s.pad_bottom, s.pad_left, s.pad_right}});
+    auto* const pads = scratch->back().data<octet_conv2d_pads>();
+    a->pads = pads;
+    return *pads;
+  }
   // An address inside one of the blocks, `alignment` bytes of which begin no later.
   const uint8_t* address_in(std::initializer_list<const Block*> blocks, size_t alignment) {
     const Block& block = **(blocks.begin() + c->below(blocks.size()));
@@ -138,11 +163,41 @@ constexpr Rule<A> kArgsRules[] = {
     {"an in_w above in_w_max",
      [](A& s) { return s.set(&s.a->in_w, s.desc.shape.in_w_max + 1 + s.c->below(9)); }},
     {"another output size", [](A& s) { return s.set(&s.a->out_h, s.v.dst.h + 1); }},
+    {"pads beyond 2^31",
+     [](A& s) {
+       octet_conv2d_pads& p = s.own_pads();
+       return s.set(s.c->any({&p.top, &p.bottom, &p.left, &p.right}),
+                    (size_t{1} << 31) + 1 + s.c->below(9));
+     }},
+    {"pads that make a larger output",
+     [](A& s) {
+       const octet_conv2d_shape& shape = s.desc.shape;
+       octet_conv2d_pads& p = s.own_pads();
+       const size_t declared = shape.pad_left + shape.pad_right;
+       if (!shape.transposed) return s.set(&p.left, declared + shape.stride_w);
+       p.right = 0;
+       return declared && s.set(&p.left, declared - 1);
+     }},
+    {"pads that leave no output",
+     [](A& s) {
+       const octet_conv2d_shape& shape = s.desc.shape;
+       octet_conv2d_pads& p = s.own_pads();
+       const size_t reach = shape.dilation_h * (shape.kernel_h - 1) + 1;
+       if (shape.transposed)
+         return s.set(&p.top, (s.v.lhs.h - 1) * shape.stride_h + reach + shape.output_padding_h);
+       p.top = p.bottom = 0;
+       return s.v.lhs.h < reach;
+     }},
     {"no lhs", [](A& s) { return s.set(&s.a->lhs, nullptr); }},
     {"no dst", [](A& s) { return s.set(&s.a->dst, nullptr); }},
     {"no residual", [](A& s) { return s.a->residual && s.set(&s.a->residual, nullptr); }},
     {"a residual without a use",
      [](A& s) { return !s.a->residual && s.set(&s.a->residual, s.a->lhs); }},
+    {"a misaligned lhs",
+     [](A& s) {
+       return element_bytes(s.v.lhs.type) > 1 &&
+              s.set(&s.a->lhs, s.v.lhs.block.data() + 1 + s.c->below(3));
+     }},
     {"a misaligned dst",
      [](A& s) {
        return element_bytes(s.v.dst.type) > 1 &&

@@ -2,7 +2,9 @@
 // reference; and wrong ones, which must be refused before anything is touched.
 #include <memory>
 
+#include "dispatch/gemm_choice.h"
 #include "fuzz/create.h"
+#include "fuzz/other_choice.h"
 #include "fuzz/product.h"
 #include "support/reference.h"
 
@@ -29,12 +31,14 @@ class Life {
     kernel_ = octet_gemm_kernel(gemm.get(), p_->args.m);
     if (!kernel_) fail("a GEMM without a kernel");
     run(gemm.get());
+    if (c_->one_in(4)) live_otherwise(octet::choice_of(*gemm));
     compare("the weights", packed_);
   }
 
  private:
   void pack();
   octet_gemm* create();
+  void live_otherwise(const octet::Choice& best);
   void run(const octet_gemm* gemm);
   void run_with_less(const octet_gemm* gemm, octet_gemm_args args);
   void run_wrongly(const octet_gemm* gemm, octet_gemm_args args);
@@ -100,6 +104,22 @@ octet_gemm* Life::create() {
   const EpilogueArrays arrays = describe(c_, p_->epilogue.desc(), desc_.n, &desc_);
   return octet_fuzz::create(c_, "octet_gemm_create", desc_, &allocator_,
                             {p_->epilogue.refused(), way_.may_refuse}, octet_gemm_create);
+}
+
+// The same product by another choice.
+void Life::live_otherwise(const octet::Choice& best) {
+  const octet::Choice choice = other_choice(c_, best);
+  check_text(c_, best);
+  octet_gemm_desc desc = desc_;
+  BlockAllocator allocator(c_);
+  desc.allocator = {BlockAllocator::allocate, BlockAllocator::release, &allocator};
+  const EpilogueArrays arrays = describe(c_, p_->epilogue.desc(), desc.n, &desc);
+  const Gemm gemm(create_otherwise<octet_gemm>(
+      choice, best, desc.kernel != nullptr,
+      [&](octet_gemm** to, octet_error* e) { return octet::create_gemm(&desc, &choice, to, e); }));
+  if (!gemm) return;
+  kernel_ = octet_gemm_kernel(gemm.get(), p_->args.m);
+  run(gemm.get());
 }
 
 void Life::run(const octet_gemm* gemm) {

@@ -74,7 +74,14 @@ struct DescSpoiler : SpoilerBase {
   Desc* d;
   octet_epilogue* e = &d->epilogue;
   bool is_8bit_dst() const { return is_8bit(d->dst_type); }
+  octet_type multiplied_lhs() const { return multiplied_lhs(*d); }
   bool tflite() const { return e->requant == OCTET_REQUANT_TFLITE; }
+
+ private:
+  static octet_type multiplied_lhs(const octet_gemm_desc& d) { return d.lhs_type; }
+  static octet_type multiplied_lhs(const octet_conv2d_desc& d) {
+    return d.lhs_type == OCTET_F32 ? d.lhs_quantized_type : d.lhs_type;
+  }
 };
 
 constexpr float kOne = 1;
@@ -114,7 +121,7 @@ constexpr Rule<S> kDescRules[] = {
     {"a wrong lhs_zero_point",
      [](S& s) {
        return s.d->lhs_quant == OCTET_LHS_STATIC &&
-              s.wrong_zero_point(&s.d->lhs_zero_point, s.d->lhs_type);
+              s.wrong_zero_point(&s.d->lhs_zero_point, s.multiplied_lhs());
      }},
     {"an lhs_zero_point beside those of the run",
      [](S& s) { return s.d->lhs_quant != OCTET_LHS_STATIC && s.set(&s.d->lhs_zero_point, 1); }},

@@ -1,0 +1,50 @@
+// Choices of how to compute (dispatch/choice.h), drawn: some legal for a problem, all of them legal
+// as text.
+#pragma once
+
+#include <cstring>
+#include <string>
+
+#include "dispatch/choice.h"
+#include "fuzz/fuzz.h"
+
+namespace octet_fuzz {
+
+// Of what the library knows, in any combination.
+octet::Choice any_choice(Choices* c);
+// Tasks and block are others than the best one's, perhaps its kernels are, seldom the rest.
+octet::Choice other_choice(Choices* c, octet::Choice best);
+// Whether all but the tasks is as in the best one, so that it cannot be refused.
+bool only_tasks_differ(octet::Choice choice, const octet::Choice& best);
+
+std::string text_of(const octet::Choice& choice);
+// Fails unless its text is read back as the same.
+void check_text(Choices* c, const octet::Choice& choice);
+// Fails unless a text is refused in a sentence, or is the text of what is read. It ends at a guard
+// page.
+void check_text(Choices* c, const std::string& text);
+
+// Creates an object by a choice. Null if it was refused, as it may or must be.
+template <typename Object, typename Create>
+Object* create_otherwise(const octet::Choice& choice, const octet::Choice& best, bool must_refuse,
+                         const Create& create) {
+  Object* object = nullptr;
+  octet_error error;
+  const octet_status status =
+      checked("create by a choice", &error, [&](octet_error* e) { return create(&object, e); });
+  const std::string text = text_of(choice);
+  if ((status == OCTET_OK) != (object != nullptr))
+    fail("create by %s: status %d, object %p", text.c_str(), status, static_cast<void*>(object));
+  if (!object) {
+    ++tally.refusals;
+    if (status != OCTET_KERNEL_UNUSABLE || !std::strstr(error.message, "the choice cannot be used"))
+      fail("create by %s: %s", text.c_str(), error.message);
+    if (!must_refuse && only_tasks_differ(choice, best))
+      fail("create refused %s: %s", text.c_str(), error.message);
+    return nullptr;
+  }
+  if (must_refuse) fail("create accepted %s beside desc.kernel", text.c_str());
+  return object;
+}
+
+}  // namespace octet_fuzz
