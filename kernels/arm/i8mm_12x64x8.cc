@@ -40,6 +40,7 @@ static_assert(kI8mmLayout.step == kWidth && kI8mmU8Layout.step == kWidth,
 // The three instructions. Signs make no difference to how registers are filled, so the text below
 // loads plain bytes. `lhs` changes their type where they are loaded: later, at their use, the
 // change keeps GCC 12 from pairing the loads.
+enum class Signs { kS8S8, kU8S8, kU8U8 };
 struct S8S8 {
   static int8x16_t lhs(uint8x16_t bytes) { return vreinterpretq_s8_u8(bytes); }
   static int32x4_t mmla(int32x4_t acc, int8x16_t a, uint8x16_t b) {
@@ -205,8 +206,8 @@ OCTET_INLINE inline void store_narrow(const int32x4_t (&acc)[pairs][4], const fl
 // One row for all: put down once as accumulators hold it and loaded for each pair. Next to an exit
 // loads cost nothing, but copies do.
 template <int pairs>
-OCTET_INLINE inline void start_alike(const int32_t* init, int32x4_t (&acc)[pairs][4]) {
-  alignas(16) uint8_t blocks[4 * 16];
+OCTET_INLINE inline void start_alike(const int32_t* init, uint8_t* blocks,
+                                     int32x4_t (&acc)[pairs][4]) {
   uint64_t two[4];
   OCTET_UNROLL(4)
   for (int j = 0; j < 4; ++j) two[j] = load8((const uint8_t*)(init + 2 * j));
@@ -240,18 +241,11 @@ OCTET_INLINE inline void start_rows(const int32_t* init, size_t stride, bool odd
   }
 }
 
-// The depth of one panel.
-template <typename Types, int pairs>
-OCTET_INLINE inline void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, size_t groups,
-                                        int32x4_t (&first)[pairs][4]) {
-  // Few rows split the depth over several sets of accumulators to hide the latency.
-  constexpr int sets = pairs <= 2 ? 2 : 1;
-  int32x4_t second[pairs][4];
-  if (sets > 1) {
-    OCTET_UNROLL(2)
-    for (int p = 0; p < pairs; ++p)
-      second[p][0] = second[p][1] = second[p][2] = second[p][3] = vdupq_n_s32(0);
-  }
+// Groups of 8 along depth, with as many sets of accumulators.
+template <typename Types, int pairs, int sets>
+OCTET_INLINE inline void multiply_groups(const uint8_t* lhs, const uint8_t* rhs, size_t groups,
+                                         int32x4_t (&first)[pairs][4],
+                                         int32x4_t (&second)[pairs][4]) {
   const auto step = [&](int32x4_t(&acc)[pairs][4]) OCTET_INLINE {
     const uint8x16x4_t b = vld1q_u8_x4(rhs);
     rhs += 8 * kWidth;
@@ -276,6 +270,26 @@ OCTET_INLINE inline void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, 
   }
   OCTET_NO_UNROLL
   for (; groups; --groups) step(first);
+}
+
+// The depth of one panel. All signs share what is before and behind their loops.
+template <int pairs>
+OCTET_INLINE inline void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, size_t groups,
+                                        Signs signs, int32x4_t (&first)[pairs][4]) {
+  // Few rows split the depth over several sets of accumulators to hide the latency.
+  constexpr int sets = pairs <= 2 ? 2 : 1;
+  int32x4_t second[pairs][4];
+  if (sets > 1) {
+    OCTET_UNROLL(2)
+    for (int p = 0; p < pairs; ++p)
+      second[p][0] = second[p][1] = second[p][2] = second[p][3] = vdupq_n_s32(0);
+  }
+  if (signs == Signs::kS8S8)
+    multiply_groups<S8S8, pairs, sets>(lhs, rhs, groups, first, second);
+  else if (signs == Signs::kU8S8)
+    multiply_groups<U8S8, pairs, sets>(lhs, rhs, groups, first, second);
+  else
+    multiply_groups<U8U8, pairs, sets>(lhs, rhs, groups, first, second);
   if (sets > 1) {
     OCTET_UNROLL(2)
     for (int p = 0; p < pairs; ++p) {
@@ -287,10 +301,10 @@ OCTET_INLINE inline void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, 
 
 // Panel by panel. A panel's start is loaded right behind the exit of the one before, which leaves
 // the load pipes idle; behind the last one it is that panel's own again, and not used.
-template <typename Types, int pairs, Exit exit>
-void multiply(const Tile& t) {
+template <int pairs, Exit exit>
+void multiply(const Tile& t, Signs signs) {
   constexpr size_t element = exit == Exit::kS32 ? 4 : 1;
-  alignas(16) uint8_t whole[2 * kPairs * kWidth * 4];
+  alignas(16) uint8_t whole[2 * kPairs * kWidth * 4], blocks[4 * 16];
   const uint8_t* const lhs = (const uint8_t*)t.lhs;
   const uint8_t* rhs = t.rhs;
   const size_t groups = divide_up(t.depth, 8), rhs_panel_stride = t.rhs_panel_stride,
@@ -307,10 +321,11 @@ void multiply(const Tile& t) {
   size_t stride = t.dst_stride;
 
   int32x4_t acc[pairs][4];
-  start_alike(init, acc);
+  start_alike(init, blocks, acc);
   for (size_t columns = t.cols;; columns -= kWidth) {
     if (__builtin_expect(init_stride != 0, 0)) start_rows(init, init_stride, odd, acc);
-    multiply_panel<Types>(lhs, rhs, groups, acc);
+    __asm__("" : "+r"(signs));  // or compilers make a loop over panels for each
+    multiply_panel(lhs, rhs, groups, signs, acc);
     dst = columns < kWidth ? whole : dst;
     stride = columns < kWidth ? kWidth * element : stride;
     if constexpr (exit == Exit::kS32)
@@ -318,7 +333,7 @@ void multiply(const Tile& t) {
     else
       store_narrow<pairs, exit>(acc, scale, narrow, dst, stride, odd);
     init += columns > kWidth ? kWidth : 0;
-    start_alike(init, acc);
+    start_alike(init, blocks, acc);
     if (columns <= kWidth) {
       uint8_t* const to = (uint8_t*)t.dst + (t.cols - columns) * element;
       if (columns < kWidth)
@@ -331,17 +346,16 @@ void multiply(const Tile& t) {
   }
 }
 
-template <typename Types, Exit exit>
-constexpr MultiplyFn kByPairs[kPairs] = {multiply<Types, 1, exit>, multiply<Types, 2, exit>,
-                                         multiply<Types, 3, exit>, multiply<Types, 4, exit>,
-                                         multiply<Types, 5, exit>, multiply<Types, 6, exit>};
+template <Exit exit>
+constexpr void (*kByPairs[kPairs])(const Tile&, Signs) = {multiply<1, exit>, multiply<2, exit>,
+                                                          multiply<3, exit>, multiply<4, exit>,
+                                                          multiply<5, exit>, multiply<6, exit>};
 
-template <typename Types>
+template <Signs signs>
 void dispatch(const Tile& t) {
-  static constexpr const MultiplyFn* kByExit[] = {kByPairs<Types, Exit::kS32>,
-                                                  kByPairs<Types, Exit::kSaturated>,
-                                                  kByPairs<Types, Exit::kClamped>};
-  kByExit[(int)exit_of(t)][(t.rows - 1) / 2](t);
+  static constexpr void (*const* kByExit[])(const Tile&, Signs) = {
+      kByPairs<Exit::kS32>, kByPairs<Exit::kSaturated>, kByPairs<Exit::kClamped>};
+  kByExit[(int)exit_of(t)][(t.rows - 1) / 2](t, signs);
 }
 
 }  // namespace
@@ -357,7 +371,7 @@ const MicroKernel i8mm_s8s8_12x64x8 = {
     .gather = gather_pairs,
     .lhs_lanes_step = 2,
     .lhs_kr = 8,
-    .multiply = dispatch<S8S8>,
+    .multiply = dispatch<Signs::kS8S8>,
 };
 
 const MicroKernel i8mm_u8s8_12x64x8 = {
@@ -371,7 +385,7 @@ const MicroKernel i8mm_u8s8_12x64x8 = {
     .gather = gather_pairs,
     .lhs_lanes_step = 2,
     .lhs_kr = 8,
-    .multiply = dispatch<U8S8>,
+    .multiply = dispatch<Signs::kU8S8>,
 };
 
 // u8 weights stay as they are. There is no signed x unsigned instruction: an s8 lhs is flipped to
@@ -387,7 +401,7 @@ const MicroKernel i8mm_u8u8_12x64x8 = {
     .gather = gather_pairs,
     .lhs_lanes_step = 2,
     .lhs_kr = 8,
-    .multiply = dispatch<U8U8>,
+    .multiply = dispatch<Signs::kU8U8>,
 };
 
 }  // namespace octet
