@@ -69,8 +69,7 @@ endfunction()
 # Portable loops over every weight or every accumulator: GCC 12 makes vectors of them only at -O3.
 set_property(SOURCE kernels/conv/direct.cc kernels/conv/filter_blob.cc
   kernels/conv/panels.cc kernels/conv/stage.cc kernels/conv/winograd_pack.cc
-  kernels/nest/nest.cc kernels/pack/checksum.cc kernels/gemm/gemm.cc
-  kernels/pack/interleave.cc kernels/pack/weight_sums.cc
+  kernels/nest/nest.cc kernels/pack/checksum.cc kernels/gemm/gemm.cc kernels/pack/weight_sums.cc
   kernels/simd/portable.cc kernels/simd/portable_winograd.cc
   APPEND PROPERTY COMPILE_OPTIONS ${octet_unrolled})
 
@@ -111,7 +110,6 @@ if(OCTET_TARGET STREQUAL "x86_64")
       APPEND PROPERTY COMPILE_OPTIONS -O2)
     # Nor does any loop here change its ways half through.
     set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/avx512_ops.cc
-      kernels/pack/interleave.cc
       kernels/pack/packed_rhs.cc APPEND PROPERTY COMPILE_OPTIONS -fno-split-loops)
     # GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).
     set_property(SOURCE kernels/x86/avx512vnni_u8s8_dw64.cc kernels/x86/avx512vnni_u8s8_6x64x4.cc

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "kernels/core/unroll.h"
+
 namespace octet {
 namespace {
 
@@ -41,25 +43,37 @@ Quads zip_high(const Quads& a, const Quads& b) { return OCTET_SHUFFLE(Quads, a, 
 Octets zip_low(const Octets& a, const Octets& b) { return OCTET_SHUFFLE(Octets, a, b, 0, 2); }
 Octets zip_high(const Octets& a, const Octets& b) { return OCTET_SHUFFLE(Octets, a, b, 1, 3); }
 
+// The groups of some vectors, numbered through all of them: each round moves the highest bit of a
+// group's number below the others, as a perfect shuffle does.
+template <size_t rounds, size_t count, typename V>
+void shuffle(V (&v)[count]) {
+  OCTET_UNROLL(4)
+  for (size_t round = 0; round < rounds; ++round) {
+    V zipped[count];
+    OCTET_UNROLL(4)
+    for (size_t i = 0; i < count / 2; ++i) {
+      zipped[2 * i] = zip_low(v[i], v[i + count / 2]);
+      zipped[2 * i + 1] = zip_high(v[i], v[i + count / 2]);
+    }
+    OCTET_UNROLL(8)
+    for (size_t i = 0; i < count; ++i) v[i] = zipped[i];
+  }
+}
+
+constexpr size_t log2(size_t n) { return n > 1 ? 1 + log2(n / 2) : 0; }
+
 // Of `count` vectors, `from_step` apart: the first group of each, then the second of each, and so
-// on; vectors `to_step` apart again. Vectors i and i + count / 2 are zipped into 2 i and 2 i + 1;
-// each time, one more bit of the vector's index moves below the group's.
+// on; vectors `to_step` apart again.
 template <size_t count, typename V>
 void transpose(const uint8_t* from, size_t from_step, const V& flips, size_t to_step, uint8_t* to) {
   V v[count];
+  OCTET_UNROLL(8)
   for (size_t i = 0; i < count; ++i) {
     memcpy(&v[i], from + i * from_step, sizeof(V));
     v[i] ^= flips;
   }
-  if constexpr (count > 1)
-    for (size_t bit = 1; bit < count; bit *= 2) {
-      V zipped[count];
-      for (size_t i = 0; i < count / 2; ++i) {
-        zipped[2 * i] = zip_low(v[i], v[i + count / 2]);
-        zipped[2 * i + 1] = zip_high(v[i], v[i + count / 2]);
-      }
-      memcpy(v, zipped, sizeof v);
-    }
+  shuffle<log2(count)>(v);
+  OCTET_UNROLL(8)
   for (size_t i = 0; i < count; ++i) memcpy(to + i * to_step, &v[i], sizeof(V));
 }
 
@@ -81,14 +95,39 @@ size_t transpose_groups(LaneView v, size_t width, uint8_t* panel) {
   size_t k = whole;
   for (; k + kr <= v.depth; k += kr)
     for (size_t lane = 0; lane < v.lanes; ++lane)
-      for (size_t i = 0; i < kr; ++i)
-        panel[k * width + lane * kr + i] = (uint8_t)(v.data[lane * v.lane_stride + k + i] ^ v.flip);
+      for (size_t i = 0; i < kr; i += sizeof(Group)) {
+        Group group;
+        memcpy(&group, v.data + lane * v.lane_stride + k + i, sizeof group);
+        group ^= flips[0];
+        memcpy(panel + k * width + lane * kr + i, &group, sizeof group);
+      }
   return k;
 }
 
-// Lanes side by side in memory: kr rows at a time. Returns the depth that it wrote.
-template <size_t kr>
+// A vector of parts of neighbouring rows, or of one row.
+template <typename Part>
+Bytes load_rows(const uint8_t* rows, size_t stride) {
+  typename Vector<Part>::type parts;
+  OCTET_UNROLL(4)
+  for (size_t row = 0; row < kVector / sizeof(Part); ++row) {
+    Part part;
+    memcpy(&part, rows + row * stride, sizeof part);
+    parts[row] = part;
+  }
+  return (Bytes)parts;
+}
+template <>
+Bytes load_rows<Bytes>(const uint8_t* row, size_t) {
+  Bytes bytes;
+  memcpy(&bytes, row, sizeof bytes);
+  return bytes;
+}
+
+// Lanes side by side in memory: kr rows at a time, of as many lanes as a Part has. Returns the depth
+// that it wrote.
+template <size_t kr, typename Part>
 size_t zip_rows(LaneView v, size_t width, uint8_t* panel) {
+  constexpr size_t kLanes = sizeof(Part), kRows = kVector / kLanes, kCount = kr / kRows;
   Bytes flips;
   memset(&flips, v.flip, sizeof flips);
   size_t done = 0;
@@ -96,12 +135,20 @@ size_t zip_rows(LaneView v, size_t width, uint8_t* panel) {
     const uint8_t* const rows = v.data + done * v.depth_stride;
     uint8_t* const to = panel + done * width;
     size_t lane = 0;
-    if constexpr (kr <= 4)  // panels of layouts with more are narrower than a vector
-      for (; lane + kVector <= v.lanes; lane += kVector)
-        transpose<kr>(rows + lane, v.depth_stride, flips, kVector, to + lane * kr);
-    for (; lane < v.lanes; ++lane)
-      for (size_t i = 0; i < kr; ++i)
-        to[lane * kr + i] = (uint8_t)(rows[i * v.depth_stride + lane] ^ v.flip);
+    for (; lane + kLanes <= v.lanes; lane += kLanes) {
+      Bytes bytes[kCount];
+      OCTET_UNROLL(4)
+      for (size_t i = 0; i < kCount; ++i)
+        bytes[i] =
+            load_rows<Part>(rows + i * kRows * v.depth_stride + lane, v.depth_stride) ^ flips;
+      shuffle<log2(kr)>(bytes);
+      OCTET_UNROLL(4)
+      for (size_t i = 0; i < kCount; ++i)
+        memcpy(to + lane * kr + i * kVector, &bytes[i], sizeof bytes[i]);
+    }
+    for (; lane < v.lanes; ++lane) OCTET_UNROLL(4)
+    for (size_t i = 0; i < kr; ++i)
+      to[lane * kr + i] = (uint8_t)(rows[i * v.depth_stride + lane] ^ v.flip);
   }
   return done;
 }
@@ -115,10 +162,10 @@ size_t interleave_groups(const LaneView& v, size_t width, size_t kr, uint8_t* pa
       case 16: return transpose_groups<uint64_t, 16>(v, width, panel);  // vectors are copied whole
     }
   if (v.lane_stride == 1) switch (kr) {
-      case 2: return zip_rows<2>(v, width, panel);
-      case 4: return zip_rows<4>(v, width, panel);
-      case 8: return zip_rows<8>(v, width, panel);
-      case 16: return zip_rows<16>(v, width, panel);
+      case 2: return zip_rows<2, Bytes>(v, width, panel);
+      case 4: return zip_rows<4, Bytes>(v, width, panel);
+      case 8: return zip_rows<8, uint64_t>(v, width, panel);
+      case 16: return zip_rows<16, uint32_t>(v, width, panel);
     }
   return 0;
 }
