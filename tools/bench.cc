@@ -15,10 +15,14 @@ namespace {
 
 std::vector<OperandTypes> types_of(const CaseGroup& group, const BenchArguments& a) {
   std::vector<std::string> names = a.types;
-  if (names.empty() && group.convolutions.empty()) names = {"u8s8s32", "u8s8u8"};
+  const bool tflite = parse_requant(a.requant) == Requant::kTflite;
+  if (names.empty() && group.convolutions.empty() && !tflite) names = {"u8s8s32", "u8s8u8"};
   if (names.empty()) names = {"u8s8u8"};
   std::vector<OperandTypes> types;
   for (const std::string& name : names) types.push_back(parse_types(name));
+  for (const OperandTypes& t : types)
+    if (tflite && t.dst != OCTET_U8 && t.dst != OCTET_S8)
+      throw Error(fmt::format("--requant tflite is for outputs of 8 bits, not for {}", t.name()));
   return types;
 }
 
@@ -36,7 +40,7 @@ int bench(const BenchArguments& a) {
   JsonFile file(a.json);
   ThreadPool pool(options.threads);
   pin_if_single(options);
-  const std::unique_ptr<Peer> peer = make_peer(a.peer, options.threads);  // shares that CPU
+  const std::unique_ptr<Peer> peer = make_peer(a.peer, options.forced, &pool);  // shares that CPU
   options.peer = peer.get();
   ordered_json json = {{"machine", machine_json(options)}, {"cases", ordered_json::array()}};
 

@@ -5,9 +5,21 @@
 
 namespace tool {
 
-double contract_output(const OutputStage& stage, int64_t acc, float scale) {
+namespace {
+
+double tflite_product(int64_t acc, const Factor& f) {
+  const int64_t high =
+      ((acc << std::max(f.shift, 0)) * f.multiplier + (int64_t{1} << 30)) >> 31;  // halves up
+  return std::round(std::ldexp(static_cast<double>(high), std::min(f.shift, 0)));
+}
+
+}  // namespace
+
+double contract_output(const OutputStage& stage, int64_t acc, const Factor& factor) {
   if (stage.type == OCTET_S32) return static_cast<double>(acc);
-  const float scaled = static_cast<float>(static_cast<int32_t>(acc)) * scale;
+  const float scaled = factor.multiplier
+                           ? static_cast<float>(tflite_product(acc, factor))
+                           : static_cast<float>(static_cast<int32_t>(acc)) * factor.scale;
   if (stage.type == OCTET_F32) return stage.relu ? std::max(scaled, 0.0f) : scaled;
   const float zero = static_cast<float>(stage.zero_point);
   const float least = stage.type == OCTET_U8 ? 0.0f : -128.0f;

@@ -22,9 +22,16 @@ struct OutputStage {
   bool relu;
 };
 
-// fl(acc) * scale, with a single rounding each, then the clamp; nearbyint rounds half to even. s32:
-// the accumulator itself.
-double contract_output(const OutputStage& stage, int64_t acc, float scale);
+// Of a column: a float, or TFLite's number where the multiplier is not 0.
+struct Factor {
+  float scale;
+  int32_t multiplier, shift;
+};
+
+// fl(acc) * scale, with a single rounding each, then the clamp; nearbyint rounds half to even.
+// TFLite mode: two roundings, halves up and then halves away from zero. s32: the accumulator
+// itself.
+double contract_output(const OutputStage& stage, int64_t acc, const Factor& factor);
 
 double value_at(octet_type type, const void* dst, size_t i);
 

@@ -112,7 +112,7 @@ std::vector<double> ConvReference::outputs_at(size_t pixel) const {
                             : dot(window, d.filter.as<int8_t>() + first, zero_point);
     outputs.push_back(contract_output({d.types.dst, d.dst_zero_point, d.relu},
                                       acc + (d.bias.empty() ? 0 : d.bias[n]),
-                                      d.scales.empty() ? 0 : d.scales[n]));
+                                      factor_of(d.scales, d.tflite, n)));
   }
   return outputs;
 }

@@ -18,8 +18,10 @@ ConvData operands(const ConvShape& shape, const OperandTypes& types, Fill how) {
 
 }  // namespace
 
-ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types) {
-  return operands(shape, types, Fill::kRandom);
+ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types, Requant requant) {
+  ConvData data = operands(shape, types, Fill::kRandom);
+  data.tflite = tflite_scales(data.scales, requant);
+  return data;
 }
 
 ConvData full_conv_data(const ConvShape& shape, const OperandTypes& types, Fill how,

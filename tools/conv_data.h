@@ -14,6 +14,7 @@ struct ConvData {
   std::vector<int32_t> filter_zero_points = {};  // per output channel, or none
   std::vector<int32_t> bias = {};                // per output channel, or none
   std::vector<float> scales = {};                // per output channel; none for s32
+  TfliteScales tflite = {};                      // instead of them, or none
   int32_t dst_zero_point = 0;
   bool relu = false;
 
@@ -22,7 +23,8 @@ struct ConvData {
 
 // As a network would have it: random operands, no zero points, a bias; 8-bit and f32 outputs have
 // per-channel scales and a ReLU.
-ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types);
+ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types,
+                         Requant requant = Requant::kFloat);
 
 // All at once: bias, ReLU, zero points on input and output, with the given filling. Weights are
 // symmetric (zero point 0, u8: 128) or have a zero point of their own per channel.

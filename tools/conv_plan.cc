@@ -47,8 +47,7 @@ Conv create_conv(const ConvData& data, const Forced& forced, const Buffer& packe
   desc.packed = packed.as();
   desc.packed_bytes = packed.size();
   desc.epilogue.bias = data.bias.empty() ? nullptr : data.bias.data();
-  desc.epilogue.scales = data.scales.empty() ? nullptr : data.scales.data();
-  desc.epilogue.scale_count = data.scales.size();
+  set_scales(data.scales, forced.float_mode ? nullptr : &data.tflite, &desc.epilogue);
   desc.epilogue.dst_zero_point = data.dst_zero_point;
   desc.epilogue.activation = data.relu ? OCTET_ACTIVATION_RELU : OCTET_ACTIVATION_NONE;
   desc.max_isa = forced.isa;

@@ -12,6 +12,7 @@ struct Forced {
   octet_isa isa = OCTET_ISA_AUTO;
   const char* kernel = nullptr;
   octet_conv_algorithm algorithm = OCTET_CONV_AUTO;  // convolutions only
+  bool float_mode = false;                           // whatever the data asks for
 };
 
 // Packing takes a tier, but only the environment forces a kernel there: so that layouts that no

@@ -18,13 +18,20 @@ double bytes_touched(const GemmData& d) {
 
 BenchResult bench_gemm(const GemmCase& gemm, const OperandTypes& types, const BenchOptions& options,
                        ThreadPool* pool) {
-  const GemmData data = plain_data(gemm.shape, types);
+  const GemmData data = plain_data(gemm.shape, types, options.requant);
   GemmPlan plan(data, options.forced, pool);
   plan.run(1);
   const Verdict verdict = check_product(data, plan.dst());
-  BenchResult result = {gemm.shape.name(),         gemm.network,  gemm.count,
-                        gemm.shape.ops(),          types,         "gemm",
-                        plan.kernel(gemm.shape.m), verdict.right, verdict.first_error};
+  BenchResult result = {gemm.shape.name(),
+                        gemm.network,
+                        gemm.count,
+                        gemm.shape.ops(),
+                        types,
+                        options.requant,
+                        "gemm",
+                        plan.kernel(gemm.shape.m),
+                        verdict.right,
+                        verdict.first_error};
   if (!verdict.right) return result;
 
   const std::unique_ptr<Contestant> peer = options.peer ? options.peer->gemm(data) : nullptr;

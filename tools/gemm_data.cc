@@ -41,8 +41,9 @@ int32_t GemmData::rhs_at(size_t depth, size_t column) const {
          (rhs_zero_points.empty() ? 0 : rhs_zero_points[column]);
 }
 
-GemmData plain_data(const GemmShape& shape, const OperandTypes& types) {
+GemmData plain_data(const GemmShape& shape, const OperandTypes& types, Requant requant) {
   GemmData data = operands(shape, types, Fill::kRandom);
+  data.tflite = tflite_scales(data.scales, requant);
   if (types.dst != OCTET_S32) data.bias = spread_bias(shape.n, shape.k);
   return data;
 }

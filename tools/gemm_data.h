@@ -25,6 +25,7 @@ struct GemmData {
   std::vector<int32_t> rhs_zero_points = {};  // n, or none
   std::vector<int32_t> bias = {};             // n, or none
   std::vector<float> scales = {};             // n; none for s32
+  TfliteScales tflite = {};                   // instead of them, or none
   int32_t dst_zero_point = 0;
 
   int32_t lhs_at(size_t row, size_t depth) const;
@@ -33,7 +34,8 @@ struct GemmData {
 
 // As a network would have it: random operands, no zero points; 8-bit and f32 outputs have a bias
 // and per-channel scales.
-GemmData plain_data(const GemmShape& shape, const OperandTypes& types);
+GemmData plain_data(const GemmShape& shape, const OperandTypes& types,
+                    Requant requant = Requant::kFloat);
 
 // Everything at once: zero points on all operands, per channel on the rhs, and a bias, with the
 // given filling.

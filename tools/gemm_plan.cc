@@ -33,8 +33,7 @@ octet_gemm_desc describe(const GemmData& data, const Forced& forced, const Buffe
   desc.packed = packed.as();
   desc.packed_bytes = packed.size();
   desc.epilogue.bias = data.bias.empty() ? nullptr : data.bias.data();
-  desc.epilogue.scales = data.scales.empty() ? nullptr : data.scales.data();
-  desc.epilogue.scale_count = data.scales.size();
+  set_scales(data.scales, forced.float_mode ? nullptr : &data.tflite, &desc.epilogue);
   desc.epilogue.dst_zero_point = data.dst_zero_point;
   desc.max_isa = forced.isa;
   desc.kernel = forced.kernel;

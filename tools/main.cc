@@ -66,15 +66,19 @@ int main(int argc, char** argv) {
   tool::BenchArguments a;
   CLI::App* bench = app.add_subcommand("bench", "Verify and time products and convolutions");
   bench->add_option("cases", a.cases,
-                    "Several: gemm, resnet50, mobilenet_v2, vgg16, detection, segmentation, MxNxK, "
+                    "Several: gemm, resnet50, mobilenet_v2, efficientnet_lite0, vgg16, detection, "
+                    "segmentation, MxNxK, "
                     "mb1_ic64oc64_ih56oh56kh3sh1ph1");
   bench->add_option("--kernel", a.kernel, "Force this kernel; octet info lists them");
   bench->add_option(
       "--algorithm", a.algorithm,
       "Force this algorithm of convolution: direct, im2col, depthwise, winograd2x2, ...");
+  bench->add_option("--requant", a.requant, "How accumulators become 8 bits: float, tflite")
+      ->capture_default_str();
   bench->add_option("--peer", a.peer,
-                    "Compare, in alternation, with onednn or with a program such as "
-                    "tools/compare/onnxruntime_peer.py");
+                    "Compare, in alternation, with onednn, with a program such as "
+                    "tools/compare/onnxruntime_peer.py, or with octet itself: float, its float "
+                    "mode");
   bench
       ->add_option("--types", a.types,
                    "Types of lhs, rhs and dst, several, comma-separated; u8s8s32,u8s8u8 for "
@@ -87,9 +91,10 @@ int main(int argc, char** argv) {
       bench->add_subcommand("pack", "Time packing the weights and creating the convolution");
   for (CLI::App* command : {plan, pack}) {
     command
-        ->add_option("cases", a.cases,
-                     "Several: resnet50, mobilenet_v2, vgg16, detection, segmentation, "
-                     "mb1_ic64oc64_ih56oh56kh3sh1ph1")
+        ->add_option(
+            "cases", a.cases,
+            "Several: resnet50, mobilenet_v2, efficientnet_lite0, vgg16, detection, segmentation, "
+            "mb1_ic64oc64_ih56oh56kh3sh1ph1")
         ->required();
     command->add_option("--types", a.types, "Types of input, weights and output; u8s8u8 by default")
         ->expected(1);

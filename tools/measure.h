@@ -18,6 +18,7 @@ class Peer;
 
 struct BenchOptions {
   Forced forced;
+  Requant requant = Requant::kFloat;
   size_t threads = 1;
   int repetitions = 9;
   Peer* peer = nullptr;
@@ -55,6 +56,7 @@ struct BenchResult {
   // algorithm saves
   double ops;
   OperandTypes types;
+  Requant requant;
   std::string algorithm, kernel;
   bool verified;
   std::string first_error;                        // if not verified

@@ -72,6 +72,45 @@ std::vector<float> spread_scales(size_t channels, size_t k) {
   return scales;
 }
 
+const char* requant_name(Requant requant) {
+  return requant == Requant::kTflite ? "tflite" : "float";
+}
+
+Requant parse_requant(const std::string& text) {
+  for (const Requant requant : {Requant::kFloat, Requant::kTflite})
+    if (text == requant_name(requant)) return requant;
+  throw Error(fmt::format("'{}' is no requantization: float or tflite", text));
+}
+
+TfliteScales tflite_scales(const std::vector<float>& scales, Requant requant) {
+  TfliteScales all;
+  if (requant == Requant::kFloat) return all;
+  all.multipliers.resize(scales.size());
+  all.shifts.resize(scales.size());
+  octet_error error = {};
+  for (size_t i = 0; i < scales.size(); ++i)
+    check(octet_quantize_multiplier(scales[i], &all.multipliers[i], &all.shifts[i], &error), error);
+  return all;
+}
+
+Factor factor_of(const std::vector<float>& scales, const TfliteScales& tflite, size_t n) {
+  if (!tflite.multipliers.empty()) return {0, tflite.multipliers[n], tflite.shifts[n]};
+  return {scales.empty() ? 0 : scales[n], 0, 0};
+}
+
+void set_scales(const std::vector<float>& scales, const TfliteScales* tflite,
+                octet_epilogue* epilogue) {
+  if (tflite && !tflite->multipliers.empty()) {
+    epilogue->requant = OCTET_REQUANT_TFLITE;
+    epilogue->multipliers = tflite->multipliers.data();
+    epilogue->shifts = tflite->shifts.data();
+    epilogue->multiplier_count = tflite->multipliers.size();
+  } else if (!scales.empty()) {
+    epilogue->scales = scales.data();
+    epilogue->scale_count = scales.size();
+  }
+}
+
 std::vector<int32_t> spread_bias(size_t channels, size_t k) {
   std::vector<int32_t> bias(channels);
   const int32_t step = static_cast<int32_t>(std::sqrt(static_cast<float>(k)) * 2000);

@@ -7,6 +7,7 @@
 
 #include "api.h"
 #include "buffer.h"
+#include "contract.h"
 
 namespace tool {
 
@@ -35,9 +36,24 @@ constexpr Fill kFills[] = {Fill::kRandom, Fill::kLeast, Fill::kMost, Fill::kExtr
 const char* fill_name(Fill fill);
 void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed);
 
+// How accumulators become 8 bits.
+enum class Requant { kFloat, kTflite };
+const char* requant_name(Requant requant);
+Requant parse_requant(const std::string& text);
+
 // One per output channel. They spread the outputs of random operands of depth k over the 8-bit
 // range, differently per channel.
 std::vector<float> spread_scales(size_t channels, size_t k);
+// The same factors as TFLite's multipliers and shifts; none of either for float mode.
+struct TfliteScales {
+  std::vector<int32_t> multipliers, shifts;
+};
+// What the contract multiplies column n by.
+Factor factor_of(const std::vector<float>& scales, const TfliteScales& tflite, size_t n);
+TfliteScales tflite_scales(const std::vector<float>& scales, Requant requant);
+// tflite: null for float mode whatever the data has
+void set_scales(const std::vector<float>& scales, const TfliteScales* tflite,
+                octet_epilogue* epilogue);
 std::vector<int32_t> spread_bias(size_t channels, size_t k);
 
 // Element i of an 8-bit operand.

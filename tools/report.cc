@@ -86,9 +86,13 @@ void print_totals(const std::string& title, const Totals& t) {
 }
 
 ordered_json to_json(const BenchResult& r) {
-  ordered_json json = {{"name", r.name},        {"network", r.network},
-                       {"count", r.count},      {"types", r.types.name()},
-                       {"kernel", r.kernel},    {"algorithm", r.algorithm},
+  ordered_json json = {{"name", r.name},
+                       {"network", r.network},
+                       {"count", r.count},
+                       {"types", r.types.name()},
+                       {"requant", requant_name(r.requant)},
+                       {"kernel", r.kernel},
+                       {"algorithm", r.algorithm},
                        {"verified", r.verified}};
   if (!r.verified) {
     json["first_error"] = r.first_error;
