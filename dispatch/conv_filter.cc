@@ -96,7 +96,7 @@ uint32_t without_kernel(const FilterDraft& d, octet_isa isa) {
 
 RhsLayout packed_layout(const FilterDraft& d, const ConvMethod& method) {
   if (method.operands != KernelKind::kBytes || !d.forced)
-    return conv_layout(method, d.tier, d.view.is_u8);
+    return conv_layout(method, d.tier, d.view.is_u8, has_zero_points(d.view));
   return select_layout(d.cpu, d.view.is_u8 && method.keeps_u8, d.forced);
 }
 
@@ -116,7 +116,7 @@ octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterD
   const ConvProblem problem = {d->shape,
                                d->tier,
                                d->view.is_u8,
-                               has_zero_points(d->view),
+                               d->view.zero_point_range(),
                                f.accuracy == OCTET_ACCURACY_APPROXIMATE,
                                cpu.l2_bytes,
                                cpu.l3_bytes,

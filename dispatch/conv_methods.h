@@ -6,6 +6,7 @@
 
 namespace octet {
 
-RhsLayout conv_layout(const ConvMethod& method, Isa isa, bool rhs_u8);
+// weight_zero_points: some weight's zero point is not 0 in s8.
+RhsLayout conv_layout(const ConvMethod& method, Isa isa, bool rhs_u8, bool weight_zero_points);
 
 }  // namespace octet

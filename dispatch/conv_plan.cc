@@ -16,8 +16,7 @@ double total(const Estimate& e) {
 
 const char* refuse(const ConvMethod* method, int algorithm, const ConvProblem& problem) {
   if (!method) return "this library was built without it";
-  if (const char* refused = method->refuse(problem.shape, problem.weight_zero_points))
-    return refused;
+  if (const char* refused = method->refuse(problem.shape, problem.zero_points)) return refused;
   if (method->approximate && !problem.approximate)
     return "it is approximate, and the filter's accuracy is OCTET_ACCURACY_EXACT";
   if (problem.without_kernel >> algorithm & 1)
@@ -45,8 +44,10 @@ ConvPlans plan_conv(const ConvProblem& problem) {
       continue;
     }
     c.possible = true;
-    c.estimate = method->estimate({problem.shape, conv_layout(*method, problem.isa, problem.rhs_u8),
-                                   tier_of(problem.isa).costs, problem.l2_bytes, problem.l3_bytes});
+    c.estimate = method->estimate(
+        {problem.shape,
+         conv_layout(*method, problem.isa, problem.rhs_u8, problem.zero_points.any()),
+         tier_of(problem.isa).costs, problem.l2_bytes, problem.l3_bytes});
     c.microseconds = total(c.estimate);
     if (best && best->microseconds <= c.microseconds) continue;
     best = &c;

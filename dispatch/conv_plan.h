@@ -11,9 +11,9 @@ struct ConvProblem {
   ConvShape shape;
   Isa isa;  // the tier that the weights are packed for
   bool rhs_u8;
-  bool weight_zero_points;    // other than 0 in s8
-  bool approximate;           // the caller allows it
-  size_t l2_bytes, l3_bytes;  // 0 = unknown
+  ZeroPointRange zero_points;  // of the weights
+  bool approximate;            // the caller allows it
+  size_t l2_bytes, l3_bytes;   // 0 = unknown
   // Algorithms whose weights no kernel may read where they will be used: bit octet_conv_algorithm
   uint32_t without_kernel;
 };

@@ -51,6 +51,12 @@ uint8_t weight(size_t slot, size_t channel) {
                        : kOperands.rhs[kLines * kInColumns * kPixel + slot * kPixel + channel];
 }
 
+// Words are of 9 bits.
+int32_t weight_of(const DepthwiseKernel& kernel, size_t slot, size_t channel) {
+  const int32_t byte = (int8_t)weight(slot, channel);
+  return kernel.layout.domain == Domain::kS16 ? 2 * byte : byte;
+}
+
 bool is_depthwise(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* out) {
   for (size_t y = 0; y < tile.rows; ++y)
     for (size_t x = 0; x < kOutColumns; ++x, out += kPixel)
@@ -59,7 +65,7 @@ bool is_depthwise(const DepthwiseKernel& kernel, const DepthwiseTile& tile, cons
         for (size_t kx = 0; kx < 3; ++kx)
           for (size_t ky = 0; ky < 3; ++ky)
             acc += value(pixel_byte(y + ky, x + kx, c), kernel.lhs_domain) *
-                   (int8_t)weight(4 * kx + ky, c);
+                   weight_of(kernel, 4 * kx + ky, c);
         if (out[c] != acc) return false;
       }
   return true;
@@ -73,7 +79,10 @@ bool is_narrowed(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const
 }
 
 bool passes(const DepthwiseKernel& kernel, DepthwiseForm form, bool floats) {
-  alignas(64) uint8_t panel[3 * kDepthwiseGroup], prepared[depthwise_prepared_bytes(kPixel, 2 * 3)];
+  constexpr size_t kPanel = 3 * kDepthwiseGroup;
+  alignas(64) int16_t words[kPanel];
+  alignas(64) uint8_t bytes[kPanel], prepared[depthwise_prepared_bytes(kPixel, 2 * 3)];
+  const uint8_t* const panel = kernel.layout.domain == Domain::kS16 ? (const uint8_t*)words : bytes;
   alignas(64) int32_t out[2 * kOutColumns * kPixel];
   const uint8_t* pixels[kSlots];
   size_t steps[kSlots];
@@ -100,14 +109,18 @@ bool passes(const DepthwiseKernel& kernel, DepthwiseForm form, bool floats) {
   tile.dst_line = kOutColumns * tile.dst_pixel;
 
   for (size_t slot = 0; slot < kSlots; ++slot)
-    for (size_t c = 0; c < kPixel; ++c)
-      panel[slot / 4 * kDepthwiseGroup + depthwise_position(c) + slot % 4] = weight(slot, c);
+    for (size_t c = 0; c < kPixel; ++c) {
+      const size_t at = slot / 4 * kDepthwiseGroup + depthwise_position(c) + slot % 4;
+      words[at] = (int16_t)weight_of(kernel, slot, c);
+      bytes[at] = weight(slot, c);
+    }
   kernel.prepare({form, 3, panel, 1, 3, 1, kNoInit, nullptr}, prepared);
   kernel.multiply(tile);
   if (!is_depthwise(kernel, tile, out)) return false;
   if (!floats || !(kernel.flags & kNarrows)) return true;
 
-  memset(panel, 0, sizeof panel);
+  memset(words, 0, sizeof words);
+  memset(bytes, 0, sizeof bytes);
   kernel.prepare({form, 3, panel, 1, 3, 1, kFloatCases.acc, kFloatCases.scale}, prepared);
   tile.dst_pixel = kPixel;
   tile.dst_line = kOutColumns * kPixel;

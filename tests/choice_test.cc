@@ -382,7 +382,7 @@ TEST(Choose, ConvolutionsLegallyAndAlwaysAlike) {
           s.pad_right,  s.transposed != 0, s.output_padding_h, s.output_padding_w};
       for (uint8_t i = 0; i < octet::kAlgorithms; ++i) {
         const octet::ConvMethod* const method = octet::method_of(i);
-        if (!method || method->refuse(shape, false)) continue;
+        if (!method || method->refuse(shape, {0, 0})) continue;
         const octet::Isa best = octet::best_of(cpu.isas);
         const octet::ConvChoiceProblem problem = {
             static_cast<octet_conv_algorithm>(i),
@@ -390,7 +390,7 @@ TEST(Choose, ConvolutionsLegallyAndAlwaysAlike) {
             is_unsigned(c.lhs),
             is_unsigned(c.rhs),
             element_bytes(c.dst),
-            {octet::conv_layout(*method, best, is_unsigned(c.rhs)), true}};
+            {octet::conv_layout(*method, best, is_unsigned(c.rhs), false), true}};
         Choice choice = {}, again = {};
         octet::ConvKernel kernel = octet::choose_conv(cpu, problem, nullptr, &choice);
         // A tier may be without words or depthwise kernels of its own, and share nobody's layout.

@@ -449,12 +449,15 @@ TEST(ConvBadPack, AlgorithmsThatCannot) {
   // Without permission
   pack_refuses(OCTET_UNSUPPORTED, "winograd2x2_int8",
                [](Layer& q) { q.filter.algorithm = OCTET_CONV_WINOGRAD_2X2_INT8; });
-  static const int32_t zero_points[] = {5};
-  for (const octet_conv_algorithm algorithm : {OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4})
-    pack_refuses(OCTET_UNSUPPORTED, "zero point", [&](Layer& q) {
-      q.filter.algorithm = algorithm, q.filter.zero_points = zero_points,
-      q.filter.zero_point_count = 1;
-    });
+  static const int32_t zero_points[] = {100};
+  pack_refuses(OCTET_UNSUPPORTED, "zero points", [&](Layer& q) {
+    q.filter.algorithm = OCTET_CONV_WINOGRAD_4X4, q.filter.zero_points = zero_points,
+    q.filter.zero_point_count = 1;
+  });
+  pack_refuses(OCTET_UNSUPPORTED, "zero point", [&](Layer& q) {
+    q.filter.algorithm = OCTET_CONV_WINOGRAD_2X2_INT8, q.filter.zero_points = zero_points,
+    q.filter.zero_point_count = 1, q.filter.accuracy = OCTET_ACCURACY_APPROXIMATE;
+  });
 }
 
 TEST(ConvBadPack, Environment) {

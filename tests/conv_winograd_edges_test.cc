@@ -116,19 +116,42 @@ TEST(ConvWinogradEdges, EveryTail) {
       }
 }
 
-// Weights whose zero point is not their centre would leave 16 bits: refused, with the reason, when
-// planned and when forced.
-TEST(ConvWinogradEdges, WeightZeroPointsAreRefused) {
+// Weights less their zero points have 9 bits. F(4x4,3x3) takes them as far as 16 bits hold what it
+// makes of them, 144 times as much; beyond, it says why not.
+TEST(ConvWinogradEdges, WeightZeroPoints) {
   for (const octet_type rhs : {OCTET_S8, OCTET_U8})
     for (const FilterZeroPoints kind :
-         {FilterZeroPoints::kNone, FilterZeroPoints::kTensor, FilterZeroPoints::kChannel}) {
-      if (rhs == OCTET_S8 && kind == FilterZeroPoints::kNone) continue;
-      for (const size_t stride : {1, 2}) {
-        ConvCase c = layer(8, stride);
-        c.rhs = rhs, c.filter_zero_points = kind;
-        EXPECT_EQ(check_winograd(c), 0u) << c;
-      }
-    }
+         {FilterZeroPoints::kNone, FilterZeroPoints::kTensor, FilterZeroPoints::kChannel,
+          FilterZeroPoints::kLeast, FilterZeroPoints::kLeastSometimes, FilterZeroPoints::kFar})
+      for (const Fill filter : {Fill::kLeast, Fill::kMost, Fill::kEnds, Fill::kRandom})
+        for (const size_t channels : {8, 127, 128, 129, 257})
+          for (const size_t stride : {1, 2}) {
+            ConvCase c = layer(channels, stride);
+            c.rhs = rhs, c.filter_zero_points = kind, c.filter_fill = filter;
+            c.lhs_fill = Fill::kEnds, c.lhs_zero_point = 127;
+            EXPECT_GE(check_winograd(c), 1u) << c;
+            if (HasFatalFailure()) return;
+          }
+}
+
+TEST(ConvWinogradEdges, WeightZeroPointsBeyondSixteenBits) {
+  ConvCase c = layer(8);
+  octet_conv2d_shape& s = c.shape;
+  s.out_channels = 2;
+  for (const octet_type rhs : {OCTET_S8, OCTET_U8}) {
+    c.rhs = rhs, c.filter_zero_points = FilterZeroPoints::kFar;
+    ConvProblem problem(c);
+    const auto lists = [&] {
+      const std::vector<octet_conv_algorithm> possible =
+          possible_algorithms(problem, OCTET_ISA_AUTO);
+      return std::count(possible.begin(), possible.end(), OCTET_CONV_WINOGRAD_4X4);
+    };
+    EXPECT_EQ(lists(), 1) << c;
+    --problem.filter_zero_points[0];
+    EXPECT_EQ(lists(), 0) << c;
+    ++problem.filter_zero_points[0], ++problem.filter_zero_points[1];
+    EXPECT_EQ(lists(), 0) << c;
+  }
 }
 
 // ---- the approximate one

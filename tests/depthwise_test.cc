@@ -68,6 +68,11 @@ class Work {
     for (size_t i = 0; i < lhs_.bytes(); ++i) lhs_.data()[i] = byte(c.lhs_byte);
     filter_.resize(n * s_.taps());
     for (uint8_t& b : filter_) b = byte(c.rhs_byte);
+    // In words, weights lie without their zero points.
+    const int32_t least = c.rhs_u8 ? 0 : -128, values[] = {least, least + 255};
+    for (size_t j = 0; kernel.layout.domain == octet::Domain::kS16 && j < n; ++j)
+      filter_zero_points_.push_back(j % 4 < 2 ? values[j % 2]
+                                              : least + static_cast<int32_t>(random_() % 256));
 
     for (size_t i = 0; i < s_.batch; ++i) {
       zero_points_.push_back(c.runtime || i == 0
@@ -102,8 +107,8 @@ class Work {
                                     1,
                                     1,
                                     c.rhs_u8,
-                                    nullptr,
-                                    0};
+                                    filter_zero_points_.data(),
+                                    filter_zero_points_.size()};
     const octet::ConvMethod& method = octet::depthwise_method;
     payload_ = Guarded(method.payload_bytes(kernel.layout, s_), c.side, 64);
     std::vector<int32_t> positive(s_.out_channels), negative(s_.out_channels);
@@ -214,8 +219,8 @@ class Work {
     return static_cast<uint8_t>(fixed < 0 ? random_() : static_cast<uint32_t>(fixed));
   }
   int32_t weight(size_t n, size_t tap) const {
-    return c_.rhs_u8 ? filter_[n * s_.taps() + tap] - 128
-                     : static_cast<int8_t>(filter_[n * s_.taps() + tap]);
+    const int32_t w = read(filter_[n * s_.taps() + tap], c_.rhs_u8);
+    return w - (filter_zero_points_.empty() ? c_.rhs_u8 ? 128 : 0 : filter_zero_points_[n]);
   }
 
   int32_t accumulator(size_t b, size_t y, size_t x, size_t n) const {
@@ -269,7 +274,7 @@ class Work {
   size_t out_h_, out_w_, pixel_, dst_pixel_, pixels_;
   Guarded lhs_, zeros_, bias_, sums_, scale_, init_, payload_, dst_, residual_;
   std::vector<uint8_t> filter_;
-  std::vector<int32_t> zero_points_;
+  std::vector<int32_t> zero_points_, filter_zero_points_;
   std::vector<float> lhs_scales_;
   ConvPlan plan_ = {};
   ConvRun run_ = {};
@@ -399,13 +404,13 @@ TEST_P(Depthwise, Anything) {
 TEST(DepthwiseMethod, Refuses) {
   const octet::ConvMethod& m = octet::depthwise_method;
   ConvShape s = shape_of(1, 5, 5, 8, 2, 3, 3, 1, 1);
-  EXPECT_EQ(m.refuse(s, false), nullptr);
-  EXPECT_NE(m.refuse(s, true), nullptr);
+  EXPECT_EQ(m.refuse(s, {0, 0}), nullptr);
+  EXPECT_EQ(m.refuse(s, {-128, 127}), nullptr);
   s.transposed = true;
-  EXPECT_NE(m.refuse(s, false), nullptr);
+  EXPECT_NE(m.refuse(s, {0, 0}), nullptr);
   s.transposed = false;
   s.groups = 4;
-  EXPECT_NE(m.refuse(s, false), nullptr);
+  EXPECT_NE(m.refuse(s, {0, 0}), nullptr);
   s.groups = 8;
   s.kernel_h = s.kernel_w = SIZE_MAX / 2;
   EXPECT_EQ(m.payload_bytes(octet::kDepthwiseLayout, s), 0u);

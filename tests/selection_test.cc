@@ -304,10 +304,14 @@ TEST(Layouts, OfConvolutions) {
   for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
     for (const bool rhs_u8 : {false, true}) {
       const octet::RhsLayout bytes = octet::layout_of(isa, rhs_u8);
-      EXPECT_TRUE(octet::conv_layout(octet::direct_method, isa, rhs_u8) == bytes);
-      EXPECT_TRUE(octet::conv_layout(octet::im2col_method, isa, rhs_u8) == bytes);
-      EXPECT_TRUE(octet::conv_layout(octet::winograd_2x2_int8_method, isa, rhs_u8) ==
+      EXPECT_TRUE(octet::conv_layout(octet::direct_method, isa, rhs_u8, true) == bytes);
+      EXPECT_TRUE(octet::conv_layout(octet::im2col_method, isa, rhs_u8, true) == bytes);
+      EXPECT_TRUE(octet::conv_layout(octet::winograd_2x2_int8_method, isa, rhs_u8, false) ==
                   octet::layout_of(isa, false));
+      EXPECT_TRUE(octet::conv_layout(octet::depthwise_method, isa, rhs_u8, false) ==
+                  octet::kDepthwiseLayout);
+      EXPECT_TRUE(octet::conv_layout(octet::depthwise_method, isa, rhs_u8, true) ==
+                  octet::kDepthwiseWordLayout);
     }
 }
 

@@ -40,7 +40,7 @@ TEST(Tiers, AreTold) {
     EXPECT_LT(static_cast<int>(tier->isa), 32) << "a bit of IsaMask";
     const octet::TierCosts& c = tier->costs;
     for (const double cost : {c.macs, c.tile, c.word_macs, c.word_mr, c.word_nr, c.word_in,
-                              c.word_out, c.depthwise, c.depthwise_line})
+                              c.word_out, c.depthwise, c.depthwise_line, c.depthwise_words})
       EXPECT_GT(cost, 0);
     EXPECT_TRUE(c.mr && c.nr && c.lanes && c.depthwise_lanes);
   }
@@ -114,7 +114,10 @@ TEST(Forms, AreTold) {
     EXPECT_LE(layout.width, octet::kMaxTileColumns);
     EXPECT_EQ(octet::kAlignment % (layout.kr * octet::domain_bytes(layout.domain)), 0u)
         << "a group of one column lies in one line of cache";
-    EXPECT_EQ(layout.domain == octet::Domain::kS16, form->kind == KernelKind::kWords);
+    if (layout.domain == octet::Domain::kS16)
+      EXPECT_NE(form->kind, KernelKind::kBytes);
+    else
+      EXPECT_NE(form->kind, KernelKind::kWords);
     EXPECT_EQ(form->packing != nullptr, form->kind == KernelKind::kBytes);
   }
   EXPECT_EQ(octet::find_form(0), nullptr);
@@ -128,13 +131,14 @@ TEST(Tiers, WantFormsOfTheRightKind) {
     EXPECT_EQ(octet::form_of(tier->bytes).layout.domain, octet::Domain::kS8);
     EXPECT_EQ(octet::form_of(tier->bytes_u8).kind, KernelKind::kBytes);
     EXPECT_EQ(octet::form_of(tier->words).kind, KernelKind::kWords);
-    EXPECT_EQ(octet::form_of(tier->depthwise).kind, KernelKind::kDepthwise);
+    EXPECT_EQ(octet::form_of(tier->depthwise).layout, octet::kDepthwiseLayout);
+    EXPECT_EQ(octet::form_of(tier->depthwise_words).layout, octet::kDepthwiseWordLayout);
   }
 }
 
 bool wants(const Tier& tier, const Form& form) {
   return form.id == tier.bytes || form.id == tier.bytes_u8 || form.id == tier.words ||
-         form.id == tier.depthwise;
+         form.id == tier.depthwise || form.id == tier.depthwise_words;
 }
 
 // Every kernel reads a form of its kind. Every form is some tier's, or for tests; where one of its
@@ -341,13 +345,15 @@ TEST(Kernels, WidenOnlyWhereTilesAreHighEnough) {
 TEST(Depthwise, BlocksFitPanelsAndArrays) {
   for (const DepthwiseKernel* kernel : octet::depthwise_kernels()) {
     SCOPED_TRACE(kernel->name);
-    EXPECT_EQ(kernel->layout, octet::kDepthwiseLayout);
+    EXPECT_TRUE(kernel->layout == octet::kDepthwiseLayout ||
+                kernel->layout == octet::kDepthwiseWordLayout);
     EXPECT_EQ(kernel->layout.width % kernel->channels, 0);
     EXPECT_LE(kernel->channels, kernel->reach);
     EXPECT_GE(kernel->rows, 1);
     if (!kernel->tail) continue;
     EXPECT_LT(kernel->tail->channels, kernel->channels);
     EXPECT_EQ(kernel->tail->isa, kernel->isa);
+    EXPECT_EQ(kernel->tail->layout, kernel->layout);
     EXPECT_EQ(kernel->tail->lhs_domain, kernel->lhs_domain);
     EXPECT_EQ(kernel->tail->tail, nullptr);
   }

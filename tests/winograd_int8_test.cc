@@ -144,9 +144,9 @@ TEST(WinogradInt8Outputs, SaturateBeforeTheyAreRounded) {
 
 TEST(WinogradInt8Accuracy, RefusesDepthsThatCouldOverflow) {
   octet::ConvShape shape = {1, 8, 8, 8193, 8, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
-  EXPECT_NE(octet::winograd_2x2_int8_method.refuse(shape, false), nullptr);
+  EXPECT_NE(octet::winograd_2x2_int8_method.refuse(shape, {0, 0}), nullptr);
   shape.in_channels = 8192;
-  EXPECT_EQ(octet::winograd_2x2_int8_method.refuse(shape, false), nullptr);
+  EXPECT_EQ(octet::winograd_2x2_int8_method.refuse(shape, {0, 0}), nullptr);
 }
 
 }  // namespace

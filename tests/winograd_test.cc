@@ -185,8 +185,8 @@ TEST(Winograd, RefusesWhatItCannotCompute) {
   const auto refused = [&](auto change) {
     ConvShape shape = good;
     change(shape);
-    return octet::winograd_4x4_method.refuse(shape, false) != nullptr &&
-           octet::winograd_2x2_method.refuse(shape, false) != nullptr;
+    return octet::winograd_4x4_method.refuse(shape, {0, 0}) != nullptr &&
+           octet::winograd_2x2_method.refuse(shape, {0, 0}) != nullptr;
   };
   EXPECT_FALSE(refused([](ConvShape&) {}));
   EXPECT_TRUE(refused([](ConvShape& s) { s.kernel_h = 1; }));
@@ -194,11 +194,11 @@ TEST(Winograd, RefusesWhatItCannotCompute) {
   EXPECT_TRUE(refused([](ConvShape& s) { s.stride_h = 2; }));
   EXPECT_TRUE(refused([](ConvShape& s) { s.dilation_w = 2; }));
   EXPECT_TRUE(refused([](ConvShape& s) { s.transposed = true; }));
-  EXPECT_NE(octet::winograd_4x4_method.refuse(good, true), nullptr);
-  EXPECT_NE(octet::winograd_2x2_s2_method.refuse(good, false), nullptr);
+  EXPECT_NE(octet::winograd_4x4_method.refuse(good, {-128, 127}), nullptr);
+  EXPECT_NE(octet::winograd_2x2_s2_method.refuse(good, {0, 0}), nullptr);
   ConvShape strided = good;
   strided.stride_h = strided.stride_w = 2;
-  EXPECT_EQ(octet::winograd_2x2_s2_method.refuse(strided, false), nullptr);
+  EXPECT_EQ(octet::winograd_2x2_s2_method.refuse(strided, {0, 0}), nullptr);
 }
 
 TEST(Winograd, PayloadOfAHugeShapeIsRefused) {

@@ -7,7 +7,8 @@
 namespace octet {
 namespace {
 
-constexpr KernelKind kBytes = KernelKind::kBytes, kWords = KernelKind::kWords;
+constexpr KernelKind kBytes = KernelKind::kBytes, kWords = KernelKind::kWords,
+                     kDepthwise = KernelKind::kDepthwise;
 
 // The layouts are constants beside the kernels that read them, and say there why they are so.
 // clang-format off
@@ -29,7 +30,8 @@ constexpr Form kForms[] = {
     {FormId::kS16_8x1, "s16_8x1", kArmWordLayout, kWords},
     {FormId::kS16_4x2, "s16_4x2", kScalarWordLayout, kWords},
     // All tiers. Within a group, channels have the order of interleaved pixels
-    {FormId::kS8_64x4_depthwise, "s8_64x4_depthwise", kDepthwiseLayout, KernelKind::kDepthwise},
+    {FormId::kS8_64x4_depthwise, "s8_64x4_depthwise", kDepthwiseLayout, kDepthwise},
+    {FormId::kS16_64x4_depthwise, "s16_64x4_depthwise", kDepthwiseWordLayout, kDepthwise},
 };
 // clang-format on
 constexpr size_t kCount = sizeof kForms / sizeof kForms[0];

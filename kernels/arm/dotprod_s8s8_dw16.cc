@@ -44,7 +44,7 @@ struct Dotprod : Sixteen {
     });
   }
 
-  OCTET_INLINE static inline void weights(const uint8_t* taps, size_t vector, uint8_t* to) {
+  OCTET_INLINE static inline void weights(const uint32_t* taps, size_t vector, uint8_t* to) {
     __builtin_memcpy(to + 16 * vector, taps, 16);
   }
 };

@@ -33,6 +33,7 @@ extern const MicroKernel neon_s8s8_least_4x64x16;
 
 extern const DepthwiseKernel dotprod_s8s8_dw16;
 extern const DepthwiseKernel neon_s8s8_dw16;
+extern const DepthwiseKernel neon_s8s16_dw16;
 
 extern const MicroKernel neon_s16s16_8x8x1;
 extern const WinogradOps neon_winograd;

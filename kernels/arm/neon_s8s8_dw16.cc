@@ -1,4 +1,4 @@
-// Depthwise, s8 x s8 -> s32 or 8 bits for ARMv8.0, blocks of 16 channels.
+// Depthwise, s8 x s8 or s16 -> s32 or 8 bits for ARMv8.0, blocks of 16 channels.
 //
 // Pixels stay as they are. Products of two taps are added in 16 bits, then to the 32-bit
 // accumulator. (-128)^2 + (-128)^2 = 32768 would leave 16 bits, its negative does not: so pairs are
@@ -78,9 +78,39 @@ struct Neon : Sixteen {
   }
 
   // From four channels of four taps to the taps' places.
-  static inline void weights(const uint8_t* from, size_t vector, uint8_t* to) {
+  static inline void weights(const uint32_t* taps, size_t vector, uint8_t* to) {
+    const uint8_t* const from = (const uint8_t*)taps;
     OCTET_NO_UNROLL
     for (int i = 0; i < 16; ++i) to[16 * (i % 4) + 4 * vector + i / 4] = from[i];
+  }
+};
+
+// Weights are words, and pixels are widened to them when they meet.
+struct NeonWords : Neon {
+  static constexpr int kColumn = 128;
+  static constexpr bool kCopyPerSign = false;
+
+  OCTET_INLINE static inline void one(Acc& acc, int8x16_t p, const uint8_t* weights) {
+    const int16x8_t low = vmovl_s8(vget_low_s8(p)), high = vmovl_high_s8(p);
+    const auto four = [&](int i)
+                          OCTET_INLINE { return vld1q_s16((const int16_t*)weights + 8 * i); };
+    const int16x8_t w0 = four(0), w1 = four(1);
+    acc.a[0] = vmlal_s16(acc.a[0], vget_low_s16(low), vget_low_s16(w0));
+    acc.a[1] = vmlal_high_s16(acc.a[1], low, w0);
+    acc.a[2] = vmlal_s16(acc.a[2], vget_low_s16(high), vget_low_s16(w1));
+    acc.a[3] = vmlal_high_s16(acc.a[3], high, w1);
+  }
+
+  template <int first, int count>
+  OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
+    unroll<count>([&](auto i) OCTET_INLINE { one(acc, c.p[first + i], weights + 32 * i); });
+  }
+
+  static inline void weights(const uint64_t* taps, size_t vector, uint8_t* to) {
+    int16_t* const out = (int16_t*)to;
+    OCTET_NO_UNROLL
+    for (int i = 0; i < 16; ++i)
+      out[16 * (i % 4) + 4 * vector + i / 4] = (int16_t)(taps[i / 4] >> i % 4 * 16);
   }
 };
 
@@ -98,6 +128,20 @@ const DepthwiseKernel neon_s8s8_dw16 = {
     .walk_rows = 2,
     .prepare = depthwise_prepare<Neon>,
     .multiply = depthwise_multiply<Neon>,
+};
+
+const DepthwiseKernel neon_s8s16_dw16 = {
+    .name = "neon_s8s16_dw16",
+    .isa = Isa::kNeon,
+    .lhs_domain = Domain::kS8,
+    .flags = kAnyLhs | kNarrows,
+    .layout = kDepthwiseWordLayout,
+    .channels = 16,
+    .reach = 16,
+    .rows = 2,
+    .walk_rows = 2,
+    .prepare = depthwise_prepare<NeonWords, uint64_t>,
+    .multiply = depthwise_multiply<NeonWords>,
 };
 
 }  // namespace octet

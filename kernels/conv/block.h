@@ -23,7 +23,7 @@ inline PreparedSections prepared_sections(const ConvPlan& plan, const Taps& taps
 
 // What methods on panels have in common: they compute every shape, and cut channels at strips or at
 // groups.
-inline const char* refuse_nothing(const ConvShape&, bool) { return nullptr; }
+inline const char* refuse_nothing(const ConvShape&, const ZeroPointRange&) { return nullptr; }
 inline ConvGrain panels_grain(const ConvPlan& plan, size_t out_h, size_t) {
   return {out_h,
           plan.shape.groups > 1 ? plan.shape.group_out()

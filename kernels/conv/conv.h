@@ -56,6 +56,14 @@ constexpr size_t conv_out_w(const ConvShape& s, size_t in_w) {
                   s.output_padding_w);
 }
 
+// Of a filter's zero points, in s8.
+struct ZeroPointRange {
+  int32_t least, most;
+  constexpr bool any() const { return least || most; }
+  // That |w - zero_point| may reach.
+  constexpr int32_t widest() const { return 128 + most > 127 - least ? 128 + most : 127 - least; }
+};
+
 // Weights as the caller stores them: output channel o (of all), kernel position, input channel i of
 // its group. Strides in bytes.
 struct FilterView {
@@ -73,6 +81,7 @@ struct FilterView {
   int32_t zero_point(size_t o) const {
     return zero_points ? zero_points[zero_point_count == 1 ? 0 : o] : 0;
   }
+  ZeroPointRange zero_point_range() const;
   // Whether an output channel's weights lie side by side, in any order; and in the order of lines,
   // columns, channels.
   bool dense(const ConvShape& s) const { return o_stride == s.taps() * s.group_in(); }
@@ -175,8 +184,8 @@ struct ConvMethod {
   // Packs u8 weights as they are where the tier can; else, or if it makes its own of them, as s8
   bool keeps_u8 = true;
   // Null if it can compute the shape exactly, else why not, in a clause that completes "cannot be
-  // used: ". weight_zero_points: some weight's zero point is not 0 in s8.
-  const char* (*refuse)(const ConvShape& shape, bool weight_zero_points);
+  // used: ".
+  const char* (*refuse)(const ConvShape& shape, const ZeroPointRange& zero_points);
   // Bytes of the weights in this form for a layout; 0 if they leave size_t. Never depends on the
   // weights' values.
   size_t (*payload_bytes)(const RhsLayout& layout, const ConvShape& shape);

@@ -32,10 +32,9 @@ size_t slot_of(const ConvShape& s, size_t ky, size_t kx) {
 }
 size_t multiplier_of(const ConvShape& s) { return s.group_out(); }
 
-const char* refuse(const ConvShape& shape, bool weight_zero_points) {
+const char* refuse(const ConvShape& shape, const ZeroPointRange&) {
   if (shape.transposed) return "the convolution is transposed";
   if (shape.group_in() != 1) return "a group has more than one input channel";
-  if (weight_zero_points) return "a weight zero point is not 0 (128 for u8)";
   return nullptr;
 }
 
@@ -45,25 +44,41 @@ size_t payload_bytes(const RhsLayout& layout, const ConvShape& shape) {
       shape.out_channels > SIZE_MAX - layout.width)
     return 0;
   return __builtin_mul_overflow(round_up(shape.out_channels, layout.width),
-                                groups_of(shape) * layout.kr, &bytes)
+                                groups_of(shape) * layout.kr * domain_bytes(layout.domain), &bytes)
              ? 0
              : bytes;
 }
 
-bool pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float*,
-          const ColumnSums& sums, uint8_t* payload) {
-  const uint8_t flip = domain_shift(filter.is_u8, layout.domain) ? 0x80 : 0;
+// A weight in each channel's place. value(o, byte): of output channel o.
+template <typename Weight, typename Value>
+void pack_weights(const ConvShape& shape, const FilterView& filter, const Value& value,
+                  uint8_t* payload) {
   const size_t groups = groups_of(shape);
-  memset(payload, 0, payload_bytes(layout, shape));
   for (size_t o = 0; o < shape.out_channels; ++o) {
-    uint8_t* panel =
-        payload + o / kPanel * groups * kDepthwiseGroup + depthwise_position(o % kPanel);
+    Weight* const panel =
+        (Weight*)payload + o / kPanel * groups * kDepthwiseGroup + depthwise_position(o % kPanel);
     for (size_t ky = 0; ky < shape.kernel_h; ++ky)
       for (size_t kx = 0; kx < shape.kernel_w; ++kx) {
         const size_t slot = slot_of(shape, ky, kx);
         panel[slot / 4 * kDepthwiseGroup + slot % 4] =
-            (uint8_t)(*filter.at(shape, o, ky, kx, 0) ^ flip);
+            (Weight)value(o, *filter.at(shape, o, ky, kx, 0));
       }
+  }
+}
+
+// Bytes as they are, words less their zero points.
+bool pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float*,
+          const ColumnSums& sums, uint8_t* payload) {
+  memset(payload, 0, payload_bytes(layout, shape));
+  if (layout.domain == Domain::kS16) {
+    pack_weights<int16_t>(
+        shape, filter,
+        [&](size_t o, uint8_t w) { return (filter.is_u8 ? w : (int8_t)w) - filter.zero_point(o); },
+        payload);
+  } else {
+    const uint8_t flip = filter.is_u8 ? 0x80 : 0;
+    pack_weights<uint8_t>(
+        shape, filter, [&](size_t, uint8_t w) { return w ^ flip; }, payload);
   }
   return sum_filter(shape, filter, sums);
 }
@@ -78,6 +93,7 @@ Estimate estimate(const ConvWork& w) {
   e.macs = w.outputs * (double)s.taps();
   e.bytes = w.traffic();
   e.compute = microseconds(w.pixels * blocks * (double)cost.depthwise_lanes * cost.depthwise *
+                               (w.layout.domain == Domain::kS16 ? cost.depthwise_words : 1) *
                                (s.stride_w > 1 ? 1.5 : 1) * (double)s.taps() / 9 +
                            (double)s.batch * w.out_h * blocks * cost.depthwise_line);
   e.memory = microseconds(e.bytes / w.bandwidth(e.bytes));
@@ -240,8 +256,9 @@ class Block {
     }
     const size_t groups = groups_of(s_),
                  shift = tile_.form == DepthwiseForm::kTaps ? s_.stride_h * s_.kernel_w : 1;
-    const uint8_t* panel =
-        plan_.payload + n0_ / kPanel * groups * kDepthwiseGroup + depthwise_position(n0_ % kPanel);
+    const uint8_t* const panel = plan_.payload + (n0_ / kPanel * groups * kDepthwiseGroup +
+                                                  depthwise_position(n0_ % kPanel)) *
+                                                     domain_bytes(kernel_.layout.domain);
     kernel_.prepare({tile_.form, groups, panel, tile_.sets, tile_.set_groups, shift, init,
                      tile_.narrow ? plan_.finish.scale + n0_ : nullptr},
                     c_.prepared);

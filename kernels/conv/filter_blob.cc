@@ -26,7 +26,8 @@ bool sane(const FilterGeometry& g) {
 }  // namespace
 
 bool has_zero_points(const FilterView& f, Domain domain) {
-  return any_zero_point(f.zero_points, f.zero_point_count, f.is_u8, domain);
+  return domain != Domain::kS16 &&
+         any_zero_point(f.zero_points, f.zero_point_count, f.is_u8, domain);
 }
 
 bool has_least(const ConvShape& s, const FilterView& f) {
@@ -77,9 +78,12 @@ bool plan_filter_again(const Container& c, const ConvMethod& method, Container* 
   if (!sane(g)) return false;
   const ConvShape shape = filter_shape(c);
   const bool zero_points = c.find(SectionId::kZeroPoints);
-  // Depthwise and Winograd know no zero points. Their weights are s8 or s16, where a section of
-  // zero points means that some are not 0.
-  if (method.refuse(shape, zero_points && c.form->layout.domain != Domain::kU8)) return false;
+  // Words hold no zero points; in s8 a section of them means that some are not 0.
+  const Domain domain = c.form->layout.domain;
+  if (zero_points && domain == Domain::kS16) return false;
+  const ZeroPointRange any = {-128, 127};
+  if (method.refuse(shape, zero_points && domain == Domain::kS8 ? any : ZeroPointRange{0, 0}))
+    return false;
   return plan_filter(*c.form, method, g.algorithm, c.header.type, shape, zero_points, planned);
 }
 

@@ -11,6 +11,17 @@ WeightSums FilterView::sum_channel(const ConvShape& s, size_t o) const {
   return sums;
 }
 
+ZeroPointRange FilterView::zero_point_range() const {
+  const int32_t shift = is_u8 ? -128 : 0, first = (zero_points ? zero_points[0] : 0) + shift;
+  ZeroPointRange range = {first, first};
+  for (size_t i = 1; i < zero_point_count; ++i) {
+    const int32_t zero = zero_points[i] + shift;
+    if (zero < range.least) range.least = zero;
+    if (zero > range.most) range.most = zero;
+  }
+  return range;
+}
+
 bool sum_filter(const ConvShape& shape, const FilterView& filter, const ColumnSums& sums) {
   bool has_least = false;
   for (size_t o = 0; o < shape.out_channels; ++o)

@@ -23,6 +23,16 @@ struct WinogradScheme {
 
   constexpr size_t taps() const { return (size_t)patch * patch; }
   constexpr bool int8() const { return form == Winograd::k2x2Int8; }
+  // How many times the largest weight its taps may reach.
+  constexpr int32_t growth() const {
+    int32_t most = 0;
+    for (size_t y = 0; y < patch; ++y) {
+      int32_t sum = 0;
+      for (const int8_t v : g[y]) sum += v < 0 ? -v : v;
+      if (sum > most) most = sum;
+    }
+    return most * most;
+  }
 };
 
 // What the payload begins with. Its size never depends on it.
@@ -64,7 +74,7 @@ struct WinogradPayload {
 };
 
 const char* winograd_refuse(const WinogradScheme& s, const ConvShape& shape,
-                            bool weight_zero_points);
+                            const ZeroPointRange& zero_points);
 size_t winograd_payload_bytes(const WinogradScheme& s, const RhsLayout& layout,
                               const ConvShape& shape);
 bool winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,

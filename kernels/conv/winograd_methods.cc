@@ -93,8 +93,8 @@ constexpr ConvMethod method(const char* name, KernelKind operands) {
       .approximate = s.int8(),
       .keeps_u8 = false,
       .refuse =
-          [](const ConvShape& shape, bool weight_zero_points) {
-            return winograd_refuse(s, shape, weight_zero_points);
+          [](const ConvShape& shape, const ZeroPointRange& zero_points) {
+            return winograd_refuse(s, shape, zero_points);
           },
       .payload_bytes =
           [](const RhsLayout& layout, const ConvShape& shape) {

@@ -34,20 +34,32 @@ void transform(const WinogradScheme& s, const Words& a, const Words& b, const Wo
   }
 }
 
+// In s8, of `lanes` output channels from o on; 0 where there is no weight.
+void zero_points_of(const RhsLayout& layout, const FilterView& filter, size_t o, size_t lanes,
+                    size_t depth, Words* zero) {
+  memset(zero, 0, sizeof *zero);
+  for (size_t k = 0; k < depth; ++k)
+    for (size_t lane = 0; lane < lanes; ++lane)
+      (*zero)[(k / layout.kr * layout.width + lane) * layout.kr + k % layout.kr] =
+          (int16_t)(filter.zero_point(o + lane) - (filter.is_u8 ? 128 : 0));
+}
+
 // Calls f(o, i, elements, first, taps) for all blocks, tap row by tap row, which is what the stack
 // has room for: input channels from i on of the panel that begins at output channel o. taps[t] has
-// its tap first + t, at most 18432 in magnitude; missing lanes and channels are 0.
+// its tap first + t, less zero points; missing lanes and channels are 0.
 template <typename F>
 void for_each_block(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
                     const FilterView& filter, size_t o_first, size_t o_end, const F& f) {
   uint8_t bytes[kBlock];
-  Words w[3], columns[3][kMaxPatch], taps[kMaxPatch];
+  Words w[3], columns[3][kMaxPatch], taps[kMaxPatch], zero = {};
+  const bool zero_points = filter.zero_point_range().any();
   const size_t step = kBlock / layout.width / layout.kr * layout.kr;  // whole groups
   for (size_t o = o_first, lanes; o < o_end; o += lanes) {
     lanes = smaller(layout.width, shape.group_out() - o % shape.group_out());
     for (size_t i = 0; i < shape.group_in(); i += step) {
       const size_t depth = smaller(step, shape.group_in() - i),
                    elements = layout.depth(depth) * layout.width;
+      if (zero_points) zero_points_of(layout, filter, o, lanes, depth, &zero);
       LaneView view = {nullptr, filter.o_stride, filter.i_stride,
                        lanes,   depth,           (uint8_t)(filter.is_u8 ? 0x80 : 0)};
       if (lanes != layout.width || elements != kBlock || depth % layout.kr)
@@ -56,7 +68,7 @@ void for_each_block(const WinogradScheme& s, const RhsLayout& layout, const Conv
         for (size_t y = 0; y < 3; ++y) {
           view.data = filter.at(shape, o, y, x, i);
           interleave(view, layout.width, layout.kr, 0, bytes);
-          for (size_t e = 0; e < kBlock; ++e) w[y][e] = (int8_t)bytes[e];
+          for (size_t e = 0; e < kBlock; ++e) w[y][e] = (int16_t)((int8_t)bytes[e] - zero[e]);
         }
         transform(s, w[0], w[1], w[2], columns[x]);
       }
@@ -90,7 +102,7 @@ size_t choose_chunk(const WinogradScheme& s, const RhsLayout& layout, const Conv
                     const FilterView& filter, const ColumnSums& sums) {
   // Fits any weights
   const size_t channels = shape.group_in(),
-               least = (size_t)(s.weight_limit - 1) / (9 * 128) / layout.kr * layout.kr;
+               least = (size_t)(s.weight_limit - 1) / (9 * 255) / layout.kr * layout.kr;
   bool one_fits = true;
   for (size_t o = 0; o < shape.out_channels; ++o)
     one_fits &= sums.positive[o] - sums.negative[o] < s.weight_limit;
@@ -173,14 +185,18 @@ void pack_int8(const WinogradScheme& s, const RhsLayout& layout, const ConvShape
 }  // namespace
 
 const char* winograd_refuse(const WinogradScheme& s, const ConvShape& shape,
-                            bool weight_zero_points) {
+                            const ZeroPointRange& zero_points) {
   if (shape.kernel_h != 3 || shape.kernel_w != 3) return "the kernel is not 3x3";
   if (shape.transposed) return "the convolution is transposed";
   if (shape.stride_h != s.stride || shape.stride_w != s.stride)
     return s.stride == 1 ? "the stride is not 1" : "the stride is not 2";
   if (shape.dilation_h != 1 || shape.dilation_w != 1) return "the kernel is dilated";
-  if (weight_zero_points)
+  if (s.int8() && zero_points.any())
     return "a weight zero point is not 0 (128 for u8), and w - zero_point would leave 8 bits";
+  if (zero_points.widest() * s.growth() > INT16_MAX)
+    return "transformed weights could leave 16 bits: with this scheme, zero points of u8 weights "
+           "end "
+           "at 28 and 227, of s8 at -100 and 99";
   if (s.int8() && shape.group_in() > 8192) return "more than 8192 input channels could leave int32";
   return nullptr;
 }

@@ -10,7 +10,8 @@
 //                                + channel % 4 * 4 + i
 //
 // so a kernel with vectors of 16 * n bytes reads the first 16 * n of each 64. All tiers of all
-// architectures share this layout.
+// architectures share this layout. There is one of words, too: weights with zero points lie in it
+// without them, for w - zero_point has 9 bits.
 #pragma once
 
 #include "kernels/core/finish.h"
@@ -20,7 +21,8 @@
 namespace octet {
 
 constexpr RhsLayout kDepthwiseLayout = {64, 64, 4, Domain::kS8};
-constexpr size_t kDepthwiseGroup = 256;  // bytes of a panel's group
+constexpr RhsLayout kDepthwiseWordLayout = {64, 64, 4, Domain::kS16};
+constexpr size_t kDepthwiseGroup = 256;  // weights of a panel's group
 constexpr size_t depthwise_position(size_t channel) {
   return channel / 4 % 4 * 64 + channel / 16 * 16 + channel % 4 * 4;
 }
@@ -37,7 +39,7 @@ enum class DepthwiseForm : uint8_t {
 struct DepthwiseBlock {
   DepthwiseForm form;
   size_t groups;           // of the payload
-  const uint8_t* weights;  // the block's part of its panel's first group
+  const uint8_t* weights;  // bytes or words: the block's part of its panel's first group
   // kTaps with two output lines has two sets of weights over the pixels of both: the second line's
   // window begins so many slots later.
   size_t sets, set_groups, shift;

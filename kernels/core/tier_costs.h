@@ -24,6 +24,7 @@ struct TierCosts {
   double depthwise;
   size_t depthwise_lanes;  // channels that the depthwise kernel takes at once
   double depthwise_line;   // of a line, for each such block of channels
+  double depthwise_words;  // times `depthwise`, where weights are words
 };
 
 }  // namespace octet

@@ -9,18 +9,20 @@ namespace {
 constexpr size_t kChannels = 16;
 
 // [channel] of init, then [group][channel][tap] of weights.
+template <typename Weight>
 void prepare(const DepthwiseBlock& b, void* prepared) {
-  uint8_t* out = (uint8_t*)prepared;
-  __builtin_memcpy(out, b.init, 4 * kChannels);
+  const Weight* const weights = (const Weight*)b.weights;
+  Weight* out = (Weight*)((uint8_t*)prepared + 4 * kChannels);
+  __builtin_memcpy(prepared, b.init, 4 * kChannels);
   for (size_t g = 0; g < b.groups; ++g)
     for (size_t c = 0; c < kChannels; ++c)
       for (size_t i = 0; i < 4; ++i)
-        out[4 * kChannels * (g + 1) + 4 * c + i] =
-            b.weights[g * kDepthwiseGroup + depthwise_position(c) + i];
+        *out++ = weights[g * kDepthwiseGroup + depthwise_position(c) + i];
 }
 
+template <typename Weight>
 void multiply(const DepthwiseTile& t) {
-  const int8_t* weights = (const int8_t*)t.prepared + 4 * kChannels;
+  const Weight* weights = (const Weight*)((const uint8_t*)t.prepared + 4 * kChannels);
   const uint8_t flip = t.flip ? 0x80 : 0;
   for (size_t x = 0; x < t.columns; ++x)
     for (size_t c = 0; c < kChannels; ++c) {
@@ -45,8 +47,21 @@ const DepthwiseKernel scalar_u8s8_dw16 = {
     .channels = kChannels,
     .reach = kChannels,
     .rows = 1,
-    .prepare = prepare,
-    .multiply = multiply,
+    .prepare = prepare<int8_t>,
+    .multiply = multiply<int8_t>,
+};
+
+const DepthwiseKernel scalar_u8s16_dw16 = {
+    .name = "scalar_u8s16_dw16",
+    .isa = Isa::kScalar,
+    .lhs_domain = Domain::kU8,
+    .flags = kAnyLhs,
+    .layout = kDepthwiseWordLayout,
+    .channels = kChannels,
+    .reach = kChannels,
+    .rows = 1,
+    .prepare = prepare<int16_t>,
+    .multiply = multiply<int16_t>,
 };
 
 }  // namespace octet

@@ -175,23 +175,25 @@ void depthwise_multiply(const DepthwiseTile& t) {
   depthwise_form<M, true, true>(t);
 }
 
-alignas(64) constexpr uint8_t kNoWeights[kDepthwiseGroup] = {};
+alignas(64) constexpr uint8_t kNoWeights[kDepthwiseGroup * sizeof(int16_t)] = {};
 
-// The lanes' bytes moved up by `bits`, followed from below by those of the group before.
-template <size_t bytes>
+// The lanes' taps moved up by `bits`, followed from below by those of the group before.
+template <size_t lanes, typename Taps>
 OCTET_INLINE inline void shifted(const uint8_t* group, const uint8_t* before, size_t bits,
-                                 uint8_t* out) {
-  uint32_t high[bytes / 4], low[bytes / 4];
-  __builtin_memcpy(high, group, bytes);
-  __builtin_memcpy(low, before, bytes);
-  for (size_t i = 0; i < bytes / 4; ++i) high[i] = high[i] << bits | (low[i] >> 1) >> (31 - bits);
-  __builtin_memcpy(out, high, bytes);
+                                 Taps* out) {
+  Taps low[lanes];
+  __builtin_memcpy(out, group, sizeof low);
+  __builtin_memcpy(low, before, sizeof low);
+  for (size_t i = 0; i < lanes; ++i)
+    out[i] = out[i] << bits | (low[i] >> 1) >> (8 * sizeof(Taps) - 1 - bits);
 }
 
-// Init and scale in the order of the accumulators, then the weights.
-template <typename M>
+// Init and scale in the order of the accumulators, then the weights. Taps: four of a channel, in
+// bytes or in words.
+template <typename M, typename Taps = uint32_t>
 void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
   constexpr size_t bytes = M::kChannels;  // of a vector
+  constexpr size_t size = sizeof(Taps) / 4, group_bytes = kDepthwiseGroup * size;
   uint8_t* out = (uint8_t*)prepared;
   const auto spread = [&](const void* from) OCTET_INLINE {
     for (size_t v = 0; v < 4; ++v)
@@ -203,14 +205,13 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
   const size_t sets = b.form == DepthwiseForm::kWalk ? M::kWalkSets : b.sets;
   for (size_t set = 0; set < sets; ++set)
     for (size_t g = 0; g < b.set_groups; ++g, out += M::kColumn) {
-      const size_t from = g - set * b.shift / 4, bits = set * b.shift % 4 * 8;
-      const uint8_t* const group =
-          from < b.groups ? b.weights + from * kDepthwiseGroup : kNoWeights;
+      const size_t from = g - set * b.shift / 4, bits = set * b.shift % 4 * 8 * size;
+      const uint8_t* const group = from < b.groups ? b.weights + from * group_bytes : kNoWeights;
       const uint8_t* const before =
-          from - 1 < b.groups ? b.weights + (from - 1) * kDepthwiseGroup : kNoWeights;
+          from - 1 < b.groups ? b.weights + (from - 1) * group_bytes : kNoWeights;
       unroll<4>([&](auto v) OCTET_INLINE {
-        alignas(64) uint8_t taps[bytes];
-        shifted<bytes>(group + v * 64, before + v * 64, bits, taps);
+        alignas(64) Taps taps[bytes / 4];
+        shifted<bytes / 4>(group + v * 64 * size, before + v * 64 * size, bits, taps);
         M::weights(taps, v, out);
       });
     }

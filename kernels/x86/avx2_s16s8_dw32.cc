@@ -1,5 +1,5 @@
-// Depthwise, s16 x s8 -> s32 or 8 bits, VPMADDWD on ymm, blocks of 32 channels. Exact for all
-// inputs: VPMADDUBSW would saturate at 16 bits.
+// Depthwise, s16 x s8 or s16 -> s32 or 8 bits, VPMADDWD on ymm, blocks of 32 channels. Exact for
+// all inputs: VPMADDUBSW would saturate at 16 bits.
 //
 // Bytes of four pixels are interleaved in pairs and widened, so that a 32-bit lane holds two pixels
 // of one channel: a column is eight vectors, and a dot product of four pixels two multiply-adds and
@@ -45,7 +45,7 @@ struct Words : Ymm<Words, 256> {
     });
   }
 
-  static inline void weights(const uint8_t* from, size_t vector, uint8_t* to) {
+  static inline void weights(const uint32_t* from, size_t vector, uint8_t* to) {
     const __m256i taps = _mm256_load_si256((const __m256i*)from);
     const __m256i first = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(-1, 0, -1, 1, -1, 4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13));
@@ -54,6 +54,13 @@ struct Words : Ymm<Words, 256> {
                        _mm256_srai_epi16(_mm256_shuffle_epi8(taps, first), 8));
     _mm256_store_si256((__m256i*)(to + 64 * vector + 32),
                        _mm256_srai_epi16(_mm256_shuffle_epi8(taps, second), 8));
+  }
+
+  static inline void weights(const uint64_t* from, size_t vector, uint8_t* to) {
+    uint32_t pairs[2][8];
+    for (size_t c = 0; c < 8; ++c)
+      pairs[0][c] = (uint32_t)from[c], pairs[1][c] = (uint32_t)(from[c] >> 32);
+    __builtin_memcpy(to + 64 * vector, pairs, sizeof pairs);
   }
 };
 
@@ -70,6 +77,21 @@ const DepthwiseKernel avx2_s16s8_dw32 = {
     .rows = 2,
     .walk_rows = 2,
     .prepare = depthwise_prepare<Words>,
+    .multiply = depthwise_multiply<Words>,
+};
+
+// The same loops, for weights that are words already.
+const DepthwiseKernel avx2_u8s16_dw32 = {
+    .name = "avx2_u8s16_dw32",
+    .isa = Isa::kAvx2,
+    .lhs_domain = Domain::kU8,
+    .flags = kAnyLhs | kNarrows,
+    .layout = kDepthwiseWordLayout,
+    .channels = 32,
+    .reach = 32,
+    .rows = 2,
+    .walk_rows = 2,
+    .prepare = depthwise_prepare<Words, uint64_t>,
     .multiply = depthwise_multiply<Words>,
 };
 

@@ -1,4 +1,5 @@
-// Depthwise, u8 x s8 -> s32 or 8 bits, VPDPBUSD on zmm or ymm, blocks of 64 or 32 channels.
+// Depthwise, u8 x s8 -> s32 or 8 bits, VPDPBUSD on zmm or ymm, blocks of 64 or 32 channels; and
+// u8 x s16, VPDPWSSD on zmm.
 //
 //        kept columns               new column        accumulators of a row
 //      t[0..3] of x-1, t[0..3] of x    t[0..3]             a[0..3]
@@ -106,6 +107,7 @@ struct Wide {
       });
     }
     OCTET_INLINE inline Acc start() const { return {{init[0], init[1], init[2], init[3]}}; }
+    OCTET_INLINE inline Vector scale(int v) const { return scales[v]; }
   };
 
   template <int, int>
@@ -115,7 +117,7 @@ struct Wide {
     });
   }
 
-  OCTET_INLINE static inline void weights(const uint8_t* taps, size_t vector, uint8_t* to) {
+  OCTET_INLINE static inline void weights(const uint32_t* taps, size_t vector, uint8_t* to) {
     __builtin_memcpy(to + kBytes * vector, taps, kBytes);
   }
 
@@ -126,9 +128,10 @@ struct Wide {
     explicit Narrowing(const DepthwiseTile& t)
         : narrower(*t.narrow), mask(~(__mmask64)0 >> (64 - t.channels)) {}
 
-    OCTET_INLINE inline void store(const Acc& acc, const Ends& ends, uint8_t* dst) const {
+    template <typename E>
+    OCTET_INLINE inline void store(const Acc& acc, const E& ends, uint8_t* dst) const {
       Vector q[4];
-      unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaled(acc.a[v], ends.scales[v]); });
+      unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaled(acc.a[v], ends.scale(v)); });
       store_masked(dst, mask, narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
     }
   };
@@ -139,6 +142,54 @@ struct Wide {
         _mm_storeu_si128((__m128i*)(dst + 64 * lane + 16 * v), lane_of(acc.a[v], lane));
       });
     });
+  }
+};
+
+// Weights of words: a column is eight vectors, of two pixels in each lane. Three of them fill the
+// registers, so init and scale stay in memory.
+struct WideWords : Wide<64> {
+  static constexpr int kColumn = 512;
+  static constexpr bool kCopyPerSign = false;
+  struct Column {
+    Vector t[8];
+  };
+  struct Columns {
+    OCTET_INLINE inline Column at(int) const { return {}; }
+  };
+
+  OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
+    const Vector zero = _mm512_setzero_si512();
+    unroll<2>([&](auto pair) OCTET_INLINE {
+      const Vector low = low_bytes(p[2 * pair], p[2 * pair + 1]),
+                   high = high_bytes(p[2 * pair], p[2 * pair + 1]);
+      column.t[pair] = low_bytes(low, zero);
+      column.t[2 + pair] = high_bytes(low, zero);
+      column.t[4 + pair] = low_bytes(high, zero);
+      column.t[6 + pair] = high_bytes(high, zero);
+    });
+  }
+
+  struct Ends {
+    const uint8_t* prepared;
+    OCTET_INLINE inline explicit Ends(const uint8_t* p) : prepared(p) {}
+    OCTET_INLINE inline Vector at(int v) const { return load_vector<Vector>(prepared + 64 * v); }
+    OCTET_INLINE inline Acc start() const { return {{at(0), at(1), at(2), at(3)}}; }
+    OCTET_INLINE inline Vector scale(int v) const { return at(4 + v); }
+  };
+
+  template <int, int>
+  OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
+    unroll<8>([&](auto i) OCTET_INLINE {
+      acc.a[i / 2] =
+          _mm512_dpwssd_epi32(acc.a[i / 2], c.t[i], load_vector<Vector>(weights + 64 * i));
+    });
+  }
+
+  static inline void weights(const uint64_t* from, size_t vector, uint8_t* to) {
+    uint32_t pairs[2][16];
+    for (size_t c = 0; c < 16; ++c)
+      pairs[0][c] = (uint32_t)from[c], pairs[1][c] = (uint32_t)(from[c] >> 32);
+    __builtin_memcpy(to + 128 * vector, pairs, sizeof pairs);
   }
 };
 
@@ -174,6 +225,21 @@ const DepthwiseKernel avx512vnni_u8s8_dw32 = {
     .partial = true,
     .prepare = depthwise_prepare<Wide<32>>,
     .multiply = depthwise_multiply<Wide<32>>,
+};
+
+const DepthwiseKernel avx512vnni_u8s16_dw64 = {
+    .name = "avx512vnni_u8s16_dw64",
+    .isa = Isa::kAvx512Vnni,
+    .lhs_domain = Domain::kU8,
+    .flags = kAnyLhs | kNarrows,
+    .layout = kDepthwiseWordLayout,
+    .channels = 64,
+    .reach = 64,
+    .rows = 2,
+    .walk_rows = 2,
+    .partial = true,
+    .prepare = depthwise_prepare<WideWords, uint64_t>,
+    .multiply = depthwise_multiply<WideWords>,
 };
 
 }  // namespace octet

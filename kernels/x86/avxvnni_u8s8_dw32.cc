@@ -28,7 +28,7 @@ struct Dots : Ymm<Dots, 128> {
     });
   }
 
-  OCTET_INLINE static inline void weights(const uint8_t* taps, size_t vector, uint8_t* to) {
+  OCTET_INLINE static inline void weights(const uint32_t* taps, size_t vector, uint8_t* to) {
     __builtin_memcpy(to + 32 * vector, taps, 32);
   }
 };

@@ -404,11 +404,17 @@ void Convolution::compute() {
 
 bool Convolution::possible(octet_conv_algorithm algorithm) const {
   const octet_conv2d_shape& s = filter.shape;
-  bool centred = !zero_points_.empty() || filter.type == OCTET_S8;
-  for (const int32_t zero_point : zero_points_)
-    centred = centred && zero_point == (filter.type == OCTET_U8 ? 128 : 0);
-  const bool plain_3x3 = s.kernel_h == 3 && s.kernel_w == 3 && s.dilation_h == 1 &&
-                         s.dilation_w == 1 && !s.transposed && centred;
+  // In s8
+  bool centred = true, near = true;  // of 144 (w - zero point), for 16 bits
+  const int32_t shift = filter.type == OCTET_U8 ? -128 : 0;
+  const auto look_at = [&](int32_t zero_point) {
+    centred = centred && zero_point == 0;
+    near = near && zero_point >= -100 && zero_point <= 99;
+  };
+  if (zero_points_.empty()) look_at(shift);
+  for (const int32_t zero_point : zero_points_) look_at(zero_point + shift);
+  const bool plain_3x3 =
+      s.kernel_h == 3 && s.kernel_w == 3 && s.dilation_h == 1 && s.dilation_w == 1 && !s.transposed;
   const auto strides = [&](size_t stride) { return s.stride_h == stride && s.stride_w == stride; };
   switch (algorithm) {
     case OCTET_CONV_AUTO:
@@ -416,14 +422,15 @@ bool Convolution::possible(octet_conv_algorithm algorithm) const {
     case OCTET_CONV_IM2COL:
       return true;
     case OCTET_CONV_DEPTHWISE:
-      return s.in_channels == s.groups && !s.transposed && centred;
+      return s.in_channels == s.groups && !s.transposed;
     case OCTET_CONV_WINOGRAD_2X2:
-    case OCTET_CONV_WINOGRAD_4X4:
       return plain_3x3 && strides(1);
+    case OCTET_CONV_WINOGRAD_4X4:
+      return plain_3x3 && strides(1) && near;
     case OCTET_CONV_WINOGRAD_2X2_S2:
       return plain_3x3 && strides(2);
     case OCTET_CONV_WINOGRAD_2X2_INT8:
-      return plain_3x3 && strides(1) && filter.accuracy == OCTET_ACCURACY_APPROXIMATE;
+      return plain_3x3 && strides(1) && centred && filter.accuracy == OCTET_ACCURACY_APPROXIMATE;
   }
   return false;
 }

@@ -130,7 +130,8 @@ octet_isa tier_of(const char* kernel) {
   return OCTET_ISA_AUTO;
 }
 
-octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types) {
+octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types,
+                    bool weight_zero_points) {
   octet_isa best = OCTET_ISA_AUTO;
   const auto offer = [&](octet::Isa isa) {
     if (static_cast<octet_isa>(isa) <= limit &&
@@ -139,7 +140,8 @@ octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types
   };
   switch (algorithm) {
     case OCTET_CONV_DEPTHWISE:
-      for (const octet::DepthwiseKernel* k : octet::depthwise_kernels()) offer(k->isa);
+      for (const octet::DepthwiseKernel* k : octet::depthwise_kernels())
+        if ((k->layout.domain == octet::Domain::kS16) == weight_zero_points) offer(k->isa);
       break;
     case OCTET_CONV_WINOGRAD_2X2:
     case OCTET_CONV_WINOGRAD_4X4:
@@ -155,6 +157,13 @@ octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types
 }
 
 // ---- the problem
+
+bool ConvProblem::has_filter_zero_points() const {
+  const int32_t none = c.rhs == OCTET_U8 ? 128 : 0;
+  if (filter_zero_points.empty()) return none != 0;
+  return std::any_of(filter_zero_points.begin(), filter_zero_points.end(),
+                     [&](int32_t zero_point) { return zero_point != none; });
+}
 
 ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
   const octet_conv2d_shape& s = c.shape;
@@ -174,6 +183,9 @@ ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
   else if (c.filter_zero_points == FilterZeroPoints::kLeastSometimes)
     for (size_t o = 0; o < s.out_channels; ++o)
       filter_zero_points.push_back(o % 2 ? least(c.rhs) : 5);
+  else if (c.filter_zero_points == FilterZeroPoints::kFar)
+    for (size_t o = 0; o < s.out_channels; ++o)
+      filter_zero_points.push_back((o % 2 ? 99 : -100) + (c.rhs == OCTET_U8 ? 128 : 0));
   else if (c.filter_zero_points != FilterZeroPoints::kNone)
     filter_zero_points = draw_integers(
         &random, c.filter_zero_points == FilterZeroPoints::kTensor ? 1 : s.out_channels,
@@ -419,7 +431,8 @@ testing::AssertionResult Conv::as_planned() const {
     return testing::AssertionFailure() << "ran " << octet_conv_algorithm_name(algorithm);
   if (how_.kernel && std::strcmp(kernel, how_.kernel))
     return testing::AssertionFailure() << "ran " << kernel;
-  const octet_isa wanted = best_tier(algorithm, how_.isa, {p_.c.lhs, p_.c.rhs});
+  const octet_isa wanted =
+      best_tier(algorithm, how_.isa, {p_.c.lhs, p_.c.rhs}, p_.has_filter_zero_points());
   if (how_.isa && tier_of(kernel) != wanted)
     return testing::AssertionFailure()
            << "ran " << kernel << " instead of a kernel of " << octet_isa_name(wanted);

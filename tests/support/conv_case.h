@@ -18,8 +18,8 @@ namespace octet_test {
 // kEnds: the least or the most, at random. kMostThenOne: ones from the second half on
 enum class Fill { kRandom, kLeast, kMost, kEnds, kNeverLeast, kMostThenOne };
 // kCentre: 0 or 128, so that weights are symmetric in either type. kLeast: of the type, for all
-// channels or for every other one.
-enum class FilterZeroPoints { kNone, kTensor, kChannel, kCentre, kLeast, kLeastSometimes };
+// channels or for every other one. kFar: in turn the two ends of what F(4x4,3x3) takes.
+enum class FilterZeroPoints { kNone, kTensor, kChannel, kCentre, kLeast, kLeastSometimes, kFar };
 
 struct ConvCase : EpilogueCase {
   octet_conv2d_shape shape = OCTET_CONV2D_SHAPE_INIT;
@@ -74,7 +74,9 @@ octet_isa tier_of(const char* kernel);
 
 // The best tier up to a limit that has a kernel for this algorithm and these types: the one that
 // must run.
-octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types);
+// weight_zero_points: other than 0 in s8.
+octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types,
+                    bool weight_zero_points);
 
 // Where element (image, y, x, channel) lies, in elements.
 struct TensorAt {
@@ -100,6 +102,7 @@ class ConvProblem {
   // [batch][h][w][c], [o][ky][kx][i of the group], [batch][out_h][out_w][o]
   std::vector<int32_t> lhs, filter, residual;
   std::vector<int32_t> lhs_zero_points, filter_zero_points;
+  bool has_filter_zero_points() const;  // other than 0 in s8
   std::vector<float> lhs_scales;
   std::vector<float> lhs_floats;  // of which lhs is made; empty if it is given
   Epilogue epilogue;

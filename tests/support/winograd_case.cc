@@ -39,7 +39,7 @@ WinogradRun::WinogradRun(const octet::MicroKernel& kernel, const WinogradCase& c
 }
 
 void WinogradRun::check() {
-  ASSERT_EQ(c_.method->refuse(shape_, false), nullptr);
+  ASSERT_EQ(c_.method->refuse(shape_, {0, 0}), nullptr);
   run();
   const bool approximates = c_.method == &octet::winograd_2x2_int8_method;
   std::vector<int32_t> inputs;
