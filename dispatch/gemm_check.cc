@@ -60,7 +60,9 @@ octet_status check_combination(const Draft& draft) {
         "desc.lhs_type OCTET_F32 goes with OCTET_LHS_SYMMETRIC or OCTET_LHS_ASYMMETRIC, and only "
         "with them");
   if (quantizes(d) && d.dst_type != OCTET_F32)
-    return refuse("an f32 lhs gives an f32 dst; desc.dst_type must be OCTET_F32");
+    return refuse(
+        "OCTET_LHS_SYMMETRIC and OCTET_LHS_ASYMMETRIC give an f32 dst; desc.dst_type must be "
+        "OCTET_F32");
   if (d.lhs_quant != OCTET_LHS_STATIC && d.lhs_zero_point != 0)
     return refuse(
         "desc.lhs_zero_point is for OCTET_LHS_STATIC; with run-time quantization it comes with "
@@ -144,10 +146,11 @@ octet_status check_sizes(Draft* draft) {
   const size_t batch = d.batch_max ? d.batch_max : 1;
   if (g.n != d.n || g.k != d.k || c.header.type != d.rhs_type || (g.count != 1 && g.count < batch))
     return fail(error, OCTET_BAD_BLOB,
-                "desc.packed holds %zu matrices of n = %zu, k = %zu, type %d; the descriptor wants "
-                "%zu of n = %zu, k = %zu, type %d",
-                (size_t)g.count, (size_t)g.n, (size_t)g.k, (int)c.header.type, batch, d.n, d.k,
-                (int)d.rhs_type);
+                "desc.packed holds %zu matrices of n = %zu, k = %zu, type %s; the descriptor wants "
+                "%zu of n = %zu, k = %zu, type %s",
+                (size_t)g.count, (size_t)g.n, (size_t)g.k,
+                octet_type_name((octet_type)c.header.type), batch, d.n, d.k,
+                octet_type_name(d.rhs_type));
   draft->matrices = (size_t)g.count;
   return OCTET_OK;
 }
@@ -261,9 +264,9 @@ octet_status check_range(Draft* draft, const PackedRhs& packed) {
     const int64_t hi = range.hi + bias, lo = range.lo + bias;
     if (hi > INT32_MAX || lo < INT32_MIN)
       return fail(draft->error, OCTET_ACCUMULATOR_OVERFLOW,
-                  "%s %zu of %s = %zu: the accumulator may reach %lld, outside int32; use fewer or "
-                  "a smaller bias",
-                  draft->column, n, draft->depth, d.k, (long long)(hi > INT32_MAX ? hi : lo));
+                  "the accumulator of %s %zu may reach %lld, outside int32: %s = %zu is too deep, "
+                  "or desc.epilogue.bias too large",
+                  draft->column, n, (long long)(hi > INT32_MAX ? hi : lo), draft->depth, d.k);
     const int64_t magnitude = hi > -lo ? hi : -lo, bias_magnitude = bias < 0 ? -bias : bias;
     draft->max_bias = bias_magnitude > draft->max_bias ? bias_magnitude : draft->max_bias;
     if (d.dst_type == OCTET_S32) continue;

@@ -34,7 +34,8 @@ octet_status refuse_forced(const Draft& draft, const Machine& machine, const Cpu
                 "desc.kernel '%.64s' does not exist; octet_get_kernel_info lists them", forced);
   if (result != Selected::kForcedUnusable) return OCTET_OK;
   return fail(
-      draft.error, OCTET_KERNEL_UNUSABLE, "kernel '%s' is forced, but %s", forced,
+      draft.error, OCTET_KERNEL_UNUSABLE, "%s names '%s', but %s",
+      draft.desc.kernel ? "desc.kernel" : "OCTET_KERNEL", forced,
       cpu.isas & mask_of(isa)
           ? "it cannot read these weights: pack them for it, or without -128 if it asks for that"
       : machine.cpu.isas & mask_of(isa)

@@ -842,6 +842,8 @@ TEST(ConvBadCreate, HeadersThatLieUnderARightChecksum) {
 TEST(ConvBadCreate, Kernels) {
   create_refuses(OCTET_UNKNOWN_KERNEL, "desc.kernel",
                  [](Layer& p) { p.desc.kernel = "avx9_u8s8"; });
+  create_refuses(OCTET_KERNEL_UNUSABLE, "another kind than those of a 'direct' convolution",
+                 [](Layer& p) { p.desc.kernel = octet::word_kernels().begin()[0]->name; });
   // Forced kernels for other types are left aside, as for products.
   for (const MicroKernel* kernel : table())
     if (!usable(*kernel) && serves(*kernel, {OCTET_U8, OCTET_S8}))
