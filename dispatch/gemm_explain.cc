@@ -30,7 +30,7 @@ void write_reason(const octet_gemm_desc& d, const octet_gemm& gemm, const Enviro
            "the first kernel in the table that this machine runs%s, that multiplies %s by %s, and "
            "that reads %s",
            limit, gemm.plan.lhs_u8 ? "u8" : "s8", octet_type_name(d.rhs_type),
-           d.packed ? "the packed weights" : "weights with -128: run-time ones may have it");
+           d.packed ? "the packed weights" : "any weights, also -128");
 }
 
 octet_status explain(const octet_gemm_desc& d, const octet_gemm& gemm, size_t concurrency,

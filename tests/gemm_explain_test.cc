@@ -129,6 +129,7 @@ TEST(GemmExplain, NamesTheLimitOfTheEnvironment) {
   const octet_gemm_explanation e = Described().explain(1);
   EXPECT_EQ(e.isa, OCTET_ISA_SCALAR);
   EXPECT_NE(std::string(e.reason).find("OCTET_MAX_ISA"), std::string::npos) << e.reason;
+  EXPECT_LT(std::string(e.reason).size(), sizeof e.reason - 1) << "cut off: " << e.reason;
 }
 
 TEST(GemmExplain, BadArguments) {
