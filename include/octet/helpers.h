@@ -52,10 +52,10 @@ typedef enum octet_padding OCTET_INT_ENUM {
   OCTET_PADDING_SAME_LOWER = 2 /* an odd one at the beginning: ONNX */
 } octet_padding;
 
-/* Sets the pads of `shape` for an input of its in_h_max x in_w_max, and its output paddings to 0.
- * With SAME the output has ceil(in / stride) pixels along an axis, or, transposed, in * stride;
- * VALID pads nothing. SAME depends on the input's size: an object that runs on several has the
- * right pads for those that leave the same remainder when divided by the strides. For others set
+/* Sets the pads and output paddings of `shape` for an input of its in_h_max x in_w_max. With SAME
+ * the output has ceil(in / stride) pixels along an axis, or, transposed, in * stride; VALID pads
+ * nothing. SAME depends on the input's size: an object that runs on several has the right pads for
+ * those that leave the same remainder when divided by the strides. For others set
  * octet_conv2d_args.pads, of a convolution that declares the most that SAME pads: those for an
  * input of 1 x 1. */
 octet_status octet_conv2d_set_padding(octet_padding padding, octet_conv2d_shape* shape,

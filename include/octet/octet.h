@@ -355,7 +355,8 @@ typedef struct octet_gemm_desc {
   /* OCTET_ISA_AUTO means what OCTET_MAX_ISA says, else no limit. Beats the environment. */
   octet_isa max_isa;
   /* Forces one kernel by its name; null means what OCTET_KERNEL says where it fits, else the best.
-   * Beats the environment. */
+   * Beats the environment. A kernel for other operand types, or for convolutions only, is left
+   * aside; octet_gemm_kernel tells which one was taken. */
   const char* kernel;
   octet_allocator allocator;
   uintptr_t reserved[4]; /* must be 0 */
@@ -456,7 +457,8 @@ typedef struct octet_gemm_explanation {
   size_t batch_tasks, row_tasks, column_tasks; /* of the largest run, at this concurrency */
   size_t workspace_bytes;                      /* as octet_gemm_workspace says */
   char reason[160];                            /* why this kernel */
-  char choice[256]; /* all that was chosen, and that no output byte depends on, in a line */
+  /* All that was chosen, and that no output byte depends on, in a line (DESIGN.md, "A choice"). */
+  char choice[256];
 } octet_gemm_explanation;
 #define OCTET_GEMM_EXPLANATION_INIT OCTET_INIT(octet_gemm_explanation)
 
@@ -611,9 +613,10 @@ octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, v
 typedef struct octet_conv2d_candidate {
   size_t struct_size;
   octet_conv_algorithm algorithm;
-  const char* kernel; /* that would run; a static string; null if refused */
-  int possible;       /* 0: cannot compute this shape, or not exactly */
-  int chosen;         /* 1 for the algorithm that octet_conv2d_pack takes */
+  /* That would run; a static string; null if refused, or if this library has none of that tier. */
+  const char* kernel;
+  int possible; /* 0: cannot compute this shape, or not exactly */
+  int chosen;   /* 1 for the algorithm that octet_conv2d_pack takes */
   /* -- an older struct may end here -- */
   /* The multiply-accumulates that this algorithm does, padding and rounding up to tiles
    * included. */
@@ -622,17 +625,16 @@ typedef struct octet_conv2d_candidate {
    * and read. */
   double bytes;
   /* Predicted for one thread, declared sizes and an s8 or u8 output; 0 if refused. The parts
-   * follow: */
+   * follow; of the first two the shorter one hides behind the longer one, but for a fifth. */
   double microseconds;
-  double compute_microseconds; /* dot products; */
-  /* traffic from the cache level or the memory where the operands live, as far as it cannot
-   * hide; */
+  double compute_microseconds; /* dot products */
+  /* Traffic from the cache level or the memory where the operands live. */
   double memory_microseconds;
   /* Winograd's transforms, im2col's copies, layout conversion, the epilogue. */
   double transform_microseconds;
   char reason[160]; /* why refused, or what limits it */
-  /* Kernel, layout, block and cut in a line, for a u8 input and an output of 8 bits; empty if
-   * refused. No output byte depends on them. */
+  /* All that would be chosen with it, and that no output byte depends on, in a line (DESIGN.md, "A
+   * choice"), for a u8 input and an output of 8 bits; empty where kernel is null. */
   char choice[256];
 } octet_conv2d_candidate;
 #define OCTET_CONV2D_CANDIDATE_INIT OCTET_INIT(octet_conv2d_candidate)

@@ -1,13 +1,13 @@
 // Ownership over octet.h for C++17: nothing is computed here. Works with -fno-exceptions and
 // -fno-rtti; failure is a value.
 //
-//     auto weights = octet::PackedWeights::pack(rhs);                // rhs: octet_rhs_desc
+//     auto weights = octet::PackedWeights::pack(rhs);  // rhs: octet_rhs_desc
 //     if (!weights) return fail(weights.error().message);
 //     auto desc = octet::make<octet_gemm_desc>();
 //     weights->attach(desc);
 //     ...
-//     auto gemm = octet::Gemm::create(desc);      // the packed weights must outlive it
-//     auto workspace = gemm->workspace(m);     // one for each thread that runs at the same time
+//     auto gemm = octet::Gemm::create(desc);  // the packed weights must outlive it
+//     auto workspace = gemm->workspace(m);    // one for each thread that runs at the same time
 //     auto args = octet::make<octet_gemm_args>();
 //     workspace->attach(args);
 //     ...

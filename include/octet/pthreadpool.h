@@ -1,6 +1,6 @@
 /*
- * // github.com/Maratyszcza/pthreadpool). CMake: octet::pthreadpool.
- * octet_gemm_args.parallel_for on a pthreadpool (https:
+ * octet_gemm_args.parallel_for, octet_conv2d_args.parallel_for on a pthreadpool
+ * (https://github.com/Maratyszcza/pthreadpool). CMake: octet::pthreadpool.
  *
  *     args.parallel_for = octet_pthreadpool_parallel_for;
  *     args.parallel_context = pool;              a pthreadpool_t; null runs on the calling thread
