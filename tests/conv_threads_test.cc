@@ -43,20 +43,29 @@ TEST(ConvThreads, AnyConcurrencyGivesTheSameBytes) {
   }
 }
 
-// parallel_for may run the tasks in any order, and on one thread.
+// parallel_for is called once at most, whatever is staged, and may run the tasks in any order, and
+// on one thread.
 TEST(ConvThreads, AnyOrderOfTasks) {
+  int turn = 0;
   for (const octet_conv2d_shape& shape : shapes()) {
     ConvCase c = turned(shape, 6);
+    c.lhs_layout = c.dst_layout = ++turn % 2 ? OCTET_NCHW : OCTET_NHWC;
     const ConvProblem problem(c);
     for (const octet_conv_algorithm algorithm : possible_algorithms(problem, OCTET_ISA_AUTO)) {
       ConvHow how;
       how.algorithm = algorithm, how.concurrency = 7;
       Conv conv(problem, how);
       ASSERT_EQ(conv.status(), OCTET_OK) << conv.error().message;
-      conv.args().parallel_for = [](void*, size_t count, void (*fn)(void*, size_t), void* arg) {
+      int calls = 0;
+      conv.args().parallel_context = &calls;
+      conv.args().parallel_for = [](void* context, size_t count, void (*fn)(void*, size_t),
+                                    void* arg) {
+        ++*static_cast<int*>(context);
+        EXPECT_GT(count, 1u);
         for (size_t i = count; i-- > 0;) fn(arg, i);
       };
       ASSERT_EQ(conv.run(), OCTET_OK) << conv.error().message;
+      EXPECT_LE(calls, 1) << how << ": " << c;
       ASSERT_TRUE(conv.as_expected()) << how << ": " << c;
     }
   }

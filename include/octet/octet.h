@@ -318,9 +318,10 @@ octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, si
 
 /* Where the lhs zero point (and scale) come from. */
 typedef enum octet_lhs_quant OCTET_INT_ENUM {
-  OCTET_LHS_STATIC = 0,     /* desc.lhs_zero_point */
-  OCTET_LHS_PER_TENSOR = 1, /* args.lhs_zero_points[0], args.lhs_scales[0], at run time */
-  OCTET_LHS_PER_ROW = 2,    /* args.lhs_zero_points[m], args.lhs_scales[m], at run time */
+  OCTET_LHS_STATIC = 0, /* desc.lhs_zero_point */
+  /* At run time: args.lhs_zero_points[b], args.lhs_scales[b] of matrix (or image) b. */
+  OCTET_LHS_PER_TENSOR = 1,
+  OCTET_LHS_PER_ROW = 2, /* likewise [b * m + i] of row i of a run's m; not of a convolution */
   /* An f32 lhs, each row of which (a convolution: each image) is quantized on the fly: scale =
    * max|x| / 127, zero point 0. */
   OCTET_LHS_SYMMETRIC = 3,
@@ -408,8 +409,8 @@ typedef struct octet_gemm_args {
    * GEMM or convolution. */
   void* workspace;
   size_t workspace_bytes;
-  /* Null means the calling thread. Called only if there is more than one task; a convolution may
-   * call it up to three times. */
+  /* Null means the calling thread. A run calls it once if there is more than one task, else not at
+   * all. */
   octet_parallel_for parallel_for;
   void* parallel_context;
   size_t concurrency; /* tasks at most, as declared to the workspace query; 0 means 1 */
