@@ -23,8 +23,8 @@ ConvKernel choose_conv(const CpuFeatures& cpu, const ConvChoiceProblem& problem,
 bool may_use(const Choice& choice, const CpuFeatures& cpu, const ConvChoiceProblem& problem,
              ConvKernel* kernel, const char** why);
 
-// octet_conv2d_create, with a choice or, null, the best one for how the weights are packed. A choice
-// beside desc.kernel is refused.
+// octet_conv2d_create, with a choice or, null, the best one for how the weights are packed. A
+// choice beside desc.kernel is refused.
 octet_status create_conv(const octet_conv2d_desc* desc, const Choice* choice, octet_conv2d** conv,
                          octet_error* error);
 const Choice& choice_of(const octet_conv2d& conv);

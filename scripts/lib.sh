@@ -1,4 +1,5 @@
-# Shared by the scripts beside it: `. scripts/lib.sh`. Needs bash and, to install packages, Debian's apt-get.
+# Shared by the scripts beside it: `. scripts/lib.sh`. Needs bash and, to install packages, Debian's
+# apt-get.
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -7,7 +8,8 @@ need() {
   local package missing=() root=()
   command -v dpkg-query >/dev/null || { say "Not a Debian system. Needed: $*"; return; }
   for package in "$@"; do
-    [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+    [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
+      missing+=("$package")
   done
   ((${#missing[@]})) || return 0
   if ((EUID)); then
@@ -18,7 +20,8 @@ need() {
     apt-get -q update && apt-get -q install -y --no-install-recommends "$@"' install "${missing[@]}"
 }
 
-# step <what> <command>...: runs it quietly. On a terminal its last line shows how far it is; its log is shown only if it fails.
+# step <what> <command>...: runs it quietly. On a terminal its last line shows how far it is; its
+# log is shown only if it fails.
 step() {
   local what=$1 log start=$SECONDS pid
   shift
