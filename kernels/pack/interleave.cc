@@ -123,8 +123,8 @@ Bytes load_rows<Bytes>(const uint8_t* row, size_t) {
   return bytes;
 }
 
-// Lanes side by side in memory: kr rows at a time, of as many lanes as a Part has. Returns the depth
-// that it wrote.
+// Lanes side by side in memory: kr rows at a time, of as many lanes as a Part has. Returns the
+// depth that it wrote.
 template <size_t kr, typename Part>
 size_t zip_rows(LaneView v, size_t width, uint8_t* panel) {
   constexpr size_t kLanes = sizeof(Part), kRows = kVector / kLanes, kCount = kr / kRows;
