@@ -8,7 +8,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CROSSCOMPILING)
     -D SOURCE_DIR=${PROJECT_SOURCE_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/check_format.cmake)
   set_property(TEST check_format${OCTET_TEST_SUFFIX} PROPERTY SKIP_REGULAR_EXPRESSION "Skipped:")
 
-  # The picture of the code is of this code.
+  # The picture and the tour of the code are of this code.
   find_program(OCTET_PYTHON3 python3)
   set(octet_draw ${CMAKE_COMMAND} -E echo "Skipped: there is no python3, which draws the picture.")
   if(OCTET_PYTHON3)

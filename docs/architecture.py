@@ -3,7 +3,8 @@
 kernels, algorithms and which kernels they multiply by.
 
     docs/architecture.py            draws it
-    docs/architecture.py --check    fails if the picture is not of the present code
+    docs/architecture.py --check    fails if the picture, the tour (docs/architecture.md) or the
+                                    glossary is not of the present code
 """
 import re
 import sys
@@ -259,6 +260,28 @@ def draw():
     ])
 
 
+# ---- the words -----------------------------------------------------------------------------------
+
+
+FILE = r"`((?:dispatch|include|kernels|tests)/[\w/]+\.\w+)`"
+
+
+def check_words():
+    """Files that the tour and the glossary name exist, and a function is where the tour says."""
+    for page in ("docs/architecture.md", "docs/glossary.md"):
+        for line in (ROOT / page).read_text().splitlines():
+            for path in re.findall(FILE, line):
+                if not (ROOT / path).exists():
+                    sys.exit(f"{page} names {path}, which is not there")
+            row = re.match(rf"\| {FILE} \| ([^|]*) \|", line)
+            places = [(name, row[1]) for name in re.findall(r"`([^`]+)`", row[2])] if row else []
+            places += re.findall(rf"`([\w:]+)`(?: in | \(){FILE}", line)
+            for name, path in places:
+                name = re.match(r"[\w:]+", name)[0].split("::")[-1]
+                if not re.search(rf"\b{name}\b", (ROOT / path).read_text()):
+                    sys.exit(f"{page} says that {name} is in {path}, where it is not")
+
+
 def main():
     picture = draw()
     if sys.argv[1:] == []:
@@ -267,6 +290,8 @@ def main():
         sys.exit(__doc__)
     elif not PICTURE.exists() or PICTURE.read_text() != picture:
         sys.exit("docs/architecture.svg is not of the present code: docs/architecture.py draws it")
+    else:
+        check_words()
 
 
 if __name__ == "__main__":
