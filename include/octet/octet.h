@@ -213,7 +213,8 @@ typedef struct octet_residual {
   float scale; /* float mode: residual scale / dst scale */
   /* TFLite mode: the product is first requantized to intermediate_zero_point with the epilogue's
    * multipliers, as a tensor of dst's type. Then ADD scales both inputs, left-shifted by 20, by
-   * their multiplier and shift (shift <= 0), and the sum by dst_multiplier and dst_shift. */
+   * their multiplier and shift (shift <= 0), and the sum by dst_multiplier and dst_shift.
+   * octet_tflite_add makes the six of ADD. */
   int32_t intermediate_zero_point;
   int32_t product_multiplier, product_shift;
   int32_t residual_multiplier, residual_shift;
@@ -781,7 +782,9 @@ octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error*
 
 /* ---- helpers --------------------------------------------------------------------------------- */
 
-/* Maps a real factor in [0, 2^30) to TFLite's (multiplier, shift): factor ~ multiplier / 2^31 *
+/* More are in helpers.h: multipliers, paddings, quantized tensors and tables from what models hold.
+ *
+ * Maps a real factor in [0, 2^30) to TFLite's (multiplier, shift): factor ~ multiplier / 2^31 *
  * 2^shift, as its QuantizeMultiplier does. */
 octet_status octet_quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift,
                                        octet_error* error);
