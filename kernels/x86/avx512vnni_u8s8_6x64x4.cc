@@ -9,8 +9,9 @@
 //
 // Per group of 4 along depth: 4 loads, one from each of four panels, 6 broadcasts, 24 dot products.
 // The lhs rows are read where they lie, and so are the rows of each tap of a convolution: no copy.
-// Instantiated over (rows, vectors of columns, lhs sign); few rows split the depth over several
-// sets of accumulators to hide the latency.
+// Instantiated over (rows, vectors of columns); few rows split the depth over several sets of
+// accumulators to hide the latency. Either sign of the lhs has loops of its own, all else is shared:
+// so a sign costs a branch per tap, not as much code again.
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
@@ -30,14 +31,6 @@ inline __m512i broadcast(const uint8_t* bytes) {
   __builtin_memcpy(&quad, bytes, sizeof quad);
   const __m512i lanes = _mm512_set1_epi32(quad);
   return flip ? _mm512_xor_si512(lanes, _mm512_set1_epi32((int)0x80808080)) : lanes;
-}
-
-// The last 1..3 bytes of a row, without reading past it.
-inline int32_t tail_quad(const uint8_t* bytes, size_t count) {
-  uint32_t quad = bytes[0];
-  if (count > 1) quad |= (uint32_t)bytes[1] << 8;
-  if (count > 2) quad |= (uint32_t)bytes[2] << 16;
-  return (int32_t)quad;
 }
 
 inline __m512i scaled(__m512i acc, __m512 scale) {
@@ -106,7 +99,7 @@ OCTET_INLINE inline const uint8_t* row_of(const uint8_t* const (&lhs)[bases], in
   return apart > 1 ? lhs[i / apart] + (size_t)(i % apart) * stride : lhs[i / apart] + k;
 }
 
-template <int rows, int vectors, bool flip>
+template <int rows, int vectors>
 void multiply(const Tile& t) {
   constexpr int sets = rows * vectors >= 8 ? 1 : rows * vectors >= 4 ? 2 : 4;
   // Stores leave the core in order, so each output line that is not at hand would wait its turn;
@@ -151,50 +144,58 @@ void multiply(const Tile& t) {
   OCTET_SPILL(again);
   for (size_t tap = 1;; ++tap) {
     size_t k = 0;
-    const auto step = [&](auto set) OCTET_INLINE {
-      __m512i b[vectors];
-      unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(rhs + v * panel); });
-      unroll<rows>([&](auto i) OCTET_INLINE {
-        const __m512i a = broadcast<flip>(row_of<apart>(lhs, i, stride, k));
-        unroll<vectors>([&](auto v) OCTET_INLINE {
-          acc[set][i][v] = _mm512_dpbusd_epi32(acc[set][i][v], a, b[v]);
-          OCTET_PIN(acc[set][i][v]);
-        });
-      });
-      if constexpr (tall) unroll<bases>([&](auto b) OCTET_INLINE { lhs[b] += 4; });
-      k += 4;
-      rhs += 64;
-    };
-    if constexpr (rows == 1) {  // bound by loads: one of 16 bytes is broadcast, for four groups
-      OCTET_NO_UNROLL
-      while (k + 16 <= end) {
-        __m512i quads = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i*)(lhs[0] + k)));
-        if (flip) quads = _mm512_xor_si512(quads, _mm512_set1_epi32((int)0x80808080));
-        unroll<4>([&](auto group) OCTET_INLINE {
-          const __m512i a = _mm512_shuffle_epi32(quads, (_MM_PERM_ENUM)(group * 0x55));
+    const auto walk = [&](auto flip) OCTET_INLINE {
+      const auto step = [&](auto set) OCTET_INLINE {
+        __m512i b[vectors];
+        unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(rhs + v * panel); });
+        unroll<rows>([&](auto i) OCTET_INLINE {
+          const __m512i a = broadcast<flip>(row_of<apart>(lhs, i, stride, k));
           unroll<vectors>([&](auto v) OCTET_INLINE {
-            acc[group % sets][0][v] = _mm512_dpbusd_epi32(acc[group % sets][0][v], a,
-                                                          _mm512_loadu_si512(rhs + v * panel));
-            OCTET_PIN(acc[group % sets][0][v]);
+            acc[set][i][v] = _mm512_dpbusd_epi32(acc[set][i][v], a, b[v]);
+            OCTET_PIN(acc[set][i][v]);
           });
-          rhs += 64;
         });
-        k += 16;
+        if constexpr (tall) unroll<bases>([&](auto b) OCTET_INLINE { lhs[b] += 4; });
+        k += 4;
+        rhs += 64;
+      };
+      if constexpr (rows == 1) {  // bound by loads: one of 16 bytes is broadcast, for four groups
+        OCTET_NO_UNROLL
+        while (k + 16 <= end) {
+          __m512i quads = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i*)(lhs[0] + k)));
+          if (flip) quads = _mm512_xor_si512(quads, _mm512_set1_epi32((int)0x80808080));
+          unroll<4>([&](auto group) OCTET_INLINE {
+            const __m512i a = _mm512_shuffle_epi32(quads, (_MM_PERM_ENUM)(group * 0x55));
+            unroll<vectors>([&](auto v) OCTET_INLINE {
+              acc[group % sets][0][v] = _mm512_dpbusd_epi32(acc[group % sets][0][v], a,
+                                                            _mm512_loadu_si512(rhs + v * panel));
+              OCTET_PIN(acc[group % sets][0][v]);
+            });
+            rhs += 64;
+          });
+          k += 16;
+        }
+      } else if constexpr (sets > 1) {
+        OCTET_NO_UNROLL
+        while (k + 4 * sets <= end) unroll<sets>(step);
       }
-    } else if constexpr (sets > 1) {
       OCTET_NO_UNROLL
-      while (k + 4 * sets <= end) unroll<sets>(step);
-    }
-    OCTET_NO_UNROLL
-    while (k < end) step(Int<0>{});
+      while (k < end) step(Int<0>{});
+    };
+    if (again->lhs_flip)
+      walk(Int<1>{});
+    else
+      walk(Int<0>{});
     OCTET_SPILL(again);  // or GCC 12 reads it before the loop, into a vector register
 
-    if (const size_t tail = again->depth % 4) {
+    if (const size_t tail = again->depth % 4) {  // by a mask, which never reads past a row
+      const __mmask16 bytes = (__mmask16)((1 << tail) - 1);
+      const __m512i flips = _mm512_set1_epi32((int)again->lhs_flip);
       __m512i b[vectors];
       unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(rhs + v * panel); });
       unroll<rows>([&](auto i) OCTET_INLINE {
-        const int32_t quad = tail_quad(row_of<apart>(lhs, i, stride, k), tail);
-        const __m512i a = _mm512_set1_epi32(flip ? quad ^ (int32_t)0x80808080 : quad);
+        const __m128i quad = _mm_maskz_loadu_epi8(bytes, row_of<apart>(lhs, i, stride, k));
+        const __m512i a = _mm512_xor_si512(_mm512_broadcastd_epi32(quad), flips);
         unroll<vectors>([&](auto v) OCTET_INLINE {
           acc[0][i][v] = _mm512_dpbusd_epi32(acc[0][i][v], a, b[v]);
           OCTET_PIN(acc[0][i][v]);
@@ -222,21 +223,17 @@ void multiply(const Tile& t) {
     store_s32<rows, vectors>(*again, acc[0]);
 }
 
-template <int rows, bool flip>
-constexpr MultiplyFn kByVectors[kVectors] = {multiply<rows, 1, flip>, multiply<rows, 2, flip>,
-                                             multiply<rows, 3, flip>, multiply<rows, 4, flip>};
-template <int rows, bool flip>
-constexpr MultiplyFn kTall[2] = {multiply<rows, 1, flip>, multiply<rows, 2, flip>};
+template <int rows>
+constexpr MultiplyFn kByVectors[kVectors] = {multiply<rows, 1>, multiply<rows, 2>,
+                                             multiply<rows, 3>, multiply<rows, 4>};
+template <int rows>
+constexpr MultiplyFn kTall[2] = {multiply<rows, 1>, multiply<rows, 2>};
 
 void dispatch(const Tile& t) {
-  static constexpr const MultiplyFn* kByRows[2][kTallMr] = {
-      {kByVectors<1, false>, kByVectors<2, false>, kByVectors<3, false>, kByVectors<4, false>,
-       kByVectors<5, false>, kByVectors<6, false>, kTall<7, false>, kTall<8, false>,
-       kTall<9, false>, kTall<10, false>, kTall<11, false>, kTall<12, false>},
-      {kByVectors<1, true>, kByVectors<2, true>, kByVectors<3, true>, kByVectors<4, true>,
-       kByVectors<5, true>, kByVectors<6, true>, kTall<7, true>, kTall<8, true>, kTall<9, true>,
-       kTall<10, true>, kTall<11, true>, kTall<12, true>}};
-  kByRows[t.lhs_flip != 0][t.rows - 1][(t.cols - 1) / 16](t);
+  static constexpr const MultiplyFn* kByRows[kTallMr] = {
+      kByVectors<1>, kByVectors<2>, kByVectors<3>, kByVectors<4>, kByVectors<5>, kByVectors<6>,
+      kTall<7>,      kTall<8>,      kTall<9>,      kTall<10>,     kTall<11>,     kTall<12>};
+  kByRows[t.rows - 1][(t.cols - 1) / 16](t);
 }
 
 }  // namespace
