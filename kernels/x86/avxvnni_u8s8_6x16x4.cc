@@ -32,13 +32,7 @@ inline int32_t tail_quad(const uint8_t* bytes, size_t count) {
   return (int32_t)quad;
 }
 
-template <bool flip>
-inline __m256i broadcast(int32_t quad) {
-  const __m256i lanes = _mm256_set1_epi32(quad);
-  return flip ? _mm256_xor_si256(lanes, _mm256_set1_epi32((int)0x80808080)) : lanes;
-}
-
-template <int rows, bool flip>
+template <int rows>
 void multiply(const Tile& t) {
   __m256i acc[rows][2];
   // See avx512vnni_u8s8_6x64x4.cc: asks for the output lines before they are needed.
@@ -67,15 +61,15 @@ void multiply(const Tile& t) {
   const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
   OCTET_SPILL(again);
   for (size_t tap = 1;; ++tap) {
-    // One group: `quad` reads the four lhs bytes of a row.
+    // One group: `broadcast` puts the four lhs bytes of a row into all lanes.
     size_t k = 0;
-    const auto step = [&](auto quad) OCTET_INLINE {
+    const auto step = [&](auto broadcast) OCTET_INLINE {
       __m256i b[2];
       unroll<2>([&](auto v)
                     OCTET_INLINE { b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 32 * v)); });
       _mm_prefetch((const char*)rhs + kAhead, _MM_HINT_T0);
       unroll<rows>([&](auto i) OCTET_INLINE {
-        const __m256i a = broadcast<flip>(quad(lhs[i] + k));
+        const __m256i a = broadcast(lhs[i] + k);
         unroll<2>([&](auto v) OCTET_INLINE {
           acc[i][v] = _mm256_dpbusd_avx_epi32(acc[i][v], a, b[v]);
           OCTET_PIN(acc[i][v]);
@@ -84,11 +78,24 @@ void multiply(const Tile& t) {
       k += 4;
       rhs += 64;
     };
-    OCTET_NO_UNROLL
-    while (k < end) step(load_quad);
+    if (again->lhs_flip) {
+      const __m256i flips = _mm256_set1_epi32((int32_t)again->lhs_flip);
+      OCTET_NO_UNROLL
+      while (k < end)
+        step([flips](const uint8_t* bytes) OCTET_INLINE {
+          return _mm256_xor_si256(_mm256_set1_epi32(load_quad(bytes)), flips);
+        });
+    } else {
+      OCTET_NO_UNROLL
+      while (k < end)
+        step([](const uint8_t* bytes) OCTET_INLINE { return _mm256_set1_epi32(load_quad(bytes)); });
+    }
     OCTET_SPILL(again);
-    if (const size_t tail = again->depth % 4)
-      step([tail](const uint8_t* bytes) OCTET_INLINE { return tail_quad(bytes, tail); });
+    if (const size_t tail = again->depth % 4) {
+      const int32_t flips = (int32_t)again->lhs_flip;
+      step([tail, flips](const uint8_t* bytes)
+               OCTET_INLINE { return _mm256_set1_epi32(tail_quad(bytes, tail) ^ flips); });
+    }
     if (tap == again->taps) break;
     const uint8_t* const* rows_of_tap = again->lhs_rows ? again->lhs_rows + tap * rows : nullptr;
     const ptrdiff_t step_to_tap = rows_of_tap ? 0 : again->tap_steps[tap - 1];
@@ -113,11 +120,10 @@ void multiply(const Tile& t) {
   }
 }
 
-template <bool flip>
-constexpr MultiplyFn kByRows[kMr] = {multiply<1, flip>, multiply<2, flip>, multiply<3, flip>,
-                                     multiply<4, flip>, multiply<5, flip>, multiply<6, flip>};
+constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>,
+                                     multiply<4>, multiply<5>, multiply<6>};
 
-void dispatch(const Tile& t) { (t.lhs_flip ? kByRows<true> : kByRows<false>)[t.rows - 1](t); }
+void dispatch(const Tile& t) { kByRows[t.rows - 1](t); }
 
 }  // namespace
 
