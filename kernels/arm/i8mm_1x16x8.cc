@@ -29,6 +29,7 @@ constexpr int kNr = 16, kGroup = 8 * 8;  // bytes of a panel's group
 static_assert(kI8mmLayout.step == 8 && kI8mmU8Layout.step == 8,
               "every panel has exactly 8 columns: the groups' stride is a constant");
 
+enum class Signs { kS8S8, kU8S8, kU8U8 };
 struct S8S8 {
   static constexpr bool flips = false;
   static int32x4_t dot(int32x4_t acc, uint8x16_t a, uint8x16_t b) {
@@ -50,37 +51,48 @@ struct U8U8 {
 
 inline uint8x16_t twice(uint64_t word) { return vreinterpretq_u8_u64(vdupq_n_u64(word)); }
 
-template <typename Types, int panels>
-void multiply(const Tile& t) {
+template <int panels>
+void multiply(const Tile& t, Signs signs) {
   int32x4_t acc[2][4];
   OCTET_UNROLL(4)
   for (int j = 0; j < 4; ++j) acc[0][j] = acc[1][j] = vdupq_n_s32(0);
   const uint8_t* base = (const uint8_t*)t.lhs;
   const uint8_t* lhs = t.lhs_rows ? t.lhs_rows[0] : base;
   const uint8_t* rhs = t.rhs;
-  const uint8x16_t flip = vreinterpretq_u8_u32(vdupq_n_u32(t.lhs_flip));
-  const auto dots = [&](int set, uint8x16_t a, const uint8_t* from) OCTET_INLINE {
-    OCTET_UNROLL(4)
-    for (int j = 0; j < 4; ++j) acc[set][j] = Types::dot(acc[set][j], a, vld1q_u8(from + 16 * j));
-  };
-  const auto step = [&](int set, uint64_t word) OCTET_INLINE {
-    const uint8x16_t a = Types::flips ? veorq_u8(twice(word), flip) : twice(word);
-    dots(set, a, rhs);
-    if (panels == 2) dots(1, a, rhs + t.rhs_panel_stride);
-    rhs += kGroup;
-  };
   for (size_t tap = 0;;) {
-    size_t depth = t.depth;
-    if (panels == 1) {
-      OCTET_NO_UNROLL
-      for (; depth >= 16; depth -= 16, lhs += 16) {
-        step(0, load8(lhs));
-        step(1, load8(lhs + 8));
+    const auto walk = [&](auto types) OCTET_INLINE {
+      using Types = decltype(types);
+      const uint8x16_t flip = vreinterpretq_u8_u32(vdupq_n_u32(t.lhs_flip));
+      const auto dots = [&](int set, uint8x16_t a, const uint8_t* from) OCTET_INLINE {
+        OCTET_UNROLL(4)
+        for (int j = 0; j < 4; ++j)
+          acc[set][j] = Types::dot(acc[set][j], a, vld1q_u8(from + 16 * j));
+      };
+      const auto step = [&](int set, uint64_t word) OCTET_INLINE {
+        const uint8x16_t a = Types::flips ? veorq_u8(twice(word), flip) : twice(word);
+        dots(set, a, rhs);
+        if (panels == 2) dots(1, a, rhs + t.rhs_panel_stride);
+        rhs += kGroup;
+      };
+      size_t depth = t.depth;
+      if (panels == 1) {
+        OCTET_NO_UNROLL
+        for (; depth >= 16; depth -= 16, lhs += 16) {
+          step(0, load8(lhs));
+          step(1, load8(lhs + 8));
+        }
       }
-    }
-    OCTET_NO_UNROLL
-    for (; depth >= 8; depth -= 8, lhs += 8) step(0, load8(lhs));
-    if (depth) step(0, load_tail(lhs, depth));
+      OCTET_NO_UNROLL
+      for (; depth >= 8; depth -= 8, lhs += 8) step(0, load8(lhs));
+      if (depth) step(0, load_tail(lhs, depth));
+    };
+    __asm__("" : "+r"(signs));  // or compilers make a loop over taps for each
+    if (signs == Signs::kS8S8)
+      walk(S8S8{});
+    else if (signs == Signs::kU8S8)
+      walk(U8S8{});
+    else
+      walk(U8U8{});
     if (++tap == t.taps) break;
     if (t.tap_steps) base += t.tap_steps[tap - 1];
     lhs = t.lhs_rows ? t.lhs_rows[tap] : base;
@@ -117,9 +129,9 @@ void multiply(const Tile& t) {
   if (partial) copy_rows(whole, 0, (uint8_t*)t.dst, 0, 1, t.cols * (t.scale ? 1 : 4));
 }
 
-template <typename Types>
+template <Signs signs>
 void dispatch(const Tile& t) {
-  (t.cols > 8 ? multiply<Types, 2> : multiply<Types, 1>)(t);
+  (t.cols > 8 ? multiply<2> : multiply<1>)(t, signs);
 }
 
 }  // namespace
@@ -134,7 +146,7 @@ const MicroKernel i8mm_s8s8_1x16x8 = {
     .flags = kNarrows | kNarrows16,
     .rhs_layout = kI8mmLayout,
     .lhs_kr = 8,
-    .multiply = dispatch<S8S8>,
+    .multiply = dispatch<Signs::kS8S8>,
 };
 
 const MicroKernel i8mm_u8s8_1x16x8 = {
@@ -147,7 +159,7 @@ const MicroKernel i8mm_u8s8_1x16x8 = {
     .flags = kNarrows | kNarrows16,
     .rhs_layout = kI8mmLayout,
     .lhs_kr = 8,
-    .multiply = dispatch<U8S8>,
+    .multiply = dispatch<Signs::kU8S8>,
 };
 
 const MicroKernel i8mm_u8u8_1x16x8 = {
@@ -160,7 +172,7 @@ const MicroKernel i8mm_u8u8_1x16x8 = {
     .flags = kNarrows | kNarrows16 | kAnyLhs,
     .rhs_layout = kI8mmU8Layout,
     .lhs_kr = 8,
-    .multiply = dispatch<U8U8>,
+    .multiply = dispatch<Signs::kU8U8>,
 };
 
 }  // namespace octet
