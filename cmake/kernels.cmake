@@ -69,18 +69,19 @@ endfunction()
 # Portable loops over every weight or every accumulator: GCC 12 makes vectors of them only at -O3.
 set_property(SOURCE kernels/conv/direct.cc kernels/conv/filter_blob.cc
   kernels/conv/panels.cc kernels/conv/stage.cc kernels/conv/winograd_pack.cc
-  kernels/nest/nest.cc kernels/pack/checksum.cc kernels/gemm/gemm.cc kernels/pack/weight_sums.cc
+  kernels/nest/nest.cc kernels/pack/checksum.cc kernels/gemm/gemm.cc
   kernels/simd/portable.cc kernels/simd/portable_winograd.cc
   APPEND PROPERTY COMPILE_OPTIONS ${octet_unrolled})
 
 # Sums of columns want the vectors, not all the other copies of their loops.
-set_property(SOURCE kernels/pack/packed_rhs.cc APPEND PROPERTY COMPILE_OPTIONS
+set_property(SOURCE kernels/pack/packed_rhs.cc kernels/pack/weight_sums.cc APPEND PROPERTY COMPILE_OPTIONS
   $<$<CXX_COMPILER_ID:GNU>:-O2 -ftree-vectorize -fvect-cost-model=dynamic>)
 
 # Checks and choices, made once: small counts.
 set_property(SOURCE dispatch/blob.cc dispatch/choice.cc dispatch/cpu_features.cc
   dispatch/environment.cc dispatch/gemm_check.cc dispatch/gemm_choice.cc dispatch/gemm_choose.cc
-  dispatch/gemm_finish.cc dispatch/machine.cc dispatch/pack.cc dispatch/select.cc
+  dispatch/gemm_create.cc dispatch/gemm_explain.cc dispatch/gemm_finish.cc dispatch/info.cc
+  dispatch/machine.cc dispatch/pack.cc dispatch/select.cc
   dispatch/self_test.cc dispatch/self_test_cases.cc dispatch/self_test_exits.cc
   dispatch/tflite_scales.cc kernels/pack/container.cc kernels/pack/matrices.cc
   APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
