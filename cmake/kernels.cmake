@@ -90,7 +90,7 @@ if(OCTET_TARGET STREQUAL "x86_64")
   # The reference tier's, for CPUs without AVX2 only: a quarter of the size.
   set_property(SOURCE kernels/simd/portable.cc kernels/simd/portable_winograd.cc
     APPEND PROPERTY COMPILE_OPTIONS -Os)
-  octet_add_tier(AVX2 FLAGS -mavx2 SOURCES kernels/x86/avx2_s16s8_6x8x4.cc
+  octet_add_tier(AVX2 FLAGS -mavx2 SOURCES kernels/x86/avx2_s16s8_6x16x4.cc
     WINOGRAD kernels/x86/avx2_s16s16_6x16x2.cc DEPTHWISE kernels/x86/avx2_s16s8_dw32.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_madd_epi16(a, a); return _mm256_extract_epi32(a, 0); }")
   octet_add_tier(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES kernels/x86/avxvnni_u8s8_6x16x4.cc
@@ -107,7 +107,7 @@ if(OCTET_TARGET STREQUAL "x86_64")
     PROBE "#include <immintrin.h>\nint main() { __m512i a = _mm512_setzero_si512(); a = _mm512_dpbusd_epi32(a, a, a); return _mm512_reduce_add_epi32(a); }")
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # A tenth more code for nothing: what it does besides its loops needs no copies.
-    set_property(SOURCE kernels/x86/avxvnni_u8s8_6x16x4.cc
+    set_property(SOURCE kernels/x86/avxvnni_u8s8_6x16x4.cc kernels/x86/avx2_s16s8_6x16x4.cc
       APPEND PROPERTY COMPILE_OPTIONS -O2)
     # Nor does any loop here change its ways half through.
     set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/avx512_ops.cc

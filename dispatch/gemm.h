@@ -16,7 +16,8 @@ struct octet_gemm {
   // m_max where run_whole will do: packed 8-bit weights, no zero points of theirs, static lhs, no
   // residual, no trace; else 0
   size_t m_plain;
-  size_t row_bytes;  // of dst
+  size_t plain_workspace;  // enough for any such run
+  size_t row_bytes;        // of dst
   size_t packed_bytes;
   const void* packed;
   int64_t max_bias;  // largest |bias|: run-time weights are bounded per run

@@ -116,7 +116,11 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
                      !e.residual.type && draft.environment.verbose < 2;
   gemm->m_plain = plain ? d.m_max : 0;
   gemm->row_bytes = d.n * plan.dst_bytes;
-  if (plain) plan.first = first_tile(plan);
+  if (plain) {
+    plan.first = first_tile(plan);
+    gemm->plain_workspace = larger(plain_workspace(plan, d.m_max),
+                                   plain_workspace(plan, smaller(d.m_max, plan.small_m)));
+  }
   return gemm;
 }
 

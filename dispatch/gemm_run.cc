@@ -172,8 +172,9 @@ void run_one(void* arg, size_t index) {
 // For one matrix. Apart from the caller, most of whose products need no workspace.
 __attribute__((noinline)) bool workspace_suffices(const octet_gemm& gemm,
                                                   const octet_gemm_args& a) {
-  const size_t needed =
-      task_workspace(gemm.plan, {1, 1, 1, 1, a.m, gemm.plan.n}, a.m, gemm.plan.n, gemm.plan.k);
+  if (a.workspace && a.workspace_bytes >= gemm.plain_workspace)
+    return (uintptr_t)a.workspace % OCTET_ALIGNMENT == 0;
+  const size_t needed = plain_workspace(gemm.plan, a.m);
   return (a.workspace || !needed) && a.workspace_bytes >= needed &&
          (uintptr_t)a.workspace % OCTET_ALIGNMENT == 0;
 }

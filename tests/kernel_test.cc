@@ -71,7 +71,7 @@ class KernelTile {
       tile_.lhs = panel_.data();
     }
     tile_.rhs = rhs_.data();
-    if (kernel.widen && 2 * c.rows > kernel.mr && c.depth % 2) {  // both ways for each shape
+    if (kernel.widen && c.depth % 2) {  // both ways for each shape
       wide_ = Guarded(kernel.nr * padded_depth * sizeof(int16_t), c.side, 64);
       kernel.widen(rhs_.data(), padded_depth / layout_.kr, wide_.data<int16_t>());
       tile_.rhs = wide_.data();
@@ -183,9 +183,10 @@ class Kernel : public EachKernel {
   // signs, random and extreme bytes.
   template <typename Check>
   void each_tile(Check check_tile) {
-    std::vector<size_t> columns = around({kernel().rhs_layout.step, kernel().nr});
+    const size_t half = (kernel().nr + 1u) / 2;
+    std::vector<size_t> columns = around({kernel().rhs_layout.step, half, kernel().nr});
     if (kernel().tall_nr)
-      columns = around({kernel().rhs_layout.step, kernel().tall_nr, kernel().nr});
+      columns = around({kernel().rhs_layout.step, half, kernel().tall_nr, kernel().nr});
     columns.erase(
         std::remove_if(columns.begin(), columns.end(), [&](size_t n) { return n > kernel().nr; }),
         columns.end());
@@ -212,6 +213,14 @@ TEST_P(Kernel, OneByOne) { check_s32(kernel(), {1, 1, 1, false, -1, -1, false, S
 
 TEST_P(Kernel, EveryTileShape) {
   each_tile([&](const TileCase& c) { check_s32(kernel(), c); });
+}
+
+// Whatever is left of a row when vectors of it have been read; no byte behind it is.
+TEST_P(Kernel, EveryDepth) {
+  for (size_t depth = 1; depth <= 66; ++depth)
+    for (size_t rows = 1; rows <= kernel().mr; ++rows)
+      for (const bool flip : {false, kernel().is(octet::kAnyLhs)})
+        check_s32(kernel(), {rows, kernel().nr, depth, flip, -1, -1, false, Side::kBack});
 }
 
 TEST_P(Kernel, AddsToItsInitInPlace) {

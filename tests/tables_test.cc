@@ -328,20 +328,6 @@ TEST(Kernels, SmallAndLargeSeeTheSameOperands) {
   }
 }
 
-TEST(Kernels, WidenOnlyWhereTilesAreHighEnough) {
-  for (const MicroKernel* kernel : table()) {
-    if (!kernel->widen) continue;
-    // From kWidenTiles tiles on, of nearly equal height, none is lower than this.
-    size_t lowest = kernel->mr;
-    for (size_t rows = 1; rows <= 40u * kernel->mr; ++rows) {
-      const octet::Tiling tiling(rows, *kernel);
-      if (tiling.count < octet::kWidenTiles) continue;
-      for (size_t t = 0; t < tiling.count; ++t) lowest = std::min(lowest, tiling.rows(t));
-    }
-    EXPECT_GT(2 * lowest, kernel->mr) << kernel->name;
-  }
-}
-
 TEST(Depthwise, BlocksFitPanelsAndArrays) {
   for (const DepthwiseKernel* kernel : octet::depthwise_kernels()) {
     SCOPED_TRACE(kernel->name);

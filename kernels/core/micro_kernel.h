@@ -41,8 +41,8 @@ using MultiplyFn = void (*)(const Tile&);
 // Copies `groups` groups of a strip as the words that multiply would make of them anew for every
 // tile.
 using WidenFn = void (*)(const uint8_t* rhs, size_t groups, int16_t* words);
-// Worth it from so many tiles that take them
-constexpr size_t kWidenTiles = 3;
+// Worth it from so many tiles on
+constexpr size_t kWidenTiles = 4;
 
 enum KernelFlags : uint8_t {
   kAnyLhs = 1,     // takes an lhs of the other sign too, flipped on the way
@@ -80,7 +80,6 @@ struct MicroKernel {
         kAlignment);
   }
   constexpr size_t rows_of(size_t cols) const { return cols <= tall_nr ? tall_mr : mr; }
-  constexpr bool takes_wide(size_t rows) const { return widen && 2 * rows > mr; }
 };
 
 }  // namespace octet

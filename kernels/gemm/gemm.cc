@@ -186,8 +186,8 @@ void run_as_task(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_
 }
 
 // One panel for each tile.
-void gather_panels(const MicroKernel& kernel, Rows rows, size_t panel_bytes, uint8_t* panels) {
-  const Tiling tiling(rows.rows, kernel);
+void gather_panels(const MicroKernel& kernel, const Tiling& tiling, Rows rows, size_t panel_bytes,
+                   uint8_t* panels) {
   for (size_t t = 0; t < tiling.count; ++t, panels += panel_bytes) {
     rows.rows = tiling.rows(t);
     kernel.gather(rows, round_up_pow2(rows.rows, kernel.lhs_lanes_step), panels);
@@ -203,19 +203,19 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, const Tile& all,
   const RhsLayout& layout = kernel.rhs_layout;
   // The workspace holds panels and room for widened weights (prepared_sections)
   const size_t panel_bytes = gathers ? kernel.lhs_panel_bytes(all.depth) : 0;
-  int16_t* const wide =
-      (int16_t*)(workspace +
-                 divide_up(smaller(all.rows, plan.block_rows), kernel.mr) * panel_bytes);
   Tile tile = all;
   for (size_t m0 = 0, rows; m0 < all.rows; m0 += rows) {
     rows = next_block(all.rows - m0, plan.block_rows, kernel.mr);
     const uint8_t* block = (const uint8_t*)all.lhs + m0 * all.lhs_stride;
+    const Tiling tiling(gathers ? rows : 0, kernel);  // for any strip
+    int16_t* const wide = (int16_t*)(workspace + tiling.count * panel_bytes);
     if (gathers) {
-      gather_panels(kernel, {block, all.lhs_stride, rows, all.depth, lhs_flip(plan, kernel)},
-                    panel_bytes, workspace);
+      gather_panels(kernel, tiling,
+                    {block, all.lhs_stride, rows, all.depth, lhs_flip(plan, kernel)}, panel_bytes,
+                    workspace);
       block = workspace;
     }
-    tile.rhs_wide = gathers && kernel.widen && Tiling(rows, kernel).count >= kWidenTiles &&
+    tile.rhs_wide = gathers && kernel.widen && tiling.count >= kWidenTiles &&
                     wide_bytes(nest_of(plan, kernel, all.depth));
     for (size_t n = 0, lane = 0; n < all.cols; n += kernel.nr, lane += kernel.nr) {
       if (lane >= layout.width) lane = 0;
@@ -231,7 +231,8 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, const Tile& all,
       if (all.scale) tile.scale = all.scale + n;
       tile.lhs = block;
       tile.dst = (uint8_t*)all.dst + m0 * all.dst_stride + n * plan.dst_bytes;
-      multiply_tiles(kernel, Tiling(rows, kernel, tile.cols), panel_bytes, &tile);
+      multiply_tiles(kernel, gathers ? tiling : Tiling(rows, kernel, tile.cols), panel_bytes,
+                     &tile);
     }
   }
 }

@@ -97,6 +97,11 @@ Tile first_tile(const GemmPlan& plan);
 void run_whole(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst,
                size_t dst_stride, uint8_t* workspace);
 
+// What a run of one matrix by one task needs, packed weights as they are.
+inline size_t plain_workspace(const GemmPlan& plan, size_t m) {
+  return task_workspace(plan, {1, 1, 1, 1, m, plan.n}, m, plan.n, plan.k);
+}
+
 inline const MicroKernel& kernel_for(const GemmPlan& plan, size_t m) {
   return *(m <= plan.small_m ? plan.small_kernel : plan.kernel);
 }

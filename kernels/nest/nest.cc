@@ -121,18 +121,18 @@ class Product {
   }
 
  private:
-  // The weights from a group along their depth on; widened ones for tiles of many rows.
-  void point_at_weights(size_t group, bool wide) {
-    const size_t wide_group = kernel_.nr * layout_.kr * sizeof(int16_t);
-    tile_.rhs_wide = wide;
+  // The weights from a group along their depth on.
+  void point_at_weights(size_t group) {
+    tile_.rhs_wide = block_.wide;
     tile_.rhs_stride = group_;
-    tile_.rhs = wide ? (const uint8_t*)block_.wide + group * wide_group : strip_ + group * group_;
+    tile_.rhs = block_.wide ? (const uint8_t*)(block_.wide + group * kernel_.nr * layout_.kr)
+                            : strip_ + group * group_;
   }
 
   // Rows of a matrix.
   void multiply_rows() {
     tile_.init = start_.make(n_, lanes_, nullptr, 0, 1, &tile_.init_stride);
-    point_at_weights(0, block_.wide != nullptr);
+    point_at_weights(0);
     tile_.lhs = block_.panels ? block_.panels : block_.lhs;
     tile_.depth = block_.reads_to_groups && !block_.panels ? tap_depth_ : nest_.taps.depth;
     multiply_strip(kernel_, block_.sink, block_.rows, weights_.first + n_,
@@ -181,12 +181,11 @@ class Product {
     }
     // Where taps in the middle are left out, those of each group add to what the groups before it
     // made.
-    const bool wide = block_.wide && kernel_.takes_wide(used.rows);
     const size_t left_out = used.before + used.after,
                  step = left_out ? taps.count / taps.groups : range.count(),
                  count = step - left_out;
     for (size_t tap = range.first + used.before;; tap += step) {
-      point_at_weights(tap * tap_depth_ / layout_.kr, wide);
+      point_at_weights(tap * tap_depth_ / layout_.kr);
       if (block_.panels) {  // none is
         tile_.taps = 1;
         tile_.lhs = block_.panels + t * block_.panel_bytes;
@@ -285,7 +284,6 @@ void prepare(const Nest& nest, bool weight_zero_points, const PreparedSections& 
   const size_t count = block->tiles ? block->tile_count : tiling.count;
   const size_t tap_elements = round_up_pow2(nest.taps.depth, kernel.lhs_kr);
   block->panel_bytes = kernel.lhs_panel_bytes(nest.taps.depth, nest.taps.most);
-  size_t takes_wide = 0;
   for (size_t t = 0, row = 0, rows; t < count; row += rows, ++t) {
     const BlockTile* const tile = block->tiles ? &block->tiles[t] : nullptr;
     rows = tile ? tile->rows : tiling.rows(t);
@@ -302,11 +300,10 @@ void prepare(const Nest& nest, bool weight_zero_points, const PreparedSections& 
       for (size_t i = 0; i < rows; ++i)
         sums[i] = (int32_t)((uint32_t)sums[i] + (uint32_t)tap_sums[i]);
     });
-    takes_wide += kernel.takes_wide(rows);
   }
   if (kernel.gather) block->panels = workspace + at.panels;
   if (weight_zero_points) block->row_sums = (const int32_t*)(workspace + at.row_sums);
-  if (takes_wide >= kWidenTiles && wide_bytes(nest)) block->wide = (int16_t*)(workspace + at.wide);
+  if (count >= kWidenTiles && wide_bytes(nest)) block->wide = (int16_t*)(workspace + at.wide);
 }
 
 void multiply(const Nest& nest, const Weights& weights, const Block& block, size_t n0, size_t n1) {

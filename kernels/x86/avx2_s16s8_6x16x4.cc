@@ -1,0 +1,195 @@
+// s16 x s8 -> s32 or 8 bits, VPMADDWD on ymm, up to 6 rows x 16 columns. Exact for all inputs:
+// VPMADDUBSW would saturate at 16 bits.
+//
+//                      columns 0-7   8-15
+//                     +------------+--------+      12 accumulators, 2 for rhs, 1 for lhs, 1 product:
+//   row i, 2 words    | acc[i][0]  |  [1]   |      16 registers of 16
+//   broadcast         +------------+--------+
+//
+// VPMADDWD adds depth steps in pairs. Here a pair is two steps apart: of the four bytes that a
+// column has side by side in the layout that all x86 kernels share, 0 and 2 are the lower halves of
+// words, 1 and 3 the upper ones, and shifts make both pairs of words without moving any. The lhs is
+// widened in the same order, once, by gather.
+//
+// Per group of 4 along depth: 12 broadcasts, 24 multiply-adds, 24 adds, and 4 loads of weights
+// which, where few tiles read them, 6 shifts widen. Many tiles have them widened once for all. The
+// last strip may be half as wide.
+#include <immintrin.h>
+
+#include "kernels/core/unroll.h"
+#include "kernels/x86/exits_ymm.h"
+#include "kernels/x86/kernels.h"
+
+namespace octet {
+namespace {
+
+constexpr int kMr = 6;
+
+// acc += product. Spelled out because GCC 12 puts the sum into the product's register and copies it
+// back: 7 moves in a loop of 36.
+OCTET_INLINE inline void accumulate(__m256i& acc, __m256i product) {
+  __asm__("vpaddd %1, %0, %0" : "+x"(acc) : "x"(product));
+}
+
+template <typename T>
+OCTET_INLINE inline uint64_t load(const uint8_t* bytes) {
+  T value;
+  __builtin_memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+// 1..15 bytes, flipped, with zeros behind. Reads no others: what it reads twice is the same.
+__m128i tail(const uint8_t* bytes, size_t count, uint64_t flip) {
+  uint64_t low, high = 0;
+  const size_t end = 8 * (count % 8);
+  if (count >= 8) {
+    low = load<uint64_t>(bytes) ^ flip;
+    if (end) high = (load<uint64_t>(bytes + count - 8) ^ flip) >> (64 - end);
+  } else if (count >= 4) {
+    const uint64_t last = load<uint32_t>(bytes + count - 4) ^ (uint32_t)flip;
+    low = (load<uint32_t>(bytes) ^ (uint32_t)flip) | last << (end - 32);
+  } else {
+    low = bytes[0] | (uint64_t)bytes[count / 2] << 8 * (count / 2) |
+          (uint64_t)bytes[count - 1] << (end - 8);
+    low ^= flip >> (64 - end);
+  }
+  return _mm_set_epi64x((int64_t)high, (int64_t)low);
+}
+
+// Rows of bytes to a panel of words, two rows at a time, 16 bytes of each. lanes = rows, because
+// the kernel takes any number.
+void gather(const Rows& r, size_t lanes, void* panel) {
+  const __m256i flip = _mm256_set1_epi8((char)r.flip), even = _mm256_set1_epi16(0xff);
+  const size_t whole = r.depth / 16 * 16, rest = r.depth % 16, group = 4 * lanes;
+  for (size_t lane = 0; lane < lanes; lane += 2) {
+    const bool pair = lane + 1 < lanes;
+    const uint8_t *a = r.row(lane), *b = r.row(pair ? lane + 1 : lane);
+    int16_t* to = (int16_t*)panel + 4 * lane;
+    const auto store = [&to, group, pair](__m128i words) OCTET_INLINE {
+      pair ? _mm_storeu_si128((__m128i*)to, words) : _mm_storel_epi64((__m128i*)to, words);
+      to += group;
+    };
+    const auto store_groups = [&](__m256i bytes, size_t groups) OCTET_INLINE {
+      const __m256i x = _mm256_and_si256(bytes, even), y = _mm256_srli_epi16(bytes, 8);
+      const __m256i first = _mm256_permute4x64_epi64(_mm256_unpacklo_epi32(x, y), 0xd8);
+      store(_mm256_castsi256_si128(first));
+      if (groups > 1) store(_mm256_extracti128_si256(first, 1));
+      if (groups <= 2) return;
+      const __m256i second = _mm256_permute4x64_epi64(_mm256_unpackhi_epi32(x, y), 0xd8);
+      store(_mm256_castsi256_si128(second));
+      if (groups > 3) store(_mm256_extracti128_si256(second, 1));
+    };
+    for (size_t k = 0; k < whole; k += 16) {
+      const __m128i x = _mm_loadu_si128((const __m128i*)(a + k)),
+                    y = _mm_loadu_si128((const __m128i*)(b + k));
+      store_groups(_mm256_xor_si256(_mm256_set_m128i(y, x), flip), 4);
+    }
+    if (rest) {
+      const uint64_t flips = 0x0101010101010101 * r.flip;
+      store_groups(_mm256_set_m128i(tail(b + whole, rest, flips), tail(a + whole, rest, flips)),
+                   (rest + 3) / 4);
+    }
+  }
+}
+
+// The even or the odd bytes of words, with their signs.
+template <int odd>
+OCTET_INLINE inline __m256i widened(const uint8_t* rhs) {
+  const __m256i bytes = _mm256_loadu_si256((const __m256i*)rhs);
+  return _mm256_srai_epi16(odd ? bytes : _mm256_slli_epi16(bytes, 8), 8);
+}
+
+void widen(const uint8_t* rhs, size_t groups, int16_t* words) {
+  for (; groups; --groups, rhs += 64, words += 64) {
+    unroll<2>([&](auto v) OCTET_INLINE {
+      unroll<2>([&](auto p) OCTET_INLINE {
+        _mm256_store_si256((__m256i*)(words + 32 * p + 16 * v), widened<p>(rhs + 32 * v));
+      });
+    });
+  }
+}
+
+// wide: the weights are words; vectors: of the columns.
+template <bool wide, int vectors, int rows>
+OCTET_INLINE inline void add_products(const Tile& t, __m256i (&acc)[rows][2]) {
+  const int16_t* lhs = (const int16_t*)t.lhs;
+  const uint8_t* rhs = t.rhs;
+  OCTET_NO_UNROLL
+  for (size_t groups = (t.depth + 3) / 4; groups; --groups) {
+    unroll<2>([&](auto p) OCTET_INLINE {
+      // The odd bytes are loaded again, later: Clang 19 would keep them, and spill
+      if (p && !wide) __asm__("" : "+r"(rhs) : "x"(acc[rows - 1][vectors - 1]));
+      __m256i b[vectors];
+      unroll<vectors>([&](auto v) OCTET_INLINE {
+        b[v] = wide ? _mm256_load_si256((const __m256i*)(rhs + 64 * p + 32 * v))
+                    : widened<p>(rhs + 32 * v);
+      });
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        int32_t words;
+        __builtin_memcpy(&words, lhs + 4 * i + 2 * p, sizeof words);
+        const __m256i a = _mm256_set1_epi32(words);
+        unroll<vectors>([&](auto v)
+                            OCTET_INLINE { accumulate(acc[i][v], _mm256_madd_epi16(a, b[v])); });
+      });
+    });
+    lhs += 4 * rows;
+    rhs += wide ? 128 : 64;
+  }
+}
+
+template <int rows>
+void multiply(const Tile& t) {
+  __m256i acc[rows][2];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    unroll<2>([&](auto v) OCTET_INLINE {
+      acc[i][v] = _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride + 8 * v));
+    });
+    // See avx512vnni_u8s8_6x64x4.cc
+    _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
+  });
+  if (t.rhs_wide)
+    t.cols > 8 ? add_products<true, 2>(t, acc) : add_products<true, 1>(t, acc);
+  else
+    t.cols > 8 ? add_products<false, 2>(t, acc) : add_products<false, 1>(t, acc);
+
+  uint8_t* dst = (uint8_t*)t.dst;
+  if (t.scale) {
+    const Narrower<16> narrower(*t.narrow);
+    const __m256 scale0 = _mm256_loadu_ps(t.scale), scale1 = _mm256_loadu_ps(t.scale + 8);
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      store_bytes(dst + i * t.dst_stride,
+                  narrower.bytes(scaled_words(acc[i][0], scale0), scaled_words(acc[i][1], scale1)),
+                  t.cols);
+    });
+  } else {
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      store_s32(dst + i * t.dst_stride, acc[i][0], t.cols);
+      if (t.cols > 8) store_s32(dst + i * t.dst_stride + 32, acc[i][1], t.cols - 8);
+    });
+  }
+}
+
+void dispatch(const Tile& t) {
+  static constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>,
+                                              multiply<4>, multiply<5>, multiply<6>};
+  kByRows[t.rows - 1](t);
+}
+
+}  // namespace
+
+const MicroKernel avx2_s16s8_6x16x4 = {
+    .name = "avx2_s16s8_6x16x4",
+    .isa = Isa::kAvx2,
+    .lhs_domain = Domain::kU8,
+    .mr = kMr,
+    .nr = 16,
+    .flags = kAnyLhs | kNarrows,
+    .rhs_layout = kX86Layout,
+    .gather = gather,
+    .lhs_kr = 4,
+    .lhs_element_bytes = 2,
+    .multiply = dispatch,
+    .widen = widen,
+};
+
+}  // namespace octet
