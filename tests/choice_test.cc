@@ -75,7 +75,7 @@ TEST(Choice, NoByteOfAProductDependsOnIt) {
   for (uint32_t seed = 1; seed <= 300; ++seed) {
     Draw d(seed);
     GemmCase c = random_gemm(seed, nullptr);
-    if (d.one_in(3)) c.m += 40, c.concurrency = 1 + d.below(9);
+    if (d.one_in(3)) c.m += 40, c.m_declared = 0, c.concurrency = 1 + d.below(9);
     Gemm gemm(c, d.one_in(2) ? Side::kBack : Side::kFront);
     ASSERT_EQ(gemm.status(), OCTET_OK) << c << ": " << gemm.error().message;
     const Choice best = octet::choice_of(*gemm.get());

@@ -15,12 +15,17 @@ TEST(ConvAlgorithms, AnyCombinationGivesTheSameBytesEveryWay) {
   }
 }
 
-TEST(ConvAlgorithms, AnyCombinationWithThreads) {
-  for (uint32_t seed = 1001; seed <= 1100; ++seed) {
+// Cut by threads, and into blocks and bands of a small cache; with pads that come with the run.
+TEST(ConvAlgorithms, AnyCombinationInPieces) {
+  for (uint32_t seed = 1001; seed <= 1150; ++seed) {
     const ConvProblem problem(random_conv(seed));
+    const octet_conv2d_shape& s = problem.c.shape;
+    const octet_conv2d_pads others = {s.pad_bottom, s.pad_top, s.pad_right, s.pad_left};
     for (const octet_conv_algorithm algorithm : possible_algorithms(problem, OCTET_ISA_AUTO)) {
       ConvHow how;
-      how.algorithm = algorithm, how.concurrency = 2 + seed % 6;
+      how.algorithm = algorithm, how.concurrency = 1 + seed % 7;
+      how.cache_bytes = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 1 : 3000;
+      if (seed % 2) how.declared_pads = &others;
       check(problem, how);
       if (HasFatalFailure()) return;
     }

@@ -34,12 +34,24 @@ const Pointer* pointers(std::vector<Pointer>* array, const Guarded& memory, cons
   return array->data();
 }
 
+std::vector<int32_t> draw_data(Random* random, size_t count, int32_t least, int32_t most, Data data,
+                               bool low) {
+  if (data == Data::kRandom || data == Data::kNeverLeast)
+    return draw_integers(random, count, least, most);
+  if (data != Data::kEnds) return std::vector<int32_t>(count, low ? least : most);
+  std::vector<int32_t> values = draw_integers(random, count, 0, 1);
+  for (int32_t& value : values) value = value ? most : least;
+  return values;
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const GemmCase& c) {
-  static const char* const kData[] = {"random", "least*least", "least*most", "most*least",
-                                      "most*most"};
+  static const char* const kData[] = {"random",    "least*least", "least*most",     "most*least",
+                                      "most*most", "ends",        "never the least"};
   out << (c.kernel ? c.kernel : "best kernel") << ' ' << c.m << 'x' << c.n << 'x' << c.k;
+  if (c.m_declared | c.n_declared | c.k_declared)
+    out << " of " << c.m_declared << 'x' << c.n_declared << 'x' << c.k_declared;
   if (c.batch > 1)
     out << " batch " << c.batch
         << (c.batching == Batching::kStrided  ? " strided"
@@ -76,23 +88,22 @@ void Gemm::generate() {
     std::normal_distribution<float> normal(0.3f, 2.0f);
     for (size_t i = 0; i < c_.batch * c_.m * c_.k; ++i) ops_.lhs_f32.push_back(normal(random));
   } else {
-    const bool low = c_.data == Data::kLeastLeast || c_.data == Data::kLeastMost,
-               random_data = c_.data == Data::kRandom;
-    const int32_t extreme = low ? least(c_.lhs) : most(c_.lhs);
-    ops_.lhs = draw_integers(&random, c_.batch * c_.m * c_.k, random_data ? least(c_.lhs) : extreme,
-                             random_data ? most(c_.lhs) : extreme);
+    const bool low = c_.data == Data::kLeastLeast || c_.data == Data::kLeastMost;
+    ops_.lhs =
+        draw_data(&random, c_.batch * c_.m * c_.k, least(c_.lhs), most(c_.lhs), c_.data, low);
   }
   // A kernel may be exact only without -128; then that is its domain and its test.
   const MicroKernel* kernel = c_.kernel ? octet::find(octet::byte_kernels(), c_.kernel) : nullptr;
-  const int32_t rhs_least = least(c_.rhs) + (kernel && kernel->is(octet::kNoLeast) ? 1 : 0);
-  const bool low = c_.data == Data::kLeastLeast || c_.data == Data::kMostLeast,
-             random_data = c_.data == Data::kRandom;
-  const int32_t extreme = low ? rhs_least : most(c_.rhs);
-  ops_.rhs = draw_integers(&random, matrices * c_.k * c_.n, random_data ? rhs_least : extreme,
-                           random_data ? most(c_.rhs) : extreme);
-  if (c_.rhs_zero_points != ZeroPoints::kNone)
+  const bool never_least = c_.data == Data::kNeverLeast || (kernel && kernel->is(octet::kNoLeast));
+  const bool low = c_.data == Data::kLeastLeast || c_.data == Data::kMostLeast;
+  ops_.rhs = draw_data(&random, matrices * c_.k * c_.n, least(c_.rhs) + never_least, most(c_.rhs),
+                       c_.data, low);
+  if (c_.rhs_zero_points != ZeroPoints::kNone) {
     ops_.rhs_zero_points = draw_integers(
         &random, c_.rhs_zero_points == ZeroPoints::kTensor ? 1 : c_.n, least(c_.rhs), most(c_.rhs));
+    if (c_.data == Data::kEnds)
+      ops_.rhs_zero_points[0] = c_.seed % 2 ? least(c_.rhs) : most(c_.rhs);
+  }
 
   const bool per_row = c_.lhs_quant == OCTET_LHS_PER_ROW;
   if (per_row || c_.lhs_quant == OCTET_LHS_PER_TENSOR) {
@@ -250,7 +261,7 @@ octet_status Gemm::pack() {
 octet_status Gemm::create(octet_allocator allocator, const octet::Choice* choice) {
   octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
   d.kernel = c_.kernel;
-  d.m_max = c_.m;
+  d.m_max = c_.m_declared ? c_.m_declared : c_.m;
   d.n = c_.n_declared ? c_.n_declared : c_.n;
   d.k = c_.k_declared ? c_.k_declared : c_.k;
   d.batch_max = c_.batch;

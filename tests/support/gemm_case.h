@@ -13,7 +13,8 @@
 
 namespace octet_test {
 
-enum class Data { kRandom, kLeastLeast, kLeastMost, kMostLeast, kMostMost };  // of lhs and rhs
+// Of lhs and rhs. kEnds: the least or the most, at random. kNeverLeast: any, but of the rhs the least
+enum class Data { kRandom, kLeastLeast, kLeastMost, kMostLeast, kMostMost, kEnds, kNeverLeast };
 enum class ZeroPoints { kNone, kTensor, kChannel };
 enum class Batching { kStrided, kInterleaved, kArrays };
 
@@ -29,6 +30,7 @@ struct GemmCase : EpilogueCase {
   ZeroPoints rhs_zero_points = ZeroPoints::kNone;
   octet_rhs_order order = OCTET_KN;
   bool runtime_rhs = false;
+  size_t m_declared = 0;                  // 0 = m
   size_t n_declared = 0, k_declared = 0;  // run-time rhs; 0 = n, k
   bool shared_rhs = false;                // one matrix for the whole batch
 

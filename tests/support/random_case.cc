@@ -1,13 +1,27 @@
 #include "support/random_case.h"
 
 #include "support/draw.h"
+#include "support/reference.h"
 
 namespace octet_test {
 namespace {
 
+octet_activation any_activation(Draw* d) {
+  return static_cast<octet_activation>(d->below(OCTET_ACTIVATION_RELU_N1_TO_1 + 1));
+}
+
 // The least padding with which the output has at least one element, and some more.
 size_t enough_padding(Draw* d, size_t in, size_t reach) {
   return in >= reach ? d->below(3) : reach - in + d->below(2);
+}
+
+// Fewer images and lines, and narrower ones, than declared, where that leaves an output.
+void draw_run(Draw* d, ConvCase* c) {
+  const octet_conv2d_shape& s = c->shape;
+  const size_t batch = 1 + d->below(s.batch_max), h = 1 + d->below(s.in_h_max),
+               w = 1 + d->below(s.in_w_max);
+  const ConvSizes sizes(s, batch, h, w);
+  if (sizes.out_h > 0 && sizes.out_w > 0) c->batch = batch, c->in_h = h, c->in_w = w;
 }
 
 }  // namespace
@@ -23,7 +37,8 @@ GemmCase random_gemm(uint32_t seed, const MicroKernel* kernel) {
   c.k = 1 + d.below(d.one_in(8) ? 300 : 5 * kr);
   c.batch = d.one_in(3) ? 1 + d.below(4) : 1;
   c.batching = d.any({Batching::kStrided, Batching::kInterleaved, Batching::kArrays});
-  c.data = d.one_in(2) ? Data::kRandom : static_cast<Data>(d.below(5));
+  if (d.one_in(3)) c.m_declared = c.m + d.below(20 * mr);
+  c.data = d.one_in(2) ? Data::kRandom : static_cast<Data>(d.below(7));
   c.padded = d.one_in(2);
   c.concurrency = d.one_in(3) ? 1 + d.below(5) : 1;
   c.shared_rhs = d.one_in(3);
@@ -51,16 +66,12 @@ GemmCase random_gemm(uint32_t seed, const MicroKernel* kernel) {
   c.dst = c.lhs == OCTET_F32
               ? OCTET_F32
               : d.any({OCTET_S32, OCTET_F32, OCTET_U8, OCTET_S8, OCTET_U8, OCTET_S8});
-  if (c.dst != OCTET_S32)
-    c.activation = d.any({OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU, OCTET_ACTIVATION_RELU6,
-                          OCTET_ACTIVATION_CLAMP});
+  if (c.dst != OCTET_S32) c.activation = any_activation(&d);
   if (c.dst == OCTET_F32) c.bias_f32 = d.one_in(2);
   if (is_8bit(c.dst)) {
     if (c.lhs_quant == OCTET_LHS_STATIC && d.one_in(3)) c.requant = OCTET_REQUANT_TFLITE;
     if (d.one_in(3)) c.residual = d.any({OCTET_S8, OCTET_U8});
-    if (c.residual)
-      c.product_activation = d.any({OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU,
-                                    OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_CLAMP});
+    if (c.residual) c.product_activation = any_activation(&d);
     c.residual_is_dst = c.residual && d.one_in(2);
     c.lut = d.one_in(4);
   }
@@ -105,16 +116,20 @@ ConvCase random_conv(uint32_t seed) {
     s.pad_left = d.below(w < 3 ? w : 3),
     s.pad_right = d.below(w - s.pad_left < 3 ? w - s.pad_left : 3);
   } else {
-    s.pad_top = d.below(3), s.pad_left = d.below(3);
+    const bool wide = d.one_in(6);  // more padding than kernel
+    s.pad_top = d.below(wide ? s.dilation_h * s.kernel_h + 3 : 3);
+    s.pad_left = d.below(wide ? s.dilation_w * s.kernel_w + 3 : 3);
     s.pad_bottom = enough_padding(&d, s.in_h_max + s.pad_top, s.dilation_h * (s.kernel_h - 1) + 1);
     s.pad_right = enough_padding(&d, s.in_w_max + s.pad_left, s.dilation_w * (s.kernel_w - 1) + 1);
+    if (wide) s.pad_bottom += d.below(s.dilation_h * s.kernel_h + 3);
   }
+  if (d.one_in(3)) draw_run(&d, &c);
 
   c.lhs = d.any({OCTET_S8, OCTET_U8}), c.rhs = d.any({OCTET_S8, OCTET_U8});
   c.lhs_fill = d.any({Fill::kRandom, Fill::kRandom, Fill::kEnds, Fill::kLeast, Fill::kMost});
-  c.filter_fill = d.any({Fill::kRandom, Fill::kRandom, Fill::kEnds, Fill::kLeast, Fill::kMost});
+  c.filter_fill = d.one_in(3) ? Fill::kRandom : static_cast<Fill>(d.below(6));
   c.filter_zero_points = winograd && !d.one_in(4) ? FilterZeroPoints::kCentre
-                                                  : static_cast<FilterZeroPoints>(d.below(4));
+                                                  : static_cast<FilterZeroPoints>(d.below(6));
   c.runtime_quant = d.one_in(4);
   c.floats = d.one_in(6);
   if (!c.runtime_quant) c.lhs_zero_point = d.any({0, least(c.lhs), most(c.lhs), least(c.lhs) + 77});
@@ -127,16 +142,12 @@ ConvCase random_conv(uint32_t seed) {
   c.bias = !d.one_in(4), c.per_channel = d.one_in(2);
   c.dst = d.any({OCTET_S32, OCTET_F32, OCTET_U8, OCTET_S8, OCTET_U8, OCTET_S8});
   if (c.floats && c.runtime_quant) c.dst = OCTET_F32;
-  if (c.dst != OCTET_S32)
-    c.activation = d.any({OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU, OCTET_ACTIVATION_RELU6,
-                          OCTET_ACTIVATION_CLAMP});
+  if (c.dst != OCTET_S32) c.activation = any_activation(&d);
   if (c.dst == OCTET_F32) c.bias_f32 = d.one_in(2);
   if (is_8bit(c.dst)) {
     if (!c.runtime_quant && d.one_in(3)) c.requant = OCTET_REQUANT_TFLITE;
     if (d.one_in(3)) c.residual = d.any({OCTET_S8, OCTET_U8});
-    if (c.residual)
-      c.product_activation = d.any({OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU,
-                                    OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_CLAMP});
+    if (c.residual) c.product_activation = any_activation(&d);
     c.residual_is_dst = c.residual && d.one_in(2);
     c.lut = d.one_in(4);
   }
