@@ -29,6 +29,7 @@ Choice any_choice(Choices* c) {
   choice.kernel = any_kernel(c);
   if (c->one_in(2)) choice.small_kernel = any_kernel(c);
   choice.block = std::max<size_t>(1, static_cast<size_t>(c->odd()));
+  choice.cache_bytes = static_cast<size_t>(c->odd());
   choice.tasks = {static_cast<size_t>(c->odd()), static_cast<size_t>(c->odd())};
   return choice;
 }
@@ -43,6 +44,9 @@ Choice other_choice(Choices* c, Choice choice) {
   if (c->one_in(2))
     choice.block = c->any<size_t>({kTiles, SIZE_MAX / kTiles * kTiles, 1 + c->below(20),
                                    choice.block / 2 + (choice.block < 2)});
+  if (choice.cache_bytes)
+    choice.cache_bytes = c->any<size_t>({1, 3000, 1 << 16, 1 << 22, SIZE_MAX});
+  if (c->one_in(16)) choice.cache_bytes = choice.cache_bytes ? 0 : 1;
   if (c->one_in(16)) choice.algorithm = any_algorithm(c);
   if (c->one_in(16)) choice.layout = any_row(c, octet::nth_form)->layout;
   if (c->one_in(16)) choice.small_kernel = choice.small_kernel ? nullptr : choice.kernel;
@@ -51,8 +55,9 @@ Choice other_choice(Choices* c, Choice choice) {
   return choice;
 }
 
-bool only_tasks_differ(Choice choice, const Choice& best) {
+bool only_cut_differs(Choice choice, const Choice& best) {
   choice.tasks = best.tasks;
+  if (choice.cache_bytes && best.cache_bytes) choice.cache_bytes = best.cache_bytes;
   return choice == best;
 }
 

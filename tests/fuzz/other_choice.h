@@ -12,10 +12,10 @@ namespace octet_fuzz {
 
 // Of what the library knows, in any combination.
 octet::Choice any_choice(Choices* c);
-// Tasks and block are others than the best one's, perhaps its kernels are, seldom the rest.
+// Tasks, cache and block are others than the best one's, perhaps its kernels are, seldom the rest.
 octet::Choice other_choice(Choices* c, octet::Choice best);
-// Whether all but the tasks is as in the best one, so that it cannot be refused.
-bool only_tasks_differ(octet::Choice choice, const octet::Choice& best);
+// Whether all but tasks and cache is as in the best one, so that it cannot be refused.
+bool only_cut_differs(octet::Choice choice, const octet::Choice& best);
 
 std::string text_of(const octet::Choice& choice);
 // Fails unless its text is read back as the same.
@@ -39,7 +39,7 @@ Object* create_otherwise(const octet::Choice& choice, const octet::Choice& best,
     ++tally.refusals;
     if (status != OCTET_KERNEL_UNUSABLE || !std::strstr(error.message, "the choice cannot be used"))
       fail("create by %s: %s", text.c_str(), error.message);
-    if (!must_refuse && only_tasks_differ(choice, best))
+    if (!must_refuse && only_cut_differs(choice, best))
       fail("create refused %s: %s", text.c_str(), error.message);
     return nullptr;
   }
