@@ -13,7 +13,7 @@
 
 namespace octet_test {
 
-// Of lhs and rhs. kEnds: the least or the most, at random. kNeverLeast: any, but of the rhs the least
+// Of lhs and rhs. kEnds: the least or the most, at random. kNeverLeast: random, an rhs without it
 enum class Data { kRandom, kLeastLeast, kLeastMost, kMostLeast, kMostMost, kEnds, kNeverLeast };
 enum class ZeroPoints { kNone, kTensor, kChannel };
 enum class Batching { kStrided, kInterleaved, kArrays };
