@@ -942,7 +942,7 @@ TEST(ConvBadRun, OutputBelowOne) {
   size_t bytes = 0;
   c.refuses(OCTET_BAD_SIZE, "args: in_h", [](Layer& p) { p.args.in_h = 2; });
   c.refuses(OCTET_BAD_SIZE, "args: in_w", [](Layer& p) { p.args.in_w = 1; });
-  expect_refused(OCTET_BAD_SIZE, "in_h", [&](octet_error* e) {
+  expect_refused(OCTET_BAD_SIZE, "the sizes: in_h", [&](octet_error* e) {
     return octet_conv2d_workspace(c.conv, 1, 2, 6, 1, &bytes, e);
   });
 }
@@ -1109,6 +1109,9 @@ TEST(ConvBadRun, RuntimeQuantization) {
   std::vector<float> scales = {1, 1};
   std::vector<int32_t> both(kPixels * kOutChannels, 0);  // room for dst, and zeros for zero points
   std::vector<float> both_scales(kPixels * kOutChannels, 1);
+  const std::vector<int32_t> first_wrong = {256, 0};
+  c.refuses(OCTET_BAD_ZERO_POINT, "args.lhs_zero_points[0]",
+            [&](Layer& p) { p.args.lhs_zero_points = first_wrong.data(); });
   c.refuses(OCTET_BAD_ZERO_POINT, "args.lhs_zero_points[1]",
             [&](Layer& p) { p.args.lhs_zero_points = zero_points.data(); });
   c.refuses(OCTET_OVERLAP, "args.lhs_zero_points",
@@ -1146,6 +1149,9 @@ TEST(ConvBadRun, RuntimeQuantization) {
     c.refuses(OCTET_BAD_SCALE, "args.lhs_scales[1]",
               [&](Layer& p) { p.args.lhs_scales = scales.data(); });
   }
+  const std::vector<float> first_bad = {kNan, 1};
+  c.refuses(OCTET_BAD_SCALE, "args.lhs_scales[0]",
+            [&](Layer& p) { p.args.lhs_scales = first_bad.data(); });
   // The second image's are not read
   c.args.batch = 1, c.args.lhs_zero_points = zero_points.data(), c.args.lhs_scales = scales.data();
   EXPECT_EQ(octet_conv2d_run(c.conv, &c.args, nullptr), OCTET_OK);

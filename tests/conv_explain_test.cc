@@ -105,6 +105,14 @@ TEST(ConvExplain, EveryCandidateIsAccountedFor) {
             EXPECT_GE(part, 0);
             EXPECT_LE(part, x.microseconds * 1.000001);
           }
+          if (x.algorithm <= OCTET_CONV_IM2COL) {
+            EXPECT_GT(x.memory_microseconds, 0);
+          }
+          const bool copies = x.algorithm == OCTET_CONV_IM2COL && c.shape.kernel_w > 1,
+                     transforms = x.algorithm >= OCTET_CONV_WINOGRAD_2X2;
+          if (copies || transforms) {
+            EXPECT_GT(x.transform_microseconds, 0);
+          }
         } else {
           EXPECT_EQ(x.kernel, nullptr);
           EXPECT_STREQ(x.choice, "");
