@@ -574,8 +574,8 @@ typedef struct octet_filter_desc {
   octet_filter_order order;
   const void* data; /* dense; not read by octet_conv2d_pack_size */
   /* -- an older struct may end here -- */
-  /* zero_point_count values in the range of type; null means 0. Winograd and depthwise refuse
-   * others than 0 (128 for u8); such filters run as direct or im2col. */
+  /* zero_point_count values in the range of type; null means 0. winograd4x4 takes -100 to 99 (u8:
+   * 28 to 227), winograd2x2_int8 0 only (u8: 128), all other algorithms any. */
   const int32_t* zero_points;
   size_t zero_point_count; /* 1 (per tensor) or out_channels; 0 with null */
   /* OCTET_CONV_AUTO means what OCTET_CONV says, else the plan's choice. Beats the environment. */

@@ -11,7 +11,7 @@
 namespace octet {
 namespace {
 
-// See avx2_s16s8_6x8x4.cc.
+// See avx2_s16s8_6x16x4.cc.
 OCTET_INLINE inline void accumulate(__m256i& acc, __m256i product) {
   __asm__("vpaddd %1, %0, %0" : "+x"(acc) : "x"(product));
 }
