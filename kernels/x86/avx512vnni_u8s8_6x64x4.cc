@@ -10,8 +10,8 @@
 // Per group of 4 along depth: 4 loads, one from each of four panels, 6 broadcasts, 24 dot products.
 // The lhs rows are read where they lie, and so are the rows of each tap of a convolution: no copy.
 // Instantiated over (rows, vectors of columns); few rows split the depth over several sets of
-// accumulators to hide the latency. Either sign of the lhs has loops of its own, all else is shared:
-// so a sign costs a branch per tap, not as much code again.
+// accumulators to hide the latency. Either sign of the lhs has loops of its own, all else is
+// shared: so a sign costs a branch per tap, not as much code again.
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
