@@ -21,7 +21,7 @@
 // pair whose second row is computed and then overwritten by the first. The 2x2 blocks are kept
 // until the outputs are bytes: sorting rows out then costs two instructions per pair instead of
 // eight. Instantiated over the exits too: between the depths of two panels there is one run of
-// instructions without a branch.
+// instructions, whose only branch is to the loop for the operands' signs.
 #include <arm_neon.h>
 
 #include "kernels/arm/bytes.h"
