@@ -152,21 +152,17 @@ void multiply(const Tile& t) {
   else
     t.cols > 8 ? add_products<false, 2>(t, acc) : add_products<false, 1>(t, acc);
 
-  uint8_t* dst = (uint8_t*)t.dst;
-  if (t.scale) {
-    const Narrower<16> narrower(*t.narrow);
-    const __m256 scale0 = _mm256_loadu_ps(t.scale), scale1 = _mm256_loadu_ps(t.scale + 8);
-    unroll<rows>([&](auto i) OCTET_INLINE {
-      store_bytes(dst + i * t.dst_stride,
-                  narrower.bytes(scaled_words(acc[i][0], scale0), scaled_words(acc[i][1], scale1)),
-                  t.cols);
-    });
-  } else {
-    unroll<rows>([&](auto i) OCTET_INLINE {
-      store_s32(dst + i * t.dst_stride, acc[i][0], t.cols);
-      if (t.cols > 8) store_s32(dst + i * t.dst_stride + 32, acc[i][1], t.cols - 8);
-    });
-  }
+  // Else GCC 12 thinks of the exits in the loops, and spills there.
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    OCTET_PIN(acc[i][0]);
+    OCTET_PIN(acc[i][1]);
+  });
+  if (t.scale) return store_narrowed(t, acc);
+  uint8_t* const dst = (uint8_t*)t.dst;
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    store_s32(dst + i * t.dst_stride, acc[i][0], t.cols);
+    if (t.cols > 8) store_s32(dst + i * t.dst_stride + 32, acc[i][1], t.cols - 8);
+  });
 }
 
 void dispatch(const Tile& t) {

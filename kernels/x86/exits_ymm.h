@@ -42,5 +42,29 @@ OCTET_INLINE inline void store_bytes(uint8_t* dst, __m128i value, size_t count) 
   for (size_t i = 0; i < (count & 7); ++i, rest >>= 8) dst[i] = (uint8_t)rest;
 }
 
+// Rows of 16 accumulators, two at a time: what follows the scale costs both as much as one.
+template <int rows>
+OCTET_INLINE inline void store_narrowed(const Tile& t, const __m256i (&acc)[rows][2]) {
+  const Narrower<32> narrower(*t.narrow);
+  const __m256 scale[2] = {_mm256_loadu_ps(t.scale), _mm256_loadu_ps(t.scale + 8)};
+  // Packs work within 128 bits: columns 0-3, 8-11 of both rows, then 4-7, 12-15
+  const __m256i in_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  const auto words = [&](auto i) OCTET_INLINE {
+    __m256i q[2];
+    unroll<2>([&](auto v) OCTET_INLINE {
+      q[v] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc[i][v]), scale[v]));
+    });
+    return _mm256_packs_epi32(q[0], q[1]);
+  };
+  unroll<(rows + 1) / 2>([&](auto pair) OCTET_INLINE {
+    constexpr int a = 2 * pair, b = a + 1 < rows ? a + 1 : a;
+    const __m256i bytes =
+        _mm256_permutevar8x32_epi32(narrower.bytes(words(Int<a>{}), words(Int<b>{})), in_order);
+    uint8_t* const dst = (uint8_t*)t.dst + a * t.dst_stride;
+    store_bytes(dst, _mm256_castsi256_si128(bytes), t.cols);
+    if (b > a) store_bytes(dst + t.dst_stride, _mm256_extracti128_si256(bytes, 1), t.cols);
+  });
+}
+
 }  // namespace
 }  // namespace octet
