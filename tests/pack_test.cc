@@ -195,7 +195,9 @@ TEST_P(Gather, PanelFollowsItsFormula) {
           kernel().gather({source.data(), stride, rows, depth, flip}, lanes, panel.data());
           for (size_t lane = 0; lane < lanes; ++lane)
             for (size_t k = 0; k < groups * kr; ++k) {
-              const size_t at = k / kr * lanes * kr + lane * kr + k % kr;
+              const size_t step =
+                  kernel().is(octet::kEvenFirst) ? k % 2 * (kr / 2) + k % kr / 2 : k % kr;
+              const size_t at = k / kr * lanes * kr + lane * kr + step;
               const uint8_t want =
                   lane < rows && k < depth
                       ? static_cast<uint8_t>(source.data()[lane * stride + k] ^ flip)

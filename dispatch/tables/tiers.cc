@@ -54,7 +54,7 @@ constexpr Tier kTiers[] = {
         .words = FormId::kS16_16x2,
         .depthwise = FormId::kS8_64x4_depthwise,
         .depthwise_words = FormId::kS16_64x4_depthwise,
-        .costs = {.macs = 23, .mr = 6, .nr = 8, .tile = 60, .tile_tap = 12, .gather = 5,
+        .costs = {.macs = 23, .mr = 6, .nr = 16, .tile = 40, .tile_tap = 12, .gather = 6,
                   .word_macs = 29, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 0.5, .word_out = 0.35, .lanes = 16,
                   .depthwise = 1, .depthwise_lanes = 32, .depthwise_line = 50,

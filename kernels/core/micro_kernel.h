@@ -52,6 +52,8 @@ enum KernelFlags : uint8_t {
   // With kNarrows: only where max|acc| * scale < 2^15 - 1, as outputs of 8 bits make it nearly
   // always
   kNarrows16 = 16,
+  // gather puts the even steps of a group of lhs_kr before the odd ones
+  kEvenFirst = 32,
 };
 
 struct MicroKernel {

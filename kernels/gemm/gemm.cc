@@ -195,9 +195,9 @@ void gather_panels(const MicroKernel& kernel, const Tiling& tiling, Rows rows, s
   }
 }
 
-// Tiles that leave the kernel finished. The tile is as large as the matrix, and changed, not copied:
-// a copy would wait for what was written to it last. A road of its own because the nest's costs a
-// product of 8x8x8 a third of its time.
+// Tiles that leave the kernel finished. The tile is as large as the matrix, and is changed: a copy
+// would wait for what was written to it last. A road of its own because the nest's costs a product
+// of 8x8x8 a third of its time.
 template <bool gathers>
 void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint8_t* workspace) {
   const RhsLayout& layout = kernel.rhs_layout;

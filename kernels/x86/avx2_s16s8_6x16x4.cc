@@ -2,8 +2,8 @@
 // VPMADDUBSW would saturate at 16 bits.
 //
 //                      columns 0-7   8-15
-//                     +------------+--------+     12 accumulators, 2 for rhs, 1 for lhs, 1 product:
-//   row i, 2 words    | acc[i][0]  |  [1]   |     16 registers of 16
+//                     +------------+--------+      12 accumulators, 2 for rhs, 1 for lhs,
+//   row i, 2 words    | acc[i][0]  |  [1]   |      1 product: 16 registers of 16
 //   broadcast         +------------+--------+
 //
 // VPMADDWD adds depth steps in pairs. Here a pair is two steps apart: of the four bytes that a
@@ -179,7 +179,7 @@ const MicroKernel avx2_s16s8_6x16x4 = {
     .lhs_domain = Domain::kU8,
     .mr = kMr,
     .nr = 16,
-    .flags = kAnyLhs | kNarrows,
+    .flags = kAnyLhs | kNarrows | kEvenFirst,
     .rhs_layout = kX86Layout,
     .gather = gather,
     .lhs_kr = 4,
