@@ -924,7 +924,7 @@ TEST(ConvBadRun, Sizes) {
   }
   c.refuses(OCTET_BAD_SIZE, "args.out_h", [](Layer& p) { p.args.out_h = kIn + 1; });
   c.refuses(OCTET_BAD_SIZE, "args.out_w", [](Layer& p) { p.args.out_w = kIn - 1; });
-  c.refuses(OCTET_BAD_SIZE, "args.out_h",
+  c.refuses(OCTET_BAD_SIZE, "makes 5 x 6 of 5 x 6",
             [](Layer& p) { p.args.in_h = kIn - 1, p.args.out_h = kIn; });
   expect_refused(OCTET_BAD_SIZE, "concurrency", [&](octet_error* e) {
     return octet_conv2d_workspace(c.conv, 0, 0, 0, SIZE_MAX / 2, &bytes, e);

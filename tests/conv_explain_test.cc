@@ -99,6 +99,7 @@ TEST(ConvExplain, EveryCandidateIsAccountedFor) {
           EXPECT_GT(x.macs, 0);
           EXPECT_GT(x.bytes, 0);
           EXPECT_GT(x.microseconds, 0);
+          EXPECT_GT(x.compute_microseconds, 0);
           EXPECT_TRUE(std::isfinite(x.microseconds));
           for (const double part :
                {x.compute_microseconds, x.memory_microseconds, x.transform_microseconds}) {
