@@ -238,10 +238,11 @@ TEST(Forms, SizesThatLeaveSizeAreNone) {
       EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, 64, huge, 1, true, &plan));
       EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, 64, 64, huge, true, &plan));
     }
-    // Where only the arrays over columns leave it, or only the weights
+    // Where only the arrays over columns leave it, or only the weights, or all together an object
     for (const size_t part : {4, 8, 16})
       EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, SIZE_MAX / part + 1, 1, 1, false, &plan));
     EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, 64, SIZE_MAX / 80, 1, false, &plan));
+    EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, 64, 64, SIZE_MAX / 8192 + 1, false, &plan));
   }
 }
 
