@@ -182,7 +182,9 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   // Kernels may read whole vectors past the last channel of a group
   const size_t padded = round_up(s.out_channels, 64) + 64;
   octet_conv2d* conv = arena->take<octet_conv2d>(1);
-  const Finish finish = build_finish(epilogue, padded, arena);
+  const ConvMethod& method = *method_of((uint8_t)draft.algorithm());
+  const double max_scaled = epilogue.max_scaled * (method.stretch ? method.stretch(s) : 1);
+  const Finish finish = build_finish(epilogue, max_scaled, padded, arena);
   const int32_t zero = 0;
   int32_t* bias = spread(arena, e.bias ? e.bias : &zero, e.bias ? s.out_channels : 1,
                          s.out_channels, padded, 0);
@@ -195,8 +197,8 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
 
   *conv = {};
   ConvPlan& plan = conv->plan;
-  plan.method = method_of((uint8_t)draft.algorithm());
-  plan.shape = plan.method->rewrite ? plan.method->rewrite(draft.blob.form->layout, s) : s;
+  plan.method = &method;
+  plan.shape = method.rewrite ? method.rewrite(draft.blob.form->layout, s) : s;
   plan.kernel = draft.kernel.micro;
   plan.depthwise = draft.kernel.depthwise;
   plan.ops = &ops_of(draft.kernel.isa());
@@ -207,10 +209,8 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   plan.runtime_zero_point = runtime_scales(epilogue.desc);
   plan.static_zero_point = d.lhs_zero_point;
   plan.finish = finish;
-  plan.narrow = {finish.zero_point, finish.lo, finish.hi, finish.dst_u8};
-  plan.narrow_in_kernel = narrows_in_kernel(
-      epilogue, finish, epilogue.max_scaled * (plan.method->stretch ? plan.method->stretch(s) : 1),
-      draft.kernel.flags());
+  plan.narrow = {finish.zero_point, finish.lo, finish.hi, finish.dst_u8, finish.tflite.apart};
+  plan.narrow_in_kernel = narrows_in_kernel(epilogue, finish, max_scaled, draft.kernel.flags());
   plan.dst_bytes = element_bytes(d.dst_type);
   plan.cache_bytes = epilogue.choice.cache_bytes;
   plan.block = epilogue.choice.block;

@@ -10,6 +10,15 @@ namespace {
 
 constexpr size_t kTogether = 64;  // columns; arrays over columns are padded to a multiple of it
 
+constexpr double kTfliteLimit = 1073741824.0;  // 2^30: see kernels/core/tflite.h
+
+TfliteColumns build_tflite(const Finish& f, size_t padded, Arena* arena) {
+  int32_t* const rows = arena->take<int32_t>(kTfliteRows * padded);
+  for (size_t n = 0; rows && n < padded; ++n)
+    write_tflite_column(f.multiplier[n], f.shift[n], rows + n, padded);
+  return {rows, padded};
+}
+
 const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
   const octet_gemm_desc& d = draft.desc;
   const octet_epilogue& e = d.epilogue;
@@ -58,7 +67,9 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   // Kernels may read whole vectors past the last column
   const size_t padded = round_up(draft.kernel->rhs_layout.lanes(d.n), kTogether);
   octet_gemm* gemm = arena->take<octet_gemm>(1);
-  const Finish f = build_finish(draft, padded, arena);
+  const double max_scaled =
+      draft.max_scaled > draft.max_scaled_any ? draft.max_scaled : draft.max_scaled_any;
+  const Finish f = build_finish(draft, max_scaled, padded, arena);
   const int32_t* bias =
       draft.has_blob || !e.bias ? nullptr : spread(arena, e.bias, d.n, d.n, padded, 0);
   const Columns* columns = draft.has_blob ? build_columns(draft, arena, padded) : nullptr;
@@ -80,7 +91,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   plan.rhs_u8 = d.rhs_type == OCTET_U8;
   plan.dst_bytes = element_bytes(d.dst_type);
   plan.finish = f;
-  plan.narrow = {f.zero_point, f.lo, f.hi, f.dst_u8};
+  plan.narrow = {f.zero_point, f.lo, f.hi, f.dst_u8, f.tflite.apart};
   const auto narrows = [&](double max_scaled) {
     return narrows_in_kernel(draft, f, max_scaled, draft.kernel->flags) &&
            narrows_in_kernel(draft, f, max_scaled, draft.small_kernel->flags);
@@ -126,7 +137,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
 
 }  // namespace
 
-Finish build_finish(const Draft& draft, size_t padded, Arena* arena) {
+Finish build_finish(const Draft& draft, double max_scaled, size_t padded, Arena* arena) {
   const octet_gemm_desc& d = draft.desc;
   const octet_epilogue& e = d.epilogue;
   Finish f = draft.finish;
@@ -140,6 +151,8 @@ Finish build_finish(const Draft& draft, size_t padded, Arena* arena) {
   if (f.mode == FinishMode::kTflite8) {
     f.multiplier = spread(arena, e.multipliers, e.multiplier_count, d.n, padded, 0);
     f.shift = spread(arena, e.shifts, e.multiplier_count, d.n, padded, 0);
+    if (max_scaled < kTfliteLimit) f.tflite = build_tflite(f, padded, arena);
+    f.scale = (const float*)f.tflite.rows;
   }
   if (e.lut) {
     uint8_t* lut = arena->take<uint8_t>(256);
@@ -154,8 +167,10 @@ bool narrows_in_kernel(const Draft& draft, const Finish& f, double max_scaled,
   // The clamp before rounding may be left out only where no conversion to int32 (or int16) can
   // overflow; the margin covers float's rounding.
   const double limit = kernel_flags & kNarrows16 ? 32767.0 : 2147483648.0;
-  return (kernel_flags & kNarrows) && f.mode == FinishMode::kFloat8 && !f.has_residual && !f.lut &&
-         !runtime_scales(draft.desc) && max_scaled * 1.000001 < limit;
+  if (!(kernel_flags & kNarrows) || f.has_residual || f.lut) return false;
+  if (f.mode == FinishMode::kTflite8) return (kernel_flags & kNarrowsTflite) && f.tflite.rows;
+  return f.mode == FinishMode::kFloat8 && !runtime_scales(draft.desc) &&
+         max_scaled * 1.000001 < limit;
 }
 
 octet_status build_gemm(const Draft& draft, octet_gemm** out) {

@@ -180,6 +180,12 @@ int32_t shift_of(const octet_epilogue& e, size_t n) {
   return e.shifts[e.multiplier_count == 1 ? 0 : n];
 }
 
+// What an accumulator meets before it is rounded.
+double factor_of(const octet_epilogue& e, size_t n) {
+  if (e.requant == OCTET_REQUANT_FLOAT) return scale_of(e, n);
+  return shift_of(e, n) > 0 ? (double)(1 << shift_of(e, n)) : 1;
+}
+
 octet_status check_scales(const Draft& draft) {
   const octet_gemm_desc& d = draft.desc;
   const octet_epilogue& e = d.epilogue;
@@ -270,16 +276,13 @@ octet_status check_range(Draft* draft, const PackedRhs& packed) {
     const int64_t magnitude = hi > -lo ? hi : -lo, bias_magnitude = bias < 0 ? -bias : bias;
     draft->max_bias = bias_magnitude > draft->max_bias ? bias_magnitude : draft->max_bias;
     if (d.dst_type == OCTET_S32) continue;
-    if (e.requant == OCTET_REQUANT_FLOAT) {
-      const double scaled = (double)magnitude * scale_of(e, n);
-      draft->max_scaled = scaled > draft->max_scaled ? scaled : draft->max_scaled;
-      if (packed.positive) continue;
-      const double scaled_any =
-          ((double)any_zero_points(*draft) + (double)bias_magnitude) * scale_of(e, n);
-      draft->max_scaled_any =
-          scaled_any > draft->max_scaled_any ? scaled_any : draft->max_scaled_any;
-      continue;
+    const double factor = factor_of(e, n), scaled = (double)magnitude * factor;
+    draft->max_scaled = scaled > draft->max_scaled ? scaled : draft->max_scaled;
+    if (!packed.positive) {
+      const double any = ((double)any_zero_points(*draft) + (double)bias_magnitude) * factor;
+      draft->max_scaled_any = any > draft->max_scaled_any ? any : draft->max_scaled_any;
     }
+    if (e.requant == OCTET_REQUANT_FLOAT) continue;
     draft->max_shift = shift_of(e, n) > draft->max_shift ? shift_of(e, n) : draft->max_shift;
     if (shift_of(e, n) > 0 && magnitude > INT32_MAX >> shift_of(e, n)) {
       return fail(

@@ -21,9 +21,10 @@ struct Draft {
   bool lhs_u8 = false;             // after quantization
   int32_t lhs_lo = 0, lhs_hi = 0;  // range of lhs - zero point
   int64_t max_bias = 0;            // largest |bias|
-  double max_scaled = 0;           // largest |acc| * scale
-  double max_scaled_any = 0;       // likewise, if run-time weights come with zero points
-  int32_t max_shift = 0;           // largest left shift of TFLite's
+  // largest |acc| * scale; in TFLite mode, of the accumulators shifted left
+  double max_scaled = 0;
+  double max_scaled_any = 0;  // likewise, if run-time weights come with zero points
+  int32_t max_shift = 0;      // largest left shift of TFLite's
   Environment environment = {};
   const Choice* given = nullptr;  // null: the best
   Choice choice = {};
@@ -60,10 +61,10 @@ octet_status read_limits(Draft* draft, const Machine& machine, CpuFeatures* cpu,
 // forced or it may run.
 octet_status refuse_forced(const Draft& draft, const Machine& machine, const CpuFeatures& cpu,
                            Selected result, const char* forced, Isa isa);
-// The epilogue with its arrays in the arena, padded.
-Finish build_finish(const Draft& draft, size_t padded, Arena* arena);
-// Float mode to 8 bits, and accumulators that get no larger than this, scaled, let a kernel with
-// these flags leave the clamp before rounding out.
+// The epilogue with its arrays in the arena, padded. max_scaled: as in Draft.
+Finish build_finish(const Draft& draft, double max_scaled, size_t padded, Arena* arena);
+// Whether a kernel with these flags may do all that follows an accumulator: to 8 bits, in float
+// mode of accumulators that get no larger than this, scaled.
 bool narrows_in_kernel(const Draft& draft, const Finish& finish, double max_scaled,
                        uint8_t kernel_flags);
 

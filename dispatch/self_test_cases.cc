@@ -86,7 +86,9 @@ constexpr TfliteCases make_tflite_cases() {
     c.multiplier[j] = kMultiplier[j % 4];
     c.shift[j] = shift;
     const int64_t high = doubling_high_mul(c.acc[j] * power_of_2(left), c.multiplier[j]);
-    c.s8[j] = (uint8_t)clamp(divide_by_power(high, right) + kTfliteZeroPoint, kTfliteLo, kTfliteHi);
+    c.s8[j] = byte_of(divide_by_power(high, right), kTfliteS8);
+    c.relu[j] = byte_of(divide_by_power(high, right), kTfliteRelu);
+    write_tflite_column(c.multiplier[j], shift, c.rows + j, kTileColumns);
   }
   return c;
 }

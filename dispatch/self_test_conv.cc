@@ -78,6 +78,15 @@ bool is_narrowed(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const
   return true;
 }
 
+// From raw accumulators, which are the same for all pixels.
+bool leaves(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* acc,
+            const Narrow& narrow, const uint8_t* cases) {
+  uint8_t out[2 * kOutColumns * kPixel];
+  kernel.leave(
+      {tile.prepared, acc, tile.rows * kOutColumns, kernel.channels, &narrow, out, kPixel});
+  return is_narrowed(kernel, tile, out, cases);
+}
+
 bool passes(const DepthwiseKernel& kernel, DepthwiseForm form, bool floats) {
   constexpr size_t kPanel = 3 * kDepthwiseGroup;
   alignas(64) int16_t words[kPanel];
@@ -114,14 +123,14 @@ bool passes(const DepthwiseKernel& kernel, DepthwiseForm form, bool floats) {
       words[at] = (int16_t)weight_of(kernel, slot, c);
       bytes[at] = weight(slot, c);
     }
-  kernel.prepare({form, 3, panel, 1, 3, 1, kNoInit, nullptr}, prepared);
+  kernel.prepare({form, 3, panel, 1, 3, 1, kNoInit, nullptr, 0}, prepared);
   kernel.multiply(tile);
   if (!is_depthwise(kernel, tile, out)) return false;
   if (!floats || !(kernel.flags & kNarrows)) return true;
 
   memset(words, 0, sizeof words);
   memset(bytes, 0, sizeof bytes);
-  kernel.prepare({form, 3, panel, 1, 3, 1, kFloatCases.acc, kFloatCases.scale}, prepared);
+  kernel.prepare({form, 3, panel, 1, 3, 1, kFloatCases.acc, kFloatCases.scale, 0}, prepared);
   tile.dst_pixel = kPixel;
   tile.dst_line = kOutColumns * kPixel;
   tile.narrow = &kNarrowU8;
@@ -129,7 +138,19 @@ bool passes(const DepthwiseKernel& kernel, DepthwiseForm form, bool floats) {
   if (!is_narrowed(kernel, tile, (const uint8_t*)out, kFloatCases.u8)) return false;
   tile.narrow = &kNarrowS8;
   kernel.multiply(tile);
-  return is_narrowed(kernel, tile, (const uint8_t*)out, kFloatCases.s8);
+  if (!is_narrowed(kernel, tile, (const uint8_t*)out, kFloatCases.s8)) return false;
+  if (!kernel.leave) return true;
+
+  kernel.prepare(
+      {form, 3, panel, 1, 3, 1, kTfliteCases.acc, (const float*)kTfliteCases.rows, kTileColumns},
+      prepared);
+  tile.narrow = nullptr;
+  tile.raw = true;
+  tile.dst_pixel = kernel.channels * sizeof(int32_t);
+  tile.dst_line = kOutColumns * tile.dst_pixel;
+  kernel.multiply(tile);
+  return leaves(kernel, tile, out, kTfliteS8, kTfliteCases.s8) &&
+         leaves(kernel, tile, out, kTfliteRelu, kTfliteCases.relu);
 }
 
 // A whole tile of 2x2 outputs whose taps all read the same products.

@@ -54,9 +54,12 @@ TEST(SelfTestCases, AreWhatTheContractSays) {
   const octet::TfliteCases& c = octet::kTfliteCases;
   for (size_t j = 0; j < octet::kTileColumns; ++j) {
     const int32_t scaled = multiply_by_quantized_multiplier(c.acc[j], c.multiplier[j], c.shift[j]);
-    const int64_t want =
-        clamped(scaled + octet::kTfliteZeroPoint, octet::kTfliteLo, octet::kTfliteHi);
-    ASSERT_EQ(c.s8[j], static_cast<uint8_t>(want)) << j;
+    const auto byte_of = [&](const Narrow& n) {
+      return static_cast<uint8_t>(clamped(scaled + n.zero_point, n.lo, n.hi));
+    };
+    ASSERT_EQ(c.s8[j], byte_of(octet::kTfliteS8)) << j;
+    ASSERT_EQ(c.relu[j], byte_of(octet::kTfliteRelu)) << j;
+    ASSERT_LT(std::abs(std::ldexp(c.acc[j], std::max(c.shift[j], 0))), 0x1p30) << j;
   }
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 struct Sixteen {
   static constexpr int kChannels = 16, kPrepared = 128;
-  static constexpr bool kTogether = false, kCopyPerSign = true;
+  static constexpr bool kTogether = false, kCopyPerSign = true, kShuffles = false;
   using Pixel = int8x16_t;
   struct Acc {
     int32x4_t a[4];

@@ -235,6 +235,8 @@ class Block {
     tile_.in_w = run.in_w;
     tile_.prepared = c_.prepared;
     tile_.narrow = plan.narrow_in_kernel && (kernel.flags & kNarrows) ? &plan.narrow : nullptr;
+    tile_.raw =
+        kernel.leave && plan.finish.tflite.rows && !plan.finish.has_residual && !plan.finish.lut;
     ends_ = tile_.narrow || plan.finish.mode == FinishMode::kS32;
     direct_ = ends_ && (channels == kernel.channels || (tile_.narrow && kernel.partial));
     tile_.channels = direct_ ? channels : kernel.channels;
@@ -260,7 +262,8 @@ class Block {
                                                   depthwise_position(n0_ % kPanel)) *
                                                      domain_bytes(kernel_.layout.domain);
     kernel_.prepare({tile_.form, groups, panel, tile_.sets, tile_.set_groups, shift, init,
-                     tile_.narrow ? plan_.finish.scale + n0_ : nullptr},
+                     tile_.narrow || tile_.raw ? plan_.finish.scale + n0_ : nullptr,
+                     tile_.raw ? plan_.finish.tflite.apart : 0},
                     c_.prepared);
   }
 
@@ -378,6 +381,9 @@ class Block {
   // From the workspace to output pixels side by side.
   void finish(const uint8_t* acc, size_t pixel, size_t columns) {
     const Output to = run_.to.from(pixel).column(n0_, plan_.dst_bytes);
+    if (tile_.raw)
+      return kernel_.leave(
+          {c_.prepared, (const int32_t*)acc, columns, channels_, &plan_.narrow, to.dst, to.stride});
     if (ends_) {
       for (size_t i = 0; i < columns; ++i)
         memcpy(to.dst + i * to.stride, acc + i * tile_.dst_pixel, channels_ * plan_.dst_bytes);

@@ -44,7 +44,8 @@ struct DepthwiseBlock {
   // window begins so many slots later.
   size_t sets, set_groups, shift;
   const int32_t* init;  // bias and zero points, readable for all channels of a block
-  const float* scale;   // for the narrow exit, or null
+  const float* scale;   // for the narrow exit and for `leave`, or null
+  size_t tflite_apart;  // with scale: as in Narrow
 };
 
 // Some output lines, side by side columns, one block of channels. Pointers are to the block's first
@@ -67,8 +68,19 @@ struct DepthwiseTile {
   const void* prepared;
   size_t sets, set_groups;  // kTaps: as prepared
   const Narrow* narrow;     // null: s32, always a whole block
+  bool raw = false;         // s32 for `leave`: in the kernel's own order
   uint8_t* dst;
   size_t dst_pixel, dst_line;  // bytes to the next column and row
+};
+
+// A line of raw accumulators and where their bytes go.
+struct DepthwiseRaw {
+  const void* prepared;
+  const int32_t* acc;  // pixels side by side, a whole block each
+  size_t pixels, channels;
+  const Narrow* narrow;
+  uint8_t* dst;
+  size_t dst_pixel;  // bytes
 };
 
 struct DepthwiseKernel {
@@ -86,11 +98,14 @@ struct DepthwiseKernel {
   const DepthwiseKernel* tail = nullptr;  // does a last block of at most its channels; or null
   void (*prepare)(const DepthwiseBlock& block, void* prepared);
   void (*multiply)(const DepthwiseTile& tile);
+  // TFLite mode, from accumulators that multiply has left raw; or null
+  void (*leave)(const DepthwiseRaw& raw) = nullptr;
 };
 
-// Bytes that `prepare` writes at most: per channel an accumulator, a scale and, per slot, a word.
+// Bytes that `prepare` writes at most: per channel an accumulator, a scale or TFLite's rows and,
+// per slot, a word.
 constexpr size_t depthwise_prepared_bytes(size_t channels, size_t groups) {
-  return channels * (8 + 8 * groups);
+  return channels * (4 + 4 * kTfliteRows + 8 * groups);
 }
 
 }  // namespace octet

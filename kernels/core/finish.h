@@ -8,6 +8,7 @@
 
 #include "kernels/core/output.h"
 #include "kernels/core/strict_float.h"
+#include "kernels/core/tflite.h"
 
 namespace octet {
 
@@ -22,10 +23,11 @@ struct Finish {
   FinishMode mode;
   bool dst_u8;
   bool has_residual, residual_u8;
-  const float* scale;          // kF32, kFloat8
+  const float* scale;          // kF32, kFloat8; kTflite8: the first row of `tflite`
   const float* bias_f32;       // kF32, or null
   const int32_t* multiplier;   // kTflite8
   const int32_t* shift;        // kTflite8
+  TfliteColumns tflite;        // kTflite8
   int32_t zero_point, lo, hi;  // of the output; lo and hi are the clamp, inside the output type
   // kFloat8: lo - zero_point and hi - zero_point; kF32: the clamp itself
   float lo_f32, hi_f32;

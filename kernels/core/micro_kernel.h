@@ -31,8 +31,9 @@ struct Tile {
   const int32_t* init;
   size_t init_stride;  // elements; 0 = one row for all
   void* dst;
-  size_t dst_stride;     // bytes
-  const float* scale;    // null: s32. Readable up to cols rounded up to the layout's step
+  size_t dst_stride;  // bytes
+  // null: s32. Readable up to cols rounded up to the layout's step. TFLite mode: see Narrow
+  const float* scale;
   const Narrow* narrow;  // with scale
 };
 
@@ -54,6 +55,7 @@ enum KernelFlags : uint8_t {
   kNarrows16 = 16,
   // gather puts the even steps of a group of lhs_kr before the odd ones
   kEvenFirst = 32,
+  kNarrowsTflite = 64,  // with kNarrows: in TFLite mode, too
 };
 
 struct MicroKernel {

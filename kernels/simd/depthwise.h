@@ -18,9 +18,10 @@
 // A Machine M says how on its registers: kChannels of a block; how many sets of weights the two
 // rows of a walk need (kWalkSets); whether the rows' accumulators are worked on side by side
 // (kTogether); whether lhs bytes that need no flip have a copy of the code (kCopyPerSign); bytes of
-// init and scale (kPrepared) and of a column's weights (kColumn); and the types and functions used
-// below. Its Columns are where the last three columns live: registers or, where those are few,
-// memory.
+// init and scale (kPrepared) and of a column's weights (kColumn); whether accumulators are in
+// another order than channels, so that scales have TFLite's rows, too (kShuffles); and the types
+// and functions used below. Its Columns are where the last three columns live: registers or, where
+// those are few, memory.
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
@@ -41,11 +42,14 @@ struct DepthwiseExit {
 
 template <typename M>
 struct DepthwiseExit<M, false> {
-  OCTET_INLINE inline explicit DepthwiseExit(const DepthwiseTile&) {}
+  OCTET_INLINE inline explicit DepthwiseExit(const DepthwiseTile& t) : raw(t.raw) {}
   OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends&,
                                       uint8_t* dst) const {
+    if constexpr (M::kShuffles)
+      if (raw) return M::store_raw(acc, dst);
     M::store_s32(acc, dst);
   }
+  bool raw;
 };
 
 // rows x 1 outputs per step; stride: columns per step. A function of its own for each loop, so that
@@ -202,6 +206,9 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
   };
   spread(b.init);
   spread(b.scale ? (const void*)b.scale : b.init);
+  if constexpr (M::kShuffles)
+    for (size_t row = 1; row < kTfliteRows; ++row)
+      spread(b.tflite_apart ? (const void*)(b.scale + row * b.tflite_apart) : b.init);
   const size_t sets = b.form == DepthwiseForm::kWalk ? M::kWalkSets : b.sets;
   for (size_t set = 0; set < sets; ++set)
     for (size_t g = 0; g < b.set_groups; ++g, out += M::kColumn) {

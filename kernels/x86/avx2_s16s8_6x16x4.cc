@@ -17,8 +17,8 @@
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
-#include "kernels/x86/exits_ymm.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/leave_ymm.h"
 
 namespace octet {
 namespace {
@@ -157,12 +157,8 @@ void multiply(const Tile& t) {
     OCTET_PIN(acc[i][0]);
     OCTET_PIN(acc[i][1]);
   });
-  if (t.scale) return store_narrowed(t, acc);
-  uint8_t* const dst = (uint8_t*)t.dst;
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    store_s32(dst + i * t.dst_stride, acc[i][0], t.cols);
-    if (t.cols > 8) store_s32(dst + i * t.dst_stride + 32, acc[i][1], t.cols - 8);
-  });
+  if (t.scale && !t.narrow->tflite_apart) return store_narrowed(t, acc);
+  leave_sums(t, acc);
 }
 
 void dispatch(const Tile& t) {
@@ -179,7 +175,7 @@ const MicroKernel avx2_s16s8_6x16x4 = {
     .lhs_domain = Domain::kU8,
     .mr = kMr,
     .nr = 16,
-    .flags = kAnyLhs | kNarrows | kEvenFirst,
+    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kEvenFirst,
     .rhs_layout = kX86Layout,
     .gather = gather,
     .lhs_kr = 4,

@@ -78,6 +78,7 @@ const DepthwiseKernel avx2_s16s8_dw32 = {
     .walk_rows = 2,
     .prepare = depthwise_prepare<Words>,
     .multiply = depthwise_multiply<Words>,
+    .leave = depthwise_leave<Words, __m256i>,
 };
 
 // The same loops, for weights that are words already.

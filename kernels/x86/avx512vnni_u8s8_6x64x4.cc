@@ -17,6 +17,7 @@
 #include "kernels/core/unroll.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/narrow.h"
+#include "kernels/x86/tflite_exit.h"
 
 namespace octet {
 namespace {
@@ -38,10 +39,13 @@ inline __m512i scaled(__m512i acc, __m512 scale) {
                                   _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
+// And TFLite mode's exit, by way of the stack.
 template <int rows, int vectors>
 OCTET_INLINE inline void store_s32(const Tile& t, const __m512i (&acc)[rows][vectors]) {
-  const __mmask16 last = (__mmask16)(0xffffu >> (16 * vectors - t.cols));
-  uint8_t* dst = (uint8_t*)t.dst;
+  alignas(64) int32_t sums[rows][16 * vectors];
+  const size_t stride = t.scale ? sizeof sums[0] : t.dst_stride;
+  const __mmask16 last = (__mmask16)(t.scale ? 0xffffu : 0xffffu >> (16 * vectors - t.cols));
+  uint8_t* dst = t.scale ? (uint8_t*)sums : (uint8_t*)t.dst;
   unroll<rows>([&](auto i) OCTET_INLINE {
     unroll<vectors>([&](auto v) OCTET_INLINE {
       if (v == vectors - 1)
@@ -49,8 +53,9 @@ OCTET_INLINE inline void store_s32(const Tile& t, const __m512i (&acc)[rows][vec
       else
         _mm512_storeu_si512(dst + 64 * v, acc[i][v]);
     });
-    dst += t.dst_stride;
+    dst += stride;
   });
+  if (t.scale) tflite_exit(t, sums[0], 16 * vectors);
 }
 
 // The bytes of one row that are in a quarter, a half or all of a register.
@@ -217,7 +222,7 @@ void multiply(const Tile& t) {
       });
     });
   });
-  if (again->scale)
+  if (again->scale && !again->narrow->tflite_apart)
     store_narrow<rows, vectors>(*again, acc[0]);
   else
     store_s32<rows, vectors>(*again, acc[0]);
@@ -244,7 +249,7 @@ const MicroKernel avx512vnni_u8s8_6x64x4 = {
     .lhs_domain = Domain::kU8,
     .mr = kMr,
     .nr = 16 * kVectors,
-    .flags = kAnyLhs | kNarrows,
+    .flags = kAnyLhs | kNarrows | kNarrowsTflite,
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
     .multiply = dispatch,

@@ -12,7 +12,7 @@
 
 #include "kernels/simd/depthwise.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/narrow.h"
+#include "kernels/x86/tflite_dw.h"
 
 namespace octet {
 namespace {
@@ -69,9 +69,9 @@ OCTET_INLINE inline Vector load_vector(const void* p) {
 template <int kBytes>
 struct Wide {
   using Vector = typename VectorOf<kBytes>::Type;
-  static constexpr int kChannels = kBytes, kPrepared = 8 * kBytes, kColumn = 4 * kBytes,
-                       kWalkSets = 2;
-  static constexpr bool kTogether = false, kCopyPerSign = kBytes == 64;
+  static constexpr int kChannels = kBytes, kPrepared = 4 * (1 + kTfliteRows) * kBytes,
+                       kColumn = 4 * kBytes, kWalkSets = 2;
+  static constexpr bool kTogether = false, kCopyPerSign = kBytes == 64, kShuffles = true;
   using Pixel = Vector;
   struct Column {
     Vector t[4];
@@ -135,6 +135,15 @@ struct Wide {
       store_masked(dst, mask, narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
     }
   };
+
+  OCTET_INLINE static inline void store_raw(const Acc& acc, uint8_t* dst) {
+    unroll<4>([&](auto v)
+                  OCTET_INLINE { __builtin_memcpy(dst + kBytes * v, &acc.a[v], sizeof acc.a[v]); });
+  }
+
+  OCTET_INLINE static inline void store_bytes(uint8_t* dst, Vector bytes, size_t count) {
+    store_masked(dst, ~(__mmask64)0 >> (64 - count), bytes);
+  }
 
   OCTET_INLINE static inline void store_s32(const Acc& acc, uint8_t* dst) {
     unroll<4>([&](auto v) OCTET_INLINE {
@@ -209,6 +218,7 @@ const DepthwiseKernel avx512vnni_u8s8_dw64 = {
     .tail = &avx512vnni_u8s8_dw32,
     .prepare = depthwise_prepare<Wide<64>>,
     .multiply = depthwise_multiply<Wide<64>>,
+    .leave = depthwise_leave<Wide<64>, __m512i>,
 };
 
 // For last blocks of at most 32 channels.
@@ -225,6 +235,7 @@ const DepthwiseKernel avx512vnni_u8s8_dw32 = {
     .partial = true,
     .prepare = depthwise_prepare<Wide<32>>,
     .multiply = depthwise_multiply<Wide<32>>,
+    .leave = depthwise_leave<Wide<32>, __m256i>,
 };
 
 const DepthwiseKernel avx512vnni_u8s16_dw64 = {

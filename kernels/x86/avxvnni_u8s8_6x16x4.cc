@@ -7,8 +7,8 @@
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
-#include "kernels/x86/exits_ymm.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/leave_ymm.h"
 
 namespace octet {
 namespace {
@@ -103,21 +103,15 @@ void multiply(const Tile& t) {
         [&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
   }
 
+  if (!again->scale || again->narrow->tflite_apart) return leave_sums(*again, acc);
   uint8_t* dst = (uint8_t*)again->dst;
-  if (again->scale) {
-    const Narrower<16> narrower(*again->narrow);
-    const __m256 scale0 = _mm256_loadu_ps(again->scale), scale1 = _mm256_loadu_ps(again->scale + 8);
-    unroll<rows>([&](auto i) OCTET_INLINE {
-      store_bytes(dst + i * again->dst_stride,
-                  narrower.bytes(scaled_words(acc[i][0], scale0), scaled_words(acc[i][1], scale1)),
-                  again->cols);
-    });
-  } else {
-    unroll<rows>([&](auto i) OCTET_INLINE {
-      store_s32(dst + i * again->dst_stride, acc[i][0], again->cols);
-      if (again->cols > 8) store_s32(dst + i * again->dst_stride + 32, acc[i][1], again->cols - 8);
-    });
-  }
+  const Narrower<16> narrower(*again->narrow);
+  const __m256 scale0 = _mm256_loadu_ps(again->scale), scale1 = _mm256_loadu_ps(again->scale + 8);
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    store_bytes(dst + i * again->dst_stride,
+                narrower.bytes(scaled_words(acc[i][0], scale0), scaled_words(acc[i][1], scale1)),
+                again->cols);
+  });
 }
 
 constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>,
@@ -133,7 +127,7 @@ const MicroKernel avxvnni_u8s8_6x16x4 = {
     .lhs_domain = Domain::kU8,
     .mr = kMr,
     .nr = 16,
-    .flags = kAnyLhs | kNarrows,
+    .flags = kAnyLhs | kNarrows | kNarrowsTflite,
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
     .multiply = dispatch,

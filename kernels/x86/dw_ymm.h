@@ -6,8 +6,9 @@
 #include <immintrin.h>
 
 #include "kernels/simd/depthwise.h"
+#include "kernels/x86/exits_ymm.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/narrow.h"
+#include "kernels/x86/tflite_dw.h"
 
 namespace octet {
 namespace {
@@ -15,8 +16,9 @@ namespace {
 // M adds `each` vector of a column and its dot product.
 template <typename M, int column_bytes>
 struct Ymm {
-  static constexpr int kChannels = 32, kPrepared = 256, kColumn = column_bytes, kWalkSets = 2;
-  static constexpr bool kTogether = true, kCopyPerSign = false;
+  static constexpr int kChannels = 32, kPrepared = 4 * (1 + kTfliteRows) * kChannels,
+                       kColumn = column_bytes, kWalkSets = 2;
+  static constexpr bool kTogether = true, kCopyPerSign = false, kShuffles = true;
   using Pixel = __m256i;
   struct Acc {
     __m256i a[4];
@@ -74,6 +76,16 @@ struct Ymm {
       _mm_storeu_si128((__m128i*)(dst + 16 * v), _mm256_castsi256_si128(acc.a[v]));
       _mm_storeu_si128((__m128i*)(dst + 64 + 16 * v), _mm256_extracti128_si256(acc.a[v], 1));
     });
+  }
+
+  OCTET_INLINE static inline void store_raw(const Acc& acc, uint8_t* dst) {
+    unroll<4>([&](auto v)
+                  OCTET_INLINE { _mm256_storeu_si256((__m256i*)(dst + 32 * v), acc.a[v]); });
+  }
+
+  OCTET_INLINE static inline void store_bytes(uint8_t* dst, __m256i bytes, size_t count) {
+    octet::store_bytes(dst, _mm256_castsi256_si128(bytes), count);
+    if (count > 16) octet::store_bytes(dst + 16, _mm256_extracti128_si256(bytes, 1), count - 16);
   }
 
   OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {

@@ -1,0 +1,33 @@
+// What vectors make of TFLite's multipliers and shifts, where create has certified that no
+// accumulator, shifted left, reaches 2^30.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace octet {
+
+// Rows of a value per column. left: by how much an accumulator is shifted, and one more, which
+// doubles it; half: what is added to the product before it is divided, half of the divisor; sign:
+// 31, which leaves an accumulator's sign when it is shifted right by that, or 32 where nothing is
+// divided; right: by how much the product is shifted.
+enum class TfliteRow : uint8_t { kMultiplier, kLeft, kHalf, kSign, kRight };
+constexpr size_t kTfliteRows = 5;
+
+struct TfliteColumns {
+  const int32_t* rows;  // or null: not certified
+  size_t apart;         // elements. The one before a row and the one behind it may be read
+  const int32_t* row(TfliteRow r) const { return rows + (size_t)r * apart; }
+};
+
+constexpr void write_tflite_column(int32_t multiplier, int32_t shift, int32_t* column,
+                                   size_t apart) {
+  const int32_t left = shift > 0 ? shift : 0, right = left - shift;
+  column[(size_t)TfliteRow::kMultiplier * apart] = multiplier;
+  column[(size_t)TfliteRow::kLeft * apart] = left + 1;
+  column[(size_t)TfliteRow::kHalf * apart] = right ? 1 << (right - 1) : 0;
+  column[(size_t)TfliteRow::kSign * apart] = right ? 31 : 32;
+  column[(size_t)TfliteRow::kRight * apart] = right;
+}
+
+}  // namespace octet

@@ -1,0 +1,90 @@
+// TFLite mode's arithmetic on x86, for accumulators that, shifted left, stay below 2^30.
+//
+// Both roundings need only the upper halves of 64-bit sums, of which VPMULDQ makes the even lanes
+// and then the odd ones:
+//
+//     high = (2 x << left) * multiplier + 2^31 + (half << 32)  >> 32
+//     y    = high - [x < 0] >> right
+//
+// The first line is SaturatingRoundingDoublingHighMul with the second rounding's half added, the
+// second one RoundingDivideByPOT: one less makes halves of negative numbers go away from zero.
+// Where the clamp lets no output below the zero point through, that one does not matter: without it
+// a negative number gives 0 or less all the same.
+#pragma once
+
+#include "kernels/core/tflite.h"
+#include "kernels/x86/narrow.h"
+
+namespace octet {
+namespace {
+
+#ifdef __AVX512BW__
+#define OCTET_WIDTHS(name, op)                                                         \
+  OCTET_INLINE inline __m512i name(__m512i a, __m512i b) { return _mm512_##op(a, b); } \
+  OCTET_INLINE inline __m256i name(__m256i a, __m256i b) { return _mm256_##op(a, b); }
+#else
+#define OCTET_WIDTHS(name, op) \
+  OCTET_INLINE inline __m256i name(__m256i a, __m256i b) { return _mm256_##op(a, b); }
+#endif
+OCTET_WIDTHS(shift_left, sllv_epi32)
+OCTET_WIDTHS(shift_right, srav_epi32)
+OCTET_WIDTHS(shift_right_unsigned, srlv_epi32)
+OCTET_WIDTHS(multiply_even, mul_epi32)
+OCTET_WIDTHS(add_long, add_epi64)
+OCTET_WIDTHS(subtract, sub_epi32)
+#undef OCTET_WIDTHS
+
+OCTET_INLINE inline __m256i odd_to_even(__m256i x) { return _mm256_srli_epi64(x, 32); }
+// The odd lanes of both, those of `even` moved down.
+OCTET_INLINE inline __m256i odd_lanes(__m256i even, __m256i odd) {
+  return _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
+}
+OCTET_INLINE inline __m256i with_odd(__m256i x, __m256i odd) {
+  return _mm256_blend_epi32(x, odd, 0xaa);
+}
+#ifdef __AVX512BW__
+OCTET_INLINE inline __m512i odd_to_even(__m512i x) { return _mm512_srli_epi64(x, 32); }
+OCTET_INLINE inline __m512i odd_lanes(__m512i even, __m512i odd) {
+  return _mm512_mask_shuffle_epi32(odd, 0x5555, even, (_MM_PERM_ENUM)0xf5);
+}
+OCTET_INLINE inline __m512i with_odd(__m512i x, __m512i odd) {
+  return _mm512_mask_mov_epi32(x, 0xaaaa, odd);
+}
+#endif
+
+// Of some columns, from their TfliteColumns.
+template <int kBytes>
+struct TfliteScaler {
+  using Vector = typename VectorOf<kBytes>::Type;
+  Vector left, multiplier, odd_multiplier, half, odd_half, sign, right;
+
+  // Row by row, by one pointer: seven addresses would take all registers.
+  OCTET_INLINE inline void load(const int32_t* row, size_t apart) {
+    const Vector rounds = splat<Vector>((uint32_t)1 << 31);
+    multiplier = at(row);
+    odd_multiplier = at(row + 1);
+    left = at(row += apart);
+    half = with_odd(rounds, at((row += apart) - 1));
+    odd_half = with_odd(rounds, at(row));
+    sign = at(row += apart);
+    right = at(row += apart);
+  }
+  OCTET_INLINE static inline Vector at(const int32_t* row) {
+    Vector v;
+    __builtin_memcpy(&v, row, sizeof v);
+    return v;
+  }
+
+  template <bool signs>
+  OCTET_INLINE inline Vector scale(Vector x) const {
+    const Vector shifted = shift_left(x, left);
+    const Vector even = add_long(multiply_even(shifted, multiplier), half);
+    const Vector odd = add_long(multiply_even(odd_to_even(shifted), odd_multiplier), odd_half);
+    Vector high = odd_lanes(even, odd);
+    if (signs) high = subtract(high, shift_right_unsigned(x, sign));
+    return shift_right(high, right);
+  }
+};
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,39 @@
+// TFLite mode's exit of the depthwise kernels on x86: from accumulators in memory, in their own
+// order, which the packs undo. A function of its own, so that it has the registers to itself, for
+// scales of four vectors.
+#pragma once
+
+#include "kernels/core/depthwise_kernel.h"
+#include "kernels/x86/tflite.h"
+
+namespace octet {
+namespace {
+
+template <typename M, typename Vector, bool signs>
+void leave_line(const DepthwiseRaw& r) {
+  constexpr int bytes = sizeof(Vector), lanes = bytes / 4;
+  const Narrower<bytes> narrower(*r.narrow);
+  TfliteScaler<bytes> scaler[4];
+  unroll<4>([&](auto v) OCTET_INLINE {
+    scaler[v].load((const int32_t*)r.prepared + M::kChannels + v * lanes, M::kChannels);
+  });
+  const int32_t* acc = r.acc;
+  uint8_t* dst = r.dst;
+  OCTET_NO_UNROLL
+  for (size_t i = 0; i < r.pixels; ++i, acc += 4 * lanes, dst += r.dst_pixel) {
+    Vector q[4];
+    unroll<4>([&](auto v) OCTET_INLINE {
+      q[v] = scaler[v].template scale<signs>(TfliteScaler<bytes>::at(acc + v * lanes));
+    });
+    M::store_bytes(dst, narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])), r.channels);
+  }
+}
+
+template <typename M, typename Vector>
+void depthwise_leave(const DepthwiseRaw& r) {
+  (r.narrow->lo < r.narrow->zero_point ? leave_line<M, Vector, true>
+                                       : leave_line<M, Vector, false>)(r);
+}
+
+}  // namespace
+}  // namespace octet

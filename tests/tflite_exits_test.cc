@@ -1,0 +1,152 @@
+// TFLite mode's arithmetic at its edges: ties of both roundings, the largest accumulators, every
+// shift, multipliers at both ends. Of the tiers' epilogues with and without the certificate,
+// against the published formulas.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "dispatch/tables/tiers.h"
+#include "support/kernels.h"
+#include "support/reference.h"
+
+namespace octet_test {
+namespace {
+
+using octet::Finish;
+using octet::FinishMode;
+using octet::FinishTile;
+using octet::TfliteColumns;
+
+constexpr int32_t kMultipliers[] = {0,       1 << 30,       (1 << 30) + 1, 1518500250,
+                                    3 << 29, INT32_MAX - 1, INT32_MAX};
+constexpr size_t kRows = 5, kColumns = 83, kPadded = 128;
+
+struct Channel {
+  int32_t multiplier, shift;
+};
+
+// Accumulators within [-most, most] that either rounding finds hard: around each output's edge.
+std::vector<int32_t> hard_accumulators(const Channel& c, int64_t most, std::mt19937* random) {
+  std::vector<int32_t> all;
+  const auto add = [&](double x) {
+    for (int64_t near = -2; near <= 2; ++near)
+      for (const int64_t sign : {-1, 1}) {
+        const double value = static_cast<double>(sign) * (x + static_cast<double>(near));
+        if (std::abs(value) <= static_cast<double>(most))
+          all.push_back(static_cast<int32_t>(value));
+      }
+  };
+  add(0);
+  add(static_cast<double>(most));
+  add(std::floor(static_cast<double>(most) / 2));
+  const double factor = std::ldexp(c.multiplier ? c.multiplier : 1, c.shift - 31);
+  for (int i = 0; i < 24; ++i) {
+    const double half = static_cast<double>((*random)() % 300) + 0.5;
+    add(std::floor(half / factor));
+    add(std::floor((half - std::ldexp(1.0, c.shift - 1)) / factor));
+  }
+  for (int i = 0; i < 8; ++i)
+    add(static_cast<double>((*random)() % static_cast<uint64_t>(most + 1)));
+  return all;
+}
+
+struct Clamp {
+  int32_t zero_point, lo, hi;
+  bool u8;
+};
+constexpr Clamp kClamps[] = {
+    {0, -128, 127, false}, {-128, -128, 127, false}, {-3, -100, 100, false}, {0, 0, 255, true},
+    {255, 0, 255, true},   {128, 128, 200, true},    {7, 9, 250, true},      {5, -128, -7, false}};
+
+class TfliteExits : public testing::TestWithParam<octet::Isa> {
+ protected:
+  const octet::TierOps& ops() const { return octet::ops_of(GetParam()); }
+
+  // One shift in all columns, each with a multiplier of its own; certified: as create would say.
+  void check(int32_t shift, bool certified, const Clamp& clamp) {
+    const int left = std::max(shift, 0);
+    const int64_t most = certified ? ((int64_t{1} << 30) - 1) >> left : INT32_MAX >> left;
+    std::vector<int32_t> multiplier(kPadded), shifts(kPadded, shift);
+    std::vector<int32_t> rows(octet::kTfliteRows * kPadded);
+    std::vector<std::vector<int32_t>> acc(kColumns);
+    for (size_t n = 0; n < kPadded; ++n) {
+      multiplier[n] = n % 8 == 7 ? static_cast<int32_t>((1u << 30) + random_() % (1u << 30))
+                                 : kMultipliers[n % 8 % std::size(kMultipliers)];
+      octet::write_tflite_column(multiplier[n], shift, rows.data() + n, kPadded);
+      if (n < kColumns) acc[n] = hard_accumulators({multiplier[n], shift}, most, &random_);
+      if (n < kColumns && !certified && left == 0) acc[n].push_back(INT32_MIN);
+    }
+    Finish f = {};
+    f.mode = FinishMode::kTflite8;
+    f.dst_u8 = clamp.u8;
+    f.zero_point = clamp.zero_point, f.lo = clamp.lo, f.hi = clamp.hi;
+    f.multiplier = multiplier.data();
+    f.shift = shifts.data();
+    if (certified) f.tflite = TfliteColumns{rows.data(), kPadded};
+    size_t turns = 0;
+    for (const std::vector<int32_t>& column : acc) turns = std::max(turns, column.size());
+    for (size_t turn = 0; turn < turns; turn += kRows)
+      check_tile(f, acc, turn, 1 + turn % kRows, turn % 7, kColumns - turn % 70);
+  }
+
+ private:
+  // Columns [column, end); cases from `turn` on, again and again.
+  void check_tile(const Finish& f, const std::vector<std::vector<int32_t>>& acc, size_t turn,
+                  size_t rows, size_t column, size_t end) {
+    if (column >= end) return;
+    std::vector<int32_t> tile(rows * kPadded);
+    const auto at = [&](size_t i, size_t n) { return acc[n][(turn + i) % acc[n].size()]; };
+    for (size_t i = 0; i < rows; ++i)
+      for (size_t n = column; n < end; ++n) tile[i * kPadded + n - column] = at(i, n);
+    std::vector<uint8_t> out(rows * kPadded, 0xcd);
+    FinishTile t = {};
+    t.acc = tile.data();
+    t.acc_stride = kPadded;
+    t.rows = rows;
+    t.cols = end - column;
+    t.column = column;
+    t.to.dst = out.data();
+    t.to.stride = kPadded;
+    ops().finish(f, t);
+    for (size_t i = 0; i < rows; ++i) {
+      for (size_t n = column; n < end; ++n) {
+        const int64_t scaled =
+            multiply_by_quantized_multiplier(at(i, n), f.multiplier[n], f.shift[n]);
+        const int64_t want = clamped(scaled + f.zero_point, f.lo, f.hi);
+        ASSERT_EQ(out[i * kPadded + n - column], static_cast<uint8_t>(want))
+            << at(i, n) << " * " << f.multiplier[n] << ", shift " << f.shift[n] << ", zero point "
+            << f.zero_point << ", column " << n;
+      }
+      for (size_t n = end - column; n < kPadded; ++n) ASSERT_EQ(out[i * kPadded + n], 0xcd) << n;
+    }
+  }
+
+  std::mt19937 random_{7};
+};
+
+TEST_P(TfliteExits, AreTheFormulas) {
+  for (int32_t shift = -31; shift <= 29; ++shift)
+    for (const bool certified : {false, true})
+      for (const Clamp& clamp : kClamps) {
+        check(shift, certified, clamp);
+        if (HasFatalFailure()) return;
+      }
+}
+
+std::vector<octet::Isa> isas() {
+  std::vector<octet::Isa> all;
+  for (const MicroKernel* kernel : octet::byte_kernels())
+    if (octet::supports(octet::this_machine().cpu, *kernel) &&
+        std::find(all.begin(), all.end(), kernel->isa) == all.end())
+      all.push_back(kernel->isa);
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(, TfliteExits, testing::ValuesIn(isas()),
+                         [](const testing::TestParamInfo<octet::Isa>& info) {
+                           return std::string(octet::find_tier(static_cast<int>(info.param))->name);
+                         });
+
+}  // namespace
+}  // namespace octet_test
