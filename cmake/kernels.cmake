@@ -134,7 +134,7 @@ if(OCTET_TARGET STREQUAL "aarch64")
   octet_add_tier(I8MM FLAGS ${octet_armv82}+i8mm SOURCES kernels/arm/i8mm_12x64x8.cc kernels/arm/i8mm_1x16x8.cc
     PROBE "#include <arm_neon.h>\nint main() { int32x4_t c = vdupq_n_s32(0); int8x16_t a = vdupq_n_s8(1); return vgetq_lane_s32(vmmlaq_s32(c, a, a), 0); }")
   if(OCTET_BUILDS_NEON OR OCTET_BUILDS_DOTPROD OR OCTET_BUILDS_I8MM) # what all do alike: NEON is the baseline
-    octet_add_sources(WINOGRAD kernels/arm/neon_winograd.cc)
+    octet_add_sources(SOURCES kernels/arm/neon_ops.cc WINOGRAD kernels/arm/neon_winograd.cc)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC 12's scheduler before register allocation moves loads so far ahead that tiles which need 30 of the 32 registers are spilled.

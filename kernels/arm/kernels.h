@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
+#include "kernels/core/tier_ops.h"
 #include "kernels/core/winograd.h"
 
 namespace octet {
@@ -36,6 +37,7 @@ extern const DepthwiseKernel neon_s8s8_dw16;
 extern const DepthwiseKernel neon_s8s16_dw16;
 
 extern const MicroKernel neon_s16s16_8x8x1;
+extern const TierOps neon_ops;
 extern const WinogradOps neon_winograd;
 
 }  // namespace octet

@@ -111,7 +111,7 @@ inline void store8(const int32_t* value, const uint8_t* lut, size_t cols, uint8_
     for (size_t j = 0; j < cols; ++j) dst[j] = (uint8_t)value[j];
 }
 
-void finish_tile(const Finish& f, const FinishTile& t) {
+inline void finish_tile(const Finish& f, const FinishTile& t) {
   for (size_t i = 0; i < t.rows; ++i) {
     for (size_t j = 0; j < t.cols; j += kFinishChunk) {
       const size_t cols = t.cols - j < kFinishChunk ? t.cols - j : kFinishChunk, n = t.column + j;

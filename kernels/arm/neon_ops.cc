@@ -1,0 +1,99 @@
+// What the Arm tiers do besides multiplying: TFLite mode's epilogue, which compilers do not
+// vectorize; the rest as the baseline does it.
+#include "kernels/arm/kernels.h"
+#include "kernels/arm/narrow.h"
+#include "kernels/arm/tflite.h"
+#include "kernels/simd/finish.h"
+#include "kernels/simd/portable.h"
+
+namespace octet {
+namespace {
+
+constexpr size_t kLanes = 16;  // columns that are done together
+
+// From their products to the sums of TFLite's ADD.
+struct Addition {
+  TfliteVector product, residual, sum;
+  int32x4_t lo, hi;
+  explicit Addition(const Finish& f)
+      : product(tflite_vector(f.product_scale)),
+        residual(tflite_vector(f.residual_tflite)),
+        sum(tflite_vector(f.sum_scale)),
+        lo(vdupq_n_s32(f.product_lo)),
+        hi(vdupq_n_s32(f.product_hi)) {}
+  OCTET_INLINE inline int32x4_t add(int32x4_t x, int32x4_t y) const {
+    x = vminq_s32(vmaxq_s32(x, lo), hi);
+    return sum.scale(
+        vaddq_s32(product.scale(vshlq_n_s32(x, 20)), residual.scale(vshlq_n_s32(y, 20))));
+  }
+};
+
+// kLanes columns or, by way of copies, fewer.
+template <bool adds>
+void finish_columns(const Finish& f, const FinishTile& t, size_t first, size_t count) {
+  const Narrowing n = narrowing({f.zero_point, f.lo, f.hi, f.dst_u8});
+  const int32x4_t zero_point = vdupq_n_s32(f.zero_point - (f.dst_u8 ? 128 : 0));
+  const Addition addition(f);
+  int32_t multiplier[kLanes] = {}, shift[kLanes] = {}, acc[kLanes] = {}, residual[kLanes] = {};
+  for (size_t j = 0; j < count; ++j) {
+    multiplier[j] = f.multiplier[t.column + first + j];
+    shift[j] = f.shift[t.column + first + j];
+  }
+  TfliteVector scales[4];
+  unroll<4>([&](auto v) OCTET_INLINE {
+    scales[v].set(vld1q_s32(multiplier + 4 * v), vld1q_s32(shift + 4 * v));
+  });
+  for (size_t i = 0; i < t.rows; ++i) {
+    const int32_t* from = t.acc + i * t.acc_stride + first;
+    if (count < kLanes) {
+      for (size_t j = 0; j < count; ++j) acc[j] = from[j];
+      from = acc;
+    }
+    if (adds) load_residual(f, t.to.residual + i * t.to.residual_stride + first, count, residual);
+    int32x4_t q[4];
+    unroll<4>([&](auto v) OCTET_INLINE {
+      q[v] = scales[v].scale(vld1q_s32(from + 4 * v));
+      if (adds) q[v] = addition.add(q[v], vld1q_s32(residual + 4 * v));
+      q[v] = vqaddq_s32(q[v], zero_point);
+    });
+    const uint8x16_t bytes = pack(q[0], q[1], q[2], q[3], n);
+    uint8_t* const dst = t.to.dst + i * t.to.stride + first;
+    if (count == kLanes && !f.lut) {
+      vst1q_u8(dst, bytes);
+      continue;
+    }
+    uint8_t out[kLanes];
+    vst1q_u8(out, bytes);
+    for (size_t j = 0; j < count; ++j) dst[j] = f.lut ? f.lut[out[j]] : out[j];
+  }
+}
+
+void finish(const Finish& f, const FinishTile& t) {
+  if (f.mode != FinishMode::kTflite8) return portable_ops.finish(f, t);
+  for (size_t j = 0; j < t.cols; j += kLanes) {
+    const size_t count = t.cols - j < kLanes ? t.cols - j : kLanes;
+    (f.has_residual ? finish_columns<true> : finish_columns<false>)(f, t, j, count);
+  }
+}
+
+void init(const Init& i) { portable_ops.init(i); }
+void sum_rows(const Rows& rows, bool is_signed, int32_t* sums) {
+  portable_ops.sum_rows(rows, is_signed, sums);
+}
+RowQuant quantize_row(const float* row, size_t depth, bool asymmetric, uint8_t* out) {
+  return portable_ops.quantize_row(row, depth, asymmetric, out);
+}
+RowQuant measure_rows(const FloatRows& rows, bool asymmetric) {
+  return portable_ops.measure_rows(rows, asymmetric);
+}
+void quantize_floats(const Quantization& by, const float* x, size_t count, uint8_t* out) {
+  portable_ops.quantize_floats(by, x, count, out);
+}
+void copy_windows(const Windows& windows) { portable_ops.copy_windows(windows); }
+
+}  // namespace
+
+const TierOps neon_ops = {init,         finish,          sum_rows,    quantize_row,
+                          measure_rows, quantize_floats, copy_windows};
+
+}  // namespace octet
