@@ -1,5 +1,5 @@
-// How the kernels of 16 columns on ymm registers leave if not by float mode: s32, and TFLite mode by
-// the same stores, to the stack.
+// How the kernels of 16 columns on ymm registers leave if not by float mode: s32, and TFLite mode
+// by the same stores, to the stack.
 #pragma once
 
 #include "kernels/x86/exits_ymm.h"
