@@ -232,6 +232,43 @@ TEST(ConvWinogradInt8, SaturatesBeyondExactAccumulators) {
 // accumulators less their mean: what is computed keeps the shape of what was asked for. Uniform
 // data with the widest ranges is its worst case: the transformed weights and inputs keep 7 bits of
 // magnitude each, where they use few. An algorithm that computes anything else is at 1.4.
+// By every tier. Nothing if they differ.
+std::vector<uint8_t> same_everywhere(const ConvProblem& problem) {
+  std::vector<uint8_t> first;
+  const auto look = [&](const ConvHow& how, Side side) {
+    Conv conv(problem, how, side);
+    ASSERT_EQ(conv.status(), OCTET_OK) << conv.error().message;
+    ASSERT_TRUE(conv.as_planned()) << how;
+    ASSERT_EQ(conv.run(), OCTET_OK) << conv.error().message;
+    if (first.empty()) first = conv.dst_bytes();
+    ASSERT_EQ(conv.dst_bytes(), first) << "other bytes: " << how << ": " << problem.c;
+  };
+  for (const octet_isa isa : tiers_to_test())
+    for (const size_t concurrency : {1, 3})
+      for (const Side side : {Side::kBack, Side::kFront}) {
+        ConvHow how;
+        how.isa = isa, how.algorithm = OCTET_CONV_WINOGRAD_2X2_INT8;
+        how.concurrency = concurrency;
+        look(how, side);
+        if (testing::Test::HasFatalFailure()) return {};
+      }
+  return first;
+}
+
+// In both modes, whose exits are not alike.
+TEST(ConvWinogradInt8, IsTheSameEverywhereInBytes) {
+  for (const octet_requant requant : {OCTET_REQUANT_FLOAT, OCTET_REQUANT_TFLITE})
+    for (const octet_type dst : {OCTET_S8, OCTET_U8})
+      for (const size_t out_channels : {7, 16, 65}) {
+        ConvCase c = layer(20);
+        c.shape.out_channels = out_channels;
+        c.accuracy = OCTET_ACCURACY_APPROXIMATE;
+        c.dst = dst, c.requant = requant;
+        same_everywhere(ConvProblem(c));
+        if (testing::Test::HasFatalFailure()) return;
+      }
+}
+
 TEST(ConvWinogradInt8, IsTheSameEverywhereAndClose) {
   for (const octet_type lhs : {OCTET_S8, OCTET_U8})
     for (const size_t channels : {3, 32, 65}) {
@@ -240,20 +277,8 @@ TEST(ConvWinogradInt8, IsTheSameEverywhereAndClose) {
       c.lhs = lhs, c.lhs_zero_point = lhs == OCTET_U8 ? 120 : -5;
       c.accuracy = OCTET_ACCURACY_APPROXIMATE;
       const ConvProblem problem(c);
-      std::vector<uint8_t> first;
-      for (const octet_isa isa : tiers_to_test())
-        for (const size_t concurrency : {1, 3})
-          for (const Side side : {Side::kBack, Side::kFront}) {
-            ConvHow how;
-            how.isa = isa, how.algorithm = OCTET_CONV_WINOGRAD_2X2_INT8,
-            how.concurrency = concurrency;
-            Conv conv(problem, how, side);
-            ASSERT_EQ(conv.status(), OCTET_OK) << conv.error().message;
-            ASSERT_TRUE(conv.as_planned()) << how;
-            ASSERT_EQ(conv.run(), OCTET_OK) << conv.error().message;
-            if (first.empty()) first = conv.dst_bytes();
-            ASSERT_EQ(conv.dst_bytes(), first) << "other bytes: " << how << ": " << c;
-          }
+      const std::vector<uint8_t> first = same_everywhere(problem);
+      if (testing::Test::HasFatalFailure()) return;
       const size_t count = problem.acc.size();
       double mean = 0, power = 0, noise = 0;
       for (const int64_t acc : problem.acc)

@@ -194,7 +194,8 @@ class Task {
   void transform_output(size_t n, size_t cols, size_t channel) const {
     const bool first_chunk = channel == 0, last_chunk = channel + chunk_ >= depth_;
     const bool s32 = plan_.finish.mode == FinishMode::kS32,
-               in_place = s32 || plan_.narrow_in_kernel;
+               in_place = s32 || (plan_.narrow_in_kernel &&  // transforms know no other mode
+                                  plan_.finish.mode == FinishMode::kFloat8);
     alignas(64) int32_t start[kMaxTileColumns];
     WinogradOutput out = {};
     out.tap_stride = w_.product_tap / sizeof(int32_t);

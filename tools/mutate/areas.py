@@ -65,12 +65,13 @@ NATIVE = [
          ["kernels/simd/finish.h", "kernels/simd/init.h", "kernels/core/init.h", "kernels/simd/lhs_rows.h", "kernels/simd/gather.h",
           "kernels/simd/portable.*", "kernels/core/finish.h", "kernels/core/lhs_rows.h", "kernels/core/narrow.h",
           "kernels/core/tier_ops.h",
-          "kernels/x86/narrow.h", "kernels/x86/exits_ymm.h"],
+          "kernels/core/tflite.h", "kernels/x86/finish.h", "kernels/x86/narrow.h",
+          "kernels/x86/*_ymm.h", "kernels/x86/tflite*.h"],
          ["vectors", "kernel", "epilogue", "depthwise", "dynamic"]),
     Area("kernels", 3,
          ["kernels/core/assert.h", "kernels/core/limits.h", "kernels/core/strict_float.h", "kernels/core/unroll.h", "kernels/ref/*",
-          "kernels/x86/*.cc", "kernels/x86/dw_*.h",
-          "kernels/x86/kernels.h", "kernels/x86/s16s16_ymm.h"],
+          "kernels/x86/*.cc",
+          "kernels/x86/kernels.h"],
          ["self_test", "word_kernel", "kernel", "depthwise", "winograd"]),
 ]
 
