@@ -42,6 +42,8 @@ expect 2 'which is no answer' bench 8x8x8 --peer 'echo hello; cat >/dev/null'
 expect 0 'peer: nobody' bench 8x8x8 --repetitions 1 --peer "echo '{\"name\": \"nobody\"}'; echo {}; echo {}; cat >/dev/null"
 expect 2 "'fast' is no requantization" bench 8x8x8 --requant fast
 expect 2 'outputs of 8 bits, not for u8s8s32' bench 8x8x8 --requant tflite --types u8s8s32
+expect 0 'peer: symmetric weights' bench 8x8x8 ic8oc8_ih6kh3ph1 --rhs-zero-point 7 --peer symmetric --types u8u8u8 --repetitions 1
+expect 2 'is no value of s8' bench 8x8x8 --rhs-zero-point 128
 expect 0 'peer: float mode' bench 8x8x8 ic8oc8_ih6kh3ph1 --requant tflite --peer float --types s8s8s8 --repetitions 1
 expect 2 'cannot write' bench 8x8x8 --json "$scratch/missing/out.json"
 expect 2 'cannot allocate' bench 9999999x9999999x8

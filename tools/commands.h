@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct BenchArguments {
   std::vector<std::string> cases, types;           // types empty: what suits the cases
   std::string isa, kernel, algorithm, peer, json;  // empty: not given
   std::string requant = "float";
+  std::optional<int32_t> rhs_zero_point;
   size_t threads = 1;
   int repetitions = 9;
 };

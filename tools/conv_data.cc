@@ -18,9 +18,11 @@ ConvData operands(const ConvShape& shape, const OperandTypes& types, Fill how) {
 
 }  // namespace
 
-ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types, Requant requant) {
+ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types, Requant requant,
+                         std::optional<int32_t> rhs_zero_point) {
   ConvData data = operands(shape, types, Fill::kRandom);
   data.tflite = tflite_scales(data.scales, requant);
+  data.filter_zero_points = zero_points(rhs_zero_point, types.rhs, shape.geometry.out_channels);
   return data;
 }
 

@@ -17,8 +17,11 @@ octet_filter_desc describe_filter(const ConvData& data, const Forced& forced) {
   filter.type = data.types.rhs;
   filter.order = OCTET_OHWI;
   filter.data = data.filter.as();
-  filter.zero_points = data.filter_zero_points.empty() ? nullptr : data.filter_zero_points.data();
-  filter.zero_point_count = data.filter_zero_points.size();
+  const std::vector<int32_t>& zero_points = data.filter_zero_points;
+  filter.zero_points = forced.symmetric      ? centre(data.types.rhs)
+                       : zero_points.empty() ? nullptr
+                                             : &zero_points[0];
+  filter.zero_point_count = forced.symmetric ? 1 : zero_points.size();
   filter.algorithm = forced.algorithm;
   if (forced.algorithm == OCTET_CONV_WINOGRAD_2X2_INT8)
     filter.accuracy = OCTET_ACCURACY_APPROXIMATE;

@@ -41,9 +41,11 @@ int32_t GemmData::rhs_at(size_t depth, size_t column) const {
          (rhs_zero_points.empty() ? 0 : rhs_zero_points[column]);
 }
 
-GemmData plain_data(const GemmShape& shape, const OperandTypes& types, Requant requant) {
+GemmData plain_data(const GemmShape& shape, const OperandTypes& types, Requant requant,
+                    std::optional<int32_t> rhs_zero_point) {
   GemmData data = operands(shape, types, Fill::kRandom);
   data.tflite = tflite_scales(data.scales, requant);
+  data.rhs_zero_points = zero_points(rhs_zero_point, types.rhs, shape.n);
   if (types.dst != OCTET_S32) data.bias = spread_bias(shape.n, shape.k);
   return data;
 }

@@ -35,7 +35,7 @@ struct GemmData {
 // As a network would have it: random operands, no zero points; 8-bit and f32 outputs have a bias
 // and per-channel scales.
 GemmData plain_data(const GemmShape& shape, const OperandTypes& types,
-                    Requant requant = Requant::kFloat);
+                    Requant requant = Requant::kFloat, std::optional<int32_t> rhs_zero_point = {});
 
 // Everything at once: zero points on all operands, per channel on the rhs, and a bias, with the
 // given filling.

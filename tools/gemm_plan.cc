@@ -10,8 +10,11 @@ Buffer pack(const GemmData& data, const Forced& forced) {
   rhs.n = data.shape.n;
   rhs.k = data.shape.k;
   rhs.data = data.rhs.as();
-  rhs.zero_points = data.rhs_zero_points.empty() ? nullptr : data.rhs_zero_points.data();
-  rhs.zero_point_count = data.rhs_zero_points.size();
+  const std::vector<int32_t>& zero_points = data.rhs_zero_points;
+  rhs.zero_points = forced.symmetric      ? centre(data.types.rhs)
+                    : zero_points.empty() ? nullptr
+                                          : &zero_points[0];
+  rhs.zero_point_count = forced.symmetric ? 1 : zero_points.size();
   const PackingFor packing(forced);
   octet_error error = {};
   size_t bytes = 0;

@@ -75,10 +75,12 @@ int main(int argc, char** argv) {
       "Force this algorithm of convolution: direct, im2col, depthwise, winograd2x2, ...");
   bench->add_option("--requant", a.requant, "How accumulators become 8 bits: float, tflite")
       ->capture_default_str();
+  bench->add_option("--rhs-zero-point", a.rhs_zero_point,
+                    "The weights' zero point; none by default (u8: 0)");
   bench->add_option("--peer", a.peer,
                     "Compare, in alternation, with onednn, with a program such as "
-                    "tools/compare/onnxruntime_peer.py, or with octet itself: float, its float "
-                    "mode");
+                    "tools/compare/onnxruntime_peer.py, or with octet itself: float, in float "
+                    "mode; symmetric, weights of zero point 0 (u8: 128)");
   bench
       ->add_option("--types", a.types,
                    "Types of lhs, rhs and dst, several, comma-separated; u8s8s32,u8s8u8 for "

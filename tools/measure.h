@@ -19,6 +19,7 @@ class Peer;
 struct BenchOptions {
   Forced forced;
   Requant requant = Requant::kFloat;
+  std::optional<int32_t> rhs_zero_point = {};  // of all weights
   size_t threads = 1;
   int repetitions = 9;
   Peer* peer = nullptr;
@@ -57,6 +58,7 @@ struct BenchResult {
   double ops;
   OperandTypes types;
   Requant requant;
+  std::optional<int32_t> rhs_zero_point;
   std::string algorithm, kernel;
   bool verified;
   std::string first_error;                        // if not verified

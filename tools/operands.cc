@@ -111,6 +111,21 @@ void set_scales(const std::vector<float>& scales, const TfliteScales* tflite,
   }
 }
 
+std::vector<int32_t> zero_points(std::optional<int32_t> zero_point, octet_type type,
+                                 size_t channels) {
+  if (!zero_point) return {};
+  const int32_t least = type == OCTET_U8 ? 0 : -128;
+  if (*zero_point < least || *zero_point > least + 255)
+    throw Error(
+        fmt::format("--rhs-zero-point {} is no value of {}", *zero_point, octet_type_name(type)));
+  return std::vector<int32_t>(channels, *zero_point);
+}
+
+const int32_t* centre(octet_type type) {
+  static constexpr int32_t kS8 = 0, kU8 = 128;
+  return type == OCTET_U8 ? &kU8 : &kS8;
+}
+
 std::vector<int32_t> spread_bias(size_t channels, size_t k) {
   std::vector<int32_t> bias(channels);
   const int32_t step = static_cast<int32_t>(std::sqrt(static_cast<float>(k)) * 2000);

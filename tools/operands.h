@@ -2,6 +2,7 @@
 // biases.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,11 @@ TfliteScales tflite_scales(const std::vector<float>& scales, Requant requant);
 void set_scales(const std::vector<float>& scales, const TfliteScales* tflite,
                 octet_epilogue* epilogue);
 std::vector<int32_t> spread_bias(size_t channels, size_t k);
+// Of so many channels: the same for all, or none at all. Throws where the type has no such value.
+std::vector<int32_t> zero_points(std::optional<int32_t> zero_point, octet_type type,
+                                 size_t channels);
+// The zero point of symmetric weights; static.
+const int32_t* centre(octet_type type);
 
 // Element i of an 8-bit operand.
 inline int32_t byte_at(const Buffer& buffer, octet_type type, size_t i) {

@@ -91,6 +91,9 @@ ordered_json to_json(const BenchResult& r) {
                        {"count", r.count},
                        {"types", r.types.name()},
                        {"requant", requant_name(r.requant)},
+                       {"rhs_zero_point",
+                        r.rhs_zero_point ? ordered_json(*r.rhs_zero_point) : ordered_json(nullptr)},
+                       {"operands", "uniform"},
                        {"kernel", r.kernel},
                        {"algorithm", r.algorithm},
                        {"verified", r.verified}};

@@ -1,0 +1,39 @@
+// Octet itself at something simpler, beside which what it costs more is timed.
+#include "conv_plan.h"
+#include "gemm_plan.h"
+#include "peer.h"
+
+namespace tool {
+namespace {
+
+class OctetPeer : public Peer {
+ public:
+  OctetPeer(const char* name, const Forced& forced, ThreadPool* pool)
+      : name_(name), forced_(forced), pool_(pool) {}
+  std::string name() const override { return name_; }
+  std::unique_ptr<Contestant> gemm(const GemmData& data) override {
+    return std::make_unique<GemmPlan>(data, forced_, pool_);
+  }
+  std::unique_ptr<Contestant> conv(const ConvData& data) override {
+    return std::make_unique<ConvPlan>(data, forced_, pool_);
+  }
+
+ private:
+  const char* const name_;
+  const Forced forced_;
+  ThreadPool* pool_;
+};
+
+}  // namespace
+
+std::unique_ptr<Peer> make_peer_float(Forced forced, ThreadPool* pool) {
+  forced.float_mode = true;
+  return std::make_unique<OctetPeer>("float mode", forced, pool);
+}
+
+std::unique_ptr<Peer> make_peer_symmetric(Forced forced, ThreadPool* pool) {
+  forced.symmetric = true;
+  return std::make_unique<OctetPeer>("symmetric weights", forced, pool);
+}
+
+}  // namespace tool
