@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "kernels/core/lhs_rows.h"
 
@@ -13,10 +14,14 @@ void sum_rows(const Rows& r, bool is_signed, int32_t* sums) {
   // A signed byte is its unsigned reading with the top bit flipped, minus 128.
   const uint8_t flip = (uint8_t)(r.flip ^ (is_signed ? 0x80 : 0));
   const int32_t bias = is_signed ? 128 : 0;
+  // A sum of differences of bytes has an instruction, which compilers find (kernels/pack/
+  // weight_sums.cc); of what they cannot know to be 0, or they find a simpler form.
+  uint8_t none = 0;
+  __asm__("" : "+r"(none));
   for (size_t i = 0; i < r.rows; ++i) {
     const uint8_t* row = r.row(i);
     uint32_t sum = 0;
-    for (size_t k = 0; k < r.depth; ++k) sum += (uint8_t)(row[k] ^ flip);
+    for (size_t k = 0; k < r.depth; ++k) sum += (uint32_t)abs((uint8_t)(row[k] ^ flip) - none);
     sums[i] = (int32_t)(sum - (uint32_t)bias * (uint32_t)r.depth);
   }
 }

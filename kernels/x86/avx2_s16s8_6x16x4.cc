@@ -154,8 +154,9 @@ void multiply(const Tile& t) {
 
   // Else GCC 12 thinks of the exits in the loops, and spills there.
   unroll<rows>([&](auto i) OCTET_INLINE {
-    OCTET_PIN(acc[i][0]);
-    OCTET_PIN(acc[i][1]);
+    __m256i(&row)[2] = acc[i];  // Clang 14 captures nothing for assembly alone
+    OCTET_PIN(row[0]);
+    OCTET_PIN(row[1]);
   });
   if (t.scale && !t.narrow->tflite_apart) return store_narrowed(t, acc);
   leave_sums(t, acc);
