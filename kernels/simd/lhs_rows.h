@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "kernels/core/lhs_rows.h"
 
@@ -21,7 +20,8 @@ void sum_rows(const Rows& r, bool is_signed, int32_t* sums) {
   for (size_t i = 0; i < r.rows; ++i) {
     const uint8_t* row = r.row(i);
     uint32_t sum = 0;
-    for (size_t k = 0; k < r.depth; ++k) sum += (uint32_t)abs((uint8_t)(row[k] ^ flip) - none);
+    for (size_t k = 0; k < r.depth; ++k)
+      sum += (uint32_t)__builtin_abs((uint8_t)(row[k] ^ flip) - none);
     sums[i] = (int32_t)(sum - (uint32_t)bias * (uint32_t)r.depth);
   }
 }

@@ -85,7 +85,7 @@ void gather(const Rows& r, size_t lanes, void* panel) {
       store_groups(_mm256_xor_si256(_mm256_set_m128i(y, x), flip), 4);
     }
     if (rest) {
-      const uint64_t flips = 0x0101010101010101 * r.flip;
+      const uint64_t flips = 0x0101010101010101u * r.flip;
       store_groups(_mm256_set_m128i(tail(b + whole, rest, flips), tail(a + whole, rest, flips)),
                    (rest + 3) / 4);
     }
