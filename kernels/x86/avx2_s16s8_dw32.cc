@@ -94,6 +94,7 @@ const DepthwiseKernel avx2_u8s16_dw32 = {
     .walk_rows = 2,
     .prepare = depthwise_prepare<Words, uint64_t>,
     .multiply = depthwise_multiply<Words>,
+    .leave = depthwise_leave<Words, __m256i>,
 };
 
 }  // namespace octet

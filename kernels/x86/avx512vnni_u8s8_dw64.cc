@@ -251,6 +251,7 @@ const DepthwiseKernel avx512vnni_u8s16_dw64 = {
     .partial = true,
     .prepare = depthwise_prepare<WideWords, uint64_t>,
     .multiply = depthwise_multiply<WideWords>,
+    .leave = depthwise_leave<Wide<64>, __m512i>,
 };
 
 }  // namespace octet
