@@ -96,7 +96,7 @@ uint32_t without_kernel(const FilterDraft& d, octet_isa isa) {
 
 RhsLayout packed_layout(const FilterDraft& d, const ConvMethod& method) {
   if (method.operands != KernelKind::kBytes || !d.forced)
-    return conv_layout(method, d.tier, d.view.is_u8, has_zero_points(d.view));
+    return conv_layout(method, d.tier, d.view.is_u8, d.view.zero_point_range().any());
   return select_layout(d.cpu, d.view.is_u8 && method.keeps_u8, d.forced);
 }
 

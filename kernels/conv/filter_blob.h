@@ -37,6 +37,6 @@ FilterSums filter_sums(const Container& container, const void* blob);
 
 bool has_least(const ConvShape& shape, const FilterView& filter);  // a weight is -128 in s8
 // Some weight's zero point is not 0 in this domain.
-bool has_zero_points(const FilterView& filter, Domain domain = Domain::kS8);
+bool has_zero_points(const FilterView& filter, Domain domain);
 
 }  // namespace octet

@@ -12,7 +12,8 @@ WeightSums FilterView::sum_channel(const ConvShape& s, size_t o) const {
 }
 
 ZeroPointRange FilterView::zero_point_range() const {
-  const int32_t shift = is_u8 ? -128 : 0, first = (zero_points ? zero_points[0] : 0) + shift;
+  const int32_t shift = domain_shift(is_u8, Domain::kS8);
+  const int32_t first = (zero_points ? zero_points[0] : 0) + shift;
   ZeroPointRange range = {first, first};
   for (size_t i = 1; i < zero_point_count; ++i) {
     const int32_t zero = zero_points[i] + shift;

@@ -41,7 +41,7 @@ void zero_points_of(const RhsLayout& layout, const FilterView& filter, size_t o,
   for (size_t k = 0; k < depth; ++k)
     for (size_t lane = 0; lane < lanes; ++lane)
       (*zero)[(k / layout.kr * layout.width + lane) * layout.kr + k % layout.kr] =
-          (int16_t)(filter.zero_point(o + lane) - (filter.is_u8 ? 128 : 0));
+          (int16_t)(filter.zero_point(o + lane) + domain_shift(filter.is_u8, Domain::kS8));
 }
 
 // Calls f(o, i, elements, first, taps) for all blocks, tap row by tap row, which is what the stack
@@ -194,9 +194,8 @@ const char* winograd_refuse(const WinogradScheme& s, const ConvShape& shape,
   if (s.int8() && zero_points.any())
     return "a weight zero point is not 0 (128 for u8), and w - zero_point would leave 8 bits";
   if (zero_points.widest() * s.growth() > INT16_MAX)
-    return "transformed weights could leave 16 bits: with this scheme, zero points of u8 weights "
-           "end "
-           "at 28 and 227, of s8 at -100 and 99";
+    return "transformed weights could leave 16 bits: with this scheme, zero points end at 28 and "
+           "227 (s8: -100 and 99)";
   if (s.int8() && shape.group_in() > 8192) return "more than 8192 input channels could leave int32";
   return nullptr;
 }
