@@ -36,8 +36,9 @@ BenchResult bench_gemm(const GemmCase& gemm, const OperandTypes& types, const Be
   if (!verdict.right) return result;
 
   const std::unique_ptr<Contestant> peer = options.peer ? options.peer->gemm(data) : nullptr;
-  const PeerVerdict peer_verdict =
-      judge(peer.get(), plan.dst(), gemm.shape.m * gemm.shape.n, types.dst,
+  const bool comparable = options.peer && options.peer->comparable();
+  const auto peer_verdict =
+      judge(comparable ? peer.get() : nullptr, plan.dst(), gemm.shape.m * gemm.shape.n, types.dst,
             [&](const void* theirs) { return check_product(data, theirs, 1).right; });
   const Buffer* streamed = gemm.shape.m <= kFewRows ? &plan.packed() : nullptr;
   measure({&plan, peer.get(), peer_verdict, bytes_touched(data), streamed}, options, pool, &result);

@@ -32,21 +32,21 @@ struct PeerVerdict {
   double percent_equal = 0;  // of the elements, to ours
 };
 
-// Lets the peer, if there is one, compute once and looks at what it made. right(outputs): whether
-// they keep the contract, but for one.
+// Lets the peer, if there is one to be judged, compute once and looks at what it made.
+// right(outputs): whether they keep the contract, but for one.
 template <typename Right>
-PeerVerdict judge(Contestant* peer, const void* ours, size_t elements, octet_type type,
-                  const Right& right) {
+std::optional<PeerVerdict> judge(Contestant* peer, const void* ours, size_t elements,
+                                 octet_type type, const Right& right) {
   if (!peer) return {};
   peer->run(1);
   const void* const theirs = peer->dst();
-  return {right(theirs), percent_equal(ours, theirs, elements, type)};
+  return PeerVerdict{right(theirs), percent_equal(ours, theirs, elements, type)};
 }
 
 struct PeerResult {
   double microseconds;
   double ratio;  // peer's time / ours, the median over repetitions taken in alternation
-  PeerVerdict verdict;
+  std::optional<PeerVerdict> verdict;  // none of a peer that is not comparable
 };
 
 // What a bench says about one case, be it a product or a convolution.
@@ -91,7 +91,7 @@ class Stopwatch {
 struct Contest {
   Contestant* ours;
   Contestant* peer;  // null = none
-  PeerVerdict peer_verdict;
+  std::optional<PeerVerdict> peer_verdict;
   double bytes;            // touched by a call
   const Buffer* streamed;  // what a call reads once, if the time to read it matters; else null
 };

@@ -17,6 +17,8 @@ class Peer {
  public:
   virtual ~Peer() = default;
   virtual std::string name() const = 0;  // "oneDNN 2.6.3"
+  // Whether its outputs should be ours
+  virtual bool comparable() const { return true; }
   // What a call costs that computes nothing, if the peer knows
   virtual std::optional<double> call_us() const { return std::nullopt; }
 

@@ -11,6 +11,7 @@ class OctetPeer : public Peer {
   OctetPeer(const char* name, const Forced& forced, ThreadPool* pool)
       : name_(name), forced_(forced), pool_(pool) {}
   std::string name() const override { return name_; }
+  bool comparable() const override { return !forced_.symmetric; }
   std::unique_ptr<Contestant> gemm(const GemmData& data) override {
     return std::make_unique<GemmPlan>(data, forced_, pool_);
   }

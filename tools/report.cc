@@ -27,6 +27,8 @@ ordered_json or_null(const std::optional<double>& value) {
   return value ? ordered_json(*value) : ordered_json();
 }
 
+bool is_wrong(const PeerResult& peer) { return peer.verdict && !peer.verdict->right; }
+
 }  // namespace
 
 void print_header(const Table& table) {
@@ -51,7 +53,7 @@ void print_row(const Table& table, const BenchResult& r, size_t index, size_t to
   if (table.peer && r.peer) fmt::print("{:>12.3f}{:>8.3f}", r.peer->microseconds, r.peer->ratio);
   if (table.peer && !r.peer) fmt::print("{:>12}{:>8}", "-", "-");
   std::string verified = r.largest_difference ? fmt::format("+-{}", *r.largest_difference) : "yes";
-  if (r.peer && !r.peer->verdict.right) verified += ", but the peer is wrong ";
+  if (r.peer && is_wrong(*r.peer)) verified += ", but the peer is wrong ";
   fmt::print(r.network.empty() ? "  {:<9}{}\n" : "  {:<9}{:<27}{}\n", verified, r.kernel,
              r.network);
   std::fflush(stdout);
@@ -65,7 +67,7 @@ void Totals::add(const BenchResult& r) {
   ops += r.ops * r.count;
   if (!r.peer) return;
   ++peer_cases;
-  peer_wrong += !r.peer->verdict.right;
+  peer_wrong += is_wrong(*r.peer);
   compared_us += r.microseconds * r.count;
   peer_us += r.peer->microseconds * r.count;
   log_ratios += std::log(r.peer->ratio);
@@ -114,8 +116,9 @@ ordered_json to_json(const BenchResult& r) {
   if (r.peer) {
     json["peer_us"] = r.peer->microseconds;
     json["ratio"] = r.peer->ratio;
-    json["peer_verified"] = r.peer->verdict.right;
-    json["peer_percent_equal"] = r.peer->verdict.percent_equal;
+    const std::optional<PeerVerdict>& verdict = r.peer->verdict;
+    json["peer_verified"] = verdict ? ordered_json(verdict->right) : nullptr;
+    json["peer_percent_equal"] = verdict ? ordered_json(verdict->percent_equal) : nullptr;
   }
   return json;
 }
