@@ -92,9 +92,11 @@ if(OCTET_TARGET STREQUAL "x86_64")
     APPEND PROPERTY COMPILE_OPTIONS -Os)
   octet_add_tier(AVX2 FLAGS -mavx2 SOURCES kernels/x86/avx2_s16s8_6x16x4.cc
     WINOGRAD kernels/x86/avx2_s16s16_6x16x2.cc DEPTHWISE kernels/x86/avx2_s16s8_dw32.cc
+    kernels/x86/avx2_s16s8_group64.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_madd_epi16(a, a); return _mm256_extract_epi32(a, 0); }")
   octet_add_tier(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES kernels/x86/avxvnni_u8s8_6x16x4.cc
     WINOGRAD kernels/x86/avxvnni_s16s16_6x16x2.cc DEPTHWISE kernels/x86/avxvnni_u8s8_dw32.cc
+    kernels/x86/avxvnni_u8s8_group64.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_dpbusd_avx_epi32(a, a, a); return _mm256_extract_epi32(a, 0); }")
   if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI) # what both do alike
     octet_add_sources(FLAGS -mavx2 SOURCES kernels/x86/avx2_ops.cc
@@ -103,7 +105,7 @@ if(OCTET_TARGET STREQUAL "x86_64")
   octet_add_tier(AVX512VNNI FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
     SOURCES kernels/x86/avx512vnni_u8s8_6x64x4.cc kernels/x86/avx512_ops.cc
     WINOGRAD kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avx512_winograd.cc
-    DEPTHWISE kernels/x86/avx512vnni_u8s8_dw64.cc
+    DEPTHWISE kernels/x86/avx512vnni_u8s8_dw64.cc kernels/x86/avx512vnni_u8s8_group64.cc
     PROBE "#include <immintrin.h>\nint main() { __m512i a = _mm512_setzero_si512(); a = _mm512_dpbusd_epi32(a, a, a); return _mm512_reduce_add_epi32(a); }")
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # A tenth more code for nothing: what it does besides its loops needs no copies.
@@ -113,7 +115,7 @@ if(OCTET_TARGET STREQUAL "x86_64")
     set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/avx512_ops.cc
       kernels/pack/packed_rhs.cc APPEND PROPERTY COMPILE_OPTIONS -fno-split-loops)
     # GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).
-    set_property(SOURCE kernels/x86/avx512vnni_u8s8_dw64.cc kernels/x86/avx512vnni_u8s8_6x64x4.cc
+    set_property(SOURCE kernels/x86/avx512vnni_u8s8_dw64.cc kernels/x86/avx512vnni_u8s8_group64.cc kernels/x86/avx512vnni_u8s8_6x64x4.cc
       kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avx512_winograd.cc
       kernels/x86/avx512_ops.cc APPEND PROPERTY COMPILE_OPTIONS -Wno-maybe-uninitialized -Wno-uninitialized)
   endif()
@@ -127,9 +129,10 @@ if(OCTET_TARGET STREQUAL "aarch64")
   endif()
   octet_add_tier(NEON SOURCES kernels/arm/neon_s8s8_4x64x16.cc
     WINOGRAD kernels/arm/neon_s16s16_8x8x1.cc DEPTHWISE kernels/arm/neon_s8s8_dw16.cc
+    kernels/arm/neon_s8s8_group64.cc
     PROBE "#include <arm_neon.h>\nint main() { int16x8_t a = vmull_s8(vdup_n_s8(1), vdup_n_s8(1)); return vgetq_lane_s32(vpadalq_s16(vdupq_n_s32(0), a), 0); }")
   octet_add_tier(DOTPROD FLAGS ${octet_armv82} SOURCES kernels/arm/dotprod_s8s8_6x16x4.cc
-    DEPTHWISE kernels/arm/dotprod_s8s8_dw16.cc
+    DEPTHWISE kernels/arm/dotprod_s8s8_dw16.cc kernels/arm/dotprod_s8s8_group64.cc
     PROBE "#include <arm_neon.h>\nint main() { int32x4_t c = vdupq_n_s32(0); int8x16_t a = vdupq_n_s8(1); return vgetq_lane_s32(vdotq_s32(c, a, a), 0); }")
   octet_add_tier(I8MM FLAGS ${octet_armv82}+i8mm SOURCES kernels/arm/i8mm_12x64x8.cc kernels/arm/i8mm_1x16x8.cc
     PROBE "#include <arm_neon.h>\nint main() { int32x4_t c = vdupq_n_s32(0); int8x16_t a = vdupq_n_s8(1); return vgetq_lane_s32(vmmlaq_s32(c, a, a), 0); }")

@@ -44,6 +44,7 @@ ConvKernel select_conv(const ConvMethod& method, const CpuFeatures& cpu, const P
       kernel.result = pick(word_kernels(), cpu, facts.layout, forced, &kernel.micro);
       break;
     case KernelKind::kDepthwise:
+    case KernelKind::kGrouped:
       kernel.result = pick(depthwise_kernels(), cpu, facts.layout, forced, &kernel.depthwise);
       break;
   }
@@ -54,7 +55,8 @@ bool has_kernel(const ConvMethod& method, const char* name) {
   switch (method.operands) {
     case KernelKind::kBytes: return find(byte_kernels(), name);
     case KernelKind::kWords: return find(word_kernels(), name);
-    case KernelKind::kDepthwise: return find(depthwise_kernels(), name);
+    case KernelKind::kDepthwise:
+    case KernelKind::kGrouped: return find(depthwise_kernels(), name);
   }
   return false;
 }

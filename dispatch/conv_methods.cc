@@ -12,6 +12,7 @@ RhsLayout conv_layout(const ConvMethod& method, Isa isa, bool rhs_u8, bool weigh
     case KernelKind::kWords: return form_of(tier.words).layout;
     case KernelKind::kDepthwise:
       return form_of(weight_zero_points ? tier.depthwise_words : tier.depthwise).layout;
+    case KernelKind::kGrouped: return form_of(tier.grouped).layout;
   }
   return layout_of(isa, rhs_u8 && method.keeps_u8);
 }

@@ -12,6 +12,7 @@ const char* algorithm_name(octet_conv_algorithm algorithm) {
     case OCTET_CONV_WINOGRAD_4X4: return "winograd4x4";
     case OCTET_CONV_WINOGRAD_2X2_S2: return "winograd2x2_s2";
     case OCTET_CONV_WINOGRAD_2X2_INT8: return "winograd2x2_int8";
+    case OCTET_CONV_GROUPED: return "grouped";
   }
   return "unknown";
 }

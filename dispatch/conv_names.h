@@ -5,7 +5,7 @@
 
 namespace octet {
 
-constexpr int kAlgorithms = OCTET_CONV_WINOGRAD_2X2_INT8 + 1;  // AUTO included
+constexpr int kAlgorithms = OCTET_CONV_GROUPED + 1;  // AUTO included
 const char* algorithm_name(octet_conv_algorithm algorithm);
 
 }  // namespace octet

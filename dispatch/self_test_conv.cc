@@ -38,7 +38,8 @@ bool multiplies_words(const MicroKernel& kernel) {
 
 // The depthwise kernels: 3 columns of outputs of a 3x3, tap by tap and, where the kernel can, by a
 // walk of two lines.
-constexpr size_t kPixel = 64, kInColumns = 5, kOutColumns = 3, kLines = 4, kSlots = 12;
+constexpr size_t kPixel = 64, kInColumns = 5, kOutColumns = 3, kLines = 4, kSlots = 12,
+                 kMostOutputs = 9;
 static_assert(sizeof kOperands.rhs >= kLines * kInColumns * kPixel + kSlots * kPixel,
               "pixels and weights");
 
@@ -59,7 +60,7 @@ int32_t weight_of(const DepthwiseKernel& kernel, size_t slot, size_t channel) {
 
 bool is_depthwise(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* out) {
   for (size_t y = 0; y < tile.rows; ++y)
-    for (size_t x = 0; x < kOutColumns; ++x, out += kPixel)
+    for (size_t x = 0; x < tile.columns; ++x, out += kPixel)
       for (size_t c = 0; c < kernel.channels; ++c) {
         int32_t acc = 0;
         for (size_t kx = 0; kx < 3; ++kx)
@@ -73,7 +74,7 @@ bool is_depthwise(const DepthwiseKernel& kernel, const DepthwiseTile& tile, cons
 
 bool is_narrowed(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const uint8_t* out,
                  const uint8_t* cases) {
-  for (size_t i = 0; i < tile.rows * kOutColumns; ++i)
+  for (size_t i = 0; i < tile.rows * tile.columns; ++i)
     if (memcmp(out + i * kPixel, cases, kernel.channels) != 0) return false;
   return true;
 }
@@ -81,10 +82,40 @@ bool is_narrowed(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const
 // From raw accumulators, which are the same for all pixels.
 bool leaves(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* acc,
             const Narrow& narrow, const uint8_t* cases) {
-  uint8_t out[2 * kOutColumns * kPixel];
-  kernel.leave(
-      {tile.prepared, acc, tile.rows * kOutColumns, kernel.channels, &narrow, out, kPixel});
+  uint8_t out[kMostOutputs * kPixel];
+  kernel.leave({tile.prepared, acc, tile.rows * tile.columns, kernel.channels, &narrow, out, kPixel,
+                tile.quads});
   return is_narrowed(kernel, tile, out, cases);
+}
+
+// The exits, of accumulators that start at the cases; the block's weights are zeros.
+bool leaves(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile tile,
+            void* prepared) {
+  uint8_t* const out = tile.dst;
+  block.init = kFloatCases.acc;
+  block.scale = kFloatCases.scale;
+  kernel.prepare(block, prepared);
+  tile.dst_pixel = kPixel;
+  tile.dst_line = tile.columns * kPixel;
+  tile.narrow = &kNarrowU8;
+  kernel.multiply(tile);
+  if (!is_narrowed(kernel, tile, out, kFloatCases.u8)) return false;
+  tile.narrow = &kNarrowS8;
+  kernel.multiply(tile);
+  if (!is_narrowed(kernel, tile, out, kFloatCases.s8)) return false;
+  if (!kernel.leave) return true;
+
+  block.init = kTfliteCases.acc;
+  block.scale = (const float*)kTfliteCases.rows;
+  block.tflite_apart = kTileColumns;
+  kernel.prepare(block, prepared);
+  tile.narrow = nullptr;
+  tile.raw = true;
+  tile.dst_pixel = kernel.channels * sizeof(int32_t);
+  tile.dst_line = tile.columns * tile.dst_pixel;
+  kernel.multiply(tile);
+  return leaves(kernel, tile, (const int32_t*)out, kTfliteS8, kTfliteCases.s8) &&
+         leaves(kernel, tile, (const int32_t*)out, kTfliteRelu, kTfliteCases.relu);
 }
 
 bool passes(const DepthwiseKernel& kernel, DepthwiseForm form, bool floats) {
@@ -123,34 +154,77 @@ bool passes(const DepthwiseKernel& kernel, DepthwiseForm form, bool floats) {
       words[at] = (int16_t)weight_of(kernel, slot, c);
       bytes[at] = weight(slot, c);
     }
-  kernel.prepare({form, 3, panel, 1, 3, 1, kNoInit, nullptr, 0}, prepared);
+  const DepthwiseBlock block = {form, 3, panel, 1, 3, 1, kNoInit, nullptr, 0};
+  kernel.prepare(block, prepared);
   kernel.multiply(tile);
   if (!is_depthwise(kernel, tile, out)) return false;
   if (!floats || !(kernel.flags & kNarrows)) return true;
-
   memset(words, 0, sizeof words);
   memset(bytes, 0, sizeof bytes);
-  kernel.prepare({form, 3, panel, 1, 3, 1, kFloatCases.acc, kFloatCases.scale, 0}, prepared);
-  tile.dst_pixel = kPixel;
-  tile.dst_line = kOutColumns * kPixel;
-  tile.narrow = &kNarrowU8;
-  kernel.multiply(tile);
-  if (!is_narrowed(kernel, tile, (const uint8_t*)out, kFloatCases.u8)) return false;
-  tile.narrow = &kNarrowS8;
-  kernel.multiply(tile);
-  if (!is_narrowed(kernel, tile, (const uint8_t*)out, kFloatCases.s8)) return false;
-  if (!kernel.leave) return true;
+  return leaves(kernel, block, tile, prepared);
+}
 
-  kernel.prepare(
-      {form, 3, panel, 1, 3, 1, kTfliteCases.acc, (const float*)kTfliteCases.rows, kTileColumns},
-      prepared);
-  tile.narrow = nullptr;
-  tile.raw = true;
-  tile.dst_pixel = kernel.channels * sizeof(int32_t);
-  tile.dst_line = kOutColumns * tile.dst_pixel;
+// The grouped ones: two taps, 9 columns, the taps' pixels side by side.
+constexpr size_t kGroupTaps = 2, kGroupColumns = 9;
+static_assert(sizeof kOperands.rhs >= (kGroupTaps + kGroupColumns - 1) * kPixel, "pixels");
+static_assert(kGroupColumns <= kMostOutputs, "outputs");
+
+int8_t weight_in_group(size_t tap, size_t channel, size_t index) {
+  return (int8_t)kOperands.rhs[(channel * 31 + index) * kGroupTaps + tap];
+}
+
+bool is_grouped(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* out) {
+  const size_t group = 4 * tile.quads;
+  for (size_t x = 0; x < kGroupColumns; ++x, out += kPixel)
+    for (size_t c = 0; c < kernel.channels; ++c) {
+      int32_t acc = 0;
+      for (size_t tap = 0; tap < kGroupTaps; ++tap)
+        for (size_t i = 0; i < group; ++i)
+          acc += value(pixel_byte(0, x + tap, c / group * group + i), kernel.lhs_domain) *
+                 weight_in_group(tap, c % 16, i);
+      if (out[c] != acc) return false;
+    }
+  return true;
+}
+
+bool passes(const DepthwiseKernel& kernel, size_t quads, bool floats) {
+  constexpr size_t kPanel = kGroupTaps * kPixel * 16;
+  alignas(64) uint8_t panel[kPanel], prepared[depthwise_prepared_bytes(kPixel, kGroupTaps * 4)];
+  alignas(64) int32_t out[kGroupColumns * kPixel];
+  const uint8_t* pixels[kGroupTaps];
+  size_t steps[kGroupTaps];
+  for (size_t tap = 0; tap < kGroupTaps; ++tap) {
+    pixels[tap] = kOperands.rhs + tap * kPixel;
+    steps[tap] = kPixel;
+  }
+  DepthwiseTile tile = {};
+  tile.form = DepthwiseForm::kTaps;
+  tile.rows = 1;
+  tile.columns = kGroupColumns;
+  tile.channels = kernel.channels;
+  tile.pixels = pixels;
+  tile.steps = steps;
+  tile.groups = tile.set_groups = kGroupTaps;
+  tile.quads = quads;
+  tile.sets = 1;
+  tile.prepared = prepared;
+  tile.dst = (uint8_t*)out;
+  tile.dst_pixel = kPixel * sizeof(int32_t);
+
+  uint8_t* to = panel;
+  for (size_t c = 0; c < kPixel; c += kGroupedBlock)
+    for (size_t tap = 0; tap < kGroupTaps; ++tap, to += quads * 64)
+      for (size_t i = 0; i < kGroupedBlock; ++i)
+        for (size_t k = 0; k < 4 * quads; ++k)
+          to[grouped_position(quads, i, k / 4) + k % 4] = (uint8_t)weight_in_group(tap, i, k);
+  const DepthwiseBlock block = {tile.form, kGroupTaps, panel, 1,     kGroupTaps,     1,
+                                kNoInit,   nullptr,    0,     quads, kernel.channels};
+  kernel.prepare(block, prepared);
   kernel.multiply(tile);
-  return leaves(kernel, tile, out, kTfliteS8, kTfliteCases.s8) &&
-         leaves(kernel, tile, out, kTfliteRelu, kTfliteCases.relu);
+  if (!is_grouped(kernel, tile, out)) return false;
+  if (!floats || !(kernel.flags & kNarrows)) return true;
+  memset(panel, 0, sizeof panel);
+  return leaves(kernel, block, tile, prepared);
 }
 
 // A whole tile of 2x2 outputs whose taps all read the same products.
@@ -200,6 +274,8 @@ bool passes_words(const MicroKernel& kernel) { return multiplies_words(kernel); 
 
 bool passes(const DepthwiseKernel& kernel) {
   const bool floats = rounds_to_nearest();
+  if (find_form_of(kernel.layout)->kind == KernelKind::kGrouped)
+    return passes(kernel, 1, floats) && passes(kernel, 2, floats) && passes(kernel, 4, floats);
   return (!kernel.walk_rows || passes(kernel, DepthwiseForm::kWalk, floats)) &&
          passes(kernel, DepthwiseForm::kTaps, floats);
 }

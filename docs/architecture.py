@@ -99,7 +99,8 @@ def read_algorithms():
             continue
         if name not in operands:
             sys.exit(f"kernels/conv has no method of the name {name}")
-        kinds.setdefault(operands[name], []).append(name)
+        kind = operands[name].replace("Grouped", "Depthwise")  # they share a table
+        kinds.setdefault(kind, []).append(name)
     return kinds
 
 
@@ -202,7 +203,7 @@ def draw_layers(layers, top):
 
 def draw_tiers(tiers, algorithms, top):
     kinds = [("operations", "operations"), ("Bytes", "kernels of bytes"),
-             ("Words", "kernels of words"), ("Depthwise", "depthwise kernels")]
+             ("Words", "kernels of words"), ("Depthwise", "depthwise, grouped")]
     columns = [MARGIN, 140, 320, 610, 860, WIDTH - MARGIN]
     y = top + LINE
     text(columns[0] + 8, y, "tier", "bold")

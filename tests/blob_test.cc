@@ -123,6 +123,7 @@ TEST(FilterBlob, KnowsTheLeastWeight) {
     size_t groups, stride;
   } kForms[] = {{OCTET_CONV_DIRECT, 1, 1},         {OCTET_CONV_DIRECT, 4, 1},
                 {OCTET_CONV_IM2COL, 1, 1},         {OCTET_CONV_DEPTHWISE, 32, 1},
+                {OCTET_CONV_GROUPED, 4, 1},        {OCTET_CONV_GROUPED, 16, 1},
                 {OCTET_CONV_WINOGRAD_2X2, 1, 1},   {OCTET_CONV_WINOGRAD_4X4, 2, 1},
                 {OCTET_CONV_WINOGRAD_2X2_S2, 1, 2}};
   for (const auto& form : kForms)

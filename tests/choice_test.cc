@@ -110,7 +110,8 @@ const KernelName* any_conv_kernel(Draw* d, const Choice& best) {
     case octet::KernelKind::kBytes: return any_kernel(d, table(), best.layout, layout_of_bytes);
     case octet::KernelKind::kWords:
       return any_kernel(d, word_table(), best.layout, layout_of_bytes);
-    case octet::KernelKind::kDepthwise: break;
+    case octet::KernelKind::kDepthwise:
+    case octet::KernelKind::kGrouped: break;
   }
   return any_kernel(d, octet::depthwise_kernels(), best.layout, layout_of_depthwise);
 }

@@ -34,33 +34,34 @@ TEST(ConvAlgorithms, AnyCombinationInPieces) {
 
 // What the header promises of each algorithm, written down once more.
 TEST(ConvAlgorithms, EachIsPossibleWhereItsNameSays) {
-  octet_conv2d_shape dilated = square(9, 16, 16, 3, 1, 2), rectangle = square(9, 16, 16, 3, 1, 1),
-                     transposed = square(9, 16, 16, 3, 1, 1);
-  octet_conv2d_shape strided_once = square(9, 16, 16, 3, 1, 1),
+  octet_conv2d_shape dilated = square(9, 16, 18, 3, 1, 2), rectangle = square(9, 16, 18, 3, 1, 1),
+                     transposed = square(9, 16, 18, 3, 1, 1);
+  octet_conv2d_shape strided_once = square(9, 16, 18, 3, 1, 1),
                      multiplied = square(9, 16, 32, 3, 1, 1, 16);
   dilated.dilation_h = dilated.dilation_w = 2;
   rectangle.kernel_w = 5;
   transposed.transposed = 1;
   strided_once.stride_w = 2;
   using Set = std::set<octet_conv_algorithm>;
-  const Set any = {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL};
+  const Set any = {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL},
+            grouped = {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_GROUPED};
   const struct {
     octet_conv2d_shape shape;
     Set possible;
     FilterZeroPoints zero_points;
   } kTable[] = {
-      {square(9, 16, 16, 3, 1, 1),
+      {square(9, 16, 18, 3, 1, 1),
        {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4},
        FilterZeroPoints::kCentre},
-      {square(9, 16, 16, 3, 1, 1),
+      {square(9, 16, 18, 3, 1, 1),
        {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2},
        FilterZeroPoints::kLeast},
-      {square(9, 16, 16, 3, 2, 1),
+      {square(9, 16, 18, 3, 2, 1),
        {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2_S2},
        FilterZeroPoints::kCentre},
-      {square(9, 16, 16, 3, 3, 1), any, FilterZeroPoints::kCentre},
-      {square(9, 16, 16, 5, 1, 1), any, FilterZeroPoints::kCentre},
-      {square(9, 16, 16, 1), any, FilterZeroPoints::kCentre},
+      {square(9, 16, 18, 3, 3, 1), any, FilterZeroPoints::kCentre},
+      {square(9, 16, 18, 5, 1, 1), any, FilterZeroPoints::kCentre},
+      {square(9, 16, 18, 1), any, FilterZeroPoints::kCentre},
       {dilated, any, FilterZeroPoints::kCentre},
       {rectangle, any, FilterZeroPoints::kCentre},
       {strided_once, any, FilterZeroPoints::kCentre},
@@ -73,6 +74,10 @@ TEST(ConvAlgorithms, EachIsPossibleWhereItsNameSays) {
       {multiplied,
        {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_DEPTHWISE},
        FilterZeroPoints::kCentre},
+      {square(9, 16, 16, 3, 1, 1, 8), grouped, FilterZeroPoints::kCentre},
+      {square(9, 40, 40, 5, 3, 1, 10), grouped, FilterZeroPoints::kCentre},
+      {square(9, 24, 24, 1, 2, 0, 3), grouped, FilterZeroPoints::kCentre},
+      {square(9, 32, 32, 3, 1, 1, 2), grouped, FilterZeroPoints::kCentre},
       {transposed, {OCTET_CONV_DIRECT}, FilterZeroPoints::kCentre},
   };
   for (const octet_isa isa : tiers_to_test())
@@ -250,11 +255,12 @@ TEST(ConvAlgorithms, TheEnvironmentForcesToo) {
 }
 
 TEST(ConvAlgorithms, Names) {
-  const char* const kNames[] = {"auto",        "direct",      "im2col",         "depthwise",
-                                "winograd2x2", "winograd4x4", "winograd2x2_s2", "winograd2x2_int8"};
-  for (int i = 0; i < 8; ++i)
+  const char* const kNames[] = {"auto",           "direct",           "im2col",
+                                "depthwise",      "winograd2x2",      "winograd4x4",
+                                "winograd2x2_s2", "winograd2x2_int8", "grouped"};
+  for (int i = 0; i < 9; ++i)
     EXPECT_STREQ(octet_conv_algorithm_name(static_cast<octet_conv_algorithm>(i)), kNames[i]);
-  for (const int value : {-1, 8, 256, INT32_MAX, INT32_MIN}) {
+  for (const int value : {-1, 9, 256, INT32_MAX, INT32_MIN}) {
     octet_conv_algorithm algorithm;
     std::memcpy(&algorithm, &value, sizeof algorithm);
     EXPECT_STREQ(octet_conv_algorithm_name(algorithm), "unknown");

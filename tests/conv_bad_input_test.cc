@@ -407,7 +407,7 @@ TEST(ConvBadPack, Fields) {
   for (const int value : {-1, 4})
     pack_refuses(OCTET_UNKNOWN_ENUM, "filter.order",
                  [&](Layer& q) { set_raw(&q.filter.order, value); });
-  for (const int value : {-1, 8})
+  for (const int value : {-1, 9})
     pack_refuses(OCTET_UNKNOWN_ENUM, "filter.algorithm",
                  [&](Layer& q) { set_raw(&q.filter.algorithm, value); });
   for (const int value : {-1, 2})
@@ -436,6 +436,8 @@ TEST(ConvBadPack, Fields) {
 }
 
 TEST(ConvBadPack, AlgorithmsThatCannot) {
+  pack_refuses(OCTET_UNSUPPORTED, "groups do not have 2, 4, 8 or 16 channels",
+               [](Layer& q) { q.filter.algorithm = OCTET_CONV_GROUPED; });
   pack_refuses(OCTET_UNSUPPORTED, "depthwise",
                [](Layer& q) { q.filter.algorithm = OCTET_CONV_DEPTHWISE; });
   pack_refuses(OCTET_UNSUPPORTED, "winograd2x2", [](Layer& q) {

@@ -270,6 +270,38 @@ TEST(ConvShapes, DepthwiseInBands) {
   }
 }
 
+// Groups of each size, blocks of channels that are not full, lines around the tiles' widths.
+TEST(ConvShapes, SmallGroups) {
+  Shapes shapes;
+  for (const size_t group : {2, 4, 8, 16})
+    for (const size_t groups : {1, 2, 3, 5, 8, 9, 33})
+      for (const size_t stride : {1, 2})
+        shapes.push_back(square(6, group * groups, group * groups, 3, stride, 1, groups));
+  for (size_t w = 1; w <= 20; ++w)
+    for (const size_t group : {4, 8, 16}) {
+      octet_conv2d_shape s = square(3, 48, 48, 3, 1 + w % 2, 1, 48 / group);
+      s.in_w_max = w;
+      shapes.push_back(s);
+    }
+  for (const size_t kernel : {1, 2, 4, 5, 7})
+    for (const size_t stride : {1, 2, 3})
+      shapes.push_back(square(9, 24, 24, kernel, stride, kernel / 2, 6));
+  octet_conv2d_shape uneven = square(7, 80, 80, 3, 1, 0, 10);
+  uneven.kernel_w = 2, uneven.dilation_h = 2, uneven.dilation_w = 3, uneven.stride_h = 2;
+  shapes.push_back(uneven);
+  uneven.pad_top = 3, uneven.pad_right = 5;
+  shapes.push_back(uneven);
+  check_all(shapes);
+  for (const size_t group : {2, 4, 8, 16})
+    for (const Fill lhs : {Fill::kLeast, Fill::kMost, Fill::kEnds})
+      for (const Fill filter : {Fill::kLeast, Fill::kMost, Fill::kEnds}) {
+        ConvCase c = turned(square(9, 48, 48, 3, 1, 1, 48 / group), static_cast<uint32_t>(group));
+        c.lhs_fill = lhs, c.filter_fill = filter;
+        check_every_way(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 TEST(ConvShapes, DepthwiseMultiplier) {
   Shapes shapes;
   for (const size_t channels : {1, 3, 8, 17, 33})

@@ -156,9 +156,13 @@ void refuses_its_kernels_by_name() {
   for (const MicroKernel* kernel : word_table())
     if (is_demoted(static_cast<octet_isa>(kernel->isa)))
       refuses(kernel->name, OCTET_CONV_WINOGRAD_4X4, convolutions()[0]);
+  ConvCase grouped;
+  grouped.shape = square(5, 16, 16, 3, 1, 1, 4);
   for (const octet::DepthwiseKernel* kernel : octet::depthwise_kernels())
     if (is_demoted(static_cast<octet_isa>(kernel->isa)))
-      refuses(kernel->name, OCTET_CONV_DEPTHWISE, convolutions()[3]);
+      kernel->layout == octet::kGroupedLayout
+          ? refuses(kernel->name, OCTET_CONV_GROUPED, grouped)
+          : refuses(kernel->name, OCTET_CONV_DEPTHWISE, convolutions()[3]);
 }
 
 // The limit is one from above: what lies below it and is left runs.

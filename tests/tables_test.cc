@@ -39,8 +39,9 @@ TEST(Tiers, AreTold) {
     EXPECT_EQ(octet::find_tier(tier->name), tier);
     EXPECT_LT(static_cast<int>(tier->isa), 32) << "a bit of IsaMask";
     const octet::TierCosts& c = tier->costs;
-    for (const double cost : {c.macs, c.tile, c.word_macs, c.word_mr, c.word_nr, c.word_in,
-                              c.word_out, c.depthwise, c.depthwise_line, c.depthwise_words})
+    for (const double cost :
+         {c.macs, c.tile, c.word_macs, c.word_mr, c.word_nr, c.word_in, c.word_out, c.depthwise,
+          c.depthwise_line, c.depthwise_words, c.grouped_macs, c.grouped_exit})
       EXPECT_GT(cost, 0);
     EXPECT_TRUE(c.mr && c.nr && c.lanes && c.depthwise_lanes);
   }
@@ -90,7 +91,9 @@ TEST(Forms, KeepTheirIdsAndNames) {
                                                            {8, "s16_16x2"},
                                                            {9, "s16_8x1"},
                                                            {10, "s16_4x2"},
-                                                           {11, "s8_64x4_depthwise"}};
+                                                           {11, "s8_64x4_depthwise"},
+                                                           {12, "s16_64x4_depthwise"},
+                                                           {13, "s8_64x4_grouped"}};
   for (const auto& [id, name] : kKnown) {
     const Form* form = octet::find_form(static_cast<uint16_t>(id));
     ASSERT_NE(form, nullptr) << name;
@@ -133,12 +136,13 @@ TEST(Tiers, WantFormsOfTheRightKind) {
     EXPECT_EQ(octet::form_of(tier->words).kind, KernelKind::kWords);
     EXPECT_EQ(octet::form_of(tier->depthwise).layout, octet::kDepthwiseLayout);
     EXPECT_EQ(octet::form_of(tier->depthwise_words).layout, octet::kDepthwiseWordLayout);
+    EXPECT_EQ(octet::form_of(tier->grouped).layout, octet::kGroupedLayout);
   }
 }
 
 bool wants(const Tier& tier, const Form& form) {
   return form.id == tier.bytes || form.id == tier.bytes_u8 || form.id == tier.words ||
-         form.id == tier.depthwise || form.id == tier.depthwise_words;
+         form.id == tier.depthwise || form.id == tier.depthwise_words || form.id == tier.grouped;
 }
 
 // Every kernel reads a form of its kind. Every form is some tier's, or for tests; where one of its
@@ -157,7 +161,9 @@ TEST(Forms, AreReadByKernels) {
   for (const MicroKernel* kernel : word_table())
     look_at(*kernel, kernel->rhs_layout, KernelKind::kWords);
   for (const DepthwiseKernel* kernel : octet::depthwise_kernels())
-    look_at(*kernel, kernel->layout, KernelKind::kDepthwise);
+    look_at(
+        *kernel, kernel->layout,
+        kernel->layout == octet::kGroupedLayout ? KernelKind::kGrouped : KernelKind::kDepthwise);
   for (const Form* form : forms()) {
     SCOPED_TRACE(form->name);
     bool wanted = false, built_in = form->tests_only;
@@ -337,7 +343,8 @@ TEST(Depthwise, BlocksFitPanelsAndArrays) {
   for (const DepthwiseKernel* kernel : octet::depthwise_kernels()) {
     SCOPED_TRACE(kernel->name);
     EXPECT_TRUE(kernel->layout == octet::kDepthwiseLayout ||
-                kernel->layout == octet::kDepthwiseWordLayout);
+                kernel->layout == octet::kDepthwiseWordLayout ||
+                kernel->layout == octet::kGroupedLayout);
     EXPECT_EQ(kernel->layout.width % kernel->channels, 0);
     EXPECT_LE(kernel->channels, kernel->reach);
     EXPECT_GE(kernel->rows, 1);

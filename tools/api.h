@@ -34,9 +34,9 @@ octet_isa usable_isa(const std::string& name);
 
 // All that a caller can force. The last one is approximate.
 constexpr octet_conv_algorithm kAlgorithms[] = {
-    OCTET_CONV_DIRECT,           OCTET_CONV_IM2COL,       OCTET_CONV_DEPTHWISE,
-    OCTET_CONV_WINOGRAD_2X2,     OCTET_CONV_WINOGRAD_4X4, OCTET_CONV_WINOGRAD_2X2_S2,
-    OCTET_CONV_WINOGRAD_2X2_INT8};
+    OCTET_CONV_DIRECT,       OCTET_CONV_IM2COL,           OCTET_CONV_DEPTHWISE,
+    OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4,     OCTET_CONV_WINOGRAD_2X2_S2,
+    OCTET_CONV_GROUPED,      OCTET_CONV_WINOGRAD_2X2_INT8};
 octet_conv_algorithm algorithm(const std::string& name);  // throws if it does not exist
 
 std::vector<octet_isa> tiers_of(uint32_t isas);  // those of a mask that this library knows

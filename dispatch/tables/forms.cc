@@ -8,7 +8,7 @@ namespace octet {
 namespace {
 
 constexpr KernelKind kBytes = KernelKind::kBytes, kWords = KernelKind::kWords,
-                     kDepthwise = KernelKind::kDepthwise;
+                     kDepthwise = KernelKind::kDepthwise, kGrouped = KernelKind::kGrouped;
 
 // The layouts are constants beside the kernels that read them, and say there why they are so.
 // clang-format off
@@ -32,6 +32,8 @@ constexpr Form kForms[] = {
     // All tiers. Within a group, channels have the order of interleaved pixels
     {FormId::kS8_64x4_depthwise, "s8_64x4_depthwise", kDepthwiseLayout, kDepthwise},
     {FormId::kS16_64x4_depthwise, "s16_64x4_depthwise", kDepthwiseWordLayout, kDepthwise},
+    // Likewise. Groups of channels are together in one quarter of a vector
+    {FormId::kS8_64x4_grouped, "s8_64x4_grouped", kGroupedLayout, kGrouped},
 };
 // clang-format on
 constexpr size_t kCount = sizeof kForms / sizeof kForms[0];

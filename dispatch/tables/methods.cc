@@ -24,6 +24,7 @@ constexpr const ConvMethod* kMethods[kAlgorithms] = {
     WINOGRAD(winograd_4x4_method),
     WINOGRAD(winograd_2x2_s2_method),
     WINOGRAD(winograd_2x2_int8_method),
+    DEPTHWISE(grouped_method),
 };
 
 }  // namespace

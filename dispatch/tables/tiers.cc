@@ -20,11 +20,12 @@ constexpr Tier kTiers[] = {
         .words = FormId::kS16_16x2,
         .depthwise = FormId::kS8_64x4_depthwise,
         .depthwise_words = FormId::kS16_64x4_depthwise,
+        .grouped = FormId::kS8_64x4_grouped,
         .costs = {.macs = 65, .mr = 6, .nr = 64, .tile = 113, .tile_tap = 15, .gather = 0,
                   .word_macs = 35, .word_mr = 14, .word_nr = 32, .word_exposed = 0,
                   .word_in = 0.55, .word_out = 0.2, .lanes = 32,
                   .depthwise = 0.34, .depthwise_lanes = 64, .depthwise_line = 55,
-                  .depthwise_words = 2},
+                  .depthwise_words = 2, .grouped_macs = 80, .grouped_exit = 0.1},
     },
     {
         .isa = Isa::kAvxVnni,
@@ -37,11 +38,12 @@ constexpr Tier kTiers[] = {
         .words = FormId::kS16_16x2,
         .depthwise = FormId::kS8_64x4_depthwise,
         .depthwise_words = FormId::kS16_64x4_depthwise,
+        .grouped = FormId::kS8_64x4_grouped,
         .costs = {.macs = 32, .mr = 6, .nr = 16, .tile = 50, .tile_tap = 12, .gather = 0,
                   .word_macs = 19, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 0.5, .word_out = 0.35, .lanes = 16,
                   .depthwise = 0.55, .depthwise_lanes = 32, .depthwise_line = 30,
-                  .depthwise_words = 1.8},
+                  .depthwise_words = 1.8, .grouped_macs = 40, .grouped_exit = 0.15},
     },
     {
         .isa = Isa::kAvx2,
@@ -54,11 +56,12 @@ constexpr Tier kTiers[] = {
         .words = FormId::kS16_16x2,
         .depthwise = FormId::kS8_64x4_depthwise,
         .depthwise_words = FormId::kS16_64x4_depthwise,
+        .grouped = FormId::kS8_64x4_grouped,
         .costs = {.macs = 23, .mr = 6, .nr = 16, .tile = 40, .tile_tap = 12, .gather = 6,
                   .word_macs = 29, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 0.5, .word_out = 0.35, .lanes = 16,
                   .depthwise = 1, .depthwise_lanes = 32, .depthwise_line = 50,
-                  .depthwise_words = 1},
+                  .depthwise_words = 1, .grouped_macs = 20, .grouped_exit = 0.15},
     },
     {
         .isa = Isa::kI8mm,
@@ -71,11 +74,12 @@ constexpr Tier kTiers[] = {
         .words = FormId::kS16_8x1,
         .depthwise = FormId::kS8_64x4_depthwise,
         .depthwise_words = FormId::kS16_64x4_depthwise,
+        .grouped = FormId::kS8_64x4_grouped,
         .costs = {.macs = 60, .mr = 12, .nr = 8, .tile = 60, .tile_tap = 8, .gather = 4,
                   .word_macs = 4, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 1.5, .word_out = 1, .lanes = 8,
                   .depthwise = 1.5, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_words = 2.5},
+                  .depthwise_words = 2.5, .grouped_macs = 30, .grouped_exit = 0.3},
     },
     {
         .isa = Isa::kDotprod,
@@ -88,11 +92,12 @@ constexpr Tier kTiers[] = {
         .words = FormId::kS16_8x1,
         .depthwise = FormId::kS8_64x4_depthwise,
         .depthwise_words = FormId::kS16_64x4_depthwise,
+        .grouped = FormId::kS8_64x4_grouped,
         .costs = {.macs = 30, .mr = 6, .nr = 16, .tile = 60, .tile_tap = 10, .gather = 0,
                   .word_macs = 4, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 1.5, .word_out = 1, .lanes = 8,
                   .depthwise = 1.5, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_words = 2.5},
+                  .depthwise_words = 2.5, .grouped_macs = 30, .grouped_exit = 0.3},
     },
     {
         .isa = Isa::kNeon,
@@ -105,11 +110,12 @@ constexpr Tier kTiers[] = {
         .words = FormId::kS16_8x1,
         .depthwise = FormId::kS8_64x4_depthwise,
         .depthwise_words = FormId::kS16_64x4_depthwise,
+        .grouped = FormId::kS8_64x4_grouped,
         .costs = {.macs = 7.5, .mr = 4, .nr = 4, .tile = 40, .tile_tap = 8, .gather = 0,
                   .word_macs = 4, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 1.5, .word_out = 1, .lanes = 8,
                   .depthwise = 3, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_words = 1.3},
+                  .depthwise_words = 1.3, .grouped_macs = 8, .grouped_exit = 0.3},
     },
     {
         .isa = Isa::kScalar,
@@ -122,11 +128,12 @@ constexpr Tier kTiers[] = {
         .words = FormId::kS16_4x2,
         .depthwise = FormId::kS8_64x4_depthwise,
         .depthwise_words = FormId::kS16_64x4_depthwise,
+        .grouped = FormId::kS8_64x4_grouped,
         .costs = {.macs = 0.6, .mr = 4, .nr = 4, .tile = 60, .tile_tap = 10, .gather = 1,
                   .word_macs = 0.6, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 6, .word_out = 6, .lanes = 1,
                   .depthwise = 50, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_words = 1},
+                  .depthwise_words = 1, .grouped_macs = 0.6, .grouped_exit = 6},
     },
 };
 // clang-format on
@@ -193,7 +200,8 @@ RhsLayout layout_of(Isa isa, bool rhs_u8) {
 Isa smallest_isa(const Form& form) {
   for (size_t i = kCount; i-- > 0;) {
     const Tier& t = kTiers[i];
-    const FormId wanted[] = {t.bytes, t.bytes_u8, t.words, t.depthwise, t.depthwise_words};
+    const FormId wanted[] = {t.bytes,     t.bytes_u8,        t.words,
+                             t.depthwise, t.depthwise_words, t.grouped};
     for (const FormId id : wanted)
       if (id == form.id) return t.isa;
   }

@@ -17,8 +17,8 @@ struct Tier {
   // A limit to this tier allows all tiers that need no more than it and these.
   Features also_allows;
   // How weights lie: s8, u8 as given, words for Winograd, depthwise ones without and with zero
-  // points.
-  FormId bytes, bytes_u8, words, depthwise, depthwise_words;
+  // points, grouped ones.
+  FormId bytes, bytes_u8, words, depthwise, depthwise_words, grouped;
   TierCosts costs;
 };
 

@@ -488,7 +488,8 @@ typedef enum octet_filter_order OCTET_INT_ENUM {
   OCTET_IOHW = 3
 } octet_filter_order;
 
-/* How a convolution is computed. All give the same bytes, but for the last. The names are the
+/* How a convolution is computed. All give the same bytes, but for
+ * OCTET_CONV_WINOGRAD_2X2_INT8. The names are the
  * values of OCTET_CONV. */
 typedef enum octet_conv_algorithm OCTET_INT_ENUM {
   OCTET_CONV_AUTO = 0, /* "auto": what octet_conv2d_explain predicts to be fastest */
@@ -501,7 +502,10 @@ typedef enum octet_conv_algorithm OCTET_INT_ENUM {
   OCTET_CONV_WINOGRAD_2X2_S2 = 6, /* "winograd2x2_s2": 3x3 with stride 2 in int16, exact */
   /* "winograd2x2_int8": F(2x2,3x3) requantized to int8. It is approximate, and needs
    * OCTET_ACCURACY_APPROXIMATE. */
-  OCTET_CONV_WINOGRAD_2X2_INT8 = 7
+  OCTET_CONV_WINOGRAD_2X2_INT8 = 7,
+  /* "grouped": groups of 2, 4, 8 or 16 channels, as many output as input channels each; weights
+   * without zero points */
+  OCTET_CONV_GROUPED = 8
 } octet_conv_algorithm;
 
 /* "direct", ...; "unknown" outside the enumeration. */

@@ -35,6 +35,8 @@ extern const MicroKernel neon_s8s8_least_4x64x16;
 extern const DepthwiseKernel dotprod_s8s8_dw16;
 extern const DepthwiseKernel neon_s8s8_dw16;
 extern const DepthwiseKernel neon_s8s16_dw16;
+extern const DepthwiseKernel dotprod_s8s8_group64;
+extern const DepthwiseKernel neon_s8s8_group64;
 
 extern const MicroKernel neon_s16s16_8x8x1;
 extern const TierOps neon_ops;

@@ -215,7 +215,7 @@ struct ConvMethod {
   double (*stretch)(const ConvShape& shape) = nullptr;
 };
 
-extern const ConvMethod direct_method, im2col_method, depthwise_method, winograd_2x2_method,
-    winograd_4x4_method, winograd_2x2_s2_method, winograd_2x2_int8_method;
+extern const ConvMethod direct_method, im2col_method, depthwise_method, grouped_method,
+    winograd_2x2_method, winograd_4x4_method, winograd_2x2_s2_method, winograd_2x2_int8_method;
 
 }  // namespace octet

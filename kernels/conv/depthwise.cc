@@ -1,36 +1,11 @@
-// Depthwise convolution: each output channel reads one input channel. Band of lines by band of
-// lines, so that each comes from memory once; within one, block of channels by block of channels,
-// since a block's weights are prepared once and its part of a pixel is a cache line; within one,
-// output line by output line (pair by pair, in the walk of a 3x3).
-//
-// The input is read where it lies, by a pointer per input line (or per tap). Lines and columns
-// outside are read from the zero point's row. A line is copied into the workspace only if reading
-// whole vectors would leave the input (the last line, mostly) or if several output channels share
-// an input channel; then the copy holds one byte per output channel and everything goes on as
-// before.
+// Depthwise convolution: each output channel reads one input channel.
 #include <string.h>
 
+#include "kernels/conv/channelwise.h"
 #include "kernels/conv/estimate.h"
-#include "kernels/conv/start.h"
-#include "kernels/core/sections.h"
-#include "kernels/nest/tiling.h"
 
 namespace octet {
 namespace {
-
-constexpr size_t kPanel = kDepthwiseLayout.width;
-constexpr size_t kStaged = kPanel;  // bytes of a staged pixel
-constexpr size_t kStrip = 16;       // columns between two calls of the epilogue
-
-// ---- packing
-
-// Walks need the taps of a column together.
-bool by_columns(const ConvShape& s) { return s.kernel_h == 3 && s.kernel_w == 3; }
-size_t groups_of(const ConvShape& s) { return by_columns(s) ? 3 : divide_up(s.taps(), 4); }
-size_t slot_of(const ConvShape& s, size_t ky, size_t kx) {
-  return by_columns(s) ? 4 * kx + ky : ky * s.kernel_w + kx;
-}
-size_t multiplier_of(const ConvShape& s) { return s.group_out(); }
 
 const char* refuse(const ConvShape& shape, const ZeroPointRange&) {
   if (shape.transposed) return "the convolution is transposed";
@@ -44,7 +19,8 @@ size_t payload_bytes(const RhsLayout& layout, const ConvShape& shape) {
       shape.out_channels > SIZE_MAX - layout.width)
     return 0;
   return __builtin_mul_overflow(round_up(shape.out_channels, layout.width),
-                                groups_of(shape) * layout.kr * domain_bytes(layout.domain), &bytes)
+                                slot_groups(shape) * layout.kr * domain_bytes(layout.domain),
+                                &bytes)
              ? 0
              : bytes;
 }
@@ -53,10 +29,8 @@ size_t payload_bytes(const RhsLayout& layout, const ConvShape& shape) {
 template <typename Weight, typename Value>
 void pack_weights(const ConvShape& shape, const FilterView& filter, const Value& value,
                   uint8_t* payload) {
-  const size_t groups = groups_of(shape);
   for (size_t o = 0; o < shape.out_channels; ++o) {
-    Weight* const panel =
-        (Weight*)payload + o / kPanel * groups * kDepthwiseGroup + depthwise_position(o % kPanel);
+    Weight* const panel = (Weight*)payload + weights_at(shape, o);
     for (size_t ky = 0; ky < shape.kernel_h; ++ky)
       for (size_t kx = 0; kx < shape.kernel_w; ++kx) {
         const size_t slot = slot_of(shape, ky, kx);
@@ -83,8 +57,6 @@ bool pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& fil
   return sum_filter(shape, filter, sums);
 }
 
-// ---- cost
-
 Estimate estimate(const ConvWork& w) {
   const ConvShape& s = w.shape;
   const TierCosts& cost = w.cost;
@@ -100,335 +72,6 @@ Estimate estimate(const ConvWork& w) {
   return e;
 }
 
-// ---- running
-
-DepthwiseForm form_of(const ConvPlan& plan) {
-  if (plan.depthwise->walk_rows && plan.shape.is_3x3(1)) return DepthwiseForm::kWalk;
-  if (plan.depthwise->walk_rows && plan.shape.is_3x3(2)) return DepthwiseForm::kWalkBy2;
-  return DepthwiseForm::kTaps;
-}
-
-// Output lines of a tile.
-size_t rows_of(const ConvPlan& plan) {
-  const ConvShape& s = plan.shape;
-  switch (form_of(plan)) {
-    case DepthwiseForm::kWalk: return plan.depthwise->walk_rows;
-    case DepthwiseForm::kWalkBy2: return 1;
-    case DepthwiseForm::kTaps: break;
-  }
-  const bool share = s.dilation_h == 1 && s.stride_h < s.kernel_h && !by_columns(s);
-  return share ? plan.depthwise->rows : 1;
-}
-
-// Input lines that so many output lines need, in kTaps.
-size_t lines_of(const ConvShape& s, size_t rows) { return s.kernel_h + (rows - 1) * s.stride_h; }
-size_t set_groups_of(const ConvPlan& plan) {
-  const size_t rows = rows_of(plan);
-  return form_of(plan) == DepthwiseForm::kTaps && rows > 1
-             ? divide_up(lines_of(plan.shape, rows) * plan.shape.kernel_w, 4)
-             : groups_of(plan.shape);
-}
-
-// Columns of a copied line whose borders are filled.
-size_t padded_width(const ConvShape& s, size_t out_w) {
-  return (out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
-}
-
-// Whether taps find their pixels in a copy of the line with its borders filled. Otherwise an output
-// at a border, whose pixels are sought one by one, costs as much as copying some 20 pixels.
-bool pads_lines(const ConvPlan& plan, size_t pad_left, size_t in_w, size_t out_w) {
-  const ConvShape& s = plan.shape;
-  if (form_of(plan) != DepthwiseForm::kTaps) return false;
-  if (multiplier_of(s) > 1) return true;
-  const size_t left = divide_up(pad_left, s.stride_w), wide = padded_width(s, out_w),
-               held = pad_left + in_w;
-  const size_t right = wide > held ? divide_up(wide - held, s.stride_w) : 0;
-  return (left + right) * 20 > out_w * s.stride_h * s.stride_w;
-}
-
-// Units of a band: what all channels of one read and write stays in half of L2. Where lines are
-// copied, a band copies those anew that it shares with the one before, so it is not too small.
-size_t block(const ConvPlan& plan) {
-  const ConvShape& s = plan.shape;
-  const size_t out_w = conv_out_w(s, s.in_w);
-  const size_t unit_bytes = rows_of(plan) * (s.stride_h * s.in_w * s.in_channels +
-                                             out_w * s.out_channels * plan.dst_bytes);
-  return larger(plan.cache_bytes / 2 / unit_bytes,
-                pads_lines(plan, s.pad_left, s.in_w, out_w) ? 4 : 1);
-}
-
-// A unit is as many lines as a tile has.
-ConvGrain grain(const ConvPlan& plan, size_t out_h, size_t) {
-  return {divide_up(out_h, rows_of(plan)), kPanel, rows_of(plan)};
-}
-
-// An input line as a kernel reads it: the block's first channel at column 0, bytes to the next
-// column. 0 outside.
-struct Line {
-  const uint8_t* data;
-  size_t step;
-};
-
-// A task's workspace, cut into pieces.
-struct Scratch {
-  uint8_t* prepared;
-  int32_t* init;           // of a block, with a zero point that comes with the run
-  const uint8_t** pixels;  // of a tile
-  size_t* steps;
-  Line* lines;     // kernel_h of them, or what a walk reads
-  size_t* staged;  // per slot of the ring the input line that it holds
-  size_t ring;     // slots, and one more for a line of zero points
-  uint8_t* ring_data;
-  size_t ring_line;  // bytes
-  uint8_t* tile;     // accumulators for the epilogue
-  size_t bytes;
-};
-
-Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace) {
-  const ConvShape& s = plan.shape;
-  Scratch c = {};
-  Sections sections;
-  const auto take = [&](size_t bytes) {
-    const size_t at = sections.take(bytes);
-    return workspace ? workspace + at : nullptr;  // null asks for the size
-  };
-  const size_t rows = rows_of(plan), groups = set_groups_of(plan),
-               lines = larger(lines_of(s, rows), 4);
-  c.prepared = take(depthwise_prepared_bytes(kPanel, rows * groups));
-  c.init = (int32_t*)take(kPanel * sizeof(int32_t));
-  c.pixels = (const uint8_t**)take(4 * groups * sizeof(uint8_t*));
-  c.steps = (size_t*)take(4 * groups * sizeof(size_t));
-  c.lines = (Line*)take(lines * sizeof(Line));
-  c.ring = s.dilation_h * (s.kernel_h - 1) + (rows - 1) * s.stride_h + 1;
-  c.staged = (size_t*)take((c.ring + 1) * sizeof(size_t));
-  c.ring_line = larger(in_w, padded_width(s, out_w)) * kStaged;
-  c.ring_data = take((c.ring + 1) * c.ring_line + kStaged);  // kernels may read past a pixel
-  c.tile = take(kStrip * rows * kPanel * sizeof(int32_t));
-  c.bytes = sections.bytes;
-  return c;
-}
-
-size_t task_workspace(const ConvPlan& plan, size_t, size_t in_w, size_t, size_t out_w) {
-  return cut(plan, in_w, out_w, nullptr).bytes;
-}
-
-// One block of channels of one image.
-class Block {
- public:
-  Block(const ConvPlan& plan, const ConvRun& run, const Scratch& scratch,
-        const DepthwiseKernel& kernel, size_t n0, size_t channels)
-      : plan_(plan),
-        s_(plan.shape),
-        run_(run),
-        c_(scratch),
-        kernel_(kernel),
-        n0_(n0),
-        channels_(channels),
-        multiplier_(multiplier_of(plan.shape)) {
-    tile_.form = form_of(plan);
-    tile_.flip = plan.lhs_flip;
-    tile_.sets = tile_.form == DepthwiseForm::kTaps ? rows_of(plan) : 1;
-    tile_.set_groups = set_groups_of(plan);
-    padded_ = pads_lines(plan, run.pad_left, run.in_w, run.out_w);
-    tile_.pixels = c_.pixels;
-    tile_.steps = c_.steps;
-    tile_.in_w = run.in_w;
-    tile_.prepared = c_.prepared;
-    tile_.narrow = plan.narrow_in_kernel && (kernel.flags & kNarrows) ? &plan.narrow : nullptr;
-    tile_.raw =
-        kernel.leave && plan.finish.tflite.rows && !plan.finish.has_residual && !plan.finish.lut;
-    ends_ = tile_.narrow || plan.finish.mode == FinishMode::kS32;
-    direct_ = ends_ && (channels == kernel.channels || (tile_.narrow && kernel.partial));
-    tile_.channels = direct_ ? channels : kernel.channels;
-    tile_.dst_pixel =
-        direct_ ? run.to.stride : kernel.channels * (tile_.narrow ? 1 : sizeof(int32_t));
-    tile_.dst_line = (direct_ ? run.out_w : kStrip) * tile_.dst_pixel;
-  }
-
-  void start(size_t image, bool first) {
-    image_ = image;
-    zero_ = run_.zero_row(image) + (multiplier_ == 1 ? n0_ : 0);
-    tile_.zero = zero_;
-    for (size_t i = 0; i <= c_.ring; ++i) c_.staged[i] = SIZE_MAX;
-    if (!first && !plan_.runtime_zero_point) return;
-    const int32_t* init = plan_.columns.bias + n0_;
-    if (plan_.runtime_zero_point) {
-      write_start(plan_, n0_, kernel_.channels, zero_point_of(plan_, run_, image), c_.init);
-      init = c_.init;
-    }
-    const size_t groups = groups_of(s_),
-                 shift = tile_.form == DepthwiseForm::kTaps ? s_.stride_h * s_.kernel_w : 1;
-    const uint8_t* const panel = plan_.payload + (n0_ / kPanel * groups * kDepthwiseGroup +
-                                                  depthwise_position(n0_ % kPanel)) *
-                                                     domain_bytes(kernel_.layout.domain);
-    kernel_.prepare({tile_.form, groups, panel, tile_.sets, tile_.set_groups, shift, init,
-                     tile_.narrow || tile_.raw ? plan_.finish.scale + n0_ : nullptr,
-                     tile_.raw ? plan_.finish.tflite.apart : 0},
-                    c_.prepared);
-  }
-
-  // Output lines [y, y + rows).
-  void lines(size_t y, size_t rows) {
-    const bool taps = tile_.form == DepthwiseForm::kTaps;
-    const size_t count = taps ? lines_of(s_, rows) : rows + 2, apart = taps ? s_.dilation_h : 1,
-                 first = y * s_.stride_h - run_.pad_top;
-    for (size_t i = 0; i < count; ++i) c_.lines[i] = line(first + i * apart);
-    y_ = y;
-    tile_.rows = rows;
-    const size_t most = direct_ ? run_.out_w : kStrip;
-    for (size_t x = 0; x < run_.out_w;) {
-      const size_t columns = taps ? point_at_taps(x, smaller(most, run_.out_w - x), count)
-                                  : point_at_lines(x, smaller(most, run_.out_w - x), count);
-      strip(x, columns);
-      x += columns;
-    }
-  }
-
- private:
-  // Input line y, which is above the input if it has wrapped.
-  Line line(size_t y) {
-    const bool outside = y >= run_.in_h;
-    if (outside && !padded_) return {zero_, 0};
-    const uint8_t* data = outside ? zero_ : run_.line(image_, y) + n0_ / multiplier_;
-    const bool in_place =
-        multiplier_ == 1 && !padded_ &&
-        (run_.in_w - 1) * run_.lhs_pixel + kernel_.reach <= (size_t)(run_.lhs_end - data);
-    if (in_place) return {data, run_.lhs_pixel};
-    const size_t slot = outside ? c_.ring : y % c_.ring;
-    uint8_t* const copy = c_.ring_data + slot * c_.ring_line;
-    const size_t holds = outside ? 0 : y;
-    if (c_.staged[slot] != holds) {
-      c_.staged[slot] = holds;
-      const size_t before = padded_ ? run_.pad_left : 0,
-                   width = padded_ ? padded_width(s_, run_.out_w) : run_.in_w;
-      for (size_t x = 0; x < width; ++x) {
-        if (outside || x - before >= run_.in_w)
-          memcpy(copy + x * kStaged, zero_, kStaged);
-        else
-          stage(data + (x - before) * run_.lhs_pixel, copy + x * kStaged);
-      }
-    }
-    return {copy, kStaged};
-  }
-
-  // One byte per output channel of the block.
-  void stage(const uint8_t* from, uint8_t* to) const {
-    if (multiplier_ == 1) {
-      if (channels_ == kStaged)
-        memcpy(to, from, kStaged);
-      else
-        memcpy(to, from, channels_);
-      return;
-    }
-    // Blocks begin at multiples of 16, so these begin with a channel's first output; they may fill
-    // up the staged pixel.
-    if (multiplier_ == 2) return repeat<2>(from, to);
-    if (multiplier_ == 4) return repeat<4>(from, to);
-    for (size_t i = 0, turn = n0_ % multiplier_; i < channels_; ++i) {
-      to[i] = *from;
-      if (++turn == multiplier_) turn = 0, ++from;
-    }
-  }
-
-  template <size_t times>
-  void repeat(const uint8_t* from, uint8_t* to) const {
-    static_assert(kStaged % times == 0);
-    for (size_t i = 0; i < channels_; i += times, ++from)
-      for (size_t j = 0; j < times; ++j) to[i + j] = *from;
-  }
-
-  size_t point_at_lines(size_t x, size_t columns, size_t count) {
-    tile_.first_column = x * s_.stride_w - run_.pad_left;
-    const size_t inside = tile_.first_column < run_.in_w ? tile_.first_column : 0;
-    for (size_t i = 0; i < count; ++i) {
-      c_.pixels[i] = c_.lines[i].data + inside * c_.lines[i].step;
-      c_.steps[i] = c_.lines[i].step;
-    }
-    return columns;
-  }
-
-  // Returns how many outputs from x on have all their taps inside the line, or 1.
-  size_t point_at_taps(size_t x, size_t columns, size_t lines) {
-    const size_t before = padded_ ? 0 : run_.pad_left,
-                 in_w = padded_ ? padded_width(s_, run_.out_w) : run_.in_w;
-    const size_t first = x * s_.stride_w - before, last = first + (s_.kernel_w - 1) * s_.dilation_w;
-    tile_.groups = tile_.rows > 1 ? tile_.set_groups : groups_of(s_);
-    for (size_t slot = 0; slot < 4 * tile_.groups; ++slot)
-      c_.pixels[slot] = zero_, c_.steps[slot] = 0;
-    for (size_t ky = 0; ky < lines; ++ky) {
-      const Line& line = c_.lines[ky];
-      for (size_t kx = 0; kx < s_.kernel_w; ++kx) {
-        const size_t column = first + kx * s_.dilation_w, slot = slot_of(s_, ky, kx);
-        if (column >= in_w) continue;
-        c_.pixels[slot] = line.data + column * line.step;
-        c_.steps[slot] = s_.stride_w * line.step;
-      }
-    }
-    return first < in_w && last < in_w ? smaller(columns, (in_w - 1 - last) / s_.stride_w + 1) : 1;
-  }
-
-  void strip(size_t x, size_t columns) {
-    const size_t offset = n0_ * plan_.dst_bytes, line_pixels = run_.out_w;
-    const size_t pixel = (image_ * run_.out_h + y_) * line_pixels + x;
-    tile_.columns = columns;
-    tile_.dst = direct_ ? run_.to.dst + pixel * run_.to.stride + offset : c_.tile;
-    kernel_.multiply(tile_);
-    if (!direct_)
-      for (size_t r = 0; r < tile_.rows; ++r)
-        finish(c_.tile + r * tile_.dst_line, pixel + r * line_pixels, columns);
-  }
-
-  // From the workspace to output pixels side by side.
-  void finish(const uint8_t* acc, size_t pixel, size_t columns) {
-    const Output to = run_.to.from(pixel).column(n0_, plan_.dst_bytes);
-    if (tile_.raw)
-      return kernel_.leave(
-          {c_.prepared, (const int32_t*)acc, columns, channels_, &plan_.narrow, to.dst, to.stride});
-    if (ends_) {
-      for (size_t i = 0; i < columns; ++i)
-        memcpy(to.dst + i * to.stride, acc + i * tile_.dst_pixel, channels_ * plan_.dst_bytes);
-      return;
-    }
-    float row_scale[kStrip];
-    for (size_t i = 0; i < columns; ++i)
-      row_scale[i] = run_.lhs_scales ? run_.lhs_scales[image_] : 1;
-    plan_.ops->finish(plan_.finish, {(const int32_t*)acc, kernel_.channels, columns, channels_, n0_,
-                                     run_.lhs_scales ? row_scale : nullptr, to});
-  }
-
-  const ConvPlan& plan_;
-  const ConvShape& s_;
-  const ConvRun& run_;
-  const Scratch& c_;
-  const DepthwiseKernel& kernel_;
-  size_t n0_, channels_, multiplier_, image_ = 0, y_ = 0;
-  const uint8_t* zero_ = nullptr;
-  bool padded_;  // staged lines have their borders filled
-  bool ends_;    // the kernel leaves what the caller wants
-  bool direct_;  // and where he wants it
-  DepthwiseTile tile_ = {};
-};
-
-void run_task(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
-  const Scratch scratch = cut(plan, run.in_w, run.out_w, workspace);
-  const size_t rows = rows_of(plan), units = divide_up(run.out_h, rows);
-  for (size_t first = task.first, end; first < task.end; first = end) {
-    end = first + next_block(task.end - first, plan.block, 1);
-    for (size_t n0 = task.n0; n0 < task.n1;) {
-      const DepthwiseKernel* kernel = plan.depthwise;
-      if (kernel->tail && task.n1 - n0 <= kernel->tail->channels) kernel = kernel->tail;
-      const size_t channels = smaller(kernel->channels, task.n1 - n0);
-      Block block(plan, run, scratch, *kernel, n0, channels);
-      for (size_t unit = first; unit < end; ++unit) {
-        const size_t y = unit % units * rows;
-        if (y == 0 || unit == first) block.start(unit / units, unit == first);
-        block.lines(y, smaller(rows, run.out_h - y));
-      }
-      n0 += channels;
-    }
-  }
-}
-
 }  // namespace
 
 const ConvMethod depthwise_method = {
@@ -438,10 +81,10 @@ const ConvMethod depthwise_method = {
     .payload_bytes = payload_bytes,
     .pack = pack,
     .estimate = estimate,
-    .block = block,
-    .grain = grain,
-    .task_workspace = task_workspace,
-    .run = run_task,
+    .block = channelwise_block,
+    .grain = channelwise_grain,
+    .task_workspace = channelwise_workspace,
+    .run = run_channelwise,
 };
 
 }  // namespace octet

@@ -1,10 +1,10 @@
-// What a depthwise kernel is: each output channel reads one input channel. Like a MicroKernel, one
-// constant value.
+// What a depthwise kernel is: each output channel reads one input channel, or the handful of its
+// group. Like a MicroKernel, one constant value.
 //
-// The weights' taps are packed in groups of four, so that one channel's group is the 32-bit lane of
-// a dot product (depthwise_slot says which tap lies where). Output channels come in panels of 64.
-// Within a panel's group, the order is what interleaving the bytes of four pixels gives, in vectors
-// of any width:
+// One input channel: the weights' taps are packed in groups of four, so that one channel's group is
+// the 32-bit lane of a dot product (the slots of kernels/conv/channelwise.h say which tap lies
+// where). Output channels come in panels of 64. Within a panel's group, the order is what
+// interleaving the bytes of four pixels gives, in vectors of any width:
 //
 //     panel(group, channel, i) = group * 256 + channel / 4 % 4 * 64 + channel / 16 * 16
 //                                + channel % 4 * 4 + i
@@ -12,6 +12,20 @@
 // so a kernel with vectors of 16 * n bytes reads the first 16 * n of each 64. All tiers of all
 // architectures share this layout. There is one of words, too: weights with zero points lie in it
 // without them, for w - zero_point has 9 bits.
+//
+// Grouped: as many output channels as input channels in each group, 4, 8 or 16 (groups of 2 are
+// joined to 4, with zeros). 16 bytes of a pixel then are all that a block of 16 output channels
+// reads. In groups of 4 and 8 they stay where they are: a 128-bit lane of weights has four quads of
+// channels, as the pixel has, each with its weights for one output channel that reads it. Which one
+// differs from lane to lane, so that copies of the pixel in as many lanes as a vector has meet all
+// their weights; a channel's sum is that of the `quads` neighbours in its lane. Groups of 16 are
+// taken by half a pixel in 64-bit lanes, which spares additions: a channel's sum is that of two.
+//
+//     block(tap, channel, q, i) = tap * 64 * quads + grouped_position(quads, channel, q) + i
+//
+// with (q, i) the input channel 4 * q + i of the group, and 4 * quads channels in one. Grouped
+// kernels know kTaps only, a slot per tap and all steps the same, of lhs bytes in their own sign,
+// and may read up to seven pixels at a time.
 #pragma once
 
 #include "kernels/core/finish.h"
@@ -25,6 +39,15 @@ constexpr RhsLayout kDepthwiseWordLayout = {64, 64, 4, Domain::kS16};
 constexpr size_t kDepthwiseGroup = 256;  // weights of a panel's group
 constexpr size_t depthwise_position(size_t channel) {
   return channel / 4 % 4 * 64 + channel / 16 * 16 + channel % 4 * 4;
+}
+
+constexpr RhsLayout kGroupedLayout = {64, 16, 4, Domain::kS8};
+constexpr size_t kGroupedBlock = 16;
+constexpr size_t grouped_position(size_t quads, size_t channel, size_t quad) {
+  const size_t group = 4 * quads;
+  return quads == 4
+             ? quad / 2 * 128 + channel * 8 + quad % 2 * 4
+             : (channel % group / 4 * 16 + channel % 4 * 4 + channel / group * quads + quad) * 4;
 }
 
 // How a kernel goes about its work. The walks interleave each column of pixels once and use it for
@@ -46,6 +69,9 @@ struct DepthwiseBlock {
   const int32_t* init;  // bias and zero points, readable for all channels of a block
   const float* scale;   // for the narrow exit and for `leave`, or null
   size_t tflite_apart;  // with scale: as in Narrow
+  // Grouped: channels of a group / 4, and of the block; those missing to a whole one have no
+  // weights
+  size_t quads = 1, channels = 0;
 };
 
 // Some output lines, side by side columns, one block of channels. Pointers are to the block's first
@@ -60,7 +86,8 @@ struct DepthwiseTile {
   // column. Lines outside stay at the zero pixel: 0 bytes.
   const uint8_t* const* pixels;
   const size_t* steps;
-  size_t groups;  // kTaps: of this tile, in each set
+  size_t groups;     // kTaps: of this tile, in each set
+  size_t quads = 1;  // as prepared
   // walks: the input column of the first tap; outside if it is not below in_w, so -1 is the largest
   // size_t
   size_t first_column, in_w;
@@ -81,10 +108,11 @@ struct DepthwiseRaw {
   const Narrow* narrow;
   uint8_t* dst;
   size_t dst_pixel;  // bytes
+  size_t quads = 1;
 };
 
 struct DepthwiseKernel {
-  const char* name;  // {isa}_{types}_dw{channels}
+  const char* name;  // {isa}_{types}_dw{channels} or _group{channels}
   Isa isa;
   Domain lhs_domain;
   uint8_t flags = 0;  // KernelFlags
@@ -102,10 +130,10 @@ struct DepthwiseKernel {
   void (*leave)(const DepthwiseRaw& raw) = nullptr;
 };
 
-// Bytes that `prepare` writes at most: per channel an accumulator, a scale or TFLite's rows and,
-// per slot, a word.
+// Bytes that `prepare` writes at most: per channel an accumulator, or as many as grouped kernels
+// add up in the end; a scale or TFLite's rows; and per slot a word.
 constexpr size_t depthwise_prepared_bytes(size_t channels, size_t groups) {
-  return channels * (4 + 4 * kTfliteRows + 8 * groups);
+  return channels * (20 + 4 * kTfliteRows + 8 * groups);
 }
 
 }  // namespace octet

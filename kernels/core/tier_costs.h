@@ -25,6 +25,8 @@ struct TierCosts {
   size_t depthwise_lanes;  // channels that the depthwise kernel takes at once
   double depthwise_line;   // of a line, for each such block of channels
   double depthwise_words;  // times `depthwise`, where weights are words
+  double grouped_macs;     // products per cycle of the grouped kernel
+  double grouped_exit;     // of one of its outputs
 };
 
 }  // namespace octet

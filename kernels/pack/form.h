@@ -22,6 +22,7 @@ enum class FormId : uint16_t {
   kS16_4x2 = 10,
   kS8_64x4_depthwise = 11,
   kS16_64x4_depthwise = 12,
+  kS8_64x4_grouped = 13,
 };
 
 struct Form {

@@ -15,5 +15,6 @@ extern const MicroKernel scalar_s16s16_4x4x2;
 
 extern const DepthwiseKernel scalar_u8s8_dw16;
 extern const DepthwiseKernel scalar_u8s16_dw16;
+extern const DepthwiseKernel scalar_u8s8_group16;
 
 }  // namespace octet

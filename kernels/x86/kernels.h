@@ -34,6 +34,9 @@ extern const DepthwiseKernel avx512vnni_u8s8_dw32;
 extern const DepthwiseKernel avxvnni_u8s8_dw32;
 extern const DepthwiseKernel avx2_s16s8_dw32;
 extern const DepthwiseKernel avx512vnni_u8s16_dw64;
+extern const DepthwiseKernel avx512vnni_u8s8_group64;
+extern const DepthwiseKernel avxvnni_u8s8_group64;
+extern const DepthwiseKernel avx2_s16s8_group64;
 extern const DepthwiseKernel avx2_u8s16_dw32;
 
 extern const TierOps avx2_ops, avx512_ops;

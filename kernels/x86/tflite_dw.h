@@ -1,6 +1,6 @@
 // TFLite mode's exit of the depthwise kernels on x86: from accumulators in memory, in their own
 // order, which the packs undo. A function of its own, so that it has the registers to itself, for
-// scales of four vectors.
+// scales of four vectors. Where a block has more, they are taken four at a time.
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
@@ -20,7 +20,7 @@ void leave_line(const DepthwiseRaw& r) {
   const int32_t* acc = r.acc;
   uint8_t* dst = r.dst;
   OCTET_NO_UNROLL
-  for (size_t i = 0; i < r.pixels; ++i, acc += 4 * lanes, dst += r.dst_pixel) {
+  for (size_t i = 0; i < r.pixels; ++i, acc += M::kChannels, dst += r.dst_pixel) {
     Vector q[4];
     unroll<4>([&](auto v) OCTET_INLINE {
       q[v] = scaler[v].template scale<signs>(TfliteScaler<bytes>::at(acc + v * lanes));
@@ -31,8 +31,16 @@ void leave_line(const DepthwiseRaw& r) {
 
 template <typename M, typename Vector>
 void depthwise_leave(const DepthwiseRaw& r) {
-  (r.narrow->lo < r.narrow->zero_point ? leave_line<M, Vector, true>
-                                       : leave_line<M, Vector, false>)(r);
+  constexpr size_t together = sizeof(Vector);  // channels
+  DepthwiseRaw part = r;
+  for (size_t channel = 0; channel < r.channels; channel += together) {
+    part.prepared = (const int32_t*)r.prepared + channel;
+    part.acc = r.acc + channel;
+    part.channels = r.channels - channel < together ? r.channels - channel : together;
+    part.dst = r.dst + channel;
+    (r.narrow->lo < r.narrow->zero_point ? leave_line<M, Vector, true>
+                                         : leave_line<M, Vector, false>)(part);
+  }
 }
 
 }  // namespace

@@ -72,9 +72,12 @@ Sample packed_filter(octet_isa isa, octet_conv_algorithm algorithm, Variant vari
   s.kernel_h = s.kernel_w = 3;
   s.pad_top = s.pad_left = s.pad_bottom = s.pad_right = 1;
   if (algorithm == OCTET_CONV_DEPTHWISE) s.groups = 6, s.out_channels = special ? 12 : 6;
+  if (algorithm == OCTET_CONV_GROUPED)
+    s.groups = 3, s.in_channels = s.out_channels = special ? 24 : 6;
   if (algorithm == OCTET_CONV_WINOGRAD_2X2_S2) s.stride_h = s.stride_w = 2;
   if (panels && special) s.groups = 2, s.transposed = 1, s.stride_h = 2, s.stride_w = 3;
-  if (algorithm >= OCTET_CONV_WINOGRAD_2X2 && special) s.in_channels = 40;
+  if (algorithm >= OCTET_CONV_WINOGRAD_2X2 && algorithm != OCTET_CONV_GROUPED && special)
+    s.in_channels = 40;
   const int32_t zero_point = variant == Variant::kU8 ? 128 : panels && special ? 5 : 0;
   f.type = variant == Variant::kU8 ? OCTET_U8 : OCTET_S8;
   f.zero_points = &zero_point;
@@ -100,7 +103,7 @@ const std::vector<Sample>& samples() {
       for (const octet_type type : {OCTET_S8, OCTET_U8})
         for (const bool zero_points : {false, true})
           all.push_back(packed_matrices(isa, type, zero_points));
-      for (int a = OCTET_CONV_DIRECT; a <= OCTET_CONV_WINOGRAD_2X2_INT8; ++a)
+      for (int a = OCTET_CONV_DIRECT; a <= OCTET_CONV_GROUPED; ++a)
         for (int v = 0; v < static_cast<int>(Variant::kCount); ++v)
           all.push_back(
               packed_filter(isa, static_cast<octet_conv_algorithm>(a), static_cast<Variant>(v)));

@@ -18,8 +18,7 @@ using Conv = std::unique_ptr<octet_conv2d, Destroy>;
 
 octet_conv_algorithm draw_algorithm(Choices* c, const Convolution& v) {
   for (int tries = 0; tries < 4; ++tries) {  // most of them are possible for few shapes
-    const auto algorithm =
-        static_cast<octet_conv_algorithm>(c->below(OCTET_CONV_WINOGRAD_2X2_INT8 + 1));
+    const auto algorithm = static_cast<octet_conv_algorithm>(c->below(OCTET_CONV_GROUPED + 1));
     if (v.possible(algorithm) || c->one_in(16)) return algorithm;
   }
   return OCTET_CONV_AUTO;
@@ -132,7 +131,7 @@ bool Life::pack() {
 
 void Life::explain(const octet_filter_desc& f) {
   octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
-  const size_t index = c_->below(OCTET_CONV_WINOGRAD_2X2_INT8);
+  const size_t index = c_->below(OCTET_CONV_GROUPED);
   must_accept("octet_conv2d_explain", [&](octet_error* e) {
     return octet_conv2d_explain(&f, way_.pack, index, &candidate, e);
   });
@@ -241,7 +240,7 @@ void any_shape(Choices* c) {
   s.transposed = c->one_in(3);
   if (s.transposed) s.output_padding_h = c->below(4), s.output_padding_w = c->below(4);
   f.type = type_8bit(c);
-  f.algorithm = static_cast<octet_conv_algorithm>(c->below(OCTET_CONV_WINOGRAD_2X2_INT8 + 1));
+  f.algorithm = static_cast<octet_conv_algorithm>(c->below(OCTET_CONV_GROUPED + 1));
   f.accuracy = OCTET_ACCURACY_APPROXIMATE;
   const octet_isa isa = tiers()[c->below(tiers().size())];
   size_t bytes = 0, h = 0, w = 0;

@@ -60,6 +60,7 @@ void Convolution::draw_shape() {
     kThreeByTwo,
     kDepthwise,
     kGroups,
+    kSmallGroups,
     kTransposed,
     kLine,
     kKinds
@@ -114,9 +115,11 @@ void Convolution::draw_shape() {
   if (deep) in = 220 + c_->below(200);
   if (kind == kDepthwise) in = 1, out = c_->any<size_t>({1, 1, some(4, 8)});
   if (kind == kGroups) in = some(4, 20), out = some(4, 20);
+  if (kind == kSmallGroups) in = out = c_->any<size_t>({2, 4, 8, 16});
   in = take(&budget, in);
   out = take(&budget, out);
   const size_t groups = kind == kDepthwise                 ? c_->size(150)
+                        : kind == kSmallGroups             ? c_->size(40)
                         : kind == kGroups || c_->one_in(8) ? 1 + c_->below(20)
                                                            : 1;
   s.groups = take(&budget, groups);
@@ -423,6 +426,11 @@ bool Convolution::possible(octet_conv_algorithm algorithm) const {
       return true;
     case OCTET_CONV_DEPTHWISE:
       return s.in_channels == s.groups && !s.transposed;
+    case OCTET_CONV_GROUPED: {
+      const size_t group = s.in_channels / s.groups;
+      return group == s.out_channels / s.groups && group >= 2 && group <= 16 &&
+             (group & (group - 1)) == 0 && centred && !s.transposed;
+    }
     case OCTET_CONV_WINOGRAD_2X2:
       return plain_3x3 && strides(1);
     case OCTET_CONV_WINOGRAD_4X4:

@@ -64,7 +64,7 @@ constexpr Rule<F> kFilterRules[] = {
     {"a wrong struct_size", [](F& s) { return s.wrong_size(&s.d->struct_size); }},
     {"an unknown type", [](F& s) { return s.set_enum(&s.d->type, 3); }},
     {"an unknown order", [](F& s) { return s.set_enum(&s.d->order, 4); }},
-    {"an unknown algorithm", [](F& s) { return s.set_enum(&s.d->algorithm, 8); }},
+    {"an unknown algorithm", [](F& s) { return s.set_enum(&s.d->algorithm, 9); }},
     {"an unknown accuracy", [](F& s) { return s.set_enum(&s.d->accuracy, 2); }},
     {"a wrong zero point",
      [](F& s) {

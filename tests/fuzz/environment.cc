@@ -30,7 +30,7 @@ const std::vector<std::string>& valid_values(size_t name) {
 #endif
       values[kMaxIsa].push_back(octet_isa_name(isa));
     values[kKernel].assign(kernel_names().begin(), kernel_names().end());
-    for (int a = OCTET_CONV_AUTO; a <= OCTET_CONV_WINOGRAD_2X2_INT8; ++a)
+    for (int a = OCTET_CONV_AUTO; a <= OCTET_CONV_GROUPED; ++a)
       values[kConv].push_back(octet_conv_algorithm_name(static_cast<octet_conv_algorithm>(a)));
     values[kVerbose] = {"0", "1", "2"};
     return values;

@@ -141,7 +141,13 @@ octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types
   switch (algorithm) {
     case OCTET_CONV_DEPTHWISE:
       for (const octet::DepthwiseKernel* k : octet::depthwise_kernels())
-        if ((k->layout.domain == octet::Domain::kS16) == weight_zero_points) offer(k->isa);
+        if (!(k->layout == octet::kGroupedLayout) &&
+            (k->layout.domain == octet::Domain::kS16) == weight_zero_points)
+          offer(k->isa);
+      break;
+    case OCTET_CONV_GROUPED:
+      for (const octet::DepthwiseKernel* k : octet::depthwise_kernels())
+        if (k->layout == octet::kGroupedLayout) offer(k->isa);
       break;
     case OCTET_CONV_WINOGRAD_2X2:
     case OCTET_CONV_WINOGRAD_4X4:

@@ -51,11 +51,12 @@ add(dispatch/tables/tiers.cc "
         .words = FormId::kS16_4x2,
         .depthwise = FormId::kS8_64x4_depthwise,
         .depthwise_words = FormId::kS16_64x4_depthwise,
+        .grouped = FormId::kS8_64x4_grouped,
         .costs = {.macs = 1, .mr = 2, .nr = 8, .tile = 60, .tile_tap = 10, .gather = 1,
                   .word_macs = 0.6, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 6, .word_out = 6, .lanes = 1,
                   .depthwise = 50, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_words = 1},
+                  .depthwise_words = 1, .grouped_macs = 0.6, .grouped_exit = 6},
     }," AFTER "constexpr Tier kTiers\\[\\] = {")
 add(dispatch/tables/tiers.def "#if defined(OCTET_THROWAWAY)
 TIER(kThrowaway, portable_ops, portable_winograd)

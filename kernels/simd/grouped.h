@@ -1,0 +1,162 @@
+// The loops of grouped kernels, for every ISA that can dot the bytes of a 32-bit lane. Block of 16
+// channels by block; within one, some pixels side by side, so that a tap's weights serve them all.
+//
+// A Machine M says how on its registers, for groups of 4 * quads channels:
+//   kChannels     that the driver hands over at once, some blocks
+//   Vector        of weights and accumulators
+//   kVectors      of weights per tap, kAccs of accumulators per pixel, at kInit of which init is
+//   kWide, kTail  pixels side by side, and at the end of a line; kExit, how many leave together
+//   Pixel, load   a pixel's part for kAccs vectors of weights
+//   dot           its products with one of them
+//   Raw, sum      a pixel's 16 sums, in an order of M's own; raw_position says where each is
+//   prepare       a tap's weights; store, ...: kExit pixels' sums
+#pragma once
+
+#include "kernels/core/depthwise_kernel.h"
+#include "kernels/core/unroll.h"
+
+namespace octet {
+namespace {
+
+// What a kernel finds where. Prepared are scales or TFLite's rows, in the order of raw sums; then
+// block by block where its accumulators start and its weights, tap by tap.
+template <typename M, int quads>
+struct GroupedBlock {
+  static constexpr size_t kScales = 4 * (kTfliteRows + 1) * M::kChannels,
+                          kInit = sizeof(typename M::Vector) * M::template kAccs<quads>,
+                          kTap = sizeof(typename M::Vector) * M::template kVectors<quads>;
+  const uint8_t *scale, *init, *weights;
+  OCTET_INLINE inline GroupedBlock(const void* prepared, size_t block, size_t taps)
+      : scale((const uint8_t*)prepared + 4 * M::kChannels + 64 * block),
+        init((const uint8_t*)prepared + kScales + block * (kInit + taps * kTap)),
+        weights(init + kInit) {}
+};
+
+// Side by side pixels from column x on, of one block.
+template <typename M, int quads, bool narrow, int pixels>
+OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine,
+                                        const GroupedBlock<M, quads>& block, size_t channel,
+                                        size_t x) {
+  constexpr int vectors = M::template kVectors<quads>, accs = M::template kAccs<quads>;
+  typename M::Vector acc[pixels][accs];
+  unroll<accs>([&](auto a) OCTET_INLINE {
+    const typename M::Vector start = M::at(block.init, a);
+    unroll<pixels>([&](auto i) OCTET_INLINE { acc[i][a] = start; });
+  });
+  const size_t step = t.steps[0], offset = x * step + channel;
+  const uint8_t* weights = block.weights;
+  const uint8_t* const* slot = t.pixels;
+  OCTET_NO_UNROLL
+  for (size_t taps = t.groups; taps; --taps, weights += GroupedBlock<M, quads>::kTap) {
+    const uint8_t* pixel[(pixels + 3) / 4];
+    unroll<(pixels + 3) / 4>([&](auto four)
+                                 OCTET_INLINE { pixel[four] = *slot + offset + 4 * four * step; });
+    ++slot;
+    unroll<vectors / accs>([&](auto part) OCTET_INLINE {
+      typename M::Pixel p[pixels];
+      unroll<pixels>([&](auto i) OCTET_INLINE {
+        p[i] = M::template load<quads>(pixel[i / 4] + i % 4 * step, part);
+      });
+      unroll<accs>([&](auto a) OCTET_INLINE {
+        const typename M::Vector w = M::at(weights, part * accs + a);
+        unroll<pixels>([&](auto i) OCTET_INLINE {
+          acc[i][a] = M::template dot<quads>(acc[i][a], p[i], w, Int<part * accs + a>{});
+          OCTET_PIN(acc[i][a]);
+        });
+      });
+    });
+  }
+  uint8_t* dst = t.dst + x * t.dst_pixel;
+  unroll<(pixels + M::kExit - 1) / M::kExit>([&](auto exit) OCTET_INLINE {
+    constexpr int first = exit * M::kExit,
+                  here = pixels - first < M::kExit ? pixels - first : M::kExit;
+    typename M::Raw raw[M::kExit];
+    unroll<M::kExit>([&](auto i) OCTET_INLINE {
+      raw[i] = M::template sum<quads>(acc[i < here ? first + i : 0]);
+    });
+    const size_t left = t.columns < first ? 0 : t.columns - first,  // of a line shorter than pixels
+        wanted = left < here ? left : here;
+    if constexpr (narrow) {
+      machine.template store<quads>(raw, block.scale, dst + channel, t.dst_pixel, wanted,
+                                    t.channels - channel);
+    } else {
+      unroll<here>([&](auto i) OCTET_INLINE {
+        if (i >= wanted) return;
+        uint8_t* const to = dst + i * t.dst_pixel + 4 * channel;
+        t.raw ? M::store_raw(raw[i], to) : M::template store_s32<quads>(raw[i], to);
+      });
+    }
+    dst += M::kExit * t.dst_pixel;
+  });
+}
+
+// The last pixels begin early enough to be as many: the first of them are computed twice.
+template <typename M, int quads, bool narrow>
+__attribute__((noinline)) void grouped_line(const DepthwiseTile& t) {
+  constexpr size_t wide = M::template kWide<quads>, tail = M::template kTail<quads>;
+  const M machine(t);
+  const size_t columns = t.columns,
+               whole = wide == tail || columns < wide ? 0 : (columns + wide - tail - 1) / wide;
+  const auto from = [&](size_t x, size_t pixels) OCTET_INLINE {
+    return x + pixels <= columns ? x : columns < pixels ? 0 : columns - pixels;
+  };
+  for (size_t channel = 0; channel < t.channels; channel += kGroupedBlock) {
+    const GroupedBlock<M, quads> block(t.prepared, channel / kGroupedBlock, t.groups);
+    OCTET_NO_UNROLL
+    for (size_t i = 0; i < whole; ++i)
+      grouped_pixels<M, quads, narrow, (int)wide>(t, machine, block, channel, from(wide * i, wide));
+    OCTET_NO_UNROLL
+    for (size_t x = wide * whole; x < columns; x += tail)
+      grouped_pixels<M, quads, narrow, (int)tail>(t, machine, block, channel, from(x, tail));
+  }
+}
+
+template <typename M>
+void grouped_multiply(const DepthwiseTile& t) {
+  switch (t.quads) {
+    case 1: return t.narrow ? grouped_line<M, 1, true>(t) : grouped_line<M, 1, false>(t);
+    case 2: return t.narrow ? grouped_line<M, 2, true>(t) : grouped_line<M, 2, false>(t);
+    default: return t.narrow ? grouped_line<M, 4, true>(t) : grouped_line<M, 4, false>(t);
+  }
+}
+
+template <typename M, int quads>
+void grouped_prepare_quads(const DepthwiseBlock& b, uint8_t* prepared) {
+  using Block = GroupedBlock<M, quads>;
+  uint8_t* out = prepared + 4 * M::kChannels;
+  const int32_t* row = (const int32_t*)b.scale;
+  for (size_t rows = !b.scale         ? 0
+                     : b.tflite_apart ? kTfliteRows
+                                      : 1;
+       rows; --rows, row += b.tflite_apart, out += 4 * M::kChannels)
+    for (size_t c = 0; c < M::kChannels; ++c)
+      __builtin_memcpy(out + 64 * (c / 16) + 4 * M::raw_position(quads, c % 16), row + c, 4);
+
+  const uint8_t* weights = b.weights;
+  out = prepared + Block::kScales;
+  for (size_t channel = 0; channel < M::kChannels; channel += kGroupedBlock) {
+    __builtin_memset(out, 0, Block::kInit);
+    for (size_t c = 0; c < kGroupedBlock; ++c)
+      __builtin_memcpy(out + 4 * M::init_position(quads, c), b.init + channel + c, 4);
+    out += Block::kInit;
+    if (channel >= b.channels) {
+      __builtin_memset(out, 0, b.groups * Block::kTap);
+      out += b.groups * Block::kTap;
+      continue;
+    }
+    for (size_t tap = 0; tap < b.groups; ++tap, out += Block::kTap, weights += 64 * quads)
+      M::template prepare<quads>(weights, out);
+  }
+}
+
+template <typename M>
+void grouped_prepare(const DepthwiseBlock& b, void* prepared) {
+  switch (b.quads) {
+    case 1: return grouped_prepare_quads<M, 1>(b, (uint8_t*)prepared);
+    case 2: return grouped_prepare_quads<M, 2>(b, (uint8_t*)prepared);
+    default: return grouped_prepare_quads<M, 4>(b, (uint8_t*)prepared);
+  }
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,134 @@
+// Grouped convolution, u8 x s8 -> s32 or 8 bits, VPDPBUSD on zmm.
+//
+//       broadcast pixel         weights of a tap (groups of 4: members 0-3 of the groups g)
+//   | g0 g1 g2 g3 | g0 .. | .. | .. |   x   | member 0 of g0 g1 g2 g3 | member 1 .. | .. | .. |
+//
+// Four pixels leave together: the packs, a transposition of their 128-bit lanes, and a shuffle of
+// each lane's bytes into the order of channels.
+#include <immintrin.h>
+
+#include "kernels/simd/grouped.h"
+#include "kernels/x86/grouped_order.h"
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/tflite_dw.h"
+
+namespace octet {
+namespace {
+
+struct Machine : DottedOrder {
+  using Vector = __m512i;
+  using Pixel = __m512i;
+  using Raw = __m512i;
+  static constexpr int kChannels = 64, kExit = 4;
+  static constexpr bool kPacksSwap = false;
+  template <int quads>
+  static constexpr int kVectors = quads;
+  template <int quads>
+  static constexpr int kAccs = quads == 1 ? 1 : 2;
+
+  // Seven divides the lines of most networks
+  template <int>
+  static constexpr int kWide = 7;
+  template <int>
+  static constexpr int kTail = 4;
+
+  Narrower<64> narrower;
+  explicit Machine(const DepthwiseTile& t) : narrower(t.narrow ? *t.narrow : Narrow{}) {}
+
+  OCTET_INLINE static inline Vector at(const uint8_t* vectors, int v) {
+    return _mm512_load_si512(vectors + 64 * v);
+  }
+  template <int quads>
+  OCTET_INLINE static inline Vector load(const uint8_t* p, int part) {
+    if (quads < 4) return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i*)p));
+    int64_t half;
+    __builtin_memcpy(&half, p + 8 * part, sizeof half);
+    return _mm512_set1_epi64(half);
+  }
+  template <int quads, typename Index>
+  OCTET_INLINE static inline Vector dot(Vector acc, Vector pixel, Vector weights, Index) {
+    return _mm512_dpbusd_epi32(acc, pixel, weights);
+  }
+  template <int quads, int accs>
+  OCTET_INLINE static inline Raw sum(const Vector (&acc)[accs]) {
+    if constexpr (accs == 1) return acc[0];
+    if constexpr (accs == 2) return add_neighbours(acc[0], acc[1]);
+  }
+
+  // Of one pixel's four blocks, or of one block's four pixels: lanes of sums in raw order as packs
+  // leave them, to the order of channels.
+  template <int quads>
+  OCTET_INLINE static inline __m512i to_channels(__m512i bytes) {
+    const __m128i order = _mm_load_si128((const __m128i*)&kChannelOrder<Machine, uint8_t, quads>);
+    return _mm512_shuffle_epi8(in_order(bytes), _mm512_broadcast_i32x4(order));
+  }
+
+  template <int quads>
+  OCTET_INLINE inline void store(const Raw (&raw)[4], const uint8_t* scale, uint8_t* dst,
+                                 size_t dst_pixel, size_t count, size_t channels) const {
+    const __m512 scales = _mm512_load_ps(scale);
+    __m512i q[4];
+    unroll<4>([&](auto i) OCTET_INLINE {
+      q[i] = _mm512_cvt_roundps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(raw[i]), scales),
+                                      _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    });
+    const __m512i bytes =
+        to_channels<quads>(narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
+    if (__builtin_expect(channels >= kGroupedBlock, 1)) {
+      unroll<4>([&](auto i) OCTET_INLINE {
+        if (i < count)
+          _mm_storeu_si128((__m128i*)(dst + i * dst_pixel),
+                           _mm512_extracti32x4_epi32(bytes, (int)i));
+      });
+      return;
+    }
+    const __mmask16 mask = (__mmask16)((1 << channels) - 1);
+    unroll<4>([&](auto i) OCTET_INLINE {
+      if (i < count)
+        _mm_mask_storeu_epi8(dst + i * dst_pixel, mask, _mm512_extracti32x4_epi32(bytes, (int)i));
+    });
+  }
+  OCTET_INLINE static inline void store_raw(Raw raw, uint8_t* dst) {
+    _mm512_storeu_si512(dst, raw);
+  }
+  template <int quads>
+  OCTET_INLINE static inline void store_s32(Raw raw, uint8_t* dst) {
+    _mm512_storeu_si512(dst, _mm512_permutexvar_epi32(
+                                 _mm512_load_si512(&kChannelOrder<Machine, int32_t, quads>), raw));
+  }
+};
+
+template <int quads>
+struct Leaving {
+  static constexpr int kChannels = Machine::kChannels;
+  OCTET_INLINE static inline void store_bytes(uint8_t* dst, __m512i bytes, size_t count) {
+    _mm512_mask_storeu_epi8(dst, ~(__mmask64)0 >> (64 - count), Machine::to_channels<quads>(bytes));
+  }
+};
+
+void leave(const DepthwiseRaw& r) {
+  switch (r.quads) {
+    case 1: return depthwise_leave<Leaving<1>, __m512i>(r);
+    case 2: return depthwise_leave<Leaving<2>, __m512i>(r);
+    default: return depthwise_leave<Leaving<4>, __m512i>(r);
+  }
+}
+
+}  // namespace
+
+const DepthwiseKernel avx512vnni_u8s8_group64 = {
+    .name = "avx512vnni_u8s8_group64",
+    .isa = Isa::kAvx512Vnni,
+    .lhs_domain = Domain::kU8,
+    .flags = kAnyLhs | kNarrows,
+    .layout = kGroupedLayout,
+    .channels = Machine::kChannels,
+    .reach = Machine::kChannels,
+    .rows = 1,
+    .partial = true,
+    .prepare = grouped_prepare<Machine>,
+    .multiply = grouped_multiply<Machine>,
+    .leave = leave,
+};
+
+}  // namespace octet
