@@ -65,10 +65,11 @@ int main(int argc, char** argv) {
 
   tool::BenchArguments a;
   CLI::App* bench = app.add_subcommand("bench", "Verify and time products and convolutions");
-  bench->add_option("cases", a.cases,
-                    "Several: gemm, resnet50, mobilenet_v2, efficientnet_lite0, vgg16, detection, "
-                    "segmentation, MxNxK, "
-                    "mb1_ic64oc64_ih56oh56kh3sh1ph1");
+  bench->add_option(
+      "cases", a.cases,
+      "Several: gemm, resnet50, resnext50, mobilenet_v2, efficientnet_lite0, vgg16, detection, "
+      "segmentation, MxNxK, "
+      "mb1_ic64oc64_ih56oh56kh3sh1ph1");
   bench->add_option("--kernel", a.kernel, "Force this kernel; octet info lists them");
   bench->add_option(
       "--algorithm", a.algorithm,
@@ -93,10 +94,10 @@ int main(int argc, char** argv) {
       bench->add_subcommand("pack", "Time packing the weights and creating the convolution");
   for (CLI::App* command : {plan, pack}) {
     command
-        ->add_option(
-            "cases", a.cases,
-            "Several: resnet50, mobilenet_v2, efficientnet_lite0, vgg16, detection, segmentation, "
-            "mb1_ic64oc64_ih56oh56kh3sh1ph1")
+        ->add_option("cases", a.cases,
+                     "Several: resnet50, resnext50, mobilenet_v2, efficientnet_lite0, vgg16, "
+                     "detection, segmentation, "
+                     "mb1_ic64oc64_ih56oh56kh3sh1ph1")
         ->required();
     command->add_option("--types", a.types, "Types of input, weights and output; u8s8u8 by default")
         ->expected(1);

@@ -25,7 +25,7 @@ constexpr Tier kTiers[] = {
                   .word_macs = 35, .word_mr = 14, .word_nr = 32, .word_exposed = 0,
                   .word_in = 0.55, .word_out = 0.2, .lanes = 32,
                   .depthwise = 0.34, .depthwise_lanes = 64, .depthwise_line = 55,
-                  .depthwise_words = 2, .grouped_macs = 80, .grouped_exit = 0.1},
+                  .depthwise_words = 2, .grouped_macs = 84, .grouped_exit = 0.6},
     },
     {
         .isa = Isa::kAvxVnni,
@@ -43,7 +43,7 @@ constexpr Tier kTiers[] = {
                   .word_macs = 19, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 0.5, .word_out = 0.35, .lanes = 16,
                   .depthwise = 0.55, .depthwise_lanes = 32, .depthwise_line = 30,
-                  .depthwise_words = 1.8, .grouped_macs = 40, .grouped_exit = 0.15},
+                  .depthwise_words = 1.8, .grouped_macs = 42, .grouped_exit = 0.7},
     },
     {
         .isa = Isa::kAvx2,
@@ -61,7 +61,7 @@ constexpr Tier kTiers[] = {
                   .word_macs = 29, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 0.5, .word_out = 0.35, .lanes = 16,
                   .depthwise = 1, .depthwise_lanes = 32, .depthwise_line = 50,
-                  .depthwise_words = 1, .grouped_macs = 20, .grouped_exit = 0.15},
+                  .depthwise_words = 1, .grouped_macs = 17.5, .grouped_exit = 1.5},
     },
     {
         .isa = Isa::kI8mm,
@@ -79,7 +79,7 @@ constexpr Tier kTiers[] = {
                   .word_macs = 4, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 1.5, .word_out = 1, .lanes = 8,
                   .depthwise = 1.5, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_words = 2.5, .grouped_macs = 30, .grouped_exit = 0.3},
+                  .depthwise_words = 2.5, .grouped_macs = 27, .grouped_exit = 0.8},
     },
     {
         .isa = Isa::kDotprod,
@@ -97,7 +97,7 @@ constexpr Tier kTiers[] = {
                   .word_macs = 4, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 1.5, .word_out = 1, .lanes = 8,
                   .depthwise = 1.5, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_words = 2.5, .grouped_macs = 30, .grouped_exit = 0.3},
+                  .depthwise_words = 2.5, .grouped_macs = 27, .grouped_exit = 0.8},
     },
     {
         .isa = Isa::kNeon,
@@ -115,7 +115,7 @@ constexpr Tier kTiers[] = {
                   .word_macs = 4, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 1.5, .word_out = 1, .lanes = 8,
                   .depthwise = 3, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_words = 1.3, .grouped_macs = 8, .grouped_exit = 0.3},
+                  .depthwise_words = 1.3, .grouped_macs = 5, .grouped_exit = 1},
     },
     {
         .isa = Isa::kScalar,

@@ -12,9 +12,9 @@ struct Machine : GroupedYmm<Machine>, DottedOrder {
   template <int quads>
   static constexpr int kAccs = quads == 1 ? 2 : 4;
   template <int quads>
-  static constexpr int kWide = quads == 1 ? 4 : 2;
+  static constexpr int kWide = quads == 1 ? 4 : 3;
   template <int quads>
-  static constexpr int kTail = kWide<quads>;
+  static constexpr int kTail = quads == 1 ? 4 : 2;
 
   template <int quads>
   OCTET_INLINE static inline Vector load(const uint8_t* p, int part) {
