@@ -78,7 +78,7 @@ const std::vector<Suite>& suites() {
            {"ic960oc320_ih7oh7kh1", 1, "project"},
            {"ic320oc1280_ih7oh7kh1", 1, "head"},
        }},
-      // ResNeXt-50 (32x4d): 53 convolutions; the 3x3 of a block has 32 groups. After Xie et al. 2017.
+      // ResNeXt-50 (32x4d): 53 convolutions; a 3x3 has 32 groups. After Xie et al. 2017.
       {"resnext50",
        {
            {"ic3oc64_ih224oh112kh7sh2ph3", 1, "stem"},
