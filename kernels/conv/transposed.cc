@@ -44,8 +44,15 @@ struct TapAt {
   bool operator==(const TapAt& o) const { return y == o.y && x == o.x; }
 };
 
-size_t tiles_of(size_t lines, size_t columns, size_t mr) {
-  return smaller(lines, columns) * divide_up(larger(lines, columns), mr);
+// Tiles may be tall where all their taps are inside the input; the two ends of a strip are tiles of
+// their own then.
+bool has_tall(const ConvPlan& plan) { return plan.shape.group_out() <= plan.kernel->tall_nr; }
+size_t ends_of(const ConvPlan& plan) { return has_tall(plan) ? 2 : 0; }
+size_t strip_tiles(const ConvPlan& plan, size_t length) {
+  return divide_up(length, plan.kernel->mr) + ends_of(plan);
+}
+size_t tiles_of(const ConvPlan& plan, size_t lines, size_t columns) {
+  return smaller(lines, columns) * strip_tiles(plan, larger(lines, columns));
 }
 
 // Per task: the axes, where taps read and the steps between them, pointers and tiles of a block.
@@ -59,10 +66,10 @@ struct Workspace {
 Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t out_h, size_t out_w) {
   const ConvShape& s = plan.shape;
   const size_t mr = plan.kernel->mr;
-  const size_t all = tiles_of(divide_up(out_h, s.stride_h), divide_up(out_w, s.stride_w), mr);
+  const size_t all = tiles_of(plan, divide_up(out_h, s.stride_h), divide_up(out_w, s.stride_w));
   Workspace w = {};
   Sections sections;
-  w.most_tiles = smaller(plan.block / mr, all);
+  w.most_tiles = smaller(plan.block / mr + ends_of(plan), all);
   w.axis_h = sections.take((s.stride_h + 1 + s.kernel_h) * sizeof(size_t));
   w.axis_w = sections.take((s.stride_w + 1 + s.kernel_w) * sizeof(size_t));
   w.taps = sections.take(2 * taps.most * sizeof(TapAt));
@@ -76,9 +83,10 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t out_h, s
 }
 
 // Lines that a block of so many columns may have.
-size_t block_lines(size_t most_tiles, size_t columns, size_t mr) {
-  const size_t across = most_tiles / divide_up(columns, mr);
-  return across < columns ? across : larger(columns, most_tiles / columns * mr);
+size_t block_lines(const ConvPlan& plan, size_t most_tiles, size_t columns) {
+  const size_t across = most_tiles / strip_tiles(plan, columns), along = most_tiles / columns;
+  if (across < columns || along <= ends_of(plan)) return across;
+  return larger(columns, (along - ends_of(plan)) * plan.kernel->mr);
 }
 
 // The outputs of one phase after the other. Neighbouring phases mostly read the same pixels, of the
@@ -92,6 +100,7 @@ class Phases {
         h_(h),
         w_(w),
         whole_(plan.kernel->rhs_layout.depth(taps.depth)),
+        tall_(has_tall(plan) && !run.lhs_ring),
         at_((TapAt*)(workspace + at.taps)),
         next_(at_ + taps.most),
         steps_((ptrdiff_t*)(workspace + at.steps)),
@@ -128,12 +137,21 @@ class Phases {
       pointed_ = part;
       count_ = 0;
       const bool across = part.columns >= part.lines;
-      const Tiling tiling(across ? part.columns : part.lines, *plan_.kernel);
       const uint8_t** pointers = pointers_;
-      for (size_t strip = 0; strip < (across ? part.lines : part.columns); ++strip)
-        for (size_t t = 0, at = 0; t < tiling.count; at += tiling.rows(t++))
-          pointers = add_tile(part, across, across ? strip : at, across ? at : strip,
-                              tiling.rows(t), pointers);
+      for (size_t strip = 0; strip < (across ? part.lines : part.columns); ++strip) {
+        const Range inside = tall_ ? inside_of(part, across, strip) : Range{0, 0};
+        const size_t length = across ? part.columns : part.lines;
+        const auto cut = [&](Range range, size_t cols) {
+          if (range.first == range.end) return;
+          const Tiling tiling(range.end - range.first, *plan_.kernel, cols);
+          for (size_t t = 0, at = range.first; t < tiling.count; at += tiling.rows(t++))
+            pointers = add_tile(part, across, across ? strip : at, across ? at : strip,
+                                tiling.rows(t), pointers);
+        };
+        cut({0, inside.first}, SIZE_MAX);
+        cut(inside, plan_.shape.group_out());
+        cut({inside.end, length}, SIZE_MAX);
+      }
     }
     for (size_t t = 0; t < count_; ++t) {
       tiles_[t].first = (uint32_t)group_;
@@ -160,6 +178,23 @@ class Phases {
       right_ = t.x > right_ ? t.x : right_;
       if (tap > 0) steps_[tap - 1] = offset(t.y - at_[tap - 1].y, t.x - at_[tap - 1].x);
     }
+  }
+
+  // Of a strip, where all taps are inside the input.
+  struct Range {
+    size_t first, end;
+  };
+  Range inside_of(const Part& part, bool across, size_t strip) const {
+    const auto along = [&](size_t at, size_t count, ptrdiff_t least, ptrdiff_t most, size_t size) {
+      const ptrdiff_t first = -least - (ptrdiff_t)at, end = (ptrdiff_t)size - most - (ptrdiff_t)at;
+      const size_t from = first < 0 ? 0 : smaller((size_t)first, count);
+      return Range{from, end < (ptrdiff_t)from ? from : smaller((size_t)end, count)};
+    };
+    if (range_.count() == 0) return {0, 0};
+    const Range lines = along(part.y, part.lines, top_, bottom_, run_.in_h),
+                columns = along(part.x, part.columns, left_, right_, run_.in_w);
+    const Range &strips = across ? lines : columns, &tiles = across ? columns : lines;
+    return strip >= strips.first && strip < strips.end ? tiles : Range{0, 0};
   }
 
   // Rows from the part's output (down, right) on. Returns where the next tile's pointers go.
@@ -209,7 +244,8 @@ class Phases {
   const ConvRun& run_;
   const Axis &h_, &w_;
   const size_t whole_;  // a tap's depth in whole groups
-  TapAt *at_, *next_;   // of this phase's taps, and room for those of the next
+  const bool tall_;
+  TapAt *at_, *next_;  // of this phase's taps, and room for those of the next
   ptrdiff_t* const steps_;
   const uint8_t** const pointers_;
   BlockTile* const tiles_;
@@ -245,7 +281,7 @@ void run_transposed(const ConvPlan& plan, const ConvRun& run, const Taps& taps,
   block.tiles = (const BlockTile*)(workspace + at.tiles);
 
   // All phases of a band of lines, which stays in half of L2 while they write to it in turn.
-  const size_t mr = plan.kernel->mr, most_columns = at.most_tiles * mr;
+  const size_t most_columns = (at.most_tiles - ends_of(plan)) * plan.kernel->mr;
   const size_t most_lines = plan.cache_bytes / 2 / (run.out_w * run.to.stride);
   const size_t band = larger(most_lines / s.stride_h, 1) * s.stride_h;
   for (size_t line = task.first, end; line < task.end; line = end) {
@@ -258,7 +294,7 @@ void run_transposed(const ConvPlan& plan, const ConvRun& run, const Taps& taps,
         if (x_first == x_end) continue;
         phases.enter(phase_h, phase_w);
         const size_t widest = smaller(x_end - x_first, most_columns);
-        const size_t highest = block_lines(at.most_tiles, widest, mr);
+        const size_t highest = block_lines(plan, at.most_tiles, widest);
         for (size_t y = y_first; y < y_end; y += highest)
           for (size_t x = x_first; x < x_end; x += widest) {
             const size_t lines = smaller(y_end - y, highest), columns = smaller(x_end - x, widest);

@@ -72,7 +72,7 @@ struct MicroKernel {
   GatherFn gather = nullptr;
   uint8_t lhs_lanes_step = 1, lhs_kr, lhs_element_bytes = 1;
   MultiplyFn multiply;
-  // Direct form, one tap at a stride: tiles of at most tall_nr columns may have tall_mr rows
+  // Direct form at a stride: tiles of at most tall_nr columns may have tall_mr rows
   uint8_t tall_mr = 0, tall_nr = 0;
   WidenFn widen = nullptr;  // to nr * kr words per group
 

@@ -209,9 +209,11 @@ void multiply(const Tile& t) {
       rhs += 64;
       OCTET_SPILL(again);
     }
-    if (tall || tap == again->taps) break;
-    const uint8_t* const* rows_of_tap = again->lhs_rows ? again->lhs_rows + tap * rows : nullptr;
-    const ptrdiff_t step_to_tap = rows_of_tap ? 0 : again->tap_steps[tap - 1];
+    if (tap == again->taps) break;
+    const uint8_t* const* rows_of_tap =
+        !tall && again->lhs_rows ? again->lhs_rows + tap * rows : nullptr;
+    const ptrdiff_t step_to_tap =
+        rows_of_tap ? 0 : again->tap_steps[tap - 1] - (tall ? (ptrdiff_t)k : 0);
     unroll<bases>(
         [&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
   }
