@@ -58,7 +58,7 @@ constexpr Tier kTiers[] = {
         .depthwise_words = FormId::kS16_64x4_depthwise,
         .grouped = FormId::kS8_64x4_grouped,
         .costs = {.macs = 23, .mr = 6, .nr = 16, .tile = 40, .tile_tap = 12, .gather = 6,
-                  .word_macs = 29, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
+                  .word_macs = 29, .word_mr = 6, .word_nr = 16, .word_exposed = 0.35,
                   .word_in = 0.5, .word_out = 0.35, .lanes = 16,
                   .depthwise = 1, .depthwise_lanes = 32, .depthwise_line = 50,
                   .depthwise_words = 1, .grouped_macs = 17.5, .grouped_exit = 1.5},
