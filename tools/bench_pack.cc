@@ -31,7 +31,7 @@ struct MakingTime {
 
 MakingTime bench_making(const ConvCase& conv, const OperandTypes& types,
                         const BenchOptions& options) {
-  const ConvData data = plain_conv_data(conv.shape, types);
+  const ConvData data = plain_conv_data(conv.shape, types, options.operands);
   Buffer blob;
   const auto pack = [&] { pack_filter(data, options.forced, &blob); };
   const auto create = [&] { return create_conv(data, options.forced, blob); };
@@ -81,6 +81,7 @@ int bench_pack(const BenchArguments& a) {
                                 {"name", conv.shape.name()},
                                 {"count", conv.count},
                                 {"types", types.name()},
+                                {"operands", likeness_name(options.operands.likeness)},
                                 {"algorithm", t.algorithm},
                                 {"kernel", t.kernel},
                                 {"weights_mb", t.megabytes},

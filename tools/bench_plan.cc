@@ -70,7 +70,7 @@ std::vector<std::unique_ptr<ConvPlan>> make_plans(const ConvData& data, const Be
 Layer bench_layer(const ConvCase& conv, const OperandTypes& types, const BenchOptions& options,
                   ThreadPool* pool) {
   Layer layer = {&conv, {}, {}, {}, ""};
-  const ConvData data = plain_conv_data(conv.shape, types);
+  const ConvData data = plain_conv_data(conv.shape, types, options.operands);
   for (const octet_conv2d_candidate& said :
        candidates(describe_filter(data, {}), options.forced.isa))
     layer.candidates.push_back({said, said.kernel ? said.kernel : "-", ""});
@@ -233,6 +233,7 @@ int bench_plan(const BenchArguments& a) {
       part.add(layer);
       json["layers"].push_back(to_json(layer, types));
       json["layers"].back()["suite"] = group.name;
+      json["layers"].back()["operands"] = likeness_name(options.operands.likeness);
       print_layer(layer, part.layers, group.convolutions.size());
     }
     parts.emplace_back(group.name, part);

@@ -40,6 +40,9 @@ expect 2 'repetitions' bench 8x8x8 --repetitions 0
 expect 2 "the peer 'false' has ended" bench 8x8x8 --peer false
 expect 2 'which is no answer' bench 8x8x8 --peer 'echo hello; cat >/dev/null'
 expect 0 'peer: nobody' bench 8x8x8 --repetitions 1 --peer "echo '{\"name\": \"nobody\"}'; echo {}; echo {}; cat >/dev/null"
+expect 2 "'fast' are no operands: uniform or real" bench 8x8x8 --operands fast
+expect 0 '0 wrong' bench 8x8x8 12x70x40 ic8oc8_ih6kh3ph1 --operands real --types u8s8u8,s8s8s8,s8u8s8,u8u8f32 --repetitions 1 --json "$scratch/real.json"
+[[ $(grep -c '"operands": "real"' "$scratch/real.json") -eq 12 && $(grep -c '"rhs_zero_point": 128' "$scratch/real.json") -eq 6 ]] || { echo 'the JSON does not tell real operands'; failures=$((failures + 1)); }
 expect 2 "'fast' is no requantization" bench 8x8x8 --requant fast
 expect 2 'outputs of 8 bits, not for u8s8s32' bench 8x8x8 --requant tflite --types u8s8s32
 expect 0 'peer: symmetric weights' bench 8x8x8 ic8oc8_ih6kh3ph1 --rhs-zero-point 7 --peer symmetric --types u8u8u8 --repetitions 1
@@ -51,6 +54,7 @@ OCTET_MAX_ISA=FAST expect 2 'OCTET_BAD_ENVIRONMENT' bench 8x8x8
 
 expect 0 'scalar_u8s8_4x4x4' bench 8x8x8 3x5x7 --isa SCALAR --types u8s8s32,s8s8s8,u8u8f32,s8u8u8 --repetitions 1 --json "$scratch/out.json"
 expect 0 'scalar_u8s8_3x5x2' bench 17x19x23 --kernel scalar_u8s8_3x5x2 --threads 2 --repetitions 1
+grep -q '"operands": "uniform"' "$scratch/out.json" || { echo 'the JSON does not tell uniform operands'; failures=$((failures + 1)); }
 for key in machine cases summary name count types requant octet_us gops percent_of_concurrent_peak gbps kernel algorithm verified; do
   grep -q "\"$key\":" "$scratch/out.json" || { echo "no \"$key\" in the JSON"; failures=$((failures + 1)); }
 done

@@ -28,7 +28,7 @@ int explain_conv(const ExplainArguments& arguments);
 struct BenchArguments {
   std::vector<std::string> cases, types;           // types empty: what suits the cases
   std::string isa, kernel, algorithm, peer, json;  // empty: not given
-  std::string requant = "float";
+  std::string operands = "uniform", requant = "float";
   std::optional<int32_t> rhs_zero_point;
   size_t threads = 1;
   int repetitions = 9;

@@ -16,16 +16,15 @@ double bytes_touched(const ConvData& d) {
 
 BenchResult bench_conv(const ConvCase& conv, const OperandTypes& types, const BenchOptions& options,
                        ThreadPool* pool) {
-  const ConvData data = plain_conv_data(conv.shape, types, options.requant, options.rhs_zero_point);
+  const ConvData data = plain_conv_data(conv.shape, types, options.operands);
   const ConvReference reference(data);
   ConvPlan plan(data, options.forced, pool);
   plan.run(1);
   const bool approximate = options.forced.algorithm == OCTET_CONV_WINOGRAD_2X2_INT8;
   const Verdict verdict = approximate ? Verdict{} : reference.check(plan.dst());
   BenchResult result = {
-      conv.shape.name(),  conv.network,           conv.count,       conv.shape.ops(), types,
-      options.requant,    options.rhs_zero_point, plan.algorithm(), plan.kernel(),    verdict.right,
-      verdict.first_error};
+      conv.shape.name(), conv.network,     conv.count,    conv.shape.ops(), types,
+      options.operands,  plan.algorithm(), plan.kernel(), verdict.right,    verdict.first_error};
   if (!verdict.right) return result;
   if (approximate) result.largest_difference = reference.largest_difference(plan.dst());
 

@@ -3,32 +3,53 @@
 namespace tool {
 namespace {
 
-ConvData operands(const ConvShape& shape, const OperandTypes& types, Fill how) {
-  const size_t channels = shape.geometry.out_channels, depth = shape.depth();
-  ConvData data = {shape, types, Buffer(shape.in_pixels() * shape.geometry.in_channels),
-                   Buffer(channels * depth)};
-  fill(&data.lhs, types.lhs, how, shape.in_pixels() + depth);
-  fill(&data.filter, types.rhs, how, channels + 2 * depth);
-  data.bias = spread_bias(channels, depth);
-  if (types.dst == OCTET_S32) return data;
-  data.scales = spread_scales(channels, depth);
-  data.relu = true;
-  return data;
+ConvData room(const ConvShape& shape, const OperandTypes& types) {
+  return {shape, types, Buffer(shape.in_pixels() * shape.geometry.in_channels),
+          Buffer(shape.geometry.out_channels * shape.depth())};
+}
+
+void fill_both(ConvData* data, Fill how) {
+  const size_t channels = data->shape.geometry.out_channels, depth = data->shape.depth();
+  fill(&data->lhs, data->types.lhs, how, data->shape.in_pixels() + depth);
+  fill(&data->filter, data->types.rhs, how, channels + 2 * depth);
+}
+
+void set_epilogue(ConvData* data, double product) {
+  const size_t channels = data->shape.geometry.out_channels, depth = data->shape.depth();
+  data->bias = spread_bias(channels, depth, product);
+  if (data->types.dst == OCTET_S32) return;
+  data->scales = spread_scales(channels, depth, product);
+  data->relu = true;
 }
 
 }  // namespace
 
-ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types, Requant requant,
-                         std::optional<int32_t> rhs_zero_point) {
-  ConvData data = operands(shape, types, Fill::kRandom);
-  data.tflite = tflite_scales(data.scales, requant);
-  data.filter_zero_points = zero_points(rhs_zero_point, types.rhs, shape.geometry.out_channels);
+ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types,
+                         const Operands& operands) {
+  const size_t channels = shape.geometry.out_channels, depth = shape.depth();
+  ConvData data = room(shape, types);
+  const std::optional<int32_t> rhs_zero_point = operands.zero_point_of(types.rhs);
+  data.filter_zero_points = zero_points(rhs_zero_point, types.rhs, channels);
+  double product = kUniformProduct;
+  if (operands.likeness == Likeness::kReal) {
+    const int32_t centre = rhs_zero_point.value_or(0);
+    fill_activations(&data.lhs, types.lhs, shape.in_pixels() + depth);
+    fill_weights(&data.filter, types.rhs, {channels, depth, depth, 1}, centre,
+                 channels + 2 * depth);
+    product = typical_product(data.lhs, types.lhs, data.filter, types.rhs, centre);
+  } else {
+    fill_both(&data, Fill::kRandom);
+  }
+  set_epilogue(&data, product);
+  data.tflite = tflite_scales(data.scales, operands.requant);
   return data;
 }
 
 ConvData full_conv_data(const ConvShape& shape, const OperandTypes& types, Fill how,
                         bool symmetric) {
-  ConvData data = operands(shape, types, how);
+  ConvData data = room(shape, types);
+  fill_both(&data, how);
+  set_epilogue(&data, kUniformProduct);
   Random random(shape.in_pixels() + data.filter.size());
   data.lhs_zero_point = random.zero_point(types.lhs);
   if (types.dst == OCTET_S8 || types.dst == OCTET_U8)

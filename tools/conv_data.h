@@ -21,11 +21,10 @@ struct ConvData {
   size_t dst_elements() const { return shape.out_pixels() * shape.geometry.out_channels; }
 };
 
-// As a network would have it: random operands, no zero points, a bias; 8-bit and f32 outputs have
-// per-channel scales and a ReLU.
+// As a network would have it: random operands, no zero points but the weights' that are asked for,
+// a bias; 8-bit and f32 outputs have per-channel scales and a ReLU.
 ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types,
-                         Requant requant = Requant::kFloat,
-                         std::optional<int32_t> rhs_zero_point = {});
+                         const Operands& operands = {});
 
 // All at once: bias, ReLU, zero points on input and output, with the given filling. Weights are
 // symmetric (zero point 0, u8: 128) or have a zero point of their own per channel.

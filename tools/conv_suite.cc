@@ -220,6 +220,22 @@ const std::vector<Suite>& suites() {
            {"tic64oc32_ih112oh224kh3sh2ph1", 1, "U-Net up, 3x3"},
            {"tic21oc21_ih28oh56kh4sh2ph1", 1, "FCN up"},
        }},
+      // YOLOv3-tiny, 416 x 416, 80 classes: 13 convolutions.
+      {"yolo",
+       {
+           {"ic3oc16_ih416oh416kh3ph1", 1, "backbone"},
+           {"ic16oc32_ih208oh208kh3ph1", 1, "backbone"},
+           {"ic32oc64_ih104oh104kh3ph1", 1, "backbone"},
+           {"ic64oc128_ih52oh52kh3ph1", 1, "backbone"},
+           {"ic128oc256_ih26oh26kh3ph1", 1, "backbone"},
+           {"ic256oc512_ih13oh13kh3ph1", 2, "backbone, coarse head"},
+           {"ic512oc1024_ih13oh13kh3ph1", 1, "backbone"},
+           {"ic1024oc256_ih13oh13kh1", 1, "neck"},
+           {"ic512oc255_ih13oh13kh1", 1, "coarse detections"},
+           {"ic256oc128_ih13oh13kh1", 1, "before the upsampling"},
+           {"ic384oc256_ih26oh26kh3ph1", 1, "fine head"},
+           {"ic256oc255_ih26oh26kh1", 1, "fine detections"},
+       }},
   };
   return all;
 }

@@ -18,7 +18,7 @@ double bytes_touched(const GemmData& d) {
 
 BenchResult bench_gemm(const GemmCase& gemm, const OperandTypes& types, const BenchOptions& options,
                        ThreadPool* pool) {
-  const GemmData data = plain_data(gemm.shape, types, options.requant, options.rhs_zero_point);
+  const GemmData data = plain_data(gemm.shape, types, options.operands);
   GemmPlan plan(data, options.forced, pool);
   plan.run(1);
   const Verdict verdict = check_product(data, plan.dst());
@@ -27,8 +27,7 @@ BenchResult bench_gemm(const GemmCase& gemm, const OperandTypes& types, const Be
                         gemm.count,
                         gemm.shape.ops(),
                         types,
-                        options.requant,
-                        options.rhs_zero_point,
+                        options.operands,
                         "gemm",
                         plan.kernel(gemm.shape.m),
                         verdict.right,

@@ -7,12 +7,13 @@
 namespace tool {
 namespace {
 
-GemmData operands(const GemmShape& shape, const OperandTypes& types, Fill how) {
-  GemmData data = {shape, types, Buffer(shape.m * shape.k), Buffer(shape.k * shape.n)};
-  fill(&data.lhs, types.lhs, how, shape.m + shape.k);
-  fill(&data.rhs, types.rhs, how, shape.n + 2 * shape.k);
-  if (types.dst != OCTET_S32) data.scales = spread_scales(shape.n, shape.k);
-  return data;
+GemmData room(const GemmShape& shape, const OperandTypes& types) {
+  return {shape, types, Buffer(shape.m * shape.k), Buffer(shape.k * shape.n)};
+}
+
+void fill_both(GemmData* data, Fill how) {
+  fill(&data->lhs, data->types.lhs, how, data->shape.m + data->shape.k);
+  fill(&data->rhs, data->types.rhs, how, data->shape.n + 2 * data->shape.k);
 }
 
 }  // namespace
@@ -41,17 +42,31 @@ int32_t GemmData::rhs_at(size_t depth, size_t column) const {
          (rhs_zero_points.empty() ? 0 : rhs_zero_points[column]);
 }
 
-GemmData plain_data(const GemmShape& shape, const OperandTypes& types, Requant requant,
-                    std::optional<int32_t> rhs_zero_point) {
-  GemmData data = operands(shape, types, Fill::kRandom);
-  data.tflite = tflite_scales(data.scales, requant);
+GemmData plain_data(const GemmShape& shape, const OperandTypes& types, const Operands& operands) {
+  GemmData data = room(shape, types);
+  const std::optional<int32_t> rhs_zero_point = operands.zero_point_of(types.rhs);
   data.rhs_zero_points = zero_points(rhs_zero_point, types.rhs, shape.n);
-  if (types.dst != OCTET_S32) data.bias = spread_bias(shape.n, shape.k);
+  double product = kUniformProduct;
+  if (operands.likeness == Likeness::kReal) {
+    const int32_t centre = rhs_zero_point.value_or(0);
+    fill_activations(&data.lhs, types.lhs, shape.m + shape.k);
+    fill_weights(&data.rhs, types.rhs, {shape.n, shape.k, 1, shape.n}, centre,
+                 shape.n + 2 * shape.k);
+    product = typical_product(data.lhs, types.lhs, data.rhs, types.rhs, centre);
+  } else {
+    fill_both(&data, Fill::kRandom);
+  }
+  if (types.dst == OCTET_S32) return data;
+  data.scales = spread_scales(shape.n, shape.k, product);
+  data.tflite = tflite_scales(data.scales, operands.requant);
+  data.bias = spread_bias(shape.n, shape.k, product);
   return data;
 }
 
 GemmData full_data(const GemmShape& shape, const OperandTypes& types, Fill how) {
-  GemmData data = operands(shape, types, how);
+  GemmData data = room(shape, types);
+  fill_both(&data, how);
+  if (types.dst != OCTET_S32) data.scales = spread_scales(shape.n, shape.k);
   Random random(shape.m + shape.n + shape.k);
   data.bias = spread_bias(shape.n, shape.k);
   data.lhs_zero_point = random.zero_point(types.lhs);

@@ -32,10 +32,10 @@ struct GemmData {
   int32_t rhs_at(size_t depth, size_t column) const;
 };
 
-// As a network would have it: random operands, no zero points; 8-bit and f32 outputs have a bias
-// and per-channel scales.
+// As a network would have it: random operands, no zero points but the weights' that are asked for;
+// 8-bit and f32 outputs have a bias and per-channel scales.
 GemmData plain_data(const GemmShape& shape, const OperandTypes& types,
-                    Requant requant = Requant::kFloat, std::optional<int32_t> rhs_zero_point = {});
+                    const Operands& operands = {});
 
 // Everything at once: zero points on all operands, per channel on the rhs, and a bias, with the
 // given filling.

@@ -1,8 +1,12 @@
 // The octet command: its command line.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "commands.h"
+#include "conv_suite.h"
 #include "octet/octet.h"
 
 namespace {
@@ -17,6 +21,11 @@ void add_measuring_options(CLI::App* command, tool::BenchArguments* a) {
       ->capture_default_str();
   command->add_option("--repetitions", a->repetitions, "Repetitions; the median counts")
       ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  command
+      ->add_option("--operands", a->operands,
+                   "What they are like: uniform, or real: ReLU-like activations, Gaussian "
+                   "weights scaled per channel")
       ->capture_default_str();
   command->add_option("--json", a->json, "Also write this file");
 }
@@ -65,11 +74,9 @@ int main(int argc, char** argv) {
 
   tool::BenchArguments a;
   CLI::App* bench = app.add_subcommand("bench", "Verify and time products and convolutions");
-  bench->add_option(
-      "cases", a.cases,
-      "Several: gemm, resnet50, resnext50, mobilenet_v2, efficientnet_lite0, vgg16, detection, "
-      "segmentation, MxNxK, "
-      "mb1_ic64oc64_ih56oh56kh3sh1ph1");
+  const std::string layers =
+      fmt::format("{}, mb1_ic64oc64_ih56oh56kh3sh1ph1", fmt::join(tool::conv_suite_names(), ", "));
+  bench->add_option("cases", a.cases, "Several: gemm, MxNxK, " + layers);
   bench->add_option("--kernel", a.kernel, "Force this kernel; octet info lists them");
   bench->add_option(
       "--algorithm", a.algorithm,
@@ -93,12 +100,7 @@ int main(int argc, char** argv) {
   CLI::App* pack =
       bench->add_subcommand("pack", "Time packing the weights and creating the convolution");
   for (CLI::App* command : {plan, pack}) {
-    command
-        ->add_option("cases", a.cases,
-                     "Several: resnet50, resnext50, mobilenet_v2, efficientnet_lite0, vgg16, "
-                     "detection, segmentation, "
-                     "mb1_ic64oc64_ih56oh56kh3sh1ph1")
-        ->required();
+    command->add_option("cases", a.cases, "Several: " + layers)->required();
     command->add_option("--types", a.types, "Types of input, weights and output; u8s8u8 by default")
         ->expected(1);
     add_measuring_options(command, &a);

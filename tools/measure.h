@@ -18,8 +18,7 @@ class Peer;
 
 struct BenchOptions {
   Forced forced;
-  Requant requant = Requant::kFloat;
-  std::optional<int32_t> rhs_zero_point = {};  // of all weights
+  Operands operands = {};
   size_t threads = 1;
   int repetitions = 9;
   Peer* peer = nullptr;
@@ -57,8 +56,7 @@ struct BenchResult {
   // algorithm saves
   double ops;
   OperandTypes types;
-  Requant requant;
-  std::optional<int32_t> rhs_zero_point;
+  Operands operands;
   std::string algorithm, kernel;
   bool verified;
   std::string first_error;                        // if not verified

@@ -2,9 +2,35 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace tool {
+namespace {
+
+constexpr int32_t kDeviation = 209;
+
+// Eight bytes added up: close to a Gaussian of that standard deviation, in integers, so that every
+// machine draws the same.
+int32_t gaussian(Random* random) {
+  int32_t sum = -1020;
+  for (uint64_t bits = random->next(); bits; bits >>= 8) sum += static_cast<int32_t>(bits & 0xff);
+  return sum;
+}
+
+int32_t rounded(int32_t a, int32_t b) { return (2 * a + (a < 0 ? -b : b)) / (2 * b); }
+
+double root_mean_square(const Buffer& buffer, octet_type type, int32_t zero_point) {
+  double sum = 0;
+  for (size_t i = 0; i < buffer.size(); ++i) {
+    const double value = byte_at(buffer, type, i) - zero_point;
+    sum += value * value;
+  }
+  return std::max(1.0, std::sqrt(sum / static_cast<double>(buffer.size())));
+}
+
+}  // namespace
 
 std::string OperandTypes::name() const {
   return fmt::format("{}{}{}", octet_type_name(lhs), octet_type_name(rhs), octet_type_name(dst));
@@ -65,9 +91,58 @@ void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed) {
   }
 }
 
-std::vector<float> spread_scales(size_t channels, size_t k) {
+const char* likeness_name(Likeness likeness) {
+  return likeness == Likeness::kReal ? "real" : "uniform";
+}
+
+Likeness parse_likeness(const std::string& text) {
+  for (const Likeness likeness : {Likeness::kUniform, Likeness::kReal})
+    if (text == likeness_name(likeness)) return likeness;
+  throw Error(fmt::format("'{}' are no operands: uniform or real", text));
+}
+
+std::optional<int32_t> Operands::zero_point_of(octet_type rhs) const {
+  if (rhs_zero_point || likeness == Likeness::kUniform || rhs != OCTET_U8) return rhs_zero_point;
+  return *centre(OCTET_U8);
+}
+
+void fill_activations(Buffer* buffer, octet_type type, uint64_t seed) {
+  const int32_t most = type == OCTET_U8 ? 255 : 127, least = type == OCTET_U8 ? 0 : -127;
+  const int32_t range = 4 * kDeviation;
+  Random random(seed);
+  uint8_t* bytes = buffer->as();
+  for (size_t i = 0; i < buffer->size(); ++i)
+    bytes[i] =
+        static_cast<uint8_t>(std::clamp(rounded(gaussian(&random) * most, range), least, most));
+}
+
+void fill_weights(Buffer* buffer, octet_type type, const Channels& channels, int32_t zero_point,
+                  uint64_t seed) {
+  const int32_t least = type == OCTET_U8 ? 0 : -128;
+  Random random(seed);
+  uint8_t* bytes = buffer->as();
+  std::vector<int32_t> drawn(channels.depth);
+  for (size_t channel = 0; channel < channels.count; ++channel) {
+    int32_t largest = 1;
+    for (int32_t& weight : drawn) {
+      weight = gaussian(&random);
+      largest = std::max(largest, std::abs(weight));
+    }
+    uint8_t* at = bytes + channel * channels.channel_step;
+    for (size_t k = 0; k < channels.depth; ++k, at += channels.depth_step)
+      *at = static_cast<uint8_t>(
+          std::clamp(zero_point + rounded(drawn[k] * 127, largest), least, least + 255));
+  }
+}
+
+double typical_product(const Buffer& lhs, octet_type lhs_type, const Buffer& rhs,
+                       octet_type rhs_type, int32_t rhs_zero_point) {
+  return root_mean_square(lhs, lhs_type, 0) * root_mean_square(rhs, rhs_type, rhs_zero_point);
+}
+
+std::vector<float> spread_scales(size_t channels, size_t k, double product) {
   std::vector<float> scales(channels);
-  const float middle = 40.0f / (std::sqrt(static_cast<float>(k)) * 147 * 73);
+  const float middle = 40.0f / (std::sqrt(static_cast<float>(k)) * static_cast<float>(product));
   for (size_t i = 0; i < channels; ++i) scales[i] = middle * (1 + 0.1f * static_cast<float>(i % 7));
   return scales;
 }
@@ -126,9 +201,10 @@ const int32_t* centre(octet_type type) {
   return type == OCTET_U8 ? &kU8 : &kS8;
 }
 
-std::vector<int32_t> spread_bias(size_t channels, size_t k) {
+std::vector<int32_t> spread_bias(size_t channels, size_t k, double product) {
   std::vector<int32_t> bias(channels);
-  const int32_t step = static_cast<int32_t>(std::sqrt(static_cast<float>(k)) * 2000);
+  const int32_t step =
+      static_cast<int32_t>(std::sqrt(static_cast<float>(k)) * 2000 * (product / kUniformProduct));
   for (size_t i = 0; i < channels; ++i) bias[i] = step * (static_cast<int32_t>(i % 5) - 2);
   return bias;
 }

@@ -42,9 +42,42 @@ enum class Requant { kFloat, kTflite };
 const char* requant_name(Requant requant);
 Requant parse_requant(const std::string& text);
 
+// What those of a bench are like: any byte as likely as another; or as quantized layers have them.
+enum class Likeness { kUniform, kReal };
+const char* likeness_name(Likeness likeness);
+Likeness parse_likeness(const std::string& text);
+
+// The operands that a bench draws.
+struct Operands {
+  Likeness likeness = Likeness::kUniform;
+  Requant requant = Requant::kFloat;
+  std::optional<int32_t> rhs_zero_point = {};  // of all weights
+
+  // Real u8 weights have one.
+  std::optional<int32_t> zero_point_of(octet_type rhs) const;
+};
+
+// Activations of zero point 0, calibrated to four standard deviations: u8 after a ReLU, half of
+// them 0; s8 on both sides of 0.
+void fill_activations(Buffer* buffer, octet_type type, uint64_t seed);
+
+// Where the weights of a channel lie.
+struct Channels {
+  size_t count, depth, channel_step, depth_step;
+};
+// Gaussian around the zero point, scaled so that the largest of each channel is 127 away from it:
+// no s8 of zero point 0 is -128.
+void fill_weights(Buffer* buffer, octet_type type, const Channels& channels, int32_t zero_point,
+                  uint64_t seed);
+
+// The typical size of an lhs byte times that of a weight, less their zero points.
+constexpr double kUniformProduct = 147 * 73;
+double typical_product(const Buffer& lhs, octet_type lhs_type, const Buffer& rhs,
+                       octet_type rhs_type, int32_t rhs_zero_point);
+
 // One per output channel. They spread the outputs of random operands of depth k over the 8-bit
 // range, differently per channel.
-std::vector<float> spread_scales(size_t channels, size_t k);
+std::vector<float> spread_scales(size_t channels, size_t k, double product = kUniformProduct);
 // The same factors as TFLite's multipliers and shifts; none of either for float mode.
 struct TfliteScales {
   std::vector<int32_t> multipliers, shifts;
@@ -55,7 +88,7 @@ TfliteScales tflite_scales(const std::vector<float>& scales, Requant requant);
 // tflite: null for float mode whatever the data has
 void set_scales(const std::vector<float>& scales, const TfliteScales* tflite,
                 octet_epilogue* epilogue);
-std::vector<int32_t> spread_bias(size_t channels, size_t k);
+std::vector<int32_t> spread_bias(size_t channels, size_t k, double product = kUniformProduct);
 // Of so many channels: the same for all, or none at all. Throws where the type has no such value.
 std::vector<int32_t> zero_points(std::optional<int32_t> zero_point, octet_type type,
                                  size_t channels);

@@ -23,7 +23,8 @@ std::string today() {
   return text;
 }
 
-ordered_json or_null(const std::optional<double>& value) {
+template <typename Number>
+ordered_json or_null(const std::optional<Number>& value) {
   return value ? ordered_json(*value) : ordered_json();
 }
 
@@ -92,10 +93,9 @@ ordered_json to_json(const BenchResult& r) {
                        {"network", r.network},
                        {"count", r.count},
                        {"types", r.types.name()},
-                       {"requant", requant_name(r.requant)},
-                       {"rhs_zero_point",
-                        r.rhs_zero_point ? ordered_json(*r.rhs_zero_point) : ordered_json(nullptr)},
-                       {"operands", "uniform"},
+                       {"requant", requant_name(r.operands.requant)},
+                       {"rhs_zero_point", or_null(r.operands.zero_point_of(r.types.rhs))},
+                       {"operands", likeness_name(r.operands.likeness)},
                        {"kernel", r.kernel},
                        {"algorithm", r.algorithm},
                        {"verified", r.verified}};
