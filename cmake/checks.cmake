@@ -43,7 +43,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsaniti
     CONTENT "$<JOIN:$<TARGET_OBJECTS:octet>,\n>\n" TARGET octet)
   octet_add_test(check_objects LABELS checks COMMAND ${CMAKE_COMMAND}
     -D OBJECTS=${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt -D ARCHIVE=$<TARGET_FILE:octet>
-    -D NM=${CMAKE_NM} -D OBJDUMP=${CMAKE_OBJDUMP} -P ${PROJECT_SOURCE_DIR}/cmake/check_objects.cmake)
+    -D WITH_CPUINFO=${octet_cpuinfo} -D NM=${CMAKE_NM} -D OBJDUMP=${CMAKE_OBJDUMP} -P ${PROJECT_SOURCE_DIR}/cmake/check_objects.cmake)
 endif()
 
 # Installs, moves the installation, then builds and runs the projects in tests/consumer against it.

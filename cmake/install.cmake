@@ -14,7 +14,7 @@ install(FILES ${octet_generated}/octet-config.cmake ${octet_generated}/octet-con
 
 file(RELATIVE_PATH OCTET_PC_UP "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
 string(REGEX REPLACE "/$" "" OCTET_PC_UP "${OCTET_PC_UP}")
-if(OCTET_WITH_CPUINFO)
+if(octet_cpuinfo)
   set(OCTET_PC_REQUIRES libcpuinfo)
 else()
   set(OCTET_PC_REQUIRES)

@@ -22,7 +22,7 @@ ConvKernel choose_conv(const CpuFeatures& cpu, const ConvChoiceProblem& p, const
   plan.kernel = kernel.micro;
   plan.depthwise = kernel.depthwise;
   plan.dst_bytes = p.dst_bytes;
-  plan.cache_bytes = cpu.l2_or_typical();
+  plan.cache_bytes = cpu.l2_bytes();
   *choice = {};
   choice->algorithm = p.algorithm;
   choice->layout = p.facts.layout;

@@ -34,6 +34,7 @@ octet_gemm_desc as_gemm(const octet_conv2d_desc& c) {
   g.max_isa = c.max_isa;
   g.kernel = c.kernel;
   g.allocator = c.allocator;
+  g.machine = c.machine;
   memcpy(g.reserved, c.reserved, sizeof c.reserved);
   g.epilogue = c.epilogue;
   return g;

@@ -5,6 +5,7 @@
 #include "dispatch/conv_machine.h"
 #include "dispatch/conv_shape.h"
 #include "dispatch/environment.h"
+#include "dispatch/given_machine.h"
 #include "dispatch/tables/tiers.h"
 
 namespace octet {
@@ -92,7 +93,25 @@ uint32_t without_kernel(const FilterDraft& d, octet_isa isa) {
   return algorithms;
 }
 
+// Of the algorithms that can compute the shape.
+void measure_blobs(const FilterDraft& d, ConvProblem* problem) {
+  for (int i = 0; i < kAlgorithms; ++i) {
+    const ConvMethod* const method = method_of((uint8_t)i);
+    Container container;
+    if (!method || method->refuse(d.shape, problem->zero_points)) continue;
+    problem->packed_bytes[i] =
+        plan_blob(d, *find_form_of(packed_layout(d, *method)), (uint8_t)i, &container)
+            ? (size_t)container.header.bytes
+            : SIZE_MAX;
+  }
+}
+
 }  // namespace
+
+bool plan_blob(const FilterDraft& d, const Form& form, uint8_t algorithm, Container* container) {
+  return plan_filter(form, *method_of(algorithm), algorithm, (uint8_t)d.given->type, d.shape,
+                     has_zero_points(d.view, form.layout.domain), container);
+}
 
 RhsLayout packed_layout(const FilterDraft& d, const ConvMethod& method) {
   if (method.operands != KernelKind::kBytes || !d.forced)
@@ -112,20 +131,27 @@ octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterD
   OCTET_TRY(read_environment(&environment, error));
   d->view = view_of(f, d->shape);
   choose_tier(isa, environment, d);
-  const CpuFeatures& cpu = d->cpu;
-  const ConvProblem problem = {d->shape,
-                               d->tier,
-                               d->view.is_u8,
-                               d->view.zero_point_range(),
-                               f.accuracy == OCTET_ACCURACY_APPROXIMATE,
-                               cpu.l2_bytes,
-                               cpu.l3_bytes,
-                               without_kernel(*d, isa)};
+  OCTET_TRY(read_machine(f.machine, "filter", &d->cpu, error));
+  ConvProblem problem = {d->shape,
+                         d->tier,
+                         d->view.is_u8,
+                         d->view.zero_point_range(),
+                         f.accuracy == OCTET_ACCURACY_APPROXIMATE,
+                         d->cpu,
+                         without_kernel(*d, isa),
+                         {},
+                         f.packed_bytes_max};
+  measure_blobs(*d, &problem);
   d->plans = plan_conv(problem);
   const bool by_name = f.algorithm == OCTET_CONV_AUTO && environment.algorithm != OCTET_CONV_AUTO;
   d->algorithm = f.algorithm != OCTET_CONV_AUTO ? f.algorithm
                  : by_name                      ? environment.algorithm
                                                 : d->plans.best;
+  if (d->algorithm == OCTET_CONV_AUTO)
+    return fail(error, OCTET_BAD_SIZE,
+                "filter.packed_bytes_max is %zu; the least that an algorithm packs these weights "
+                "to is %zu bytes",
+                f.packed_bytes_max, d->plans.least_too_large);
   const Candidate& candidate = d->plans.candidates[d->algorithm];
   if (!candidate.possible)
     return fail(error, OCTET_UNSUPPORTED, "%s = %s %s", by_name ? "OCTET_CONV" : "filter.algorithm",

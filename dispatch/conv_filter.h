@@ -24,6 +24,9 @@ struct FilterDraft {
 // The layout of an algorithm's weights. A forced kernel may have one of its own.
 RhsLayout packed_layout(const FilterDraft& draft, const ConvMethod& method);
 
+// Lays out the blob of an algorithm's weights. False if a size leaves ptrdiff_t.
+bool plan_blob(const FilterDraft& draft, const Form& form, uint8_t algorithm, Container* container);
+
 octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterDraft* draft,
                          octet_error* error);
 

@@ -12,10 +12,7 @@ namespace {
 octet_status lay_out(const octet_filter_desc* filter, octet_isa isa, FilterDraft* draft,
                      Container* container, octet_error* error) {
   OCTET_TRY(read_filter(filter, isa, draft, error));
-  const uint8_t algorithm = (uint8_t)draft->algorithm;
-  if (!plan_filter(*draft->form, *method_of(algorithm), algorithm, (uint8_t)draft->given->type,
-                   draft->shape, has_zero_points(draft->view, draft->form->layout.domain),
-                   container))
+  if (!plan_blob(*draft, *draft->form, (uint8_t)draft->algorithm, container))
     return fail(error, OCTET_BAD_SIZE, "filter.shape: the packed size leaves ptrdiff_t");
   return OCTET_OK;
 }
@@ -76,6 +73,7 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
   octet_conv2d_candidate out = OCTET_CONV2D_CANDIDATE_INIT;
   out.algorithm = algorithm;
   out.possible = c.possible;
+  out.packed_bytes = c.packed_bytes;
   out.chosen = algorithm == draft.algorithm;
   out.macs = c.estimate.macs;
   out.bytes = c.estimate.bytes;

@@ -7,11 +7,12 @@
 namespace octet {
 namespace {
 
-// Compute and traffic overlap: the longer of the two counts, and a fifth of the other.
-double total(const Estimate& e) {
+// Compute and traffic overlap: the longer of the two counts, and a fifth of the other. Cores that
+// execute in order wait for what they load.
+double total(const Estimate& e, bool in_order) {
   const double longer = e.compute > e.memory ? e.compute : e.memory,
                shorter = e.compute > e.memory ? e.memory : e.compute;
-  return longer + 0.2 * shorter + e.transform;
+  return longer + (in_order ? 1 : 0.2) * shorter + e.transform;
 }
 
 const char* refuse(const ConvMethod* method, int algorithm, const ConvProblem& problem) {
@@ -34,6 +35,7 @@ const char* limit_of(const Estimate& e) {
 
 ConvPlans plan_conv(const ConvProblem& problem) {
   ConvPlans plans = {};
+  plans.least_too_large = SIZE_MAX;
   const Candidate* best = nullptr;
   for (int i = 0; i < kAlgorithms; ++i) {
     if (i == OCTET_CONV_AUTO) continue;
@@ -43,12 +45,20 @@ ConvPlans plan_conv(const ConvProblem& problem) {
       snprintf(c.reason, sizeof c.reason, "cannot be used: %s", refused);
       continue;
     }
+    c.packed_bytes = problem.packed_bytes[i];
+    if (problem.packed_bytes_max && c.packed_bytes > problem.packed_bytes_max) {
+      snprintf(c.reason, sizeof c.reason,
+               "cannot be used: its weights take %zu bytes, and filter.packed_bytes_max is %zu",
+               c.packed_bytes, problem.packed_bytes_max);
+      plans.least_too_large = smaller(plans.least_too_large, c.packed_bytes);
+      continue;
+    }
     c.possible = true;
     c.estimate = method->estimate(
         {problem.shape,
          conv_layout(*method, problem.isa, problem.rhs_u8, problem.zero_points.any()),
-         tier_of(problem.isa).costs, problem.l2_bytes, problem.l3_bytes});
-    c.microseconds = total(c.estimate);
+         tier_of(problem.isa).costs, problem.cpu.l2_bytes(), problem.cpu.l3_bytes()});
+    c.microseconds = total(c.estimate, problem.cpu.in_order());
     if (best && best->microseconds <= c.microseconds) continue;
     best = &c;
     plans.best = (octet_conv_algorithm)i;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dispatch/conv_methods.h"
+#include "dispatch/cpu_features.h"
 #include "kernels/conv/estimate.h"
 
 namespace octet {
@@ -13,13 +14,16 @@ struct ConvProblem {
   bool rhs_u8;
   ZeroPointRange zero_points;  // of the weights
   bool approximate;            // the caller allows it
-  size_t l2_bytes, l3_bytes;   // 0 = unknown
+  CpuFeatures cpu;             // its caches and cores
   // Algorithms whose weights no kernel may read where they will be used: bit octet_conv_algorithm
   uint32_t without_kernel;
+  size_t packed_bytes[kAlgorithms];  // of the blob; SIZE_MAX: leaves size_t
+  size_t packed_bytes_max;           // 0 = any
 };
 
 struct Candidate {
   bool possible;
+  size_t packed_bytes;
   Estimate estimate;
   double microseconds;
   char reason[160];
@@ -27,7 +31,9 @@ struct Candidate {
 
 struct ConvPlans {
   Candidate candidates[kAlgorithms];  // indexed by octet_conv_algorithm; that of AUTO is empty
-  octet_conv_algorithm best;
+  octet_conv_algorithm best;          // AUTO if none is possible
+  // The least that is too much, of those that are ruled out by their size; SIZE_MAX if none is
+  size_t least_too_large;
 };
 
 ConvPlans plan_conv(const ConvProblem& problem);

@@ -6,9 +6,11 @@
 #include <cpuid.h>
 #elif defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
-#include <unistd.h>
 #elif defined(__aarch64__) && defined(__APPLE__)
 #include <sys/sysctl.h>
+#endif
+#if defined(__linux__)
+#include <unistd.h>
 #endif
 #if defined(OCTET_WITH_CPUINFO)
 #include <cpuinfo.h>
@@ -42,7 +44,8 @@ uint64_t xgetbv() {
 }
 
 // Deterministic cache parameters: Intel's leaf 4 and AMD's leaf 0x8000001D have the same form.
-void detect_caches(CpuFeatures* cpu) {
+Caches detect_caches() {
+  Caches caches = {};
   const uint32_t leaf = cpuid(4, 0).eax & 31 ? 4 : 0x8000001D;
   for (uint32_t i = 0; i < 8; ++i) {
     const Registers r = cpuid(leaf, i);
@@ -50,14 +53,15 @@ void detect_caches(CpuFeatures* cpu) {
     if (type == 0) break;
     const size_t bytes = (size_t)((r.ebx >> 22) + 1) * ((r.ebx >> 12 & 0x3ff) + 1) *
                          ((r.ebx & 0xfff) + 1) * ((size_t)r.ecx + 1);
-    if (level == 1 && type == 1) cpu->l1d_bytes = bytes;
-    if (level == 2) cpu->l2_bytes = bytes;
-    if (level == 3) cpu->l3_bytes = bytes;
+    if (level == 1 && type == 1) caches.l1d_bytes = bytes;
+    if (level == 2) caches.l2_bytes = bytes;
+    if (level == 3) caches.l3_bytes = bytes;
   }
+  return caches;
 }
 
 Features detect(CpuFeatures* cpu) {
-  detect_caches(cpu);
+  cpu->caches = detect_caches();
   const Registers leaf1 = cpuid(1, 0), leaf7 = cpuid(7, 0), leaf7_1 = cpuid(7, 1);
   if (!leaf1.ecx_bit(27)) return 0;  // OSXSAVE
   const uint64_t state = xgetbv();
@@ -82,9 +86,8 @@ Features detect([[maybe_unused]] CpuFeatures* cpu) {
     const long bytes = sysconf(name);
     return bytes > 0 ? (size_t)bytes : 0;
   };
-  cpu->l1d_bytes = size(_SC_LEVEL1_DCACHE_SIZE);
-  cpu->l2_bytes = size(_SC_LEVEL2_CACHE_SIZE);
-  cpu->l3_bytes = size(_SC_LEVEL3_CACHE_SIZE);
+  cpu->caches = {size(_SC_LEVEL1_DCACHE_SIZE), size(_SC_LEVEL2_CACHE_SIZE),
+                 size(_SC_LEVEL3_CACHE_SIZE)};
 #endif
   return kHasNeon | when(getauxval(AT_HWCAP) & kHwcapAsimddp, kHasDotprod) |
          when(getauxval(AT_HWCAP2) & kHwcap2I8mm, kHasI8mm);
@@ -99,8 +102,8 @@ size_t sysctl_value(const char* name) {
 }
 
 Features detect(CpuFeatures* cpu) {
-  cpu->l1d_bytes = sysctl_value("hw.perflevel0.l1dcachesize");
-  cpu->l2_bytes = sysctl_value("hw.perflevel0.l2cachesize");
+  cpu->caches = {sysctl_value("hw.perflevel0.l1dcachesize"),
+                 sysctl_value("hw.perflevel0.l2cachesize"), 0};
   return kHasNeon | when(sysctl_value("hw.optional.arm.FEAT_DotProd"), kHasDotprod) |
          when(sysctl_value("hw.optional.arm.FEAT_I8MM"), kHasI8mm);
 }
@@ -111,26 +114,52 @@ Features detect(CpuFeatures*) { return 0; }
 
 #endif
 
-// cpuinfo knows caches where the C library does not (Arm). It is asked for nothing else: its
-// feature flags can be wrong.
-void refine_with_cpuinfo([[maybe_unused]] CpuFeatures* cpu) {
-#if defined(OCTET_WITH_CPUINFO)
-  if (!cpuinfo_initialize()) return;
-  const auto keep = [](const struct cpuinfo_cache* cache, size_t* bytes) {
-    if (cache && *bytes == 0) *bytes = cache->size;
-  };
-  keep(cpuinfo_get_l1d_cache(0), &cpu->l1d_bytes);
-  keep(cpuinfo_get_l2_cache(0), &cpu->l2_bytes);
-  keep(cpuinfo_get_l3_cache(0), &cpu->l3_bytes);
-#endif
+// Of caches one source is believed as a whole: an L3 that it does not have is none.
+[[maybe_unused]] void complete(CpuFeatures* cpu, const Caches& caches, const Cores& cores) {
+  if (!cpu->caches.l2_bytes) cpu->caches = caches;
+  if (!cpu->cores.known) cpu->cores = cores;
 }
+
+#if defined(OCTET_WITH_CPUINFO)
+
+// cpuinfo knows the designs of cores, and the caches that these have as a rule. It is asked for
+// nothing else: its feature flags can be wrong.
+void ask_cpuinfo(CpuFeatures* cpu) {
+  if (!cpuinfo_initialize()) return;
+  // It sorts processors, the big cores first.
+  const auto size = [](const struct cpuinfo_cache* cache) {
+    return cache ? (size_t)cache->size : 0;
+  };
+  const Caches caches = {size(cpuinfo_get_l1d_cache(0)), size(cpuinfo_get_l2_cache(0)),
+                         size(cpuinfo_get_l3_cache(0))};
+  Cores cores = {};
+  for (uint32_t i = 0; i < cpuinfo_get_cores_count(); ++i) switch (cpuinfo_get_core(i)->uarch) {
+      case cpuinfo_uarch_unknown: break;
+      case cpuinfo_uarch_cortex_a35:
+      case cpuinfo_uarch_cortex_a53:
+      case cpuinfo_uarch_cortex_a55r0:
+      case cpuinfo_uarch_cortex_a55:
+      case cpuinfo_uarch_brahma_b53: ++cores.in_order; [[fallthrough]];
+      default: ++cores.known;
+    }
+  complete(cpu, caches, cores);
+}
+
+#endif
 
 }  // namespace
 
 CpuFeatures detect_cpu() {
   CpuFeatures cpu = {};
   cpu.isas = tiers_of(detect(&cpu));
-  refine_with_cpuinfo(&cpu);
+#if defined(OCTET_WITH_CPUINFO)
+  ask_cpuinfo(&cpu);
+#endif
+#if defined(__linux__) && !defined(__x86_64__)
+  const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+  const CpuFiles files = read_cpu_files("/sys/devices/system/cpu", cpus > 0 ? (uint32_t)cpus : 0);
+  complete(&cpu, files.caches, files.cores);
+#endif
   return cpu;
 }
 

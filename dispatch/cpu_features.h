@@ -1,10 +1,11 @@
-// What the CPU and the operating system offer. Asks them directly, so that no library, no /proc and
-// no /sys can break detection.
+// What the CPU and the operating system offer. Instructions are found by asking them directly, so
+// that no library, no /proc and no /sys can break that; caches and cores may come from files.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dispatch/cpu_files.h"
 #include "kernels/core/isa.h"
 
 namespace octet {
@@ -22,10 +23,14 @@ enum Feature : uint32_t {
 using Features = uint32_t;
 
 struct CpuFeatures {
-  IsaMask isas;                          // tiers that it has all features of
-  size_t l1d_bytes, l2_bytes, l3_bytes;  // 0 = unknown
+  IsaMask isas;  // tiers that it has all features of
+  Caches caches;
+  Cores cores = {};
 
-  size_t l2_or_typical() const { return l2_bytes ? l2_bytes : 512 * 1024; }
+  size_t l2_bytes() const { return caches.l2_bytes ? caches.l2_bytes : 256 * 1024; }
+  size_t l3_bytes() const { return caches.l3_bytes; }
+  // Beside others those in order get less of the work, and it is planned for the others.
+  bool in_order() const { return cores.known && cores.known == cores.in_order; }
 };
 
 CpuFeatures detect_cpu();

@@ -23,7 +23,7 @@ Selection choose_gemm(const CpuFeatures& cpu, const Problem& problem, const Weig
   choice->kernel = find_kernel_name(many.kernel->name);
   choice->small_kernel = find_kernel_name(small.name);
   // The other half is for the weights that pass by
-  choice->block = choose_block_rows(*many.kernel, problem.k, cpu.l2_or_typical() / 2);
+  choice->block = choose_block_rows(*many.kernel, problem.k, cpu.l2_bytes() / 2);
   return many;
 }
 

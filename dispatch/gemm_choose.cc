@@ -1,6 +1,7 @@
 // From the descriptor, the environment, the machine and the weights to kernels.
 #include "dispatch/error.h"
 #include "dispatch/gemm_draft.h"
+#include "dispatch/given_machine.h"
 #include "dispatch/machine.h"
 #include "dispatch/tables/tiers.h"
 #include "dispatch/trace.h"
@@ -16,6 +17,7 @@ octet_status read_limits(Draft* draft, const Machine& machine, CpuFeatures* cpu,
   OCTET_TRY(read_environment(&draft->environment, draft->error));
   if (draft->environment.verbose) trace_demotions(machine.demoted);
   *cpu = machine.cpu;
+  OCTET_TRY(read_machine(d.machine, "desc", cpu, draft->error));
   const bool chosen = d.max_isa != OCTET_ISA_AUTO || d.kernel;
   if (!chosen) cpu->isas &= draft->environment.allowed;
   if (d.max_isa != OCTET_ISA_AUTO) cpu->isas &= tiers_within((Isa)d.max_isa);

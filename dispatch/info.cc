@@ -41,9 +41,11 @@ octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error) {
   out.detected_isas = machine.detected;
   out.demoted_isas = machine.demoted;
   out.best_isa = (octet_isa)best_of(machine.cpu.isas & environment.allowed);
-  out.l1d_bytes = machine.cpu.l1d_bytes;
-  out.l2_bytes = machine.cpu.l2_bytes;
-  out.l3_bytes = machine.cpu.l3_bytes;
+  out.l1d_bytes = machine.cpu.caches.l1d_bytes;
+  out.l2_bytes = machine.cpu.caches.l2_bytes;
+  out.l3_bytes = machine.cpu.caches.l3_bytes;
+  out.known_cores = machine.cpu.cores.known;
+  out.in_order_cores = machine.cpu.cores.in_order;
   return give(out, info);
 }
 

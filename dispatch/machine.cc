@@ -14,6 +14,7 @@ struct Cache {
   std::atomic<bool> ready;
   std::atomic<IsaMask> detected, demoted;
   std::atomic<size_t> l1d, l2, l3;
+  std::atomic<uint32_t> cores, in_order_cores;
 };
 Cache cache;
 
@@ -32,15 +33,18 @@ Found find_out() {
 void keep(const Found& found) {
   cache.detected.store(found.cpu.isas, relaxed);
   cache.demoted.store(found.demoted, relaxed);
-  cache.l1d.store(found.cpu.l1d_bytes, relaxed);
-  cache.l2.store(found.cpu.l2_bytes, relaxed);
-  cache.l3.store(found.cpu.l3_bytes, relaxed);
+  cache.l1d.store(found.cpu.caches.l1d_bytes, relaxed);
+  cache.l2.store(found.cpu.caches.l2_bytes, relaxed);
+  cache.l3.store(found.cpu.caches.l3_bytes, relaxed);
+  cache.cores.store(found.cpu.cores.known, relaxed);
+  cache.in_order_cores.store(found.cpu.cores.in_order, relaxed);
   cache.ready.store(true, std::memory_order_release);
 }
 
 Found kept() {
-  return {{cache.detected.load(relaxed), cache.l1d.load(relaxed), cache.l2.load(relaxed),
-           cache.l3.load(relaxed)},
+  return {{cache.detected.load(relaxed),
+           {cache.l1d.load(relaxed), cache.l2.load(relaxed), cache.l3.load(relaxed)},
+           {cache.cores.load(relaxed), cache.in_order_cores.load(relaxed)}},
           cache.demoted.load(relaxed)};
 }
 

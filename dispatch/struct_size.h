@@ -7,6 +7,7 @@ namespace octet {
 
 // What even the oldest caller's struct has: all before the line "an older struct may end here".
 constexpr size_t oldest(const octet_cpu_info*) { return offsetof(octet_cpu_info, l1d_bytes); }
+constexpr size_t oldest(const octet_machine*) { return offsetof(octet_machine, in_order); }
 constexpr size_t oldest(const octet_kernel_info*) { return offsetof(octet_kernel_info, isa); }
 constexpr size_t oldest(const octet_rhs_desc*) { return offsetof(octet_rhs_desc, zero_points); }
 constexpr size_t oldest(const octet_gemm_desc*) { return offsetof(octet_gemm_desc, epilogue); }

@@ -356,7 +356,7 @@ std::vector<CpuFeatures> machines() {
   for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
     for (const size_t l2 : {size_t{0}, size_t{1} << 14, size_t{1} << 20}) {
       const octet::IsaMask isas = octet::tiers_within(tier->isa) & octet::compiled_tiers();
-      all.push_back({isas, 0, l2, 0});
+      all.push_back({isas, {0, l2, 0}});
     }
   return all;
 }

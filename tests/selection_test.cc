@@ -91,7 +91,7 @@ TEST(Select, KernelsForManyRowsAndForFewWantOneSignOfTheLhs) {
       for (const bool lhs_u8 : {false, true})
         for (const bool rhs_u8 : {false, true})
           for (const bool has_least : {false, true}) {
-            const CpuFeatures cpu = {isas, 0, 0, 0};
+            const CpuFeatures cpu = {isas, {}};
             const WeightFacts facts = {kernel->rhs_layout, has_least};
             const octet::Selection many =
                 octet::select(cpu, {100, 64, 64, lhs_u8, rhs_u8}, facts, nullptr);
@@ -127,7 +127,7 @@ TEST(Select, NobodyReadsALayoutOfAnotherMachine) {
 }
 
 TEST(Select, ForcedKernels) {
-  const CpuFeatures everything = {~0u, 0, 0, 0};
+  const CpuFeatures everything = {~0u, {}};
   for (const MicroKernel* kernel : table())
     for (const Types types : {Types{OCTET_U8, OCTET_S8},
                               {OCTET_S8, OCTET_S8},
@@ -147,13 +147,13 @@ TEST(Select, ForcedKernels) {
 }
 
 TEST(Select, ForcedKernelsThatCannotRun) {
-  const CpuFeatures everything = {~0u, 0, 0, 0};
+  const CpuFeatures everything = {~0u, {}};
   EXPECT_EQ(choose(everything, true, false, "no_such_kernel_1x1x1").result, Selected::kUnknownName);
   for (const MicroKernel* kernel : table()) {
     const bool rhs_u8 = kernel->rhs_layout.domain == octet::Domain::kU8,
                lhs_u8 = kernel->lhs_domain == octet::Domain::kU8;
     const octet::Problem problem = {8, 64, 64, lhs_u8, rhs_u8};
-    const CpuFeatures without = {~octet::mask_of(kernel->isa), 0, 0, 0};
+    const CpuFeatures without = {~octet::mask_of(kernel->isa), {}};
     EXPECT_EQ(octet::select(without, problem, {kernel->rhs_layout, false}, kernel->name).result,
               Selected::kForcedUnusable)
         << kernel->name;
@@ -171,7 +171,7 @@ TEST(Select, ForcedKernelsThatCannotRun) {
 TEST(Select, KernelsWithAnExceptionAreNotChosenForIt) {
   for (const MicroKernel* kernel : table()) {
     if (!kernel->is(octet::kNoLeast) || kernel->is(octet::kTestsOnly)) continue;
-    const CpuFeatures cpu = {octet::mask_of(Isa::kScalar) | (octet::mask_of(kernel->isa)), 0, 0, 0};
+    const CpuFeatures cpu = {octet::mask_of(Isa::kScalar) | (octet::mask_of(kernel->isa)), {}};
     const octet::Problem problem = {8, 64, 64, kernel->lhs_domain == octet::Domain::kU8,
                                     kernel->rhs_layout.domain == octet::Domain::kU8};
     const octet::Selection s = octet::select(cpu, problem, {kernel->rhs_layout, true}, nullptr);
@@ -230,7 +230,7 @@ TEST(Plan, TransposedOutputsTwiceAsWideComputeTwiceAsLongAtMost) {
 template <typename Kernels, typename LayoutOf>
 void check_conv_selection(const Kernels& kernels, const octet::ConvMethod& method,
                           LayoutOf layout_of) {
-  const CpuFeatures everything = {~0u, 0, 0, 0};
+  const CpuFeatures everything = {~0u, {}};
   const octet::Problem problem = {2, 64, 64, true, false};
   const auto choose_conv = [&](const CpuFeatures& cpu, const octet::RhsLayout& layout,
                                const char* forced) {
@@ -241,13 +241,13 @@ void check_conv_selection(const Kernels& kernels, const octet::ConvMethod& metho
     const octet::ConvKernel forced = choose_conv(everything, layout, kernel->name);
     EXPECT_EQ(forced.result, Selected::kOk) << kernel->name;
     EXPECT_STREQ(forced.name(), kernel->name);
-    EXPECT_EQ(choose_conv({~octet::mask_of(kernel->isa), 0, 0, 0}, layout, kernel->name).result,
+    EXPECT_EQ(choose_conv({~octet::mask_of(kernel->isa), {}}, layout, kernel->name).result,
               Selected::kForcedUnusable)
         << kernel->name;
     EXPECT_EQ(choose_conv(everything, other, kernel->name).result, Selected::kForcedUnusable)
         << kernel->name;
     EXPECT_EQ(choose_conv(everything, other, nullptr).result, Selected::kNoKernel);
-    EXPECT_EQ(choose_conv({0, 0, 0, 0}, layout, nullptr).result, Selected::kNoKernel);
+    EXPECT_EQ(choose_conv({0, {}}, layout, nullptr).result, Selected::kNoKernel);
     EXPECT_EQ(choose_conv(everything, layout, "no_such_kernel_1x1x1").result,
               Selected::kUnknownName);
     // Without a name the first that may: of the kernel's own tier, unless that has none but for

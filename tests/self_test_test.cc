@@ -50,7 +50,7 @@ TEST_P(SelfTestKernel, DoesNotRunWhatTheCpuDoesNotSupport) {
   MicroKernel liar = kernel();
   liar.multiply = [](const octet::Tile&) { FAIL() << "must not run"; };
   const MicroKernel* const rows[] = {&liar};
-  EXPECT_EQ(failing(KernelList{rows, 1}, {~octet::mask_of(kernel().isa), 0, 0, 0}), 0u);
+  EXPECT_EQ(failing(KernelList{rows, 1}, {~octet::mask_of(kernel().isa), {}}), 0u);
 }
 
 // A depthwise kernel that is off by one in its last output, for either of its forms.

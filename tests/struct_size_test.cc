@@ -321,6 +321,23 @@ TEST(StructSize, FilterDesc) {
   });
 }
 
+TEST(StructSize, Machine) {
+  Layer l;
+  octet_machine machine = OCTET_MACHINE_INIT;
+  machine.l2_bytes = 1 << 18;
+  machine.in_order = 1;
+  expect_reads(machine, offsetof(octet_machine, in_order), "filter.machine",
+               [&](const octet_machine* m) {
+                 l.filter.machine = m;
+                 octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
+                 const Outcome o = outcome_of([&](octet_error* e) {
+                   return octet_conv2d_explain(&l.filter, OCTET_ISA_AUTO, 0, &candidate, e);
+                 });
+                 const auto* const time = reinterpret_cast<uint8_t*>(&candidate.microseconds);
+                 return Outcome{o.status, o.message, Bytes(time, time + sizeof(double))};
+               });
+}
+
 TEST(StructSize, ConvDesc) {
   Layer l;
   l.desc.epilogue.bias = l.bias.data();
@@ -429,7 +446,9 @@ TEST(StructSize, NoPaddingAtTheEnd) {
   const auto end = [](size_t offset, size_t size) { return offset + size; };
   EXPECT_EQ(end(offsetof(octet_rhs_desc, zero_point_count), sizeof(size_t)),
             sizeof(octet_rhs_desc));
-  EXPECT_EQ(end(offsetof(octet_filter_desc, tap_ranges), sizeof(void*)), sizeof(octet_filter_desc));
+  EXPECT_EQ(end(offsetof(octet_filter_desc, packed_bytes_max), sizeof(size_t)),
+            sizeof(octet_filter_desc));
+  EXPECT_EQ(end(offsetof(octet_machine, reserved), sizeof(int)), sizeof(octet_machine));
   EXPECT_EQ(end(offsetof(octet_epilogue, product_scale), sizeof(float)), sizeof(octet_epilogue));
   EXPECT_EQ(end(offsetof(octet_gemm_desc, epilogue), sizeof(octet_epilogue)),
             sizeof(octet_gemm_desc));

@@ -99,6 +99,11 @@ expect 2 'oc is missing' explain conv --shape ic4
 expect 0 '<--' explain conv --shape $conv
 expect 0 '"candidates"' explain conv --shape $conv --isa SCALAR --json
 expect 0 '"choice": "im2col weights=' explain conv --shape $conv --isa SCALAR --json
+expect 0 'filter.packed_bytes_max is 1300' explain conv --shape $conv --isa SCALAR --packed-bytes-max 1300
+expect 2 'packs these weights to is' explain conv --shape $conv --packed-bytes-max 100
+expect 0 '"chosen": true' explain conv --shape $conv --l2 524288 --l3 1000000 --in-order --json
+expect 2 'filter.machine.l2_bytes is 5' explain conv --shape $conv --l2 5
+expect 2 '--l2' explain conv --shape $conv --in-order
 expect 2 'shape is required' explain gemm
 expect 2 'is no product' explain gemm --shape 5x6
 expect 0 'choice      product weights=' explain gemm --shape 5x6x7 --threads 4

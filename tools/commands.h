@@ -20,6 +20,9 @@ struct ExplainArguments {
   std::string shape, isa;  // isa empty: not given
   std::string types = "u8s8u8";
   size_t threads = 1;  // products only
+  // Convolutions only; 0: this machine's
+  size_t l2_bytes = 0, l3_bytes = 0, packed_bytes_max = 0;
+  bool in_order = false;
   bool json = false;
 };
 int explain_gemm(const ExplainArguments& arguments);

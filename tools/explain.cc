@@ -24,19 +24,23 @@ octet_filter_desc filter_without_weights(const ConvShape& shape, octet_type type
 }
 
 void print_text(const ConvShape& shape, const std::vector<octet_conv2d_candidate>& all) {
-  fmt::print("{:<18}{:<32}{:>12}{:>11}{:>12}{:>12}{:>12}{:>12}  {:<8}{}\n", "algorithm", "kernel",
-             "10^6 MACs", "MB", "us", "compute", "memory", "transform", "chosen", "reason");
+  fmt::print("{:<18}{:<32}{:>12}{:>11}{:>13}{:>12}{:>12}{:>12}{:>12}  {:<8}{}\n", "algorithm",
+             "kernel", "10^6 MACs", "MB", "packed MB", "us", "compute", "memory", "transform",
+             "chosen", "reason");
   for (const octet_conv2d_candidate& c : all) {
     const std::string kernel = c.kernel ? c.kernel : "-";
+    const std::string packed =
+        c.packed_bytes ? fmt::format("{:.3f}", static_cast<double>(c.packed_bytes) / 1e6) : "-";
     if (c.possible)
-      fmt::print("{:<18}{:<32}{:>12.2f}{:>11.3f}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}  {:<8}{}\n",
-                 octet_conv_algorithm_name(c.algorithm), kernel, c.macs / 1e6, c.bytes / 1e6,
-                 c.microseconds, c.compute_microseconds, c.memory_microseconds,
-                 c.transform_microseconds, c.chosen ? "<--" : "", c.reason);
+      fmt::print(
+          "{:<18}{:<32}{:>12.2f}{:>11.3f}{:>13}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}  {:<8}{}\n",
+          octet_conv_algorithm_name(c.algorithm), kernel, c.macs / 1e6, c.bytes / 1e6, packed,
+          c.microseconds, c.compute_microseconds, c.memory_microseconds, c.transform_microseconds,
+          c.chosen ? "<--" : "", c.reason);
     else
-      fmt::print("{:<18}{:<32}{:>12}{:>11}{:>12}{:>12}{:>12}{:>12}  {:<8}{}\n",
-                 octet_conv_algorithm_name(c.algorithm), kernel, "-", "-", "-", "-", "-", "-", "",
-                 c.reason);
+      fmt::print("{:<18}{:<32}{:>12}{:>11}{:>13}{:>12}{:>12}{:>12}{:>12}  {:<8}{}\n",
+                 octet_conv_algorithm_name(c.algorithm), kernel, "-", "-", packed, "-", "-", "-",
+                 "-", "", c.reason);
   }
   fmt::print(
       "\nThe definition has {:.2f} x 10^6 MACs. Predicted for one thread; measured beside it by: "
@@ -50,7 +54,8 @@ ordered_json to_json(const octet_conv2d_candidate& c) {
                        {"possible", c.possible != 0},
                        {"chosen", c.chosen != 0},
                        {"reason", c.reason},
-                       {"choice", c.choice}};
+                       {"choice", c.choice},
+                       {"packed_bytes", c.packed_bytes}};
   if (!c.possible) return json;
   json["macs"] = c.macs;
   json["bytes"] = c.bytes;
@@ -127,8 +132,14 @@ int explain_conv(const ExplainArguments& a) {
   const ConvShape shape = parse_conv(a.shape);
   const OperandTypes types = parse_types(a.types);
   const octet_isa isa = a.isa.empty() ? cpu_info().best_isa : usable_isa(a.isa);
-  const std::vector<octet_conv2d_candidate> all =
-      candidates(filter_without_weights(shape, types.rhs), isa);
+  octet_filter_desc filter = filter_without_weights(shape, types.rhs);
+  octet_machine machine = OCTET_MACHINE_INIT;
+  machine.l2_bytes = a.l2_bytes;
+  machine.l3_bytes = a.l3_bytes;
+  machine.in_order = a.in_order;
+  if (a.l2_bytes) filter.machine = &machine;
+  filter.packed_bytes_max = a.packed_bytes_max;
+  const std::vector<octet_conv2d_candidate> all = candidates(filter, isa);
   if (a.json) {
     ordered_json json = {{"name", shape.name()},
                          {"types", types.name()},

@@ -31,7 +31,7 @@ std::vector<Choice> choices() {
 }
 
 std::string size_text(size_t bytes) {
-  return bytes ? fmt::format("{} KiB", bytes / 1024) : "unknown";
+  return bytes ? fmt::format("{} KiB", bytes / 1024) : "unknown or none";
 }
 
 const char* state(const octet_kernel_info& kernel) {
@@ -46,6 +46,8 @@ void print_text(const octet_cpu_info& cpu) {
   fmt::print("features  {}\n", fmt::join(cpu_features(), " "));
   fmt::print("caches    L1d {}, L2 {}, L3 {}\n", size_text(cpu.l1d_bytes), size_text(cpu.l2_bytes),
              size_text(cpu.l3_bytes));
+  if (cpu.known_cores)
+    fmt::print("cores     {}, of which {} execute in order\n", cpu.known_cores, cpu.in_order_cores);
   fmt::print("tiers     compiled in: {}\n", names_of(cpu.compiled_isas));
   fmt::print("          usable: {}; best: {}\n", names_of(cpu.detected_isas & ~cpu.demoted_isas),
              octet_isa_name(cpu.best_isa));
@@ -72,6 +74,7 @@ void print_json(const octet_cpu_info& cpu) {
                        {"cpus", cpu_count()}};
   json["caches"] = {
       {"l1d_bytes", cpu.l1d_bytes}, {"l2_bytes", cpu.l2_bytes}, {"l3_bytes", cpu.l3_bytes}};
+  json["cores"] = {{"known", cpu.known_cores}, {"in_order", cpu.in_order_cores}};
   json["tiers"] = {{"compiled", names_json(cpu.compiled_isas)},
                    {"detected", names_json(cpu.detected_isas)},
                    {"demoted", names_json(cpu.demoted_isas)},

@@ -60,6 +60,12 @@ int main(int argc, char** argv) {
   conv->add_option("--shape", e.shape, "Such as mb1_ic64oc64_ih56oh56kh3sh1ph1")->required();
   conv->add_option("--isa", e.isa, kIsaHelp);
   conv->add_option("--types", e.types, "Types of input, weights and output")->capture_default_str();
+  CLI::Option* const l2 =
+      conv->add_option("--l2", e.l2_bytes, "For a machine with so many bytes of L2, not this one");
+  conv->add_option("--l3", e.l3_bytes, "... of L3; none by default")->needs(l2);
+  conv->add_flag("--in-order", e.in_order, "... whose cores execute in order")->needs(l2);
+  conv->add_option("--packed-bytes-max", e.packed_bytes_max,
+                   "The most bytes that packed weights may take");
   conv->add_flag("--json", e.json, "As JSON");
   conv->callback([&] { exit_code = tool::explain_conv(e); });
   CLI::App* gemm = explain->add_subcommand("gemm", "A product with packed weights");

@@ -160,13 +160,33 @@ typedef struct octet_cpu_info {
   uint32_t demoted_isas;  /* detected, but the self-test got a wrong answer: never used */
   octet_isa best_isa;     /* the tier that OCTET_ISA_AUTO means now, OCTET_MAX_ISA included */
   /* -- an older struct may end here -- */
-  size_t l1d_bytes, l2_bytes, l3_bytes; /* 0 if unknown */
+  /* 0 if unknown, or, of L3 beside a known L2, if there is none. Of the big cores, where those with
+   * a smaller design have other ones. */
+  size_t l1d_bytes, l2_bytes, l3_bytes;
+  /* CPUs whose design the system tells, and how many of these execute in order (Cortex-A53, A55,
+   * A510, ...). Both 0 if unknown, as on x86, where no CPU with a tier of its own does. */
+  uint32_t known_cores, in_order_cores;
 } octet_cpu_info;
 #define OCTET_CPU_INFO_INIT OCTET_INIT(octet_cpu_info)
 
 /* Detects the CPU and tests its kernels at first use, in less than 100 microseconds on an
  * AVX512VNNI machine. */
 octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error);
+
+/* A machine as the caller describes it: one whose system does not tell, or the one that weights are
+ * packed for elsewhere. It stands for all that was found, nothing is mixed in. What is chosen may
+ * depend on it, an output byte never does. Descriptors hold it by pointer; null means this machine,
+ * as octet_get_cpu_info tells it; what it does not know is 256 KB of L2 and no L3. */
+typedef struct octet_machine {
+  size_t struct_size;
+  /* Of one core, 4096 to 2^31. Without a second level: of the first. */
+  size_t l2_bytes;
+  size_t l3_bytes; /* 0: there is none; else 4096 to 2^31 */
+  /* -- an older struct may end here -- */
+  int in_order; /* 1: all cores that a run may be on execute in order; else 0 */
+  int reserved; /* must be 0 */
+} octet_machine;
+#define OCTET_MACHINE_INIT OCTET_INIT(octet_machine)
 
 /* One micro-kernel of the library. Strings are static. */
 typedef struct octet_kernel_info {
@@ -361,7 +381,8 @@ typedef struct octet_gemm_desc {
    * aside; octet_gemm_kernel tells which one was taken. */
   const char* kernel;
   octet_allocator allocator;
-  uintptr_t reserved[4]; /* must be 0 */
+  const octet_machine* machine; /* not read after create; null means this one */
+  uintptr_t reserved[3];        /* must be 0 */
   /* -- an older struct may end here -- */
   octet_epilogue epilogue; /* last: it may grow at its end */
 } octet_gemm_desc;
@@ -589,6 +610,11 @@ typedef struct octet_filter_desc {
    * widest, 512. They are those of B^T x B with u8 inputs centred (x - 128); what is larger
    * saturates. */
   const float* tap_ranges;
+  /* The machine that will run it. Matters with OCTET_CONV_AUTO only; null means this one. */
+  const octet_machine* machine;
+  /* The most that the blob may take; 0 means any size. An algorithm whose weights take more cannot
+   * be used: those of Winograd are up to 8 times the size of the filter. */
+  size_t packed_bytes_max;
 } octet_filter_desc;
 #ifdef __cplusplus
 #define OCTET_FILTER_DESC_INIT            \
@@ -611,7 +637,8 @@ octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa i
                                     octet_error* error);
 
 /* As octet_pack. A forced algorithm that cannot compute the shape is OCTET_UNSUPPORTED, with the
- * reason. */
+ * reason. Where no algorithm stays within packed_bytes_max, that is OCTET_BAD_SIZE, and the message
+ * has the smallest size that there is. */
 octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, void* blob,
                                size_t blob_bytes, octet_error* error);
 
@@ -631,7 +658,8 @@ typedef struct octet_conv2d_candidate {
    * and read. */
   double bytes;
   /* Predicted for one thread, declared sizes and an s8 or u8 output; 0 if refused. The parts
-   * follow; of the first two the shorter one hides behind the longer one, but for a fifth. */
+   * follow; of the first two the shorter one hides behind the longer one, but for a fifth, unless
+   * cores execute in order. */
   double microseconds;
   double compute_microseconds; /* dot products */
   /* Traffic from the cache level or the memory where the operands live. */
@@ -642,6 +670,9 @@ typedef struct octet_conv2d_candidate {
   /* All that would be chosen with it, and that no output byte depends on, in a line (DESIGN.md, "A
    * choice"), for a u8 input and an output of 8 bits; empty where kernel is null. */
   char choice[256];
+  /* Of the blob that octet_conv2d_pack would write. Told of what packed_bytes_max rules out, too;
+   * else 0 if refused. */
+  size_t packed_bytes;
 } octet_conv2d_candidate;
 #define OCTET_CONV2D_CANDIDATE_INIT OCTET_INIT(octet_conv2d_candidate)
 
@@ -680,8 +711,9 @@ typedef struct octet_conv2d_desc {
   /* An f32 lhs with OCTET_LHS_STATIC, else 0. In what was reserved, since no field can follow the
    * epilogue. The epilogue's scales hold this scale as they would that of an input of bytes. */
   float lhs_scale;
-  octet_type lhs_quantized_type;                 /* OCTET_S8 or OCTET_U8 */
-  uintptr_t reserved[4 - 8 / sizeof(uintptr_t)]; /* must be 0 */
+  octet_type lhs_quantized_type; /* OCTET_S8 or OCTET_U8 */
+  const octet_machine* machine;
+  uintptr_t reserved[3 - 8 / sizeof(uintptr_t)]; /* must be 0 */
   /* -- an older struct may end here -- */
   octet_epilogue epilogue; /* last: it may grow at its end */
 } octet_conv2d_desc;

@@ -22,7 +22,7 @@ struct ConvWork {
   double l2, l3;  // bytes
   double out_h, out_w, pixels, outputs, inputs, weights;
 
-  // 0 = unknown
+  // l3_bytes: 0 = none
   ConvWork(const ConvShape& shape, const RhsLayout& layout, const TierCosts& cost, size_t l2_bytes,
            size_t l3_bytes);
 

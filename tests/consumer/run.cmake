@@ -28,7 +28,7 @@ if(CONSUMER STREQUAL "pkg-config" OR DEFINED document_${CONSUMER})
     file(WRITE ${source} "${example}\n")
   endif()
   find_program(pkg_config NAMES pkg-config pkgconf REQUIRED)
-  set(ENV{PKG_CONFIG_LIBDIR} ${prefix}/${LIBDIR}/pkgconfig)
+  set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig) # beside what it may require
   execute_process(COMMAND ${pkg_config} --cflags --libs octet OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(flags UNIX_COMMAND "${flags}")
   separate_arguments(C_COMPILER UNIX_COMMAND "${C_COMPILER}")

@@ -59,6 +59,7 @@ class Life {
 
  private:
   bool pack();
+  void limit(octet_filter_desc f, size_t bytes);
   void explain(const octet_filter_desc& f);
   octet_conv2d* create();
   void live_otherwise(const octet::Choice& best);
@@ -108,6 +109,7 @@ bool Life::pack() {
   }
   must_accept("octet_conv2d_pack_size", query(f));
   if (bytes == 0 || bytes % OCTET_ALIGNMENT) fail("octet_conv2d_pack_size says %zu", bytes);
+  limit(f, bytes);
   blob_ = Block(c_, bytes, OCTET_ALIGNMENT);
   const auto pack_into = [&](const octet_filter_desc& from, size_t room) {
     return [&, room](octet_error* e) {
@@ -127,6 +129,25 @@ bool Life::pack() {
   if (c_->one_in(8)) explain(f);
   packed_.add(blob_);
   return true;
+}
+
+// A limit that the choice keeps changes nothing; a smaller one refuses what was asked for by name,
+// or gives something smaller.
+void Life::limit(octet_filter_desc f, size_t bytes) {
+  if (!c_->one_in(4)) return;
+  size_t limited = 0;
+  const auto query = [&](octet_error* e) {
+    return octet_conv2d_pack_size(&f, way_.pack, &limited, e);
+  };
+  f.packed_bytes_max = bytes + c_->below(c_->one_in(2) ? 1 : 5000);
+  must_accept("octet_conv2d_pack_size", query);
+  if (limited != bytes) fail("a limit of %zu makes %zu of %zu", f.packed_bytes_max, limited, bytes);
+  f.packed_bytes_max = 1 + c_->below(bytes - 1);
+  if (algorithm_ != OCTET_CONV_AUTO || f.packed_bytes_max < 64) {
+    must_refuse("octet_conv2d_pack_size", "packed_bytes_max", query);
+  } else if (query(nullptr) == OCTET_OK && limited > f.packed_bytes_max) {
+    fail("a limit of %zu lets %zu pass", f.packed_bytes_max, limited);
+  }
 }
 
 void Life::explain(const octet_filter_desc& f) {

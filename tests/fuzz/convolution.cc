@@ -201,6 +201,10 @@ void Convolution::draw_filter() {
   fill(c_, filter.type, zero_points_.empty() ? 0 : zero_points_[0], weights.data(),
        weights.bytes());
   filter.data = weights.data();
+  filter_machine = Block(c_, draw_machine(c_));
+  filter.machine = filter_machine.data<octet_machine>();
+  machine = Block(c_, draw_machine(c_));
+  desc.machine = machine.data<octet_machine>();
   if (!c_->one_in(4)) return;
   std::vector<float> ranges(16, c_->any({512.0f, 100.0f, draw_scale(c_)}));
   ranges[c_->below(16)] = draw_scale(c_);

@@ -39,7 +39,8 @@ class Convolution {
   bool in_place = false;   // dst is the residual
   bool no_output = false;  // run must refuse its sizes
 
-  Block weights, zero_points, tap_ranges;  // what filter points to
+  Block weights, zero_points, tap_ranges, filter_machine;  // what filter points to
+  Block machine;                                           // of desc; may be another one
   Tensor lhs, dst, residual;
   Block lhs_zero_points, lhs_scales, pads;
   Foreseen before, after;  // a run: what the tensors hold

@@ -76,6 +76,8 @@ constexpr Rule<F> kFilterRules[] = {
        return s.set(&s.d->zero_point_count,
                     s.d->zero_point_count == 1 ? 0 : s.d->zero_point_count + 1);
      }},
+    {"a wrong machine", [](F& s) { return s.wrong_machine(&s.d->machine); }},
+    {"no room for the weights", [](F& s) { return s.set(&s.d->packed_bytes_max, 1); }},
     {"a wrong tap range",
      [](F& s) {
        float* const range = s.copy(&s.d->tap_ranges, 16);

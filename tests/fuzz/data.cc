@@ -80,6 +80,15 @@ void fill_f32(Choices* c, float* data, size_t count) {
   if (c->one_in(8)) data[c->below(count)] = c->any({std::nanf(""), infinity, -infinity});
 }
 
+std::vector<octet_machine> draw_machine(Choices* c) {
+  if (!c->one_in(3)) return {};
+  octet_machine machine = OCTET_MACHINE_INIT;
+  machine.l2_bytes = c->any<size_t>({4096, 1 << 15, 1 << 19, (1 << 20) + 1, size_t{1} << 31});
+  machine.l3_bytes = c->any<size_t>({0, 0, 4096, 1 << 22, size_t{1} << 31});
+  machine.in_order = c->one_in(2);
+  return {machine};
+}
+
 float draw_scale(Choices* c) {
   if (!c->one_in(4))
     return c->any({0.02f, 1.0f, 0.5f, 1e-6f, 7.3f, 1e9f, 0x1p48f, 1e-45f, 1e-40f, 0x1p-15f});

@@ -28,6 +28,9 @@ std::vector<int32_t> draw_zero_points(Choices* c, octet_type type, size_t n);
 void fill(Choices* c, octet_type type, int32_t zero_point, uint8_t* data, size_t count);
 void fill_f32(Choices* c, float* data, size_t count);
 
+// Any that a descriptor may hold; or none.
+std::vector<octet_machine> draw_machine(Choices* c);
+
 // Positive, finite, at most 2^48: what is legal as a scale.
 float draw_scale(Choices* c);
 

@@ -42,6 +42,8 @@ void Product::draw_sizes() {
   if (fewer_columns || c_->one_in(4)) args.n = n, args.k = k;
   if (batch_ == 1 && c_->one_in(2)) args.batch = 0;
   if (desc.batch_max == 1 && c_->one_in(2)) desc.batch_max = 0;
+  machine = Block(c_, draw_machine(c_));
+  desc.machine = machine.data<octet_machine>();
 }
 
 void Product::draw_lhs() {

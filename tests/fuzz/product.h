@@ -25,7 +25,7 @@ class Product {
   bool run_must_refuse = false;
 
   Matrices lhs, weights, dst, residual;
-  Block lhs_zero_points, lhs_scales, rhs_zero_points;
+  Block lhs_zero_points, lhs_scales, rhs_zero_points, machine;
   Foreseen before, after;  // a run: what the operands hold
   uint64_t outputs() const { return uint64_t{args.m} * n_ * batch_; }
   // Says where a byte lies that is not as foreseen.

@@ -57,6 +57,24 @@ struct SpoilerBase {
     return set(multiplier, c->any({1, (1 << 30) - 1, -1, INT32_MIN}));
   }
 
+  bool wrong_machine(const octet_machine** machine) {
+    octet_machine* const m = copy(machine, 1);
+    if (!m) return false;
+    const size_t no_cache = c->any<size_t>({1, 4095, (size_t{1} << 31) + 1, SIZE_MAX});
+    switch (c->below(5)) {
+      case 0:
+        return set(&m->l2_bytes, c->one_in(2) ? 0 : no_cache);
+      case 1:
+        return set(&m->l3_bytes, no_cache);
+      case 2:
+        return set_enum(&m->in_order, 2);
+      case 3:
+        return set(&m->reserved, 1 << c->below(31));
+      default:
+        return wrong_size(&m->struct_size);
+    }
+  }
+
   // A copy of an array, and one of its elements to spoil.
   template <typename T>
   T* copy(const T** array, size_t count) {
@@ -116,6 +134,7 @@ constexpr Rule<S> kDescRules[] = {
        return s.set(&s.d->reserved[s.c->below(std::size(s.d->reserved))],
                     uintptr_t{1} << s.c->below(32));
      }},
+    {"a wrong machine", [](S& s) { return s.wrong_machine(&s.d->machine); }},
     {"half an allocator", [](S& s) { return s.set(&s.d->allocator.release, nullptr); }},
 
     {"a wrong lhs_zero_point",

@@ -83,6 +83,9 @@ std::ostream& operator<<(std::ostream& out, const ConvHow& how) {
     out << ", declared pads " << pads->top << ' ' << pads->bottom << ' ' << pads->left << ' '
         << pads->right;
   if (how.cache_bytes) out << ", cache of " << how.cache_bytes;
+  if (how.machine)
+    out << ", L2 of " << how.machine->l2_bytes << ", L3 of " << how.machine->l3_bytes;
+  if (how.packed_bytes_max) out << ", packed into " << how.packed_bytes_max;
   return out;
 }
 
@@ -308,6 +311,8 @@ octet_status Conv::pack() {
   octet_filter_desc d = p_.filter_desc();
   d.shape = declared();
   d.algorithm = how_.algorithm;
+  d.machine = how_.machine;
+  d.packed_bytes_max = how_.packed_bytes_max;
   const Guarded data(std::vector<uint8_t>(static_cast<const uint8_t*>(d.data),
                                           static_cast<const uint8_t*>(d.data) + p_.filter.size()),
                      side_);
@@ -346,6 +351,7 @@ octet_status Conv::create(octet_allocator allocator, const octet::Choice* choice
   d.max_isa = how_.isa;
   d.kernel = how_.kernel;
   d.allocator = allocator;
+  d.machine = how_.machine;
   const EpilogueArrays arrays = p_.epilogue.describe(side_, &d);
   const octet_status status = octet::create_conv(&d, choice, &conv_, &error_);
   if (status == OCTET_OK && how_.cache_bytes) {

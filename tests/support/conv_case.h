@@ -64,6 +64,9 @@ struct ConvHow {
   size_t concurrency = 1;
   // What pack and create are told; the case's pads come with the run then
   const octet_conv2d_pads* declared_pads = nullptr;
+  // Of the filter and of the convolution; null and 0: not told
+  const octet_machine* machine = nullptr;
+  size_t packed_bytes_max = 0;
   size_t cache_bytes = 0;  // blocks and bands as for an L2 of this size; 0 = this machine's
 };
 

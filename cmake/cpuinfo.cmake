@@ -1,0 +1,26 @@
+# octet_cpuinfo: whether the library asks cpuinfo; then PkgConfig::cpuinfo is there. By pkg-config: the
+# CMake package that Debian ships names files that do not exist.
+#
+# AUTO looks for it where it knows more than the CPU and the system tell. What is found has to link:
+# of a cross build pkg-config may find the package of the machine that builds.
+set(octet_cpuinfo OFF)
+set(octet_systems_without_caches Linux Android)
+if(OCTET_WITH_CPUINFO STREQUAL "AUTO")
+  if(OCTET_TARGET STREQUAL "aarch64" AND CMAKE_SYSTEM_NAME IN_LIST octet_systems_without_caches)
+    find_package(PkgConfig QUIET)
+    if(PkgConfig_FOUND)
+      pkg_check_modules(cpuinfo QUIET IMPORTED_TARGET libcpuinfo)
+    endif()
+    if(cpuinfo_FOUND)
+      set(CMAKE_REQUIRED_LIBRARIES PkgConfig::cpuinfo)
+      check_cxx_source_compiles("#include <cpuinfo.h>
+        int main() { return !cpuinfo_initialize(); }" OCTET_CPUINFO_LINKS)
+      unset(CMAKE_REQUIRED_LIBRARIES)
+      set(octet_cpuinfo ${OCTET_CPUINFO_LINKS})
+    endif()
+  endif()
+elseif(OCTET_WITH_CPUINFO)
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(cpuinfo REQUIRED IMPORTED_TARGET libcpuinfo)
+  set(octet_cpuinfo ON)
+endif()

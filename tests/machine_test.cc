@@ -1,0 +1,384 @@
+// What the library knows of the machine: what files tell, what callers say, and what the plan makes
+// of it. Never another byte of output.
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+
+#include "dispatch/cpu_files.h"
+#include "dispatch/machine.h"
+#include "support/conv_case.h"
+#include "support/gemm_case.h"
+#include "support/refused.h"
+
+namespace octet_test {
+namespace {
+
+// ---- files
+
+// A folder such as /sys/devices/system/cpu.
+class Tree {
+ public:
+  Tree() { EXPECT_NE(mkdtemp(&root_[0]), nullptr); }
+  ~Tree() { EXPECT_EQ(std::system(("rm -rf " + root_).c_str()), 0); }
+  Tree& add(const std::string& path, const std::string& text) {
+    for (size_t at = path.find('/'); at != std::string::npos; at = path.find('/', at + 1))
+      mkdir((root_ + '/' + path.substr(0, at)).c_str(), 0700);
+    std::ofstream(root_ + '/' + path) << text;
+    return *this;
+  }
+  Tree& cache(int cpu, int index, const char* level, const char* type, const char* size) {
+    const std::string folder =
+        "cpu" + std::to_string(cpu) + "/cache/index" + std::to_string(index) + '/';
+    return add(folder + "level", level).add(folder + "type", type).add(folder + "size", size);
+  }
+  Tree& midr(int cpu, const char* value) {
+    return add("cpu" + std::to_string(cpu) + "/regs/identification/midr_el1", value);
+  }
+  octet::CpuFiles read(uint32_t cpus) const { return octet::read_cpu_files(root_.c_str(), cpus); }
+
+ private:
+  std::string root_ = testing::TempDir() + "/octet_cpu_XXXXXX";
+};
+
+void expect_caches(const octet::Caches& c, size_t l1d, size_t l2, size_t l3) {
+  EXPECT_EQ(c.l1d_bytes, l1d);
+  EXPECT_EQ(c.l2_bytes, l2);
+  EXPECT_EQ(c.l3_bytes, l3);
+}
+
+void expect_cores(const octet::Cores& c, uint32_t known, uint32_t in_order) {
+  EXPECT_EQ(c.known, known);
+  EXPECT_EQ(c.in_order, in_order);
+}
+
+constexpr const char *kA53 = "0x00000000410fd034\n", *kA55 = "0x00000000412fd050\n",
+                     *kA76 = "0x00000000414fd0b1\n", *kKryoSilver = "0x0000000051df805e\n";
+
+TEST(CpuFiles, FourSmallCores) {
+  Tree tree;
+  for (int cpu = 0; cpu < 4; ++cpu)
+    tree.midr(cpu, kA53)
+        .cache(cpu, 0, "1\n", "Data\n", "32K\n")
+        .cache(cpu, 1, "1\n", "Instruction\n", "48K\n")
+        .cache(cpu, 2, "2\n", "Unified\n", "512K\n");
+  expect_caches(tree.read(4).caches, 32 << 10, 512 << 10, 0);
+  expect_cores(tree.read(4).cores, 4, 4);
+}
+
+TEST(CpuFiles, BigCoresCountWhereThereAreSome) {
+  Tree tree;
+  for (int cpu = 0; cpu < 6; ++cpu)
+    tree.midr(cpu, cpu < 4 ? kA55 : kA76)
+        .cache(cpu, 0, "1", "Data", cpu < 4 ? "32K" : "64K")
+        .cache(cpu, 1, "1", "Instruction", "64K")
+        .cache(cpu, 2, "2", "Unified", cpu < 4 ? "128K" : "512K")
+        .cache(cpu, 3, "3", "Unified", "3072K");
+  expect_caches(tree.read(6).caches, 64 << 10, 512 << 10, 3072 << 10);
+  expect_cores(tree.read(6).cores, 6, 4);
+  expect_cores(tree.read(3).cores, 3, 3);  // no more CPUs than are asked for
+}
+
+TEST(CpuFiles, TheFirstBigCoreCounts) {
+  Tree tree;
+  tree.midr(0, kA76).cache(0, 0, "2", "Unified", "1M").midr(1, kA76);
+  tree.midr(2, kKryoSilver).cache(1, 0, "2", "Unified", "2M");
+  expect_caches(tree.read(3).caches, 0, 1 << 20, 0);
+  expect_cores(tree.read(3).cores, 3, 1);
+}
+
+TEST(CpuFiles, WhatIsMissingIsUnknown) {
+  Tree tree;
+  expect_caches(tree.read(8).caches, 0, 0, 0);
+  expect_cores(tree.read(8).cores, 0, 0);
+  // Offline CPUs have no registers; old kernels tell a cache without its size.
+  tree.midr(3, kA53).add("cpu0/cache/index0/level", "1").add("cpu0/cache/index0/type", "Data");
+  tree.cache(0, 1, "2", "Unified", "256K");
+  expect_caches(tree.read(8).caches, 0, 256 << 10, 0);
+  expect_cores(tree.read(8).cores, 1, 1);
+}
+
+TEST(CpuFiles, NonsenseIsUnknown) {
+  const std::string long_line(5000, '9');
+  for (const std::string& text :
+       {std::string(), std::string("\n"), std::string("K"), std::string("-5K"), long_line}) {
+    SCOPED_TRACE(text);
+    Tree tree;
+    tree.midr(0, text.c_str()).cache(0, 0, "2", "Unified", text.c_str());
+    tree.cache(0, 1, text.c_str(), "Unified", "64K").cache(0, 2, "7", "Unified", "64K");
+    expect_caches(tree.read(1).caches, 0, tree.read(1).caches.l2_bytes, 0);
+    expect_cores(tree.read(1).cores, 0, 0);
+  }
+  Tree none;
+  none.midr(0, "0x0000000000000000");
+  expect_cores(none.read(1).cores, 0, 0);
+  EXPECT_EQ(octet::read_cpu_files(long_line.c_str(), 1).cores.known, 0u);
+}
+
+TEST(CpuInfo, TellsCores) {
+  octet_cpu_info info = OCTET_CPU_INFO_INIT;
+  ASSERT_EQ(octet_get_cpu_info(&info, nullptr), OCTET_OK);
+  const octet::Cores cores = octet::this_machine().cpu.cores;
+  EXPECT_EQ(info.known_cores, cores.known);
+  EXPECT_EQ(info.in_order_cores, cores.in_order);
+  EXPECT_LE(info.in_order_cores, info.known_cores);
+}
+
+// ---- what callers say
+
+octet_machine machine(size_t l2, size_t l3, int in_order = 0) {
+  octet_machine m = OCTET_MACHINE_INIT;
+  m.l2_bytes = l2, m.l3_bytes = l3, m.in_order = in_order;
+  return m;
+}
+
+struct Filter {
+  explicit Filter(const octet_conv2d_shape& shape) {
+    desc.shape = shape;
+    desc.type = OCTET_S8;
+  }
+  octet_filter_desc desc = OCTET_FILTER_DESC_INIT;  // without data
+};
+
+struct Explained {
+  std::vector<octet_conv2d_candidate> candidates;
+  const octet_conv2d_candidate* chosen = nullptr;
+};
+
+Explained explain(const octet_filter_desc& filter, octet_isa isa) {
+  Explained e;
+  octet_conv2d_candidate c = OCTET_CONV2D_CANDIDATE_INIT;
+  octet_error error = {};
+  while (octet_conv2d_explain(&filter, isa, e.candidates.size(), &c, &error) == OCTET_OK)
+    e.candidates.push_back(c);
+  EXPECT_FALSE(e.candidates.empty()) << error.message;
+  for (const octet_conv2d_candidate& candidate : e.candidates)
+    if (candidate.chosen) e.chosen = &candidate;
+  return e;
+}
+
+size_t pack_size(const octet_filter_desc& filter, octet_isa isa) {
+  size_t bytes = 0;
+  octet_error error = {};
+  EXPECT_EQ(octet_conv2d_pack_size(&filter, isa, &bytes, &error), OCTET_OK) << error.message;
+  return bytes;
+}
+
+TEST(GivenMachine, NonsenseIsRefused) {
+  const auto expect_each_refuses = [](octet_status status, const std::string& field,
+                                      const octet_machine& m) {
+    Filter filter(square(8, 16, 16, 3, 1, 1));
+    filter.desc.machine = &m;
+    octet_gemm_desc product = OCTET_GEMM_DESC_INIT;
+    product.m_max = product.n = product.k = 8;
+    product.lhs_type = OCTET_U8, product.rhs_type = OCTET_S8, product.dst_type = OCTET_S32;
+    product.machine = &m;
+    const ConvProblem problem(turned(square(8, 16, 16, 3, 1, 1), 0));
+    size_t bytes;
+    octet_gemm* gemm;
+    octet_gemm_explanation explanation = OCTET_GEMM_EXPLANATION_INIT;
+    expect_refused(status, ("filter.machine." + field).c_str(), [&](octet_error* e) {
+      return octet_conv2d_pack_size(&filter.desc, OCTET_ISA_AUTO, &bytes, e);
+    });
+    expect_refused(status, ("desc.machine." + field).c_str(),
+                   [&](octet_error* e) { return octet_gemm_create(&product, &gemm, e); });
+    expect_refused(status, ("desc.machine." + field).c_str(), [&](octet_error* e) {
+      return octet_gemm_explain(&product, 1, &explanation, e);
+    });
+    ConvHow how;
+    Conv conv(problem, how);
+    how.machine = &m;
+    how.algorithm = OCTET_CONV_DIRECT;
+    Conv bad(problem, how);
+    EXPECT_EQ(bad.status(), status);
+    EXPECT_NE(std::string(bad.error().message).find("machine." + field), std::string::npos);
+  };
+  const size_t too_large = (size_t{1} << 31) + 1;
+  for (const size_t l2 : {size_t{0}, size_t{1}, size_t{4095}, too_large, SIZE_MAX})
+    expect_each_refuses(OCTET_BAD_SIZE, "l2_bytes", machine(l2, 0));
+  for (const size_t l3 : {size_t{1}, size_t{4095}, too_large, SIZE_MAX})
+    expect_each_refuses(OCTET_BAD_SIZE, "l3_bytes", machine(1 << 18, l3));
+  for (const int in_order : {-1, 2})
+    expect_each_refuses(OCTET_UNKNOWN_ENUM, "in_order", machine(1 << 18, 0, in_order));
+  octet_machine m = machine(1 << 18, 0);
+  m.reserved = 1;
+  expect_each_refuses(OCTET_UNSUPPORTED, "reserved", m);
+  m = machine(1 << 18, 0);
+  m.struct_size = 0;
+  expect_each_refuses(OCTET_BAD_STRUCT_SIZE, "struct_size", m);
+}
+
+const octet_machine kMachines[] = {machine(4096, 0), machine(128 << 10, 0, 1),
+                                   machine(512 << 10, 4 << 20, 1),
+                                   machine(size_t{1} << 31, size_t{1} << 31)};
+
+TEST(GivenMachine, DecidesBetweenAlgorithms) {
+  std::set<octet_conv_algorithm> chosen;
+  for (const octet_isa isa : tiers_to_test())
+    for (const octet_machine& m : kMachines) {
+      Filter filter(square(28, 512, 512, 3, 1, 1));
+      filter.desc.machine = &m;
+      chosen.insert(explain(filter.desc, isa).chosen->algorithm);
+    }
+  EXPECT_GT(chosen.size(), 1u);
+}
+
+TEST(GivenMachine, SmallerOnesAreSlower) {
+  const octet_machine small = machine(64 << 10, 0), in_order = machine(64 << 10, 0, 1),
+                      large = machine(64 << 20, 0);
+  for (const octet_isa isa : tiers_to_test()) {
+    Filter filter(square(28, 256, 256, 3, 1, 1));
+    const auto microseconds = [&](const octet_machine& m) {
+      filter.desc.machine = &m;
+      return explain(filter.desc, isa).candidates[0].microseconds;
+    };
+    EXPECT_LT(microseconds(large), microseconds(small));
+    EXPECT_LT(microseconds(small), microseconds(in_order));
+  }
+}
+
+TEST(GivenMachine, CutsTheBlocksOfAProduct) {
+  octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
+  desc.m_max = 100000, desc.n = 64, desc.k = 1024;
+  desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
+  const auto rows = [&](size_t l2) {
+    const octet_machine m = machine(l2, 0);
+    desc.machine = &m;
+    octet_gemm_explanation e = OCTET_GEMM_EXPLANATION_INIT;
+    EXPECT_EQ(octet_gemm_explain(&desc, 1, &e, nullptr), OCTET_OK);
+    return e.block_rows;
+  };
+  EXPECT_LT(rows(64 << 10), rows(1 << 20));
+}
+
+std::vector<octet_conv2d_shape> shapes() {
+  octet_conv2d_shape transposed = square(9, 16, 24, 3, 2, 1);
+  transposed.transposed = 1;
+  return {square(9, 40, 24, 3, 1, 1),      square(12, 16, 48, 3, 2, 1), square(7, 64, 64, 1),
+          square(10, 32, 32, 3, 1, 1, 32), square(9, 3, 20, 5, 2, 2),   transposed};
+}
+
+// What is packed, and by what it is computed, may differ; the bytes may not.
+TEST(GivenMachine, NeverChangesAByte) {
+  uint32_t turn = 0;
+  std::set<std::string> choices;
+  for (const octet_conv2d_shape& shape : shapes())
+    for (const octet_isa isa : tiers_to_test()) {
+      const ConvProblem problem(turned(shape, ++turn));
+      for (const octet_machine& m : kMachines) {
+        ConvHow how;
+        how.isa = isa, how.machine = &m;
+        SCOPED_TRACE(testing::Message() << problem.c << ", " << how);
+        check(problem, how);
+        octet_filter_desc filter = problem.filter_desc();
+        filter.machine = &m;
+        choices.insert(explain(filter, isa).chosen->choice);
+      }
+    }
+  EXPECT_GT(choices.size(), shapes().size() * tiers_to_test().size());
+}
+
+// ---- a limit to the packed bytes
+
+TEST(PackedBytesMax, CandidatesTellTheirSize) {
+  for (const octet_conv2d_shape& shape : shapes())
+    for (const octet_isa isa : tiers_to_test()) {
+      Filter filter(shape);
+      for (const octet_conv2d_candidate& c : explain(filter.desc, isa).candidates) {
+        EXPECT_EQ(c.packed_bytes != 0, c.possible != 0) << c.reason;
+        filter.desc.algorithm = c.algorithm;
+        if (c.possible) {
+          EXPECT_EQ(c.packed_bytes, pack_size(filter.desc, isa));
+        }
+        filter.desc.algorithm = OCTET_CONV_AUTO;
+      }
+    }
+}
+
+TEST(PackedBytesMax, TheBestThatFitsIsTaken) {
+  size_t ruled_out = 0, others = 0;
+  uint32_t turn = 0;
+  for (const octet_conv2d_shape& shape : shapes())
+    for (const octet_isa isa : tiers_to_test()) {
+      Filter filter(shape);
+      const Explained free = explain(filter.desc, isa);
+      std::set<size_t> sizes;
+      for (const octet_conv2d_candidate& c : free.candidates)
+        if (c.possible) sizes.insert(c.packed_bytes);
+      const ConvProblem problem(turned(shape, ++turn));
+      for (const size_t bytes : sizes)
+        for (const size_t limit : {bytes, bytes + 1, bytes * 2}) {
+          filter.desc.packed_bytes_max = limit;
+          const Explained within = explain(filter.desc, isa);
+          EXPECT_LE(pack_size(filter.desc, isa), limit);
+          EXPECT_EQ(pack_size(filter.desc, isa), within.chosen->packed_bytes);
+          for (size_t i = 0; i < free.candidates.size(); ++i) {
+            const octet_conv2d_candidate &was = free.candidates[i], &is = within.candidates[i];
+            EXPECT_EQ(is.packed_bytes, was.packed_bytes);
+            EXPECT_EQ(is.possible, was.possible && was.packed_bytes <= limit);
+            if (is.possible) {
+              EXPECT_LE(within.chosen->microseconds, is.microseconds);
+            } else if (was.possible) {
+              ++ruled_out;
+              EXPECT_NE(std::string(is.reason).find(std::to_string(was.packed_bytes) + " bytes"),
+                        std::string::npos)
+                  << is.reason;
+              EXPECT_NE(std::string(is.reason).find("filter.packed_bytes_max"), std::string::npos);
+            }
+          }
+          others += within.chosen->algorithm != free.chosen->algorithm;
+        }
+      ConvHow how;
+      how.isa = isa;
+      for (const octet_conv2d_candidate& c : explain(problem.filter_desc(), isa).candidates) {
+        if (!c.possible) continue;
+        how.packed_bytes_max = c.packed_bytes;
+        check(problem, how);
+      }
+    }
+  EXPECT_GT(ruled_out, 0u);
+  EXPECT_GT(others, 0u);
+}
+
+TEST(PackedBytesMax, WhereNoneFitsTheLeastIsTold) {
+  for (const octet_conv2d_shape& shape : shapes())
+    for (const octet_isa isa : tiers_to_test()) {
+      Filter filter(shape);
+      size_t least = SIZE_MAX;
+      for (const octet_conv2d_candidate& c : explain(filter.desc, isa).candidates)
+        if (c.possible) least = std::min(least, c.packed_bytes);
+      for (const size_t limit : {size_t{1}, least / 2, least - 1}) {
+        filter.desc.packed_bytes_max = limit;
+        size_t bytes;
+        const std::string said = "to is " + std::to_string(least) + " bytes";
+        expect_refused(OCTET_BAD_SIZE, said.c_str(), [&](octet_error* e) {
+          return octet_conv2d_pack_size(&filter.desc, isa, &bytes, e);
+        });
+        octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
+        expect_refused(OCTET_BAD_SIZE, "filter.packed_bytes_max", [&](octet_error* e) {
+          return octet_conv2d_explain(&filter.desc, isa, 0, &candidate, e);
+        });
+      }
+      filter.desc.packed_bytes_max = least;
+      EXPECT_EQ(pack_size(filter.desc, isa), least);
+    }
+}
+
+TEST(PackedBytesMax, AForcedAlgorithmObeysIt) {
+  for (const octet_isa isa : tiers_to_test()) {
+    Filter filter(square(14, 64, 64, 3, 1, 1));
+    filter.desc.algorithm = OCTET_CONV_WINOGRAD_4X4;
+    size_t bytes = pack_size(filter.desc, isa);
+    filter.desc.packed_bytes_max = bytes;
+    EXPECT_EQ(pack_size(filter.desc, isa), bytes);
+    filter.desc.packed_bytes_max = bytes - 1;
+    expect_refused(OCTET_UNSUPPORTED, "filter.packed_bytes_max", [&](octet_error* e) {
+      return octet_conv2d_pack_size(&filter.desc, isa, &bytes, e);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace octet_test
