@@ -214,15 +214,17 @@ const octet_machine kMachines[] = {machine(4096, 0), machine(128 << 10, 0, 1),
                                    machine(512 << 10, 4 << 20, 1),
                                    machine(size_t{1} << 31, size_t{1} << 31)};
 
+// Whatever this machine is: weights are packed for any tier.
 TEST(GivenMachine, DecidesBetweenAlgorithms) {
-  std::set<octet_conv_algorithm> chosen;
-  for (const octet_isa isa : tiers_to_test())
+  for (const octet_isa isa : {OCTET_ISA_AVX2, OCTET_ISA_NEON}) {
+    std::set<octet_conv_algorithm> chosen;
     for (const octet_machine& m : kMachines) {
-      Filter filter(square(28, 512, 512, 3, 1, 1));
+      Filter filter(square(7, 512, 512, 3, 1, 1));
       filter.desc.machine = &m;
       chosen.insert(explain(filter.desc, isa).chosen->algorithm);
     }
-  EXPECT_GT(chosen.size(), 1u);
+    EXPECT_GT(chosen.size(), 1u) << octet_isa_name(isa);
+  }
 }
 
 TEST(GivenMachine, SmallerOnesAreSlower) {

@@ -35,16 +35,19 @@ octet_kernel_info usable_kernel(const std::string& name) {
       fmt::format("there is no kernel '{}'; usable here: {}", name, fmt::join(usable, ", ")));
 }
 
+octet_isa any_isa(const std::string& name) {
+  for (const octet_isa isa : tiers_of(UINT32_MAX))
+    if (name == octet_isa_name(isa)) return isa;
+  throw Error(fmt::format("there is no tier '{}': {}", name, names_of(UINT32_MAX)));
+}
+
 octet_isa usable_isa(const std::string& name) {
+  const octet_isa isa = any_isa(name);
   const octet_cpu_info cpu = cpu_info();
   const uint32_t usable = cpu.detected_isas & ~cpu.demoted_isas;
-  for (const octet_isa isa : tiers_of(UINT32_MAX)) {
-    if (name != octet_isa_name(isa)) continue;
-    if (usable >> isa & 1) return isa;
-    throw Error(
-        fmt::format("this CPU cannot run the tier {}; usable here: {}", name, names_of(usable)));
-  }
-  throw Error(fmt::format("there is no tier '{}'; usable here: {}", name, names_of(usable)));
+  if (usable >> isa & 1) return isa;
+  throw Error(
+      fmt::format("this CPU cannot run the tier {}; usable here: {}", name, names_of(usable)));
 }
 
 octet_conv_algorithm algorithm(const std::string& name) {

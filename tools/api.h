@@ -29,7 +29,8 @@ std::vector<octet_kernel_info> kernels();
 
 // The kernel of that name; throws if it does not exist or this CPU cannot run it.
 octet_kernel_info usable_kernel(const std::string& name);
-// The tier of that name; throws if it does not exist or this CPU cannot run it.
+// The tier of that name; throws if it does not exist, or, of usable_isa, this CPU cannot run it.
+octet_isa any_isa(const std::string& name);
 octet_isa usable_isa(const std::string& name);
 
 // All that a caller can force. The last one is approximate.

@@ -131,7 +131,7 @@ int explain_gemm(const ExplainArguments& a) {
 int explain_conv(const ExplainArguments& a) {
   const ConvShape shape = parse_conv(a.shape);
   const OperandTypes types = parse_types(a.types);
-  const octet_isa isa = a.isa.empty() ? cpu_info().best_isa : usable_isa(a.isa);
+  const octet_isa isa = a.isa.empty() ? cpu_info().best_isa : any_isa(a.isa);
   octet_filter_desc filter = filter_without_weights(shape, types.rhs);
   octet_machine machine = OCTET_MACHINE_INIT;
   machine.l2_bytes = a.l2_bytes;
