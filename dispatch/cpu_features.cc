@@ -122,9 +122,10 @@ Features detect(CpuFeatures*) { return 0; }
 
 #if defined(OCTET_WITH_CPUINFO)
 
-// cpuinfo knows the designs of cores, and the caches that these have as a rule. It is asked for
-// nothing else: its feature flags can be wrong.
+// cpuinfo knows the designs of cores and what caches they usually have: asked last, since a system
+// that tells knows better. It is asked for nothing else: its feature flags can be wrong.
 void ask_cpuinfo(CpuFeatures* cpu) {
+  if (cpu->caches.l2_bytes && cpu->cores.known) return;
   if (!cpuinfo_initialize()) return;
   // It sorts processors, the big cores first.
   const auto size = [](const struct cpuinfo_cache* cache) {
@@ -152,13 +153,13 @@ void ask_cpuinfo(CpuFeatures* cpu) {
 CpuFeatures detect_cpu() {
   CpuFeatures cpu = {};
   cpu.isas = tiers_of(detect(&cpu));
-#if defined(OCTET_WITH_CPUINFO)
-  ask_cpuinfo(&cpu);
-#endif
 #if defined(__linux__) && !defined(__x86_64__)
   const long cpus = sysconf(_SC_NPROCESSORS_CONF);
   const CpuFiles files = read_cpu_files("/sys/devices/system/cpu", cpus > 0 ? (uint32_t)cpus : 0);
   complete(&cpu, files.caches, files.cores);
+#endif
+#if defined(OCTET_WITH_CPUINFO)
+  ask_cpuinfo(&cpu);
 #endif
   return cpu;
 }
