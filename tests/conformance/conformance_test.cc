@@ -1,5 +1,5 @@
-// Octet against code that we did not write: ONNX's reference evaluator, ONNX Runtime and LiteRT's
-// reference kernels. README.md.
+// Octet against code that we did not write: ONNX's reference evaluator, ONNX Runtime, LiteRT's
+// reference kernels and its XNNPACK. README.md.
 #include <octet/helpers.h>
 
 #include "support/vector_test.h"
@@ -25,6 +25,7 @@ TEST_P(Conformance, FloatConv) { check(path("float_conv.bin")); }
 TEST_P(Conformance, Conv2d) { check(path("conv_2d.bin")); }
 TEST_P(Conformance, DepthwiseConv2d) { check(path("depthwise_conv_2d.bin")); }
 TEST_P(Conformance, TransposeConv) { check(path("transpose_conv.bin")); }
+TEST_P(Conformance, Xnnpack) { check(path("xnnpack.bin")); }
 
 OCTET_FOR_EACH_TIER(Conformance);
 

@@ -331,10 +331,16 @@ def float_conv(rng):
 # ---- TFLite --------------------------------------------------------------------------------------------------------------------
 
 
+def tied(rng, acc, factor, delegate):
+    """Just below a tie, one rounding of TFLite's and two give different results; float mode rounds once: at the tie itself."""
+    scales = ties(rng, acc, factor)
+    return scales if delegate else scales * F32(1 - rng.uniform(0, 2**-14, scales.shape))
+
+
 class Product:
     """A random matrix product as part of a TFLite model."""
 
-    def __init__(self, rng, op, dtype, per_channel, shape, factor_above_1=False):
+    def __init__(self, rng, op, dtype, per_channel, shape, factor_above_1=False, delegate=False):
         self.op = op
         m, k, n = shape
         self.lhs, self.rhs = integers(rng, dtype, (m, k)), integers(rng, dtype, (n, k))
@@ -346,8 +352,8 @@ class Product:
         self.rhs_scale = F32(rng.uniform(0.001, 0.01, n if per_channel else ()))
         largest_factor = rng.uniform(1, 9) if factor_above_1 else rng.uniform(60, 250) / np.abs(acc).max()
         self.dst_scale = F32(self.lhs_scale * self.rhs_scale.max() / largest_factor)
-        if per_channel and not factor_above_1:  # just below a tie, one rounding and two give different results
-            self.rhs_scale = ties(rng, acc, self.lhs_scale / self.dst_scale) * F32(1 - rng.uniform(0, 2**-14, n))
+        if per_channel and not factor_above_1:
+            self.rhs_scale = tied(rng, acc, self.lhs_scale / self.dst_scale, delegate)
 
     def add_to(self, model, activation):
         """Appends the operator to the model and returns the index of its output."""
@@ -369,18 +375,19 @@ class Product:
         return name_of(self.lhs, self.rhs.T, self.op, "per channel" if self.rhs_scale.ndim else "per tensor", *words)
 
 
-def fully_connected(rng):
+def fully_connected(rng, delegate=False):
     """FULLY_CONNECTED and 1 x 1 CONV_2D by LiteRT's reference kernels."""
     shapes = itertools.cycle(SHAPES)
     kinds = [("FULLY_CONNECTED", S8, False), ("FULLY_CONNECTED", S8, True), ("FULLY_CONNECTED", U8, False), ("CONV_2D", S8, True)]
     for kind, activation, factor_above_1 in itertools.product(kinds, tflite.ACTIVATIONS, (False, True)):
-        product = Product(rng, *kind, next(shapes), factor_above_1)
+        product = Product(rng, *kind, next(shapes), factor_above_1, delegate)
         model = tflite.Model()
         product.add_to(model, activation)
+        tensors = product.tensors()
         yield product.name(activation, "factor above 1" if factor_above_1 else ""), {
-            **product.tensors(),
+            **(tflite.float_mode(tensors) if delegate else tensors),
             **tflite.activated(activation, product.dst_scale, product.dst_zero_point, product.lhs.dtype),
-            "dst": model.run().reshape(len(product.lhs), -1),
+            "dst": model.run(delegate).reshape(len(product.lhs), -1),
         }
 
 
@@ -422,8 +429,8 @@ def added(rng, activations):
 class Convolution:
     """A random CONV_2D, DEPTHWISE_CONV_2D or TRANSPOSE_CONV as a TFLite model. s8: per channel, u8: per tensor."""
 
-    def __init__(self, rng, op, dtype, padding, in_size, in_channels, out_channels, kernel, stride=1, factor_above_1=False, **more):
-        self.op, self.padding = op, padding
+    def __init__(self, rng, op, dtype, padding, in_size, in_channels, out_channels, kernel, stride=1, factor_above_1=False, delegate=False, **more):
+        self.op, self.padding, self.delegate = op, padding, delegate
         transposed = op == "TRANSPOSE_CONV"
         if op == "DEPTHWISE_CONV_2D":
             more["groups"] = in_channels
@@ -444,9 +451,11 @@ class Convolution:
         self.rhs_scale = F32(rng.uniform(0.001, 0.01, out_channels if dtype == S8 else ()))
         largest_factor = rng.uniform(1, 9) if factor_above_1 else rng.uniform(60, 250) / np.abs(acc).max()
         self.dst_scale = F32(self.lhs_scale * self.rhs_scale.max() / largest_factor)
-        if dtype == S8 and not factor_above_1:  # just below a tie, one rounding and two give different results
-            self.rhs_scale = ties(rng, acc, self.lhs_scale / self.dst_scale) * F32(1 - rng.uniform(0, 2**-14, out_channels))
+        if dtype == S8 and not factor_above_1:
+            self.rhs_scale = tied(rng, acc, self.lhs_scale / self.dst_scale, delegate)
         self.tensors.update(tflite.rescaled(self.op, self.lhs_scale, self.rhs_scale, self.dst_scale))
+        if delegate:
+            self.tensors = tflite.float_mode(self.tensors)
 
     def run(self, activation):
         g, model = self.g, tflite.Model()
@@ -463,41 +472,49 @@ class Convolution:
         if depthwise:
             settings["depthMultiplier"] = g["out_channels"] // g["in_channels"]
         model.operator(self.op, activation, inputs, model.tensor(shape, self.lhs.dtype, self.dst_scale, self.dst_zero_point), **settings)
-        return pixels(model.run())
+        return pixels(model.run(self.delegate))
 
     def case(self, activation, *words):
         name = f"{self.op} {self.lhs.dtype} {geometry_name(self.g)}, {activation}{''.join(', ' + word for word in words if word)}"
         return name, {**self.tensors, **tflite.activated(activation, self.dst_scale, self.dst_zero_point, self.lhs.dtype), "dst": self.run(activation)}
 
 
-def tflite_cases(rng, op, shapes):
+def tflite_cases(rng, op, shapes, delegate):
     activations = itertools.cycle(tflite.ACTIVATIONS)
     for (dtype, factor_above_1), (padding, *sizes, more) in itertools.product(((S8, False), (S8, True), (U8, False)), shapes):
-        convolution = Convolution(rng, op, dtype, padding, *sizes, factor_above_1=factor_above_1, **more)
+        if delegate and (op, dtype) == ("DEPTHWISE_CONV_2D", U8):  # which the delegate leaves to other kernels
+            continue
+        convolution = Convolution(rng, op, dtype, padding, *sizes, factor_above_1=factor_above_1, delegate=delegate, **more)
         activation = next(activations)
         yield convolution.case(activation, "factor above 1" if factor_above_1 else "")
 
 
-def conv_2d(rng):
+def conv_2d(rng, delegate=False):
     """CONV_2D by LiteRT's reference kernels."""
     yield from tflite_cases(rng, "CONV_2D", [
         ("SAME", 5, 3, 7, 3, 1, {}), ("VALID", (6, 8), 5, 6, 3, 2, {"batch": 2}), ("SAME", 6, 4, 9, (3, 5), 2, {}), ("SAME", 7, 8, 6, 3, 1, {"dilation": 2}),
-        ("VALID", 5, 6, 8, 2, 1, {"groups": 2}), ("SAME", (1, 20), 4, 5, (1, 4), (1, 2), {}), ("VALID", 9, 3, 4, 7, 1, {}), ("SAME", 4, 16, 17, 1, 1, {})])
+        ("VALID", 5, 6, 8, 2, 1, {"groups": 2}), ("SAME", (1, 20), 4, 5, (1, 4), (1, 2), {}), ("VALID", 9, 3, 4, 7, 1, {}), ("SAME", 4, 16, 17, 1, 1, {})], delegate)
 
 
-def depthwise_conv_2d(rng):
+def depthwise_conv_2d(rng, delegate=False):
     """DEPTHWISE_CONV_2D by LiteRT's reference kernels."""
     yield from tflite_cases(rng, "DEPTHWISE_CONV_2D", [
         ("SAME", 6, 8, 8, 3, 1, {}), ("SAME", (7, 6), 5, 5, 3, 2, {"batch": 2}), ("VALID", 7, 17, 17, 5, 1, {}), ("SAME", 6, 3, 9, 3, 2, {}),
         ("SAME", 9, 4, 4, 3, 1, {"dilation": 3}), ("VALID", (5, 9), 6, 12, (4, 2), 1, {}), ("SAME", 1, 33, 33, 3, 1, {}),
-        ("SAME", (1, 16), 7, 7, (1, 3), 1, {})])
+        ("SAME", (1, 16), 7, 7, (1, 3), 1, {})], delegate)
 
 
-def transpose_conv(rng):
+def transpose_conv(rng, delegate=False):
     """TRANSPOSE_CONV by LiteRT's reference kernels."""
     yield from tflite_cases(rng, "TRANSPOSE_CONV", [
         ("SAME", 4, 5, 6, 3, 2, {}), ("VALID", 3, 4, 7, 2, 2, {"batch": 2}), ("SAME", (3, 5), 6, 5, 4, 2, {}), ("VALID", 4, 3, 4, 5, 3, {}),
-        ("SAME", 5, 8, 3, 3, 1, {}), ("VALID", (1, 9), 4, 9, (1, 3), (1, 2), {})])
+        ("SAME", 5, 8, 3, 3, 1, {}), ("VALID", (1, 9), 4, 9, (1, 3), (1, 2), {})], delegate)
+
+
+def xnnpack(rng):
+    """The same operators by LiteRT's default delegate, XNNPACK, in float mode."""
+    for group in (fully_connected, conv_2d, depthwise_conv_2d, transpose_conv):
+        yield from group(rng, delegate=True)
 
 
 def main():
@@ -505,7 +522,7 @@ def main():
     if "vnni" not in pathlib.Path("/proc/cpuinfo").read_text():
         raise SystemExit("generate.py needs a CPU with VNNI")
     for group in (matmul_integer, qlinear_matmul, dynamic_quantize, fully_connected, residual, activated_residual, conv_integer, conv_transpose,
-                  qlinear_conv, float_conv, conv_2d, depthwise_conv_2d, transpose_conv):
+                  qlinear_conv, float_conv, conv_2d, depthwise_conv_2d, transpose_conv, xnnpack):
         cases = list(group(np.random.default_rng(2024)))
         vectors.write(HERE / "vectors" / f"{group.__name__}.bin", cases)
         print(f"{group.__name__}: {len(cases)} cases, {sum(tensors['dst'].size for _, tensors in cases)} results")

@@ -1,4 +1,4 @@
-"""Builds small TFLite models and runs them with LiteRT's reference kernels; holds the rules that a model does not state."""
+"""Builds small TFLite models and runs them with LiteRT's reference kernels or its default delegate, XNNPACK; holds the rules that a model does not state."""
 import math
 import pathlib
 import sys
@@ -56,6 +56,14 @@ def rescaled(op, lhs_scale, rhs_scale, dst_scale):
     multipliers, shifts = zip(*map(quantize_multiplier, factors))
     return {"lhs_real_scale": np.float32(lhs_scale), "rhs_real_scales": np.float32(rhs_scale),
             "product_real_scale": np.float32(dst_scale), "factors": factors, "multipliers": np.int32(multipliers), "shifts": np.int32(shifts)}
+
+
+def float_mode(tensors):
+    """The product in float mode, as XNNPACK rescales it: by float32 (lhs * rhs[n]) / dst, in this order."""
+    real = ("lhs_real_scale", "rhs_real_scales", "product_real_scale")
+    lhs, rhs, dst = (np.float32(tensors[name]) for name in real)
+    others = {name: array for name, array in tensors.items() if name not in (*real, "factors", "multipliers", "shifts")}
+    return {**others, "scales": lhs * rhs / dst}
 
 
 def added(product_scale, residual_scale, dst_scale):
@@ -133,13 +141,16 @@ class Model:
         self.model.operatorCodes.append(code)
         self.graph.operators.append(operator)
 
-    def run(self):
+    def run(self, delegate=False):
+        """By the reference kernels; or by XNNPACK, which takes whole operators or none: None then."""
         self.graph.outputs = [len(self.graph.tensors) - 1]
         builder = flatbuffers.Builder()
         builder.Finish(self.model.Pack(builder), b"TFL3")
-        interpreter = Interpreter(model_content=bytes(builder.Output()),
-                                  experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+        kernels = OpResolverType.AUTO if delegate else OpResolverType.BUILTIN_REF
+        interpreter = Interpreter(model_content=bytes(builder.Output()), experimental_op_resolver_type=kernels)
         interpreter.allocate_tensors()
+        if delegate and "DELEGATE" not in {op["op_name"] for op in interpreter._get_ops_details()}:
+            return None
         for details, array in zip(interpreter.get_input_details(), self.feeds):
             interpreter.set_tensor(details["index"], array)
         interpreter.invoke()

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Holds Octet against LiteRT's reference kernels, layer by layer, on whole int8 networks.
+"""Holds Octet against LiteRT's reference kernels and its default delegate, XNNPACK, layer by layer, on whole int8 networks.
 
     check.py <directory of .tflite files> <directory for a virtual environment> <command that runs models_test...>
 
 Every CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED, and every ADD behind a CONV_2D as its residual, becomes a case of a vector file: LiteRT's own
-input of that layer, its weights and quantization, LiteRT's output. models_test runs them by every algorithm on every tier. Exits with 77, which ctest shows as
+input of that layer, its weights and quantization, LiteRT's output. Products and convolutions become one case more, in float mode: with the output
+that XNNPACK makes of the same input, the layer alone. models_test runs them by every algorithm on every tier. Exits with 77, which ctest shows as
 skipped, where the networks, the Python packages or the network to fetch them are missing.
 """
 import collections
@@ -16,6 +17,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 SKIPPED = 77
+XNNPACK = "by XNNPACK"
 
 
 def skip(reason):
@@ -81,7 +83,7 @@ def quantized(network, op, per_channel):
     dst = op.outputs[0]
     rhs_scale = network.scale(rhs)
     return {"bias": network.value(bias), "lhs_zero_points": np.int32(network.zero_point(lhs)), "rhs_zero_points": np.int32(network.zero_point(rhs)),
-            **tflite.rescaled(network.scale(lhs), np.atleast_1d(rhs_scale) if per_channel else rhs_scale, network.scale(dst))}
+            **tflite.rescaled("CONV_2D" if per_channel else "FULLY_CONNECTED", network.scale(lhs), np.atleast_1d(rhs_scale) if per_channel else rhs_scale, network.scale(dst))}
 
 
 def fully_connected(network, op):
@@ -106,6 +108,23 @@ def convolution(network, op, depthwise):
 def finished(network, op, tensors):
     dst = op.outputs[0]
     return {**tensors, **tflite.activated(activation_of(op), network.scale(dst), network.zero_point(dst), np.int8), "dst": pixels(network.value(dst))}
+
+
+def delegated(network, name, op, tensors):
+    """The layer alone, in float mode, by XNNPACK; None if it declines."""
+    model, (lhs, rhs, bias), dst = tflite.Model(), op.inputs, op.outputs[0]
+
+    def quantization(index):
+        return network.scale(index), network.zero_point(index)
+
+    inputs = [model.input(network.value(lhs), *quantization(lhs)),
+              model.constant(network.value(rhs), *quantization(rhs), 3 if name == "DEPTHWISE_CONV_2D" else 0),
+              model.constant(network.value(bias), network.scale(bias))]
+    out = network.value(dst)
+    settings = {field: value for field, value in vars(op.builtinOptions).items() if field != "fusedActivationFunction"}
+    model.operator(name, activation_of(op), inputs, model.tensor(out.shape, out.dtype, *quantization(dst)), **settings)
+    made = model.run(delegate=True)
+    return None if made is None else {**finished(network, op, tflite.float_mode(tensors)), "dst": pixels(made)}
 
 
 def sums(network, op, makers):
@@ -133,7 +152,13 @@ def cases(path, network, run, left_out):
         if not made:
             left_out[name] += 1
         for tensors in made:
-            yield f"{path.stem} layer {index} {name}, input {run}", finished(network, op, tensors)
+            title = f"{path.stem} layer {index} {name}, input {run}"
+            yield title, finished(network, op, tensors)
+            by_xnnpack = None if name == "ADD" else delegated(network, name, op, tensors)
+            if by_xnnpack:
+                yield title + " " + XNNPACK, by_xnnpack
+            elif name != "ADD":
+                left_out[f"{name} of XNNPACK's"] += 1
 
 
 def main():
@@ -158,7 +183,10 @@ def main():
             left_out.clear()
             all_cases += cases(path, Network(path, rng), run, left_out)
         without = ", ".join(f"{count} {name}" for name, count in left_out.items()) or "nothing"
-        print(f"{path.stem}: {len(all_cases)} cases, {sum(t['dst'].size for _, t in all_cases)} results; left out: {without}", flush=True)
+        for column in (False, True):
+            sizes = [tensors["dst"].size for title, tensors in all_cases if title.endswith(XNNPACK) == column]
+            print(f"{path.stem}{' ' + XNNPACK if column else ''}: {len(sizes)} cases, {sum(sizes)} results", flush=True)
+        print(f"left out: {without}", flush=True)
         with tempfile.TemporaryDirectory() as scratch:
             file = pathlib.Path(scratch) / "layers.bin"
             vectors.write(file, all_cases)
