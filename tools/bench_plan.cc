@@ -161,13 +161,13 @@ void print_layer(const Layer& layer, size_t index, size_t total) {
 
 void print_totals(const std::string& title, const PlanTotals& t) {
   fmt::print(
-      "{:<24}{} layers, {} wrong; the plan {:.3f} ms weighted by count, the best {:.3f} ms: loses "
+      "{:<26}{} layers, {} wrong; the plan {:.3f} ms weighted by count, the best {:.3f} ms: loses "
       "{:.2f} %; predictions off by a "
       "factor of {:.2f} (geometric mean)\n",
       title, t.layers, t.wrong, t.chosen_us / 1e3, t.best_us / 1e3, t.loss_percent(),
       t.prediction_factor());
   if (t.worst_percent > 0)
-    fmt::print("{:<24}worst: {} loses {:.1f} %\n", "", t.worst, t.worst_percent);
+    fmt::print("{:<26}worst: {} loses {:.1f} %\n", "", t.worst, t.worst_percent);
 }
 
 ordered_json to_json(const Layer& layer, const OperandTypes& types) {

@@ -130,9 +130,10 @@ class Model:
         code.builtinCode = code.deprecatedBuiltinCode = getattr(schema.BuiltinOperator, name)
         code.version = 3 if name == "TRANSPOSE_CONV" else 1  # the first with a bias
         kind = {"FULLY_CONNECTED": "FullyConnectedOptions", "CONV_2D": "Conv2DOptions", "DEPTHWISE_CONV_2D": "DepthwiseConv2DOptions",
-                "TRANSPOSE_CONV": "TransposeConvOptions", "ADD": "AddOptions"}[name]
+                "TRANSPOSE_CONV": "TransposeConvOptions", "ADD": "AddOptions", "PAD": "PadOptions"}[name]
         options = getattr(schema, kind + "T")()
-        options.fusedActivationFunction = getattr(schema.ActivationFunctionType, activation)
+        if activation:
+            options.fusedActivationFunction = getattr(schema.ActivationFunctionType, activation)
         for key, setting in settings.items():
             setattr(options, key, setting)
         operator = schema.OperatorT()
@@ -141,17 +142,23 @@ class Model:
         self.model.operatorCodes.append(code)
         self.graph.operators.append(operator)
 
-    def run(self, delegate=False):
-        """By the reference kernels; or by XNNPACK, which takes whole operators or none: None then."""
+    def interpreter(self, delegate=False, threads=1):
+        """With the reference kernels; or with XNNPACK, which takes whole operators or none: None then. Inputs are set."""
         self.graph.outputs = [len(self.graph.tensors) - 1]
         builder = flatbuffers.Builder()
         builder.Finish(self.model.Pack(builder), b"TFL3")
         kernels = OpResolverType.AUTO if delegate else OpResolverType.BUILTIN_REF
-        interpreter = Interpreter(model_content=bytes(builder.Output()), experimental_op_resolver_type=kernels)
+        interpreter = Interpreter(model_content=bytes(builder.Output()), experimental_op_resolver_type=kernels, num_threads=threads)
         interpreter.allocate_tensors()
         if delegate and "DELEGATE" not in {op["op_name"] for op in interpreter._get_ops_details()}:
             return None
         for details, array in zip(interpreter.get_input_details(), self.feeds):
             interpreter.set_tensor(details["index"], array)
+        return interpreter
+
+    def run(self, delegate=False):
+        interpreter = self.interpreter(delegate)
+        if not interpreter:
+            return None
         interpreter.invoke()
         return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
