@@ -175,7 +175,6 @@ TEST(GivenMachine, NonsenseIsRefused) {
     product.m_max = product.n = product.k = 8;
     product.lhs_type = OCTET_U8, product.rhs_type = OCTET_S8, product.dst_type = OCTET_S32;
     product.machine = &m;
-    const ConvProblem problem(turned(square(8, 16, 16, 3, 1, 1), 0));
     size_t bytes;
     octet_gemm* gemm;
     octet_gemm_explanation explanation = OCTET_GEMM_EXPLANATION_INIT;
@@ -187,13 +186,21 @@ TEST(GivenMachine, NonsenseIsRefused) {
     expect_refused(status, ("desc.machine." + field).c_str(), [&](octet_error* e) {
       return octet_gemm_explain(&product, 1, &explanation, e);
     });
-    ConvHow how;
-    Conv conv(problem, how);
-    how.machine = &m;
-    how.algorithm = OCTET_CONV_DIRECT;
-    Conv bad(problem, how);
-    EXPECT_EQ(bad.status(), status);
-    EXPECT_NE(std::string(bad.error().message).find("machine." + field), std::string::npos);
+    const int8_t weights[16 * 16 * 9] = {};
+    filter.desc.data = weights;
+    filter.desc.machine = nullptr;
+    const size_t blob_bytes = pack_size(filter.desc, OCTET_ISA_AUTO);
+    const Guarded blob(blob_bytes, Side::kBack, OCTET_ALIGNMENT);
+    EXPECT_EQ(octet_conv2d_pack(&filter.desc, OCTET_ISA_AUTO, blob.data(), blob_bytes, nullptr),
+              OCTET_OK);
+    octet_conv2d_desc layer = OCTET_CONV2D_DESC_INIT;
+    layer.shape = filter.desc.shape;
+    layer.lhs_type = OCTET_U8, layer.rhs_type = OCTET_S8, layer.dst_type = OCTET_S32;
+    layer.packed = blob.data(), layer.packed_bytes = blob_bytes;
+    layer.machine = &m;
+    octet_conv2d* conv;
+    expect_refused(status, ("desc.machine." + field).c_str(),
+                   [&](octet_error* e) { return octet_conv2d_create(&layer, &conv, e); });
   };
   const size_t too_large = (size_t{1} << 31) + 1;
   for (const size_t l2 : {size_t{0}, size_t{1}, size_t{4095}, too_large, SIZE_MAX})
@@ -253,6 +260,17 @@ TEST(GivenMachine, CutsTheBlocksOfAProduct) {
     return e.block_rows;
   };
   EXPECT_LT(rows(64 << 10), rows(1 << 20));
+}
+
+TEST(GivenMachine, CutsTheBandsOfAConvolution) {
+  const ConvProblem problem(turned(square(8, 16, 16, 3, 1, 1), 0));
+  for (const octet_machine& m : kMachines) {
+    ConvHow how;
+    how.machine = &m;
+    const Conv conv(problem, how);
+    ASSERT_EQ(conv.status(), OCTET_OK);
+    EXPECT_EQ(octet::choice_of(*conv.get()).cache_bytes, m.l2_bytes);
+  }
 }
 
 std::vector<octet_conv2d_shape> shapes() {
