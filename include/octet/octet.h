@@ -164,7 +164,7 @@ typedef struct octet_cpu_info {
    * a smaller design have other ones. */
   size_t l1d_bytes, l2_bytes, l3_bytes;
   /* CPUs whose design the system tells, and how many of these execute in order (Cortex-A53, A55,
-   * A510, ...). Both 0 if unknown, as on x86, where no CPU with a tier of its own does. */
+   * A510, ...). Both 0 if unknown. */
   uint32_t known_cores, in_order_cores;
 } octet_cpu_info;
 #define OCTET_CPU_INFO_INIT OCTET_INIT(octet_cpu_info)
