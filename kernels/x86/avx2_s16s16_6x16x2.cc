@@ -1,12 +1,9 @@
-#include <immintrin.h>
-
-#include "kernels/core/unroll.h"
+#include "kernels/x86/accumulate.h"
 
 namespace octet {
 namespace {
 OCTET_INLINE inline void multiply_add(__m256i& acc, __m256i a, __m256i b) {
-  const __m256i products = _mm256_madd_epi16(a, b);
-  __asm__("vpaddd %1, %0, %0" : "+x"(acc) : "x"(products));  // see avx2_s16s8_6x16x4.cc
+  accumulate(acc, _mm256_madd_epi16(a, b));
 }
 }  // namespace
 }  // namespace octet

@@ -17,6 +17,7 @@
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
+#include "kernels/x86/accumulate.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/leave_ymm.h"
 
@@ -24,12 +25,6 @@ namespace octet {
 namespace {
 
 constexpr int kMr = 6;
-
-// acc += product. Spelled out because GCC 12 puts the sum into the product's register and copies it
-// back: 7 moves in a loop of 36.
-OCTET_INLINE inline void accumulate(__m256i& acc, __m256i product) {
-  __asm__("vpaddd %1, %0, %0" : "+x"(acc) : "x"(product));
-}
 
 template <typename T>
 OCTET_INLINE inline uint64_t load(const uint8_t* bytes) {
@@ -141,9 +136,7 @@ template <int rows>
 void multiply(const Tile& t) {
   __m256i acc[rows][2];
   unroll<rows>([&](auto i) OCTET_INLINE {
-    unroll<2>([&](auto v) OCTET_INLINE {
-      acc[i][v] = _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride + 8 * v));
-    });
+    unroll<2>([&](auto v) OCTET_INLINE { acc[i][v] = init_of(t, i, v); });
     // See avx512vnni_u8s8_6x64x4.cc
     _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
   });

@@ -6,15 +6,12 @@
 // two additions.
 #include <immintrin.h>
 
+#include "kernels/x86/accumulate.h"
 #include "kernels/x86/dw_ymm.h"
+#include "kernels/x86/word_weights.h"
 
 namespace octet {
 namespace {
-
-// See avx2_s16s8_6x16x4.cc.
-OCTET_INLINE inline void accumulate(__m256i& acc, __m256i product) {
-  __asm__("vpaddd %1, %0, %0" : "+x"(acc) : "x"(product));
-}
 
 struct Words : Ymm<Words, 256> {
   // Keeps the compiler from holding what it has stored in registers as well: eight vectors are too
@@ -57,10 +54,7 @@ struct Words : Ymm<Words, 256> {
   }
 
   static inline void weights(const uint64_t* from, size_t vector, uint8_t* to) {
-    uint32_t pairs[2][8];
-    for (size_t c = 0; c < 8; ++c)
-      pairs[0][c] = (uint32_t)from[c], pairs[1][c] = (uint32_t)(from[c] >> 32);
-    __builtin_memcpy(to + 64 * vector, pairs, sizeof pairs);
+    split_pairs<8>(from, to + 64 * vector);
   }
 };
 

@@ -13,19 +13,10 @@
 #include "kernels/simd/depthwise.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/tflite_dw.h"
+#include "kernels/x86/word_weights.h"
 
 namespace octet {
 namespace {
-
-// One text for both widths.
-#define OCTET_BOTH(name, op)                                                           \
-  OCTET_INLINE inline __m512i name(__m512i a, __m512i b) { return _mm512_##op(a, b); } \
-  OCTET_INLINE inline __m256i name(__m256i a, __m256i b) { return _mm256_##op(a, b); }
-OCTET_BOTH(low_bytes, unpacklo_epi8)
-OCTET_BOTH(high_bytes, unpackhi_epi8)
-OCTET_BOTH(low_words, unpacklo_epi16)
-OCTET_BOTH(high_words, unpackhi_epi16)
-#undef OCTET_BOTH
 
 OCTET_INLINE inline __m512i exclusive_or(__m512i a, __m512i b) { return _mm512_xor_si512(a, b); }
 OCTET_INLINE inline __m256i exclusive_or(__m256i a, __m256i b) { return _mm256_xor_si256(a, b); }
@@ -195,10 +186,7 @@ struct WideWords : Wide<64> {
   }
 
   static inline void weights(const uint64_t* from, size_t vector, uint8_t* to) {
-    uint32_t pairs[2][16];
-    for (size_t c = 0; c < 16; ++c)
-      pairs[0][c] = (uint32_t)from[c], pairs[1][c] = (uint32_t)(from[c] >> 32);
-    __builtin_memcpy(to + 128 * vector, pairs, sizeof pairs);
+    split_pairs<16>(from, to + 128 * vector);
   }
 };
 

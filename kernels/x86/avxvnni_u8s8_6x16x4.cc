@@ -40,16 +40,13 @@ void multiply(const Tile& t) {
     _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
   });
   // Usually one row of init for all: see avx512vnni_u8s8_6x64x4.cc.
-  const auto init = [&](auto i, auto v) OCTET_INLINE {
-    return _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride + 8 * v));
-  };
   unroll<2>([&](auto v) OCTET_INLINE {
-    acc[0][v] = init(Int<0>{}, v);
+    acc[0][v] = init_of(t, 0, v);
     unroll<rows - 1>([&](auto i) OCTET_INLINE { acc[i + 1][v] = acc[0][v]; });
   });
   if (t.init_stride)
     unroll<rows - 1>([&](auto i) OCTET_INLINE {
-      unroll<2>([&](auto v) OCTET_INLINE { acc[i + 1][v] = init(Int<i + 1>{}, v); });
+      unroll<2>([&](auto v) OCTET_INLINE { acc[i + 1][v] = init_of(t, i + 1, v); });
     });
 
   const uint8_t* lhs[rows];

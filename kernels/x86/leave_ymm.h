@@ -2,7 +2,7 @@
 // by the same stores, to the stack.
 #pragma once
 
-#include "kernels/x86/exits_ymm.h"
+#include "kernels/x86/sums_ymm.h"
 #include "kernels/x86/tflite_exit.h"
 
 namespace octet {
@@ -13,10 +13,7 @@ OCTET_INLINE inline void leave_sums(const Tile& t, const __m256i (&acc)[rows][2]
   alignas(32) int32_t sums[rows][16];
   uint8_t* const dst = t.scale ? (uint8_t*)sums : (uint8_t*)t.dst;
   const size_t stride = t.scale ? sizeof sums[0] : t.dst_stride, cols = t.scale ? 16 : t.cols;
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    store_s32(dst + i * stride, acc[i][0], cols);
-    if (cols > 8) store_s32(dst + i * stride + 32, acc[i][1], cols - 8);
-  });
+  store_sums(acc, dst, stride, cols);
   if (t.scale) tflite_exit(t, sums[0], 16);
 }
 

@@ -14,8 +14,8 @@
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
-#include "kernels/x86/exits_ymm.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/sums_ymm.h"
 
 namespace octet {
 namespace {
@@ -26,9 +26,7 @@ template <int rows>
 void multiply(const Tile& t) {
   __m256i acc[rows][2];
   unroll<rows>([&](auto i) OCTET_INLINE {
-    unroll<2>([&](auto v) OCTET_INLINE {
-      acc[i][v] = _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride + 8 * v));
-    });
+    unroll<2>([&](auto v) OCTET_INLINE { acc[i][v] = init_of(t, i, v); });
   });
   const uint8_t* lhs[2] = {(const uint8_t*)t.lhs, (const uint8_t*)t.lhs + 3 * t.lhs_stride};
   const uint8_t* rhs = t.rhs;
@@ -49,11 +47,7 @@ void multiply(const Tile& t) {
     lhs[1] += 4;
     rhs += 64;
   }
-  uint8_t* dst = (uint8_t*)t.dst;
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    store_s32(dst + i * t.dst_stride, acc[i][0], t.cols);
-    if (t.cols > 8) store_s32(dst + i * t.dst_stride + 32, acc[i][1], t.cols - 8);
-  });
+  store_sums(acc, (uint8_t*)t.dst, t.dst_stride, t.cols);
 }
 
 void dispatch(const Tile& t) {

@@ -13,26 +13,10 @@
 #pragma once
 
 #include "kernels/core/tflite.h"
-#include "kernels/x86/narrow.h"
+#include "kernels/x86/widths.h"
 
 namespace octet {
 namespace {
-
-#ifdef __AVX512BW__
-#define OCTET_WIDTHS(name, op)                                                         \
-  OCTET_INLINE inline __m512i name(__m512i a, __m512i b) { return _mm512_##op(a, b); } \
-  OCTET_INLINE inline __m256i name(__m256i a, __m256i b) { return _mm256_##op(a, b); }
-#else
-#define OCTET_WIDTHS(name, op) \
-  OCTET_INLINE inline __m256i name(__m256i a, __m256i b) { return _mm256_##op(a, b); }
-#endif
-OCTET_WIDTHS(shift_left, sllv_epi32)
-OCTET_WIDTHS(shift_right, srav_epi32)
-OCTET_WIDTHS(shift_right_unsigned, srlv_epi32)
-OCTET_WIDTHS(multiply_even, mul_epi32)
-OCTET_WIDTHS(add_long, add_epi64)
-OCTET_WIDTHS(subtract, sub_epi32)
-#undef OCTET_WIDTHS
 
 OCTET_INLINE inline __m256i odd_to_even(__m256i x) { return _mm256_srli_epi64(x, 32); }
 // The odd lanes of both, those of `even` moved down.

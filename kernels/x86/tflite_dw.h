@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
+#include "kernels/x86/narrow.h"
 #include "kernels/x86/tflite.h"
 
 namespace octet {

@@ -67,12 +67,12 @@ NATIVE = [
           "kernels/simd/portable.*", "kernels/core/finish.h", "kernels/core/lhs_rows.h", "kernels/core/narrow.h",
           "kernels/core/tier_ops.h",
           "kernels/core/tflite.h", "kernels/x86/finish.h", "kernels/x86/narrow.h",
-          "kernels/x86/*_ymm.h", "kernels/x86/tflite*.h"],
+          "kernels/x86/*_ymm.h", "kernels/x86/tflite*.h", "kernels/x86/widths.h"],
          ["vectors", "kernel", "epilogue", "depthwise", "dynamic"]),
     Area("kernels", 3,
          ["kernels/core/assert.h", "kernels/core/limits.h", "kernels/core/strict_float.h", "kernels/core/unroll.h", "kernels/ref/*",
           "kernels/x86/*.cc",
-          "kernels/x86/kernels.h"],
+          "kernels/x86/accumulate.h", "kernels/x86/kernels.h", "kernels/x86/word_weights.h"],
          ["self_test", "word_kernel", "kernel", "depthwise", "winograd"]),
 ]
 

@@ -1,0 +1,18 @@
+// acc += product, where AVX2 has no instruction that multiplies and adds to an accumulator.
+#pragma once
+
+#include <immintrin.h>
+
+#include "kernels/core/unroll.h"
+
+namespace octet {
+namespace {
+
+// Spelled out because GCC 12 puts the sum into the product's register and copies it back: 7 moves
+// in a loop of 36.
+OCTET_INLINE inline void accumulate(__m256i& acc, __m256i product) {
+  __asm__("vpaddd %1, %0, %0" : "+x"(acc) : "x"(product));
+}
+
+}  // namespace
+}  // namespace octet

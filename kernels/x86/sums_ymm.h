@@ -1,0 +1,25 @@
+// Accumulators of 16 columns on ymm registers, from and to memory.
+#pragma once
+
+#include "kernels/core/micro_kernel.h"
+#include "kernels/x86/exits_ymm.h"
+
+namespace octet {
+namespace {
+
+// What columns 8 v to 8 v + 7 of a row start from.
+OCTET_INLINE inline __m256i init_of(const Tile& t, int row, int v) {
+  return _mm256_loadu_si256((const __m256i*)(t.init + row * t.init_stride + 8 * v));
+}
+
+template <int rows>
+OCTET_INLINE inline void store_sums(const __m256i (&acc)[rows][2], uint8_t* dst, size_t stride,
+                                    size_t cols) {
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    store_s32(dst + i * stride, acc[i][0], cols);
+    if (cols > 8) store_s32(dst + i * stride + 32, acc[i][1], cols - 8);
+  });
+}
+
+}  // namespace
+}  // namespace octet
