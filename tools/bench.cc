@@ -16,13 +16,18 @@ namespace {
 std::vector<OperandTypes> types_of(const CaseGroup& group, const BenchArguments& a) {
   std::vector<std::string> names = a.types;
   const bool tflite = parse_requant(a.requant) == Requant::kTflite;
-  if (names.empty() && group.convolutions.empty() && !tflite) names = {"u8s8s32", "u8s8u8"};
+  const bool bytes = tflite || a.residual || a.table;
+  if (names.empty() && group.convolutions.empty() && !bytes) names = {"u8s8s32", "u8s8u8"};
   if (names.empty()) names = {"u8s8u8"};
   std::vector<OperandTypes> types;
   for (const std::string& name : names) types.push_back(parse_types(name));
+  const char* const bytes_only = tflite       ? "--requant tflite"
+                                 : a.residual ? "--residual"
+                                 : a.table    ? "--table"
+                                              : nullptr;
   for (const OperandTypes& t : types)
-    if (tflite && t.dst != OCTET_U8 && t.dst != OCTET_S8)
-      throw Error(fmt::format("--requant tflite is for outputs of 8 bits, not for {}", t.name()));
+    if (bytes_only && t.dst != OCTET_U8 && t.dst != OCTET_S8)
+      throw Error(fmt::format("{} is for outputs of 8 bits, not for {}", bytes_only, t.name()));
   return types;
 }
 

@@ -33,6 +33,7 @@ struct BenchArguments {
   std::string isa, kernel, algorithm, peer, json;  // empty: not given
   std::string operands = "uniform", requant = "float";
   std::optional<int32_t> rhs_zero_point;
+  bool residual = false, table = false;
   size_t threads = 1;
   int repetitions = 9;
 };

@@ -28,10 +28,17 @@ struct Factor {
   int32_t multiplier, shift;
 };
 
+// A residual's value, and how it is added.
+struct Addend {
+  octet_residual by;
+  int32_t value;
+};
+
 // fl(acc) * scale, with a single rounding each, then the clamp; nearbyint rounds half to even.
-// TFLite mode: two roundings, halves up and then halves away from zero. s32: the accumulator
-// itself.
-double contract_output(const OutputStage& stage, int64_t acc, const Factor& factor);
+// TFLite mode: two roundings, halves up and then halves away from zero; its ADD has the
+// product as an integer. s32: the accumulator itself.
+double contract_output(const OutputStage& stage, int64_t acc, const Factor& factor,
+                       const Addend* addend = nullptr);
 
 double value_at(octet_type type, const void* dst, size_t i);
 

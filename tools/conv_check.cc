@@ -110,9 +110,9 @@ std::vector<double> ConvReference::outputs_at(size_t pixel) const {
     const int64_t acc = d.types.rhs == OCTET_U8
                             ? dot(window, d.filter.as() + first, zero_point)
                             : dot(window, d.filter.as<int8_t>() + first, zero_point);
-    outputs.push_back(contract_output({d.types.dst, d.dst_zero_point, d.relu},
-                                      acc + (d.bias.empty() ? 0 : d.bias[n]),
-                                      factor_of(d.scales, d.tflite, n)));
+    outputs.push_back(contract_output(
+        {d.types.dst, d.dst_zero_point, d.relu}, acc + (d.bias.empty() ? 0 : d.bias[n]),
+        factor_of(d.scales, d.tflite, n), d.after, pixel * shape.geometry.out_channels + n));
   }
   return outputs;
 }

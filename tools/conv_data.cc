@@ -42,6 +42,7 @@ ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types,
   }
   set_epilogue(&data, product);
   data.tflite = tflite_scales(data.scales, operands.requant);
+  data.after = draw_after(operands, types.dst, data.dst_elements());
   return data;
 }
 

@@ -1,8 +1,8 @@
 // One convolution with its operands.
 #pragma once
 
+#include "after.h"
 #include "conv_shape.h"
-#include "operands.h"
 
 namespace tool {
 
@@ -17,6 +17,7 @@ struct ConvData {
   TfliteScales tflite = {};                      // instead of them, or none
   int32_t dst_zero_point = 0;
   bool relu = false;
+  After after = {};
 
   size_t dst_elements() const { return shape.out_pixels() * shape.geometry.out_channels; }
 };

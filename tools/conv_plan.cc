@@ -52,6 +52,7 @@ Conv create_conv(const ConvData& data, const Forced& forced, const Buffer& packe
   desc.epilogue.bias = data.bias.empty() ? nullptr : data.bias.data();
   set_scales(data.scales, forced.float_mode ? nullptr : &data.tflite, &desc.epilogue);
   desc.epilogue.dst_zero_point = data.dst_zero_point;
+  if (!forced.plain) data.after.set(&desc.epilogue);
   desc.epilogue.activation = data.relu ? OCTET_ACTIVATION_RELU : OCTET_ACTIVATION_NONE;
   desc.max_isa = forced.isa;
   desc.kernel = forced.kernel;
@@ -74,6 +75,7 @@ ConvPlan::ConvPlan(const ConvData& data, const Forced& forced, ThreadPool* pool)
   args_.out_w = data.shape.out_w;
   args_.lhs = data.lhs.as();
   args_.dst = dst_.as();
+  if (data.after.residual.type && !forced.plain) args_.residual = data.after.bytes.as();
   args_.workspace = workspace_.as();
   args_.workspace_bytes = bytes;
   ThreadPool::attach(pool, &args_);

@@ -12,8 +12,9 @@ struct Forced {
   octet_isa isa = OCTET_ISA_AUTO;
   const char* kernel = nullptr;
   octet_conv_algorithm algorithm = OCTET_CONV_AUTO;  // convolutions only
-  // Whatever the data asks for: float mode; weights whose zero point is 0 (128 for u8)
-  bool float_mode = false, symmetric = false;
+  // Whatever the data asks for: float mode; weights whose zero point is 0 (128 for u8); neither
+  // residual nor table
+  bool float_mode = false, symmetric = false, plain = false;
 };
 
 // Packing takes a tier, but only the environment forces a kernel there: so that layouts that no

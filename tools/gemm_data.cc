@@ -59,6 +59,7 @@ GemmData plain_data(const GemmShape& shape, const OperandTypes& types, const Ope
   if (types.dst == OCTET_S32) return data;
   data.scales = spread_scales(shape.n, shape.k, product);
   data.tflite = tflite_scales(data.scales, operands.requant);
+  data.after = draw_after(operands, types.dst, shape.m * shape.n);
   data.bias = spread_bias(shape.n, shape.k, product);
   return data;
 }

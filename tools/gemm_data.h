@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "operands.h"
+#include "after.h"
 
 namespace tool {
 
@@ -27,6 +27,7 @@ struct GemmData {
   std::vector<float> scales = {};             // n; none for s32
   TfliteScales tflite = {};                   // instead of them, or none
   int32_t dst_zero_point = 0;
+  After after = {};
 
   int32_t lhs_at(size_t row, size_t depth) const;
   int32_t rhs_at(size_t depth, size_t column) const;

@@ -38,6 +38,7 @@ octet_gemm_desc describe(const GemmData& data, const Forced& forced, const Buffe
   desc.epilogue.bias = data.bias.empty() ? nullptr : data.bias.data();
   set_scales(data.scales, forced.float_mode ? nullptr : &data.tflite, &desc.epilogue);
   desc.epilogue.dst_zero_point = data.dst_zero_point;
+  if (!forced.plain) data.after.set(&desc.epilogue);
   desc.max_isa = forced.isa;
   desc.kernel = forced.kernel;
   return desc;
@@ -68,6 +69,7 @@ GemmPlan::GemmPlan(const GemmData& data, const Forced& forced, ThreadPool* pool)
   args_.m = data.shape.m;
   args_.lhs = data.lhs.as();
   args_.dst = dst_.as();
+  if (data.after.residual.type && !forced.plain) args_.residual = data.after.bytes.as();
   args_.workspace = workspace_.as();
   args_.workspace_bytes = bytes;
   ThreadPool::attach(pool, &args_);

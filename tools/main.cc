@@ -91,10 +91,13 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   bench->add_option("--rhs-zero-point", a.rhs_zero_point,
                     "The weights' zero point; none by default (u8: 0)");
+  bench->add_flag("--residual", a.residual, "Add a residual to the outputs");
+  bench->add_flag("--table", a.table, "Look the outputs up in a table");
   bench->add_option("--peer", a.peer,
                     "Compare, in alternation, with onednn, with a program such as "
                     "tools/compare/onnxruntime_peer.py, or with octet itself: float, in float "
-                    "mode; symmetric, weights of zero point 0 (u8: 128)");
+                    "mode; symmetric, weights of zero point 0 (u8: 128); plain, with neither "
+                    "residual nor table");
   bench
       ->add_option("--types", a.types,
                    "Types of lhs, rhs and dst, several, comma-separated; u8s8s32,u8s8u8 for "

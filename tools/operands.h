@@ -52,6 +52,7 @@ struct Operands {
   Likeness likeness = Likeness::kUniform;
   Requant requant = Requant::kFloat;
   std::optional<int32_t> rhs_zero_point = {};  // of all weights
+  bool residual = false, table = false;        // what follows the product; outputs of 8 bits only
 
   // Real u8 weights have one.
   std::optional<int32_t> zero_point_of(octet_type rhs) const;

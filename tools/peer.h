@@ -28,14 +28,16 @@ class Peer {
   virtual std::unique_ptr<Contestant> conv(const ConvData& data) = 0;
 };
 
-// "onednn", "float", "symmetric", or the command of a program that speaks the language of
+// "onednn", "float", "symmetric", "plain", or the command of a program that speaks the language of
 // peer_program.cc; null for "". forced and pool are Octet's own.
 std::unique_ptr<Peer> make_peer(const std::string& wanted, const Forced& forced, ThreadPool* pool);
 
 std::unique_ptr<Peer> make_onednn(size_t threads);  // null if the tool was built without it
-// Octet in float mode, or with weights without zero points, whatever the data asks for.
+// Octet in float mode, with weights without zero points, or with neither residual nor table,
+// whatever the data asks for.
 std::unique_ptr<Peer> make_peer_float(Forced forced, ThreadPool* pool);
 std::unique_ptr<Peer> make_peer_symmetric(Forced forced, ThreadPool* pool);
+std::unique_ptr<Peer> make_peer_plain(Forced forced, ThreadPool* pool);
 std::unique_ptr<Peer> make_peer_program(const std::string& command, size_t threads);
 
 }  // namespace tool

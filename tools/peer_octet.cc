@@ -11,7 +11,7 @@ class OctetPeer : public Peer {
   OctetPeer(const char* name, const Forced& forced, ThreadPool* pool)
       : name_(name), forced_(forced), pool_(pool) {}
   std::string name() const override { return name_; }
-  bool comparable() const override { return !forced_.symmetric; }
+  bool comparable() const override { return !forced_.symmetric && !forced_.plain; }
   std::unique_ptr<Contestant> gemm(const GemmData& data) override {
     return std::make_unique<GemmPlan>(data, forced_, pool_);
   }
@@ -35,6 +35,11 @@ std::unique_ptr<Peer> make_peer_float(Forced forced, ThreadPool* pool) {
 std::unique_ptr<Peer> make_peer_symmetric(Forced forced, ThreadPool* pool) {
   forced.symmetric = true;
   return std::make_unique<OctetPeer>("symmetric weights", forced, pool);
+}
+
+std::unique_ptr<Peer> make_peer_plain(Forced forced, ThreadPool* pool) {
+  forced.plain = true;
+  return std::make_unique<OctetPeer>("neither residual nor table", forced, pool);
 }
 
 }  // namespace tool

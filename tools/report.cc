@@ -96,6 +96,8 @@ ordered_json to_json(const BenchResult& r) {
                        {"requant", requant_name(r.operands.requant)},
                        {"rhs_zero_point", or_null(r.operands.zero_point_of(r.types.rhs))},
                        {"operands", likeness_name(r.operands.likeness)},
+                       {"residual", r.operands.residual},
+                       {"table", r.operands.table},
                        {"kernel", r.kernel},
                        {"algorithm", r.algorithm},
                        {"verified", r.verified}};
