@@ -185,7 +185,8 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   octet_conv2d* conv = arena->take<octet_conv2d>(1);
   const ConvMethod& method = *method_of((uint8_t)draft.algorithm());
   const double max_scaled = epilogue.max_scaled * (method.stretch ? method.stretch(s) : 1);
-  const Finish finish = build_finish(epilogue, max_scaled, padded, arena);
+  const Finish finish =
+      build_finish(epilogue, ops_of(draft.kernel.isa()), max_scaled, padded, arena);
   const int32_t zero = 0;
   int32_t* bias = spread(arena, e.bias ? e.bias : &zero, e.bias ? s.out_channels : 1,
                          s.out_channels, padded, 0);

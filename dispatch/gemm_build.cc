@@ -1,6 +1,7 @@
 // The object: one allocation that holds the plan and every array it points to.
 #include <string.h>
 
+#include "dispatch/byte_sum.h"
 #include "dispatch/check.h"
 #include "dispatch/gemm_draft.h"
 #include "dispatch/tables/tier_ops.h"
@@ -10,6 +11,8 @@ namespace {
 
 constexpr size_t kTogether = 64;  // columns; arrays over columns are padded to a multiple of it
 
+constexpr double kInt32Limit = 2147483648.0;   // 2^31
+constexpr double kFloatMargin = 1.000001;      // covers float's roundings
 constexpr double kTfliteLimit = 1073741824.0;  // 2^30: see kernels/core/tflite.h
 
 TfliteColumns build_tflite(const Finish& f, size_t padded, Arena* arena) {
@@ -17,6 +20,11 @@ TfliteColumns build_tflite(const Finish& f, size_t padded, Arena* arena) {
   for (size_t n = 0; rows && n < padded; ++n)
     write_tflite_column(f.multiplier[n], f.shift[n], rows + n, padded);
   return {rows, padded};
+}
+
+const ByteSum* build_byte_sum(const Finish& f, Arena* arena) {
+  ByteSum* const sum = arena->take<ByteSum>(1);
+  return sum && find_byte_sum(f, sum) ? sum : nullptr;
 }
 
 const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
@@ -69,7 +77,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   octet_gemm* gemm = arena->take<octet_gemm>(1);
   const double max_scaled =
       draft.max_scaled > draft.max_scaled_any ? draft.max_scaled : draft.max_scaled_any;
-  const Finish f = build_finish(draft, max_scaled, padded, arena);
+  const Finish f = build_finish(draft, ops_of(draft.kernel->isa), max_scaled, padded, arena);
   const int32_t* bias =
       draft.has_blob || !e.bias ? nullptr : spread(arena, e.bias, d.n, d.n, padded, 0);
   const Columns* columns = draft.has_blob ? build_columns(draft, arena, padded) : nullptr;
@@ -137,7 +145,8 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
 
 }  // namespace
 
-Finish build_finish(const Draft& draft, double max_scaled, size_t padded, Arena* arena) {
+Finish build_finish(const Draft& draft, const TierOps& ops, double max_scaled, size_t padded,
+                    Arena* arena) {
   const octet_gemm_desc& d = draft.desc;
   const octet_epilogue& e = d.epilogue;
   Finish f = draft.finish;
@@ -146,6 +155,9 @@ Finish build_finish(const Draft& draft, double max_scaled, size_t padded, Arena*
            : e.requant == OCTET_REQUANT_FLOAT ? FinishMode::kFloat8
                                               : FinishMode::kTflite8;
   f.dst_u8 = d.dst_type == OCTET_U8;
+  const double largest = max_scaled + (f.has_residual ? 255.0 * f.residual_scale : 0);
+  f.fits_int32 =
+      f.mode == FinishMode::kFloat8 && !runtime_scales(d) && largest * kFloatMargin < kInt32Limit;
   if (e.scales) f.scale = spread(arena, e.scales, e.scale_count, d.n, padded, 1.0f);
   if (e.bias_f32) f.bias_f32 = spread(arena, e.bias_f32, d.n, d.n, padded, 0.0f);
   if (f.mode == FinishMode::kTflite8) {
@@ -153,11 +165,16 @@ Finish build_finish(const Draft& draft, double max_scaled, size_t padded, Arena*
     f.shift = spread(arena, e.shifts, e.multiplier_count, d.n, padded, 0);
     if (max_scaled < kTfliteLimit) f.tflite = build_tflite(f, padded, arena);
     f.scale = (const float*)f.tflite.rows;
+    if (f.has_residual && ops.adds_bytes) f.byte_sum = build_byte_sum(f, arena);
   }
   if (e.lut) {
-    uint8_t* lut = arena->take<uint8_t>(256);
-    if (lut) memcpy(lut, e.lut, 256);
+    uint8_t* lut = arena->take<uint8_t>(512);
+    if (lut) {
+      memcpy(lut, e.lut, 256);
+      for (size_t i = 0; i < 256; ++i) lut[256 + i] = i % 128 < 16 ? lut[i] : lut[i] ^ lut[i - 16];
+    }
     f.lut = lut;
+    f.lut_rows = lut ? lut + 256 : nullptr;
   }
   return f;
 }
@@ -165,12 +182,12 @@ Finish build_finish(const Draft& draft, double max_scaled, size_t padded, Arena*
 bool narrows_in_kernel(const Draft& draft, const Finish& f, double max_scaled,
                        uint8_t kernel_flags) {
   // The clamp before rounding may be left out only where no conversion to int32 (or int16) can
-  // overflow; the margin covers float's rounding.
-  const double limit = kernel_flags & kNarrows16 ? 32767.0 : 2147483648.0;
+  // overflow.
+  const double limit = kernel_flags & kNarrows16 ? 32767.0 : kInt32Limit;
   if (!(kernel_flags & kNarrows) || f.has_residual || f.lut) return false;
   if (f.mode == FinishMode::kTflite8) return (kernel_flags & kNarrowsTflite) && f.tflite.rows;
   return f.mode == FinishMode::kFloat8 && !runtime_scales(draft.desc) &&
-         max_scaled * 1.000001 < limit;
+         max_scaled * kFloatMargin < limit;
 }
 
 octet_status build_gemm(const Draft& draft, octet_gemm** out) {

@@ -156,6 +156,7 @@ octet_status plan_residual(Draft* draft) {
   OCTET_TRY(check_tflite_scale(r.dst_multiplier, r.dst_shift, "dst", error));
   OCTET_TRY(integer_bounds(product, e.requant, draft->desc.dst_type, r.intermediate_zero_point,
                            &f.product_lo, &f.product_hi, error));
+  f.intermediate_zero_point = r.intermediate_zero_point;
   f.product_lo -= r.intermediate_zero_point;
   f.product_hi -= r.intermediate_zero_point;
   f.product_scale = {r.product_multiplier, r.product_shift};

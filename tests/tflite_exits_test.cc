@@ -135,18 +135,7 @@ TEST_P(TfliteExits, AreTheFormulas) {
       }
 }
 
-std::vector<octet::Isa> isas() {
-  std::vector<octet::Isa> all;
-  for (const MicroKernel* kernel : octet::byte_kernels())
-    if (octet::supports(octet::this_machine().cpu, *kernel) &&
-        std::find(all.begin(), all.end(), kernel->isa) == all.end())
-      all.push_back(kernel->isa);
-  return all;
-}
-INSTANTIATE_TEST_SUITE_P(, TfliteExits, testing::ValuesIn(isas()),
-                         [](const testing::TestParamInfo<octet::Isa>& info) {
-                           return std::string(octet::find_tier(static_cast<int>(info.param))->name);
-                         });
+OCTET_FOR_EACH_TIER(TfliteExits);
 
 }  // namespace
 }  // namespace octet_test

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/core/byte_sum.h"
 #include "kernels/core/output.h"
 #include "kernels/core/strict_float.h"
 #include "kernels/core/tflite.h"
@@ -29,17 +30,23 @@ struct Finish {
   const int32_t* shift;        // kTflite8
   TfliteColumns tflite;        // kTflite8
   int32_t zero_point, lo, hi;  // of the output; lo and hi are the clamp, inside the output type
+  bool fits_int32;             // kFloat8: no value that is rounded reaches 2^31, clamped or not
   // kFloat8: lo - zero_point and hi - zero_point; kF32: the clamp itself
   float lo_f32, hi_f32;
   int32_t residual_zero_point;
   float residual_scale;                                   // kFloat8
   TfliteScale product_scale, residual_tflite, sum_scale;  // kTflite8 with residual
+  int32_t intermediate_zero_point;                        // of the product then
+  const ByteSum* byte_sum;                                // that ADD in one rounding, or null
   // The product's own clamp, before the residual: kTflite8 has always one, less the intermediate
   // zero point; kFloat8, where clamps_product.
   bool clamps_product;
   int32_t product_lo, product_hi;
   float product_lo_f32, product_hi_f32;
   const uint8_t* lut;  // 256 bytes, or null
+  // With it, for vectors: each of its rows of 16 bytes, less, by exclusive or, the one before; but
+  // not rows 0 and 8
+  const uint8_t* lut_rows;
 };
 
 // A tile of accumulators and where it goes.

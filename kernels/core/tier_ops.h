@@ -16,6 +16,7 @@ struct TierOps {
   MeasureRowsFn measure_rows;
   QuantizeFloatsFn quantize_floats;
   CopyWindowsFn copy_windows;
+  bool adds_bytes = false;  // finish takes TFLite's ADD as a ByteSum, where there is one
 };
 
 }  // namespace octet

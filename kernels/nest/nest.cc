@@ -104,7 +104,9 @@ class Product {
 
   // Strips of nr columns: some in each panel, or each over some panels.
   void multiply(size_t n0, size_t n1) {
-    const bool matrix = !block_.tiles && !start_.per_row() && block_.sink.in_place();
+    // A scale of all rows is an array of one tile's only
+    const bool matrix = !block_.tiles && !start_.per_row() &&
+                        (block_.sink.in_place() || !block_.terms.scaled || block_.terms.scales);
     const size_t span = larger(layout_.width, kernel_.nr);
     for (size_t panel = n0; panel < n1; panel += span) {
       const size_t width = smaller(span, weights_.lanes - panel);
@@ -135,8 +137,11 @@ class Product {
     point_at_weights(0);
     tile_.lhs = block_.panels ? block_.panels : block_.lhs;
     tile_.depth = block_.reads_to_groups && !block_.panels ? tap_depth_ : nest_.taps.depth;
-    multiply_strip(kernel_, block_.sink, block_.rows, weights_.first + n_,
-                   block_.panels ? block_.panel_bytes : 0, &tile_);
+    const size_t n = weights_.first + n_, lhs_panel = block_.panels ? block_.panel_bytes : 0;
+    if (block_.sink.in_place())
+      return multiply_strip(kernel_, block_.sink, block_.rows, n, lhs_panel, &tile_);
+    finish_tiles(kernel_, block_.sink, block_.rows, n, lanes_,
+                 block_.terms.scaled ? block_.terms.scales : nullptr, lhs_panel, &tile_);
   }
 
   void multiply_tiles() {

@@ -32,6 +32,13 @@ inline bool may_multiply(const MicroKernel& kernel, const Tile& tile) {
          (tile.init_stride == 0 || tile.init_stride >= tile.cols);
 }
 
+// What kernels do that are in place: so that nothing waits for a line when it is needed.
+inline void prefetch(const Output& to, size_t rows) {
+  for (size_t i = 0; i < rows; ++i) __builtin_prefetch(to.dst + i * to.stride, 1);
+  for (size_t i = 0; to.residual && i < rows; ++i)
+    __builtin_prefetch(to.residual + i * to.residual_stride);
+}
+
 // Multiplies a tile whose operands are set, and puts it at column n of `to`. lanes: columns that
 // init and rhs provide, tile->cols rounded up. row_scale: the tile's own rows, or null.
 inline void multiply_into(const MicroKernel& kernel, const Sink& sink, const Output& to, size_t n,
@@ -46,6 +53,7 @@ inline void multiply_into(const MicroKernel& kernel, const Sink& sink, const Out
     kernel.multiply(*tile);
     return;
   }
+  prefetch(at, tile->rows);
   alignas(64) int32_t acc[kMaxTile];
   tile->dst = acc;
   tile->dst_stride = lanes * sizeof(int32_t);
@@ -72,7 +80,31 @@ inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size
   }
 }
 
-// The same into a sink.
+// The same by way of an s32 tile.
+inline void finish_tiles(const MicroKernel& kernel, const Sink& sink, size_t rows, size_t n,
+                         size_t lanes, const float* row_scales, size_t lhs_panel, Tile* tile) {
+  const Tiling tiling(rows, kernel, tile->cols);
+  alignas(64) int32_t acc[kMaxTile];
+  tile->dst = acc;
+  tile->dst_stride = lanes * sizeof(int32_t);
+  tile->scale = nullptr;
+  FinishTile out = {acc, lanes, 0, tile->cols, n, row_scales, sink.to.column(n, sink.dst_bytes)};
+  const uint8_t* lhs = (const uint8_t*)tile->lhs;
+  for (size_t t = 0; t < tiling.count; ++t) {
+    out.rows = tile->rows = tiling.rows(t);
+    tile->lhs = lhs;
+    OCTET_ASSERT(may_multiply(kernel, *tile));
+    prefetch(out.to, out.rows);
+    kernel.multiply(*tile);
+    sink.ops->finish(*sink.finish, out);
+    lhs += lhs_panel ? lhs_panel : out.rows * tile->lhs_stride;
+    if (out.row_scale) out.row_scale += out.rows;
+    out.to.dst += out.rows * out.to.stride;
+    if (out.to.residual) out.to.residual += out.rows * out.to.residual_stride;
+  }
+}
+
+// All tiles of a strip into a sink where that is in place.
 inline void multiply_strip(const MicroKernel& kernel, const Sink& sink, size_t rows, size_t n,
                            size_t lhs_panel, Tile* tile) {
   tile->dst = sink.to.dst + n * sink.dst_bytes;

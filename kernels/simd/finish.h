@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "kernels/core/finish.h"
+#include "kernels/core/tflite_scale.h"
 
 namespace octet {
 namespace {
@@ -19,25 +20,6 @@ constexpr size_t kFinishChunk = 64;
 // Exact for |x| <= 2^22 in round-to-nearest: adding 1.5 * 2^23 leaves no fraction bits. Needs no
 // SSE4.1 and no libm.
 inline int32_t round_half_even(float x) { return (int32_t)((x + 12582912.0f) - 12582912.0f); }
-
-// gemmlowp's SaturatingRoundingDoublingHighMul for a multiplier >= 0: rounds halves towards plus
-// infinity.
-inline int32_t doubling_high_mul(int32_t x, int32_t multiplier) {
-  return (int32_t)(((int64_t)x * multiplier + ((int64_t)1 << 30)) >> 31);
-}
-
-// gemmlowp's RoundingDivideByPOT: halves away from zero.
-inline int32_t rounding_shift_right(int32_t x, int32_t shift) {
-  const int32_t mask = (int32_t)(((int64_t)1 << shift) - 1);
-  return (x >> shift) + ((x & mask) > (mask >> 1) + (x < 0) ? 1 : 0);
-}
-
-// TFLite's MultiplyByQuantizedMultiplier, double rounding.
-inline int32_t tflite_scale(int32_t x, int32_t multiplier, int32_t shift) {
-  const int32_t left = shift > 0 ? shift : 0;
-  return rounding_shift_right(doubling_high_mul((int32_t)((uint32_t)x << left), multiplier),
-                              left - shift);
-}
 
 inline int32_t clamp(int32_t x, int32_t lo, int32_t hi) {
   x = x < lo ? lo : x;

@@ -12,7 +12,7 @@
 // a negative number gives 0 or less all the same.
 #pragma once
 
-#include "kernels/core/tflite.h"
+#include "kernels/core/finish.h"
 #include "kernels/x86/widths.h"
 
 namespace octet {
@@ -52,6 +52,16 @@ struct TfliteScaler {
     odd_half = with_odd(rounds, at(row));
     sign = at(row += apart);
     right = at(row += apart);
+  }
+  // One scale for all columns, of values that are shifted left before.
+  OCTET_INLINE inline void set(const TfliteScale& by, int32_t shifted) {
+    const int32_t divisor = -by.shift;
+    multiplier = odd_multiplier = splat<Vector>(by.multiplier);
+    left = splat<Vector>(shifted + 1);
+    half = odd_half =
+        splat<Vector>((uint64_t)1 << 31 | (divisor ? (uint64_t)1 << (31 + divisor) : 0));
+    sign = splat<Vector>(divisor ? 31 : 32);
+    right = splat<Vector>(divisor);
   }
   OCTET_INLINE static inline Vector at(const int32_t* row) {
     Vector v;

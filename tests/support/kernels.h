@@ -110,4 +110,20 @@ inline std::string kernel_name(const testing::TestParamInfo<const MicroKernel*>&
 #define OCTET_FOR_EACH_KERNEL(Suite) \
   INSTANTIATE_TEST_SUITE_P(, Suite, testing::ValuesIn(octet_test::table()), octet_test::kernel_name)
 
+// Tiers that this CPU runs.
+inline std::vector<octet::Isa> usable_isas() {
+  std::vector<octet::Isa> all;
+  for (const MicroKernel* kernel : table())
+    if (usable(*kernel) && std::find(all.begin(), all.end(), kernel->isa) == all.end())
+      all.push_back(kernel->isa);
+  return all;
+}
+
+#define OCTET_FOR_EACH_TIER(Suite)                                                \
+  INSTANTIATE_TEST_SUITE_P(                                                       \
+      , Suite, testing::ValuesIn(octet_test::usable_isas()),                      \
+      [](const testing::TestParamInfo<octet::Isa>& info) {                        \
+        return std::string(octet::find_tier(static_cast<int>(info.param))->name); \
+      })
+
 }  // namespace octet_test
