@@ -15,11 +15,18 @@ constexpr double kInt32Limit = 2147483648.0;   // 2^31
 constexpr double kFloatMargin = 1.000001;      // covers float's roundings
 constexpr double kTfliteLimit = 1073741824.0;  // 2^30: see kernels/core/tflite.h
 
-TfliteColumns build_tflite(const Finish& f, size_t padded, Arena* arena) {
+TfliteColumns build_tflite(const Finish& f, size_t columns, size_t padded, Arena* arena) {
   int32_t* const rows = arena->take<int32_t>(kTfliteRows * padded);
-  for (size_t n = 0; rows && n < padded; ++n)
-    write_tflite_column(f.multiplier[n], f.shift[n], rows + n, padded);
-  return {rows, padded};
+  if (!rows) return {};
+  // A residual is added to what is below the zero point, too
+  bool right_only = f.lo >= f.zero_point && !f.has_residual;
+  for (size_t n = 0; n < columns; ++n) right_only &= is_right_only(f.shift[n]);
+  for (size_t n = 0; n < padded; ++n)
+    if (right_only)
+      write_tflite_right_column(f.multiplier[n], n < columns ? f.shift[n] : -1, rows + n, padded);
+    else
+      write_tflite_column(f.multiplier[n], f.shift[n], rows + n, padded);
+  return {rows, padded, right_only};
 }
 
 const ByteSum* build_byte_sum(const Finish& f, Arena* arena) {
@@ -99,7 +106,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   plan.rhs_u8 = d.rhs_type == OCTET_U8;
   plan.dst_bytes = element_bytes(d.dst_type);
   plan.finish = f;
-  plan.narrow = {f.zero_point, f.lo, f.hi, f.dst_u8, f.tflite.apart};
+  plan.narrow = {f.zero_point, f.lo, f.hi, f.dst_u8, f.tflite.apart, f.tflite.right_only};
   const auto narrows = [&](double max_scaled) {
     return narrows_in_kernel(draft, f, max_scaled, draft.kernel->flags) &&
            narrows_in_kernel(draft, f, max_scaled, draft.small_kernel->flags);
@@ -163,7 +170,7 @@ Finish build_finish(const Draft& draft, const TierOps& ops, double max_scaled, s
   if (f.mode == FinishMode::kTflite8) {
     f.multiplier = spread(arena, e.multipliers, e.multiplier_count, d.n, padded, 0);
     f.shift = spread(arena, e.shifts, e.multiplier_count, d.n, padded, 0);
-    if (max_scaled < kTfliteLimit) f.tflite = build_tflite(f, padded, arena);
+    if (max_scaled < kTfliteLimit) f.tflite = build_tflite(f, d.n, padded, arena);
     f.scale = (const float*)f.tflite.rows;
     if (f.has_residual && ops.adds_bytes) f.byte_sum = build_byte_sum(f, arena);
   }

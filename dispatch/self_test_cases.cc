@@ -73,11 +73,12 @@ constexpr int64_t divide_by_power(int64_t x, int exponent) {
   return x < 0 ? -(size >> exponent) : size >> exponent;
 }
 
-constexpr TfliteCases make_tflite_cases() {
+constexpr TfliteCases make_tflite_cases(const Narrow& narrow) {
   constexpr int32_t kMultiplier[] = {1 << 30, INT32_MAX, 1518500250, (1 << 30) + 1};
   TfliteCases c = {};
   for (size_t j = 0; j < kTileColumns; ++j) {
-    const int32_t shift = 2 - (int32_t)(j / 4), left = shift > 0 ? shift : 0, right = left - shift;
+    const int32_t shift = (narrow.tflite_right_only ? -1 : 2) - (int32_t)(j / 4),
+                  left = shift > 0 ? shift : 0, right = left - shift;
     const int32_t odd = 2 * (int32_t)(j % 7) + 1, size = j % 16 == 15 ? 1 << 28 : odd << right;
     // One less is a half in the first step. Above zero it becomes one in the second, which who
     // rounds once does not meet; below, for who rounds the first away from zero.
@@ -86,9 +87,9 @@ constexpr TfliteCases make_tflite_cases() {
     c.multiplier[j] = kMultiplier[j % 4];
     c.shift[j] = shift;
     const int64_t high = doubling_high_mul(c.acc[j] * power_of_2(left), c.multiplier[j]);
-    c.s8[j] = byte_of(divide_by_power(high, right), kTfliteS8);
-    c.relu[j] = byte_of(divide_by_power(high, right), kTfliteRelu);
-    write_tflite_column(c.multiplier[j], shift, c.rows + j, kTileColumns);
+    c.bytes[j] = byte_of(divide_by_power(high, right), narrow);
+    const auto write = narrow.tflite_right_only ? write_tflite_right_column : write_tflite_column;
+    write(c.multiplier[j], shift, c.rows + j, kTileColumns);
   }
   return c;
 }
@@ -111,6 +112,7 @@ constexpr Operands make_operands() {
 constexpr Operands kOperands = make_operands();
 constexpr FloatCases kFloatCases = make_float_cases(INT32_MAX);
 constexpr FloatCases kFloatCases16 = make_float_cases(40000);
-constexpr TfliteCases kTfliteCases = make_tflite_cases();
+constexpr TfliteCases kTfliteCases = make_tflite_cases(kTfliteS8),
+                      kTfliteReluCases = make_tflite_cases(kTfliteRelu);
 
 }  // namespace octet

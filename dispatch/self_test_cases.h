@@ -36,15 +36,16 @@ constexpr float kResidualScale = 13981013 / 16777216.0f;
 // With accumulators up to the largest, or as far as 16 bits hold what becomes of them.
 extern const FloatCases kFloatCases, kFloatCases16;
 
-// TFLite mode, without residual: to s8, also by a clamp that ends at the zero point.
+// TFLite mode, without residual: to s8, also by a clamp that ends at the zero point, where all are
+// shifted to the right.
 struct TfliteCases {
   alignas(64) int32_t acc[kTileColumns];
   int32_t multiplier[kTileColumns], shift[kTileColumns];
   alignas(64) int32_t rows[kTfliteRows * kTileColumns];  // TfliteColumns
-  uint8_t s8[kTileColumns], relu[kTileColumns];
+  uint8_t bytes[kTileColumns];
 };
 constexpr Narrow kTfliteS8 = {-3, -100, 100, false, kTileColumns},
-                 kTfliteRelu = {-3, -3, 100, false, kTileColumns};
-extern const TfliteCases kTfliteCases;
+                 kTfliteRelu = {-3, -3, 100, false, kTileColumns, true};
+extern const TfliteCases kTfliteCases, kTfliteReluCases;
 
 }  // namespace octet

@@ -105,17 +105,19 @@ bool leaves(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile t
   if (!is_narrowed(kernel, tile, out, kFloatCases.s8)) return false;
   if (!kernel.leave) return true;
 
-  block.init = kTfliteCases.acc;
-  block.scale = (const float*)kTfliteCases.rows;
   block.tflite_apart = kTileColumns;
-  kernel.prepare(block, prepared);
   tile.narrow = nullptr;
   tile.raw = true;
   tile.dst_pixel = kernel.channels * sizeof(int32_t);
   tile.dst_line = tile.columns * tile.dst_pixel;
-  kernel.multiply(tile);
-  return leaves(kernel, tile, (const int32_t*)out, kTfliteS8, kTfliteCases.s8) &&
-         leaves(kernel, tile, (const int32_t*)out, kTfliteRelu, kTfliteCases.relu);
+  const auto leaves_tflite = [&](const TfliteCases& cases, const Narrow& narrow) {
+    block.init = cases.acc;
+    block.scale = (const float*)cases.rows;
+    kernel.prepare(block, prepared);
+    kernel.multiply(tile);
+    return leaves(kernel, tile, (const int32_t*)out, narrow, cases.bytes);
+  };
+  return leaves_tflite(kTfliteCases, kTfliteS8) && leaves_tflite(kTfliteReluCases, kTfliteRelu);
 }
 
 bool passes(const DepthwiseKernel& kernel, DepthwiseForm form, bool floats) {

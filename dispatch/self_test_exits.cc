@@ -76,16 +76,16 @@ bool finishes_f32(FinishFn finish) {
   return memcmp(out, kFloatCases.f32, sizeof out) == 0;
 }
 
-bool finishes_tflite(FinishFn finish, const Narrow& narrow, const uint8_t* cases) {
+bool finishes_tflite(FinishFn finish, const Narrow& narrow, const TfliteCases& cases) {
   uint8_t out[kTileColumns];
   Finish f = finish_of(FinishMode::kTflite8, narrow);
-  f.multiplier = kTfliteCases.multiplier;
-  f.shift = kTfliteCases.shift;
-  finish(f, finish_tile_of(kTfliteCases.acc, out));
-  if (memcmp(out, cases, sizeof out) != 0) return false;
-  f.tflite = {kTfliteCases.rows, kTileColumns};
-  finish(f, finish_tile_of(kTfliteCases.acc, out));
-  return memcmp(out, cases, sizeof out) == 0;
+  f.multiplier = cases.multiplier;
+  f.shift = cases.shift;
+  finish(f, finish_tile_of(cases.acc, out));
+  if (memcmp(out, cases.bytes, sizeof out) != 0) return false;
+  f.tflite = {cases.rows, kTileColumns, narrow.tflite_right_only};
+  finish(f, finish_tile_of(cases.acc, out));
+  return memcmp(out, cases.bytes, sizeof out) == 0;
 }
 
 // Quarters around zero, and two values that make the scale 1.
@@ -112,11 +112,15 @@ bool quantizes_quarters(const TierOps& ops, bool asymmetric) {
 
 // Whether every row of a tile becomes the same bytes.
 bool narrows_alike(const MicroKernel& kernel, Tile tile, const Narrow& narrow,
-                   const uint8_t* cases) {
+                   const TfliteCases& cases) {
+  tile.init = cases.acc;
+  tile.init_stride = 0;
+  tile.scale = (const float*)cases.rows;
   tile.narrow = &narrow;
   kernel.multiply(tile);
   for (size_t i = 0; i < tile.rows; ++i)
-    if (memcmp((const uint8_t*)tile.dst + i * tile.dst_stride, cases, tile.cols) != 0) return false;
+    if (memcmp((const uint8_t*)tile.dst + i * tile.dst_stride, cases.bytes, tile.cols) != 0)
+      return false;
   return true;
 }
 
@@ -125,8 +129,8 @@ bool narrows_alike(const MicroKernel& kernel, Tile tile, const Narrow& narrow,
 bool finishes(FinishFn finish) {
   return finishes_float(finish, kNarrowU8, kFloatCases.u8) &&
          finishes_float(finish, kNarrowS8, kFloatCases.s8) && finishes_residual(finish) &&
-         finishes_f32(finish) && finishes_tflite(finish, kTfliteS8, kTfliteCases.s8) &&
-         finishes_tflite(finish, kTfliteRelu, kTfliteCases.relu);
+         finishes_f32(finish) && finishes_tflite(finish, kTfliteS8, kTfliteCases) &&
+         finishes_tflite(finish, kTfliteRelu, kTfliteReluCases);
 }
 
 bool quantizes(const TierOps& ops) {
@@ -153,11 +157,8 @@ bool narrows(const MicroKernel& kernel, size_t rows, size_t columns) {
   kernel.multiply(tile);
   if (!same_rows(out, cases.s8, rows, columns)) return false;
   if (!kernel.is(kNarrowsTflite)) return true;
-  tile.init = kTfliteCases.acc;
-  tile.init_stride = 0;
-  tile.scale = (const float*)kTfliteCases.rows;
-  return narrows_alike(kernel, tile, kTfliteS8, kTfliteCases.s8) &&
-         narrows_alike(kernel, tile, kTfliteRelu, kTfliteCases.relu);
+  return narrows_alike(kernel, tile, kTfliteS8, kTfliteCases) &&
+         narrows_alike(kernel, tile, kTfliteRelu, kTfliteReluCases);
 }
 
 }  // namespace octet

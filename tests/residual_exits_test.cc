@@ -194,7 +194,7 @@ class ResidualExits : public testing::TestWithParam<octet::Isa> {
     }
     Finish f = finish_of(a);
     f.multiplier = multiplier.data(), f.shift = shift.data();
-    f.tflite = {rows.data(), kSide + 64};
+    f.tflite = {rows.data(), kSide + 64, false};
     ByteSum sum;
     if (with_factors && !octet::find_byte_sum(f, &sum)) return;
     f.byte_sum = with_factors ? &sum : nullptr;
@@ -286,7 +286,7 @@ TEST_P(ResidualExits, LookUpEveryByte) {
     f.scale = scales.data();
     f.hi = 255, f.hi_f32 = 255;
     f.multiplier = multiplier.data(), f.shift = shift.data();
-    if (tflite) f.tflite = {columns.data(), kColumns + 64};
+    if (tflite) f.tflite = {columns.data(), kColumns + 64, false};
     f.lut = lut.data(), f.lut_rows = rows;
     check(f, acc, kRows, kColumns, {},
           [&](size_t i, size_t j) { return lut[static_cast<size_t>(acc[i * kColumns + j])]; });

@@ -48,19 +48,19 @@ void check_float_cases(const FloatCases& c) {
   }
 }
 
+void check_tflite_cases(const octet::TfliteCases& c, const Narrow& n) {
+  for (size_t j = 0; j < octet::kTileColumns; ++j) {
+    const int32_t scaled = multiply_by_quantized_multiplier(c.acc[j], c.multiplier[j], c.shift[j]);
+    ASSERT_EQ(c.bytes[j], static_cast<uint8_t>(clamped(scaled + n.zero_point, n.lo, n.hi))) << j;
+    ASSERT_LT(std::abs(std::ldexp(c.acc[j], std::max(c.shift[j], 0))), 0x1p30) << j;
+  }
+}
+
 TEST(SelfTestCases, AreWhatTheContractSays) {
   check_float_cases(octet::kFloatCases);
   check_float_cases(octet::kFloatCases16);
-  const octet::TfliteCases& c = octet::kTfliteCases;
-  for (size_t j = 0; j < octet::kTileColumns; ++j) {
-    const int32_t scaled = multiply_by_quantized_multiplier(c.acc[j], c.multiplier[j], c.shift[j]);
-    const auto byte_of = [&](const Narrow& n) {
-      return static_cast<uint8_t>(clamped(scaled + n.zero_point, n.lo, n.hi));
-    };
-    ASSERT_EQ(c.s8[j], byte_of(octet::kTfliteS8)) << j;
-    ASSERT_EQ(c.relu[j], byte_of(octet::kTfliteRelu)) << j;
-    ASSERT_LT(std::abs(std::ldexp(c.acc[j], std::max(c.shift[j], 0))), 0x1p30) << j;
-  }
+  check_tflite_cases(octet::kTfliteCases, octet::kTfliteS8);
+  check_tflite_cases(octet::kTfliteReluCases, octet::kTfliteRelu);
 }
 
 // What `create` certifies before it lets a kernel narrow: any case may meet any narrow exit.

@@ -64,8 +64,9 @@ class TfliteExits : public testing::TestWithParam<octet::Isa> {
  protected:
   const octet::TierOps& ops() const { return octet::ops_of(GetParam()); }
 
-  // One shift in all columns, each with a multiplier of its own; certified: as create would say.
-  void check(int32_t shift, bool certified, const Clamp& clamp) {
+  // One shift in all columns, each with a multiplier of its own; certified, right_only: as create
+  // would say.
+  void check(int32_t shift, bool certified, bool right_only, const Clamp& clamp) {
     const int left = std::max(shift, 0);
     const int64_t most = certified ? ((int64_t{1} << 30) - 1) >> left : INT32_MAX >> left;
     std::vector<int32_t> multiplier(kPadded), shifts(kPadded, shift);
@@ -74,7 +75,8 @@ class TfliteExits : public testing::TestWithParam<octet::Isa> {
     for (size_t n = 0; n < kPadded; ++n) {
       multiplier[n] = n % 8 == 7 ? static_cast<int32_t>((1u << 30) + random_() % (1u << 30))
                                  : kMultipliers[n % 8 % std::size(kMultipliers)];
-      octet::write_tflite_column(multiplier[n], shift, rows.data() + n, kPadded);
+      const auto write = right_only ? octet::write_tflite_right_column : octet::write_tflite_column;
+      write(multiplier[n], shift, rows.data() + n, kPadded);
       if (n < kColumns) acc[n] = hard_accumulators({multiplier[n], shift}, most, &random_);
       if (n < kColumns && !certified && left == 0) acc[n].push_back(INT32_MIN);
     }
@@ -84,7 +86,7 @@ class TfliteExits : public testing::TestWithParam<octet::Isa> {
     f.zero_point = clamp.zero_point, f.lo = clamp.lo, f.hi = clamp.hi;
     f.multiplier = multiplier.data();
     f.shift = shifts.data();
-    if (certified) f.tflite = TfliteColumns{rows.data(), kPadded};
+    if (certified) f.tflite = TfliteColumns{rows.data(), kPadded, right_only};
     size_t turns = 0;
     for (const std::vector<int32_t>& column : acc) turns = std::max(turns, column.size());
     for (size_t turn = 0; turn < turns; turn += kRows)
@@ -130,7 +132,9 @@ TEST_P(TfliteExits, AreTheFormulas) {
   for (int32_t shift = -31; shift <= 29; ++shift)
     for (const bool certified : {false, true})
       for (const Clamp& clamp : kClamps) {
-        check(shift, certified, clamp);
+        check(shift, certified, false, clamp);
+        if (certified && octet::is_right_only(shift) && clamp.lo >= clamp.zero_point)
+          check(shift, certified, true, clamp);
         if (HasFatalFailure()) return;
       }
 }

@@ -13,6 +13,7 @@ struct Narrow {
   bool dst_u8;
   // TFLite mode: the scales are TfliteColumns' first row, and the rows so far apart. Float mode: 0
   size_t tflite_apart = 0;
+  bool tflite_right_only = false;  // as TfliteColumns has it
 };
 
 }  // namespace octet

@@ -58,8 +58,8 @@ struct ExactSum {
     const ExitVector sixteen = splat<ExitVector>(16);
     const ExitVector x = shift_right_unsigned(shift_left(words, sixteen), sixteen),
                      r = shift_right_unsigned(words, sixteen);
-    return sum.template scale<true>(add(product.template scale<true>(subtract(x, product_zero)),
-                                        residual.template scale<true>(subtract(r, residual_zero))));
+    return sum.scale(
+        add(product.scale(subtract(x, product_zero)), residual.scale(subtract(r, residual_zero))));
   }
 };
 

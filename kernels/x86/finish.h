@@ -35,16 +35,16 @@ OCTET_INLINE inline void for_parts(const FinishTile& t, const F& f) {
 }
 
 void exit_tflite(const Finish& f, const FinishTile& t) {
-  Narrow narrow = {f.zero_point, f.lo, f.hi, f.dst_u8, f.tflite.apart};
+  Narrow narrow = {f.zero_point, f.lo, f.hi, f.dst_u8, f.tflite.apart, f.tflite.right_only};
   const TfliteTile tile = {t.rows,  t.cols,   t.acc,      t.acc_stride, f.tflite.rows + t.column,
                            &narrow, t.to.dst, t.to.stride};
   if (!f.has_residual) return tflite_exit(tile);
   const int32_t zero_point = f.intermediate_zero_point + (f.dst_u8 ? 0 : 128);
   narrow = {zero_point, zero_point + f.product_lo, zero_point + f.product_hi, true, f.tflite.apart};
   if (f.byte_sum)
-    exit_tile<true>(tile, Added<ShortSum>(f, t.to));
+    exit_tile<TfliteScaler<kExitBytes>>(tile, Added<ShortSum>(f, t.to));
   else
-    exit_tile<true>(tile, Added<ExactSum>(f, t.to));
+    exit_tile<TfliteScaler<kExitBytes>>(tile, Added<ExactSum>(f, t.to));
 }
 
 // Whether it has come to that.

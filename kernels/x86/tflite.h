@@ -9,7 +9,9 @@
 // The first line is SaturatingRoundingDoublingHighMul with the second rounding's half added, the
 // second one RoundingDivideByPOT: one less makes halves of negative numbers go away from zero.
 // Where the clamp lets no output below the zero point through, that one does not matter: without it
-// a negative number gives 0 or less all the same.
+// a negative number gives 0 or less all the same. If all columns are shifted to the right, too, the
+// sum is all there is (write_tflite_right_column), and x comes from memory, where VMOVSHDUP costs
+// a load alone.
 #pragma once
 
 #include "kernels/core/finish.h"
@@ -33,6 +35,15 @@ OCTET_INLINE inline __m512i odd_lanes(__m512i even, __m512i odd) {
 }
 OCTET_INLINE inline __m512i with_odd(__m512i x, __m512i odd) {
   return _mm512_mask_mov_epi32(x, 0xaaaa, odd);
+}
+#endif
+
+OCTET_INLINE inline __m256i load_odd(const __m256i* x) {
+  return _mm256_castps_si256(_mm256_movehdup_ps(_mm256_loadu_ps((const float*)x)));
+}
+#ifdef __AVX512BW__
+OCTET_INLINE inline __m512i load_odd(const __m512i* x) {
+  return _mm512_castps_si512(_mm512_movehdup_ps(_mm512_loadu_ps((const float*)x)));
 }
 #endif
 
@@ -69,14 +80,37 @@ struct TfliteScaler {
     return v;
   }
 
-  template <bool signs>
   OCTET_INLINE inline Vector scale(Vector x) const {
     const Vector shifted = shift_left(x, left);
     const Vector even = add_long(multiply_even(shifted, multiplier), half);
     const Vector odd = add_long(multiply_even(odd_to_even(shifted), odd_multiplier), odd_half);
-    Vector high = odd_lanes(even, odd);
-    if (signs) high = subtract(high, shift_right_unsigned(x, sign));
+    const Vector high = subtract(odd_lanes(even, odd), shift_right_unsigned(x, sign));
     return shift_right(high, right);
+  }
+  OCTET_INLINE inline Vector scale_at(const int32_t* x) const { return scale(at(x)); }
+};
+
+// Likewise, of TfliteColumns that are right_only.
+template <int kBytes>
+struct TfliteRightScaler {
+  using Vector = typename VectorOf<kBytes>::Type;
+  Vector multiplier, odd_multiplier, half, odd_half, right;
+
+  OCTET_INLINE inline void load(const int32_t* row, size_t apart) {
+    const auto at = TfliteScaler<kBytes>::at;
+    multiplier = at(row);
+    odd_multiplier = at(row + 1);
+    const int32_t* const low = row + apart;
+    const int32_t* const high = low + apart;
+    half = with_odd(at(low), at(high - 1));
+    odd_half = with_odd(at(low + 1), at(high));
+    right = at(high + 2 * apart);
+  }
+  OCTET_INLINE inline Vector scale_at(const int32_t* x) const {
+    const Vector even = add_long(multiply_even(TfliteScaler<kBytes>::at(x), multiplier), half);
+    const Vector odd =
+        add_long(multiply_even(load_odd((const Vector*)x), odd_multiplier), odd_half);
+    return shift_right(odd_lanes(even, odd), right);
   }
 };
 

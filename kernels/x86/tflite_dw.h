@@ -10,11 +10,11 @@
 namespace octet {
 namespace {
 
-template <typename M, typename Vector, bool signs>
+template <typename M, typename Vector, typename Scaler>
 void leave_line(const DepthwiseRaw& r) {
   constexpr int bytes = sizeof(Vector), lanes = bytes / 4;
   const Narrower<bytes> narrower(*r.narrow);
-  TfliteScaler<bytes> scaler[4];
+  Scaler scaler[4];
   unroll<4>([&](auto v) OCTET_INLINE {
     scaler[v].load((const int32_t*)r.prepared + M::kChannels + v * lanes, M::kChannels);
   });
@@ -23,9 +23,7 @@ void leave_line(const DepthwiseRaw& r) {
   OCTET_NO_UNROLL
   for (size_t i = 0; i < r.pixels; ++i, acc += M::kChannels, dst += r.dst_pixel) {
     Vector q[4];
-    unroll<4>([&](auto v) OCTET_INLINE {
-      q[v] = scaler[v].template scale<signs>(TfliteScaler<bytes>::at(acc + v * lanes));
-    });
+    unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaler[v].scale_at(acc + v * lanes); });
     M::store_bytes(dst, narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])), r.channels);
   }
 }
@@ -39,8 +37,8 @@ void depthwise_leave(const DepthwiseRaw& r) {
     part.acc = r.acc + channel;
     part.channels = r.channels - channel < together ? r.channels - channel : together;
     part.dst = r.dst + channel;
-    (r.narrow->lo < r.narrow->zero_point ? leave_line<M, Vector, true>
-                                         : leave_line<M, Vector, false>)(part);
+    (r.narrow->tflite_right_only ? leave_line<M, Vector, TfliteRightScaler<sizeof(Vector)>>
+                                 : leave_line<M, Vector, TfliteScaler<sizeof(Vector)>>)(part);
   }
 }
 

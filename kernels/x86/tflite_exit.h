@@ -30,10 +30,9 @@ struct AsTheyAre {
 };
 
 // The first `count` columns, of one vector or of two.
-template <int vectors, bool signs, typename Then>
+template <int vectors, typename Scaler, typename Then>
 OCTET_INLINE inline void exit_columns(const TfliteTile& t, const Then& then, size_t column,
                                       size_t count) {
-  using Scaler = TfliteScaler<kExitBytes>;
   constexpr int width = vectors * (int)kExitLanes;
   constexpr size_t together = 4 / vectors;  // rows
   const Narrower<kExitBytes> narrower(*t.narrow);
@@ -49,7 +48,7 @@ OCTET_INLINE inline void exit_columns(const TfliteTile& t, const Then& then, siz
       constexpr int v = at.value % vectors;
       constexpr size_t row = at.value / vectors;
       const int32_t* const from = acc + (row < rows ? row * t.acc_stride : 0);
-      q[at] = scaler[v].template scale<signs>(Scaler::at(from + v * kExitLanes));
+      q[at] = scaler[v].scale_at(from + v * kExitLanes);
     });
     const ExitVector bytes = then.template of<width>(
         in_order(narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3]))), t.rows - rows,
@@ -64,21 +63,21 @@ OCTET_INLINE inline void exit_columns(const TfliteTile& t, const Then& then, siz
   }
 }
 
-template <bool signs, typename Then>
+template <typename Scaler, typename Then>
 __attribute__((noinline)) void exit_tile(const TfliteTile& t, const Then& then) {
   constexpr int together = Then::kRare ? 1 : 2;  // vectors: as much code again
   constexpr size_t width = together * kExitLanes;
   OCTET_NO_UNROLL
   for (size_t column = 0; column < t.cols; column += width) {
     const size_t left = t.cols - column;
-    if (together > 1 && left <= kExitLanes) return exit_columns<1, signs>(t, then, column, left);
-    exit_columns<together, signs>(t, then, column, left < width ? left : width);
+    if (together > 1 && left <= kExitLanes) return exit_columns<1, Scaler>(t, then, column, left);
+    exit_columns<together, Scaler>(t, then, column, left < width ? left : width);
   }
 }
 
 void tflite_exit(const TfliteTile& t) {
-  (t.narrow->lo < t.narrow->zero_point ? exit_tile<true, AsTheyAre>
-                                       : exit_tile<false, AsTheyAre>)(t, {});
+  (t.narrow->tflite_right_only ? exit_tile<TfliteRightScaler<kExitBytes>, AsTheyAre>
+                               : exit_tile<TfliteScaler<kExitBytes>, AsTheyAre>)(t, {});
 }
 
 // Of a kernel's own tile, which it has just written to `acc`.
