@@ -12,7 +12,7 @@ namespace octet {
 namespace {
 
 struct ShortSum {
-  static constexpr bool kRare = false;
+  static constexpr int kMostVectors = 2;
   ExitVector high, low, offset;
   __m128i left, right;
   explicit ShortSum(const Finish& f)
@@ -42,7 +42,7 @@ struct ShortSum {
 };
 
 struct ExactSum {
-  static constexpr bool kRare = true;
+  static constexpr int kMostVectors = 1;  // rarely needed, and long
   TfliteScaler<kExitBytes> product, residual, sum;
   ExitVector product_zero, residual_zero;
   explicit ExactSum(const Finish& f)
@@ -66,7 +66,7 @@ struct ExactSum {
 // What kernels/x86/tflite_exit.h does with a product's bytes, as unsigned.
 template <typename Sum>
 struct Added {
-  static constexpr bool kRare = Sum::kRare;
+  static constexpr int kMostVectors = Sum::kMostVectors;
   const Sum sum;
   const Narrower<kExitBytes> narrower;
   const ExitVector flip;

@@ -51,6 +51,7 @@ OCTET_INLINE inline __m512i load_odd(const __m512i* x) {
 template <int kBytes>
 struct TfliteScaler {
   using Vector = typename VectorOf<kBytes>::Type;
+  static constexpr int kMostVectors = 2;  // that have their scales in registers together
   Vector left, multiplier, odd_multiplier, half, odd_half, sign, right;
 
   // Row by row, by one pointer: seven addresses would take all registers.
@@ -94,6 +95,7 @@ struct TfliteScaler {
 template <int kBytes>
 struct TfliteRightScaler {
   using Vector = typename VectorOf<kBytes>::Type;
+  static constexpr int kMostVectors = kBytes == 64 ? 4 : 2;
   Vector multiplier, odd_multiplier, half, odd_half, right;
 
   OCTET_INLINE inline void load(const int32_t* row, size_t apart) {

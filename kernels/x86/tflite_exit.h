@@ -22,7 +22,7 @@ struct TfliteTile {
 // What may be done to the bytes before they are stored; here nothing. They are of `count` columns
 // from `column` on and of `rows` rows from `row` on; see load_rows.
 struct AsTheyAre {
-  static constexpr bool kRare = false;
+  static constexpr int kMostVectors = 4;
   template <int width>
   OCTET_INLINE inline ExitVector of(ExitVector bytes, size_t, size_t, size_t, size_t) const {
     return bytes;
@@ -65,12 +65,15 @@ OCTET_INLINE inline void exit_columns(const TfliteTile& t, const Then& then, siz
 
 template <typename Scaler, typename Then>
 __attribute__((noinline)) void exit_tile(const TfliteTile& t, const Then& then) {
-  constexpr int together = Then::kRare ? 1 : 2;  // vectors: as much code again
+  constexpr int together =
+      Then::kMostVectors < Scaler::kMostVectors ? Then::kMostVectors : Scaler::kMostVectors;
   constexpr size_t width = together * kExitLanes;
   OCTET_NO_UNROLL
   for (size_t column = 0; column < t.cols; column += width) {
     const size_t left = t.cols - column;
     if (together > 1 && left <= kExitLanes) return exit_columns<1, Scaler>(t, then, column, left);
+    if constexpr (together > 2)
+      if (left <= 2 * kExitLanes) return exit_columns<2, Scaler>(t, then, column, left);
     exit_columns<together, Scaler>(t, then, column, left < width ? left : width);
   }
 }
