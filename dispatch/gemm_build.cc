@@ -1,7 +1,6 @@
 // The object: one allocation that holds the plan and every array it points to.
 #include <string.h>
 
-#include "dispatch/byte_sum.h"
 #include "dispatch/check.h"
 #include "dispatch/gemm_draft.h"
 #include "dispatch/tables/tier_ops.h"
@@ -29,9 +28,9 @@ TfliteColumns build_tflite(const Finish& f, size_t columns, size_t padded, Arena
   return {rows, padded, right_only};
 }
 
-const ByteSum* build_byte_sum(const Finish& f, Arena* arena) {
+const ByteSum* build_byte_sum(const Finish& f, FindByteSumFn find, Arena* arena) {
   ByteSum* const sum = arena->take<ByteSum>(1);
-  return sum && find_byte_sum(f, sum) ? sum : nullptr;
+  return sum && find(f, sum) ? sum : nullptr;
 }
 
 const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
@@ -172,7 +171,8 @@ Finish build_finish(const Draft& draft, const TierOps& ops, double max_scaled, s
     f.shift = spread(arena, e.shifts, e.multiplier_count, d.n, padded, 0);
     if (max_scaled < kTfliteLimit) f.tflite = build_tflite(f, d.n, padded, arena);
     f.scale = (const float*)f.tflite.rows;
-    if (f.has_residual && ops.adds_bytes) f.byte_sum = build_byte_sum(f, arena);
+    if (f.has_residual && ops.find_byte_sum)
+      f.byte_sum = build_byte_sum(f, ops.find_byte_sum, arena);
   }
   if (e.lut) {
     uint8_t* lut = arena->take<uint8_t>(512);

@@ -49,7 +49,7 @@ bool rounds_to_nearest() {
 }
 
 bool passes(const TierOps& ops) {
-  return !rounds_to_nearest() || (finishes(ops.finish) && quantizes(ops));
+  return !rounds_to_nearest() || (finishes(ops) && quantizes(ops));
 }
 
 bool passes(const MicroKernel& kernel) {

@@ -88,6 +88,45 @@ bool finishes_tflite(FinishFn finish, const Narrow& narrow, const TfliteCases& c
   return memcmp(out, cases.bytes, sizeof out) == 0;
 }
 
+// Of bytes: a sum of two, here with any factors, then a table.
+constexpr ByteSum kSum = {{14013, 9801}, {101, 3}, -2950823, 7, 22};
+struct Table {
+  alignas(64) uint8_t lut[256], rows[256];
+};
+constexpr Table make_table() {
+  Table t = {};
+  for (int i = 0; i < 256; ++i) t.lut[i] = (uint8_t)(i * 151 + 17 + i / 16 * 8);
+  for (int i = 0; i < 256; ++i)
+    t.rows[i] = (uint8_t)(t.lut[i] ^ (i % 128 < 16 ? 0 : t.lut[i - 16]));
+  return t;
+}
+constexpr Table kTable = make_table();
+
+bool finishes_bytes(FinishFn finish) {
+  uint8_t out[kTileColumns];
+  const TfliteCases& cases = kTfliteCases;
+  Finish f = finish_of(FinishMode::kTflite8, kTfliteS8);
+  f.tflite = {cases.rows, kTileColumns, false};
+  f.has_residual = f.residual_u8 = true;
+  f.intermediate_zero_point = kTfliteS8.zero_point;
+  f.product_lo = kTfliteS8.lo - kTfliteS8.zero_point;
+  f.product_hi = kTfliteS8.hi - kTfliteS8.zero_point;
+  f.byte_sum = &kSum;
+  f.lut = kTable.lut;
+  f.lut_rows = kTable.rows;
+  FinishTile tile = finish_tile_of(cases.acc, out);
+  tile.to.residual = kFloatCases.residual;
+  finish(f, tile);
+  for (size_t j = 0; j < kTileColumns; ++j) {
+    const int32_t sum = kSum.of(cases.bytes[j] ^ 0x80, kFloatCases.residual[j]),
+                  clamped = sum < f.lo   ? f.lo
+                            : sum > f.hi ? f.hi
+                                         : sum;
+    if (out[j] != kTable.lut[(uint8_t)clamped]) return false;
+  }
+  return true;
+}
+
 // Quarters around zero, and two values that make the scale 1.
 bool quantizes_quarters(const TierOps& ops, bool asymmetric) {
   constexpr size_t kQuarters = 61;
@@ -126,8 +165,10 @@ bool narrows_alike(const MicroKernel& kernel, Tile tile, const Narrow& narrow,
 
 }  // namespace
 
-bool finishes(FinishFn finish) {
-  return finishes_float(finish, kNarrowU8, kFloatCases.u8) &&
+bool finishes(const TierOps& ops) {
+  const FinishFn finish = ops.finish;
+  return (!ops.find_byte_sum || finishes_bytes(finish)) &&
+         finishes_float(finish, kNarrowU8, kFloatCases.u8) &&
          finishes_float(finish, kNarrowS8, kFloatCases.s8) && finishes_residual(finish) &&
          finishes_f32(finish) && finishes_tflite(finish, kTfliteS8, kTfliteCases) &&
          finishes_tflite(finish, kTfliteRelu, kTfliteReluCases);

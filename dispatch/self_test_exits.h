@@ -6,7 +6,7 @@
 
 namespace octet {
 
-bool finishes(FinishFn finish);
+bool finishes(const TierOps& ops);
 bool quantizes(const TierOps& ops);
 // The narrow exit of a kernel that has one.
 bool narrows(const MicroKernel& kernel, size_t rows, size_t columns);

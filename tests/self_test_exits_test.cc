@@ -198,6 +198,30 @@ TEST(SelfTestEpilogue, OneThatRoundsOtherwiseIsFound) {
   }
 }
 
+const octet::TierOps* honest_ops;
+void sums_wrongly(const Finish& f, const FinishTile& t) {
+  honest_ops->finish(f, t);
+  if (f.byte_sum) ++t.to.dst[t.cols - 1];
+}
+void looks_up_wrongly(const Finish& f, const FinishTile& t) {
+  Finish without = f;
+  without.lut = nullptr;
+  honest_ops->finish(without, t);
+}
+
+TEST(SelfTestExits, SumsOfBytesAndTablesThatAreWrongAreFound) {
+  for (const octet::Isa isa : usable_isas()) {
+    honest_ops = &octet::ops_of(isa);
+    octet::TierOps ops = *honest_ops;
+    EXPECT_TRUE(octet::passes(ops));
+    if (!ops.find_byte_sum) continue;
+    for (const octet::FinishFn finish : {sums_wrongly, looks_up_wrongly}) {
+      ops.finish = finish;
+      EXPECT_FALSE(octet::passes(ops)) << octet::isa_name(isa);
+    }
+  }
+}
+
 // ---- rows of f32
 
 template <RoundFn round>

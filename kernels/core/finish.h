@@ -59,6 +59,7 @@ struct FinishTile {
   Output to;               // row 0, `column`
 };
 
+using FindByteSumFn = bool (*)(const Finish&, ByteSum*);
 using FinishFn = void (*)(const Finish&, const FinishTile&);
 
 }  // namespace octet

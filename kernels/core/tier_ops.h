@@ -16,7 +16,8 @@ struct TierOps {
   MeasureRowsFn measure_rows;
   QuantizeFloatsFn quantize_floats;
   CopyWindowsFn copy_windows;
-  bool adds_bytes = false;  // finish takes TFLite's ADD as a ByteSum, where there is one
+  FindByteSumFn find_byte_sum =
+      nullptr;  // where finish takes TFLite's ADD as a ByteSum, if there is one
 };
 
 }  // namespace octet

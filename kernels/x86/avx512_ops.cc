@@ -1,3 +1,4 @@
+#include "kernels/simd/byte_sum.h"
 #include "kernels/simd/init.h"
 #include "kernels/simd/lhs_rows.h"
 #include "kernels/x86/finish.h"
@@ -5,5 +6,5 @@
 
 namespace octet {
 const TierOps avx512_ops = {init_tile,    finish_x86,      sum_rows,     quantize_row,
-                            measure_rows, quantize_floats, copy_windows, true};
+                            measure_rows, quantize_floats, copy_windows, find_byte_sum};
 }  // namespace octet

@@ -13,7 +13,7 @@ DIRECT = ["depthwise", "kernel", "winograd", "winograd_int8", "word_kernel"]  # 
 
 NATIVE = [
     Area("checks", 4,
-         ["dispatch/arena.*", "dispatch/blob.*", "dispatch/byte_sum.*", "dispatch/conv_absent.cc", "dispatch/conv_blob.*", "dispatch/check.*", "dispatch/conv.h", "dispatch/conv_create.cc",
+         ["dispatch/arena.*", "dispatch/blob.*", "dispatch/conv_absent.cc", "dispatch/conv_blob.*", "dispatch/check.*", "dispatch/conv.h", "dispatch/conv_create.cc",
           "dispatch/conv_call.h", "dispatch/conv_check.cc", "dispatch/conv_filter.*", "dispatch/conv_pack.cc",
           "dispatch/conv_run.cc", "dispatch/conv_schedule.*",
           "dispatch/conv_padding.cc", "dispatch/quantize.cc", "dispatch/tflite_scales.cc",
@@ -66,7 +66,7 @@ NATIVE = [
          ["kernels/simd/finish.h", "kernels/simd/init.h", "kernels/core/init.h", "kernels/simd/lhs_rows.h", "kernels/simd/gather.h",
           "kernels/simd/portable.*", "kernels/core/finish.h", "kernels/core/lhs_rows.h", "kernels/core/narrow.h",
           "kernels/core/tier_ops.h",
-          "kernels/core/byte_sum.h", "kernels/core/tflite*.h", "kernels/x86/byte_sum.h", "kernels/x86/exit_rows.h",
+          "kernels/core/byte_sum.h", "kernels/simd/byte_sum.h", "kernels/core/tflite*.h", "kernels/x86/byte_sum.h", "kernels/x86/exit_rows.h",
           "kernels/x86/finish.h", "kernels/x86/float_exit.h", "kernels/x86/look_up.h", "kernels/x86/narrow.h",
           "kernels/x86/*_ymm.h", "kernels/x86/tflite*.h", "kernels/x86/widths.h"],
          ["vectors", "residual_exits", "kernel", "epilogue", "depthwise", "dynamic"]),

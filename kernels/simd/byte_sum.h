@@ -1,5 +1,7 @@
-#include "dispatch/byte_sum.h"
+// TFLite's ADD as a ByteSum: a search, in plain loops over pairs of bytes.
+#pragma once
 
+#include "kernels/core/finish.h"
 #include "kernels/core/tflite_scale.h"
 
 namespace octet {
@@ -13,6 +15,7 @@ constexpr int kAround = 2;           // neighbours of a factor, to each side
 // them, where all others stay what they are.
 constexpr double kEnlarged[] = {0, 0x1p-18, 0x1p-15, 0x1p-13, 0x1p-11};
 constexpr int kEnlargements = sizeof kEnlarged / sizeof kEnlarged[0];
+constexpr int kFew = 2;         // candidates that are tried before the others
 constexpr int kPrecisions = 2;  // the finest, and that of words
 constexpr int kCandidates = kPrecisions * (kEnlargements + (2 * kAround + 1) * (2 * kAround + 1));
 
@@ -88,15 +91,8 @@ bool write(const Candidate& c, ByteSum* sum) {
   return true;
 }
 
-}  // namespace
-
-bool find_byte_sum(const Finish& f, ByteSum* sum) {
-  Candidate candidates[kCandidates];
-  const double factor[2] = {factor_of(f.product_scale, f.sum_scale),
-                            factor_of(f.residual_tflite, f.sum_scale)};
-  int count = add_candidates(factor, 2.0 * kLimit, candidates);
-  count += add_candidates(factor, kWord, candidates + count);
-
+// The first of the candidates that is right for all pairs.
+bool choose(const Finish& f, Candidate* candidates, int count, ByteSum* sum) {
   const auto scaled = [](int32_t x, const TfliteScale& by) {
     return tflite_scale(x, by.multiplier, by.shift);
   };
@@ -125,4 +121,19 @@ bool find_byte_sum(const Finish& f, ByteSum* sum) {
   return false;
 }
 
+// Looks at all pairs of bytes that the product's clamp lets through. False: it has found none.
+bool find_byte_sum(const Finish& f, ByteSum* sum) {
+  Candidate candidates[kCandidates];
+  const double factor[2] = {factor_of(f.product_scale, f.sum_scale),
+                            factor_of(f.residual_tflite, f.sum_scale)};
+  int count = add_candidates(factor, 2.0 * kLimit, candidates);
+  count += add_candidates(factor, kWord, candidates + count);
+  // Often the first is right, and the others need not be looked at
+  const int few = count < kFew ? count : kFew;
+  Candidate first[kFew];
+  for (int i = 0; i < few; ++i) first[i] = candidates[i];
+  return choose(f, first, few, sum) || choose(f, candidates + few, count - few, sum);
+}
+
+}  // namespace
 }  // namespace octet
