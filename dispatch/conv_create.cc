@@ -236,7 +236,8 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
     plan.ops->init(init);
   }
   if (zero_row) memset(zero_row, d.lhs_zero_point, zero_row_bytes(s));
-  plan.columns = {bias, weight_sum, zero_points};
+  plan.columns = {bias, weight_sum, zero_points,
+                  zero_points && all_alike(zero_points, s.out_channels)};
   plan.payload = section_of(draft.blob, SectionId::kWeights, d.packed);
 
   conv->groups = s.groups;

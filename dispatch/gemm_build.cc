@@ -69,7 +69,7 @@ const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
       init.weight_sums = sums;
       ops.init(init);
     }
-    columns[b] = {bias, weight_sum, zero_points};
+    columns[b] = {bias, weight_sum, zero_points, zero_points && all_alike(zero_points, d.n)};
   }
   return columns;
 }

@@ -84,11 +84,18 @@ class KernelTile {
     tile_.cols = c.cols;
     tile_.init = init_.data<int32_t>();
     tile_.init_stride = c.init_per_row ? lanes : 0;
+    if (kernel.is(octet::kRowInit) && c.depth % 3) {
+      row_init_ = Guarded(c.rows * sizeof(int32_t), c.side, sizeof(int32_t));
+      for (size_t i = 0; i < c.rows; ++i)
+        row_init_.data<int32_t>()[i] = static_cast<int32_t>(random());
+      tile_.row_init = row_init_.data<int32_t>();
+    }
   }
 
   // Wraps, as the contract allows for everything but the final value.
   int32_t expected(size_t i, size_t j) const {
     uint32_t acc = static_cast<uint32_t>(tile_.init[i * tile_.init_stride + j]);
+    if (tile_.row_init) acc += static_cast<uint32_t>(tile_.row_init[i]);
     for (size_t k = 0; k < c_.depth; ++k) {
       const uint8_t byte =
           static_cast<uint8_t>(lhs_.data()[i * (c_.depth + 3) + k] ^ (c_.flip ? 0x80 : 0));
@@ -104,7 +111,7 @@ class KernelTile {
   const MicroKernel& kernel_;
   TileCase c_;
   RhsLayout layout_;
-  Guarded lhs_, rhs_, init_, panel_, wide_;
+  Guarded lhs_, rhs_, init_, row_init_, panel_, wide_;
   std::vector<uint8_t> weights_;
   octet::Tile tile_ = {};
 };

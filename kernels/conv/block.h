@@ -57,7 +57,7 @@ void run_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const
   for (size_t g = task.n0 / group_out; g * group_out < task.n1; ++g) {
     const size_t first = g * group_out;
     fill(g);
-    prepare(nest, plan.columns.zero_point != nullptr, prepared.at, prepared.workspace, block);
+    prepare(nest, plan.columns, prepared.at, prepared.workspace, block);
     multiply(nest, weights_of(plan, taps, g), *block, larger(task.n0, first) - first,
              smaller(task.n1, first + group_out) - first);
   }

@@ -115,9 +115,9 @@ struct DepthwiseKernel {
   const char* name;  // {isa}_{types}_dw{channels} or _group{channels}
   Isa isa;
   Domain lhs_domain;
-  uint8_t flags = 0;  // KernelFlags
-  RhsLayout layout;   // of the packed weights
-  uint8_t channels;   // of a block; divides the layout's width
+  uint16_t flags = 0;  // KernelFlags
+  RhsLayout layout;    // of the packed weights
+  uint8_t channels;    // of a block; divides the layout's width
   // Bytes from a pixel's first one that may be read, whatever tile.channels says
   uint8_t reach;
   uint8_t rows;                           // output lines of a kTaps at most

@@ -30,6 +30,8 @@ struct Tile {
   // Readable up to cols rounded up to the layout's step; may be dst, at the same stride
   const int32_t* init;
   size_t init_stride;  // elements; 0 = one row for all
+  // With kRowInit: added to all of a row's init, one per row; or null
+  const int32_t* row_init = nullptr;
   void* dst;
   size_t dst_stride;  // bytes
   // null: s32. Readable up to cols rounded up to the layout's step. TFLite mode: see Narrow
@@ -45,7 +47,7 @@ using WidenFn = void (*)(const uint8_t* rhs, size_t groups, int16_t* words);
 // Worth it from so many tiles on
 constexpr size_t kWidenTiles = 4;
 
-enum KernelFlags : uint8_t {
+enum KernelFlags : uint16_t {
   kAnyLhs = 1,     // takes an lhs of the other sign too, flipped on the way
   kNarrows = 2,    // multiply can finish to 8 bits; of a kernel of words, its tier's transforms
   kNoLeast = 4,    // exact only if no weight is -128
@@ -56,6 +58,7 @@ enum KernelFlags : uint8_t {
   // gather puts the even steps of a group of lhs_kr before the odd ones
   kEvenFirst = 32,
   kNarrowsTflite = 64,  // with kNarrows: in TFLite mode, too
+  kRowInit = 256,       // knows Tile::row_init
 };
 
 struct MicroKernel {
@@ -65,7 +68,7 @@ struct MicroKernel {
   uint8_t mr;
   uint16_t nr;         // divides rhs_layout.width, or is a multiple of it where width == step
   uint16_t m_max = 0;  // selected for runs of at most this many rows; 0 = any
-  uint8_t flags = 0;   // KernelFlags
+  uint16_t flags = 0;  // KernelFlags
   RhsLayout rhs_layout;
   // Null: the kernel walks the lhs rows directly. Else gather makes a panel of lanes(rows) *
   // lhs_depth(k) * element bytes.

@@ -162,7 +162,7 @@ Weights pack_weights(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
           layout.lanes(n),
           layout.depth(run.k),
           task.n0,
-          {bias, weight_sum, any_zero_point ? zero_points : nullptr},
+          {bias, weight_sum, any_zero_point ? zero_points : nullptr, view.zero_point_count == 1},
           nullptr,
           0};
 }
@@ -301,13 +301,12 @@ void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, ui
     const Weights weights = plan.runtime_rhs
                                 ? pack_weights(plan, kernel, run, matrix, w, task, workspace)
                                 : packed_weights(plan, plan.columns_count > 1 ? b : 0);
-    const bool zero_points = weights.columns.zero_point != nullptr;
     const Output to = {matrix.dst, run.dst_stride, matrix.residual, run.residual_stride};
     for (size_t m0 = task.m0; m0 < task.m1; m0 += block.rows) {
       block.rows = next_block(task.m1 - m0, w.rows, kernel.mr);
       block.sink.to = to.from(m0);
       read_lhs(plan, kernel, run, matrix, w, m0, workspace, &block);
-      prepare(nest, zero_points, w.prepared, workspace, &block);
+      prepare(nest, weights.columns, w.prepared, workspace, &block);
       multiply(nest, weights, block, task.n0 - weights.first, task.n1 - weights.first);
     }
   }

@@ -41,8 +41,10 @@ class Start {
     if (per_row_) {
       init.rows = rows;
       init.out_stride = *stride = lanes;
-      if (block_.row_sums) init.row_sums = block_.row_sums + first_row;
-      init.rhs_zero_points = columns.zero_point;
+      if (block_.row_sums) {
+        init.row_sums = block_.row_sums + first_row;
+        init.rhs_zero_points = columns.zero_point;
+      }
     }
     init.out = values_;
     nest_.ops->init(init);
@@ -134,6 +136,7 @@ class Product {
   // Rows of a matrix.
   void multiply_rows() {
     tile_.init = start_.make(n_, lanes_, nullptr, 0, 1, &tile_.init_stride);
+    tile_.row_init = block_.row_init;
     point_at_weights(0);
     tile_.lhs = block_.panels ? block_.panels : block_.lhs;
     tile_.depth = block_.reads_to_groups && !block_.panels ? tap_depth_ : nest_.taps.depth;
@@ -163,6 +166,7 @@ class Product {
       const BlockTile& used = block_.tiles ? block_.tiles[t] : all;
       tile_.rows = used.rows;
       tile_.init = start_.make(n_, lanes_, &used, row, used.rows, &tile_.init_stride);
+      tile_.row_init = block_.row_init ? block_.row_init + row : nullptr;
       multiply_taps(used, t, row);
     }
   }
@@ -219,6 +223,7 @@ class Product {
     tile_.cols = cols;
     tile_.init = sums_;
     tile_.init_stride = lanes_;
+    tile_.row_init = nullptr;
   }
 
   const Nest& nest_;
@@ -278,11 +283,12 @@ PreparedSections prepared_sections(const Nest& nest, bool weight_zero_points, si
   return at;
 }
 
-void prepare(const Nest& nest, bool weight_zero_points, const PreparedSections& at,
+void prepare(const Nest& nest, const Columns& columns, const PreparedSections& at,
              uint8_t* workspace, Block* block) {
   const MicroKernel& kernel = *nest.kernel;
+  const bool weight_zero_points = columns.zero_point;
   block->panels = nullptr;
-  block->row_sums = nullptr;
+  block->row_sums = block->row_init = nullptr;
   block->wide = nullptr;
   if (!kernel.gather && !weight_zero_points) return;
   const Tiling tiling(block->rows, kernel);
@@ -307,7 +313,17 @@ void prepare(const Nest& nest, bool weight_zero_points, const PreparedSections& 
     });
   }
   if (kernel.gather) block->panels = workspace + at.panels;
-  if (weight_zero_points) block->row_sums = (const int32_t*)(workspace + at.row_sums);
+  if (weight_zero_points) {
+    int32_t* const sums = (int32_t*)(workspace + at.row_sums);
+    if (columns.one_zero_point && kernel.is(kRowInit)) {
+      const uint32_t factor = 0 - (uint32_t)columns.zero_point[0];
+      for (size_t row = 0; row < block->rows; ++row)
+        sums[row] = (int32_t)((uint32_t)sums[row] * factor);
+      block->row_init = sums;
+    } else {
+      block->row_sums = sums;
+    }
+  }
   if (count >= kWidenTiles && wide_bytes(nest)) block->wide = (int16_t*)(workspace + at.wide);
 }
 

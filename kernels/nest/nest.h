@@ -28,11 +28,19 @@ struct Columns {
   const int32_t* bias;        // with a static lhs zero point: minus lhs_zp * weight_sum already
   const int32_t* weight_sum;  // sum of r - zero_point; null where no lhs zero point asks for it
   const int32_t* zero_point;  // in the kernel's domain; null when all are 0
+  bool one_zero_point;        // all are the first one
 
   Columns from(size_t n) const {
-    return {bias + n, weight_sum ? weight_sum + n : nullptr, zero_point ? zero_point + n : nullptr};
+    return {bias + n, weight_sum ? weight_sum + n : nullptr, zero_point ? zero_point + n : nullptr,
+            one_zero_point};
   }
 };
+
+inline bool all_alike(const int32_t* values, size_t count) {
+  for (size_t i = 1; i < count; ++i)
+    if (values[i] != values[0]) return false;
+  return true;
+}
 
 // Packed weights: a matrix's, a part of its columns, or a group of a convolution's channels.
 struct Weights {
@@ -87,6 +95,7 @@ struct Block {
   const uint8_t* panels;
   size_t panel_bytes;
   const int32_t* row_sums;  // one per row, where weights have zero points; else null
+  const int32_t* row_init;  // in their place, for kernels that know it: less the one zero point
   int16_t* wide;            // room for a strip of weights, widened; null where that does not pay
 };
 
@@ -102,7 +111,7 @@ struct PreparedSections {
 PreparedSections prepared_sections(const Nest& nest, bool weight_zero_points, size_t rows);
 
 // Between rows and kernels: panels for kernels that gather, sums for weights with zero points.
-void prepare(const Nest& nest, bool weight_zero_points, const PreparedSections& at,
+void prepare(const Nest& nest, const Columns& columns, const PreparedSections& at,
              uint8_t* workspace, Block* block);
 
 // Columns [n0, n1) of the weights, counted from their first; n0 begins a panel.

@@ -27,7 +27,7 @@ inline bool may_multiply(const MicroKernel& kernel, const Tile& tile) {
   const bool tall = tile.rows > kernel.mr;
   return tile.rows && tile.rows <= kernel.rows_of(tile.cols) && tile.cols &&
          tile.cols <= kernel.nr && (!tall || !tile.lhs_rows) && tile.taps &&
-         (!tile.rhs_wide || kernel.widen) &&
+         (!tile.rhs_wide || kernel.widen) && (!tile.row_init || kernel.is(kRowInit)) &&
          (!tile.lhs_flip || kernel.gather || kernel.is(kAnyLhs)) &&
          (tile.init_stride == 0 || tile.init_stride >= tile.cols);
 }
@@ -75,6 +75,7 @@ inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size
     tile->dst = dst;
     OCTET_ASSERT(may_multiply(kernel, *tile));
     kernel.multiply(*tile);
+    if (tile->row_init) tile->row_init += tile->rows;
     lhs += lhs_panel ? lhs_panel : tile->rows * tile->lhs_stride;
     dst += tile->rows * tile->dst_stride;
   }
@@ -97,6 +98,7 @@ inline void finish_tiles(const MicroKernel& kernel, const Sink& sink, size_t row
     prefetch(out.to, out.rows);
     kernel.multiply(*tile);
     sink.ops->finish(*sink.finish, out);
+    if (tile->row_init) tile->row_init += out.rows;
     lhs += lhs_panel ? lhs_panel : out.rows * tile->lhs_stride;
     if (out.row_scale) out.row_scale += out.rows;
     out.to.dst += out.rows * out.to.stride;

@@ -140,6 +140,7 @@ void multiply(const Tile& t) {
     // See avx512vnni_u8s8_6x64x4.cc
     _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
   });
+  add_row_init(t, acc);
   if (t.rhs_wide)
     t.cols > 8 ? add_products<true, 2>(t, acc) : add_products<true, 1>(t, acc);
   else
@@ -169,7 +170,7 @@ const MicroKernel avx2_s16s8_6x16x4 = {
     .lhs_domain = Domain::kU8,
     .mr = kMr,
     .nr = 16,
-    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kEvenFirst,
+    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kEvenFirst | kRowInit,
     .rhs_layout = kX86Layout,
     .gather = gather,
     .lhs_kr = 4,

@@ -129,6 +129,12 @@ void multiply(const Tile& t) {
         acc[0][i + 1][v] = _mm512_loadu_si512(t.init + (i + 1) * t.init_stride + 16 * v);
       });
     });
+  if (t.row_init)
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      const __m512i more = _mm512_set1_epi32(t.row_init[i]);
+      unroll<vectors>([&](auto v)
+                          OCTET_INLINE { acc[0][i][v] = _mm512_add_epi32(acc[0][i][v], more); });
+    });
   unroll<sets - 1>([&](auto s) OCTET_INLINE {
     unroll<rows>([&](auto i) OCTET_INLINE {
       unroll<vectors>([&](auto v) OCTET_INLINE { acc[s + 1][i][v] = _mm512_setzero_si512(); });
@@ -251,7 +257,7 @@ const MicroKernel avx512vnni_u8s8_6x64x4 = {
     .lhs_domain = Domain::kU8,
     .mr = kMr,
     .nr = 16 * kVectors,
-    .flags = kAnyLhs | kNarrows | kNarrowsTflite,
+    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kRowInit,
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
     .multiply = dispatch,

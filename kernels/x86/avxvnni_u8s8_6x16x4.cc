@@ -48,6 +48,7 @@ void multiply(const Tile& t) {
     unroll<rows - 1>([&](auto i) OCTET_INLINE {
       unroll<2>([&](auto v) OCTET_INLINE { acc[i + 1][v] = init_of(t, i + 1, v); });
     });
+  add_row_init(t, acc);
 
   const uint8_t* lhs[rows];
   unroll<rows>([&](auto i) OCTET_INLINE {
@@ -124,7 +125,7 @@ const MicroKernel avxvnni_u8s8_6x16x4 = {
     .lhs_domain = Domain::kU8,
     .mr = kMr,
     .nr = 16,
-    .flags = kAnyLhs | kNarrows | kNarrowsTflite,
+    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kRowInit,
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
     .multiply = dispatch,

@@ -13,6 +13,15 @@ OCTET_INLINE inline __m256i init_of(const Tile& t, int row, int v) {
 }
 
 template <int rows>
+OCTET_INLINE inline void add_row_init(const Tile& t, __m256i (&acc)[rows][2]) {
+  if (t.row_init)
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      const __m256i more = _mm256_set1_epi32(t.row_init[i]);
+      unroll<2>([&](auto v) OCTET_INLINE { acc[i][v] = _mm256_add_epi32(acc[i][v], more); });
+    });
+}
+
+template <int rows>
 OCTET_INLINE inline void store_sums(const __m256i (&acc)[rows][2], uint8_t* dst, size_t stride,
                                     size_t cols) {
   unroll<rows>([&](auto i) OCTET_INLINE {
