@@ -15,7 +15,7 @@ struct ConvKernel {
   const char* name() const { return micro ? micro->name : depthwise ? depthwise->name : nullptr; }
   Isa isa() const { return micro ? micro->isa : depthwise ? depthwise->isa : kPortableIsa; }
   Domain lhs_domain() const { return micro ? micro->lhs_domain : depthwise->lhs_domain; }
-  uint8_t flags() const { return micro ? micro->flags : depthwise->flags; }
+  uint16_t flags() const { return micro ? micro->flags : depthwise->flags; }
 };
 
 // As `select`, which it asks for the kernels of the GEMM.

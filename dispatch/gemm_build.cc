@@ -14,18 +14,21 @@ constexpr double kInt32Limit = 2147483648.0;   // 2^31
 constexpr double kFloatMargin = 1.000001;      // covers float's roundings
 constexpr double kTfliteLimit = 1073741824.0;  // 2^30: see kernels/core/tflite.h
 
-TfliteColumns build_tflite(const Finish& f, size_t columns, size_t padded, Arena* arena) {
+// right_rows: the tier knows those of right_only.
+TfliteColumns build_tflite(const Finish& f, size_t columns, size_t padded, bool right_rows,
+                           Arena* arena) {
   int32_t* const rows = arena->take<int32_t>(kTfliteRows * padded);
   if (!rows) return {};
+  bool divides = true;
+  for (size_t n = 0; n < columns; ++n) divides &= is_right_only(f.shift[n]);
   // A residual is added to what is below the zero point, too
-  bool right_only = f.lo >= f.zero_point && !f.has_residual;
-  for (size_t n = 0; n < columns; ++n) right_only &= is_right_only(f.shift[n]);
+  const bool right_only = divides && right_rows && f.lo >= f.zero_point && !f.has_residual;
   for (size_t n = 0; n < padded; ++n)
     if (right_only)
       write_tflite_right_column(f.multiplier[n], n < columns ? f.shift[n] : -1, rows + n, padded);
     else
       write_tflite_column(f.multiplier[n], f.shift[n], rows + n, padded);
-  return {rows, padded, right_only};
+  return {rows, padded, right_only, divides};
 }
 
 const ByteSum* build_byte_sum(const Finish& f, FindByteSumFn find, Arena* arena) {
@@ -169,7 +172,8 @@ Finish build_finish(const Draft& draft, const TierOps& ops, double max_scaled, s
   if (f.mode == FinishMode::kTflite8) {
     f.multiplier = spread(arena, e.multipliers, e.multiplier_count, d.n, padded, 0);
     f.shift = spread(arena, e.shifts, e.multiplier_count, d.n, padded, 0);
-    if (max_scaled < kTfliteLimit) f.tflite = build_tflite(f, d.n, padded, arena);
+    if (max_scaled < kTfliteLimit)
+      f.tflite = build_tflite(f, d.n, padded, ops.tflite_right_rows, arena);
     f.scale = (const float*)f.tflite.rows;
     if (f.has_residual && ops.find_byte_sum)
       f.byte_sum = build_byte_sum(f, ops.find_byte_sum, arena);
@@ -187,12 +191,14 @@ Finish build_finish(const Draft& draft, const TierOps& ops, double max_scaled, s
 }
 
 bool narrows_in_kernel(const Draft& draft, const Finish& f, double max_scaled,
-                       uint8_t kernel_flags) {
+                       uint16_t kernel_flags) {
   // The clamp before rounding may be left out only where no conversion to int32 (or int16) can
   // overflow.
   const double limit = kernel_flags & kNarrows16 ? 32767.0 : kInt32Limit;
   if (!(kernel_flags & kNarrows) || f.has_residual || f.lut) return false;
-  if (f.mode == FinishMode::kTflite8) return (kernel_flags & kNarrowsTflite) && f.tflite.rows;
+  if (f.mode == FinishMode::kTflite8)
+    return (kernel_flags & kNarrowsTflite) && f.tflite.rows &&
+           (f.tflite.divides || !(kernel_flags & kTfliteRight));
   return f.mode == FinishMode::kFloat8 && !runtime_scales(draft.desc) &&
          max_scaled * kFloatMargin < limit;
 }

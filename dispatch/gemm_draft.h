@@ -67,6 +67,6 @@ Finish build_finish(const Draft& draft, const TierOps& ops, double max_scaled, s
 // Whether a kernel with these flags may do all that follows an accumulator: to 8 bits, in float
 // mode of accumulators that get no larger than this, scaled.
 bool narrows_in_kernel(const Draft& draft, const Finish& finish, double max_scaled,
-                       uint8_t kernel_flags);
+                       uint16_t kernel_flags);
 
 }  // namespace octet

@@ -113,6 +113,7 @@ constexpr Operands kOperands = make_operands();
 constexpr FloatCases kFloatCases = make_float_cases(INT32_MAX);
 constexpr FloatCases kFloatCases16 = make_float_cases(40000);
 constexpr TfliteCases kTfliteCases = make_tflite_cases(kTfliteS8),
-                      kTfliteReluCases = make_tflite_cases(kTfliteRelu);
+                      kTfliteReluCases = make_tflite_cases(kTfliteRelu),
+                      kTflitePlainReluCases = make_tflite_cases(kTflitePlainRelu);
 
 }  // namespace octet

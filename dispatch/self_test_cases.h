@@ -45,7 +45,10 @@ struct TfliteCases {
   uint8_t bytes[kTileColumns];
 };
 constexpr Narrow kTfliteS8 = {-3, -100, 100, false, kTileColumns},
-                 kTfliteRelu = {-3, -3, 100, false, kTileColumns, true};
-extern const TfliteCases kTfliteCases, kTfliteReluCases;
+                 kTfliteRelu = {-3, -3, 100, false, kTileColumns, true},
+                 kTflitePlainRelu = {-3, -3, 100, false, kTileColumns};
+extern const TfliteCases kTfliteCases, kTfliteReluCases, kTflitePlainReluCases;
+// From here on all shifts of kTfliteCases and kTflitePlainReluCases are to the right
+constexpr size_t kTfliteRightFrom = 16;
 
 }  // namespace octet

@@ -103,6 +103,20 @@ bool leaves(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile t
   tile.narrow = &kNarrowS8;
   kernel.multiply(tile);
   if (!is_narrowed(kernel, tile, out, kFloatCases.s8)) return false;
+  if (kernel.flags & kNarrowsTflite) {
+    constexpr size_t kFrom = kTfliteRightFrom;
+    block.tflite_apart = kTileColumns;
+    const auto narrows_tflite = [&](const TfliteCases& cases, const Narrow& narrow) {
+      block.init = cases.acc + kFrom;
+      block.scale = (const float*)(cases.rows + kFrom);
+      kernel.prepare(block, prepared);
+      tile.narrow = &narrow;
+      kernel.multiply(tile);
+      return is_narrowed(kernel, tile, out, cases.bytes + kFrom);
+    };
+    return narrows_tflite(kTfliteCases, kTfliteS8) &&
+           narrows_tflite(kTflitePlainReluCases, kTflitePlainRelu);
+  }
   if (!kernel.leave) return true;
 
   block.tflite_apart = kTileColumns;

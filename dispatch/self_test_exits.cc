@@ -149,16 +149,16 @@ bool quantizes_quarters(const TierOps& ops, bool asymmetric) {
   return memcmp(again, out, sizeof out) == 0;
 }
 
-// Whether every row of a tile becomes the same bytes.
+// Whether every row of a tile becomes the same bytes, those of the cases from one on.
 bool narrows_alike(const MicroKernel& kernel, Tile tile, const Narrow& narrow,
-                   const TfliteCases& cases) {
-  tile.init = cases.acc;
+                   const TfliteCases& cases, size_t from) {
+  tile.init = cases.acc + from;
   tile.init_stride = 0;
-  tile.scale = (const float*)cases.rows;
+  tile.scale = (const float*)(cases.rows + from);
   tile.narrow = &narrow;
   kernel.multiply(tile);
   for (size_t i = 0; i < tile.rows; ++i)
-    if (memcmp((const uint8_t*)tile.dst + i * tile.dst_stride, cases.bytes, tile.cols) != 0)
+    if (memcmp((const uint8_t*)tile.dst + i * tile.dst_stride, cases.bytes + from, tile.cols) != 0)
       return false;
   return true;
 }
@@ -198,8 +198,12 @@ bool narrows(const MicroKernel& kernel, size_t rows, size_t columns) {
   kernel.multiply(tile);
   if (!same_rows(out, cases.s8, rows, columns)) return false;
   if (!kernel.is(kNarrowsTflite)) return true;
-  return narrows_alike(kernel, tile, kTfliteS8, kTfliteCases) &&
-         narrows_alike(kernel, tile, kTfliteRelu, kTfliteReluCases);
+  const bool right = kernel.is(kTfliteRight);
+  const size_t from = right ? kTfliteRightFrom : 0;
+  tile.cols = smaller(columns, kTileColumns - from);
+  return narrows_alike(kernel, tile, kTfliteS8, kTfliteCases, from) &&
+         (right ? narrows_alike(kernel, tile, kTflitePlainRelu, kTflitePlainReluCases, from)
+                : narrows_alike(kernel, tile, kTfliteRelu, kTfliteReluCases, from));
 }
 
 }  // namespace octet

@@ -61,6 +61,11 @@ TEST(SelfTestCases, AreWhatTheContractSays) {
   check_float_cases(octet::kFloatCases16);
   check_tflite_cases(octet::kTfliteCases, octet::kTfliteS8);
   check_tflite_cases(octet::kTfliteReluCases, octet::kTfliteRelu);
+  check_tflite_cases(octet::kTflitePlainReluCases, octet::kTflitePlainRelu);
+  for (size_t j = octet::kTfliteRightFrom; j < octet::kTileColumns; ++j) {
+    ASSERT_LT(octet::kTfliteCases.shift[j], 0) << j;
+    ASSERT_LT(octet::kTflitePlainReluCases.shift[j], 0) << j;
+  }
 }
 
 // What `create` certifies before it lets a kernel narrow: any case may meet any narrow exit.

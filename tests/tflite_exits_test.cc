@@ -1,10 +1,12 @@
 // TFLite mode's arithmetic at its edges: ties of both roundings, the largest accumulators, every
-// shift, multipliers at both ends. Of the tiers' epilogues with and without the certificate,
-// against the published formulas.
+// shift, multipliers at both ends. Of the tiers' epilogues with and without the certificate, and of
+// the kernels that leave by themselves, against the published formulas.
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "dispatch/tables/tiers.h"
@@ -60,10 +62,24 @@ constexpr Clamp kClamps[] = {
     {0, -128, 127, false}, {-128, -128, 127, false}, {-3, -100, 100, false}, {0, 0, 255, true},
     {255, 0, 255, true},   {128, 128, 200, true},    {7, 9, 250, true},      {5, -128, -7, false}};
 
-class TfliteExits : public testing::TestWithParam<octet::Isa> {
- protected:
-  const octet::TierOps& ops() const { return octet::ops_of(GetParam()); }
+using Exit = std::function<void(const Finish&, const FinishTile&)>;
 
+class TfliteEdges {
+ public:
+  // right_rows: whether the exit knows rows that are right_only.
+  TfliteEdges(Exit exit, bool right_rows) : exit_(std::move(exit)), right_rows_(right_rows) {}
+
+  void check_shifts(int32_t first, int32_t last, bool certified) {
+    for (int32_t shift = first; shift <= last; ++shift)
+      for (const Clamp& clamp : kClamps) {
+        check(shift, certified, false, clamp);
+        if (right_rows_ && certified && octet::is_right_only(shift) && clamp.lo >= clamp.zero_point)
+          check(shift, certified, true, clamp);
+        if (testing::Test::HasFatalFailure()) return;
+      }
+  }
+
+ private:
   // One shift in all columns, each with a multiplier of its own; certified, right_only: as create
   // would say.
   void check(int32_t shift, bool certified, bool right_only, const Clamp& clamp) {
@@ -93,7 +109,6 @@ class TfliteExits : public testing::TestWithParam<octet::Isa> {
       check_tile(f, acc, turn, 1 + turn % kRows, turn % 7, kColumns - turn % 70);
   }
 
- private:
   // Columns [column, end); cases from `turn` on, again and again.
   void check_tile(const Finish& f, const std::vector<std::vector<int32_t>>& acc, size_t turn,
                   size_t rows, size_t column, size_t end) {
@@ -111,7 +126,7 @@ class TfliteExits : public testing::TestWithParam<octet::Isa> {
     t.column = column;
     t.to.dst = out.data();
     t.to.stride = kPadded;
-    ops().finish(f, t);
+    exit_(f, t);
     for (size_t i = 0; i < rows; ++i) {
       for (size_t n = column; n < end; ++n) {
         const int64_t scaled =
@@ -125,21 +140,52 @@ class TfliteExits : public testing::TestWithParam<octet::Isa> {
     }
   }
 
+  Exit exit_;
+  const bool right_rows_;
   std::mt19937 random_{7};
 };
 
+class TfliteExits : public testing::TestWithParam<octet::Isa> {};
+
 TEST_P(TfliteExits, AreTheFormulas) {
-  for (int32_t shift = -31; shift <= 29; ++shift)
-    for (const bool certified : {false, true})
-      for (const Clamp& clamp : kClamps) {
-        check(shift, certified, false, clamp);
-        if (certified && octet::is_right_only(shift) && clamp.lo >= clamp.zero_point)
-          check(shift, certified, true, clamp);
-        if (HasFatalFailure()) return;
-      }
+  const octet::TierOps& ops = octet::ops_of(GetParam());
+  for (const bool certified : {false, true})
+    TfliteEdges(ops.finish, ops.tflite_right_rows).check_shifts(-31, 29, certified);
 }
 
 OCTET_FOR_EACH_TIER(TfliteExits);
+
+// A product with nothing: accumulators are what a tile starts from.
+void leave_by(const MicroKernel& kernel, const Finish& f, const FinishTile& t) {
+  static const std::vector<uint8_t> zeros(1 << 14);
+  const octet::Narrow narrow = {f.zero_point, f.lo,           f.hi,
+                                f.dst_u8,     f.tflite.apart, f.tflite.right_only};
+  for (size_t i = 0; i < t.rows; i += kernel.mr)
+    for (size_t j = 0; j < t.cols; j += kernel.nr) {
+      octet::Tile tile = {};
+      tile.lhs = tile.rhs = zeros.data();
+      tile.depth = 1;
+      tile.rows = std::min<size_t>(t.rows - i, kernel.mr);
+      tile.cols = std::min<size_t>(t.cols - j, kernel.nr);
+      tile.init = t.acc + i * t.acc_stride + j;
+      tile.init_stride = t.acc_stride;
+      tile.dst = t.to.dst + i * t.to.stride + j;
+      tile.dst_stride = t.to.stride;
+      tile.scale = reinterpret_cast<const float*>(f.tflite.rows + t.column + j);
+      tile.narrow = &narrow;
+      kernel.multiply(tile);
+    }
+}
+
+class TfliteKernels : public EachKernel {};
+OCTET_FOR_EACH_KERNEL(TfliteKernels);
+
+TEST_P(TfliteKernels, LeaveByTheFormulas) {
+  if (!kernel().is(octet::kNarrowsTflite)) GTEST_SKIP() << "leaves by its tier's epilogue";
+  const auto exit = [&](const Finish& f, const FinishTile& t) { leave_by(kernel(), f, t); };
+  TfliteEdges(exit, octet::ops_of(kernel().isa).tflite_right_rows)
+      .check_shifts(-31, kernel().is(octet::kTfliteRight) ? -1 : 29, true);
+}
 
 }  // namespace
 }  // namespace octet_test

@@ -22,6 +22,12 @@ inline uint64_t load8(const uint8_t* bytes) {
   return word;
 }
 
+inline uint32_t load4_before(const uint8_t* end) {
+  uint32_t quad;
+  __builtin_memcpy(&quad, end - sizeof quad, sizeof quad);
+  return quad;
+}
+
 // The last t.depth % 16 bytes of each row of a tap, zero beyond them. Called before accumulators
 // fill the registers where that can be (the first tap), and never reads past a row. base is row 0
 // of the tap where the rows are at a stride.

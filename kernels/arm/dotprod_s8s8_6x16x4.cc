@@ -7,15 +7,17 @@
 //
 // 24 accumulators, 6 for lhs, 2 for rhs: 32 registers of 32.
 //
-// Per 16 along depth: 6 loads of lhs, 8 load pairs of rhs, 96 dot products. The lhs rows are read
-// where they lie: a copy would cost more than it saves when N is small, and by lane one load serves
-// four groups. A u8 lhs is flipped to s8 as it is loaded. Instantiated over (rows, 2 or 4 vectors
-// of columns, lhs sign).
+// Per 16 along depth: 6 loads of lhs, 8 load pairs of rhs, 96 dot products, in the order of the
+// text (pinned.h); then steps of 8, of 4 and of what is left, which read no byte behind a row. The
+// lhs rows are read where they lie: a copy would cost more than it saves when N is small, and by
+// lane one load serves four groups. A u8 lhs is flipped to s8 as it is loaded. Instantiated over
+// (rows, 2 or 4 vectors of columns).
 #include <arm_neon.h>
 
 #include "kernels/arm/bytes.h"
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/narrow.h"
+#include "kernels/arm/pinned.h"
 #include "kernels/core/unroll.h"
 #include "kernels/simd/portable.h"
 
@@ -35,21 +37,21 @@ OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[rows][vectors], uint8_
 }
 
 template <int rows, int vectors, Exit exit>
-OCTET_INLINE inline void store_narrow(const Tile& t, const int32x4_t (&acc)[rows][vectors],
-                                      uint8_t* dst, size_t stride) {
-  float32x4_t scale[4];
+OCTET_INLINE inline void store_narrow(const Tile& t, int32x4_t (&acc)[rows][vectors], uint8_t* dst,
+                                      size_t stride) {
+  using Scale = typename ScaleOf<exit>::Type;
+  Scale scale[4];
   OCTET_UNROLL(4)
-  for (int v = 0; v < 4; ++v) scale[v] = vld1q_f32(t.scale + 4 * (v % vectors));
-  const auto rounded = [&](int i) OCTET_INLINE {
-    return rounded16({acc[i][0], acc[i][1], acc[i][vectors - 2], acc[i][vectors - 1]}, scale);
-  };
-  Rounded16 row = rounded(0);
-  // Not before the first row has made room in the registers
+  for (int v = 0; v < 4; ++v)
+    scale[v] = Scale::at(t.scale + 4 * (v % vectors), t.narrow->tflite_apart);
   const Narrowing16 n = narrowing16(*t.narrow);
   OCTET_UNROLL(6)
   for (int i = 0; i < rows; ++i, dst += stride) {
-    if (i) row = rounded(i);
-    const uint8x16_t bytes = narrowed<exit>(row, n);
+    // Or GCC 12 begins all exits' conversions before it branches to one of them, and spills
+    OCTET_UNROLL(4)
+    for (int v = 0; v < vectors; ++v) OCTET_PIN(acc[i][v]);
+    const uint8x16_t bytes =
+        narrowed<exit>({acc[i][0], acc[i][1], acc[i][vectors - 2], acc[i][vectors - 1]}, scale, n);
     if (vectors == 4)
       vst1q_u8(dst, bytes);
     else
@@ -57,12 +59,66 @@ OCTET_INLINE inline void store_narrow(const Tile& t, const int32x4_t (&acc)[rows
   }
 }
 
-template <int rows, int vectors, bool flip>
-void multiply(const Tile& t) {
-  alignas(16) uint8_t tails[kMr][16];
-  const uint8_t* base = (const uint8_t*)t.lhs;
-  if (t.depth % 16) copy_tails(t, 0, base, tails);
+// Two vectors of a group's columns. A panel of 16 columns has one stride, and goes on by that of
+// all `lanes` groups with the first load.
+template <int vectors, int lanes, int lane, int half>
+OCTET_INLINE inline void load_rhs(int8x16_t (&b)[2], const uint8_t*& rhs, size_t stride) {
+  constexpr int kGroup = 64;
+  if constexpr (vectors == 2) {
+    load_two<0>(b[0], b[1], rhs);
+    rhs += stride;
+  } else if constexpr (lane == 0 && half == 0) {
+    load_two_step<kGroup * lanes>(b[0], b[1], rhs);
+  } else {
+    load_two<kGroup*(lane - lanes) + 32 * half>(b[0], b[1], rhs);
+  }
+}
 
+// The last t.depth % 4 bytes of a row, zero beyond them.
+OCTET_INLINE inline int8x16_t load_end(const Tile& t, const uint8_t* bytes) {
+  const size_t count = t.depth % 4;
+  const uint64_t word =
+      t.depth < 4 ? load_tail(bytes, count) : load4_before(bytes + count) >> 8 * (4 - count);
+  return vreinterpretq_s8_u64(vdupq_n_u64(word));
+}
+
+// 16 along depth. In-order cores issue a load of 64 bits beside a product, one of 128 bits instead
+// of two: everything is loaded by halves, between the products that come before those it is for.
+template <int rows>
+OCTET_INLINE inline void step_in_order(int32x4_t (&acc)[rows][kVectors],
+                                       const uint8_t* (&lhs)[rows], const uint8_t*& rhs,
+                                       bool flip) {
+  constexpr int kBefore = rows < 3 ? rows : 3, kLast = 4 * kVectors - 1;
+  int8x16_t a[rows], b[2];
+  uint64_t high;
+  const auto load = [&](auto i) OCTET_INLINE {
+    load8_step(a[i], lhs[i]);
+    if (flip) a[i] = veorq_s8(a[i], vdupq_n_s8(-128));
+  };
+  load_word<8>(high, rhs);
+  load_low<0>(b[0], rhs);
+  unroll<kBefore>(load);
+  insert_high(b[0], high);
+  unroll<kLast + 1>([&](auto at) OCTET_INLINE {
+    constexpr int lane = at / kVectors, v = at % kVectors, next = 16 * (at + 1);
+    int8x16_t& after = b[(at + 1) % 2];
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      dot<lane % 2>(acc[i][v], b[at % 2], a[i]);
+      if constexpr (at == 0 && i + kBefore < rows) load(Int<i + kBefore>{});
+      if constexpr (lane == 1 && v == kVectors - 1) load(i);
+      if constexpr (at < kLast) {
+        if constexpr (i == 0) load_word<next + 8>(high, rhs);
+        if constexpr (i == rows / 4) load_low<next>(after, rhs);
+        if constexpr (i == (rows > 4 ? rows - 2 : rows - 1)) insert_high(after, high);
+      }
+    });
+  });
+  rhs += 16 * 16;
+}
+
+template <int rows, int vectors>
+void multiply(const Tile& t, bool in_order) {
+  const uint8_t* base = (const uint8_t*)t.lhs;
   int32x4_t acc[rows][vectors];
   const int32_t* init = t.init;
   OCTET_UNROLL(6)
@@ -72,61 +128,51 @@ void multiply(const Tile& t) {
   }
 
   const uint8_t* rhs = t.rhs;
-  const auto flipped = [&](int8x16_t bytes) OCTET_INLINE {
-    return flip ? veorq_s8(bytes, vdupq_n_s8(-128)) : bytes;
-  };
   for (size_t tap = 0;;) {
     const uint8_t* lhs[rows];
     OCTET_UNROLL(6)
     for (int i = 0; i < rows; ++i)
       lhs[i] = t.lhs_rows ? t.lhs_rows[tap * rows + i] : base + i * t.lhs_stride;
-    OCTET_NO_UNROLL
-    for (size_t chunks = t.depth / 16; chunks; --chunks) {
-      int8x16_t a[rows];
-      OCTET_UNROLL(6)
-      for (int i = 0; i < rows; ++i) {
-        a[i] = flipped(vreinterpretq_s8_u8(vld1q_u8(lhs[i])));
-        lhs[i] += 16;
-      }
-      unroll<4>([&](auto lane) OCTET_INLINE {
-        OCTET_UNROLL(4)
-        for (int v = 0; v < vectors; ++v) {
-          const int8x16_t b = vreinterpretq_s8_u8(vld1q_u8(rhs + 16 * v));
-          OCTET_UNROLL(6)
-          for (int i = 0; i < rows; ++i) {
-            acc[i][v] = vdotq_laneq_s32(acc[i][v], b, a[i], lane);
-            OCTET_PIN(acc[i][v]);
-          }
+    const auto walk = [&](auto flip) OCTET_INLINE {
+      // So many groups of four along depth; `load` takes a row's bytes for them.
+      const auto step = [&](auto lanes, const auto& load) OCTET_INLINE {
+        int8x16_t a[rows];
+        unroll<rows>([&](auto i) OCTET_INLINE {
+          load(a[i], lhs[i]);
+          if (flip) a[i] = veorq_s8(a[i], vdupq_n_s8(-128));
+        });
+        unroll<lanes>([&](auto lane) OCTET_INLINE {
+          unroll<vectors / 2>([&](auto half) OCTET_INLINE {
+            int8x16_t b[2];
+            load_rhs<vectors, lanes, lane, half>(b, rhs, t.rhs_stride);
+            unroll<2>([&](auto v) OCTET_INLINE {
+              unroll<rows>([&](auto i)
+                               OCTET_INLINE { dot<lane>(acc[i][2 * half + v], b[v], a[i]); });
+            });
+          });
+        });
+      };
+      size_t chunks = t.depth / 16;
+      if constexpr (vectors == kVectors) {
+        if (__builtin_expect(in_order, 0)) {
+          OCTET_NO_UNROLL
+          for (; chunks != 0; --chunks) step_in_order(acc, lhs, rhs, flip);
         }
-        rhs += t.rhs_stride;
-      });
-    }
-
-    // What is left of the depth, one group at a time. The tile is read anew: what is kept from
-    // before costs registers that must be saved.
-    __asm__ volatile("" : : : "memory");
-    const uint8_t* tail = tails[0];
-    OCTET_NO_UNROLL
-    for (size_t groups = (t.depth % 16 + 3) / 4; groups; --groups) {
-      int8x16_t a[rows];
-      OCTET_UNROLL(6)
-      for (int i = 0; i < rows; ++i) {
-        uint32_t quad;
-        __builtin_memcpy(&quad, tail + 16 * i, sizeof quad);
-        a[i] = flipped(vreinterpretq_s8_u32(vdupq_n_u32(quad)));
       }
-      OCTET_UNROLL(4)
-      for (int v = 0; v < vectors; ++v) {
-        const int8x16_t b = vreinterpretq_s8_u8(vld1q_u8(rhs + 16 * v));
-        OCTET_UNROLL(6)
-        for (int i = 0; i < rows; ++i) acc[i][v] = vdotq_s32(acc[i][v], b, a[i]);
-      }
-      rhs += t.rhs_stride;
-      tail += 4;
-    }
+      OCTET_NO_UNROLL
+      for (; chunks != 0; --chunks) step(Int<4>{}, load16_step);
+      if (t.depth & 8) step(Int<2>{}, load8_step);
+      if (t.depth & 4) step(Int<1>{}, load4_step);
+      if (t.depth & 3)
+        step(Int<1>{},
+             [&](int8x16_t& to, const uint8_t* from) OCTET_INLINE { to = load_end(t, from); });
+    };
+    if (t.lhs_flip)
+      walk(Int<1>{});
+    else
+      walk(Int<0>{});
     if (++tap == t.taps) break;
     if (t.tap_steps) base += t.tap_steps[tap - 1];
-    if (t.depth % 16) copy_tails(t, tap, base, tails);
   }
 
   const size_t element = t.scale ? 1 : 4;
@@ -139,21 +185,22 @@ void multiply(const Tile& t) {
     store_narrow<rows, vectors, Exit::kSaturated>(t, acc, dst, stride);
   } else if (exit == Exit::kClamped) {
     store_narrow<rows, vectors, Exit::kClamped>(t, acc, dst, stride);
+  } else if (exit == Exit::kTflite) {
+    store_narrow<rows, vectors, Exit::kTflite>(t, acc, dst, stride);
   } else {
     store_s32<rows, vectors>(acc, dst, stride);
   }
   if (partial) copy_rows(whole, stride, (uint8_t*)t.dst, t.dst_stride, t.rows, t.cols * element);
 }
 
-template <int vectors, bool flip>
-constexpr MultiplyFn kByRows[kMr] = {multiply<1, vectors, flip>, multiply<2, vectors, flip>,
-                                     multiply<3, vectors, flip>, multiply<4, vectors, flip>,
-                                     multiply<5, vectors, flip>, multiply<6, vectors, flip>};
+template <int vectors>
+constexpr void (*kByRows[kMr])(const Tile&, bool) = {multiply<1, vectors>, multiply<2, vectors>,
+                                                     multiply<3, vectors>, multiply<4, vectors>,
+                                                     multiply<5, vectors>, multiply<6, vectors>};
 
+template <bool in_order>
 void dispatch(const Tile& t) {
-  static constexpr const MultiplyFn* kTable[2][2] = {{kByRows<2, false>, kByRows<2, true>},
-                                                     {kByRows<4, false>, kByRows<4, true>}};
-  kTable[t.cols > 8][t.lhs_flip != 0][t.rows - 1](t);
+  (t.cols > 8 ? kByRows<4> : kByRows<2>)[t.rows - 1](t, in_order);
 }
 
 }  // namespace
@@ -164,10 +211,23 @@ const MicroKernel dotprod_s8s8_6x16x4 = {
     .lhs_domain = Domain::kS8,
     .mr = kMr,
     .nr = 4 * kVectors,
-    .flags = kAnyLhs | kNarrows | kNarrows16,
+    .flags = kAnyLhs | kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight,
     .rhs_layout = kDotprodLayout,
     .lhs_kr = 4,
-    .multiply = dispatch,
+    .multiply = dispatch<false>,
+};
+
+// For Cortex-A55 and its like. Nothing tells yet which cores will run a product: only forced.
+const MicroKernel dotprod_s8s8_inorder_6x16x4 = {
+    .name = "dotprod_s8s8_inorder_6x16x4",
+    .isa = Isa::kDotprod,
+    .lhs_domain = Domain::kS8,
+    .mr = kMr,
+    .nr = 4 * kVectors,
+    .flags = kAnyLhs | kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight | kTestsOnly,
+    .rhs_layout = kDotprodLayout,
+    .lhs_kr = 4,
+    .multiply = dispatch<true>,
 };
 
 }  // namespace octet

@@ -11,7 +11,7 @@ namespace octet {
 namespace {
 
 struct Sixteen {
-  static constexpr int kChannels = 16, kPrepared = 128;
+  static constexpr int kChannels = 16, kPrepared = 3 * 64;
   static constexpr bool kTogether = false, kCopyPerSign = true, kShuffles = false;
   using Pixel = int8x16_t;
   struct Acc {
@@ -50,6 +50,27 @@ struct Sixteen {
       vst1q_u8(dst, pack(q[0], q[1], q[2], q[3], n));
     }
   };
+
+  // Multipliers and shifts stay in memory: the sums of a next output want the registers.
+  struct Tflite {
+    Narrowing16 n;
+    const int32_t* multipliers;
+    explicit Tflite(const DepthwiseTile& t)
+        : n(narrowing16(*t.narrow)), multipliers((const int32_t*)t.prepared + kChannels) {}
+
+    OCTET_INLINE inline void store(const Acc& acc, uint8_t* dst) const {
+      TfliteRight by[4];
+      unroll<4>([&](auto v) OCTET_INLINE {
+        by[v] = {vld1q_s32(multipliers + 4 * v), vld1q_s32(multipliers + kChannels + 4 * v)};
+      });
+      vst1q_u8(dst, narrowed<Exit::kTflite>(acc.a, by, n));
+    }
+  };
+  static inline void write_right(const int32_t* scales, size_t apart, uint8_t* to) {
+    unroll<4>([&](auto v) OCTET_INLINE {
+      vst1q_s32((int32_t*)to + 4 * v, TfliteRight::at((const float*)scales + 4 * v, apart).right);
+    });
+  }
 
   OCTET_INLINE static inline void store_s32(const Acc& acc, uint8_t* dst) {
     unroll<4>([&](auto v) OCTET_INLINE { vst1q_s32((int32_t*)dst + 4 * v, acc.a[v]); });

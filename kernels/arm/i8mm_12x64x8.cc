@@ -20,8 +20,8 @@
 // the rows' panel stays in the first cache. Instantiated over pairs of rows. An odd last row is a
 // pair whose second row is computed and then overwritten by the first. The 2x2 blocks are kept
 // until the outputs are bytes: sorting rows out then costs two instructions per pair instead of
-// eight. Instantiated over the exits too: between the depths of two panels there is one run of
-// instructions, whose only branch is to the loop for the operands' signs.
+// eight. The usual exit has instances of its own, too: between the depths of two panels there is
+// one run of instructions, whose only branch is to the loop for the operands' signs.
 #include <arm_neon.h>
 
 #include "kernels/arm/bytes.h"
@@ -185,17 +185,20 @@ OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[pairs][4], uint8_t* ds
 
 template <int pairs, Exit exit>
 OCTET_INLINE inline void store_narrow(const int32x4_t (&acc)[pairs][4], const float* scales,
-                                      const Narrowing16 n, uint8_t* dst, size_t stride, bool odd) {
-  float32x4_t scale[4];  // of columns 2j, 2j + 1, 2j, 2j + 1
+                                      size_t apart, const Narrowing16 n, uint8_t* dst,
+                                      size_t stride, bool odd) {
+  using Scale = typename ScaleOf<exit>::Type;
+  Scale scale[4];  // of columns 2j, 2j + 1, 2j, 2j + 1
   OCTET_UNROLL(4)
   for (int j = 0; j < 4; ++j) {
-    const int32x4_t four = vreinterpretq_s32_f32(vld1q_f32(scales + j / 2 * 4));
-    scale[j] = vreinterpretq_f32_s32(j % 2 ? zip_high(four, four) : zip_low(four, four));
+    scale[j] = Scale::at(scales + j / 2 * 4, apart).shuffled([j](int32x4_t four) OCTET_INLINE {
+      return j % 2 ? zip_high(four, four) : zip_low(four, four);
+    });
   }
   OCTET_UNROLL(6)
   for (int p = 0; p < pairs; ++p, dst += 2 * stride) {
     // Each 32 bits hold two bytes of the first row and two of the second.
-    const uint32x4_t blocks = vreinterpretq_u32_u8(narrowed<exit>(rounded16(acc[p], scale), n));
+    const uint32x4_t blocks = vreinterpretq_u32_u8(narrowed<exit>(acc[p], scale, n));
     vst1_u8(dst + second_row<pairs>(odd, p, stride), vreinterpret_u8_u16(vshrn_n_u32(blocks, 16)));
     vst1_u8(dst, vreinterpret_u8_u16(vmovn_u32(blocks)));
   }
@@ -300,22 +303,25 @@ OCTET_INLINE inline void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, 
 }
 
 // Panel by panel. A panel's start is loaded right behind the exit of the one before, which leaves
-// the load pipes idle; behind the last one it is that panel's own again, and not used.
-template <int pairs, Exit exit>
+// the load pipes idle; behind the last one it is that panel's own again, and not used. The usual
+// exit has functions of its own; the others share theirs: a branch or two per panel, for half the
+// code.
+template <int pairs, bool saturated>
 void multiply(const Tile& t, Signs signs) {
-  constexpr size_t element = exit == Exit::kS32 ? 4 : 1;
   alignas(16) uint8_t whole[2 * kPairs * kWidth * 4], blocks[4 * 16];
   const uint8_t* const lhs = (const uint8_t*)t.lhs;
   const uint8_t* rhs = t.rhs;
   const size_t groups = divide_up(t.depth, 8), rhs_panel_stride = t.rhs_panel_stride,
-               init_stride = t.init_stride;
+               init_stride = t.init_stride, element = saturated || t.scale ? 1 : 4;
   const int32_t* init = t.init;
   const float* scale = t.scale;
   Narrowing16 narrow;
-  if constexpr (exit != Exit::kS32) {
+  size_t tflite_apart = 0;
+  if (saturated || scale) {
     narrow = narrowing16(*t.narrow);
-    OCTET_SPILL(narrow);
+    if (!saturated) tflite_apart = t.narrow->tflite_apart;
   }
+  OCTET_SPILL(narrow);
   const bool odd = t.rows % 2;
   uint8_t* dst = (uint8_t*)t.dst;
   size_t stride = t.dst_stride;
@@ -328,10 +334,14 @@ void multiply(const Tile& t, Signs signs) {
     multiply_panel(lhs, rhs, groups, signs, acc);
     dst = columns < kWidth ? whole : dst;
     stride = columns < kWidth ? kWidth * element : stride;
-    if constexpr (exit == Exit::kS32)
+    if constexpr (saturated)
+      store_narrow<pairs, Exit::kSaturated>(acc, scale, 0, narrow, dst, stride, odd);
+    else if (!scale)
       store_s32(acc, dst, stride, odd);
+    else if (tflite_apart)
+      store_narrow<pairs, Exit::kTflite>(acc, scale, tflite_apart, narrow, dst, stride, odd);
     else
-      store_narrow<pairs, exit>(acc, scale, narrow, dst, stride, odd);
+      store_narrow<pairs, Exit::kClamped>(acc, scale, 0, narrow, dst, stride, odd);
     init += columns > kWidth ? kWidth : 0;
     start_alike(init, blocks, acc);
     if (columns <= kWidth) {
@@ -341,21 +351,19 @@ void multiply(const Tile& t, Signs signs) {
       return;
     }
     rhs += rhs_panel_stride;
-    if constexpr (exit != Exit::kS32) scale += kWidth;  // null else
+    if (saturated || scale) scale += kWidth;
     dst += kWidth * element;
   }
 }
 
-template <Exit exit>
-constexpr void (*kByPairs[kPairs])(const Tile&, Signs) = {multiply<1, exit>, multiply<2, exit>,
-                                                          multiply<3, exit>, multiply<4, exit>,
-                                                          multiply<5, exit>, multiply<6, exit>};
+template <bool saturated>
+constexpr void (*kByPairs[kPairs])(const Tile&, Signs) = {
+    multiply<1, saturated>, multiply<2, saturated>, multiply<3, saturated>,
+    multiply<4, saturated>, multiply<5, saturated>, multiply<6, saturated>};
 
 template <Signs signs>
 void dispatch(const Tile& t) {
-  static constexpr void (*const* kByExit[])(const Tile&, Signs) = {
-      kByPairs<Exit::kS32>, kByPairs<Exit::kSaturated>, kByPairs<Exit::kClamped>};
-  kByExit[(int)exit_of(t)][(t.rows - 1) / 2](t, signs);
+  (exit_of(t) == Exit::kSaturated ? kByPairs<true> : kByPairs<false>)[(t.rows - 1) / 2](t, signs);
 }
 
 }  // namespace
@@ -366,7 +374,7 @@ const MicroKernel i8mm_s8s8_12x64x8 = {
     .lhs_domain = Domain::kS8,
     .mr = 2 * kPairs,
     .nr = kNr,
-    .flags = kNarrows | kNarrows16,
+    .flags = kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight,
     .rhs_layout = kI8mmLayout,
     .gather = gather_pairs,
     .lhs_lanes_step = 2,
@@ -380,7 +388,7 @@ const MicroKernel i8mm_u8s8_12x64x8 = {
     .lhs_domain = Domain::kU8,
     .mr = 2 * kPairs,
     .nr = kNr,
-    .flags = kNarrows | kNarrows16,
+    .flags = kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight,
     .rhs_layout = kI8mmLayout,
     .gather = gather_pairs,
     .lhs_lanes_step = 2,
@@ -396,7 +404,7 @@ const MicroKernel i8mm_u8u8_12x64x8 = {
     .lhs_domain = Domain::kU8,
     .mr = 2 * kPairs,
     .nr = kNr,
-    .flags = kNarrows | kNarrows16 | kAnyLhs,
+    .flags = kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight | kAnyLhs,
     .rhs_layout = kI8mmU8Layout,
     .gather = gather_pairs,
     .lhs_lanes_step = 2,

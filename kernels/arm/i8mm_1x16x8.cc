@@ -11,7 +11,7 @@
 //                         +----------------------+-------------+-------+-------+  +------------+
 //                          first panel                                             second panel
 //
-// Per group of 8 along depth: one load that duplicates, 4 load pairs, 8 dot products; 8
+// Per group of 8 along depth: half a load and a duplication, 4 load pairs, 8 dot products; 8
 // accumulators hide the latency. A last single panel uses the second set of accumulators for every
 // other group. From two rows on, SMMLA makes half as many products (tools/arm/README.md).
 #include <arm_neon.h>
@@ -19,6 +19,7 @@
 #include "kernels/arm/bytes.h"
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/narrow.h"
+#include "kernels/arm/pinned.h"
 #include "kernels/core/unroll.h"
 #include "kernels/simd/portable.h"
 
@@ -29,27 +30,26 @@ constexpr int kNr = 16, kGroup = 8 * 8;  // bytes of a panel's group
 static_assert(kI8mmLayout.step == 8 && kI8mmU8Layout.step == 8,
               "every panel has exactly 8 columns: the groups' stride is a constant");
 
+// Pinned (pinned.h), or GCC 12 rotates accumulators through copies.
 enum class Signs { kS8S8, kU8S8, kU8U8 };
 struct S8S8 {
   static constexpr bool flips = false;
-  static int32x4_t dot(int32x4_t acc, uint8x16_t a, uint8x16_t b) {
-    return vdotq_s32(acc, vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b));
+  OCTET_INLINE static inline void dot(int32x4_t& acc, uint8x16_t a, int8x16_t b) {
+    __asm__ volatile("sdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
   }
 };
 struct U8S8 {
   static constexpr bool flips = false;
-  static int32x4_t dot(int32x4_t acc, uint8x16_t a, uint8x16_t b) {
-    return vusdotq_s32(acc, a, vreinterpretq_s8_u8(b));
+  OCTET_INLINE static inline void dot(int32x4_t& acc, uint8x16_t a, int8x16_t b) {
+    __asm__ volatile("usdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
   }
 };
 struct U8U8 {
   static constexpr bool flips = true;
-  static int32x4_t dot(int32x4_t acc, uint8x16_t a, uint8x16_t b) {
-    return vreinterpretq_s32_u32(vdotq_u32(vreinterpretq_u32_s32(acc), a, b));
+  OCTET_INLINE static inline void dot(int32x4_t& acc, uint8x16_t a, int8x16_t b) {
+    __asm__ volatile("udot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
   }
 };
-
-inline uint8x16_t twice(uint64_t word) { return vreinterpretq_u8_u64(vdupq_n_u64(word)); }
 
 template <int panels>
 void multiply(const Tile& t, Signs signs) {
@@ -58,33 +58,42 @@ void multiply(const Tile& t, Signs signs) {
   for (int j = 0; j < 4; ++j) acc[0][j] = acc[1][j] = vdupq_n_s32(0);
   const uint8_t* base = (const uint8_t*)t.lhs;
   const uint8_t* lhs = t.lhs_rows ? t.lhs_rows[0] : base;
-  const uint8_t* rhs = t.rhs;
+  const uint8_t *rhs = t.rhs, *other = rhs + t.rhs_panel_stride;
   for (size_t tap = 0;;) {
     const auto walk = [&](auto types) OCTET_INLINE {
       using Types = decltype(types);
       const uint8x16_t flip = vreinterpretq_u8_u32(vdupq_n_u32(t.lhs_flip));
-      const auto dots = [&](int set, uint8x16_t a, const uint8_t* from) OCTET_INLINE {
-        OCTET_UNROLL(4)
-        for (int j = 0; j < 4; ++j)
-          acc[set][j] = Types::dot(acc[set][j], a, vld1q_u8(from + 16 * j));
+      // A group of a panel; the first of `groups` goes on by all of them.
+      const auto dots = [&](auto set, auto group, auto groups, uint8x16_t a,
+                            const uint8_t*& from) OCTET_INLINE {
+        int8x16_t b[4];
+        if constexpr (group == 0)
+          load_two_step<kGroup * groups>(b[0], b[1], from);
+        else
+          load_two<kGroup*(group - groups)>(b[0], b[1], from);
+        load_two<kGroup*(group - groups) + 32>(b[2], b[3], from);
+        unroll<4>([&](auto j) OCTET_INLINE { Types::dot(acc[set][j], a, b[j]); });
       };
-      const auto step = [&](int set, uint64_t word) OCTET_INLINE {
-        const uint8x16_t a = Types::flips ? veorq_u8(twice(word), flip) : twice(word);
-        dots(set, a, rhs);
-        if (panels == 2) dots(1, a, rhs + t.rhs_panel_stride);
-        rhs += kGroup;
+      const auto step = [&](auto group, auto groups, uint64x2_t word) OCTET_INLINE {
+        uint8x16_t a = vreinterpretq_u8_u64(word);
+        if (Types::flips) a = veorq_u8(a, flip);
+        dots(Int < panels == 1 ? group : 0 > {}, group, groups, a, rhs);
+        if constexpr (panels == 2) dots(Int<1>{}, group, groups, a, other);
       };
       size_t depth = t.depth;
-      if (panels == 1) {
-        OCTET_NO_UNROLL
-        for (; depth >= 16; depth -= 16, lhs += 16) {
-          step(0, load8(lhs));
-          step(1, load8(lhs + 8));
-        }
-      }
       OCTET_NO_UNROLL
-      for (; depth >= 8; depth -= 8, lhs += 8) step(0, load8(lhs));
-      if (depth) step(0, load_tail(lhs, depth));
+      for (; depth >= 16; depth -= 16) {
+        int8x16_t both;
+        load16_step(both, lhs);
+        const uint64x2_t words = vreinterpretq_u64_s8(both);
+        step(Int<0>{}, Int<2>{}, vdupq_laneq_u64(words, 0));
+        step(Int<1>{}, Int<2>{}, vdupq_laneq_u64(words, 1));
+      }
+      if (depth >= 8) {
+        step(Int<0>{}, Int<1>{}, vdupq_n_u64(load8(lhs)));
+        lhs += 8;
+      }
+      if (depth % 8) step(Int<0>{}, Int<1>{}, vdupq_n_u64(load_tail(lhs, depth % 8)));
     };
     __asm__("" : "+r"(signs));  // or compilers make a loop over taps for each
     if (signs == Signs::kS8S8)
@@ -112,12 +121,17 @@ void multiply(const Tile& t, Signs signs) {
   const bool partial = t.cols < 4 * kVectors;
   uint8_t* const dst = partial ? whole : (uint8_t*)t.dst;
   if (t.scale) {
-    float32x4_t scale[4];
-    OCTET_UNROLL(4)
-    for (int v = 0; v < 4; ++v) scale[v] = vld1q_f32(t.scale + 4 * (v % kVectors));
-    const int32x4_t all[4] = {columns[0], columns[1], columns[kVectors - 2], columns[kVectors - 1]};
+    const auto bytes_by = [&](auto like) OCTET_INLINE {
+      decltype(like) scale[4];
+      OCTET_UNROLL(4)
+      for (int v = 0; v < 4; ++v)
+        scale[v] = like.at(t.scale + 4 * (v % kVectors), t.narrow->tflite_apart);
+      const int32x4_t all[4] = {columns[0], columns[1], columns[kVectors - 2],
+                                columns[kVectors - 1]};
+      return narrowed<Exit::kClamped>(all, scale, narrowing16(*t.narrow));
+    };
     const uint8x16_t bytes =
-        narrowed<Exit::kClamped>(rounded16(all, scale), narrowing16(*t.narrow));
+        t.narrow->tflite_apart ? bytes_by(TfliteRight{}) : bytes_by(FloatScale{});
     if (panels == 2)
       vst1q_u8(dst, bytes);
     else
@@ -143,7 +157,7 @@ const MicroKernel i8mm_s8s8_1x16x8 = {
     .mr = 1,
     .nr = kNr,
     .m_max = 1,
-    .flags = kNarrows | kNarrows16,
+    .flags = kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight,
     .rhs_layout = kI8mmLayout,
     .lhs_kr = 8,
     .multiply = dispatch<Signs::kS8S8>,
@@ -156,7 +170,7 @@ const MicroKernel i8mm_u8s8_1x16x8 = {
     .mr = 1,
     .nr = kNr,
     .m_max = 1,
-    .flags = kNarrows | kNarrows16,
+    .flags = kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight,
     .rhs_layout = kI8mmLayout,
     .lhs_kr = 8,
     .multiply = dispatch<Signs::kU8S8>,
@@ -169,7 +183,7 @@ const MicroKernel i8mm_u8u8_1x16x8 = {
     .mr = 1,
     .nr = kNr,
     .m_max = 1,
-    .flags = kNarrows | kNarrows16 | kAnyLhs,
+    .flags = kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight | kAnyLhs,
     .rhs_layout = kI8mmU8Layout,
     .lhs_kr = 8,
     .multiply = dispatch<Signs::kU8U8>,

@@ -28,6 +28,7 @@ extern const MicroKernel i8mm_u8s8_1x16x8;
 extern const MicroKernel i8mm_u8u8_1x16x8;
 
 extern const MicroKernel dotprod_s8s8_6x16x4;
+extern const MicroKernel dotprod_s8s8_inorder_6x16x4;
 
 extern const MicroKernel neon_s8s8_4x64x16;
 extern const MicroKernel neon_s8s8_least_4x64x16;

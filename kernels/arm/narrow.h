@@ -4,6 +4,7 @@
 
 #include <arm_neon.h>
 
+#include "kernels/arm/tflite.h"
 #include "kernels/core/micro_kernel.h"
 #include "kernels/core/unroll.h"
 
@@ -42,28 +43,68 @@ inline uint8x16_t pack(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d, const
   return veorq_u8(vreinterpretq_u8_s8(vminq_s8(vmaxq_s8(bytes, n.lo), n.hi)), n.flip);
 }
 
-// ---- kernels with kNarrows16 --------------------------------------------------------------------
+// ---- kernels with kNarrows16 and kTfliteRight ---------------------------------------------------
 
 // How a tile leaves its kernel. Most often the clamp is no more than what saturation does anyway.
-enum class Exit { kS32, kSaturated, kClamped };
+enum class Exit { kS32, kSaturated, kClamped, kTflite };
 
 inline Exit exit_of(const Tile& t) {
   if (!t.scale) return Exit::kS32;
+  if (t.narrow->tflite_apart) return Exit::kTflite;
   return t.narrow->hi - t.narrow->lo == 255 ? Exit::kSaturated : Exit::kClamped;
 }
 
-// Rounded products fit in 16 bits, so the low halves of the rounded floats are all there is.
-struct Rounded16 {
-  int16x8_t low, high;
+// Of four columns. Rounded products fit in 16 bits, so the low halves of the rounded floats are all
+// there is.
+struct FloatScale {
+  float32x4_t scale;
+
+  OCTET_INLINE static inline FloatScale at(const float* scales, size_t) {
+    return {vld1q_f32(scales)};
+  }
+  template <typename F>
+  OCTET_INLINE inline FloatScale shuffled(const F& f) const {
+    return {vreinterpretq_f32_s32(f(vreinterpretq_s32_f32(scale)))};
+  }
+  OCTET_INLINE inline int16x8_t magic(int32x4_t acc) const {
+    return vreinterpretq_s16_f32(
+        vaddq_f32(vmulq_f32(vcvtq_f32_s32(acc), scale), vdupq_n_f32(12582912.0f)));
+  }
+  OCTET_INLINE static inline int16x8_t rounded(int32x4_t a, const FloatScale& by_a, int32x4_t b,
+                                               const FloatScale& by_b) {
+    return vuzp1q_s16(by_a.magic(a), by_b.magic(b));
+  }
 };
 
-OCTET_INLINE inline Rounded16 rounded16(const int32x4_t (&acc)[4], const float32x4_t (&scale)[4]) {
-  const float32x4_t magic = vdupq_n_f32(12582912.0f);
-  const auto round = [&](int v) OCTET_INLINE {
-    return vreinterpretq_s16_f32(vaddq_f32(vmulq_f32(vcvtq_f32_s32(acc[v]), scale[v]), magic));
-  };
-  return {vuzp1q_s16(round(0), round(1)), vuzp1q_s16(round(2), round(3))};
-}
+// TFLite mode where every column is divided: nothing to shift to the left, and a half to add.
+struct TfliteRight {
+  int32x4_t multiplier, right;
+
+  OCTET_INLINE static inline TfliteRight at(const float* scales, size_t apart) {
+    const int32_t* const row = (const int32_t*)scales;
+    return {vld1q_s32(row), vnegq_s32(vld1q_s32(row + (size_t)TfliteRow::kRight * apart))};
+  }
+  template <typename F>
+  OCTET_INLINE inline TfliteRight shuffled(const F& f) const {
+    return {f(multiplier), f(right)};
+  }
+  OCTET_INLINE inline int32x4_t scaled(int32x4_t acc) const {
+    return vrshlq_s32(less_if_negative(vqrdmulhq_s32(acc, multiplier)), right);
+  }
+  OCTET_INLINE static inline int16x8_t rounded(int32x4_t a, const TfliteRight& by_a, int32x4_t b,
+                                               const TfliteRight& by_b) {
+    return vqmovn_high_s32(vqmovn_s32(by_a.scaled(a)), by_b.scaled(b));
+  }
+};
+
+template <Exit exit>
+struct ScaleOf {
+  using Type = FloatScale;
+};
+template <>
+struct ScaleOf<Exit::kTflite> {
+  using Type = TfliteRight;
+};
 
 // u8 is narrowed as s8, 128 lower, and flipped at the end.
 struct Narrowing16 {
@@ -79,11 +120,14 @@ inline Narrowing16 narrowing16(const Narrow& n) {
 }
 
 // Sixteen bytes, in order.
-template <Exit exit>
-OCTET_INLINE inline uint8x16_t narrowed(const Rounded16& r, const Narrowing16& n) {
-  int8x16_t bytes = vqmovn_high_s16(vqmovn_s16(vqaddq_s16(r.low, n.zero_point)),
-                                    vqaddq_s16(r.high, n.zero_point));
-  if (exit == Exit::kClamped) bytes = vminq_s8(vmaxq_s8(bytes, n.lo), n.hi);
+template <Exit exit, typename Scale>
+OCTET_INLINE inline uint8x16_t narrowed(const int32x4_t (&acc)[4], const Scale (&scale)[4],
+                                        const Narrowing16& n) {
+  const int16x8_t low = Scale::rounded(acc[0], scale[0], acc[1], scale[1]),
+                  high = Scale::rounded(acc[2], scale[2], acc[3], scale[3]);
+  int8x16_t bytes =
+      vqmovn_high_s16(vqmovn_s16(vqaddq_s16(low, n.zero_point)), vqaddq_s16(high, n.zero_point));
+  if (exit != Exit::kSaturated) bytes = vminq_s8(vmaxq_s8(bytes, n.lo), n.hi);
   return veorq_u8(vreinterpretq_u8_s8(bytes), n.flip);
 }
 

@@ -10,6 +10,11 @@
 namespace octet {
 namespace {
 
+// One less where negative, which sends halves away from zero. No product is so small that it wraps.
+OCTET_INLINE inline int32x4_t less_if_negative(int32x4_t high) {
+  return vsraq_n_s32(high, high, 31);
+}
+
 struct TfliteVector {
   int32x4_t multiplier, left, right;  // right: negative, or 0
 
@@ -20,9 +25,8 @@ struct TfliteVector {
   }
   OCTET_INLINE inline int32x4_t scale(int32x4_t x) const {
     const int32x4_t high = vqrdmulhq_s32(vshlq_s32(x, left), multiplier);
-    const int32x4_t down =
-        vshrq_n_s32(vandq_s32(high, right), 31);  // -1 where negative and divided
-    return vrshlq_s32(vqaddq_s32(high, down), right);
+    // -1 where negative and divided
+    return vrshlq_s32(vsraq_n_s32(high, vandq_s32(high, right), 31), right);
   }
 };
 

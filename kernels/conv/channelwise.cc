@@ -154,12 +154,13 @@ class ChannelBlock {
     const size_t groups = slot_groups(s_),
                  shift = tile_.form == DepthwiseForm::kTaps ? s_.stride_h * s_.kernel_w : 1;
     tile_.quads = quads_of(s_);
-    kernel_.prepare({tile_.form, groups,
-                     plan_.payload + weights_at(s_, n0_) * domain_bytes(kernel_.layout.domain),
-                     tile_.sets, tile_.set_groups, shift, init,
-                     tile_.narrow || tile_.raw ? plan_.finish.scale + n0_ : nullptr,
-                     tile_.raw ? plan_.finish.tflite.apart : 0, tile_.quads, channels_},
-                    c_.prepared);
+    kernel_.prepare(
+        {tile_.form, groups,
+         plan_.payload + weights_at(s_, n0_) * domain_bytes(kernel_.layout.domain), tile_.sets,
+         tile_.set_groups, shift, init,
+         tile_.narrow || tile_.raw ? plan_.finish.scale + n0_ : nullptr,
+         tile_.narrow || tile_.raw ? plan_.finish.tflite.apart : 0, tile_.quads, channels_},
+        c_.prepared);
   }
 
   // Output lines [y, y + rows).

@@ -58,7 +58,9 @@ enum KernelFlags : uint16_t {
   // gather puts the even steps of a group of lhs_kr before the odd ones
   kEvenFirst = 32,
   kNarrowsTflite = 64,  // with kNarrows: in TFLite mode, too
-  kRowInit = 256,       // knows Tile::row_init
+  // With kNarrowsTflite: only where the certificate says that every column is divided
+  kTfliteRight = 128,
+  kRowInit = 256,  // knows Tile::row_init
 };
 
 struct MicroKernel {

@@ -15,9 +15,10 @@ enum class TfliteRow : uint8_t { kMultiplier, kLeft, kHalf, kSign, kRight };
 constexpr size_t kTfliteRows = 5;
 
 struct TfliteColumns {
-  const int32_t* rows;  // or null: not certified
-  size_t apart;         // elements. The one before a row and the one behind it may be read
-  bool right_only;      // the rows are as write_tflite_right_column writes them
+  const int32_t* rows;   // or null: not certified
+  size_t apart;          // elements. The one before a row and the one behind it may be read
+  bool right_only;       // the rows are as write_tflite_right_column writes them
+  bool divides = false;  // every shift is to the right, by 1 or more
   const int32_t* row(TfliteRow r) const { return rows + (size_t)r * apart; }
 };
 

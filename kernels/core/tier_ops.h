@@ -16,8 +16,9 @@ struct TierOps {
   MeasureRowsFn measure_rows;
   QuantizeFloatsFn quantize_floats;
   CopyWindowsFn copy_windows;
-  FindByteSumFn find_byte_sum =
-      nullptr;  // where finish takes TFLite's ADD as a ByteSum, if there is one
+  // Where finish takes TFLite's ADD as a ByteSum, if there is one
+  FindByteSumFn find_byte_sum = nullptr;
+  bool tflite_right_rows = false;  // finish and kernels know TfliteColumns that are right_only
 };
 
 }  // namespace octet

@@ -19,7 +19,7 @@ struct Int {
 // kernel.
 template <int n, typename F>
 OCTET_INLINE inline void unroll(const F& f) {
-  static_assert(n <= 14, "add lines");
+  static_assert(n <= 16, "add lines");
   if constexpr (n > 0) f(Int<0>{});
   if constexpr (n > 1) f(Int<1>{});
   if constexpr (n > 2) f(Int<2>{});
@@ -34,6 +34,8 @@ OCTET_INLINE inline void unroll(const F& f) {
   if constexpr (n > 11) f(Int<11>{});
   if constexpr (n > 12) f(Int<12>{});
   if constexpr (n > 13) f(Int<13>{});
+  if constexpr (n > 14) f(Int<14>{});
+  if constexpr (n > 15) f(Int<15>{});
 }
 
 }  // namespace

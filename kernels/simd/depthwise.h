@@ -19,8 +19,9 @@
 // rows of a walk need (kWalkSets); whether the rows' accumulators are worked on side by side
 // (kTogether); whether lhs bytes that need no flip have a copy of the code (kCopyPerSign); bytes of
 // init and scale (kPrepared) and of a column's weights (kColumn); whether accumulators are in
-// another order than channels, so that scales have TFLite's rows, too (kShuffles); and the types
-// and functions used below. Its Columns are where the last three columns live: registers or, where
+// another order than channels, so that TFLite mode leaves by way of memory and scales have all of
+// its rows, too (kShuffles), else from registers; and the types and functions used below. Its
+// Columns are where the last three columns live: registers or, where
 // those are few, memory.
 #pragma once
 
@@ -30,8 +31,13 @@
 namespace octet {
 namespace {
 
-template <typename M, bool is_narrow>
-struct DepthwiseExit {
+enum class DepthwiseLeave { kSums, kFloat, kTflite };
+
+template <typename M, DepthwiseLeave>
+struct DepthwiseExit;
+
+template <typename M>
+struct DepthwiseExit<M, DepthwiseLeave::kFloat> {
   OCTET_INLINE inline explicit DepthwiseExit(const DepthwiseTile& t) : narrow(t) {}
   OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends& ends,
                                       uint8_t* dst) const {
@@ -41,7 +47,17 @@ struct DepthwiseExit {
 };
 
 template <typename M>
-struct DepthwiseExit<M, false> {
+struct DepthwiseExit<M, DepthwiseLeave::kTflite> {
+  OCTET_INLINE inline explicit DepthwiseExit(const DepthwiseTile& t) : narrow(t) {}
+  OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends&,
+                                      uint8_t* dst) const {
+    narrow.store(acc, dst);
+  }
+  typename M::Tflite narrow;
+};
+
+template <typename M>
+struct DepthwiseExit<M, DepthwiseLeave::kSums> {
   OCTET_INLINE inline explicit DepthwiseExit(const DepthwiseTile& t) : raw(t.raw) {}
   OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends&,
                                       uint8_t* dst) const {
@@ -54,10 +70,10 @@ struct DepthwiseExit<M, false> {
 
 // rows x 1 outputs per step; stride: columns per step. A function of its own for each loop, so that
 // it has the registers to itself.
-template <typename M, int rows, int stride, bool flip, bool narrow>
+template <typename M, int rows, int stride, bool flip, DepthwiseLeave leave>
 __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   constexpr int lines = rows + 2;
-  const DepthwiseExit<M, narrow> exit(t);
+  const DepthwiseExit<M, leave> exit(t);
   const typename M::Ends ends((const uint8_t*)t.prepared);
   const typename M::Pixel sign = M::sign(t.flip);
   const uint8_t* const weights = (const uint8_t*)t.prepared + M::kPrepared;
@@ -123,9 +139,9 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   }
 }
 
-template <typename M, int rows, bool flip, bool narrow>
+template <typename M, int rows, bool flip, DepthwiseLeave leave>
 __attribute__((noinline)) void depthwise_taps(const DepthwiseTile& t) {
-  const DepthwiseExit<M, narrow> exit(t);
+  const DepthwiseExit<M, leave> exit(t);
   const typename M::Ends ends((const uint8_t*)t.prepared);
   const typename M::Pixel sign = M::sign(t.flip);
   const auto load = [&](const uint8_t* p)
@@ -156,16 +172,16 @@ __attribute__((noinline)) void depthwise_taps(const DepthwiseTile& t) {
   }
 }
 
-template <typename M, bool flip, bool narrow>
+template <typename M, bool flip, DepthwiseLeave leave>
 OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
   const bool two = t.rows > 1;
   switch (t.form) {
     case DepthwiseForm::kTaps:
-      return two ? depthwise_taps<M, 2, flip, narrow>(t) : depthwise_taps<M, 1, flip, narrow>(t);
+      return two ? depthwise_taps<M, 2, flip, leave>(t) : depthwise_taps<M, 1, flip, leave>(t);
     case DepthwiseForm::kWalk:
-      return two ? depthwise_walk<M, 2, 1, flip, narrow>(t)
-                 : depthwise_walk<M, 1, 1, flip, narrow>(t);
-    case DepthwiseForm::kWalkBy2: return depthwise_walk<M, 1, 2, flip, narrow>(t);
+      return two ? depthwise_walk<M, 2, 1, flip, leave>(t)
+                 : depthwise_walk<M, 1, 1, flip, leave>(t);
+    case DepthwiseForm::kWalkBy2: return depthwise_walk<M, 1, 2, flip, leave>(t);
   }
 }
 
@@ -173,10 +189,12 @@ OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
 // per cent of the time for a third of the code.
 template <typename M>
 void depthwise_multiply(const DepthwiseTile& t) {
-  if (!t.narrow) return depthwise_form<M, true, false>(t);
+  if (!t.narrow) return depthwise_form<M, true, DepthwiseLeave::kSums>(t);
+  if constexpr (!M::kShuffles)
+    if (t.narrow->tflite_apart) return depthwise_form<M, true, DepthwiseLeave::kTflite>(t);
   if constexpr (M::kCopyPerSign)
-    if (!t.flip) return depthwise_form<M, false, true>(t);
-  depthwise_form<M, true, true>(t);
+    if (!t.flip) return depthwise_form<M, false, DepthwiseLeave::kFloat>(t);
+  depthwise_form<M, true, DepthwiseLeave::kFloat>(t);
 }
 
 alignas(64) constexpr uint8_t kNoWeights[kDepthwiseGroup * sizeof(int16_t)] = {};
@@ -206,9 +224,13 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
   };
   spread(b.init);
   spread(b.scale ? (const void*)b.scale : b.init);
-  if constexpr (M::kShuffles)
+  if constexpr (M::kShuffles) {
     for (size_t row = 1; row < kTfliteRows; ++row)
       spread(b.tflite_apart ? (const void*)(b.scale + row * b.tflite_apart) : b.init);
+  } else {
+    if (b.tflite_apart) M::write_right((const int32_t*)b.scale, b.tflite_apart, out);
+    out = (uint8_t*)prepared + M::kPrepared;
+  }
   const size_t sets = b.form == DepthwiseForm::kWalk ? M::kWalkSets : b.sets;
   for (size_t set = 0; set < sets; ++set)
     for (size_t g = 0; g < b.set_groups; ++g, out += M::kColumn) {

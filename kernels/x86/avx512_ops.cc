@@ -5,6 +5,7 @@
 #include "kernels/x86/kernels.h"
 
 namespace octet {
-const TierOps avx512_ops = {init_tile,    finish_x86,      sum_rows,     quantize_row,
-                            measure_rows, quantize_floats, copy_windows, find_byte_sum};
+const TierOps avx512_ops = {init_tile,    finish_x86,    sum_rows,
+                            quantize_row, measure_rows,  quantize_floats,
+                            copy_windows, find_byte_sum, true};
 }  // namespace octet

@@ -40,7 +40,7 @@ def run(*command, **options):
 def count(build, qemu_cpu, arguments, runs):
     """{address: executions} of a whole program, and what it printed: multiply-adds and names."""
     result = run("qemu-aarch64", "-cpu", qemu_cpu, "-d", "plugin", "-plugin", str(build / "libcount_blocks.so"),
-                 str(build / "one_shape"), *arguments, str(runs))
+                 str(build / "one_shape"), *arguments[:4], str(runs), *arguments[4:])
     counts = collections.Counter()
     for line in result.stderr.splitlines():
         fields = line.split()
@@ -225,7 +225,7 @@ def main():
                         help="aarch64 build of Octet; repeat to compare compilers")
     parser.add_argument("--tier", action="append", choices=TIERS, help="default: all")
     parser.add_argument("--cpu", action="append", choices=DISPATCH, help="only these of a tier's cores")
-    parser.add_argument("--shape", action="append", metavar="CASE[:LHS:RHS:DST]",
+    parser.add_argument("--shape", action="append", metavar="CASE[:LHS:RHS:DST[:tflite]]",
                         help=f"MxNxK, or a convolution as octet bench names it; default: {' '.join(SHAPES)}, types {DEFAULT_TYPES}")
     parser.add_argument("--blocks", type=int, default=0, metavar="COUNT", help="also list the functions and blocks that cost most")
     options = parser.parse_args()

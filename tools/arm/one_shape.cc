@@ -2,8 +2,8 @@
 // run is exactly one call of octet_gemm_run or octet_conv2d_run, without start-up, packing,
 // self-test and create. Linked statically and without PIE, so that addresses are those of the file.
 //
-//     one_shape MxNxK LHS RHS DST RUNS
-//     one_shape ic512oc512_ih7kh3ph1 LHS RHS DST RUNS
+//     one_shape MxNxK LHS RHS DST RUNS [tflite]
+//     one_shape ic512oc512_ih7kh3ph1 LHS RHS DST RUNS [tflite]
 //
 // Types: s8 u8 (dst also s32). Convolutions as `octet bench` names them. Prints the multiply-adds
 // and the kernel's name, for convolutions the algorithm too.
@@ -52,12 +52,10 @@ void check(octet_status status, const octet_error& error) {
 
 // One scale and one bias per output. The scales make outputs fill their range, as calibration does:
 // create certifies by them what may be left out.
-const float* scales(size_t n, size_t depth) {
-  float* values = (float*)allocate(n * sizeof(float));
+float scale(size_t i, size_t depth) {
   size_t root = 1;
   while (root * root < depth) ++root;
-  for (size_t i = 0; i < n; ++i) values[i] = (0.008f + 1e-5f * (float)(i % 7)) / (float)root;
-  return values;
+  return (0.008f + 1e-5f * (float)(i % 7)) / (float)root;
 }
 const int32_t* biases(size_t n) {
   int32_t* values = (int32_t*)allocate(n * sizeof(int32_t));
@@ -67,7 +65,29 @@ const int32_t* biases(size_t n) {
 
 struct Types {
   octet_type lhs, rhs, dst;
+  bool tflite;
 };
+
+void set_epilogue(size_t n, size_t depth, const Types& types, octet_epilogue* epilogue) {
+  epilogue->bias = biases(n);
+  if (types.dst == OCTET_S32) return;
+  if (!types.tflite) {
+    float* values = (float*)allocate(n * sizeof(float));
+    for (size_t i = 0; i < n; ++i) values[i] = scale(i, depth);
+    epilogue->scales = values;
+    epilogue->scale_count = n;
+    return;
+  }
+  octet_error error;
+  int32_t* multipliers = (int32_t*)allocate(n * sizeof(int32_t));
+  int32_t* shifts = (int32_t*)allocate(n * sizeof(int32_t));
+  for (size_t i = 0; i < n; ++i)
+    check(octet_quantize_multiplier(scale(i, depth), &multipliers[i], &shifts[i], &error), error);
+  epilogue->requant = OCTET_REQUANT_TFLITE;
+  epilogue->multipliers = multipliers;
+  epilogue->shifts = shifts;
+  epilogue->multiplier_count = n;
+}
 
 void run_gemm(size_t m, size_t n, size_t k, const Types& types, long runs) {
   octet_error error;
@@ -91,11 +111,7 @@ void run_gemm(size_t m, size_t n, size_t k, const Types& types, long runs) {
   desc.dst_type = types.dst;
   desc.packed = packed;
   desc.packed_bytes = bytes;
-  desc.epilogue.bias = biases(n);
-  if (types.dst != OCTET_S32) {
-    desc.epilogue.scales = scales(n, k);
-    desc.epilogue.scale_count = n;
-  }
+  set_epilogue(n, k, types, &desc.epilogue);
   octet_gemm* gemm;
   check(octet_gemm_create(&desc, &gemm, &error), error);
 
@@ -117,6 +133,14 @@ size_t field(const char* name, const char* height, const char* width, size_t oth
                               : otherwise;
 }
 
+// The other side's, by the output's size where the name has it.
+size_t far_pad(const char* name, const char* height, const char* width, size_t in, size_t kernel,
+               size_t stride, size_t near) {
+  const size_t out = field(name, height, width, 0), reach = (out - 1) * stride + kernel;
+  if (out == 0) return near;
+  return reach > in + near ? reach - in - near : 0;
+}
+
 void run_conv(const char* name, const Types& types, long runs) {
   octet_error error;
   octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
@@ -131,8 +155,10 @@ void run_conv(const char* name, const Types& types, long runs) {
   s.kernel_w = field(name, "kh", "kw", 1);
   s.stride_h = field(name, "sh", nullptr, 1);
   s.stride_w = field(name, "sh", "sw", 1);
-  s.pad_top = s.pad_bottom = field(name, "ph", nullptr, 0);
-  s.pad_left = s.pad_right = field(name, "ph", "pw", 0);
+  s.pad_top = field(name, "ph", nullptr, 0);
+  s.pad_left = field(name, "ph", "pw", 0);
+  s.pad_bottom = far_pad(name, "oh", nullptr, s.in_h_max, s.kernel_h, s.stride_h, s.pad_top);
+  s.pad_right = far_pad(name, "oh", "ow", s.in_w_max, s.kernel_w, s.stride_w, s.pad_left);
   size_t out_h, out_w;
   check(octet_conv2d_output_size(&s, s.in_h_max, s.in_w_max, &out_h, &out_w, &error), error);
 
@@ -151,12 +177,8 @@ void run_conv(const char* name, const Types& types, long runs) {
   desc.lhs_zero_point = 3;
   desc.packed = packed;
   desc.packed_bytes = bytes;
-  desc.epilogue.bias = biases(s.out_channels);
-  if (types.dst != OCTET_S32) {
-    desc.epilogue.scales =
-        scales(s.out_channels, s.kernel_h * s.kernel_w * s.in_channels / s.groups);
-    desc.epilogue.scale_count = s.out_channels;
-  }
+  set_epilogue(s.out_channels, s.kernel_h * s.kernel_w * s.in_channels / s.groups, types,
+               &desc.epilogue);
   octet_conv2d* conv;
   check(octet_conv2d_create(&desc, &conv, &error), error);
 
@@ -175,11 +197,12 @@ void run_conv(const char* name, const Types& types, long runs) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 6) {
-    fprintf(stderr, "usage: one_shape MxNxK|CONVOLUTION LHS RHS DST RUNS\n");
+  const bool tflite = argc == 7 && strcmp(argv[6], "tflite") == 0;
+  if (argc != 6 && !tflite) {
+    fprintf(stderr, "usage: one_shape MxNxK|CONVOLUTION LHS RHS DST RUNS [tflite]\n");
     return 2;
   }
-  const Types types = {type_of(argv[2]), type_of(argv[3]), type_of(argv[4])};
+  const Types types = {type_of(argv[2]), type_of(argv[3]), type_of(argv[4]), tflite};
   const long runs = atol(argv[5]);
   size_t m, n, k;
   if (sscanf(argv[1], "%zux%zux%zu", &m, &n, &k) == 3)
