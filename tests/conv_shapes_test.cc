@@ -291,6 +291,10 @@ TEST(ConvShapes, SmallGroups) {
   shapes.push_back(uneven);
   uneven.pad_top = 3, uneven.pad_right = 5;
   shapes.push_back(uneven);
+  octet_conv2d_shape one_output = square(3, 16, 16, 3, size_t{1} << 20, 1, 4);
+  shapes.push_back(one_output);
+  one_output.stride_h = 1;
+  shapes.push_back(one_output);
   check_all(shapes);
   for (const size_t group : {2, 4, 8, 16})
     for (const Fill lhs : {Fill::kLeast, Fill::kMost, Fill::kEnds})

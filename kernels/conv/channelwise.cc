@@ -46,9 +46,12 @@ size_t padded_width(const ConvShape& s, size_t out_w) {
   return (out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
 }
 
+// Pixels from an output's to those of the next; a line of one output may have any stride.
+size_t step_of(const ConvShape& s, size_t out_w) { return out_w > 1 ? s.stride_w : 0; }
+
 // Whether taps find their pixels in a copy of the line with its borders filled. Grouped kernels
-// always do, four pixels at a time and in their sign of bytes. Otherwise an output
-// at a border, whose pixels are sought one by one, costs as much as copying some 20 pixels.
+// always do, several pixels at a time and in their sign of bytes. Otherwise an output at a border,
+// whose pixels are sought one by one, costs as much as copying some 20 pixels.
 bool pads_lines(const ConvPlan& plan, size_t pad_left, size_t in_w, size_t out_w) {
   const ConvShape& s = plan.shape;
   if (form_of(plan) != DepthwiseForm::kTaps) return false;
@@ -99,8 +102,9 @@ Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace)
   c.ring = s.dilation_h * (s.kernel_h - 1) + (rows - 1) * s.stride_h + 1;
   c.staged = (size_t*)take((c.ring + 1) * sizeof(size_t));
   c.ring_line = larger(in_w, padded_width(s, out_w)) * kStaged;
-  // Kernels may read past a pixel, and grouped ones past three
-  c.ring_data = take((c.ring + 1) * c.ring_line + (is_depthwise(s) ? 1 : 3 * s.stride_w) * kStaged);
+  // Kernels may read past a pixel, and grouped ones the pixels of three outputs
+  const size_t past = is_depthwise(s) ? 1 : 3 * step_of(s, out_w);
+  c.ring_data = take((c.ring + 1) * c.ring_line + past * kStaged);
   c.tile = take(kStrip * rows * kPanel * sizeof(int32_t));
   c.bytes = sections.bytes;
   return c;
@@ -278,7 +282,7 @@ class ChannelBlock {
         const size_t column = first + kx * s_.dilation_w, slot = slot_of(s_, ky, kx);
         if (column >= in_w) continue;
         c_.pixels[slot] = line.data + column * line.step;
-        c_.steps[slot] = s_.stride_w * line.step;
+        c_.steps[slot] = step_of(s_, run_.out_w) * line.step;
       }
     }
     return first < in_w && last < in_w ? smaller(columns, (in_w - 1 - last) / s_.stride_w + 1) : 1;
