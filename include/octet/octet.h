@@ -509,9 +509,8 @@ typedef enum octet_filter_order OCTET_INT_ENUM {
   OCTET_IOHW = 3
 } octet_filter_order;
 
-/* How a convolution is computed. All give the same bytes, but for
- * OCTET_CONV_WINOGRAD_2X2_INT8. The names are the
- * values of OCTET_CONV. */
+/* How a convolution is computed. All give the same bytes, but for OCTET_CONV_WINOGRAD_2X2_INT8.
+ * The names are the values of OCTET_CONV. */
 typedef enum octet_conv_algorithm OCTET_INT_ENUM {
   OCTET_CONV_AUTO = 0, /* "auto": what octet_conv2d_explain predicts to be fastest */
   /* "direct": the GEMM kernels read the input where it lies, tap by tap. */

@@ -72,8 +72,14 @@ __attribute__((noinline)) void exit_tile(const TfliteTile& t, const Then& then) 
   for (size_t column = 0; column < t.cols; column += width) {
     const size_t left = t.cols - column;
     if (together > 1 && left <= kExitLanes) return exit_columns<1, Scaler>(t, then, column, left);
-    if constexpr (together > 2)
-      if (left <= 2 * kExitLanes) return exit_columns<2, Scaler>(t, then, column, left);
+    if constexpr (together > 2) {
+      constexpr size_t half = 2 * kExitLanes;
+      if (left <= half) return exit_columns<2, Scaler>(t, then, column, left);
+      if (left <= half + kExitLanes) {  // there is no fourth vector to read
+        exit_columns<2, Scaler>(t, then, column, half);
+        return exit_columns<1, Scaler>(t, then, column + half, left - half);
+      }
+    }
     exit_columns<together, Scaler>(t, then, column, left < width ? left : width);
   }
 }
