@@ -78,7 +78,7 @@ bool write(const Candidate& c, ByteSum* sum) {
   int left = 0;
   while ((c.factor[0] > c.factor[1] ? c.factor[0] : c.factor[1]) >> left >= kWord) ++left;
   const int32_t step = 1 << left, middle = (int32_t)(((int64_t)c.least + c.most) / 2);
-  int32_t offset = middle >> left << left;
+  int32_t offset = middle & ~(step - 1);  // down
   if (offset < c.least) offset += step;
   if (c.least > c.most || offset > c.most) return false;
   for (int i = 0; i < 2; ++i) {
