@@ -201,8 +201,8 @@ TEST_P(ResidualExits, FactorsAreTheDefinition) {
     extreme += found(adds.extreme());
     if (HasFatalFailure()) return;
   }
-  // Slow ones would be right, too
-  EXPECT_GE(common, kEach - 3);
+  // Slow ones would be right, too. Compilers draw different ones
+  EXPECT_GE(common, kEach * 9 / 10);
   EXPECT_EQ(powers, kEach);
   EXPECT_GE(extreme, kEach / 4);
   EXPECT_LT(extreme, kEach);  // nor does the test of the others lack them
