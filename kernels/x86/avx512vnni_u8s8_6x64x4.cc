@@ -34,11 +34,6 @@ inline __m512i broadcast(const uint8_t* bytes) {
   return flip ? _mm512_xor_si512(lanes, _mm512_set1_epi32((int)0x80808080)) : lanes;
 }
 
-inline __m512i scaled(__m512i acc, __m512 scale) {
-  return _mm512_cvt_roundps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(acc), scale),
-                                  _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-
 // And TFLite mode's exit, by way of the stack.
 template <int rows, int vectors>
 OCTET_INLINE inline void store_s32(const Tile& t, const __m512i (&acc)[rows][vectors]) {

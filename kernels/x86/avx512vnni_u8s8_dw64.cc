@@ -27,13 +27,10 @@ OCTET_INLINE inline __m256i dot_add(__m256i acc, __m256i a, __m256i b) {
   return _mm256_dpbusd_epi32(acc, a, b);
 }
 OCTET_INLINE inline __m512i scaled(__m512i acc, __m512i scale) {
-  return _mm512_cvt_roundps_epi32(
-      _mm512_mul_ps(_mm512_cvtepi32_ps(acc), _mm512_castsi512_ps(scale)),
-      _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  return scaled(acc, _mm512_castsi512_ps(scale));
 }
-// Rounds by MXCSR, which is the caller's duty
 OCTET_INLINE inline __m256i scaled(__m256i acc, __m256i scale) {
-  return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc), _mm256_castsi256_ps(scale)));
+  return scaled(acc, _mm256_castsi256_ps(scale));
 }
 OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m512i v) {
   _mm512_mask_storeu_epi8(dst, mask, v);

@@ -63,9 +63,7 @@ struct Ymm {
 
     OCTET_INLINE inline void store(const Acc& acc, const Ends& ends, uint8_t* dst) const {
       __m256i q[4];
-      unroll<4>([&](auto v) OCTET_INLINE {
-        q[v] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc.a[v]), ends.scale(v)));
-      });
+      unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaled(acc.a[v], ends.scale(v)); });
       _mm256_storeu_si256((__m256i*)dst,
                           narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
     }
@@ -84,8 +82,7 @@ struct Ymm {
   }
 
   OCTET_INLINE static inline void store_bytes(uint8_t* dst, __m256i bytes, size_t count) {
-    octet::store_bytes(dst, _mm256_castsi256_si128(bytes), count);
-    if (count > 16) octet::store_bytes(dst + 16, _mm256_extracti128_si256(bytes, 1), count - 16);
+    octet::store_bytes(dst, bytes, count);
   }
 
   OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {

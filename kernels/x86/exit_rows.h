@@ -51,17 +51,13 @@ OCTET_INLINE inline ExitVector load_rows(const uint8_t* from, size_t stride, siz
 // in_order's other way round is itself.
 OCTET_INLINE inline __m512i as_packed(__m512i bytes) { return in_order(bytes); }
 #else
-OCTET_INLINE inline __m256i in_order(__m256i bytes) {
-  return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-}
 OCTET_INLINE inline __m256i as_packed(__m256i bytes) {
   return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
 }
 template <int width, int part>
 OCTET_INLINE inline void store_row(uint8_t* dst, ExitVector bytes, size_t count) {
   if constexpr (width == 32) {
-    store_bytes(dst, _mm256_castsi256_si128(bytes), count);
-    if (count > 16) store_bytes(dst + 16, _mm256_extracti128_si256(bytes, 1), count - 16);
+    store_bytes(dst, bytes, count);
   } else {
     const __m128i half = _mm256_extracti128_si256(bytes, width * part / 16);
     store_bytes(dst, width * part % 16 ? _mm_srli_si128(half, 8) : half, count);
@@ -93,6 +89,15 @@ OCTET_INLINE inline ExitVector load_rows(const uint8_t* from, size_t stride, siz
   }
 }
 #endif
+
+// As many rows as the vector has, but no more than there are.
+template <int width>
+OCTET_INLINE inline void store_rows(uint8_t* dst, size_t stride, ExitVector bytes, size_t rows,
+                                    size_t count) {
+  unroll<kExitBytes / width>([&](auto part) OCTET_INLINE {
+    if (part < rows) store_row<width, part.value>(dst + part * stride, bytes, count);
+  });
+}
 
 OCTET_INLINE inline ExitVector exit_vector(const void* from) {
   ExitVector v;

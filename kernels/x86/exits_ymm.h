@@ -9,9 +9,9 @@
 namespace octet {
 namespace {
 
-// 8 accumulators to 8 words. Rounds to nearest even by MXCSR, which is the caller's duty.
+// 8 accumulators to 8 words.
 OCTET_INLINE inline __m128i scaled_words(__m256i acc, __m256 scale) {
-  const __m256i q = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc), scale));
+  const __m256i q = scaled(acc, scale);
   return pack_words(_mm256_castsi256_si128(q), _mm256_extracti128_si256(q, 1));
 }
 
@@ -41,25 +41,25 @@ OCTET_INLINE inline void store_bytes(uint8_t* dst, __m128i value, size_t count) 
   uint64_t rest = (uint64_t)_mm_cvtsi128_si64(value);
   for (size_t i = 0; i < (count & 7); ++i, rest >>= 8) dst[i] = (uint8_t)rest;
 }
+// <= 32
+OCTET_INLINE inline void store_bytes(uint8_t* dst, __m256i value, size_t count) {
+  store_bytes(dst, _mm256_castsi256_si128(value), count);
+  if (count > 16) store_bytes(dst + 16, _mm256_extracti128_si256(value, 1), count - 16);
+}
 
 // Rows of 16 accumulators, two at a time: what follows the scale costs both as much as one.
 template <int rows>
 OCTET_INLINE inline void store_narrowed(const Tile& t, const __m256i (&acc)[rows][2]) {
   const Narrower<32> narrower(*t.narrow);
   const __m256 scale[2] = {_mm256_loadu_ps(t.scale), _mm256_loadu_ps(t.scale + 8)};
-  // Packs work within 128 bits: columns 0-3, 8-11 of both rows, then 4-7, 12-15
-  const __m256i in_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
   const auto words = [&](auto i) OCTET_INLINE {
     __m256i q[2];
-    unroll<2>([&](auto v) OCTET_INLINE {
-      q[v] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc[i][v]), scale[v]));
-    });
-    return _mm256_packs_epi32(q[0], q[1]);
+    unroll<2>([&](auto v) OCTET_INLINE { q[v] = scaled(acc[i][v], scale[v]); });
+    return pack_words(q[0], q[1]);
   };
   unroll<(rows + 1) / 2>([&](auto pair) OCTET_INLINE {
     constexpr int a = 2 * pair, b = a + 1 < rows ? a + 1 : a;
-    const __m256i bytes =
-        _mm256_permutevar8x32_epi32(narrower.bytes(words(Int<a>{}), words(Int<b>{})), in_order);
+    const __m256i bytes = in_order(narrower.bytes(words(Int<a>{}), words(Int<b>{})));
     uint8_t* const dst = (uint8_t*)t.dst + a * t.dst_stride;
     store_bytes(dst, _mm256_castsi256_si128(bytes), t.cols);
     if (b > a) store_bytes(dst + t.dst_stride, _mm256_extracti128_si256(bytes, 1), t.cols);

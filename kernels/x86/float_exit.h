@@ -80,9 +80,7 @@ OCTET_INLINE inline void exit_floats(const Finish& f, const FinishTile& t, size_
     });
     const ExitVector bytes =
         in_order(narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
-    unroll<(int)together>([&](auto part) OCTET_INLINE {
-      if (part < rows) store_row<width, part.value>(dst + part * t.to.stride, bytes, count);
-    });
+    store_rows<width>(dst, t.to.stride, bytes, rows, count);
     if (rows <= together) return;
     rows -= together;
     acc += together * t.acc_stride;

@@ -45,9 +45,7 @@ void look_up_rows(const uint8_t* table, uint8_t* dst, size_t stride, size_t rows
   constexpr size_t together = kExitBytes / width;
   for (;;) {
     const ExitVector bytes = look_up(table, load_rows<width>(dst, stride, rows, cols));
-    unroll<(int)together>([&](auto part) OCTET_INLINE {
-      if (part < rows) store_row<width, part.value>(dst + part * stride, bytes, cols);
-    });
+    store_rows<width>(dst, stride, bytes, rows, cols);
     if (rows <= together) return;
     rows -= together;
     dst += together * stride;

@@ -53,9 +53,7 @@ OCTET_INLINE inline void exit_columns(const TfliteTile& t, const Then& then, siz
     const ExitVector bytes = then.template of<width>(
         in_order(narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3]))), t.rows - rows,
         rows, column, count);
-    unroll<(int)together>([&](auto part) OCTET_INLINE {
-      if (part < rows) store_row<width, part.value>(dst + part * t.dst_stride, bytes, count);
-    });
+    store_rows<width>(dst, t.dst_stride, bytes, rows, count);
     if (rows <= together) return;
     rows -= together;
     acc += together * t.acc_stride;
