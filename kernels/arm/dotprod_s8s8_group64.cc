@@ -32,18 +32,7 @@ struct Machine : GroupedSixteen {
 
 }  // namespace
 
-const DepthwiseKernel dotprod_s8s8_group64 = {
-    .name = "dotprod_s8s8_group64",
-    .isa = Isa::kDotprod,
-    .lhs_domain = Domain::kS8,
-    .flags = kAnyLhs | kNarrows,
-    .layout = kGroupedLayout,
-    .channels = Machine::kChannels,
-    .reach = Machine::kChannels,
-    .rows = 1,
-    .partial = true,
-    .prepare = grouped_prepare<Machine>,
-    .multiply = grouped_multiply<Machine>,
-};
+const DepthwiseKernel dotprod_s8s8_group64 =
+    grouped_kernel<Machine>("dotprod_s8s8_group64", Isa::kDotprod, Domain::kS8);
 
 }  // namespace octet

@@ -41,18 +41,7 @@ struct Machine : GroupedSixteen {
 
 }  // namespace
 
-const DepthwiseKernel neon_s8s8_group64 = {
-    .name = "neon_s8s8_group64",
-    .isa = Isa::kNeon,
-    .lhs_domain = Domain::kS8,
-    .flags = kAnyLhs | kNarrows,
-    .layout = kGroupedLayout,
-    .channels = Machine::kChannels,
-    .reach = Machine::kChannels,
-    .rows = 1,
-    .partial = true,
-    .prepare = grouped_prepare<Machine>,
-    .multiply = grouped_multiply<Machine>,
-};
+const DepthwiseKernel neon_s8s8_group64 =
+    grouped_kernel<Machine>("neon_s8s8_group64", Isa::kNeon, Domain::kS8);
 
 }  // namespace octet

@@ -4,11 +4,12 @@
 // A Machine M says how on its registers, for groups of 4 * quads channels:
 //   kChannels     that the driver hands over at once, some blocks
 //   Vector        of weights and accumulators
-//   kVectors      of weights per tap, kAccs of accumulators per pixel, at kInit of which init is
+//   kVectors      of weights per tap, kAccs of accumulators per pixel
 //   kWide, kTail  pixels side by side, and at the end of a line; kExit, how many leave together
 //   Pixel, load   a pixel's part for kAccs vectors of weights
 //   dot           its products with one of them
 //   Raw, sum      a pixel's 16 sums, in an order of M's own; raw_position says where each is
+//   init_position says where in the accumulators a channel's init starts
 //   prepare       a tap's weights; store, ...: kExit pixels' sums
 #pragma once
 
@@ -17,6 +18,16 @@
 
 namespace octet {
 namespace {
+
+// f of what there is: groups of 4, 8 and 16 channels.
+template <typename F>
+OCTET_INLINE inline void for_quads(size_t quads, F f) {
+  switch (quads) {
+    case 1: return f(Int<1>{});
+    case 2: return f(Int<2>{});
+    default: return f(Int<4>{});
+  }
+}
 
 // What a kernel finds where. Prepared are scales or TFLite's rows, in the order of raw sums; then
 // block by block where its accumulators start and its weights, tap by tap.
@@ -113,11 +124,9 @@ __attribute__((noinline)) void grouped_line(const DepthwiseTile& t) {
 
 template <typename M>
 void grouped_multiply(const DepthwiseTile& t) {
-  switch (t.quads) {
-    case 1: return t.narrow ? grouped_line<M, 1, true>(t) : grouped_line<M, 1, false>(t);
-    case 2: return t.narrow ? grouped_line<M, 2, true>(t) : grouped_line<M, 2, false>(t);
-    default: return t.narrow ? grouped_line<M, 4, true>(t) : grouped_line<M, 4, false>(t);
-  }
+  for_quads(t.quads, [&](auto quads) OCTET_INLINE {
+    t.narrow ? grouped_line<M, quads, true>(t) : grouped_line<M, quads, false>(t);
+  });
 }
 
 template <typename M, int quads>
@@ -151,11 +160,27 @@ void grouped_prepare_quads(const DepthwiseBlock& b, uint8_t* prepared) {
 
 template <typename M>
 void grouped_prepare(const DepthwiseBlock& b, void* prepared) {
-  switch (b.quads) {
-    case 1: return grouped_prepare_quads<M, 1>(b, (uint8_t*)prepared);
-    case 2: return grouped_prepare_quads<M, 2>(b, (uint8_t*)prepared);
-    default: return grouped_prepare_quads<M, 4>(b, (uint8_t*)prepared);
-  }
+  for_quads(b.quads, [&](auto quads)
+                         OCTET_INLINE { grouped_prepare_quads<M, quads>(b, (uint8_t*)prepared); });
+}
+
+// M's row in the table of kernels.
+template <typename M>
+constexpr DepthwiseKernel grouped_kernel(const char* name, Isa isa, Domain lhs,
+                                         void (*leave)(const DepthwiseRaw&) = nullptr) {
+  DepthwiseKernel k = {};
+  k.name = name;
+  k.isa = isa;
+  k.lhs_domain = lhs;
+  k.flags = kAnyLhs | kNarrows;
+  k.layout = kGroupedLayout;
+  k.channels = k.reach = M::kChannels;
+  k.rows = 1;
+  k.partial = true;
+  k.prepare = grouped_prepare<M>;
+  k.multiply = grouped_multiply<M>;
+  k.leave = leave;
+  return k;
 }
 
 }  // namespace

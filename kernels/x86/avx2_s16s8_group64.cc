@@ -39,9 +39,7 @@ struct Machine : GroupedYmm<Machine> {
   template <int quads>
   OCTET_INLINE static inline Vector load(const uint8_t* p, int part) {
     if (quads < 4) return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i*)p));
-    int64_t half;
-    __builtin_memcpy(&half, p + 8 * part, sizeof half);
-    return _mm256_cvtepu8_epi16(_mm_set1_epi64x(half));
+    return _mm256_cvtepu8_epi16(_mm_set1_epi64x(half_of(p, part)));
   }
   template <int quads, typename Index>
   OCTET_INLINE static inline Vector dot(Vector acc, Vector pixel, Vector weights, Index) {
@@ -63,19 +61,7 @@ struct Machine : GroupedYmm<Machine> {
 
 }  // namespace
 
-const DepthwiseKernel avx2_s16s8_group64 = {
-    .name = "avx2_s16s8_group64",
-    .isa = Isa::kAvx2,
-    .lhs_domain = Domain::kU8,
-    .flags = kAnyLhs | kNarrows,
-    .layout = kGroupedLayout,
-    .channels = Machine::kChannels,
-    .reach = Machine::kChannels,
-    .rows = 1,
-    .partial = true,
-    .prepare = grouped_prepare<Machine>,
-    .multiply = grouped_multiply<Machine>,
-    .leave = Machine::leave,
-};
+const DepthwiseKernel avx2_s16s8_group64 =
+    grouped_kernel<Machine>("avx2_s16s8_group64", Isa::kAvx2, Domain::kU8, Machine::leave);
 
 }  // namespace octet

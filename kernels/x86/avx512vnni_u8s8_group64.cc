@@ -41,9 +41,7 @@ struct Machine : DottedOrder {
   template <int quads>
   OCTET_INLINE static inline Vector load(const uint8_t* p, int part) {
     if (quads < 4) return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i*)p));
-    int64_t half;
-    __builtin_memcpy(&half, p + 8 * part, sizeof half);
-    return _mm512_set1_epi64(half);
+    return _mm512_set1_epi64(half_of(p, part));
   }
   template <int quads, typename Index>
   OCTET_INLINE static inline Vector dot(Vector acc, Vector pixel, Vector weights, Index) {
@@ -68,10 +66,7 @@ struct Machine : DottedOrder {
                                  size_t dst_pixel, size_t count, size_t channels) const {
     const __m512 scales = _mm512_load_ps(scale);
     __m512i q[4];
-    unroll<4>([&](auto i) OCTET_INLINE {
-      q[i] = _mm512_cvt_roundps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(raw[i]), scales),
-                                      _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    });
+    unroll<4>([&](auto i) OCTET_INLINE { q[i] = scaled(raw[i], scales); });
     const __m512i bytes =
         to_channels<quads>(narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
     if (__builtin_expect(channels >= kGroupedBlock, 1)) {
@@ -107,28 +102,12 @@ struct Leaving {
 };
 
 void leave(const DepthwiseRaw& r) {
-  switch (r.quads) {
-    case 1: return depthwise_leave<Leaving<1>, __m512i>(r);
-    case 2: return depthwise_leave<Leaving<2>, __m512i>(r);
-    default: return depthwise_leave<Leaving<4>, __m512i>(r);
-  }
+  for_quads(r.quads, [&](auto quads) OCTET_INLINE { depthwise_leave<Leaving<quads>, __m512i>(r); });
 }
 
 }  // namespace
 
-const DepthwiseKernel avx512vnni_u8s8_group64 = {
-    .name = "avx512vnni_u8s8_group64",
-    .isa = Isa::kAvx512Vnni,
-    .lhs_domain = Domain::kU8,
-    .flags = kAnyLhs | kNarrows,
-    .layout = kGroupedLayout,
-    .channels = Machine::kChannels,
-    .reach = Machine::kChannels,
-    .rows = 1,
-    .partial = true,
-    .prepare = grouped_prepare<Machine>,
-    .multiply = grouped_multiply<Machine>,
-    .leave = leave,
-};
+const DepthwiseKernel avx512vnni_u8s8_group64 =
+    grouped_kernel<Machine>("avx512vnni_u8s8_group64", Isa::kAvx512Vnni, Domain::kU8, leave);
 
 }  // namespace octet

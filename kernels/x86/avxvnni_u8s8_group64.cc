@@ -19,9 +19,7 @@ struct Machine : GroupedYmm<Machine>, DottedOrder {
   template <int quads>
   OCTET_INLINE static inline Vector load(const uint8_t* p, int part) {
     if (quads < 4) return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i*)p));
-    int64_t half;
-    __builtin_memcpy(&half, p + 8 * part, sizeof half);
-    return _mm256_set1_epi64x(half);
+    return _mm256_set1_epi64x(half_of(p, part));
   }
   template <int quads, typename Index>
   OCTET_INLINE static inline Vector dot(Vector acc, Vector pixel, Vector weights, Index) {
@@ -37,19 +35,7 @@ struct Machine : GroupedYmm<Machine>, DottedOrder {
 
 }  // namespace
 
-const DepthwiseKernel avxvnni_u8s8_group64 = {
-    .name = "avxvnni_u8s8_group64",
-    .isa = Isa::kAvxVnni,
-    .lhs_domain = Domain::kU8,
-    .flags = kAnyLhs | kNarrows,
-    .layout = kGroupedLayout,
-    .channels = Machine::kChannels,
-    .reach = Machine::kChannels,
-    .rows = 1,
-    .partial = true,
-    .prepare = grouped_prepare<Machine>,
-    .multiply = grouped_multiply<Machine>,
-    .leave = Machine::leave,
-};
+const DepthwiseKernel avxvnni_u8s8_group64 =
+    grouped_kernel<Machine>("avxvnni_u8s8_group64", Isa::kAvxVnni, Domain::kU8, Machine::leave);
 
 }  // namespace octet

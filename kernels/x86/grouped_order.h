@@ -24,6 +24,13 @@ OCTET_INLINE inline __m512i add_neighbours(__m512i a, __m512i b) {
 }
 #endif
 
+// Eight bytes of a pixel: what a half of 16-channel groups' weights meets.
+OCTET_INLINE inline int64_t half_of(const uint8_t* p, int part) {
+  int64_t half;
+  __builtin_memcpy(&half, p + 8 * part, sizeof half);
+  return half;
+}
+
 // What a byte's place becomes where the packs leave the second and the third four swapped.
 constexpr size_t packed_place(size_t place) {
   constexpr size_t kFour[] = {0, 2, 1, 3};

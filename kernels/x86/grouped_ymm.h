@@ -42,8 +42,7 @@ struct GroupedYmm {
     const auto words = [&](int i) OCTET_INLINE {
       __m256i q[2];
       unroll<2>([&](auto h) OCTET_INLINE {
-        q[h] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(raw[i].half[h]),
-                                                _mm256_load_ps((const float*)scale + 8 * h)));
+        q[h] = scaled(raw[i].half[h], _mm256_load_ps((const float*)scale + 8 * h));
       });
       return pack_words(q[0], q[1]);
     };
@@ -74,11 +73,8 @@ struct GroupedYmm {
     }
   };
   static void leave(const DepthwiseRaw& r) {
-    switch (r.quads) {
-      case 1: return depthwise_leave<Leaving<1>, __m256i>(r);
-      case 2: return depthwise_leave<Leaving<2>, __m256i>(r);
-      default: return depthwise_leave<Leaving<4>, __m256i>(r);
-    }
+    for_quads(r.quads,
+              [&](auto quads) OCTET_INLINE { depthwise_leave<Leaving<quads>, __m256i>(r); });
   }
 };
 
