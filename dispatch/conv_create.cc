@@ -211,8 +211,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   plan.runtime_zero_point = runtime_scales(epilogue.desc);
   plan.static_zero_point = d.lhs_zero_point;
   plan.finish = finish;
-  plan.narrow = {finish.zero_point, finish.lo,           finish.hi,
-                 finish.dst_u8,     finish.tflite.apart, finish.tflite.right_only};
+  plan.narrow = narrow_of(finish);
   plan.narrow_in_kernel = narrows_in_kernel(epilogue, finish, max_scaled, draft.kernel.flags());
   plan.dst_bytes = element_bytes(d.dst_type);
   plan.cache_bytes = epilogue.choice.cache_bytes;

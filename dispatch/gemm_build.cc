@@ -49,6 +49,7 @@ const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
     memset(zero_points, 0, padded * sizeof(int32_t));
     memcpy(zero_points, matrix_of(draft.blob, d.packed, 0).zero_points, d.n * sizeof(int32_t));
   }
+  const bool one_zero_point = zero_points && all_alike(zero_points, d.n);
   for (size_t b = 0; b < draft.matrices; ++b) {
     int32_t* bias = arena->take<int32_t>(padded);
     int32_t* weight_sum = runtime_scales(d) ? arena->take<int32_t>(padded) : nullptr;
@@ -72,7 +73,7 @@ const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
       init.weight_sums = sums;
       ops.init(init);
     }
-    columns[b] = {bias, weight_sum, zero_points, zero_points && all_alike(zero_points, d.n)};
+    columns[b] = {bias, weight_sum, zero_points, one_zero_point};
   }
   return columns;
 }
@@ -108,7 +109,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   plan.rhs_u8 = d.rhs_type == OCTET_U8;
   plan.dst_bytes = element_bytes(d.dst_type);
   plan.finish = f;
-  plan.narrow = {f.zero_point, f.lo, f.hi, f.dst_u8, f.tflite.apart, f.tflite.right_only};
+  plan.narrow = narrow_of(f);
   const auto narrows = [&](double max_scaled) {
     return narrows_in_kernel(draft, f, max_scaled, draft.kernel->flags) &&
            narrows_in_kernel(draft, f, max_scaled, draft.small_kernel->flags);

@@ -17,6 +17,12 @@ bool reads(const MicroKernel& kernel, const WeightFacts& facts) {
   return kernel.rhs_layout == facts.layout && !(kernel.is(kNoLeast) && facts.has_least);
 }
 
+// Whether a kernel that can run is one to choose.
+bool suits(const CpuFeatures& cpu, const Problem& problem, const MicroKernel& kernel) {
+  return !kernel.is(kTestsOnly) && (cpu.in_order() || !kernel.is(kInOrder)) &&
+         (kernel.m_max == 0 || problem.m <= kernel.m_max);
+}
+
 }  // namespace
 
 bool can_run(const CpuFeatures& cpu, const MicroKernel& kernel, const Problem& problem,
@@ -35,11 +41,9 @@ Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFac
                                                               : Selected::kForcedUnusable,
               kernel};
   }
-  for (const MicroKernel* kernel : byte_kernels()) {
-    const bool fits = kernel->m_max == 0 || problem.m <= kernel->m_max;
-    if (fits && !kernel->is(kTestsOnly) && can_run(cpu, *kernel, problem, facts))
+  for (const MicroKernel* kernel : byte_kernels())
+    if (suits(cpu, problem, *kernel) && can_run(cpu, *kernel, problem, facts))
       return {Selected::kOk, kernel};
-  }
   return {Selected::kNoKernel, nullptr};
 }
 

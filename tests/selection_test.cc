@@ -81,6 +81,27 @@ TEST(Select, EveryMachineRunsItsBestTier) {
         }
 }
 
+#if defined(__aarch64__)
+// Cores of both kinds run what is made for the big ones; cores that nobody knows, too.
+TEST(Select, KernelsForInOrderCoresRunWhereAllCoresAre) {
+  if (!compiled(Isa::kDotprod)) GTEST_SKIP() << "built without SDOT";
+  CpuFeatures cpu = machine({Isa::kScalar, Isa::kNeon, Isa::kDotprod});
+  const struct {
+    octet::Cores cores;
+    const char* kernel;
+  } kCases[] = {
+      {{0, 0}, "dotprod_s8s8_6x16x4"},
+      {{8, 0}, "dotprod_s8s8_6x16x4"},
+      {{8, 4}, "dotprod_s8s8_6x16x4"},
+      {{4, 4}, "dotprod_s8s8_inorder_6x16x4"},
+  };
+  for (const auto& c : kCases) {
+    cpu.cores = c.cores;
+    EXPECT_STREQ(choose(cpu, false, false).kernel->name, c.kernel) << c.cores.in_order;
+  }
+}
+#endif
+
 // What a plan prepares for its kernel for many rows, the one for few reads: on whatever machine, of
 // whatever layout.
 TEST(Select, KernelsForManyRowsAndForFewWantOneSignOfTheLhs) {

@@ -217,14 +217,14 @@ const MicroKernel dotprod_s8s8_6x16x4 = {
     .multiply = dispatch<false>,
 };
 
-// For Cortex-A55 and its like. Nothing tells yet which cores will run a product: only forced.
+// For Cortex-A55 and its like.
 const MicroKernel dotprod_s8s8_inorder_6x16x4 = {
     .name = "dotprod_s8s8_inorder_6x16x4",
     .isa = Isa::kDotprod,
     .lhs_domain = Domain::kS8,
     .mr = kMr,
     .nr = 4 * kVectors,
-    .flags = kAnyLhs | kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight | kTestsOnly,
+    .flags = kAnyLhs | kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight | kInOrder,
     .rhs_layout = kDotprodLayout,
     .lhs_kr = 4,
     .multiply = dispatch<true>,

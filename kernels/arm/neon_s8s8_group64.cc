@@ -42,6 +42,6 @@ struct Machine : GroupedSixteen {
 }  // namespace
 
 const DepthwiseKernel neon_s8s8_group64 =
-    grouped_kernel<Machine>("neon_s8s8_group64", Isa::kNeon, Domain::kS8);
+    grouped_kernel<Machine>("neon_s8s8_group64", Isa::kNeon, Domain::kS8, kGroupedLayout);
 
 }  // namespace octet

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "kernels/core/byte_sum.h"
+#include "kernels/core/narrow.h"
 #include "kernels/core/output.h"
 #include "kernels/core/strict_float.h"
 #include "kernels/core/tflite.h"
@@ -58,6 +59,15 @@ struct FinishTile {
   const float* row_scale;  // one per row, or null for 1
   Output to;               // row 0, `column`
 };
+
+namespace {
+
+// The same for kernels that finish by themselves.
+inline Narrow narrow_of(const Finish& f) {
+  return {f.zero_point, f.lo, f.hi, f.dst_u8, f.tflite.apart, f.tflite.right_only};
+}
+
+}  // namespace
 
 using FindByteSumFn = bool (*)(const Finish&, ByteSum*);
 using FinishFn = void (*)(const Finish&, const FinishTile&);

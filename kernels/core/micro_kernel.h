@@ -61,6 +61,7 @@ enum KernelFlags : uint16_t {
   // With kNarrowsTflite: only where the certificate says that every column is divided
   kTfliteRight = 128,
   kRowInit = 256,  // knows Tile::row_init
+  kInOrder = 512,  // selected only where all cores are known to execute in order
 };
 
 struct MicroKernel {

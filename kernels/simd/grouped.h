@@ -167,13 +167,14 @@ void grouped_prepare(const DepthwiseBlock& b, void* prepared) {
 // M's row in the table of kernels.
 template <typename M>
 constexpr DepthwiseKernel grouped_kernel(const char* name, Isa isa, Domain lhs,
+                                         const RhsLayout& layout,
                                          void (*leave)(const DepthwiseRaw&) = nullptr) {
   DepthwiseKernel k = {};
   k.name = name;
   k.isa = isa;
   k.lhs_domain = lhs;
   k.flags = kAnyLhs | kNarrows;
-  k.layout = kGroupedLayout;
+  k.layout = layout;
   k.channels = k.reach = M::kChannels;
   k.rows = 1;
   k.partial = true;

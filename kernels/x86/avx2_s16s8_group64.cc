@@ -61,7 +61,7 @@ struct Machine : GroupedYmm<Machine> {
 
 }  // namespace
 
-const DepthwiseKernel avx2_s16s8_group64 =
-    grouped_kernel<Machine>("avx2_s16s8_group64", Isa::kAvx2, Domain::kU8, Machine::leave);
+const DepthwiseKernel avx2_s16s8_group64 = grouped_kernel<Machine>(
+    "avx2_s16s8_group64", Isa::kAvx2, Domain::kU8, kGroupedLayout, Machine::leave);
 
 }  // namespace octet

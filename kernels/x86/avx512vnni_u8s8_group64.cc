@@ -107,7 +107,7 @@ void leave(const DepthwiseRaw& r) {
 
 }  // namespace
 
-const DepthwiseKernel avx512vnni_u8s8_group64 =
-    grouped_kernel<Machine>("avx512vnni_u8s8_group64", Isa::kAvx512Vnni, Domain::kU8, leave);
+const DepthwiseKernel avx512vnni_u8s8_group64 = grouped_kernel<Machine>(
+    "avx512vnni_u8s8_group64", Isa::kAvx512Vnni, Domain::kU8, kGroupedLayout, leave);
 
 }  // namespace octet

@@ -35,7 +35,7 @@ struct Machine : GroupedYmm<Machine>, DottedOrder {
 
 }  // namespace
 
-const DepthwiseKernel avxvnni_u8s8_group64 =
-    grouped_kernel<Machine>("avxvnni_u8s8_group64", Isa::kAvxVnni, Domain::kU8, Machine::leave);
+const DepthwiseKernel avxvnni_u8s8_group64 = grouped_kernel<Machine>(
+    "avxvnni_u8s8_group64", Isa::kAvxVnni, Domain::kU8, kGroupedLayout, Machine::leave);
 
 }  // namespace octet

@@ -35,7 +35,7 @@ OCTET_INLINE inline void for_parts(const FinishTile& t, const F& f) {
 }
 
 void exit_tflite(const Finish& f, const FinishTile& t) {
-  Narrow narrow = {f.zero_point, f.lo, f.hi, f.dst_u8, f.tflite.apart, f.tflite.right_only};
+  Narrow narrow = narrow_of(f);
   const TfliteTile tile = {t.rows,  t.cols,   t.acc,      t.acc_stride, f.tflite.rows + t.column,
                            &narrow, t.to.dst, t.to.stride};
   if (!f.has_residual) return tflite_exit(tile);
