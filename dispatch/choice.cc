@@ -68,9 +68,10 @@ class Reader {
 
 void to_text(const Choice& c, char (&text)[kChoiceBytes]) {
   const auto name = [](const auto* row) { return row ? row->name : kNone; };
-  snprintf(text, sizeof text, "%s weights=%s kernel=%s few=%s block=%zu cache=%zu cut=%zux%zu",
+  snprintf(text, sizeof text,
+           "%s weights=%s kernel=%s few=%s block=%zu pass=%zu cache=%zu cut=%zux%zu",
            algorithm_text(c.algorithm), name(find_form_of(c.layout)), name(c.kernel),
-           name(c.small_kernel), c.block, c.cache_bytes, c.tasks.rows, c.tasks.columns);
+           name(c.small_kernel), c.block, c.pass, c.cache_bytes, c.tasks.rows, c.tasks.columns);
 }
 
 octet_status from_text(const char* text, Choice* choice, octet_error* error) {
@@ -93,6 +94,8 @@ octet_status from_text(const char* text, Choice* choice, octet_error* error) {
   if (!r.word(kNone)) OCTET_TRY(r.kernel(&c.small_kernel));
   OCTET_TRY(r.literal(" block="));
   OCTET_TRY(r.number(1, SIZE_MAX, &c.block));
+  OCTET_TRY(r.literal(" pass="));
+  OCTET_TRY(r.number(0, SIZE_MAX, &c.pass));
   OCTET_TRY(r.literal(" cache="));
   OCTET_TRY(r.number(0, SIZE_MAX, &c.cache_bytes));
   OCTET_TRY(r.literal(" cut="));

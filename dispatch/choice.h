@@ -18,6 +18,8 @@ struct Choice {
   const KernelName* small_kernel;
   // Done together: rows, a multiple of mr; Winograd's tiles; lines of the depthwise kernel's tiles
   size_t block;
+  // Columns that meet all rows of a task before the next ones do, whole panels; 0: all
+  size_t pass;
   // Of a convolution: of the cache that bands of lines stay in half of; 0 of a product
   size_t cache_bytes;
   // Tasks along rows (a convolution's units) and columns (channels)
@@ -25,14 +27,15 @@ struct Choice {
 
   bool operator==(const Choice& o) const {
     return algorithm == o.algorithm && layout == o.layout && kernel == o.kernel &&
-           small_kernel == o.small_kernel && block == o.block && cache_bytes == o.cache_bytes &&
-           tasks.rows == o.tasks.rows && tasks.columns == o.tasks.columns;
+           small_kernel == o.small_kernel && block == o.block && pass == o.pass &&
+           cache_bytes == o.cache_bytes && tasks.rows == o.tasks.rows &&
+           tasks.columns == o.tasks.columns;
   }
 };
 
 constexpr size_t kChoiceBytes = 256;  // of a text, its end included
 
-// "direct weights=s8_16x4 kernel=avx512vnni_u8s8_6x64x4 few=- block=1020 cache=2097152 cut=0x0"
+// "direct weights=s8_16x4 kernel=avx512vnni_u8s8_6x64x4 few=- block=1020 pass=0 cache=2097152 cut=0x0"
 void to_text(const Choice& choice, char (&text)[kChoiceBytes]);
 // What is damaged is refused with the place and what should stand there. A kernel that this library
 // lacks is unknown to it.

@@ -216,6 +216,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   plan.dst_bytes = element_bytes(d.dst_type);
   plan.cache_bytes = epilogue.choice.cache_bytes;
   plan.block = epilogue.choice.block;
+  plan.pass = epilogue.choice.pass;
   plan.tasks = epilogue.choice.tasks;
 
   const FilterSums sums = filter_sums(draft.blob, d.packed);

@@ -29,6 +29,7 @@ struct CpuFeatures {
 
   size_t l2_bytes() const { return caches.l2_bytes ? caches.l2_bytes : 256 * 1024; }
   size_t l3_bytes() const { return caches.l3_bytes; }
+  size_t last_level_bytes() const { return l3_bytes() ? l3_bytes() : l2_bytes(); }
   // Beside others those in order get less of the work, and it is planned for the others.
   bool in_order() const { return cores.known && cores.known == cores.in_order; }
 };

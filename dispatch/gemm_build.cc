@@ -117,6 +117,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   plan.narrow_in_kernel = narrows(draft.max_scaled);
   plan.narrow_with_zero_points = narrows(draft.max_scaled_any);
   plan.block_rows = draft.choice.block;
+  plan.pass = draft.choice.pass;
   plan.tasks = draft.choice.tasks;
   plan.bias = bias;
   if (draft.has_blob) {

@@ -10,6 +10,15 @@ const MicroKernel* byte_kernel(const KernelName* name) {
   return name ? find(byte_kernels(), name->name) : nullptr;
 }
 
+namespace {
+
+// Whole panels of weights, and whole strips of both kernels.
+size_t columns_unit(const MicroKernel& many, const MicroKernel& few) {
+  return larger(many.rhs_layout.width, larger(many.nr, few.nr));
+}
+
+}  // namespace
+
 Selection choose_gemm(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts,
                       const char* forced, Choice* choice) {
   const Selection many = select(cpu, problem, facts, forced);
@@ -24,6 +33,9 @@ Selection choose_gemm(const CpuFeatures& cpu, const Problem& problem, const Weig
   choice->small_kernel = find_kernel_name(small.name);
   // The other half is for the weights that pass by
   choice->block = choose_block_rows(*many.kernel, problem.k, cpu.l2_bytes() / 2);
+  choice->pass = columns_of_pass({divide_up(problem.m, choice->block), problem.m * problem.k,
+                                  problem.n, facts.layout.depth(problem.k),
+                                  columns_unit(*many.kernel, small), cpu.last_level_bytes()});
   return many;
 }
 
@@ -41,8 +53,9 @@ bool may_use(const Choice& c, const CpuFeatures& cpu, const Problem& problem,
          : few != many && few->m_max == 0      ? "its kernel for few rows is one for any"
          : !c.block || c.block % many->mr || c.block % few->mr
              ? "its block is no multiple of its tiles' rows"
-         : c.cache_bytes ? "a product has no bands"
-                         : nullptr;
+         : c.pass % columns_unit(*many, *few) ? "its pass is no multiple of its panels' columns"
+         : c.cache_bytes                      ? "a product has no bands"
+                                              : nullptr;
   return !*why;
 }
 

@@ -73,6 +73,10 @@ octet_status choose_kernels(Draft* draft) {
           "desc.packed has form %s, of tier %s, which no usable kernel reads; pack it for %s",
           draft->blob.form->name, isa_name(smallest_isa(*draft->blob.form)),
           isa_name(smallest_isa(*find_form_of(select_layout(cpu, rhs_u8, nullptr)))));
+    // Each pass would quantize the rows again; columns that are packed in a task are not many.
+    if (d.lhs_quant == OCTET_LHS_SYMMETRIC || d.lhs_quant == OCTET_LHS_ASYMMETRIC ||
+        !draft->has_blob)
+      draft->choice.pass = 0;
   }
   draft->kernel = byte_kernel(draft->choice.kernel);
   draft->small_kernel = byte_kernel(draft->choice.small_kernel);

@@ -37,6 +37,9 @@ size_t any_block(Draw* d, size_t unit) {
   return unit * (d->one_in(3) ? 1 : d->one_in(3) ? SIZE_MAX / unit : 1 + d->below(9));
 }
 
+// All columns, a panel or some, more than there ever are.
+size_t any_pass(Draw* d, size_t unit) { return d->one_in(3) ? 0 : any_block(d, unit); }
+
 octet::TaskLimits any_tasks(Draw* d) { return {d->below(6), d->below(6)}; }
 
 template <typename Kernels, typename LayoutOf>
@@ -66,6 +69,9 @@ Choice any_choice(Draw* d, const Choice& best, bool any_layout) {
   }
   c.block = any_block(d, std::lcm<size_t>(octet::byte_kernel(c.kernel)->mr,
                                           octet::byte_kernel(c.small_kernel)->mr));
+  const MicroKernel &many = *octet::byte_kernel(c.kernel),
+                    &few = *octet::byte_kernel(c.small_kernel);
+  c.pass = any_pass(d, std::max<size_t>({c.layout.width, many.nr, few.nr}));
   c.tasks = any_tasks(d);
   return c;
 }
@@ -121,6 +127,13 @@ size_t tile_rows(const Choice& c) {
   return octet::find(octet::byte_kernels(), c.kernel->name)->mr;
 }
 
+// Of output channels: whole panels of every form and, of groups that some join, all.
+size_t pass_unit(const ConvProblem& problem, const Choice& c) {
+  const auto& s = problem.c.shape;
+  const size_t strip = std::max<size_t>({c.layout.width, 64});
+  return s.groups > 1 ? std::lcm(strip, s.out_channels) : strip;
+}
+
 TEST(Choice, NoByteOfAConvolutionDependsOnIt) {
   size_t compared = 0;
   for (uint32_t seed = 1; seed <= 200; ++seed) {
@@ -140,6 +153,7 @@ TEST(Choice, NoByteOfAConvolutionDependsOnIt) {
         Choice choice = best;
         if (!d.one_in(4)) choice.kernel = any_conv_kernel(&d, best);
         choice.block = any_block(&d, tile_rows(choice));
+        choice.pass = any_pass(&d, pass_unit(problem, choice));
         choice.cache_bytes = 1 + d.below(1 << d.below(22));
         choice.tasks = any_tasks(&d);
         SCOPED_TRACE(testing::Message() << problem.c << ": " << text_of(choice));
@@ -186,6 +200,8 @@ TEST(Choice, WhatCannotComputeAProductIsRefused) {
   expect_unusable(&gemm, c, "another layout");
   c = best, c.block = 0;
   expect_unusable(&gemm, c, "block");
+  c = best, c.pass = best.layout.width / 2;
+  expect_unusable(&gemm, c, "pass");
   c = best, c.cache_bytes = 1;
   expect_unusable(&gemm, c, "bands");
   c = best, c.small_kernel = nullptr;
@@ -244,6 +260,8 @@ TEST(Choice, WhatCannotComputeAConvolutionIsRefused) {
   expect(c, "one kernel");
   c = best, c.block = 0;
   expect(c, "block");
+  c = best, c.pass = best.layout.width / 2;
+  expect(c, "pass");
   c = best, c.cache_bytes = 0;
   expect(c, "cache");
   c = best, c.kernel = octet::find_kernel_name(octet::depthwise_kernels().begin()[0]->name);
@@ -308,10 +326,11 @@ TEST(ChoiceText, DamageIsRefusedOrIsAnotherChoice) {
 TEST(ChoiceText, SaysWhatIsWrong) {
   const char* const kernel = table()[0]->name;
   const std::string good = std::string("product weights=s8_4x4 kernel=") + kernel +
-                           " few=" + kernel + " block=12 cache=5 cut=0x3";
+                           " few=" + kernel + " block=12 pass=7 cache=5 cut=0x3";
   Choice read = {};
   ASSERT_EQ(octet::from_text(good.c_str(), &read, nullptr), OCTET_OK);
   EXPECT_EQ(read.block, 12u);
+  EXPECT_EQ(read.pass, 7u);
   EXPECT_EQ(read.cache_bytes, 5u);
   EXPECT_EQ(read.tasks.columns, 3u);
   const auto changed = [&](const char* from, const char* to) {
@@ -332,6 +351,7 @@ TEST(ChoiceText, SaysWhatIsWrong) {
       {changed("block=12", "block=012"), OCTET_BAD_SIZE, "a number"},
       {changed("block=12", "block=-12"), OCTET_BAD_SIZE, "a number"},
       {changed("block=12", "block=99999999999999999999"), OCTET_BAD_SIZE, "a number"},
+      {changed("pass=7", "pass="), OCTET_BAD_SIZE, "a number"},
       {changed("cache=5", "cache="), OCTET_BAD_SIZE, "a number"},
       {changed("cache=5", "block=5"), OCTET_UNSUPPORTED, "cache="},
       {changed("0x3", "0x"), OCTET_BAD_SIZE, "a number"},
@@ -362,7 +382,7 @@ std::vector<CpuFeatures> machines() {
 }
 
 // What a choice held before does not matter.
-constexpr Choice kStale = {OCTET_CONV_IM2COL, {}, nullptr, nullptr, 3, 5, {7, 9}};
+constexpr Choice kStale = {OCTET_CONV_IM2COL, {}, nullptr, nullptr, 3, 4, 5, {7, 9}};
 
 TEST(Choose, ProductsLegallyAndAlwaysAlike) {
   for (const CpuFeatures& cpu : machines())
@@ -420,6 +440,30 @@ TEST(Choose, ConvolutionsLegallyAndAlwaysAlike) {
       }
     }
   EXPECT_GT(chosen, 1000u);
+}
+
+// 49 pixels of 512 channels a picture, the caches of a small machine.
+octet::PassProblem small_pictures(size_t pictures, size_t rows_of_block) {
+  return {(49 * pictures + rows_of_block - 1) / rows_of_block,
+          49 * 512 * pictures,
+          512,
+          9 * 512,
+          16,
+          1 << 20};
+}
+
+TEST(Choose, WeightsThatNoCacheHoldsPassOnce) {
+  EXPECT_EQ(octet::columns_of_pass(small_pictures(1, 49)), 0u) << "once already";
+  EXPECT_EQ(octet::columns_of_pass(small_pictures(4, 24)), 112u) << "half of the cache";
+  octet::PassProblem p = small_pictures(4, 24);
+  p.cache_bytes = 8 << 20;
+  EXPECT_EQ(octet::columns_of_pass(p), 0u) << "stay in the cache";
+  p = small_pictures(4, 24), p.lhs_bytes = 1 << 30;
+  EXPECT_EQ(octet::columns_of_pass(p), 0u) << "rows would be what passes";
+  p = small_pictures(4, 24), p.column_bytes = SIZE_MAX / 2;
+  EXPECT_EQ(octet::columns_of_pass(p), 16u) << "a panel at least";
+  p.columns = 16;
+  EXPECT_EQ(octet::columns_of_pass(p), 0u) << "all are a panel";
 }
 
 }  // namespace

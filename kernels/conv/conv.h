@@ -129,6 +129,7 @@ struct ConvPlan {
   size_t dst_bytes;        // of one output
   size_t cache_bytes;      // of L2, or of what the Choice says
   size_t block;            // what the method does together, as its `block` says
+  size_t pass;             // channels that meet all of a task before the next ones do; 0 = all
   TaskLimits tasks;        // along units and along channels
   Columns columns;         // one per output channel; weight_sum is always there
   const uint8_t* payload;  // what method->pack wrote
@@ -199,6 +200,7 @@ struct ConvMethod {
   // shape, kernel, dst_bytes and cache_bytes.
   size_t (*block)(const ConvPlan& plan);
   bool block_of_tiles = false;  // it is a multiple of the kernel's mr
+  bool passes = false;          // its weights may be worth passes: each block reads them all
   ConvGrain (*grain)(const ConvPlan& plan, size_t out_h, size_t out_w);
   // Of each task, for runs with at most these sizes; grows with each of them.
   size_t (*task_workspace)(const ConvPlan& plan, size_t in_h, size_t in_w, size_t out_h,

@@ -214,6 +214,7 @@ const ConvMethod direct_method = {
     .estimate = estimate,
     .block = block,
     .block_of_tiles = true,
+    .passes = true,
     .grain = panels_grain,
     .task_workspace = task_workspace,
     .run = run,

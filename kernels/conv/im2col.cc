@@ -122,6 +122,7 @@ const ConvMethod im2col_method = {
     .estimate = estimate,
     .block = block,
     .block_of_tiles = true,
+    .passes = true,
     .grain = panels_grain,
     .task_workspace = task_workspace,
     .run = run,

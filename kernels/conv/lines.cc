@@ -61,9 +61,18 @@ void read_lines(const ConvRun& from, size_t image, LineRange in, ConvRun* run) {
   run->lhs_first = together ? 0 : (from.lhs_first + in.first) % from.lhs_ring;
 }
 
+void run_passes(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
+                uint8_t* workspace) {
+  ConvTask pass = task;
+  for (; pass.n0 < task.n1; pass.n0 = pass.n1) {
+    pass.n1 = pass.n0 + smaller(task.n1 - pass.n0, plan.pass ? plan.pass : SIZE_MAX);
+    plan.method->run(plan, run, pass, workspace);
+  }
+}
+
 void run_all(const ConvPlan& plan, const ConvRun& run, uint8_t* workspace) {
   const ConvGrain grain = plan.method->grain(plan, run.out_h, run.out_w);
-  plan.method->run(plan, run, {0, run.batch * grain.units, 0, plan.shape.out_channels}, workspace);
+  run_passes(plan, run, {0, run.batch * grain.units, 0, plan.shape.out_channels}, workspace);
 }
 
 }  // namespace octet

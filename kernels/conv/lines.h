@@ -23,6 +23,8 @@ ConvRun run_of_lines(const ConvPlan& plan, const ConvRun& whole, size_t image, s
 // Lines `in` of an image of `from`, which may be a ring that holds them, are those of the run.
 void read_lines(const ConvRun& from, size_t image, LineRange in, ConvRun* run);
 
+// A task in the plan's passes over its channels.
+void run_passes(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace);
 // All of a run, as one task.
 void run_all(const ConvPlan& plan, const ConvRun& run, uint8_t* workspace);
 

@@ -231,7 +231,7 @@ void run_task(const Pipeline& p, const ConvTask& task, uint8_t* workspace) {
   if (p.staging.any())
     Task(p, workspace).run(task.first, task.end);
   else
-    p.plan->method->run(*p.plan, p.run, task, workspace);
+    run_passes(*p.plan, p.run, task, workspace);
 }
 
 }  // namespace octet

@@ -302,12 +302,16 @@ void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, ui
                                 ? pack_weights(plan, kernel, run, matrix, w, task, workspace)
                                 : packed_weights(plan, plan.columns_count > 1 ? b : 0);
     const Output to = {matrix.dst, run.dst_stride, matrix.residual, run.residual_stride};
-    for (size_t m0 = task.m0; m0 < task.m1; m0 += block.rows) {
-      block.rows = next_block(task.m1 - m0, w.rows, kernel.mr);
-      block.sink.to = to.from(m0);
-      read_lhs(plan, kernel, run, matrix, w, m0, workspace, &block);
-      prepare(nest, weights.columns, w.prepared, workspace, &block);
-      multiply(nest, weights, block, task.n0 - weights.first, task.n1 - weights.first);
+    const bool passes = plan.pass && task.m1 - task.m0 > w.rows;
+    for (size_t n0 = task.n0, columns; n0 < task.n1; n0 += columns) {
+      columns = smaller(task.n1 - n0, passes ? plan.pass : SIZE_MAX);
+      for (size_t m0 = task.m0; m0 < task.m1; m0 += block.rows) {
+        block.rows = next_block(task.m1 - m0, w.rows, kernel.mr);
+        block.sink.to = to.from(m0);
+        read_lhs(plan, kernel, run, matrix, w, m0, workspace, &block);
+        prepare(nest, weights.columns, w.prepared, workspace, &block);
+        multiply(nest, weights, block, n0 - weights.first, n0 + columns - weights.first);
+      }
     }
   }
 }
@@ -318,8 +322,8 @@ Tile first_tile(const GemmPlan& plan) {
     const size_t width = kernel.rhs_layout.width;
     return kernel.nr % width == 0 || width % kernel.nr == 0;
   };
-  if (!(plan.narrow_in_kernel || plan.finish.mode == FinishMode::kS32) || !fits(*plan.kernel) ||
-      !fits(*plan.small_kernel))
+  if (!(plan.narrow_in_kernel || plan.finish.mode == FinishMode::kS32) || plan.pass ||
+      !fits(*plan.kernel) || !fits(*plan.small_kernel))
     return tile;
   const Weights rhs = packed_weights(plan, 0);
   const RhsLayout& layout = plan.kernel->rhs_layout;

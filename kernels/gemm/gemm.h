@@ -28,6 +28,7 @@ struct GemmPlan {
   Narrow narrow;
   // Lhs rows that stay in a cache while all columns pass by; a multiple of the kernel's mr
   size_t block_rows;
+  size_t pass;  // columns that meet all rows before the next ones do; 0 = all
   TaskLimits tasks;
   const int32_t* bias;                // padded; run-time weights take it from here; null = 0
   const uint8_t* packed;              // panels of matrix 0, null for run-time weights

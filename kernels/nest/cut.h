@@ -1,5 +1,5 @@
-// How a grid of rows and columns is cut for tasks. Pure: the workspace query and run agree because
-// both ask it.
+// How a grid of rows and columns is cut for tasks, and a task's columns for passes. Pure: the
+// workspace query and run agree because both ask it.
 #pragma once
 
 #include "kernels/core/layout.h"
@@ -39,6 +39,25 @@ inline GridSteps cut_grid(const Grid& g, size_t tasks, const TaskLimits& limits,
     if (work < best_work) best_work = work, best = steps;
   }
   return best;
+}
+
+// Weights that no cache holds come from memory anew for each block of rows.
+struct PassProblem {
+  size_t blocks, lhs_bytes;  // of all rows
+  size_t columns, column_bytes, unit;
+  size_t cache_bytes;  // of the last level
+};
+
+// Columns that all rows of a task meet before the next ones do: then weights come once, and rows as
+// often as there are passes. 0, which is all of them, where that moves no fewer bytes. Half of the
+// cache is for the other operand.
+inline size_t columns_of_pass(const PassProblem& p) {
+  const size_t half = p.cache_bytes / 2;
+  const double weights = (double)p.columns * (double)p.column_bytes, lhs = (double)p.lhs_bytes;
+  const size_t pass = larger(half / larger(p.column_bytes, 1) / p.unit, 1) * p.unit;
+  if (p.blocks <= 1 || weights <= (double)half || pass >= p.columns) return 0;
+  const double again = p.lhs_bytes <= half ? lhs : lhs * (double)divide_up(p.columns, pass);
+  return weights + again < (double)p.blocks * weights + lhs ? pass : 0;
 }
 
 }  // namespace octet

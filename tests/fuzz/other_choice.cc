@@ -29,6 +29,7 @@ Choice any_choice(Choices* c) {
   choice.kernel = any_kernel(c);
   if (c->one_in(2)) choice.small_kernel = any_kernel(c);
   choice.block = std::max<size_t>(1, static_cast<size_t>(c->odd()));
+  choice.pass = static_cast<size_t>(c->odd());
   choice.cache_bytes = static_cast<size_t>(c->odd());
   choice.tasks = {static_cast<size_t>(c->odd()), static_cast<size_t>(c->odd())};
   return choice;
@@ -44,6 +45,7 @@ Choice other_choice(Choices* c, Choice choice) {
   if (c->one_in(2))
     choice.block = c->any<size_t>({kTiles, SIZE_MAX / kTiles * kTiles, 1 + c->below(20),
                                    choice.block / 2 + (choice.block < 2)});
+  if (c->one_in(2)) choice.pass = c->any<size_t>({0, 16, 64, 128, SIZE_MAX / 64 * 64});
   if (choice.cache_bytes)
     choice.cache_bytes = c->any<size_t>({1, 3000, 1 << 16, 1 << 22, SIZE_MAX});
   if (c->one_in(16)) choice.cache_bytes = choice.cache_bytes ? 0 : 1;
