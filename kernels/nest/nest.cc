@@ -52,8 +52,11 @@ class Start {
   }
 
  private:
-  // The used taps have met the zero point of the lhs, those that are padding have not.
+  // The used taps have met the zero point of the lhs, those that are padding have not. Most tiles of
+  // a strip use the same ones.
   void leave_out(const Columns& columns, size_t n, size_t lanes, const BlockTile& used) {
+    if (n == row_of_.n && used.first == row_of_.first && used.end == row_of_.end) return;
+    row_of_ = {n, used.first, used.end};
     const LhsTerms& lhs = block_.terms;
     const int32_t none = 0, again = (int32_t)(0 - (uint32_t)lhs.zero_point);
     Init init = {};
@@ -75,6 +78,10 @@ class Start {
   const Weights& weights_;
   const Block& block_;
   const bool per_row_;
+  struct {
+    size_t n;
+    uint32_t first, end;
+  } row_of_ = {SIZE_MAX, 0, 0};  // what row_ leaves in: columns and groups of taps
   alignas(64) int32_t values_[kMaxTile], row_[kMaxTileColumns];
 };
 
