@@ -211,23 +211,36 @@ TEST_P(Gather, PanelFollowsItsFormula) {
 }
 
 TEST_P(Gather, RowSums) {
-  for (const size_t depth : {size_t{1}, size_t{15}, size_t{64}, size_t{1000}, size_t{65793}})
+  std::vector<size_t> depths = {1000, 65793};
+  for (size_t depth = 1; depth <= 100; ++depth) depths.push_back(depth);
+  const auto sum_rows = octet::ops_of(kernel().isa).sum_rows;
+  for (const size_t depth : depths)
     for (const int byte : {-1, 0x00, 0x7f, 0x80, 0xff})
       for (const uint8_t flip : {uint8_t{0}, uint8_t{0x80}})
         for (const bool is_signed : {false, true}) {
-          const Guarded source = random_bytes(2 * depth, Side::kBack);
-          if (byte >= 0) std::memset(source.data(), byte, 2 * depth);
-          int32_t sums[2];
-          octet::ops_of(kernel().isa)
-              .sum_rows({source.data(), depth, 2, depth, flip}, is_signed, sums);
-          for (size_t i = 0; i < 2; ++i) {
-            int64_t want = 0;
+          const size_t rows = 1 + (depth + static_cast<size_t>(byte + 1)) % 9;
+          const Side side = depth % 2 ? Side::kBack : Side::kFront;
+          const Guarded source = random_bytes(rows * depth, side), sums(rows * 4, side);
+          if (byte >= 0) std::memset(source.data(), byte, rows * depth);
+          std::vector<int32_t> want(rows);
+          for (size_t i = 0; i < rows; ++i)
             for (size_t k = 0; k < depth; ++k) {
               const uint8_t x = static_cast<uint8_t>(source.data()[i * depth + k] ^ flip);
-              want += is_signed ? static_cast<int8_t>(x) : x;
+              want[i] += is_signed ? static_cast<int8_t>(x) : x;
             }
-            ASSERT_EQ(sums[i], want) << kernel().name << " depth " << depth << " byte " << byte;
-          }
+          // By stride, and from the last row to the first by pointers.
+          std::vector<const uint8_t*> pointers;
+          for (size_t i = rows; i > 0; --i) pointers.push_back(source.data() + (i - 1) * depth);
+          const octet::Rows by_stride = {source.data(), depth, rows, depth, flip},
+                            by_pointers = {nullptr, 0, rows, depth, flip, pointers.data()};
+          sum_rows(by_stride, is_signed, sums.data<int32_t>());
+          for (size_t i = 0; i < rows; ++i)
+            ASSERT_EQ(sums.data<int32_t>()[i], want[i])
+                << kernel().name << " depth " << depth << " byte " << byte << " row " << i;
+          sum_rows(by_pointers, is_signed, sums.data<int32_t>());
+          for (size_t i = 0; i < rows; ++i)
+            ASSERT_EQ(sums.data<int32_t>()[i], want[rows - 1 - i])
+                << kernel().name << " depth " << depth << " byte " << byte << " row " << i;
         }
 }
 

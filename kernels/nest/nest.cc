@@ -302,19 +302,26 @@ void prepare(const Nest& nest, const Columns& columns, const PreparedSections& a
   const size_t count = block->tiles ? block->tile_count : tiling.count;
   const size_t tap_elements = round_up_pow2(nest.taps.depth, kernel.lhs_kr);
   block->panel_bytes = kernel.lhs_panel_bytes(nest.taps.depth, nest.taps.most);
-  for (size_t t = 0, row = 0, rows; t < count; row += rows, ++t) {
+  // Rows of a matrix are summed all at once
+  const bool sums_tiles = weight_zero_points && block->tiles,
+             is_signed = kernel.lhs_domain == Domain::kS8;
+  OCTET_ASSERT(block->tiles || nest.taps.count == 1);
+  if (weight_zero_points && !sums_tiles)
+    nest.ops->sum_rows({block->lhs, block->lhs_stride, block->rows, nest.taps.depth, nest.lhs_flip},
+                       is_signed, (int32_t*)(workspace + at.row_sums));
+  for (size_t t = 0, row = 0, rows; (kernel.gather || sums_tiles) && t < count; row += rows, ++t) {
     const BlockTile* const tile = block->tiles ? &block->tiles[t] : nullptr;
     rows = tile ? tile->rows : tiling.rows(t);
     const size_t lanes = round_up_pow2(rows, kernel.lhs_lanes_step);
     uint8_t* const panel = workspace + at.panels + t * block->panel_bytes;
     int32_t* const sums = (int32_t*)(workspace + at.row_sums) + row;
-    for (size_t i = 0; weight_zero_points && i < rows; ++i) sums[i] = 0;
+    for (size_t i = 0; sums_tiles && i < rows; ++i) sums[i] = 0;
     for_each_tap(nest, *block, tile, row, rows, [&](const Rows& all, size_t tap) {
       if (kernel.gather)
         kernel.gather(all, lanes, panel + tap * lanes * tap_elements * kernel.lhs_element_bytes);
-      if (!weight_zero_points) return;
+      if (!sums_tiles) return;
       int32_t tap_sums[kMaxTileRows];
-      nest.ops->sum_rows(all, kernel.lhs_domain == Domain::kS8, tap_sums);
+      nest.ops->sum_rows(all, is_signed, tap_sums);
       for (size_t i = 0; i < rows; ++i)
         sums[i] = (int32_t)((uint32_t)sums[i] + (uint32_t)tap_sums[i]);
     });

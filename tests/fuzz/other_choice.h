@@ -12,7 +12,7 @@ namespace octet_fuzz {
 
 // Of what the library knows, in any combination.
 octet::Choice any_choice(Choices* c);
-// Tasks, cache, pass and block are others than the best one's, perhaps its kernels are, seldom the rest.
+// Tasks, cache, pass and block are others than the best one's, perhaps the kernels, seldom more.
 octet::Choice other_choice(Choices* c, octet::Choice best);
 // Whether all but tasks and cache is as in the best one, so that it cannot be refused.
 bool only_cut_differs(octet::Choice choice, const octet::Choice& best);
