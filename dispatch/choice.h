@@ -35,7 +35,7 @@ struct Choice {
 
 constexpr size_t kChoiceBytes = 256;  // of a text, its end included
 
-// "direct weights=s8_16x4 kernel=avx512vnni_u8s8_6x64x4 few=- block=1020 pass=0 cache=2097152 cut=0x0"
+// "direct weights=s8_16x4 kernel=avx2_s16s8_6x16x4 few=- block=60 pass=0 cache=1048576 cut=0x0"
 void to_text(const Choice& choice, char (&text)[kChoiceBytes]);
 // What is damaged is refused with the place and what should stand there. A kernel that this library
 // lacks is unknown to it.

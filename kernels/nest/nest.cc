@@ -52,8 +52,8 @@ class Start {
   }
 
  private:
-  // The used taps have met the zero point of the lhs, those that are padding have not. Most tiles of
-  // a strip use the same ones.
+  // The used taps have met the zero point of the lhs, those that are padding have not. Most tiles
+  // of a strip use the same ones.
   void leave_out(const Columns& columns, size_t n, size_t lanes, const BlockTile& used) {
     if (n == row_of_.n && used.first == row_of_.first && used.end == row_of_.end) return;
     row_of_ = {n, used.first, used.end};
