@@ -11,7 +11,7 @@
 namespace octet {
 namespace {
 
-octet_status check_filter(const octet_filter_desc& f, octet_isa isa, octet_error* error) {
+octet_status check_filter(const octet_filter_desc& f, octet_error* error) {
   if (!is_8bit(f.type))
     return fail(error, OCTET_UNKNOWN_ENUM, "filter.type is %d; weights are OCTET_S8 or OCTET_U8",
                 (int)f.type);
@@ -24,8 +24,6 @@ octet_status check_filter(const octet_filter_desc& f, octet_isa isa, octet_error
   if (f.accuracy != OCTET_ACCURACY_EXACT && f.accuracy != OCTET_ACCURACY_APPROXIMATE)
     return fail(error, OCTET_UNKNOWN_ENUM, "filter.accuracy is %d, not an octet_accuracy",
                 (int)f.accuracy);
-  if (isa != OCTET_ISA_AUTO && !find_tier((int)isa))
-    return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
   for (size_t i = 0; f.tap_ranges && i < 16; ++i)
     if (!(f.tap_ranges[i] > 0 && f.tap_ranges[i] <= kMaxScale))
       return fail(error, OCTET_BAD_SCALE,
@@ -119,17 +117,25 @@ RhsLayout packed_layout(const FilterDraft& d, const ConvMethod& method) {
   return select_layout(d.cpu, d.view.is_u8 && method.keeps_u8, d.forced);
 }
 
-octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterDraft* d,
-                         octet_error* error) {
+octet_status read_weights(const octet_filter_desc* filter, FilterDraft* d, octet_error* error) {
   OCTET_TRY(d->given.read(filter, "filter", error));
   const octet_filter_desc& f = *d->given;
-  OCTET_TRY(check_filter(f, isa, error));
+  OCTET_TRY(check_filter(f, error));
   OCTET_TRY(read_shape(f.shape, "filter.shape", &d->shape, error));
   OCTET_TRY(check_zero_points(f.zero_points, f.zero_point_count, d->shape.out_channels, f.type,
                               "filter.zero_points", error));
+  d->view = view_of(f, d->shape);
+  return OCTET_OK;
+}
+
+octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterDraft* d,
+                         octet_error* error) {
+  OCTET_TRY(read_weights(filter, d, error));
+  const octet_filter_desc& f = *d->given;
+  if (isa != OCTET_ISA_AUTO && !find_tier((int)isa))
+    return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
   Environment environment;
   OCTET_TRY(read_environment(&environment, error));
-  d->view = view_of(f, d->shape);
   choose_tier(isa, environment, d);
   OCTET_TRY(read_machine(f.machine, "filter", &d->cpu, error));
   ConvProblem problem = {d->shape,

@@ -27,6 +27,9 @@ RhsLayout packed_layout(const FilterDraft& draft, const ConvMethod& method);
 // Lays out the blob of an algorithm's weights. False if a size leaves ptrdiff_t.
 bool plan_blob(const FilterDraft& draft, const Form& form, uint8_t algorithm, Container* container);
 
+// Shape and view only: what the weights are, not how they will lie.
+octet_status read_weights(const octet_filter_desc* filter, FilterDraft* draft, octet_error* error);
+
 octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterDraft* draft,
                          octet_error* error);
 

@@ -22,7 +22,7 @@ NATIVE = [
           "dispatch/gemm_create.cc", "dispatch/gemm_explain.cc",
           "dispatch/gemm_draft.h", "dispatch/gemm_finish.cc",
           "dispatch/gemm_overlap.cc", "dispatch/gemm_run.cc", "dispatch/info.cc",
-          "dispatch/conv_trace.*", "dispatch/pack.cc", "dispatch/struct_size.*", "dispatch/trace.*"],
+          "dispatch/conv_trace.*", "dispatch/pack.cc", "dispatch/rhs_weights.*", "dispatch/struct_size.*", "dispatch/trace.*"],
          ["bad_input", "conv_bad_input", "struct_size", "helpers", "overlap", "workspace",
           "environment", "blob", "residual_exits", "tflite"],
          DIRECT),
