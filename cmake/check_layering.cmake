@@ -6,12 +6,13 @@
 # And names are kept apart: what there are several of, and more will be, is named in its tables and
 # its own files; all others ask the tables.
 cmake_minimum_required(VERSION 3.22)
-set(may_include_dispatch dispatch dispatch/tables kernels/conv kernels/gemm kernels/nest kernels/pack kernels/core octet)
+set(may_include_dispatch dispatch dispatch/tables kernels/conv kernels/gemm kernels/nest kernels/pack kernels/sparse kernels/core octet)
 set(may_include_dispatch/tables dispatch dispatch/tables kernels/conv kernels/pack kernels/core kernels/ref kernels/simd kernels/x86 kernels/arm)
 set(may_include_kernels/conv kernels/conv kernels/nest kernels/pack kernels/core)
 set(may_include_kernels/gemm kernels/gemm kernels/nest kernels/pack kernels/core)
 set(may_include_kernels/nest kernels/nest kernels/core)
 set(may_include_kernels/pack kernels/pack kernels/core)
+set(may_include_kernels/sparse kernels/sparse kernels/pack kernels/core)
 set(may_include_kernels/core kernels/core)
 set(may_include_kernels/simd kernels/simd kernels/core)
 set(may_include_kernels/ref kernels/ref kernels/simd kernels/core)

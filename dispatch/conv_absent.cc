@@ -2,6 +2,7 @@
 // for one is told.
 #include "dispatch/blob.h"
 #include "octet/helpers.h"
+#include "octet/sparse.h"
 
 namespace octet {
 namespace {
@@ -60,3 +61,7 @@ octet_status octet_conv2d_run(const octet_conv2d*, const octet_conv2d_args*, oct
 void octet_conv2d_destroy(octet_conv2d*) {}
 octet_conv_algorithm octet_conv2d_algorithm(const octet_conv2d*) { return OCTET_CONV_AUTO; }
 const char* octet_conv2d_kernel(const octet_conv2d*) { return nullptr; }
+octet_status octet_sparse_prune_filter(const octet_filter_desc*, void*, octet_sparse_loss*,
+                                       octet_error* error) {
+  return absent(error);
+}

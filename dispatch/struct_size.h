@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dispatch/error.h"
+#include "octet/sparse.h"
 
 namespace octet {
 
@@ -23,6 +24,9 @@ constexpr size_t oldest(const octet_conv2d_candidate*) {
 }
 constexpr size_t oldest(const octet_conv2d_desc*) { return offsetof(octet_conv2d_desc, epilogue); }
 constexpr size_t oldest(const octet_conv2d_args*) { return offsetof(octet_conv2d_args, workspace); }
+constexpr size_t oldest(const octet_sparse_stream*) {
+  return offsetof(octet_sparse_stream, alignment);
+}
 constexpr size_t oldest(const octet_blob_info*) { return offsetof(octet_blob_info, algorithm); }
 
 struct StructSizes {

@@ -21,6 +21,7 @@ ROLES = {
     "kernels/gemm": "products of matrices",
     "kernels/nest": "the loop nest of every product",
     "kernels/pack": "weights into forms and blobs",
+    "kernels/sparse": "2:4 weights: streams, pruning",
     "kernels/core": "vocabulary: layout, tile, micro-kernel, epilogue; nothing to link",
     "kernels/simd": "plain loops, compiled once for each tier: epilogue, row work, transforms",
     "kernels/ref": "portable",

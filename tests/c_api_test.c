@@ -1,6 +1,7 @@
 /* The header is C99, and a C program can do everything: pack, create, query, run, destroy.
  * Compiled with -Wpedantic -Werror. */
 #include <octet/octet.h>
+#include <octet/sparse.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,21 @@ int main(void) {
   EXPECT(octet_gemm_run(gemm, &args, &error) == OCTET_OK);
   EXPECT(memcmp(dst, expected, sizeof dst) == 0);
   octet_gemm_destroy(gemm);
+
+  /* Of the weights 1 4 7 -128, 2 5 8 127 and 3 6 9 0 the two largest of each column. */
+  {
+    static const uint8_t stream[12] = {0xcc, 0x06, 0, 0, 7, 0x80, 8, 127, 6, 9, 0, 0};
+    int8_t pruned[K * N], columns[N * K];
+    octet_sparse_loss losses[N];
+    octet_sparse_stream format = OCTET_SPARSE_STREAM_INIT;
+    format.chunk = 32;
+    EXPECT(octet_sparse_prune(&rhs, pruned, losses, &error) == OCTET_OK);
+    EXPECT(losses[1].removed == 2 && losses[1].magnitude_removed == 7 && losses[1].energy == 16222);
+    EXPECT(octet_sparse_import(&format, stream, sizeof stream, N, K, columns, 0, &error) ==
+           OCTET_OK);
+    for (bytes = 0; bytes < N * K; ++bytes)
+      EXPECT(columns[bytes] == pruned[bytes % K * N + bytes / K]);
+  }
 
   /* Values outside an enumeration, as only C can spell them. */
   EXPECT(strcmp(octet_status_name((octet_status)99), "unknown status") == 0);

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "octet/octet.h"
+#include "octet/sparse.h"
 #include "support/guarded.h"
 
 namespace octet_test {
@@ -338,6 +338,24 @@ TEST(StructSize, Machine) {
                });
 }
 
+TEST(StructSize, SparseStream) {
+  Product p;
+  const Bytes weights(kN * kK);
+  p.rhs.data = weights.data();
+  octet_sparse_stream format = OCTET_SPARSE_STREAM_INIT;
+  format.chunk = 64;
+  format.alignment = 8;
+  format.keep_zeros = 1;
+  expect_reads(format, offsetof(octet_sparse_stream, alignment), "format",
+               [&](const octet_sparse_stream* f) {
+                 Bytes stream(256);
+                 const Outcome o = outcome_of([&](octet_error* e) {
+                   return octet_sparse_export(&p.rhs, f, stream.data(), stream.size(), e);
+                 });
+                 return Outcome{o.status, o.message, o.status ? Bytes() : stream};
+               });
+}
+
 TEST(StructSize, ConvDesc) {
   Layer l;
   l.desc.epilogue.bias = l.bias.data();
@@ -449,6 +467,7 @@ TEST(StructSize, NoPaddingAtTheEnd) {
   EXPECT_EQ(end(offsetof(octet_filter_desc, packed_bytes_max), sizeof(size_t)),
             sizeof(octet_filter_desc));
   EXPECT_EQ(end(offsetof(octet_machine, reserved), sizeof(int)), sizeof(octet_machine));
+  EXPECT_EQ(end(offsetof(octet_sparse_stream, reserved), sizeof(int)), sizeof(octet_sparse_stream));
   EXPECT_EQ(end(offsetof(octet_epilogue, product_scale), sizeof(float)), sizeof(octet_epilogue));
   EXPECT_EQ(end(offsetof(octet_gemm_desc, epilogue), sizeof(octet_epilogue)),
             sizeof(octet_gemm_desc));

@@ -63,7 +63,7 @@ typedef enum octet_status OCTET_INT_ENUM {
   /* The lower bound is above the upper bound, or one is NaN or outside the output type. */
   OCTET_BAD_CLAMP = 13,
   /* Packed weights whose header is damaged, truncated, of another version or for another problem.
-   * octet_blob_verify: also whose payload is damaged. */
+   * octet_blob_verify: also whose payload is damaged. octet_sparse_import: a malformed stream. */
   OCTET_BAD_BLOB = 14,
   OCTET_WRONG_TIER = 15, /* packed weights whose layout no usable kernel reads */
   /* OCTET_MAX_ISA, OCTET_KERNEL, OCTET_CONV or OCTET_VERBOSE holds an unknown value. */
@@ -72,7 +72,8 @@ typedef enum octet_status OCTET_INT_ENUM {
   /* A forced kernel that this CPU or these packed weights cannot run. */
   OCTET_KERNEL_UNUSABLE = 18,
   OCTET_UNSUPPORTED = 19, /* a valid combination that Octet does not implement */
-  OCTET_OUT_OF_MEMORY = 20
+  OCTET_OUT_OF_MEMORY = 20,
+  OCTET_BAD_SPARSITY = 21 /* weights that are not as sparse as they are said to be */
 } octet_status;
 
 /* The optional last argument of every function that can fail. On failure it holds the status and

@@ -1,0 +1,94 @@
+/*
+ * Weights of which, along K, at most two of every four are not zero (2:4): from and to the forms in
+ * which other tools keep them, and out of dense ones. What comes out is dense weights as octet_pack
+ * and octet_conv2d_pack take them. docs/sparse_weights.md says where such weights come from, and
+ * what pruning costs.
+ *
+ * A group is four weights along K from a multiple of four on; a short last one counts as filled up
+ * with zeros. Of a filter, K is the input channels of one kernel position.
+ *
+ * On failure nothing that a function should write is touched. None of them allocates.
+ */
+#ifndef OCTET_SPARSE_H_
+#define OCTET_SPARSE_H_
+
+#include <octet/octet.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- AMD's stream ---------------------------------------------------------------------------- */
+
+/* How AIE-ML kernels read sparse weights from memory (AMD UG1603, "Sparse Matrix Multiplication";
+ * UG1529, "Sparse Data Format"). Weights are cut into chunks; a chunk is
+ *
+ *     a mask, little-endian, whose bit i tells that weight i of the chunk is in the stream,
+ *     these weights, a byte each, in order,
+ *     bytes of 0 up to a multiple of the alignment, counted from the stream's beginning.
+ *
+ * Weights that are not in the stream are 0, so a zero point other than 0 has no stream. The N x K
+ * matrix is taken column after column (of N), each rounded up to whole groups with zeros, and the
+ * last chunk is filled up with zeros. Tiled matrices: see docs/sparse_weights.md. */
+typedef struct octet_sparse_stream {
+  size_t struct_size;
+  /* Weights under one mask: 32 (AIE-ML since UG1603 2025.1) or 64 (before, and AIE-ML v2). */
+  size_t chunk;
+  /* -- an older struct may end here -- */
+  size_t alignment; /* of masks: 4 or, with chunks of 64, 8 (AIE-ML v2); 0 means 4 */
+  /* Export: 1 lets every group have exactly two weights in the stream, the first zeros of those
+   * with fewer, as UG1603 wants since 2025.1. Import takes both. */
+  int keep_zeros;
+  int reserved; /* must be 0 */
+} octet_sparse_stream;
+#define OCTET_SPARSE_STREAM_INIT OCTET_INIT(octet_sparse_stream)
+
+/* The weights in a stream, those that fill it up included: a multiple of format.chunk. */
+octet_status octet_sparse_import_size(const octet_sparse_stream* format, const void* stream,
+                                      size_t stream_bytes, size_t* weights, octet_error* error);
+
+/* Writes all n x k weights as OCTET_NK: column n at weights + n * stride (0 means dense); what is
+ * between is left alone. The stream must hold these and no more: whatever is missing, left over or
+ * contradicts the description above is OCTET_BAD_BLOB, and the message has its offset. */
+octet_status octet_sparse_import(const octet_sparse_stream* format, const void* stream,
+                                 size_t stream_bytes, size_t n, size_t k, void* weights,
+                                 size_t stride, octet_error* error);
+
+/* The bytes that octet_sparse_export will write. Reads the weights: of a group with three that are
+ * not zero the message has column, k and values. Matrices of a batch follow each other. */
+octet_status octet_sparse_export_size(const octet_rhs_desc* rhs, const octet_sparse_stream* format,
+                                      size_t* stream_bytes, octet_error* error);
+
+octet_status octet_sparse_export(const octet_rhs_desc* rhs, const octet_sparse_stream* format,
+                                 void* stream, size_t stream_bytes, octet_error* error);
+
+/* ---- pruning --------------------------------------------------------------------------------- */
+
+/* What pruning took from one output channel: of r - zero_point. The share of the magnitude that is
+ * gone is magnitude_removed / magnitude. Frozen. */
+typedef struct octet_sparse_loss {
+  uint64_t weights, removed;             /* that were not zero, and of these are now */
+  uint64_t magnitude, magnitude_removed; /* sums of absolute values */
+  uint64_t energy, energy_removed;       /* of squares */
+} octet_sparse_loss;
+
+/* Leaves of each group the two weights that are farthest from the zero point, and makes the others
+ * the zero point. Of equals the one at the smaller k stays. A scale per channel would change no
+ * choice, because a group is of one channel. This is the plain baseline: training must follow
+ * where accuracy counts.
+ *
+ * pruned is laid out as rhs.data, and may be it; otherwise they may not overlap. Only weights are
+ * written, not what lies between rows. losses: null, or batch x n. */
+octet_status octet_sparse_prune(const octet_rhs_desc* rhs, void* pruned, octet_sparse_loss* losses,
+                                octet_error* error);
+
+/* The same of a convolution's weights: groups are of input channels. losses: null, or
+ * out_channels. */
+octet_status octet_sparse_prune_filter(const octet_filter_desc* filter, void* pruned,
+                                       octet_sparse_loss* losses, octet_error* error);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* OCTET_SPARSE_H_ */
