@@ -1,8 +1,9 @@
 /*
- * Classifies handwritten digits with an int8 multi-layer perceptron: digits [directory [expected
- * checksum]]
+ * Classifies handwritten digits with an int8 multi-layer perceptron: digits [--sparse] [directory
+ * [expected checksum]]
  *
- * train.py makes model.bin and images.bin; README.md describes them. The checksum covers every
+ * train.py makes model.bin, model_2_4.bin (--sparse: of every four weights of a neuron two are 0)
+ * and images.bin; README.md describes them. The checksum covers every
  * byte of the logits, so equal checksums from two machines, tiers or compilers mean equal
  * results, not only equal accuracy.
  */
@@ -69,13 +70,13 @@ static void* take(size_t bytes) {
   const size_t padding =
       (OCTET_ALIGNMENT - (uintptr_t)(memory + used) % OCTET_ALIGNMENT) % OCTET_ALIGNMENT;
   if (padding + bytes > kMemory - used)
-    fail("model.bin and images.bin ask for more than %d bytes", kMemory);
+    fail("the model and images.bin ask for more than %d bytes", kMemory);
   used += padding + bytes;
   return memory + used - bytes;
 }
 
 static void* read_into(FILE* file, void* memory, size_t bytes) {
-  if (fread(memory, 1, bytes, file) != bytes) fail("model.bin or images.bin ends too early");
+  if (fread(memory, 1, bytes, file) != bytes) fail("a model or images.bin ends too early");
   return memory;
 }
 
@@ -92,7 +93,7 @@ static layer read_layer(FILE* file) {
   layer_header header;
   read_into(file, &header, sizeof header);
   if (header.n > kMaxCount || header.k > kMaxCount)
-    fail("model.bin has a layer that is wider than %d", kMaxCount);
+    fail("the model has a layer that is wider than %d", kMaxCount);
   layer l = {.n = header.n, .k = header.k, .dst = take((size_t)kBatch * header.n)};
 
   octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
@@ -142,19 +143,23 @@ static const uint8_t* run(const layer* layers, uint32_t count, const uint8_t* im
 }
 
 int main(int argc, char** argv) {
-  if (argc > 3) fail("usage: digits [directory [expected checksum]]");
+  const int sparse = argc > 1 && strcmp(argv[1], "--sparse") == 0;
+  argc -= sparse;
+  argv += sparse;
+  if (argc > 3) fail("usage: digits [--sparse] [directory [expected checksum]]");
   const char* directory = argc > 1 ? argv[1] : OCTET_DIGITS_DIR;
+  const char* name = sparse ? "model_2_4.bin" : "model.bin";
 
   model_header model;
   layer layers[kMaxLayers];
-  FILE* file = open_file(directory, "model.bin");
+  FILE* file = open_file(directory, name);
   read_into(file, &model, sizeof model);
   if (memcmp(model.magic, "OCTETMLP", 8) != 0 || model.layers < 1 || model.layers > kMaxLayers)
-    fail("model.bin is not a model");
+    fail("%s is not a model", name);
   for (uint32_t i = 0; i < model.layers; ++i) {
     layers[i] = read_layer(file);
     if (i > 0 && layers[i].k != layers[i - 1].n)
-      fail("layer %" PRIu32 " of model.bin does not fit the one before", i);
+      fail("layer %" PRIu32 " of the model does not fit the one before", i);
   }
   fclose(file);
 
@@ -164,7 +169,7 @@ int main(int argc, char** argv) {
   if (memcmp(header.magic, "OCTETIMG", 8) != 0 || header.images < 1 || header.images > kMaxCount) {
     fail("images.bin is not a set of images");
   }
-  if (header.pixels != layers[0].k) fail("images.bin does not fit model.bin");
+  if (header.pixels != layers[0].k) fail("images.bin does not fit the model");
   const size_t image_bytes = (size_t)header.images * header.pixels;
   const uint8_t* images = read_into(file, take(image_bytes), image_bytes);
   const uint8_t* labels = read_into(file, take(header.images), header.images);

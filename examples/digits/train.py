@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Trains the digits network in float, quantizes it and writes model.bin and images.bin beside this file.
+"""Trains the digits network in float, quantizes it and writes model.bin and images.bin beside this file; then prunes it to 2:4,
+trains on and writes model_2_4.bin.
 
-Evaluates the quantized network with plain numpy integers, by the formulas of DESIGN.md's numeric contract, and prints the FNV-1a
-hash of all logits: the checksum that digits.c must reproduce. README.md describes the two files.
+Evaluates the quantized networks with plain numpy integers, by the formulas of DESIGN.md's numeric contract, and prints the FNV-1a
+hashes of all logits: the checksums that digits.c must reproduce. README.md describes the files.
 """
 import pathlib
 import struct
@@ -60,34 +61,61 @@ def fnv1a(data):
     return value
 
 
+def largest_two_of_four(weights):
+    """Where the weights of a K x N layer stay: the two of largest magnitude of each four along K."""
+    groups = np.abs(weights).reshape(-1, 4, weights.shape[1])
+    stays = np.zeros(groups.shape, bool)
+    np.put_along_axis(stays, np.argsort(-groups, axis=1, kind="stable")[:, :2], True, axis=1)
+    return stays.reshape(weights.shape)
+
+
+def keep(network, masks):
+    for weights, mask in zip(network.coefs_, masks):
+        weights *= mask
+
+
+def save(name, layers, float_accuracy):
+    with open(HERE / name, "wb") as file:
+        file.write(struct.pack("<8sIf", b"OCTETMLP", len(layers), float_accuracy))
+        for layer in layers:
+            zero_points = layer["in_zero_point"], layer["out_zero_point"]
+            file.write(struct.pack("<2I2iI", *layer["weights"].shape, *zero_points, layer["relu"]))
+            for field, dtype in (("scales", "<f4"), ("bias", "<i4"), ("weights", "i1")):
+                file.write(np.ascontiguousarray(layer[field], dtype).tobytes())
+
+
 def main():
     images, labels = load_digits(return_X_y=True)
     images = images.astype(np.uint8)
     train_images, test_images, train_labels, test_labels = train_test_split(
         images, labels, test_size=597, random_state=1, stratify=labels)
-
     network = MLPClassifier((128, 48), alpha=1e-4, max_iter=400, random_state=1).fit(train_images, train_labels)
-    float_accuracy = network.score(test_images, test_labels)
 
-    layers = list(quantize(network, train_images))
-    logits = test_images
-    for layer in layers:
-        logits = evaluate(layer, logits)
-
-    with open(HERE / "model.bin", "wb") as file:
-        file.write(struct.pack("<8sIf", b"OCTETMLP", len(layers), float_accuracy))
+    def quantized(title):
+        """The network in int8, and how well it reads."""
+        layers, logits = list(quantize(network, train_images)), test_images
         for layer in layers:
-            zero_points = layer["in_zero_point"], layer["out_zero_point"]
-            file.write(struct.pack("<2I2iI", *layer["weights"].shape, *zero_points, layer["relu"]))
-            for name, dtype in (("scales", "<f4"), ("bias", "<i4"), ("weights", "i1")):
-                file.write(np.ascontiguousarray(layer[name], dtype).tobytes())
+            logits = evaluate(layer, logits)
+        float_accuracy = network.score(test_images, test_labels)
+        print(f"{title + ':':<25}float accuracy {100 * float_accuracy:.2f} %, int8 accuracy "
+              f"{100 * (logits.argmax(axis=1) == test_labels).mean():.2f} %, checksum {fnv1a(logits.tobytes()):016x}")
+        return layers, float_accuracy
+
+    save("model.bin", *quantized("dense"))
     with open(HERE / "images.bin", "wb") as file:
         file.write(struct.pack("<8s2I", b"OCTETIMG", *test_images.shape))
         file.write(test_images.tobytes() + test_labels.astype(np.uint8).tobytes())
 
-    print(f"float accuracy {100 * float_accuracy:.2f} %")
-    print(f"int8 accuracy  {100 * (logits.argmax(axis=1) == test_labels).mean():.2f} %")
-    print(f"checksum       {fnv1a(logits.tobytes()):016x}")
+    masks = [largest_two_of_four(weights) for weights in network.coefs_]
+    keep(network, masks)
+    quantized("2:4, pruned only")
+    for _ in range(network.n_iter_):  # as often through the images again as it took to train
+        network.partial_fit(train_images, train_labels)
+        keep(network, masks)
+    layers, float_accuracy = quantized("2:4, pruned and trained")
+    for layer in layers:
+        assert ((layer["weights"].reshape(-1, 4) != 0).sum(axis=1) <= 2).all()
+    save("model_2_4.bin", layers, float_accuracy)
 
 
 if __name__ == "__main__":
