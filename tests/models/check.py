@@ -39,6 +39,19 @@ def need_packages(environment):
         os.execv(python, [python, *sys.argv])
 
 
+def import_packages(environment):
+    """For this whole file, once they are known to be there."""
+    need_packages(environment)
+    global np, schema, Interpreter, OpResolverType, contract, tflite, vectors
+    import numpy as np
+    from ai_edge_litert import schema_py_generated as schema
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+    sys.path[:0] = [str(HERE.parent / "conformance"), str(HERE.parent / "vectors")]
+    import contract
+    import tflite
+    import vectors
+
+
 class Network:
     """A model with the tensors of one inference."""
 
@@ -166,16 +179,7 @@ def main():
     paths = sorted(models.glob("*.tflite")) if models.name else []
     if not paths:
         skip("OCTET_MODELS_DIR names no directory with .tflite files")
-    need_packages(environment)
-    global np, schema, Interpreter, OpResolverType, contract, tflite, vectors
-    import numpy as np
-    from ai_edge_litert import schema_py_generated as schema
-    from ai_edge_litert.interpreter import Interpreter, OpResolverType
-    sys.path[:0] = [str(HERE.parent / "conformance"), str(HERE.parent / "vectors")]
-    import contract
-    import tflite
-    import vectors
-
+    import_packages(environment)
     rng, status = np.random.default_rng(2024), 0
     for path in paths:
         left_out, all_cases = collections.Counter(), []

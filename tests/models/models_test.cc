@@ -1,6 +1,9 @@
-// The layers that check.py took out of whole networks, by every algorithm on every tier. It is
-// started by check.py only.
+// The layers that check.py took out of whole networks, by every algorithm on every tier; and what
+// sparse.py pruned. It is started by these two only.
+#include <octet/sparse.h>
+
 #include <cstdlib>
+#include <vector>
 
 #include "support/vector_test.h"
 
@@ -16,6 +19,37 @@ TEST_P(Models, EveryLayerAsLiteRt) {
 }
 
 OCTET_FOR_EACH_TIER(Models);
+
+TEST(Pruning, AsInPythonAndThroughAStream) {
+  const char* const file = std::getenv("OCTET_MODEL_WEIGHTS");
+  if (!file) GTEST_SKIP() << "only sparse.py prunes";
+  for (const Case& c : VectorFile::read(file)) {
+    SCOPED_TRACE(c.name);
+    const Tensor &weights = *c.find("weights"), &expected = *c.find("pruned");
+    std::vector<uint8_t> pruned(weights.size()), imported(weights.size());
+    octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+    rhs.type = OCTET_S8;
+    rhs.order = OCTET_NK;
+    rhs.n = weights.rows;
+    rhs.k = weights.columns;
+    rhs.data = weights.data<void>();
+    octet_error error = {};
+    ASSERT_EQ(octet_sparse_prune(&rhs, pruned.data(), nullptr, &error), OCTET_OK) << error.message;
+    EXPECT_EQ(pruned, expected.bytes);
+    rhs.data = pruned.data();
+    octet_sparse_stream format = OCTET_SPARSE_STREAM_INIT;
+    format.chunk = 32;
+    size_t bytes = 0;
+    ASSERT_EQ(octet_sparse_export_size(&rhs, &format, &bytes, &error), OCTET_OK) << error.message;
+    std::vector<uint8_t> stream(bytes);
+    ASSERT_EQ(octet_sparse_export(&rhs, &format, stream.data(), bytes, &error), OCTET_OK);
+    ASSERT_EQ(octet_sparse_import(&format, stream.data(), bytes, rhs.n, rhs.k, imported.data(), 0,
+                                  &error),
+              OCTET_OK)
+        << error.message;
+    EXPECT_EQ(imported, pruned);
+  }
+}
 
 }  // namespace
 }  // namespace octet_test
