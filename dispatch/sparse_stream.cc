@@ -2,7 +2,7 @@
 #include "kernels/sparse/stream.h"
 
 #include "dispatch/check.h"
-#include "dispatch/rhs_weights.h"
+#include "dispatch/sparse_rhs.h"
 #include "octet/sparse.h"
 
 namespace octet {
@@ -69,38 +69,18 @@ struct Export {
   }
 };
 
-octet_status refuse_group(const RhsWeights& w, const CrowdedGroup& group, octet_error* error) {
-  const RhsView& v = w.view;
-  const size_t matrix = group.row / v.n, column = group.row % v.n;
-  const uint8_t* const first = v.data + matrix * w.matrix_stride + column * v.n_stride;
-  int values[kGroupWeights] = {};
-  for (size_t i = 0; i < kGroupWeights && group.k + i < v.k; ++i) {
-    const uint8_t byte = first[(group.k + i) * v.k_stride];
-    values[i] = v.is_u8 ? byte : (int8_t)byte;
-  }
-  return fail(error, OCTET_BAD_SPARSITY,
-              "rhs.data is not 2:4: column %zu of matrix %zu has the weights %d, %d, %d, %d from k "
-              "= %zu on, and only two of four may be other than 0",
-              column, matrix, values[0], values[1], values[2], values[3], group.k);
-}
-
 octet_status prepare(const octet_rhs_desc* rhs, const octet_sparse_stream* format, Export* e,
                      octet_error* error) {
-  OCTET_TRY(read_rhs(rhs, true, &e->weights, error));
+  OCTET_TRY(read_sparse_rhs(rhs, &e->weights, error));
   OCTET_TRY(read_format(format, &e->format, error));
   const RhsView& v = e->weights.view;
-  for (size_t i = 0; i < v.zero_point_count; ++i)
-    if (v.zero_points[i])
-      return fail(error, OCTET_BAD_ZERO_POINT,
-                  "rhs.zero_points[%zu] is %d; what is not in a stream is the byte 0", i,
-                  (int)v.zero_points[i]);
   size_t weights;
   if (__builtin_mul_overflow(e->weights.batch, v.n, &e->rows) ||
       __builtin_mul_overflow(e->rows, stream_row(v.k) + 8, &weights) || weights > PTRDIFF_MAX)
     return fail(error, OCTET_BAD_SIZE, "rhs.n = %zu, rhs.k = %zu: the stream leaves ptrdiff_t", v.n,
                 v.k);
   CrowdedGroup crowded;
-  if (!e->write(nullptr, &crowded)) return refuse_group(e->weights, crowded, error);
+  if (!e->write(nullptr, &crowded)) return refuse_group(e->weights, crowded.row, crowded.k, error);
   return OCTET_OK;
 }
 

@@ -1,5 +1,5 @@
 // octet/sparse.h: AMD's stream of 2:4 weights, against a reader and a writer in Python
-// (sparse/streams.py), the guide's example, and everything that may be wrong with one.
+// (sparse/stream.py), the guide's example, and everything that may be wrong with one.
 #include <gtest/gtest.h>
 #include <octet/sparse.h>
 
@@ -107,7 +107,7 @@ std::string offset_text(size_t offset) { return "at offset " + std::to_string(of
 
 TEST(SparseStream, AsThePythonReaderAndWriter) {
   const char* const path = std::getenv("OCTET_SPARSE_STREAMS");
-  if (!path) GTEST_SKIP() << "sparse/streams.py says where the streams are";
+  if (!path) GTEST_SKIP() << "sparse/stream.py says where the streams are";
   std::ifstream input(path, std::ios::binary);
   const Bytes file{std::istreambuf_iterator<char>(input), {}};
   size_t accepted = 0, refused = 0, written = 0;

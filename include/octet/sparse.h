@@ -62,6 +62,33 @@ octet_status octet_sparse_export_size(const octet_rhs_desc* rhs, const octet_spa
 octet_status octet_sparse_export(const octet_rhs_desc* rhs, const octet_sparse_stream* format,
                                  void* stream, size_t stream_bytes, octet_error* error);
 
+/* ---- values and places ----------------------------------------------------------------------- */
+
+/* How GPUs take 2:4 weights: N x K / 2 values, row after row the two of each group, and metadata of
+ * four bits per group: the place of its first value in the lower two, that of the second, which is
+ * larger, in the upper two. Eight groups make a little-endian word of 32 bits, the first group in
+ * its lowest bits. What is not among the values is 0. */
+typedef enum octet_sparse_metadata OCTET_INT_ENUM {
+  OCTET_METADATA_ROWS = 0, /* words row after row; k is a multiple of 8 */
+  /* As CUTLASS and PyTorch's SparseSemiStructuredTensorCUTLASS have it for int8: word w of row r is
+   * word w / 2 * 2n + r / 16 * 32 + r % 8 * 4 + w % 2 * 2 + r / 8 % 2. n is a multiple of 16, k of
+   * 64. */
+  OCTET_METADATA_CUTLASS = 1
+} octet_sparse_metadata;
+
+/* Writes all n x k weights as octet_sparse_import does. values_bytes is n * k / 2, metadata_bytes
+ * n * k / 8. Places that are not in order are OCTET_BAD_BLOB, and the message has their offset. */
+octet_status octet_sparse_import_indexed(octet_sparse_metadata order, size_t n, size_t k,
+                                         const void* values, size_t values_bytes,
+                                         const void* metadata, size_t metadata_bytes, void* weights,
+                                         size_t stride, octet_error* error);
+
+/* Of one matrix. Of a group with fewer than two weights the last zeros are among the values, as
+ * PyTorch has it. */
+octet_status octet_sparse_export_indexed(const octet_rhs_desc* rhs, octet_sparse_metadata order,
+                                         void* values, size_t values_bytes, void* metadata,
+                                         size_t metadata_bytes, octet_error* error);
+
 /* ---- pruning --------------------------------------------------------------------------------- */
 
 /* What pruning took from one output channel: of r - zero_point. The share of the magnitude that is

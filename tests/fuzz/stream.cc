@@ -1,4 +1,5 @@
-// Fuzz target: streams of 2:4 weights, sound ones, damaged ones, anything; and pruning. Whatever is
+// Fuzz target: 2:4 weights as streams and as values with places, sound, damaged, anything; and
+// pruning. Whatever is
 // accepted decodes to weights that are 2:4; whatever is refused has written nothing.
 #include <cstring>
 #include <vector>
@@ -89,6 +90,48 @@ void import_anything(Choices* c, const octet_sparse_stream& format, const Bytes&
   must_return(c, format, rows, n, k);
 }
 
+// Values and places of any bytes: what is accepted comes back, but for places of zeros.
+void import_indexed(Choices* c, Random* random) {
+  const bool rows = c->one_in(2);
+  const octet_sparse_metadata order = rows ? OCTET_METADATA_ROWS : OCTET_METADATA_CUTLASS;
+  const size_t n = rows ? c->size(20) : 16 * (1 + c->below(3)),
+               k = rows ? 8 * (1 + c->below(20)) : 64 * (1 + c->below(3));
+  Bytes values(n * k / 2), metadata(n * k / 8);
+  for (uint8_t& value : values) value = static_cast<uint8_t>((*random)() % 3);
+  constexpr uint8_t kInOrder[] = {0x4, 0x8, 0xC, 0x9, 0xD, 0xE};
+  for (uint8_t& places : metadata)
+    places = static_cast<uint8_t>(kInOrder[random->below(6)] | kInOrder[random->below(6)] << 4);
+  if (c->one_in(3)) metadata[c->below(metadata.size())] = static_cast<uint8_t>(c->bits(1));
+  const Block from(c, values), places(c, metadata), to(c, n * k), again(c, n * k),
+      values_again(c, values.size()), places_again(c, metadata.size());
+  const auto import = [&](const Block& v, const Block& m, const Block& weights) {
+    return checked("octet_sparse_import_indexed", [&](octet_error* e) {
+      return octet_sparse_import_indexed(order, n, k, v.data(), v.bytes(), m.data(), m.bytes(),
+                                         weights.data(), 0, e);
+    });
+  };
+  bool in_order = true;
+  for (const uint8_t byte : metadata)
+    for (const int group : {byte & 15, byte >> 4}) in_order &= (group & 3) < (group >> 2);
+  if ((import(from, places, to) == OCTET_OK) != in_order)
+    fail("places that are %sin order are %s", in_order ? "" : "not ",
+         in_order ? "refused" : "accepted");
+  if (!in_order) {
+    ++tally.refusals;
+    return;
+  }
+  if (!is_sparse(to.data(), n, k)) fail("places have given weights that are not 2:4");
+  const octet_rhs_desc rhs = rows_of(to, n, k);
+  must_accept("octet_sparse_export_indexed", [&](octet_error* e) {
+    return octet_sparse_export_indexed(&rhs, order, values_again.data(), values_again.bytes(),
+                                       places_again.data(), places_again.bytes(), e);
+  });
+  if (import(values_again, places_again, again) != OCTET_OK ||
+      std::memcmp(to.data(), again.data(), to.bytes()) != 0)
+    fail("values and places of %zu x %zu weights are read as other ones", n, k);
+  ++tally.runs;
+}
+
 Bytes damaged(Choices* c, Bytes stream) {
   for (size_t times = 1 + c->below(3); times > 0 && !stream.empty(); --times) {
     const auto at = stream.begin() + static_cast<ptrdiff_t>(c->below(stream.size()));
@@ -151,6 +194,7 @@ void fuzz_one(Choices* c) {
   Bytes anything(c->size(200));
   for (uint8_t& byte : anything) byte = static_cast<uint8_t>(c->bits(1));
   import_anything(c, format, anything, 1 + c->below(3), c->size(100));
+  import_indexed(c, &random);
 }
 
 }  // namespace octet_fuzz

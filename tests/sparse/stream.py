@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds octet_sparse_import and octet_sparse_export against a reader and a writer of AMD's stream that share no code with the library.
 
-    streams.py <file to write> <command that runs sparse_stream_test...>
+    stream.py <file to write> <command that runs sparse_stream_test...>
 
 Written from the guides' descriptions (docs/sparse_weights.md), in plain Python. Makes streams of random 2:4 matrices, sound ones, and of some every
 truncation and every single flipped bit; each with what this reader says of it: the weights, or the offset at which it is wrong. sparse_stream_test
