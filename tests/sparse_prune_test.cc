@@ -207,8 +207,9 @@ TEST(SparsePrune, OfEqualsTheFirstStays) {
 }
 
 TEST(SparsePrune, BadArguments) {
-  alignas(8) uint8_t weights[64] = {}, pruned[64] = {};
-  int32_t zero_point[8] = {};
+  // Large enough for losses, so that what meets one of them meets no other.
+  alignas(8) uint8_t weights[512] = {}, pruned[512] = {};
+  alignas(8) int32_t zero_point[128] = {};
   octet_sparse_loss losses[8];
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
   rhs.type = OCTET_S8;

@@ -329,6 +329,7 @@ TEST(SparseStream, BadArguments) {
   refuses(OCTET_BAD_STRIDE, "stride = 31", {stream, 4, 1, 32, weights, 31});
   refuses(OCTET_BAD_SIZE, "leave size_t", {stream, 4, SIZE_MAX, 32, weights, 0});
   refuses(OCTET_BAD_SIZE, "leave size_t", {stream, 4, 1, SIZE_MAX, weights, 0});
+  refuses(OCTET_BAD_SIZE, "leave size_t", {stream, 4, PTRDIFF_MAX, 1, weights, 0});
   refuses(OCTET_BAD_SIZE, "leave size_t", {stream, 4, 3, 1, weights, SIZE_MAX / 2});
   refuses(OCTET_OVERLAP, "weights overlap stream", {stream, 4, 1, 32, stream + 3, 0});
   expect_refused(OCTET_NULL_POINTER, "weights is null", [&](octet_error* e) {
