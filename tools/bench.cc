@@ -17,6 +17,7 @@ std::vector<OperandTypes> types_of(const CaseGroup& group, const BenchArguments&
   std::vector<std::string> names = a.types;
   const bool tflite = parse_requant(a.requant) == Requant::kTflite;
   const bool bytes = tflite || a.residual || a.table;
+  if (names.empty() && !group.types.empty()) names = {group.types};
   if (names.empty() && group.convolutions.empty() && !bytes) names = {"u8s8s32", "u8s8u8"};
   if (names.empty()) names = {"u8s8u8"};
   std::vector<OperandTypes> types;

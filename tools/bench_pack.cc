@@ -56,13 +56,13 @@ MakingTime bench_making(const ConvCase& conv, const OperandTypes& types,
 int bench_pack(const BenchArguments& a) {
   const BenchOptions options = to_options(a);
   const std::vector<CaseGroup> groups = parse_conv_cases(a.cases);
-  const OperandTypes types = parse_types(a.types.empty() ? "u8s8u8" : a.types[0]);
   JsonFile file(a.json);
   ordered_json json = {{"machine", machine_json(options)}, {"layers", ordered_json::array()}};
   pin_if_single(options);
 
   print_machine(options);
   for (const CaseGroup& group : groups) {
+    const OperandTypes types = conv_types(group, a.types);
     fmt::print("{:<9}{:<42}{:>5}  {:<18}{:>10}{:>12}{:>9}{:>12}{:>12}  {}\n", "", "case", "count",
                "algorithm", "MB", "pack us", "GB/s", "create us", "both us", "kernel");
     double total_us = 0, total_megabytes = 0;

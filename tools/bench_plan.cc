@@ -161,7 +161,7 @@ void print_layer(const Layer& layer, size_t index, size_t total) {
 
 void print_totals(const std::string& title, const PlanTotals& t) {
   fmt::print(
-      "{:<26}{} layers, {} wrong; the plan {:.3f} ms weighted by count, the best {:.3f} ms: loses "
+      "{:<25} {} layers, {} wrong; the plan {:.3f} ms weighted by count, the best {:.3f} ms: loses "
       "{:.2f} %; predictions off by a "
       "factor of {:.2f} (geometric mean)\n",
       title, t.layers, t.wrong, t.chosen_us / 1e3, t.best_us / 1e3, t.loss_percent(),
@@ -214,7 +214,6 @@ ordered_json to_json(const PlanTotals& t) {
 int bench_plan(const BenchArguments& a) {
   const BenchOptions options = to_options(a);
   const std::vector<CaseGroup> groups = parse_conv_cases(a.cases);
-  const OperandTypes types = parse_types(a.types.empty() ? "u8s8u8" : a.types[0]);
   JsonFile file(a.json);
   ordered_json json = {{"machine", machine_json(options)}, {"layers", ordered_json::array()}};
   ThreadPool pool(options.threads);
@@ -224,6 +223,7 @@ int bench_plan(const BenchArguments& a) {
   PlanTotals all;
   std::vector<std::pair<std::string, PlanTotals>> parts;
   for (const CaseGroup& group : groups) {
+    const OperandTypes types = conv_types(group, a.types);
     fmt::print("{:<9}{:<18}{:<32}{:>12}{:>12}{:>8}\n", "", "algorithm", "kernel", "us", "predicted",
                "ratio");
     PlanTotals part;

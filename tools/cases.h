@@ -1,4 +1,5 @@
-// What the command line calls a case: a product, a convolution, or a suite of either.
+// What the command line calls a case: a product, a convolution, a suite of either, or a network's
+// description.
 #pragma once
 
 #include <string>
@@ -6,6 +7,7 @@
 
 #include "conv_suite.h"
 #include "gemm_suite.h"
+#include "operands.h"
 
 namespace tool {
 
@@ -14,10 +16,15 @@ struct CaseGroup {
   std::string name;  // the suite's; "products" or "convolutions" for cases given one by one
   std::vector<GemmCase> products;
   std::vector<ConvCase> convolutions;
+  std::string types;  // of a network's, else empty: the caller's
 };
 
 // Throws what is wrong with a name.
 std::vector<CaseGroup> parse_cases(const std::vector<std::string>& names);
-std::vector<CaseGroup> parse_conv_cases(const std::vector<std::string>& names);  // refuses products
+// Refuses products, and leaves those of networks out.
+std::vector<CaseGroup> parse_conv_cases(const std::vector<std::string>& names);
+// The first of those that the caller names, else the network's, else u8s8u8.
+OperandTypes conv_types(const CaseGroup& group, const std::vector<std::string>& named);
+GemmCase parse_product(const std::string& name, const std::string& network);
 
 }  // namespace tool

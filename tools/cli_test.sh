@@ -36,6 +36,31 @@ expect 2 "'u8s8' is not a combination of types" bench 8x8x8 --types u8s8
 expect 2 'there is no tier' bench 8x8x8 --isa FAST
 expect 2 'there is no kernel' bench 8x8x8 --kernel fast
 expect 2 'threads' bench 8x8x8 --threads 0
+network=$scratch/network.json
+# network <text that the output holds> <the file's contents>: what is wrong with a description.
+network() {
+  printf '%s' "$2" >"$network"
+  expect 2 "$1" bench "$network"
+}
+layer='{"kind": "convolution", "name": "conv;bias", "case": "ic8oc8_ih6kh3ph1", "types": "s8s8s8"}'
+expect 2 'cannot read' bench "$scratch/missing.json"
+network 'is no JSON' '{'
+network 'describes no network' '{"operators": []}'
+network 'describes no network' '3'
+network 'of version 2, and this tool reads version 1' '{"octet_network": 2}'
+network 'has no array of operators' '{"octet_network": 1, "name": "n", "operators": {}}'
+network "has no text 'name'" '{"octet_network": 1, "operators": []}'
+network 'has neither convolutions nor products' '{"octet_network": 1, "name": "n", "operators": [{"kind": "other"}]}'
+network "operators[1] has no text 'kind'" '{"octet_network": 1, "name": "n", "operators": ['"$layer"', 4]}'
+network "operators[0] has no text 'case'" '{"octet_network": 1, "name": "n", "operators": [{"kind": "product", "types": "s8s8s8", "case": 3}]}'
+network "operators[0]: 'x8x' is not a case" '{"octet_network": 1, "name": "n", "operators": [{"kind": "product", "types": "s8s8s8", "case": "x8x", "name": "fc"}]}'
+network "operators[0]: 's8' is not a combination" '{"octet_network": 1, "name": "n", "operators": [{"kind": "product", "types": "s8", "case": "8x8x8", "name": "fc"}]}'
+printf '{"octet_network": 1, "name": "small", "operators": [%s, %s, {"kind": "other"}, %s]}' "$layer" "$layer" \
+  '{"kind": "product", "types": "u8s8u8", "case": "4x8x8", "name": "fc"}' >"$network"
+expect 0 'mb1_ic8oc8_ih6oh6kh3sh1ph1                    2 ' bench "$network" --repetitions 1
+expect 0 '[1/1]    u8s8u8  4x8x8' bench "$network" --repetitions 1
+expect 0 'small                     1 layers, 0 wrong' bench plan "$network" --repetitions 1
+expect 0 ' kernel' bench pack "$network" --repetitions 1
 expect 2 'repetitions' bench 8x8x8 --repetitions 0
 expect 2 "the peer 'false' has ended" bench 8x8x8 --peer false
 expect 2 'which is no answer' bench 8x8x8 --peer 'echo hello; cat >/dev/null'

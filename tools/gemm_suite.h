@@ -9,7 +9,7 @@ namespace tool {
 
 struct GemmCase {
   GemmShape shape;
-  const char* network;  // where it comes from
+  std::string network;  // where it comes from
   int count;            // how often it appears there
 };
 

@@ -81,7 +81,8 @@ int main(int argc, char** argv) {
   tool::BenchArguments a;
   CLI::App* bench = app.add_subcommand("bench", "Verify and time products and convolutions");
   const std::string layers =
-      fmt::format("{}, mb1_ic64oc64_ih56oh56kh3sh1ph1", fmt::join(tool::conv_suite_names(), ", "));
+      fmt::format("{}, mb1_ic64oc64_ih56oh56kh3sh1ph1, network.json (tools/network makes it)",
+                  fmt::join(tool::conv_suite_names(), ", "));
   bench->add_option("cases", a.cases, "Several: gemm, MxNxK, " + layers);
   bench->add_option("--kernel", a.kernel, "Force this kernel; octet info lists them");
   bench->add_option(
@@ -101,7 +102,7 @@ int main(int argc, char** argv) {
   bench
       ->add_option("--types", a.types,
                    "Types of lhs, rhs and dst, several, comma-separated; u8s8s32,u8s8u8 for "
-                   "products, u8s8u8 for convolutions")
+                   "products, u8s8u8 for convolutions, a network's own for it")
       ->delimiter(',');
   add_measuring_options(bench, &a);
   CLI::App* plan = bench->add_subcommand(

@@ -77,7 +77,7 @@ void Totals::add(const BenchResult& r) {
 double Totals::mean_ratio() const { return std::exp(log_ratios / static_cast<double>(peer_cases)); }
 
 void print_totals(const std::string& title, const Totals& t) {
-  fmt::print("{:<26}{} cases, {} wrong; {:.3f} ms weighted by count, {:.1f} GOPS", title, t.cases,
+  fmt::print("{:<25} {} cases, {} wrong; {:.3f} ms weighted by count, {:.1f} GOPS", title, t.cases,
              t.wrong, t.microseconds / 1e3, t.gops());
   if (t.peer_cases) {
     fmt::print("; peer {:.3f} ms, ratio {:.3f}, geometric mean {:.3f}", t.peer_us / 1e3, t.ratio(),

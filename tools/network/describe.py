@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Describes a quantized network for `octet`, which then says what it makes of each layer on this CPU.
+
+    describe.py <model.tflite or model.onnx> [-o network.json] [--batch 1] [--shape input=1,3,224,224]
+    octet bench network.json
+
+Needs the packages of requirements.txt: flatbuffers and tflite, or onnx. docs/networks.md says what a description holds. Convolutions, products and
+additions of 8 bits are described with their quantization; all other operators are named, and what Octet does not compute of them is said on stderr.
+"""
+import argparse
+import collections
+import json
+import pathlib
+import sys
+
+from operators import Unreadable
+
+VERSION = 1
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model", type=pathlib.Path)
+    parser.add_argument("-o", "--output", type=pathlib.Path, help="standard output by default")
+    parser.add_argument("--batch", type=int, default=1, help="of inputs whose first dimension the model leaves open")
+    parser.add_argument("--shape", action="append", default=[], metavar="INPUT=N,...", help="of an input of an ONNX model")
+    return parser.parse_args(arguments)
+
+
+def read(args):
+    if args.model.suffix == ".tflite":
+        import from_tflite
+
+        return from_tflite.read(args.model.read_bytes(), args.batch)
+    if args.model.suffix == ".onnx":
+        import from_onnx
+
+        return from_onnx.read(args.model, args.batch, dict(shape.split("=", 1) for shape in args.shape))
+    raise Unreadable("its name ends neither in .tflite nor in .onnx")
+
+
+def describe(args):
+    operators, tensors = read(args)
+    left_out = collections.Counter(f"{op['operator']}: {op['left_out']}" for op in operators if "left_out" in op)
+    network = {"octet_network": VERSION, "name": args.model.stem, "source": args.model.name, "operators": operators, "tensors": tensors}
+    return network, left_out
+
+
+def main():
+    args = parse(None)
+    try:
+        network, left_out = describe(args)
+    except (OSError, Unreadable) as error:
+        sys.exit(f"{args.model}: {error}")
+    except ImportError as error:
+        sys.exit(f"{error}: pip install -r {pathlib.Path(__file__).parent / 'requirements.txt'}")
+    text = json.dumps(network, indent=1) + "\n"
+    if args.output:
+        args.output.write_text(text)
+    else:
+        sys.stdout.write(text)
+    kinds = collections.Counter(op["kind"] for op in network["operators"])
+    print(f"{network['name']}: " + ", ".join(f"{count} {kind}" for kind, count in kinds.items()), file=sys.stderr)
+    for what, count in left_out.items():
+        print(f"left out: {what}" + (f", {count} times" if count > 1 else ""), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

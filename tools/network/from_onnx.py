@@ -1,0 +1,182 @@
+"""Operators and tensors of an .onnx model: operators on integers, and operators between DequantizeLinear and QuantizeLinear."""
+import numpy as np
+import onnx
+from onnx import numpy_helper, shape_inference
+
+import operators as ops
+
+TYPES = {onnx.TensorProto.INT8: "s8", onnx.TensorProto.UINT8: "u8", onnx.TensorProto.INT32: "s32", onnx.TensorProto.FLOAT: "f32"}
+# That end the range of a float result, between the operator and what quantizes it
+ACTIVATIONS = {"Relu": "RELU", "Clip": "CLIP"}
+
+
+class Graph:
+    def __init__(self, model):
+        self.graph = model.graph
+        self.constants = {t.name: t for t in self.graph.initializer}
+        for node in self.graph.node:
+            if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
+                self.constants[node.output[0]] = node.attribute[0].t
+        self.values = {v.name: v.type.tensor_type for v in (*self.graph.input, *self.graph.value_info, *self.graph.output)}
+        self.maker = {out: node for node in self.graph.node for out in node.output}
+        self.users = {}
+        for node in self.graph.node:
+            for name in node.input:
+                self.users.setdefault(name, []).append(node)
+        self.index, self.tensors = {}, []
+
+    def shape(self, name):
+        if name in self.constants:
+            return list(self.constants[name].dims)
+        dims = self.values[name].shape.dim if name in self.values else None
+        if dims is None or any(not d.HasField("dim_value") for d in dims):
+            raise ops.Unreadable(f"the shape of '{name}' is not known; give those of the inputs: --shape INPUT=N,...")
+        return [d.dim_value for d in dims]
+
+    def type(self, name):
+        kind = self.constants[name].data_type if name in self.constants else self.values[name].elem_type if name in self.values else 0
+        return TYPES.get(kind, "other")
+
+    def value(self, name):
+        return numpy_helper.to_array(self.constants[name]) if name in self.constants else None
+
+    def quantization(self, scale, zero_point):
+        scales, zero_points = self.value(scale), self.value(zero_point) if zero_point else np.zeros(1, np.int32)
+        if scales is None or zero_points is None:
+            return None
+        return {"scales": [float(x) for x in np.atleast_1d(scales)], "zero_points": [int(x) for x in np.atleast_1d(zero_points)]}
+
+    def tensor(self, name, quantization=None):
+        """Its number; -1 for none."""
+        if not name:
+            return -1
+        if name not in self.index:
+            try:
+                shape = self.shape(name)
+            except ops.Unreadable:
+                shape = None
+            self.index[name] = len(self.tensors)
+            self.tensors.append({"name": name, "shape": shape, "type": self.type(name), "quantization": None, "constant": name in self.constants})
+        tensor = self.tensors[self.index[name]]
+        tensor["quantization"] = tensor["quantization"] or quantization
+        return self.index[name]
+
+    # ---- DequantizeLinear -> operator -> QuantizeLinear
+
+    def integers(self, name):
+        """The integers that a float tensor is made of: (name, quantization), or None."""
+        node = self.maker.get(name)
+        if node is None or node.op_type != "DequantizeLinear":
+            return None
+        return node.input[0], self.quantization(node.input[1], node.input[2] if len(node.input) > 2 else "")
+
+    def quantized(self, name):
+        """What becomes of a float result: (name, quantization, activation, the operators that this takes), or None."""
+        activation, taken = "NONE", []
+        while len(self.users.get(name, [])) == 1:
+            node = self.users[name][0]
+            taken.append(id(node))
+            if node.op_type in ACTIVATIONS and activation == "NONE":
+                activation, name = ACTIVATIONS[node.op_type], node.output[0]
+            elif node.op_type == "QuantizeLinear":
+                return node.output[0], self.quantization(node.input[1], node.input[2] if len(node.input) > 2 else ""), activation, taken
+            else:
+                return None
+        return None
+
+
+def attributes(node):
+    return {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+
+
+def geometry(graph, node, lhs, rhs, out):
+    a, transposed = attributes(node), node.op_type == "ConvTranspose"
+    x, w, y = graph.shape(lhs), graph.shape(rhs), graph.shape(out)
+    if len(x) != 4:
+        raise ops.Unreadable(f"'{node.name}' has {len(x) - 2} spatial dimensions, not two")
+    strides, dilations, kernel = a.get("strides", [1, 1]), a.get("dilations", [1, 1]), w[2:]
+    groups, auto = a.get("group", 1), a.get("auto_pad", b"NOTSET").decode()
+    sizes = y[2:] if transposed else x[2:]
+    pads = list(a.get("pads", [0, 0, 0, 0]))
+    if auto in ("SAME_UPPER", "SAME_LOWER"):
+        both = [ops.same_padding(size, k, s, d) for size, k, s, d in zip(sizes, kernel, strides, dilations)]
+        both = [pair[::-1] for pair in both] if auto == "SAME_LOWER" else both
+        pads = [both[0][0], both[1][0], both[0][1], both[1][1]]
+    return {"batch": x[0], "in_h": x[2], "in_w": x[3], "in_channels": x[1], "out_h": y[2], "out_w": y[3], "out_channels": y[1], "groups": groups,
+            "kernel_h": kernel[0], "kernel_w": kernel[1], "stride_h": strides[0], "stride_w": strides[1], "dilation_h": dilations[0],
+            "dilation_w": dilations[1], "pad_top": pads[0], "pad_bottom": pads[2], "pad_left": pads[1], "pad_right": pads[3], "transposed": transposed}
+
+
+def multiplied(graph, node, operands, activation):
+    """operands: (name, quantization) of lhs, rhs, bias, output."""
+    (lhs, _), (rhs, _), (bias, _), (out, _) = operands
+    types = [graph.type(name) for name in (lhs, rhs, out)]
+    *inputs, output = [graph.tensor(*operand) for operand in operands]
+    common = (node.name or node.output[0], node.op_type, types, inputs, output)
+    if "Conv" in node.op_type:
+        return ops.convolution(*common, geometry(graph, node, lhs, rhs, out), "nchw", activation=activation)
+    a, x, w = attributes(node), graph.shape(lhs), graph.shape(rhs)
+    if a.get("transA") or len(w) != 2:
+        return ops.other(*common[:2], inputs, [output], "a product whose rhs is no matrix, or whose lhs is transposed")
+    k, n = w[::-1] if a.get("transB") else w
+    return ops.product(*common, int(np.prod(x)) // k, n, k, activation=activation)
+
+
+def operator(graph, node, taken):
+    i = [*node.input] + [""] * 9
+    if node.op_type in ("QLinearConv", "QLinearMatMul"):
+        operands = [(i[0], graph.quantization(i[1], i[2])), (i[3], graph.quantization(i[4], i[5])), (i[8], None),
+                    (node.output[0], graph.quantization(i[6], i[7]))]
+        return multiplied(graph, node, operands, "NONE")
+    if node.op_type in ("ConvInteger", "MatMulInteger"):
+        return multiplied(graph, node, [(i[0], None), (i[1], None), ("", None), (node.output[0], None)], "NONE")
+    if node.op_type in ("Conv", "ConvTranspose", "Gemm", "MatMul", "Add"):
+        lhs, rhs, after = graph.integers(i[0]), graph.integers(i[1]), graph.quantized(node.output[0])
+        if lhs and rhs and after:
+            out, quantization, activation, ends = after
+            if node.op_type != "Add":
+                taken.update(ends)
+                bias = graph.integers(i[2]) if i[2] else None
+                return multiplied(graph, node, [lhs, rhs, bias or (i[2], None), (out, quantization)], activation)
+            if graph.shape(lhs[0]) == graph.shape(rhs[0]):
+                taken.update(ends)
+                inputs, output = [graph.tensor(*lhs), graph.tensor(*rhs)], graph.tensor(out, quantization)
+                return ops.addition(node.name or node.output[0], node.op_type, [graph.type(t) for t in (lhs[0], rhs[0], out)], inputs, output,
+                                    activation=activation)
+        elif node.op_type != "Add":
+            return ops.other(node.name or node.output[0], node.op_type, [graph.tensor(name) for name in node.input],
+                             [graph.tensor(name) for name in node.output], "not quantized: its operands are no integers")
+    return ops.other(node.name or node.output[0], node.op_type, [graph.tensor(name) for name in node.input], [graph.tensor(name) for name in node.output])
+
+
+def settle_inputs(model, batch, shapes):
+    constants = {t.name for t in model.graph.initializer}
+    for value in model.graph.input:
+        if value.name in constants:
+            continue
+        dims = value.type.tensor_type.shape.dim
+        if value.name in shapes:
+            given = [int(n) for n in shapes.pop(value.name).split(",")]
+            if len(given) != len(dims):
+                raise ops.Unreadable(f"--shape {value.name}: the input has {len(dims)} dimensions, not {len(given)}")
+            for dim, n in zip(dims, given):
+                dim.dim_value = n
+        elif dims and not dims[0].HasField("dim_value"):
+            dims[0].dim_value = batch
+    if shapes:
+        raise ops.Unreadable(f"--shape {next(iter(shapes))}: there is no such input")
+
+
+def read(path, batch, shapes):
+    try:
+        model = onnx.load(path)
+    except Exception as error:  # protobuf's own
+        raise ops.Unreadable(f"it is no ONNX model: {error}") from error
+    settle_inputs(model, batch, shapes)
+    graph = Graph(shape_inference.infer_shapes(model))
+    taken, found = set(), []
+    for node in graph.graph.node:
+        if id(node) in taken or node.op_type in ("Constant", "DequantizeLinear"):
+            continue
+        found.append(operator(graph, node, taken))
+    return found, graph.tensors
