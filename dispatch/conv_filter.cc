@@ -24,6 +24,7 @@ octet_status check_filter(const octet_filter_desc& f, octet_error* error) {
   if (f.accuracy != OCTET_ACCURACY_EXACT && f.accuracy != OCTET_ACCURACY_APPROXIMATE)
     return fail(error, OCTET_UNKNOWN_ENUM, "filter.accuracy is %d, not an octet_accuracy",
                 (int)f.accuracy);
+  OCTET_TRY(check_sparsity(f.sparsity, f.reserved, "filter", error));
   for (size_t i = 0; f.tap_ranges && i < 16; ++i)
     if (!(f.tap_ranges[i] > 0 && f.tap_ranges[i] <= kMaxScale))
       return fail(error, OCTET_BAD_SCALE,
@@ -96,7 +97,9 @@ void measure_blobs(const FilterDraft& d, ConvProblem* problem) {
   for (int i = 0; i < kAlgorithms; ++i) {
     const ConvMethod* const method = method_of((uint8_t)i);
     Container container;
-    if (!method || method->refuse(d.shape, problem->zero_points)) continue;
+    if (!method || method->refuse(d.shape, problem->zero_points) ||
+        (d.sparse && !method->takes_sparse))
+      continue;
     problem->packed_bytes[i] =
         plan_blob(d, *find_form_of(packed_layout(d, *method)), (uint8_t)i, &container)
             ? (size_t)container.header.bytes
@@ -104,14 +107,95 @@ void measure_blobs(const FilterDraft& d, ConvProblem* problem) {
   }
 }
 
+// What the weights are, as far as sparse ones go. A forced sparsity that does not hold is refused.
+octet_status look_at_weights(const FilterDraft& d, Sparsity* verdict, octet_error* error) {
+  const ConvShape& s = d.shape;
+  SparsityFinding finding;
+  for (size_t o = 0; o < s.out_channels; ++o)
+    for (size_t tap = 0; tap < s.taps(); ++tap) {
+      const size_t ky = tap / s.kernel_w, kx = tap % s.kernel_w;
+      const SparseRun run = {d.view.at(s, o, ky, kx, 0), d.view.i_stride, s.group_in(),
+                             (uint8_t)d.view.zero_point(o)};
+      if (finding.look_at(run, d.view.is_u8, o, 0)) continue;
+      *verdict = finding.verdict();
+      if (d.given->sparsity != OCTET_SPARSE_2_4) return OCTET_OK;
+      return fail(error, OCTET_BAD_SPARSITY,
+                  "filter.sparsity is OCTET_SPARSE_2_4, but output channel %zu has more than two "
+                  "weights other than %d at kernel position (%zu, %zu), from input channel %zu on: "
+                  "%s",
+                  o, finding.zero, ky, kx, finding.k, finding.values);
+    }
+  *verdict = finding.verdict();
+  return OCTET_OK;
+}
+
+// All algorithms for weights that are packed so.
+void plan_filters(octet_isa isa, bool sparse, FilterDraft* d) {
+  const octet_filter_desc& f = *d->given;
+  d->sparse = sparse;
+  ConvProblem problem = {d->shape,
+                         d->tier,
+                         d->view.is_u8,
+                         sparse ? ZeroPointRange{0, 0} : d->view.zero_point_range(),
+                         f.accuracy == OCTET_ACCURACY_APPROXIMATE,
+                         d->cpu,
+                         without_kernel(*d, isa),
+                         {},
+                         f.packed_bytes_max,
+                         sparse};
+  measure_blobs(*d, &problem);
+  d->plans = plan_conv(problem);
+}
+
+// The caller's, the environment's, or the plan's.
+octet_status choose_algorithm(const Environment& environment, FilterDraft* d, octet_error* error) {
+  const octet_filter_desc& f = *d->given;
+  const bool by_name = f.algorithm == OCTET_CONV_AUTO && environment.algorithm != OCTET_CONV_AUTO;
+  d->algorithm = f.algorithm != OCTET_CONV_AUTO ? f.algorithm
+                 : by_name                      ? environment.algorithm
+                                                : d->plans.best;
+  if (d->algorithm == OCTET_CONV_AUTO)
+    return fail(error, OCTET_BAD_SIZE,
+                "filter.packed_bytes_max is %zu; the least that an algorithm packs these weights "
+                "to is %zu bytes",
+                f.packed_bytes_max, d->plans.least_too_large);
+  const Candidate& candidate = d->plans.candidates[d->algorithm];
+  if (!candidate.possible)
+    return fail(error, OCTET_UNSUPPORTED, "%s = %s %s", by_name ? "OCTET_CONV" : "filter.algorithm",
+                algorithm_name(d->algorithm), candidate.reason);
+  d->form = find_form_of(packed_layout(*d, *method_of((uint8_t)d->algorithm)));
+  d->most_bytes = candidate.packed_bytes;
+  return OCTET_OK;
+}
+
+// Whether sparse weights are predicted to gain enough beside dense ones. *d is planned for the
+// better of both.
+octet_status compare(const Environment& environment, octet_isa isa, bool* sparse, FilterDraft* d,
+                     octet_error* error) {
+  // Predictions are some hundredths off
+  constexpr double kWorthwhile = 0.93;
+  plan_filters(isa, true, d);
+  octet_error none;
+  const bool possible = choose_algorithm(environment, d, &none) == OCTET_OK;
+  const double microseconds = possible ? d->plans.candidates[d->algorithm].microseconds : 0;
+  plan_filters(isa, false, d);
+  const octet_status dense = choose_algorithm(environment, d, possible ? &none : error);
+  *sparse =
+      possible && (dense != OCTET_OK ||
+                   microseconds < kWorthwhile * d->plans.candidates[d->algorithm].microseconds);
+  return possible ? OCTET_OK : dense;
+}
+
 }  // namespace
 
 bool plan_blob(const FilterDraft& d, const Form& form, uint8_t algorithm, Container* container) {
   return plan_filter(form, *method_of(algorithm), algorithm, (uint8_t)d.given->type, d.shape,
-                     has_zero_points(d.view, form.layout.domain), container);
+                     !form.layout.sparse() && has_zero_points(d.view, form.layout.domain),
+                     container);
 }
 
 RhsLayout packed_layout(const FilterDraft& d, const ConvMethod& method) {
+  if (d.sparse && method.takes_sparse) return form_of(tier_of(d.tier).sparse).layout;
   if (method.operands != KernelKind::kBytes || !d.forced)
     return conv_layout(method, d.tier, d.view.is_u8, d.view.zero_point_range().any());
   return select_layout(d.cpu, d.view.is_u8 && method.keeps_u8, d.forced);
@@ -128,7 +212,7 @@ octet_status read_weights(const octet_filter_desc* filter, FilterDraft* d, octet
   return OCTET_OK;
 }
 
-octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterDraft* d,
+octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, bool looks, FilterDraft* d,
                          octet_error* error) {
   OCTET_TRY(read_weights(filter, d, error));
   const octet_filter_desc& f = *d->given;
@@ -138,31 +222,22 @@ octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterD
   OCTET_TRY(read_environment(&environment, error));
   choose_tier(isa, environment, d);
   OCTET_TRY(read_machine(f.machine, "filter", &d->cpu, error));
-  ConvProblem problem = {d->shape,
-                         d->tier,
-                         d->view.is_u8,
-                         d->view.zero_point_range(),
-                         f.accuracy == OCTET_ACCURACY_APPROXIMATE,
-                         d->cpu,
-                         without_kernel(*d, isa),
-                         {},
-                         f.packed_bytes_max};
-  measure_blobs(*d, &problem);
-  d->plans = plan_conv(problem);
-  const bool by_name = f.algorithm == OCTET_CONV_AUTO && environment.algorithm != OCTET_CONV_AUTO;
-  d->algorithm = f.algorithm != OCTET_CONV_AUTO ? f.algorithm
-                 : by_name                      ? environment.algorithm
-                                                : d->plans.best;
-  if (d->algorithm == OCTET_CONV_AUTO)
-    return fail(error, OCTET_BAD_SIZE,
-                "filter.packed_bytes_max is %zu; the least that an algorithm packs these weights "
-                "to is %zu bytes",
-                f.packed_bytes_max, d->plans.least_too_large);
-  const Candidate& candidate = d->plans.candidates[d->algorithm];
-  if (!candidate.possible)
-    return fail(error, OCTET_UNSUPPORTED, "%s = %s %s", by_name ? "OCTET_CONV" : "filter.algorithm",
-                algorithm_name(d->algorithm), candidate.reason);
-  d->form = find_form_of(packed_layout(*d, *method_of((uint8_t)d->algorithm)));
+  const bool forced = f.sparsity == OCTET_SPARSE_2_4, seen = looks && f.data;
+  bool sparse = forced;
+  if (f.sparsity == OCTET_SPARSE_AUTO) OCTET_TRY(compare(environment, isa, &sparse, d, error));
+  d->sparsity = f.sparsity == OCTET_SPARSE_NONE ? Sparsity::kNotAsked
+                : sparse                        ? Sparsity::kTwoOfFour
+                                                : Sparsity::kNoGain;
+  if (sparse && seen) OCTET_TRY(look_at_weights(*d, &d->sparsity, error));
+  size_t most = 0;
+  if (sparse && !seen && (!forced || has_zero_points(d->view, Domain::kS8))) {
+    plan_filters(isa, false, d);
+    octet_error none;
+    if (choose_algorithm(environment, d, &none) == OCTET_OK) most = d->most_bytes;
+  }
+  plan_filters(isa, d->sparsity == Sparsity::kTwoOfFour, d);
+  OCTET_TRY(choose_algorithm(environment, d, error));
+  d->most_bytes = larger(d->most_bytes, most);
   return OCTET_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "dispatch/conv_plan.h"
 #include "dispatch/cpu_features.h"
+#include "dispatch/sparsity.h"
 #include "dispatch/struct_size.h"
 #include "kernels/conv/filter_blob.h"
 
@@ -16,9 +17,13 @@ struct FilterDraft {
   Isa tier;            // that the filter is packed for
   CpuFeatures cpu;     // what of it may be used
   const char* forced;  // kernel name, or null
+  bool sparse;         // direct and im2col pack sparse weights
+  Sparsity sparsity;   // why, or why not
   ConvPlans plans;
   octet_conv_algorithm algorithm;
   const Form* form;
+  // The most that the blob may take. Weights that were not looked at may be packed sparse or dense.
+  size_t most_bytes;
 };
 
 // The layout of an algorithm's weights. A forced kernel may have one of its own.
@@ -30,7 +35,8 @@ bool plan_blob(const FilterDraft& draft, const Form& form, uint8_t algorithm, Co
 // Shape and view only: what the weights are, not how they will lie.
 octet_status read_weights(const octet_filter_desc* filter, FilterDraft* draft, octet_error* error);
 
-octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, FilterDraft* draft,
-                         octet_error* error);
+// looks: at the weights, for whether they are sparse, where there are any.
+octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, bool looks,
+                         FilterDraft* draft, octet_error* error);
 
 }  // namespace octet

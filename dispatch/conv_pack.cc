@@ -1,4 +1,5 @@
 // octet_conv2d_pack_size, octet_conv2d_pack and octet_conv2d_explain.
+#include <stdio.h>
 #include <string.h>
 
 #include "dispatch/check.h"
@@ -9,11 +10,12 @@
 namespace octet {
 namespace {
 
-octet_status lay_out(const octet_filter_desc* filter, octet_isa isa, FilterDraft* draft,
+octet_status lay_out(const octet_filter_desc* filter, octet_isa isa, bool looks, FilterDraft* draft,
                      Container* container, octet_error* error) {
-  OCTET_TRY(read_filter(filter, isa, draft, error));
+  OCTET_TRY(read_filter(filter, isa, looks, draft, error));
   if (!plan_blob(*draft, *draft->form, (uint8_t)draft->algorithm, container))
     return fail(error, OCTET_BAD_SIZE, "filter.shape: the packed size leaves ptrdiff_t");
+  container->header.sparsity = draft->sparsity;
   return OCTET_OK;
 }
 
@@ -27,8 +29,8 @@ octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa i
   if (!bytes) return fail(error, OCTET_NULL_POINTER, "bytes is null");
   FilterDraft draft;
   Container container;
-  OCTET_TRY(lay_out(filter, isa, &draft, &container, error));
-  *bytes = (size_t)container.header.bytes;
+  OCTET_TRY(lay_out(filter, isa, false, &draft, &container, error));
+  *bytes = larger((size_t)container.header.bytes, draft.most_bytes);
   return OCTET_OK;
 }
 
@@ -36,16 +38,19 @@ octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, v
                                size_t blob_bytes, octet_error* error) {
   FilterDraft draft;
   Container container;
-  OCTET_TRY(lay_out(filter, isa, &draft, &container, error));
-  const size_t bytes = (size_t)container.header.bytes;
+  OCTET_TRY(lay_out(filter, isa, false, &draft, &container, error));
   const octet_filter_desc& f = *draft.given;
+  const bool dense = f.sparsity == OCTET_SPARSE_NONE;
   if (!f.data) return fail(error, OCTET_NULL_POINTER, "filter.data is null");
   if (!blob) return fail(error, OCTET_NULL_POINTER, "blob is null");
   OCTET_TRY(check_aligned(blob, "blob", error));
-  if (blob_bytes < bytes)
+  const auto is_short = [&] {
     return fail(error, OCTET_BAD_SIZE, "blob_bytes = %zu, but octet_conv2d_pack_size says %zu",
-                blob_bytes, bytes);
-  const size_t weights = draft.shape.taps() * draft.shape.group_in() * draft.shape.out_channels;
+                blob_bytes, (size_t)container.header.bytes);
+  };
+  if (dense && blob_bytes < container.header.bytes) return is_short();
+  const size_t weights = draft.shape.taps() * draft.shape.group_in() * draft.shape.out_channels,
+               most = larger((size_t)container.header.bytes, draft.most_bytes);
   const struct {
     const char* name;
     Extent extent;
@@ -53,8 +58,10 @@ octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, v
                 {"zero_points", extent_of(f.zero_points, f.zero_point_count * sizeof(int32_t))},
                 {"tap_ranges", extent_of(f.tap_ranges, 16 * sizeof(float))}};
   for (const auto& input : inputs)
-    if (meet(extent_of(blob, bytes), input.extent))
+    if (meet(extent_of(blob, smaller(blob_bytes, most)), input.extent))
       return fail(error, OCTET_OVERLAP, "blob overlaps filter.%s", input.name);
+  if (!dense) OCTET_TRY(lay_out(filter, isa, true, &draft, &container, error));
+  if (blob_bytes < container.header.bytes) return is_short();
   write_filter(&container, *method_of((uint8_t)draft.algorithm), draft.shape, draft.view,
                f.tap_ranges, blob);
   return OCTET_OK;
@@ -64,7 +71,7 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
                                   octet_conv2d_candidate* candidate, octet_error* error) {
   OCTET_TRY(check_out(candidate, "candidate", error));
   FilterDraft draft;
-  OCTET_TRY(read_filter(filter, isa, &draft, error));
+  OCTET_TRY(read_filter(filter, isa, true, &draft, error));
   constexpr size_t kCount = kAlgorithms - 1;  // without AUTO
   if (index >= kCount)
     return fail(error, OCTET_BAD_SIZE, "index is %zu; there are %zu candidates", index, kCount);
@@ -82,6 +89,10 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
   out.memory_microseconds = c.estimate.memory;
   out.transform_microseconds = c.estimate.transform;
   memcpy(out.reason, c.reason, sizeof out.reason);
+  if (out.chosen && draft.sparsity != Sparsity::kNotAsked) {
+    const size_t used = strlen(out.reason);
+    snprintf(out.reason + used, sizeof out.reason - used, "; %s", describe(draft.sparsity));
+  }
   if (!c.possible) return give(out, candidate);
   const ConvMethod& method = *method_of((uint8_t)algorithm);
   const RhsLayout layout = packed_layout(draft, method);

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "dispatch/sparsity.h"
 #include "dispatch/tables/tiers.h"
 
 namespace octet {
@@ -20,9 +21,20 @@ const char* refuse(const ConvMethod* method, int algorithm, const ConvProblem& p
   if (const char* refused = method->refuse(problem.shape, problem.zero_points)) return refused;
   if (method->approximate && !problem.approximate)
     return "it is approximate, and the filter's accuracy is OCTET_ACCURACY_EXACT";
+  if (problem.sparse && !method->takes_sparse) return "it multiplies no sparse weights";
   if (problem.without_kernel >> algorithm & 1)
     return "no kernel for it is built in and passed its self-test";
   return nullptr;
+}
+
+// As if the tier's kernels were those of sparse weights.
+TierCosts sparse_costs(const Tier& tier, const CpuFeatures& cpu) {
+  TierCosts costs = tier.costs;
+  costs.macs = sparse_macs(tier, cpu);
+  costs.mr = costs.sparse_mr;
+  costs.nr = costs.sparse_nr;
+  costs.gather = costs.sparse_gather;
+  return costs;
 }
 
 const char* limit_of(const Estimate& e) {
@@ -37,6 +49,8 @@ ConvPlans plan_conv(const ConvProblem& problem) {
   ConvPlans plans = {};
   plans.least_too_large = SIZE_MAX;
   const Candidate* best = nullptr;
+  const Tier& tier = tier_of(problem.isa);
+  const TierCosts costs = problem.sparse ? sparse_costs(tier, problem.cpu) : tier.costs;
   for (int i = 0; i < kAlgorithms; ++i) {
     if (i == OCTET_CONV_AUTO) continue;
     Candidate& c = plans.candidates[i];
@@ -54,10 +68,12 @@ ConvPlans plan_conv(const ConvProblem& problem) {
       continue;
     }
     c.possible = true;
-    c.estimate = method->estimate(
-        {problem.shape,
-         conv_layout(*method, problem.isa, problem.rhs_u8, problem.zero_points.any()),
-         tier_of(problem.isa).costs, problem.cpu.l2_bytes(), problem.cpu.l3_bytes()});
+    c.estimate =
+        method->estimate({problem.shape,
+                          problem.sparse ? form_of(tier.sparse).layout
+                                         : conv_layout(*method, problem.isa, problem.rhs_u8,
+                                                       problem.zero_points.any()),
+                          costs, problem.cpu.l2_bytes(), problem.cpu.l3_bytes()});
     c.microseconds = total(c.estimate, problem.cpu.in_order());
     if (best && best->microseconds <= c.microseconds) continue;
     best = &c;

@@ -19,6 +19,7 @@ struct ConvProblem {
   uint32_t without_kernel;
   size_t packed_bytes[kAlgorithms];  // of the blob; SIZE_MAX: leaves size_t
   size_t packed_bytes_max;           // 0 = any
+  bool sparse;                       // the weights are packed 2:4 sparse
 };
 
 struct Candidate {

@@ -36,6 +36,11 @@ Registers cpuid(uint32_t leaf, uint32_t subleaf) {
   return r;
 }
 
+bool made_by_amd() {
+  const Registers r = cpuid(0, 0);
+  return r.ebx == 0x68747541 && r.edx == 0x69746e65 && r.ecx == 0x444d4163;  // "AuthenticAMD"
+}
+
 // The register state that the operating system saves: without it the instructions trap.
 uint64_t xgetbv() {
   uint32_t eax, edx;
@@ -62,6 +67,7 @@ Caches detect_caches() {
 
 Features detect(CpuFeatures* cpu) {
   cpu->caches = detect_caches();
+  cpu->wide_shuffles = made_by_amd();
   const Registers leaf1 = cpuid(1, 0), leaf7 = cpuid(7, 0), leaf7_1 = cpuid(7, 1);
   if (!leaf1.ecx_bit(27)) return 0;  // OSXSAVE
   const uint64_t state = xgetbv();

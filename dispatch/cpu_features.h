@@ -26,6 +26,8 @@ struct CpuFeatures {
   IsaMask isas;  // tiers that it has all features of
   Caches caches;
   Cores cores = {};
+  // 512-bit shuffles have ports beside those of products, as on AMD's; Intel's share one.
+  bool wide_shuffles = false;
 
   size_t l2_bytes() const { return caches.l2_bytes ? caches.l2_bytes : 256 * 1024; }
   size_t l3_bytes() const { return caches.l3_bytes; }

@@ -2,6 +2,7 @@
 
 #include "dispatch/choice.h"
 #include "kernels/gemm/gemm.h"
+#include "kernels/pack/container.h"
 #include "octet/octet.h"
 
 // A created GEMM: the plan, and what run checks its arguments against. One allocation; the plan's
@@ -10,6 +11,7 @@ struct octet_gemm {
   octet::GemmPlan plan;
   octet::Choice choice;
   size_t m_max, batch_max;
+  octet::Sparsity sparsity;  // of the packed weights
   octet_type lhs_type, rhs_type, dst_type, residual_type;
   octet_rhs_order rhs_order;
   bool needs_workspace;

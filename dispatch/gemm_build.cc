@@ -124,10 +124,11 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
     plan.packed = matrix_of(draft.blob, d.packed, 0).panels;
     plan.packed_stride = (size_t)draft.blob.find(SectionId::kWeights)->bytes / draft.matrices;
     plan.packed_lanes = plan.kernel->rhs_layout.lanes(d.n);
-    plan.packed_depth = plan.kernel->rhs_layout.depth(d.k);
+    plan.packed_lane = plan.kernel->rhs_layout.lane_bytes(d.k);
     plan.columns = columns;
     plan.columns_count = draft.matrices;
   }
+  gemm->sparsity = draft.has_blob ? draft.blob.header.sparsity : Sparsity::kNotAsked;
   gemm->m_max = d.m_max;
   gemm->batch_max = d.batch_max ? d.batch_max : 1;
   gemm->lhs_type = d.lhs_type;

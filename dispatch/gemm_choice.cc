@@ -34,7 +34,7 @@ Selection choose_gemm(const CpuFeatures& cpu, const Problem& problem, const Weig
   // The other half is for the weights that pass by
   choice->block = choose_block_rows(*many.kernel, problem.k, cpu.l2_bytes() / 2);
   choice->pass = columns_of_pass({divide_up(problem.m, choice->block), problem.m * problem.k,
-                                  problem.n, facts.layout.depth(problem.k),
+                                  problem.n, facts.layout.lane_bytes(problem.k),
                                   columns_unit(*many.kernel, small), cpu.last_level_bytes()});
   return many;
 }

@@ -61,6 +61,9 @@ octet_status choose_kernels(Draft* draft) {
                       : WeightFacts{select_layout(cpu, rhs_u8, forced), true};
   if (draft->given) {
     const char* why;
+    if (!draft->has_blob && draft->given->layout.sparse())
+      return refuse_choice("nobody knows whether weights that come with a run are sparse",
+                           draft->error);
     if (!may_use(*draft->given, cpu, problem, facts, &why)) return refuse_choice(why, draft->error);
     draft->choice = *draft->given;
   } else {

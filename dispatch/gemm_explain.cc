@@ -5,6 +5,7 @@
 #include "dispatch/environment.h"
 #include "dispatch/gemm.h"
 #include "dispatch/gemm_choice.h"
+#include "dispatch/sparsity.h"
 #include "dispatch/struct_size.h"
 #include "dispatch/tables/tiers.h"
 
@@ -26,6 +27,11 @@ void write_reason(const octet_gemm_desc& d, const octet_gemm& gemm, const Enviro
   const char* const limit = d.max_isa != OCTET_ISA_AUTO          ? " within desc.max_isa"
                             : !own && environment.allowed != ~0u ? " within OCTET_MAX_ISA"
                                                                  : "";
+  if (gemm.sparsity != Sparsity::kNotAsked) {
+    snprintf(reason, bytes, "%s; the first kernel in the table that this machine runs%s",
+             describe(gemm.sparsity), limit);
+    return;
+  }
   snprintf(reason, bytes,
            "the first kernel in the table that this machine runs%s, that multiplies %s by %s, and "
            "that reads %s",

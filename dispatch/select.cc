@@ -8,9 +8,9 @@ namespace octet {
 namespace {
 
 // Whether the kernel multiplies these types at all.
-bool in_family(const MicroKernel& kernel, bool lhs_u8, Domain rhs) {
+bool in_family(const MicroKernel& kernel, bool lhs_u8, const RhsLayout& rhs) {
   return (kernel.is(kAnyLhs) || lhs_u8 == (kernel.lhs_domain == Domain::kU8)) &&
-         kernel.rhs_layout.domain == rhs;
+         kernel.rhs_layout.domain == rhs.domain && kernel.rhs_layout.density == rhs.density;
 }
 
 bool reads(const MicroKernel& kernel, const WeightFacts& facts) {
@@ -27,7 +27,7 @@ bool suits(const CpuFeatures& cpu, const Problem& problem, const MicroKernel& ke
 
 bool can_run(const CpuFeatures& cpu, const MicroKernel& kernel, const Problem& problem,
              const WeightFacts& facts) {
-  return supports(cpu, kernel) && in_family(kernel, problem.lhs_u8, facts.layout.domain) &&
+  return supports(cpu, kernel) && in_family(kernel, problem.lhs_u8, facts.layout) &&
          reads(kernel, facts);
 }
 
@@ -36,7 +36,7 @@ Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFac
   if (forced) {
     const MicroKernel* kernel = find(byte_kernels(), forced);
     if (!kernel && !kernel_exists(forced)) return {Selected::kUnknownName, nullptr};
-    if (kernel && in_family(*kernel, problem.lhs_u8, facts.layout.domain))
+    if (kernel && in_family(*kernel, problem.lhs_u8, facts.layout))
       return {supports(cpu, *kernel) && reads(*kernel, facts) ? Selected::kOk
                                                               : Selected::kForcedUnusable,
               kernel};
@@ -52,7 +52,8 @@ RhsLayout select_layout(const CpuFeatures& cpu, bool rhs_u8, const char* forced)
     const MicroKernel* kernel = find(byte_kernels(), forced);
     // Takes u8 weights only, as they are
     const bool raw_u8 = kernel && kernel->rhs_layout.domain == Domain::kU8;
-    if (kernel && supports(cpu, *kernel) && (!raw_u8 || rhs_u8)) return kernel->rhs_layout;
+    if (kernel && supports(cpu, *kernel) && !kernel->rhs_layout.sparse() && (!raw_u8 || rhs_u8))
+      return kernel->rhs_layout;
   }
   return layout_of(best_of(cpu.isas & compiled_tiers()), rhs_u8);
 }

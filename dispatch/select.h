@@ -26,9 +26,9 @@ struct Selection {
 };
 
 // The best kernel of `cpu` that reads the facts' layout. `forced` names a kernel, or is null; it
-// binds its own family only: where the named kernel multiplies other types than the problem's, the
-// best kernel is chosen as if nothing had been forced. Where the types are its own but the CPU or
-// the weights are not, the answer is kForcedUnusable.
+// binds its own family only: where the named kernel multiplies other types than the problem's, or
+// sparse weights instead of dense ones, the best kernel is chosen as if nothing had been forced.
+// Where the types are its own but the CPU or the weights are not, the answer is kForcedUnusable.
 Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts,
                  const char* forced);
 

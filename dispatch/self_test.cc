@@ -2,12 +2,21 @@
 
 #include "dispatch/self_test_exits.h"
 #include "dispatch/self_test_product.h"
+#include "dispatch/tables/forms.h"
 #include "dispatch/tables/tier_ops.h"
 #include "kernels/core/unroll.h"
 #include "kernels/pack/packed_rhs.h"
 
 namespace octet {
 namespace {
+
+// Leaves two of every four weights of a column, each pair of places in its turn.
+void make_sparse(uint8_t* rhs) {
+  constexpr uint8_t kPairs[] = {0x3, 0x5, 0x9, 0x6, 0xa, 0xc};
+  for (size_t k = 0; k < kDepth; ++k)
+    for (size_t j = 0; j < kTileColumns; ++j)
+      if (!(kPairs[(j + k / 4) % 6] >> k % 4 & 1)) rhs[k * kTileColumns + j] = 0;
+}
 
 bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
   alignas(64) uint8_t rhs[kDepth * kTileColumns], panel[2048], packed[kPanelBytes];
@@ -20,14 +29,15 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
     for (uint8_t& byte : rhs) byte = byte == 0x80 ? 0x81 : byte;
 
   const bool rhs_u8 = layout.domain == Domain::kU8;
-  pack_columns(layout, {rhs, columns, kDepth, kTileColumns, 1, rhs_u8, nullptr, 0}, 0, columns,
-               packed);
+  if (layout.sparse()) make_sparse(rhs);
+  find_form_of(layout)->packing->pack(
+      layout, {rhs, columns, kDepth, kTileColumns, 1, rhs_u8, nullptr, 0}, 0, columns, packed);
   const uint8_t* const lhs = kOperands.lhs;
   if (kernel.gather)
     kernel.gather({lhs, kDepth, rows, kDepth, 0}, round_up(rows, kernel.lhs_lanes_step), panel);
   Tile tile = make_tile(kernel.gather ? panel : lhs, packed, 1, rows, columns, out);
-  tile.rhs_stride = layout.panel_width(0, columns) * layout.kr;
-  tile.rhs_panel_stride = layout.width * layout.depth(kDepth);
+  tile.rhs_stride = layout.panel_width(0, columns) * layout.group_bytes();
+  tile.rhs_panel_stride = layout.width * layout.lane_bytes(kDepth);
   kernel.multiply(tile);
   return is_product(
       out, rows, columns,

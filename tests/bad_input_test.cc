@@ -15,7 +15,7 @@ namespace {
 class EveryStatus : public testing::Environment {
   void TearDown() override {
     if (testing::GTEST_FLAG(filter) != "*") return;
-    for (int status = OCTET_NULL_POINTER; status <= OCTET_OUT_OF_MEMORY; ++status)
+    for (int status = OCTET_NULL_POINTER; status <= OCTET_BAD_SPARSITY; ++status)
       EXPECT_TRUE(reached().count(static_cast<octet_status>(status)))
           << octet_status_name(static_cast<octet_status>(status)) << " is reached by no test";
   }
@@ -419,12 +419,14 @@ TEST(BadCreate, Kernels) {
   }
   for (const MicroKernel* kernel : table()) {
     const bool u8_lhs = kernel->is(octet::kAnyLhs) || kernel->lhs_domain == octet::Domain::kU8;
-    // Binds other types only
-    if (usable(*kernel) || !u8_lhs || kernel->rhs_layout.domain == octet::Domain::kU8) continue;
+    // Binds other types only, or sparse weights
+    if (usable(*kernel) || !u8_lhs || kernel->rhs_layout.domain == octet::Domain::kU8 ||
+        kernel->rhs_layout.sparse())
+      continue;
     create_refuses(OCTET_KERNEL_UNUSABLE, "CPU", [&](Product& p) { p.desc.kernel = kernel->name; });
   }
   for (const MicroKernel* kernel : table())
-    if (usable(*kernel) && kernel->isa != octet::Isa::kScalar &&
+    if (usable(*kernel) && kernel->isa != octet::Isa::kScalar && !kernel->rhs_layout.sparse() &&
         serves(*kernel, {OCTET_U8, OCTET_S8}))
       create_refuses(OCTET_KERNEL_UNUSABLE, "the tier limit", [&](Product& p) {
         p.desc.max_isa = OCTET_ISA_SCALAR, p.desc.kernel = kernel->name;
@@ -445,6 +447,48 @@ TEST(BadCreate, Memory) {
       std::free(static_cast<char*>(memory) - 8);
     };
   });
+}
+
+// ---- sparse weights
+
+TEST(BadSparsity, IsRefused) {
+  Product p;
+  size_t bytes = 0;
+  const auto refuse = [&](octet_status status, const char* says, const octet_rhs_desc& rhs) {
+    expect_refused(status, says, [&](octet_error* e) {
+      return octet_pack(&rhs, OCTET_ISA_AUTO, p.blob.data(), p.blob.bytes(), e);
+    });
+  };
+  for (const int value : {-1, 3, INT32_MAX}) {
+    octet_rhs_desc rhs = p.rhs;
+    set_raw(&rhs.sparsity, value);
+    refuse(OCTET_UNKNOWN_ENUM, "rhs.sparsity", rhs);
+  }
+  octet_rhs_desc rhs = p.rhs;
+  rhs.reserved = 1;
+  refuse(OCTET_UNSUPPORTED, "rhs.reserved", rhs);
+  // Of matrix 1, column 2: 4, 5, 6 and 7 are a short four of three
+  std::vector<uint8_t> weights(2 * kN * kK);
+  const auto at = [&](size_t matrix, size_t n, size_t k) -> uint8_t& {
+    return weights[(matrix * kN + n) * kK + k];
+  };
+  at(0, 1, 0) = at(0, 1, 3) = at(0, 1, 4) = at(0, 1, 5) = 1;
+  at(1, 2, 4) = 3, at(1, 2, 5) = 0x80, at(1, 2, 6) = 7;
+  rhs = p.rhs;
+  rhs.type = OCTET_S8, rhs.order = OCTET_NK, rhs.n = kN, rhs.k = kK, rhs.batch = 2;
+  rhs.stride = rhs.batch_stride = 0, rhs.data = weights.data();
+  rhs.zero_points = nullptr, rhs.zero_point_count = 0;
+  rhs.sparsity = OCTET_SPARSE_2_4;
+  ASSERT_EQ(octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, nullptr), OCTET_OK);
+  const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+  expect_refused(OCTET_BAD_SPARSITY,
+                 "column 2 of matrix 1 has more than two weights other than 0 "
+                 "from k = 4 on: 3, -128, 7",
+                 [&](octet_error* e) {
+                   return octet_pack(&rhs, OCTET_ISA_AUTO, blob.data(), blob.bytes(), e);
+                 });
+  at(1, 2, 5) = 0;
+  EXPECT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob.data(), blob.bytes(), nullptr), OCTET_OK);
 }
 
 // ---- the accumulator's bounds
@@ -1069,7 +1113,7 @@ TEST(Names, AreNeverNull) {
     set_raw(&status, value);
     set_raw(&type, value);
     set_raw(&isa, value);
-    const bool known = value >= 0 && value <= 21;
+    const bool known = value >= 0 && value <= OCTET_BAD_SPARSITY;
     EXPECT_EQ(std::string(octet_status_name(status)) != "unknown status", known) << value;
     EXPECT_EQ(std::string(octet_isa_name(isa)) != "unknown", value == 0 || value == 1) << value;
     EXPECT_EQ(std::string(octet_type_name(type)) != "unknown", value == 1) << value;

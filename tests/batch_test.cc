@@ -13,7 +13,7 @@ TEST(Batch, TwoOneByOnes) {
 
 class BatchKernel : public EachKernel {
  protected:
-  bool takes_runtime_rhs() const { return !kernel().is(octet::kNoLeast); }
+  bool takes_runtime_rhs() const { return takes_any_weights(kernel()); }
 };
 OCTET_FOR_EACH_KERNEL(BatchKernel);
 

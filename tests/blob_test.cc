@@ -220,6 +220,8 @@ TEST(Blob, ContradictingFieldsAreRefusedUnderARightChecksum) {
       octet::Container c = good;
       reinterpret_cast<uint8_t*>(&c)[i] ^= static_cast<uint8_t>(1 << bit);
       if (i == offsetof(octet::ContainerHeader, has_least) && bit == 0) continue;
+      // Reasons for being dense
+      if (i == offsetof(octet::ContainerHeader, sparsity) && (bit == 1 || bit == 2)) continue;
       if (i < octet::kMostGeometry && c.header.form != good.header.form &&
           octet::find_form(static_cast<uint16_t>(c.header.form)))
         continue;  // of other forms below

@@ -215,6 +215,7 @@ TEST_P(ConvKernel, Forced) {
         c.lhs = types.lhs, c.rhs = types.rhs, c.dst = dst;
         if (!c.runtime_quant) c.lhs_zero_point = 5;
         if (kernel().is(octet::kNoLeast)) c.filter_fill = Fill::kMost;
+        c.sparse = kernel().rhs_layout.sparse();
         const ConvProblem problem(c);
         for (const octet_conv_algorithm algorithm : {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL}) {
           const std::vector<octet_conv_algorithm> possible =
@@ -222,6 +223,7 @@ TEST_P(ConvKernel, Forced) {
           if (std::find(possible.begin(), possible.end(), algorithm) == possible.end()) continue;
           ConvHow how;
           how.algorithm = algorithm, how.kernel = kernel().name;
+          if (c.sparse) how.sparsity = OCTET_SPARSE_2_4;
           check(problem, how);
           if (HasFatalFailure()) return;
         }

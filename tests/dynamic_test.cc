@@ -34,7 +34,7 @@ TEST_P(Dynamic, ZeroPointsAndScalesOfTheRun) {
             c.lhs = types.lhs, c.rhs = types.rhs, c.dst = dst;
             c.lhs_quant = quant, c.rhs_zero_points = zero_points;
             c.residual = dst == OCTET_S8 ? OCTET_U8 : kNoResidual;
-            c.runtime_rhs = turn % 5 == 4 && !kernel().is(octet::kNoLeast);
+            c.runtime_rhs = turn % 5 == 4 && takes_any_weights(kernel());
             c.data = static_cast<Data>(turn % 5);
             c.concurrency = 1 + turn % 4;
             c.seed = ++turn;
@@ -64,7 +64,7 @@ TEST_P(Dynamic, FloatActivations) {
             c.activation = turn % 7 == 0 ? OCTET_ACTIVATION_RELU : OCTET_ACTIVATION_NONE;
             c.padded = turn % 2;
             c.concurrency = 1 + turn % 3;
-            c.runtime_rhs = turn % 5 == 1 && !kernel().is(octet::kNoLeast);
+            c.runtime_rhs = turn % 5 == 1 && takes_any_weights(kernel());
             c.seed = ++turn;
             check(c);
             if (HasFatalFailure()) return;

@@ -171,10 +171,14 @@ TEST_P(GemmKernel, LargeShapeAgreesWithAVector) {
     x = static_cast<uint8_t>(next());
     if (kernel().is(octet::kNoLeast) && value(x, types.rhs) == least(types.rhs)) ++x;
   }
+  if (kernel().rhs_layout.sparse())
+    for (size_t i = 0; i < k * n; ++i)
+      if (i / n % 4 == i % n % 4 || i / n % 4 == (i % n + 1 + i % n / 4 % 2) % 4) b[i] = 0;
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
   rhs.type = types.rhs;
   rhs.n = n, rhs.k = k;
   rhs.data = b.data();
+  if (kernel().rhs_layout.sparse()) rhs.sparsity = OCTET_SPARSE_2_4;
   octet_error error = {};
   size_t bytes = 0;
   const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);

@@ -4,6 +4,7 @@
 #include "support/guarded.h"
 #include "support/kernels.h"
 #include "support/reference.h"
+#include "support/sparse.h"
 
 namespace octet_test {
 namespace {
@@ -37,7 +38,7 @@ class KernelTile {
       for (size_t k = 0; k < c.depth; ++k)
         lhs_.data()[i * lhs_stride + k] =
             static_cast<uint8_t>(c.lhs_byte < 0 ? random() : static_cast<uint32_t>(c.lhs_byte));
-    rhs_ = Guarded(lanes * padded_depth, c.side);
+    rhs_ = Guarded(layout_.sparse() ? lanes * padded_depth / 4 * 3 : lanes * padded_depth, c.side);
     std::memset(rhs_.data(), 0, rhs_.bytes());
     weights_.resize(c.depth * c.cols);
     for (size_t k = 0; k < c.depth; ++k)
@@ -45,7 +46,12 @@ class KernelTile {
         uint8_t byte =
             static_cast<uint8_t>(c.rhs_byte < 0 ? random() : static_cast<uint32_t>(c.rhs_byte));
         if (kernel.is(octet::kNoLeast) && byte == 0x80) byte = 0x81;
+        if (layout_.sparse() && !stored(k, j)) byte = 0;
         weights_[k * c.cols + j] = byte;
+        if (layout_.sparse()) {
+          if (stored(k, j)) put_sparse(k, j, padded_depth, byte);
+          continue;
+        }
         const size_t panel = j / layout_.width * layout_.width,
                      width = std::min<size_t>(layout_.width, lanes - panel);
         rhs_.data()[panel * padded_depth + k / layout_.kr * width * layout_.kr +
@@ -77,8 +83,9 @@ class KernelTile {
       tile_.rhs = wide_.data();
       tile_.rhs_wide = true;
     }
-    tile_.rhs_stride = std::min<size_t>(layout_.width, lanes) * layout_.kr;
-    tile_.rhs_panel_stride = layout_.width * padded_depth;
+    const size_t of_four = layout_.sparse() ? 3 : 4;
+    tile_.rhs_stride = std::min<size_t>(layout_.width, lanes) * layout_.kr * of_four / 4;
+    tile_.rhs_panel_stride = layout_.width * padded_depth * of_four / 4;
     tile_.depth = c.depth;
     tile_.rows = c.rows;
     tile_.cols = c.cols;
@@ -108,6 +115,24 @@ class KernelTile {
   octet::Tile& tile() { return tile_; }
 
  private:
+  // Of a sparse column: each set of at most two of four places in its turn.
+  static bool stored(size_t k, size_t j) {
+    return kSparsePlaces[(j + k / 4 * 5) % std::size(kSparsePlaces)] >> k % 4 & 1;
+  }
+
+  // A group is 16 columns and 16 steps in three lines: a column's four values of the first eight
+  // steps, those of the others, and their places within the eight, the others' in the upper halves
+  // of bytes.
+  void put_sparse(size_t k, size_t j, size_t padded_depth, uint8_t byte) {
+    uint8_t* const group = rhs_.data() + (j / 16 * (padded_depth / 16) + k / 16) * (3 * size_t{64});
+    const size_t half = k / 8 % 2, before = k % 4 && stored(k / 4 * 4, j),
+                 earlier = before + (k % 4 > 1 && stored(k / 4 * 4 + 1, j)) +
+                           (k % 4 > 2 && stored(k / 4 * 4 + 2, j)),
+                 at = j % 16 * 4 + k / 4 % 2 * 2 + earlier;
+    group[half * 64 + at] = byte;
+    group[128 + at] = static_cast<uint8_t>(group[128 + at] | (k % 8) << 4 * half);
+  }
+
   const MicroKernel& kernel_;
   TileCase c_;
   RhsLayout layout_;

@@ -198,10 +198,17 @@ TEST_P(Gather, PanelFollowsItsFormula) {
               const size_t step =
                   kernel().is(octet::kEvenFirst) ? k % 2 * (kr / 2) + k % kr / 2 : k % kr;
               const size_t at = k / kr * lanes * kr + lane * kr + step;
+              const bool there = lane < rows && k < depth;
               const uint8_t want =
-                  lane < rows && k < depth
-                      ? static_cast<uint8_t>(source.data()[lane * stride + k] ^ flip)
-                      : uint8_t{0};
+                  there ? static_cast<uint8_t>(source.data()[lane * stride + k] ^ flip)
+                        : uint8_t{0};
+              if (kernel().is(octet::kComplements)) {
+                const uint8_t* const eight =
+                    panel.data() + 2 * (k / kr * lanes * kr + lane * kr + k % kr / 8 * 8) + k % 8;
+                ASSERT_EQ(eight[0], want) << kernel().name << " k " << k;
+                ASSERT_EQ(eight[8], static_cast<uint8_t>(~want)) << kernel().name << " k " << k;
+                continue;
+              }
               const int got =
                   kernel().lhs_element_bytes == 2 ? panel.data<int16_t>()[at] : panel.data()[at];
               ASSERT_EQ(got, want) << kernel().name << ' ' << rows << " rows, depth " << depth

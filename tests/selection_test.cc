@@ -156,7 +156,9 @@ TEST(Select, ForcedKernels) {
                               {OCTET_S8, OCTET_U8}}) {
       const bool lhs_u8 = is_unsigned(types.lhs), rhs_u8 = is_unsigned(types.rhs);
       // Weights without -128, packed for the kernel.
-      const octet::RhsLayout layout = octet::select_layout(everything, rhs_u8, kernel->name);
+      const octet::RhsLayout layout = kernel->rhs_layout.sparse()
+                                          ? kernel->rhs_layout
+                                          : octet::select_layout(everything, rhs_u8, kernel->name);
       const octet::Selection s =
           octet::select(everything, {8, 64, 64, lhs_u8, rhs_u8}, {layout, false}, kernel->name);
       ASSERT_EQ(s.result, Selected::kOk) << kernel->name;
@@ -164,6 +166,24 @@ TEST(Select, ForcedKernels) {
         EXPECT_EQ(s.kernel, kernel);
       else  // binds its own family only
         EXPECT_NE(s.kernel, kernel);
+    }
+}
+
+// A kernel for sparse weights leaves dense ones aside, and the other way round.
+TEST(Select, ForcedKernelsOfAnotherDensity) {
+  const CpuFeatures everything = {~0u, {}};
+  for (const MicroKernel* kernel : table())
+    for (const MicroKernel* other : table()) {
+      if (kernel->rhs_layout.sparse() == other->rhs_layout.sparse()) continue;
+      const octet::Problem problem = {8, 64, 64, kernel->lhs_domain == octet::Domain::kU8,
+                                      other->rhs_layout.domain == octet::Domain::kU8};
+      const octet::Selection s = octet::select(everything, problem, {other->rhs_layout, false},
+                                               kernel->name),
+                             best = octet::select(everything, problem, {other->rhs_layout, false},
+                                                  nullptr);
+      EXPECT_EQ(s.result, best.result) << kernel->name << ' ' << other->name;
+      EXPECT_EQ(s.kernel, best.kernel) << kernel->name << ' ' << other->name;
+      EXPECT_FALSE(octet::select_layout(everything, false, kernel->name).sparse());
     }
 }
 

@@ -93,7 +93,8 @@ TEST(Forms, KeepTheirIdsAndNames) {
                                                            {10, "s16_4x2"},
                                                            {11, "s8_64x4_depthwise"},
                                                            {12, "s16_64x4_depthwise"},
-                                                           {13, "s8_64x4_grouped"}};
+                                                           {13, "s8_64x4_grouped"},
+                                                           {14, "s8_16x16_2of4"}};
   for (const auto& [id, name] : kKnown) {
     const Form* form = octet::find_form(static_cast<uint16_t>(id));
     ASSERT_NE(form, nullptr) << name;
@@ -133,6 +134,8 @@ TEST(Tiers, WantFormsOfTheRightKind) {
     EXPECT_EQ(octet::form_of(tier->bytes).kind, KernelKind::kBytes);
     EXPECT_EQ(octet::form_of(tier->bytes).layout.domain, octet::Domain::kS8);
     EXPECT_EQ(octet::form_of(tier->bytes_u8).kind, KernelKind::kBytes);
+    EXPECT_EQ(octet::form_of(tier->sparse).kind, KernelKind::kBytes);
+    EXPECT_TRUE(octet::form_of(tier->sparse).layout.sparse());
     EXPECT_EQ(octet::form_of(tier->words).kind, KernelKind::kWords);
     EXPECT_EQ(octet::form_of(tier->depthwise).layout, octet::kDepthwiseLayout);
     EXPECT_EQ(octet::form_of(tier->depthwise_words).layout, octet::kDepthwiseWordLayout);
@@ -142,7 +145,8 @@ TEST(Tiers, WantFormsOfTheRightKind) {
 
 bool wants(const Tier& tier, const Form& form) {
   return form.id == tier.bytes || form.id == tier.bytes_u8 || form.id == tier.words ||
-         form.id == tier.depthwise || form.id == tier.depthwise_words || form.id == tier.grouped;
+         form.id == tier.depthwise || form.id == tier.depthwise_words || form.id == tier.grouped ||
+         form.id == tier.sparse;
 }
 
 // Every kernel reads a form of its kind. Every form is some tier's, or for tests; where one of its
@@ -189,6 +193,8 @@ TEST(Forms, OfMatricesAreReadBackAsTheyWerePacked) {
     for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<uint8_t>(i * 7 + i / 11);
     // A kernel may want weights without -128
     for (uint8_t& w : weights) w = !is_u8 && w == 0x80 ? 1 : w;
+    for (size_t i = 0; form->layout.sparse() && i < weights.size(); ++i)
+      if (i / kN % 4 == i % kN % 4 || i / kN % 4 == (i % kN + 1) % 4) weights[i] = 0;
     const octet::RhsView rhs = {weights.data(), kN, kK, kN, 1, is_u8, nullptr, 0};
     octet::Container plan;
     ASSERT_TRUE(octet::plan_matrices(*form, is_u8 ? OCTET_U8 : OCTET_S8, kN, kK, 1, false, &plan));
@@ -248,7 +254,7 @@ TEST(Forms, SizesThatLeaveSizeAreNone) {
     for (const size_t part : {4, 8, 16})
       EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, SIZE_MAX / part + 1, 1, 1, false, &plan));
     EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, 64, SIZE_MAX / 80, 1, false, &plan));
-    EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, 64, 64, SIZE_MAX / 8192 + 1, false, &plan));
+    EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, 64, 64, SIZE_MAX / 6144 + 1, false, &plan));
   }
 }
 
@@ -317,7 +323,8 @@ TEST(Kernels, ReadTheirTiersLayouts) {
     if (kernel->is(octet::kTestsOnly)) continue;
     const Tier& tier = octet::tier_of(kernel->isa);
     EXPECT_TRUE(kernel->rhs_layout == octet::form_of(tier.bytes).layout ||
-                kernel->rhs_layout == octet::form_of(tier.bytes_u8).layout)
+                kernel->rhs_layout == octet::form_of(tier.bytes_u8).layout ||
+                kernel->rhs_layout == octet::form_of(tier.sparse).layout)
         << kernel->name;
   }
   for (const MicroKernel* kernel : word_table())

@@ -23,6 +23,7 @@ class WinogradInt8 : public EachKernel {
     EachKernel::SetUp();
     if (kernel().rhs_layout.domain == octet::Domain::kU8)
       GTEST_SKIP() << kernel().name << ": transformed weights are s8";
+    if (kernel().rhs_layout.sparse()) GTEST_SKIP() << kernel().name << ": they are not sparse";
     if (kernel().m_max) GTEST_SKIP() << kernel().name << ": never chosen for blocks of tiles";
   }
   void check(const WinogradCase& c) { WinogradRun(kernel(), c).check(); }

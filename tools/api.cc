@@ -77,4 +77,11 @@ std::string names_of(uint32_t isas) {
 
 size_t type_bytes(octet_type type) { return type == OCTET_S8 || type == OCTET_U8 ? 1 : 4; }
 
+size_t blob_bytes(const void* blob, size_t memory_bytes) {
+  octet_blob_info info = OCTET_BLOB_INFO_INIT;
+  octet_error error = {};
+  check(octet_blob_get_info(blob, memory_bytes, &info, &error), error);
+  return info.bytes;
+}
+
 }  // namespace tool

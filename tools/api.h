@@ -45,6 +45,9 @@ std::string names_of(uint32_t isas);             // "SCALAR AVX2", "none"
 
 size_t type_bytes(octet_type type);
 
+// What packing wrote, which may be less than the memory for it.
+size_t blob_bytes(const void* blob, size_t memory_bytes);
+
 struct GemmDeleter {
   void operator()(octet_gemm* gemm) const { octet_gemm_destroy(gemm); }
 };

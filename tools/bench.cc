@@ -46,7 +46,11 @@ int bench(const BenchArguments& a) {
   JsonFile file(a.json);
   ThreadPool pool(options.threads);
   pin_if_single(options);
-  const std::unique_ptr<Peer> peer = make_peer(a.peer, options.forced, &pool);  // shares that CPU
+  if (!a.sparse.empty() && !a.peer.empty())
+    throw Error("--sparse compares with dense weights already: no --peer beside it");
+  const std::unique_ptr<Peer> peer =  // shares that CPU
+      a.sparse.empty() ? make_peer(a.peer, options.forced, &pool)
+                       : make_peer_dense(options.forced, &pool);
   options.peer = peer.get();
   ordered_json json = {{"machine", machine_json(options)}, {"cases", ordered_json::array()}};
 
@@ -54,7 +58,8 @@ int bench(const BenchArguments& a) {
   Totals all;
   std::vector<std::pair<std::string, Totals>> parts;
   for (const CaseGroup& group : groups) {
-    const Table table = {!group.convolutions.empty(), options.peer != nullptr};
+    const Table table = {!group.convolutions.empty(), options.peer != nullptr,
+                         options.operands.sparse};
     const std::vector<OperandTypes> all_types = types_of(group, a);
     print_header(table);
     size_t index = 0;

@@ -4,13 +4,22 @@
 
 namespace tool {
 
+octet_sparsity parse_sparsity(const std::string& text) {
+  if (text.empty()) return OCTET_SPARSE_NONE;
+  if (text == "2:4") return OCTET_SPARSE_2_4;
+  if (text == "auto") return OCTET_SPARSE_AUTO;
+  throw Error("'" + text + "' is no sparsity: 2:4 or auto");
+}
+
 BenchOptions to_options(const BenchArguments& a) {
   BenchOptions options;
   if (!a.isa.empty()) options.forced.isa = usable_isa(a.isa);
   if (!a.kernel.empty()) options.forced.kernel = usable_kernel(a.kernel).name;
   if (!a.algorithm.empty()) options.forced.algorithm = algorithm(a.algorithm);
-  options.operands = {parse_likeness(a.operands), parse_requant(a.requant), a.rhs_zero_point,
-                      a.residual, a.table};
+  options.operands = {
+      parse_likeness(a.operands), parse_requant(a.requant), a.rhs_zero_point, a.residual, a.table,
+      !a.sparse.empty()};
+  options.forced.sparsity = parse_sparsity(a.sparse);
   options.threads = a.threads;
   options.repetitions = a.repetitions;
   return options;

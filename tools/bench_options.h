@@ -6,6 +6,8 @@
 
 namespace tool {
 
+octet_sparsity parse_sparsity(const std::string& text);  // "" is none
+
 BenchOptions to_options(const BenchArguments& arguments);  // throws what is wrong
 void pin_if_single(const BenchOptions& options);           // one thread stays on its CPU
 

@@ -23,6 +23,7 @@ struct ExplainArguments {
   // Convolutions only; 0: this machine's
   size_t l2_bytes = 0, l3_bytes = 0, packed_bytes_max = 0;
   bool in_order = false;
+  std::string sparse;  // "", "2:4", "auto"
   bool json = false;
 };
 int explain_gemm(const ExplainArguments& arguments);
@@ -32,6 +33,7 @@ struct BenchArguments {
   std::vector<std::string> cases, types;           // types empty: what suits the cases
   std::string isa, kernel, algorithm, peer, json;  // empty: not given
   std::string operands = "uniform", requant = "float";
+  std::string sparse;  // "", "2:4", "auto"
   std::optional<int32_t> rhs_zero_point;
   bool residual = false, table = false;
   size_t threads = 1;

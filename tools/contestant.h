@@ -12,6 +12,7 @@ class Contestant {
   virtual ~Contestant() = default;
   virtual void run(size_t calls) = 0;
   virtual const void* dst() const = 0;
+  virtual size_t blob_bytes() const { return 0; }  // of the packed weights; 0 = nobody knows
 
   // Seconds that the calls take. Whoever computes in another process reads the same kind of clock
   // there.

@@ -31,15 +31,18 @@ ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types,
   const std::optional<int32_t> rhs_zero_point = operands.zero_point_of(types.rhs);
   data.filter_zero_points = zero_points(rhs_zero_point, types.rhs, channels);
   double product = kUniformProduct;
+  const int32_t centre = rhs_zero_point.value_or(0);
+  const Channels filters = {channels, depth, depth, 1};
   if (operands.likeness == Likeness::kReal) {
-    const int32_t centre = rhs_zero_point.value_or(0);
     fill_activations(&data.lhs, types.lhs, shape.in_pixels() + depth);
-    fill_weights(&data.filter, types.rhs, {channels, depth, depth, 1}, centre,
-                 channels + 2 * depth);
+    fill_weights(&data.filter, types.rhs, filters, centre, channels + 2 * depth);
     product = typical_product(data.lhs, types.lhs, data.filter, types.rhs, centre);
   } else {
     fill_both(&data, Fill::kRandom);
   }
+  if (operands.sparse)
+    make_sparse(&data.filter, filters, shape.geometry.in_channels / shape.geometry.groups, centre,
+                channels + 3 * depth);
   set_epilogue(&data, product);
   data.tflite = tflite_scales(data.scales, operands.requant);
   data.after = draw_after(operands, types.dst, data.dst_elements());

@@ -23,6 +23,7 @@ octet_filter_desc describe_filter(const ConvData& data, const Forced& forced) {
                                              : &zero_points[0];
   filter.zero_point_count = forced.symmetric ? 1 : zero_points.size();
   filter.algorithm = forced.algorithm;
+  filter.sparsity = forced.sparsity;
   if (forced.algorithm == OCTET_CONV_WINOGRAD_2X2_INT8)
     filter.accuracy = OCTET_ACCURACY_APPROXIMATE;
   return filter;

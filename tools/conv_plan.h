@@ -16,6 +16,7 @@ class ConvPlan : public Contestant {
   ConvPlan(const ConvData& data, const Forced& forced, ThreadPool* pool = nullptr);
   void run(size_t calls) override;
   const void* dst() const override { return dst_.as(); }
+  size_t blob_bytes() const override { return tool::blob_bytes(packed_.as(), packed_.size()); }
   const char* algorithm() const {
     return octet_conv_algorithm_name(octet_conv2d_algorithm(conv_.get()));
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "bench_options.h"
 #include "candidates.h"
 #include "commands.h"
 #include "conv_shape.h"
@@ -116,7 +117,10 @@ int explain_gemm(const ExplainArguments& a) {
   const OperandTypes types = parse_types(a.types);
   Forced forced;
   if (!a.isa.empty()) forced.isa = usable_isa(a.isa);
-  const octet_gemm_explanation e = explain(plain_data(shape, types), forced, a.threads);
+  forced.sparsity = parse_sparsity(a.sparse);
+  Operands operands;
+  operands.sparse = !a.sparse.empty();
+  const octet_gemm_explanation e = explain(plain_data(shape, types, operands), forced, a.threads);
   if (a.json) {
     ordered_json json = {{"name", shape.name()}, {"types", types.name()}, {"threads", a.threads}};
     json.update(to_json(e));
@@ -139,6 +143,7 @@ int explain_conv(const ExplainArguments& a) {
   machine.in_order = a.in_order;
   if (a.l2_bytes) filter.machine = &machine;
   filter.packed_bytes_max = a.packed_bytes_max;
+  filter.sparsity = parse_sparsity(a.sparse);
   const std::vector<octet_conv2d_candidate> all = candidates(filter, isa);
   if (a.json) {
     ordered_json json = {{"name", shape.name()},

@@ -12,6 +12,7 @@ struct Forced {
   octet_isa isa = OCTET_ISA_AUTO;
   const char* kernel = nullptr;
   octet_conv_algorithm algorithm = OCTET_CONV_AUTO;  // convolutions only
+  octet_sparsity sparsity = OCTET_SPARSE_NONE;       // of the packed weights
   // Whatever the data asks for: float mode; weights whose zero point is 0 (128 for u8); neither
   // residual nor table
   bool float_mode = false, symmetric = false, plain = false;

@@ -47,15 +47,16 @@ GemmData plain_data(const GemmShape& shape, const OperandTypes& types, const Ope
   const std::optional<int32_t> rhs_zero_point = operands.zero_point_of(types.rhs);
   data.rhs_zero_points = zero_points(rhs_zero_point, types.rhs, shape.n);
   double product = kUniformProduct;
+  const int32_t centre = rhs_zero_point.value_or(0);
+  const Channels columns = {shape.n, shape.k, 1, shape.n};
   if (operands.likeness == Likeness::kReal) {
-    const int32_t centre = rhs_zero_point.value_or(0);
     fill_activations(&data.lhs, types.lhs, shape.m + shape.k);
-    fill_weights(&data.rhs, types.rhs, {shape.n, shape.k, 1, shape.n}, centre,
-                 shape.n + 2 * shape.k);
+    fill_weights(&data.rhs, types.rhs, columns, centre, shape.n + 2 * shape.k);
     product = typical_product(data.lhs, types.lhs, data.rhs, types.rhs, centre);
   } else {
     fill_both(&data, Fill::kRandom);
   }
+  if (operands.sparse) make_sparse(&data.rhs, columns, shape.k, centre, shape.n + 3 * shape.k);
   if (types.dst == OCTET_S32) return data;
   data.scales = spread_scales(shape.n, shape.k, product);
   data.tflite = tflite_scales(data.scales, operands.requant);

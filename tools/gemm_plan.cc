@@ -15,6 +15,8 @@ Buffer pack(const GemmData& data, const Forced& forced) {
                     : zero_points.empty() ? nullptr
                                           : &zero_points[0];
   rhs.zero_point_count = forced.symmetric ? 1 : zero_points.size();
+  rhs.sparsity = forced.sparsity;
+  rhs.m_max = data.shape.m;
   const PackingFor packing(forced);
   octet_error error = {};
   size_t bytes = 0;

@@ -18,6 +18,7 @@ class GemmPlan : public Contestant {
   const void* dst() const override { return dst_.as(); }
   const char* kernel(size_t m) const { return octet_gemm_kernel(gemm_.get(), m); }
   const Buffer& packed() const { return packed_; }
+  size_t blob_bytes() const override { return tool::blob_bytes(packed_.as(), packed_.size()); }
 
  private:
   Buffer packed_, dst_, workspace_;

@@ -66,6 +66,7 @@ int main(int argc, char** argv) {
   conv->add_flag("--in-order", e.in_order, "... whose cores execute in order")->needs(l2);
   conv->add_option("--packed-bytes-max", e.packed_bytes_max,
                    "The most bytes that packed weights may take");
+  conv->add_option("--sparse", e.sparse, "2:4 sparse weights, packed so: 2:4, or auto");
   conv->add_flag("--json", e.json, "As JSON");
   conv->callback([&] { exit_code = tool::explain_conv(e); });
   CLI::App* gemm = explain->add_subcommand("gemm", "A product with packed weights");
@@ -75,6 +76,7 @@ int main(int argc, char** argv) {
   gemm->add_option("--threads", e.threads, "Tasks at most")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
+  gemm->add_option("--sparse", e.sparse, "2:4 sparse weights, packed so: 2:4, or auto");
   gemm->add_flag("--json", e.json, "As JSON");
   gemm->callback([&] { exit_code = tool::explain_gemm(e); });
 
@@ -92,6 +94,10 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   bench->add_option("--rhs-zero-point", a.rhs_zero_point,
                     "The weights' zero point; none by default (u8: 0)");
+  bench->add_option(
+      "--sparse", a.sparse,
+      "Weights of which two of four are not zero, packed so: 2:4, or auto, where that "
+      "gains; beside the same ones packed dense");
   bench->add_flag("--residual", a.residual, "Add a residual to the outputs");
   bench->add_flag("--table", a.table, "Look the outputs up in a table");
   bench->add_option("--peer", a.peer,

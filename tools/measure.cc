@@ -83,7 +83,9 @@ void measure(const Contest& contest, const BenchOptions& options, ThreadPool* po
     result->percent_of_read_bandwidth = median(read_percents);
   }
   if (contest.peer)
-    result->peer = {median(peer_seconds) * 1e6, median(ratios), contest.peer_verdict};
+    result->peer = {median(peer_seconds) * 1e6, median(ratios), contest.peer->blob_bytes(),
+                    contest.peer_verdict};
+  result->blob_bytes = contest.ours->blob_bytes();
 }
 
 }  // namespace tool

@@ -44,7 +44,8 @@ std::optional<PeerVerdict> judge(Contestant* peer, const void* ours, size_t elem
 
 struct PeerResult {
   double microseconds;
-  double ratio;  // peer's time / ours, the median over repetitions taken in alternation
+  double ratio;       // peer's time / ours, the median over repetitions taken in alternation
+  size_t blob_bytes;  // of its packed weights; 0 = nobody knows
   std::optional<PeerVerdict> verdict;  // none of a peer that is not comparable
 };
 
@@ -63,6 +64,7 @@ struct BenchResult {
   std::optional<double> largest_difference = {};  // from the contract: approximate algorithms only
   double microseconds = 0;
   double gops = 0;
+  size_t blob_bytes = 0;
   double gbps = 0;  // lhs, weights and dst, each once
   // Of the dot-product instruction, sampled beside each repetition
   std::optional<double> percent_of_peak = {};

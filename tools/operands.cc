@@ -135,6 +135,22 @@ void fill_weights(Buffer* buffer, octet_type type, const Channels& channels, int
   }
 }
 
+void make_sparse(Buffer* buffer, const Channels& channels, size_t run, int32_t zero_point,
+                 uint64_t seed) {
+  constexpr unsigned kPairs[] = {0x3, 0x5, 0x9, 0x6, 0xa, 0xc};
+  Random random(seed);
+  for (size_t channel = 0; channel < channels.count; ++channel)
+    for (size_t first = 0; first < channels.depth; first += run) {
+      unsigned kept = 0;
+      for (size_t k = 0; k < run; ++k) {
+        if (k % 4 == 0) kept = kPairs[random.between(0, 5)];
+        if (!(kept >> k % 4 & 1))
+          buffer->as()[channel * channels.channel_step + (first + k) * channels.depth_step] =
+              static_cast<uint8_t>(zero_point);
+      }
+    }
+}
+
 double typical_product(const Buffer& lhs, octet_type lhs_type, const Buffer& rhs,
                        octet_type rhs_type, int32_t rhs_zero_point) {
   return root_mean_square(lhs, lhs_type, 0) * root_mean_square(rhs, rhs_type, rhs_zero_point);

@@ -53,6 +53,7 @@ struct Operands {
   Requant requant = Requant::kFloat;
   std::optional<int32_t> rhs_zero_point = {};  // of all weights
   bool residual = false, table = false;        // what follows the product; outputs of 8 bits only
+  bool sparse = false;                         // weights are made 2:4
 
   // Real u8 weights have one.
   std::optional<int32_t> zero_point_of(octet_type rhs) const;
@@ -70,6 +71,11 @@ struct Channels {
 // no s8 of zero point 0 is -128.
 void fill_weights(Buffer* buffer, octet_type type, const Channels& channels, int32_t zero_point,
                   uint64_t seed);
+
+// Leaves two of every four weights along depth, which begin at multiples of `run`, as they are, in
+// places by chance; the others become the zero point.
+void make_sparse(Buffer* buffer, const Channels& channels, size_t run, int32_t zero_point,
+                 uint64_t seed);
 
 // The typical size of an lhs byte times that of a weight, less their zero points.
 constexpr double kUniformProduct = 147 * 73;

@@ -38,6 +38,8 @@ std::unique_ptr<Peer> make_onednn(size_t threads);  // null if the tool was buil
 std::unique_ptr<Peer> make_peer_float(Forced forced, ThreadPool* pool);
 std::unique_ptr<Peer> make_peer_symmetric(Forced forced, ThreadPool* pool);
 std::unique_ptr<Peer> make_peer_plain(Forced forced, ThreadPool* pool);
+// With the same weights packed dense, and by whatever kernel is best for them.
+std::unique_ptr<Peer> make_peer_dense(Forced forced, ThreadPool* pool);
 std::unique_ptr<Peer> make_peer_program(const std::string& command, size_t threads);
 
 }  // namespace tool

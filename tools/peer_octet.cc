@@ -42,4 +42,9 @@ std::unique_ptr<Peer> make_peer_plain(Forced forced, ThreadPool* pool) {
   return std::make_unique<OctetPeer>("neither residual nor table", forced, pool);
 }
 
+std::unique_ptr<Peer> make_peer_dense(Forced forced, ThreadPool* pool) {
+  forced.sparsity = OCTET_SPARSE_NONE;
+  return std::make_unique<OctetPeer>("dense weights", forced, pool);
+}
+
 }  // namespace tool

@@ -38,6 +38,7 @@ void print_header(const Table& table) {
   fmt::print("{:>12}{:>8}{:>7}", "us", "GOPS", "% peak");
   if (!table.convolutions) fmt::print("{:>8}{:>8}", "GB/s", "% read");
   if (table.peer) fmt::print("{:>12}{:>8}", "peer us", "ratio");
+  if (table.sparse) fmt::print("{:>8}", "bytes");
   fmt::print("  {:<9}{:<27}network\n", "verified", "kernel");
 }
 
@@ -53,6 +54,9 @@ void print_row(const Table& table, const BenchResult& r, size_t index, size_t to
   if (!table.convolutions) fmt::print("{:>8.2f}{:>8}", r.gbps, number(r.percent_of_read_bandwidth));
   if (table.peer && r.peer) fmt::print("{:>12.3f}{:>8.3f}", r.peer->microseconds, r.peer->ratio);
   if (table.peer && !r.peer) fmt::print("{:>12}{:>8}", "-", "-");
+  if (r.operands.sparse && r.peer)
+    fmt::print("{:>8.3f}",
+               static_cast<double>(r.blob_bytes) / static_cast<double>(r.peer->blob_bytes));
   std::string verified = r.largest_difference ? fmt::format("+-{}", *r.largest_difference) : "yes";
   if (r.peer && is_wrong(*r.peer)) verified += ", but the peer is wrong ";
   fmt::print(r.network.empty() ? "  {:<9}{}\n" : "  {:<9}{:<27}{}\n", verified, r.kernel,
@@ -96,6 +100,7 @@ ordered_json to_json(const BenchResult& r) {
                        {"requant", requant_name(r.operands.requant)},
                        {"rhs_zero_point", or_null(r.operands.zero_point_of(r.types.rhs))},
                        {"operands", likeness_name(r.operands.likeness)},
+                       {"sparse", r.operands.sparse},
                        {"residual", r.operands.residual},
                        {"table", r.operands.table},
                        {"kernel", r.kernel},
@@ -114,6 +119,12 @@ ordered_json to_json(const BenchResult& r) {
   if (r.read_gbps) {
     json["read_gbps"] = *r.read_gbps;
     json["percent_of_read_bandwidth"] = *r.percent_of_read_bandwidth;
+  }
+  if (r.peer && r.operands.sparse) {
+    json["dense_us"] = r.peer->microseconds;
+    json["ratio_to_dense"] = r.peer->ratio;
+    json["blob_bytes"] = r.blob_bytes;
+    json["dense_blob_bytes"] = r.peer->blob_bytes;
   }
   if (r.peer) {
     json["peer_us"] = r.peer->microseconds;

@@ -15,6 +15,7 @@ using nlohmann::ordered_json;
 struct Table {
   bool convolutions;  // else products
   bool peer;
+  bool sparse = false;  // the peer has dense weights: its blob is compared, too
 };
 void print_header(const Table& table);
 void print_row(const Table& table, const BenchResult& result, size_t index, size_t total);

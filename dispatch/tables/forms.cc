@@ -1,6 +1,7 @@
 #include "dispatch/tables/forms.h"
 
 #include "kernels/arm/kernels.h"
+#include "kernels/pack/sparse.h"
 #include "kernels/ref/kernels.h"
 #include "kernels/x86/kernels.h"
 
@@ -25,6 +26,8 @@ constexpr Form kForms[] = {
     // SCALAR, and a kernel of its that no power of two divides
     {FormId::kS8_4x4, "s8_4x4", kScalarLayout, kBytes, &kDensePacking},
     {FormId::kS8_5x2, "s8_5x2", kScalarTestLayout, kBytes, &kDensePacking, true},
+    // All tiers: 2:4 sparse
+    {FormId::kS8_16x16_2of4, "s8_16x16_2of4", kSparseLayout, kBytes, &kSparsePacking},
     // Winograd: x86, Arm, SCALAR
     {FormId::kS16_16x2, "s16_16x2", kX86WordLayout, kWords},
     {FormId::kS16_8x1, "s16_8x1", kArmWordLayout, kWords},

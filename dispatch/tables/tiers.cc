@@ -21,11 +21,14 @@ constexpr Tier kTiers[] = {
         .depthwise = FormId::kS8_64x4_depthwise,
         .depthwise_words = FormId::kS16_64x4_depthwise,
         .grouped = FormId::kS8_64x4_grouped,
+        .sparse = FormId::kS8_16x16_2of4,
         .costs = {.macs = 65, .mr = 6, .nr = 64, .tile = 113, .tile_tap = 15, .gather = 0,
                   .word_macs = 35, .word_mr = 14, .word_nr = 32, .word_exposed = 0,
                   .word_in = 0.55, .word_out = 0.2, .lanes = 32,
                   .depthwise = 0.34, .depthwise_lanes = 64, .depthwise_line = 55,
-                  .depthwise_words = 2, .grouped_macs = 84, .grouped_exit = 0.6},
+                  .depthwise_words = 2, .grouped_macs = 84, .grouped_exit = 0.6,
+                  .sparse_macs = 60, .sparse_macs_beside = 93, .sparse_mr = 8, .sparse_nr = 32,
+                  .sparse_gather = 0, .sparse_streamed = 1.3},
     },
     {
         .isa = Isa::kAvxVnni,
@@ -39,11 +42,14 @@ constexpr Tier kTiers[] = {
         .depthwise = FormId::kS8_64x4_depthwise,
         .depthwise_words = FormId::kS16_64x4_depthwise,
         .grouped = FormId::kS8_64x4_grouped,
+        .sparse = FormId::kS8_16x16_2of4,
         .costs = {.macs = 32, .mr = 6, .nr = 16, .tile = 50, .tile_tap = 12, .gather = 0,
                   .word_macs = 19, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 0.5, .word_out = 0.35, .lanes = 16,
                   .depthwise = 0.55, .depthwise_lanes = 32, .depthwise_line = 30,
-                  .depthwise_words = 1.8, .grouped_macs = 42, .grouped_exit = 0.7},
+                  .depthwise_words = 1.8, .grouped_macs = 42, .grouped_exit = 0.7,
+                  .sparse_macs = 45, .sparse_macs_beside = 0, .sparse_mr = 4, .sparse_nr = 16,
+                  .sparse_gather = 0, .sparse_streamed = 1.2},
     },
     {
         .isa = Isa::kAvx2,
@@ -57,11 +63,14 @@ constexpr Tier kTiers[] = {
         .depthwise = FormId::kS8_64x4_depthwise,
         .depthwise_words = FormId::kS16_64x4_depthwise,
         .grouped = FormId::kS8_64x4_grouped,
+        .sparse = FormId::kS8_16x16_2of4,
         .costs = {.macs = 23, .mr = 6, .nr = 16, .tile = 40, .tile_tap = 12, .gather = 6,
                   .word_macs = 29, .word_mr = 6, .word_nr = 16, .word_exposed = 0.35,
                   .word_in = 0.5, .word_out = 0.35, .lanes = 16,
                   .depthwise = 1, .depthwise_lanes = 32, .depthwise_line = 50,
-                  .depthwise_words = 1, .grouped_macs = 17.5, .grouped_exit = 1.5},
+                  .depthwise_words = 1, .grouped_macs = 17.5, .grouped_exit = 1.5,
+                  .sparse_macs = 43, .sparse_macs_beside = 0, .sparse_mr = 4, .sparse_nr = 16,
+                  .sparse_gather = 6, .sparse_streamed = 1.4},
     },
     {
         .isa = Isa::kI8mm,
@@ -75,11 +84,14 @@ constexpr Tier kTiers[] = {
         .depthwise = FormId::kS8_64x4_depthwise,
         .depthwise_words = FormId::kS16_64x4_depthwise,
         .grouped = FormId::kS8_64x4_grouped,
+        .sparse = FormId::kS8_16x16_2of4,
         .costs = {.macs = 60, .mr = 12, .nr = 8, .tile = 60, .tile_tap = 8, .gather = 4,
                   .word_macs = 4, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 1.5, .word_out = 1, .lanes = 8,
                   .depthwise = 1.5, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_words = 2.5, .grouped_macs = 27, .grouped_exit = 0.8},
+                  .depthwise_words = 2.5, .grouped_macs = 27, .grouped_exit = 0.8,
+                  .sparse_macs = 0.6, .sparse_macs_beside = 0, .sparse_mr = 4, .sparse_nr = 16,
+                  .sparse_gather = 1, .sparse_streamed = 0},
     },
     {
         .isa = Isa::kDotprod,
@@ -93,11 +105,14 @@ constexpr Tier kTiers[] = {
         .depthwise = FormId::kS8_64x4_depthwise,
         .depthwise_words = FormId::kS16_64x4_depthwise,
         .grouped = FormId::kS8_64x4_grouped,
+        .sparse = FormId::kS8_16x16_2of4,
         .costs = {.macs = 30, .mr = 6, .nr = 16, .tile = 60, .tile_tap = 10, .gather = 0,
                   .word_macs = 4, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 1.5, .word_out = 1, .lanes = 8,
                   .depthwise = 1.5, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_words = 2.5, .grouped_macs = 27, .grouped_exit = 0.8},
+                  .depthwise_words = 2.5, .grouped_macs = 27, .grouped_exit = 0.8,
+                  .sparse_macs = 0.6, .sparse_macs_beside = 0, .sparse_mr = 4, .sparse_nr = 16,
+                  .sparse_gather = 1, .sparse_streamed = 0},
     },
     {
         .isa = Isa::kNeon,
@@ -111,11 +126,14 @@ constexpr Tier kTiers[] = {
         .depthwise = FormId::kS8_64x4_depthwise,
         .depthwise_words = FormId::kS16_64x4_depthwise,
         .grouped = FormId::kS8_64x4_grouped,
+        .sparse = FormId::kS8_16x16_2of4,
         .costs = {.macs = 7.5, .mr = 4, .nr = 4, .tile = 40, .tile_tap = 8, .gather = 0,
                   .word_macs = 4, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 1.5, .word_out = 1, .lanes = 8,
                   .depthwise = 3, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_words = 1.3, .grouped_macs = 5, .grouped_exit = 1},
+                  .depthwise_words = 1.3, .grouped_macs = 5, .grouped_exit = 1,
+                  .sparse_macs = 0.6, .sparse_macs_beside = 0, .sparse_mr = 4, .sparse_nr = 16,
+                  .sparse_gather = 1, .sparse_streamed = 0},
     },
     {
         .isa = Isa::kScalar,
@@ -129,11 +147,14 @@ constexpr Tier kTiers[] = {
         .depthwise = FormId::kS8_64x4_depthwise,
         .depthwise_words = FormId::kS16_64x4_depthwise,
         .grouped = FormId::kS8_64x4_grouped,
+        .sparse = FormId::kS8_16x16_2of4,
         .costs = {.macs = 0.6, .mr = 4, .nr = 4, .tile = 60, .tile_tap = 10, .gather = 1,
                   .word_macs = 0.6, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 6, .word_out = 6, .lanes = 1,
                   .depthwise = 50, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_words = 1, .grouped_macs = 0.6, .grouped_exit = 6},
+                  .depthwise_words = 1, .grouped_macs = 0.6, .grouped_exit = 6,
+                  .sparse_macs = 1.5, .sparse_macs_beside = 0, .sparse_mr = 4, .sparse_nr = 16,
+                  .sparse_gather = 1, .sparse_streamed = 0},
     },
 };
 // clang-format on
@@ -200,8 +221,8 @@ RhsLayout layout_of(Isa isa, bool rhs_u8) {
 Isa smallest_isa(const Form& form) {
   for (size_t i = kCount; i-- > 0;) {
     const Tier& t = kTiers[i];
-    const FormId wanted[] = {t.bytes,     t.bytes_u8,        t.words,
-                             t.depthwise, t.depthwise_words, t.grouped};
+    const FormId wanted[] = {t.bytes,           t.bytes_u8, t.words, t.depthwise,
+                             t.depthwise_words, t.grouped,  t.sparse};
     for (const FormId id : wanted)
       if (id == form.id) return t.isa;
   }

@@ -17,8 +17,8 @@ struct Tier {
   // A limit to this tier allows all tiers that need no more than it and these.
   Features also_allows;
   // How weights lie: s8, u8 as given, words for Winograd, depthwise ones without and with zero
-  // points, grouped ones.
-  FormId bytes, bytes_u8, words, depthwise, depthwise_words, grouped;
+  // points, grouped ones, 2:4 sparse ones.
+  FormId bytes, bytes_u8, words, depthwise, depthwise_words, grouped, sparse;
   TierCosts costs;
 };
 
@@ -35,7 +35,7 @@ IsaMask tiers_within(Isa limit);      // that a limit to this tier allows
 IsaMask tiers_of_this_architecture();
 Isa best_of(IsaMask tiers);  // kPortableIsa if there is none
 
-RhsLayout layout_of(Isa isa, bool rhs_u8);  // of matrices
+RhsLayout layout_of(Isa isa, bool rhs_u8);  // of dense matrices
 Isa smallest_isa(const Form& form);         // that wants it; kPortableIsa of those for tests
 
 }  // namespace octet

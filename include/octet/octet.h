@@ -307,6 +307,19 @@ typedef enum octet_rhs_order OCTET_INT_ENUM {
   OCTET_NK = 1
 } octet_rhs_order;
 
+/* Weights of which at most two of every four along K are not zero, the four beginning at a multiple
+ * of four; a last group may be short. In a convolution K is the input channels of one group at one
+ * kernel position. Zero means equal to the zero point. Such weights can be packed in 3/4 of the
+ * bytes, and no output byte depends on it. */
+typedef enum octet_sparsity OCTET_INT_ENUM {
+  OCTET_SPARSE_NONE = 0, /* packed dense */
+  /* Packed sparse; other weights are OCTET_BAD_SPARSITY. Where some w - zero_point leaves
+   * [-128, 127] they are packed dense after all. */
+  OCTET_SPARSE_2_4 = 1,
+  /* Packed sparse where the weights are so and the tier multiplies them faster then; else dense. */
+  OCTET_SPARSE_AUTO = 2
+} octet_sparsity;
+
 typedef struct octet_rhs_desc {
   size_t struct_size;
   octet_type type; /* OCTET_S8 or OCTET_U8 */
@@ -322,10 +335,15 @@ typedef struct octet_rhs_desc {
   const int32_t* zero_points; /* zero_point_count values in the range of type; null means 0 */
   /* 1 (per tensor) or n (per channel, shared by the batch); 0 with null. */
   size_t zero_point_count;
+  /* Rows that runs will have, at most: a hint for OCTET_SPARSE_AUTO; 0 means any number. */
+  size_t m_max;
+  octet_sparsity sparsity;
+  int reserved; /* must be 0 */
 } octet_rhs_desc;
 #define OCTET_RHS_DESC_INIT OCTET_INIT(octet_rhs_desc)
 
-/* The bytes that octet_pack will write for this tier. A blob depends on the tier's layout only,
+/* The bytes that octet_pack will write for this tier; with a sparsity, at most: what it wrote is in
+ * octet_blob_info.bytes, and the rest is not needed. A blob depends on the tier's layout only,
  * never on M: one blob serves prefill and decode, and AVX2, AVX-VNNI and AVX512-VNNI share one
  * layout. */
 octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* bytes,
@@ -615,6 +633,9 @@ typedef struct octet_filter_desc {
   /* The most that the blob may take; 0 means any size. An algorithm whose weights take more cannot
    * be used: those of Winograd are up to 8 times the size of the filter. */
   size_t packed_bytes_max;
+  /* OCTET_SPARSE_2_4 leaves direct and im2col. */
+  octet_sparsity sparsity;
+  int reserved; /* must be 0 */
 } octet_filter_desc;
 #ifdef __cplusplus
 #define OCTET_FILTER_DESC_INIT            \
@@ -629,10 +650,10 @@ typedef struct octet_filter_desc {
   { .struct_size = sizeof(octet_filter_desc), .shape = OCTET_CONV2D_SHAPE_INIT }
 #endif
 
-/* The bytes that octet_conv2d_pack will write. The blob holds the weights in the form of one
- * algorithm and of one tier's layout. It serves every batch, input size and padding, though the
- * algorithm was chosen for the declared ones; channels, groups, kernel, strides, dilations and
- * direction are part of it. */
+/* The bytes that octet_conv2d_pack will write; with a sparsity, at most. The blob holds the weights
+ * in the form of one algorithm and of one tier's layout. It serves every batch, input size and
+ * padding, though the algorithm was chosen for the declared ones; channels, groups, kernel,
+ * strides, dilations and direction are part of it. */
 octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa isa, size_t* bytes,
                                     octet_error* error);
 

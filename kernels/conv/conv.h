@@ -24,10 +24,13 @@ struct ConvShape {
   size_t pad_top, pad_bottom, pad_left, pad_right;
   bool transposed;
   size_t output_padding_h, output_padding_w;
+  bool sparse = false;  // 2:4 weights: each kernel position's channels are cut into fours
 
   constexpr size_t group_in() const { return in_channels / groups; }
   constexpr size_t group_out() const { return out_channels / groups; }
   constexpr size_t taps() const { return kernel_h * kernel_w; }
+  // What a kernel position takes of the depth where positions follow each other
+  constexpr size_t position() const { return sparse ? round_up(group_in(), 4) : group_in(); }
   constexpr bool pointwise() const {
     return taps() == 1 && stride_h == 1 && stride_w == 1 &&
            !(pad_top | pad_bottom | pad_left | pad_right) && !transposed;
@@ -212,6 +215,7 @@ struct ConvMethod {
   // The shape that plan.shape is to hold, if not the given one: same tensors and outputs, but other
   // groups.
   ConvShape (*rewrite)(const RhsLayout& layout, ConvShape shape) = nullptr;
+  bool takes_sparse = false;  // packs and multiplies 2:4 weights, too
   // How many times the largest exact accumulator its own may reach, where they are approximate;
   // null = 1.
   double (*stretch)(const ConvShape& shape) = nullptr;

@@ -220,6 +220,7 @@ const ConvMethod direct_method = {
     .run = run,
     .wants_borders = copies_windows,
     .rewrite = joined_groups,
+    .takes_sparse = true,
 };
 
 }  // namespace octet

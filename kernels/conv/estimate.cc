@@ -24,7 +24,7 @@ ConvWork::ConvWork(const ConvShape& s, const RhsLayout& weight_layout, const Tie
       pixels((double)s.batch * out_h * out_w),
       outputs(pixels * (double)s.out_channels),
       inputs((double)s.batch * (double)(s.in_h * s.in_w) * (double)s.in_channels),
-      weights((double)(s.taps() * s.group_in() * s.out_channels)) {}
+      weights((double)layout.stored(s.taps() * s.group_in() * s.out_channels)) {}
 
 double ConvWork::bandwidth(double bytes, bool prefetched) const {
   return bytes <= l2                 ? kL2Bytes

@@ -37,6 +37,8 @@ bool has_least(const ConvShape& s, const FilterView& f) {
 
 bool plan_filter(const Form& form, const ConvMethod& method, uint8_t algorithm, uint8_t type,
                  const ConvShape& s, bool zero_points, Container* c) {
+  // Sparse weights are packed as distances from their zero points
+  if (form.layout.sparse() && (zero_points || !method.takes_sparse)) return false;
   const size_t weights = method.payload_bytes(form.layout, s);
   if (weights == 0 || s.out_channels > PTRDIFF_MAX / 16) return false;
   FilterGeometry g = {};

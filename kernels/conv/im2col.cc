@@ -13,14 +13,14 @@ namespace {
 
 Taps im2col_taps(const ConvShape& s) {
   Taps taps = direct_taps(s);
-  taps.depth = s.taps() * s.group_in();
+  taps.depth = s.taps() * s.position();
   taps.count = taps.most = 1;
   return taps;
 }
 
 Estimate estimate(const ConvWork& w) {
   const ConvShape s = joined_groups(w.layout, w.shape);
-  PanelWork p(w, s, 1, s.taps() * s.group_in());
+  PanelWork p(w, s, 1, s.taps() * s.position());
   if (!s.pointwise()) {
     p.copied = p.windows;
     p.copies = w.pixels * (double)s.groups * (double)s.taps();
@@ -85,7 +85,7 @@ void copy_window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, siz
                  ? run.line(image, (size_t)iy) + (size_t)ix * run.lhs_pixel + group * s.group_in()
                  : run.zero_row(image),
              s.group_in());
-      to += s.group_in();
+      to += s.position();  // what is between two meets zeros
     });
 }
 
@@ -127,6 +127,7 @@ const ConvMethod im2col_method = {
     .task_workspace = task_workspace,
     .run = run,
     .rewrite = joined_groups,
+    .takes_sparse = true,
 };
 
 }  // namespace octet

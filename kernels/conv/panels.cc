@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/pack/interleave.h"
+#include "kernels/pack/sparse.h"
 
 namespace octet {
 namespace {
@@ -39,13 +40,27 @@ WeightSums sum_taps(const FilterView& f, const ConvShape& given, const Taps& tap
   return all;
 }
 
+// Sparse weights of `lanes` output channels from o on, a whole panel of them but for the last.
+void pack_positions(const ConvShape& given, const ConvShape& s, const Taps& taps,
+                    const FilterView& f, size_t o, size_t lanes, size_t step, uint8_t* panel) {
+  uint8_t zeros[kSparseLanes];
+  for (size_t lane = 0; lane < lanes; ++lane) zeros[lane] = (uint8_t)f.zero_point(o + lane);
+  size_t offset = 0;
+  for (size_t t = 0; t < taps.groups; ++t)
+    for_each_position(s, t, [&](size_t ky, size_t kx) {
+      pack_runs({f.at(given, o, ky, kx, 0), f.i_stride, given.group_in(), 0}, f.o_stride, zeros,
+                lanes, offset, panel);
+      offset += step;
+    });
+}
+
 }  // namespace
 
 size_t panels_bytes(const RhsLayout& layout, const ConvShape& s, const Taps& taps) {
   size_t bytes, sums;
   if (__builtin_mul_overflow(taps.groups, sums_stride(s) * sizeof(int32_t), &sums) ||
       __builtin_mul_overflow(s.groups, round_up(layout.lanes(s.group_out()), kAlignment), &bytes) ||
-      __builtin_mul_overflow(bytes, taps.padded(layout), &bytes) ||
+      __builtin_mul_overflow(bytes, layout.stored(taps.padded(layout)), &bytes) ||
       __builtin_add_overflow(bytes, sums, &bytes))
     return 0;
   const size_t group = round_up(layout.bytes(s.group_out(), taps.padded(layout)), kAlignment);
@@ -70,7 +85,7 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
   bool has_least = fills_with_least(layout, given, filter);
   const ConvPanels p = read_panels(layout, s, taps, payload);
   // From one position to the next
-  const size_t step = taps.count == 1 ? s.group_in() : layout.depth(taps.depth);
+  const size_t step = taps.count == 1 ? s.position() : layout.depth(taps.depth);
   const uint8_t flip = domain_shift(filter.is_u8, layout.domain) ? 0x80 : 0;
   const bool joined = given.groups != s.groups,
              at_once = !joined && step == s.group_in() && filter.in_order(given) && !s.transposed;
@@ -86,14 +101,18 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
                       s.group_out() - local);
       const size_t width = layout.panel_width(panel, s.group_out());
       uint8_t* const first =
-          group + layout.panel_offset(panel, p.depth) + (local - panel) * layout.kr;
-      if (local == panel &&
-          (lanes != width || step * s.taps() != p.depth || step != given.group_in()))
-        memset(first, 0, width * p.depth);
+          group + layout.panel_offset(panel, p.depth) + (local - panel) * layout.group_bytes();
+      if (local == panel && (layout.sparse() || lanes != width || step * s.taps() != p.depth ||
+                             step != given.group_in()))
+        memset(first, 0, width * layout.stored(p.depth));
       // While they are in the cache.
       for (size_t lane = o; lane < o + lanes; ++lane)
         has_least |=
             sums.store(lane, sum_taps(filter, given, taps, lane, sums_stride(s), group_sums));
+      if (layout.sparse()) {
+        pack_positions(given, s, taps, filter, o, lanes, step, first);
+        continue;
+      }
       LaneView view = {nullptr, filter.o_stride, filter.i_stride, lanes, given.group_in(), flip};
       if (at_once) {
         view.data = filter.at(given, o, 0, 0, 0);

@@ -16,9 +16,11 @@ namespace octet {
 
 // Groups with fewer output channels than a panel has lanes are multiplied together, as many as fill
 // the lanes: each lane has zeros where its input channels are another group's. The lanes that
-// rounding up would waste cost the same products, and there are fewer tiles. The shape as kernels
-// see it:
+// rounding up would waste cost the same products, and there are fewer tiles. Sparse weights stay as
+// they are: a four of theirs might get channels of two. The shape as kernels see it:
 inline ConvShape joined_groups(const RhsLayout& layout, ConvShape s) {
+  s.sparse = layout.sparse();
+  if (s.sparse) return s;
   size_t joined = 1;
   for (size_t more = 2; more * s.group_out() <= layout.width && more <= s.groups; ++more)
     if (s.groups % more == 0) joined = more;
@@ -27,11 +29,12 @@ inline ConvShape joined_groups(const RhsLayout& layout, ConvShape s) {
 }
 
 // Few channels: rounding every kernel position up to kr, and starting anew at each, costs more than
-// copying the windows' rows, whose bytes are neighbours in an input without gaps.
+// copying the windows' rows, whose bytes are neighbours in an input without gaps. Fours of sparse
+// weights must not span positions.
 constexpr size_t kFewChannels = 32;
 constexpr bool copies_windows(const ConvShape& s) {
-  return s.kernel_w > 1 && s.dilation_w == 1 && s.groups == 1 && s.in_channels < kFewChannels &&
-         !s.transposed;
+  return !s.sparse && s.kernel_w > 1 && s.dilation_w == 1 && s.groups == 1 &&
+         s.in_channels < kFewChannels && !s.transposed;
 }
 
 // The kernel positions along one axis that an output pixel of a transposed convolution uses at

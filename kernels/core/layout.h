@@ -36,25 +36,37 @@ constexpr size_t kAlignment = 64;
 enum class Domain : uint8_t { kS8, kU8, kS16 };
 constexpr size_t domain_bytes(Domain domain) { return domain == Domain::kS16 ? 2 : 1; }
 
+// Which of the weights a panel holds: all, or two of every four along depth, with their places
+// (kernels/core/sparse.h).
+enum class Density : uint8_t { kAll, kTwoOfFour };
+
 struct RhsLayout {
   uint16_t width;  // lanes of a full panel
   uint16_t step;   // the last panel's lanes are a multiple of this
   uint16_t kr;
   Domain domain;
+  Density density = Density::kAll;
 
+  constexpr bool sparse() const { return density != Density::kAll; }
   constexpr size_t depth(size_t k) const { return round_up(k, kr); }
   constexpr size_t lanes(size_t n) const { return round_up(n, step); }
+  // Of bytes: what one lane takes for so many steps, a whole number of groups. Sparse: two values
+  // of four, and half a byte for the place of each.
+  constexpr size_t stored(size_t steps) const { return sparse() ? steps / 4 * 3 : steps; }
+  constexpr size_t group_bytes() const { return stored(kr); }
+  constexpr size_t lane_bytes(size_t k) const { return stored(depth(k)); }
   constexpr size_t bytes(size_t n, size_t k) const {
-    return lanes(n) * depth(k) * domain_bytes(domain);
+    return lanes(n) * lane_bytes(k) * domain_bytes(domain);
   }
   constexpr size_t panel_offset(size_t lane, size_t k) const {
-    return lane / width * width * depth(k);
+    return lane / width * width * lane_bytes(k);
   }
   constexpr size_t panel_width(size_t lane, size_t n) const {
     return smaller(width, lanes(n) - lane / width * width);
   }
   constexpr bool operator==(const RhsLayout& o) const {
-    return width == o.width && step == o.step && kr == o.kr && domain == o.domain;
+    return width == o.width && step == o.step && kr == o.kr && domain == o.domain &&
+           density == o.density;
   }
 };
 

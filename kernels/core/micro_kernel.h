@@ -62,6 +62,8 @@ enum KernelFlags : uint16_t {
   kTfliteRight = 128,
   kRowInit = 256,  // knows Tile::row_init
   kInOrder = 512,  // selected only where all cores are known to execute in order
+  // gather puts the complements of every eight steps behind them, and lhs_element_bytes is 2
+  kComplements = 1024,
 };
 
 struct MicroKernel {

@@ -27,6 +27,13 @@ struct TierCosts {
   double depthwise_words;  // times `depthwise`, where weights are words
   double grouped_macs;     // products per cycle of the grouped kernel
   double grouped_exit;     // of one of its outputs
+  // 2:4 sparse weights: as `macs`, of the dense products that they stand for; the same where
+  // 512-bit shuffles have ports beside those of products, if that matters; the kernel's tile; how
+  // many times faster than dense ones for a few rows, if no L2 holds them
+  double sparse_macs, sparse_macs_beside;
+  size_t sparse_mr, sparse_nr;
+  double sparse_gather;
+  double sparse_streamed;
 };
 
 }  // namespace octet

@@ -109,7 +109,7 @@ void read_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& ru
 Weights packed_weights(const GemmPlan& plan, size_t index) {
   return {plan.packed + index * plan.packed_stride,
           plan.packed_lanes,
-          plan.packed_depth,
+          plan.packed_lane,
           0,
           plan.columns[index],
           nullptr,
@@ -160,7 +160,7 @@ Weights pack_weights(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
   for (size_t j = n; j < padded_columns(plan, n); ++j) bias[j] = weight_sum[j] = zero_points[j] = 0;
   return {workspace + w.rhs_panels,
           layout.lanes(n),
-          layout.depth(run.k),
+          layout.lane_bytes(run.k),
           task.n0,
           {bias, weight_sum, any_zero_point ? zero_points : nullptr, view.zero_point_count == 1},
           nullptr,
@@ -205,7 +205,8 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
   const int32_t* const init = tile->init;
   const float* const scale = tile->scale;
   uint8_t* const dst = (uint8_t*)tile->dst;
-  const size_t m = tile->rows, columns = tile->cols, depth = tile->depth;
+  const size_t m = tile->rows, columns = tile->cols, depth = tile->depth,
+               group = layout.group_bytes();
   // The workspace holds panels and room for widened weights (prepared_sections)
   const size_t panel_bytes = gathers ? kernel.lhs_panel_bytes(depth) : 0;
   for (size_t m0 = 0, rows; m0 < m; m0 += rows) {
@@ -224,10 +225,10 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
       if (lane >= layout.width) lane = 0;
       const size_t panel = n - lane;
       tile->cols = smaller(kernel.nr, columns - n);
-      tile->rhs = rhs + panel * plan.packed_depth + lane * layout.kr;
-      tile->rhs_stride = smaller(layout.width, plan.packed_lanes - panel) * layout.kr;
+      tile->rhs = rhs + panel * plan.packed_lane + lane * group;
+      tile->rhs_stride = smaller(layout.width, plan.packed_lanes - panel) * group;
       if (tile->rhs_wide) {
-        kernel.widen(tile->rhs, plan.packed_depth / layout.kr, wide);
+        kernel.widen(tile->rhs, plan.packed_lane / group, wide);
         tile->rhs = (const uint8_t*)wide;
       }
       tile->init = init + n;
@@ -329,8 +330,8 @@ Tile first_tile(const GemmPlan& plan) {
   const RhsLayout& layout = plan.kernel->rhs_layout;
   tile.lhs_flip = lhs_flip(plan, *plan.kernel) ? 0x80808080u : 0;
   tile.rhs = rhs.panels;
-  tile.rhs_stride = smaller(layout.width, rhs.lanes) * layout.kr;
-  tile.rhs_panel_stride = layout.width * rhs.depth;
+  tile.rhs_stride = smaller(layout.width, rhs.lanes) * layout.group_bytes();
+  tile.rhs_panel_stride = layout.width * rhs.lane_bytes;
   tile.depth = plan.k;
   tile.cols = plan.n;
   tile.init = rhs.columns.bias;

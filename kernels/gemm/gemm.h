@@ -30,11 +30,11 @@ struct GemmPlan {
   size_t block_rows;
   size_t pass;  // columns that meet all rows before the next ones do; 0 = all
   TaskLimits tasks;
-  const int32_t* bias;                // padded; run-time weights take it from here; null = 0
-  const uint8_t* packed;              // panels of matrix 0, null for run-time weights
-  size_t packed_stride;               // bytes between matrices
-  size_t packed_lanes, packed_depth;  // of the panels, in the layout's terms
-  const Columns* columns;             // one per packed matrix, padded to whole tiles
+  const int32_t* bias;               // padded; run-time weights take it from here; null = 0
+  const uint8_t* packed;             // panels of matrix 0, null for run-time weights
+  size_t packed_stride;              // bytes between matrices
+  size_t packed_lanes, packed_lane;  // of the panels: columns, bytes of each
+  const Columns* columns;            // one per packed matrix, padded to whole tiles
   size_t columns_count;
   Tile first;  // for run_whole
 };

@@ -102,13 +102,14 @@ class Product {
         block_(block),
         kernel_(*nest.kernel),
         layout_(kernel_.rhs_layout),
+        lane_group_(layout_.group_bytes()),
         tap_depth_(layout_.depth(nest.taps.depth)),
         start_(nest, weights, block) {
     if (block.terms.scaled && !block.terms.scales)
       for (float& scale : scales_) scale = block.terms.scale;
     tile_.lhs_stride = block.lhs_stride;
     tile_.lhs_flip = nest.lhs_flip ? 0x80808080u : 0;
-    tile_.rhs_panel_stride = layout_.width * weights.depth;
+    tile_.rhs_panel_stride = layout_.width * weights.lane_bytes;
   }
 
   // Strips of nr columns: some in each panel, or each over some panels.
@@ -119,13 +120,13 @@ class Product {
     const size_t span = larger(layout_.width, kernel_.nr);
     for (size_t panel = n0; panel < n1; panel += span) {
       const size_t width = smaller(span, weights_.lanes - panel);
-      group_ = smaller(layout_.width, width) * layout_.kr;
+      group_ = smaller(layout_.width, width) * lane_group_;
       for (size_t lane = 0; lane < width && panel + lane < n1; lane += kernel_.nr) {
         n_ = panel + lane;
         lanes_ = smaller(kernel_.nr, width - lane);
-        strip_ = weights_.panels + panel * weights_.depth + lane * layout_.kr;
+        strip_ = weights_.panels + panel * weights_.lane_bytes + lane * lane_group_;
         tile_.cols = smaller(kernel_.nr, n1 - n_);
-        if (block_.wide) kernel_.widen(strip_, weights_.depth / layout_.kr, block_.wide);
+        if (block_.wide) kernel_.widen(strip_, weights_.lane_bytes / lane_group_, block_.wide);
         matrix ? multiply_rows() : multiply_tiles();
       }
     }
@@ -238,6 +239,7 @@ class Product {
   const Block& block_;
   const MicroKernel& kernel_;
   const RhsLayout& layout_;
+  const size_t lane_group_;  // bytes of a group of one column
   const size_t tap_depth_;
   Start start_;
   float scales_[kMaxTileRows];

@@ -45,9 +45,9 @@ inline bool all_alike(const int32_t* values, size_t count) {
 // Packed weights: a matrix's, a part of its columns, or a group of a convolution's channels.
 struct Weights {
   const uint8_t* panels;
-  size_t lanes, depth;  // of the panels, in the layout's terms
-  size_t first;         // their first column, as the output and its arrays count
-  Columns columns;      // from that one on
+  size_t lanes, lane_bytes;  // of the panels: columns, bytes of each
+  size_t first;              // their first column, as the output and its arrays count
+  Columns columns;           // from that one on
   // weight_sum of each group of taps, from the first column on, for tiles that leave groups out
   const int32_t* group_sums;
   size_t group_sums_stride;  // elements

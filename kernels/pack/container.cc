@@ -65,6 +65,7 @@ Container begin_container(BlobKind kind, const Form& form, uint8_t type, const v
   h.kind = kind;
   h.form = form.id;
   h.type = type;
+  if (form.layout.sparse()) h.sparsity = Sparsity::kTwoOfFour;
   h.bytes = sizeof h;
   add_section(SectionId::kGeometry, geometry_bytes, &c);
   h.head_bytes = (uint32_t)h.bytes;
@@ -121,10 +122,13 @@ BlobProblem check_container(const void* blob, size_t bytes, const Form* (*find_f
   const ContainerHeader& h = c->header;
   if (h.kind != kind) return BlobProblem::kOtherKind;
   c->form = find_form((uint16_t)h.form);
-  const bool sane = c->form && (h.type == 1 || h.type == 2) && h.has_least <= 1;
+  const bool sane = c->form && (h.type == 1 || h.type == 2) && h.has_least <= 1 &&
+                    h.sparsity < Sparsity::kCount &&
+                    (h.sparsity == Sparsity::kTwoOfFour) == c->form->layout.sparse();
   Container planned;
   if (!sane || !plan(*c, &planned)) return BlobProblem::kHeaderFields;
   planned.header.has_least = h.has_least;
+  planned.header.sparsity = h.sparsity;
   planned.header.payload_checksum = h.payload_checksum;
   planned.header.head_checksum = h.head_checksum;
   if (memcmp(&planned, c, sizeof h + kMostGeometry) != 0) return BlobProblem::kHeaderFields;

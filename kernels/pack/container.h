@@ -27,6 +27,18 @@ enum class SectionId : uint64_t {
   kWeights = 4,     // in their form
 };
 
+// The values are stored.
+enum class Sparsity : uint8_t {
+  kNotAsked = 0,
+  kTwoOfFour = 1,  // the form is sparse
+  // Dense, because
+  kPattern = 2,    // the weights are not so sparse
+  kDistances = 3,  // some w - zero_point leaves s8
+  kNoGain = 4,     // the tier multiplies dense ones no slower
+  kNoRoom = 5,     // sparse ones would take more bytes
+  kCount
+};
+
 struct Section {
   SectionId id;
   uint64_t offset, bytes;
@@ -41,7 +53,8 @@ struct ContainerHeader {
   FormId form;
   uint8_t type;       // octet_type of the weights as given
   uint8_t has_least;  // a packed weight is -128
-  uint8_t reserved[2];
+  Sparsity sparsity;  // what became of the wish for sparse weights
+  uint8_t reserved;
   Checksum payload_checksum;
   uint64_t head_checksum;  // of the head with 0 here, folded
   Section sections[5];

@@ -23,6 +23,7 @@ enum class FormId : uint16_t {
   kS8_64x4_depthwise = 11,
   kS16_64x4_depthwise = 12,
   kS8_64x4_grouped = 13,
+  kS8_16x16_2of4 = 14,
 };
 
 struct Form {

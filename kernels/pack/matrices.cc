@@ -29,7 +29,8 @@ bool plan(const Container& c, Container* planned) {
 
 bool plan_matrices(const Form& form, uint8_t type, size_t n, size_t k, size_t count,
                    bool zero_points, Container* c) {
-  if (!form.packing || !n || !k || !count) return false;
+  // Sparse weights are packed as distances from their zero points
+  if (!form.packing || !n || !k || !count || (zero_points && form.layout.sparse())) return false;
   const size_t packed = form.packing->bytes(form.layout, n, k);
   // Larger than all roundings below
   constexpr size_t kSlack = 1024;

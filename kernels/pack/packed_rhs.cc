@@ -49,7 +49,7 @@ bool any_zero_point(const int32_t* zero_points, size_t count, bool is_u8, Domain
 size_t panel_bytes(const RhsLayout& layout, size_t n, size_t k) {
   size_t bytes;
   if (n > SIZE_MAX - layout.step || k > SIZE_MAX - layout.kr ||
-      __builtin_mul_overflow(layout.lanes(n), layout.depth(k), &bytes))
+      __builtin_mul_overflow(layout.lanes(n), layout.lane_bytes(k), &bytes))
     return 0;
   return bytes;
 }

@@ -16,8 +16,7 @@
 
 #include "kernels/core/unroll.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/narrow.h"
-#include "kernels/x86/tflite_exit.h"
+#include "kernels/x86/tile_zmm.h"
 
 namespace octet {
 namespace {
@@ -34,64 +33,6 @@ inline __m512i broadcast(const uint8_t* bytes) {
   return flip ? _mm512_xor_si512(lanes, _mm512_set1_epi32((int)0x80808080)) : lanes;
 }
 
-// And TFLite mode's exit, by way of the stack.
-template <int rows, int vectors>
-OCTET_INLINE inline void store_s32(const Tile& t, const __m512i (&acc)[rows][vectors]) {
-  alignas(64) int32_t sums[rows][16 * vectors];
-  const size_t stride = t.scale ? sizeof sums[0] : t.dst_stride;
-  const __mmask16 last = (__mmask16)(t.scale ? 0xffffu : 0xffffu >> (16 * vectors - t.cols));
-  uint8_t* dst = t.scale ? (uint8_t*)sums : (uint8_t*)t.dst;
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    unroll<vectors>([&](auto v) OCTET_INLINE {
-      if (v == vectors - 1)
-        _mm512_mask_storeu_epi32(dst + 64 * v, last, acc[i][v]);
-      else
-        _mm512_storeu_si512(dst + 64 * v, acc[i][v]);
-    });
-    dst += stride;
-  });
-  if (t.scale) tflite_exit(t, sums[0], 16 * vectors);
-}
-
-// The bytes of one row that are in a quarter, a half or all of a register.
-template <int vectors, int part>
-OCTET_INLINE inline void store_part(uint8_t* dst, __mmask64 mask, __m512i bytes) {
-  if constexpr (vectors == 1)
-    _mm_mask_storeu_epi8(dst, (__mmask16)mask, _mm512_extracti32x4_epi32(bytes, part));
-  else if constexpr (vectors == 2)
-    _mm256_mask_storeu_epi8(dst, (__mmask32)mask, _mm512_extracti64x4_epi64(bytes, part));
-  else
-    _mm512_mask_storeu_epi8(dst, mask, bytes);
-}
-
-// Four vectors of sums become one of bytes: those of a row, of two or of four.
-template <int rows, int vectors>
-OCTET_INLINE inline void store_narrow(const Tile& t, const __m512i (&acc)[rows][vectors]) {
-  const Narrower<64> narrower(*t.narrow);
-  __m512 scale[vectors];
-  unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm512_loadu_ps(t.scale + 16 * v); });
-  constexpr int width = vectors == 3 ? 4 : vectors, together = 4 / width;
-  const __mmask64 mask = ~(__mmask64)0 >> (64 - t.cols);
-  const size_t stride = t.dst_stride;
-  uint8_t* dst = (uint8_t*)t.dst;
-  unroll<(rows + together - 1) / together>([&](auto group) OCTET_INLINE {
-    __m512i q[4];
-    unroll<4>([&](auto at) OCTET_INLINE {
-      constexpr int i = group.value * together + at.value / width, v = at.value % width;
-      if constexpr (i < rows && v < vectors)
-        q[at] = scaled(acc[i][v], scale[v]);
-      else
-        q[at] = _mm512_setzero_si512();
-    });
-    const __m512i bytes = in_order(narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
-    unroll<together>([&](auto part) OCTET_INLINE {
-      if constexpr (group.value * together + part.value < rows)
-        store_part<vectors, part.value>(dst, mask, bytes);
-      dst += stride;
-    });
-  });
-}
-
 // Row i where every row has its address, or every `apart`-th.
 template <int apart, int bases>
 OCTET_INLINE inline const uint8_t* row_of(const uint8_t* const (&lhs)[bases], int i, size_t stride,
@@ -102,34 +43,8 @@ OCTET_INLINE inline const uint8_t* row_of(const uint8_t* const (&lhs)[bases], in
 template <int rows, int vectors>
 void multiply(const Tile& t) {
   constexpr int sets = rows * vectors >= 8 ? 1 : rows * vectors >= 4 ? 2 : 4;
-  // Stores leave the core in order, so each output line that is not at hand would wait its turn;
-  // asked for now, all arrive in time.
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    const char* row = (const char*)t.dst + i * t.dst_stride;
-    _mm_prefetch(row, _MM_HINT_T0);
-    if (!t.scale)
-      unroll<vectors - 1>([&](auto v)
-                              OCTET_INLINE { _mm_prefetch(row + 64 * (v + 1), _MM_HINT_T0); });
-  });
   __m512i acc[sets][rows][vectors];
-  // Usually one row of init for all: copies of a register cost nothing, loads would take the place
-  // of the first products.
-  unroll<vectors>([&](auto v) OCTET_INLINE {
-    acc[0][0][v] = _mm512_loadu_si512(t.init + 16 * v);
-    unroll<rows - 1>([&](auto i) OCTET_INLINE { acc[0][i + 1][v] = acc[0][0][v]; });
-  });
-  if (t.init_stride)
-    unroll<rows - 1>([&](auto i) OCTET_INLINE {
-      unroll<vectors>([&](auto v) OCTET_INLINE {
-        acc[0][i + 1][v] = _mm512_loadu_si512(t.init + (i + 1) * t.init_stride + 16 * v);
-      });
-    });
-  if (t.row_init)
-    unroll<rows>([&](auto i) OCTET_INLINE {
-      const __m512i more = _mm512_set1_epi32(t.row_init[i]);
-      unroll<vectors>([&](auto v)
-                          OCTET_INLINE { acc[0][i][v] = _mm512_add_epi32(acc[0][i][v], more); });
-    });
+  start_tile(t, acc[0]);
   unroll<sets - 1>([&](auto s) OCTET_INLINE {
     unroll<rows>([&](auto i) OCTET_INLINE {
       unroll<vectors>([&](auto v) OCTET_INLINE { acc[s + 1][i][v] = _mm512_setzero_si512(); });
@@ -225,10 +140,7 @@ void multiply(const Tile& t) {
       });
     });
   });
-  if (again->scale && !again->narrow->tflite_apart)
-    store_narrow<rows, vectors>(*again, acc[0]);
-  else
-    store_s32<rows, vectors>(*again, acc[0]);
+  leave_tile(*again, acc[0]);
 }
 
 template <int rows>

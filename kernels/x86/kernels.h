@@ -22,8 +22,11 @@ constexpr RhsLayout kX86WordLayout = {16, 16, 2, Domain::kS16};
 constexpr size_t kWordPrefetch = 16384;
 
 extern const MicroKernel avx512vnni_u8s8_6x64x4;
+extern const MicroKernel avx512vnni_u8s8_sparse_8x32x16;
 extern const MicroKernel avxvnni_u8s8_6x16x4;
+extern const MicroKernel avxvnni_u8s8_sparse_4x16x16;
 extern const MicroKernel avx2_s16s8_6x16x4;
+extern const MicroKernel avx2_s8s8_sparse_4x16x16;
 
 extern const MicroKernel avx512vnni_s16s16_14x32x2;
 extern const MicroKernel avxvnni_s16s16_6x16x2;

@@ -39,7 +39,7 @@ class Life {
     if (!pack()) return;
     desc_ = v_->desc;
     desc_.packed = blob_.data();
-    desc_.packed_bytes = blob_.bytes();
+    desc_.packed_bytes = blob_bytes_;
     desc_.max_isa = way_.run;
     desc_.kernel = way_.kernel;
     const Conv conv(create());
@@ -77,6 +77,7 @@ class Life {
   Approximate* approximate_;
   BlockAllocator allocator_;  // outlives the object
   Block blob_;
+  size_t blob_bytes_ = 0;  // of what was packed into it
   Foreseen packed_;
   octet_conv2d_desc desc_;
   std::string by_;
@@ -116,7 +117,8 @@ bool Life::pack() {
       return octet_conv2d_pack(&from, way_.pack, blob_.data(), room, e);
     };
   };
-  if (c_->one_in(8))
+  // Sparse weights may take less than was asked for
+  if (c_->one_in(8) && !f.sparsity)
     must_refuse("octet_conv2d_pack", "a blob that is too short", pack_into(f, c_->below(bytes)));
   if (c_->one_in(16)) {
     octet_filter_desc bad = f;
@@ -126,6 +128,10 @@ bool Life::pack() {
   must_accept("octet_conv2d_pack", pack_into(f, bytes));
   must_accept("octet_blob_verify",
               [&](octet_error* e) { return octet_blob_verify(blob_.data(), bytes, e); });
+  octet_blob_info info = OCTET_BLOB_INFO_INIT;
+  must_accept("octet_blob_get_info",
+              [&](octet_error* e) { return octet_blob_get_info(blob_.data(), bytes, &info, e); });
+  blob_bytes_ = info.bytes;
   if (c_->one_in(8)) explain(f);
   packed_.add(blob_);
   return true;
@@ -134,7 +140,7 @@ bool Life::pack() {
 // A limit that the choice keeps changes nothing; a smaller one refuses what was asked for by name,
 // or gives something smaller.
 void Life::limit(octet_filter_desc f, size_t bytes) {
-  if (!c_->one_in(4)) return;
+  if (!c_->one_in(4) || f.sparsity) return;
   size_t limited = 0;
   const auto query = [&](octet_error* e) {
     return octet_conv2d_pack_size(&f, way_.pack, &limited, e);
@@ -156,7 +162,8 @@ void Life::explain(const octet_filter_desc& f) {
   must_accept("octet_conv2d_explain", [&](octet_error* e) {
     return octet_conv2d_explain(&f, way_.pack, index, &candidate, e);
   });
-  if ((candidate.possible != 0) != v_->possible(candidate.algorithm) && !way_.kernel)
+  if ((candidate.possible != 0) != v_->possible(candidate.algorithm) && !way_.kernel &&
+      f.sparsity != OCTET_SPARSE_AUTO)
     fail("octet_conv2d_explain says %d of %s: %s", candidate.possible,
          octet_conv_algorithm_name(candidate.algorithm), candidate.reason);
 }

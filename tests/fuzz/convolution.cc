@@ -1,5 +1,7 @@
 #include "fuzz/convolution.h"
 
+#include "support/sparse.h"
+
 namespace octet_fuzz {
 
 using octet_test::ConvSizes;
@@ -200,6 +202,8 @@ void Convolution::draw_filter() {
   weights = Block(c_, s.out_channels * s.kernel_h * s.kernel_w * (s.in_channels / s.groups));
   fill(c_, filter.type, zero_points_.empty() ? 0 : zero_points_[0], weights.data(),
        weights.bytes());
+  filter.sparsity = c_->any({OCTET_SPARSE_NONE, OCTET_SPARSE_2_4, OCTET_SPARSE_AUTO});
+  if (filter.sparsity == OCTET_SPARSE_2_4 || (filter.sparsity && c_->one_in(2))) make_sparse();
   filter.data = weights.data();
   filter_machine = Block(c_, draw_machine(c_));
   filter.machine = filter_machine.data<octet_machine>();
@@ -210,6 +214,23 @@ void Convolution::draw_filter() {
   ranges[c_->below(16)] = draw_scale(c_);
   tap_ranges = Block(c_, ranges);
   filter.tap_ranges = tap_ranges.data<float>();
+}
+
+// Some of the weights become their zero points, and the others come near enough to be packed so.
+void Convolution::make_sparse() {
+  const octet_conv2d_shape& s = desc.shape;
+  const size_t turn = c_->below(256), in = s.in_channels / s.groups;
+  for (size_t o = 0; o < s.out_channels; ++o)
+    for (size_t tap = 0; tap < s.kernel_h * s.kernel_w; ++tap)
+      for (size_t i = 0; i < in; ++i) {
+        const int32_t zero = zero_point_of(o);
+        const unsigned places = octet_test::kSparsePlaces[(turn + o + tap + i / 4) %
+                                                          std::size(octet_test::kSparsePlaces)];
+        uint8_t& byte = weights.data()[weight_at(o, tap / s.kernel_w, tap % s.kernel_w, i)];
+        byte = static_cast<uint8_t>(
+            places >> i % 4 & 1 ? std::clamp(value_of(filter.type, byte), zero - 128, zero + 127)
+                                : zero);
+      }
 }
 
 void Convolution::draw_lhs() {
@@ -292,36 +313,37 @@ void Convolution::draw_parallel() {
   args.parallel_for = parallel_for;
 }
 
-std::vector<int32_t> Convolution::weight_values() const {
+size_t Convolution::weight_at(size_t o, size_t y, size_t x, size_t i) const {
   const octet_conv2d_shape& s = desc.shape;
   const size_t O = s.out_channels, H = s.kernel_h, W = s.kernel_w, I = s.in_channels / s.groups,
-               group_out = O / s.groups;
+               group_out = O / s.groups, all_i = o / group_out * I + i;
+  switch (filter.order) {
+    case OCTET_OHWI:
+      return ((o * H + y) * W + x) * I + i;
+    case OCTET_OIHW:
+      return ((o * I + i) * H + y) * W + x;
+    case OCTET_HWIO:
+      return ((y * W + x) * I + i) * O + o;
+    case OCTET_IOHW:
+      return ((all_i * group_out + o % group_out) * H + y) * W + x;
+  }
+  return 0;
+}
+
+int32_t Convolution::zero_point_of(size_t o) const {
+  return zero_points_.empty() ? 0 : zero_points_[zero_points_.size() == 1 ? 0 : o];
+}
+
+std::vector<int32_t> Convolution::weight_values() const {
+  const octet_conv2d_shape& s = desc.shape;
   std::vector<int32_t> values;
   values.reserve(weights.bytes());
-  for (size_t o = 0; o < O; ++o)
-    for (size_t y = 0; y < H; ++y)
-      for (size_t x = 0; x < W; ++x)
-        for (size_t i = 0; i < I; ++i) {
-          const size_t all_i = o / group_out * I + i;
-          size_t at = 0;
-          switch (filter.order) {
-            case OCTET_OHWI:
-              at = ((o * H + y) * W + x) * I + i;
-              break;
-            case OCTET_OIHW:
-              at = ((o * I + i) * H + y) * W + x;
-              break;
-            case OCTET_HWIO:
-              at = ((y * W + x) * I + i) * O + o;
-              break;
-            case OCTET_IOHW:
-              at = ((all_i * group_out + o % group_out) * H + y) * W + x;
-              break;
-          }
-          const int32_t zero_point =
-              zero_points_.empty() ? 0 : zero_points_[zero_points_.size() == 1 ? 0 : o];
-          values.push_back(value_of(filter.type, weights.data()[at]) - zero_point);
-        }
+  for (size_t o = 0; o < s.out_channels; ++o)
+    for (size_t y = 0; y < s.kernel_h; ++y)
+      for (size_t x = 0; x < s.kernel_w; ++x)
+        for (size_t i = 0; i < s.in_channels / s.groups; ++i)
+          values.push_back(value_of(filter.type, weights.data()[weight_at(o, y, x, i)]) -
+                           zero_point_of(o));
   return values;
 }
 
@@ -410,6 +432,7 @@ void Convolution::compute() {
 }
 
 bool Convolution::possible(octet_conv_algorithm algorithm) const {
+  if (filter.sparsity == OCTET_SPARSE_2_4 && algorithm > OCTET_CONV_IM2COL) return false;
   const octet_conv2d_shape& s = filter.shape;
   // In s8
   bool centred = true, near = true;  // of 144 (w - zero point), for 16 bits

@@ -62,6 +62,9 @@ class Convolution {
   void draw_sizes();
   void draw_pads();
   void draw_filter();
+  void make_sparse();
+  size_t weight_at(size_t o, size_t y, size_t x, size_t i) const;
+  int32_t zero_point_of(size_t o) const;
   void draw_lhs();
   void draw_lhs_of_bytes();
   void draw_lhs_of_floats();

@@ -1,6 +1,7 @@
 #include "fuzz/product.h"
 
 #include "support/reference.h"
+#include "support/sparse.h"
 
 namespace octet_fuzz {
 
@@ -97,6 +98,27 @@ void Product::draw_weights() {
   rhs.batch_stride = weights.batch_stride;
   rhs.zero_points = rhs_zero_points.data<int32_t>();
   rhs.zero_point_count = zero_points_.size();
+  rhs.sparsity = c_->any({OCTET_SPARSE_NONE, OCTET_SPARSE_2_4, OCTET_SPARSE_AUTO});
+  if (rhs.sparsity) rhs.m_max = c_->one_in(2) ? desc.m_max : 0;
+  if (rhs.sparsity == OCTET_SPARSE_2_4 || (rhs.sparsity && c_->one_in(2))) make_sparse();
+  // Matrices may overlap
+  if (matrices_ > 1 && rhs.sparsity == OCTET_SPARSE_2_4) rhs.sparsity = OCTET_SPARSE_AUTO;
+}
+
+// Some of the weights become their zero points. What is left may be too far from them, and is
+// packed dense then.
+void Product::make_sparse() {
+  const bool kn = desc.rhs_order == OCTET_KN;
+  const size_t turn = c_->below(256);
+  for (size_t b = 0; b < matrices_; ++b)
+    for (size_t n = 0; n < n_; ++n)
+      for (size_t k = 0; k < k_; ++k) {
+        using octet_test::kSparsePlaces;
+        const unsigned places = kSparsePlaces[(turn + n + k / 4) % std::size(kSparsePlaces)];
+        if (places >> k % 4 & 1) continue;
+        *weights.element(b, kn ? k : n, kn ? n : k) = static_cast<uint8_t>(
+            zero_points_.empty() ? 0 : zero_points_[zero_points_.size() == 1 ? 0 : n]);
+      }
 }
 
 void Product::draw_quantization() {

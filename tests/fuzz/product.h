@@ -35,6 +35,7 @@ class Product {
   void draw_sizes();
   void draw_lhs();
   void draw_weights();
+  void make_sparse();
   void draw_quantization();
   void draw_dst();
   void draw_parallel();

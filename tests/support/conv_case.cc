@@ -9,6 +9,7 @@
 #include "dispatch/conv.h"
 #include "support/gemm_case.h"
 #include "support/reference.h"
+#include "support/sparse.h"
 
 namespace octet_test {
 namespace {
@@ -77,6 +78,7 @@ std::ostream& operator<<(std::ostream& out, const ConvCase& c) {
 
 std::ostream& operator<<(std::ostream& out, const ConvHow& how) {
   out << octet_conv_algorithm_name(how.algorithm) << " on " << octet_isa_name(how.isa);
+  if (how.sparsity) out << " sparsity " << how.sparsity;
   if (how.kernel) out << ' ' << how.kernel;
   if (how.concurrency > 1) out << ", concurrency " << how.concurrency;
   if (const octet_conv2d_pads* pads = how.declared_pads)
@@ -134,7 +136,7 @@ octet_isa tier_of(const char* kernel) {
 }
 
 octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types,
-                    bool weight_zero_points) {
+                    bool weight_zero_points, bool sparse) {
   octet_isa best = OCTET_ISA_AUTO;
   const auto offer = [&](octet::Isa isa) {
     if (static_cast<octet_isa>(isa) <= limit &&
@@ -159,7 +161,8 @@ octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types
       break;
     default:
       for (const MicroKernel* k : octet::byte_kernels())
-        if (!k->is(octet::kTestsOnly) && !k->is(octet::kNoLeast) && serves(*k, types))
+        if (!k->is(octet::kTestsOnly) && !k->is(octet::kNoLeast) && serves(*k, types) &&
+            k->rhs_layout.sparse() == sparse)
           offer(k->isa);
   }
   return best;
@@ -214,6 +217,12 @@ ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
   if (c.residual)
     residual = draw_integers(&input, batch * out_h * out_w * s.out_channels, least(c.residual),
                              most(c.residual));
+  for (size_t o = 0; c.sparse && o < s.out_channels; ++o)
+    for (size_t tap = 0; tap < s.kernel_h * s.kernel_w; ++tap) {
+      const std::vector<int32_t>& zeros = filter_zero_points;
+      make_sparse(&filter[o * depth + tap * group_in()], group_in(), 1,
+                  zeros.empty() ? 0 : zeros[zeros.size() == 1 ? 0 : o], c.seed + o + tap);
+    }
   stored_ = stored_filter();
 
   acc.resize(batch * out_h * out_w * s.out_channels);
@@ -313,6 +322,7 @@ octet_status Conv::pack() {
   d.algorithm = how_.algorithm;
   d.machine = how_.machine;
   d.packed_bytes_max = how_.packed_bytes_max;
+  d.sparsity = how_.sparsity;
   const Guarded data(std::vector<uint8_t>(static_cast<const uint8_t*>(d.data),
                                           static_cast<const uint8_t*>(d.data) + p_.filter.size()),
                      side_);
@@ -443,8 +453,12 @@ testing::AssertionResult Conv::as_planned() const {
     return testing::AssertionFailure() << "ran " << octet_conv_algorithm_name(algorithm);
   if (how_.kernel && std::strcmp(kernel, how_.kernel))
     return testing::AssertionFailure() << "ran " << kernel;
+  const MicroKernel* const bytes = octet::find(octet::byte_kernels(), kernel);
+  const bool sparse = bytes && bytes->rhs_layout.sparse();
+  if (how_.sparsity == OCTET_SPARSE_2_4 && !sparse)
+    return testing::AssertionFailure() << "ran " << kernel << ", for dense weights";
   const octet_isa wanted =
-      best_tier(algorithm, how_.isa, {p_.c.lhs, p_.c.rhs}, p_.has_filter_zero_points());
+      best_tier(algorithm, how_.isa, {p_.c.lhs, p_.c.rhs}, p_.has_filter_zero_points(), sparse);
   if (how_.isa && tier_of(kernel) != wanted)
     return testing::AssertionFailure()
            << "ran " << kernel << " instead of a kernel of " << octet_isa_name(wanted);
@@ -507,13 +521,17 @@ size_t check_every_way(const ConvCase& c) {
   const ConvProblem problem(c);
   size_t ways = 0;
   for (const octet_isa isa : tiers_to_test())
-    for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {
-      ConvHow how;
-      how.isa = isa, how.algorithm = algorithm;
-      check(problem, how);
-      if (testing::Test::HasFatalFailure()) return ways;
-      ++ways;
-    }
+    for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa))
+      for (const octet_sparsity sparsity :
+           {OCTET_SPARSE_NONE, OCTET_SPARSE_2_4, OCTET_SPARSE_AUTO}) {
+        ConvHow how;
+        how.isa = isa, how.algorithm = algorithm, how.sparsity = sparsity;
+        if (sparsity && !c.sparse) break;
+        if (sparsity == OCTET_SPARSE_2_4 && algorithm > OCTET_CONV_IM2COL) continue;
+        check(problem, how);
+        if (testing::Test::HasFatalFailure()) return ways;
+        ++ways;
+      }
   return ways;
 }
 

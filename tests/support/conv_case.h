@@ -26,6 +26,7 @@ struct ConvCase : EpilogueCase {
   size_t batch = 0, in_h = 0, in_w = 0;  // of the run; 0 = as declared
   octet_type lhs = OCTET_U8, rhs = OCTET_S8;
   Fill lhs_fill = Fill::kRandom, filter_fill = Fill::kRandom;
+  bool sparse = false;  // the filter is made 2:4
   uint32_t seed = 1;
 
   bool runtime_quant = false;  // a zero point and a scale per image
@@ -61,6 +62,8 @@ struct ConvHow {
   octet_conv_algorithm algorithm = OCTET_CONV_AUTO;  // forced, and proved to have run
   octet_isa isa = OCTET_ISA_AUTO;                    // packed for and limited to; proved too
   const char* kernel = nullptr;                      // forced, and proved to have run
+  // Of a sparse filter. 2:4 proves that a kernel for such weights has run
+  octet_sparsity sparsity = OCTET_SPARSE_NONE;
   size_t concurrency = 1;
   // What pack and create are told; the case's pads come with the run then
   const octet_conv2d_pads* declared_pads = nullptr;
@@ -77,9 +80,9 @@ octet_isa tier_of(const char* kernel);
 
 // The best tier up to a limit that has a kernel for this algorithm and these types: the one that
 // must run.
-// weight_zero_points: other than 0 in s8.
+// weight_zero_points: other than 0 in s8. sparse: weights are packed so.
 octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types,
-                    bool weight_zero_points);
+                    bool weight_zero_points, bool sparse);
 
 // Where element (image, y, x, channel) lies, in elements.
 struct TensorAt {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "support/reference.h"
+#include "support/sparse.h"
 
 namespace octet_test {
 namespace {
@@ -66,12 +67,15 @@ std::ostream& operator<<(std::ostream& out, const GemmCase& c) {
   if (c.order == OCTET_NK) out << ", NK";
   if (c.runtime_rhs) out << ", run-time rhs";
   if (c.shared_rhs) out << ", shared rhs";
+  if (c.sparsity) out << ", sparsity " << c.sparsity;
   if (c.padded) out << ", padded";
   if (c.concurrency > 1) out << ", concurrency " << c.concurrency;
   return out;
 }
 
 Gemm::Gemm(const GemmCase& c, Side side, octet_allocator allocator) : c_(c), side_(side) {
+  const MicroKernel* kernel = c_.kernel ? octet::find(octet::byte_kernels(), c_.kernel) : nullptr;
+  if (kernel && kernel->rhs_layout.sparse()) c_.sparsity = OCTET_SPARSE_2_4;
   generate();
   place();
   compute();
@@ -104,6 +108,12 @@ void Gemm::generate() {
     if (c_.data == Data::kEnds)
       ops_.rhs_zero_points[0] = c_.seed % 2 ? least(c_.rhs) : most(c_.rhs);
   }
+  for (size_t b = 0; (c_.sparsity || c_.made_sparse) && b < matrices; ++b)
+    for (size_t n = 0; n < c_.n; ++n) {
+      const std::vector<int32_t>& zeros = ops_.rhs_zero_points;
+      make_sparse(&ops_.rhs[b * c_.k * c_.n + n], c_.k, c_.n,
+                  zeros.empty() ? 0 : zeros[zeros.size() == 1 ? 0 : n], c_.seed + n);
+    }
 
   const bool per_row = c_.lhs_quant == OCTET_LHS_PER_ROW;
   if (per_row || c_.lhs_quant == OCTET_LHS_PER_TENSOR) {
@@ -246,6 +256,7 @@ octet_status Gemm::pack() {
   rhs.batch_stride = rhs_at_.batch_stride;
   rhs.zero_points = ops_.rhs_zero_points.empty() ? nullptr : rhs_zero_points_.data<int32_t>();
   rhs.zero_point_count = ops_.rhs_zero_points.size();
+  rhs.sparsity = c_.sparsity;
   size_t bytes;
   if (const octet_status status = octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, &error_))
     return status;

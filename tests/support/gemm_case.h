@@ -30,6 +30,9 @@ struct GemmCase : EpilogueCase {
   ZeroPoints rhs_zero_points = ZeroPoints::kNone;
   octet_rhs_order order = OCTET_KN;
   bool runtime_rhs = false;
+  // Packed weights are made 2:4 where that is asked for, and for a kernel of such weights
+  octet_sparsity sparsity = OCTET_SPARSE_NONE;
+  bool made_sparse = false;               // weights are made 2:4 anyway
   size_t m_declared = 0;                  // 0 = m
   size_t n_declared = 0, k_declared = 0;  // run-time rhs; 0 = n, k
   bool shared_rhs = false;                // one matrix for the whole batch

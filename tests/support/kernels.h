@@ -33,6 +33,11 @@ inline bool serves(const MicroKernel& kernel, Types types) {
   return lhs && rhs;
 }
 
+// Weights that nobody has seen: those that come with a run.
+inline bool takes_any_weights(const MicroKernel& kernel) {
+  return !kernel.is(octet::kNoLeast) && !kernel.rhs_layout.sparse();
+}
+
 inline std::vector<Types> types_of(const MicroKernel& kernel) {
   std::vector<Types> served;
   for (const Types t : {Types{OCTET_U8, OCTET_S8},

@@ -44,7 +44,7 @@ GemmCase random_gemm(uint32_t seed, const MicroKernel* kernel) {
   c.shared_rhs = d.one_in(3);
   c.order = d.any({OCTET_KN, OCTET_NK});
   c.rhs_zero_points = d.any({ZeroPoints::kNone, ZeroPoints::kTensor, ZeroPoints::kChannel});
-  c.runtime_rhs = !(kernel && kernel->is(octet::kNoLeast)) && d.one_in(3);
+  c.runtime_rhs = !(kernel && !takes_any_weights(*kernel)) && d.one_in(3);
   c.bias = d.one_in(2), c.per_channel = d.one_in(2);
 
   Types seen;  // by the kernel
@@ -79,6 +79,8 @@ GemmCase random_gemm(uint32_t seed, const MicroKernel* kernel) {
     c.n_declared = c.n + d.below(9), c.k_declared = c.k + d.below(9);
     c.bias = c.per_channel = c.bias_f32 = false;
   }
+  if (!c.runtime_rhs && !kernel)
+    c.sparsity = d.any({OCTET_SPARSE_NONE, OCTET_SPARSE_2_4, OCTET_SPARSE_AUTO});
   return c;
 }
 
@@ -151,6 +153,7 @@ ConvCase random_conv(uint32_t seed) {
     c.residual_is_dst = c.residual && d.one_in(2);
     c.lut = d.one_in(4);
   }
+  c.sparse = d.one_in(3);
   return c;
 }
 

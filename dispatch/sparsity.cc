@@ -1,0 +1,78 @@
+#include "dispatch/sparsity.h"
+
+#include <stdio.h>
+
+namespace octet {
+namespace {
+
+constexpr size_t kFewRows = 8;  // up to here the time to read the weights matters
+// What is predicted to gain less may lose
+constexpr double kWorthwhile = 1.05;
+
+}  // namespace
+
+octet_status check_sparsity(octet_sparsity sparsity, int reserved, const char* name,
+                            octet_error* error) {
+  if (sparsity < OCTET_SPARSE_NONE || sparsity > OCTET_SPARSE_AUTO)
+    return fail(error, OCTET_UNKNOWN_ENUM, "%s.sparsity is %d, not an octet_sparsity", name,
+                (int)sparsity);
+  if (reserved)
+    return fail(error, OCTET_UNSUPPORTED, "%s.reserved is not 0; this version has no use for it",
+                name);
+  return OCTET_OK;
+}
+
+const char* describe(Sparsity sparsity) {
+  switch (sparsity) {
+    case Sparsity::kTwoOfFour: return "weights are packed 2:4 sparse";
+    case Sparsity::kPattern: return "weights are dense: they are not 2:4 sparse";
+    case Sparsity::kDistances:
+      return "weights are dense: some weight less its zero point leaves s8";
+    case Sparsity::kNoGain: return "weights are dense: sparse ones gain too little here";
+    case Sparsity::kNoRoom: return "weights are dense: sparse ones would take more bytes";
+    case Sparsity::kNotAsked:
+    case Sparsity::kCount: break;
+  }
+  return "weights are dense";
+}
+
+double sparse_macs(const Tier& tier, const CpuFeatures& cpu) {
+  return cpu.wide_shuffles && tier.costs.sparse_macs_beside ? tier.costs.sparse_macs_beside
+                                                            : tier.costs.sparse_macs;
+}
+
+bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t dense_bytes) {
+  const Tier& tier = tier_of(isa);
+  const bool streamed = rows && rows <= kFewRows && dense_bytes > cpu.l2_bytes();
+  const double gain = sparse_macs(tier, cpu) / tier.costs.macs;
+  return (streamed && tier.costs.sparse_streamed > gain ? tier.costs.sparse_streamed : gain) >
+         kWorthwhile;
+}
+
+bool SparsityFinding::look_at(const SparseRun& run, bool is_u8, size_t its_column, size_t its_k) {
+  const auto value = [is_u8](uint8_t byte) { return is_u8 ? (int)byte : (int)(int8_t)byte; };
+  wide |= !distances_fit(run, is_u8);
+  const size_t at = first_crowded(run);
+  if (at == run.count) return true;
+  crowded = true;
+  column = its_column;
+  k = its_k + at;
+  zero = value(run.zero);
+  int used = 0;
+  for (size_t i = 0; i < run.four(at); ++i)
+    used += snprintf(values + used, sizeof values - (size_t)used, i ? ", %d" : "%d",
+                     value(run.data[(at + i) * run.stride]));
+  return false;
+}
+
+SparsityFinding look_at(const RhsView& rhs) {
+  SparsityFinding finding;
+  for (size_t n = 0; n < rhs.n; ++n)
+    if (!finding.look_at(
+            {rhs.data + n * rhs.n_stride, rhs.k_stride, rhs.k, (uint8_t)rhs.zero_point(n)},
+            rhs.is_u8, n, 0))
+      break;
+  return finding;
+}
+
+}  // namespace octet

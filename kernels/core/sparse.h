@@ -1,0 +1,31 @@
+// How 2:4 sparse weights lie: of every four consecutive steps along depth a lane (a column) has at
+// most two that are not zero, and always room for two.
+//
+// A group is 16 steps of 16 lanes in three lines of cache:
+//
+//     values of steps 0-7     lane 0: a b c d | lane 1: a b c d | ...   s8; a, b of steps 0-3,
+//     values of steps 8-15    likewise                                  c, d of steps 4-7
+//     places                  lane 0: A B C D | lane 1: ...             which of the eight steps
+//                                                                       each is of: bits 0-2 for
+//                                                                       the first line of values,
+//                                                                       bits 4-6 for the second
+//
+// That is 3/4 of the dense bytes. A byte shuffle picks the lhs of a value by its place: it looks at
+// the lowest bits of an index and at the highest, which is 0, so that the places of the first line
+// need no mask, and those of the second only a shift.
+#pragma once
+
+#include "kernels/core/layout.h"
+
+namespace octet {
+
+constexpr size_t kSparseLanes = 16, kSparseSteps = 16;
+constexpr RhsLayout kSparseLayout = {kSparseLanes, kSparseLanes, kSparseSteps, Domain::kS8,
+                                     Density::kTwoOfFour};
+
+constexpr size_t kSparseLine = 64;  // of a group's three
+constexpr size_t kSparseGroup = 3 * kSparseLine;
+static_assert(kSparseGroup == kSparseLanes * kSparseLayout.group_bytes(),
+              "what the layout's formula says");
+
+}  // namespace octet

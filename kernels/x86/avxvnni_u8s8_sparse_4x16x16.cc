@@ -1,0 +1,82 @@
+// u8 x 2:4 sparse s8 -> s32 or 8 bits, VPDPBUSD on ymm, up to 4 rows x 16 columns.
+//
+//                      columns 0-7   8-15
+//                     +------------+--------+     8 accumulators, 2 for values, 2 for places,
+//   row i, 8 bytes    | acc[i][0]  |  [1]   |     1 for lhs, 1 shuffled: 14 registers of 16
+//   broadcast         +------------+--------+
+#include <immintrin.h>
+
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/leave_ymm.h"
+#include "kernels/x86/sparse_vnni.h"
+#include "kernels/x86/tail.h"
+
+namespace octet {
+namespace {
+
+constexpr int kMr = 4;
+
+struct Ymm {
+  using Vector = __m256i;
+  static constexpr size_t kApart = 32;
+
+  OCTET_INLINE static Vector load(const uint8_t* p) {
+    return _mm256_loadu_si256((const __m256i*)p);
+  }
+  OCTET_INLINE static Vector zero() { return _mm256_setzero_si256(); }
+  OCTET_INLINE static Vector eight(const uint8_t* bytes) {
+    return _mm256_set1_epi64x((int64_t)octet::load<uint64_t>(bytes));
+  }
+  OCTET_INLINE static Vector flipped(Vector a) {
+    return _mm256_xor_si256(a, _mm256_set1_epi8((char)0x80));
+  }
+  template <int half>
+  OCTET_INLINE static Vector eight_of(const uint8_t* bytes, size_t count, bool flips) {
+    const __m128i all = tail(bytes, count, flips ? 0x8080808080808080u : 0);
+    return _mm256_broadcastq_epi64(half ? _mm_unpackhi_epi64(all, all) : all);
+  }
+  OCTET_INLINE static Vector upper_places(Vector places) { return _mm256_srli_epi16(places, 4); }
+  OCTET_INLINE static Vector shuffle(Vector a, Vector places) {
+    return _mm256_shuffle_epi8(a, places);
+  }
+  OCTET_INLINE static Vector dot(Vector acc, Vector a, Vector b) {
+    return _mm256_dpbusd_avx_epi32(acc, a, b);
+  }
+  OCTET_INLINE static Vector add(Vector a, Vector b) { return _mm256_add_epi32(a, b); }
+};
+
+template <int rows>
+void multiply(const Tile& t) {
+  constexpr int sets = sets_of(rows, 2);
+  __m256i acc[sets][rows][2];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    // See avx512vnni_u8s8_6x64x4.cc
+    _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
+    unroll<2>([&](auto v) OCTET_INLINE { acc[0][i][v] = init_of(t, i, v); });
+  });
+  add_row_init(t, acc[0]);
+  clear_other_sets<Ymm>(acc);
+  add_sparse_products<Ymm>(t, acc);
+  if (t.scale && !t.narrow->tflite_apart) return store_narrowed(t, acc[0]);
+  leave_sums(t, acc[0]);
+}
+
+constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>, multiply<4>};
+
+void dispatch(const Tile& t) { kByRows[t.rows - 1](t); }
+
+}  // namespace
+
+const MicroKernel avxvnni_u8s8_sparse_4x16x16 = {
+    .name = "avxvnni_u8s8_sparse_4x16x16",
+    .isa = Isa::kAvxVnni,
+    .lhs_domain = Domain::kU8,
+    .mr = kMr,
+    .nr = 16,
+    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kRowInit,
+    .rhs_layout = kSparseLayout,
+    .lhs_kr = 16,
+    .multiply = dispatch,
+};
+
+}  // namespace octet

@@ -1,0 +1,117 @@
+// 2:4 sparse weights (kernels/core/sparse.h) by VPDPBUSD: eight lhs bytes of a row are in every
+// eight bytes of a register, a shuffle picks for each value of the weights the byte that it meets,
+// and one dot product does the work of two dense ones.
+//
+//     row i, steps 0-7, broadcast      x0 x1 x2 x3 x4 x5 x6 x7 | x0 x1 ...
+//     places of a lane                  1  3  4  4
+//     shuffled                         x1 x3 x4 x4 | ...
+//     values of the lane                a  b  c  0 | ...          acc += x1 a + x3 b + x4 c
+//
+// Per group of 16 steps: a load of places and a shift, two loads of values for each vector of
+// columns; for each row two broadcasts, and two shuffles and two dot products for each vector.
+//
+// `Width` has the vectors of an ISA: Vector, kApart (bytes from one vector of columns to the next
+// in a line, or 0 where they are in panels of their own), and the operations used below.
+#pragma once
+
+#include "kernels/core/sparse.h"
+#include "kernels/core/unroll.h"
+
+namespace octet {
+namespace {
+
+// acc[set][row][vector]; few rows split the depth over several sets to hide the latency.
+template <typename Width, int sets, int rows, int vectors>
+OCTET_INLINE inline void add_sparse_products(const Tile& t,
+                                             typename Width::Vector (&acc)[sets][rows][vectors]) {
+  using Vector = typename Width::Vector;
+  const uint8_t* lhs[rows];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
+  });
+  const uint8_t* rhs = t.rhs;
+  const size_t panel = Width::kApart ? Width::kApart : t.rhs_panel_stride, end = t.depth / 16 * 16;
+  const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
+  OCTET_SPILL(again);
+  for (size_t tap = 1;; ++tap) {
+    size_t k = 0;
+    // One group: `eight` puts eight lhs bytes of a row into all lanes.
+    const auto step = [&](auto turn, const auto& eight) OCTET_INLINE {
+      Vector places[vectors];
+      unroll<vectors>(
+          [&](auto v) OCTET_INLINE { places[v] = Width::load(rhs + 2 * kSparseLine + v * panel); });
+      unroll<2>([&](auto half) OCTET_INLINE {
+        constexpr int set = (2 * turn.value + half.value) % sets;
+        Vector values[vectors];
+        unroll<vectors>([&](auto v) OCTET_INLINE {
+          values[v] = Width::load(rhs + half * kSparseLine + v * panel);
+          if constexpr (half.value) places[v] = Width::upper_places(places[v]);
+        });
+        unroll<rows>([&](auto i) OCTET_INLINE {
+          const Vector a = eight(lhs[i] + k, half);
+          unroll<vectors>([&](auto v) OCTET_INLINE {
+            acc[set][i][v] = Width::dot(acc[set][i][v], Width::shuffle(a, places[v]), values[v]);
+            OCTET_PIN(acc[set][i][v]);
+          });
+        });
+      });
+      k += 16;
+      rhs += kSparseGroup;
+    };
+    const auto walk = [&](auto flip) OCTET_INLINE {
+      constexpr bool flips = decltype(flip)::value;
+      const auto eight = [](const uint8_t* bytes, auto half) OCTET_INLINE {
+        const Vector a = Width::eight(bytes + 8 * half);
+        return flips ? Width::flipped(a) : a;
+      };
+      if constexpr (sets > 2) {
+        OCTET_NO_UNROLL
+        while (k + 32 <= end) {
+          step(Int<0>{}, eight);
+          step(Int<1>{}, eight);
+        }
+      }
+      OCTET_NO_UNROLL
+      while (k < end) step(Int<0>{}, eight);
+    };
+    if (again->lhs_flip)
+      walk(Int<1>{});
+    else
+      walk(Int<0>{});
+    OCTET_SPILL(again);
+    if (const size_t tail = again->depth % 16) {
+      const bool flips = again->lhs_flip;
+      step(Int<0>{}, [tail, flips](const uint8_t* bytes, auto half) OCTET_INLINE {
+        return Width::template eight_of<half.value>(bytes, tail, flips);
+      });
+      OCTET_SPILL(again);
+    }
+    if (tap == again->taps) break;
+    const uint8_t* const* rows_of_tap = again->lhs_rows ? again->lhs_rows + tap * rows : nullptr;
+    const ptrdiff_t step_to_tap = rows_of_tap ? 0 : again->tap_steps[tap - 1];
+    unroll<rows>(
+        [&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
+  }
+  unroll<sets - 1>([&](auto s) OCTET_INLINE {
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      unroll<vectors>(
+          [&](auto v) OCTET_INLINE { acc[0][i][v] = Width::add(acc[0][i][v], acc[s + 1][i][v]); });
+    });
+  });
+}
+
+template <typename Width, int sets, int rows, int vectors>
+OCTET_INLINE inline void clear_other_sets(typename Width::Vector (&acc)[sets][rows][vectors]) {
+  unroll<sets - 1>([&](auto s) OCTET_INLINE {
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      unroll<vectors>([&](auto v) OCTET_INLINE { acc[s + 1][i][v] = Width::zero(); });
+    });
+  });
+}
+
+constexpr int sets_of(int rows, int vectors) {
+  return rows * vectors >= 8 ? 1 : rows * vectors >= 4 ? 2 : 4;
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,282 @@
+// 2:4 sparse weights: packed so or dense, on whatever tier, the bytes are the same.
+#include <cstring>
+
+#include "dispatch/sparsity.h"
+#include "support/random_case.h"
+#include "support/refused.h"
+#include "support/sparse.h"
+
+namespace octet_test {
+namespace {
+
+constexpr octet_sparsity kAll[] = {OCTET_SPARSE_NONE, OCTET_SPARSE_2_4, OCTET_SPARSE_AUTO};
+
+// Each kernel for such weights, through the front door.
+class SparseKernel : public EachKernel {
+  void SetUp() override {
+    EachKernel::SetUp();
+    if (!kernel().rhs_layout.sparse()) GTEST_SKIP() << "it multiplies dense weights";
+  }
+};
+OCTET_FOR_EACH_KERNEL(SparseKernel);
+
+// What is left of a group, and every set of places in every lane.
+TEST_P(SparseKernel, EveryDepth) {
+  for (size_t k = 1; k <= 40; ++k)
+    for (const Types types : types_of(kernel()))
+      for (const Data data : {Data::kRandom, Data::kMostLeast, Data::kMostMost, Data::kEnds}) {
+        GemmCase c;
+        c.kernel = kernel().name;
+        c.m = kernel().mr + 1u, c.n = 2 * kernel().nr + 5u, c.k = k;
+        c.lhs = types.lhs, c.rhs = types.rhs, c.data = data, c.seed = static_cast<uint32_t>(k);
+        c.lhs_zero_point = k % 2 ? 7 : 0;
+        c.rhs_zero_points = static_cast<ZeroPoints>(k % 3);
+        c.order = k % 2 ? OCTET_KN : OCTET_NK;
+        check(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+// Every pair of places in the eight steps that a shuffle looks at, each with the largest products.
+TEST_P(SparseKernel, EveryPairOfPlaces) {
+  const Types types = types_of(kernel()).front();
+  const size_t n = 2 * kernel().nr, k = 64;
+  std::vector<uint8_t> weights(n * k), lhs(k);
+  for (size_t i = 0; i < k; ++i) lhs[i] = static_cast<uint8_t>(types.lhs == OCTET_U8 ? 255 - i : i);
+  for (size_t turn = 0; turn < 36; ++turn) {
+    std::fill(weights.begin(), weights.end(), uint8_t{0});
+    std::vector<int32_t> expected(n);
+    for (size_t j = 0; j < n; ++j)
+      for (size_t four = 0; four < k / 4; ++four)
+        for (size_t i = 0; i < 4; ++i) {
+          // Six pairs, of which neighbours in a lane have each beside each
+          const size_t pair = four % 2 ? (turn / 6 + j) % 6 : (turn + j) % 6;
+          if (!(kSparsePlaces[pair] >> i & 1)) continue;
+          const int32_t w = (i + j + four) % 2 ? 127 : -128;
+          weights[j * k + four * 4 + i] = static_cast<uint8_t>(w);
+          expected[j] += w * lhs[four * 4 + i];
+        }
+    octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+    rhs.type = OCTET_S8, rhs.order = OCTET_NK, rhs.n = n, rhs.k = k, rhs.data = weights.data();
+    rhs.sparsity = OCTET_SPARSE_2_4;
+    const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
+    size_t bytes = 0;
+    ASSERT_EQ(octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, nullptr), OCTET_OK);
+    const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+    ASSERT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob.data(), bytes, nullptr), OCTET_OK);
+    octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+    d.m_max = 1, d.n = n, d.k = k, d.lhs_type = types.lhs, d.rhs_type = OCTET_S8;
+    d.dst_type = OCTET_S32, d.packed = blob.data(), d.packed_bytes = bytes;
+    octet_error error = {};
+    octet_gemm* gemm = nullptr;
+    ASSERT_EQ(octet_gemm_create(&d, &gemm, &error), OCTET_OK) << error.message;
+    EXPECT_STREQ(octet_gemm_kernel(gemm, 1), kernel().name);
+    ASSERT_EQ(octet_gemm_workspace(gemm, 1, 1, &bytes, &error), OCTET_OK);
+    const Guarded workspace(bytes + 1, Side::kFront, OCTET_ALIGNMENT);
+    std::vector<int32_t> dst(n);
+    octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+    args.m = 1, args.lhs = lhs.data(), args.dst = dst.data();
+    args.workspace = workspace.data(), args.workspace_bytes = bytes;
+    EXPECT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
+    octet_gemm_destroy(gemm);
+    EXPECT_EQ(dst, expected) << "turn " << turn;
+  }
+}
+
+TEST_P(SparseKernel, AnyCombination) {
+  for (uint32_t seed = 1; seed <= 150; ++seed) {
+    check(random_gemm(seed * 7919, &kernel()));
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Packed dense, sparse, or as it is best here.
+TEST(SparseWeights, GiveTheBytesOfDenseOnes) {
+  for (uint32_t seed = 1; seed <= 250; ++seed)
+    for (const octet_sparsity sparsity : kAll) {
+      GemmCase c = random_gemm(seed, nullptr);
+      if (c.runtime_rhs) break;
+      c.sparsity = OCTET_SPARSE_2_4;  // makes the weights so
+      Gemm sparse(c);
+      ASSERT_EQ(sparse.status(), OCTET_OK) << c << ": " << sparse.error().message;
+      ASSERT_EQ(sparse.run(), OCTET_OK);
+      EXPECT_TRUE(sparse.as_expected(c.m)) << c;
+      c.sparsity = sparsity;
+      c.made_sparse = true;
+      Gemm other(c);
+      ASSERT_EQ(other.status(), OCTET_OK) << c << ": " << other.error().message;
+      ASSERT_EQ(other.run(), OCTET_OK);
+      ASSERT_EQ(sparse.dst_bytes(), other.dst_bytes()) << c;
+    }
+}
+
+struct Packed {
+  std::vector<uint8_t> blob;
+  octet_blob_info info = OCTET_BLOB_INFO_INIT;
+  std::string reason;
+};
+
+// Of weights that are stored N x K.
+Packed pack(const std::vector<int32_t>& weights, size_t n, size_t k, octet_type type,
+            octet_sparsity sparsity, octet_isa isa, std::vector<int32_t> zero_points = {},
+            size_t m_max = 0) {
+  std::vector<uint8_t> data(weights.begin(), weights.end());
+  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+  rhs.type = type, rhs.order = OCTET_NK, rhs.n = n, rhs.k = k, rhs.data = data.data();
+  rhs.sparsity = sparsity, rhs.m_max = m_max;
+  if (!zero_points.empty())
+    rhs.zero_points = zero_points.data(), rhs.zero_point_count = zero_points.size();
+  size_t bytes = 0;
+  octet_error error = {};
+  EXPECT_EQ(octet_pack_size(&rhs, isa, &bytes, &error), OCTET_OK) << error.message;
+  const Guarded memory(bytes, Side::kBack, OCTET_ALIGNMENT);
+  EXPECT_EQ(octet_pack(&rhs, isa, memory.data(), bytes, &error), OCTET_OK) << error.message;
+  Packed out;
+  EXPECT_EQ(octet_blob_get_info(memory.data(), bytes, &out.info, &error), OCTET_OK);
+  EXPECT_EQ(octet_blob_verify(memory.data(), bytes, &error), OCTET_OK) << error.message;
+  EXPECT_LE(out.info.bytes, bytes);
+  out.blob.assign(memory.data(), memory.data() + out.info.bytes);
+  octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+  d.m_max = 100, d.n = n, d.k = k, d.lhs_type = OCTET_U8, d.rhs_type = type;
+  d.dst_type = OCTET_S32, d.packed = memory.data(), d.packed_bytes = bytes;
+  octet_gemm_explanation e = OCTET_GEMM_EXPLANATION_INIT;
+  const octet_status status = octet_gemm_explain(&d, 1, &e, &error);
+  out.reason = status == OCTET_OK ? e.reason : error.message;
+  return out;
+}
+
+std::vector<int32_t> sparse_weights(size_t n, size_t k, int32_t zero = 0) {
+  Random random(5);
+  std::vector<int32_t> w = draw_integers(&random, n * k, -128, 127);
+  for (size_t j = 0; j < n; ++j) make_sparse(&w[j * k], k, 1, zero, j);
+  return w;
+}
+
+bool is_sparse(const Packed& p) { return std::string(p.info.form) == "s8_16x16_2of4"; }
+
+TEST(SparseWeights, TakeThreeQuartersOfTheBytes) {
+  const std::vector<int32_t> w = sparse_weights(64, 512);
+  const Packed dense = pack(w, 64, 512, OCTET_S8, OCTET_SPARSE_NONE, OCTET_ISA_AVX2),
+               sparse = pack(w, 64, 512, OCTET_S8, OCTET_SPARSE_2_4, OCTET_ISA_AVX2);
+  EXPECT_FALSE(is_sparse(dense));
+  EXPECT_TRUE(is_sparse(sparse));
+  EXPECT_EQ(dense.info.bytes - sparse.info.bytes, 64u * 512 / 4);
+}
+
+// All tiers share the form.
+TEST(SparseWeights, AreTheSameForEveryTier) {
+  const std::vector<int32_t> w = sparse_weights(37, 61);
+  const Packed first = pack(w, 37, 61, OCTET_S8, OCTET_SPARSE_2_4, OCTET_ISA_SCALAR);
+  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_I8MM; ++isa)
+    EXPECT_EQ(pack(w, 37, 61, OCTET_S8, OCTET_SPARSE_2_4, static_cast<octet_isa>(isa)).blob,
+              first.blob);
+}
+
+// What AUTO decides, and how it says so.
+TEST(SparseWeights, AutoSaysWhy) {
+  const octet_isa gains = OCTET_ISA_AVXVNNI;
+  std::vector<int32_t> w = sparse_weights(48, 256);
+  const Packed sparse = pack(w, 48, 256, OCTET_S8, OCTET_SPARSE_AUTO, gains);
+  EXPECT_TRUE(is_sparse(sparse));
+  EXPECT_NE(sparse.reason.find("packed 2:4 sparse"), std::string::npos) << sparse.reason;
+  EXPECT_FALSE(is_sparse(pack(w, 48, 256, OCTET_S8, OCTET_SPARSE_AUTO, OCTET_ISA_I8MM)));
+  EXPECT_STREQ(octet::describe(octet::Sparsity::kNoGain),
+               "weights are dense: sparse ones gain too little here");
+  const Packed shallow = pack(sparse_weights(48, 4), 48, 4, OCTET_S8, OCTET_SPARSE_AUTO, gains);
+  EXPECT_FALSE(is_sparse(shallow));
+  w[3] = w[2] = w[1] = 9;
+  const Packed crowded = pack(w, 48, 256, OCTET_S8, OCTET_SPARSE_AUTO, gains);
+  EXPECT_FALSE(is_sparse(crowded));
+  EXPECT_NE(crowded.reason.find("not 2:4"), std::string::npos) << crowded.reason;
+}
+
+// Where 512-bit shuffles and products share a port, sparse weights gain what they need not read.
+TEST(SparseWeights, GainByTierRowsAndBytes) {
+  const auto gains = [](octet::Isa isa, bool wide_shuffles, size_t rows, size_t bytes) {
+    octet::CpuFeatures cpu = {~0u, {32 << 10, 1 << 20, 32 << 20}};
+    cpu.wide_shuffles = wide_shuffles;
+    return octet::gains_by_sparsity(isa, cpu, rows, bytes);
+  };
+  using octet::Isa;
+  for (const size_t rows : {0, 1, 8, 100}) {
+    for (const size_t bytes : {1 << 10, 1 << 24}) {
+      EXPECT_TRUE(gains(Isa::kAvx2, false, rows, bytes));
+      EXPECT_TRUE(gains(Isa::kAvxVnni, false, rows, bytes));
+      EXPECT_TRUE(gains(Isa::kAvx512Vnni, true, rows, bytes));
+      EXPECT_EQ(gains(Isa::kAvx512Vnni, false, rows, bytes), rows && rows <= 8 && bytes > 1 << 20);
+    }
+  }
+}
+
+// w - zero_point takes 9 bits: then weights are packed dense, whoever asked for what.
+TEST(SparseWeights, FarFromTheirZeroPointAreDense) {
+  for (const octet_sparsity sparsity : {OCTET_SPARSE_2_4, OCTET_SPARSE_AUTO})
+    for (const bool far : {false, true}) {
+      std::vector<int32_t> w = sparse_weights(48, 256, 1);
+      if (far) w[0] = -128;
+      for (size_t i = 1; i < 4 && far; ++i) w[i] = 1;
+      const Packed p = pack(w, 48, 256, OCTET_S8, sparsity, OCTET_ISA_AVXVNNI, {1});
+      EXPECT_EQ(is_sparse(p), !far);
+    }
+}
+
+TEST(SparseWeights, OfFiltersAreLookedAtPositionByPosition) {
+  octet_filter_desc f = OCTET_FILTER_DESC_INIT;
+  f.shape = square(8, 6, 20, 3, 1, 1);
+  f.type = OCTET_S8, f.order = OCTET_OHWI, f.sparsity = OCTET_SPARSE_2_4;
+  std::vector<uint8_t> weights(20 * 9 * 6);
+  const auto at = [&](size_t o, size_t y, size_t x, size_t i) -> uint8_t& {
+    return weights[((o * 3 + y) * 3 + x) * 6 + i];
+  };
+  f.data = weights.data();
+  // Neighbours in memory, but of two positions: 4, 5 | 0, 1
+  at(3, 1, 1, 4) = at(3, 1, 1, 5) = at(3, 1, 2, 0) = at(3, 1, 2, 1) = 5;
+  size_t bytes = 0;
+  octet_error error = {};
+  ASSERT_EQ(octet_conv2d_pack_size(&f, OCTET_ISA_AUTO, &bytes, &error), OCTET_OK) << error.message;
+  const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+  EXPECT_EQ(octet_conv2d_pack(&f, OCTET_ISA_AUTO, blob.data(), bytes, &error), OCTET_OK)
+      << error.message;
+  at(3, 1, 2, 3) = 0x80;
+  expect_refused(
+      OCTET_BAD_SPARSITY,
+      "output channel 3 has more than two weights other than 0 at kernel position (1, "
+      "2), from input channel 0 on: 5, 5, 0, -128",
+      [&](octet_error* e) { return octet_conv2d_pack(&f, OCTET_ISA_AUTO, blob.data(), bytes, e); });
+  f.algorithm = OCTET_CONV_WINOGRAD_2X2;
+  expect_refused(OCTET_UNSUPPORTED, "sparse", [&](octet_error* e) {
+    return octet_conv2d_pack_size(&f, OCTET_ISA_AUTO, &bytes, e);
+  });
+  f.algorithm = OCTET_CONV_AUTO;
+  f.reserved = 1;
+  expect_refused(OCTET_UNSUPPORTED, "filter.reserved", [&](octet_error* e) {
+    return octet_conv2d_pack_size(&f, OCTET_ISA_AUTO, &bytes, e);
+  });
+  f.reserved = 0;
+  set_raw(&f.sparsity, 3);
+  expect_refused(OCTET_UNKNOWN_ENUM, "filter.sparsity", [&](octet_error* e) {
+    return octet_conv2d_pack_size(&f, OCTET_ISA_AUTO, &bytes, e);
+  });
+}
+
+// Every kernel, stride, dilation and number of groups, by every way.
+TEST(SparseWeights, ConvolveInEveryShape) {
+  octet_conv2d_shape dilated = square(9, 20, 18, 3, 1, 2), transposed = square(5, 7, 18, 3, 2, 1),
+                     wide = square(7, 33, 20, 1), line = square(1, 20, 30, 1);
+  dilated.dilation_h = dilated.dilation_w = 2;
+  transposed.transposed = 1;
+  line.in_w_max = 40, line.kernel_w = 5;
+  uint32_t turn = 0;
+  for (const octet_conv2d_shape& s : {square(8, 3, 20, 3, 2, 1), square(7, 64, 32, 3, 1, 1),
+                                      square(8, 24, 30, 5, 1, 2, 3), square(6, 12, 12, 3, 1, 1, 6),
+                                      square(6, 8, 8, 3, 1, 1, 8), dilated, transposed, wide, line})
+    for (int again = 0; again < 5; ++again) {
+      ConvCase c = turned(s, ++turn);
+      c.sparse = true;
+      check_every_way(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+}  // namespace
+}  // namespace octet_test
