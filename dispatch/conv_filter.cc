@@ -180,10 +180,18 @@ octet_status compare(const Environment& environment, octet_isa isa, bool* sparse
   const double microseconds = possible ? d->plans.candidates[d->algorithm].microseconds : 0;
   plan_filters(isa, false, d);
   const octet_status dense = choose_algorithm(environment, d, possible ? &none : error);
-  *sparse =
-      possible && (dense != OCTET_OK ||
-                   microseconds < kWorthwhile * d->plans.candidates[d->algorithm].microseconds);
-  return possible ? OCTET_OK : dense;
+  if (dense != OCTET_OK) {
+    *sparse = possible;
+    return possible ? OCTET_OK : dense;
+  }
+  // Winograd's weights are so many that a cache which holds them after all is worth more than
+  // sparse ones
+  const Candidate& other = d->plans.candidates[d->algorithm];
+  const double least = method_of((uint8_t)d->algorithm)->operands == KernelKind::kWords
+                           ? other.estimate.compute + other.estimate.transform
+                           : other.microseconds;
+  *sparse = possible && microseconds < kWorthwhile * least;
+  return OCTET_OK;
 }
 
 }  // namespace

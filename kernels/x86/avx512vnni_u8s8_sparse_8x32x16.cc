@@ -22,6 +22,7 @@ constexpr int kMr = 8;
 struct Zmm {
   using Vector = __m512i;
   static constexpr size_t kApart = 0;
+  static constexpr int kAhead = 0;
 
   OCTET_INLINE static Vector load(const uint8_t* p) { return _mm512_loadu_si512(p); }
   OCTET_INLINE static Vector zero() { return _mm512_setzero_si512(); }

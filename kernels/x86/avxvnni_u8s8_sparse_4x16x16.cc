@@ -19,6 +19,7 @@ constexpr int kMr = 4;
 struct Ymm {
   using Vector = __m256i;
   static constexpr size_t kApart = 32;
+  static constexpr int kAhead = 1536;  // see avxvnni_u8s8_6x16x4.cc
 
   OCTET_INLINE static Vector load(const uint8_t* p) {
     return _mm256_loadu_si256((const __m256i*)p);

@@ -11,7 +11,8 @@
 // columns; for each row two broadcasts, and two shuffles and two dot products for each vector.
 //
 // `Width` has the vectors of an ISA: Vector, kApart (bytes from one vector of columns to the next
-// in a line, or 0 where they are in panels of their own), and the operations used below.
+// in a line, or 0 where they are in panels of their own), kAhead (bytes of weights that are fetched
+// early, or 0), and the operations used below.
 #pragma once
 
 #include "kernels/core/sparse.h"
@@ -40,6 +41,10 @@ OCTET_INLINE inline void add_sparse_products(const Tile& t,
       Vector places[vectors];
       unroll<vectors>(
           [&](auto v) OCTET_INLINE { places[v] = Width::load(rhs + 2 * kSparseLine + v * panel); });
+      if constexpr (Width::kAhead > 0)
+        unroll<3>([&](auto line) OCTET_INLINE {
+          _mm_prefetch((const char*)rhs + Width::kAhead + line * kSparseLine, _MM_HINT_T0);
+        });
       unroll<2>([&](auto half) OCTET_INLINE {
         constexpr int set = (2 * turn.value + half.value) % sets;
         Vector values[vectors];
