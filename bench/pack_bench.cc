@@ -9,10 +9,14 @@ namespace {
 
 constexpr size_t kN = 1024, kK = 1024;
 
-void pack(benchmark::State& state, octet_isa isa, octet_rhs_order order) {
+void pack(benchmark::State& state, octet_isa isa, octet_rhs_order order, octet_sparsity sparsity) {
   const auto weights = bench::aligned<int8_t>(kN * kK);
   for (size_t i = 0; i < kN * kK; ++i) weights[i] = static_cast<int8_t>(i * 2654435761u >> 11);
+  const auto depth_of = [order](size_t i) { return order == OCTET_KN ? i / kN : i % kK; };
+  for (size_t i = 0; sparsity && i < kN * kK; ++i)
+    if (depth_of(i) % 2) weights[i] = 0;
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+  rhs.sparsity = sparsity;
   rhs.type = OCTET_S8;
   rhs.order = order;
   rhs.n = kN;
@@ -39,8 +43,11 @@ int main(int argc, char** argv) {
     for (const octet_rhs_order order : {OCTET_KN, OCTET_NK}) {
       const std::string name =
           std::string("pack_") + octet_isa_name(isa) + (order == OCTET_KN ? "_KN" : "_NK");
-      benchmark::RegisterBenchmark(name.c_str(), pack, isa, order);
+      benchmark::RegisterBenchmark(name.c_str(), pack, isa, order, OCTET_SPARSE_NONE);
     }
+  for (const octet_rhs_order order : {OCTET_KN, OCTET_NK})  // of all tiers
+    benchmark::RegisterBenchmark(order == OCTET_KN ? "pack_sparse_KN" : "pack_sparse_NK", pack,
+                                 OCTET_ISA_SCALAR, order, OCTET_SPARSE_2_4);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

@@ -79,6 +79,13 @@ for requant in float tflite; do
   expect 0 'peer: neither residual nor table' bench 8x8x8 13x70x40 ic8oc8_ih6kh3ph1 g70ic70oc70_ih6kh3ph1 --residual --table --requant $requant --peer plain --types s8s8s8,u8s8u8 --repetitions 1 --json "$scratch/after.json"
   [[ $(grep -c '"residual": true' "$scratch/after.json") -eq 8 ]] || { echo 'the JSON does not tell residuals'; failures=$((failures + 1)); }
 done
+expect 2 "'3:4' is no sparsity: 2:4 or auto" bench 8x8x8 --sparse 3:4
+expect 2 'no --peer beside it' bench 8x8x8 --sparse 2:4 --peer float
+expect 0 'peer: dense weights' bench 8x8x8 17x70x40 ic8oc8_ih6kh3ph1 --sparse 2:4 --types u8s8u8,s8s8s32 --repetitions 1 --json "$scratch/sparse.json"
+grep -q '"dense_blob_bytes"' "$scratch/sparse.json" || failures=$((failures + 1))
+expect 0 '0 wrong' bench 17x70x40 ic8oc8_ih6kh3ph1 --sparse auto --types u8u8u8 --rhs-zero-point 128 --repetitions 1
+expect 0 'weights are packed 2:4 sparse' explain gemm --shape 8x64x64 --sparse 2:4
+expect 0 'weights are packed 2:4 sparse' explain conv --shape ic64oc64_ih6kh3ph1 --sparse 2:4
 expect 2 'cannot write' bench 8x8x8 --json "$scratch/missing/out.json"
 expect 2 'cannot allocate' bench 9999999x9999999x8
 OCTET_MAX_ISA=FAST expect 2 'OCTET_BAD_ENVIRONMENT' bench 8x8x8

@@ -2,6 +2,8 @@
 // library.
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include <algorithm>
 
 #include "commands.h"
@@ -39,9 +41,15 @@ std::vector<GemmShape> shapes_around(const std::string& kernel) {
 
 void verify_product(const char* kernel, const GemmShape& shape, const OperandTypes& types,
                     Fill fill, Tally* tally) {
-  const GemmData data = full_data(shape, types, fill);
+  GemmData data = full_data(shape, types, fill);
   Forced forced;
   forced.kernel = kernel;
+  if (std::strstr(kernel, "_sparse_")) {
+    forced.sparsity = OCTET_SPARSE_2_4;
+    const int32_t zero = *centre(types.rhs);
+    data.rhs_zero_points.assign(shape.n, zero);
+    make_sparse(&data.rhs, {shape.n, shape.k, 1, shape.n}, shape.k, zero, shape.n + shape.k);
+  }
   try {
     GemmPlan plan(data, forced);
     if (std::string(plan.kernel(shape.m)) != kernel) {
