@@ -52,11 +52,14 @@ add(dispatch/tables/tiers.cc "
         .depthwise = FormId::kS8_64x4_depthwise,
         .depthwise_words = FormId::kS16_64x4_depthwise,
         .grouped = FormId::kS8_64x4_grouped,
+        .sparse = FormId::kS8_16x16_2of4,
         .costs = {.macs = 1, .mr = 2, .nr = 8, .tile = 60, .tile_tap = 10, .gather = 1,
                   .word_macs = 0.6, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
                   .word_in = 6, .word_out = 6, .lanes = 1,
                   .depthwise = 50, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_words = 1, .grouped_macs = 0.6, .grouped_exit = 6},
+                  .depthwise_words = 1, .grouped_macs = 0.6, .grouped_exit = 6,
+                  .sparse_macs = 0.6, .sparse_macs_beside = 0, .sparse_mr = 4, .sparse_nr = 16,
+                  .sparse_gather = 1, .sparse_streamed = 0},
     }," AFTER "constexpr Tier kTiers\\[\\] = {")
 add(dispatch/tables/tiers.def "#if defined(OCTET_THROWAWAY)
 TIER(kThrowaway, portable_ops, portable_winograd)
