@@ -3,9 +3,8 @@
  * [expected checksum]]
  *
  * train.py makes model.bin, model_2_4.bin (--sparse: of every four weights of a neuron two are 0)
- * and images.bin; README.md describes them. The checksum covers every
- * byte of the logits, so equal checksums from two machines, tiers or compilers mean equal
- * results, not only equal accuracy.
+ * and images.bin; README.md describes them. The checksum covers every byte of the logits, so equal
+ * checksums from two machines, tiers or compilers mean equal results, not only equal accuracy.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -88,7 +87,7 @@ static FILE* open_file(const char* directory, const char* name) {
   return file;
 }
 
-static layer read_layer(FILE* file) {
+static layer read_layer(FILE* file, octet_sparsity sparsity) {
   octet_error error;
   layer_header header;
   read_into(file, &header, sizeof header);
@@ -114,6 +113,7 @@ static layer read_layer(FILE* file) {
   weights.order = OCTET_NK;
   weights.n = l.n;
   weights.k = l.k;
+  weights.sparsity = sparsity; /* pack checks it */
   weights.data = read_into(file, take((size_t)l.n * l.k), (size_t)l.n * l.k);
   check(octet_pack_size(&weights, OCTET_ISA_AUTO, &desc.packed_bytes, &error), &error);
   void* packed = take(desc.packed_bytes);
@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
   if (memcmp(model.magic, "OCTETMLP", 8) != 0 || model.layers < 1 || model.layers > kMaxLayers)
     fail("%s is not a model", name);
   for (uint32_t i = 0; i < model.layers; ++i) {
-    layers[i] = read_layer(file);
+    layers[i] = read_layer(file, sparse ? OCTET_SPARSE_2_4 : OCTET_SPARSE_NONE);
     if (i > 0 && layers[i].k != layers[i - 1].n)
       fail("layer %" PRIu32 " of the model does not fit the one before", i);
   }
