@@ -9,6 +9,7 @@
 #include "dispatch/conv_machine.h"
 #include "dispatch/conv_shape.h"
 #include "dispatch/conv_trace.h"
+#include "dispatch/conv_tuning.h"
 #include "dispatch/gemm_draft.h"
 #include "dispatch/struct_size.h"
 #include "dispatch/tables/kernel_names.h"
@@ -156,6 +157,12 @@ octet_status choose_kernel(ConvDraft* draft) {
       return refuse_choice(why, epilogue.error);
     epilogue.choice = *epilogue.given;
     return OCTET_OK;
+  }
+  if (!forced) {
+    bool measured = false;
+    OCTET_TRY(look_up_conv(draft->desc, epilogue.environment, cpu, problem, &epilogue.choice,
+                           &draft->kernel, &measured, epilogue.error));
+    if (measured) return OCTET_OK;
   }
   draft->kernel = choose_conv(cpu, problem, forced, &epilogue.choice);
   // The environment's kernel is for all products, and binds those that it fits. A descriptor's is

@@ -4,6 +4,7 @@
 #include "dispatch/conv_kernels.h"
 #include "dispatch/conv_machine.h"
 #include "dispatch/conv_shape.h"
+#include "dispatch/conv_tuning.h"
 #include "dispatch/environment.h"
 #include "dispatch/given_machine.h"
 #include "dispatch/tables/tiers.h"
@@ -147,13 +148,16 @@ void plan_filters(octet_isa isa, bool sparse, FilterDraft* d) {
   d->plans = plan_conv(problem);
 }
 
-// The caller's, the environment's, or the plan's.
+// The caller's, the environment's, the measured one, or the plan's.
 octet_status choose_algorithm(const Environment& environment, FilterDraft* d, octet_error* error) {
   const octet_filter_desc& f = *d->given;
   const bool by_name = f.algorithm == OCTET_CONV_AUTO && environment.algorithm != OCTET_CONV_AUTO;
   d->algorithm = f.algorithm != OCTET_CONV_AUTO ? f.algorithm
                  : by_name                      ? environment.algorithm
                                                 : d->plans.best;
+  d->measured = false;
+  if (f.algorithm == OCTET_CONV_AUTO && !by_name)
+    OCTET_TRY(look_up_algorithm(environment, d, error));
   if (d->algorithm == OCTET_CONV_AUTO)
     return fail(error, OCTET_BAD_SIZE,
                 "filter.packed_bytes_max is %zu; the least that an algorithm packs these weights "

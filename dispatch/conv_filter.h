@@ -2,6 +2,7 @@
 // pack and explain share.
 #pragma once
 
+#include "dispatch/choice.h"
 #include "dispatch/conv_plan.h"
 #include "dispatch/cpu_features.h"
 #include "dispatch/sparsity.h"
@@ -21,6 +22,8 @@ struct FilterDraft {
   Sparsity sparsity;   // why, or why not
   ConvPlans plans;
   octet_conv_algorithm algorithm;
+  bool measured;  // it was, on this machine, as part of:
+  Choice choice;
   const Form* form;
   // The most that the blob may take. Weights that were not looked at may be packed sparse or dense.
   size_t most_bytes;

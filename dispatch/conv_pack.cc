@@ -5,6 +5,7 @@
 #include "dispatch/check.h"
 #include "dispatch/conv_choice.h"
 #include "dispatch/conv_filter.h"
+#include "dispatch/tuning.h"
 #include "kernels/conv/panels.h"
 
 namespace octet {
@@ -82,6 +83,8 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
   out.possible = c.possible;
   out.packed_bytes = c.packed_bytes;
   out.chosen = algorithm == draft.algorithm;
+  if (out.chosen && (draft.measured || algorithm == draft.plans.best))
+    out.origin = origin_of(draft.measured);
   out.macs = c.estimate.macs;
   out.bytes = c.estimate.bytes;
   out.microseconds = c.microseconds;
@@ -103,7 +106,8 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
   Choice choice;
   const ConvKernel kernel = choose_conv(draft.cpu, problem, draft.forced, &choice);
   if (kernel.result != Selected::kOk) return give(out, candidate);
-  out.kernel = kernel.name();
+  if (out.chosen && draft.measured) choice = draft.choice;
+  out.kernel = choice.kernel->name;
   static_assert(sizeof out.choice == kChoiceBytes, "a choice's text has its room");
   to_text(choice, out.choice);
   return give(out, candidate);

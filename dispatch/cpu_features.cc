@@ -1,5 +1,7 @@
 #include "dispatch/cpu_features.h"
 
+#include <stdio.h>
+
 #include "dispatch/tables/tiers.h"
 
 #if defined(__x86_64__)
@@ -65,6 +67,16 @@ Caches detect_caches() {
   return caches;
 }
 
+// Family and model as Intel and AMD compose them.
+void identify(char (*name)[kCpuNameBytes]) {
+  const Registers maker = cpuid(0, 0), leaf1 = cpuid(1, 0);
+  const uint32_t letters[] = {maker.ebx, maker.edx, maker.ecx};
+  const uint32_t family = leaf1.eax >> 8 & 15, model = leaf1.eax >> 4 & 15;
+  snprintf(*name, sizeof *name, "%.12s-%u-%u-%u", (const char*)letters,
+           family + (family == 15 ? leaf1.eax >> 20 & 255 : 0), model | (leaf1.eax >> 16 & 15) << 4,
+           leaf1.eax & 15);
+}
+
 Features detect(CpuFeatures* cpu) {
   cpu->caches = detect_caches();
   cpu->wide_shuffles = made_by_amd();
@@ -105,6 +117,10 @@ size_t sysctl_value(const char* name) {
   int64_t value = 0;
   size_t bytes = sizeof value;
   return sysctlbyname(name, &value, &bytes, nullptr, 0) == 0 && value > 0 ? (size_t)value : 0;
+}
+
+void identify(char (*name)[kCpuNameBytes]) {
+  snprintf(*name, sizeof *name, "apple-%llx", (unsigned long long)sysctl_value("hw.cpufamily"));
 }
 
 Features detect(CpuFeatures* cpu) {
@@ -154,14 +170,38 @@ void ask_cpuinfo(CpuFeatures* cpu) {
 
 #endif
 
+#if defined(__linux__) && !defined(__x86_64__)
+
+CpuFiles read_files() {
+  const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+  return read_cpu_files("/sys/devices/system/cpu", cpus > 0 ? (uint32_t)cpus : 0);
+}
+
+void identify(char (*name)[kCpuNameBytes]) {
+  const uint32_t identification = read_files().identification;
+  snprintf(*name, sizeof *name, identification ? "arm-%08x" : "unknown", (unsigned)identification);
+}
+
+#elif !defined(__x86_64__) && !(defined(__aarch64__) && defined(__APPLE__))
+
+void identify(char (*name)[kCpuNameBytes]) { snprintf(*name, sizeof *name, "unknown"); }
+
+#endif
+
 }  // namespace
+
+void name_cpu(char (*name)[kCpuNameBytes]) {
+  identify(name);
+  // A line of text has words
+  for (char* c = *name; *c; ++c)
+    if (*c <= ' ' || *c > '~' || *c == '|') *c = '_';
+}
 
 CpuFeatures detect_cpu() {
   CpuFeatures cpu = {};
   cpu.isas = tiers_of(detect(&cpu));
 #if defined(__linux__) && !defined(__x86_64__)
-  const long cpus = sysconf(_SC_NPROCESSORS_CONF);
-  const CpuFiles files = read_cpu_files("/sys/devices/system/cpu", cpus > 0 ? (uint32_t)cpus : 0);
+  const CpuFiles files = read_files();
   complete(&cpu, files.caches, files.cores);
 #endif
 #if defined(OCTET_WITH_CPUINFO)

@@ -38,4 +38,9 @@ struct CpuFeatures {
 
 CpuFeatures detect_cpu();
 
+// One word that tells designs of CPUs apart, and their revisions: "GenuineIntel-6-207-2",
+// "arm-410fd034"; an "unknown" in it is what nobody tells.
+constexpr size_t kCpuNameBytes = 64;
+void name_cpu(char (*name)[kCpuNameBytes]);
+
 }  // namespace octet

@@ -76,22 +76,22 @@ Caches caches_of(const Folder& cpu) {
   return caches;
 }
 
-enum class Order { kUnknown, kIn, kOut };
+// The main identification register: who made it, which part, which revision. 0 if unknown.
+uint32_t identification_of(const Folder& cpu) {
+  char text[kTextBytes];
+  if (!cpu.read("regs/identification/midr_el1", text) || strncmp(text, "0x", 2) != 0) return 0;
+  const char* digits = text + 2;
+  return number(&digits, 16);
+}
 
-// By the main identification register: who made it, and which part.
-Order order_of(const Folder& cpu) {
+bool in_order(uint32_t identification) {
   // Cortex-A34, A35, A53, A55, A510, A520; Brahma-B53; the little Kryos, which are A53 and A55.
   constexpr uint32_t kInOrder[] = {0x41d02, 0x41d04, 0x41d03, 0x41d05, 0x41d46,
                                    0x41d80, 0x42100, 0x51801, 0x51803, 0x51805};
-  char text[kTextBytes];
-  if (!cpu.read("regs/identification/midr_el1", text) || strncmp(text, "0x", 2) != 0)
-    return Order::kUnknown;
-  const char* digits = text + 2;
-  const uint32_t midr = number(&digits, 16);
-  const uint32_t design = (midr >> 24) << 12 | (midr >> 4 & 0xfff);
-  for (const uint32_t in_order : kInOrder)
-    if (design == in_order) return Order::kIn;
-  return midr ? Order::kOut : Order::kUnknown;
+  const uint32_t design = (identification >> 24) << 12 | (identification >> 4 & 0xfff);
+  for (const uint32_t known : kInOrder)
+    if (design == known) return true;
+  return false;
 }
 
 }  // namespace
@@ -100,12 +100,14 @@ CpuFiles read_cpu_files(const char* root, uint32_t cpus) {
   CpuFiles files = {};
   uint32_t representative = 0;
   for (uint32_t cpu = 0; cpu < cpus; ++cpu) {
-    const Order order = order_of({root, cpu});
-    if (order == Order::kUnknown) continue;
-    if (order == Order::kOut && files.cores.known == files.cores.in_order) representative = cpu;
-    files.cores.in_order += order == Order::kIn;
+    const uint32_t identification = identification_of({root, cpu});
+    if (!identification) continue;
+    const bool waits = in_order(identification);
+    if (!waits && files.cores.known == files.cores.in_order) representative = cpu;
+    files.cores.in_order += waits;
     ++files.cores.known;
   }
+  files.identification = identification_of({root, representative});
   files.caches = caches_of({root, representative});
   return files;
 }

@@ -85,6 +85,7 @@ octet_status read_verbose(Environment* environment, octet_error* error) {
 }  // namespace
 
 octet_status read_environment(Environment* environment, octet_error* error) {
+  environment->tuning = variable("OCTET_TUNING");
   octet_status status = read_max_isa(environment, error);
   if (status == OCTET_OK) status = read_kernel(environment, error);
   if (status == OCTET_OK) status = read_algorithm(environment, error);

@@ -12,6 +12,7 @@ struct Environment {
   const char* kernel;              // from OCTET_KERNEL; null if unset
   octet_conv_algorithm algorithm;  // from OCTET_CONV; AUTO if unset
   int verbose;                     // from OCTET_VERBOSE
+  const char* tuning;              // from OCTET_TUNING, a path; null if unset
 };
 
 octet_status read_environment(Environment* environment, octet_error* error);

@@ -42,6 +42,7 @@ const char* octet_status_name(octet_status status) {
     case OCTET_UNSUPPORTED: return "OCTET_UNSUPPORTED";
     case OCTET_OUT_OF_MEMORY: return "OCTET_OUT_OF_MEMORY";
     case OCTET_BAD_SPARSITY: return "OCTET_BAD_SPARSITY";
+    case OCTET_BAD_FILE: return "OCTET_BAD_FILE";
   }
   return "unknown status";
 }

@@ -10,6 +10,7 @@
 struct octet_gemm {
   octet::GemmPlan plan;
   octet::Choice choice;
+  bool measured;  // the choice was, on this machine
   size_t m_max, batch_max;
   octet::Sparsity sparsity;  // of the packed weights
   octet_type lhs_type, rhs_type, dst_type, residual_type;

@@ -95,6 +95,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
 
   *gemm = {};
   gemm->choice = draft.choice;
+  gemm->measured = draft.measured;
   GemmPlan& plan = gemm->plan;
   plan.kernel = draft.kernel;
   plan.small_kernel = draft.small_kernel;

@@ -1,6 +1,7 @@
 // From the descriptor, the environment, the machine and the weights to kernels.
 #include "dispatch/error.h"
 #include "dispatch/gemm_draft.h"
+#include "dispatch/gemm_tuning.h"
 #include "dispatch/given_machine.h"
 #include "dispatch/machine.h"
 #include "dispatch/tables/tiers.h"
@@ -66,7 +67,11 @@ octet_status choose_kernels(Draft* draft) {
                            draft->error);
     if (!may_use(*draft->given, cpu, problem, facts, &why)) return refuse_choice(why, draft->error);
     draft->choice = *draft->given;
-  } else {
+  } else if (!forced) {
+    OCTET_TRY(look_up_gemm(d, draft->environment, cpu, problem, facts, &draft->choice,
+                           &draft->measured, draft->error));
+  }
+  if (!draft->given && !draft->measured) {
     const Selection selection = choose_gemm(cpu, problem, facts, forced, &draft->choice);
     OCTET_TRY(refuse_forced(*draft, machine, cpu, selection.result, forced,
                             selection.kernel ? selection.kernel->isa : kPortableIsa));

@@ -28,6 +28,7 @@ struct Draft {
   Environment environment = {};
   const Choice* given = nullptr;  // null: the best
   Choice choice = {};
+  bool measured = false;                // the choice was, on this machine
   const MicroKernel* kernel = nullptr;  // of the choice
   const MicroKernel* small_kernel = nullptr;
   Finish finish = {};

@@ -8,6 +8,7 @@
 #include "dispatch/sparsity.h"
 #include "dispatch/struct_size.h"
 #include "dispatch/tables/tiers.h"
+#include "dispatch/tuning.h"
 
 namespace octet {
 namespace {
@@ -22,6 +23,10 @@ void write_reason(const octet_gemm_desc& d, const octet_gemm& gemm, const Enviro
   const char* const forced = own ? d.kernel : environment.kernel;
   if (forced && strcmp(forced, kernel) == 0) {
     snprintf(reason, bytes, "%s names this kernel", own ? "desc.kernel" : "OCTET_KERNEL");
+    return;
+  }
+  if (gemm.measured) {
+    snprintf(reason, bytes, "measured to be the best on this machine");
     return;
   }
   const char* const limit = d.max_isa != OCTET_ISA_AUTO          ? " within desc.max_isa"
@@ -64,6 +69,7 @@ octet_status explain(const octet_gemm_desc& d, const octet_gemm& gemm, size_t co
   write_reason(d, gemm, environment, out->reason, sizeof out->reason);
   static_assert(sizeof out->choice == kChoiceBytes, "a choice's text has its room");
   to_text(gemm.choice, out->choice);
+  out->origin = origin_of(gemm.measured);
   return OCTET_OK;
 }
 

@@ -18,6 +18,9 @@ octet_status read_machine(const octet_machine* given, const char* name, CpuFeatu
   snprintf(full_name, sizeof full_name, "%s.machine", name);
   Given<octet_machine> machine;
   OCTET_TRY(machine.read(given, full_name, error));
+  if (machine->tuning && !machine->l2_bytes && !machine->l3_bytes && !machine->in_order &&
+      !machine->reserved)
+    return OCTET_OK;
   if (!may_be_a_cache(machine->l2_bytes))
     return fail(error, OCTET_BAD_SIZE,
                 "%s.l2_bytes is %zu; it must be 4096 to 2^31 (without a second level: the size of "

@@ -3,6 +3,7 @@
 
 #include "dispatch/error.h"
 #include "octet/sparse.h"
+#include "octet/tune.h"
 
 namespace octet {
 
@@ -28,6 +29,9 @@ constexpr size_t oldest(const octet_sparse_stream*) {
   return offsetof(octet_sparse_stream, alignment);
 }
 constexpr size_t oldest(const octet_blob_info*) { return offsetof(octet_blob_info, algorithm); }
+constexpr size_t oldest(const octet_tuning_report*) { return sizeof(octet_tuning_report); }
+constexpr size_t oldest(const octet_tune_options*) { return offsetof(octet_tune_options, clock); }
+constexpr size_t oldest(const octet_tune_result*) { return offsetof(octet_tune_result, seconds); }
 
 struct StructSizes {
   const char* name;  // of the argument

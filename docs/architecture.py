@@ -15,6 +15,7 @@ PICTURE = ROOT / "docs/architecture.svg"
 
 # What the code does not say.
 ROLES = {
+    "tune": "choices measured on this machine, and kept",
     "dispatch": "checks, CPU detection, selection, plans",
     "dispatch/tables": "tiers, forms, kernels, operations, algorithms",
     "kernels/conv": "algorithms of convolution",

@@ -1106,14 +1106,14 @@ TEST(BadQueries, Everything) {
 }
 
 TEST(Names, AreNeverNull) {
-  for (const int value : {-1, 0, 1, 21, 22, 256, 257, INT32_MAX, INT32_MIN}) {
+  for (const int value : {-1, 0, 1, 22, 23, 256, 257, INT32_MAX, INT32_MIN}) {
     octet_status status;
     octet_isa isa;
     octet_type type;
     set_raw(&status, value);
     set_raw(&type, value);
     set_raw(&isa, value);
-    const bool known = value >= 0 && value <= OCTET_BAD_SPARSITY;
+    const bool known = value >= 0 && value <= OCTET_BAD_FILE;
     EXPECT_EQ(std::string(octet_status_name(status)) != "unknown status", known) << value;
     EXPECT_EQ(std::string(octet_isa_name(isa)) != "unknown", value == 0 || value == 1) << value;
     EXPECT_EQ(std::string(octet_type_name(type)) != "unknown", value == 1) << value;

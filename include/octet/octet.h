@@ -66,14 +66,16 @@ typedef enum octet_status OCTET_INT_ENUM {
    * octet_blob_verify: also whose payload is damaged. octet_sparse_import: a malformed stream. */
   OCTET_BAD_BLOB = 14,
   OCTET_WRONG_TIER = 15, /* packed weights whose layout no usable kernel reads */
-  /* OCTET_MAX_ISA, OCTET_KERNEL, OCTET_CONV or OCTET_VERBOSE holds an unknown value. */
+  /* OCTET_MAX_ISA, OCTET_KERNEL, OCTET_CONV or OCTET_VERBOSE holds an unknown value, or
+   * OCTET_TUNING names no file that can be read. */
   OCTET_BAD_ENVIRONMENT = 16,
   OCTET_UNKNOWN_KERNEL = 17, /* a forced kernel name that does not exist */
   /* A forced kernel that this CPU or these packed weights cannot run. */
   OCTET_KERNEL_UNUSABLE = 18,
   OCTET_UNSUPPORTED = 19, /* a valid combination that Octet does not implement */
   OCTET_OUT_OF_MEMORY = 20,
-  OCTET_BAD_SPARSITY = 21 /* weights that are not as sparse as they are said to be */
+  OCTET_BAD_SPARSITY = 21, /* weights that are not as sparse as they are said to be */
+  OCTET_BAD_FILE = 22      /* a file that cannot be read or written */
 } octet_status;
 
 /* The optional last argument of every function that can fail. On failure it holds the status and
@@ -174,6 +176,8 @@ typedef struct octet_cpu_info {
  * AVX512VNNI machine. */
 octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error);
 
+typedef struct octet_tuning octet_tuning;
+
 /* A machine as the caller describes it: one whose system does not tell, or the one that weights are
  * packed for elsewhere. It stands for all that was found, nothing is mixed in. What is chosen may
  * depend on it, an output byte never does. Descriptors hold it by pointer; null means this machine,
@@ -186,6 +190,10 @@ typedef struct octet_machine {
   /* -- an older struct may end here -- */
   int in_order; /* 1: all cores that a run may be on execute in order; else 0 */
   int reserved; /* must be 0 */
+  /* What was measured on this machine (tune.h), looked up before anything is predicted; null: only
+   * what OCTET_TUNING names, and of a described machine not even that. With it the sizes may be 0,
+   * and are then those that were found. */
+  const octet_tuning* tuning;
 } octet_machine;
 #define OCTET_MACHINE_INIT OCTET_INIT(octet_machine)
 
@@ -501,6 +509,7 @@ typedef struct octet_gemm_explanation {
   char reason[160];                            /* why this kernel */
   /* All that was chosen, and that no output byte depends on, in a line (DESIGN.md, "A choice"). */
   char choice[256];
+  const char* origin; /* of the choice: "measured, on this machine", "predicted" */
 } octet_gemm_explanation;
 #define OCTET_GEMM_EXPLANATION_INIT OCTET_INIT(octet_gemm_explanation)
 
@@ -694,6 +703,8 @@ typedef struct octet_conv2d_candidate {
   /* Of the blob that octet_conv2d_pack would write. Told of what packed_bytes_max rules out, too;
    * else 0 if refused. */
   size_t packed_bytes;
+  /* Of the chosen one, how it was: "measured, on this machine", "predicted"; else null. */
+  const char* origin;
 } octet_conv2d_candidate;
 #define OCTET_CONV2D_CANDIDATE_INIT OCTET_INIT(octet_conv2d_candidate)
 

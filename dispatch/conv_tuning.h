@@ -1,0 +1,27 @@
+// A convolution as a line of measured choices knows it: first the filter, which packing sees, then
+// what only create does. Packing takes a line's algorithm and form, create the rest.
+#pragma once
+
+#include "dispatch/conv_choice.h"
+#include "dispatch/conv_filter.h"
+#include "dispatch/tuning.h"
+
+namespace octet {
+
+TuningKey key_of_filter(const CpuFeatures& machine, Isa tier, const ConvShape& shape,
+                        octet_type type);
+void add_conv(const octet_conv2d_desc& desc, TuningKey* key);
+// The end of a whole key, which create does not know: whether some weight's zero point is not 0 in
+// s8, and whether weights are packed sparse.
+const char* weights_words(const FilterDraft& draft);
+
+// Puts the measured algorithm and form in place of the plan's, if there is one that may be used.
+octet_status look_up_algorithm(const Environment& environment, FilterDraft* draft,
+                               octet_error* error);
+
+// Leaves *choice, *kernel and *measured alone if there is none that may be used.
+octet_status look_up_conv(const octet_conv2d_desc& desc, const Environment& environment,
+                          const CpuFeatures& cpu, const ConvChoiceProblem& problem, Choice* choice,
+                          ConvKernel* kernel, bool* measured, octet_error* error);
+
+}  // namespace octet

@@ -1,0 +1,120 @@
+#include "dispatch/tuning.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dispatch/tables/tiers.h"
+#include "kernels/pack/checksum.h"
+
+namespace octet {
+namespace {
+
+constexpr char kBar[] = " | ";
+constexpr size_t kBarBytes = sizeof kBar - 1, kDigits = 16;
+
+uint64_t checksum_of(const char* text, size_t length) {
+  uint32_t words[kTuningLineBytes / sizeof(uint32_t)] = {};
+  memcpy(words, text, length);
+  return checksum(words, round_up(length, sizeof(uint32_t))).folded();
+}
+
+void write_checksum(const char* text, size_t length, char (&digits)[kDigits + 1]) {
+  snprintf(digits, sizeof digits, "%016llx", (unsigned long long)checksum_of(text, length));
+}
+
+// The part up to the next bar; *text goes behind it. False if there is no bar.
+bool take(TuningWords* text, TuningWords* part) {
+  for (size_t i = 0; i + kBarBytes <= text->length; ++i)
+    if (memcmp(text->text + i, kBar, kBarBytes) == 0) {
+      *part = {text->text, i};
+      *text = {text->text + i + kBarBytes, text->length - i - kBarBytes};
+      return true;
+    }
+  return false;
+}
+
+}  // namespace
+
+TuningKey::TuningKey(const CpuFeatures& machine, Isa tier) {
+  char cpu[kCpuNameBytes];
+  name_cpu(&cpu);
+  const Caches& c = machine.caches;
+  add("octet-%s", octet_version());
+  add(" %s-%zu-%zu-%zu", cpu, c.l1d_bytes, c.l2_bytes, c.l3_bytes);
+  add(" %s", isa_name(tier));
+}
+
+void TuningKey::add(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int added = vsnprintf(text_ + length_, sizeof text_ - length_, format, arguments);
+  va_end(arguments);
+  length_ = smaller(length_ + (size_t)added, sizeof text_ - 1);
+}
+
+bool TuningWords::begins_with(const TuningKey& key) const {
+  return length >= key.length() && memcmp(text, key.text(), key.length()) == 0 &&
+         (length == key.length() || text[key.length()] == ' ');
+}
+
+bool TuningWords::ends_with(const char* words) const {
+  const size_t bytes = strlen(words);
+  return length >= bytes && memcmp(text + length - bytes, words, bytes) == 0;
+}
+
+bool TuningReader::next(TuningWords* line) {
+  while (next_ < end_) {
+    const char* const start = next_;
+    const char* const newline = (const char*)memchr(start, '\n', (size_t)(end_ - start));
+    const char* const stop = newline ? newline : end_;
+    next_ = newline ? newline + 1 : end_;
+    ++number_;
+    *line = {start, (size_t)(stop - start)};
+    if (line->length) return true;
+  }
+  return false;
+}
+
+bool TuningReader::find(const TuningKey& key, TuningLine* line, Choice* choice) {
+  for (TuningWords words; next(&words);)
+    if (words.begins_with(key) && read_tuning_line(words, line) && read_choice(*line, choice))
+      return true;
+  return false;
+}
+
+bool read_tuning_line(const TuningWords& words, TuningLine* line) {
+  if (words.length < kBarBytes + kDigits || words.length >= kTuningLineBytes) return false;
+  const size_t checked = words.length - kBarBytes - kDigits;
+  char digits[kDigits + 1];
+  write_checksum(words.text, checked, digits);
+  if (memcmp(words.text + checked, kBar, kBarBytes) != 0 ||
+      memcmp(words.text + checked + kBarBytes, digits, kDigits) != 0)
+    return false;
+  line->all = words;
+  TuningWords rest = words, figures;
+  return take(&rest, &line->key) && line->key.length < kTuningKeyBytes &&
+         take(&rest, &line->choice) && take(&rest, &figures);
+}
+
+size_t write_tuning_line(const TuningKey& key, const Choice& choice, const TuningFigures& f,
+                         char (&line)[kTuningLineBytes]) {
+  char text[kChoiceBytes], digits[kDigits + 1];
+  to_text(choice, text);
+  const size_t checked = (size_t)snprintf(
+      line, sizeof line, "%s%s%s%splan_ns=%llu best_ns=%llu threads=%zu", key.text(), kBar, text,
+      kBar, (unsigned long long)f.plan_ns, (unsigned long long)f.best_ns, f.threads);
+  write_checksum(line, checked, digits);
+  return checked + (size_t)snprintf(line + checked, sizeof line - checked, "%s%s\n", kBar, digits);
+}
+
+bool read_choice(const TuningLine& line, Choice* choice) {
+  char text[kChoiceBytes];
+  if (line.choice.length >= sizeof text || memchr(line.choice.text, 0, line.choice.length))
+    return false;
+  memcpy(text, line.choice.text, line.choice.length);
+  text[line.choice.length] = 0;
+  return from_text(text, choice, nullptr) == OCTET_OK;
+}
+
+}  // namespace octet

@@ -1,0 +1,105 @@
+// What was measured once: a text, one line per problem and machine (docs/tuning.md).
+//
+//     KEY | CHOICE | plan_ns=N best_ns=N threads=N | CHECKSUM
+//
+// The key says where and what: "octet-0.2.0 MACHINE TIER PROBLEM". Lines are looked up by how their
+// keys begin, and are believed if their checksum is right.
+#pragma once
+
+#include "dispatch/choice.h"
+#include "dispatch/cpu_features.h"
+#include "dispatch/environment.h"
+
+// What octet_tuning_create makes: lines that are right, in order of their keys, each with its end.
+struct octet_tuning {
+  char* text;
+  size_t bytes;
+};
+
+namespace octet {
+
+constexpr size_t kTuningLineBytes = 1024, kTuningKeyBytes = 512;  // ends included
+
+// A key, or how one begins: words, each with a space in front but the first.
+class TuningKey {
+ public:
+  // "octet-0.2.0 MACHINE TIER"
+  TuningKey(const CpuFeatures& machine, Isa tier);
+  explicit TuningKey(const char* whole) { add("%s", whole); }
+  [[gnu::format(printf, 2, 3)]] void add(const char* format, ...);
+  const char* text() const { return text_; }
+  size_t length() const { return length_; }
+
+ private:
+  char text_[kTuningKeyBytes];
+  size_t length_ = 0;
+};
+
+// A part of a line.
+struct TuningWords {
+  const char* text;
+  size_t length;
+  bool begins_with(const TuningKey& key) const;
+  bool ends_with(const char* words) const;
+};
+
+struct TuningFigures {
+  uint64_t plan_ns, best_ns;
+  size_t threads;
+};
+
+struct TuningLine {
+  TuningWords all, key, choice;
+};
+
+// Reads line after line. What it points to is the text's.
+class TuningReader {
+ public:
+  TuningReader(const char* text, size_t bytes) : next_(text), end_(text + bytes) {}
+  // The next line that is not empty, unread; false at the end.
+  bool next(TuningWords* line);
+  // The next entry whose key begins with this one and whose choice this library knows.
+  bool find(const TuningKey& key, TuningLine* line, Choice* choice);
+  size_t number() const { return number_; }  // of the last line, from 1
+
+ private:
+  const char *next_, *const end_;
+  size_t number_ = 0;
+};
+
+// False if it is damaged.
+bool read_tuning_line(const TuningWords& words, TuningLine* line);
+// With its end; returns the length.
+size_t write_tuning_line(const TuningKey& key, const Choice& choice, const TuningFigures& figures,
+                         char (&line)[kTuningLineBytes]);
+// False if it is no choice that this library knows.
+bool read_choice(const TuningLine& line, Choice* choice);
+
+// Where pack and create look: the tuning of the caller's machine, else, for this one, the
+// environment's file.
+class TuningSource {
+ public:
+  TuningSource() = default;
+  TuningSource(const TuningSource&) = delete;
+  TuningSource& operator=(const TuningSource&) = delete;
+  ~TuningSource();
+  octet_status open(const octet_machine* machine, const Environment& environment,
+                    octet_error* error);
+  TuningReader read() const { return {text_, bytes_}; }
+  bool empty() const { return !bytes_; }
+
+ private:
+  const char* text_ = nullptr;
+  size_t bytes_ = 0;
+  char* file_ = nullptr;
+};
+
+inline const char* origin_of(bool measured) {
+  return measured ? "measured, on this machine" : "predicted";
+}
+
+// All of a file, to be freed. A file that is not there is empty if it need not be.
+octet_status read_tuning_file(const char* path, const char* name, bool must_be_there,
+                              octet_status status, char** text, size_t* bytes, octet_error* error);
+
+}  // namespace octet

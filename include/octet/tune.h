@@ -1,0 +1,105 @@
+/*
+ * Octet: measured instead of predicted choices.
+ *
+ * How a product or a convolution is computed is chosen by a formula. octet_tune_* measure what else
+ * could compute it on this machine, in alternation, and say what is best; an octet_tuning keeps it,
+ * in memory and in a file, for octet_conv2d_pack, octet_conv2d_create and octet_gemm_create, which
+ * find it by a descriptor's machine or by OCTET_TUNING=FILE. No output byte depends on any of it.
+ *
+ * A program that includes nothing of this links nothing of it, but for the reader of OCTET_TUNING.
+ * docs/tuning.md has the format of the file.
+ */
+#ifndef OCTET_TUNE_H_
+#define OCTET_TUNE_H_
+
+#include "octet/octet.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- what was measured ----------------------------------------------------------------------- */
+
+/* What was found in a file, in lines. */
+typedef struct octet_tuning_report {
+  size_t struct_size;
+  size_t usable;        /* of this machine and this version of the library */
+  size_t other_machine; /* kept, for shared files, and not used */
+  size_t other_version; /* likewise */
+  size_t damaged;       /* left out */
+  size_t first_damaged; /* the first such line's number, from 1; 0 if there is none */
+  /* -- an older struct may end here -- */
+} octet_tuning_report;
+#define OCTET_TUNING_REPORT_INIT OCTET_INIT(octet_tuning_report)
+
+/* An empty one. It may be read (by pack and create) by many threads at once; while it is loaded into
+ * or tuned into, by nobody else. It must live until the last create or pack that is given it. */
+octet_status octet_tuning_create(octet_tuning** tuning, octet_error* error);
+void octet_tuning_destroy(octet_tuning* tuning); /* null is allowed */
+
+/* Adds the lines of a file; where both have one for a problem, the file's counts. Damaged lines are
+ * no error, and reported. A file that is not there is empty. report may be null. */
+octet_status octet_tuning_load(octet_tuning* tuning, const char* path, octet_tuning_report* report,
+                               octet_error* error);
+
+/* Adds all lines to a file, in order; where both have one for a problem, the tuning's counts. It is
+ * written aside and renamed: readers see the old file or the new one. Writers on one machine wait
+ * for each other, and none loses another's lines. */
+octet_status octet_tuning_save(const octet_tuning* tuning, const char* path, octet_error* error);
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+/* Told of each candidate after its last turn: what it is, and its time beside the plan's. */
+typedef void (*octet_tune_watcher)(void* context, const char* choice, double relative);
+
+/* Zeros are right. */
+typedef struct octet_tune_options {
+  size_t struct_size;
+  double seconds; /* at most, but for one turn of each candidate; 0 means 2 */
+  /* As for a run: what is tuned for so many threads. */
+  octet_parallel_for parallel_for;
+  void* parallel_context;
+  size_t concurrency; /* 0 means 1 */
+  /* -- an older struct may end here -- */
+  double (*clock)(void* context); /* seconds; null means the system's monotonic one */
+  void* clock_context;
+  octet_tune_watcher watcher; /* null means none */
+  void* watcher_context;
+} octet_tune_options;
+#define OCTET_TUNE_OPTIONS_INIT OCTET_INIT(octet_tune_options)
+
+typedef struct octet_tune_result {
+  size_t struct_size;
+  /* Per run at the declared sizes, medians: of what is predicted to be best, of what was measured to
+   * be, and of what is chosen for it. The last is the plan's own unless another one has won by more
+   * than the noise. */
+  double plan_us, best_us, chosen_us;
+  size_t candidates; /* that were measured, the plan among them */
+  /* -- an older struct may end here -- */
+  double seconds; /* that it took */
+  int changed;    /* 1: the choice is not the plan's */
+  int reserved;
+  char plan[256]; /* as a line of text (DESIGN.md, "A choice") */
+  char best[256];
+  char choice[256]; /* what is kept */
+} octet_tune_result;
+#define OCTET_TUNE_RESULT_INIT OCTET_INIT(octet_tune_result)
+
+/* Measures a product as octet_gemm_create would make it, with data of its own; desc.packed may be
+ * null, for run-time weights. The kernel must not be named. options, tuning and result may be null;
+ * the tuning gets the choice. */
+octet_status octet_tune_gemm(const octet_gemm_desc* desc, const octet_tune_options* options,
+                             octet_tuning* tuning, octet_tune_result* result, octet_error* error);
+
+/* Measures a convolution that would be packed from `filter` and created by `desc`, whose packed
+ * weights are not looked at: each algorithm needs its own. Their shapes and types must be the same,
+ * neither an algorithm nor a kernel named, and the filter exact. Memory: all candidates' weights. */
+octet_status octet_tune_conv2d(const octet_filter_desc* filter, const octet_conv2d_desc* desc,
+                               const octet_tune_options* options, octet_tuning* tuning,
+                               octet_tune_result* result, octet_error* error);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* OCTET_TUNE_H_ */

@@ -1,0 +1,335 @@
+// Files of measured choices: whatever is done to them, what is read is what was written, or
+// nothing; and what one writer keeps no other one loses.
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "dispatch/machine.h"
+#include "dispatch/tables/tiers.h"
+#include "dispatch/tuning.h"
+#include "octet/tune.h"
+#include "support/draw.h"
+#include "support/refused.h"
+#include "support/temporary_file.h"
+#include "tune/cache.h"
+
+namespace octet_test {
+namespace {
+
+using octet::Choice;
+using octet::TuningKey;
+
+struct Destroy {
+  void operator()(octet_tuning* tuning) const { octet_tuning_destroy(tuning); }
+};
+using Tuning = std::unique_ptr<octet_tuning, Destroy>;
+Tuning empty() {
+  octet_tuning* tuning = nullptr;
+  EXPECT_EQ(octet_tuning_create(&tuning, nullptr), OCTET_OK);
+  return Tuning(tuning);
+}
+std::string lines_of(const Tuning& tuning) { return {tuning->text, tuning->bytes}; }
+
+octet_tuning_report load(const Tuning& tuning, const std::string& text) {
+  const TemporaryFile file(text);
+  octet_tuning_report report = OCTET_TUNING_REPORT_INIT;
+  octet_error error = {};
+  EXPECT_EQ(octet_tuning_load(tuning.get(), file.path(), &report, &error), OCTET_OK)
+      << error.message;
+  return report;
+}
+Tuning tuning_of(const std::string& text) {
+  Tuning tuning = empty();
+  load(tuning, text);
+  return tuning;
+}
+
+Choice choice(size_t block) {
+  Choice c = {};
+  c.layout = octet::layout_of(octet::kPortableIsa, false);
+  c.kernel = c.small_kernel = octet::find_kernel_name("scalar_u8s8_4x4x4");
+  c.block = block;
+  return c;
+}
+
+TuningKey key_of(const std::string& problem) {
+  TuningKey key(octet::this_machine().cpu, octet::kPortableIsa);
+  key.add(" %s", problem.c_str());
+  return key;
+}
+std::string line(const TuningKey& key, size_t block) {
+  char text[octet::kTuningLineBytes];
+  const size_t length = octet::write_tuning_line(key, choice(block), {20, 10, 1}, text);
+  return {text, length};
+}
+std::string line(const std::string& problem, size_t block) { return line(key_of(problem), block); }
+
+// As loading it would leave them, without a file.
+std::string kept_of(const std::string& text) {
+  size_t bytes = 0;
+  char* const merged = octet::merge_lines({nullptr, 0}, {text.data(), text.size()}, &bytes);
+  const std::string kept(merged, bytes);
+  std::free(merged);
+  return kept;
+}
+
+// The block of the choice for this problem; 0 if there is none.
+size_t found(const std::string& text, const std::string& problem) {
+  octet::TuningReader reader(text.data(), text.size());
+  octet::TuningLine line;
+  Choice choice;
+  return reader.find(key_of(problem), &line, &choice) ? choice.block : 0;
+}
+
+TEST(TuningLine, IsReadAsItWasWritten) {
+  const std::string text = line("product m=1", 44);
+  EXPECT_EQ(text.back(), '\n');
+  octet::TuningLine read;
+  ASSERT_TRUE(octet::read_tuning_line({text.data(), text.size() - 1}, &read));
+  EXPECT_EQ(std::string(read.key.text, read.key.length), key_of("product m=1").text());
+  Choice back;
+  ASSERT_TRUE(octet::read_choice(read, &back));
+  EXPECT_TRUE(back == choice(44));
+  EXPECT_NE(text.find(" | plan_ns=20 best_ns=10 threads=1 | "), std::string::npos) << text;
+}
+
+TEST(TuningLine, KeysSayWhereAndWhat) {
+  const std::string key = key_of("x").text();
+  EXPECT_EQ(key.find(std::string("octet-") + octet_version() + " "), 0u) << key;
+  EXPECT_NE(key.find(" SCALAR x"), std::string::npos) << key;
+  char cpu[octet::kCpuNameBytes];
+  octet::name_cpu(&cpu);
+  EXPECT_GT(std::strlen(cpu), 2u);
+  EXPECT_EQ(std::string(cpu).find_first_of(" |\n"), std::string::npos) << cpu;
+  EXPECT_NE(key.find(std::string(" ") + cpu + "-"), std::string::npos) << key;
+}
+
+TEST(TuningLine, IsFoundByHowItsKeyBegins) {
+  const std::string text = line("conv a=1 b=2", 4) + line("conv a=11 b=2", 8);
+  EXPECT_EQ(found(text, "conv a=1 b=2"), 4u);
+  EXPECT_EQ(found(text, "conv a=1"), 4u);
+  EXPECT_EQ(found(text, "conv a=11"), 8u);
+  EXPECT_EQ(found(text, "conv a"), 0u) << "words are whole";
+  EXPECT_EQ(found(text, "conv a=1 b=2 c=3"), 0u);
+}
+
+// ---- damage
+
+TEST(TuningCache, NoDamagedByteIsBelieved) {
+  const std::string first = line("product m=1 n=2", 44), second = line("product m=2 n=2", 48),
+                    whole = first + second;
+  for (size_t at = 0; at < whole.size(); ++at)
+    for (const int change : {1, 2, 16, 128, -1}) {
+      std::string text = whole;
+      text[at] = change < 0 ? '\n' : static_cast<char>(text[at] ^ change);
+      if (text == whole) continue;
+      SCOPED_TRACE(testing::Message() << "byte " << at << " ^ " << change);
+      const octet_tuning_report report = octet::report_on({text.data(), text.size()});
+      // The other line is as it was, the damaged one is gone and told of.
+      const bool in_first = at < first.size(), at_end = at + 1 == first.size();
+      EXPECT_EQ(kept_of(text), at_end ? "" : in_first ? second : first);
+      if (at + 1 == whole.size()) continue;  // nothing but the last line's end
+      EXPECT_GE(report.damaged, 1u);
+      EXPECT_EQ(report.first_damaged, in_first && text[at] == '\n' && at == 0 ? 2u
+                                      : in_first                              ? 1u
+                                                 : 2u + (text[at] == '\n' && at == first.size()));
+      EXPECT_EQ(found(text, in_first ? "product m=1" : "product m=2"), 0u);
+    }
+}
+
+TEST(TuningCache, NoCutIsBelieved) {
+  const std::string whole = line("product m=1", 44);
+  for (size_t length = 0; length < whole.size() - 1; ++length)
+    EXPECT_EQ(found(whole.substr(0, length), "product m=1"), 0u) << length;
+  EXPECT_EQ(found(whole.substr(0, whole.size() - 1), "product m=1"), 44u) << "only its end";
+  for (size_t start = 1; start < whole.size(); ++start)
+    EXPECT_EQ(kept_of(whole.substr(start)), "") << start;
+}
+
+TEST(TuningCache, AnythingMayBeInAFile) {
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
+    Draw d(seed);
+    std::string text;
+    for (size_t parts = d.below(6); parts > 0; --parts) {
+      std::string part = line("product m=" + std::to_string(d.below(4)), 4 + 4 * d.below(5));
+      if (d.one_in(3)) part.erase(d.below(part.size()), 1 + d.below(40));
+      if (d.one_in(4)) part.insert(d.below(part.size()), d.below(3000), '\0');
+      if (d.one_in(4)) part = std::string(d.below(2000), static_cast<char>(d.below(256)));
+      text += part;
+    }
+    // What is kept is kept again.
+    EXPECT_EQ(kept_of(kept_of(text)), kept_of(text));
+    octet::report_on({text.data(), text.size()});
+  }
+}
+
+// A line may be right, and its choice one that this library does not know.
+TEST(TuningCache, AnUnknownKernelIsNoChoice) {
+  std::string text = line("product m=1", 44);
+  std::string other = text.substr(0, text.rfind(" | "));
+  other.replace(other.find("scalar_u8s8_4x4x4"), 6, "future");
+  // By its own checksum.
+  octet::TuningLine parts;
+  ASSERT_TRUE(octet::read_tuning_line({text.data(), text.size() - 1}, &parts));
+  EXPECT_EQ(found(text, "product m=1"), 44u);
+  parts.choice = {"product weights=none", 20};
+  Choice choice;
+  EXPECT_FALSE(octet::read_choice(parts, &choice));
+  const std::string nul("product\0", 8);
+  parts.choice = {nul.data(), nul.size()};
+  EXPECT_FALSE(octet::read_choice(parts, &choice));
+  const std::string endless(1000, 'p');
+  parts.choice = {endless.data(), endless.size()};
+  EXPECT_FALSE(octet::read_choice(parts, &choice));
+}
+
+// ---- other machines, other versions
+
+TEST(TuningCache, OtherMachinesAndVersionsAreKeptAndNotUsed) {
+  const std::string here = key_of("product m=1").text();
+  const size_t version = here.find(' '), machine = here.find(' ', version + 1);
+  const std::string old = "octet-0.0.1" + here.substr(version);
+  const std::string foreign =
+      here.substr(0, version) + " GenuineIntel-6-0-0-1-2-3" + here.substr(machine);
+  const std::string text = line(TuningKey(here.c_str()), 4) + line(TuningKey(old.c_str()), 8) +
+                           line(TuningKey(foreign.c_str()), 12) + "rubbish\n";
+  const Tuning tuning = empty();
+  const octet_tuning_report r = load(tuning, text);
+  EXPECT_EQ(r.usable, 1u);
+  EXPECT_EQ(r.other_version, 1u);
+  EXPECT_EQ(r.other_machine, 1u);
+  EXPECT_EQ(r.damaged, 1u);
+  EXPECT_EQ(r.first_damaged, 4u);
+  EXPECT_EQ(found(lines_of(tuning), "product m=1"), 4u);
+  EXPECT_EQ(tuning->bytes, text.size() - std::strlen("rubbish\n"));
+  EXPECT_EQ(
+      found(line(TuningKey(old.c_str()), 8) + line(TuningKey(foreign.c_str()), 12), "product m=1"),
+      0u);
+}
+
+// ---- merging
+
+TEST(TuningCache, TheLaterLineCounts) {
+  const Tuning tuning = tuning_of(line("b", 4) + line("a", 8) + line("b", 12));
+  EXPECT_EQ(lines_of(tuning), line("a", 8) + line("b", 12)) << "in order, each once";
+  load(tuning, line("a", 16) + line("c", 20));
+  EXPECT_EQ(lines_of(tuning), line("a", 16) + line("b", 12) + line("c", 20));
+}
+
+TEST(TuningCache, SavingMerges) {
+  const TemporaryFile file(line("a", 4) + "damaged\n" + line("b", 8));
+  ASSERT_EQ(chmod(file.path(), 0640), 0);
+  octet_error error = {};
+  ASSERT_EQ(octet_tuning_save(tuning_of(line("b", 12) + line("c", 16)).get(), file.path(), &error),
+            OCTET_OK)
+      << error.message;
+  EXPECT_EQ(file.read(), line("a", 4) + line("b", 12) + line("c", 16));
+  struct stat status;
+  ASSERT_EQ(stat(file.path(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0640u);
+  // Again: the same bytes.
+  const std::string before = file.read();
+  ASSERT_EQ(octet_tuning_save(tuning_of(before).get(), file.path(), nullptr), OCTET_OK);
+  EXPECT_EQ(file.read(), before);
+  ASSERT_EQ(octet_tuning_save(empty().get(), file.path(), nullptr), OCTET_OK);
+  EXPECT_EQ(file.read(), before);
+}
+
+TEST(TuningCache, AFileThatIsNotThereIsEmpty) {
+  const TemporaryFile file("");
+  unlink(file.path());
+  const Tuning tuning = empty();
+  octet_tuning_report report = OCTET_TUNING_REPORT_INIT;
+  report.usable = 5;
+  EXPECT_EQ(octet_tuning_load(tuning.get(), file.path(), &report, nullptr), OCTET_OK);
+  EXPECT_EQ(report.usable, 0u);
+  EXPECT_EQ(octet_tuning_save(tuning_of(line("a", 4)).get(), file.path(), nullptr), OCTET_OK);
+  EXPECT_EQ(file.read(), line("a", 4));
+}
+
+TEST(TuningCache, ConcurrentWritersLoseNothing) {
+  constexpr int kWriters = 6, kTimes = 12;
+  const TemporaryFile file(line("before", 4));
+  std::string expected;
+  for (int writer = 0; writer < kWriters; ++writer)
+    if (fork() == 0) {
+      for (int time = 0; time < kTimes; ++time) {
+        const std::string problem = std::to_string(writer) + "-" + std::to_string(time);
+        if (octet_tuning_save(tuning_of(line(problem, 4)).get(), file.path(), nullptr)) _exit(1);
+        // Whoever reads meanwhile finds whole lines.
+        octet_tuning_report report = OCTET_TUNING_REPORT_INIT;
+        if (octet_tuning_load(empty().get(), file.path(), &report, nullptr)) _exit(2);
+        if (report.damaged || report.usable < 2) _exit(3);
+      }
+      _exit(0);
+    }
+  for (int writer = 0; writer < kWriters; ++writer) {
+    int status = -1;
+    wait(&status);
+    EXPECT_EQ(status, 0) << "exit code " << (status >> 8);
+  }
+  const std::string text = file.read();
+  EXPECT_EQ(found(text, "before"), 4u);
+  for (int writer = 0; writer < kWriters; ++writer)
+    for (int time = 0; time < kTimes; ++time)
+      EXPECT_EQ(found(text, std::to_string(writer) + "-" + std::to_string(time)), 4u);
+}
+
+TEST(TuningCache, ConcurrentThreadsLoseNothing) {
+  const TemporaryFile file("");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] {
+      for (int time = 0; time < 6; ++time)
+        EXPECT_EQ(octet_tuning_save(
+                      tuning_of(line(std::to_string(i) + "-" + std::to_string(time), 4)).get(),
+                      file.path(), nullptr),
+                  OCTET_OK);
+    });
+  for (std::thread& thread : threads) thread.join();
+  octet_tuning_report report = OCTET_TUNING_REPORT_INIT;
+  EXPECT_EQ(octet_tuning_load(empty().get(), file.path(), &report, nullptr), OCTET_OK);
+  EXPECT_EQ(report.usable, 24u);
+  EXPECT_EQ(report.damaged, 0u);
+}
+
+// ---- what is refused
+
+TEST(TuningCache, BadArguments) {
+  const Tuning tuning = tuning_of(line("a", 4));
+  expect_refused(OCTET_NULL_POINTER, "tuning",
+                 [](octet_error* e) { return octet_tuning_create(nullptr, e); });
+  octet_tuning_destroy(nullptr);
+  for (const bool no_path : {false, true}) {
+    octet_tuning* const t = no_path ? tuning.get() : nullptr;
+    const char *const path = no_path ? nullptr : "x", *const says = no_path ? "path" : "tuning";
+    expect_refused(OCTET_NULL_POINTER, says,
+                   [&](octet_error* e) { return octet_tuning_load(t, path, nullptr, e); });
+    expect_refused(OCTET_NULL_POINTER, says,
+                   [&](octet_error* e) { return octet_tuning_save(t, path, e); });
+  }
+  octet_tuning_report report = OCTET_TUNING_REPORT_INIT;
+  report.struct_size = 8;
+  expect_refused(OCTET_BAD_STRUCT_SIZE, "report", [&](octet_error* e) {
+    return octet_tuning_load(tuning.get(), "/no/such", &report, e);
+  });
+  expect_refused(OCTET_BAD_FILE, "'/'",
+                 [&](octet_error* e) { return octet_tuning_load(tuning.get(), "/", nullptr, e); });
+  for (const char* path : {"/", "/no/such/folder/file"})
+    expect_refused(OCTET_BAD_FILE, path,
+                   [&](octet_error* e) { return octet_tuning_save(tuning.get(), path, e); });
+  for (const size_t length : {size_t{0}, size_t{4001}})
+    expect_refused(OCTET_BAD_FILE, "characters", [&](octet_error* e) {
+      return octet_tuning_save(tuning.get(), std::string(length, 'p').c_str(), e);
+    });
+  EXPECT_EQ(lines_of(tuning), line("a", 4));
+}
+
+}  // namespace
+}  // namespace octet_test

@@ -1,0 +1,158 @@
+// octet_tuning_*: lines in memory.
+#include "tune/cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dispatch/machine.h"
+#include "dispatch/struct_size.h"
+
+namespace octet {
+namespace {
+
+struct Item {
+  TuningLine line;
+  size_t turn;  // the later one counts
+};
+
+int compare_keys(const TuningWords& a, const TuningWords& b) {
+  const int order = memcmp(a.text, b.text, smaller(a.length, b.length));
+  return order ? order : a.length < b.length ? -1 : a.length > b.length;
+}
+
+int compare(const void* a, const void* b) {
+  const Item &x = *(const Item*)a, &y = *(const Item*)b;
+  const int order = compare_keys(x.line.key, y.line.key);
+  return order ? order : x.turn < y.turn ? -1 : 1;
+}
+
+size_t count_lines(const Lines& lines) {
+  size_t count = 0;
+  TuningReader reader(lines.text, lines.bytes);
+  for (TuningWords words; reader.next(&words);) ++count;
+  return count;
+}
+
+void read_items(const Lines& lines, Item* items, size_t* count) {
+  TuningReader reader(lines.text, lines.bytes);
+  for (TuningWords words; reader.next(&words);)
+    if (read_tuning_line(words, &items[*count].line)) items[*count].turn = *count, ++*count;
+}
+
+octet_status no_memory(octet_error* error) {
+  return fail(error, OCTET_OUT_OF_MEMORY, "no memory for the lines of a tuning");
+}
+
+octet_status add_lines(const Lines& lines, octet_tuning* tuning, octet_error* error) {
+  size_t bytes;
+  char* const merged = merge_lines({tuning->text, tuning->bytes}, lines, &bytes);
+  if (!merged) return no_memory(error);
+  free(tuning->text);
+  tuning->text = merged;
+  tuning->bytes = bytes;
+  return OCTET_OK;
+}
+
+// The next word; *text goes behind it and the space.
+TuningWords take_word(TuningWords* text) {
+  const char* const space = (const char*)memchr(text->text, ' ', text->length);
+  const TuningWords word = {text->text, space ? (size_t)(space - text->text) : text->length};
+  const size_t taken = smaller(word.length + 1, text->length);
+  *text = {text->text + taken, text->length - taken};
+  return word;
+}
+
+}  // namespace
+
+octet_tuning_report report_on(const Lines& lines) {
+  octet_tuning_report report = OCTET_TUNING_REPORT_INIT;
+  const TuningKey here(this_machine().cpu, kPortableIsa);
+  TuningWords mine = {here.text(), here.length()};
+  const TuningWords version = take_word(&mine), machine = take_word(&mine);
+  const auto same = [](const TuningWords& a, const TuningWords& b) {
+    return compare_keys(a, b) == 0;
+  };
+  TuningReader reader(lines.text, lines.bytes);
+  for (TuningWords words; reader.next(&words);) {
+    TuningLine line;
+    if (!read_tuning_line(words, &line)) {
+      if (!report.damaged++) report.first_damaged = reader.number();
+      continue;
+    }
+    TuningWords key = line.key;
+    const TuningWords its_version = take_word(&key), its_machine = take_word(&key);
+    Choice choice;
+    if (!same(its_machine, machine))
+      ++report.other_machine;
+    else if (!same(its_version, version) || !read_choice(line, &choice))
+      ++report.other_version;
+    else
+      ++report.usable;
+  }
+  return report;
+}
+
+char* merge_lines(const Lines& first, const Lines& second, size_t* bytes) {
+  // One more each: neither allocation may be of nothing
+  const size_t most = count_lines(first) + count_lines(second) + 1;
+  Item* const items = (Item*)malloc(most * sizeof(Item));
+  char* const text = (char*)malloc(first.bytes + second.bytes + 3);
+  if (!items || !text) {
+    free(items);
+    free(text);
+    return nullptr;
+  }
+  size_t count = 0;
+  read_items(first, items, &count);
+  read_items(second, items, &count);
+  qsort(items, count, sizeof *items, compare);
+  *bytes = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (i + 1 < count && compare_keys(items[i].line.key, items[i + 1].line.key) == 0) continue;
+    const TuningWords& line = items[i].line.all;
+    memcpy(text + *bytes, line.text, line.length);
+    text[*bytes + line.length] = '\n';
+    *bytes += line.length + 1;
+  }
+  free(items);
+  return text;
+}
+
+octet_status keep(const TuningKey& key, const TuneFound& found, octet_tuning* tuning,
+                  octet_error* error) {
+  char line[kTuningLineBytes];
+  const size_t length = write_tuning_line(key, found.choice, found.figures, line);
+  return add_lines({line, length}, tuning, error);
+}
+
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_tuning_create(octet_tuning** tuning, octet_error* error) {
+  if (!tuning) return fail(error, OCTET_NULL_POINTER, "tuning is null");
+  *tuning = (octet_tuning*)malloc(sizeof **tuning);
+  if (!*tuning) return no_memory(error);
+  **tuning = {};
+  return OCTET_OK;
+}
+
+void octet_tuning_destroy(octet_tuning* tuning) {
+  if (!tuning) return;
+  free(tuning->text);
+  free(tuning);
+}
+
+octet_status octet_tuning_load(octet_tuning* tuning, const char* path, octet_tuning_report* report,
+                               octet_error* error) {
+  if (!tuning || !path)
+    return fail(error, OCTET_NULL_POINTER, "%s is null", tuning ? "path" : "tuning");
+  if (report) OCTET_TRY(check_out(report, "report", error));
+  char* text;
+  size_t bytes;
+  OCTET_TRY(read_tuning_file(path, "path", false, OCTET_BAD_FILE, &text, &bytes, error));
+  const octet_status status = add_lines({text, bytes}, tuning, error);
+  if (status == OCTET_OK && report) give(report_on({text, bytes}), report);
+  free(text);
+  return status;
+}

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "dispatch/tables/kernel_names.h"
+#include "dispatch/tables/tiers.h"
+
+namespace octet {
+
+// Portable kernels are many times slower wherever there are others.
+inline bool worth_a_try(const CpuFeatures& cpu, Isa isa) {
+  return isa != kPortableIsa || !(cpu.isas & ~mask_of(kPortableIsa) & compiled_tiers());
+}
+
+}  // namespace octet
