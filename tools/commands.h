@@ -43,4 +43,11 @@ int bench(const BenchArguments& arguments);
 int bench_plan(const BenchArguments& arguments);
 int bench_pack(const BenchArguments& arguments);
 
+struct TuneArguments {
+  BenchArguments bench;  // its cases, types, tier, threads and JSON
+  std::string cache;     // a file; empty: OCTET_TUNING's, or none
+  double seconds = 0;    // for all cases; 0: 2 for each
+};
+int tune(const TuneArguments& arguments);
+
 }  // namespace tool

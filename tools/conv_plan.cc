@@ -41,15 +41,13 @@ void pack_filter(const ConvData& data, const Forced& forced, Buffer* blob) {
   check(octet_conv2d_pack(&filter, packing.isa(), blob->as(), blob->size(), &error), error);
 }
 
-Conv create_conv(const ConvData& data, const Forced& forced, const Buffer& packed) {
+octet_conv2d_desc describe_conv(const ConvData& data, const Forced& forced) {
   octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
   desc.shape = data.shape.geometry;
   desc.lhs_type = data.types.lhs;
   desc.rhs_type = data.types.rhs;
   desc.dst_type = data.types.dst;
   desc.lhs_zero_point = data.lhs_zero_point;
-  desc.packed = packed.as();
-  desc.packed_bytes = packed.size();
   desc.epilogue.bias = data.bias.empty() ? nullptr : data.bias.data();
   set_scales(data.scales, forced.float_mode ? nullptr : &data.tflite, &desc.epilogue);
   desc.epilogue.dst_zero_point = data.dst_zero_point;
@@ -57,6 +55,13 @@ Conv create_conv(const ConvData& data, const Forced& forced, const Buffer& packe
   desc.epilogue.activation = data.relu ? OCTET_ACTIVATION_RELU : OCTET_ACTIVATION_NONE;
   desc.max_isa = forced.isa;
   desc.kernel = forced.kernel;
+  return desc;
+}
+
+Conv create_conv(const ConvData& data, const Forced& forced, const Buffer& packed) {
+  octet_conv2d_desc desc = describe_conv(data, forced);
+  desc.packed = packed.as();
+  desc.packed_bytes = packed.size();
   octet_error error = {};
   octet_conv2d* conv = nullptr;
   check(octet_conv2d_create(&desc, &conv, &error), error);

@@ -10,6 +10,8 @@ namespace tool {
 
 // The filter's description; weights stay with the data.
 octet_filter_desc describe_filter(const ConvData& data, const Forced& forced);
+// The convolution's, without packed weights; arrays stay with the data.
+octet_conv2d_desc describe_conv(const ConvData& data, const Forced& forced);
 
 class ConvPlan : public Contestant {
  public:

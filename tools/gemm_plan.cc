@@ -1,9 +1,8 @@
 #include "gemm_plan.h"
 
 namespace tool {
-namespace {
 
-Buffer pack(const GemmData& data, const Forced& forced) {
+Buffer pack_weights(const GemmData& data, const Forced& forced) {
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
   rhs.type = data.types.rhs;
   rhs.order = OCTET_KN;
@@ -26,7 +25,7 @@ Buffer pack(const GemmData& data, const Forced& forced) {
   return blob;
 }
 
-octet_gemm_desc describe(const GemmData& data, const Forced& forced, const Buffer& packed) {
+octet_gemm_desc describe_gemm(const GemmData& data, const Forced& forced, const Buffer& packed) {
   octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
   desc.m_max = data.shape.m;
   desc.n = data.shape.n;
@@ -46,11 +45,9 @@ octet_gemm_desc describe(const GemmData& data, const Forced& forced, const Buffe
   return desc;
 }
 
-}  // namespace
-
 octet_gemm_explanation explain(const GemmData& data, const Forced& forced, size_t threads) {
-  const Buffer packed = pack(data, forced);
-  const octet_gemm_desc desc = describe(data, forced, packed);
+  const Buffer packed = pack_weights(data, forced);
+  const octet_gemm_desc desc = describe_gemm(data, forced, packed);
   octet_gemm_explanation explanation = OCTET_GEMM_EXPLANATION_INIT;
   octet_error error = {};
   check(octet_gemm_explain(&desc, threads, &explanation, &error), error);
@@ -58,8 +55,9 @@ octet_gemm_explanation explain(const GemmData& data, const Forced& forced, size_
 }
 
 GemmPlan::GemmPlan(const GemmData& data, const Forced& forced, ThreadPool* pool)
-    : packed_(pack(data, forced)), dst_(data.shape.m * data.shape.n * type_bytes(data.types.dst)) {
-  const octet_gemm_desc desc = describe(data, forced, packed_);
+    : packed_(pack_weights(data, forced)),
+      dst_(data.shape.m * data.shape.n * type_bytes(data.types.dst)) {
+  const octet_gemm_desc desc = describe_gemm(data, forced, packed_);
   octet_error error = {};
   octet_gemm* gemm = nullptr;
   check(octet_gemm_create(&desc, &gemm, &error), error);

@@ -130,6 +130,25 @@ int main(int argc, char** argv) {
     exit_code = tool::bench(a);
   });
 
+  tool::TuneArguments t;
+  CLI::App* tune = app.add_subcommand(
+      "tune", "Measure how each case is best computed on this machine, and keep it in a file");
+  tune->add_option("cases", t.bench.cases, "Several: gemm, MxNxK, " + layers)->required();
+  tune->add_option("--seconds", t.seconds, "For all cases together; 2 for each by default")
+      ->check(CLI::PositiveNumber);
+  tune->add_option(
+      "--cache", t.cache,
+      "The file that keeps what is found, for OCTET_TUNING; by default what that says");
+  tune->add_option("--types", t.bench.types,
+                   "Types of lhs, rhs and dst, several; u8s8u8 by default")
+      ->delimiter(',');
+  tune->add_option("--isa", t.bench.isa, kIsaHelp);
+  tune->add_option("--threads", t.bench.threads, "Threads; one is pinned to its CPU")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  tune->add_option("--json", t.bench.json, "Also write this file");
+  tune->callback([&] { exit_code = tool::tune(t); });
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
