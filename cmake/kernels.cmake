@@ -83,7 +83,7 @@ set_property(SOURCE dispatch/blob.cc dispatch/choice.cc dispatch/cpu_features.cc
   dispatch/gemm_create.cc dispatch/gemm_explain.cc dispatch/gemm_finish.cc dispatch/info.cc
   dispatch/machine.cc dispatch/pack.cc dispatch/select.cc
   dispatch/self_test.cc dispatch/self_test_cases.cc dispatch/self_test_exits.cc
-  dispatch/gemm_tuning.cc dispatch/tflite_scales.cc dispatch/tuning.cc dispatch/tuning_source.cc
+  dispatch/gemm_tuning.cc dispatch/tflite_scales.cc dispatch/tuning.cc dispatch/tuning_report.cc dispatch/tuning_source.cc
   tune/cache.cc tune/gemm_choices.cc tune/operands.cc tune/race.cc tune/save.cc tune/search.cc
   tune/tune_gemm.cc kernels/pack/container.cc kernels/pack/matrices.cc
   APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)

@@ -9,6 +9,7 @@
 #include "dispatch/choice.h"
 #include "dispatch/cpu_features.h"
 #include "dispatch/environment.h"
+#include "octet/tune.h"
 
 // What octet_tuning_create makes: lines that are right, in order of their keys, each with its end.
 struct octet_tuning {
@@ -93,6 +94,13 @@ class TuningSource {
   size_t bytes_ = 0;
   char* file_ = nullptr;
 };
+
+// By their bytes, the shorter one first.
+int compare(const TuningWords& a, const TuningWords& b);
+
+octet_tuning_report report_on(const char* text, size_t bytes);
+// "octet,tuning,PATH,usable,of other machines,of other versions,damaged,first damaged", in lines
+void trace_tuning(const char* path, const char* text, size_t bytes);
 
 inline const char* origin_of(bool measured) {
   return measured ? "measured, on this machine" : "predicted";

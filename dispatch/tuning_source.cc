@@ -62,6 +62,7 @@ octet_status TuningSource::open(const octet_machine* machine, const Environment&
   OCTET_TRY(read_tuning_file(environment.tuning, "OCTET_TUNING", true, OCTET_BAD_ENVIRONMENT,
                              &file_, &bytes_, error));
   text_ = file_;
+  if (environment.verbose) trace_tuning(environment.tuning, text_, bytes_);
   return OCTET_OK;
 }
 

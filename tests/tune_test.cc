@@ -545,6 +545,22 @@ TEST(Lookup, AFileThatCannotBeReadIsSaid) {
   p.make();
 }
 
+TEST(Lookup, VerboseTellsWhatTheFileHas) {
+  Product p;
+  const TemporaryFile file("damaged\n" + line(p.key(), p.other()));
+  const Variable variable(file.path());
+  const auto traced = [&] {
+    testing::internal::CaptureStderr();
+    p.make();
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(traced(), "");
+  setenv("OCTET_VERBOSE", "1", 1);
+  const std::string trace = traced();
+  unsetenv("OCTET_VERBOSE");
+  EXPECT_EQ(trace.find(std::string("octet,tuning,") + file.path() + ",1,0,0,1,1\n"), 0u) << trace;
+}
+
 // ---- what is refused
 
 TEST(Tune, BadArguments) {

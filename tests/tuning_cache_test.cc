@@ -130,7 +130,7 @@ TEST(TuningCache, NoDamagedByteIsBelieved) {
       text[at] = change < 0 ? '\n' : static_cast<char>(text[at] ^ change);
       if (text == whole) continue;
       SCOPED_TRACE(testing::Message() << "byte " << at << " ^ " << change);
-      const octet_tuning_report report = octet::report_on({text.data(), text.size()});
+      const octet_tuning_report report = octet::report_on(text.data(), text.size());
       // The other line is as it was, the damaged one is gone and told of.
       const bool in_first = at < first.size(), at_end = at + 1 == first.size();
       EXPECT_EQ(kept_of(text), at_end ? "" : in_first ? second : first);
@@ -165,7 +165,7 @@ TEST(TuningCache, AnythingMayBeInAFile) {
     }
     // What is kept is kept again.
     EXPECT_EQ(kept_of(kept_of(text)), kept_of(text));
-    octet::report_on({text.data(), text.size()});
+    octet::report_on(text.data(), text.size());
   }
 }
 

@@ -43,6 +43,8 @@ void print_text(const ConvShape& shape, const std::vector<octet_conv2d_candidate
                  octet_conv_algorithm_name(c.algorithm), kernel, "-", "-", packed, "-", "-", "-",
                  "-", "", c.reason);
   }
+  for (const octet_conv2d_candidate& c : all)
+    if (c.chosen && c.origin) fmt::print("\nChosen, {}: {}\n", c.origin, c.choice);
   fmt::print(
       "\nThe definition has {:.2f} x 10^6 MACs. Predicted for one thread; measured beside it by: "
       "octet bench plan {}\n",
@@ -56,6 +58,7 @@ ordered_json to_json(const octet_conv2d_candidate& c) {
                        {"chosen", c.chosen != 0},
                        {"reason", c.reason},
                        {"choice", c.choice},
+                       {"origin", c.origin ? ordered_json(c.origin) : ordered_json()},
                        {"packed_bytes", c.packed_bytes}};
   if (!c.possible) return json;
   json["macs"] = c.macs;
@@ -85,6 +88,7 @@ void print_text(const octet_gemm_explanation& e, size_t threads) {
   line("workspace", fmt::format("{} bytes", e.workspace_bytes));
   line("reason", e.reason);
   line("choice", e.choice);
+  line("origin", e.origin);
 }
 
 ordered_json to_json(const octet_gemm_explanation& e) {
@@ -104,7 +108,8 @@ ordered_json to_json(const octet_gemm_explanation& e) {
           {"column_tasks", e.column_tasks},
           {"workspace_bytes", e.workspace_bytes},
           {"reason", e.reason},
-          {"choice", e.choice}};
+          {"choice", e.choice},
+          {"origin", e.origin}};
 }
 
 }  // namespace

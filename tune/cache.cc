@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dispatch/machine.h"
 #include "dispatch/struct_size.h"
 
 namespace octet {
@@ -15,14 +14,9 @@ struct Item {
   size_t turn;  // the later one counts
 };
 
-int compare_keys(const TuningWords& a, const TuningWords& b) {
-  const int order = memcmp(a.text, b.text, smaller(a.length, b.length));
-  return order ? order : a.length < b.length ? -1 : a.length > b.length;
-}
-
-int compare(const void* a, const void* b) {
+int compare_items(const void* a, const void* b) {
   const Item &x = *(const Item*)a, &y = *(const Item*)b;
-  const int order = compare_keys(x.line.key, y.line.key);
+  const int order = compare(x.line.key, y.line.key);
   return order ? order : x.turn < y.turn ? -1 : 1;
 }
 
@@ -53,44 +47,7 @@ octet_status add_lines(const Lines& lines, octet_tuning* tuning, octet_error* er
   return OCTET_OK;
 }
 
-// The next word; *text goes behind it and the space.
-TuningWords take_word(TuningWords* text) {
-  const char* const space = (const char*)memchr(text->text, ' ', text->length);
-  const TuningWords word = {text->text, space ? (size_t)(space - text->text) : text->length};
-  const size_t taken = smaller(word.length + 1, text->length);
-  *text = {text->text + taken, text->length - taken};
-  return word;
-}
-
 }  // namespace
-
-octet_tuning_report report_on(const Lines& lines) {
-  octet_tuning_report report = OCTET_TUNING_REPORT_INIT;
-  const TuningKey here(this_machine().cpu, kPortableIsa);
-  TuningWords mine = {here.text(), here.length()};
-  const TuningWords version = take_word(&mine), machine = take_word(&mine);
-  const auto same = [](const TuningWords& a, const TuningWords& b) {
-    return compare_keys(a, b) == 0;
-  };
-  TuningReader reader(lines.text, lines.bytes);
-  for (TuningWords words; reader.next(&words);) {
-    TuningLine line;
-    if (!read_tuning_line(words, &line)) {
-      if (!report.damaged++) report.first_damaged = reader.number();
-      continue;
-    }
-    TuningWords key = line.key;
-    const TuningWords its_version = take_word(&key), its_machine = take_word(&key);
-    Choice choice;
-    if (!same(its_machine, machine))
-      ++report.other_machine;
-    else if (!same(its_version, version) || !read_choice(line, &choice))
-      ++report.other_version;
-    else
-      ++report.usable;
-  }
-  return report;
-}
 
 char* merge_lines(const Lines& first, const Lines& second, size_t* bytes) {
   // One more each: neither allocation may be of nothing
@@ -105,10 +62,10 @@ char* merge_lines(const Lines& first, const Lines& second, size_t* bytes) {
   size_t count = 0;
   read_items(first, items, &count);
   read_items(second, items, &count);
-  qsort(items, count, sizeof *items, compare);
+  qsort(items, count, sizeof *items, compare_items);
   *bytes = 0;
   for (size_t i = 0; i < count; ++i) {
-    if (i + 1 < count && compare_keys(items[i].line.key, items[i + 1].line.key) == 0) continue;
+    if (i + 1 < count && compare(items[i].line.key, items[i + 1].line.key) == 0) continue;
     const TuningWords& line = items[i].line.all;
     memcpy(text + *bytes, line.text, line.length);
     text[*bytes + line.length] = '\n';
@@ -152,7 +109,7 @@ octet_status octet_tuning_load(octet_tuning* tuning, const char* path, octet_tun
   size_t bytes;
   OCTET_TRY(read_tuning_file(path, "path", false, OCTET_BAD_FILE, &text, &bytes, error));
   const octet_status status = add_lines({text, bytes}, tuning, error);
-  if (status == OCTET_OK && report) give(report_on({text, bytes}), report);
+  if (status == OCTET_OK && report) give(report_on(text, bytes), report);
   free(text);
   return status;
 }

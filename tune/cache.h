@@ -14,8 +14,6 @@ struct Lines {
   size_t bytes;
 };
 
-octet_tuning_report report_on(const Lines& lines);
-
 // The lines of both that are right, in order of their keys; of a key that both have, the second's.
 // To be freed; null if there is no memory.
 char* merge_lines(const Lines& first, const Lines& second, size_t* bytes);
