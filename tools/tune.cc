@@ -27,10 +27,11 @@ struct Case {
 };
 
 std::vector<Case> cases_of(const std::vector<CaseGroup>& groups, const BenchArguments& a) {
-  std::vector<std::string> types = a.types;
-  if (types.empty()) types = {"u8s8u8"};
   std::vector<Case> cases;
-  for (const CaseGroup& group : groups)
+  for (const CaseGroup& group : groups) {
+    // A network has its own.
+    std::vector<std::string> types = a.types;
+    if (types.empty()) types = {group.types.empty() ? "u8s8u8" : group.types};
     for (const std::string& of : types) {
       for (const ConvCase& c : group.convolutions)
         cases.push_back({c.shape.name(), group.name, c.network, c.count, &c, {}, parse_types(of)});
@@ -38,6 +39,7 @@ std::vector<Case> cases_of(const std::vector<CaseGroup>& groups, const BenchArgu
         cases.push_back(
             {c.shape.name(), group.name, c.network, c.count, nullptr, c.shape, parse_types(of)});
     }
+  }
   return cases;
 }
 
