@@ -2,6 +2,7 @@
  * Compiled with -Wpedantic -Werror. */
 #include <octet/octet.h>
 #include <octet/sparse.h>
+#include <octet/tune.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,13 +6,14 @@
 #include <cstring>
 #include <functional>
 
+#include "octet/tune.h"
 #include "support/conv_case.h"
 #include "support/gemm_case.h"
 
 namespace octet_test {
 namespace {
 
-constexpr size_t kRun = 20 << 10, kPack = 24 << 10, kOther = 10 << 10;
+constexpr size_t kRun = 20 << 10, kPack = 24 << 10, kOther = 10 << 10, kTuning = 40 << 10;
 constexpr size_t kStack = 256 << 10;
 constexpr uint8_t kPaint = 0x5c;
 
@@ -115,6 +116,46 @@ TEST(Stack, GemmPackAndCreate) {
               kOther);
     octet_gemm_destroy(gemm);
   }
+}
+
+// By a clock that goes on by itself: no time passes, but every candidate runs.
+TEST(Stack, Tuning) {
+  constexpr size_t kN = 70, kK = 300;
+  double now = 0;
+  octet_tune_options options = OCTET_TUNE_OPTIONS_INIT;
+  options.clock = [](void* now) { return *static_cast<double*>(now) += 0.1; };
+  options.clock_context = &now;
+  octet_tuning* tuning = nullptr;
+  ASSERT_EQ(octet_tuning_create(&tuning, nullptr), OCTET_OK);
+  octet_gemm_desc gemm = OCTET_GEMM_DESC_INIT;
+  gemm.m_max = 9, gemm.n = kN, gemm.k = kK;
+  gemm.lhs_type = OCTET_U8, gemm.rhs_type = OCTET_S8, gemm.dst_type = OCTET_S32;
+  EXPECT_LE(
+      depth([&](octet_error* e) { return octet_tune_gemm(&gemm, &options, tuning, nullptr, e); }),
+      kTuning);
+  const std::vector<int8_t> weights(16 * 16 * 9, 3);
+  octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+  filter.shape = square(9, 16, 16, 3, 1, 1);
+  filter.type = OCTET_S8, filter.data = weights.data();
+  octet_conv2d_desc conv = OCTET_CONV2D_DESC_INIT;
+  conv.shape = filter.shape;
+  conv.lhs_type = OCTET_U8, conv.rhs_type = OCTET_S8, conv.dst_type = OCTET_S32;
+  EXPECT_LE(depth([&](octet_error* e) {
+              return octet_tune_conv2d(&filter, &conv, &options, tuning, nullptr, e);
+            }),
+            kTuning);
+  // By what was found.
+  octet_machine machine = OCTET_MACHINE_INIT;
+  machine.tuning = tuning;
+  gemm.machine = &machine;
+  octet_gemm* object = nullptr;
+  EXPECT_LE(depth([&](octet_error* e) {
+              octet_gemm_destroy(object);
+              return octet_gemm_create(&gemm, &object, e);
+            }),
+            kOther);
+  octet_gemm_destroy(object);
+  octet_tuning_destroy(tuning);
 }
 
 TEST(Stack, Convolution) {
