@@ -13,6 +13,8 @@
 namespace octet {
 namespace {
 
+// Less what the process masks.
+constexpr mode_t kAllMayWrite = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
 constexpr size_t kPathMost = 4000, kAsideMost = kPathMost + 32;
 
 octet_status refuse(const char* what, const char* path, octet_error* error) {
@@ -21,8 +23,8 @@ octet_status refuse(const char* what, const char* path, octet_error* error) {
               errno);
 }
 
-// Holds the file that has the path's name, so that its next version is made by one writer at a time.
-// Where the file system has no locks, the last writer wins.
+// Holds the file that has the path's name, so that its next version is made by one writer at a
+// time. Where the file system has no locks, the last writer wins.
 class Lock {
  public:
   Lock() = default;
@@ -33,7 +35,7 @@ class Lock {
   }
   bool take(const char* path) {
     for (;;) {
-      file_ = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+      file_ = open(path, O_RDWR | O_CREAT | O_CLOEXEC, kAllMayWrite);
       if (file_ < 0) return false;
       while (flock(file_, LOCK_EX) != 0 && errno == EINTR) {
       }
@@ -47,7 +49,7 @@ class Lock {
   // With the rights of the file that it will replace.
   mode_t mode() const {
     struct stat held;
-    return fstat(file_, &held) == 0 ? held.st_mode & 0777 : 0666;
+    return fstat(file_, &held) == 0 ? held.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO) : kAllMayWrite;
   }
 
  private:

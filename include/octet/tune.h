@@ -32,8 +32,9 @@ typedef struct octet_tuning_report {
 } octet_tuning_report;
 #define OCTET_TUNING_REPORT_INIT OCTET_INIT(octet_tuning_report)
 
-/* An empty one. It may be read (by pack and create) by many threads at once; while it is loaded into
- * or tuned into, by nobody else. It must live until the last create or pack that is given it. */
+/* An empty one. It may be read (by pack and create) by many threads at once; while it is loaded
+ * into or tuned into, by nobody else. It must live until the last create or pack that is given
+ * it. */
 octet_status octet_tuning_create(octet_tuning** tuning, octet_error* error);
 void octet_tuning_destroy(octet_tuning* tuning); /* null is allowed */
 
@@ -70,8 +71,8 @@ typedef struct octet_tune_options {
 
 typedef struct octet_tune_result {
   size_t struct_size;
-  /* Per run at the declared sizes, medians: of what is predicted to be best, of what was measured to
-   * be, and of what is chosen for it. The last is the plan's own unless another one has won by more
+  /* Per run at the declared sizes, medians: of what is predicted to be best, of what was measured
+   * to be, and of what is chosen for it. The last is the plan's own unless another one has won by more
    * than the noise. */
   double plan_us, best_us, chosen_us;
   size_t candidates; /* that were measured, the plan among them */
@@ -93,7 +94,8 @@ octet_status octet_tune_gemm(const octet_gemm_desc* desc, const octet_tune_optio
 
 /* Measures a convolution that would be packed from `filter` and created by `desc`, whose packed
  * weights are not looked at: each algorithm needs its own. Their shapes and types must be the same,
- * neither an algorithm nor a kernel named, and the filter exact. Memory: all candidates' weights. */
+ * neither an algorithm nor a kernel named, and the filter exact. Memory: all algorithms'
+ * weights. */
 octet_status octet_tune_conv2d(const octet_filter_desc* filter, const octet_conv2d_desc* desc,
                                const octet_tune_options* options, octet_tuning* tuning,
                                octet_tune_result* result, octet_error* error);

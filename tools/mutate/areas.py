@@ -38,7 +38,7 @@ NATIVE = [
          ["selection", "choice", "machine", "self_test", "self_test_exits", "demotion", "conv_explain",
           "gemm_explain", "environment"]),
     Area("tuning", 1,
-         ["tune/*", "dispatch/tuning*", "dispatch/conv_tuning.*", "dispatch/gemm_tuning.*"],
+         ["tune/*", "dispatch/tuning*", "dispatch/conv_tuning*", "dispatch/gemm_tuning.*"],
          ["tune", "tuning_cache", "race"]),
     Area("packing", 2,
          ["kernels/pack/*", "kernels/sparse/*", "kernels/conv/filter_*",
