@@ -72,8 +72,8 @@ typedef struct octet_tune_options {
 typedef struct octet_tune_result {
   size_t struct_size;
   /* Per run at the declared sizes, medians: of what is predicted to be best, of what was measured
-   * to be, and of what is chosen for it. The last is the plan's own unless another one has won by more
-   * than the noise. */
+   * to be, and of what is chosen for it. The last is the plan's own unless another one has won by
+   * more than the noise. */
   double plan_us, best_us, chosen_us;
   size_t candidates; /* that were measured, the plan among them */
   /* -- an older struct may end here -- */
