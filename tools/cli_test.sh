@@ -158,14 +158,14 @@ expect 2 'cases is required' tune
 expect 2 '--seconds' tune 8x8x8 --seconds 0
 expect 2 "'resnet51' is not a case" tune resnet51
 expect 2 'path is' "${tuning[@]}" --cache "$scratch/missing/cache"
-expect 0 '2 cases' "${tuning[@]}" --cache "$scratch/cache" --json "$scratch/tune.json"
+expect 0 '2 cases' "${tuning[@]}" --requant tflite --types s8s8s8 --cache "$scratch/cache" --json "$scratch/tune.json"
 for key in plan_us best_us chosen_us plan chosen summary; do
   grep -q "\"$key\":" "$scratch/tune.json" || { echo "no \"$key\" in the JSON of tune"; failures=$((failures + 1)); }
 done
 echo rubbish >>"$scratch/cache"
 OCTET_TUNING="$scratch/cache" expect 0 'measured, on this machine' explain conv --shape $conv --isa SCALAR
 OCTET_TUNING="$scratch/cache" expect 0 '2 lines of this machine, 0 of others, 0 of other versions, 1 damaged (the first: line 3)' "${tuning[@]}"
-OCTET_TUNING="$scratch/cache" expect 0 '2 lines of this machine, 0 of others, 0 of other versions, 0 damaged' "${tuning[@]}"
+OCTET_TUNING="$scratch/cache" expect 0 '4 lines of this machine, 0 of others, 0 of other versions, 0 damaged' "${tuning[@]}"
 OCTET_TUNING="$scratch/missing" expect 2 'OCTET_TUNING is' bench 8x8x8
 
 echo "$failures failures"

@@ -142,6 +142,10 @@ int main(int argc, char** argv) {
   tune->add_option("--types", t.bench.types,
                    "Types of lhs, rhs and dst, several; u8s8u8 by default")
       ->delimiter(',');
+  tune->add_option("--requant", t.bench.requant, "How accumulators become 8 bits: float, tflite")
+      ->capture_default_str();
+  tune->add_option("--rhs-zero-point", t.bench.rhs_zero_point,
+                   "The weights' zero point; none by default (u8: 0)");
   tune->add_option("--isa", t.bench.isa, kIsaHelp);
   tune->add_option("--threads", t.bench.threads, "Threads; one is pinned to its CPU")
       ->check(CLI::Range(1, 1024))
