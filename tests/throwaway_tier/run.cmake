@@ -5,7 +5,7 @@ cmake_minimum_required(VERSION 3.22)
 separate_arguments(COMPILER UNIX_COMMAND "${COMPILER}")
 set(copy ${BUILD_DIR}/throwaway_tier)
 file(REMOVE_RECURSE ${copy})
-file(COPY ${SOURCE_DIR}/CMakeLists.txt ${SOURCE_DIR}/cmake ${SOURCE_DIR}/dispatch
+file(COPY ${SOURCE_DIR}/CMakeLists.txt ${SOURCE_DIR}/cmake ${SOURCE_DIR}/dispatch ${SOURCE_DIR}/tune
   ${SOURCE_DIR}/include ${SOURCE_DIR}/kernels DESTINATION ${copy})
 
 # add(<file> <text> BEFORE|AFTER <regex>), once.
