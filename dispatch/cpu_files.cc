@@ -103,11 +103,12 @@ CpuFiles read_cpu_files(const char* root, uint32_t cpus) {
     const uint32_t identification = identification_of({root, cpu});
     if (!identification) continue;
     const bool waits = in_order(identification);
-    if (!waits && files.cores.known == files.cores.in_order) representative = cpu;
+    const bool first_big = !waits && files.cores.known == files.cores.in_order;
+    if (first_big) representative = cpu;
+    if (first_big || !files.cores.known) files.identification = identification;
     files.cores.in_order += waits;
     ++files.cores.known;
   }
-  files.identification = identification_of({root, representative});
   files.caches = caches_of({root, representative});
   return files;
 }

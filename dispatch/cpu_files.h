@@ -18,7 +18,7 @@ struct Cores {
 struct CpuFiles {
   Caches caches;  // of the first core that executes out of order, else of the first one
   Cores cores;
-  uint32_t identification;  // of that core: its MIDR; 0 = unknown
+  uint32_t identification;  // the MIDR of that core, or of the first that has one; 0 = unknown
 };
 
 // root is /sys/devices/system/cpu, or as that. Files that are missing or say nothing of use are no

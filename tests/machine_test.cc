@@ -66,6 +66,7 @@ TEST(CpuFiles, FourSmallCores) {
         .cache(cpu, 2, "2\n", "Unified\n", "512K\n");
   expect_caches(tree.read(4).caches, 32 << 10, 512 << 10, 0);
   expect_cores(tree.read(4).cores, 4, 4);
+  EXPECT_EQ(tree.read(4).identification, 0x410fd034u);
 }
 
 TEST(CpuFiles, BigCoresCountWhereThereAreSome) {
@@ -79,6 +80,8 @@ TEST(CpuFiles, BigCoresCountWhereThereAreSome) {
   expect_caches(tree.read(6).caches, 64 << 10, 512 << 10, 3072 << 10);
   expect_cores(tree.read(6).cores, 6, 4);
   expect_cores(tree.read(3).cores, 3, 3);  // no more CPUs than are asked for
+  EXPECT_EQ(tree.read(6).identification, 0x414fd0b1u);
+  EXPECT_EQ(tree.read(3).identification, 0x412fd050u);
 }
 
 TEST(CpuFiles, TheFirstBigCoreCounts) {
@@ -98,6 +101,8 @@ TEST(CpuFiles, WhatIsMissingIsUnknown) {
   tree.cache(0, 1, "2", "Unified", "256K");
   expect_caches(tree.read(8).caches, 0, 256 << 10, 0);
   expect_cores(tree.read(8).cores, 1, 1);
+  EXPECT_EQ(tree.read(8).identification, 0x410fd034u);
+  EXPECT_EQ(tree.read(3).identification, 0u);
 }
 
 TEST(CpuFiles, NonsenseIsUnknown) {
