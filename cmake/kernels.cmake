@@ -94,6 +94,7 @@ if(OCTET_TARGET STREQUAL "x86_64")
     APPEND PROPERTY COMPILE_OPTIONS -Os)
   octet_add_tier(AVX2 FLAGS -mavx2 SOURCES kernels/x86/avx2_s16s8_6x16x4.cc
     kernels/x86/avx2_s8s8_sparse_4x16x16.cc
+    kernels/x86/avx2_u8s8_6x64x4.cc
     WINOGRAD kernels/x86/avx2_s16s16_6x16x2.cc DEPTHWISE kernels/x86/avx2_s16s8_dw32.cc
     kernels/x86/avx2_s16s8_group64.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_madd_epi16(a, a); return _mm256_extract_epi32(a, 0); }")
@@ -115,7 +116,7 @@ if(OCTET_TARGET STREQUAL "x86_64")
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # A tenth more code for nothing: what it does besides its loops needs no copies.
     set_property(SOURCE kernels/x86/avxvnni_u8s8_6x16x4.cc kernels/x86/avx2_s16s8_6x16x4.cc
-      APPEND PROPERTY COMPILE_OPTIONS -O2)
+      kernels/x86/avx2_u8s8_6x64x4.cc APPEND PROPERTY COMPILE_OPTIONS -O2)
     # Nor does any loop here change its ways half through.
     set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/avx512_ops.cc
       kernels/pack/packed_rhs.cc APPEND PROPERTY COMPILE_OPTIONS -fno-split-loops)

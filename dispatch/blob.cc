@@ -50,5 +50,10 @@ octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob
 octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error* error) {
   Container c;
   OCTET_TRY(check_head(blob, blob_bytes, &c, error));
-  return blob_status(check_payload(c, blob), "blob", blob_bytes, error);
+  OCTET_TRY(blob_status(check_payload(c, blob), "blob", blob_bytes, error));
+  if (!c.form->layout.paired) return OCTET_OK;
+  const PairedWeights pairs =
+      c.header.kind == BlobKind::kFilter ? pairs_of_filter(c, blob) : pairs_of(c, blob);
+  return blob_status(are_sound(c.form->layout, pairs) ? BlobProblem::kNone : BlobProblem::kPairs,
+                     "blob", blob_bytes, error);
 }

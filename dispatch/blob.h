@@ -4,6 +4,7 @@
 #include "dispatch/error.h"
 #include "dispatch/tables/forms.h"
 #include "kernels/pack/container.h"
+#include "kernels/pack/pairs.h"
 
 namespace octet {
 
@@ -20,5 +21,7 @@ inline octet_status blob_status(BlobProblem problem, const char* name, size_t by
 octet_status check_filter_blob(const void* blob, size_t bytes, const char* name,
                                Container* container, octet_error* error);
 void describe_filter(const Container& container, octet_blob_info* info);
+// Of a filter whose form is in pairs.
+PairedWeights pairs_of_filter(const Container& container, const void* blob);
 
 }  // namespace octet

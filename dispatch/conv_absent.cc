@@ -19,6 +19,8 @@ octet_status check_filter_blob(const void*, size_t, const char*, Container*, oct
 }
 void describe_filter(const Container&, octet_blob_info*) {}
 
+PairedWeights pairs_of_filter(const Container&, const void*) { return {}; }
+
 }  // namespace octet
 
 using octet::absent;

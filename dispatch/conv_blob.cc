@@ -38,4 +38,9 @@ void describe_filter(const Container& c, octet_blob_info* info) {
   shape.transposed = s.transposed;
 }
 
+PairedWeights pairs_of_filter(const Container& c, const void* blob) {
+  const ConvMethod& method = *method_of(c.read_geometry<FilterGeometry>().algorithm);
+  return method.pairs(c.form->layout, filter_shape(c), section_of(c, SectionId::kWeights, blob));
+}
+
 }  // namespace octet

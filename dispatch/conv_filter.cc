@@ -7,6 +7,7 @@
 #include "dispatch/conv_tuning.h"
 #include "dispatch/environment.h"
 #include "dispatch/given_machine.h"
+#include "dispatch/paired.h"
 #include "dispatch/tables/tiers.h"
 
 namespace octet {
@@ -65,6 +66,7 @@ FilterView view_of(const octet_filter_desc& f, const ConvShape& s) {
 void choose_tier(octet_isa isa, const Environment& environment, FilterDraft* draft) {
   draft->cpu = conv_machine().cpu;
   draft->forced = nullptr;
+  draft->for_here = isa == OCTET_ISA_AUTO;
   if (isa != OCTET_ISA_AUTO) {
     draft->tier = (Isa)isa;
     draft->cpu.isas = tiers_within(draft->tier);
@@ -101,10 +103,10 @@ void measure_blobs(const FilterDraft& d, ConvProblem* problem) {
     if (!method || method->refuse(d.shape, problem->zero_points) ||
         (d.sparse && !method->takes_sparse))
       continue;
+    const Form* const paired = form_to_try(d, (uint8_t)i);
+    const Form& form = paired ? *paired : *find_form_of(packed_layout(d, *method));
     problem->packed_bytes[i] =
-        plan_blob(d, *find_form_of(packed_layout(d, *method)), (uint8_t)i, &container)
-            ? (size_t)container.header.bytes
-            : SIZE_MAX;
+        plan_blob(d, form, (uint8_t)i, &container) ? (size_t)container.header.bytes : SIZE_MAX;
   }
 }
 
@@ -168,6 +170,7 @@ octet_status choose_algorithm(const Environment& environment, FilterDraft* d, oc
     return fail(error, OCTET_UNSUPPORTED, "%s = %s %s", by_name ? "OCTET_CONV" : "filter.algorithm",
                 algorithm_name(d->algorithm), candidate.reason);
   d->form = find_form_of(packed_layout(*d, *method_of((uint8_t)d->algorithm)));
+  d->paired = form_to_try(*d, (uint8_t)d->algorithm);
   d->most_bytes = candidate.packed_bytes;
   return OCTET_OK;
 }
@@ -211,6 +214,19 @@ RhsLayout packed_layout(const FilterDraft& d, const ConvMethod& method) {
   if (method.operands != KernelKind::kBytes || !d.forced)
     return conv_layout(method, d.tier, d.view.is_u8, d.view.zero_point_range().any());
   return select_layout(d.cpu, d.view.is_u8 && method.keeps_u8, d.forced);
+}
+
+const Form* form_to_try(const FilterDraft& d, uint8_t algorithm) {
+  const ConvMethod& method = *method_of(algorithm);
+  if (!d.for_here || d.forced || d.given->sparsity != OCTET_SPARSE_NONE ||
+      method.operands != KernelKind::kBytes)
+    return nullptr;
+  const PairedWeights weights = method.pairs(packed_layout(d, method), d.shape, nullptr);
+  const Form* const form = paired_form(d.cpu.isas, weights.lanes, weights.depth);
+  Container container;
+  if (!form || !plan_blob(d, *form, algorithm, &container)) return nullptr;
+  const size_t most = d.given->packed_bytes_max;
+  return !most || container.header.bytes <= most ? form : nullptr;
 }
 
 octet_status read_weights(const octet_filter_desc* filter, FilterDraft* d, octet_error* error) {

@@ -18,6 +18,7 @@ struct FilterDraft {
   Isa tier;            // that the filter is packed for
   CpuFeatures cpu;     // what of it may be used
   const char* forced;  // kernel name, or null
+  bool for_here;       // the caller left the tier to us
   bool sparse;         // direct and im2col pack sparse weights
   Sparsity sparsity;   // why, or why not
   ConvPlans plans;
@@ -25,12 +26,17 @@ struct FilterDraft {
   bool measured;  // it was, on this machine, as part of:
   Choice choice;
   const Form* form;
+  const Form* paired;  // to try first, or null
   // The most that the blob may take. Weights that were not looked at may be packed sparse or dense.
   size_t most_bytes;
 };
 
 // The layout of an algorithm's weights. A forced kernel may have one of its own.
 RhsLayout packed_layout(const FilterDraft& draft, const ConvMethod& method);
+
+// The form in pairs in which an algorithm's weights are tried before that layout, or null. None
+// where a sparsity is asked for.
+const Form* form_to_try(const FilterDraft& draft, uint8_t algorithm);
 
 // Lays out the blob of an algorithm's weights. False if a size leaves ptrdiff_t.
 bool plan_blob(const FilterDraft& draft, const Form& form, uint8_t algorithm, Container* container);

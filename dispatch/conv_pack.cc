@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dispatch/blob.h"
 #include "dispatch/check.h"
 #include "dispatch/conv_choice.h"
 #include "dispatch/conv_filter.h"
@@ -14,7 +15,8 @@ namespace {
 octet_status lay_out(const octet_filter_desc* filter, octet_isa isa, bool looks, FilterDraft* draft,
                      Container* container, octet_error* error) {
   OCTET_TRY(read_filter(filter, isa, looks, draft, error));
-  if (!plan_blob(*draft, *draft->form, (uint8_t)draft->algorithm, container))
+  const Form& form = draft->paired ? *draft->paired : *draft->form;
+  if (!plan_blob(*draft, form, (uint8_t)draft->algorithm, container))
     return fail(error, OCTET_BAD_SIZE, "filter.shape: the packed size leaves ptrdiff_t");
   container->header.sparsity = draft->sparsity;
   return OCTET_OK;
@@ -63,8 +65,19 @@ octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, v
       return fail(error, OCTET_OVERLAP, "blob overlaps filter.%s", input.name);
   if (!dense) OCTET_TRY(lay_out(filter, isa, true, &draft, &container, error));
   if (blob_bytes < container.header.bytes) return is_short();
-  write_filter(&container, *method_of((uint8_t)draft.algorithm), draft.shape, draft.view,
-               f.tap_ranges, blob);
+  const auto write = [&] {
+    write_filter(&container, *method_of((uint8_t)draft.algorithm), draft.shape, draft.view,
+                 f.tap_ranges, blob);
+  };
+  write();
+  if (draft.paired && !cost_of(draft.paired->layout, pairs_of_filter(container, blob)).pays()) {
+    const size_t tried = (size_t)container.header.bytes;
+    plan_blob(draft, *draft.form, (uint8_t)draft.algorithm, &container);  // is no larger
+    container.header.sparsity = draft.sparsity;
+    write();
+    const size_t used = (size_t)container.header.bytes;
+    memset((uint8_t*)blob + used, 0, tried - used);
+  }
   return OCTET_OK;
 }
 
@@ -98,7 +111,13 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
   }
   if (!c.possible) return give(out, candidate);
   const ConvMethod& method = *method_of((uint8_t)algorithm);
-  const RhsLayout layout = packed_layout(draft, method);
+  const Form* const paired = form_to_try(draft, (uint8_t)algorithm);
+  if (paired) {
+    const size_t said = strlen(out.reason);
+    snprintf(out.reason + said, sizeof out.reason - said,
+             "; in form %s, if pairs of weights fit 16 bits", paired->name);
+  }
+  const RhsLayout layout = paired ? paired->layout : packed_layout(draft, method);
   const WeightFacts facts = {layout, !draft.given->data || has_least(draft.shape, draft.view) ||
                                          fills_with_least(layout, draft.shape, draft.view)};
   const ConvChoiceProblem problem = {algorithm, draft.shape, true, layout.domain == Domain::kU8,

@@ -1,7 +1,10 @@
 // octet_pack*: weights into blobs.
+#include <string.h>
+
 #include "dispatch/check.h"
 #include "dispatch/environment.h"
 #include "dispatch/machine.h"
+#include "dispatch/paired.h"
 #include "dispatch/rhs_weights.h"
 #include "dispatch/select.h"
 #include "dispatch/sparsity.h"
@@ -17,12 +20,16 @@ namespace {
 struct Forms {
   const Form *dense, *sparse;
   bool prefers_sparse;  // where the caller leaves it to us
+  // To try before the dense one where no sparsity is asked for; null: none
+  const Form* paired = nullptr;
 };
 
 struct RhsDraft {
   RhsWeights weights;
   Forms forms;
-  Container container;
+  // What pack writes; if weights in pairs do not pay, `otherwise`, which is no larger
+  Container container, otherwise;
+  bool tries_pairs;
   const octet_rhs_desc& rhs() const { return *weights.rhs; }
   size_t bytes() const { return (size_t)container.header.bytes; }
 };
@@ -49,6 +56,8 @@ octet_status choose_forms(const octet_rhs_desc& rhs, octet_isa isa, Forms* forms
       find_form_of(select_layout(cpu, rhs_u8, environment.kernel)), &form_of(tier_of(best).sparse),
       forced && supports(cpu, *forced) ? forced->rhs_layout.sparse()
                                        : gains_by_sparsity(best, cpu, rhs.m_max, dense_bytes)};
+  if (!environment.kernel)
+    forms->paired = paired_form(cpu.isas, forms->dense->layout.lanes(rhs.n), rhs.k);
   return OCTET_OK;
 }
 
@@ -92,8 +101,14 @@ octet_status lay_out(bool with_data, RhsDraft* p, octet_error* error) {
                 "rhs.n = %zu, rhs.k = %zu, rhs.batch = %zu: the packed size leaves ptrdiff_t",
                 rhs.n, rhs.k, batch);
   };
-  if (rhs.sparsity == OCTET_SPARSE_NONE)
-    return plan_as(*forms.dense, Sparsity::kNotAsked, p) ? OCTET_OK : leaves();
+  p->tries_pairs = false;
+  if (rhs.sparsity == OCTET_SPARSE_NONE) {
+    if (!plan_as(*forms.dense, Sparsity::kNotAsked, p)) return leaves();
+    p->otherwise = p->container;
+    p->tries_pairs = forms.paired && plan_as(*forms.paired, Sparsity::kNotAsked, p);
+    if (!p->tries_pairs) p->container = p->otherwise;
+    return OCTET_OK;
+  }
   const bool forced = rhs.sparsity == OCTET_SPARSE_2_4;
   Sparsity verdict = Sparsity::kTwoOfFour;
   if (!forced && !forms.prefers_sparse) verdict = Sparsity::kNoGain;
@@ -154,5 +169,10 @@ octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, si
   if (!dense) OCTET_TRY(lay_out(true, &p, error));
   if (blob_bytes < p.bytes()) return is_short();
   write_matrices(&p.container, p.weights.view, p.weights.matrix_stride, blob);
+  if (p.tries_pairs && !cost_of(p.container.form->layout, pairs_of(p.container, blob)).pays()) {
+    write_matrices(&p.otherwise, p.weights.view, p.weights.matrix_stride, blob);
+    const size_t used = (size_t)p.otherwise.header.bytes;
+    memset((uint8_t*)blob + used, 0, p.bytes() - used);
+  }
   return OCTET_OK;
 }

@@ -1,6 +1,7 @@
 // Micro-kernels by themselves, fed straight from the layout's formula.
 #include <random>
 
+#include "kernels/pack/pairs.h"
 #include "support/guarded.h"
 #include "support/kernels.h"
 #include "support/reference.h"
@@ -32,7 +33,7 @@ class KernelTile {
       : kernel_(kernel), c_(c), layout_(kernel.rhs_layout) {
     std::mt19937 random(static_cast<uint32_t>(c.rows * 7919 + c.cols * 104729 + c.depth));
     const size_t lanes = octet::round_up(c.cols, layout_.step);
-    const size_t padded_depth = octet::round_up(c.depth, layout_.kr), lhs_stride = c.depth + 3;
+    const size_t padded_depth = layout_.depth(c.depth), lhs_stride = c.depth + 3;
     lhs_ = Guarded((c.rows - 1) * lhs_stride + c.depth, c.side);
     for (size_t i = 0; i < c.rows; ++i)
       for (size_t k = 0; k < c.depth; ++k)
@@ -57,6 +58,7 @@ class KernelTile {
         rhs_.data()[panel * padded_depth + k / layout_.kr * width * layout_.kr +
                     (j - panel) * layout_.kr + k % layout_.kr] = byte;
       }
+    if (layout_.paired) octet::pair_panels(layout_, lanes, 1, c.depth, rhs_.data());
     init_ =
         Guarded((c.init_per_row ? c.rows : 1) * lanes * sizeof(int32_t), c.side, sizeof(int32_t));
     for (size_t i = 0; i < init_.bytes() / 4; ++i)

@@ -94,7 +94,8 @@ TEST(Forms, KeepTheirIdsAndNames) {
                                                            {11, "s8_64x4_depthwise"},
                                                            {12, "s16_64x4_depthwise"},
                                                            {13, "s8_64x4_grouped"},
-                                                           {14, "s8_16x16_2of4"}};
+                                                           {14, "s8_16x16_2of4"},
+                                                           {15, "s8_16x4_paired"}};
   for (const auto& [id, name] : kKnown) {
     const Form* form = octet::find_form(static_cast<uint16_t>(id));
     ASSERT_NE(form, nullptr) << name;
@@ -146,7 +147,7 @@ TEST(Tiers, WantFormsOfTheRightKind) {
 bool wants(const Tier& tier, const Form& form) {
   return form.id == tier.bytes || form.id == tier.bytes_u8 || form.id == tier.words ||
          form.id == tier.depthwise || form.id == tier.depthwise_words || form.id == tier.grouped ||
-         form.id == tier.sparse;
+         form.id == tier.sparse || form.id == tier.paired;
 }
 
 // Every kernel reads a form of its kind. Every form is some tier's, or for tests; where one of its
@@ -324,7 +325,9 @@ TEST(Kernels, ReadTheirTiersLayouts) {
     const Tier& tier = octet::tier_of(kernel->isa);
     EXPECT_TRUE(kernel->rhs_layout == octet::form_of(tier.bytes).layout ||
                 kernel->rhs_layout == octet::form_of(tier.bytes_u8).layout ||
-                kernel->rhs_layout == octet::form_of(tier.sparse).layout)
+                kernel->rhs_layout == octet::form_of(tier.sparse).layout ||
+                (tier.paired != octet::FormId::kNone &&
+                 kernel->rhs_layout == octet::form_of(tier.paired).layout))
         << kernel->name;
   }
   for (const MicroKernel* kernel : word_table())

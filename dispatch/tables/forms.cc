@@ -16,6 +16,8 @@ constexpr KernelKind kBytes = KernelKind::kBytes, kWords = KernelKind::kWords,
 constexpr Form kForms[] = {
     // AVX2, AVX-VNNI, AVX512-VNNI
     {FormId::kS8_16x4, "s8_16x4", kX86Layout, kBytes, &kDensePacking},
+    // AVX2, where pairs of neighbours along K fit 16 bits
+    {FormId::kS8_16x4_paired, "s8_16x4_paired", kX86PairedLayout, kBytes, &kDensePacking},
     // I8MM, which reads u8 weights as they are
     {FormId::kS8_8x8, "s8_8x8", kI8mmLayout, kBytes, &kDensePacking},
     {FormId::kU8_8x8, "u8_8x8", kI8mmU8Layout, kBytes, &kDensePacking},

@@ -64,6 +64,7 @@ constexpr Tier kTiers[] = {
         .depthwise_words = FormId::kS16_64x4_depthwise,
         .grouped = FormId::kS8_64x4_grouped,
         .sparse = FormId::kS8_16x16_2of4,
+        .paired = FormId::kS8_16x4_paired,
         .costs = {.macs = 23, .mr = 6, .nr = 16, .tile = 40, .tile_tap = 12, .gather = 6,
                   .word_macs = 29, .word_mr = 6, .word_nr = 16, .word_exposed = 0.35,
                   .word_in = 0.5, .word_out = 0.35, .lanes = 16,
@@ -221,8 +222,8 @@ RhsLayout layout_of(Isa isa, bool rhs_u8) {
 Isa smallest_isa(const Form& form) {
   for (size_t i = kCount; i-- > 0;) {
     const Tier& t = kTiers[i];
-    const FormId wanted[] = {t.bytes,           t.bytes_u8, t.words, t.depthwise,
-                             t.depthwise_words, t.grouped,  t.sparse};
+    const FormId wanted[] = {t.bytes,           t.bytes_u8, t.words,  t.depthwise,
+                             t.depthwise_words, t.grouped,  t.sparse, t.paired};
     for (const FormId id : wanted)
       if (id == form.id) return t.isa;
   }

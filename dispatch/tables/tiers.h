@@ -19,6 +19,8 @@ struct Tier {
   // How weights lie: s8, u8 as given, words for Winograd, depthwise ones without and with zero
   // points, grouped ones, 2:4 sparse ones.
   FormId bytes, bytes_u8, words, depthwise, depthwise_words, grouped, sparse;
+  // Of s8 and u8 weights, where their values allow it and it is faster; kNone if there is no such
+  FormId paired = FormId::kNone;
   TierCosts costs;
 };
 

@@ -351,9 +351,12 @@ typedef struct octet_rhs_desc {
 #define OCTET_RHS_DESC_INIT OCTET_INIT(octet_rhs_desc)
 
 /* The bytes that octet_pack will write for this tier; with a sparsity, at most: what it wrote is in
- * octet_blob_info.bytes, and the rest is not needed. A blob depends on the tier's layout only,
- * never on M: one blob serves prefill and decode, and AVX2, AVX-VNNI and AVX512-VNNI share one
- * layout. */
+ * octet_blob_info.bytes, and the rest is not needed. A blob depends on the tier's layout and on the
+ * weights only, never on M: one blob serves prefill and decode, and AVX2, AVX-VNNI and AVX512-VNNI
+ * share one layout. With OCTET_ISA_AUTO and no sparsity, a machine whose best tier is AVX2 tries a
+ * form of that tier's own, s8_16x4_paired, which the others read no faster; where the weights do
+ * not suit it, the blob is in the shared layout, and zeros follow it up to this size
+ * (octet_blob_info.form and .bytes tell). Pack with OCTET_ISA_AVX2 what is to go elsewhere. */
 octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* bytes,
                              octet_error* error);
 
@@ -659,10 +662,11 @@ typedef struct octet_filter_desc {
   { .struct_size = sizeof(octet_filter_desc), .shape = OCTET_CONV2D_SHAPE_INIT }
 #endif
 
-/* The bytes that octet_conv2d_pack will write; with a sparsity, at most. The blob holds the weights
- * in the form of one algorithm and of one tier's layout. It serves every batch, input size and
- * padding, though the algorithm was chosen for the declared ones; channels, groups, kernel,
- * strides, dilations and direction are part of it. */
+/* The bytes that octet_conv2d_pack will write; with a sparsity, at most, and without, zeros may
+ * follow a shorter blob, as with octet_pack_size. The blob holds the weights in the form of one
+ * algorithm and of one tier's layout. It serves every batch, input size and padding, though the
+ * algorithm was chosen for the declared ones; channels, groups, kernel, strides, dilations and
+ * direction are part of it. */
 octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa isa, size_t* bytes,
                                     octet_error* error);
 
@@ -845,7 +849,8 @@ typedef struct octet_blob_info {
 octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob_info* info,
                                  octet_error* error);
 
-/* Checks the header and the checksum of the whole payload. */
+/* Checks the header, the checksum of the whole payload, and of weights in pairs that no product
+ * leaves 16 bits. */
 octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error* error);
 
 /* ---- helpers --------------------------------------------------------------------------------- */

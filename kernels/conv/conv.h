@@ -14,6 +14,7 @@
 #include "kernels/nest/cut.h"
 #include "kernels/nest/nest.h"
 #include "kernels/pack/packed_rhs.h"
+#include "kernels/pack/pairs.h"
 
 namespace octet {
 
@@ -197,6 +198,10 @@ struct ConvMethod {
   // in s8.
   bool (*pack)(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter,
                const float* tap_ranges, const ColumnSums& sums, uint8_t* payload);
+  // Of methods that multiply bytes: its weights in a layout in pairs. Without a payload, how they
+  // would lie
+  PairedWeights (*pairs)(const RhsLayout& layout, const ConvShape& shape,
+                         const uint8_t* payload) = nullptr;
   // What it would cost on a tier. Pure.
   Estimate (*estimate)(const ConvWork& work);
   // Pixels, tiles or units that are best done together at the declared sizes. Pure: from the plan's

@@ -211,6 +211,7 @@ const ConvMethod direct_method = {
     .refuse = refuse_nothing,
     .payload_bytes = panels_payload_bytes<direct_taps>,
     .pack = pack_payload<direct_taps>,
+    .pairs = panels_in_pairs<direct_taps>,
     .estimate = estimate,
     .block = block,
     .block_of_tiles = true,

@@ -119,6 +119,7 @@ const ConvMethod im2col_method = {
     .refuse = refuse_nothing,
     .payload_bytes = panels_payload_bytes<im2col_taps>,
     .pack = pack_payload<im2col_taps>,
+    .pairs = panels_in_pairs<im2col_taps>,
     .estimate = estimate,
     .block = block,
     .block_of_tiles = true,

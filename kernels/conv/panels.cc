@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/pack/interleave.h"
+#include "kernels/pack/pairs.h"
 #include "kernels/pack/sparse.h"
 
 namespace octet {
@@ -13,6 +14,11 @@ size_t sums_stride(const ConvShape& s) {
 }
 size_t sums_bytes(const ConvShape& s, const Taps& taps) {
   return taps.groups * sums_stride(s) * sizeof(int32_t);
+}
+
+// Of the panels of a group of channels, `depth` as they lie.
+size_t group_bytes(const RhsLayout& layout, const ConvShape& s, size_t depth) {
+  return round_up(layout.lanes(s.group_out()) * layout.stored(depth), kAlignment);
 }
 
 // An output channel's sums: of all its weights, and what they are for each group of taps.
@@ -63,7 +69,7 @@ size_t panels_bytes(const RhsLayout& layout, const ConvShape& s, const Taps& tap
       __builtin_mul_overflow(bytes, layout.stored(taps.padded(layout)), &bytes) ||
       __builtin_add_overflow(bytes, sums, &bytes))
     return 0;
-  const size_t group = round_up(layout.bytes(s.group_out(), taps.padded(layout)), kAlignment);
+  const size_t group = group_bytes(layout, s, taps.padded(layout));
   return sums + s.groups * group;
 }
 
@@ -93,7 +99,7 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
   const size_t together = joined ? given.group_out() : layout.width;
   for (size_t g = 0; g < s.groups; ++g) {
     uint8_t* const group = (uint8_t*)p.of_group(g);
-    const size_t used = layout.bytes(s.group_out(), p.depth);
+    const size_t used = p.lanes * layout.stored(p.depth);
     memset(group + used, 0, p.panels_stride - used);
     for (size_t local = 0, lanes; local < s.group_out(); local += lanes) {
       const size_t panel = local / layout.width * layout.width, o = g * s.group_out() + local;
@@ -101,7 +107,7 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
                       s.group_out() - local);
       const size_t width = layout.panel_width(panel, s.group_out());
       uint8_t* const first =
-          group + layout.panel_offset(panel, p.depth) + (local - panel) * layout.group_bytes();
+          group + panel * layout.stored(p.depth) + (local - panel) * layout.group_bytes();
       if (local == panel && (layout.sparse() || lanes != width || step * s.taps() != p.depth ||
                              step != given.group_in()))
         memset(first, 0, width * layout.stored(p.depth));
@@ -138,6 +144,7 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
           offset += step;
         });
     }
+    if (layout.paired) pair_panels(layout, p.lanes, taps.count, taps.depth, group);
   }
   return has_least;
 }
@@ -145,9 +152,12 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
 ConvPanels read_panels(const RhsLayout& layout, const ConvShape& s, const Taps& taps,
                        const uint8_t* payload) {
   const size_t depth = taps.padded(layout);
-  return {(const int32_t*)payload,       sums_stride(s),
-          payload + sums_bytes(s, taps), round_up(layout.bytes(s.group_out(), depth), kAlignment),
-          layout.lanes(s.group_out()),   depth};
+  return {(const int32_t*)payload,
+          sums_stride(s),
+          payload ? payload + sums_bytes(s, taps) : nullptr,
+          group_bytes(layout, s, depth),
+          layout.lanes(s.group_out()),
+          depth};
 }
 
 }  // namespace octet

@@ -28,7 +28,11 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
                  const Taps& taps, const FilterView& filter, const ColumnSums& sums,
                  uint8_t* payload);
 
-// A method's payload_bytes and pack, with the taps it cuts the weights into.
+// Without a payload, how they would lie.
+ConvPanels read_panels(const RhsLayout& layout, const ConvShape& shape, const Taps& taps,
+                       const uint8_t* payload);
+
+// A method's payload_bytes, pack and pairs, with the taps it cuts the weights into.
 template <Taps (*taps_of)(const ConvShape&)>
 size_t panels_payload_bytes(const RhsLayout& layout, const ConvShape& given) {
   const ConvShape shape = joined_groups(layout, given);
@@ -41,11 +45,17 @@ bool pack_payload(const RhsLayout& layout, const ConvShape& given, const FilterV
   return pack_panels(layout, given, shape, taps_of(shape), filter, sums, payload);
 }
 
+template <Taps (*taps_of)(const ConvShape&)>
+PairedWeights panels_in_pairs(const RhsLayout& layout, const ConvShape& given,
+                              const uint8_t* payload) {
+  const ConvShape shape = joined_groups(layout, given);
+  const Taps taps = taps_of(shape);
+  const ConvPanels p = read_panels(layout, shape, taps, payload);
+  return {p.lanes, taps.count, taps.depth, shape.groups, p.panels_stride, p.panels};
+}
+
 // Whether the bytes that stand for 0 where a channel's inputs are another group's include -128 in
 // s8.
 bool fills_with_least(const RhsLayout& layout, const ConvShape& given, const FilterView& filter);
-
-ConvPanels read_panels(const RhsLayout& layout, const ConvShape& shape, const Taps& taps,
-                       const uint8_t* payload);
 
 }  // namespace octet

@@ -99,7 +99,7 @@ class Phases {
         run_(run),
         h_(h),
         w_(w),
-        whole_(plan.kernel->rhs_layout.depth(taps.depth)),
+        whole_(plan.kernel->rhs_layout.steps(taps.depth)),
         tall_(has_tall(plan) && !run.lhs_ring),
         at_((TapAt*)(workspace + at.taps)),
         next_(at_ + taps.most),

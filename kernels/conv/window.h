@@ -15,7 +15,7 @@ class Window {
         run_(run),
         taps_(taps),
         channel_(group * plan.shape.group_in()),
-        whole_(kernel_.rhs_layout.depth(taps.depth)) {}
+        whole_(kernel_.rhs_layout.steps(taps.depth)) {}
 
   // Bytes from a row in one tap to the same row in the next: taps.count - 1 values.
   void tap_steps(ptrdiff_t* out) const {

@@ -105,7 +105,7 @@ class Task {
         lhs_u8_(kernel_.lhs_domain == Domain::kU8) {
     memcpy(&header_, plan.payload, sizeof header_);
     // A blob that lies about its chunk gives wrong sums, but no wrong address.
-    chunk_ = smaller(larger(layout_.depth(header_.chunk), layout_.kr), layout_.depth(depth_));
+    chunk_ = smaller(larger(layout_.steps(header_.chunk), layout_.kr), layout_.steps(depth_));
   }
 
   void run() {

@@ -77,6 +77,8 @@ const char* winograd_refuse(const WinogradScheme& s, const ConvShape& shape,
                             const ZeroPointRange& zero_points);
 size_t winograd_payload_bytes(const WinogradScheme& s, const RhsLayout& layout,
                               const ConvShape& shape);
+PairedWeights winograd_pairs(const WinogradScheme& scheme, const RhsLayout& layout,
+                             const ConvShape& shape, const uint8_t* payload);
 bool winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
                    const FilterView& filter, const float* tap_ranges, const ColumnSums& sums,
                    uint8_t* payload);

@@ -105,6 +105,8 @@ constexpr ConvMethod method(const char* name, KernelKind operands) {
              const float* tap_ranges, const ColumnSums& sums, uint8_t* payload) {
             return winograd_pack(s, layout, shape, filter, tap_ranges, sums, payload);
           },
+      .pairs = [](const RhsLayout& layout, const ConvShape& shape,
+                  const uint8_t* payload) { return winograd_pairs(s, layout, shape, payload); },
       .estimate = [](const ConvWork& work) { return estimate(s, work); },
       .block = [](const ConvPlan& plan) { return winograd_block(s, plan); },
       .grain =

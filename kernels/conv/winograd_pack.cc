@@ -3,6 +3,7 @@
 
 #include "kernels/conv/winograd.h"
 #include "kernels/pack/interleave.h"
+#include "kernels/pack/pairs.h"
 
 namespace octet {
 namespace {
@@ -58,7 +59,7 @@ void for_each_block(const WinogradScheme& s, const RhsLayout& layout, const Conv
     lanes = smaller(layout.width, shape.group_out() - o % shape.group_out());
     for (size_t i = 0; i < shape.group_in(); i += step) {
       const size_t depth = smaller(step, shape.group_in() - i),
-                   elements = layout.depth(depth) * layout.width;
+                   elements = layout.steps(depth) * layout.width;
       if (zero_points) zero_points_of(layout, filter, o, lanes, depth, &zero);
       LaneView view = {nullptr, filter.o_stride, filter.i_stride,
                        lanes,   depth,           (uint8_t)(filter.is_u8 ? 0x80 : 0)};
@@ -106,7 +107,7 @@ size_t choose_chunk(const WinogradScheme& s, const RhsLayout& layout, const Conv
   bool one_fits = true;
   for (size_t o = 0; o < shape.out_channels; ++o)
     one_fits &= sums.positive[o] - sums.negative[o] < s.weight_limit;
-  if (one_fits) return layout.depth(channels);
+  if (one_fits) return layout.steps(channels);
   for (size_t parts = 2;; ++parts) {
     const size_t chunk = round_up(divide_up(channels, parts), layout.kr);
     if (chunk <= least || fits(s, shape, filter, chunk)) return chunk;
@@ -145,7 +146,7 @@ void pack_int8(const WinogradScheme& s, const RhsLayout& layout, const ConvShape
                const FilterView& filter, const float* tap_ranges, uint8_t* payload) {
   const WinogradPayload at(s, layout, shape);
   WinogradHeader header = {};
-  header.chunk = (uint32_t)layout.depth(shape.group_in());
+  header.chunk = (uint32_t)layout.steps(shape.group_in());
   for (size_t tap = 0; tap < s.taps(); ++tap)
     header.factors[tap] = factor_of(tap_ranges ? tap_ranges[tap] : kWidest);
   memcpy(payload, &header, sizeof header);
@@ -180,6 +181,9 @@ void pack_int8(const WinogradScheme& s, const RhsLayout& layout, const ConvShape
         correction[tap * at.table_row + o + lane] = -128 * sum[tap][lane];
       }
   }
+  for (size_t group = 0; layout.paired && group < shape.groups; ++group)
+    pair_panels(layout, layout.lanes(shape.group_out()), s.taps(), shape.group_in(),
+                payload + at.weights + group * at.group_bytes);
 }
 
 }  // namespace
@@ -214,6 +218,17 @@ size_t winograd_payload_bytes(const WinogradScheme& s, const RhsLayout& layout,
   if (__builtin_add_overflow(bytes, sizeof(WinogradHeader) + (s.int8() ? tables : 0), &bytes))
     return 0;
   return bytes;
+}
+
+PairedWeights winograd_pairs(const WinogradScheme& s, const RhsLayout& layout,
+                             const ConvShape& shape, const uint8_t* payload) {
+  const WinogradPayload at(s, layout, shape);
+  return {layout.lanes(shape.group_out()),
+          s.taps(),
+          shape.group_in(),
+          shape.groups,
+          at.group_bytes,
+          payload ? payload + at.weights : nullptr};
 }
 
 bool winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,

@@ -11,8 +11,7 @@
 // same layout reads the same blob.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "kernels/core/pairs.h"
 
 namespace octet {
 
@@ -46,9 +45,13 @@ struct RhsLayout {
   uint16_t kr;
   Domain domain;
   Density density = Density::kAll;
+  bool paired = false;  // depth in the order of pairs.h, with its tables behind
 
   constexpr bool sparse() const { return density != Density::kAll; }
-  constexpr size_t depth(size_t k) const { return round_up(k, kr); }
+  // That kernels multiply
+  constexpr size_t steps(size_t k) const { return round_up(k, kr); }
+  // That a lane takes
+  constexpr size_t depth(size_t k) const { return paired ? paired_depth(k) : steps(k); }
   constexpr size_t lanes(size_t n) const { return round_up(n, step); }
   // Of bytes: what one lane takes for so many steps, a whole number of groups. Sparse: two values
   // of four, and half a byte for the place of each.
@@ -66,7 +69,7 @@ struct RhsLayout {
   }
   constexpr bool operator==(const RhsLayout& o) const {
     return width == o.width && step == o.step && kr == o.kr && domain == o.domain &&
-           density == o.density;
+           density == o.density && paired == o.paired;
   }
 };
 

@@ -104,6 +104,7 @@ class Product {
         layout_(kernel_.rhs_layout),
         lane_group_(layout_.group_bytes()),
         tap_depth_(layout_.depth(nest.taps.depth)),
+        tap_steps_(layout_.steps(nest.taps.depth)),
         start_(nest, weights, block) {
     if (block.terms.scaled && !block.terms.scales)
       for (float& scale : scales_) scale = block.terms.scale;
@@ -147,7 +148,7 @@ class Product {
     tile_.row_init = block_.row_init;
     point_at_weights(0);
     tile_.lhs = block_.panels ? block_.panels : block_.lhs;
-    tile_.depth = block_.reads_to_groups && !block_.panels ? tap_depth_ : nest_.taps.depth;
+    tile_.depth = block_.reads_to_groups && !block_.panels ? tap_steps_ : nest_.taps.depth;
     const size_t n = weights_.first + n_, lhs_panel = block_.panels ? block_.panel_bytes : 0;
     if (block_.sink.in_place())
       return multiply_strip(kernel_, block_.sink, block_.rows, n, lhs_panel, &tile_);
@@ -206,13 +207,13 @@ class Product {
       if (block_.panels) {  // none is
         tile_.taps = 1;
         tile_.lhs = block_.panels + t * block_.panel_bytes;
-        tile_.depth = count == 1 ? taps.depth : count * tap_depth_;
+        tile_.depth = count == 1 ? taps.depth : count * tap_steps_;
       } else {
         tile_.taps = count;
         tile_.lhs = used.base;
         tile_.lhs_rows = used.base ? nullptr : used.pointers + (tap - range.first) * used.rows;
         tile_.tap_steps = block_.tap_steps;
-        tile_.depth = used.reads_to_groups ? tap_depth_ : taps.depth;
+        tile_.depth = used.reads_to_groups ? tap_steps_ : taps.depth;
       }
       if (tap + step >= range.end) break;
       multiply_partly();
@@ -239,8 +240,8 @@ class Product {
   const Block& block_;
   const MicroKernel& kernel_;
   const RhsLayout& layout_;
-  const size_t lane_group_;  // bytes of a group of one column
-  const size_t tap_depth_;
+  const size_t lane_group_;             // bytes of a group of one column
+  const size_t tap_depth_, tap_steps_;  // in the weights, to multiply
   Start start_;
   float scales_[kMaxTileRows];
   alignas(64) int32_t sums_[kMaxTile];

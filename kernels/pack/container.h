@@ -87,7 +87,8 @@ enum class BlobProblem {
   kHeader,
   kHeaderFields,
   kOtherKind,
-  kPayload
+  kPayload,
+  kPairs
 };
 const char* describe(BlobProblem problem);
 

@@ -10,6 +10,7 @@ namespace octet {
 
 // Stored in blobs, so a value is one form's for good. By element, width and kr.
 enum class FormId : uint16_t {
+  kNone = 0,
   kS8_16x4 = 1,
   kS8_8x8 = 2,
   kU8_8x8 = 3,
@@ -24,6 +25,7 @@ enum class FormId : uint16_t {
   kS16_64x4_depthwise = 12,
   kS8_64x4_grouped = 13,
   kS8_16x16_2of4 = 14,
+  kS8_16x4_paired = 15,
 };
 
 struct Form {

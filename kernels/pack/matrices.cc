@@ -81,6 +81,16 @@ BlobProblem check_matrices(const void* blob, size_t bytes, const Form* (*find_fo
   return check_container(blob, bytes, find_form, BlobKind::kMatrices, plan, c);
 }
 
+PairedWeights pairs_of(const Container& c, const void* blob) {
+  const MatricesGeometry g = c.read_geometry<MatricesGeometry>();
+  return {c.form->layout.lanes((size_t)g.n),
+          1,
+          (size_t)g.k,
+          (size_t)g.count,
+          strides_of(c).weights,
+          section_of(c, SectionId::kWeights, blob)};
+}
+
 PackedRhs matrix_of(const Container& c, const void* blob, size_t index) {
   const Strides strides = strides_of(c);
   const uint8_t* const sums = section_of(c, SectionId::kSums, blob) + index * 2 * strides.array;

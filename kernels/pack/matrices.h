@@ -7,6 +7,7 @@
 #pragma once
 
 #include "kernels/pack/container.h"
+#include "kernels/pack/pairs.h"
 
 namespace octet {
 
@@ -25,6 +26,8 @@ void write_matrices(Container* container, RhsView rhs, size_t matrix_stride, voi
 
 BlobProblem check_matrices(const void* blob, size_t bytes, const Form* (*find_form)(uint16_t),
                            Container* container);
+// Of a form in pairs (kernels/core/pairs.h).
+PairedWeights pairs_of(const Container& container, const void* blob);
 PackedRhs matrix_of(const Container& container, const void* blob, size_t index);
 
 }  // namespace octet

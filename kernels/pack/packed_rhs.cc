@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/pack/interleave.h"
+#include "kernels/pack/pairs.h"
 
 namespace octet {
 namespace {
@@ -65,6 +66,9 @@ void pack_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, siz
     if (from.lanes != width || rhs.k != depth) memset(panel, 0, width * depth);
     interleave(from, width, layout.kr, 0, panel);
   }
+  if (layout.paired)
+    pair_panels(layout, smaller(count, layout.lanes(rhs.n) - first), 1, rhs.k,
+                panels + layout.panel_offset(first, rhs.k));
 }
 
 bool sum_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,

@@ -12,6 +12,9 @@ namespace octet {
 // quarter of the L1 cache's sets.
 constexpr RhsLayout kX86Layout = {16, 16, 4, Domain::kS8};
 
+// The same in an order along K in which neighbours fit 16 bits, for AVX2: kernels/core/pairs.h.
+constexpr RhsLayout kX86PairedLayout = {16, 16, 4, Domain::kS8, Density::kAll, true};
+
 // Words: a group is a cache line again, 16 columns x 2 depth steps.
 constexpr RhsLayout kX86WordLayout = {16, 16, 2, Domain::kS16};
 
@@ -27,6 +30,7 @@ extern const MicroKernel avxvnni_u8s8_6x16x4;
 extern const MicroKernel avxvnni_u8s8_sparse_4x16x16;
 extern const MicroKernel avx2_s16s8_6x16x4;
 extern const MicroKernel avx2_s8s8_sparse_4x16x16;
+extern const MicroKernel avx2_u8s8_6x64x4;
 
 extern const MicroKernel avx512vnni_s16s16_14x32x2;
 extern const MicroKernel avxvnni_s16s16_6x16x2;

@@ -1,5 +1,6 @@
 // Fuzz target: convolutions, from weights to outputs, by every way and every algorithm, beside the
 // reference; and wrong ones, which must be refused before anything is touched.
+#include <cstring>
 #include <memory>
 #include <string>
 
@@ -131,14 +132,17 @@ bool Life::pack() {
   octet_blob_info info = OCTET_BLOB_INFO_INIT;
   must_accept("octet_blob_get_info",
               [&](octet_error* e) { return octet_blob_get_info(blob_.data(), bytes, &info, e); });
+  if (info.bytes > bytes) fail("octet_blob_get_info says %zu of %zu bytes", info.bytes, bytes);
+  for (size_t i = info.bytes; i < bytes && !f.sparsity; ++i)
+    if (blob_.data()[i]) fail("octet_conv2d_pack leaves byte %zu of %zu unwritten", i, bytes);
   blob_bytes_ = info.bytes;
   if (c_->one_in(8)) explain(f);
   packed_.add(blob_);
   return true;
 }
 
-// A limit that the choice keeps changes nothing; a smaller one refuses what was asked for by name,
-// or gives something smaller.
+// A limit that the choice keeps changes nothing; a smaller one gives something smaller, or refuses:
+// what was asked for by name has two forms at most, the larger one not twice as large.
 void Life::limit(octet_filter_desc f, size_t bytes) {
   if (!c_->one_in(4) || f.sparsity) return;
   size_t limited = 0;
@@ -149,7 +153,8 @@ void Life::limit(octet_filter_desc f, size_t bytes) {
   must_accept("octet_conv2d_pack_size", query);
   if (limited != bytes) fail("a limit of %zu makes %zu of %zu", f.packed_bytes_max, limited, bytes);
   f.packed_bytes_max = 1 + c_->below(bytes - 1);
-  if (algorithm_ != OCTET_CONV_AUTO || f.packed_bytes_max < 64) {
+  if ((algorithm_ != OCTET_CONV_AUTO && f.packed_bytes_max < bytes / 2) ||
+      f.packed_bytes_max < 64) {
     must_refuse("octet_conv2d_pack_size", "packed_bytes_max", query);
   } else if (query(nullptr) == OCTET_OK && limited > f.packed_bytes_max) {
     fail("a limit of %zu lets %zu pass", f.packed_bytes_max, limited);

@@ -1,0 +1,289 @@
+// u8 x s8 -> s32 or 8 bits, VPMADDUBSW on ymm, up to 6 rows x 64 columns. Exact for all inputs,
+// because packing saw to it: kernels/core/pairs.h.
+//
+// The rows of a tile are copied part by part, up to 512 steps, each window of 64 in the order that
+// its weights are in; then each of up to four panels of 16 columns is multiplied by them:
+//
+//                      columns 0-7   8-15
+//                     +------------+--------+      12 accumulators, 2 for rhs, 1 for lhs,
+//   row i, 4 bytes    | acc[i][0]  |  [1]   |      1 product: 16 registers of 16
+//   broadcast         +------------+--------+
+//
+// Per group of 4 along depth: 6 broadcasts, 2 loads of weights, 12 times VPMADDUBSW, VPMADDWD by
+// ones and VPADDD. A chunk of extras adds four products in 16 bits before it widens them. Between
+// parts, sums are kept in memory. What is done does not depend on the lhs.
+#include <immintrin.h>
+
+#include "kernels/core/unroll.h"
+#include "kernels/x86/accumulate.h"
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/leave_ymm.h"
+#include "kernels/x86/tail.h"
+
+namespace octet {
+namespace {
+
+constexpr int kMr = 6, kPanels = kPairBlock / kPairColumns;
+
+alignas(32) constexpr int16_t kOnes[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
+OCTET_INLINE inline __m256i load_vector(const uint8_t* bytes) {
+  return _mm256_loadu_si256((const __m256i*)bytes);
+}
+
+// A group of a row.
+OCTET_INLINE inline __m256i broadcast(const uint8_t* bytes) {
+  int32_t quad;
+  __builtin_memcpy(&quad, bytes, sizeof quad);
+  return _mm256_set1_epi32(quad);
+}
+
+// Spelled out as `accumulate` is, and because GCC 12 would keep the ones in a register that the
+// tile needs.
+OCTET_INLINE inline void accumulate_words(__m256i& acc, __m256i product) {
+  __asm__("vpaddw %1, %0, %0" : "+x"(acc) : "x"(product));
+}
+OCTET_INLINE inline void add_pairs(__m256i& acc, __m256i words) {
+  __asm__("vpmaddwd %1, %0, %0" : "+x"(words) : "m"(kOnes));
+  accumulate(acc, words);
+}
+
+// ---- the lhs ------------------------------------------------------------------------------------
+
+// Of a tile's rows, one part.
+template <int rows>
+struct Lhs {
+  alignas(32) uint8_t bytes[rows][kPairPart];
+};
+
+// 16 bytes of a row, of which `left` are there.
+OCTET_INLINE inline __m128i load_some(const uint8_t* bytes, size_t left) {
+  if (left >= 16) return _mm_loadu_si128((const __m128i*)bytes);
+  return left ? tail(bytes, left, 0) : _mm_setzero_si128();
+}
+
+// A window of each row in its order. Four times VPSHUFB, one for each 16 steps to choose from; the
+// places of other steps have their top bit set. Places without a step meet zero weights.
+template <int rows>
+OCTET_INLINE inline void arrange(const uint8_t* const (&from)[rows], size_t at, size_t steps,
+                                 const uint8_t* order, uint32_t flip, uint8_t* to) {
+  __m256i choice[2][4];
+  unroll<2>([&](auto half) OCTET_INLINE {
+    const __m256i places = load_vector(order + 32 * half);
+    unroll<4>([&](auto quarter) OCTET_INLINE {
+      choice[half][quarter] = _mm256_adds_epu8(
+          _mm256_xor_si256(places, _mm256_set1_epi8(16 * quarter)), _mm256_set1_epi8(0x70));
+    });
+  });
+  const __m256i flips = _mm256_set1_epi32((int)flip);
+  const auto row = [&](const __m128i(&quarters)[4], uint8_t* out) OCTET_INLINE {
+    __m256i x[4];
+    unroll<4>([&](auto q) OCTET_INLINE { x[q] = _mm256_broadcastsi128_si256(quarters[q]); });
+    unroll<2>([&](auto half) OCTET_INLINE {
+      const __m256i low = _mm256_or_si256(_mm256_shuffle_epi8(x[0], choice[half][0]),
+                                          _mm256_shuffle_epi8(x[1], choice[half][1])),
+                    high = _mm256_or_si256(_mm256_shuffle_epi8(x[2], choice[half][2]),
+                                           _mm256_shuffle_epi8(x[3], choice[half][3]));
+      _mm256_store_si256((__m256i*)(out + 32 * half),
+                         _mm256_xor_si256(_mm256_or_si256(low, high), flips));
+    });
+  };
+  if (steps >= kPairWindow) {
+    OCTET_NO_UNROLL
+    for (int i = 0; i < rows; ++i) {
+      const __m128i* const bytes = (const __m128i*)(from[i] + at);
+      const __m128i quarters[4] = {_mm_loadu_si128(bytes), _mm_loadu_si128(bytes + 1),
+                                   _mm_loadu_si128(bytes + 2), _mm_loadu_si128(bytes + 3)};
+      row(quarters, to + i * kPairPart);
+    }
+    return;
+  }
+  OCTET_NO_UNROLL
+  for (int i = 0; i < rows; ++i) {
+    __m128i quarters[4];
+    unroll<4>([&](auto q) OCTET_INLINE {
+      constexpr size_t skipped = 16 * q;
+      quarters[q] = load_some(from[i] + at + skipped, steps > skipped ? steps - skipped : 0);
+    });
+    row(quarters, to + i * kPairPart);
+  }
+}
+
+// ---- a panel, or the first half of one: vectors is of its columns -------------------------------
+
+template <int vectors, int rows>
+OCTET_INLINE inline void add_groups(const Lhs<rows>& lhs, const uint8_t* rhs, size_t groups,
+                                    __m256i (&acc)[rows][2]) {
+  const uint8_t* a = lhs.bytes[0];
+  OCTET_NO_UNROLL
+  for (; groups; --groups, a += kPairGroup, rhs += kPairGroupBytes) {
+    __m256i b[vectors];
+    unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = load_vector(rhs + 32 * v); });
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      const __m256i quad = broadcast(a + i * kPairPart);
+      unroll<vectors>([&](auto v)
+                          OCTET_INLINE { add_pairs(acc[i][v], _mm256_maddubs_epi16(quad, b[v])); });
+    });
+  }
+}
+
+template <int vectors, int rows>
+OCTET_INLINE inline void add_extras(const Lhs<rows>& lhs, const uint8_t* rhs,
+                                    const PairTable& table, size_t chunks,
+                                    __m256i (&acc)[rows][2]) {
+  const uint8_t* groups = table.groups;
+  OCTET_NO_UNROLL
+  for (; chunks; --chunks, groups += kPairChunk, rhs += kPairChunk * kPairGroupBytes) {
+    const uint8_t* at[kPairChunk];
+    // A damaged blob's number stays within the part
+    unroll<kPairChunk>([&](auto e) OCTET_INLINE {
+      at[e] = lhs.bytes[0] + kPairGroup * (groups[e] % (kPairPart / kPairGroup));
+    });
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      __m256i words[vectors];
+      unroll<kPairChunk>([&](auto e) OCTET_INLINE {
+        const __m256i quad = broadcast(at[e] + i * kPairPart);
+        unroll<vectors>([&](auto v) OCTET_INLINE {
+          const __m256i product =
+              _mm256_maddubs_epi16(quad, load_vector(rhs + kPairGroupBytes * e + 32 * v));
+          if (e)
+            accumulate_words(words[v], product);
+          else
+            words[v] = product;
+        });
+      });
+      unroll<vectors>([&](auto v) OCTET_INLINE { add_pairs(acc[i][v], words[v]); });
+    });
+  }
+}
+
+// Weights that are as they came, both operands widened here.
+template <int vectors, int rows>
+OCTET_INLINE inline void add_plain(const Lhs<rows>& lhs, const uint8_t* rhs, size_t groups,
+                                   __m256i (&acc)[rows][2]) {
+  const uint8_t* a = lhs.bytes[0];
+  OCTET_NO_UNROLL
+  for (; groups; --groups, a += kPairGroup, rhs += kPairGroupBytes) {
+    unroll<2>([&](auto odd) OCTET_INLINE {
+      __m256i b[vectors];
+      unroll<vectors>([&](auto v) OCTET_INLINE {
+        const __m256i bytes = load_vector(rhs + 32 * v);
+        b[v] = _mm256_srai_epi16(odd ? bytes : _mm256_slli_epi16(bytes, 8), 8);
+      });
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        const __m256i quad = broadcast(a + i * kPairPart),
+                      words = odd ? _mm256_srli_epi16(quad, 8)
+                                  : _mm256_and_si256(quad, _mm256_set1_epi16(0xff));
+        unroll<vectors>(
+            [&](auto v) OCTET_INLINE { accumulate(acc[i][v], _mm256_madd_epi16(words, b[v])); });
+      });
+    });
+  }
+}
+
+template <int vectors, int rows>
+OCTET_INLINE inline void add_part(const Lhs<rows>& lhs, const uint8_t* rhs, const PairPart& part,
+                                  __m256i (&acc)[rows][2]) {
+  const PairTable& table = *(const PairTable*)(rhs + part.table() * kPairGroupBytes);
+  if (table.chunks == kPlainPart) return add_plain<vectors>(lhs, rhs, part.groups, acc);
+  add_groups<vectors>(lhs, rhs, part.groups, acc);
+  // A damaged blob reads nothing beyond its own weights
+  const size_t room = part.room / kPairChunk, chunks = table.chunks < room ? table.chunks : room;
+  if (chunks) add_extras<vectors>(lhs, rhs + part.extras() * kPairGroupBytes, table, chunks, acc);
+}
+
+template <int rows>
+OCTET_INLINE inline void leave(const Tile& t, __m256i (&acc)[rows][2]) {
+  // As in avx2_s16s8_6x16x4.cc
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    __m256i(&row)[2] = acc[i];
+    OCTET_PIN(row[0]);
+    OCTET_PIN(row[1]);
+  });
+  if (t.scale && !t.narrow->tflite_apart) return store_narrowed(t, acc);
+  leave_sums(t, acc);
+}
+
+template <int rows>
+void multiply(const Tile& t) {
+  Lhs<rows> lhs;
+  alignas(32) int32_t sums[kPanels][rows][kPairColumns];
+  // Of a panel: its columns, where it begins and ends
+  Tile panel = t;
+  const uint8_t* from[rows];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    from[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
+    // See avx512vnni_u8s8_6x64x4.cc
+    _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
+  });
+  const uint8_t* rhs = t.rhs;
+  bool first = true;
+  for (size_t tap = 1;; ++tap) {
+    for (size_t k = 0, steps; k < t.depth; k += steps) {
+      steps = t.depth - k < kPairPart ? t.depth - k : kPairPart;
+      const PairPart part(steps);
+      for (size_t w = 0; w < part.windows; ++w)
+        arrange(from, k + w * kPairWindow, steps - w * kPairWindow,
+                rhs + (part.order() + w) * kPairGroupBytes, t.lhs_flip,
+                lhs.bytes[0] + w * kPairWindow);
+      const bool last = tap == t.taps && k + steps == t.depth;
+      OCTET_NO_UNROLL
+      for (size_t p = 0, column = 0; column < t.cols; ++p, column += kPairColumns) {
+        panel.init = t.init + column;
+        __m256i acc[rows][2];
+        unroll<rows>([&](auto i) OCTET_INLINE {
+          unroll<2>([&](auto v) OCTET_INLINE {
+            acc[i][v] = first ? init_of(panel, i, v)
+                              : _mm256_load_si256((const __m256i*)&sums[p][i][8 * v]);
+          });
+        });
+        if (first) add_row_init(t, acc);
+        const uint8_t* const weights = rhs + p * t.rhs_panel_stride;
+        if (t.cols - column > kPairColumns / 2)
+          add_part<2>(lhs, weights, part, acc);
+        else
+          add_part<1>(lhs, weights, part, acc);
+        if (last) {
+          panel.cols = t.cols - column < kPairColumns ? t.cols - column : kPairColumns;
+          panel.dst = (uint8_t*)t.dst + (t.scale ? column : column * sizeof(int32_t));
+          if (t.scale) panel.scale = t.scale + column;
+          leave(panel, acc);
+        } else {
+          unroll<rows>([&](auto i) OCTET_INLINE {
+            unroll<2>([&](auto v) OCTET_INLINE {
+              _mm256_store_si256((__m256i*)&sums[p][i][8 * v], acc[i][v]);
+            });
+          });
+        }
+      }
+      first = false;
+      rhs += part.all() * kPairGroupBytes;
+    }
+    if (tap == t.taps) return;
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      from[i] = t.lhs_rows ? t.lhs_rows[tap * rows + i] : from[i] + t.tap_steps[tap - 1];
+    });
+  }
+}
+
+void dispatch(const Tile& t) {
+  static constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>,
+                                              multiply<4>, multiply<5>, multiply<6>};
+  kByRows[t.rows - 1](t);
+}
+
+}  // namespace
+
+const MicroKernel avx2_u8s8_6x64x4 = {
+    .name = "avx2_u8s8_6x64x4",
+    .isa = Isa::kAvx2,
+    .lhs_domain = Domain::kU8,
+    .mr = kMr,
+    .nr = kPairBlock,
+    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kRowInit,
+    .rhs_layout = kX86PairedLayout,
+    .lhs_kr = 4,
+    .multiply = dispatch,
+};
+
+}  // namespace octet
