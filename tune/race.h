@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dispatch/error.h"
+#include "kernels/core/strict_float.h"
 
 namespace octet {
 
