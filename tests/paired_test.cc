@@ -4,6 +4,7 @@
 #include <random>
 
 #include "dispatch/tables/forms.h"
+#include "dispatch/tables/kernels.h"
 #include "kernels/pack/matrices.h"
 #include "kernels/x86/kernels.h"
 #include "support/conv_case.h"
@@ -280,7 +281,8 @@ std::vector<int32_t> product(const Blob& blob, size_t m, octet_type lhs_type,
 class Avx2Machine : public testing::Test {
  protected:
   void SetUp() override {
-    if (!usable(octet::avx2_u8s8_6x64x4) || !is_to_test(octet::avx2_u8s8_6x64x4))
+    const MicroKernel* const kernel = octet::find(octet::byte_kernels(), "avx2_u8s8_6x64x4");
+    if (!kernel || !usable(*kernel) || !is_to_test(*kernel))
       GTEST_SKIP() << "this CPU does not run AVX2, or another run tests it";
   }
   const ScopedEnvironment limit_{"OCTET_MAX_ISA", "AVX2"};
