@@ -1,4 +1,4 @@
-# Includes point one way: tune -> dispatch -> {conv, gemm} -> {nest, pack} -> core and dispatch/tables ->
+# Includes point one way: {network, traffic, tune} -> dispatch -> {conv, gemm} -> {nest, pack} -> core and dispatch/tables ->
 # {ref, x86, arm} -> simd -> core; the tables name the functions of pack and the algorithms of conv.
 # An ISA kernel is compiled with flags that the rest of the program does not have, so its file
 # includes only intrinsics, C headers and headers of core/, simd/ and its own folder.
@@ -7,6 +7,8 @@
 # its own files; all others ask the tables.
 cmake_minimum_required(VERSION 3.22)
 set(may_include_tune tune dispatch dispatch/tables kernels/conv kernels/core octet)
+set(may_include_network network dispatch kernels/conv kernels/core octet)
+set(may_include_traffic traffic network dispatch kernels/conv kernels/core octet)
 set(may_include_dispatch dispatch dispatch/tables kernels/conv kernels/gemm kernels/nest kernels/pack kernels/sparse kernels/core octet)
 set(may_include_dispatch/tables dispatch dispatch/tables kernels/conv kernels/pack kernels/core kernels/ref kernels/simd kernels/x86 kernels/arm)
 set(may_include_kernels/conv kernels/conv kernels/nest kernels/pack kernels/core)
@@ -17,7 +19,8 @@ set(may_include_kernels/sparse kernels/sparse kernels/pack kernels/core)
 set(may_include_kernels/core kernels/core)
 set(may_include_kernels/simd kernels/simd kernels/core)
 set(may_include_kernels/ref kernels/ref kernels/simd kernels/core)
-set(may_include_kernels/x86 kernels/x86 kernels/simd kernels/core)
+set(may_include_kernels/x86 kernels/x86 kernels/xsimd kernels/simd kernels/core)
+set(may_include_kernels/xsimd kernels/xsimd kernels/simd kernels/core)
 set(may_include_kernels/arm kernels/arm kernels/simd kernels/core)
 set(isa_layers kernels/core kernels/simd kernels/ref kernels/x86 kernels/arm)
 set(c_headers "^(stddef|stdint|string|immintrin|arm_neon)\\.h$")
@@ -65,7 +68,7 @@ octet_keep(architecture PATTERN "__(x86_64|aarch64|AVX[A-Z0-9]*|ARM_[A-Z0-9_]*)_
   IN "${own}|dispatch/cpu_features\\.|kernels/core/unroll\\.h")
 
 file(GLOB_RECURSE sources RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/dispatch/* ${SOURCE_DIR}/kernels/*
-  ${SOURCE_DIR}/tune/*)
+  ${SOURCE_DIR}/network/* ${SOURCE_DIR}/traffic/* ${SOURCE_DIR}/tune/*)
 foreach(source IN LISTS sources)
   cmake_path(GET source PARENT_PATH layer)
   if(NOT DEFINED may_include_${layer})

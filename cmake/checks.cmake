@@ -25,6 +25,16 @@ octet_add_test(check_big_endian LABELS checks COMMAND ${CMAKE_COMMAND}
 set_property(TEST check_big_endian${OCTET_TEST_SUFFIX}
   PROPERTY PASS_REGULAR_EXPRESSION "does not support big-endian")
 
+# A tier that is asked for by name is not left out in silence.
+if(OCTET_TARGET STREQUAL "x86_64" AND NOT CMAKE_CROSSCOMPILING)
+  octet_add_test(check_missing_xsimd LABELS checks COMMAND ${CMAKE_COMMAND}
+    -S ${PROJECT_SOURCE_DIR} -B ${PROJECT_BINARY_DIR}/missing_xsimd -G ${CMAKE_GENERATOR}
+    -D CMAKE_C_COMPILER=${CMAKE_C_COMPILER} -D CMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}
+    -D OCTET_WITH_XSIMD=OFF -D OCTET_TIERS=SSE41)
+  set_property(TEST check_missing_xsimd${OCTET_TEST_SUFFIX}
+    PROPERTY PASS_REGULAR_EXPRESSION "OCTET_TIERS has SSE41, whose kernels are written on xsimd")
+endif()
+
 # By this compiler, and by one for 32-bit x86, whose x87 registers do not round to float.
 function(octet_check_strict_float name compiler id flags)
   octet_add_test(${name} LABELS checks slow COMMAND ${CMAKE_COMMAND}

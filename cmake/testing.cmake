@@ -5,7 +5,11 @@
 # model in the environment variable QEMU_CPU: those of gemm and conv on the first model of each
 # tier, for the kernels of that tier (OCTET_TEST_TIERS); those that look at the CPU itself, which
 # EVERY_MODEL says, on all; others on one. docs/testing.md has the reasons.
-set(OCTET_QEMU_CPUS cortex-a53 cortex-a72 a64fx neoverse-n1 "max,sve=off" max
+set(octet_models cortex-a53 cortex-a72 a64fx neoverse-n1 "max,sve=off" max)
+if(OCTET_TARGET STREQUAL "arm")
+  set(octet_models cortex-a7 cortex-a15)
+endif()
+set(OCTET_QEMU_CPUS ${octet_models}
   CACHE STRING "The qemu CPU models that the tests run on")
 set(OCTET_TEST_SUFFIX "" CACHE STRING
   "Ends every test's name, to tell builds apart when ctest runs several")
@@ -24,7 +28,7 @@ endfunction()
 
 function(octet_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "EVERY_MODEL" "" "LABELS;COMMAND;ENVIRONMENT")
-  if(NOT CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu-aarch64" OR OCTET_QEMU_CPU
+  if(NOT CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu-(aarch64|arm)" OR OCTET_QEMU_CPU
      OR checks IN_LIST arg_LABELS)
     set(test ${name}${OCTET_TEST_SUFFIX})
     add_test(NAME ${test} COMMAND ${arg_COMMAND})

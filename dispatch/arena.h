@@ -21,12 +21,13 @@ struct Arena {
   }
 };
 
-// A copy of `count` values (1 or n) spread over all columns and padded.
+// `count` values (1 or more) spread over n columns, again and again, and padded.
 template <typename T>
 T* spread(Arena* arena, const T* values, size_t count, size_t n, size_t padded, T padding) {
   T* out = arena->take<T>(padded);
   if (out)
-    for (size_t i = 0; i < padded; ++i) out[i] = i < n ? values[count == 1 ? 0 : i] : padding;
+    for (size_t i = 0; i < padded; ++i)
+      out[i] = i < n ? values[i < count ? i : i % count] : padding;
   return out;
 }
 

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "dispatch/sparsity.h"
+
 namespace octet {
 namespace {
 
@@ -44,6 +46,17 @@ octet_status check_zero_points(const int32_t* zero_points, size_t count, size_t 
     if (const octet_status status = check_zero_point(zero_points[i], type, name, i, error))
       return status;
   return OCTET_OK;
+}
+
+octet_status check_sparsity(octet_sparsity sparsity, int reserved, const char* name,
+                            octet_error* error) {
+  if (sparsity < OCTET_SPARSE_NONE || sparsity > OCTET_SPARSE_AUTO)
+    return fail(error, OCTET_UNKNOWN_ENUM, "%s.sparsity is %d, not an octet_sparsity", name,
+                (int)sparsity);
+  if (reserved)
+    return fail(error, OCTET_UNSUPPORTED, "%s.reserved is not 0; this version has no use for it",
+                name);
+  return sparsity == OCTET_SPARSE_NONE ? OCTET_OK : allow_sparsity(name, error);
 }
 
 octet_status check_aligned(const void* pointer, const char* name, octet_error* error) {

@@ -24,6 +24,9 @@ octet_status check_zero_point(int32_t zero_point, octet_type type, const char* n
                               octet_error* error);
 octet_status check_zero_points(const int32_t* zero_points, size_t count, size_t n, octet_type type,
                                const char* name, octet_error* error);
+// Of a descriptor; name: "rhs" or "filter".
+octet_status check_sparsity(octet_sparsity sparsity, int reserved, const char* name,
+                            octet_error* error);
 octet_status check_aligned(const void* pointer, const char* name, octet_error* error);
 
 // A range of addresses; what is empty or null meets nothing, wherever it points. An end that would

@@ -8,6 +8,7 @@
 struct octet_conv2d {
   octet::ConvPlan plan;
   octet::Choice choice;
+  bool measured;                 // the choice was, on this machine
   octet::ConvSchedule declared;  // of runs of the largest sizes on one thread
   size_t groups;                 // as the caller has them: the plan's may be joined
   octet_layout lhs_layout, dst_layout;
@@ -20,6 +21,7 @@ struct octet_conv2d {
   size_t packed_bytes;
   int verbose;
   octet_allocator allocator;
+  size_t bytes;  // of the object and its arrays
 };
 
 namespace octet {

@@ -18,6 +18,8 @@ octet_status check_sizes(const octet_conv2d& conv, const octet_conv2d_args& args
                          const char* prefix, ConvSizes* sizes, octet_error* error);
 // What the sizes and the workspace leave: tensors, run-time quantization, overlap.
 octet_status check_call(const octet_conv2d& conv, ConvCall* call, octet_error* error);
+// The caller's tensors where nothing is staged; those that are, beside them.
+Pipeline resolve(const octet_conv2d& conv, const ConvCall& call, const Staging& staging);
 octet_status check_workspace(const octet_conv2d_args& args, size_t bytes, octet_error* error);
 
 }  // namespace octet

@@ -5,11 +5,6 @@
 namespace octet {
 namespace {
 
-// Kernels for a single row are for matrices.
-Problem product_of(const ConvChoiceProblem& p) {
-  return {2, p.shape.out_channels, 1, p.lhs_u8, p.rhs_u8};
-}
-
 // As much of a plan as blocks and grains depend on.
 ConvPlan plan_of(const ConvChoiceProblem& p, const ConvMethod& method, const ConvKernel& kernel,
                  size_t cache_bytes) {
@@ -41,7 +36,7 @@ size_t channels_of_pass(const ConvPlan& plan, const ConvMethod& method, size_t b
 ConvKernel choose_conv(const CpuFeatures& cpu, const ConvChoiceProblem& p, const char* forced,
                        Choice* choice) {
   const ConvMethod& method = *method_of((uint8_t)p.algorithm);
-  const ConvKernel kernel = select_conv(method, cpu, product_of(p), p.facts, forced);
+  const ConvKernel kernel = select_conv(method, cpu, p.lhs_u8, p.rhs_u8, p.facts, forced);
   if (kernel.result != Selected::kOk) return kernel;
   const ConvPlan plan = plan_of(p, method, kernel, cpu.l2_bytes());
   *choice = {};
@@ -59,7 +54,7 @@ bool may_use(const Choice& c, const CpuFeatures& cpu, const ConvChoiceProblem& p
              ConvKernel* kernel, const char** why) {
   const ConvMethod& method = *method_of((uint8_t)p.algorithm);
   const bool fits = c.kernel && has_kernel(method, c.kernel->name);
-  if (fits) *kernel = select_conv(method, cpu, product_of(p), p.facts, c.kernel->name);
+  if (fits) *kernel = select_conv(method, cpu, p.lhs_u8, p.rhs_u8, p.facts, c.kernel->name);
   *why = c.algorithm != p.algorithm      ? "the weights are packed for another algorithm"
          : !(c.layout == p.facts.layout) ? "the weights have another layout"
          : !fits                         ? "its kernel is of another kind"

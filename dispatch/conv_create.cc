@@ -159,10 +159,9 @@ octet_status choose_kernel(ConvDraft* draft) {
     return OCTET_OK;
   }
   if (!forced) {
-    bool measured = false;
     OCTET_TRY(look_up_conv(draft->desc, epilogue.environment, cpu, problem, &epilogue.choice,
-                           &draft->kernel, &measured, epilogue.error));
-    if (measured) return OCTET_OK;
+                           &draft->kernel, &epilogue.measured, epilogue.error));
+    if (epilogue.measured) return OCTET_OK;
   }
   draft->kernel = choose_conv(cpu, problem, forced, &epilogue.choice);
   // The environment's kernel is for all products, and binds those that it fits. A descriptor's is
@@ -187,16 +186,17 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   const octet_epilogue& e = d.epilogue;
   const Draft& epilogue = draft.epilogue;
   const ConvShape& s = draft.shape;
-  // Kernels may read whole vectors past the last channel of a group
-  const size_t padded = round_up(s.out_channels, 64) + 64;
   octet_conv2d* conv = arena->take<octet_conv2d>(1);
   const ConvMethod& method = *method_of((uint8_t)draft.algorithm());
+  const ConvShape rewritten = method.rewrite ? method.rewrite(draft.blob.form->layout, s) : s;
+  // Kernels may read whole vectors past the last channel of a group
+  const size_t columns = s.out_channels * rewritten.phases, padded = round_up(columns, 64) + 64;
   const double max_scaled = epilogue.max_scaled * (method.stretch ? method.stretch(s) : 1);
   const Finish finish =
-      build_finish(epilogue, ops_of(draft.kernel.isa()), max_scaled, padded, arena);
+      build_finish(epilogue, ops_of(draft.kernel.isa()), max_scaled, columns, padded, arena);
   const int32_t zero = 0;
-  int32_t* bias = spread(arena, e.bias ? e.bias : &zero, e.bias ? s.out_channels : 1,
-                         s.out_channels, padded, 0);
+  int32_t* bias =
+      spread(arena, e.bias ? e.bias : &zero, e.bias ? s.out_channels : 1, columns, padded, 0);
   int32_t* weight_sum = arena->take<int32_t>(padded);
   const bool has_zero_points = draft.blob.find(SectionId::kZeroPoints) != nullptr;
   int32_t* zero_points = has_zero_points ? arena->take<int32_t>(padded) : nullptr;
@@ -207,7 +207,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   *conv = {};
   ConvPlan& plan = conv->plan;
   plan.method = &method;
-  plan.shape = method.rewrite ? method.rewrite(draft.blob.form->layout, s) : s;
+  plan.shape = rewritten;
   plan.kernel = draft.kernel.micro;
   plan.depthwise = draft.kernel.depthwise;
   plan.ops = &ops_of(draft.kernel.isa());
@@ -228,10 +228,14 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
 
   const FilterSums sums = filter_sums(draft.blob, d.packed);
   for (size_t n = 0; n < padded; ++n) {
-    const bool there = n < s.out_channels;
-    weight_sum[n] = there ? (int32_t)((uint32_t)sums.positive[n] + (uint32_t)sums.negative[n]) : 0;
-    if (zero_points) zero_points[n] = there ? sums.zero_points[n] : 0;
+    const bool there = n < columns;
+    const size_t o = n % s.out_channels;
+    weight_sum[n] = there ? (int32_t)((uint32_t)sums.positive[o] + (uint32_t)sums.negative[o]) : 0;
+    if (zero_points) zero_points[n] = there ? sums.zero_points[o] : 0;
   }
+  plan.payload = section_of(draft.blob, SectionId::kWeights, d.packed);
+  if (plan.shape.phases > 1)  // a column has the weights of its phase only
+    method.sum_phases(draft.blob.form->layout, plan.shape, plan.payload, weight_sum);
   if (!plan.runtime_zero_point) {
     const int32_t zero_point = d.lhs_zero_point + plan.lhs_shift;
     Init init = {};
@@ -245,10 +249,10 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   if (zero_row) memset(zero_row, d.lhs_zero_point, zero_row_bytes(s));
   plan.columns = {bias, weight_sum, zero_points,
                   zero_points && all_alike(zero_points, s.out_channels)};
-  plan.payload = section_of(draft.blob, SectionId::kWeights, d.packed);
 
   conv->groups = s.groups;
   conv->choice = epilogue.choice;
+  conv->measured = epilogue.measured;
   conv->lhs_layout = d.lhs_layout;
   conv->dst_layout = d.dst_layout;
   conv->lhs_type = d.lhs_type;
@@ -268,6 +272,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   conv->declared = schedule(
       *conv, {s.batch, s.in_h, s.in_w, conv_out_h(s, s.in_h), conv_out_w(s, s.in_w), plan.shape},
       1);
+  conv->bytes = arena->used;
   return conv;
 }
 

@@ -88,8 +88,9 @@ uint32_t without_kernel(const FilterDraft& d, octet_isa isa) {
     const ConvMethod* const method = method_of((uint8_t)i);
     if (!method) continue;
     const RhsLayout layout = packed_layout(d, *method);
-    const Problem problem = {2, 1, 1, true, layout.domain == Domain::kU8};
-    const Selected selected = select_conv(*method, cpu, problem, {layout, true}, d.forced).result;
+    const bool rhs_u8 = layout.domain == Domain::kU8;
+    const Selected selected =
+        select_conv(*method, cpu, true, rhs_u8, {layout, true}, d.forced).result;
     if (selected == Selected::kNoKernel) algorithms |= 1u << i;
   }
   return algorithms;
@@ -145,9 +146,10 @@ void plan_filters(octet_isa isa, bool sparse, FilterDraft* d) {
                          without_kernel(*d, isa),
                          {},
                          f.packed_bytes_max,
-                         sparse};
+                         sparse,
+                         &d->costs};
   measure_blobs(*d, &problem);
-  d->plans = plan_conv(problem);
+  plan_conv(problem, &d->plans);
 }
 
 // The caller's, the environment's, the measured one, or the plan's.
@@ -250,6 +252,9 @@ octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, bool lo
   OCTET_TRY(read_environment(&environment, error));
   choose_tier(isa, environment, d);
   OCTET_TRY(read_machine(f.machine, "filter", &d->cpu, error));
+  d->costs = tier_of(d->tier).costs;
+  d->costs_origin = CostsOrigin::kBuiltIn;
+  OCTET_TRY(look_up_costs(environment, d, error));
   const bool forced = f.sparsity == OCTET_SPARSE_2_4, seen = looks && f.data;
   bool sparse = forced;
   if (f.sparsity == OCTET_SPARSE_AUTO) OCTET_TRY(compare(environment, isa, &sparse, d, error));

@@ -4,6 +4,7 @@
 
 #include "dispatch/choice.h"
 #include "dispatch/conv_plan.h"
+#include "dispatch/costs.h"
 #include "dispatch/cpu_features.h"
 #include "dispatch/sparsity.h"
 #include "dispatch/struct_size.h"
@@ -21,6 +22,8 @@ struct FilterDraft {
   bool for_here;       // the caller left the tier to us
   bool sparse;         // direct and im2col pack sparse weights
   Sparsity sparsity;   // why, or why not
+  TierCosts costs;
+  CostsOrigin costs_origin;
   ConvPlans plans;
   octet_conv_algorithm algorithm;
   bool measured;  // it was, on this machine, as part of:

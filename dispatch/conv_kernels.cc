@@ -30,11 +30,12 @@ Selected pick(const Table<Kernel>& table, const CpuFeatures& cpu, const RhsLayou
 
 }  // namespace
 
-ConvKernel select_conv(const ConvMethod& method, const CpuFeatures& cpu, const Problem& problem,
+ConvKernel select_conv(const ConvMethod& method, const CpuFeatures& cpu, bool lhs_u8, bool rhs_u8,
                        const WeightFacts& facts, const char* forced) {
   ConvKernel kernel = {Selected::kNoKernel, nullptr, nullptr};
   switch (method.operands) {
     case KernelKind::kBytes: {
+      const Problem problem = {SIZE_MAX, SIZE_MAX, 1, lhs_u8, rhs_u8};
       const Selection selection = select(cpu, problem, facts, forced);
       kernel.result = selection.result;
       kernel.micro = selection.kernel;

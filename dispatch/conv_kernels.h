@@ -18,8 +18,9 @@ struct ConvKernel {
   uint16_t flags() const { return micro ? micro->flags : depthwise->flags; }
 };
 
-// As `select`, which it asks for the kernels of the GEMM.
-ConvKernel select_conv(const ConvMethod& method, const CpuFeatures& cpu, const Problem& problem,
+// As `select`, which it asks for the kernels of the GEMM; never for one that is for a single row or
+// few columns: those are for matrices.
+ConvKernel select_conv(const ConvMethod& method, const CpuFeatures& cpu, bool lhs_u8, bool rhs_u8,
                        const WeightFacts& facts, const char* forced);
 
 // Whether a kernel of this name multiplies what the algorithm wants multiplied.

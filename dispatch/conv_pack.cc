@@ -6,6 +6,7 @@
 #include "dispatch/check.h"
 #include "dispatch/conv_choice.h"
 #include "dispatch/conv_filter.h"
+#include "dispatch/conv_machine.h"
 #include "dispatch/tuning.h"
 #include "kernels/conv/panels.h"
 
@@ -97,7 +98,7 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
   out.packed_bytes = c.packed_bytes;
   out.chosen = algorithm == draft.algorithm;
   if (out.chosen && (draft.measured || algorithm == draft.plans.best))
-    out.origin = origin_of(draft.measured);
+    out.origin = origin_of(draft.measured, draft.costs_origin);
   out.macs = c.estimate.macs;
   out.bytes = c.estimate.bytes;
   out.microseconds = c.microseconds;
@@ -109,7 +110,8 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
     const size_t used = strlen(out.reason);
     snprintf(out.reason + used, sizeof out.reason - used, "; %s", describe(draft.sparsity));
   }
-  if (!c.possible) return give(out, candidate);
+  // Of a tier that is not compiled in, weights may be packed, but nothing runs
+  if (!c.possible || !(conv_machine().compiled & mask_of(draft.tier))) return give(out, candidate);
   const ConvMethod& method = *method_of((uint8_t)algorithm);
   const Form* const paired = form_to_try(draft, (uint8_t)algorithm);
   if (paired) {

@@ -8,14 +8,6 @@
 namespace octet {
 namespace {
 
-// Compute and traffic overlap: the longer of the two counts, and a fifth of the other. Cores that
-// execute in order wait for what they load.
-double total(const Estimate& e, bool in_order) {
-  const double longer = e.compute > e.memory ? e.compute : e.memory,
-               shorter = e.compute > e.memory ? e.memory : e.compute;
-  return longer + (in_order ? 1 : 0.2) * shorter + e.transform;
-}
-
 const char* refuse(const ConvMethod* method, int algorithm, const ConvProblem& problem) {
   if (!method) return "this library was built without it";
   if (const char* refused = method->refuse(problem.shape, problem.zero_points)) return refused;
@@ -27,10 +19,10 @@ const char* refuse(const ConvMethod* method, int algorithm, const ConvProblem& p
   return nullptr;
 }
 
-// As if the tier's kernels were those of sparse weights.
-TierCosts sparse_costs(const Tier& tier, const CpuFeatures& cpu) {
-  TierCosts costs = tier.costs;
-  costs.macs = sparse_macs(tier, cpu);
+// As if the tier's kernels were those of sparse weights, which are as much faster or slower than
+// built-in costs say as those of dense ones.
+TierCosts sparse_costs(const Tier& tier, const CpuFeatures& cpu, TierCosts costs) {
+  costs.macs *= sparse_macs(tier, cpu) / tier.costs.macs;
   costs.mr = costs.sparse_mr;
   costs.nr = costs.sparse_nr;
   costs.gather = costs.sparse_gather;
@@ -45,12 +37,22 @@ const char* limit_of(const Estimate& e) {
 
 }  // namespace
 
-ConvPlans plan_conv(const ConvProblem& problem) {
-  ConvPlans plans = {};
+// Compute and traffic overlap: the longer of the two counts, and what is exposed of the other.
+// Cores that execute in order wait for what they load.
+double microseconds_of(const Estimate& e, bool in_order) {
+  const double longer = e.compute > e.memory ? e.compute : e.memory,
+               shorter = e.compute > e.memory ? e.memory : e.compute;
+  return longer + (in_order ? 1 : e.exposed) * shorter + e.transform;
+}
+
+void plan_conv(const ConvProblem& problem, ConvPlans* to) {
+  ConvPlans& plans = *to;
+  plans = {};
   plans.least_too_large = SIZE_MAX;
   const Candidate* best = nullptr;
   const Tier& tier = tier_of(problem.isa);
-  const TierCosts costs = problem.sparse ? sparse_costs(tier, problem.cpu) : tier.costs;
+  const TierCosts& given = problem.costs ? *problem.costs : tier.costs;
+  const TierCosts costs = problem.sparse ? sparse_costs(tier, problem.cpu, given) : given;
   for (int i = 0; i < kAlgorithms; ++i) {
     if (i == OCTET_CONV_AUTO) continue;
     Candidate& c = plans.candidates[i];
@@ -74,7 +76,7 @@ ConvPlans plan_conv(const ConvProblem& problem) {
                                          : conv_layout(*method, problem.isa, problem.rhs_u8,
                                                        problem.zero_points.any()),
                           costs, problem.cpu.l2_bytes(), problem.cpu.l3_bytes()});
-    c.microseconds = total(c.estimate, problem.cpu.in_order());
+    c.microseconds = microseconds_of(c.estimate, problem.cpu.in_order());
     if (best && best->microseconds <= c.microseconds) continue;
     best = &c;
     plans.best = (octet_conv_algorithm)i;
@@ -88,7 +90,6 @@ ConvPlans plan_conv(const ConvProblem& problem) {
       snprintf(c.reason, sizeof c.reason, "%.2f times the time of %s; limited by %s",
                c.microseconds / best->microseconds, algorithm_name(plans.best), limit);
   }
-  return plans;
 }
 
 }  // namespace octet

@@ -20,7 +20,11 @@ struct ConvProblem {
   size_t packed_bytes[kAlgorithms];  // of the blob; SIZE_MAX: leaves size_t
   size_t packed_bytes_max;           // 0 = any
   bool sparse;                       // the weights are packed 2:4 sparse
+  const TierCosts* costs = nullptr;  // in place of the tier's
 };
+
+// Of a run by one core.
+double microseconds_of(const Estimate& estimate, bool in_order);
 
 struct Candidate {
   bool possible;
@@ -37,6 +41,11 @@ struct ConvPlans {
   size_t least_too_large;
 };
 
-ConvPlans plan_conv(const ConvProblem& problem);
+void plan_conv(const ConvProblem& problem, ConvPlans* plans);
+inline ConvPlans plan_conv(const ConvProblem& problem) {
+  ConvPlans plans;
+  plan_conv(problem, &plans);
+  return plans;
+}
 
 }  // namespace octet

@@ -6,9 +6,7 @@
 #include "dispatch/struct_size.h"
 
 namespace octet {
-namespace {
 
-// The caller's tensors where nothing is staged; those that are, beside them.
 Pipeline resolve(const octet_conv2d& conv, const ConvCall& call, const Staging& staging) {
   const octet_conv2d_args& a = call.args;
   const ConvSizes& z = call.sizes;
@@ -47,6 +45,8 @@ Pipeline resolve(const octet_conv2d& conv, const ConvCall& call, const Staging& 
   r.to = {(uint8_t*)a.dst, call.dst_pixel, residual, call.residual_pixel};
   return p;
 }
+
+namespace {
 
 // By what an image of floats is quantized.
 RowQuant measure_image(const octet_conv2d& conv, const Tensor& lhs, size_t image) {

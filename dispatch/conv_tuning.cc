@@ -23,10 +23,70 @@ void add_conv(const octet_conv2d_desc& d, TuningKey* key) {
            (int)d.lhs_quant, octet_type_name(d.dst_type), order(d.dst_layout));
 }
 
-const char* weights_words(const FilterDraft& d) {
-  return d.sparse                          ? " sparse=yes"
-         : d.view.zero_point_range().any() ? " zero_points=yes"
-                                           : " zero_points=no";
+namespace {
+
+const char* weights_words(const FilterDraft& d, bool in_pairs) {
+  if (d.sparse) return " sparse=yes";
+  if (d.view.zero_point_range().any())
+    return in_pairs ? " zero_points=yes pairs=yes" : " zero_points=yes";
+  return in_pairs ? " zero_points=no pairs=yes" : " zero_points=no";
+}
+
+// Of two lines that may be used, what counts first comes first.
+struct Rank {
+  // Sizes are asked for before anybody looks at weights: those that may be in pairs are taken for
+  // weights that are, as real ones mostly are.
+  bool in_pairs;
+  // What was best without a limit is best within one, too, if it fits.
+  bool same_limit;
+  uint64_t saved_ns;
+
+  bool beats(const Rank& o) const {
+    return in_pairs != o.in_pairs       ? in_pairs
+           : same_limit != o.same_limit ? same_limit
+                                        : saved_ns > o.saved_ns;
+  }
+};
+
+// False if the line is of other weights.
+bool read_rank(const FilterDraft& d, const TuningLine& line, Rank* rank) {
+  constexpr bool kEither[] = {true, false};
+  for (const bool in_pairs : kEither) {
+    TuningKey end("");
+    add_weights(d, in_pairs, &end);
+    const bool same_limit = line.key.ends_with(end.text());
+    if (!same_limit && !line.key.ends_with(weights_words(d, in_pairs))) continue;
+    *rank = {in_pairs, same_limit, line.read_figures().saved_ns()};
+    return true;
+  }
+  return false;
+}
+
+bool may_pack(const FilterDraft& d, const Choice& choice) {
+  const ConvMethod* const method = method_of((uint8_t)choice.algorithm);
+  if (!method || method->approximate || !d.plans.candidates[choice.algorithm].possible)
+    return false;
+  // Either is tried: which it will be, the weights tell
+  const Form* const paired = form_to_try(d, (uint8_t)choice.algorithm);
+  return packed_layout(d, *method) == choice.layout || (paired && paired->layout == choice.layout);
+}
+
+}  // namespace
+
+void add_weights(const FilterDraft& d, bool in_pairs, TuningKey* key) {
+  key->add("%s", weights_words(d, in_pairs));
+  if (d.given->packed_bytes_max) key->add(" packed_max=%zu", d.given->packed_bytes_max);
+}
+
+octet_status look_up_costs(const Environment& environment, FilterDraft* d, octet_error* error) {
+  TuningSource source;
+  Environment quiet = environment;  // look_up_algorithm tells of the file
+  quiet.verbose = false;
+  OCTET_TRY(source.open(d->given->machine, quiet, error));
+  if (source.empty()) return OCTET_OK;
+  TuningReader lines = source.read();
+  lines.find_costs(key_of_costs(conv_machine().cpu, d->tier), &d->costs, &d->costs_origin);
+  return OCTET_OK;
 }
 
 octet_status look_up_algorithm(const Environment& environment, FilterDraft* d, octet_error* error) {
@@ -38,16 +98,16 @@ octet_status look_up_algorithm(const Environment& environment, FilterDraft* d, o
   const TuningKey key = key_of_filter(conv_machine().cpu, d->tier, d->shape, f.type);
   TuningReader lines = source.read();
   TuningLine line;
+  Rank best = {};
+  d->measured = false;
   for (Choice found; lines.find(key, &line, &found);) {
-    const ConvMethod* const method = method_of((uint8_t)found.algorithm);
-    if (!method || method->approximate || !line.key.ends_with(weights_words(*d)) ||
-        !d->plans.candidates[found.algorithm].possible ||
-        !(packed_layout(*d, *method) == found.layout))
-      continue;
+    Rank rank;
+    if (!read_rank(*d, line, &rank) || !may_pack(*d, found)) continue;
+    if (d->measured && !rank.beats(best)) continue;
+    best = rank;
     d->algorithm = found.algorithm;
     d->choice = found;
     d->measured = true;
-    return OCTET_OK;
   }
   return OCTET_OK;
 }

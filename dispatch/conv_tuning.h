@@ -12,10 +12,15 @@ TuningKey key_of_filter(const CpuFeatures& machine, Isa tier, const ConvShape& s
                         octet_type type);
 void add_conv(const octet_conv2d_desc& desc, TuningKey* key);
 // The end of a whole key, which create does not know: whether some weight's zero point is not 0 in
-// s8, and whether weights are packed sparse.
-const char* weights_words(const FilterDraft& draft);
+// s8, whether weights are packed sparse, whether those of some algorithm are in pairs, and the most
+// that they may take.
+void add_weights(const FilterDraft& draft, bool in_pairs, TuningKey* key);
+
+// Puts the machine's own costs in place of the tier's, if there are some.
+octet_status look_up_costs(const Environment& environment, FilterDraft* draft, octet_error* error);
 
 // Puts the measured algorithm and form in place of the plan's, if there is one that may be used.
+// What the input and the output will be is not known yet: of several, that which saves most.
 octet_status look_up_algorithm(const Environment& environment, FilterDraft* draft,
                                octet_error* error);
 

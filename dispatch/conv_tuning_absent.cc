@@ -4,6 +4,10 @@
 
 namespace octet {
 
+octet_status look_up_costs(const Environment& environment, FilterDraft*, octet_error* error) {
+  return no_tuning(environment, error);
+}
+
 octet_status look_up_algorithm(const Environment& environment, FilterDraft*, octet_error* error) {
   return no_tuning(environment, error);
 }
@@ -19,5 +23,10 @@ octet_status look_up_conv(const octet_conv2d_desc&, const Environment& environme
 octet_status octet_tune_conv2d(const octet_filter_desc*, const octet_conv2d_desc*,
                                const octet_tune_options*, octet_tuning*, octet_tune_result*,
                                octet_error* error) {
+  return octet::refuse_tuning(error);
+}
+
+octet_status octet_calibrate(octet_isa, const octet_tune_options*, octet_tuning*,
+                             octet_calibration*, octet_error* error) {
   return octet::refuse_tuning(error);
 }

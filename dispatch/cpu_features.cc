@@ -6,7 +6,7 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#elif defined(__aarch64__) && defined(__linux__)
+#elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
 #include <sys/auxv.h>
 #elif defined(__aarch64__) && defined(__APPLE__)
 #include <sys/sysctl.h>
@@ -81,22 +81,35 @@ Features detect(CpuFeatures* cpu) {
   cpu->caches = detect_caches();
   cpu->wide_shuffles = made_by_amd();
   const Registers leaf1 = cpuid(1, 0), leaf7 = cpuid(7, 0), leaf7_1 = cpuid(7, 1);
-  if (!leaf1.ecx_bit(27)) return 0;  // OSXSAVE
+  const Features sse41 = when(leaf1.ecx_bit(19), kHasSse41);
+  if (!leaf1.ecx_bit(27)) return sse41;  // OSXSAVE
   const uint64_t state = xgetbv();
   const bool ymm = (state & 0x6) == 0x6, zmm = (state & 0xe6) == 0xe6;
   const bool avx2 = ymm && leaf1.ecx_bit(28) && leaf7.ebx_bit(5);
   // F, DQ, BW, VL
   const bool avx512 =
       zmm && leaf7.ebx_bit(16) && leaf7.ebx_bit(17) && leaf7.ebx_bit(30) && leaf7.ebx_bit(31);
-  return when(avx2, kHasAvx2) | when(avx2 && leaf7_1.eax >> 4 & 1, kHasAvxVnni) |
+  return sse41 | when(avx2, kHasAvx2) | when(avx2 && leaf7_1.eax >> 4 & 1, kHasAvxVnni) |
          when(avx512, kHasAvx512) | when(avx512 && leaf7.ecx_bit(11), kHasAvx512Vnni);
 }
 
-#elif defined(__aarch64__) && defined(__linux__)
+#elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
 
-// arch/arm64/include/uapi/asm/hwcap.h; spelled here because old C libraries lack the newer names.
+// arch/arm64/include/uapi/asm/hwcap.h and arch/arm/...; spelled here because old C libraries lack
+// the newer names.
+#if defined(__aarch64__)
 constexpr unsigned long kHwcapAsimddp = 1ul << 20;
 constexpr unsigned long kHwcap2I8mm = 1ul << 13;
+
+Features hardware() {
+  return kHasNeon | when(getauxval(AT_HWCAP) & kHwcapAsimddp, kHasDotprod) |
+         when(getauxval(AT_HWCAP2) & kHwcap2I8mm, kHasI8mm);
+}
+#else
+constexpr unsigned long kHwcapNeon = 1ul << 12;
+
+Features hardware() { return when(getauxval(AT_HWCAP) & kHwcapNeon, kHasNeon); }
+#endif
 
 Features detect([[maybe_unused]] CpuFeatures* cpu) {
 #if defined(_SC_LEVEL1_DCACHE_SIZE)
@@ -107,8 +120,7 @@ Features detect([[maybe_unused]] CpuFeatures* cpu) {
   cpu->caches = {size(_SC_LEVEL1_DCACHE_SIZE), size(_SC_LEVEL2_CACHE_SIZE),
                  size(_SC_LEVEL3_CACHE_SIZE)};
 #endif
-  return kHasNeon | when(getauxval(AT_HWCAP) & kHwcapAsimddp, kHasDotprod) |
-         when(getauxval(AT_HWCAP2) & kHwcap2I8mm, kHasI8mm);
+  return hardware();
 }
 
 #elif defined(__aarch64__) && defined(__APPLE__)

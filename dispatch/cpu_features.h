@@ -19,6 +19,7 @@ enum Feature : uint32_t {
   kHasNeon = 16,
   kHasDotprod = 32,
   kHasI8mm = 64,
+  kHasSse41 = 128,
 };
 using Features = uint32_t;
 
@@ -28,6 +29,8 @@ struct CpuFeatures {
   Cores cores = {};
   // 512-bit shuffles have ports beside those of products, as on AMD's; Intel's share one.
   bool wide_shuffles = false;
+  // Kernels that are chosen only if they pass (kTried) have passed, all of them.
+  bool trusts_tried = true;
 
   size_t l2_bytes() const { return caches.l2_bytes ? caches.l2_bytes : 256 * 1024; }
   size_t l3_bytes() const { return caches.l3_bytes; }

@@ -43,6 +43,7 @@ const char* octet_status_name(octet_status status) {
     case OCTET_OUT_OF_MEMORY: return "OCTET_OUT_OF_MEMORY";
     case OCTET_BAD_SPARSITY: return "OCTET_BAD_SPARSITY";
     case OCTET_BAD_FILE: return "OCTET_BAD_FILE";
+    case OCTET_BAD_NETWORK: return "OCTET_BAD_NETWORK";
   }
   return "unknown status";
 }

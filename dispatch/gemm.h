@@ -27,4 +27,5 @@ struct octet_gemm {
   int64_t max_acc;   // the bound: int32's, less what TFLite shifts left
   int verbose;
   octet_allocator allocator;
+  size_t bytes;  // of the object and its arrays
 };

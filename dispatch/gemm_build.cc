@@ -87,7 +87,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
   octet_gemm* gemm = arena->take<octet_gemm>(1);
   const double max_scaled =
       draft.max_scaled > draft.max_scaled_any ? draft.max_scaled : draft.max_scaled_any;
-  const Finish f = build_finish(draft, ops_of(draft.kernel->isa), max_scaled, padded, arena);
+  const Finish f = build_finish(draft, ops_of(draft.kernel->isa), max_scaled, d.n, padded, arena);
   const int32_t* bias =
       draft.has_blob || !e.bias ? nullptr : spread(arena, e.bias, d.n, d.n, padded, 0);
   const Columns* columns = draft.has_blob ? build_columns(draft, arena, padded) : nullptr;
@@ -153,13 +153,14 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
     gemm->plain_workspace = larger(plain_workspace(plan, d.m_max),
                                    plain_workspace(plan, smaller(d.m_max, plan.small_m)));
   }
+  gemm->bytes = arena->used;
   return gemm;
 }
 
 }  // namespace
 
-Finish build_finish(const Draft& draft, const TierOps& ops, double max_scaled, size_t padded,
-                    Arena* arena) {
+Finish build_finish(const Draft& draft, const TierOps& ops, double max_scaled, size_t columns,
+                    size_t padded, Arena* arena) {
   const octet_gemm_desc& d = draft.desc;
   const octet_epilogue& e = d.epilogue;
   Finish f = draft.finish;
@@ -171,13 +172,13 @@ Finish build_finish(const Draft& draft, const TierOps& ops, double max_scaled, s
   const double largest = max_scaled + (f.has_residual ? 255.0 * f.residual_scale : 0);
   f.fits_int32 =
       f.mode == FinishMode::kFloat8 && !runtime_scales(d) && largest * kFloatMargin < kInt32Limit;
-  if (e.scales) f.scale = spread(arena, e.scales, e.scale_count, d.n, padded, 1.0f);
-  if (e.bias_f32) f.bias_f32 = spread(arena, e.bias_f32, d.n, d.n, padded, 0.0f);
+  if (e.scales) f.scale = spread(arena, e.scales, e.scale_count, columns, padded, 1.0f);
+  if (e.bias_f32) f.bias_f32 = spread(arena, e.bias_f32, d.n, columns, padded, 0.0f);
   if (f.mode == FinishMode::kTflite8) {
-    f.multiplier = spread(arena, e.multipliers, e.multiplier_count, d.n, padded, 0);
-    f.shift = spread(arena, e.shifts, e.multiplier_count, d.n, padded, 0);
+    f.multiplier = spread(arena, e.multipliers, e.multiplier_count, columns, padded, 0);
+    f.shift = spread(arena, e.shifts, e.multiplier_count, columns, padded, 0);
     if (max_scaled < kTfliteLimit)
-      f.tflite = build_tflite(f, d.n, padded, ops.tflite_right_rows, arena);
+      f.tflite = build_tflite(f, columns, padded, ops.tflite_right_rows, arena);
     f.scale = (const float*)f.tflite.rows;
     if (f.has_residual && ops.find_byte_sum)
       f.byte_sum = build_byte_sum(f, ops.find_byte_sum, arena);

@@ -116,6 +116,9 @@ octet_status check_sizes(Draft* draft) {
   if (!span_bytes(1, 0, d.m_max, d.n, d.n, 4, &bytes))
     return fail(error, OCTET_BAD_SIZE, "desc.m_max = %zu times desc.n = %zu leaves size_t", d.m_max,
                 d.n);
+  if (!span_bytes(1, 0, d.m_max, d.k, d.k, element_bytes(d.lhs_type), &bytes))
+    return fail(error, OCTET_BAD_SIZE, "desc.m_max = %zu times desc.k = %zu leaves size_t", d.m_max,
+                d.k);
   // What create copies of a column, and a workspace holds of it; and run-time weights, packed. In
   // 64 bits, where size_t may have 32.
   constexpr uint64_t kColumnBytes = 64, kWidest = 64, kDeepest = 16;

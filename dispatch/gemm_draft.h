@@ -63,8 +63,8 @@ octet_status read_limits(Draft* draft, const Machine& machine, CpuFeatures* cpu,
 octet_status refuse_forced(const Draft& draft, const Machine& machine, const CpuFeatures& cpu,
                            Selected result, const char* forced, Isa isa);
 // The epilogue with its arrays in the arena, padded. max_scaled: as in Draft.
-Finish build_finish(const Draft& draft, const TierOps& ops, double max_scaled, size_t padded,
-                    Arena* arena);
+Finish build_finish(const Draft& draft, const TierOps& ops, double max_scaled, size_t columns,
+                    size_t padded, Arena* arena);
 // Whether a kernel with these flags may do all that follows an accumulator: to 8 bits, in float
 // mode of accumulators that get no larger than this, scaled.
 bool narrows_in_kernel(const Draft& draft, const Finish& finish, double max_scaled,

@@ -18,24 +18,25 @@ octet_status read_machine(const octet_machine* given, const char* name, CpuFeatu
   snprintf(full_name, sizeof full_name, "%s.machine", name);
   Given<octet_machine> machine;
   OCTET_TRY(machine.read(given, full_name, error));
-  if (machine->tuning && !machine->l2_bytes && !machine->l3_bytes && !machine->in_order &&
-      !machine->reserved)
-    return OCTET_OK;
-  if (!may_be_a_cache(machine->l2_bytes))
-    return fail(error, OCTET_BAD_SIZE,
-                "%s.l2_bytes is %zu; it must be 4096 to 2^31 (without a second level: the size of "
-                "the first)",
-                full_name, machine->l2_bytes);
-  if (machine->l3_bytes && !may_be_a_cache(machine->l3_bytes))
-    return fail(error, OCTET_BAD_SIZE,
-                "%s.l3_bytes is %zu; it must be 4096 to 2^31, or 0 where there is none", full_name,
-                machine->l3_bytes);
   if (machine->in_order != 0 && machine->in_order != 1)
     return fail(error, OCTET_UNKNOWN_ENUM, "%s.in_order is %d, neither 0 nor 1", full_name,
                 machine->in_order);
   if (machine->reserved)
     return fail(error, OCTET_UNSUPPORTED, "%s.reserved is not 0; this version has no use for it",
                 full_name);
+  if (machine->tuning && !machine->l2_bytes && !machine->l3_bytes && !machine->in_order)
+    return OCTET_OK;
+  if (!may_be_a_cache(machine->l2_bytes))
+    return fail(
+        error, OCTET_BAD_SIZE,
+        "%s.l2_bytes is %zu; it must be 4096 to 2^31 (without a second level: the size of "
+        "the first)%s",
+        full_name, machine->l2_bytes,
+        machine->tuning ? "; with a tuning, a machine is described as a whole or not at all" : "");
+  if (machine->l3_bytes && !may_be_a_cache(machine->l3_bytes))
+    return fail(error, OCTET_BAD_SIZE,
+                "%s.l3_bytes is %zu; it must be 4096 to 2^31, or 0 where there is none", full_name,
+                machine->l3_bytes);
   cpu->caches = {0, machine->l2_bytes, machine->l3_bytes};
   cpu->cores = {1, machine->in_order ? 1u : 0u};
   return OCTET_OK;

@@ -11,7 +11,7 @@ namespace {
 // Filled at first use without a lock: threads that race compute and store the same values. All zero
 // at start, no initialiser to run.
 struct Cache {
-  std::atomic<bool> ready;
+  std::atomic<bool> ready, wide_shuffles, trusts_tried;
   std::atomic<IsaMask> detected, demoted;
   std::atomic<size_t> l1d, l2, l3;
   std::atomic<uint32_t> cores, in_order_cores;
@@ -26,7 +26,8 @@ struct Found {
 };
 
 Found find_out() {
-  const CpuFeatures cpu = detect_cpu();
+  CpuFeatures cpu = detect_cpu();
+  cpu.trusts_tried = passes_tried(byte_kernels(), cpu);
   return {cpu, failing_isas(byte_kernels(), cpu)};
 }
 
@@ -38,13 +39,17 @@ void keep(const Found& found) {
   cache.l3.store(found.cpu.caches.l3_bytes, relaxed);
   cache.cores.store(found.cpu.cores.known, relaxed);
   cache.in_order_cores.store(found.cpu.cores.in_order, relaxed);
+  cache.wide_shuffles.store(found.cpu.wide_shuffles, relaxed);
+  cache.trusts_tried.store(found.cpu.trusts_tried, relaxed);
   cache.ready.store(true, std::memory_order_release);
 }
 
 Found kept() {
   return {{cache.detected.load(relaxed),
            {cache.l1d.load(relaxed), cache.l2.load(relaxed), cache.l3.load(relaxed)},
-           {cache.cores.load(relaxed), cache.in_order_cores.load(relaxed)}},
+           {cache.cores.load(relaxed), cache.in_order_cores.load(relaxed)},
+           cache.wide_shuffles.load(relaxed),
+           cache.trusts_tried.load(relaxed)},
           cache.demoted.load(relaxed)};
 }
 

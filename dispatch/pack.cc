@@ -39,11 +39,10 @@ octet_status choose_forms(const octet_rhs_desc& rhs, octet_isa isa, Forms* forms
   if (isa != OCTET_ISA_AUTO && !find_tier((int)isa))
     return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
   const bool rhs_u8 = rhs.type == OCTET_U8;
-  const size_t dense_bytes = rhs.n * rhs.k;
   CpuFeatures cpu = this_machine().cpu;
   if (isa != OCTET_ISA_AUTO) {
     *forms = {find_form_of(layout_of((Isa)isa, rhs_u8)), &form_of(tier_of((Isa)isa).sparse),
-              gains_by_sparsity((Isa)isa, cpu, rhs.m_max, dense_bytes)};
+              gains_by_sparsity((Isa)isa, cpu, rhs.m_max, rhs.n, rhs.k)};
     return OCTET_OK;
   }
   Environment environment;
@@ -55,7 +54,7 @@ octet_status choose_forms(const octet_rhs_desc& rhs, octet_isa isa, Forms* forms
   *forms = {
       find_form_of(select_layout(cpu, rhs_u8, environment.kernel)), &form_of(tier_of(best).sparse),
       forced && supports(cpu, *forced) ? forced->rhs_layout.sparse()
-                                       : gains_by_sparsity(best, cpu, rhs.m_max, dense_bytes)};
+                                       : gains_by_sparsity(best, cpu, rhs.m_max, rhs.n, rhs.k)};
   if (!environment.kernel)
     forms->paired = paired_form(cpu.isas, forms->dense->layout.lanes(rhs.n), rhs.k);
   return OCTET_OK;
@@ -73,20 +72,21 @@ bool plan_as(const Form& form, Sparsity sparsity, RhsDraft* p) {
   return true;
 }
 
-// What the data says. A forced sparsity that does not hold is refused.
+// What the data says, all matrices of it. A forced sparsity that does not hold is refused.
 octet_status look_at_data(const RhsDraft& p, Sparsity* verdict, octet_error* error) {
   RhsView one = p.weights.view;
   const size_t batch = p.weights.batch;
+  const bool forced = p.rhs().sparsity == OCTET_SPARSE_2_4;
   for (size_t i = 0; i < batch; ++i, one.data += p.weights.matrix_stride) {
     const SparsityFinding finding = look_at(one);
-    *verdict = finding.verdict();
-    if (*verdict == Sparsity::kPattern && p.rhs().sparsity == OCTET_SPARSE_2_4)
+    if (finding.verdict() != Sparsity::kTwoOfFour) *verdict = finding.verdict();
+    if (finding.crowded && forced)
       return fail(
           error, OCTET_BAD_SPARSITY,
           "rhs.sparsity is OCTET_SPARSE_2_4, but column %zu of matrix %zu has more than two "
           "weights other than %d from k = %zu on: %s",
           finding.column, i, finding.zero, finding.k, finding.values);
-    if (*verdict != Sparsity::kTwoOfFour) break;
+    if (*verdict != Sparsity::kTwoOfFour && !forced) break;
   }
   return OCTET_OK;
 }
@@ -130,7 +130,6 @@ octet_status lay_out(bool with_data, RhsDraft* p, octet_error* error) {
 octet_status prepare(const octet_rhs_desc* given, octet_isa isa, bool with_data, RhsDraft* p,
                      octet_error* error) {
   OCTET_TRY(read_rhs(given, with_data, &p->weights, error));
-  OCTET_TRY(check_sparsity(p->rhs().sparsity, p->rhs().reserved, "rhs", error));
   OCTET_TRY(choose_forms(p->rhs(), isa, &p->forms, error));
   return lay_out(false, p, error);
 }

@@ -14,6 +14,7 @@ octet_status read_rhs(const octet_rhs_desc* given, bool with_data, RhsWeights* w
   if (rhs->order != OCTET_KN && rhs->order != OCTET_NK)
     return fail(error, OCTET_UNKNOWN_ENUM, "rhs.order is %d, neither OCTET_KN nor OCTET_NK",
                 (int)rhs->order);
+  OCTET_TRY(check_sparsity(rhs->sparsity, rhs->reserved, "rhs", error));
   if (rhs->n == 0 || rhs->k == 0)
     return fail(error, OCTET_BAD_SIZE, "rhs.n = %zu, rhs.k = %zu: neither may be 0", rhs->n,
                 rhs->k);

@@ -79,9 +79,15 @@ IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu) {
     if (!supports(cpu, *kernel)) continue;
     if (!(looked_at & tier) && !passes(ops_of(kernel->isa))) failing |= tier;
     looked_at |= tier;
-    if (!passes(*kernel)) failing |= tier;
+    if (!kernel->is(kTried) && !passes(*kernel)) failing |= tier;
   }
   return failing;
+}
+
+bool passes_tried(const KernelList& kernels, const CpuFeatures& cpu) {
+  for (const MicroKernel* kernel : kernels)
+    if (kernel->is(kTried) && supports(cpu, *kernel) && !passes(*kernel)) return false;
+  return true;
 }
 
 }  // namespace octet

@@ -19,7 +19,9 @@ octet_status prepare(octet_sparse_metadata order, size_t n, size_t k, size_t val
     return fail(error, OCTET_UNKNOWN_ENUM, "order is %d, not an octet_sparse_metadata", (int)order);
   const bool rows = order == OCTET_METADATA_ROWS;
   const size_t n_unit = rows ? 1 : 16, k_unit = rows ? 8 : 64;
-  if (n == 0 || k == 0 || n % n_unit || k % k_unit)
+  if (n == 0 || k == 0)
+    return fail(error, OCTET_BAD_SIZE, "n = %zu, k = %zu: neither may be 0", n, k);
+  if (n % n_unit || k % k_unit)
     return fail(error, OCTET_BAD_SIZE,
                 "n = %zu, k = %zu: this order of metadata is for multiples of %zu and %zu", n, k,
                 n_unit, k_unit);
@@ -72,7 +74,7 @@ octet_status octet_sparse_import_indexed(octet_sparse_metadata order, size_t n, 
     const size_t at = d.metadata.byte(bad.row, bad.k);
     const unsigned group = (unsigned)places[at] >> Metadata::shift(bad.k);
     return fail(error, OCTET_BAD_BLOB,
-                "metadata (%zu bytes), at offset %zu: the group of column %zu at k = %zu has its "
+                "metadata (%zu bytes), at offset %zu: the group of row %zu at k = %zu has its "
                 "weights at %u and %u, which are not in order",
                 metadata_bytes, at, bad.row, bad.k, group & 3, group >> 2 & 3);
   }
@@ -99,8 +101,7 @@ octet_status octet_sparse_export_indexed(const octet_rhs_desc* rhs, octet_sparse
     return fail(error, OCTET_OVERLAP, "values or metadata overlap rhs.data");
   if (meet(v, zero_points) || meet(m, zero_points))
     return fail(error, OCTET_OVERLAP, "values or metadata overlap rhs.zero_points");
-  BadGroup bad;
-  if (!check_sparse(w.view, &bad)) return refuse_group(w, bad.row, bad.k, error);
+  OCTET_TRY(check_sparse(w, error));
   write_indexed(d.metadata, w.view, (uint8_t*)values, (uint8_t*)metadata);
   return OCTET_OK;
 }

@@ -2,6 +2,31 @@
 #include "dispatch/sparse_prune.h"
 #include "dispatch/rhs_weights.h"
 
+namespace octet {
+namespace {
+
+// Stored rows of another matrix may lie between this one's, but not on them: each weight is written
+// once.
+octet_status check_apart(const RhsWeights& w, octet_error* error) {
+  const octet_rhs_desc& rhs = *w.rhs;
+  const bool kn = rhs.order == OCTET_KN;
+  const size_t row = kn ? rhs.n : rhs.k, rows = kn ? rhs.k : rhs.n;
+  const size_t stride = rhs.stride ? rhs.stride : row;
+  for (size_t matrix = 1; matrix < w.batch; ++matrix) {
+    const size_t from_first = matrix * w.matrix_stride, line = from_first / stride;
+    const bool on_line = line < rows && from_first - line * stride < row,
+               on_next = line + 1 < rows && (line + 1) * stride - from_first < row;
+    if (on_line || on_next)
+      return fail(error, OCTET_BAD_STRIDE,
+                  "rhs.batch_stride = %zu: matrix %zu overlaps the first one, and both are pruned",
+                  rhs.batch_stride, matrix);
+  }
+  return OCTET_OK;
+}
+
+}  // namespace
+}  // namespace octet
+
 using namespace octet;
 
 octet_status octet_sparse_prune(const octet_rhs_desc* rhs, void* pruned, octet_sparse_loss* losses,
@@ -9,6 +34,7 @@ octet_status octet_sparse_prune(const octet_rhs_desc* rhs, void* pruned, octet_s
   RhsWeights w;
   OCTET_TRY(read_rhs(rhs, true, &w, error));
   const RhsView& v = w.view;
+  OCTET_TRY(check_apart(w, error));
   OCTET_TRY(check_pruned({pruned, v.data, w.data_bytes, v.zero_points, v.zero_point_count, losses,
                           w.batch, v.n, "rhs"},
                          error));

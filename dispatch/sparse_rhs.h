@@ -8,7 +8,7 @@ namespace octet {
 // As read_rhs, and zero points are 0: what such forms leave out is the byte 0.
 octet_status read_sparse_rhs(const octet_rhs_desc* given, RhsWeights* weights, octet_error* error);
 
-// The group at depth k of row r, which is column r % n of matrix r / n, has more than two weights.
-octet_status refuse_group(const RhsWeights& weights, size_t row, size_t k, octet_error* error);
+// Whether of each group at most two weights are not 0.
+octet_status check_sparse(const RhsWeights& weights, octet_error* error);
 
 }  // namespace octet

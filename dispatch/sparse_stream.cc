@@ -1,4 +1,4 @@
-// octet_sparse_import*, octet_sparse_export*: AMD's stream.
+// octet_sparse_import_stream*, octet_sparse_export_stream*: AMD's stream.
 #include "kernels/sparse/stream.h"
 
 #include "dispatch/check.h"
@@ -8,9 +8,9 @@
 namespace octet {
 namespace {
 
-octet_status read_format(const octet_sparse_stream* given, StreamFormat* format,
+octet_status read_format(const octet_sparse_stream_format* given, StreamFormat* format,
                          octet_error* error) {
-  Given<octet_sparse_stream> f;
+  Given<octet_sparse_stream_format> f;
   OCTET_TRY(f.read(given, "format", error));
   if (f->chunk != 32 && f->chunk != 64)
     return fail(error, OCTET_BAD_SIZE, "format.chunk is %zu; a mask is of 32 or 64 weights",
@@ -62,14 +62,13 @@ struct Export {
   StreamFormat format;
   RhsWeights weights;
   size_t rows;
-  size_t bytes;
 
-  bool write(uint8_t* stream, CrowdedGroup* crowded) {
-    return write_stream(format, weights.view, weights.matrix_stride, rows, stream, &bytes, crowded);
+  size_t write(uint8_t* stream) const {
+    return write_stream(format, weights.view, weights.matrix_stride, rows, stream);
   }
 };
 
-octet_status prepare(const octet_rhs_desc* rhs, const octet_sparse_stream* format, Export* e,
+octet_status prepare(const octet_rhs_desc* rhs, const octet_sparse_stream_format* format, Export* e,
                      octet_error* error) {
   OCTET_TRY(read_sparse_rhs(rhs, &e->weights, error));
   OCTET_TRY(read_format(format, &e->format, error));
@@ -79,9 +78,7 @@ octet_status prepare(const octet_rhs_desc* rhs, const octet_sparse_stream* forma
       __builtin_mul_overflow(e->rows, stream_row(v.k) + 8, &weights) || weights > PTRDIFF_MAX)
     return fail(error, OCTET_BAD_SIZE, "rhs.n = %zu, rhs.k = %zu: the stream leaves ptrdiff_t", v.n,
                 v.k);
-  CrowdedGroup crowded;
-  if (!e->write(nullptr, &crowded)) return refuse_group(e->weights, crowded.row, crowded.k, error);
-  return OCTET_OK;
+  return check_sparse(e->weights, error);
 }
 
 }  // namespace
@@ -89,8 +86,9 @@ octet_status prepare(const octet_rhs_desc* rhs, const octet_sparse_stream* forma
 
 using namespace octet;
 
-octet_status octet_sparse_import_size(const octet_sparse_stream* format, const void* stream,
-                                      size_t stream_bytes, size_t* weights, octet_error* error) {
+octet_status octet_sparse_import_stream_size(const octet_sparse_stream_format* format,
+                                             const void* stream, size_t stream_bytes,
+                                             size_t* weights, octet_error* error) {
   StreamFormat f;
   OCTET_TRY(read_format(format, &f, error));
   OCTET_TRY(check_stream(stream, stream_bytes, error));
@@ -105,9 +103,9 @@ octet_status octet_sparse_import_size(const octet_sparse_stream* format, const v
   return OCTET_OK;
 }
 
-octet_status octet_sparse_import(const octet_sparse_stream* format, const void* stream,
-                                 size_t stream_bytes, size_t n, size_t k, void* weights,
-                                 size_t stride, octet_error* error) {
+octet_status octet_sparse_import_stream(const octet_sparse_stream_format* format,
+                                        const void* stream, size_t stream_bytes, size_t n, size_t k,
+                                        void* weights, size_t stride, octet_error* error) {
   StreamFormat f;
   OCTET_TRY(read_format(format, &f, error));
   OCTET_TRY(check_stream(stream, stream_bytes, error));
@@ -132,30 +130,33 @@ octet_status octet_sparse_import(const octet_sparse_stream* format, const void* 
   return OCTET_OK;
 }
 
-octet_status octet_sparse_export_size(const octet_rhs_desc* rhs, const octet_sparse_stream* format,
-                                      size_t* stream_bytes, octet_error* error) {
+octet_status octet_sparse_export_stream_size(const octet_rhs_desc* rhs,
+                                             const octet_sparse_stream_format* format,
+                                             size_t* stream_bytes, octet_error* error) {
   if (!stream_bytes) return fail(error, OCTET_NULL_POINTER, "stream_bytes is null");
   Export e;
   OCTET_TRY(prepare(rhs, format, &e, error));
-  *stream_bytes = e.bytes;
+  *stream_bytes = e.write(nullptr);
   return OCTET_OK;
 }
 
-octet_status octet_sparse_export(const octet_rhs_desc* rhs, const octet_sparse_stream* format,
-                                 void* stream, size_t stream_bytes, octet_error* error) {
+octet_status octet_sparse_export_stream(const octet_rhs_desc* rhs,
+                                        const octet_sparse_stream_format* format, void* stream,
+                                        size_t stream_bytes, octet_error* error) {
   Export e;
   OCTET_TRY(prepare(rhs, format, &e, error));
   if (!stream) return fail(error, OCTET_NULL_POINTER, "stream is null");
-  if (stream_bytes < e.bytes)
-    return fail(error, OCTET_BAD_SIZE, "stream_bytes = %zu, but octet_sparse_export_size says %zu",
-                stream_bytes, e.bytes);
+  const size_t bytes = e.write(nullptr);
+  if (stream_bytes < bytes)
+    return fail(error, OCTET_BAD_SIZE,
+                "stream_bytes = %zu, but octet_sparse_export_stream_size says %zu", stream_bytes,
+                bytes);
   const RhsWeights& w = e.weights;
-  if (meet(extent_of(stream, e.bytes), extent_of(w.rhs->data, w.data_bytes)))
+  if (meet(extent_of(stream, bytes), extent_of(w.rhs->data, w.data_bytes)))
     return fail(error, OCTET_OVERLAP, "stream overlaps rhs.data");
-  if (meet(extent_of(stream, e.bytes),
+  if (meet(extent_of(stream, bytes),
            extent_of(w.rhs->zero_points, w.rhs->zero_point_count * sizeof(int32_t))))
     return fail(error, OCTET_OVERLAP, "stream overlaps rhs.zero_points");
-  CrowdedGroup crowded;
-  e.write((uint8_t*)stream, &crowded);
+  e.write((uint8_t*)stream);
   return OCTET_OK;
 }

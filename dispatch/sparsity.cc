@@ -5,22 +5,12 @@
 namespace octet {
 namespace {
 
-constexpr size_t kFewRows = 8;  // up to here the time to read the weights matters
 // What is predicted to gain less may lose
 constexpr double kWorthwhile = 1.05;
 
 }  // namespace
 
-octet_status check_sparsity(octet_sparsity sparsity, int reserved, const char* name,
-                            octet_error* error) {
-  if (sparsity < OCTET_SPARSE_NONE || sparsity > OCTET_SPARSE_AUTO)
-    return fail(error, OCTET_UNKNOWN_ENUM, "%s.sparsity is %d, not an octet_sparsity", name,
-                (int)sparsity);
-  if (reserved)
-    return fail(error, OCTET_UNSUPPORTED, "%s.reserved is not 0; this version has no use for it",
-                name);
-  return OCTET_OK;
-}
+octet_status allow_sparsity(const char*, octet_error*) { return OCTET_OK; }
 
 const char* describe(Sparsity sparsity) {
   switch (sparsity) {
@@ -41,10 +31,19 @@ double sparse_macs(const Tier& tier, const CpuFeatures& cpu) {
                                                             : tier.costs.sparse_macs;
 }
 
-bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t dense_bytes) {
+bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, size_t k) {
   const Tier& tier = tier_of(isa);
-  const bool streamed = rows && rows <= kFewRows && dense_bytes > cpu.l2_bytes();
-  const double gain = sparse_macs(tier, cpu) / tier.costs.macs;
+  const size_t dense_bytes = n * k;
+  const size_t few = dense_bytes > cpu.last_level_bytes() ? tier.costs.sparse_few_far
+                     : dense_bytes > cpu.l2_bytes()       ? tier.costs.sparse_few
+                                                          : 0;
+  // Cores that execute in order do not read while they multiply
+  const bool streamed = rows && rows <= few && !cpu.in_order();
+  // Short columns are filled up to whole groups, and a tile takes longer to start
+  const double depth = (double)layout_of(isa, false).depth(k),
+               sparse_depth = (double)form_of(tier.sparse).layout.depth(k);
+  const double gain =
+      sparse_macs(tier, cpu) / tier.costs.macs * depth / (sparse_depth + tier.costs.sparse_start);
   return (streamed && tier.costs.sparse_streamed > gain ? tier.costs.sparse_streamed : gain) >
          kWorthwhile;
 }
@@ -67,6 +66,7 @@ bool SparsityFinding::look_at(const SparseRun& run, bool is_u8, size_t its_colum
 
 SparsityFinding look_at(const RhsView& rhs) {
   SparsityFinding finding;
+  if (rhs.n_stride == 1 && rows_are_sound(rhs)) return finding;
   for (size_t n = 0; n < rhs.n; ++n)
     if (!finding.look_at(
             {rhs.data + n * rhs.n_stride, rhs.k_stride, rhs.k, (uint8_t)rhs.zero_point(n)},

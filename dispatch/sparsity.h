@@ -10,15 +10,14 @@
 
 namespace octet {
 
-// Of a descriptor; name: "rhs" or "filter".
-octet_status check_sparsity(octet_sparsity sparsity, int reserved, const char* name,
-                            octet_error* error);
+// Refuses where the library was built without sparse weights; name: "rhs" or "filter".
+octet_status allow_sparsity(const char* name, octet_error* error);
 
 // Of the dense products that sparse weights stand for, per cycle
 double sparse_macs(const Tier& tier, const CpuFeatures& cpu);
-// Whether this tier multiplies sparse weights faster, in runs of at most so many rows (0 = any), of
-// matrices that take so many bytes if they are dense.
-bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t dense_bytes);
+// Whether this tier multiplies sparse weights of n columns, k deep, faster, in runs of at most so
+// many rows (0 = any).
+bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, size_t k);
 
 // As a half sentence about the weights.
 const char* describe(Sparsity sparsity);

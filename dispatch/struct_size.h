@@ -2,7 +2,9 @@
 #pragma once
 
 #include "dispatch/error.h"
+#include "octet/network.h"
 #include "octet/sparse.h"
+#include "octet/traffic.h"
 #include "octet/tune.h"
 
 namespace octet {
@@ -25,13 +27,27 @@ constexpr size_t oldest(const octet_conv2d_candidate*) {
 }
 constexpr size_t oldest(const octet_conv2d_desc*) { return offsetof(octet_conv2d_desc, epilogue); }
 constexpr size_t oldest(const octet_conv2d_args*) { return offsetof(octet_conv2d_args, workspace); }
-constexpr size_t oldest(const octet_sparse_stream*) {
-  return offsetof(octet_sparse_stream, alignment);
+constexpr size_t oldest(const octet_sparse_stream_format*) {
+  return offsetof(octet_sparse_stream_format, alignment);
 }
 constexpr size_t oldest(const octet_blob_info*) { return offsetof(octet_blob_info, algorithm); }
 constexpr size_t oldest(const octet_tuning_report*) { return sizeof(octet_tuning_report); }
 constexpr size_t oldest(const octet_tune_options*) { return offsetof(octet_tune_options, clock); }
+constexpr size_t oldest(const octet_network_desc*) {
+  return offsetof(octet_network_desc, concurrency);
+}
+constexpr size_t oldest(const octet_network_args*) {
+  return offsetof(octet_network_args, parallel_for);
+}
+constexpr size_t oldest(const octet_network_explanation*) {
+  return sizeof(octet_network_explanation);
+}
+constexpr size_t oldest(const octet_calibration*) { return offsetof(octet_calibration, seconds); }
 constexpr size_t oldest(const octet_tune_result*) { return offsetof(octet_tune_result, seconds); }
+constexpr size_t oldest(const octet_traffic_options*) {
+  return offsetof(octet_traffic_options, l1_bytes);
+}
+constexpr size_t oldest(const octet_layer_traffic*) { return sizeof(octet_layer_traffic); }
 
 struct StructSizes {
   const char* name;  // of the argument

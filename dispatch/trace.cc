@@ -20,9 +20,10 @@ void trace_demotions(IsaMask demoted) {
 
 void trace(const char* event, const octet_gemm& gemm, size_t m, size_t n, size_t k, size_t batch,
            double microseconds) {
-  fprintf(stderr, "octet,%s,gemm,%zux%zux%zu,%zu,%s:%s:%s,%s,gemm,%.3f\n", event, m, n, k, batch,
+  fprintf(stderr, "octet,%s,gemm,%zux%zux%zu,%zu,%s:%s:%s,%s,gemm,%.3f,%s\n", event, m, n, k, batch,
           octet_type_name(gemm.lhs_type), octet_type_name(gemm.rhs_type),
-          octet_type_name(gemm.dst_type), kernel_for(gemm.plan, m).name, microseconds);
+          octet_type_name(gemm.dst_type), kernel_for(gemm.plan, m).name, microseconds,
+          origin_word(gemm.measured));
 }
 
 }  // namespace octet

@@ -10,7 +10,7 @@
 namespace octet {
 namespace {
 
-constexpr char kBar[] = " | ";
+constexpr char kBar[] = " | ", kCosts[] = " costs";
 constexpr size_t kBarBytes = sizeof kBar - 1, kDigits = 16;
 
 uint64_t checksum_of(const char* text, size_t length) {
@@ -32,6 +32,29 @@ bool take(TuningWords* text, TuningWords* part) {
       return true;
     }
   return false;
+}
+
+// False if there is a zero in it, or too much.
+template <size_t room>
+bool copy_words(const TuningWords& words, char (&text)[room]) {
+  if (words.length >= room || memchr(words.text, 0, words.length)) return false;
+  memcpy(text, words.text, words.length);
+  text[words.length] = 0;
+  return true;
+}
+
+// "NAME=NUMBER", and the space behind it; *text goes behind both.
+bool take_number(TuningWords* text, const char* name, uint64_t* number) {
+  const size_t begin = strlen(name);
+  if (text->length < begin || memcmp(text->text, name, begin) != 0) return false;
+  size_t at = begin;
+  *number = 0;
+  for (; at < text->length && text->text[at] >= '0' && text->text[at] <= '9'; ++at)
+    *number = 10 * *number + (uint64_t)(text->text[at] - '0');
+  const bool is_number = at > begin;
+  if (at < text->length && text->text[at] == ' ') ++at;
+  *text = {text->text + at, text->length - at};
+  return is_number;
 }
 
 }  // namespace
@@ -71,6 +94,7 @@ bool TuningReader::next(TuningWords* line) {
     next_ = newline ? newline + 1 : end_;
     ++number_;
     *line = {start, (size_t)(stop - start)};
+    if (line->length && stop[-1] == '\r') --line->length;  // of an editor's
     if (line->length) return true;
   }
   return false;
@@ -83,6 +107,23 @@ bool TuningReader::find(const TuningKey& key, TuningLine* line, Choice* choice) 
   return false;
 }
 
+bool TuningReader::find_costs(const TuningKey& key, TierCosts* costs, CostsOrigin* origin) {
+  TuningLine line;
+  for (TuningWords words; next(&words);)
+    if (words.begins_with(key) && read_tuning_line(words, &line) && read_costs(line, costs, origin))
+      return true;
+  return false;
+}
+
+TuningFigures TuningLine::read_figures() const {
+  TuningWords text = figures;
+  uint64_t plan, chosen, threads;
+  if (!take_number(&text, "plan_ns=", &plan) || !take_number(&text, "chosen_ns=", &chosen) ||
+      !take_number(&text, "threads=", &threads) || text.length)
+    return {};
+  return {plan, chosen, (size_t)threads};
+}
+
 bool read_tuning_line(const TuningWords& words, TuningLine* line) {
   if (words.length < kBarBytes + kDigits || words.length >= kTuningLineBytes) return false;
   const size_t checked = words.length - kBarBytes - kDigits;
@@ -92,9 +133,9 @@ bool read_tuning_line(const TuningWords& words, TuningLine* line) {
       memcmp(words.text + checked + kBarBytes, digits, kDigits) != 0)
     return false;
   line->all = words;
-  TuningWords rest = words, figures;
+  TuningWords rest = words;
   return take(&rest, &line->key) && line->key.length < kTuningKeyBytes &&
-         take(&rest, &line->choice) && take(&rest, &figures);
+         take(&rest, &line->choice) && take(&rest, &line->figures);
 }
 
 size_t write_tuning_line(const TuningKey& key, const Choice& choice, const TuningFigures& f,
@@ -102,19 +143,45 @@ size_t write_tuning_line(const TuningKey& key, const Choice& choice, const Tunin
   char text[kChoiceBytes], digits[kDigits + 1];
   to_text(choice, text);
   const size_t checked = (size_t)snprintf(
-      line, sizeof line, "%s%s%s%splan_ns=%llu best_ns=%llu threads=%zu", key.text(), kBar, text,
-      kBar, (unsigned long long)f.plan_ns, (unsigned long long)f.best_ns, f.threads);
+      line, sizeof line, "%s%s%s%splan_ns=%llu chosen_ns=%llu threads=%zu", key.text(), kBar, text,
+      kBar, (unsigned long long)f.plan_ns, (unsigned long long)f.chosen_ns, f.threads);
   write_checksum(line, checked, digits);
   return checked + (size_t)snprintf(line + checked, sizeof line - checked, "%s%s\n", kBar, digits);
 }
 
 bool read_choice(const TuningLine& line, Choice* choice) {
   char text[kChoiceBytes];
-  if (line.choice.length >= sizeof text || memchr(line.choice.text, 0, line.choice.length))
-    return false;
-  memcpy(text, line.choice.text, line.choice.length);
-  text[line.choice.length] = 0;
-  return from_text(text, choice, nullptr) == OCTET_OK;
+  return copy_words(line.choice, text) && from_text(text, choice, nullptr) == OCTET_OK;
+}
+
+TuningKey key_of_costs(const CpuFeatures& machine, Isa tier) {
+  TuningKey key(machine, tier);
+  key.add("%s", kCosts);
+  return key;
+}
+
+size_t write_costs_line(const TuningKey& key, const char* costs, char (&line)[kTuningLineBytes]) {
+  char digits[kDigits + 1];
+  const size_t checked =
+      (size_t)snprintf(line, sizeof line, "%s%s%s%s-", key.text(), kBar, costs, kBar);
+  write_checksum(line, checked, digits);
+  return checked + (size_t)snprintf(line + checked, sizeof line - checked, "%s%s\n", kBar, digits);
+}
+
+bool read_costs(const TuningLine& line, TierCosts* costs, CostsOrigin* origin) {
+  char text[kCostsBytes];
+  return copy_words(line.choice, text) && read_costs(text, costs, origin, nullptr) == OCTET_OK;
+}
+
+bool has_costs(const TuningLine& line) {
+  for (size_t i = 0; const Tier* tier = nth_tier(i); ++i) {
+    char end[64];
+    snprintf(end, sizeof end, " %s%s", tier->name, kCosts);
+    TierCosts costs = tier->costs;
+    CostsOrigin origin;
+    if (line.key.ends_with(end)) return read_costs(line, &costs, &origin);
+  }
+  return false;
 }
 
 }  // namespace octet

@@ -1,12 +1,13 @@
 // What was measured once: a text, one line per problem and machine (docs/tuning.md).
 //
-//     KEY | CHOICE | plan_ns=N best_ns=N threads=N | CHECKSUM
+//     KEY | CHOICE | plan_ns=N chosen_ns=N threads=N | CHECKSUM
 //
 // The key says where and what: "octet-0.2.0 MACHINE TIER PROBLEM". Lines are looked up by how their
 // keys begin, and are believed if their checksum is right.
 #pragma once
 
 #include "dispatch/choice.h"
+#include "dispatch/costs.h"
 #include "dispatch/cpu_features.h"
 #include "dispatch/environment.h"
 #include "octet/tune.h"
@@ -45,12 +46,15 @@ struct TuningWords {
 };
 
 struct TuningFigures {
-  uint64_t plan_ns, best_ns;
+  uint64_t plan_ns, chosen_ns;
   size_t threads;
+  uint64_t saved_ns() const { return chosen_ns < plan_ns ? plan_ns - chosen_ns : 0; }
 };
 
 struct TuningLine {
-  TuningWords all, key, choice;
+  TuningWords all, key, choice, figures;
+  // Zeros where they are not as this library writes them.
+  TuningFigures read_figures() const;
 };
 
 // Reads line after line. What it points to is the text's.
@@ -61,6 +65,8 @@ class TuningReader {
   bool next(TuningWords* line);
   // The next entry whose key begins with this one and whose choice this library knows.
   bool find(const TuningKey& key, TuningLine* line, Choice* choice);
+  // The costs that the key has, over those that are there; false if it has none.
+  bool find_costs(const TuningKey& key, TierCosts* costs, CostsOrigin* origin);
   size_t number() const { return number_; }  // of the last line, from 1
 
  private:
@@ -75,6 +81,13 @@ size_t write_tuning_line(const TuningKey& key, const Choice& choice, const Tunin
                          char (&line)[kTuningLineBytes]);
 // False if it is no choice that this library knows.
 bool read_choice(const TuningLine& line, Choice* choice);
+
+// Lines of another kind: "octet-0.2.0 MACHINE TIER costs | calibrated NAME=VALUE ... | - | SUM"
+TuningKey key_of_costs(const CpuFeatures& machine, Isa tier);
+size_t write_costs_line(const TuningKey& key, const char* costs, char (&line)[kTuningLineBytes]);
+bool read_costs(const TuningLine& line, TierCosts* costs, CostsOrigin* origin);
+// Of a line whose key names a tier that this library has.
+bool has_costs(const TuningLine& line);
 
 // Where pack and create look: the tuning of the caller's machine, else, for this one, the
 // environment's file.
@@ -99,14 +112,21 @@ class TuningSource {
 int compare(const TuningWords& a, const TuningWords& b);
 
 octet_tuning_report report_on(const char* text, size_t bytes);
-// "octet,tuning,PATH,usable,of other machines,of other versions,damaged,first damaged", in lines
+// "octet,tuning,PATH,usable,of other machines,of other versions,damaged,first damaged", in lines;
+// once, until the path or the file is another one
 void trace_tuning(const char* path, const char* text, size_t bytes);
 
-inline const char* origin_of(bool measured) {
-  return measured ? "measured, on this machine" : "predicted";
+inline const char* origin_of(bool measured, CostsOrigin costs = CostsOrigin::kBuiltIn) {
+  return measured                            ? "measured, on this machine"
+         : costs == CostsOrigin::kCalibrated ? "predicted, calibrated"
+         : costs == CostsOrigin::kAssumed    ? "predicted, assumed"
+                                             : "predicted";
 }
 
-// All of a file, to be freed. A file that is not there is empty if it need not be.
+bool is_regular(int file);
+octet_status refuse_no_file(octet_status status, const char* name, const char* path,
+                            octet_error* error);
+// All of a regular file, to be freed. A file that is not there is empty if it need not be.
 octet_status read_tuning_file(const char* path, const char* name, bool must_be_there,
                               octet_status status, char** text, size_t* bytes, octet_error* error);
 

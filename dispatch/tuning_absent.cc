@@ -39,6 +39,9 @@ octet_status octet_tuning_load(octet_tuning*, const char*, octet_tuning_report*,
 octet_status octet_tuning_save(const octet_tuning*, const char*, octet_error* error) {
   return refuse_tuning(error);
 }
+octet_status octet_tuning_assume(octet_tuning*, const char*, octet_error* error) {
+  return refuse_tuning(error);
+}
 octet_status octet_tune_gemm(const octet_gemm_desc*, const octet_tune_options*, octet_tuning*,
                              octet_tune_result*, octet_error* error) {
   return refuse_tuning(error);

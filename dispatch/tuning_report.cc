@@ -42,7 +42,7 @@ octet_tuning_report report_on(const char* text, size_t bytes) {
     Choice choice;
     if (!same(its_machine, machine))
       ++report.other_machine;
-    else if (!same(its_version, version) || !read_choice(line, &choice))
+    else if (!same(its_version, version) || !(read_choice(line, &choice) || has_costs(line)))
       ++report.other_version;
     else
       ++report.usable;
@@ -51,6 +51,18 @@ octet_tuning_report report_on(const char* text, size_t bytes) {
 }
 
 void trace_tuning(const char* path, const char* text, size_t bytes) {
+  // FNV-1a
+  uint64_t sum = 0xCBF29CE484222325u;
+  const auto add = [&](const char* from, size_t length) {
+    for (size_t i = 0; i < length; ++i) sum = (sum ^ (uint8_t)from[i]) * 0x100000001B3u;
+  };
+  add(path, strlen(path));
+  add(text, bytes);
+  // Of two threads at once both may tell
+  static uint32_t last;
+  const uint32_t folded = (uint32_t)(sum ^ sum >> 32);
+  if (__atomic_load_n(&last, __ATOMIC_RELAXED) == folded) return;
+  __atomic_store_n(&last, folded, __ATOMIC_RELAXED);
   const octet_tuning_report r = report_on(text, bytes);
   fprintf(stderr, "octet,tuning,%s,%zu,%zu,%zu,%zu,%zu\n", path, r.usable, r.other_machine,
           r.other_version, r.damaged, r.first_damaged);

@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "dispatch/file_error.h"
 #include "dispatch/struct_size.h"
 #include "dispatch/tuning.h"
 
@@ -12,10 +14,11 @@ namespace {
 
 constexpr size_t kLargestFile = (size_t)64 << 20;
 
-// Files grow while they are read, and some have no size.
+// Files grow while they are read.
 bool read_all(int file, char** text, size_t* bytes) {
   size_t room = 0;
   *text = nullptr;
+  errno = ENOMEM;
   for (*bytes = 0; *bytes <= kLargestFile;) {
     if (*bytes == room) {
       char* const larger = (char*)realloc(*text, room = room ? 2 * room : 16384);
@@ -28,24 +31,42 @@ bool read_all(int file, char** text, size_t* bytes) {
     if (length < 0) break;
     *bytes += (size_t)length;
   }
+  if (*bytes > kLargestFile) errno = EFBIG;
+  const int reason = errno;
   free(*text);
+  errno = reason;
   return false;
 }
 
 }  // namespace
 
+bool is_regular(int file) {
+  struct stat status;
+  return fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+octet_status refuse_no_file(octet_status status, const char* name, const char* path,
+                            octet_error* error) {
+  return fail(error, status, "%s is no regular file: '%.160s'", name, path);
+}
+
 octet_status read_tuning_file(const char* path, const char* name, bool must_be_there,
                               octet_status status, char** text, size_t* bytes, octet_error* error) {
   *text = nullptr, *bytes = 0;
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0 && errno == ENOENT && !must_be_there) return OCTET_OK;
-  const bool read = file >= 0 && read_all(file, text, bytes);
+  // Without O_NONBLOCK a pipe would be waited for
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0 && errno == ENOENT && *path && !must_be_there) return OCTET_OK;
+  if (file < 0) return fail_file(error, status, name, "read", errno, path);
+  const bool regular = is_regular(file), read = regular && read_all(file, text, bytes);
   const int reason = errno;
-  if (file >= 0) close(file);
+  close(file);
   if (read) return OCTET_OK;
   *text = nullptr, *bytes = 0;
-  return fail(error, status, "%s is '%.160s', a file that cannot be read (error %d of the system)",
-              name, path, reason);
+  if (!regular) return refuse_no_file(status, name, path, error);
+  if (reason == EFBIG)
+    return fail(error, status, "%s is larger than %zu MiB: '%.160s'", name, kLargestFile >> 20,
+                path);
+  return fail_file(error, status, name, "read", reason, path);
 }
 
 TuningSource::~TuningSource() { free(file_); }

@@ -15,6 +15,8 @@ PICTURE = ROOT / "docs/architecture.svg"
 
 # What the code does not say.
 ROLES = {
+    "network": "networks: checks, one workspace, runs",
+    "traffic": "a model of what moves through memory",
     "tune": "choices measured on this machine, and kept",
     "dispatch": "checks, CPU detection, selection, plans",
     "dispatch/tables": "tiers, forms, kernels, operations, algorithms",
@@ -26,7 +28,8 @@ ROLES = {
     "kernels/core": "vocabulary: layout, tile, micro-kernel, epilogue; nothing to link",
     "kernels/simd": "plain loops, compiled once for each tier: epilogue, row work, transforms",
     "kernels/ref": "portable",
-    "kernels/x86": "AVX2 and up",
+    "kernels/x86": "AVX2 and up; what SSE4.1 makes of xsimd's text",
+    "kernels/xsimd": "kernels in one text for all that xsimd knows",
     "kernels/arm": "NEON and up",
     "octet": "the public headers",
 }
@@ -77,13 +80,13 @@ def read_tiers():
     }
     tiers = {}
     for kind, isa, first, second in find("dispatch/tables/tiers.def",
-                                         r"^(TIER|BYTES|WORDS|DEPTHWISE)\((\w+), (\w+), (\w+)\)"):
+                                         r"^(TIER|BYTES|SPARSE|WORDS|DEPTHWISE)\((\w+), (\w+), (\w+)\)"):
         kinds = tiers.setdefault(isa, {})
         if kind == "TIER":
             kinds["operations"] = [first, second]
         else:
             forced = " *" if second == "kForced" else ""
-            kinds.setdefault(kind.capitalize(), []).append(first + forced)
+            kinds.setdefault({"SPARSE": "Bytes"}.get(kind, kind.capitalize()), []).append(first + forced)
     return [(*named[isa], kinds) for isa, kinds in tiers.items()]
 
 
@@ -144,27 +147,25 @@ def draw_layers(layers, top):
     highest = max(depth(rooted(a)) for a in layers)
     level = {a: highest - depth(rooted(a)) for a in layers}
     span = {}
+
+    def share(row, x0, x1):
+        width = (x1 - x0 - (len(row) - 1) * GAP) / len(row)
+        for i, a in enumerate(row):
+            span[a] = (x0 + i * (width + GAP), x0 + i * (width + GAP) + width)
+
+    base = level["dispatch"]  # as wide as the picture; what is above it stands side by side
+    share([a for a in layers if level[a] == highest], MARGIN, WIDTH - MARGIN)
     for at in range(highest - 1, -1, -1):
         row = [a for a in layers if level[a] == at]
-        if at == highest - 1:
-            width = (WIDTH - 2 * MARGIN - (len(row) - 1) * GAP) / len(row)
-            for i, a in enumerate(row):
-                span[a] = (MARGIN + i * (width + GAP), MARGIN + i * (width + GAP) + width)
+        if at == base:
+            share(row, MARGIN, WIDTH - MARGIN)
             continue
         for a in row:
             above = [span[b] for b in span if b not in row and a in layers[b]]
             span[a] = (min(s[0] for s in above), max(s[1] for s in above))
         alike = {s: [a for a in row if span[a] == s] for s in {span[a] for a in row}}
         for (x0, x1), shared in alike.items():
-            width = (x1 - x0 - (len(shared) - 1) * GAP) / len(shared)
-            for i, a in enumerate(shared):
-                span[a] = (x0 + i * (width + GAP), x0 + i * (width + GAP) + width)
-    for a in layers:
-        if level[a] == highest:
-            inner = [span[b] for b in layers[a] if b in span]
-            named = MARGIN + WIDTH / 4  # beside the parent's name
-            span[a] = ((max(named, min(s[0] for s in inner)), max(s[1] for s in inner))
-                       if a in parent else (MARGIN, WIDTH - MARGIN))
+            share(shared, x0, x1)
 
     tall, step = 46, 76
     y_of = {a: top + (highest - at + len(public)) * step for a, at in level.items()}

@@ -1,7 +1,9 @@
 /* The header is C99, and a C program can do everything: pack, create, query, run, destroy.
  * Compiled with -Wpedantic -Werror. */
+#include <octet/network.h>
 #include <octet/octet.h>
 #include <octet/sparse.h>
+#include <octet/traffic.h>
 #include <octet/tune.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,11 +78,11 @@ int main(void) {
     static const uint8_t stream[12] = {0xcc, 0x06, 0, 0, 7, 0x80, 8, 127, 6, 9, 0, 0};
     int8_t pruned[K * N], columns[N * K];
     octet_sparse_loss losses[N];
-    octet_sparse_stream format = OCTET_SPARSE_STREAM_INIT;
+    octet_sparse_stream_format format = OCTET_SPARSE_STREAM_FORMAT_INIT;
     format.chunk = 32;
     EXPECT(octet_sparse_prune(&rhs, pruned, losses, &error) == OCTET_OK);
     EXPECT(losses[1].removed == 2 && losses[1].magnitude_removed == 7 && losses[1].energy == 16222);
-    EXPECT(octet_sparse_import(&format, stream, sizeof stream, N, K, columns, 0, &error) ==
+    EXPECT(octet_sparse_import_stream(&format, stream, sizeof stream, N, K, columns, 0, &error) ==
            OCTET_OK);
     for (bytes = 0; bytes < N * K; ++bytes)
       EXPECT(columns[bytes] == pruned[bytes % K * N + bytes / K]);

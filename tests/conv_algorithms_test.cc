@@ -4,6 +4,7 @@
 
 #include "dispatch/conv_methods.h"
 #include "support/random_case.h"
+#include "support/tiers.h"
 
 namespace octet_test {
 namespace {
@@ -113,7 +114,7 @@ TEST(ConvAlgorithms, PackedForAnyTierRunsOnEveryTierThatReadsIt) {
         octet_blob_info info = OCTET_BLOB_INFO_INIT;
         ASSERT_EQ(octet_blob_get_info(conv.blob().data(), conv.blob().bytes(), &info, nullptr),
                   OCTET_OK);
-        EXPECT_LE(info.isa, packed);
+        EXPECT_FALSE(is_better(info.isa, packed)) << octet_isa_name(info.isa);
         EXPECT_EQ(info.type, problem.c.rhs);
         EXPECT_EQ(info.bytes, conv.blob().bytes());
         if (algorithm != OCTET_CONV_AUTO) {
@@ -136,13 +137,13 @@ TEST(ConvAlgorithms, PackedForAnyTierRunsOnEveryTierThatReadsIt) {
           octet_conv2d* other = nullptr;
           octet_error error = {};
           const octet_status status = octet_conv2d_create(&d, &other, &error);
-          if (limit < info.isa) {
+          if (is_better(info.isa, limit)) {
             EXPECT_EQ(status, OCTET_WRONG_TIER) << error.message;
             continue;
           }
           ASSERT_EQ(status, OCTET_OK)
               << how << ", limit " << octet_isa_name(limit) << ": " << error.message;
-          EXPECT_LE(tier_of(octet_conv2d_kernel(other)), limit);
+          EXPECT_FALSE(is_better(tier_of(octet_conv2d_kernel(other)), limit));
           EXPECT_EQ(octet_conv2d_algorithm(other), octet_conv2d_algorithm(conv.get()));
           size_t bytes = 0;
           ASSERT_EQ(octet_conv2d_workspace(other, 0, 0, 0, 1, &bytes, &error), OCTET_OK)
@@ -202,12 +203,12 @@ OCTET_FOR_EACH_KERNEL(ConvKernel);
 
 TEST_P(ConvKernel, Forced) {
   octet_conv2d_shape grouped = square(6, 10, 34, 3, 2, 1, 2),
-                     transposed = square(4, 7, 18, 3, 2, 1);
-  transposed.transposed = 1;
+                     transposed = square(4, 7, 18, 3, 2, 1), phases = square(4, 7, 18, 4, 2, 1);
+  transposed.transposed = phases.transposed = 1;
   uint32_t turn = 0;
   for (octet_conv2d_shape shape : {square(7, 9, 2u * kernel().nr + 3u, 3, 1, 1),
                                    square(9, 5, kernel().nr - 1u + kernel().nr % 2, 2, 1, 0),
-                                   grouped, square(8, 33, 7, 1), transposed})
+                                   grouped, square(8, 33, 7, 1), transposed, phases})
     for (const Types types : types_of(kernel()))
       for (const octet_type dst : {OCTET_S32, OCTET_S8}) {
         shape.in_w_max = kernel().mr + 2u;
@@ -250,7 +251,7 @@ TEST(ConvAlgorithms, TheEnvironmentForcesToo) {
     const ScopedEnvironment environment("OCTET_MAX_ISA", octet_isa_name(isa));
     Conv limited(problem);
     ASSERT_EQ(limited.status(), OCTET_OK) << limited.error().message;
-    EXPECT_LE(tier_of(octet_conv2d_kernel(limited.get())), isa);
+    EXPECT_FALSE(is_better(tier_of(octet_conv2d_kernel(limited.get())), isa));
     ASSERT_EQ(limited.run(), OCTET_OK);
     EXPECT_TRUE(limited.as_expected());
   }

@@ -8,11 +8,12 @@ namespace {
 std::vector<octet_conv2d_shape> shapes() {
   octet_conv2d_shape plain = square(7, 11, 21, 3, 1, 1), strided = square(7, 6, 18, 3, 2, 1),
                      depthwise = square(5, 19, 19, 3, 1, 1, 19);
-  octet_conv2d_shape transposed = square(3, 5, 17, 3, 2, 1), pointwise = square(5, 12, 35, 1);
+  octet_conv2d_shape transposed = square(3, 5, 17, 3, 2, 1), pointwise = square(5, 12, 35, 1),
+                     phases = square(3, 5, 7, 4, 2, 1);
   plain.in_w_max = 9;
   plain.batch_max = depthwise.batch_max = pointwise.batch_max = 2;
-  transposed.transposed = 1;
-  return {plain, strided, depthwise, transposed, pointwise};
+  transposed.transposed = phases.transposed = 1;
+  return {plain, strided, depthwise, transposed, pointwise, phases};
 }
 
 ConvCase with(const octet_conv2d_shape& shape, octet_type dst, uint32_t seed) {

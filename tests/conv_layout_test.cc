@@ -7,12 +7,13 @@ namespace {
 std::vector<octet_conv2d_shape> shapes() {
   octet_conv2d_shape grouped = square(6, 12, 18, 3, 1, 1, 3),
                      transposed = square(4, 6, 8, 3, 2, 1, 2), pointwise = square(5, 9, 33, 1);
+  octet_conv2d_shape phases = square(4, 6, 5, 4, 2, 1);
   octet_conv2d_shape plain = square(6, 5, 17, 3, 1, 1), depthwise = square(6, 18, 36, 3, 2, 1, 18);
   plain.in_w_max = 9;
   plain.batch_max = grouped.batch_max = transposed.batch_max = pointwise.batch_max =
       depthwise.batch_max = 2;
-  transposed.transposed = 1;
-  return {plain, grouped, transposed, pointwise, depthwise};
+  transposed.transposed = phases.transposed = 1;
+  return {plain, grouped, transposed, pointwise, depthwise, phases};
 }
 
 TEST(ConvLayout, EveryPairOfLayouts) {

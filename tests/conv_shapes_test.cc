@@ -388,6 +388,27 @@ TEST(ConvShapes, TransposedPhases) {
   }
 }
 
+// Phases along a line that are columns of one product: wide pixels that stick out at either end or
+// at both, and channels around a panel's.
+TEST(ConvShapes, TransposedPhasesAsColumns) {
+  Shapes shapes;
+  for (const size_t stride : {2, 3})
+    for (const size_t positions : {1, 2})
+      for (const size_t width : {1, 2, 7})
+        for (size_t pad = 0; pad < stride; ++pad) {
+          octet_conv2d_shape s = transposed(square(3, 5, 4, 2, 2), 0, pad % 2);
+          s.stride_h = 1 + (width + pad) % 2;
+          s.in_w_max = width, s.kernel_w = stride * positions, s.stride_w = stride;
+          s.pad_left = pad, s.pad_right = stride - 1 - pad;
+          s.out_channels = 3 + 7 * (shapes.size() % 3);
+          shapes.push_back(s);
+        }
+  for (const size_t channels : {1, 2, 15, 16, 17, 21, 31, 32, 33})
+    for (const size_t kernel : {2, 4})
+      shapes.push_back(transposed(square(6, 20, channels, kernel, 2, kernel / 2 - 1)));
+  check_all(shapes);
+}
+
 TEST(ConvShapes, TransposedMore) {
   Shapes shapes;
   for (const size_t groups : {1, 2, 8})

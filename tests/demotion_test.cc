@@ -10,6 +10,7 @@
 #include "dispatch/self_test.h"
 #include "support/conv_case.h"
 #include "support/gemm_case.h"
+#include "support/tiers.h"
 
 namespace {
 
@@ -171,7 +172,8 @@ void limits_skip_it() {
     const ScopedEnvironment limit("OCTET_MAX_ISA", octet_isa_name(isa));
     octet_isa expected = OCTET_ISA_AUTO;
     for (const octet_isa lower : tiers())
-      if (lower <= isa && !is_demoted(lower)) expected = std::max(expected, lower);
+      if (!is_better(lower, isa) && !is_demoted(lower) && is_better(lower, expected))
+        expected = lower;
     Gemm gemm(products().front());
     if (expected == OCTET_ISA_AUTO) {
       EXPECT_EQ(gemm.status(), OCTET_UNSUPPORTED);

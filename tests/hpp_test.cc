@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -93,7 +95,72 @@ TEST(Hpp, MovesAndDoesNotCopy) {
   octet::PackedWeights second = std::move(*first);
   EXPECT_EQ(second.data(), memory);
   EXPECT_EQ(first->data(), nullptr);
+  EXPECT_EQ(first->size(), 0u);
   second = octet::PackedWeights();
+}
+
+TEST(Hpp, PackedWeightsSayWhatTheyTake) {
+  const std::vector<int8_t> data(64 * 256);  // zeros are sparse
+  octet_rhs_desc rhs = weights_of(data, 64, 256);
+  const auto dense = octet::PackedWeights::pack(rhs);
+  ASSERT_TRUE(dense);
+  rhs.sparsity = OCTET_SPARSE_2_4;
+  const auto sparse = octet::PackedWeights::pack(rhs);
+  ASSERT_TRUE(sparse || sparse.status() == OCTET_UNSUPPORTED) << sparse.error().message;
+  if (sparse) {
+    EXPECT_LT(sparse->size(), dense->size());
+  }
+}
+
+TEST(Hpp, PackedWeightsAreCopiedAndChecked) {
+  const std::vector<int8_t> data(12, 1);
+  const auto packed = octet::PackedWeights::pack(weights_of(data, 3, 4));
+  ASSERT_TRUE(packed);
+  // As a file might hold them, aligned to nothing.
+  std::vector<uint8_t> file(packed->size() + 1);
+  std::copy_n(static_cast<const uint8_t*>(packed->data()), packed->size(), file.begin() + 1);
+  const auto copy = octet::PackedWeights::copy_of(file.data() + 1, packed->size());
+  ASSERT_TRUE(copy) << copy.error().message;
+  EXPECT_EQ(copy->size(), packed->size());
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(copy->data()) % OCTET_ALIGNMENT, 0u);
+  EXPECT_EQ(memcmp(copy->data(), packed->data(), packed->size()), 0);
+  EXPECT_EQ(octet::PackedWeights::copy_of(file.data() + 1, packed->size() - 1).status(),
+            OCTET_BAD_BLOB);
+  file.back() ^= 1;
+  EXPECT_EQ(octet::PackedWeights::copy_of(file.data() + 1, packed->size()).status(),
+            OCTET_BAD_BLOB);
+  EXPECT_EQ(octet::PackedWeights::copy_of(nullptr, 9).status(), OCTET_NULL_POINTER);
+  EXPECT_FALSE(octet::PackedWeights::copy_of(file.data(), 0));
+}
+
+TEST(Hpp, OwnsATuning) {
+  static_assert(!std::is_copy_constructible_v<octet::Tuning> &&
+                std::is_nothrow_move_constructible_v<octet::Tuning>);
+  auto made = octet::Tuning::create();
+  if (made.status() == OCTET_UNSUPPORTED) GTEST_SKIP() << "a library without measured choices";
+  ASSERT_TRUE(made) << made.error().message;
+  octet::Tuning tuning = std::move(*made);
+  EXPECT_EQ(made->get(), nullptr);
+  auto report = octet::make<octet_tuning_report>();
+  octet_error error = {};
+  EXPECT_EQ(tuning.load("/no/such/file", &report, &error), OCTET_OK) << error.message;
+  EXPECT_EQ(tuning.save("/no/such/folder/file", &error), OCTET_BAD_FILE);
+  EXPECT_EQ(tuning.machine().tuning, tuning.get());
+  const std::vector<int8_t> data(12, 1);
+  const auto weights = octet::PackedWeights::pack(weights_of(data, 3, 4));
+  auto desc = octet::make<octet_gemm_desc>();
+  desc.m_max = 2, desc.n = 3, desc.k = 4;
+  desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
+  weights->attach(desc);
+  auto options = octet::make<octet_tune_options>();
+  options.seconds = 0.001;
+  auto result = octet::make<octet_tune_result>();
+  ASSERT_EQ(tuning.tune(desc, &options, &result, &error), OCTET_OK) << error.message;
+  const octet_machine machine = tuning.machine();
+  desc.machine = &machine;
+  EXPECT_TRUE(octet::Gemm::create(desc));
+  EXPECT_EQ(tuning.tune(octet::make<octet_filter_desc>(), octet::make<octet_conv2d_desc>()),
+            OCTET_NULL_POINTER);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "dispatch/cpu_files.h"
 #include "dispatch/machine.h"
+#include "octet/tune.h"
 #include "support/conv_case.h"
 #include "support/gemm_case.h"
 #include "support/refused.h"
@@ -217,6 +218,21 @@ TEST(GivenMachine, NonsenseIsRefused) {
   octet_machine m = machine(1 << 18, 0);
   m.reserved = 1;
   expect_each_refuses(OCTET_UNSUPPORTED, "reserved", m);
+  // What is wrong is said before what is missing.
+  m = machine(0, 0);
+  m.reserved = 1;
+  expect_each_refuses(OCTET_UNSUPPORTED, "reserved", m);
+  expect_each_refuses(OCTET_UNKNOWN_ENUM, "in_order", machine(0, 0, 7));
+  // With a tuning: all of it, or nothing.
+  octet_tuning* tuning = nullptr;
+  if (octet_tuning_create(&tuning, nullptr) == OCTET_OK) {
+    for (octet_machine part : {machine(0, 0, 1), machine(0, 1 << 20)}) {
+      part.tuning = tuning;
+      expect_each_refuses(OCTET_BAD_SIZE, "l2_bytes is 0", part);
+      part.tuning = nullptr;
+    }
+    octet_tuning_destroy(tuning);
+  }
   m = machine(1 << 18, 0);
   m.struct_size = 0;
   expect_each_refuses(OCTET_BAD_STRUCT_SIZE, "struct_size", m);

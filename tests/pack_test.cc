@@ -85,7 +85,8 @@ struct Tier {
   octet_type type;
   RhsLayout layout;
 };
-const Tier kTiers[] = {{OCTET_ISA_AVX2, OCTET_S8, octet::kX86Layout},
+const Tier kTiers[] = {{OCTET_ISA_SSE41, OCTET_U8, octet::kX86Layout},
+                       {OCTET_ISA_AVX2, OCTET_S8, octet::kX86Layout},
                        {OCTET_ISA_AVXVNNI, OCTET_U8, octet::kX86Layout},
                        {OCTET_ISA_AVX512VNNI, OCTET_S8, octet::kX86Layout},
                        {OCTET_ISA_NEON, OCTET_S8, octet::kNeonLayout},
@@ -183,6 +184,9 @@ OCTET_FOR_EACH_KERNEL(Gather);
 TEST_P(Gather, PanelFollowsItsFormula) {
   if (!kernel().gather) GTEST_SKIP() << kernel().name << " reads the lhs rows where they lie";
   const size_t kr = kernel().lhs_kr;
+  // Arm's look-ups take eights of each row in turn (kernels/arm/sparse.h).
+  const bool eights = kernel().rhs_layout.sparse() &&
+                      (kernel().isa == octet::Isa::kNeon || kernel().isa == octet::Isa::kDotprod);
   for (size_t rows = 1; rows <= kernel().mr; ++rows)
     for (const size_t depth : {size_t{1}, kr, kr + 1, 3 * kr - 1, size_t{67}, size_t{128}})
       for (const uint8_t flip : {uint8_t{0}, uint8_t{0x80}})
@@ -197,7 +201,9 @@ TEST_P(Gather, PanelFollowsItsFormula) {
             for (size_t k = 0; k < groups * kr; ++k) {
               const size_t step =
                   kernel().is(octet::kEvenFirst) ? k % 2 * (kr / 2) + k % kr / 2 : k % kr;
-              const size_t at = k / kr * lanes * kr + lane * kr + step;
+              const size_t element = kernel().lhs_element_bytes;
+              const size_t at = eights ? k / 8 * lanes * 8 + lane * 8 + k % 8
+                                       : k / kr * lanes * kr + lane * kr + step;
               const bool there = lane < rows && k < depth;
               const uint8_t want =
                   there ? static_cast<uint8_t>(source.data()[lane * stride + k] ^ flip)
@@ -209,8 +215,12 @@ TEST_P(Gather, PanelFollowsItsFormula) {
                 ASSERT_EQ(eight[8], static_cast<uint8_t>(~want)) << kernel().name << " k " << k;
                 continue;
               }
-              const int got =
-                  kernel().lhs_element_bytes == 2 ? panel.data<int16_t>()[at] : panel.data()[at];
+              // Of words, each pair may be there twice
+              const size_t word = element == 4 ? at / 2 * 4 + at % 2 : at;
+              const int got = element == 1 ? panel.data()[at] : panel.data<int16_t>()[word];
+              if (element == 4) {
+                ASSERT_EQ(panel.data<int16_t>()[word + 2], got);
+              }
               ASSERT_EQ(got, want) << kernel().name << ' ' << rows << " rows, depth " << depth
                                    << ", lane " << lane << ", k " << k;
             }

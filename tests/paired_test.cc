@@ -173,6 +173,32 @@ TEST(Pairs, NeedExtrasAboveTheLimit) {
   EXPECT_EQ(Packed(Bytes(n * k, -128), n, k).count(is_plain), n / octet::kPairColumns);
 }
 
+// Whether all pay or not, they add up; what is left when it is certain stays as it came.
+TEST(Pairs, AreLeftAloneOnceTheyCannotPay) {
+  const size_t n = 512, k = 128;
+  const Bytes none = draw(any, n * k, 9);
+  Bytes late = draw(small, n * k, 9);
+  for (size_t i = 0; i < n * k; ++i)
+    if (i % n >= n / 2) late[i] = none[i];
+  const auto is_in_order = [](const Part& part) {
+    bool in_order = true;
+    for (size_t i = 0; i < part.plan.groups * octet::kPairGroup; ++i) in_order &= part.step(i) == i;
+    return in_order;
+  };
+  for (const bool later : {false, true}) {
+    const Bytes& w = later ? late : none;
+    const Packed packed(w, n, k);
+    expect_weights(packed, w);
+    EXPECT_FALSE(octet::cost_of(kX86PairedLayout, packed.view()).pays());
+    size_t last_tried = 0;
+    packed.for_each_part([&](const Part& part, size_t lane, size_t) {
+      if (!is_in_order(part)) last_tried = lane;
+    });
+    EXPECT_GE(last_tried, later ? n / 2 : 48);
+    EXPECT_LT(last_tried, later ? n - 64 : n / 2);
+  }
+}
+
 TEST(Pairs, AreTheSameHoweverTheWeightsLie) {
   const size_t n = 70, k = 150;
   const Bytes w = draw(bell, n * k, 3);
@@ -306,7 +332,7 @@ TEST_F(Avx2Machine, PairsWeightsThatSuit) {
     const Bytes w = draw(c.draw, c.n * c.k, seed);
     const Blob blob = pack(w, c.n, c.k, c.isa), dense = pack(w, c.n, c.k, OCTET_ISA_AVX2);
     EXPECT_STREQ(blob.info.form, c.paired ? "s8_16x4_paired" : "s8_16x4");
-    EXPECT_EQ(blob.info.isa, OCTET_ISA_AVX2);
+    EXPECT_EQ(blob.info.isa, c.paired ? OCTET_ISA_AVX2 : OCTET_ISA_SSE41);
     std::mt19937 random(seed);
     for (const size_t m : {1, 7, 13}) {
       // All that could leave 16 bits: 255 where a column's weights are positive, or negative
@@ -336,6 +362,11 @@ TEST_F(Avx2Machine, AForcedKernelDecides) {
   }
   const ScopedEnvironment forced("OCTET_KERNEL", "avx2_s16s8_6x16x4");
   EXPECT_STREQ(pack(draw(small, 64 * 128, 1), 64, 128, OCTET_ISA_AUTO).info.form, "s8_16x4");
+}
+
+TEST_F(Avx2Machine, OfItsTierOnly) {
+  const ScopedEnvironment limit("OCTET_MAX_ISA", "SSE41");
+  EXPECT_STRNE(pack(draw(small, 64 * 128, 1), 64, 128, OCTET_ISA_AUTO).info.form, "s8_16x4_paired");
 }
 
 // Checksums may be forged.

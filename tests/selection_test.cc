@@ -1,7 +1,9 @@
 // Which kernel runs: select() is pure, so that machines nobody here owns are unit tests.
 #include "dispatch/select.h"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "dispatch/conv_kernels.h"
 #include "dispatch/conv_plan.h"
@@ -17,7 +19,7 @@ using octet::Isa;
 using octet::Selected;
 using octet::WeightFacts;
 
-CpuFeatures machine(std::initializer_list<Isa> isas) {
+CpuFeatures machine(const std::vector<Isa>& isas) {
   CpuFeatures cpu = {};
   for (const Isa isa : isas) cpu.isas |= octet::mask_of(isa);
   return cpu;
@@ -30,55 +32,73 @@ bool compiled(Isa isa) {
 }
 
 octet::Selection choose(const CpuFeatures& cpu, bool lhs_u8, bool rhs_u8,
-                        const char* forced = nullptr, size_t m = 100) {
-  return octet::select(cpu, {m, 64, 64, lhs_u8, rhs_u8},
+                        const char* forced = nullptr, size_t m = 100, size_t n = 64) {
+  return octet::select(cpu, {m, n, 64, lhs_u8, rhs_u8},
                        {octet::select_layout(cpu, rhs_u8, forced), true}, forced);
 }
 
-TEST(Select, AScalarMachineRunsTheScalarKernel) {
+TEST(Select, AScalarMachineRunsTheScalarKernelThatIsFast) {
   const octet::Selection s = choose(machine({Isa::kScalar}), true, false);
   ASSERT_EQ(s.result, Selected::kOk);
+  EXPECT_STREQ(s.kernel->name, "scalar_u8s8_4x16x4");
+}
+
+// On the same weights.
+TEST(Select, WhereTheFastScalarKernelIsWrongItIsTheDefinition) {
+  CpuFeatures cpu = machine({Isa::kScalar});
+  cpu.trusts_tried = false;
+  const octet::Selection s = choose(cpu, true, false);
+  ASSERT_EQ(s.result, Selected::kOk);
   EXPECT_STREQ(s.kernel->name, "scalar_u8s8_4x4x4");
+  EXPECT_EQ(choose(cpu, true, false, "scalar_u8s8_4x4x4").result, Selected::kOk);
+  EXPECT_EQ(choose(cpu, true, false, "scalar_u8s8_4x16x4").result, Selected::kForcedUnusable);
 }
 
 // The best tier that is compiled in, for every sign pair, many rows and one.
 TEST(Select, EveryMachineRunsItsBestTier) {
   const struct {
     const char* name;
-    CpuFeatures cpu;
-    Isa best;
+    std::vector<Isa> tiers;  // the best first
   } kMachines[] = {
 #if defined(__x86_64__)
-    {"Core 2", machine({Isa::kScalar}), Isa::kScalar},
-    {"Haswell, Zen 1-3", machine({Isa::kScalar, Isa::kAvx2}), Isa::kAvx2},
-    {"Alder Lake", machine({Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni}), Isa::kAvxVnni},
-    {"Cascade Lake, Zen 4", machine({Isa::kScalar, Isa::kAvx2, Isa::kAvx512Vnni}),
-     Isa::kAvx512Vnni},
-    {"Sapphire Rapids, Zen 5", machine({Isa::kScalar, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni}),
-     Isa::kAvx512Vnni},
-#elif defined(__aarch64__)
-    {"Cortex-A53, Cortex-A72", machine({Isa::kScalar, Isa::kNeon}), Isa::kNeon},
-    {"Neoverse N1, Apple A13", machine({Isa::kScalar, Isa::kNeon, Isa::kDotprod}), Isa::kDotprod},
-    {"Neoverse V1 and N2, Apple M2", machine({Isa::kScalar, Isa::kNeon, Isa::kDotprod, Isa::kI8mm}),
-     Isa::kI8mm},
+    {"Merom", {Isa::kScalar}},
+    {"Penryn, Goldmont", {Isa::kSse41, Isa::kScalar}},
+    {"Haswell, Zen 1-3", {Isa::kAvx2, Isa::kSse41, Isa::kScalar}},
+    {"Alder Lake", {Isa::kAvxVnni, Isa::kAvx2, Isa::kSse41, Isa::kScalar}},
+    {"Cascade Lake, Zen 4", {Isa::kAvx512Vnni, Isa::kAvx2, Isa::kSse41, Isa::kScalar}},
+    {"Sapphire Rapids, Zen 5",
+     {Isa::kAvx512Vnni, Isa::kAvxVnni, Isa::kAvx2, Isa::kSse41, Isa::kScalar}},
+#elif defined(__aarch64__) || defined(__arm__)
+    {"Cortex-A53, Cortex-A72", {Isa::kNeon, Isa::kScalar}},
+    {"Neoverse N1, Apple A13", {Isa::kDotprod, Isa::kNeon, Isa::kScalar}},
+    {"Neoverse V1 and N2, Apple M2", {Isa::kI8mm, Isa::kDotprod, Isa::kNeon, Isa::kScalar}},
 #endif
-    {"anything", machine({Isa::kScalar}), Isa::kScalar}
+    {"anything", {Isa::kScalar}},
   };
   for (const auto& m : kMachines)
     for (const bool lhs_u8 : {false, true})
       for (const bool rhs_u8 : {false, true})
-        for (const size_t rows : {1, 4, 100}) {
-          const octet::Selection s = choose(m.cpu, lhs_u8, rhs_u8, nullptr, rows);
-          ASSERT_EQ(s.result, Selected::kOk) << m.name;
-          Isa best = m.best;
-          while (!compiled(best)) best = static_cast<Isa>(static_cast<int>(best) - 1);
-          EXPECT_EQ(s.kernel->isa, best) << m.name << " runs " << s.kernel->name;
-          EXPECT_FALSE(s.kernel->is(octet::kTestsOnly));
-          EXPECT_TRUE(s.kernel->m_max == 0 || rows <= s.kernel->m_max) << s.kernel->name;
-          EXPECT_TRUE(
-              serves(*s.kernel, {lhs_u8 ? OCTET_U8 : OCTET_S8, rhs_u8 ? OCTET_U8 : OCTET_S8}))
-              << s.kernel->name;
-        }
+        for (const size_t rows : {1, 4, 100})
+          for (const size_t columns : {8, 9, 64}) {
+            const octet::Selection s =
+                choose(machine(m.tiers), lhs_u8, rhs_u8, nullptr, rows, columns);
+            ASSERT_EQ(s.result, Selected::kOk) << m.name;
+            const Isa best = *std::find_if(m.tiers.begin(), m.tiers.end(), compiled);
+            EXPECT_EQ(s.kernel->isa, best) << m.name << " runs " << s.kernel->name;
+            EXPECT_FALSE(s.kernel->is(octet::kTestsOnly));
+            EXPECT_TRUE(s.kernel->m_max == 0 || rows <= s.kernel->m_max) << s.kernel->name;
+            EXPECT_TRUE(s.kernel->n_max == 0 || columns <= s.kernel->n_max) << s.kernel->name;
+            EXPECT_TRUE(
+                serves(*s.kernel, {lhs_u8 ? OCTET_U8 : OCTET_S8, rhs_u8 ? OCTET_U8 : OCTET_S8}))
+                << s.kernel->name;
+          }
+}
+
+TEST(Select, FewColumnsHaveAKernelOfTheirOwnOnAvx2) {
+  if (!compiled(Isa::kAvx2)) GTEST_SKIP() << "built without AVX2";
+  const CpuFeatures cpu = machine({Isa::kAvx2, Isa::kSse41, Isa::kScalar});
+  EXPECT_STREQ(choose(cpu, true, false, nullptr, 8, 8).kernel->name, "avx2_u8s8_8x8x4");
+  EXPECT_STREQ(choose(cpu, true, false, nullptr, 8, 9).kernel->name, "avx2_s16s8_6x16x4");
 }
 
 #if defined(__aarch64__)
@@ -130,7 +150,7 @@ TEST(Select, KernelsForManyRowsAndForFewWantOneSignOfTheLhs) {
 #if defined(__x86_64__)
 TEST(Select, OneBlobServesAllX86Tiers) {
   const WeightFacts facts = {octet::layout_of(Isa::kAvx512Vnni, false), true};
-  for (const Isa isa : {Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni}) {
+  for (const Isa isa : {Isa::kSse41, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni}) {
     if (!compiled(isa)) continue;
     const octet::Selection s =
         octet::select(machine({Isa::kScalar, isa}), {8, 64, 64, true, false}, facts, nullptr);
@@ -226,8 +246,8 @@ TEST(Select, KernelsWithAnExceptionAreNotChosenForIt) {
 TEST(Plan, CountsOnNoKernelThatIsMissing) {
   octet::ConvProblem problem = {};
   problem.shape = {1, 28, 28, 64, 64, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
-  for (const Isa isa :
-       {Isa::kScalar, Isa::kAvx2, Isa::kAvx512Vnni, Isa::kNeon, Isa::kDotprod, Isa::kI8mm}) {
+  for (const Isa isa : {Isa::kScalar, Isa::kSse41, Isa::kAvx2, Isa::kAvx512Vnni, Isa::kNeon,
+                        Isa::kDotprod, Isa::kI8mm}) {
     problem.isa = isa;
     problem.without_kernel = 0;
     const octet_conv_algorithm best = octet::plan_conv(problem).best;
@@ -267,15 +287,52 @@ TEST(Plan, TransposedOutputsTwiceAsWideComputeTwiceAsLongAtMost) {
   EXPECT_LE(wide.estimate.compute, 2 * narrow.estimate.compute);
 }
 
+octet::ConvShape square_3x3(size_t size, size_t in, size_t out) {
+  return {1, size, size, in, out, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
+}
+
+// Where formulas that fitted on average were wrong by a lot, as `octet bench plan` found.
+TEST(Plan, KnowsWhatWasMeasured) {
+  const struct {
+    Isa isa;
+    octet::ConvShape shape;
+    octet_conv_algorithm best;
+  } kCases[] = {
+      // Winograd's weights come from L3 while nobody multiplies
+      {Isa::kAvx512Vnni, square_3x3(14, 256, 256), OCTET_CONV_DIRECT},
+      {Isa::kAvx512Vnni, square_3x3(14, 512, 512), OCTET_CONV_DIRECT},
+      {Isa::kAvx512Vnni, square_3x3(56, 64, 64), OCTET_CONV_WINOGRAD_4X4},
+      {Isa::kAvx512Vnni, square_3x3(28, 512, 512), OCTET_CONV_WINOGRAD_4X4},
+      // from memory
+      {Isa::kAvxVnni, square_3x3(14, 1024, 1024), OCTET_CONV_DIRECT},
+      {Isa::kAvx2, square_3x3(14, 1024, 1024), OCTET_CONV_WINOGRAD_2X2},
+      // or for a single tile of rows, which streams them
+      {Isa::kAvx2, square_3x3(7, 256, 256), OCTET_CONV_WINOGRAD_4X4},
+      {Isa::kAvx2, square_3x3(7, 512, 512), OCTET_CONV_WINOGRAD_4X4},
+      // Transforms of few channels
+      {Isa::kAvx512Vnni, square_3x3(104, 16, 32), OCTET_CONV_DIRECT},
+      // Exits of a part of a vector
+      {Isa::kAvxVnni, square_3x3(32, 4, 4), OCTET_CONV_DIRECT},
+      {Isa::kAvxVnni, square_3x3(32, 8, 8), OCTET_CONV_DIRECT},
+  };
+  for (const auto& c : kCases) {
+    octet::ConvProblem problem = {};
+    problem.isa = c.isa;
+    problem.shape = c.shape;
+    problem.cpu = {~0u, {48 << 10, 2 << 20, size_t{260} << 20}};
+    EXPECT_EQ(octet::plan_conv(problem).best, c.best)
+        << octet::isa_name(c.isa) << " " << c.shape.in_h << " " << c.shape.in_channels;
+  }
+}
+
 // Winograd's and depthwise kernels: the same rules, but for the types, which all of them take.
 template <typename Kernels, typename LayoutOf>
 void check_conv_selection(const Kernels& kernels, const octet::ConvMethod& method,
                           LayoutOf layout_of) {
   const CpuFeatures everything = {~0u, {}};
-  const octet::Problem problem = {2, 64, 64, true, false};
   const auto choose_conv = [&](const CpuFeatures& cpu, const octet::RhsLayout& layout,
                                const char* forced) {
-    return octet::select_conv(method, cpu, problem, {layout, true}, forced);
+    return octet::select_conv(method, cpu, true, false, {layout, true}, forced);
   };
   for (const auto* kernel : kernels) {
     const octet::RhsLayout layout = layout_of(*kernel), other = {24, 8, 4, Domain::kS8};
@@ -321,17 +378,17 @@ TEST(SelectConv, KernelsOfOtherKinds) {
 }
 
 TEST(Layouts, SmallestTierThatReadsThem) {
-  for (const Isa isa : {Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
+  for (const Isa isa : {Isa::kSse41, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
     for (const bool rhs_u8 : {false, true})
       EXPECT_EQ(octet::smallest_isa(*octet::find_form_of(octet::layout_of(isa, rhs_u8))), isa)
           << octet::isa_name(isa);
   const struct {
     octet::FormId form;
     Isa isa;
-  } kSmallest[] = {{octet::FormId::kS8_16x4, Isa::kAvx2},
+  } kSmallest[] = {{octet::FormId::kS8_16x4, Isa::kSse41},
                    {octet::FormId::kS8_4x4, Isa::kScalar},
                    {octet::FormId::kS8_5x2, Isa::kScalar},
-                   {octet::FormId::kS16_16x2, Isa::kAvx2},
+                   {octet::FormId::kS16_16x2, Isa::kSse41},
                    {octet::FormId::kS16_8x1, Isa::kNeon},
                    {octet::FormId::kS16_4x2, Isa::kScalar},
                    {octet::FormId::kS8_64x4_depthwise, Isa::kScalar}};
@@ -342,7 +399,8 @@ TEST(Layouts, SmallestTierThatReadsThem) {
 
 // I8MM reads u8 weights as they are, but approximate Winograd makes s8 of them.
 TEST(Layouts, OfConvolutions) {
-  for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
+  for (const Isa isa :
+       {Isa::kScalar, Isa::kSse41, Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
     for (const bool rhs_u8 : {false, true}) {
       const octet::RhsLayout bytes = octet::layout_of(isa, rhs_u8);
       EXPECT_TRUE(octet::conv_layout(octet::direct_method, isa, rhs_u8, true) == bytes);

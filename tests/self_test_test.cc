@@ -21,6 +21,7 @@ void lies(const octet::Tile& t) {
 
 TEST(SelfTest, ThisMachineTellsTheTruth) {
   EXPECT_EQ(octet::failing_isas(octet::byte_kernels(), octet::this_machine().cpu), 0u);
+  EXPECT_TRUE(octet::this_machine().cpu.trusts_tried);
   EXPECT_EQ(octet::failing_word_isas(octet::word_kernels(), octet::this_machine().cpu), 0u);
   EXPECT_EQ(octet::failing_isas(octet::depthwise_kernels(), octet::this_machine().cpu), 0u);
 }
@@ -42,7 +43,14 @@ TEST_P(SelfTestKernel, FindsALyingKernel) {
   const MicroKernel* const rows[] = {&kernel(), &liar};
   const octet::CpuFeatures& cpu = octet::this_machine().cpu;
   EXPECT_EQ(failing(KernelList{rows, 1}, cpu), 0u);
-  EXPECT_EQ(failing(KernelList{rows, 2}, cpu), octet::mask_of(kernel().isa));
+  if (!kernel().is(octet::kTried)) {
+    EXPECT_EQ(failing(KernelList{rows, 2}, cpu), octet::mask_of(kernel().isa));
+    return;
+  }
+  // Its tier has another
+  EXPECT_EQ(failing(KernelList{rows, 2}, cpu), 0u);
+  EXPECT_TRUE(octet::passes_tried(KernelList{rows, 1}, cpu));
+  EXPECT_FALSE(octet::passes_tried(KernelList{rows, 2}, cpu));
 }
 
 TEST_P(SelfTestKernel, DoesNotRunWhatTheCpuDoesNotSupport) {
@@ -50,7 +58,9 @@ TEST_P(SelfTestKernel, DoesNotRunWhatTheCpuDoesNotSupport) {
   MicroKernel liar = kernel();
   liar.multiply = [](const octet::Tile&) { FAIL() << "must not run"; };
   const MicroKernel* const rows[] = {&liar};
-  EXPECT_EQ(failing(KernelList{rows, 1}, {~octet::mask_of(kernel().isa), {}}), 0u);
+  const octet::CpuFeatures others = {~octet::mask_of(kernel().isa), {}};
+  EXPECT_EQ(failing(KernelList{rows, 1}, others), 0u);
+  EXPECT_TRUE(octet::passes_tried(KernelList{rows, 1}, others));
 }
 
 // A depthwise kernel that is off by one in its last output, for either of its forms.

@@ -149,8 +149,8 @@ TEST(SparseIndexed, BadArguments) {
     EXPECT_TRUE(std::all_of(weights, weights + 32, [](uint8_t w) { return w == 0x77; }));
   };
   refuses(OCTET_UNKNOWN_ENUM, "order is 2", [](Import* i) { set_raw(&i->order, 2); });
-  refuses(OCTET_BAD_SIZE, "n = 0", [](Import* i) { i->n = 0; });
-  refuses(OCTET_BAD_SIZE, "k = 0", [](Import* i) { i->k = 0; });
+  refuses(OCTET_BAD_SIZE, "n = 0, k = 16: neither", [](Import* i) { i->n = 0; });
+  refuses(OCTET_BAD_SIZE, "k = 0: neither", [](Import* i) { i->k = 0; });
   refuses(OCTET_BAD_SIZE, "multiples of 1 and 8", [](Import* i) { i->k = 12; });
   refuses(OCTET_BAD_SIZE, "multiples of 16 and 64",
           [](Import* i) { i->order = OCTET_METADATA_CUTLASS; });
@@ -166,7 +166,7 @@ TEST(SparseIndexed, BadArguments) {
   refuses(OCTET_OVERLAP, "weights overlap", [](Import* i) { i->values = i->weights + 16; });
   refuses(OCTET_OVERLAP, "weights overlap", [](Import* i) { i->metadata = i->weights; });
   metadata[3] = 0xE5;
-  refuses(OCTET_BAD_BLOB, "at offset 3: the group of column 1 at k = 8 has its weights at 1 and 1",
+  refuses(OCTET_BAD_BLOB, "at offset 3: the group of row 1 at k = 8 has its weights at 1 and 1",
           [](Import*) {});
 
   octet_rhs_desc rhs = matrix(weights, 2, 16);

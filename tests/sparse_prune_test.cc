@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "support/draw.h"
@@ -204,6 +205,37 @@ TEST(SparsePrune, OfEqualsTheFirstStays) {
   const int8_t expected[] = {3, -3, 0, 0, -128, 0, -128, 0, 0, 0, 0, 1, 2, 1};
   EXPECT_TRUE(std::equal(row, row + sizeof row, expected));
   EXPECT_TRUE(same(loss, {11, 4, 404, 138, 48964, 16172}));
+}
+
+// Matrices may lie between each other's rows, but not on each other.
+TEST(SparsePrune, MatricesThatOverlapAreRefused) {
+  uint8_t weights[512] = {};
+  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+  rhs.type = OCTET_S8;
+  rhs.data = weights;
+  rhs.order = OCTET_NK;
+  rhs.n = 4, rhs.k = 8;
+  size_t refused = 0;
+  for (rhs.batch = 1; rhs.batch <= 3; ++rhs.batch)
+    for (const size_t stride : {8, 9, 16, 24, 30})
+      for (size_t apart = 1; apart <= 100; ++apart) {
+        SCOPED_TRACE(testing::Message() << rhs.batch << " of stride " << stride << ", " << apart);
+        rhs.stride = stride;
+        rhs.batch_stride = apart;
+        std::set<size_t> places;
+        for (size_t at = 0; at < rhs.batch * rhs.n * rhs.k; ++at)
+          places.insert(at / 32 * apart + at / 8 % 4 * stride + at % 8);
+        octet_error error = {};
+        const octet_status status = octet_sparse_prune(&rhs, weights, nullptr, &error);
+        if (places.size() == rhs.batch * rhs.n * rhs.k) {
+          EXPECT_EQ(status, OCTET_OK) << error.message;
+          continue;
+        }
+        ++refused;
+        EXPECT_EQ(status, OCTET_BAD_STRIDE);
+        EXPECT_EQ(std::string(error.message).find("rhs.batch_stride = "), 0u) << error.message;
+      }
+  EXPECT_GT(refused, 100u);
 }
 
 TEST(SparsePrune, BadArguments) {

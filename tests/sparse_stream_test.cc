@@ -18,8 +18,8 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-octet_sparse_stream format_of(size_t chunk, size_t alignment, bool keep_zeros = false) {
-  octet_sparse_stream format = OCTET_SPARSE_STREAM_INIT;
+octet_sparse_stream_format format_of(size_t chunk, size_t alignment, bool keep_zeros = false) {
+  octet_sparse_stream_format format = OCTET_SPARSE_STREAM_FORMAT_INIT;
   format.chunk = chunk;
   format.alignment = alignment;
   format.keep_zeros = keep_zeros;
@@ -36,21 +36,23 @@ octet_rhs_desc matrix(const void* data, size_t n, size_t k) {
   return rhs;
 }
 
-Bytes exported(const octet_rhs_desc& rhs, const octet_sparse_stream& format) {
+Bytes exported(const octet_rhs_desc& rhs, const octet_sparse_stream_format& format) {
   octet_error error = {};
   size_t bytes = 0;
-  EXPECT_EQ(octet_sparse_export_size(&rhs, &format, &bytes, &error), OCTET_OK) << error.message;
+  EXPECT_EQ(octet_sparse_export_stream_size(&rhs, &format, &bytes, &error), OCTET_OK)
+      << error.message;
   const Guarded stream(bytes, Side::kBack);
-  EXPECT_EQ(octet_sparse_export(&rhs, &format, stream.data(), bytes, &error), OCTET_OK)
+  EXPECT_EQ(octet_sparse_export_stream(&rhs, &format, stream.data(), bytes, &error), OCTET_OK)
       << error.message;
   return {stream.data(), stream.data() + bytes};
 }
 
-Bytes imported(const octet_sparse_stream& format, const Bytes& stream, size_t n, size_t k) {
+Bytes imported(const octet_sparse_stream_format& format, const Bytes& stream, size_t n, size_t k) {
   octet_error error = {};
   const Guarded from(stream, Side::kBack), to(n * k, Side::kBack);
-  EXPECT_EQ(octet_sparse_import(&format, from.data(), from.bytes(), n, k, to.data(), 0, &error),
-            OCTET_OK)
+  EXPECT_EQ(
+      octet_sparse_import_stream(&format, from.data(), from.bytes(), n, k, to.data(), 0, &error),
+      OCTET_OK)
       << error.message;
   return {to.data(), to.data() + to.bytes()};
 }
@@ -76,10 +78,11 @@ TEST(SparseStream, TheGuidesExample) {
   Bytes weights(128);
   weights[0] = 1, weights[1] = 2, weights[20] = 3;
   weights[64] = 4, weights[68] = 5, weights[72] = 6, weights[127] = 7;
-  const octet_sparse_stream format = format_of(64, 4);
+  const octet_sparse_stream_format format = format_of(64, 4);
   size_t count = 0;
-  EXPECT_EQ(octet_sparse_import_size(&format, kExample.data(), kExample.size(), &count, nullptr),
-            OCTET_OK);
+  EXPECT_EQ(
+      octet_sparse_import_stream_size(&format, kExample.data(), kExample.size(), &count, nullptr),
+      OCTET_OK);
   EXPECT_EQ(count, 128u);
   EXPECT_EQ(imported(format, kExample, 1, 128), weights);
   EXPECT_EQ(imported(format, kExample, 8, 16), weights);
@@ -118,14 +121,14 @@ TEST(SparseStream, AsThePythonReaderAndWriter) {
     const Bytes stream = r.bytes(length);
     SCOPED_TRACE("case at " + std::to_string(r.at) + ": chunk " + std::to_string(chunk) + "/" +
                  std::to_string(alignment) + ", " + std::to_string(n) + " x " + std::to_string(k));
-    const octet_sparse_stream format = format_of(chunk, alignment);
+    const octet_sparse_stream_format format = format_of(chunk, alignment);
     for (const Side side : {Side::kFront, Side::kBack}) {
       const Guarded from(stream, side), to(n * k, side);
       from.read_only();
       octet_error error = {};
       size_t count = 0;
       const octet_status sized =
-          octet_sparse_import_size(&format, from.data(), length, &count, &error);
+          octet_sparse_import_stream_size(&format, from.data(), length, &count, &error);
       ASSERT_EQ(sized, bad_size ? OCTET_BAD_BLOB : OCTET_OK) << error.message;
       if (bad_size)
         ASSERT_NE(std::string(error.message).find(offset_text(size)), std::string::npos)
@@ -133,7 +136,7 @@ TEST(SparseStream, AsThePythonReaderAndWriter) {
       else
         ASSERT_EQ(count, size);
       const octet_status status =
-          octet_sparse_import(&format, from.data(), length, n, k, to.data(), 0, &error);
+          octet_sparse_import_stream(&format, from.data(), length, n, k, to.data(), 0, &error);
       ASSERT_EQ(status, bad ? OCTET_BAD_BLOB : OCTET_OK) << error.message;
       if (bad) {
         ASSERT_NE(std::string(error.message).find(offset_text(offset)), std::string::npos)
@@ -180,7 +183,7 @@ TEST(SparseStream, AllOrdersStridesAndBatches) {
     rhs.stride = line;
     rhs.batch = batch;
     rhs.batch_stride = apart;
-    const octet_sparse_stream format =
+    const octet_sparse_stream_format format =
         draw.any({format_of(32, 4), format_of(32, 0, true), format_of(64, 4), format_of(64, 8),
                   format_of(64, 8, true)});
     const Bytes stream = exported(rhs, format);
@@ -205,12 +208,12 @@ TEST(SparseStream, ExactlyHalfStaysInTheStream) {
 TEST(SparseStream, GapsOfTheStrideAreLeftAlone) {
   Draw draw(3);
   const Bytes rows = sparse_rows(&draw, 3, 9);
-  const octet_sparse_stream format = format_of(32, 4);
+  const octet_sparse_stream_format format = format_of(32, 4);
   const Bytes stream = exported(matrix(rows.data(), 3, 9), format);
   const Guarded to(2 * 12 + 9, Side::kBack);
-  ASSERT_EQ(
-      octet_sparse_import(&format, stream.data(), stream.size(), 3, 9, to.data(), 12, nullptr),
-      OCTET_OK);
+  ASSERT_EQ(octet_sparse_import_stream(&format, stream.data(), stream.size(), 3, 9, to.data(), 12,
+                                       nullptr),
+            OCTET_OK);
   for (size_t i = 0; i < to.bytes(); ++i)
     EXPECT_EQ(to.data()[i], i % 12 < 9 ? rows[i / 12 * 9 + i % 12] : Guarded::kUntouched) << i;
 }
@@ -218,11 +221,12 @@ TEST(SparseStream, GapsOfTheStrideAreLeftAlone) {
 // ---- refusals
 
 TEST(SparseStream, MalformedStreamsWithTheirOffset) {
-  const octet_sparse_stream format = format_of(64, 4);
+  const octet_sparse_stream_format format = format_of(64, 4);
   Bytes weights(128, 0x77);
   const auto refuses = [&](const Bytes& stream, const char* says, size_t offset, size_t k = 128) {
     const auto import = [&](octet_error* e) {
-      return octet_sparse_import(&format, stream.data(), stream.size(), 1, k, weights.data(), 0, e);
+      return octet_sparse_import_stream(&format, stream.data(), stream.size(), 1, k, weights.data(),
+                                        0, e);
     };
     expect_refused(OCTET_BAD_BLOB, says, import);
     expect_refused(OCTET_BAD_BLOB, offset_text(offset).c_str(), import);
@@ -249,14 +253,14 @@ TEST(SparseStream, WeightsThatAreNotSparse) {
   Bytes rows(3 * 10);
   rows[10 + 4] = 0xFF, rows[10 + 6] = 7, rows[10 + 7] = 0x80;
   octet_rhs_desc rhs = matrix(rows.data(), 3, 10);
-  const octet_sparse_stream format = format_of(32, 4);
+  const octet_sparse_stream_format format = format_of(32, 4);
   size_t bytes = 0;
   Bytes stream(100, 0x77);
   const auto size = [&](octet_error* e) {
-    return octet_sparse_export_size(&rhs, &format, &bytes, e);
+    return octet_sparse_export_stream_size(&rhs, &format, &bytes, e);
   };
   const auto write = [&](octet_error* e) {
-    return octet_sparse_export(&rhs, &format, stream.data(), stream.size(), e);
+    return octet_sparse_export_stream(&rhs, &format, stream.data(), stream.size(), e);
   };
   expect_refused(OCTET_BAD_SPARSITY,
                  "column 1 of matrix 0 has the weights -1, 0, 7, -128 from k = 4", size);
@@ -274,32 +278,33 @@ TEST(SparseStream, WeightsThatAreNotSparse) {
 TEST(SparseStream, BadArguments) {
   alignas(8) uint8_t stream[64] = {}, weights[256] = {};
   const octet_rhs_desc rhs = matrix(weights, 1, 32);
-  const octet_sparse_stream good = format_of(32, 4);
+  const octet_sparse_stream_format good = format_of(32, 4);
   size_t size = 0;
   const auto with_format = [&](octet_status status, const char* says,
-                               const octet_sparse_stream* format) {
+                               const octet_sparse_stream_format* format) {
     expect_refused(status, says, [&](octet_error* e) {
-      return octet_sparse_import_size(format, stream, 4, &size, e);
+      return octet_sparse_import_stream_size(format, stream, 4, &size, e);
     });
     expect_refused(status, says, [&](octet_error* e) {
-      return octet_sparse_import(format, stream, 4, 1, 32, weights, 0, e);
+      return octet_sparse_import_stream(format, stream, 4, 1, 32, weights, 0, e);
     });
     expect_refused(status, says, [&](octet_error* e) {
-      return octet_sparse_export_size(&rhs, format, &size, e);
+      return octet_sparse_export_stream_size(&rhs, format, &size, e);
     });
-    expect_refused(status, says,
-                   [&](octet_error* e) { return octet_sparse_export(&rhs, format, stream, 4, e); });
+    expect_refused(status, says, [&](octet_error* e) {
+      return octet_sparse_export_stream(&rhs, format, stream, 4, e);
+    });
   };
   with_format(OCTET_NULL_POINTER, "format is null", nullptr);
   for (const size_t chunk : {size_t{0}, size_t{16}, size_t{33}, size_t{128}, SIZE_MAX}) {
-    const octet_sparse_stream bad = format_of(chunk, 4);
+    const octet_sparse_stream_format bad = format_of(chunk, 4);
     with_format(OCTET_BAD_SIZE, "format.chunk", &bad);
   }
   for (const size_t alignment : {1, 2, 16}) {
-    const octet_sparse_stream bad = format_of(64, alignment);
+    const octet_sparse_stream_format bad = format_of(64, alignment);
     with_format(OCTET_BAD_SIZE, "format.alignment", &bad);
   }
-  octet_sparse_stream bad = format_of(32, 8);
+  octet_sparse_stream_format bad = format_of(32, 8);
   with_format(OCTET_BAD_SIZE, "format.alignment", &bad);
   bad = good, bad.keep_zeros = 2;
   with_format(OCTET_UNKNOWN_ENUM, "format.keep_zeros", &bad);
@@ -316,10 +321,10 @@ TEST(SparseStream, BadArguments) {
   };
   const auto refuses = [&](octet_status status, const char* says, const Import& i) {
     expect_refused(status, says, [&](octet_error* e) {
-      return octet_sparse_import(&good, i.stream, i.bytes, i.n, i.k, i.weights, i.stride, e);
+      return octet_sparse_import_stream(&good, i.stream, i.bytes, i.n, i.k, i.weights, i.stride, e);
     });
   };
-  EXPECT_EQ(octet_sparse_import(&good, stream, 4, 1, 32, weights, 0, nullptr), OCTET_OK);
+  EXPECT_EQ(octet_sparse_import_stream(&good, stream, 4, 1, 32, weights, 0, nullptr), OCTET_OK);
   refuses(OCTET_NULL_POINTER, "stream is null", {nullptr, 4, 1, 32, weights, 0});
   refuses(OCTET_BAD_SIZE, "stream_bytes", {stream, 0, 1, 32, weights, 0});
   refuses(OCTET_BAD_SIZE, "stream_bytes", {stream, SIZE_MAX, 1, 32, weights, 0});
@@ -333,27 +338,34 @@ TEST(SparseStream, BadArguments) {
   refuses(OCTET_BAD_SIZE, "leave size_t", {stream, 4, 3, 1, weights, SIZE_MAX / 2});
   refuses(OCTET_OVERLAP, "weights overlap stream", {stream, 4, 1, 32, stream + 3, 0});
   expect_refused(OCTET_NULL_POINTER, "weights is null", [&](octet_error* e) {
-    return octet_sparse_import_size(&good, stream, 4, nullptr, e);
+    return octet_sparse_import_stream_size(&good, stream, 4, nullptr, e);
   });
   expect_refused(OCTET_NULL_POINTER, "stream is null", [&](octet_error* e) {
-    return octet_sparse_import_size(&good, nullptr, 4, &size, e);
+    return octet_sparse_import_stream_size(&good, nullptr, 4, &size, e);
   });
 
-  expect_refused(OCTET_NULL_POINTER, "stream_bytes is null",
-                 [&](octet_error* e) { return octet_sparse_export_size(&rhs, &good, nullptr, e); });
+  expect_refused(OCTET_NULL_POINTER, "stream_bytes is null", [&](octet_error* e) {
+    return octet_sparse_export_stream_size(&rhs, &good, nullptr, e);
+  });
   const auto export_refuses = [&](octet_status status, const char* says, const octet_rhs_desc* r,
                                   void* to, size_t bytes) {
-    expect_refused(status, says,
-                   [&](octet_error* e) { return octet_sparse_export(r, &good, to, bytes, e); });
+    expect_refused(status, says, [&](octet_error* e) {
+      return octet_sparse_export_stream(r, &good, to, bytes, e);
+    });
   };
   export_refuses(OCTET_NULL_POINTER, "rhs is null", nullptr, stream, 4);
   export_refuses(OCTET_NULL_POINTER, "stream is null", &rhs, nullptr, 4);
-  export_refuses(OCTET_BAD_SIZE, "octet_sparse_export_size says 4", &rhs, stream, 3);
+  export_refuses(OCTET_BAD_SIZE, "octet_sparse_export_stream_size says 4", &rhs, stream, 3);
   export_refuses(OCTET_OVERLAP, "rhs.data", &rhs, weights + 31, 4);
   octet_rhs_desc other = rhs;
   other.data = nullptr;
   export_refuses(OCTET_NULL_POINTER, "rhs.data is null", &other, stream, 4);
   int32_t zero_point = 5;
+  other = rhs, set_raw(&other.sparsity, 5);
+  export_refuses(OCTET_UNKNOWN_ENUM, "rhs.sparsity is 5", &other, stream, 4);
+  expect_refused(OCTET_UNKNOWN_ENUM, "rhs.sparsity is 5", [&](octet_error* e) {
+    return octet_sparse_export_stream_size(&other, &good, &size, e);
+  });
   other = rhs, other.zero_points = &zero_point, other.zero_point_count = 1;
   export_refuses(OCTET_BAD_ZERO_POINT, "rhs.zero_points[0] is 5", &other, stream, 4);
   zero_point = 0;

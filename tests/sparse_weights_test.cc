@@ -9,6 +9,13 @@
 namespace octet_test {
 namespace {
 
+// NEON's kernel for them is AArch64's
+#if defined(__arm__)
+constexpr bool kNeonGains = false;
+#else
+constexpr bool kNeonGains = true;
+#endif
+
 constexpr octet_sparsity kAll[] = {OCTET_SPARSE_NONE, OCTET_SPARSE_2_4, OCTET_SPARSE_AUTO};
 
 // Each kernel for such weights, through the front door.
@@ -37,22 +44,25 @@ TEST_P(SparseKernel, EveryDepth) {
       }
 }
 
-// Every pair of places in the eight steps that a shuffle looks at, each with the largest products.
-TEST_P(SparseKernel, EveryPairOfPlaces) {
+// Every set of up to two places, in every lane and beside every other one of the eight steps that a
+// shuffle looks at, each with the largest products.
+TEST_P(SparseKernel, EverySetOfPlaces) {
+  constexpr unsigned kSets[] = {0x3, 0x5, 0x9, 0x6, 0xa, 0xc, 0x1, 0x2, 0x4, 0x8, 0x0};
+  constexpr size_t kCount = std::size(kSets);
   const Types types = types_of(kernel()).front();
   const size_t n = 2 * kernel().nr, k = 64;
+  const int32_t lowest = kernel().is(octet::kNoLeast) ? -127 : -128;
   std::vector<uint8_t> weights(n * k), lhs(k);
   for (size_t i = 0; i < k; ++i) lhs[i] = static_cast<uint8_t>(types.lhs == OCTET_U8 ? 255 - i : i);
-  for (size_t turn = 0; turn < 36; ++turn) {
+  for (size_t turn = 0; turn < kCount * kCount; ++turn) {
     std::fill(weights.begin(), weights.end(), uint8_t{0});
     std::vector<int32_t> expected(n);
     for (size_t j = 0; j < n; ++j)
       for (size_t four = 0; four < k / 4; ++four)
         for (size_t i = 0; i < 4; ++i) {
-          // Six pairs, of which neighbours in a lane have each beside each
-          const size_t pair = four % 2 ? (turn / 6 + j) % 6 : (turn + j) % 6;
-          if (!(kSparsePlaces[pair] >> i & 1)) continue;
-          const int32_t w = (i + j + four) % 2 ? 127 : -128;
+          const size_t set = (four % 2 ? turn / kCount : turn) + j;
+          if (!(kSets[set % kCount] >> i & 1)) continue;
+          const int32_t w = (i + j + four) % 2 ? 127 : lowest;
           weights[j * k + four * 4 + i] = static_cast<uint8_t>(w);
           expected[j] += w * lhs[four * 4 + i];
         }
@@ -172,7 +182,7 @@ TEST(SparseWeights, TakeThreeQuartersOfTheBytes) {
 TEST(SparseWeights, AreTheSameForEveryTier) {
   const std::vector<int32_t> w = sparse_weights(37, 61);
   const Packed first = pack(w, 37, 61, OCTET_S8, OCTET_SPARSE_2_4, OCTET_ISA_SCALAR);
-  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_I8MM; ++isa)
+  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_SSE41; ++isa)
     EXPECT_EQ(pack(w, 37, 61, OCTET_S8, OCTET_SPARSE_2_4, static_cast<octet_isa>(isa)).blob,
               first.blob);
 }
@@ -191,13 +201,16 @@ TEST(SparseWeights, AutoSaysWhy) {
   };
   expect(packed(OCTET_ISA_AVXVNNI), Sparsity::kTwoOfFour);
   expect(packed(OCTET_ISA_AVX2), Sparsity::kTwoOfFour);
-  expect(packed(OCTET_ISA_SCALAR), Sparsity::kTwoOfFour);
+  expect(packed(OCTET_ISA_SSE41), Sparsity::kNoGain);
+  expect(packed(OCTET_ISA_SCALAR), Sparsity::kNoGain);
+  expect(packed(OCTET_ISA_NEON), kNeonGains ? Sparsity::kTwoOfFour : Sparsity::kNoGain);
+  expect(packed(OCTET_ISA_DOTPROD), Sparsity::kNoGain);
   expect(packed(OCTET_ISA_I8MM), Sparsity::kNoGain);
-  expect(pack(sparse_weights(48, 4), 48, 4, OCTET_S8, OCTET_SPARSE_AUTO, OCTET_ISA_SCALAR),
+  expect(pack(sparse_weights(48, 12), 48, 12, OCTET_S8, OCTET_SPARSE_AUTO, OCTET_ISA_AVX2),
          Sparsity::kNoRoom);
   w[3] = w[2] = w[1] = 9;
   expect(packed(OCTET_ISA_AVXVNNI), Sparsity::kPattern);
-  expect(packed(OCTET_ISA_SCALAR), Sparsity::kPattern);
+  expect(packed(OCTET_ISA_AVX2), Sparsity::kPattern);
 }
 
 // Where 512-bit shuffles and products share a port, sparse weights gain what they need not read.
@@ -205,16 +218,75 @@ TEST(SparseWeights, GainByTierRowsAndBytes) {
   const auto gains = [](octet::Isa isa, bool wide_shuffles, size_t rows, size_t bytes) {
     octet::CpuFeatures cpu = {~0u, {32 << 10, 1 << 20, 32 << 20}};
     cpu.wide_shuffles = wide_shuffles;
-    return octet::gains_by_sparsity(isa, cpu, rows, bytes);
+    return octet::gains_by_sparsity(isa, cpu, rows, bytes / 512, 512);
   };
   using octet::Isa;
-  for (const size_t rows : {0, 1, 8, 100}) {
+  for (const size_t rows : {0, 1, 8, 32, 33, 100}) {
     for (const size_t bytes : {1 << 10, 1 << 24}) {
       EXPECT_TRUE(gains(Isa::kAvx2, false, rows, bytes));
       EXPECT_TRUE(gains(Isa::kAvxVnni, false, rows, bytes));
       EXPECT_TRUE(gains(Isa::kAvx512Vnni, true, rows, bytes));
-      EXPECT_EQ(gains(Isa::kAvx512Vnni, false, rows, bytes), rows && rows <= 8 && bytes > 1 << 20);
+      const bool streamed = rows && bytes > 1 << 20;
+      EXPECT_EQ(gains(Isa::kAvx512Vnni, false, rows, bytes), streamed && rows <= 32);
+      EXPECT_EQ(gains(Isa::kNeon, false, rows, bytes), kNeonGains);
+      EXPECT_EQ(gains(Isa::kDotprod, false, rows, bytes), streamed && rows <= 2);
+      EXPECT_EQ(gains(Isa::kI8mm, false, rows, bytes), streamed && rows <= 1);
     }
+  }
+  // Look-ups take as long as products: the nearer the weights, the fewer rows they may be for
+  for (const size_t rows : {1, 2, 3, 4, 5}) {
+    EXPECT_EQ(gains(Isa::kDotprod, false, rows, 1 << 24), rows <= 2);
+    EXPECT_EQ(gains(Isa::kDotprod, false, rows, 1 << 26), rows <= 4);
+    EXPECT_EQ(gains(Isa::kI8mm, false, rows, 1 << 24), rows <= 1);
+    EXPECT_EQ(gains(Isa::kI8mm, false, rows, 1 << 26), rows <= 2);
+  }
+}
+
+// Columns are filled up to sixteens, and tiles are smaller than dense ones.
+TEST(SparseWeights, GainLessWhereColumnsAreShort) {
+  const octet::CpuFeatures cpu = {~0u, {32 << 10, 1 << 20, 32 << 20}};
+  const auto gains = [&](octet::Isa isa, size_t k) {
+    return octet::gains_by_sparsity(isa, cpu, 0, 64, k);
+  };
+  for (const size_t k : {16, 27, 50, 65}) EXPECT_FALSE(gains(octet::Isa::kAvxVnni, k)) << k;
+  for (const size_t k : {64, 96, 147, 4096}) EXPECT_TRUE(gains(octet::Isa::kAvxVnni, k)) << k;
+  for (const size_t k : {16, 27, 64, 4096}) EXPECT_TRUE(gains(octet::Isa::kAvx2, k)) << k;
+}
+
+// They do not read while they multiply.
+TEST(SparseWeights, GainLessWhereCoresExecuteInOrder) {
+  octet::CpuFeatures cpu = {~0u, {32 << 10, 1 << 20, 32 << 20}};
+  cpu.cores.known = cpu.cores.in_order = 1;
+  ASSERT_TRUE(cpu.in_order());
+  EXPECT_FALSE(octet::gains_by_sparsity(octet::Isa::kDotprod, cpu, 1, 1 << 12, 1 << 12));
+  EXPECT_EQ(octet::gains_by_sparsity(octet::Isa::kNeon, cpu, 1, 1 << 12, 1 << 12), kNeonGains);
+}
+
+// A kernel that is exact but for weights of -128 asks what is multiplied, which is the distance.
+TEST(SparseWeights, TellOfDistancesOfMinus128) {
+  const struct {
+    int32_t weight, zero_point;
+  } cases[] = {{-128, 0}, {-128, -1}, {-127, 1}, {-127, 0}, {-28, 100}};
+  for (const auto& c : cases) {
+    std::vector<int32_t> w(48 * 64, c.zero_point);
+    w[48 * 64 - 1] = w[48 * 64 - 2] = c.weight;
+    const Packed p = pack(w, 48, 64, OCTET_S8, OCTET_SPARSE_2_4, OCTET_ISA_SCALAR, {c.zero_point});
+    ASSERT_TRUE(is_sparse(p));
+    octet::Container head;
+    ASSERT_EQ(octet::read_head(p.blob.data(), p.blob.size(), &head), octet::BlobProblem::kNone);
+    EXPECT_EQ(head.header.has_least != 0, c.weight - c.zero_point == -128)
+        << c.weight << " - " << c.zero_point;
+    octet_filter_desc f = OCTET_FILTER_DESC_INIT;
+    f.shape = square(8, 64, 48, 1);
+    const std::vector<uint8_t> data(w.begin(), w.end());
+    f.type = OCTET_S8, f.order = OCTET_OHWI, f.sparsity = OCTET_SPARSE_2_4, f.data = data.data();
+    f.zero_points = &c.zero_point, f.zero_point_count = 1;
+    size_t bytes = 0;
+    ASSERT_EQ(octet_conv2d_pack_size(&f, OCTET_ISA_SCALAR, &bytes, nullptr), OCTET_OK);
+    const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+    ASSERT_EQ(octet_conv2d_pack(&f, OCTET_ISA_SCALAR, blob.data(), bytes, nullptr), OCTET_OK);
+    ASSERT_EQ(octet::read_head(blob.data(), bytes, &head), octet::BlobProblem::kNone);
+    EXPECT_EQ(head.header.has_least != 0, c.weight - c.zero_point == -128);
   }
 }
 

@@ -8,7 +8,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "octet/network.h"
 #include "octet/sparse.h"
+#include "octet/traffic.h"
 #include "octet/tune.h"
 #include "support/guarded.h"
 
@@ -343,15 +345,15 @@ TEST(StructSize, SparseStream) {
   Product p;
   const Bytes weights(kN * kK);
   p.rhs.data = weights.data();
-  octet_sparse_stream format = OCTET_SPARSE_STREAM_INIT;
+  octet_sparse_stream_format format = OCTET_SPARSE_STREAM_FORMAT_INIT;
   format.chunk = 64;
   format.alignment = 8;
   format.keep_zeros = 1;
-  expect_reads(format, offsetof(octet_sparse_stream, alignment), "format",
-               [&](const octet_sparse_stream* f) {
+  expect_reads(format, offsetof(octet_sparse_stream_format, alignment), "format",
+               [&](const octet_sparse_stream_format* f) {
                  Bytes stream(256);
                  const Outcome o = outcome_of([&](octet_error* e) {
-                   return octet_sparse_export(&p.rhs, f, stream.data(), stream.size(), e);
+                   return octet_sparse_export_stream(&p.rhs, f, stream.data(), stream.size(), e);
                  });
                  return Outcome{o.status, o.message, o.status ? Bytes() : stream};
                });
@@ -482,6 +484,81 @@ TEST(StructSize, WhatTuningFillsIn) {
       });
 }
 
+struct OneOp {
+  octet_network_tensor tensors[2] = {};
+  octet_network_function function = {};
+  octet_network_op op = {};
+  octet_network_desc desc = OCTET_NETWORK_DESC_INIT;
+  octet_network* network = nullptr;
+
+  OneOp() {
+    for (octet_network_tensor& t : tensors)
+      t.batch = t.w = 1, t.h = 2, t.channels = 4, t.type = OCTET_U8, t.keep = 1;
+    function.run = [](void*, const octet_network_call* call) {
+      for (size_t y = call->first; y < call->end; ++y)
+        std::memcpy(octet_network_line(&call->output, y), octet_network_line(&call->inputs[0], y),
+                    4);
+    };
+    desc.concurrency = 2;
+    op.function = &function, op.input_count = 1, op.output = 1;
+    desc.tensors = tensors, desc.tensor_count = 2, desc.ops = &op, desc.op_count = 1;
+  }
+  ~OneOp() { octet_network_destroy(network); }
+  OneOp(const OneOp&) = delete;
+  OneOp& operator=(const OneOp&) = delete;
+};
+
+TEST(StructSize, Networks) {
+  OneOp one;
+  ASSERT_EQ(octet_network_create(&one.desc, &one.network, nullptr), OCTET_OK);
+  uint8_t from[8] = {1, 2, 3, 4, 5, 6, 7, 8}, to[8];
+  void* const tensors[] = {from, to};
+  size_t calls = 0;
+  octet_network_args args = OCTET_NETWORK_ARGS_INIT;
+  args.tensors = tensors, args.concurrency = 2, args.parallel_context = &calls;
+  args.parallel_for = [](void* context, size_t count, void (*fn)(void*, size_t), void* arg) {
+    ++*static_cast<size_t*>(context);
+    for (size_t i = 0; i < count; ++i) fn(arg, i);
+  };
+  const auto run = [&](const octet_network_args* a) {
+    calls = 0;
+    std::memset(to, 0, sizeof to);
+    Outcome o = outcome_of([&](octet_error* e) { return octet_network_run(one.network, a, e); });
+    o.output.assign(to, to + sizeof to);
+    o.output.push_back(static_cast<uint8_t>(calls));
+    return o;
+  };
+  expect_reads(args, offsetof(octet_network_args, parallel_for), "args", run);
+  expect_reads(
+      one.desc, offsetof(octet_network_desc, concurrency), "desc",
+      [&](const octet_network_desc* d) {
+        octet_network* network = nullptr;
+        Outcome o =
+            outcome_of([&](octet_error* e) { return octet_network_create(d, &network, e); });
+        if (o.status) return o;
+        o.output.push_back(static_cast<uint8_t>(octet_network_run(network, &args, nullptr)));
+        octet_network_destroy(network);
+        return o;
+      });
+  expect_fills<octet_network_explanation>(
+      sizeof(octet_network_explanation), "explanation", [&](octet_network_explanation* e) {
+        return outcome_of(
+            [&](octet_error* error) { return octet_network_explain(one.network, 0, e, error); });
+      });
+}
+
+TEST(StructSize, WhatTrafficReadsAndFillsIn) {
+  octet_traffic* traffic = nullptr;
+  octet_traffic_options options = OCTET_TRAFFIC_OPTIONS_INIT;
+  options.cache_bytes = 4096;
+  ASSERT_EQ(octet_traffic_create(&options, &traffic, nullptr), OCTET_OK);
+  expect_fills<octet_layer_traffic>(
+      sizeof(octet_layer_traffic), "layer", [&](octet_layer_traffic* layer) {
+        return outcome_of([&](octet_error* e) { return octet_traffic_get(traffic, 0, layer, e); });
+      });
+  octet_traffic_destroy(traffic);
+}
+
 // Growth at the end reads what old callers did not set, if a struct ends in padding. One of the
 // library's own may: then a field that it gains there is written into an old caller's padding.
 TEST(StructSize, NoPaddingAtTheEnd) {
@@ -489,7 +566,8 @@ TEST(StructSize, NoPaddingAtTheEnd) {
   EXPECT_EQ(end(offsetof(octet_rhs_desc, reserved), sizeof(int)), sizeof(octet_rhs_desc));
   EXPECT_EQ(end(offsetof(octet_filter_desc, reserved), sizeof(int)), sizeof(octet_filter_desc));
   EXPECT_EQ(end(offsetof(octet_machine, tuning), sizeof(void*)), sizeof(octet_machine));
-  EXPECT_EQ(end(offsetof(octet_sparse_stream, reserved), sizeof(int)), sizeof(octet_sparse_stream));
+  EXPECT_EQ(end(offsetof(octet_sparse_stream_format, reserved), sizeof(int)),
+            sizeof(octet_sparse_stream_format));
   EXPECT_EQ(end(offsetof(octet_epilogue, product_scale), sizeof(float)), sizeof(octet_epilogue));
   EXPECT_EQ(end(offsetof(octet_gemm_desc, epilogue), sizeof(octet_epilogue)),
             sizeof(octet_gemm_desc));

@@ -41,7 +41,8 @@ TEST(Tiers, AreTold) {
     const octet::TierCosts& c = tier->costs;
     for (const double cost :
          {c.macs, c.tile, c.word_macs, c.word_mr, c.word_nr, c.word_in, c.word_out, c.depthwise,
-          c.depthwise_line, c.depthwise_words, c.grouped_macs, c.grouped_exit})
+          c.depthwise_line, c.depthwise_words, c.grouped_macs, c.grouped_exit, c.l2_bytes,
+          c.l3_bytes, c.memory_bytes})
       EXPECT_GT(cost, 0);
     EXPECT_TRUE(c.mr && c.nr && c.lanes && c.depthwise_lanes);
   }
@@ -338,11 +339,11 @@ TEST(Kernels, ReadTheirTiersLayouts) {
 // One plan has a kernel for many rows and one for few, over the same operands.
 TEST(Kernels, SmallAndLargeSeeTheSameOperands) {
   for (const MicroKernel* small : table()) {
-    if (!small->m_max) continue;
+    if (!small->m_max && !small->n_max) continue;
     const auto all = table();
     const bool has_large = std::any_of(all.begin(), all.end(), [&](const MicroKernel* large) {
-      return !large->m_max && large->isa == small->isa && large->lhs_domain == small->lhs_domain &&
-             large->rhs_layout == small->rhs_layout &&
+      return !large->m_max && !large->n_max && large->isa == small->isa &&
+             large->lhs_domain == small->lhs_domain && large->rhs_layout == small->rhs_layout &&
              large->is(octet::kAnyLhs) == small->is(octet::kAnyLhs);
     });
     EXPECT_TRUE(has_large) << small->name;

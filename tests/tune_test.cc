@@ -1,5 +1,6 @@
 // Measured choices: all that is measured computes the same bytes, and what is kept is found again
 // by those who ask for it, and by nobody else.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -9,12 +10,14 @@
 #include "dispatch/blob.h"
 #include "dispatch/conv_machine.h"
 #include "dispatch/conv_tuning.h"
+#include "dispatch/environment.h"
 #include "dispatch/gemm_tuning.h"
 #include "octet/tune.h"
 #include "support/draw.h"
 #include "support/random_case.h"
 #include "support/refused.h"
 #include "support/temporary_file.h"
+#include "support/tiers.h"
 #include "tune/conv_choices.h"
 #include "tune/gemm_choices.h"
 
@@ -164,16 +167,16 @@ TuningPointer new_tuning() {
 std::string lines_of(const octet_tuning& tuning) { return {tuning.text, tuning.bytes}; }
 
 struct Layer {
-  std::vector<int8_t> weights = std::vector<int8_t>(16 * 16 * 9, 3);
-  std::vector<uint8_t> lhs = std::vector<uint8_t>(9 * 9 * 16, 5);
+  size_t channels;
+  std::vector<int8_t> weights;
   octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
   octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
   Guarded blob;
 
-  Layer() {
+  explicit Layer(size_t c = 16) : channels(c), weights(c * c * 9, 3) {
     octet_conv2d_shape& s = filter.shape;
     s.in_h_max = s.in_w_max = 9;
-    s.in_channels = s.out_channels = 16;
+    s.in_channels = s.out_channels = channels;
     s.kernel_h = s.kernel_w = 3;
     s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = 1;
     filter.type = OCTET_S8;
@@ -183,7 +186,7 @@ struct Layer {
   }
   // Another algorithm than the plan's.
   Choice other() {
-    Layer plain;
+    Layer plain(channels);
     const octet_conv_algorithm plan = plain.make().algorithm;
     plain.filter.algorithm = plan == OCTET_CONV_IM2COL ? OCTET_CONV_DIRECT : OCTET_CONV_IM2COL;
     Choice choice = plain.make();
@@ -215,7 +218,9 @@ struct Layer {
     return choice;
   }
   octet::TuningKey key() const {
-    const octet::Isa tier = octet::best_of(octet::conv_machine().cpu.isas);
+    octet::Environment environment;
+    EXPECT_EQ(octet::read_environment(&environment, nullptr), OCTET_OK);
+    const octet::Isa tier = octet::best_of(octet::conv_machine().cpu.isas & environment.allowed);
     octet::TuningKey key =
         octet::key_of_filter(octet::conv_machine().cpu, tier, shape_of(desc.shape), filter.type);
     octet::add_conv(desc, &key);
@@ -276,9 +281,9 @@ struct Product {
   }
 };
 
-std::string line(const octet::TuningKey& key, const Choice& choice) {
+std::string line(const octet::TuningKey& key, const Choice& choice, uint64_t saved_ns = 1000) {
   char text[octet::kTuningLineBytes];
-  const size_t length = octet::write_tuning_line(key, choice, {2000, 1000, 1}, text);
+  const size_t length = octet::write_tuning_line(key, choice, {2000, 2000 - saved_ns, 1}, text);
   return {text, length};
 }
 
@@ -382,6 +387,67 @@ TEST(Tune, ThreadsAreUsed) {
   EXPECT_EQ(octet_tune_gemm(&p.desc, &options, tuning.get(), nullptr, nullptr), OCTET_OK);
 }
 
+// What is known is not measured again, unless for other threads.
+TEST(Tune, WhatIsKnownMayBeKept) {
+  Layer layer;
+  Product p;
+  Ticks ticks;
+  octet_tune_options options = by(&ticks);
+  options.keep_known = 1;
+  options.parallel_for = threaded_for;
+  const TuningPointer tuning = new_tuning();
+  const auto tune = [&](bool product, octet_tune_result* r) {
+    *r = OCTET_TUNE_RESULT_INIT;
+    octet_error error = {};
+    EXPECT_EQ(
+        product ? octet_tune_gemm(&p.desc, &options, tuning.get(), r, &error)
+                : octet_tune_conv2d(&layer.filter, &layer.desc, &options, tuning.get(), r, &error),
+        OCTET_OK)
+        << error.message;
+  };
+  for (const bool product : {false, true}) {
+    octet_tune_result first, again;
+    tune(product, &first);
+    EXPECT_GT(first.candidates, 0u);
+    const std::string lines = lines_of(*tuning);
+    const double before = ticks.now;
+    tune(product, &again);
+    EXPECT_EQ(again.candidates, 0u);
+    EXPECT_EQ(ticks.now, before) << "nothing was measured";
+    EXPECT_EQ(lines_of(*tuning), lines);
+    EXPECT_STREQ(again.choice, first.choice);
+    EXPECT_STREQ(again.plan, first.plan);
+    EXPECT_EQ(again.changed, first.changed);
+    EXPECT_NEAR(again.plan_us, first.plan_us, 2e-3);
+    EXPECT_NEAR(again.chosen_us, first.chosen_us, 2e-3);
+    options.concurrency = 2;
+    tune(product, &again);
+    EXPECT_GT(again.candidates, 0u);
+    options.concurrency = 0;
+  }
+}
+
+// Bytes between fields are nobody's.
+TEST(Tune, ShapesAreComparedByTheirFields) {
+  Layer layer;
+  const octet_conv2d_shape shape = layer.desc.shape;
+  memset(&layer.desc.shape, 0xFF, sizeof shape);
+  octet_conv2d_shape& s = layer.desc.shape;
+  s.batch_max = shape.batch_max, s.in_h_max = shape.in_h_max, s.in_w_max = shape.in_w_max;
+  s.in_channels = shape.in_channels, s.out_channels = shape.out_channels, s.groups = shape.groups;
+  s.kernel_h = shape.kernel_h, s.kernel_w = shape.kernel_w;
+  s.stride_h = shape.stride_h, s.stride_w = shape.stride_w;
+  s.dilation_h = shape.dilation_h, s.dilation_w = shape.dilation_w;
+  s.pad_top = shape.pad_top, s.pad_bottom = shape.pad_bottom;
+  s.pad_left = shape.pad_left, s.pad_right = shape.pad_right;
+  s.transposed = shape.transposed;
+  s.output_padding_h = shape.output_padding_h, s.output_padding_w = shape.output_padding_w;
+  Ticks ticks;
+  const octet_tune_options options = by(&ticks);
+  EXPECT_EQ(octet_tune_conv2d(&layer.filter, &layer.desc, &options, nullptr, nullptr, nullptr),
+            OCTET_OK);
+}
+
 // ---- looking up
 
 TEST(Lookup, OfAConvolution) {
@@ -407,6 +473,67 @@ TEST(Lookup, OfAConvolution) {
   layer.filter.algorithm = plan.algorithm;
   EXPECT_EQ(text_of(layer.make()), text_of(plan));
   EXPECT_EQ(layer.origin(), std::string("predicted"));
+}
+
+// A line may be of the form that weights are tried in first, which is not the tier's.
+TEST(Lookup, OfAConvolutionInPairs) {
+  if (!is_to_test(OCTET_ISA_AVX2)) GTEST_SKIP() << "this run does not test AVX2";
+  const ScopedEnvironment limit("OCTET_MAX_ISA", "AVX2");
+  Layer layer(32);
+  layer.filter.algorithm = OCTET_CONV_IM2COL;
+  Choice paired = layer.make();
+  if (!paired.layout.paired) GTEST_SKIP() << "no tier here has weights in pairs";
+  paired.block *= 2;
+  layer.filter.algorithm = OCTET_CONV_AUTO;
+  ASSERT_NE(layer.make().algorithm, OCTET_CONV_IM2COL);
+  const TuningPointer tuning = tuning_of(line(layer.key(), paired));
+  const octet_machine machine = machine_with(tuning.get());
+  layer.filter.machine = layer.desc.machine = &machine;
+  EXPECT_EQ(text_of(layer.make()), text_of(paired));
+  EXPECT_STREQ(layer.origin(), "measured, on this machine");
+}
+
+// Weights that differ in that have lines of their own, and what was measured is what is packed.
+TEST(Tune, WeightsInPairsAreMeasuredAsTheyWillBePacked) {
+  if (!is_to_test(OCTET_ISA_AVX2)) GTEST_SKIP() << "this run does not test AVX2";
+  const ScopedEnvironment limit("OCTET_MAX_ISA", "AVX2");
+  Layer paired(128), dense(128);
+  for (size_t i = 0; i < dense.weights.size(); ++i)
+    dense.weights[i] = i * 7 % 11 < 5 ? int8_t{127} : int8_t{-127};
+  paired.filter.algorithm = dense.filter.algorithm = OCTET_CONV_IM2COL;
+  if (!paired.make().layout.paired) GTEST_SKIP() << "no tier here has weights in pairs";
+  ASSERT_FALSE(dense.make().layout.paired);
+  const TuningPointer tuning = new_tuning();
+  const octet_machine machine = machine_with(tuning.get());
+  for (Layer* const layer : {&paired, &dense}) {
+    layer->filter.algorithm = OCTET_CONV_AUTO;
+    Ticks ticks;
+    const octet_tune_options options = by(&ticks);
+    octet_tune_result r = OCTET_TUNE_RESULT_INIT;
+    size_t with_pairs = 0;
+    octet_tune_options told = options;
+    told.watcher = [](void* count, const char* choice, double) {
+      *static_cast<size_t*>(count) += std::string(choice).find("_paired ") != std::string::npos;
+    };
+    told.watcher_context = &with_pairs;
+    octet_error error = {};
+    ASSERT_EQ(octet_tune_conv2d(&layer->filter, &layer->desc, &told, tuning.get(), &r, &error),
+              OCTET_OK)
+        << error.message;
+    EXPECT_EQ(with_pairs > 0, layer == &paired);
+    if (layer == &paired) {
+      layer->filter.machine = layer->desc.machine = &machine;
+      EXPECT_EQ(text_of(layer->make()), r.choice);
+      layer->filter.machine = layer->desc.machine = nullptr;
+    }
+  }
+  const std::string lines = lines_of(*tuning);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2) << lines;
+  EXPECT_NE(lines.find(" zero_points=no pairs=yes |"), std::string::npos) << lines;
+  EXPECT_NE(lines.find(" zero_points=no |"), std::string::npos) << lines;
+  // Each finds its own again, as far as both are computed by the same algorithm.
+  paired.filter.machine = paired.desc.machine = &machine;
+  EXPECT_STREQ(paired.origin(), "measured, on this machine");
 }
 
 TEST(Lookup, OfAProduct) {
@@ -497,6 +624,61 @@ TEST(Lookup, OtherProblemsFindNothing) {
   EXPECT_EQ(text_of(made_by(key)), text_of(other));
 }
 
+// Packing does not know what goes in and out: of several lines, that which saves most.
+TEST(Lookup, OfSeveralLinesTheOneThatSavesMostIsPacked) {
+  Layer layer;
+  const Choice other = layer.other(), plan = Layer().make();
+  const std::string key = layer.key().text();
+  std::string signed_key = key;
+  signed_key.replace(key.find("lhs=u8"), 6, "lhs=s8");
+  const octet::TuningKey first(signed_key.c_str()), own(key.c_str());
+  const auto packed_by = [&](uint64_t saved_by_first, uint64_t saved_by_own) {
+    const TuningPointer tuning =
+        tuning_of(line(first, plan, saved_by_first) + line(own, other, saved_by_own));
+    const octet_machine machine = machine_with(tuning.get());
+    layer.filter.machine = layer.desc.machine = &machine;
+    return layer.make().algorithm;
+  };
+  EXPECT_EQ(packed_by(100, 900), other.algorithm);
+  EXPECT_EQ(packed_by(900, 100), plan.algorithm);
+}
+
+// What was measured within a limit is for it alone; what was measured without one, for all whom its
+// weights fit.
+TEST(Lookup, LimitsOfPackedBytesAreProblemsOfTheirOwn) {
+  Layer layer;
+  const Choice other = layer.other(), plan = layer.make();
+  ASSERT_NE(plan.algorithm, other.algorithm);
+  const size_t limit = 1 << 20;
+  octet::TuningKey limited = layer.key();
+  limited.add(" packed_max=%zu", limit);
+  TuningPointer tuning = tuning_of(line(limited, other));
+  octet_machine machine = machine_with(tuning.get());
+  layer.filter.machine = layer.desc.machine = &machine;
+  EXPECT_EQ(layer.make().algorithm, plan.algorithm);
+  layer.filter.packed_bytes_max = limit + 1;
+  EXPECT_EQ(layer.make().algorithm, plan.algorithm);
+  layer.filter.packed_bytes_max = limit;
+  EXPECT_EQ(layer.make().algorithm, other.algorithm);
+  tuning = tuning_of(line(limited, other, 1) + line(layer.key(), plan, 1000));
+  machine = machine_with(tuning.get());
+  EXPECT_EQ(layer.make().algorithm, other.algorithm) << "its own limit counts before what is saved";
+  // Tuning keeps both.
+  Ticks ticks;
+  const octet_tune_options options = by(&ticks);
+  tuning = new_tuning();
+  layer.filter.machine = layer.desc.machine = nullptr;
+  for (const size_t most : {size_t{0}, limit}) {
+    layer.filter.packed_bytes_max = most;
+    ASSERT_EQ(
+        octet_tune_conv2d(&layer.filter, &layer.desc, &options, tuning.get(), nullptr, nullptr),
+        OCTET_OK);
+  }
+  const std::string lines = lines_of(*tuning);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2);
+  EXPECT_NE(lines.find(" zero_points=no packed_max=1048576 | "), std::string::npos) << lines;
+}
+
 // A line may have been written for what this descriptor excludes: the next one counts, or the plan.
 TEST(Lookup, WhatCannotBeUsedIsPassedBy) {
   Product p;
@@ -556,8 +738,11 @@ TEST(Lookup, VerboseTellsWhatTheFileHas) {
   };
   EXPECT_EQ(traced(), "");
   setenv("OCTET_VERBOSE", "1", 1);
-  const std::string trace = traced();
+  const std::string trace = traced(), again = traced();
   unsetenv("OCTET_VERBOSE");
+  EXPECT_EQ(again.find("octet,tuning"), std::string::npos) << "once per file: " << again;
+  for (const std::string& lines : {trace, again})
+    EXPECT_NE(lines.find(",measured\n"), std::string::npos) << lines;
   EXPECT_EQ(trace.find(std::string("octet,tuning,") + file.path() + ",1,0,0,1,1\n"), 0u) << trace;
 }
 
@@ -586,7 +771,10 @@ TEST(Tune, BadArguments) {
        [](auto* f, auto*) { f->accuracy = OCTET_ACCURACY_APPROXIMATE; });
   conv(OCTET_NULL_POINTER, "filter.data", [](auto* f, auto*) { f->data = nullptr; });
   conv(OCTET_UNSUPPORTED, "desc.kernel", [](auto*, auto* d) { d->kernel = "scalar_u8s8_4x4x4"; });
-  conv(OCTET_BAD_SIZE, "desc.shape", [](auto*, auto* d) { ++d->shape.in_h_max; });
+  conv(OCTET_BAD_SIZE, "desc.shape.in_h_max is 10, and filter.shape.in_h_max is 9",
+       [](auto*, auto* d) { ++d->shape.in_h_max; });
+  conv(OCTET_BAD_SIZE, "desc.shape.pad_right is 2", [](auto*, auto* d) { ++d->shape.pad_right; });
+  conv(OCTET_UNKNOWN_ENUM, "desc.max_isa is 77", [](auto*, auto* d) { set_raw(&d->max_isa, 77); });
   conv(OCTET_UNSUPPORTED, "desc.rhs_type", [](auto*, auto* d) { d->rhs_type = OCTET_U8; });
   conv(OCTET_BAD_STRUCT_SIZE, "filter.struct_size", [](auto* f, auto*) { f->struct_size = 3; });
   conv(OCTET_BAD_STRUCT_SIZE, "desc.struct_size", [](auto*, auto* d) { d->struct_size = 3; });
@@ -611,6 +799,19 @@ TEST(Tune, BadArguments) {
   for (const double seconds : {-1.0, 1e7, std::numeric_limits<double>::quiet_NaN()}) {
     options.seconds = seconds;
     gemm(OCTET_BAD_SIZE, "options.seconds", &options);
+  }
+  options = OCTET_TUNE_OPTIONS_INIT, options.keep_known = 2;
+  gemm(OCTET_UNKNOWN_ENUM, "options.keep_known", &options);
+  options = OCTET_TUNE_OPTIONS_INIT, options.reserved = 1;
+  gemm(OCTET_UNSUPPORTED, "options.reserved", &options);
+  options = OCTET_TUNE_OPTIONS_INIT;
+  double last = 0;
+  options.clock_context = &last;
+  for (double (*clock)(void*) :
+       {+[](void*) { return 5.0; }, +[](void* c) { return *static_cast<double*>(c) -= 1; },
+        +[](void*) { return std::numeric_limits<double>::quiet_NaN(); }}) {
+    options.clock = clock;
+    gemm(OCTET_UNSUPPORTED, "options.clock stands still", &options);
   }
   options = OCTET_TUNE_OPTIONS_INIT, options.concurrency = 2;
   gemm(OCTET_NULL_POINTER, "options.parallel_for", &options);

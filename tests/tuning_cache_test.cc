@@ -96,7 +96,18 @@ TEST(TuningLine, IsReadAsItWasWritten) {
   Choice back;
   ASSERT_TRUE(octet::read_choice(read, &back));
   EXPECT_TRUE(back == choice(44));
-  EXPECT_NE(text.find(" | plan_ns=20 best_ns=10 threads=1 | "), std::string::npos) << text;
+  EXPECT_NE(text.find(" | plan_ns=20 chosen_ns=10 threads=1 | "), std::string::npos) << text;
+  EXPECT_EQ(read.read_figures().plan_ns, 20u);
+  EXPECT_EQ(read.read_figures().chosen_ns, 10u);
+  EXPECT_EQ(read.read_figures().threads, 1u);
+  EXPECT_EQ(read.read_figures().saved_ns(), 10u);
+  for (const char* other :
+       {"", "plan_ns=20 chosen_ns=10", "plan_ns= chosen_ns=1 threads=1",
+        "plan_ns=20 best_ns=10 threads=1", "plan_ns=20 chosen_ns=10 threads=1x"}) {
+    read.figures = {other, std::strlen(other)};
+    EXPECT_EQ(read.read_figures().saved_ns(), 0u) << other;
+    EXPECT_EQ(read.read_figures().threads, 0u) << other;
+  }
 }
 
 TEST(TuningLine, KeysSayWhereAndWhat) {
@@ -241,6 +252,96 @@ TEST(TuningCache, SavingMerges) {
   EXPECT_EQ(file.read(), before);
 }
 
+// Whatever is no tuning stays as it is.
+TEST(TuningCache, OtherFilesAreLeftAlone) {
+  const Tuning tuning = tuning_of(line("a", 4));
+  for (const std::string& other :
+       {std::string("root:x:0:0\n"), std::string("\n\n"), "#" + line("a", 4), std::string(5, '\0'),
+        std::string("octet")}) {
+    const TemporaryFile file(other);
+    for (const Tuning* t : {&tuning, static_cast<const Tuning*>(nullptr)}) {
+      const Tuning nothing = empty();
+      expect_refused(OCTET_BAD_FILE, "without any line of a tuning", [&](octet_error* e) {
+        return octet_tuning_save((t ? *t : nothing).get(), file.path(), e);
+      });
+    }
+    EXPECT_EQ(file.read(), other);
+  }
+  // All lines may be damaged, though.
+  const TemporaryFile damaged("octet-0.2.0 and so on\n");
+  EXPECT_EQ(octet_tuning_save(tuning.get(), damaged.path(), nullptr), OCTET_OK);
+  EXPECT_EQ(damaged.read(), line("a", 4));
+}
+
+TEST(TuningCache, OnlyRegularFilesAreTakenAndNobodyWaits) {
+  const Tuning tuning = tuning_of(line("a", 4));
+  const TemporaryFile file("");
+  unlink(file.path());
+  ASSERT_EQ(mkfifo(file.path(), 0600), 0);
+  const char* const device = "/dev/null";
+  for (const char* path : {static_cast<const char*>(file.path()), device}) {
+    struct stat before, after;
+    ASSERT_EQ(stat(path, &before), 0);
+    expect_refused(OCTET_BAD_FILE, "no regular file", [&](octet_error* e) {
+      return octet_tuning_load(tuning.get(), path, nullptr, e);
+    });
+    // A device that may be replaced by the tests' user is not put at risk.
+    if (path != device)
+      expect_refused(OCTET_BAD_FILE, "no regular file",
+                     [&](octet_error* e) { return octet_tuning_save(tuning.get(), path, e); });
+    ASSERT_EQ(stat(path, &after), 0);
+    EXPECT_EQ(before.st_mode, after.st_mode);
+    EXPECT_EQ(before.st_ino, after.st_ino);
+  }
+}
+
+TEST(TuningCache, LinksAreFollowedAndStay) {
+  const TemporaryFile file(line("a", 4)), link("");
+  for (const bool dangling : {false, true}) {
+    unlink(link.path());
+    if (dangling) unlink(file.path());
+    ASSERT_EQ(symlink(file.path(), link.path()), 0);
+    EXPECT_EQ(octet_tuning_save(tuning_of(line("b", 8)).get(), link.path(), nullptr), OCTET_OK);
+    struct stat status;
+    ASSERT_EQ(lstat(link.path(), &status), 0);
+    EXPECT_TRUE(S_ISLNK(status.st_mode));
+    EXPECT_EQ(file.read(), dangling ? line("b", 8) : line("a", 4) + line("b", 8));
+  }
+}
+
+// An editor may end lines with CR LF.
+TEST(TuningCache, EndsOfLinesMayBeOfTwoCharacters) {
+  std::string text = line("a", 4) + line("b", 8);
+  for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2)
+    text.replace(at, 1, "\r\n");
+  const octet_tuning_report report = load(empty(), text);
+  EXPECT_EQ(report.usable, 2u);
+  EXPECT_EQ(report.damaged, 0u);
+  EXPECT_EQ(kept_of(text), line("a", 4) + line("b", 8));
+  EXPECT_EQ(kept_of("\r\n"), "");
+}
+
+// Of a name so long that what is written aside has none, no empty file stays either.
+TEST(TuningCache, AWriterThatFailsLeavesNothing) {
+  const TemporaryFile file("");
+  std::string name = file.path();
+  name.resize(name.rfind('/') + 1 + 255, 'p');
+  expect_refused(OCTET_BAD_FILE, "its name is too long", [&](octet_error* e) {
+    return octet_tuning_save(tuning_of(line("a", 4)).get(), name.c_str(), e);
+  });
+  struct stat status;
+  EXPECT_NE(stat(name.c_str(), &status), 0);
+  unlink(name.c_str());
+}
+
+TEST(TuningCache, AFileMayBeTooLarge) {
+  const TemporaryFile file("");
+  ASSERT_EQ(truncate(file.path(), (off_t{64} << 20) + 1), 0);
+  expect_refused(OCTET_BAD_FILE, "larger than 64 MiB", [&](octet_error* e) {
+    return octet_tuning_load(empty().get(), file.path(), nullptr, e);
+  });
+}
+
 TEST(TuningCache, AFileThatIsNotThereIsEmpty) {
   const TemporaryFile file("");
   unlink(file.path());
@@ -319,8 +420,15 @@ TEST(TuningCache, BadArguments) {
   expect_refused(OCTET_BAD_STRUCT_SIZE, "report", [&](octet_error* e) {
     return octet_tuning_load(tuning.get(), "/no/such", &report, e);
   });
-  expect_refused(OCTET_BAD_FILE, "'/'",
-                 [&](octet_error* e) { return octet_tuning_load(tuning.get(), "/", nullptr, e); });
+  for (const char* says : {"'/'", "no regular file"})
+    expect_refused(OCTET_BAD_FILE, says, [&](octet_error* e) {
+      return octet_tuning_load(tuning.get(), "/", nullptr, e);
+    });
+  expect_refused(OCTET_BAD_FILE, "path is empty",
+                 [&](octet_error* e) { return octet_tuning_load(tuning.get(), "", nullptr, e); });
+  expect_refused(OCTET_BAD_FILE, "there is no such file or folder (error 2", [&](octet_error* e) {
+    return octet_tuning_save(tuning.get(), "/no/such/folder/file", e);
+  });
   for (const char* path : {"/", "/no/such/folder/file"})
     expect_refused(OCTET_BAD_FILE, path,
                    [&](octet_error* e) { return octet_tuning_save(tuning.get(), path, e); });

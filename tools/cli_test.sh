@@ -36,6 +36,49 @@ expect 2 "'u8s8' is not a combination of types" bench 8x8x8 --types u8s8
 expect 2 'there is no tier' bench 8x8x8 --isa FAST
 expect 2 'there is no kernel' bench 8x8x8 --kernel fast
 expect 2 'threads' bench 8x8x8 --threads 0
+
+expect 2 'network is required' traffic
+expect 2 "'no_such' is not a case" traffic no_such
+expect 2 "'espcn:8x8': a size is HxW" traffic espcn:8x8
+expect 2 "'espcn:99': a size is HxW" traffic espcn:99
+expect 2 "'1K' is no size of a cache" traffic espcn:32x32 --cache 1K
+expect 2 "'5K' is no size of a cache" traffic espcn:32x32 --cache 5K
+expect 2 "'fast' is no size of a cache" traffic espcn:32x32 --cache 64K,fast
+expect 2 "'5GHz' is no bandwidth" traffic espcn:32x32 --bandwidth 5GHz
+expect 2 'fps' traffic espcn:32x32 --fps 0
+expect 2 'batch' traffic espcn:32x32 --batch 0
+expect 2 'there is no tier' traffic espcn:32x32 --isa FAST
+expect 2 'cannot write' traffic espcn:32x32 --csv "$scratch/no/such/directory.csv"
+expect 0 '' traffic espcn:32x32 --execute
+expect 0 '' traffic espcn:32x32 --execute --chains
+expect 2 'requires --execute' traffic espcn:32x32 --chains
+expect 0 '; 1 chain' traffic bottleneck --algorithm direct
+expect 0 'in chains   ' traffic unet_encoder:64x64 --types s8s8s8 --cache 64K
+expect 0 'to change first:' traffic espcn:64x64 --cache 64K,1M --batch 2 --fps 60 --bandwidth 800MB/s \
+  --csv "$scratch/traffic.csv" --svg "$scratch/traffic.svg" --json "$scratch/traffic.json"
+python3 - "$scratch" <<'END' || failures=$((failures + 1))
+import csv, json, pathlib, sys, xml.dom.minidom
+scratch = pathlib.Path(sys.argv[1])
+json_ = json.loads((scratch / "traffic.json").read_text())
+rows = list(csv.DictReader((scratch / "traffic.csv").open()))
+xml.dom.minidom.parse(str(scratch / "traffic.svg"))
+total = json_["layer_by_layer"]
+assert [row["name"] for row in rows] == ["5x5", "3x3", "to pixels"] == [layer["name"] for layer in json_["layers"]]
+assert (rows[1]["Ni"], rows[1]["No"], rows[1]["OutW"]) == ("64", "32", "64"), rows[1]
+for field in ("read_bytes", "write_bytes"):
+    assert total[field] == sum(layer[field] for layer in json_["layers"]) == sum(int(row[field]) for row in rows)
+assert [cache["cache_bytes"] for cache in json_["caches"]] == [64 << 10, 1 << 20]
+chains = json_["chains"]
+for field in ("read_bytes", "write_bytes"):
+    assert chains[field] == sum(layer[field] for layer in chains["layers"])
+    assert total[field] == sum(layer[field] for layer in total["layers"])
+    assert chains[field] < total[field]
+assert chains["map_bytes"] < total["map_bytes"] and len(chains["layers"]) == 3 and chains["parts"]
+small, large = (cache["layer_by_layer"]["read_bytes"] for cache in json_["caches"])
+assert small > large > 0
+assert total["map_bytes"] == 2 * 64 * 64 * (64 + 32), total
+assert json_["batch_merge"]["bytes_per_image"] <= json_["batch_merge"]["bytes_per_image_together"]
+END
 network=$scratch/network.json
 # network <text that the output holds> <the file's contents>: what is wrong with a description.
 network() {
@@ -44,6 +87,8 @@ network() {
 }
 layer='{"kind": "convolution", "name": "conv;bias", "case": "ic8oc8_ih6kh3ph1", "types": "s8s8s8"}'
 expect 2 'cannot read' bench "$scratch/missing.json"
+mkdir "$scratch/folder.json"
+expect 2 'is a folder' bench "$scratch/folder.json"
 network 'is no JSON' '{'
 network 'describes no network' '{"operators": []}'
 network 'describes no network' '3'
@@ -58,6 +103,18 @@ network "operators[0]: 's8' is not a combination" '{"octet_network": 1, "name": 
 printf '{"octet_network": 1, "name": "small", "operators": [%s, %s, {"kind": "other"}, %s]}' "$layer" "$layer" \
   '{"kind": "product", "types": "u8s8u8", "case": "4x8x8", "name": "fc"}' >"$network"
 expect 0 'mb1_ic8oc8_ih6oh6kh3sh1ph1                    2 ' bench "$network" --repetitions 1
+expect 2 'has no array of tensors' traffic "$network"
+connected=$scratch/connected.json
+graph='{"octet_network": 1, "name": "g", "tensors": [{"type": "s8", "shape": [1, 6, 6, 8]}, {"type": "s8", "shape": [1, 6, 6, 8]}], "operators": ['
+joined='{"kind": "convolution", "name": "conv", "case": "ic8oc8_ih6kh3ph1", "types": "s8s8s8", "inputs": [0], "outputs": [1]}'
+add='{"kind": "addition", "name": "add", "inputs": [0, 1], "outputs": [0]}'
+printf '%s%s, %s]}' "$graph" "$joined" "$add" >"$connected"
+expect 0 'g: 2 layers' traffic "$connected"
+expect 0 'in chains: not possible: ' traffic "$connected"
+printf '%s%s]}' "$graph" "${joined/ih6/ih7}" >"$connected"
+expect 2 "the tensors of 'conv' have other sizes than its case" traffic "$connected"
+printf '%s%s]}' "$graph" "${joined/\[0\]/[2]}" >"$connected"
+expect 2 "operators[0]: 2 of 'inputs' is no tensor" traffic "$connected"
 expect 0 '[1/1]    u8s8u8  4x8x8' bench "$network" --repetitions 1
 expect 0 'small                     1 layers, 0 wrong' bench plan "$network" --repetitions 1
 expect 0 ' kernel' bench pack "$network" --repetitions 1
@@ -90,7 +147,7 @@ expect 2 'cannot write' bench 8x8x8 --json "$scratch/missing/out.json"
 expect 2 'cannot allocate' bench 9999999x9999999x8
 OCTET_MAX_ISA=FAST expect 2 'OCTET_BAD_ENVIRONMENT' bench 8x8x8
 
-expect 0 'scalar_u8s8_4x4x4' bench 8x8x8 3x5x7 --isa SCALAR --types u8s8s32,s8s8s8,u8u8f32,s8u8u8 --repetitions 1 --json "$scratch/out.json"
+expect 0 'scalar_u8s8_4x16x4' bench 8x8x8 3x5x7 --isa SCALAR --types u8s8s32,s8s8s8,u8u8f32,s8u8u8 --repetitions 1 --json "$scratch/out.json"
 expect 0 'scalar_u8s8_3x5x2' bench 17x19x23 --kernel scalar_u8s8_3x5x2 --threads 2 --repetitions 1
 grep -q '"operands": "uniform"' "$scratch/out.json" || { echo 'the JSON does not tell uniform operands'; failures=$((failures + 1)); }
 for key in machine cases summary name count types requant octet_us gops percent_of_concurrent_peak gbps kernel algorithm verified; do
@@ -136,7 +193,10 @@ expect 2 'shape is required' explain conv
 expect 2 'oc is missing' explain conv --shape ic4
 expect 0 '<--' explain conv --shape $conv
 expect 0 '"candidates"' explain conv --shape $conv --isa SCALAR --json
-expect 0 '"choice": "im2col weights=' explain conv --shape $conv --isa SCALAR --json
+foreign=NEON
+[[ $(uname -m) == x86_64 ]] || foreign=AVX2
+expect 0 "This library has no kernels of $foreign" explain conv --shape g16ic64oc64_ih6kh3ph1 --isa $foreign
+expect 0 '"choice": "direct weights=' explain conv --shape $conv --isa SCALAR --json
 expect 0 'filter.packed_bytes_max is 1300' explain conv --shape $conv --isa SCALAR --packed-bytes-max 1300
 expect 2 'packs these weights to is' explain conv --shape $conv --packed-bytes-max 100
 expect 0 '"chosen": true' explain conv --shape $conv --l2 524288 --l3 1000000 --in-order --json
@@ -155,9 +215,24 @@ grep -q '"loss_percent":' "$scratch/plan.json" && grep -q '"pack_us":' "$scratch
 # Measured choices.
 tuning=(tune $conv 8x8x8 --isa SCALAR --seconds 0.2)
 expect 2 'cases is required' tune
-expect 2 '--seconds' tune 8x8x8 --seconds 0
+for seconds in 0 -1 nan 2e6; do
+  expect 2 "--seconds: '$seconds' is not 0.001 to 1000000 seconds" tune 8x8x8 --seconds=$seconds
+done
+expect 0 'kept nowhere' tune 8x8x8 --isa SCALAR --seconds 0.01
+printf 'root:x:0:0\n' >"$scratch/other"
+expect 2 'without any line of a tuning' tune 8x8x8 --isa SCALAR --seconds 0.01 --cache "$scratch/other"
+[[ $(cat "$scratch/other") == root:x:0:0 ]] || { echo 'tune has overwritten a file that is no tuning'; failures=$((failures + 1)); }
 expect 2 "'resnet51' is not a case" tune resnet51
-expect 2 'path is' "${tuning[@]}" --cache "$scratch/missing/cache"
+expect 2 'path cannot be opened' "${tuning[@]}" --cache "$scratch/missing/cache"
+expect 2 'take no cases' tune 8x8x8 --calibrate
+expect 2 'one core' tune --calibrate --threads 2
+expect 0 'kept nowhere' tune --calibrate --seconds 0.1 --json "$scratch/calibrate.json"
+grep -q '"factor_after":' "$scratch/calibrate.json" || { echo 'calibrate JSON lacks its figures'; failures=$((failures + 1)); }
+printf '# invented\nSCALAR macs=0.5 word_macs=0.4\n' >"$scratch/invented.profile"
+printf 'SCALAR macs=fast\n' >"$scratch/wrong.profile"
+expect 2 'line 1: macs is' tune --profile "$scratch/wrong.profile" --cache "$scratch/assumed"
+expect 0 'assumed' tune --profile "$scratch/invented.profile" --cache "$scratch/assumed"
+OCTET_TUNING="$scratch/assumed" expect 0 'predicted, assumed' explain conv --shape $conv --isa SCALAR
 expect 0 '2 cases' "${tuning[@]}" --requant tflite --types s8s8s8 --cache "$scratch/cache" --json "$scratch/tune.json"
 for key in plan_us best_us chosen_us plan chosen summary; do
   grep -q "\"$key\":" "$scratch/tune.json" || { echo "no \"$key\" in the JSON of tune"; failures=$((failures + 1)); }
@@ -166,7 +241,84 @@ echo rubbish >>"$scratch/cache"
 OCTET_TUNING="$scratch/cache" expect 0 'measured, on this machine' explain conv --shape $conv --isa SCALAR
 OCTET_TUNING="$scratch/cache" expect 0 '2 lines of this machine, 0 of others, 0 of other versions, 1 damaged (the first: line 3)' "${tuning[@]}"
 OCTET_TUNING="$scratch/cache" expect 0 '4 lines of this machine, 0 of others, 0 of other versions, 0 damaged' "${tuning[@]}"
-OCTET_TUNING="$scratch/missing" expect 2 'OCTET_TUNING is' bench 8x8x8
+expect 0 '2 known already, 0 candidates' "${tuning[@]}" --only-missing --cache "$scratch/cache"
+expect 0 '0 known already' "${tuning[@]}" --only-missing --types s8s8s32 --cache "$scratch/cache"
+# A description's layout and zero points: what is measured is what such a layer is created by.
+printf '{"octet_network": 1, "name": "n", "operators": [{"kind": "convolution", "name": "c", "case": "%s", "types": "u8s8u8", "layout": "nchw", "inputs": [0, 1, -1]}], "tensors": [{}, {"quantization": {"zero_points": [0, 3]}}]}' $conv >"$network"
+expect 0 '1 cases' tune "$network" --isa SCALAR --seconds 0.05 --cache "$scratch/nchw"
+grep -q 'lhs=u8,nchw,0 dst=u8,nchw zero_points=yes' "$scratch/nchw" || { echo 'tune ignores the layout or the zero points'; failures=$((failures + 1)); }
+printf '{"octet_network": 1, "name": "n", "operators": [{"kind": "convolution", "name": "c", "case": "%s", "types": "u8s8u8", "layout": "other"}]}' $conv >"$network"
+expect 2 "operators[0] has the layout 'other'" tune "$network" --isa SCALAR
+OCTET_TUNING="$scratch/missing" expect 2 'OCTET_TUNING cannot be read' bench 8x8x8
+
+# Networks.
+expect 2 "there is no network 'resnet51'" run resnet51
+expect 2 'is no size' run espcn:64y64
+expect 2 'is no goal' run espcn:64 --goal speed
+expect 2 'desc.memory_bytes = 100, but the tensors need at least' run espcn:64 --goal memory --memory 100
+expect 0 'equal bytes' run espcn:64 unet:32x64 --goal traffic --threads 2 --repetitions 1 --json "$scratch/run.json"
+# A described model: a 1x1 convolution, a pooling, and what is left out; then what is wrong with it.
+python3 - "$scratch" <<'END'
+import json, pathlib, sys
+scratch = pathlib.Path(sys.argv[1])
+(scratch / "model.bin").write_bytes(bytes([1] * 32 + [0] * 16))
+q = lambda scale: {"scales": [scale], "zero_points": [0]}
+tensor = lambda name, shape, kind="s8", **more: {"name": name, "shape": shape, "type": kind, "quantization": q(0.5), "constant": False, **more}
+model = {"octet_network": 1, "name": "m", "source": "m.tflite", "data": "model.bin",
+         "tensors": [tensor("in", [1, 4, 4, 8]), tensor("w", [4, 1, 1, 8], constant=True, data_at=0), tensor("b", [4], "s32", constant=True, data_at=32),
+                     tensor("conv", [1, 4, 4, 4]), tensor("pool", [1, 2, 2, 4]), tensor("soft", [1, 2, 2, 4])],
+         "operators": [{"kind": "convolution", "name": "c", "operator": "CONV_2D", "inputs": [0, 1, 2], "outputs": [3], "types": "s8s8s8", "layout": "nhwc",
+                        "case": "mb1ic8oc4ih4iw4oh4ow4kh1kw1sh1sw1ph0pw0", "activation": "NONE"},
+                       {"kind": "pooling", "name": "p", "operator": "MAX_POOL_2D", "inputs": [3], "outputs": [4], "activation": "RELU",
+                        "geometry": {"in_h": 4, "in_w": 4, "out_h": 2, "out_w": 2, "kernel_h": 2, "kernel_w": 2, "stride_h": 2, "stride_w": 2, "pad_top": 0, "pad_left": 0}},
+                       {"kind": "other", "name": "s", "operator": "SOFTMAX", "inputs": [4], "outputs": [5], "left_out": "not Octet's"}]}
+def write(name, change):
+    copy = json.loads(json.dumps(model))
+    change(copy)
+    (scratch / f"{name}.json").write_text(json.dumps(copy))
+write("model", lambda m: None)
+write("no_data", lambda m: m.pop("data"))
+write("short_data", lambda m: m["tensors"][2].update(data_at=40))
+write("middle", lambda m: m["operators"].append({**m["operators"][1], "inputs": [5], "outputs": [3]}))
+write("window", lambda m: m["operators"][1]["geometry"].update(kernel_h=0))
+write("activation", lambda m: m["operators"][1].update(activation="TANH"))
+write("layout", lambda m: m["operators"][0].update(layout="nchw"))
+write("tensor", lambda m: m["operators"][1].update(inputs=[9]))
+write("unquantized", lambda m: m["tensors"][0].update(quantization=None))
+write("kind", lambda m: m["operators"][1].update(kind="resize"))
+write("text", lambda m: m["operators"][0].update(activation=3))
+(scratch / "in").write_bytes(bytes(range(128)))
+END
+expect 0 'left out: operators[2] (SOFTMAX): not Octet' run --network "$scratch/model.json" --goal memory --repetitions 1 \
+  --input "$scratch/in" --output "$scratch/out"
+python3 - "$scratch" <<'END' || failures=$((failures + 1))
+import pathlib, sys
+scratch = pathlib.Path(sys.argv[1])
+data = (scratch / "in").read_bytes()
+# 8 ones at scale 0.25 / 0.5: half of the sum, halves up; then the most of four pixels
+sums = [min((sum(data[8 * p:8 * p + 8]) + 1) // 2, 127) for p in range(16)]
+pooled = [max(sums[4 * (2 * y + i) + 2 * x + j] for i in (0, 1) for j in (0, 1)) for y in (0, 1) for x in (0, 1)]
+made = list((scratch / "out").read_bytes())
+assert made == [value for value in pooled for _ in range(4)], (made, pooled)
+END
+expect 0 'm: 3 layers' traffic --network "$scratch/model.json"
+expect 2 'a network is required' run
+expect 2 'not both' traffic espcn --network "$scratch/model.json"
+expect 2 'cannot read' run "$scratch/missing.json"
+expect 2 'has 6 bytes, and the network' run "$scratch/model.json" --input <(printf '123456')
+expect 2 'the description has no weights' run "$scratch/no_data.json"
+expect 2 'the data of tensor 2 ends too early' run "$scratch/short_data.json"
+expect 2 'operators[3] (MAX_POOL_2D): it reads what operators[2] (SOFTMAX) makes' run "$scratch/middle.json"
+expect 2 'its windows do not fit its tensors' run "$scratch/window.json"
+expect 2 'its activation TANH is not' run "$scratch/activation.json"
+expect 2 'tensors in NHWC' run "$scratch/layout.json"
+expect 2 'operators[1] (MAX_POOL_2D): 9 is no tensor' run "$scratch/tensor.json"
+expect 2 'tensor 0 is not quantized' run "$scratch/unquantized.json"
+expect 2 "'resize' is no kind of operator" run "$scratch/kind.json"
+expect 2 'type must be string' run "$scratch/text.json"
+for key in equal layers_ms planned_ms separate_bytes layers_map_bytes planned_map_bytes; do
+  grep -q "\"$key\":" "$scratch/run.json" || { echo "no \"$key\" in the JSON of run"; failures=$((failures + 1)); }
+done
 
 echo "$failures failures"
 ((failures == 0))

@@ -44,10 +44,34 @@ int bench_plan(const BenchArguments& arguments);
 int bench_pack(const BenchArguments& arguments);
 
 struct TuneArguments {
-  BenchArguments bench;  // its cases, types, tier, threads and JSON
-  std::string cache;     // a file; empty: OCTET_TUNING's, or none
-  double seconds = 0;    // for all cases; 0: 2 for each
+  BenchArguments bench;       // its cases, types, tier, threads and JSON
+  std::string cache;          // a file; empty: OCTET_TUNING's, or none
+  double seconds = 0;         // for all cases; 0: 2 for each, 4 to calibrate
+  bool only_missing = false;  // what the file has already is left out
+  bool calibrate = false;
+  std::string profile;  // a file
 };
 int tune(const TuneArguments& arguments);
+int calibrate(const TuneArguments& arguments);
+
+struct RunArguments {
+  BenchArguments bench;  // its cases are networks; its tier, threads, repetitions and JSON
+  std::string goal = "time";
+  size_t cache_bytes = 0, memory_bytes = 0;  // 0: as octet_network_desc says
+  std::string input, output;                 // files of bytes; empty: random, none
+};
+int run(const RunArguments& arguments);
+
+struct TrafficArguments {
+  std::string network, isa, algorithm, csv, svg, json;  // empty: not given
+  std::string types = "u8s8u8";                         // where the network has none
+  std::vector<size_t> cache_bytes = {512 * 1024};
+  double bandwidth = 5e9, fps = 30;  // bytes and images per second
+  size_t batch = 1;
+  bool execute = false, chains = false;  // for real instead; in chains
+};
+size_t parse_bytes(const std::string& text);      // "512K"; of a cache
+double parse_bandwidth(const std::string& text);  // "5GB/s"
+int traffic(const TrafficArguments& arguments);
 
 }  // namespace tool

@@ -1,6 +1,7 @@
 // The convolutions of real networks.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,10 @@ struct ConvCase {
   ConvShape shape;
   std::string network;  // where it comes from
   int count;            // how often it appears there
+  // Of a network's, for tuning: how it keeps its tensors, and the weights' zero point that is
+  // farthest from none.
+  octet_layout layout = OCTET_NHWC;
+  std::optional<int32_t> rhs_zero_point = {};
 };
 
 std::vector<std::string> conv_suite_names();

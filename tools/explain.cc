@@ -24,7 +24,8 @@ octet_filter_desc filter_without_weights(const ConvShape& shape, octet_type type
   return filter;
 }
 
-void print_text(const ConvShape& shape, const std::vector<octet_conv2d_candidate>& all) {
+void print_text(const ConvShape& shape, octet_isa isa,
+                const std::vector<octet_conv2d_candidate>& all) {
   fmt::print("{:<18}{:<32}{:>12}{:>11}{:>13}{:>12}{:>12}{:>12}{:>12}  {:<8}{}\n", "algorithm",
              "kernel", "10^6 MACs", "MB", "packed MB", "us", "compute", "memory", "transform",
              "chosen", "reason");
@@ -44,7 +45,10 @@ void print_text(const ConvShape& shape, const std::vector<octet_conv2d_candidate
                  "-", "", c.reason);
   }
   for (const octet_conv2d_candidate& c : all)
-    if (c.chosen && c.origin) fmt::print("\nChosen, {}: {}\n", c.origin, c.choice);
+    if (c.chosen && c.kernel && c.origin) fmt::print("\nChosen, {}: {}\n", c.origin, c.choice);
+  if (std::none_of(all.begin(), all.end(), [](const auto& c) { return c.kernel; }))
+    fmt::print("\nThis library has no kernels of {}; weights may be packed for it.\n",
+               octet_isa_name(isa));
   fmt::print(
       "\nThe definition has {:.2f} x 10^6 MACs. Predicted for one thread; measured beside it by: "
       "octet bench plan {}\n",
@@ -160,7 +164,7 @@ int explain_conv(const ExplainArguments& a) {
     fmt::print("{}\n", json.dump(2));
   } else {
     fmt::print("{} {} on {}\n\n", shape.name(), types.name(), octet_isa_name(isa));
-    print_text(shape, all);
+    print_text(shape, isa, all);
   }
   return kSuccess;
 }

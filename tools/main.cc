@@ -4,15 +4,18 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 
 #include "commands.h"
 #include "conv_suite.h"
+#include "graph.h"
+#include "layers.h"
 #include "octet/octet.h"
 
 namespace {
 
 constexpr const char* kIsaHelp =
-    "Limit to this tier: SCALAR, AVX2, AVXVNNI, AVX512VNNI, NEON, DOTPROD, I8MM";
+    "Limit to this tier: SCALAR, SSE41, AVX2, AVXVNNI, AVX512VNNI, NEON, DOTPROD, I8MM";
 
 void add_measuring_options(CLI::App* command, tool::BenchArguments* a) {
   command->add_option("--isa", a->isa, kIsaHelp);
@@ -28,6 +31,12 @@ void add_measuring_options(CLI::App* command, tool::BenchArguments* a) {
                    "weights scaled per channel")
       ->capture_default_str();
   command->add_option("--json", a->json, "Also write this file");
+}
+
+// Not a number neither, which lies within every range of CLI11's.
+std::string seconds_problem(const std::string& text) {
+  const double seconds = std::strtod(text.c_str(), nullptr);
+  return seconds >= 0.001 && seconds <= 1e6 ? "" : "'" + text + "' is not 0.001 to 1000000 seconds";
 }
 
 }  // namespace
@@ -133,12 +142,17 @@ int main(int argc, char** argv) {
   tool::TuneArguments t;
   CLI::App* tune = app.add_subcommand(
       "tune", "Measure how each case is best computed on this machine, and keep it in a file");
-  tune->add_option("cases", t.bench.cases, "Several: gemm, MxNxK, " + layers)->required();
+  tune->add_option("cases", t.bench.cases, "Several: gemm, MxNxK, " + layers);
+  tune->add_flag("--calibrate", t.calibrate,
+                 "Measure what this machine costs instead, for the plans of shapes never measured");
+  tune->add_option("--profile", t.profile,
+                   "Take costs from this file instead, as assumed: lines of TIER NAME=VALUE ...");
   tune->add_option("--seconds", t.seconds, "For all cases together; 2 for each by default")
-      ->check(CLI::PositiveNumber);
+      ->check(seconds_problem);
   tune->add_option(
       "--cache", t.cache,
       "The file that keeps what is found, for OCTET_TUNING; by default what that says");
+  tune->add_flag("--only-missing", t.only_missing, "Leave out what the file has already");
   tune->add_option("--types", t.bench.types,
                    "Types of lhs, rhs and dst, several; u8s8u8 by default")
       ->delimiter(',');
@@ -151,7 +165,84 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   tune->add_option("--json", t.bench.json, "Also write this file");
-  tune->callback([&] { exit_code = tool::tune(t); });
+  tune->callback([&] {
+    if (t.bench.cases.empty() && !t.calibrate && t.profile.empty())
+      throw CLI::RequiredError("cases");
+    exit_code = tool::tune(t);
+  });
+
+  tool::RunArguments r;
+  CLI::App* run = app.add_subcommand(
+      "run", "Run networks layer by layer and as planned: equal bytes, time of both, memory");
+  run->add_option("networks", r.bench.cases,
+                  fmt::format("Several: {}; with the size of the input as in espcn:1080x1920; or a "
+                              "network.json with its data (tools/network/describe.py --data)",
+                              fmt::join(tool::graph_names(), ", ")));
+  std::string run_file, traffic_file;
+  run->add_option("--network", run_file, "This description of a network, too");
+  run->add_option("--input", r.input, "Bytes of all inputs, one after the other; random if not");
+  run->add_option("--output", r.output, "Also write the bytes of all outputs to this file");
+  run->add_option("--goal", r.goal, "What the plan is to keep small: time, traffic, memory, layers")
+      ->capture_default_str();
+  run->add_option("--cache", r.cache_bytes, "Bytes that chains are to stay in; L2 by default");
+  run->add_option("--memory", r.memory_bytes, "With the goal memory: bytes for maps, at most");
+  run->add_option("--isa", r.bench.isa, kIsaHelp);
+  run->add_option("--threads", r.bench.threads, "Threads; one is pinned to its CPU")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  run->add_option("--repetitions", r.bench.repetitions, "Repetitions; the median counts")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  run->add_option("--json", r.bench.json, "Also write this file");
+  run->callback([&] {
+    if (!run_file.empty()) r.bench.cases.push_back(run_file);
+    if (r.bench.cases.empty()) throw tool::Error("run: a network is required");
+    exit_code = tool::run(r);
+  });
+
+  tool::TrafficArguments m;
+  std::vector<std::string> caches;
+  std::string bandwidth;
+  CLI::App* traffic = app.add_subcommand(
+      "traffic",
+      "Show what a network's layers read from memory and write to it, by a model of caches");
+  traffic->add_option("network", m.network,
+                      fmt::format("{}, each with a size or without (espcn:540x960), a network.json "
+                                  "(tools/network makes it), a suite, or a case",
+                                  fmt::join(tool::layered_network_names(), ", ")));
+  traffic->add_option("--network", traffic_file, "A description of a network, instead");
+  traffic
+      ->add_option("--cache", caches,
+                   "The last cache before memory, several: 512K by default; CSV and SVG are of the "
+                   "first")
+      ->delimiter(',');
+  traffic->add_option("--bandwidth", bandwidth, "Of the memory; 5GB/s by default");
+  traffic->add_option("--fps", m.fps, "Images per second")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  traffic->add_option("--batch", m.batch, "Images at a time, and what that saves")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  traffic->add_option("--isa", m.isa, kIsaHelp);
+  traffic->add_option("--algorithm", m.algorithm, "Force this algorithm of convolution");
+  traffic->add_option("--types", m.types, "Types of input, weights and output")
+      ->capture_default_str();
+  traffic->add_option("--csv", m.csv, "Also write this table, a line for each layer");
+  traffic->add_option("--svg", m.svg, "Also draw this picture");
+  traffic->add_option("--json", m.json, "Also write this file");
+  traffic->add_flag("--execute", m.execute,
+                    "Run the layers instead, once, for tools that count what they do");
+  traffic->add_flag("--chains", m.chains, "With --execute: in chains")->needs("--execute");
+  traffic->callback([&] {
+    if (m.network.empty() == traffic_file.empty())
+      throw tool::Error(m.network.empty() ? "traffic: a network is required"
+                                          : "traffic: a network or --network, not both");
+    if (m.network.empty()) m.network = traffic_file;
+    if (!caches.empty()) m.cache_bytes.clear();
+    for (const std::string& cache : caches) m.cache_bytes.push_back(tool::parse_bytes(cache));
+    if (!bandwidth.empty()) m.bandwidth = tool::parse_bandwidth(bandwidth);
+    exit_code = tool::traffic(m);
+  });
 
   try {
     app.parse(argc, argv);

@@ -28,6 +28,10 @@ __attribute__((target("avx512f"))) void vpdpbusd_zmm(long n) {
 __attribute__((target("avx2"))) void vpdpbusd_ymm_vex(long n) {
   LOOP(ACCUMULATORS_12, "%{vex%} vpdpbusd %%ymm14,%%ymm15,%%ymm\\r\n");
 }
+__attribute__((target("sse4.1"))) void pmaddwd_xmm(long n) {
+  LOOP(ACCUMULATORS_12,
+       "movdqa %%xmm15,%%xmm13\n pmaddwd %%xmm14,%%xmm13\n paddd %%xmm13,%%xmm\\r\n");
+}
 __attribute__((target("avx2"))) void vpmaddwd_ymm(long n) {
   LOOP(ACCUMULATORS_12, "vpmaddwd %%ymm14,%%ymm15,%%ymm13\n vpaddd %%ymm13,%%ymm\\r,%%ymm\\r\n");
 }
@@ -58,6 +62,7 @@ constexpr Row kRows[] = {
     {"avx512vnni_", {"vpdpbusd zmm", 24 * 128, vpdpbusd_zmm}},
     {"avxvnni_", {"vpdpbusd ymm", 12 * 64, vpdpbusd_ymm_vex}},
     {"avx2_", {"vpmaddwd + vpaddd ymm", 12 * 32, vpmaddwd_ymm}},
+    {"sse41_", {"pmaddwd + paddd xmm", 12 * 16, pmaddwd_xmm}},
 #elif defined(__aarch64__)
     {"i8mm_", {"smmla", 24 * 64, smmla}},
     {"dotprod_", {"sdot", 24 * 32, sdot}},

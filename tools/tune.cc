@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdlib>
-#include <memory>
 
 #include "bench_options.h"
 #include "cases.h"
@@ -12,6 +10,7 @@
 #include "gemm_plan.h"
 #include "octet/tune.h"
 #include "report.h"
+#include "tuning_file.h"
 
 namespace tool {
 namespace {
@@ -43,48 +42,17 @@ std::vector<Case> cases_of(const std::vector<CaseGroup>& groups, const BenchArgu
   return cases;
 }
 
-class Tuning {
- public:
-  explicit Tuning(const std::string& path) : path_(path) {
-    octet_error error = {};
-    octet_tuning* tuning = nullptr;
-    check(octet_tuning_create(&tuning, &error), error);
-    tuning_.reset(tuning);
-    if (path_.empty()) return;
-    octet_tuning_report report = OCTET_TUNING_REPORT_INIT;
-    // Of damaged lines nothing is kept, the others the file keeps by itself
-    std::unique_ptr<octet_tuning, Destroy> there;
-    check(octet_tuning_create(&tuning, &error), error);
-    there.reset(tuning);
-    check(octet_tuning_load(there.get(), path_.c_str(), &report, &error), error);
-    fmt::print("{}: {} lines of this machine, {} of others, {} of other versions, {} damaged{}\n",
-               path_, report.usable, report.other_machine, report.other_version, report.damaged,
-               report.damaged ? fmt::format(" (the first: line {})", report.first_damaged) : "");
-    save();  // that it can be written is better known now
-  }
-  octet_tuning* get() const { return tuning_.get(); }
-  void save() const {
-    if (path_.empty()) return;
-    octet_error error = {};
-    check(octet_tuning_save(tuning_.get(), path_.c_str(), &error), error);
-  }
-
- private:
-  struct Destroy {
-    void operator()(octet_tuning* tuning) const { octet_tuning_destroy(tuning); }
-  };
-  const std::string path_;
-  std::unique_ptr<octet_tuning, Destroy> tuning_;
-};
-
 octet_tune_result tune(const Case& c, const BenchOptions& options, const octet_tune_options& how,
                        octet_tuning* tuning) {
   octet_tune_result result = OCTET_TUNE_RESULT_INIT;
   octet_error error = {};
   if (c.conv) {
-    const ConvData data = plain_conv_data(c.conv->shape, c.types, options.operands);
+    Operands operands = options.operands;
+    if (!operands.rhs_zero_point) operands.rhs_zero_point = c.conv->rhs_zero_point;
+    const ConvData data = plain_conv_data(c.conv->shape, c.types, operands);
     const octet_filter_desc filter = describe_filter(data, options.forced);
-    const octet_conv2d_desc desc = describe_conv(data, options.forced);
+    octet_conv2d_desc desc = describe_conv(data, options.forced);
+    desc.lhs_layout = desc.dst_layout = c.conv->layout;
     check(octet_tune_conv2d(&filter, &desc, &how, tuning, &result, &error), error);
   } else {
     const GemmData data = plain_data(c.product, c.types, options.operands);
@@ -96,13 +64,14 @@ octet_tune_result tune(const Case& c, const BenchOptions& options, const octet_t
 }
 
 struct TuneTotals {
-  size_t cases = 0, changed = 0, candidates = 0;
+  size_t cases = 0, changed = 0, known = 0, candidates = 0;
   double plan_us = 0, best_us = 0, chosen_us = 0;  // weighted by count
   double seconds = 0;
 
   void add(const Case& c, const octet_tune_result& r) {
     ++cases;
     changed += static_cast<size_t>(r.changed);
+    known += r.candidates == 0;
     candidates += r.candidates;
     plan_us += r.plan_us * c.count;
     best_us += r.best_us * c.count;
@@ -115,15 +84,17 @@ double gain_percent(double plan_us, double other_us) { return (plan_us / other_u
 
 void print_totals(const std::string& title, const TuneTotals& t) {
   fmt::print(
-      "{:<26}{} cases, {} changed, {} candidates in {:.0f} s; weighted by count: plan {:.3f} ms, "
+      "{:<26}{} cases, {} changed, {} known already, {} candidates in {:.0f} s; weighted by count: "
+      "plan {:.3f} ms, "
       "best {:.3f} ms, chosen {:.3f} ms: gains {:.2f} %\n",
-      title, t.cases, t.changed, t.candidates, t.seconds, t.plan_us / 1e3, t.best_us / 1e3,
+      title, t.cases, t.changed, t.known, t.candidates, t.seconds, t.plan_us / 1e3, t.best_us / 1e3,
       t.chosen_us / 1e3, gain_percent(t.plan_us, t.chosen_us));
 }
 
 ordered_json to_json(const TuneTotals& t) {
   return {{"cases", t.cases},
           {"changed", t.changed},
+          {"known", t.known},
           {"candidates", t.candidates},
           {"plan_us", t.plan_us},
           {"best_us", t.best_us},
@@ -147,13 +118,16 @@ void print_row(const Case& c, const octet_tune_result& r, size_t index, size_t t
   fmt::print("{:<9}{:<8}{:<42}{:>5}{:>12.3f}{:>12.3f}{:>8.1f}{:>6.0f}  {}\n",
              fmt::format("[{}/{}]", index, total), c.types.name(), c.name, c.count, r.plan_us,
              r.best_us, gain_percent(r.plan_us, r.chosen_us), seconds_left,
-             r.changed ? r.choice : "the plan's");
+             !r.candidates ? "known"
+             : r.changed   ? r.choice
+                           : "the plan's");
   std::fflush(stdout);
 }
 
 }  // namespace
 
 int tune(const TuneArguments& a) {
+  if (a.calibrate || !a.profile.empty()) return calibrate(a);
   const BenchOptions options = to_options(a.bench);
   const std::vector<CaseGroup> groups = parse_cases(a.bench.cases);
   const std::vector<Case> cases = cases_of(groups, a.bench);
@@ -161,13 +135,14 @@ int tune(const TuneArguments& a) {
   ordered_json json = {{"machine", machine_json(options)}, {"cases", ordered_json::array()}};
   ThreadPool pool(options.threads);
   pin_if_single(options);
-  const char* const variable = std::getenv("OCTET_TUNING");
-  const Tuning tuning(!a.cache.empty() ? a.cache : variable ? variable : "");
+  const TuningFile tuning(a.cache, a.only_missing);
+  if (tuning.path().empty()) fmt::print("kept nowhere: --cache FILE says where\n");
 
   const Clock clock(options.threads == 1), wall(false);
   octet_tune_options how = OCTET_TUNE_OPTIONS_INIT;
   how.clock = [](void* c) { return static_cast<const Clock*>(c)->now(); };
   how.clock_context = const_cast<Clock*>(&clock);
+  how.keep_known = a.only_missing;
   if (options.threads > 1) {
     how.parallel_for = ThreadPool::parallel_for;
     how.parallel_context = &pool;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dispatch/machine.h"
 #include "dispatch/struct_size.h"
 
 namespace octet {
@@ -75,11 +76,39 @@ char* merge_lines(const Lines& first, const Lines& second, size_t* bytes) {
   return text;
 }
 
+bool is_known(const octet_tuning& tuning, const TuningKey& key, const Choice& plan, size_t threads,
+              octet_tune_result* result) {
+  TuningReader reader(tuning.text, tuning.bytes);
+  TuningLine line;
+  for (Choice choice; reader.find(key, &line, &choice);) {
+    const TuningFigures figures = line.read_figures();
+    if (line.key.length != key.length() || figures.threads != threads) continue;
+    result->plan_us = (double)figures.plan_ns * 1e-3;
+    result->best_us = result->chosen_us = (double)figures.chosen_ns * 1e-3;
+    result->changed = !(choice == plan);
+    to_text(plan, result->plan);
+    to_text(choice, result->best);
+    to_text(choice, result->choice);
+    return true;
+  }
+  return false;
+}
+
 octet_status keep(const TuningKey& key, const TuneFound& found, octet_tuning* tuning,
                   octet_error* error) {
   char line[kTuningLineBytes];
   const size_t length = write_tuning_line(key, found.choice, found.figures, line);
   return add_lines({line, length}, tuning, error);
+}
+
+octet_status keep_costs(Isa tier, const char* costs, octet_tuning* tuning, octet_error* error) {
+  char line[kTuningLineBytes];
+  const size_t length = write_costs_line(key_of_costs(this_machine().cpu, tier), costs, line);
+  return add_lines({line, length}, tuning, error);
+}
+
+octet_status add_tuning(const octet_tuning& from, octet_tuning* to, octet_error* error) {
+  return add_lines({from.text, from.bytes}, to, error);
 }
 
 }  // namespace octet
@@ -104,6 +133,7 @@ octet_status octet_tuning_load(octet_tuning* tuning, const char* path, octet_tun
                                octet_error* error) {
   if (!tuning || !path)
     return fail(error, OCTET_NULL_POINTER, "%s is null", tuning ? "path" : "tuning");
+  if (!*path) return fail(error, OCTET_BAD_FILE, "path is empty");
   if (report) OCTET_TRY(check_out(report, "report", error));
   char* text;
   size_t bytes;

@@ -9,6 +9,16 @@ namespace octet {
 octet_status keep(const TuningKey& key, const TuneFound& found, octet_tuning* tuning,
                   octet_error* error);
 
+// Of this machine and a tier; as text.
+octet_status keep_costs(Isa tier, const char* costs, octet_tuning* tuning, octet_error* error);
+
+// Adds all lines of `from`; where both have a key, its own count.
+octet_status add_tuning(const octet_tuning& from, octet_tuning* to, octet_error* error);
+
+// Whether a line has this key, for so many threads: fills *result from it then, but for its size.
+bool is_known(const octet_tuning& tuning, const TuningKey& key, const Choice& plan, size_t threads,
+              octet_tune_result* result);
+
 struct Lines {
   const char* text;
   size_t bytes;

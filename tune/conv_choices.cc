@@ -42,8 +42,7 @@ void add_conv_choices_near(const ConvSpace& s, const ConvForm& form, const Choic
                            Choices* choices) {
   const ConvMethod& method = *method_of((uint8_t)form.algorithm);
   const ConvKernel kernel =
-      select_conv(method, s.cpu, {2, s.shape.out_channels, 1, s.lhs_u8, s.rhs_u8}, form.facts,
-                  near.kernel->name);
+      select_conv(method, s.cpu, s.lhs_u8, s.rhs_u8, form.facts, near.kernel->name);
   const auto add = [&](const Choice& choice) { add_if_legal(s, form, choice, choices); };
   // No block has more units than there are pixels
   const size_t pixels =

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dispatch/file_error.h"
 #include "tune/cache.h"
 
 namespace octet {
@@ -17,44 +18,76 @@ namespace {
 constexpr mode_t kAllMayWrite = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
 constexpr size_t kPathMost = 4000, kAsideMost = kPathMost + 32;
 
-octet_status refuse(const char* what, const char* path, octet_error* error) {
-  return fail(error, OCTET_BAD_FILE,
-              "path is '%.160s', a file that cannot be %s (error %d of the system)", path, what,
-              errno);
+octet_status refuse(const char* what, int reason, const char* path, octet_error* error) {
+  return fail_file(error, OCTET_BAD_FILE, "path", what, reason, path);
 }
 
-// Holds the file that has the path's name, so that its next version is made by one writer at a
-// time. Where the file system has no locks, the last writer wins.
+// Holds the file that a path leads to, so that its next version is made by one writer at a time.
+// Where the file system has no locks, the last writer wins.
 class Lock {
  public:
   Lock() = default;
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
   ~Lock() {
-    if (file_ >= 0) close(file_);
+    if (made_ && is_empty()) unlink(path_);
+    release();
   }
-  bool take(const char* path) {
-    for (;;) {
-      file_ = open(path, O_RDWR | O_CREAT | O_CLOEXEC, kAllMayWrite);
-      if (file_ < 0) return false;
+  octet_status take(const char* path, octet_error* error) {
+    for (;; release()) {
+      struct stat held, named;
+      made_ = stat(path, &named) != 0;
+      if (!made_ && !S_ISREG(named.st_mode))
+        return refuse_no_file(OCTET_BAD_FILE, "path", path, error);
+      file_ = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, kAllMayWrite);
+      if (file_ < 0) return refuse("opened for writing", errno, path, error);
+      if (!is_regular(file_)) return refuse_no_file(OCTET_BAD_FILE, "path", path, error);
       while (flock(file_, LOCK_EX) != 0 && errno == EINTR) {
       }
-      struct stat held, named;
-      if (fstat(file_, &held) != 0) return false;
-      if (stat(path, &named) == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev)
-        return true;
-      close(file_);  // another writer has put a new one in its place meanwhile
+      path_ = realpath(path, nullptr);
+      if (!path_ && errno == ENOENT) continue;
+      if (!path_ || fstat(file_, &held) != 0) return refuse("followed", errno, path, error);
+      if (stat(path_, &named) == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev)
+        return OCTET_OK;
+      // Another writer has put a new one in its place meanwhile
     }
   }
+  // Without links, so that what is renamed replaces the file and no link.
+  const char* path() const { return path_; }
   // With the rights of the file that it will replace.
   mode_t mode() const {
     struct stat held;
     return fstat(file_, &held) == 0 ? held.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO) : kAllMayWrite;
   }
 
+  // The file that it holds has been replaced.
+  void replaced() { made_ = false; }
+
  private:
+  bool is_empty() const {
+    struct stat held;
+    return path_ && fstat(file_, &held) == 0 && held.st_size == 0;
+  }
+  void release() {
+    if (file_ >= 0) close(file_);
+    free(path_);
+    file_ = -1, path_ = nullptr;
+  }
+
   int file_ = -1;
+  char* path_ = nullptr;
+  bool made_ = false;  // by take(): nothing of it stays if the writer fails
 };
+
+// That nobody's other file is overwritten: one line at least looks as a tuning's, be it damaged.
+bool is_tuning(const char* text, size_t bytes) {
+  constexpr char kBegin[] = "octet-";
+  TuningReader reader(text, bytes);
+  for (TuningWords line; reader.next(&line);)
+    if (line.length >= sizeof kBegin - 1 && memcmp(line.text, kBegin, sizeof kBegin - 1) == 0)
+      return true;
+  return bytes == 0;
+}
 
 bool write_all(int file, const char* text, size_t bytes) {
   while (bytes > 0) {
@@ -70,29 +103,39 @@ bool write_all(int file, const char* text, size_t bytes) {
 octet_status write_aside(const char* path, mode_t mode, const char* text, size_t bytes,
                          octet_error* error) {
   char aside[kAsideMost];
-  snprintf(aside, sizeof aside, "%s.new-%ld", path, (long)getpid());
+  const int length = snprintf(aside, sizeof aside, "%s.new-%ld", path, (long)getpid());
+  if (length < 0 || (size_t)length >= sizeof aside)
+    return refuse("written aside", ENAMETOOLONG, path, error);
   // One that is there was left by a writer that died
   const int file = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-  if (file < 0) return refuse("written aside, with .new-PROCESS behind its name", path, error);
-  bool written = write_all(file, text, bytes);
-  written = fsync(file) == 0 && written;
-  written = close(file) == 0 && written;
-  if (written && rename(aside, path) == 0) return OCTET_OK;
-  const octet_status status = refuse("written", path, error);
+  if (file < 0)
+    return refuse("written aside, with .new-PROCESS behind its name", errno, path, error);
+  int reason = write_all(file, text, bytes) ? 0 : errno;
+  if (fsync(file) != 0 && !reason) reason = errno;
+  if (close(file) != 0 && !reason) reason = errno;
+  if (!reason && rename(aside, path) == 0) return OCTET_OK;
+  const octet_status status = refuse("written", reason ? reason : errno, path, error);
   unlink(aside);
   return status;
 }
 
 octet_status save(const octet_tuning& tuning, const char* path, octet_error* error) {
   Lock lock;
-  if (!lock.take(path)) return refuse("opened for writing", path, error);
+  OCTET_TRY(lock.take(path, error));
   char* there;
   size_t there_bytes, bytes;
   OCTET_TRY(read_tuning_file(path, "path", false, OCTET_BAD_FILE, &there, &there_bytes, error));
-  char* const merged = merge_lines({there, there_bytes}, {tuning.text, tuning.bytes}, &bytes);
-  const octet_status status =
-      merged ? write_aside(path, lock.mode(), merged, bytes, error)
-             : fail(error, OCTET_OUT_OF_MEMORY, "no memory for the lines of '%.160s'", path);
+  octet_status status;
+  char* merged = nullptr;
+  if (!is_tuning(there, there_bytes))
+    status = fail(error, OCTET_BAD_FILE,
+                  "path has a file without any line of a tuning, which is left as it is: '%.160s'",
+                  path);
+  else if (!(merged = merge_lines({there, there_bytes}, {tuning.text, tuning.bytes}, &bytes)))
+    status = fail(error, OCTET_OUT_OF_MEMORY, "no memory for the lines of '%.160s'", path);
+  else
+    status = write_aside(lock.path(), lock.mode(), merged, bytes, error);
+  if (status == OCTET_OK) lock.replaced();
   free(merged);
   free(there);
   return status;

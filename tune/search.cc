@@ -13,6 +13,8 @@ constexpr double kSeconds = 2, kSecondsMost = 1e6;
 // Of the time, up to the end of: the first heat, the ones near the best.
 constexpr double kFirst = 0.45, kNear = 0.8;
 constexpr size_t kHeatsNear = 4;
+// A clock that tells nothing new for so long, about a tenth of a second, is none.
+constexpr size_t kReadings = (size_t)1 << 22;
 // The second best of a heat that is so close is looked around, too.
 constexpr double kClose = 1.1;
 
@@ -39,6 +41,7 @@ class Search {
   };
 
   double now() const { return clock_.now(clock_.context); }
+  octet_status check_clock() const;
   octet_status race(size_t rounds, double share);
   octet_status create_all();
   void destroy_all();
@@ -57,6 +60,15 @@ class Search {
   double start_ = 0;
   size_t measured_ = 1;  // the plan
 };
+
+octet_status Search::check_clock() const {
+  const double first = now();
+  for (size_t i = 0; i < kReadings; ++i)
+    if (now() > first) return OCTET_OK;
+  return fail(error_, OCTET_UNSUPPORTED,
+              "options.clock stands still: it says %g, and nothing later in %zu readings", first,
+              kReadings);
+}
 
 octet_status Search::create_all() {
   Choices& c = heat_->choices;
@@ -105,6 +117,7 @@ size_t Search::second() const {
 }
 
 octet_status Search::run(octet_tune_result* result, TuneFound* found) {
+  OCTET_TRY(check_clock());
   heat_ = (Heat*)malloc(sizeof *heat_);
   if (!heat_) return fail(error_, OCTET_OUT_OF_MEMORY, "no memory for the race of choices");
   start_ = now();
@@ -178,6 +191,12 @@ octet_status read_options(const octet_tune_options* given, octet_tune_options* o
     return fail(error, OCTET_NULL_POINTER,
                 "options.parallel_for is null, and options.concurrency is %zu",
                 options->concurrency);
+  if (options->keep_known != 0 && options->keep_known != 1)
+    return fail(error, OCTET_UNKNOWN_ENUM, "options.keep_known is %d, neither 0 nor 1",
+                options->keep_known);
+  if (options->reserved)
+    return fail(error, OCTET_UNSUPPORTED,
+                "options.reserved is not 0; this version has no use for it");
   if (options->seconds == 0) options->seconds = kSeconds;
   if (!options->concurrency) options->concurrency = 1;
   if (!options->clock) options->clock = monotonic_seconds;

@@ -1,6 +1,4 @@
 // octet_tune_conv2d.
-#include <string.h>
-
 #include "dispatch/blob.h"
 #include "dispatch/check.h"
 #include "dispatch/conv_machine.h"
@@ -90,12 +88,16 @@ octet_status make_operands(ConvTarget* t, octet_error* error) {
   return OCTET_OK;
 }
 
+// As octet_conv2d_pack would, had it chosen this algorithm: in pairs, too, where nobody names a
+// tier or asks for a sparsity.
 octet_status pack(const FilterDraft& draft, octet_conv_algorithm algorithm, PackedForm* packed,
                   octet_error* error) {
   octet_filter_desc filter = *draft.given;
+  const bool asked = filter.sparsity != OCTET_SPARSE_NONE;
   filter.algorithm = algorithm;
   filter.sparsity = draft.sparse ? OCTET_SPARSE_2_4 : OCTET_SPARSE_NONE;
-  const octet_isa isa = (octet_isa)draft.tier;
+  const octet_isa isa =
+      draft.for_here && !draft.forced && !asked ? OCTET_ISA_AUTO : (octet_isa)draft.tier;
   OCTET_TRY(octet_conv2d_pack_size(&filter, isa, &packed->bytes, error));
   OCTET_TRY(packed->blob.grow("packed weights", packed->bytes, error));
   OCTET_TRY(octet_conv2d_pack(&filter, isa, packed->blob.data(), packed->bytes, error));
@@ -113,6 +115,37 @@ octet_status pack_all(const FilterDraft& draft, ConvTarget* t, octet_error* erro
   return OCTET_OK;
 }
 
+octet_status check_alike(const octet_conv2d_shape& f, const octet_conv2d_shape& d,
+                         octet_error* error) {
+  const struct {
+    const char* name;
+    size_t filter, desc;
+  } fields[] = {{"batch_max", f.batch_max, d.batch_max},
+                {"in_h_max", f.in_h_max, d.in_h_max},
+                {"in_w_max", f.in_w_max, d.in_w_max},
+                {"in_channels", f.in_channels, d.in_channels},
+                {"out_channels", f.out_channels, d.out_channels},
+                {"groups", f.groups, d.groups},
+                {"kernel_h", f.kernel_h, d.kernel_h},
+                {"kernel_w", f.kernel_w, d.kernel_w},
+                {"stride_h", f.stride_h, d.stride_h},
+                {"stride_w", f.stride_w, d.stride_w},
+                {"dilation_h", f.dilation_h, d.dilation_h},
+                {"dilation_w", f.dilation_w, d.dilation_w},
+                {"pad_top", f.pad_top, d.pad_top},
+                {"pad_bottom", f.pad_bottom, d.pad_bottom},
+                {"pad_left", f.pad_left, d.pad_left},
+                {"pad_right", f.pad_right, d.pad_right},
+                {"transposed", (size_t)f.transposed, (size_t)d.transposed},
+                {"output_padding_h", f.output_padding_h, d.output_padding_h},
+                {"output_padding_w", f.output_padding_w, d.output_padding_w}};
+  for (const auto& field : fields)
+    if (field.filter != field.desc)
+      return fail(error, OCTET_BAD_SIZE, "desc.shape.%s is %zu, and filter.shape.%s is %zu",
+                  field.name, field.desc, field.name, field.filter);
+  return OCTET_OK;
+}
+
 octet_status check_pair(const octet_filter_desc& f, const octet_conv2d_desc& d,
                         octet_error* error) {
   if (f.algorithm != OCTET_CONV_AUTO)
@@ -124,8 +157,7 @@ octet_status check_pair(const octet_filter_desc& f, const octet_conv2d_desc& d,
   if (!f.data) return fail(error, OCTET_NULL_POINTER, "filter.data is null");
   if (d.kernel)
     return fail(error, OCTET_UNSUPPORTED, "desc.kernel names a kernel: there is nothing to choose");
-  if (memcmp(&f.shape, &d.shape, sizeof f.shape) != 0)
-    return fail(error, OCTET_BAD_SIZE, "desc.shape is not filter.shape");
+  OCTET_TRY(check_alike(f.shape, d.shape, error));
   if (f.type != d.rhs_type)
     return fail(error, OCTET_UNSUPPORTED, "desc.rhs_type is %s, and filter.type is %s",
                 octet_type_name(d.rhs_type), octet_type_name(f.type));
@@ -142,6 +174,8 @@ octet_status tune(const octet_filter_desc& f, const octet_conv2d_desc& d,
                   const octet_tune_options& options, octet_tuning* tuning,
                   octet_tune_result* result, octet_error* error) {
   OCTET_TRY(check_pair(f, d, error));
+  if (d.max_isa != OCTET_ISA_AUTO && !find_tier((int)d.max_isa))
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.max_isa is %d, not an octet_isa", (int)d.max_isa);
   FilterDraft draft;
   OCTET_TRY(read_filter(&f, d.max_isa, true, &draft, error));
   ConvTarget target = {d, options, {}, {}, {}, {}, {}, {}, {}};
@@ -163,15 +197,19 @@ octet_status tune(const octet_filter_desc& f, const octet_conv2d_desc& d,
   if (choose_conv(space.cpu, space.problem(target.forms[draft.plans.best].form), nullptr, &plan)
           .result != Selected::kOk)
     return fail(error, OCTET_WRONG_TIER, "no usable kernel reads what the plan packs");
+  TuningKey key = key_of_filter(conv_machine().cpu, best_of(space.cpu.isas), draft.shape, f.type);
+  add_conv(d, &key);
+  bool in_pairs = false;
+  for (const PackedForm& packed : target.forms)
+    in_pairs = in_pairs || (packed.blob.data() && packed.form.facts.layout.paired);
+  add_weights(draft, in_pairs, &key);
+  if (options.keep_known && tuning && is_known(*tuning, key, plan, options.concurrency, result))
+    return OCTET_OK;
   OCTET_TRY(make_operands(&target, error));
   const TuneProblem problem = {&target, plan, begin, around, create, run, destroy};
   TuneFound found;
   OCTET_TRY(find_best(problem, options, result, &found, error));
-  if (!tuning) return OCTET_OK;
-  TuningKey key = key_of_filter(conv_machine().cpu, best_of(space.cpu.isas), draft.shape, f.type);
-  add_conv(d, &key);
-  key.add("%s", weights_words(draft));
-  return keep(key, found, tuning, error);
+  return tuning ? keep(key, found, tuning, error) : OCTET_OK;
 }
 
 }  // namespace

@@ -106,15 +106,16 @@ octet_status tune(const octet_gemm_desc& d, const octet_tune_options& options, o
   Choice plan;
   OCTET_TRY(read_space(d, &target.space, &plan, error));
   target.space.concurrency = options.concurrency;
+  const TuningKey key =
+      key_of_gemm(this_machine().cpu, target.space.cpu,
+                  target.space.packed ? find_form_of(target.space.facts.layout)->name : nullptr, d);
+  if (options.keep_known && tuning && is_known(*tuning, key, plan, options.concurrency, result))
+    return OCTET_OK;
   OCTET_TRY(make_operands(&target, error));
   const TuneProblem problem = {&target, plan, begin, around, create, run, destroy};
   TuneFound found;
   OCTET_TRY(find_best(problem, options, result, &found, error));
-  if (!tuning) return OCTET_OK;
-  const TuningKey key =
-      key_of_gemm(this_machine().cpu, target.space.cpu,
-                  target.space.packed ? find_form_of(target.space.facts.layout)->name : nullptr, d);
-  return keep(key, found, tuning, error);
+  return tuning ? keep(key, found, tuning, error) : OCTET_OK;
 }
 
 }  // namespace

@@ -8,6 +8,11 @@ namespace {
 
 #define TIER(isa, operations, transforms)
 #define BYTES(isa, kernel, use) &kernel,
+#if defined(OCTET_WITHOUT_SPARSE)
+#define SPARSE(isa, kernel, use)
+#else
+#define SPARSE BYTES
+#endif
 #define WORDS(isa, kernel, use)
 #define DEPTHWISE(isa, kernel, use)
 constexpr const MicroKernel* kRows[] = {

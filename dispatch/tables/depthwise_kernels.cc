@@ -8,6 +8,7 @@ namespace {
 
 #define TIER(isa, operations, transforms)
 #define BYTES(isa, kernel, use)
+#define SPARSE(isa, kernel, use)
 #define WORDS(isa, kernel, use)
 #define DEPTHWISE(isa, kernel, use) &kernel,
 constexpr const DepthwiseKernel* kRows[] = {

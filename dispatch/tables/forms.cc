@@ -11,10 +11,17 @@ namespace {
 constexpr KernelKind kBytes = KernelKind::kBytes, kWords = KernelKind::kWords,
                      kDepthwise = KernelKind::kDepthwise, kGrouped = KernelKind::kGrouped;
 
+// Without sparse kernels such a form is known, so that its blobs are, but nothing is packed so.
+#if defined(OCTET_WITHOUT_SPARSE)
+constexpr Packing kSparse = {panel_bytes, nullptr};
+#else
+constexpr Packing kSparse = kSparsePacking;
+#endif
+
 // The layouts are constants beside the kernels that read them, and say there why they are so.
 // clang-format off
 constexpr Form kForms[] = {
-    // AVX2, AVX-VNNI, AVX512-VNNI
+    // SSE4.1, AVX2, AVX-VNNI, AVX512-VNNI
     {FormId::kS8_16x4, "s8_16x4", kX86Layout, kBytes, &kDensePacking},
     // AVX2, where pairs of neighbours along K fit 16 bits
     {FormId::kS8_16x4_paired, "s8_16x4_paired", kX86PairedLayout, kBytes, &kDensePacking},
@@ -29,7 +36,7 @@ constexpr Form kForms[] = {
     {FormId::kS8_4x4, "s8_4x4", kScalarLayout, kBytes, &kDensePacking},
     {FormId::kS8_5x2, "s8_5x2", kScalarTestLayout, kBytes, &kDensePacking, true},
     // All tiers: 2:4 sparse
-    {FormId::kS8_16x16_2of4, "s8_16x16_2of4", kSparseLayout, kBytes, &kSparsePacking},
+    {FormId::kS8_16x16_2of4, "s8_16x16_2of4", kSparseLayout, kBytes, &kSparse},
     // Winograd: x86, Arm, SCALAR
     {FormId::kS16_16x2, "s16_16x2", kX86WordLayout, kWords},
     {FormId::kS16_8x1, "s16_8x1", kArmWordLayout, kWords},

@@ -8,6 +8,11 @@ namespace {
 constexpr bool kChosen = false, kForced = true;
 #define TIER(isa, operations, transforms)
 #define BYTES(isa, kernel, use) {#kernel, Isa::isa, use},
+#if defined(OCTET_WITHOUT_SPARSE)
+#define SPARSE(isa, kernel, use)
+#else
+#define SPARSE BYTES
+#endif
 #if defined(OCTET_WITHOUT_WINOGRAD)
 #define WORDS(isa, kernel, use)
 #else

@@ -13,6 +13,7 @@ const TierOps& ops_of(Isa isa) {
   case Isa::isa:                          \
     return operations;
 #define BYTES(isa, kernel, use)
+#define SPARSE(isa, kernel, use)
 #define WORDS(isa, kernel, use)
 #define DEPTHWISE(isa, kernel, use)
 #include "dispatch/tables/tiers.def"

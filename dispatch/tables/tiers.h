@@ -15,10 +15,12 @@ struct Tier {
   Architecture architecture;
   Features needs;
   // A limit to this tier allows all tiers that need no more than it and these.
-  Features also_allows;
-  // How weights lie: s8, u8 as given, words for Winograd, depthwise ones without and with zero
-  // points, grouped ones, 2:4 sparse ones.
-  FormId bytes, bytes_u8, words, depthwise, depthwise_words, grouped, sparse;
+  Features also_allows = 0;
+  // How weights lie: s8, u8 as given, words for Winograd.
+  FormId bytes, bytes_u8, words;
+  // Depthwise ones without and with zero points, grouped ones, 2:4 sparse ones: alike on all tiers
+  FormId depthwise = FormId::kS8_64x4_depthwise, depthwise_words = FormId::kS16_64x4_depthwise,
+         grouped = FormId::kS8_64x4_grouped, sparse = FormId::kS8_16x16_2of4;
   // Of s8 and u8 weights, where their values allow it and it is faster; kNone if there is no such
   FormId paired = FormId::kNone;
   TierCosts costs;

@@ -8,6 +8,7 @@ namespace {
 
 #define TIER(isa, operations, transforms)
 #define BYTES(isa, kernel, use)
+#define SPARSE(isa, kernel, use)
 #define WORDS(isa, kernel, use) &kernel,
 #define DEPTHWISE(isa, kernel, use)
 constexpr const MicroKernel* kRows[] = {

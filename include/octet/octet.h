@@ -63,7 +63,7 @@ typedef enum octet_status OCTET_INT_ENUM {
   /* The lower bound is above the upper bound, or one is NaN or outside the output type. */
   OCTET_BAD_CLAMP = 13,
   /* Packed weights whose header is damaged, truncated, of another version or for another problem.
-   * octet_blob_verify: also whose payload is damaged. octet_sparse_import: a malformed stream. */
+   * octet_blob_verify: also whose payload is damaged. octet_sparse_import_stream: a bad stream. */
   OCTET_BAD_BLOB = 14,
   OCTET_WRONG_TIER = 15, /* packed weights whose layout no usable kernel reads */
   /* OCTET_MAX_ISA, OCTET_KERNEL, OCTET_CONV or OCTET_VERBOSE holds an unknown value, or
@@ -75,7 +75,10 @@ typedef enum octet_status OCTET_INT_ENUM {
   OCTET_UNSUPPORTED = 19, /* a valid combination that Octet does not implement */
   OCTET_OUT_OF_MEMORY = 20,
   OCTET_BAD_SPARSITY = 21, /* weights that are not as sparse as they are said to be */
-  OCTET_BAD_FILE = 22      /* a file that cannot be read or written */
+  OCTET_BAD_FILE = 22,     /* a file that cannot be read or written */
+  /* Ops of a network that cannot run in their order: what one reads is not there yet, or is written
+   * twice. */
+  OCTET_BAD_NETWORK = 23
 } octet_status;
 
 /* The optional last argument of every function that can fail. On failure it holds the status and
@@ -137,8 +140,8 @@ typedef enum octet_type OCTET_INT_ENUM {
 /* "s8", "u8", "s32", "f32"; "unknown" outside the enumeration. */
 const char* octet_type_name(octet_type type);
 
-/* Instruction-set tiers. A limit to one allows the smaller ones of its family (x86: AVX2 to
- * AVX512VNNI, Arm: NEON to I8MM) and SCALAR. */
+/* Instruction-set tiers. A limit to one allows the smaller ones of its family (x86: SSE41
+ * to AVX512VNNI, Arm: NEON to I8MM) and SCALAR. */
 typedef enum octet_isa OCTET_INT_ENUM {
   OCTET_ISA_AUTO = 0, /* the best that this CPU, the self-test and OCTET_MAX_ISA allow */
   OCTET_ISA_SCALAR = 1,
@@ -147,7 +150,8 @@ typedef enum octet_isa OCTET_INT_ENUM {
   OCTET_ISA_AVX512VNNI = 4,
   OCTET_ISA_NEON = 5,
   OCTET_ISA_DOTPROD = 6,
-  OCTET_ISA_I8MM = 7
+  OCTET_ISA_I8MM = 7,
+  OCTET_ISA_SSE41 = 8
 } octet_isa;
 
 /* "SCALAR", "AVX2", ...: the value of OCTET_MAX_ISA; "unknown" outside the enumeration. */
@@ -191,8 +195,8 @@ typedef struct octet_machine {
   int in_order; /* 1: all cores that a run may be on execute in order; else 0 */
   int reserved; /* must be 0 */
   /* What was measured on this machine (tune.h), looked up before anything is predicted; null: only
-   * what OCTET_TUNING names, and of a described machine not even that. With it the sizes may be 0,
-   * and are then those that were found. */
+   * what OCTET_TUNING names, and of a described machine not even that. With it all of the above may
+   * be 0, and are then what was found. */
   const octet_tuning* tuning;
 } octet_machine;
 #define OCTET_MACHINE_INIT OCTET_INIT(octet_machine)
@@ -352,11 +356,12 @@ typedef struct octet_rhs_desc {
 
 /* The bytes that octet_pack will write for this tier; with a sparsity, at most: what it wrote is in
  * octet_blob_info.bytes, and the rest is not needed. A blob depends on the tier's layout and on the
- * weights only, never on M: one blob serves prefill and decode, and AVX2, AVX-VNNI and AVX512-VNNI
- * share one layout. With OCTET_ISA_AUTO and no sparsity, a machine whose best tier is AVX2 tries a
- * form of that tier's own, s8_16x4_paired, which the others read no faster; where the weights do
- * not suit it, the blob is in the shared layout, and zeros follow it up to this size
- * (octet_blob_info.form and .bytes tell). Pack with OCTET_ISA_AVX2 what is to go elsewhere. */
+ * weights only, never on M: one blob serves prefill and decode, and all tiers of x86 share one
+ * layout. With OCTET_ISA_AUTO and no sparsity, a machine whose best tier is AVX2 tries a form of
+ * that tier's own, s8_16x4_paired, which AVX-VNNI and AVX512-VNNI read no faster and SSE4.1 not at
+ * all; where the weights do not suit it, the blob is in the shared layout, and zeros follow it up
+ * to this size (octet_blob_info.form and .bytes tell). Pack with OCTET_ISA_AVX2 what is to go
+ * elsewhere. */
 octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* bytes,
                              octet_error* error);
 

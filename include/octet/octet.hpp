@@ -18,7 +18,9 @@
 #define OCTET_OCTET_HPP_
 
 #include <octet/octet.h>
+#include <octet/tune.h>
 
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -106,9 +108,7 @@ class PackedWeights {
     Result<AlignedBuffer> blob = AlignedBuffer::allocate(bytes);
     if (!blob) return blob.error();
     if (octet_pack(&rhs, isa, blob->data(), bytes, &error)) return error;
-    PackedWeights weights;
-    weights.blob_ = std::move(*blob);
-    return weights;
+    return owner_of(std::move(*blob));
   }
 
   static Result<PackedWeights> pack(const octet_filter_desc& filter,
@@ -119,13 +119,23 @@ class PackedWeights {
     Result<AlignedBuffer> blob = AlignedBuffer::allocate(bytes);
     if (!blob) return blob.error();
     if (octet_conv2d_pack(&filter, isa, blob->data(), bytes, &error)) return error;
-    PackedWeights weights;
-    weights.blob_ = std::move(*blob);
-    return weights;
+    return owner_of(std::move(*blob));
+  }
+
+  // Of weights that were packed before and kept anywhere, aligned or not. All of them are checked.
+  static Result<PackedWeights> copy_of(const void* packed, size_t bytes) {
+    octet_error error;
+    if (!packed) return octet_error{OCTET_NULL_POINTER, "packed is null"};
+    Result<AlignedBuffer> blob = AlignedBuffer::allocate(bytes);
+    if (!blob) return blob.error();
+    if (bytes) std::memcpy(blob->data(), packed, bytes);
+    if (octet_blob_verify(blob->data(), bytes, &error)) return error;
+    return owner_of(std::move(*blob));
   }
 
   const void* data() const { return blob_.data(); }
-  size_t size() const { return blob_.size(); }
+  // What they take: packed sparse, less than was allocated.
+  size_t size() const { return data() ? size_ : 0; }
   template <class Desc>  // octet_gemm_desc, octet_conv2d_desc
   void attach(Desc& desc) const {
     desc.packed = data();
@@ -133,7 +143,66 @@ class PackedWeights {
   }
 
  private:
+  static Result<PackedWeights> owner_of(AlignedBuffer blob) {
+    octet_error error;
+    auto info = make<octet_blob_info>();
+    if (octet_blob_get_info(blob.data(), blob.size(), &info, &error)) return error;
+    PackedWeights weights;
+    weights.blob_ = std::move(blob);
+    weights.size_ = info.bytes;
+    return weights;
+  }
+
   AlignedBuffer blob_;
+  size_t size_ = 0;
+};
+
+// Owns an octet_tuning: measured choices. It must outlive the last pack and create that get its
+// machine.
+class Tuning {
+ public:
+  Tuning() = default;
+  Tuning(Tuning&& other) noexcept : tuning_(std::exchange(other.tuning_, nullptr)) {}
+  Tuning& operator=(Tuning&& other) noexcept {
+    std::swap(tuning_, other.tuning_);
+    return *this;
+  }
+  ~Tuning() { octet_tuning_destroy(tuning_); }
+
+  // An empty one.
+  static Result<Tuning> create() {
+    octet_error error;
+    Tuning tuning;
+    if (octet_tuning_create(&tuning.tuning_, &error)) return error;
+    return tuning;
+  }
+
+  octet_status load(const char* path, octet_tuning_report* report = nullptr,
+                    octet_error* error = nullptr) {
+    return octet_tuning_load(tuning_, path, report, error);
+  }
+  octet_status save(const char* path, octet_error* error = nullptr) const {
+    return octet_tuning_save(tuning_, path, error);
+  }
+  octet_status tune(const octet_gemm_desc& desc, const octet_tune_options* options = nullptr,
+                    octet_tune_result* result = nullptr, octet_error* error = nullptr) {
+    return octet_tune_gemm(&desc, options, tuning_, result, error);
+  }
+  octet_status tune(const octet_filter_desc& filter, const octet_conv2d_desc& desc,
+                    const octet_tune_options* options = nullptr,
+                    octet_tune_result* result = nullptr, octet_error* error = nullptr) {
+    return octet_tune_conv2d(&filter, &desc, options, tuning_, result, error);
+  }
+  // This machine with what was measured on it, for the `machine` of descriptors.
+  octet_machine machine() const {
+    auto machine = make<octet_machine>();
+    machine.tuning = tuning_;
+    return machine;
+  }
+  octet_tuning* get() const { return tuning_; }
+
+ private:
+  octet_tuning* tuning_ = nullptr;
 };
 
 // The scratch memory of one run at a time.

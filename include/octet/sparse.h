@@ -8,6 +8,8 @@
  * with zeros. Of a filter, K is the input channels of one kernel position.
  *
  * On failure nothing that a function should write is touched. None of them allocates.
+ * In a library that was built without sparse weights (OCTET_WITH_SPARSE=OFF) all are
+ * OCTET_UNSUPPORTED.
  */
 #ifndef OCTET_SPARSE_H_
 #define OCTET_SPARSE_H_
@@ -30,7 +32,7 @@ extern "C" {
  * Weights that are not in the stream are 0, so a zero point other than 0 has no stream. The N x K
  * matrix is taken column after column (of N), each rounded up to whole groups with zeros, and the
  * last chunk is filled up with zeros. Tiled matrices: see docs/sparse_weights.md. */
-typedef struct octet_sparse_stream {
+typedef struct octet_sparse_stream_format {
   size_t struct_size;
   /* Weights under one mask: 32 (AIE-ML since UG1603 2025.1) or 64 (before, and AIE-ML v2). */
   size_t chunk;
@@ -40,27 +42,30 @@ typedef struct octet_sparse_stream {
    * with fewer, as UG1603 wants since 2025.1. Import takes both. */
   int keep_zeros;
   int reserved; /* must be 0 */
-} octet_sparse_stream;
-#define OCTET_SPARSE_STREAM_INIT OCTET_INIT(octet_sparse_stream)
+} octet_sparse_stream_format;
+#define OCTET_SPARSE_STREAM_FORMAT_INIT OCTET_INIT(octet_sparse_stream_format)
 
 /* The weights in a stream, those that fill it up included: a multiple of format.chunk. */
-octet_status octet_sparse_import_size(const octet_sparse_stream* format, const void* stream,
-                                      size_t stream_bytes, size_t* weights, octet_error* error);
+octet_status octet_sparse_import_stream_size(const octet_sparse_stream_format* format,
+                                             const void* stream, size_t stream_bytes,
+                                             size_t* weights, octet_error* error);
 
 /* Writes all n x k weights as OCTET_NK: column n at weights + n * stride (0 means dense); what is
  * between is left alone. The stream must hold these and no more: whatever is missing, left over or
  * contradicts the description above is OCTET_BAD_BLOB, and the message has its offset. */
-octet_status octet_sparse_import(const octet_sparse_stream* format, const void* stream,
-                                 size_t stream_bytes, size_t n, size_t k, void* weights,
-                                 size_t stride, octet_error* error);
+octet_status octet_sparse_import_stream(const octet_sparse_stream_format* format,
+                                        const void* stream, size_t stream_bytes, size_t n, size_t k,
+                                        void* weights, size_t stride, octet_error* error);
 
-/* The bytes that octet_sparse_export will write. Reads the weights: of a group with three that are
- * not zero the message has column, k and values. Matrices of a batch follow each other. */
-octet_status octet_sparse_export_size(const octet_rhs_desc* rhs, const octet_sparse_stream* format,
-                                      size_t* stream_bytes, octet_error* error);
+/* The bytes that octet_sparse_export_stream will write. Reads the weights: of a group with three
+ * that are not zero the message has column, k and values. Matrices of a batch follow each other. */
+octet_status octet_sparse_export_stream_size(const octet_rhs_desc* rhs,
+                                             const octet_sparse_stream_format* format,
+                                             size_t* stream_bytes, octet_error* error);
 
-octet_status octet_sparse_export(const octet_rhs_desc* rhs, const octet_sparse_stream* format,
-                                 void* stream, size_t stream_bytes, octet_error* error);
+octet_status octet_sparse_export_stream(const octet_rhs_desc* rhs,
+                                        const octet_sparse_stream_format* format, void* stream,
+                                        size_t stream_bytes, octet_error* error);
 
 /* ---- values and places ----------------------------------------------------------------------- */
 
@@ -76,15 +81,17 @@ typedef enum octet_sparse_metadata OCTET_INT_ENUM {
   OCTET_METADATA_CUTLASS = 1
 } octet_sparse_metadata;
 
-/* Writes all n x k weights as octet_sparse_import does. values_bytes is n * k / 2, metadata_bytes
- * n * k / 8. Places that are not in order are OCTET_BAD_BLOB, and the message has their offset. */
+/* Writes all n x k weights as octet_sparse_import_stream does. values_bytes is n * k / 2,
+ * metadata_bytes n * k / 8. Places that are not in order are OCTET_BAD_BLOB, and the message has
+ * their offset. The wrong order of metadata cannot be found out: it gives other weights. */
 octet_status octet_sparse_import_indexed(octet_sparse_metadata order, size_t n, size_t k,
                                          const void* values, size_t values_bytes,
                                          const void* metadata, size_t metadata_bytes, void* weights,
                                          size_t stride, octet_error* error);
 
-/* Of one matrix. Of a group with fewer than two weights the last zeros are among the values, as
- * PyTorch has it. */
+/* Of one matrix. Of a group with fewer than two weights the last zeros are among the values: what
+ * the first versions of PyTorch's conversion wrote. Later ones take other zeros ({5, 0, 0, 0}: at 0
+ * and 2, not 0 and 3), so that weights may have other bytes there; import reads all of them. */
 octet_status octet_sparse_export_indexed(const octet_rhs_desc* rhs, octet_sparse_metadata order,
                                          void* values, size_t values_bytes, void* metadata,
                                          size_t metadata_bytes, octet_error* error);

@@ -12,7 +12,7 @@
 #ifndef OCTET_TUNE_H_
 #define OCTET_TUNE_H_
 
-#include "octet/octet.h"
+#include <octet/octet.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,13 +39,15 @@ octet_status octet_tuning_create(octet_tuning** tuning, octet_error* error);
 void octet_tuning_destroy(octet_tuning* tuning); /* null is allowed */
 
 /* Adds the lines of a file; where both have one for a problem, the file's counts. Damaged lines are
- * no error, and reported. A file that is not there is empty. report may be null. */
+ * no error, and reported. A file that is not there is empty; what is no regular file is
+ * OCTET_BAD_FILE. report may be null. */
 octet_status octet_tuning_load(octet_tuning* tuning, const char* path, octet_tuning_report* report,
                                octet_error* error);
 
 /* Adds all lines to a file, in order; where both have one for a problem, the tuning's counts. It is
  * written aside and renamed: readers see the old file or the new one. Writers on one machine wait
- * for each other, and none loses another's lines. */
+ * for each other, and none loses another's lines. A file that has other things in it than a tuning
+ * is OCTET_BAD_FILE, and left alone. */
 octet_status octet_tuning_save(const octet_tuning* tuning, const char* path, octet_error* error);
 
 /* ---- measuring ------------------------------------------------------------------------------- */
@@ -62,10 +64,15 @@ typedef struct octet_tune_options {
   void* parallel_context;
   size_t concurrency; /* 0 means 1 */
   /* -- an older struct may end here -- */
-  double (*clock)(void* context); /* seconds; null means the system's monotonic one */
+  /* Seconds, and it must go on; null means the system's monotonic one. */
+  double (*clock)(void* context);
   void* clock_context;
   octet_tune_watcher watcher; /* null means none */
   void* watcher_context;
+  /* 1: what the tuning knows already, for so many threads, is not measured again; result.candidates
+   * is then 0, and times and choice are those that are kept. Else 0. */
+  int keep_known;
+  int reserved; /* must be 0 */
 } octet_tune_options;
 #define OCTET_TUNE_OPTIONS_INIT OCTET_INIT(octet_tune_options)
 
@@ -75,7 +82,7 @@ typedef struct octet_tune_result {
    * to be, and of what is chosen for it. The last is the plan's own unless another one has won by
    * more than the noise. */
   double plan_us, best_us, chosen_us;
-  size_t candidates; /* that were measured, the plan among them */
+  size_t candidates; /* that were measured, the plan among them; 0: see keep_known */
   /* -- an older struct may end here -- */
   double seconds; /* that it took */
   int changed;    /* 1: the choice is not the plan's */
@@ -99,6 +106,35 @@ octet_status octet_tune_gemm(const octet_gemm_desc* desc, const octet_tune_optio
 octet_status octet_tune_conv2d(const octet_filter_desc* filter, const octet_conv2d_desc* desc,
                                const octet_tune_options* options, octet_tuning* tuning,
                                octet_tune_result* result, octet_error* error);
+
+/* ---- this machine's costs -------------------------------------------------------------------- */
+
+/* What is not measured is predicted, by costs of each tier that were fitted on one CPU, or to no
+ * CPU at all. A tuning may hold others: plans of octet_conv2d_pack reckon with them, and
+ * octet_conv2d_explain says "predicted, calibrated" or "predicted, assumed". */
+typedef struct octet_calibration {
+  size_t struct_size;
+  size_t probes; /* convolutions that were timed */
+  /* By how much predictions of these were off, with built-in costs and with those that were found:
+   * about the mean square of the relative error. */
+  double error_before, error_after;
+  /* -- an older struct may end here -- */
+  double seconds;
+  char costs[640]; /* as a line of text (docs/tuning.md) */
+} octet_calibration;
+#define OCTET_CALIBRATION_INIT OCTET_INIT(octet_calibration)
+
+/* Times some dozens of convolutions by each algorithm, on one core, and finds costs that say the
+ * same; some seconds. isa: the tier, OCTET_ISA_AUTO the best one. options (whose concurrency must
+ * not be above 1), tuning and result may be null; the tuning gets the costs. The watcher is told of
+ * each probe: what it was, and predicted / measured. */
+octet_status octet_calibrate(octet_isa isa, const octet_tune_options* options, octet_tuning* tuning,
+                             octet_calibration* result, octet_error* error);
+
+/* Costs that are assumed and not measured, of a text of lines "TIER NAME=VALUE ...": those that it
+ * does not name are the built-in ones. What is wrong is named by its line; then the tuning is as it
+ * was. */
+octet_status octet_tuning_assume(octet_tuning* tuning, const char* path, octet_error* error);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -1,8 +1,7 @@
 // Moving bytes at the edges of a matrix, where whole vectors would leave it.
 #pragma once
 
-#include <arm_neon.h>
-
+#include "kernels/arm/intrinsics.h"
 #include "kernels/core/micro_kernel.h"
 #include "kernels/core/unroll.h"
 

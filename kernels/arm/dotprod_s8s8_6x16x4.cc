@@ -16,7 +16,7 @@
 
 #include "kernels/arm/bytes.h"
 #include "kernels/arm/kernels.h"
-#include "kernels/arm/narrow.h"
+#include "kernels/arm/leave.h"
 #include "kernels/arm/pinned.h"
 #include "kernels/core/unroll.h"
 #include "kernels/simd/portable.h"
@@ -25,39 +25,6 @@ namespace octet {
 namespace {
 
 constexpr int kMr = 6, kVectors = 4;
-
-template <int rows, int vectors>
-OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[rows][vectors], uint8_t* dst,
-                                   size_t stride) {
-  OCTET_UNROLL(6)
-  for (int i = 0; i < rows; ++i, dst += stride) {
-    OCTET_UNROLL(4)
-    for (int v = 0; v < vectors; ++v) vst1q_s32((int32_t*)dst + 4 * v, acc[i][v]);
-  }
-}
-
-template <int rows, int vectors, Exit exit>
-OCTET_INLINE inline void store_narrow(const Tile& t, int32x4_t (&acc)[rows][vectors], uint8_t* dst,
-                                      size_t stride) {
-  using Scale = typename ScaleOf<exit>::Type;
-  Scale scale[4];
-  OCTET_UNROLL(4)
-  for (int v = 0; v < 4; ++v)
-    scale[v] = Scale::at(t.scale + 4 * (v % vectors), t.narrow->tflite_apart);
-  const Narrowing16 n = narrowing16(*t.narrow);
-  OCTET_UNROLL(6)
-  for (int i = 0; i < rows; ++i, dst += stride) {
-    // Or GCC 12 begins all exits' conversions before it branches to one of them, and spills
-    OCTET_UNROLL(4)
-    for (int v = 0; v < vectors; ++v) OCTET_PIN(acc[i][v]);
-    const uint8x16_t bytes =
-        narrowed<exit>({acc[i][0], acc[i][1], acc[i][vectors - 2], acc[i][vectors - 1]}, scale, n);
-    if (vectors == 4)
-      vst1q_u8(dst, bytes);
-    else
-      vst1_u8(dst, vget_low_u8(bytes));
-  }
-}
 
 // Two vectors of a group's columns. A panel of 16 columns has one stride, and goes on by that of
 // all `lanes` groups with the first load.
@@ -174,23 +141,7 @@ void multiply(const Tile& t, bool in_order) {
     if (++tap == t.taps) break;
     if (t.tap_steps) base += t.tap_steps[tap - 1];
   }
-
-  const size_t element = t.scale ? 1 : 4;
-  alignas(16) uint8_t whole[kMr * 4 * kVectors * 4];
-  const bool partial = t.cols < 4 * vectors;
-  uint8_t* const dst = partial ? whole : (uint8_t*)t.dst;
-  const size_t stride = partial ? 16 * element : t.dst_stride;
-  const Exit exit = exit_of(t);
-  if (exit == Exit::kSaturated) {
-    store_narrow<rows, vectors, Exit::kSaturated>(t, acc, dst, stride);
-  } else if (exit == Exit::kClamped) {
-    store_narrow<rows, vectors, Exit::kClamped>(t, acc, dst, stride);
-  } else if (exit == Exit::kTflite) {
-    store_narrow<rows, vectors, Exit::kTflite>(t, acc, dst, stride);
-  } else {
-    store_s32<rows, vectors>(acc, dst, stride);
-  }
-  if (partial) copy_rows(whole, stride, (uint8_t*)t.dst, t.dst_stride, t.rows, t.cols * element);
+  leave_tile(t, acc);
 }
 
 template <int vectors>

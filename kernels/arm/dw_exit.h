@@ -2,8 +2,7 @@
 // and their exits.
 #pragma once
 
-#include <arm_neon.h>
-
+#include "kernels/arm/intrinsics.h"
 #include "kernels/arm/narrow.h"
 #include "kernels/simd/depthwise.h"
 

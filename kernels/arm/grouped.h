@@ -2,14 +2,19 @@
 // multiplied by those lanes of the pixel that its channels read.
 #pragma once
 
-#include <arm_neon.h>
-
+#include "kernels/arm/intrinsics.h"
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/narrow.h"
 #include "kernels/simd/grouped.h"
 
 namespace octet {
 namespace {
+
+#if defined(__aarch64__)
+constexpr int kSideBySide = 4;
+#else
+constexpr int kSideBySide = 2;  // half the registers
+#endif
 
 struct GroupedSixteen {
   using Vector = int32x4_t;
@@ -20,9 +25,9 @@ struct GroupedSixteen {
   template <int>
   static constexpr int kAccs = 4;
   template <int>
-  static constexpr int kWide = 4;
+  static constexpr int kWide = kSideBySide;
   template <int>
-  static constexpr int kTail = 4;
+  static constexpr int kTail = kSideBySide;
 
   static constexpr size_t raw_position(size_t, size_t channel) { return channel; }
   static constexpr size_t init_position(size_t, size_t channel) { return channel; }

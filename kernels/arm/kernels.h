@@ -29,9 +29,14 @@ extern const MicroKernel i8mm_u8u8_1x16x8;
 
 extern const MicroKernel dotprod_s8s8_6x16x4;
 extern const MicroKernel dotprod_s8s8_inorder_6x16x4;
+extern const MicroKernel dotprod_s8s8_sparse_4x16x16;
 
 extern const MicroKernel neon_s8s8_4x64x16;
 extern const MicroKernel neon_s8s8_least_4x64x16;
+extern const MicroKernel neon_s8s8_2x64x16;
+extern const MicroKernel neon_s8s8_least_2x64x16;
+extern const MicroKernel neon_s8s8_sparse_2x16x16;
+extern const MicroKernel neon_s8s8_sparse_least_2x16x16;
 
 extern const DepthwiseKernel dotprod_s8s8_dw16;
 extern const DepthwiseKernel neon_s8s8_dw16;
@@ -40,6 +45,7 @@ extern const DepthwiseKernel dotprod_s8s8_group64;
 extern const DepthwiseKernel neon_s8s8_group64;
 
 extern const MicroKernel neon_s16s16_8x8x1;
+extern const MicroKernel neon_s16s16_4x8x1;
 extern const TierOps neon_ops;
 extern const WinogradOps neon_winograd;
 

@@ -2,8 +2,7 @@
 // point, clamped.
 #pragma once
 
-#include <arm_neon.h>
-
+#include "kernels/arm/intrinsics.h"
 #include "kernels/arm/tflite.h"
 #include "kernels/core/micro_kernel.h"
 #include "kernels/core/unroll.h"

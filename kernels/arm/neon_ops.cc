@@ -1,10 +1,15 @@
 // What the Arm tiers do besides multiplying: TFLite mode's epilogue, which compilers do not
-// vectorize; the rest as the baseline does it.
+// vectorize; the rest as the baseline does it, which on AArch64 is NEON.
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/narrow.h"
 #include "kernels/arm/tflite.h"
 #include "kernels/simd/finish.h"
+#if defined(__aarch64__)
 #include "kernels/simd/portable.h"
+#else
+#include "kernels/simd/init.h"
+#include "kernels/simd/lhs_rows.h"
+#endif
 
 namespace octet {
 namespace {
@@ -68,14 +73,7 @@ void finish_columns(const Finish& f, const FinishTile& t, size_t first, size_t c
   }
 }
 
-void finish(const Finish& f, const FinishTile& t) {
-  if (f.mode != FinishMode::kTflite8) return portable_ops.finish(f, t);
-  for (size_t j = 0; j < t.cols; j += kLanes) {
-    const size_t count = t.cols - j < kLanes ? t.cols - j : kLanes;
-    (f.has_residual ? finish_columns<true> : finish_columns<false>)(f, t, j, count);
-  }
-}
-
+#if defined(__aarch64__)
 void init(const Init& i) { portable_ops.init(i); }
 void sum_rows(const Rows& rows, bool is_signed, int32_t* sums) {
   portable_ops.sum_rows(rows, is_signed, sums);
@@ -90,6 +88,19 @@ void quantize_floats(const Quantization& by, const float* x, size_t count, uint8
   portable_ops.quantize_floats(by, x, count, out);
 }
 void copy_windows(const Windows& windows) { portable_ops.copy_windows(windows); }
+void others(const Finish& f, const FinishTile& t) { portable_ops.finish(f, t); }
+#else
+void init(const Init& i) { init_tile(i); }
+void others(const Finish& f, const FinishTile& t) { finish_tile(f, t); }
+#endif
+
+void finish(const Finish& f, const FinishTile& t) {
+  if (f.mode != FinishMode::kTflite8) return others(f, t);
+  for (size_t j = 0; j < t.cols; j += kLanes) {
+    const size_t count = t.cols - j < kLanes ? t.cols - j : kLanes;
+    (f.has_residual ? finish_columns<true> : finish_columns<false>)(f, t, j, count);
+  }
+}
 
 }  // namespace
 

@@ -9,9 +9,8 @@
 //     4 pixels  4 pixels       4 pixels           a[0..3]
 //
 // 16 registers of 32; weights come from memory.
-#include <arm_neon.h>
-
 #include "kernels/arm/dw_exit.h"
+#include "kernels/arm/intrinsics.h"
 #include "kernels/arm/kernels.h"
 #include "kernels/simd/depthwise.h"
 #include "kernels/simd/portable.h"

@@ -1,6 +1,5 @@
 // Winograd's transforms on NEON.
-#include <arm_neon.h>
-
+#include "kernels/arm/intrinsics.h"
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/narrow.h"
 #include "kernels/simd/winograd.h"

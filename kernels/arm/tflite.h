@@ -2,8 +2,7 @@
 // instruction, but for halves of negative numbers, which SRSHL rounds up.
 #pragma once
 
-#include <arm_neon.h>
-
+#include "kernels/arm/intrinsics.h"
 #include "kernels/core/finish.h"
 #include "kernels/core/unroll.h"
 

@@ -26,8 +26,9 @@ inline PreparedSections prepared_sections(const ConvPlan& plan, const Taps& taps
 inline const char* refuse_nothing(const ConvShape&, const ZeroPointRange&) { return nullptr; }
 inline ConvGrain panels_grain(const ConvPlan& plan, size_t out_h, size_t) {
   return {out_h,
-          plan.shape.groups > 1 ? plan.shape.group_out()
-                                : larger(plan.kernel->rhs_layout.width, plan.kernel->nr),
+          plan.shape.groups > 1 || plan.shape.phases > 1
+              ? plan.shape.group_out()
+              : larger(plan.kernel->rhs_layout.width, plan.kernel->nr),
           plan.shape.transposed ? plan.shape.stride_h : 1};
 }
 
@@ -57,6 +58,8 @@ void run_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const
   for (size_t g = task.n0 / group_out; g * group_out < task.n1; ++g) {
     const size_t first = g * group_out;
     fill(g);
+    if (plan.touch && block->tiles)
+      plan.touch(block->tiles, block->tile_count * sizeof *block->tiles, true);
     prepare(nest, plan.columns, prepared.at, prepared.workspace, block);
     multiply(nest, weights_of(plan, taps, g), *block, larger(task.n0, first) - first,
              smaller(task.n1, first + group_out) - first);

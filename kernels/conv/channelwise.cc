@@ -207,8 +207,15 @@ class ChannelBlock {
       stage(zero_, 0, before, copy);
       stage(data, run_.lhs_pixel, end - before, copy + before * kStaged);
       stage(zero_, 0, width - end, copy + end * kStaged);
+      if (plan_.touch) tell_staged(data, end - before, copy, width);
     }
     return {copy, kStaged};
+  }
+
+  void tell_staged(const uint8_t* from, size_t pixels, const uint8_t* to, size_t width) const {
+    for (size_t x = 0; x < pixels; ++x)
+      plan_.touch(from + x * run_.lhs_pixel, divide_up(channels_, multiplier_), false);
+    plan_.touch(to, width * kStaged, true);
   }
 
   // Pixels `step` bytes apart; one byte per output channel of the block.
@@ -306,8 +313,11 @@ class ChannelBlock {
       return kernel_.leave({c_.prepared, (const int32_t*)acc, columns, channels_, &plan_.narrow,
                             to.dst, to.stride, tile_.quads});
     if (ends_) {
-      for (size_t i = 0; i < columns; ++i)
-        memcpy(to.dst + i * to.stride, acc + i * tile_.dst_pixel, channels_ * plan_.dst_bytes);
+      for (size_t i = 0; i < columns; ++i) {
+        uint8_t* const pixel_to = to.dst + i * to.stride;
+        memcpy(pixel_to, acc + i * tile_.dst_pixel, channels_ * plan_.dst_bytes);
+        if (plan_.touch) plan_.touch(pixel_to, channels_ * plan_.dst_bytes, true);
+      }
       return;
     }
     float row_scale[kStrip];

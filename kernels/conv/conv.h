@@ -10,6 +10,7 @@
 
 #include "kernels/core/depthwise_kernel.h"
 #include "kernels/core/kernel_kind.h"
+#include "kernels/core/touch.h"
 #include "kernels/core/winograd.h"
 #include "kernels/nest/cut.h"
 #include "kernels/nest/nest.h"
@@ -26,6 +27,8 @@ struct ConvShape {
   bool transposed;
   size_t output_padding_h, output_padding_w;
   bool sparse = false;  // 2:4 weights: each kernel position's channels are cut into fours
+  // Transposed: phases along a line that are columns of one product (taps.h)
+  size_t phases = 1;
 
   constexpr size_t group_in() const { return in_channels / groups; }
   constexpr size_t group_out() const { return out_channels / groups; }
@@ -137,6 +140,7 @@ struct ConvPlan {
   TaskLimits tasks;        // along units and along channels
   Columns columns;         // one per output channel; weight_sum is always there
   const uint8_t* payload;  // what method->pack wrote
+  TouchFn touch;           // told of what plain code copies; null but in a model of memory
 };
 
 // One run, in NHWC: of whole images, or of lines of one (lines.h). The input may be the caller's
@@ -218,8 +222,11 @@ struct ConvMethod {
   // never. Then the pads of the run are 0.
   bool (*wants_borders)(const ConvShape& shape) = nullptr;
   // The shape that plan.shape is to hold, if not the given one: same tensors and outputs, but other
-  // groups.
-  ConvShape (*rewrite)(const RhsLayout& layout, ConvShape shape) = nullptr;
+  // groups, or phases that have columns of their own in the plan's arrays.
+  ConvShape (*rewrite)(const RhsLayout& layout, const ConvShape& shape) = nullptr;
+  // Where a rewritten shape has phases: of each column the sum of w - zero_point, from the payload.
+  void (*sum_phases)(const RhsLayout& layout, const ConvShape& rewritten, const uint8_t* payload,
+                     int32_t* sums) = nullptr;
   bool takes_sparse = false;  // packs and multiplies 2:4 weights, too
   // How many times the largest exact accumulator its own may reach, where they are approximate;
   // null = 1.

@@ -1,6 +1,8 @@
 // The direct form: kernels read the input where it lies. No patch is ever copied by those that
 // broadcast; those that want rows side by side gather them straight from the tensor. The exception
 // are inputs of few channels, whose windows are copied from a staged input, vector by vector.
+#include <string.h>
+
 #include "kernels/conv/block.h"
 #include "kernels/conv/estimate.h"
 #include "kernels/conv/transposed.h"
@@ -29,17 +31,17 @@ double used_rows(const ConvShape& s) {
 }
 
 Estimate estimate(const ConvWork& w) {
-  const ConvShape s = joined_groups(w.layout, w.shape);
+  const ConvShape s = direct_columns(w.layout, w.shape);
   const Taps taps = direct_taps(s);
   const bool copied = copies_windows(s);
   // What is left out at the sides depends on a zero point that nobody knows yet.
   const double used = s.transposed || copied ? 1 : used_rows(s),
                phases = s.transposed ? (double)(s.stride_h * s.stride_w) : 1;
-  PanelWork p(w, s, (double)taps.count * used / phases, taps.depth);
+  PanelWork p(w, s, (double)taps.count * used / (phases * (double)s.phases), taps.depth);
   const double groups = (double)s.groups;
   if (s.transposed) {  // tiles run along the longer side of a phase
     const size_t lines = divide_up((size_t)w.out_h, s.stride_h),
-                 columns = divide_up((size_t)w.out_w, s.stride_w);
+                 columns = divide_up((size_t)w.out_w, s.stride_w * s.phases);
     p.tiles = (double)s.batch * phases * (double)smaller(lines, columns) *
               (double)divide_up(larger(lines, columns), w.cost.mr) *
               (double)divide_up(s.group_out(), w.cost.nr) * groups;
@@ -74,7 +76,7 @@ size_t window_stride(const Taps& taps) { return round_up(taps.depth + kCopySlack
 
 size_t block(const ConvPlan& plan) {
   const MicroKernel& kernel = *plan.kernel;
-  const Taps taps = direct_taps(plan.shape);
+  const Taps taps = direct_taps(as_columns(plan.shape));
   if (plan.shape.transposed) return transposed_block(plan, taps);
   if (copies_windows(plan.shape))
     return larger(kWindowBytes / window_stride(taps) / kernel.mr, 1) * kernel.mr;
@@ -131,25 +133,26 @@ void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t
 // Taps that are padding may be left out wherever padding adds nothing: then no sum depends on which
 // are. Only for kernels that read rows: prepare knows no such tiles. Blocks end with their
 // image then, and each reads all weights, so several images of a few pixels are better off
-// together.
+// together; of one such image, what counts is how often tiles read weights.
 bool cuts_columns(const ConvPlan& plan, const ConvRun& run, const Window& window, size_t rows) {
   const MicroKernel& kernel = *plan.kernel;
   const bool adds_nothing =
       !plan.columns.zero_point && !plan.runtime_zero_point && zero_point_of(plan, run, 0) == 0;
-  const bool worth_its_weights = run.batch == 1 || run.out_h * run.out_w >= 4u * kernel.mr;
+  const bool many = run.out_h * run.out_w >= 4u * kernel.mr,
+             worth_its_weights = many || (run.batch == 1 && window.reads_less_in_lines(run.out_h));
   return adds_nothing && worth_its_weights && !kernel.gather && rows >= run.out_w &&
          window.passes_sides();
 }
 
 size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
-  const Taps taps = direct_taps(plan.shape);
+  const Taps taps = direct_taps(as_columns(plan.shape));
   if (plan.shape.transposed) return transposed_workspace(plan, taps, out_h, out_w);
   return plan_workspace(plan, taps, plan.shape.batch * out_h * out_w).bytes;
 }
 
 void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
   const ConvShape& s = plan.shape;
-  const Taps taps = direct_taps(s);
+  const Taps taps = direct_taps(as_columns(s));
   if (s.transposed) return run_transposed(plan, run, taps, task, workspace);
   const Workspace w = plan_workspace(plan, taps, s.batch * run.out_h * run.out_w);
   const Prepared prepared = {w.prepared, workspace + w.prepared_at};
@@ -203,15 +206,27 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
   }
 }
 
+void sum_phases(const RhsLayout& layout, const ConvShape& rewritten, const uint8_t* payload,
+                int32_t* sums) {
+  const ConvShape s = as_columns(rewritten);
+  const Taps taps = direct_taps(s);
+  const ConvPanels p = read_panels(layout, s, taps, payload);
+  memset(sums, 0, s.out_channels * sizeof *sums);
+  for (size_t group = 0; group < taps.groups; ++group)
+    for (size_t n = 0; n < s.out_channels; ++n)
+      sums[n] =
+          (int32_t)((uint32_t)sums[n] + (uint32_t)p.group_sums[group * p.group_sums_stride + n]);
+}
+
 }  // namespace
 
 const ConvMethod direct_method = {
     .name = "direct",
     .operands = KernelKind::kBytes,
     .refuse = refuse_nothing,
-    .payload_bytes = panels_payload_bytes<direct_taps>,
-    .pack = pack_payload<direct_taps>,
-    .pairs = panels_in_pairs<direct_taps>,
+    .payload_bytes = panels_payload_bytes<direct_taps, direct_columns>,
+    .pack = pack_payload<direct_taps, direct_columns>,
+    .pairs = panels_in_pairs<direct_taps, direct_columns>,
     .estimate = estimate,
     .block = block,
     .block_of_tiles = true,
@@ -220,7 +235,8 @@ const ConvMethod direct_method = {
     .task_workspace = task_workspace,
     .run = run,
     .wants_borders = copies_windows,
-    .rewrite = joined_groups,
+    .rewrite = joined_phases,
+    .sum_phases = sum_phases,
     .takes_sparse = true,
 };
 

@@ -3,12 +3,11 @@
 namespace octet {
 namespace {
 
-// Read by one core, per cycle.
-constexpr double kL2Bytes = 50, kL3Bytes = 10, kSharedL3Bytes = 7, kMemoryBytes = 2.9;
-// im2col and staging: bytes per cycle, cycles of each run of bytes.
-constexpr double kCopyBytes = 7, kCopy = 18;
-// Cycles: to find a row of a tap, to gather it.
-constexpr double kPoint = 3, kGather = 12;
+constexpr double kOneCoresL3 = 64 << 20;
+// Of what L3 gives, where part of it is others'.
+constexpr double kContended = 0.9;
+// Of a tile's cost besides its products, what does not depend on how many of its columns are used.
+constexpr double kTileFixed = 0.3;
 
 }  // namespace
 
@@ -27,10 +26,11 @@ ConvWork::ConvWork(const ConvShape& s, const RhsLayout& weight_layout, const Tie
       weights((double)layout.stored(s.taps() * s.group_in() * s.out_channels)) {}
 
 double ConvWork::bandwidth(double bytes, bool prefetched) const {
-  return bytes <= l2                 ? kL2Bytes
-         : bytes <= l3 / 2           ? kL3Bytes
-         : bytes <= l3 && prefetched ? kSharedL3Bytes
-                                     : kMemoryBytes;
+  return bytes <= l2                 ? cost.l2_bytes
+         : bytes > kOneCoresL3       ? cost.memory_bytes
+         : bytes <= l3 / 2           ? cost.l3_bytes
+         : bytes <= l3 && prefetched ? kContended * cost.l3_bytes
+                                     : cost.memory_bytes;
 }
 
 PanelWork::PanelWork(const ConvWork& w, const ConvShape& s, double taps_each, size_t tap_depth)
@@ -45,15 +45,18 @@ Estimate estimate_panels(const ConvWork& w, const PanelWork& p) {
   const TierCosts& cost = w.cost;
   const ConvShape& s = p.shape;
   const double lanes = (double)w.layout.lanes(s.group_out()) * (double)s.groups;
+  const double columns = (double)(round_up(s.group_out(), cost.nr) * s.groups),
+               used = lanes < columns ? lanes / columns : 1,
+               tile = cost.tile * (kTileFixed + (1 - kTileFixed) * used);
   Estimate e = {};
   e.macs = w.pixels * lanes * p.taps * (double)w.layout.depth(p.depth);
   e.compute = microseconds(e.macs / cost.macs +
-                           p.tiles * (cost.tile + (s.pointwise() ? 0 : cost.tile_tap * p.taps)));
+                           p.tiles * (tile + (s.pointwise() ? 0 : cost.tile_tap * p.taps)));
   e.bytes = w.traffic() + p.traffic;
   e.memory = microseconds(e.bytes / w.bandwidth(e.bytes));
-  double cycles = p.points * kPoint;
-  if (cost.gather > 0) cycles += p.windows / cost.gather + p.gathers * kGather;
-  cycles += p.copied / kCopyBytes + p.copies * kCopy;
+  double cycles = p.points * cost.point;
+  if (cost.gather > 0) cycles += p.windows / cost.gather + p.gathers * cost.gather_row;
+  cycles += p.copied / cost.copy_bytes + p.copies * cost.copy;
   e.transform = microseconds(cycles);
   return e;
 }

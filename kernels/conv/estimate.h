@@ -12,6 +12,8 @@ namespace octet {
 struct Estimate {
   double macs, bytes;
   double compute, memory, transform;
+  // Of the shorter of compute and memory, the share that the longer one does not hide
+  double exposed = 0.2;
 };
 
 // A convolution at its declared sizes, and the machine.
@@ -26,8 +28,9 @@ struct ConvWork {
   ConvWork(const ConvShape& shape, const RhsLayout& layout, const TierCosts& cost, size_t l2_bytes,
            size_t l3_bytes);
 
-  // Bytes per cycle from where `bytes` of operands live between two uses. Half of L3 is others';
-  // prefetching kernels use what they can get of it.
+  // Bytes per cycle from where `bytes` of operands live between two uses. Half of L3 is others',
+  // and of a large one, which serves dozens of cores, all but kOneCoresL3; prefetching kernels use
+  // what they can get of it.
   double bandwidth(double bytes, bool prefetched = false) const;
   double traffic() const { return inputs + weights + outputs; }  // bytes, each once
 };

@@ -50,12 +50,14 @@ Estimate estimate(const ConvWork& w) {
   const TierCosts& cost = w.cost;
   const double blocks = (double)divide_up(s.out_channels, kGroupedLayout.width),
                lanes = (double)kGroupedLayout.lanes(s.out_channels),
-               depth = (double)(s.taps() * 4 * quads_of(s));
+               depth = (double)(s.taps() * 4 * quads_of(s)),
+               partial = s.out_channels % kGroupedBlock ? cost.grouped_partial : 0;
   Estimate e = {};
   e.macs = w.outputs * (double)(s.taps() * s.group_in());
   e.bytes = w.traffic();
-  e.compute = microseconds(w.pixels * lanes * (depth / cost.grouped_macs + cost.grouped_exit) +
-                           (double)s.batch * w.out_h * blocks * cost.depthwise_line);
+  e.compute =
+      microseconds(w.pixels * lanes * (depth / cost.grouped_macs + cost.grouped_exit) +
+                   w.pixels * partial + (double)s.batch * w.out_h * blocks * cost.depthwise_line);
   e.memory = microseconds(e.bytes / w.bandwidth(e.bytes));
   return e;
 }

@@ -80,11 +80,12 @@ void copy_window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, siz
           source(y, ky, s.stride_h, s.dilation_h, run.pad_top, run.in_h, s.transposed);
       const ptrdiff_t ix =
           source(x, kx, s.stride_w, s.dilation_w, run.pad_left, run.in_w, s.transposed);
-      memcpy(to,
-             iy >= 0 && ix >= 0
-                 ? run.line(image, (size_t)iy) + (size_t)ix * run.lhs_pixel + group * s.group_in()
-                 : run.zero_row(image),
-             s.group_in());
+      const uint8_t* const from =
+          iy >= 0 && ix >= 0
+              ? run.line(image, (size_t)iy) + (size_t)ix * run.lhs_pixel + group * s.group_in()
+              : run.zero_row(image);
+      memcpy(to, from, s.group_in());
+      if (plan.touch) plan.touch(from, s.group_in(), false), plan.touch(to, s.group_in(), true);
       to += s.position();  // what is between two meets zeros
     });
 }
@@ -117,9 +118,9 @@ const ConvMethod im2col_method = {
     .name = "im2col",
     .operands = KernelKind::kBytes,
     .refuse = refuse_nothing,
-    .payload_bytes = panels_payload_bytes<im2col_taps>,
-    .pack = pack_payload<im2col_taps>,
-    .pairs = panels_in_pairs<im2col_taps>,
+    .payload_bytes = panels_payload_bytes<im2col_taps, joined_groups>,
+    .pack = pack_payload<im2col_taps, joined_groups>,
+    .pairs = panels_in_pairs<im2col_taps, joined_groups>,
     .estimate = estimate,
     .block = block,
     .block_of_tiles = true,

@@ -21,6 +21,19 @@ size_t group_bytes(const RhsLayout& layout, const ConvShape& s, size_t depth) {
   return round_up(layout.lanes(s.group_out()) * layout.stored(depth), kAlignment);
 }
 
+// A column's sums for each group of taps, where columns are phases of output channels.
+void sum_phase(const FilterView& f, const ConvShape& given, const ConvShape& s, const Taps& taps,
+               size_t column, size_t stride, int32_t* group_sums) {
+  const size_t o = column % given.out_channels, phase = column / given.out_channels;
+  for (size_t t = 0; t < taps.groups; ++t) {
+    WeightSums group = {};
+    for_each_position(s, t, [&](size_t ky, size_t kx) {
+      group += f.sum_position(given, o, ky, kx * s.phases + phase, 0, given.group_in());
+    });
+    group_sums[t * stride + column] = group.total();
+  }
+}
+
 // An output channel's sums: of all its weights, and what they are for each group of taps.
 WeightSums sum_taps(const FilterView& f, const ConvShape& given, const Taps& taps, size_t o,
                     size_t stride, int32_t* group_sums) {
@@ -95,14 +108,15 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
   const uint8_t flip = domain_shift(filter.is_u8, layout.domain) ? 0x80 : 0;
   const bool joined = given.groups != s.groups,
              at_once = !joined && step == s.group_in() && filter.in_order(given) && !s.transposed;
-  // Lanes go together as far as they are of one given group, side by side in one panel.
-  const size_t together = joined ? given.group_out() : layout.width;
+  // Lanes go together as far as they are of one given group or phase, side by side in one panel.
+  const size_t together = joined || s.phases > 1 ? given.group_out() : layout.width;
   for (size_t g = 0; g < s.groups; ++g) {
     uint8_t* const group = (uint8_t*)p.of_group(g);
     const size_t used = p.lanes * layout.stored(p.depth);
     memset(group + used, 0, p.panels_stride - used);
     for (size_t local = 0, lanes; local < s.group_out(); local += lanes) {
-      const size_t panel = local / layout.width * layout.width, o = g * s.group_out() + local;
+      const size_t panel = local / layout.width * layout.width, column = g * s.group_out() + local,
+                   o = column % given.out_channels, phase = column / given.out_channels;
       lanes = smaller(smaller(together - local % together, panel + layout.width - local),
                       s.group_out() - local);
       const size_t width = layout.panel_width(panel, s.group_out());
@@ -112,9 +126,12 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
                              step != given.group_in()))
         memset(first, 0, width * layout.stored(p.depth));
       // While they are in the cache.
-      for (size_t lane = o; lane < o + lanes; ++lane)
-        has_least |=
-            sums.store(lane, sum_taps(filter, given, taps, lane, sums_stride(s), group_sums));
+      for (size_t lane = 0; lane < lanes; ++lane)
+        if (s.phases > 1)
+          sum_phase(filter, given, s, taps, column + lane, sums_stride(s), group_sums);
+        else
+          has_least |= sums.store(
+              o + lane, sum_taps(filter, given, taps, o + lane, sums_stride(s), group_sums));
       if (layout.sparse()) {
         pack_positions(given, s, taps, filter, o, lanes, step, first);
         continue;
@@ -127,7 +144,7 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
         continue;
       }
       // Where the channels' own inputs begin
-      const size_t own = local / given.group_out() * given.group_in();
+      const size_t own = joined ? local / given.group_out() * given.group_in() : 0;
       size_t offset = 0;
       for (size_t t = 0; t < taps.groups; ++t)
         for_each_position(s, t, [&](size_t ky, size_t kx) {
@@ -139,14 +156,19 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
               interleave({&nothing, 0, 0, 1, s.group_in(), 0}, width, layout.kr, offset,
                          first + lane * layout.kr);
           }
-          view.data = filter.at(given, o, ky, kx, 0);
+          view.data = filter.at(given, o, ky, kx * s.phases + phase, 0);
           interleave(view, width, layout.kr, offset + own, first);
           offset += step;
         });
     }
     if (layout.paired) pair_panels(layout, p.lanes, taps.count, taps.depth, group);
   }
-  return has_least;
+  if (s.phases > 1) has_least |= sum_filter(given, filter, sums);
+  if (!layout.sparse()) return has_least;
+  bool found = false;
+  for (size_t g = 0; g < s.groups; ++g)
+    found |= holds_least(p.of_group(g), p.lanes * layout.stored(p.depth));
+  return found;
 }
 
 ConvPanels read_panels(const RhsLayout& layout, const ConvShape& s, const Taps& taps,

@@ -11,6 +11,8 @@
 
 namespace octet {
 
+using ConvShapeFn = ConvShape(const RhsLayout& layout, const ConvShape& given);
+
 struct ConvPanels {
   const int32_t* group_sums;
   size_t group_sums_stride;  // elements from one tap group to the next
@@ -21,7 +23,8 @@ struct ConvPanels {
   const uint8_t* of_group(size_t group) const { return panels + group * panels_stride; }
 };
 
-// Shapes with their groups joined, but for `given`, which the filter is stored for.
+// Shapes with their groups joined and phases as columns, but for `given`, which the filter is
+// stored for.
 // 0 if they leave size_t
 size_t panels_bytes(const RhsLayout& layout, const ConvShape& shape, const Taps& taps);
 bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShape& shape,
@@ -32,23 +35,24 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
 ConvPanels read_panels(const RhsLayout& layout, const ConvShape& shape, const Taps& taps,
                        const uint8_t* payload);
 
-// A method's payload_bytes, pack and pairs, with the taps it cuts the weights into.
-template <Taps (*taps_of)(const ConvShape&)>
+// A method's payload_bytes, pack and pairs, with the shape that it makes of the given one and the
+// taps it cuts the weights into.
+template <Taps (*taps_of)(const ConvShape&), ConvShapeFn shape_of>
 size_t panels_payload_bytes(const RhsLayout& layout, const ConvShape& given) {
-  const ConvShape shape = joined_groups(layout, given);
+  const ConvShape shape = shape_of(layout, given);
   return panels_bytes(layout, shape, taps_of(shape));
 }
-template <Taps (*taps_of)(const ConvShape&)>
+template <Taps (*taps_of)(const ConvShape&), ConvShapeFn shape_of>
 bool pack_payload(const RhsLayout& layout, const ConvShape& given, const FilterView& filter,
                   const float*, const ColumnSums& sums, uint8_t* payload) {
-  const ConvShape shape = joined_groups(layout, given);
+  const ConvShape shape = shape_of(layout, given);
   return pack_panels(layout, given, shape, taps_of(shape), filter, sums, payload);
 }
 
-template <Taps (*taps_of)(const ConvShape&)>
+template <Taps (*taps_of)(const ConvShape&), ConvShapeFn shape_of>
 PairedWeights panels_in_pairs(const RhsLayout& layout, const ConvShape& given,
                               const uint8_t* payload) {
-  const ConvShape shape = joined_groups(layout, given);
+  const ConvShape shape = shape_of(layout, given);
   const Taps taps = taps_of(shape);
   const ConvPanels p = read_panels(layout, shape, taps, payload);
   return {p.lanes, taps.count, taps.depth, shape.groups, p.panels_stride, p.panels};

@@ -29,15 +29,14 @@ struct Bands {
   size_t images;  // more than 1: all lines of so many images
   size_t ring;    // lines of the staged input of one image
 
-  Bands(const ConvPlan& plan, const Staging& staging, const ConvRun& run) : images(1) {
+  Bands(const ConvPlan& plan, const Staging& staging, const ConvRun& run, size_t most)
+      : lines(most), images(1) {
     const ConvShape& s = plan.shape;
     const LineBytes bytes(plan, staging, run.out_w);
     const auto ring_of = [&](size_t out_lines) {
       return smaller(most_input_lines(s, out_lines), staging.borders.h);
     };
-    const size_t image =
-        ring_of(run.out_h) * bytes.input + run.out_h * (bytes.output + bytes.residual);
-    lines = run.out_h;
+    const size_t image = ring_of(most) * bytes.input + most * (bytes.output + bytes.residual);
     if (image <= budget_of(plan)) {
       images = smaller(budget_of(plan) / image, run.batch);
     } else {
@@ -54,11 +53,12 @@ struct Bands {
 // One task of a pipeline with stages.
 class Task {
  public:
-  Task(const Pipeline& p, uint8_t* workspace)
+  // most: output lines of an image that it is asked for
+  Task(const Pipeline& p, size_t most, uint8_t* workspace)
       : p_(p),
         plan_(*p.plan),
-        bands_(plan_, p.staging, p.run),
-        at_(pipeline_sections(plan_, p.staging, p.run.batch, p.run.out_h, p.run.out_w)),
+        bands_(plan_, p.staging, p.run, most),
+        at_(pipeline_sections(plan_, p.staging, p.run.batch, most, p.run.out_w)),
         bytes_(plan_, p.staging, p.run.out_w),
         workspace_(workspace) {
     staged_ = p.run;
@@ -84,8 +84,17 @@ class Task {
     }
   }
 
+  void run_lines(LineRange out, const Output& to) {
+    for (size_t y = out.first, end; y < out.end; y = end) {
+      end = smaller(out.end, y + bands_.lines);
+      ConvRun run = lines_of(0, 1, {y, end});
+      run.to = to.from((y - out.first) * p_.run.out_w);
+      run_all(plan_, run, workspace_ + at_.method);
+    }
+  }
+
  private:
-  void band(size_t image, size_t images, LineRange out) {
+  ConvRun lines_of(size_t image, size_t images, LineRange out) {
     const LineRange in = input_lines(plan_.shape, p_.run.pad_top, p_.run.in_h, out);
     ConvRun run = run_of_lines(plan_, p_.run, image, images, out);
     if (!p_.staging.input)
@@ -94,6 +103,11 @@ class Task {
       stage_images(image, images, in, &run);
     else
       stage_lines(image, in, &run);
+    return run;
+  }
+
+  void band(size_t image, size_t images, LineRange out) {
+    ConvRun run = lines_of(image, images, out);
     if (p_.staging.output) {
       run.to = {workspace_ + at_.output, bytes_.output / run.out_w,
                 p_.staging.residual ? stage_residual(image, images, out) : nullptr,
@@ -102,8 +116,24 @@ class Task {
     run_all(plan_, run, workspace_ + at_.method);
     if (p_.staging.output)
       for (size_t i = 0, line = 0; i < images; ++i)
-        for (size_t y = out.first; y < out.end; ++y, ++line)
-          nhwc_to_nchw(workspace_ + at_.output + line * bytes_.output, image + i, y, p_.dst);
+        for (size_t y = out.first; y < out.end; ++y, ++line) {
+          const uint8_t* const staged = workspace_ + at_.output + line * bytes_.output;
+          nhwc_to_nchw(staged, image + i, y, p_.dst);
+          if (plan_.touch) tell_line(p_.dst, image + i, y, true, staged, bytes_.output);
+        }
+  }
+
+  // A line of a caller's tensor, and of its copy.
+  void tell_line(const Tensor& tensor, size_t image, size_t y, bool written, const uint8_t* copy,
+                 size_t copy_bytes) const {
+    const size_t plane = tensor.h * tensor.w * tensor.element, line = tensor.w * tensor.element;
+    const uint8_t* const first =
+        tensor.nchw ? tensor.data + image * tensor.channels * plane + y * line
+                    : tensor.data + (image * tensor.h + y) * tensor.w * tensor.pixel;
+    for (size_t c = 0; tensor.nchw && c < tensor.channels; ++c)
+      plan_.touch(first + c * plane, line, written);
+    if (!tensor.nchw) plan_.touch(first, tensor.w * tensor.pixel, written);
+    plan_.touch(copy, copy_bytes, !written);
   }
 
   void stage_line(size_t image, size_t y, uint8_t* to) const {
@@ -112,8 +142,13 @@ class Task {
       quantizer.by.scale = p_.run.lhs_scales[image];
       quantizer.by.zero_point = p_.run.lhs_zero_points[image];
     }
-    octet::stage_line(p_.lhs, quantizer, p_.staging.borders, image, y, p_.run.zero_row(image)[0],
-                      to);
+    const Borders& borders = p_.staging.borders;
+    octet::stage_line(p_.lhs, quantizer, borders, image, y, p_.run.zero_row(image)[0], to);
+    if (!plan_.touch) return;
+    if (y >= borders.top && y - borders.top < p_.lhs.h)
+      tell_line(p_.lhs, image, y - borders.top, false, to, bytes_.input);
+    else
+      plan_.touch(to, bytes_.input, true);
   }
 
   void stage_images(size_t image, size_t images, LineRange in, ConvRun* run) {
@@ -143,8 +178,10 @@ class Task {
   const uint8_t* stage_residual(size_t image, size_t images, LineRange out) {
     uint8_t* to = workspace_ + at_.residual;
     for (size_t i = 0; i < images; ++i)
-      for (size_t y = out.first; y < out.end; ++y, to += bytes_.residual)
+      for (size_t y = out.first; y < out.end; ++y, to += bytes_.residual) {
         nchw_to_nhwc(p_.residual, image + i, y, to);
+        if (plan_.touch) tell_line(p_.residual, image + i, y, false, to, bytes_.residual);
+      }
     return workspace_ + at_.residual;
   }
 
@@ -179,8 +216,8 @@ PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging,
                                    size_t out_h, size_t out_w) {
   Sections sections;
   PipelineSections at = {};
-  const size_t method =
-      plan.method->task_workspace(plan, staging.borders.h, staging.borders.w, out_h, out_w);
+  const size_t in_h = smaller(most_input_lines(plan.shape, out_h), staging.borders.h),
+               method = plan.method->task_workspace(plan, in_h, staging.borders.w, out_h, out_w);
   if (!staging.any()) {  // the usual case, and tiny layers notice
     at.bytes = round_up(method, kAlignment);
     return at;
@@ -194,8 +231,7 @@ PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging,
   };
   if (staging.input)
     at.input = sections.take(
-        most(bytes.input, batch * staging.borders.h, most_input_lines(plan.shape, step) + 1) +
-        kStageSlack);
+        most(bytes.input, batch * in_h, most_input_lines(plan.shape, step) + 1) + kStageSlack);
   if (staging.output) at.output = sections.take(most(bytes.output, lines, step));
   if (staging.residual) at.residual = sections.take(most(bytes.residual, lines, step));
   at.method = sections.take(method);
@@ -229,9 +265,18 @@ PipelineTraffic traffic(const Pipeline& p, LineRange out) {
 
 void run_task(const Pipeline& p, const ConvTask& task, uint8_t* workspace) {
   if (p.staging.any())
-    Task(p, workspace).run(task.first, task.end);
+    Task(p, p.run.out_h, workspace).run(task.first, task.end);
   else
     run_passes(*p.plan, p.run, task, workspace);
+}
+
+void run_lines(const Pipeline& p, LineRange out, size_t most, const Output& to,
+               uint8_t* workspace) {
+  if (p.staging.any()) return Task(p, most, workspace).run_lines(out, to);
+  ConvRun run = run_of_lines(*p.plan, p.run, 0, 1, out);
+  read_lines(p.run, 0, input_lines(p.plan->shape, p.run.pad_top, p.run.in_h, out), &run);
+  run.to = to;
+  run_all(*p.plan, run, workspace);
 }
 
 }  // namespace octet

@@ -57,4 +57,9 @@ PipelineTraffic traffic(const Pipeline& pipeline, LineRange out);
 
 void run_task(const Pipeline& pipeline, const ConvTask& task, uint8_t* workspace);
 
+// Output lines of the only image, at most `most`, to where `to` begins. The input may be a ring:
+// run.lhs_ring, or lhs.ring where it is staged. Its outputs are not staged.
+void run_lines(const Pipeline& pipeline, LineRange out, size_t most, const Output& to,
+               uint8_t* workspace);
+
 }  // namespace octet

@@ -40,7 +40,7 @@ void quantize_line(const Tensor& from, const Quantizer& q, size_t image, size_t 
   const size_t channels = from.channels;
   if (!from.nchw) {
     const size_t pixel = from.pixel / sizeof(float);
-    const float* const pixels = data + (image * from.h + y) * from.w * pixel;
+    const float* const pixels = (const float*)from.line(image, y);
     if (pixel == channels) return q.quantize(q.by, pixels, width * channels, to);
     for (size_t x = 0; x < width; ++x)
       q.quantize(q.by, pixels + x * pixel, channels, to + x * channels);
@@ -86,7 +86,7 @@ void stage_line(const Tensor& from, const Quantizer& q, const Borders& b, size_t
     transpose_line<uint8_t, false>(from.data + image * channels * plane + (y - b.top) * from.w,
                                    plane, to, inside, channels);
   } else {
-    const uint8_t* pixels = from.data + (image * from.h + y - b.top) * from.w * from.pixel;
+    const uint8_t* const pixels = from.line(image, y - b.top);
     if (from.pixel == channels)
       memcpy(to, pixels, inside * channels);
     else

@@ -13,7 +13,12 @@ struct Tensor {
   size_t h, w, channels;
   size_t element;  // bytes: 1 or 4
   size_t pixel;    // NHWC: bytes from one pixel to the next
+  // Not 0: a ring of so many lines, NHWC; line y of the only image is at (first + y) % ring
+  size_t ring = 0, first = 0;
 
+  const uint8_t* line(size_t image, size_t y) const {  // NHWC
+    return data + (image * h + (ring ? (first + y) % ring : y)) * w * pixel;
+  }
   size_t line_bytes() const { return w * channels * element; }  // dense, in NHWC
 };
 

@@ -18,7 +18,8 @@ namespace octet {
 // the lanes: each lane has zeros where its input channels are another group's. The lanes that
 // rounding up would waste cost the same products, and there are fewer tiles. Sparse weights stay as
 // they are: a four of theirs might get channels of two. The shape as kernels see it:
-inline ConvShape joined_groups(const RhsLayout& layout, ConvShape s) {
+inline ConvShape joined_groups(const RhsLayout& layout, const ConvShape& given) {
+  ConvShape s = given;
   s.sparse = layout.sparse();
   if (s.sparse) return s;
   size_t joined = 1;
@@ -49,7 +50,30 @@ constexpr size_t most_of_a_phase(size_t kernel, size_t stride, size_t dilation) 
   return divide_up(kernel, stride / a);
 }
 
-// Of a shape with its groups joined.
+// Where the stride divides the kernel, all phases along a line use as many kernel positions, and
+// those read the same pixels. Of few channels they become columns of one product, phase after
+// phase: it reads each pixel once for all of them, fills the lanes, and writes output pixels side
+// by side.
+constexpr size_t kJoinedColumns = 64;
+inline ConvShape joined_phases(const RhsLayout& layout, const ConvShape& given) {
+  ConvShape s = joined_groups(layout, given);
+  if (s.transposed && !s.sparse && given.groups == 1 && s.dilation_w == 1 &&
+      s.kernel_w % s.stride_w == 0 && s.out_channels <= kJoinedColumns / s.stride_w)
+    s.phases = s.stride_w;
+  return s;
+}
+// The columns of such a shape as output channels of one that has no stride along a line.
+inline ConvShape as_columns(ConvShape s) {
+  s.out_channels *= s.phases;
+  s.kernel_w /= s.phases;
+  s.stride_w /= s.phases;
+  return s;
+}
+inline ConvShape direct_columns(const RhsLayout& layout, const ConvShape& given) {
+  return as_columns(joined_phases(layout, given));
+}
+
+// Of a shape with its groups joined, and its phases as columns.
 inline Taps direct_taps(const ConvShape& s) {
   if (copies_windows(s)) return {1, s.taps() * s.in_channels, s.kernel_h, 1};
   if (!s.transposed) return {s.taps(), s.group_in(), s.kernel_h, s.taps()};

@@ -1,5 +1,7 @@
 #include "kernels/conv/transposed.h"
 
+#include <string.h>
+
 #include "kernels/conv/block.h"
 #include "kernels/core/sections.h"
 
@@ -55,10 +57,21 @@ size_t tiles_of(const ConvPlan& plan, size_t lines, size_t columns) {
   return smaller(lines, columns) * strip_tiles(plan, larger(lines, columns));
 }
 
+// Where phases are columns of one product, its rows are wide pixels: as many output pixels side by
+// side. Those that stick out of a line, and all of them where the output has gaps between pixels,
+// go by way of the workspace, so many at a time.
+constexpr size_t kApartRows = 64;
+
+void as_columns(const ConvPlan& given, ConvPlan* plan) {
+  *plan = given;
+  plan->shape = as_columns(given.shape);
+}
+
 // Per task: the axes, where taps read and the steps between them, pointers and tiles of a block.
 struct Workspace {
   size_t most_tiles;  // of a block
   size_t axis_h, axis_w, taps, steps, pointers, tiles;
+  size_t apart, apart_residual;  // of wide pixels
   PreparedSections prepared;
   size_t prepared_at, bytes;
 };
@@ -66,9 +79,11 @@ struct Workspace {
 Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t out_h, size_t out_w) {
   const ConvShape& s = plan.shape;
   const size_t mr = plan.kernel->mr;
-  const size_t all = tiles_of(plan, divide_up(out_h, s.stride_h), divide_up(out_w, s.stride_w));
+  const size_t all =
+      tiles_of(plan, divide_up(out_h, s.stride_h), divide_up(out_w, s.stride_w * s.phases));
   Workspace w = {};
   Sections sections;
+  if (s.phases > 1) sections.take(sizeof(ConvPlan));  // as_columns, at the beginning
   w.most_tiles = smaller(plan.block / mr + ends_of(plan), all);
   w.axis_h = sections.take((s.stride_h + 1 + s.kernel_h) * sizeof(size_t));
   w.axis_w = sections.take((s.stride_w + 1 + s.kernel_w) * sizeof(size_t));
@@ -76,6 +91,9 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t out_h, s
   w.steps = sections.take(taps.most * sizeof(ptrdiff_t));
   w.pointers = sections.take(w.most_tiles * mr * taps.most * sizeof(void*));
   w.tiles = sections.take(w.most_tiles * sizeof(BlockTile));
+  const size_t apart = s.phases > 1 ? kApartRows * s.out_channels : 0;
+  w.apart = sections.take(apart * plan.dst_bytes);
+  w.apart_residual = sections.take(apart);
   w.prepared = prepared_sections(plan, taps, w.most_tiles * mr);
   w.prepared_at = sections.take(w.prepared.bytes);
   w.bytes = sections.bytes;
@@ -124,16 +142,18 @@ class Phases {
   }
 
   // Outputs [y, y + lines) x [x, x + columns) of the phase, in tiles along the longer side. Returns
-  // the number of tiles.
+  // the number of tiles; same: they read what those of the part before did.
   struct Part {
     size_t image, group, y, lines, x, columns;
+    size_t line_step, column_step;  // output pixels from one line, one column to the next
     bool operator==(const Part& o) const {
       return image == o.image && group == o.group && y == o.y && lines == o.lines && x == o.x &&
-             columns == o.columns;
+             columns == o.columns && line_step == o.line_step && column_step == o.column_step;
     }
   };
-  size_t point(const Part& part) {
-    if (!(part == pointed_)) {
+  size_t point(const Part& part, bool* same) {
+    *same = part == pointed_;
+    if (!*same) {
       pointed_ = part;
       count_ = 0;
       const bool across = part.columns >= part.lines;
@@ -205,8 +225,8 @@ class Phases {
     const ptrdiff_t last_x = first_x + (across ? (ptrdiff_t)rows - 1 : 0);
     BlockTile& tile = tiles_[count_++];
     tile = {};
-    tile.pixel = down * h_.stride * run_.out_w + right * w_.stride;
-    tile.step = across ? w_.stride : h_.stride * run_.out_w;
+    tile.pixel = down * part.line_step + right * part.column_step;
+    tile.step = across ? part.column_step : part.line_step;
     tile.rows = (uint32_t)rows;
     if (range_.count() == 0) return pointers;
     if (top_ + first_y >= 0 && bottom_ + last_y < (ptrdiff_t)run_.in_h && left_ + first_x >= 0 &&
@@ -255,6 +275,26 @@ class Phases {
   ptrdiff_t top_, bottom_, left_, right_;  // what all taps reach, from (at, at) on
 };
 
+// Wide pixels of a part in the workspace, where each is a row, and the output pixels that they are.
+struct WidePixels {
+  const ConvRun& run;
+  size_t phases;
+  size_t y, x;  // output line and column of the first, which may be before the line
+  size_t line_step, lines, columns;
+
+  // Calls f(row, phase, pixel) for the pixels inside the output.
+  template <typename F>
+  void each(size_t image, const F& f) const {
+    for (size_t line = 0; line < lines; ++line)
+      for (size_t i = 0; i < columns * phases; ++i) {
+        const size_t column = x + i;  // before the line if it has wrapped
+        if (column < run.out_w)
+          f(i / phases + line * columns, i % phases,
+            (image * run.out_h + y + line * line_step) * run.out_w + column);
+      }
+  }
+};
+
 }  // namespace
 
 size_t transposed_block(const ConvPlan& plan, const Taps& taps) {
@@ -262,23 +302,35 @@ size_t transposed_block(const ConvPlan& plan, const Taps& taps) {
 }
 
 size_t transposed_workspace(const ConvPlan& plan, const Taps& taps, size_t out_h, size_t out_w) {
-  return plan_workspace(plan, taps, out_h, out_w).bytes;
+  ConvPlan columns;
+  as_columns(plan, &columns);
+  return plan_workspace(columns, taps, out_h, out_w).bytes;
 }
 
-void run_transposed(const ConvPlan& plan, const ConvRun& run, const Taps& taps,
+void run_transposed(const ConvPlan& given, const ConvRun& run, const Taps& taps,
                     const ConvTask& task, uint8_t* workspace) {
+  if (given.shape.phases > 1) as_columns(given, (ConvPlan*)workspace);
+  const ConvPlan& plan = given.shape.phases > 1 ? *(const ConvPlan*)workspace : given;
   const ConvShape& s = plan.shape;
+  const size_t wide = s.phases, pixel_bytes = given.shape.group_out() * plan.dst_bytes;
+  const bool has_residual = run.to.residual;
+  if (wide > 1 && task.n0 > 0) return;  // the first pass computes all columns
+  const ConvTask columns = wide > 1 ? ConvTask{task.first, task.end, 0, s.out_channels} : task;
   const Workspace at = plan_workspace(plan, taps, run.out_h, run.out_w);
   size_t* const axis_h = (size_t*)(workspace + at.axis_h);
   size_t* const axis_w = (size_t*)(workspace + at.axis_w);
+  const size_t pad_left = wide > 1 ? 0 : run.pad_left;
   Axis h = {s.kernel_h, s.stride_h, s.dilation_h, run.pad_top, axis_h, axis_h + s.stride_h + 1};
-  Axis w = {s.kernel_w, s.stride_w, s.dilation_w, run.pad_left, axis_w, axis_w + s.stride_w + 1};
+  Axis w = {s.kernel_w, s.stride_w, s.dilation_w, pad_left, axis_w, axis_w + s.stride_w + 1};
   h.sort();
   w.sort();
   Phases phases(plan, run, taps, h, w, at, workspace);
   Block block = make_block(plan);
   block.tap_steps = (const ptrdiff_t*)(workspace + at.steps);
   block.tiles = (const BlockTile*)(workspace + at.tiles);
+  ConvRun there = run;  // wide pixels in the workspace
+  there.to = {workspace + at.apart, s.out_channels * plan.dst_bytes,
+              has_residual ? workspace + at.apart_residual : nullptr, s.out_channels};
 
   // All phases of a band of lines, which stays in half of L2 while they write to it in turn.
   const size_t most_columns = (at.most_tiles - ends_of(plan)) * plan.kernel->mr;
@@ -289,24 +341,67 @@ void run_transposed(const ConvPlan& plan, const ConvRun& run, const Taps& taps,
     end = smaller(smaller(line + band, task.end), (image + 1) * run.out_h);
     for (size_t phase_h = 0; phase_h < s.stride_h; ++phase_h) {
       const size_t y_end = h.from(top + end - line, phase_h), y_first = h.from(top, phase_h);
-      for (size_t phase_w = 0; y_first < y_end && phase_w < s.stride_w; ++phase_w) {
-        const size_t x_end = w.from(run.out_w, phase_w), x_first = w.from(0, phase_w);
-        if (x_first == x_end) continue;
-        phases.enter(phase_h, phase_w);
-        const size_t widest = smaller(x_end - x_first, most_columns);
-        const size_t highest = block_lines(plan, at.most_tiles, widest);
+      const auto compute = [&](size_t x_first, size_t x_end, size_t phase_w, bool apart) {
+        if (x_first >= x_end) return;
+        const size_t widest =
+            smaller(smaller(x_end - x_first, most_columns), apart ? kApartRows : SIZE_MAX);
+        const size_t highest = smaller(block_lines(plan, at.most_tiles, widest),
+                                       apart ? kApartRows / widest : SIZE_MAX);
         for (size_t y = y_first; y < y_end; y += highest)
           for (size_t x = x_first; x < x_end; x += widest) {
-            const size_t lines = smaller(y_end - y, highest), columns = smaller(x_end - x, widest);
-            const size_t pixel =
-                (image * run.out_h + h.output(y, phase_h)) * run.out_w + w.output(x, phase_w);
-            block.rows = lines * columns;
-            block.lhs_stride = columns >= lines ? run.lhs_pixel : run.lhs_row;
-            run_block(plan, run, taps, task, image, pixel,
+            const size_t lines = smaller(y_end - y, highest), count = smaller(x_end - x, widest);
+            const size_t column = wide > 1 ? x * wide - run.pad_left : w.output(x, phase_w),
+                         row = h.output(y, phase_h);
+            const WidePixels out = {run, wide, row, column, s.stride_h, lines, count};
+            if (apart && has_residual) {
+              uint8_t* const to = workspace + at.apart_residual;
+              const size_t bytes = given.shape.group_out();
+              memset(to, 0, lines * count * s.out_channels);
+              out.each(image, [&](size_t i, size_t phase, size_t pixel) {
+                memcpy(to + i * s.out_channels + phase * bytes,
+                       run.to.residual + pixel * run.to.residual_stride, bytes);
+              });
+            }
+            block.rows = lines * count;
+            block.lhs_stride = count >= lines ? run.lhs_pixel : run.lhs_row;
+            run_block(plan, apart ? there : run, taps, columns, image,
+                      apart ? 0 : (image * run.out_h + row) * run.out_w + column,
                       {at.prepared, workspace + at.prepared_at}, &block, [&](size_t group) {
-                        block.tile_count = phases.point({image, group, y, lines, x, columns});
+                        block.tile_count = phases.point(
+                            {image, group, y, lines, x, count,
+                             apart ? count : s.stride_h * run.out_w, apart ? 1 : s.stride_w * wide},
+                            &block.prepared);
                       });
+            if (apart)
+              out.each(image, [&](size_t i, size_t phase, size_t pixel) {
+                memcpy(run.to.dst + pixel * run.to.stride,
+                       there.to.dst + i * there.to.stride + phase * pixel_bytes, pixel_bytes);
+              });
           }
+      };
+      for (size_t phase_w = 0; y_first < y_end && phase_w < s.stride_w; ++phase_w) {
+        if (wide == 1) {
+          const size_t x_end = w.from(run.out_w, phase_w), x_first = w.from(0, phase_w);
+          if (x_first == x_end) continue;
+          phases.enter(phase_h, phase_w);
+          compute(x_first, x_end, phase_w, false);
+          continue;
+        }
+        phases.enter(phase_h, phase_w);
+        // Wide pixels of which some are in the line, and of which all are
+        const size_t some = run.pad_left / wide,
+                     some_end = divide_up(run.pad_left + run.out_w, wide);
+        const size_t all = divide_up(run.pad_left, wide),
+                     all_end = (run.pad_left + run.out_w) / wide;
+        const bool dense = run.to.stride == pixel_bytes &&
+                           (!has_residual || run.to.residual_stride == given.shape.group_out());
+        if (!dense || all >= all_end) {
+          compute(some, some_end, phase_w, true);
+          continue;
+        }
+        compute(some, all, phase_w, true);
+        compute(all, all_end, phase_w, false);
+        compute(all_end, some_end, phase_w, true);
       }
     }
   }

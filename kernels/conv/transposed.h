@@ -1,6 +1,7 @@
 // Transposed convolution without a single wasted product: output pixels of the same phase (y %
 // stride_h, x % stride_w, counted from the padding) use the same kernel positions, so each phase is
-// a direct convolution of stride 1 into every stride_h-th line's every stride_w-th pixel.
+// a direct convolution of stride 1 into every stride_h-th line's every stride_w-th pixel. Phases
+// along a line may be columns of one product instead (taps.h).
 #pragma once
 
 #include "kernels/conv/taps.h"

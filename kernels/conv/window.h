@@ -54,12 +54,12 @@ class Window {
   size_t point_lines(size_t line, size_t lines, const uint8_t** pointers, BlockTile* tiles) {
     size_t count = 0;
     for (size_t x = 0, width; x < run_.out_w; x += width) {
-      const Sides sides = sides_at(x);
-      for (width = 1; x + width < run_.out_w && sides_at(x + width) == sides;) ++width;
-      const bool across = width >= kernel_.mr / 2u || width >= lines;
-      const size_t strips = across ? lines : width, length = across ? width : lines;
-      const Tiling tiling(length, kernel_);
-      for (size_t strip = 0; strip < strips; ++strip)
+      const Piece piece = piece_at(x, lines);
+      const Sides sides = piece.sides;
+      const bool across = piece.across;
+      const Tiling tiling(piece.length, kernel_);
+      width = piece.width;
+      for (size_t strip = 0; strip < piece.strips; ++strip)
         for (size_t t = 0, at = 0, height; t < tiling.count;
              ++t, at += height, pointers += taps_.count * height) {
           height = tiling.rows(t);
@@ -85,6 +85,17 @@ class Window {
       if (!sides_at(x).none()) return true;
     return false;
   }
+  // Whether tiles of so many lines read fewer weights if they are cut so: there may be more tiles.
+  bool reads_less_in_lines(size_t lines) const {
+    size_t taps = 0;
+    for (size_t x = 0; x < run_.out_w;) {
+      const Piece piece = piece_at(x, lines);
+      taps += piece.strips * Tiling(piece.length, kernel_).count * s_.kernel_h *
+              (s_.kernel_w - piece.sides.count());
+      x += piece.width;
+    }
+    return taps < Tiling(lines * run_.out_w, kernel_).count * s_.taps();
+  }
 
  private:
   // Taps of each line of the kernel that are beyond the left and the right side, as many as the
@@ -102,6 +113,21 @@ class Window {
         first < run_.pad_left ? divide_up(run_.pad_left - first, s_.dilation_w) : 0;
     const size_t after = last >= end ? (last - end) / s_.dilation_w + 1 : 0;
     return before + after < s_.kernel_w ? Sides{(uint32_t)before, (uint32_t)after} : Sides{0, 0};
+  }
+
+  // Columns that are alike, in strips of tiles across the lines or down the columns.
+  struct Piece {
+    Sides sides;
+    size_t width;
+    bool across;
+    size_t strips, length;
+  };
+  Piece piece_at(size_t x, size_t lines) const {
+    const Sides sides = sides_at(x);
+    size_t width = 1;
+    while (x + width < run_.out_w && sides_at(x + width) == sides) ++width;
+    const bool across = width >= kernel_.mr / 2u || width >= lines;
+    return {sides, width, across, across ? lines : width, across ? width : lines};
   }
 
   void begin() {

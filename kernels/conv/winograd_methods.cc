@@ -43,8 +43,10 @@ constexpr WinogradScheme k2x2Int8 = {
     .adds = 0.8,
 };
 
-// Cycles: of a call of a word kernel, of each value in a call of a transform.
-constexpr double kWordCall = 60, kTransformCall = 4;
+double ceil_of(double value) {
+  const double whole = (double)(size_t)value;
+  return whole < value ? whole + 1 : whole;
+}
 
 Estimate estimate(const WinogradScheme& scheme, const ConvWork& w) {
   const ConvShape& s = w.shape;
@@ -58,21 +60,22 @@ Estimate estimate(const WinogradScheme& scheme, const ConvWork& w) {
   e.macs = tiles * values * (double)round_up(s.group_in(), words ? 2 : 4) * lanes;
   const double transformed = values * (double)s.group_in() * lanes * (words ? 2 : 1);
   e.bytes = w.inputs + transformed + w.outputs;
-  // Kernels are called for each tap, some tiles and a strip of channels.
-  const double strip = cost.word_nr, calls = tiles / cost.word_mr * values * lanes / strip;
-  e.compute = microseconds(e.macs / (words ? cost.word_macs : cost.macs) + calls * kWordCall);
   // Each block of tiles, whose inputs and products take three quarters of L2, passes over all
   // transformed weights.
-  const double fit = w.l2 * 3 / 4 / (values * (2 * (double)s.group_in() + 4 * strip));
+  const double strip = cost.word_nr,
+               fit = w.l2 * 3 / 4 / (values * (2 * (double)s.group_in() + 4 * strip));
   const double block = fit < 14   ? 14
                        : fit > 56 ? 56
                                   : fit,
-               blocks = tiles > block ? tiles / block : 1;
-  e.memory =
-      microseconds((blocks * transformed + w.inputs + w.outputs) / w.bandwidth(transformed, true));
-  e.transform = cost.word_exposed * e.memory +
-                microseconds(tiles * values * scheme.adds *
-                             (kTransformCall * (groups + lanes / strip) +
+               blocks = ceil_of(tiles / block), rows = ceil_of(tiles / blocks / cost.word_mr);
+  // Kernels are called for each tap, some tiles and a strip of channels.
+  const double calls = blocks * rows * values * lanes / strip;
+  e.compute = microseconds(e.macs / (words ? cost.word_macs : cost.macs) + calls * cost.word_call);
+  e.memory = microseconds(blocks * transformed / w.bandwidth(transformed, true) +
+                          (w.inputs + w.outputs) / w.bandwidth(w.inputs + w.outputs, true));
+  if (rows > 1) e.exposed = cost.word_exposed;
+  e.transform = microseconds(tiles * values * scheme.adds *
+                             (cost.transform_call * (groups + lanes / strip) +
                               (double)round_up(s.group_in(), cost.lanes) * groups * cost.word_in +
                               lanes * cost.word_out));
   return e;

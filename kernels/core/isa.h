@@ -6,7 +6,16 @@
 namespace octet {
 
 // The values are octet_isa's; they say nothing about which is better.
-enum class Isa : uint8_t { kScalar = 1, kAvx2, kAvxVnni, kAvx512Vnni, kNeon, kDotprod, kI8mm };
+enum class Isa : uint8_t {
+  kScalar = 1,
+  kAvx2,
+  kAvxVnni,
+  kAvx512Vnni,
+  kNeon,
+  kDotprod,
+  kI8mm,
+  kSse41
+};
 
 constexpr Isa kPortableIsa = Isa::kScalar;  // which every CPU has, and every build
 

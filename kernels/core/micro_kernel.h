@@ -64,6 +64,8 @@ enum KernelFlags : uint16_t {
   kInOrder = 512,  // selected only where all cores are known to execute in order
   // gather puts the complements of every eight steps behind them, and lhs_element_bytes is 2
   kComplements = 1024,
+  // chosen only where it passes the self-test by itself: else its tier has a sibling, and stays
+  kTried = 2048,
 };
 
 struct MicroKernel {
@@ -73,11 +75,13 @@ struct MicroKernel {
   uint8_t mr;
   uint16_t nr;         // divides rhs_layout.width, or is a multiple of it where width == step
   uint16_t m_max = 0;  // selected for runs of at most this many rows; 0 = any
+  uint16_t n_max = 0;  // selected for products of at most this many columns; 0 = any
   uint16_t flags = 0;  // KernelFlags
   RhsLayout rhs_layout;
   // Null: the kernel walks the lhs rows directly. Else gather makes a panel of lanes(rows) *
   // lhs_depth(k) * element bytes.
   GatherFn gather = nullptr;
+  // Bytes: 1; words: 2; words of which each pair is there twice, one after the other: 4
   uint8_t lhs_lanes_step = 1, lhs_kr, lhs_element_bytes = 1;
   MultiplyFn multiply;
   // Direct form at a stride: tiles of at most tall_nr columns may have tall_mr rows

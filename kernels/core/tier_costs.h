@@ -14,8 +14,8 @@ struct TierCosts {
   double gather;            // bytes prepared per cycle; 0 = the kernels read rows where they lie
   double word_macs;         // 16-bit products per cycle
   double word_mr, word_nr;  // of the word kernel; where nothing was fitted, AVX2's
-  // The share of its traffic that its products cannot hide: narrow tiles do little between two
-  // loads of weights
+  // Of its products and its traffic, the share of the shorter that the longer does not hide, where
+  // tiles of rows take turns at a strip of weights: no weights come meanwhile
   double word_exposed;
   double word_in, word_out;  // of each transformed value of the input and of the products
   size_t lanes;              // channels that the input transform takes at once
@@ -27,13 +27,24 @@ struct TierCosts {
   double depthwise_words;  // times `depthwise`, where weights are words
   double grouped_macs;     // products per cycle of the grouped kernel
   double grouped_exit;     // of one of its outputs
+  double grouped_partial;  // of a pixel whose last outputs do not fill a vector
   // 2:4 sparse weights: as `macs`, of the dense products that they stand for; the same where
   // 512-bit shuffles have ports beside those of products, if that matters; the kernel's tile; how
-  // many times faster than dense ones for a few rows, if no L2 holds them
+  // many times faster than dense ones for up to so few rows if no L2 holds them, and for how many
+  // if no cache does; steps along depth that would take as long as what a tile takes besides
   double sparse_macs, sparse_macs_beside;
   size_t sparse_mr, sparse_nr;
   double sparse_gather;
   double sparse_streamed;
+  size_t sparse_few, sparse_few_far;
+  double sparse_start = 0;
+  // Bytes per cycle that a core reads from each level
+  double l2_bytes = 28, l3_bytes = 9, memory_bytes = 2.9;
+  // im2col and staging: cycles of each run of bytes, bytes per cycle
+  double copy = 45, copy_bytes = 7;
+  double point = 3, gather_row = 12;  // to find a row of a tap, to gather it
+  double word_call = 50;              // of a call of a word kernel
+  double transform_call = 6;          // of each value in a call of a transform
 };
 
 }  // namespace octet

@@ -46,7 +46,7 @@ OCTET_INLINE inline void unroll(const F& f) {
 // loop of 40.
 #if defined(__x86_64__)
 #define OCTET_PIN(x) __asm__("" : "+v"(x))
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) || defined(__arm__)
 #define OCTET_PIN(x) __asm__("" : "+w"(x))
 #endif
 

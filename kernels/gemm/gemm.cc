@@ -116,6 +116,16 @@ Weights packed_weights(const GemmPlan& plan, size_t index) {
           0};
 }
 
+// Line by line as the caller has it: twice, for the sums.
+void tell_packed(TouchFn touch, const RhsView& rhs, const uint8_t* panels, size_t bytes) {
+  const bool rows = rhs.n_stride <= rhs.k_stride;
+  const size_t lines = rows ? rhs.k : rhs.n, line = rows ? rhs.n : rhs.k,
+               stride = rows ? rhs.k_stride : rhs.n_stride;
+  for (int pass = 0; pass < 2; ++pass)
+    for (size_t i = 0; i < lines; ++i) touch(rhs.data + i * stride, line, false);
+  touch(panels, bytes, true);
+}
+
 // Packs the task's columns of a run-time rhs into its workspace.
 Weights pack_weights(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run,
                      const GemmMatrix& matrix, const Workspace& w, const GemmTask& task,
@@ -139,6 +149,7 @@ Weights pack_weights(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
   int32_t* zero_points = (int32_t*)(workspace + w.rhs_zero_points);
   pack_columns(layout, view, 0, n, workspace + w.rhs_panels);
   sum_columns(layout, view, 0, n, {weight_sum, bias});  // bias holds the negative sums for a moment
+  if (plan.touch) tell_packed(plan.touch, view, workspace + w.rhs_panels, layout.bytes(n, run.k));
 
   const int32_t rhs_shift = domain_shift(plan.rhs_u8, layout.domain),
                 lhs_shift = domain_shift(plan.lhs_u8, kernel.lhs_domain);

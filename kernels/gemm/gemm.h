@@ -1,6 +1,7 @@
 // The loop nest: one description of a product, run as often as wanted. No ISA, no argument checks.
 #pragma once
 
+#include "kernels/core/touch.h"
 #include "kernels/nest/cut.h"
 #include "kernels/nest/nest.h"
 #include "kernels/pack/packed_rhs.h"
@@ -36,7 +37,8 @@ struct GemmPlan {
   size_t packed_lanes, packed_lane;  // of the panels: columns, bytes of each
   const Columns* columns;            // one per packed matrix, padded to whole tiles
   size_t columns_count;
-  Tile first;  // for run_whole
+  Tile first;     // for run_whole
+  TouchFn touch;  // told of what plain code packs; null but in a model of memory
 };
 
 // One matrix of a batch, as run got it. Strides in bytes.

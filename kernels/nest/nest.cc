@@ -160,7 +160,12 @@ class Product {
     const Taps& taps = nest_.taps;
     const Tiling tiling(block_.rows, kernel_, tile_.cols);
     const size_t count = block_.tiles ? block_.tile_count : tiling.count;
+    const bool alike = block_.tiles && block_.sink.in_place() && !start_.per_row();
     for (size_t t = 0, row = 0; t < count; row += tile_.rows, ++t) {
+      if (alike && t > 0 && is_like_before(block_.tiles[t])) {
+        multiply_again(block_.tiles[t], t, row);
+        continue;
+      }
       const BlockTile all = {row,
                              1,
                              (uint32_t)tiling.rows(t),
@@ -178,6 +183,38 @@ class Product {
       tile_.row_init = block_.row_init ? block_.row_init + row : nullptr;
       multiply_taps(used, t, row);
     }
+  }
+
+  // Whether the taps are those of the tile before, all at once.
+  static bool is_like_before(const BlockTile& tile) {
+    const BlockTile& before = (&tile)[-1];
+    return tile.taps.first == before.taps.first && tile.taps.end == before.taps.end &&
+           tile.first == before.first && tile.end == before.end &&
+           !(tile.before | tile.after | before.before | before.after) && tile.taps.count() > 0;
+  }
+
+  // Such a tile, in place: most of a block's are, and where depth is short, what is between them
+  // counts.
+  void multiply_again(const BlockTile& used, size_t t, size_t row) {
+    const Output to = block_.sink.to.from(used.pixel, used.step);
+    tile_.rows = used.rows;
+    if (block_.row_init) tile_.row_init = block_.row_init + row;
+    point_at_rows(used, t, used.pointers);
+    tile_.dst = to.dst + (weights_.first + n_) * block_.sink.dst_bytes;
+    tile_.dst_stride = to.stride;
+    OCTET_ASSERT(may_multiply(kernel_, tile_));
+    kernel_.multiply(tile_);
+  }
+
+  // A tile's rows where they are gathered, lie at one stride, or are pointed at.
+  void point_at_rows(const BlockTile& used, size_t t, const uint8_t* const* pointers) {
+    if (block_.panels) {  // none is left out
+      tile_.lhs = block_.panels + t * block_.panel_bytes;
+      return;
+    }
+    tile_.lhs = used.base;
+    tile_.lhs_rows = used.base ? nullptr : pointers;
+    tile_.depth = used.reads_to_groups ? tap_steps_ : nest_.taps.depth;
   }
 
   void multiply_taps(const BlockTile& used, size_t t, size_t row) {
@@ -204,17 +241,10 @@ class Product {
                  count = step - left_out;
     for (size_t tap = range.first + used.before;; tap += step) {
       point_at_weights(tap * tap_depth_ / layout_.kr);
-      if (block_.panels) {  // none is
-        tile_.taps = 1;
-        tile_.lhs = block_.panels + t * block_.panel_bytes;
-        tile_.depth = count == 1 ? taps.depth : count * tap_steps_;
-      } else {
-        tile_.taps = count;
-        tile_.lhs = used.base;
-        tile_.lhs_rows = used.base ? nullptr : used.pointers + (tap - range.first) * used.rows;
-        tile_.tap_steps = block_.tap_steps;
-        tile_.depth = used.reads_to_groups ? tap_steps_ : taps.depth;
-      }
+      point_at_rows(used, t, used.pointers + (tap - range.first) * used.rows);
+      tile_.taps = block_.panels ? 1 : count;
+      tile_.tap_steps = block_.tap_steps;
+      if (block_.panels) tile_.depth = count == 1 ? taps.depth : count * tap_steps_;
       if (tap + step >= range.end) break;
       multiply_partly();
     }
@@ -297,6 +327,7 @@ void prepare(const Nest& nest, const Columns& columns, const PreparedSections& a
              uint8_t* workspace, Block* block) {
   const MicroKernel& kernel = *nest.kernel;
   const bool weight_zero_points = columns.zero_point;
+  if (block->prepared) return;
   block->panels = nullptr;
   block->row_sums = block->row_init = nullptr;
   block->wide = nullptr;

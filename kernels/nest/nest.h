@@ -91,6 +91,7 @@ struct Block {
   const ptrdiff_t* tap_steps;  // with a base: bytes from each of a tile's taps to the next
   const BlockTile* tiles;      // null: rows of a matrix, all taps
   size_t tile_count;           // of tiles
+  bool prepared;               // rows and tiles are as when they were prepared last
   // What `prepare` makes. Panels, of tile 0, the next panel_bytes on; null if the kernel reads rows
   const uint8_t* panels;
   size_t panel_bytes;

@@ -156,12 +156,14 @@ size_t zip_rows(LaneView v, size_t width, uint8_t* panel) {
 // As many whole groups as there is a fast way for.
 size_t interleave_groups(const LaneView& v, size_t width, size_t kr, uint8_t* panel) {
   if (v.depth_stride == 1) switch (kr) {
+      case 1: return transpose_groups<uint8_t>(v, width, panel);
       case 2: return transpose_groups<uint16_t>(v, width, panel);
       case 4: return transpose_groups<uint32_t>(v, width, panel);
       case 8: return transpose_groups<uint64_t>(v, width, panel);
       case 16: return transpose_groups<uint64_t, 16>(v, width, panel);  // vectors are copied whole
     }
   if (v.lane_stride == 1) switch (kr) {
+      case 1: return zip_rows<1, Bytes>(v, width, panel);
       case 2: return zip_rows<2, Bytes>(v, width, panel);
       case 4: return zip_rows<4, Bytes>(v, width, panel);
       case 8: return zip_rows<8, uint64_t>(v, width, panel);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "kernels/pack/sparse.h"
+
 namespace octet {
 namespace {
 
@@ -67,8 +69,9 @@ void write_matrices(Container* c, RhsView rhs, size_t matrix_stride, void* blob)
     rhs.data = data + i * matrix_stride;
     memset(sums, 0, 2 * strides.array);
     const ColumnSums of_columns = {(int32_t*)sums, (int32_t*)(sums + strides.array)};
-    c->header.has_least |= sum_columns(layout, rhs, 0, rhs.n, of_columns);
+    const bool has_least = sum_columns(layout, rhs, 0, rhs.n, of_columns);
     packing.pack(layout, rhs, 0, rhs.n, weights);
+    c->header.has_least |= layout.sparse() ? holds_least(weights, used) : has_least;
     memset(weights + used, 0, strides.weights - used);
     sums += 2 * strides.array;
     weights += strides.weights;

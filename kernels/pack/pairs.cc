@@ -38,133 +38,137 @@ void for_each_part(const RhsLayout& layout, size_t lanes, size_t taps, size_t de
 
 // ---- an order -----------------------------------------------------------------------------------
 
-// The weights of a window, all steps of a column side by side: vectors compare a step with the
-// others. Those that have no partner yet come first.
-struct Window {
-  alignas(64) int16_t columns[kPairBlock][kPairWindow];
-  uint8_t place[kPairWindow], step[kPairWindow];  // of each step, at each place
-  size_t single;
+typedef uint8_t Bytes __attribute__((vector_size(16)));
+typedef uint64_t Words __attribute__((vector_size(16)));
+static_assert(sizeof(Bytes) == kPairColumns, "a vector has the columns of a panel");
+constexpr size_t kPanels = kPairBlock / kPairColumns;
 
-  // A step has its partner.
-  void take(uint8_t taken) {
-    const uint8_t at = place[taken], last = (uint8_t)--single, other = step[last];
-    for (auto& column : columns) {
-      const int16_t weight = column[at];
-      column[at] = column[last];
-      column[last] = weight;
+// What of a step's weights is positive, and what negative.
+struct Step {
+  Bytes positive[kPanels], negative[kPanels];
+
+  // All but 0 one less: what sums to more than kPairLimit with another step then has the sign bit.
+  // So has -128 beside 0, which fits: this decides an order only.
+  Step less_one() const {
+    const Bytes none = {};
+    Step less;
+    for (size_t p = 0; p < kPanels; ++p) {
+      less.positive[p] = positive[p] + (Bytes)(positive[p] != none);
+      less.negative[p] = negative[p] + (Bytes)(negative[p] != none);
     }
-    step[at] = other, step[last] = taken;
-    place[other] = at, place[taken] = last;
+    return less;
   }
 };
 
-// How bad a step's pairs with all others are, by their places.
-struct Badness {
-  int16_t bits[kPairWindow];     // panels that have a column where the pair does not fit
-  int16_t panels[kPairWindow];   // how many they are
-  int16_t columns[kPairWindow];  // such columns
-  int16_t largest[kPairWindow];  // sum
-
-  uint32_t cost(size_t place) const {
-    return ((uint32_t)panels[place] << 20) + ((uint32_t)columns[place] << 10) +
-           (uint32_t)largest[place];
+// The panels that have a column where a pair does not fit, a bit of each.
+unsigned crowded_panels(const Step& less_one, const Step& other) {
+  constexpr uint64_t kSigns = 0x8080808080808080;
+  unsigned panels = 0;
+  for (size_t p = 0; p < kPanels; ++p) {
+    const Words sums = (Words)((less_one.positive[p] + other.positive[p]) |
+                               (less_one.negative[p] + other.negative[p]));
+    panels |= (unsigned)(((sums[0] | sums[1]) & kSigns) != 0) << p;
   }
-};
-
-// Of a vector's places from `first` on. No baseline's compiler makes vectors of it by itself.
-constexpr size_t kTogether = 8;
-typedef int16_t Steps __attribute__((vector_size(2 * kTogether)));
-Steps largest_of(Steps a, Steps b) { return a < b ? b : a; }
-void compare(const Window& window, size_t place, size_t panels, size_t first, Badness* bad) {
-  const Steps none = {};
-  const int16_t limit = kPairLimit;
-  Steps columns = none, largest = none, bits = none, count = none;
-  for (size_t p = 0; p < panels; ++p) {
-    const Steps before = columns;
-    for (size_t j = p * kPairColumns; j < (p + 1) * kPairColumns; ++j) {
-      Steps sum;
-      memcpy(&sum, window.columns[j] + first, sizeof sum);
-      sum += none + window.columns[j][place];
-      const Steps size = largest_of(sum, none - sum);
-      largest = largest_of(largest, size);
-      columns -= (Steps)(size > none + limit);
-    }
-    const Steps more = (Steps)(before != columns);
-    const int16_t bit = (int16_t)(1 << p);
-    bits |= more & (none + bit);
-    count -= more;
-  }
-  memcpy(bad->columns + first, &columns, sizeof columns);
-  memcpy(bad->largest + first, &largest, sizeof largest);
-  memcpy(bad->bits + first, &bits, sizeof bits);
-  memcpy(bad->panels + first, &count, sizeof count);
+  return panels;
 }
 
-// Steps in pairs, greedily: the heaviest one takes the partner that suits it best. Pairs that are
-// bad for the same panels stand together, so that they share extras.
-void find_order(Window* w, size_t steps, size_t panels, uint8_t* order) {
-  const Window& window = *w;
-  uint8_t left[kPairWindow];
-  uint32_t weight[kPairWindow];
-  for (size_t i = 0; i < steps; ++i) {
+// A window step by step: its weights are what is positive less what is negative.
+struct Window {
+  Step steps[kPairWindow];
+  uint32_t magnitudes[kPairWindow];  // sums
+
+  void set(size_t step, size_t panel, const uint8_t* weights) {
+    uint8_t positive[kPairColumns], negative[kPairColumns];
+    for (size_t j = 0; j < kPairColumns; ++j) {
+      const int8_t w = (int8_t)weights[j];
+      positive[j] = (uint8_t)(w > 0 ? w : 0);
+      negative[j] = (uint8_t)(w < 0 ? -w : 0);
+    }
+    memcpy(&steps[step].positive[panel], positive, sizeof positive);
+    memcpy(&steps[step].negative[panel], negative, sizeof negative);
+  }
+  void weigh(size_t step) {
+    uint8_t both[sizeof(Step)];
+    memcpy(both, &steps[step], sizeof both);
     uint32_t sum = 0;
-    for (size_t j = 0; j < kPairBlock; ++j) sum += (uint32_t)magnitude(window.columns[j][i]);
+    for (const uint8_t b : both) sum += b;
+    magnitudes[step] = sum;
+  }
+  void get(size_t step, size_t panel, uint8_t* weights) const {
+    const Bytes both = steps[step].positive[panel] - steps[step].negative[panel];
+    memcpy(weights, &both, sizeof both);
+  }
+};
+
+// Steps in pairs, greedily: the heaviest one takes the heaviest with which the fewest panels are
+// crowded, so that light ones are left for those that need them. Pairs that are bad for the same
+// panels stand together, so that they share extras.
+void find_order(const Window& window, size_t steps, uint8_t* order) {
+  constexpr uint8_t kBits[1 << kPanels] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+  uint8_t left[kPairWindow];  // the heaviest first
+  for (size_t i = 0; i < steps; ++i) {
     size_t at = i;
-    for (; at && weight[at - 1] < sum; --at) left[at] = left[at - 1], weight[at] = weight[at - 1];
+    for (; at && window.magnitudes[left[at - 1]] < window.magnitudes[i]; --at)
+      left[at] = left[at - 1];
     left[at] = (uint8_t)i;
-    weight[at] = sum;
   }
   struct Pair {
     uint8_t a, b;
-    uint32_t panels;
+    unsigned panels;
   } pairs[kPairWindow / 2];
   size_t count = 0;
-  Badness bad;
   for (size_t rest = steps; rest; rest -= 2) {
     const uint8_t a = left[0];
-    for (size_t first = 0; first < window.single; first += kTogether)
-      compare(window, window.place[a], panels, first, &bad);
-    size_t best = 1;
-    uint32_t least = bad.cost(window.place[left[1]]);
-    for (size_t i = 2; i < rest; ++i) {
-      const uint32_t cost = bad.cost(window.place[left[i]]);
-      if (cost < least) best = i, least = cost;
+    const Step less_one = window.steps[a].less_one();
+    size_t best = 0;
+    unsigned fewest = kPanels + 1, bits = 0;
+    for (size_t i = 1; i < rest && fewest; ++i) {
+      const unsigned panels = crowded_panels(less_one, window.steps[left[i]]);
+      if (kBits[panels] < fewest) best = i, fewest = kBits[panels], bits = panels;
     }
-    const uint32_t bits = (uint32_t)bad.bits[window.place[left[best]]];
     size_t at = count++;
     for (; at && pairs[at - 1].panels > bits; --at) pairs[at] = pairs[at - 1];
     pairs[at] = {a, left[best], bits};
-    w->take(a);
-    w->take(left[best]);
     memmove(left + best, left + best + 1, rest - best - 1);
     memmove(left, left + 1, rest - 2);
   }
   for (size_t i = 0; i < count; ++i) order[2 * i] = pairs[i].a, order[2 * i + 1] = pairs[i].b;
 }
 
+// A group's steps apart, and together.
+typedef uint8_t Apart[kPairGroup][kPairColumns];
+void split(const uint8_t* group, Apart to) {
+  for (size_t j = 0; j < kPairColumns; ++j)
+    for (size_t i = 0; i < kPairGroup; ++i) to[i][j] = group[kPairGroup * j + i];
+}
+void join(const Apart from, uint8_t* group) {
+  for (size_t j = 0; j < kPairColumns; ++j)
+    for (size_t i = 0; i < kPairGroup; ++i) group[kPairGroup * j + i] = from[i][j];
+}
+
 // A window's steps in their order, in all panels. Steps beyond the depth are zero already.
-void put_in_order(const Part<uint8_t>& part, size_t window) {
+void put_in_order(const Part<uint8_t>& part, size_t index) {
   const PairPart plan = part.plan();
-  const size_t first = window * kPairWindow / kPairGroup,
+  const size_t first = index * kPairWindow / kPairGroup,
                groups = smaller(plan.groups - first, kPairWindow / kPairGroup),
                steps = groups * kPairGroup;
-  Window weights = {};
+  Window window = {};
+  Apart apart;
   for (size_t p = 0; p < part.panels; ++p)
-    for (size_t i = 0; i < steps; ++i)
-      for (size_t j = 0; j < kPairColumns; ++j)
-        weights.columns[p * kPairColumns + j][i] =
-            (int8_t)part.piece(p, first + i / kPairGroup)[j * kPairGroup + i % kPairGroup];
-  for (size_t i = 0; i < steps; ++i) weights.place[i] = weights.step[i] = (uint8_t)i;
-  weights.single = steps;
+    for (size_t g = 0; g < groups; ++g) {
+      split(part.piece(p, first + g), apart);
+      for (size_t i = 0; i < kPairGroup; ++i) window.set(g * kPairGroup + i, p, apart[i]);
+    }
+  for (size_t i = 0; i < steps; ++i) window.weigh(i);
   uint8_t order[kPairWindow];
   memset(order, kNoStep, sizeof order);
-  find_order(&weights, steps, part.panels, order);
+  find_order(window, steps, order);
   for (size_t p = 0; p < part.panels; ++p) {
-    for (size_t i = 0; i < steps; ++i)
-      for (size_t j = 0; j < kPairColumns; ++j)
-        part.piece(p, first + i / kPairGroup)[j * kPairGroup + i % kPairGroup] =
-            (uint8_t)weights.columns[p * kPairColumns + j][weights.place[order[i]]];
-    memcpy(part.piece(p, plan.order() + window), order, sizeof order);
+    for (size_t g = 0; g < groups; ++g) {
+      for (size_t i = 0; i < kPairGroup; ++i) window.get(order[g * kPairGroup + i], p, apart[i]);
+      join(apart, part.piece(p, first + g));
+    }
+    memcpy(part.piece(p, plan.order() + index), order, sizeof order);
   }
 }
 
@@ -310,14 +314,58 @@ bool is_sound(const Part<const uint8_t>& part, size_t panel) {
   return sound;
 }
 
+// ---- what it costs ------------------------------------------------------------------------------
+
+// A group of a panel takes 8 as words, 6 in pairs; a chunk of extras 18; a plain part's words 12, a
+// window's order 22, for a block.
+PairCost least_cost(const PairPart& plan, size_t panels) {
+  return {8 * panels * plan.groups, 22 * plan.windows + 6 * panels * plan.groups};
+}
+// Beyond the least.
+template <typename Byte>
+uint64_t excess_cost(const Part<Byte>& part) {
+  const PairPart plan = part.plan();
+  uint64_t excess = 0;
+  for (size_t p = 0; p < part.panels; ++p) {
+    const uint8_t chunks = *part.piece(p, plan.table());
+    excess += chunks == kPlainPart ? 6 * plan.groups : 18u * chunks;
+  }
+  return excess;
+}
+
+// As it came, to be multiplied as words.
+void leave_plain(const Part<uint8_t>& part) {
+  const PairPart plan = part.plan();
+  PairTable table = {};
+  table.chunks = kPlainPart;
+  for (size_t p = 0; p < part.panels; ++p) {
+    for (size_t w = 0; w < plan.windows; ++w) {
+      const size_t steps = smaller(kPairWindow, plan.groups * kPairGroup - w * kPairWindow);
+      uint8_t* const order = part.piece(p, plan.order() + w);
+      for (size_t i = 0; i < kPairWindow; ++i) order[i] = i < steps ? (uint8_t)i : kNoStep;
+    }
+    memset(part.piece(p, plan.extras()), 0, plan.room * kPairGroupBytes);
+    memcpy(part.piece(p, plan.table()), &table, sizeof table);
+  }
+}
+
 }  // namespace
 
 void pair_panels(const RhsLayout& layout, size_t lanes, size_t taps, size_t depth,
                  uint8_t* panels) {
   spread_parts(layout, lanes, taps, depth, panels);
-  for_each_part(layout, lanes, taps, depth, panels, [](const Part<uint8_t>& part) {
+  PairCost cost = {};
+  for_each_part(layout, lanes, taps, depth, panels,
+                [&](const Part<uint8_t>& part) { cost += least_cost(part.plan(), part.panels); });
+  // Most weights that do not pay show it soon: then no more orders are looked for
+  for_each_part(layout, lanes, taps, depth, panels, [&](const Part<uint8_t>& part) {
+    if (!cost.pays()) {
+      leave_plain(part);
+      return;
+    }
     for (size_t w = 0; w < part.plan().windows; ++w) put_in_order(part, w);
     for (size_t p = 0; p < part.panels; ++p) take_extras(part, p);
+    cost.paired += excess_cost(part);
   });
 }
 
@@ -332,20 +380,13 @@ bool are_sound(const RhsLayout& layout, const PairedWeights& w) {
 }
 
 PairCost cost_of(const RhsLayout& layout, const PairedWeights& w) {
-  // A group of a panel takes 8 as words, 6 in pairs; a chunk of extras 18; a plain part's words 12,
-  // a window's order 22, for a block.
   PairCost cost = {};
-  const auto add = [&](const Part<const uint8_t>& part) {
-    const PairPart plan = part.plan();
-    cost.paired += 22 * plan.windows;
-    for (size_t p = 0; p < part.panels; ++p) {
-      const uint8_t chunks = *part.piece(p, plan.table());
-      cost.dense += 8 * plan.groups;
-      cost.paired += chunks == kPlainPart ? 12 * plan.groups : 6 * plan.groups + 18u * chunks;
-    }
-  };
   for (size_t i = 0; i < w.count; ++i)
-    for_each_part(layout, w.lanes, w.taps, w.depth, w.panels + i * w.stride, add);
+    for_each_part(layout, w.lanes, w.taps, w.depth, w.panels + i * w.stride,
+                  [&](const Part<const uint8_t>& part) {
+                    cost += least_cost(part.plan(), part.panels);
+                    cost.paired += excess_cost(part);
+                  });
   return cost;
 }
 

@@ -7,7 +7,8 @@
 namespace octet {
 
 // Of `lanes` columns, panels of kPairColumns, `taps` times `depth` deep: each tap's weights lie at
-// the beginning of its room, layout.depth(depth) deep, as in dense panels.
+// the beginning of its room, layout.depth(depth) deep, as in dense panels. As soon as it is certain
+// that all of them do not pay, the rest stays plain.
 void pair_panels(const RhsLayout& layout, size_t lanes, size_t taps, size_t depth, uint8_t* panels);
 
 // All that pair_panels wrote for a blob: `count` times such panels, `stride` bytes apart.
@@ -24,6 +25,8 @@ bool are_sound(const RhsLayout& layout, const PairedWeights& weights);
 // Of the same products in a dense form and in pairs: instructions on vectors for each row.
 struct PairCost {
   uint64_t dense, paired;
+
+  void operator+=(const PairCost& more) { dense += more.dense, paired += more.paired; }
 
   // By a sixteenth; what is in doubt stays dense.
   bool pays() const { return paired + dense / 16 < dense; }

@@ -2,77 +2,206 @@
 
 #include <string.h>
 
+#include "kernels/pack/interleave.h"
+
 namespace octet {
 namespace {
 
-// Where the first and the second of up to two bits of four are. Without one: the place of the
-// other, or 0; the value there is 0.
-struct Places {
-  uint8_t first, second;
+typedef uint8_t Bytes __attribute__((vector_size(16)));
+typedef uint32_t Fours __attribute__((vector_size(16)));
+Bytes load(const uint8_t* from) {
+  Bytes bytes;
+  memcpy(&bytes, from, sizeof bytes);
+  return bytes;
+}
+
+// Bytes of a word are those of memory: all CPUs that Octet runs on are little-endian.
+constexpr uint32_t kEach = 0x01010101, kHigh = 0x80808080;
+
+// Which of four bytes are not zero: a bit of each.
+unsigned used_of(uint32_t four) {
+  const uint32_t used = (((four & ~kHigh) + ~kHigh) | four) & kHigh;
+  return (used >> 7) * 0x01020408 >> 24 & 15;
+}
+
+// Of a run, from k on; 0 beyond its end.
+uint32_t load_four(const SparseRun& r, size_t k) {
+  uint32_t four = 0;
+  for (size_t i = 0; i < r.four(k); ++i) four |= (uint32_t)r.data[(k + i) * r.stride] << 8 * i;
+  return four;
+}
+
+bool crowded(uint32_t four) {
+  const unsigned used = used_of(four), but_one = used & (used - 1);
+  return but_one & (but_one - 1);
+}
+
+// The first 64 neighbours with a crowded four, or where less than 64 are left.
+size_t skip_sound(const uint8_t* data, size_t count, uint8_t zero) {
+  const Bytes zeros = (Bytes)((Fours){} + kEach * zero);
+  size_t k = 0;
+  for (; k + 64 <= count; k += 64) {
+    Fours sound = ~(Fours){};
+    for (size_t i = 0; i < 64; i += 16) {
+      // How many are zero in the lowest byte, two at least
+      Fours count_zero = (Fours)(load(data + k + i) == zeros) & kEach;
+      count_zero += count_zero >> 8;
+      count_zero += count_zero >> 16;
+      sound &= (count_zero & 7) + 6;
+    }
+    if (!(sound[0] & sound[1] & sound[2] & sound[3] & 8)) break;
+  }
+  return k;
+}
+
+// Four steps of sixteen lanes as they are packed.
+struct Pairs {
+  Bytes first, second, first_place, second_place;
 };
-constexpr Places kPlaces[16] = {{0, 0}, {0, 0}, {1, 1}, {0, 1}, {2, 2}, {0, 2}, {1, 2}, {0, 1},
-                                {3, 3}, {0, 3}, {1, 3}, {0, 1}, {2, 3}, {0, 2}, {1, 2}, {0, 1}};
-constexpr uint8_t kBits[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+
+// The first and the last that are not zero. Without a second: the place of the first, without one
+// place 0; the value there is 0. More than two are nobody's.
+Pairs pairs_of(const Bytes (&x)[4]) {
+  const Bytes none = {}, one = none + 1;
+  const Bytes no[4] = {(Bytes)(x[0] == none), (Bytes)(x[1] == none), (Bytes)(x[2] == none),
+                       (Bytes)(x[3] == none)};
+  const Bytes last = x[3] | (no[3] & (x[2] | (no[2] & (x[1] | (no[1] & x[0])))));
+  Pairs p;
+  p.first = x[0] | (no[0] & (x[1] | (no[1] & (x[2] | (no[2] & x[3])))));
+  p.second_place = 3 - (no[3] & (one + (no[2] & (one + (no[1] & one)))));
+  p.first_place =
+      no[0] & (one + (no[1] & (one + (no[2] & one)))) & ~(no[1] & no[2] & no[3] & no[0]);
+  p.second = last & (Bytes)(p.first_place != p.second_place);
+  return p;
+}
+
+// Adds fours `first` to `end` of a group; steps: of the group, sixteen lanes each.
+void add_group(const uint8_t (*steps)[kSparseLanes], Bytes zero, size_t first, size_t end,
+               size_t lanes, uint8_t* group) {
+  // Each value and place of a lane, for all lanes
+  Bytes bytes[kSparseGroup / kSparseLanes] = {};
+  for (size_t four = first; four < end; ++four) {
+    const size_t half = four / 2, second = four % 2;
+    Bytes x[4];
+    for (size_t i = 0; i < 4; ++i) x[i] = load(steps[4 * four + i]) - zero;
+    const Pairs p = pairs_of(x);
+    bytes[4 * half + 2 * second] = p.first;
+    bytes[4 * half + 2 * second + 1] = p.second;
+    const uint8_t to = (uint8_t)(4 * second);
+    bytes[8 + 2 * second] |= (p.first_place + to) << (uint8_t)(4 * half);
+    bytes[8 + 2 * second + 1] |= (p.second_place + to) << (uint8_t)(4 * half);
+  }
+  uint8_t packed[kSparseGroup] = {};
+  interleave({(const uint8_t*)bytes, 1, kSparseLanes, lanes, sizeof bytes / kSparseLanes, 0},
+             kSparseLanes, 4, 0, packed);
+  for (size_t i = 0; i < kSparseGroup; ++i) group[i] |= packed[i];
+}
 
 }  // namespace
 
 size_t first_crowded(const SparseRun& r) {
-  for (size_t k = 0; k < r.count; k += 4) {
-    size_t used = 0;
-    for (size_t i = 0; i < r.four(k); ++i) used += r.data[(k + i) * r.stride] != r.zero;
-    if (used > 2) return k;
+  const uint32_t zeros = kEach * r.zero;
+  for (size_t k = r.stride == 1 ? skip_sound(r.data, r.count, r.zero) : 0; k < r.count; k += 4) {
+    // What is beyond the end is zero
+    const uint32_t beyond = r.four(k) < 4 ? ~0u << 8 * r.four(k) : 0;
+    if (crowded((load_four(r, k) ^ zeros) & ~beyond)) return k;
   }
   return r.count;
 }
 
-bool distances_fit(const SparseRun& r, bool is_u8) {
-  const auto value = [is_u8](uint8_t byte) { return is_u8 ? (int)byte : (int)(int8_t)byte; };
-  const int zero = value(r.zero);
-  bool fit = true;
-  for (size_t k = 0; k < r.count; ++k) {
-    const int distance = value(r.data[k * r.stride]) - zero;
-    fit &= distance >= -128 && distance <= 127;
+bool rows_are_sound(const RhsView& rhs) {
+  constexpr size_t kBlock = 64;
+  const uint8_t flip = rhs.is_u8 ? 0 : 0x80;
+  bool sound = true;
+  for (size_t n = 0; n < rhs.n && sound; n += kBlock) {
+    const size_t lanes = smaller(kBlock, rhs.n - n);
+    uint8_t zero[kBlock], least[kBlock], most[kBlock] = {}, worst[kBlock] = {};
+    for (size_t j = 0; j < lanes; ++j) {
+      zero[j] = (uint8_t)(rhs.zero_point(n + j) ^ flip);
+      least[j] = 255;
+    }
+    for (size_t k = 0; k < rhs.k; k += 4) {
+      uint8_t used[kBlock] = {};
+      for (size_t i = k; i < k + 4 && i < rhs.k; ++i) {
+        const uint8_t* const row = rhs.data + i * rhs.k_stride + n;
+        for (size_t j = 0; j < lanes; ++j) {
+          const uint8_t value = (uint8_t)(row[j] ^ flip);
+          used[j] = (uint8_t)(used[j] + (value != zero[j]));
+          least[j] = value < least[j] ? value : least[j];
+          most[j] = value > most[j] ? value : most[j];
+        }
+      }
+      for (size_t j = 0; j < lanes; ++j) worst[j] = worst[j] > used[j] ? worst[j] : used[j];
+    }
+    for (size_t j = 0; j < lanes; ++j)
+      sound &= worst[j] <= 2 && least[j] >= zero[j] - 128 && most[j] <= zero[j] + 127;
   }
-  return fit;
+  return sound;
+}
+
+bool distances_fit(const SparseRun& r, bool is_u8) {
+  // In an order that fits u8, of which zero - 128 to zero + 127 may be
+  const uint8_t flip = is_u8 ? 0 : 0x80;
+  const int zero = r.zero ^ flip;
+  if (zero == 128) return true;
+  uint8_t least = 255, most = 0;
+  for (size_t k = 0; k < r.count; ++k) {
+    const uint8_t value = (uint8_t)(r.data[k * r.stride] ^ flip);
+    least = value < least ? value : least;
+    most = value > most ? value : most;
+  }
+  return r.count == 0 || (least >= zero - 128 && most <= zero + 127);
 }
 
 void pack_runs(SparseRun run, size_t lane_stride, const uint8_t* zeros, size_t lanes, size_t offset,
                uint8_t* panel) {
-  for (size_t k = 0; k < run.count; k += 4) {
-    const size_t step = offset + k, half = step / 8 % 2, pair = step / 4 % 2, n = run.four(k);
-    uint8_t* const group = panel + step / kSparseSteps * kSparseGroup;
-    uint8_t *const values = group + half * kSparseLine + 2 * pair, *const places = group +
-                                                                                   2 * kSparseLine +
-                                                                                   2 * pair;
-    for (size_t lane = 0; lane < lanes; ++lane) {
-      const uint8_t* const from = run.data + lane * lane_stride + k * run.stride;
-      uint8_t four[4] = {};
-      unsigned used = 0;
-      for (size_t i = 0; i < n; ++i) {
-        four[i] = (uint8_t)(from[i * run.stride] - zeros[lane]);
-        used |= (unsigned)(four[i] != 0) << i;
-      }
-      const Places at = kPlaces[used];
-      const size_t to = 4 * lane;
-      values[to] = four[at.first];
-      values[to + 1] = kBits[used] > 1 ? four[at.second] : 0;
-      places[to] |= (uint8_t)((4 * pair + at.first) << 4 * half);
-      places[to + 1] |= (uint8_t)((4 * pair + at.second) << 4 * half);
-    }
+  // A cache line of each lane at once, as interleave does
+  alignas(64) uint8_t steps[64][kSparseLanes];
+  Bytes zero = {};
+  memcpy(&zero, zeros, lanes);
+  for (size_t k = 0, count; k < run.count; k += count) {
+    const size_t begin = (offset + k) % kSparseSteps;
+    count = smaller(sizeof steps / kSparseLanes - begin, run.count - k);
+    interleave({run.data + k * run.stride, lane_stride, run.stride, lanes, count, 0}, kSparseLanes,
+               1, begin, steps[0]);
+    size_t end = begin + count;
+    for (; end % 4; ++end) memcpy(steps[end], &zero, sizeof zero);
+    uint8_t* group = panel + (offset + k) / kSparseSteps * kSparseGroup;
+    for (size_t at = 0; at < end; at += kSparseSteps, group += kSparseGroup)
+      add_group(steps + at, zero, at ? 0 : begin / 4, smaller(kSparseSteps, end - at) / 4, lanes,
+                group);
   }
+}
+
+bool holds_least(const uint8_t* groups, size_t bytes) {
+  const Bytes least = Bytes{} + 0x80;
+  Bytes found = {};
+  for (const uint8_t* const end = groups + bytes; groups != end; groups += kSparseGroup)
+    for (size_t i = 0; i < 2 * kSparseLine; i += sizeof found)
+      found |= (Bytes)(load(groups + i) == least);
+  for (size_t i = 0; i < sizeof found; ++i)
+    if (found[i]) return true;
+  return false;
 }
 
 void pack_sparse(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
                  uint8_t* packed) {
+  // Where columns are neighbours, a cache line has those of four panels
+  const bool by_rows = rhs.k_stride != 1;
+  const size_t together = by_rows ? 4 * layout.width : layout.width, steps = by_rows ? 64 : rhs.k,
+               end = first + count;
   uint8_t zeros[kSparseLanes];
-  for (size_t lane = first; lane < first + count; lane += layout.width) {
-    const size_t lanes = smaller(layout.width, rhs.n - lane);
-    uint8_t* const panel = packed + layout.panel_offset(lane, rhs.k);
-    memset(panel, 0, layout.width * layout.lane_bytes(rhs.k));
-    for (size_t i = 0; i < lanes; ++i) zeros[i] = (uint8_t)rhs.zero_point(lane + i);
-    pack_runs({rhs.data + lane * rhs.n_stride, rhs.k_stride, rhs.k, 0}, rhs.n_stride, zeros, lanes,
-              0, panel);
-  }
+  for (size_t block = first; block < end; block += together)
+    for (size_t k = 0; k < rhs.k; k += steps)
+      for (size_t lane = block; lane < end && lane < block + together; lane += layout.width) {
+        const size_t lanes = smaller(layout.width, rhs.n - lane);
+        uint8_t* const panel = packed + layout.panel_offset(lane, rhs.k);
+        if (k == 0) memset(panel, 0, layout.width * layout.lane_bytes(rhs.k));
+        for (size_t i = 0; i < lanes; ++i) zeros[i] = (uint8_t)rhs.zero_point(lane + i);
+        pack_runs({rhs.data + lane * rhs.n_stride + k * rhs.k_stride, rhs.k_stride,
+                   smaller(steps, rhs.k - k), 0},
+                  rhs.n_stride, zeros, lanes, k, panel);
+      }
 }
 
 }  // namespace octet

@@ -9,7 +9,7 @@ namespace octet {
 struct WeightSums {
   // Of w - zero_point: the sums of its positive and of its negative values
   int32_t positive, negative;
-  bool has_least;  // a weight is -128 in s8
+  bool has_least;  // a weight is -128 in s8, whatever its zero point
 
   int32_t total() const { return positive + negative; }
   WeightSums& operator+=(const WeightSums& o) {

@@ -9,6 +9,7 @@ constexpr RhsLayout kScalarLayout = {4, 4, 4, Domain::kS8};
 constexpr RhsLayout kScalarTestLayout = {5, 5, 2, Domain::kS8};  // divides nothing; only tests ask
 constexpr RhsLayout kScalarWordLayout = {4, 4, 2, Domain::kS16};
 
+extern const MicroKernel scalar_u8s8_4x16x4;
 extern const MicroKernel scalar_u8s8_4x4x4;
 extern const MicroKernel scalar_u8s8_3x5x2;
 extern const MicroKernel scalar_u8s8_sparse_4x16x16;

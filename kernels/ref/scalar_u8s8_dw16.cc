@@ -1,39 +1,97 @@
-// Depthwise in plain C++: the definition of right, and the last resort. Each output on its own,
-// blocks of 16 channels.
+// Depthwise in plain C++: the definition of right, and the last resort. Blocks of 16 channels of
+// one output, tap after tap, their sums in registers: of vectors, where the compiler has some and
+// makes them of a loop of known length; else general ones, as many sums as there are registers for.
+#include "kernels/core/unroll.h"
 #include "kernels/ref/kernels.h"
-#include "kernels/simd/portable.h"
+#include "kernels/ref/vectors.h"
+
+// Before the loop over the taps, which is no vector's.
+#if defined(__clang__)
+#define OCTET_TAPS OCTET_PRAGMA(clang loop unroll(disable) vectorize(disable))
+#else
+#define OCTET_TAPS OCTET_NO_UNROLL
+#endif
 
 namespace octet {
 namespace {
 
 constexpr size_t kChannels = 16;
+constexpr size_t kSums = OCTET_VECTORS || UINTPTR_MAX > UINT32_MAX ? kChannels : kChannels / 2;
 
-// [channel] of init, then [group][channel][tap] of weights.
+// Compilers load all bytes of a tap first, and then have no registers left for the sums: so no load
+// is moved over this.
+OCTET_INLINE inline void in_order(uint32_t sum) {
+#if OCTET_VECTORS
+  (void)sum;
+#else
+  __asm__ volatile("" : : "r"(sum) : "memory");
+#endif
+}
+
+// Three taps take a group's four slots: the last one is worth a look where sums are added one by
+// one.
+template <typename Weight>
+OCTET_INLINE inline bool is_empty(size_t slot, const Weight* weights) {
+  if (OCTET_VECTORS || slot % 4 != 3) return false;
+  uint64_t words[kSums * sizeof(Weight) / sizeof(uint64_t)], any = 0;
+  __builtin_memcpy(words, __builtin_assume_aligned(weights, sizeof *words), sizeof words);
+  for (const uint64_t word : words) any |= word;
+  return any == 0;
+}
+
+// Init of u8 pixels, then of s8 ones: a pixel that is to be flipped, p ^ 0x80, is its value as s8
+// and 128. Then weights by [tap][channel].
 template <typename Weight>
 void prepare(const DepthwiseBlock& b, void* prepared) {
   const Weight* const weights = (const Weight*)b.weights;
-  Weight* out = (Weight*)((uint8_t*)prepared + 4 * kChannels);
-  __builtin_memcpy(prepared, b.init, 4 * kChannels);
-  for (size_t g = 0; g < b.groups; ++g)
-    for (size_t c = 0; c < kChannels; ++c)
-      for (size_t i = 0; i < 4; ++i)
-        *out++ = weights[g * kDepthwiseGroup + depthwise_position(c) + i];
+  uint32_t* const init = (uint32_t*)prepared;
+  Weight* const out = (Weight*)(init + 2 * kChannels);
+  for (size_t c = 0; c < kChannels; ++c) {
+    uint32_t sum = 0;
+    for (size_t slot = 0; slot < 4 * b.groups; ++slot) {
+      const Weight w = weights[slot / 4 * kDepthwiseGroup + depthwise_position(c) + slot % 4];
+      out[slot * kChannels + c] = w;
+      sum += (uint32_t)w;
+    }
+    init[c] = (uint32_t)b.init[c];
+    init[kChannels + c] = init[c] + 128 * sum;
+  }
+}
+
+template <typename Weight, typename Pixel>
+void add_taps(const DepthwiseTile& t, size_t x, size_t channel, const uint32_t* init,
+              const Weight* weights) {
+  uint32_t acc[kSums];
+  OCTET_UNROLL(16)
+  for (size_t c = 0; c < kSums; ++c) acc[c] = init[channel + c];
+  const Weight* w = weights + channel;
+  OCTET_TAPS
+  for (size_t slot = 0; slot < 4 * t.groups; ++slot, w += kChannels) {
+    if (is_empty(slot, w)) continue;
+    const Pixel* const pixel = (const Pixel*)t.pixels[slot] + x * t.steps[slot] + channel;
+    OCTET_UNROLL(16)
+    for (size_t c = 0; c < kSums; ++c) {
+      acc[c] += (uint32_t)(pixel[c] * w[c]);
+      in_order(acc[c]);
+    }
+  }
+  uint32_t* const out = (uint32_t*)(t.dst + x * t.dst_pixel) + channel;
+  OCTET_UNROLL(16)
+  for (size_t c = 0; c < kSums; ++c) out[c] = acc[c];
+}
+
+template <typename Weight, typename Pixel>
+void multiply_pixels(const DepthwiseTile& t, const uint32_t* init) {
+  const Weight* const weights = (const Weight*)((const uint32_t*)t.prepared + 2 * kChannels);
+  for (size_t x = 0; x < t.columns; ++x)
+    for (size_t c = 0; c < kChannels; c += kSums) add_taps<Weight, Pixel>(t, x, c, init, weights);
 }
 
 template <typename Weight>
 void multiply(const DepthwiseTile& t) {
-  const Weight* weights = (const Weight*)((const uint8_t*)t.prepared + 4 * kChannels);
-  const uint8_t flip = t.flip ? 0x80 : 0;
-  for (size_t x = 0; x < t.columns; ++x)
-    for (size_t c = 0; c < kChannels; ++c) {
-      int32_t init;
-      __builtin_memcpy(&init, (const uint8_t*)t.prepared + 4 * c, sizeof init);
-      uint32_t acc = (uint32_t)init;
-      for (size_t slot = 0; slot < 4 * t.groups; ++slot)
-        acc += (uint32_t)((t.pixels[slot][x * t.steps[slot] + c] ^ flip) *
-                          weights[slot / 4 * 4 * kChannels + 4 * c + slot % 4]);
-      __builtin_memcpy(t.dst + x * t.dst_pixel + 4 * c, &acc, sizeof acc);
-    }
+  const uint32_t* const init = (const uint32_t*)t.prepared;
+  t.flip ? multiply_pixels<Weight, int8_t>(t, init + kChannels)
+         : multiply_pixels<Weight, uint8_t>(t, init);
 }
 
 }  // namespace

@@ -64,19 +64,6 @@ void read_indexed(const Metadata& m, const uint8_t* values, const uint8_t* place
     }
 }
 
-bool check_sparse(const RhsView& rhs, BadGroup* bad) {
-  for (size_t column = 0; column < rhs.n; ++column)
-    for (size_t depth = 0; depth < rhs.k; depth += kGroupWeights) {
-      size_t count = 0;
-      for (size_t i = depth; i < rhs.k && i < depth + kGroupWeights; ++i)
-        count += rhs.data[column * rhs.n_stride + i * rhs.k_stride] != 0;
-      if (count <= kGroupKept) continue;
-      *bad = {column, depth};
-      return false;
-    }
-  return true;
-}
-
 void write_indexed(const Metadata& m, const RhsView& rhs, uint8_t* values, uint8_t* places) {
   memset(places, 0, m.n * (m.k / kGroupWeights / kGroupsOfByte));
   for (size_t row = 0; row < m.n; ++row)

@@ -21,7 +21,7 @@ struct Metadata {
   static unsigned shift(size_t depth) { return depth / kGroupWeights % kGroupsOfByte * 4; }
 };
 
-// Where a group is that cannot be, or that has too many weights.
+// Where a group is that cannot be.
 struct BadGroup {
   size_t row, k;
 };
@@ -31,7 +31,7 @@ bool check_indexed(const Metadata& metadata, const uint8_t* places, BadGroup* ba
 void read_indexed(const Metadata& metadata, const uint8_t* values, const uint8_t* places,
                   uint8_t* weights, size_t stride);
 
-bool check_sparse(const RhsView& rhs, BadGroup* bad);
+// All groups have room for their weights.
 void write_indexed(const Metadata& metadata, const RhsView& rhs, uint8_t* values, uint8_t* places);
 
 }  // namespace octet

@@ -83,8 +83,8 @@ StreamError read_stream(const StreamFormat& format, const uint8_t* stream, size_
   return {StreamFault::kNone, 0};
 }
 
-bool write_stream(const StreamFormat& format, const RhsView& rhs, size_t matrix_stride, size_t rows,
-                  uint8_t* stream, size_t* bytes, CrowdedGroup* crowded) {
+size_t write_stream(const StreamFormat& format, const RhsView& rhs, size_t matrix_stride,
+                    size_t rows, uint8_t* stream) {
   size_t at = 0, row = 0, depth = 0;
   while (row < rows) {
     uint64_t mask = 0;
@@ -101,10 +101,7 @@ bool write_stream(const StreamFormat& format, const RhsView& rhs, size_t matrix_
         values[i] = from[(depth + i) * rhs.k_stride];
         if (values[i]) kept |= 1u << i;
       }
-      if (set_bits(kept) > kGroupKept) {
-        *crowded = {row, depth};
-        return false;
-      }
+      OCTET_ASSERT(set_bits(kept) <= kGroupKept);
       for (unsigned i = 0; format.keep_zeros && set_bits(kept) < kGroupKept; ++i) kept |= 1u << i;
       for (size_t i = 0; i < kGroupWeights; ++i)
         if (kept >> i & 1) weights[count++] = values[i];
@@ -120,8 +117,7 @@ bool write_stream(const StreamFormat& format, const RhsView& rhs, size_t matrix_
     }
     at = end;
   }
-  *bytes = at;
-  return true;
+  return at;
 }
 
 }  // namespace octet

@@ -45,14 +45,9 @@ StreamError count_chunks(const StreamFormat& format, const uint8_t* stream, size
 StreamError read_stream(const StreamFormat& format, const uint8_t* stream, size_t bytes, size_t n,
                         size_t k, uint8_t* weights, size_t stride);
 
-// The first weight of a group that has too many.
-struct CrowdedGroup {
-  size_t row, k;
-};
-
 // Bytes of the stream of `rows` rows, of which row r is column r % n of matrix r / n; writes it,
-// unless `stream` is null. False if a group has more than two weights that are not 0: which one.
-bool write_stream(const StreamFormat& format, const RhsView& rhs, size_t matrix_stride, size_t rows,
-                  uint8_t* stream, size_t* bytes, CrowdedGroup* crowded);
+// unless `stream` is null. Of each group at most two weights are not 0.
+size_t write_stream(const StreamFormat& format, const RhsView& rhs, size_t matrix_stride,
+                    size_t rows, uint8_t* stream);
 
 }  // namespace octet

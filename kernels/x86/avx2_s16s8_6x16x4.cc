@@ -20,6 +20,7 @@
 #include "kernels/x86/accumulate.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/leave_ymm.h"
+#include "kernels/x86/quads.h"
 #include "kernels/x86/tail.h"
 
 namespace octet {
@@ -63,18 +64,11 @@ void gather(const Rows& r, size_t lanes, void* panel) {
   }
 }
 
-// The even or the odd bytes of words, with their signs.
-template <int odd>
-OCTET_INLINE inline __m256i widened(const uint8_t* rhs) {
-  const __m256i bytes = _mm256_loadu_si256((const __m256i*)rhs);
-  return _mm256_srai_epi16(odd ? bytes : _mm256_slli_epi16(bytes, 8), 8);
-}
-
 void widen(const uint8_t* rhs, size_t groups, int16_t* words) {
   for (; groups; --groups, rhs += 64, words += 64) {
     unroll<2>([&](auto v) OCTET_INLINE {
       unroll<2>([&](auto p) OCTET_INLINE {
-        _mm256_store_si256((__m256i*)(words + 32 * p + 16 * v), widened<p>(rhs + 32 * v));
+        _mm256_store_si256((__m256i*)(words + 32 * p + 16 * v), words_of_quads<p>(rhs + 32 * v));
       });
     });
   }
@@ -93,7 +87,7 @@ OCTET_INLINE inline void add_products(const Tile& t, __m256i (&acc)[rows][2]) {
       __m256i b[vectors];
       unroll<vectors>([&](auto v) OCTET_INLINE {
         b[v] = wide ? _mm256_load_si256((const __m256i*)(rhs + 64 * p + 32 * v))
-                    : widened<p>(rhs + 32 * v);
+                    : words_of_quads<p>(rhs + 32 * v);
       });
       unroll<rows>([&](auto i) OCTET_INLINE {
         int32_t words;

@@ -1,5 +1,5 @@
 // Depthwise, u8 x s8 -> s32 or 8 bits, VPDPBUSD on zmm or ymm, blocks of 64 or 32 channels; and
-// u8 x s16, VPDPWSSD on zmm.
+// u8 x s16, VPDPWSSD.
 //
 //        kept columns               new column        accumulators of a row
 //      t[0..3] of x-1, t[0..3] of x    t[0..3]             a[0..3]
@@ -25,6 +25,12 @@ OCTET_INLINE inline __m512i dot_add(__m512i acc, __m512i a, __m512i b) {
 }
 OCTET_INLINE inline __m256i dot_add(__m256i acc, __m256i a, __m256i b) {
   return _mm256_dpbusd_epi32(acc, a, b);
+}
+OCTET_INLINE inline __m512i dot_add_words(__m512i acc, __m512i a, __m512i b) {
+  return _mm512_dpwssd_epi32(acc, a, b);
+}
+OCTET_INLINE inline __m256i dot_add_words(__m256i acc, __m256i a, __m256i b) {
+  return _mm256_dpwssd_epi32(acc, a, b);
 }
 OCTET_INLINE inline __m512i scaled(__m512i acc, __m512i scale) {
   return scaled(acc, _mm512_castsi512_ps(scale));
@@ -144,8 +150,12 @@ struct Wide {
 
 // Weights of words: a column is eight vectors, of two pixels in each lane. Three of them fill the
 // registers, so init and scale stay in memory.
-struct WideWords : Wide<64> {
-  static constexpr int kColumn = 512;
+template <int kBytes>
+struct WideWords : Wide<kBytes> {
+  using typename Wide<kBytes>::Vector;
+  using typename Wide<kBytes>::Pixel;
+  using typename Wide<kBytes>::Acc;
+  static constexpr int kColumn = 8 * kBytes;
   static constexpr bool kCopyPerSign = false;
   struct Column {
     Vector t[8];
@@ -155,7 +165,7 @@ struct WideWords : Wide<64> {
   };
 
   OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
-    const Vector zero = _mm512_setzero_si512();
+    const Vector zero = splat<Vector>(0);
     unroll<2>([&](auto pair) OCTET_INLINE {
       const Vector low = low_bytes(p[2 * pair], p[2 * pair + 1]),
                    high = high_bytes(p[2 * pair], p[2 * pair + 1]);
@@ -169,7 +179,9 @@ struct WideWords : Wide<64> {
   struct Ends {
     const uint8_t* prepared;
     OCTET_INLINE inline explicit Ends(const uint8_t* p) : prepared(p) {}
-    OCTET_INLINE inline Vector at(int v) const { return load_vector<Vector>(prepared + 64 * v); }
+    OCTET_INLINE inline Vector at(int v) const {
+      return load_vector<Vector>(prepared + kBytes * v);
+    }
     OCTET_INLINE inline Acc start() const { return {{at(0), at(1), at(2), at(3)}}; }
     OCTET_INLINE inline Vector scale(int v) const { return at(4 + v); }
   };
@@ -177,66 +189,51 @@ struct WideWords : Wide<64> {
   template <int, int>
   OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
     unroll<8>([&](auto i) OCTET_INLINE {
-      acc.a[i / 2] =
-          _mm512_dpwssd_epi32(acc.a[i / 2], c.t[i], load_vector<Vector>(weights + 64 * i));
+      acc.a[i / 2] = dot_add_words(acc.a[i / 2], c.t[i], load_vector<Vector>(weights + kBytes * i));
     });
   }
 
   static inline void weights(const uint64_t* from, size_t vector, uint8_t* to) {
-    split_pairs<16>(from, to + 128 * vector);
+    split_pairs<kBytes / 4>(from, to + 2 * kBytes * vector);
   }
 };
 
+template <int kBytes>
+constexpr DepthwiseKernel kernel(const char* name, const DepthwiseKernel* tail) {
+  return {
+      .name = name,
+      .isa = Isa::kAvx512Vnni,
+      .lhs_domain = Domain::kU8,
+      .flags = kAnyLhs | kNarrows,
+      .layout = kDepthwiseLayout,
+      .channels = kBytes,
+      .reach = kBytes,
+      .rows = 2,
+      .walk_rows = 2,
+      .partial = true,
+      .tail = tail,
+      .prepare = depthwise_prepare<Wide<kBytes>>,
+      .multiply = depthwise_multiply<Wide<kBytes>>,
+      .leave = depthwise_leave<Wide<kBytes>, typename VectorOf<kBytes>::Type>,
+  };
+}
+
+template <int kBytes>
+constexpr DepthwiseKernel kernel_of_words(const char* name, const DepthwiseKernel* tail) {
+  DepthwiseKernel words = kernel<kBytes>(name, tail);
+  words.layout = kDepthwiseWordLayout;
+  words.prepare = depthwise_prepare<WideWords<kBytes>, uint64_t>;
+  words.multiply = depthwise_multiply<WideWords<kBytes>>;
+  return words;
+}
+
 }  // namespace
 
-const DepthwiseKernel avx512vnni_u8s8_dw64 = {
-    .name = "avx512vnni_u8s8_dw64",
-    .isa = Isa::kAvx512Vnni,
-    .lhs_domain = Domain::kU8,
-    .flags = kAnyLhs | kNarrows,
-    .layout = kDepthwiseLayout,
-    .channels = 64,
-    .reach = 64,
-    .rows = 2,
-    .walk_rows = 2,
-    .partial = true,
-    .tail = &avx512vnni_u8s8_dw32,
-    .prepare = depthwise_prepare<Wide<64>>,
-    .multiply = depthwise_multiply<Wide<64>>,
-    .leave = depthwise_leave<Wide<64>, __m512i>,
-};
-
-// For last blocks of at most 32 channels.
-const DepthwiseKernel avx512vnni_u8s8_dw32 = {
-    .name = "avx512vnni_u8s8_dw32",
-    .isa = Isa::kAvx512Vnni,
-    .lhs_domain = Domain::kU8,
-    .flags = kAnyLhs | kNarrows,
-    .layout = kDepthwiseLayout,
-    .channels = 32,
-    .reach = 32,
-    .rows = 2,
-    .walk_rows = 2,
-    .partial = true,
-    .prepare = depthwise_prepare<Wide<32>>,
-    .multiply = depthwise_multiply<Wide<32>>,
-    .leave = depthwise_leave<Wide<32>, __m256i>,
-};
-
-const DepthwiseKernel avx512vnni_u8s16_dw64 = {
-    .name = "avx512vnni_u8s16_dw64",
-    .isa = Isa::kAvx512Vnni,
-    .lhs_domain = Domain::kU8,
-    .flags = kAnyLhs | kNarrows,
-    .layout = kDepthwiseWordLayout,
-    .channels = 64,
-    .reach = 64,
-    .rows = 2,
-    .walk_rows = 2,
-    .partial = true,
-    .prepare = depthwise_prepare<WideWords, uint64_t>,
-    .multiply = depthwise_multiply<WideWords>,
-    .leave = depthwise_leave<Wide<64>, __m512i>,
-};
+const DepthwiseKernel avx512vnni_u8s8_dw64 =
+    kernel<64>("avx512vnni_u8s8_dw64", &avx512vnni_u8s8_dw32);
+const DepthwiseKernel avx512vnni_u8s8_dw32 = kernel<32>("avx512vnni_u8s8_dw32", nullptr);
+const DepthwiseKernel avx512vnni_u8s16_dw64 =
+    kernel_of_words<64>("avx512vnni_u8s16_dw64", &avx512vnni_u8s16_dw32);
+const DepthwiseKernel avx512vnni_u8s16_dw32 = kernel_of_words<32>("avx512vnni_u8s16_dw32", nullptr);
 
 }  // namespace octet

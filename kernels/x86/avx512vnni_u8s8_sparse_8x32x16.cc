@@ -35,7 +35,7 @@ struct Zmm {
     return _mm512_xor_si512(a, _mm512_set1_epi8((char)0x80));
   }
   template <int half>
-  OCTET_INLINE static Vector eight_of(const uint8_t* bytes, size_t count, bool flips) {
+  OCTET_INLINE static Vector eight_of(const uint8_t* bytes, size_t count, bool flips, bool) {
     const __m128i all = _mm_maskz_loadu_epi8((__mmask16)((1 << count) - 1), bytes);
     const Vector a = _mm512_broadcastq_epi64(half ? _mm_unpackhi_epi64(all, all) : all);
     return _mm512_xor_si512(a, _mm512_set1_epi8((char)(flips ? 0x80 : 0)));

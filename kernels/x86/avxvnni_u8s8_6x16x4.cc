@@ -9,6 +9,7 @@
 #include "kernels/core/unroll.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/leave_ymm.h"
+#include "kernels/x86/quads.h"
 
 namespace octet {
 namespace {
@@ -17,20 +18,6 @@ constexpr int kMr = 6;
 // Bytes of weights that are fetched early: those of 16 columns and a depth of 2048 fill L1, and
 // come from L2 for every tile
 constexpr int kAhead = 2048;
-
-inline int32_t load_quad(const uint8_t* bytes) {
-  int32_t quad;
-  __builtin_memcpy(&quad, bytes, sizeof quad);
-  return quad;
-}
-
-// The last 1..3 bytes of a row, without reading past it.
-inline int32_t tail_quad(const uint8_t* bytes, size_t count) {
-  uint32_t quad = bytes[0];
-  if (count > 1) quad |= (uint32_t)bytes[1] << 8;
-  if (count > 2) quad |= (uint32_t)bytes[2] << 16;
-  return (int32_t)quad;
-}
 
 template <int rows>
 void multiply(const Tile& t) {

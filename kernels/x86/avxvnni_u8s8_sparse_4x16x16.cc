@@ -16,6 +16,11 @@ namespace {
 
 constexpr int kMr = 4;
 
+// Moves the last of sixteen bytes to the front: from kLast + 16 - count on. Behind them is 0.
+constexpr uint8_t kLast[] = {0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,
+                             11,   12,   13,   14,   15,   0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+                             0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
+
 struct Ymm {
   using Vector = __m256i;
   static constexpr size_t kApart = 32;
@@ -31,8 +36,16 @@ struct Ymm {
   OCTET_INLINE static Vector flipped(Vector a) {
     return _mm256_xor_si256(a, _mm256_set1_epi8((char)0x80));
   }
+  // follows: others of the row are before these
   template <int half>
-  OCTET_INLINE static Vector eight_of(const uint8_t* bytes, size_t count, bool flips) {
+  OCTET_INLINE static Vector eight_of(const uint8_t* bytes, size_t count, bool flips,
+                                      bool follows) {
+    if (follows) {
+      const __m128i last = _mm_loadu_si128((const __m128i*)(bytes + count - 16));
+      const uint8_t* const from = kLast + 16 - count + 8 * half;
+      const Vector a = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(last), eight(from));
+      return flips ? flipped(a) : a;
+    }
     const __m128i all = tail(bytes, count, flips ? 0x8080808080808080u : 0);
     return _mm256_broadcastq_epi64(half ? _mm_unpackhi_epi64(all, all) : all);
   }

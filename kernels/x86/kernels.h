@@ -30,23 +30,29 @@ extern const MicroKernel avxvnni_u8s8_6x16x4;
 extern const MicroKernel avxvnni_u8s8_sparse_4x16x16;
 extern const MicroKernel avx2_s16s8_6x16x4;
 extern const MicroKernel avx2_s8s8_sparse_4x16x16;
+extern const MicroKernel avx2_u8s8_8x8x4;
 extern const MicroKernel avx2_u8s8_6x64x4;
+extern const MicroKernel sse41_s16s8_6x8x4;
 
 extern const MicroKernel avx512vnni_s16s16_14x32x2;
 extern const MicroKernel avxvnni_s16s16_6x16x2;
 extern const MicroKernel avx2_s16s16_6x16x2;
+extern const MicroKernel sse41_s16s16_3x16x2;
 
 extern const DepthwiseKernel avx512vnni_u8s8_dw64;
 extern const DepthwiseKernel avx512vnni_u8s8_dw32;
 extern const DepthwiseKernel avxvnni_u8s8_dw32;
 extern const DepthwiseKernel avx2_s16s8_dw32;
 extern const DepthwiseKernel avx512vnni_u8s16_dw64;
+extern const DepthwiseKernel avx512vnni_u8s16_dw32;
 extern const DepthwiseKernel avx512vnni_u8s8_group64;
 extern const DepthwiseKernel avxvnni_u8s8_group64;
 extern const DepthwiseKernel avx2_s16s8_group64;
 extern const DepthwiseKernel avx2_u8s16_dw32;
+extern const DepthwiseKernel sse41_s16s8_dw16;
+extern const DepthwiseKernel sse41_u8s16_dw16;
 
-extern const TierOps avx2_ops, avx512_ops;
-extern const WinogradOps avx2_winograd, avx512_winograd;
+extern const TierOps sse41_ops, avx2_ops, avx512_ops;
+extern const WinogradOps sse41_winograd, avx2_winograd, avx512_winograd;
 
 }  // namespace octet

@@ -1,42 +1,46 @@
 // Sums of the bytes of rows, four rows at a time, by VPSADBW: of few bytes most of the work is to
-// add up what one register holds.
+// add up what one register holds, and to find the rows.
 #pragma once
 
 #include <immintrin.h>
 
+#include "kernels/core/unroll.h"
 #include "kernels/simd/lhs_rows.h"
 
 namespace octet {
 namespace {
 
-// Sums of 8 bytes each, of rows of at least 16 bytes.
+// Sums of 8 bytes each, of rows that have `windows` of 32 bytes and maybe a part of one: 1, 2 for
+// any number, or 0, but then at least 16 bytes.
+template <int windows>
 class ByteSums {
  public:
   ByteSums(size_t depth, uint8_t flip)
       : whole_(depth / 32 * 32), depth_(depth), flip_(_mm256_set1_epi8((char)flip)) {
     // Of the last 32 bytes (16 of less than 32), those that nobody counted.
     alignas(32) uint8_t counts[32];
-    const size_t rest = depth - (depth < 32 ? 16 : whole_);
+    const size_t rest = depth - (windows == 0 ? 16 : whole_);
     for (size_t i = 0; i < 32; ++i) counts[i] = i < 32 - rest ? 0 : 0xff;
     last_ = _mm256_load_si256((const __m256i*)counts);
-    if (depth < 32) last_ = _mm256_blend_epi32(last_, _mm256_set1_epi8(-1), 0x0f);
+    if (windows == 0) last_ = _mm256_blend_epi32(last_, _mm256_set1_epi8(-1), 0x0f);
   }
 
   OCTET_INLINE inline __m256i of(const uint8_t* row) const {
-    const __m256i zero = _mm256_setzero_si256();
-    __m256i sum = zero;
-    for (size_t k = 0; k < whole_; k += 32)
-      sum = _mm256_add_epi64(sum, _mm256_sad_epu8(flipped(load(row + k)), zero));
-    if (depth_ == whole_) return sum;
-    const __m256i end = whole_
-                            ? load(row + depth_ - 32)
-                            : _mm256_set_m128i(_mm_loadu_si128((const __m128i*)(row + depth_ - 16)),
-                                               _mm_loadu_si128((const __m128i*)row));
-    return _mm256_add_epi64(sum, _mm256_sad_epu8(_mm256_and_si256(flipped(end), last_), zero));
+    if (windows == 0)
+      return sum(_mm256_and_si256(
+          flipped(_mm256_set_m128i(_mm_loadu_si128((const __m128i*)(row + depth_ - 16)),
+                                   _mm_loadu_si128((const __m128i*)row))),
+          last_));
+    __m256i all = sum(flipped(load(row)));
+    for (size_t k = 32; windows > 1 && k < whole_; k += 32)
+      all = _mm256_add_epi64(all, sum(flipped(load(row + k))));
+    if (depth_ == whole_) return all;
+    return _mm256_add_epi64(all, sum(_mm256_and_si256(flipped(load(row + depth_ - 32)), last_)));
   }
 
  private:
   static __m256i load(const uint8_t* p) { return _mm256_loadu_si256((const __m256i*)p); }
+  static __m256i sum(__m256i x) { return _mm256_sad_epu8(x, _mm256_setzero_si256()); }
   __m256i flipped(__m256i x) const { return _mm256_xor_si256(x, flip_); }
 
   size_t whole_, depth_;
@@ -53,25 +57,38 @@ OCTET_INLINE inline __m128i totals(const __m256i (&sums)[4]) {
   return _mm256_castsi256_si128(_mm256_permute4x64_epi64(all, 0x08));
 }
 
-void sum_rows_x86(const Rows& r, bool is_signed, int32_t* sums) {
-  if (r.depth < 16) return sum_rows(r, is_signed, sums);
+template <int windows>
+void sum_rows_of(const Rows& r, bool is_signed, int32_t* sums) {
   // As sum_rows has it
   const uint8_t flip = (uint8_t)(r.flip ^ (is_signed ? 0x80 : 0));
   const __m128i bias = _mm_set1_epi32((int32_t)((is_signed ? 128u : 0u) * (uint32_t)r.depth));
-  const ByteSums bytes(r.depth, flip);
-  for (size_t row = 0; row < r.rows; row += 4) {
+  const ByteSums<windows> bytes(r.depth, flip);
+  const auto four = [&](const uint8_t* const(&rows)[4]) OCTET_INLINE {
+    __m256i parts[4];
+    unroll<4>([&](auto i) OCTET_INLINE { parts[i] = bytes.of(rows[i]); });
+    return _mm_sub_epi32(totals(parts), bias);
+  };
+  size_t row = 0;
+  const uint8_t* data = r.data;  // bytes are written, which could be those of r
+  const size_t stride = r.stride, whole = r.pointers ? 0 : r.rows / 4 * 4;
+  for (; row < whole; row += 4, data += 4 * stride)
+    _mm_storeu_si128((__m128i*)(sums + row),
+                     four({data, data + stride, data + 2 * stride, data + 3 * stride}));
+  for (; row < r.rows; row += 4) {
     const size_t count = r.rows - row < 4 ? r.rows - row : 4;
-    __m256i four[4];
-    for (size_t i = 0; i < 4; ++i) four[i] = bytes.of(r.row(row + (i < count ? i : 0)));
-    const __m128i out = _mm_sub_epi32(totals(four), bias);
-    if (count == 4) {
-      _mm_storeu_si128((__m128i*)(sums + row), out);
-    } else {
-      int32_t last[4];
-      _mm_storeu_si128((__m128i*)last, out);
-      __builtin_memcpy(sums + row, last, count * sizeof(int32_t));
-    }
+    const uint8_t* rows[4];
+    for (size_t i = 0; i < 4; ++i) rows[i] = r.row(row + (i < count ? i : 0));
+    int32_t last[4];
+    _mm_storeu_si128((__m128i*)last, four(rows));
+    __builtin_memcpy(sums + row, last, count * sizeof(int32_t));
   }
+}
+
+void sum_rows_x86(const Rows& r, bool is_signed, int32_t* sums) {
+  if (r.depth < 16) return sum_rows(r, is_signed, sums);
+  if (r.depth < 32) return sum_rows_of<0>(r, is_signed, sums);
+  if (r.depth < 64) return sum_rows_of<1>(r, is_signed, sums);
+  sum_rows_of<2>(r, is_signed, sums);
 }
 
 }  // namespace

@@ -85,9 +85,9 @@ OCTET_INLINE inline void add_sparse_products(const Tile& t,
       walk(Int<0>{});
     OCTET_SPILL(again);
     if (const size_t tail = again->depth % 16) {
-      const bool flips = again->lhs_flip;
-      step(Int<0>{}, [tail, flips](const uint8_t* bytes, auto half) OCTET_INLINE {
-        return Width::template eight_of<half.value>(bytes, tail, flips);
+      const bool flips = again->lhs_flip, follows = k > 0;
+      step(Int<0>{}, [tail, flips, follows](const uint8_t* bytes, auto half) OCTET_INLINE {
+        return Width::template eight_of<half.value>(bytes, tail, flips, follows);
       });
       OCTET_SPILL(again);
     }

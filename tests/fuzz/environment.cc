@@ -22,8 +22,9 @@ const std::vector<std::string>& valid_values(size_t name) {
     std::vector<std::vector<std::string>> values(kCount);
     values[kMaxIsa].push_back("SCALAR");
 #if defined(__x86_64__)
-    for (const octet_isa isa : {OCTET_ISA_AVX2, OCTET_ISA_AVXVNNI, OCTET_ISA_AVX512VNNI})
-#elif defined(__aarch64__)
+    for (const octet_isa isa :
+         {OCTET_ISA_SSE41, OCTET_ISA_AVX2, OCTET_ISA_AVXVNNI, OCTET_ISA_AVX512VNNI})
+#elif defined(__aarch64__) || defined(__arm__)
     for (const octet_isa isa : {OCTET_ISA_NEON, OCTET_ISA_DOTPROD, OCTET_ISA_I8MM})
 #else
     for (const octet_isa isa : std::initializer_list<octet_isa>{})

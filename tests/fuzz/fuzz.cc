@@ -56,7 +56,7 @@ void end_call(octet_status status, const octet_error& error) {
     return;
   }
   const size_t length = strnlen(error.message, sizeof error.message);
-  if (status < OCTET_OK || status > OCTET_BAD_FILE) fail("%s: status %d", what, status);
+  if (status < OCTET_OK || status > OCTET_BAD_NETWORK) fail("%s: status %d", what, status);
   if (error.status != status) fail("%s: status %d, error.status %d", what, status, error.status);
   if (length == 0 || length == sizeof error.message)
     fail("%s: %s, with a message of %zu bytes", what, octet_status_name(status), length);

@@ -105,7 +105,7 @@ struct DescSpoiler : SpoilerBase {
 constexpr float kOne = 1;
 constexpr int32_t kNothing = 0;
 constexpr uint8_t kTable[256] = {};
-#ifdef __aarch64__
+#if defined(__aarch64__) || defined(__arm__)
 constexpr octet_isa kForeignTier = OCTET_ISA_AVX2;
 #else
 constexpr octet_isa kForeignTier = OCTET_ISA_NEON;
@@ -123,7 +123,7 @@ constexpr Rule<S> kDescRules[] = {
     {"an unknown activation", [](S& s) { return s.set_enum(&s.e->activation, 5); }},
     {"an unknown product_activation", [](S& s) { return s.set_enum(&s.e->product_activation, 5); }},
     {"an unknown residual.type", [](S& s) { return s.set_enum(&s.e->residual.type, 3); }},
-    {"an unknown max_isa", [](S& s) { return s.set_enum(&s.d->max_isa, 8); }},
+    {"an unknown max_isa", [](S& s) { return s.set_enum(&s.d->max_isa, 31); }},
     {"a max_isa of another architecture", [](S& s) { return s.set(&s.d->max_isa, kForeignTier); }},
     {"an unknown kernel",
      [](S& s) {

@@ -16,8 +16,8 @@ using Bytes = std::vector<uint8_t>;
 
 constexpr size_t kMostWeights = 1 << 14;
 
-octet_sparse_stream some_format(Choices* c) {
-  octet_sparse_stream format = OCTET_SPARSE_STREAM_INIT;
+octet_sparse_stream_format some_format(Choices* c) {
+  octet_sparse_stream_format format = OCTET_SPARSE_STREAM_FORMAT_INIT;
   format.chunk = c->any<size_t>({32, 64});
   format.alignment = c->any<size_t>({0, 4, 8});
   if (format.chunk == 32) format.alignment &= 4;
@@ -46,37 +46,39 @@ bool is_sparse(const uint8_t* rows, size_t n, size_t k) {
 }
 
 // The stream of what was decoded, decoded again, is the same.
-void must_return(Choices* c, const octet_sparse_stream& format, const Block& rows, size_t n,
+void must_return(Choices* c, const octet_sparse_stream_format& format, const Block& rows, size_t n,
                  size_t k) {
   const octet_rhs_desc rhs = rows_of(rows, n, k);
   size_t bytes = 0;
-  must_accept("octet_sparse_export_size",
-              [&](octet_error* e) { return octet_sparse_export_size(&rhs, &format, &bytes, e); });
-  const Block stream(c, bytes), again(c, rows.bytes());
-  must_accept("octet_sparse_export", [&](octet_error* e) {
-    return octet_sparse_export(&rhs, &format, stream.data(), bytes, e);
+  must_accept("octet_sparse_export_stream_size", [&](octet_error* e) {
+    return octet_sparse_export_stream_size(&rhs, &format, &bytes, e);
   });
-  must_accept("octet_sparse_import", [&](octet_error* e) {
-    return octet_sparse_import(&format, stream.data(), bytes, n, k, again.data(), 0, e);
+  const Block stream(c, bytes), again(c, rows.bytes());
+  must_accept("octet_sparse_export_stream", [&](octet_error* e) {
+    return octet_sparse_export_stream(&rhs, &format, stream.data(), bytes, e);
+  });
+  must_accept("octet_sparse_import_stream", [&](octet_error* e) {
+    return octet_sparse_import_stream(&format, stream.data(), bytes, n, k, again.data(), 0, e);
   });
   if (std::memcmp(again.data(), rows.data(), rows.bytes()) != 0)
     fail("a stream of %zu x %zu weights is read as other ones", n, k);
   tally.outputs += rows.bytes();
 }
 
-void import_anything(Choices* c, const octet_sparse_stream& format, const Bytes& bytes, size_t n,
-                     size_t k) {
+void import_anything(Choices* c, const octet_sparse_stream_format& format, const Bytes& bytes,
+                     size_t n, size_t k) {
   if (bytes.empty()) return;
   const Block stream(c, bytes), rows(c, n * k);
   Foreseen foreseen;
   foreseen.add(stream);
   foreseen.add(rows);
-  const octet_status status = checked("octet_sparse_import", [&](octet_error* e) {
-    return octet_sparse_import(&format, stream.data(), stream.bytes(), n, k, rows.data(), 0, e);
+  const octet_status status = checked("octet_sparse_import_stream", [&](octet_error* e) {
+    return octet_sparse_import_stream(&format, stream.data(), stream.bytes(), n, k, rows.data(), 0,
+                                      e);
   });
   size_t weights = 0;
-  const octet_status sized = checked("octet_sparse_import_size", [&](octet_error* e) {
-    return octet_sparse_import_size(&format, stream.data(), stream.bytes(), &weights, e);
+  const octet_status sized = checked("octet_sparse_import_stream_size", [&](octet_error* e) {
+    return octet_sparse_import_stream_size(&format, stream.data(), stream.bytes(), &weights, e);
   });
   if (status != OCTET_OK) {
     ++tally.refusals;
@@ -158,7 +160,7 @@ Bytes damaged(Choices* c, Bytes stream) {
 }  // namespace
 
 void fuzz_one(Choices* c) {
-  const octet_sparse_stream format = some_format(c);
+  const octet_sparse_stream_format format = some_format(c);
   const size_t n = c->size(40), k = c->size(kMostWeights / n);
   Random random = c->random();
   const size_t density = 1 + c->below(8);  // of eight
@@ -169,12 +171,12 @@ void fuzz_one(Choices* c) {
   const octet_rhs_desc given = rows_of(dense, n, k);
   size_t bytes = 0;
   const auto size = [&](octet_error* e) {
-    return octet_sparse_export_size(&given, &format, &bytes, e);
+    return octet_sparse_export_stream_size(&given, &format, &bytes, e);
   };
   if (is_sparse(rows.data(), n, k))
-    must_accept("octet_sparse_export_size", size);
+    must_accept("octet_sparse_export_stream_size", size);
   else
-    must_refuse("octet_sparse_export_size", "a group of three", size);
+    must_refuse("octet_sparse_export_stream_size", "a group of three", size);
   must_accept("octet_sparse_prune", [&](octet_error* e) {
     return octet_sparse_prune(&given, pruned.data(), nullptr, e);
   });
@@ -182,12 +184,12 @@ void fuzz_one(Choices* c) {
   must_return(c, format, pruned, n, k);
 
   const octet_rhs_desc sparse = rows_of(pruned, n, k);
-  must_accept("octet_sparse_export_size", [&](octet_error* e) {
-    return octet_sparse_export_size(&sparse, &format, &bytes, e);
+  must_accept("octet_sparse_export_stream_size", [&](octet_error* e) {
+    return octet_sparse_export_stream_size(&sparse, &format, &bytes, e);
   });
   Bytes stream(bytes);
-  must_accept("octet_sparse_export", [&](octet_error* e) {
-    return octet_sparse_export(&sparse, &format, stream.data(), bytes, e);
+  must_accept("octet_sparse_export_stream", [&](octet_error* e) {
+    return octet_sparse_export_stream(&sparse, &format, stream.data(), bytes, e);
   });
   stream = damaged(c, std::move(stream));
   import_anything(c, c->one_in(4) ? some_format(c) : format, stream, n, k);

@@ -15,33 +15,16 @@ import subprocess
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).parent
-SKIPPED = 77
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parents[1] / "tools" / "network"))
+import packages  # noqa: E402
+
 XNNPACK = "by XNNPACK"
-
-
-def skip(reason):
-    print(f"skipped: {reason}")
-    sys.exit(SKIPPED)
-
-
-def need_packages(environment):
-    """Goes on in a virtual environment if this Python lacks the packages."""
-    try:
-        import ai_edge_litert.interpreter, flatbuffers, numpy  # noqa: F401
-    except ImportError:
-        python = environment / "bin" / "python"
-        if pathlib.Path(sys.prefix) == environment.resolve():
-            skip("the Python packages of requirements.txt do not work here")
-        for command in ([sys.executable, "-m", "venv", environment], [python, "-m", "pip", "install", "-q", "-r", HERE / "requirements.txt"]):
-            if subprocess.run(command, check=False).returncode:
-                skip("the Python packages of requirements.txt are missing and cannot be installed")
-        os.execv(python, [python, *sys.argv])
 
 
 def import_packages(environment):
     """For this whole file, once they are known to be there."""
-    need_packages(environment)
+    packages.need(environment, [HERE / "requirements.txt"], "ai_edge_litert.interpreter", "flatbuffers", "numpy")
     global np, schema, Interpreter, OpResolverType, contract, tflite, vectors
     import numpy as np
     from ai_edge_litert import schema_py_generated as schema
@@ -178,7 +161,7 @@ def main():
     models, environment, command = pathlib.Path(os.environ.get("OCTET_MODELS_DIR") or sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
     paths = sorted(models.glob("*.tflite")) if models.name else []
     if not paths:
-        skip("OCTET_MODELS_DIR names no directory with .tflite files")
+        packages.skip("OCTET_MODELS_DIR names no directory with .tflite files")
     import_packages(environment)
     rng, status = np.random.default_rng(2024), 0
     for path in paths:

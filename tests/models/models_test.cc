@@ -37,14 +37,15 @@ TEST(Pruning, AsInPythonAndThroughAStream) {
     ASSERT_EQ(octet_sparse_prune(&rhs, pruned.data(), nullptr, &error), OCTET_OK) << error.message;
     EXPECT_EQ(pruned, expected.bytes);
     rhs.data = pruned.data();
-    octet_sparse_stream format = OCTET_SPARSE_STREAM_INIT;
+    octet_sparse_stream_format format = OCTET_SPARSE_STREAM_FORMAT_INIT;
     format.chunk = 32;
     size_t bytes = 0;
-    ASSERT_EQ(octet_sparse_export_size(&rhs, &format, &bytes, &error), OCTET_OK) << error.message;
+    ASSERT_EQ(octet_sparse_export_stream_size(&rhs, &format, &bytes, &error), OCTET_OK)
+        << error.message;
     std::vector<uint8_t> stream(bytes);
-    ASSERT_EQ(octet_sparse_export(&rhs, &format, stream.data(), bytes, &error), OCTET_OK);
-    ASSERT_EQ(octet_sparse_import(&format, stream.data(), bytes, rhs.n, rhs.k, imported.data(), 0,
-                                  &error),
+    ASSERT_EQ(octet_sparse_export_stream(&rhs, &format, stream.data(), bytes, &error), OCTET_OK);
+    ASSERT_EQ(octet_sparse_import_stream(&format, stream.data(), bytes, rhs.n, rhs.k,
+                                         imported.data(), 0, &error),
               OCTET_OK)
         << error.message;
     EXPECT_EQ(imported, pruned);

@@ -128,7 +128,7 @@ def main():
     if os.environ.get("OCTET_MODELS_DIR"):
         path = pathlib.Path(os.environ["OCTET_MODELS_DIR"]) / path.name
     if not path.is_file():
-        check.skip(f"there is no {path}: OCTET_MODELS_DIR names no directory with it")
+        check.packages.skip(f"there is no {path}: OCTET_MODELS_DIR names no directory with it")
     check.import_packages(environment)
     global np, flatbuffers, schema, Interpreter, OpResolverType
     import flatbuffers

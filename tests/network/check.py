@@ -14,22 +14,11 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "network"
+sys.path.append(str(TOOL))
+import packages  # noqa: E402
 
 
-def need_packages(environment):
-    try:
-        import flatbuffers, onnx, tflite  # noqa: F401
-    except ImportError:
-        python = environment / "bin" / "python"
-        tried = pathlib.Path(sys.prefix) == environment.resolve()
-        for command in ([sys.executable, "-m", "venv", environment], [python, "-m", "pip", "install", "-q", "-r", TOOL / "requirements.txt"]):
-            if tried or subprocess.run(command, check=False).returncode:
-                print("skipped: the Python packages of tools/network/requirements.txt are missing and cannot be installed")
-                sys.exit(77)
-        os.execv(python, [python, *sys.argv])
-
-
-need_packages(pathlib.Path(sys.argv[2]))
+packages.need(pathlib.Path(sys.argv[2]), [TOOL / "requirements.txt"], "flatbuffers", "onnx", "tflite")
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -80,9 +69,9 @@ def describe(model, *more):
     return json.loads(out.read_text()), done.stderr
 
 
-def fails(says, model, *more):
+def fails(says, model, *more, code=1):
     done = run(sys.executable, TOOL / "describe.py", model, *more)
-    assert done.returncode == 1 and says in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert done.returncode == code and says in done.stderr and "Traceback" not in done.stderr, done.stderr
 
 
 def kinds(network):
@@ -144,10 +133,40 @@ def bad_models(path):
     y = m.add("ConvInteger", ["x", m.constant(np.ones((4, 8, 1, 1)), np.int8)])
     m.save(path / "open.onnx", y, S32)
     fails("the shape of 'x' is not known", path / "open.onnx")
+    for shape in ("foo", "x=a,b", "x=1,,3", "x=1,0,3,3", "=1,2"):
+        fails("--shape", path / "open.onnx", "--shape", shape, code=2)
+    for batch in ("0", "-3", "two"):
+        fails("is no number from 1 on", path / "open.onnx", f"--batch={batch}", code=2)
+    fails("No such file", path / "open.onnx", "--shape", "x=1,8,5,4", "-o", path / "missing" / "out.json")
+    (path / "empty.onnx").write_bytes(b"")
+    fails("it has no operators", path / "empty.onnx")
+    whole = (path / "integers.onnx").read_bytes()
+    for at in range(0, len(whole), len(whole) // 12):  # what is damaged may be an operator less, but no traceback
+        (path / "damaged.onnx").write_bytes(whole[:at] + bytes([whole[at] ^ 0x41]) + whole[at + 1:])
+        done = run(sys.executable, TOOL / "describe.py", path / "damaged.onnx", "-o", path / "damaged.json")
+        assert "Traceback" not in done.stderr, done.stderr
     fails("the input has 4 dimensions, not 2", path / "open.onnx", "--shape", "x=3,3")
     fails("there is no such input", path / "open.onnx", "--shape", "z=1,8,5,4")
     network, _ = describe(path / "open.onnx", "--shape", "x=1,8,5,4")
     assert network["operators"][0]["case"] == "mb1ic8oc4ih5iw4oh5ow4kh1kw1sh1sw1ph0pw0"
+
+
+def one_by_one(path):
+    """An operator that cannot be read is left out by itself; one dimension is a line of two."""
+    m = Model(x=(U8, [2, 8, 20]), z=(U8, [1, 4, 5, 6, 7]))
+    w, v = m.constant(np.ones((6, 8, 3)), np.int8), m.constant(np.ones((2, 4, 3, 3, 3)), np.int8)
+    zero = [*m.scale(0, np.int8)]
+    y = m.add("QLinearConv", ["x", *m.scale(7), w, *zero, *m.scale(9)], strides=[2], pads=[1, 0], dilations=[3])
+    m.add("QLinearConv", ["z", *m.scale(7), v, *zero, *m.scale(9)])
+    m.nodes[1].name = ""
+    network, said = describe(m.save(path / "one_by_one.onnx", y))
+    assert [op["kind"] for op in network["operators"]] == ["convolution", "other"], network["operators"]
+    line, cube = network["operators"]
+    assert line["case"] == "mb2ic8oc6ih1iw20oh1ow8kh1kw3sh1sw2ph0pw1dw3", line["case"]
+    assert "3 spatial dimensions" in cube["left_out"] and cube["name"] == "QLinearConv1:0", cube
+    assert cube["left_out"] in said
+    m.add("QLinearConv", ["x", *m.scale(7)])
+    fails("QLinearConv", m.save(path / "few.onnx", y))
 
 
 def models(directory, path, octet):
@@ -178,6 +197,7 @@ def main():
         made = integers(path)
         benched(octet, made, json.loads(made.read_text()))
         between_floats(path)
+        one_by_one(path)
         bad_models(path)
         models(os.environ.get("OCTET_MODELS_DIR", directory), path, octet)
 

@@ -17,7 +17,7 @@ import stream
 
 
 def kept(group):
-    """Both places; PyTorch's choice where there are fewer than two weights."""
+    """Both places; where there are fewer than two weights, those of the last zeros, as PyTorch's conversion first chose them."""
     places = [i for i in range(4) if group[i]]
     return {0: (2, 3), 1: {0: (0, 3), 1: (1, 3), 2: (2, 3), 3: (2, 3)}.get(places[0] if places else 3)}.get(len(places), tuple(places))
 

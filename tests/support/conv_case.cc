@@ -10,6 +10,7 @@
 #include "support/gemm_case.h"
 #include "support/reference.h"
 #include "support/sparse.h"
+#include "support/tiers.h"
 
 namespace octet_test {
 namespace {
@@ -138,10 +139,10 @@ octet_isa tier_of(const char* kernel) {
 octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types,
                     bool weight_zero_points, bool sparse) {
   octet_isa best = OCTET_ISA_AUTO;
-  const auto offer = [&](octet::Isa isa) {
-    if (static_cast<octet_isa>(isa) <= limit &&
-        octet::this_machine().cpu.isas >> static_cast<int>(isa) & 1)
-      best = std::max(best, static_cast<octet_isa>(isa));
+  const auto offer = [&](octet::Isa of_kernel) {
+    const octet_isa isa = static_cast<octet_isa>(of_kernel);
+    if (!is_better(isa, limit) && octet::this_machine().cpu.isas >> isa & 1 && is_better(isa, best))
+      best = isa;
   };
   switch (algorithm) {
     case OCTET_CONV_DEPTHWISE:

@@ -111,8 +111,12 @@ void Gemm::generate() {
   for (size_t b = 0; (c_.sparsity || c_.made_sparse) && b < matrices; ++b)
     for (size_t n = 0; n < c_.n; ++n) {
       const std::vector<int32_t>& zeros = ops_.rhs_zero_points;
-      make_sparse(&ops_.rhs[b * c_.k * c_.n + n], c_.k, c_.n,
-                  zeros.empty() ? 0 : zeros[zeros.size() == 1 ? 0 : n], c_.seed + n);
+      const int32_t zero = zeros.empty() ? 0 : zeros[zeros.size() == 1 ? 0 : n];
+      int32_t* const column = &ops_.rhs[b * c_.k * c_.n + n];
+      make_sparse(column, c_.k, c_.n, zero, c_.seed + n);
+      // What is packed is the distance
+      for (size_t k = 0; never_least && k < c_.k; ++k)
+        if (column[k * c_.n] - zero == -128) ++column[k * c_.n];
     }
 
   const bool per_row = c_.lhs_quant == OCTET_LHS_PER_ROW;

@@ -37,6 +37,16 @@ bool is_to_test(octet_isa isa) {
   return std::find(tiers.begin(), tiers.end(), isa) != tiers.end();
 }
 
+bool is_better(octet_isa tier, octet_isa than) {
+  const auto place = [](octet_isa isa) {
+    size_t i = 0;
+    for (const octet::Tier* t; (t = octet::nth_tier(i)); ++i)
+      if (static_cast<octet_isa>(t->isa) == isa) break;
+    return i;
+  };
+  return place(tier) < place(than);
+}
+
 bool has_tiers_to_test() {
   const std::string list = listed();
   const auto commas = std::count(list.begin(), list.end(), ',');

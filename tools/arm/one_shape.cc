@@ -2,9 +2,10 @@
 // run is exactly one call of octet_gemm_run or octet_conv2d_run, without start-up, packing,
 // self-test and create. Linked statically and without PIE, so that addresses are those of the file.
 //
-//     one_shape MxNxK LHS RHS DST RUNS [tflite]
-//     one_shape ic512oc512_ih7kh3ph1 LHS RHS DST RUNS [tflite]
+//     one_shape MxNxK LHS RHS DST RUNS [tflite] [sparse]
+//     one_shape ic512oc512_ih7kh3ph1 LHS RHS DST RUNS [tflite] [sparse]
 //
+// sparse: of every four weights two are zero, and they are packed so.
 // Types: s8 u8 (dst also s32). Convolutions as `octet bench` names them. Prints the multiply-adds
 // and the kernel's name, for convolutions the algorithm too.
 #include <octet/octet.h>
@@ -65,8 +66,16 @@ const int32_t* biases(size_t n) {
 
 struct Types {
   octet_type lhs, rhs, dst;
-  bool tflite;
+  bool tflite, sparse;
 };
+
+// Rows of fours, as long as depths are multiples of four.
+int8_t* random_weights(size_t count, const Types& types) {
+  int8_t* weights = random_bytes(count);
+  for (size_t i = 0; types.sparse && i < count; ++i)
+    if ((i + i / 4) % 4 < 2) weights[i] = 0;
+  return weights;
+}
 
 void set_epilogue(size_t n, size_t depth, const Types& types, octet_epilogue* epilogue) {
   epilogue->bias = biases(n);
@@ -96,7 +105,8 @@ void run_gemm(size_t m, size_t n, size_t k, const Types& types, long runs) {
   weights.order = OCTET_NK;
   weights.n = n;
   weights.k = k;
-  weights.data = random_bytes(n * k);
+  weights.data = random_weights(n * k, types);
+  weights.sparsity = types.sparse ? OCTET_SPARSE_2_4 : OCTET_SPARSE_NONE;
   size_t bytes;
   check(octet_pack_size(&weights, OCTET_ISA_AUTO, &bytes, &error), error);
   void* packed = allocate(bytes);
@@ -163,7 +173,8 @@ void run_conv(const char* name, const Types& types, long runs) {
   check(octet_conv2d_output_size(&s, s.in_h_max, s.in_w_max, &out_h, &out_w, &error), error);
 
   filter.type = types.rhs;
-  filter.data = random_bytes(s.out_channels * s.kernel_h * s.kernel_w * s.in_channels);
+  filter.data = random_weights(s.out_channels * s.kernel_h * s.kernel_w * s.in_channels, types);
+  filter.sparsity = types.sparse ? OCTET_SPARSE_2_4 : OCTET_SPARSE_NONE;
   size_t bytes;
   check(octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, &error), error);
   void* packed = allocate(bytes);
@@ -197,12 +208,20 @@ void run_conv(const char* name, const Types& types, long runs) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool tflite = argc == 7 && strcmp(argv[6], "tflite") == 0;
-  if (argc != 6 && !tflite) {
-    fprintf(stderr, "usage: one_shape MxNxK|CONVOLUTION LHS RHS DST RUNS [tflite]\n");
+  bool tflite = false, sparse = false, known = argc >= 6;
+  for (int i = 6; i < argc; ++i) {
+    if (strcmp(argv[i], "tflite") == 0)
+      tflite = true;
+    else if (strcmp(argv[i], "sparse") == 0)
+      sparse = true;
+    else
+      known = false;
+  }
+  if (!known) {
+    fprintf(stderr, "usage: one_shape MxNxK|CONVOLUTION LHS RHS DST RUNS [tflite] [sparse]\n");
     return 2;
   }
-  const Types types = {type_of(argv[2]), type_of(argv[3]), type_of(argv[4]), tflite};
+  const Types types = {type_of(argv[2]), type_of(argv[3]), type_of(argv[4]), tflite, sparse};
   const long runs = atol(argv[5]);
   size_t m, n, k;
   if (sscanf(argv[1], "%zux%zux%zu", &m, &n, &k) == 3)

@@ -85,7 +85,7 @@ class Mutants(unittest.TestCase):
             for pattern in area.files:
                 self.assertTrue(list(ROOT.glob(pattern)), pattern)
             found += sources(ROOT, area)
-        there = [p for d in ("dispatch", "kernels", "tune") for p in (ROOT / d).rglob("*.*")]
+        there = [p for d in ("dispatch", "kernels", "network", "traffic", "tune") for p in (ROOT / d).rglob("*.*")]
         self.assertEqual(sorted(found), sorted(there))
 
     def test_the_seed_decides(self):

@@ -4,8 +4,10 @@
     describe.py <model.tflite or model.onnx> [-o network.json] [--batch 1] [--shape input=1,3,224,224]
     octet bench network.json
 
-Needs the packages of requirements.txt: flatbuffers and tflite, or onnx. docs/networks.md says what a description holds. Convolutions, products and
-additions of 8 bits are described with their quantization; all other operators are named, and what Octet does not compute of them is said on stderr.
+With --data the constants of a .tflite model are written beside the description, as NAME.bin, and `octet run NAME.json` runs it.
+
+Needs the packages of requirements.txt: flatbuffers and tflite, or onnx. docs/networks.md says what a description holds. Convolutions, products,
+additions and poolings of 8 bits are described with their quantization; all other operators are named, and what Octet does not compute of them is said on stderr.
 """
 import argparse
 import collections
@@ -18,45 +20,72 @@ from operators import Unreadable
 VERSION = 1
 
 
+def positive(text):
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 on")
+    return int(text)
+
+
+def input_shape(text):
+    """('x', [1, 3, 224, 224]) of 'x=1,3,224,224'."""
+    name, equals, sizes = text.rpartition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"'{text}' is not INPUT=N,...")
+    return name, [positive(size) for size in sizes.split(",")]
+
+
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", type=pathlib.Path)
     parser.add_argument("-o", "--output", type=pathlib.Path, help="standard output by default")
-    parser.add_argument("--batch", type=int, default=1, help="of inputs whose first dimension the model leaves open")
-    parser.add_argument("--shape", action="append", default=[], metavar="INPUT=N,...", help="of an input of an ONNX model")
+    parser.add_argument("--data", action="store_true", help="constants, too, in a file beside the output (.tflite)")
+    parser.add_argument("--batch", type=positive, default=1, help="of inputs whose first dimension the model leaves open")
+    parser.add_argument("--shape", type=input_shape, action="append", default=[], metavar="INPUT=N,...", help="of an input of an ONNX model")
     return parser.parse_args(arguments)
 
 
-def read(args):
+def read(args, constants):
     if args.model.suffix == ".tflite":
         import from_tflite
 
-        return from_tflite.read(args.model.read_bytes(), args.batch)
+        return from_tflite.read(args.model.read_bytes(), args.batch, constants)
+    if constants is not None:
+        raise Unreadable("--data is for .tflite models")
     if args.model.suffix == ".onnx":
         import from_onnx
 
-        return from_onnx.read(args.model, args.batch, dict(shape.split("=", 1) for shape in args.shape))
+        return from_onnx.read(args.model, args.batch, dict(args.shape))
     raise Unreadable("its name ends neither in .tflite nor in .onnx")
 
 
-def describe(args):
-    operators, tensors = read(args)
+def describe(args, constants):
+    operators, tensors = read(args, constants)
     left_out = collections.Counter(f"{op['operator']}: {op['left_out']}" for op in operators if "left_out" in op)
     network = {"octet_network": VERSION, "name": args.model.stem, "source": args.model.name, "operators": operators, "tensors": tensors}
+    if constants is not None:
+        network["data"] = args.output.with_suffix(".bin").name
     return network, left_out
 
 
 def main():
     args = parse(None)
+    constants = bytearray() if args.data else None
+    if args.data and not args.output:
+        sys.exit("--data needs -o")
     try:
-        network, left_out = describe(args)
+        network, left_out = describe(args, constants)
     except (OSError, Unreadable) as error:
         sys.exit(f"{args.model}: {error}")
     except ImportError as error:
         sys.exit(f"{error}: pip install -r {pathlib.Path(__file__).parent / 'requirements.txt'}")
     text = json.dumps(network, indent=1) + "\n"
     if args.output:
-        args.output.write_text(text)
+        try:
+            args.output.write_text(text)
+            if args.data:
+                args.output.with_suffix(".bin").write_bytes(constants)
+        except OSError as error:
+            sys.exit(f"{args.output}: {error.strerror}")
     else:
         sys.stdout.write(text)
     kinds = collections.Counter(op["kind"] for op in network["operators"])

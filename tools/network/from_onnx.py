@@ -18,6 +18,8 @@ class Graph:
             if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
                 self.constants[node.output[0]] = node.attribute[0].t
         self.values = {v.name: v.type.tensor_type for v in (*self.graph.input, *self.graph.value_info, *self.graph.output)}
+        # Some input's size is what --shape has to say
+        self.is_open = any(not d.HasField("dim_value") for v in self.graph.input for d in v.type.tensor_type.shape.dim)
         self.maker = {out: node for node in self.graph.node for out in node.output}
         self.users = {}
         for node in self.graph.node:
@@ -30,7 +32,7 @@ class Graph:
             return list(self.constants[name].dims)
         dims = self.values[name].shape.dim if name in self.values else None
         if dims is None or any(not d.HasField("dim_value") for d in dims):
-            raise ops.Unreadable(f"the shape of '{name}' is not known; give those of the inputs: --shape INPUT=N,...")
+            raise ops.UnknownShape(f"the shape of '{name}' is not known; give those of the inputs: --shape INPUT=N,...")
         return [d.dim_value for d in dims]
 
     def type(self, name):
@@ -92,12 +94,16 @@ def attributes(node):
 def geometry(graph, node, lhs, rhs, out):
     a, transposed = attributes(node), node.op_type == "ConvTranspose"
     x, w, y = graph.shape(lhs), graph.shape(rhs), graph.shape(out)
+    strides, dilations, pads = (list(a.get(name, [default] * count)) for name, default, count in
+                                (("strides", 1, len(x) - 2), ("dilations", 1, len(x) - 2), ("pads", 0, 2 * len(x) - 4)))
+    if len(x) == 3:  # one line of a picture
+        x, w, y = ([*shape[:2], 1, *shape[2:]] for shape in (x, w, y))
+        strides, dilations, pads = [1, *strides], [1, *dilations], [0, pads[0], 0, pads[1]]
     if len(x) != 4:
-        raise ops.Unreadable(f"'{node.name}' has {len(x) - 2} spatial dimensions, not two")
-    strides, dilations, kernel = a.get("strides", [1, 1]), a.get("dilations", [1, 1]), w[2:]
+        raise ops.Unreadable(f"it has {len(x) - 2} spatial dimensions; one or two are Octet's")
+    kernel = w[2:]
     groups, auto = a.get("group", 1), a.get("auto_pad", b"NOTSET").decode()
     sizes = y[2:] if transposed else x[2:]
-    pads = list(a.get("pads", [0, 0, 0, 0]))
     if auto in ("SAME_UPPER", "SAME_LOWER"):
         both = [ops.same_padding(size, k, s, d) for size, k, s, d in zip(sizes, kernel, strides, dilations)]
         both = [pair[::-1] for pair in both] if auto == "SAME_LOWER" else both
@@ -112,7 +118,7 @@ def multiplied(graph, node, operands, activation):
     (lhs, _), (rhs, _), (bias, _), (out, _) = operands
     types = [graph.type(name) for name in (lhs, rhs, out)]
     *inputs, output = [graph.tensor(*operand) for operand in operands]
-    common = (node.name or node.output[0], node.op_type, types, inputs, output)
+    common = (name_of(node), node.op_type, types, inputs, output)
     if "Conv" in node.op_type:
         return ops.convolution(*common, geometry(graph, node, lhs, rhs, out), "nchw", activation=activation)
     a, x, w = attributes(node), graph.shape(lhs), graph.shape(rhs)
@@ -122,8 +128,36 @@ def multiplied(graph, node, operands, activation):
     return ops.product(*common, int(np.prod(x)) // k, n, k, activation=activation)
 
 
+# How many of an operator's inputs must be there
+WANTED = {"QLinearConv": 8, "QLinearMatMul": 8, "ConvInteger": 2, "MatMulInteger": 2, "Conv": 2, "ConvTranspose": 2, "Gemm": 2, "MatMul": 2, "Add": 2}
+
+
+def name_of(node):
+    return node.name or (node.output[0] if node.output else "")
+
+
+def left_out(graph, node, *reason):
+    return ops.other(name_of(node), node.op_type, [graph.tensor(name) for name in node.input], [graph.tensor(name) for name in node.output], *reason)
+
+
 def operator(graph, node, taken):
+    """One that cannot be read is told of, and does not keep the others from being read."""
+    try:
+        return read_operator(graph, node, taken)
+    except ops.UnknownShape as error:
+        if graph.is_open:
+            raise
+        return left_out(graph, node, str(error))
+    except ops.Unreadable as error:
+        return left_out(graph, node, str(error))
+    except (AttributeError, IndexError, KeyError, TypeError, UnicodeDecodeError, ValueError, ZeroDivisionError) as error:
+        return left_out(graph, node, f"it is damaged: {error}")
+
+
+def read_operator(graph, node, taken):
     i = [*node.input] + [""] * 9
+    if not node.output or not all(i[:WANTED.get(node.op_type, 0)]):
+        raise ops.Unreadable(f"it has {sum(map(bool, node.input))} inputs and {len(node.output)} outputs; {WANTED.get(node.op_type, 0)} and 1 are wanted")
     if node.op_type in ("QLinearConv", "QLinearMatMul"):
         operands = [(i[0], graph.quantization(i[1], i[2])), (i[3], graph.quantization(i[4], i[5])), (i[8], None),
                     (node.output[0], graph.quantization(i[6], i[7]))]
@@ -141,12 +175,11 @@ def operator(graph, node, taken):
             if graph.shape(lhs[0]) == graph.shape(rhs[0]):
                 taken.update(ends)
                 inputs, output = [graph.tensor(*lhs), graph.tensor(*rhs)], graph.tensor(out, quantization)
-                return ops.addition(node.name or node.output[0], node.op_type, [graph.type(t) for t in (lhs[0], rhs[0], out)], inputs, output,
+                return ops.addition(name_of(node), node.op_type, [graph.type(t) for t in (lhs[0], rhs[0], out)], inputs, output,
                                     activation=activation)
         elif node.op_type != "Add":
-            return ops.other(node.name or node.output[0], node.op_type, [graph.tensor(name) for name in node.input],
-                             [graph.tensor(name) for name in node.output], "not quantized: its operands are no integers")
-    return ops.other(node.name or node.output[0], node.op_type, [graph.tensor(name) for name in node.input], [graph.tensor(name) for name in node.output])
+            return left_out(graph, node, "not quantized: its operands are no integers")
+    return left_out(graph, node)
 
 
 def settle_inputs(model, batch, shapes):
@@ -156,7 +189,7 @@ def settle_inputs(model, batch, shapes):
             continue
         dims = value.type.tensor_type.shape.dim
         if value.name in shapes:
-            given = [int(n) for n in shapes.pop(value.name).split(",")]
+            given = shapes.pop(value.name)
             if len(given) != len(dims):
                 raise ops.Unreadable(f"--shape {value.name}: the input has {len(dims)} dimensions, not {len(given)}")
             for dim, n in zip(dims, given):
@@ -172,8 +205,13 @@ def read(path, batch, shapes):
         model = onnx.load(path)
     except Exception as error:  # protobuf's own
         raise ops.Unreadable(f"it is no ONNX model: {error}") from error
+    if not model.graph.node:
+        raise ops.Unreadable("it is no ONNX model: it has no operators")
     settle_inputs(model, batch, shapes)
-    graph = Graph(shape_inference.infer_shapes(model))
+    try:
+        graph = Graph(shape_inference.infer_shapes(model))
+    except Exception as error:  # of whatever the packages find
+        raise ops.Unreadable(f"it is damaged: {error}") from error
     taken, found = set(), []
     for node in graph.graph.node:
         if id(node) in taken or node.op_type in ("Constant", "DequantizeLinear"):

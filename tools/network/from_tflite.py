@@ -14,10 +14,10 @@ ACTIVATIONS = {value: name for name, value in vars(tflite.ActivationFunctionType
 
 
 class Graph:
-    def __init__(self, model, batch):
+    def __init__(self, model, batch, data):
         if model.SubgraphsLength() < 1:
             raise ops.Unreadable("it has no graph")
-        self.model, self.graph, self.batch = model, model.Subgraphs(0), batch
+        self.model, self.graph, self.batch, self.data = model, model.Subgraphs(0), batch, data
 
     def shape(self, index):
         """With the batch where the model leaves it open."""
@@ -36,8 +36,13 @@ class Graph:
         return {"scales": [float(np.float32(x)) for x in q.ScaleAsNumpy()], "zero_points": [int(x) for x in q.ZeroPointAsNumpy()]}
 
     def tensor(self, index):
-        return {"name": self.graph.Tensors(index).Name().decode(), "shape": self.shape(index), "type": self.type(index),
-                "quantization": self.quantization(index), "constant": self.model.Buffers(self.graph.Tensors(index).Buffer()).DataLength() > 0}
+        buffer = self.model.Buffers(self.graph.Tensors(index).Buffer())
+        described = {"name": self.graph.Tensors(index).Name().decode(), "shape": self.shape(index), "type": self.type(index),
+                "quantization": self.quantization(index), "constant": buffer.DataLength() > 0}
+        if self.data is not None and described["constant"]:
+            described["data_at"] = len(self.data)
+            self.data += buffer.DataAsNumpy().tobytes()
+        return described
 
     def name_of(self, op):
         code = self.model.OperatorCodes(op.OpcodeIndex())
@@ -81,6 +86,17 @@ def convolution(graph, op, name, common, inputs, output):
                            geometry(shape, graph.shape(output), filter_shape[1], filter_shape[2], groups, o, transposed), "nhwc", activation=activation)
 
 
+def pooling(graph, op, common, inputs, output):
+    o, lhs, out = options(op, tflite.Pool2DOptions), graph.shape(inputs[0]), graph.shape(output)
+    if any(graph.type(i) not in ops.BYTES for i in (inputs[0], output)):
+        return ops.other(*common, inputs, [output], "only poolings of 8 bits")
+    (top, _), (left, _) = (padding(o.Padding(), size, kernel, stride, 1) for size, kernel, stride in
+                           zip(lhs[1:3], (o.FilterHeight(), o.FilterWidth()), (o.StrideH(), o.StrideW())))
+    geometry = {"in_h": lhs[1], "in_w": lhs[2], "out_h": out[1], "out_w": out[2], "kernel_h": o.FilterHeight(), "kernel_w": o.FilterWidth(),
+                "stride_h": o.StrideH(), "stride_w": o.StrideW(), "pad_top": top, "pad_left": left}
+    return ops.pooling(*common, inputs, output, geometry, activation=ACTIVATIONS[o.FusedActivationFunction()])
+
+
 def operator(graph, op):
     name, inputs = graph.name_of(op), [int(i) for i in op.InputsAsNumpy()] if op.InputsLength() else []
     outputs = [int(i) for i in op.OutputsAsNumpy()] if op.OutputsLength() else []
@@ -98,14 +114,19 @@ def operator(graph, op):
             return ops.other(*common, inputs, outputs, "its inputs have different shapes")
         o = options(op, tflite.AddOptions)
         return ops.addition(*common, [graph.type(i) for i in (*inputs, *outputs)], inputs, outputs[0], activation=ACTIVATIONS[o.FusedActivationFunction()])
+    if name in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
+        return pooling(graph, op, common, inputs, outputs[0])
+    if name == "RESHAPE":
+        return ops.reshape(*common, inputs[:1], outputs[0])
     return ops.other(*common, inputs, outputs)
 
 
-def read(data, batch):
+def read(data, batch, constants=None):
+    """Operators and tensors; the bytes of constants are appended to a bytearray."""
     if data[4:8] != b"TFL3":
         raise ops.Unreadable("it is no TFLite model")
     try:
-        graph = Graph(tflite.Model.GetRootAsModel(data, 0), batch)
+        graph = Graph(tflite.Model.GetRootAsModel(data, 0), batch, constants)
         return ([operator(graph, graph.graph.Operators(i)) for i in range(graph.graph.OperatorsLength())],
                 [graph.tensor(i) for i in range(graph.graph.TensorsLength())])
     except (AttributeError, IndexError, struct.error, TypeError, UnicodeDecodeError, ValueError, ZeroDivisionError) as error:

@@ -4,7 +4,11 @@ BYTES = ("u8", "s8")
 
 
 class Unreadable(Exception):
-    """Of the model: in a sentence."""
+    """Of the model, or of one of its operators: in a sentence."""
+
+
+class UnknownShape(Unreadable):
+    """Of an operator whose sizes depend on what the model leaves open."""
 
 
 def convolution_case(g):
@@ -55,6 +59,15 @@ def addition(name, operator, types, inputs, output, **more):
     if any(t not in BYTES for t in types):
         return other(name, operator, inputs, [output], "only additions of 8 bits")
     return {"kind": "addition", "name": name, "operator": operator, "inputs": inputs, "outputs": [output], **more}
+
+
+def pooling(name, operator, inputs, output, geometry, **more):
+    return {"kind": "pooling", "name": name, "operator": operator, "inputs": inputs, "outputs": [output], "geometry": geometry, **more}
+
+
+def reshape(name, operator, inputs, output):
+    """The same bytes in the same order."""
+    return {"kind": "reshape", "name": name, "operator": operator, "inputs": inputs, "outputs": [output]}
 
 
 def other(name, operator, inputs, outputs, left_out="not Octet's"):

@@ -19,18 +19,12 @@ std::vector<T> numbers(size_t count) {
   return out;
 }
 
-int multiply() {
-  constexpr size_t m = 19, n = 70, k = 45;
-  const std::vector<uint8_t> lhs = numbers<uint8_t>(m * k);
-  const std::vector<int8_t> weights = numbers<int8_t>(k * n);
-  auto rhs = octet::make<octet_rhs_desc>();
-  rhs.type = OCTET_S8, rhs.n = n, rhs.k = k, rhs.data = weights.data();
-  const octet::Result<octet::PackedWeights> packed = octet::PackedWeights::pack(rhs);
-  if (!packed) return fail("pack", packed.error());
+int multiply(size_t m, size_t n, size_t k, const std::vector<uint8_t>& lhs,
+             const std::vector<int8_t>& weights, const octet::PackedWeights& packed) {
   auto desc = octet::make<octet_gemm_desc>();
   desc.m_max = m, desc.n = n, desc.k = k;
   desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
-  packed->attach(desc);
+  packed.attach(desc);
   const octet::Result<octet::Gemm> gemm = octet::Gemm::create(desc);
   if (!gemm) return fail("create", gemm.error());
   octet::Result<octet::Workspace> workspace = gemm->workspace(m);
@@ -46,6 +40,37 @@ int multiply() {
       for (size_t p = 0; p < k; ++p) expected[i * n + j] += lhs[i * k + p] * weights[p * n + j];
   std::printf("%s: %s\n", gemm->kernel(m), dst == expected ? "right" : "WRONG");
   return dst != expected;
+}
+
+int multiply_dense() {
+  constexpr size_t m = 19, n = 70, k = 45;
+  const std::vector<uint8_t> lhs = numbers<uint8_t>(m * k);
+  const std::vector<int8_t> weights = numbers<int8_t>(k * n);
+  auto rhs = octet::make<octet_rhs_desc>();
+  rhs.type = OCTET_S8, rhs.n = n, rhs.k = k, rhs.data = weights.data();
+  const octet::Result<octet::PackedWeights> packed = octet::PackedWeights::pack(rhs);
+  if (!packed) return fail("pack", packed.error());
+  return multiply(m, n, k, lhs, weights, *packed);
+}
+
+// Where it is not refused, as the dense weights that remain of it.
+int multiply_sparse() {
+  constexpr size_t m = 5, n = 33, k = 40;
+  const std::vector<uint8_t> lhs = numbers<uint8_t>(m * k);
+  std::vector<int8_t> weights = numbers<int8_t>(k * n);
+  for (size_t p = 0; p < k; ++p)
+    for (size_t j = 0; j < n; ++j)
+      if (p % 4 == j % 3 || p % 4 == 3) weights[p * n + j] = 0;
+  auto rhs = octet::make<octet_rhs_desc>();
+  rhs.type = OCTET_S8, rhs.n = n, rhs.k = k, rhs.data = weights.data();
+  rhs.sparsity = OCTET_SPARSE_2_4;
+  const octet::Result<octet::PackedWeights> packed = octet::PackedWeights::pack(rhs);
+  if (!packed && packed.error().status == OCTET_UNSUPPORTED) {
+    std::printf("%s\n", packed.error().message);
+    return 0;
+  }
+  if (!packed) return fail("pack", packed.error());
+  return multiply(m, n, k, lhs, weights, *packed);
 }
 
 struct Layer {
@@ -130,7 +155,7 @@ int convolve_every_way(const Layer& l) {
 }  // namespace
 
 int main() {
-  int wrong = multiply();
+  int wrong = multiply_dense() + multiply_sparse();
   wrong += convolve_every_way(layer(20, 40, 1, 1));
   wrong += convolve_every_way(layer(20, 40, 2, 1));
   wrong += convolve_every_way(layer(70, 70, 1, 70));

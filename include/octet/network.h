@@ -1,0 +1,191 @@
+/*
+ * Octet: networks of convolutions and products.
+ *
+ * A network is ops over tensors, in an order in which they can run: convolutions and products that
+ * the caller created, and functions of the caller for the little between them (pooling, resizing,
+ * adding, look-ups). octet_network_create checks it and plans one workspace for all tensors that
+ * only live inside; octet_network_run runs it. It is for engines that hand sub-graphs over: there
+ * are no operators here but Octet's own.
+ *
+ * Tensors are NHWC. Concatenation costs nothing: those who write its inputs write channel slices of
+ * its result. Splitting costs nothing likewise. No output byte depends on how a network is run.
+ *
+ * A program that includes nothing of this links nothing of it. docs/chains.md tells more. Stack: a
+ * run needs less than 4 KB beside that of its ops, creating less than 10 KB.
+ */
+#ifndef OCTET_NETWORK_H_
+#define OCTET_NETWORK_H_
+
+#include "octet/octet.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- what a network is ----------------------------------------------------------------------- */
+
+/* batch x h x w x channels. Frozen. */
+typedef struct octet_network_tensor {
+  size_t batch, h, w, channels;
+  octet_type type;
+  /* 1: lies in memory of the caller's, which comes with each run. What comes from outside, and what
+   * is to be there afterwards. 0: in the workspace, while it is needed. */
+  int keep;
+  /* 1: is channels [first_channel, first_channel + channels) of tensor `parent`, of the same sizes
+   * and type, which is no slice. keep is the parent's then, and 0 here. */
+  int slice;
+  int reserved; /* must be 0 */
+  size_t parent, first_channel;
+} octet_network_tensor;
+
+/* One image of a tensor, as a caller's function gets it. Line y is at octet_network_line(). */
+typedef struct octet_network_image {
+  void* data;
+  size_t pixel, line; /* bytes from one to the next */
+  size_t h, w, channels;
+  /* Not 0: only so many lines are there, those around what is computed; line y is at
+   * (first + y) % ring. */
+  size_t ring, first;
+} octet_network_image;
+
+#define OCTET_NETWORK_INPUTS_MAX 4
+
+/* What a caller's function is to do: output lines [first, end) of one image. */
+typedef struct octet_network_call {
+  size_t image;
+  size_t first, end;
+  octet_network_image inputs[OCTET_NETWORK_INPUTS_MAX];
+  octet_network_image output;
+} octet_network_call;
+
+/* A function over lines. What it writes may depend on nothing but the lines that it reads, and a
+ * line's bytes not on which other lines come with it. Called by many threads at once. Frozen. */
+typedef struct octet_network_function {
+  void (*run)(void* context, const octet_network_call* call);
+  void* context; /* borrowed until destroy */
+  /* Output line y reads lines floor(t / repeat_h) of each input, for kernel_h values t from
+   * y * stride_h - pad_top on; those that lie outside are nothing. kernel_h 0: all lines. 0 means 1
+   * for the others: a 2x2 pooling has kernel_h = stride_h = 2, resizing to twice the size by
+   * repetition kernel_h = 1, repeat_h = 2. */
+  size_t kernel_h, stride_h, repeat_h, pad_top;
+} octet_network_function;
+
+/* Frozen. */
+typedef struct octet_network_op {
+  /* One of the three. The objects are borrowed until destroy: NHWC, without run-time zero points or
+   * weights. The function is copied. */
+  const octet_conv2d* conv2d;
+  /* Each pixel is a row of the product, or, where k is h * w * channels of a tensor that is no
+   * slice, each image. */
+  const octet_gemm* gemm;
+  const octet_network_function* function;
+  /* Of a convolution or a product: the lhs, then the residual if it was created with one. */
+  size_t inputs[OCTET_NETWORK_INPUTS_MAX];
+  size_t input_count;
+  size_t output; /* written here and by no other op */
+} octet_network_op;
+
+/* What the plan is to keep small. */
+typedef enum octet_network_goal OCTET_INT_ENUM {
+  OCTET_NETWORK_TIME = 0, /* ops run in chains only where that is predicted to be faster */
+  /* Bytes between the cache (cache_bytes) and memory. */
+  OCTET_NETWORK_TRAFFIC = 1,
+  /* The memory for tensors, or, with memory_bytes, the time within so much of it. */
+  OCTET_NETWORK_MEMORY = 2,
+  OCTET_NETWORK_LAYERS = 3 /* each op by itself */
+} octet_network_goal;
+
+/* Ops [first_op, end_op) run as a chain: band_lines output lines of the last op, and what these
+ * need of the others, then the next ones. Tensors that live only inside a chain are rings of some
+ * lines; no line is computed twice but at the borders of tasks. 0 lines: one op after the other.
+ * Frozen. */
+typedef struct octet_network_part {
+  size_t first_op, end_op;
+  size_t band_lines;
+} octet_network_part;
+
+typedef struct octet_network_desc {
+  size_t struct_size;
+  const octet_network_tensor* tensors;
+  size_t tensor_count;
+  const octet_network_op* ops; /* in an order in which they can run */
+  size_t op_count;
+  octet_allocator allocator;
+  /* -- an older struct may end here -- */
+  size_t concurrency; /* tasks at most that runs may have; 0 means 1 */
+  /* The cache that chains are to stay in, of one task; 0 means this machine's L2. */
+  size_t cache_bytes;
+  /* OCTET_NETWORK_MEMORY: what tensors (map_bytes) may take; 0 means as little as there is. Less
+   * than is possible is refused, and the message has the least that would do. */
+  size_t memory_bytes;
+  /* Instead of a plan by the goal: all ops, in their order. Borrowed for the call; null means
+   * none. */
+  const octet_network_part* parts;
+  size_t part_count;
+  octet_network_goal goal;
+  int reserved; /* must be 0 */
+} octet_network_desc;
+#define OCTET_NETWORK_DESC_INIT OCTET_INIT(octet_network_desc)
+
+typedef struct octet_network octet_network;
+
+/* Checks desc and plans. Copies tensors and ops. On failure *network is null. */
+octet_status octet_network_create(const octet_network_desc* desc, octet_network** network,
+                                  octet_error* error);
+void octet_network_destroy(octet_network* network); /* null is allowed; no run in progress */
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+/* The workspace bytes of any run: all tensors that are not kept, and what ops need. */
+octet_status octet_network_workspace(const octet_network* network, size_t* bytes,
+                                     octet_error* error);
+
+typedef struct octet_network_args {
+  size_t struct_size;
+  /* One pointer per tensor. Looked at where the tensor is kept, dense, at multiples of its type's
+   * bytes. What ops write may overlap nothing else of a run. */
+  void* const* tensors;
+  void* workspace; /* as octet_gemm_args has these */
+  size_t workspace_bytes;
+  /* -- an older struct may end here -- */
+  octet_parallel_for parallel_for;
+  void* parallel_context;
+  size_t concurrency; /* at most as declared; 0 means 1 */
+} octet_network_args;
+#define OCTET_NETWORK_ARGS_INIT OCTET_INIT(octet_network_args)
+
+/* Runs all ops. A bad argument is found before anything is written. */
+octet_status octet_network_run(const octet_network* network, const octet_network_args* args,
+                               octet_error* error);
+
+/* ---- what was planned ------------------------------------------------------------------------ */
+
+/* A part, and, in the last fields, the whole network. */
+typedef struct octet_network_explanation {
+  size_t struct_size;
+  octet_network_part part;
+  size_t tasks;         /* of the part, where it is a chain: stripes of the last op's lines */
+  size_t ring_bytes;    /* of the part, all its tasks' */
+  size_t scratch_bytes; /* that the ops need beside tensors */
+  size_t workspace_bytes;
+  size_t map_bytes;      /* of that: for tensors, at the moment when most is needed */
+  size_t separate_bytes; /* what these would take in a buffer each */
+  size_t kept_bytes;     /* of the caller's tensors */
+  /* -- an older struct may end here -- */
+} octet_network_explanation;
+#define OCTET_NETWORK_EXPLANATION_INIT OCTET_INIT(octet_network_explanation)
+
+/* The parts of the plan in their order, index 0, 1, ... until OCTET_BAD_SIZE. */
+octet_status octet_network_explain(const octet_network* network, size_t index,
+                                   octet_network_explanation* explanation, octet_error* error);
+
+/* Where line y of an image lies, if it is there. */
+static inline void* octet_network_line(const octet_network_image* image, size_t y) {
+  return (char*)image->data + (image->ring ? (image->first + y) % image->ring : y) * image->line;
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* OCTET_NETWORK_H_ */

@@ -1,0 +1,131 @@
+// s8 x 2:4 sparse s8 -> s32 or 8 bits, TBL and SDOT, up to 4 rows x 16 columns.
+//
+//                           columns 0-3   4-7   8-11  12-15
+//                          +------------+------+------+------+    16 accumulators, 4 for values,
+//   row i, a table of 8    | acc[i][0]  |  [1] |  [2] |  [3] |    4 for places, 4 for tables, 1
+//   bytes                  +------------+------+------+------+    mask, 1 of one half's places, 2
+//                                                                 looked up: 32 of 32
+//
+// Per group of 16 along depth: 3 loads of weights, 8 instructions for the places of the two halves,
+// and for each row a load of tables or less, 8 look-ups and 8 dot products: as many instructions as
+// dense weights take, of 3/4 of the bytes. What gains here is who waits for memory, with few rows.
+//
+// The loads bring four registers each, which have to be neighbours, so they are named.
+#include <arm_neon.h>
+
+#include "kernels/arm/kernels.h"
+#include "kernels/arm/leave.h"
+#include "kernels/arm/sparse.h"
+#include "kernels/core/unroll.h"
+
+namespace octet {
+namespace {
+
+constexpr int kMr = 4, kVectors = 4;
+
+// A line of values or of places; then `step` bytes on.
+#define OCTET_LOAD_LINE(r0, r1, r2, r3)                                          \
+  register int8x16_t a __asm__("v" #r0), b __asm__("v" #r1), c __asm__("v" #r2), \
+      d __asm__("v" #r3);                                                        \
+  __asm__ volatile("ld1 {v" #r0 ".16b-v" #r3 ".16b}, [%4], %5"                   \
+                   : "=w"(a), "=w"(b), "=w"(c), "=w"(d), "+r"(from)              \
+                   : "r"(step));                                                 \
+  to[0] = a, to[1] = b, to[2] = c, to[3] = d
+OCTET_INLINE inline void load_values(int8x16_t (&to)[kVectors], const uint8_t*& from, size_t step) {
+  OCTET_LOAD_LINE(0, 1, 2, 3);
+}
+OCTET_INLINE inline void load_places(int8x16_t (&to)[kVectors], const uint8_t*& from, size_t step) {
+  OCTET_LOAD_LINE(4, 5, 6, 7);
+}
+
+// So many tables of eight bytes.
+template <int count>
+OCTET_INLINE inline void load_tables(int8x16_t (&to)[4], const uint8_t*& from) {
+  static_assert(count >= 2 && count <= 4, "");
+  register int8x16_t a __asm__("v16"), b __asm__("v17"), c __asm__("v18"), d __asm__("v19");
+  if constexpr (count == 2)
+    __asm__ volatile("ld1 {v16.8b-v17.8b}, [%2], #16" : "=w"(a), "=w"(b), "+r"(from));
+  else if constexpr (count == 3)
+    __asm__ volatile("ld1 {v16.8b-v18.8b}, [%3], #24" : "=w"(a), "=w"(b), "=w"(c), "+r"(from));
+  else
+    __asm__ volatile("ld1 {v16.8b-v19.8b}, [%4], #32"
+                     : "=w"(a), "=w"(b), "=w"(c), "=w"(d), "+r"(from));
+  to[0] = a, to[1] = b;
+  if constexpr (count > 2) to[2] = c;
+  if constexpr (count > 3) to[3] = d;
+}
+
+OCTET_INLINE inline void dot(int32x4_t& acc, int8x16_t values, int8x16_t looked_up) {
+  __asm__ volatile("sdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(values), "w"(looked_up));
+}
+
+// So many groups along depth.
+template <int groups, int rows>
+OCTET_INLINE inline void add_groups(int32x4_t (&acc)[rows][kVectors], const uint8_t*& tables,
+                                    const uint8_t*& values, const uint8_t*& places,
+                                    uint8x16_t seven) {
+  // One load has the tables of so many halves.
+  constexpr int kHalves = rows > 2 ? 1 : smaller(4 / rows, 2 * groups);
+  // So many look-ups before their dot products, which wait for them on in-order cores
+  constexpr int kAhead = rows == kMr ? 2 : 4;
+  int8x16_t table[4], value[kVectors], place[kVectors];
+  unroll<2 * groups>([&](auto at) OCTET_INLINE {
+    constexpr int half = at % 2;
+    if constexpr (half == 0) load_places(place, places, kSparseGroup);
+    load_values(value, values, half ? kSparseGroup - kSparseLine : kSparseLine);
+    if constexpr (at % kHalves == 0) load_tables<rows * kHalves>(table, tables);
+    uint8x16_t here[kVectors];
+    unroll<rows * kVectors / kAhead>([&](auto turn) OCTET_INLINE {
+      int8x16_t lhs[kAhead];
+      unroll<kAhead>([&](auto j) OCTET_INLINE {
+        constexpr int v = (turn * kAhead + j) / rows, i = (turn * kAhead + j) % rows;
+        if constexpr (i == 0) here[v] = places_of<half>(place[v], seven);
+        look_up(lhs[j], table[at % kHalves * rows + i], here[v]);
+      });
+      unroll<kAhead>([&](auto j) OCTET_INLINE {
+        constexpr int v = (turn * kAhead + j) / rows, i = (turn * kAhead + j) % rows;
+        dot(acc[i][v], value[v], lhs[j]);
+      });
+    });
+  });
+}
+
+template <int rows>
+void multiply(const Tile& t) {
+  int32x4_t acc[rows][kVectors];
+  const int32_t* init = t.init;
+  OCTET_UNROLL(4)
+  for (int i = 0; i < rows; ++i, init += t.init_stride) {
+    OCTET_UNROLL(4)
+    for (int v = 0; v < kVectors; ++v) acc[i][v] = vld1q_s32(init + 4 * v);
+  }
+  const uint8_t *tables = (const uint8_t*)t.lhs, *values = t.rhs, *places = t.rhs + 2 * kSparseLine;
+  uint8x16_t seven = vdupq_n_u8(7);
+  OCTET_PIN(seven);  // or Clang makes it anew
+  const size_t groups = divide_up(t.depth, kSparseSteps);
+  OCTET_NO_UNROLL
+  for (size_t pairs = groups / 2; pairs; --pairs) add_groups<2>(acc, tables, values, places, seven);
+  if (groups % 2) add_groups<1>(acc, tables, values, places, seven);
+  leave_tile(t, acc);
+}
+
+constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>, multiply<4>};
+
+void dispatch(const Tile& t) { kByRows[t.rows - 1](t); }
+
+}  // namespace
+
+const MicroKernel dotprod_s8s8_sparse_4x16x16 = {
+    .name = "dotprod_s8s8_sparse_4x16x16",
+    .isa = Isa::kDotprod,
+    .lhs_domain = Domain::kS8,
+    .mr = kMr,
+    .nr = 4 * kVectors,
+    .flags = kAnyLhs | kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight,
+    .rhs_layout = kSparseLayout,
+    .gather = gather_tables,
+    .lhs_kr = 16,
+    .multiply = dispatch,
+};
+
+}  // namespace octet

@@ -1,0 +1,63 @@
+// NEON's intrinsics. Of those that only AArch64 has, what the kernels of both call, by its name:
+// AArch32's instructions take halves of registers, and compilers choose them well.
+#pragma once
+
+#include <arm_neon.h>
+
+#if !defined(__aarch64__)
+
+// Macros, because a lane is a constant.
+#define vmlal_laneq_s16(acc, a, v, lane) \
+  vmlal_lane_s16(acc, a, (lane) < 4 ? vget_low_s16(v) : vget_high_s16(v), (lane)&3)
+#define vmlal_high_laneq_s16(acc, a, v, lane) vmlal_laneq_s16(acc, vget_high_s16(a), v, lane)
+
+namespace octet {
+namespace {
+
+inline int16x8_t vmovl_high_s8(int8x16_t a) { return vmovl_s8(vget_high_s8(a)); }
+inline int16x8_t vmull_high_s8(int8x16_t a, int8x16_t b) {
+  return vmull_s8(vget_high_s8(a), vget_high_s8(b));
+}
+inline int16x8_t vmlsl_high_s8(int16x8_t from, int8x16_t a, int8x16_t b) {
+  return vmlsl_s8(from, vget_high_s8(a), vget_high_s8(b));
+}
+inline int32x4_t vmlal_high_s16(int32x4_t to, int16x8_t a, int16x8_t b) {
+  return vmlal_s16(to, vget_high_s16(a), vget_high_s16(b));
+}
+inline int32x4_t vmlal_high_n_s16(int32x4_t to, int16x8_t a, int16_t b) {
+  return vmlal_n_s16(to, vget_high_s16(a), b);
+}
+inline int32x4_t vaddw_high_s16(int32x4_t to, int16x8_t a) {
+  return vaddw_s16(to, vget_high_s16(a));
+}
+inline int32x4_t vsubw_high_s16(int32x4_t from, int16x8_t a) {
+  return vsubw_s16(from, vget_high_s16(a));
+}
+inline int16x8_t vqmovn_high_s32(int16x4_t low, int32x4_t high) {
+  return vcombine_s16(low, vqmovn_s32(high));
+}
+inline int8x16_t vqmovn_high_s16(int8x8_t low, int16x8_t high) {
+  return vcombine_s8(low, vqmovn_s16(high));
+}
+inline int16x8_t vuzp1q_s16(int16x8_t a, int16x8_t b) { return vuzpq_s16(a, b).val[0]; }
+inline int32x4_t vpaddq_s32(int32x4_t a, int32x4_t b) {
+  return vcombine_s32(vpadd_s32(vget_low_s32(a), vget_high_s32(a)),
+                      vpadd_s32(vget_low_s32(b), vget_high_s32(b)));
+}
+inline uint8x16_t vqtbl1q_u8(uint8x16_t table, uint8x16_t index) {
+  const uint8x8x2_t halves = {{vget_low_u8(table), vget_high_u8(table)}};
+  return vcombine_u8(vtbl2_u8(halves, vget_low_u8(index)), vtbl2_u8(halves, vget_high_u8(index)));
+}
+// Half to even. From 2^23 on a float is an integer, and below, adding as much leaves no fraction.
+inline int32x4_t vcvtnq_s32_f32(float32x4_t x) {
+  const float32x4_t magnitude = vabsq_f32(x), magic = vdupq_n_f32(8388608.0f);
+  const float32x4_t rounded = vsubq_f32(vaddq_f32(magnitude, magic), magic);
+  const uint32x4_t sign = vdupq_n_u32(1u << 31);
+  return vcvtq_s32_f32(
+      vbslq_f32(sign, x, vbslq_f32(vcltq_f32(magnitude, magic), rounded, magnitude)));
+}
+
+}  // namespace
+}  // namespace octet
+
+#endif

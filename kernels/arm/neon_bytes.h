@@ -1,0 +1,288 @@
+// s8 x s8 -> s32 or 8 bits for ARMv7 and ARMv8.0: SMULL, SMLAL2 and SADALP, up to 4 rows x 64
+// columns, 4 at a time; by their names of ARMv7 VMULL, VMLAL and VPADAL, and 2 rows.
+//
+// A register holds 16 bytes of one row or one column. Products of the low and the high half are
+// added in 16 bits, then pairwise to the 32-bit accumulator, so that a column holds four partial
+// sums, which pairwise adds join at the end:
+//
+//                          column 0     1     2     3
+//                         +----------+-----+-----+-----+
+//   row i, 16 bytes       | acc[i][0]| [1] | [2] | [3] |
+//                         +----------+-----+-----+-----+
+//
+// 16 accumulators, 4 for lhs, 4 for rhs, 4 for products: 28 registers of 32. ARMv7: 8 accumulators,
+// 2 for lhs, 2 for rhs, 2 for products, 1 that flips: 15 of 16.
+//
+// Per 16 along depth: 4 loads of lhs, 2 load pairs of rhs, 3 instructions for each of 16
+// accumulators, four products at a time; the last 8, or fewer, take 2 instead of 3. The lhs rows
+// are read where they lie. A u8 lhs is flipped to s8 as it is loaded. One call does up to 16
+// panels, so that its own cost is shared. (-128)^2 + (-128)^2 leaves 16 bits. Where -128 occurs
+// among the weights, the second kernel adds up each half on its own: four instructions instead of
+// three, exact for all inputs. Instantiated over (rows, lhs sign, exactness).
+#pragma once
+
+#include "kernels/arm/bytes.h"
+#include "kernels/arm/kernels.h"
+#include "kernels/arm/narrow.h"
+#include "kernels/arm/pinned.h"
+#include "kernels/core/unroll.h"
+#include "kernels/simd/portable.h"
+
+namespace octet {
+namespace {
+
+#if defined(__aarch64__)
+constexpr int kMr = 4, kTogetherOfTwo = 2, kLoadsAhead = 1;
+#else
+constexpr int kMr = 2, kTogetherOfTwo = 1, kLoadsAhead = 2;
+#endif
+constexpr int kWidth = 4, kNr = 64;
+static_assert(kNeonLayout.step == kWidth && kNeonLayout.width == kWidth,
+              "every panel has exactly 4 columns: the groups' stride is a constant");
+
+// Four bytes of a row of outputs, which begins anywhere. Clang tells a store of 32-bit Arm that it
+// is as aligned as its type.
+typedef uint32_t Quad __attribute__((aligned(1)));
+
+// Four rows against a column, exact unless a weight is -128. As one text, or GCC 12 copies
+// products.
+#define OCTET_MULTIPLY                                        \
+  "smull %4.8h, %8.8b, %12.8b\n smull %5.8h, %9.8b, %12.8b\n" \
+  "smull %6.8h, %10.8b, %12.8b\n smull %7.8h, %11.8b, %12.8b\n"
+#define OCTET_ADD_HIGH                                              \
+  "smlal2 %4.8h, %8.16b, %12.16b\n smlal2 %5.8h, %9.16b, %12.16b\n" \
+  "smlal2 %6.8h, %10.16b, %12.16b\n smlal2 %7.8h, %11.16b, %12.16b\n"
+#define OCTET_SUM(add) \
+  add " %0.4s, %4.8h\n " add " %1.4s, %5.8h\n" add " %2.4s, %6.8h\n " add " %3.4s, %7.8h"
+#define OCTET_COLUMN(text, sums)                                                         \
+  __asm__ volatile(text                                                                  \
+                   : sums(acc[0][j]), sums(acc[1][j]), sums(acc[2][j]), sums(acc[3][j]), \
+                     "=&w"(p[0]), "=&w"(p[1]), "=&w"(p[2]), "=&w"(p[3])                  \
+                   : "w"(a[0]), "w"(a[1]), "w"(a[2]), "w"(a[3]), "w"(b))
+template <bool first, int bytes>
+OCTET_INLINE inline void multiply_column(int32x4_t (&acc)[4][kWidth], int j,
+                                         const int8x16_t (&a)[4], int8x16_t b) {
+  int16x8_t p[4];
+  if constexpr (first)
+    OCTET_COLUMN(OCTET_MULTIPLY OCTET_ADD_HIGH OCTET_SUM("saddlp"), "=w");
+  else if constexpr (bytes == 16)
+    OCTET_COLUMN(OCTET_MULTIPLY OCTET_ADD_HIGH OCTET_SUM("sadalp"), "+w");
+  else
+    OCTET_COLUMN(OCTET_MULTIPLY OCTET_SUM("sadalp"), "+w");
+}
+
+// So many bytes of a row against as many of each column. first: of the accumulators, which need no
+// clearing then. Several products are on their way at a time, or an in-order core would wait for
+// each.
+template <int rows, bool least, bool first, int bytes, typename Lhs, typename Rhs>
+OCTET_INLINE inline void multiply_add(int32x4_t (&acc)[rows][kWidth], const Lhs& load_row,
+                                      const Rhs& load_two_columns) {
+  // columns
+  constexpr int together = rows == 1 ? 4 : rows == 2 ? kTogetherOfTwo : rows == 4 ? 1 : 2;
+  int8x16_t a[rows], b[kWidth];
+  load_two_columns(Int<0>{}, b[0], b[1]);
+  unroll<rows>([&](auto i) OCTET_INLINE { load_row(a[i], i); });
+  if (together > 1) load_two_columns(Int<1>{}, b[2], b[3]);
+  unroll<kWidth / together>([&](auto step) OCTET_INLINE {
+    constexpr int j0 = step * together;
+    if (together == 1 && j0 == kLoadsAhead) load_two_columns(Int<1>{}, b[2], b[3]);
+    if constexpr (rows == 4 && !least) {
+      multiply_column<first, bytes>(acc, j0, a, b[j0]);
+    } else {
+      int16x8_t products[rows][together];
+      const auto each = [&](const auto& f) OCTET_INLINE {
+        unroll<together>([&](auto j) OCTET_INLINE {
+          unroll<rows>([&](auto i) OCTET_INLINE { f(i, Int<j0 + j>{}, products[i][j]); });
+        });
+      };
+      const auto add = [&](auto starts) OCTET_INLINE {
+        each([&](auto i, auto j, int16x8_t& p) OCTET_INLINE {
+          if constexpr (starts)
+            acc[i][j] = pairs(p);
+          else
+            add_pairs(acc[i][j], p);
+        });
+      };
+      each([&](auto i, auto j, int16x8_t& p) OCTET_INLINE { p = multiply_low(a[i], b[j]); });
+      if constexpr (bytes == 16 && least) {
+        add(Int<first>{});
+        each([&](auto i, auto j, int16x8_t& p) OCTET_INLINE { p = multiply_high(a[i], b[j]); });
+        add(Int<0>{});
+      } else {
+        if constexpr (bytes == 16)
+          each([&](auto i, auto j, int16x8_t& p)
+                   OCTET_INLINE { multiply_add_high(p, a[i], b[j]); });
+        add(Int<first>{});
+      }
+    }
+  });
+}
+
+template <int rows, bool flip, bool least>
+void multiply(const Tile& t) {
+  constexpr int kGroup = 16 * kWidth;
+  alignas(16) uint8_t tails[kMr][16];
+  alignas(16) uint8_t whole[kMr * kWidth * 4];
+  const size_t taps = t.taps, bytes = t.depth % 16, element = t.scale ? 1 : 4,
+               init_stride = t.init_stride, panel_stride = t.rhs_panel_stride;
+  // What is left of a row: up to eight bytes are half a step, where they lie if they are eight;
+  // else copies, with zeros, take their place, and a row of less than a step is nothing but that.
+  const bool is_short = t.depth < 16, copies = bytes && (bytes != 8 || is_short);
+  const size_t all_groups = is_short ? 1 : t.depth / 16, rest = is_short ? 0 : bytes;
+  const uint8_t* panel = t.rhs;
+  const int32_t* init = t.init;
+  const float* scale = t.scale;
+  Narrowing16 narrow;
+  size_t tflite_apart = 0;
+  if (scale) {
+    narrow = narrowing16(*t.narrow);
+    tflite_apart = t.narrow->tflite_apart;
+  }
+  OCTET_SPILL(narrow);
+  uint8_t* dst = (uint8_t*)t.dst;
+  size_t stride = t.dst_stride;
+  const uint8_t* starts[rows];  // of the first tap's rows
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    starts[i] = is_short     ? tails[i]
+                : t.lhs_rows ? t.lhs_rows[i]
+                             : (const uint8_t*)t.lhs + i * t.lhs_stride;
+  });
+  OCTET_SPILL(starts);
+  if (copies) copy_tails(t, 0, (const uint8_t*)t.lhs, tails);
+
+  for (size_t columns = t.cols;; columns -= kWidth) {
+    const uint8_t* rhs = panel;
+    const uint8_t* lhs[rows];
+    unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = starts[i]; });
+
+    int32x4_t acc[rows][kWidth];
+    const auto flipped = [&](int8x16_t& bytes) OCTET_INLINE {
+      if (flip) bytes = veorq_s8(bytes, vdupq_n_s8(-128));
+    };
+    const auto from_rows = [&](int8x16_t& a, auto i) OCTET_INLINE {
+      load16_step(a, lhs[i]);
+      flipped(a);
+    };
+    const auto halves_of_rows = [&](int8x16_t& a, auto i) OCTET_INLINE {
+      load_low<0>(a, lhs[i]);
+      flipped(a);
+    };
+    const auto from_tails = [&](int8x16_t& a, auto i) OCTET_INLINE {
+      a = vreinterpretq_s8_u8(vld1q_u8(tails[i]));
+      flipped(a);
+    };
+    const auto step = [&](auto first, const auto& load) OCTET_INLINE {
+      multiply_add<rows, least, first, 16>(acc, load,
+                                           [&](auto two, int8x16_t& b0, int8x16_t& b1)
+                                               OCTET_INLINE { load_columns<two>(b0, b1, rhs); });
+    };
+    const auto half_step = [&](const auto& load) OCTET_INLINE {
+      multiply_add<rows, least, false, 8>(acc, load,
+                                          [&](auto two, int8x16_t& b0, int8x16_t& b1) OCTET_INLINE {
+                                            load_low<32 * two>(b0, rhs);
+                                            load_low<32 * two + 16>(b1, rhs);
+                                          });
+      rhs += kGroup;
+    };
+    step(Int<1>{}, from_rows);
+    size_t groups = all_groups - 1;
+    for (size_t tap = 0;;) {
+      if (groups) {  // a loop with its test on top is what GCC 12 makes of the short form here
+        do step(Int<0>{}, from_rows);
+        while (--groups);
+      }
+      if (rest == 8) {
+        half_step(halves_of_rows);
+      } else if (rest) {
+        if (rest > 8)
+          step(Int<0>{}, from_tails);
+        else
+          half_step(from_tails);
+      }
+      ++tap;
+      if (__builtin_expect(tap == taps, 1)) break;
+      groups = all_groups;
+      const uint8_t* base = (const uint8_t*)t.lhs;
+      if (t.tap_steps)
+        for (size_t i = 0; i < tap; ++i) base += t.tap_steps[i];
+      if (copies) copy_tails(t, tap, base, tails);
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        lhs[i] = is_short     ? tails[i]
+                 : t.lhs_rows ? t.lhs_rows[tap * rows + i]
+                              : base + i * t.lhs_stride;
+      });
+    }
+
+    int32x4_t sum[4];
+    const int32_t* start = init;
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      sum[i] =
+          vaddq_s32(vpaddq_s32(vpaddq_s32(acc[i][0], acc[i][1]), vpaddq_s32(acc[i][2], acc[i][3])),
+                    vld1q_s32(start));
+      start += init_stride;
+    });
+    const bool partial = columns < kWidth;
+    uint8_t* to = partial ? whole : dst;
+    const size_t step_down = partial ? kWidth * element : stride;
+    if (scale) {
+      unroll<4 - rows>([&](auto i) OCTET_INLINE { sum[rows + i] = sum[0]; });
+      const auto bytes_by = [&](auto four) OCTET_INLINE {
+        return narrowed<Exit::kClamped>(sum, {four, four, four, four}, narrow);
+      };
+      const uint32x4_t quads =
+          vreinterpretq_u32_u8(tflite_apart ? bytes_by(TfliteRight::at(scale, tflite_apart))
+                                            : bytes_by(FloatScale::at(scale, 0)));
+      scale += kWidth;
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        vst1q_lane_u32((Quad*)to, quads, i);
+        to += step_down;
+      });
+    } else {
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        vst1q_s32((int32_t*)to, sum[i]);
+        to += step_down;
+      });
+    }
+    if (columns <= kWidth) {
+      if (partial) copy_rows(whole, kWidth * element, dst, stride, t.rows, columns * element);
+      return;
+    }
+    if (copies && __builtin_expect(taps > 1, 0)) copy_tails(t, 0, (const uint8_t*)t.lhs, tails);
+    init += kWidth;
+    dst += kWidth * element;
+    panel += panel_stride;
+  }
+}
+
+template <bool flip, bool least>
+constexpr MultiplyFn kByRows[kMr] = {
+    multiply<1, flip, least>,
+    multiply<2, flip, least>,
+#if defined(__aarch64__)
+    multiply<3, flip, least>,
+    multiply<4, flip, least>,
+#endif
+};
+
+template <bool least>
+void dispatch(const Tile& t) {
+  (t.lhs_flip ? kByRows<true, least> : kByRows<false, least>)[t.rows - 1](t);
+}
+
+template <bool least>
+constexpr MicroKernel bytes_kernel(const char* name) {
+  return {
+      .name = name,
+      .isa = Isa::kNeon,
+      .lhs_domain = Domain::kS8,
+      .mr = kMr,
+      .nr = kNr,
+      .flags = kAnyLhs | kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight | kNoLeast * !least,
+      .rhs_layout = kNeonLayout,
+      .lhs_kr = 16,
+      .multiply = dispatch<least>,
+  };
+}
+
+}  // namespace
+}  // namespace octet

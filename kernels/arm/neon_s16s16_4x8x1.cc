@@ -1,0 +1,8 @@
+// On AArch32.
+#include "kernels/arm/neon_words.h"
+
+namespace octet {
+
+const MicroKernel neon_s16s16_4x8x1 = words_kernel("neon_s16s16_4x8x1");
+
+}  // namespace octet

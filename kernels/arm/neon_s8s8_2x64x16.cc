@@ -1,0 +1,9 @@
+// On AArch32.
+#include "kernels/arm/neon_bytes.h"
+
+namespace octet {
+
+const MicroKernel neon_s8s8_2x64x16 = bytes_kernel<false>("neon_s8s8_2x64x16");
+const MicroKernel neon_s8s8_least_2x64x16 = bytes_kernel<true>("neon_s8s8_least_2x64x16");
+
+}  // namespace octet

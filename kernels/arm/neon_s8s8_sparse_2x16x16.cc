@@ -1,0 +1,138 @@
+// s8 x 2:4 sparse s8 -> s32 or 8 bits for ARMv8.0: TBL, SMULL, SMLAL and SADALP, up to 2 rows x 16
+// columns.
+//
+//                            columns 0 1    2 3     4 5      ...    14 15
+//                           +------------+--------+--------+-----+--------+
+//   row i, a table of 8     | acc[i][0]  | [0][1] | [1][0] | ... | [3][1] |
+//   bytes                   +------------+--------+--------+-----+--------+
+//
+// A vector of values has four of each of four columns. SMULL and SMULL2 multiply those of steps 0
+// to 7, SMLAL and SMLAL2 add those of steps 8 to 15 in 16 bits, and SADALP adds neighbours to two
+// 32-bit sums of each column, which pairwise adds join at the end: 8 instructions with the two
+// look-ups, where dense weights take 12. 16 accumulators, 4 for tables, 2 for values, 2 for places,
+// 1 mask, 2 looked up, 4 for products: 31 registers of 32.
+//
+// (-128)^2 + (-128)^2 leaves 16 bits. Where -128 occurs among the weights, the second kernel adds
+// up each half on its own: 10 instructions, exact for all inputs.
+#include <arm_neon.h>
+
+#include "kernels/arm/kernels.h"
+#include "kernels/arm/leave.h"
+#include "kernels/arm/pinned.h"
+#include "kernels/arm/sparse.h"
+#include "kernels/core/unroll.h"
+
+namespace octet {
+namespace {
+
+constexpr int kMr = 2, kVectors = 4;
+
+OCTET_INLINE inline void load_table(int8x16_t& to, const uint8_t*& from) { load8_step(to, from); }
+OCTET_INLINE inline void multiply_add_low(int16x8_t& products, int8x16_t a, int8x16_t b) {
+  __asm__ volatile("smlal %0.8h, %1.8b, %2.8b" : "+w"(products) : "w"(a), "w"(b));
+}
+
+// A group along depth.
+template <bool least, int rows>
+OCTET_INLINE inline void add_group(int32x4_t (&acc)[rows][kVectors][2], const uint8_t*& tables,
+                                   const uint8_t*& rhs, uint8x16_t seven) {
+  // Several products are on their way at a time, or an in-order core would wait for each
+  constexpr int together = kMr / rows;  // vectors
+  int8x16_t table[2][rows];
+  unroll<2>([&](auto half) OCTET_INLINE {
+    unroll<rows>([&](auto i) OCTET_INLINE { load_table(table[half][i], tables); });
+  });
+  unroll<kVectors / together>([&](auto turn) OCTET_INLINE {
+    int16x8_t low[rows][together], high[rows][together];
+    const auto each = [&](const auto& f) OCTET_INLINE {
+      unroll<together>([&](auto v) OCTET_INLINE {
+        unroll<rows>([&](auto i) OCTET_INLINE { f(i, v, low[i][v], high[i][v]); });
+      });
+    };
+    int8x16_t values[2][together], places[together];
+    unroll<together>([&](auto v) OCTET_INLINE {
+      constexpr int at = 16 * (turn * together + v);
+      load16<at + 2 * kSparseLine>(places[v], rhs);
+      load16<at>(values[0][v], rhs);
+      load16<at + kSparseLine>(values[1][v], rhs);
+    });
+    unroll<2>([&](auto half) OCTET_INLINE {
+      int8x16_t lhs[rows][together];
+      uint8x16_t here[together];
+      unroll<together>([&](auto v) OCTET_INLINE { here[v] = places_of<half>(places[v], seven); });
+      each([&](auto i, auto v, auto&, auto&)
+               OCTET_INLINE { look_up(lhs[i][v], table[half][i], here[v]); });
+      each([&](auto i, auto v, int16x8_t& p, int16x8_t& q) OCTET_INLINE {
+        if constexpr (half == 0 || least) {
+          p = multiply_low(lhs[i][v], values[half][v]);
+          q = multiply_high(lhs[i][v], values[half][v]);
+        } else {
+          multiply_add_low(p, lhs[i][v], values[half][v]);
+          multiply_add_high(q, lhs[i][v], values[half][v]);
+        }
+      });
+      if constexpr (half == 1 || least)
+        each([&](auto i, auto v, int16x8_t& p, int16x8_t& q) OCTET_INLINE {
+          add_pairs(acc[i][turn * together + v][0], p);
+          add_pairs(acc[i][turn * together + v][1], q);
+        });
+    });
+  });
+  rhs += kSparseGroup;
+}
+
+template <int rows, bool least>
+void multiply(const Tile& t) {
+  int32x4_t acc[rows][kVectors][2];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    unroll<kVectors>([&](auto v) OCTET_INLINE { acc[i][v][0] = acc[i][v][1] = vdupq_n_s32(0); });
+  });
+  const uint8_t *tables = (const uint8_t*)t.lhs, *rhs = t.rhs;
+  const uint8x16_t seven = vdupq_n_u8(7);
+  OCTET_NO_UNROLL
+  for (size_t groups = divide_up(t.depth, kSparseSteps); groups; --groups)
+    add_group<least>(acc, tables, rhs, seven);
+  int32x4_t sums[rows][kVectors];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    unroll<kVectors>([&](auto v) OCTET_INLINE {
+      sums[i][v] = vaddq_s32(vpaddq_s32(acc[i][v][0], acc[i][v][1]),
+                             vld1q_s32(t.init + i * t.init_stride + 4 * v));
+    });
+  });
+  leave_tile(t, sums);
+}
+
+template <bool least>
+void dispatch(const Tile& t) {
+  t.rows == 1 ? multiply<1, least>(t) : multiply<2, least>(t);
+}
+
+}  // namespace
+
+const MicroKernel neon_s8s8_sparse_2x16x16 = {
+    .name = "neon_s8s8_sparse_2x16x16",
+    .isa = Isa::kNeon,
+    .lhs_domain = Domain::kS8,
+    .mr = kMr,
+    .nr = 4 * kVectors,
+    .flags = kAnyLhs | kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight | kNoLeast,
+    .rhs_layout = kSparseLayout,
+    .gather = gather_tables,
+    .lhs_kr = 16,
+    .multiply = dispatch<false>,
+};
+
+const MicroKernel neon_s8s8_sparse_least_2x16x16 = {
+    .name = "neon_s8s8_sparse_least_2x16x16",
+    .isa = Isa::kNeon,
+    .lhs_domain = Domain::kS8,
+    .mr = kMr,
+    .nr = 4 * kVectors,
+    .flags = kAnyLhs | kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight,
+    .rhs_layout = kSparseLayout,
+    .gather = gather_tables,
+    .lhs_kr = 16,
+    .multiply = dispatch<true>,
+};
+
+}  // namespace octet

@@ -1,0 +1,10 @@
+// What a model of memory (traffic/) is told: bytes that code reads or writes.
+#pragma once
+
+#include <stddef.h>
+
+namespace octet {
+
+using TouchFn = void (*)(const void* at, size_t bytes, bool write);
+
+}  // namespace octet

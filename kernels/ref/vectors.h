@@ -1,0 +1,10 @@
+// OCTET_VECTORS: whether the compiler's flags promise vectors of 128 bits, in which it holds four
+// sums side by side. Otherwise they are in general registers.
+#pragma once
+
+#if defined(__SSE2__) || defined(__VSX__) || defined(__riscv_vector) || defined(__ARM_NEON) || \
+    defined(__loongarch_sx) || defined(__wasm_simd128__) || defined(__mips_msa)
+#define OCTET_VECTORS 1
+#else
+#define OCTET_VECTORS 0
+#endif

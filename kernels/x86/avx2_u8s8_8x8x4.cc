@@ -1,0 +1,113 @@
+// u8 x s8 -> s32 or 8 bits, VPMADDWD on ymm, up to 8 rows x 8 columns, for products of no more
+// columns. Exact for all inputs.
+//
+// avx2_s16s8_6x16x4.cc multiplies the same, of rows that were widened before. That pays where more
+// than one vector of columns meets them; here there is one, and rows are read where they lie:
+//
+//                      columns 0-7
+//                     +------------+      8 accumulators, 2 for rhs, 1 for lhs, 1 for its half,
+//   row i, 4 bytes    |   acc[i]   |      1 product, 1 mask, 1 flip: 15 registers of 16
+//   broadcast         +------------+
+//
+// Per group of 4 along depth and row: a broadcast, its even and its odd bytes as words, two
+// multiply-adds and two adds.
+#include <immintrin.h>
+
+#include "kernels/core/unroll.h"
+#include "kernels/x86/accumulate.h"
+#include "kernels/x86/exits_ymm.h"
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/quads.h"
+#include "kernels/x86/tflite_exit.h"
+
+namespace octet {
+namespace {
+
+constexpr int kMr = 8, kNr = 8;
+
+template <int rows>
+OCTET_INLINE inline void add_products(const Tile& t, __m256i (&acc)[rows]) {
+  const uint8_t* lhs[rows];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
+  });
+  const uint8_t* rhs = t.rhs;
+  const __m256i even = _mm256_set1_epi16(0xff), flips = _mm256_set1_epi32((int32_t)t.lhs_flip);
+  for (size_t tap = 1;; ++tap) {
+    size_t k = 0;
+    const auto step = [&](auto quad) OCTET_INLINE {
+      const __m256i b0 = words_of_quads<0>(rhs), b1 = words_of_quads<1>(rhs);
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        const __m256i bytes = _mm256_xor_si256(_mm256_set1_epi32(quad(lhs[i] + k)), flips);
+        accumulate(acc[i], _mm256_madd_epi16(_mm256_and_si256(bytes, even), b0));
+        accumulate(acc[i], _mm256_madd_epi16(_mm256_srli_epi16(bytes, 8), b1));
+      });
+      k += 4;
+      __asm__("" : "+r"(k));  // or eight addresses are counted on
+      rhs += t.rhs_stride;
+    };
+    OCTET_NO_UNROLL
+    for (size_t groups = t.depth / 4; groups; --groups) step(load_quad);
+    if (const size_t tail = t.depth % 4)
+      step([tail](const uint8_t* bytes) OCTET_INLINE { return tail_quad(bytes, tail); });
+    if (tap == t.taps) return;
+    const uint8_t* const* rows_of_tap = t.lhs_rows ? t.lhs_rows + tap * rows : nullptr;
+    const ptrdiff_t step_to_tap = rows_of_tap ? 0 : t.tap_steps[tap - 1];
+    unroll<rows>(
+        [&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
+  }
+}
+
+// Two rows a vector of bytes.
+template <int rows>
+OCTET_INLINE inline void store_narrowed(const Tile& t, const __m256i (&acc)[rows]) {
+  const Narrower<16> narrower(*t.narrow);
+  const __m256 scale = _mm256_loadu_ps(t.scale);
+  uint8_t* dst = (uint8_t*)t.dst;
+  unroll<(rows + 1) / 2>([&](auto pair) OCTET_INLINE {
+    constexpr int i = 2 * pair, next = i + 1 < rows ? i + 1 : i;
+    const __m128i bytes =
+        narrower.bytes(scaled_words(acc[i], scale), scaled_words(acc[next], scale));
+    store_bytes(dst + i * t.dst_stride, bytes, t.cols);
+    if (next > i) store_bytes(dst + next * t.dst_stride, _mm_srli_si128(bytes, 8), t.cols);
+  });
+}
+
+template <int rows>
+void multiply(const Tile& t) {
+  __m256i acc[rows];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    acc[i] = _mm256_loadu_si256((const __m256i*)(t.init + i * t.init_stride));
+    if (t.row_init) acc[i] = _mm256_add_epi32(acc[i], _mm256_set1_epi32(t.row_init[i]));
+  });
+  add_products(t, acc);
+  if (t.scale && !t.narrow->tflite_apart) return store_narrowed(t, acc);
+
+  alignas(32) int32_t sums[rows][kNr];
+  uint8_t* const to = t.scale ? (uint8_t*)sums : (uint8_t*)t.dst;
+  const size_t stride = t.scale ? sizeof sums[0] : t.dst_stride, cols = t.scale ? kNr : t.cols;
+  unroll<rows>([&](auto i) OCTET_INLINE { store_s32(to + i * stride, acc[i], cols); });
+  if (t.scale) tflite_exit(t, sums[0], kNr);
+}
+
+constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>, multiply<4>,
+                                     multiply<5>, multiply<6>, multiply<7>, multiply<8>};
+
+void dispatch(const Tile& t) { kByRows[t.rows - 1](t); }
+
+}  // namespace
+
+const MicroKernel avx2_u8s8_8x8x4 = {
+    .name = "avx2_u8s8_8x8x4",
+    .isa = Isa::kAvx2,
+    .lhs_domain = Domain::kU8,
+    .mr = kMr,
+    .nr = kNr,
+    .n_max = kNr,
+    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kRowInit,
+    .rhs_layout = kX86Layout,
+    .lhs_kr = 4,
+    .multiply = dispatch,
+};
+
+}  // namespace octet

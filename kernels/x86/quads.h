@@ -1,0 +1,36 @@
+// Four bytes along depth: of a row of the lhs where it lies, and of each column of the layout that
+// x86 kernels share.
+#pragma once
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/core/unroll.h"
+
+namespace octet {
+namespace {
+
+inline int32_t load_quad(const uint8_t* bytes) {
+  int32_t quad;
+  __builtin_memcpy(&quad, bytes, sizeof quad);
+  return quad;
+}
+
+// The last 1..3 bytes of a row, without reading past it.
+inline int32_t tail_quad(const uint8_t* bytes, size_t count) {
+  uint32_t quad = bytes[0];
+  if (count > 1) quad |= (uint32_t)bytes[1] << 8;
+  if (count > 2) quad |= (uint32_t)bytes[2] << 16;
+  return (int32_t)quad;
+}
+
+// The even or the odd bytes of eight columns as words, with their signs.
+template <int odd>
+OCTET_INLINE inline __m256i words_of_quads(const uint8_t* rhs) {
+  const __m256i bytes = _mm256_loadu_si256((const __m256i*)rhs);
+  return _mm256_srai_epi16(odd ? bytes : _mm256_slli_epi16(bytes, 8), 8);
+}
+
+}  // namespace
+}  // namespace octet

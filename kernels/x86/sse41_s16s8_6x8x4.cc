@@ -1,0 +1,20 @@
+// PMADDWD on xmm: kernels/xsimd/bytes_6x2.h says how.
+#include "kernels/x86/kernels.h"
+#include "kernels/xsimd/bytes_6x2.h"
+
+namespace octet {
+const MicroKernel sse41_s16s8_6x8x4 = {
+    .name = "sse41_s16s8_6x8x4",
+    .isa = Isa::kSse41,
+    .lhs_domain = Domain::kU8,
+    .mr = kMr,
+    .nr = kNr,
+    .flags = kAnyLhs | kNarrows | kEvenFirst | kRowInit,
+    .rhs_layout = kX86Layout,
+    .gather = gather,
+    .lhs_kr = 4,
+    .lhs_element_bytes = 4,
+    .multiply = dispatch,
+    .widen = widen<kX86Layout.width * kX86Layout.kr>,
+};
+}  // namespace octet

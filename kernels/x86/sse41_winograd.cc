@@ -1,0 +1,11 @@
+#include "kernels/x86/kernels.h"
+#include "kernels/xsimd/winograd.h"
+
+namespace octet {
+const WinogradOps sse41_winograd = {
+    {input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>,
+     input_tile<Form2x2Int8, Lanes>},
+    {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>,
+     output_tile<Form2x2Int8>},
+    16};
+}  // namespace octet

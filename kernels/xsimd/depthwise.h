@@ -1,0 +1,127 @@
+// Depthwise on xsimd's batches, s16 x s8 or s16 -> s32 or 8 bits, blocks of as many channels as a
+// batch has bytes. Exact for all inputs.
+//
+// Bytes of four pixels are interleaved in pairs and widened, so that a 32-bit lane holds two pixels
+// of one channel: a column is eight vectors, and a dot product of four pixels two multiplications
+// of pairs. Zipping halves leaves channels in order. Sixteen registers hold the accumulators of two
+// rows and a new column, but not the two columns before it: those live in memory.
+#pragma once
+
+#include "kernels/simd/depthwise.h"
+#include "kernels/xsimd/exits.h"
+
+namespace octet {
+namespace {
+
+struct DepthwiseBatches {
+  static constexpr int kChannels = 4 * kLanes, kPrepared = 4 * (1 + kTfliteRows) * kChannels,
+                       kVector = sizeof(Sums), kColumn = 8 * kVector, kWalkSets = 2;
+  static constexpr bool kTogether = true, kCopyPerSign = false, kShuffles = true;
+  static_assert(kVector == 16, "wider zips part channels");
+  using Pixel = Batch<uint8_t>;
+  struct Acc {
+    Sums a[4];
+  };
+  struct Column {
+    uint8_t* at;
+  };
+  struct Columns {
+    alignas(kVector) uint8_t bytes[3][kColumn];
+    OCTET_INLINE inline Column at(int i) { return {bytes[i]}; }
+  };
+
+  OCTET_INLINE static inline Pixel load(const uint8_t* p) { return octet::load<uint8_t>(p); }
+  OCTET_INLINE static inline Pixel flipped(Pixel bytes, Pixel sign) { return bytes ^ sign; }
+  OCTET_INLINE static inline Pixel sign(bool flip) { return Pixel((uint8_t)(flip ? 0x80 : 0)); }
+
+  struct Ends {
+    const uint8_t* prepared;
+    OCTET_INLINE inline explicit Ends(const uint8_t* p) : prepared(p) {}
+    OCTET_INLINE inline Acc start() const {
+      Acc acc;
+      unroll<4>([&](auto v) OCTET_INLINE {
+        acc.a[v] = Sums::load_aligned((const int32_t*)(prepared + kVector * v));
+      });
+      return acc;
+    }
+    OCTET_INLINE inline Floats scale(int v) const {
+      return Floats::load_aligned((const float*)(prepared + kVector * (4 + v)));
+    }
+  };
+
+  struct Narrowing {
+    Narrower narrower;
+    explicit Narrowing(const DepthwiseTile& t) : narrower(*t.narrow) {}
+
+    OCTET_INLINE inline void store(const Acc& acc, const Ends& ends, uint8_t* dst) const {
+      Sums q[4];
+      unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaled(acc.a[v], ends.scale(v)); });
+      narrower.bytes(to_words(q[0], q[1]), to_words(q[2], q[3])).store_unaligned(dst);
+    }
+  };
+
+  OCTET_INLINE static inline void store_s32(const Acc& acc, uint8_t* dst) {
+    unroll<4>([&](auto v)
+                  OCTET_INLINE { acc.a[v].store_unaligned((int32_t*)(dst + kVector * v)); });
+  }
+  OCTET_INLINE static inline void store_raw(const Acc& acc, uint8_t* dst) { store_s32(acc, dst); }
+
+  // Vector 2 v + pair of a column has the accumulators' v.
+  template <typename Use>
+  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
+    const Pixel zero((uint8_t)0);
+    unroll<2>([&](auto pair) OCTET_INLINE {
+      const Pixel halves[2] = {xsimd::zip_lo(p[2 * pair], p[2 * pair + 1]),
+                               xsimd::zip_hi(p[2 * pair], p[2 * pair + 1])};
+      unroll<2>([&](auto high) OCTET_INLINE {
+        use(Int<4 * high.value + pair.value>{}, as<Words>(xsimd::zip_lo(halves[high], zero)));
+        use(Int<4 * high.value + 2 + pair.value>{}, as<Words>(xsimd::zip_hi(halves[high], zero)));
+      });
+    });
+  }
+
+  OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
+    each(p, [&](auto i, Words t)
+                OCTET_INLINE { t.store_aligned((int16_t*)(column.at + kVector * i)); });
+  }
+  // Keeps the compiler from holding what it has stored in registers as well.
+  OCTET_INLINE static inline void settle(Column& column) {
+    __asm__("" : "+m"(*(uint8_t(*)[kColumn])column.at));
+  }
+
+  template <int rows>
+  OCTET_INLINE static inline void dot_vector(Acc (&acc)[rows], int i, Words t,
+                                             const uint8_t* weights, size_t set) {
+    unroll<rows>([&](auto r) OCTET_INLINE {
+      const uint8_t* const at = weights + r * set + kVector * i;
+      add_pairs(acc[r].a[i / 2], t, Words::load_aligned((const int16_t*)at));
+    });
+  }
+  template <int rows>
+  OCTET_INLINE static inline void dot_rows(Acc (&acc)[rows], const Column& column,
+                                           const uint8_t* weights, size_t set) {
+    unroll<8>([&](auto i) OCTET_INLINE {
+      const Words t = Words::load_aligned((const int16_t*)(column.at + kVector * i));
+      dot_vector(acc, i, t, weights, set);
+    });
+  }
+  template <int rows>
+  OCTET_INLINE static inline void dot_pixels(Acc (&acc)[rows], const Pixel (&p)[4],
+                                             const uint8_t* weights, size_t set) {
+    each(p, [&](auto i, Words t) OCTET_INLINE { dot_vector(acc, i, t, weights, set); });
+  }
+
+  // From four taps of each lane's channel: two of all channels, then the other two.
+  template <typename Taps>
+  static inline void weights(const Taps* from, size_t vector, uint8_t* to) {
+    using Tap = std::conditional_t<sizeof(Taps) == 4, int8_t, int16_t>;
+    int16_t* const out = (int16_t*)(to + 2 * kVector * vector);
+    OCTET_NO_UNROLL
+    for (int i = 0; i < 4 * kLanes; ++i)
+      out[i % 4 / 2 * 2 * kLanes + i / 4 * 2 + i % 2] =
+          (Tap)(from[i / 4] >> i % 4 * 8 * sizeof(Tap));
+  }
+};
+
+}  // namespace
+}  // namespace octet

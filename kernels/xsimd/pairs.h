@@ -1,0 +1,87 @@
+// What instruction sets do in one instruction of their own and xsimd has no name for. Below x86's
+// is what serves everywhere.
+#pragma once
+
+#include "kernels/core/unroll.h"
+#include "kernels/xsimd/batch.h"
+
+namespace octet {
+namespace {
+
+#if XSIMD_WITH_SSE4_1
+
+// acc += of each pair of words the products' sum. The addition is spelled out because GCC 12 adds
+// products to each other first, and spills half of the accumulators.
+OCTET_INLINE inline void add_pairs(Sums& acc, Words a, Words b) {
+  const __m128i product = _mm_madd_epi16(a, b);
+#if XSIMD_WITH_AVX
+  __asm__("vpaddd %1, %0, %0" : "+x"(acc.data) : "x"(product));
+#else
+  __asm__("paddd %1, %0" : "+x"(acc.data) : "x"(product));
+#endif
+}
+
+// Four words again and again, by a load that needs no shuffle.
+OCTET_INLINE inline Words repeat_four(const int16_t* words) {
+  return _mm_castpd_si128(_mm_loaddup_pd((const double*)words));
+}
+
+OCTET_INLINE inline Batch<uint8_t> repeat_eight(const uint8_t* bytes) {
+  return _mm_castpd_si128(_mm_loaddup_pd((const double*)bytes));
+}
+
+// (a * b + 2^14) >> 15
+OCTET_INLINE inline Words multiply_rounded(Words a, Words b) { return _mm_mulhrs_epi16(a, b); }
+
+// Saturated; the first vector's come first.
+OCTET_INLINE inline Words to_words(Sums a, Sums b) { return _mm_packs_epi32(a, b); }
+OCTET_INLINE inline Batch<uint8_t> to_u8(Words a, Words b) { return _mm_packus_epi16(a, b); }
+OCTET_INLINE inline Batch<int8_t> to_s8(Words a, Words b) { return _mm_packs_epi16(a, b); }
+
+#else
+
+OCTET_INLINE inline void add_pairs(Sums& acc, Words a, Words b) {
+  const Sums x = as<Sums>(a), y = as<Sums>(b);
+  acc += ((x << 16) >> 16) * ((y << 16) >> 16) + (x >> 16) * (y >> 16);
+}
+
+OCTET_INLINE inline Words repeat_four(const int16_t* words) {
+  int64_t four;
+  __builtin_memcpy(&four, words, sizeof four);
+  return as<Words>(Batch<int64_t>(four));
+}
+
+OCTET_INLINE inline Batch<uint8_t> repeat_eight(const uint8_t* bytes) {
+  return as<Batch<uint8_t> >(repeat_four((const int16_t*)bytes));
+}
+
+inline Words multiply_rounded(Words a, Words b) {
+  int16_t x[Words::size], y[Words::size];
+  a.store_unaligned(x);
+  b.store_unaligned(y);
+  for (size_t i = 0; i < Words::size; ++i) x[i] = (int16_t)((x[i] * y[i] + (1 << 14)) >> 15);
+  return Words::load_unaligned(x);
+}
+
+// Saturated, by way of memory.
+template <typename To, typename From>
+inline Batch<To> narrowed(Batch<From> a, Batch<From> b) {
+  constexpr int kMost = (1 << (8 * sizeof(To) - (To(-1) < 0))) - 1,
+                kLeast = To(-1) < 0 ? ~kMost : 0;
+  constexpr size_t kCount = Batch<From>::size;
+  From from[2 * kCount];
+  To to[2 * kCount];
+  a.store_unaligned(from);
+  b.store_unaligned(from + kCount);
+  for (size_t i = 0; i < 2 * kCount; ++i)
+    to[i] = (To)(from[i] < kLeast ? kLeast : from[i] > kMost ? kMost : from[i]);
+  return Batch<To>::load_unaligned(to);
+}
+inline Words to_words(Sums a, Sums b) { return narrowed<int16_t>(a, b); }
+inline Batch<uint8_t> to_u8(Words a, Words b) { return narrowed<uint8_t>(a, b); }
+inline Batch<int8_t> to_s8(Words a, Words b) { return narrowed<int8_t>(a, b); }
+
+#endif
+
+}  // namespace
+}  // namespace octet

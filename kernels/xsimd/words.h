@@ -1,0 +1,50 @@
+// s16 x s16 -> s32 on xsimd's batches, some rows x some vectors of columns. Wraps; Winograd's
+// operands.
+//
+// Rows are read where they lie, a pair of words at a time, which a shuffle repeats for all columns:
+// the more vectors share it, the better, and all of them come from memory with their product.
+#pragma once
+
+#include "kernels/xsimd/exits.h"
+
+namespace octet {
+namespace {
+
+// ahead: bytes of weights, for what is read once and too far apart for the hardware's prefetchers.
+template <int rows, int vectors, size_t ahead>
+void multiply_words(const Tile& t) {
+  constexpr size_t kWords = 2 * kLanes;  // of a vector
+  Sums acc[rows][vectors];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    unroll<vectors>([&](auto v) OCTET_INLINE {
+      acc[i][v] = load<int32_t>(t.init + i * t.init_stride + kLanes * v);
+    });
+  });
+  const uint8_t *lhs = (const uint8_t*)t.lhs, *rhs = t.rhs;
+  const size_t stride = t.lhs_stride;
+  OCTET_NO_UNROLL
+  for (size_t groups = (t.depth + 1) / 2; groups; --groups) {
+    __builtin_prefetch(rhs + ahead);
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      int32_t pair;
+      __builtin_memcpy(&pair, lhs + i * stride, sizeof pair);
+      const Words a = as<Words>(Sums(pair));
+      unroll<vectors>([&](auto v) OCTET_INLINE {
+        add_pairs(acc[i][v], a, Words::load_aligned((const int16_t*)rhs + kWords * v));
+      });
+    });
+    lhs += 4;
+    rhs += sizeof(Words) * vectors;
+  }
+  store_sums(t, acc);
+}
+
+template <int rows, int vectors, size_t ahead>
+OCTET_INLINE inline void multiply_words_by_rows(const Tile& t) {
+  if constexpr (rows > 1)
+    if ((int)t.rows < rows) return multiply_words_by_rows<rows - 1, vectors, ahead>(t);
+  multiply_words<rows, vectors, ahead>(t);
+}
+
+}  // namespace
+}  // namespace octet

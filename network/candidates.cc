@@ -1,0 +1,182 @@
+#include "network/candidates.h"
+
+#include "dispatch/check.h"
+#include "dispatch/conv_cost.h"
+#include "dispatch/conv_plan.h"
+
+namespace octet {
+namespace {
+
+double part_of(size_t some, size_t all) { return all ? (double)some / (double)all : 0; }
+
+// Bytes of channels of a tensor alone.
+size_t bytes_of(const NetworkTensor& t) {
+  return t.batch * t.h * t.w * t.channels * element_bytes(t.type);
+}
+
+// How much longer an op computes in bands of so many of its lines: tiles are cut at their ends, and
+// weights and tables are fetched for each. An estimate (docs/chains.md).
+double band_factor(const NetworkOp& op, const NetworkTensor& out, size_t lines) {
+  constexpr double kPixels = 64;  // that each band costs
+  const size_t tile = op.conv ? op.conv->plan.method->grain(op.conv->plan, out.h, out.w).lines : 1;
+  return (double)round_up(lines, tile) / (double)lines * (1 + kPixels / (double)(lines * out.w));
+}
+
+class Costs {
+ public:
+  Costs(const octet_network& n, const PlanMachine& machine) : n_(n), machine_(machine) {}
+
+  void reckon(PartCandidate* c) const {
+    const NetworkPart& part = c->part;
+    c->microseconds = c->traffic = 0;
+    for (size_t i = part.first; i < part.end; ++i) {
+      const NetworkOp& op = n_.ops[i];
+      size_t all = bytes_of(n_.tensors[op.output]), inner = ring_bytes(op.output);
+      c->traffic += 2 * traffic_of(op.output);  // allocated and written back
+      for (size_t k = 0; k < op.input_count; ++k) {
+        all += bytes_of(n_.tensors[op.inputs[k]]);
+        inner += ring_bytes(op.inputs[k]);
+        c->traffic += traffic_of(op.inputs[k]);
+      }
+      c->microseconds += time_of(op, lines_of(part, op), all, part_of(inner, all));
+    }
+    c->live = part.tasks * part.ring_bytes;
+    if (part.band) c->traffic += (double)c->live;  // comes once, then stays
+    for (size_t i = 0; i < n_.tensor_count; ++i) {
+      const NetworkTensor& t = n_.tensors[i];
+      const bool inside = t.first_use >= part.first && t.last_use < part.end && is_ring(t);
+      if (t.home == i && !t.kept && t.first_use != kNoUse && t.first_use < part.end &&
+          t.last_use >= part.first && !inside)
+        c->live += round_up(t.bytes, kAlignment);
+    }
+  }
+
+  // All that a band touches must be there when the next one comes: rings, weights and scratch of
+  // one task, and the lines of other tensors that pass by.
+  bool stays_in_cache(const NetworkPart& part) const {
+    size_t bytes = part.ring_bytes + passing_bytes(part);
+    for (size_t i = part.first; i < part.end; ++i) {
+      const NetworkOp& op = n_.ops[i];
+      bytes += op.conv ? op.conv->packed_bytes : op.gemm ? op.gemm->packed_bytes : 0;
+    }
+    return bytes + part.scratch_bytes / 2 <= machine_.cache_bytes / 4 * 3;
+  }
+
+ private:
+  const NetworkTensor& home(size_t tensor) const { return n_.tensors[n_.tensors[tensor].home]; }
+  size_t ring_bytes(size_t tensor) const {
+    return is_ring(home(tensor)) ? bytes_of(n_.tensors[tensor]) : 0;
+  }
+  size_t passing_bytes(const NetworkPart& part) const {
+    size_t bytes = 0;
+    for (size_t i = part.first; i < part.end; ++i) {
+      const NetworkOp& op = n_.ops[i];
+      const size_t h = n_.tensors[op.output].h;
+      const auto pass = [&](size_t tensor) {
+        const NetworkTensor& t = home(tensor);
+        if (!is_ring(t) && !touched(part, i, n_.tensors[tensor].home))
+          bytes += smaller(t.h, divide_up(op.most * t.h, h)) * t.line;
+      };
+      for (size_t k = 0; k < op.input_count; ++k) pass(op.inputs[k]);
+      pass(op.output);
+    }
+    return bytes;
+  }
+  // By an op of the part before op `end`.
+  bool touched(const NetworkPart& part, size_t end, size_t home) const {
+    for (size_t i = part.first; i < end; ++i) {
+      const NetworkOp& op = n_.ops[i];
+      if (n_.tensors[op.output].home == home) return true;
+      for (size_t k = 0; k < op.input_count; ++k)
+        if (n_.tensors[op.inputs[k]].home == home) return true;
+    }
+    return false;
+  }
+  // What fits half of the cache may still be there when it is read.
+  double traffic_of(size_t tensor) const {
+    if (is_ring(home(tensor))) return 0;
+    const double bytes = (double)bytes_of(n_.tensors[tensor]);
+    return bytes > (double)(machine_.cache_bytes / 2) ? bytes : bytes / 8;
+  }
+
+  // That an op computes in a band; 0: all of them, and in no band.
+  size_t lines_of(const NetworkPart& part, const NetworkOp& op) const {
+    const size_t h = n_.tensors[op.output].h, last = n_.tensors[n_.ops[part.end - 1].output].h;
+    return smaller(h, divide_up(part.band * h, last));
+  }
+
+  double time_of(const NetworkOp& op, size_t lines, size_t all, double inner) const {
+    Estimate e = {}, near = {};
+    const NetworkTensor& in = n_.tensors[op.inputs[0]];
+    if (op.conv) {
+      const ConvCost cost = cost_of(*op.conv, in.batch, in.h, in.w, machine_.cpu);
+      e = cost.far, near = cost.near;
+    } else {  // only what differs between plans: tensors that come and go
+      const TierCosts none = {};
+      const ConvShape any = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, false, 0, 0};
+      const ConvWork work(any, {}, none, machine_.cpu.l2_bytes(), machine_.cpu.l3_bytes());
+      e.memory = microseconds((double)all / work.bandwidth((double)all));
+      near.memory = microseconds((double)all / work.bandwidth(0));
+    }
+    // Tasks have a core each, and what lies beyond their caches in common.
+    const double shared = 1 + (double)(smaller(n_.concurrency, 8) - 1) / 3;
+    const double beyond = e.memory > near.memory ? e.memory - near.memory : 0;
+    e.memory = near.memory + (1 - inner) * shared * beyond;
+    if (lines) {
+      const double factor = band_factor(op, n_.tensors[op.output], lines);
+      e.compute *= factor, e.transform *= factor;
+    }
+    return microseconds_of(e, machine_.cpu.in_order());
+  }
+
+  const octet_network& n_;
+  const PlanMachine& machine_;
+};
+
+}  // namespace
+
+bool by_lines_only(const octet_network& n, size_t i) {
+  const NetworkOp& op = n.ops[i];
+  for (size_t k = 0; k < op.input_count && op.conv; ++k)
+    if (n.tensors[op.inputs[k]].home == n.tensors[op.output].home) return true;
+  return false;
+}
+
+octet_status find_candidates(octet_network* n, const PlanMachine& machine, octet_network_goal goal,
+                             size_t* memory, Candidates* candidates, octet_error* error) {
+  const Costs costs(*n, machine);
+  const bool chains = goal != OCTET_NETWORK_LAYERS, least_memory = goal == OCTET_NETWORK_MEMORY;
+  // Bands of one or two lines cost time, but save memory, and fit where others do not.
+  const size_t least_band = goal == OCTET_NETWORK_TIME ? 4 : 1;
+  candidates->count = 0;
+  const auto add = [&](size_t first, size_t end, size_t band) {
+    PartCandidate c = {};
+    c.part.first = first, c.part.end = end, c.part.band = band;
+    c.tight = least_memory;
+    OCTET_TRY(shape_part(n, &c.part, c.tight, memory, error));
+    if (band && !least_memory && end - first > 1 && !costs.stays_in_cache(c.part)) {
+      if (goal != OCTET_NETWORK_TRAFFIC) return OCTET_OK;
+      c.tight = true;
+      OCTET_TRY(shape_part(n, &c.part, c.tight, memory, error));
+      if (!costs.stays_in_cache(c.part)) return OCTET_OK;
+    }
+    costs.reckon(&c);
+    candidates->list[candidates->count++] = c;
+    return OCTET_OK;
+  };
+  for (size_t first = 0; first < n->op_count; ++first) {
+    const size_t h = n->tensors[n->ops[first].output].h;
+    OCTET_TRY(add(first, first + 1, by_lines_only(*n, first) ? h : 0));
+    for (size_t end = first + 2; chains && end <= smaller(n->op_count, first + kLongestChain) &&
+                                 !refuse_chain(*n, first, end);
+         ++end) {
+      const size_t lines = n->tensors[n->ops[end - 1].output].h;
+      for (const size_t band : kBands)
+        if (band < lines && band >= least_band) OCTET_TRY(add(first, end, band));
+      if (lines < 4 || least_memory) OCTET_TRY(add(first, end, lines));
+    }
+  }
+  return OCTET_OK;
+}
+
+}  // namespace octet

@@ -1,0 +1,59 @@
+// Which lines each op of a chain computes in which band. The planner walks this for the sizes of
+// rings, the executor to run.
+#pragma once
+
+#include "network/network.h"
+
+namespace octet {
+
+// The lines of an input that output lines are made of, empty if of none.
+LineRange lines_read(const octet_network& network, const NetworkOp& op, size_t input,
+                     LineRange out);
+
+// The lines of one image that a task has of the chain's last op: a run of those of all images.
+struct Stripes {
+  size_t h, step, units;
+
+  Stripes(const octet_network& network, const NetworkPart& part);
+  // The piece that begins at unit `at` of a task's [index * step, ..); empty at the end.
+  LineRange piece(size_t index, size_t at) const {
+    const size_t end = smaller(units, (index + 1) * step);
+    return at >= end ? LineRange{0, 0} : LineRange{at % h, at % h + smaller(end - at, h - at % h)};
+  }
+};
+
+// Bands of one image, from the first line of a stripe to its last. In each band ops take their
+// turn, in their order.
+class BandWalk {
+ public:
+  // memory: words(part) values, its own while it lives.
+  BandWalk(const octet_network& network, const NetworkPart& part, LineRange stripe, size_t* memory);
+  static size_t words(const NetworkPart& part) { return 4 * (part.end - part.first); }
+
+  bool next();  // the next band, if there is one
+  // Of op `first + i`, in this band: to be computed; none if it has nothing to do.
+  LineRange lines(size_t i) const { return {done_[i], until_[i]}; }
+  void finish(size_t i) { done_[i] = until_[i]; }
+  // The first line of a slot's home that is not done by all who write it, or still wanted.
+  size_t oldest(size_t slot) const;
+  // Where line 0 of a ring lies, so that writes of `step` lines, begun here, seldom wrap. In the
+  // first band.
+  size_t origin(size_t slot) const { return origin_[slot]; }
+
+ private:
+  const NetworkOp& op(size_t i) const { return n_.ops[part_.first + i]; }
+  const NetworkTensor& home(size_t tensor) const { return n_.tensors[n_.tensors[tensor].home]; }
+  bool in_full(size_t i) const;  // written outside of rings, and not the last op's
+  void begin();
+  void place_rings();
+
+  const octet_network& n_;
+  const NetworkPart& part_;
+  const LineRange stripe_;
+  const size_t count_;
+  size_t at_;  // lines of the last op that are done
+  // Of each op: lines that are done, and to be after this band. Of each slot.
+  size_t *done_, *until_, *need_, *origin_;
+};
+
+}  // namespace octet

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Holds octet traffic against valgrind's simulation of caches: what is read from memory and what is written back.
+
+    check.py <the octet command> [--all] [--cache 512K,1M,8M] [--markdown]
+
+Without --all, small cases of every algorithm, in seconds; with it, four networks and larger cases, too. Each must be within 20 %, reads and writes apart.
+Needs valgrind (Debian: valgrind), which --install gets as root. Exits with 77, which ctest shows as skipped, where there is none.
+"""
+import argparse
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOLERANCE = 0.20
+# Code, stack, and what a run does besides are not in the model
+SLACK_BYTES = 64 * 1024
+LINE = 64
+L1 = "32768,8,64"
+
+# What runs, --algorithm, whether it is small
+CASES = [
+    ("ic64oc64_ih56kh3ph1", "direct", True),
+    ("ic3oc32_ih112kh3sh2ph1", "direct", True),
+    ("ic256oc256_ih28kh1", "direct", True),
+    ("tic64oc32_ih48kh2sh2", "direct", True),
+    ("ic64oc64_ih28kh3ph1", "im2col", True),
+    ("g192ic192oc192_ih56kh3ph1", "depthwise", True),
+    ("g192ic192oc192_ih56kh3sh2ph1", "depthwise", True),
+    ("g96ic96oc96_ih56kh5ph2", "depthwise", True),
+    ("g32ic256oc256_ih56kh3ph1", "grouped", True),
+    ("ic64oc64_ih56kh3ph1", "winograd2x2", True),
+    ("ic64oc128_ih56kh3ph1", "winograd4x4", True),
+    ("ic64oc64_ih56kh3sh2ph1", "winograd2x2_s2", True),
+    ("ic64oc64_ih56kh3ph1", "winograd2x2_int8", True),
+    ("1x1024x2048", "", True),
+    ("196x256x1024", "", True),
+    ("mobilenet_v2:96x96", "", True),
+    ("ic512oc512_ih14kh3ph1", "direct", False),
+    ("ic512oc512_ih14kh3ph1", "winograd4x4", False),
+    ("ic256oc256_ih28kh3ph1", "winograd2x2", False),
+    ("g32ic1024oc1024_ih14kh3ph1", "grouped", False),
+    ("784x512x2048", "", False),
+    ("mobilenet_v2", "", False),
+    ("resnet50", "", False),
+    ("unet:128x128", "", False),
+    ("espcn:270x480", "", False),
+]
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("octet")
+    parser.add_argument("--all", action="store_true", help="the large cases, too")
+    parser.add_argument("--cache", help="256K for small cases; with --all 512K,1M,8M for networks")
+    parser.add_argument("--isa", help="the tier; AVX2 where valgrind knows it, else this machine's")
+    parser.add_argument("--only", default="", help="cases whose names hold this; ' chains': those in chains")
+    parser.add_argument("--install", action="store_true", help="valgrind, by apt-get")
+    parser.add_argument("--markdown", action="store_true", help="print a table for docs/traffic.md")
+    return parser.parse_args(arguments)
+
+
+def need_valgrind(install):
+    if install and not shutil.which("valgrind"):
+        for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "valgrind"]):
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    if not shutil.which("valgrind"):
+        print("skipped: valgrind is not there")
+        sys.exit(77)
+
+
+def bytes_of(size):
+    return int(size[:-1]) * {"K": 1 << 10, "M": 1 << 20}[size[-1]]
+
+
+# Networks in chains, and whether they are small
+CHAINS = [
+    ("mobilenet_v2:96x96", "", True),
+    ("espcn:96x96", "", True),
+    ("mobilenet_v2", "", False),
+    ("bottleneck", "direct", False),
+    ("unet_encoder:256x256", "direct", False),
+    ("espcn", "", False),
+]
+
+
+def modelled(octet, options, way, directory):
+    path = directory / "model.json"
+    subprocess.run([octet, "traffic", *options, "--json", path], check=True, stdout=subprocess.DEVNULL)
+    total = json.loads(path.read_text())[way]
+    return total["read_bytes"], total["write_bytes"]
+
+
+def simulated(octet, options, way, cache, directory):
+    path, chains = directory / "callgrind.out", way == "chains"
+    command = ["valgrind", "--tool=callgrind", "--cache-sim=yes", "--simulate-wb=yes", f"--I1={L1}", f"--D1={L1}", f"--LL={bytes_of(cache)},16,64",
+               "--collect-atstart=no", f"--toggle-collect=*{'ChainedLayers' if chains else 'CreatedLayers'}::run*", f"--callgrind-out-file={path}", octet, "traffic", *options, "--execute",
+               *(["--chains"] if chains else [])]
+    run = subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if run.returncode:
+        sys.exit(f"{' '.join(map(str, command))}:\n{run.stderr[-2000:]}")
+    text = path.read_text()
+    events, counts = (re.search(rf"^{field}: (.*)$", text, re.M).group(1).split() for field in ("events", "totals"))
+    count = dict(zip(events, map(int, counts)))
+    of = lambda *names: LINE * sum(count.get(name, 0) for name in names)  # zeros at the end are left out
+    return of("DLmr", "DLmw"), of("ILdmr", "DLdmr", "DLdmw")
+
+
+def error(model, measured):
+    return (model - measured) / measured if measured else 0.0
+
+
+def tier(octet, wanted):
+    info = json.loads(subprocess.run([octet, "info", "--json"], check=True, capture_output=True, text=True).stdout)
+    usable = json.dumps(info)
+    return wanted or ("AVX2" if '"AVX2"' in usable else "SCALAR")
+
+
+def main():
+    args = parse(None)
+    need_valgrind(args.install)
+    isa = tier(args.octet, args.isa)
+    wrong = 0
+    if args.markdown:
+        print("| case | algorithm | run | cache | read MB | model | | written MB | model | |\n|---|---|---|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as scratch:
+        ways = [("layer_by_layer", *case) for case in CASES] + [("chains", *case) for case in CHAINS]
+        for way, name, algorithm, small in ways:
+            if args.only not in f"{name} {way}" or not (small or args.all):
+                continue
+            caches = args.cache or ("256K" if small else "512K,1M,8M")
+            for cache in caches.split(","):
+                options = [name, "--isa", isa, "--cache", cache] + (["--algorithm", algorithm] if algorithm else [])
+                model = modelled(args.octet, options, way, pathlib.Path(scratch))
+                measured = simulated(args.octet, options, way, cache, pathlib.Path(scratch))
+                errors = [error(*pair) for pair in zip(model, measured)]
+                bad = any(abs(e) > TOLERANCE and abs(x - y) > SLACK_BYTES for e, x, y in zip(errors, model, measured))
+                wrong += bad
+                cells = [name, algorithm or "auto", way.replace("_", " "), cache] + [cell for x, y, e in zip(measured, model, errors)
+                                                            for cell in (f"{x / 1e6:.3f}", f"{y / 1e6:.3f}", f"{100 * e:+.1f} %")]
+                print("| " + " | ".join(cells) + (" | WRONG" if bad else " |"), flush=True)
+    if wrong:
+        sys.exit(f"{wrong} cases are off by more than {100 * TOLERANCE:.0f} %")
+
+
+if __name__ == "__main__":
+    main()

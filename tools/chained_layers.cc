@@ -1,0 +1,134 @@
+#include "chained_layers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace tool {
+namespace {
+
+constexpr size_t kHugePage = 2 << 20;
+
+size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+std::vector<octet_network_tensor> tensors_of(const LayerList& list) {
+  std::vector<bool> written(list.maps.size()), read(list.maps.size());
+  for (const Layer& layer : list.layers) {
+    written[layer.output] = true;
+    for (const size_t map : layer.inputs) read[map] = true;
+  }
+  std::vector<octet_network_tensor> tensors;
+  for (size_t i = 0; i < list.maps.size(); ++i) {
+    const Map& map = list.maps[i];
+    octet_network_tensor t = {};
+    t.batch = map.h % list.batch ? 1 : list.batch;
+    t.h = map.h / t.batch, t.w = map.w, t.channels = map.channels, t.type = map.type;
+    t.keep = !written[i] || !read[i];
+    tensors.push_back(t);
+  }
+  return tensors;
+}
+
+// Reads its lines and writes as many bytes as it makes.
+void pass_lines(void* context, const octet_network_call* call) {
+  const PassedLines& p = *static_cast<const PassedLines*>(context);
+  for (size_t y = call->first; y < call->end; ++y) {
+    unsigned sum = 0;
+    for (size_t k = 0; k < p.input_elements.size(); ++k) {
+      const octet_network_image& in = call->inputs[k];
+      const size_t count = p.lines.kernel_h ? p.lines.kernel_h : in.h, bytes = p.input_elements[k];
+      for (size_t t = 0; t < count; ++t) {
+        const size_t line = p.lines.kernel_h ? (y * std::max<size_t>(p.lines.stride_h, 1) + t) /
+                                                   std::max<size_t>(p.lines.repeat_h, 1)
+                                             : t;
+        const uint8_t* const from = static_cast<uint8_t*>(octet_network_line(&in, line));
+        for (size_t i = 0; i < in.w * in.channels * bytes; ++i) sum += from[i];
+      }
+    }
+    std::memset(octet_network_line(&call->output, y), static_cast<int>(sum & 0xff),
+                call->output.w * call->output.channels * p.output_element);
+  }
+}
+
+// Lines in the order of its outputs', as far as the sizes tell: as many, a multiple, a fraction.
+// Else it reads all of them.
+octet_network_function function_of(const Map& in, const Map& out) {
+  octet_network_function f = {};
+  f.run = pass_lines;
+  if (in.h % out.h == 0)
+    f.kernel_h = f.stride_h = in.h / out.h;
+  else if (out.h % in.h == 0)
+    f.kernel_h = 1, f.repeat_h = out.h / in.h;
+  return f;
+}
+
+}  // namespace
+
+ChainedLayers::ChainedLayers(const LayerList& list, const CreatedLayers& created,
+                             size_t cache_bytes) {
+  const std::vector<octet_network_tensor> tensors = tensors_of(list);
+  std::vector<octet_network_op> ops(list.layers.size());
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const Layer& layer = list.layers[i];
+    if (layer.inputs.size() > OCTET_NETWORK_INPUTS_MAX)
+      throw Error(fmt::format("'{}' has {} inputs; networks have ops of at most {}", layer.name,
+                              layer.inputs.size(), OCTET_NETWORK_INPUTS_MAX));
+    octet_network_op& op = ops[i] = {};
+    op.conv2d = created.conv(i), op.gemm = created.gemm(i);
+    if (!op.conv2d && !op.gemm) {
+      functions_.push_back({function_of(list.maps[layer.inputs[0]], list.maps[layer.output]),
+                            {},
+                            list.maps[layer.output].element});
+      PassedLines& passed = functions_.back();
+      passed.lines.context = &passed;
+      for (const size_t map : layer.inputs) passed.input_elements.push_back(list.maps[map].element);
+      op.function = &passed.lines;
+    }
+    for (const size_t map : layer.inputs) op.inputs[op.input_count++] = map;
+    op.output = layer.output;
+  }
+  octet_network_desc desc = OCTET_NETWORK_DESC_INIT;
+  desc.tensors = tensors.data(), desc.tensor_count = tensors.size();
+  desc.ops = ops.data(), desc.op_count = ops.size();
+  desc.cache_bytes = cache_bytes, desc.goal = OCTET_NETWORK_TRAFFIC;
+  network_ = create(desc);
+  parts_ = parts_of(*network_);
+
+  const size_t bytes = workspace_of(*network_);
+  size_t all = round_up(bytes, 4096);
+  std::vector<size_t> at(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (tensors[i].keep) at[i] = all, all += round_up(list.maps[i].bytes(), 4096);
+  buffer_ = Buffer(all + kHugePage);
+  uint8_t* const memory =
+      reinterpret_cast<uint8_t*>(round_up(reinterpret_cast<uintptr_t>(buffer_.as()), kHugePage));
+  tensors_.resize(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (tensors[i].keep) tensors_[i] = memory + at[i];
+  args_.tensors = tensors_.data();
+  args_.workspace = memory;
+  args_.workspace_bytes = bytes;
+}
+
+void ChainedLayers::run() const {
+  octet_error error = {};
+  check(octet_network_run(network_.get(), &args_, &error), error);
+}
+
+void ChainedLayers::walk(octet_traffic* traffic) const {
+  octet_error error = {};
+  check(octet_traffic_begin(traffic, 0, &error), error);
+  check(octet_traffic_network(traffic, network_.get(), &args_, &error), error);
+}
+
+size_t ChainedLayers::map_bytes() const { return parts_[0].map_bytes + parts_[0].kept_bytes; }
+
+std::vector<octet_network_part> ChainedLayers::chains() const {
+  std::vector<octet_network_part> chains;
+  for (const octet_network_explanation& e : parts_)
+    if (e.part.band_lines) chains.push_back(e.part);
+  return chains;
+}
+
+}  // namespace tool

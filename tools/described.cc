@@ -1,0 +1,321 @@
+#include "described.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "cases.h"
+#include "network.h"
+#include "objects.h"
+#include "octet/helpers.h"
+#include "tflite_functions.h"
+
+namespace tool {
+
+using nlohmann::json;
+
+// What an operator of the file becomes. json's own exceptions become errors that name the operator.
+class DescriptionReader {
+ public:
+  DescriptionReader(const std::string& path, octet_isa isa, DescribedNetwork* to)
+      : path_(path), isa_(isa), to_(*to), network_(parse_description(path)) {}
+
+  void read() {
+    try {
+      read_tensors();
+      for (size_t i = 0; i < network_.at("operators").size(); ++i) read_operator(i);
+    } catch (const json::exception& error) {
+      throw Error(fmt::format("{}: {}", path_, error.what()));
+    }
+    if (to_.ops_.empty()) throw Error(fmt::format("{} has nothing that Octet computes", path_));
+    find_ends();
+  }
+
+ private:
+  struct Tensor {
+    size_t home;  // of those that lie in each other, as a reshape's do, the first
+    std::string maker;
+    bool computed, constant, made;
+  };
+
+  [[noreturn]] void fail(const std::string& why) const {
+    throw Error(fmt::format("{}: {}: {}", path_, where_, why));
+  }
+
+  void read_tensors() {
+    where_ = "data";
+    if (!network_.contains("data"))
+      fail("the description has no weights: tools/network/describe.py --data writes them");
+    const auto data = std::filesystem::path(path_).parent_path() / network_.at("data");
+    std::ifstream file(data, std::ios::binary);
+    if (!file) fail(fmt::format("cannot read {}", data.string()));
+    data_.assign(std::istreambuf_iterator<char>(file), {});
+    for (const json& t : network_.at("tensors")) {
+      where_ = fmt::format("tensors[{}]", tensors_.size());
+      octet_network_tensor tensor = {1, 1, 1, 1, OCTET_U8, 0, 0, 0, 0, 0};
+      const std::string type = t.at("type");
+      tensor.type = type == "s8" ? OCTET_S8 : type == "s32" ? OCTET_S32 : OCTET_U8;
+      if (t.at("shape").is_array()) {
+        const std::vector<size_t> s = t.at("shape");
+        if (!s.empty()) tensor.channels = s.back();
+        if (s.size() > 1) tensor.batch = s[0];
+        if (s.size() > 2) tensor.w = s[s.size() - 2];
+        if (s.size() > 3) tensor.h = s[s.size() - 3];
+      }
+      const size_t index = tensors_.size();
+      to_.tensors_.push_back(tensor);
+      tensors_.push_back({index, "", true, t.at("constant"), false});
+    }
+  }
+
+  // ---- what is said of tensors
+
+  const json& tensor(size_t index) const { return network_.at("tensors").at(index); }
+  std::vector<float> scales(size_t index) const {
+    if (tensor(index).at("quantization").is_null())
+      fail(fmt::format("tensor {} is not quantized", index));
+    return tensor(index).at("quantization").at("scales");
+  }
+  float scale(size_t index) const {
+    const std::vector<float> all = scales(index);
+    if (all.size() != 1) fail(fmt::format("tensor {} has {} scales", index, all.size()));
+    return all[0];
+  }
+  std::vector<int32_t> zero_points(size_t index) const {
+    scales(index);
+    return tensor(index).at("quantization").at("zero_points");
+  }
+  int32_t zero_point(size_t index) const {
+    const std::vector<int32_t> all = zero_points(index);
+    if (all.size() != 1) fail(fmt::format("tensor {} has {} zero points", index, all.size()));
+    return all[0];
+  }
+  const uint8_t* data(size_t index, size_t bytes) const {
+    if (!tensor(index).contains("data_at")) fail(fmt::format("tensor {} has no data", index));
+    const size_t at = tensor(index).at("data_at");
+    if (at > data_.size() || bytes > data_.size() - at)
+      fail(fmt::format("the data of tensor {} ends too early", index));
+    return reinterpret_cast<const uint8_t*>(data_.data()) + at;
+  }
+
+  // ---- operators
+
+  void read_operator(size_t i) {
+    const json& op = network_.at("operators").at(i);
+    const std::string kind = op.at("kind"), name = op.at("operator");
+    where_ = fmt::format("operators[{}] ({})", i, name);
+    inputs_.clear();
+    for (const json& number : op.at("inputs"))
+      if (number != -1) inputs_.push_back(checked(number));
+    if (op.at("outputs").empty()) fail("it has no output");
+    output_ = checked(op.at("outputs").at(0));
+    Tensor& made = tensors_[output_];
+    made.maker = where_, made.made = true;
+    if (kind == "other") {
+      made.computed = false;
+      to_.left_out_.push_back(fmt::format("{}: {}", where_, op.value("left_out", "not Octet's")));
+      return;
+    }
+    for (const size_t input : inputs_)
+      if (!tensors_[input].computed)
+        fail(fmt::format("it reads what {} makes, which Octet does not compute",
+                         tensors_[input].maker));
+    if (inputs_.empty()) fail("it has no input");
+    if (kind == "reshape") {
+      made.home = tensors_[inputs_[0]].home;
+      return;
+    }
+    op_ = {};
+    op_.output = output_;
+    input(0);
+    if (kind == "convolution")
+      convolution(op);
+    else if (kind == "product")
+      product(op);
+    else if (kind == "addition")
+      addition(op);
+    else if (kind == "pooling")
+      pooling(op);
+    else
+      fail(fmt::format("'{}' is no kind of operator", kind));
+    to_.ops_.push_back(op_);
+  }
+
+  size_t checked(const json& number) const {
+    if (!number.is_number_unsigned() || number.get<size_t>() >= tensors_.size())
+      fail(fmt::format("{} is no tensor", number.dump()));
+    return number;
+  }
+  void input(size_t k) {
+    if (k >= inputs_.size()) fail("it lacks an input");
+    if (tensors_[inputs_[k]].constant) fail("it computes with a constant in an input's place");
+    op_.inputs[op_.input_count++] = tensors_[inputs_[k]].home;
+  }
+
+  // What products and convolutions share; the arrays live until the object is created.
+  template <typename Desc>
+  void rescale(octet_tflite_op kind, const json& op, size_t n, Desc* d) {
+    if (inputs_.size() < 2) fail("it has no weights");
+    const OperandTypes types = parse_types(op.at("types"));
+    d->lhs_type = types.lhs, d->rhs_type = types.rhs, d->dst_type = types.dst;
+    if (types.lhs != types.dst) fail(fmt::format("{} is not computed", types.name()));
+    d->lhs_zero_point = zero_point(inputs_[0]);
+    d->max_isa = isa_;
+    octet_epilogue& e = d->epilogue;
+    const std::vector<float> rhs_scales = scales(inputs_[1]);
+    multipliers_.resize(rhs_scales.size()), shifts_.resize(rhs_scales.size());
+    octet_error error = {};
+    check(octet_tflite_multipliers(kind, types.dst, scale(inputs_[0]), rhs_scales.data(),
+                                   rhs_scales.size(), scale(output_), multipliers_.data(),
+                                   shifts_.data(), &error),
+          error);
+    e.requant = OCTET_REQUANT_TFLITE;
+    e.multipliers = multipliers_.data(), e.shifts = shifts_.data();
+    e.multiplier_count = rhs_scales.size();
+    if (inputs_.size() > 2) {
+      const uint8_t* const bytes = data(inputs_[2], n * sizeof(int32_t));
+      bias_.resize(n);
+      std::memcpy(bias_.data(), bytes, n * sizeof(int32_t));
+      e.bias = bias_.data();
+    }
+    e.dst_zero_point = zero_point(output_);
+    e.dst_scale = scale(output_);
+    const std::string activation = op.at("activation");
+    if (activation == "RELU")
+      e.activation = OCTET_ACTIVATION_RELU;
+    else if (activation == "RELU6")
+      e.activation = OCTET_ACTIVATION_RELU6;
+    else if (activation == "RELU_N1_TO_1")
+      e.activation = OCTET_ACTIVATION_RELU_N1_TO_1;
+    else if (activation != "NONE")
+      fail(fmt::format("its activation {} is not Octet's", activation));
+  }
+
+  void convolution(const json& op) {
+    if (op.at("layout") != "nhwc") fail("networks are of tensors in NHWC");
+    const octet_conv2d_shape shape = parse_conv(op.at("case")).geometry;
+    octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
+    rescale(OCTET_TFLITE_CONVOLUTION, op, shape.out_channels, &d);
+    octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+    filter.shape = d.shape = shape;
+    filter.type = d.rhs_type;
+    filter.order = op.at("operator") == "DEPTHWISE_CONV_2D" ? OCTET_HWIO : OCTET_OHWI;
+    filter.data = data(inputs_[1], shape.kernel_h * shape.kernel_w * shape.in_channels /
+                                       shape.groups * shape.out_channels);
+    const std::vector<int32_t> zeros = zero_points(inputs_[1]);
+    filter.zero_points = zeros.data(), filter.zero_point_count = zeros.size();
+    to_.blobs_.push_back(pack(filter, isa_, &d));
+    to_.convs_.push_back(create(d));
+    op_.conv2d = to_.convs_.back().get();
+  }
+
+  void product(const json& op) {
+    const GemmShape shape = parse_product(op.at("case"), "").shape;
+    octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+    rescale(OCTET_TFLITE_FULLY_CONNECTED, op, shape.n, &d);
+    octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+    rhs.type = d.rhs_type, rhs.order = OCTET_NK, rhs.n = shape.n, rhs.k = shape.k;
+    rhs.data = data(inputs_[1], shape.n * shape.k);
+    const std::vector<int32_t> zeros = zero_points(inputs_[1]);
+    rhs.zero_points = zeros.data(), rhs.zero_point_count = zeros.size();
+    d.m_max = shape.m, d.n = shape.n, d.k = shape.k;
+    to_.blobs_.push_back(pack(rhs, isa_, &d));
+    to_.gemms_.push_back(create(d));
+    op_.gemm = to_.gemms_.back().get();
+  }
+
+  TfliteFunction* function(const json& op) {
+    to_.functions_.emplace_back();
+    TfliteFunction& f = to_.functions_.back();
+    f.type = to_.tensors_[output_].type;
+    for (size_t k = 0; k < op_.input_count; ++k)
+      if (to_.tensors_[op_.inputs[k]].type != f.type) fail("its tensors have different types");
+    try {
+      set_activation(&f, op.at("activation"), scale(output_), zero_point(output_));
+    } catch (const Error& error) {
+      fail(error.what());
+    }
+    op_.function = &f.lines;
+    return &f;
+  }
+
+  void addition(const json& op) {
+    input(1);
+    TfliteFunction& f = *function(op);
+    octet_error error = {};
+    check(octet_tflite_add(scale(inputs_[0]), scale(inputs_[1]), scale(output_), &f.add, &error),
+          error);
+    const size_t tensors[] = {inputs_[0], inputs_[1], output_};
+    for (size_t i = 0; i < 3; ++i) f.zero_points[i] = zero_point(tensors[i]);
+    make_addition(&f);
+  }
+
+  void pooling(const json& op) {
+    TfliteFunction& f = *function(op);
+    if (scale(inputs_[0]) != scale(output_) || zero_point(inputs_[0]) != zero_point(output_))
+      fail("its input and its output are quantized differently");
+    f.average = op.at("operator") == "AVERAGE_POOL_2D";
+    if (!f.average && op.at("operator") != "MAX_POOL_2D") fail("it is no pooling of TFLite's");
+    const json& g = op.at("geometry");
+    f.kernel_h = g.at("kernel_h"), f.kernel_w = g.at("kernel_w");
+    f.stride_h = g.at("stride_h"), f.stride_w = g.at("stride_w");
+    f.pad_top = g.at("pad_top"), f.pad_left = g.at("pad_left");
+    check_windows(f);
+    make_pooling(&f);
+  }
+  // Each has a pixel.
+  void check_windows(const TfliteFunction& f) const {
+    const octet_network_tensor &in = to_.tensors_[op_.inputs[0]], &out = to_.tensors_[output_];
+    constexpr size_t kMost = 1 << 16;
+    const auto fits = [](size_t from, size_t to, size_t kernel, size_t stride, size_t pad) {
+      return stride && stride <= kMost && kernel <= kMost && kernel > pad &&
+             kernel <= from + 2 * pad && (to - 1) * stride < from + pad;
+    };
+    if (in.channels != out.channels || in.batch != out.batch ||
+        !fits(in.h, out.h, f.kernel_h, f.stride_h, f.pad_top) ||
+        !fits(in.w, out.w, f.kernel_w, f.stride_w, f.pad_left))
+      fail("its windows do not fit its tensors");
+  }
+
+  // What comes from outside, and what nobody reads.
+  void find_ends() {
+    std::vector<bool> read(tensors_.size()), written(tensors_.size());
+    for (const octet_network_op& op : to_.ops_) {
+      written[op.output] = true;
+      for (size_t k = 0; k < op.input_count; ++k) read[op.inputs[k]] = true;
+    }
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      to_.tensors_[i].keep = read[i] != written[i];
+      if (read[i] && !written[i]) to_.inputs_.push_back(i);
+    }
+  }
+
+  const std::string path_;
+  const octet_isa isa_;
+  DescribedNetwork& to_;
+  const json network_;
+  std::string where_;  // of what is read now
+  std::vector<char> data_;
+  std::vector<Tensor> tensors_;
+  std::vector<size_t> inputs_;
+  size_t output_ = 0;
+  octet_network_op op_ = {};
+  std::vector<int32_t> multipliers_, shifts_, bias_;
+};
+
+DescribedNetwork::DescribedNetwork(const std::string& path, octet_isa isa) {
+  DescriptionReader(path, isa, this).read();
+}
+
+octet_network_desc DescribedNetwork::desc() const {
+  octet_network_desc d = OCTET_NETWORK_DESC_INIT;
+  d.tensors = tensors_.data(), d.tensor_count = tensors_.size();
+  d.ops = ops_.data(), d.op_count = ops_.size();
+  return d;
+}
+
+}  // namespace tool

@@ -1,0 +1,50 @@
+// A described model with its weights, as octet_network_create takes it, in TFLite mode.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "api.h"
+#include "buffer.h"
+#include "octet/network.h"
+
+namespace tool {
+
+// A function between convolutions: TFLite's ADD, MAX_POOL_2D or AVERAGE_POOL_2D of 8 bits.
+struct TfliteFunction {
+  octet_network_function lines;
+  octet_type type;
+  int32_t least, most;  // the activation's
+  // Of a pooling
+  bool average;
+  size_t kernel_h, kernel_w, stride_h, stride_w, pad_top, pad_left;
+  // Of an addition: the first input is the product
+  octet_residual add;
+  int32_t zero_points[3];  // of both inputs and the output
+};
+
+class DescribedNetwork {
+ public:
+  // Throws what is wrong with the file, or what of it Octet does not compute.
+  DescribedNetwork(const std::string& path, octet_isa isa);
+
+  octet_network_desc desc() const;
+  const std::vector<size_t>& inputs() const { return inputs_; }  // tensors that come from outside
+  // Operators after the last one that is computed, such as a softmax: nothing reads what they make.
+  const std::vector<std::string>& left_out() const { return left_out_; }
+
+ private:
+  friend class DescriptionReader;
+
+  std::vector<octet_network_tensor> tensors_;
+  std::vector<octet_network_op> ops_;
+  std::vector<size_t> inputs_;
+  std::vector<std::string> left_out_;
+  std::vector<Conv> convs_;
+  std::vector<Gemm> gemms_;
+  std::deque<Buffer> blobs_;
+  std::deque<TfliteFunction> functions_;
+};
+
+}  // namespace tool

@@ -1,0 +1,43 @@
+// Networks whose tensors are connected: convolutions and what little lies between them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "octet/network.h"
+
+namespace tool {
+
+enum class OpKind {
+  kConvolution,
+  kPool,    // the largest value of windows
+  kDeeper,  // depth to space: channels become pixels, `kernel` times as many along each axis
+};
+
+struct GraphOp {
+  OpKind kind;
+  std::string name;
+  octet_conv2d_shape shape;  // of a pooling: kernel, stride, pads
+  size_t input, output;
+  size_t residual;  // kNoTensor: none
+  bool relu;
+};
+
+constexpr size_t kNoTensor = SIZE_MAX;
+
+// All tensors are u8.
+struct Graph {
+  std::string name;
+  std::vector<octet_network_tensor> tensors;
+  std::vector<GraphOp> ops;
+  size_t input = 0;  // tensor
+
+  double macs() const;
+};
+
+std::vector<std::string> graph_names();
+// "mobilenet_v2", "espcn:1080x1920", "resnet50:224": a name and the size of its input, if not the
+// usual one. Throws if there is none.
+Graph make_graph(const std::string& name);
+
+}  // namespace tool

@@ -1,0 +1,56 @@
+// Networks whose maps are connected: what each layer reads and writes, in an order in which they
+// can run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conv_shape.h"
+#include "gemm_data.h"
+
+namespace tool {
+
+// A tensor between layers, NHWC or a matrix: then one line of h pixels.
+struct Map {
+  size_t h, w, channels;  // of all images together: h counts through them
+  size_t element;         // bytes
+  octet_type type;        // of bytes whatever else has one, such as booleans
+
+  size_t line_bytes() const { return w * channels * element; }
+  size_t bytes() const { return h * line_bytes(); }
+};
+
+struct Layer {
+  enum Kind { kConvolution, kProduct, kFunction };  // kFunction: an add, pooling, what others do
+  Kind kind;
+  std::string name;
+  ConvShape conv;
+  GemmShape product;
+  OperandTypes types;
+  std::vector<size_t> inputs;  // of a convolution: the input, and a residual, or none
+  size_t output;
+
+  double macs() const;
+};
+
+struct LayerList {
+  std::string name;
+  size_t batch;
+  std::vector<Map> maps;
+  std::vector<Layer> layers;
+};
+
+// A network's name, with HxW or without (resnet50, espcn:540x960), a description (network.json), a
+// suite, or one case. Throws what is wrong with it. types: where the network has none of its own.
+LayerList parse_layers(const std::string& name, size_t batch, const std::string& types);
+std::vector<std::string> layered_network_names();
+
+// Where maps lie in one piece of memory: those that live at the same time apart from each other,
+// the largest placed first.
+struct MapArena {
+  std::vector<size_t> offsets;
+  size_t bytes;
+};
+MapArena lay_out_maps(const LayerList& list);
+
+}  // namespace tool

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Holds `octet run` of whole int8 or uint8 .tflite models against LiteRT's reference kernels, byte by byte, on random inputs.
+
+    compare.py <the octet command> <directory for a virtual environment> <model.tflite>... [--inputs 3]
+
+What Octet leaves out, such as a softmax at the end, is left out of both: the tensors that are compared are those that it ends with. Each model runs
+layer by layer and in chains. Exits with 77, which ctest shows as skipped, where models, Python packages or the network to fetch them are missing.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import packages
+
+HERE = pathlib.Path(__file__).resolve().parent
+REQUIREMENTS = [HERE / "requirements.txt", HERE.parents[1] / "tests" / "models" / "requirements.txt"]
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("octet")
+    parser.add_argument("environment", type=pathlib.Path)
+    parser.add_argument("models", type=pathlib.Path, nargs="*")
+    parser.add_argument("--inputs", type=int, default=3)
+    return parser.parse_args(arguments)
+
+
+def ends(network):
+    """Tensors that come from outside, and those that nobody reads, as Octet has them: in their order, a reshape's being its input."""
+    home, computed = list(range(len(network["tensors"]))), []
+    for op in network["operators"]:
+        if op["kind"] == "reshape":
+            home[op["outputs"][0]] = home[op["inputs"][0]]
+        elif op["kind"] != "other":
+            computed.append(op)
+    count = {"addition": 2}
+    read = {home[i] for op in computed for i in op["inputs"][: count.get(op["kind"], 1)]}
+    written = {op["outputs"][0] for op in computed}
+    return sorted(read - written), sorted(written - read)
+
+
+def compare(octet, model, inputs, scratch):
+    import numpy as np
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    description = scratch / "model.json"
+    subprocess.run([sys.executable, HERE / "describe.py", model, "-o", description, "--data"], check=True, stderr=subprocess.DEVNULL)
+    sources, results = ends(json.loads(description.read_text()))
+    interpreter = Interpreter(model_path=str(model), experimental_op_resolver_type=OpResolverType.BUILTIN_REF, experimental_preserve_all_tensors=True)
+    interpreter.allocate_tensors()
+    details = {d["index"]: d for d in interpreter.get_input_details()}
+    rng, wrong, total = np.random.default_rng(1), 0, 0
+    for _ in range(inputs):
+        data = b""
+        for index in sources:
+            limits = np.iinfo(details[index]["dtype"])
+            tensor = rng.integers(limits.min, limits.max, details[index]["shape"], details[index]["dtype"], endpoint=True)
+            interpreter.set_tensor(index, tensor)
+            data += tensor.tobytes()
+        interpreter.invoke()
+        expected = b"".join(interpreter.get_tensor(index).tobytes() for index in results)
+        (scratch / "in").write_bytes(data)
+        for goal in ("layers", "traffic", "memory"):
+            run = subprocess.run([octet, "run", description, "--goal", goal, "--input", scratch / "in", "--output", scratch / "out", "--repetitions", "1"],
+                                 check=False, capture_output=True, text=True)
+            if run.returncode:
+                sys.exit(f"{model}: {run.stdout}{run.stderr}")
+            made = (scratch / "out").read_bytes()
+            total += len(expected)
+            wrong += abs(len(made) - len(expected)) + sum(a != b for a, b in zip(made, expected))
+    print(f"{model.name}: {total} bytes, {wrong} wrong", flush=True)
+    return wrong
+
+
+def main():
+    args = parse(None)
+    args.models = [m for m in args.models if m != pathlib.Path("/")]  # OCTET_MODELS_DIR that is not set
+    models = [file for model in args.models for file in (sorted(model.glob("*.tflite")) if model.is_dir() else [model] if model.exists() else [])]
+    if not models:
+        packages.skip("there are no models")
+    packages.need(args.environment, REQUIREMENTS, "ai_edge_litert.interpreter", "flatbuffers", "numpy", "tflite")
+    with tempfile.TemporaryDirectory() as scratch:
+        wrong = sum(compare(args.octet, model, args.inputs, pathlib.Path(scratch)) for model in models)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

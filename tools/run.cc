@@ -1,0 +1,327 @@
+// octet run: a network layer by layer and as planned, on the same random weights and input: equal
+// bytes, the time of both in alternation, and their memory.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <random>
+
+#include "bench_options.h"
+#include "buffer.h"
+#include "commands.h"
+#include "described.h"
+#include "graph.h"
+#include "network.h"
+#include "objects.h"
+#include "report.h"
+
+namespace tool {
+namespace {
+
+// ---- functions over lines
+
+uint8_t* line(const octet_network_image& image, size_t y) {
+  return static_cast<uint8_t*>(octet_network_line(&image, y));
+}
+
+void pool_lines(void* context, const octet_network_call* call) {
+  const octet_conv2d_shape& s = *static_cast<const octet_conv2d_shape*>(context);
+  const octet_network_image &in = call->inputs[0], &out = call->output;
+  for (size_t y = call->first; y < call->end; ++y)
+    for (size_t x = 0; x < out.w; ++x) {
+      uint8_t* const to = line(out, y) + x * out.pixel;
+      std::memset(to, 0, out.channels);
+      for (size_t ky = 0; ky < s.kernel_h; ++ky)
+        for (size_t kx = 0; kx < s.kernel_w; ++kx) {
+          const size_t iy = y * s.stride_h + ky - s.pad_top, ix = x * s.stride_w + kx - s.pad_left;
+          if (iy >= in.h || ix >= in.w) continue;  // those above and left of it wrap around
+          const uint8_t* const from = line(in, iy) + ix * in.pixel;
+          for (size_t c = 0; c < out.channels; ++c) to[c] = std::max(to[c], from[c]);
+        }
+    }
+}
+
+void deeper_lines(void* context, const octet_network_call* call) {
+  const size_t times = static_cast<const octet_conv2d_shape*>(context)->kernel_h;
+  const octet_network_image &in = call->inputs[0], &out = call->output;
+  for (size_t y = call->first; y < call->end; ++y) {
+    const uint8_t* from = line(in, y / times) + y % times * times * out.channels;
+    uint8_t* to = line(out, y);
+    for (size_t x = 0; x < in.w; ++x, from += in.pixel, to += times * out.pixel)
+      std::memcpy(to, from, times * out.channels);
+  }
+}
+
+octet_network_function function_of(const GraphOp& op) {
+  octet_network_function f = {};
+  f.context = const_cast<octet_conv2d_shape*>(&op.shape);
+  if (op.kind == OpKind::kPool) {
+    f.run = pool_lines;
+    f.kernel_h = op.shape.kernel_h, f.stride_h = op.shape.stride_h, f.pad_top = op.shape.pad_top;
+  } else {
+    f.run = deeper_lines;
+    f.kernel_h = 1, f.repeat_h = op.shape.kernel_h;
+  }
+  return f;
+}
+
+// ---- objects with random weights
+
+class Objects {
+ public:
+  Objects(const Graph& graph, octet_isa isa) : graph_(graph) {
+    for (const GraphOp& op : graph.ops) {
+      octet_network_op to = {};
+      to.inputs[to.input_count++] = op.input;
+      if (op.residual != kNoTensor) to.inputs[to.input_count++] = op.residual;
+      to.output = op.output;
+      if (op.kind == OpKind::kConvolution) {
+        to.conv2d = make_conv(op, isa);
+      } else {
+        functions_.push_back(function_of(op));
+        to.function = &functions_.back();
+      }
+      ops_.push_back(to);
+    }
+  }
+
+  octet_network_desc desc() const {
+    octet_network_desc d = OCTET_NETWORK_DESC_INIT;
+    d.tensors = graph_.tensors.data(), d.tensor_count = graph_.tensors.size();
+    d.ops = ops_.data(), d.op_count = ops_.size();
+    return d;
+  }
+  const octet_conv2d* conv(size_t op) const { return ops_[op].conv2d; }
+
+ private:
+  const octet_conv2d* make_conv(const GraphOp& op, octet_isa isa) {
+    const octet_conv2d_shape& s = op.shape;
+    const size_t k = s.kernel_h * s.kernel_w * s.in_channels / s.groups;
+    std::uniform_int_distribution<int> draw(-127, 127);
+    std::vector<int8_t> weights(k * s.out_channels);
+    for (int8_t& w : weights) w = static_cast<int8_t>(draw(random_));
+    octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+    filter.shape = s, filter.type = OCTET_S8, filter.order = OCTET_OHWI,
+    filter.data = weights.data();
+    // Of inputs and weights that are spread evenly, outputs that are, too
+    const float scale = 1 / (std::sqrt(static_cast<float>(k)) * 74);
+    octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
+    d.shape = s, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8, d.dst_type = OCTET_U8;
+    d.lhs_zero_point = zero_point(op.input), d.max_isa = isa;
+    blobs_.push_back(pack(filter, isa, &d));
+    d.epilogue.scales = &scale, d.epilogue.scale_count = 1;
+    d.epilogue.dst_zero_point = op.relu ? 0 : 128;
+    if (op.relu) d.epilogue.activation = OCTET_ACTIVATION_RELU;
+    if (op.residual != kNoTensor) {
+      d.epilogue.residual.type = OCTET_U8, d.epilogue.residual.scale = 0.75f;
+      d.epilogue.residual.zero_point = zero_point(op.residual);
+    }
+    convs_.push_back(create(d));
+    return convs_.back().get();
+  }
+
+  // That of the op that wrote it: 128, or 0 after a ReLU; poolings keep it.
+  int32_t zero_point(size_t tensor) const {
+    for (const GraphOp& op : graph_.ops)
+      if (op.output == tensor)
+        return op.kind == OpKind::kConvolution ? (op.relu ? 0 : 128) : zero_point(op.input);
+    return tensor == graph_.input ? 128 : 0;
+  }
+
+  const Graph& graph_;
+  std::mt19937 random_{1};
+  std::vector<Conv> convs_;
+  std::deque<Buffer> blobs_;
+  std::deque<octet_network_function> functions_;
+  std::vector<octet_network_op> ops_;
+};
+
+// ---- a network, one way
+
+size_t tensor_bytes(const octet_network_tensor& t) {
+  return t.batch * t.h * t.w * t.channels * type_bytes(t.type);
+}
+
+// Bytes of all inputs, one after the other: a file's, or random ones.
+std::vector<uint8_t> input_bytes(const octet_network_desc& desc, const std::vector<size_t>& inputs,
+                                 const std::string& path) {
+  size_t bytes = 0;
+  for (const size_t tensor : inputs) bytes += tensor_bytes(desc.tensors[tensor]);
+  std::vector<uint8_t> data;
+  if (path.empty()) {
+    std::mt19937 random(2);
+    for (size_t i = 0; i < bytes; ++i) data.push_back(static_cast<uint8_t>(random()));
+    return data;
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(fmt::format("cannot read {}", path));
+  data.assign(std::istreambuf_iterator<char>(file), {});
+  if (data.size() != bytes)
+    throw Error(
+        fmt::format("{} has {} bytes, and the network's input {}", path, data.size(), bytes));
+  return data;
+}
+
+void write_bytes(const std::string& path, const std::vector<uint8_t>& bytes) {
+  if (path.empty()) return;
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  if (!file.flush()) throw Error(fmt::format("cannot write {}", path));
+}
+
+// Its kept tensors that are no inputs are outputs.
+class Run {
+ public:
+  Run(const octet_network_desc& desc, const std::vector<size_t>& inputs,
+      const std::vector<uint8_t>& input, ThreadPool* pool)
+      : network_(create(desc)), workspace_(workspace_of(*network_)) {
+    pointers_.resize(desc.tensor_count);
+    size_t at = 0;  // in the input
+    for (size_t i = 0; i < desc.tensor_count; ++i) {
+      const octet_network_tensor& t = desc.tensors[i];
+      if (!t.keep) continue;
+      const size_t size = tensor_bytes(t);
+      kept_.emplace_back(size);
+      uint8_t* const data = kept_.back().as();
+      if (std::find(inputs.begin(), inputs.end(), i) != inputs.end())
+        std::memcpy(data, input.data() + at, size), at += size;
+      else
+        outputs_.push_back({data, data + size});
+      pointers_[i] = data;
+    }
+    args_.tensors = pointers_.data();
+    args_.workspace = workspace_.as(), args_.workspace_bytes = workspace_.size();
+    ThreadPool::attach(pool, &args_);
+  }
+
+  void operator()() {
+    octet_error error = {};
+    check(octet_network_run(network_.get(), &args_, &error), error);
+  }
+  std::vector<uint8_t> output() const {
+    std::vector<uint8_t> all;
+    for (const auto& [begin, end] : outputs_) all.insert(all.end(), begin, end);
+    return all;
+  }
+  std::vector<octet_network_explanation> parts() const { return parts_of(*network_); }
+
+ private:
+  const Network network_;
+  Buffer workspace_;
+  std::deque<Buffer> kept_;
+  std::vector<std::pair<const uint8_t*, const uint8_t*>> outputs_;
+  std::vector<void*> pointers_;
+  octet_network_args args_ = OCTET_NETWORK_ARGS_INIT;
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+octet_network_goal goal_of(const std::string& name) {
+  const std::pair<const char*, octet_network_goal> goals[] = {{"time", OCTET_NETWORK_TIME},
+                                                              {"traffic", OCTET_NETWORK_TRAFFIC},
+                                                              {"memory", OCTET_NETWORK_MEMORY},
+                                                              {"layers", OCTET_NETWORK_LAYERS}};
+  for (const auto& [known, goal] : goals)
+    if (name == known) return goal;
+  throw Error(fmt::format("'{}' is no goal: time, traffic, memory, layers", name));
+}
+
+std::string megabytes(size_t bytes) {
+  return fmt::format("{:.3f}", static_cast<double>(bytes) / 1e6);
+}
+
+void print_chains(const octet_network_desc& desc,
+                  const std::vector<octet_network_explanation>& parts) {
+  for (const octet_network_explanation& e : parts) {
+    if (!e.part.band_lines) continue;
+    const octet_network_tensor& last = desc.tensors[desc.ops[e.part.end_op - 1].output];
+    fmt::print("  chain of ops {} to {}: bands of {} of {} lines, {} task{}, rings {} KB\n",
+               e.part.first_op, e.part.end_op - 1, e.part.band_lines, last.h, e.tasks,
+               e.tasks == 1 ? "" : "s", e.ring_bytes / 1000);
+  }
+}
+
+// Returns whether the bytes are equal.
+bool run_both(const std::string& name, octet_network_desc desc, const std::vector<size_t>& inputs,
+              const RunArguments& a, const BenchOptions& options, ThreadPool* pool,
+              ordered_json* json) {
+  const std::vector<uint8_t> input = input_bytes(desc, inputs, a.input);
+  desc.concurrency = options.threads;
+  desc.goal = OCTET_NETWORK_LAYERS;
+  Run layers(desc, inputs, input, pool);
+  desc.goal = goal_of(a.goal);
+  desc.cache_bytes = a.cache_bytes, desc.memory_bytes = a.memory_bytes;
+  Run planned(desc, inputs, input, pool);
+  layers();
+  planned();
+  const bool equal = layers.output() == planned.output();
+  write_bytes(a.output, planned.output());
+  std::vector<double> layers_ms, planned_ms, ratios;
+  const Clock clock(options.threads == 1);
+  for (int i = 0; i < options.repetitions; ++i) {
+    layers_ms.push_back(clock.time(layers) * 1e3);
+    planned_ms.push_back(clock.time(planned) * 1e3);
+    ratios.push_back(layers_ms.back() / planned_ms.back());
+  }
+  const std::vector<octet_network_explanation> before = layers.parts(), after = planned.parts();
+  const octet_network_explanation &l = before[0], &p = after[0];
+  fmt::print("{:<24}  {}  layers {:>8.3f} ms  planned {:>8.3f} ms  ratio {:.3f}\n", name,
+             equal ? "equal bytes" : "WRONG BYTES", median(layers_ms), median(planned_ms),
+             median(ratios));
+  fmt::print(
+      "  MB of maps: {} in buffers of their own, {} layer by layer, {} as planned; {} are the "
+      "caller's\n",
+      megabytes(l.separate_bytes), megabytes(l.map_bytes), megabytes(p.map_bytes),
+      megabytes(l.kept_bytes));
+  print_chains(desc, after);
+  (*json)["networks"].push_back({{"name", name},
+                                 {"equal", equal},
+                                 {"layers_ms", median(layers_ms)},
+                                 {"planned_ms", median(planned_ms)},
+                                 {"ratio", median(ratios)},
+                                 {"separate_bytes", l.separate_bytes},
+                                 {"layers_map_bytes", l.map_bytes},
+                                 {"planned_map_bytes", p.map_bytes},
+                                 {"kept_bytes", l.kept_bytes},
+                                 {"layers_workspace_bytes", l.workspace_bytes},
+                                 {"planned_workspace_bytes", p.workspace_bytes},
+                                 {"parts", after.size()}});
+  return equal;
+}
+
+bool run_one(const std::string& name, const RunArguments& a, const BenchOptions& options,
+             ThreadPool* pool, ordered_json* json) {
+  if (is_network_file(name)) {
+    const DescribedNetwork network(name, options.forced.isa);
+    for (const std::string& left_out : network.left_out()) fmt::print("left out: {}\n", left_out);
+    return run_both(name, network.desc(), network.inputs(), a, options, pool, json);
+  }
+  const Graph graph = make_graph(name);
+  const Objects objects(graph, options.forced.isa);
+  return run_both(name, objects.desc(), {graph.input}, a, options, pool, json);
+}
+
+}  // namespace
+
+int run(const RunArguments& a) {
+  const BenchOptions options = to_options(a.bench);
+  JsonFile file(a.bench.json);
+  ordered_json json = {{"machine", machine_json(options)}, {"networks", ordered_json::array()}};
+  ThreadPool pool(options.threads);
+  pin_if_single(options);
+  bool equal = true;
+  for (const std::string& name : a.bench.cases) equal &= run_one(name, a, options, &pool, &json);
+  file.write(json);
+  return equal ? kSuccess : kMismatch;
+}
+
+}  // namespace tool
