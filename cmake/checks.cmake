@@ -56,13 +56,18 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsaniti
     -D WITH_CPUINFO=${octet_cpuinfo} -D NM=${CMAKE_NM} -D OBJDUMP=${CMAKE_OBJDUMP} -P ${PROJECT_SOURCE_DIR}/cmake/check_objects.cmake)
 endif()
 
+set(octet_c_compiler "${CMAKE_C_COMPILER} ${CMAKE_C_COMPILER_ARG1}")
+if(CMAKE_C_COMPILER_TARGET)
+  string(APPEND octet_c_compiler " ${CMAKE_C_COMPILE_OPTIONS_TARGET}${CMAKE_C_COMPILER_TARGET}")
+endif()
+
 # Installs, moves the installation, then builds and runs the projects in tests/consumer against it.
 if(OCTET_INSTALL AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   foreach(consumer c cpp pkg-config readme integration)
     octet_add_test(consumer_${consumer} LABELS checks slow COMMAND ${CMAKE_COMMAND}
       -D CONSUMER=${consumer} -D SOURCE_DIR=${PROJECT_SOURCE_DIR}/tests/consumer
       -D BUILD_DIR=${PROJECT_BINARY_DIR} -D CONFIG=$<CONFIG> -D GENERATOR=${CMAKE_GENERATOR}
-      -D "C_COMPILER=${CMAKE_C_COMPILER} ${CMAKE_C_COMPILER_ARG1}"
+      -D "C_COMPILER=${octet_c_compiler}"
       -D TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE} -D "EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}"
       -D OBJDUMP=${CMAKE_OBJDUMP} -D LIBDIR=${CMAKE_INSTALL_LIBDIR}
       -P ${PROJECT_SOURCE_DIR}/tests/consumer/run.cmake)
@@ -86,7 +91,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsaniti
   endif()
   octet_add_test(check_parts LABELS checks slow COMMAND ${CMAKE_COMMAND}
     -D "COMPILER=${CMAKE_CXX_COMPILER} ${CMAKE_CXX_COMPILER_ARG1}"
-    -D "C_COMPILER=${CMAKE_C_COMPILER} ${CMAKE_C_COMPILER_ARG1}" -D NM=${CMAKE_NM}
+    -D "C_COMPILER=${octet_c_compiler}" -D NM=${CMAKE_NM}
     -D "FLAGS=${CMAKE_CXX_FLAGS} ${CMAKE_EXE_LINKER_FLAGS}" -D "CROSS=${CMAKE_CROSSCOMPILING}"
     -D "EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}" -D GENERATOR=${CMAKE_GENERATOR}
     -D "TIERS=${octet_tiers}" -D "CACHE=${octet_cache}" -D ARCHIVE=$<TARGET_FILE:octet>

@@ -11,15 +11,12 @@
 
 #include "kernels/core/finish.h"
 #include "kernels/core/tflite_scale.h"
+#include "kernels/simd/round.h"
 
 namespace octet {
 namespace {
 
 constexpr size_t kFinishChunk = 64;
-
-// Exact for |x| <= 2^22 in round-to-nearest: adding 1.5 * 2^23 leaves no fraction bits. Needs no
-// SSE4.1 and no libm.
-inline int32_t round_half_even(float x) { return (int32_t)((x + 12582912.0f) - 12582912.0f); }
 
 inline int32_t clamp(int32_t x, int32_t lo, int32_t hi) {
   x = x < lo ? lo : x;

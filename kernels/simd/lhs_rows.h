@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "kernels/core/lhs_rows.h"
+#include "kernels/simd/round.h"
 
 namespace octet {
 namespace {
@@ -55,25 +56,12 @@ void sum_rows(const Rows& r, bool is_signed, int32_t* sums) {
   }
 }
 
-inline int32_t float_bits(float x) {
-  int32_t bits;
-  __builtin_memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-inline float bits_float(int32_t bits) {
-  float x;
-  __builtin_memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
 // Maps float bits to integers of the same order, and back. Integer min and max mean the same on
 // every ISA; float ones differ on NaN.
 inline int32_t ordered(int32_t bits) { return bits ^ ((bits >> 31) & 0x7fffffff); }
 
 // Below this the row counts as zero. Far above the denormals, so that FTZ and DAZ change nothing.
 constexpr float kTinyRange = 7.888609052210118e-31f;  // 2^-100
-constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: rounds half to even, see finish.h
 
 RowQuant measure_rows(const FloatRows& r, bool asymmetric) {
   int32_t lo = 0, hi = 0, largest = 0;
@@ -92,7 +80,7 @@ RowQuant measure_rows(const FloatRows& r, bool asymmetric) {
   if (range < kTinyRange) return {1.0f, 0};
   const float scale = range / (asymmetric ? 255.0f : 127.0f);
   if (!asymmetric) return {scale, 0};
-  const int32_t zero_point = (int32_t)(((0.0f - least / scale) + kRound) - kRound);
+  const int32_t zero_point = round_half_even(0.0f - least / scale);
   return {scale, zero_point > 255 ? 255 : zero_point};
 }
 
@@ -105,7 +93,7 @@ void quantize_floats(const Quantization& by, const float* x, size_t count, uint8
     v = v == v ? v : 0;
     v = v < lo ? lo : v;
     v = v > hi ? hi : v;
-    out[k] = (uint8_t)((int32_t)((v + kRound) - kRound) + zero_point);
+    out[k] = (uint8_t)(round_half_even(v) + zero_point);
   }
 }
 

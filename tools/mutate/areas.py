@@ -72,7 +72,7 @@ NATIVE = [
          ["conv_winograd_edges", "winograd", "winograd_int8"],
          PRODUCTS),
     Area("epilogue", 3,
-         ["kernels/simd/finish.h", "kernels/simd/init.h", "kernels/core/init.h", "kernels/simd/lhs_rows.h", "kernels/x86/row_sums.h", "kernels/simd/gather.h",
+         ["kernels/simd/finish.h", "kernels/simd/init.h", "kernels/core/init.h", "kernels/simd/lhs_rows.h", "kernels/simd/round.h", "kernels/x86/row_sums.h", "kernels/simd/gather.h",
           "kernels/simd/portable.*", "kernels/core/finish.h", "kernels/core/lhs_rows.h", "kernels/core/narrow.h",
           "kernels/core/tier_ops.h",
           "kernels/core/byte_sum.h", "kernels/simd/byte_sum.h", "kernels/core/tflite*.h", "kernels/x86/byte_sum.h", "kernels/x86/exit_rows.h",
