@@ -39,7 +39,10 @@ inline int16x8_t vqmovn_high_s32(int16x4_t low, int32x4_t high) {
 inline int8x16_t vqmovn_high_s16(int8x8_t low, int16x8_t high) {
   return vcombine_s8(low, vqmovn_s16(high));
 }
-inline int16x8_t vuzp1q_s16(int16x8_t a, int16x8_t b) { return vuzpq_s16(a, b).val[0]; }
+// VUZP would change both operands.
+inline int16x8_t vuzp1q_s16(int16x8_t a, int16x8_t b) {
+  return vcombine_s16(vmovn_s32(vreinterpretq_s32_s16(a)), vmovn_s32(vreinterpretq_s32_s16(b)));
+}
 inline int32x4_t vpaddq_s32(int32x4_t a, int32x4_t b) {
   return vcombine_s32(vpadd_s32(vget_low_s32(a), vget_high_s32(a)),
                       vpadd_s32(vget_low_s32(b), vget_high_s32(b)));

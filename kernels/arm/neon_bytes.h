@@ -44,6 +44,15 @@ static_assert(kNeonLayout.step == kWidth && kNeonLayout.width == kWidth,
 // is as aligned as its type.
 typedef uint32_t Quad __attribute__((aligned(1)));
 
+template <int i>
+OCTET_INLINE inline void store_quad(uint8_t* to, uint8x8_t bytes) {
+  vst1_lane_u32((Quad*)to, vreinterpret_u32_u8(bytes), i);
+}
+template <int i>
+OCTET_INLINE inline void store_quad(uint8_t* to, uint8x16_t bytes) {
+  vst1q_lane_u32((Quad*)to, vreinterpretq_u32_u8(bytes), i);
+}
+
 // Four rows against a column, exact unless a weight is -128. As one text, or GCC 12 copies
 // products.
 #define OCTET_MULTIPLY                                        \
@@ -213,7 +222,7 @@ void multiply(const Tile& t) {
       });
     }
 
-    int32x4_t sum[4];
+    int32x4_t sum[rows];
     const int32_t* start = init;
     unroll<rows>([&](auto i) OCTET_INLINE {
       sum[i] =
@@ -225,16 +234,18 @@ void multiply(const Tile& t) {
     uint8_t* to = partial ? whole : dst;
     const size_t step_down = partial ? kWidth * element : stride;
     if (scale) {
-      unroll<4 - rows>([&](auto i) OCTET_INLINE { sum[rows + i] = sum[0]; });
       const auto bytes_by = [&](auto four) OCTET_INLINE {
-        return narrowed<Exit::kClamped>(sum, {four, four, four, four}, narrow);
+        if constexpr (rows <= 2)
+          return narrowed<Exit::kClamped>(sum[0], sum[rows - 1], four, narrow);
+        else
+          return narrowed<Exit::kClamped>({sum[0], sum[1], sum[2], sum[rows - 1]},
+                                          {four, four, four, four}, narrow);
       };
-      const uint32x4_t quads =
-          vreinterpretq_u32_u8(tflite_apart ? bytes_by(TfliteRight::at(scale, tflite_apart))
-                                            : bytes_by(FloatScale::at(scale, 0)));
+      const auto bytes = tflite_apart ? bytes_by(TfliteRight::at(scale, tflite_apart))
+                                      : bytes_by(FloatScale::at(scale, 0));
       scale += kWidth;
       unroll<rows>([&](auto i) OCTET_INLINE {
-        vst1q_lane_u32((Quad*)to, quads, i);
+        store_quad<decltype(i)::value>(to, bytes);
         to += step_down;
       });
     } else {
