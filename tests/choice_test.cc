@@ -127,11 +127,11 @@ size_t tile_rows(const Choice& c) {
   return octet::find(octet::byte_kernels(), c.kernel->name)->mr;
 }
 
-// Of output channels: whole panels of every form and, of groups that some join, all.
+// Of output channels: whole panels of every form and, of groups or phases that some join, all.
 size_t pass_unit(const ConvProblem& problem, const Choice& c) {
   const auto& s = problem.c.shape;
   const size_t strip = std::max<size_t>({c.layout.width, 64});
-  return s.groups > 1 ? std::lcm(strip, s.out_channels) : strip;
+  return s.groups > 1 || s.transposed ? std::lcm(strip, s.out_channels) : strip;
 }
 
 TEST(Choice, NoByteOfAConvolutionDependsOnIt) {

@@ -409,6 +409,38 @@ TEST(ConvShapes, TransposedPhasesAsColumns) {
   check_all(shapes);
 }
 
+// Likewise where the stride does not divide the kernel: phases lack positions that others have, and
+// whose weights stand for 0, whatever the filter's zero points are.
+TEST(ConvShapes, TransposedPhasesThatLackPositions) {
+  Shapes shapes;
+  for (const size_t stride : {2, 3})
+    for (size_t kernel = 1; kernel <= 2 * stride; ++kernel)
+      for (const size_t pad : {size_t{0}, stride / 2}) {
+        if (kernel % stride == 0) continue;
+        octet_conv2d_shape s = transposed(square(4, 5, 3, 3, 2), 0, pad);
+        s.in_w_max = 1 + 4 * (kernel % 2), s.kernel_w = kernel, s.stride_w = stride;
+        s.pad_left = pad && s.in_w_max > 1;
+        shapes.push_back(s);
+      }
+  for (const size_t channels : {1, 2, 4, 5, 7, 8, 9, 16, 17})
+    shapes.push_back(transposed(square(5, 8, channels, 3, 2, 1), 1, 1));
+  check_all(shapes);
+
+  for (const octet_type rhs : {OCTET_S8, OCTET_U8})
+    for (const FilterZeroPoints zero_points :
+         {FilterZeroPoints::kNone, FilterZeroPoints::kChannel, FilterZeroPoints::kLeast,
+          FilterZeroPoints::kLeastSometimes})
+      for (const Fill fill : {Fill::kNeverLeast, Fill::kMost, Fill::kRandom}) {
+        ConvCase c;
+        c.shape = shapes.back();
+        c.shape.out_channels = 7;
+        c.rhs = rhs, c.filter_zero_points = zero_points, c.filter_fill = fill;
+        c.lhs_zero_point = 77;
+        check_every_way(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 TEST(ConvShapes, TransposedMore) {
   Shapes shapes;
   for (const size_t groups : {1, 2, 8})

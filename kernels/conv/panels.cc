@@ -28,7 +28,8 @@ void sum_phase(const FilterView& f, const ConvShape& given, const ConvShape& s, 
   for (size_t t = 0; t < taps.groups; ++t) {
     WeightSums group = {};
     for_each_position(s, t, [&](size_t ky, size_t kx) {
-      group += f.sum_position(given, o, ky, kx * s.phases + phase, 0, given.group_in());
+      const size_t x = kx * s.phases + phase;
+      if (x < given.kernel_w) group += f.sum_position(given, o, ky, x, 0, given.group_in());
     });
     group_sums[t * stride + column] = group.total();
   }
@@ -87,7 +88,8 @@ size_t panels_bytes(const RhsLayout& layout, const ConvShape& s, const Taps& tap
 }
 
 bool fills_with_least(const RhsLayout& layout, const ConvShape& given, const FilterView& filter) {
-  if (joined_groups(layout, given).groups == given.groups || layout.domain != Domain::kS8)
+  const ConvShape s = direct_columns(layout, given);
+  if ((s.groups == given.groups && !lacks_positions(given, s)) || layout.domain != Domain::kS8)
     return false;
   const int32_t least = filter.is_u8 ? 0 : -128;
   bool fills = false;
@@ -123,7 +125,7 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
       uint8_t* const first =
           group + panel * layout.stored(p.depth) + (local - panel) * layout.group_bytes();
       if (local == panel && (layout.sparse() || lanes != width || step * s.taps() != p.depth ||
-                             step != given.group_in()))
+                             step != given.group_in() || lacks_positions(given, s)))
         memset(first, 0, width * layout.stored(p.depth));
       // While they are in the cache.
       for (size_t lane = 0; lane < lanes; ++lane)
@@ -149,15 +151,18 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
       for (size_t t = 0; t < taps.groups; ++t)
         for_each_position(s, t, [&](size_t ky, size_t kx) {
           // Inputs of joined groups that are not the channels' own meet the values that stand for
-          // 0.
-          for (size_t lane = 0; joined && lane < lanes; ++lane) {
+          // 0, and so do those of positions that a phase lacks.
+          const size_t x = kx * s.phases + phase;
+          for (size_t lane = 0; (joined || x >= given.kernel_w) && lane < lanes; ++lane) {
             const uint8_t nothing = (uint8_t)(filter.zero_point(o + lane) ^ flip);
             if (nothing)
               interleave({&nothing, 0, 0, 1, s.group_in(), 0}, width, layout.kr, offset,
                          first + lane * layout.kr);
           }
-          view.data = filter.at(given, o, ky, kx * s.phases + phase, 0);
-          interleave(view, width, layout.kr, offset + own, first);
+          if (x < given.kernel_w) {
+            view.data = filter.at(given, o, ky, x, 0);
+            interleave(view, width, layout.kr, offset + own, first);
+          }
           offset += step;
         });
     }

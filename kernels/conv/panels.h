@@ -58,8 +58,8 @@ PairedWeights panels_in_pairs(const RhsLayout& layout, const ConvShape& given,
   return {p.lanes, taps.count, taps.depth, shape.groups, p.panels_stride, p.panels};
 }
 
-// Whether the bytes that stand for 0 where a channel's inputs are another group's include -128 in
-// s8.
+// Whether the bytes that stand for 0 where a channel's inputs are another group's, or a phase lacks
+// a position, include -128 in s8. Of the direct form.
 bool fills_with_least(const RhsLayout& layout, const ConvShape& given, const FilterView& filter);
 
 }  // namespace octet

@@ -50,24 +50,37 @@ constexpr size_t most_of_a_phase(size_t kernel, size_t stride, size_t dilation) 
   return divide_up(kernel, stride / a);
 }
 
-// Where the stride divides the kernel, all phases along a line use as many kernel positions, and
-// those read the same pixels. Of few channels they become columns of one product, phase after
-// phase: it reads each pixel once for all of them, fills the lanes, and writes output pixels side
-// by side.
-constexpr size_t kJoinedColumns = 64;
+// All phases along a line read the same pixels, if those with a kernel position fewer than others
+// read one more, with weights that stand for 0. Of few channels they become columns of one product,
+// phase after phase: it reads each pixel once for all of them, fills the lanes, and writes output
+// pixels side by side. Where the stride does not divide the kernel, that is done as far as the
+// lanes of the positions that are missing cost less than what is spared.
+constexpr size_t kJoinedColumns = 64, kSparedProducts = 256;
+inline bool joins_phases(const RhsLayout& layout, const ConvShape& s) {
+  if (!s.transposed || s.sparse || s.groups > 1 || s.dilation_w > 1 ||
+      s.out_channels > kJoinedColumns / s.stride_w)
+    return false;
+  const size_t positions = divide_up(s.kernel_w, s.stride_w),
+               joined = positions * layout.lanes(s.out_channels * s.stride_w);
+  const size_t apart = s.kernel_w * layout.lanes(s.out_channels);
+  return s.kernel_w % s.stride_w == 0 || joined <= apart ||
+         (joined - apart) * s.in_channels <= kSparedProducts;
+}
 inline ConvShape joined_phases(const RhsLayout& layout, const ConvShape& given) {
   ConvShape s = joined_groups(layout, given);
-  if (s.transposed && !s.sparse && given.groups == 1 && s.dilation_w == 1 &&
-      s.kernel_w % s.stride_w == 0 && s.out_channels <= kJoinedColumns / s.stride_w)
-    s.phases = s.stride_w;
+  if (given.groups == 1 && joins_phases(layout, s)) s.phases = s.stride_w;
   return s;
 }
 // The columns of such a shape as output channels of one that has no stride along a line.
 inline ConvShape as_columns(ConvShape s) {
   s.out_channels *= s.phases;
-  s.kernel_w /= s.phases;
+  s.kernel_w = divide_up(s.kernel_w, s.phases);
   s.stride_w /= s.phases;
   return s;
+}
+// Whether some of them lack kernel positions that others have.
+inline bool lacks_positions(const ConvShape& given, const ConvShape& columns) {
+  return columns.kernel_w * columns.phases > given.kernel_w;
 }
 inline ConvShape direct_columns(const RhsLayout& layout, const ConvShape& given) {
   return as_columns(joined_phases(layout, given));
