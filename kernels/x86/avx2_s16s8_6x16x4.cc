@@ -28,9 +28,34 @@ namespace {
 
 constexpr int kMr = 6;
 
+// Rows of 8 bytes, as pixels of 8 channels are: two groups that a shuffle each makes words of.
+void gather_eight(const Rows& r, size_t lanes, void* panel) {
+  const __m128i flip = _mm_set1_epi8((char)r.flip),
+                group = _mm_setr_epi8(0, -1, 2, -1, 1, -1, 3, -1, 8, -1, 10, -1, 9, -1, 11, -1),
+                next = _mm_setr_epi8(4, -1, 6, -1, 5, -1, 7, -1, 12, -1, 14, -1, 13, -1, 15, -1);
+  int16_t* to = (int16_t*)panel;
+  for (size_t lane = 0; lane < lanes; lane += 2, to += 8) {
+    const bool pair = lane + 1 < lanes;
+    const __m128i bytes =
+        _mm_xor_si128(_mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i*)r.row(lane)),
+                                         _mm_loadl_epi64((const __m128i*)r.row(lane + pair))),
+                      flip);
+    const __m128i first = _mm_shuffle_epi8(bytes, group), second = _mm_shuffle_epi8(bytes, next);
+    __m128i *const here = (__m128i*)to, *const there = (__m128i*)(to + 4 * lanes);
+    if (pair) {
+      _mm_storeu_si128(here, first);
+      _mm_storeu_si128(there, second);
+    } else {
+      _mm_storel_epi64(here, first);
+      _mm_storel_epi64(there, second);
+    }
+  }
+}
+
 // Rows of bytes to a panel of words, two rows at a time, 16 bytes of each. lanes = rows, because
 // the kernel takes any number.
 void gather(const Rows& r, size_t lanes, void* panel) {
+  if (r.depth == 8) return gather_eight(r, lanes, panel);
   const __m256i flip = _mm256_set1_epi8((char)r.flip), even = _mm256_set1_epi16(0xff);
   const size_t whole = r.depth / 16 * 16, rest = r.depth % 16, group = 4 * lanes;
   for (size_t lane = 0; lane < lanes; lane += 2) {
