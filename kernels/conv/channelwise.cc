@@ -129,6 +129,12 @@ class ChannelBlock {
     tile_.sets = tile_.form == DepthwiseForm::kTaps ? rows_of(plan) : 1;
     tile_.set_groups = set_groups_of(plan);
     padded_ = pads_lines(plan, run.pad_left, run.in_w, run.out_w);
+    grouped_ = !is_depthwise(s_);
+    if (grouped_) {
+      tile_.groups = tile_.set_groups;
+      for (size_t slot = 0; slot < tile_.groups; ++slot)
+        c_.steps[slot] = step_of(s_, run.out_w) * kStaged;
+    }
     tile_.pixels = c_.pixels;
     tile_.steps = c_.steps;
     tile_.in_w = run.in_w;
@@ -177,8 +183,10 @@ class ChannelBlock {
     tile_.rows = rows;
     const size_t most = direct_ ? run_.out_w : kStrip;
     for (size_t x = 0; x < run_.out_w;) {
-      const size_t columns = taps ? point_at_taps(x, smaller(most, run_.out_w - x), count)
-                                  : point_at_lines(x, smaller(most, run_.out_w - x), count);
+      const size_t most_here = smaller(most, run_.out_w - x),
+                   columns = grouped_ ? point_at_copies(x, most_here)
+                             : taps   ? point_at_taps(x, most_here, count)
+                                      : point_at_lines(x, most_here, count);
       strip(x, columns);
       x += columns;
     }
@@ -275,6 +283,17 @@ class ChannelBlock {
     return columns;
   }
 
+  // A grouped kernel's taps, all of which are in copies that are alike: lines are short, so this is
+  // done often.
+  size_t point_at_copies(size_t x, size_t columns) {
+    const uint8_t** slot = c_.pixels;
+    for (size_t ky = 0; ky < s_.kernel_h; ++ky) {
+      const uint8_t* pixel = c_.lines[ky].data + x * s_.stride_w * kStaged;
+      for (size_t kx = 0; kx < s_.kernel_w; ++kx, pixel += s_.dilation_w * kStaged) *slot++ = pixel;
+    }
+    return columns;
+  }
+
   // Returns how many outputs from x on have all their taps inside the line, or 1.
   size_t point_at_taps(size_t x, size_t columns, size_t lines) {
     const size_t before = padded_ ? 0 : run_.pad_left,
@@ -335,9 +354,10 @@ class ChannelBlock {
   size_t n0_, channels_, multiplier_, image_ = 0, y_ = 0;
   const uint8_t* zero_ = nullptr;
   uint8_t stage_flip_;
-  bool padded_;  // staged lines have their borders filled
-  bool ends_;    // the kernel leaves what the caller wants
-  bool direct_;  // and where he wants it
+  bool padded_;   // staged lines have their borders filled
+  bool grouped_;  // and taps are slots, in their order
+  bool ends_;     // the kernel leaves what the caller wants
+  bool direct_;   // and where he wants it
   DepthwiseTile tile_ = {};
 };
 
