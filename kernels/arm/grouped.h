@@ -28,6 +28,8 @@ struct GroupedSixteen {
   static constexpr int kWide = kSideBySide;
   template <int>
   static constexpr int kTail = kSideBySide;
+  template <int>
+  static constexpr bool kEven = false;
 
   static constexpr size_t raw_position(size_t, size_t channel) { return channel; }
   static constexpr size_t init_position(size_t, size_t channel) { return channel; }

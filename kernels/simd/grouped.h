@@ -6,6 +6,7 @@
 //   Vector        of weights and accumulators
 //   kVectors      of weights per tap, kAccs of accumulators per pixel
 //   kWide, kTail  pixels side by side, and at the end of a line; kExit, how many leave together
+//   kEven         whether a line is cut evenly instead: kWide, one and two fewer pixels
 //   Pixel, load   a pixel's part for kAccs vectors of weights
 //   dot           its products with one of them
 //   Raw, sum      a pixel's 16 sums, in an order of M's own; raw_position says where each is
@@ -64,6 +65,18 @@ OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine
                                  OCTET_INLINE { pixel[four] = *slot + offset + 4 * four * step; });
     ++slot;
     unroll<vectors / accs>([&](auto part) OCTET_INLINE {
+      if constexpr (pixels > accs) {  // what is fewer stays in registers
+        typename M::Vector w[accs];
+        unroll<accs>([&](auto a) OCTET_INLINE { w[a] = M::at(weights, part * accs + a); });
+        unroll<pixels>([&](auto i) OCTET_INLINE {
+          const typename M::Pixel p = M::template load<quads>(pixel[i / 4] + i % 4 * step, part);
+          unroll<accs>([&](auto a) OCTET_INLINE {
+            acc[i][a] = M::template dot<quads>(acc[i][a], p, w[a], Int<part * accs + a>{});
+            OCTET_PIN(acc[i][a]);
+          });
+        });
+        return;
+      }
       typename M::Pixel p[pixels];
       unroll<pixels>([&](auto i) OCTET_INLINE {
         p[i] = M::template load<quads>(pixel[i / 4] + i % 4 * step, part);
@@ -101,6 +114,28 @@ OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine
   });
 }
 
+// All of a line, in parts that are as equal as may be: kTail to kWide pixels, one or two apart.
+template <typename M, int quads, bool narrow>
+OCTET_INLINE inline void grouped_parts(const DepthwiseTile& t, const M& machine,
+                                       const GroupedBlock<M, quads>& block, size_t channel) {
+  constexpr int wide = M::template kWide<quads>, tail = M::template kTail<quads>;
+  static_assert(wide == tail + 2, "three sizes");
+  const size_t columns = t.columns;
+  size_t parts = (columns + wide - 1) / wide;
+  for (size_t x = 0; parts; --parts) {
+    const size_t pixels = (columns - x + parts - 1) / parts;
+    if (pixels == wide) {
+      grouped_pixels<M, quads, narrow, wide>(t, machine, block, channel, x);
+    } else if (pixels == wide - 1) {
+      grouped_pixels<M, quads, narrow, wide - 1>(t, machine, block, channel, x);
+    } else {
+      const size_t last = columns < tail ? 0 : columns - tail;
+      grouped_pixels<M, quads, narrow, tail>(t, machine, block, channel, x < last ? x : last);
+    }
+    x += pixels;
+  }
+}
+
 // The last pixels begin early enough to be as many: the first of them are computed twice.
 template <typename M, int quads, bool narrow>
 __attribute__((noinline)) void grouped_line(const DepthwiseTile& t) {
@@ -113,6 +148,10 @@ __attribute__((noinline)) void grouped_line(const DepthwiseTile& t) {
   };
   for (size_t channel = 0; channel < t.channels; channel += kGroupedBlock) {
     const GroupedBlock<M, quads> block(t.prepared, channel / kGroupedBlock, t.groups);
+    if constexpr (M::template kEven<quads>) {
+      grouped_parts<M, quads, narrow>(t, machine, block, channel);
+      continue;
+    }
     OCTET_NO_UNROLL
     for (size_t i = 0; i < whole; ++i)
       grouped_pixels<M, quads, narrow, (int)wide>(t, machine, block, channel, from(wide * i, wide));

@@ -18,6 +18,8 @@ struct Machine : GroupedYmm<Machine> {
   static constexpr int kWide = quads == 1 ? 2 : 1;
   template <int quads>
   static constexpr int kTail = kWide<quads>;
+  template <int>
+  static constexpr bool kEven = false;
 
   // After two additions of neighbours, or one in groups of 4.
   static constexpr size_t raw_position(size_t quads, size_t channel) {

@@ -31,6 +31,8 @@ struct Machine : DottedOrder {
   static constexpr int kWide = 7;
   template <int>
   static constexpr int kTail = 4;
+  template <int>
+  static constexpr bool kEven = false;
 
   Narrower<64> narrower;
   explicit Machine(const DepthwiseTile& t) : narrower(t.narrow ? *t.narrow : Narrow{}) {}

@@ -1,25 +1,58 @@
 // Grouped convolution, u8 x s8 -> s32 or 8 bits, VPDPBUSD on ymm: halves of what the zmm kernel has
-// in a register.
+// in a register. Groups of 16 channels have as many outputs as two registers have lanes, so theirs
+// meet four input channels at a time, and their sums need no additions:
+//
+//      4 of a pixel's 16    members 0-7  8-15
+//      again and again    x | 0 1 .. 7 | 8 .. |    6 pixels x 2 accumulators
 #include "kernels/x86/grouped_ymm.h"
 
 namespace octet {
 namespace {
 
-struct Machine : GroupedYmm<Machine>, DottedOrder {
+struct Machine : GroupedYmm<Machine> {
   using GroupedYmm::GroupedYmm;
   template <int quads>
   static constexpr int kVectors = 2 * quads;
   template <int quads>
-  static constexpr int kAccs = quads == 1 ? 2 : 4;
+  static constexpr int kAccs = quads == 2 ? 4 : 2;
   template <int quads>
-  static constexpr int kWide = quads == 1 ? 4 : 3;
+  static constexpr int kWide = quads == 1   ? 4
+                               : quads == 2 ? 3
+                                            : 6;
   template <int quads>
-  static constexpr int kTail = quads == 1 ? 4 : 2;
+  static constexpr int kTail = quads == 2 ? 2 : 4;
+  template <int quads>
+  static constexpr bool kEven = quads == 4;
+
+  static constexpr size_t raw_position(size_t quads, size_t channel) {
+    return quads == 4 ? channel : DottedOrder::raw_position(quads, channel);
+  }
+  static constexpr size_t init_position(size_t quads, size_t channel) {
+    return quads == 4 ? channel : DottedOrder::init_position(quads, channel);
+  }
+  // Packed in pairs of quads.
+  template <int quads>
+  static void prepare(const uint8_t* tap, uint8_t* out) {
+    if (quads < 4) return DottedOrder::prepare<quads>(tap, out);
+    for (size_t half = 0; half < 2; ++half, tap += 128, out += 128)
+      unroll<2>([&](auto v) OCTET_INLINE {
+        const auto eight = [&](size_t at) OCTET_INLINE {
+          return _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const __m256i*)(tap + at)),
+                                             _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
+        };
+        const __m256i low = eight(64 * v), high = eight(64 * v + 32);
+        _mm256_store_si256((__m256i*)(out + 32 * v), _mm256_permute2x128_si256(low, high, 0x20));
+        _mm256_store_si256((__m256i*)(out + 64 + 32 * v),
+                           _mm256_permute2x128_si256(low, high, 0x31));
+      });
+  }
 
   template <int quads>
   OCTET_INLINE static inline Vector load(const uint8_t* p, int part) {
     if (quads < 4) return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i*)p));
-    return _mm256_set1_epi64x(half_of(p, part));
+    int32_t quad;
+    __builtin_memcpy(&quad, p + 4 * part, sizeof quad);
+    return _mm256_set1_epi32(quad);
   }
   template <int quads, typename Index>
   OCTET_INLINE static inline Vector dot(Vector acc, Vector pixel, Vector weights, Index) {
