@@ -207,11 +207,15 @@ bool passes(const DepthwiseKernel& kernel, size_t quads, bool floats) {
   constexpr size_t kPanel = kGroupTaps * kPixel * 16;
   alignas(64) uint8_t panel[kPanel], prepared[depthwise_prepared_bytes(kPixel, kGroupTaps * 4)];
   alignas(64) int32_t out[kGroupColumns * kPixel];
+  constexpr size_t kLine = (kGroupTaps + kGroupColumns - 1) * kPixel;
+  uint16_t words[kLine];
+  for (size_t i = 0; i < kLine; ++i) words[i] = kOperands.rhs[i];
+  const uint8_t* const line = kernel.widen ? (const uint8_t*)words : kOperands.rhs;
   const uint8_t* pixels[kGroupTaps];
   size_t steps[kGroupTaps];
   for (size_t tap = 0; tap < kGroupTaps; ++tap) {
-    pixels[tap] = kOperands.rhs + tap * kPixel;
-    steps[tap] = kPixel;
+    steps[tap] = kPixel * input_bytes(kernel);
+    pixels[tap] = line + tap * steps[tap];
   }
   DepthwiseTile tile = {};
   tile.form = DepthwiseForm::kTaps;

@@ -47,11 +47,13 @@ class ConvWatch : public Watch {
   ConvWatch(octet_traffic* traffic, const ConvPlan& plan)
       : Watch(traffic, plan.kernel),
         grouped(plan.depthwise && !is_depthwise(plan.shape)),
-        element(plan.depthwise ? domain_bytes(plan.depthwise->layout.domain) : 1) {}
+        element(plan.depthwise ? domain_bytes(plan.depthwise->layout.domain) : 1),
+        input(plan.depthwise ? input_bytes(*plan.depthwise) : 1) {}
   static ConvWatch& of(Watch& watch) { return static_cast<ConvWatch&>(watch); }
 
   const bool grouped;    // else depthwise
   const size_t element;  // bytes of a weight
+  const size_t input;    // bytes of a pixel's channel in a copied line
   size_t prepared_bytes = 0;
 };
 
@@ -78,12 +80,13 @@ void write_outputs(Watch& watch, const DepthwiseTile& t, size_t x) {
 
 void multiply(const DepthwiseTile& t) {
   Watch& watch = Watch::current();
-  watch.read(t.prepared, ConvWatch::of(watch).prepared_bytes);
+  const ConvWatch& conv = ConvWatch::of(watch);
+  watch.read(t.prepared, conv.prepared_bytes);
   if (t.form == DepthwiseForm::kTaps) {
-    const size_t slots = (ConvWatch::of(watch).grouped ? 1 : 4) * t.groups;
+    const size_t slots = (conv.grouped ? 1 : 4) * t.groups;
     for (size_t x = 0; x < t.columns; ++x) {
       for (size_t slot = 0; slot < slots; ++slot)
-        watch.read(t.pixels[slot] + x * t.steps[slot], t.channels);
+        watch.read(t.pixels[slot] + x * t.steps[slot], t.channels * conv.input);
       write_outputs(watch, t, x);
     }
     return;

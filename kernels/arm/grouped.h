@@ -21,7 +21,7 @@ struct GroupedSixteen {
   struct Raw {
     int32x4_t a[4];
   };
-  static constexpr int kChannels = 64, kExit = 1;
+  static constexpr int kChannels = 64, kInputBytes = 1, kExit = 1;
   template <int>
   static constexpr int kAccs = 4;
   template <int>

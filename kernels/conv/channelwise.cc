@@ -10,8 +10,7 @@ namespace octet {
 namespace {
 
 constexpr size_t kPanel = kDepthwiseLayout.width;
-constexpr size_t kStaged = kPanel;  // bytes of a staged pixel
-constexpr size_t kStrip = 16;       // columns between two calls of the epilogue
+constexpr size_t kStrip = 16;  // columns between two calls of the epilogue
 
 DepthwiseForm form_of(const ConvPlan& plan) {
   if (plan.depthwise->walk_rows && plan.shape.is_3x3(1)) return DepthwiseForm::kWalk;
@@ -30,6 +29,9 @@ size_t rows_of(const ConvPlan& plan) {
   const bool share = s.dilation_h == 1 && s.stride_h < s.kernel_h && !by_columns(s);
   return share ? plan.depthwise->rows : 1;
 }
+
+// Bytes of a copied pixel.
+size_t staged_bytes(const ConvPlan& plan) { return kPanel * input_bytes(*plan.depthwise); }
 
 // Input lines that so many output lines need, in kTaps.
 size_t lines_of(const ConvShape& s, size_t rows) { return s.kernel_h + (rows - 1) * s.stride_h; }
@@ -101,10 +103,10 @@ Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace)
   c.lines = (Line*)take(lines * sizeof(Line));
   c.ring = s.dilation_h * (s.kernel_h - 1) + (rows - 1) * s.stride_h + 1;
   c.staged = (size_t*)take((c.ring + 1) * sizeof(size_t));
-  c.ring_line = larger(in_w, padded_width(s, out_w)) * kStaged;
+  c.ring_line = larger(in_w, padded_width(s, out_w)) * staged_bytes(plan);
   // Kernels may read past a pixel, and grouped ones the pixels of three outputs
   const size_t past = is_depthwise(s) ? 1 : 3 * step_of(s, out_w);
-  c.ring_data = take((c.ring + 1) * c.ring_line + past * kStaged);
+  c.ring_data = take((c.ring + 1) * c.ring_line + past * staged_bytes(plan));
   c.tile = take(kStrip * rows * kPanel * sizeof(int32_t));
   c.bytes = sections.bytes;
   return c;
@@ -120,6 +122,7 @@ class ChannelBlock {
         run_(run),
         c_(scratch),
         kernel_(kernel),
+        staged_(staged_bytes(plan)),
         n0_(n0),
         channels_(channels),
         multiplier_(plan.shape.group_out() / plan.shape.group_in()) {
@@ -133,7 +136,7 @@ class ChannelBlock {
     if (grouped_) {
       tile_.groups = tile_.set_groups;
       for (size_t slot = 0; slot < tile_.groups; ++slot)
-        c_.steps[slot] = step_of(s_, run.out_w) * kStaged;
+        c_.steps[slot] = step_of(s_, run.out_w) * staged_;
     }
     tile_.pixels = c_.pixels;
     tile_.steps = c_.steps;
@@ -213,27 +216,29 @@ class ChannelBlock {
                                       : 0,
                    end = outside ? width : smaller(before + run_.in_w, width);
       stage(zero_, 0, before, copy);
-      stage(data, run_.lhs_pixel, end - before, copy + before * kStaged);
-      stage(zero_, 0, width - end, copy + end * kStaged);
+      stage(data, run_.lhs_pixel, end - before, copy + before * staged_);
+      stage(zero_, 0, width - end, copy + end * staged_);
       if (plan_.touch) tell_staged(data, end - before, copy, width);
     }
-    return {copy, kStaged};
+    return {copy, staged_};
   }
 
   void tell_staged(const uint8_t* from, size_t pixels, const uint8_t* to, size_t width) const {
     for (size_t x = 0; x < pixels; ++x)
       plan_.touch(from + x * run_.lhs_pixel, divide_up(channels_, multiplier_), false);
-    plan_.touch(to, width * kStaged, true);
+    plan_.touch(to, width * staged_, true);
   }
 
   // Pixels `step` bytes apart; one byte per output channel of the block.
   void stage(const uint8_t* from, size_t step, size_t pixels, uint8_t* to) const {
+    if (kernel_.widen)
+      return kernel_.widen(from, step, pixels, channels_, stage_flip_, (uint16_t*)to);
     if (multiplier_ == 1) {
       if (channels_ == 64) return copy<64>(from, step, pixels, to);
       if (channels_ == 32) return copy<32>(from, step, pixels, to);
       return copy<0>(from, step, pixels, to);
     }
-    for (; pixels; --pixels, from += step, to += kStaged) spread(from, to);
+    for (; pixels; --pixels, from += step, to += staged_) spread(from, to);
   }
 
   // Flipped on the way; bytes: channels_, or 0 for any.
@@ -243,7 +248,7 @@ class ChannelBlock {
     Piece flip, piece;
     memset(&flip, stage_flip_, sizeof flip);
     const size_t channels = bytes ? bytes : channels_;
-    for (; pixels; --pixels, from += step, to += kStaged) {
+    for (; pixels; --pixels, from += step, to += staged_) {
       size_t i = 0;
       for (; i + sizeof piece <= channels; i += sizeof piece) {
         memcpy(&piece, from + i, sizeof piece);
@@ -268,7 +273,7 @@ class ChannelBlock {
 
   template <size_t times>
   void repeat(const uint8_t* from, uint8_t* to) const {
-    static_assert(kStaged % times == 0);
+    static_assert(kPanel % times == 0);
     for (size_t i = 0; i < channels_; i += times, ++from)
       for (size_t j = 0; j < times; ++j) to[i + j] = *from;
   }
@@ -288,8 +293,8 @@ class ChannelBlock {
   size_t point_at_copies(size_t x, size_t columns) {
     const uint8_t** slot = c_.pixels;
     for (size_t ky = 0; ky < s_.kernel_h; ++ky) {
-      const uint8_t* pixel = c_.lines[ky].data + x * s_.stride_w * kStaged;
-      for (size_t kx = 0; kx < s_.kernel_w; ++kx, pixel += s_.dilation_w * kStaged) *slot++ = pixel;
+      const uint8_t* pixel = c_.lines[ky].data + x * s_.stride_w * staged_;
+      for (size_t kx = 0; kx < s_.kernel_w; ++kx, pixel += s_.dilation_w * staged_) *slot++ = pixel;
     }
     return columns;
   }
@@ -351,6 +356,7 @@ class ChannelBlock {
   const ConvRun& run_;
   const Scratch& c_;
   const DepthwiseKernel& kernel_;
+  const size_t staged_;  // bytes of a copied pixel
   size_t n0_, channels_, multiplier_, image_ = 0, y_ = 0;
   const uint8_t* zero_ = nullptr;
   uint8_t stage_flip_;

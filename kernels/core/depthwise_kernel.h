@@ -111,6 +111,10 @@ struct DepthwiseRaw {
   size_t quads = 1;
 };
 
+// Copies pixels `step` bytes apart to words 64 apart, each byte flipped before.
+using WidenPixelsFn = void (*)(const uint8_t* from, size_t step, size_t pixels, size_t channels,
+                               uint8_t flip, uint16_t* to);
+
 struct DepthwiseKernel {
   const char* name;  // {isa}_{types}_dw{channels} or _group{channels}
   Isa isa;
@@ -120,8 +124,11 @@ struct DepthwiseKernel {
   uint8_t channels;    // of a block; divides the layout's width
   // Bytes from a pixel's first one that may be read, whatever tile.channels says
   uint8_t reach;
-  uint8_t rows;                           // output lines of a kTaps at most
-  uint8_t walk_rows = 0;                  // of a kWalk; 0: knows kTaps only
+  uint8_t rows;           // output lines of a kTaps at most
+  uint8_t walk_rows = 0;  // of a kWalk; 0: knows kTaps only
+  // Grouped, instead of copies of lines as they are: to words, which then are what multiply reads;
+  // or null
+  WidenPixelsFn widen = nullptr;
   bool partial = false;                   // stores fewer channels than a block's, when narrow
   const DepthwiseKernel* tail = nullptr;  // does a last block of at most its channels; or null
   void (*prepare)(const DepthwiseBlock& block, void* prepared);
@@ -129,6 +136,9 @@ struct DepthwiseKernel {
   // TFLite mode, from accumulators that multiply has left raw; or null
   void (*leave)(const DepthwiseRaw& raw) = nullptr;
 };
+
+// Bytes of a channel of what multiply reads
+constexpr size_t input_bytes(const DepthwiseKernel& kernel) { return kernel.widen ? 2 : 1; }
 
 // Bytes that `prepare` writes at most: per channel an accumulator, or as many as grouped kernels
 // add up in the end; a scale or TFLite's rows; and per slot a word.

@@ -3,6 +3,7 @@
 //
 // A Machine M says how on its registers, for groups of 4 * quads channels:
 //   kChannels     that the driver hands over at once, some blocks
+//   kInputBytes   of a pixel's channel: 1, or 2 with `widen` for copies of lines
 //   Vector        of weights and accumulators
 //   kVectors      of weights per tap, kAccs of accumulators per pixel
 //   kWide, kTail  pixels side by side, and at the end of a line; kExit, how many leave together
@@ -55,7 +56,7 @@ OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine
     const typename M::Vector start = M::at(block.init, a);
     unroll<pixels>([&](auto i) OCTET_INLINE { acc[i][a] = start; });
   });
-  const size_t step = t.steps[0], offset = x * step + channel;
+  const size_t step = t.steps[0], offset = x * step + channel * M::kInputBytes;
   const uint8_t* weights = block.weights;
   const uint8_t* const* slot = t.pixels;
   OCTET_NO_UNROLL
@@ -216,6 +217,7 @@ constexpr DepthwiseKernel grouped_kernel(const char* name, Isa isa, Domain lhs,
   k.layout = layout;
   k.channels = k.reach = M::kChannels;
   k.rows = 1;
+  if constexpr (M::kInputBytes > 1) k.widen = M::widen;
   k.partial = true;
   k.prepare = grouped_prepare<M>;
   k.multiply = grouped_multiply<M>;

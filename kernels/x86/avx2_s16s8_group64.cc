@@ -1,8 +1,15 @@
-// Grouped convolution, u8 x s8 -> s32 or 8 bits, VPMADDWD: pixels and weights are widened to words,
-// so a pixel fills a register by itself, and each 128 bits of packed weights another one.
+// Grouped convolution, u8 x s8 -> s32 or 8 bits, VPMADDWD: pixels and weights are words, those
+// widened once when lines are copied, these when a block is prepared. A pixel fills a register by
+// itself, and each 128 bits of packed weights another one:
 //
 //      groups of 4:  pixel    | g0 g0 g1 g1 | g2 g2 g3 g3 |      pairs of words
 //                    weights  | member j of g0, g1 | g2, g3 |    for j = 0..3
+//
+// Groups of 16 channels have as many outputs as two registers have lanes, so theirs meet two input
+// channels at a time, and their sums need no additions:
+//
+//      2 of a pixel's 16    members 0-7  8-15
+//      again and again    x | 0 1 .. 7 | 8 .. |    6 pixels x 2 accumulators
 #include "kernels/x86/grouped_ymm.h"
 
 namespace octet {
@@ -10,38 +17,82 @@ namespace {
 
 struct Machine : GroupedYmm<Machine> {
   using GroupedYmm::GroupedYmm;
+  static constexpr int kInputBytes = 2;
   template <int quads>
   static constexpr int kVectors = 4 * quads;
   template <int quads>
-  static constexpr int kAccs = quads == 1 ? 4 : 8;
+  static constexpr int kAccs = quads == 1   ? 4
+                               : quads == 2 ? 8
+                                            : 2;
   template <int quads>
-  static constexpr int kWide = quads == 1 ? 2 : 1;
+  static constexpr int kWide = quads == 1   ? 2
+                               : quads == 2 ? 1
+                                            : 6;
   template <int quads>
-  static constexpr int kTail = kWide<quads>;
-  template <int>
-  static constexpr bool kEven = false;
+  static constexpr int kTail = quads == 4 ? 4 : kWide<quads>;
+  template <int quads>
+  static constexpr bool kEven = quads == 4;
 
-  // After two additions of neighbours, or one in groups of 4.
+  // Groups of 8 and of 4: after two additions of neighbours, or one.
   static constexpr size_t raw_position(size_t quads, size_t channel) {
-    return quads == 4   ? channel / 8 * 8 + channel % 2 * 4 + channel % 8 / 2
+    return quads == 4   ? channel
            : quads == 2 ? channel % 8 / 4 * 8 + channel / 8 * 4 + channel % 4
                         : channel % 4 / 2 * 8 + channel / 8 * 4 + channel % 2 * 2 + channel / 4 % 2;
   }
   // A 32-bit lane of packed weights becomes two.
   static constexpr size_t init_position(size_t quads, size_t channel) {
-    return grouped_position(quads, channel, 0) / 2;
+    return quads == 4 ? channel : grouped_position(quads, channel, 0) / 2;
+  }
+
+  // Eight channels' weights of eight inputs, two channels in a register, to a vector per pair of
+  // inputs: each 64 bytes after the one before.
+  static inline void store_pairs(const __m128i (&two)[4], uint8_t* out) {
+    const __m128i order = _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
+    __m128i x[4];
+    unroll<4>([&](auto i) OCTET_INLINE { x[i] = _mm_shuffle_epi8(two[i], order); });
+    const __m128i a = _mm_unpacklo_epi32(x[0], x[1]), b = _mm_unpacklo_epi32(x[2], x[3]),
+                  c = _mm_unpackhi_epi32(x[0], x[1]), d = _mm_unpackhi_epi32(x[2], x[3]);
+    const auto store = [&](int pair, __m128i bytes) OCTET_INLINE {
+      _mm256_store_si256((__m256i*)(out + 64 * pair), _mm256_cvtepi8_epi16(bytes));
+    };
+    store(0, _mm_unpacklo_epi64(a, b));
+    store(1, _mm_unpackhi_epi64(a, b));
+    store(2, _mm_unpacklo_epi64(c, d));
+    store(3, _mm_unpackhi_epi64(c, d));
   }
   template <int quads>
   static void prepare(const uint8_t* tap, uint8_t* out) {
-    for (size_t i = 0; i < 64 * quads; i += 16)
-      _mm256_store_si256((__m256i*)(out + 2 * i),
-                         _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)(tap + i))));
+    const auto at = [&](size_t i)
+                        OCTET_INLINE { return _mm_loadu_si128((const __m128i*)(tap + 16 * i)); };
+    if (quads == 4) {
+      for (size_t i = 0; i < 4; ++i)
+        store_pairs({at(4 * i), at(4 * i + 1), at(4 * i + 2), at(4 * i + 3)},
+                    out + i / 2 * 256 + i % 2 * 32);
+      return;
+    }
+    for (size_t i = 0; i < 4 * quads; ++i)
+      _mm256_store_si256((__m256i*)(out + 32 * i), _mm256_cvtepi8_epi16(at(i)));
+  }
+
+  static void widen(const uint8_t* from, size_t step, size_t pixels, size_t channels, uint8_t flip,
+                    uint16_t* to) {
+    const __m128i flips = _mm_set1_epi8((char)flip);
+    for (; pixels; --pixels, from += step, to += kChannels) {
+      size_t i = 0;
+      for (; i + 16 <= channels; i += 16)
+        _mm256_store_si256((__m256i*)(to + i),
+                           _mm256_cvtepu8_epi16(
+                               _mm_xor_si128(_mm_loadu_si128((const __m128i*)(from + i)), flips)));
+      for (; i < channels; ++i) to[i] = (uint8_t)(from[i] ^ flip);
+    }
   }
 
   template <int quads>
   OCTET_INLINE static inline Vector load(const uint8_t* p, int part) {
-    if (quads < 4) return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i*)p));
-    return _mm256_cvtepu8_epi16(_mm_set1_epi64x(half_of(p, part)));
+    if (quads < 4) return _mm256_loadu_si256((const __m256i*)p);
+    int32_t pair;
+    __builtin_memcpy(&pair, p + 4 * part, sizeof pair);
+    return _mm256_set1_epi32(pair);
   }
   template <int quads, typename Index>
   OCTET_INLINE static inline Vector dot(Vector acc, Vector pixel, Vector weights, Index) {
@@ -49,6 +100,7 @@ struct Machine : GroupedYmm<Machine> {
   }
   template <int quads, int accs>
   OCTET_INLINE static inline Raw sum(const Vector (&acc)[accs]) {
+    if constexpr (accs == 2) return {{acc[0], acc[1]}};
     if constexpr (accs == 4)
       return {{add_neighbours(acc[0], acc[1]), add_neighbours(acc[2], acc[3])}};
     if constexpr (accs == 8) {

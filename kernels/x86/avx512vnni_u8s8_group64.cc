@@ -19,7 +19,7 @@ struct Machine : DottedOrder {
   using Vector = __m512i;
   using Pixel = __m512i;
   using Raw = __m512i;
-  static constexpr int kChannels = 64, kExit = 4;
+  static constexpr int kChannels = 64, kInputBytes = 1, kExit = 4;
   static constexpr bool kPacksSwap = false;
   template <int quads>
   static constexpr int kVectors = quads;

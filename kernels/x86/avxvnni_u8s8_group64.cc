@@ -11,6 +11,7 @@ namespace {
 
 struct Machine : GroupedYmm<Machine> {
   using GroupedYmm::GroupedYmm;
+  static constexpr int kInputBytes = 1;
   template <int quads>
   static constexpr int kVectors = 2 * quads;
   template <int quads>
