@@ -118,7 +118,7 @@ if(OCTET_TARGET STREQUAL "x86_64")
     kernels/x86/avx2_s16s8_group64.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_madd_epi16(a, a); return _mm256_extract_epi32(a, 0); }")
   octet_add_tier(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES kernels/x86/avxvnni_u8s8_6x16x4.cc
-    SPARSE kernels/x86/avxvnni_u8s8_sparse_4x16x16.cc
+    SPARSE kernels/x86/avxvnni_u8s8_sparse_4x16x16.cc kernels/x86/avxvnni_u8s8_sparse_4x16x32.cc
     WINOGRAD kernels/x86/avxvnni_s16s16_6x16x2.cc DEPTHWISE kernels/x86/avxvnni_u8s8_dw32.cc
     kernels/x86/avxvnni_u8s8_group64.cc
     PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_dpbusd_avx_epi32(a, a, a); return _mm256_extract_epi32(a, 0); }")
@@ -129,6 +129,7 @@ if(OCTET_TARGET STREQUAL "x86_64")
   octet_add_tier(AVX512VNNI FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
     SOURCES kernels/x86/avx512vnni_u8s8_6x64x4.cc kernels/x86/avx512_ops.cc
     SPARSE kernels/x86/avx512vnni_u8s8_sparse_8x32x16.cc
+    kernels/x86/avx512vnni_u8s8_sparse_4x32x32.cc
     WINOGRAD kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avx512_winograd.cc
     DEPTHWISE kernels/x86/avx512vnni_u8s8_dw64.cc kernels/x86/avx512vnni_u8s8_group64.cc
     PROBE "#include <immintrin.h>\nint main() { __m512i a = _mm512_setzero_si512(); a = _mm512_dpbusd_epi32(a, a, a); return _mm512_reduce_add_epi32(a); }")
@@ -142,7 +143,7 @@ if(OCTET_TARGET STREQUAL "x86_64")
       kernels/pack/packed_rhs.cc APPEND PROPERTY COMPILE_OPTIONS -fno-split-loops)
     # GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).
     set_property(SOURCE kernels/x86/avx512vnni_u8s8_dw64.cc kernels/x86/avx512vnni_u8s8_group64.cc kernels/x86/avx512vnni_u8s8_6x64x4.cc
-      kernels/x86/avx512vnni_u8s8_sparse_8x32x16.cc
+      kernels/x86/avx512vnni_u8s8_sparse_8x32x16.cc kernels/x86/avx512vnni_u8s8_sparse_4x32x32.cc
       kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avx512_winograd.cc
       kernels/x86/avx512_ops.cc APPEND PROPERTY COMPILE_OPTIONS -Wno-maybe-uninitialized -Wno-uninitialized)
   endif()

@@ -212,7 +212,8 @@ bool plan_blob(const FilterDraft& d, const Form& form, uint8_t algorithm, Contai
 }
 
 RhsLayout packed_layout(const FilterDraft& d, const ConvMethod& method) {
-  if (d.sparse && method.takes_sparse) return form_of(tier_of(d.tier).sparse).layout;
+  if (d.sparse && method.takes_sparse)
+    return select_sparse_layout(d.cpu, form_of(tier_of(d.tier).sparse).layout, d.forced);
   if (method.operands != KernelKind::kBytes || !d.forced)
     return conv_layout(method, d.tier, d.view.is_u8, d.view.zero_point_range().any());
   return select_layout(d.cpu, d.view.is_u8 && method.keeps_u8, d.forced);

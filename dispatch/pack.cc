@@ -41,7 +41,8 @@ octet_status choose_forms(const octet_rhs_desc& rhs, octet_isa isa, Forms* forms
   const bool rhs_u8 = rhs.type == OCTET_U8;
   CpuFeatures cpu = this_machine().cpu;
   if (isa != OCTET_ISA_AUTO) {
-    *forms = {find_form_of(layout_of((Isa)isa, rhs_u8)), &form_of(tier_of((Isa)isa).sparse),
+    *forms = {find_form_of(layout_of((Isa)isa, rhs_u8)),
+              &sparse_form_of(tier_of((Isa)isa), rhs.m_max, rhs.k),
               gains_by_sparsity((Isa)isa, cpu, rhs.m_max, rhs.n, rhs.k)};
     return OCTET_OK;
   }
@@ -51,10 +52,12 @@ octet_status choose_forms(const octet_rhs_desc& rhs, octet_isa isa, Forms* forms
   const Isa best = best_of(cpu.isas & compiled_tiers());
   const MicroKernel* const forced =
       environment.kernel ? find(byte_kernels(), environment.kernel) : nullptr;
-  *forms = {
-      find_form_of(select_layout(cpu, rhs_u8, environment.kernel)), &form_of(tier_of(best).sparse),
-      forced && supports(cpu, *forced) ? forced->rhs_layout.sparse()
-                                       : gains_by_sparsity(best, cpu, rhs.m_max, rhs.n, rhs.k)};
+  const Form& sparse = sparse_form_of(tier_of(best), rhs.m_max, rhs.k);
+  *forms = {find_form_of(select_layout(cpu, rhs_u8, environment.kernel)),
+            find_form_of(select_sparse_layout(cpu, sparse.layout, environment.kernel)),
+            forced && supports(cpu, *forced)
+                ? forced->rhs_layout.sparse()
+                : gains_by_sparsity(best, cpu, rhs.m_max, rhs.n, rhs.k)};
   if (!environment.kernel)
     forms->paired = paired_form(cpu.isas, forms->dense->layout.lanes(rhs.n), rhs.k);
   return OCTET_OK;

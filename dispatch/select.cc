@@ -10,7 +10,7 @@ namespace {
 // Whether the kernel multiplies these types at all.
 bool in_family(const MicroKernel& kernel, bool lhs_u8, const RhsLayout& rhs) {
   return (kernel.is(kAnyLhs) || lhs_u8 == (kernel.lhs_domain == Domain::kU8)) &&
-         kernel.rhs_layout.domain == rhs.domain && kernel.rhs_layout.density == rhs.density;
+         kernel.rhs_layout.domain == rhs.domain && kernel.rhs_layout.sparse() == rhs.sparse();
 }
 
 bool reads(const MicroKernel& kernel, const WeightFacts& facts) {
@@ -62,6 +62,11 @@ RhsLayout select_layout(const CpuFeatures& cpu, bool rhs_u8, const char* forced)
       return kernel->rhs_layout;
   }
   return layout_of(best_of(cpu.isas & compiled_tiers()), rhs_u8);
+}
+
+RhsLayout select_sparse_layout(const CpuFeatures& cpu, const RhsLayout& best, const char* forced) {
+  const MicroKernel* const kernel = forced ? find(byte_kernels(), forced) : nullptr;
+  return kernel && works(cpu, *kernel) && kernel->rhs_layout.sparse() ? kernel->rhs_layout : best;
 }
 
 }  // namespace octet

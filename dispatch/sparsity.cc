@@ -41,7 +41,7 @@ bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, s
   const bool streamed = rows && rows <= few && !cpu.in_order();
   // Short columns are filled up to whole groups, and a tile takes longer to start
   const double depth = (double)layout_of(isa, false).depth(k),
-               sparse_depth = (double)form_of(tier.sparse).layout.depth(k);
+               sparse_depth = (double)sparse_form_of(tier, rows, k).layout.depth(k);
   const double gain =
       sparse_macs(tier, cpu) / tier.costs.macs * depth / (sparse_depth + tier.costs.sparse_start);
   return (streamed && tier.costs.sparse_streamed > gain ? tier.costs.sparse_streamed : gain) >

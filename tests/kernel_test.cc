@@ -39,7 +39,9 @@ class KernelTile {
       for (size_t k = 0; k < c.depth; ++k)
         lhs_.data()[i * lhs_stride + k] =
             static_cast<uint8_t>(c.lhs_byte < 0 ? random() : static_cast<uint32_t>(c.lhs_byte));
-    rhs_ = Guarded(layout_.sparse() ? lanes * padded_depth / 4 * 3 : lanes * padded_depth, c.side);
+    // Bytes of eight weights
+    const size_t of_eight = layout_.tight() ? 5 : layout_.sparse() ? 6 : 8;
+    rhs_ = Guarded(lanes * padded_depth * of_eight / 8, c.side);
     std::memset(rhs_.data(), 0, rhs_.bytes());
     weights_.resize(c.depth * c.cols);
     for (size_t k = 0; k < c.depth; ++k)
@@ -85,9 +87,8 @@ class KernelTile {
       tile_.rhs = wide_.data();
       tile_.rhs_wide = true;
     }
-    const size_t of_four = layout_.sparse() ? 3 : 4;
-    tile_.rhs_stride = std::min<size_t>(layout_.width, lanes) * layout_.kr * of_four / 4;
-    tile_.rhs_panel_stride = layout_.width * padded_depth * of_four / 4;
+    tile_.rhs_stride = std::min<size_t>(layout_.width, lanes) * layout_.kr * of_eight / 8;
+    tile_.rhs_panel_stride = layout_.width * padded_depth * of_eight / 8;
     tile_.depth = c.depth;
     tile_.rows = c.rows;
     tile_.cols = c.cols;
@@ -122,17 +123,22 @@ class KernelTile {
     return kSparsePlaces[(j + k / 4 * 5) % std::size(kSparsePlaces)] >> k % 4 & 1;
   }
 
-  // A group is 16 columns and 16 steps in three lines: a column's four values of the first eight
-  // steps, those of the others, and their places within the eight, the others' in the upper halves
-  // of bytes.
+  // A group is 16 columns and 16 or 32 steps: in a line for each eight steps a column's four values,
+  // then a line of their places. Of 16 steps: within the eight, the second line's in the upper
+  // halves of bytes. Of 32: within the four, from bit 0 on, 4, 2 and 6.
   void put_sparse(size_t k, size_t j, size_t padded_depth, uint8_t byte) {
-    uint8_t* const group = rhs_.data() + (j / 16 * (padded_depth / 16) + k / 16) * (3 * size_t{64});
-    const size_t half = k / 8 % 2, before = k % 4 && stored(k / 4 * 4, j),
+    const size_t kr = layout_.tight() ? 32 : 16, lines = kr / 8, line = k / 8 % lines;
+    uint8_t* const group =
+        rhs_.data() + (j / 16 * (padded_depth / kr) + k / kr) * ((lines + 1) * 64);
+    const size_t before = k % 4 && stored(k / 4 * 4, j),
                  earlier = before + (k % 4 > 1 && stored(k / 4 * 4 + 1, j)) +
                            (k % 4 > 2 && stored(k / 4 * 4 + 2, j)),
                  at = j % 16 * 4 + k / 4 % 2 * 2 + earlier;
-    group[half * 64 + at] = byte;
-    group[128 + at] = static_cast<uint8_t>(group[128 + at] | (k % 8) << 4 * half);
+    group[line * 64 + at] = byte;
+    static constexpr size_t kTightBits[] = {0, 4, 2, 6};
+    uint8_t& places = group[lines * 64 + at];
+    places = static_cast<uint8_t>(
+        places | (layout_.tight() ? k % 4 << kTightBits[line] : k % 8 << 4 * line));
   }
 
   const MicroKernel& kernel_;
@@ -251,7 +257,7 @@ TEST_P(Kernel, EveryTileShape) {
 
 // Whatever is left of a row when vectors of it have been read; no byte behind it is.
 TEST_P(Kernel, EveryDepth) {
-  for (size_t depth = 1; depth <= 66; ++depth)
+  for (size_t depth = 1; depth <= 70; ++depth)
     for (size_t rows = 1; rows <= kernel().mr; ++rows)
       for (const bool flip : {false, kernel().is(octet::kAnyLhs)})
         check_s32(kernel(), {rows, kernel().nr, depth, flip, -1, -1, false, Side::kBack});

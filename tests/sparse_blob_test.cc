@@ -1,29 +1,32 @@
-// Blobs of 2:4 sparse weights: packed for whatever tier they serve all, where they lie is no
-// matter, damage is found, and what verify was not asked about leads no kernel astray.
+// Blobs of 2:4 sparse weights, in either form: packed for whatever tier they serve all, where they
+// lie is no matter, damage is found, and what verify was not asked about leads no kernel astray.
+#include "dispatch/tables/forms.h"
 #include "kernels/core/sparse.h"
 #include "kernels/pack/container.h"
 #include "support/epilogue_case.h"
 #include "support/guarded.h"
 #include "support/kernels.h"
+#include "support/refused.h"
 #include "support/sparse.h"
 
 namespace octet_test {
 namespace {
 
-constexpr size_t kM = 9, kN = 37, kK = 75;
+constexpr size_t kM = 9, kN = 37, kK = 93;
 
 struct Blob {
   std::vector<int32_t> values;
   Guarded memory;
 
-  explicit Blob(octet_isa isa, octet_sparsity sparsity = OCTET_SPARSE_2_4) {
+  // rows: as rhs.m_max, 0 for any
+  explicit Blob(octet_isa isa, size_t rows) {
     Random random(8);
     values = draw_integers(&random, kN * kK, -127, 127);
     for (size_t n = 0; n < kN; ++n) make_sparse(&values[n * kK], kK, 1, 0, n);
     const std::vector<uint8_t> data(values.begin(), values.end());
     octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
     rhs.type = OCTET_S8, rhs.order = OCTET_NK, rhs.n = kN, rhs.k = kK, rhs.data = data.data();
-    rhs.sparsity = sparsity;
+    rhs.sparsity = OCTET_SPARSE_2_4, rhs.m_max = rows;
     size_t bytes = 0;
     octet_error error = {};
     EXPECT_EQ(octet_pack_size(&rhs, isa, &bytes, &error), OCTET_OK) << error.message;
@@ -35,7 +38,25 @@ struct Blob {
     EXPECT_EQ(octet::read_head(memory.data(), memory.bytes(), &head), octet::BlobProblem::kNone);
     return *head.find(octet::SectionId::kWeights);
   }
+  octet_blob_info info() const {
+    octet_blob_info info = OCTET_BLOB_INFO_INIT;
+    EXPECT_EQ(octet_blob_get_info(memory.data(), memory.bytes(), &info, nullptr), OCTET_OK);
+    return info;
+  }
 };
+
+constexpr size_t kRows[] = {0, 4};  // of which a tier may make one form or two
+
+// Of the form that a kernel reads: some tier's, for some rows.
+std::pair<octet_isa, size_t> packing_for(const MicroKernel& kernel) {
+  const octet::FormId form = octet::find_form_of(kernel.rhs_layout)->id;
+  for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
+    for (const size_t rows : kRows)
+      if (octet::sparse_form_of(*tier, rows, kK).id == form)
+        return {static_cast<octet_isa>(tier->isa), rows};
+  ADD_FAILURE() << kernel.name << ": no tier packs what it reads";
+  return {OCTET_ISA_SCALAR, 0};
+}
 
 // The whole product, by a kernel that is named.
 std::vector<int32_t> multiply(const Guarded& blob, const char* kernel, octet_type lhs_type,
@@ -59,6 +80,15 @@ std::vector<int32_t> multiply(const Guarded& blob, const char* kernel, octet_typ
   EXPECT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
   octet_gemm_destroy(gemm);
   return {dst.data<int32_t>(), dst.data<int32_t>() + kM * kN};
+}
+
+void expect_unusable(const Guarded& blob, const char* kernel, octet_type lhs_type) {
+  octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+  d.m_max = kM, d.n = kN, d.k = kK, d.lhs_type = lhs_type, d.rhs_type = OCTET_S8;
+  d.dst_type = OCTET_S32, d.packed = blob.data(), d.packed_bytes = blob.bytes(), d.kernel = kernel;
+  octet_gemm* gemm = nullptr;
+  expect_refused(OCTET_KERNEL_UNUSABLE, kernel,
+                 [&](octet_error* e) { return octet_gemm_create(&d, &gemm, e); });
 }
 
 std::vector<uint8_t> some_rows() {
@@ -89,29 +119,56 @@ class SparseBlob : public EachKernel {
 };
 OCTET_FOR_EACH_KERNEL(SparseBlob);
 
-// As a file that is mapped: packed on another machine, nothing but bytes, and not to be written.
+// As a file that is mapped: packed on another machine, nothing but bytes, and not to be written. A
+// kernel of the other form is refused by name, and reads none of it.
 TEST_P(SparseBlob, OfEveryTierMovesAnywhere) {
   const std::vector<uint8_t> lhs = some_rows();
-  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_SSE41; ++isa) {
-    const Blob blob(static_cast<octet_isa>(isa));
-    for (const Side side : {Side::kBack, Side::kFront}) {
-      const Guarded mapped(blob.memory.bytes(), side, OCTET_ALIGNMENT);
-      std::memcpy(mapped.data(), blob.memory.data(), mapped.bytes());
-      mapped.read_only();
-      EXPECT_EQ(octet_blob_verify(mapped.data(), mapped.bytes(), nullptr), OCTET_OK);
-      for (const Types types : types_of(kernel()))
-        if (types.rhs == OCTET_S8) {
+  size_t read = 0, refused = 0;
+  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_SSE41; ++isa)
+    for (const size_t rows : kRows) {
+      const Blob blob(static_cast<octet_isa>(isa), rows);
+      const bool reads = octet::find_form_of(kernel().rhs_layout)->name == blob.info().form;
+      ++(reads ? read : refused);
+      for (const Side side : {Side::kBack, Side::kFront}) {
+        const Guarded mapped(blob.memory.bytes(), side, OCTET_ALIGNMENT);
+        std::memcpy(mapped.data(), blob.memory.data(), mapped.bytes());
+        mapped.read_only();
+        EXPECT_EQ(octet_blob_verify(mapped.data(), mapped.bytes(), nullptr), OCTET_OK);
+        for (const Types types : types_of(kernel())) {
+          if (types.rhs != OCTET_S8) continue;
+          if (!reads) {
+            expect_unusable(mapped, kernel().name, types.lhs);
+            continue;
+          }
           EXPECT_EQ(multiply(mapped, kernel().name, types.lhs, lhs, side),
                     expected_of(blob.values, types.lhs, lhs))
               << isa;
         }
+      }
     }
-  }
+  EXPECT_GT(read, 0u);
+  EXPECT_GT(refused, 0u);
+}
+
+// On every tier, whichever kernels it has: nothing but its speed tells which form a blob is in.
+TEST(SparseBlobs, AreMultipliedOnEveryTier) {
+  const std::vector<uint8_t> lhs = some_rows();
+  for (const octet::Isa isa : usable_isas())
+    for (int packed_for = OCTET_ISA_SCALAR; packed_for <= OCTET_ISA_SSE41; ++packed_for)
+      for (const size_t rows : kRows) {
+        const Blob blob(static_cast<octet_isa>(packed_for), rows);
+        const ScopedEnvironment limit("OCTET_MAX_ISA", octet::isa_name(isa));
+        EXPECT_EQ(multiply(blob.memory, nullptr, OCTET_U8, lhs, Side::kBack),
+                  expected_of(blob.values, OCTET_U8, lhs))
+            << octet::isa_name(isa) << ' ' << packed_for << ' ' << rows;
+      }
 }
 
 // A file is only verified where its owner wants so.
 TEST_P(SparseBlob, DamagedWeightsReadNothingElse) {
-  const Blob blob(OCTET_ISA_SCALAR);
+  const auto [isa, for_rows] = packing_for(kernel());
+  const Blob blob(isa, for_rows);
+  ASSERT_STREQ(blob.info().form, octet::find_form_of(kernel().rhs_layout)->name);
   const octet::Section weights = blob.weights();
   const std::vector<uint8_t> lhs = some_rows();
   Random random(10);
@@ -125,8 +182,7 @@ TEST_P(SparseBlob, DamagedWeightsReadNothingElse) {
   }
 }
 
-TEST(SparseBlobs, EveryDamagedByteIsFoundByVerify) {
-  const Blob blob(OCTET_ISA_AUTO);
+void every_damaged_byte_is_found(const Blob& blob) {
   const size_t bytes = blob.memory.bytes();
   ASSERT_EQ(octet_blob_verify(blob.memory.data(), bytes, nullptr), OCTET_OK);
   for (size_t i = 0; i < bytes; ++i) {
@@ -138,14 +194,21 @@ TEST(SparseBlobs, EveryDamagedByteIsFoundByVerify) {
   }
 }
 
-TEST(SparseBlobs, TruncatedAnywhereAreRefused) {
-  const Blob blob(OCTET_ISA_AUTO);
+void truncated_anywhere_is_refused(const Blob& blob) {
   for (size_t bytes = 0; bytes < blob.memory.bytes(); bytes += 1 + bytes / 64) {
     const Guarded part(bytes + (OCTET_ALIGNMENT - bytes % OCTET_ALIGNMENT) % OCTET_ALIGNMENT,
                        Side::kBack, OCTET_ALIGNMENT);
     std::memcpy(part.data(), blob.memory.data(), bytes);
     EXPECT_EQ(octet_blob_verify(part.data(), bytes, nullptr), OCTET_BAD_BLOB) << bytes;
   }
+}
+
+TEST(SparseBlobs, EveryDamagedByteIsFoundByVerify) {
+  for (const size_t rows : kRows) every_damaged_byte_is_found(Blob(OCTET_ISA_AVX512VNNI, rows));
+}
+
+TEST(SparseBlobs, TruncatedAnywhereAreRefused) {
+  for (const size_t rows : kRows) truncated_anywhere_is_refused(Blob(OCTET_ISA_AVX512VNNI, rows));
 }
 
 }  // namespace

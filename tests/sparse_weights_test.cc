@@ -167,7 +167,10 @@ std::vector<int32_t> sparse_weights(size_t n, size_t k, int32_t zero = 0) {
   return w;
 }
 
-bool is_sparse(const Packed& p) { return std::string(p.info.form) == "s8_16x16_2of4"; }
+bool is_tight(const Packed& p) { return std::string(p.info.form) == "s8_16x32_2of4"; }
+bool is_sparse(const Packed& p) {
+  return is_tight(p) || std::string(p.info.form) == "s8_16x16_2of4";
+}
 
 TEST(SparseWeights, TakeThreeQuartersOfTheBytes) {
   const std::vector<int32_t> w = sparse_weights(64, 512);
@@ -176,6 +179,37 @@ TEST(SparseWeights, TakeThreeQuartersOfTheBytes) {
   EXPECT_FALSE(is_sparse(dense));
   EXPECT_TRUE(is_sparse(sparse));
   EXPECT_EQ(dense.info.bytes - sparse.info.bytes, 64u * 512 / 4);
+}
+
+// Runs of few rows wait for weights: there two bits say a place, where tiers have kernels for it.
+TEST(SparseWeights, OfFewRowsTakeFiveEighths) {
+  const std::vector<int32_t> w = sparse_weights(64, 512);
+  const size_t dense = pack(w, 64, 512, OCTET_S8, OCTET_SPARSE_NONE, OCTET_ISA_AVX2).info.bytes;
+  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_SSE41; ++isa)
+    for (const size_t rows : {0, 1, 4, 5, 1000}) {
+      const octet_isa tier = static_cast<octet_isa>(isa);
+      const Packed p = pack(w, 64, 512, OCTET_S8, OCTET_SPARSE_2_4, tier, {}, rows);
+      const bool tight =
+          (isa == OCTET_ISA_AVXVNNI || isa == OCTET_ISA_AVX512VNNI) && rows && rows <= 4;
+      EXPECT_EQ(is_tight(p), tight) << isa << ' ' << rows;
+      EXPECT_TRUE(is_sparse(p));
+      EXPECT_EQ(dense - p.info.bytes, tight ? 64u * 512 * 3 / 8 : 64u * 512 / 4);
+      EXPECT_EQ(p.reason.empty() || p.reason.find("5/8 of the dense bytes") == std::string::npos,
+                !tight || p.reason.empty())
+          << p.reason;
+    }
+}
+
+// Its groups are twice as deep, so that what is left of a column may take more.
+TEST(SparseWeights, OfFewRowsTakeTheSmallerForm) {
+  for (size_t k = 1; k <= 200; ++k) {
+    const std::vector<int32_t> w = sparse_weights(16, k);
+    const Packed few = pack(w, 16, k, OCTET_S8, OCTET_SPARSE_2_4, OCTET_ISA_AVX512VNNI, {}, 1),
+                 any = pack(w, 16, k, OCTET_S8, OCTET_SPARSE_2_4, OCTET_ISA_AVX512VNNI);
+    EXPECT_FALSE(is_tight(any));
+    EXPECT_EQ(is_tight(few), (k + 31) / 32 * 5 < (k + 15) / 16 * 3) << k;
+    EXPECT_LE(few.info.bytes, any.info.bytes);
+  }
 }
 
 // All tiers share the form.

@@ -96,7 +96,8 @@ TEST(Forms, KeepTheirIdsAndNames) {
                                                            {12, "s16_64x4_depthwise"},
                                                            {13, "s8_64x4_grouped"},
                                                            {14, "s8_16x16_2of4"},
-                                                           {15, "s8_16x4_paired"}};
+                                                           {15, "s8_16x4_paired"},
+                                                           {16, "s8_16x32_2of4"}};
   for (const auto& [id, name] : kKnown) {
     const Form* form = octet::find_form(static_cast<uint16_t>(id));
     ASSERT_NE(form, nullptr) << name;
@@ -138,6 +139,9 @@ TEST(Tiers, WantFormsOfTheRightKind) {
     EXPECT_EQ(octet::form_of(tier->bytes_u8).kind, KernelKind::kBytes);
     EXPECT_EQ(octet::form_of(tier->sparse).kind, KernelKind::kBytes);
     EXPECT_TRUE(octet::form_of(tier->sparse).layout.sparse());
+    EXPECT_FALSE(octet::form_of(tier->sparse).layout.tight());
+    EXPECT_EQ(octet::form_of(tier->sparse_tight).kind, KernelKind::kBytes);
+    EXPECT_TRUE(octet::form_of(tier->sparse_tight).layout.tight());
     EXPECT_EQ(octet::form_of(tier->words).kind, KernelKind::kWords);
     EXPECT_EQ(octet::form_of(tier->depthwise).layout, octet::kDepthwiseLayout);
     EXPECT_EQ(octet::form_of(tier->depthwise_words).layout, octet::kDepthwiseWordLayout);
@@ -148,7 +152,7 @@ TEST(Tiers, WantFormsOfTheRightKind) {
 bool wants(const Tier& tier, const Form& form) {
   return form.id == tier.bytes || form.id == tier.bytes_u8 || form.id == tier.words ||
          form.id == tier.depthwise || form.id == tier.depthwise_words || form.id == tier.grouped ||
-         form.id == tier.sparse || form.id == tier.paired;
+         form.id == tier.sparse || form.id == tier.paired || form.id == tier.sparse_tight;
 }
 
 // Every kernel reads a form of its kind. Every form is some tier's, or for tests; where one of its
@@ -327,6 +331,7 @@ TEST(Kernels, ReadTheirTiersLayouts) {
     EXPECT_TRUE(kernel->rhs_layout == octet::form_of(tier.bytes).layout ||
                 kernel->rhs_layout == octet::form_of(tier.bytes_u8).layout ||
                 kernel->rhs_layout == octet::form_of(tier.sparse).layout ||
+                kernel->rhs_layout == octet::form_of(tier.sparse_tight).layout ||
                 (tier.paired != octet::FormId::kNone &&
                  kernel->rhs_layout == octet::form_of(tier.paired).layout))
         << kernel->name;

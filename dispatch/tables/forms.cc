@@ -37,6 +37,8 @@ constexpr Form kForms[] = {
     {FormId::kS8_5x2, "s8_5x2", kScalarTestLayout, kBytes, &kDensePacking, true},
     // All tiers: 2:4 sparse
     {FormId::kS8_16x16_2of4, "s8_16x16_2of4", kSparseLayout, kBytes, &kSparse},
+    // AVX-VNNI, AVX512-VNNI, few rows: the same in fewer bytes
+    {FormId::kS8_16x32_2of4, "s8_16x32_2of4", kSparseTightLayout, kBytes, &kSparse},
     // Winograd: x86, Arm, SCALAR
     {FormId::kS16_16x2, "s16_16x2", kX86WordLayout, kWords},
     {FormId::kS16_8x1, "s16_8x1", kArmWordLayout, kWords},

@@ -28,6 +28,7 @@ constexpr Tier kTiers[] = {
         .bytes = FormId::kS8_16x4,
         .bytes_u8 = FormId::kS8_16x4,
         .words = FormId::kS16_16x2,
+        .tight_rows = 4,
         .costs = {.macs = 100, .mr = 6, .nr = 64, .tile = 165, .tile_tap = 15, .gather = 0,
                   .word_macs = 60, .word_mr = 14, .word_nr = 32, .word_exposed = 1,
                   .word_in = 0.6, .word_out = 0.45, .lanes = 32,
@@ -45,6 +46,7 @@ constexpr Tier kTiers[] = {
         .bytes = FormId::kS8_16x4,
         .bytes_u8 = FormId::kS8_16x4,
         .words = FormId::kS16_16x2,
+        .tight_rows = 4,
         .costs = {.macs = 46, .mr = 6, .nr = 16, .tile = 50, .tile_tap = 10, .gather = 0,
                   .word_macs = 24, .word_mr = 6, .word_nr = 16, .word_exposed = 1,
                   .word_in = 0.45, .word_out = 0.35, .lanes = 16,
@@ -219,11 +221,18 @@ RhsLayout layout_of(Isa isa, bool rhs_u8) {
   return form_of(rhs_u8 ? tier_of(isa).bytes_u8 : tier_of(isa).bytes).layout;
 }
 
+const Form& sparse_form_of(const Tier& tier, size_t rows, size_t k) {
+  const Form& any = form_of(tier.sparse);
+  if (!rows || rows > tier.tight_rows) return any;
+  const Form& tight = form_of(tier.sparse_tight);
+  return tight.layout.lane_bytes(k) < any.layout.lane_bytes(k) ? tight : any;
+}
+
 Isa smallest_isa(const Form& form) {
   for (size_t i = kCount; i-- > 0;) {
     const Tier& t = kTiers[i];
-    const FormId wanted[] = {t.bytes,           t.bytes_u8, t.words,  t.depthwise,
-                             t.depthwise_words, t.grouped,  t.sparse, t.paired};
+    const FormId wanted[] = {t.bytes,   t.bytes_u8, t.words,  t.depthwise,   t.depthwise_words,
+                             t.grouped, t.sparse,   t.paired, t.sparse_tight};
     for (const FormId id : wanted)
       if (id == form.id) return t.isa;
   }

@@ -18,9 +18,12 @@ struct Tier {
   Features also_allows = 0;
   // How weights lie: s8, u8 as given, words for Winograd.
   FormId bytes, bytes_u8, words;
-  // Depthwise ones without and with zero points, grouped ones, 2:4 sparse ones: alike on all tiers
+  // Depthwise ones without and with zero points, grouped ones, 2:4 sparse ones and those for runs of
+  // at most tight_rows rows, where they take fewer bytes: alike on all tiers
   FormId depthwise = FormId::kS8_64x4_depthwise, depthwise_words = FormId::kS16_64x4_depthwise,
-         grouped = FormId::kS8_64x4_grouped, sparse = FormId::kS8_16x16_2of4;
+         grouped = FormId::kS8_64x4_grouped, sparse = FormId::kS8_16x16_2of4,
+         sparse_tight = FormId::kS8_16x32_2of4;
+  size_t tight_rows = 0;
   // Of s8 and u8 weights, where their values allow it and it is faster; kNone if there is no such
   FormId paired = FormId::kNone;
   TierCosts costs;
@@ -40,6 +43,8 @@ IsaMask tiers_of_this_architecture();
 Isa best_of(IsaMask tiers);  // kPortableIsa if there is none
 
 RhsLayout layout_of(Isa isa, bool rhs_u8);  // of dense matrices
-Isa smallest_isa(const Form& form);         // that wants it; kPortableIsa of those for tests
+// Of 2:4 sparse ones k deep, for runs of at most so many rows (0 = any)
+const Form& sparse_form_of(const Tier& tier, size_t rows, size_t k);
+Isa smallest_isa(const Form& form);  // that wants it; kPortableIsa of those for tests
 
 }  // namespace octet

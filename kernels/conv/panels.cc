@@ -61,15 +61,16 @@ WeightSums sum_taps(const FilterView& f, const ConvShape& given, const Taps& tap
 }
 
 // Sparse weights of `lanes` output channels from o on, a whole panel of them but for the last.
-void pack_positions(const ConvShape& given, const ConvShape& s, const Taps& taps,
-                    const FilterView& f, size_t o, size_t lanes, size_t step, uint8_t* panel) {
+void pack_positions(const RhsLayout& layout, const ConvShape& given, const ConvShape& s,
+                    const Taps& taps, const FilterView& f, size_t o, size_t lanes, size_t step,
+                    uint8_t* panel) {
   uint8_t zeros[kSparseLanes];
   for (size_t lane = 0; lane < lanes; ++lane) zeros[lane] = (uint8_t)f.zero_point(o + lane);
   size_t offset = 0;
   for (size_t t = 0; t < taps.groups; ++t)
     for_each_position(s, t, [&](size_t ky, size_t kx) {
-      pack_runs({f.at(given, o, ky, kx, 0), f.i_stride, given.group_in(), 0}, f.o_stride, zeros,
-                lanes, offset, panel);
+      pack_runs(layout, {f.at(given, o, ky, kx, 0), f.i_stride, given.group_in(), 0}, f.o_stride,
+                zeros, lanes, offset, panel);
       offset += step;
     });
 }
@@ -135,7 +136,7 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
           has_least |= sums.store(
               o + lane, sum_taps(filter, given, taps, o + lane, sums_stride(s), group_sums));
       if (layout.sparse()) {
-        pack_positions(given, s, taps, filter, o, lanes, step, first);
+        pack_positions(layout, given, s, taps, filter, o, lanes, step, first);
         continue;
       }
       LaneView view = {nullptr, filter.o_stride, filter.i_stride, lanes, given.group_in(), flip};
@@ -172,7 +173,7 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
   if (!layout.sparse()) return has_least;
   bool found = false;
   for (size_t g = 0; g < s.groups; ++g)
-    found |= holds_least(p.of_group(g), p.lanes * layout.stored(p.depth));
+    found |= holds_least(layout, p.of_group(g), p.lanes * layout.stored(p.depth));
   return found;
 }
 

@@ -35,9 +35,9 @@ constexpr size_t kAlignment = 64;
 enum class Domain : uint8_t { kS8, kU8, kS16 };
 constexpr size_t domain_bytes(Domain domain) { return domain == Domain::kS16 ? 2 : 1; }
 
-// Which of the weights a panel holds: all, or two of every four along depth, with their places
-// (kernels/core/sparse.h).
-enum class Density : uint8_t { kAll, kTwoOfFour };
+// Which of the weights a panel holds: all, or two of every four along depth, with their places in
+// half a byte each or a quarter (kernels/core/sparse.h).
+enum class Density : uint8_t { kAll, kTwoOfFour, kTwoOfFourTight };
 
 struct RhsLayout {
   uint16_t width;  // lanes of a full panel
@@ -48,14 +48,17 @@ struct RhsLayout {
   bool paired = false;  // depth in the order of pairs.h, with its tables behind
 
   constexpr bool sparse() const { return density != Density::kAll; }
+  constexpr bool tight() const { return density == Density::kTwoOfFourTight; }
   // That kernels multiply
   constexpr size_t steps(size_t k) const { return round_up(k, kr); }
   // That a lane takes
   constexpr size_t depth(size_t k) const { return paired ? paired_depth(k) : steps(k); }
   constexpr size_t lanes(size_t n) const { return round_up(n, step); }
   // Of bytes: what one lane takes for so many steps, a whole number of groups. Sparse: two values
-  // of four, and half a byte for the place of each.
-  constexpr size_t stored(size_t steps) const { return sparse() ? steps / 4 * 3 : steps; }
+  // of four, and half a byte or a quarter for the place of each.
+  constexpr size_t stored(size_t steps) const {
+    return tight() ? steps / 8 * 5 : sparse() ? steps / 4 * 3 : steps;
+  }
   constexpr size_t group_bytes() const { return stored(kr); }
   constexpr size_t lane_bytes(size_t k) const { return stored(depth(k)); }
   constexpr size_t bytes(size_t n, size_t k) const {

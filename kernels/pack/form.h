@@ -26,6 +26,7 @@ enum class FormId : uint16_t {
   kS8_64x4_grouped = 13,
   kS8_16x16_2of4 = 14,
   kS8_16x4_paired = 15,
+  kS8_16x32_2of4 = 16,
 };
 
 struct Form {

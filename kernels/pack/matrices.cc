@@ -71,7 +71,7 @@ void write_matrices(Container* c, RhsView rhs, size_t matrix_stride, void* blob)
     const ColumnSums of_columns = {(int32_t*)sums, (int32_t*)(sums + strides.array)};
     const bool has_least = sum_columns(layout, rhs, 0, rhs.n, of_columns);
     packing.pack(layout, rhs, 0, rhs.n, weights);
-    c->header.has_least |= layout.sparse() ? holds_least(weights, used) : has_least;
+    c->header.has_least |= layout.sparse() ? holds_least(layout, weights, used) : has_least;
     memset(weights + used, 0, strides.weights - used);
     sums += 2 * strides.array;
     weights += strides.weights;

@@ -75,9 +75,26 @@ Pairs pairs_of(const Bytes (&x)[4]) {
   return p;
 }
 
-// Adds fours `first` to `end` of a group; steps: of the group, sixteen lanes each.
-void add_group(const uint8_t (*steps)[kSparseLanes], Bytes zero, size_t first, size_t end,
-               size_t lanes, uint8_t* group) {
+// Sixteen steps of a panel: where their two lines of values are and, perhaps among others', their
+// places.
+struct Sixteen {
+  uint8_t *values, *places;
+  uint8_t keep;  // of a place of half a byte
+  int shift;     // of what is kept
+
+  Sixteen(const RhsLayout& layout, uint8_t* panel, size_t index) {
+    const size_t in_group = layout.kr / kSparseSteps, at = index % in_group;
+    uint8_t* const group = panel + index / in_group * layout.width * layout.group_bytes();
+    values = group + at * 2 * kSparseLine;
+    places = group + in_group * 2 * kSparseLine;
+    keep = layout.tight() ? kTightPlaces : 0xff;
+    shift = (int)(2 * at);
+  }
+};
+
+// Adds fours `first` to `end` of sixteen steps, of sixteen lanes each.
+void add_sixteen(const uint8_t (*steps)[kSparseLanes], Bytes zero, size_t first, size_t end,
+                 size_t lanes, const Sixteen& to) {
   // Each value and place of a lane, for all lanes
   Bytes bytes[kSparseGroup / kSparseLanes] = {};
   for (size_t four = first; four < end; ++four) {
@@ -87,14 +104,17 @@ void add_group(const uint8_t (*steps)[kSparseLanes], Bytes zero, size_t first, s
     const Pairs p = pairs_of(x);
     bytes[4 * half + 2 * second] = p.first;
     bytes[4 * half + 2 * second + 1] = p.second;
-    const uint8_t to = (uint8_t)(4 * second);
-    bytes[8 + 2 * second] |= (p.first_place + to) << (uint8_t)(4 * half);
-    bytes[8 + 2 * second + 1] |= (p.second_place + to) << (uint8_t)(4 * half);
+    const uint8_t before = (uint8_t)(4 * second);
+    bytes[8 + 2 * second] |= (p.first_place + before) << (uint8_t)(4 * half);
+    bytes[8 + 2 * second + 1] |= (p.second_place + before) << (uint8_t)(4 * half);
   }
   uint8_t packed[kSparseGroup] = {};
   interleave({(const uint8_t*)bytes, 1, kSparseLanes, lanes, sizeof bytes / kSparseLanes, 0},
              kSparseLanes, 4, 0, packed);
-  for (size_t i = 0; i < kSparseGroup; ++i) group[i] |= packed[i];
+  const uint8_t* const places = packed + 2 * kSparseLine;
+  for (size_t i = 0; i < 2 * kSparseLine; ++i) to.values[i] |= packed[i];
+  for (size_t i = 0; i < kSparseLine; ++i)
+    to.places[i] |= (uint8_t)((places[i] & to.keep) << to.shift);
 }
 
 }  // namespace
@@ -153,8 +173,8 @@ bool distances_fit(const SparseRun& r, bool is_u8) {
   return r.count == 0 || (least >= zero - 128 && most <= zero + 127);
 }
 
-void pack_runs(SparseRun run, size_t lane_stride, const uint8_t* zeros, size_t lanes, size_t offset,
-               uint8_t* panel) {
+void pack_runs(const RhsLayout& layout, SparseRun run, size_t lane_stride, const uint8_t* zeros,
+               size_t lanes, size_t offset, uint8_t* panel) {
   // A cache line of each lane at once, as interleave does
   alignas(64) uint8_t steps[64][kSparseLanes];
   Bytes zero = {};
@@ -166,19 +186,20 @@ void pack_runs(SparseRun run, size_t lane_stride, const uint8_t* zeros, size_t l
                1, begin, steps[0]);
     size_t end = begin + count;
     for (; end % 4; ++end) memcpy(steps[end], &zero, sizeof zero);
-    uint8_t* group = panel + (offset + k) / kSparseSteps * kSparseGroup;
-    for (size_t at = 0; at < end; at += kSparseSteps, group += kSparseGroup)
-      add_group(steps + at, zero, at ? 0 : begin / 4, smaller(kSparseSteps, end - at) / 4, lanes,
-                group);
+    const size_t first = (offset + k) / kSparseSteps;
+    for (size_t at = 0; at < end; at += kSparseSteps)
+      add_sixteen(steps + at, zero, at ? 0 : begin / 4, smaller(kSparseSteps, end - at) / 4, lanes,
+                  {layout, panel, first + at / kSparseSteps});
   }
 }
 
-bool holds_least(const uint8_t* groups, size_t bytes) {
+bool holds_least(const RhsLayout& layout, const uint8_t* groups, size_t bytes) {
+  const size_t values = layout.kr / kSparseSteps * 2 * kSparseLine,
+               group = layout.width * layout.group_bytes();
   const Bytes least = Bytes{} + 0x80;
   Bytes found = {};
-  for (const uint8_t* const end = groups + bytes; groups != end; groups += kSparseGroup)
-    for (size_t i = 0; i < 2 * kSparseLine; i += sizeof found)
-      found |= (Bytes)(load(groups + i) == least);
+  for (const uint8_t* const end = groups + bytes; groups != end; groups += group)
+    for (size_t i = 0; i < values; i += sizeof found) found |= (Bytes)(load(groups + i) == least);
   for (size_t i = 0; i < sizeof found; ++i)
     if (found[i]) return true;
   return false;
@@ -198,7 +219,8 @@ void pack_sparse(const RhsLayout& layout, const RhsView& rhs, size_t first, size
         uint8_t* const panel = packed + layout.panel_offset(lane, rhs.k);
         if (k == 0) memset(panel, 0, layout.width * layout.lane_bytes(rhs.k));
         for (size_t i = 0; i < lanes; ++i) zeros[i] = (uint8_t)rhs.zero_point(lane + i);
-        pack_runs({rhs.data + lane * rhs.n_stride + k * rhs.k_stride, rhs.k_stride,
+        pack_runs(layout,
+                  {rhs.data + lane * rhs.n_stride + k * rhs.k_stride, rhs.k_stride,
                    smaller(steps, rhs.k - k), 0},
                   rhs.n_stride, zeros, lanes, k, panel);
       }

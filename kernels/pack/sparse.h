@@ -29,11 +29,11 @@ bool rows_are_sound(const RhsView& rhs);
 
 // Writes the first `lanes` runs, `lane_stride` bytes apart and with their own zeros, as those steps
 // of a panel from `offset` on, a multiple of 4. Of what it does not write, all must be 0.
-void pack_runs(SparseRun run, size_t lane_stride, const uint8_t* zeros, size_t lanes, size_t offset,
-               uint8_t* panel);
+void pack_runs(const RhsLayout& layout, SparseRun run, size_t lane_stride, const uint8_t* zeros,
+               size_t lanes, size_t offset, uint8_t* panel);
 
 // Whether a value in so many bytes of whole groups is -128.
-bool holds_least(const uint8_t* groups, size_t bytes);
+bool holds_least(const RhsLayout& layout, const uint8_t* groups, size_t bytes);
 
 void pack_sparse(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
                  uint8_t* packed);

@@ -13,6 +13,7 @@ extern const MicroKernel scalar_u8s8_4x16x4;
 extern const MicroKernel scalar_u8s8_4x4x4;
 extern const MicroKernel scalar_u8s8_3x5x2;
 extern const MicroKernel scalar_u8s8_sparse_4x16x16;
+extern const MicroKernel scalar_u8s8_sparse_4x16x32;
 extern const MicroKernel scalar_s16s16_4x4x2;
 
 extern const DepthwiseKernel scalar_u8s8_dw16;

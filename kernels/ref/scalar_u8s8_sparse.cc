@@ -1,4 +1,4 @@
-// u8 x 2:4 sparse s8 in plain C++: the definition of right.
+// u8 x 2:4 sparse s8 in plain C++, in either form: the definition of right.
 #include "kernels/core/micro_kernel.h"
 #include "kernels/core/sparse.h"
 #include "kernels/ref/kernels.h"
@@ -8,10 +8,19 @@
 namespace octet {
 namespace {
 
-constexpr size_t kMr = 4, kKr = kSparseLayout.kr;
+constexpr size_t kMr = 4;
 
-// The lhs panel has mr lanes, whatever t.rows is, and depth in whole groups.
+// Which of the eight steps of a line the value with this byte of places is of; v: of a column's four
+// in that line.
+size_t half_byte_place(uint8_t places, size_t line, size_t) { return places >> 4 * line & 7; }
+size_t tight_place(uint8_t places, size_t line, size_t v) {
+  return v / 2 * 4 + (places >> (line % 2 * 4 + line / 2 * 2) & 3);
+}
+
+// The lhs panel has mr lanes, whatever t.rows is, and depth in whole groups of kKr.
+template <size_t kKr, size_t (*place_of)(uint8_t, size_t, size_t)>
 void multiply(const Tile& t) {
+  constexpr size_t kLines = kKr / 8;
   const uint8_t* const panel = (const uint8_t*)t.lhs;
   const size_t groups = divide_up(t.depth, kKr);
   for (size_t i = 0; i < t.rows; ++i) {
@@ -22,11 +31,11 @@ void multiply(const Tile& t) {
         const uint8_t *const lhs = panel + (g * kMr + i) * kKr, *const rhs = t.rhs +
                                                                              g * t.rhs_stride +
                                                                              4 * j;
-        for (size_t half = 0; half < 2; ++half)
+        for (size_t line = 0; line < kLines; ++line)
           for (size_t v = 0; v < 4; ++v) {
-            const int32_t r = (int8_t)rhs[half * kSparseLine + v];
-            const size_t place = rhs[2 * kSparseLine + v] >> 4 * half & 7;
-            acc += (uint32_t)(lhs[8 * half + place] * r);
+            const int32_t r = (int8_t)rhs[line * kSparseLine + v];
+            const size_t place = place_of(rhs[kLines * kSparseLine + v], line, v);
+            acc += (uint32_t)(lhs[8 * line + place] * r);
           }
       }
       dst[j] = (int32_t)acc;
@@ -44,10 +53,24 @@ const MicroKernel scalar_u8s8_sparse_4x16x16 = {
     .nr = 16,
     .flags = kAnyLhs,
     .rhs_layout = kSparseLayout,
-    .gather = gather_rows<uint8_t, kKr>,
+    .gather = gather_rows<uint8_t, kSparseLayout.kr>,
     .lhs_lanes_step = kMr,
-    .lhs_kr = kKr,
-    .multiply = multiply,
+    .lhs_kr = kSparseLayout.kr,
+    .multiply = multiply<kSparseLayout.kr, half_byte_place>,
+};
+
+const MicroKernel scalar_u8s8_sparse_4x16x32 = {
+    .name = "scalar_u8s8_sparse_4x16x32",
+    .isa = Isa::kScalar,
+    .lhs_domain = Domain::kU8,
+    .mr = kMr,
+    .nr = 16,
+    .flags = kAnyLhs,
+    .rhs_layout = kSparseTightLayout,
+    .gather = gather_rows<uint8_t, kSparseTightLayout.kr>,
+    .lhs_lanes_step = kMr,
+    .lhs_kr = kSparseTightLayout.kr,
+    .multiply = multiply<kSparseTightLayout.kr, tight_place>,
 };
 
 }  // namespace octet

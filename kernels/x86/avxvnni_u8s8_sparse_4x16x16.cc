@@ -8,56 +8,12 @@
 
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/leave_ymm.h"
-#include "kernels/x86/sparse_vnni.h"
-#include "kernels/x86/tail.h"
+#include "kernels/x86/sparse_vnni_256.h"
 
 namespace octet {
 namespace {
 
 constexpr int kMr = 4;
-
-// Moves the last of sixteen bytes to the front: from kLast + 16 - count on. Behind them is 0.
-constexpr uint8_t kLast[] = {0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,
-                             11,   12,   13,   14,   15,   0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
-                             0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
-
-struct Ymm {
-  using Vector = __m256i;
-  static constexpr size_t kApart = 32;
-  static constexpr int kAhead = 1536;  // see avxvnni_u8s8_6x16x4.cc
-
-  OCTET_INLINE static Vector load(const uint8_t* p) {
-    return _mm256_loadu_si256((const __m256i*)p);
-  }
-  OCTET_INLINE static Vector zero() { return _mm256_setzero_si256(); }
-  OCTET_INLINE static Vector eight(const uint8_t* bytes) {
-    return _mm256_set1_epi64x((int64_t)octet::load<uint64_t>(bytes));
-  }
-  OCTET_INLINE static Vector flipped(Vector a) {
-    return _mm256_xor_si256(a, _mm256_set1_epi8((char)0x80));
-  }
-  // follows: others of the row are before these
-  template <int half>
-  OCTET_INLINE static Vector eight_of(const uint8_t* bytes, size_t count, bool flips,
-                                      bool follows) {
-    if (follows) {
-      const __m128i last = _mm_loadu_si128((const __m128i*)(bytes + count - 16));
-      const uint8_t* const from = kLast + 16 - count + 8 * half;
-      const Vector a = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(last), eight(from));
-      return flips ? flipped(a) : a;
-    }
-    const __m128i all = tail(bytes, count, flips ? 0x8080808080808080u : 0);
-    return _mm256_broadcastq_epi64(half ? _mm_unpackhi_epi64(all, all) : all);
-  }
-  OCTET_INLINE static Vector upper_places(Vector places) { return _mm256_srli_epi16(places, 4); }
-  OCTET_INLINE static Vector shuffle(Vector a, Vector places) {
-    return _mm256_shuffle_epi8(a, places);
-  }
-  OCTET_INLINE static Vector dot(Vector acc, Vector a, Vector b) {
-    return _mm256_dpbusd_avx_epi32(acc, a, b);
-  }
-  OCTET_INLINE static Vector add(Vector a, Vector b) { return _mm256_add_epi32(a, b); }
-};
 
 template <int rows>
 void multiply(const Tile& t) {
@@ -70,7 +26,7 @@ void multiply(const Tile& t) {
   });
   add_row_init(t, acc[0]);
   clear_other_sets<Ymm>(acc);
-  add_sparse_products<Ymm>(t, acc);
+  add_sparse_products<Ymm, false>(t, acc);
   if (t.scale && !t.narrow->tflite_apart) return store_narrowed(t, acc[0]);
   leave_sums(t, acc[0]);
 }

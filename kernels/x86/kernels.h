@@ -26,8 +26,10 @@ constexpr size_t kWordPrefetch = 16384;
 
 extern const MicroKernel avx512vnni_u8s8_6x64x4;
 extern const MicroKernel avx512vnni_u8s8_sparse_8x32x16;
+extern const MicroKernel avx512vnni_u8s8_sparse_4x32x32;
 extern const MicroKernel avxvnni_u8s8_6x16x4;
 extern const MicroKernel avxvnni_u8s8_sparse_4x16x16;
+extern const MicroKernel avxvnni_u8s8_sparse_4x16x32;
 extern const MicroKernel avx2_s16s8_6x16x4;
 extern const MicroKernel avx2_s8s8_sparse_4x16x16;
 extern const MicroKernel avx2_u8s8_8x8x4;

@@ -10,9 +10,12 @@
 // Per group of 16 steps: a load of places and a shift, two loads of values for each vector of
 // columns; for each row two broadcasts, and two shuffles and two dot products for each vector.
 //
+// The tight form's places are made those of two groups of 16 steps first: at most a shift, a mask
+// and a bit for half the bytes. `wide_places` does that, for the first of the two and the second.
+//
 // `Width` has the vectors of an ISA: Vector, kApart (bytes from one vector of columns to the next
 // in a line, or 0 where they are in panels of their own), kAhead (bytes of weights that are fetched
-// early, or 0), and the operations used below.
+// early, or 0), kRegisters, and the operations used below.
 #pragma once
 
 #include "kernels/core/sparse.h"
@@ -22,7 +25,7 @@ namespace octet {
 namespace {
 
 // acc[set][row][vector]; few rows split the depth over several sets to hide the latency.
-template <typename Width, int sets, int rows, int vectors>
+template <typename Width, bool tight, int sets, int rows, int vectors>
 OCTET_INLINE inline void add_sparse_products(const Tile& t,
                                              typename Width::Vector (&acc)[sets][rows][vectors]) {
   using Vector = typename Width::Vector;
@@ -31,64 +34,82 @@ OCTET_INLINE inline void add_sparse_products(const Tile& t,
     lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
   });
   const uint8_t* rhs = t.rhs;
-  const size_t panel = Width::kApart ? Width::kApart : t.rhs_panel_stride, end = t.depth / 16 * 16;
+  constexpr int kLines = tight ? 4 : 2;  // of values in a group
+  constexpr size_t kSteps = 8 * kLines, kGroup = (kLines + 1) * kSparseLine;
+  const size_t panel = Width::kApart ? Width::kApart : t.rhs_panel_stride,
+               end = t.depth / kSteps * kSteps;
   const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
   OCTET_SPILL(again);
   for (size_t tap = 1;; ++tap) {
     size_t k = 0;
-    // One group: `eight` puts eight lhs bytes of a row into all lanes.
-    const auto step = [&](auto turn, const auto& eight) OCTET_INLINE {
+    // One group: `eight` puts eight lhs bytes of a row into all lanes. more: than 16 steps of it.
+    const auto step = [&](auto turn, const auto& eight, const auto more) OCTET_INLINE {
       Vector places[vectors];
-      unroll<vectors>(
-          [&](auto v) OCTET_INLINE { places[v] = Width::load(rhs + 2 * kSparseLine + v * panel); });
       if constexpr (Width::kAhead > 0)
-        unroll<3>([&](auto line) OCTET_INLINE {
+        unroll<kLines + 1>([&](auto line) OCTET_INLINE {
           _mm_prefetch((const char*)rhs + Width::kAhead + line * kSparseLine, _MM_HINT_T0);
         });
-      unroll<2>([&](auto half) OCTET_INLINE {
-        constexpr int set = (2 * turn.value + half.value) % sets;
+      unroll<kLines>([&](auto line) OCTET_INLINE {
+        constexpr int set = (kLines * turn.value + line.value) % sets;
+        if (line.value >= 2 && !more) return;
+        // Where registers are few, places are read again rather than kept
+        if constexpr (line.value == 2 && Width::kRegisters < 32) __asm__("" : "+r"(rhs));
         Vector values[vectors];
         unroll<vectors>([&](auto v) OCTET_INLINE {
-          values[v] = Width::load(rhs + half * kSparseLine + v * panel);
-          if constexpr (half.value) places[v] = Width::upper_places(places[v]);
+          values[v] = Width::load(rhs + line * kSparseLine + v * panel);
+          if constexpr (line.value % 2)
+            places[v] = Width::upper_places(places[v]);
+          else
+            places[v] = Width::load(rhs + kLines * kSparseLine + v * panel);
+          if constexpr (tight && line.value % 2 == 0)
+            places[v] = Width::wide_places(places[v], line.value / 2);
         });
         unroll<rows>([&](auto i) OCTET_INLINE {
-          const Vector a = eight(lhs[i] + k, half);
+          const Vector a = eight(lhs[i] + k, line);
           unroll<vectors>([&](auto v) OCTET_INLINE {
             acc[set][i][v] = Width::dot(acc[set][i][v], Width::shuffle(a, places[v]), values[v]);
             OCTET_PIN(acc[set][i][v]);
           });
         });
       });
-      k += 16;
-      rhs += kSparseGroup;
+      k += kSteps;
+      rhs += kGroup;
     };
     const auto walk = [&](auto flip) OCTET_INLINE {
       constexpr bool flips = decltype(flip)::value;
-      const auto eight = [](const uint8_t* bytes, auto half) OCTET_INLINE {
-        const Vector a = Width::eight(bytes + 8 * half);
+      const auto eight = [](const uint8_t* bytes, auto line) OCTET_INLINE {
+        const Vector a = Width::eight(bytes + 8 * line);
         return flips ? Width::flipped(a) : a;
       };
-      if constexpr (sets > 2) {
+      if constexpr (sets > kLines) {
         OCTET_NO_UNROLL
-        while (k + 32 <= end) {
-          step(Int<0>{}, eight);
-          step(Int<1>{}, eight);
+        while (k + 2 * kSteps <= end) {
+          step(Int<0>{}, eight, Int<1>{});
+          step(Int<1>{}, eight, Int<1>{});
         }
       }
       OCTET_NO_UNROLL
-      while (k < end) step(Int<0>{}, eight);
+      while (k < end) step(Int<0>{}, eight, Int<1>{});
     };
     if (again->lhs_flip)
       walk(Int<1>{});
     else
       walk(Int<0>{});
     OCTET_SPILL(again);
-    if (const size_t tail = again->depth % 16) {
-      const bool flips = again->lhs_flip, follows = k > 0;
-      step(Int<0>{}, [tail, flips, follows](const uint8_t* bytes, auto half) OCTET_INLINE {
-        return Width::template eight_of<half.value>(bytes, tail, flips, follows);
-      });
+    if (const size_t tail = again->depth % kSteps) {
+      const bool flips = again->lhs_flip, more = tail > 16;
+      // Of the first 16 steps or, behind them, of the rest
+      const bool follows = k > 0 || tail >= 16;
+      const size_t first = smaller(tail, 16);
+      step(
+          Int<0>{},
+          [tail, first, flips, follows](const uint8_t* bytes, auto line) OCTET_INLINE {
+            constexpr int half = line.value % 2;
+            return line.value < 2
+                       ? Width::template eight_of<half>(bytes, first, flips, follows)
+                       : Width::template eight_of<half>(bytes + 16, tail - 16, flips, true);
+          },
+          more);
       OCTET_SPILL(again);
     }
     if (tap == again->taps) break;

@@ -82,7 +82,7 @@ NATIVE = [
     Area("kernels", 3,
          ["kernels/core/assert.h", "kernels/core/limits.h", "kernels/core/strict_float.h", "kernels/core/unroll.h", "kernels/ref/*",
           "kernels/x86/*.cc", "kernels/xsimd/*",
-          "kernels/x86/accumulate.h", "kernels/x86/grouped_order.h", "kernels/x86/kernels.h", "kernels/x86/quads.h", "kernels/x86/sparse_vnni.h", "kernels/x86/tail.h", "kernels/x86/word_weights.h"],
+          "kernels/x86/accumulate.h", "kernels/x86/grouped_order.h", "kernels/x86/kernels.h", "kernels/x86/quads.h", "kernels/x86/sparse_vnni*.h", "kernels/x86/tail.h", "kernels/x86/word_weights.h"],
          ["self_test", "word_kernel", "kernel", "depthwise", "winograd"]),
 ]
 

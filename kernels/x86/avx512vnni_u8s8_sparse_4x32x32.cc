@@ -1,0 +1,54 @@
+// u8 x 2:4 sparse s8 of the tight form -> s32 or 8 bits, VPDPBUSD on zmm, up to 4 rows x 32 columns.
+//
+//                      columns 0-15   16-31
+//                     +-------------+--------+    8 accumulators or more (few rows have several
+//   row i, 8 bytes    | acc[i][0]   |  [1]   |    sets), 2 for values, 2 for places, 2 constants,
+//   broadcast         +-------------+--------+    1 for lhs, 1 shuffled: 16 registers of 32
+//
+// For few rows, which wait for weights: of those it reads 5/8 of the bytes, and to widen the places
+// takes 3 instructions for 32 steps of a vector of columns, however many rows there are.
+#include <immintrin.h>
+
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/sparse_vnni_512.h"
+#include "kernels/x86/tile_zmm.h"
+
+namespace octet {
+namespace {
+
+constexpr int kMr = 4;
+
+template <int rows, int vectors>
+void multiply(const Tile& t) {
+  constexpr int sets = sets_of(rows, vectors);
+  __m512i acc[sets][rows][vectors];
+  start_tile(t, acc[0]);
+  clear_other_sets<Zmm>(acc);
+  add_sparse_products<Zmm, true>(t, acc);
+  leave_tile(t, acc[0]);
+}
+
+template <int rows>
+constexpr MultiplyFn kByVectors[2] = {multiply<rows, 1>, multiply<rows, 2>};
+
+void dispatch(const Tile& t) {
+  static constexpr const MultiplyFn* kByRows[kMr] = {kByVectors<1>, kByVectors<2>, kByVectors<3>,
+                                                     kByVectors<4>};
+  kByRows[t.rows - 1][(t.cols - 1) / 16](t);
+}
+
+}  // namespace
+
+const MicroKernel avx512vnni_u8s8_sparse_4x32x32 = {
+    .name = "avx512vnni_u8s8_sparse_4x32x32",
+    .isa = Isa::kAvx512Vnni,
+    .lhs_domain = Domain::kU8,
+    .mr = kMr,
+    .nr = 32,
+    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kRowInit,
+    .rhs_layout = kSparseTightLayout,
+    .lhs_kr = 32,
+    .multiply = dispatch,
+};
+
+}  // namespace octet
