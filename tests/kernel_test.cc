@@ -124,8 +124,8 @@ class KernelTile {
   }
 
   // A group is 16 columns and 16 or 32 steps: in a line for each eight steps a column's four values,
-  // then a line of their places. Of 16 steps: within the eight, the second line's in the upper
-  // halves of bytes. Of 32: within the four, from bit 0 on, 4, 2 and 6.
+  // and a line of their places. Of 16 steps: behind, within the eight, the second line's in the
+  // upper halves of bytes. Of 32: before, within the four, from bit 0 on, 4, 2 and 6.
   void put_sparse(size_t k, size_t j, size_t padded_depth, uint8_t byte) {
     const size_t kr = layout_.tight() ? 32 : 16, lines = kr / 8, line = k / 8 % lines;
     uint8_t* const group =
@@ -134,9 +134,9 @@ class KernelTile {
                  earlier = before + (k % 4 > 1 && stored(k / 4 * 4 + 1, j)) +
                            (k % 4 > 2 && stored(k / 4 * 4 + 2, j)),
                  at = j % 16 * 4 + k / 4 % 2 * 2 + earlier;
-    group[line * 64 + at] = byte;
+    group[(layout_.tight() + line) * 64 + at] = byte;
     static constexpr size_t kTightBits[] = {0, 4, 2, 6};
-    uint8_t& places = group[lines * 64 + at];
+    uint8_t& places = group[layout_.tight() ? at : lines * 64 + at];
     places = static_cast<uint8_t>(
         places | (layout_.tight() ? k % 4 << kTightBits[line] : k % 8 << 4 * line));
   }

@@ -18,11 +18,12 @@
 // value which of its four steps it is of, a quarter of a byte. A group is 32 steps in five lines,
 // 5/8 of the dense bytes:
 //
-//     values of steps 0-7, 8-15, 16-23, 24-31       a line each, as above
 //     places                  lane 0: A B C D | lane 1: ...    bits 0-1 for the first line of values,
 //                                                              bits 4-5 for the second, bits 2-3
 //                                                              for the third, 6-7 for the fourth
+//     values of steps 0-7, 8-15, 16-23, 24-31       a line each, as above
 //
+// Places come first, as a kernel wants them first: what is read in order is fetched ahead better.
 // So `places & 0x33` and `places >> 2 & 0x33`, with a bit for the fours that C and D are of, are the
 // places of two groups of the other form.
 #pragma once

@@ -75,6 +75,9 @@ Pairs pairs_of(const Bytes (&x)[4]) {
   return p;
 }
 
+// Of the values of a group.
+size_t values_offset(const RhsLayout& layout) { return layout.tight() ? kSparseLine : 0; }
+
 // Sixteen steps of a panel: where their two lines of values are and, perhaps among others', their
 // places.
 struct Sixteen {
@@ -85,8 +88,8 @@ struct Sixteen {
   Sixteen(const RhsLayout& layout, uint8_t* panel, size_t index) {
     const size_t in_group = layout.kr / kSparseSteps, at = index % in_group;
     uint8_t* const group = panel + index / in_group * layout.width * layout.group_bytes();
-    values = group + at * 2 * kSparseLine;
-    places = group + in_group * 2 * kSparseLine;
+    values = group + values_offset(layout) + at * 2 * kSparseLine;
+    places = layout.tight() ? group : group + in_group * 2 * kSparseLine;
     keep = layout.tight() ? kTightPlaces : 0xff;
     shift = (int)(2 * at);
   }
@@ -198,7 +201,8 @@ bool holds_least(const RhsLayout& layout, const uint8_t* groups, size_t bytes) {
                group = layout.width * layout.group_bytes();
   const Bytes least = Bytes{} + 0x80;
   Bytes found = {};
-  for (const uint8_t* const end = groups + bytes; groups != end; groups += group)
+  const uint8_t* const end = groups + bytes;
+  for (groups += values_offset(layout); groups < end; groups += group)
     for (size_t i = 0; i < values; i += sizeof found) found |= (Bytes)(load(groups + i) == least);
   for (size_t i = 0; i < sizeof found; ++i)
     if (found[i]) return true;

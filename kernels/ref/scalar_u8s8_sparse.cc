@@ -18,9 +18,10 @@ size_t tight_place(uint8_t places, size_t line, size_t v) {
 }
 
 // The lhs panel has mr lanes, whatever t.rows is, and depth in whole groups of kKr.
-template <size_t kKr, size_t (*place_of)(uint8_t, size_t, size_t)>
+template <size_t kKr, size_t (*place_of)(uint8_t, size_t, size_t), bool places_first>
 void multiply(const Tile& t) {
-  constexpr size_t kLines = kKr / 8;
+  constexpr size_t kLines = kKr / 8, kPlaces = places_first ? 0 : kLines * kSparseLine,
+                   kValues = places_first ? kSparseLine : 0;
   const uint8_t* const panel = (const uint8_t*)t.lhs;
   const size_t groups = divide_up(t.depth, kKr);
   for (size_t i = 0; i < t.rows; ++i) {
@@ -33,8 +34,8 @@ void multiply(const Tile& t) {
                                                                              4 * j;
         for (size_t line = 0; line < kLines; ++line)
           for (size_t v = 0; v < 4; ++v) {
-            const int32_t r = (int8_t)rhs[line * kSparseLine + v];
-            const size_t place = place_of(rhs[kLines * kSparseLine + v], line, v);
+            const int32_t r = (int8_t)rhs[kValues + line * kSparseLine + v];
+            const size_t place = place_of(rhs[kPlaces + v], line, v);
             acc += (uint32_t)(lhs[8 * line + place] * r);
           }
       }
@@ -56,7 +57,7 @@ const MicroKernel scalar_u8s8_sparse_4x16x16 = {
     .gather = gather_rows<uint8_t, kSparseLayout.kr>,
     .lhs_lanes_step = kMr,
     .lhs_kr = kSparseLayout.kr,
-    .multiply = multiply<kSparseLayout.kr, half_byte_place>,
+    .multiply = multiply<kSparseLayout.kr, half_byte_place, false>,
 };
 
 const MicroKernel scalar_u8s8_sparse_4x16x32 = {
@@ -70,7 +71,7 @@ const MicroKernel scalar_u8s8_sparse_4x16x32 = {
     .gather = gather_rows<uint8_t, kSparseTightLayout.kr>,
     .lhs_lanes_step = kMr,
     .lhs_kr = kSparseTightLayout.kr,
-    .multiply = multiply<kSparseTightLayout.kr, tight_place>,
+    .multiply = multiply<kSparseTightLayout.kr, tight_place, true>,
 };
 
 }  // namespace octet

@@ -14,8 +14,8 @@
 // and a bit for half the bytes. `wide_places` does that, for the first of the two and the second.
 //
 // `Width` has the vectors of an ISA: Vector, kApart (bytes from one vector of columns to the next
-// in a line, or 0 where they are in panels of their own), kAhead (bytes of weights that are fetched
-// early, or 0), kRegisters, and the operations used below.
+// in a line, or 0 where they are in panels of their own), ahead (bytes of weights that are
+// fetched early for so many rows, or 0), kRegisters, and the operations used below.
 #pragma once
 
 #include "kernels/core/sparse.h"
@@ -35,7 +35,9 @@ OCTET_INLINE inline void add_sparse_products(const Tile& t,
   });
   const uint8_t* rhs = t.rhs;
   constexpr int kLines = tight ? 4 : 2;  // of values in a group
-  constexpr size_t kSteps = 8 * kLines, kGroup = (kLines + 1) * kSparseLine;
+  constexpr size_t kSteps = 8 * kLines, kGroup = (kLines + 1) * kSparseLine,
+                   kPlaces = tight ? 0 : kLines * kSparseLine, kValues = tight ? kSparseLine : 0;
+  constexpr int kAhead = Width::ahead(tight, rows), kPanels = Width::kApart ? 1 : vectors;
   const size_t panel = Width::kApart ? Width::kApart : t.rhs_panel_stride,
                end = t.depth / kSteps * kSteps;
   const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
@@ -45,9 +47,11 @@ OCTET_INLINE inline void add_sparse_products(const Tile& t,
     // One group: `eight` puts eight lhs bytes of a row into all lanes. more: than 16 steps of it.
     const auto step = [&](auto turn, const auto& eight, const auto more) OCTET_INLINE {
       Vector places[vectors];
-      if constexpr (Width::kAhead > 0)
-        unroll<kLines + 1>([&](auto line) OCTET_INLINE {
-          _mm_prefetch((const char*)rhs + Width::kAhead + line * kSparseLine, _MM_HINT_T0);
+      if constexpr (kAhead > 0)
+        unroll<kPanels>([&](auto p) OCTET_INLINE {
+          unroll<kLines + 1>([&](auto line) OCTET_INLINE {
+            _mm_prefetch((const char*)rhs + kAhead + line * kSparseLine + p * panel, _MM_HINT_T0);
+          });
         });
       unroll<kLines>([&](auto line) OCTET_INLINE {
         constexpr int set = (kLines * turn.value + line.value) % sets;
@@ -56,11 +60,11 @@ OCTET_INLINE inline void add_sparse_products(const Tile& t,
         if constexpr (line.value == 2 && Width::kRegisters < 32) __asm__("" : "+r"(rhs));
         Vector values[vectors];
         unroll<vectors>([&](auto v) OCTET_INLINE {
-          values[v] = Width::load(rhs + line * kSparseLine + v * panel);
+          values[v] = Width::load(rhs + kValues + line * kSparseLine + v * panel);
           if constexpr (line.value % 2)
             places[v] = Width::upper_places(places[v]);
           else
-            places[v] = Width::load(rhs + kLines * kSparseLine + v * panel);
+            places[v] = Width::load(rhs + kPlaces + v * panel);
           if constexpr (tight && line.value % 2 == 0)
             places[v] = Width::wide_places(places[v], line.value / 2);
         });

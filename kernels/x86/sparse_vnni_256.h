@@ -17,8 +17,10 @@ constexpr uint8_t kLast[] = {0,    1,    2,    3,    4,    5,    6,    7,    8, 
 struct Ymm {
   using Vector = __m256i;
   static constexpr size_t kApart = 32;
-  static constexpr int kAhead = 1536;  // see avxvnni_u8s8_6x16x4.cc
   static constexpr int kRegisters = 16;
+
+  // See avxvnni_u8s8_6x16x4.cc
+  static constexpr int ahead(bool tight, int) { return tight ? 3840 : 1536; }
 
   OCTET_INLINE static Vector load(const uint8_t* p) {
     return _mm256_loadu_si256((const __m256i*)p);

@@ -11,7 +11,10 @@ namespace {
 struct Zmm {
   using Vector = __m512i;
   static constexpr size_t kApart = 0;
-  static constexpr int kAhead = 0, kRegisters = 32;
+  static constexpr int kRegisters = 32;
+
+  // One row reads fast enough for what the CPU fetches by itself.
+  static constexpr int ahead(bool tight, int rows) { return tight && rows > 1 ? 3840 : 0; }
 
   OCTET_INLINE static Vector load(const uint8_t* p) { return _mm512_loadu_si512(p); }
   OCTET_INLINE static Vector zero() { return _mm512_setzero_si512(); }
