@@ -32,6 +32,7 @@ struct CpuFeatures {
   // Kernels that are chosen only if they pass (kTried) have passed, all of them.
   bool trusts_tried = true;
 
+  size_t l1d_bytes() const { return caches.l1d_bytes ? caches.l1d_bytes : 32 * 1024; }
   size_t l2_bytes() const { return caches.l2_bytes ? caches.l2_bytes : 256 * 1024; }
   size_t l3_bytes() const { return caches.l3_bytes; }
   size_t last_level_bytes() const { return l3_bytes() ? l3_bytes() : l2_bytes(); }

@@ -8,6 +8,24 @@ namespace {
 // What is predicted to gain less may lose
 constexpr double kWorthwhile = 1.05;
 
+double larger_of(double a, double b) { return a > b ? a : b; }
+
+// Steps along depth that a tile takes besides, in a run of so many rows.
+double start_of(const TierCosts& costs, size_t rows, bool in_l1) {
+  if (!rows || rows > costs.mr) return costs.sparse_start;
+  const double near = in_l1 ? costs.sparse_start_near / (double)rows : 0;
+  return larger_of(costs.sparse_start, larger_of(costs.sparse_start_few, near));
+}
+
+// Dense rows in the time of sparse ones, as whole tiles have it, where both have a last one of few.
+double of_whole_tiles(const TierCosts& costs, size_t rows) {
+  if (!costs.sparse_last || rows <= costs.sparse_mr) return 1;
+  const auto time = [rows](size_t mr, size_t last) {
+    return (double)(rows / mr * mr + (rows % mr ? larger(rows % mr, last) : 0));
+  };
+  return time(costs.mr, 2) / time(costs.sparse_mr, costs.sparse_last);
+}
+
 }  // namespace
 
 octet_status allow_sparsity(const char*, octet_error*) { return OCTET_OK; }
@@ -42,9 +60,10 @@ bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, s
   // Short columns are filled up to whole groups, and a tile takes longer to start
   const double depth = (double)layout_of(isa, false).depth(k),
                sparse_depth = (double)sparse_form_of(tier, rows, k).layout.depth(k);
-  const double gain =
-      sparse_macs(tier, cpu) / tier.costs.macs * depth / (sparse_depth + tier.costs.sparse_start);
-  return (streamed && tier.costs.sparse_streamed > gain ? tier.costs.sparse_streamed : gain) >
+  const double start = start_of(tier.costs, rows, dense_bytes < cpu.l1d_bytes()),
+               gain = sparse_macs(tier, cpu) / tier.costs.macs * depth / (sparse_depth + start);
+  return larger_of(streamed ? tier.costs.sparse_streamed : 0, gain) *
+             of_whole_tiles(tier.costs, rows) >
          kWorthwhile;
 }
 

@@ -259,7 +259,7 @@ TEST(SparseWeights, GainByTierRowsAndBytes) {
     for (const size_t bytes : {1 << 10, 1 << 24}) {
       EXPECT_TRUE(gains(Isa::kAvx2, false, rows, bytes));
       EXPECT_TRUE(gains(Isa::kAvxVnni, false, rows, bytes));
-      EXPECT_TRUE(gains(Isa::kAvx512Vnni, true, rows, bytes));
+      EXPECT_EQ(gains(Isa::kAvx512Vnni, true, rows, bytes), rows != 1 || bytes > 1 << 15);
       const bool streamed = rows && bytes > 1 << 20;
       EXPECT_EQ(gains(Isa::kAvx512Vnni, false, rows, bytes), streamed && rows <= 32);
       EXPECT_EQ(gains(Isa::kNeon, false, rows, bytes), kNeonGains);
@@ -285,6 +285,45 @@ TEST(SparseWeights, GainLessWhereColumnsAreShort) {
   for (const size_t k : {16, 27, 50, 65}) EXPECT_FALSE(gains(octet::Isa::kAvxVnni, k)) << k;
   for (const size_t k : {64, 96, 147, 4096}) EXPECT_TRUE(gains(octet::Isa::kAvxVnni, k)) << k;
   for (const size_t k : {16, 27, 64, 4096}) EXPECT_TRUE(gains(octet::Isa::kAvx2, k)) << k;
+}
+
+// A dense tile of zmm registers holds in one call what takes two sparse ones: while no rows share a
+// start, and nobody waits for weights, that is more than what sparse ones gain.
+TEST(SparseWeights, GainLessInRunsOfFewRows) {
+  octet::CpuFeatures cpu = {~0u, {48 << 10, 1 << 20, 32 << 20}};
+  cpu.wide_shuffles = true;
+  const auto gains = [&](octet::Isa isa, size_t rows, size_t n, size_t k) {
+    return octet::gains_by_sparsity(isa, cpu, rows, n, k);
+  };
+  constexpr octet::Isa kZmm = octet::Isa::kAvx512Vnni, kYmm = octet::Isa::kAvxVnni;
+  const struct {
+    size_t rows, n, k;
+    bool zmm, ymm;
+  } cases[] = {
+      {1, 64, 64, false, false},   {1, 64, 512, false, true},    {1, 64, 768, true, true},
+      {1, 256, 160, false, true},  {1, 256, 192, true, true},    {1, 1024, 64, false, false},
+      {2, 64, 128, false, true},   {2, 64, 512, true, true},     {4, 256, 48, false, false},
+      {4, 64, 64, false, false},   {4, 64, 256, true, true},     {6, 64, 96, false, false},
+      {6, 2048, 64, false, false}, {6, 1024, 1024, true, false}, {7, 64, 64, true, true},
+      {8, 64, 48, true, true},     {0, 64, 64, true, true},      {100, 64, 64, true, true},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(gains(kZmm, c.rows, c.n, c.k), c.zmm) << c.rows << 'x' << c.n << 'x' << c.k;
+    EXPECT_EQ(gains(kYmm, c.rows, c.n, c.k), c.ymm) << c.rows << 'x' << c.n << 'x' << c.k;
+  }
+}
+
+// A dense tile of ymm registers has six rows, a sparse one four, and a last one takes as long.
+TEST(SparseWeights, GainLessWhereTheirLastTileIsEmptier) {
+  const octet::CpuFeatures cpu = {~0u, {32 << 10, 1 << 20, 32 << 20}};
+  for (const size_t n : {256, 8192}) {
+    const auto gains = [&](size_t rows) {
+      return octet::gains_by_sparsity(octet::Isa::kAvxVnni, cpu, rows, n, 512);
+    };
+    for (const size_t rows : {5, 6}) EXPECT_FALSE(gains(rows)) << rows << ' ' << n;
+    for (const size_t rows : {0, 1, 4, 7, 8, 10, 12, 18, 1000})
+      EXPECT_TRUE(gains(rows)) << rows << ' ' << n;
+  }
 }
 
 // They do not read while they multiply.

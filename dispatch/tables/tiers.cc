@@ -34,9 +34,10 @@ constexpr Tier kTiers[] = {
                   .word_in = 0.6, .word_out = 0.45, .lanes = 32,
                   .depthwise = 0.34, .depthwise_lanes = 64, .depthwise_line = 55,
                   .depthwise_words = 2, .grouped_macs = 84, .grouped_exit = 0.7,
-                  .grouped_partial = 25, .sparse_macs = 92, .sparse_macs_beside = 143,
+                  .grouped_partial = 25, .sparse_macs = 92, .sparse_macs_beside = 140,
                   .sparse_mr = 8, .sparse_nr = 32, .sparse_gather = 0, .sparse_streamed = 1.3,
-                  .sparse_few = 32, .sparse_few_far = 32, .sparse_start = 16},
+                  .sparse_few = 32, .sparse_few_far = 32, .sparse_start = 12,
+                  .sparse_start_few = 24, .sparse_start_near = 280},
     },
     {
         .isa = Isa::kAvxVnni,
@@ -54,7 +55,8 @@ constexpr Tier kTiers[] = {
                   .depthwise_words = 1.8, .grouped_macs = 42, .grouped_exit = 0.7,
                   .grouped_partial = 20, .sparse_macs = 65, .sparse_macs_beside = 0,
                   .sparse_mr = 4, .sparse_nr = 16, .sparse_gather = 0, .sparse_streamed = 1.2,
-                  .sparse_few = 8, .sparse_few_far = 8, .sparse_start = 16},
+                  .sparse_few = 8, .sparse_few_far = 8, .sparse_start = 16,
+                  .sparse_start_few = 24, .sparse_last = 4},
     },
     {
         .isa = Isa::kAvx2,

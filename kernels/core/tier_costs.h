@@ -31,13 +31,16 @@ struct TierCosts {
   // 2:4 sparse weights: as `macs`, of the dense products that they stand for; the same where
   // 512-bit shuffles have ports beside those of products, if that matters; the kernel's tile; how
   // many times faster than dense ones for up to so few rows if no L2 holds them, and for how many
-  // if no cache does; steps along depth that would take as long as what a tile takes besides
+  // if no cache does; steps along depth that would take as long as what a tile takes besides; the
+  // same where a dense tile holds all rows, and for a run of one row of weights that L1 holds (of
+  // more rows: by so many less); rows of which a last tile takes as long, whatever it has
   double sparse_macs, sparse_macs_beside;
   size_t sparse_mr, sparse_nr;
   double sparse_gather;
   double sparse_streamed;
   size_t sparse_few, sparse_few_far;
-  double sparse_start = 0;
+  double sparse_start = 0, sparse_start_few = 0, sparse_start_near = 0;
+  size_t sparse_last = 0;
   // Bytes per cycle that a core reads from each level
   double l2_bytes = 28, l3_bytes = 9, memory_bytes = 2.9;
   // im2col and staging: cycles of each run of bytes, bytes per cycle

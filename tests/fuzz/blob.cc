@@ -61,6 +61,24 @@ Sample packed_matrices(octet_isa isa, octet_type type, bool zero_points) {
       [&](void* to, size_t bytes, octet_error* e) { return octet_pack(&rhs, isa, to, bytes, e); });
 }
 
+// rows: that runs have, or 0
+Sample packed_sparse(octet_isa isa, size_t rows) {
+  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+  rhs.type = OCTET_S8;
+  rhs.order = OCTET_KN;
+  rhs.n = 21;
+  rhs.k = 90;
+  std::vector<uint8_t> weights = some_weights(rhs.n * rhs.k);
+  for (size_t i = 0; i < weights.size(); ++i)
+    if (i / rhs.n % 2) weights[i] = 0;
+  rhs.data = weights.data();
+  rhs.sparsity = OCTET_SPARSE_2_4;
+  rhs.m_max = rows;
+  return packed(
+      false, [&](size_t* bytes, octet_error* e) { return octet_pack_size(&rhs, isa, bytes, e); },
+      [&](void* to, size_t bytes, octet_error* e) { return octet_pack(&rhs, isa, to, bytes, e); });
+}
+
 enum class Variant { kPlain, kU8, kSpecial, kCount };
 
 Sample packed_filter(octet_isa isa, octet_conv_algorithm algorithm, Variant variant) {
@@ -103,6 +121,7 @@ const std::vector<Sample>& samples() {
       for (const octet_type type : {OCTET_S8, OCTET_U8})
         for (const bool zero_points : {false, true})
           all.push_back(packed_matrices(isa, type, zero_points));
+      for (const size_t rows : {0, 4}) all.push_back(packed_sparse(isa, rows));
       for (int a = OCTET_CONV_DIRECT; a <= OCTET_CONV_GROUPED; ++a)
         for (int v = 0; v < static_cast<int>(Variant::kCount); ++v)
           all.push_back(

@@ -99,7 +99,8 @@ void Product::draw_weights() {
   rhs.zero_points = rhs_zero_points.data<int32_t>();
   rhs.zero_point_count = zero_points_.size();
   rhs.sparsity = c_->any({OCTET_SPARSE_NONE, OCTET_SPARSE_2_4, OCTET_SPARSE_AUTO});
-  if (rhs.sparsity) rhs.m_max = c_->one_in(2) ? desc.m_max : 0;
+  // A hint, so it may be wrong
+  if (rhs.sparsity) rhs.m_max = c_->any<size_t>({0, desc.m_max, 1 + c_->below(5)});
   if (rhs.sparsity == OCTET_SPARSE_2_4 || (rhs.sparsity && c_->one_in(2))) make_sparse();
   // Matrices may overlap
   if (matrices_ > 1 && rhs.sparsity == OCTET_SPARSE_2_4) rhs.sparsity = OCTET_SPARSE_AUTO;
