@@ -11,8 +11,10 @@ constexpr double kWorthwhile = 1.05;
 double larger_of(double a, double b) { return a > b ? a : b; }
 
 // Steps along depth that a tile takes besides, in a run of so many rows.
-double start_of(const TierCosts& costs, size_t rows, bool in_l1) {
-  if (!rows || rows > costs.mr) return costs.sparse_start;
+double start_of(const TierCosts& costs, size_t rows, size_t n, bool in_l1) {
+  // Dense tiles of few columns are taller
+  const size_t of_one_tile = n <= costs.sparse_nr ? 2 * costs.mr : costs.mr;
+  if (!rows || rows > of_one_tile) return costs.sparse_start;
   const double near = in_l1 ? costs.sparse_start_near / (double)rows : 0;
   return larger_of(costs.sparse_start, larger_of(costs.sparse_start_few, near));
 }
@@ -60,7 +62,7 @@ bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, s
   // Short columns are filled up to whole groups, and a tile takes longer to start
   const double depth = (double)layout_of(isa, false).depth(k),
                sparse_depth = (double)sparse_form_of(tier, rows, k).layout.depth(k);
-  const double start = start_of(tier.costs, rows, dense_bytes < cpu.l1d_bytes()),
+  const double start = start_of(tier.costs, rows, n, dense_bytes < cpu.l1d_bytes()),
                gain = sparse_macs(tier, cpu) / tier.costs.macs * depth / (sparse_depth + start);
   return larger_of(streamed ? tier.costs.sparse_streamed : 0, gain) *
              of_whole_tiles(tier.costs, rows) >

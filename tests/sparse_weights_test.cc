@@ -306,6 +306,7 @@ TEST(SparseWeights, GainLessInRunsOfFewRows) {
       {4, 64, 64, false, false},   {4, 64, 256, true, true},     {6, 64, 96, false, false},
       {6, 2048, 64, false, false}, {6, 1024, 1024, true, false}, {7, 64, 64, true, true},
       {8, 64, 48, true, true},     {0, 64, 64, true, true},      {100, 64, 64, true, true},
+      {12, 16, 64, false, false},  {12, 16, 128, true, true},    {13, 16, 64, true, false},
   };
   for (const auto& c : cases) {
     EXPECT_EQ(gains(kZmm, c.rows, c.n, c.k), c.zmm) << c.rows << 'x' << c.n << 'x' << c.k;

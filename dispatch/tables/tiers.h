@@ -18,8 +18,8 @@ struct Tier {
   Features also_allows = 0;
   // How weights lie: s8, u8 as given, words for Winograd.
   FormId bytes, bytes_u8, words;
-  // Depthwise ones without and with zero points, grouped ones, 2:4 sparse ones and those for runs of
-  // at most tight_rows rows, where they take fewer bytes: alike on all tiers
+  // Depthwise ones without and with zero points, grouped ones, 2:4 sparse ones and those for runs
+  // of at most tight_rows rows, where they take fewer bytes: alike on all tiers
   FormId depthwise = FormId::kS8_64x4_depthwise, depthwise_words = FormId::kS16_64x4_depthwise,
          grouped = FormId::kS8_64x4_grouped, sparse = FormId::kS8_16x16_2of4,
          sparse_tight = FormId::kS8_16x32_2of4;

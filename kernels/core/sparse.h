@@ -14,18 +14,18 @@
 // the lowest bits of an index and at the highest, which is 0, so that the places of the first line
 // need no mask, and those of the second only a shift.
 //
-// Where few rows wait for weights, fewer bytes are worth more than that: the tight form says of each
-// value which of its four steps it is of, a quarter of a byte. A group is 32 steps in five lines,
-// 5/8 of the dense bytes:
+// Where few rows wait for weights, fewer bytes are worth more than that: the tight form says of
+// each value which of its four steps it is of, a quarter of a byte. A group is 32 steps in five
+// lines, 5/8 of the dense bytes:
 //
-//     places                  lane 0: A B C D | lane 1: ...    bits 0-1 for the first line of values,
-//                                                              bits 4-5 for the second, bits 2-3
+//     places                  lane 0: A B C D | lane 1: ...    bits 0-1 for the first line of
+//                                                              values, 4-5 for the second, 2-3
 //                                                              for the third, 6-7 for the fourth
 //     values of steps 0-7, 8-15, 16-23, 24-31       a line each, as above
 //
 // Places come first, as a kernel wants them first: what is read in order is fetched ahead better.
-// So `places & 0x33` and `places >> 2 & 0x33`, with a bit for the fours that C and D are of, are the
-// places of two groups of the other form.
+// So `places & 0x33` and `places >> 2 & 0x33`, with a bit for the fours that C and D are of, are
+// the places of two groups of the other form.
 #pragma once
 
 #include "kernels/core/layout.h"

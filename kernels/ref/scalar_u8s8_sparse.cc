@@ -10,8 +10,8 @@ namespace {
 
 constexpr size_t kMr = 4;
 
-// Which of the eight steps of a line the value with this byte of places is of; v: of a column's four
-// in that line.
+// Which of the eight steps of a line the value with this byte of places is of; v: of a column's
+// four in that line.
 size_t half_byte_place(uint8_t places, size_t line, size_t) { return places >> 4 * line & 7; }
 size_t tight_place(uint8_t places, size_t line, size_t v) {
   return v / 2 * 4 + (places >> (line % 2 * 4 + line / 2 * 2) & 3);

@@ -1,4 +1,4 @@
-// u8 x 2:4 sparse s8 of the tight form -> s32 or 8 bits, VPDPBUSD on zmm, up to 4 rows x 32 columns.
+// u8 x 2:4 sparse s8 (tight) -> s32 or 8 bits, VPDPBUSD on zmm, up to 4 rows x 32 columns.
 //
 //                      columns 0-15   16-31
 //                     +-------------+--------+    8 accumulators or more (few rows have several

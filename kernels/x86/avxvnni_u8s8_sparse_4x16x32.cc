@@ -1,4 +1,4 @@
-// u8 x 2:4 sparse s8 of the tight form -> s32 or 8 bits, VPDPBUSD on ymm, up to 4 rows x 16 columns.
+// u8 x 2:4 sparse s8 (tight) -> s32 or 8 bits, VPDPBUSD on ymm, up to 4 rows x 16 columns.
 //
 //                      columns 0-7   8-15
 //                     +------------+--------+     8 accumulators, 2 for values, 2 for places,
