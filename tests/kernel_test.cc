@@ -124,8 +124,8 @@ class KernelTile {
   }
 
   // A group is 16 columns and 16 or 32 steps: in a line for each eight steps a column's four
-  // values, and a line of their places. Of 16 steps: behind, within the eight, the second line's in the
-  // upper halves of bytes. Of 32: before, within the four, from bit 0 on, 4, 2 and 6.
+  // values, and a line of their places. Of 16 steps: behind, within the eight, the second line's in
+  // the upper halves of bytes. Of 32: before, within the four, from bit 0 on, 4, 2 and 6.
   void put_sparse(size_t k, size_t j, size_t padded_depth, uint8_t byte) {
     const size_t kr = layout_.tight() ? 32 : 16, lines = kr / 8, line = k / 8 % lines;
     uint8_t* const group =
