@@ -31,12 +31,12 @@ class Costs {
     c->microseconds = c->traffic = 0;
     for (size_t i = part.first; i < part.end; ++i) {
       const NetworkOp& op = n_.ops[i];
-      size_t all = bytes_of(n_.tensors[op.output]), inner = ring_bytes(op.output);
-      c->traffic += 2 * traffic_of(op.output);  // allocated and written back
+      size_t all = bytes_of(n_.tensors[op.output]), inner = ring_bytes(part, op.output);
+      c->traffic += 2 * traffic_of(part, op.output);  // allocated and written back
       for (size_t k = 0; k < op.input_count; ++k) {
         all += bytes_of(n_.tensors[op.inputs[k]]);
-        inner += ring_bytes(op.inputs[k]);
-        c->traffic += traffic_of(op.inputs[k]);
+        inner += ring_bytes(part, op.inputs[k]);
+        c->traffic += traffic_of(part, op.inputs[k]);
       }
       c->microseconds += time_of(op, lines_of(part, op), all, part_of(inner, all));
     }
@@ -44,9 +44,8 @@ class Costs {
     if (part.band) c->traffic += (double)c->live;  // comes once, then stays
     for (size_t i = 0; i < n_.tensor_count; ++i) {
       const NetworkTensor& t = n_.tensors[i];
-      const bool inside = t.first_use >= part.first && t.last_use < part.end && is_ring(t);
       if (t.home == i && !t.kept && t.first_use != kNoUse && t.first_use < part.end &&
-          t.last_use >= part.first && !inside)
+          t.last_use >= part.first && !is_ring_of(part, t))
         c->live += round_up(t.bytes, kAlignment);
     }
   }
@@ -64,8 +63,12 @@ class Costs {
 
  private:
   const NetworkTensor& home(size_t tensor) const { return n_.tensors[n_.tensors[tensor].home]; }
-  size_t ring_bytes(size_t tensor) const {
-    return is_ring(home(tensor)) ? bytes_of(n_.tensors[tensor]) : 0;
+  // Outside of the part, what is_ring says is of another one that was looked at before.
+  static bool is_ring_of(const NetworkPart& part, const NetworkTensor& home) {
+    return is_ring(home) && home.first_use >= part.first && home.last_use < part.end;
+  }
+  size_t ring_bytes(const NetworkPart& part, size_t tensor) const {
+    return is_ring_of(part, home(tensor)) ? bytes_of(n_.tensors[tensor]) : 0;
   }
   size_t passing_bytes(const NetworkPart& part) const {
     size_t bytes = 0;
@@ -74,7 +77,7 @@ class Costs {
       const size_t h = n_.tensors[op.output].h;
       const auto pass = [&](size_t tensor) {
         const NetworkTensor& t = home(tensor);
-        if (!is_ring(t) && !touched(part, i, n_.tensors[tensor].home))
+        if (!is_ring_of(part, t) && !touched(part, i, n_.tensors[tensor].home))
           bytes += smaller(t.h, divide_up(op.most * t.h, h)) * t.line;
       };
       for (size_t k = 0; k < op.input_count; ++k) pass(op.inputs[k]);
@@ -92,11 +95,12 @@ class Costs {
     }
     return false;
   }
-  // What fits half of the cache may still be there when it is read.
-  double traffic_of(size_t tensor) const {
-    if (is_ring(home(tensor))) return 0;
+  // What fits half of the cache may still be there when it is read: little of it comes twice. A
+  // judgement after runs of the model (docs/chains.md).
+  double traffic_of(const NetworkPart& part, size_t tensor) const {
+    if (is_ring_of(part, home(tensor))) return 0;
     const double bytes = (double)bytes_of(n_.tensors[tensor]);
-    return bytes > (double)(machine_.cache_bytes / 2) ? bytes : bytes / 8;
+    return bytes > (double)(machine_.cache_bytes / 2) ? bytes : bytes / 12;
   }
 
   // That an op computes in a band; 0: all of them, and in no band.

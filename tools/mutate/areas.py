@@ -42,7 +42,7 @@ NATIVE = [
          ["tune", "tuning_cache", "race", "calibrate"]),
     Area("network", 1,
          ["network/*"],
-         ["network_run", "bad_network"]),
+         ["network_plan", "network_run", "bad_network"]),
     Area("traffic", 1,
          ["traffic/*", "kernels/core/touch.h"],
          ["traffic", "traffic_network"]),
