@@ -18,8 +18,10 @@ bool has_lines(const octet_conv2d& conv) {
 }
 
 size_t lines_workspace(const octet_conv2d& conv, size_t in_h, size_t in_w, size_t most) {
-  return pipeline_sections(conv.plan, staging_of(conv, in_h, in_w), 1, most,
-                           conv_out_w(conv.plan.shape, in_w))
+  ConvPlan plan = conv.plan;
+  plan.shape.batch = 1;  // one image at a time
+  return pipeline_sections(plan, staging_of(conv, in_h, in_w), 1, most,
+                           conv_out_w(plan.shape, in_w))
       .bytes;
 }
 

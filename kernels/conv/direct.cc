@@ -154,7 +154,7 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
   const ConvShape& s = plan.shape;
   const Taps taps = direct_taps(as_columns(s));
   if (s.transposed) return run_transposed(plan, run, taps, task, workspace);
-  const Workspace w = plan_workspace(plan, taps, s.batch * run.out_h * run.out_w);
+  const Workspace w = plan_workspace(plan, taps, run.batch * run.out_h * run.out_w);
   const Prepared prepared = {w.prepared, workspace + w.prepared_at};
   Block block = make_block(plan);
   if (copies_windows(s)) {

@@ -99,7 +99,7 @@ size_t task_workspace(const ConvPlan& plan, size_t in_h, size_t in_w, size_t out
 void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
   if (plan.shape.pointwise()) return direct_method.run(plan, run, task, workspace);
   const Taps taps = im2col_taps(plan.shape);
-  const Workspace w = plan_workspace(plan, taps, plan.shape.batch * run.out_h * run.out_w);
+  const Workspace w = plan_workspace(plan, taps, run.batch * run.out_h * run.out_w);
   Block block = make_block(plan);
   uint8_t* const windows = workspace + w.windows;
   block.lhs = windows;
