@@ -9,9 +9,9 @@ namespace {
 
 double part_of(size_t some, size_t all) { return all ? (double)some / (double)all : 0; }
 
-// Bytes of channels of a tensor alone.
-size_t bytes_of(const NetworkTensor& t) {
-  return t.batch * t.h * t.w * t.channels * element_bytes(t.type);
+// Bytes of channels of a tensor alone, of so many images.
+size_t bytes_of(const NetworkTensor& t, size_t images) {
+  return images * t.h * t.w * t.channels * element_bytes(t.type);
 }
 
 // How much longer an op computes in bands of so many of its lines: tiles are cut at their ends, and
@@ -24,30 +24,52 @@ double band_factor(const NetworkOp& op, const NetworkTensor& out, size_t lines) 
 
 class Costs {
  public:
-  Costs(const octet_network& n, const PlanMachine& machine) : n_(n), machine_(machine) {}
+  Costs(const octet_network& n, const PlanMachine& machine) : n_(n), machine_(machine) {
+    for (size_t i = 0; i < n.op_count; ++i) all_weights_ += weights_of(n.ops[i]);
+  }
 
   void reckon(PartCandidate* c) const {
     const NetworkPart& part = c->part;
     c->microseconds = c->traffic = 0;
     for (size_t i = part.first; i < part.end; ++i) {
       const NetworkOp& op = n_.ops[i];
-      size_t all = bytes_of(n_.tensors[op.output]), inner = ring_bytes(part, op.output);
+      const auto bytes = [&](size_t tensor) {
+        return bytes_of(n_.tensors[tensor], images_of(part, n_.tensors[tensor]));
+      };
+      size_t all = bytes(op.output), inner = ring_bytes(part, op.output);
       c->traffic += 2 * traffic_of(part, op.output);  // allocated and written back
       for (size_t k = 0; k < op.input_count; ++k) {
-        all += bytes_of(n_.tensors[op.inputs[k]]);
+        all += bytes(op.inputs[k]);
         inner += ring_bytes(part, op.inputs[k]);
         c->traffic += traffic_of(part, op.inputs[k]);
       }
-      c->microseconds += time_of(op, lines_of(part, op), all, part_of(inner, all));
+      c->microseconds += time_of(part, op, lines_of(part, op), all, part_of(inner, all));
     }
     c->live = part.tasks * part.ring_bytes;
     if (part.band) c->traffic += (double)c->live;  // comes once, then stays
+    if (part.by_image) {
+      const double images = (double)n_.tensors[n_.ops[part.first].output].batch;
+      c->microseconds *= images, c->traffic *= images;
+    }
+    c->traffic += weights_traffic(part);
     for (size_t i = 0; i < n_.tensor_count; ++i) {
       const NetworkTensor& t = n_.tensors[i];
       if (t.home == i && !t.kept && t.first_use != kNoUse && t.first_use < part.end &&
           t.last_use >= part.first && !is_ring_of(part, t))
-        c->live += round_up(t.bytes, kAlignment);
+        c->live += round_up(part.by_image ? t.image : t.bytes, kAlignment);
     }
+  }
+
+  MergeCost merge(size_t op) const {
+    MergeCost cost = {};
+    for (size_t i = 0; i < n_.tensor_count; ++i) {
+      const NetworkTensor& t = n_.tensors[i];
+      if (t.home != i || t.kept || t.first_use == kNoUse || t.first_use >= op || t.last_use < op)
+        continue;
+      cost.live += round_up(t.bytes, kAlignment) - round_up(t.image, kAlignment);
+      cost.traffic += 2 * (missed(t.bytes) - (double)t.batch * missed(t.image));  // as written
+    }
+    return cost;
   }
 
   // All that a band touches must be there when the next one comes: rings, weights and scratch of
@@ -56,7 +78,7 @@ class Costs {
     size_t bytes = part.ring_bytes + passing_bytes(part);
     for (size_t i = part.first; i < part.end; ++i) {
       const NetworkOp& op = n_.ops[i];
-      bytes += op.conv ? op.conv->packed_bytes : op.gemm ? op.gemm->packed_bytes : 0;
+      bytes += weights_of(op);
     }
     return bytes + part.scratch_bytes / 2 <= machine_.cache_bytes / 4 * 3;
   }
@@ -68,7 +90,8 @@ class Costs {
     return is_ring(home) && home.first_use >= part.first && home.last_use < part.end;
   }
   size_t ring_bytes(const NetworkPart& part, size_t tensor) const {
-    return is_ring_of(part, home(tensor)) ? bytes_of(n_.tensors[tensor]) : 0;
+    if (!is_ring_of(part, home(tensor))) return 0;
+    return bytes_of(n_.tensors[tensor], images_of(part, n_.tensors[tensor]));
   }
   size_t passing_bytes(const NetworkPart& part) const {
     size_t bytes = 0;
@@ -99,8 +122,41 @@ class Costs {
   // judgement after runs of the model (docs/chains.md).
   double traffic_of(const NetworkPart& part, size_t tensor) const {
     if (is_ring_of(part, home(tensor))) return 0;
-    const double bytes = (double)bytes_of(n_.tensors[tensor]);
-    return bytes > (double)(machine_.cache_bytes / 2) ? bytes : bytes / 12;
+    const NetworkTensor& t = n_.tensors[tensor];
+    const double some = (double)bytes_of(t, images_of(part, t)), all = (double)bytes_of(t, t.batch);
+    // The caller's come from memory and go there, of whatever is told
+    return home(tensor).kept && part.by_image ? missed((size_t)all) * some / all
+                                              : missed((size_t)some);
+  }
+  double missed(size_t bytes) const {
+    return bytes > machine_.cache_bytes / 2 ? (double)bytes : (double)bytes / 12;
+  }
+
+  static size_t weights_of(const NetworkOp& op) {
+    return op.conv ? op.conv->packed_bytes : op.gemm ? op.gemm->packed_bytes : 0;
+  }
+  // Of a batch; of one image all weights come once, or as often, whichever way it runs.
+  double weights_traffic(const NetworkPart& part) const {
+    const size_t batch = n_.tensors[n_.ops[part.first].output].batch;
+    if (batch == 1) return 0;
+    double bytes = 0;
+    for (size_t i = part.first; i < part.end; ++i) {
+      const NetworkOp& op = n_.ops[i];
+      bytes += (double)weights_of(op) * (part.band ? 1 : passes_of(op, part));
+    }
+    if (!part.by_image) return bytes;
+    return bytes * (all_weights_ > machine_.cache_bytes / 2 ? (double)batch : 1);
+  }
+  // How often an op's weights come: for each block of rows if they do not stay, once if they do.
+  double passes_of(const NetworkOp& op, const NetworkPart& part) const {
+    if (weights_of(op) <= machine_.cache_bytes / 2) return 1;
+    const Choice& choice = op.conv ? op.conv->choice : op.gemm->choice;
+    if (choice.pass || !choice.block) return 1;
+    const NetworkTensor& out = n_.tensors[op.output];
+    const size_t lines =
+                     op.conv ? op.conv->plan.method->grain(op.conv->plan, out.h, out.w).lines : 1,
+                 tiles = divide_up(out.h, lines) * divide_up(out.w, lines);
+    return (double)divide_up(images_of(part, out) * tiles, choice.block);
   }
 
   // That an op computes in a band; 0: all of them, and in no band.
@@ -109,11 +165,12 @@ class Costs {
     return smaller(h, divide_up(part.band * h, last));
   }
 
-  double time_of(const NetworkOp& op, size_t lines, size_t all, double inner) const {
+  double time_of(const NetworkPart& part, const NetworkOp& op, size_t lines, size_t all,
+                 double inner) const {
     Estimate e = {}, near = {};
     const NetworkTensor& in = n_.tensors[op.inputs[0]];
     if (op.conv) {
-      const ConvCost cost = cost_of(*op.conv, in.batch, in.h, in.w, machine_.cpu);
+      const ConvCost cost = cost_of(*op.conv, images_of(part, in), in.h, in.w, machine_.cpu);
       e = cost.far, near = cost.near;
     } else {  // only what differs between plans: tensors that come and go
       const TierCosts none = {};
@@ -135,9 +192,17 @@ class Costs {
 
   const octet_network& n_;
   const PlanMachine& machine_;
+  size_t all_weights_ = 0;
 };
 
 }  // namespace
+
+size_t batch_of(const octet_network& n) {
+  const size_t batch = n.tensors[n.ops[0].output].batch;
+  for (size_t i = 1; i < n.op_count; ++i)
+    if (n.tensors[n.ops[i].output].batch != batch) return 0;
+  return batch;
+}
 
 bool by_lines_only(const octet_network& n, size_t i) {
   const NetworkOp& op = n.ops[i];
@@ -153,9 +218,10 @@ octet_status find_candidates(octet_network* n, const PlanMachine& machine, octet
   // Bands of one or two lines cost time, but save memory, and fit where others do not.
   const size_t least_band = goal == OCTET_NETWORK_TIME ? 4 : 1;
   candidates->count = 0;
-  const auto add = [&](size_t first, size_t end, size_t band) {
+  for (size_t i = 0; i <= n->op_count; ++i) candidates->merge[i] = costs.merge(i);
+  const auto add_one = [&](size_t first, size_t end, size_t band, bool by_image) {
     PartCandidate c = {};
-    c.part.first = first, c.part.end = end, c.part.band = band;
+    c.part.first = first, c.part.end = end, c.part.band = band, c.part.by_image = by_image;
     c.tight = least_memory;
     OCTET_TRY(shape_part(n, &c.part, c.tight, memory, error));
     if (band && !least_memory && end - first > 1 && !costs.stays_in_cache(c.part)) {
@@ -167,6 +233,12 @@ octet_status find_candidates(octet_network* n, const PlanMachine& machine, octet
     costs.reckon(&c);
     candidates->list[candidates->count++] = c;
     return OCTET_OK;
+  };
+  const bool by_image = batch_of(*n) > 1 && goal != OCTET_NETWORK_LAYERS &&
+                        (goal != OCTET_NETWORK_TIME || n->concurrency == 1);
+  const auto add = [&](size_t first, size_t end, size_t band) {
+    OCTET_TRY(add_one(first, end, band, false));
+    return by_image ? add_one(first, end, band, true) : OCTET_OK;
   };
   for (size_t first = 0; first < n->op_count; ++first) {
     const size_t h = n->tensors[n->ops[first].output].h;

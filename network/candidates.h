@@ -1,5 +1,5 @@
-// What a plan may be made of: each range of ops that can be a part, in each height of bands, with
-// what it would cost.
+// What a plan may be made of: each range of ops that can be a part, in each height of bands, of all
+// images at once or image by image, with what it would cost.
 #pragma once
 
 #include "dispatch/cpu_features.h"
@@ -15,6 +15,13 @@ struct PartCandidate {
   double traffic;       // bytes beyond the cache
 };
 
+// What it costs that images run one by one before an op and all together from it on, in the same
+// terms: what passes between them is there of all images.
+struct MergeCost {
+  size_t live;
+  double traffic;
+};
+
 // What costs are reckoned with.
 struct PlanMachine {
   CpuFeatures cpu;
@@ -24,13 +31,14 @@ struct PlanMachine {
 struct Candidates {
   PartCandidate* list;  // by the parts' first ops, then their ends
   size_t count;
+  MergeCost* merge;  // before each op, and after the last one
 };
 
 // The most ops that a chain may have, and the heights of bands that are tried.
 constexpr size_t kLongestChain = 24;
 constexpr size_t kBands[] = {1, 2, 4, 8, 16, 32};  // and all lines
 constexpr size_t most_candidates(size_t ops) {
-  return ops * (1 + kLongestChain * (1 + sizeof kBands / sizeof kBands[0]));
+  return 2 * ops * (1 + kLongestChain * (1 + sizeof kBands / sizeof kBands[0]));
 }
 
 // memory: words of the longest chain.
@@ -38,6 +46,8 @@ octet_status find_candidates(octet_network* network, const PlanMachine& machine,
                              octet_network_goal goal, size_t* memory, Candidates* candidates,
                              octet_error* error);
 
+// The batch of all ops; 0 if they differ.
+size_t batch_of(const octet_network& network);
 // An op by itself reads and writes one tensor's channels: only as a chain.
 bool by_lines_only(const octet_network& network, size_t op);
 

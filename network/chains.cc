@@ -42,7 +42,7 @@ size_t tasks_of(const octet_network& n, const NetworkPart& part) {
     for (size_t k = 0; k < op.input_count; ++k)
       if (n.tensors[op.inputs[k]].home == last.home) return 1;
   }
-  return smaller(n.concurrency, last.batch * last.h);
+  return smaller(n.concurrency, images_of(part, last) * last.h);
 }
 
 // What one stripe needs of rings and of ops.
@@ -114,12 +114,12 @@ octet_status shape_layers(octet_network* n, NetworkPart* part, octet_error* erro
     const NetworkOp& op = n->ops[i];
     const NetworkTensor& in = n->tensors[op.inputs[0]];
     n->tensors[n->tensors[op.output].home].ring = 0;
+    const size_t images = images_of(*part, in);
     size_t bytes = 0;
     if (op.conv)
-      OCTET_TRY(
-          octet_conv2d_workspace(op.conv, in.batch, in.h, in.w, n->concurrency, &bytes, error));
+      OCTET_TRY(octet_conv2d_workspace(op.conv, images, in.h, in.w, n->concurrency, &bytes, error));
     if (op.gemm)
-      OCTET_TRY(octet_gemm_workspace(op.gemm, op.flat ? in.batch : in.batch * in.h * in.w,
+      OCTET_TRY(octet_gemm_workspace(op.gemm, op.flat ? images : images * in.h * in.w,
                                      n->concurrency, &bytes, error));
     part->scratch_bytes = larger(part->scratch_bytes, bytes);
   }

@@ -21,7 +21,7 @@ octet_status octet_network_explain(const octet_network* network, size_t index,
                 network->part_count, network->part_count == 1 ? "" : "s");
   const NetworkPart& part = network->parts[index];
   octet_network_explanation filled = OCTET_NETWORK_EXPLANATION_INIT;
-  filled.part = {part.first, part.end, part.band};
+  filled.part = {part.first, part.end, part.band | (part.by_image ? OCTET_NETWORK_BY_IMAGE : 0)};
   filled.tasks = part.tasks;
   filled.ring_bytes = part.band ? part.ring_bytes * part.tasks : 0;
   filled.scratch_bytes = part.scratch_bytes * part.tasks;

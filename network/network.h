@@ -23,6 +23,8 @@ struct NetworkTensor {
   bool written;                // by an op; what is not is an input
   size_t first_use, last_use;  // the ops that write or read it; kNoUse: none does
   size_t offset;  // in the workspace; of a ring: in its task's part of NetworkPart::rings
+  // Of a home that lives only in parts side by side that run image by image: there is room for one
+  bool one_image;
   // Of a home that lives only in the chain that writes it: the lines of its ring, else 0; of these,
   // those that are wanted at a time; the lines that a band writes, when it is not the first or last.
   size_t ring, span, step;
@@ -47,12 +49,19 @@ struct NetworkPart {
   // Not 0: a chain, in bands of so many output lines of its last op. 0: one op after the other, of
   // whole tensors.
   size_t band;
-  // Of a chain: stripes of the last op's lines, counted through all images, each with rings and
-  // scratch of its own. What lies above its first line a stripe computes anew.
+  // With the parts of this kind beside it: one image through all of them before the next one.
+  bool by_image;
+  // Of a chain: stripes of the last op's lines, counted through all images that run, each with rings
+  // and scratch of its own. What lies above its first line a stripe computes anew.
   size_t tasks;
   size_t rings, ring_bytes;       // offset in the workspace; of one task
   size_t scratch, scratch_bytes;  // likewise, of one task in chains: what ops need beside tensors
 };
+
+// How many of a tensor's images a part runs at once.
+constexpr size_t images_of(const NetworkPart& part, const NetworkTensor& t) {
+  return part.by_image ? 1 : t.batch;
+}
 
 constexpr bool is_ring(const NetworkTensor& home) { return home.ring != 0; }
 
@@ -69,3 +78,14 @@ struct octet_network {
   size_t map_bytes, separate_bytes, kept_bytes;  // as octet_network_explanation has them
   octet_allocator allocator;
 };
+
+namespace octet {
+
+// Parts that run image by image together with part p: [p, end_of_group); by itself if it does not.
+inline size_t end_of_group(const octet_network& n, size_t p) {
+  if (!n.parts[p].by_image) return p + 1;
+  while (p < n.part_count && n.parts[p].by_image) ++p;
+  return p;
+}
+
+}  // namespace octet

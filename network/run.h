@@ -25,12 +25,12 @@ struct NetworkRun {
   size_t concurrency;
   const Performer& by;
 
-  // The first byte of a tensor.
-  uint8_t* data(size_t tensor) const {
-    const NetworkTensor& t = network.tensors[tensor];
-    uint8_t* const home = t.kept ? (uint8_t*)args.tensors[t.home]
-                                 : (uint8_t*)args.workspace + network.tensors[t.home].offset;
-    return home + t.at;
+  // The first byte of a tensor's image.
+  uint8_t* data(size_t tensor, size_t image) const {
+    const NetworkTensor &t = network.tensors[tensor], &home = network.tensors[t.home];
+    uint8_t* const first =
+        t.kept ? (uint8_t*)args.tensors[t.home] : (uint8_t*)args.workspace + home.offset;
+    return first + t.at + (home.one_image ? 0 : image * t.image);
   }
 };
 
@@ -38,10 +38,11 @@ struct NetworkRun {
 octet_status run_parts(const NetworkRun& run, octet_error* error);
 octet_status check_args(const octet_network& network, const octet_network_args& args,
                         octet_error* error);
+// Each of these from image `first` on, as many as the part runs at once.
 // An op by itself, in the caller's threads.
 octet_status run_op(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op,
-                    octet_error* error);
+                    size_t first, octet_error* error);
 // Likewise, a part in bands.
-void run_chain(const NetworkRun& run, const NetworkPart& part);
+void run_chain(const NetworkRun& run, const NetworkPart& part, size_t first);
 
 }  // namespace octet

@@ -32,7 +32,7 @@ class Image {
     const NetworkTensor &t = n_.tensors[index], &home = n_.tensors[t.home];
     if (is_ring(home))
       return {rings_ + home.offset + t.at, t.h, t.w, t.pixel, t.line, home.ring, walk.origin(slot)};
-    return {run_.data(index) + image_ * t.image, t.h, t.w, t.pixel, t.line, 0, 0};
+    return {run_.data(index, image_), t.h, t.w, t.pixel, t.line, 0, 0};
   }
 
   void compute(const NetworkOp& op, const BandWalk& walk, LineRange lines) const {
@@ -100,6 +100,7 @@ struct Chain {
   const NetworkRun& run;
   const NetworkPart& part;
   const Stripes stripes;
+  const size_t first;  // image
   const size_t deal;
 };
 
@@ -109,15 +110,15 @@ void run_tasks(void* context, size_t index) {
     LineRange stripe;
     for (size_t at = task * c.stripes.step; (stripe = c.stripes.piece(task, at)).count();
          at += stripe.count())
-      Image(c.run, c.part, task, at / c.stripes.h).stripe(stripe);
+      Image(c.run, c.part, task, c.first + at / c.stripes.h).stripe(stripe);
   }
 }
 
 }  // namespace
 
-void run_chain(const NetworkRun& run, const NetworkPart& part) {
+void run_chain(const NetworkRun& run, const NetworkPart& part, size_t first) {
   const size_t deal = smaller(run.concurrency, part.tasks);
-  Chain chain = {run, part, Stripes(run.network, part), deal};
+  Chain chain = {run, part, Stripes(run.network, part), first, deal};
   if (deal == 1)
     run_tasks(&chain, 0);
   else

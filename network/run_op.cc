@@ -9,13 +9,14 @@ size_t stride_of(const NetworkTensor& t) { return t.pixel / element_bytes(t.type
 
 // What convolutions and products are told alike.
 template <typename Args>
-void fill(Args* args, const NetworkRun& run, const NetworkPart& part, const NetworkOp& op) {
+void fill(Args* args, const NetworkRun& run, const NetworkPart& part, const NetworkOp& op,
+          size_t first) {
   const octet_network& n = run.network;
-  args->lhs = run.data(op.inputs[0]);
+  args->lhs = run.data(op.inputs[0], first);
   args->lhs_stride = op.flat ? 0 : stride_of(n.tensors[op.inputs[0]]);
-  args->dst = run.data(op.output), args->dst_stride = stride_of(n.tensors[op.output]);
+  args->dst = run.data(op.output, first), args->dst_stride = stride_of(n.tensors[op.output]);
   if (op.input_count > 1) {
-    args->residual = run.data(op.inputs[1]);
+    args->residual = run.data(op.inputs[1], first);
     args->residual_stride = stride_of(n.tensors[op.inputs[1]]);
   }
   args->workspace = (uint8_t*)run.args.workspace + part.scratch;
@@ -26,33 +27,34 @@ void fill(Args* args, const NetworkRun& run, const NetworkPart& part, const Netw
 }
 
 octet_status run_conv(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op,
-                      octet_error* error) {
+                      size_t first, octet_error* error) {
   const NetworkTensor& in = run.network.tensors[op.inputs[0]];
   octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
-  args.batch = in.batch, args.in_h = in.h, args.in_w = in.w;
-  fill(&args, run, part, op);
+  args.batch = images_of(part, in), args.in_h = in.h, args.in_w = in.w;
+  fill(&args, run, part, op, first);
   return run.by.conv2d(run.by, op, args, error);
 }
 
 octet_status run_gemm(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op,
-                      octet_error* error) {
+                      size_t first, octet_error* error) {
   const NetworkTensor& in = run.network.tensors[op.inputs[0]];
   octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
-  args.m = op.flat ? in.batch : in.batch * in.h * in.w;
-  fill(&args, run, part, op);
+  const size_t images = images_of(part, in);
+  args.m = op.flat ? images : images * in.h * in.w;
+  fill(&args, run, part, op, first);
   return run.by.gemm(run.by, op, args, error);
 }
 
 octet_network_image image_of(const NetworkRun& run, size_t tensor, size_t image) {
   const NetworkTensor& t = run.network.tensors[tensor];
-  return {run.data(tensor) + image * t.image, t.pixel, t.line, t.h, t.w, t.channels, 0, 0};
+  return {run.data(tensor, image), t.pixel, t.line, t.h, t.w, t.channels, 0, 0};
 }
 
-// Some lines of all images, counted through.
+// Some lines of images from the first on, counted through.
 struct FunctionTasks {
   const NetworkRun& run;
   const NetworkOp& op;
-  size_t lines, step;  // of all images, of a task
+  size_t first, lines, step;  // lines of all that run, of a task
 };
 
 void run_function_task(void* context, size_t index) {
@@ -63,7 +65,7 @@ void run_function_task(void* context, size_t index) {
   for (size_t line = index * tasks.step, next; line < end; line = next) {
     next = smaller(end, round_up(line + 1, h));
     octet_network_call call = {};
-    call.image = line / h;
+    call.image = tasks.first + line / h;
     call.first = line % h;
     call.end = call.first + (next - line);
     for (size_t k = 0; k < op.input_count; ++k)
@@ -73,10 +75,11 @@ void run_function_task(void* context, size_t index) {
   }
 }
 
-void run_function(const NetworkRun& run, const NetworkOp& op) {
+void run_function(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op,
+                  size_t first) {
   const NetworkTensor& out = run.network.tensors[op.output];
-  const size_t lines = out.batch * out.h, step = divide_up(lines, run.concurrency);
-  FunctionTasks tasks = {run, op, lines, step};
+  const size_t lines = images_of(part, out) * out.h, step = divide_up(lines, run.concurrency);
+  FunctionTasks tasks = {run, op, first, lines, step};
   if (step == lines)
     run_function_task(&tasks, 0);
   else
@@ -108,10 +111,10 @@ void perform_function(const Performer&, const NetworkOp& op, const octet_network
 const Performer the_objects = {perform_conv2d, perform_gemm, perform_lines, perform_function};
 
 octet_status run_op(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op,
-                    octet_error* error) {
-  if (op.conv) return run_conv(run, part, op, error);
-  if (op.gemm) return run_gemm(run, part, op, error);
-  run_function(run, op);
+                    size_t first, octet_error* error) {
+  if (op.conv) return run_conv(run, part, op, first, error);
+  if (op.gemm) return run_gemm(run, part, op, first, error);
+  run_function(run, part, op, first);
   return OCTET_OK;
 }
 

@@ -27,7 +27,7 @@ LineRange lines_read(const octet_network& n, const NetworkOp& op, size_t input, 
 Stripes::Stripes(const octet_network& n, const NetworkPart& part) {
   const NetworkTensor& last = n.tensors[n.ops[part.end - 1].output];
   h = last.h;
-  units = last.batch * h;
+  units = images_of(part, last) * h;
   step = divide_up(units, part.tasks);
 }
 

@@ -10,7 +10,8 @@ namespace octet {
 LineRange lines_read(const octet_network& network, const NetworkOp& op, size_t input,
                      LineRange out);
 
-// The lines of one image that a task has of the chain's last op: a run of those of all images.
+// The lines of one image that a task has of the chain's last op: a run of those of all images that
+// the part runs at once.
 struct Stripes {
   size_t h, step, units;
 

@@ -136,6 +136,30 @@ TEST(BadNetwork, Ops) {
          [&](NetworkCase* c) { c->ops[1].function = &function; });
 }
 
+// Two networks in one, of one image and of two.
+TEST(BadNetwork, ImageByImage) {
+  NetworkCase c(3);
+  c.conv(c.tensor(2, 6, 5, 8), kernel3(8));
+  c.conv(c.tensor(1, 6, 5, 8), kernel3(8));
+  c.keep_ends();
+  octet_network_desc desc = c.desc();
+  octet_network* network = nullptr;
+  const auto refused = [&](std::vector<octet_network_part> parts, const char* words) {
+    desc.parts = parts.data(), desc.part_count = parts.size();
+    expect_refused(OCTET_UNSUPPORTED, words,
+                   [&](octet_error* e) { return octet_network_create(&desc, &network, e); });
+  };
+  const size_t by_image = OCTET_NETWORK_BY_IMAGE;
+  refused({{0, 2, by_image}},
+          "desc.parts[0] cannot run image by image: ops[0] has 2 images, ops[1] 1");
+  refused({{0, 1, by_image}, {1, 2, by_image | 3}}, "desc.parts[1] cannot run image by image");
+  std::vector<octet_network_part> parts = {{0, 1, by_image}, {1, 2, 0}};
+  desc.parts = parts.data(), desc.part_count = parts.size();
+  octet_error error = {};
+  EXPECT_EQ(octet_network_create(&desc, &network, &error), OCTET_OK) << error.message;
+  octet_network_destroy(network);
+}
+
 TEST(BadNetwork, Order) {
   const auto expect = [](const char* words, auto change) {
     Good good;

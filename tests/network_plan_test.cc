@@ -35,7 +35,8 @@ class Found {
     EXPECT_EQ(octet_network_create(&desc, &network_, &error), OCTET_OK) << error.message;
     list_.resize(octet::most_candidates(c.ops.size()));
     std::vector<size_t> memory(4 * c.ops.size());
-    octet::Candidates found = {list_.data(), 0};
+    std::vector<octet::MergeCost> merge(c.ops.size() + 1);
+    octet::Candidates found = {list_.data(), 0, merge.data()};
     const octet::PlanMachine machine = {octet::conv_machine().cpu, 16 << 10};
     EXPECT_EQ(octet::find_candidates(network_, machine, goal, memory.data(), &found, &error),
               OCTET_OK)

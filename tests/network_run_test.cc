@@ -1,5 +1,5 @@
 // Networks give the bytes of their objects called one by one, and live tensors share no byte.
-#include "network/chains.h"
+#include "network/candidates.h"
 
 #include <gtest/gtest.h>
 
@@ -74,21 +74,43 @@ class Running {
 
 // ---- the arena, looked at without the code that plans it
 
-// From which part to which a home is there: first written to last read.
+// A part runs in one step, or, image by image, in one for each image.
+struct Step {
+  size_t part, image;
+};
+
+std::vector<Step> steps_of(const octet_network& n) {
+  std::vector<Step> steps;
+  for (size_t p = 0, end; p < n.part_count; p = end) {
+    for (end = p + 1; n.parts[p].by_image && end < n.part_count && n.parts[end].by_image;) ++end;
+    const size_t images = n.parts[p].by_image ? n.tensors[n.ops[n.parts[p].first].output].batch : 1;
+    for (size_t image = 0; image < images; ++image)
+      for (size_t i = p; i < end; ++i) steps.push_back({i, image});
+  }
+  return steps;
+}
+
+bool uses(const octet_network& n, const octet::NetworkPart& part, size_t home) {
+  for (size_t i = part.first; i < part.end; ++i) {
+    if (n.tensors[n.ops[i].output].home == home) return true;
+    for (size_t k = 0; k < n.ops[i].input_count; ++k)
+      if (n.tensors[n.ops[i].inputs[k]].home == home) return true;
+  }
+  return false;
+}
+
+// From which step to which a home is there, or one image of it: first written to last read.
 struct Life {
   size_t first = SIZE_MAX, last = 0;
 };
 
-Life life_of(const octet_network& n, size_t home) {
+constexpr size_t kAll = SIZE_MAX;  // images
+
+Life life_of(const octet_network& n, const std::vector<Step>& steps, size_t home, size_t image) {
   Life life;
-  for (size_t p = 0; p < n.part_count; ++p)
-    for (size_t i = n.parts[p].first; i < n.parts[p].end; ++i) {
-      std::vector<size_t> used(n.ops[i].inputs, n.ops[i].inputs + n.ops[i].input_count);
-      used.push_back(n.ops[i].output);
-      for (const size_t tensor : used)
-        if (n.tensors[tensor].home == home)
-          life.first = std::min(life.first, p), life.last = std::max(life.last, p);
-    }
+  for (size_t s = 0; s < steps.size(); ++s)
+    if ((image == kAll || steps[s].image == image) && uses(n, n.parts[steps[s].part], home))
+      life.first = std::min(life.first, s), life.last = std::max(life.last, s);
   return life;
 }
 
@@ -107,36 +129,46 @@ void expect_apart(const std::vector<Held>& pieces) {
 }
 
 void check_arena(const octet_network& n) {
+  const std::vector<Step> steps = steps_of(n);
   std::vector<Held> pieces;
   size_t maps = 0;
   for (size_t i = 0; i < n.tensor_count; ++i) {
     const octet::NetworkTensor& t = n.tensors[i];
-    const Life life = life_of(n, i);
+    const Life life = life_of(n, steps, i, kAll);
     if (t.home != i || t.kept || life.first == SIZE_MAX) continue;
     const std::string name = "tensor " + std::to_string(i);
     if (!t.ring) {
-      const size_t bytes =
-          t.batch * t.h * t.w * t.channels * (t.type == OCTET_S8 || t.type == OCTET_U8 ? 1 : 4);
-      pieces.push_back({name, life, t.offset, t.offset + bytes});
-      maps = std::max(maps, t.offset + bytes);
+      const size_t image =
+                       t.h * t.w * t.channels * (t.type == OCTET_S8 || t.type == OCTET_U8 ? 1 : 4),
+                   end = t.offset + (t.one_image ? 1 : t.batch) * image;
+      for (size_t k = 0; t.one_image && k < t.batch; ++k)
+        pieces.push_back({name, life_of(n, steps, i, k), t.offset, end});
+      if (!t.one_image) pieces.push_back({name, life, t.offset, end});
+      for (size_t s = life.first; s <= life.last && t.one_image; ++s)
+        EXPECT_TRUE(n.parts[steps[s].part].by_image) << name;
+      maps = std::max(maps, end);
       continue;
     }
-    EXPECT_EQ(life.first, life.last) << name << " is a ring of several parts";
-    const octet::NetworkPart& part = n.parts[life.first];
+    const octet::NetworkPart& part = n.parts[steps[life.first].part];
+    EXPECT_TRUE(steps[life.first].part == steps[life.last].part) << name << ": several parts";
     for (size_t task = 0; task < part.tasks; ++task) {
       const size_t begin = part.rings + task * part.ring_bytes + t.offset,
                    end = begin + t.ring * t.w * t.channels;
       EXPECT_LE(end, part.rings + (task + 1) * part.ring_bytes) << name;
-      pieces.push_back({name + " of task " + std::to_string(task), life, begin, end});
+      for (size_t s = 0; s < steps.size(); ++s)
+        if (&n.parts[steps[s].part] == &part)
+          pieces.push_back({name + " of task " + std::to_string(task), {s, s}, begin, end});
       maps = std::max(maps, end);
     }
   }
-  for (size_t p = 0; p < n.part_count; ++p)
-    for (size_t task = 0; task < n.parts[p].tasks && n.parts[p].scratch_bytes; ++task) {
-      const size_t begin = n.parts[p].scratch + task * n.parts[p].scratch_bytes;
+  for (size_t s = 0; s < steps.size(); ++s) {
+    const octet::NetworkPart& part = n.parts[steps[s].part];
+    for (size_t task = 0; task < part.tasks && part.scratch_bytes; ++task) {
+      const size_t begin = part.scratch + task * part.scratch_bytes;
       pieces.push_back(
-          {"scratch " + std::to_string(p), {p, p}, begin, begin + n.parts[p].scratch_bytes});
+          {"scratch " + std::to_string(steps[s].part), {s, s}, begin, begin + part.scratch_bytes});
     }
+  }
   for (const Held& piece : pieces) {
     EXPECT_EQ(piece.begin % OCTET_ALIGNMENT, 0u) << piece.name;
     EXPECT_LE(piece.end, n.workspace_bytes) << piece.name;
@@ -274,8 +306,57 @@ std::string described(const std::vector<octet_network_part>& parts) {
   std::string text;
   for (const octet_network_part& p : parts)
     text += " [" + std::to_string(p.first_op) + ", " + std::to_string(p.end_op) + ") by " +
-            std::to_string(p.band_lines);
+            std::to_string(p.band_lines & ~OCTET_NETWORK_BY_IMAGE) +
+            (p.band_lines & OCTET_NETWORK_BY_IMAGE ? " by image" : "");
   return text;
+}
+
+// Images one by one, together, and one by one again, in chains and in layers.
+TEST(Network, ImageByImageEqualsLayers) {
+  size_t by_image = 0, one_image = 0, less = 0;
+  for (const octet_isa isa : tiers_to_test())
+    for (uint32_t seed = 400; seed < 480; ++seed) {
+      NetworkCase c(seed);
+      c.isa = isa;
+      c.batch = 2 + seed % 3;
+      draw_network(&c, 2 + seed % 12);
+      if (HasFailure()) return;
+      const std::vector<Bytes> inputs = c.inputs(), expected = c.compute(inputs);
+      const Running layers(c, inputs, {});
+      for (const size_t band : {1, 3, 4, 0}) {
+        How how;
+        how.concurrency = 1 + (seed + band) % 3;
+        how.side = band % 2 ? Side::kBack : Side::kFront;
+        how.parts = draw_parts(*layers.get(), &c.draw, band);
+        const bool all = seed % 4 == 0;
+        for (octet_network_part& part : how.parts) {
+          bool by_lines = false;
+          for (size_t i = part.first_op; i < part.end_op; ++i)
+            by_lines |= octet::by_lines_only(*layers.get(), i);
+          if (!by_lines && c.draw.one_in(3)) part.band_lines = 0;
+          if (all || c.draw.one_in(2)) part.band_lines |= OCTET_NETWORK_BY_IMAGE;
+        }
+        SCOPED_TRACE(testing::Message() << octet_isa_name(isa) << " seed " << seed << ", "
+                                        << how.concurrency << " tasks," << described(how.parts));
+        Running running(c, inputs, how);
+        if (HasFailure()) return;
+        check_arena(*running.get());
+        for (size_t p = 0; p < running.get()->part_count; ++p) {
+          octet_network_explanation e = OCTET_NETWORK_EXPLANATION_INIT;
+          ASSERT_EQ(octet_network_explain(running.get(), p, &e, nullptr), OCTET_OK);
+          EXPECT_EQ(e.part.band_lines, how.parts[p].band_lines);
+          by_image += running.get()->parts[p].by_image;
+        }
+        for (size_t i = 0; i < running.get()->tensor_count; ++i)
+          one_image += running.get()->tensors[i].one_image;
+        less += running.get()->map_bytes < layers.get()->map_bytes;
+        running.expect(expected);
+        if (HasFailure()) return;
+      }
+    }
+  EXPECT_GT(by_image, 200u);
+  EXPECT_GT(one_image, 100u);
+  EXPECT_GT(less, 50u);
 }
 
 TEST(Network, ChainsEqualLayers) {
@@ -314,6 +395,7 @@ TEST(Network, ChainsEqualLayers) {
 TEST(Network, GoalsGiveTheSameBytes) {
   for (uint32_t seed = 200; seed < 230; ++seed) {
     NetworkCase c(seed);
+    if (seed % 2) c.batch = 2 + seed % 5;
     draw_network(&c, 3 + seed % 11);
     if (HasFailure()) return;
     const std::vector<Bytes> inputs = c.inputs(), expected = c.compute(inputs);

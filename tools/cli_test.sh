@@ -47,6 +47,11 @@ expect 2 "'fast' is no size of a cache" traffic espcn:32x32 --cache 64K,fast
 expect 2 "'5GHz' is no bandwidth" traffic espcn:32x32 --bandwidth 5GHz
 expect 2 'fps' traffic espcn:32x32 --fps 0
 expect 2 'batch' traffic espcn:32x32 --batch 0
+expect 2 'batch' traffic espcn:32x32 --batch -1
+expect 2 'batch' traffic espcn:32x32 --batch 18446744073709551616
+expect 2 'batch' run espcn:32x32 --batch 0
+expect 2 'batch' run espcn:32x32 --batch 4294967297
+expect 0 'equal bytes' run espcn:32x32 --batch 3 --goal traffic --cache 65536 --repetitions 1
 expect 2 'there is no tier' traffic espcn:32x32 --isa FAST
 expect 2 'cannot write' traffic espcn:32x32 --csv "$scratch/no/such/directory.csv"
 expect 0 '' traffic espcn:32x32 --execute
@@ -78,6 +83,8 @@ small, large = (cache["layer_by_layer"]["read_bytes"] for cache in json_["caches
 assert small > large > 0
 assert total["map_bytes"] == 2 * 64 * 64 * (64 + 32), total
 assert json_["batch_merge"]["bytes_per_image"] <= json_["batch_merge"]["bytes_per_image_together"]
+merged = json_["batch_merge"]["chains"]
+assert 0 <= merged["from_layer"] <= 3 and merged["bytes_per_image"] <= 1.05 * merged["bytes_per_image_one_by_one"], merged
 END
 network=$scratch/network.json
 # network <text that the output holds> <the file's contents>: what is wrong with a description.

@@ -58,7 +58,8 @@ struct RunArguments {
   BenchArguments bench;  // its cases are networks; its tier, threads, repetitions and JSON
   std::string goal = "time";
   size_t cache_bytes = 0, memory_bytes = 0;  // 0: as octet_network_desc says
-  std::string input, output;                 // files of bytes; empty: random, none
+  size_t batch = 1;
+  std::string input, output;  // files of bytes; empty: random, none
 };
 int run(const RunArguments& arguments);
 

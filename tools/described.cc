@@ -21,8 +21,8 @@ using nlohmann::json;
 // What an operator of the file becomes. json's own exceptions become errors that name the operator.
 class DescriptionReader {
  public:
-  DescriptionReader(const std::string& path, octet_isa isa, DescribedNetwork* to)
-      : path_(path), isa_(isa), to_(*to), network_(parse_description(path)) {}
+  DescriptionReader(const std::string& path, octet_isa isa, size_t batch, DescribedNetwork* to)
+      : path_(path), isa_(isa), batch_(batch), to_(*to), network_(parse_description(path)) {}
 
   void read() {
     try {
@@ -66,6 +66,8 @@ class DescriptionReader {
         if (s.size() > 2) tensor.w = s[s.size() - 2];
         if (s.size() > 3) tensor.h = s[s.size() - 3];
       }
+      if (!t.at("constant") && __builtin_mul_overflow(tensor.batch, batch_, &tensor.batch))
+        fail(fmt::format("a batch of {} leaves size_t", batch_));
       const size_t index = tensors_.size();
       to_.tensors_.push_back(tensor);
       tensors_.push_back({index, "", true, t.at("constant"), false});
@@ -197,7 +199,8 @@ class DescriptionReader {
 
   void convolution(const json& op) {
     if (op.at("layout") != "nhwc") fail("networks are of tensors in NHWC");
-    const octet_conv2d_shape shape = parse_conv(op.at("case")).geometry;
+    octet_conv2d_shape shape = parse_conv(op.at("case")).geometry;
+    shape.batch_max *= batch_;
     octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
     rescale(OCTET_TFLITE_CONVOLUTION, op, shape.out_channels, &d);
     octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
@@ -222,7 +225,7 @@ class DescriptionReader {
     rhs.data = data(inputs_[1], shape.n * shape.k);
     const std::vector<int32_t> zeros = zero_points(inputs_[1]);
     rhs.zero_points = zeros.data(), rhs.zero_point_count = zeros.size();
-    d.m_max = shape.m, d.n = shape.n, d.k = shape.k;
+    d.m_max = shape.m * batch_, d.n = shape.n, d.k = shape.k;
     to_.blobs_.push_back(pack(rhs, isa_, &d));
     to_.gemms_.push_back(create(d));
     op_.gemm = to_.gemms_.back().get();
@@ -296,6 +299,7 @@ class DescriptionReader {
 
   const std::string path_;
   const octet_isa isa_;
+  const size_t batch_;
   DescribedNetwork& to_;
   const json network_;
   std::string where_;  // of what is read now
@@ -307,8 +311,8 @@ class DescriptionReader {
   std::vector<int32_t> multipliers_, shifts_, bias_;
 };
 
-DescribedNetwork::DescribedNetwork(const std::string& path, octet_isa isa) {
-  DescriptionReader(path, isa, this).read();
+DescribedNetwork::DescribedNetwork(const std::string& path, octet_isa isa, size_t batch) {
+  DescriptionReader(path, isa, batch, this).read();
 }
 
 octet_network_desc DescribedNetwork::desc() const {

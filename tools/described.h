@@ -26,8 +26,9 @@ struct TfliteFunction {
 
 class DescribedNetwork {
  public:
-  // Throws what is wrong with the file, or what of it Octet does not compute.
-  DescribedNetwork(const std::string& path, octet_isa isa);
+  // batch: times the images that the model is of. Throws what is wrong with the file, or what of it
+  // Octet does not compute.
+  DescribedNetwork(const std::string& path, octet_isa isa, size_t batch);
 
   octet_network_desc desc() const;
   const std::vector<size_t>& inputs() const { return inputs_; }  // tensors that come from outside

@@ -1,6 +1,7 @@
 #include "layers.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -236,6 +237,11 @@ void add_cases(Builder* b, const CaseGroup& group) {
 
 Map map_of(const NetworkTensor& tensor, size_t batch) {
   Map map = {batch, 1, 1, tensor.element, tensor.type};
+  size_t bytes = batch * tensor.element;
+  for (const size_t size : tensor.shape)
+    if (__builtin_mul_overflow(bytes, size, &bytes) || bytes > PTRDIFF_MAX)
+      throw Error(fmt::format("a tensor of {} in a batch of {} leaves size_t",
+                              fmt::join(tensor.shape, " x "), batch));
   const std::vector<size_t>& s = tensor.shape;
   if (s.size() == 4) return {batch * s[0] * s[1], s[2], s[3], tensor.element, tensor.type};
   for (size_t i = 0; i + 1 < s.size(); ++i) map.h *= s[i];

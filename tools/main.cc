@@ -186,6 +186,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   run->add_option("--cache", r.cache_bytes, "Bytes that chains are to stay in; L2 by default");
   run->add_option("--memory", r.memory_bytes, "With the goal memory: bytes for maps, at most");
+  run->add_option("--batch", r.batch, "Images at a time")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
   run->add_option("--isa", r.bench.isa, kIsaHelp);
   run->add_option("--threads", r.bench.threads, "Threads; one is pinned to its CPU")
       ->check(CLI::Range(1, 1024))

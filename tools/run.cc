@@ -74,7 +74,9 @@ octet_network_function function_of(const GraphOp& op) {
 
 class Objects {
  public:
-  Objects(const Graph& graph, octet_isa isa) : graph_(graph) {
+  Objects(const Graph& graph, octet_isa isa, size_t batch)
+      : graph_(graph), tensors_(graph.tensors), batch_(batch) {
+    for (octet_network_tensor& t : tensors_) t.batch = batch;
     for (const GraphOp& op : graph.ops) {
       octet_network_op to = {};
       to.inputs[to.input_count++] = op.input;
@@ -92,7 +94,7 @@ class Objects {
 
   octet_network_desc desc() const {
     octet_network_desc d = OCTET_NETWORK_DESC_INIT;
-    d.tensors = graph_.tensors.data(), d.tensor_count = graph_.tensors.size();
+    d.tensors = tensors_.data(), d.tensor_count = tensors_.size();
     d.ops = ops_.data(), d.op_count = ops_.size();
     return d;
   }
@@ -100,7 +102,8 @@ class Objects {
 
  private:
   const octet_conv2d* make_conv(const GraphOp& op, octet_isa isa) {
-    const octet_conv2d_shape& s = op.shape;
+    octet_conv2d_shape s = op.shape;
+    s.batch_max = batch_;
     const size_t k = s.kernel_h * s.kernel_w * s.in_channels / s.groups;
     std::uniform_int_distribution<int> draw(-127, 127);
     std::vector<int8_t> weights(k * s.out_channels);
@@ -134,6 +137,8 @@ class Objects {
   }
 
   const Graph& graph_;
+  std::vector<octet_network_tensor> tensors_;
+  const size_t batch_;
   std::mt19937 random_{1};
   std::vector<Conv> convs_;
   std::deque<Buffer> blobs_;
@@ -242,10 +247,16 @@ std::string megabytes(size_t bytes) {
 void print_chains(const octet_network_desc& desc,
                   const std::vector<octet_network_explanation>& parts) {
   for (const octet_network_explanation& e : parts) {
-    if (!e.part.band_lines) continue;
+    const size_t band = e.part.band_lines & ~OCTET_NETWORK_BY_IMAGE;
+    const char* const by_image = band == e.part.band_lines ? "" : ", image by image";
+    if (!band && !*by_image) continue;
+    if (!band) {
+      fmt::print("  ops {} to {}{}\n", e.part.first_op, e.part.end_op - 1, by_image);
+      continue;
+    }
     const octet_network_tensor& last = desc.tensors[desc.ops[e.part.end_op - 1].output];
-    fmt::print("  chain of ops {} to {}: bands of {} of {} lines, {} task{}, rings {} KB\n",
-               e.part.first_op, e.part.end_op - 1, e.part.band_lines, last.h, e.tasks,
+    fmt::print("  chain of ops {} to {}: bands of {} of {} lines{}, {} task{}, rings {} KB\n",
+               e.part.first_op, e.part.end_op - 1, band, last.h, by_image, e.tasks,
                e.tasks == 1 ? "" : "s", e.ring_bytes / 1000);
   }
 }
@@ -284,6 +295,7 @@ bool run_both(const std::string& name, octet_network_desc desc, const std::vecto
       megabytes(l.kept_bytes));
   print_chains(desc, after);
   (*json)["networks"].push_back({{"name", name},
+                                 {"batch", a.batch},
                                  {"equal", equal},
                                  {"layers_ms", median(layers_ms)},
                                  {"planned_ms", median(planned_ms)},
@@ -301,12 +313,12 @@ bool run_both(const std::string& name, octet_network_desc desc, const std::vecto
 bool run_one(const std::string& name, const RunArguments& a, const BenchOptions& options,
              ThreadPool* pool, ordered_json* json) {
   if (is_network_file(name)) {
-    const DescribedNetwork network(name, options.forced.isa);
+    const DescribedNetwork network(name, options.forced.isa, a.batch);
     for (const std::string& left_out : network.left_out()) fmt::print("left out: {}\n", left_out);
     return run_both(name, network.desc(), network.inputs(), a, options, pool, json);
   }
   const Graph graph = make_graph(name);
-  const Objects objects(graph, options.forced.isa);
+  const Objects objects(graph, options.forced.isa, a.batch);
   return run_both(name, objects.desc(), {graph.input}, a, options, pool, json);
 }
 

@@ -185,6 +185,7 @@ int traffic(const TrafficArguments& a) {
       const LayerList single = parse_layers(a.network, 1, a.types);
       const CreatedLayers ones(single, forced, machine_of(cache));
       reports.back().one_by_one = report_of(single, ones, a, cache).layers;
+      reports.back().one_in_chains = chains_of(single, ones, cache);
     }
     print_summary(reports.back());
   }

@@ -113,7 +113,8 @@ ordered_json chains_json(const TrafficReport& r) {
   for (const octet_network_part& part : c.parts)
     json["parts"].push_back({{"first_layer", part.first_op},
                              {"end_layer", part.end_op},
-                             {"band_lines", part.band_lines}});
+                             {"band_lines", part.band_lines & ~OCTET_NETWORK_BY_IMAGE},
+                             {"by_image", (part.band_lines & OCTET_NETWORK_BY_IMAGE) != 0}});
   for (size_t i = 0; i < c.layers.size(); ++i)
     json["layers"].push_back(brief(r.layers[i].name, c.layers[i]));
   return json;
@@ -144,6 +145,11 @@ ordered_json to_json(const TrafficReport& r) {
         {"bytes_per_image_one_by_one", single.all()},
         {"bytes_per_image_together", static_cast<double>(r.total.all()) / images},
         {"bytes_per_image", bytes}};
+    if (r.chains.refused.empty() && r.one_in_chains.refused.empty())
+      json["batch_merge"]["chains"] = {
+          {"from_layer", r.chains.merged_from()},
+          {"bytes_per_image_one_by_one", r.one_in_chains.total.all()},
+          {"bytes_per_image", static_cast<double>(r.chains.total.all()) / images}};
   }
   return json;
 }
@@ -182,6 +188,14 @@ LayerReport describe(const LayerList& list, size_t index, const CreatedLayers::F
           {}};
 }
 
+// Images run one by one before it (network/plan.cc).
+size_t ChainsReport::merged_from() const {
+  size_t from = 0;
+  for (const octet_network_part& part : parts)
+    if (part.band_lines & OCTET_NETWORK_BY_IMAGE) from = part.end_op;
+  return from;
+}
+
 size_t TrafficReport::merged_from(double* bytes_per_image) const {
   const double images = static_cast<double>(batch);
   double bytes = 0;
@@ -200,9 +214,13 @@ namespace {
 
 void print_chains(const ChainsReport& c) {
   if (!c.refused.empty()) return fmt::print("in chains: not possible: {}\n", c.refused);
+  const auto chains =
+      std::count_if(c.parts.begin(), c.parts.end(), [](const octet_network_part& part) {
+        return (part.band_lines & ~OCTET_NETWORK_BY_IMAGE) != 0;
+      });
   fmt::print("in chains       {:9.3f} MB read, {:.3f} MB written; maps {:.3f} MB; {}\n",
              mega(c.total.reads()), mega(c.total.writes()), mega(c.map_bytes),
-             c.parts.size() == 1 ? "1 chain" : fmt::format("{} chains", c.parts.size()));
+             chains == 1 ? "1 chain" : fmt::format("{} chains", chains));
 }
 
 }  // namespace
@@ -249,6 +267,15 @@ void print_summary(const TrafficReport& r) {
     fmt::print("; no layer is worth merging images\n");
   else
     fmt::print(", {:.3f} MB merged from layer {} on, {}\n", bytes / 1e6, from, r.layers[from].name);
+  if (!r.chains.refused.empty() || !r.one_in_chains.refused.empty()) return;
+  const size_t merged = r.chains.merged_from();
+  fmt::print("in chains {:.3f} MB one by one, {:.3f} MB in a batch of {}; {}\n",
+             mega(r.one_in_chains.total.all()),
+             mega(r.chains.total.all()) / static_cast<double>(r.batch), r.batch,
+             merged == r.layers.size() ? "no layer is worth merging images"
+             : merged == 0             ? "images are merged from the first layer on"
+                           : fmt::format("images are merged from layer {} on, {}", merged,
+                                         r.layers[merged].name));
 }
 
 std::string to_csv(const TrafficReport& r) {

@@ -36,7 +36,10 @@ struct ChainsReport {
   std::vector<Moved> layers = {};
   Moved total = {};
   size_t map_bytes = 0;
-  std::vector<octet_network_part> parts = {};  // the chains among the parts
+  std::vector<octet_network_part> parts = {};  // that are no plain layers
+
+  // The first layer that runs all images at once; the number of layers if there is none.
+  size_t merged_from() const;
 };
 
 struct TrafficReport {
@@ -48,6 +51,7 @@ struct TrafficReport {
   size_t map_bytes, workspace_bytes;
   ChainsReport chains = {};
   std::vector<LayerReport> one_by_one = {};  // of a batch, image by image: one image's layers
+  ChainsReport one_in_chains = {};           // likewise
 
   double memory_us(const LayerReport& layer) const {
     return static_cast<double>(layer.moved.all()) / bandwidth * 1e6;

@@ -95,13 +95,20 @@ typedef enum octet_network_goal OCTET_INT_ENUM {
   OCTET_NETWORK_LAYERS = 3 /* each op by itself */
 } octet_network_goal;
 
+/* A bit of band_lines: this part and those with it beside it run image by image, one image through
+ * all of them before the next one, so that an image's tensors stay in the cache; those that live
+ * only inside have room for one image. All their ops have the same batch then. Without it, a part
+ * runs all images before the next part does, so that small tensors are one matrix whose weights
+ * pass once. */
+#define OCTET_NETWORK_BY_IMAGE (~((size_t)-1 >> 1))
+
 /* Ops [first_op, end_op) run as a chain: band_lines output lines of the last op, and what these
  * need of the others, then the next ones. Tensors that live only inside a chain are rings of some
  * lines; no line is computed twice but at the borders of tasks. 0 lines: one op after the other.
  * Frozen. */
 typedef struct octet_network_part {
   size_t first_op, end_op;
-  size_t band_lines;
+  size_t band_lines; /* and OCTET_NETWORK_BY_IMAGE, or not */
 } octet_network_part;
 
 typedef struct octet_network_desc {

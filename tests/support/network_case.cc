@@ -356,8 +356,9 @@ bool alike(const octet_network_tensor& a, const octet_network_tensor& b) {
 
 void draw_network(NetworkCase* c, size_t ops) {
   Draw& draw = c->draw;
-  std::vector<size_t> there = {c->tensor(draw.any<size_t>({1, 1, 2}), 4 + draw.below(22),
-                                         3 + draw.below(9), draw.any<size_t>({1, 3, 8, 16, 20}))};
+  const size_t drawn = draw.any<size_t>({1, 1, 2}), batch = c->batch ? c->batch : drawn;
+  std::vector<size_t> there = {
+      c->tensor(batch, 4 + draw.below(22), 3 + draw.below(9), draw.any<size_t>({1, 3, 8, 16, 20}))};
   const auto pick = [&] {  // the latest ones more often
     return there[there.size() - 1 - draw.below(std::min<size_t>(there.size(), 1 + draw.below(4)))];
   };

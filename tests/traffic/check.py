@@ -76,11 +76,14 @@ def bytes_of(size):
     return int(size[:-1]) * {"K": 1 << 10, "M": 1 << 20}[size[-1]]
 
 
-# Networks in chains, and whether they are small
+# Networks in chains, and whether they are small; with the images of a batch
 CHAINS = [
     ("mobilenet_v2:96x96", "", True),
     ("espcn:96x96", "", True),
+    ("mobilenet_v2:64x64 --batch 4", "", True),
+    ("resnet50:64x64 --batch 4", "", True),
     ("mobilenet_v2", "", False),
+    ("mobilenet_v2 --batch 8", "", False),
     ("bottleneck", "direct", False),
     ("unet_encoder:256x256", "direct", False),
     ("espcn", "", False),
@@ -133,7 +136,7 @@ def main():
                 continue
             caches = args.cache or ("256K" if small else "512K,1M,8M")
             for cache in caches.split(","):
-                options = [name, "--isa", isa, "--cache", cache] + (["--algorithm", algorithm] if algorithm else [])
+                options = [*name.split(), "--isa", isa, "--cache", cache] + (["--algorithm", algorithm] if algorithm else [])
                 model = modelled(args.octet, options, way, pathlib.Path(scratch))
                 measured = simulated(args.octet, options, way, cache, pathlib.Path(scratch))
                 errors = [error(*pair) for pair in zip(model, measured)]
