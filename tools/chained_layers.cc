@@ -8,10 +8,6 @@
 namespace tool {
 namespace {
 
-constexpr size_t kHugePage = 2 << 20;
-
-size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
-
 std::vector<octet_network_tensor> tensors_of(const LayerList& list) {
   std::vector<bool> written(list.maps.size()), read(list.maps.size());
   for (const Layer& layer : list.layers) {
@@ -92,41 +88,27 @@ ChainedLayers::ChainedLayers(const LayerList& list, const CreatedLayers& created
   desc.tensors = tensors.data(), desc.tensor_count = tensors.size();
   desc.ops = ops.data(), desc.op_count = ops.size();
   desc.cache_bytes = cache_bytes, desc.goal = OCTET_NETWORK_TRAFFIC;
-  network_ = create(desc);
-  parts_ = parts_of(*network_);
-
-  const size_t bytes = workspace_of(*network_);
-  size_t all = round_up(bytes, 4096);
-  std::vector<size_t> at(tensors.size());
-  for (size_t i = 0; i < tensors.size(); ++i)
-    if (tensors[i].keep) at[i] = all, all += round_up(list.maps[i].bytes(), 4096);
-  buffer_ = Buffer(all + kHugePage);
-  uint8_t* const memory =
-      reinterpret_cast<uint8_t*>(round_up(reinterpret_cast<uintptr_t>(buffer_.as()), kHugePage));
-  tensors_.resize(tensors.size());
-  for (size_t i = 0; i < tensors.size(); ++i)
-    if (tensors[i].keep) tensors_[i] = memory + at[i];
-  args_.tensors = tensors_.data();
-  args_.workspace = memory;
-  args_.workspace_bytes = bytes;
+  std::vector<size_t> room;
+  for (const Map& map : list.maps) room.push_back(map.bytes());
+  network_ = std::make_unique<PlacedNetwork>(desc, room);
 }
 
-void ChainedLayers::run() const {
-  octet_error error = {};
-  check(octet_network_run(network_.get(), &args_, &error), error);
-}
+void ChainedLayers::run() const { network_->run(); }
 
 void ChainedLayers::walk(octet_traffic* traffic) const {
   octet_error error = {};
   check(octet_traffic_begin(traffic, 0, &error), error);
-  check(octet_traffic_network(traffic, network_.get(), &args_, &error), error);
+  check(octet_traffic_network(traffic, network_->get(), network_->args(), &error), error);
 }
 
-size_t ChainedLayers::map_bytes() const { return parts_[0].map_bytes + parts_[0].kept_bytes; }
+size_t ChainedLayers::map_bytes() const {
+  const octet_network_explanation& whole = network_->parts()[0];
+  return whole.map_bytes + whole.kept_bytes;
+}
 
 std::vector<octet_network_part> ChainedLayers::chains() const {
   std::vector<octet_network_part> chains;
-  for (const octet_network_explanation& e : parts_)
+  for (const octet_network_explanation& e : network_->parts())
     if (e.part.band_lines) chains.push_back(e.part);
   return chains;
 }

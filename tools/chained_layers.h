@@ -2,10 +2,11 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "created_layers.h"
-#include "objects.h"
+#include "placed_network.h"
 
 namespace tool {
 
@@ -30,11 +31,7 @@ class ChainedLayers {
 
  private:
   std::deque<PassedLines> functions_;
-  Network network_;
-  std::vector<octet_network_explanation> parts_;
-  Buffer buffer_;  // the workspace, then the maps that are the caller's
-  std::vector<void*> tensors_;
-  octet_network_args args_ = OCTET_NETWORK_ARGS_INIT;
+  std::unique_ptr<PlacedNetwork> network_;
 };
 
 }  // namespace tool

@@ -18,6 +18,7 @@
 #include "graph.h"
 #include "network.h"
 #include "objects.h"
+#include "placed_network.h"
 #include "report.h"
 
 namespace tool {
@@ -148,10 +149,6 @@ class Objects {
 
 // ---- a network, one way
 
-size_t tensor_bytes(const octet_network_tensor& t) {
-  return t.batch * t.h * t.w * t.channels * type_bytes(t.type);
-}
-
 // Bytes of all inputs, one after the other: a file's, or random ones.
 std::vector<uint8_t> input_bytes(const octet_network_desc& desc, const std::vector<size_t>& inputs,
                                  const std::string& path) {
@@ -185,44 +182,31 @@ class Run {
  public:
   Run(const octet_network_desc& desc, const std::vector<size_t>& inputs,
       const std::vector<uint8_t>& input, ThreadPool* pool)
-      : network_(create(desc)), workspace_(workspace_of(*network_)) {
-    pointers_.resize(desc.tensor_count);
+      : network_(desc) {
     size_t at = 0;  // in the input
     for (size_t i = 0; i < desc.tensor_count; ++i) {
-      const octet_network_tensor& t = desc.tensors[i];
-      if (!t.keep) continue;
-      const size_t size = tensor_bytes(t);
-      kept_.emplace_back(size);
-      uint8_t* const data = kept_.back().as();
+      if (!desc.tensors[i].keep) continue;
+      const size_t size = tensor_bytes(desc.tensors[i]);
+      uint8_t* const data = network_.tensor(i);
       if (std::find(inputs.begin(), inputs.end(), i) != inputs.end())
         std::memcpy(data, input.data() + at, size), at += size;
       else
         outputs_.push_back({data, data + size});
-      pointers_[i] = data;
     }
-    args_.tensors = pointers_.data();
-    args_.workspace = workspace_.as(), args_.workspace_bytes = workspace_.size();
-    ThreadPool::attach(pool, &args_);
+    ThreadPool::attach(pool, network_.args());
   }
 
-  void operator()() {
-    octet_error error = {};
-    check(octet_network_run(network_.get(), &args_, &error), error);
-  }
+  void operator()() { network_.run(); }
   std::vector<uint8_t> output() const {
     std::vector<uint8_t> all;
     for (const auto& [begin, end] : outputs_) all.insert(all.end(), begin, end);
     return all;
   }
-  std::vector<octet_network_explanation> parts() const { return parts_of(*network_); }
+  const std::vector<octet_network_explanation>& parts() const { return network_.parts(); }
 
  private:
-  const Network network_;
-  Buffer workspace_;
-  std::deque<Buffer> kept_;
+  PlacedNetwork network_;
   std::vector<std::pair<const uint8_t*, const uint8_t*>> outputs_;
-  std::vector<void*> pointers_;
-  octet_network_args args_ = OCTET_NETWORK_ARGS_INIT;
 };
 
 double median(std::vector<double> values) {
