@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds tools/network against models that are made here, whose layers are known, and octet against what it makes of them.
 
-    check.py <directory of .tflite files, or ''> <directory for a virtual environment> <the octet command>
+    check.py <directory of .tflite files, or /> <directory for a virtual environment> <the octet command>
 
 Exits with 77, which ctest shows as skipped, where the Python packages are missing and cannot be installed.
 """

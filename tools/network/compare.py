@@ -8,6 +8,7 @@ layer by layer and in chains. Exits with 77, which ctest shows as skipped, where
 """
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -77,7 +78,9 @@ def compare(octet, model, inputs, scratch):
 
 def main():
     args = parse(None)
-    args.models = [m for m in args.models if m != pathlib.Path("/")]  # OCTET_MODELS_DIR that is not set
+    args.models = [m for m in args.models if m != pathlib.Path("/")]  # the build's OCTET_MODELS_DIR, not set
+    if not args.models and os.environ.get("OCTET_MODELS_DIR"):
+        args.models = [pathlib.Path(os.environ["OCTET_MODELS_DIR"])]
     models = [file for model in args.models for file in (sorted(model.glob("*.tflite")) if model.is_dir() else [model] if model.exists() else [])]
     if not models:
         packages.skip("there are no models")
