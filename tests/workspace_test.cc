@@ -64,7 +64,7 @@ TEST(Workspace, RuntimeWeightsAreSharedOut) {
   size_t one = 0, many = 0;
   ASSERT_EQ(octet_gemm_workspace(gemm, 9, 1, &one, nullptr), OCTET_OK);
   ASSERT_EQ(octet_gemm_workspace(gemm, 9, 64, &many, nullptr), OCTET_OK);
-  EXPECT_LT(many, 2 * one);
+  EXPECT_LT(many, 4 * one);  // not 64 times: tasks have rows of their own, which AVX2 widens
   octet_gemm_destroy(gemm);
 }
 
