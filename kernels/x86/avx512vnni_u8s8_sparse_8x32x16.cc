@@ -12,30 +12,17 @@
 
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/sparse_vnni_512.h"
-#include "kernels/x86/tile_zmm.h"
 
 namespace octet {
 namespace {
 
 constexpr int kMr = 8;
 
-template <int rows, int vectors>
-void multiply(const Tile& t) {
-  constexpr int sets = sets_of(rows, vectors);
-  __m512i acc[sets][rows][vectors];
-  start_tile(t, acc[0]);
-  clear_other_sets<Zmm>(acc);
-  add_sparse_products<Zmm, false>(t, acc);
-  leave_tile(t, acc[0]);
-}
-
-template <int rows>
-constexpr MultiplyFn kByVectors[2] = {multiply<rows, 1>, multiply<rows, 2>};
-
 void dispatch(const Tile& t) {
-  static constexpr const MultiplyFn* kByRows[kMr] = {kByVectors<1>, kByVectors<2>, kByVectors<3>,
-                                                     kByVectors<4>, kByVectors<5>, kByVectors<6>,
-                                                     kByVectors<7>, kByVectors<8>};
+  static constexpr const MultiplyFn* kByRows[kMr] = {
+      kSparseByVectors<false, 1>, kSparseByVectors<false, 2>, kSparseByVectors<false, 3>,
+      kSparseByVectors<false, 4>, kSparseByVectors<false, 5>, kSparseByVectors<false, 6>,
+      kSparseByVectors<false, 7>, kSparseByVectors<false, 8>};
   kByRows[t.rows - 1][(t.cols - 1) / 16](t);
 }
 

@@ -1,8 +1,10 @@
-// The vectors of sparse_vnni.h on ymm registers.
+// sparse_vnni.h on ymm registers: its vectors, and its kernels of 4 rows x 16 columns.
 #pragma once
 
 #include <immintrin.h>
 
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/leave_ymm.h"
 #include "kernels/x86/sparse_vnni.h"
 #include "kernels/x86/tail.h"
 
@@ -59,6 +61,45 @@ struct Ymm {
   }
   OCTET_INLINE static Vector add(Vector a, Vector b) { return _mm256_add_epi32(a, b); }
 };
+
+template <bool tight, int rows>
+void multiply_sparse(const Tile& t) {
+  // 12 accumulators are too many beside the constants of tight places
+  constexpr int sets = tight && rows == 3 ? 1 : sets_of(rows, 2);
+  __m256i acc[sets][rows][2];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    // See avx512vnni_u8s8_6x64x4.cc
+    _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
+    unroll<2>([&](auto v) OCTET_INLINE { acc[0][i][v] = init_of(t, i, v); });
+  });
+  add_row_init(t, acc[0]);
+  clear_other_sets<Ymm>(acc);
+  add_sparse_products<Ymm, tight>(t, acc);
+  if (t.scale && !t.narrow->tflite_apart) return store_narrowed(t, acc[0]);
+  leave_sums(t, acc[0]);
+}
+
+template <bool tight>
+void dispatch_sparse(const Tile& t) {
+  static constexpr MultiplyFn kByRows[4] = {multiply_sparse<tight, 1>, multiply_sparse<tight, 2>,
+                                            multiply_sparse<tight, 3>, multiply_sparse<tight, 4>};
+  kByRows[t.rows - 1](t);
+}
+
+template <bool tight>
+constexpr MicroKernel sparse_kernel(const char* name) {
+  return {
+      .name = name,
+      .isa = Isa::kAvxVnni,
+      .lhs_domain = Domain::kU8,
+      .mr = 4,
+      .nr = 16,
+      .flags = kAnyLhs | kNarrows | kNarrowsTflite | kRowInit,
+      .rhs_layout = tight ? kSparseTightLayout : kSparseLayout,
+      .lhs_kr = tight ? 32 : 16,
+      .multiply = dispatch_sparse<tight>,
+  };
+}
 
 }  // namespace
 }  // namespace octet

@@ -1,9 +1,10 @@
-// The vectors of sparse_vnni.h on zmm registers.
+// sparse_vnni.h on zmm registers: its vectors, and what its kernels of 32 columns have in common.
 #pragma once
 
 #include <immintrin.h>
 
 #include "kernels/x86/sparse_vnni.h"
+#include "kernels/x86/tile_zmm.h"
 
 namespace octet {
 namespace {
@@ -47,6 +48,20 @@ struct Zmm {
   }
   OCTET_INLINE static Vector add(Vector a, Vector b) { return _mm512_add_epi32(a, b); }
 };
+
+template <bool tight, int rows, int vectors>
+void multiply_sparse(const Tile& t) {
+  constexpr int sets = sets_of(rows, vectors);
+  __m512i acc[sets][rows][vectors];
+  start_tile(t, acc[0]);
+  clear_other_sets<Zmm>(acc);
+  add_sparse_products<Zmm, tight>(t, acc);
+  leave_tile(t, acc[0]);
+}
+
+template <bool tight, int rows>
+constexpr MultiplyFn kSparseByVectors[2] = {multiply_sparse<tight, rows, 1>,
+                                            multiply_sparse<tight, rows, 2>};
 
 }  // namespace
 }  // namespace octet
