@@ -198,6 +198,43 @@ struct WideWords : Wide<kBytes> {
   }
 };
 
+// TFLite mode's exit of blocks of 32 channels, two pixels at a time: of each, the first two vectors
+// of the kernel's order are one of zmm, and the other two the second.
+template <typename Scaler>
+void leave_two(const DepthwiseRaw& r) {
+  constexpr size_t channels = 32;
+  // Bytes from packs of fours: 0 and 2 of a pixel's vectors, then of the next pixel's, and 128 bits
+  // further 1 and 3
+  const __m512i order = _mm512_setr_epi32(0, 8, 1, 9, 4, 12, 5, 13, 2, 10, 3, 11, 6, 14, 7, 15);
+  const Narrower<64> narrower(*r.narrow);
+  Scaler scaler[2];
+  unroll<2>([&](auto v) OCTET_INLINE {
+    scaler[v].load((const int32_t*)r.prepared + channels + 16 * v, channels);
+  });
+  const __mmask32 mask = ~(__mmask32)0 >> (channels - r.channels);
+  const int32_t* acc = r.acc;
+  uint8_t* dst = r.dst;
+  for (size_t left = r.pixels; left; acc += 2 * channels, dst += 2 * r.dst_pixel) {
+    const int32_t* const next = left > 1 ? acc + channels : acc;
+    const __m512i bytes = _mm512_permutexvar_epi32(
+        order, narrower.bytes(pack_words(scaler[0].scale_at(acc), scaler[1].scale_at(acc + 16)),
+                              pack_words(scaler[0].scale_at(next), scaler[1].scale_at(next + 16))));
+    _mm256_mask_storeu_epi8(dst, mask, _mm512_castsi512_si256(bytes));
+    if (left == 1) return;
+    _mm256_mask_storeu_epi8(dst + r.dst_pixel, mask, _mm512_extracti64x4_epi64(bytes, 1));
+    left -= 2;
+  }
+}
+
+template <int kBytes>
+void leave(const DepthwiseRaw& r) {
+  if constexpr (kBytes == 64)
+    depthwise_leave<Wide<64>, __m512i>(r);
+  else
+    (r.narrow->tflite_right_only ? leave_two<TfliteRightScaler<64>>
+                                 : leave_two<TfliteScaler<64>>)(r);
+}
+
 template <int kBytes>
 constexpr DepthwiseKernel kernel(const char* name, const DepthwiseKernel* tail) {
   return {
@@ -214,7 +251,7 @@ constexpr DepthwiseKernel kernel(const char* name, const DepthwiseKernel* tail) 
       .tail = tail,
       .prepare = depthwise_prepare<Wide<kBytes>>,
       .multiply = depthwise_multiply<Wide<kBytes>>,
-      .leave = depthwise_leave<Wide<kBytes>, typename VectorOf<kBytes>::Type>,
+      .leave = leave<kBytes>,
   };
 }
 

@@ -10,8 +10,8 @@
 // second one RoundingDivideByPOT: one less makes halves of negative numbers go away from zero.
 // Where the clamp lets no output below the zero point through, that one does not matter: without it
 // a negative number gives 0 or less all the same. If all columns are shifted to the right, too, the
-// sum is all there is (write_tflite_right_column), and x comes from memory, where VMOVSHDUP costs
-// a load alone.
+// sum is all there is (write_tflite_right_column). Where x comes from memory, VMOVSHDUP brings the
+// odd lanes for a load.
 #pragma once
 
 #include "kernels/core/finish.h"
@@ -108,11 +108,15 @@ struct TfliteRightScaler {
     odd_half = with_odd(at(low + 1), at(high));
     right = at(high + 2 * apart);
   }
-  OCTET_INLINE inline Vector scale_at(const int32_t* x) const {
-    const Vector even = add_long(multiply_even(TfliteScaler<kBytes>::at(x), multiplier), half);
-    const Vector odd =
-        add_long(multiply_even(load_odd((const Vector*)x), odd_multiplier), odd_half);
+  // x, and its odd lanes in the even ones.
+  OCTET_INLINE inline Vector scale(Vector x, Vector odd_x) const {
+    const Vector even = add_long(multiply_even(x, multiplier), half);
+    const Vector odd = add_long(multiply_even(odd_x, odd_multiplier), odd_half);
     return shift_right(odd_lanes(even, odd), right);
+  }
+  OCTET_INLINE inline Vector scale(Vector x) const { return scale(x, odd_to_even(x)); }
+  OCTET_INLINE inline Vector scale_at(const int32_t* x) const {
+    return scale(TfliteScaler<kBytes>::at(x), load_odd((const Vector*)x));
   }
 };
 

@@ -40,7 +40,7 @@ OCTET_INLINE inline void start_tile(const Tile& t, __m512i (&acc)[rows][vectors]
     });
 }
 
-// And TFLite mode's exit, by way of the stack.
+// And TFLite mode's exit where not all columns are shifted to the right, by way of the stack.
 template <int rows, int vectors>
 OCTET_INLINE inline void store_s32(const Tile& t, const __m512i (&acc)[rows][vectors]) {
   alignas(64) int32_t sums[rows][16 * vectors];
@@ -70,12 +70,11 @@ OCTET_INLINE inline void store_part(uint8_t* dst, __mmask64 mask, __m512i bytes)
     _mm512_mask_storeu_epi8(dst, mask, bytes);
 }
 
-// Four vectors of sums become one of bytes: those of a row, of two or of four.
-template <int rows, int vectors>
-OCTET_INLINE inline void store_narrow(const Tile& t, const __m512i (&acc)[rows][vectors]) {
+// Four vectors of 32 bits become one of bytes: those of a row, of two or of four. of(i, v): vector v
+// of row i.
+template <int rows, int vectors, typename Of>
+OCTET_INLINE inline void store_bytes(const Tile& t, const Of& of) {
   const Narrower<64> narrower(*t.narrow);
-  __m512 scale[vectors];
-  unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm512_loadu_ps(t.scale + 16 * v); });
   constexpr int width = vectors == 3 ? 4 : vectors, together = 4 / width;
   const __mmask64 mask = ~(__mmask64)0 >> (64 - t.cols);
   const size_t stride = t.dst_stride;
@@ -85,7 +84,7 @@ OCTET_INLINE inline void store_narrow(const Tile& t, const __m512i (&acc)[rows][
     unroll<4>([&](auto at) OCTET_INLINE {
       constexpr int i = group.value * together + at.value / width, v = at.value % width;
       if constexpr (i < rows && v < vectors)
-        q[at] = scaled(acc[i][v], scale[v]);
+        q[at] = of(i, v);
       else
         q[at] = _mm512_setzero_si512();
     });
@@ -99,9 +98,31 @@ OCTET_INLINE inline void store_narrow(const Tile& t, const __m512i (&acc)[rows][
 }
 
 template <int rows, int vectors>
-OCTET_INLINE inline void leave_tile(const Tile& t, const __m512i (&acc)[rows][vectors]) {
+OCTET_INLINE inline void store_float(const Tile& t, const __m512i (&acc)[rows][vectors]) {
+  __m512 scale[vectors];
+  unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm512_loadu_ps(t.scale + 16 * v); });
+  store_bytes<rows, vectors>(
+      t, [&](int i, int v) OCTET_INLINE { return scaled(acc[i][v], scale[v]); });
+}
+
+// Where all columns are shifted to the right: the scales of one vector of columns after the other
+// have room in registers beside all sums.
+template <int rows, int vectors>
+OCTET_INLINE inline void store_tflite(const Tile& t, __m512i (&acc)[rows][vectors]) {
+  unroll<vectors>([&](auto v) OCTET_INLINE {
+    TfliteRightScaler<64> scaler;
+    scaler.load((const int32_t*)t.scale + 16 * v, t.narrow->tflite_apart);
+    unroll<rows>([&](auto i) OCTET_INLINE { acc[i][v] = scaler.scale(acc[i][v]); });
+  });
+  store_bytes<rows, vectors>(t, [&](int i, int v) OCTET_INLINE { return acc[i][v]; });
+}
+
+template <int rows, int vectors>
+OCTET_INLINE inline void leave_tile(const Tile& t, __m512i (&acc)[rows][vectors]) {
   if (t.scale && !t.narrow->tflite_apart)
-    store_narrow<rows, vectors>(t, acc);
+    store_float<rows, vectors>(t, acc);
+  else if (t.scale && t.narrow->tflite_right_only)
+    store_tflite<rows, vectors>(t, acc);
   else
     store_s32<rows, vectors>(t, acc);
 }

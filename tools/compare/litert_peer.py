@@ -14,7 +14,8 @@ import numpy as np
 
 import peer
 
-sys.path.append(str(pathlib.Path(__file__).parents[2] / "tests/conformance"))
+# First: PyPI has a package of the same name
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/conformance"))
 import tflite
 
 
