@@ -155,8 +155,7 @@ void multiply(const Tile& t) {
     OCTET_PIN(row[0]);
     OCTET_PIN(row[1]);
   });
-  if (t.scale && !t.narrow->tflite_apart) return store_narrowed(t, acc);
-  leave_sums(t, acc);
+  leave_tile(t, acc);
 }
 
 constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>, multiply<4>};

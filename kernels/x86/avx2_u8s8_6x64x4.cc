@@ -200,8 +200,7 @@ OCTET_INLINE inline void leave(const Tile& t, __m256i (&acc)[rows][2]) {
     OCTET_PIN(row[0]);
     OCTET_PIN(row[1]);
   });
-  if (t.scale && !t.narrow->tflite_apart) return store_narrowed(t, acc);
-  leave_sums(t, acc);
+  leave_tile(t, acc);
 }
 
 template <int rows>

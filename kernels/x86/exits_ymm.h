@@ -47,23 +47,25 @@ OCTET_INLINE inline void store_bytes(uint8_t* dst, __m256i value, size_t count) 
   if (count > 16) store_bytes(dst + 16, _mm256_extracti128_si256(value, 1), count - 16);
 }
 
-// Rows of 16 accumulators, two at a time: what follows the scale costs both as much as one.
-template <int rows>
-OCTET_INLINE inline void store_narrowed(const Tile& t, const __m256i (&acc)[rows][2]) {
+// Rows of 16 columns, two at a time: what follows the scale costs both as much as one. of(i, v):
+// vector v of row i, scaled.
+template <int rows, typename Of>
+OCTET_INLINE inline void store_rows_of_16(const Tile& t, const Of& of) {
   const Narrower<32> narrower(*t.narrow);
-  const __m256 scale[2] = {_mm256_loadu_ps(t.scale), _mm256_loadu_ps(t.scale + 8)};
-  const auto words = [&](auto i) OCTET_INLINE {
-    __m256i q[2];
-    unroll<2>([&](auto v) OCTET_INLINE { q[v] = scaled(acc[i][v], scale[v]); });
-    return pack_words(q[0], q[1]);
-  };
+  const auto words = [&](int i) OCTET_INLINE { return pack_words(of(i, 0), of(i, 1)); };
   unroll<(rows + 1) / 2>([&](auto pair) OCTET_INLINE {
     constexpr int a = 2 * pair, b = a + 1 < rows ? a + 1 : a;
-    const __m256i bytes = in_order(narrower.bytes(words(Int<a>{}), words(Int<b>{})));
+    const __m256i bytes = in_order(narrower.bytes(words(a), words(b)));
     uint8_t* const dst = (uint8_t*)t.dst + a * t.dst_stride;
     store_bytes(dst, _mm256_castsi256_si128(bytes), t.cols);
     if (b > a) store_bytes(dst + t.dst_stride, _mm256_extracti128_si256(bytes, 1), t.cols);
   });
+}
+
+template <int rows>
+OCTET_INLINE inline void store_narrowed(const Tile& t, const __m256i (&acc)[rows][2]) {
+  const __m256 scale[2] = {_mm256_loadu_ps(t.scale), _mm256_loadu_ps(t.scale + 8)};
+  store_rows_of_16<rows>(t, [&](int i, int v) OCTET_INLINE { return scaled(acc[i][v], scale[v]); });
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
-// How the kernels of 16 columns on ymm registers leave if not by float mode: s32, and TFLite mode
-// by the same stores, to the stack.
+// How the kernels of 16 columns on ymm registers leave: as bytes from registers in float mode, and
+// in TFLite mode where all columns are shifted to the right; else as s32, which TFLite mode's exit
+// takes from the stack.
 #pragma once
 
+#include "kernels/x86/exits_ymm.h"
 #include "kernels/x86/sums_ymm.h"
 #include "kernels/x86/tflite_exit.h"
 
@@ -15,6 +17,24 @@ OCTET_INLINE inline void leave_sums(const Tile& t, const __m256i (&acc)[rows][2]
   const size_t stride = t.scale ? sizeof sums[0] : t.dst_stride, cols = t.scale ? 16 : t.cols;
   store_sums(acc, dst, stride, cols);
   if (t.scale) tflite_exit(t, sums[0], 16);
+}
+
+// One vector of columns after the other.
+template <int rows>
+OCTET_INLINE inline void store_tflite(const Tile& t, __m256i (&acc)[rows][2]) {
+  unroll<2>([&](auto v) OCTET_INLINE {
+    TfliteRightScaler<32> scaler;
+    scaler.load((const int32_t*)t.scale + 8 * v, t.narrow->tflite_apart);
+    unroll<rows>([&](auto i) OCTET_INLINE { acc[i][v] = scaler.scale(acc[i][v]); });
+  });
+  store_rows_of_16<rows>(t, [&](int i, int v) OCTET_INLINE { return acc[i][v]; });
+}
+
+template <int rows>
+OCTET_INLINE inline void leave_tile(const Tile& t, __m256i (&acc)[rows][2]) {
+  if (t.scale && !t.narrow->tflite_apart) return store_narrowed(t, acc);
+  if (t.scale && t.narrow->tflite_right_only) return store_tflite(t, acc);
+  leave_sums(t, acc);
 }
 
 }  // namespace

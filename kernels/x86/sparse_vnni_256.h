@@ -75,8 +75,7 @@ void multiply_sparse(const Tile& t) {
   add_row_init(t, acc[0]);
   clear_other_sets<Ymm>(acc);
   add_sparse_products<Ymm, tight>(t, acc);
-  if (t.scale && !t.narrow->tflite_apart) return store_narrowed(t, acc[0]);
-  leave_sums(t, acc[0]);
+  leave_tile(t, acc[0]);
 }
 
 template <bool tight>

@@ -70,8 +70,8 @@ OCTET_INLINE inline void store_part(uint8_t* dst, __mmask64 mask, __m512i bytes)
     _mm512_mask_storeu_epi8(dst, mask, bytes);
 }
 
-// Four vectors of 32 bits become one of bytes: those of a row, of two or of four. of(i, v): vector v
-// of row i.
+// Four vectors of 32 bits become one of bytes: those of a row, of two or of four. of(i, v): vector
+// v of row i.
 template <int rows, int vectors, typename Of>
 OCTET_INLINE inline void store_bytes(const Tile& t, const Of& of) {
   const Narrower<64> narrower(*t.narrow);
