@@ -39,13 +39,14 @@ inline int16x8_t vqmovn_high_s32(int16x4_t low, int32x4_t high) {
 inline int8x16_t vqmovn_high_s16(int8x8_t low, int16x8_t high) {
   return vcombine_s8(low, vqmovn_s16(high));
 }
-// VUZP would change both operands.
+// VUZP would change both operands. GCC 12 combines halves by a move, so these write them.
 inline int16x8_t vuzp1q_s16(int16x8_t a, int16x8_t b) {
-  return vcombine_s16(vmovn_s32(vreinterpretq_s32_s16(a)), vmovn_s32(vreinterpretq_s32_s16(b)));
+  __asm__("vmovn.i32 %e0, %q0\n vmovn.i32 %f0, %q1" : "+&w"(a) : "w"(b));
+  return a;
 }
 inline int32x4_t vpaddq_s32(int32x4_t a, int32x4_t b) {
-  return vcombine_s32(vpadd_s32(vget_low_s32(a), vget_high_s32(a)),
-                      vpadd_s32(vget_low_s32(b), vget_high_s32(b)));
+  __asm__("vpadd.i32 %e0, %e0, %f0\n vpadd.i32 %f0, %e1, %f1" : "+&w"(a) : "w"(b));
+  return a;
 }
 inline uint8x16_t vqtbl1q_u8(uint8x16_t table, uint8x16_t index) {
   const uint8x8x2_t halves = {{vget_low_u8(table), vget_high_u8(table)}};

@@ -118,14 +118,27 @@ inline Narrowing16 narrowing16(const Narrow& n) {
           vdupq_n_s8((int8_t)(n.hi - shift)), vdupq_n_u8((uint8_t)shift)};
 }
 
+// What eight bytes need of it.
+struct Narrowing8 {
+  int16x8_t zero_point;
+  int8x8_t lo, hi;
+  uint8x8_t flip;
+
+  Narrowing8() = default;
+  explicit Narrowing8(const Narrowing16& n)
+      : zero_point(n.zero_point),
+        lo(vget_low_s8(n.lo)),
+        hi(vget_low_s8(n.hi)),
+        flip(vget_low_u8(n.flip)) {}
+};
+
 // Eight bytes, in order, of the same four columns.
 template <Exit exit, typename Scale>
 OCTET_INLINE inline uint8x8_t narrowed(int32x4_t a, int32x4_t b, const Scale& scale,
-                                       const Narrowing16& n) {
+                                       const Narrowing8& n) {
   int8x8_t bytes = vqmovn_s16(vqaddq_s16(Scale::rounded(a, scale, b, scale), n.zero_point));
-  if (exit != Exit::kSaturated)
-    bytes = vmin_s8(vmax_s8(bytes, vget_low_s8(n.lo)), vget_low_s8(n.hi));
-  return veor_u8(vreinterpret_u8_s8(bytes), vget_low_u8(n.flip));
+  if (exit != Exit::kSaturated) bytes = vmin_s8(vmax_s8(bytes, n.lo), n.hi);
+  return veor_u8(vreinterpret_u8_s8(bytes), n.flip);
 }
 
 // Sixteen bytes, in order.

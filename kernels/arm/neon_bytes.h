@@ -40,18 +40,40 @@ constexpr int kWidth = 4, kNr = 64;
 static_assert(kNeonLayout.step == kWidth && kNeonLayout.width == kWidth,
               "every panel has exactly 4 columns: the groups' stride is a constant");
 
-// Four bytes of a row of outputs, which begins anywhere. Clang tells a store of 32-bit Arm that it
-// is as aligned as its type.
+// Four bytes of a row of outputs, which begins anywhere; then `step` bytes on. Clang tells a store of
+// 32-bit Arm that it is as aligned as its type, and GCC 12 works the next address out beside it.
+#if defined(__aarch64__)
 typedef uint32_t Quad __attribute__((aligned(1)));
 
 template <int i>
-OCTET_INLINE inline void store_quad(uint8_t* to, uint8x8_t bytes) {
+OCTET_INLINE inline void store_quad(uint8_t*& to, uint8x8_t bytes, ptrdiff_t step) {
   vst1_lane_u32((Quad*)to, vreinterpret_u32_u8(bytes), i);
+  to += step;
 }
 template <int i>
-OCTET_INLINE inline void store_quad(uint8_t* to, uint8x16_t bytes) {
+OCTET_INLINE inline void store_quad(uint8_t*& to, uint8x16_t bytes, ptrdiff_t step) {
   vst1q_lane_u32((Quad*)to, vreinterpretq_u32_u8(bytes), i);
+  to += step;
 }
+OCTET_INLINE inline int32x4_t load_init(const int32_t*& from, ptrdiff_t step) {
+  const int32x4_t four = vld1q_s32(from);
+  from = (const int32_t*)((const uint8_t*)from + step);
+  return four;
+}
+#else
+template <int i>
+OCTET_INLINE inline void store_quad(uint8_t*& to, uint8x8_t bytes, ptrdiff_t step) {
+  __asm__ volatile("vst1.32 {%P1[%c2]}, [%0], %3"
+                   : "+r"(to)
+                   : "w"(bytes), "n"(i), "r"(step)
+                   : "memory");
+}
+OCTET_INLINE inline int32x4_t load_init(const int32_t*& from, ptrdiff_t step) {
+  int32x4_t four;
+  __asm__ volatile("vld1.32 {%e0, %f0}, [%1], %2" : "=w"(four), "+r"(from) : "r"(step) : "memory");
+  return four;
+}
+#endif
 
 // Four rows against a column, exact unless a weight is -128. As one text, or GCC 12 copies
 // products.
@@ -78,6 +100,15 @@ OCTET_INLINE inline void multiply_column(int32x4_t (&acc)[4][kWidth], int j,
     OCTET_COLUMN(OCTET_MULTIPLY OCTET_ADD_HIGH OCTET_SUM("sadalp"), "+w");
   else
     OCTET_COLUMN(OCTET_MULTIPLY OCTET_SUM("sadalp"), "+w");
+}
+
+// Two rows of four columns are eight bytes: constants of half a register do.
+template <int rows>
+inline auto narrowing_of(const Narrow& n) {
+  if constexpr (rows <= 2)
+    return Narrowing8(narrowing16(n));
+  else
+    return narrowing16(n);
 }
 
 // So many bytes of a row against as many of each column. first: of the accumulators, which need no
@@ -130,26 +161,34 @@ OCTET_INLINE inline void multiply_add(int32x4_t (&acc)[rows][kWidth], const Lhs&
 template <int rows, bool flip, bool least>
 void multiply(const Tile& t) {
   constexpr int kGroup = 16 * kWidth;
+  using Narrowing = decltype(narrowing_of<rows>(*t.narrow));
   alignas(16) uint8_t tails[kMr][16];
   alignas(16) uint8_t whole[kMr * kWidth * 4];
-  const size_t taps = t.taps, bytes = t.depth % 16, element = t.scale ? 1 : 4,
-               init_stride = t.init_stride, panel_stride = t.rhs_panel_stride;
+  const size_t taps = t.taps, bytes = t.depth % 16, element = t.scale ? 1 : 4;
   // What is left of a row: up to eight bytes are half a step, where they lie if they are eight;
   // else copies, with zeros, take their place, and a row of less than a step is nothing but that.
   const bool is_short = t.depth < 16, copies = bytes && (bytes != 8 || is_short);
   const size_t all_groups = is_short ? 1 : t.depth / 16, rest = is_short ? 0 : bytes;
-  const uint8_t* panel = t.rhs;
+  // What few tiles need is behind one question
+  const size_t more = rest | (taps - 1);
+  const uint8_t* rhs = t.rhs;
+  const ptrdiff_t to_next_panel =
+      (ptrdiff_t)(t.rhs_panel_stride - taps * (all_groups + (rest != 0)) * kGroup);
   const int32_t* init = t.init;
   const float* scale = t.scale;
-  Narrowing16 narrow;
   size_t tflite_apart = 0;
+  Narrowing narrow;
   if (scale) {
-    narrow = narrowing16(*t.narrow);
+    narrow = narrowing_of<rows>(*t.narrow);
     tflite_apart = t.narrow->tflite_apart;
   }
   OCTET_SPILL(narrow);
+  const Exit exit = !scale ? Exit::kS32 : tflite_apart ? Exit::kTflite : Exit::kClamped;
+  // From a row of outputs to the next one, and from the last one to the first of the next columns
   uint8_t* dst = (uint8_t*)t.dst;
-  size_t stride = t.dst_stride;
+  ptrdiff_t down = (ptrdiff_t)t.dst_stride, up = (ptrdiff_t)(kWidth * element) - (rows - 1) * down;
+  const ptrdiff_t init_down = (ptrdiff_t)(t.init_stride * sizeof(int32_t)),
+                  init_up = kWidth * sizeof(int32_t) - (rows - 1) * init_down;
   const uint8_t* starts[rows];  // of the first tap's rows
   unroll<rows>([&](auto i) OCTET_INLINE {
     starts[i] = is_short     ? tails[i]
@@ -159,8 +198,15 @@ void multiply(const Tile& t) {
   OCTET_SPILL(starts);
   if (copies) copy_tails(t, 0, (const uint8_t*)t.lhs, tails);
 
-  for (size_t columns = t.cols;; columns -= kWidth) {
-    const uint8_t* rhs = panel;
+  uint8_t* partial = nullptr;  // where less than a panel belongs: it leaves by way of `whole`
+  size_t columns = t.cols, tap = 0;
+  const auto leave_partial = [&]() OCTET_INLINE {
+    partial = dst;
+    dst = whole;
+    down = kWidth * element;
+  };
+  if (columns < kWidth) leave_partial();
+  for (;;) {
     const uint8_t* lhs[rows];
     unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = starts[i]; });
 
@@ -188,28 +234,31 @@ void multiply(const Tile& t) {
     const auto half_step = [&](const auto& load) OCTET_INLINE {
       multiply_add<rows, least, false, 8>(acc, load,
                                           [&](auto two, int8x16_t& b0, int8x16_t& b1) OCTET_INLINE {
-                                            load_low<32 * two>(b0, rhs);
-                                            load_low<32 * two + 16>(b1, rhs);
+                                            load_half_columns<two>(b0, b1, rhs);
                                           });
-      rhs += kGroup;
     };
     step(Int<1>{}, from_rows);
-    size_t groups = all_groups - 1;
-    for (size_t tap = 0;;) {
-      if (groups) {  // a loop with its test on top is what GCC 12 makes of the short form here
+    for (size_t groups = all_groups - 1;;) {
+      // A loop with its test on top is what GCC 12 makes of the short form here
+      if (__builtin_expect(groups != 0, 1)) {
         do step(Int<0>{}, from_rows);
         while (--groups);
       }
-      if (rest == 8) {
-        half_step(halves_of_rows);
-      } else if (rest) {
-        if (rest > 8)
+      if (__builtin_expect(!more, 1)) break;
+      if (rest) {
+        if (rest == 8)
+          half_step(halves_of_rows);
+        else if (rest > 8)
           step(Int<0>{}, from_tails);
         else
           half_step(from_tails);
+        if (taps == 1) break;
       }
-      ++tap;
-      if (__builtin_expect(tap == taps, 1)) break;
+      if (++tap == taps) {
+        tap = 0;
+        if (copies && columns > kWidth) copy_tails(t, 0, (const uint8_t*)t.lhs, tails);
+        break;
+      }
       groups = all_groups;
       const uint8_t* base = (const uint8_t*)t.lhs;
       if (t.tap_steps)
@@ -223,46 +272,43 @@ void multiply(const Tile& t) {
     }
 
     int32x4_t sum[rows];
-    const int32_t* start = init;
     unroll<rows>([&](auto i) OCTET_INLINE {
       sum[i] =
           vaddq_s32(vpaddq_s32(vpaddq_s32(acc[i][0], acc[i][1]), vpaddq_s32(acc[i][2], acc[i][3])),
-                    vld1q_s32(start));
-      start += init_stride;
+                    load_init(init, i == rows - 1 ? init_up : init_down));
     });
-    const bool partial = columns < kWidth;
-    uint8_t* to = partial ? whole : dst;
-    const size_t step_down = partial ? kWidth * element : stride;
-    if (scale) {
-      const auto bytes_by = [&](auto four) OCTET_INLINE {
+    const auto store_bytes = [&](const auto& by) OCTET_INLINE {
+      const auto bytes = [&]() OCTET_INLINE {
         if constexpr (rows <= 2)
-          return narrowed<Exit::kClamped>(sum[0], sum[rows - 1], four, narrow);
+          return narrowed<Exit::kClamped>(sum[0], sum[rows - 1], by, narrow);
         else
-          return narrowed<Exit::kClamped>({sum[0], sum[1], sum[2], sum[rows - 1]},
-                                          {four, four, four, four}, narrow);
-      };
-      const auto bytes = tflite_apart ? bytes_by(TfliteRight::at(scale, tflite_apart))
-                                      : bytes_by(FloatScale::at(scale, 0));
+          return narrowed<Exit::kClamped>({sum[0], sum[1], sum[2], sum[rows - 1]}, {by, by, by, by},
+                                          narrow);
+      }();
       scale += kWidth;
       unroll<rows>([&](auto i) OCTET_INLINE {
-        store_quad<decltype(i)::value>(to, bytes);
-        to += step_down;
+        store_quad<decltype(i)::value>(dst, bytes, i == rows - 1 ? up : down);
       });
-    } else {
+    };
+    if (__builtin_expect(exit == Exit::kClamped, 1))
+      store_bytes(FloatScale::at(scale, 0));
+    else if (exit == Exit::kTflite)
+      store_bytes(TfliteRight::at(scale, tflite_apart));
+    else
       unroll<rows>([&](auto i) OCTET_INLINE {
-        vst1q_s32((int32_t*)to, sum[i]);
-        to += step_down;
+        vst1q_s32((int32_t*)dst, sum[i]);
+        dst += i == rows - 1 ? up : down;
       });
+    columns -= kWidth;
+    rhs += to_next_panel;
+    if (__builtin_expect((ptrdiff_t)columns < kWidth, 0)) {
+      if ((ptrdiff_t)columns <= 0) break;
+      leave_partial();
+      OCTET_STAY();
     }
-    if (columns <= kWidth) {
-      if (partial) copy_rows(whole, kWidth * element, dst, stride, t.rows, columns * element);
-      return;
-    }
-    if (copies && __builtin_expect(taps > 1, 0)) copy_tails(t, 0, (const uint8_t*)t.lhs, tails);
-    init += kWidth;
-    dst += kWidth * element;
-    panel += panel_stride;
   }
+  if (partial)
+    copy_rows(whole, kWidth * element, partial, t.dst_stride, t.rows, t.cols % kWidth * element);
 }
 
 template <bool flip, bool least>

@@ -69,6 +69,14 @@ OCTET_INLINE inline void insert_high(int8x16_t& to, uint64_t high) {
   __asm__ volatile("ins %0.d[1], %x1" : "+w"(to) : "r"(high));
 }
 
+// The first eight bytes of two of four columns of 16; after the last two, past all of them.
+template <int two>
+OCTET_INLINE inline void load_half_columns(int8x16_t& b0, int8x16_t& b1, const uint8_t*& from) {
+  load_low<32 * two>(b0, from);
+  load_low<32 * two + 16>(b1, from);
+  if (two) from += 64;
+}
+
 template <int lane>
 OCTET_INLINE inline void store4_step(uint32x4_t from, uint8_t*& to) {
   __asm__ volatile("st1 {%1.s}[%c2], [%0], #4" : "+r"(to) : "w"(from), "n"(lane) : "memory");
@@ -90,6 +98,11 @@ template <int two>
 OCTET_INLINE inline void load_columns(int8x16_t& b0, int8x16_t& b1, const uint8_t*& from) {
   load16_step(b0, from);
   load16_step(b1, from);
+}
+// With all of their 16 bytes: addresses that advance cost no instruction.
+template <int two>
+OCTET_INLINE inline void load_half_columns(int8x16_t& b0, int8x16_t& b1, const uint8_t*& from) {
+  load_columns<two>(b0, b1, from);
 }
 template <int offset>
 OCTET_INLINE inline void load_low(int8x16_t& to, const uint8_t* from) {

@@ -55,6 +55,10 @@ OCTET_INLINE inline void unroll(const F& f) {
 // loads around the loop wait for them to come back.
 #define OCTET_SPILL(x) __asm__("" : "+m"(x))
 
+// OCTET_STAY(): nothing, but what stands beside it is done where it stands: a rare branch remains a
+// branch, where GCC 12 would do its assignments under a condition each, every time.
+#define OCTET_STAY() __asm__ volatile("")
+
 // Unrolling for plain loops over arrays: OCTET_UNROLL(n) before a loop with a constant count.
 // OCTET_NO_UNROLL before a depth loop keeps compilers from doubling it and spilling.
 #define OCTET_PRAGMA(x) _Pragma(#x)
