@@ -1,4 +1,4 @@
-// Float mode's epilogue from a tile of accumulators in memory, two vectors of columns at a time: what
+// The epilogue of 8 bits from a tile of accumulators in memory, two vectors of columns at a time: what
 // the plain loops of kernels/simd/finish.h do, which compilers do not make vectors of where a tile
 // is as narrow as these kernels'. All else is theirs.
 #pragma once
@@ -16,51 +16,140 @@ OCTET_INLINE inline void widen_bytes(Batch<uint8_t> bytes, Sums (&to)[2]) {
   to[1] = as<Sums>(xsimd::zip_hi(words, zero));
 }
 
+// kernels/core/tflite_scale.h. A division by 2^right is a multiplication by 2^(kMostRight - right),
+// for there are shifts by as many bits in every lane only.
+constexpr int kMostRight = 30;
+struct TfliteLanes {
+  Sums left, multiplier, power, divided;  // left: 1 << left; divided: all ones where right > 0
+
+  static bool knows(int32_t shift) { return shift >= -kMostRight && shift <= kMostRight; }
+  // shifted: to the left before, by a factor
+  TfliteLanes(const int32_t* multipliers, const int32_t* shifts, int32_t shifted = 1)
+      : multiplier(load<int32_t>(multipliers)) {
+    int32_t lefts[kLanes], powers[kLanes], divides[kLanes];
+    for (int i = 0; i < kLanes; ++i) {
+      const int32_t by = shifts[i] > 0 ? shifts[i] : 0, right = by - shifts[i];
+      lefts[i] = (int32_t)((uint32_t)shifted << by);
+      powers[i] = 1 << (kMostRight - right);
+      divides[i] = right ? -1 : 0;
+    }
+    left = load<int32_t>(lefts);
+    power = load<int32_t>(powers);
+    divided = load<int32_t>(divides);
+  }
+  static TfliteLanes all(const TfliteScale& by, int32_t shifted) {
+    int32_t multipliers[kLanes], shifts[kLanes];
+    for (int i = 0; i < kLanes; ++i) multipliers[i] = by.multiplier, shifts[i] = by.shift;
+    return {multipliers, shifts, shifted};
+  }
+  OCTET_INLINE inline Sums scale(Sums x) const {
+    const Sums high = multiply_high<31>(x * left, multiplier);
+    // One less where negative and divided, which sends halves away from zero
+    return multiply_high<kMostRight>(high + ((high >> 31) & divided), power);
+  }
+};
+
+bool knows_tflite(const Finish& f, const FinishTile& t) {
+  for (size_t n = t.column; n < t.column + t.cols; ++n)
+    if (!TfliteLanes::knows(f.shift[n])) return false;
+  return !f.has_residual ||
+         (TfliteLanes::knows(f.product_scale.shift) &&
+          TfliteLanes::knows(f.residual_tflite.shift) && TfliteLanes::knows(f.sum_scale.shift));
+}
+
+// Bytes of two vectors of values, which are in the output's range already.
+OCTET_INLINE inline void store_outputs(const Finish& f, const Sums (&q)[2], uint8_t* dst) {
+  const Words words = to_words(q[0], q[1]);
+  uint8_t bytes[Batch<uint8_t>::size];
+  (f.dst_u8 ? to_u8(words, words) : as<Batch<uint8_t>>(to_s8(words, words))).store_unaligned(bytes);
+  if (f.lut)
+    unroll<2 * kLanes>([&](auto j) OCTET_INLINE { dst[j] = f.lut[bytes[j]]; });
+  else
+    __builtin_memcpy(dst, bytes, 2 * kLanes);
+}
+
+// A residual less its zero point.
+struct Residual {
+  Sums zero_point;
+  Batch<uint8_t> flip;
+  explicit Residual(const Finish& f)
+      : zero_point(f.residual_zero_point + (f.residual_u8 ? 0 : 128)),
+        flip((uint8_t)(f.residual_u8 ? 0 : 0x80)) {}
+  OCTET_INLINE inline void load(const FinishTile& t, size_t row, size_t column,
+                                Sums (&to)[2]) const {
+    static_assert(kLanes == 4, "eight bytes");
+    widen_bytes(repeat_eight(t.to.residual + row * t.to.residual_stride + column) ^ flip, to);
+    unroll<2>([&](auto v) OCTET_INLINE { to[v] = to[v] - zero_point; });
+  }
+};
+
+template <typename T>
+OCTET_INLINE inline T clamped(T x, T lo, T hi) {
+  return xsimd::min(xsimd::max(x, lo), hi);
+}
+
 template <bool adds>
-void finish_two_vectors(const Finish& f, const FinishTile& t, size_t column) {
-  static_assert(kLanes == 4, "eight bytes of a residual");
+void finish_floats(const Finish& f, const FinishTile& t, size_t column) {
   const Floats lo(f.lo_f32), hi(f.hi_f32), product_lo(f.product_lo_f32),
       product_hi(f.product_hi_f32), residual_scale(f.residual_scale);
-  const Sums zero_point(f.zero_point),
-      residual_zero(f.residual_zero_point + (f.residual_u8 ? 0 : 128));
-  const Batch<uint8_t> flip((uint8_t)(f.residual_u8 ? 0 : 0x80));
+  const Sums zero_point(f.zero_point);
+  const Residual residual(f);
   const float* const scales = f.scale + t.column + column;
   const Floats scale[2] = {load<float>(scales), load<float>(scales + kLanes)};
   for (size_t i = 0; i < t.rows; ++i) {
     const int32_t* const acc = t.acc + i * t.acc_stride + column;
-    Sums residual[2], q[2];
-    if (adds)
-      widen_bytes(repeat_eight(t.to.residual + i * t.to.residual_stride + column) ^ flip, residual);
+    Sums more[2], q[2];
+    if (adds) residual.load(t, i, column, more);
     unroll<2>([&](auto v) OCTET_INLINE {
       const Floats by = t.row_scale ? Floats(t.row_scale[i]) * scale[v] : scale[v];
       Floats value = xsimd::to_float(load<int32_t>(acc + kLanes * v)) * by;
       if (adds) {
-        if (f.clamps_product) value = xsimd::min(xsimd::max(value, product_lo), product_hi);
-        value = value + xsimd::to_float(residual[v] - residual_zero) * residual_scale;
+        if (f.clamps_product) value = clamped(value, product_lo, product_hi);
+        value = value + xsimd::to_float(more[v]) * residual_scale;
       }
-      value = xsimd::min(xsimd::max(value, lo), hi);
       // By the rounding mode, which is the caller's duty
-      q[v] = xsimd::nearbyint_as_int(value) + zero_point;
+      q[v] = xsimd::nearbyint_as_int(clamped(value, lo, hi)) + zero_point;
     });
-    // In the output's range already, so that nothing saturates
-    const Words words = to_words(q[0], q[1]);
-    uint8_t bytes[Batch<uint8_t>::size];
-    (f.dst_u8 ? to_u8(words, words) : as<Batch<uint8_t>>(to_s8(words, words)))
-        .store_unaligned(bytes);
-    uint8_t* const dst = t.to.dst + i * t.to.stride + column;
-    if (f.lut)
-      unroll<2 * kLanes>([&](auto j) OCTET_INLINE { dst[j] = f.lut[bytes[j]]; });
-    else
-      __builtin_memcpy(dst, bytes, 2 * kLanes);
+    store_outputs(f, q, t.to.dst + i * t.to.stride + column);
+  }
+}
+
+template <bool adds>
+void finish_tflite(const Finish& f, const FinishTile& t, size_t column) {
+  constexpr int32_t kShifted = 1 << 20;  // TFLite's ADD: its inputs, to the left
+  const Sums zero_point(f.zero_point), lo(f.lo - f.zero_point), hi(f.hi - f.zero_point),
+      product_lo(f.product_lo), product_hi(f.product_hi);
+  const Residual residual(f);
+  const size_t n = t.column + column;
+  const TfliteLanes columns[2] = {{f.multiplier + n, f.shift + n},
+                                  {f.multiplier + n + kLanes, f.shift + n + kLanes}},
+                    one = TfliteLanes::all(adds ? f.product_scale : TfliteScale{}, kShifted),
+                    other = TfliteLanes::all(adds ? f.residual_tflite : TfliteScale{}, kShifted),
+                    both = TfliteLanes::all(adds ? f.sum_scale : TfliteScale{}, 1);
+  for (size_t i = 0; i < t.rows; ++i) {
+    const int32_t* const acc = t.acc + i * t.acc_stride + column;
+    Sums more[2], q[2];
+    if (adds) residual.load(t, i, column, more);
+    unroll<2>([&](auto v) OCTET_INLINE {
+      Sums value = columns[v].scale(load<int32_t>(acc + kLanes * v));
+      if (adds)
+        value =
+            both.scale(one.scale(clamped(value, product_lo, product_hi)) + other.scale(more[v]));
+      q[v] = clamped(value, lo, hi) + zero_point;
+    });
+    store_outputs(f, q, t.to.dst + i * t.to.stride + column);
   }
 }
 
 void finish_by_vectors(const Finish& f, const FinishTile& t) {
-  if (f.mode != FinishMode::kFloat8) return finish_tile(f, t);
+  const bool floats = f.mode == FinishMode::kFloat8;
+  if (!floats && (f.mode != FinishMode::kTflite8 || !knows_tflite(f, t))) return finish_tile(f, t);
+  const auto finish = floats           ? f.has_residual ? finish_floats<true> : finish_floats<false>
+                                : f.has_residual ? finish_tflite<true>
+                                       : finish_tflite<false>;
   constexpr size_t width = 2 * kLanes;
   size_t column = 0;
-  for (; column + width <= t.cols; column += width)
-    (f.has_residual ? finish_two_vectors<true> : finish_two_vectors<false>)(f, t, column);
+  for (; column + width <= t.cols; column += width) finish(f, t, column);
   if (column == t.cols) return;
   FinishTile rest = t;
   rest.acc += column;

@@ -33,6 +33,16 @@ OCTET_INLINE inline Batch<uint8_t> repeat_eight(const uint8_t* bytes) {
 // (a * b + 2^14) >> 15
 OCTET_INLINE inline Words multiply_rounded(Words a, Words b) { return _mm_mulhrs_epi16(a, b); }
 
+// (a * b + (1 << (shift - 1))) >> shift in 64 bits, which is to fit 32.
+template <int shift>
+OCTET_INLINE inline Sums multiply_high(Sums a, Sums b) {
+  const __m128i half = _mm_set1_epi64x((int64_t)1 << (shift - 1)),
+                even = _mm_add_epi64(_mm_mul_epi32(a, b), half),
+                odd = _mm_add_epi64(_mm_mul_epi32(_mm_srli_epi64(a, 32), _mm_srli_epi64(b, 32)),
+                                    half);
+  return _mm_blend_epi16(_mm_srli_epi64(even, shift), _mm_slli_epi64(odd, 32 - shift), 0xcc);
+}
+
 // Saturated; the first vector's come first.
 OCTET_INLINE inline Words to_words(Sums a, Sums b) { return _mm_packs_epi32(a, b); }
 OCTET_INLINE inline Batch<uint8_t> to_u8(Words a, Words b) { return _mm_packus_epi16(a, b); }
@@ -53,6 +63,16 @@ OCTET_INLINE inline Words repeat_four(const int16_t* words) {
 
 OCTET_INLINE inline Batch<uint8_t> repeat_eight(const uint8_t* bytes) {
   return as<Batch<uint8_t> >(repeat_four((const int16_t*)bytes));
+}
+
+template <int shift>
+inline Sums multiply_high(Sums a, Sums b) {
+  int32_t x[kLanes], y[kLanes];
+  a.store_unaligned(x);
+  b.store_unaligned(y);
+  for (size_t i = 0; i < kLanes; ++i)
+    x[i] = (int32_t)(((int64_t)x[i] * y[i] + ((int64_t)1 << (shift - 1))) >> shift);
+  return Sums::load_unaligned(x);
 }
 
 inline Words multiply_rounded(Words a, Words b) {
