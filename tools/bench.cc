@@ -32,6 +32,12 @@ std::vector<OperandTypes> types_of(const CaseGroup& group, const BenchArguments&
   return types;
 }
 
+// "name count layer", a case a line.
+template <typename Case>
+void list(const std::vector<Case>& cases) {
+  for (const Case& c : cases) fmt::print("{} {} {}\n", c.shape.name(), c.count, c.network);
+}
+
 size_t size(const CaseGroup& group) { return group.products.size() + group.convolutions.size(); }
 
 }  // namespace
@@ -39,6 +45,10 @@ size_t size(const CaseGroup& group) { return group.products.size() + group.convo
 int bench(const BenchArguments& a) {
   BenchOptions options = to_options(a);
   const std::vector<CaseGroup> groups = parse_cases(a.cases);
+  if (a.list) {
+    for (const CaseGroup& group : groups) list(group.products), list(group.convolutions);
+    return kSuccess;
+  }
   for (const CaseGroup& group : groups)
     if (!group.products.empty() && !a.algorithm.empty())
       throw Error("--algorithm is for convolutions");

@@ -11,8 +11,8 @@ namespace {
 std::vector<octet_network_tensor> tensors_of(const LayerList& list) {
   std::vector<bool> written(list.maps.size()), read(list.maps.size());
   for (const Layer& layer : list.layers) {
-    written[layer.output] = true;
-    for (const size_t map : layer.inputs) read[map] = true;
+    written[list.home(layer.output)] = true;
+    for (const size_t map : layer.inputs) read[list.home(map)] = true;
   }
   std::vector<octet_network_tensor> tensors;
   for (size_t i = 0; i < list.maps.size(); ++i) {
@@ -20,38 +20,51 @@ std::vector<octet_network_tensor> tensors_of(const LayerList& list) {
     octet_network_tensor t = {};
     t.batch = map.h % list.batch ? 1 : list.batch;
     t.h = map.h / t.batch, t.w = map.w, t.channels = map.channels, t.type = map.type;
-    t.keep = !written[i] || !read[i];
+    t.keep = map.parent == kNoMap && (!written[i] || !read[i]);
+    if (map.parent != kNoMap)
+      t.slice = 1, t.parent = map.parent, t.first_channel = map.first_channel;
     tensors.push_back(t);
   }
   return tensors;
 }
 
+uint8_t* pixel(const octet_network_image& image, size_t y, size_t x) {
+  return static_cast<uint8_t*>(octet_network_line(&image, y)) + x * image.pixel;
+}
+
 // Reads its lines and writes as many bytes as it makes.
 void pass_lines(void* context, const octet_network_call* call) {
   const PassedLines& p = *static_cast<const PassedLines*>(context);
+  const octet_network_function& f = p.lines;
+  const size_t stride = std::max<size_t>(f.stride_h, 1), repeat = std::max<size_t>(f.repeat_h, 1);
+  const octet_network_image& out = call->output;
   for (size_t y = call->first; y < call->end; ++y) {
     unsigned sum = 0;
     for (size_t k = 0; k < p.input_elements.size(); ++k) {
       const octet_network_image& in = call->inputs[k];
-      const size_t count = p.lines.kernel_h ? p.lines.kernel_h : in.h, bytes = p.input_elements[k];
+      const size_t count = f.kernel_h ? f.kernel_h : in.h,
+                   bytes = in.channels * p.input_elements[k];
       for (size_t t = 0; t < count; ++t) {
-        const size_t line = p.lines.kernel_h ? (y * std::max<size_t>(p.lines.stride_h, 1) + t) /
-                                                   std::max<size_t>(p.lines.repeat_h, 1)
-                                             : t;
-        const uint8_t* const from = static_cast<uint8_t*>(octet_network_line(&in, line));
-        for (size_t i = 0; i < in.w * in.channels * bytes; ++i) sum += from[i];
+        // Those above the image wrap around
+        const size_t line = f.kernel_h ? (y * stride + t - f.pad_top) / repeat : t;
+        if (line >= in.h) continue;
+        for (size_t x = 0; x < in.w; ++x) {
+          const uint8_t* const from = pixel(in, line, x);
+          for (size_t i = 0; i < bytes; ++i) sum += from[i];
+        }
       }
     }
-    std::memset(octet_network_line(&call->output, y), static_cast<int>(sum & 0xff),
-                call->output.w * call->output.channels * p.output_element);
+    for (size_t x = 0; x < out.w; ++x)
+      std::memset(pixel(out, y, x), static_cast<int>(sum & 0xff), out.channels * p.output_element);
   }
 }
 
 // Lines in the order of its outputs', as far as the sizes tell: as many, a multiple, a fraction.
 // Else it reads all of them.
-octet_network_function function_of(const Map& in, const Map& out) {
-  octet_network_function f = {};
+octet_network_function function_of(const Layer& layer, const Map& in, const Map& out) {
+  octet_network_function f = layer.lines;
   f.run = pass_lines;
+  if (f.kernel_h) return f;
   if (in.h % out.h == 0)
     f.kernel_h = f.stride_h = in.h / out.h;
   else if (out.h % in.h == 0)
@@ -73,7 +86,7 @@ ChainedLayers::ChainedLayers(const LayerList& list, const CreatedLayers& created
     octet_network_op& op = ops[i] = {};
     op.conv2d = created.conv(i), op.gemm = created.gemm(i);
     if (!op.conv2d && !op.gemm) {
-      functions_.push_back({function_of(list.maps[layer.inputs[0]], list.maps[layer.output]),
+      functions_.push_back({function_of(layer, list.maps[layer.inputs[0]], list.maps[layer.output]),
                             {},
                             list.maps[layer.output].element});
       PassedLines& passed = functions_.back();

@@ -29,6 +29,7 @@ expect 0 'products right, 0 wrong' verify --kernel scalar_u8s8_4x4x4
 expect 0 'convolutions right, 0 wrong' verify --kernel scalar_u8s8_4x4x4
 
 expect 2 'cases is required' bench
+expect 0 'mb1_ic64oc256_ih56oh56kh1sh1ph0 4 conv2_1 projection' bench --list resnet50 espcn:32x48 8x8x8
 expect 2 "'8x8' is not a case" bench 8x8
 expect 2 "'8x0x8' is not a case" bench 8x0x8
 expect 2 "'99999999999x8x8' is not a case" bench 99999999999x8x8
@@ -39,8 +40,8 @@ expect 2 'threads' bench 8x8x8 --threads 0
 
 expect 2 'network is required' traffic
 expect 2 "'no_such' is not a case" traffic no_such
-expect 2 "'espcn:8x8': a size is HxW" traffic espcn:8x8
-expect 2 "'espcn:99': a size is HxW" traffic espcn:99
+expect 2 'espcn:8x8: sizes are from 32 to 8192' traffic espcn:8x8
+expect 2 "espcn:99x: '99x' is no size" traffic espcn:99x
 expect 2 "'1K' is no size of a cache" traffic espcn:32x32 --cache 1K
 expect 2 "'5K' is no size of a cache" traffic espcn:32x32 --cache 5K
 expect 2 "'fast' is no size of a cache" traffic espcn:32x32 --cache 64K,fast
@@ -68,7 +69,7 @@ json_ = json.loads((scratch / "traffic.json").read_text())
 rows = list(csv.DictReader((scratch / "traffic.csv").open()))
 xml.dom.minidom.parse(str(scratch / "traffic.svg"))
 total = json_["layer_by_layer"]
-assert [row["name"] for row in rows] == ["5x5", "3x3", "to pixels"] == [layer["name"] for layer in json_["layers"]]
+assert [row["name"] for row in rows] == ["features", "map", "sub-pixels", "depth to space"] == [layer["name"] for layer in json_["layers"]]
 assert (rows[1]["Ni"], rows[1]["No"], rows[1]["OutW"]) == ("64", "32", "64"), rows[1]
 for field in ("read_bytes", "write_bytes"):
     assert total[field] == sum(layer[field] for layer in json_["layers"]) == sum(int(row[field]) for row in rows)
@@ -78,13 +79,13 @@ for field in ("read_bytes", "write_bytes"):
     assert chains[field] == sum(layer[field] for layer in chains["layers"])
     assert total[field] == sum(layer[field] for layer in total["layers"])
     assert chains[field] < total[field]
-assert chains["map_bytes"] < total["map_bytes"] and len(chains["layers"]) == 3 and chains["parts"]
+assert chains["map_bytes"] < total["map_bytes"] and len(chains["layers"]) == 4 and chains["parts"]
 small, large = (cache["layer_by_layer"]["read_bytes"] for cache in json_["caches"])
 assert small > large > 0
 assert total["map_bytes"] == 2 * 64 * 64 * (64 + 32), total
 assert json_["batch_merge"]["bytes_per_image"] <= json_["batch_merge"]["bytes_per_image_together"]
 merged = json_["batch_merge"]["chains"]
-assert 0 <= merged["from_layer"] <= 3 and merged["bytes_per_image"] <= 1.05 * merged["bytes_per_image_one_by_one"], merged
+assert 0 <= merged["from_layer"] <= 4 and merged["bytes_per_image"] <= 1.05 * merged["bytes_per_image_one_by_one"], merged
 END
 network=$scratch/network.json
 # network <text that the output holds> <the file's contents>: what is wrong with a description.

@@ -1,5 +1,9 @@
 #include "conv_suite.h"
 
+#include <algorithm>
+
+#include "graph.h"
+
 namespace tool {
 namespace {
 
@@ -14,70 +18,10 @@ struct Suite {
   std::vector<Row> rows;
 };
 
-// Image size 224 x 224 and batch 1, where nothing else is said.
+// Those that are no network of graph.h. Image size 224 x 224 and batch 1, where nothing else is
+// said.
 const std::vector<Suite>& suites() {
   static const std::vector<Suite> all = {
-      // ResNet-50 v1.5 (the stride sits in the 3x3), projections included: 53 convolutions.
-      {"resnet50",
-       {
-           {"ic3oc64_ih224oh112kh7sh2ph3", 1, "stem"},
-           {"ic64oc64_ih56oh56kh1", 1, "conv2 first"},
-           {"ic64oc64_ih56oh56kh3ph1", 3, "conv2"},
-           {"ic64oc256_ih56oh56kh1", 4, "conv2 last, projection"},
-           {"ic256oc64_ih56oh56kh1", 2, "conv2 first"},
-           {"ic256oc128_ih56oh56kh1", 1, "conv3 first"},
-           {"ic128oc128_ih56oh28kh3sh2ph1", 1, "conv3"},
-           {"ic128oc512_ih28oh28kh1", 4, "conv3 last"},
-           {"ic256oc512_ih56oh28kh1sh2", 1, "conv3 projection"},
-           {"ic512oc128_ih28oh28kh1", 3, "conv3 first"},
-           {"ic128oc128_ih28oh28kh3ph1", 3, "conv3"},
-           {"ic512oc256_ih28oh28kh1", 1, "conv4 first"},
-           {"ic256oc256_ih28oh14kh3sh2ph1", 1, "conv4"},
-           {"ic256oc1024_ih14oh14kh1", 6, "conv4 last"},
-           {"ic512oc1024_ih28oh14kh1sh2", 1, "conv4 projection"},
-           {"ic1024oc256_ih14oh14kh1", 5, "conv4 first"},
-           {"ic256oc256_ih14oh14kh3ph1", 5, "conv4"},
-           {"ic1024oc512_ih14oh14kh1", 1, "conv5 first"},
-           {"ic512oc512_ih14oh7kh3sh2ph1", 1, "conv5"},
-           {"ic512oc2048_ih7oh7kh1", 3, "conv5 last"},
-           {"ic1024oc2048_ih14oh7kh1sh2", 1, "conv5 projection"},
-           {"ic2048oc512_ih7oh7kh1", 2, "conv5 first"},
-           {"ic512oc512_ih7oh7kh3ph1", 2, "conv5"},
-       }},
-      // MobileNetV2 1.0: 52 convolutions.
-      {"mobilenet_v2",
-       {
-           {"ic3oc32_ih224oh112kh3sh2ph1", 1, "stem"},
-           {"g32ic32oc32_ih112oh112kh3ph1", 1, "depthwise"},
-           {"ic32oc16_ih112oh112kh1", 1, "project"},
-           {"ic16oc96_ih112oh112kh1", 1, "expand"},
-           {"g96ic96oc96_ih112oh56kh3sh2ph1", 1, "depthwise"},
-           {"ic96oc24_ih56oh56kh1", 1, "project"},
-           {"ic24oc144_ih56oh56kh1", 2, "expand"},
-           {"g144ic144oc144_ih56oh56kh3ph1", 1, "depthwise"},
-           {"ic144oc24_ih56oh56kh1", 1, "project"},
-           {"g144ic144oc144_ih56oh28kh3sh2ph1", 1, "depthwise"},
-           {"ic144oc32_ih28oh28kh1", 1, "project"},
-           {"ic32oc192_ih28oh28kh1", 3, "expand"},
-           {"g192ic192oc192_ih28oh28kh3ph1", 2, "depthwise"},
-           {"ic192oc32_ih28oh28kh1", 2, "project"},
-           {"g192ic192oc192_ih28oh14kh3sh2ph1", 1, "depthwise"},
-           {"ic192oc64_ih14oh14kh1", 1, "project"},
-           {"ic64oc384_ih14oh14kh1", 4, "expand"},
-           {"g384ic384oc384_ih14oh14kh3ph1", 4, "depthwise"},
-           {"ic384oc64_ih14oh14kh1", 3, "project"},
-           {"ic384oc96_ih14oh14kh1", 1, "project"},
-           {"ic96oc576_ih14oh14kh1", 3, "expand"},
-           {"g576ic576oc576_ih14oh14kh3ph1", 2, "depthwise"},
-           {"ic576oc96_ih14oh14kh1", 2, "project"},
-           {"g576ic576oc576_ih14oh7kh3sh2ph1", 1, "depthwise"},
-           {"ic576oc160_ih7oh7kh1", 1, "project"},
-           {"ic160oc960_ih7oh7kh1", 3, "expand"},
-           {"g960ic960oc960_ih7oh7kh3ph1", 3, "depthwise"},
-           {"ic960oc160_ih7oh7kh1", 2, "project"},
-           {"ic960oc320_ih7oh7kh1", 1, "project"},
-           {"ic320oc1280_ih7oh7kh1", 1, "head"},
-       }},
       // ResNeXt-50 (32x4d): 53 convolutions; a 3x3 has 32 groups. After Xie et al. 2017.
       {"resnext50",
        {
@@ -141,18 +85,6 @@ const std::vector<Suite>& suites() {
            {"g1152ic1152oc1152_ih7oh7kh3ph1", 1, "depthwise"},
            {"ic1152oc320_ih7oh7kh1", 1, "project"},
            {"ic320oc1280_ih7oh7kh1", 1, "head"},
-       }},
-      {"vgg16",
-       {
-           {"ic3oc64_ih224oh224kh3ph1", 1, "conv1_1"},
-           {"ic64oc64_ih224oh224kh3ph1", 1, "conv1_2"},
-           {"ic64oc128_ih112oh112kh3ph1", 1, "conv2_1"},
-           {"ic128oc128_ih112oh112kh3ph1", 1, "conv2_2"},
-           {"ic128oc256_ih56oh56kh3ph1", 1, "conv3_1"},
-           {"ic256oc256_ih56oh56kh3ph1", 2, "conv3_2, 3"},
-           {"ic256oc512_ih28oh28kh3ph1", 1, "conv4_1"},
-           {"ic512oc512_ih28oh28kh3ph1", 2, "conv4_2, 3"},
-           {"ic512oc512_ih14oh14kh3ph1", 3, "conv5"},
        }},
       // SSD with MobileNetV1, 300 x 300, 91 classes: 47 convolutions. TensorFlow's SAME padding: ph
       // is the smaller half.
@@ -246,17 +178,35 @@ const Suite* find(const std::string& name) {
   return nullptr;
 }
 
+// Layers that are alike are one case, named after the first.
+std::vector<ConvCase> cases_of(const Graph& graph) {
+  std::vector<ConvCase> cases;
+  for (const GraphOp& op : graph.ops) {
+    if (op.kind != OpKind::kConvolution) continue;
+    const ConvShape shape = convolution_of(graph, op);
+    const auto alike = std::find_if(cases.begin(), cases.end(), [&](const ConvCase& c) {
+      return c.shape.name() == shape.name();
+    });
+    if (alike == cases.end())
+      cases.push_back({shape, op.name, 1});
+    else
+      ++alike->count;
+  }
+  return cases;
+}
+
 }  // namespace
 
 std::vector<std::string> conv_suite_names() {
-  std::vector<std::string> names;
+  std::vector<std::string> names = graph_names();
   for (const Suite& suite : suites()) names.push_back(suite.name);
   return names;
 }
 
-bool is_conv_suite(const std::string& name) { return find(name) != nullptr; }
+bool is_conv_suite(const std::string& name) { return find(name) || is_graph(name); }
 
 std::vector<ConvCase> conv_suite(const std::string& name) {
+  if (is_graph(name)) return cases_of(make_graph(name));
   std::vector<ConvCase> cases;
   for (const Row& row : find(name)->rows)
     cases.push_back({parse_conv(row.shape), row.network, row.count});

@@ -20,6 +20,7 @@ struct ConvCase {
 };
 
 std::vector<std::string> conv_suite_names();
+// A suite, or a network of graph.h, with the size of its input or without.
 bool is_conv_suite(const std::string& name);
 std::vector<ConvCase> conv_suite(const std::string& name);
 

@@ -140,8 +140,13 @@ void CreatedLayers::tell_facts(const Layer& layer, const Draft& draft, Created* 
 octet_conv2d_args CreatedLayers::conv_args(const Layer& layer) const {
   octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
   args.lhs = map(layer.inputs[0]);
+  args.lhs_stride = stride(layer.inputs[0]);
   args.dst = map(layer.output);
-  if (layer.inputs.size() > 1) args.residual = map(layer.inputs[1]);
+  args.dst_stride = stride(layer.output);
+  if (layer.inputs.size() > 1) {
+    args.residual = map(layer.inputs[1]);
+    args.residual_stride = stride(layer.inputs[1]);
+  }
   args.workspace = workspace_;
   args.workspace_bytes = workspace_bytes_;
   return args;
@@ -160,29 +165,34 @@ octet_gemm_args CreatedLayers::gemm_args(const Layer& layer) const {
 // A function reads its inputs and writes its output line by line, all at the same pace. Without a
 // traffic it does so to memory.
 void CreatedLayers::pass_lines(const Layer& layer, octet_traffic* traffic) const {
-  octet_error error = {};
-  const Map& out = list_.maps[layer.output];
-  uint8_t* const to = static_cast<uint8_t*>(map(layer.output));
+  const size_t lines = list_.maps[layer.output].h;
   unsigned sum = 0;
-  for (size_t y = 0; y < out.h; ++y) {
+  for (size_t y = 0; y < lines; ++y) {
     for (const size_t input : layer.inputs) {
-      const Map& in = list_.maps[input];
-      const size_t first = in.h * y / out.h * in.line_bytes(),
-                   end = in.h * (y + 1) / out.h * in.line_bytes();
-      const uint8_t* const from = static_cast<const uint8_t*>(map(input));
-      if (traffic)
-        check(
-            octet_traffic_touch(traffic, from + first, end - first, OCTET_OPERAND_INPUT, 0, &error),
-            error);
-      for (size_t i = first; !traffic && i < end; ++i) sum += from[i];
+      const size_t h = list_.maps[input].h;
+      pass(input, h * y / lines, h * (y + 1) / lines, OCTET_OPERAND_INPUT, traffic, &sum);
     }
-    uint8_t* const line = to + y * out.line_bytes();
-    if (traffic)
-      check(octet_traffic_touch(traffic, line, out.line_bytes(), OCTET_OPERAND_OUTPUT, 1, &error),
-            error);
-    else
-      std::memset(line, static_cast<int>(sum & 0xff), out.line_bytes());
+    pass(layer.output, y, y + 1, OCTET_OPERAND_OUTPUT, traffic, &sum);
   }
+}
+
+// Lines [first, end): as a whole, or, of a slice, pixel by pixel.
+void CreatedLayers::pass(size_t index, size_t first, size_t end, octet_operand operand,
+                         octet_traffic* traffic, unsigned* sum) const {
+  const Map& m = list_.maps[index];
+  const bool writes = operand == OCTET_OPERAND_OUTPUT, whole = m.parent == kNoMap;
+  const size_t bytes = whole ? m.line_bytes() : m.channels * m.element, pieces = whole ? 1 : m.w,
+               pixel = list_.pixel_bytes(index);
+  octet_error error = {};
+  for (size_t y = first; y < end; ++y)
+    for (size_t x = 0; x < pieces; ++x) {
+      uint8_t* const at = static_cast<uint8_t*>(map(index)) + (y * m.w + x) * pixel;
+      if (traffic)
+        check(octet_traffic_touch(traffic, at, bytes, operand, writes, &error), error);
+      else if (writes)
+        std::memset(at, static_cast<int>(*sum & 0xff), bytes);
+      for (size_t i = 0; !traffic && !writes && i < bytes; ++i) *sum += at[i];
+    }
 }
 
 void CreatedLayers::run() const {

@@ -49,9 +49,15 @@ class CreatedLayers {
   size_t workspace_of(const Layer& layer, const Created& created) const;
   void tell_facts(const Layer& layer, const Draft& draft, Created* created) const;
   void* map(size_t index) const { return memory_ + arena_.offsets[index]; }
+  // Elements from pixel to pixel of a slice; 0: dense.
+  size_t stride(size_t index) const {
+    return list_.maps[index].parent == kNoMap ? 0 : list_.maps[list_.home(index)].channels;
+  }
   octet_conv2d_args conv_args(const Layer& layer) const;
   octet_gemm_args gemm_args(const Layer& layer) const;
   void pass_lines(const Layer& layer, octet_traffic* traffic) const;
+  void pass(size_t index, size_t first, size_t end, octet_operand operand, octet_traffic* traffic,
+            unsigned* sum) const;
 
   const LayerList& list_;
   const Forced forced_;

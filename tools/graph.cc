@@ -38,20 +38,21 @@ class Builder {
     return graph_.tensors.size() - 1;
   }
 
-  size_t conv(const char* name, size_t channels, size_t kernel, size_t stride = 1, bool relu = true,
-              size_t residual = kNoTensor, size_t groups = 1, size_t output = kNoTensor) {
+  size_t conv(const std::string& name, size_t channels, size_t kernel, size_t stride = 1,
+              bool relu = true, size_t residual = kNoTensor, size_t groups = 1,
+              size_t output = kNoTensor) {
     octet_conv2d_shape s = window(kernel, stride, (kernel - 1) / 2);
     s.out_channels = channels, s.groups = groups;
     return add({OpKind::kConvolution, name, s, at_, output, residual, relu});
   }
-  size_t depthwise(size_t stride) {
+  size_t depthwise(const std::string& name, size_t stride) {
     const size_t channels = tensor_at().channels;
-    return conv("depthwise", channels, 3, stride, true, kNoTensor, channels);
+    return conv(name, channels, 3, stride, true, kNoTensor, channels);
   }
-  size_t up(size_t channels, size_t output) {
+  size_t up(const std::string& name, size_t channels, size_t output) {  // transposed, 2x2
     octet_conv2d_shape s = window(2, 2, 0);
     s.out_channels = channels, s.transposed = 1;
-    return add({OpKind::kConvolution, "up", s, at_, output, kNoTensor, false});
+    return add({OpKind::kConvolution, name, s, at_, output, kNoTensor, false});
   }
   size_t pool(size_t kernel, size_t stride, size_t pad) {
     octet_conv2d_shape s = window(kernel, stride, pad);
@@ -101,6 +102,7 @@ class Builder {
   size_t at_ = 0;
 };
 
+// v1.5: the stride sits in the 3x3.
 Graph resnet50(Size size) {
   Builder b("resnet50", size, 3);
   b.conv("stem", 64, 7, 2);
@@ -108,13 +110,24 @@ Graph resnet50(Size size) {
   const size_t blocks[] = {3, 4, 6, 3};
   for (size_t stage = 0; stage < 4; ++stage)
     for (size_t i = 0; i < blocks[stage]; ++i) {
+      const std::string block = fmt::format("conv{}_{} ", stage + 2, i + 1);
       const size_t channels = (size_t)64 << stage, stride = i == 0 && stage ? 2 : 1, in = b.at();
-      const size_t residual = i ? in : b.conv("projection", 4 * channels, 1, stride, false);
+      const size_t residual = i ? in : b.conv(block + "projection", 4 * channels, 1, stride, false);
       b.from(in);
-      b.conv("first", channels, 1);
-      b.conv("middle", channels, 3, stride);
-      b.conv("last", 4 * channels, 1, 1, true, residual);
+      b.conv(block + "1x1", channels, 1);
+      b.conv(block + "3x3", channels, 3, stride);
+      b.conv(block + "1x1 last", 4 * channels, 1, 1, true, residual);
     }
+  return b.done();
+}
+
+// A block of its first stage.
+Graph bottleneck(Size size) {
+  Builder b("bottleneck", size, 256);
+  const size_t in = b.at();
+  b.conv("1x1", 64, 1);
+  b.conv("3x3", 64, 3);
+  b.conv("1x1 last", 256, 1, 1, true, in);
   return b.done();
 }
 
@@ -125,13 +138,15 @@ Graph mobilenet_v2(Size size) {
     size_t times, channels, count, stride;
   } stages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
                 {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
+  size_t number = 0;
   for (const auto& stage : stages)
     for (size_t i = 0; i < stage.count; ++i) {
+      const std::string block = fmt::format("block{} ", ++number);
       const size_t in = b.at(), channels = b.tensor_at().channels, stride = i ? 1 : stage.stride;
-      if (stage.times > 1) b.conv("expand", stage.times * channels, 1);
-      b.depthwise(stride);
+      if (stage.times > 1) b.conv(block + "expand", stage.times * channels, 1);
+      b.depthwise(block + "depthwise", stride);
       const bool residual = stride == 1 && channels == stage.channels;
-      b.conv("project", stage.channels, 1, 1, false, residual ? in : kNoTensor);
+      b.conv(block + "project", stage.channels, 1, 1, false, residual ? in : kNoTensor);
     }
   b.conv("head", 1280, 1);
   return b.done();
@@ -139,40 +154,54 @@ Graph mobilenet_v2(Size size) {
 
 Graph vgg16(Size size) {
   Builder b("vgg16", size, 3);
-  for (const size_t channels :
-       {64, 64, 0, 128, 128, 0, 256, 256, 256, 0, 512, 512, 512, 0, 512, 512, 512, 0}) {
-    if (channels)
-      b.conv("conv", channels, 3);
-    else
-      b.pool(2, 2, 0);
+  const size_t count[] = {2, 2, 3, 3, 3}, channels[] = {64, 128, 256, 512, 512};
+  for (size_t stage = 0; stage < 5; ++stage) {
+    for (size_t i = 0; i < count[stage]; ++i)
+      b.conv(fmt::format("conv{}_{}", stage + 1, i + 1), channels[stage], 3);
+    b.pool(2, 2, 0);
   }
   return b.done();
 }
 
-// After Ronneberger et al. 2015, with padding, and half the levels: what the way down leaves and
-// what the way up makes are slices of one tensor.
+constexpr size_t kUnetLevels = 2, kUnetChannels = 64;
+
+void down(Builder* b, size_t level, size_t output = kNoTensor) {
+  const size_t channels = kUnetChannels << level;
+  b->conv(fmt::format("down{}_1", level + 1), channels, 3);
+  b->conv(fmt::format("down{}_2", level + 1), channels, 3, 1, true, kNoTensor, 1, output);
+}
+
+// After Ronneberger et al. 2015, with padding and two of the five levels: what the way down leaves
+// and what the way up makes are slices of one tensor.
 Graph unet(Size size) {
   Builder b("unet", size, 3);
-  constexpr size_t kLevels = 2, kChannels = 64;
-  size_t joined[kLevels];
-  for (size_t level = 0; level < kLevels; ++level) {
-    const size_t channels = kChannels << level;
-    b.conv("down", channels, 3);
+  size_t joined[kUnetLevels];
+  for (size_t level = 0; level + 1 < kUnetLevels; ++level) {
     const octet_network_tensor t = b.tensor_at();
+    const size_t channels = kUnetChannels << level;
     joined[level] = b.tensor(t.h, t.w, 2 * channels);
-    b.conv("down", channels, 3, 1, true, kNoTensor, 1, b.slice(joined[level], 0, channels));
+    down(&b, level, b.slice(joined[level], 0, channels));
     b.pool(2, 2, 0);
   }
-  b.conv("bottom", kChannels << kLevels, 3);
-  b.conv("bottom", kChannels << kLevels, 3);
-  for (size_t level = kLevels; level-- > 0;) {
-    const size_t channels = kChannels << level;
-    b.up(channels, b.slice(joined[level], channels, channels));
+  down(&b, kUnetLevels - 1);
+  for (size_t level = kUnetLevels - 1; level-- > 0;) {
+    const size_t channels = kUnetChannels << level;
+    b.up(fmt::format("up{}", level + 1), channels, b.slice(joined[level], channels, channels));
     b.from(joined[level]);
-    b.conv("up", channels, 3);
-    b.conv("up", channels, 3);
+    b.conv(fmt::format("up{}_1", level + 1), channels, 3);
+    b.conv(fmt::format("up{}_2", level + 1), channels, 3);
   }
   b.conv("classes", 2, 1, 1, false);
+  return b.done();
+}
+
+// Its way down.
+Graph unet_encoder(Size size) {
+  Builder b("unet_encoder", size, 3);
+  for (size_t level = 0; level < kUnetLevels; ++level) {
+    if (level) b.pool(2, 2, 0);
+    down(&b, level);
+  }
   return b.done();
 }
 
@@ -195,21 +224,34 @@ constexpr Maker kMakers[] = {{"resnet50", {224, 224}, resnet50},
                              {"mobilenet_v2", {224, 224}, mobilenet_v2},
                              {"vgg16", {224, 224}, vgg16},
                              {"unet", {512, 512}, unet},
-                             {"espcn", {540, 960}, espcn}};
+                             {"unet_encoder", {512, 512}, unet_encoder},
+                             {"espcn", {540, 960}, espcn},
+                             {"bottleneck", {56, 56}, bottleneck}};
+
+const Maker* find_maker(const std::string& text) {
+  const std::string name = text.substr(0, text.find(':'));
+  for (const Maker& maker : kMakers)
+    if (name == maker.name) return &maker;
+  return nullptr;
+}
 
 }  // namespace
 
-double Graph::macs() const {
-  double macs = 0;
-  for (const GraphOp& op : ops) {
-    if (op.kind != OpKind::kConvolution) continue;
-    const octet_conv2d_shape& s = op.shape;
-    const octet_network_tensor& pixels = tensors[s.transposed ? op.input : op.output];
-    macs += static_cast<double>(pixels.h * pixels.w * s.kernel_h * s.kernel_w) *
-            static_cast<double>(s.in_channels / s.groups * s.out_channels);
-  }
-  return macs;
+octet_network_function lines_of(const GraphOp& op) {
+  octet_network_function f = {};
+  if (op.kind == OpKind::kPool)
+    f.kernel_h = op.shape.kernel_h, f.stride_h = op.shape.stride_h, f.pad_top = op.shape.pad_top;
+  else
+    f.kernel_h = 1, f.repeat_h = op.shape.kernel_h;
+  return f;
 }
+
+ConvShape convolution_of(const Graph& graph, const GraphOp& op) {
+  const octet_network_tensor& out = graph.tensors[op.output];
+  return parse_conv(ConvShape{op.shape, out.h, out.w}.name());
+}
+
+bool is_graph(const std::string& text) { return find_maker(text) != nullptr; }
 
 std::vector<std::string> graph_names() {
   std::vector<std::string> names;
@@ -218,28 +260,26 @@ std::vector<std::string> graph_names() {
 }
 
 Graph make_graph(const std::string& text) {
-  const std::string name = text.substr(0, text.find(':'));
-  for (const Maker& maker : kMakers) {
-    if (name != maker.name) continue;
-    Size size = maker.usual;
-    if (name.size() < text.size()) {
-      const char* const given = text.c_str() + name.size() + 1;
-      int end = 0;
-      if (std::sscanf(given, "%zux%zu%n", &size.h, &size.w, &end) == 2 && !given[end])
-        ;
-      else if (std::sscanf(given, "%zu%n", &size.h, &end) == 1 && !given[end])
-        size.w = size.h;
-      else
-        throw Error(fmt::format("{}: '{}' is no size such as 224 or 540x960", text, given));
-    }
-    if (size.h < 32 || size.w < 32 || size.h > 8192 || size.w > 8192)
-      throw Error(fmt::format("{}: sizes are from 32 to 8192", text));
-    Graph graph = maker.make(size);
-    graph.name = text;
-    return graph;
+  const Maker* const maker = find_maker(text);
+  if (!maker)
+    throw Error(fmt::format("there is no network '{}', but {}", text.substr(0, text.find(':')),
+                            fmt::join(graph_names(), ", ")));
+  Size size = maker->usual;
+  if (const size_t colon = text.find(':'); colon != std::string::npos) {
+    const char* const given = text.c_str() + colon + 1;
+    int end = 0;
+    if (std::sscanf(given, "%zux%zu%n", &size.h, &size.w, &end) == 2 && !given[end])
+      ;
+    else if (std::sscanf(given, "%zu%n", &size.h, &end) == 1 && !given[end])
+      size.w = size.h;
+    else
+      throw Error(fmt::format("{}: '{}' is no size such as 224 or 540x960", text, given));
   }
-  throw Error(
-      fmt::format("there is no network '{}', but {}", name, fmt::join(graph_names(), ", ")));
+  if (size.h < 32 || size.w < 32 || size.h > 8192 || size.w > 8192)
+    throw Error(fmt::format("{}: sizes are from 32 to 8192", text));
+  Graph graph = maker->make(size);
+  graph.name = text;
+  return graph;
 }
 
 }  // namespace tool

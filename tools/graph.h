@@ -1,9 +1,11 @@
-// Networks whose tensors are connected: convolutions and what little lies between them.
+// The networks that have names: their convolutions and what little lies between them, connected.
+// The suites of `octet bench` that are networks are their convolutions.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "conv_shape.h"
 #include "octet/network.h"
 
 namespace tool {
@@ -31,13 +33,18 @@ struct Graph {
   std::vector<octet_network_tensor> tensors;
   std::vector<GraphOp> ops;
   size_t input = 0;  // tensor
-
-  double macs() const;
 };
+
+// Which lines of its input an operator reads that is no convolution; run and context are not set.
+octet_network_function lines_of(const GraphOp& op);
+// As a case: padding below and right as far as the output needs it.
+ConvShape convolution_of(const Graph& graph, const GraphOp& op);
 
 std::vector<std::string> graph_names();
 // "mobilenet_v2", "espcn:1080x1920", "resnet50:224": a name and the size of its input, if not the
-// usual one. Throws if there is none.
+// usual one.
+bool is_graph(const std::string& name);  // of whatever size
+// Throws if there is none, and of a size that cannot be.
 Graph make_graph(const std::string& name);
 
 }  // namespace tool

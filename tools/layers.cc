@@ -8,12 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cases.h"
+#include "graph.h"
 #include "network.h"
 
 namespace tool {
 namespace {
-
-constexpr size_t kNone = SIZE_MAX;
 
 // Adds layer after layer; each gives the number of its map.
 class Builder {
@@ -30,33 +29,11 @@ class Builder {
     return list_.maps.size() - 1;
   }
 
-  size_t convolve(const std::string& name, const ConvShape& shape, size_t in,
-                  size_t residual = kNone) {
+  size_t convolve(const std::string& name, const ConvShape& shape, size_t in) {
     Layer layer = {Layer::kConvolution, name, shape, {}, types_, {in}, 0};
-    if (residual != kNone) layer.inputs.push_back(residual);
     layer.output = map(shape.out_h, shape.out_w, shape.geometry.out_channels, types_.dst);
     list_.layers.push_back(layer);
     return layer.output;
-  }
-  // A square kernel whose padding keeps the size but for the stride.
-  size_t conv(const std::string& name, size_t in, size_t out_channels, size_t kernel,
-              size_t stride = 1, bool depthwise = false, size_t residual = kNone) {
-    const Map& from = list_.maps[in];
-    const size_t h = from.h / list_.batch, pad = (kernel - 1) / 2;
-    return convolve(name,
-                    parse_conv(fmt::format("{}mb{}_ic{}oc{}_ih{}kh{}sh{}ph{}_iw{}kw{}sw{}pw{}",
-                                           depthwise ? fmt::format("g{}", from.channels) : "",
-                                           list_.batch, from.channels, out_channels, h, kernel,
-                                           stride, pad, from.w, kernel, stride, pad)),
-                    in, residual);
-  }
-  size_t up(const std::string& name, size_t in, size_t out_channels) {  // transposed, 2x2
-    const Map& from = list_.maps[in];
-    return convolve(
-        name,
-        parse_conv(fmt::format("tmb{}_ic{}oc{}_ih{}kh2sh2_iw{}kw2sw2", list_.batch, from.channels,
-                               out_channels, from.h / list_.batch, from.w)),
-        in);
   }
   size_t multiply(const std::string& name, const GemmShape& shape, size_t in) {
     Layer layer = {Layer::kProduct, name, {}, shape, types_, {in}, list_.maps.size()};
@@ -64,142 +41,48 @@ class Builder {
     list_.layers.push_back(layer);
     return layer.output;
   }
-  size_t function(const std::string& name, const std::vector<size_t>& inputs, const Map& output) {
-    list_.layers.push_back({Layer::kFunction, name, {}, {}, types_, inputs, list_.maps.size()});
-    list_.maps.push_back(output);
-    return list_.maps.size() - 1;
-  }
-  size_t pool(size_t in, size_t stride) {
-    const Map& from = list_.maps[in];
-    const size_t h = divide_up(from.h / list_.batch, stride) * list_.batch;
-    return function("pool", {in},
-                    {h, divide_up(from.w, stride), from.channels, from.element, from.type});
-  }
-  // Side by side, channel by channel. A copy: slices of one tensor would need none.
-  size_t concatenate(size_t a, size_t b) {
-    Map map = list_.maps[a];
-    map.channels += list_.maps[b].channels;
-    return function("concatenate", {a, b}, map);
-  }
-
   const LayerList& list() const { return list_; }
   LayerList take() { return std::move(list_); }
 
  private:
-  static size_t divide_up(size_t a, size_t b) { return (a + b - 1) / b; }
-
   LayerList list_;
   OperandTypes types_;
 };
 
 // ---- networks by name ---------------------------------------------------------------------------
 
-void mobilenet_v2(Builder* b, size_t h, size_t w) {
-  constexpr struct {
-    size_t expansion, channels, blocks, stride;
-  } kStages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
-                 {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
-  size_t x = b->conv("stem", b->map(h, w, 3), 32, 3, 2), channels = 32, number = 0;
-  for (const auto& stage : kStages)
-    for (size_t i = 0; i < stage.blocks; ++i) {
-      const std::string block = fmt::format("block{} ", ++number);
-      const size_t stride = i ? 1 : stage.stride, wide = channels * stage.expansion;
-      const bool adds = stride == 1 && channels == stage.channels;
-      size_t y = stage.expansion > 1 ? b->conv(block + "expand", x, wide, 1) : x;
-      y = b->conv(block + "depthwise", y, wide, 3, stride, true);
-      x = b->conv(block + "project", y, stage.channels, 1, 1, false, adds ? x : kNone);
-      channels = stage.channels;
-    }
-  b->conv("head", x, 1280, 1);
+ConvShape of_batch(ConvShape shape, size_t batch) {
+  shape.geometry.batch_max = batch;
+  return shape;
 }
 
-// v1.5: the stride sits in the 3x3.
-void resnet50(Builder* b, size_t h, size_t w) {
-  constexpr size_t kBlocks[] = {3, 4, 6, 3};
-  size_t x = b->pool(b->conv("stem", b->map(h, w, 3), 64, 7, 2), 2);
-  for (size_t stage = 0; stage < 4; ++stage)
-    for (size_t i = 0; i < kBlocks[stage]; ++i) {
-      const std::string block = fmt::format("conv{}_{} ", stage + 2, i + 1);
-      const size_t channels = 64 << stage, stride = i == 0 && stage ? 2 : 1;
-      const size_t skip = i ? x : b->conv(block + "projection", x, 4 * channels, 1, stride);
-      const size_t reduced = b->conv(block + "1x1", x, channels, 1),
-                   y = b->conv(block + "3x3", reduced, channels, 3, stride);
-      x = b->conv(block + "1x1 last", y, 4 * channels, 1, 1, false, skip);
-    }
-}
-
-void vgg16(Builder* b, size_t h, size_t w) {
-  constexpr size_t kConvs[] = {2, 2, 3, 3, 3}, kChannels[] = {64, 128, 256, 512, 512};
-  size_t x = b->map(h, w, 3);
-  for (size_t stage = 0; stage < 5; ++stage) {
-    for (size_t i = 0; i < kConvs[stage]; ++i)
-      x = b->conv(fmt::format("conv{}_{}", stage + 1, i + 1), x, kChannels[stage], 3);
-    x = b->pool(x, 2);
+// Outputs are of the type that operators write, all else of the type that they read.
+LayerList layers_of(const Graph& graph, size_t batch, const OperandTypes& types) {
+  LayerList list = {graph.name, batch, {}, {}};
+  for (const octet_network_tensor& t : graph.tensors) {
+    Map map = {t.h * batch, t.w, t.channels, type_bytes(types.lhs), types.lhs};
+    if (t.slice) map.parent = t.parent, map.first_channel = t.first_channel;
+    list.maps.push_back(map);
   }
-}
-
-// Two levels.
-void unet(Builder* b, size_t h, size_t w) {
-  constexpr size_t kChannels = 64;
-  size_t x = b->conv("down1_1", b->map(h, w, 3), kChannels, 3);
-  const size_t skip = b->conv("down1_2", x, kChannels, 3);
-  x = b->conv("down2_1", b->pool(skip, 2), 2 * kChannels, 3);
-  x = b->conv("down2_2", x, 2 * kChannels, 3);
-  x = b->concatenate(skip, b->up("up", x, kChannels));
-  x = b->conv("up1_1", x, kChannels, 3);
-  b->conv("up1_2", x, kChannels, 3);
-}
-
-void espcn(Builder* b, size_t h, size_t w) {
-  size_t x = b->conv("5x5", b->map(h, w, 1), 64, 5);
-  x = b->conv("3x3", x, 32, 3);
-  b->conv("to pixels", x, 4, 3);
-}
-
-// The way down of a U-Net.
-void unet_encoder(Builder* b, size_t h, size_t w) {
-  size_t x = b->conv("down1_1", b->map(h, w, 3), 64, 3);
-  x = b->pool(b->conv("down1_2", x, 64, 3), 2);
-  x = b->conv("down2_1", x, 128, 3);
-  b->conv("down2_2", x, 128, 3);
-}
-
-// A block of ResNet-50's first stage.
-void bottleneck(Builder* b, size_t h, size_t w) {
-  const size_t x = b->map(h, w, 256), reduced = b->conv("1x1", x, 64, 1);
-  b->conv("1x1 last", b->conv("3x3", reduced, 64, 3), 256, 1, 1, false, x);
-}
-
-struct Named {
-  const char* name;
-  size_t h, w;
-  void (*build)(Builder* b, size_t h, size_t w);
-};
-constexpr Named kNetworks[] = {{"mobilenet_v2", 224, 224, mobilenet_v2},
-                               {"resnet50", 224, 224, resnet50},
-                               {"vgg16", 224, 224, vgg16},
-                               {"unet", 512, 512, unet},
-                               {"unet_encoder", 512, 512, unet_encoder},
-                               {"espcn", 540, 960, espcn},
-                               {"bottleneck", 56, 56, bottleneck}};
-
-// "name" or "name:HxW"; null if there is no such network.
-const Named* find_named(const std::string& text, size_t* h, size_t* w) {
-  constexpr size_t kLargest = 8192;
-  const size_t colon = text.find(':');
-  const std::string name = text.substr(0, colon);
-  for (const Named& network : kNetworks) {
-    if (name != network.name) continue;
-    *h = network.h, *w = network.w;
-    size_t numbers[3];
-    if (colon == std::string::npos) return &network;
-    if (!parse_triple(text.substr(colon + 1) + "x1", numbers) || numbers[0] > kLargest ||
-        numbers[1] > kLargest || numbers[0] < 32 || numbers[1] < 32)
-      throw Error(fmt::format("'{}': a size is HxW, each from 32 to {}", text, kLargest));
-    *h = numbers[0], *w = numbers[1];
-    return &network;
+  for (const GraphOp& op : graph.ops) {
+    Layer layer = {Layer::kFunction, op.name, {}, {}, types, {op.input}, op.output};
+    if (op.residual != kNoTensor) layer.inputs.push_back(op.residual);
+    if (op.kind == OpKind::kConvolution) {
+      layer.kind = Layer::kConvolution;
+      layer.conv = of_batch(convolution_of(graph, op), batch);
+      Map& output = list.maps[op.output];
+      output.type = types.dst, output.element = type_bytes(types.dst);
+    } else {
+      layer.lines = lines_of(op);
+    }
+    list.layers.push_back(layer);
   }
-  return nullptr;
+  for (const Map& map : list.maps)  // a slice is of its parent's type
+    if (map.parent != kNoMap) {
+      Map& parent = list.maps[map.parent];
+      parent.type = map.type, parent.element = map.element;
+    }
+  return list;
 }
 
 // ---- cases, one after the other -----------------------------------------------------------------
@@ -253,7 +136,7 @@ Map map_of(const NetworkTensor& tensor, size_t batch) {
 class GraphReader {
  public:
   GraphReader(const NetworkGraph& graph, size_t batch)
-      : graph_(graph), list_{graph.name, batch, {}, {}}, maps_(graph.tensors.size(), kNone) {}
+      : graph_(graph), list_{graph.name, batch, {}, {}}, maps_(graph.tensors.size(), kNoMap) {}
 
   LayerList read() {
     for (const NetworkOperator& op : graph_.operators) add(op);
@@ -264,8 +147,8 @@ class GraphReader {
  private:
   size_t map_for(size_t tensor) {
     const NetworkTensor& t = graph_.tensors[tensor];
-    if (t.constant || t.shape.empty()) return kNone;
-    if (maps_[tensor] == kNone) {
+    if (t.constant || t.shape.empty()) return kNoMap;
+    if (maps_[tensor] == kNoMap) {
       maps_[tensor] = list_.maps.size();
       list_.maps.push_back(map_of(t, list_.batch));
     }
@@ -275,9 +158,9 @@ class GraphReader {
   void add(const NetworkOperator& op) {
     Layer layer = {Layer::kFunction, op.name, {}, {}, {}, {}, 0};
     for (const size_t tensor : op.inputs)
-      if (const size_t map = map_for(tensor); map != kNone) layer.inputs.push_back(map);
-    const size_t output = op.outputs.empty() ? kNone : map_for(op.outputs[0]);
-    if (layer.inputs.empty() || output == kNone) return;
+      if (const size_t map = map_for(tensor); map != kNoMap) layer.inputs.push_back(map);
+    const size_t output = op.outputs.empty() ? kNoMap : map_for(op.outputs[0]);
+    if (layer.inputs.empty() || output == kNoMap) return;
     layer.output = output;
     if (op.kind == "convolution") {
       layer.kind = Layer::kConvolution;
@@ -317,12 +200,8 @@ class GraphReader {
 
 LayerList parse_layers(const std::string& name, size_t batch, const std::string& types) {
   if (is_network_file(name)) return GraphReader(read_graph(name), batch).read();
+  if (is_graph(name)) return layers_of(make_graph(name), batch, parse_types(types));
   Builder builder(name, batch, types);
-  size_t h, w;
-  if (const Named* network = find_named(name, &h, &w)) {
-    network->build(&builder, h, w);
-    return builder.take();
-  }
   for (const CaseGroup& group : parse_cases({name})) add_cases(&builder, group);
   return builder.take();
 }
@@ -331,33 +210,34 @@ double Layer::macs() const {
   return kind == kConvolution ? conv.ops() / 2 : kind == kProduct ? product.ops() / 2 : 0;
 }
 
-std::vector<std::string> layered_network_names() {
-  std::vector<std::string> names;
-  for (const Named& network : kNetworks) names.push_back(network.name);
-  return names;
-}
-
 MapArena lay_out_maps(const LayerList& list) {
   struct Life {
     size_t first, last;  // layers
   };
-  const size_t end = list.layers.size();
-  std::vector<Life> lives(list.maps.size(),
-                          Life{0, end});  // inputs from the start, outputs to the end
-  std::vector<bool> read(list.maps.size());
+  const size_t end = list.layers.size(), count = list.maps.size();
+  std::vector<Life> lives(count, Life{end, 0});
+  std::vector<bool> written(count), read(count);
+  const auto lives_in = [&](size_t layer, size_t map) {
+    Life& life = lives[list.home(map)];
+    life.first = std::min(life.first, layer), life.last = std::max(life.last, layer);
+  };
   for (size_t i = 0; i < end; ++i) {
-    lives[list.layers[i].output].first = i;
-    for (const size_t map : list.layers[i].inputs) lives[map].last = i, read[map] = true;
+    lives_in(i, list.layers[i].output), written[list.home(list.layers[i].output)] = true;
+    for (const size_t map : list.layers[i].inputs) lives_in(i, map), read[list.home(map)] = true;
   }
-  std::vector<size_t> order(list.maps.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::vector<size_t> order;
+  for (size_t i = 0; i < count; ++i) {
+    if (!written[i]) lives[i].first = 0;  // inputs from the start, outputs to the end
+    if (!read[i]) lives[i].last = end;
+    if (list.home(i) == i) order.push_back(i);
+  }
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return list.maps[a].bytes() > list.maps[b].bytes(); });
   constexpr size_t kAlignment = 64;
   const auto room = [&](size_t map) {
     return (list.maps[map].bytes() + kAlignment - 1) / kAlignment * kAlignment;
   };
-  MapArena arena = {std::vector<size_t>(list.maps.size()), 0};
+  MapArena arena = {std::vector<size_t>(count), 0};
   std::vector<size_t> placed;
   for (const size_t map : order) {
     std::vector<std::pair<size_t, size_t>> taken;  // by others that live then
@@ -374,6 +254,9 @@ MapArena lay_out_maps(const LayerList& list) {
     arena.bytes = std::max(arena.bytes, at + room(map));
     placed.push_back(map);
   }
+  for (size_t i = 0; i < count; ++i)
+    if (const Map& map = list.maps[i]; map.parent != kNoMap)
+      arena.offsets[i] = arena.offsets[map.parent] + map.first_channel * map.element;
   return arena;
 }
 

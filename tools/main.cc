@@ -107,6 +107,8 @@ int main(int argc, char** argv) {
       "--sparse", a.sparse,
       "Weights of which two of four are not zero, packed so: 2:4, or auto, where that "
       "gains; beside the same ones packed dense");
+  bench->add_flag("--list", a.list,
+                  "Only print the cases: name, how often it appears, first layer");
   bench->add_flag("--residual", a.residual, "Add a residual to the outputs");
   bench->add_flag("--table", a.table, "Look the outputs up in a table");
   bench->add_option("--peer", a.peer,
@@ -212,7 +214,7 @@ int main(int argc, char** argv) {
   traffic->add_option("network", m.network,
                       fmt::format("{}, each with a size or without (espcn:540x960), a network.json "
                                   "(tools/network makes it), a suite, or a case",
-                                  fmt::join(tool::layered_network_names(), ", ")));
+                                  fmt::join(tool::graph_names(), ", ")));
   traffic->add_option("--network", traffic_file, "A description of a network, instead");
   traffic
       ->add_option("--cache", caches,

@@ -59,15 +59,9 @@ void deeper_lines(void* context, const octet_network_call* call) {
 }
 
 octet_network_function function_of(const GraphOp& op) {
-  octet_network_function f = {};
+  octet_network_function f = lines_of(op);
+  f.run = op.kind == OpKind::kPool ? pool_lines : deeper_lines;
   f.context = const_cast<octet_conv2d_shape*>(&op.shape);
-  if (op.kind == OpKind::kPool) {
-    f.run = pool_lines;
-    f.kernel_h = op.shape.kernel_h, f.stride_h = op.shape.stride_h, f.pad_top = op.shape.pad_top;
-  } else {
-    f.run = deeper_lines;
-    f.kernel_h = 1, f.repeat_h = op.shape.kernel_h;
-  }
   return f;
 }
 
@@ -99,7 +93,6 @@ class Objects {
     d.ops = ops_.data(), d.op_count = ops_.size();
     return d;
   }
-  const octet_conv2d* conv(size_t op) const { return ops_[op].conv2d; }
 
  private:
   const octet_conv2d* make_conv(const GraphOp& op, octet_isa isa) {

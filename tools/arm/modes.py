@@ -1,22 +1,19 @@
 #!/usr/bin/env python3
 """TFLite mode beside float mode on Arm: instructions of whole calls, layer by layer of whole networks, without Arm hardware.
 
-The networks are those of `octet bench` (tools/conv_suite.cc), the counts those of estimate.py, the ratio is TFLite mode's over float mode's.
+The networks are those of `octet bench`, the counts those of estimate.py, the ratio is TFLite mode's over float mode's.
 """
 import argparse
 import pathlib
-import re
+import subprocess
 
 import estimate
 
-SUITES = pathlib.Path(__file__).resolve().parent.parent / "conv_suite.cc"
 
-
-def layers_of(network):
+def layers_of(octet, network):
     """[(layer, how often)]"""
-    text = SUITES.read_text()
-    begin = text.index(f'{{"{network}",')
-    return [(layer, int(count)) for layer, count in re.findall(r'\{"(\w+)", (\d+), "', text[begin:text.index("}},", begin)])]
+    listed = subprocess.run([octet, "bench", "--list", network], check=True, capture_output=True, text=True).stdout
+    return [(layer, int(count)) for layer, count, *_ in map(str.split, listed.splitlines())]
 
 
 def instructions(directory, tier, layer, mode):
@@ -27,6 +24,7 @@ def instructions(directory, tier, layer, mode):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build-dir", action="append", type=pathlib.Path, required=True, help="aarch64 build of Octet; repeat to compare compilers")
+    parser.add_argument("--octet", default="octet", help="the octet command of this machine, which knows the networks")
     parser.add_argument("--tier", action="append", choices=estimate.TIERS, help="default: all")
     parser.add_argument("--layers", action="store_true", help="print every layer")
     parser.add_argument("network", nargs="*", default=["resnet50", "mobilenet_v2", "efficientnet_lite0"])
@@ -37,7 +35,7 @@ def main():
             for build in options.build_dir:
                 directory, tier = estimate.programs_of(build), estimate.TIERS[name]
                 total, worst = [0, 0], (0, "")
-                for layer, times in layers_of(network):
+                for layer, times in layers_of(options.octet, network):
                     in_float, _ = instructions(directory, tier, layer, [])
                     in_tflite, how = instructions(directory, tier, layer, ["tflite"])
                     total = [total[0] + times * in_float, total[1] + times * in_tflite]
