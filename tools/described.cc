@@ -7,11 +7,13 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cases.h"
 #include "network.h"
 #include "objects.h"
 #include "octet/helpers.h"
+#include "onnx_functions.h"
 #include "tflite_functions.h"
 
 namespace tool {
@@ -26,6 +28,7 @@ class DescriptionReader {
 
   void read() {
     try {
+      read_arithmetic();
       read_tensors();
       for (size_t i = 0; i < network_.at("operators").size(); ++i) read_operator(i);
     } catch (const json::exception& error) {
@@ -44,6 +47,14 @@ class DescriptionReader {
 
   [[noreturn]] void fail(const std::string& why) const {
     throw Error(fmt::format("{}: {}: {}", path_, where_, why));
+  }
+
+  void read_arithmetic() {
+    where_ = "arithmetic";
+    const std::string name = network_.value("arithmetic", "tflite");
+    if (name != "tflite" && name != "float")
+      fail(fmt::format("'{}' is neither tflite nor float", name));
+    float_ = name == "float";
   }
 
   void read_tensors() {
@@ -118,7 +129,7 @@ class DescriptionReader {
     Tensor& made = tensors_[output_];
     made.maker = where_, made.made = true;
     if (kind == "other") {
-      made.computed = false;
+      made.computed = op.value("from_outside", false);
       to_.left_out_.push_back(fmt::format("{}: {}", where_, op.value("left_out", "not Octet's")));
       return;
     }
@@ -164,28 +175,64 @@ class DescriptionReader {
     if (inputs_.size() < 2) fail("it has no weights");
     const OperandTypes types = parse_types(op.at("types"));
     d->lhs_type = types.lhs, d->rhs_type = types.rhs, d->dst_type = types.dst;
-    if (types.lhs != types.dst) fail(fmt::format("{} is not computed", types.name()));
+    if (float_ ? types.dst == OCTET_F32 : types.lhs != types.dst)
+      fail(fmt::format("{} is not computed", types.name()));
     d->lhs_zero_point = zero_point(inputs_[0]);
     d->max_isa = isa_;
     octet_epilogue& e = d->epilogue;
-    const std::vector<float> rhs_scales = scales(inputs_[1]);
-    multipliers_.resize(rhs_scales.size()), shifts_.resize(rhs_scales.size());
-    octet_error error = {};
-    check(octet_tflite_multipliers(kind, types.dst, scale(inputs_[0]), rhs_scales.data(),
-                                   rhs_scales.size(), scale(output_), multipliers_.data(),
-                                   shifts_.data(), &error),
-          error);
-    e.requant = OCTET_REQUANT_TFLITE;
-    e.multipliers = multipliers_.data(), e.shifts = shifts_.data();
-    e.multiplier_count = rhs_scales.size();
     if (inputs_.size() > 2) {
       const uint8_t* const bytes = data(inputs_[2], n * sizeof(int32_t));
       bias_.resize(n);
       std::memcpy(bias_.data(), bytes, n * sizeof(int32_t));
       e.bias = bias_.data();
     }
+    if (types.dst == OCTET_S32) return;
     e.dst_zero_point = zero_point(output_);
     e.dst_scale = scale(output_);
+    if (float_)
+      rescale_floats(op, types.dst, &e);
+    else
+      rescale_tflite(kind, op, types.dst, &e);
+  }
+
+  // The product of the operands' scales over the output's, rounded in this order as ONNX Runtime
+  // does it.
+  void rescale_floats(const json& op, octet_type dst, octet_epilogue* to) {
+    octet_epilogue& e = *to;
+    scales_ = scales(inputs_[1]);
+    for (float& s : scales_) s = scale(inputs_[0]) * s / e.dst_scale;
+    e.scales = scales_.data(), e.scale_count = scales_.size();
+    const Bounds bounds = bounds_of(op, dst);
+    e.activation = OCTET_ACTIVATION_CLAMP;
+    e.clamp_min = static_cast<float>(bounds.least), e.clamp_max = static_cast<float>(bounds.most);
+  }
+  Bounds bounds_of(const json& op, octet_type type) const {
+    const std::string activation = op.at("activation");
+    if (activation == "NONE") return bounds_of_type(type);  // nothing else need be known
+    std::optional<float> least, most;
+    if (activation == "RELU") {
+      least = 0.0f;
+    } else if (activation == "CLIP" && op.contains("clip")) {
+      if (const json& x = op.at("clip").at(0); !x.is_null()) least = x.get<float>();
+      if (const json& x = op.at("clip").at(1); !x.is_null()) most = x.get<float>();
+    } else {
+      fail(fmt::format("the bounds of its activation {} are not known", activation));
+    }
+    return quantize_bounds(type, scale(output_), zero_point(output_), least, most);
+  }
+
+  void rescale_tflite(octet_tflite_op kind, const json& op, octet_type dst, octet_epilogue* to) {
+    octet_epilogue& e = *to;
+    const std::vector<float> rhs_scales = scales(inputs_[1]);
+    multipliers_.resize(rhs_scales.size()), shifts_.resize(rhs_scales.size());
+    octet_error error = {};
+    check(
+        octet_tflite_multipliers(kind, dst, scale(inputs_[0]), rhs_scales.data(), rhs_scales.size(),
+                                 scale(output_), multipliers_.data(), shifts_.data(), &error),
+        error);
+    e.requant = OCTET_REQUANT_TFLITE;
+    e.multipliers = multipliers_.data(), e.shifts = shifts_.data();
+    e.multiplier_count = rhs_scales.size();
     const std::string activation = op.at("activation");
     if (activation == "RELU")
       e.activation = OCTET_ACTIVATION_RELU;
@@ -231,47 +278,65 @@ class DescriptionReader {
     op_.gemm = to_.gemms_.back().get();
   }
 
-  TfliteFunction* function(const json& op) {
+  DescribedFunction* function(const json& op) {
     to_.functions_.emplace_back();
-    TfliteFunction& f = to_.functions_.back();
+    DescribedFunction& f = to_.functions_.back();
     f.type = to_.tensors_[output_].type;
     for (size_t k = 0; k < op_.input_count; ++k)
       if (to_.tensors_[op_.inputs[k]].type != f.type) fail("its tensors have different types");
+    op_.function = &f.lines;
+    if (float_) {
+      const Bounds bounds = bounds_of(op, f.type);
+      f.least = bounds.least, f.most = bounds.most;
+      return &f;
+    }
     try {
       set_activation(&f, op.at("activation"), scale(output_), zero_point(output_));
     } catch (const Error& error) {
       fail(error.what());
     }
-    op_.function = &f.lines;
     return &f;
   }
 
   void addition(const json& op) {
     input(1);
-    TfliteFunction& f = *function(op);
+    DescribedFunction& f = *function(op);
+    const size_t tensors[] = {inputs_[0], inputs_[1], output_};
+    for (size_t i = 0; i < 3; ++i) f.zero_points[i] = zero_point(tensors[i]);
+    if (float_) {
+      for (size_t i = 0; i < 3; ++i) f.scales[i] = scale(tensors[i]);
+      return make_float_addition(&f);
+    }
     octet_error error = {};
     check(octet_tflite_add(scale(inputs_[0]), scale(inputs_[1]), scale(output_), &f.add, &error),
           error);
-    const size_t tensors[] = {inputs_[0], inputs_[1], output_};
-    for (size_t i = 0; i < 3; ++i) f.zero_points[i] = zero_point(tensors[i]);
     make_addition(&f);
   }
 
   void pooling(const json& op) {
-    TfliteFunction& f = *function(op);
-    if (scale(inputs_[0]) != scale(output_) || zero_point(inputs_[0]) != zero_point(output_))
+    DescribedFunction& f = *function(op);
+    const std::string name = op.at("operator");
+    f.average = name == "AVERAGE_POOL_2D" || name == "AveragePool" || name == "GlobalAveragePool";
+    if (!f.average && name != "MAX_POOL_2D" && name != "MaxPool" && name != "Relu")
+      fail("it is no pooling");
+    if (!float_ || f.average) {
+      f.scales[0] = scale(inputs_[0]), f.scales[2] = scale(output_);
+      f.zero_points[0] = zero_point(inputs_[0]), f.zero_points[2] = zero_point(output_);
+    }
+    if (!float_ && (f.scales[0] != f.scales[2] || f.zero_points[0] != f.zero_points[2]))
       fail("its input and its output are quantized differently");
-    f.average = op.at("operator") == "AVERAGE_POOL_2D";
-    if (!f.average && op.at("operator") != "MAX_POOL_2D") fail("it is no pooling of TFLite's");
     const json& g = op.at("geometry");
     f.kernel_h = g.at("kernel_h"), f.kernel_w = g.at("kernel_w");
     f.stride_h = g.at("stride_h"), f.stride_w = g.at("stride_w");
     f.pad_top = g.at("pad_top"), f.pad_left = g.at("pad_left");
     check_windows(f);
-    make_pooling(&f);
+    if (float_ && f.average)
+      make_float_average(&f);
+    else
+      make_pooling(&f);
   }
   // Each has a pixel.
-  void check_windows(const TfliteFunction& f) const {
+  void check_windows(const DescribedFunction& f) const {
     const octet_network_tensor &in = to_.tensors_[op_.inputs[0]], &out = to_.tensors_[output_];
     constexpr size_t kMost = 1 << 16;
     const auto fits = [](size_t from, size_t to, size_t kernel, size_t stride, size_t pad) {
@@ -308,7 +373,9 @@ class DescriptionReader {
   std::vector<size_t> inputs_;
   size_t output_ = 0;
   octet_network_op op_ = {};
+  bool float_ = false;  // the arithmetic: ONNX's, not TFLite's
   std::vector<int32_t> multipliers_, shifts_, bias_;
+  std::vector<float> scales_;
 };
 
 DescribedNetwork::DescribedNetwork(const std::string& path, octet_isa isa, size_t batch) {

@@ -1,4 +1,5 @@
-// A described model with its weights, as octet_network_create takes it, in TFLite mode.
+// A described model with its weights, as octet_network_create takes it: in TFLite mode, or, as ONNX
+// has it, in float mode.
 #pragma once
 
 #include <deque>
@@ -11,8 +12,8 @@
 
 namespace tool {
 
-// A function between convolutions: TFLite's ADD, MAX_POOL_2D or AVERAGE_POOL_2D of 8 bits.
-struct TfliteFunction {
+// A function between convolutions: an addition or a pooling of 8 bits.
+struct DescribedFunction {
   octet_network_function lines;
   octet_type type;
   int32_t least, most;  // the activation's
@@ -22,6 +23,7 @@ struct TfliteFunction {
   // Of an addition: the first input is the product
   octet_residual add;
   int32_t zero_points[3];  // of both inputs and the output
+  float scales[3];         // likewise; ONNX's arithmetic only
 };
 
 class DescribedNetwork {
@@ -45,7 +47,7 @@ class DescribedNetwork {
   std::vector<Conv> convs_;
   std::vector<Gemm> gemms_;
   std::deque<Buffer> blobs_;
-  std::deque<TfliteFunction> functions_;
+  std::deque<DescribedFunction> functions_;
 };
 
 }  // namespace tool

@@ -28,7 +28,7 @@ int32_t rescale(int32_t x, int32_t multiplier, int32_t shift) {
 }
 
 void add_lines(void* context, const octet_network_call* call) {
-  const TfliteFunction& f = *static_cast<const TfliteFunction*>(context);
+  const DescribedFunction& f = *static_cast<const DescribedFunction*>(context);
   const octet_network_image &a = call->inputs[0], &b = call->inputs[1], &out = call->output;
   const octet_residual& r = f.add;
   for (size_t y = call->first; y < call->end; ++y)
@@ -48,7 +48,7 @@ void add_lines(void* context, const octet_network_call* call) {
 }
 
 // Of the pixels of a window that are there; an average is rounded half away from zero.
-int32_t pooled(const TfliteFunction& f, const octet_network_image& in, size_t y, size_t x,
+int32_t pooled(const DescribedFunction& f, const octet_network_image& in, size_t y, size_t x,
                size_t channel) {
   int32_t sum = 0, count = 0, most = std::numeric_limits<int32_t>::min();
   for (size_t ky = 0; ky < f.kernel_h; ++ky)
@@ -64,7 +64,7 @@ int32_t pooled(const TfliteFunction& f, const octet_network_image& in, size_t y,
 }
 
 void pool_lines(void* context, const octet_network_call* call) {
-  const TfliteFunction& f = *static_cast<const TfliteFunction*>(context);
+  const DescribedFunction& f = *static_cast<const DescribedFunction*>(context);
   const octet_network_image& out = call->output;
   for (size_t y = call->first; y < call->end; ++y)
     for (size_t x = 0; x < out.w; ++x)
@@ -75,7 +75,7 @@ void pool_lines(void* context, const octet_network_call* call) {
 
 }  // namespace
 
-void set_activation(TfliteFunction* f, const std::string& activation, float scale,
+void set_activation(DescribedFunction* f, const std::string& activation, float scale,
                     int32_t zero_point) {
   f->least = f->type == OCTET_S8 ? -128 : 0;
   f->most = f->least + 255;
@@ -96,13 +96,13 @@ void set_activation(TfliteFunction* f, const std::string& activation, float scal
     throw Error(fmt::format("its activation {} is not Octet's", activation));
 }
 
-void make_addition(TfliteFunction* f) {
+void make_addition(DescribedFunction* f) {
   f->lines = {};
   f->lines.run = add_lines, f->lines.context = f;
   f->lines.kernel_h = 1;
 }
 
-void make_pooling(TfliteFunction* f) {
+void make_pooling(DescribedFunction* f) {
   f->lines = {};
   f->lines.run = pool_lines, f->lines.context = f;
   f->lines.kernel_h = f->kernel_h, f->lines.stride_h = f->stride_h, f->lines.pad_top = f->pad_top;

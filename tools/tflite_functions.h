@@ -6,9 +6,9 @@
 namespace tool {
 
 // The bounds of a fused activation; throws of one that it does not know.
-void set_activation(TfliteFunction* function, const std::string& activation, float scale,
+void set_activation(DescribedFunction* function, const std::string& activation, float scale,
                     int32_t zero_point);
-void make_addition(TfliteFunction* function);  // sets what is to be run
-void make_pooling(TfliteFunction* function);
+void make_addition(DescribedFunction* function);  // sets what is to be run
+void make_pooling(DescribedFunction* function);
 
 }  // namespace tool

@@ -4,7 +4,7 @@
     describe.py <model.tflite or model.onnx> [-o network.json] [--batch 1] [--shape input=1,3,224,224]
     octet bench network.json
 
-With --data the constants of a .tflite model are written beside the description, as NAME.bin, and `octet run NAME.json` runs it.
+With --data the constants are written beside the description, as NAME.bin, and `octet run NAME.json` runs it: an .onnx model in NHWC.
 
 Needs the packages of requirements.txt: flatbuffers and tflite, or onnx. docs/networks.md says what a description holds. Convolutions, products,
 additions and poolings of 8 bits are described with their quantization; all other operators are named, and what Octet does not compute of them is said on stderr.
@@ -38,7 +38,7 @@ def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", type=pathlib.Path)
     parser.add_argument("-o", "--output", type=pathlib.Path, help="standard output by default")
-    parser.add_argument("--data", action="store_true", help="constants, too, in a file beside the output (.tflite)")
+    parser.add_argument("--data", action="store_true", help="constants, too, in a file beside the output")
     parser.add_argument("--batch", type=positive, default=1, help="of inputs whose first dimension the model leaves open")
     parser.add_argument("--shape", type=input_shape, action="append", default=[], metavar="INPUT=N,...", help="of an input of an ONNX model")
     return parser.parse_args(arguments)
@@ -49,12 +49,10 @@ def read(args, constants):
         import from_tflite
 
         return from_tflite.read(args.model.read_bytes(), args.batch, constants)
-    if constants is not None:
-        raise Unreadable("--data is for .tflite models")
     if args.model.suffix == ".onnx":
         import from_onnx
 
-        return from_onnx.read(args.model, args.batch, dict(args.shape))
+        return from_onnx.read(args.model, args.batch, dict(args.shape), constants)
     raise Unreadable("its name ends neither in .tflite nor in .onnx")
 
 
@@ -62,6 +60,8 @@ def describe(args, constants):
     operators, tensors = read(args, constants)
     left_out = collections.Counter(f"{op['operator']}: {op['left_out']}" for op in operators if "left_out" in op)
     network = {"octet_network": VERSION, "name": args.model.stem, "source": args.model.name, "operators": operators, "tensors": tensors}
+    if args.model.suffix == ".onnx":
+        network["arithmetic"] = "float"
     if constants is not None:
         network["data"] = args.output.with_suffix(".bin").name
     return network, left_out

@@ -3,6 +3,8 @@ import numpy as np
 import onnx
 from onnx import numpy_helper, shape_inference
 
+import onnx_data
+import onnx_functions
 import operators as ops
 
 TYPES = {onnx.TensorProto.INT8: "s8", onnx.TensorProto.UINT8: "u8", onnx.TensorProto.INT32: "s32", onnx.TensorProto.FLOAT: "f32"}
@@ -10,9 +12,21 @@ TYPES = {onnx.TensorProto.INT8: "s8", onnx.TensorProto.UINT8: "u8", onnx.TensorP
 ACTIVATIONS = {"Relu": "RELU", "Clip": "CLIP"}
 
 
+def merged(name, a, b):
+    """What two operators say of a tensor's quantization. Operators whose result is s32 know no scales."""
+    if not a or not b or a == b:
+        return a or b
+    if a["zero_points"] != b["zero_points"] or (a["scales"] and b["scales"]):
+        raise ops.Unreadable(f"'{name}' is quantized in two ways")
+    return a if a["scales"] else b
+
+
 class Graph:
-    def __init__(self, model):
-        self.graph = model.graph
+    def __init__(self, model, data):
+        """data: a bytearray for constants, of a description that is to be run; None without."""
+        self.graph, self.data = model.graph, data
+        self.flattened = {}  # channels, height, width of images that are a line now
+        self.clips = {}  # bounds, by what becomes of them
         self.constants = {t.name: t for t in self.graph.initializer}
         for node in self.graph.node:
             if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
@@ -20,6 +34,7 @@ class Graph:
         self.values = {v.name: v.type.tensor_type for v in (*self.graph.input, *self.graph.value_info, *self.graph.output)}
         # Some input's size is what --shape has to say
         self.is_open = any(not d.HasField("dim_value") for v in self.graph.input for d in v.type.tensor_type.shape.dim)
+        self.inputs = {v.name for v in self.graph.input} - set(self.constants)
         self.maker = {out: node for node in self.graph.node for out in node.output}
         self.users = {}
         for node in self.graph.node:
@@ -30,7 +45,7 @@ class Graph:
     def shape(self, name):
         if name in self.constants:
             return list(self.constants[name].dims)
-        dims = self.values[name].shape.dim if name in self.values else None
+        dims = self.values[name].shape.dim if name in self.values and self.values[name].HasField("shape") else None
         if dims is None or any(not d.HasField("dim_value") for d in dims):
             raise ops.UnknownShape(f"the shape of '{name}' is not known; give those of the inputs: --shape INPUT=N,...")
         return [d.dim_value for d in dims]
@@ -48,6 +63,11 @@ class Graph:
             return None
         return {"scales": [float(x) for x in np.atleast_1d(scales)], "zero_points": [int(x) for x in np.atleast_1d(zero_points)]}
 
+    def zero_points(self, name):
+        """Of an operand whose scale does not matter."""
+        value = self.value(name) if name else np.zeros(1, np.int32)
+        return None if value is None else {"scales": [], "zero_points": [int(x) for x in np.atleast_1d(value)]}
+
     def tensor(self, name, quantization=None):
         """Its number; -1 for none."""
         if not name:
@@ -60,7 +80,7 @@ class Graph:
             self.index[name] = len(self.tensors)
             self.tensors.append({"name": name, "shape": shape, "type": self.type(name), "quantization": None, "constant": name in self.constants})
         tensor = self.tensors[self.index[name]]
-        tensor["quantization"] = tensor["quantization"] or quantization
+        tensor["quantization"] = merged(name, tensor["quantization"], quantization)
         return self.index[name]
 
     # ---- DequantizeLinear -> operator -> QuantizeLinear
@@ -79,12 +99,25 @@ class Graph:
             node = self.users[name][0]
             taken.append(id(node))
             if node.op_type in ACTIVATIONS and activation == "NONE":
-                activation, name = ACTIVATIONS[node.op_type], node.output[0]
+                activation, name, end = ACTIVATIONS[node.op_type], node.output[0], node
             elif node.op_type == "QuantizeLinear":
+                if activation == "CLIP":
+                    self.clips[node.output[0]] = self.bounds(end)
                 return node.output[0], self.quantization(node.input[1], node.input[2] if len(node.input) > 2 else ""), activation, taken
             else:
                 return None
         return None
+
+
+    def bounds(self, clip):
+        """[least, most], None where there is none; None if they are no constants."""
+        a, found = attributes(clip), []
+        for i, name in ((1, "min"), (2, "max")):
+            given = clip.input[i] if len(clip.input) > i else ""
+            if given and self.value(given) is None:
+                return None
+            found.append(float(self.value(given)) if given else a.get(name))
+        return found
 
 
 def attributes(node):
@@ -119,6 +152,20 @@ def multiplied(graph, node, operands, activation):
     types = [graph.type(name) for name in (lhs, rhs, out)]
     *inputs, output = [graph.tensor(*operand) for operand in operands]
     common = (name_of(node), node.op_type, types, inputs, output)
+    return with_data(graph, node, described(graph, node, operands, common, activation), operands)
+
+
+def with_data(graph, node, op, operands):
+    if graph.clips.get(operands[3][0]):
+        op["clip"] = graph.clips[operands[3][0]]
+    if graph.data is not None and op["kind"] != "other":
+        onnx_data.add_data(graph, node, op, operands)
+    return op
+
+
+def described(graph, node, operands, common, activation):
+    (lhs, _), (rhs, _), _, (out, _) = operands
+    inputs, output = common[3:]
     if "Conv" in node.op_type:
         return ops.convolution(*common, geometry(graph, node, lhs, rhs, out), "nchw", activation=activation)
     a, x, w = attributes(node), graph.shape(lhs), graph.shape(rhs)
@@ -129,7 +176,8 @@ def multiplied(graph, node, operands, activation):
 
 
 # How many of an operator's inputs must be there
-WANTED = {"QLinearConv": 8, "QLinearMatMul": 8, "ConvInteger": 2, "MatMulInteger": 2, "Conv": 2, "ConvTranspose": 2, "Gemm": 2, "MatMul": 2, "Add": 2}
+WANTED = {"QLinearConv": 8, "QLinearMatMul": 8, "QGemm": 9, "QLinearAdd": 8, "ConvInteger": 2, "MatMulInteger": 2, "Conv": 2, "ConvTranspose": 2,
+          "Gemm": 2, "MatMul": 2, "Add": 2, "MaxPool": 1, "AveragePool": 1, "GlobalAveragePool": 1, "Flatten": 1, "Reshape": 2, "Relu": 1}
 
 
 def name_of(node):
@@ -162,24 +210,50 @@ def read_operator(graph, node, taken):
         operands = [(i[0], graph.quantization(i[1], i[2])), (i[3], graph.quantization(i[4], i[5])), (i[8], None),
                     (node.output[0], graph.quantization(i[6], i[7]))]
         return multiplied(graph, node, operands, "NONE")
+    if node.op_type == "QGemm":
+        operands = [(i[0], graph.quantization(i[1], i[2])), (i[3], graph.quantization(i[4], i[5])), (i[6], None),
+                    (node.output[0], graph.quantization(i[7], i[8]))]
+        return multiplied(graph, node, operands, "NONE")
     if node.op_type in ("ConvInteger", "MatMulInteger"):
-        return multiplied(graph, node, [(i[0], None), (i[1], None), ("", None), (node.output[0], None)], "NONE")
+        return multiplied(graph, node, [(i[0], graph.zero_points(i[2])), (i[1], graph.zero_points(i[3])), ("", None), (node.output[0], None)], "NONE")
+    if node.op_type == "QLinearAdd":
+        return added(graph, node, (i[0], graph.quantization(i[1], i[2])), (i[3], graph.quantization(i[4], i[5])),
+                     (node.output[0], graph.quantization(i[6], i[7])), "NONE", ())
     if node.op_type in ("Conv", "ConvTranspose", "Gemm", "MatMul", "Add"):
         lhs, rhs, after = graph.integers(i[0]), graph.integers(i[1]), graph.quantized(node.output[0])
         if lhs and rhs and after:
             out, quantization, activation, ends = after
-            if node.op_type != "Add":
-                taken.update(ends)
-                bias = graph.integers(i[2]) if i[2] else None
-                return multiplied(graph, node, [lhs, rhs, bias or (i[2], None), (out, quantization)], activation)
-            if graph.shape(lhs[0]) == graph.shape(rhs[0]):
-                taken.update(ends)
-                inputs, output = [graph.tensor(*lhs), graph.tensor(*rhs)], graph.tensor(out, quantization)
-                return ops.addition(name_of(node), node.op_type, [graph.type(t) for t in (lhs[0], rhs[0], out)], inputs, output,
-                                    activation=activation)
-        elif node.op_type != "Add":
+            if node.op_type == "Add":
+                return added(graph, node, lhs, rhs, (out, quantization), activation, ends, taken)
+            bias = graph.integers(i[2]) if i[2] else None
+            op = multiplied(graph, node, [lhs, rhs, bias or (i[2], None), (out, quantization)], activation)
+            taken.update(ends)
+            return op
+        if node.op_type != "Add":
             return left_out(graph, node, "not quantized: its operands are no integers")
+    if node.op_type in ("MaxPool", "AveragePool", "GlobalAveragePool", "Relu", "Flatten", "Reshape"):
+        return onnx_functions.read(graph, node, taken) or left_out(graph, node)
+    if node.op_type == "QuantizeLinear" and node.input[0] in graph.inputs:
+        return {**left_out(graph, node, "what it makes is an input of octet run"), "from_outside": True}
     return left_out(graph, node)
+
+
+def added(graph, node, a, b, result, activation, ends, taken=None):
+    """Each a name and a quantization."""
+    names = [operand[0] for operand in (a, b, result)]
+    if graph.shape(a[0]) != graph.shape(b[0]):
+        raise ops.Unreadable("its inputs have different shapes")
+    if graph.flattened.get(a[0]) != graph.flattened.get(b[0]):
+        raise ops.Unreadable("only one of its inputs is an image that was flattened")
+    if a[0] in graph.flattened:
+        graph.flattened[result[0]] = graph.flattened[a[0]]
+    inputs, output = [graph.tensor(*a), graph.tensor(*b)], graph.tensor(*result)
+    op = ops.addition(name_of(node), node.op_type, [graph.type(name) for name in names], inputs, output, activation=activation)
+    if graph.clips.get(result[0]):
+        op["clip"] = graph.clips[result[0]]
+    if taken is not None:
+        taken.update(ends)
+    return op
 
 
 def settle_inputs(model, batch, shapes):
@@ -200,7 +274,44 @@ def settle_inputs(model, batch, shapes):
         raise ops.Unreadable(f"--shape {next(iter(shapes))}: there is no such input")
 
 
-def read(path, batch, shapes):
+def outputs_shape(node, shapes, a):
+    """Of operators that onnx does not know; None where their operands' shapes are not known."""
+    if node.op_type == "QLinearAdd":
+        return shapes.get(node.input[0])
+    lhs, rhs = shapes.get(node.input[0]), shapes.get(node.input[3])
+    return [lhs[1 if a.get("transA") else 0], rhs[0 if a.get("transB") else 1]] if lhs and rhs else None
+
+
+def infer_shapes(model):
+    """onnx's inference, again and again with what it does not know of."""
+    known = {"QLinearAdd": 7, "QGemm": 8}  # and where the zero point is that says the output's type
+    types = {t.name: t.data_type for t in model.graph.initializer}
+    while True:
+        inferred = shape_inference.infer_shapes(model)
+        graph = inferred.graph
+        shapes = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim] for v in (*graph.input, *graph.value_info, *graph.output)
+                  if v.type.tensor_type.HasField("shape") and all(d.HasField("dim_value") for d in v.type.tensor_type.shape.dim)}
+        shapes.update({t.name: list(t.dims) for t in graph.initializer})
+        found = []
+        for node in graph.node:
+            at = known.get(node.op_type)
+            if at is None or node.output[0] in shapes or len(node.input) <= at or node.input[at] not in types:
+                continue
+            shape = outputs_shape(node, shapes, attributes(node))
+            if shape:
+                found.append(onnx.helper.make_tensor_value_info(node.output[0], types[node.input[at]], shape))
+        if not found:
+            return inferred
+        names = {v.name for v in found}
+        kept = [v for v in model.graph.value_info if v.name not in names]
+        outputs = [next((f for f in found if f.name == v.name), v) for v in model.graph.output]
+        del model.graph.value_info[:], model.graph.output[:]
+        model.graph.value_info.extend(kept + [v for v in found if v.name not in {o.name for o in outputs}])
+        model.graph.output.extend(outputs)
+
+
+def read(path, batch, shapes, constants=None):
+    """Operators and tensors. With a bytearray for constants: such as octet runs, in NHWC."""
     try:
         model = onnx.load(path)
     except Exception as error:  # protobuf's own
@@ -209,7 +320,7 @@ def read(path, batch, shapes):
         raise ops.Unreadable("it is no ONNX model: it has no operators")
     settle_inputs(model, batch, shapes)
     try:
-        graph = Graph(shape_inference.infer_shapes(model))
+        graph = Graph(infer_shapes(model), constants)
     except Exception as error:  # of whatever the packages find
         raise ops.Unreadable(f"it is damaged: {error}") from error
     taken, found = set(), []
@@ -217,4 +328,6 @@ def read(path, batch, shapes):
         if id(node) in taken or node.op_type in ("Constant", "DequantizeLinear"):
             continue
         found.append(operator(graph, node, taken))
+    if constants is not None:
+        onnx_data.to_nhwc(graph.tensors)
     return found, graph.tensors
