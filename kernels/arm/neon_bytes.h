@@ -40,8 +40,8 @@ constexpr int kWidth = 4, kNr = 64;
 static_assert(kNeonLayout.step == kWidth && kNeonLayout.width == kWidth,
               "every panel has exactly 4 columns: the groups' stride is a constant");
 
-// Four bytes of a row of outputs, which begins anywhere; then `step` bytes on. Clang tells a store of
-// 32-bit Arm that it is as aligned as its type, and GCC 12 works the next address out beside it.
+// Four bytes of a row of outputs, which begins anywhere; then `step` bytes on. Clang tells a store
+// of 32-bit Arm that it is as aligned as its type, and GCC 12 works the next address out beside it.
 #if defined(__aarch64__)
 typedef uint32_t Quad __attribute__((aligned(1)));
 
