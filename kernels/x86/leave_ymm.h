@@ -25,7 +25,10 @@ OCTET_INLINE inline void store_tflite(const Tile& t, __m256i (&acc)[rows][2]) {
   unroll<2>([&](auto v) OCTET_INLINE {
     TfliteRightScaler<32> scaler;
     scaler.load((const int32_t*)t.scale + 8 * v, t.narrow->tflite_apart);
-    unroll<rows>([&](auto i) OCTET_INLINE { acc[i][v] = scaler.scale(acc[i][v]); });
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      acc[i][v] = scaler.scale(acc[i][v]);
+      OCTET_PIN(acc[i][v]);  // or compilers begin with all, and spill
+    });
   });
   store_rows_of_16<rows>(t, [&](int i, int v) OCTET_INLINE { return acc[i][v]; });
 }

@@ -112,7 +112,10 @@ OCTET_INLINE inline void store_tflite(const Tile& t, __m512i (&acc)[rows][vector
   unroll<vectors>([&](auto v) OCTET_INLINE {
     TfliteRightScaler<64> scaler;
     scaler.load((const int32_t*)t.scale + 16 * v, t.narrow->tflite_apart);
-    unroll<rows>([&](auto i) OCTET_INLINE { acc[i][v] = scaler.scale(acc[i][v]); });
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      acc[i][v] = scaler.scale(acc[i][v]);
+      OCTET_PIN(acc[i][v]);  // or compilers begin with all, and spill
+    });
   });
   store_bytes<rows, vectors>(t, [&](int i, int v) OCTET_INLINE { return acc[i][v]; });
 }
