@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -96,6 +97,8 @@ class DescriptionReader {
   float scale(size_t index) const {
     const std::vector<float> all = scales(index);
     if (all.size() != 1) fail(fmt::format("tensor {} has {} scales", index, all.size()));
+    if (!(all[0] > 0 && all[0] <= std::numeric_limits<float>::max()))
+      fail(fmt::format("tensor {} has the scale {}", index, all[0]));
     return all[0];
   }
   std::vector<int32_t> zero_points(size_t index) const {

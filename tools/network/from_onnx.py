@@ -117,7 +117,7 @@ class Graph:
             if given and self.value(given) is None:
                 return None
             found.append(float(self.value(given)) if given else a.get(name))
-        return found
+        return [x if x is not None and np.isfinite(x) else None for x in found]
 
 
 def attributes(node):
