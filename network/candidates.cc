@@ -139,19 +139,57 @@ class Costs {
   double weights_traffic(const NetworkPart& part) const {
     const size_t batch = n_.tensors[n_.ops[part.first].output].batch;
     if (batch == 1) return 0;
-    double bytes = 0;
+    double bytes = 0, again = 0;
     for (size_t i = part.first; i < part.end; ++i) {
       const NetworkOp& op = n_.ops[i];
       bytes += (double)weights_of(op) * (part.band ? 1 : passes_of(op, part));
+      if (!part.band) again += rows_again(op, part);
     }
-    if (!part.by_image) return bytes;
-    return bytes * (all_weights_ > machine_.cache_bytes / 2 ? (double)batch : 1);
+    if (!part.by_image) return bytes + again;
+    return bytes * (all_weights_ > machine_.cache_bytes / 2 ? (double)batch : 1) +
+           again * (double)batch;
+  }
+  // A block of rows meets strip after strip of the weights. What it reads of the input, and what
+  // kernels gather of that; none where an algorithm reads its input otherwise.
+  struct Blocks {
+    size_t count, bytes, strips;
+  };
+  Blocks blocks_of(const NetworkOp& op, const NetworkPart& part) const {
+    const NetworkTensor &in = n_.tensors[op.inputs[0]], &out = n_.tensors[op.output];
+    const Choice& choice = op.conv ? op.conv->choice : op.gemm->choice;
+    const bool windows =
+        op.conv && (choice.algorithm == OCTET_CONV_DIRECT || choice.algorithm == OCTET_CONV_IM2COL);
+    if (!choice.block || (op.conv && !windows)) return {};
+    const MicroKernel& kernel = op.conv ? *op.conv->plan.kernel : *op.gemm->plan.kernel;
+    const size_t images = images_of(part, out), cols = op.conv ? out.channels : op.gemm->plan.n,
+                 rows = images * (op.gemm && op.flat ? 1 : out.h * out.w),
+                 block = smaller(rows, choice.block);
+    const size_t taps = op.conv ? op.conv->plan.shape.taps() : 1,
+                 depth = op.conv ? op.conv->plan.shape.group_in() : op.gemm->plan.k,
+                 tiles = divide_up(block, kernel.mr);
+    const double read = (double)bytes_of(in, images_of(part, in)) * part_of(block, rows);
+    const size_t gathered = kernel.gather ? tiles * kernel.lhs_panel_bytes(depth, taps) : 0,
+                 pointers = taps > 1 ? block * taps * sizeof(void*) : 0;
+    return {divide_up(rows, block), (size_t)read + gathered + pointers, divide_up(cols, kernel.nr)};
+  }
+  bool stay(size_t bytes) const { return bytes <= machine_.cache_bytes / 4 * 3; }
+  // Of blocks that leave the cache before the next strip wants them.
+  double rows_again(const NetworkOp& op, const NetworkPart& part) const {
+    if (!op.conv && !op.gemm) return 0;
+    const Blocks b = blocks_of(op, part);
+    return b.strips && !stay(b.bytes) ? (double)b.count * (double)(b.strips - 1) * (double)b.bytes
+                                      : 0;
   }
   // How often an op's weights come: for each block of rows if they do not stay, once if they do.
   double passes_of(const NetworkOp& op, const NetworkPart& part) const {
-    if (weights_of(op) <= machine_.cache_bytes / 2) return 1;
+    const size_t weights = weights_of(op);
+    if (!weights) return 1;
     const Choice& choice = op.conv ? op.conv->choice : op.gemm->choice;
-    if (choice.pass || !choice.block) return 1;
+    if (choice.pass) return 1;
+    if (const Blocks b = blocks_of(op, part); b.strips)
+      return stay(weights + b.bytes) ? 1 : (double)b.count;
+    if (weights <= machine_.cache_bytes / 2) return 1;
+    if (!choice.block) return 1;
     const NetworkTensor& out = n_.tensors[op.output];
     const size_t lines =
                      op.conv ? op.conv->plan.method->grain(op.conv->plan, out.h, out.w).lines : 1,

@@ -1,11 +1,13 @@
 // Networks walked through the model of memory: layer by layer and in chains.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
 #include "octet/traffic.h"
 #include "support/network_case.h"
+#include "support/tiers.h"
 
 namespace octet_test {
 namespace {
@@ -203,6 +205,39 @@ TEST(NetworkTraffic, ABatchMovesLessPerImage) {
   const uint64_t one = per_image(1, 4, 256), many = per_image(8, 4, 256);
   EXPECT_LT(2 * many, one) << "weights of 320 KB, maps of 4 KB";
   EXPECT_LT(per_image(8, 48, 24), per_image(1, 48, 24) * 51 / 50) << "maps of 55 KB";
+}
+
+// Kernels of words gather a block of rows and meet it with strip after strip of the weights: what of
+// a batch leaves the cache between two strips comes again and again. Merged only where it does not.
+TEST(NetworkTraffic, ABatchOfGatheredRowsMovesNoMorePerImage) {
+  const std::vector<octet_isa> tiers = tiers_to_test();
+  if (std::find(tiers.begin(), tiers.end(), OCTET_ISA_AVX2) == tiers.end())
+    GTEST_SKIP() << "no AVX2 here";
+  octet_machine machine = OCTET_MACHINE_INIT;  // for which blocks are cut everywhere
+  machine.l2_bytes = 1 << 20;
+  const struct {
+    size_t h, channels, kernel;
+  } layers[] = {{48, 24, 3}, {28, 48, 3},  {14, 96, 3}, {7, 160, 3},
+                {48, 24, 1}, {14, 256, 1}, {4, 256, 1}};
+  for (const auto& layer : layers)
+    for (const size_t cache : {64 << 10, 128 << 10, 256 << 10, 512 << 10}) {
+      const auto per_image = [&](size_t batch) {
+        NetworkCase c(5);
+        c.isa = OCTET_ISA_AVX2, c.machine = &machine;
+        size_t at = c.tensor(batch, layer.h, layer.h, layer.channels);
+        for (int i = 0; i < 5; ++i)
+          at = c.conv(at, window(layer.channels, layer.kernel), NetworkCase::kNone,
+                      NetworkCase::kNew, OCTET_CONV_DIRECT);
+        c.keep_ends();
+        WalkedNetwork network(&c, OCTET_NETWORK_TRAFFIC, cache);
+        return network.walk(cache).all() / batch;
+      };
+      const uint64_t one = per_image(1);
+      for (const size_t batch : {2, 8})
+        EXPECT_LT(per_image(batch), one * 51 / 50)
+            << layer.h << "x" << layer.channels << ", kernel " << layer.kernel << ", cache "
+            << cache << ", batch " << batch;
+    }
 }
 
 // A walk computes nothing, but leaves the network as it was.

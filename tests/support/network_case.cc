@@ -122,6 +122,7 @@ size_t NetworkCase::conv(size_t input, octet_conv2d_shape shape, size_t residual
   filter.shape = shape, filter.type = OCTET_S8, filter.order = OCTET_OHWI;
   filter.data = weights.data(), filter.algorithm = algorithm;
   size_t bytes = 0;
+  filter.machine = machine;
   if (octet_conv2d_pack_size(&filter, isa, &bytes, nullptr)) {
     filter.algorithm = OCTET_CONV_AUTO;
     EXPECT_EQ(octet_conv2d_pack_size(&filter, isa, &bytes, &error), OCTET_OK) << error.message;
@@ -131,7 +132,7 @@ size_t NetworkCase::conv(size_t input, octet_conv2d_shape shape, size_t residual
       << error.message;
   const float scale = 1 / (std::sqrt(static_cast<float>(k)) * 70);
   octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
-  desc.shape = shape, desc.max_isa = isa;
+  desc.shape = shape, desc.max_isa = isa, desc.machine = machine;
   desc.lhs_type = in.type, desc.rhs_type = OCTET_S8, desc.dst_type = tensors[output].type;
   desc.lhs_zero_point = in.type == OCTET_U8 ? 100 : 5;
   desc.packed = blobs_.back().data(), desc.packed_bytes = bytes;
