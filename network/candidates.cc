@@ -157,9 +157,7 @@ class Costs {
   Blocks blocks_of(const NetworkOp& op, const NetworkPart& part) const {
     const NetworkTensor &in = n_.tensors[op.inputs[0]], &out = n_.tensors[op.output];
     const Choice& choice = op.conv ? op.conv->choice : op.gemm->choice;
-    const bool windows =
-        op.conv && (choice.algorithm == OCTET_CONV_DIRECT || choice.algorithm == OCTET_CONV_IM2COL);
-    if (!choice.block || (op.conv && !windows)) return {};
+    if (!choice.block || (op.conv && !op.conv->plan.method->passes)) return {};
     const MicroKernel& kernel = op.conv ? *op.conv->plan.kernel : *op.gemm->plan.kernel;
     const size_t images = images_of(part, out), cols = op.conv ? out.channels : op.gemm->plan.n,
                  rows = images * (op.gemm && op.flat ? 1 : out.h * out.w),
@@ -172,7 +170,7 @@ class Costs {
                  pointers = taps > 1 ? block * taps * sizeof(void*) : 0;
     return {divide_up(rows, block), (size_t)read + gathered + pointers, divide_up(cols, kernel.nr)};
   }
-  bool stay(size_t bytes) const { return bytes <= machine_.cache_bytes / 4 * 3; }
+  bool stay(size_t bytes) const { return bytes <= machine_.cache_bytes / 8 * 7; }
   // Of blocks that leave the cache before the next strip wants them.
   double rows_again(const NetworkOp& op, const NetworkPart& part) const {
     if (!op.conv && !op.gemm) return 0;
