@@ -118,7 +118,7 @@ class Phases {
         h_(h),
         w_(w),
         whole_(plan.kernel->rhs_layout.steps(taps.depth)),
-        tall_(has_tall(plan) && !run.lhs_ring),
+        tall_(has_tall(plan)),
         at_((TapAt*)(workspace + at.taps)),
         next_(at_ + taps.most),
         steps_((ptrdiff_t*)(workspace + at.steps)),
@@ -158,20 +158,8 @@ class Phases {
       count_ = 0;
       const bool across = part.columns >= part.lines;
       const uint8_t** pointers = pointers_;
-      for (size_t strip = 0; strip < (across ? part.lines : part.columns); ++strip) {
-        const Range inside = tall_ ? inside_of(part, across, strip) : Range{0, 0};
-        const size_t length = across ? part.columns : part.lines;
-        const auto cut = [&](Range range, size_t cols) {
-          if (range.first == range.end) return;
-          const Tiling tiling(range.end - range.first, *plan_.kernel, cols);
-          for (size_t t = 0, at = range.first; t < tiling.count; at += tiling.rows(t++))
-            pointers = add_tile(part, across, across ? strip : at, across ? at : strip,
-                                tiling.rows(t), pointers);
-        };
-        cut({0, inside.first}, SIZE_MAX);
-        cut(inside, plan_.shape.group_out());
-        cut({inside.end, length}, SIZE_MAX);
-      }
+      for (size_t strip = 0; strip < (across ? part.lines : part.columns); ++strip)
+        pointers = cut(part, across, strip, pointers);
     }
     for (size_t t = 0; t < count_; ++t) {
       tiles_[t].first = (uint32_t)group_;
@@ -182,6 +170,16 @@ class Phases {
   }
 
  private:
+  struct Range {
+    size_t first, end;
+    size_t count() const { return end - first; }
+  };
+  // Of `count` rows, those from `first` up to `end`, which may both be beyond them.
+  static Range clip(ptrdiff_t first, ptrdiff_t end, size_t count) {
+    const size_t from = first < 0 ? 0 : smaller((size_t)first, count);
+    return {from, end < (ptrdiff_t)from ? from : smaller((size_t)end, count)};
+  }
+
   // Offsets of the next phase, which no part has been pointed at yet.
   void turn_to_next() {
     TapAt* const old = at_;
@@ -200,59 +198,104 @@ class Phases {
     }
   }
 
-  // Of a strip, where all taps are inside the input.
-  struct Range {
-    size_t first, end;
-  };
-  Range inside_of(const Part& part, bool across, size_t strip) const {
-    const auto along = [&](size_t at, size_t count, ptrdiff_t least, ptrdiff_t most, size_t size) {
-      const ptrdiff_t first = -least - (ptrdiff_t)at, end = (ptrdiff_t)size - most - (ptrdiff_t)at;
-      const size_t from = first < 0 ? 0 : smaller((size_t)first, count);
-      return Range{from, end < (ptrdiff_t)from ? from : smaller((size_t)end, count)};
+  // A strip of a part in tiles: one of all rows whose taps are inside the input, as far as they are
+  // whole tiles of the kernel's, and its ends row by row. Returns where the next pointers go.
+  const uint8_t** cut(const Part& part, bool across, size_t strip, const uint8_t** pointers) {
+    const Range inside = inside_of(part, across, strip);
+    const size_t length = across ? part.columns : part.lines;
+    const auto point = [&](size_t from, size_t end) {
+      const Tiling tiling(end - from, *plan_.kernel);
+      for (size_t t = 0; from < end; from += tiling.rows(t++))
+        pointers = add_tile(part, across, strip, from, tiling.rows(t), pointers);
     };
-    if (range_.count() == 0) return {0, 0};
-    const Range lines = along(part.y, part.lines, top_, bottom_, run_.in_h),
-                columns = along(part.x, part.columns, left_, right_, run_.in_w);
-    const Range &strips = across ? lines : columns, &tiles = across ? columns : lines;
-    return strip >= strips.first && strip < strips.end ? tiles : Range{0, 0};
-  }
-
-  // Rows from the part's output (down, right) on. Returns where the next tile's pointers go.
-  const uint8_t** add_tile(const Part& part, bool across, size_t down, size_t right, size_t rows,
-                           const uint8_t** pointers) {
-    const ptrdiff_t first_y = (ptrdiff_t)(part.y + down), first_x = (ptrdiff_t)(part.x + right);
-    const ptrdiff_t last_y = first_y + (across ? 0 : (ptrdiff_t)rows - 1);
-    const ptrdiff_t last_x = first_x + (across ? (ptrdiff_t)rows - 1 : 0);
-    BlockTile& tile = tiles_[count_++];
-    tile = {};
-    tile.pixel = down * part.line_step + right * part.column_step;
-    tile.step = across ? part.column_step : part.line_step;
-    tile.rows = (uint32_t)rows;
-    if (range_.count() == 0) return pointers;
-    if (top_ + first_y >= 0 && bottom_ + last_y < (ptrdiff_t)run_.in_h && left_ + first_x >= 0 &&
-        right_ + last_x < (ptrdiff_t)run_.in_w &&
-        run_.lines_together((size_t)(top_ + first_y)) >
-            (size_t)(bottom_ + last_y - top_ - first_y)) {
-      const uint8_t* const top =
-          run_.line(part.image, (size_t)(top_ + first_y)) + part.group * plan_.shape.group_in();
-      tile.base = top + offset(at_[0].y - top_, at_[0].x + first_x);
-      const uint8_t* const furthest =
-          top + offset(bottom_ + last_y - top_ - first_y, right_ + last_x);
-      tile.reads_to_groups = (size_t)(run_.lhs_end - furthest) >= whole_;
+    if (tall_ || inside.count() == 0 || inside.count() == length) {
+      point(0, inside.first);
+      if (inside.count()) add_inside(part, across, strip, inside);
+      point(inside.end, length);
       return pointers;
     }
+    const Tiling tiling(length, *plan_.kernel);
+    Range whole = {0, 0};
+    for (size_t t = 0, from = 0, end; t < tiling.count; ++t, from = end) {
+      end = from + tiling.rows(t);
+      if (from >= inside.first && end <= inside.end)
+        whole = {whole.count() ? whole.first : from, end};
+      else
+        pointers = add_tile(part, across, strip, from, tiling.rows(t), pointers);
+    }
+    if (whole.count()) add_inside(part, across, strip, whole);
+    return pointers;
+  }
+
+  // Of a strip, where all taps are inside the input, and at one stride.
+  Range inside_of(const Part& part, bool across, size_t strip) const {
+    if (range_.count() == 0) return {0, 0};
+    const ptrdiff_t y = (ptrdiff_t)part.y, x = (ptrdiff_t)part.x;
+    Range lines = clip(-top_ - y, (ptrdiff_t)run_.in_h - bottom_ - y, part.lines);
+    const Range columns = clip(-left_ - x, (ptrdiff_t)run_.in_w - right_ - x, part.columns);
+    if (across && strip >= lines.first && strip < lines.end) lines.first = strip;
+    // As far as the lines of a ring lie together
+    const size_t reach = (size_t)(bottom_ - top_),
+                 together =
+                     lines.count() == 0
+                         ? 0
+                         : run_.lines_together((size_t)(top_ + (ptrdiff_t)(part.y + lines.first)));
+    lines.end = smaller(lines.end, lines.first + (together > reach ? together - reach : 0));
+    const Range &strips = across ? lines : columns, &tiles = across ? columns : lines;
+    return strip >= strips.first && strip < strips.end && tiles.count() ? tiles : Range{0, 0};
+  }
+
+  BlockTile& add(const Part& part, bool across, size_t strip, size_t at, size_t rows) {
+    BlockTile& tile = tiles_[count_++];
+    tile = {};
+    tile.pixel = across ? strip * part.line_step + at * part.column_step
+                        : at * part.line_step + strip * part.column_step;
+    tile.step = across ? part.column_step : part.line_step;
+    tile.rows = (uint32_t)rows;
+    return tile;
+  }
+
+  void add_inside(const Part& part, bool across, size_t strip, const Range& rows) {
+    BlockTile& tile = add(part, across, strip, rows.first, rows.count());
+    const size_t down = across ? strip : rows.first, right = across ? rows.first : strip;
+    const ptrdiff_t y = top_ + (ptrdiff_t)(part.y + down), x = (ptrdiff_t)(part.x + right),
+                    along = (ptrdiff_t)rows.count() - 1;
+    const uint8_t* const top =
+        run_.line(part.image, (size_t)y) + part.group * plan_.shape.group_in();
+    tile.base = top + offset(at_[0].y - top_, at_[0].x + x);
+    const uint8_t* const furthest =
+        top + offset(bottom_ - top_ + (across ? 0 : along), right_ + x + (across ? along : 0));
+    tile.reads_to_groups = (size_t)(run_.lhs_end - furthest) >= whole_;
+  }
+
+  // Rows from the strip's row `at` on, each found on its own. Returns where the next pointers go.
+  const uint8_t** add_tile(const Part& part, bool across, size_t strip, size_t at, size_t rows,
+                           const uint8_t** pointers) {
+    BlockTile& tile = add(part, across, strip, at, rows);
+    if (range_.count() == 0) return pointers;
     tile.pointers = pointers;
     const uint8_t* const zeros = run_.zero_row(part.image);
-    for (size_t tap = 0; tap < range_.count(); ++tap)
-      for (size_t row = 0; row < rows; ++row) {
-        const ptrdiff_t y = at_[tap].y + first_y + (across ? 0 : (ptrdiff_t)row);
-        const ptrdiff_t x = at_[tap].x + first_x + (across ? (ptrdiff_t)row : 0);
-        const bool inside =
-            y >= 0 && y < (ptrdiff_t)run_.in_h && x >= 0 && x < (ptrdiff_t)run_.in_w;
-        *pointers++ = inside ? run_.line(part.image, (size_t)y) + (size_t)x * run_.lhs_pixel +
-                                   part.group * plan_.shape.group_in()
-                             : zeros;
+    const size_t channel = part.group * plan_.shape.group_in();
+    const ptrdiff_t first_y = (ptrdiff_t)(part.y + (across ? strip : at)),
+                    first_x = (ptrdiff_t)(part.x + (across ? at : strip));
+    for (size_t tap = 0; tap < range_.count(); ++tap) {
+      const ptrdiff_t y = at_[tap].y + first_y, x = at_[tap].x + first_x;
+      const ptrdiff_t still = across ? y : x, moving = across ? x : y;
+      const ptrdiff_t still_end = (ptrdiff_t)(across ? run_.in_h : run_.in_w),
+                      moving_end = (ptrdiff_t)(across ? run_.in_w : run_.in_h);
+      const Range inside = still >= 0 && still < still_end
+                               ? clip(-moving, moving_end - moving, rows)
+                               : Range{rows, rows};
+      size_t row = 0;
+      for (; row < inside.first; ++row) *pointers++ = zeros;
+      const uint8_t* const line = across && row < inside.end ? run_.line(part.image, (size_t)y) : 0;
+      for (; row < inside.end; ++row) {
+        const size_t right = (size_t)x + (across ? row : 0);
+        *pointers++ = (across ? line : run_.line(part.image, (size_t)(y + (ptrdiff_t)row))) +
+                      right * run_.lhs_pixel + channel;
       }
+      for (; row < rows; ++row) *pointers++ = zeros;
+    }
     return pointers;
   }
 
@@ -282,15 +325,18 @@ struct WidePixels {
   size_t y, x;  // output line and column of the first, which may be before the line
   size_t line_step, lines, columns;
 
-  // Calls f(row, phase, pixel) for the pixels inside the output.
+  // Calls f(row, phase, pixel, count) for the pixels of each row that are inside the output, from
+  // one phase on, side by side.
   template <typename F>
   void each(size_t image, const F& f) const {
     for (size_t line = 0; line < lines; ++line)
-      for (size_t i = 0; i < columns * phases; ++i) {
-        const size_t column = x + i;  // before the line if it has wrapped
-        if (column < run.out_w)
-          f(i / phases + line * columns, i % phases,
-            (image * run.out_h + y + line * line_step) * run.out_w + column);
+      for (size_t i = 0; i < columns; ++i) {
+        const size_t column = x + i * phases;  // before the line if it has wrapped
+        const size_t first = column + phases < phases ? 0 - column : 0, from = column + first,
+                     count = smaller(phases - first, run.out_w - smaller(from, run.out_w));
+        if (count)
+          f(line * columns + i, first,
+            (image * run.out_h + y + line * line_step) * run.out_w + from, count);
       }
   }
 };
@@ -357,9 +403,10 @@ void run_transposed(const ConvPlan& given, const ConvRun& run, const Taps& taps,
               uint8_t* const to = workspace + at.apart_residual;
               const size_t bytes = given.shape.group_out();
               memset(to, 0, lines * count * s.out_channels);
-              out.each(image, [&](size_t i, size_t phase, size_t pixel) {
-                memcpy(to + i * s.out_channels + phase * bytes,
-                       run.to.residual + pixel * run.to.residual_stride, bytes);
+              out.each(image, [&](size_t i, size_t phase, size_t pixel, size_t n) {
+                for (size_t p = 0; p < n; ++p)
+                  memcpy(to + i * s.out_channels + (phase + p) * bytes,
+                         run.to.residual + (pixel + p) * run.to.residual_stride, bytes);
               });
             }
             block.rows = lines * count;
@@ -373,9 +420,11 @@ void run_transposed(const ConvPlan& given, const ConvRun& run, const Taps& taps,
                             &block.prepared);
                       });
             if (apart)
-              out.each(image, [&](size_t i, size_t phase, size_t pixel) {
-                memcpy(run.to.dst + pixel * run.to.stride,
-                       there.to.dst + i * there.to.stride + phase * pixel_bytes, pixel_bytes);
+              out.each(image, [&](size_t i, size_t phase, size_t pixel, size_t n) {
+                for (size_t p = 0; p < n; ++p)
+                  memcpy(run.to.dst + (pixel + p) * run.to.stride,
+                         there.to.dst + i * there.to.stride + (phase + p) * pixel_bytes,
+                         pixel_bytes);
               });
           }
       };

@@ -5,6 +5,33 @@
 namespace octet {
 namespace {
 
+// All rows of a matrix.
+BlockTile whole_matrix(const Nest& nest, const Block& block) {
+  return {0,
+          1,
+          (uint32_t)block.rows,
+          0,
+          (uint32_t)nest.taps.groups,
+          0,
+          0,
+          {0, nest.taps.count},
+          block.reads_to_groups,
+          block.lhs,
+          nullptr};
+}
+
+// The kernel's tiles of rows that use the same taps, for strips of so many columns.
+Tiling tiling_of(const BlockTile& tile, const MicroKernel& kernel, size_t cols) {
+  return Tiling(tile.rows, kernel, tile.base ? cols : SIZE_MAX);
+}
+BlockTile part_of(const BlockTile& tile, const Block& block, size_t from, size_t rows) {
+  BlockTile part = tile;
+  part.pixel += from * tile.step;
+  part.rows = (uint32_t)rows;
+  if (tile.base) part.base += from * block.lhs_stride;
+  return part;
+}
+
 // Where a tile's accumulators start.
 class Start {
  public:
@@ -157,31 +184,26 @@ class Product {
   }
 
   void multiply_tiles() {
-    const Taps& taps = nest_.taps;
-    const Tiling tiling(block_.rows, kernel_, tile_.cols);
-    const size_t count = block_.tiles ? block_.tile_count : tiling.count;
     const bool alike = block_.tiles && block_.sink.in_place() && !start_.per_row();
-    for (size_t t = 0, row = 0; t < count; row += tile_.rows, ++t) {
-      if (alike && t > 0 && is_like_before(block_.tiles[t])) {
-        multiply_again(block_.tiles[t], t, row);
+    const BlockTile all = whole_matrix(nest_, block_);
+    const BlockTile* const tiles = block_.tiles ? block_.tiles : &all;
+    const size_t count = block_.tiles ? block_.tile_count : 1;
+    panel_ = block_.panels;
+    for (size_t t = 0, row = 0; t < count; row += tiles[t++].rows) {
+      const BlockTile& tile = tiles[t];
+      const Tiling tiling = tiling_of(tile, kernel_, tile_.cols);
+      if (alike && t > 0 && is_like_before(tile)) {
+        multiply_again(tile, tiling, row);
         continue;
       }
-      const BlockTile all = {row,
-                             1,
-                             (uint32_t)tiling.rows(t),
-                             0,
-                             (uint32_t)taps.groups,
-                             0,
-                             0,
-                             {0, taps.count},
-                             block_.reads_to_groups,
-                             block_.tiles ? nullptr : block_.lhs + row * block_.lhs_stride,
-                             nullptr};
-      const BlockTile& used = block_.tiles ? block_.tiles[t] : all;
-      tile_.rows = used.rows;
-      tile_.init = start_.make(n_, lanes_, &used, row, used.rows, &tile_.init_stride);
-      tile_.row_init = block_.row_init ? block_.row_init + row : nullptr;
-      multiply_taps(used, t, row);
+      for (size_t i = 0, from = 0; i < tiling.count; from += tiling.rows(i++)) {
+        const BlockTile used = part_of(tile, block_, from, tiling.rows(i));
+        tile_.rows = used.rows;
+        tile_.init = start_.make(n_, lanes_, &used, row + from, used.rows, &tile_.init_stride);
+        tile_.row_init = block_.row_init ? block_.row_init + row + from : nullptr;
+        multiply_taps(used, row + from);
+        panel_ += block_.panel_bytes;
+      }
     }
   }
 
@@ -195,21 +217,20 @@ class Product {
 
   // Such a tile, in place: most of a block's are, and where depth is short, what is between them
   // counts.
-  void multiply_again(const BlockTile& used, size_t t, size_t row) {
+  void multiply_again(const BlockTile& used, const Tiling& tiling, size_t row) {
     const Output to = block_.sink.to.from(used.pixel, used.step);
-    tile_.rows = used.rows;
     if (block_.row_init) tile_.row_init = block_.row_init + row;
-    point_at_rows(used, t, used.pointers);
+    point_at_rows(used, used.pointers);
     tile_.dst = to.dst + (weights_.first + n_) * block_.sink.dst_bytes;
     tile_.dst_stride = to.stride;
-    OCTET_ASSERT(may_multiply(kernel_, tile_));
-    kernel_.multiply(tile_);
+    octet::multiply_tiles(kernel_, tiling, block_.panels ? block_.panel_bytes : 0, &tile_);
+    panel_ += tiling.count * block_.panel_bytes;
   }
 
   // A tile's rows where they are gathered, lie at one stride, or are pointed at.
-  void point_at_rows(const BlockTile& used, size_t t, const uint8_t* const* pointers) {
+  void point_at_rows(const BlockTile& used, const uint8_t* const* pointers) {
     if (block_.panels) {  // none is left out
-      tile_.lhs = block_.panels + t * block_.panel_bytes;
+      tile_.lhs = panel_;
       return;
     }
     tile_.lhs = used.base;
@@ -217,7 +238,7 @@ class Product {
     tile_.depth = used.reads_to_groups ? tap_steps_ : nest_.taps.depth;
   }
 
-  void multiply_taps(const BlockTile& used, size_t t, size_t row) {
+  void multiply_taps(const BlockTile& used, size_t row) {
     const Taps& taps = nest_.taps;
     const LhsTerms& lhs = block_.terms;
     const float* const row_scale = !lhs.scaled ? nullptr : lhs.scales ? lhs.scales + row : scales_;
@@ -241,7 +262,7 @@ class Product {
                  count = step - left_out;
     for (size_t tap = range.first + used.before;; tap += step) {
       point_at_weights(tap * tap_depth_ / layout_.kr);
-      point_at_rows(used, t, used.pointers + (tap - range.first) * used.rows);
+      point_at_rows(used, used.pointers + (tap - range.first) * used.rows);
       tile_.taps = block_.panels ? 1 : count;
       tile_.tap_steps = block_.tap_steps;
       if (block_.panels) tile_.depth = count == 1 ? taps.depth : count * tap_steps_;
@@ -280,22 +301,20 @@ class Product {
   size_t n_, lanes_;
   const uint8_t* strip_;
   size_t group_;
+  const uint8_t* panel_;  // of the rows that come next, if they are gathered
   Tile tile_;
 };
 
 // A tile's rows tap after tap, as the source has them.
 template <typename F>
-void for_each_tap(const Nest& nest, const Block& block, const BlockTile* tile, size_t row,
-                  size_t count, const F& f) {
-  const TapRange used = tile ? tile->taps : TapRange{0, nest.taps.count};
-  const uint8_t* const base = tile ? tile->base : block.lhs + row * block.lhs_stride;
-  Rows rows = {base, block.lhs_stride, count, nest.taps.depth, nest.lhs_flip};
-  for (size_t tap = used.first; tap < used.end; ++tap) {
-    if (!base)
-      rows.pointers = tile->pointers + (tap - used.first) * count;
-    else if (tap > used.first)
-      rows.data += block.tap_steps[tap - used.first - 1];
-    f(rows, tap - used.first);
+void for_each_tap(const Nest& nest, const Block& block, const BlockTile& tile, const F& f) {
+  Rows rows = {tile.base, block.lhs_stride, tile.rows, nest.taps.depth, nest.lhs_flip};
+  for (size_t tap = 0; tap < tile.taps.count(); ++tap) {
+    if (!tile.base)
+      rows.pointers = tile.pointers + tap * tile.rows;
+    else if (tap > 0)
+      rows.data += block.tap_steps[tap - 1];
+    f(rows, tap);
   }
 }
 
@@ -332,8 +351,9 @@ void prepare(const Nest& nest, const Columns& columns, const PreparedSections& a
   block->row_sums = block->row_init = nullptr;
   block->wide = nullptr;
   if (!kernel.gather && !weight_zero_points) return;
-  const Tiling tiling(block->rows, kernel);
-  const size_t count = block->tiles ? block->tile_count : tiling.count;
+  const BlockTile all = whole_matrix(nest, *block);
+  const BlockTile* const tiles = block->tiles ? block->tiles : &all;
+  const size_t count = block->tiles ? block->tile_count : 1;
   const size_t tap_elements = round_up_pow2(nest.taps.depth, kernel.lhs_kr);
   block->panel_bytes = kernel.lhs_panel_bytes(nest.taps.depth, nest.taps.most);
   // Rows of a matrix are summed all at once
@@ -343,26 +363,34 @@ void prepare(const Nest& nest, const Columns& columns, const PreparedSections& a
   if (weight_zero_points && !sums_tiles)
     nest.ops->sum_rows({block->lhs, block->lhs_stride, block->rows, nest.taps.depth, nest.lhs_flip},
                        is_signed, (int32_t*)(workspace + at.row_sums));
-  for (size_t t = 0, row = 0, rows; (kernel.gather || sums_tiles) && t < count; row += rows, ++t) {
-    const BlockTile* const tile = block->tiles ? &block->tiles[t] : nullptr;
-    rows = tile ? tile->rows : tiling.rows(t);
-    const size_t lanes = round_up_pow2(rows, kernel.lhs_lanes_step);
-    uint8_t* const panel = workspace + at.panels + t * block->panel_bytes;
-    int32_t* const sums = (int32_t*)(workspace + at.row_sums) + row;
-    for (size_t i = 0; sums_tiles && i < rows; ++i) sums[i] = 0;
-    for_each_tap(nest, *block, tile, row, rows, [&](const Rows& all, size_t tap) {
+  uint8_t* panel = workspace + at.panels;
+  int32_t* sums = (int32_t*)(workspace + at.row_sums);
+  const auto prepare_tile = [&](const BlockTile& tile) {
+    const size_t lanes = round_up_pow2(tile.rows, kernel.lhs_lanes_step);
+    for (size_t i = 0; sums_tiles && i < tile.rows; ++i) sums[i] = 0;
+    for_each_tap(nest, *block, tile, [&](const Rows& rows, size_t tap) {
       if (kernel.gather)
-        kernel.gather(all, lanes, panel + tap * lanes * tap_elements * kernel.lhs_element_bytes);
+        kernel.gather(rows, lanes, panel + tap * lanes * tap_elements * kernel.lhs_element_bytes);
       if (!sums_tiles) return;
       int32_t tap_sums[kMaxTileRows];
-      nest.ops->sum_rows(all, is_signed, tap_sums);
-      for (size_t i = 0; i < rows; ++i)
+      nest.ops->sum_rows(rows, is_signed, tap_sums);
+      for (size_t i = 0; i < tile.rows; ++i)
         sums[i] = (int32_t)((uint32_t)sums[i] + (uint32_t)tap_sums[i]);
     });
+    panel += block->panel_bytes;
+    sums += tile.rows;
+  };
+  size_t made = 0;  // tiles
+  for (size_t t = 0; t < count; ++t) {
+    const Tiling tiling = tiling_of(tiles[t], kernel, SIZE_MAX);
+    made += tiling.count;
+    for (size_t i = 0, from = 0; (kernel.gather || sums_tiles) && i < tiling.count;
+         from += tiling.rows(i++))
+      prepare_tile(part_of(tiles[t], *block, from, tiling.rows(i)));
   }
   if (kernel.gather) block->panels = workspace + at.panels;
   if (weight_zero_points) {
-    int32_t* const sums = (int32_t*)(workspace + at.row_sums);
+    sums = (int32_t*)(workspace + at.row_sums);
     if (columns.one_zero_point && kernel.is(kRowInit)) {
       const uint32_t factor = 0 - (uint32_t)columns.zero_point[0];
       for (size_t row = 0; row < block->rows; ++row)
@@ -372,7 +400,7 @@ void prepare(const Nest& nest, const Columns& columns, const PreparedSections& a
       block->row_sums = sums;
     }
   }
-  if (count >= kWidenTiles && wide_bytes(nest)) block->wide = (int16_t*)(workspace + at.wide);
+  if (made >= kWidenTiles && wide_bytes(nest)) block->wide = (int16_t*)(workspace + at.wide);
 }
 
 void multiply(const Nest& nest, const Weights& weights, const Block& block, size_t n0, size_t n1) {

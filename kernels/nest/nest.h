@@ -63,8 +63,9 @@ struct LhsTerms {
   const float* scales;         // or, if not null, of each
 };
 
-// Rows of a block that are multiplied together, and the taps that they use; the others are padding
-// for all of them. Empty: all is padding.
+// Rows of a block that use the same taps; the others are padding for all of them. Empty: all is
+// padding. With a base as many rows as one likes, which the nest cuts into the kernel's tiles;
+// without one, rows that are multiplied together.
 struct BlockTile {
   size_t pixel, step;  // the block's row that is this tile's row 0, rows from there to the next
   uint32_t rows;
@@ -92,7 +93,8 @@ struct Block {
   const BlockTile* tiles;      // null: rows of a matrix, all taps
   size_t tile_count;           // of tiles
   bool prepared;               // rows and tiles are as when they were prepared last
-  // What `prepare` makes. Panels, of tile 0, the next panel_bytes on; null if the kernel reads rows
+  // What `prepare` makes. Panels, one per tile of the kernel, panel_bytes apart; null if it reads
+  // rows
   const uint8_t* panels;
   size_t panel_bytes;
   const int32_t* row_sums;  // one per row, where weights have zero points; else null
