@@ -57,24 +57,31 @@ class Window {
       const Piece piece = piece_at(x, lines);
       const Sides sides = piece.sides;
       const bool across = piece.across;
-      const Tiling tiling(piece.length, kernel_);
       width = piece.width;
-      for (size_t strip = 0; strip < piece.strips; ++strip)
+      for (size_t strip = 0; strip < piece.strips; ++strip) {
+        const auto add = [&](size_t at, size_t rows, const uint8_t* base) {
+          const size_t pixel = across ? strip * run_.out_w + x + at : at * run_.out_w + x + strip;
+          tiles[count] = tile(pixel, across ? 1 : run_.out_w, rows, base, pointers);
+          tiles[count].before = sides.before;
+          tiles[count++].after = sides.after;
+        };
+        begin();
+        if (across && sides.none())
+          if (const uint8_t* const base = uniform(line + strip, x, piece.length)) {
+            add(0, piece.length, base);
+            continue;
+          }
+        const Tiling tiling(piece.length, kernel_);
         for (size_t t = 0, at = 0, height; t < tiling.count;
              ++t, at += height, pointers += taps_.count * height) {
           height = tiling.rows(t);
-          const size_t y = across ? strip : at, left = x + (across ? at : strip);
           begin();
-          const uint8_t* const base =
-              across && sides.none() ? uniform(line + y, left, height) : nullptr;
-          if (!base && across) point_line(line + y, left, height, pointers, height);
+          if (across) point_line(line + strip, x + at, height, pointers, height);
           for (size_t i = 0; !across && i < height; ++i)
-            point_line(line + y + i, left, 1, pointers + i, height);
-          tiles[count] =
-              tile(y * run_.out_w + left, across ? 1 : run_.out_w, height, base, pointers);
-          tiles[count].before = sides.before;
-          tiles[count++].after = sides.after;
+            point_line(line + at + i, x + strip, 1, pointers + i, height);
+          add(at, height, nullptr);
         }
+      }
     }
     return count;
   }
