@@ -27,8 +27,9 @@ struct ConvShape {
   bool transposed;
   size_t output_padding_h, output_padding_w;
   bool sparse = false;  // 2:4 weights: each kernel position's channels are cut into fours
-  // Transposed: phases along a line that are columns of one product (taps.h)
-  size_t phases = 1;
+  // Transposed: phases along a line that are columns of one product (taps.h); where the others lack
+  // a kernel position, how many have all, else 0
+  size_t phases = 1, full_phases = 0;
 
   constexpr size_t group_in() const { return in_channels / groups; }
   constexpr size_t group_out() const { return out_channels / groups; }

@@ -90,8 +90,7 @@ size_t panels_bytes(const RhsLayout& layout, const ConvShape& s, const Taps& tap
 
 bool fills_with_least(const RhsLayout& layout, const ConvShape& given, const FilterView& filter) {
   const ConvShape s = direct_columns(layout, given);
-  if ((s.groups == given.groups && !lacks_positions(given, s)) || layout.domain != Domain::kS8)
-    return false;
+  if ((s.groups == given.groups && !s.full_phases) || layout.domain != Domain::kS8) return false;
   const int32_t least = filter.is_u8 ? 0 : -128;
   bool fills = false;
   for (size_t i = 0; i < larger(filter.zero_point_count, 1); ++i)
@@ -126,7 +125,7 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
       uint8_t* const first =
           group + panel * layout.stored(p.depth) + (local - panel) * layout.group_bytes();
       if (local == panel && (layout.sparse() || lanes != width || step * s.taps() != p.depth ||
-                             step != given.group_in() || lacks_positions(given, s)))
+                             step != given.group_in() || s.full_phases))
         memset(first, 0, width * layout.stored(p.depth));
       // While they are in the cache.
       for (size_t lane = 0; lane < lanes; ++lane)

@@ -74,13 +74,10 @@ inline ConvShape joined_phases(const RhsLayout& layout, const ConvShape& given) 
 // The columns of such a shape as output channels of one that has no stride along a line.
 inline ConvShape as_columns(ConvShape s) {
   s.out_channels *= s.phases;
+  s.full_phases = s.kernel_w % s.phases;
   s.kernel_w = divide_up(s.kernel_w, s.phases);
   s.stride_w /= s.phases;
   return s;
-}
-// Whether some of them lack kernel positions that others have.
-inline bool lacks_positions(const ConvShape& given, const ConvShape& columns) {
-  return columns.kernel_w * columns.phases > given.kernel_w;
 }
 inline ConvShape direct_columns(const RhsLayout& layout, const ConvShape& given) {
   return as_columns(joined_phases(layout, given));
@@ -102,11 +99,19 @@ void for_each_position(const ConvShape& s, size_t group, const F& f) {
     for (size_t kx = 0; kx < s.kernel_w; ++kx) f(group, kx);
     return;
   }
-  for (size_t ky = 0; ky < s.kernel_h; ++ky) {
-    if (ky * s.dilation_h % s.stride_h != group / s.stride_w) continue;
+  const auto in_phase = [&](size_t ky, size_t kx) {
+    return ky * s.dilation_h % s.stride_h == group / s.stride_w &&
+           kx * s.dilation_w % s.stride_w == group % s.stride_w;
+  };
+  if (s.full_phases) {  // what some lack comes last
     for (size_t kx = 0; kx < s.kernel_w; ++kx)
-      if (kx * s.dilation_w % s.stride_w == group % s.stride_w) f(ky, kx);
+      for (size_t ky = 0; ky < s.kernel_h; ++ky)
+        if (in_phase(ky, kx)) f(ky, kx);
+    return;
   }
+  for (size_t ky = 0; ky < s.kernel_h; ++ky)
+    for (size_t kx = 0; kx < s.kernel_w; ++kx)
+      if (in_phase(ky, kx)) f(ky, kx);
 }
 
 }  // namespace octet

@@ -67,6 +67,21 @@ void as_columns(const ConvPlan& given, ConvPlan* plan) {
   plan->shape = as_columns(given.shape);
 }
 
+// Phases that lack a kernel position are the last columns, and it is the last one. Its weights are
+// 0, if those that stand for 0 are. Strips that would be much narrower than the kernel's rather
+// multiply them.
+Taps needed_taps(const ConvPlan& plan, Taps taps) {
+  const MicroKernel& kernel = *plan.kernel;
+  const ConvShape& columns = plan.shape;
+  const size_t turn = columns.full_phases * (columns.out_channels / columns.phases);
+  if (turn > 0 && turn >= kernel.nr / 2u && turn % kernel.rhs_layout.step == 0 &&
+      !kernel.rhs_layout.paired && !plan.columns.zero_point) {
+    taps.short_from = turn;
+    taps.parts = columns.kernel_w;
+  }
+  return taps;
+}
+
 // Per task: the axes, where taps read and the steps between them, pointers and tiles of a block.
 struct Workspace {
   size_t most_tiles;  // of a block
@@ -133,11 +148,18 @@ class Phases {
     range_.end = range_.first + lines.count() * columns.count();
     bool same = pointed_.lines && before == range_.count();
     TapAt* next = next_;
-    for (size_t i = lines.first; i < lines.end; ++i)
-      for (size_t j = columns.first; j < columns.end; ++j, ++next) {
-        *next = {h_.reads(i, phase_h), w_.reads(j, phase_w)};
-        same = same && *next == at_[next - next_];
-      }
+    const auto add = [&](size_t i, size_t j) {
+      *next = {h_.reads(i, phase_h), w_.reads(j, phase_w)};
+      same = same && *next == at_[next - next_];
+      ++next;
+    };
+    if (plan_.shape.full_phases) {  // in the order of the taps
+      for (size_t j = columns.first; j < columns.end; ++j)
+        for (size_t i = lines.first; i < lines.end; ++i) add(i, j);
+    } else {
+      for (size_t i = lines.first; i < lines.end; ++i)
+        for (size_t j = columns.first; j < columns.end; ++j) add(i, j);
+    }
     if (!same) turn_to_next();
   }
 
@@ -353,11 +375,12 @@ size_t transposed_workspace(const ConvPlan& plan, const Taps& taps, size_t out_h
   return plan_workspace(columns, taps, out_h, out_w).bytes;
 }
 
-void run_transposed(const ConvPlan& given, const ConvRun& run, const Taps& taps,
+void run_transposed(const ConvPlan& given, const ConvRun& run, const Taps& all_taps,
                     const ConvTask& task, uint8_t* workspace) {
   if (given.shape.phases > 1) as_columns(given, (ConvPlan*)workspace);
   const ConvPlan& plan = given.shape.phases > 1 ? *(const ConvPlan*)workspace : given;
   const ConvShape& s = plan.shape;
+  const Taps taps = needed_taps(plan, all_taps);
   const size_t wide = s.phases, pixel_bytes = given.shape.group_out() * plan.dst_bytes;
   const bool has_residual = run.to.residual;
   if (wide > 1 && task.n0 > 0) return;  // the first pass computes all columns

@@ -140,20 +140,23 @@ class Product {
     tile_.rhs_panel_stride = layout_.width * weights.lane_bytes;
   }
 
-  // Strips of nr columns: some in each panel, or each over some panels.
+  // Strips of nr columns: some in each panel, or each over some panels. One ends where columns
+  // begin that need fewer taps.
   void multiply(size_t n0, size_t n1) {
     // A scale of all rows is an array of one tile's only
     const bool matrix = !block_.tiles && !start_.per_row() &&
                         (block_.sink.in_place() || !block_.terms.scaled || block_.terms.scales);
-    const size_t span = larger(layout_.width, kernel_.nr);
+    const size_t span = larger(layout_.width, kernel_.nr), turn = nest_.taps.short_from;
     for (size_t panel = n0; panel < n1; panel += span) {
       const size_t width = smaller(span, weights_.lanes - panel);
       group_ = smaller(layout_.width, width) * lane_group_;
-      for (size_t lane = 0; lane < width && panel + lane < n1; lane += kernel_.nr) {
+      for (size_t lane = 0; lane < width && panel + lane < n1; lane += lanes_) {
         n_ = panel + lane;
-        lanes_ = smaller(kernel_.nr, width - lane);
-        strip_ = weights_.panels + panel * weights_.lane_bytes + lane * lane_group_;
-        tile_.cols = smaller(kernel_.nr, n1 - n_);
+        lanes_ = smaller(smaller(kernel_.nr, width - lane), n_ < turn ? turn - n_ : SIZE_MAX);
+        strip_ = weights_.panels +
+                 (panel + lane / layout_.width * layout_.width) * weights_.lane_bytes +
+                 lane % layout_.width * lane_group_;
+        tile_.cols = smaller(lanes_, n1 - n_);
         if (block_.wide) kernel_.widen(strip_, weights_.lane_bytes / lane_group_, block_.wide);
         matrix ? multiply_rows() : multiply_tiles();
       }
@@ -208,11 +211,12 @@ class Product {
   }
 
   // Whether the taps are those of the tile before, all at once.
-  static bool is_like_before(const BlockTile& tile) {
+  bool is_like_before(const BlockTile& tile) const {
     const BlockTile& before = (&tile)[-1];
     return tile.taps.first == before.taps.first && tile.taps.end == before.taps.end &&
            tile.first == before.first && tile.end == before.end &&
-           !(tile.before | tile.after | before.before | before.after) && tile.taps.count() > 0;
+           !(tile.before | tile.after | before.before | before.after) &&
+           nest_.taps.needed(tile.taps.count(), n_) > 0;
   }
 
   // Such a tile, in place: most of a block's are, and where depth is short, what is between them
@@ -247,7 +251,7 @@ class Product {
     OCTET_ASSERT(range.first <= range.end && range.end <= taps.count);
     OCTET_ASSERT(used.first <= used.end && used.end <= taps.groups);
     const Output to = block_.sink.to.from(used.pixel, used.step);
-    if (range.first == range.end) {
+    if (taps.needed(range.count(), n_) == 0) {
       Sink sink = block_.sink;
       sink.narrow_in_kernel = false;  // no kernel there, so the epilogue does all
       MicroKernel only_init = kernel_;
@@ -259,7 +263,7 @@ class Product {
     // made.
     const size_t left_out = used.before + used.after,
                  step = left_out ? taps.count / taps.groups : range.count(),
-                 count = step - left_out;
+                 count = taps.needed(step, n_) - left_out;
     for (size_t tap = range.first + used.before;; tap += step) {
       point_at_weights(tap * tap_depth_ / layout_.kr);
       point_at_rows(used, used.pointers + (tap - range.first) * used.rows);

@@ -13,9 +13,13 @@ struct Taps {
   size_t count, depth;  // depth in bytes, before rounding
   size_t groups;
   size_t most;  // that one output uses
+  // Columns from this one on have weights of 0 in the last of so many equal parts of a group's taps
+  size_t short_from = SIZE_MAX, parts = 1;
 
   // Of the packed weights of one column.
   size_t padded(const RhsLayout& layout) const { return count * layout.depth(depth); }
+  // Of `of` taps, those that columns from n on need.
+  size_t needed(size_t of, size_t n) const { return n < short_from ? of : of - of / parts; }
 };
 
 struct TapRange {

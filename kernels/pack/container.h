@@ -13,7 +13,7 @@
 namespace octet {
 
 // 2 had a header for products and another for convolutions, 1 had CRCs.
-constexpr uint32_t kContainerVersion = 5;
+constexpr uint32_t kContainerVersion = 6;
 
 // What weights are for. The values are stored.
 enum class BlobKind : uint16_t { kMatrices = 1, kFilter = 2 };
