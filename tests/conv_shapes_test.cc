@@ -426,6 +426,9 @@ TEST(ConvShapes, TransposedPhasesThatLackPositions) {
       }
   for (const size_t channels : {1, 2, 4, 5, 7, 8, 9, 16, 17})
     shapes.push_back(transposed(square(5, 8, channels, 3, 2, 1), 1, 1));
+  // Strips that end where columns begin that need fewer taps, and lines of many tiles
+  shapes.push_back(transposed(square(4, 40, 32, 3, 2, 1), 1, 1));
+  shapes.push_back(transposed(square(8, 19, 16, 5, 2, 2), 1, 1));
   check_all(shapes);
 
   for (const octet_type rhs : {OCTET_S8, OCTET_U8})
