@@ -153,9 +153,9 @@ class Product {
       for (size_t lane = 0; lane < width && panel + lane < n1; lane += lanes_) {
         n_ = panel + lane;
         lanes_ = smaller(smaller(kernel_.nr, width - lane), n_ < turn ? turn - n_ : SIZE_MAX);
-        strip_ = weights_.panels +
-                 (panel + lane / layout_.width * layout_.width) * weights_.lane_bytes +
-                 lane % layout_.width * lane_group_;
+        // Within a panel, or at the beginning of one
+        strip_ = weights_.panels + panel * weights_.lane_bytes +
+                 lane * (kernel_.nr > layout_.width ? weights_.lane_bytes : lane_group_);
         tile_.cols = smaller(lanes_, n1 - n_);
         if (block_.wide) kernel_.widen(strip_, weights_.lane_bytes / lane_group_, block_.wide);
         matrix ? multiply_rows() : multiply_tiles();
@@ -191,7 +191,7 @@ class Product {
     const BlockTile all = whole_matrix(nest_, block_);
     const BlockTile* const tiles = block_.tiles ? block_.tiles : &all;
     const size_t count = block_.tiles ? block_.tile_count : 1;
-    panel_ = block_.panels;
+    panel_ = 0;
     for (size_t t = 0, row = 0; t < count; row += tiles[t++].rows) {
       const BlockTile& tile = tiles[t];
       const Tiling tiling = tiling_of(tile, kernel_, tile_.cols);
@@ -234,7 +234,7 @@ class Product {
   // A tile's rows where they are gathered, lie at one stride, or are pointed at.
   void point_at_rows(const BlockTile& used, const uint8_t* const* pointers) {
     if (block_.panels) {  // none is left out
-      tile_.lhs = panel_;
+      tile_.lhs = block_.panels + panel_;
       return;
     }
     tile_.lhs = used.base;
@@ -305,7 +305,7 @@ class Product {
   size_t n_, lanes_;
   const uint8_t* strip_;
   size_t group_;
-  const uint8_t* panel_;  // of the rows that come next, if they are gathered
+  size_t panel_;  // offset of that of the rows that come next, if they are gathered
   Tile tile_;
 };
 
