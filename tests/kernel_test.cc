@@ -285,6 +285,19 @@ TEST_P(Kernel, NarrowsEveryTileShape) {
   });
 }
 
+// Little depth may have loops of its own, which are only for tiles that leave as 8 bits.
+TEST_P(Kernel, NarrowsEveryLittleDepth) {
+  if (!kernel().is(octet::kNarrows)) GTEST_SKIP() << kernel().name;
+  for (size_t depth = 1; depth <= 70; ++depth)
+    for (size_t rows = 1; rows <= kernel().mr; ++rows)
+      for (const size_t less : {0, 1})
+        for (const bool flip : {false, kernel().is(octet::kAnyLhs)})
+          check_narrow(kernel(),
+                       {rows, kernel().nr - less, depth, flip, -1, -1, false,
+                        depth % 2 ? Side::kBack : Side::kFront},
+                       less ? octet::Narrow{3, -100, 100, false} : octet::Narrow{3, 0, 255, true});
+}
+
 // Names drive forcing, tests and benches: they must say what the constants say.
 TEST(KernelTable, NamesTellTheTile) {
   for (const MicroKernel* kernel : table()) {

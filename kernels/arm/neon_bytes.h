@@ -326,7 +326,7 @@ void dispatch(const Tile& t) {
   (t.lhs_flip ? kByRows<true, least> : kByRows<false, least>)[t.rows - 1](t);
 }
 
-template <bool least>
+template <bool least, MultiplyFn multiply = dispatch<least>>
 constexpr MicroKernel bytes_kernel(const char* name) {
   return {
       .name = name,
@@ -337,7 +337,7 @@ constexpr MicroKernel bytes_kernel(const char* name) {
       .flags = kAnyLhs | kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight | kNoLeast * !least,
       .rhs_layout = kNeonLayout,
       .lhs_kr = 16,
-      .multiply = dispatch<least>,
+      .multiply = multiply,
   };
 }
 

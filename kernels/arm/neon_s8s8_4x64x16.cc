@@ -1,9 +1,10 @@
 // On AArch64.
-#include "kernels/arm/neon_bytes.h"
+#include "kernels/arm/neon_shallow.h"
 
 namespace octet {
 
-const MicroKernel neon_s8s8_4x64x16 = bytes_kernel<false>("neon_s8s8_4x64x16");
-const MicroKernel neon_s8s8_least_4x64x16 = bytes_kernel<true>("neon_s8s8_least_4x64x16");
+const MicroKernel neon_s8s8_4x64x16 = bytes_kernel<false, multiply_any<false>>("neon_s8s8_4x64x16");
+const MicroKernel neon_s8s8_least_4x64x16 =
+    bytes_kernel<true, multiply_any<true>>("neon_s8s8_least_4x64x16");
 
 }  // namespace octet

@@ -31,7 +31,7 @@ def main():
     a = parser.parse_args()
     for shape in a.shapes or SHAPES:
         once, twice = (count(a.qemu.split(), a.build_dir / "tools/arm", shape, a.types.split(":"), runs, ["tflite"] * a.tflite) for runs in (1, 2))
-        print(f"{shape:32} {' '.join(once[1][1:]):32} {1000 * (twice[0] - once[0]) / int(once[1][0]):8.0f}")
+        print(f"{shape:32} {' '.join(once[1][1:]):32} {1000 * (twice[0] - once[0]) / int(once[1][0]):8.1f}")
 
 
 if __name__ == "__main__":
