@@ -18,6 +18,29 @@ void make_sparse(uint8_t* rhs) {
       if (!(kPairs[(j + k / 4) % 6] >> k % 4 & 1)) rhs[k * kTileColumns + j] = 0;
 }
 
+// Whether all rows at once become the bytes that tiles of them become.
+bool strips_as_tiles(const MicroKernel& kernel, Tile tile) {
+  constexpr size_t kBytes = kTileRows * kTileColumns;
+  uint8_t strip[kBytes] = {}, tiles[kBytes] = {};
+  float scales[kTileColumns];
+  for (float& scale : scales) scale = 1.0f / 4096;  // outputs fill their range
+  const Narrow narrow = {-3, -128, 127, false};
+  tile.rows = kTileRows;
+  tile.scale = scales;
+  tile.narrow = &narrow;
+  tile.dst_stride = tile.cols;
+  tile.dst = strip;
+  kernel.multiply_strip(tile);
+  const uint8_t* const lhs = (const uint8_t*)tile.lhs;
+  for (size_t row = 0; row < kTileRows; row += tile.rows) {
+    tile.rows = smaller(kernel.mr, kTileRows - row);
+    tile.lhs = lhs + row * tile.lhs_stride;
+    tile.dst = tiles + row * tile.dst_stride;
+    kernel.multiply(tile);
+  }
+  return memcmp(strip, tiles, kBytes) == 0;
+}
+
 bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
   alignas(64) uint8_t rhs[kDepth * kTileColumns], panel[2048], packed[kPanelBytes];
   alignas(64) int32_t out[kTileRows * kTileColumns];
@@ -38,6 +61,7 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
   Tile tile = make_tile(kernel.gather ? panel : lhs, packed, 1, rows, columns, out);
   tile.rhs_stride = layout.panel_width(0, columns) * layout.group_bytes();
   tile.rhs_panel_stride = layout.width * layout.lane_bytes(kDepth);
+  if (kernel.multiply_strip && rounds_to_nearest() && !strips_as_tiles(kernel, tile)) return false;
   kernel.multiply(tile);
   return is_product(
       out, rows, columns,
@@ -69,7 +93,8 @@ bool passes(const MicroKernel& kernel) {
   };
   const size_t columns = smaller(kernel.nr, kTileColumns);
   return passes_tile(smaller(kernel.mr, kTileRows), columns) &&
-         (!kernel.tall_nr || passes_tile(smaller(kernel.tall_mr, kTileRows), kernel.tall_nr));
+         (!kernel.tall_nr || passes_tile(smaller(kernel.tall_mr, kTileRows), kernel.tall_nr)) &&
+         (!kernel.multiply_strip || !narrowing || narrows_strips(kernel));
 }
 
 IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu) {

@@ -178,6 +178,36 @@ bool quantizes(const TierOps& ops) {
   return quantizes_quarters(ops, false) && quantizes_quarters(ops, true);
 }
 
+bool narrows_strips(const MicroKernel& kernel) {
+  uint8_t out[kTileRows * kTileColumns];
+  const FloatCases& cases = kernel.is(kNarrows16) ? kFloatCases16 : kFloatCases;
+  MicroKernel strip = kernel;
+  strip.multiply = kernel.multiply_strip;
+  Tile tile = {};
+  tile.lhs = tile.rhs = kZeros;
+  tile.depth = kernel.strip_depth.least;
+  tile.rows = kTileRows;
+  tile.cols = kernel.nr;
+  tile.dst = out;
+  tile.dst_stride = kTileColumns;
+  tile.scale = cases.scale;
+  if (tile.depth * kernel.nr > sizeof kZeros) return false;
+  for (size_t turn = 0; turn < 2 * kTileRows; ++turn) {
+    const size_t first = turn / 2 * kApart;
+    const bool u8 = turn % 2;
+    tile.init = cases.acc + first;
+    tile.narrow = u8 ? &kNarrowU8 : &kNarrowS8;
+    strip.multiply(tile);
+    for (size_t i = 0; i < tile.rows; ++i)
+      if (memcmp(out + i * kTileColumns, (u8 ? cases.u8 : cases.s8) + first, tile.cols) != 0)
+        return false;
+  }
+  const size_t from = kTfliteRightFrom;
+  tile.cols = smaller(tile.cols, kTileColumns - from);
+  return !kernel.is(kTfliteRight) || tile.cols < kernel.nr ||
+         narrows_alike(strip, tile, kTfliteS8, kTfliteCases, from);
+}
+
 bool narrows(const MicroKernel& kernel, size_t rows, size_t columns) {
   uint8_t out[kTileRows * kTileColumns];
   const FloatCases& cases = kernel.is(kNarrows16) ? kFloatCases16 : kFloatCases;

@@ -10,5 +10,7 @@ bool finishes(const TierOps& ops);
 bool quantizes(const TierOps& ops);
 // The narrow exit of a kernel that has one.
 bool narrows(const MicroKernel& kernel, size_t rows, size_t columns);
+// Of one that takes strips, there.
+bool narrows_strips(const MicroKernel& kernel);
 
 }  // namespace octet

@@ -298,6 +298,25 @@ TEST_P(Kernel, NarrowsEveryLittleDepth) {
                        less ? octet::Narrow{3, -100, 100, false} : octet::Narrow{3, 0, 255, true});
 }
 
+// Any number of rows in one call; each depth that it is for, or around its ends.
+TEST_P(Kernel, TakesStripsOfAnyHeight) {
+  if (!kernel().multiply_strip) GTEST_SKIP() << kernel().name << " takes tile by tile";
+  MicroKernel strip = kernel();
+  strip.multiply = kernel().multiply_strip;
+  const size_t mr = strip.mr, least = strip.strip_depth.least, most = strip.strip_depth.most;
+  for (size_t depth = least; depth <= most; depth = depth == least + 66 ? most - 17 : depth + 1)
+    for (const size_t rows : {size_t{1}, mr - 1, mr, mr + 1, 2 * mr, 3 * mr + 2})
+      for (const bool flip : {false, strip.is(octet::kAnyLhs)}) {
+        TileCase c = {rows, strip.nr, depth, flip,
+                      -1,   -1,       false, depth % 2 ? Side::kBack : Side::kFront};
+        if (rows > mr && depth % 7 == 0) check_s32(strip, c);
+        check_narrow(
+            strip, c,
+            rows % 2 ? octet::Narrow{-7, -100, 100, false} : octet::Narrow{-7, -128, 127, false});
+        if (HasFatalFailure()) return;
+      }
+}
+
 // Names drive forcing, tests and benches: they must say what the constants say.
 TEST(KernelTable, NamesTellTheTile) {
   for (const MicroKernel* kernel : table()) {

@@ -285,6 +285,20 @@ TEST_P(SelfTestExit, OneThatNarrowsWronglyIsFound) {
   }
 }
 
+void lies_in_strips(const octet::Tile& t) {
+  honest->multiply_strip(t);
+  if (t.scale) ++static_cast<uint8_t*>(t.dst)[(t.rows - 1) * t.dst_stride + t.cols - 1];
+}
+
+TEST_P(SelfTestExit, OneThatNarrowsStripsWronglyIsFound) {
+  if (!kernel().multiply_strip) GTEST_SKIP() << kernel().name << " takes tile by tile";
+  honest = &kernel();
+  MicroKernel liar = kernel();
+  liar.multiply_strip = lies_in_strips;
+  EXPECT_TRUE(octet::passes(kernel()));
+  EXPECT_FALSE(octet::passes(liar));
+}
+
 // Winograd's outputs: the ones that are narrowed, and the one that is rounded.
 const octet::WinogradOps* honest_transforms;
 size_t lying_form;

@@ -306,6 +306,9 @@ void check_kernel(const MicroKernel& kernel) {
     EXPECT_LT(kernel.tall_nr, kernel.nr);
     EXPECT_EQ(kernel.gather, nullptr);
   }
+  EXPECT_EQ(kernel.multiply_strip != nullptr, kernel.strip_depth.most != 0);
+  EXPECT_LE(kernel.strip_depth.least, kernel.strip_depth.most);
+  EXPECT_TRUE(!kernel.multiply_strip || !kernel.gather) << "strips are of rows where they lie";
   EXPECT_TRUE(layout.width % kernel.nr == 0 ||
               (kernel.nr % layout.width == 0 && layout.width == layout.step));
   EXPECT_TRUE(layout.kr % kernel.lhs_kr == 0 || kernel.lhs_kr % layout.kr == 0);

@@ -175,6 +175,7 @@ void touch_watched(const void* at, size_t bytes, bool write) {
 MicroKernel watched(const MicroKernel& kernel) {
   MicroKernel watched = kernel;
   watched.multiply = multiply;
+  watched.multiply_strip = nullptr;
   if (kernel.gather) watched.gather = gather;
   if (kernel.widen) watched.widen = widen;
   return watched;

@@ -15,6 +15,7 @@
 #include <arm_neon.h>
 
 #include "kernels/arm/bytes.h"
+#include "kernels/arm/dotprod_strip.h"
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/leave.h"
 #include "kernels/arm/pinned.h"
@@ -154,6 +155,23 @@ void dispatch(const Tile& t) {
   (t.cols > 8 ? kByRows<4> : kByRows<2>)[t.rows - 1](t, in_order);
 }
 
+// s32, and rows that are no six, tile by tile.
+void multiply_strip(const Tile& t) {
+  size_t row = 0;
+  if (t.scale) {
+    row = t.rows / kMr * kMr;
+    multiply_tiles_of_six(t, t.rows / kMr);
+    if (row == t.rows) return;
+  }
+  Tile rest = t;
+  for (; row < t.rows; row += rest.rows) {
+    rest.rows = t.rows - row < kMr ? t.rows - row : kMr;
+    rest.lhs = (const uint8_t*)t.lhs + row * t.lhs_stride;
+    rest.dst = (uint8_t*)t.dst + row * t.dst_stride;
+    dispatch<false>(rest);
+  }
+}
+
 }  // namespace
 
 const MicroKernel dotprod_s8s8_6x16x4 = {
@@ -166,6 +184,8 @@ const MicroKernel dotprod_s8s8_6x16x4 = {
     .rhs_layout = kDotprodLayout,
     .lhs_kr = 4,
     .multiply = dispatch<false>,
+    .multiply_strip = multiply_strip,
+    .strip_depth = {DotStrip::kLeast, DotStrip::kMost},
 };
 
 // For Cortex-A55 and its like.

@@ -116,8 +116,9 @@ OCTET_INLINE inline void multiply_panels(const Tile& t, const uint8_t* const (&r
   }
 }
 
+// Not inlined: what it saves on the stack would cost deep tiles, too.
 template <bool least>
-void multiply_shallow(const Tile& t) {
+__attribute__((noinline)) void multiply_shallow(const Tile& t) {
   alignas(16) uint8_t tails[Shallow::kRows][16];
   if (t.depth < 16) copy_tails(t, 0, (const uint8_t*)t.lhs, tails);
   // A fourth row that is not there is the third one again: the same bytes to the same place

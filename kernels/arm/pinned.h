@@ -26,8 +26,8 @@ OCTET_INLINE inline void load16_step(int8x16_t& to, const uint8_t*& from) {
 }
 
 // 32 bytes at from + offset.
-template <int offset>
-OCTET_INLINE inline void load_two(int8x16_t& low, int8x16_t& high, const uint8_t* from) {
+template <int offset, typename Vector, typename Value>
+OCTET_INLINE inline void load_two(Vector& low, Vector& high, const Value* from) {
   __asm__ volatile("ldp %q0, %q1, [%2, %c3]" : "=w"(low), "=w"(high) : "r"(from), "n"(offset));
 }
 // 32 bytes; then `step` bytes on.
@@ -75,6 +75,21 @@ OCTET_INLINE inline void load_half_columns(int8x16_t& b0, int8x16_t& b1, const u
   load_low<32 * two>(b0, from);
   load_low<32 * two + 16>(b1, from);
   if (two) from += 64;
+}
+
+// A row's bytes, whole or their first eight; then on to the next row, which costs an instruction of
+// its own nowhere.
+OCTET_INLINE inline void load16_row(int8x16_t& to, const uint8_t*& from, size_t stride) {
+  __asm__ volatile("ld1 {%0.16b}, [%1], %2" : "=w"(to), "+r"(from) : "r"(stride));
+}
+OCTET_INLINE inline void load8_row(int8x16_t& to, const uint8_t*& from, size_t stride) {
+  __asm__ volatile("ld1 {%0.8b}, [%1], %2" : "=w"(to), "+r"(from) : "r"(stride));
+}
+OCTET_INLINE inline void store16_row(uint8x16_t bytes, uint8_t*& to, size_t stride) {
+  __asm__ volatile("st1 {%1.16b}, [%0], %2" : "+r"(to) : "w"(bytes), "r"(stride) : "memory");
+}
+OCTET_INLINE inline void store8_row(uint8x16_t bytes, uint8_t*& to, size_t stride) {
+  __asm__ volatile("st1 {%1.8b}, [%0], %2" : "+r"(to) : "w"(bytes), "r"(stride) : "memory");
 }
 
 template <int lane>

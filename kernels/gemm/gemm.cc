@@ -246,8 +246,11 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
       if (scale) tile->scale = scale + n;
       tile->lhs = block;
       tile->dst = dst + m0 * tile->dst_stride + n * plan.dst_bytes;
-      multiply_tiles(kernel, gathers ? tiling : Tiling(rows, kernel, tile->cols), panel_bytes,
-                     tile);
+      if (!gathers && takes_strip(kernel, *tile))
+        multiply_rows(kernel, rows, tile);
+      else
+        multiply_tiles(kernel, gathers ? tiling : Tiling(rows, kernel, tile->cols), panel_bytes,
+                       tile);
     }
   }
 }

@@ -81,6 +81,17 @@ inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size
   }
 }
 
+// Whether the kernel takes all rows of a strip at once, where multiply_tiles would do.
+inline bool takes_strip(const MicroKernel& kernel, const Tile& tile) {
+  return tile.cols == kernel.nr && kernel.multiply_strip &&
+         tile.depth >= kernel.strip_depth.least && tile.depth <= kernel.strip_depth.most &&
+         !tile.row_init;
+}
+inline void multiply_rows(const MicroKernel& kernel, size_t rows, Tile* tile) {
+  tile->rows = rows;
+  kernel.multiply_strip(*tile);
+}
+
 // The same by way of an s32 tile.
 inline void finish_tiles(const MicroKernel& kernel, const Sink& sink, size_t rows, size_t n,
                          size_t lanes, const float* row_scales, size_t lhs_panel, Tile* tile) {
@@ -113,6 +124,7 @@ inline void multiply_strip(const MicroKernel& kernel, const Sink& sink, size_t r
   tile->dst_stride = sink.to.stride;
   tile->scale = sink.s32() ? nullptr : sink.finish->scale + n;
   tile->narrow = sink.narrow;
+  if (takes_strip(kernel, *tile)) return multiply_rows(kernel, rows, tile);
   multiply_tiles(kernel, Tiling(rows, kernel, tile->cols), lhs_panel, tile);
 }
 
