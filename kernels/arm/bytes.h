@@ -55,8 +55,15 @@ __attribute__((noinline, unused)) void copy_rows(const uint8_t* from, size_t fro
                                                  uint8_t* to, size_t to_stride, size_t rows,
                                                  size_t bytes) {
   for (; rows; --rows, from += from_stride, to += to_stride) {
+    size_t i = 0;
     OCTET_NO_UNROLL
-    for (size_t i = 0; i < bytes; ++i) to[i] = from[i];
+    for (; i + 8 <= bytes; i += 8) __builtin_memcpy(to + i, from + i, 8);
+    if (bytes & 4) {
+      __builtin_memcpy(to + i, from + i, 4);
+      i += 4;
+    }
+    OCTET_NO_UNROLL
+    for (; i < bytes; ++i) to[i] = from[i];
   }
 }
 

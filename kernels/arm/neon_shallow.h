@@ -1,9 +1,9 @@
-// Rows of at most 32 bytes, 3 or 4 of them, on AArch64. A tile stays in registers while all of its
+// Rows of at most 48 bytes, 3 or 4 of them, on AArch64. A tile stays in registers while all of its
 // columns pass by: with so little depth, a step of neon_bytes.h loads half as many vectors as it
 // multiplies, and asks after each four columns what is left of the rows.
 //
-// 8 registers of lhs, two of each row; a column at a time is multiplied by all of them, and two
-// columns' partial sums join before the next two begin: 12 accumulators, 4 products, 4 of rhs.
+// Up to 12 registers of lhs, three of each row; two columns at a time are multiplied by all of them,
+// and their partial sums join before the next two begin: 12 accumulators, 4 products, 2 to 4 of rhs.
 #pragma once
 
 #include "kernels/arm/neon_bytes.h"
@@ -12,7 +12,7 @@ namespace octet {
 namespace {
 
 struct Shallow {
-  static constexpr int kRows = 4, kMost = 32;
+  static constexpr int kRows = 4, kMost = 48;
 
   // What kernels do nearly always; the rest is neon_bytes.h's.
   static bool takes(const Tile& t) {
@@ -43,11 +43,11 @@ OCTET_INLINE inline void multiply_group(int32x4_t (&acc)[4][kWidth], const int8x
   }
 }
 
-// The bytes of a row of more than 16 from the 16th on, and zeros: the last 16, moved.
-OCTET_INLINE inline uint8x16_t load_rest(const uint8_t* row, size_t depth) {
+// A row's last group, of more than one, and zeros: the last 16 bytes, moved.
+OCTET_INLINE inline uint8x16_t load_rest(const uint8_t* row, size_t depth, size_t padding) {
   static constexpr uint8_t kCount[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   return vqtbl1q_u8(vld1q_u8(row + depth - 16),
-                    vaddq_u8(vld1q_u8(kCount), vdupq_n_u8((uint8_t)(32 - depth))));
+                    vaddq_u8(vld1q_u8(kCount), vdupq_n_u8((uint8_t)padding)));
 }
 
 // Four bytes to each row; as one text, or GCC 12 copies addresses.
@@ -60,9 +60,19 @@ OCTET_INLINE inline void store_quads(uint8x16_t bytes, uint8_t* (&to)[4]) {
       : "memory");
 }
 
-// All whole panels of a tile. second: how many bytes of the rows' second group are multiplied, 0, 8
-// or 16.
-template <bool least, int second>
+// Two columns of a group, or the first eight bytes of each.
+template <int bytes, int at>
+OCTET_INLINE inline void load_two_of(int8x16_t (&b)[2], const uint8_t* rhs) {
+  if constexpr (bytes == 16) {
+    load_two<at>(b[0], b[1], rhs);
+  } else {
+    load_low<at>(b[0], rhs);
+    load_low<at + 16>(b[1], rhs);
+  }
+}
+
+// All whole panels of a tile. last: how many bytes of the rows' last group are multiplied, 8 or 16.
+template <bool least, int groups, int last>
 OCTET_INLINE inline void multiply_panels(const Tile& t, const uint8_t* const (&rows)[4]) {
   constexpr int kGroup = 16 * kWidth;
   const uint8_t* rhs = t.rhs;
@@ -74,26 +84,32 @@ OCTET_INLINE inline void multiply_panels(const Tile& t, const uint8_t* const (&r
   const uint8x16_t flip = vdupq_n_u8((uint8_t)t.lhs_flip);
   const auto flipped = [&](uint8x16_t bytes)
                            OCTET_INLINE { return vreinterpretq_s8_u8(veorq_u8(bytes, flip)); };
-  int8x16_t a[2][4];
+  int8x16_t a[groups][4];
   uint8_t* dst[4];
   unroll<4>([&](auto i) OCTET_INLINE {
-    a[0][i] = flipped(vld1q_u8(rows[i]));
-    if constexpr (second != 0) a[1][i] = flipped(load_rest(rows[i], t.depth));
+    unroll<groups>([&](auto g) OCTET_INLINE {
+      if constexpr (g == 0 || g + 1 < groups)
+        a[g][i] = flipped(vld1q_u8(rows[i] + 16 * g));
+      else
+        a[g][i] = flipped(load_rest(rows[i], t.depth, 16 * groups - t.depth));
+    });
     dst[i] = (uint8_t*)t.dst + (i < 3 ? (size_t)i : t.rows - 1) * t.dst_stride;
   });
   for (size_t panels = t.cols / kWidth; panels != 0; --panels) {
     int32x4_t acc[4][kWidth], sum[2][4];
     const auto two_columns = [&](auto two) OCTET_INLINE {
-      constexpr int j = 2 * two, at = 16 * j;
-      int8x16_t b0, b1, c0, c1;
-      load_two<at>(b0, b1, rhs);
-      if constexpr (second == 16) load_two<kGroup + at>(c0, c1, rhs);
-      if constexpr (second == 8) load_low<kGroup + at>(c0, rhs);
-      if constexpr (second == 8) load_low<kGroup + at + 16>(c1, rhs);
-      multiply_group<least, true, 16, j>(acc, a[0], b0);
-      if constexpr (second != 0) multiply_group<least, false, second, j>(acc, a[1], c0);
-      multiply_group<least, true, 16, j + 1>(acc, a[0], b1);
-      if constexpr (second != 0) multiply_group<least, false, second, j + 1>(acc, a[1], c1);
+      constexpr int j = 2 * two, kAhead = groups == 2;  // where registers are left
+      int8x16_t b[groups][2];
+      const auto load = [&](auto g) OCTET_INLINE {
+        load_two_of<g + 1 < groups ? 16 : last, kGroup * g + 16 * j>(b[g], rhs);
+      };
+      unroll<groups>([&](auto g) OCTET_INLINE {
+        constexpr int bytes = g + 1 < groups ? 16 : last;
+        if constexpr (g == 0 || !kAhead) load(g);
+        if constexpr (g == 0 && kAhead) load(Int<g + 1>{});
+        multiply_group<least, g == 0, bytes, j>(acc, a[g], b[g][0]);
+        multiply_group<least, g == 0, bytes, j + 1>(acc, a[g], b[g][1]);
+      });
       unroll<4>([&](auto i) OCTET_INLINE { sum[two][i] = vpaddq_s32(acc[i][j], acc[i][j + 1]); });
     };
     two_columns(Int<0>{});
@@ -129,11 +145,15 @@ __attribute__((noinline)) void multiply_shallow(const Tile& t) {
     if (t.depth < 16) rows[at] = tails[i];
   });
   if (t.depth <= 16)
-    multiply_panels<least, 0>(t, rows);
+    multiply_panels<least, 1, 16>(t, rows);
   else if (t.depth <= 24)
-    multiply_panels<least, 8>(t, rows);
+    multiply_panels<least, 2, 8>(t, rows);
+  else if (t.depth <= 32)
+    multiply_panels<least, 2, 16>(t, rows);
+  else if (t.depth <= 40)
+    multiply_panels<least, 3, 8>(t, rows);
   else
-    multiply_panels<least, 16>(t, rows);
+    multiply_panels<least, 3, 16>(t, rows);
   const size_t done = t.cols / kWidth;
   if (t.cols == done * kWidth) return;
   Tile last = t;
