@@ -16,7 +16,7 @@ struct Shallow {
 
   // What kernels do nearly always; the rest is neon_bytes.h's.
   static bool takes(const Tile& t) {
-    return t.depth <= kMost && t.taps == 1 && t.rows + 1 >= kRows && t.scale &&
+    return t.depth <= kMost && t.scale && t.taps == 1 && t.rows + 1 >= kRows &&
            t.init_stride == 0 && t.cols >= kWidth;
   }
 };
