@@ -1,5 +1,5 @@
-// All rows of a strip of 16 columns in one call, six at a time, where they are not deep: what a call
-// costs, and where its operands lie, is then worked out once instead of for each tile.
+// All rows of a strip of 16 columns in one call, six at a time, where they are not deep: what a
+// call costs, and where its operands lie, is then worked out once instead of for each tile.
 //
 // One address walks down the rows, for each 16 along depth anew; loads and stores step it by
 // themselves. What is left of a row, less than 16 bytes, is the end of its last 16, moved, so that
@@ -32,9 +32,9 @@ OCTET_INLINE inline void multiply_lane(int32x4_t (&acc)[DotStrip::kRows][DotStri
   });
 }
 
-// Four vectors of a row to 16 bytes, as `narrowed` does, but for the clamp and the flip. As one text,
-// because while all accumulators wait no register is left for a copy, and compilers load constants
-// anew for each row.
+// Four vectors of a row to 16 bytes, as `narrowed` does, but for the clamp and the flip. As one
+// text, because while all accumulators wait no register is left for a copy, and compilers load
+// constants anew for each row.
 OCTET_INLINE inline int8x16_t narrow_row(int32x4_t (&acc)[4], const FloatScale (&by)[4],
                                          float32x4_t magic, int16x8_t zero_point) {
   __asm__ volatile(

@@ -2,8 +2,9 @@
 // columns pass by: with so little depth, a step of neon_bytes.h loads half as many vectors as it
 // multiplies, and asks after each four columns what is left of the rows.
 //
-// Up to 12 registers of lhs, three of each row; two columns at a time are multiplied by all of them,
-// and their partial sums join before the next two begin: 12 accumulators, 4 products, 2 to 4 of rhs.
+// Up to 12 registers of lhs, three of each row; two columns at a time are multiplied by all of
+// them, and their partial sums join before the next two begin: 12 accumulators, 4 products, 2 to 4
+// of rhs.
 #pragma once
 
 #include "kernels/arm/neon_bytes.h"

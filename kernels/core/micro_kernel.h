@@ -84,8 +84,8 @@ struct MicroKernel {
   // Bytes: 1; words: 2; words of which each pair is there twice, one after the other: 4
   uint8_t lhs_lanes_step = 1, lhs_kr, lhs_element_bytes = 1;
   MultiplyFn multiply;
-  // Null, or multiply for any number of rows at a stride, of so many bytes, and for nr columns whose
-  // init is one row for all: with little depth, what a call costs counts
+  // Null, or multiply for any number of rows at a stride, of so many bytes, in one tap, and for nr
+  // columns whose init is one row for all: with little depth, what a call costs counts
   MultiplyFn multiply_strip = nullptr;
   struct {
     uint16_t least, most;
