@@ -295,6 +295,26 @@ write("tensor", lambda m: m["operators"][1].update(inputs=[9]))
 write("unquantized", lambda m: m["tensors"][0].update(quantization=None))
 write("kind", lambda m: m["operators"][1].update(kind="resize"))
 write("text", lambda m: m["operators"][0].update(activation=3))
+write("zero_point", lambda m: m["tensors"][0]["quantization"].update(zero_points=[2**63]))
+write("far_zero_point", lambda m: m["tensors"][1]["quantization"].update(zero_points=[1e300]))
+write("size", lambda m: m["tensors"][0].update(shape=[-1, 4, 4, 8]))
+write("images", lambda m: m["tensors"][0].update(shape=[2**31, 4, 4, 8]))
+write("dimensions", lambda m: m["tensors"][0].update(shape=[1, 2, 4, 4, 8]))
+write("stride", lambda m: m["operators"][1]["geometry"].update(stride_h=1e300))
+write("type", lambda m: m["tensors"][0].update(type="f32"))
+write("bias_type", lambda m: m["tensors"][2].update(type="s8"))
+write("data_folder", lambda m: m.update(data="."))
+write("twice", lambda m: m["operators"].insert(1, m["operators"][0]))
+write("early", lambda m: m["operators"].reverse())
+def join(m, kind, inputs, shape):
+    m["tensors"].append(tensor("more", shape))
+    m["operators"].append({"kind": kind, "name": "j", "operator": kind.upper(), "inputs": inputs, "outputs": [6], "activation": "NONE"})
+write("shapes", lambda m: join(m, "addition", [3, 4], [1, 4, 4, 4]))
+write("larger", lambda m: join(m, "addition", [4, 4], [1, 4, 4, 4]))
+write("itself", lambda m: join(m, "reshape", [6], [1, 16]))
+write("elements", lambda m: join(m, "reshape", [4], [1, 17]))
+write("second", lambda m: (m["operators"][2].update(inputs=[0], outputs=[5, 6]), join(m, "addition", [4, 6], [1, 2, 2, 4]), m["operators"][3].update(outputs=[7]),
+                           m["tensors"].append(tensor("sum", [1, 2, 2, 4]))))
 (scratch / "in").write_bytes(bytes(range(128)))
 END
 expect 0 'left out: operators[2] (SOFTMAX): not Octet' run --network "$scratch/model.json" --goal memory --repetitions 1 \
@@ -323,7 +343,27 @@ expect 2 'tensors in NHWC' run "$scratch/layout.json"
 expect 2 'operators[1] (MAX_POOL_2D): 9 is no tensor' run "$scratch/tensor.json"
 expect 2 'tensor 0 is not quantized' run "$scratch/unquantized.json"
 expect 2 "'resize' is no kind of operator" run "$scratch/kind.json"
-expect 2 'type must be string' run "$scratch/text.json"
+expect 2 'operators[0] (CONV_2D): [json.exception.type_error.302] type must be string' run "$scratch/text.json"
+expect 2 'tensor 0 of s8 has the zero point 9223372036854775808' run "$scratch/zero_point.json"
+expect 2 'tensor 1 of s8 has the zero point 1e+300' run "$scratch/far_zero_point.json"
+expect 2 'operators[0]: 1e+300 is no zero point of its weights' bench "$scratch/far_zero_point.json"
+expect 2 'tensors[0]: a size is -1, and must be a whole number' run "$scratch/size.json"
+expect 2 'its batch is 2147483648' run "$scratch/images.json"
+expect 2 'tensor 0 has 5 dimensions' run "$scratch/dimensions.json"
+expect 2 'stride_h is 1e+300, and must be' run "$scratch/stride.json"
+expect 2 'tensor 0 is f32, not s8' run "$scratch/type.json"
+expect 2 'tensor 2 is s8, not s32' run "$scratch/bias_type.json"
+expect 2 'is no regular file' run "$scratch/data_folder.json"
+expect 2 'operators[1] (CONV_2D): operators[0] (CONV_2D) makes tensor 3, too' run "$scratch/twice.json"
+expect 2 'operators[1] (MAX_POOL_2D): it reads tensor 3 before that is made' run "$scratch/early.json"
+expect 2 'its tensors have different shapes' run "$scratch/shapes.json"
+expect 2 'its tensors have different shapes' run "$scratch/larger.json"
+expect 2 'operators[3] (RESHAPE): it reads tensor 6 before that is made' run "$scratch/itself.json"
+expect 2 'different numbers of elements' run "$scratch/elements.json"
+expect 2 'it reads what operators[2] (SOFTMAX) makes' run "$scratch/second.json"
+expect 0 '1 layers, 0 wrong' bench plan --network "$scratch/model.json" --repetitions 1
+expect 0 's8s8s8  mb1_ic8oc4' bench --network "$scratch/model.json" --repetitions 1
+expect 2 'cannot read' tune --network "$scratch/missing.json"
 for key in equal layers_ms planned_ms separate_bytes layers_map_bytes planned_map_bytes; do
   grep -q "\"$key\":" "$scratch/run.json" || { echo "no \"$key\" in the JSON of run"; failures=$((failures + 1)); }
 done

@@ -21,7 +21,8 @@ namespace tool {
 
 using nlohmann::json;
 
-// What an operator of the file becomes. json's own exceptions become errors that name the operator.
+// What an operator of the file becomes. What json and the library say becomes errors that name the
+// file and the operator.
 class DescriptionReader {
  public:
   DescriptionReader(const std::string& path, octet_isa isa, size_t batch, DescribedNetwork* to)
@@ -30,24 +31,35 @@ class DescriptionReader {
   void read() {
     try {
       read_arithmetic();
+      read_data();
       read_tensors();
+      find_makers();
       for (size_t i = 0; i < network_.at("operators").size(); ++i) read_operator(i);
+    } catch (const LocatedError&) {
+      throw;
     } catch (const json::exception& error) {
-      throw Error(fmt::format("{}: {}", path_, error.what()));
+      fail(error.what());
+    } catch (const Error& error) {
+      fail(error.what());
     }
     if (to_.ops_.empty()) throw Error(fmt::format("{} has nothing that Octet computes", path_));
     find_ends();
   }
 
  private:
+  struct LocatedError : Error {
+    using Error::Error;
+  };
   struct Tensor {
     size_t home;  // of those that lie in each other, as a reshape's do, the first
-    std::string maker;
+    std::string type, maker;
+    size_t dimensions;
     bool computed, constant, made;
+    bool comes_later;  // of an operator that was not read yet
   };
 
   [[noreturn]] void fail(const std::string& why) const {
-    throw Error(fmt::format("{}: {}: {}", path_, where_, why));
+    throw LocatedError(fmt::format("{}: {}: {}", path_, where_, why));
   }
 
   void read_arithmetic() {
@@ -58,32 +70,73 @@ class DescriptionReader {
     float_ = name == "float";
   }
 
-  void read_tensors() {
+  void read_data() {
     where_ = "data";
     if (!network_.contains("data"))
       fail("the description has no weights: tools/network/describe.py --data writes them");
-    const auto data = std::filesystem::path(path_).parent_path() / network_.at("data");
+    const auto data =
+        std::filesystem::path(path_).parent_path() / network_.at("data").get<std::string>();
+    if (!std::filesystem::is_regular_file(data))
+      fail(fmt::format("{} is no regular file", data.string()));
     std::ifstream file(data, std::ios::binary);
     if (!file) fail(fmt::format("cannot read {}", data.string()));
     data_.assign(std::istreambuf_iterator<char>(file), {});
-    for (const json& t : network_.at("tensors")) {
+  }
+
+  void read_tensors() {
+    where_ = "tensors";
+    for (const json& t : array(network_, "tensors")) {
       where_ = fmt::format("tensors[{}]", tensors_.size());
       octet_network_tensor tensor = {1, 1, 1, 1, OCTET_U8, 0, 0, 0, 0, 0};
       const std::string type = t.at("type");
       tensor.type = type == "s8" ? OCTET_S8 : type == "s32" ? OCTET_S32 : OCTET_U8;
-      if (t.at("shape").is_array()) {
-        const std::vector<size_t> s = t.at("shape");
-        if (!s.empty()) tensor.channels = s.back();
-        if (s.size() > 1) tensor.batch = s[0];
-        if (s.size() > 2) tensor.w = s[s.size() - 2];
-        if (s.size() > 3) tensor.h = s[s.size() - 3];
-      }
+      std::vector<size_t> s;
+      if (!t.at("shape").is_null())
+        for (const json& size : array(t, "shape")) s.push_back(count(size, "a size"));
+      if (!s.empty()) tensor.channels = s.back();
+      if (s.size() > 1) tensor.batch = s[0];
+      if (s.size() > 2) tensor.w = s[s.size() - 2];
+      if (s.size() > 3) tensor.h = s[s.size() - 3];
       if (!t.at("constant") && __builtin_mul_overflow(tensor.batch, batch_, &tensor.batch))
         fail(fmt::format("a batch of {} leaves size_t", batch_));
       const size_t index = tensors_.size();
       to_.tensors_.push_back(tensor);
-      tensors_.push_back({index, "", true, t.at("constant"), false});
+      tensors_.push_back({index, type, "", s.size(), true, t.at("constant"), false, false});
     }
+  }
+
+  // So that what is read before it is made is not taken for an input.
+  void find_makers() {
+    size_t index = 0;
+    for (const json& op : array(network_, "operators")) {
+      where_ = fmt::format("operators[{}]", index++);
+      for (const size_t output : tensors_of(op, "outputs")) tensors_[output].comes_later = true;
+    }
+  }
+
+  // ---- numbers
+
+  const json& array(const json& from, const char* field) const {
+    const json& found = from.at(field);
+    if (!found.is_array()) fail(fmt::format("'{}' is no array", field));
+    return found;
+  }
+  size_t count(const json& number, const char* what) const {
+    if (!number.is_number_unsigned())
+      fail(fmt::format("{} is {}, and must be a whole number from 0 on", what, number.dump()));
+    return number.get<size_t>();
+  }
+  // Those that an operator leaves out are -1.
+  std::vector<size_t> tensors_of(const json& op, const char* field) const {
+    std::vector<size_t> tensors;
+    for (const json& number : array(op, field))
+      if (number != -1) tensors.push_back(checked(number));
+    return tensors;
+  }
+  size_t checked(const json& number) const {
+    if (!number.is_number_unsigned() || number.get<size_t>() >= tensors_.size())
+      fail(fmt::format("{} is no tensor", number.dump()));
+    return number.get<size_t>();
   }
 
   // ---- what is said of tensors
@@ -103,7 +156,18 @@ class DescriptionReader {
   }
   std::vector<int32_t> zero_points(size_t index) const {
     scales(index);
-    return tensor(index).at("quantization").at("zero_points");
+    const std::string& type = tensors_[index].type;
+    const Bounds bounds = type == "s8"   ? bounds_of_type(OCTET_S8)
+                          : type == "u8" ? bounds_of_type(OCTET_U8)
+                                         : Bounds{0, 0};
+    std::vector<int32_t> all;
+    for (const json& z : array(tensor(index).at("quantization"), "zero_points")) {
+      // Large ones are unsigned to json, and would become negative
+      if (!z.is_number_integer() || z > bounds.most || z < bounds.least)
+        fail(fmt::format("tensor {} of {} has the zero point {}", index, type, z.dump()));
+      all.push_back(z.get<int32_t>());
+    }
+    return all;
   }
   int32_t zero_point(size_t index) const {
     const std::vector<int32_t> all = zero_points(index);
@@ -112,7 +176,7 @@ class DescriptionReader {
   }
   const uint8_t* data(size_t index, size_t bytes) const {
     if (!tensor(index).contains("data_at")) fail(fmt::format("tensor {} has no data", index));
-    const size_t at = tensor(index).at("data_at");
+    const size_t at = count(tensor(index).at("data_at"), "where its data begin");
     if (at > data_.size() || bytes > data_.size() - at)
       fail(fmt::format("the data of tensor {} ends too early", index));
     return reinterpret_cast<const uint8_t*>(data_.data()) + at;
@@ -124,27 +188,21 @@ class DescriptionReader {
     const json& op = network_.at("operators").at(i);
     const std::string kind = op.at("kind"), name = op.at("operator");
     where_ = fmt::format("operators[{}] ({})", i, name);
-    inputs_.clear();
-    for (const json& number : op.at("inputs"))
-      if (number != -1) inputs_.push_back(checked(number));
-    if (op.at("outputs").empty()) fail("it has no output");
-    output_ = checked(op.at("outputs").at(0));
-    Tensor& made = tensors_[output_];
-    made.maker = where_, made.made = true;
+    inputs_ = tensors_of(op, "inputs");
+    const std::vector<size_t> outputs = tensors_of(op, "outputs");
+    if (kind != "other") check_order(outputs);
+    for (const size_t output : outputs) {
+      Tensor& t = tensors_[output];
+      if (t.made) fail(fmt::format("{} makes tensor {}, too", t.maker, output));
+      t.maker = where_, t.made = true;
+      if (kind == "other") t.computed = op.value("from_outside", false);
+    }
     if (kind == "other") {
-      made.computed = op.value("from_outside", false);
       to_.left_out_.push_back(fmt::format("{}: {}", where_, op.value("left_out", "not Octet's")));
       return;
     }
-    for (const size_t input : inputs_)
-      if (!tensors_[input].computed)
-        fail(fmt::format("it reads what {} makes, which Octet does not compute",
-                         tensors_[input].maker));
-    if (inputs_.empty()) fail("it has no input");
-    if (kind == "reshape") {
-      made.home = tensors_[inputs_[0]].home;
-      return;
-    }
+    output_ = outputs[0];
+    if (kind == "reshape") return reshape();
     op_ = {};
     op_.output = output_;
     input(0);
@@ -161,10 +219,38 @@ class DescriptionReader {
     to_.ops_.push_back(op_);
   }
 
-  size_t checked(const json& number) const {
-    if (!number.is_number_unsigned() || number.get<size_t>() >= tensors_.size())
-      fail(fmt::format("{} is no tensor", number.dump()));
-    return number;
+  void check_order(const std::vector<size_t>& outputs) const {
+    if (inputs_.empty()) fail("it has no input");
+    if (outputs.size() != 1) fail(fmt::format("it has {} outputs, not 1", outputs.size()));
+    for (const size_t input : inputs_)
+      if (tensors_[input].comes_later && !tensors_[input].made)
+        fail(fmt::format("it reads tensor {} before that is made", input));
+    for (const size_t input : inputs_)
+      if (!tensors_[input].computed)
+        fail(fmt::format("it reads what {} makes, which Octet does not compute",
+                         tensors_[input].maker));
+    for (const size_t tensor : {inputs_[0], outputs[0]})
+      if (tensors_[tensor].dimensions > 4)
+        fail(fmt::format("tensor {} has {} dimensions", tensor, tensors_[tensor].dimensions));
+  }
+  void check_type(size_t tensor, const char* type) const {
+    if (tensors_[tensor].type != type)
+      fail(fmt::format("tensor {} is {}, not {}", tensor, tensors_[tensor].type, type));
+  }
+  // Nothing moves: what it makes lies where it was.
+  void reshape() {
+    const size_t from = inputs_[0];
+    check_type(output_, tensors_[from].type.c_str());
+    const auto elements = [&](size_t i) {
+      const octet_network_tensor& t = to_.tensors_[i];
+      double all = 1;
+      for (const size_t size : {t.batch, t.h, t.w, t.channels}) all *= static_cast<double>(size);
+      return all;
+    };
+    const bool known = tensors_[from].dimensions && tensors_[output_].dimensions;
+    if (known && elements(from) != elements(output_))
+      fail("its input and its output have different numbers of elements");
+    tensors_[output_].home = tensors_[from].home;
   }
   void input(size_t k) {
     if (k >= inputs_.size()) fail("it lacks an input");
@@ -180,10 +266,14 @@ class DescriptionReader {
     d->lhs_type = types.lhs, d->rhs_type = types.rhs, d->dst_type = types.dst;
     if (float_ ? types.dst == OCTET_F32 : types.lhs != types.dst)
       fail(fmt::format("{} is not computed", types.name()));
+    check_type(inputs_[0], octet_type_name(types.lhs));
+    check_type(inputs_[1], octet_type_name(types.rhs));
+    check_type(output_, octet_type_name(types.dst));
     d->lhs_zero_point = zero_point(inputs_[0]);
     d->max_isa = isa_;
     octet_epilogue& e = d->epilogue;
     if (inputs_.size() > 2) {
+      check_type(inputs_[2], "s32");
       const uint8_t* const bytes = data(inputs_[2], n * sizeof(int32_t));
       bias_.resize(n);
       std::memcpy(bias_.data(), bytes, n * sizeof(int32_t));
@@ -247,6 +337,13 @@ class DescriptionReader {
       fail(fmt::format("its activation {} is not Octet's", activation));
   }
 
+  size_t weights_of(const octet_conv2d_shape& s) const {
+    size_t weights = s.in_channels / s.groups;
+    for (const size_t size : {s.kernel_h, s.kernel_w, s.out_channels})
+      if (__builtin_mul_overflow(weights, size, &weights)) fail("its weights leave size_t");
+    return weights;
+  }
+
   void convolution(const json& op) {
     if (op.at("layout") != "nhwc") fail("networks are of tensors in NHWC");
     octet_conv2d_shape shape = parse_conv(op.at("case")).geometry;
@@ -257,8 +354,7 @@ class DescriptionReader {
     filter.shape = d.shape = shape;
     filter.type = d.rhs_type;
     filter.order = op.at("operator") == "DEPTHWISE_CONV_2D" ? OCTET_HWIO : OCTET_OHWI;
-    filter.data = data(inputs_[1], shape.kernel_h * shape.kernel_w * shape.in_channels /
-                                       shape.groups * shape.out_channels);
+    filter.data = data(inputs_[1], weights_of(shape));
     const std::vector<int32_t> zeros = zero_points(inputs_[1]);
     filter.zero_points = zeros.data(), filter.zero_point_count = zeros.size();
     to_.blobs_.push_back(pack(filter, isa_, &d));
@@ -285,6 +381,7 @@ class DescriptionReader {
     to_.functions_.emplace_back();
     DescribedFunction& f = to_.functions_.back();
     f.type = to_.tensors_[output_].type;
+    check_type(output_, f.type == OCTET_S8 ? "s8" : "u8");
     for (size_t k = 0; k < op_.input_count; ++k)
       if (to_.tensors_[op_.inputs[k]].type != f.type) fail("its tensors have different types");
     op_.function = &f.lines;
@@ -293,16 +390,18 @@ class DescriptionReader {
       f.least = bounds.least, f.most = bounds.most;
       return &f;
     }
-    try {
-      set_activation(&f, op.at("activation"), scale(output_), zero_point(output_));
-    } catch (const Error& error) {
-      fail(error.what());
-    }
+    set_activation(&f, op.at("activation"), scale(output_), zero_point(output_));
     return &f;
   }
 
   void addition(const json& op) {
     input(1);
+    const octet_network_tensor& out = to_.tensors_[output_];
+    for (const size_t k : {0, 1}) {
+      const octet_network_tensor& in = to_.tensors_[op_.inputs[k]];
+      if (in.batch != out.batch || in.h != out.h || in.w != out.w || in.channels != out.channels)
+        fail("its tensors have different shapes");
+    }
     DescribedFunction& f = *function(op);
     const size_t tensors[] = {inputs_[0], inputs_[1], output_};
     for (size_t i = 0; i < 3; ++i) f.zero_points[i] = zero_point(tensors[i]);
@@ -328,10 +427,10 @@ class DescriptionReader {
     }
     if (!float_ && (f.scales[0] != f.scales[2] || f.zero_points[0] != f.zero_points[2]))
       fail("its input and its output are quantized differently");
-    const json& g = op.at("geometry");
-    f.kernel_h = g.at("kernel_h"), f.kernel_w = g.at("kernel_w");
-    f.stride_h = g.at("stride_h"), f.stride_w = g.at("stride_w");
-    f.pad_top = g.at("pad_top"), f.pad_left = g.at("pad_left");
+    const auto size = [&](const char* name) { return count(op.at("geometry").at(name), name); };
+    f.kernel_h = size("kernel_h"), f.kernel_w = size("kernel_w");
+    f.stride_h = size("stride_h"), f.stride_w = size("stride_w");
+    f.pad_top = size("pad_top"), f.pad_left = size("pad_left");
     check_windows(f);
     if (float_ && f.average)
       make_float_average(&f);

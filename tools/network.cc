@@ -51,11 +51,13 @@ std::optional<int32_t> rhs_zero_point_of(const json& network, const json& op, oc
   const json& tensor = tensors[inputs[1].get<size_t>()];
   const int32_t middle = type == OCTET_U8 ? 128 : 0;
   std::optional<int32_t> farthest;
-  for (const json& z : field(field(tensor, "quantization"), "zero_points"))
-    if (z.is_number_integer())
-      if (const int32_t zero_point = z.get<int32_t>();
-          !farthest || std::abs(zero_point - middle) > std::abs(*farthest - middle))
-        farthest = zero_point;
+  for (const json& z : field(field(tensor, "quantization"), "zero_points")) {
+    if (!z.is_number_integer() || z < -128 || z > 255)
+      throw Error(fmt::format("{} is no zero point of its weights", z.dump()));
+    if (const int32_t zero_point = z.get<int32_t>();
+        !farthest || std::abs(zero_point - middle) > std::abs(*farthest - middle))
+      farthest = zero_point;
+  }
   return farthest;
 }
 

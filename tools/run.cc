@@ -173,22 +173,22 @@ void write_bytes(const std::string& path, const std::vector<uint8_t>& bytes) {
 // Its kept tensors that are no inputs are outputs.
 class Run {
  public:
-  Run(const octet_network_desc& desc, const std::vector<size_t>& inputs,
-      const std::vector<uint8_t>& input, ThreadPool* pool)
+  Run(const octet_network_desc& desc, const std::vector<size_t>& inputs, ThreadPool* pool)
       : network_(desc) {
-    size_t at = 0;  // in the input
     for (size_t i = 0; i < desc.tensor_count; ++i) {
       if (!desc.tensors[i].keep) continue;
-      const size_t size = tensor_bytes(desc.tensors[i]);
+      const bool is_input = std::find(inputs.begin(), inputs.end(), i) != inputs.end();
       uint8_t* const data = network_.tensor(i);
-      if (std::find(inputs.begin(), inputs.end(), i) != inputs.end())
-        std::memcpy(data, input.data() + at, size), at += size;
-      else
-        outputs_.push_back({data, data + size});
+      (is_input ? inputs_ : outputs_).push_back({data, data + tensor_bytes(desc.tensors[i])});
     }
     ThreadPool::attach(pool, network_.args());
   }
 
+  void set_input(const std::vector<uint8_t>& bytes) {
+    const uint8_t* from = bytes.data();
+    for (const auto& [begin, end] : inputs_)
+      std::copy(from, from + (end - begin), begin), from += end - begin;
+  }
   void operator()() { network_.run(); }
   std::vector<uint8_t> output() const {
     std::vector<uint8_t> all;
@@ -199,7 +199,7 @@ class Run {
 
  private:
   PlacedNetwork network_;
-  std::vector<std::pair<const uint8_t*, const uint8_t*>> outputs_;
+  std::vector<std::pair<uint8_t*, uint8_t*>> inputs_, outputs_;
 };
 
 double median(std::vector<double> values) {
@@ -242,13 +242,16 @@ void print_chains(const octet_network_desc& desc,
 bool run_both(const std::string& name, octet_network_desc desc, const std::vector<size_t>& inputs,
               const RunArguments& a, const BenchOptions& options, ThreadPool* pool,
               ordered_json* json) {
-  const std::vector<uint8_t> input = input_bytes(desc, inputs, a.input);
   desc.concurrency = options.threads;
   desc.goal = OCTET_NETWORK_LAYERS;
-  Run layers(desc, inputs, input, pool);
+  Run layers(desc, inputs, pool);
   desc.goal = goal_of(a.goal);
   desc.cache_bytes = a.cache_bytes, desc.memory_bytes = a.memory_bytes;
-  Run planned(desc, inputs, input, pool);
+  Run planned(desc, inputs, pool);
+  // Sizes that no network has were found by now
+  const std::vector<uint8_t> input = input_bytes(desc, inputs, a.input);
+  layers.set_input(input);
+  planned.set_input(input);
   layers();
   planned();
   const bool equal = layers.output() == planned.output();
