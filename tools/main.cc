@@ -16,6 +16,8 @@ namespace {
 
 constexpr const char* kIsaHelp =
     "Limit to this tier: SCALAR, SSE41, AVX2, AVXVNNI, AVX512VNNI, NEON, DOTPROD, I8MM";
+constexpr const char* kNetworkHelp =
+    "Also this description of a network (tools/network/describe.py makes it)";
 
 void add_measuring_options(CLI::App* command, tool::BenchArguments* a) {
   command->add_option("--isa", a->isa, kIsaHelp);
@@ -91,10 +93,16 @@ int main(int argc, char** argv) {
 
   tool::BenchArguments a;
   CLI::App* bench = app.add_subcommand("bench", "Verify and time products and convolutions");
+  std::string file;  // --network, another case
+  const auto with_file = [&file](std::vector<std::string>* cases) {
+    if (!file.empty()) cases->push_back(file);
+    return !cases->empty();
+  };
   const std::string layers =
       fmt::format("{}, mb1_ic64oc64_ih56oh56kh3sh1ph1, network.json (tools/network makes it)",
                   fmt::join(tool::conv_suite_names(), ", "));
   bench->add_option("cases", a.cases, "Several: gemm, MxNxK, " + layers);
+  bench->add_option("--network", file, kNetworkHelp);
   bench->add_option("--kernel", a.kernel, "Force this kernel; octet info lists them");
   bench->add_option(
       "--algorithm", a.algorithm,
@@ -127,17 +135,24 @@ int main(int argc, char** argv) {
   CLI::App* pack =
       bench->add_subcommand("pack", "Time packing the weights and creating the convolution");
   for (CLI::App* command : {plan, pack}) {
-    command->add_option("cases", a.cases, "Several: " + layers)->required();
+    command->add_option("cases", a.cases, "Several: " + layers);
+    command->add_option("--network", file, kNetworkHelp);
     command->add_option("--types", a.types, "Types of input, weights and output; u8s8u8 by default")
         ->expected(1);
     add_measuring_options(command, &a);
   }
   pack->add_option("--algorithm", a.algorithm, "Force this algorithm");
-  plan->callback([&] { exit_code = tool::bench_plan(a); });
-  pack->callback([&] { exit_code = tool::bench_pack(a); });
+  plan->callback([&] {
+    if (!with_file(&a.cases)) throw CLI::RequiredError("cases");
+    exit_code = tool::bench_plan(a);
+  });
+  pack->callback([&] {
+    if (!with_file(&a.cases)) throw CLI::RequiredError("cases");
+    exit_code = tool::bench_pack(a);
+  });
   bench->callback([&] {
     if (!bench->get_subcommands().empty()) return;
-    if (a.cases.empty()) throw CLI::RequiredError("cases");
+    if (!with_file(&a.cases)) throw CLI::RequiredError("cases");
     exit_code = tool::bench(a);
   });
 
@@ -145,6 +160,7 @@ int main(int argc, char** argv) {
   CLI::App* tune = app.add_subcommand(
       "tune", "Measure how each case is best computed on this machine, and keep it in a file");
   tune->add_option("cases", t.bench.cases, "Several: gemm, MxNxK, " + layers);
+  tune->add_option("--network", file, kNetworkHelp);
   tune->add_flag("--calibrate", t.calibrate,
                  "Measure what this machine costs instead, for the plans of shapes never measured");
   tune->add_option("--profile", t.profile,
@@ -168,7 +184,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   tune->add_option("--json", t.bench.json, "Also write this file");
   tune->callback([&] {
-    if (t.bench.cases.empty() && !t.calibrate && t.profile.empty())
+    if (!with_file(&t.bench.cases) && !t.calibrate && t.profile.empty())
       throw CLI::RequiredError("cases");
     exit_code = tool::tune(t);
   });
@@ -180,8 +196,7 @@ int main(int argc, char** argv) {
                   fmt::format("Several: {}; with the size of the input as in espcn:1080x1920; or a "
                               "network.json with its data (tools/network/describe.py --data)",
                               fmt::join(tool::graph_names(), ", ")));
-  std::string run_file, traffic_file;
-  run->add_option("--network", run_file, "This description of a network, too");
+  run->add_option("--network", file, kNetworkHelp);
   run->add_option("--input", r.input, "Bytes of all inputs, one after the other; random if not");
   run->add_option("--output", r.output, "Also write the bytes of all outputs to this file");
   run->add_option("--goal", r.goal, "What the plan is to keep small: time, traffic, memory, layers")
@@ -200,8 +215,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   run->add_option("--json", r.bench.json, "Also write this file");
   run->callback([&] {
-    if (!run_file.empty()) r.bench.cases.push_back(run_file);
-    if (r.bench.cases.empty()) throw tool::Error("run: a network is required");
+    if (!with_file(&r.bench.cases)) throw tool::Error("run: a network is required");
     exit_code = tool::run(r);
   });
 
@@ -215,7 +229,7 @@ int main(int argc, char** argv) {
                       fmt::format("{}, each with a size or without (espcn:540x960), a network.json "
                                   "(tools/network makes it), a suite, or a case",
                                   fmt::join(tool::graph_names(), ", ")));
-  traffic->add_option("--network", traffic_file, "A description of a network, instead");
+  traffic->add_option("--network", file, "A description of a network, instead");
   traffic
       ->add_option("--cache", caches,
                    "The last cache before memory, several: 512K by default; CSV and SVG are of the "
@@ -239,10 +253,10 @@ int main(int argc, char** argv) {
                     "Run the layers instead, once, for tools that count what they do");
   traffic->add_flag("--chains", m.chains, "With --execute: in chains")->needs("--execute");
   traffic->callback([&] {
-    if (m.network.empty() == traffic_file.empty())
+    if (m.network.empty() == file.empty())
       throw tool::Error(m.network.empty() ? "traffic: a network is required"
                                           : "traffic: a network or --network, not both");
-    if (m.network.empty()) m.network = traffic_file;
+    if (m.network.empty()) m.network = file;
     if (!caches.empty()) m.cache_bytes.clear();
     for (const std::string& cache : caches) m.cache_bytes.push_back(tool::parse_bytes(cache));
     if (!bandwidth.empty()) m.bandwidth = tool::parse_bandwidth(bandwidth);
