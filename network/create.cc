@@ -39,6 +39,9 @@ octet_status create(const octet_network_desc& desc, octet_network** network, oct
   if (desc.memory_bytes && desc.goal != OCTET_NETWORK_MEMORY)
     return fail(error, OCTET_UNSUPPORTED, "desc.memory_bytes is only for OCTET_NETWORK_MEMORY");
   if (desc.part_count && !desc.parts) return fail(error, OCTET_NULL_POINTER, "desc.parts is null");
+  if (desc.part_count > desc.op_count)
+    return fail(error, OCTET_BAD_NETWORK, "desc.part_count = %zu, but there are %zu ops",
+                desc.part_count, desc.op_count);
   octet_network* n = nullptr;
   OCTET_TRY(allocate_and_build(build, desc, desc.allocator, &n, error));
   const octet_status status = fill(desc, n, error);

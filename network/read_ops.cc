@@ -14,23 +14,26 @@ struct Role {
   size_t tensor;
 };
 
+struct Name {
+  char text[40] = "output";
+  explicit Name(const Role& role) {
+    if (role.input >= 0) snprintf(text, sizeof text, "inputs[%d]", role.input);
+  }
+};
+
 octet_status wrong(const Role& role, octet_status status, octet_error* error, const char* why,
                    size_t is, size_t wanted) {
-  char name[40] = "output";
-  if (role.input >= 0) snprintf(name, sizeof name, "inputs[%d]", role.input);
-  return fail(error, status, "ops[%zu].%s = %zu: %s is %zu, but must be %zu", role.op, name,
-              role.tensor, why, is, wanted);
+  return fail(error, status, "ops[%zu].%s = %zu: %s is %zu, but must be %zu", role.op,
+              Name(role).text, role.tensor, why, is, wanted);
 }
 
 // That a tensor is batch x h x w x channels of a type.
 octet_status check_tensor(const Role& role, const NetworkTensor& t, size_t batch, size_t h,
                           size_t w, size_t channels, octet_type type, octet_error* error) {
-  if (t.type != type) {
-    return fail(error, OCTET_UNSUPPORTED,
-                role.input < 0 ? "ops[%zu].output = %zu is %s, but the op makes %s"
-                               : "ops[%zu].inputs: tensor %zu is %s, but the op reads %s",
-                role.op, role.tensor, octet_type_name(t.type), octet_type_name(type));
-  }
+  if (t.type != type)
+    return fail(error, OCTET_UNSUPPORTED, "ops[%zu].%s = %zu is %s, but the op %s %s", role.op,
+                Name(role).text, role.tensor, octet_type_name(t.type),
+                role.input < 0 ? "makes" : "reads", octet_type_name(type));
   const struct {
     const char* name;
     size_t is, wanted;

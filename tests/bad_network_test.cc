@@ -120,7 +120,7 @@ TEST(BadNetwork, Ops) {
          [](NetworkCase* c) { c->tensors[1].w = 4; });
   expect(OCTET_BAD_SIZE, "the number of its channels is 9",
          [](NetworkCase* c) { c->tensors[0].channels = 9; });
-  expect(OCTET_UNSUPPORTED, "is s8, but the op reads u8",
+  expect(OCTET_UNSUPPORTED, "ops[0].inputs[0] = 0 is s8, but the op reads u8",
          [](NetworkCase* c) { c->tensors[0].type = OCTET_S8; });
   expect(OCTET_UNSUPPORTED, "is f32, but the op makes u8",
          [](NetworkCase* c) { c->tensors[3].type = OCTET_F32; });
@@ -229,6 +229,9 @@ TEST(BadNetwork, Plans) {
   expect_parts(OCTET_BAD_NETWORK, "desc.parts[1]");
   parts[1] = {1, 2, 2};
   expect_parts(OCTET_BAD_NETWORK, "desc.parts ends before op 2 of 3");
+  // Parts that nobody has written are not read
+  expect(OCTET_BAD_NETWORK, "desc.part_count = 4, but there are 3 ops",
+         [&](Desc d) { d->parts = parts, d->part_count = 4; });
   good.c.gemm(3, 4, true);
   parts[1] = {1, 4, 1};
   expect_parts(OCTET_UNSUPPORTED, "desc.parts[1] cannot be a chain: one of its products reads");

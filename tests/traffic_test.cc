@@ -288,6 +288,8 @@ TEST(Traffic, BadArguments) {
                       OCTET_UNKNOWN_ENUM, error, "write is 2"));
   EXPECT_TRUE(refused(octet_traffic_touch(t, at(1), SIZE_MAX, OCTET_OPERAND_INPUT, 0, &error),
                       OCTET_BAD_SIZE, error, "address space"));
+  EXPECT_TRUE(refused(octet_traffic_touch(t, nullptr, SIZE_MAX, OCTET_OPERAND_INPUT, 0, &error),
+                      OCTET_BAD_SIZE, error, "it ends at"));
   EXPECT_TRUE(refused(octet_traffic_flush(nullptr, &error), OCTET_NULL_POINTER, error, "traffic"));
 
   // What the run would refuse the walk refuses by the same sentence.

@@ -9,6 +9,9 @@ namespace {
 
 constexpr size_t kLeastBytes = 4096, kLeastL1Bytes = 1024, kMostBytes = (size_t)1 << 31,
                  kMostLayers = (size_t)1 << 20;
+// Lines are told one by one: what takes minutes is a mistake
+constexpr uint64_t kMinutes = (uint64_t)1 << 40;
+constexpr size_t kMostTouched = kMinutes < PTRDIFF_MAX ? (size_t)kMinutes : PTRDIFF_MAX;
 
 octet_status check(const octet_traffic_options& o, octet_error* error) {
   const auto is_size = [](size_t bytes, size_t least) {
@@ -72,6 +75,8 @@ octet_status octet_traffic_touch(octet_traffic* traffic, const void* at, size_t 
     return fail(error, OCTET_UNKNOWN_ENUM, "write is %d; it is 0 or 1", write);
   if (bytes > UINTPTR_MAX - (uintptr_t)at)
     return fail(error, OCTET_BAD_SIZE, "bytes is %zu: they leave the address space", bytes);
+  if (bytes > kMostTouched)
+    return fail(error, OCTET_BAD_SIZE, "bytes is %zu; it ends at %zu", bytes, kMostTouched);
   traffic->touch(at, bytes, operand, write);
   return OCTET_OK;
 }

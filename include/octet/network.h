@@ -29,7 +29,8 @@ typedef struct octet_network_tensor {
   size_t batch, h, w, channels;
   octet_type type;
   /* 1: lies in memory of the caller's, which comes with each run. What comes from outside, and what
-   * is to be there afterwards. 0: in the workspace, while it is needed. */
+   * is to be there afterwards; what is neither kept nor read is lost. 0: in the workspace, while it
+   * is needed. */
   int keep;
   /* 1: is channels [first_channel, first_channel + channels) of tensor `parent`, of the same sizes
    * and type, which is no slice. keep is the parent's then, and 0 here. */
@@ -123,7 +124,8 @@ typedef struct octet_network_desc {
   /* The cache that chains are to stay in, of one task; 0 means this machine's L2. */
   size_t cache_bytes;
   /* OCTET_NETWORK_MEMORY: what tensors (map_bytes) may take; 0 means as little as there is. Less
-   * than is possible is refused, and the message has the least that would do. */
+   * than is possible is refused, and the message has the least that would do. What ops need beside
+   * tensors is not limited by it: octet_network_workspace has the sum. */
   size_t memory_bytes;
   /* Instead of a plan by the goal: all ops, in their order. Borrowed for the call; null means
    * none. */

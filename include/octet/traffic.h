@@ -72,8 +72,8 @@ octet_status octet_traffic_gemm(octet_traffic* traffic, const octet_gemm* gemm,
 octet_status octet_traffic_network(octet_traffic* traffic, const octet_network* network,
                                    const octet_network_args* args, octet_error* error);
 
-/* What other code reads (write = 0) or writes (1), from first to last byte. The memory need not be
- * there. */
+/* What other code reads (write = 0) or writes (1), from first to last byte, up to 2^40 (of
+ * 32 bits: 2^31 - 1). The memory need not be there. */
 octet_status octet_traffic_touch(octet_traffic* traffic, const void* at, size_t bytes,
                                  octet_operand operand, int write, octet_error* error);
 
