@@ -364,6 +364,15 @@ expect 2 'it reads what operators[2] (SOFTMAX) makes' run "$scratch/second.json"
 expect 0 '1 layers, 0 wrong' bench plan --network "$scratch/model.json" --repetitions 1
 expect 0 's8s8s8  mb1_ic8oc4' bench --network "$scratch/model.json" --repetitions 1
 expect 2 'cannot read' tune --network "$scratch/missing.json"
+for command in run traffic bench tune 'bench plan'; do
+  # shellcheck disable=SC2086 # two words are two arguments
+  expect 2 "--network: 'model' is no file with a name of .json" $command --network model
+done
+expect 2 'is a folder' run "$scratch/model.json" --input "$scratch"
+expect 2 "'-1' is no size of a cache" run "$scratch/model.json" --cache -1
+expect 2 '--memory' run "$scratch/model.json" --goal memory --memory -1
+expect 2 '--fps' traffic "$scratch/model.json" --fps nan
+expect 0 'equal bytes' run "$scratch/model.json" --cache 64K --goal traffic --repetitions 1
 for key in equal layers_ms planned_ms separate_bytes layers_map_bytes planned_map_bytes; do
   grep -q "\"$key\":" "$scratch/run.json" || { echo "no \"$key\" in the JSON of run"; failures=$((failures + 1)); }
 done

@@ -10,6 +10,7 @@
 #include "conv_suite.h"
 #include "graph.h"
 #include "layers.h"
+#include "network.h"
 #include "octet/octet.h"
 
 namespace {
@@ -39,6 +40,15 @@ void add_measuring_options(CLI::App* command, tool::BenchArguments* a) {
 std::string seconds_problem(const std::string& text) {
   const double seconds = std::strtod(text.c_str(), nullptr);
   return seconds >= 0.001 && seconds <= 1e6 ? "" : "'" + text + "' is not 0.001 to 1000000 seconds";
+}
+
+// CLI::Range takes what is no number for one in the range.
+std::string fps_problem(const std::string& text) {
+  char* end = nullptr;
+  const double images = std::strtod(text.c_str(), &end);
+  return end != text.c_str() && *end == '\0' && images >= 0.001 && images <= 1e9
+             ? ""
+             : fmt::format("'{}' is not 0.001 to 10^9 images per second", text);
 }
 
 }  // namespace
@@ -94,7 +104,12 @@ int main(int argc, char** argv) {
   tool::BenchArguments a;
   CLI::App* bench = app.add_subcommand("bench", "Verify and time products and convolutions");
   std::string file;  // --network, another case
-  const auto with_file = [&file](std::vector<std::string>* cases) {
+  const auto check_file = [&file] {
+    if (!file.empty() && !tool::is_network_file(file))
+      throw tool::Error(fmt::format("--network: '{}' is no file with a name of .json", file));
+  };
+  const auto with_file = [&](std::vector<std::string>* cases) {
+    check_file();
     if (!file.empty()) cases->push_back(file);
     return !cases->empty();
   };
@@ -201,8 +216,11 @@ int main(int argc, char** argv) {
   run->add_option("--output", r.output, "Also write the bytes of all outputs to this file");
   run->add_option("--goal", r.goal, "What the plan is to keep small: time, traffic, memory, layers")
       ->capture_default_str();
-  run->add_option("--cache", r.cache_bytes, "Bytes that chains are to stay in; L2 by default");
-  run->add_option("--memory", r.memory_bytes, "With the goal memory: bytes for maps, at most");
+  std::string chain_cache;
+  run->add_option("--cache", chain_cache,
+                  "What chains are to stay in, such as 512K; L2 by default");
+  run->add_option("--memory", r.memory_bytes, "With the goal memory: bytes for maps, at most")
+      ->check(CLI::PositiveNumber);
   run->add_option("--batch", r.batch, "Images at a time")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
@@ -215,6 +233,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   run->add_option("--json", r.bench.json, "Also write this file");
   run->callback([&] {
+    if (!chain_cache.empty()) r.cache_bytes = tool::parse_bytes(chain_cache);
     if (!with_file(&r.bench.cases)) throw tool::Error("run: a network is required");
     exit_code = tool::run(r);
   });
@@ -237,7 +256,7 @@ int main(int argc, char** argv) {
       ->delimiter(',');
   traffic->add_option("--bandwidth", bandwidth, "Of the memory; 5GB/s by default");
   traffic->add_option("--fps", m.fps, "Images per second")
-      ->check(CLI::PositiveNumber)
+      ->check(fps_problem)
       ->capture_default_str();
   traffic->add_option("--batch", m.batch, "Images at a time, and what that saves")
       ->check(CLI::Range(1, 1024))
@@ -256,6 +275,7 @@ int main(int argc, char** argv) {
     if (m.network.empty() == file.empty())
       throw tool::Error(m.network.empty() ? "traffic: a network is required"
                                           : "traffic: a network or --network, not both");
+    check_file();
     if (m.network.empty()) m.network = file;
     if (!caches.empty()) m.cache_bytes.clear();
     for (const std::string& cache : caches) m.cache_bytes.push_back(tool::parse_bytes(cache));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -153,6 +154,7 @@ std::vector<uint8_t> input_bytes(const octet_network_desc& desc, const std::vect
     for (size_t i = 0; i < bytes; ++i) data.push_back(static_cast<uint8_t>(random()));
     return data;
   }
+  if (std::filesystem::is_directory(path)) throw Error(fmt::format("{} is a folder", path));
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(fmt::format("cannot read {}", path));
   data.assign(std::istreambuf_iterator<char>(file), {});
