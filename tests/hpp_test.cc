@@ -70,6 +70,53 @@ TEST(Hpp, ConvolvesOneByOne) {
   EXPECT_FALSE(octet::Conv2d().workspace());
 }
 
+TEST(Hpp, RunsANetwork) {
+  const std::vector<int8_t> data = {2};
+  auto weights = octet::PackedWeights::pack(weights_of(data, 1, 1));
+  ASSERT_TRUE(weights) << weights.error().message;
+  auto product = octet::make<octet_gemm_desc>();
+  product.m_max = 3, product.n = product.k = 1, product.lhs_type = OCTET_U8,
+  product.rhs_type = OCTET_S8, product.dst_type = OCTET_U8;
+  const float scale = 1;
+  product.epilogue.scales = &scale, product.epilogue.scale_count = 1;
+  weights->attach(product);
+  auto gemm = octet::Gemm::create(product);
+  ASSERT_TRUE(gemm) << gemm.error().message;
+
+  octet_network_tensor tensors[3] = {};
+  for (octet_network_tensor& t : tensors)
+    t.batch = t.h = t.channels = 1, t.w = 3, t.type = OCTET_U8, t.keep = 1;
+  tensors[1].keep = 0;
+  octet_network_op ops[2] = {};
+  for (size_t i = 0; i < 2; ++i)
+    ops[i].gemm = gemm->get(), ops[i].inputs[0] = i, ops[i].input_count = 1, ops[i].output = i + 1;
+  auto desc = octet::make<octet_network_desc>();
+  desc.tensors = tensors, desc.tensor_count = 3, desc.ops = ops, desc.op_count = 2;
+  desc.concurrency = 2;
+  auto made = octet::Network::create(desc);
+  ASSERT_TRUE(made) << made.error().message;
+  const octet::Network network = std::move(*made);
+  EXPECT_EQ(made->get(), nullptr);
+  auto workspace = network.workspace(2);
+  ASSERT_TRUE(workspace) << workspace.error().message;
+  uint8_t in[] = {1, 7, 100}, out[3] = {};
+  void* const memory[] = {in, nullptr, out};
+  auto args = octet::make<octet_network_args>();
+  args.tensors = memory;
+  workspace->attach(args);
+  EXPECT_EQ(args.concurrency, 2u);
+  octet_error error = {};
+  ASSERT_EQ(network.run(args, &error), OCTET_OK) << error.message;
+  EXPECT_EQ(std::vector<int>(out, out + 3), (std::vector<int>{4, 28, 255}));
+  size_t parts = 0;
+  while (network.explain(parts)) ++parts;
+  EXPECT_EQ(network.explain(parts).status(), OCTET_BAD_SIZE);
+  EXPECT_GE(parts, 1u);
+  EXPECT_FALSE(octet::Network().workspace());
+  desc.op_count = 0;
+  EXPECT_EQ(octet::Network::create(desc).status(), OCTET_BAD_SIZE);
+}
+
 TEST(Hpp, FailureIsAValue) {
   const std::vector<int8_t> data = {1};
   auto weights = octet::PackedWeights::pack(weights_of(data, 0, 1));

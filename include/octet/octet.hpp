@@ -13,10 +13,12 @@
 //     ...
 //     if (octet_status s = gemm->run(args, &error)) ...
 //
-// Conv2d is the same with octet_filter_desc, octet_conv2d_desc and octet_conv2d_args.
+// Conv2d is the same with octet_filter_desc, octet_conv2d_desc and octet_conv2d_args; Network owns
+// neither the objects of its ops nor the tensors that are kept.
 #ifndef OCTET_OCTET_HPP_
 #define OCTET_OCTET_HPP_
 
+#include <octet/network.h>
 #include <octet/octet.h>
 #include <octet/tune.h>
 
@@ -212,7 +214,7 @@ class Workspace {
   Workspace(AlignedBuffer memory, size_t concurrency)
       : memory_(std::move(memory)), concurrency_(concurrency) {}
   size_t size() const { return memory_.size(); }
-  template <class Args>  // octet_gemm_args, octet_conv2d_args
+  template <class Args>  // octet_gemm_args, octet_conv2d_args, octet_network_args
   void attach(Args& args) {
     args.workspace = memory_.data();
     args.workspace_bytes = memory_.size();
@@ -304,6 +306,52 @@ class Conv2d {
 
  private:
   octet_conv2d* conv_ = nullptr;
+};
+
+// Owns an octet_network, as Gemm does an octet_gemm. The objects of its ops and the contexts of its
+// functions must outlive it.
+class Network {
+ public:
+  Network() = default;
+  Network(Network&& other) noexcept : network_(std::exchange(other.network_, nullptr)) {}
+  Network& operator=(Network&& other) noexcept {
+    std::swap(network_, other.network_);
+    return *this;
+  }
+  ~Network() { octet_network_destroy(network_); }
+
+  static Result<Network> create(const octet_network_desc& desc) {
+    octet_error error;
+    Network network;
+    if (octet_network_create(&desc, &network.network_, &error)) return error;
+    return network;
+  }
+
+  // For runs on `concurrency` tasks, which are at most those of the descriptor: it takes as much for
+  // any number of them.
+  Result<Workspace> workspace(size_t concurrency = 1) const {
+    octet_error error;
+    size_t bytes;
+    if (octet_network_workspace(network_, &bytes, &error)) return error;
+    Result<AlignedBuffer> memory = AlignedBuffer::allocate(bytes);
+    if (!memory) return memory.error();
+    return Workspace(std::move(*memory), concurrency);
+  }
+
+  octet_status run(const octet_network_args& args, octet_error* error = nullptr) const {
+    return octet_network_run(network_, &args, error);
+  }
+  // Part `index` of the plan, until OCTET_BAD_SIZE.
+  Result<octet_network_explanation> explain(size_t index) const {
+    octet_error error;
+    auto explanation = make<octet_network_explanation>();
+    if (octet_network_explain(network_, index, &explanation, &error)) return error;
+    return explanation;
+  }
+  octet_network* get() const { return network_; }
+
+ private:
+  octet_network* network_ = nullptr;
 };
 
 }  // namespace octet
