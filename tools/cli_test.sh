@@ -303,6 +303,8 @@ write("dimensions", lambda m: m["tensors"][0].update(shape=[1, 2, 4, 4, 8]))
 write("stride", lambda m: m["operators"][1]["geometry"].update(stride_h=1e300))
 write("type", lambda m: m["tensors"][0].update(type="f32"))
 write("bias_type", lambda m: m["tensors"][2].update(type="s8"))
+write("far_scale", lambda m: m["tensors"][0].update(quantization=q(3e38)))
+write("no_interval", lambda m: (m.update(arithmetic="float"), m["operators"][1].update(operator="MaxPool", activation="CLIP", clip=[9, -9])))
 write("data_folder", lambda m: m.update(data="."))
 write("twice", lambda m: m["operators"].insert(1, m["operators"][0]))
 write("early", lambda m: m["operators"].reverse())
@@ -353,6 +355,8 @@ expect 2 'tensor 0 has 5 dimensions' run "$scratch/dimensions.json"
 expect 2 'stride_h is 1e+300, and must be' run "$scratch/stride.json"
 expect 2 'tensor 0 is f32, not s8' run "$scratch/type.json"
 expect 2 'tensor 2 is s8, not s32' run "$scratch/bias_type.json"
+expect 2 'operators[0] (CONV_2D): tensor 0 has the scale 3e+38' run "$scratch/far_scale.json"
+expect 2 'operators[1] (MaxPool): nothing is between the bounds' run "$scratch/no_interval.json"
 expect 2 'is no regular file' run "$scratch/data_folder.json"
 expect 2 'operators[1] (CONV_2D): operators[0] (CONV_2D) makes tensor 3, too' run "$scratch/twice.json"
 expect 2 'operators[1] (MAX_POOL_2D): it reads tensor 3 before that is made' run "$scratch/early.json"

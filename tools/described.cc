@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -150,7 +149,8 @@ class DescriptionReader {
   float scale(size_t index) const {
     const std::vector<float> all = scales(index);
     if (all.size() != 1) fail(fmt::format("tensor {} has {} scales", index, all.size()));
-    if (!(all[0] > 0 && all[0] <= std::numeric_limits<float>::max()))
+    constexpr float kMost = float{1ull << 48};  // octet_epilogue's; sums of such values are finite
+    if (!(all[0] > 0 && all[0] <= kMost))
       fail(fmt::format("tensor {} has the scale {}", index, all[0]));
     return all[0];
   }
@@ -311,7 +311,9 @@ class DescriptionReader {
     } else {
       fail(fmt::format("the bounds of its activation {} are not known", activation));
     }
-    return quantize_bounds(type, scale(output_), zero_point(output_), least, most);
+    const Bounds bounds = quantize_bounds(type, scale(output_), zero_point(output_), least, most);
+    if (bounds.least > bounds.most) fail("nothing is between the bounds of its activation");
+    return bounds;
   }
 
   void rescale_tflite(octet_tflite_op kind, const json& op, octet_type dst, octet_epilogue* to) {

@@ -46,7 +46,7 @@ void add_lines(void* context, const octet_network_call* call) {
 // Of the pixels of a window that are there.
 float average(const DescribedFunction& f, const octet_network_image& in, size_t y, size_t x,
               size_t channel) {
-  int32_t sum = 0, count = 0;
+  int64_t sum = 0, count = 0;
   for (size_t ky = 0; ky < f.kernel_h; ++ky)
     for (size_t kx = 0; kx < f.kernel_w; ++kx) {
       // Those above and left of the image wrap around

@@ -50,7 +50,8 @@ void add_lines(void* context, const octet_network_call* call) {
 // Of the pixels of a window that are there; an average is rounded half away from zero.
 int32_t pooled(const DescribedFunction& f, const octet_network_image& in, size_t y, size_t x,
                size_t channel) {
-  int32_t sum = 0, count = 0, most = std::numeric_limits<int32_t>::min();
+  int64_t sum = 0, count = 0;
+  int32_t most = std::numeric_limits<int32_t>::min();
   for (size_t ky = 0; ky < f.kernel_h; ++ky)
     for (size_t kx = 0; kx < f.kernel_w; ++kx) {
       // Those above and left of the image wrap around
@@ -60,7 +61,7 @@ int32_t pooled(const DescribedFunction& f, const octet_network_image& in, size_t
       sum += value, ++count, most = std::max(most, value);
     }
   if (!f.average) return most;
-  return (sum > 0 ? sum + count / 2 : sum - count / 2) / count;
+  return static_cast<int32_t>((sum > 0 ? sum + count / 2 : sum - count / 2) / count);
 }
 
 void pool_lines(void* context, const octet_network_call* call) {
@@ -79,8 +80,10 @@ void set_activation(DescribedFunction* f, const std::string& activation, float s
                     int32_t zero_point) {
   f->least = f->type == OCTET_S8 ? -128 : 0;
   f->most = f->least + 255;
+  // What leaves 8 bits by far stays within int32
   const auto quantized = [&](float x) {
-    return zero_point + static_cast<int32_t>(std::round(x / scale));
+    constexpr float kFar = 1 << 20;
+    return zero_point + static_cast<int32_t>(std::clamp(std::round(x / scale), -kFar, kFar));
   };
   const auto within = [&](float low, float high) {
     f->least = std::max(f->least, quantized(low));
