@@ -5,8 +5,8 @@
 
 namespace octet {
 
-// Null if ops [first, end) can run as a chain, else why not, in a clause that completes "cannot be a
-// chain: ".
+// Null if ops [first, end) can run as a chain, else why not, in a clause that completes
+// "cannot be a chain: ".
 const char* refuse_chain(const octet_network& network, size_t first, size_t end);
 // Fills in what follows from first, end and band: slots, rings, tasks, scratch. memory: words(part)
 // values. tight: rings have no line more than is wanted, though writes may wrap then.

@@ -1,5 +1,6 @@
-// A created network: tensors, ops, and the plan of how they run. Plain data, so that a model of what
-// moves through memory can walk what the executor walks (schedule.h has the lines of each band).
+// A created network: tensors, ops, and the plan of how they run. Plain data, so that a model of
+// what moves through memory can walk what the executor walks (schedule.h has the lines of each
+// band).
 #pragma once
 
 #include "dispatch/conv_lines.h"
@@ -26,7 +27,7 @@ struct NetworkTensor {
   // Of a home that lives only in parts side by side that run image by image: there is room for one
   bool one_image;
   // Of a home that lives only in the chain that writes it: the lines of its ring, else 0; of these,
-  // those that are wanted at a time; the lines that a band writes, when it is not the first or last.
+  // those that are wanted at a time; the lines that a band writes, if it is not the first or last.
   size_t ring, span, step;
 };
 
@@ -51,8 +52,8 @@ struct NetworkPart {
   size_t band;
   // With the parts of this kind beside it: one image through all of them before the next one.
   bool by_image;
-  // Of a chain: stripes of the last op's lines, counted through all images that run, each with rings
-  // and scratch of its own. What lies above its first line a stripe computes anew.
+  // Of a chain: stripes of the last op's lines, counted through all images that run, each with
+  // rings and scratch of its own. What lies above its first line a stripe computes anew.
   size_t tasks;
   size_t rings, ring_bytes;       // offset in the workspace; of one task
   size_t scratch, scratch_bytes;  // likewise, of one task in chains: what ops need beside tensors

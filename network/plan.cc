@@ -74,9 +74,9 @@ struct Weigh {
   }
 };
 
-// The best way to cut the ops into candidates, by dynamic programming: some that run image by image,
-// maybe none, then some of all images. Returns the bytes that live at once; SIZE_MAX if there is no
-// way.
+// The best way to cut the ops into candidates, by dynamic programming: some that run image by
+// image, maybe none, then some of all images. Returns the bytes that live at once; SIZE_MAX if
+// there is no way.
 size_t choose(const octet_network& n, const Candidates& candidates, const Weigh& weigh,
               const Desk& desk) {
   for (size_t i = 0; i <= n.op_count; ++i)

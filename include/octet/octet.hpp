@@ -327,8 +327,7 @@ class Network {
     return network;
   }
 
-  // For runs on `concurrency` tasks, which are at most those of the descriptor: it takes as much for
-  // any number of them.
+  // For runs on `concurrency` tasks, at most as many as the descriptor has: all take the same.
   Result<Workspace> workspace(size_t concurrency = 1) const {
     octet_error error;
     size_t bytes;
