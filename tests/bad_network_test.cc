@@ -274,6 +274,15 @@ TEST(BadNetwork, Runs) {
   void* const inside[] = {workspace.data(), nullptr, nullptr, memory.data()};
   expect(OCTET_OVERLAP, "args.tensors[0] overlaps args.workspace",
          [&](Args a) { a->tensors = inside; });
+  // Of ops[0] and ops[2]; the add between them has none
+  const std::vector<Guarded>& packed = good.c.blobs();
+  expect(OCTET_OVERLAP, "args.workspace overlaps the packed weights of ops[0]",
+         [&](Args a) { a->workspace = packed[0].data(); });
+  expect(OCTET_OVERLAP, "args.workspace overlaps the packed weights of ops[2]",
+         [&](Args a) { a->workspace = packed[1].data(); });
+  void* const onto[] = {memory.data(), nullptr, nullptr, packed[1].data()};
+  expect(OCTET_OVERLAP, "args.tensors[3] overlaps the packed weights of ops[2]",
+         [&](Args a) { a->tensors = onto; });
   expect(OCTET_NULL_POINTER, "args.workspace is null", [](Args a) { a->workspace = nullptr; });
   expect(OCTET_WORKSPACE_TOO_SMALL, "this run needs", [](Args a) { --a->workspace_bytes; });
   expect(OCTET_MISALIGNED, "args.workspace",

@@ -288,6 +288,28 @@ TEST(Network, GrowsATensorSliceBySlice) {
   }
 }
 
+// Two tasks would write the same lines of it: those that one of them needs of the other's.
+TEST(Network, OneTaskReadsTheTensorThatItsChainEndsIn) {
+  NetworkCase c(12);
+  octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
+  s.kernel_h = s.kernel_w = 3, s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = 1;
+  const size_t input = c.tensor(1, 9, 6, 5), whole = c.tensor(1, 9, 6, 20);
+  s.out_channels = 10;
+  c.conv(input, s, NetworkCase::kNone, c.slice(whole, 0, 10));
+  c.conv(c.slice(whole, 0, 10), s, NetworkCase::kNone, c.slice(whole, 10, 10));
+  c.keep_ends();
+  const std::vector<Bytes> inputs = c.inputs(), expected = c.compute(inputs);
+  How how;
+  how.concurrency = 3;
+  how.parts = {{0, 2, 2}};
+  Running running(c, inputs, how);
+  if (HasFailure()) return;
+  octet_network_explanation e = OCTET_NETWORK_EXPLANATION_INIT;
+  ASSERT_EQ(octet_network_explain(running.get(), 0, &e, nullptr), OCTET_OK);
+  EXPECT_EQ(e.tasks, 1u);
+  running.expect(expected);
+}
+
 // All ops cut into chains, at random, but where what is in the way says no.
 std::vector<octet_network_part> draw_parts(const octet_network& n, Draw* draw, size_t band) {
   std::vector<octet_network_part> parts;

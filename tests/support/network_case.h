@@ -51,6 +51,8 @@ class NetworkCase {
 
   octet_network_desc desc() const;
 
+  const std::vector<Guarded>& blobs() const { return blobs_; }  // in the order of their ops
+
  private:
   struct Function {
     octet_network_function function;
