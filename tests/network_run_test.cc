@@ -310,6 +310,29 @@ TEST(Network, OneTaskReadsTheTensorThatItsChainEndsIn) {
   running.expect(expected);
 }
 
+TEST(Network, OneTaskWritesATensorThatOthersRead) {
+  NetworkCase c(13);
+  octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
+  s.kernel_h = s.kernel_w = 3, s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = 1;
+  s.out_channels = 8;
+  const size_t inner = c.conv(c.tensor(1, 9, 6, 5), s), last = c.conv(inner, s);
+  for (const bool read : {false, true}) {
+    if (read) c.add(inner, last);
+    c.keep_ends();
+    const std::vector<Bytes> inputs = c.inputs(), expected = c.compute(inputs);
+    How how;
+    how.concurrency = 3;
+    how.parts = {{0, 2, 2}};
+    if (read) how.parts.push_back({2, 3, 0});
+    Running running(c, inputs, how);
+    if (HasFailure()) return;
+    octet_network_explanation e = OCTET_NETWORK_EXPLANATION_INIT;
+    ASSERT_EQ(octet_network_explain(running.get(), 0, &e, nullptr), OCTET_OK);
+    EXPECT_EQ(e.tasks, read ? 1u : 3u);
+    running.expect(expected);
+  }
+}
+
 // All ops cut into chains, at random, but where what is in the way says no.
 std::vector<octet_network_part> draw_parts(const octet_network& n, Draw* draw, size_t band) {
   std::vector<octet_network_part> parts;
