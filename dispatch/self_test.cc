@@ -18,10 +18,11 @@ void make_sparse(uint8_t* rhs) {
       if (!(kPairs[(j + k / 4) % 6] >> k % 4 & 1)) rhs[k * kTileColumns + j] = 0;
 }
 
-// Whether all rows at once become the bytes that tiles of them become.
-bool strips_as_tiles(const MicroKernel& kernel, Tile tile) {
-  constexpr size_t kBytes = kTileRows * kTileColumns;
-  uint8_t strip[kBytes] = {}, tiles[kBytes] = {};
+// Whether all rows at once become the bytes that tiles of them become. room: of two tiles' bytes.
+constexpr size_t kTileBytes = kTileRows * kTileColumns;
+bool strips_as_tiles(const MicroKernel& kernel, Tile tile, uint8_t* room) {
+  uint8_t *const strip = room, *const tiles = room + kTileBytes;
+  memset(room, 0, 2 * kTileBytes);
   float scales[kTileColumns];
   for (float& scale : scales) scale = 1.0f / 4096;  // outputs fill their range
   const Narrow narrow = {-3, -128, 127, false};
@@ -38,7 +39,7 @@ bool strips_as_tiles(const MicroKernel& kernel, Tile tile) {
     tile.dst = tiles + row * tile.dst_stride;
     kernel.multiply(tile);
   }
-  return memcmp(strip, tiles, kBytes) == 0;
+  return memcmp(strip, tiles, kTileBytes) == 0;
 }
 
 bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
@@ -61,7 +62,8 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
   Tile tile = make_tile(kernel.gather ? panel : lhs, packed, 1, rows, columns, out);
   tile.rhs_stride = layout.panel_width(0, columns) * layout.group_bytes();
   tile.rhs_panel_stride = layout.width * layout.lane_bytes(kDepth);
-  if (kernel.multiply_strip && rounds_to_nearest() && !strips_as_tiles(kernel, tile)) return false;
+  if (kernel.multiply_strip && rounds_to_nearest() && !strips_as_tiles(kernel, tile, (uint8_t*)out))
+    return false;
   kernel.multiply(tile);
   return is_product(
       out, rows, columns,
