@@ -67,16 +67,16 @@ inline void multiply_into(const MicroKernel& kernel, const Sink& sink, const Out
 // reads rows.
 inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size_t lhs_panel,
                            Tile* tile) {
-  const uint8_t* lhs = (const uint8_t*)tile->lhs;
+  const uint8_t* const lhs = (const uint8_t*)tile->lhs;  // null where rows are pointed at
   uint8_t* dst = (uint8_t*)tile->dst;
-  for (size_t t = 0; t < tiling.count; ++t) {
+  for (size_t t = 0, from = 0; t < tiling.count; ++t) {
     tile->rows = tiling.rows(t);
-    tile->lhs = lhs;
+    tile->lhs = lhs + from;
     tile->dst = dst;
     OCTET_ASSERT(may_multiply(kernel, *tile));
     kernel.multiply(*tile);
     if (tile->row_init) tile->row_init += tile->rows;
-    lhs += lhs_panel ? lhs_panel : tile->rows * tile->lhs_stride;
+    from += lhs_panel ? lhs_panel : tile->rows * tile->lhs_stride;
     dst += tile->rows * tile->dst_stride;
   }
 }
