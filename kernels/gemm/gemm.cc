@@ -246,11 +246,10 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
       if (scale) tile->scale = scale + n;
       tile->lhs = block;
       tile->dst = dst + m0 * tile->dst_stride + n * plan.dst_bytes;
-      if (!gathers && takes_strip(kernel, *tile))
-        multiply_rows(kernel, rows, tile);
+      if (gathers)
+        multiply_tiles(kernel, tiling, panel_bytes, tile);
       else
-        multiply_tiles(kernel, gathers ? tiling : Tiling(rows, kernel, tile->cols), panel_bytes,
-                       tile);
+        multiply_rows(kernel, rows, 0, tile);
     }
   }
 }

@@ -81,13 +81,12 @@ inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size
   }
 }
 
-// Whether the kernel takes all rows of a strip at once, where multiply_tiles would do.
-inline bool takes_strip(const MicroKernel& kernel, const Tile& tile) {
-  return tile.cols == kernel.nr && kernel.multiply_strip &&
-         tile.depth >= kernel.strip_depth.least && tile.depth <= kernel.strip_depth.most &&
-         !tile.row_init;
-}
-inline void multiply_rows(const MicroKernel& kernel, size_t rows, Tile* tile) {
+// All rows of a strip of a matrix, likewise: at once where the kernel takes them so.
+inline void multiply_rows(const MicroKernel& kernel, size_t rows, size_t lhs_panel, Tile* tile) {
+  const bool at_once = tile->cols == kernel.nr && kernel.multiply_strip &&
+                       tile->depth >= kernel.strip_depth.least &&
+                       tile->depth <= kernel.strip_depth.most && !tile->row_init;
+  if (!at_once) return multiply_tiles(kernel, Tiling(rows, kernel, tile->cols), lhs_panel, tile);
   tile->rows = rows;
   kernel.multiply_strip(*tile);
 }
@@ -124,8 +123,7 @@ inline void multiply_strip(const MicroKernel& kernel, const Sink& sink, size_t r
   tile->dst_stride = sink.to.stride;
   tile->scale = sink.s32() ? nullptr : sink.finish->scale + n;
   tile->narrow = sink.narrow;
-  if (takes_strip(kernel, *tile)) return multiply_rows(kernel, rows, tile);
-  multiply_tiles(kernel, Tiling(rows, kernel, tile->cols), lhs_panel, tile);
+  multiply_rows(kernel, rows, lhs_panel, tile);
 }
 
 }  // namespace octet
