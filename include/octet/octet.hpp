@@ -23,6 +23,7 @@
 #include <octet/tune.h>
 
 #include <cstring>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -35,6 +36,12 @@ auto set_shape(Struct& s, int) -> decltype(void(s.shape)) {
 }
 template <class Struct>
 void set_shape(Struct&, ...) {}
+
+struct Destroy {
+  void operator()(octet_gemm* gemm) const { octet_gemm_destroy(gemm); }
+  void operator()(octet_conv2d* conv) const { octet_conv2d_destroy(conv); }
+  void operator()(octet_network* network) const { octet_network_destroy(network); }
+};
 }  // namespace detail
 
 // A descriptor, argument or information struct as its _INIT macro makes it: struct_size set, all
@@ -213,6 +220,11 @@ class Workspace {
   Workspace() = default;
   Workspace(AlignedBuffer memory, size_t concurrency)
       : memory_(std::move(memory)), concurrency_(concurrency) {}
+  static Result<Workspace> allocate(size_t bytes, size_t concurrency) {
+    Result<AlignedBuffer> memory = AlignedBuffer::allocate(bytes);
+    if (!memory) return memory.error();
+    return Workspace(std::move(*memory), concurrency);
+  }
   size_t size() const { return memory_.size(); }
   template <class Args>  // octet_gemm_args, octet_conv2d_args, octet_network_args
   void attach(Args& args) {
@@ -229,57 +241,43 @@ class Workspace {
 // Owns an octet_gemm. Immutable: any number of threads may run it, each with its own workspace.
 class Gemm {
  public:
-  Gemm() = default;
-  Gemm(Gemm&& other) noexcept : gemm_(std::exchange(other.gemm_, nullptr)) {}
-  Gemm& operator=(Gemm&& other) noexcept {
-    std::swap(gemm_, other.gemm_);
-    return *this;
-  }
-  ~Gemm() { octet_gemm_destroy(gemm_); }
-
   static Result<Gemm> create(const octet_gemm_desc& desc) {
     octet_error error;
-    Gemm gemm;
-    if (octet_gemm_create(&desc, &gemm.gemm_, &error)) return error;
-    return gemm;
+    octet_gemm* gemm = nullptr;
+    if (octet_gemm_create(&desc, &gemm, &error)) return error;
+    Gemm owner;
+    owner.gemm_.reset(gemm);
+    return owner;
   }
 
   // For runs of at most m rows on at most `concurrency` tasks.
   Result<Workspace> workspace(size_t m, size_t concurrency = 1) const {
     octet_error error;
     size_t bytes;
-    if (octet_gemm_workspace(gemm_, m, concurrency, &bytes, &error)) return error;
-    Result<AlignedBuffer> memory = AlignedBuffer::allocate(bytes);
-    if (!memory) return memory.error();
-    return Workspace(std::move(*memory), concurrency);
+    if (octet_gemm_workspace(gemm_.get(), m, concurrency, &bytes, &error)) return error;
+    return Workspace::allocate(bytes, concurrency);
   }
 
   octet_status run(const octet_gemm_args& args, octet_error* error = nullptr) const {
-    return octet_gemm_run(gemm_, &args, error);
+    return octet_gemm_run(gemm_.get(), &args, error);
   }
-  const char* kernel(size_t m) const { return octet_gemm_kernel(gemm_, m); }
-  octet_gemm* get() const { return gemm_; }
+  const char* kernel(size_t m) const { return octet_gemm_kernel(gemm_.get(), m); }
+  octet_gemm* get() const { return gemm_.get(); }
 
  private:
-  octet_gemm* gemm_ = nullptr;
+  std::unique_ptr<octet_gemm, detail::Destroy> gemm_;
 };
 
 // Owns an octet_conv2d, as Gemm does an octet_gemm.
 class Conv2d {
  public:
-  Conv2d() = default;
-  Conv2d(Conv2d&& other) noexcept : conv_(std::exchange(other.conv_, nullptr)) {}
-  Conv2d& operator=(Conv2d&& other) noexcept {
-    std::swap(conv_, other.conv_);
-    return *this;
-  }
-  ~Conv2d() { octet_conv2d_destroy(conv_); }
-
   static Result<Conv2d> create(const octet_conv2d_desc& desc) {
     octet_error error;
-    Conv2d conv;
-    if (octet_conv2d_create(&desc, &conv.conv_, &error)) return error;
-    return conv;
+    octet_conv2d* conv = nullptr;
+    if (octet_conv2d_create(&desc, &conv, &error)) return error;
+    Conv2d owner;
+    owner.conv_.reset(conv);
+    return owner;
   }
 
   // For any run on at most `concurrency` tasks.
@@ -291,66 +289,57 @@ class Conv2d {
   Result<Workspace> workspace(size_t batch, size_t in_h, size_t in_w, size_t concurrency) const {
     octet_error error;
     size_t bytes;
-    if (octet_conv2d_workspace(conv_, batch, in_h, in_w, concurrency, &bytes, &error)) return error;
-    Result<AlignedBuffer> memory = AlignedBuffer::allocate(bytes);
-    if (!memory) return memory.error();
-    return Workspace(std::move(*memory), concurrency);
+    if (octet_conv2d_workspace(conv_.get(), batch, in_h, in_w, concurrency, &bytes, &error))
+      return error;
+    return Workspace::allocate(bytes, concurrency);
   }
 
   octet_status run(const octet_conv2d_args& args, octet_error* error = nullptr) const {
-    return octet_conv2d_run(conv_, &args, error);
+    return octet_conv2d_run(conv_.get(), &args, error);
   }
-  octet_conv_algorithm algorithm() const { return octet_conv2d_algorithm(conv_); }
-  const char* kernel() const { return octet_conv2d_kernel(conv_); }
-  octet_conv2d* get() const { return conv_; }
+  octet_conv_algorithm algorithm() const { return octet_conv2d_algorithm(conv_.get()); }
+  const char* kernel() const { return octet_conv2d_kernel(conv_.get()); }
+  octet_conv2d* get() const { return conv_.get(); }
 
  private:
-  octet_conv2d* conv_ = nullptr;
+  std::unique_ptr<octet_conv2d, detail::Destroy> conv_;
 };
 
 // Owns an octet_network, as Gemm does an octet_gemm. The objects of its ops and the contexts of its
 // functions must outlive it.
 class Network {
  public:
-  Network() = default;
-  Network(Network&& other) noexcept : network_(std::exchange(other.network_, nullptr)) {}
-  Network& operator=(Network&& other) noexcept {
-    std::swap(network_, other.network_);
-    return *this;
-  }
-  ~Network() { octet_network_destroy(network_); }
-
   static Result<Network> create(const octet_network_desc& desc) {
     octet_error error;
-    Network network;
-    if (octet_network_create(&desc, &network.network_, &error)) return error;
-    return network;
+    octet_network* network = nullptr;
+    if (octet_network_create(&desc, &network, &error)) return error;
+    Network owner;
+    owner.network_.reset(network);
+    return owner;
   }
 
   // For runs on `concurrency` tasks, at most as many as the descriptor has: all take the same.
   Result<Workspace> workspace(size_t concurrency = 1) const {
     octet_error error;
     size_t bytes;
-    if (octet_network_workspace(network_, &bytes, &error)) return error;
-    Result<AlignedBuffer> memory = AlignedBuffer::allocate(bytes);
-    if (!memory) return memory.error();
-    return Workspace(std::move(*memory), concurrency);
+    if (octet_network_workspace(network_.get(), &bytes, &error)) return error;
+    return Workspace::allocate(bytes, concurrency);
   }
 
   octet_status run(const octet_network_args& args, octet_error* error = nullptr) const {
-    return octet_network_run(network_, &args, error);
+    return octet_network_run(network_.get(), &args, error);
   }
   // Part `index` of the plan, until OCTET_BAD_SIZE.
   Result<octet_network_explanation> explain(size_t index) const {
     octet_error error;
     auto explanation = make<octet_network_explanation>();
-    if (octet_network_explain(network_, index, &explanation, &error)) return error;
+    if (octet_network_explain(network_.get(), index, &explanation, &error)) return error;
     return explanation;
   }
-  octet_network* get() const { return network_; }
+  octet_network* get() const { return network_.get(); }
 
  private:
-  octet_network* network_ = nullptr;
+  std::unique_ptr<octet_network, detail::Destroy> network_;
 };
 
 }  // namespace octet
