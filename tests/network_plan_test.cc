@@ -11,13 +11,6 @@
 namespace octet_test {
 namespace {
 
-octet_conv2d_shape kernel3(size_t out_channels) {
-  octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
-  s.kernel_h = s.kernel_w = 3, s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = 1;
-  s.out_channels = out_channels;
-  return s;
-}
-
 // `count` convolutions, one after the other.
 void build(NetworkCase* c, size_t count) {
   size_t at = c->tensor(1, 24, 24, 16);

@@ -205,9 +205,7 @@ TEST(Network, RandomOnesEqualTheirObjectsOneByOne) {
 // A chain of equal tensors needs two of them, however long it is.
 TEST(Network, TensorsShareMemory) {
   NetworkCase c(1);
-  octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
-  s.kernel_h = s.kernel_w = 3, s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = 1;
-  s.out_channels = 16;
+  octet_conv2d_shape s = kernel3(16);
   size_t at = c.tensor(1, 8, 8, 16);
   for (int i = 0; i < 7; ++i) at = c.conv(at, s);
   c.keep_ends();
@@ -224,10 +222,8 @@ TEST(Network, TensorsShareMemory) {
 // A parent that slices have written is read like any tensor, and the other way about.
 TEST(Network, ConcatenationAndSplitCostNothing) {
   NetworkCase c(2);
-  octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
-  s.kernel_h = s.kernel_w = 3, s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = 1;
+  octet_conv2d_shape s = kernel3(12);
   const size_t input = c.tensor(2, 7, 5, 6), whole = c.tensor(2, 7, 5, 20);
-  s.out_channels = 12;
   c.conv(input, s, NetworkCase::kNone, c.slice(whole, 8, 12));
   s.out_channels = 8;
   c.conv(input, s, NetworkCase::kNone, c.slice(whole, 0, 8));
@@ -262,10 +258,8 @@ TEST(Network, RunsOftenAndAnywhere) {
 // Convolutions that read what others have written of the tensor that they write, as DenseNet's.
 TEST(Network, GrowsATensorSliceBySlice) {
   NetworkCase c(11);
-  octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
-  s.kernel_h = s.kernel_w = 3, s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = 1;
+  octet_conv2d_shape s = kernel3(10);
   const size_t input = c.tensor(2, 9, 6, 5), whole = c.tensor(2, 9, 6, 40);
-  s.out_channels = 10;
   c.conv(input, s, NetworkCase::kNone, c.slice(whole, 0, 10));
   for (size_t at = 10; at < 40; at += 10)
     c.conv(c.slice(whole, 0, at), s, NetworkCase::kNone, c.slice(whole, at, 10));
@@ -291,10 +285,8 @@ TEST(Network, GrowsATensorSliceBySlice) {
 // Two tasks would write the same lines of it: those that one of them needs of the other's.
 TEST(Network, OneTaskReadsTheTensorThatItsChainEndsIn) {
   NetworkCase c(12);
-  octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
-  s.kernel_h = s.kernel_w = 3, s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = 1;
+  octet_conv2d_shape s = kernel3(10);
   const size_t input = c.tensor(1, 9, 6, 5), whole = c.tensor(1, 9, 6, 20);
-  s.out_channels = 10;
   c.conv(input, s, NetworkCase::kNone, c.slice(whole, 0, 10));
   c.conv(c.slice(whole, 0, 10), s, NetworkCase::kNone, c.slice(whole, 10, 10));
   c.keep_ends();
@@ -312,9 +304,7 @@ TEST(Network, OneTaskReadsTheTensorThatItsChainEndsIn) {
 
 TEST(Network, OneTaskWritesATensorThatOthersRead) {
   NetworkCase c(13);
-  octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
-  s.kernel_h = s.kernel_w = 3, s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = 1;
-  s.out_channels = 8;
+  octet_conv2d_shape s = kernel3(8);
   const size_t inner = c.conv(c.tensor(1, 9, 6, 5), s), last = c.conv(inner, s);
   for (const bool read : {false, true}) {
     if (read) c.add(inner, last);

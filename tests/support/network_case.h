@@ -15,6 +15,14 @@ namespace octet_test {
 
 using Bytes = std::vector<uint8_t>;
 
+// 3x3, as many pixels out as in.
+inline octet_conv2d_shape kernel3(size_t out_channels) {
+  octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
+  s.kernel_h = s.kernel_w = 3, s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = 1;
+  s.out_channels = out_channels;
+  return s;
+}
+
 class NetworkCase {
  public:
   explicit NetworkCase(uint32_t seed) : draw(seed) {}
