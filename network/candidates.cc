@@ -85,9 +85,9 @@ class Costs {
 
  private:
   const NetworkTensor& home(size_t tensor) const { return n_.tensors[n_.tensors[tensor].home]; }
-  // Outside of the part, what is_ring says is of another one that was looked at before.
+  // Outside of the part, is_ring is that of another part, which was looked at before.
   static bool is_ring_of(const NetworkPart& part, const NetworkTensor& home) {
-    return is_ring(home) && home.first_use >= part.first && home.last_use < part.end;
+    return home.is_ring && home.first_use >= part.first && home.last_use < part.end;
   }
   size_t ring_bytes(const NetworkPart& part, size_t tensor) const {
     if (!is_ring_of(part, home(tensor))) return 0;
@@ -259,7 +259,9 @@ octet_status find_candidates(octet_network* n, const PlanMachine& machine, octet
     PartCandidate c = {};
     c.part.first = first, c.part.end = end, c.part.band = band, c.part.by_image = by_image;
     c.tight = least_memory;
-    OCTET_TRY(shape_part(n, &c.part, c.tight, memory, error));
+    // A longer part that cannot be shaped is no candidate; an op by itself has to run somehow.
+    const octet_status status = shape_part(n, &c.part, c.tight, memory, error);
+    if (status) return end - first > 1 ? OCTET_OK : status;
     if (band && !least_memory && end - first > 1 && !costs.stays_in_cache(c.part)) {
       if (goal != OCTET_NETWORK_TRAFFIC) return OCTET_OK;
       c.tight = true;

@@ -38,7 +38,7 @@ size_t tasks_of(const octet_network& n, const NetworkPart& part) {
   for (size_t i = part.first; i < part.end; ++i) {
     const NetworkOp& op = n.ops[i];
     const NetworkTensor& out = n.tensors[op.output];
-    if (out.home != last.home && !is_ring(n.tensors[out.home])) return 1;
+    if (out.home != last.home && !n.tensors[out.home].is_ring) return 1;
     for (size_t k = 0; k < op.input_count; ++k)
       if (n.tensors[op.inputs[k]].home == last.home) return 1;
   }
@@ -65,6 +65,7 @@ octet_status scratch_of_lines(const octet_network& n, const NetworkOp& op, size_
                               octet_error* error) {
   const NetworkTensor& in = n.tensors[op.inputs[0]];
   *bytes = 0;
+  if (!op.most) return OCTET_OK;  // nothing is wanted of it
   if (op.conv) *bytes = lines_workspace(*op.conv, in.h, in.w, op.most);
   return op.gemm ? octet_gemm_workspace(op.gemm, op.most * in.w, 1, bytes, error) : OCTET_OK;
 }
@@ -75,7 +76,8 @@ octet_status shape_chain(octet_network* n, NetworkPart* part, bool tight, size_t
   for (size_t i = part->first; i < part->end; ++i) {
     const size_t home = n->tensors[n->ops[i].output].home;
     NetworkTensor& t = n->tensors[home];
-    t.ring = is_inner(*n, *part, home) ? t.h : 0;
+    t.is_ring = is_inner(*n, *part, home);
+    t.ring_lines = t.h;  // until all bands are known
     t.span = t.step = 0;
     t.offset = kNoUse;
   }
@@ -95,11 +97,11 @@ octet_status shape_chain(octet_network* n, NetworkPart* part, bool tight, size_t
     OCTET_TRY(scratch_of_lines(*n, n->ops[i], &bytes, error));
     part->scratch_bytes = larger(part->scratch_bytes, bytes);
     NetworkTensor& t = n->tensors[n->tensors[n->ops[i].output].home];
-    if (is_ring(t) && t.offset == kNoUse) {
+    if (t.is_ring && t.offset == kNoUse) {
       const size_t lines = tight || !t.step ? t.span : round_up(t.span, t.step);
-      t.ring = smaller(lines, t.h);
+      t.ring_lines = smaller(lines, t.h);
       t.offset = part->ring_bytes;
-      part->ring_bytes += round_up(t.ring * t.line, kAlignment);
+      part->ring_bytes += round_up(t.ring_lines * t.line, kAlignment);
     }
   }
   part->scratch_bytes = round_up(BandWalk::words(*part) * sizeof(size_t), kAlignment) +
@@ -113,7 +115,7 @@ octet_status shape_layers(octet_network* n, NetworkPart* part, octet_error* erro
   for (size_t i = part->first; i < part->end; ++i) {
     const NetworkOp& op = n->ops[i];
     const NetworkTensor& in = n->tensors[op.inputs[0]];
-    n->tensors[n->tensors[op.output].home].ring = 0;
+    n->tensors[n->tensors[op.output].home].is_ring = false;
     const size_t images = images_of(*part, in);
     size_t bytes = 0;
     if (op.conv)

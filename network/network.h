@@ -26,9 +26,12 @@ struct NetworkTensor {
   size_t offset;  // in the workspace; of a ring: in its task's part of NetworkPart::rings
   // Of a home that lives only in parts side by side that run image by image: there is room for one
   bool one_image;
-  // Of a home that lives only in the chain that writes it: the lines of its ring, else 0; of these,
-  // those that are wanted at a time; the lines that a band writes, if it is not the first or last.
-  size_t ring, span, step;
+  // Of a home that lives only in the chain that writes it: it is a ring, of so many lines. No line
+  // at all is a ring, too: nothing reads of it but padding.
+  bool is_ring;
+  size_t ring_lines;
+  size_t span;  // lines of the ring that are wanted at a time
+  size_t step;  // lines that a band writes, if it is not the first or the last one
 };
 
 struct NetworkOp {
@@ -63,8 +66,6 @@ struct NetworkPart {
 constexpr size_t images_of(const NetworkPart& part, const NetworkTensor& t) {
   return part.by_image ? 1 : t.batch;
 }
-
-constexpr bool is_ring(const NetworkTensor& home) { return home.ring != 0; }
 
 }  // namespace octet
 

@@ -28,7 +28,7 @@ struct Desk {
     desk.by_image = arena->take<Best>(ops + 1);
     desk.merge = arena->take<MergeCost>(ops + 1);
     desk.pieces = arena->take<Piece>(tensors + 2 * ops);
-    desk.words = arena->take<size_t>(4 * ops);
+    desk.words = arena->take<size_t>(BandWalk::words(ops));
     return desk;
   }
 };
@@ -217,7 +217,7 @@ octet_status lay_out_network(octet_network* n, Piece* pieces, octet_error* error
     (t.kept ? n->kept_bytes : n->separate_bytes) +=
         t.kept ? t.bytes : round_up(t.bytes, kAlignment);
     t.one_image = false;
-    if (t.kept || is_ring(t)) continue;
+    if (t.kept || t.is_ring) continue;
     const Place first = place_of(t.first_use), last = place_of(t.last_use);
     t.one_image = n->parts[first.part].by_image && first.first == last.first;
     // Other images pass by until the last one is through

@@ -30,8 +30,14 @@ class Image {
  private:
   LineTensor tensor(size_t index, const BandWalk& walk, size_t slot) const {
     const NetworkTensor &t = n_.tensors[index], &home = n_.tensors[t.home];
-    if (is_ring(home))
-      return {rings_ + home.offset + t.at, t.h, t.w, t.pixel, t.line, home.ring, walk.origin(slot)};
+    if (home.is_ring)
+      return {rings_ + home.offset + t.at,
+              t.h,
+              t.w,
+              t.pixel,
+              t.line,
+              home.ring_lines,
+              walk.origin(slot)};
     return {run_.data(index, image_), t.h, t.w, t.pixel, t.line, 0, 0};
   }
 

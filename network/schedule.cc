@@ -40,13 +40,32 @@ BandWalk::BandWalk(const octet_network& n, const NetworkPart& part, LineRange st
       at_(stripe.first),
       done_(memory),
       until_(memory + count_),
-      need_(memory + 2 * count_),
-      origin_(memory + 3 * count_) {
+      end_(memory + 2 * count_),
+      need_(memory + 3 * count_),
+      origin_(memory + 4 * count_) {
+  find_ends();
   begin();
 }
 
 bool BandWalk::in_full(size_t i) const {
-  return !is_ring(home(op(i).output)) && op(i).out_slot != op(count_ - 1).out_slot;
+  return !home(op(i).output).is_ring && op(i).out_slot != op(count_ - 1).out_slot;
+}
+
+// How far the stripe needs each op.
+void BandWalk::find_ends() {
+  for (size_t s = 0; s < count_; ++s) need_[s] = 0;
+  need_[op(count_ - 1).out_slot] = stripe_.end;
+  for (size_t i = count_; i-- > 0;) {
+    const NetworkOp& o = op(i);
+    end_[i] = in_full(i) ? n_.tensors[o.output].h : need_[o.out_slot];
+    if (end_[i] == 0) continue;
+    for (size_t k = 0; k < o.input_count; ++k) {
+      if (o.in_slots[k] == kNoSlot) continue;
+      size_t& need = need_[o.in_slots[k]];
+      const LineRange read = lines_read(n_, o, k, {0, end_[i]});
+      if (read.count()) need = larger(need, read.end);
+    }
+  }
 }
 
 // The first lines that the stripe needs of each op.
@@ -55,7 +74,8 @@ void BandWalk::begin() {
   need_[op(count_ - 1).out_slot] = stripe_.first;
   for (size_t i = count_; i-- > 0;) {
     const NetworkOp& o = op(i);
-    done_[i] = until_[i] = in_full(i) || need_[o.out_slot] == SIZE_MAX ? 0 : need_[o.out_slot];
+    done_[i] = until_[i] = in_full(i) ? 0 : smaller(need_[o.out_slot], end_[i]);
+    if (done_[i] == end_[i]) continue;
     for (size_t k = 0; k < o.input_count; ++k) {
       if (o.in_slots[k] == kNoSlot) continue;
       size_t& need = need_[o.in_slots[k]];
@@ -78,7 +98,8 @@ bool BandWalk::next() {
     for (size_t k = 0; k < o.input_count; ++k) {
       if (o.in_slots[k] == kNoSlot) continue;
       size_t& need = need_[o.in_slots[k]];
-      need = larger(need, lines_read(n_, o, k, lines(i)).end);
+      const LineRange read = lines_read(n_, o, k, lines(i));
+      if (read.count()) need = larger(need, read.end);
     }
   }
   if (first) place_rings();
@@ -90,9 +111,9 @@ bool BandWalk::next() {
 void BandWalk::place_rings() {
   for (size_t i = 0; i < count_; ++i) {
     const NetworkTensor& ring = home(op(i).output);
-    if (!is_ring(ring) || origin_[op(i).out_slot] != SIZE_MAX) continue;
-    origin_[op(i).out_slot] =
-        ring.ring < ring.h ? (ring.ring - until_[i] % ring.ring) % ring.ring : 0;
+    const size_t lines = ring.ring_lines;
+    if (!ring.is_ring || origin_[op(i).out_slot] != SIZE_MAX) continue;
+    origin_[op(i).out_slot] = lines && lines < ring.h ? (lines - until_[i] % lines) % lines : 0;
   }
 }
 
@@ -100,8 +121,8 @@ size_t BandWalk::oldest(size_t slot) const {
   size_t oldest = SIZE_MAX;
   for (size_t i = 0; i < count_; ++i) {
     const NetworkOp& o = op(i);
+    if (done_[i] == end_[i]) continue;
     if (o.out_slot == slot) oldest = smaller(oldest, done_[i]);
-    if (done_[i] == n_.tensors[o.output].h) continue;
     for (size_t k = 0; k < o.input_count; ++k)
       if (o.in_slots[k] == slot)
         oldest = smaller(oldest, lines_read(n_, o, k, {done_[i], done_[i] + 1}).first);

@@ -29,13 +29,14 @@ class BandWalk {
  public:
   // memory: words(part) values, its own while it lives.
   BandWalk(const octet_network& network, const NetworkPart& part, LineRange stripe, size_t* memory);
-  static size_t words(const NetworkPart& part) { return 4 * (part.end - part.first); }
+  static constexpr size_t words(size_t ops) { return 5 * ops; }
+  static size_t words(const NetworkPart& part) { return words(part.end - part.first); }
 
   bool next();  // the next band, if there is one
   // Of op `first + i`, in this band: to be computed; none if it has nothing to do.
   LineRange lines(size_t i) const { return {done_[i], until_[i]}; }
   void finish(size_t i) { done_[i] = until_[i]; }
-  // The first line of a slot's home that is not done by all who write it, or still wanted.
+  // The first line of a slot's home that an op is still to write or to read; SIZE_MAX: none.
   size_t oldest(size_t slot) const;
   // Where line 0 of a ring lies, so that writes of `step` lines, begun here, seldom wrap. In the
   // first band.
@@ -45,6 +46,7 @@ class BandWalk {
   const NetworkOp& op(size_t i) const { return n_.ops[part_.first + i]; }
   const NetworkTensor& home(size_t tensor) const { return n_.tensors[n_.tensors[tensor].home]; }
   bool in_full(size_t i) const;  // written outside of rings, and not the last op's
+  void find_ends();
   void begin();
   void place_rings();
 
@@ -53,8 +55,10 @@ class BandWalk {
   const LineRange stripe_;
   const size_t count_;
   size_t at_;  // lines of the last op that are done
-  // Of each op: lines that are done, and to be after this band. Of each slot.
-  size_t *done_, *until_, *need_, *origin_;
+  // Of each op: lines that are done, that are to be after this band, and after the last one (0: the
+  // stripe wants nothing of the op).
+  size_t *done_, *until_, *end_;
+  size_t *need_, *origin_;  // of each slot
 };
 
 }  // namespace octet

@@ -27,7 +27,7 @@ class Found {
     octet_error error = {};
     EXPECT_EQ(octet_network_create(&desc, &network_, &error), OCTET_OK) << error.message;
     list_.resize(octet::most_candidates(c.ops.size()));
-    std::vector<size_t> memory(4 * c.ops.size());
+    std::vector<size_t> memory(octet::BandWalk::words(c.ops.size()));
     std::vector<octet::MergeCost> merge(c.ops.size() + 1);
     octet::Candidates found = {list_.data(), 0, merge.data()};
     const octet::PlanMachine machine = {octet::conv_machine().cpu, 16 << 10};

@@ -137,7 +137,7 @@ void check_arena(const octet_network& n) {
     const Life life = life_of(n, steps, i, kAll);
     if (t.home != i || t.kept || life.first == SIZE_MAX) continue;
     const std::string name = "tensor " + std::to_string(i);
-    if (!t.ring) {
+    if (!t.is_ring) {
       const size_t image =
                        t.h * t.w * t.channels * (t.type == OCTET_S8 || t.type == OCTET_U8 ? 1 : 4),
                    end = t.offset + (t.one_image ? 1 : t.batch) * image;
@@ -153,7 +153,7 @@ void check_arena(const octet_network& n) {
     EXPECT_TRUE(steps[life.first].part == steps[life.last].part) << name << ": several parts";
     for (size_t task = 0; task < part.tasks; ++task) {
       const size_t begin = part.rings + task * part.ring_bytes + t.offset,
-                   end = begin + t.ring * t.w * t.channels;
+                   end = begin + t.ring_lines * t.w * t.channels;
       EXPECT_LE(end, part.rings + (task + 1) * part.ring_bytes) << name;
       for (size_t s = 0; s < steps.size(); ++s)
         if (&n.parts[steps[s].part] == &part)
@@ -323,6 +323,68 @@ TEST(Network, OneTaskWritesATensorThatOthersRead) {
   }
 }
 
+// An op of which no line is wanted has no work and no memory, and a chain with one is a chain like
+// others: given, or the planner's own.
+void expect_chains(NetworkCase* c, bool rings) {
+  c->keep_ends();
+  const std::vector<Bytes> inputs = c->inputs(), expected = c->compute(inputs);
+  for (const size_t concurrency : {1, 3})
+    for (const size_t band : {1, 2}) {
+      How how;
+      how.concurrency = concurrency;
+      how.parts = {{0, c->ops.size(), band}};
+      Running running(*c, inputs, how);
+      if (testing::Test::HasFailure()) return;
+      octet_network_explanation e = OCTET_NETWORK_EXPLANATION_INIT;
+      ASSERT_EQ(octet_network_explain(running.get(), 0, &e, nullptr), OCTET_OK);
+      EXPECT_EQ(e.ring_bytes != 0, rings);
+      check_arena(*running.get());
+      running.expect(expected);
+    }
+  for (const octet_network_goal goal :
+       {OCTET_NETWORK_TIME, OCTET_NETWORK_TRAFFIC, OCTET_NETWORK_MEMORY, OCTET_NETWORK_LAYERS}) {
+    How how;
+    how.goal = goal, how.cache_bytes = 4096;
+    Running(*c, inputs, how).expect(expected);
+  }
+}
+
+TEST(Network, AConvolutionReadsPaddingOnly) {
+  for (int algorithm = 0; algorithm <= OCTET_CONV_GROUPED; ++algorithm) {
+    if (algorithm == OCTET_CONV_WINOGRAD_2X2_INT8) continue;
+    SCOPED_TRACE(octet_conv_algorithm_name(static_cast<octet_conv_algorithm>(algorithm)));
+    NetworkCase c(14);
+    octet_conv2d_shape first = kernel3(8);
+    if (algorithm == OCTET_CONV_DEPTHWISE) first.groups = 8;
+    const size_t inner = c.conv(c.tensor(1, 4, 4, 8), first, NetworkCase::kNone, NetworkCase::kNew,
+                                static_cast<octet_conv_algorithm>(algorithm));
+    octet_conv2d_shape second = OCTET_CONV2D_SHAPE_INIT;
+    second.kernel_h = second.kernel_w = 1, second.out_channels = 8;
+    second.pad_top = 7, second.stride_h = 12;
+    c.conv(inner, second);
+    expect_chains(&c, false);
+  }
+}
+
+TEST(Network, AProductAndAFunctionAreReadInPaddingOnly) {
+  NetworkCase c(15);
+  c.pool(c.pool(c.gemm(c.tensor(1, 4, 4, 8), 8), 3, 1, 1), 1, 20, 7);
+  expect_chains(&c, false);
+}
+
+// Slices of a tensor that nothing reads any more, after others that were read.
+TEST(Network, ABranchLeadsNowhere) {
+  NetworkCase c(16);
+  const size_t input = c.tensor(1, 12, 5, 16), whole = c.tensor(1, 12, 5, 32),
+               a = c.slice(whole, 0, 16), b = c.slice(whole, 16, 16);
+  c.conv(input, kernel3(16), NetworkCase::kNone, a);
+  const size_t last = c.tensor(1, 12, 5, 16);
+  c.conv(a, kernel3(16), NetworkCase::kNone, last);
+  c.conv(last, kernel3(16), NetworkCase::kNone, b);
+  c.add(last, last);
+  expect_chains(&c, true);
+}
+
 // All ops cut into chains, at random, but where what is in the way says no.
 std::vector<octet_network_part> draw_parts(const octet_network& n, Draw* draw, size_t band) {
   std::vector<octet_network_part> parts;
@@ -415,7 +477,7 @@ TEST(Network, ChainsEqualLayers) {
         if (HasFailure()) return;
         check_arena(*running.get());
         for (size_t i = 0; i < running.get()->tensor_count; ++i)
-          rings += running.get()->tensors[i].ring != 0;
+          rings += running.get()->tensors[i].is_ring;
         for (size_t p = 0; p < running.get()->part_count; ++p)
           striped += running.get()->parts[p].tasks > 1;
         running.expect(expected);

@@ -23,7 +23,10 @@ constexpr size_t round_up_pow2(size_t value, size_t multiple) {
   return multiple & (multiple - 1) ? round_up(value, multiple)
                                    : (value + multiple - 1) & (0 - multiple);
 }
-constexpr size_t divide_up(size_t value, size_t divisor) { return (value + divisor - 1) / divisor; }
+// Of any value: a sum with the divisor could leave size_t.
+constexpr size_t divide_up(size_t value, size_t divisor) {
+  return value / divisor + (value % divisor != 0);
+}
 constexpr size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 constexpr size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
