@@ -390,6 +390,19 @@ TEST(ConvShapes, TransposedPhases) {
   }
 }
 
+// Phases without taps have as many pixels in a tile as the kernel takes of any rows, and come after
+// phases whose tiles were of rows that are pointed at, which are fewer.
+TEST(ConvShapes, TransposedPhasesWithoutTaps) {
+  Shapes shapes;
+  for (const size_t width : {7, 10, 12, 31})
+    for (const size_t channels : {16, 40}) {
+      octet_conv2d_shape s = transposed(square(7, channels, channels, 2, 1), 0, 1);
+      s.in_w_max = width, s.stride_w = 3;
+      shapes.push_back(s);
+    }
+  check_all(shapes);
+}
+
 // Phases along a line that are columns of one product: wide pixels that stick out at either end or
 // at both, and channels around a panel's.
 TEST(ConvShapes, TransposedPhasesAsColumns) {

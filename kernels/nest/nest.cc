@@ -257,6 +257,7 @@ class Product {
       MicroKernel only_init = kernel_;
       only_init.multiply = copy_init;
       tile_.rhs_wide = false;
+      tile_.lhs_rows = nullptr;  // those of the tile before, which may have had fewer rows
       return multiply_into(only_init, sink, to, n, lanes_, row_scale, &tile_);
     }
     // Where taps in the middle are left out, those of each group add to what the groups before it
