@@ -32,6 +32,7 @@ const char* words_of(int number) {
 
 octet_status fail_file(octet_error* error, octet_status status, const char* name, const char* what,
                        int number, const char* path) {
+  if (number == ENOMEM) status = OCTET_OUT_OF_MEMORY;
   return fail(error, status, "%s cannot be %s: %s (error %d of the system): '%.160s'", name, what,
               words_of(number), number, path);
 }

@@ -54,7 +54,7 @@ octet_status read_tuning_file(const char* path, const char* name, bool must_be_t
                               octet_status status, char** text, size_t* bytes, octet_error* error) {
   *text = nullptr, *bytes = 0;
   // Without O_NONBLOCK a pipe would be waited for
-  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (file < 0 && errno == ENOENT && *path && !must_be_there) return OCTET_OK;
   if (file < 0) return fail_file(error, status, name, "read", errno, path);
   const bool regular = is_regular(file), read = regular && read_all(file, text, bytes);

@@ -1,11 +1,13 @@
 // Files of measured choices: whatever is done to them, what is read is what was written, or
 // nothing; and what one writer keeps no other one loses.
+#include <glob.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -18,6 +20,29 @@
 #include "support/refused.h"
 #include "support/temporary_file.h"
 #include "tune/cache.h"
+
+#ifdef OCTET_WRAPS_ALLOCATION
+
+// The linker puts these in place of the C library's.
+namespace {
+
+size_t allocations_left = SIZE_MAX;
+bool may_allocate() { return allocations_left && allocations_left--; }
+
+}  // namespace
+
+extern "C" {
+void* __real_malloc(size_t bytes);
+void* __real_realloc(void* memory, size_t bytes);
+void* __wrap_malloc(size_t bytes);
+void* __wrap_realloc(void* memory, size_t bytes);
+}
+void* __wrap_malloc(size_t bytes) { return may_allocate() ? __real_malloc(bytes) : nullptr; }
+void* __wrap_realloc(void* memory, size_t bytes) {
+  return may_allocate() ? __real_realloc(memory, bytes) : nullptr;
+}
+
+#endif
 
 namespace octet_test {
 namespace {
@@ -295,6 +320,71 @@ TEST(TuningCache, OnlyRegularFilesAreTakenAndNobodyWaits) {
   }
 }
 
+// Nor does anybody wait, or write, where another file was put in the file's place.
+TEST(TuningCache, NeitherFoldersNorSocketsNorWhatLinksLeadToAreTaken) {
+  const Tuning tuning = tuning_of(line("a", 4));
+  const TemporaryFile place(""), link("");
+  const char* const path = place.path();
+  const auto refuse = [&](const char* says, const char* through) {
+    expect_refused(OCTET_BAD_FILE, says, [&](octet_error* e) {
+      return octet_tuning_load(tuning.get(), through, nullptr, e);
+    });
+    expect_refused(OCTET_BAD_FILE, says,
+                   [&](octet_error* e) { return octet_tuning_save(tuning.get(), through, e); });
+  };
+  const auto refuse_both = [&](const char* says) {
+    unlink(link.path());
+    ASSERT_EQ(symlink(path, link.path()), 0);
+    refuse(says, path);
+    refuse(says, link.path());
+  };
+  unlink(path);
+  ASSERT_EQ(mkfifo(path, 0600), 0);
+  refuse_both("no regular file");
+  unlink(path);
+  ASSERT_EQ(mkdir(path, 0700), 0);
+  refuse_both("no regular file");
+  ASSERT_EQ(rmdir(path), 0);
+  ASSERT_EQ(mknod(path, S_IFSOCK | 0600, 0), 0);
+  refuse_both("path");
+  unlink(path);
+  ASSERT_EQ(symlink(link.path(), path), 0);
+  refuse_both("too many links");
+}
+
+// All that a folder holds, of these names.
+std::vector<std::string> beside(const TemporaryFile& file) {
+  glob_t found = {};
+  const std::string pattern = std::string(file.path()) + "*";
+  std::vector<std::string> names;
+  if (glob(pattern.c_str(), 0, nullptr, &found) == 0)
+    names.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  globfree(&found);
+  return names;
+}
+
+// In a folder where others write, too, a link or a pipe lies under the name that the process would
+// have written aside under, once.
+TEST(TuningCache, WhatIsWrittenAsideIsANewFile) {
+  const TemporaryFile file(line("a", 4)), victim("precious\n");
+  const std::string aside = std::string(file.path()) + ".new-" + std::to_string(getpid());
+  for (const bool pipe : {false, true}) {
+    ASSERT_EQ(pipe ? mkfifo(aside.c_str(), 0600) : symlink(victim.path(), aside.c_str()), 0);
+    ASSERT_EQ(chmod(file.path(), 0666), 0);
+    alarm(20);  // a pipe would be waited for
+    EXPECT_EQ(octet_tuning_save(tuning_of(line("b", 8)).get(), file.path(), nullptr), OCTET_OK);
+    alarm(0);
+    EXPECT_EQ(victim.read(), "precious\n");
+    struct stat status;
+    ASSERT_EQ(lstat(file.path(), &status), 0);
+    EXPECT_TRUE(S_ISREG(status.st_mode));
+    EXPECT_EQ(status.st_mode & 0777, 0666u) << "whatever the process masks";
+    EXPECT_EQ(file.read(), line("a", 4) + line("b", 8));
+    EXPECT_EQ(beside(file), (std::vector<std::string>{file.path(), aside}));
+    unlink(aside.c_str());
+  }
+}
+
 TEST(TuningCache, LinksAreFollowedAndStay) {
   const TemporaryFile file(line("a", 4)), link("");
   for (const bool dangling : {false, true}) {
@@ -401,6 +491,52 @@ TEST(TuningCache, ConcurrentThreadsLoseNothing) {
 }
 
 // ---- what is refused
+
+#ifdef OCTET_WRAPS_ALLOCATION
+
+// Each allocation of a call in turn finds no memory, until none does.
+void expect_no_memory(const std::function<octet_status(octet_error*)>& call,
+                      const std::function<void()>& nothing_changed) {
+  for (size_t may = 0; may < 20; ++may) {
+    octet_error error = {};
+    allocations_left = may;
+    const octet_status status = call(&error);
+    allocations_left = SIZE_MAX;
+    EXPECT_EQ(error.status, status);
+    if (status == OCTET_OK) {
+      EXPECT_GT(may, 0u) << "it allocates something";
+      return;
+    }
+    EXPECT_EQ(octet_status_name(status), std::string("OCTET_OUT_OF_MEMORY")) << error.message;
+    EXPECT_NE(std::string(error.message).find("no memory"), std::string::npos) << error.message;
+    nothing_changed();
+  }
+  ADD_FAILURE() << "it goes on allocating";
+}
+
+TEST(TuningCache, OutOfMemory) {
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += line(std::to_string(100 + i), 4);
+  ASSERT_GT(text.size(), 16384u) << "more than is read at once";
+  const TemporaryFile file(text);
+  const Tuning tuning = tuning_of(line("a", 4)), other = tuning_of(line("b", 4));
+  octet_tuning* made = nullptr;
+  expect_no_memory([&](octet_error* e) { return octet_tuning_create(&made, e); },
+                   [&] { EXPECT_EQ(made, nullptr); });
+  octet_tuning_destroy(made);
+  expect_no_memory(
+      [&](octet_error* e) { return octet_tuning_load(tuning.get(), file.path(), nullptr, e); },
+      [&] { EXPECT_EQ(lines_of(tuning), line("a", 4)); });
+  EXPECT_EQ(lines_of(tuning), text + line("a", 4));
+  expect_no_memory([&](octet_error* e) { return octet_tuning_save(other.get(), file.path(), e); },
+                   [&] {
+                     EXPECT_EQ(file.read(), text);
+                     EXPECT_EQ(beside(file), (std::vector<std::string>{file.path()}));
+                   });
+  EXPECT_EQ(file.read(), text + line("b", 4));
+}
+
+#endif
 
 TEST(TuningCache, BadArguments) {
   const Tuning tuning = tuning_of(line("a", 4));

@@ -39,7 +39,7 @@ class Lock {
       made_ = stat(path, &named) != 0;
       if (!made_ && !S_ISREG(named.st_mode))
         return refuse_no_file(OCTET_BAD_FILE, "path", path, error);
-      file_ = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, kAllMayWrite);
+      file_ = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, kAllMayWrite);
       if (file_ < 0) return refuse("opened for writing", errno, path, error);
       if (!is_regular(file_)) return refuse_no_file(OCTET_BAD_FILE, "path", path, error);
       while (flock(file_, LOCK_EX) != 0 && errno == EINTR) {
@@ -103,13 +103,15 @@ bool write_all(int file, const char* text, size_t bytes) {
 octet_status write_aside(const char* path, mode_t mode, const char* text, size_t bytes,
                          octet_error* error) {
   char aside[kAsideMost];
-  const int length = snprintf(aside, sizeof aside, "%s.new-%ld", path, (long)getpid());
+  const int length = snprintf(aside, sizeof aside, "%s.new-XXXXXX", path);
   if (length < 0 || (size_t)length >= sizeof aside)
     return refuse("written aside", ENAMETOOLONG, path, error);
-  // One that is there was left by a writer that died
-  const int file = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+  // Under a name that nobody has taken and nobody can foretell: where others may write to the
+  // folder, a link or a pipe could lie in wait under any other one.
+  const int file = mkostemp(aside, O_CLOEXEC);
   if (file < 0)
-    return refuse("written aside, with .new-PROCESS behind its name", errno, path, error);
+    return refuse("written aside, with .new-XXXXXX behind its name", errno, path, error);
+  fchmod(file, mode);  // a file system without modes refuses, and has no use for it
   int reason = write_all(file, text, bytes) ? 0 : errno;
   if (fsync(file) != 0 && !reason) reason = errno;
   if (close(file) != 0 && !reason) reason = errno;
