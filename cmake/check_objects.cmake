@@ -4,13 +4,13 @@
 #   - kernels define no weak symbol: compiled with AVX-512 flags and kept by the linker for everybody, it is a SIGILL on older CPUs.
 cmake_minimum_required(VERSION 3.22)
 set(c_library memcpy memmove memset memcmp strlen strcmp strncmp getenv snprintf vsnprintf fprintf fputs stderr posix_memalign malloc free
-  clock_gettime getauxval sysconf open read close write fsync rename unlink flock stat fstat realpath getpid realloc qsort __errno_location __error __stack_chk_fail _GLOBAL_OFFSET_TABLE_ .TOC.
+  clock_gettime getauxval sysconf open read close write fsync rename unlink flock stat fstat fchmod mkostemp realpath realloc qsort __errno_location __error __stack_chk_fail _GLOBAL_OFFSET_TABLE_ .TOC.
   # what compilers, fortified C libraries and outlined Arm atomics turn some of them into
   bcmp memchr strchr strcpy
   __memcpy_chk __memset_chk __snprintf_chk __vsnprintf_chk __fprintf_chk
   # of what is the thread's: traffic/watch.cc
   __tls_get_addr ___tls_get_addr
-  __read_chk open64 stat64 fstat64 __stat64_time64 __fstat64_time64 __open64_2 __open_2
+  __read_chk mkostemp64 open64 stat64 fstat64 __stat64_time64 __fstat64_time64 __open64_2 __open_2
   __aarch64_ldadd4_acq_rel __aarch64_cas4_acq_rel)
 # The compiler's own helpers, which every program has: 64-bit divisions on 32-bit CPUs, the address
 # of the code, POWER's saved registers where size counts (the linker writes those).

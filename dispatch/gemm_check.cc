@@ -286,13 +286,14 @@ octet_status check_range(Draft* draft, const PackedRhs& packed) {
       draft->max_scaled_any = any > draft->max_scaled_any ? any : draft->max_scaled_any;
     }
     if (e.requant == OCTET_REQUANT_FLOAT) continue;
-    draft->max_shift = shift_of(e, n) > draft->max_shift ? shift_of(e, n) : draft->max_shift;
-    if (shift_of(e, n) > 0 && magnitude > INT32_MAX >> shift_of(e, n)) {
+    const int32_t shift = shift_of(e, n) > 0 ? shift_of(e, n) : 0;
+    draft->max_shift = shift > draft->max_shift ? shift : draft->max_shift;
+    const int64_t one = (int64_t)1 << shift;
+    if (hi * one > INT32_MAX || lo * one < INT32_MIN)
       return fail(
           draft->error, OCTET_BAD_SCALE,
           "desc.epilogue.shifts: %s %zu shifts left by %d, but its accumulator may reach %lld",
-          draft->column, n, (int)shift_of(e, n), (long long)magnitude);
-    }
+          draft->column, n, (int)shift, (long long)(hi * one > INT32_MAX ? hi : lo));
   }
   return OCTET_OK;
 }

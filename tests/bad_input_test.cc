@@ -303,8 +303,8 @@ TEST(BadCreate, Scales) {
     for (const bool up : {false, true})
       for (const int32_t beyond : {0, 1}) {
         const auto edit = [&](Product& p) {
-          const int32_t reach = (INT32_MAX >> shift) + beyond;
-          p.to_tflite(), p.shifts[2] = shift, p.bias[2] = up ? reach - 1785 : -reach,
+          const int32_t most = (INT32_MAX >> shift) + beyond, least = (INT32_MIN >> shift) - beyond;
+          p.to_tflite(), p.shifts[2] = shift, p.bias[2] = up ? most - 1785 : least,
                          p.desc.epilogue.bias = p.bias.data();
         };
         if (beyond) {

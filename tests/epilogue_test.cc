@@ -176,9 +176,10 @@ TEST_P(EpilogueIsa, TfliteRoundsAsItsReferenceKernels) {
   for (const int32_t multiplier : {0, 1 << 30, (1 << 30) + 1, 1518500250, INT32_MAX})
     for (int32_t shift = -31; shift <= 30; ++shift) {
       std::vector<int32_t> fit;  // create refuses what a left shift would push out of int32
-      if (shift > 0) values[0] = INT32_MAX >> shift, values[1] = -values[0];
+      const int32_t left = std::max(shift, 0), least = INT32_MIN >> left, most = INT32_MAX >> left;
+      if (shift > 0) values[0] = most, values[1] = least, values[2] = least + 1;
       for (const int32_t v : values)
-        if (shift <= 0 || std::abs(static_cast<int64_t>(v)) <= INT32_MAX >> shift) fit.push_back(v);
+        if (v >= least && v <= most) fit.push_back(v);
       for (const int32_t zero_point : {-128, 127, 5}) {
         Accumulators work(fit);
         work.desc.dst_type = OCTET_S8, work.desc.epilogue.dst_zero_point = zero_point,

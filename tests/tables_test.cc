@@ -1,7 +1,11 @@
 // What the rooms of the house rely on, for each row of each table: tiers, kernels, operations,
 // methods. A kernel that breaks an assumption fails here, before it can overrun an array.
 #include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <map>
 #include <set>
+#include <sstream>
 
 #include "dispatch/conv_methods.h"
 #include "dispatch/tables/kernel_names.h"
@@ -103,6 +107,27 @@ TEST(Forms, KeepTheirIdsAndNames) {
     ASSERT_NE(form, nullptr) << name;
     EXPECT_EQ(form->name, name);
   }
+}
+
+// A reader of blobs may be written from DESIGN.md: its table has them all.
+TEST(Forms, AreInTheDesign) {
+  std::ifstream file(OCTET_SOURCE_DIR "/DESIGN.md");
+  ASSERT_TRUE(file.good()) << OCTET_SOURCE_DIR;
+  std::map<int, std::string> told;
+  bool in_table = false;
+  for (std::string row; std::getline(file, row);) {
+    in_table = row.rfind("| id | form |", 0) == 0 || (in_table && row[0] == '|');
+    if (!in_table || row.size() < 3 || !std::isdigit(static_cast<unsigned char>(row[2]))) continue;
+    std::istringstream ids(row.substr(2, row.find(" | ") - 2)), names(row.substr(row.find('`')));
+    for (std::string id, name; std::getline(ids, id, ',');) {
+      std::getline(std::getline(names, name, '`'), name, '`');
+      told[std::stoi(id)] = name;
+    }
+  }
+  std::map<int, std::string> there;
+  for (size_t i = 0; const Form* form = octet::nth_form(i); ++i)
+    there[static_cast<int>(form->id)] = form->name;
+  EXPECT_EQ(told, there);
 }
 
 TEST(Forms, AreTold) {

@@ -161,7 +161,7 @@ bool Epilogue::holds(size_t n, int64_t acc) const {
   const int32_t shift = desc_.epilogue.shifts
                             ? desc_.epilogue.shifts[desc_.epilogue.multiplier_count == 1 ? 0 : n]
                             : 0;
-  return shift <= 0 || std::abs(acc) <= kMost >> shift;
+  return shift <= 0 || (acc >= kLeast >> shift && acc <= kMost >> shift);
 }
 
 void Epilogue::judge() {
