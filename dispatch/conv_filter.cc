@@ -8,7 +8,7 @@
 #include "dispatch/environment.h"
 #include "dispatch/given_machine.h"
 #include "dispatch/paired.h"
-#include "dispatch/tables/tiers.h"
+#include "dispatch/tables/designs.h"
 
 namespace octet {
 namespace {
@@ -253,7 +253,7 @@ octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, bool lo
   OCTET_TRY(read_environment(&environment, error));
   choose_tier(isa, environment, d);
   OCTET_TRY(read_machine(f.machine, "filter", &d->cpu, error));
-  d->costs = tier_of(d->tier).costs;
+  d->costs = costs_of(tier_of(d->tier), d->cpu.design);
   d->costs_origin = CostsOrigin::kBuiltIn;
   OCTET_TRY(look_up_costs(environment, d, error));
   const bool forced = f.sparsity == OCTET_SPARSE_2_4, seen = looks && f.data;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "dispatch/sparsity.h"
-#include "dispatch/tables/tiers.h"
+#include "dispatch/tables/designs.h"
 
 namespace octet {
 namespace {
@@ -22,7 +22,8 @@ const char* refuse(const ConvMethod* method, int algorithm, const ConvProblem& p
 // As if the tier's kernels were those of sparse weights, which are as much faster or slower than
 // built-in costs say as those of dense ones.
 TierCosts sparse_costs(const Tier& tier, const CpuFeatures& cpu, TierCosts costs) {
-  costs.macs *= sparse_macs(tier, cpu) / tier.costs.macs;
+  const TierCosts built_in = costs_of(tier, cpu.design);
+  costs.macs *= sparse_macs(built_in, cpu) / built_in.macs;
   costs.mr = costs.sparse_mr;
   costs.nr = costs.sparse_nr;
   costs.gather = costs.sparse_gather;
@@ -51,7 +52,7 @@ void plan_conv(const ConvProblem& problem, ConvPlans* to) {
   plans.least_too_large = SIZE_MAX;
   const Candidate* best = nullptr;
   const Tier& tier = tier_of(problem.isa);
-  const TierCosts& given = problem.costs ? *problem.costs : tier.costs;
+  const TierCosts given = problem.costs ? *problem.costs : costs_of(tier, problem.cpu.design);
   const TierCosts costs = problem.sparse ? sparse_costs(tier, problem.cpu, given) : given;
   for (int i = 0; i < kAlgorithms; ++i) {
     if (i == OCTET_CONV_AUTO) continue;

@@ -1,8 +1,9 @@
 #include "dispatch/cpu_features.h"
 
 #include <stdio.h>
+#include <string.h>
 
-#include "dispatch/tables/tiers.h"
+#include "dispatch/tables/designs.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -38,10 +39,21 @@ Registers cpuid(uint32_t leaf, uint32_t subleaf) {
   return r;
 }
 
-bool made_by_amd() {
-  const Registers r = cpuid(0, 0);
-  return r.ebx == 0x68747541 && r.edx == 0x69746e65 && r.ecx == 0x444d4163;  // "AuthenticAMD"
-}
+// Family and model as Intel and AMD compose them.
+struct Identity {
+  char vendor[13];
+  uint32_t family, model, stepping;
+
+  Identity() : vendor() {
+    const Registers maker = cpuid(0, 0), leaf1 = cpuid(1, 0);
+    const uint32_t letters[] = {maker.ebx, maker.edx, maker.ecx};
+    memcpy(vendor, letters, sizeof letters);
+    const uint32_t base = leaf1.eax >> 8 & 15;
+    family = base + (base == 15 ? leaf1.eax >> 20 & 255 : 0);
+    model = (leaf1.eax >> 4 & 15) | (leaf1.eax >> 16 & 15) << 4;
+    stepping = leaf1.eax & 15;
+  }
+};
 
 // The register state that the operating system saves: without it the instructions trap.
 uint64_t xgetbv() {
@@ -67,19 +79,12 @@ Caches detect_caches() {
   return caches;
 }
 
-// Family and model as Intel and AMD compose them.
 void identify(char (*name)[kCpuNameBytes]) {
-  const Registers maker = cpuid(0, 0), leaf1 = cpuid(1, 0);
-  const uint32_t letters[] = {maker.ebx, maker.edx, maker.ecx};
-  const uint32_t family = leaf1.eax >> 8 & 15, model = leaf1.eax >> 4 & 15;
-  snprintf(*name, sizeof *name, "%.12s-%u-%u-%u", (const char*)letters,
-           family + (family == 15 ? leaf1.eax >> 20 & 255 : 0), model | (leaf1.eax >> 16 & 15) << 4,
-           leaf1.eax & 15);
+  const Identity id;
+  snprintf(*name, sizeof *name, "%s-%u-%u-%u", id.vendor, id.family, id.model, id.stepping);
 }
 
-Features detect(CpuFeatures* cpu) {
-  cpu->caches = detect_caches();
-  cpu->wide_shuffles = made_by_amd();
+Features detect_instructions() {
   const Registers leaf1 = cpuid(1, 0), leaf7 = cpuid(7, 0), leaf7_1 = cpuid(7, 1);
   const Features sse41 = when(leaf1.ecx_bit(19), kHasSse41);
   if (!leaf1.ecx_bit(27)) return sse41;  // OSXSAVE
@@ -91,6 +96,15 @@ Features detect(CpuFeatures* cpu) {
       zmm && leaf7.ebx_bit(16) && leaf7.ebx_bit(17) && leaf7.ebx_bit(30) && leaf7.ebx_bit(31);
   return sse41 | when(avx2, kHasAvx2) | when(avx2 && leaf7_1.eax >> 4 & 1, kHasAvxVnni) |
          when(avx512, kHasAvx512) | when(avx512 && leaf7.ecx_bit(11), kHasAvx512Vnni);
+}
+
+Features detect(CpuFeatures* cpu) {
+  const Identity id;
+  const Features features = detect_instructions();
+  cpu->caches = detect_caches();
+  cpu->design = x86_design(id.vendor, id.family, id.model, features);
+  cpu->wide_shuffles = strcmp(id.vendor, "AuthenticAMD") == 0;
+  return features;
 }
 
 #elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
@@ -215,6 +229,7 @@ CpuFeatures detect_cpu() {
 #if defined(__linux__) && !defined(__x86_64__)
   const CpuFiles files = read_files();
   complete(&cpu, files.caches, files.cores);
+  cpu.design = arm_design(files.identification);
 #endif
 #if defined(OCTET_WITH_CPUINFO)
   ask_cpuinfo(&cpu);

@@ -7,6 +7,7 @@
 
 #include "dispatch/cpu_files.h"
 #include "kernels/core/isa.h"
+#include "octet/octet.h"
 
 namespace octet {
 
@@ -27,6 +28,7 @@ struct CpuFeatures {
   IsaMask isas;  // tiers that it has all features of
   Caches caches;
   Cores cores = {};
+  octet_cpu_design design = OCTET_DESIGN_UNKNOWN;
   // 512-bit shuffles have ports beside those of products, as on AMD's; Intel's share one.
   bool wide_shuffles = false;
   // Kernels that are chosen only if they pass (kTried) have passed, all of them.

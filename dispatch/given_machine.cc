@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "dispatch/struct_size.h"
+#include "dispatch/tables/designs.h"
 
 namespace octet {
 namespace {
@@ -21,10 +22,11 @@ octet_status read_machine(const octet_machine* given, const char* name, CpuFeatu
   if (machine->in_order != 0 && machine->in_order != 1)
     return fail(error, OCTET_UNKNOWN_ENUM, "%s.in_order is %d, neither 0 nor 1", full_name,
                 machine->in_order);
-  if (machine->reserved)
-    return fail(error, OCTET_UNSUPPORTED, "%s.reserved is not 0; this version has no use for it",
-                full_name);
-  if (machine->tuning && !machine->l2_bytes && !machine->l3_bytes && !machine->in_order)
+  if (!find_design(machine->design))
+    return fail(error, OCTET_UNKNOWN_ENUM, "%s.design is %d, not an octet_cpu_design", full_name,
+                (int)machine->design);
+  if (machine->tuning && !machine->l2_bytes && !machine->l3_bytes && !machine->in_order &&
+      !machine->design)
     return OCTET_OK;
   if (!may_be_a_cache(machine->l2_bytes))
     return fail(
@@ -39,6 +41,7 @@ octet_status read_machine(const octet_machine* given, const char* name, CpuFeatu
                 machine->l3_bytes);
   cpu->caches = {0, machine->l2_bytes, machine->l3_bytes};
   cpu->cores = {1, machine->in_order ? 1u : 0u};
+  cpu->design = machine->design;
   return OCTET_OK;
 }
 

@@ -3,8 +3,8 @@
 #include "dispatch/environment.h"
 #include "dispatch/machine.h"
 #include "dispatch/struct_size.h"
+#include "dispatch/tables/designs.h"
 #include "dispatch/tables/kernel_names.h"
-#include "dispatch/tables/tiers.h"
 
 #define OCTET_TEXT2(x) #x
 #define OCTET_TEXT(x) OCTET_TEXT2(x)
@@ -31,6 +31,11 @@ const char* octet_isa_name(octet_isa isa) {
   return tier ? tier->name : isa == OCTET_ISA_AUTO ? "AUTO" : "unknown";
 }
 
+const char* octet_cpu_design_name(octet_cpu_design design) {
+  const CpuDesign* const known = find_design((int)design);
+  return known ? known->name : "unknown";
+}
+
 octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error) {
   OCTET_TRY(check_out(info, "info", error));
   Environment environment;
@@ -46,6 +51,7 @@ octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error) {
   out.l3_bytes = machine.cpu.caches.l3_bytes;
   out.known_cores = machine.cpu.cores.known;
   out.in_order_cores = machine.cpu.cores.in_order;
+  out.design = machine.cpu.design;
   return give(out, info);
 }
 

@@ -15,6 +15,7 @@ struct Cache {
   std::atomic<IsaMask> detected, demoted;
   std::atomic<size_t> l1d, l2, l3;
   std::atomic<uint32_t> cores, in_order_cores;
+  std::atomic<octet_cpu_design> design;
 };
 Cache cache;
 
@@ -39,6 +40,7 @@ void keep(const Found& found) {
   cache.l3.store(found.cpu.caches.l3_bytes, relaxed);
   cache.cores.store(found.cpu.cores.known, relaxed);
   cache.in_order_cores.store(found.cpu.cores.in_order, relaxed);
+  cache.design.store(found.cpu.design, relaxed);
   cache.wide_shuffles.store(found.cpu.wide_shuffles, relaxed);
   cache.trusts_tried.store(found.cpu.trusts_tried, relaxed);
   cache.ready.store(true, std::memory_order_release);
@@ -48,6 +50,7 @@ Found kept() {
   return {{cache.detected.load(relaxed),
            {cache.l1d.load(relaxed), cache.l2.load(relaxed), cache.l3.load(relaxed)},
            {cache.cores.load(relaxed), cache.in_order_cores.load(relaxed)},
+           cache.design.load(relaxed),
            cache.wide_shuffles.load(relaxed),
            cache.trusts_tried.load(relaxed)},
           cache.demoted.load(relaxed)};

@@ -21,7 +21,7 @@ octet_status allow_sparsity(const char* name, octet_error* error) {
 const char* describe(Sparsity) { return "weights are dense"; }
 
 // No descriptor that asks for a sparsity gets as far as to these.
-double sparse_macs(const Tier& tier, const CpuFeatures&) { return tier.costs.macs; }
+double sparse_macs(const TierCosts& costs, const CpuFeatures&) { return costs.macs; }
 bool gains_by_sparsity(Isa, const CpuFeatures&, size_t, size_t, size_t) { return false; }
 bool SparsityFinding::look_at(const SparseRun&, bool, size_t, size_t) { return true; }
 SparsityFinding look_at(const RhsView&) { return {}; }

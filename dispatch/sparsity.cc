@@ -46,26 +46,26 @@ const char* describe(Sparsity sparsity) {
   return "weights are dense";
 }
 
-double sparse_macs(const Tier& tier, const CpuFeatures& cpu) {
-  return cpu.wide_shuffles && tier.costs.sparse_macs_beside ? tier.costs.sparse_macs_beside
-                                                            : tier.costs.sparse_macs;
+double sparse_macs(const TierCosts& costs, const CpuFeatures& cpu) {
+  return cpu.wide_shuffles && costs.sparse_macs_beside ? costs.sparse_macs_beside
+                                                       : costs.sparse_macs;
 }
 
 bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, size_t k) {
   const Tier& tier = tier_of(isa);
+  const TierCosts costs = costs_of(tier, cpu.design);
   const size_t dense_bytes = n * k;
-  const size_t few = dense_bytes > cpu.last_level_bytes() ? tier.costs.sparse_few_far
-                     : dense_bytes > cpu.l2_bytes()       ? tier.costs.sparse_few
+  const size_t few = dense_bytes > cpu.last_level_bytes() ? costs.sparse_few_far
+                     : dense_bytes > cpu.l2_bytes()       ? costs.sparse_few
                                                           : 0;
   // Cores that execute in order do not read while they multiply
   const bool streamed = rows && rows <= few && !cpu.in_order();
   // Short columns are filled up to whole groups, and a tile takes longer to start
   const double depth = (double)layout_of(isa, false).depth(k),
                sparse_depth = (double)sparse_form_of(tier, rows, k).layout.depth(k);
-  const double start = start_of(tier.costs, rows, n, dense_bytes < cpu.l1d_bytes()),
-               gain = sparse_macs(tier, cpu) / tier.costs.macs * depth / (sparse_depth + start);
-  return larger_of(streamed ? tier.costs.sparse_streamed : 0, gain) *
-             of_whole_tiles(tier.costs, rows) >
+  const double start = start_of(costs, rows, n, dense_bytes < cpu.l1d_bytes()),
+               gain = sparse_macs(costs, cpu) / costs.macs * depth / (sparse_depth + start);
+  return larger_of(streamed ? costs.sparse_streamed : 0, gain) * of_whole_tiles(costs, rows) >
          kWorthwhile;
 }
 

@@ -3,7 +3,7 @@
 
 #include "dispatch/cpu_features.h"
 #include "dispatch/error.h"
-#include "dispatch/tables/tiers.h"
+#include "dispatch/tables/designs.h"
 #include "kernels/core/strict_float.h"
 #include "kernels/pack/container.h"
 #include "kernels/pack/sparse.h"
@@ -14,7 +14,7 @@ namespace octet {
 octet_status allow_sparsity(const char* name, octet_error* error);
 
 // Of the dense products that sparse weights stand for, per cycle
-double sparse_macs(const Tier& tier, const CpuFeatures& cpu);
+double sparse_macs(const TierCosts& costs, const CpuFeatures& cpu);
 // Whether this tier multiplies sparse weights of n columns, k deep, faster, in runs of at most so
 // many rows (0 = any).
 bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, size_t k);

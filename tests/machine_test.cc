@@ -9,6 +9,7 @@
 
 #include "dispatch/cpu_files.h"
 #include "dispatch/machine.h"
+#include "dispatch/tables/designs.h"
 #include "octet/tune.h"
 #include "support/conv_case.h"
 #include "support/gemm_case.h"
@@ -16,6 +17,12 @@
 
 namespace octet_test {
 namespace {
+
+octet_machine machine(size_t l2, size_t l3, int in_order = 0) {
+  octet_machine m = OCTET_MACHINE_INIT;
+  m.l2_bytes = l2, m.l3_bytes = l3, m.in_order = in_order;
+  return m;
+}
 
 // ---- files
 
@@ -132,13 +139,107 @@ TEST(CpuInfo, TellsCores) {
   EXPECT_LE(info.in_order_cores, info.known_cores);
 }
 
-// ---- what callers say
+// ---- designs
 
-octet_machine machine(size_t l2, size_t l3, int in_order = 0) {
-  octet_machine m = OCTET_MACHINE_INIT;
-  m.l2_bytes = l2, m.l3_bytes = l3, m.in_order = in_order;
-  return m;
+TEST(CpuDesign, IsWhatCpuidAndMidrSay) {
+  using octet::x86_design;
+  constexpr octet::Features kNone = 0, kVnni = octet::kHasAvx512Vnni,
+                            kBoth = octet::kHasAvx512Vnni | octet::kHasAvxVnni;
+  EXPECT_EQ(x86_design("AuthenticAMD", 25, 0x01, kNone), OCTET_DESIGN_ZEN3);
+  EXPECT_EQ(x86_design("AuthenticAMD", 25, 0x11, kVnni), OCTET_DESIGN_ZEN4);
+  EXPECT_EQ(x86_design("AuthenticAMD", 25, 0x21, kNone), OCTET_DESIGN_ZEN3);
+  EXPECT_EQ(x86_design("AuthenticAMD", 25, 0x61, kVnni), OCTET_DESIGN_ZEN4);
+  EXPECT_EQ(x86_design("AuthenticAMD", 25, 0xa0, kVnni), OCTET_DESIGN_ZEN4);
+  EXPECT_EQ(x86_design("AuthenticAMD", 26, 0x02, kBoth), OCTET_DESIGN_ZEN5);
+  EXPECT_EQ(x86_design("GenuineIntel", 6, 0x55, kVnni), OCTET_DESIGN_SKY_LAKE);
+  EXPECT_EQ(x86_design("GenuineIntel", 6, 0x6a, kVnni), OCTET_DESIGN_SUNNY_COVE);
+  EXPECT_EQ(x86_design("GenuineIntel", 6, 0x8c, kVnni), OCTET_DESIGN_SUNNY_COVE_CLIENT);
+  EXPECT_EQ(x86_design("GenuineIntel", 6, 0x8f, kBoth), OCTET_DESIGN_GOLDEN_COVE);
+  EXPECT_EQ(x86_design("GenuineIntel", 6, 0xcf, kBoth), OCTET_DESIGN_GOLDEN_COVE);
+  EXPECT_EQ(x86_design("GenuineIntel", 6, 0x97, octet::kHasAvxVnni), OCTET_DESIGN_GOLDEN_COVE);
+  EXPECT_EQ(x86_design("GenuineIntel", 6, 0x3c, kNone), OCTET_DESIGN_UNKNOWN);
+  // The same family and model of another maker are another design
+  EXPECT_EQ(x86_design("HygonGenuine", 25, 0x11, kVnni), OCTET_DESIGN_UNKNOWN);
+  // Newer than the table: the nearest by features
+  EXPECT_EQ(x86_design("AuthenticAMD", 27, 0x00, kBoth), OCTET_DESIGN_ZEN5);
+  EXPECT_EQ(x86_design("AuthenticAMD", 27, 0x00, kVnni), OCTET_DESIGN_ZEN4);
+  EXPECT_EQ(x86_design("GenuineIntel", 19, 0x01, kBoth), OCTET_DESIGN_GOLDEN_COVE);
+  EXPECT_EQ(octet::arm_design(0x410fd034), OCTET_DESIGN_CORTEX_A53);
+  EXPECT_EQ(octet::arm_design(0x412fd050), OCTET_DESIGN_CORTEX_A55);
+  EXPECT_EQ(octet::arm_design(0x410fd083), OCTET_DESIGN_CORTEX_A72);
+  EXPECT_EQ(octet::arm_design(0x413fd0c1), OCTET_DESIGN_NEOVERSE_N1);
+  EXPECT_EQ(octet::arm_design(0x410fd493), OCTET_DESIGN_NEOVERSE_N2);
+  EXPECT_EQ(octet::arm_design(0x411fd401), OCTET_DESIGN_NEOVERSE_V1);
+  EXPECT_EQ(octet::arm_design(0x410fd4f1), OCTET_DESIGN_NEOVERSE_V2);
+  EXPECT_EQ(octet::arm_design(0x610f0000), OCTET_DESIGN_UNKNOWN);
+  EXPECT_EQ(octet::arm_design(0), OCTET_DESIGN_UNKNOWN);
 }
+
+TEST(CpuDesign, HasAPlaceInTheTableByItsValue) {
+  for (size_t i = 0; const octet::CpuDesign* design = octet::nth_design(i); ++i) {
+    EXPECT_EQ(static_cast<size_t>(design->design), i);
+    EXPECT_STREQ(octet_cpu_design_name(design->design), design->name);
+  }
+  EXPECT_STREQ(octet_cpu_design_name(static_cast<octet_cpu_design>(99)), "unknown");
+  octet_cpu_info info = OCTET_CPU_INFO_INIT;
+  ASSERT_EQ(octet_get_cpu_info(&info, nullptr), OCTET_OK);
+  EXPECT_EQ(info.design, octet::this_machine().cpu.design);
+}
+
+// What the plan packs a layer for, on a machine of this design.
+octet_conv_algorithm planned(octet_isa isa, octet_cpu_design design, const octet_conv2d_shape& s,
+                             octet_machine m = machine(1 << 20, 32 << 20)) {
+  octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+  filter.shape = s, filter.type = OCTET_S8;
+  m.design = design;
+  filter.machine = &m;
+  octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
+  octet_error error = {};
+  for (size_t i = 0; octet_conv2d_explain(&filter, isa, i, &candidate, &error) == OCTET_OK; ++i)
+    if (candidate.chosen) return candidate.algorithm;
+  ADD_FAILURE() << error.message;
+  return OCTET_CONV_AUTO;
+}
+
+octet_conv2d_shape kernel3(size_t in_channels, size_t out_channels, size_t size) {
+  octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
+  s.in_h_max = s.in_w_max = size, s.in_channels = in_channels, s.out_channels = out_channels;
+  s.kernel_h = s.kernel_w = 3, s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = 1;
+  return s;
+}
+
+// Layers of which one algorithm is faster on some designs, and another one on others.
+TEST(CpuDesign, ChoosesTheAlgorithm) {
+  const octet_conv2d_shape resnet = kernel3(256, 256, 14), densenet = kernel3(128, 32, 28),
+                           inception = kernel3(448, 384, 8), yolo = kernel3(32, 32, 80);
+  for (const octet_cpu_design one_unit : {OCTET_DESIGN_ZEN4, OCTET_DESIGN_SUNNY_COVE_CLIENT})
+    EXPECT_EQ(planned(OCTET_ISA_AVX512VNNI, one_unit, resnet), OCTET_CONV_WINOGRAD_4X4);
+  for (const octet_conv2d_shape& s : {densenet, inception, yolo})
+    EXPECT_EQ(planned(OCTET_ISA_AVX512VNNI, OCTET_DESIGN_ZEN4, s), OCTET_CONV_WINOGRAD_4X4);
+  for (const octet_cpu_design two_units :
+       {OCTET_DESIGN_UNKNOWN, OCTET_DESIGN_ZEN5, OCTET_DESIGN_SKY_LAKE, OCTET_DESIGN_SUNNY_COVE,
+        OCTET_DESIGN_GOLDEN_COVE})
+    for (const octet_conv2d_shape& s : {resnet, densenet, yolo})
+      EXPECT_EQ(planned(OCTET_ISA_AVX512VNNI, two_units, s), OCTET_CONV_DIRECT);
+  // AVX2 multiplies words as fast as bytes: Winograd, of whatever design
+  for (const octet_cpu_design any : {OCTET_DESIGN_ZEN3, OCTET_DESIGN_ZEN4, OCTET_DESIGN_SKY_LAKE})
+    EXPECT_EQ(planned(OCTET_ISA_AVX2, any, resnet), OCTET_CONV_WINOGRAD_4X4);
+  // SDOT and SMMLA do so many more products than SMLAL that four times as few do not pay
+  const octet_machine small = machine(512 << 10, 0, 1), big = machine(1 << 20, 32 << 20);
+  for (const octet_cpu_design arm : {OCTET_DESIGN_CORTEX_A55, OCTET_DESIGN_NEOVERSE_N1,
+                                     OCTET_DESIGN_NEOVERSE_V1, OCTET_DESIGN_NEOVERSE_V2})
+    EXPECT_EQ(planned(OCTET_ISA_DOTPROD, arm, resnet, arm == OCTET_DESIGN_CORTEX_A55 ? small : big),
+              OCTET_CONV_DIRECT);
+  for (const octet_cpu_design arm :
+       {OCTET_DESIGN_NEOVERSE_N2, OCTET_DESIGN_NEOVERSE_V1, OCTET_DESIGN_NEOVERSE_V2})
+    EXPECT_EQ(planned(OCTET_ISA_I8MM, arm, resnet), OCTET_CONV_DIRECT);
+  for (const octet_cpu_design arm : {OCTET_DESIGN_CORTEX_A53, OCTET_DESIGN_CORTEX_A55})
+    EXPECT_EQ(planned(OCTET_ISA_NEON, arm, kernel3(64, 64, 56), small), OCTET_CONV_WINOGRAD_4X4);
+  EXPECT_EQ(planned(OCTET_ISA_NEON, OCTET_DESIGN_CORTEX_A72, kernel3(64, 64, 56)),
+            OCTET_CONV_WINOGRAD_4X4);
+}
+
+// ---- what callers say
 
 struct Filter {
   explicit Filter(const octet_conv2d_shape& shape) {
@@ -216,12 +317,14 @@ TEST(GivenMachine, NonsenseIsRefused) {
   for (const int in_order : {-1, 2})
     expect_each_refuses(OCTET_UNKNOWN_ENUM, "in_order", machine(1 << 18, 0, in_order));
   octet_machine m = machine(1 << 18, 0);
-  m.reserved = 1;
-  expect_each_refuses(OCTET_UNSUPPORTED, "reserved", m);
+  for (const int design : {-1, OCTET_DESIGN_NEOVERSE_V2 + 1}) {
+    m.design = static_cast<octet_cpu_design>(design);
+    expect_each_refuses(OCTET_UNKNOWN_ENUM, "design", m);
+  }
   // What is wrong is said before what is missing.
   m = machine(0, 0);
-  m.reserved = 1;
-  expect_each_refuses(OCTET_UNSUPPORTED, "reserved", m);
+  m.design = static_cast<octet_cpu_design>(99);
+  expect_each_refuses(OCTET_UNKNOWN_ENUM, "design", m);
   expect_each_refuses(OCTET_UNKNOWN_ENUM, "in_order", machine(0, 0, 7));
   // With a tuning: all of it, or nothing.
   octet_tuning* tuning = nullptr;

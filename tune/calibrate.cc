@@ -9,8 +9,8 @@
 #include "dispatch/conv_names.h"
 #include "dispatch/costs.h"
 #include "dispatch/struct_size.h"
+#include "dispatch/tables/designs.h"
 #include "dispatch/tables/methods.h"
-#include "dispatch/tables/tiers.h"
 #include "tune/cache.h"
 #include "tune/fit_costs.h"
 #include "tune/operands.h"
@@ -203,7 +203,7 @@ octet_status calibrate(Calibration* c, octet_tuning* tuning, octet_calibration* 
   for (size_t i = 0; i < c->count; ++i)
     c->samples[i].microseconds = 1e6 * c->runners[i].seconds[c->runners[i].rounds / 2];
   weigh(c);
-  TierCosts costs = tier_of(c->model.isa).costs;
+  TierCosts costs = costs_of(tier_of(c->model.isa), conv_machine().cpu.design);
   result->error_before = misfit(c->model, c->samples, c->count, costs);
   fit_costs(c->model, c->samples, c->count, &costs);
   result->error_after = misfit(c->model, c->samples, c->count, costs);

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "dispatch/costs.h"
-#include "dispatch/tables/tiers.h"
+#include "dispatch/machine.h"
+#include "dispatch/tables/designs.h"
 #include "tune/cache.h"
 
 namespace octet {
@@ -21,7 +22,7 @@ octet_status read_line(const char* text, octet_tuning* tuning, octet_error* erro
     return fail(error, OCTET_UNKNOWN_ENUM, "'%.*s' is not a tier", (int)smaller(length, 40), text);
   const char* const values = skip_blanks(text + length);
   if (!*values) return fail(error, OCTET_BAD_FILE, "it names no cost of %s", tier->name);
-  TierCosts costs = tier->costs;
+  TierCosts costs = costs_of(*tier, this_machine().cpu.design);
   OCTET_TRY(read_cost_values(values, &costs, error));
   char line[kCostsBytes];
   to_text(costs, CostsOrigin::kAssumed, line);

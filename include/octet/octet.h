@@ -159,6 +159,29 @@ const char* octet_isa_name(octet_isa isa);
 
 /* ---- the machine ----------------------------------------------------------------------------- */
 
+/* The design of a core (its microarchitecture), as far as choices depend on it: how many products
+ * it does in a cycle, by which instructions. Names are those of pytorch/cpuinfo. */
+typedef enum octet_cpu_design OCTET_INT_ENUM {
+  OCTET_DESIGN_UNKNOWN = 0, /* or none of these: a tier's costs are those of its usual design */
+  OCTET_DESIGN_ZEN3 = 1,
+  OCTET_DESIGN_ZEN4 = 2,
+  OCTET_DESIGN_ZEN5 = 3,
+  OCTET_DESIGN_SKY_LAKE = 4,          /* Skylake-X, Cascade Lake, Cooper Lake */
+  OCTET_DESIGN_SUNNY_COVE = 5,        /* Ice Lake servers */
+  OCTET_DESIGN_SUNNY_COVE_CLIENT = 6, /* Ice Lake, Tiger Lake, Rocket Lake: one unit for AVX-512 */
+  OCTET_DESIGN_GOLDEN_COVE = 7,       /* Sapphire Rapids and later servers, Alder Lake and later */
+  OCTET_DESIGN_CORTEX_A53 = 8,
+  OCTET_DESIGN_CORTEX_A55 = 9,
+  OCTET_DESIGN_CORTEX_A72 = 10,
+  OCTET_DESIGN_NEOVERSE_N1 = 11,
+  OCTET_DESIGN_NEOVERSE_N2 = 12,
+  OCTET_DESIGN_NEOVERSE_V1 = 13,
+  OCTET_DESIGN_NEOVERSE_V2 = 14
+} octet_cpu_design;
+
+/* "zen4"; "unknown" of what is none. Static. */
+const char* octet_cpu_design_name(octet_cpu_design design);
+
 /* What the machine offers and what Octet makes of it. Bit i of a mask stands for (octet_isa)i. */
 typedef struct octet_cpu_info {
   size_t struct_size;
@@ -173,6 +196,8 @@ typedef struct octet_cpu_info {
   /* CPUs whose design the system tells, and how many of these execute in order (Cortex-A53, A55,
    * A510, ...). Both 0 if unknown. */
   uint32_t known_cores, in_order_cores;
+  /* -- an older struct may end here -- */
+  octet_cpu_design design; /* of the first core that executes out of order, else of the first */
 } octet_cpu_info;
 #define OCTET_CPU_INFO_INIT OCTET_INIT(octet_cpu_info)
 
@@ -193,7 +218,9 @@ typedef struct octet_machine {
   size_t l3_bytes; /* 0: there is none; else 4096 to 2^31 */
   /* -- an older struct may end here -- */
   int in_order; /* 1: all cores that a run may be on execute in order; else 0 */
-  int reserved; /* must be 0 */
+  /* Of those cores; OCTET_DESIGN_UNKNOWN: a tier's usual one. Of the machine at hand
+   * octet_get_cpu_info tells it. */
+  octet_cpu_design design;
   /* What was measured on this machine (tune.h), looked up before anything is predicted; null: only
    * what OCTET_TUNING names, and of a described machine not even that. With it all of the above may
    * be 0, and are then what was found. */

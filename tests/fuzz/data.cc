@@ -86,6 +86,7 @@ std::vector<octet_machine> draw_machine(Choices* c) {
   machine.l2_bytes = c->any<size_t>({4096, 1 << 15, 1 << 19, (1 << 20) + 1, size_t{1} << 31});
   machine.l3_bytes = c->any<size_t>({0, 0, 4096, 1 << 22, size_t{1} << 31});
   machine.in_order = c->one_in(2);
+  machine.design = static_cast<octet_cpu_design>(c->below(OCTET_DESIGN_NEOVERSE_V2 + 1));
   return {machine};
 }
 

@@ -69,7 +69,7 @@ struct SpoilerBase {
       case 2:
         return set_enum(&m->in_order, 2);
       case 3:
-        return set(&m->reserved, 1 << c->below(31));
+        return set_enum(&m->design, OCTET_DESIGN_NEOVERSE_V2 + 1);
       default:
         return wrong_size(&m->struct_size);
     }

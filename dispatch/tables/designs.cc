@@ -1,0 +1,173 @@
+// The designs of CPU cores that are known, and their costs where a tier's own are of another one.
+#include "dispatch/tables/designs.h"
+
+#include <string.h>
+
+#include "kernels/core/strict_float.h"
+
+namespace octet {
+namespace {
+
+constexpr IsaMask kX86Fits =
+    mask_of(Isa::kAvx512Vnni) | mask_of(Isa::kAvxVnni) | mask_of(Isa::kAvx2);
+
+// By the values of octet_cpu_design. AVX2's row was fitted on several of them and serves all.
+constexpr CpuDesign kDesigns[] = {
+    {OCTET_DESIGN_UNKNOWN, "unknown", OCTET_DESIGN_UNKNOWN, 0},
+    {OCTET_DESIGN_ZEN3, "zen3", OCTET_DESIGN_ZEN3, mask_of(Isa::kAvx2)},
+    {OCTET_DESIGN_ZEN4, "zen4", OCTET_DESIGN_ZEN4, mask_of(Isa::kAvx512Vnni) | mask_of(Isa::kAvx2)},
+    {OCTET_DESIGN_ZEN5, "zen5", OCTET_DESIGN_ZEN5, kX86Fits},
+    {OCTET_DESIGN_SKY_LAKE, "sky_lake", OCTET_DESIGN_SKY_LAKE, 0},
+    {OCTET_DESIGN_SUNNY_COVE, "sunny_cove", OCTET_DESIGN_SUNNY_COVE, 0},
+    {OCTET_DESIGN_SUNNY_COVE_CLIENT, "sunny_cove_client", OCTET_DESIGN_ZEN4, 0},
+    {OCTET_DESIGN_GOLDEN_COVE, "golden_cove", OCTET_DESIGN_GOLDEN_COVE, kX86Fits},
+    {OCTET_DESIGN_CORTEX_A53, "cortex_a53", OCTET_DESIGN_CORTEX_A53, 0},
+    {OCTET_DESIGN_CORTEX_A55, "cortex_a55", OCTET_DESIGN_CORTEX_A55, 0},
+    {OCTET_DESIGN_CORTEX_A72, "cortex_a72", OCTET_DESIGN_CORTEX_A72, 0},
+    {OCTET_DESIGN_NEOVERSE_N1, "neoverse_n1", OCTET_DESIGN_NEOVERSE_N1, 0},
+    {OCTET_DESIGN_NEOVERSE_N2, "neoverse_n2", OCTET_DESIGN_NEOVERSE_N2, 0},
+    {OCTET_DESIGN_NEOVERSE_V1, "neoverse_v1", OCTET_DESIGN_NEOVERSE_V1, 0},
+    {OCTET_DESIGN_NEOVERSE_V2, "neoverse_v2", OCTET_DESIGN_NEOVERSE_V1, 0},
+};
+constexpr size_t kDesignCount = sizeof kDesigns / sizeof kDesigns[0];
+
+struct X86Models {
+  octet_cpu_design design;
+  uint32_t family, first, last;  // models
+};
+
+constexpr X86Models kAmd[] = {
+    {OCTET_DESIGN_ZEN3, 25, 0x00, 0x0f},  // Milan
+    {OCTET_DESIGN_ZEN4, 25, 0x10, 0x1f},  // Genoa
+    {OCTET_DESIGN_ZEN3, 25, 0x20, 0x5f},  // Vermeer, Rembrandt, Cezanne
+    {OCTET_DESIGN_ZEN4, 25, 0x60, 0xaf},  // Raphael, Phoenix, Bergamo
+    {OCTET_DESIGN_ZEN5, 26, 0x00, 0xff},  // Turin, Granite Ridge, Strix
+};
+
+constexpr X86Models kIntel[] = {
+    {OCTET_DESIGN_SKY_LAKE, 6, 0x55, 0x55},           // Skylake-X, Cascade Lake, Cooper Lake
+    {OCTET_DESIGN_SUNNY_COVE, 6, 0x6a, 0x6c},         // Ice Lake servers
+    {OCTET_DESIGN_SUNNY_COVE_CLIENT, 6, 0x7d, 0x7e},  // Ice Lake
+    {OCTET_DESIGN_SUNNY_COVE_CLIENT, 6, 0x8c, 0x8d},  // Tiger Lake
+    {OCTET_DESIGN_GOLDEN_COVE, 6, 0x8f, 0x8f},        // Sapphire Rapids
+    {OCTET_DESIGN_GOLDEN_COVE, 6, 0x97, 0x9a},        // Alder Lake
+    {OCTET_DESIGN_SUNNY_COVE_CLIENT, 6, 0xa7, 0xa7},  // Rocket Lake
+    {OCTET_DESIGN_GOLDEN_COVE, 6, 0xad, 0xae},        // Granite Rapids
+    {OCTET_DESIGN_GOLDEN_COVE, 6, 0xb7, 0xbf},        // Raptor Lake
+    {OCTET_DESIGN_GOLDEN_COVE, 6, 0xcf, 0xcf},        // Emerald Rapids
+};
+
+struct ArmPart {
+  octet_cpu_design design;
+  uint32_t implementer, part;  // of MIDR_EL1
+};
+
+constexpr ArmPart kArm[] = {
+    {OCTET_DESIGN_CORTEX_A53, 0x41, 0xd03},  {OCTET_DESIGN_CORTEX_A53, 0x51, 0x801},
+    {OCTET_DESIGN_CORTEX_A55, 0x41, 0xd05},  {OCTET_DESIGN_CORTEX_A55, 0x51, 0x803},
+    {OCTET_DESIGN_CORTEX_A55, 0x51, 0x805},  {OCTET_DESIGN_CORTEX_A72, 0x41, 0xd08},
+    {OCTET_DESIGN_NEOVERSE_N1, 0x41, 0xd0c}, {OCTET_DESIGN_NEOVERSE_N2, 0x41, 0xd49},
+    {OCTET_DESIGN_NEOVERSE_V1, 0x41, 0xd40}, {OCTET_DESIGN_NEOVERSE_V2, 0x41, 0xd4f},
+};
+
+// A cost of a tier on a design that is not the one of the tier's own row. That row is of two
+// VPDPBUSD zmm in a cycle, of two SDOT (N1) or SMMLA (N2), and of SMULL once.
+struct OtherCost {
+  octet_cpu_design design;
+  Isa isa;
+  double TierCosts::*cost;
+  double value;
+};
+
+constexpr OtherCost kOtherCosts[] = {
+    // One VPDPBUSD zmm in a cycle, one VPDPWSSD zmm: Intel's clients lack the second unit of
+    // servers, too. Fitted to 241 layers on an EPYC 9004.
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::macs, 65},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::tile, 44},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::tile_tap, 12.5},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::word_macs, 35},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::word_exposed, 0.14},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::word_in, 0.37},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::word_out, 0.16},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::word_call, 46},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::transform_call, 9},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::depthwise, 0.3},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::depthwise_line, 64},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::grouped_macs, 60},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::grouped_exit, 0.6},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::grouped_partial, 19},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::l2_bytes, 17},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::l3_bytes, 15},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::memory_bytes, 4.3},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::point, 1.9},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::copy, 27},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::copy_bytes, 10.5},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::sparse_macs, 60},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::sparse_macs_beside, 91},
+    // In order: what published issue rules give of the kernels' loops.
+    {OCTET_DESIGN_CORTEX_A53, Isa::kNeon, &TierCosts::macs, 4},
+    {OCTET_DESIGN_CORTEX_A53, Isa::kNeon, &TierCosts::word_macs, 2.9},
+    {OCTET_DESIGN_CORTEX_A55, Isa::kNeon, &TierCosts::macs, 4},
+    {OCTET_DESIGN_CORTEX_A55, Isa::kNeon, &TierCosts::word_macs, 2.9},
+    {OCTET_DESIGN_CORTEX_A55, Isa::kDotprod, &TierCosts::macs, 14},
+    {OCTET_DESIGN_CORTEX_A55, Isa::kDotprod, &TierCosts::word_macs, 2.9},
+    // Four SDOT or SMMLA in a cycle, two SMLAL: llvm-mca's estimates of the kernels' loops.
+    {OCTET_DESIGN_NEOVERSE_V1, Isa::kDotprod, &TierCosts::macs, 60},
+    {OCTET_DESIGN_NEOVERSE_V1, Isa::kDotprod, &TierCosts::word_macs, 8},
+    {OCTET_DESIGN_NEOVERSE_V1, Isa::kI8mm, &TierCosts::macs, 120},
+    {OCTET_DESIGN_NEOVERSE_V1, Isa::kI8mm, &TierCosts::word_macs, 8},
+};
+
+template <size_t kCount>
+octet_cpu_design find(const X86Models (&models)[kCount], uint32_t family, uint32_t model) {
+  for (const X86Models& m : models)
+    if (m.family == family && m.first <= model && model <= m.last) return m.design;
+  return OCTET_DESIGN_UNKNOWN;
+}
+
+}  // namespace
+
+const CpuDesign* nth_design(size_t index) {
+  return index < kDesignCount ? &kDesigns[index] : nullptr;
+}
+
+const CpuDesign* find_design(int design) {
+  for (const CpuDesign& d : kDesigns)
+    if ((int)d.design == design) return &d;
+  return nullptr;
+}
+
+octet_cpu_design x86_design(const char* vendor, uint32_t family, uint32_t model,
+                            Features features) {
+  const bool amd = strncmp(vendor, "AuthenticAMD", 12) == 0,
+             intel = strncmp(vendor, "GenuineIntel", 12) == 0;
+  const octet_cpu_design known = amd     ? find(kAmd, family, model)
+                                 : intel ? find(kIntel, family, model)
+                                         : OCTET_DESIGN_UNKNOWN;
+  if (known != OCTET_DESIGN_UNKNOWN || !(features & kHasAvx512Vnni)) return known;
+  // AMD's first with AVX-512 has one unit for it, and no AVX-VNNI.
+  if (amd) return features & kHasAvxVnni ? OCTET_DESIGN_ZEN5 : OCTET_DESIGN_ZEN4;
+  return intel ? OCTET_DESIGN_GOLDEN_COVE : OCTET_DESIGN_UNKNOWN;
+}
+
+octet_cpu_design arm_design(uint32_t midr) {
+  for (const ArmPart& part : kArm)
+    if (part.implementer == midr >> 24 && part.part == (midr >> 4 & 0xfff)) return part.design;
+  return OCTET_DESIGN_UNKNOWN;
+}
+
+TierCosts costs_of(const Tier& tier, octet_cpu_design design) {
+  TierCosts costs = tier.costs;
+  const CpuDesign* const known = find_design((int)design);
+  for (const OtherCost& other : kOtherCosts)
+    if (known && other.design == known->like && other.isa == tier.isa)
+      costs.*other.cost = other.value;
+  return costs;
+}
+
+bool has_measured_costs(const Tier& tier, octet_cpu_design design) {
+  const CpuDesign* const known = find_design((int)design);
+  return known && has(known->measured, tier);
+}
+
+}  // namespace octet
