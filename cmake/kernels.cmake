@@ -90,7 +90,7 @@ set_property(SOURCE kernels/pack/packed_rhs.cc kernels/pack/weight_sums.cc APPEN
 
 # Checks and choices, made once: small counts.
 set_property(SOURCE dispatch/blob.cc dispatch/choice.cc dispatch/cpu_features.cc
-  dispatch/environment.cc dispatch/gemm_check.cc dispatch/gemm_choice.cc dispatch/gemm_choose.cc
+  dispatch/environment.cc dispatch/gemm_bias.cc dispatch/gemm_check.cc dispatch/gemm_choice.cc dispatch/gemm_choose.cc
   dispatch/gemm_create.cc dispatch/gemm_explain.cc dispatch/gemm_finish.cc dispatch/info.cc
   dispatch/machine.cc dispatch/pack.cc dispatch/select.cc
   dispatch/self_test.cc dispatch/self_test_cases.cc dispatch/self_test_exits.cc

@@ -181,6 +181,11 @@ octet_status choose_kernel(ConvDraft* draft) {
       algorithm_name(algorithm), draft->blob.form->name, isa_name(smallest_isa(*draft->blob.form)));
 }
 
+// What is known of the columns' sums.
+PackedRhs range_of(const FilterSums& sums) {
+  return {nullptr, sums.positive, sums.negative, sums.zero_points};
+}
+
 octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   const octet_conv2d_desc& d = draft.desc;
   const octet_epilogue& e = d.epilogue;
@@ -191,12 +196,9 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   const ConvShape rewritten = method.rewrite ? method.rewrite(draft.blob.form->layout, s) : s;
   // Kernels may read whole vectors past the last channel of a group
   const size_t columns = s.out_channels * rewritten.phases, padded = round_up(columns, 64) + 64;
-  const double max_scaled = epilogue.max_scaled * (method.stretch ? method.stretch(s) : 1);
-  const Finish finish =
-      build_finish(epilogue, ops_of(draft.kernel.isa()), max_scaled, columns, padded, arena);
-  const int32_t zero = 0;
-  int32_t* bias =
-      spread(arena, e.bias ? e.bias : &zero, e.bias ? s.out_channels : 1, columns, padded, 0);
+  const Finish finish = build_finish(epilogue, ops_of(draft.kernel.isa()), epilogue.max_scaled,
+                                     columns, padded, arena);
+  int32_t* bias = arena->take<int32_t>(padded);
   int32_t* weight_sum = arena->take<int32_t>(padded);
   const bool has_zero_points = draft.blob.find(SectionId::kZeroPoints) != nullptr;
   int32_t* zero_points = has_zero_points ? arena->take<int32_t>(padded) : nullptr;
@@ -219,7 +221,8 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   plan.static_zero_point = d.lhs_zero_point;
   plan.finish = finish;
   plan.narrow = narrow_of(finish);
-  plan.narrow_in_kernel = narrows_in_kernel(epilogue, finish, max_scaled, draft.kernel.flags());
+  plan.narrow_in_kernel =
+      narrows_in_kernel(epilogue, finish, epilogue.max_scaled, draft.kernel.flags());
   plan.dst_bytes = element_bytes(d.dst_type);
   plan.cache_bytes = epilogue.choice.cache_bytes;
   plan.block = epilogue.choice.block;
@@ -230,6 +233,7 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   for (size_t n = 0; n < padded; ++n) {
     const bool there = n < columns;
     const size_t o = n % s.out_channels;
+    bias[n] = there ? n < s.out_channels ? settled_bias(epilogue, range_of(sums), n) : bias[o] : 0;
     weight_sum[n] = there ? (int32_t)((uint32_t)sums.positive[o] + (uint32_t)sums.negative[o]) : 0;
     if (zero_points) zero_points[n] = there ? sums.zero_points[o] : 0;
   }
@@ -285,8 +289,10 @@ octet_status create(ConvDraft* draft, octet_conv2d** conv) {
   OCTET_TRY(check_blob(draft));
   OCTET_TRY(check_quantization(&epilogue));
   const FilterSums sums = filter_sums(draft->blob, draft->desc.packed);
-  OCTET_TRY(check_range(&epilogue, {nullptr, sums.positive, sums.negative, sums.zero_points}));
   OCTET_TRY(plan_finish(&epilogue));
+  const ConvMethod& method = *method_of((uint8_t)draft->algorithm());
+  if (method.stretch) epilogue.stretch = method.stretch(draft->shape);
+  OCTET_TRY(check_range(&epilogue, range_of(sums)));
   OCTET_TRY(choose_kernel(draft));
   return allocate_and_build(build, *draft, draft->desc.allocator, conv, epilogue.error);
 }

@@ -10,19 +10,19 @@ namespace {
 
 constexpr size_t kTogether = 64;  // columns; arrays over columns are padded to a multiple of it
 
-constexpr double kInt32Limit = 2147483648.0;   // 2^31
-constexpr double kFloatMargin = 1.000001;      // covers float's roundings
-constexpr double kTfliteLimit = 1073741824.0;  // 2^30: see kernels/core/tflite.h
+constexpr double kInt32Limit = 2147483648.0;  // 2^31
 
-// right_rows: the tier knows those of right_only.
-TfliteColumns build_tflite(const Finish& f, size_t columns, size_t padded, bool right_rows,
-                           Arena* arena) {
+// certified: no accumulator that was shifted left reaches 2^30. right_rows: the tier knows rows
+// that are right_only; one that does not know them needs no certificate.
+TfliteColumns build_tflite(const Finish& f, size_t columns, size_t padded, bool certified,
+                           bool right_rows, Arena* arena) {
   int32_t* const rows = arena->take<int32_t>(kTfliteRows * padded);
   if (!rows) return {};
   bool divides = true;
   for (size_t n = 0; n < columns; ++n) divides &= is_right_only(f.shift[n]);
   // A residual is added to what is below the zero point, too
   const bool right_only = divides && right_rows && f.lo >= f.zero_point && !f.has_residual;
+  if (!certified && !right_only && right_rows) return {};
   for (size_t n = 0; n < padded; ++n)
     if (right_only)
       write_tflite_right_column(f.multiplier[n], n < columns ? f.shift[n] : -1, rows + n, padded);
@@ -38,7 +38,6 @@ const ByteSum* build_byte_sum(const Finish& f, FindByteSumFn find, Arena* arena)
 
 const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
   const octet_gemm_desc& d = draft.desc;
-  const octet_epilogue& e = d.epilogue;
   Columns* columns = arena->take<Columns>(draft.matrices);
   const TierOps& ops = ops_of(draft.kernel->isa);
   const int32_t zero_point =
@@ -62,7 +61,7 @@ const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
         const uint32_t sum =
             there ? (uint32_t)packed.positive[n + j] + (uint32_t)packed.negative[n + j] : 0;
         sums[j] = (int32_t)sum;
-        bias[n + j] = e.bias && there ? e.bias[n + j] : 0;
+        bias[n + j] = there ? settled_bias(draft, packed, n + j) : 0;
         if (weight_sum) weight_sum[n + j] = sums[j];
       }
       if (runtime_scales(d)) continue;
@@ -176,9 +175,11 @@ Finish build_finish(const Draft& draft, const TierOps& ops, double max_scaled, s
   if (e.bias_f32) f.bias_f32 = spread(arena, e.bias_f32, d.n, columns, padded, 0.0f);
   if (f.mode == FinishMode::kTflite8) {
     f.multiplier = spread(arena, e.multipliers, e.multiplier_count, columns, padded, 0);
-    f.shift = spread(arena, e.shifts, e.multiplier_count, columns, padded, 0);
-    if (max_scaled < kTfliteLimit)
-      f.tflite = build_tflite(f, columns, padded, ops.tflite_right_rows, arena);
+    int32_t* const shift = spread(arena, e.shifts, e.multiplier_count, columns, padded, 0);
+    for (size_t n = 0; shift && n < columns; ++n) shift[n] = f.multiplier[n] ? shift[n] : -1;
+    f.shift = shift;
+    f.tflite =
+        build_tflite(f, columns, padded, max_scaled < kTfliteLimit, ops.tflite_right_rows, arena);
     f.scale = (const float*)f.tflite.rows;
     if (f.has_residual && ops.find_byte_sum)
       f.byte_sum = build_byte_sum(f, ops.find_byte_sum, arena);
@@ -199,7 +200,7 @@ bool narrows_in_kernel(const Draft& draft, const Finish& f, double max_scaled,
                        uint16_t kernel_flags) {
   // The clamp before rounding may be left out only where no conversion to int32 (or int16) can
   // overflow.
-  const double limit = kernel_flags & kNarrows16 ? 32767.0 : kInt32Limit;
+  const double limit = kernel_flags & kNarrows16 ? kInt16Limit : kInt32Limit;
   if (!(kernel_flags & kNarrows) || f.has_residual || f.lut) return false;
   if (f.mode == FinishMode::kTflite8)
     return (kernel_flags & kNarrowsTflite) && f.tflite.rows &&

@@ -178,17 +178,6 @@ octet_status check_lhs(Draft* draft) {
   return OCTET_OK;
 }
 
-float scale_of(const octet_epilogue& e, size_t n) { return e.scales[e.scale_count == 1 ? 0 : n]; }
-int32_t shift_of(const octet_epilogue& e, size_t n) {
-  return e.shifts[e.multiplier_count == 1 ? 0 : n];
-}
-
-// What an accumulator meets before it is rounded.
-double factor_of(const octet_epilogue& e, size_t n) {
-  if (e.requant == OCTET_REQUANT_FLOAT) return scale_of(e, n);
-  return shift_of(e, n) > 0 ? (double)(1 << shift_of(e, n)) : 1;
-}
-
 octet_status check_scales(const Draft& draft) {
   const octet_gemm_desc& d = draft.desc;
   const octet_epilogue& e = d.epilogue;
@@ -222,23 +211,6 @@ octet_status check_scales(const Draft& draft) {
   return OCTET_OK;
 }
 
-struct Range {
-  int64_t lo, hi;
-};
-
-// Of sum (lhs - zp) * (rhs - zp). Known weights give the exact extremes, unknown ones those of
-// their type; for run-time weights with zero points run checks again.
-Range product_range(const Draft& draft, const PackedRhs& packed, size_t n) {
-  const int64_t lo = draft.lhs_lo, hi = draft.lhs_hi;
-  if (packed.positive)
-    return {packed.positive[n] * lo + packed.negative[n] * hi,
-            packed.positive[n] * hi + packed.negative[n] * lo};
-  const octet_gemm_desc& d = draft.desc;
-  const int64_t k = (int64_t)d.k, up = most(d.rhs_type), down = least(d.rhs_type);
-  return {k * (up * lo < down * hi ? up * lo : down * hi),
-          k * (up * hi > down * lo ? up * hi : down * lo)};
-}
-
 // The largest magnitude of run-time weights with zero points.
 int64_t any_zero_points(const Draft& draft) {
   const int64_t reach = draft.lhs_hi > -draft.lhs_lo ? draft.lhs_hi : -draft.lhs_lo;
@@ -262,24 +234,42 @@ octet_status check_quantization(Draft* draft) {
   return check_scales(*draft);
 }
 
+SumRange sum_range(const Draft& draft, const PackedRhs& packed, size_t n) {
+  const int64_t lo = draft.lhs_lo, hi = draft.lhs_hi;
+  if (packed.positive)
+    return {packed.positive[n] * lo + packed.negative[n] * hi,
+            packed.positive[n] * hi + packed.negative[n] * lo};
+  const octet_gemm_desc& d = draft.desc;
+  const int64_t k = (int64_t)d.k, up = most(d.rhs_type), down = least(d.rhs_type);
+  return {k * (up * lo < down * hi ? up * lo : down * hi),
+          k * (up * hi > down * lo ? up * hi : down * lo)};
+}
+
 octet_status check_range(Draft* draft, const PackedRhs& packed) {
   const octet_gemm_desc& d = draft->desc;
   const octet_epilogue& e = d.epilogue;
   // Then one column stands for all
   const bool alike = !packed.positive && !e.bias && e.scale_count <= 1 && e.multiplier_count <= 1;
   for (size_t n = 0; n < (alike ? 1 : d.n); ++n) {
-    const int64_t bias = e.bias ? e.bias[n] : 0;
-    const Range range = product_range(*draft, packed, n);
+    const int64_t bias = settled_bias(*draft, packed, n);
+    const SumRange range = sum_range(*draft, packed, n);
     const int64_t hi = range.hi + bias, lo = range.lo + bias;
-    if (hi > INT32_MAX || lo < INT32_MIN)
+    if (range.hi > INT32_MAX || range.lo < INT32_MIN)
       return fail(draft->error, OCTET_ACCUMULATOR_OVERFLOW,
-                  "the accumulator of %s %zu may reach %lld, outside int32: %s = %zu is too deep, "
-                  "or desc.epilogue.bias too large",
-                  draft->column, n, (long long)(hi > INT32_MAX ? hi : lo), draft->depth, d.k);
+                  "the sums of %s %zu may reach %lld, outside int32: %s = %zu is too deep",
+                  draft->column, n, (long long)(range.hi > INT32_MAX ? range.hi : range.lo),
+                  draft->depth, d.k);
+    if (hi > INT32_MAX || lo < INT32_MIN)
+      return fail(
+          draft->error, OCTET_ACCUMULATOR_OVERFLOW,
+          "the accumulator of %s %zu may reach %lld, outside int32: desc.epilogue.bias[%zu] "
+          "is %lld, and its sums reach from %lld to %lld",
+          draft->column, n, (long long)(hi > INT32_MAX ? hi : lo), n, (long long)bias,
+          (long long)range.lo, (long long)range.hi);
     const int64_t magnitude = hi > -lo ? hi : -lo, bias_magnitude = bias < 0 ? -bias : bias;
     draft->max_bias = bias_magnitude > draft->max_bias ? bias_magnitude : draft->max_bias;
     if (d.dst_type == OCTET_S32) continue;
-    const double factor = factor_of(e, n), scaled = (double)magnitude * factor;
+    const double factor = factor_of(e, n), scaled = (double)magnitude * factor * draft->stretch;
     draft->max_scaled = scaled > draft->max_scaled ? scaled : draft->max_scaled;
     if (!packed.positive) {
       const double any = ((double)any_zero_points(*draft) + (double)bias_magnitude) * factor;
@@ -298,10 +288,12 @@ octet_status check_range(Draft* draft, const PackedRhs& packed) {
   return OCTET_OK;
 }
 
+// The epilogue before the range, since what a bias has to be depends on it
 octet_status check_desc(Draft* draft) {
   OCTET_TRY(check_kind(*draft));
   OCTET_TRY(check_sizes(draft));
   OCTET_TRY(check_quantization(draft));
+  OCTET_TRY(plan_finish(draft));
   for (size_t b = 0; b < draft->matrices; ++b)
     OCTET_TRY(check_range(
         draft, draft->has_blob ? matrix_of(draft->blob, draft->desc.packed, b) : PackedRhs{}));

@@ -15,7 +15,6 @@ octet_status create_gemm(const octet_gemm_desc* desc, const Choice* choice, octe
   Draft draft(*given, error);
   draft.given = choice;
   OCTET_TRY(check_desc(&draft));
-  OCTET_TRY(plan_finish(&draft));
   OCTET_TRY(choose_kernels(&draft));
   return build_gemm(draft, gemm);
 }

@@ -642,7 +642,7 @@ TEST(ConvBadCreate, Scales) {
 // The window's products, the bias and the zero point together; a tap of padding does not help, some
 // output sees the whole window.
 TEST(ConvBadCreate, AccumulatorOverflow) {
-  Layer p;
+  Layer p(OCTET_S32);
   p.bias[5] = INT32_MAX - 45 * 255;
   p.desc.epilogue.bias = p.bias.data();
   octet_conv2d* conv = nullptr;
@@ -652,6 +652,22 @@ TEST(ConvBadCreate, AccumulatorOverflow) {
   ++p.bias[5];
   expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "output channel 5",
                  [&](octet_error* e) { return octet_conv2d_create(&p.desc, &conv, e); });
+  expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "desc.epilogue.bias[5]",
+                 [&](octet_error* e) { return octet_conv2d_create(&p.desc, &conv, e); });
+  // To 8 bits it may go on, as long as no output has its edge among the sums.
+  for (const bool edge : {false, true}) {
+    Layer bytes;
+    bytes.bias[5] = INT32_MAX - 5000;
+    bytes.scales[5] = (edge ? 100.5f : 100.0f) / 0x1p31f;
+    bytes.desc.epilogue.bias = bytes.bias.data();
+    if (edge) {
+      expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "desc.epilogue.bias[5]",
+                     [&](octet_error* e) { return octet_conv2d_create(&bytes.desc, &conv, e); });
+    } else {
+      EXPECT_EQ(octet_conv2d_create(&bytes.desc, &conv, &error), OCTET_OK) << error.message;
+      octet_conv2d_destroy(conv);
+    }
+  }
 }
 
 // Each kind of object says whose blob it was given.

@@ -32,10 +32,11 @@ class ConvEpilogue : public testing::TestWithParam<size_t> {
   octet_conv2d_shape shape() const { return shapes()[GetParam()]; }
 };
 std::string shape_name(const testing::TestParamInfo<size_t>& index) {
-  const char* const kNames[] = {"Plain", "Strided", "Depthwise", "Transposed", "Pointwise"};
+  const char* const kNames[] = {"Plain",      "Strided",   "Depthwise",
+                                "Transposed", "Pointwise", "Phases"};
   return kNames[index.param];
 }
-INSTANTIATE_TEST_SUITE_P(, ConvEpilogue, testing::Range(size_t{0}, size_t{5}), shape_name);
+INSTANTIATE_TEST_SUITE_P(, ConvEpilogue, testing::Range(size_t{0}, shapes().size()), shape_name);
 
 TEST_P(ConvEpilogue, EveryTypeAndActivation) {
   uint32_t seed = 0;

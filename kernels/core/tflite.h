@@ -1,5 +1,5 @@
-// What vectors make of TFLite's multipliers and shifts, where create has certified that no
-// accumulator, shifted left, reaches 2^30.
+// What vectors make of TFLite's multipliers and shifts. x86's need create's certificate that no
+// accumulator, shifted left, reaches 2^30, except for columns that are right_only.
 #pragma once
 
 #include <stddef.h>
@@ -15,7 +15,7 @@ enum class TfliteRow : uint8_t { kMultiplier, kLeft, kHalf, kSign, kRight };
 constexpr size_t kTfliteRows = 5;
 
 struct TfliteColumns {
-  const int32_t* rows;   // or null: not certified
+  const int32_t* rows;   // or null: not certified, though it must be
   size_t apart;          // elements. The one before a row and the one behind it may be read
   bool right_only;       // the rows are as write_tflite_right_column writes them
   bool divides = false;  // every shift is to the right, by 1 or more
@@ -36,6 +36,8 @@ constexpr void write_tflite_column(int32_t multiplier, int32_t shift, int32_t* c
 // it not through, both roundings are one sum, of which only the upper half is looked at:
 //
 //     x * multiplier + (half << 32 | left)  >> 32 >> right
+//
+// x is not doubled, so it may be any.
 constexpr bool is_right_only(int32_t shift) { return shift < 0; }
 constexpr void write_tflite_right_column(int32_t multiplier, int32_t shift, int32_t* column,
                                          size_t apart) {

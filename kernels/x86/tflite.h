@@ -1,4 +1,5 @@
-// TFLite mode's arithmetic on x86, for accumulators that, shifted left, stay below 2^30.
+// TFLite mode's arithmetic on x86: TfliteScaler for accumulators that, shifted left, stay below
+// 2^30, TfliteRightScaler for any.
 //
 // Both roundings need only the upper halves of 64-bit sums, of which VPMULDQ makes the even lanes
 // and then the odd ones:

@@ -203,6 +203,11 @@ ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
     filter_zero_points = draw_integers(
         &random, c.filter_zero_points == FilterZeroPoints::kTensor ? 1 : s.out_channels,
         least(c.rhs), most(c.rhs));
+  for (size_t o = 0; c.channels && o < s.out_channels; ++o) {
+    const std::vector<int32_t> weights =
+        weights_of((*c.channels)[o % c.channels->size()], depth, o);
+    std::copy(weights.begin(), weights.end(), &filter[o * depth]);
+  }
   const double k = static_cast<double>(depth),
                magnitude = c.lhs_fill == Fill::kRandom ? 5000 * std::sqrt(k) : 16000 * k;
   epilogue = Epilogue(c, s.out_channels, 100 / magnitude, &random);

@@ -48,6 +48,7 @@ std::ostream& operator<<(std::ostream& out, const EpilogueCase& c) {
   if (c.product_activation) out << ", activation of the product " << c.product_activation;
   if (c.lut) out << ", lut";
   if (c.bias_f32) out << ", bias_f32";
+  if (c.channels) out << ", given channels";
   return out;
 }
 
@@ -60,10 +61,31 @@ std::vector<int32_t> draw_integers(Random* random, size_t count, int32_t lo, int
   return out;
 }
 
+std::vector<int32_t> weights_of(const Channel& channel, size_t depth, size_t n) {
+  std::vector<int32_t> weights(depth);
+  for (const int32_t sign : {1, -1}) {
+    int32_t rest = sign > 0 ? channel.positive : -channel.negative;
+    auto places = static_cast<int32_t>((depth + (sign > 0)) / 2);
+    for (size_t k = sign > 0 ? 0 : 1; k < depth; k += 2, --places) {
+      const int32_t weight = std::min(127, (rest + places - 1) / places);
+      weights[(k + n) % depth] = sign * weight;
+      rest -= weight;
+    }
+  }
+  return weights;
+}
+
 Epilogue::Epilogue(const EpilogueCase& c, size_t channels, double base_scale, Random* random)
     : c_(c) {
-  if (c.bias) bias_ = draw_integers(random, channels, -100000, 100000);
-  if (c.dst != OCTET_S32) {
+  for (size_t n = 0; c.channels && n < channels; ++n) {
+    const Channel& channel = (*c.channels)[n % c.channels->size()];
+    bias_.push_back(channel.bias);
+    scales_.push_back(channel.scale);
+    multipliers_.push_back(channel.multiplier);
+    shifts_.push_back(channel.shift);
+  }
+  if (c.bias && !c.channels) bias_ = draw_integers(random, channels, -100000, 100000);
+  if (c.dst != OCTET_S32 && !c.channels) {
     for (size_t n = 0; n < (c.per_channel ? channels : 1); ++n) {
       const double factors[] = {base_scale, base_scale / 4, 5.0, base_scale / 100, base_scale * 3};
       int32_t multiplier, shift;

@@ -13,6 +13,16 @@ namespace octet_test {
 
 constexpr octet_type kNoResidual = octet_type(0);
 
+// What a converter wrote for an output channel; of its weights the sums of the positive and of the
+// negative ones.
+struct Channel {
+  int32_t positive = 0, negative = 0, bias = 0;
+  int32_t multiplier = 0, shift = 0;  // TFLite mode
+  float scale = 0;                    // float mode
+};
+// As many weights with these sums; which weights are which depends on n.
+std::vector<int32_t> weights_of(const Channel& channel, size_t depth, size_t n);
+
 struct EpilogueCase {
   octet_type dst = OCTET_S32;
   bool bias = true;
@@ -24,6 +34,8 @@ struct EpilogueCase {
   bool residual_is_dst = false;
   bool lut = false;
   bool bias_f32 = false;
+  // If not null, bias, scales and weights are these, again and again
+  const std::vector<Channel>* channels = nullptr;
 };
 
 std::ostream& operator<<(std::ostream& out, const EpilogueCase& c);

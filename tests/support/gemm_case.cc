@@ -102,6 +102,12 @@ void Gemm::generate() {
   const bool low = c_.data == Data::kLeastLeast || c_.data == Data::kMostLeast;
   ops_.rhs = draw_data(&random, matrices * c_.k * c_.n, least(c_.rhs) + never_least, most(c_.rhs),
                        c_.data, low);
+  for (size_t b = 0; c_.channels && b < matrices; ++b)
+    for (size_t n = 0; n < c_.n; ++n) {
+      const std::vector<int32_t> weights =
+          weights_of((*c_.channels)[n % c_.channels->size()], c_.k, n + b);
+      for (size_t k = 0; k < c_.k; ++k) ops_.rhs[(b * c_.k + k) * c_.n + n] = weights[k];
+    }
   if (c_.rhs_zero_points != ZeroPoints::kNone) {
     ops_.rhs_zero_points = draw_integers(
         &random, c_.rhs_zero_points == ZeroPoints::kTensor ? 1 : c_.n, least(c_.rhs), most(c_.rhs));
