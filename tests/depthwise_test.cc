@@ -364,6 +364,22 @@ TEST_P(Depthwise, LongLines) {  // more columns than one call of the epilogue ta
       }
 }
 
+// Several outputs of a channel: a block has one channel, several, or ends amid one.
+TEST_P(Depthwise, Multipliers) {
+  size_t turn = 0;
+  for (const size_t multiplier : {2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 31, 64, 65, 200})
+    for (const size_t channels : {1, 2, 3, 10, 33})
+      for (const size_t kernel : {3, 4}) {
+        Case c = {shape_of(1, 3, 1 + turn % 7, channels, multiplier, kernel, kernel, 1 + turn % 2,
+                           kernel / 2)};
+        c.lhs_u8 = turn % 3;
+        c.exit = kExits[turn++ % 6];
+        c.side = turn % 4 ? Side::kBack : Side::kFront;
+        check(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 TEST_P(Depthwise, Anything) {
   std::mt19937 random(1);
   const auto pick = [&](size_t lo, size_t hi) { return lo + random() % (hi - lo + 1); };

@@ -239,6 +239,22 @@ TEST(CpuDesign, ChoosesTheAlgorithm) {
             OCTET_CONV_WINOGRAD_4X4);
 }
 
+// One input channel has as many groups as channels, but many outputs of it are a product.
+TEST(CpuDesign, KnowsWhatRepeatedChannelsCost) {
+  octet_conv2d_shape speech = OCTET_CONV2D_SHAPE_INIT, twice = kernel3(32, 64, 56);
+  speech.in_h_max = 1, speech.in_w_max = 16000, speech.in_channels = 1, speech.out_channels = 512;
+  speech.kernel_h = 1, speech.kernel_w = 10, speech.stride_w = 5;
+  twice.groups = 32;
+  for (const octet_cpu_design any :
+       {OCTET_DESIGN_UNKNOWN, OCTET_DESIGN_ZEN4, OCTET_DESIGN_ZEN5, OCTET_DESIGN_SKY_LAKE})
+    for (const octet_isa isa : {OCTET_ISA_AVX512VNNI, OCTET_ISA_AVX2}) {
+      for (const octet_conv2d_shape& s :
+           {speech, kernel3(1, 64, 224), kernel3(1, 64, 64), kernel3(1, 512, 28)})
+        EXPECT_EQ(planned(isa, any, s), OCTET_CONV_DIRECT);
+      EXPECT_EQ(planned(isa, any, twice), OCTET_CONV_DEPTHWISE);
+    }
+}
+
 // ---- what callers say
 
 struct Filter {

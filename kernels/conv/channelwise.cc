@@ -259,23 +259,31 @@ class ChannelBlock {
     }
   }
 
-  // Each channel as often as outputs read it.
+  // Each channel as often as outputs read it, eight bytes at a time.
   void spread(const uint8_t* from, uint8_t* to) const {
-    // Blocks begin at multiples of 16, so these begin with a channel's first output; they may fill
-    // up the staged pixel.
-    if (multiplier_ == 2) return repeat<2>(from, to);
-    if (multiplier_ == 4) return repeat<4>(from, to);
-    for (size_t i = 0, turn = n0_ % multiplier_; i < channels_; ++i) {
-      to[i] = *from;
-      if (++turn == multiplier_) turn = 0, ++from;
+    size_t i = 0, turn = n0_ % multiplier_;
+    // Blocks begin at multiples of 16, so these begin with a channel's first output
+    if (multiplier_ == 2)
+      for (; i + 8 <= channels_; i += 8, from += 4) store(two_of_four(from), to + i);
+    if (multiplier_ == 4)
+      for (; i + 8 <= channels_; i += 8, from += 2)
+        store((from[0] | (uint64_t)from[1] << 32) * 0x01010101, to + i);
+    for (; i < channels_; turn = 0, ++from) {
+      const size_t end = smaller(i + multiplier_ - turn, channels_);
+      const uint64_t eight = *from * 0x0101010101010101;
+      // What is written too far the next channel's come to, or it fills up the staged pixel
+      for (; i < end && i + 8 <= kPanel; i += 8) store(eight, to + i);
+      for (; i < end; ++i) to[i] = *from;
+      i = end;
     }
   }
-
-  template <size_t times>
-  void repeat(const uint8_t* from, uint8_t* to) const {
-    static_assert(kPanel % times == 0);
-    for (size_t i = 0; i < channels_; i += times, ++from)
-      for (size_t j = 0; j < times; ++j) to[i + j] = *from;
+  static void store(uint64_t eight, uint8_t* to) { memcpy(to, &eight, sizeof eight); }
+  static uint64_t two_of_four(const uint8_t* from) {
+    uint32_t four;
+    memcpy(&four, from, sizeof four);
+    uint64_t apart = (four | (uint64_t)four << 16) & 0x0000ffff0000ffff;
+    apart = (apart | apart << 8) & 0x00ff00ff00ff00ff;
+    return apart | apart << 8;
   }
 
   size_t point_at_lines(size_t x, size_t columns, size_t count) {
