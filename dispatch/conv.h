@@ -9,6 +9,7 @@ struct octet_conv2d {
   octet::ConvPlan plan;
   octet::Choice choice;
   bool measured;                 // the choice was, on this machine
+  double pixel_cycles;           // estimated, of an output pixel of the largest run
   octet::ConvSchedule declared;  // of runs of the largest sizes on one thread
   size_t groups;                 // as the caller has them: the plan's may be joined
   octet_layout lhs_layout, dst_layout;

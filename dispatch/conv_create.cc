@@ -6,7 +6,9 @@
 #include "dispatch/check.h"
 #include "dispatch/conv.h"
 #include "dispatch/conv_choice.h"
+#include "dispatch/conv_cost.h"
 #include "dispatch/conv_machine.h"
+#include "dispatch/conv_plan.h"
 #include "dispatch/conv_shape.h"
 #include "dispatch/conv_trace.h"
 #include "dispatch/conv_tuning.h"
@@ -273,6 +275,10 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   conv->packed = d.packed;
   conv->packed_bytes = (size_t)draft.blob.header.bytes;
   conv->verbose = epilogue.environment.verbose;
+  const ConvCost cost = cost_of(*conv, s.batch, s.in_h, s.in_w, epilogue.cpu);
+  conv->pixel_cycles =
+      microseconds_of(cost.far, epilogue.cpu.in_order()) * kGigahertz * 1e3 /
+      ((double)s.batch * (double)conv_out_h(s, s.in_h) * (double)conv_out_w(s, s.in_w));
   conv->declared = schedule(
       *conv, {s.batch, s.in_h, s.in_w, conv_out_h(s, s.in_h), conv_out_w(s, s.in_w), plan.shape},
       1);

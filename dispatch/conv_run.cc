@@ -92,18 +92,19 @@ void run_one(void* context, size_t index) {
   run_task(t.pipeline, t.cut.task(index), t.workspace + index * t.bytes);
 }
 
-// Whether the sizes, the pads and the threads are those of the schedule that create made.
-bool as_declared(const ConvSizes& z, const octet_conv2d_args& a, size_t concurrency) {
+// Whether the sizes and the pads are those of the schedule that create made.
+bool as_declared(const ConvSizes& z, const octet_conv2d_args& a) {
   const auto same = [](size_t given, size_t declared) { return !given || given == declared; };
   return same(a.batch, z.batch) && same(a.in_h, z.in_h) && same(a.in_w, z.in_w) &&
-         same(a.out_h, z.out_h) && same(a.out_w, z.out_w) && !a.pads && concurrency == 1;
+         same(a.out_h, z.out_h) && same(a.out_w, z.out_w) && !a.pads;
 }
 
 octet_status run(const octet_conv2d& conv, const octet_conv2d_args& a, octet_error* error) {
   const size_t concurrency = a.parallel_for && a.concurrency ? a.concurrency : 1;
   ConvSchedule other;
   const ConvSchedule* schedule = &conv.declared;
-  if (!as_declared(conv.declared.sizes, a, concurrency)) {
+  if (!as_declared(conv.declared.sizes, a) ||
+      tasks_of(conv, conv.declared.sizes, concurrency) > 1) {
     ConvSizes sizes;
     OCTET_TRY(check_sizes(conv, a, "args.", &sizes, error));
     other = octet::schedule(conv, sizes, concurrency);

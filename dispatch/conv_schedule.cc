@@ -1,6 +1,7 @@
 #include "dispatch/conv_schedule.h"
 
 #include "dispatch/conv.h"
+#include "dispatch/task_size.h"
 #include "kernels/core/sections.h"
 
 namespace octet {
@@ -32,12 +33,18 @@ ConvCut cut(const ConvPlan& plan, const Staging& staging, const ConvSizes& sizes
 
 }  // namespace
 
+size_t tasks_of(const octet_conv2d& conv, const ConvSizes& z, size_t concurrency) {
+  const double pixels = (double)z.batch * (double)z.out_h * (double)z.out_w;
+  return tasks_worth(pixels * conv.pixel_cycles, concurrency);
+}
+
 ConvSchedule schedule(const octet_conv2d& conv, const ConvSizes& z, size_t concurrency) {
   const ConvPlan& plan = conv.plan;
   const Staging staging =
       plan_staging(plan, z.shape, conv.lhs_layout == OCTET_NCHW || conv.lhs_type == OCTET_F32,
                    conv.dst_layout == OCTET_NCHW, conv.residual_type != 0, z.in_h, z.in_w);
-  return {z, staging, cut(plan, staging, z, concurrency), image_sections(conv, z.batch),
+  return {z, staging, cut(plan, staging, z, tasks_of(conv, z, concurrency)),
+          image_sections(conv, z.batch),
           pipeline_sections(plan, staging, z.batch, z.out_h, z.out_w).bytes};
 }
 

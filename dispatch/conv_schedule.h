@@ -51,6 +51,8 @@ struct ConvSchedule {
   }
 };
 
+// Tasks that a run of these sizes is cut into at most.
+size_t tasks_of(const octet_conv2d& conv, const ConvSizes& sizes, size_t concurrency);
 // Pure. concurrency: tasks at most.
 ConvSchedule schedule(const octet_conv2d& conv, const ConvSizes& sizes, size_t concurrency);
 

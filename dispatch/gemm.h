@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dispatch/choice.h"
+#include "dispatch/task_size.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/pack/container.h"
 #include "octet/octet.h"
@@ -19,6 +20,10 @@ struct octet_gemm {
   // m_max where run_whole will do: packed 8-bit weights, no zero points of theirs, static lhs, no
   // residual, no trace; else 0
   size_t m_plain;
+  // Estimated: of a matrix, of each of its rows. Runs of up to m_alone rows are one task, whatever
+  // their concurrency.
+  double matrix_cycles, row_cycles;
+  size_t m_alone;
   size_t plain_workspace;  // enough for any such run
   size_t row_bytes;        // of dst
   size_t packed_bytes;
@@ -29,3 +34,11 @@ struct octet_gemm {
   octet_allocator allocator;
   size_t bytes;  // of the object and its arrays
 };
+
+namespace octet {
+// Tasks that a run is cut into at most.
+inline size_t tasks_of(const octet_gemm& gemm, size_t m, size_t batch, size_t concurrency) {
+  const double cycles = gemm.matrix_cycles + (double)m * gemm.row_cycles;
+  return tasks_worth((double)batch * cycles, concurrency);
+}
+}  // namespace octet

@@ -3,6 +3,7 @@
 
 #include "dispatch/check.h"
 #include "dispatch/gemm_draft.h"
+#include "dispatch/tables/designs.h"
 #include "dispatch/tables/tier_ops.h"
 
 namespace octet {
@@ -77,6 +78,19 @@ const Columns* build_columns(const Draft& draft, Arena* arena, size_t padded) {
   return columns;
 }
 
+// Roughly: products, what packs run-time weights, what quantizes rows, and an output's exit.
+void estimate_cycles(const Draft& draft, octet_gemm* gemm) {
+  const octet_gemm_desc& d = draft.desc;
+  const double n = (double)d.n, k = (double)d.k,
+               macs = costs_of(tier_of(draft.kernel->isa), draft.cpu.design).macs;
+  gemm->matrix_cycles = draft.has_blob ? 0 : n * k;
+  gemm->row_cycles = n * k / macs + n / 8 + (quantizes(d) ? k : 0);
+  const double alone = (2 * least_task_cycles - gemm->matrix_cycles) / gemm->row_cycles;
+  gemm->m_alone = alone > (double)d.m_max ? d.m_max : alone > 0 ? (size_t)alone : 0;
+  // Exactly the rows of which the general way makes one task
+  while (gemm->m_alone && tasks_of(*gemm, gemm->m_alone, 1, 2) > 1) --gemm->m_alone;
+}
+
 // Called twice: without memory to learn the size, with it to build.
 octet_gemm* build(const Draft& draft, Arena* arena) {
   const octet_gemm_desc& d = draft.desc;
@@ -147,6 +161,7 @@ octet_gemm* build(const Draft& draft, Arena* arena) {
                      !e.residual.type && draft.environment.verbose < 2;
   gemm->m_plain = plain ? d.m_max : 0;
   gemm->row_bytes = d.n * plan.dst_bytes;
+  estimate_cycles(draft, gemm);
   if (plain) {
     plan.first = first_tile(plan);
     gemm->plain_workspace = larger(plain_workspace(plan, d.m_max),

@@ -27,6 +27,7 @@ octet_status read_limits(Draft* draft, const Machine& machine, CpuFeatures* cpu,
                 "no tier is left: those that desc.max_isa and OCTET_MAX_ISA allow have failed the "
                 "self-test on this machine");
   *forced = chosen ? d.kernel : draft->environment.kernel;
+  draft->cpu = *cpu;
   return OCTET_OK;
 }
 

@@ -30,6 +30,7 @@ struct Draft {
   const Choice* given = nullptr;  // null: the best
   Choice choice = {};
   bool measured = false;                // the choice was, on this machine
+  CpuFeatures cpu = {};                 // the caller's machine, less what no run may use
   const MicroKernel* kernel = nullptr;  // of the choice
   const MicroKernel* small_kernel = nullptr;
   Finish finish = {};

@@ -63,7 +63,8 @@ octet_status explain(const octet_gemm_desc& d, const octet_gemm& gemm, size_t co
   out->panel_step = layout.step;
   out->panel_depth = layout.kr;
   out->block_rows = plan.block_rows;
-  const Partition cut = partition(plan, gemm.m_max, plan.n, gemm.batch_max, concurrency);
+  const Partition cut = partition(plan, gemm.m_max, plan.n, gemm.batch_max,
+                                  tasks_of(gemm, gemm.m_max, gemm.batch_max, concurrency));
   out->batch_tasks = cut.batch;
   out->row_tasks = cut.m;
   out->column_tasks = cut.n;

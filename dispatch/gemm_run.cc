@@ -188,7 +188,7 @@ bool run_plain(const octet_gemm& gemm, const octet_gemm_args& a) {
       set(a.rhs_array) | set(a.rhs_zero_points) | set(a.lhs_zero_points) | set(a.lhs_scales) | a.n |
       a.k | a.batch >> 1)
     return false;
-  if (a.concurrency > 1 && a.parallel_for) return false;
+  if (a.concurrency > 1 && a.parallel_for && a.m > gemm.m_alone) return false;
   const size_t m = a.m, lhs_stride = a.lhs_stride ? a.lhs_stride : plan.k,
                stride = a.dst_stride ? a.dst_stride : plan.n;
   // No span overflows
@@ -251,8 +251,8 @@ octet_status run(const octet_gemm& gemm, const octet_gemm_args& a, octet_error* 
   run.matrix = matrix_at;
   run.matrix_context = &call;
 
-  Tasks tasks = {gemm.plan, run,
-                 partition(gemm.plan, run.m, run.n, run.batch, a.parallel_for ? a.concurrency : 1),
+  const size_t most = a.parallel_for ? tasks_of(gemm, run.m, run.batch, a.concurrency) : 1;
+  Tasks tasks = {gemm.plan, run, partition(gemm.plan, run.m, run.n, run.batch, most),
                  (uint8_t*)a.workspace, 0};
   const size_t count = tasks.partition.tasks();
   if (gemm.needs_workspace)

@@ -32,6 +32,15 @@ void number_slots(octet_network* n, const NetworkPart& part) {
   }
 }
 
+// Of all images that the part runs at once, estimated; of a function a cycle for each value.
+double cycles_of(const octet_network& n, const NetworkPart& part, const NetworkOp& op) {
+  const NetworkTensor &in = n.tensors[op.inputs[0]], &out = n.tensors[op.output];
+  const double pixels = (double)images_of(part, out) * (double)out.h * (double)out.w;
+  if (op.conv) return pixels * op.conv->pixel_cycles;
+  if (op.gemm) return (double)images_of(part, in) * (double)(in.h * in.w) * op.gemm->row_cycles;
+  return pixels * (double)out.channels;
+}
+
 // More than one only where no two tasks would write, or read of the other, a line outside of rings.
 size_t tasks_of(const octet_network& n, const NetworkPart& part) {
   const NetworkTensor& last = n.tensors[n.ops[part.end - 1].output];
@@ -42,7 +51,9 @@ size_t tasks_of(const octet_network& n, const NetworkPart& part) {
     for (size_t k = 0; k < op.input_count; ++k)
       if (n.tensors[op.inputs[k]].home == last.home) return 1;
   }
-  return smaller(n.concurrency, images_of(part, last) * last.h);
+  double cycles = 0;
+  for (size_t i = part.first; i < part.end; ++i) cycles += cycles_of(n, part, n.ops[i]);
+  return tasks_worth(cycles, smaller(n.concurrency, images_of(part, last) * last.h));
 }
 
 // What one stripe needs of rings and of ops.

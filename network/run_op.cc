@@ -1,4 +1,5 @@
 #include "dispatch/check.h"
+#include "dispatch/task_size.h"
 #include "network/run.h"
 
 namespace octet {
@@ -78,7 +79,10 @@ void run_function_task(void* context, size_t index) {
 void run_function(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op,
                   size_t first) {
   const NetworkTensor& out = run.network.tensors[op.output];
-  const size_t lines = images_of(part, out) * out.h, step = divide_up(lines, run.concurrency);
+  // Nobody knows what a function takes; a cycle for a value is more than vectors need
+  const size_t lines = images_of(part, out) * out.h;
+  const double values = (double)lines * (double)out.w * (double)out.channels;
+  const size_t step = divide_up(lines, tasks_worth(values, run.concurrency));
   FunctionTasks tasks = {run, op, first, lines, step};
   if (step == lines)
     run_function_task(&tasks, 0);

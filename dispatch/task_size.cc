@@ -1,0 +1,9 @@
+// The least work of a task. Waking a thread of a pool takes about a microsecond, one that sleeps
+// several; two tasks of 3 us are the first that gain by it.
+#include "dispatch/task_size.h"
+
+namespace octet {
+
+extern const double least_task_cycles = 3 * 3.5e3;  // 3 us
+
+}  // namespace octet
