@@ -176,7 +176,8 @@ void Life::explain(const octet_filter_desc& f) {
 octet_conv2d* Life::create() {
   const EpilogueArrays arrays = describe(c_, v_->epilogue.desc(), desc_.shape.out_channels, &desc_);
   return octet_fuzz::create(c_, "octet_conv2d_create", desc_, &allocator_,
-                            {v_->epilogue.refused(), way_.may_refuse}, octet_conv2d_create);
+                            {v_->epilogue.refused(), way_.may_refuse, v_->epilogue.may_overflow()},
+                            octet_conv2d_create);
 }
 
 // The same convolution by another choice.

@@ -420,6 +420,7 @@ void Convolution::compute() {
   for (size_t i = 0; i < acc.size(); ++i) {
     const size_t n = i % channels, x = i / channels % dst.w, y = i / channels / dst.w % dst.h,
                  b = i / channels / dst.w / dst.h;
+    if (epilogue.may_overflow()) acc[i] = epilogue.held(n, acc[i]);
     if (acc[i] > INT32_MAX || acc[i] < INT32_MIN)
       fail("an accumulator leaves int32 in a convolution that is taken for valid");
     const float* const scale = !own_scales_.empty() ? &own_scales_[b]

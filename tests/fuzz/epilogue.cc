@@ -156,18 +156,42 @@ void Epilogue::draw_residual(Choices* c) {
   if (e.requant == OCTET_REQUANT_FLOAT && c->one_in(2)) e.product_clamp_max += 0.37f;
 }
 
-bool Epilogue::holds(size_t n, int64_t acc) const {
-  if (acc < kLeast || acc > kMost) return false;
-  const int32_t shift = desc_.epilogue.shifts
-                            ? desc_.epilogue.shifts[desc_.epilogue.multiplier_count == 1 ? 0 : n]
-                            : 0;
-  return shift <= 0 || (acc >= kLeast >> shift && acc <= kMost >> shift);
+int32_t Epilogue::left_shift(size_t n) const {
+  const octet_epilogue& e = desc_.epilogue;
+  return e.shifts ? std::max(e.shifts[e.multiplier_count == 1 ? 0 : n], 0) : 0;
+}
+
+int64_t Epilogue::held(size_t n, int64_t acc) const {
+  const int32_t shift = left_shift(n);
+  return octet_test::clamped(acc, kLeast >> shift, kMost >> shift);
+}
+
+bool Epilogue::holds(size_t n, int64_t acc) const { return held(n, acc) == acc; }
+
+// What is done to an accumulator never falls where that rises: the ends tell of all between.
+bool Epilogue::is_one_byte(size_t n) const {
+  if ((desc_.dst_type != OCTET_S8 && desc_.dst_type != OCTET_U8) ||
+      desc_.lhs_quant != OCTET_LHS_STATIC)
+    return false;
+  const octet_type type = desc_.epilogue.residual.type;
+  const int32_t least = type == OCTET_S8 ? -128 : 0;
+  for (int32_t value = least; value <= (type ? least + 255 : least); ++value) {
+    const auto byte = [&](int64_t sum) {
+      return octet_test::finish(desc_, n, nullptr, held(n, sum + bias(n)), type ? value : 0);
+    };
+    if (byte(ranges_[n].lo) != byte(ranges_[n].hi)) return false;
+  }
+  return true;
 }
 
 void Epilogue::judge() {
-  for (size_t n = 0; n < ranges_.size(); ++n)
-    if (!holds(n, ranges_[n].lo + bias(n)) || !holds(n, ranges_[n].hi + bias(n)))
+  for (size_t n = 0; n < ranges_.size(); ++n) {
+    if (holds(n, ranges_[n].lo + bias(n)) && holds(n, ranges_[n].hi + bias(n))) continue;
+    if (is_one_byte(n))
+      may_overflow_ = true;
+    else
       refused_ = "accumulators that may leave int32, or leave it when they are shifted";
+  }
 }
 
 std::string text_of(const octet_gemm_desc& d, size_t column) {

@@ -31,12 +31,19 @@ class Epilogue {
   // Why create must refuse it: an accumulator, or one shifted for TFLite, may leave int32. Null if
   // none may.
   const char* refused() const { return refused_; }
+  // Whether create may refuse it, and need not: all accumulators of a column that leaves int32 give
+  // the same byte, those that it holds among them.
+  bool may_overflow() const { return may_overflow_; }
+  // The accumulator itself, or the nearest that int32 holds in that way.
+  int64_t held(size_t n, int64_t acc) const;
 
  private:
   void draw_bias(Choices* c);
   void draw_scales(Choices* c, double magnitude);
   void draw_output(Choices* c);
   void draw_residual(Choices* c);
+  int32_t left_shift(size_t n) const;
+  bool is_one_byte(size_t n) const;
   void judge();
 
   octet_gemm_desc desc_ = OCTET_GEMM_DESC_INIT;
@@ -45,6 +52,7 @@ class Epilogue {
   std::vector<float> scales_, bias_f32_;
   std::vector<uint8_t> lut_;
   const char* refused_ = nullptr;
+  bool may_overflow_ = false;
 };
 
 // The fields in a line, and what belongs to this column, for those who read what was found.

@@ -110,7 +110,8 @@ void Life::pack() {
 octet_gemm* Life::create() {
   const EpilogueArrays arrays = describe(c_, p_->epilogue.desc(), desc_.n, &desc_);
   return octet_fuzz::create(c_, "octet_gemm_create", desc_, &allocator_,
-                            {p_->epilogue.refused(), way_.may_refuse}, octet_gemm_create);
+                            {p_->epilogue.refused(), way_.may_refuse, p_->epilogue.may_overflow()},
+                            octet_gemm_create);
 }
 
 // The same product by another choice.

@@ -257,6 +257,7 @@ void Product::compute_row(size_t b, size_t i, const std::vector<int32_t>& values
   const octet_type type = epilogue.desc().epilogue.residual.type;
   uint8_t* out = after.at(dst.element(b, i, 0));
   for (size_t n = 0; n < n_; ++n, out += element_bytes(desc.dst_type)) {
+    if (epilogue.may_overflow()) acc[n] = epilogue.held(n, acc[n]);
     if (!epilogue.holds(n, acc[n])) {
       if (!run_may_refuse) fail("an accumulator leaves int32 in a product that is taken for valid");
       run_must_refuse = true;
