@@ -4,6 +4,12 @@
 # AUTO looks for it where it knows more than the CPU and the system tell. What is found has to link:
 # of a cross build pkg-config may find the package of the machine that builds.
 set(octet_cpuinfo OFF)
+if(NOT OCTET_WITH_CPU_FILES)
+  if(OCTET_WITH_CPUINFO AND NOT OCTET_WITH_CPUINFO STREQUAL "AUTO")
+    message(FATAL_ERROR "OCTET_WITH_CPUINFO is ON, but cpuinfo opens files, and OCTET_WITH_CPU_FILES is OFF")
+  endif()
+  return()
+endif()
 set(octet_systems_without_caches Linux Android)
 if(OCTET_WITH_CPUINFO STREQUAL "AUTO")
   if(OCTET_TARGET STREQUAL "aarch64" AND CMAKE_SYSTEM_NAME IN_LIST octet_systems_without_caches)

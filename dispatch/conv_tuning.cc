@@ -1,12 +1,11 @@
 #include "dispatch/conv_tuning.h"
 
-#include "dispatch/conv_machine.h"
 #include "dispatch/tables/tiers.h"
 
 namespace octet {
 
-TuningKey key_of_filter(const CpuFeatures& machine, Isa tier, const ConvShape& s, octet_type type) {
-  TuningKey key(machine, tier);
+TuningKey key_of_filter(Isa tier, const ConvShape& s, octet_type type) {
+  TuningKey key(tier);
   key.add(" convolution in=%zux%zux%zux%zu out=%zu groups=%zu", s.batch, s.in_h, s.in_w,
           s.in_channels, s.out_channels, s.groups);
   key.add(" kernel=%zux%zu stride=%zux%zu dilation=%zux%zu", s.kernel_h, s.kernel_w, s.stride_h,
@@ -85,7 +84,7 @@ octet_status look_up_costs(const Environment& environment, FilterDraft* d, octet
   OCTET_TRY(source.open(d->given->machine, quiet, error));
   if (source.empty()) return OCTET_OK;
   TuningReader lines = source.read();
-  lines.find_costs(key_of_costs(conv_machine().cpu, d->tier), &d->costs, &d->costs_origin);
+  lines.find_costs(key_of_costs(d->tier), &d->costs, &d->costs_origin);
   return OCTET_OK;
 }
 
@@ -95,7 +94,7 @@ octet_status look_up_algorithm(const Environment& environment, FilterDraft* d, o
   TuningSource source;
   OCTET_TRY(source.open(f.machine, environment, error));
   if (source.empty()) return OCTET_OK;
-  const TuningKey key = key_of_filter(conv_machine().cpu, d->tier, d->shape, f.type);
+  const TuningKey key = key_of_filter(d->tier, d->shape, f.type);
   TuningReader lines = source.read();
   TuningLine line;
   Rank best = {};
@@ -118,7 +117,7 @@ octet_status look_up_conv(const octet_conv2d_desc& d, const Environment& environ
   TuningSource source;
   OCTET_TRY(source.open(d.machine, environment, error));
   if (source.empty()) return OCTET_OK;
-  TuningKey key = key_of_filter(conv_machine().cpu, best_of(cpu.isas), problem.shape, d.rhs_type);
+  TuningKey key = key_of_filter(best_of(cpu.isas), problem.shape, d.rhs_type);
   add_conv(d, &key);
   TuningReader lines = source.read();
   TuningLine line;

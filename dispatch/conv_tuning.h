@@ -8,8 +8,7 @@
 
 namespace octet {
 
-TuningKey key_of_filter(const CpuFeatures& machine, Isa tier, const ConvShape& shape,
-                        octet_type type);
+TuningKey key_of_filter(Isa tier, const ConvShape& shape, octet_type type);
 void add_conv(const octet_conv2d_desc& desc, TuningKey* key);
 // The end of a whole key, which create does not know: whether some weight's zero point is not 0 in
 // s8, whether weights are packed sparse, whether those of some algorithm are in pairs, and the most

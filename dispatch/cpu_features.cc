@@ -100,11 +100,13 @@ Features detect_instructions() {
 
 Features detect(CpuFeatures* cpu) {
   const Identity id;
-  const Features features = detect_instructions();
-  cpu->caches = detect_caches();
-  cpu->design = x86_design(id.vendor, id.family, id.model, features);
   cpu->wide_shuffles = strcmp(id.vendor, "AuthenticAMD") == 0;
-  return features;
+  return detect_instructions();
+}
+
+Microarchitecture ask_system() {
+  const Identity id;
+  return {detect_caches(), {}, x86_design(id.vendor, id.family, id.model, detect_instructions())};
 }
 
 #elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
@@ -115,27 +117,15 @@ Features detect(CpuFeatures* cpu) {
 constexpr unsigned long kHwcapAsimddp = 1ul << 20;
 constexpr unsigned long kHwcap2I8mm = 1ul << 13;
 
-Features hardware() {
+Features detect(CpuFeatures*) {
   return kHasNeon | when(getauxval(AT_HWCAP) & kHwcapAsimddp, kHasDotprod) |
          when(getauxval(AT_HWCAP2) & kHwcap2I8mm, kHasI8mm);
 }
 #else
 constexpr unsigned long kHwcapNeon = 1ul << 12;
 
-Features hardware() { return when(getauxval(AT_HWCAP) & kHwcapNeon, kHasNeon); }
+Features detect(CpuFeatures*) { return when(getauxval(AT_HWCAP) & kHwcapNeon, kHasNeon); }
 #endif
-
-Features detect([[maybe_unused]] CpuFeatures* cpu) {
-#if defined(_SC_LEVEL1_DCACHE_SIZE)
-  const auto size = [](int name) {
-    const long bytes = sysconf(name);
-    return bytes > 0 ? (size_t)bytes : 0;
-  };
-  cpu->caches = {size(_SC_LEVEL1_DCACHE_SIZE), size(_SC_LEVEL2_CACHE_SIZE),
-                 size(_SC_LEVEL3_CACHE_SIZE)};
-#endif
-  return hardware();
-}
 
 #elif defined(__aarch64__) && defined(__APPLE__)
 
@@ -149,31 +139,43 @@ void identify(char (*name)[kCpuNameBytes]) {
   snprintf(*name, sizeof *name, "apple-%llx", (unsigned long long)sysctl_value("hw.cpufamily"));
 }
 
-Features detect(CpuFeatures* cpu) {
-  cpu->caches = {sysctl_value("hw.perflevel0.l1dcachesize"),
-                 sysctl_value("hw.perflevel0.l2cachesize"), 0};
+Microarchitecture ask_system() {
+  return {
+      {sysctl_value("hw.perflevel0.l1dcachesize"), sysctl_value("hw.perflevel0.l2cachesize"), 0},
+      {}};
+}
+
+Features detect(CpuFeatures*) {
   return kHasNeon | when(sysctl_value("hw.optional.arm.FEAT_DotProd"), kHasDotprod) |
          when(sysctl_value("hw.optional.arm.FEAT_I8MM"), kHasI8mm);
 }
 
 #else
 
-Features detect(CpuFeatures*) { return 0; }
+// Nobody is asked: what the compiler was told of all CPUs is believed. On aarch64 that is NEON at
+// least.
+Features detect(CpuFeatures*) {
+  Features features = 0;
+#if defined(__ARM_NEON)
+  features |= kHasNeon;
+#endif
+#if defined(__ARM_FEATURE_DOTPROD)
+  features |= kHasDotprod;
+#endif
+#if defined(__ARM_FEATURE_MATMUL_INT8)
+  features |= kHasI8mm;
+#endif
+  return features;
+}
 
 #endif
-
-// Of caches one source is believed as a whole: an L3 that it does not have is none.
-[[maybe_unused]] void complete(CpuFeatures* cpu, const Caches& caches, const Cores& cores) {
-  if (!cpu->caches.l2_bytes) cpu->caches = caches;
-  if (!cpu->cores.known) cpu->cores = cores;
-}
 
 #if defined(OCTET_WITH_CPUINFO)
 
 // cpuinfo knows the designs of cores and what caches they usually have: asked last, since a system
 // that tells knows better. It is asked for nothing else: its feature flags can be wrong.
-void ask_cpuinfo(CpuFeatures* cpu) {
-  if (cpu->caches.l2_bytes && cpu->cores.known) return;
+void ask_cpuinfo(Microarchitecture* found) {
+  if (found->caches.l2_bytes && found->cores.known) return;
   if (!cpuinfo_initialize()) return;
   // It sorts processors, the big cores first.
   const auto size = [](const struct cpuinfo_cache* cache) {
@@ -191,16 +193,33 @@ void ask_cpuinfo(CpuFeatures* cpu) {
       case cpuinfo_uarch_brahma_b53: ++cores.in_order; [[fallthrough]];
       default: ++cores.known;
     }
-  complete(cpu, caches, cores);
+  if (!found->caches.l2_bytes) found->caches = caches;
+  if (!found->cores.known) found->cores = cores;
 }
 
 #endif
 
-#if defined(__linux__) && !defined(__x86_64__)
+#if defined(__linux__) && !defined(__x86_64__) && !defined(OCTET_WITHOUT_CPU_FILES)
 
 CpuFiles read_files() {
   const long cpus = sysconf(_SC_NPROCESSORS_CONF);
   return read_cpu_files("/sys/devices/system/cpu", cpus > 0 ? (uint32_t)cpus : 0);
+}
+
+// Of caches one source is believed as a whole: an L3 that it does not have is none. The C library
+// may read files, too.
+Microarchitecture ask_system() {
+  const CpuFiles files = read_files();
+#if (defined(__aarch64__) || defined(__arm__)) && defined(_SC_LEVEL1_DCACHE_SIZE)
+  const auto size = [](int name) {
+    const long bytes = sysconf(name);
+    return bytes > 0 ? (size_t)bytes : 0;
+  };
+  const Caches told = {size(_SC_LEVEL1_DCACHE_SIZE), size(_SC_LEVEL2_CACHE_SIZE),
+                       size(_SC_LEVEL3_CACHE_SIZE)};
+  if (told.l2_bytes) return {told, files.cores, arm_design(files.identification)};
+#endif
+  return {files.caches, files.cores, arm_design(files.identification)};
 }
 
 void identify(char (*name)[kCpuNameBytes]) {
@@ -209,6 +228,8 @@ void identify(char (*name)[kCpuNameBytes]) {
 }
 
 #elif !defined(__x86_64__) && !(defined(__aarch64__) && defined(__APPLE__))
+
+Microarchitecture ask_system() { return {}; }
 
 void identify(char (*name)[kCpuNameBytes]) { snprintf(*name, sizeof *name, "unknown"); }
 
@@ -226,15 +247,15 @@ void name_cpu(char (*name)[kCpuNameBytes]) {
 CpuFeatures detect_cpu() {
   CpuFeatures cpu = {};
   cpu.isas = tiers_of(detect(&cpu));
-#if defined(__linux__) && !defined(__x86_64__)
-  const CpuFiles files = read_files();
-  complete(&cpu, files.caches, files.cores);
-  cpu.design = arm_design(files.identification);
-#endif
-#if defined(OCTET_WITH_CPUINFO)
-  ask_cpuinfo(&cpu);
-#endif
   return cpu;
+}
+
+Microarchitecture detect_microarchitecture() {
+  Microarchitecture found = ask_system();
+#if defined(OCTET_WITH_CPUINFO)
+  ask_cpuinfo(&found);
+#endif
+  return found;
 }
 
 }  // namespace octet

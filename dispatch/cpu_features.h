@@ -1,5 +1,6 @@
 // What the CPU and the operating system offer. Instructions are found by asking them directly, so
-// that no library, no /proc and no /sys can break that; caches and cores may come from files.
+// that no library, no /proc and no /sys can break that; caches and cores may come from files, and
+// are asked for only where they are needed: in a sandbox whoever opens a file may be killed.
 #pragma once
 
 #include <stddef.h>
@@ -42,10 +43,20 @@ struct CpuFeatures {
   bool in_order() const { return cores.known && cores.known == cores.in_order; }
 };
 
+// Instructions: caches, cores and their design are left unknown, and no file is opened.
 CpuFeatures detect_cpu();
 
+struct Microarchitecture {
+  Caches caches;
+  Cores cores;
+  octet_cpu_design design;
+};
+// May open files, unless built with OCTET_WITH_CPU_FILES=OFF.
+Microarchitecture detect_microarchitecture();
+
 // One word that tells designs of CPUs apart, and their revisions: "GenuineIntel-6-207-2",
-// "arm-410fd034"; an "unknown" in it is what nobody tells.
+// "arm-410fd034"; an "unknown" in it is what nobody tells. May open files, as
+// detect_microarchitecture may.
 constexpr size_t kCpuNameBytes = 64;
 void name_cpu(char (*name)[kCpuNameBytes]);
 

@@ -1,13 +1,11 @@
 #include "dispatch/gemm_tuning.h"
 
-#include "dispatch/machine.h"
 #include "dispatch/tables/tiers.h"
 
 namespace octet {
 
-TuningKey key_of_gemm(const CpuFeatures& machine, const CpuFeatures& cpu, const char* form,
-                      const octet_gemm_desc& d) {
-  TuningKey key(machine, best_of(cpu.isas));
+TuningKey key_of_gemm(const CpuFeatures& cpu, const char* form, const octet_gemm_desc& d) {
+  TuningKey key(best_of(cpu.isas));
   key.add(" product m=%zu n=%zu k=%zu batch=%zu", d.m_max, d.n, d.k, larger(d.batch_max, 1));
   key.add(" lhs=%s weights=%s dst=%s", octet_type_name(d.lhs_type), octet_type_name(d.rhs_type),
           octet_type_name(d.dst_type));
@@ -24,8 +22,7 @@ octet_status look_up_gemm(const octet_gemm_desc& d, const Environment& environme
   TuningSource source;
   OCTET_TRY(source.open(d.machine, environment, error));
   if (source.empty()) return OCTET_OK;
-  const TuningKey key = key_of_gemm(this_machine().cpu, cpu,
-                                    d.packed ? find_form_of(facts.layout)->name : nullptr, d);
+  const TuningKey key = key_of_gemm(cpu, d.packed ? find_form_of(facts.layout)->name : nullptr, d);
   TuningReader lines = source.read();
   TuningLine line;
   for (Choice found; lines.find(key, &line, &found);) {

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "dispatch/machine.h"
 #include "dispatch/struct_size.h"
 #include "dispatch/tables/designs.h"
 
@@ -14,7 +15,10 @@ bool may_be_a_cache(size_t bytes) { return bytes >= 4096 && bytes <= (size_t)1 <
 
 octet_status read_machine(const octet_machine* given, const char* name, CpuFeatures* cpu,
                           octet_error* error) {
-  if (!given) return OCTET_OK;
+  if (!given) {
+    add_microarchitecture(cpu);
+    return OCTET_OK;
+  }
   char full_name[32];
   snprintf(full_name, sizeof full_name, "%s.machine", name);
   Given<octet_machine> machine;
@@ -26,8 +30,10 @@ octet_status read_machine(const octet_machine* given, const char* name, CpuFeatu
     return fail(error, OCTET_UNKNOWN_ENUM, "%s.design is %d, not an octet_cpu_design", full_name,
                 (int)machine->design);
   if (machine->tuning && !machine->l2_bytes && !machine->l3_bytes && !machine->in_order &&
-      !machine->design)
+      !machine->design) {
+    add_microarchitecture(cpu);
     return OCTET_OK;
+  }
   if (!may_be_a_cache(machine->l2_bytes))
     return fail(
         error, OCTET_BAD_SIZE,

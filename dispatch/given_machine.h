@@ -5,8 +5,8 @@
 
 namespace octet {
 
-// Puts the caches and the cores of a caller's machine in place of those found; of null, nothing.
-// name: of the descriptor.
+// The caches and the cores of a caller's machine; of null, those of this one, which only then are
+// looked for. name: of the descriptor.
 octet_status read_machine(const octet_machine* given, const char* name, CpuFeatures* cpu,
                           octet_error* error);
 

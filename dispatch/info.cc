@@ -41,17 +41,18 @@ octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error) {
   Environment environment;
   OCTET_TRY(read_environment(&environment, error));
   const Machine machine = this_machine();
+  const Microarchitecture found = this_microarchitecture();
   octet_cpu_info out = OCTET_CPU_INFO_INIT;
   out.compiled_isas = machine.compiled;
   out.detected_isas = machine.detected;
   out.demoted_isas = machine.demoted;
   out.best_isa = (octet_isa)best_of(machine.cpu.isas & environment.allowed);
-  out.l1d_bytes = machine.cpu.caches.l1d_bytes;
-  out.l2_bytes = machine.cpu.caches.l2_bytes;
-  out.l3_bytes = machine.cpu.caches.l3_bytes;
-  out.known_cores = machine.cpu.cores.known;
-  out.in_order_cores = machine.cpu.cores.in_order;
-  out.design = machine.cpu.design;
+  out.l1d_bytes = found.caches.l1d_bytes;
+  out.l2_bytes = found.caches.l2_bytes;
+  out.l3_bytes = found.caches.l3_bytes;
+  out.known_cores = found.cores.known;
+  out.in_order_cores = found.cores.in_order;
+  out.design = found.design;
   return give(out, info);
 }
 

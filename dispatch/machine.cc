@@ -13,11 +13,16 @@ namespace {
 struct Cache {
   std::atomic<bool> ready, wide_shuffles, trusts_tried;
   std::atomic<IsaMask> detected, demoted;
+};
+Cache cache;
+
+struct MicroarchitectureCache {
+  std::atomic<bool> ready;
   std::atomic<size_t> l1d, l2, l3;
   std::atomic<uint32_t> cores, in_order_cores;
   std::atomic<octet_cpu_design> design;
 };
-Cache cache;
+MicroarchitectureCache microarchitecture_cache;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
@@ -35,12 +40,6 @@ Found find_out() {
 void keep(const Found& found) {
   cache.detected.store(found.cpu.isas, relaxed);
   cache.demoted.store(found.demoted, relaxed);
-  cache.l1d.store(found.cpu.caches.l1d_bytes, relaxed);
-  cache.l2.store(found.cpu.caches.l2_bytes, relaxed);
-  cache.l3.store(found.cpu.caches.l3_bytes, relaxed);
-  cache.cores.store(found.cpu.cores.known, relaxed);
-  cache.in_order_cores.store(found.cpu.cores.in_order, relaxed);
-  cache.design.store(found.cpu.design, relaxed);
   cache.wide_shuffles.store(found.cpu.wide_shuffles, relaxed);
   cache.trusts_tried.store(found.cpu.trusts_tried, relaxed);
   cache.ready.store(true, std::memory_order_release);
@@ -48,9 +47,9 @@ void keep(const Found& found) {
 
 Found kept() {
   return {{cache.detected.load(relaxed),
-           {cache.l1d.load(relaxed), cache.l2.load(relaxed), cache.l3.load(relaxed)},
-           {cache.cores.load(relaxed), cache.in_order_cores.load(relaxed)},
-           cache.design.load(relaxed),
+           {},
+           {},
+           OCTET_DESIGN_UNKNOWN,
            cache.wide_shuffles.load(relaxed),
            cache.trusts_tried.load(relaxed)},
           cache.demoted.load(relaxed)};
@@ -70,6 +69,23 @@ Machine this_machine() {
   machine.cpu = found.cpu;
   machine.cpu.isas = machine.detected & ~machine.demoted;
   return machine;
+}
+
+Microarchitecture this_microarchitecture() {
+  MicroarchitectureCache& c = microarchitecture_cache;
+  if (c.ready.load(std::memory_order_acquire))
+    return {{c.l1d.load(relaxed), c.l2.load(relaxed), c.l3.load(relaxed)},
+            {c.cores.load(relaxed), c.in_order_cores.load(relaxed)},
+            c.design.load(relaxed)};
+  const Microarchitecture found = detect_microarchitecture();
+  c.l1d.store(found.caches.l1d_bytes, relaxed);
+  c.l2.store(found.caches.l2_bytes, relaxed);
+  c.l3.store(found.caches.l3_bytes, relaxed);
+  c.cores.store(found.cores.known, relaxed);
+  c.in_order_cores.store(found.cores.in_order, relaxed);
+  c.design.store(found.design, relaxed);
+  c.ready.store(true, std::memory_order_release);
+  return found;
 }
 
 }  // namespace octet

@@ -40,6 +40,7 @@ octet_status choose_forms(const octet_rhs_desc& rhs, octet_isa isa, Forms* forms
     return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
   const bool rhs_u8 = rhs.type == OCTET_U8;
   CpuFeatures cpu = this_machine().cpu;
+  if (rhs.sparsity == OCTET_SPARSE_AUTO) add_microarchitecture(&cpu);
   if (isa != OCTET_ISA_AUTO) {
     *forms = {find_form_of(layout_of((Isa)isa, rhs_u8)),
               &sparse_form_of(tier_of((Isa)isa), rhs.m_max, rhs.k),

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dispatch/machine.h"
 #include "dispatch/tables/tiers.h"
 #include "kernels/pack/checksum.h"
 
@@ -59,10 +60,10 @@ bool take_number(TuningWords* text, const char* name, uint64_t* number) {
 
 }  // namespace
 
-TuningKey::TuningKey(const CpuFeatures& machine, Isa tier) {
+TuningKey::TuningKey(Isa tier) {
   char cpu[kCpuNameBytes];
   name_cpu(&cpu);
-  const Caches& c = machine.caches;
+  const Caches c = this_microarchitecture().caches;
   add("octet-%s", octet_version());
   add(" %s-%zu-%zu-%zu", cpu, c.l1d_bytes, c.l2_bytes, c.l3_bytes);
   add(" %s", isa_name(tier));
@@ -154,8 +155,8 @@ bool read_choice(const TuningLine& line, Choice* choice) {
   return copy_words(line.choice, text) && from_text(text, choice, nullptr) == OCTET_OK;
 }
 
-TuningKey key_of_costs(const CpuFeatures& machine, Isa tier) {
-  TuningKey key(machine, tier);
+TuningKey key_of_costs(Isa tier) {
+  TuningKey key(tier);
   key.add("%s", kCosts);
   return key;
 }

@@ -26,7 +26,7 @@ constexpr size_t kTuningLineBytes = 1024, kTuningKeyBytes = 512;  // ends includ
 class TuningKey {
  public:
   // "octet-0.2.0 MACHINE TIER"
-  TuningKey(const CpuFeatures& machine, Isa tier);
+  explicit TuningKey(Isa tier);
   explicit TuningKey(const char* whole) { add("%s", whole); }
   [[gnu::format(printf, 2, 3)]] void add(const char* format, ...);
   const char* text() const { return text_; }
@@ -83,7 +83,7 @@ size_t write_tuning_line(const TuningKey& key, const Choice& choice, const Tunin
 bool read_choice(const TuningLine& line, Choice* choice);
 
 // Lines of another kind: "octet-0.2.0 MACHINE TIER costs | calibrated NAME=VALUE ... | - | SUM"
-TuningKey key_of_costs(const CpuFeatures& machine, Isa tier);
+TuningKey key_of_costs(Isa tier);
 size_t write_costs_line(const TuningKey& key, const char* costs, char (&line)[kTuningLineBytes]);
 bool read_costs(const TuningLine& line, TierCosts* costs, CostsOrigin* origin);
 // Of a line whose key names a tier that this library has.

@@ -2,6 +2,7 @@
 
 #include "dispatch/arena.h"
 #include "dispatch/conv_machine.h"
+#include "dispatch/given_machine.h"
 #include "network/candidates.h"
 #include "network/layout.h"
 
@@ -268,6 +269,7 @@ octet_status plan(const octet_network_desc& desc, octet_network* n, const Desk& 
     return lay_out_network(n, desk.pieces, error);
   }
   PlanMachine machine = {conv_machine().cpu, desc.cache_bytes};
+  OCTET_TRY(read_machine(desc.machine, "desc", &machine.cpu, error));
   if (!machine.cache_bytes) machine.cache_bytes = machine.cpu.l2_bytes();
   Candidates candidates = {desk.candidates, 0, desk.merge};
   OCTET_TRY(find_candidates(n, machine, desc.goal, desk.words, &candidates, error));

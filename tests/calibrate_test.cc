@@ -257,7 +257,7 @@ std::string line_of(const octet::TuningKey& key, const std::string& costs) {
   return {text, length};
 }
 octet::TuningKey key_here() {
-  octet::TuningKey key(octet::conv_machine().cpu, tier_here().isa);
+  octet::TuningKey key(tier_here().isa);
   key.add(" costs");
   return key;
 }

@@ -133,7 +133,7 @@ TEST(CpuFiles, NonsenseIsUnknown) {
 TEST(CpuInfo, TellsCores) {
   octet_cpu_info info = OCTET_CPU_INFO_INIT;
   ASSERT_EQ(octet_get_cpu_info(&info, nullptr), OCTET_OK);
-  const octet::Cores cores = octet::this_machine().cpu.cores;
+  const octet::Cores cores = octet::this_microarchitecture().cores;
   EXPECT_EQ(info.known_cores, cores.known);
   EXPECT_EQ(info.in_order_cores, cores.in_order);
   EXPECT_LE(info.in_order_cores, info.known_cores);
@@ -183,7 +183,7 @@ TEST(CpuDesign, HasAPlaceInTheTableByItsValue) {
   EXPECT_STREQ(octet_cpu_design_name(static_cast<octet_cpu_design>(99)), "unknown");
   octet_cpu_info info = OCTET_CPU_INFO_INIT;
   ASSERT_EQ(octet_get_cpu_info(&info, nullptr), OCTET_OK);
-  EXPECT_EQ(info.design, octet::this_machine().cpu.design);
+  EXPECT_EQ(info.design, octet::this_microarchitecture().design);
 }
 
 // What the plan packs a layer for, on a machine of this design.

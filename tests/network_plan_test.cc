@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "dispatch/conv_machine.h"
+#include "support/kernels.h"
 #include "support/network_case.h"
 
 namespace octet_test {
@@ -30,7 +31,8 @@ class Found {
     std::vector<size_t> memory(octet::BandWalk::words(c.ops.size()));
     std::vector<octet::MergeCost> merge(c.ops.size() + 1);
     octet::Candidates found = {list_.data(), 0, merge.data()};
-    const octet::PlanMachine machine = {octet::conv_machine().cpu, 16 << 10};
+    const octet::PlanMachine machine = {with_microarchitecture(octet::conv_machine().cpu),
+                                        16 << 10};
     EXPECT_EQ(octet::find_candidates(network_, machine, goal, memory.data(), &found, &error),
               OCTET_OK)
         << error.message;

@@ -66,7 +66,7 @@ TEST(Tune, NoByteOfAConvolutionDependsOnWhatIsMeasured) {
       octet::Container blob;
       ASSERT_EQ(octet::read_head(conv.blob().data(), conv.blob().bytes(), &blob),
                 octet::BlobProblem::kNone);
-      const octet::ConvSpace space = {octet::conv_machine().cpu,
+      const octet::ConvSpace space = {with_microarchitecture(octet::conv_machine().cpu),
                                       shape_of(problem.c.shape),
                                       is_unsigned(problem.c.lhs),
                                       is_unsigned(problem.c.rhs),
@@ -106,7 +106,7 @@ TEST(Tune, NoByteOfAProductDependsOnWhatIsMeasured) {
     const Choice plan = octet::choice_of(*gemm.get());
     // Weights have the least unless they are known not to
     const octet::GemmSpace space = {
-        octet::this_machine().cpu,
+        with_microarchitecture(octet::this_machine().cpu),
         {c.m_declared ? c.m_declared : c.m, c.n_declared ? c.n_declared : c.n,
          c.k_declared ? c.k_declared : c.k,
          c.lhs_quant == OCTET_LHS_ASYMMETRIC || is_unsigned(c.lhs), is_unsigned(c.rhs)},
@@ -221,8 +221,7 @@ struct Layer {
     octet::Environment environment;
     EXPECT_EQ(octet::read_environment(&environment, nullptr), OCTET_OK);
     const octet::Isa tier = octet::best_of(octet::conv_machine().cpu.isas & environment.allowed);
-    octet::TuningKey key =
-        octet::key_of_filter(octet::conv_machine().cpu, tier, shape_of(desc.shape), filter.type);
+    octet::TuningKey key = octet::key_of_filter(tier, shape_of(desc.shape), filter.type);
     octet::add_conv(desc, &key);
     key.add(" zero_points=no");
     return key;
@@ -271,7 +270,7 @@ struct Product {
     const octet::CpuFeatures cpu = octet::this_machine().cpu;
     octet_blob_info info = OCTET_BLOB_INFO_INIT;
     EXPECT_EQ(octet_blob_get_info(blob.data(), blob.bytes(), &info, nullptr), OCTET_OK);
-    return octet::key_of_gemm(cpu, cpu, info.form, desc);
+    return octet::key_of_gemm(cpu, info.form, desc);
   }
   octet_gemm_explanation explain() const {
     octet_gemm_explanation e = OCTET_GEMM_EXPLANATION_INIT;

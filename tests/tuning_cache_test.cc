@@ -84,7 +84,7 @@ Choice choice(size_t block) {
 }
 
 TuningKey key_of(const std::string& problem) {
-  TuningKey key(octet::this_machine().cpu, octet::kPortableIsa);
+  TuningKey key(octet::kPortableIsa);
   key.add(" %s", problem.c_str());
   return key;
 }

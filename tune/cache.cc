@@ -103,7 +103,7 @@ octet_status keep(const TuningKey& key, const TuneFound& found, octet_tuning* tu
 
 octet_status keep_costs(Isa tier, const char* costs, octet_tuning* tuning, octet_error* error) {
   char line[kTuningLineBytes];
-  const size_t length = write_costs_line(key_of_costs(this_machine().cpu, tier), costs, line);
+  const size_t length = write_costs_line(key_of_costs(tier), costs, line);
   return add_lines({line, length}, tuning, error);
 }
 

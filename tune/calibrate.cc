@@ -203,7 +203,7 @@ octet_status calibrate(Calibration* c, octet_tuning* tuning, octet_calibration* 
   for (size_t i = 0; i < c->count; ++i)
     c->samples[i].microseconds = 1e6 * c->runners[i].seconds[c->runners[i].rounds / 2];
   weigh(c);
-  TierCosts costs = costs_of(tier_of(c->model.isa), conv_machine().cpu.design);
+  TierCosts costs = costs_of(tier_of(c->model.isa), c->model.cpu.design);
   result->error_before = misfit(c->model, c->samples, c->count, costs);
   fit_costs(c->model, c->samples, c->count, &costs);
   result->error_after = misfit(c->model, c->samples, c->count, costs);
@@ -239,6 +239,7 @@ octet_status octet_calibrate(octet_isa isa, const octet_tune_options* options, o
   if (!memory) return fail(error, OCTET_OUT_OF_MEMORY, "no memory for the probes");
   Calibration* const c = new (memory) Calibration((octet_isa)tier, known);
   c->model = {tier, cpu};
+  add_microarchitecture(&c->model.cpu);
   octet_calibration out = OCTET_CALIBRATION_INIT;
   const octet_status status = calibrate(c, tuning, &out, error);
   c->~Calibration();

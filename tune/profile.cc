@@ -22,7 +22,7 @@ octet_status read_line(const char* text, octet_tuning* tuning, octet_error* erro
     return fail(error, OCTET_UNKNOWN_ENUM, "'%.*s' is not a tier", (int)smaller(length, 40), text);
   const char* const values = skip_blanks(text + length);
   if (!*values) return fail(error, OCTET_BAD_FILE, "it names no cost of %s", tier->name);
-  TierCosts costs = costs_of(*tier, this_machine().cpu.design);
+  TierCosts costs = costs_of(*tier, this_microarchitecture().design);
   OCTET_TRY(read_cost_values(values, &costs, error));
   char line[kCostsBytes];
   to_text(costs, CostsOrigin::kAssumed, line);

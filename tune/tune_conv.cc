@@ -197,7 +197,7 @@ octet_status tune(const octet_filter_desc& f, const octet_conv2d_desc& d,
   if (choose_conv(space.cpu, space.problem(target.forms[draft.plans.best].form), nullptr, &plan)
           .result != Selected::kOk)
     return fail(error, OCTET_WRONG_TIER, "no usable kernel reads what the plan packs");
-  TuningKey key = key_of_filter(conv_machine().cpu, best_of(space.cpu.isas), draft.shape, f.type);
+  TuningKey key = key_of_filter(best_of(space.cpu.isas), draft.shape, f.type);
   add_conv(d, &key);
   bool in_pairs = false;
   for (const PackedForm& packed : target.forms)

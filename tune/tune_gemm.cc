@@ -107,7 +107,7 @@ octet_status tune(const octet_gemm_desc& d, const octet_tune_options& options, o
   OCTET_TRY(read_space(d, &target.space, &plan, error));
   target.space.concurrency = options.concurrency;
   const TuningKey key =
-      key_of_gemm(this_machine().cpu, target.space.cpu,
+      key_of_gemm(target.space.cpu,
                   target.space.packed ? find_form_of(target.space.facts.layout)->name : nullptr, d);
   if (options.keep_known && tuning && is_known(*tuning, key, plan, options.concurrency, result))
     return OCTET_OK;

@@ -121,7 +121,7 @@ typedef struct octet_network_desc {
   octet_allocator allocator;
   /* -- an older struct may end here -- */
   size_t concurrency; /* tasks at most that runs may have; 0 means 1 */
-  /* The cache that chains are to stay in, of one task; 0 means this machine's L2. */
+  /* The cache that chains are to stay in, of one task; 0 means the machine's L2. */
   size_t cache_bytes;
   /* OCTET_NETWORK_MEMORY: what tensors (map_bytes) may take; 0 means as little as there is. Less
    * than is possible is refused, and the message has the least that would do. What ops need beside
@@ -133,6 +133,9 @@ typedef struct octet_network_desc {
   size_t part_count;
   octet_network_goal goal;
   int reserved; /* must be 0 */
+  /* The machine that will run it; null means this one. What its tuning holds is for descriptors of
+   * ops. */
+  const octet_machine* machine;
 } octet_network_desc;
 #define OCTET_NETWORK_DESC_INIT OCTET_INIT(octet_network_desc)
 

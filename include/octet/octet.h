@@ -210,7 +210,8 @@ typedef struct octet_tuning octet_tuning;
 /* A machine as the caller describes it: one whose system does not tell, or the one that weights are
  * packed for elsewhere. It stands for all that was found, nothing is mixed in. What is chosen may
  * depend on it, an output byte never does. Descriptors hold it by pointer; null means this machine,
- * as octet_get_cpu_info tells it; what it does not know is 256 KB of L2 and no L3. */
+ * as octet_get_cpu_info tells it; what it does not know is 256 KB of L2 and no L3. Where caches and
+ * cores are given and no tuning is, the library opens no file. */
 typedef struct octet_machine {
   size_t struct_size;
   /* Of one core, 4096 to 2^31. Without a second level: of the first. */

@@ -33,6 +33,12 @@ inline bool serves(const MicroKernel& kernel, Types types) {
   return lhs && rhs;
 }
 
+// With this machine's caches and cores.
+inline octet::CpuFeatures with_microarchitecture(octet::CpuFeatures cpu) {
+  octet::add_microarchitecture(&cpu);
+  return cpu;
+}
+
 // Weights that nobody has seen: those that come with a run.
 inline bool takes_any_weights(const MicroKernel& kernel) {
   return !kernel.is(octet::kNoLeast) && !kernel.rhs_layout.sparse();

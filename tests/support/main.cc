@@ -7,7 +7,9 @@
 #include "support/tiers.h"
 
 int main(int argc, char** argv) {
-  for (const char* name : {"OCTET_MAX_ISA", "OCTET_KERNEL", "OCTET_VERBOSE"}) unsetenv(name);
+  for (const char* name :
+       {"OCTET_MAX_ISA", "OCTET_KERNEL", "OCTET_CONV", "OCTET_TUNING", "OCTET_VERBOSE"})
+    unsetenv(name);
   testing::InitGoogleTest(&argc, argv);
   const int status = RUN_ALL_TESTS();
   // After them: some are about the first use of the library.

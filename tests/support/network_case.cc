@@ -163,7 +163,7 @@ size_t NetworkCase::gemm(size_t input, size_t n, bool flat, size_t residual) {
   octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
   desc.m_max = in.batch * (flat ? 1 : in.h * in.w), desc.n = n, desc.k = k;
   desc.lhs_type = in.type, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_U8;
-  desc.lhs_zero_point = 90, desc.max_isa = isa;
+  desc.lhs_zero_point = 90, desc.max_isa = isa, desc.machine = machine;
   desc.packed = blobs_.back().data(), desc.packed_bytes = bytes;
   desc.epilogue.scales = &scale, desc.epilogue.scale_count = 1, desc.epilogue.dst_zero_point = 110;
   octet_network_op op = op_of(input, residual, output, &desc.epilogue);
@@ -312,7 +312,7 @@ std::vector<Bytes> NetworkCase::compute(const std::vector<Bytes>& inputs) const 
 octet_network_desc NetworkCase::desc() const {
   octet_network_desc d = OCTET_NETWORK_DESC_INIT;
   d.tensors = tensors.data(), d.tensor_count = tensors.size();
-  d.ops = ops.data(), d.op_count = ops.size();
+  d.ops = ops.data(), d.op_count = ops.size(), d.machine = machine;
   return d;
 }
 

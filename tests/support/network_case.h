@@ -32,7 +32,7 @@ class NetworkCase {
 
   Draw draw;
   octet_isa isa = OCTET_ISA_AUTO;          // that objects are packed and created for
-  const octet_machine* machine = nullptr;  // likewise, convolutions; null: this one
+  const octet_machine* machine = nullptr;  // likewise, and networks; null: this one
   size_t batch = 0;                        // that draw_network takes; 0: it draws one
   std::vector<octet_network_tensor> tensors;
   std::vector<octet_network_op> ops;
