@@ -18,6 +18,7 @@
 #include <string>
 
 #include "fuzz/fuzz.h"
+#include "support/demoted.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define OCTET_SANITIZED 1
@@ -114,6 +115,7 @@ int main(int argc, char** argv) {
   octet_error error;
   if (octet_get_cpu_info(&info, &error))
     return std::fprintf(stderr, "%s: %s\n", program, error.message), 2;
+  if (octet_test::is_anything_demoted()) return 1;
   if (lacks_tier(info.best_isa)) {
     std::printf("skipped: this machine has no %s; its best is %s\n", std::getenv("OCTET_MAX_ISA"),
                 octet_isa_name(info.best_isa));

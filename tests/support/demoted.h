@@ -1,0 +1,23 @@
+// A tier that the self-test demotes is skipped by whatever goes through the tiers, and a wrong kernel
+// would pass the suites about it. So every program of tests ends by asking.
+#pragma once
+
+#include <cstdio>
+
+#include "dispatch/conv_machine.h"
+#include "dispatch/tables/tiers.h"
+
+namespace octet_test {
+
+inline bool is_anything_demoted() {
+  const octet::Machine machine = octet::conv_machine();
+  for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
+    if (octet::has(machine.demoted, *tier))
+      std::fprintf(stderr, "The self-test demoted %s: nothing else of it was tested.\n",
+                   tier->name);
+  if (!machine.cpu.trusts_tried)
+    std::fprintf(stderr, "A kernel that is only tried failed: nothing else of it was tested.\n");
+  return machine.demoted || !machine.cpu.trusts_tried;
+}
+
+}  // namespace octet_test
