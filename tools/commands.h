@@ -36,7 +36,8 @@ struct BenchArguments {
   std::string sparse;  // "", "2:4", "auto"
   std::optional<int32_t> rhs_zero_point;
   bool residual = false, table = false;
-  bool list = false;  // names and counts of the cases, and nothing else
+  std::optional<double> check_percent;  // of bench plan: the most that may be lost
+  bool list = false;                    // names and counts of the cases, and nothing else
   size_t threads = 1;
   int repetitions = 9;
 };

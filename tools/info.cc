@@ -42,7 +42,9 @@ const char* state(const octet_kernel_info& kernel) {
 
 void print_text(const octet_cpu_info& cpu) {
   fmt::print("octet     {}\n", octet_version());
-  fmt::print("CPU       {}\n", cpu_name());
+  fmt::print("CPU       {}{}; {} CPUs for this process\n", cpu_name(), cpu_model(), cpu_count());
+  fmt::print("design    {}: what the plan's costs are of\n", octet_cpu_design_name(cpu.design));
+  if (const double gib = memory_gib()) fmt::print("memory    {:.1f} GiB\n", gib);
   fmt::print("features  {}\n", fmt::join(cpu_features(), " "));
   fmt::print("caches    L1d {}, L2 {}, L3 {}\n", size_text(cpu.l1d_bytes), size_text(cpu.l2_bytes),
              size_text(cpu.l3_bytes));
@@ -69,7 +71,8 @@ ordered_json names_json(uint32_t isas) {
 
 void print_json(const octet_cpu_info& cpu) {
   ordered_json json = {{"octet", octet_version()},
-                       {"cpu", cpu_name()},
+                       {"cpu", cpu_name() + cpu_model()},
+                       {"design", octet_cpu_design_name(cpu.design)},
                        {"features", cpu_features()},
                        {"cpus", cpu_count()}};
   json["caches"] = {

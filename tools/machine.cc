@@ -1,5 +1,8 @@
 #include "machine.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #if defined(__linux__)
 #include <sched.h>
 #elif defined(__APPLE__)
@@ -47,6 +50,21 @@ std::string cpu_name() {
   if (const std::string name = cpuinfo_line("model name"); !name.empty()) return name;
   const std::string implementer = cpuinfo_line("CPU implementer"), part = cpuinfo_line("CPU part");
   return part.empty() ? "unknown" : "implementer " + implementer + ", part " + part;
+}
+
+// Where a name of a series is all that the system tells, as in virtual machines.
+std::string cpu_model() {
+  const std::string family = cpuinfo_line("cpu family"), model = cpuinfo_line("model");
+  return family.empty() ? "" : fmt::format(" (family {}, model {})", family, model);
+}
+
+double memory_gib() {
+#if defined(_SC_PHYS_PAGES)
+  const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && bytes > 0)
+    return static_cast<double>(pages) * static_cast<double>(bytes) / (1 << 30);
+#endif
+  return 0;
 }
 
 std::vector<std::string> cpu_features() {

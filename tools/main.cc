@@ -122,18 +122,21 @@ int main(int argc, char** argv) {
   bench->add_option(
       "--algorithm", a.algorithm,
       "Force this algorithm of convolution: direct, im2col, depthwise, winograd2x2, ...");
-  bench->add_option("--requant", a.requant, "How accumulators become 8 bits: float, tflite")
-      ->capture_default_str();
-  bench->add_option("--rhs-zero-point", a.rhs_zero_point,
-                    "The weights' zero point; none by default (u8: 0)");
+  const auto add_modes = [&a](CLI::App* command) {
+    command->add_option("--requant", a.requant, "How accumulators become 8 bits: float, tflite")
+        ->capture_default_str();
+    command->add_option("--rhs-zero-point", a.rhs_zero_point,
+                        "The weights' zero point; none by default (u8: 0)");
+    command->add_flag("--residual", a.residual, "Add a residual to the outputs");
+    command->add_flag("--table", a.table, "Look the outputs up in a table");
+  };
+  add_modes(bench);
   bench->add_option(
       "--sparse", a.sparse,
       "Weights of which two of four are not zero, packed so: 2:4, or auto, where that "
       "gains; beside the same ones packed dense");
   bench->add_flag("--list", a.list,
                   "Only print the cases: name, how often it appears, first layer");
-  bench->add_flag("--residual", a.residual, "Add a residual to the outputs");
-  bench->add_flag("--table", a.table, "Look the outputs up in a table");
   bench->add_option("--peer", a.peer,
                     "Compare, in alternation, with onednn, with a program such as "
                     "tools/compare/onnxruntime_peer.py, or with octet itself: float, in float "
@@ -156,6 +159,11 @@ int main(int argc, char** argv) {
         ->expected(1);
     add_measuring_options(command, &a);
   }
+  add_modes(plan);
+  plan->add_option("--check", a.check_percent,
+                   "Fail if the plan loses more than so many percent of all time; what seems to "
+                   "lose is measured again before")
+      ->check(CLI::Range(0.0, 1000.0));
   pack->add_option("--algorithm", a.algorithm, "Force this algorithm");
   plan->callback([&] {
     if (!with_file(&a.cases)) throw CLI::RequiredError("cases");

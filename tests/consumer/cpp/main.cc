@@ -20,7 +20,7 @@ static_assert(!std::is_copy_constructible_v<octet::PackedWeights> &&
 
 namespace {
 
-constexpr size_t kM = 67, kN = 130, kK = 45;
+constexpr size_t kM = 167, kN = 230, kK = 345;  // enough for several tasks
 
 int fail(const char* what, const octet_error& error) {
   std::fprintf(stderr, "%s: %s: %s\n", what, octet_status_name(error.status), error.message);
@@ -85,6 +85,8 @@ int main() {
 #ifdef WITH_pthreadpool
   pthreadpool_t pool = pthreadpool_create(4);
   executors.push_back({"pthreadpool", octet_pthreadpool_parallel_for, pool});
+  octet_pthreadpool sleeping = OCTET_PTHREADPOOL_INIT(pool);
+  executors.push_back({"pthreadpool with flags", octet_pthreadpool_parallel_for_flags, &sleeping});
 #endif
 #ifdef WITH_openmp
   int threads = 4;
