@@ -17,7 +17,12 @@ need() {
     root=(sudo)
   fi
   step "Installing ${missing[*]}" "${root[@]}" env DEBIAN_FRONTEND=noninteractive bash -c '
-    apt-get -q update && apt-get -q install -y --no-install-recommends "$@"' install "${missing[@]}"
+    apt="apt-get -q -o DPkg::Lock::Timeout=600"
+    until said=$($apt update 2>&1); do  # it waits for no lock itself
+      [[ $said == *"get lock"* ]] && ((++tries < 60)) || { echo "$said"; exit 1; }
+      sleep 10
+    done
+    $apt install -y --no-install-recommends "$@"' install "${missing[@]}"
 }
 
 # step <what> <command>...: runs it quietly. On a terminal its last line shows how far it is; its
