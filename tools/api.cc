@@ -32,7 +32,7 @@ octet_kernel_info usable_kernel(const std::string& name) {
     if (name == kernel.name) throw Error(fmt::format("this CPU cannot run the kernel '{}'", name));
   }
   throw Error(
-      fmt::format("there is no kernel '{}'; usable here: {}", name, fmt::join(usable, ", ")));
+      fmt::format("there is no kernel '{}'; usable here:\n  {}", name, fmt::join(usable, "\n  ")));
 }
 
 octet_isa any_isa(const std::string& name) {

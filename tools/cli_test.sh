@@ -21,13 +21,15 @@ expect() {
 
 expect 0 'Usage' --help
 expect 0 '.' --version
-expect 2 'subcommand' 
 expect 0 'scalar_u8s8_4x4x4' info
 expect 0 '"kernels"' info --json
 expect 2 'there is no kernel' verify --kernel no_such_kernel
 expect 0 'products right, 0 wrong' verify --kernel scalar_u8s8_4x4x4
 expect 0 'convolutions right, 0 wrong' verify --kernel scalar_u8s8_4x4x4
 
+expect 2 "there is no command 'frobnicate': info, verify, explain, bench, tune, run, traffic" frobnicate
+expect 2 'a command is required: info, verify' # none at all
+expect 2 '--memory needs --goal memory' run mobilenet_v2 --memory 100
 expect 2 'cases is required' bench
 expect 0 'mb1_ic64oc256_ih56oh56kh1sh1ph0 4 conv2_1 projection' bench --list resnet50 espcn:32x48 8x8x8
 expect 2 "'8x8' is not a case" bench 8x8

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -49,6 +50,13 @@ std::string fps_problem(const std::string& text) {
   return end != text.c_str() && *end == '\0' && images >= 0.001 && images <= 1e9
              ? ""
              : fmt::format("'{}' is not 0.001 to 10^9 images per second", text);
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
 }
 
 }  // namespace
@@ -243,6 +251,7 @@ int main(int argc, char** argv) {
   run->callback([&] {
     if (!chain_cache.empty()) r.cache_bytes = tool::parse_bytes(chain_cache);
     if (!with_file(&r.bench.cases)) throw tool::Error("run: a network is required");
+    if (r.memory_bytes && r.goal != "memory") throw tool::Error("--memory needs --goal memory");
     exit_code = tool::run(r);
   });
 
@@ -292,6 +301,13 @@ int main(int argc, char** argv) {
   });
 
   try {
+    const std::string first = argc > 1 ? argv[1] : "";
+    const std::vector<std::string> names = command_names(app);
+    if (first.rfind('-', 0) != 0 && std::find(names.begin(), names.end(), first) == names.end())
+      throw tool::Error(fmt::format(
+          "{}: {}; octet --help says what each does",
+          first.empty() ? "a command is required" : fmt::format("there is no command '{}'", first),
+          fmt::join(names, ", ")));
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? tool::kSuccess : tool::kFailure;

@@ -176,6 +176,11 @@ int traffic(const TrafficArguments& a) {
     execute(list, forced, a.cache_bytes[0], a.chains);
     return kSuccess;
   }
+  // Before the work: what cannot be written is known now
+  std::ofstream csv, svg;
+  if (!a.csv.empty()) csv = open(a.csv);
+  if (!a.svg.empty()) svg = open(a.svg);
+  JsonFile json(a.json);
   std::vector<TrafficReport> reports;
   for (const size_t cache : a.cache_bytes) {
     const CreatedLayers created(list, forced, machine_of(cache));
@@ -190,16 +195,14 @@ int traffic(const TrafficArguments& a) {
     print_summary(reports.back());
   }
   if (!a.csv.empty()) {
-    std::ofstream file = open(a.csv);
-    file << to_csv(reports[0]);
-    close(&file, a.csv);
+    csv << to_csv(reports[0]);
+    close(&csv, a.csv);
   }
   if (!a.svg.empty()) {
-    std::ofstream file = open(a.svg);
-    file << to_svg(reports[0]);
-    close(&file, a.svg);
+    svg << to_svg(reports[0]);
+    close(&svg, a.svg);
   }
-  JsonFile(a.json).write(to_json(reports));
+  json.write(to_json(reports));
   return kSuccess;
 }
 
