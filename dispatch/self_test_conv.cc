@@ -83,8 +83,8 @@ bool is_narrowed(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const
 bool leaves(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* acc,
             const Narrow& narrow, const uint8_t* cases) {
   uint8_t out[kMostOutputs * kPixel];
-  kernel.leave({tile.prepared, acc, tile.rows * tile.columns, kernel.channels, &narrow, out, kPixel,
-                tile.quads});
+  kernel.leave({tile.prepared, acc, kernel.channels, tile.rows * tile.columns, kernel.channels,
+                &narrow, out, kPixel, tile.quads});
   return is_narrowed(kernel, tile, out, cases);
 }
 

@@ -1,7 +1,9 @@
 // Choosing how to compute is never choosing what: every algorithm, tier, kernel and layout of
 // packed weights gives the same bytes, and whoever forces one gets that one.
+#include <algorithm>
 #include <set>
 
+#include "dispatch/conv.h"
 #include "dispatch/conv_methods.h"
 #include "support/random_case.h"
 #include "support/tiers.h"
@@ -96,6 +98,66 @@ TEST(ConvAlgorithms, EachIsPossibleWhereItsNameSays) {
       for (const octet_conv_algorithm algorithm : got)
         EXPECT_TRUE(algorithm == OCTET_CONV_AUTO || row.possible.count(algorithm))
             << octet_conv_algorithm_name(algorithm) << " on " << octet_isa_name(isa) << ": " << c;
+    }
+}
+
+// Outputs of a group's channels, by what follows their sums: registers, lines of raw sums, the
+// tier's epilogue. Lines are longer than what any of these takes at once.
+std::vector<ConvCase> grouped_cases(size_t channels, size_t group) {
+  ConvCase c;
+  c.shape = square(3, channels, channels, 3, 1, 1, channels / group);
+  c.shape.in_w_max = 70 + channels;
+  c.filter_zero_points = FilterZeroPoints::kCentre;
+  c.lhs = OCTET_S8, c.dst = OCTET_S32;
+  std::vector<ConvCase> cases = {c};
+  c.dst = OCTET_F32, cases.push_back(c);
+  c.dst = OCTET_U8, cases.push_back(c);
+  c.residual = OCTET_S8, cases.push_back(c);
+  c.requant = OCTET_REQUANT_TFLITE, cases.push_back(c);
+  c.residual = kNoResidual, cases.push_back(c);
+  // All shifts to the right, and nothing below the zero point
+  c.per_channel = false, c.activation = OCTET_ACTIVATION_RELU, cases.push_back(c);
+  c.lut = true, cases.push_back(c);
+  return cases;
+}
+
+TEST(Grouped, EveryExitOfLongLines) {
+  for (const octet_isa isa : tiers_to_test())
+    for (const size_t group : {2, 4, 8, 16})
+      for (const size_t channels : {16, 48, 80})
+        for (const ConvCase& c : grouped_cases(channels + (group < 8 ? group : 0), group)) {
+          ConvHow how;
+          how.isa = isa, how.algorithm = OCTET_CONV_GROUPED;
+          check(ConvProblem(c), how);
+          if (HasFatalFailure()) return;
+        }
+}
+
+const octet::DepthwiseKernel* watched;
+size_t most_channels;
+void watch(const octet::DepthwiseTile& t) {
+  most_channels = std::max(most_channels, t.channels);
+  watched->multiply(t);
+}
+
+// A block that is not full has none of its work done for channels that are not there, whatever
+// follows.
+TEST(Grouped, MultipliesNoMissingChannels) {
+  for (const octet_isa isa : tiers_to_test())
+    for (const ConvCase& c : grouped_cases(8, 8)) {
+      ConvHow how;
+      how.isa = isa, how.algorithm = OCTET_CONV_GROUPED;
+      const ConvProblem problem(c);
+      Conv conv(problem, how);
+      ASSERT_EQ(conv.status(), OCTET_OK) << c << how;
+      octet::ConvPlan& plan = const_cast<octet_conv2d*>(conv.get())->plan;
+      watched = plan.depthwise, most_channels = 0;
+      octet::DepthwiseKernel watching = *watched;
+      watching.multiply = watch;
+      plan.depthwise = &watching;
+      ASSERT_EQ(conv.run(), OCTET_OK);
+      EXPECT_TRUE(conv.as_expected()) << c << how;
+      EXPECT_LE(most_channels, octet::kGroupedBlock) << c << how;
     }
 }
 

@@ -106,7 +106,7 @@ void multiply(const DepthwiseTile& t) {
 void leave(const DepthwiseRaw& raw) {
   Watch& watch = Watch::current();
   for (size_t i = 0; i < raw.pixels; ++i) {
-    watch.read(raw.acc + i * raw.channels, raw.channels * sizeof(int32_t));
+    watch.read(raw.acc + i * raw.acc_pixel, raw.channels * sizeof(int32_t));
     watch.write(raw.dst + i * raw.dst_pixel, raw.channels);
   }
 }

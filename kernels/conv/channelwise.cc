@@ -10,7 +10,9 @@ namespace octet {
 namespace {
 
 constexpr size_t kPanel = kDepthwiseLayout.width;
-constexpr size_t kStrip = 16;  // columns between two calls of the epilogue
+// Between two calls of the epilogue, so many columns of a whole panel, more of fewer channels.
+constexpr size_t kStrip = 16;
+constexpr size_t kStripSums = kStrip * kPanel;
 
 DepthwiseForm form_of(const ConvPlan& plan) {
   if (plan.depthwise->walk_rows && plan.shape.is_3x3(1)) return DepthwiseForm::kWalk;
@@ -107,7 +109,7 @@ Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace)
   // Kernels may read past a pixel, and grouped ones the pixels of three outputs
   const size_t past = is_depthwise(s) ? 1 : 3 * step_of(s, out_w);
   c.ring_data = take((c.ring + 1) * c.ring_line + past * staged_bytes(plan));
-  c.tile = take(kStrip * rows * kPanel * sizeof(int32_t));
+  c.tile = take(rows * kStripSums * sizeof(int32_t));
   c.bytes = sections.bytes;
   return c;
 }
@@ -146,11 +148,13 @@ class ChannelBlock {
     tile_.raw =
         kernel.leave && plan.finish.tflite.rows && !plan.finish.has_residual && !plan.finish.lut;
     ends_ = tile_.narrow || plan.finish.mode == FinishMode::kS32;
-    direct_ = ends_ && (channels == kernel.channels || (tile_.narrow && kernel.partial));
-    tile_.channels = direct_ ? channels : kernel.channels;
-    tile_.dst_pixel =
-        direct_ ? run.to.stride : kernel.channels * (tile_.narrow ? 1 : sizeof(int32_t));
-    tile_.dst_line = (direct_ ? run.out_w : kStrip) * tile_.dst_pixel;
+    const size_t whole =
+        grouped_ ? smaller(round_up(channels, kGroupedBlock), kernel.channels) : kernel.channels;
+    direct_ = ends_ && (channels == whole || (tile_.narrow && kernel.partial));
+    tile_.channels = direct_ ? channels : whole;
+    strip_ = direct_ ? run.out_w : kStripSums / whole;
+    tile_.dst_pixel = direct_ ? run.to.stride : whole * (tile_.narrow ? 1 : sizeof(int32_t));
+    tile_.dst_line = strip_ * tile_.dst_pixel;
   }
 
   void start(size_t image, bool first) {
@@ -184,9 +188,8 @@ class ChannelBlock {
     for (size_t i = 0; i < count; ++i) c_.lines[i] = line(first + i * apart);
     y_ = y;
     tile_.rows = rows;
-    const size_t most = direct_ ? run_.out_w : kStrip;
     for (size_t x = 0; x < run_.out_w;) {
-      const size_t most_here = smaller(most, run_.out_w - x),
+      const size_t most_here = smaller(strip_, run_.out_w - x),
                    columns = grouped_ ? point_at_copies(x, most_here)
                              : taps   ? point_at_taps(x, most_here, count)
                                       : point_at_lines(x, most_here, count);
@@ -342,8 +345,8 @@ class ChannelBlock {
   void finish(const uint8_t* acc, size_t pixel, size_t columns) {
     const Output to = run_.to.from(pixel).column(n0_, plan_.dst_bytes);
     if (tile_.raw)
-      return kernel_.leave({c_.prepared, (const int32_t*)acc, columns, channels_, &plan_.narrow,
-                            to.dst, to.stride, tile_.quads});
+      return kernel_.leave({c_.prepared, (const int32_t*)acc, tile_.channels, columns, channels_,
+                            &plan_.narrow, to.dst, to.stride, tile_.quads});
     if (ends_) {
       for (size_t i = 0; i < columns; ++i) {
         uint8_t* const pixel_to = to.dst + i * to.stride;
@@ -352,10 +355,10 @@ class ChannelBlock {
       }
       return;
     }
-    float row_scale[kStrip];
+    float row_scale[kStripSums / kGroupedBlock];
     for (size_t i = 0; i < columns; ++i)
       row_scale[i] = run_.lhs_scales ? run_.lhs_scales[image_] : 1;
-    plan_.ops->finish(plan_.finish, {(const int32_t*)acc, kernel_.channels, columns, channels_, n0_,
+    plan_.ops->finish(plan_.finish, {(const int32_t*)acc, tile_.channels, columns, channels_, n0_,
                                      run_.lhs_scales ? row_scale : nullptr, to});
   }
 
@@ -372,6 +375,7 @@ class ChannelBlock {
   bool grouped_;  // and taps are slots, in their order
   bool ends_;     // the kernel leaves what the caller wants
   bool direct_;   // and where he wants it
+  size_t strip_;  // columns of a tile, at most
   DepthwiseTile tile_ = {};
 };
 

@@ -69,8 +69,7 @@ struct DepthwiseBlock {
   const int32_t* init;  // bias and zero points, readable for all channels of a block
   const float* scale;   // for the narrow exit and for `leave`, or null
   size_t tflite_apart;  // with scale: as in Narrow
-  // Grouped: channels of a group / 4, and of the block; those missing to a whole one have no
-  // weights
+  // Grouped: channels of a group / 4, and of the block, which tiles have as well
   size_t quads = 1, channels = 0;
 };
 
@@ -80,7 +79,9 @@ struct DepthwiseTile {
   DepthwiseForm form;
   bool flip;             // lhs bytes are of the other sign
   size_t rows, columns;  // outputs
-  size_t channels;       // the kernel's; fewer only where it stores partial blocks
+  // The kernel's; fewer where it stores partial blocks. Grouped: those of the block, and if they do
+  // not leave narrow, up to a multiple of 16
+  size_t channels;
   // kTaps: pixel of each slot (4 * groups) for the first output, and bytes to that of the next
   // column. Walks: pixel of each input line at the first column inside, and bytes to the next
   // column. Lines outside stay at the zero pixel: 0 bytes.
@@ -103,7 +104,8 @@ struct DepthwiseTile {
 // A line of raw accumulators and where their bytes go.
 struct DepthwiseRaw {
   const void* prepared;
-  const int32_t* acc;  // pixels side by side, a whole block each
+  const int32_t* acc;
+  size_t acc_pixel;  // to the next pixel, in elements
   size_t pixels, channels;
   const Narrow* narrow;
   uint8_t* dst;

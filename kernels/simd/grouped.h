@@ -183,16 +183,11 @@ void grouped_prepare_quads(const DepthwiseBlock& b, uint8_t* prepared) {
 
   const uint8_t* weights = b.weights;
   out = prepared + Block::kScales;
-  for (size_t channel = 0; channel < M::kChannels; channel += kGroupedBlock) {
+  for (size_t channel = 0; channel < b.channels; channel += kGroupedBlock) {
     __builtin_memset(out, 0, Block::kInit);
     for (size_t c = 0; c < kGroupedBlock; ++c)
       __builtin_memcpy(out + 4 * M::init_position(quads, c), b.init + channel + c, 4);
     out += Block::kInit;
-    if (channel >= b.channels) {
-      __builtin_memset(out, 0, b.groups * Block::kTap);
-      out += b.groups * Block::kTap;
-      continue;
-    }
     for (size_t tap = 0; tap < b.groups; ++tap, out += Block::kTap, weights += 64 * quads)
       M::template prepare<quads>(weights, out);
   }

@@ -116,6 +116,6 @@ struct Machine : GroupedYmm<Machine> {
 }  // namespace
 
 const DepthwiseKernel avx2_s16s8_group64 = grouped_kernel<Machine>(
-    "avx2_s16s8_group64", Isa::kAvx2, Domain::kU8, kGroupedLayout, Machine::leave);
+    "avx2_s16s8_group64", Isa::kAvx2, Domain::kU8, kGroupedLayout, grouped_leave<Machine, __m256i>);
 
 }  // namespace octet

@@ -55,25 +55,19 @@ struct Machine : DottedOrder {
     if constexpr (accs == 2) return add_neighbours(acc[0], acc[1]);
   }
 
-  // Of one pixel's four blocks, or of one block's four pixels: lanes of sums in raw order as packs
-  // leave them, to the order of channels.
-  template <int quads>
-  OCTET_INLINE static inline __m512i to_channels(__m512i bytes) {
-    const __m128i order = _mm_load_si128((const __m128i*)&kChannelOrder<Machine, uint8_t, quads>);
-    return _mm512_shuffle_epi8(in_order(bytes), _mm512_broadcast_i32x4(order));
+  // Lanes of a pixel's sums in raw order as packs leave them, to the order of channels.
+  static inline __m512i channel_order(size_t quads) {
+    return _mm512_broadcast_i32x4(channel_order_of<Machine>(quads));
   }
-
-  template <int quads>
-  OCTET_INLINE inline void store(const Raw (&raw)[4], const uint8_t* scale, uint8_t* dst,
-                                 size_t dst_pixel, size_t count, size_t channels) const {
-    const __m512 scales = _mm512_load_ps(scale);
-    __m512i q[4];
-    unroll<4>([&](auto i) OCTET_INLINE { q[i] = scaled(raw[i], scales); });
-    const __m512i bytes =
-        to_channels<quads>(narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
+  OCTET_INLINE static inline __m512i to_channels(__m512i bytes, __m512i order) {
+    return _mm512_shuffle_epi8(in_order(bytes), order);
+  }
+  // Of so many of four pixels so many channels.
+  OCTET_INLINE static inline void store_pixels(__m512i bytes, uint8_t* dst, size_t dst_pixel,
+                                               size_t count, size_t channels) {
     if (__builtin_expect(channels >= kGroupedBlock, 1)) {
       unroll<4>([&](auto i) OCTET_INLINE {
-        if (i < count)
+        if ((size_t)i < count)
           _mm_storeu_si128((__m128i*)(dst + i * dst_pixel),
                            _mm512_extracti32x4_epi32(bytes, (int)i));
       });
@@ -85,6 +79,18 @@ struct Machine : DottedOrder {
         _mm_mask_storeu_epi8(dst + i * dst_pixel, mask, _mm512_extracti32x4_epi32(bytes, (int)i));
     });
   }
+
+  template <int quads>
+  OCTET_INLINE inline void store(const Raw (&raw)[4], const uint8_t* scale, uint8_t* dst,
+                                 size_t dst_pixel, size_t count, size_t channels) const {
+    const __m512 scales = _mm512_load_ps(scale);
+    __m512i q[4];
+    unroll<4>([&](auto i) OCTET_INLINE { q[i] = scaled(raw[i], scales); });
+    const __m128i order = _mm_load_si128((const __m128i*)&kChannelOrder<Machine, uint8_t, quads>);
+    const __m512i bytes = narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3]));
+    store_pixels(to_channels(bytes, _mm512_broadcast_i32x4(order)), dst, dst_pixel, count,
+                 channels);
+  }
   OCTET_INLINE static inline void store_raw(Raw raw, uint8_t* dst) {
     _mm512_storeu_si512(dst, raw);
   }
@@ -95,21 +101,10 @@ struct Machine : DottedOrder {
   }
 };
 
-template <int quads>
-struct Leaving {
-  static constexpr int kChannels = Machine::kChannels;
-  OCTET_INLINE static inline void store_bytes(uint8_t* dst, __m512i bytes, size_t count) {
-    _mm512_mask_storeu_epi8(dst, ~(__mmask64)0 >> (64 - count), Machine::to_channels<quads>(bytes));
-  }
-};
-
-void leave(const DepthwiseRaw& r) {
-  for_quads(r.quads, [&](auto quads) OCTET_INLINE { depthwise_leave<Leaving<quads>, __m512i>(r); });
-}
-
 }  // namespace
 
-const DepthwiseKernel avx512vnni_u8s8_group64 = grouped_kernel<Machine>(
-    "avx512vnni_u8s8_group64", Isa::kAvx512Vnni, Domain::kU8, kGroupedLayout, leave);
+const DepthwiseKernel avx512vnni_u8s8_group64 =
+    grouped_kernel<Machine>("avx512vnni_u8s8_group64", Isa::kAvx512Vnni, Domain::kU8,
+                            kGroupedLayout, grouped_leave<Machine, __m512i>);
 
 }  // namespace octet

@@ -4,7 +4,7 @@
 
 #include <immintrin.h>
 
-#include "kernels/core/depthwise_kernel.h"
+#include "kernels/simd/grouped.h"
 #include "kernels/x86/narrow.h"
 
 namespace octet {
@@ -50,6 +50,15 @@ struct ChannelOrder {
 };
 template <typename M, typename Lane, int quads>
 alignas(64) constexpr ChannelOrder<M, Lane, quads> kChannelOrder;
+
+template <typename M>
+OCTET_INLINE inline __m128i channel_order_of(size_t quads) {
+  __m128i order = _mm_setzero_si128();
+  for_quads(quads, [&](auto q) OCTET_INLINE {
+    order = _mm_load_si128((const __m128i*)&kChannelOrder<M, uint8_t, q>);
+  });
+  return order;
+}
 
 // A block of VPDPBUSD's: where a channel's sum is after its lanes' neighbours were added.
 struct DottedOrder {

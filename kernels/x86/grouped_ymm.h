@@ -29,11 +29,17 @@ struct GroupedYmm {
     return _mm256_load_si256((const __m256i*)(vectors + 32 * v));
   }
 
-  template <int quads>
-  OCTET_INLINE static inline __m256i to_channels(__m256i packed) {
-    const __m128i order = _mm_load_si128((const __m128i*)&kChannelOrder<M, uint8_t, quads>);
-    return _mm256_shuffle_epi8(_mm256_permute4x64_epi64(packed, 0xd8),
-                               _mm256_broadcastsi128_si256(order));
+  static inline __m256i channel_order(size_t quads) {
+    return _mm256_broadcastsi128_si256(channel_order_of<M>(quads));
+  }
+  OCTET_INLINE static inline __m256i to_channels(__m256i packed, __m256i order) {
+    return _mm256_shuffle_epi8(_mm256_permute4x64_epi64(packed, 0xd8), order);
+  }
+  // Of one or two pixels so many channels.
+  OCTET_INLINE static inline void store_pixels(__m256i bytes, uint8_t* dst, size_t dst_pixel,
+                                               size_t count, size_t channels) {
+    if (count > 0) store_bytes(dst, _mm256_castsi256_si128(bytes), channels);
+    if (count > 1) store_bytes(dst + dst_pixel, _mm256_extracti128_si256(bytes, 1), channels);
   }
 
   template <int quads>
@@ -46,9 +52,10 @@ struct GroupedYmm {
       });
       return pack_words(q[0], q[1]);
     };
-    const __m256i bytes = to_channels<quads>(narrower.bytes(words(0), words(1)));
-    if (count > 0) store_bytes(dst, _mm256_castsi256_si128(bytes), channels);
-    if (count > 1) store_bytes(dst + dst_pixel, _mm256_extracti128_si256(bytes, 1), channels);
+    const __m128i order = _mm_load_si128((const __m128i*)&kChannelOrder<M, uint8_t, quads>);
+    store_pixels(
+        to_channels(narrower.bytes(words(0), words(1)), _mm256_broadcastsi128_si256(order)), dst,
+        dst_pixel, count, channels);
   }
   OCTET_INLINE static inline void store_raw(const Raw& raw, uint8_t* dst) {
     unroll<2>([&](auto h)
@@ -60,21 +67,6 @@ struct GroupedYmm {
     store_raw(raw, (uint8_t*)sums);
     for (size_t c = 0; c < 16; ++c)
       __builtin_memcpy(dst + 4 * c, sums + M::raw_position(quads, c), sizeof sums[0]);
-  }
-
-  // Two blocks of a pixel, for depthwise_leave.
-  template <int quads>
-  struct Leaving {
-    static constexpr int kChannels = GroupedYmm::kChannels;
-    OCTET_INLINE static inline void store_bytes(uint8_t* dst, __m256i packed, size_t count) {
-      const __m256i bytes = to_channels<quads>(packed);
-      octet::store_bytes(dst, _mm256_castsi256_si128(bytes), count);
-      if (count > 16) octet::store_bytes(dst + 16, _mm256_extracti128_si256(bytes, 1), count - 16);
-    }
-  };
-  static void leave(const DepthwiseRaw& r) {
-    for_quads(r.quads,
-              [&](auto quads) OCTET_INLINE { depthwise_leave<Leaving<quads>, __m256i>(r); });
   }
 };
 
