@@ -1,5 +1,7 @@
 #include "network/chains.h"
 
+#include "network/repeats.h"
+
 namespace octet {
 namespace {
 
@@ -59,7 +61,8 @@ size_t tasks_of(const octet_network& n, const NetworkPart& part) {
 // What one stripe needs of rings and of ops.
 void measure(octet_network* n, const NetworkPart& part, LineRange stripe, size_t* memory) {
   BandWalk walk(*n, part, stripe, memory);
-  for (bool first = true; walk.next(); first = false)
+  Repeats repeats(*n, part, memory + BandWalk::words(part));
+  for (bool first = true; walk.next(); first = false) {
     for (size_t i = 0; i < part.end - part.first; ++i) {
       NetworkOp& op = n->ops[part.first + i];
       const LineRange lines = walk.lines(i);
@@ -70,6 +73,8 @@ void measure(octet_network* n, const NetworkPart& part, LineRange stripe, size_t
       if (!first && lines.end < home.h) home.step = larger(home.step, lines.count());
       walk.finish(i);
     }
+    repeats.after_band(&walk);
+  }
 }
 
 octet_status scratch_of_lines(const octet_network& n, const NetworkOp& op, size_t* bytes,
@@ -152,6 +157,8 @@ const char* refuse_chain(const octet_network& n, size_t first, size_t end) {
   }
   return nullptr;
 }
+
+size_t shaping_words(size_t ops) { return BandWalk::words(ops) + Repeats::words(ops); }
 
 octet_status shape_part(octet_network* n, NetworkPart* part, bool tight, size_t* memory,
                         octet_error* error) {

@@ -29,7 +29,7 @@ struct Desk {
     desk.by_image = arena->take<Best>(ops + 1);
     desk.merge = arena->take<MergeCost>(ops + 1);
     desk.pieces = arena->take<Piece>(tensors + 2 * ops);
-    desk.words = arena->take<size_t>(BandWalk::words(ops));
+    desk.words = arena->take<size_t>(shaping_words(ops));
     return desk;
   }
 };

@@ -42,6 +42,14 @@ class BandWalk {
   // first band.
   size_t origin(size_t slot) const { return origin_[slot]; }
 
+  // For who knows that bands come again: lines of op `first + i` that the stripe still wants, and
+  // those of the last op; and as if bands with so many lines of each op were done.
+  size_t left(size_t i) const { return end_[i] - done_[i]; }
+  size_t left() const { return stripe_.end - at_; }
+  size_t done(size_t i) const { return done_[i]; }
+  void skip(size_t i, size_t lines) { done_[i] += lines, until_[i] += lines; }
+  void skip(size_t lines) { at_ += lines; }
+
  private:
   const NetworkOp& op(size_t i) const { return n_.ops[part_.first + i]; }
   const NetworkTensor& home(size_t tensor) const { return n_.tensors[n_.tensors[tensor].home]; }

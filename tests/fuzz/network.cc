@@ -61,7 +61,10 @@ class Network {
     const size_t inputs = 1 + c_->one_in(4);
     batch_ = c_->any<size_t>({1, 1, 1, 2, 3});
     for (size_t i = 0; i < inputs; ++i) {
-      there_.push_back(tensor(1 + c_->below(9), 1 + c_->below(5), channels()));
+      // Tall ones have bands that come again, which the planner leaves out
+      const bool tall = c_->one_in(6);
+      there_.push_back(tensor(tall ? 20 + c_->below(100) : 1 + c_->below(9),
+                              1 + c_->below(tall ? 2 : 5), tall ? 1 + c_->below(3) : channels()));
       tensors_.back().keep = 1;
     }
     const size_t ops = 1 + c_->below(7);
@@ -249,7 +252,7 @@ class Network {
       s.dilation_h = 1, s.transposed = 0;
     }
     size_t h = 0, w = 0;
-    if (octet_conv2d_output_size(&s, t.h, t.w, &h, &w, nullptr) != OCTET_OK || h * w > 200) return;
+    if (octet_conv2d_output_size(&s, t.h, t.w, &h, &w, nullptr) != OCTET_OK || h * w > 300) return;
     const Block data = weights(s.out_channels * s.kernel_h * s.kernel_w * (t.channels / s.groups));
     filter.type = OCTET_S8, filter.data = data.data();
     filter.algorithm = static_cast<octet_conv_algorithm>(c_->below(OCTET_CONV_GROUPED + 1));
