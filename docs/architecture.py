@@ -28,7 +28,7 @@ ROLES = {
     "kernels/core": "vocabulary: layout, tile, micro-kernel, epilogue; nothing to link",
     "kernels/simd": "plain loops, compiled once for each tier: epilogue, row work, transforms",
     "kernels/ref": "portable",
-    "kernels/x86": "AVX2 and up; what SSE4.1 makes of xsimd's text",
+    "kernels/x86": "AVX2 and up; SSE4.1 by xsimd's text",
     "kernels/xsimd": "kernels in one text for all that xsimd knows",
     "kernels/arm": "NEON and up",
     "octet": "the public headers",
@@ -113,6 +113,7 @@ def read_algorithms():
 
 WIDTH, MARGIN, GAP, LINE = 1100, 20, 16, 17
 shapes = []
+boxes, arrows, captions = [], [], []  # of the folders: what check_layout looks at
 
 
 def text(x, y, content, style="", anchor="start"):
@@ -126,7 +127,46 @@ def box(x, y, width, height, style):
                   f'class="{style}"/>')
 
 
+def line(x0, y0, x1, y1):
+    shapes.append(f'<line x1="{x0:g}" y1="{y0:g}" x2="{x1:g}" y2="{y1:g}"/>')
+
+
+def folder(x, y, width, height, style, name, role, x1=None):
+    """A folder's box, its name and its role in lines of the width up to x1."""
+    box(x, y, width, height, style)
+    boxes.append((name, x, y, x + width, y + height))
+    x1 = x1 or x + width
+    lines = wrapped(role, x1 - x - 2 * PAD)
+    first = y + height / 2 - 8 * len(lines) + 4 + (4 if len(lines) > 1 else 0)
+    for i, line in enumerate([name + "/", *lines]):
+        text((x + x1) / 2, first + (14 if len(lines) > 1 else 16) * i, line,
+             "small" if i else "bold", "middle")
+        captions.append((name, x1 - x, line if len(lines) < 3 else role))
+
+
+PAD = 4
+
+
+def width_of(line):
+    """Of a caption, by the widest of the fonts that sans-serif is likely to be (DejaVu Sans)."""
+    return sum(3.9 if c in "iljI.,:;'" else 5.2 if c in "ftr() -/" else 10.2 if c in "mwMW" else 7.2
+               for c in line)
+
+
+def wrapped(line, width):
+    """In as few lines as fit."""
+    lines = [""]
+    for word in line.split():
+        longer = (lines[-1] + " " + word).strip()
+        if lines[-1] and width_of(longer) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
 def arrow(x0, y0, x1, y1):
+    arrows.append((x0, y0, x1, y1))
     shapes.append(f'<line x1="{x0:g}" y1="{y0:g}" x2="{x1:g}" y2="{y1:g}" '
                   'marker-end="url(#tip)"/>')
 
@@ -154,7 +194,8 @@ def draw_layers(layers, top):
             span[a] = (x0 + i * (width + GAP), x0 + i * (width + GAP) + width)
 
     base = level["dispatch"]  # as wide as the picture; what is above it stands side by side
-    share([a for a in layers if level[a] == highest], MARGIN, WIDTH - MARGIN)
+    share(sorted((a for a in layers if level[a] == highest),  # inner folders are drawn at the right
+                 key=lambda a: any(b in parent for b in layers[a])), MARGIN, WIDTH - MARGIN)
     for at in range(highest - 1, -1, -1):
         row = [a for a in layers if level[a] == at]
         if at == base:
@@ -163,44 +204,62 @@ def draw_layers(layers, top):
         for a in row:
             above = [span[b] for b in span if b not in row and a in layers[b]]
             span[a] = (min(s[0] for s in above), max(s[1] for s in above))
-        alike = {s: [a for a in row if span[a] == s] for s in {span[a] for a in row}}
-        for (x0, x1), shared in alike.items():
+        groups = []  # of overlapping spans, which are shared
+        for a in sorted(row, key=lambda a: span[a]):
+            if groups and span[a][0] < groups[-1][1]:
+                groups[-1][1] = max(groups[-1][1], span[a][1])
+                groups[-1][2].append(a)
+            else:
+                groups.append([*span[a], [a]])
+        for x0, x1, shared in groups:
             share(shared, x0, x1)
 
-    tall, step = 46, 76
+    tall, step = 52, 84
     y_of = {a: top + (highest - at + len(public)) * step for a, at in level.items()}
     bottom_of = {}
-    for a in layers:
-        x0, x1 = span[a]
+    outer = dict(span)  # with the folders inside
+    for a, b in parent.items():
+        outer[b] = min(outer[b][0], span[a][0]), max(outer[b][1], span[a][1])
+    for a in sorted(layers, key=lambda a: a in parent):  # the outer ones first
+        x0, x1 = outer[a]
         y = y_of[a]
-        if a in parent:
-            box(x0 + 6, y + 5, x1 - x0 - 12, tall - 10, "inner")
-            bottom_of[a] = y + tall - 5
-        else:
-            box(x0, y, x1 - x0, tall, "folder")
-            bottom_of[a] = y + tall
         inside = [b for b in parent if parent[b] == a]
-        center = (x0 + (min(span[b][0] for b in inside) if inside else x1)) / 2
-        text(center, y + 20, a + "/", "bold", "middle")
-        text(center, y + 36, ROLES[a], "small", "middle")
+        if a in parent:
+            folder(x0 + 6, y + 4, x1 - x0 - 12, tall - 8, "inner", a, ROLES[a])
+            bottom_of[a] = y + tall - 4
+        else:
+            folder(x0, y, x1 - x0, tall, "folder", a, ROLES[a],
+                   min((span[b][0] for b in inside), default=x1))
+            bottom_of[a] = y + tall
     for i, name in enumerate(public):
         y = top + i * step
-        box(MARGIN, y, WIDTH - 2 * MARGIN, tall, "public")
-        text(WIDTH / 2, y + 20, f"include/{name}/", "bold", "middle")
-        text(WIDTH / 2, y + 36, ROLES[name], "small", "middle")
+        folder(MARGIN, y, WIDTH - 2 * MARGIN, tall, "public", f"include/{name}", ROLES[name])
         y_of[name], span[name] = y, (MARGIN, WIDTH - MARGIN)
+
+    # Neighbours with the same several targets leave from one bracket: their arrows would cross
+    brackets = {}
     for a, targets in layers.items():
-        for b in targets:
-            both = max(span[a][0], span[b][0]), min(span[a][1], span[b][1])
-            x0, x1 = [sum(both) / 2] * 2
-            if both[0] > both[1]:  # from the side that is nearer, aslant
-                x0, x1 = [(3 * near + far) / 4 for near, far in
-                          ((span[s][s == left], span[s][s != left])
-                           for left in [min(a, b, key=lambda c: span[c])] for s in (a, b))]
+        for b in layers:
+            if len(targets) > 1 and a < b and layers[b] == targets and level[a] == level[b]:
+                x0, x1 = min(span[a][0], span[b][0]), max(span[a][1], span[b][1])
+                y = bottom_of[a] + 8
+                for c in (a, b):
+                    line(sum(span[c]) / 2, bottom_of[c], sum(span[c]) / 2, y)
+                brackets[a], brackets[b] = (x0, x1, y, True), (x0, x1, y, False)
+                ends = [(max(x0, span[c][0]) + min(x1, span[c][1])) / 2 for c in targets]
+                ends += [sum(span[c]) / 2 for c in (a, b)]
+                line(min(ends), y, max(ends), y)
+    for a, targets in layers.items():
+        x0, x1, y, draws = brackets.get(a, (*span[a], bottom_of[a], True))
+        for b in targets if draws else []:
+            # What may include a folder and one inside it: one arrow, into the inner one
+            if any(parent.get(c) == b for c in targets):
+                continue
+            ends = max(x0, outer.get(b, span[b])[0]), min(x1, outer.get(b, span[b])[1])
             if b in public:
                 arrow(WIDTH / 2, y_of[a], WIDTH / 2, y_of[b] + tall)
             else:
-                arrow(x0, bottom_of[a], x1, y_of[b])
+                arrow(sum(ends) / 2, y, sum(ends) / 2, y_of[b] + (4 if b in parent else 0))
     return max(y_of.values()) + tall
 
 
@@ -239,6 +298,32 @@ def draw_tiers(tiers, algorithms, top):
     text(columns[0] + 8, y + LINE, "The best first, tiers and kernels. *: never chosen, for tests.",
          "small")
     return y + LINE + 8
+
+
+def check_layout():
+    """No box lies on another but an inner one in its folder, no caption is wider than its box, no
+    arrow crosses another or a box that it does not begin or end at."""
+    for i, (a, *p) in enumerate(boxes):
+        for b, *q in boxes[i + 1:]:
+            apart = p[2] <= q[0] or q[2] <= p[0] or p[3] <= q[1] or q[3] <= p[1]
+            within = b.startswith(a + "/") and p[0] <= q[0] and q[2] <= p[2] and p[1] <= q[1] and q[3] <= p[3]
+            if not apart and not within:
+                sys.exit(f"docs/architecture.svg: the boxes of {a} and {b} overlap")
+    for name, width, caption in captions:
+        if width_of(caption) > width:
+            sys.exit(f"docs/architecture.svg: '{caption}' is wider than the box of {name}")
+    for i, (x0, y0, x1, y1) in enumerate(arrows):
+        top, bottom = sorted((y0, y1))
+        if x0 != x1:
+            sys.exit(f"docs/architecture.svg: the arrow from {x0:g}, {y0:g} is aslant")
+        for a, bx0, by0, bx1, by1 in boxes:
+            ends_in = by0 <= y0 <= by1 or by0 <= y1 <= by1
+            if bx0 < x0 < bx1 and by0 < bottom and top < by1 and not ends_in:
+                sys.exit(f"docs/architecture.svg: an arrow crosses the box of {a}")
+        for x, other0, _, other1 in arrows[i + 1:]:
+            low, high = sorted((other0, other1))
+            if abs(x - x0) < 8 and low < bottom and top < high:
+                sys.exit(f"docs/architecture.svg: arrows lie on each other at {x:g}")
 
 
 def draw():
@@ -288,6 +373,7 @@ def check_words():
 
 def main():
     picture = draw()
+    check_layout()
     if sys.argv[1:] == []:
         PICTURE.write_text(picture)
     elif sys.argv[1:] != ["--check"]:
