@@ -258,7 +258,7 @@ class Gemm {
     return Workspace::allocate(bytes, concurrency);
   }
 
-  octet_status run(const octet_gemm_args& args, octet_error* error = nullptr) const {
+  [[nodiscard]] octet_status run(const octet_gemm_args& args, octet_error* error = nullptr) const {
     return octet_gemm_run(gemm_.get(), &args, error);
   }
   const char* kernel(size_t m) const { return octet_gemm_kernel(gemm_.get(), m); }
@@ -294,7 +294,8 @@ class Conv2d {
     return Workspace::allocate(bytes, concurrency);
   }
 
-  octet_status run(const octet_conv2d_args& args, octet_error* error = nullptr) const {
+  [[nodiscard]] octet_status run(const octet_conv2d_args& args,
+                                 octet_error* error = nullptr) const {
     return octet_conv2d_run(conv_.get(), &args, error);
   }
   octet_conv_algorithm algorithm() const { return octet_conv2d_algorithm(conv_.get()); }
@@ -326,7 +327,8 @@ class Network {
     return Workspace::allocate(bytes, concurrency);
   }
 
-  octet_status run(const octet_network_args& args, octet_error* error = nullptr) const {
+  [[nodiscard]] octet_status run(const octet_network_args& args,
+                                 octet_error* error = nullptr) const {
     return octet_network_run(network_.get(), &args, error);
   }
   // Part `index` of the plan, until OCTET_BAD_SIZE.
