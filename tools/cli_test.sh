@@ -132,6 +132,35 @@ expect 2 'repetitions' bench 8x8x8 --repetitions 0
 expect 2 "the peer 'false' has ended" bench 8x8x8 --peer false
 expect 2 'which is no answer' bench 8x8x8 --peer 'echo hello; cat >/dev/null'
 expect 0 'peer: nobody' bench 8x8x8 --repetitions 1 --peer "echo '{\"name\": \"nobody\"}'; echo {}; echo {}; cat >/dev/null"
+expect 2 'no such product' bench 8x8x8 --repetitions 1 --peer "echo '{\"error\": \"no such product\"}'; cat >/dev/null"
+# A peer, and what it starts, is stopped while Octet has its turn: a watcher in another group of
+# processes sees it.
+cat >"$scratch/peer.py" <<'END'
+import json, os, sys
+if os.fork() == 0:
+    os.setsid()
+    while True:
+        try:
+            state = open(f"/proc/{os.getppid()}/stat").read().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            break
+        if os.getppid() == 1 or state in "TZ":
+            open(sys.argv[1], "a").write(state)
+            break
+    os._exit(0)
+for line in sys.stdin.buffer:
+    (verb, problem), = json.loads(line).items()
+    sizes = problem["tensors"].values() if verb == "gemm" else []
+    sys.stdin.buffer.read(sum(sizes))
+    answer = {"hello": {"name": "stopped"}, "gemm": {"dst": 256}, "run": {"seconds": 1}, "get": {}}[verb]
+    sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n" + (b"x" * 256 if verb == "get" else b""))
+    sys.stdout.buffer.flush()
+END
+expect 0 'peer: stopped' bench 8x8x8 --types u8s8s32 --repetitions 3 --threads 2 --peer "exec python3 $scratch/peer.py $scratch/state"
+if [[ -r /proc/self/stat && $(cat "$scratch/state") != T ]]; then
+  echo 'a peer goes on while Octet has its turn'
+  failures=$((failures + 1))
+fi
 expect 2 "'fast' are no operands: uniform or real" bench 8x8x8 --operands fast
 expect 0 '0 wrong' bench 8x8x8 12x70x40 ic8oc8_ih6kh3ph1 --operands real --types u8s8u8,s8s8s8,s8u8s8,u8u8f32 --repetitions 1 --json "$scratch/real.json"
 [[ $(grep -c '"operands": "real"' "$scratch/real.json") -eq 12 && $(grep -c '"rhs_zero_point": 128' "$scratch/real.json") -eq 6 ]] || { echo 'the JSON does not tell real operands'; failures=$((failures + 1)); }

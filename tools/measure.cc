@@ -13,8 +13,8 @@ namespace tool {
 namespace {
 
 constexpr double kSecondsPerRepetition = 0.02;
-// The peer's threads spin for a while before they sleep
-constexpr std::chrono::milliseconds kSpinningTime(10);
+// Longer than our threads watch for work before they sleep (thread_pool.cc)
+constexpr std::chrono::milliseconds kWatchingTime(1);
 
 }  // namespace
 
@@ -64,9 +64,9 @@ void measure(const Contest& contest, const BenchOptions& options, ThreadPool* po
     if (contest.streamed)
       read_percents.push_back(contest.bytes / seconds.back() / 1e9 / reads.back() * 100);
     if (theirs) {
+      if (options.threads > 1) std::this_thread::sleep_for(kWatchingTime);
       peer_seconds.push_back(theirs->repetition());
       ratios.push_back(peer_seconds.back() / seconds.back());
-      if (options.threads > 1) std::this_thread::sleep_for(kSpinningTime);
     }
   }
 

@@ -40,6 +40,9 @@ std::unique_ptr<Peer> make_peer_symmetric(Forced forced, ThreadPool* pool);
 std::unique_ptr<Peer> make_peer_plain(Forced forced, ThreadPool* pool);
 // With the same weights packed dense, and by whatever kernel is best for them.
 std::unique_ptr<Peer> make_peer_dense(Forced forced, ThreadPool* pool);
+// Processes of their own, which run in their turns only.
 std::unique_ptr<Peer> make_peer_program(const std::string& command, size_t threads);
+using MakePeer = std::unique_ptr<Peer> (*)(size_t threads);  // in that process
+std::unique_ptr<Peer> make_peer_process(const char* name, size_t threads, MakePeer make);
 
 }  // namespace tool

@@ -58,6 +58,10 @@ class OneDnn : public Peer {
 
 }  // namespace
 
-std::unique_ptr<Peer> make_onednn(size_t threads) { return std::make_unique<OneDnn>(threads); }
+std::unique_ptr<Peer> make_onednn(size_t threads) {
+  return make_peer_process("oneDNN", threads, [](size_t count) -> std::unique_ptr<Peer> {
+    return std::make_unique<OneDnn>(count);
+  });
+}
 
 }  // namespace tool
