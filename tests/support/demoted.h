@@ -1,5 +1,5 @@
-// A tier that the self-test demotes is skipped by whatever goes through the tiers, and a wrong kernel
-// would pass the suites about it. So every program of tests ends by asking.
+// A tier that the self-test demotes is skipped by whatever goes through the tiers, and a wrong
+// kernel would pass the suites about it. So every program of tests ends by asking.
 #pragma once
 
 #include <cstdio>
