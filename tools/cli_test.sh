@@ -20,6 +20,9 @@ expect() {
 }
 
 expect 0 'Usage' --help
+for command in '' info verify explain bench 'bench plan' 'bench pack' tune run traffic; do
+  [[ $("$octet" $command --help | wc -L) -le 100 ]] || { echo "octet $command --help is wider than 100 columns"; failures=$((failures + 1)); }
+done
 expect 0 '.' --version
 expect 0 'scalar_u8s8_4x4x4' info
 expect 0 '"kernels"' info --json

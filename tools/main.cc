@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 
 #include "commands.h"
 #include "conv_suite.h"
@@ -52,6 +53,28 @@ std::string fps_problem(const std::string& text) {
              : fmt::format("'{}' is not 0.001 to 10^9 images per second", text);
 }
 
+// Help of at most 100 columns: descriptions go on below where they began.
+class Formatter : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    constexpr size_t kColumns = 100;
+    std::istringstream lines(CLI::Formatter::make_help(app, name, mode));
+    std::string help;
+    for (std::string line; std::getline(lines, line); help += line + '\n') {
+      const size_t indent =
+          line.rfind("  ", 0) == 0 ? std::min(line.size(), get_column_width()) : 0;
+      for (size_t at; line.size() > kColumns;
+           line = std::string(indent, ' ') + line.substr(at + 1)) {
+        at = line.rfind(' ', kColumns);
+        if (at == std::string::npos || at <= indent) break;
+        help += line.substr(0, at) + '\n';
+      }
+    }
+    return help;
+  }
+};
+
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
@@ -64,8 +87,15 @@ std::vector<std::string> command_names(const CLI::App& app) {
 int main(int argc, char** argv) {
   CLI::App app("INT8 GEMM and convolution with the same bytes on every CPU", "octet");
   app.set_version_flag("--version", octet_version());
+  app.formatter(std::make_shared<Formatter>());
   app.require_subcommand(1);
-  app.footer("Exit code: 0 success, 1 a wrong result, 2 an error.");
+  app.footer(
+      "Examples:\n"
+      "  octet bench 128x768x3072                      a product, M x N x K\n"
+      "  octet bench mb1_ic64oc64_ih56oh56kh3sh1ph1    a convolution of 3x3, as benchdnn has it\n"
+      "  octet bench resnet50 --threads 2 --peer onednn\n"
+      "  octet explain conv --shape mb1_ic64oc64_ih56oh56kh3sh1ph1\n\n"
+      "Exit code: 0 success, 1 a wrong result, 2 an error.");
   int exit_code = tool::kSuccess;
 
   bool json = false;

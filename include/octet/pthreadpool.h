@@ -19,8 +19,8 @@
 typedef struct octet_pthreadpool {
   pthreadpool_t pool; /* null runs on the calling thread */
   /* PTHREADPOOL_FLAG_*. With PTHREADPOOL_FLAG_YIELD_WORKERS workers sleep between runs; without it
-   * they spin for a while after each one, which starts the next one sooner, and takes the cores from
-   * whatever else runs: another engine, another pool. */
+   * they spin for a while after each one, which starts the next one sooner, and takes the cores
+   * from whatever else runs: another engine, another pool. */
   uint32_t flags;
 } octet_pthreadpool;
 #define OCTET_PTHREADPOOL_INIT(pool) \
