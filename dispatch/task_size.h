@@ -9,8 +9,8 @@ namespace octet {
 // of a file of its own, so that tests link one in its place that cuts small problems, too.
 extern const double least_task_cycles;
 
-// A caller may allow any number of tasks; cuts into each number up to it are compared, and each task
-// of a chain is planned.
+// A caller may allow any number of tasks, but each cut up to it is compared with the others, and
+// each task of a chain is planned.
 constexpr size_t kMostTasks = 4096;
 
 // At most `concurrency` tasks, at least one.
