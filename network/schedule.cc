@@ -20,7 +20,6 @@ LineRange lines_read(const octet_network& n, const NetworkOp& op, size_t input, 
   const size_t h = n.tensors[op.inputs[input]].h;
   if (op.conv && input == 0)
     return input_lines(op.conv->plan.shape, op.conv->plan.shape.pad_top, h, out);
-  if (op.flat && input == 0) return {0, h};
   return op.conv || op.gemm ? out : lines_of_function(op.function, h, out);
 }
 

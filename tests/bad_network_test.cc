@@ -195,6 +195,35 @@ TEST(BadNetwork, SlicesThatMeet) {
   expect_refused(OCTET_BAD_NETWORK, "ops[1].inputs[0] = 1 is written in part only", create);
 }
 
+// A network passes no weights on, and no zero points.
+TEST(BadNetwork, WhatARunWouldHaveToBring) {
+  for (const bool weights : {true, false}) {
+    NetworkCase c(3);
+    c.gemm(c.tensor(1, 6, 5, 8), 12);
+    c.keep_ends();
+    const float scale = 1;
+    octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+    d.m_max = 30, d.n = 12, d.k = 8;
+    d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8, d.dst_type = OCTET_U8;
+    d.epilogue.scales = &scale, d.epilogue.scale_count = 1;
+    if (!weights) {
+      d.packed = c.blobs()[0].data(), d.packed_bytes = c.blobs()[0].bytes();
+      d.lhs_quant = OCTET_LHS_PER_TENSOR;
+    }
+    octet_gemm* gemm = nullptr;
+    octet_error error = {};
+    ASSERT_EQ(octet_gemm_create(&d, &gemm, &error), OCTET_OK) << error.message;
+    c.ops[0].gemm = gemm;
+    const octet_network_desc desc = c.desc();
+    octet_network* network = nullptr;
+    expect_refused(OCTET_UNSUPPORTED,
+                   weights ? "ops[0].gemm wants weights with each run"
+                           : "ops[0].gemm wants zero points with each run",
+                   [&](octet_error* e) { return octet_network_create(&desc, &network, e); });
+    octet_gemm_destroy(gemm);
+  }
+}
+
 // The images of a slice have other channels between their pixels.
 TEST(BadNetwork, ProductsOfImagesThatAreSlices) {
   NetworkCase c(3);
@@ -346,6 +375,8 @@ TEST(BadNetwork, Runs) {
   octet_network_explanation e = OCTET_NETWORK_EXPLANATION_INIT;
   expect_refused(OCTET_BAD_SIZE, "index = 3, but the network runs in 3 parts",
                  [&](octet_error* error) { return octet_network_explain(network, 3, &e, error); });
+  expect_refused(OCTET_NULL_POINTER, "network is null",
+                 [&](octet_error* error) { return octet_network_explain(nullptr, 0, &e, error); });
   octet_network_destroy(network);
 }
 

@@ -23,7 +23,7 @@ TEST(LargeCounts, OfPackedWeights) {
            {"batch", &w.batch, true},
            {"stride", &w.stride, true},
            {"batch_stride", &w.batch_stride, true},
-           {"zero_point_count", &w.zero_point_count},
+           {"zero_point_count", &w.zero_point_count, false, true},
            {"m_max", &w.m_max}},
           {{"pack_size",
             [&](bool, octet_error* e) { return octet_pack_size(&w, OCTET_ISA_AUTO, &bytes, e); }},
@@ -56,8 +56,8 @@ TEST(LargeCounts, OfProducts) {
                   {"k", &p.desc.k},
                   {"batch_max", &p.desc.batch_max},
                   {"packed_bytes", &p.desc.packed_bytes},
-                  {"scale_count", &p.desc.epilogue.scale_count},
-                  {"multiplier_count", &p.desc.epilogue.multiplier_count},
+                  {"scale_count", &p.desc.epilogue.scale_count, false, true},
+                  {"multiplier_count", &p.desc.epilogue.multiplier_count, false, true},
                   {"m of the workspace", &p.rows},
                   {"concurrency of the workspace", &p.tasks}},
                  {{"use", [&](bool has_memory, octet_error* e) { return p.use(has_memory, e); }},
@@ -89,7 +89,7 @@ TEST(LargeCounts, OfRunsOfProducts) {
                                    {"k", &a.k},
                                    {"rhs_stride", &a.rhs_stride, true},
                                    {"rhs_batch_stride", &a.rhs_batch_stride, true},
-                                   {"rhs_zero_point_count", &a.rhs_zero_point_count}});
+                                   {"rhs_zero_point_count", &a.rhs_zero_point_count, false, true}});
     try_counts(counts, {{"run",
                          [&](bool has_memory, octet_error* e) {
                            return has_memory ? octet_gemm_run(gemm, &a, e) : OCTET_OK;
@@ -109,7 +109,7 @@ TEST(LargeCounts, OfFilters) {
     const int32_t zero_point = 0;
     f.zero_points = &zero_point, f.zero_point_count = 1;
     std::vector<Count> counts = l.counts_of(&f.shape, true);
-    counts.insert(counts.end(), {{"zero_point_count", &f.zero_point_count},
+    counts.insert(counts.end(), {{"zero_point_count", &f.zero_point_count, false, true},
                                  {"packed_bytes_max", &f.packed_bytes_max}});
     std::vector<uint8_t> pruned(l.rhs.size());
     size_t bytes = 0;
@@ -174,13 +174,14 @@ TEST(LargeCounts, OfConvolutions) {
     SCOPED_TRACE(octet_conv_algorithm_name(algorithm));
     Layer l(algorithm);
     std::vector<Count> counts = l.counts_of(&l.desc.shape, false);
-    counts.insert(counts.end(), {{"packed_bytes", &l.desc.packed_bytes},
-                                 {"scale_count", &l.desc.epilogue.scale_count},
-                                 {"multiplier_count", &l.desc.epilogue.multiplier_count},
-                                 {"batch of the workspace", &l.batch},
-                                 {"in_h of the workspace", &l.in_h},
-                                 {"in_w of the workspace", &l.in_w},
-                                 {"concurrency of the workspace", &l.tasks}});
+    counts.insert(counts.end(),
+                  {{"packed_bytes", &l.desc.packed_bytes},
+                   {"scale_count", &l.desc.epilogue.scale_count, false, true},
+                   {"multiplier_count", &l.desc.epilogue.multiplier_count, false, true},
+                   {"batch of the workspace", &l.batch},
+                   {"in_h of the workspace", &l.in_h},
+                   {"in_w of the workspace", &l.in_w},
+                   {"concurrency of the workspace", &l.tasks}});
     try_counts(counts, {{"use", [&](bool, octet_error* e) { return l.use(e); }}});
   }
 }

@@ -27,6 +27,8 @@ struct Count {
   size_t* at;
   // The caller promises so much memory: no run, which would look for it, where that could be true.
   bool promises = false;
+  // Of an array that must be as long as another count says: not beside others, which could say so.
+  bool alone = false;
 };
 
 struct Call {
@@ -65,7 +67,7 @@ inline void try_counts(const std::vector<Count>& counts, const std::vector<Call>
         all(!a.promises || beyond, beyond);
       }
       for (const Count& b : counts) {
-        if (!pairs || &b <= &a) continue;
+        if (!pairs || &b <= &a || a.alone || b.alone) continue;
         for (const size_t second : {SIZE_MAX, kBeyond, size_t{1} << 31}) {
           SCOPED_TRACE(a.name + (" = " + std::to_string(first)) + ", " + b.name + " = " +
                        std::to_string(second));
