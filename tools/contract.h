@@ -22,10 +22,11 @@ struct OutputStage {
   bool relu;
 };
 
-// Of a column: a float, or TFLite's number where the multiplier is not 0.
+// Of a column: a float, or TFLite's number, which may be 0.
 struct Factor {
   float scale;
   int32_t multiplier, shift;
+  bool tflite;
 };
 
 // A residual's value, and how it is added.

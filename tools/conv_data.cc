@@ -44,6 +44,8 @@ ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types,
     make_sparse(&data.filter, filters, shape.geometry.in_channels / shape.geometry.groups, centre,
                 channels + 3 * depth);
   set_epilogue(&data, product);
+  if (operands.likeness == Likeness::kReal && type_bytes(types.dst) == 1)
+    make_dead(filters, centre, &data.filter, &data.bias, &data.scales);
   data.tflite = tflite_scales(data.scales, operands.requant);
   data.after = draw_after(operands, types.dst, data.dst_elements());
   return data;

@@ -135,6 +135,22 @@ void fill_weights(Buffer* buffer, octet_type type, const Channels& channels, int
   }
 }
 
+void make_dead(const Channels& channels, int32_t zero_point, Buffer* weights,
+               std::vector<int32_t>* bias, std::vector<float>* scales) {
+  constexpr size_t kOneIn = 16, kFirst = 3;
+  constexpr int32_t kBias = 1 << 30;
+  constexpr float kMultiplierOfZero = 0x1p-40f;
+  for (size_t channel = kFirst, dead = 0; channel < channels.count; channel += kOneIn, ++dead) {
+    for (size_t k = 0; k < channels.depth; ++k)
+      weights->as()[channel * channels.channel_step + k * channels.depth_step] =
+          static_cast<uint8_t>(zero_point);
+    // float32, in which converters compute, rounds some of them to a neighbour of 2^30
+    (*bias)[channel] = (dead % 3 == 1 ? kBias : -kBias) + (dead % 3 == 2 ? 64 : 0);
+    const float output = static_cast<float>(10 + dead % 50);
+    (*scales)[channel] = dead % 2 ? kMultiplierOfZero : output / static_cast<float>(kBias);
+  }
+}
+
 void make_sparse(Buffer* buffer, const Channels& channels, size_t run, int32_t zero_point,
                  uint64_t seed) {
   constexpr unsigned kPairs[] = {0x3, 0x5, 0x9, 0x6, 0xa, 0xc};
@@ -185,8 +201,8 @@ TfliteScales tflite_scales(const std::vector<float>& scales, Requant requant) {
 }
 
 Factor factor_of(const std::vector<float>& scales, const TfliteScales& tflite, size_t n) {
-  if (!tflite.multipliers.empty()) return {0, tflite.multipliers[n], tflite.shifts[n]};
-  return {scales.empty() ? 0 : scales[n], 0, 0};
+  if (!tflite.multipliers.empty()) return {0, tflite.multipliers[n], tflite.shifts[n], true};
+  return {scales.empty() ? 0 : scales[n], 0, 0, false};
 }
 
 void set_scales(const std::vector<float>& scales, const TfliteScales* tflite,
