@@ -10,6 +10,7 @@
 #include "cases.h"
 #include "conv_check.h"
 #include "conv_plan.h"
+#include "model_cases.h"
 #include "report.h"
 
 namespace tool {
@@ -70,7 +71,7 @@ std::vector<std::unique_ptr<ConvPlan>> make_plans(const ConvData& data, const Be
 Layer bench_layer(const ConvCase& conv, const OperandTypes& types, const BenchOptions& options,
                   ThreadPool* pool) {
   Layer layer = {&conv, {}, {}, {}, ""};
-  const ConvData data = plain_conv_data(conv.shape, types, options.operands);
+  const ConvData data = data_of(conv, types, options.operands);
   for (const octet_conv2d_candidate& said :
        candidates(describe_filter(data, {}), options.forced.isa))
     layer.candidates.push_back({said, said.kernel ? said.kernel : "-", ""});
@@ -230,7 +231,7 @@ bool loses_too_much(const Layer& layer, const BenchArguments& a) {
 
 int bench_plan(const BenchArguments& a) {
   const BenchOptions options = to_options(a);
-  const std::vector<CaseGroup> groups = parse_conv_cases(a.cases);
+  const std::vector<CaseGroup> groups = parse_conv_cases(a.cases, options.operands.likeness);
   JsonFile file(a.json);
   ordered_json json = {{"machine", machine_json(options)}, {"layers", ordered_json::array()}};
   ThreadPool pool(options.threads);

@@ -164,7 +164,7 @@ if [[ -r /proc/self/stat && $(cat "$scratch/state") != T ]]; then
   echo 'a peer goes on while Octet has its turn'
   failures=$((failures + 1))
 fi
-expect 2 "'fast' are no operands: uniform or real" bench 8x8x8 --operands fast
+expect 2 "'fast' are no operands: uniform, real or model" bench 8x8x8 --operands fast
 expect 0 '0 wrong' bench 8x8x8 12x70x40 ic8oc8_ih6kh3ph1 --operands real --types u8s8u8,s8s8s8,s8u8s8,u8u8f32 --repetitions 1 --json "$scratch/real.json"
 [[ $(grep -c '"operands": "real"' "$scratch/real.json") -eq 12 && $(grep -c '"rhs_zero_point": 128' "$scratch/real.json") -eq 6 ]] || { echo 'the JSON does not tell real operands'; failures=$((failures + 1)); }
 expect 2 "'fast' is no requantization" bench 8x8x8 --requant fast
@@ -366,6 +366,19 @@ made = list((scratch / "out").read_bytes())
 assert made == [value for value in pooled for _ in range(4)], (made, pooled)
 END
 expect 0 'm: 3 layers' traffic --network "$scratch/model.json"
+# Its own weights in a bench: of each layer by itself, whatever Octet leaves out before it.
+own=(--operands model --repetitions 1)
+expect 0 'mb1_ic8oc4_ih4oh4kh1sh1ph0' bench "$scratch/model.json" "${own[@]}" --peer float --json "$scratch/own.json"
+expect 0 'm s8s8s8                  1 cases, 0 wrong' bench "$scratch/middle.json" "${own[@]}"
+grep -q '"operands": "model"' "$scratch/own.json" && grep -q '"requant": "tflite"' "$scratch/own.json" || { echo 'the JSON does not tell a model'"'"'s operands'; failures=$((failures + 1)); }
+expect 0 'm                         1 layers, 0 wrong' bench plan "$scratch/model.json" "${own[@]}"
+expect 0 '1 distinct layers' bench pack "$scratch/model.json" "${own[@]}"
+expect 2 'the description has no weights: tools/network/describe.py --data' bench "$scratch/no_data.json" "${own[@]}"
+expect 2 'the data of tensor 2 ends too early' bench "$scratch/short_data.json" "${own[@]}"
+expect 2 "'resnet50' has no operands of its own" bench resnet50 "${own[@]}"
+expect 2 '--operands model leaves --requant to the model' bench "$scratch/model.json" "${own[@]}" --requant tflite
+expect 2 '--operands model leaves --types to the model' bench "$scratch/model.json" "${own[@]}" --types s8s8s8
+expect 2 '--operands model leaves --peer to the model; peers are' bench "$scratch/model.json" "${own[@]}" --peer onednn
 expect 2 'a network is required' run
 expect 2 'not both' traffic espcn --network "$scratch/model.json"
 expect 2 'cannot read' run "$scratch/missing.json"

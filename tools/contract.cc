@@ -38,8 +38,8 @@ double contract_output(const OutputStage& stage, int64_t acc, const Factor& fact
   if (stage.type == OCTET_F32) return stage.relu ? std::max(scaled, 0.0f) : scaled;
   const float zero = static_cast<float>(stage.zero_point);
   const float least = stage.type == OCTET_U8 ? 0.0f : -128.0f;
-  const float lo = stage.relu ? std::max(least - zero, 0.0f) : least - zero,
-              hi = least + 255.0f - zero;
+  const float first = std::max(least, stage.least), last = std::min(least + 255.0f, stage.most);
+  const float lo = stage.relu ? std::max(first - zero, 0.0f) : first - zero, hi = last - zero;
   return std::nearbyint(std::min(std::max(scaled, lo), hi)) + zero;
 }
 

@@ -2,6 +2,7 @@
 // check against it says.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -20,6 +21,7 @@ struct OutputStage {
   octet_type type;
   int32_t zero_point;  // s8, u8
   bool relu;
+  float least = -INFINITY, most = INFINITY;  // of other activations: outputs of 8 bits
 };
 
 // Of a column: a float, or TFLite's number, which may be 0.

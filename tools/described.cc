@@ -24,15 +24,21 @@ using nlohmann::json;
 // file and the operator.
 class DescriptionReader {
  public:
-  DescriptionReader(const std::string& path, octet_isa isa, size_t batch, DescribedNetwork* to)
-      : path_(path), isa_(isa), batch_(batch), to_(*to), network_(parse_description(path)) {}
+  DescriptionReader(const std::string& path, octet_isa isa, size_t batch, DescribedNetwork* to,
+                    LayerSink sink = {})
+      : path_(path),
+        isa_(isa),
+        batch_(batch),
+        to_(*to),
+        network_(parse_description(path)),
+        sink_(std::move(sink)) {}
 
   void read() {
     try {
       read_arithmetic();
       read_data();
       read_tensors();
-      find_makers();
+      if (!sink_) find_makers();
       for (size_t i = 0; i < network_.at("operators").size(); ++i) read_operator(i);
     } catch (const LocatedError&) {
       throw;
@@ -41,6 +47,7 @@ class DescriptionReader {
     } catch (const Error& error) {
       fail(error.what());
     }
+    if (sink_) return;
     if (to_.ops_.empty()) throw Error(fmt::format("{} has nothing that Octet computes", path_));
     find_ends();
   }
@@ -188,9 +195,14 @@ class DescriptionReader {
     const json& op = network_.at("operators").at(i);
     const std::string kind = op.at("kind"), name = op.at("operator");
     where_ = fmt::format("operators[{}] ({})", i, name);
+    if (sink_ && kind != "convolution" && kind != "product") return;
     inputs_ = tensors_of(op, "inputs");
     const std::vector<size_t> outputs = tensors_of(op, "outputs");
     if (kind != "other") check_order(outputs);
+    if (sink_ && inputs_.size() > 1 && !tensors_[inputs_[1]].constant) {
+      to_.left_out_.push_back(fmt::format("{}: its weights are no constant", where_));
+      return;
+    }
     for (const size_t output : outputs) {
       Tensor& t = tensors_[output];
       if (t.made) fail(fmt::format("{} makes tensor {}, too", t.maker, output));
@@ -216,12 +228,13 @@ class DescriptionReader {
       pooling(op);
     else
       fail(fmt::format("'{}' is no kind of operator", kind));
-    to_.ops_.push_back(op_);
+    if (!sink_) to_.ops_.push_back(op_);
   }
 
   void check_order(const std::vector<size_t>& outputs) const {
     if (inputs_.empty()) fail("it has no input");
     if (outputs.size() != 1) fail(fmt::format("it has {} outputs, not 1", outputs.size()));
+    if (sink_) return;
     for (const size_t input : inputs_)
       if (tensors_[input].comes_later && !tensors_[input].made)
         fail(fmt::format("it reads tensor {} before that is made", input));
@@ -359,6 +372,7 @@ class DescriptionReader {
     filter.data = data(inputs_[1], weights_of(shape));
     const std::vector<int32_t> zeros = zero_points(inputs_[1]);
     filter.zero_points = zeros.data(), filter.zero_point_count = zeros.size();
+    if (sink_) return give(op, {"", "", "", &d, &filter, nullptr, nullptr});
     to_.blobs_.push_back(pack(filter, isa_, &d));
     to_.convs_.push_back(create(d));
     op_.conv2d = to_.convs_.back().get();
@@ -374,9 +388,15 @@ class DescriptionReader {
     const std::vector<int32_t> zeros = zero_points(inputs_[1]);
     rhs.zero_points = zeros.data(), rhs.zero_point_count = zeros.size();
     d.m_max = shape.m * batch_, d.n = shape.n, d.k = shape.k;
+    if (sink_) return give(op, {"", "", "", nullptr, nullptr, &d, &rhs});
     to_.blobs_.push_back(pack(rhs, isa_, &d));
     to_.gemms_.push_back(create(d));
     op_.gemm = to_.gemms_.back().get();
+  }
+
+  void give(const json& op, DescribedLayer layer) const {
+    layer.network = network_.at("name"), layer.name = op.at("name"), layer.shape = op.at("case");
+    sink_(layer);
   }
 
   DescribedFunction* function(const json& op) {
@@ -471,7 +491,8 @@ class DescriptionReader {
   const size_t batch_;
   DescribedNetwork& to_;
   const json network_;
-  std::string where_;  // of what is read now
+  const LayerSink sink_;  // of convolutions and products; empty: a network is made
+  std::string where_;     // of what is read now
   std::vector<char> data_;
   std::vector<Tensor> tensors_;
   std::vector<size_t> inputs_;
@@ -484,6 +505,13 @@ class DescriptionReader {
 
 DescribedNetwork::DescribedNetwork(const std::string& path, octet_isa isa, size_t batch) {
   DescriptionReader(path, isa, batch, this).read();
+}
+
+std::vector<std::string> DescribedNetwork::each_layer(const std::string& path,
+                                                      const LayerSink& sink) {
+  DescribedNetwork none;
+  DescriptionReader(path, OCTET_ISA_AUTO, 1, &none, sink).read();
+  return none.left_out_;
 }
 
 octet_network_desc DescribedNetwork::desc() const {

@@ -118,7 +118,8 @@ TEST(Operands, NoChannelIsDeadOfUniformOnesOrOf32Bits) {
 TEST(Contract, AMultiplierOf0IsTflites) {
   Operands operands = {Likeness::kReal, Requant::kTflite, {}, true};
   const GemmData data = plain_data(kShape, {OCTET_S8, OCTET_S8, OCTET_S8}, operands);
-  const Factor zero = factor_of({0.5f}, {{0}, {0}}, 0), one = factor_of({0.5f}, {{1 << 30}, {1}}, 0);
+  const Factor zero = factor_of({0.5f}, {{0}, {0}}, 0),
+               one = factor_of({0.5f}, {{1 << 30}, {1}}, 0);
   const OutputStage stage = {OCTET_S8, 0, false};
   EXPECT_EQ(contract_output(stage, 100, zero), 0);
   for (size_t i = 0; i < 100; ++i)
