@@ -251,6 +251,8 @@ expect 0 '"kernel": "scalar_' explain gemm --shape 5x6x7 --isa SCALAR --types u8
 expect 2 'cases is required' bench plan
 expect 2 'only convolutions here' bench plan 8x8x8
 expect 0 'loses' bench plan $conv "${run[@]}" --json "$scratch/plan.json"
+expect 0 'predictions off by a factor' bench plan $conv "${run[@]}" --threads 1
+expect 0 'predictions are of one thread' bench plan $conv "${run[@]}" --threads 2
 expect 0 'distinct layers' bench pack $conv "${run[@]}" --json "$scratch/pack.json"
 grep -q '"loss_percent":' "$scratch/plan.json" && grep -q '"pack_us":' "$scratch/pack.json" || { echo 'plan or pack JSON lacks its figures'; failures=$((failures + 1)); }
 
