@@ -19,7 +19,8 @@ struct CaseGroup {
   std::string types;  // of a network's, else empty: the caller's
 };
 
-// Throws what is wrong with a name. Of Likeness::kModel only descriptions with their data are cases.
+// Throws what is wrong with a name. With Likeness::kModel only descriptions with their data are
+// cases.
 std::vector<CaseGroup> parse_cases(const std::vector<std::string>& names,
                                    Likeness likeness = Likeness::kUniform);
 // Refuses products, and leaves those of networks out.

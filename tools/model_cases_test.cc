@@ -16,18 +16,28 @@ namespace {
 constexpr char kDescription[] = R"({
   "octet_network": 1, "name": "m", "data": "m.bin", "arithmetic": "ARITHMETIC",
   "tensors": [
-    {"type": "s8", "shape": [1, 1, 5, 2], "constant": false, "quantization": {"scales": [0.5], "zero_points": [-128]}},
-    {"type": "s8", "shape": [1, 1, 3, 2], "constant": true, "data_at": 0, "quantization": {"scales": [0.5, 0.25], "zero_points": [0, 0]}},
-    {"type": "s32", "shape": [2], "constant": true, "data_at": 12, "quantization": {"scales": [0.25, 0.125], "zero_points": [0, 0]}},
-    {"type": "s8", "shape": [1, 1, 3, 2], "constant": false, "quantization": {"scales": [0.1], "zero_points": [-5]}},
-    {"type": "s8", "shape": [1, 3], "constant": false, "quantization": {"scales": [0.5], "zero_points": [7]}},
-    {"type": "s8", "shape": [2, 3], "constant": true, "data_at": 6, "quantization": {"scales": [0.5], "zero_points": [0]}},
-    {"type": "s8", "shape": [1, 2], "constant": false, "quantization": {"scales": [1.0], "zero_points": [3]}}],
+    {"type": "s8", "shape": [1, 1, 5, 2], "constant": false,
+     "quantization": {"scales": [0.5], "zero_points": [-128]}},
+    {"type": "s8", "shape": [1, 1, 3, 2], "constant": true, "data_at": 0,
+     "quantization": {"scales": [0.5, 0.25], "zero_points": [0, 0]}},
+    {"type": "s32", "shape": [2], "constant": true, "data_at": 12,
+     "quantization": {"scales": [0.25, 0.125], "zero_points": [0, 0]}},
+    {"type": "s8", "shape": [1, 1, 3, 2], "constant": false,
+     "quantization": {"scales": [0.1], "zero_points": [-5]}},
+    {"type": "s8", "shape": [1, 3], "constant": false,
+     "quantization": {"scales": [0.5], "zero_points": [7]}},
+    {"type": "s8", "shape": [2, 3], "constant": true, "data_at": 6,
+     "quantization": {"scales": [0.5], "zero_points": [0]}},
+    {"type": "s8", "shape": [1, 2], "constant": false,
+     "quantization": {"scales": [1.0], "zero_points": [3]}}],
   "operators": [
-    {"kind": "convolution", "name": "a/dw;bias", "operator": "DEPTHWISE_CONV_2D", "inputs": [0, 1, 2], "outputs": [3], "types": "s8s8s8", "layout": "nhwc",
+    {"kind": "convolution", "name": "a/dw;bias", "operator": "DEPTHWISE_CONV_2D",
+     "inputs": [0, 1, 2], "outputs": [3], "types": "s8s8s8", "layout": "nhwc",
      "case": "g2ic2oc2_ih1iw5oh1ow3kh1kw3", "activation": "ACTIVATION", "clip": [-1.5, null]},
-    {"kind": "product", "name": "fc", "operator": "FULLY_CONNECTED", "inputs": [4, 5, -1], "outputs": [6], "types": "s8s8s8", "case": "1x2x3", "activation": "NONE"},
-    {"kind": "product", "name": "attention", "operator": "FULLY_CONNECTED", "inputs": [4, 0, -1], "outputs": [6], "types": "s8s8s8", "case": "1x2x3", "activation": "NONE"}]
+    {"kind": "product", "name": "fc", "operator": "FULLY_CONNECTED", "inputs": [4, 5, -1],
+     "outputs": [6], "types": "s8s8s8", "case": "1x2x3", "activation": "NONE"},
+    {"kind": "product", "name": "attention", "operator": "FULLY_CONNECTED", "inputs": [4, 0, -1],
+     "outputs": [6], "types": "s8s8s8", "case": "1x2x3", "activation": "NONE"}]
 })";
 
 class Model : public testing::Test {
