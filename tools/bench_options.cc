@@ -26,7 +26,7 @@ void refuse_beside_a_model(const BenchArguments& a) {
                                                        : "--peer";
   if (option)
     throw Error(fmt::format("--operands model leaves {} to the model{}", option,
-                            a.peer.empty() ? "" : "; peers are float, symmetric and plain"));
+                            a.peer.empty() || octet ? "" : "; peers are float, symmetric, plain"));
 }
 
 BenchOptions to_options(const BenchArguments& a) {

@@ -73,9 +73,9 @@ struct Channels {
 void fill_weights(Buffer* buffer, octet_type type, const Channels& channels, int32_t zero_point,
                   uint64_t seed);
 
-// One channel in 16 is dead, as in layers of 8-bit outputs that converters write: all its weights are
-// the zero point, and its bias, near 2^30 or minus that, times a tiny scale is its only output. Of
-// every other one the scale is so small that TFLite's multiplier is 0.
+// One channel in 16 is dead, as in layers of 8-bit outputs that converters write: all its weights
+// are the zero point, and its bias, near 2^30 or minus that, times a tiny scale is its only output.
+// Of every other one the scale is so small that TFLite's multiplier is 0.
 void make_dead(const Channels& channels, int32_t zero_point, Buffer* weights,
                std::vector<int32_t>* bias, std::vector<float>* scales);
 
