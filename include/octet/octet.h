@@ -269,7 +269,9 @@ typedef enum octet_activation OCTET_INT_ENUM {
 /* A tensor of dst's shape that is added before the final rounding (float mode) or by TFLite's
  * quantized ADD, int8 or uint8 (TFLite mode). dst must be s8 or u8. Frozen. */
 typedef struct octet_residual {
-  octet_type type; /* OCTET_S8 or OCTET_U8; 0 means that there is no residual */
+  /* OCTET_S8 or OCTET_U8; 0 means that there is no residual, and then a field that is not 0 is
+   * refused: the type was forgotten. */
+  octet_type type;
   int32_t zero_point;
   float scale; /* float mode: residual scale / dst scale */
   /* TFLite mode: the product is first requantized to intermediate_zero_point with the epilogue's
@@ -285,7 +287,13 @@ typedef struct octet_residual {
 /* All that happens to the accumulators of a GEMM or of a convolution: bias, scale, clamp of the
  * product, residual, clamp, zero point and look-up table, in this order. n is the number of
  * columns, or of output channels. create copies the arrays. Zeros are right for an s32 dst, which
- * holds the accumulators as they are; every other dst needs its scales. */
+ * holds the accumulators as they are; every other dst needs its scales.
+ *
+ * create refuses what is set and would be left out of the output: a residual, a table, a zero
+ * point, the other mode's scales. Parameters of what was not asked for are not read and may hold
+ * anything: clamp_min and clamp_max of any activation but OCTET_ACTIVATION_CLAMP, dst_scale and
+ * product_scale of any activation but RELU6 and RELU_N1_TO_1, all product_ fields without a
+ * product_activation, and those fields of octet_residual that belong to the other mode. */
 typedef struct octet_epilogue {
   /* n values at scale lhs * rhs; null means 0. Where the lhs scale is only known at run time, use
    * bias_f32. */
