@@ -586,7 +586,10 @@ typedef enum octet_filter_order OCTET_INT_ENUM {
 /* How a convolution is computed. All give the same bytes, but for OCTET_CONV_WINOGRAD_2X2_INT8.
  * The names are the values of OCTET_CONV. */
 typedef enum octet_conv_algorithm OCTET_INT_ENUM {
-  OCTET_CONV_AUTO = 0, /* "auto": what octet_conv2d_explain predicts to be fastest */
+  /* "auto": what octet_conv2d_explain predicts to be fastest. Where the machine is unknown (its L2;
+   * or its design, and no tuning gives its costs), the exact Winograd algorithms, whose weights take
+   * 2 to 8 times as much, only if they are predicted to be 1.2 times as fast as all others. */
+  OCTET_CONV_AUTO = 0,
   /* "direct": the GEMM kernels read the input where it lies, tap by tap. */
   OCTET_CONV_DIRECT = 1,
   OCTET_CONV_IM2COL = 2,          /* "im2col": patches are copied, then multiplied */
