@@ -14,7 +14,7 @@ DIRECT = ["depthwise", "kernel", "winograd", "winograd_int8", "word_kernel"]  # 
 NATIVE = [
     Area("checks", 4,
          ["dispatch/arena.*", "dispatch/blob.*", "dispatch/conv_absent.cc", "dispatch/conv_blob.*", "dispatch/check.*", "dispatch/conv.h", "dispatch/conv_create.cc",
-          "dispatch/conv_call.h", "dispatch/conv_check.cc", "dispatch/conv_filter.*", "dispatch/conv_pack.cc",
+          "dispatch/conv_call.h", "dispatch/conv_check.cc", "dispatch/conv_filter.*", "dispatch/conv_limit.cc", "dispatch/conv_pack.cc",
           "dispatch/conv_lines.*", "dispatch/conv_run.cc", "dispatch/conv_schedule.*",
           "dispatch/conv_padding.cc", "dispatch/quantize.cc", "dispatch/tflite_scales.cc",
           "dispatch/conv_shape.*", "dispatch/environment.*", "dispatch/error.*", "dispatch/gemm.h",
@@ -23,7 +23,7 @@ NATIVE = [
           "dispatch/gemm_draft.h", "dispatch/gemm_finish.cc",
           "dispatch/gemm_overlap.cc", "dispatch/gemm_run.cc", "dispatch/info.cc",
           "dispatch/conv_trace.*", "dispatch/pack.cc", "dispatch/rhs_weights.*", "dispatch/sparse_*", "dispatch/struct_size.*", "dispatch/trace.*"],
-         ["bad_input", "conv_bad_input", "large_sizes", "large_counts", "struct_size", "helpers", "overlap", "workspace",
+         ["bad_input", "conv_bad_input", "conv_limit", "large_sizes", "large_counts", "struct_size", "helpers", "overlap", "workspace",
           "environment", "blob", "residual_exits", "tflite", "dead_channels", "sparse_pattern", "sparse_stream", "sparse_indexed", "sparse_prune"],
          DIRECT),
     Area("selection", 2,
