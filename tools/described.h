@@ -33,17 +33,25 @@ class DescribedNetwork {
   DescribedNetwork(const std::string& path, octet_isa isa, size_t batch);
 
   octet_network_desc desc() const;
-  const std::vector<size_t>& inputs() const { return inputs_; }  // tensors that come from outside
-  // Operators after the last one that is computed, such as a softmax: nothing reads what they make.
+  // Tensors that come from outside, and those that are results: in the model's order.
+  const std::vector<size_t>& inputs() const { return inputs_; }
+  const std::vector<size_t>& outputs() const { return outputs_; }
+  // Lines about operators that are not computed and outputs that are not there.
   const std::vector<std::string>& left_out() const { return left_out_; }
+  size_t operator_count() const { return operator_count_; }  // the model's
+  size_t runs() const { return runs_; }                      // of these
+  // With the file's operators for ops[...] of the library's sentences.
+  std::string named(const std::string& message) const;
 
  private:
   friend class DescriptionReader;
 
   std::vector<octet_network_tensor> tensors_;
   std::vector<octet_network_op> ops_;
-  std::vector<size_t> inputs_;
+  std::vector<std::string> op_names_;  // of ops_
+  std::vector<size_t> inputs_, outputs_;
   std::vector<std::string> left_out_;
+  size_t operator_count_ = 0, runs_ = 0;
   std::vector<Conv> convs_;
   std::vector<Gemm> gemms_;
   std::deque<Buffer> blobs_;
