@@ -459,7 +459,8 @@ class DescriptionReader : DescriptionFile {
                               fmt::join(to_.left_out_, "\n")));
     DescribedEnds ends = find_ends(model_, to_.ops_);
     for (std::string& line : ends.missing) to_.left_out_.push_back("not written: " + line);
-    to_.inputs_ = std::move(ends.inputs), to_.outputs_ = std::move(ends.outputs);
+    to_.inputs_ = std::move(ends.inputs), to_.described_outputs_ = std::move(ends.outputs);
+    for (const size_t i : to_.described_outputs_) to_.outputs_.push_back(model_.homes[i]);
     for (const octet_network_op& op : to_.ops_) {
       used[op.output] = true;
       for (size_t k = 0; k < op.input_count; ++k) used[op.inputs[k]] = read[op.inputs[k]] = true;

@@ -36,6 +36,8 @@ class DescribedNetwork {
   // Tensors that come from outside, and those that are results: in the model's order.
   const std::vector<size_t>& inputs() const { return inputs_; }
   const std::vector<size_t>& outputs() const { return outputs_; }
+  // The description's tensors whose bytes these are: a reshape, often.
+  const std::vector<size_t>& described_outputs() const { return described_outputs_; }
   // Lines about operators that are not computed and outputs that are not there.
   const std::vector<std::string>& left_out() const { return left_out_; }
   size_t operator_count() const { return operator_count_; }  // the model's
@@ -49,7 +51,7 @@ class DescribedNetwork {
   std::vector<octet_network_tensor> tensors_;
   std::vector<octet_network_op> ops_;
   std::vector<std::string> op_names_;  // of ops_
-  std::vector<size_t> inputs_, outputs_;
+  std::vector<size_t> inputs_, outputs_, described_outputs_;
   std::vector<std::string> left_out_;
   size_t operator_count_ = 0, runs_ = 0;
   std::vector<Conv> convs_;

@@ -30,7 +30,7 @@ class Ends {
     std::vector<bool> external(read_.size());
     for (size_t i = 0; i < read_.size(); ++i) external[i] = read_[i] && !written_[i];
     for (const size_t tensor : ends_.outputs)
-      if (!written_[tensor]) external[tensor] = true;  // passes through
+      if (!written_[model_.homes[tensor]]) external[model_.homes[tensor]] = true;  // passes through
     order_inputs(external);
     return std::move(ends_);
   }
@@ -48,7 +48,7 @@ class Ends {
     for (const DescribedOperator& op : model_.operators)
       if (!op.left_out.empty())
         for (const size_t input : op.inputs)
-          if (written_[model_.homes[input]]) wanted.push_back(model_.homes[input]);
+          if (written_[model_.homes[input]]) wanted.push_back(input);
     std::sort(wanted.begin(), wanted.end());
     for (const size_t tensor : wanted) add_once(tensor);
   }
@@ -73,7 +73,7 @@ class Ends {
       ends_.missing.push_back(fmt::format(
           "output tensor {}: it is a constant or of a type that is no network's", output));
     else
-      ends_.outputs.push_back(home);
+      ends_.outputs.push_back(output);
   }
 
   // Returns whether there are any.
@@ -85,7 +85,7 @@ class Ends {
       if (const DescribedOperator* const maker = left_out_maker(input)) {
         found |= add_sources(*maker, seen);
       } else if (written_[model_.homes[input]]) {
-        add_once(model_.homes[input]);
+        add_once(input);
         found = true;
       }
     }
@@ -93,8 +93,8 @@ class Ends {
   }
 
   void add_once(size_t tensor) {
-    const auto& outputs = ends_.outputs;
-    if (std::find(outputs.begin(), outputs.end(), tensor) == outputs.end())
+    const auto same = [&](size_t output) { return model_.homes[output] == model_.homes[tensor]; };
+    if (std::none_of(ends_.outputs.begin(), ends_.outputs.end(), same))
       ends_.outputs.push_back(tensor);
   }
 

@@ -18,7 +18,7 @@ struct DescribedOperator {
 };
 
 struct DescribedEnds {
-  std::vector<size_t> inputs, outputs;  // tensors that are no reshape of another one
+  std::vector<size_t> inputs, outputs;  // tensors of the description
   std::vector<std::string> missing;     // outputs of the model that are not written, and why
 };
 

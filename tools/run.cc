@@ -175,6 +175,7 @@ void write_bytes(const std::string& path, const std::vector<uint8_t>& bytes) {
 // Tensors, kept all of them, in the order of their bytes.
 struct Ends {
   std::vector<size_t> inputs, outputs;
+  std::vector<size_t> described_outputs;  // in a description, which has reshapes, too
 };
 
 class Run {
@@ -281,7 +282,7 @@ bool run_both(const std::string& name, octet_network_desc desc, const Ends& ends
                                  {"batch", a.batch},
                                  {"equal", equal},
                                  {"inputs", ends.inputs},
-                                 {"outputs", ends.outputs},
+                                 {"outputs", ends.described_outputs},
                                  {"layers_ms", median(layers_ms)},
                                  {"planned_ms", median(planned_ms)},
                                  {"ratio", median(ratios)},
@@ -303,8 +304,9 @@ bool run_file(const std::string& name, const RunArguments& a, const BenchOptions
                network.operator_count());
   for (const std::string& line : network.left_out()) fmt::print(stderr, "{}: {}\n", name, line);
   try {
-    return run_both(name, network.desc(), {network.inputs(), network.outputs()}, a, options, pool,
-                    json);
+    return run_both(name, network.desc(),
+                    {network.inputs(), network.outputs(), network.described_outputs()}, a, options,
+                    pool, json);
   } catch (const LibraryError& error) {
     throw Error(fmt::format("{}: {}", name, network.named(error.what())));
   }
@@ -315,9 +317,10 @@ bool run_one(const std::string& name, const RunArguments& a, const BenchOptions&
   if (is_network_file(name)) return run_file(name, a, options, pool, json);
   const Graph graph = make_graph(name);
   const Objects objects(graph, options.forced.isa, a.batch);
-  Ends ends = {{graph.input}, {}};
+  Ends ends = {{graph.input}, {}, {}};
   for (size_t i = 0; i < graph.tensors.size(); ++i)
     if (graph.tensors[i].keep && i != graph.input) ends.outputs.push_back(i);
+  ends.described_outputs = ends.outputs;
   return run_both(name, objects.desc(), ends, a, options, pool, json);
 }
 

@@ -1,6 +1,10 @@
 """What a description says of an operator, whichever model it is from."""
 
 BYTES = ("u8", "s8")
+# Of a tensor that moves in one piece, at most
+DIMENSIONS = 4
+# Of an operator that converts an input of the model
+FROM_OUTSIDE = {"left_out": "what it makes is an input of octet run", "from_outside": True}
 
 
 class Unreadable(Exception):
@@ -72,3 +76,8 @@ def reshape(name, operator, inputs, output):
 
 def other(name, operator, inputs, outputs, left_out="not Octet's"):
     return {"kind": "other", "name": name, "operator": operator, "inputs": inputs, "outputs": outputs, "left_out": left_out}
+
+
+def unforeseen(error):
+    """Why an operator is left out that a script fails at: the model may well be right."""
+    return f"tools/network cannot read it ({type(error).__name__}: {error})"
