@@ -223,10 +223,22 @@ def left_out(octet, path):
     assert (ends["inputs"], ends["outputs"]) == ([x, padded], [last, y, z]), (ends, done.stderr)
 
 
+def damaged(_, path):
+    """A file that cannot be read is refused in a sentence; of one that can be, operators may be left out."""
+    whole = (path / "bare.tflite").read_bytes()
+    for at in range(0, len(whole), len(whole) // 24):
+        (path / "damaged.tflite").write_bytes(whole[:at] + bytes([whole[at] ^ 0x85]) + whole[at + 1:])
+        done = run(sys.executable, TOOL / "describe.py", path / "damaged.tflite")
+        assert "Traceback" not in done.stderr and done.returncode in (0, 1), done.stderr
+    (path / "damaged.tflite").write_bytes(whole[: len(whole) // 2])
+    done = run(sys.executable, TOOL / "describe.py", path / "damaged.tflite")
+    assert done.returncode == 1 and "damaged.tflite: it is damaged: " in done.stderr, done.stderr
+
+
 def main():
     octet = sys.argv[2]
     with tempfile.TemporaryDirectory() as scratch:
-        for test in (lines_and_images, bare, outputs, conversions, left_out):
+        for test in (lines_and_images, bare, outputs, conversions, left_out, damaged):
             test(octet, pathlib.Path(scratch))
 
 

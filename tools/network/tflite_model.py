@@ -10,6 +10,8 @@ import operators as ops
 
 TYPES = {tflite.TensorType.INT8: "s8", tflite.TensorType.UINT8: "u8", tflite.TensorType.INT32: "s32", tflite.TensorType.FLOAT32: "f32",
          tflite.TensorType.INT16: "s16", tflite.TensorType.FLOAT16: "f16", tflite.TensorType.INT64: "s64", tflite.TensorType.BOOL: "bool"}
+# What reading a damaged file throws
+DAMAGE = (AttributeError, IndexError, MemoryError, OverflowError, struct.error, TypeError, UnicodeDecodeError, ValueError)
 NAMES = {value: name for name, value in vars(tflite.BuiltinOperator).items() if not name.startswith("_")}
 
 
@@ -27,6 +29,22 @@ class Tensor:
         return None if self.data is None or kind is None else [int(x) for x in self.data.view(kind)]
 
 
+class Options:
+    """Of an operator; only here is a file's damage found after it was read."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __getattr__(self, name):
+        def value():
+            try:
+                return getattr(self.table, name)()
+            except DAMAGE as error:
+                raise ops.Unreadable(f"its options are damaged: {error}") from error
+
+        return value
+
+
 @dataclasses.dataclass
 class Operator:
     name: str
@@ -39,7 +57,7 @@ class Operator:
         if self.table is None:
             raise ops.Unreadable("it has no options")
         made.Init(self.table.Bytes, self.table.Pos)
-        return made
+        return Options(made)
 
 
 def integers(length, array):
@@ -53,7 +71,7 @@ class Model:
             raise ops.Unreadable("it is no TFLite model")
         try:
             self.read(tflite.Model.GetRootAsModel(data, 0), batch)
-        except (AttributeError, IndexError, MemoryError, OverflowError, struct.error, TypeError, UnicodeDecodeError, ValueError) as error:
+        except DAMAGE as error:
             raise ops.Unreadable(f"it is damaged: {error}") from error
 
     def read(self, model, batch):
@@ -81,8 +99,8 @@ class Model:
     def quantization(q):
         if q is None or not q.ScaleLength():
             return None
-        zero_points = integers(q.ZeroPointLength, q.ZeroPointAsNumpy) or [0] * q.ScaleLength()
-        return {"scales": [float(np.float32(x)) for x in q.ScaleAsNumpy()], "zero_points": zero_points}
+        scales = [float(np.float32(x)) for x in q.ScaleAsNumpy()]
+        return {"scales": scales, "zero_points": integers(q.ZeroPointLength, q.ZeroPointAsNumpy) or [0] * len(scales)}
 
     def operator(self, model, op, index):
         if op.OpcodeIndex() >= model.OperatorCodesLength():

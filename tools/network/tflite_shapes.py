@@ -140,6 +140,6 @@ def infer(model):
             continue
         try:
             shape = shape_of(op, [tensor.shape for tensor in inputs], [tensor.integers() for tensor in inputs])
-        except (NotKnown, ops.Unreadable, IndexError, TypeError, ValueError, ZeroDivisionError):
+        except (NotKnown, ops.Unreadable, IndexError, OverflowError, TypeError, ValueError, ZeroDivisionError):
             continue  # the operators that need it say so
         model.tensors[op.outputs[0]].shape = [int(n) for n in shape]
