@@ -69,11 +69,18 @@ class Ends {
       return;
     }
     const size_t home = model_.homes[output];
-    if (!model_.storable[home])
+    if (makers_[output] == kNone && model_.inputs && !is_input(output))
+      ends_.missing.push_back(fmt::format("output tensor {}: no operator makes it", output));
+    else if (!model_.storable[home])
       ends_.missing.push_back(fmt::format(
           "output tensor {}: it is a constant or of a type that is no network's", output));
     else
       ends_.outputs.push_back(output);
+  }
+
+  bool is_input(size_t tensor) const {
+    const std::vector<size_t>& inputs = *model_.inputs;
+    return std::find(inputs.begin(), inputs.end(), tensor) != inputs.end();
   }
 
   // Returns whether there are any.

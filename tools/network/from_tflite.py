@@ -9,7 +9,6 @@ from tflite_model import Model
 ACTIVATIONS = {value: name for name, value in vars(tflite.ActivationFunctionType).items() if not name.startswith("_")}
 # How many inputs an operator has at least
 WANTED = {"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "TRANSPOSE_CONV": 3, "FULLY_CONNECTED": 2, "ADD": 2, "AVERAGE_POOL_2D": 1, "MAX_POOL_2D": 1, "RESHAPE": 1}
-CONVERSIONS = ("QUANTIZE", "DEQUANTIZE", "CAST")
 
 
 class Graph:
@@ -127,22 +126,11 @@ def operator(graph, op):
         return ops.other(*common, op.inputs, op.outputs, ops.unforeseen(error))
 
 
-def convert_outside(model, found):
-    """The conversions of the model's inputs: what they make is what `octet run` is given, where it computes with that."""
-    read = {i for op in found if op["kind"] != "other" for i in op["inputs"]}
-    outside = set(model.inputs)
-    for op in found:
-        if op["operator"] in CONVERSIONS and outside.issuperset(op["inputs"]):
-            outside.update(op["outputs"])
-            if read.intersection(op["outputs"]):
-                op.update(ops.FROM_OUTSIDE)
-
-
 def read(data, batch, constants=None):
     """Operators, tensors, inputs and outputs; the bytes of constants are appended to a bytearray."""
     model = Model(data, batch)
     tflite_shapes.infer(model)
     graph = Graph(model, constants)
     found = [operator(graph, op) for op in model.operators]
-    convert_outside(model, found)
+    ops.convert_outside(found, model.inputs, ("QUANTIZE", "DEQUANTIZE", "CAST"))
     return found, [graph.tensor(i) for i in range(len(model.tensors))], model.inputs, model.outputs

@@ -47,12 +47,19 @@ def window(graph, node, x, y):
 POINT = {"kernel_h": 1, "kernel_w": 1, "stride_h": 1, "stride_w": 1, "pad_top": 0, "pad_left": 0}
 
 
+def in_one_order(shape):
+    """Its elements lie in the same order whether channels come first or last."""
+    return len(shape) != 4 or shape[1] == 1 or shape[2] * shape[3] == 1
+
+
 def reshaped(graph, node, name, out):
     x, y = graph.shape(name), graph.shape(out)
     image = graph.flattened.get(name)
+    if image is None and in_one_order(x) and in_one_order(y):
+        return
     if image is None and len(x) == 4 and len(y) == 2 and y[0] == x[0]:
-        image = x[1:] if x[2] * x[3] > 1 else None
-    elif x != y and (image or 4 in (len(x), len(y))):
+        image = x[1:]
+    elif x != y:
         raise ops.Unreadable("images keep their order only where each becomes a line")
     if image:
         graph.flattened[out] = image
