@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -9,12 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "activation_bounds.h"
 #include "cases.h"
 #include "network.h"
 #include "objects.h"
 #include "octet/helpers.h"
-#include "onnx_functions.h"
-#include "tflite_functions.h"
 
 namespace tool {
 
@@ -379,21 +379,28 @@ class DescriptionReader {
     op_.gemm = to_.gemms_.back().get();
   }
 
-  DescribedFunction* function(const json& op) {
-    to_.functions_.emplace_back();
-    DescribedFunction& f = to_.functions_.back();
-    f.type = to_.tensors_[output_].type;
-    check_type(output_, f.type == OCTET_S8 ? "s8" : "u8");
+  // Of the op's inputs and output, which are all of this type.
+  octet_type function_type() const {
+    const octet_type type = to_.tensors_[output_].type;
+    check_type(output_, type == OCTET_S8 ? "s8" : "u8");
     for (size_t k = 0; k < op_.input_count; ++k)
-      if (to_.tensors_[op_.inputs[k]].type != f.type) fail("its tensors have different types");
+      if (to_.tensors_[op_.inputs[k]].type != type) fail("its tensors have different types");
+    return type;
+  }
+  Bounds function_bounds(const json& op, octet_type type) const {
+    return float_ ? bounds_of(op, type)
+                  : tflite_bounds(type, op.at("activation"), scale(output_), zero_point(output_));
+  }
+  // The op becomes this function over lines, those of one line until the caller says otherwise.
+  template <typename Arguments>
+  octet_network_function& become(const Arguments& arguments,
+                                 void (*run)(void*, const octet_network_call*)) {
+    DescribedFunction& f = to_.functions_.emplace_back();
+    f.arguments = arguments;
+    f.lines.run = run, f.lines.context = &std::get<Arguments>(f.arguments);
+    f.lines.kernel_h = 1;
     op_.function = &f.lines;
-    if (float_) {
-      const Bounds bounds = bounds_of(op, f.type);
-      f.least = bounds.least, f.most = bounds.most;
-      return &f;
-    }
-    set_activation(&f, op.at("activation"), scale(output_), zero_point(output_));
-    return &f;
+    return f.lines;
   }
 
   void addition(const json& op) {
@@ -404,43 +411,68 @@ class DescriptionReader {
       if (in.batch != out.batch || in.h != out.h || in.w != out.w || in.channels != out.channels)
         fail("its tensors have different shapes");
     }
-    DescribedFunction& f = *function(op);
+    const octet_type type = function_type();
+    const Bounds bounds = function_bounds(op, type);
     const size_t tensors[] = {inputs_[0], inputs_[1], output_};
-    for (size_t i = 0; i < 3; ++i) f.zero_points[i] = zero_point(tensors[i]);
     if (float_) {
-      for (size_t i = 0; i < 3; ++i) f.scales[i] = scale(tensors[i]);
-      return make_float_addition(&f);
+      OnnxAdd add = {type, {}, {}, bounds.least, bounds.most, op.value("as_unsigned", false)};
+      for (size_t i = 0; i < 3; ++i)
+        add.scales[i] = scale(tensors[i]), add.zero_points[i] = zero_point(tensors[i]);
+      become(add, is_bounded(bounds, type) ? run_float_add : run_qlinear_add);
+      return;
     }
+    TfliteAdd add = {type, {}, {}, bounds.least, bounds.most};
+    for (size_t i = 0; i < 3; ++i) add.zero_points[i] = zero_point(tensors[i]);
     octet_error error = {};
-    check(octet_tflite_add(scale(inputs_[0]), scale(inputs_[1]), scale(output_), &f.add, &error),
+    check(octet_tflite_add(scale(inputs_[0]), scale(inputs_[1]), scale(output_), &add.add, &error),
           error);
-    make_addition(&f);
+    become(add, run_tflite_add);
+  }
+  // ONNX Runtime drops an activation that the type's range implies, and only then makes one operator
+  // of an addition and its quantizations.
+  static bool is_bounded(const Bounds& bounds, octet_type type) {
+    const Bounds all = bounds_of_type(type);
+    return bounds.least != all.least || bounds.most != all.most;
   }
 
   void pooling(const json& op) {
-    DescribedFunction& f = *function(op);
+    const octet_type type = function_type();
+    const Bounds bounds = function_bounds(op, type);
     const std::string name = op.at("operator");
-    f.average = name == "AVERAGE_POOL_2D" || name == "AveragePool" || name == "GlobalAveragePool";
-    if (!f.average && name != "MAX_POOL_2D" && name != "MaxPool" && name != "Relu")
+    const bool average = name == "AVERAGE_POOL_2D" || name.find("Average") != std::string::npos;
+    if (!average && name != "MAX_POOL_2D" && name != "MaxPool" && name != "Relu")
       fail("it is no pooling");
-    if (!float_ || f.average) {
-      f.scales[0] = scale(inputs_[0]), f.scales[2] = scale(output_);
-      f.zero_points[0] = zero_point(inputs_[0]), f.zero_points[2] = zero_point(output_);
-    }
-    if (!float_ && (f.scales[0] != f.scales[2] || f.zero_points[0] != f.zero_points[2]))
+    if (!float_ &&
+        (scale(inputs_[0]) != scale(output_) || zero_point(inputs_[0]) != zero_point(output_)))
       fail("its input and its output are quantized differently");
     const auto size = [&](const char* name) { return count(op.at("geometry").at(name), name); };
-    f.kernel_h = size("kernel_h"), f.kernel_w = size("kernel_w");
-    f.stride_h = size("stride_h"), f.stride_w = size("stride_w");
-    f.pad_top = size("pad_top"), f.pad_left = size("pad_left");
-    check_windows(f);
-    if (float_ && f.average)
-      make_float_average(&f);
-    else
-      make_pooling(&f);
+    const Window window = {size("kernel_h"), size("kernel_w"), size("stride_h"),
+                           size("stride_w"), size("pad_top"),  size("pad_left")};
+    check_windows(window, average);
+    octet_network_function& lines =
+        !average ? become(MaxPool{type, bounds.least, bounds.most, window}, run_max_pool)
+        : float_
+            ? onnx_average(op, type, bounds, window)
+            : become(TfliteAverage{type, bounds.least, bounds.most, window}, run_tflite_average);
+    lines.kernel_h = window.kernel_h, lines.stride_h = window.stride_h;
+    lines.pad_top = window.pad_top;
   }
-  // Each has a pixel.
-  void check_windows(const DescribedFunction& f) const {
+  octet_network_function& onnx_average(const json& op, octet_type type, const Bounds& bounds,
+                                       const Window& window) {
+    const octet_network_tensor& in = to_.tensors_[op_.inputs[0]];
+    const bool global = window.kernel_h == in.h && window.kernel_w == in.w && window.pad_top == 0 &&
+                        window.pad_left == 0;
+    const OnnxAverage average = {type,
+                                 {scale(inputs_[0]), scale(output_)},
+                                 {zero_point(inputs_[0]), zero_point(output_)},
+                                 bounds.least,
+                                 bounds.most,
+                                 op.value("as_unsigned", false),
+                                 window};
+    return become(average, global ? run_qlinear_global_average : run_qlinear_average);
+  }
+  // Each has a pixel, and no more than its sum allows.
+  void check_windows(const Window& f, bool average) const {
     const octet_network_tensor &in = to_.tensors_[op_.inputs[0]], &out = to_.tensors_[output_];
     constexpr size_t kMost = 1 << 16;
     const auto fits = [](size_t from, size_t to, size_t kernel, size_t stride, size_t pad) {
@@ -451,6 +483,8 @@ class DescriptionReader {
         !fits(in.h, out.h, f.kernel_h, f.stride_h, f.pad_top) ||
         !fits(in.w, out.w, f.kernel_w, f.stride_w, f.pad_left))
       fail("its windows do not fit its tensors");
+    if (average && std::min(in.h, f.kernel_h) * std::min(in.w, f.kernel_w) > kAveragePixels)
+      fail(fmt::format("its windows have more than {} pixels", kAveragePixels));
   }
 
   // What comes from outside, and what nobody reads.
