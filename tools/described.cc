@@ -12,6 +12,7 @@
 
 #include "activation_bounds.h"
 #include "cases.h"
+#include "fuse_residual.h"
 #include "network.h"
 #include "objects.h"
 #include "octet/helpers.h"
@@ -24,8 +25,14 @@ using nlohmann::json;
 // file and the operator.
 class DescriptionReader {
  public:
-  DescriptionReader(const std::string& path, octet_isa isa, size_t batch, DescribedNetwork* to)
-      : path_(path), isa_(isa), batch_(batch), to_(*to), network_(parse_description(path)) {}
+  DescriptionReader(const std::string& path, octet_isa isa, size_t batch, bool fuse,
+                    DescribedNetwork* to)
+      : path_(path),
+        isa_(isa),
+        batch_(batch),
+        fuse_(fuse),
+        to_(*to),
+        network_(parse_description(path)) {}
 
   void read() {
     try {
@@ -43,6 +50,8 @@ class DescriptionReader {
     }
     if (to_.ops_.empty()) throw Error(fmt::format("{} has nothing that Octet computes", path_));
     find_ends();
+    if (!float_ && fuse_)  // in float mode a residual is added before the product is rounded
+      fuse_residuals(to_.tensors_, &fusable_, &to_.convs_, &to_.ops_);
   }
 
  private:
@@ -362,6 +371,8 @@ class DescriptionReader {
     to_.blobs_.push_back(pack(filter, isa_, &d));
     to_.convs_.push_back(create(d));
     op_.conv2d = to_.convs_.back().get();
+    fusable_.push_back({to_.ops_.size(), to_.convs_.size() - 1, d, std::move(bias_),
+                        std::move(multipliers_), std::move(shifts_)});
   }
 
   void product(const json& op) {
@@ -503,6 +514,7 @@ class DescriptionReader {
   const std::string path_;
   const octet_isa isa_;
   const size_t batch_;
+  const bool fuse_;
   DescribedNetwork& to_;
   const json network_;
   std::string where_;  // of what is read now
@@ -514,10 +526,12 @@ class DescriptionReader {
   bool float_ = false;  // the arithmetic: ONNX's, not TFLite's
   std::vector<int32_t> multipliers_, shifts_, bias_;
   std::vector<float> scales_;
+  std::vector<FusableConvolution> fusable_;
 };
 
-DescribedNetwork::DescribedNetwork(const std::string& path, octet_isa isa, size_t batch) {
-  DescriptionReader(path, isa, batch, this).read();
+DescribedNetwork::DescribedNetwork(const std::string& path, octet_isa isa, size_t batch,
+                                   bool fuse) {
+  DescriptionReader(path, isa, batch, fuse, this).read();
 }
 
 octet_network_desc DescribedNetwork::desc() const {

@@ -26,9 +26,9 @@ struct DescribedFunction {
 
 class DescribedNetwork {
  public:
-  // batch: times the images that the model is of. Throws what is wrong with the file, or what of it
-  // Octet does not compute.
-  DescribedNetwork(const std::string& path, octet_isa isa, size_t batch);
+  // batch: times the images that the model is of. fuse: additions become residuals of convolutions
+  // where bytes stay equal. Throws what is wrong with the file, or what of it Octet does not compute.
+  DescribedNetwork(const std::string& path, octet_isa isa, size_t batch, bool fuse = true);
 
   octet_network_desc desc() const;
   const std::vector<size_t>& inputs() const { return inputs_; }  // tensors that come from outside
