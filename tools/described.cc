@@ -8,14 +8,14 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "activation_bounds.h"
 #include "cases.h"
 #include "described_ends.h"
 #include "description_file.h"
+#include "fuse_residual.h"
 #include "objects.h"
 #include "octet/helpers.h"
-#include "onnx_functions.h"
 #include "reshaped.h"
-#include "tflite_functions.h"
 
 namespace tool {
 
@@ -25,8 +25,9 @@ using nlohmann::json;
 // contradicts itself is refused as a whole.
 class DescriptionReader : DescriptionFile {
  public:
-  DescriptionReader(const std::string& path, octet_isa isa, size_t batch, DescribedNetwork* to)
-      : DescriptionFile(path), isa_(isa), batch_(batch), to_(*to) {}
+  DescriptionReader(const std::string& path, octet_isa isa, size_t batch, bool fuse,
+                    DescribedNetwork* to)
+      : DescriptionFile(path), isa_(isa), batch_(batch), fuse_(fuse), to_(*to) {}
 
   void read() {
     try {
@@ -42,6 +43,8 @@ class DescriptionReader : DescriptionFile {
       fail(error.what());
     }
     settle_ends();
+    if (!float_ && fuse_)
+      fuse();  // in float mode a residual is added before the product is rounded
   }
 
  private:
@@ -219,6 +222,10 @@ class DescriptionReader : DescriptionFile {
       set_sizes(&to_.tensors_[output_],
                 rows_of(to_.tensors_[op_.inputs[0]], depth_, tensors_[output_].sizes.channels));
     touched_[output_] = true;
+    if (op_.conv2d) {
+      convolution_.op = to_.ops_.size();
+      fusable_.push_back(std::move(convolution_));
+    }
     to_.ops_.push_back(op_);
     to_.op_names_.push_back(where_);
   }
@@ -356,6 +363,8 @@ class DescriptionReader : DescriptionFile {
     to_.blobs_.push_back(pack(filter, isa_, &d));
     to_.convs_.push_back(create(d));
     op_.conv2d = to_.convs_.back().get();
+    convolution_ = {
+        0, to_.convs_.size() - 1, d, std::move(bias_), std::move(multipliers_), std::move(shifts_)};
   }
 
   void product(const json& op) {
@@ -373,21 +382,28 @@ class DescriptionReader : DescriptionFile {
     op_.gemm = to_.gemms_.back().get();
   }
 
-  DescribedFunction* function(const json& op) {
-    to_.functions_.emplace_back();
-    DescribedFunction& f = to_.functions_.back();
-    f.type = to_.tensors_[output_].type;
-    check_type(output_, f.type == OCTET_S8 ? "s8" : "u8");
+  // Of the op's inputs and output, which are all of this type.
+  octet_type function_type() const {
+    const octet_type type = to_.tensors_[output_].type;
+    check_type(output_, type == OCTET_S8 ? "s8" : "u8");
     for (size_t k = 0; k < op_.input_count; ++k)
-      if (tensors_[op_.inputs[k]].sizes.type != f.type) refuse("its tensors have different types");
+      if (tensors_[inputs_[k]].sizes.type != type) refuse("its tensors have different types");
+    return type;
+  }
+  Bounds function_bounds(const json& op, octet_type type) const {
+    return float_ ? bounds_of(op, type)
+                  : tflite_bounds(type, op.at("activation"), scale(output_), zero_point(output_));
+  }
+  // The op becomes this function over lines, those of one line until the caller says otherwise.
+  template <typename Arguments>
+  octet_network_function& become(const Arguments& arguments,
+                                 void (*run)(void*, const octet_network_call*)) {
+    DescribedFunction& f = to_.functions_.emplace_back();
+    f.arguments = arguments;
+    f.lines.run = run, f.lines.context = &std::get<Arguments>(f.arguments);
+    f.lines.kernel_h = 1;
     op_.function = &f.lines;
-    if (float_) {
-      const Bounds bounds = bounds_of(op, f.type);
-      f.least = bounds.least, f.most = bounds.most;
-      return &f;
-    }
-    set_activation(&f, op.at("activation"), scale(output_), zero_point(output_));
-    return &f;
+    return f.lines;
   }
 
   void addition(const json& op) {
@@ -395,43 +411,68 @@ class DescriptionReader : DescriptionFile {
     for (const size_t k : {0, 1})
       if (!same_sizes(tensors_[inputs_[k]].sizes, tensors_[output_].sizes))
         refuse("its tensors have different shapes");
-    DescribedFunction& f = *function(op);
+    const octet_type type = function_type();
+    const Bounds bounds = function_bounds(op, type);
     const size_t tensors[] = {inputs_[0], inputs_[1], output_};
-    for (size_t i = 0; i < 3; ++i) f.zero_points[i] = zero_point(tensors[i]);
     if (float_) {
-      for (size_t i = 0; i < 3; ++i) f.scales[i] = scale(tensors[i]);
-      return make_float_addition(&f);
+      OnnxAdd add = {type, {}, {}, bounds.least, bounds.most, op.value("as_unsigned", false)};
+      for (size_t i = 0; i < 3; ++i)
+        add.scales[i] = scale(tensors[i]), add.zero_points[i] = zero_point(tensors[i]);
+      become(add, is_bounded(bounds, type) ? run_float_add : run_qlinear_add);
+      return;
     }
+    TfliteAdd add = {type, {}, {}, bounds.least, bounds.most};
+    for (size_t i = 0; i < 3; ++i) add.zero_points[i] = zero_point(tensors[i]);
     octet_error error = {};
-    check(octet_tflite_add(scale(inputs_[0]), scale(inputs_[1]), scale(output_), &f.add, &error),
+    check(octet_tflite_add(scale(inputs_[0]), scale(inputs_[1]), scale(output_), &add.add, &error),
           error);
-    make_addition(&f);
+    become(add, run_tflite_add);
+  }
+  // ONNX Runtime drops an activation that the type's range implies, and only then makes one operator
+  // of an addition and its quantizations.
+  static bool is_bounded(const Bounds& bounds, octet_type type) {
+    const Bounds all = bounds_of_type(type);
+    return bounds.least != all.least || bounds.most != all.most;
   }
 
   void pooling(const json& op) {
-    DescribedFunction& f = *function(op);
+    const octet_type type = function_type();
+    const Bounds bounds = function_bounds(op, type);
     const std::string name = op.at("operator");
-    f.average = name == "AVERAGE_POOL_2D" || name == "AveragePool" || name == "GlobalAveragePool";
-    if (!f.average && name != "MAX_POOL_2D" && name != "MaxPool" && name != "Relu")
+    const bool average = name == "AVERAGE_POOL_2D" || name.find("Average") != std::string::npos;
+    if (!average && name != "MAX_POOL_2D" && name != "MaxPool" && name != "Relu")
       refuse("it is no pooling");
-    if (!float_ || f.average) {
-      f.scales[0] = scale(inputs_[0]), f.scales[2] = scale(output_);
-      f.zero_points[0] = zero_point(inputs_[0]), f.zero_points[2] = zero_point(output_);
-    }
-    if (!float_ && (f.scales[0] != f.scales[2] || f.zero_points[0] != f.zero_points[2]))
+    if (!float_ &&
+        (scale(inputs_[0]) != scale(output_) || zero_point(inputs_[0]) != zero_point(output_)))
       refuse("its input and its output are quantized differently");
     const auto size = [&](const char* name) { return count(op.at("geometry").at(name), name); };
-    f.kernel_h = size("kernel_h"), f.kernel_w = size("kernel_w");
-    f.stride_h = size("stride_h"), f.stride_w = size("stride_w");
-    f.pad_top = size("pad_top"), f.pad_left = size("pad_left");
-    check_windows(f);
-    if (float_ && f.average)
-      make_float_average(&f);
-    else
-      make_pooling(&f);
+    const Window window = {size("kernel_h"), size("kernel_w"), size("stride_h"),
+                           size("stride_w"), size("pad_top"),  size("pad_left")};
+    check_windows(window, average);
+    octet_network_function& lines =
+        !average ? become(MaxPool{type, bounds.least, bounds.most, window}, run_max_pool)
+        : float_
+            ? onnx_average(op, type, bounds, window)
+            : become(TfliteAverage{type, bounds.least, bounds.most, window}, run_tflite_average);
+    lines.kernel_h = window.kernel_h, lines.stride_h = window.stride_h;
+    lines.pad_top = window.pad_top;
   }
-  // Each has a pixel.
-  void check_windows(const DescribedFunction& f) const {
+  octet_network_function& onnx_average(const json& op, octet_type type, const Bounds& bounds,
+                                       const Window& window) {
+    const octet_network_tensor& in = tensors_[inputs_[0]].sizes;
+    const bool global = window.kernel_h == in.h && window.kernel_w == in.w && window.pad_top == 0 &&
+                        window.pad_left == 0;
+    const OnnxAverage average = {type,
+                                 {scale(inputs_[0]), scale(output_)},
+                                 {zero_point(inputs_[0]), zero_point(output_)},
+                                 bounds.least,
+                                 bounds.most,
+                                 op.value("as_unsigned", false),
+                                 window};
+    return become(average, global ? run_qlinear_global_average : run_qlinear_average);
+  }
+  // Each has a pixel, and no more than its sum allows.
+  void check_windows(const Window& f, bool average) const {
     const octet_network_tensor &in = tensors_[inputs_[0]].sizes, &out = tensors_[output_].sizes;
     constexpr size_t kMost = 1 << 16;
     const auto fits = [](size_t from, size_t to, size_t kernel, size_t stride, size_t pad) {
@@ -442,6 +483,8 @@ class DescriptionReader : DescriptionFile {
         !fits(in.h, out.h, f.kernel_h, f.stride_h, f.pad_top) ||
         !fits(in.w, out.w, f.kernel_w, f.stride_w, f.pad_left))
       refuse("its windows do not fit its tensors");
+    if (average && std::min(in.h, f.kernel_h) * std::min(in.w, f.kernel_w) > kAveragePixels)
+      refuse(fmt::format("its windows have more than {} pixels", kAveragePixels));
   }
 
   void settle_ends() {
@@ -472,6 +515,12 @@ class DescriptionReader : DescriptionFile {
     for (size_t i = 0; i < used.size(); ++i)
       if (!used[i]) to_.tensors_[i] = {1, 1, 1, 1, OCTET_U8, 0, 0, 0, 0, 0};
   }
+  void fuse() {
+    const std::vector<size_t> erased =
+        fuse_residuals(to_.tensors_, &fusable_, &to_.convs_, &to_.ops_);
+    for (size_t i = erased.size(); i-- > 0;)
+      to_.op_names_.erase(to_.op_names_.begin() + static_cast<std::ptrdiff_t>(erased[i]));
+  }
   bool is_storable(const Tensor& t) const {
     return !t.constant && !t.empty && t.dimensions <= 4 &&
            (t.type == "s8" || t.type == "u8" || t.type == "s32" || t.type == "f32");
@@ -479,6 +528,7 @@ class DescriptionReader : DescriptionFile {
 
   const octet_isa isa_;
   const size_t batch_;
+  const bool fuse_;
   DescribedNetwork& to_;
   DescribedModel model_;
   std::vector<Tensor> tensors_;
@@ -490,10 +540,13 @@ class DescriptionReader : DescriptionFile {
   bool float_ = false;  // the arithmetic: ONNX's, not TFLite's
   std::vector<int32_t> multipliers_, shifts_, bias_;
   std::vector<float> scales_;
+  FusableConvolution convolution_ = {};  // of op_
+  std::vector<FusableConvolution> fusable_;
 };
 
-DescribedNetwork::DescribedNetwork(const std::string& path, octet_isa isa, size_t batch) {
-  DescriptionReader(path, isa, batch, this).read();
+DescribedNetwork::DescribedNetwork(const std::string& path, octet_isa isa, size_t batch,
+                                   bool fuse) {
+  DescriptionReader(path, isa, batch, fuse, this).read();
 }
 
 std::string DescribedNetwork::named(const std::string& message) const {

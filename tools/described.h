@@ -4,33 +4,31 @@
 
 #include <deque>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "api.h"
 #include "buffer.h"
+#include "functions/max_pool.h"
+#include "functions/onnx_add.h"
+#include "functions/onnx_average.h"
+#include "functions/tflite_add.h"
+#include "functions/tflite_average.h"
 #include "octet/network.h"
 
 namespace tool {
 
 // A function between convolutions: an addition or a pooling of 8 bits.
 struct DescribedFunction {
-  octet_network_function lines;
-  octet_type type;
-  int32_t least, most;  // the activation's
-  // Of a pooling
-  bool average;
-  size_t kernel_h, kernel_w, stride_h, stride_w, pad_top, pad_left;
-  // Of an addition: the first input is the product
-  octet_residual add;
-  int32_t zero_points[3];  // of both inputs and the output
-  float scales[3];         // likewise; ONNX's arithmetic only
+  octet_network_function lines;  // its context is `arguments`
+  std::variant<TfliteAdd, OnnxAdd, MaxPool, TfliteAverage, OnnxAverage> arguments;
 };
 
 class DescribedNetwork {
  public:
-  // batch: times the images that the model is of. Throws what is wrong with the file, or what of it
-  // Octet does not compute.
-  DescribedNetwork(const std::string& path, octet_isa isa, size_t batch);
+  // batch: times the images that the model is of. fuse: additions become residuals of convolutions
+  // where bytes stay equal. Throws what is wrong with the file, or what of it Octet does not compute.
+  DescribedNetwork(const std::string& path, octet_isa isa, size_t batch, bool fuse = true);
 
   octet_network_desc desc() const;
   // Tensors that come from outside, and those that are results: in the model's order.

@@ -69,11 +69,12 @@ class Ends {
       return;
     }
     const size_t home = model_.homes[output];
-    if (makers_[output] == kNone && model_.inputs && !is_input(output))
-      ends_.missing.push_back(fmt::format("output tensor {}: no operator makes it", output));
-    else if (!model_.storable[home])
+    const bool made = makers_[output] != kNone || !model_.inputs || is_input(output);
+    if (!model_.storable[home])
       ends_.missing.push_back(fmt::format(
           "output tensor {}: it is a constant or of a type that is no network's", output));
+    else if (!made)
+      ends_.missing.push_back(fmt::format("output tensor {}: no operator makes it", output));
     else
       ends_.outputs.push_back(output);
   }

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "activation_bounds.h"
 #include "network.h"
-#include "onnx_functions.h"
 
 namespace tool {
 

@@ -84,6 +84,12 @@ class Graph:
 
     # ---- DequantizeLinear -> operator -> QuantizeLinear
 
+    def is_retyped(self, name):
+        """Whether ONNX Runtime computes an s8 tensor as u8 with a zero point that is 128 larger: one between QuantizeLinear and DequantizeLinear."""
+        maker = self.maker.get(name)
+        between = maker is not None and maker.op_type == "QuantizeLinear" and any(u.op_type == "DequantizeLinear" for u in self.users.get(name, []))
+        return between and self.type(name) == "s8"
+
     def integers(self, name):
         """The integers that a float tensor is made of: (name, quantization), or None."""
         node = self.maker.get(name)
@@ -252,6 +258,8 @@ def added(graph, node, a, b, result, activation, ends, taken=None):
     op = ops.addition(name_of(node), node.op_type, [graph.type(name) for name in names], inputs, output, activation=activation)
     if graph.clips.get(result[0]):
         op["clip"] = graph.clips[result[0]]
+    if graph.is_retyped(result[0]):
+        op["as_unsigned"] = True
     if taken is not None:
         taken.update(ends)
     return op

@@ -91,5 +91,7 @@ def read(graph, node, taken):
         op = ops.pooling(*common, [graph.tensor(name, before)], graph.tensor(out, after), geometry, activation="RELU" if relu else activation)
         if graph.clips.get(out):
             op["clip"] = graph.clips[out]
+        if average and graph.is_retyped(out):
+            op["as_unsigned"] = True
     taken.update(claimed)
     return op
