@@ -5,11 +5,13 @@
 namespace tool {
 namespace {
 
-// gemmlowp's RoundingDivideByPOT(x, shift): half away from zero.
-TOOL_INLINE int32_t shift_right(int32_t x, int32_t shift) {
-  const int32_t mask = static_cast<int32_t>((int64_t{1} << shift) - 1);
-  return (x >> shift) + ((x & mask) > (mask >> 1) + (x < 0 ? 1 : 0) ? 1 : 0);
-}
+// gemmlowp's RoundingDivideByPOT(x, shift) of |x| < 2^30: half away from zero.
+struct Shift {
+  explicit Shift(int32_t shift)
+      : bits(shift), half(shift ? 1 << (shift - 1) : 0), sign(shift ? -1 : 0) {}
+  TOOL_INLINE int32_t right(int32_t x) const { return (x + half + ((x >> 31) & sign)) >> bits; }
+  int32_t bits, half, sign;
+};
 
 // SaturatingRoundingDoublingHighMul(difference << 20, multiplier) is
 // (difference * multiplier + 2^10) >> 11. The multiplier in two parts keeps that within int32.
@@ -34,8 +36,8 @@ struct AddLoop {
     const int32_t zero_a = f.zero_points[0], zero_b = f.zero_points[1], zero = f.zero_points[2];
     const int32_t least = f.least, most = f.most;
     const Multiplier of_a(r.product_multiplier), of_b(r.residual_multiplier);
-    const int32_t shift_a = -r.product_shift, shift_b = -r.residual_shift;
-    const int32_t multiplier = r.dst_multiplier, shift = -r.dst_shift;
+    const Shift shift_a(-r.product_shift), shift_b(-r.residual_shift), shift(-r.dst_shift);
+    const int32_t multiplier = r.dst_multiplier;
     for_each_run(
         call, [&](const uint8_t* a, const uint8_t* b, uint8_t* to,
                   size_t bytes) __attribute__((always_inline)) {
@@ -45,11 +47,11 @@ struct AddLoop {
                 const T* const from_a = reinterpret_cast<const T*>(a + first);
                 const T* const from_b = reinterpret_cast<const T*>(b + first);
                 for (size_t i = 0; i < n; ++i)
-                  sums[i] = shift_right(of_a.times(from_a[i] - zero_a), shift_a) +
-                            shift_right(of_b.times(from_b[i] - zero_b), shift_b);
+                  sums[i] = shift_a.right(of_a.times(from_a[i] - zero_a)) +
+                            shift_b.right(of_b.times(from_b[i] - zero_b));
                 for (size_t i = 0; i < n; ++i) sums[i] = high_product(sums[i], multiplier);
                 for (size_t i = 0; i < n; ++i) {
-                  const int32_t value = shift_right(sums[i], shift) + zero;
+                  const int32_t value = shift.right(sums[i]) + zero;
                   to[first + i] = static_cast<uint8_t>(std::min(std::max(value, least), most));
                 }
               });
