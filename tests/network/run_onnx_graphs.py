@@ -16,7 +16,7 @@ from run_onnx import F32, LARGEST, RANDOM, U8, Model, described, nhwc, run  # go
 import numpy as np
 import onnx
 import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
 # Scales and zero points of tensors: an input, and results
@@ -124,7 +124,7 @@ def own_operators(octet, path):
     assert shapes[dense] == [1, 20] and "the shape of" not in said, (shapes, said)
     done = run(octet, "run", description, "--repetitions", 1)
     assert done.returncode == 0, done.stderr
-    for text in ("(QLinearConcat)", "(QLinearConv): needs what operators[", f"of {len(m.nodes)} operators", "(Softmax): not Octet's"):
+    for text in ("(QLinearConcat)", "operators[5] (QLinearConv), operators[6] (QLinearGlobalAveragePool), operators[7] (Flatten): needs what operators[4] (QLinearMul) makes", f"of {len(m.nodes)} operators", "(Softmax): not Octet's"):
         assert text in done.stderr, (text, done.stderr)
 
 
@@ -169,21 +169,34 @@ def float_network(path):
     return m.save(path / "float.onnx", y, F32)
 
 
+def integers_of(model, names, kind):
+    """Of tensors by name, for a random image of floats."""
+    whole = onnx.load(model)
+    whole.graph.output.extend(helper.make_tensor_value_info(name, kind, None) for name in names)
+    session = onnxruntime.InferenceSession(whole.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(names, {"x": RANDOM.uniform(-1, 1, [1, 3, 24, 24]).astype(np.float32)})
+
+
 def quantized(octet, path):
-    """All of such a network is described and runs, but for what turns floats into bytes; no shape is unknown."""
+    """All of such a network is described and runs with ONNX Runtime's bytes, but for what turns floats into bytes; no shape is unknown."""
     made = float_network(path)
     logging.disable(logging.WARNING)
     for form in (QuantFormat.QDQ, QuantFormat.QOperator):
-        for per_channel in (False, True):
-            model = path / f"{form.name}_{per_channel}.onnx"
-            quantize_static(made, model, Images([1, 3, 24, 24]), quant_format=form, per_channel=per_channel, weight_type=QuantType.QInt8)
+        for kind, per_channel in ((QuantType.QUInt8, False), (QuantType.QInt8, True)):
+            model = path / f"{form.name}_{kind.name}.onnx"
+            quantize_static(made, model, Images([1, 3, 24, 24]), quant_format=form, per_channel=per_channel, reduce_range=LARGEST < 127,
+                            activation_type=kind, weight_type=QuantType.QInt8)
             description, said = described(model)
-            done = run(octet, "run", description, "--repetitions", 1, "--output", path / "out", "--json", path / "run.json")
             network = json.loads(description.read_text())
+            ends = [network["tensors"][op["outputs"][0]]["name"] for op in (network["operators"][0], network["operators"][-1])]
+            x, expected = integers_of(model, ends, kind.tensor_type)
+            (path / "in").write_bytes(nhwc(x).tobytes())
+            done = run(octet, "run", description, "--repetitions", 1, "--input", path / "in", "--output", path / "out")
             others = [op["operator"] for op in network["operators"] if op["kind"] == "other"]
             assert done.returncode == 0 and others == ["QuantizeLinear"], (model.name, said, done.stderr)
             assert f"runs {len(network['operators']) - 1} of {len(network['operators'])} operators" in done.stderr, done.stderr
-            assert len((path / "out").read_bytes()) == 10, done.stderr
+            assert (path / "out").read_bytes() == expected.tobytes(), (model.name, (path / "out").read_bytes(), expected)
+            assert len(np.unique(expected)) > 5, f"{model.name} shows little: {expected}"
             print(f"{model.name}: {len(network['operators'])} operators")
 
 

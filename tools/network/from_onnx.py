@@ -181,8 +181,8 @@ def described(graph, node, operands, common, activation):
 
 
 # How many of an operator's inputs must be there
-WANTED = {"QLinearConv": 8, "QLinearMatMul": 8, "QGemm": 9, "QLinearAdd": 8, "ConvInteger": 2, "MatMulInteger": 2, "Conv": 2, "ConvTranspose": 2,
-          "Gemm": 2, "MatMul": 2, "Add": 2, "MaxPool": 1, "AveragePool": 1, "GlobalAveragePool": 1, "Flatten": 1, "Reshape": 2, "Relu": 1}
+WANTED = {"QLinearConv": 8, "QLinearMatMul": 8, "QGemm": 6, "QLinearAdd": 8, "ConvInteger": 2, "MatMulInteger": 2, "Conv": 2, "ConvTranspose": 2,
+          "Gemm": 2, "MatMul": 2, "Add": 2, "MaxPool": 1, "AveragePool": 1, "GlobalAveragePool": 1, "QLinearAveragePool": 4, "QLinearGlobalAveragePool": 4, "Flatten": 1, "Reshape": 2, "Relu": 1}
 
 
 def name_of(node):
@@ -238,7 +238,7 @@ def read_operator(graph, node, taken):
             return op
         if node.op_type != "Add":
             return left_out(graph, node, "not quantized: its operands are no integers")
-    if node.op_type in ("MaxPool", "AveragePool", "GlobalAveragePool", "Relu", "Flatten", "Reshape"):
+    if node.op_type in ("MaxPool", "AveragePool", "GlobalAveragePool", "QLinearAveragePool", "QLinearGlobalAveragePool", "Relu", "Flatten", "Reshape"):
         return onnx_functions.read(graph, node, taken) or left_out(graph, node)
     return left_out(graph, node)
 
