@@ -5,26 +5,24 @@
 #include <deque>
 #include <functional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "api.h"
 #include "buffer.h"
+#include "functions/max_pool.h"
+#include "functions/onnx_add.h"
+#include "functions/onnx_average.h"
+#include "functions/tflite_add.h"
+#include "functions/tflite_average.h"
 #include "octet/network.h"
 
 namespace tool {
 
 // A function between convolutions: an addition or a pooling of 8 bits.
 struct DescribedFunction {
-  octet_network_function lines;
-  octet_type type;
-  int32_t least, most;  // the activation's
-  // Of a pooling
-  bool average;
-  size_t kernel_h, kernel_w, stride_h, stride_w, pad_top, pad_left;
-  // Of an addition: the first input is the product
-  octet_residual add;
-  int32_t zero_points[3];  // of both inputs and the output
-  float scales[3];         // likewise; ONNX's arithmetic only
+  octet_network_function lines;  // its context is `arguments`
+  std::variant<TfliteAdd, OnnxAdd, MaxPool, TfliteAverage, OnnxAverage> arguments;
 };
 
 // A convolution or a product before its weights are packed; what it points to is gone when the next
@@ -45,14 +43,22 @@ class DescribedNetwork {
   // does not matter. Gives those that are left out.
   static std::vector<std::string> each_layer(const std::string& path, const LayerSink& sink);
 
-  // batch: times the images that the model is of. Throws what is wrong with the file, or what of it
-  // Octet does not compute.
-  DescribedNetwork(const std::string& path, octet_isa isa, size_t batch);
+  // batch: times the images that the model is of. fuse: additions become residuals of convolutions
+  // where bytes stay equal. Throws what is wrong with the file, or what of it Octet does not compute.
+  DescribedNetwork(const std::string& path, octet_isa isa, size_t batch, bool fuse = true);
 
   octet_network_desc desc() const;
-  const std::vector<size_t>& inputs() const { return inputs_; }  // tensors that come from outside
-  // Operators after the last one that is computed, such as a softmax: nothing reads what they make.
+  // Tensors that come from outside, and those that are results: in the model's order.
+  const std::vector<size_t>& inputs() const { return inputs_; }
+  const std::vector<size_t>& outputs() const { return outputs_; }
+  // The description's tensors whose bytes these are: a reshape, often.
+  const std::vector<size_t>& described_outputs() const { return described_outputs_; }
+  // Lines about operators that are not computed and outputs that are not there.
   const std::vector<std::string>& left_out() const { return left_out_; }
+  size_t operator_count() const { return operator_count_; }  // the model's
+  size_t runs() const { return runs_; }                      // of these
+  // With the file's operators for ops[...] of the library's sentences.
+  std::string named(const std::string& message) const;
 
  private:
   friend class DescriptionReader;
@@ -60,8 +66,10 @@ class DescribedNetwork {
 
   std::vector<octet_network_tensor> tensors_;
   std::vector<octet_network_op> ops_;
-  std::vector<size_t> inputs_;
+  std::vector<std::string> op_names_;  // of ops_
+  std::vector<size_t> inputs_, outputs_, described_outputs_;
   std::vector<std::string> left_out_;
+  size_t operator_count_ = 0, runs_ = 0;
   std::vector<Conv> convs_;
   std::vector<Gemm> gemms_;
   std::deque<Buffer> blobs_;

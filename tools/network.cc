@@ -88,11 +88,12 @@ NetworkTensor read_tensor(const json& tensor, const std::string& where) {
   constexpr double kMostElements = 1e12;
   double elements = 1;
   for (const json& size : *shape) {
-    if (!size.is_number_unsigned() || size == 0)
-      throw Error(fmt::format("{}: a shape is of numbers from 1 on", where));
+    if (!size.is_number_unsigned())
+      throw Error(fmt::format("{}: a shape is of numbers from 0 on", where));
     read.shape.push_back(size.get<size_t>());
     elements *= static_cast<double>(read.shape.back());
   }
+  if (elements == 0) read.shape.clear();  // nothing of it moves
   if (elements > kMostElements) throw Error(fmt::format("{} has more than 10^12 elements", where));
   return read;
 }

@@ -172,17 +172,19 @@ void write_bytes(const std::string& path, const std::vector<uint8_t>& bytes) {
   if (!file.flush()) throw Error(fmt::format("cannot write {}", path));
 }
 
-// Its kept tensors that are no inputs are outputs.
+// Tensors, kept all of them, in the order of their bytes.
+struct Ends {
+  std::vector<size_t> inputs, outputs;
+  std::vector<size_t> described_outputs;  // in a description, which has reshapes, too
+};
+
 class Run {
  public:
-  Run(const octet_network_desc& desc, const std::vector<size_t>& inputs, ThreadPool* pool)
-      : network_(desc) {
-    for (size_t i = 0; i < desc.tensor_count; ++i) {
-      if (!desc.tensors[i].keep) continue;
-      const bool is_input = std::find(inputs.begin(), inputs.end(), i) != inputs.end();
-      uint8_t* const data = network_.tensor(i);
-      (is_input ? inputs_ : outputs_).push_back({data, data + tensor_bytes(desc.tensors[i])});
-    }
+  Run(const octet_network_desc& desc, const Ends& ends, ThreadPool* pool) : network_(desc) {
+    for (const auto& [tensors, to] :
+         {std::pair(&ends.inputs, &inputs_), std::pair(&ends.outputs, &outputs_)})
+      for (const size_t i : *tensors)
+        to->push_back({network_.tensor(i), network_.tensor(i) + tensor_bytes(desc.tensors[i])});
     ThreadPool::attach(pool, network_.args());
   }
 
@@ -241,17 +243,17 @@ void print_chains(const octet_network_desc& desc,
 }
 
 // Returns whether the bytes are equal.
-bool run_both(const std::string& name, octet_network_desc desc, const std::vector<size_t>& inputs,
+bool run_both(const std::string& name, octet_network_desc desc, const Ends& ends,
               const RunArguments& a, const BenchOptions& options, ThreadPool* pool,
               ordered_json* json) {
   desc.concurrency = options.threads;
   desc.goal = OCTET_NETWORK_LAYERS;
-  Run layers(desc, inputs, pool);
+  Run layers(desc, ends, pool);
   desc.goal = goal_of(a.goal);
   desc.cache_bytes = a.cache_bytes, desc.memory_bytes = a.memory_bytes;
-  Run planned(desc, inputs, pool);
+  Run planned(desc, ends, pool);
   // Sizes that no network has were found by now
-  const std::vector<uint8_t> input = input_bytes(desc, inputs, a.input);
+  const std::vector<uint8_t> input = input_bytes(desc, ends.inputs, a.input);
   layers.set_input(input);
   planned.set_input(input);
   layers();
@@ -279,6 +281,8 @@ bool run_both(const std::string& name, octet_network_desc desc, const std::vecto
   (*json)["networks"].push_back({{"name", name},
                                  {"batch", a.batch},
                                  {"equal", equal},
+                                 {"inputs", ends.inputs},
+                                 {"outputs", ends.described_outputs},
                                  {"layers_ms", median(layers_ms)},
                                  {"planned_ms", median(planned_ms)},
                                  {"ratio", median(ratios)},
@@ -292,16 +296,32 @@ bool run_both(const std::string& name, octet_network_desc desc, const std::vecto
   return equal;
 }
 
+bool run_file(const std::string& name, const RunArguments& a, const BenchOptions& options,
+              ThreadPool* pool, ordered_json* json) {
+  const DescribedNetwork network(name, options.forced.isa, a.batch);
+  if (!network.left_out().empty())
+    fmt::print(stderr, "{}: runs {} of {} operators\n", name, network.runs(),
+               network.operator_count());
+  for (const std::string& line : network.left_out()) fmt::print(stderr, "{}: {}\n", name, line);
+  try {
+    return run_both(name, network.desc(),
+                    {network.inputs(), network.outputs(), network.described_outputs()}, a, options,
+                    pool, json);
+  } catch (const LibraryError& error) {
+    throw Error(fmt::format("{}: {}", name, network.named(error.what())));
+  }
+}
+
 bool run_one(const std::string& name, const RunArguments& a, const BenchOptions& options,
              ThreadPool* pool, ordered_json* json) {
-  if (is_network_file(name)) {
-    const DescribedNetwork network(name, options.forced.isa, a.batch);
-    for (const std::string& left_out : network.left_out()) fmt::print("left out: {}\n", left_out);
-    return run_both(name, network.desc(), network.inputs(), a, options, pool, json);
-  }
+  if (is_network_file(name)) return run_file(name, a, options, pool, json);
   const Graph graph = make_graph(name);
   const Objects objects(graph, options.forced.isa, a.batch);
-  return run_both(name, objects.desc(), {graph.input}, a, options, pool, json);
+  Ends ends = {{graph.input}, {}, {}};
+  for (size_t i = 0; i < graph.tensors.size(); ++i)
+    if (graph.tensors[i].keep && i != graph.input) ends.outputs.push_back(i);
+  ends.described_outputs = ends.outputs;
+  return run_both(name, objects.desc(), ends, a, options, pool, json);
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 
     compare.py <the octet command> <directory for a virtual environment> <model.tflite>... [--inputs 3]
 
-What Octet leaves out, such as a softmax at the end, is left out of both: the tensors that are compared are those that it ends with. Each model runs
-layer by layer and in chains. Exits with 77, which ctest shows as skipped, where models, Python packages or the network to fetch them are missing.
+The tensors that `octet run` reads and writes are taken from LiteRT's run of the whole model, so operators that Octet leaves out, such as a softmax at the
+end, do not matter. Each model runs layer by layer and in chains. Exits with 77, which ctest shows as skipped, where models, Python packages or the network to fetch them are missing.
 """
 import argparse
 import json
@@ -29,18 +29,25 @@ def parse(arguments):
     return parser.parse_args(arguments)
 
 
-def ends(network):
-    """Tensors that come from outside, and those that nobody reads, as Octet has them: in their order, a reshape's being its input."""
-    home, computed = list(range(len(network["tensors"]))), []
-    for op in network["operators"]:
-        if op["kind"] == "reshape":
-            home[op["outputs"][0]] = home[op["inputs"][0]]
-        elif op["kind"] != "other":
-            computed.append(op)
-    count = {"addition": 2}
-    read = {home[i] for op in computed for i in op["inputs"][: count.get(op["kind"], 1)]}
-    written = {op["outputs"][0] for op in computed}
-    return sorted(read - written), sorted(written - read)
+def run(octet, description, scratch, *more):
+    """Its tensors: what it reads, and what it writes."""
+    command = [octet, "run", description, "--repetitions", "1", "--json", scratch / "run.json", *more]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{description}: {done.stdout}{done.stderr}")
+    ends = json.loads((scratch / "run.json").read_text())["networks"][0]
+    return ends["inputs"], ends["outputs"]
+
+
+def set_inputs(interpreter, rng):
+    import numpy as np
+
+    for d in interpreter.get_input_details():
+        if d["dtype"] == np.float32:
+            interpreter.set_tensor(d["index"], rng.uniform(-1, 1, d["shape"]).astype(np.float32))
+        else:
+            limits = np.iinfo(d["dtype"])
+            interpreter.set_tensor(d["index"], rng.integers(limits.min, limits.max, d["shape"], d["dtype"], endpoint=True))
 
 
 def compare(octet, model, inputs, scratch):
@@ -49,26 +56,17 @@ def compare(octet, model, inputs, scratch):
 
     description = scratch / "model.json"
     subprocess.run([sys.executable, HERE / "describe.py", model, "-o", description, "--data"], check=True, stderr=subprocess.DEVNULL)
-    sources, results = ends(json.loads(description.read_text()))
+    sources, results = run(octet, description, scratch)
     interpreter = Interpreter(model_path=str(model), experimental_op_resolver_type=OpResolverType.BUILTIN_REF, experimental_preserve_all_tensors=True)
     interpreter.allocate_tensors()
-    details = {d["index"]: d for d in interpreter.get_input_details()}
     rng, wrong, total = np.random.default_rng(1), 0, 0
     for _ in range(inputs):
-        data = b""
-        for index in sources:
-            limits = np.iinfo(details[index]["dtype"])
-            tensor = rng.integers(limits.min, limits.max, details[index]["shape"], details[index]["dtype"], endpoint=True)
-            interpreter.set_tensor(index, tensor)
-            data += tensor.tobytes()
+        set_inputs(interpreter, rng)
         interpreter.invoke()
+        (scratch / "in").write_bytes(b"".join(interpreter.get_tensor(index).tobytes() for index in sources))
         expected = b"".join(interpreter.get_tensor(index).tobytes() for index in results)
-        (scratch / "in").write_bytes(data)
         for goal in ("layers", "traffic", "memory"):
-            run = subprocess.run([octet, "run", description, "--goal", goal, "--input", scratch / "in", "--output", scratch / "out", "--repetitions", "1"],
-                                 check=False, capture_output=True, text=True)
-            if run.returncode:
-                sys.exit(f"{model}: {run.stdout}{run.stderr}")
+            run(octet, description, scratch, "--goal", goal, "--input", scratch / "in", "--output", scratch / "out")
             made = (scratch / "out").read_bytes()
             total += len(expected)
             wrong += abs(len(made) - len(expected)) + sum(a != b for a, b in zip(made, expected))

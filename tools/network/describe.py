@@ -57,9 +57,10 @@ def read(args, constants):
 
 
 def describe(args, constants):
-    operators, tensors = read(args, constants)
+    operators, tensors, inputs, outputs = read(args, constants)
     left_out = collections.Counter(f"{op['operator']}: {op['left_out']}" for op in operators if "left_out" in op)
-    network = {"octet_network": VERSION, "name": args.model.stem, "source": args.model.name, "operators": operators, "tensors": tensors}
+    network = {"octet_network": VERSION, "name": args.model.stem, "source": args.model.name, "inputs": inputs, "outputs": outputs,
+               "operators": operators, "tensors": tensors}
     if args.model.suffix == ".onnx":
         network["arithmetic"] = "float"
     if constants is not None:

@@ -1,10 +1,11 @@
 """Operators and tensors of an .onnx model: operators on integers, and operators between DequantizeLinear and QuantizeLinear."""
 import numpy as np
 import onnx
-from onnx import numpy_helper, shape_inference
+from onnx import numpy_helper
 
 import onnx_data
 import onnx_functions
+import onnx_shapes
 import operators as ops
 
 TYPES = {onnx.TensorProto.INT8: "s8", onnx.TensorProto.UINT8: "u8", onnx.TensorProto.INT32: "s32", onnx.TensorProto.FLOAT: "f32"}
@@ -28,13 +29,11 @@ class Graph:
         self.flattened = {}  # channels, height, width of images that are a line now
         self.clips = {}  # bounds, by what becomes of them
         self.constants = {t.name: t for t in self.graph.initializer}
-        for node in self.graph.node:
-            if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
-                self.constants[node.output[0]] = node.attribute[0].t
         self.values = {v.name: v.type.tensor_type for v in (*self.graph.input, *self.graph.value_info, *self.graph.output)}
         # Some input's size is what --shape has to say
         self.is_open = any(not d.HasField("dim_value") for v in self.graph.input for d in v.type.tensor_type.shape.dim)
         self.inputs = {v.name for v in self.graph.input} - set(self.constants)
+        self.outputs = {v.name for v in self.graph.output}
         self.maker = {out: node for node in self.graph.node for out in node.output}
         self.users = {}
         for node in self.graph.node:
@@ -47,7 +46,7 @@ class Graph:
             return list(self.constants[name].dims)
         dims = self.values[name].shape.dim if name in self.values and self.values[name].HasField("shape") else None
         if dims is None or any(not d.HasField("dim_value") for d in dims):
-            raise ops.UnknownShape(f"the shape of '{name}' is not known; give those of the inputs: --shape INPUT=N,...")
+            raise ops.UnknownShape(f"the shape of '{name}' is not known" + ("; give those of the inputs: --shape INPUT=N,..." if self.is_open else ""))
         return [d.dim_value for d in dims]
 
     def type(self, name):
@@ -85,6 +84,12 @@ class Graph:
 
     # ---- DequantizeLinear -> operator -> QuantizeLinear
 
+    def is_retyped(self, name):
+        """Whether ONNX Runtime computes an s8 tensor as u8 with a zero point that is 128 larger: one between QuantizeLinear and DequantizeLinear."""
+        maker = self.maker.get(name)
+        between = maker is not None and maker.op_type == "QuantizeLinear" and any(u.op_type == "DequantizeLinear" for u in self.users.get(name, []))
+        return between and self.type(name) == "s8"
+
     def integers(self, name):
         """The integers that a float tensor is made of: (name, quantization), or None."""
         node = self.maker.get(name)
@@ -95,7 +100,7 @@ class Graph:
     def quantized(self, name):
         """What becomes of a float result: (name, quantization, activation, the operators that this takes), or None."""
         activation, taken = "NONE", []
-        while len(self.users.get(name, [])) == 1:
+        while len(self.users.get(name, [])) == 1 and name not in self.outputs:
             node = self.users[name][0]
             taken.append(id(node))
             if node.op_type in ACTIVATIONS and activation == "NONE":
@@ -176,8 +181,8 @@ def described(graph, node, operands, common, activation):
 
 
 # How many of an operator's inputs must be there
-WANTED = {"QLinearConv": 8, "QLinearMatMul": 8, "QGemm": 9, "QLinearAdd": 8, "ConvInteger": 2, "MatMulInteger": 2, "Conv": 2, "ConvTranspose": 2,
-          "Gemm": 2, "MatMul": 2, "Add": 2, "MaxPool": 1, "AveragePool": 1, "GlobalAveragePool": 1, "Flatten": 1, "Reshape": 2, "Relu": 1}
+WANTED = {"QLinearConv": 8, "QLinearMatMul": 8, "QGemm": 6, "QLinearAdd": 8, "ConvInteger": 2, "MatMulInteger": 2, "Conv": 2, "ConvTranspose": 2,
+          "Gemm": 2, "MatMul": 2, "Add": 2, "MaxPool": 1, "AveragePool": 1, "GlobalAveragePool": 1, "QLinearAveragePool": 4, "QLinearGlobalAveragePool": 4, "Flatten": 1, "Reshape": 2, "Relu": 1}
 
 
 def name_of(node):
@@ -185,7 +190,9 @@ def name_of(node):
 
 
 def left_out(graph, node, *reason):
-    return ops.other(name_of(node), node.op_type, [graph.tensor(name) for name in node.input], [graph.tensor(name) for name in node.output], *reason)
+    """Of floats that are made of integers, it is the integers that it reads."""
+    inputs = [(graph.integers(name) or [name])[0] for name in node.input]
+    return ops.other(name_of(node), node.op_type, [graph.tensor(name) for name in inputs], [graph.tensor(name) for name in node.output], *reason)
 
 
 def operator(graph, node, taken):
@@ -198,8 +205,8 @@ def operator(graph, node, taken):
         return left_out(graph, node, str(error))
     except ops.Unreadable as error:
         return left_out(graph, node, str(error))
-    except (AttributeError, IndexError, KeyError, TypeError, UnicodeDecodeError, ValueError, ZeroDivisionError) as error:
-        return left_out(graph, node, f"it is damaged: {error}")
+    except Exception as error:  # whatever these scripts did not foresee
+        return left_out(graph, node, ops.unforeseen(error))
 
 
 def read_operator(graph, node, taken):
@@ -231,16 +238,16 @@ def read_operator(graph, node, taken):
             return op
         if node.op_type != "Add":
             return left_out(graph, node, "not quantized: its operands are no integers")
-    if node.op_type in ("MaxPool", "AveragePool", "GlobalAveragePool", "Relu", "Flatten", "Reshape"):
+    if node.op_type in ("MaxPool", "AveragePool", "GlobalAveragePool", "QLinearAveragePool", "QLinearGlobalAveragePool", "Relu", "Flatten", "Reshape"):
         return onnx_functions.read(graph, node, taken) or left_out(graph, node)
-    if node.op_type == "QuantizeLinear" and node.input[0] in graph.inputs:
-        return {**left_out(graph, node, "what it makes is an input of octet run"), "from_outside": True}
     return left_out(graph, node)
 
 
 def added(graph, node, a, b, result, activation, ends, taken=None):
     """Each a name and a quantization."""
     names = [operand[0] for operand in (a, b, result)]
+    if any(name in graph.constants for name in names[:2]):
+        raise ops.Unreadable("one of its inputs is a constant")
     if graph.shape(a[0]) != graph.shape(b[0]):
         raise ops.Unreadable("its inputs have different shapes")
     if graph.flattened.get(a[0]) != graph.flattened.get(b[0]):
@@ -251,83 +258,43 @@ def added(graph, node, a, b, result, activation, ends, taken=None):
     op = ops.addition(name_of(node), node.op_type, [graph.type(name) for name in names], inputs, output, activation=activation)
     if graph.clips.get(result[0]):
         op["clip"] = graph.clips[result[0]]
+    if graph.is_retyped(result[0]):
+        op["as_unsigned"] = True
     if taken is not None:
         taken.update(ends)
     return op
 
 
-def settle_inputs(model, batch, shapes):
-    constants = {t.name for t in model.graph.initializer}
-    for value in model.graph.input:
-        if value.name in constants:
-            continue
-        dims = value.type.tensor_type.shape.dim
-        if value.name in shapes:
-            given = shapes.pop(value.name)
-            if len(given) != len(dims):
-                raise ops.Unreadable(f"--shape {value.name}: the input has {len(dims)} dimensions, not {len(given)}")
-            for dim, n in zip(dims, given):
-                dim.dim_value = n
-        elif dims and not dims[0].HasField("dim_value"):
-            dims[0].dim_value = batch
-    if shapes:
-        raise ops.Unreadable(f"--shape {next(iter(shapes))}: there is no such input")
-
-
-def outputs_shape(node, shapes, a):
-    """Of operators that onnx does not know; None where their operands' shapes are not known."""
-    if node.op_type == "QLinearAdd":
-        return shapes.get(node.input[0])
-    lhs, rhs = shapes.get(node.input[0]), shapes.get(node.input[3])
-    return [lhs[1 if a.get("transA") else 0], rhs[0 if a.get("transB") else 1]] if lhs and rhs else None
-
-
-def infer_shapes(model):
-    """onnx's inference, again and again with what it does not know of."""
-    known = {"QLinearAdd": 7, "QGemm": 8}  # and where the zero point is that says the output's type
-    types = {t.name: t.data_type for t in model.graph.initializer}
-    while True:
-        inferred = shape_inference.infer_shapes(model)
-        graph = inferred.graph
-        shapes = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim] for v in (*graph.input, *graph.value_info, *graph.output)
-                  if v.type.tensor_type.HasField("shape") and all(d.HasField("dim_value") for d in v.type.tensor_type.shape.dim)}
-        shapes.update({t.name: list(t.dims) for t in graph.initializer})
-        found = []
-        for node in graph.node:
-            at = known.get(node.op_type)
-            if at is None or node.output[0] in shapes or len(node.input) <= at or node.input[at] not in types:
-                continue
-            shape = outputs_shape(node, shapes, attributes(node))
-            if shape:
-                found.append(onnx.helper.make_tensor_value_info(node.output[0], types[node.input[at]], shape))
-        if not found:
-            return inferred
-        names = {v.name for v in found}
-        kept = [v for v in model.graph.value_info if v.name not in names]
-        outputs = [next((f for f in found if f.name == v.name), v) for v in model.graph.output]
-        del model.graph.value_info[:], model.graph.output[:]
-        model.graph.value_info.extend(kept + [v for v in found if v.name not in {o.name for o in outputs}])
-        model.graph.output.extend(outputs)
+def output_of(graph, name):
+    """The number of an output of the model; the integers, of floats that the model makes of these."""
+    integers = graph.integers(name)
+    return graph.tensor(integers[0] if integers else name)
 
 
 def read(path, batch, shapes, constants=None):
-    """Operators and tensors. With a bytearray for constants: such as octet runs, in NHWC."""
+    """Operators, tensors, inputs and outputs. With a bytearray for constants: such as octet runs, in NHWC."""
     try:
         model = onnx.load(path)
     except Exception as error:  # protobuf's own
         raise ops.Unreadable(f"it is no ONNX model: {error}") from error
     if not model.graph.node:
         raise ops.Unreadable("it is no ONNX model: it has no operators")
-    settle_inputs(model, batch, shapes)
+    onnx_shapes.settle_inputs(model, batch, shapes)
     try:
-        graph = Graph(infer_shapes(model), constants)
-    except Exception as error:  # of whatever the packages find
-        raise ops.Unreadable(f"it is damaged: {error}") from error
+        onnx_shapes.complete(model)
+        graph = Graph(model, constants)
+    except ops.Unreadable:
+        raise
+    except Exception as error:  # whatever these scripts did not foresee
+        raise ops.Unreadable(ops.unforeseen(error)) from error
     taken, found = set(), []
     for node in graph.graph.node:
         if id(node) in taken or node.op_type in ("Constant", "DequantizeLinear"):
             continue
         found.append(operator(graph, node, taken))
+    inputs = [graph.tensor(v.name) for v in graph.graph.input if v.name in graph.inputs]
+    outputs = [output_of(graph, v.name) for v in graph.graph.output]
+    ops.convert_outside(found, inputs, ("QuantizeLinear", "Cast"))
     if constants is not None:
         onnx_data.to_nhwc(graph.tensors)
-    return found, graph.tensors
+    return found, graph.tensors, inputs, outputs

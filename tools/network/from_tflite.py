@@ -1,61 +1,40 @@
 """Operators and tensors of a .tflite model."""
-import struct
-
-import flatbuffers  # noqa: F401
 import numpy as np
 import tflite
 
 import operators as ops
+import tflite_shapes
+from tflite_model import Model
 
-TYPES = {tflite.TensorType.INT8: "s8", tflite.TensorType.UINT8: "u8", tflite.TensorType.INT32: "s32", tflite.TensorType.FLOAT32: "f32",
-         tflite.TensorType.INT16: "s16", tflite.TensorType.FLOAT16: "f16", tflite.TensorType.INT64: "s64", tflite.TensorType.BOOL: "bool"}
-NAMES = {value: name for name, value in vars(tflite.BuiltinOperator).items() if not name.startswith("_")}
 ACTIVATIONS = {value: name for name, value in vars(tflite.ActivationFunctionType).items() if not name.startswith("_")}
+# How many inputs an operator has at least
+WANTED = {"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "TRANSPOSE_CONV": 3, "FULLY_CONNECTED": 2, "ADD": 2, "AVERAGE_POOL_2D": 1, "MAX_POOL_2D": 1, "RESHAPE": 1}
 
 
 class Graph:
-    def __init__(self, model, batch, data):
-        if model.SubgraphsLength() < 1:
-            raise ops.Unreadable("it has no graph")
-        self.model, self.graph, self.batch, self.data = model, model.Subgraphs(0), batch, data
+    def __init__(self, model, data):
+        """data: a bytearray for constants; None without."""
+        self.model, self.data = model, data
 
     def shape(self, index):
-        """With the batch where the model leaves it open."""
-        tensor = self.graph.Tensors(index)
-        shape = [int(n) for n in tensor.ShapeAsNumpy()] if tensor.ShapeLength() else []
-        signature = [int(n) for n in tensor.ShapeSignatureAsNumpy()] if tensor.ShapeSignatureLength() else shape
-        return [self.batch if i == 0 and open_ < 0 else n for i, (n, open_) in enumerate(zip(shape, signature))]
+        tensor = self.model.tensors[index]
+        if tensor.shape is None:
+            raise ops.UnknownShape(f"the shape of '{tensor.name}' is not known")
+        return tensor.shape
 
     def type(self, index):
-        return TYPES.get(self.graph.Tensors(index).Type(), "other")
+        return self.model.tensors[index].type
 
-    def quantization(self, index):
-        q = self.graph.Tensors(index).Quantization()
-        if q is None or not q.ScaleLength():
-            return None
-        return {"scales": [float(np.float32(x)) for x in q.ScaleAsNumpy()], "zero_points": [int(x) for x in q.ZeroPointAsNumpy()]}
+    def constant(self, index):
+        return self.model.tensors[index].data is not None
 
     def tensor(self, index):
-        buffer = self.model.Buffers(self.graph.Tensors(index).Buffer())
-        described = {"name": self.graph.Tensors(index).Name().decode(), "shape": self.shape(index), "type": self.type(index),
-                "quantization": self.quantization(index), "constant": buffer.DataLength() > 0}
+        tensor = self.model.tensors[index]
+        described = {"name": tensor.name, "shape": tensor.shape, "type": tensor.type, "quantization": tensor.quantization, "constant": self.constant(index)}
         if self.data is not None and described["constant"]:
             described["data_at"] = len(self.data)
-            self.data += buffer.DataAsNumpy().tobytes()
+            self.data += tensor.data.tobytes()
         return described
-
-    def name_of(self, op):
-        code = self.model.OperatorCodes(op.OpcodeIndex())
-        builtin = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
-        custom = code.CustomCode()
-        return custom.decode() if custom else NAMES.get(builtin, str(builtin))
-
-
-def options(op, kind):
-    table = op.BuiltinOptions()
-    made = kind()
-    made.Init(table.Bytes, table.Pos)
-    return made
 
 
 def padding(kind, size, kernel, stride, dilation):
@@ -77,7 +56,7 @@ def geometry(lhs, out, kernel_h, kernel_w, groups, o, transposed=False):
 def convolution(graph, op, name, common, inputs, output):
     transposed, depthwise = name == "TRANSPOSE_CONV", name == "DEPTHWISE_CONV_2D"
     lhs, rhs = (inputs[2], inputs[1]) if transposed else inputs[:2]
-    o = options(op, tflite.TransposeConvOptions if transposed else tflite.DepthwiseConv2DOptions if depthwise else tflite.Conv2DOptions)
+    o = op.options(tflite.TransposeConvOptions if transposed else tflite.DepthwiseConv2DOptions if depthwise else tflite.Conv2DOptions)
     shape, filter_shape = graph.shape(lhs), graph.shape(rhs)
     groups = shape[3] if depthwise else 1 if transposed else shape[3] // filter_shape[3]
     activation = "NONE" if transposed else ACTIVATIONS[o.FusedActivationFunction()]
@@ -87,7 +66,7 @@ def convolution(graph, op, name, common, inputs, output):
 
 
 def pooling(graph, op, common, inputs, output):
-    o, lhs, out = options(op, tflite.Pool2DOptions), graph.shape(inputs[0]), graph.shape(output)
+    o, lhs, out = op.options(tflite.Pool2DOptions), graph.shape(inputs[0]), graph.shape(output)
     if any(graph.type(i) not in ops.BYTES for i in (inputs[0], output)):
         return ops.other(*common, inputs, [output], "only poolings of 8 bits")
     (top, _), (left, _) = (padding(o.Padding(), size, kernel, stride, 1) for size, kernel, stride in
@@ -97,37 +76,61 @@ def pooling(graph, op, common, inputs, output):
     return ops.pooling(*common, inputs, output, geometry, activation=ACTIVATIONS[o.FusedActivationFunction()])
 
 
+def product(graph, op, common, inputs, output):
+    n, k = graph.shape(inputs[1])
+    o = op.options(tflite.FullyConnectedOptions)
+    if o.WeightsFormat() != tflite.FullyConnectedOptionsWeightsFormat.DEFAULT:
+        raise ops.Unreadable("its weights are shuffled")
+    m = int(np.prod(graph.shape(inputs[0]))) // k
+    return ops.product(*common, [graph.type(i) for i in (inputs[0], inputs[1], output)], (inputs + [-1])[:3], output, m, n, k,
+                       activation=ACTIVATIONS[o.FusedActivationFunction()])
+
+
+def addition(graph, op, common, inputs, output):
+    if any(graph.constant(i) for i in inputs):
+        raise ops.Unreadable("one of its inputs is a constant")
+    if graph.shape(inputs[0]) != graph.shape(inputs[1]):
+        raise ops.Unreadable("its inputs have different shapes")
+    return ops.addition(*common, [graph.type(i) for i in (*inputs, output)], inputs, output,
+                        activation=ACTIVATIONS[op.options(tflite.AddOptions).FusedActivationFunction()])
+
+
+def reshaped(graph, op, common, inputs, output):
+    for index in (inputs[0], output):
+        if len(graph.shape(index)) > ops.DIMENSIONS:
+            raise ops.Unreadable(f"a tensor of {len(graph.shape(index))} dimensions")
+    return ops.reshape(*common, inputs[:1], output)
+
+
+READERS = {"FULLY_CONNECTED": product, "ADD": addition, "AVERAGE_POOL_2D": pooling, "MAX_POOL_2D": pooling, "RESHAPE": reshaped}
+
+
+def read_operator(graph, op, common):
+    if op.name not in WANTED:
+        return ops.other(*common, op.inputs, op.outputs)
+    if len(op.outputs) != 1 or -1 in op.inputs[:WANTED[op.name]] or len(op.inputs) < WANTED[op.name]:
+        raise ops.Unreadable(f"it has {len(op.inputs)} inputs and {len(op.outputs)} outputs; {WANTED[op.name]} and 1 are wanted")
+    if "CONV" in op.name:
+        return convolution(graph, op, op.name, common, op.inputs, op.outputs[0])
+    return READERS[op.name](graph, op, common, op.inputs, op.outputs[0])
+
+
 def operator(graph, op):
-    name, inputs = graph.name_of(op), [int(i) for i in op.InputsAsNumpy()] if op.InputsLength() else []
-    outputs = [int(i) for i in op.OutputsAsNumpy()] if op.OutputsLength() else []
-    common = (graph.graph.Tensors(outputs[0]).Name().decode() if outputs else "", name)
-    if name in ("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV"):
-        return convolution(graph, op, name, common, inputs, outputs[0])
-    if name == "FULLY_CONNECTED":
-        n, k = graph.shape(inputs[1])
-        m = int(np.prod(graph.shape(inputs[0]))) // k
-        o = options(op, tflite.FullyConnectedOptions)
-        return ops.product(*common, [graph.type(i) for i in (inputs[0], inputs[1], outputs[0])], (inputs + [-1])[:3], outputs[0], m, n, k,
-                           activation=ACTIVATIONS[o.FusedActivationFunction()])
-    if name == "ADD":
-        if graph.shape(inputs[0]) != graph.shape(inputs[1]):
-            return ops.other(*common, inputs, outputs, "its inputs have different shapes")
-        o = options(op, tflite.AddOptions)
-        return ops.addition(*common, [graph.type(i) for i in (*inputs, *outputs)], inputs, outputs[0], activation=ACTIVATIONS[o.FusedActivationFunction()])
-    if name in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
-        return pooling(graph, op, common, inputs, outputs[0])
-    if name == "RESHAPE":
-        return ops.reshape(*common, inputs[:1], outputs[0])
-    return ops.other(*common, inputs, outputs)
+    """One that cannot be read is told of, and does not keep the others from being read."""
+    common = (graph.model.tensors[op.outputs[0]].name if op.outputs else "", op.name)
+    try:
+        return read_operator(graph, op, common)
+    except ops.Unreadable as error:
+        return ops.other(*common, op.inputs, op.outputs, str(error))
+    except Exception as error:  # whatever this script did not foresee
+        return ops.other(*common, op.inputs, op.outputs, ops.unforeseen(error))
 
 
 def read(data, batch, constants=None):
-    """Operators and tensors; the bytes of constants are appended to a bytearray."""
-    if data[4:8] != b"TFL3":
-        raise ops.Unreadable("it is no TFLite model")
-    try:
-        graph = Graph(tflite.Model.GetRootAsModel(data, 0), batch, constants)
-        return ([operator(graph, graph.graph.Operators(i)) for i in range(graph.graph.OperatorsLength())],
-                [graph.tensor(i) for i in range(graph.graph.TensorsLength())])
-    except (AttributeError, IndexError, struct.error, TypeError, UnicodeDecodeError, ValueError, ZeroDivisionError) as error:
-        raise ops.Unreadable(f"it is damaged: {error}") from error
+    """Operators, tensors, inputs and outputs; the bytes of constants are appended to a bytearray."""
+    model = Model(data, batch)
+    tflite_shapes.infer(model)
+    graph = Graph(model, constants)
+    found = [operator(graph, op) for op in model.operators]
+    ops.convert_outside(found, model.inputs, ("QUANTIZE", "DEQUANTIZE", "CAST"))
+    return found, [graph.tensor(i) for i in range(len(model.tensors))], model.inputs, model.outputs

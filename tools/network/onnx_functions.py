@@ -6,6 +6,9 @@ import operators as ops
 def ends(graph, node, taken):
     """(input, its quantization), (output, its quantization), activation; None where they are floats."""
     name, out = node.input[0], node.output[0]
+    if node.op_type.startswith("QLinear"):
+        i = [*node.input, ""]
+        return (name, graph.quantization(i[1], i[2])), (out, graph.quantization(i[3], i[4])), "NONE"
     if graph.type(name) in ops.BYTES:
         return None if node.op_type == "Relu" else ((name, None), (out, None), "NONE")  # whoever reads them says what they stand for
     before, after = graph.integers(name), graph.quantized(out)
@@ -27,7 +30,9 @@ def window(graph, node, x, y):
     a = attributes(node)
     if len(x) != 4 or len(y) != 4:
         raise ops.Unreadable(f"it has {len(x) - 2} spatial dimensions; a pooling has two")
-    if node.op_type == "GlobalAveragePool":
+    if a.get("channels_last"):
+        raise ops.Unreadable("its channels come last")
+    if "Global" in node.op_type:
         kernel, strides, pads = x[2:], [1, 1], [0] * 4
     else:
         kernel, strides, pads = a["kernel_shape"], a.get("strides", [1, 1]), a.get("pads", [0] * 4)
@@ -47,12 +52,19 @@ def window(graph, node, x, y):
 POINT = {"kernel_h": 1, "kernel_w": 1, "stride_h": 1, "stride_w": 1, "pad_top": 0, "pad_left": 0}
 
 
+def in_one_order(shape):
+    """Its elements lie in the same order whether channels come first or last."""
+    return len(shape) != 4 or shape[1] == 1 or shape[2] * shape[3] == 1
+
+
 def reshaped(graph, node, name, out):
     x, y = graph.shape(name), graph.shape(out)
     image = graph.flattened.get(name)
+    if image is None and in_one_order(x) and in_one_order(y):
+        return
     if image is None and len(x) == 4 and len(y) == 2 and y[0] == x[0]:
-        image = x[1:] if x[2] * x[3] > 1 else None
-    elif x != y and (image or 4 in (len(x), len(y))):
+        image = x[1:]
+    elif x != y:
         raise ops.Unreadable("images keep their order only where each becomes a line")
     if image:
         graph.flattened[out] = image
@@ -84,5 +96,7 @@ def read(graph, node, taken):
         op = ops.pooling(*common, [graph.tensor(name, before)], graph.tensor(out, after), geometry, activation="RELU" if relu else activation)
         if graph.clips.get(out):
             op["clip"] = graph.clips[out]
+        if node.op_type in ("AveragePool", "GlobalAveragePool") and graph.is_retyped(out):
+            op["as_unsigned"] = True
     taken.update(claimed)
     return op

@@ -1,6 +1,8 @@
 """What a description says of an operator, whichever model it is from."""
 
 BYTES = ("u8", "s8")
+# Of a tensor that moves in one piece, at most
+DIMENSIONS = 4
 
 
 class Unreadable(Exception):
@@ -72,3 +74,19 @@ def reshape(name, operator, inputs, output):
 
 def other(name, operator, inputs, outputs, left_out="not Octet's"):
     return {"kind": "other", "name": name, "operator": operator, "inputs": inputs, "outputs": outputs, "left_out": left_out}
+
+
+def unforeseen(error):
+    """Why an operator is left out that a script fails at: the model may well be right."""
+    return f"tools/network cannot read it ({type(error).__name__}: {error})"
+
+
+def convert_outside(found, inputs, conversions):
+    """Of operators that convert inputs of the model: what they make is what `octet run` is given, where it computes with that."""
+    read = {i for op in found if op["kind"] != "other" for i in op["inputs"]}
+    outside = set(inputs)
+    for op in found:
+        if op["operator"] in conversions and op["inputs"] and op["inputs"][0] in outside:
+            outside.update(op["outputs"])
+            if read.intersection(op["outputs"]):
+                op.update(left_out="what it makes is an input of octet run", from_outside=True)

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Holds `octet run --network` of .onnx models that are made here against ONNX Runtime, byte by byte: which tensors are outputs, shapes that the model computes or
+that only ONNX Runtime's own operators have, and operators that are left out; and what a quantizer of ONNX Runtime makes of a network of floats.
+
+    run_onnx_graphs.py <directory for a virtual environment> <the octet command>
+
+Exits with 77, which ctest shows as skipped, where the Python packages are missing and cannot be installed.
+"""
+import json
+import logging
+import pathlib
+import sys
+import tempfile
+
+from run_onnx import F32, LARGEST, RANDOM, U8, Model, described, nhwc, run  # goes on in the virtual environment
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import helper, numpy_helper
+from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+
+# Scales and zero points of tensors: an input, and results
+INPUT, RESULT = (0.03, 120), (0.06, 131)
+
+
+def save(m, path, **outputs):
+    """outputs: their types, by names."""
+    m.save(path, next(iter(outputs)), U8)
+    model = onnx.load(path)
+    del model.graph.output[:]
+    model.graph.output.extend(helper.make_tensor_value_info(name, kind, None) for name, kind in outputs.items())
+    onnx.save(model, path)
+    return path
+
+
+def conv(m, x, channels, out, kernel=1, before=RESULT, **attributes):
+    return m.add("QLinearConv", [x, *m.quantization(*before), m.weights(out, channels, kernel, kernel), *m.quantization(0.5 / LARGEST / kernel, 0, np.int8),
+                                 *m.quantization(*RESULT)], pads=[kernel // 2] * 4, **attributes)
+
+
+def compare(octet, model, tensors, *said, integers=np.uint8):
+    """tensors: that are to be written, by name; floats of a model by the integers that they are made of. said: by describe.py or octet run."""
+    description, first = described(model)
+    network = json.loads(description.read_text())
+    names = [t["name"] for t in network["tensors"]]
+    whole = onnx.load(model)
+    whole.graph.output.extend(helper.make_tensor_value_info(name, U8, None) for name in dict.fromkeys(tensors) if name not in {o.name for o in whole.graph.output})
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(whole.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    x = {i.name: RANDOM.integers(0, 255, i.shape, np.uint8, endpoint=True) for i in session.get_inputs()}
+    (model.parent / "in").write_bytes(b"".join(nhwc(array).tobytes() for array in x.values()))
+    expected = b"".join(nhwc(array).tobytes() for array in session.run(list(tensors), x))
+    for goal in ("layers", "memory"):
+        done = run(octet, "run", description, "--goal", goal, "--input", model.parent / "in", "--output", model.parent / "out", "--repetitions", 1,
+                   "--json", model.parent / "run.json")
+        assert done.returncode == 0 and "equal bytes" in done.stdout, (model.name, first, done.stdout + done.stderr)
+        written = json.loads((model.parent / "run.json").read_text())["networks"][0]["outputs"]
+        assert [names[i] for i in written] == list(tensors), (model.name, [names[i] for i in written], first, done.stderr)
+        made = (model.parent / "out").read_bytes()
+        assert made == expected, f"{model.name}, {goal}: {len(made)} bytes, {len(expected)} wanted, {sum(a != b for a, b in zip(made, expected))} wrong"
+    for text in said:
+        assert text in first + done.stderr, (model.name, text, first, done.stderr)
+    if not said:
+        assert "left out" not in first + done.stderr, (model.name, first, done.stderr)
+    print(f"{model.name}: {len(expected)} bytes equal")
+    return network
+
+
+def outputs(octet, path):
+    """In the model's order, whoever reads them."""
+    m = Model([1, 4, 6, 5], U8)
+    a = conv(m, "x", 4, 8, before=INPUT)
+    b = conv(m, a, 8, 3, 3)
+    compare(octet, save(m, path / "outputs.onnx", **{b: U8, a: U8}), [b, a])
+    compare(octet, save(m, path / "one.onnx", **{b: U8}), [b])
+    # Floats that the model makes of integers
+    floats = m.floats_of(a, *RESULT)
+    compare(octet, save(m, path / "floats.onnx", **{floats: F32, b: U8}), [a, b])
+    # An activation that is an output as floats, too, is not taken into the operator before it
+    m = Model([1, 4, 6, 5], U8)
+    a = conv(m, "x", 4, 8, before=INPUT)
+    y = m.add("Conv", [m.floats_of(a, *RESULT), m.float_weights(0.01, 0, 3, 8, 1, 1)])
+    z = m.bytes_of(y, *RESULT)
+    description, _ = described(save(m, path / "taken.onnx", **{y: F32, z: U8}))
+    done = run(octet, "run", description, "--repetitions", 1)
+    assert done.returncode == 0 and "left out: operators[1] (Conv): not quantized" in done.stderr, done.stderr
+
+
+def computed_shapes(octet, path):
+    """x.view(x.size(0), -1) as PyTorch writes it; a line that becomes an image of one channel."""
+    m = Model([2, 4, 6, 5], U8)
+    y = conv(m, "x", 4, 8, 3, before=INPUT)
+    size = m.add("Gather", [m.add("Shape", [y]), m.add("Constant", [], value=numpy_helper.from_array(np.int64(0)))], axis=0)
+    axes = m.add("Constant", [], value_ints=[0])
+    shape = m.add("Concat", [m.add("Unsqueeze", [size, axes]), m.constant([-1], np.int64)], axis=0)
+    y = m.add("Reshape", [y, shape])
+    z = m.add("QLinearMatMul", [y, *m.quantization(*RESULT), m.weights(240, 35), *m.quantization(0.001, 0, np.int8), *m.quantization(*RESULT)])
+    image = m.add("Reshape", [z, m.constant([2, 1, 5, 7], np.int64)])
+    last = conv(m, image, 1, 4, 3)
+    network = compare(octet, save(m, path / "view.onnx", **{last: U8}), [last])
+    assert [op["operator"] for op in network["operators"]] == ["QLinearConv", "Reshape", "QLinearMatMul", "Reshape", "QLinearConv"], network["operators"]
+
+
+def own_operators(octet, path):
+    """Shapes behind operators that only ONNX Runtime has, of which some are left out, with what needs them."""
+    m = Model([1, 4, 12, 10], U8)
+    q = m.quantization(*RESULT)
+    own = {"domain": "com.microsoft"}
+    a = conv(m, "x", 4, 8, 3, before=INPUT)
+    pooled = m.add("QLinearAveragePool", [a, *q, *q], kernel_shape=[2, 2], strides=[2, 2], **own)
+    joined = m.add("QLinearConcat", [*q, pooled, *q, pooled, *q], axis=1, **own)
+    activated = m.add("QLinearLeakyRelu", [joined, *q, *q], alpha=0.1, **own)
+    scaled = m.add("QLinearMul", [activated, *q, activated, *q, *q], **own)
+    b = conv(m, scaled, 16, 8)
+    total = m.add("QLinearGlobalAveragePool", [b, *q, *q], **own)
+    flat = m.add("Flatten", [total])
+    dense = m.add("QGemm", [flat, *q, m.weights(20, 8), *m.quantization(0.01, 0, np.int8), m.bias(20)], transB=1, **own)
+    m.add("Softmax", [dense])
+    model = save(m, path / "own.onnx", **{m.nodes[-1].output[0]: F32})
+    description, said = described(model)
+    shapes = {t["name"]: t["shape"] for t in json.loads(description.read_text())["tensors"]}
+    assert [shapes[name] for name in (pooled, joined, activated, scaled, b, total)] == [[1, 6, 5, n] for n in (8, 16, 16, 16, 8)] + [[1, 1, 1, 8]], shapes
+    assert shapes[dense] == [1, 20] and "the shape of" not in said, (shapes, said)
+    done = run(octet, "run", description, "--repetitions", 1)
+    assert done.returncode == 0, done.stderr
+    for text in ("(QLinearConcat)", "operators[5] (QLinearConv), operators[6] (QLinearGlobalAveragePool), operators[7] (Flatten): needs what operators[4] (QLinearMul) makes", f"of {len(m.nodes)} operators", "(Softmax): not Octet's"):
+        assert text in done.stderr, (text, done.stderr)
+
+
+def no_elements(octet, path):
+    """The roi of a Resize, which nothing that is computed reads."""
+    m = Model([1, 4, 6, 5], U8)
+    y = conv(m, "x", 4, 8, before=INPUT)
+    y = m.add("Resize", [m.floats_of(y, *RESULT), m.constant(np.zeros(0), np.float32), m.constant([1, 1, 2, 2], np.float32)], mode="nearest")
+    network = compare(octet, save(m, path / "roi.onnx", **{y: F32}), [m.nodes[0].output[0]], "runs 1 of 2 operators", "operators[1] (Resize): not Octet's")
+    assert [0] in [t["shape"] for t in network["tensors"]]
+
+
+class Images(CalibrationDataReader):
+    def __init__(self, shape):
+        self.left = iter([{"x": RANDOM.uniform(-1, 1, shape).astype(np.float32)} for _ in range(4)])
+
+    def get_next(self):
+        return next(self.left, None)
+
+
+def float_network(path):
+    """Inverted residuals, poolings and a classifier behind x.view(x.size(0), -1)."""
+    m = Model([1, 3, 24, 24], F32)
+    weights = lambda *shape: m.constant(RANDOM.normal(0, 1 / np.sqrt(np.prod(shape[1:])), shape), np.float32)
+
+    def layer(x, channels, out, kernel=1, stride=1, group=1, relu=True):
+        y = m.add("Conv", [x, weights(out, channels // group, kernel, kernel), m.constant(RANDOM.normal(0, 0.2, out), np.float32)], group=group,
+                  strides=[stride] * 2, pads=[kernel // 2] * 4, kernel_shape=[kernel] * 2)
+        return m.add("Relu", [y]) if relu else y
+
+    x = layer("x", 3, 16, 3, 2)
+    for _ in range(2):
+        y = layer(layer(x, 16, 32), 32, 32, 3, group=32)
+        x = m.add("Add", [layer(y, 32, 16, relu=False), x])
+    x = m.add("MaxPool", [x], kernel_shape=[2, 2], strides=[2, 2])
+    x = m.add("AveragePool", [x], kernel_shape=[2, 2], strides=[2, 2])
+    x = layer(x, 16, 40)
+    y = m.add("GlobalAveragePool", [x])
+    size = m.add("Gather", [m.add("Shape", [y]), m.constant(0, np.int64)], axis=0)
+    y = m.add("Reshape", [y, m.add("Concat", [m.add("Unsqueeze", [size, m.constant([0], np.int64)]), m.constant([-1], np.int64)], axis=0)])
+    y = m.add("Gemm", [y, weights(10, 40), m.constant(RANDOM.normal(0, 0.1, 10), np.float32)], transB=1)
+    return m.save(path / "float.onnx", y, F32)
+
+
+def integers_of(model, names, kind):
+    """Of tensors by name, for a random image of floats."""
+    whole = onnx.load(model)
+    whole.graph.output.extend(helper.make_tensor_value_info(name, kind, None) for name in names)
+    session = onnxruntime.InferenceSession(whole.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(names, {"x": RANDOM.uniform(-1, 1, [1, 3, 24, 24]).astype(np.float32)})
+
+
+def quantized(octet, path):
+    """All of such a network is described and runs with ONNX Runtime's bytes, but for what turns floats into bytes; no shape is unknown."""
+    made = float_network(path)
+    logging.disable(logging.WARNING)
+    for form in (QuantFormat.QDQ, QuantFormat.QOperator):
+        for kind, per_channel in ((QuantType.QUInt8, False), (QuantType.QInt8, True)):
+            model = path / f"{form.name}_{kind.name}.onnx"
+            quantize_static(made, model, Images([1, 3, 24, 24]), quant_format=form, per_channel=per_channel, reduce_range=LARGEST < 127,
+                            activation_type=kind, weight_type=QuantType.QInt8)
+            description, said = described(model)
+            network = json.loads(description.read_text())
+            ends = [network["tensors"][op["outputs"][0]]["name"] for op in (network["operators"][0], network["operators"][-1])]
+            x, expected = integers_of(model, ends, kind.tensor_type)
+            (path / "in").write_bytes(nhwc(x).tobytes())
+            done = run(octet, "run", description, "--repetitions", 1, "--input", path / "in", "--output", path / "out")
+            others = [op["operator"] for op in network["operators"] if op["kind"] == "other"]
+            assert done.returncode == 0 and others == ["QuantizeLinear"], (model.name, said, done.stderr)
+            assert f"runs {len(network['operators']) - 1} of {len(network['operators'])} operators" in done.stderr, done.stderr
+            assert (path / "out").read_bytes() == expected.tobytes(), (model.name, (path / "out").read_bytes(), expected)
+            assert len(np.unique(expected)) > 5, f"{model.name} shows little: {expected}"
+            print(f"{model.name}: {len(network['operators'])} operators")
+
+
+def main():
+    octet = sys.argv[2]
+    with tempfile.TemporaryDirectory() as scratch:
+        for test in (outputs, computed_shapes, own_operators, no_elements, quantized):
+            test(octet, pathlib.Path(scratch))
+
+
+if __name__ == "__main__":
+    main()

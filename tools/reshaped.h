@@ -1,0 +1,20 @@
+// Tensors in shapes other than those in which they lie in memory.
+#pragma once
+
+#include "octet/network.h"
+
+namespace tool {
+
+// The sizes of a tensor, whatever else is known of it.
+bool same_sizes(const octet_network_tensor& a, const octet_network_tensor& b);
+void set_sizes(octet_network_tensor* to, const octet_network_tensor& from);
+
+// Each pixel, or each image, is a row of a product of this depth.
+bool has_rows(const octet_network_tensor& tensor, size_t depth);
+// What such a product makes of it.
+octet_network_tensor rows_of(const octet_network_tensor& tensor, size_t depth, size_t n);
+
+// Copies images into images of other sizes and as many bytes.
+octet_network_function copy_function();
+
+}  // namespace tool
