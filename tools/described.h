@@ -45,6 +45,7 @@ class DescribedNetwork {
 
  private:
   friend class DescriptionReader;
+  friend class OperatorReader;
 
   std::vector<octet_network_tensor> tensors_;
   std::vector<octet_network_op> ops_;
