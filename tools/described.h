@@ -63,6 +63,7 @@ class DescribedNetwork {
  private:
   friend class DescriptionReader;
   DescribedNetwork() = default;
+  friend class OperatorReader;
 
   std::vector<octet_network_tensor> tensors_;
   std::vector<octet_network_op> ops_;
