@@ -233,6 +233,23 @@ TEST(Calibrate, TakesWhatIsLeftOut) {
   EXPECT_EQ(octet_calibrate(OCTET_ISA_AUTO, &options, nullptr, nullptr, nullptr), OCTET_OK);
 }
 
+// Each probe has its turns until the time is over, but some at least.
+TEST(Calibrate, UsesTheTimeThatItHas) {
+  double took[2] = {};
+  for (const bool more : {false, true}) {
+    double now = 0;
+    octet_tune_options options = OCTET_TUNE_OPTIONS_INIT;
+    options.clock = [](void* at) { return *static_cast<double*>(at) += 0.01; };
+    options.clock_context = &now, options.seconds = more ? 1.3 * took[0] : 1e-3;
+    octet_calibration result = OCTET_CALIBRATION_INIT;
+    octet_error error = {};
+    ASSERT_EQ(octet_calibrate(OCTET_ISA_AUTO, &options, nullptr, &result, &error), OCTET_OK)
+        << error.message;
+    took[more] = result.seconds;
+  }
+  EXPECT_GT(took[1], 1.2 * took[0]);
+}
+
 TEST(Calibrate, BadArgumentsAreNamed) {
   octet_tune_options options = OCTET_TUNE_OPTIONS_INIT;
   expect_refused(OCTET_UNKNOWN_ENUM, "isa is 77", [&](octet_error* e) {
