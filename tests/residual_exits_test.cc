@@ -83,6 +83,13 @@ class Adds {
     if (below(4)) a.sum.shift = -16 - below(8);
     return a;
   }
+  // Inputs lose the bits that they were shifted by, and the sum is only multiplied: negative ones
+  // are rounded once, not twice
+  Add unshifted() {
+    Add a = extreme();
+    a.product.shift = -18 - below(4), a.residual.shift = -18 - below(4), a.sum.shift = -below(2);
+    return a;
+  }
 
  private:
   int32_t below(uint32_t limit) { return static_cast<int32_t>(random_() % limit); }
@@ -213,7 +220,7 @@ TEST_P(ResidualExits, FactorsAreTheDefinition) {
 TEST_P(ResidualExits, AddEveryPair) {
   Adds adds;
   for (int i = 0; i < 6; ++i)
-    for (const Add& a : {adds.common(), adds.of_powers(), adds.extreme()})
+    for (const Add& a : {adds.common(), adds.of_powers(), adds.extreme(), adds.unshifted()})
       for (const bool with_factors : {false, true}) {
         check_pairs(a, with_factors);
         if (HasFatalFailure()) return;
