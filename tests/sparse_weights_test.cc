@@ -443,9 +443,10 @@ TEST(SparseWeights, ConvolveInEveryShape) {
   transposed.transposed = 1;
   line.in_w_max = 40, line.kernel_w = 5;
   uint32_t turn = 0;
-  for (const octet_conv2d_shape& s : {square(8, 3, 20, 3, 2, 1), square(7, 64, 32, 3, 1, 1),
-                                      square(8, 24, 30, 5, 1, 2, 3), square(6, 12, 12, 3, 1, 1, 6),
-                                      square(6, 8, 8, 3, 1, 1, 8), dilated, transposed, wide, line})
+  for (const octet_conv2d_shape& s :
+       {square(8, 3, 20, 3, 2, 1), square(7, 64, 32, 3, 1, 1), square(8, 24, 30, 5, 1, 2, 3),
+        square(6, 12, 12, 3, 1, 1, 6), square(6, 8, 8, 3, 1, 1, 8), square(4, 150, 18, 3, 1, 1),
+        dilated, transposed, wide, line})
     for (int again = 0; again < 5; ++again) {
       ConvCase c = turned(s, ++turn);
       c.sparse = true;
