@@ -75,12 +75,15 @@ bool Repeats::find_rates() {
   return true;
 }
 
-// Whether each op, and each line that is wanted no more, is where it was, a period further.
+// Whether each op, and each line that is wanted no more, is where it was, a period further. An op
+// that ended meanwhile wants no more of what it reads, so that those ops may stay behind from now on.
 bool Repeats::as_before(const BandWalk& walk) {
   bool same = bands_ > period_;
   for (size_t i = 0; i < count_; ++i) {
     const size_t slot = op(i).out_slot, oldest = walk.oldest(slot), lines = lines_[slot];
-    if (walk.left(i) && lines)
+    if (!walk.left(i))
+      same &= walk.done(i) == done_[i];
+    else if (lines)
       same &= walk.done(i) == done_[i] + lines && oldest == oldest_[slot] + lines;
     done_[i] = walk.done(i);
   }
