@@ -44,7 +44,8 @@ class DescribedNetwork {
   static std::vector<std::string> each_layer(const std::string& path, const LayerSink& sink);
 
   // batch: times the images that the model is of. fuse: additions become residuals of convolutions
-  // where bytes stay equal. Throws what is wrong with the file, or what of it Octet does not compute.
+  // where bytes stay equal. Throws what is wrong with the file, or what of it Octet does not
+  // compute.
   DescribedNetwork(const std::string& path, octet_isa isa, size_t batch, bool fuse = true);
 
   octet_network_desc desc() const;

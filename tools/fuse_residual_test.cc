@@ -1,5 +1,6 @@
 // Networks whose additions became residuals have the bytes of those that run each operator by
-// itself; an addition stays where another operator reads the convolution's result, and in float mode.
+// itself; an addition stays where another operator reads the convolution's result, and in float
+// mode.
 #include <gtest/gtest.h>
 
 #include <algorithm>

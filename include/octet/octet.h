@@ -872,9 +872,9 @@ octet_conv_algorithm octet_conv2d_algorithm(const octet_conv2d* conv);
 const char* octet_conv2d_kernel(const octet_conv2d* conv); /* null if conv is null */
 
 /* Limits the bytes of all filters of a network together. Each filter is described as it will be
- * packed, its shape with the sizes of the layer, which the prediction is for; data may be null. Sets
- * packed_bytes_max of some of them, so that octet_conv2d_pack_size of all, for the same isa and
- * environment, adds up to at most bytes_max: algorithms are given up in the order of the least
+ * packed, its shape with the sizes of the layer, which the prediction is for; data may be null.
+ * Sets packed_bytes_max of some of them, so that octet_conv2d_pack_size of all, for the same isa
+ * and environment, adds up to at most bytes_max: algorithms are given up in the order of the least
  * predicted time lost per byte saved. No output byte depends on it.
  *
  * bytes_max: SIZE_MAX limits nothing. 0 means 2.5 times the bytes of the weights as they are given,

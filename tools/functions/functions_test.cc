@@ -127,8 +127,8 @@ TEST(TfliteAdd, AllPairs) {
   }
 }
 
-// FNV-1a of the 65,536 bytes that QLinearAdd of ONNX Runtime 1.32.0 made on x86 with AVX2, a byte of
-// the first input after the other; zero points of s8 are 128 smaller.
+// FNV-1a of the 65,536 bytes that QLinearAdd of ONNX Runtime 1.32.0 made on x86 with AVX2, a byte
+// of the first input after the other; zero points of s8 are 128 smaller.
 // tests/network/run_onnx_functions.py compares with the package.
 struct Recorded {
   float scales[3];

@@ -1,7 +1,7 @@
 // Runs a loop in the widest vectors that it is compiled for here: those of AVX2 and FMA where an
 // x86-64 processor has both, the compiler's baseline elsewhere. Bytes are equal: loops are of
-// integers, or of floats that round as they are written (cmake/strict_float.cmake). TOOL_BASELINE is
-// a test's: the baseline alone.
+// integers, or of floats that round as they are written (cmake/strict_float.cmake). TOOL_BASELINE
+// is a test's: the baseline alone.
 #pragma once
 
 namespace tool {
