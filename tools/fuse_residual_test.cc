@@ -1,6 +1,6 @@
 // Networks whose additions became residuals have the bytes of those that run each operator by
-// itself; an addition stays where another operator reads the convolution's result, and in float
-// mode.
+// itself; an addition stays where another operator reads the convolution's result, where that is an
+// output of the model, and in float mode.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,19 +45,22 @@ class Description {
     op("addition", "ADD", {a, b}, to, activation);
   }
 
+  void set_outputs(const std::vector<size_t>& tensors) { outputs_ = tensors; }
+
   std::string path() const {
     return testing::TempDir() + "octet_fuse_residual_" + type_ + arithmetic_ + ".json";
   }
   void write() const {
     std::ofstream(path() + ".bin", std::ios::binary)
         .write(data_.data(), std::streamsize(data_.size()));
-    const json all = {{"octet_network", 1},
-                      {"name", "made"},
-                      {"source", "made"},
-                      {"arithmetic", arithmetic_},
-                      {"operators", operators_},
-                      {"tensors", tensors_},
-                      {"data", std::filesystem::path(path() + ".bin").filename().string()}};
+    json all = {{"octet_network", 1},
+                {"name", "made"},
+                {"source", "made"},
+                {"arithmetic", arithmetic_},
+                {"operators", operators_},
+                {"tensors", tensors_},
+                {"data", std::filesystem::path(path() + ".bin").filename().string()}};
+    if (!outputs_.empty()) all["outputs"] = outputs_;
     std::ofstream(path()) << all;
   }
 
@@ -94,6 +97,7 @@ class Description {
 
   const std::string type_, arithmetic_;
   json operators_ = json::array(), tensors_ = json::array();
+  std::vector<size_t> outputs_;  // empty: those that nothing reads
   std::string data_;
   std::mt19937 random_{1};
 };
@@ -158,6 +162,17 @@ TEST_P(FuseResidual, NotWhatOthersRead) {
   d.addition(a, b, c, "NONE");
   d.addition(c, c, e, "NONE");
   EXPECT_EQ(check(d, 4), 4u);
+}
+
+TEST_P(FuseResidual, NotWhatIsAnOutput) {
+  Description d(GetParam(), "tflite");
+  const size_t x = d.image(0.05f, -3), a = d.image(0.03f, 4), b = d.image(0.06f, 8);
+  d.convolution(x, a, "NONE");
+  d.addition(a, x, b, "NONE");
+  d.set_outputs({b, a});
+  EXPECT_EQ(check(d, 2), 2u);
+  d.set_outputs({b});
+  EXPECT_EQ(check(d, 2), 1u);
 }
 
 TEST_P(FuseResidual, NotInFloatMode) {
