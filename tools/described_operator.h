@@ -1,5 +1,5 @@
-// Operators of a description, one at a time: each becomes an op with the object or the function that
-// computes it.
+// Operators of a description, one at a time: each becomes an op with the object or the function
+// that computes it.
 #pragma once
 
 #include <string>
@@ -67,8 +67,8 @@ class OperatorReader : protected DescriptionFile {
   octet_network_function& become(const Arguments& arguments,
                                  void (*run)(void*, const octet_network_call*));
   void addition(const json& op);
-  // ONNX Runtime drops an activation that the type's range implies, and only then makes one operator
-  // of an addition and its quantizations.
+  // ONNX Runtime drops an activation that the type's range implies, and only then makes one
+  // operator of an addition and its quantizations.
   static bool is_bounded(const Bounds& bounds, octet_type type);
   void pooling(const json& op);
   octet_network_function& onnx_average(const json& op, octet_type type, const Bounds& bounds,
