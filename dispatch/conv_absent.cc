@@ -48,6 +48,10 @@ octet_status octet_conv2d_explain(const octet_filter_desc*, octet_isa, size_t,
                                   octet_conv2d_candidate*, octet_error* error) {
   return absent(error);
 }
+octet_status octet_conv2d_limit_packed(octet_filter_desc* const*, size_t, octet_isa, size_t,
+                                       size_t*, octet_error* error) {
+  return absent(error);
+}
 octet_status octet_conv2d_create(const octet_conv2d_desc*, octet_conv2d** conv,
                                  octet_error* error) {
   if (conv) *conv = nullptr;

@@ -147,7 +147,8 @@ void plan_filters(octet_isa isa, bool sparse, FilterDraft* d) {
                          {},
                          f.packed_bytes_max,
                          sparse,
-                         &d->costs};
+                         &d->costs,
+                         d->costs_origin != CostsOrigin::kBuiltIn};
   measure_blobs(*d, &problem);
   plan_conv(problem, &d->plans);
 }

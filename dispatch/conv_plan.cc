@@ -30,6 +30,10 @@ TierCosts sparse_costs(const Tier& tier, const CpuFeatures& cpu, TierCosts costs
   return costs;
 }
 
+bool is_exact_winograd(int algorithm) {
+  return method_of((uint8_t)algorithm)->operands == KernelKind::kWords;
+}
+
 const char* limit_of(const Estimate& e) {
   return e.memory > e.compute      ? "memory traffic"
          : e.transform > e.compute ? "transforms and copies"
@@ -51,6 +55,8 @@ void plan_conv(const ConvProblem& problem, ConvPlans* to) {
   plans = {};
   plans.least_too_large = SIZE_MAX;
   const Candidate* best = nullptr;
+  double best_rank = 0;
+  const bool guesses = is_guess(problem);
   const Tier& tier = tier_of(problem.isa);
   const TierCosts given = problem.costs ? *problem.costs : costs_of(tier, problem.cpu.design);
   const TierCosts costs = problem.sparse ? sparse_costs(tier, problem.cpu, given) : given;
@@ -78,8 +84,10 @@ void plan_conv(const ConvProblem& problem, ConvPlans* to) {
                                                        problem.zero_points.any()),
                           costs, problem.cpu.l2_bytes(), problem.cpu.l3_bytes()});
     c.microseconds = microseconds_of(c.estimate, problem.cpu.in_order());
-    if (best && best->microseconds <= c.microseconds) continue;
+    const double rank = c.microseconds * (guesses && is_exact_winograd(i) ? kLeadWhereGuessed : 1);
+    if (best && best_rank <= rank) continue;
     best = &c;
+    best_rank = rank;
     plans.best = (octet_conv_algorithm)i;
   }
   for (Candidate& c : plans.candidates) {
@@ -88,8 +96,11 @@ void plan_conv(const ConvProblem& problem, ConvPlans* to) {
     if (&c == best)
       snprintf(c.reason, sizeof c.reason, "limited by %s", limit);
     else
-      snprintf(c.reason, sizeof c.reason, "%.2f times the time of %s; limited by %s",
-               c.microseconds / best->microseconds, algorithm_name(plans.best), limit);
+      snprintf(
+          c.reason, sizeof c.reason, "%.2f times the time of %s%s; limited by %s",
+          c.microseconds / best->microseconds, algorithm_name(plans.best),
+          c.microseconds < best->microseconds ? ", too small a lead on an unknown machine" : "",
+          limit);
   }
 }
 

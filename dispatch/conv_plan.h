@@ -21,7 +21,18 @@ struct ConvProblem {
   size_t packed_bytes_max;           // 0 = any
   bool sparse;                       // the weights are packed 2:4 sparse
   const TierCosts* costs = nullptr;  // in place of the tier's
+  bool costs_given = false;          // by a tuning, of the machine itself
 };
+
+// Whether predictions for the machine rest on a guess: no L2 was found, or its design is none that
+// is known and nobody gave its costs.
+inline bool is_guess(const ConvProblem& p) {
+  return !p.cpu.caches.l2_bytes || (p.cpu.design == OCTET_DESIGN_UNKNOWN && !p.costs_given);
+}
+
+// By what factor exact Winograd has to beat all else where predictions rest on a guess: its weights
+// take 2 to 8 times the memory whether the guess was right or not.
+constexpr double kLeadWhereGuessed = 1.2;
 
 // Of a run by one core.
 double microseconds_of(const Estimate& estimate, bool in_order);

@@ -49,6 +49,35 @@ octet_status check_enums(const Draft& draft) {
   return OCTET_OK;
 }
 
+// The name of the first field that is set; null if none is.
+const char* set_field(const octet_residual& r) {
+  const struct {
+    const char* name;
+    bool set;
+  } fields[] = {{"zero_point", r.zero_point != 0},
+                {"scale", r.scale != 0},
+                {"intermediate_zero_point", r.intermediate_zero_point != 0},
+                {"product_multiplier", r.product_multiplier != 0},
+                {"product_shift", r.product_shift != 0},
+                {"residual_multiplier", r.residual_multiplier != 0},
+                {"residual_shift", r.residual_shift != 0},
+                {"dst_multiplier", r.dst_multiplier != 0},
+                {"dst_shift", r.dst_shift != 0}};
+  for (const auto& field : fields)
+    if (field.set) return field.name;
+  return nullptr;
+}
+
+// A residual whose type was forgotten would be a residual that is silently not added.
+octet_status check_residual_type(const octet_residual& r, octet_error* error) {
+  const char* const field = r.type ? nullptr : set_field(r);
+  if (!field) return OCTET_OK;
+  return fail(error, OCTET_UNSUPPORTED,
+              "desc.epilogue.residual.%s is set, but desc.epilogue.residual.type is 0, which means "
+              "that there is no residual; set the type, or leave all of desc.epilogue.residual 0",
+              field);
+}
+
 // Combinations that have no meaning, rather than being quietly ignored.
 octet_status check_combination(const Draft& draft) {
   const octet_gemm_desc& d = draft.desc;
@@ -69,6 +98,7 @@ octet_status check_combination(const Draft& draft) {
         "each run");
   if (d.dst_type != OCTET_F32 && e.bias_f32)
     return refuse("desc.epilogue.bias_f32 is for an f32 dst; use desc.epilogue.bias");
+  OCTET_TRY(check_residual_type(e.residual, error));
   if (!is_8bit(d.dst_type)) {
     if (e.residual.type) return refuse("desc.epilogue.residual needs an s8 or u8 dst");
     if (e.lut) return refuse("desc.epilogue.lut needs an s8 or u8 dst");

@@ -70,6 +70,8 @@ octet_status octet_tflite_multipliers(octet_tflite_op op, octet_type type, float
                 : !multipliers ? "multipliers"
                                : "shifts");
   if (count == 0) return fail(error, OCTET_BAD_SIZE, "count is 0");
+  if (count > PTRDIFF_MAX / sizeof(float))
+    return fail(error, OCTET_BAD_SIZE, "count = %zu: the scales leave size_t", count);
   if (type == OCTET_U8 && count > 1)
     return fail(error, OCTET_UNSUPPORTED,
                 "count is %zu; TFLite's uint8 operators have one weight scale per tensor", count);

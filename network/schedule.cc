@@ -20,7 +20,6 @@ LineRange lines_read(const octet_network& n, const NetworkOp& op, size_t input, 
   const size_t h = n.tensors[op.inputs[input]].h;
   if (op.conv && input == 0)
     return input_lines(op.conv->plan.shape, op.conv->plan.shape.pad_top, h, out);
-  if (op.flat && input == 0) return {0, h};
   return op.conv || op.gemm ? out : lines_of_function(op.function, h, out);
 }
 
@@ -42,13 +41,30 @@ BandWalk::BandWalk(const octet_network& n, const NetworkPart& part, LineRange st
       until_(memory + count_),
       end_(memory + 2 * count_),
       need_(memory + 3 * count_),
-      origin_(memory + 4 * count_) {
+      origin_(memory + 4 * count_),
+      first_(memory + 5 * count_),
+      last_(memory + 6 * count_) {
+  find_touched();
   find_ends();
   begin();
 }
 
 bool BandWalk::in_full(size_t i) const {
   return !home(op(i).output).is_ring && op(i).out_slot != op(count_ - 1).out_slot;
+}
+
+void BandWalk::find_touched() {
+  for (size_t s = 0; s < count_; ++s) first_[s] = count_, last_[s] = 0;
+  for (size_t i = 0; i < count_; ++i) {
+    const NetworkOp& o = op(i);
+    const auto touch = [&](size_t slot) {
+      if (slot == kNoSlot) return;
+      first_[slot] = smaller(first_[slot], i);
+      last_[slot] = i;
+    };
+    touch(o.out_slot);
+    for (size_t k = 0; k < o.input_count; ++k) touch(o.in_slots[k]);
+  }
 }
 
 // How far the stripe needs each op.
@@ -119,7 +135,7 @@ void BandWalk::place_rings() {
 
 size_t BandWalk::oldest(size_t slot) const {
   size_t oldest = SIZE_MAX;
-  for (size_t i = 0; i < count_; ++i) {
+  for (size_t i = first_[slot]; i <= last_[slot]; ++i) {
     const NetworkOp& o = op(i);
     if (done_[i] == end_[i]) continue;
     if (o.out_slot == slot) oldest = smaller(oldest, done_[i]);

@@ -29,7 +29,7 @@ class BandWalk {
  public:
   // memory: words(part) values, its own while it lives.
   BandWalk(const octet_network& network, const NetworkPart& part, LineRange stripe, size_t* memory);
-  static constexpr size_t words(size_t ops) { return 5 * ops; }
+  static constexpr size_t words(size_t ops) { return 7 * ops; }
   static size_t words(const NetworkPart& part) { return words(part.end - part.first); }
 
   bool next();  // the next band, if there is one
@@ -54,6 +54,7 @@ class BandWalk {
   const NetworkOp& op(size_t i) const { return n_.ops[part_.first + i]; }
   const NetworkTensor& home(size_t tensor) const { return n_.tensors[n_.tensors[tensor].home]; }
   bool in_full(size_t i) const;  // written outside of rings, and not the last op's
+  void find_touched();
   void find_ends();
   void begin();
   void place_rings();
@@ -66,7 +67,8 @@ class BandWalk {
   // Of each op: lines that are done, that are to be after this band, and after the last one (0: the
   // stripe wants nothing of the op).
   size_t *done_, *until_, *end_;
-  size_t *need_, *origin_;  // of each slot
+  // Of each slot; the first and the last op that write or read it.
+  size_t *need_, *origin_, *first_, *last_;
 };
 
 }  // namespace octet

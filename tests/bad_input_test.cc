@@ -402,6 +402,16 @@ TEST(BadCreate, Combinations) {
   });
 }
 
+TEST(BadCreate, ResidualsWithoutAType) {
+  for (const NamedResidual& r : residuals_of_one_field()) {
+    const std::string argument = "desc.epilogue.residual." + r.field + " is set";
+    create_refuses(OCTET_UNSUPPORTED, argument.c_str(),
+                   [&](Product& p) { p.desc.epilogue.residual = r.residual; });
+    create_refuses(OCTET_UNSUPPORTED, argument.c_str(),
+                   [&](Product& p) { p.to_tflite(), p.desc.epilogue.residual = r.residual; });
+  }
+}
+
 TEST(BadCreate, Kernels) {
   create_refuses(OCTET_UNKNOWN_KERNEL, "desc.kernel",
                  [](Product& p) { p.desc.kernel = "avx512vnni_u8s8_7x64x4"; });

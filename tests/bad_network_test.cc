@@ -118,6 +118,8 @@ TEST(BadNetwork, Ops) {
   expect(OCTET_UNSUPPORTED, "is f32, but the op makes u8",
          [](NetworkCase* c) { c->tensors[3].type = OCTET_F32; });
   expect(OCTET_SIZE_ABOVE_MAXIMUM, "m_max = 30", [](NetworkCase* c) { c->tensors[2].h = 7; });
+  expect(OCTET_SIZE_ABOVE_MAXIMUM, "has 31 rows, above the product's m_max = 30",
+         [](NetworkCase* c) { c->tensors[2].h = 31, c->tensors[2].w = 1; });
   expect(OCTET_BAD_SIZE, "its batch is 1, but must be 2",
          [](NetworkCase* c) { c->tensors[2].batch = 2; });
   octet_network_function function = {};
@@ -191,6 +193,88 @@ TEST(BadNetwork, SlicesThatMeet) {
   c.tensors[3].first_channel = 8;
   c.ops.erase(c.ops.begin() + 1);
   expect_refused(OCTET_BAD_NETWORK, "ops[1].inputs[0] = 1 is written in part only", create);
+}
+
+// A network passes no weights on, and no zero points.
+TEST(BadNetwork, WhatARunWouldHaveToBring) {
+  for (const bool weights : {true, false}) {
+    NetworkCase c(3);
+    c.gemm(c.tensor(1, 6, 5, 8), 12);
+    c.keep_ends();
+    const float scale = 1;
+    octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+    d.m_max = 30, d.n = 12, d.k = 8;
+    d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8, d.dst_type = OCTET_U8;
+    d.epilogue.scales = &scale, d.epilogue.scale_count = 1;
+    if (!weights) {
+      d.packed = c.blobs()[0].data(), d.packed_bytes = c.blobs()[0].bytes();
+      d.lhs_quant = OCTET_LHS_PER_TENSOR;
+    }
+    octet_gemm* gemm = nullptr;
+    octet_error error = {};
+    ASSERT_EQ(octet_gemm_create(&d, &gemm, &error), OCTET_OK) << error.message;
+    c.ops[0].gemm = gemm;
+    const octet_network_desc desc = c.desc();
+    octet_network* network = nullptr;
+    expect_refused(OCTET_UNSUPPORTED,
+                   weights ? "ops[0].gemm wants weights with each run"
+                           : "ops[0].gemm wants zero points with each run",
+                   [&](octet_error* e) { return octet_network_create(&desc, &network, e); });
+    octet_gemm_destroy(gemm);
+  }
+}
+
+// The images of a slice have other channels between their pixels.
+TEST(BadNetwork, ProductsOfImagesThatAreSlices) {
+  NetworkCase c(3);
+  const size_t whole = c.tensor(1, 2, 3, 12);
+  c.gemm(c.slice(whole, 4, 8), 4, true);
+  c.keep_ends();
+  const octet_network_desc desc = c.desc();
+  octet_network* network = nullptr;
+  expect_refused(OCTET_BAD_SIZE, "ops[0].inputs[0] = 1: the number of its channels is 8",
+                 [&](octet_error* e) { return octet_network_create(&desc, &network, e); });
+}
+
+// The caller brings a tensor, or ops write all that is read of it: not one half and the other.
+TEST(BadNetwork, KeptTensorsThatAreWrittenInPart) {
+  NetworkCase c(3);
+  const size_t input = c.tensor(1, 6, 5, 8), whole = c.tensor(1, 6, 5, 12),
+               unwritten = c.slice(whole, 8, 4);
+  c.conv(input, kernel3(8), NetworkCase::kNone, c.slice(whole, 0, 8));
+  c.conv(unwritten, kernel3(4));
+  c.keep_ends();
+  c.tensors[whole].keep = 1;
+  const octet_network_desc desc = c.desc();
+  octet_network* network = nullptr;
+  expect_refused(OCTET_BAD_NETWORK, "ops[1].inputs[0] = 2 is written in part only",
+                 [&](octet_error* e) { return octet_network_create(&desc, &network, e); });
+}
+
+TEST(BadNetwork, AddressesOfTensors) {
+  for (const octet_type type : {OCTET_S32, OCTET_F32}) {
+    NetworkCase c(3);
+    const size_t input = c.tensor(1, 6, 5, 8), output = c.add(input, input);
+    c.tensors[output].type = type;
+    c.keep_ends();
+    const octet_network_desc desc = c.desc();
+    octet_network* network = nullptr;
+    octet_error error = {};
+    ASSERT_EQ(octet_network_create(&desc, &network, &error), OCTET_OK) << error.message;
+    const Guarded to(size_t{4} * 6 * 5 * 8 + 4, Side::kBack, 4);
+    Bytes from(6 * 5 * 8 + 1);
+    octet_network_args args = OCTET_NETWORK_ARGS_INIT;
+    for (size_t off = 0; off <= 4; ++off) {
+      void* const tensors[] = {from.data() + 1, to.data() + off};
+      args.tensors = tensors;
+      const auto run = [&](octet_error* e) { return octet_network_run(network, &args, e); };
+      if (off % 4)
+        expect_refused(OCTET_MISALIGNED, "args.tensors[1] is at", run);
+      else
+        EXPECT_EQ(run(&error), OCTET_OK) << error.message;
+    }
+    octet_network_destroy(network);
+  }
 }
 
 TEST(BadNetwork, Plans) {
@@ -291,6 +375,8 @@ TEST(BadNetwork, Runs) {
   octet_network_explanation e = OCTET_NETWORK_EXPLANATION_INIT;
   expect_refused(OCTET_BAD_SIZE, "index = 3, but the network runs in 3 parts",
                  [&](octet_error* error) { return octet_network_explain(network, 3, &e, error); });
+  expect_refused(OCTET_NULL_POINTER, "network is null",
+                 [&](octet_error* error) { return octet_network_explain(nullptr, 0, &e, error); });
   octet_network_destroy(network);
 }
 

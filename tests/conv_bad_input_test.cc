@@ -639,6 +639,16 @@ TEST(ConvBadCreate, Scales) {
                  [](Layer& p) { p.desc.epilogue.activation = OCTET_ACTIVATION_CLAMP; });
 }
 
+TEST(ConvBadCreate, ResidualsWithoutAType) {
+  for (const NamedResidual& r : residuals_of_one_field()) {
+    const std::string argument = "desc.epilogue.residual." + r.field + " is set";
+    create_refuses(OCTET_UNSUPPORTED, argument.c_str(),
+                   [&](Layer& p) { p.desc.epilogue.residual = r.residual; });
+    create_refuses(OCTET_UNSUPPORTED, argument.c_str(),
+                   [&](Layer& p) { p.to_tflite(), p.desc.epilogue.residual = r.residual; });
+  }
+}
+
 // The window's products, the bias and the zero point together; a tap of padding does not help, some
 // output sees the whole window.
 TEST(ConvBadCreate, AccumulatorOverflow) {

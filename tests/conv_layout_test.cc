@@ -44,6 +44,21 @@ TEST(ConvLayout, EveryFilterOrder) {
       }
 }
 
+// Windows in the padding only: nothing of a line is staged but padding, and less than there is.
+TEST(ConvLayout, NoWindowMeetsTheInput) {
+  uint32_t turn = 0;
+  for (const size_t groups : {1, 4})
+    for (const bool above : {false, true})
+      for (const octet_layout lhs : {OCTET_NHWC, OCTET_NCHW}) {
+        octet_conv2d_shape s = square(3, 4, 8, 2, 12, 0, groups);
+        (above ? s.pad_top : s.pad_left) = 7;
+        ConvCase c = turned(s, turn++);
+        c.lhs_layout = lhs;
+        check_every_way(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 // Pixels of a wider tensor: what lies between them is neither read into a result nor written.
 TEST(ConvLayout, PixelStrides) {
   uint32_t turn = 0;

@@ -41,6 +41,24 @@ TEST(Hpp, MultipliesOneByOne) {
   EXPECT_NE(gemm->kernel(1), nullptr);
 }
 
+TEST(Hpp, LimitsFilters) {
+  auto filter = octet::make<octet_filter_desc>();
+  filter.shape.in_h_max = filter.shape.in_w_max = 28;
+  filter.shape.in_channels = filter.shape.out_channels = 64;
+  filter.shape.kernel_h = filter.shape.kernel_w = 3;
+  filter.type = OCTET_S8;
+  octet_filter_desc* const filters[] = {&filter};
+  const octet::Result<size_t> bytes = octet::limit_packed(filters, 1);
+  ASSERT_TRUE(bytes) << bytes.error().message;
+  size_t packed = 0;
+  ASSERT_EQ(octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &packed, nullptr), OCTET_OK);
+  EXPECT_EQ(*bytes, packed);
+  EXPECT_LE(*bytes, size_t{64 * 64 * 9} * 5 / 2);
+  filter.packed_bytes_max = 0;
+  const octet::Result<size_t> none = octet::limit_packed(filters, 1, 1);
+  EXPECT_EQ(none.status(), OCTET_BAD_SIZE);
+}
+
 TEST(Hpp, ConvolvesOneByOne) {
   const std::vector<int8_t> data = {-3};
   auto filter = octet::make<octet_filter_desc>();

@@ -243,7 +243,11 @@ TEST(LargeSizes, ValuesBeyondTheAddressSpace) {
   float value = 0;
   int8_t byte = 0;
   for (const size_t count : {SIZE_MAX / 8 + 1, SIZE_MAX / 4, SIZE_MAX / 2, SIZE_MAX}) {
-    int32_t zero_point;
+    int32_t zero_point, shift;
+    expect_refused(OCTET_BAD_SIZE, "count", [&](octet_error* e) {
+      return octet_tflite_multipliers(OCTET_TFLITE_CONVOLUTION, OCTET_S8, 1, &value, count, 1,
+                                      &zero_point, &shift, e);
+    });
     expect_refused(OCTET_BAD_SIZE, "count", [&](octet_error* e) {
       return octet_quantize(&value, count, 1, 0, OCTET_S8, &byte, e);
     });

@@ -239,6 +239,39 @@ TEST(CpuDesign, ChoosesTheAlgorithm) {
             OCTET_CONV_WINOGRAD_4X4);
 }
 
+// Layers whose lead by Winograd is above 1.2, between 1 and 1.2, and below 1: where the design is
+// unknown, one between goes to what is best beside it.
+TEST(CpuDesign, UnknownOnesTakeWinogradByAClearLeadOnly) {
+  const struct {
+    octet_isa isa;
+    octet_cpu_design design;  // with the costs of an unknown one
+    octet_conv2d_shape shape;
+    octet_conv_algorithm known, unknown;
+  } kLayers[] = {
+      {OCTET_ISA_AVX2, OCTET_DESIGN_ZEN3, kernel3(64, 64, 28), OCTET_CONV_WINOGRAD_4X4,
+       OCTET_CONV_WINOGRAD_4X4},
+      {OCTET_ISA_AVX2, OCTET_DESIGN_ZEN3, kernel3(16, 16, 14), OCTET_CONV_WINOGRAD_4X4,
+       OCTET_CONV_GROUPED},
+      {OCTET_ISA_AVX2, OCTET_DESIGN_ZEN3, kernel3(4, 4, 8), OCTET_CONV_DIRECT, OCTET_CONV_DIRECT},
+      {OCTET_ISA_NEON, OCTET_DESIGN_CORTEX_A72, kernel3(64, 64, 56), OCTET_CONV_WINOGRAD_4X4,
+       OCTET_CONV_WINOGRAD_4X4},
+      {OCTET_ISA_NEON, OCTET_DESIGN_CORTEX_A72, kernel3(32, 32, 7), OCTET_CONV_WINOGRAD_4X4,
+       OCTET_CONV_DIRECT},
+      {OCTET_ISA_NEON, OCTET_DESIGN_CORTEX_A72, kernel3(16, 16, 7), OCTET_CONV_DIRECT,
+       OCTET_CONV_DIRECT},
+      {OCTET_ISA_SCALAR, OCTET_DESIGN_ZEN3, kernel3(256, 256, 56), OCTET_CONV_WINOGRAD_4X4,
+       OCTET_CONV_DIRECT},
+      {OCTET_ISA_SCALAR, OCTET_DESIGN_ZEN3, kernel3(16, 16, 28), OCTET_CONV_DIRECT,
+       OCTET_CONV_DIRECT},
+  };
+  for (const auto& l : kLayers) {
+    EXPECT_EQ(planned(l.isa, l.design, l.shape), l.known)
+        << octet_isa_name(l.isa) << ' ' << l.shape.in_channels << ' ' << l.shape.in_h_max;
+    EXPECT_EQ(planned(l.isa, OCTET_DESIGN_UNKNOWN, l.shape), l.unknown)
+        << octet_isa_name(l.isa) << ' ' << l.shape.in_channels << ' ' << l.shape.in_h_max;
+  }
+}
+
 // One input channel has as many groups as channels, but many outputs of it are a product.
 TEST(CpuDesign, KnowsWhatRepeatedChannelsCost) {
   octet_conv2d_shape speech = OCTET_CONV2D_SHAPE_INIT, twice = kernel3(32, 64, 56);
@@ -442,6 +475,12 @@ TEST(GivenMachine, NeverChangesAByte) {
 
 // ---- a limit to the packed bytes
 
+octet_machine known_machine() {
+  octet_machine m = machine(512 << 10, 8 << 20);
+  m.design = OCTET_DESIGN_ZEN3;
+  return m;
+}
+
 TEST(PackedBytesMax, CandidatesTellTheirSize) {
   for (const octet_conv2d_shape& shape : shapes())
     for (const octet_isa isa : tiers_to_test()) {
@@ -462,7 +501,9 @@ TEST(PackedBytesMax, TheBestThatFitsIsTaken) {
   uint32_t turn = 0;
   for (const octet_conv2d_shape& shape : shapes())
     for (const octet_isa isa : tiers_to_test()) {
+      const octet_machine known = known_machine();  // else Winograd needs a clear lead
       Filter filter(shape);
+      filter.desc.machine = &known;
       const Explained free = explain(filter.desc, isa);
       std::set<size_t> sizes;
       for (const octet_conv2d_candidate& c : free.candidates)

@@ -2,6 +2,8 @@
 #include "dispatch/select.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -319,10 +321,82 @@ TEST(Plan, KnowsWhatWasMeasured) {
     octet::ConvProblem problem = {};
     problem.isa = c.isa;
     problem.shape = c.shape;
-    problem.cpu = {~0u, {48 << 10, 2 << 20, size_t{260} << 20}};
+    problem.cpu = {~0u, {48 << 10, 2 << 20, size_t{260} << 20}, {}, OCTET_DESIGN_GOLDEN_COVE};
     EXPECT_EQ(octet::plan_conv(problem).best, c.best)
         << octet::isa_name(c.isa) << " " << c.shape.in_h << " " << c.shape.in_channels;
   }
+}
+
+bool is_exact_winograd(int algorithm) {
+  return algorithm >= OCTET_CONV_WINOGRAD_2X2 && algorithm <= OCTET_CONV_WINOGRAD_2X2_S2;
+}
+
+// By how much the fastest exact Winograd beats all else; 0 if none is possible.
+double lead_of_winograd(const octet::ConvPlans& plans) {
+  double winograd = INFINITY, other = INFINITY;
+  for (int i = 1; i < octet::kAlgorithms; ++i)
+    if (plans.candidates[i].possible) {
+      double& least = is_exact_winograd(i) ? winograd : other;
+      least = std::min(least, plans.candidates[i].microseconds);
+    }
+  return other / winograd;
+}
+
+octet::ConvProblem problem_of(Isa isa, const octet::ConvShape& shape, octet::Caches caches,
+                              octet_cpu_design design) {
+  octet::ConvProblem problem = {};
+  problem.isa = isa;
+  problem.shape = shape;
+  problem.cpu = {~0u, caches, {}, design};
+  return problem;
+}
+
+// On a machine that is known the fastest is taken; where caches or design are unknown, exact
+// Winograd only by a lead of 1.2.
+TEST(Plan, TakesWinogradOnUnknownMachinesByAClearLeadOnly) {
+  constexpr octet::Caches kKnown = {32 << 10, 512 << 10, 8 << 20}, kNone = {},
+                          kL3Only = {32 << 10, 0, 8 << 20};
+  const struct {
+    octet::Caches caches;
+    octet_cpu_design design;
+  } kUnknown[] = {{kKnown, OCTET_DESIGN_UNKNOWN},
+                  {kNone, OCTET_DESIGN_UNKNOWN},
+                  {kNone, OCTET_DESIGN_ZEN3},
+                  {kL3Only, OCTET_DESIGN_CORTEX_A72}};
+  size_t differ = 0, clear = 0, slower = 0;
+  for (const Isa isa : {Isa::kScalar, Isa::kSse41, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni,
+                        Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
+    for (const size_t size : {7, 14, 28, 56})
+      for (const size_t channels : {16, 32, 64, 128, 256, 512}) {
+        const octet::ConvShape shape = square_3x3(size, channels, channels);
+        for (const auto& unknown : kUnknown) {
+          octet::ConvProblem problem = problem_of(isa, shape, unknown.caches, unknown.design);
+          const octet::ConvPlans plans = octet::plan_conv(problem);
+          const double lead = lead_of_winograd(plans);
+          SCOPED_TRACE(testing::Message() << octet::isa_name(isa) << ' ' << size << 'x' << channels
+                                          << ", lead " << lead);
+          EXPECT_EQ(is_exact_winograd(plans.best), lead > 1.2);
+          clear += lead > 1.2, slower += lead < 1;
+          if (lead > 1 && lead <= 1.2) {
+            ++differ;
+            const char* const why = "too small a lead on an unknown machine";
+            EXPECT_TRUE(std::any_of(
+                std::begin(plans.candidates), std::end(plans.candidates),
+                [&](const octet::Candidate& c) { return std::strstr(c.reason, why) != nullptr; }));
+          }
+          // Costs that were given of it make a design known, not caches
+          problem.costs_given = true;
+          EXPECT_EQ(is_exact_winograd(octet::plan_conv(problem).best),
+                    lead > (unknown.caches.l2_bytes ? 1 : 1.2));
+        }
+        for (const octet_cpu_design design : {OCTET_DESIGN_ZEN3, OCTET_DESIGN_CORTEX_A72}) {
+          const octet::ConvPlans plans = octet::plan_conv(problem_of(isa, shape, kKnown, design));
+          EXPECT_EQ(is_exact_winograd(plans.best), lead_of_winograd(plans) > 1);
+        }
+      }
+  EXPECT_GT(differ, 0u);
+  EXPECT_GT(clear, 0u);
+  EXPECT_GT(slower, 0u);
 }
 
 // Winograd's and depthwise kernels: the same rules, but for the types, which all of them take.

@@ -127,13 +127,13 @@ struct Packed {
   std::string reason;  // as octet_gemm_explain has it; empty where no kernel here reads the form
 };
 
-// Of weights that are stored N x K.
+// Of weights that are stored N x K, or in another order.
 Packed pack(const std::vector<int32_t>& weights, size_t n, size_t k, octet_type type,
             octet_sparsity sparsity, octet_isa isa, std::vector<int32_t> zero_points = {},
-            size_t m_max = 0) {
+            size_t m_max = 0, octet_rhs_order order = OCTET_NK) {
   std::vector<uint8_t> data(weights.begin(), weights.end());
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
-  rhs.type = type, rhs.order = OCTET_NK, rhs.n = n, rhs.k = k, rhs.data = data.data();
+  rhs.type = type, rhs.order = order, rhs.n = n, rhs.k = k, rhs.data = data.data();
   rhs.sparsity = sparsity, rhs.m_max = m_max;
   if (!zero_points.empty())
     rhs.zero_points = zero_points.data(), rhs.zero_point_count = zero_points.size();
@@ -375,6 +375,25 @@ TEST(SparseWeights, FarFromTheirZeroPointAreDense) {
       EXPECT_EQ(is_sparse(p), !far);
       EXPECT_EQ(p.sparsity, far ? octet::Sparsity::kDistances : octet::Sparsity::kTwoOfFour);
     }
+}
+
+// Distances of -128 and 127 are the last that fit. Columns that are neighbours in memory are looked
+// at in another way than those of which the weights are.
+TEST(SparseWeights, AsFarFromTheirZeroPointAsFitsAreSparse) {
+  constexpr size_t kN = 80, kK = 64;
+  for (const octet_type type : {OCTET_S8, OCTET_U8})
+    for (const octet_rhs_order order : {OCTET_NK, OCTET_KN})
+      for (const int32_t zero : {0, 1, 126, 127, 128, 129, 254, 255})
+        for (const int32_t distance : {-129, -128, 127, 128}) {
+          const int32_t least = type == OCTET_U8 ? 0 : -128, value = zero + distance;
+          if (value < 0 || value > 255) continue;
+          std::vector<int32_t> w(kN * kK, least + zero);
+          w[kN * kK - 1] = least + value;
+          const Packed p =
+              pack(w, kN, kK, type, OCTET_SPARSE_2_4, OCTET_ISA_AVXVNNI, {least + zero}, 0, order);
+          EXPECT_EQ(is_sparse(p), distance >= -128 && distance <= 127)
+              << octet_type_name(type) << ' ' << order << ' ' << zero << ' ' << distance;
+        }
 }
 
 TEST(SparseWeights, OfFiltersAreLookedAtPositionByPosition) {

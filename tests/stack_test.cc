@@ -220,6 +220,13 @@ TEST(Stack, ConvolutionCreate) {
               return octet_conv2d_explain(&filter, OCTET_ISA_AUTO, 0, &candidate, e);
             }),
             kOther);
+  octet_filter_desc limited = filter;
+  octet_filter_desc* const filters[] = {&limited};
+  EXPECT_LE(depth([&](octet_error* e) {
+              limited.packed_bytes_max = 0;
+              return octet_conv2d_limit_packed(filters, 1, OCTET_ISA_AUTO, 0, nullptr, e);
+            }),
+            kOther);
 }
 
 // A refusal's sentence is printed by the C library.

@@ -23,6 +23,7 @@ TEST(TaskSize, AsManyAsHaveEnoughToDo) {
   EXPECT_EQ(octet::tasks_worth(3.5 * least, 64), 3u);
   EXPECT_EQ(octet::tasks_worth(3.5 * least, SIZE_MAX), 3u);
   EXPECT_EQ(octet::tasks_worth(1e300, 64), 64u);
+  EXPECT_EQ(octet::tasks_worth(1e300, SIZE_MAX), octet::kMostTasks);
   EXPECT_EQ(octet::tasks_worth(1e300, 1), 1u);
 }
 

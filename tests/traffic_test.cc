@@ -103,6 +103,17 @@ TEST(Traffic, WritesCountForTheLayerThatWrote) {
   EXPECT_EQ(layer_of(traffic, 2).write_bytes[OCTET_OPERAND_OUTPUT], kLine);
 }
 
+// A read of what the last level has, and the first one no more, does not make it clean.
+TEST(Traffic, WhatIsReadAgainIsStillToBeWritten) {
+  const Traffic traffic = create(kLeast);
+  touch(traffic, 0, 1, OCTET_OPERAND_OUTPUT, 1);
+  touch(traffic, 1, kLeast / kLine / 2, OCTET_OPERAND_WEIGHTS, 0);
+  touch(traffic, 0, 1, OCTET_OPERAND_INPUT, 0);
+  ASSERT_EQ(octet_traffic_flush(traffic.get(), nullptr), OCTET_OK);
+  EXPECT_EQ(layer_of(traffic).write_bytes[OCTET_OPERAND_OUTPUT], kLine);
+  EXPECT_EQ(layer_of(traffic).read_bytes[OCTET_OPERAND_INPUT], 0u);
+}
+
 TEST(Traffic, BytesAreWholeLines) {
   const Traffic traffic = create(kLeast);
   const uint8_t* const first = (const uint8_t*)at(100);

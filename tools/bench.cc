@@ -44,7 +44,7 @@ size_t size(const CaseGroup& group) { return group.products.size() + group.convo
 
 int bench(const BenchArguments& a) {
   BenchOptions options = to_options(a);
-  const std::vector<CaseGroup> groups = parse_cases(a.cases);
+  const std::vector<CaseGroup> groups = parse_cases(a.cases, options.operands.likeness);
   if (a.list) {
     for (const CaseGroup& group : groups) list(group.products), list(group.convolutions);
     return kSuccess;

@@ -1,5 +1,7 @@
 #include "bench_options.h"
 
+#include <fmt/format.h>
+
 #include "machine.h"
 
 namespace tool {
@@ -11,8 +13,25 @@ octet_sparsity parse_sparsity(const std::string& text) {
   throw Error("'" + text + "' is no sparsity: 2:4 or auto");
 }
 
+// What a model says itself.
+void refuse_beside_a_model(const BenchArguments& a) {
+  const bool octet = a.peer == "float" || a.peer == "symmetric" || a.peer == "plain";
+  const char* const option = !a.types.empty()          ? "--types"
+                             : a.requant != "float"    ? "--requant"
+                             : a.rhs_zero_point        ? "--rhs-zero-point"
+                             : a.residual              ? "--residual"
+                             : a.table                 ? "--table"
+                             : !a.sparse.empty()       ? "--sparse"
+                             : a.peer.empty() || octet ? nullptr
+                                                       : "--peer";
+  if (option)
+    throw Error(fmt::format("--operands model leaves {} to the model{}", option,
+                            a.peer.empty() || octet ? "" : "; peers are float, symmetric, plain"));
+}
+
 BenchOptions to_options(const BenchArguments& a) {
   BenchOptions options;
+  if (parse_likeness(a.operands) == Likeness::kModel) refuse_beside_a_model(a);
   if (!a.isa.empty()) options.forced.isa = usable_isa(a.isa);
   if (!a.kernel.empty()) options.forced.kernel = usable_kernel(a.kernel).name;
   if (!a.algorithm.empty()) options.forced.algorithm = algorithm(a.algorithm);

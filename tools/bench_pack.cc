@@ -4,6 +4,7 @@
 #include "bench_options.h"
 #include "cases.h"
 #include "conv_plan.h"
+#include "model_cases.h"
 #include "report.h"
 
 namespace tool {
@@ -31,7 +32,7 @@ struct MakingTime {
 
 MakingTime bench_making(const ConvCase& conv, const OperandTypes& types,
                         const BenchOptions& options) {
-  const ConvData data = plain_conv_data(conv.shape, types, options.operands);
+  const ConvData data = data_of(conv, types, options.operands);
   Buffer blob;
   const auto pack = [&] { pack_filter(data, options.forced, &blob); };
   const auto create = [&] { return create_conv(data, options.forced, blob); };
@@ -55,7 +56,7 @@ MakingTime bench_making(const ConvCase& conv, const OperandTypes& types,
 
 int bench_pack(const BenchArguments& a) {
   const BenchOptions options = to_options(a);
-  const std::vector<CaseGroup> groups = parse_conv_cases(a.cases);
+  const std::vector<CaseGroup> groups = parse_conv_cases(a.cases, options.operands.likeness);
   JsonFile file(a.json);
   ordered_json json = {{"machine", machine_json(options)}, {"layers", ordered_json::array()}};
   pin_if_single(options);

@@ -10,6 +10,7 @@
 #include "cases.h"
 #include "conv_check.h"
 #include "conv_plan.h"
+#include "model_cases.h"
 #include "report.h"
 
 namespace tool {
@@ -70,7 +71,7 @@ std::vector<std::unique_ptr<ConvPlan>> make_plans(const ConvData& data, const Be
 Layer bench_layer(const ConvCase& conv, const OperandTypes& types, const BenchOptions& options,
                   ThreadPool* pool) {
   Layer layer = {&conv, {}, {}, {}, ""};
-  const ConvData data = plain_conv_data(conv.shape, types, options.operands);
+  const ConvData data = data_of(conv, types, options.operands);
   for (const octet_conv2d_candidate& said :
        candidates(describe_filter(data, {}), options.forced.isa))
     layer.candidates.push_back({said, said.kernel ? said.kernel : "-", ""});
@@ -104,16 +105,17 @@ Layer bench_layer(const ConvCase& conv, const OperandTypes& types, const BenchOp
 
 struct PlanTotals {
   size_t layers = 0, wrong = 0;
-  double chosen_us = 0, best_us = 0;       // weighted by count
-  double log_errors = 0, predictions = 0;  // |log(predicted / measured)| over all candidates
+  double chosen_us = 0, best_us = 0;  // weighted by count
+  // |log(predicted / measured)| over all candidates; none with several threads
+  double log_errors = 0, predictions = 0;
   double worst_percent = 0;
   std::string worst;
 
-  void add(const Layer& layer) {
+  void add(const Layer& layer, bool predicted) {
     ++layers;
     wrong += layer.wrong;
     for (const Candidate& candidate : layer.candidates)
-      if (candidate.timed()) {
+      if (candidate.timed() && predicted) {
         log_errors += std::abs(std::log(candidate.said.microseconds / candidate.microseconds));
         ++predictions;
       }
@@ -125,8 +127,9 @@ struct PlanTotals {
     worst = layer.conv->shape.name();
   }
   double loss_percent() const { return best_us > 0 ? (chosen_us / best_us - 1) * 100 : 0; }
-  double prediction_factor() const {
-    return predictions > 0 ? std::exp(log_errors / predictions) : 1;
+  std::optional<double> prediction_factor() const {
+    if (predictions > 0) return std::exp(log_errors / predictions);
+    return {};
   }
 };
 
@@ -141,16 +144,18 @@ std::string remark(const Layer& layer, const Candidate& candidate) {
   return best ? "best" : "";
 }
 
-// Algorithms that the plan refuses are left out; octet explain says why.
-void print_layer(const Layer& layer, size_t index, size_t total) {
+// Algorithms that the plan refuses are left out; octet explain says why. Predictions are of one
+// thread: beside times of several they have no ratio.
+void print_layer(const Layer& layer, bool predicted, size_t index, size_t total) {
   fmt::print("{:<9}{} x {}  {}\n", fmt::format("[{}/{}]", index, total), layer.conv->shape.name(),
              layer.conv->count, layer.conv->network);
   for (const Candidate& c : layer.candidates) {
     if (!c.said.possible) continue;
     const char* const name = octet_conv_algorithm_name(c.said.algorithm);
     if (c.timed())
-      fmt::print("{:<9}{:<18}{:<32}{:>12.3f}{:>12.3f}{:>8.2f}  {}\n", "", name, c.kernel,
-                 c.microseconds, c.said.microseconds, c.said.microseconds / c.microseconds,
+      fmt::print("{:<9}{:<18}{:<32}{:>12.3f}{:>12.3f}{:>8}  {}\n", "", name, c.kernel,
+                 c.microseconds, c.said.microseconds,
+                 predicted ? fmt::format("{:.2f}", c.said.microseconds / c.microseconds) : "-",
                  remark(layer, c));
     else
       fmt::print("{:<9}{:<18}{:<32}{:>12}{:>12.3f}{:>8}  {}\n", "", name, c.kernel, "-",
@@ -160,12 +165,13 @@ void print_layer(const Layer& layer, size_t index, size_t total) {
 }
 
 void print_totals(const std::string& title, const PlanTotals& t) {
+  const std::optional<double> factor = t.prediction_factor();
   fmt::print(
       "{:<25} {} layers, {} wrong; the plan {:.3f} ms weighted by count, the best {:.3f} ms: loses "
-      "{:.2f} %; predictions off by a "
-      "factor of {:.2f} (geometric mean)\n",
+      "{:.2f} %; predictions {}\n",
       title, t.layers, t.wrong, t.chosen_us / 1e3, t.best_us / 1e3, t.loss_percent(),
-      t.prediction_factor());
+      factor ? fmt::format("off by a factor of {:.2f} (geometric mean)", *factor)
+             : "are of one thread");
   if (t.worst_percent > 0)
     fmt::print("{:<26}worst: {} loses {:.1f} %\n", "", t.worst, t.worst_percent);
 }
@@ -206,7 +212,7 @@ ordered_json to_json(const PlanTotals& t) {
           {"loss_percent", t.loss_percent()},
           {"worst_layer", t.worst},
           {"worst_loss_percent", t.worst_percent},
-          {"prediction_factor", t.prediction_factor()}};
+          {"prediction_factor", or_null(t.prediction_factor())}};
 }
 
 // Modes that only outputs of 8 bits have.
@@ -230,7 +236,7 @@ bool loses_too_much(const Layer& layer, const BenchArguments& a) {
 
 int bench_plan(const BenchArguments& a) {
   const BenchOptions options = to_options(a);
-  const std::vector<CaseGroup> groups = parse_conv_cases(a.cases);
+  const std::vector<CaseGroup> groups = parse_conv_cases(a.cases, options.operands.likeness);
   JsonFile file(a.json);
   ordered_json json = {{"machine", machine_json(options)}, {"layers", ordered_json::array()}};
   ThreadPool pool(options.threads);
@@ -253,12 +259,12 @@ int bench_plan(const BenchArguments& a) {
         const Layer other = bench_layer(conv, types, options, &pool);
         if (!other.chosen || other.loss_percent() < layer.loss_percent()) layer = other;
       }
-      all.add(layer);
-      part.add(layer);
+      all.add(layer, options.threads == 1);
+      part.add(layer, options.threads == 1);
       json["layers"].push_back(to_json(layer, types));
       json["layers"].back()["suite"] = group.name;
       json["layers"].back()["operands"] = likeness_name(options.operands.likeness);
-      print_layer(layer, part.layers, group.convolutions.size());
+      print_layer(layer, options.threads == 1, part.layers, group.convolutions.size());
     }
     parts.emplace_back(group.name, part);
     fmt::print("\n");

@@ -23,4 +23,8 @@ Buffer::Buffer(size_t bytes) : bytes_(bytes) {
   std::memset(memory, 0, bytes);
 }
 
+Buffer::Buffer(const Buffer& other) : Buffer(other.bytes_) {
+  std::memcpy(memory_.get(), other.memory_.get(), bytes_);
+}
+
 }  // namespace tool

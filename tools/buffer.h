@@ -16,6 +16,9 @@ struct Free {
 class Buffer {
  public:
   explicit Buffer(size_t bytes = 0);
+  Buffer(const Buffer& other);
+  Buffer(Buffer&&) = default;
+  Buffer& operator=(Buffer&&) = default;
   template <typename T = uint8_t>
   T* as() const {
     return reinterpret_cast<T*>(memory_.get());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "model_cases.h"
 #include "network.h"
 
 namespace tool {
@@ -40,10 +41,12 @@ OperandTypes conv_types(const CaseGroup& group, const std::vector<std::string>& 
   return parse_types(!named.empty() ? named[0] : group.types.empty() ? "u8s8u8" : group.types);
 }
 
-std::vector<CaseGroup> parse_cases(const std::vector<std::string>& names) {
+std::vector<CaseGroup> parse_cases(const std::vector<std::string>& names, Likeness likeness) {
   std::vector<CaseGroup> groups;
   for (const std::string& name : names) {
-    if (name == "gemm") {
+    if (likeness == Likeness::kModel) {
+      for (CaseGroup& model : read_model(name)) groups.push_back(std::move(model));
+    } else if (name == "gemm") {
       groups.push_back({name, gemm_suite(), {}, ""});
     } else if (is_conv_suite(name)) {
       groups.push_back({name, {}, conv_suite(name), ""});
@@ -59,8 +62,8 @@ std::vector<CaseGroup> parse_cases(const std::vector<std::string>& names) {
   return groups;
 }
 
-std::vector<CaseGroup> parse_conv_cases(const std::vector<std::string>& names) {
-  std::vector<CaseGroup> groups = parse_cases(names);
+std::vector<CaseGroup> parse_conv_cases(const std::vector<std::string>& names, Likeness likeness) {
+  std::vector<CaseGroup> groups = parse_cases(names, likeness);
   const auto products_of_a_network = [](const CaseGroup& group) {
     return !group.types.empty() && !group.products.empty();
   };

@@ -19,10 +19,12 @@ struct CaseGroup {
   std::string types;  // of a network's, else empty: the caller's
 };
 
-// Throws what is wrong with a name.
-std::vector<CaseGroup> parse_cases(const std::vector<std::string>& names);
+// Throws what is wrong with a name. With Likeness::kModel only descriptions with their data are
+// cases.
+std::vector<CaseGroup> parse_cases(const std::vector<std::string>& names,
+                                   Likeness likeness = Likeness::kUniform);
 // Refuses products, and leaves those of networks out.
-std::vector<CaseGroup> parse_conv_cases(const std::vector<std::string>& names);
+std::vector<CaseGroup> parse_conv_cases(const std::vector<std::string>& names, Likeness likeness);
 // The first of those that the caller names, else the network's, else u8s8u8.
 OperandTypes conv_types(const CaseGroup& group, const std::vector<std::string>& named);
 GemmCase parse_product(const std::string& name, const std::string& network);

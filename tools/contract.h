@@ -2,6 +2,7 @@
 // check against it says.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -20,12 +21,14 @@ struct OutputStage {
   octet_type type;
   int32_t zero_point;  // s8, u8
   bool relu;
+  float least = -INFINITY, most = INFINITY;  // of other activations: outputs of 8 bits
 };
 
-// Of a column: a float, or TFLite's number where the multiplier is not 0.
+// Of a column: a float, or TFLite's number, which may be 0.
 struct Factor {
   float scale;
   int32_t multiplier, shift;
+  bool tflite;
 };
 
 // A residual's value, and how it is added.

@@ -2,6 +2,7 @@
 
 #include "conv_check.h"
 #include "conv_plan.h"
+#include "model_cases.h"
 #include "peer.h"
 
 namespace tool {
@@ -16,7 +17,7 @@ double bytes_touched(const ConvData& d) {
 
 BenchResult bench_conv(const ConvCase& conv, const OperandTypes& types, const BenchOptions& options,
                        ThreadPool* pool) {
-  const ConvData data = plain_conv_data(conv.shape, types, options.operands);
+  const ConvData data = data_of(conv, types, options.operands);
   const ConvReference reference(data);
   ConvPlan plan(data, options.forced, pool);
   plan.run(1);
@@ -25,6 +26,7 @@ BenchResult bench_conv(const ConvCase& conv, const OperandTypes& types, const Be
   BenchResult result = {
       conv.shape.name(), conv.network,     conv.count,    conv.shape.ops(), types,
       options.operands,  plan.algorithm(), plan.kernel(), verdict.right,    verdict.first_error};
+  result.operands.requant = data.tflite.requant();
   if (!verdict.right) return result;
   if (approximate) result.largest_difference = reference.largest_difference(plan.dst());
 

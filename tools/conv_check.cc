@@ -105,13 +105,13 @@ std::vector<double> ConvReference::outputs_at(size_t pixel) const {
   std::vector<int16_t> window;
   for (size_t n = 0; n < shape.geometry.out_channels; ++n) {
     if (n % shape.group_out() == 0) gather_window(d, image, y, x, n / shape.group_out(), &window);
-    const int32_t zero_point = d.filter_zero_points.empty() ? 0 : d.filter_zero_points[n];
+    const int32_t zero_point = of_column(d.filter_zero_points, n);
     const size_t first = n * shape.depth();
     const int64_t acc = d.types.rhs == OCTET_U8
                             ? dot(window, d.filter.as() + first, zero_point)
                             : dot(window, d.filter.as<int8_t>() + first, zero_point);
     outputs.push_back(contract_output(
-        {d.types.dst, d.dst_zero_point, d.relu}, acc + (d.bias.empty() ? 0 : d.bias[n]),
+        d.activation.stage(d.types.dst, d.dst_zero_point), acc + (d.bias.empty() ? 0 : d.bias[n]),
         factor_of(d.scales, d.tflite, n), d.after, pixel * shape.geometry.out_channels + n));
   }
   return outputs;

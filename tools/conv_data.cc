@@ -19,7 +19,7 @@ void set_epilogue(ConvData* data, double product) {
   data->bias = spread_bias(channels, depth, product);
   if (data->types.dst == OCTET_S32) return;
   data->scales = spread_scales(channels, depth, product);
-  data->relu = true;
+  data->activation.kind = OCTET_ACTIVATION_RELU;
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types,
   const int32_t centre = rhs_zero_point.value_or(0);
   const Channels filters = {channels, depth, depth, 1};
   if (operands.likeness == Likeness::kReal) {
-    fill_activations(&data.lhs, types.lhs, shape.in_pixels() + depth);
+    fill_activations(&data.lhs, types.lhs, 0, shape.in_pixels() + depth);
     fill_weights(&data.filter, types.rhs, filters, centre, channels + 2 * depth);
     product = typical_product(data.lhs, types.lhs, data.filter, types.rhs, centre);
   } else {
@@ -44,6 +44,8 @@ ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types,
     make_sparse(&data.filter, filters, shape.geometry.in_channels / shape.geometry.groups, centre,
                 channels + 3 * depth);
   set_epilogue(&data, product);
+  if (operands.likeness == Likeness::kReal && type_bytes(types.dst) == 1)
+    make_dead(filters, centre, &data.filter, &data.bias, &data.scales);
   data.tflite = tflite_scales(data.scales, operands.requant);
   data.after = draw_after(operands, types.dst, data.dst_elements());
   return data;

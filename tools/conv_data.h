@@ -11,12 +11,12 @@ struct ConvData {
   OperandTypes types;
   Buffer lhs, filter;  // NHWC, OHWI
   int32_t lhs_zero_point = 0;
-  std::vector<int32_t> filter_zero_points = {};  // per output channel, or none
+  std::vector<int32_t> filter_zero_points = {};  // one, or per output channel, or none
   std::vector<int32_t> bias = {};                // per output channel, or none
-  std::vector<float> scales = {};                // per output channel; none for s32
+  std::vector<float> scales = {};                // one, or per output channel; none for s32
   TfliteScales tflite = {};                      // instead of them, or none
   int32_t dst_zero_point = 0;
-  bool relu = false;
+  Activation activation = {};
   After after = {};
 
   size_t dst_elements() const { return shape.out_pixels() * shape.geometry.out_channels; }

@@ -52,7 +52,7 @@ octet_conv2d_desc describe_conv(const ConvData& data, const Forced& forced) {
   set_scales(data.scales, forced.float_mode ? nullptr : &data.tflite, &desc.epilogue);
   desc.epilogue.dst_zero_point = data.dst_zero_point;
   if (!forced.plain) data.after.set(&desc.epilogue);
-  desc.epilogue.activation = data.relu ? OCTET_ACTIVATION_RELU : OCTET_ACTIVATION_NONE;
+  data.activation.set(&desc.epilogue);
   desc.max_isa = forced.isa;
   desc.kernel = forced.kernel;
   return desc;

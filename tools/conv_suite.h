@@ -1,6 +1,7 @@
 // The convolutions of real networks.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "conv_shape.h"
 
 namespace tool {
+
+struct ConvData;
 
 struct ConvCase {
   ConvShape shape;
@@ -17,6 +20,8 @@ struct ConvCase {
   // farthest from none.
   octet_layout layout = OCTET_NHWC;
   std::optional<int32_t> rhs_zero_point = {};
+  // Of a model's: all but its input; null: operands are drawn.
+  std::shared_ptr<const ConvData> own = {};
 };
 
 std::vector<std::string> conv_suite_names();

@@ -20,15 +20,15 @@ using nlohmann::json;
 class DescriptionReader : OperatorReader {
  public:
   DescriptionReader(const std::string& path, octet_isa isa, size_t batch, bool fuse,
-                    DescribedNetwork* to)
-      : OperatorReader(path, isa, batch, to), fuse_(fuse) {}
+                    DescribedNetwork* to, LayerSink sink = {})
+      : OperatorReader(path, isa, batch, to, std::move(sink)), fuse_(fuse) {}
 
   void read() {
     try {
       read_arithmetic();
       read_data();
       read_tensors();
-      find_makers();
+      if (!sink_) find_makers();
       for (size_t i = 0; i < network_.at("operators").size(); ++i) read_operator(i);
       where_ = "inputs and outputs";
       model_.inputs = optional_tensors("inputs");
@@ -36,6 +36,7 @@ class DescriptionReader : OperatorReader {
     } catch (const json::exception& error) {
       fail(error.what());
     }
+    if (sink_) return;
     settle_ends();
     if (!float_ && fuse_)
       fuse();  // in float mode a residual is added before the product is rounded
@@ -94,9 +95,14 @@ class DescriptionReader : OperatorReader {
     const json& op = network_.at("operators").at(i);
     const std::string kind = op.at("kind"), name = op.at("operator");
     where_ = fmt::format("operators[{}] ({})", i, name);
+    if (sink_ && kind != "convolution" && kind != "product") return;
     inputs_ = tensors_of(op, "inputs");
     const std::vector<size_t> outputs = tensors_of(op, "outputs");
     if (kind != "other") check_order();
+    if (sink_ && inputs_.size() > 1 && !tensors_[inputs_[1]].constant) {
+      to_.left_out_.push_back(fmt::format("{}: its weights are no constant", where_));
+      return;
+    }
     for (const size_t output : outputs) {
       Tensor& t = tensors_[output];
       if (t.made) fail(fmt::format("{} makes tensor {}, too", t.maker, output));
@@ -104,6 +110,10 @@ class DescriptionReader : OperatorReader {
     }
     std::string because_of = where_;
     std::string why = kind == "other" ? op.value("left_out", "not Octet's") : read(op, outputs);
+    if (sink_) {
+      if (!why.empty()) to_.left_out_.push_back(fmt::format("{}: {}", where_, why));
+      return;
+    }
     if (why.empty())
       for (const size_t input : inputs_)
         if (why.empty() && !tensors_[input].computed) {
@@ -281,6 +291,13 @@ std::string DescribedNetwork::named(const std::string& message) const {
     at += name.size();
   }
   return text;
+}
+
+std::vector<std::string> DescribedNetwork::each_layer(const std::string& path,
+                                                      const LayerSink& sink) {
+  DescribedNetwork none;
+  DescriptionReader(path, OCTET_ISA_AUTO, 1, false, &none, sink).read();
+  return none.left_out_;
 }
 
 octet_network_desc DescribedNetwork::desc() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -24,8 +25,24 @@ struct DescribedFunction {
   std::variant<TfliteAdd, OnnxAdd, MaxPool, TfliteAverage, OnnxAverage> arguments;
 };
 
+// A convolution or a product before its weights are packed; what it points to is gone when the next
+// one is read.
+struct DescribedLayer {
+  std::string network, name, shape;  // shape: a case
+  // Of a convolution, or of a product; else null
+  const octet_conv2d_desc* conv;
+  const octet_filter_desc* filter;
+  const octet_gemm_desc* gemm;
+  const octet_rhs_desc* rhs;
+};
+using LayerSink = std::function<void(const DescribedLayer&)>;
+
 class DescribedNetwork {
  public:
+  // Only reads the convolutions and products, each by itself: whether Octet computes what they read
+  // does not matter. Gives those that are left out.
+  static std::vector<std::string> each_layer(const std::string& path, const LayerSink& sink);
+
   // batch: times the images that the model is of. fuse: additions become residuals of convolutions
   // where bytes stay equal. Throws what is wrong with the file, or what of it Octet does not compute.
   DescribedNetwork(const std::string& path, octet_isa isa, size_t batch, bool fuse = true);
@@ -46,6 +63,7 @@ class DescribedNetwork {
  private:
   friend class DescriptionReader;
   friend class OperatorReader;
+  DescribedNetwork() = default;
 
   std::vector<octet_network_tensor> tensors_;
   std::vector<octet_network_op> ops_;

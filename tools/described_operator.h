@@ -26,8 +26,9 @@ class OperatorReader : protected DescriptionFile {
     std::string because_of;      // the operator that is left out, if this is not computed
   };
 
-  OperatorReader(const std::string& path, octet_isa isa, size_t batch, DescribedNetwork* to)
-      : DescriptionFile(path), isa_(isa), batch_(batch), to_(*to) {}
+  OperatorReader(const std::string& path, octet_isa isa, size_t batch, DescribedNetwork* to,
+                 LayerSink sink)
+      : DescriptionFile(path), isa_(isa), batch_(batch), to_(*to), sink_(std::move(sink)) {}
 
   // Sets op_ to what computes an operator of inputs_ that makes output_, with tensors of the
   // description, and what else is known of it. Throws why there is none.
@@ -37,7 +38,8 @@ class OperatorReader : protected DescriptionFile {
   const octet_isa isa_;
   const size_t batch_;
   DescribedNetwork& to_;
-  bool float_ = false;  // the arithmetic: ONNX's, not TFLite's
+  const LayerSink sink_;  // of convolutions and products; empty: a network is made
+  bool float_ = false;    // the arithmetic: ONNX's, not TFLite's
   std::vector<Tensor> tensors_;
   // Of the operator that is read now
   std::vector<size_t> inputs_;
@@ -59,6 +61,7 @@ class OperatorReader : protected DescriptionFile {
   size_t weights_of(const octet_conv2d_shape& s) const;
   void convolution(const json& op);
   void product(const json& op);
+  void give(const json& op, DescribedLayer layer) const;
   // Of the op's inputs and output, which are all of this type.
   octet_type function_type() const;
   Bounds function_bounds(const json& op, octet_type type) const;

@@ -2,6 +2,7 @@
 
 #include "gemm_check.h"
 #include "gemm_plan.h"
+#include "model_cases.h"
 #include "peer.h"
 
 namespace tool {
@@ -18,7 +19,7 @@ double bytes_touched(const GemmData& d) {
 
 BenchResult bench_gemm(const GemmCase& gemm, const OperandTypes& types, const BenchOptions& options,
                        ThreadPool* pool) {
-  const GemmData data = plain_data(gemm.shape, types, options.operands);
+  const GemmData data = data_of(gemm, types, options.operands);
   GemmPlan plan(data, options.forced, pool);
   plan.run(1);
   const Verdict verdict = check_product(data, plan.dst());
@@ -32,6 +33,7 @@ BenchResult bench_gemm(const GemmCase& gemm, const OperandTypes& types, const Be
                         plan.kernel(gemm.shape.m),
                         verdict.right,
                         verdict.first_error};
+  result.operands.requant = data.tflite.requant();
   if (!verdict.right) return result;
 
   const std::unique_ptr<Contestant> peer = options.peer ? options.peer->gemm(data) : nullptr;

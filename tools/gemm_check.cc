@@ -23,7 +23,7 @@ Verdict check_row(const GemmData& d, const void* dst, size_t row, int tolerance)
   const std::vector<int64_t> acc = accumulators(d, row);
   for (size_t n = 0; n < d.shape.n; ++n) {
     const double want =
-        contract_output({d.types.dst, d.dst_zero_point, false}, acc[n],
+        contract_output(d.activation.stage(d.types.dst, d.dst_zero_point), acc[n],
                         factor_of(d.scales, d.tflite, n), d.after, row * d.shape.n + n);
     const double got = value_at(d.types.dst, dst, row * d.shape.n + n);
     if (!(std::abs(want - got) <= tolerance))

@@ -38,8 +38,7 @@ int32_t GemmData::lhs_at(size_t row, size_t depth) const {
 }
 
 int32_t GemmData::rhs_at(size_t depth, size_t column) const {
-  return byte_at(rhs, types.rhs, depth * shape.n + column) -
-         (rhs_zero_points.empty() ? 0 : rhs_zero_points[column]);
+  return byte_at(rhs, types.rhs, depth * shape.n + column) - of_column(rhs_zero_points, column);
 }
 
 GemmData plain_data(const GemmShape& shape, const OperandTypes& types, const Operands& operands) {
@@ -50,7 +49,7 @@ GemmData plain_data(const GemmShape& shape, const OperandTypes& types, const Ope
   const int32_t centre = rhs_zero_point.value_or(0);
   const Channels columns = {shape.n, shape.k, 1, shape.n};
   if (operands.likeness == Likeness::kReal) {
-    fill_activations(&data.lhs, types.lhs, shape.m + shape.k);
+    fill_activations(&data.lhs, types.lhs, 0, shape.m + shape.k);
     fill_weights(&data.rhs, types.rhs, columns, centre, shape.n + 2 * shape.k);
     product = typical_product(data.lhs, types.lhs, data.rhs, types.rhs, centre);
   } else {
@@ -59,9 +58,11 @@ GemmData plain_data(const GemmShape& shape, const OperandTypes& types, const Ope
   if (operands.sparse) make_sparse(&data.rhs, columns, shape.k, centre, shape.n + 3 * shape.k);
   if (types.dst == OCTET_S32) return data;
   data.scales = spread_scales(shape.n, shape.k, product);
+  data.bias = spread_bias(shape.n, shape.k, product);
+  if (operands.likeness == Likeness::kReal && type_bytes(types.dst) == 1)
+    make_dead(columns, centre, &data.rhs, &data.bias, &data.scales);
   data.tflite = tflite_scales(data.scales, operands.requant);
   data.after = draw_after(operands, types.dst, shape.m * shape.n);
-  data.bias = spread_bias(shape.n, shape.k, product);
   return data;
 }
 

@@ -22,11 +22,12 @@ struct GemmData {
   OperandTypes types;
   Buffer lhs, rhs;  // m x k, k x n
   int32_t lhs_zero_point = 0;
-  std::vector<int32_t> rhs_zero_points = {};  // n, or none
+  std::vector<int32_t> rhs_zero_points = {};  // one, or n, or none
   std::vector<int32_t> bias = {};             // n, or none
-  std::vector<float> scales = {};             // n; none for s32
+  std::vector<float> scales = {};             // one, or n; none for s32
   TfliteScales tflite = {};                   // instead of them, or none
   int32_t dst_zero_point = 0;
+  Activation activation = {};
   After after = {};
 
   int32_t lhs_at(size_t row, size_t depth) const;

@@ -40,6 +40,7 @@ octet_gemm_desc describe_gemm(const GemmData& data, const Forced& forced, const 
   set_scales(data.scales, forced.float_mode ? nullptr : &data.tflite, &desc.epilogue);
   desc.epilogue.dst_zero_point = data.dst_zero_point;
   if (!forced.plain) data.after.set(&desc.epilogue);
+  data.activation.set(&desc.epilogue);
   desc.max_isa = forced.isa;
   desc.kernel = forced.kernel;
   return desc;

@@ -32,8 +32,8 @@ void add_measuring_options(CLI::App* command, tool::BenchArguments* a) {
       ->capture_default_str();
   command
       ->add_option("--operands", a->operands,
-                   "What they are like: uniform, or real: ReLU-like activations, Gaussian "
-                   "weights scaled per channel")
+                   "What they are like: uniform; real: ReLU-like activations, Gaussian weights "
+                   "scaled per channel; model: the weights and scales of network.json's data")
       ->capture_default_str();
   command->add_option("--json", a->json, "Also write this file");
 }

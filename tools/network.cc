@@ -23,13 +23,6 @@ std::string text(const json& op, const char* field, const std::string& where) {
   return found->get<std::string>();
 }
 
-// TFLite joins the names of what it fused by semicolons, and each has a path.
-std::string layer_of(std::string name) {
-  name = name.substr(0, name.find(';'));
-  constexpr size_t kMost = 30;
-  return name.size() > kMost ? name.substr(name.size() - kMost) : name;
-}
-
 octet_layout layout_of(const json& op, const std::string& where) {
   if (!op.contains("layout")) return OCTET_NHWC;
   const std::string layout = text(op, "layout", where);
@@ -121,14 +114,6 @@ std::vector<size_t> tensors_of(const json& op, const char* field, size_t count,
   return tensors;
 }
 
-CaseGroup& group_of(std::vector<CaseGroup>* groups, const std::string& name,
-                    const std::string& types, bool products) {
-  for (CaseGroup& group : *groups)
-    if (group.types == types && group.products.empty() != products) return group;
-  groups->push_back({name, {}, {}, types});
-  return groups->back();
-}
-
 }  // namespace
 
 bool is_network_file(const std::string& name) {
@@ -153,6 +138,21 @@ json parse_description(const std::string& path) {
   return network;
 }
 
+// TFLite joins the names of what it fused by semicolons, and each has a path.
+std::string short_name(std::string name) {
+  name = name.substr(0, name.find(';'));
+  constexpr size_t kMost = 30;
+  return name.size() > kMost ? name.substr(name.size() - kMost) : name;
+}
+
+CaseGroup& group_of(std::vector<CaseGroup>* groups, const std::string& name,
+                    const std::string& types, bool products) {
+  for (CaseGroup& group : *groups)
+    if (group.types == types && group.products.empty() != products) return group;
+  groups->push_back({name, {}, {}, types});
+  return groups->back();
+}
+
 std::vector<CaseGroup> read_network(const std::string& path) {
   const json network = parse_description(path);
   const std::string name = text(network, "name", path);
@@ -163,7 +163,7 @@ std::vector<CaseGroup> read_network(const std::string& path) {
     const std::string kind = text(op, "kind", where);
     if (kind != "convolution" && kind != "product") continue;
     const std::string types = text(op, "types", where), shape = text(op, "case", where),
-                      layer = layer_of(text(op, "name", where));
+                      layer = short_name(text(op, "name", where));
     try {
       const OperandTypes operands = parse_types(types);
       CaseGroup& group = group_of(&groups, name, types, kind == "product");
@@ -192,7 +192,7 @@ NetworkGraph read_graph(const std::string& path) {
   for (const json& op : network["operators"]) {
     const std::string where = fmt::format("{}: operators[{}]", path, graph.operators.size());
     NetworkOperator read = {text(op, "kind", where),
-                            layer_of(text(op, "name", where)),
+                            short_name(text(op, "name", where)),
                             "",
                             "",
                             tensors_of(op, "inputs", graph.tensors.size(), where),

@@ -14,6 +14,11 @@ bool is_network_file(const std::string& name);  // *.json
 // Throws what is wrong with the file, and where.
 std::vector<CaseGroup> read_network(const std::string& path);
 
+// Where a layer of these types belongs; a new one, if none is there.
+CaseGroup& group_of(std::vector<CaseGroup>* groups, const std::string& network,
+                    const std::string& types, bool products);
+std::string short_name(std::string layer);  // for a table
+
 // The same with all operators, and what each reads and writes.
 struct NetworkTensor {
   std::vector<size_t> shape;  // empty: unknown

@@ -92,28 +92,36 @@ void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed) {
 }
 
 const char* likeness_name(Likeness likeness) {
-  return likeness == Likeness::kReal ? "real" : "uniform";
+  switch (likeness) {
+    case Likeness::kUniform: return "uniform";
+    case Likeness::kReal: return "real";
+    case Likeness::kModel: return "model";
+  }
+  return "?";
 }
 
 Likeness parse_likeness(const std::string& text) {
-  for (const Likeness likeness : {Likeness::kUniform, Likeness::kReal})
+  for (const Likeness likeness : {Likeness::kUniform, Likeness::kReal, Likeness::kModel})
     if (text == likeness_name(likeness)) return likeness;
-  throw Error(fmt::format("'{}' are no operands: uniform or real", text));
+  throw Error(fmt::format("'{}' are no operands: uniform, real or model", text));
 }
 
 std::optional<int32_t> Operands::zero_point_of(octet_type rhs) const {
-  if (rhs_zero_point || likeness == Likeness::kUniform || rhs != OCTET_U8) return rhs_zero_point;
+  if (rhs_zero_point || likeness != Likeness::kReal || rhs != OCTET_U8) return rhs_zero_point;
   return *centre(OCTET_U8);
 }
 
-void fill_activations(Buffer* buffer, octet_type type, uint64_t seed) {
-  const int32_t most = type == OCTET_U8 ? 255 : 127, least = type == OCTET_U8 ? 0 : -127;
+void fill_activations(Buffer* buffer, octet_type type, int32_t zero_point, uint64_t seed) {
+  const int32_t most = type == OCTET_U8 ? 255 : 127, least = type == OCTET_U8 ? 0
+                                                             : zero_point     ? -128
+                                                                              : -127;
+  const int32_t farthest = std::max(most - zero_point, zero_point - least);
   const int32_t range = 4 * kDeviation;
   Random random(seed);
   uint8_t* bytes = buffer->as();
   for (size_t i = 0; i < buffer->size(); ++i)
-    bytes[i] =
-        static_cast<uint8_t>(std::clamp(rounded(gaussian(&random) * most, range), least, most));
+    bytes[i] = static_cast<uint8_t>(
+        std::clamp(zero_point + rounded(gaussian(&random) * farthest, range), least, most));
 }
 
 void fill_weights(Buffer* buffer, octet_type type, const Channels& channels, int32_t zero_point,
@@ -135,6 +143,22 @@ void fill_weights(Buffer* buffer, octet_type type, const Channels& channels, int
   }
 }
 
+void make_dead(const Channels& channels, int32_t zero_point, Buffer* weights,
+               std::vector<int32_t>* bias, std::vector<float>* scales) {
+  constexpr size_t kOneIn = 16, kFirst = 3;
+  constexpr int32_t kBias = 1 << 30;
+  constexpr float kMultiplierOfZero = 0x1p-40f;
+  for (size_t channel = kFirst, dead = 0; channel < channels.count; channel += kOneIn, ++dead) {
+    for (size_t k = 0; k < channels.depth; ++k)
+      weights->as()[channel * channels.channel_step + k * channels.depth_step] =
+          static_cast<uint8_t>(zero_point);
+    // float32, in which converters compute, rounds some of them to a neighbour of 2^30
+    (*bias)[channel] = (dead % 3 == 1 ? kBias : -kBias) + (dead % 3 == 2 ? 64 : 0);
+    const float output = static_cast<float>(10 + dead % 50);
+    (*scales)[channel] = dead % 2 ? kMultiplierOfZero : output / static_cast<float>(kBias);
+  }
+}
+
 void make_sparse(Buffer* buffer, const Channels& channels, size_t run, int32_t zero_point,
                  uint64_t seed) {
   constexpr unsigned kPairs[] = {0x3, 0x5, 0x9, 0x6, 0xa, 0xc};
@@ -149,6 +173,23 @@ void make_sparse(Buffer* buffer, const Channels& channels, size_t run, int32_t z
               static_cast<uint8_t>(zero_point);
       }
     }
+}
+
+void Activation::set(octet_epilogue* epilogue) const {
+  epilogue->activation = kind;
+  epilogue->clamp_min = clamp_min, epilogue->clamp_max = clamp_max;
+  epilogue->dst_scale = dst_scale;
+}
+
+Activation activation_of(const octet_epilogue& e) {
+  Activation a = {e.activation, e.clamp_min, e.clamp_max, e.dst_scale};
+  const auto bound = [&e](float value) {
+    return static_cast<float>(e.dst_zero_point) + std::round(value / e.dst_scale);
+  };
+  if (a.kind == OCTET_ACTIVATION_RELU6) a.least = bound(0), a.most = bound(6);
+  if (a.kind == OCTET_ACTIVATION_RELU_N1_TO_1) a.least = bound(-1), a.most = bound(1);
+  if (a.kind == OCTET_ACTIVATION_CLAMP) a.least = a.clamp_min, a.most = a.clamp_max;
+  return a;
 }
 
 double typical_product(const Buffer& lhs, octet_type lhs_type, const Buffer& rhs,
@@ -185,8 +226,9 @@ TfliteScales tflite_scales(const std::vector<float>& scales, Requant requant) {
 }
 
 Factor factor_of(const std::vector<float>& scales, const TfliteScales& tflite, size_t n) {
-  if (!tflite.multipliers.empty()) return {0, tflite.multipliers[n], tflite.shifts[n]};
-  return {scales.empty() ? 0 : scales[n], 0, 0};
+  if (!tflite.multipliers.empty())
+    return {0, of_column(tflite.multipliers, n), of_column(tflite.shifts, n), true};
+  return {of_column(scales, n), 0, 0, false};
 }
 
 void set_scales(const std::vector<float>& scales, const TfliteScales* tflite,

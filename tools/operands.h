@@ -42,8 +42,9 @@ enum class Requant { kFloat, kTflite };
 const char* requant_name(Requant requant);
 Requant parse_requant(const std::string& text);
 
-// What those of a bench are like: any byte as likely as another; or as quantized layers have them.
-enum class Likeness { kUniform, kReal };
+// What those of a bench are like: any byte as likely as another; as quantized layers have them; or
+// a model's own, but for the activations.
+enum class Likeness { kUniform, kReal, kModel };
 const char* likeness_name(Likeness likeness);
 Likeness parse_likeness(const std::string& text);
 
@@ -59,9 +60,9 @@ struct Operands {
   std::optional<int32_t> zero_point_of(octet_type rhs) const;
 };
 
-// Activations of zero point 0, calibrated to four standard deviations: u8 after a ReLU, half of
-// them 0; s8 on both sides of 0.
-void fill_activations(Buffer* buffer, octet_type type, uint64_t seed);
+// Activations, calibrated to four standard deviations from the zero point: u8 of zero point 0 as
+// after a ReLU, half of them 0; s8 of zero point 0 on both sides of it, never -128.
+void fill_activations(Buffer* buffer, octet_type type, int32_t zero_point, uint64_t seed);
 
 // Where the weights of a channel lie.
 struct Channels {
@@ -71,6 +72,27 @@ struct Channels {
 // no s8 of zero point 0 is -128.
 void fill_weights(Buffer* buffer, octet_type type, const Channels& channels, int32_t zero_point,
                   uint64_t seed);
+
+// One channel in 16 is dead, as in layers of 8-bit outputs that converters write: all its weights
+// are the zero point, and its bias, near 2^30 or minus that, times a tiny scale is its only output.
+// Of every other one the scale is so small that TFLite's multiplier is 0.
+void make_dead(const Channels& channels, int32_t zero_point, Buffer* weights,
+               std::vector<int32_t>* bias, std::vector<float>* scales);
+
+// An activation as an epilogue has it, and the outputs that it leaves, where it is no ReLU.
+struct Activation {
+  octet_activation kind = OCTET_ACTIVATION_NONE;
+  float clamp_min = 0, clamp_max = 0, dst_scale = 0;
+  float least = -INFINITY, most = INFINITY;
+
+  bool relu() const { return kind == OCTET_ACTIVATION_RELU; }
+  void set(octet_epilogue* epilogue) const;
+  OutputStage stage(octet_type dst, int32_t zero_point) const {
+    return {dst, zero_point, relu(), least, most};
+  }
+};
+// Of outputs of 8 bits; its bounds are TFLite's.
+Activation activation_of(const octet_epilogue& epilogue);
 
 // Leaves two of every four weights along depth, which begin at multiples of `run`, as they are, in
 // places by chance; the others become the zero point.
@@ -88,7 +110,13 @@ std::vector<float> spread_scales(size_t channels, size_t k, double product = kUn
 // The same factors as TFLite's multipliers and shifts; none of either for float mode.
 struct TfliteScales {
   std::vector<int32_t> multipliers, shifts;
+  Requant requant() const { return multipliers.empty() ? Requant::kFloat : Requant::kTflite; }
 };
+// One for all columns, or one for each; none: 0.
+template <typename Number>
+Number of_column(const std::vector<Number>& all, size_t n) {
+  return all.empty() ? Number{} : all[all.size() == 1 ? 0 : n];
+}
 // What the contract multiplies column n by.
 Factor factor_of(const std::vector<float>& scales, const TfliteScales& tflite, size_t n);
 TfliteScales tflite_scales(const std::vector<float>& scales, Requant requant);

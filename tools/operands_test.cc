@@ -58,7 +58,7 @@ void expect_channel(const std::vector<int32_t>& centred) {
 
 TEST(Operands, RealWeightsAreScaledPerChannel) {
   for (const octet_type type : {OCTET_S8, OCTET_U8}) {
-    const GemmData data = plain_data(kShape, {OCTET_U8, type, OCTET_U8}, kReal);
+    const GemmData data = plain_data(kShape, {OCTET_U8, type, OCTET_S32}, kReal);
     EXPECT_EQ(data.rhs_zero_points.empty(), type == OCTET_S8);
     for (size_t n = 0; n < kShape.n; ++n) {
       std::vector<int32_t> column;
@@ -70,11 +70,61 @@ TEST(Operands, RealWeightsAreScaledPerChannel) {
 
 TEST(Operands, RealFiltersToo) {
   const ConvData data =
-      plain_conv_data(parse_conv("ic40oc24_ih5oh5kh3ph1"), {OCTET_U8, OCTET_S8, OCTET_U8}, kReal);
+      plain_conv_data(parse_conv("ic40oc24_ih5oh5kh3ph1"), {OCTET_U8, OCTET_S8, OCTET_S32}, kReal);
   for (size_t channel = 0; channel < 24; ++channel) {
     const int8_t* const weights = data.filter.as<int8_t>() + channel * 360;
     expect_channel({weights, weights + 360});
   }
+}
+
+// The channels without weights, a bias of about 2^30 each.
+template <typename Data>
+std::vector<size_t> dead_channels(const Data& data) {
+  std::vector<size_t> dead;
+  for (size_t n = 0; n < data.bias.size(); ++n)
+    if (std::abs(std::abs(data.bias[n]) - (1 << 30)) <= 128) dead.push_back(n);
+  return dead;
+}
+
+TEST(Operands, OneRealChannelIn16IsDead) {
+  const Operands tflite = {Likeness::kReal, Requant::kTflite, {}};
+  for (const octet_type type : {OCTET_S8, OCTET_U8}) {
+    const GemmData data = plain_data(kShape, {OCTET_S8, type, OCTET_S8}, tflite);
+    const std::vector<size_t> dead = dead_channels(data);
+    ASSERT_EQ(dead.size(), kShape.n / 16);
+    bool zero = false, other = false;
+    for (const size_t n : dead) {
+      for (size_t k = 0; k < kShape.k; ++k) ASSERT_EQ(data.rhs_at(k, n), 0);
+      const int32_t multiplier = data.tflite.multipliers[n];
+      (multiplier ? other : zero) = true;
+      const double output = std::abs(data.bias[n] * static_cast<double>(data.scales[n]));
+      EXPECT_TRUE(multiplier ? output >= 1 && output < 127 : output < 0.5) << output;
+    }
+    EXPECT_TRUE(zero && other);
+  }
+  const ConvData data =
+      plain_conv_data(parse_conv("g64ic64oc64_ih5kh3ph1"), {OCTET_S8, OCTET_S8, OCTET_S8}, tflite);
+  ASSERT_EQ(dead_channels(data).size(), 4u);
+  for (const size_t n : dead_channels(data))
+    for (size_t k = 0; k < 9; ++k) EXPECT_EQ(data.filter.as()[n * 9 + k], 0);
+}
+
+TEST(Operands, NoChannelIsDeadOfUniformOnesOrOf32Bits) {
+  EXPECT_TRUE(dead_channels(plain_data(kShape, {OCTET_S8, OCTET_S8, OCTET_S8})).empty());
+  EXPECT_TRUE(dead_channels(plain_data(kShape, {OCTET_S8, OCTET_S8, OCTET_F32}, kReal)).empty());
+}
+
+// The reference of a bench: a multiplier of 0 is TFLite's, and what is added to it, too.
+TEST(Contract, AMultiplierOf0IsTflites) {
+  Operands operands = {Likeness::kReal, Requant::kTflite, {}, true};
+  const GemmData data = plain_data(kShape, {OCTET_S8, OCTET_S8, OCTET_S8}, operands);
+  const Factor zero = factor_of({0.5f}, {{0}, {0}}, 0),
+               one = factor_of({0.5f}, {{1 << 30}, {1}}, 0);
+  const OutputStage stage = {OCTET_S8, 0, false};
+  EXPECT_EQ(contract_output(stage, 100, zero), 0);
+  for (size_t i = 0; i < 100; ++i)
+    EXPECT_EQ(contract_output(stage, 100, zero, data.after, i),
+              contract_output(stage, 0, one, data.after, i));
 }
 
 TEST(Operands, AnAskedForZeroPointIsTheWeightsMiddle) {
@@ -112,7 +162,8 @@ TEST(Suites, HoldEachConvolutionOfTheirNetworks) {
     double billions;  // of multiplications and additions
   } networks[] = {{"resnet50", 53, 8.18},           {"mobilenet_v2", 52, 0.60},
                   {"efficientnet_lite0", 49, 0.77}, {"vgg16", 13, 30.69},
-                  {"detection", 47, 2.46},          {"yolo", 13, 5.57}};
+                  {"detection", 47, 2.46},          {"yolo", 13, 5.57},
+                  {"densenet121", 120, 5.80}};
   for (const auto& network : networks) {
     int convolutions = 0;
     double ops = 0;

@@ -30,7 +30,7 @@ memory::desc filter_desc(const ConvData& d) {
 dnnl::primitive_attr attributes_of(const ConvData& d) {
   dnnl::primitive_attr attributes;
   if (!d.scales.empty()) attributes.set_output_scales(1 << 1, d.scales);
-  if (d.relu && d.types.dst != OCTET_U8) {
+  if (d.activation.relu() && d.types.dst != OCTET_U8) {
     dnnl::post_ops relu;
     relu.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
     attributes.set_post_ops(relu);

@@ -150,7 +150,7 @@ class Server {
     s.transposed = problem.at("transposed").get<bool>();
     ConvData d = {shape, types_of(problem), read_buffer(problem, "lhs"),
                   read_buffer(problem, "filter")};
-    d.relu = problem.at("relu");
+    if (problem.at("relu")) d.activation.kind = OCTET_ACTIVATION_RELU;
     d.bias = read_vector<int32_t>(problem, "bias");
     d.scales = read_vector<float>(problem, "scales");
     return d;
@@ -291,7 +291,7 @@ class ProgramPeer : public Peer {
                        {"dilation", {g.dilation_h, g.dilation_w}},
                        {"padding", {g.pad_top, g.pad_left, g.pad_bottom, g.pad_right}},
                        {"transposed", g.transposed != 0},
-                       {"relu", d.relu}},
+                       {"relu", d.activation.relu()}},
                       d.types,
                       {{"lhs", d.lhs.as(), d.lhs.size()},
                        {"filter", d.filter.as(), d.filter.size()},

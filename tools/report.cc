@@ -23,11 +23,6 @@ std::string today() {
   return text;
 }
 
-template <typename Number>
-ordered_json or_null(const std::optional<Number>& value) {
-  return value ? ordered_json(*value) : ordered_json();
-}
-
 bool is_wrong(const PeerResult& peer) { return peer.verdict && !peer.verdict->right; }
 
 }  // namespace

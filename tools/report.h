@@ -12,6 +12,11 @@ namespace tool {
 
 using nlohmann::ordered_json;
 
+template <typename Number>
+ordered_json or_null(const std::optional<Number>& value) {
+  return value ? ordered_json(*value) : ordered_json();
+}
+
 struct Table {
   bool convolutions;  // else products
   bool peer;

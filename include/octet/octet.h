@@ -269,7 +269,9 @@ typedef enum octet_activation OCTET_INT_ENUM {
 /* A tensor of dst's shape that is added before the final rounding (float mode) or by TFLite's
  * quantized ADD, int8 or uint8 (TFLite mode). dst must be s8 or u8. Frozen. */
 typedef struct octet_residual {
-  octet_type type; /* OCTET_S8 or OCTET_U8; 0 means that there is no residual */
+  /* OCTET_S8 or OCTET_U8; 0 means that there is no residual, and then a field that is not 0 is
+   * refused: the type was forgotten. */
+  octet_type type;
   int32_t zero_point;
   float scale; /* float mode: residual scale / dst scale */
   /* TFLite mode: the product is first requantized to intermediate_zero_point with the epilogue's
@@ -285,7 +287,13 @@ typedef struct octet_residual {
 /* All that happens to the accumulators of a GEMM or of a convolution: bias, scale, clamp of the
  * product, residual, clamp, zero point and look-up table, in this order. n is the number of
  * columns, or of output channels. create copies the arrays. Zeros are right for an s32 dst, which
- * holds the accumulators as they are; every other dst needs its scales. */
+ * holds the accumulators as they are; every other dst needs its scales.
+ *
+ * create refuses what is set and would be left out of the output: a residual, a table, a zero
+ * point, the other mode's scales. Parameters of what was not asked for are not read and may hold
+ * anything: clamp_min and clamp_max of any activation but OCTET_ACTIVATION_CLAMP, dst_scale and
+ * product_scale of any activation but RELU6 and RELU_N1_TO_1, all product_ fields without a
+ * product_activation, and those fields of octet_residual that belong to the other mode. */
 typedef struct octet_epilogue {
   /* n values at scale lhs * rhs; null means 0. Where the lhs scale is only known at run time, use
    * bias_f32. */
@@ -578,7 +586,10 @@ typedef enum octet_filter_order OCTET_INT_ENUM {
 /* How a convolution is computed. All give the same bytes, but for OCTET_CONV_WINOGRAD_2X2_INT8.
  * The names are the values of OCTET_CONV. */
 typedef enum octet_conv_algorithm OCTET_INT_ENUM {
-  OCTET_CONV_AUTO = 0, /* "auto": what octet_conv2d_explain predicts to be fastest */
+  /* "auto": what octet_conv2d_explain predicts to be fastest. Where the machine is unknown (its
+   * L2; or its design, and no tuning gives its costs), exact Winograd, whose weights take 2 to 8
+   * times as much, only if it is predicted to be 1.2 times as fast as all others. */
+  OCTET_CONV_AUTO = 0,
   /* "direct": the GEMM kernels read the input where it lies, tap by tap. */
   OCTET_CONV_DIRECT = 1,
   OCTET_CONV_IM2COL = 2,          /* "im2col": patches are copied, then multiplied */
@@ -859,6 +870,23 @@ void octet_conv2d_destroy(octet_conv2d* conv);
 /* OCTET_CONV_AUTO if conv is null. */
 octet_conv_algorithm octet_conv2d_algorithm(const octet_conv2d* conv);
 const char* octet_conv2d_kernel(const octet_conv2d* conv); /* null if conv is null */
+
+/* Limits the bytes of all filters of a network together. Each filter is described as it will be
+ * packed, its shape with the sizes of the layer, which the prediction is for; data may be null. Sets
+ * packed_bytes_max of some of them, so that octet_conv2d_pack_size of all, for the same isa and
+ * environment, adds up to at most bytes_max: algorithms are given up in the order of the least
+ * predicted time lost per byte saved. No output byte depends on it.
+ *
+ * bytes_max: SIZE_MAX limits nothing. 0 means 2.5 times the bytes of the weights as they are given,
+ * or, where that is more, the least that these filters can be packed to; any other value below that
+ * least is OCTET_BAD_SIZE, and the message has both.
+ *
+ * A filter that has an algorithm or a packed_bytes_max keeps them, and its bytes count. *bytes, if
+ * bytes is not null, becomes the bytes of all blobs; without filters 0. On failure no filter is
+ * changed; an error that is of one filter begins with "filters[i]: ". Allocates while it runs. */
+octet_status octet_conv2d_limit_packed(octet_filter_desc* const* filters, size_t count,
+                                       octet_isa isa, size_t bytes_max, size_t* bytes,
+                                       octet_error* error);
 
 /* ---- blobs ----------------------------------------------------------------------------------- */
 

@@ -166,6 +166,16 @@ class PackedWeights {
   size_t size_ = 0;
 };
 
+// Limits the filters of a network, before they are packed, to bytes_max together; 0 means 2.5 times
+// their weights. Returns what all blobs will take.
+inline Result<size_t> limit_packed(octet_filter_desc* const* filters, size_t count,
+                                   size_t bytes_max = 0, octet_isa isa = OCTET_ISA_AUTO) {
+  octet_error error;
+  size_t bytes = 0;
+  if (octet_conv2d_limit_packed(filters, count, isa, bytes_max, &bytes, &error)) return error;
+  return bytes;
+}
+
 // Owns an octet_tuning: measured choices. It must outlive the last pack and create that get its
 // machine.
 class Tuning {

@@ -273,7 +273,7 @@ class ChannelBlock {
         store((from[0] | (uint64_t)from[1] << 32) * 0x01010101, to + i);
     for (; i < channels_; turn = 0, ++from) {
       const size_t end = smaller(i + multiplier_ - turn, channels_);
-      const uint64_t eight = *from * 0x0101010101010101;
+      const uint64_t eight = *from * 0x0101010101010101u;
       // What is written too far the next channel's come to, or it fills up the staged pixel
       for (; i < end && i + 8 <= kPanel; i += 8) store(eight, to + i);
       for (; i < end; ++i) to[i] = *from;

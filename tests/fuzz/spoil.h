@@ -259,6 +259,13 @@ constexpr Rule<S> kDescRules[] = {
               s.set(&s.e->product_activation, OCTET_ACTIVATION_RELU6) &&
               s.wrong_scale(&s.e->product_scale);
      }},
+    {"a residual whose type is missing",
+     [](S& s) {
+       octet_residual& r = s.e->residual;
+       return !r.type && s.set(s.c->any({&r.zero_point, &r.intermediate_zero_point,
+                                         &r.product_multiplier, &r.dst_shift}),
+                               s.c->any({1, -32, INT32_MIN}));
+     }},
     {"a wrong residual.zero_point",
      [](S& s) {
        return s.e->residual.type &&

@@ -8,6 +8,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "octet/octet.h"
 
@@ -36,6 +37,24 @@ template <typename Enum>
 void set_raw(Enum* field, int value) {
   static_assert(sizeof(Enum) == sizeof value, "enumerations are ints in the C ABI");
   std::memcpy(field, &value, sizeof value);
+}
+
+// Residuals without a type, one for each other field, of which that field alone is not 0.
+struct NamedResidual {
+  std::string field;
+  octet_residual residual;
+};
+
+inline std::vector<NamedResidual> residuals_of_one_field() {
+  return {{"zero_point", {octet_type(), -1, 0, 0, 0, 0, 0, 0, 0, 0}},
+          {"scale", {octet_type(), 0, 0.5f, 0, 0, 0, 0, 0, 0, 0}},
+          {"intermediate_zero_point", {octet_type(), 0, 0, 1, 0, 0, 0, 0, 0, 0}},
+          {"product_multiplier", {octet_type(), 0, 0, 0, 1 << 30, 0, 0, 0, 0, 0}},
+          {"product_shift", {octet_type(), 0, 0, 0, 0, -1, 0, 0, 0, 0}},
+          {"residual_multiplier", {octet_type(), 0, 0, 0, 0, 0, 1 << 30, 0, 0, 0}},
+          {"residual_shift", {octet_type(), 0, 0, 0, 0, 0, 0, -1, 0, 0}},
+          {"dst_multiplier", {octet_type(), 0, 0, 0, 0, 0, 0, 0, 1 << 30, 0}},
+          {"dst_shift", {octet_type(), 0, 0, 0, 0, 0, 0, 0, 0, -1}}};
 }
 
 }  // namespace octet_test
