@@ -359,12 +359,14 @@ write("outputs", lambda m: m.update(inputs=[0], outputs=[4, 3]))
 write("passing", lambda m: m.update(inputs=[0], outputs=[0, 4]))
 write("replaced", lambda m: m.update(inputs=[0], outputs=[5, 3]))
 write("constant", lambda m: m.update(inputs=[0], outputs=[1, 4]))
+write("unmade", lambda m: (m["tensors"].append(tensor("more", [1, 4])), m.update(inputs=[0], outputs=[6, 4])))
 write("no_output", lambda m: m.update(inputs=[0], outputs=[9]))
 write("two_inputs", lambda m: (m["tensors"].append(tensor("second", [1, 2, 2, 4])), m["tensors"].append(tensor("sum", [1, 2, 2, 4])), m.update(inputs=[6, 0], outputs=[7]),
                                m["operators"].append({"kind": "addition", "name": "a", "operator": "ADD", "inputs": [4, 6], "outputs": [7], "activation": "NONE"})))
 write("split", lambda m: (m["operators"][2].update(from_outside=True, inputs=[4, 7]), m["tensors"].extend([tensor("sum", [1, 2, 2, 4]), tensor("second", [1, 2, 2, 4])]),
                           m["operators"].append({"kind": "addition", "name": "a", "operator": "ADD", "inputs": [5, 5], "outputs": [6], "activation": "NONE"}),
                           m.update(inputs=[7, 0], outputs=[6])))
+write("unknown", lambda m: (m["tensors"].append(tensor("more", None)), m["operators"].append({**m["operators"][1], "outputs": [6]})))
 write("empty", lambda m: m["tensors"].append(tensor("roi", [0])))
 def reshape(m, source, shape):
     m["tensors"].append(tensor("reshaped", shape))
@@ -454,6 +456,8 @@ ends two_inputs '[6, 0] [7, 4]'
 ends split '[0, 5] [6, 4]'
 expect 0 'not written: output tensor 1: it is a constant' run "$scratch/constant.json"
 expect 2 'inputs and outputs: 9 is no tensor' run "$scratch/no_output.json"
+expect 0 'operators[3] (MAX_POOL_2D): the sizes of tensor 6 are not known' run "$scratch/unknown.json"
+expect 0 'not written: output tensor 6: no operator makes it' run "$scratch/unmade.json"
 # Of no elements, and nobody needs it.
 expect 0 'equal bytes' run "$scratch/empty.json"
 expect 0 'm: 3 layers' traffic --network "$scratch/empty.json"

@@ -21,7 +21,7 @@ class DescriptionReader : OperatorReader {
  public:
   DescriptionReader(const std::string& path, octet_isa isa, size_t batch, bool fuse,
                     DescribedNetwork* to, LayerSink sink = {})
-      : OperatorReader(path, isa, batch, std::move(sink), to), fuse_(fuse) {}
+      : OperatorReader(path, isa, batch, to, std::move(sink)), fuse_(fuse) {}
 
   void read() {
     try {

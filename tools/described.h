@@ -63,8 +63,8 @@ class DescribedNetwork {
 
  private:
   friend class DescriptionReader;
-  DescribedNetwork() = default;
   friend class OperatorReader;
+  DescribedNetwork() = default;
 
   std::vector<octet_network_tensor> tensors_;
   std::vector<octet_network_op> ops_;

@@ -27,10 +27,9 @@ class OperatorReader : protected DescriptionFile {
     std::string because_of;      // the operator that is left out, if this is not computed
   };
 
-  // sink: gets each convolution and each product instead of an object that is made of it.
-  OperatorReader(const std::string& path, octet_isa isa, size_t batch, LayerSink sink,
-                 DescribedNetwork* to)
-      : DescriptionFile(path), isa_(isa), batch_(batch), sink_(std::move(sink)), to_(*to) {}
+  OperatorReader(const std::string& path, octet_isa isa, size_t batch, DescribedNetwork* to,
+                 LayerSink sink)
+      : DescriptionFile(path), isa_(isa), batch_(batch), to_(*to), sink_(std::move(sink)) {}
 
   // Sets op_ to what computes an operator of inputs_ that makes output_, with tensors of the
   // description, and what else is known of it. Throws why there is none.
@@ -39,9 +38,9 @@ class OperatorReader : protected DescriptionFile {
 
   const octet_isa isa_;
   const size_t batch_;
-  const LayerSink sink_;  // empty: a network is made
   DescribedNetwork& to_;
-  bool float_ = false;  // the arithmetic: ONNX's, not TFLite's
+  const LayerSink sink_;  // of convolutions and products; empty: a network is made
+  bool float_ = false;    // the arithmetic: ONNX's, not TFLite's
   std::vector<Tensor> tensors_;
   // Of the operator that is read now
   std::vector<size_t> inputs_;
