@@ -1,6 +1,6 @@
 // octet_conv2d_limit_packed: which filters of a network are packed smaller than the plan would, so
 // that all together stay within a limit.
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "dispatch/conv_filter.h"
@@ -61,6 +61,9 @@ octet_status fail_of(size_t index, octet_status status, octet_error* error) {
   return fail(error, status, "filters[%zu]: %s", index, of_filter.message);
 }
 
+// The default limit is for those who have no number: what it may cost of all filters' time.
+constexpr double kMostLostByDefault = 1. / 20;
+
 uint64_t added(uint64_t a, uint64_t b) {
   uint64_t sum;
   return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
@@ -69,6 +72,7 @@ uint64_t added(uint64_t a, uint64_t b) {
 struct Sums {
   // 64 bits, where size_t may have 32
   uint64_t weights, now, least;
+  double microseconds;
 };
 
 octet_status find_all_ways(octet_filter_desc* const* filters, size_t count, octet_isa isa,
@@ -90,6 +94,7 @@ octet_status find_all_ways(octet_filter_desc* const* filters, size_t count, octe
     }
     const Ways& w = ways[i];
     sums->weights = added(sums->weights, weight_bytes);
+    sums->microseconds += w.now().microseconds;
     sums->least += w.list[w.count - 1].bytes;
     if (__builtin_add_overflow(sums->now, (uint64_t)w.now().bytes, &sums->now))
       return fail(error, OCTET_BAD_SIZE,
@@ -98,9 +103,9 @@ octet_status find_all_ways(octet_filter_desc* const* filters, size_t count, octe
   return OCTET_OK;
 }
 
-// Of all steps to a smaller way the one that loses the least time per byte; of equal ones that of
-// the first filter, to the largest way.
-bool step_down(Ways* ways, size_t count, uint64_t* now) {
+// Of all steps to a smaller way that lose no more than *may_lose the one that loses the least time
+// per byte; of equal ones that of the first filter, to the largest way.
+bool step_down(Ways* ways, size_t count, uint64_t* now, double* may_lose) {
   Ways* best = nullptr;
   size_t best_way = 0;
   double best_loss = 0;
@@ -108,11 +113,12 @@ bool step_down(Ways* ways, size_t count, uint64_t* now) {
     for (size_t to = w->chosen + 1; to < w->count; ++to) {
       const double lost = w->list[to].microseconds - w->now().microseconds,
                    loss = lost / (double)(w->now().bytes - w->list[to].bytes);
-      if (best && loss >= best_loss) continue;
+      if (lost > *may_lose || (best && loss >= best_loss)) continue;
       best = w, best_way = to, best_loss = loss;
     }
   if (!best) return false;
   *now -= best->now().bytes - best->list[best_way].bytes;
+  *may_lose -= best->list[best_way].microseconds - best->now().microseconds;
   best->chosen = best_way;
   return true;
 }
@@ -140,17 +146,19 @@ octet_status limit(octet_filter_desc* const* filters, size_t count, octet_isa is
   Sums sums;
   OCTET_TRY(find_all_ways(filters, count, isa, ways, &sums, error));
   uint64_t most = bytes_max;
+  double may_lose = INFINITY;
   if (!bytes_max) {
     most = added(added(sums.weights, sums.weights), sums.weights / 2);
-    most = most < sums.least ? sums.least : most;
-    most = most < SIZE_MAX ? most : SIZE_MAX;
-  }
-  if (sums.least > most)
+    may_lose = kMostLostByDefault * sums.microseconds;
+  } else if (sums.least > most) {
     return fail(error, OCTET_BAD_SIZE,
                 "bytes_max is %zu; the least that these %zu filters can be packed to is %llu bytes",
-                (size_t)most, count, (unsigned long long)sums.least);
-  while (sums.now > most && step_down(ways, count, &sums.now)) continue;
-  while (step_up(ways, count, most - sums.now, &sums.now)) continue;
+                bytes_max, count, (unsigned long long)sums.least);
+  }
+  while (sums.now > most && step_down(ways, count, &sums.now, &may_lose)) continue;
+  if (sums.now > SIZE_MAX)
+    return fail(error, OCTET_BAD_SIZE, "bytes_max is 0, and by default these filters leave size_t");
+  while (sums.now < most && step_up(ways, count, most - sums.now, &sums.now)) continue;
   for (size_t i = 0; i < count; ++i) {
     size_t& max = filters[i]->packed_bytes_max;
     const size_t its = ways[i].now().bytes;

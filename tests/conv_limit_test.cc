@@ -95,12 +95,6 @@ std::vector<Way> ways_of(octet_filter_desc filter, octet_isa isa) {
   return ways;
 }
 
-double total_us(const Filters& filters, octet_isa isa) {
-  double sum = 0;
-  for (const octet_filter_desc& f : filters.list) sum += chosen(f, isa).microseconds;
-  return sum;
-}
-
 // Tiers by name: AUTO may have a form of this machine, too.
 std::vector<octet_isa> tiers_and_auto() {
   std::vector<octet_isa> tiers = tiers_to_test();
@@ -171,25 +165,95 @@ TEST(ConvLimit, BelowTheLeastBothNumbersAreTold) {
   }
 }
 
-// The default.
-TEST(ConvLimit, ZeroIsTwoAndAHalfTimesTheWeights) {
+double total_us(const Filters& filters, octet_isa isa) {
+  double sum = 0;
+  for (const octet_filter_desc& f : filters.list) sum += chosen(f, isa).microseconds;
+  return sum;
+}
+
+// The bottlenecks of ResNet-50 (v1.5), and 3x3 layers of a U-Net.
+std::vector<octet_conv2d_shape> resnet() {
+  std::vector<octet_conv2d_shape> shapes;
+  size_t size = 56, channels = 64;
+  for (const size_t blocks : {3, 4, 6, 3}) {
+    const size_t middle = 3584 / size;
+    for (size_t i = 0; i < blocks; ++i) {
+      const size_t stride = i == 0 && size < 56 ? 2 : 1;
+      shapes.push_back(square(size * stride, channels, middle, 1));
+      shapes.push_back(square(size * stride, middle, middle, 3, stride, 1));
+      shapes.push_back(square(size, middle, middle * 4, 1));
+      if (i == 0) shapes.push_back(square(size * stride, channels, middle * 4, 1, stride));
+      channels = middle * 4;
+    }
+    size /= 2;
+  }
+  return shapes;
+}
+std::vector<octet_conv2d_shape> unet() {
+  return {square(256, 64, 64, 3, 1, 1), square(128, 128, 128, 3, 1, 1)};
+}
+
+constexpr double kRounding = 1e-9;  // of sums of doubles in another order
+
+// 0 stops at 2.5 times the weights, or where the next step would cost more than a twentieth.
+TEST(ConvLimit, TheDefaultStopsAtTheWeightsOrTheTime) {
+  for (const octet_isa isa : tiers_to_test())
+    for (const auto& shapes : {layers(), resnet(), unet()}) {
+      const Filters free(shapes);
+      Filters filters(shapes);
+      size_t bytes = 0;
+      ASSERT_EQ(filters.limit(isa, 0, &bytes, nullptr), OCTET_OK);
+      EXPECT_EQ(bytes, filters.pack_size(isa));
+      const double free_us = total_us(free, isa), us = total_us(filters, isa),
+                   most_us = free_us * (1 + 1. / 20);
+      EXPECT_LE(us, most_us + kRounding * free_us);
+      if (bytes <= free.weight_bytes() * 5 / 2) continue;
+      for (size_t f = 0; f < shapes.size(); ++f) {
+        const octet_conv2d_candidate now = chosen(filters.list[f], isa);
+        for (const Way& way : ways_of(free.list[f], isa))
+          if (way.bytes < now.packed_bytes) {
+            EXPECT_GT(us - now.microseconds + way.microseconds, most_us - kRounding * free_us);
+          }
+      }
+    }
+}
+
+// Whatever this machine is: where words are multiplied as fast as bytes, a U-Net's weights are
+// worth too much time.
+TEST(ConvLimit, TheDefaultByNetworkAndDesign) {
+  const struct {
+    octet_isa isa;
+    octet_cpu_design design;
+    bool resnet, unet;  // stay within 2.5 times their weights
+  } kMachines[] = {{OCTET_ISA_AVX2, OCTET_DESIGN_ZEN3, true, false},
+                   {OCTET_ISA_AVX2, OCTET_DESIGN_UNKNOWN, true, false},
+                   {OCTET_ISA_AVX512VNNI, OCTET_DESIGN_ZEN4, true, false},
+                   {OCTET_ISA_NEON, OCTET_DESIGN_CORTEX_A72, true, false},
+                   {OCTET_ISA_DOTPROD, OCTET_DESIGN_NEOVERSE_N1, true, true}};
+  for (const auto& m : kMachines)
+    for (const bool large_maps : {false, true}) {
+      SCOPED_TRACE(testing::Message() << octet_isa_name(m.isa) << ' '
+                                      << octet_cpu_design_name(m.design) << ' ' << large_maps);
+      octet_machine machine = kKnown;
+      machine.design = m.design;
+      Filters filters(large_maps ? unet() : resnet());
+      for (octet_filter_desc& f : filters.list) f.machine = &machine;
+      const size_t free = filters.pack_size(m.isa), limit = filters.weight_bytes() * 5 / 2;
+      size_t bytes = 0;
+      ASSERT_EQ(filters.limit(m.isa, 0, &bytes, nullptr), OCTET_OK);
+      EXPECT_EQ(bytes <= limit, large_maps ? m.unet : m.resnet) << bytes << " of " << limit;
+      EXPECT_LE(bytes, free);
+    }
+}
+
+TEST(ConvLimit, TheDefaultTakesTinyFiltersAsTheyAre) {
   for (const octet_isa isa : tiers_and_auto()) {
-    Filters filters(layers());
-    const size_t limit = filters.weight_bytes() * 2 + filters.weight_bytes() / 2;
-    Filters same(layers());
-    size_t bytes = 0, same_bytes = 0;
-    ASSERT_EQ(filters.limit(isa, 0, &bytes, nullptr), OCTET_OK);
-    ASSERT_EQ(same.limit(isa, limit, &same_bytes, nullptr), OCTET_OK);
-    EXPECT_LE(bytes, limit);
-    EXPECT_EQ(bytes, same_bytes);
-    for (size_t i = 0; i < same.list.size(); ++i)
-      EXPECT_EQ(filters.list[i].packed_bytes_max, same.list[i].packed_bytes_max);
     // Of so few weights most of a blob is what stands before them
     Filters tiny({square(8, 1, 1, 3, 1, 1), square(8, 1, 1, 1)});
-    const size_t least = tiny.least(isa);
-    ASSERT_GT(least, tiny.weight_bytes() * 5 / 2);
+    ASSERT_GT(tiny.least(isa), tiny.weight_bytes() * 5 / 2);
+    size_t bytes = 0;
     ASSERT_EQ(tiny.limit(isa, 0, &bytes, nullptr), OCTET_OK);
-    EXPECT_EQ(bytes, least);
+    EXPECT_EQ(bytes, tiny.pack_size(isa));
   }
 }
 

@@ -53,7 +53,9 @@ TEST(Hpp, LimitsFilters) {
   size_t packed = 0;
   ASSERT_EQ(octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &packed, nullptr), OCTET_OK);
   EXPECT_EQ(*bytes, packed);
-  EXPECT_LE(*bytes, size_t{64 * 64 * 9} * 5 / 2);
+  const octet::Result<size_t> within = octet::limit_packed(filters, 1, 64 * 64 * 9 * 5 / 2);
+  ASSERT_TRUE(within) << within.error().message;
+  EXPECT_LE(*within, size_t{64 * 64 * 9 * 5 / 2});
   filter.packed_bytes_max = 0;
   const octet::Result<size_t> none = octet::limit_packed(filters, 1, 1);
   EXPECT_EQ(none.status(), OCTET_BAD_SIZE);

@@ -299,6 +299,20 @@ OCTET_TUNING="$scratch/missing" expect 2 'OCTET_TUNING cannot be read' bench 8x8
 # Networks.
 expect 2 "there is no network 'resnet51'" run resnet51
 expect 2 'is no size' run espcn:64y64
+expect 2 'is no limit of weights' run espcn:64 --weights-max 5G
+expect 2 'is no limit of weights' run espcn:64 --weights-max -1
+expect 2 'is no limit of weights' run espcn:64 --weights-max 99999999999999999999
+expect 2 'bytes_max is 1; the least that these' run espcn:64 --weights-max 1
+expect 0 'MB of filters: ' run resnet50:32x32 --weights-max none --repetitions 1 --json "$scratch/free.json"
+expect 0 'equal bytes' run resnet50:32x32 --weights-max 25M --repetitions 1 --json "$scratch/limited.json"
+python3 - "$scratch" <<'END' || failures=$((failures + 1))
+import json, sys
+free, limited = (json.load(open(f"{sys.argv[1]}/{name}.json"))["networks"][0]
+                 for name in ("free", "limited"))
+assert free["packed_filter_bytes"] == free["unlimited_filter_bytes"], free
+assert limited["unlimited_filter_bytes"] == free["unlimited_filter_bytes"], limited
+assert limited["filter_bytes"] < limited["packed_filter_bytes"] <= 25 * 2**20, limited
+END
 expect 2 'is no goal' run espcn:64 --goal speed
 expect 2 'desc.memory_bytes = 100, but the tensors need at least' run espcn:64 --goal memory --memory 100
 expect 0 'equal bytes' run espcn:64 unet:32x64 --goal traffic --threads 2 --repetitions 1 --json "$scratch/run.json"

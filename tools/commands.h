@@ -61,6 +61,7 @@ struct RunArguments {
   std::string goal = "time";
   size_t cache_bytes = 0, memory_bytes = 0;  // 0: as octet_network_desc says
   size_t batch = 1;
+  std::string weights_max;    // of all filters, packed; empty: the library's default
   std::string input, output;  // files of bytes; empty: random, none
 };
 int run(const RunArguments& arguments);

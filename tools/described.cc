@@ -277,8 +277,16 @@ class DescriptionReader : OperatorReader {
   std::vector<FusableConvolution> fusable_;
 };
 
+// Reads the file twice: filters have a limit together before the first one is packed.
 DescribedNetwork::DescribedNetwork(const std::string& path, octet_isa isa, size_t batch,
-                                   bool fuse) {
+                                   size_t weights_max, bool fuse)
+    : limits_(isa, weights_max) {
+  DescribedNetwork none(isa, weights_max);
+  const auto add = [this](const DescribedLayer& layer) {
+    if (layer.filter) limits_.add(*layer.filter);
+  };
+  DescriptionReader(path, isa, batch, false, &none, add).read();
+  limits_.apply();
   DescriptionReader(path, isa, batch, fuse, this).read();
 }
 
@@ -295,7 +303,7 @@ std::string DescribedNetwork::named(const std::string& message) const {
 
 std::vector<std::string> DescribedNetwork::each_layer(const std::string& path,
                                                       const LayerSink& sink) {
-  DescribedNetwork none;
+  DescribedNetwork none(OCTET_ISA_AUTO, 0);
   DescriptionReader(path, OCTET_ISA_AUTO, 1, false, &none, sink).read();
   return none.left_out_;
 }

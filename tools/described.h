@@ -10,6 +10,7 @@
 
 #include "api.h"
 #include "buffer.h"
+#include "filter_limits.h"
 #include "functions/max_pool.h"
 #include "functions/onnx_add.h"
 #include "functions/onnx_average.h"
@@ -43,10 +44,11 @@ class DescribedNetwork {
   // does not matter. Gives those that are left out.
   static std::vector<std::string> each_layer(const std::string& path, const LayerSink& sink);
 
-  // batch: times the images that the model is of. fuse: additions become residuals of convolutions
-  // where bytes stay equal. Throws what is wrong with the file, or what of it Octet does not
-  // compute.
-  DescribedNetwork(const std::string& path, octet_isa isa, size_t batch, bool fuse = true);
+  // batch: times the images that the model is of; weights_max: of octet_conv2d_limit_packed. fuse:
+  // additions become residuals of convolutions where bytes stay equal. Throws what is wrong with the
+  // file, or what of it Octet does not compute.
+  DescribedNetwork(const std::string& path, octet_isa isa, size_t batch, size_t weights_max,
+                   bool fuse = true);
 
   octet_network_desc desc() const;
   // Tensors that come from outside, and those that are results: in the model's order.
@@ -60,12 +62,14 @@ class DescribedNetwork {
   size_t runs() const { return runs_; }                      // of these
   // With the file's operators for ops[...] of the library's sentences.
   std::string named(const std::string& message) const;
+  const FilterLimits& limits() const { return limits_; }
 
  private:
   friend class DescriptionReader;
   friend class OperatorReader;
-  DescribedNetwork() = default;
+  DescribedNetwork(octet_isa isa, size_t weights_max) : limits_(isa, weights_max) {}
 
+  FilterLimits limits_;
   std::vector<octet_network_tensor> tensors_;
   std::vector<octet_network_op> ops_;
   std::vector<std::string> op_names_;  // of ops_

@@ -140,6 +140,7 @@ void OperatorReader::convolution(const json& op) {
   const std::vector<int32_t> zeros = zero_points(inputs_[1]);
   filter.zero_points = zeros.data(), filter.zero_point_count = zeros.size();
   if (sink_) return give(op, {"", "", "", &d, &filter, nullptr, nullptr});
+  filter.packed_bytes_max = to_.limits_.next();
   to_.blobs_.push_back(pack(filter, isa_, &d));
   to_.convs_.push_back(create(d));
   op_.conv2d = to_.convs_.back().get();

@@ -122,8 +122,8 @@ std::vector<uint8_t> bytes_of(const DescribedNetwork& network, octet_network_goa
 // All bytes with and without fusion; returns how many ops there are with it.
 size_t check(const Description& description, size_t ops) {
   description.write();
-  const DescribedNetwork apart(description.path(), OCTET_ISA_AUTO, 2, false);
-  const DescribedNetwork fused(description.path(), OCTET_ISA_AUTO, 2);
+  const DescribedNetwork apart(description.path(), OCTET_ISA_AUTO, 2, 0, false);
+  const DescribedNetwork fused(description.path(), OCTET_ISA_AUTO, 2, 0);
   EXPECT_EQ(apart.desc().op_count, ops);
   const std::vector<uint8_t> expected = bytes_of(apart, OCTET_NETWORK_LAYERS);
   std::vector<uint8_t> seen = expected;

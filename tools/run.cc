@@ -16,6 +16,7 @@
 #include "buffer.h"
 #include "commands.h"
 #include "described.h"
+#include "filter_limits.h"
 #include "graph.h"
 #include "network.h"
 #include "objects.h"
@@ -70,8 +71,11 @@ octet_network_function function_of(const GraphOp& op) {
 
 class Objects {
  public:
-  Objects(const Graph& graph, octet_isa isa, size_t batch)
-      : graph_(graph), tensors_(graph.tensors), batch_(batch) {
+  Objects(const Graph& graph, octet_isa isa, size_t batch, size_t weights_max)
+      : graph_(graph), tensors_(graph.tensors), batch_(batch), limits_(isa, weights_max) {
+    for (const GraphOp& op : graph.ops)
+      if (op.kind == OpKind::kConvolution) limits_.add(filter_of(op));
+    limits_.apply();
     for (octet_network_tensor& t : tensors_) t.batch = batch;
     for (const GraphOp& op : graph.ops) {
       octet_network_op to = {};
@@ -95,17 +99,25 @@ class Objects {
     return d;
   }
 
+  const FilterLimits& limits() const { return limits_; }
+
  private:
+  octet_filter_desc filter_of(const GraphOp& op) const {
+    octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+    filter.shape = op.shape, filter.type = OCTET_S8, filter.order = OCTET_OHWI;
+    filter.shape.batch_max = batch_;
+    return filter;
+  }
+
   const octet_conv2d* make_conv(const GraphOp& op, octet_isa isa) {
-    octet_conv2d_shape s = op.shape;
-    s.batch_max = batch_;
+    octet_filter_desc filter = filter_of(op);
+    const octet_conv2d_shape& s = filter.shape;
     const size_t k = s.kernel_h * s.kernel_w * s.in_channels / s.groups;
     std::uniform_int_distribution<int> draw(-127, 127);
     std::vector<int8_t> weights(k * s.out_channels);
     for (int8_t& w : weights) w = static_cast<int8_t>(draw(random_));
-    octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
-    filter.shape = s, filter.type = OCTET_S8, filter.order = OCTET_OHWI,
     filter.data = weights.data();
+    filter.packed_bytes_max = limits_.next();
     // Of inputs and weights that are spread evenly, outputs that are, too
     const float scale = 1 / (std::sqrt(static_cast<float>(k)) * 74);
     octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
@@ -134,6 +146,7 @@ class Objects {
   const Graph& graph_;
   std::vector<octet_network_tensor> tensors_;
   const size_t batch_;
+  FilterLimits limits_;
   std::mt19937 random_{1};
   std::vector<Conv> convs_;
   std::deque<Buffer> blobs_;
@@ -244,8 +257,8 @@ void print_chains(const octet_network_desc& desc,
 
 // Returns whether the bytes are equal.
 bool run_both(const std::string& name, octet_network_desc desc, const Ends& ends,
-              const RunArguments& a, const BenchOptions& options, ThreadPool* pool,
-              ordered_json* json) {
+              const FilterLimits& limits, const RunArguments& a, const BenchOptions& options,
+              ThreadPool* pool, ordered_json* json) {
   desc.concurrency = options.threads;
   desc.goal = OCTET_NETWORK_LAYERS;
   Run layers(desc, ends, pool);
@@ -277,6 +290,12 @@ bool run_both(const std::string& name, octet_network_desc desc, const Ends& ends
       "caller's\n",
       megabytes(l.separate_bytes), megabytes(l.map_bytes), megabytes(p.map_bytes),
       megabytes(l.kept_bytes));
+  fmt::print("  MB of filters: {} as given, {} packed", megabytes(limits.weight_bytes()),
+             megabytes(limits.packed_bytes()));
+  if (limits.packed_bytes() < limits.free_bytes())
+    fmt::print("; without a limit {}, and {:.1f} % less time predicted",
+               megabytes(limits.free_bytes()), (1 - 1 / limits.predicted_ratio()) * 100);
+  fmt::print("\n");
   print_chains(desc, after);
   (*json)["networks"].push_back({{"name", name},
                                  {"batch", a.batch},
@@ -292,21 +311,26 @@ bool run_both(const std::string& name, octet_network_desc desc, const Ends& ends
                                  {"kept_bytes", l.kept_bytes},
                                  {"layers_workspace_bytes", l.workspace_bytes},
                                  {"planned_workspace_bytes", p.workspace_bytes},
+                                 {"filter_bytes", limits.weight_bytes()},
+                                 {"packed_filter_bytes", limits.packed_bytes()},
+                                 {"unlimited_filter_bytes", limits.free_bytes()},
+                                 {"limit_predicted_ratio", limits.predicted_ratio()},
                                  {"parts", after.size()}});
   return equal;
 }
 
 bool run_file(const std::string& name, const RunArguments& a, const BenchOptions& options,
               ThreadPool* pool, ordered_json* json) {
-  const DescribedNetwork network(name, options.forced.isa, a.batch);
+  const DescribedNetwork network(name, options.forced.isa, a.batch,
+                                 parse_weights_max(a.weights_max));
   if (!network.left_out().empty())
     fmt::print(stderr, "{}: runs {} of {} operators\n", name, network.runs(),
                network.operator_count());
   for (const std::string& line : network.left_out()) fmt::print(stderr, "{}: {}\n", name, line);
   try {
     return run_both(name, network.desc(),
-                    {network.inputs(), network.outputs(), network.described_outputs()}, a, options,
-                    pool, json);
+                    {network.inputs(), network.outputs(), network.described_outputs()},
+                    network.limits(), a, options, pool, json);
   } catch (const LibraryError& error) {
     throw Error(fmt::format("{}: {}", name, network.named(error.what())));
   }
@@ -316,12 +340,12 @@ bool run_one(const std::string& name, const RunArguments& a, const BenchOptions&
              ThreadPool* pool, ordered_json* json) {
   if (is_network_file(name)) return run_file(name, a, options, pool, json);
   const Graph graph = make_graph(name);
-  const Objects objects(graph, options.forced.isa, a.batch);
+  const Objects objects(graph, options.forced.isa, a.batch, parse_weights_max(a.weights_max));
   Ends ends = {{graph.input}, {}, {}};
   for (size_t i = 0; i < graph.tensors.size(); ++i)
     if (graph.tensors[i].keep && i != graph.input) ends.outputs.push_back(i);
   ends.described_outputs = ends.outputs;
-  return run_both(name, objects.desc(), ends, a, options, pool, json);
+  return run_both(name, objects.desc(), ends, objects.limits(), a, options, pool, json);
 }
 
 }  // namespace

@@ -877,9 +877,10 @@ const char* octet_conv2d_kernel(const octet_conv2d* conv); /* null if conv is nu
  * and environment, adds up to at most bytes_max: algorithms are given up in the order of the least
  * predicted time lost per byte saved. No output byte depends on it.
  *
- * bytes_max: SIZE_MAX limits nothing. 0 means 2.5 times the bytes of the weights as they are given,
- * or, where that is more, the least that these filters can be packed to; any other value below that
- * least is OCTET_BAD_SIZE, and the message has both.
+ * bytes_max: SIZE_MAX limits nothing, and what is below the least that these filters can be packed
+ * to is OCTET_BAD_SIZE, with both numbers in the message. 0 is for who has no number: 2.5 times the
+ * bytes of the weights as they are given, approached as far as the filters' predicted time grows by
+ * no more than a twentieth.
  *
  * A filter that has an algorithm or a packed_bytes_max keeps them, and its bytes count. *bytes, if
  * bytes is not null, becomes the bytes of all blobs; without filters 0. On failure no filter is

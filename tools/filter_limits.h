@@ -1,0 +1,43 @@
+// One limit for the packed bytes of all filters of a network, which is read twice: first its
+// filters are added, then each is packed within its limit.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "octet/octet.h"
+
+namespace tool {
+
+// Bytes, such as 25000000 or 24M; "none" or "0" for no limit. Empty: 0, the library's own limit.
+size_t parse_weights_max(const std::string& text);
+
+class FilterLimits {
+ public:
+  FilterLimits(octet_isa isa, size_t bytes_max) : isa_(isa), bytes_max_(bytes_max) {}
+
+  // Copies the filter and its zero points, not the weights. Packing says what is wrong with it.
+  void add(const octet_filter_desc& filter);
+  // All were added. Throws if the least that they can be packed to is above the limit.
+  void apply();
+  // packed_bytes_max of the filters, in the order in which they were added.
+  size_t next();
+
+  size_t weight_bytes() const { return weight_bytes_; }
+  size_t free_bytes() const { return free_bytes_; }      // packed without a limit
+  size_t packed_bytes() const { return packed_bytes_; }  // and with it
+  // What the limit costs: the predicted time of all filters with it over that without.
+  double predicted_ratio() const { return free_us_ > 0 ? limited_us_ / free_us_ : 1; }
+
+ private:
+  octet_isa isa_;
+  size_t bytes_max_;
+  std::vector<size_t> added_;  // of filters_; SIZE_MAX: refused
+  std::deque<octet_filter_desc> filters_;
+  std::deque<std::vector<int32_t>> zero_points_;
+  double free_us_ = 0, limited_us_ = 0;
+  size_t next_ = 0, weight_bytes_ = 0, free_bytes_ = 0, packed_bytes_ = 0;
+};
+
+}  // namespace tool
