@@ -38,7 +38,7 @@ octet_machine machine_of(size_t cache_bytes) {
   octet_machine machine = OCTET_MACHINE_INIT;
   machine.l2_bytes = std::min(cache_bytes, kUsualL2);
   machine.l3_bytes = cache_bytes > kUsualL2 ? cache_bytes : 0;
-  // Of its cores nothing is known; without a design the plan would take this machine for a guess
+  // The cores are those of this machine: of an unknown design the plan would be more careful
   octet_cpu_info info = OCTET_CPU_INFO_INIT;
   octet_error error = {};
   check(octet_get_cpu_info(&info, &error), error);
