@@ -76,7 +76,7 @@ bool Repeats::find_rates() {
 }
 
 // Whether each op, and each line that is wanted no more, is where it was, a period further. An op
-// that ended meanwhile wants no more of what it reads, so that those ops may stay behind from now on.
+// that ended meanwhile wants no more of its inputs: the ops that make them may stay behind now.
 bool Repeats::as_before(const BandWalk& walk) {
   bool same = bands_ > period_;
   for (size_t i = 0; i < count_; ++i) {

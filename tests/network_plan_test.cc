@@ -159,8 +159,8 @@ TEST(NetworkPlan, BandsThatAreLeftOutWouldHaveAddedNothing) {
   EXPECT_GT(tall, 100u);  // else nothing was left out
 }
 
-// A kept tensor of which only the first lines are read falls behind when its reader ends: its bands do
-// not come again as they did, though all ops that are left had moved by as many lines.
+// A kept tensor of which only the first lines are read falls behind when its reader ends: its bands
+// do not come again as they did, though all ops that are left had moved by as many lines.
 TEST(NetworkPlan, BandsAfterAReaderEndedAreOthers) {
   for (size_t band = 1; band <= 3; ++band)
     for (size_t pad = 12; pad < 24; ++pad)

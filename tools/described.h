@@ -44,9 +44,9 @@ class DescribedNetwork {
   // does not matter. Gives those that are left out.
   static std::vector<std::string> each_layer(const std::string& path, const LayerSink& sink);
 
-  // batch: times the images that the model is of; weights_max: of octet_conv2d_limit_packed. fuse:
-  // additions become residuals of convolutions where bytes stay equal. Throws what is wrong with the
-  // file, or what of it Octet does not compute.
+  // batch: times the images that the model is of; weights_max: of octet_conv2d_limit_packed; fuse:
+  // additions become residuals of convolutions where bytes stay equal. Throws an error that names
+  // the fault of the file, or the operators that Octet does not compute.
   DescribedNetwork(const std::string& path, octet_isa isa, size_t batch, size_t weights_max,
                    bool fuse = true);
 
