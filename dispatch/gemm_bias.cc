@@ -76,15 +76,15 @@ int32_t settled_bias(const Draft& draft, const PackedRhs& packed, size_t n) {
   const octet_epilogue& e = d.epilogue;
   const int32_t bias = e.bias ? e.bias[n] : 0;
   if (!bias || !packed.positive || runtime_scales(d) || !is_8bit(d.dst_type)) return bias;
-  const SumRange exact = sum_range(draft, packed, n);
-  const double lo = (double)exact.lo * draft.stretch, hi = (double)exact.hi * draft.stretch;
-  const double reach = bias < 0 ? -(bias + lo) : bias + hi;
+  // An approximate sum leaves its exact range on both sides, by an amount that only has a bound
+  if (draft.stretch != 1) return bias;
+  const SumRange sums = sum_range(draft, packed, n);
+  if (sums.lo < INT32_MIN || sums.hi > INT32_MAX || sums.hi - sums.lo > INT32_MAX) return bias;
+  const int64_t reach = bias < 0 ? -(bias + sums.lo) : bias + sums.hi;
   const bool tflite = e.requant == OCTET_REQUANT_TFLITE;
   if (reach <= INT32_MAX &&
-      reach * factor_of(e, n) * kFloatMargin < (tflite ? kTfliteLimit : kInt16Limit))
+      (double)reach * factor_of(e, n) * kFloatMargin < (tflite ? kTfliteLimit : kInt16Limit))
     return bias;
-  if (hi - lo > (double)INT32_MAX) return bias;
-  const SumRange sums = {(int64_t)lo, (int64_t)hi};
   const Column column(e, draft.finish, n);
   // Of the biases between 0 and the given one those from some one on are as good as that
   const int64_t given_end = bias < 0 ? bias + sums.hi : bias + sums.lo;

@@ -284,12 +284,13 @@ octet_status check_range(Draft* draft, const PackedRhs& packed) {
     const int64_t bias = settled_bias(*draft, packed, n);
     const SumRange range = sum_range(*draft, packed, n);
     const int64_t hi = range.hi + bias, lo = range.lo + bias;
-    if (range.hi > INT32_MAX || range.lo < INT32_MIN)
+    const bool overflows = hi > INT32_MAX || lo < INT32_MIN;
+    if (overflows && (range.hi > INT32_MAX || range.lo < INT32_MIN))
       return fail(draft->error, OCTET_ACCUMULATOR_OVERFLOW,
                   "the sums of %s %zu may reach %lld, outside int32: %s = %zu is too deep",
                   draft->column, n, (long long)(range.hi > INT32_MAX ? range.hi : range.lo),
                   draft->depth, d.k);
-    if (hi > INT32_MAX || lo < INT32_MIN)
+    if (overflows)
       return fail(
           draft->error, OCTET_ACCUMULATOR_OVERFLOW,
           "the accumulator of %s %zu may reach %lld, outside int32: desc.epilogue.bias[%zu] "

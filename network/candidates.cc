@@ -260,8 +260,10 @@ octet_status find_candidates(octet_network* n, const PlanMachine& machine, octet
     c.part.first = first, c.part.end = end, c.part.band = band, c.part.by_image = by_image;
     c.tight = least_memory;
     // A longer part that cannot be shaped is no candidate; an op by itself has to run somehow.
-    const octet_status status = shape_part(n, &c.part, c.tight, memory, error);
-    if (status) return end - first > 1 ? OCTET_OK : status;
+    const bool longer = end - first > 1;
+    if (const octet_status status =
+            shape_part(n, &c.part, c.tight, memory, longer ? nullptr : error))
+      return longer ? OCTET_OK : status;
     if (band && !least_memory && end - first > 1 && !costs.stays_in_cache(c.part)) {
       if (goal != OCTET_NETWORK_TRAFFIC) return OCTET_OK;
       c.tight = true;

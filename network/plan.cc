@@ -264,12 +264,14 @@ octet_status plan_within(octet_network* n, const Candidates& candidates, size_t 
 
 octet_status plan(const octet_network_desc& desc, octet_network* n, const Desk& desk,
                   octet_error* error) {
+  PlanMachine machine = {conv_machine().cpu, desc.cache_bytes};
+  // Where parts are given it decides nothing, and a wrong one is refused all the same
+  if (desc.machine || !desc.parts)
+    OCTET_TRY(read_machine(desc.machine, "desc", &machine.cpu, error));
   if (desc.parts) {
     OCTET_TRY(take_given(desc, n, desk, error));
     return lay_out_network(n, desk.pieces, error);
   }
-  PlanMachine machine = {conv_machine().cpu, desc.cache_bytes};
-  OCTET_TRY(read_machine(desc.machine, "desc", &machine.cpu, error));
   if (!machine.cache_bytes) machine.cache_bytes = machine.cpu.l2_bytes();
   Candidates candidates = {desk.candidates, 0, desk.merge};
   OCTET_TRY(find_candidates(n, machine, desc.goal, desk.words, &candidates, error));

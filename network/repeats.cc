@@ -6,7 +6,7 @@ namespace octet {
 namespace {
 
 constexpr size_t kMostBands = 64;       // of a period
-constexpr size_t kMostLines = 1 << 20;  // of a rate: no product leaves size_t
+constexpr size_t kMostLines = 1 << 12;  // of a rate: no product leaves 32 bits
 
 size_t greatest_divisor(size_t a, size_t b) {
   while (b) {
@@ -26,6 +26,7 @@ Repeats::Repeats(const octet_network& n, const NetworkPart& part, size_t* memory
       of_(memory + count_),
       done_(memory + 2 * count_),
       oldest_(memory + 3 * count_) {
+  for (size_t i = 0; i < count_; ++i) done_[i] = oldest_[i] = 0;
   if (!find_rates()) return;
   size_t period = 1;
   for (size_t s = 0; s < count_; ++s) {

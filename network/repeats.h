@@ -31,7 +31,7 @@ class Repeats {
   size_t period_ = 0;  // bands after which all ops are whole lines further; 0: none is known
   size_t bands_ = 0;
   // Of each slot: lines in a period, first a fraction with `of_`. At the last period's end: of each
-  // op the lines done, of each slot the oldest line. Later `of_` has those.
+  // op the lines done, of each slot the oldest line.
   size_t *lines_, *of_, *done_, *oldest_;
 };
 

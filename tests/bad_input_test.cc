@@ -583,26 +583,28 @@ TEST(AccumulatorBound, RuntimeZeroPointsByDepth) {
     }
 }
 
-// With weights at hand the column's own range plus its bias decides.
+// With weights at hand the column's own range plus its bias decides, also where the sums alone leave
+// int32.
 TEST(AccumulatorBound, PackedWeightsByTheirRange) {
-  for (const int sign : {1, -1}) {
-    std::vector<int8_t> weights(2 * 65793, 0);
+  for (const auto& [depth, sign] :
+       {std::pair<size_t, int>{65793, 1}, {65793, -1}, {66400, 1}, {66400, -1}}) {
+    std::vector<int8_t> weights(2 * depth, 0);
     // Column 1 of 2
-    for (size_t k = 0; k < 65793; ++k)
+    for (size_t k = 0; k < depth; ++k)
       weights[2 * k + 1] = static_cast<int8_t>(sign > 0 ? 127 : -128);
     octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
-    rhs.type = OCTET_S8, rhs.n = 2, rhs.k = 65793, rhs.data = weights.data();
+    rhs.type = OCTET_S8, rhs.n = 2, rhs.k = depth, rhs.data = weights.data();
     size_t bytes = 0;
     ASSERT_EQ(octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, nullptr), OCTET_OK);
     const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
     ASSERT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob.data(), bytes, nullptr), OCTET_OK);
-    const int64_t reach = 65793 * int64_t{255} * (sign > 0 ? 127 : -128);
+    const int64_t reach = static_cast<int64_t>(depth) * 255 * (sign > 0 ? 127 : -128);
     const int64_t last = sign > 0 ? INT32_MAX - reach : INT32_MIN - reach;
     for (const int64_t beyond : {0, 1}) {
       const int32_t bias[2] = {sign > 0 ? INT32_MAX : INT32_MIN,
                                static_cast<int32_t>(last + sign * beyond)};
       octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
-      d.m_max = 1, d.n = 2, d.k = 65793, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8,
+      d.m_max = 1, d.n = 2, d.k = depth, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8,
       d.dst_type = OCTET_S32;
       d.packed = blob.data(), d.packed_bytes = bytes, d.epilogue.bias = bias;
       octet_gemm* gemm = nullptr;
@@ -616,7 +618,7 @@ TEST(AccumulatorBound, PackedWeightsByTheirRange) {
       size_t workspace_bytes = 0;
       ASSERT_EQ(octet_gemm_workspace(gemm, 1, 1, &workspace_bytes, &error), OCTET_OK);
       const Guarded workspace(workspace_bytes + 1, Side::kFront, OCTET_ALIGNMENT);
-      const std::vector<uint8_t> lhs(65793, 255);
+      const std::vector<uint8_t> lhs(depth, 255);
       int32_t dst[2] = {};
       octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
       args.m = 1, args.lhs = lhs.data(), args.dst = dst, args.workspace = workspace.data(),

@@ -53,6 +53,12 @@ TEST(BadNetwork, Pointers) {
   expect(OCTET_NULL_POINTER, "desc.ops is null", [](Desc d) { d->ops = nullptr; });
   expect(OCTET_BAD_SIZE, "desc.tensor_count is 0", [](Desc d) { d->tensor_count = 0; });
   expect(OCTET_BAD_SIZE, "desc.op_count is 0", [](Desc d) { d->op_count = 0; });
+  octet_machine machine = OCTET_MACHINE_INIT;
+  machine.l2_bytes = 1;
+  const octet_network_part all = {0, desc.op_count, 0};
+  expect(OCTET_BAD_SIZE, "desc.machine", [&](Desc d) { d->machine = &machine; });
+  expect(OCTET_BAD_SIZE, "desc.machine",
+         [&](Desc d) { d->machine = &machine, d->parts = &all, d->part_count = 1; });
   octet_network_destroy(nullptr);
 }
 

@@ -227,6 +227,54 @@ TEST(ConvWinogradInt8, SaturatesBeyondExactAccumulators) {
     }
 }
 
+// An approximate sum may leave the range of the exact one on both sides, also where that ends at 0:
+// a large bias is not replaced by one that would do for exact sums.
+TEST(ConvWinogradInt8, LargeBiasesStay) {
+  std::vector<int8_t> weights(18, 0);  // taps of two channels
+  for (size_t tap = 0; tap < 9; ++tap) weights[2 * tap] = 127;
+  weights[2 * 4 + 1] = 5;
+  for (const octet_isa isa : tiers_to_test())
+    for (const int32_t bias : {300, 40000, 65535, -300000})
+      for (const uint8_t pixel : {0, 255}) {
+        octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+        filter.shape = square(4, 2, 1, 3);
+        filter.type = OCTET_S8, filter.data = weights.data();
+        filter.algorithm = OCTET_CONV_WINOGRAD_2X2_INT8;
+        filter.accuracy = OCTET_ACCURACY_APPROXIMATE;
+        size_t bytes = 0;
+        octet_error error = {};
+        ASSERT_EQ(octet_conv2d_pack_size(&filter, isa, &bytes, &error), OCTET_OK) << error.message;
+        const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+        ASSERT_EQ(octet_conv2d_pack(&filter, isa, blob.data(), bytes, &error), OCTET_OK);
+        const std::vector<uint8_t> image(32, pixel);
+        int32_t sums[4] = {};
+        uint8_t out[4] = {};
+        for (const octet_type dst : {OCTET_S32, OCTET_U8}) {
+          octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
+          const float scale = 1;
+          desc.shape = filter.shape, desc.max_isa = isa;
+          desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = dst;
+          desc.packed = blob.data(), desc.packed_bytes = bytes;
+          desc.epilogue.bias = &bias;
+          if (dst == OCTET_U8) desc.epilogue.scales = &scale, desc.epilogue.scale_count = 1;
+          octet_conv2d* conv = nullptr;
+          ASSERT_EQ(octet_conv2d_create(&desc, &conv, &error), OCTET_OK) << error.message;
+          size_t needed = 0;
+          ASSERT_EQ(octet_conv2d_workspace(conv, 0, 0, 0, 1, &needed, &error), OCTET_OK);
+          const Guarded workspace(needed, Side::kBack, OCTET_ALIGNMENT);
+          octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
+          args.lhs = image.data();
+          args.dst = dst == OCTET_S32 ? static_cast<void*>(sums) : out;
+          args.workspace = workspace.data(), args.workspace_bytes = needed;
+          EXPECT_EQ(octet_conv2d_run(conv, &args, &error), OCTET_OK) << error.message;
+          octet_conv2d_destroy(conv);
+        }
+        for (size_t i = 0; i < 4; ++i)
+          EXPECT_EQ(out[i], std::clamp(sums[i], 0, 255))
+              << octet_isa_name(isa) << ", bias " << bias << ", pixels of " << int{pixel};
+      }
+}
+
 // The same bytes on every tier, with any number of threads and in any layout, and close to the
 // exact ones. Closeness is the root mean square of the difference over that of the exact
 // accumulators less their mean: what is computed keeps the shape of what was asked for. Uniform

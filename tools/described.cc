@@ -283,7 +283,7 @@ DescribedNetwork::DescribedNetwork(const std::string& path, octet_isa isa, size_
     : limits_(isa, weights_max) {
   DescribedNetwork none(isa, weights_max);
   const auto add = [this](const DescribedLayer& layer) {
-    if (layer.filter) limits_.add(*layer.filter);
+    if (layer.filter) limits_.add(layer.output, *layer.filter);
   };
   DescriptionReader(path, isa, batch, false, &none, add).read();
   limits_.apply();

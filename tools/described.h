@@ -30,6 +30,7 @@ struct DescribedFunction {
 // one is read.
 struct DescribedLayer {
   std::string network, name, shape;  // shape: a case
+  size_t output;                     // the tensor that it makes
   // Of a convolution, or of a product; else null
   const octet_conv2d_desc* conv;
   const octet_filter_desc* filter;

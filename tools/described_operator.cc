@@ -139,8 +139,8 @@ void OperatorReader::convolution(const json& op) {
   filter.data = data(inputs_[1], weights_of(shape));
   const std::vector<int32_t> zeros = zero_points(inputs_[1]);
   filter.zero_points = zeros.data(), filter.zero_point_count = zeros.size();
-  if (sink_) return give(op, {"", "", "", &d, &filter, nullptr, nullptr});
-  filter.packed_bytes_max = to_.limits_.next();
+  if (sink_) return give(op, {"", "", "", output_, &d, &filter, nullptr, nullptr});
+  filter.packed_bytes_max = to_.limits_.of(output_);
   to_.blobs_.push_back(pack(filter, isa_, &d));
   to_.convs_.push_back(create(d));
   op_.conv2d = to_.convs_.back().get();
@@ -158,7 +158,7 @@ void OperatorReader::product(const json& op) {
   const std::vector<int32_t> zeros = zero_points(inputs_[1]);
   rhs.zero_points = zeros.data(), rhs.zero_point_count = zeros.size();
   d.m_max = shape.m * batch_, d.n = shape.n, d.k = depth_ = shape.k;
-  if (sink_) return give(op, {"", "", "", nullptr, nullptr, &d, &rhs});
+  if (sink_) return give(op, {"", "", "", output_, nullptr, nullptr, &d, &rhs});
   to_.blobs_.push_back(pack(rhs, isa_, &d));
   to_.gemms_.push_back(create(d));
   op_.gemm = to_.gemms_.back().get();
@@ -245,9 +245,9 @@ void OperatorReader::pooling(const json& op) {
 
 octet_network_function& OperatorReader::onnx_average(const json& op, octet_type type,
                                                      const Bounds& bounds, const Window& window) {
-  const octet_network_tensor& in = tensors_[inputs_[0]].sizes;
+  const octet_network_tensor &in = tensors_[inputs_[0]].sizes, &out = tensors_[output_].sizes;
   const bool global = window.kernel_h == in.h && window.kernel_w == in.w && window.pad_top == 0 &&
-                      window.pad_left == 0;
+                      window.pad_left == 0 && out.h == 1 && out.w == 1;
   const OnnxAverage average = {type,
                                {scale(inputs_[0]), scale(output_)},
                                {zero_point(inputs_[0]), zero_point(output_)},

@@ -25,22 +25,22 @@ size_t parse_weights_max(const std::string& text) {
   const std::string digits = text.substr(0, text.find_first_not_of("0123456789")),
                     unit = text.substr(digits.size());
   const size_t factor = unit.empty() ? 1 : unit == "K" ? 1 << 10 : unit == "M" ? 1 << 20 : 0;
+  unsigned long long number = 0;
   size_t bytes = 0;
   try {
-    bytes = std::stoull(digits);
+    number = std::stoull(digits);
   } catch (const std::exception&) {
   }
-  if (!bytes || !factor || __builtin_mul_overflow(bytes, factor, &bytes))
+  if (!number || !factor || __builtin_mul_overflow(number, factor, &bytes))
     throw Error(
         fmt::format("'{}' is no limit of weights: bytes, such as 25000000 or 24M, or none", text));
   return bytes;
 }
 
-void FilterLimits::add(const octet_filter_desc& filter) {
+void FilterLimits::add(size_t output, const octet_filter_desc& filter) {
   size_t bytes = 0;
-  const bool refused = octet_conv2d_pack_size(&filter, isa_, &bytes, nullptr) != OCTET_OK;
-  added_.push_back(refused ? SIZE_MAX : filters_.size());
-  if (refused) return;
+  if (octet_conv2d_pack_size(&filter, isa_, &bytes, nullptr) != OCTET_OK) return;
+  index_[output] = filters_.size();
   const octet_conv2d_shape& s = filter.shape;
   weight_bytes_ += s.kernel_h * s.kernel_w * (s.in_channels / s.groups) * s.out_channels;
   free_bytes_ += bytes;
@@ -50,9 +50,9 @@ void FilterLimits::add(const octet_filter_desc& filter) {
   if (filter.zero_point_count) filters_.back().zero_points = zero_points_.back().data();
 }
 
-size_t FilterLimits::next() {
-  const size_t filter = added_.at(next_++);
-  return filter == SIZE_MAX ? 0 : filters_[filter].packed_bytes_max;
+size_t FilterLimits::of(size_t output) const {
+  const auto found = index_.find(output);
+  return found == index_.end() ? 0 : filters_[found->second].packed_bytes_max;
 }
 
 void FilterLimits::apply() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,12 @@ class FilterLimits {
   FilterLimits(octet_isa isa, size_t bytes_max) : isa_(isa), bytes_max_(bytes_max) {}
 
   // Copies the filter and its zero points, not the weights. Packing says what is wrong with it.
-  void add(const octet_filter_desc& filter);
+  // output: the tensor that its op makes.
+  void add(size_t output, const octet_filter_desc& filter);
   // All were added. Throws if the least that they can be packed to is above the limit.
   void apply();
-  // packed_bytes_max of the filters, in the order in which they were added.
-  size_t next();
+  // packed_bytes_max of the filter behind a tensor; 0, no limit, if none was added.
+  size_t of(size_t output) const;
 
   size_t weight_bytes() const { return weight_bytes_; }
   size_t free_bytes() const { return free_bytes_; }      // packed without a limit
@@ -33,11 +35,11 @@ class FilterLimits {
  private:
   octet_isa isa_;
   size_t bytes_max_;
-  std::vector<size_t> added_;  // of filters_; SIZE_MAX: refused
+  std::map<size_t, size_t> index_;  // in filters_, by output
   std::deque<octet_filter_desc> filters_;
   std::deque<std::vector<int32_t>> zero_points_;
   double free_us_ = 0, limited_us_ = 0;
-  size_t next_ = 0, weight_bytes_ = 0, free_bytes_ = 0, packed_bytes_ = 0;
+  size_t weight_bytes_ = 0, free_bytes_ = 0, packed_bytes_ = 0;
 };
 
 }  // namespace tool

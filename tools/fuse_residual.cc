@@ -63,7 +63,7 @@ class Fusion {
     auto from = none;
     size_t product = 0;
     for (const size_t k : {0, 1})
-      if (const auto found = maker_of(op->inputs[k], addition.type);
+      if (const auto found = maker_of(op->inputs[k], addition.type, addition.zero_points[k]);
           found != none && (from == none || found->op > from->op))
         from = found, product = k;
     if (from == none || !same_sizes(tensors_[op->inputs[0]], tensors_[op->output]) ||
@@ -83,15 +83,18 @@ class Fusion {
     convolutions_.erase(from);
   }
 
-  // The end where the tensor is of no convolution that can take the addition in.
-  std::vector<FusableConvolution>::iterator maker_of(size_t tensor, octet_type type) {
+  // The end where the tensor is of no convolution that can take the addition in. A reshape between
+  // them may say another zero point than the convolution's.
+  std::vector<FusableConvolution>::iterator maker_of(size_t tensor, octet_type type,
+                                                     int32_t zero_point) {
     if (readers_[tensor] != 1 || tensors_[tensor].keep || tensors_[tensor].slice)
       return convolutions_.end();
     return std::find_if(convolutions_.begin(), convolutions_.end(),
                         [&](const FusableConvolution& c) {
                           const octet_epilogue& e = c.desc.epilogue;
                           return ops_[c.op].output == tensor && c.desc.dst_type == type &&
-                                 e.requant == OCTET_REQUANT_TFLITE && e.residual.type == 0;
+                                 e.requant == OCTET_REQUANT_TFLITE && e.residual.type == 0 &&
+                                 e.dst_zero_point == zero_point;
                         });
   }
 

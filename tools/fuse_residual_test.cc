@@ -45,6 +45,8 @@ class Description {
     op("addition", "ADD", {a, b}, to, activation);
   }
 
+  void reshape(size_t from, size_t to) { op("reshape", "RESHAPE", {from}, to, "NONE"); }
+
   void set_outputs(const std::vector<size_t>& tensors) { outputs_ = tensors; }
 
   std::string path() const {
@@ -162,6 +164,16 @@ TEST_P(FuseResidual, NotWhatOthersRead) {
   d.addition(a, b, c, "NONE");
   d.addition(c, c, e, "NONE");
   EXPECT_EQ(check(d, 4), 4u);
+}
+
+TEST_P(FuseResidual, NotBehindAReshapeOfOtherQuantization) {
+  Description d(GetParam(), "tflite");
+  const size_t x = d.image(0.05f, -3), a = d.image(0.03f, 4), b = d.image(0.03f, 6);
+  const size_t c = d.image(0.06f, -9);
+  d.convolution(x, a, "NONE");
+  d.reshape(a, b);
+  d.addition(b, x, c, "NONE");
+  EXPECT_EQ(check(d, 2), 2u);
 }
 
 TEST_P(FuseResidual, NotWhatIsAnOutput) {

@@ -74,7 +74,7 @@ class Objects {
   Objects(const Graph& graph, octet_isa isa, size_t batch, size_t weights_max)
       : graph_(graph), tensors_(graph.tensors), batch_(batch), limits_(isa, weights_max) {
     for (const GraphOp& op : graph.ops)
-      if (op.kind == OpKind::kConvolution) limits_.add(filter_of(op));
+      if (op.kind == OpKind::kConvolution) limits_.add(op.output, filter_of(op));
     limits_.apply();
     for (octet_network_tensor& t : tensors_) t.batch = batch;
     for (const GraphOp& op : graph.ops) {
@@ -117,7 +117,7 @@ class Objects {
     std::vector<int8_t> weights(k * s.out_channels);
     for (int8_t& w : weights) w = static_cast<int8_t>(draw(random_));
     filter.data = weights.data();
-    filter.packed_bytes_max = limits_.next();
+    filter.packed_bytes_max = limits_.of(op.output);
     // Of inputs and weights that are spread evenly, outputs that are, too
     const float scale = 1 / (std::sqrt(static_cast<float>(k)) * 74);
     octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
