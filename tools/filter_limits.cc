@@ -21,7 +21,7 @@ double predicted_us(const octet_filter_desc& filter, octet_isa isa) {
 
 size_t parse_weights_max(const std::string& text) {
   if (text.empty()) return 0;
-  if (text == "none" || text == "0") return SIZE_MAX;
+  if (text == "none") return SIZE_MAX;
   const std::string digits = text.substr(0, text.find_first_not_of("0123456789")),
                     unit = text.substr(digits.size());
   const size_t factor = unit.empty() ? 1 : unit == "K" ? 1 << 10 : unit == "M" ? 1 << 20 : 0;

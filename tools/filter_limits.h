@@ -11,7 +11,7 @@
 
 namespace tool {
 
-// Bytes, such as 25000000 or 24M; "none" or "0" for no limit. Empty: 0, the library's own limit.
+// Bytes, such as 25000000 or 24M; "none" for no limit. Empty: 0, the library's own limit.
 size_t parse_weights_max(const std::string& text);
 
 class FilterLimits {

@@ -270,10 +270,12 @@ int main(int argc, char** argv) {
   run->add_option("--batch", r.batch, "Images at a time")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  run->add_option(
-      "--weights-max", r.weights_max,
-      "Bytes of all packed filters, at most, such as 24M; none: no limit; by default 2.5 "
-      "times the weights, as far as that costs no more than 5 % of the predicted time");
+  run->add_option("--weights-max", r.weights_max,
+                  "Bytes of the packed filters of all convolutions, at most (products are not "
+                  "counted), such as "
+                  "24M (K: 1024, M: 1048576 bytes); none: no limit; by default 2.5 times the "
+                  "weights, as far as "
+                  "that costs no more than 5 % of the predicted time");
   run->add_option("--isa", r.bench.isa, kIsaHelp);
   run->add_option("--threads", r.bench.threads, "Threads; one is pinned to its CPU")
       ->check(CLI::Range(1, 1024))

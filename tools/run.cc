@@ -290,12 +290,14 @@ bool run_both(const std::string& name, octet_network_desc desc, const Ends& ends
       "caller's\n",
       megabytes(l.separate_bytes), megabytes(l.map_bytes), megabytes(p.map_bytes),
       megabytes(l.kept_bytes));
-  fmt::print("  MB of filters: {} as given, {} packed", megabytes(limits.weight_bytes()),
-             megabytes(limits.packed_bytes()));
-  if (limits.packed_bytes() < limits.free_bytes())
-    fmt::print("; without a limit {}, and {:.1f} % less time predicted",
-               megabytes(limits.free_bytes()), (1 - 1 / limits.predicted_ratio()) * 100);
-  fmt::print("\n");
+  if (limits.weight_bytes()) {
+    fmt::print("  MB of convolutions' filters: {} as given, {} packed",
+               megabytes(limits.weight_bytes()), megabytes(limits.packed_bytes()));
+    if (limits.packed_bytes() < limits.free_bytes())
+      fmt::print("; {:.1f} % more time predicted than without a limit, which takes {}",
+                 (limits.predicted_ratio() - 1) * 100, megabytes(limits.free_bytes()));
+    fmt::print("\n");
+  }
   print_chains(desc, after);
   (*json)["networks"].push_back({{"name", name},
                                  {"batch", a.batch},
