@@ -157,7 +157,10 @@ octet_status limit(octet_filter_desc* const* filters, size_t count, octet_isa is
   }
   while (sums.now > most && step_down(ways, count, &sums.now, &may_lose)) continue;
   if (sums.now > SIZE_MAX)
-    return fail(error, OCTET_BAD_SIZE, "bytes_max is 0, and by default these filters leave size_t");
+    return fail(error, OCTET_BAD_SIZE,
+                "bytes_max is 0, and the packed bytes of these %zu filters exceed SIZE_MAX even "
+                "within the default limit",
+                count);
   while (sums.now < most && step_up(ways, count, most - sums.now, &sums.now)) continue;
   for (size_t i = 0; i < count; ++i) {
     size_t& max = filters[i]->packed_bytes_max;
@@ -186,7 +189,7 @@ octet_status octet_conv2d_limit_packed(octet_filter_desc* const* filters, size_t
     return fail(error, OCTET_BAD_SIZE, "count is %zu; so many filters leave size_t", count);
   Ways* const ways = (Ways*)malloc(count * sizeof(Ways));
   if (!ways)
-    return fail(error, OCTET_OUT_OF_MEMORY, "%zu bytes for what is known of %zu filters",
+    return fail(error, OCTET_OUT_OF_MEMORY, "cannot allocate %zu bytes to plan %zu filters",
                 count * sizeof(Ways), count);
   const octet_status status = limit(filters, count, isa, bytes_max, bytes, ways, error);
   free(ways);

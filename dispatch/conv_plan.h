@@ -31,7 +31,7 @@ inline bool is_guess(const ConvProblem& p) {
 }
 
 // By what factor exact Winograd has to beat all else where predictions rest on a guess: its weights
-// take 2 to 8 times the memory whether the guess was right or not.
+// take 3.6 to 8 times the bytes of the filter whether the guess was right or not.
 constexpr double kLeadWhereGuessed = 1.2;
 
 // Of a run by one core.

@@ -157,6 +157,11 @@ TEST(CpuDesign, IsWhatCpuidAndMidrSay) {
   EXPECT_EQ(x86_design("GenuineIntel", 6, 0x8f, kBoth), OCTET_DESIGN_GOLDEN_COVE);
   EXPECT_EQ(x86_design("GenuineIntel", 6, 0xcf, kBoth), OCTET_DESIGN_GOLDEN_COVE);
   EXPECT_EQ(x86_design("GenuineIntel", 6, 0x97, octet::kHasAvxVnni), OCTET_DESIGN_GOLDEN_COVE);
+  for (const uint32_t raptor_lake : {0xb7, 0xba, 0xbf})
+    EXPECT_EQ(x86_design("GenuineIntel", 6, raptor_lake, octet::kHasAvxVnni),
+              OCTET_DESIGN_GOLDEN_COVE);
+  EXPECT_EQ(x86_design("GenuineIntel", 6, 0xbe, octet::kHasAvxVnni),  // Gracemont cores only
+            OCTET_DESIGN_UNKNOWN);
   EXPECT_EQ(x86_design("GenuineIntel", 6, 0x3c, kNone), OCTET_DESIGN_UNKNOWN);
   // The same family and model of another maker are another design
   EXPECT_EQ(x86_design("HygonGenuine", 25, 0x11, kVnni), OCTET_DESIGN_UNKNOWN);

@@ -53,7 +53,9 @@ constexpr X86Models kIntel[] = {
     {OCTET_DESIGN_GOLDEN_COVE, 6, 0x97, 0x9a},        // Alder Lake
     {OCTET_DESIGN_SUNNY_COVE_CLIENT, 6, 0xa7, 0xa7},  // Rocket Lake
     {OCTET_DESIGN_GOLDEN_COVE, 6, 0xad, 0xae},        // Granite Rapids
-    {OCTET_DESIGN_GOLDEN_COVE, 6, 0xb7, 0xbf},        // Raptor Lake
+    {OCTET_DESIGN_GOLDEN_COVE, 6, 0xb7, 0xb7},        // Raptor Lake
+    {OCTET_DESIGN_GOLDEN_COVE, 6, 0xba, 0xba},        // Raptor Lake, mobile
+    {OCTET_DESIGN_GOLDEN_COVE, 6, 0xbf, 0xbf},        // Raptor Lake, smaller dies
     {OCTET_DESIGN_GOLDEN_COVE, 6, 0xcf, 0xcf},        // Emerald Rapids
 };
 

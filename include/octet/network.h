@@ -120,7 +120,7 @@ typedef struct octet_network_desc {
   size_t op_count;
   octet_allocator allocator;
   /* -- an older struct may end here -- */
-  size_t concurrency; /* tasks at most that runs may have; 0 means 1 */
+  size_t concurrency; /* most tasks of a run; 0 means 1. Small runs make fewer */
   /* The cache that chains are to stay in, of one task; 0 means the machine's L2. */
   size_t cache_bytes;
   /* OCTET_NETWORK_MEMORY: what tensors (map_bytes) may take; 0 means as little as there is. Less
@@ -133,8 +133,8 @@ typedef struct octet_network_desc {
   size_t part_count;
   octet_network_goal goal;
   int reserved; /* must be 0 */
-  /* The machine that will run it; null means this one. What its tuning holds is for descriptors of
-   * ops. */
+  /* The machine that will run it; null means this one. Its tuning is not read here: measured
+   * choices enter by the descriptors that the ops were created from. */
   const octet_machine* machine;
 } octet_network_desc;
 #define OCTET_NETWORK_DESC_INIT OCTET_INIT(octet_network_desc)
@@ -162,7 +162,7 @@ typedef struct octet_network_args {
   /* -- an older struct may end here -- */
   octet_parallel_for parallel_for;
   void* parallel_context;
-  size_t concurrency; /* at most as declared; 0 means 1 */
+  size_t concurrency; /* at most as declared; 0 means 1. Small runs make fewer tasks */
 } octet_network_args;
 #define OCTET_NETWORK_ARGS_INIT OCTET_INIT(octet_network_args)
 

@@ -160,7 +160,8 @@ const char* octet_isa_name(octet_isa isa);
 /* ---- the machine ----------------------------------------------------------------------------- */
 
 /* The design of a core (its microarchitecture), as far as choices depend on it: how many products
- * it does in a cycle, by which instructions. Names are those of pytorch/cpuinfo. */
+ * it does in a cycle, by which instructions. Names are those of pytorch/cpuinfo where it
+ * has the design. */
 typedef enum octet_cpu_design OCTET_INT_ENUM {
   OCTET_DESIGN_UNKNOWN = 0, /* or none of these: a tier's costs are those of its usual design */
   OCTET_DESIGN_ZEN3 = 1,
@@ -169,7 +170,7 @@ typedef enum octet_cpu_design OCTET_INT_ENUM {
   OCTET_DESIGN_SKY_LAKE = 4,          /* Skylake-X, Cascade Lake, Cooper Lake */
   OCTET_DESIGN_SUNNY_COVE = 5,        /* Ice Lake servers */
   OCTET_DESIGN_SUNNY_COVE_CLIENT = 6, /* Ice Lake, Tiger Lake, Rocket Lake: one unit for AVX-512 */
-  OCTET_DESIGN_GOLDEN_COVE = 7,       /* Sapphire Rapids and later servers, Alder Lake and later */
+  OCTET_DESIGN_GOLDEN_COVE = 7, /* Sapphire Rapids and later servers; Alder Lake, Raptor Lake */
   OCTET_DESIGN_CORTEX_A53 = 8,
   OCTET_DESIGN_CORTEX_A55 = 9,
   OCTET_DESIGN_CORTEX_A72 = 10,
@@ -179,7 +180,7 @@ typedef enum octet_cpu_design OCTET_INT_ENUM {
   OCTET_DESIGN_NEOVERSE_V2 = 14
 } octet_cpu_design;
 
-/* "zen4"; "unknown" of what is none. Static. */
+/* The design's name, such as "zen4"; "unknown" outside the enumeration. A static string. */
 const char* octet_cpu_design_name(octet_cpu_design design);
 
 /* What the machine offers and what Octet makes of it. Bit i of a mask stands for (octet_isa)i. */
@@ -209,9 +210,9 @@ typedef struct octet_tuning octet_tuning;
 
 /* A machine as the caller describes it: one whose system does not tell, or the one that weights are
  * packed for elsewhere. It stands for all that was found, nothing is mixed in. What is chosen may
- * depend on it, an output byte never does. Descriptors hold it by pointer; null means this machine,
- * as octet_get_cpu_info tells it; what it does not know is 256 KB of L2 and no L3. Where caches and
- * cores are given and no tuning is, the library opens no file. */
+ * depend on it; an output byte does so only with OCTET_ACCURACY_APPROXIMATE. Descriptors hold it by
+ * pointer; null means this machine, as octet_get_cpu_info tells it; what it does not know is 256 KB
+ * of L2 and no L3. Where caches and cores are given and no tuning is, the library opens no file. */
 typedef struct octet_machine {
   size_t struct_size;
   /* Of one core, 4096 to 2^31. Without a second level: of the first. */
@@ -219,8 +220,9 @@ typedef struct octet_machine {
   size_t l3_bytes; /* 0: there is none; else 4096 to 2^31 */
   /* -- an older struct may end here -- */
   int in_order; /* 1: all cores that a run may be on execute in order; else 0 */
-  /* Of those cores; OCTET_DESIGN_UNKNOWN: a tier's usual one. Of the machine at hand
-   * octet_get_cpu_info tells it. */
+  /* Design of those cores, as octet_get_cpu_info tells it for the machine at hand.
+   * OCTET_DESIGN_UNKNOWN: the costs of the tier's usual design, and OCTET_CONV_AUTO then takes exact
+   * Winograd only at a lead of 1.2. */
   octet_cpu_design design;
   /* What was measured on this machine (tune.h), looked up before anything is predicted; null: only
    * what OCTET_TUNING names, and of a described machine not even that. With it all of the above may
@@ -289,8 +291,9 @@ typedef struct octet_residual {
  * columns, or of output channels. create copies the arrays. Zeros are right for an s32 dst, which
  * holds the accumulators as they are; every other dst needs its scales.
  *
- * create refuses what is set and would be left out of the output: a residual, a table, a zero
- * point, the other mode's scales. Parameters of what was not asked for are not read and may hold
+ * create refuses a field that is set but could not reach the output: a residual, a table or a zero
+ * point with a dst that has none, the scales of the other mode, fields of a residual whose type is
+ * 0. Parameters of what was not asked for are not read and may hold
  * anything: clamp_min and clamp_max of any activation but OCTET_ACTIVATION_CLAMP, dst_scale and
  * product_scale of any activation but RELU6 and RELU_N1_TO_1, all product_ fields without a
  * product_activation, and those fields of octet_residual that belong to the other mode. */
@@ -508,7 +511,9 @@ typedef struct octet_gemm_args {
    * all. */
   octet_parallel_for parallel_for;
   void* parallel_context;
-  size_t concurrency; /* tasks at most, as declared to the workspace query; 0 means 1 */
+  /* Most tasks of a run, as declared to the workspace query; 0 means 1. A run makes fewer where a
+   * task would have less than about 3 microseconds of predicted work, and never more than 4096. */
+  size_t concurrency;
 } octet_gemm_args;
 #define OCTET_GEMM_ARGS_INIT OCTET_INIT(octet_gemm_args)
 
@@ -586,9 +591,10 @@ typedef enum octet_filter_order OCTET_INT_ENUM {
 /* How a convolution is computed. All give the same bytes, but for OCTET_CONV_WINOGRAD_2X2_INT8.
  * The names are the values of OCTET_CONV. */
 typedef enum octet_conv_algorithm OCTET_INT_ENUM {
-  /* "auto": what octet_conv2d_explain predicts to be fastest. Where the machine is unknown (its
-   * L2; or its design, and no tuning gives its costs), exact Winograd, whose weights take 2 to 8
-   * times as much, only if it is predicted to be 1.2 times as fast as all others. */
+  /* "auto": the algorithm that octet_conv2d_explain predicts to be fastest. On an unknown machine
+   * (no L2 was found, or the design is OCTET_DESIGN_UNKNOWN and no tuning has its costs) exact
+   * Winograd, whose weights take 3.6 to 8 times the bytes of the filter, is chosen only if it is
+   * predicted to be 1.2 times as fast as every other algorithm. */
   OCTET_CONV_AUTO = 0,
   /* "direct": the GEMM kernels read the input where it lies, tap by tap. */
   OCTET_CONV_DIRECT = 1,
@@ -689,7 +695,7 @@ typedef struct octet_filter_desc {
   /* The machine that will run it. Matters with OCTET_CONV_AUTO only; null means this one. */
   const octet_machine* machine;
   /* The most that the blob may take; 0 means any size. An algorithm whose weights take more cannot
-   * be used: those of Winograd are up to 8 times the size of the filter. */
+   * be used: those of Winograd are 3.6 to 8 times the bytes of the filter. */
   size_t packed_bytes_max;
   /* OCTET_SPARSE_2_4 leaves direct and im2col. */
   octet_sparsity sparsity;
@@ -843,7 +849,7 @@ typedef struct octet_conv2d_args {
   size_t workspace_bytes;
   octet_parallel_for parallel_for;
   void* parallel_context;
-  size_t concurrency;
+  size_t concurrency; /* as octet_gemm_args has it */
   /* Instead of the declared pads, as SAME wants them for each input size; null means as declared.
    * Along neither axis may the output get larger than the declared pads would make it of this
    * input: the workspace query knows only those. Copied before anything is written. */
@@ -874,17 +880,21 @@ const char* octet_conv2d_kernel(const octet_conv2d* conv); /* null if conv is nu
 /* Limits the bytes of all filters of a network together. Each filter is described as it will be
  * packed, its shape with the sizes of the layer, which the prediction is for; data may be null.
  * Sets packed_bytes_max of some of them, so that octet_conv2d_pack_size of all, for the same isa
- * and environment, adds up to at most bytes_max: algorithms are given up in the order of the least
- * predicted time lost per byte saved. No output byte depends on it.
+ * and environment, adds up to at most bytes_max (unless bytes_max is 0): algorithms are given up in
+ * the order of the least predicted time lost per byte saved. No output byte depends on it, except
+ * of filters with OCTET_ACCURACY_APPROXIMATE, which may change between exact algorithms and
+ * OCTET_CONV_WINOGRAD_2X2_INT8: set `accuracy` to exact where bytes must stay.
  *
- * bytes_max: SIZE_MAX limits nothing, and what is below the least that these filters can be packed
- * to is OCTET_BAD_SIZE, with both numbers in the message. 0 is for who has no number: 2.5 times the
- * bytes of the weights as they are given, approached as far as the filters' predicted time grows by
- * no more than a twentieth.
+ * bytes_max: SIZE_MAX limits nothing. A bytes_max below the least that these filters can be packed
+ * to is OCTET_BAD_SIZE, and the message has both numbers. 0 takes the default limit: 2.5 times the
+ * bytes of the weights as given, except that algorithms are given up only while the predicted time
+ * of all filters together grows by at most 5 %; the sum may then stay above 2.5 times.
  *
- * A filter that has an algorithm or a packed_bytes_max keeps them, and its bytes count. *bytes, if
- * bytes is not null, becomes the bytes of all blobs; without filters 0. On failure no filter is
- * changed; an error that is of one filter begins with "filters[i]: ". Allocates while it runs. */
+ * A filter that has an algorithm or a packed_bytes_max keeps them, and its bytes count; a filter
+ * that is listed twice counts twice. *bytes, if bytes is not null, becomes the bytes of all blobs;
+ * without filters 0. A null filters[i] is OCTET_NULL_POINTER, and a struct that ends before
+ * packed_bytes_max is OCTET_BAD_STRUCT_SIZE. On failure no filter is changed; an error that is of
+ * one filter begins with "filters[i]: ". Allocates while it runs. */
 octet_status octet_conv2d_limit_packed(octet_filter_desc* const* filters, size_t count,
                                        octet_isa isa, size_t bytes_max, size_t* bytes,
                                        octet_error* error);

@@ -1,5 +1,6 @@
 /*
- * octet_gemm_args.parallel_for, octet_conv2d_args.parallel_for on OpenMP. CMake: octet::openmp.
+ * octet_gemm_args.parallel_for, octet_conv2d_args.parallel_for, octet_network_args.parallel_for on
+ * OpenMP. CMake: octet::openmp.
  *
  *     args.parallel_for = octet_openmp_parallel_for;
  *     args.parallel_context = NULL;                              or an int*: the number of threads
