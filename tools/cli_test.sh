@@ -301,9 +301,10 @@ expect 2 "there is no network 'resnet51'" run resnet51
 expect 2 'is no size' run espcn:64y64
 expect 2 'is no limit of weights' run espcn:64 --weights-max 5G
 expect 2 'is no limit of weights' run espcn:64 --weights-max -1
+expect 2 "'0' is no limit of weights" run espcn:64 --weights-max 0
 expect 2 'is no limit of weights' run espcn:64 --weights-max 99999999999999999999
-expect 2 'bytes_max is 1; the least that these' run espcn:64 --weights-max 1
-expect 0 'MB of convolutions. filters: ' run resnet50:32x32 --weights-max none --repetitions 1 --json "$scratch/free.json"
+expect 2 'espcn:64: --weights-max is 1; the least that these' run espcn:64 --weights-max 1
+expect 0 "MB of convolutions' filters: " run resnet50:32x32 --weights-max none --repetitions 1 --json "$scratch/free.json"
 expect 0 'equal bytes' run resnet50:32x32 --weights-max 25M --repetitions 1 --json "$scratch/limited.json"
 python3 - "$scratch" <<'END' || failures=$((failures + 1))
 import json, sys

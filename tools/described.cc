@@ -286,7 +286,7 @@ DescribedNetwork::DescribedNetwork(const std::string& path, octet_isa isa, size_
     if (layer.filter) limits_.add(layer.output, *layer.filter);
   };
   DescriptionReader(path, isa, batch, false, &none, add).read();
-  limits_.apply();
+  limits_.apply(path);
   DescriptionReader(path, isa, batch, fuse, this).read();
 }
 

@@ -55,13 +55,18 @@ size_t FilterLimits::of(size_t output) const {
   return found == index_.end() ? 0 : filters_[found->second].packed_bytes_max;
 }
 
-void FilterLimits::apply() {
+void FilterLimits::apply(const std::string& network) {
   std::vector<octet_filter_desc*> pointers;
   for (octet_filter_desc& filter : filters_) pointers.push_back(&filter);
   octet_error error = {};
-  check(octet_conv2d_limit_packed(pointers.data(), pointers.size(), isa_, bytes_max_,
-                                  &packed_bytes_, &error),
-        error);
+  if (octet_conv2d_limit_packed(pointers.data(), pointers.size(), isa_, bytes_max_, &packed_bytes_,
+                                &error)) {
+    const std::string argument = "bytes_max", message = error.message;
+    const bool of_argument = message.rfind(argument, 0) == 0;  // which the command calls otherwise
+    throw Error(
+        fmt::format("{}: {}", network,
+                    of_argument ? "--weights-max" + message.substr(argument.size()) : message));
+  }
   for (octet_filter_desc filter : filters_) {
     limited_us_ += predicted_us(filter, isa_);
     filter.packed_bytes_max = 0;

@@ -21,8 +21,9 @@ class FilterLimits {
   // Copies the filter and its zero points, not the weights. Packing says what is wrong with it.
   // output: the tensor that its op makes.
   void add(size_t output, const octet_filter_desc& filter);
-  // All were added. Throws if the least that they can be packed to is above the limit.
-  void apply();
+  // All were added. Throws if the least that they can be packed to is above the limit; the network
+  // is named in the error.
+  void apply(const std::string& network);
   // packed_bytes_max of the filter behind a tensor; 0, no limit, if none was added.
   size_t of(size_t output) const;
 

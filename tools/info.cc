@@ -43,7 +43,9 @@ const char* state(const octet_kernel_info& kernel) {
 void print_text(const octet_cpu_info& cpu) {
   fmt::print("octet     {}\n", octet_version());
   fmt::print("CPU       {}{}; {} CPUs for this process\n", cpu_name(), cpu_model(), cpu_count());
-  fmt::print("design    {}: what the plan's costs are of\n", octet_cpu_design_name(cpu.design));
+  fmt::print(
+      "design    {}; the plan predicts with {}\n", octet_cpu_design_name(cpu.design),
+      cpu.design == OCTET_DESIGN_UNKNOWN ? "each tier's usual costs" : "this design's costs");
   if (const double gib = memory_gib()) fmt::print("memory    {:.1f} GiB\n", gib);
   fmt::print("features  {}\n", fmt::join(cpu_features(), " "));
   fmt::print("caches    L1d {}, L2 {}, L3 {}\n", size_text(cpu.l1d_bytes), size_text(cpu.l2_bytes),

@@ -117,10 +117,11 @@ int main(int argc, char** argv) {
   CLI::App* conv = explain->add_subcommand("conv", "A convolution");
   explain->require_subcommand(1);
   conv->add_option("--shape", e.shape, "Such as mb1_ic64oc64_ih56oh56kh3sh1ph1")->required();
-  conv->add_option("--isa", e.isa, kIsaHelp);
+  conv->add_option("--isa", e.isa, "Explain this tier, also one that this CPU or library lacks");
   conv->add_option("--types", e.types, "Types of input, weights and output")->capture_default_str();
-  CLI::Option* const l2 =
-      conv->add_option("--l2", e.l2_bytes, "For a machine with so many bytes of L2, not this one");
+  CLI::Option* const l2 = conv->add_option(
+      "--l2", e.l2_bytes,
+      "For a machine with so many bytes of L2 and of unknown design, not this one");
   conv->add_option("--l3", e.l3_bytes, "... of L3; none by default")->needs(l2);
   conv->add_flag("--in-order", e.in_order, "... whose cores execute in order")->needs(l2);
   conv->add_option("--packed-bytes-max", e.packed_bytes_max,
@@ -199,8 +200,8 @@ int main(int argc, char** argv) {
   }
   add_modes(plan);
   plan->add_option("--check", a.check_percent,
-                   "Fail if the plan loses more than so many percent of all time; what seems to "
-                   "lose is measured again before")
+                   "Exit with 1 if the plan's choices take more than so many percent longer than "
+                   "the best ones; layers that seem to lose are timed a second time first")
       ->check(CLI::Range(0.0, 1000.0));
   pack->add_option("--algorithm", a.algorithm, "Force this algorithm");
   plan->callback([&] {
@@ -258,7 +259,9 @@ int main(int argc, char** argv) {
                               "network.json with its data (tools/network/describe.py --data)",
                               fmt::join(tool::graph_names(), ", ")));
   run->add_option("--network", file, kNetworkHelp);
-  run->add_option("--input", r.input, "Bytes of all inputs, one after the other; random if not");
+  run->add_option(
+      "--input", r.input,
+      "Read the bytes of all inputs, one after the other, from this file; random bytes by default");
   run->add_option("--output", r.output, "Also write the bytes of all outputs to this file");
   run->add_option("--goal", r.goal, "What the plan is to keep small: time, traffic, memory, layers")
       ->capture_default_str();
@@ -270,12 +273,11 @@ int main(int argc, char** argv) {
   run->add_option("--batch", r.batch, "Images at a time")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  run->add_option("--weights-max", r.weights_max,
-                  "Bytes of the packed filters of all convolutions, at most (products are not "
-                  "counted), such as "
-                  "24M (K: 1024, M: 1048576 bytes); none: no limit; by default 2.5 times the "
-                  "weights, as far as "
-                  "that costs no more than 5 % of the predicted time");
+  run->add_option(
+      "--weights-max", r.weights_max,
+      "Bytes of all packed filters of convolutions, at most, such as 24M (K = 1024, M = 1048576 "
+      "bytes); none: no limit; by default 2.5 times the weights, as far as that costs no more than "
+      "5 % of the predicted time. Products are not counted");
   run->add_option("--isa", r.bench.isa, kIsaHelp);
   run->add_option("--threads", r.bench.threads, "Threads; one is pinned to its CPU")
       ->check(CLI::Range(1, 1024))

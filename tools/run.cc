@@ -71,11 +71,12 @@ octet_network_function function_of(const GraphOp& op) {
 
 class Objects {
  public:
-  Objects(const Graph& graph, octet_isa isa, size_t batch, size_t weights_max)
+  Objects(const std::string& name, const Graph& graph, octet_isa isa, size_t batch,
+          size_t weights_max)
       : graph_(graph), tensors_(graph.tensors), batch_(batch), limits_(isa, weights_max) {
     for (const GraphOp& op : graph.ops)
       if (op.kind == OpKind::kConvolution) limits_.add(op.output, filter_of(op));
-    limits_.apply();
+    limits_.apply(name);
     for (octet_network_tensor& t : tensors_) t.batch = batch;
     for (const GraphOp& op : graph.ops) {
       octet_network_op to = {};
@@ -238,6 +239,16 @@ std::string megabytes(size_t bytes) {
   return fmt::format("{:.3f}", static_cast<double>(bytes) / 1e6);
 }
 
+void print_filters(const FilterLimits& limits) {
+  if (!limits.weight_bytes()) return;  // no convolution
+  fmt::print("  MB of convolutions' filters: {} as given, {} packed",
+             megabytes(limits.weight_bytes()), megabytes(limits.packed_bytes()));
+  if (limits.packed_bytes() < limits.free_bytes())
+    fmt::print("; {:.1f} % more time predicted than without a limit, which takes {} MB",
+               (limits.predicted_ratio() - 1) * 100, megabytes(limits.free_bytes()));
+  fmt::print("\n");
+}
+
 void print_chains(const octet_network_desc& desc,
                   const std::vector<octet_network_explanation>& parts) {
   for (const octet_network_explanation& e : parts) {
@@ -290,14 +301,7 @@ bool run_both(const std::string& name, octet_network_desc desc, const Ends& ends
       "caller's\n",
       megabytes(l.separate_bytes), megabytes(l.map_bytes), megabytes(p.map_bytes),
       megabytes(l.kept_bytes));
-  if (limits.weight_bytes()) {
-    fmt::print("  MB of convolutions' filters: {} as given, {} packed",
-               megabytes(limits.weight_bytes()), megabytes(limits.packed_bytes()));
-    if (limits.packed_bytes() < limits.free_bytes())
-      fmt::print("; {:.1f} % more time predicted than without a limit, which takes {}",
-                 (limits.predicted_ratio() - 1) * 100, megabytes(limits.free_bytes()));
-    fmt::print("\n");
-  }
+  print_filters(limits);
   print_chains(desc, after);
   (*json)["networks"].push_back({{"name", name},
                                  {"batch", a.batch},
@@ -342,7 +346,7 @@ bool run_one(const std::string& name, const RunArguments& a, const BenchOptions&
              ThreadPool* pool, ordered_json* json) {
   if (is_network_file(name)) return run_file(name, a, options, pool, json);
   const Graph graph = make_graph(name);
-  const Objects objects(graph, options.forced.isa, a.batch, parse_weights_max(a.weights_max));
+  const Objects objects(name, graph, options.forced.isa, a.batch, parse_weights_max(a.weights_max));
   Ends ends = {{graph.input}, {}, {}};
   for (size_t i = 0; i < graph.tensors.size(); ++i)
     if (graph.tensors[i].keep && i != graph.input) ends.outputs.push_back(i);

@@ -36,11 +36,11 @@ def input_shape(text):
 
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", type=pathlib.Path)
+    parser.add_argument("model", type=pathlib.Path, help="a quantized .tflite or .onnx file")
     parser.add_argument("-o", "--output", type=pathlib.Path, help="standard output by default")
-    parser.add_argument("--data", action="store_true", help="constants, too, in a file beside the output")
-    parser.add_argument("--batch", type=positive, default=1, help="of inputs whose first dimension the model leaves open")
-    parser.add_argument("--shape", type=input_shape, action="append", default=[], metavar="INPUT=N,...", help="of an input of an ONNX model")
+    parser.add_argument("--data", action="store_true", help="also write weights and biases to a .bin file beside the output")
+    parser.add_argument("--batch", type=positive, default=1, help="size of the first dimension of inputs where the model leaves it open")
+    parser.add_argument("--shape", type=input_shape, action="append", default=[], metavar="INPUT=N,...", help="shape of an input of an .onnx model, such as INPUT=1,3,224,224")
     return parser.parse_args(arguments)
 
 
@@ -75,7 +75,9 @@ def main():
         sys.exit("--data needs -o")
     try:
         network, left_out = describe(args, constants)
-    except (OSError, Unreadable) as error:
+    except OSError as error:
+        sys.exit(f"{args.model}: {error.strerror or error}")
+    except Unreadable as error:
         sys.exit(f"{args.model}: {error}")
     except ImportError as error:
         sys.exit(f"{error}: pip install -r {pathlib.Path(__file__).parent / 'requirements.txt'}")
