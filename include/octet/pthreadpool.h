@@ -7,7 +7,7 @@
  *     args.parallel_context = &threads;          borrowed for the run
  *     args.concurrency = pthreadpool_get_threads_count(pool);
  *
- * docs/threads.md says which flags suit which host.
+ * docs/threads.md has measurements with workers that sleep and with workers that spin.
  */
 #ifndef OCTET_PTHREADPOOL_H_
 #define OCTET_PTHREADPOOL_H_
