@@ -221,8 +221,8 @@ typedef struct octet_machine {
   /* -- an older struct may end here -- */
   int in_order; /* 1: all cores that a run may be on execute in order; else 0 */
   /* Design of those cores, as octet_get_cpu_info tells it for the machine at hand.
-   * OCTET_DESIGN_UNKNOWN: the costs of the tier's usual design, and OCTET_CONV_AUTO then takes exact
-   * Winograd only at a lead of 1.2. */
+   * OCTET_DESIGN_UNKNOWN: the costs of the tier's usual design, and OCTET_CONV_AUTO then takes
+   * exact Winograd only at a lead of 1.2. */
   octet_cpu_design design;
   /* What was measured on this machine (tune.h), looked up before anything is predicted; null: only
    * what OCTET_TUNING names, and of a described machine not even that. With it all of the above may

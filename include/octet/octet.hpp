@@ -166,8 +166,8 @@ class PackedWeights {
   size_t size_ = 0;
 };
 
-// Limits the packed bytes of all filters of a network, before they are packed; bytes_max 0 takes the
-// default limit of octet_conv2d_limit_packed. Returns the bytes of all blobs.
+// Limits the packed bytes of all filters of a network, before they are packed; bytes_max 0 takes
+// the default limit of octet_conv2d_limit_packed. Returns the bytes of all blobs.
 inline Result<size_t> limit_packed(octet_filter_desc* const* filters, size_t count,
                                    size_t bytes_max = 0, octet_isa isa = OCTET_ISA_AUTO) {
   octet_error error;
