@@ -76,7 +76,7 @@ def main():
     try:
         network, left_out = describe(args, constants)
     except OSError as error:
-        sys.exit(f"{args.model}: {error.strerror or error}")
+        sys.exit(f"{error.filename or args.model}: {error.strerror or error}")
     except Unreadable as error:
         sys.exit(f"{args.model}: {error}")
     except ImportError as error:
