@@ -117,7 +117,8 @@ int main(int argc, char** argv) {
   CLI::App* conv = explain->add_subcommand("conv", "A convolution");
   explain->require_subcommand(1);
   conv->add_option("--shape", e.shape, "Such as mb1_ic64oc64_ih56oh56kh3sh1ph1")->required();
-  conv->add_option("--isa", e.isa, "Explain this tier, also one that this CPU or library lacks");
+  conv->add_option("--isa", e.isa,
+                   "Explain this tier, also one that this CPU or library lacks: " + kTiers);
   conv->add_option("--types", e.types, "Types of input, weights and output")->capture_default_str();
   CLI::Option* const l2 = conv->add_option(
       "--l2", e.l2_bytes,
