@@ -202,7 +202,7 @@ int main(int argc, char** argv) {
   add_modes(plan);
   plan->add_option("--check", a.check_percent,
                    "Exit with 1 if the plan's choices take more than so many percent longer than "
-                   "the best ones; layers that seem to lose are timed a second time first")
+                   "the best ones; layers that seem to lose are timed up to twice again first")
       ->check(CLI::Range(0.0, 1000.0));
   pack->add_option("--algorithm", a.algorithm, "Force this algorithm");
   plan->callback([&] {
