@@ -583,7 +583,7 @@ TEST(AccumulatorBound, RuntimeZeroPointsByDepth) {
     }
 }
 
-// With weights at hand the column's own range plus its bias decides, also where the sums alone leave
+// With weights at hand the column's own range plus its bias decides, also where sums alone leave
 // int32.
 TEST(AccumulatorBound, PackedWeightsByTheirRange) {
   for (const auto& [depth, sign] :
