@@ -128,7 +128,8 @@ def bad_models(path):
     fails("no ONNX model", path / "no.onnx")
     fails("no TFLite model", path / "no.tflite")
     fails("neither in .tflite nor in .onnx", path / "no.txt")
-    fails("No such file", path / "missing.tflite")
+    for name in ("missing.tflite", "missing.onnx"):
+        fails(f"{name}: No such file", path / name)
     m = Model(x=(U8, [1, 8, "H", "W"]))
     y = m.add("ConvInteger", ["x", m.constant(np.ones((4, 8, 1, 1)), np.int8)])
     m.save(path / "open.onnx", y, S32)

@@ -275,6 +275,8 @@ def read(path, batch, shapes, constants=None):
     """Operators, tensors, inputs and outputs. With a bytearray for constants: such as octet runs, in NHWC."""
     try:
         model = onnx.load(path)
+    except OSError:
+        raise
     except Exception as error:  # protobuf's own
         raise ops.Unreadable(f"it is no ONNX model: {error}") from error
     if not model.graph.node:
