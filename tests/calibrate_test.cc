@@ -235,6 +235,9 @@ TEST(Calibrate, TakesWhatIsLeftOut) {
 
 // Each probe has its turns until the time is over, but some at least.
 TEST(Calibrate, UsesTheTimeThatItHas) {
+#ifdef OCTET_EMULATED
+  GTEST_SKIP() << "two whole calibrations are minutes under qemu, and the same natively";
+#endif
   double took[2] = {};
   for (const bool more : {false, true}) {
     double now = 0;
