@@ -30,7 +30,7 @@ bool there_are_files = true;
 }  // namespace
 
 extern "C" {
-int __real_open(const char* path, int flags, mode_t mode);
+int __real_open(const char* path, int flags, ...);
 long __real_sysconf(int name);
 int __wrap_open(const char* path, int flags, ...);
 long __wrap_sysconf(int name);
@@ -40,7 +40,7 @@ int __wrap_open(const char* path, int flags, ...) {
   if (!there_are_files) return errno = ENOENT, -1;
   va_list rest;
   va_start(rest, flags);
-  const int file = __real_open(path, flags, static_cast<mode_t>(va_arg(rest, unsigned)));
+  const int file = __real_open(path, flags, va_arg(rest, unsigned));
   va_end(rest);
   return file;
 }
