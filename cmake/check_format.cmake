@@ -11,7 +11,7 @@ if(NOT clang_format)
   message("Skipped: there is no clang-format 14, which .clang-format is for.")
   return()
 endif()
-foreach(folder bench dispatch examples include kernels network tests tools traffic tune)
+foreach(folder analysis bench dispatch examples include kernels operators packing tests tools)
   file(GLOB_RECURSE found ${SOURCE_DIR}/${folder}/*.c ${SOURCE_DIR}/${folder}/*.cc
     ${SOURCE_DIR}/${folder}/*.h ${SOURCE_DIR}/${folder}/*.hpp)
   list(APPEND sources ${found})

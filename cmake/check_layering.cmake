@@ -1,28 +1,62 @@
-# Includes point one way: {network, traffic, tune} -> dispatch -> {conv, gemm} -> {nest, pack} -> core and dispatch/tables ->
-# {ref, x86, arm} -> simd -> core; the tables name the functions of pack and the algorithms of conv.
-# An ISA kernel is compiled with flags that the rest of the program does not have, so its file
-# includes only intrinsics, C headers and headers of core/, simd/ and its own folder.
+# One row for each room: the rooms whose headers its files may include. Rows name only rooms above
+# them, so that includes point one way and no circle can be.
 #
-# And names are kept apart: what there are several of, and more will be, is named in its tables and
-# its own files; all others ask the tables.
+# An ISA kernel is compiled with flags that the rest of the program does not have, so its file
+# includes only intrinsics, C headers and headers of kernels/.
+#
+# And names are kept apart: a name of which there are several, and of which more will come (tiers,
+# formats, algorithms), stands in its tables and its own files; all others ask the tables.
 cmake_minimum_required(VERSION 3.22)
-set(may_include_tune tune dispatch dispatch/tables kernels/conv kernels/core octet)
-set(may_include_network network dispatch kernels/conv kernels/core octet)
-set(may_include_traffic traffic network dispatch kernels/conv kernels/core octet)
-set(may_include_dispatch dispatch dispatch/tables kernels/conv kernels/gemm kernels/nest kernels/pack kernels/sparse kernels/core octet)
-set(may_include_dispatch/tables dispatch dispatch/tables kernels/conv kernels/pack kernels/core kernels/ref kernels/simd kernels/x86 kernels/arm)
-set(may_include_kernels/conv kernels/conv kernels/nest kernels/pack kernels/core)
-set(may_include_kernels/gemm kernels/gemm kernels/nest kernels/pack kernels/core)
-set(may_include_kernels/nest kernels/nest kernels/core)
-set(may_include_kernels/pack kernels/pack kernels/core)
-set(may_include_kernels/sparse kernels/sparse kernels/pack kernels/core)
-set(may_include_kernels/core kernels/core)
-set(may_include_kernels/simd kernels/simd kernels/core)
-set(may_include_kernels/ref kernels/ref kernels/simd kernels/core)
-set(may_include_kernels/x86 kernels/x86 kernels/xsimd kernels/simd kernels/core)
-set(may_include_kernels/xsimd kernels/xsimd kernels/simd kernels/core)
-set(may_include_kernels/arm kernels/arm kernels/simd kernels/core)
-set(isa_layers kernels/core kernels/simd kernels/ref kernels/x86 kernels/arm)
+set(rooms)
+# octet_room(<room> <room>...)
+macro(octet_room room)
+  list(APPEND rooms ${room})
+  set(may_include_${room} ${room} ${ARGN})
+  foreach(other ${ARGN})
+    if(NOT other IN_LIST rooms)
+      message(SEND_ERROR "${room} may not include ${other}, whose row is not above its own")
+    endif()
+  endforeach()
+endmacro()
+octet_room(octet)
+octet_room(kernels/core)
+octet_room(kernels/generic kernels/core)
+octet_room(kernels/scalar kernels/generic kernels/core)
+octet_room(kernels/xsimd kernels/generic kernels/core)
+octet_room(kernels/x86/shared kernels/generic kernels/core)
+octet_room(kernels/x86 kernels/x86/shared kernels/xsimd kernels/generic kernels/core)
+octet_room(kernels/arm/shared kernels/generic kernels/core)
+octet_room(kernels/arm kernels/arm/shared kernels/generic kernels/core)
+octet_room(kernels/macro kernels/core)
+octet_room(packing kernels/core)
+octet_room(dispatch/api octet)
+octet_room(dispatch/tables packing kernels/x86 kernels/arm kernels/scalar kernels/generic kernels/core
+  octet)
+octet_room(dispatch/cpu dispatch/tables dispatch/api kernels/core octet)
+octet_room(dispatch/self_test dispatch/cpu dispatch/tables packing kernels/core)
+octet_room(dispatch/select dispatch/self_test dispatch/cpu dispatch/tables dispatch/api packing
+  kernels/macro kernels/core octet)
+octet_room(dispatch/tuning dispatch/select dispatch/cpu dispatch/tables dispatch/api packing
+  kernels/core octet)
+octet_room(operators/common dispatch/select dispatch/cpu dispatch/tables dispatch/api packing
+  kernels/core octet)
+octet_room(operators/helpers operators/common dispatch/select dispatch/tables dispatch/api octet)
+octet_room(operators/gemm operators/common dispatch/tuning dispatch/select dispatch/cpu dispatch/tables
+  dispatch/api packing kernels/macro kernels/core octet)
+octet_room(operators/conv/algorithms dispatch/tables dispatch/api packing kernels/macro kernels/core)
+octet_room(operators/conv operators/conv/algorithms operators/gemm operators/common dispatch/tuning
+  dispatch/select dispatch/self_test dispatch/cpu dispatch/tables dispatch/api kernels/core octet)
+octet_room(operators/sparse operators/conv operators/gemm operators/common dispatch/select dispatch/api
+  packing kernels/core octet)
+octet_room(operators/network operators/conv operators/gemm operators/common dispatch/select dispatch/cpu
+  dispatch/api kernels/core octet)
+octet_room(operators operators/conv operators/gemm dispatch/cpu)
+octet_room(analysis/tune operators/conv/algorithms operators/conv operators/gemm operators/common
+  dispatch/tuning dispatch/select dispatch/cpu dispatch/tables dispatch/api kernels/core octet)
+octet_room(analysis/traffic operators/network operators/conv/algorithms operators/conv operators/gemm
+  operators/common dispatch/select dispatch/tables dispatch/api kernels/core octet)
+set(isa_rooms kernels/core kernels/generic kernels/scalar kernels/x86 kernels/x86/shared kernels/arm
+  kernels/arm/shared)
 set(c_headers "^(stddef|stdint|string|immintrin|arm_neon)\\.h$")
 
 # octet_keep(<what> PATTERN <regex> IN <regex>): code that has a word like this stands in these files
@@ -52,37 +86,38 @@ endfunction()
 # that the tables have.
 octet_words(isas dispatch/tables/tiers.cc "\\.isa = (Isa::k[A-Za-z0-9]+)")
 octet_words(tiers dispatch/tables/tiers.cc "\\.name = \"([A-Z0-9]+)\"")
-octet_words(layouts dispatch/tables/forms.cc ", (k[A-Za-z0-9]+Layout)")
-octet_words(forms dispatch/tables/forms.cc "(FormId::k[A-Za-z0-9_]+)")
-octet_words(kernels dispatch/tables/tiers.def ", ([a-z0-9]+_[a-z0-9_]+)")
-set(own "dispatch/tables/|kernels/(x86|arm|ref)/")
+octet_words(layouts dispatch/tables/formats.cc ", (k[A-Za-z0-9]+Layout)")
+octet_words(forms dispatch/tables/formats.cc "(FormId::k[A-Za-z0-9_]+)")
+octet_words(kernels dispatch/tables/kernels.def ", ([a-z0-9]+_[a-z0-9_]+)")
+set(own "dispatch/tables/|kernels/(x86|arm|scalar)/")
 octet_keep(tier PATTERN "${isas}|(OCTET_[A-Z_]*)?(${tiers})" IN "${own}|kernels/core/isa\\.h")
-octet_keep(layout PATTERN "${layouts}" IN "${own}|kernels/(core/(depthwise|sparse)|conv/(depthwise|grouped|channelwise))")
+octet_keep(layout PATTERN "${layouts}" IN "${own}|kernels/core/(depthwise|sparse)|operators/conv/algorithms/(depthwise|grouped|channelwise)")
 octet_keep(form PATTERN "${forms}" IN "${own}")
-octet_keep(kernel PATTERN "${kernels}" IN "${own}|kernels/simd/portable")
-octet_keep(feature PATTERN "kHas[A-Z][A-Za-z0-9]*" IN "${own}|dispatch/cpu_features\\.")
-octet_words(algorithms dispatch/conv_names.cc "(OCTET_CONV_[A-Z0-9_]+): return \"[b-z]")
+octet_keep(kernel PATTERN "${kernels}" IN "${own}|kernels/generic/portable")
+octet_keep(feature PATTERN "kHas[A-Z][A-Za-z0-9]*" IN "${own}|dispatch/cpu/features\\.")
+octet_words(algorithms dispatch/api/algorithm_names.cc "(OCTET_CONV_[A-Z0-9_]+): return \"[b-z]")
 octet_keep(algorithm PATTERN "${algorithms}|[a-z0-9_]+_method"
-  IN "${own}|dispatch/conv_names\\.|kernels/conv/")
+  IN "${own}|dispatch/api/algorithm_names\\.|operators/conv/algorithms/")
 octet_keep(architecture PATTERN "__(x86_64|aarch64|AVX[A-Z0-9]*|ARM_[A-Z0-9_]*)__"
-  IN "${own}|dispatch/cpu_features\\.|kernels/core/unroll\\.h")
+  IN "${own}|dispatch/cpu/features\\.|kernels/core/unroll\\.h")
 
-file(GLOB_RECURSE sources RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/dispatch/* ${SOURCE_DIR}/kernels/*
-  ${SOURCE_DIR}/network/* ${SOURCE_DIR}/traffic/* ${SOURCE_DIR}/tune/*)
+file(GLOB_RECURSE sources RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/analysis/*
+  ${SOURCE_DIR}/dispatch/* ${SOURCE_DIR}/kernels/* ${SOURCE_DIR}/operators/* ${SOURCE_DIR}/packing/*)
+list(FILTER sources EXCLUDE REGEX "\\.(cmake|md)$")
 foreach(source IN LISTS sources)
-  cmake_path(GET source PARENT_PATH layer)
-  if(NOT DEFINED may_include_${layer})
-    message(SEND_ERROR "${source}: ${layer} has no place in the layering; give it one in ${CMAKE_CURRENT_LIST_FILE}")
+  cmake_path(GET source PARENT_PATH room)
+  if(NOT DEFINED may_include_${room})
+    message(SEND_ERROR "${source}: ${room} has no row; give it one in ${CMAKE_CURRENT_LIST_FILE}")
   endif()
   file(STRINGS ${SOURCE_DIR}/${source} lines REGEX "^[ \t]*#[ \t]*include")
   foreach(line IN LISTS lines)
     string(REGEX REPLACE ".*[<\"]([^>\"]+)[>\"].*" "\\1" header "${line}")
     cmake_path(GET header PARENT_PATH target)
     if(line MATCHES "\"")
-      if(NOT target IN_LIST may_include_${layer})
-        message(SEND_ERROR "${source} includes ${header}: ${layer} may include ${may_include_${layer}}")
+      if(NOT target IN_LIST may_include_${room})
+        message(SEND_ERROR "${source} includes ${header}: ${room} may include ${may_include_${room}}")
       endif()
-    elseif(layer IN_LIST isa_layers AND NOT header MATCHES "${c_headers}")
+    elseif(room IN_LIST isa_rooms AND NOT header MATCHES "${c_headers}")
       message(SEND_ERROR "${source} includes ${header}: kernels include only intrinsics and C headers")
     endif()
   endforeach()

@@ -3,7 +3,7 @@
 # them all, whether a macro shows them or not.
 cmake_minimum_required(VERSION 3.22)
 separate_arguments(COMPILER UNIX_COMMAND "${COMPILER}")
-set(example kernels/simd/portable.cc)
+set(example kernels/generic/portable.cc)
 
 function(compile flags)
   separate_arguments(flags UNIX_COMMAND "${flags}")
@@ -53,7 +53,7 @@ foreach(flags IN LISTS shown hidden)
 endforeach()
 
 foreach(source IN LISTS SOURCES)
-  file(STRINGS ${SOURCE_DIR}/${source} floats REGEX "float|double")
+  file(STRINGS ${source} floats REGEX "float|double")
   if(floats)
     expect_refusal(${source} "-DOCTET_STRICT_FLOAT -ffast-math")
   endif()

@@ -48,9 +48,11 @@ if(OCTET_I686_COMPILER AND NOT CMAKE_CROSSCOMPILING)
   octet_check_strict_float(check_strict_float_i686 ${OCTET_I686_COMPILER} GNU "${octet_strict_float_flags};-msse2;-mfpmath=sse")
 endif()
 
+set(octet_objects ${octet_archives})
+list(TRANSFORM octet_objects REPLACE ".+" "$<TARGET_OBJECTS:\\0>")
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize|-flto" AND NOT APPLE)
   file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt
-    CONTENT "$<JOIN:$<TARGET_OBJECTS:octet>,\n>\n" TARGET octet)
+    CONTENT "$<JOIN:${octet_objects},\n>\n" TARGET octet)
   octet_add_test(check_objects LABELS checks COMMAND ${CMAKE_COMMAND}
     -D OBJECTS=${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt -D ARCHIVE=$<TARGET_FILE:octet>
     -D WITH_CPUINFO=${octet_cpuinfo} -D NM=${CMAKE_NM} -D OBJDUMP=${CMAKE_OBJDUMP} -P ${PROJECT_SOURCE_DIR}/cmake/check_objects.cmake)

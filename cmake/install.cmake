@@ -1,9 +1,9 @@
-# The installed package: headers, the archive, find_package(octet CONFIG) and octet.pc. All of it may be moved after installation.
+# The installed package: headers, the archives, find_package(octet CONFIG) and octet.pc, octet-tune.pc, octet-traffic.pc. All of it may be moved after installation.
 include(CMakePackageConfigHelpers)
 set(octet_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/octet)
 set(octet_generated ${CMAKE_CURRENT_BINARY_DIR}/package)
 
-install(TARGETS octet EXPORT octet-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ${octet_archives} EXPORT octet-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/octet DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT octet-targets NAMESPACE octet:: DESTINATION ${octet_cmake_dir})
 
@@ -19,5 +19,11 @@ if(octet_cpuinfo)
 else()
   set(OCTET_PC_REQUIRES)
 endif()
-configure_file(cmake/octet.pc.in ${octet_generated}/octet.pc @ONLY)
-install(FILES ${octet_generated}/octet.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(archive IN LISTS octet_archives)
+  set(OCTET_PC_ARCHIVE ${archive})
+  string(REPLACE "_" "-" OCTET_PC_NAME ${archive})
+  configure_file(cmake/octet.pc.in ${octet_generated}/${OCTET_PC_NAME}.pc @ONLY)
+  install(FILES ${octet_generated}/${OCTET_PC_NAME}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  # The other archives need the library's.
+  set(OCTET_PC_REQUIRES "octet = ${PROJECT_VERSION}")
+endforeach()

@@ -79,7 +79,7 @@ def read_tiers():
             r'\.isa = Isa::(\w+),\s*\.name = "(\w+)",\s*\.architecture = Architecture::k(\w+)')
     }
     tiers = {}
-    for kind, isa, first, second in find("dispatch/tables/tiers.def",
+    for kind, isa, first, second in find("dispatch/tables/kernels.def",
                                          r"^(TIER|BYTES|SPARSE|WORDS|DEPTHWISE)\((\w+), (\w+), (\w+)\)"):
         kinds = tiers.setdefault(isa, {})
         if kind == "TIER":
@@ -99,7 +99,7 @@ def read_algorithms():
                                      path.read_text())
     }
     kinds = {}
-    for name in find("dispatch/conv_names.cc", r'case OCTET_CONV_\w+: return "(\w+)"'):
+    for name in find("dispatch/api/algorithm_names.cc", r'case OCTET_CONV_\w+: return "(\w+)"'):
         if name == "auto":
             continue
         if name not in operands:

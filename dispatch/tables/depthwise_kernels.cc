@@ -1,22 +1,20 @@
+// The kernels of depthwise and grouped convolution that are compiled in.
 #include "dispatch/tables/kernels.h"
+#include "dispatch/tables/parts.h"
 #include "kernels/arm/kernels.h"
-#include "kernels/ref/kernels.h"
+#include "kernels/scalar/kernels.h"
 #include "kernels/x86/kernels.h"
 
 namespace octet {
 namespace {
 
-#define TIER(isa, operations, transforms)
-#define BYTES(isa, kernel, use)
-#define SPARSE(isa, kernel, use)
-#define WORDS(isa, kernel, use)
-#define DEPTHWISE(isa, kernel, use) &kernel,
+#define DEPTHWISE(isa, kernel, use) OCTET_IF_DEPTHWISE(ROW, NO_ROW)(&kernel)
 constexpr const DepthwiseKernel* kRows[] = {
-#include "dispatch/tables/tiers.def"
-};
+#include "dispatch/tables/kernels.def"
+    nullptr};  // so that a library without them has an array, too
 
 }  // namespace
 
-DepthwiseList depthwise_kernels() { return {kRows, sizeof kRows / sizeof kRows[0]}; }
+DepthwiseList depthwise_kernels() { return {kRows, sizeof kRows / sizeof kRows[0] - 1}; }
 
 }  // namespace octet

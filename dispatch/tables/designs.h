@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dispatch/tables/tiers.h"
+#include "octet/octet.h"
 
 namespace octet {
 

@@ -1,38 +1,27 @@
+// The names of the kernels that are compiled in, and their tiers.
 #include "dispatch/tables/kernel_names.h"
 
 #include <string.h>
+
+#include "dispatch/tables/parts.h"
 
 namespace octet {
 namespace {
 
 constexpr bool kChosen = false, kForced = true;
-#define TIER(isa, operations, transforms)
-#define BYTES(isa, kernel, use) {#kernel, Isa::isa, use},
-#if defined(OCTET_WITHOUT_SPARSE)
-#define SPARSE(isa, kernel, use)
-#else
-#define SPARSE BYTES
-#endif
-#if defined(OCTET_WITHOUT_WINOGRAD)
-#define WORDS(isa, kernel, use)
-#else
-#define WORDS BYTES
-#endif
-#if defined(OCTET_WITHOUT_DEPTHWISE)
-#define DEPTHWISE(isa, kernel, use)
-#else
-#define DEPTHWISE BYTES
-#endif
+#define NAMED(kernel, isa, use) \
+  { #kernel, Isa::isa, use }
+#define INT8(isa, kernel, use) NAMED(kernel, isa, use),
+#define SPARSE(isa, kernel, use) OCTET_IF_SPARSE(ROW, NO_ROW)(NAMED(kernel, isa, use))
+#define INT16(isa, kernel, use) OCTET_IF_WINOGRAD(ROW, NO_ROW)(NAMED(kernel, isa, use))
+#define DEPTHWISE(isa, kernel, use) OCTET_IF_DEPTHWISE(ROW, NO_ROW)(NAMED(kernel, isa, use))
 constexpr KernelName kNames[] = {
-#include "dispatch/tables/tiers.def"
+#include "dispatch/tables/kernels.def"
 };
-#undef TIER
-#undef BYTES
 
 constexpr IsaMask kCompiled = 0
 #define TIER(isa, operations, transforms) | mask_of(Isa::isa)
-#define BYTES(isa, kernel, use)
-#include "dispatch/tables/tiers.def"
+#include "dispatch/tables/kernels.def"
     ;
 
 }  // namespace

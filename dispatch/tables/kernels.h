@@ -1,7 +1,6 @@
 // Kernels, one row each: they drive selection, forcing, tests and benches.
 #pragma once
 
-#include "dispatch/cpu_features.h"
 #include "dispatch/tables/table.h"
 #include "kernels/core/depthwise_kernel.h"
 
@@ -14,10 +13,5 @@ using DepthwiseList = Table<DepthwiseKernel>;
 KernelList byte_kernels();
 KernelList word_kernels();
 DepthwiseList depthwise_kernels();
-
-template <typename Kernel>
-bool supports(const CpuFeatures& cpu, const Kernel& kernel) {
-  return cpu.isas & mask_of(kernel.isa);
-}
 
 }  // namespace octet

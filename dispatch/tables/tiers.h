@@ -1,8 +1,9 @@
 // What the tiers are, compiled in or not: weights can be packed for any of them anywhere.
 #pragma once
 
-#include "dispatch/cpu_features.h"
-#include "dispatch/tables/forms.h"
+#include "dispatch/tables/feature.h"
+#include "dispatch/tables/formats.h"
+#include "kernels/core/isa.h"
 #include "kernels/core/tier_costs.h"
 
 namespace octet {

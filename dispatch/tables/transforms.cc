@@ -1,23 +1,22 @@
+// Each tier's transforms of Winograd.
 #include "dispatch/tables/transforms.h"
 
+#include "dispatch/tables/parts.h"
 #include "kernels/arm/kernels.h"
-#include "kernels/ref/kernels.h"
-#include "kernels/simd/portable.h"
+#include "kernels/generic/portable.h"
+#include "kernels/scalar/kernels.h"
 #include "kernels/x86/kernels.h"
 
 namespace octet {
 
-const WinogradOps& transforms_of(Isa isa) {
-  switch (isa) {
 #define TIER(isa, operations, transforms) \
-  case Isa::isa:                          \
-    return transforms;
-#define BYTES(isa, kernel, use)
-#define SPARSE(isa, kernel, use)
-#define WORDS(isa, kernel, use)
-#define DEPTHWISE(isa, kernel, use)
-#include "dispatch/tables/tiers.def"
-    default: return portable_winograd;
+  case Isa::isa: return OCTET_IF_WINOGRAD(transforms, kNone);
+
+const WinogradOps& transforms_of(Isa isa) {
+  [[maybe_unused]] static constexpr WinogradOps kNone = {};
+  switch (isa) {
+#include "dispatch/tables/kernels.def"
+    default: return OCTET_IF_WINOGRAD(portable_winograd, kNone);
   }
 }
 

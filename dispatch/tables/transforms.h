@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/core/isa.h"
-#include "kernels/core/winograd.h"
+#include "kernels/core/winograd_ops.h"
 
 namespace octet {
 

@@ -14,13 +14,13 @@
 // (rows, 2 or 4 vectors of columns).
 #include <arm_neon.h>
 
-#include "kernels/arm/bytes.h"
-#include "kernels/arm/dotprod_strip.h"
 #include "kernels/arm/kernels.h"
-#include "kernels/arm/leave.h"
-#include "kernels/arm/pinned.h"
+#include "kernels/arm/shared/copy_bytes.h"
+#include "kernels/arm/shared/dotprod_strip.h"
+#include "kernels/arm/shared/pinned.h"
+#include "kernels/arm/shared/store_tile.h"
 #include "kernels/core/unroll.h"
-#include "kernels/simd/portable.h"
+#include "kernels/generic/portable.h"
 
 namespace octet {
 namespace {

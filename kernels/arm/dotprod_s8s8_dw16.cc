@@ -9,10 +9,10 @@
 // be 54 multiplications and 72 additions.
 #include <arm_neon.h>
 
-#include "kernels/arm/dw_exit.h"
 #include "kernels/arm/kernels.h"
-#include "kernels/simd/depthwise.h"
-#include "kernels/simd/portable.h"
+#include "kernels/arm/shared/store_depthwise.h"
+#include "kernels/generic/depthwise.h"
+#include "kernels/generic/portable.h"
 
 namespace octet {
 namespace {

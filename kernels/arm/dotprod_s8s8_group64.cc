@@ -1,6 +1,7 @@
 // Grouped convolution, s8 x s8 -> s32 or 8 bits, SDOT by element: four channels' weights for a quad
 // of the pixel.
-#include "kernels/arm/grouped.h"
+#include "kernels/arm/kernels.h"
+#include "kernels/arm/shared/grouped.h"
 
 namespace octet {
 namespace {

@@ -14,8 +14,8 @@
 #include <arm_neon.h>
 
 #include "kernels/arm/kernels.h"
-#include "kernels/arm/leave.h"
-#include "kernels/arm/sparse.h"
+#include "kernels/arm/shared/sparse.h"
+#include "kernels/arm/shared/store_tile.h"
 #include "kernels/core/unroll.h"
 
 namespace octet {

@@ -24,11 +24,11 @@
 // one run of instructions, whose only branch is to the loop for the operands' signs.
 #include <arm_neon.h>
 
-#include "kernels/arm/bytes.h"
 #include "kernels/arm/kernels.h"
-#include "kernels/arm/narrow.h"
+#include "kernels/arm/shared/copy_bytes.h"
+#include "kernels/arm/shared/requantize.h"
 #include "kernels/core/unroll.h"
-#include "kernels/simd/portable.h"
+#include "kernels/generic/portable.h"
 
 namespace octet {
 namespace {

@@ -16,12 +16,12 @@
 // other group. From two rows on, SMMLA makes half as many products (tools/arm/README.md).
 #include <arm_neon.h>
 
-#include "kernels/arm/bytes.h"
 #include "kernels/arm/kernels.h"
-#include "kernels/arm/narrow.h"
-#include "kernels/arm/pinned.h"
+#include "kernels/arm/shared/copy_bytes.h"
+#include "kernels/arm/shared/pinned.h"
+#include "kernels/arm/shared/requantize.h"
 #include "kernels/core/unroll.h"
-#include "kernels/simd/portable.h"
+#include "kernels/generic/portable.h"
 
 namespace octet {
 namespace {

@@ -1,14 +1,14 @@
 // What the Arm tiers do besides multiplying: TFLite mode's epilogue, which compilers do not
 // vectorize; the rest as the baseline does it, which on AArch64 is NEON.
 #include "kernels/arm/kernels.h"
-#include "kernels/arm/narrow.h"
-#include "kernels/arm/tflite.h"
-#include "kernels/simd/finish.h"
+#include "kernels/arm/shared/requantize.h"
+#include "kernels/arm/shared/tflite.h"
+#include "kernels/generic/epilogue.h"
 #if defined(__aarch64__)
-#include "kernels/simd/portable.h"
+#include "kernels/generic/portable.h"
 #else
-#include "kernels/simd/init.h"
-#include "kernels/simd/lhs_rows.h"
+#include "kernels/generic/accumulator_init.h"
+#include "kernels/generic/lhs_rows.h"
 #endif
 
 namespace octet {

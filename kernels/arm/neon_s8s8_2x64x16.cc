@@ -1,5 +1,6 @@
 // On AArch32.
-#include "kernels/arm/neon_bytes.h"
+#include "kernels/arm/kernels.h"
+#include "kernels/arm/shared/neon_int8.h"
 
 namespace octet {
 

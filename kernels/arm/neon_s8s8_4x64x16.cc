@@ -1,5 +1,6 @@
 // On AArch64.
-#include "kernels/arm/neon_shallow.h"
+#include "kernels/arm/kernels.h"
+#include "kernels/arm/shared/neon_shallow.h"
 
 namespace octet {
 

@@ -9,11 +9,11 @@
 //     4 pixels  4 pixels       4 pixels           a[0..3]
 //
 // 16 registers of 32; weights come from memory.
-#include "kernels/arm/dw_exit.h"
-#include "kernels/arm/intrinsics.h"
 #include "kernels/arm/kernels.h"
-#include "kernels/simd/depthwise.h"
-#include "kernels/simd/portable.h"
+#include "kernels/arm/shared/intrinsics.h"
+#include "kernels/arm/shared/store_depthwise.h"
+#include "kernels/generic/depthwise.h"
+#include "kernels/generic/portable.h"
 
 namespace octet {
 namespace {

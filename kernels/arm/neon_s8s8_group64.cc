@@ -1,6 +1,7 @@
 // Grouped convolution, s8 x s8 -> s32 or 8 bits for ARMv8.0: pixels and weights are widened to
 // words and multiplied by element, SMLAL: four channels' weights for one channel of the pixel.
-#include "kernels/arm/grouped.h"
+#include "kernels/arm/kernels.h"
+#include "kernels/arm/shared/grouped.h"
 
 namespace octet {
 namespace {

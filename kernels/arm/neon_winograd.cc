@@ -1,8 +1,8 @@
 // Winograd's transforms on NEON.
-#include "kernels/arm/intrinsics.h"
 #include "kernels/arm/kernels.h"
-#include "kernels/arm/narrow.h"
-#include "kernels/simd/winograd.h"
+#include "kernels/arm/shared/intrinsics.h"
+#include "kernels/arm/shared/requantize.h"
+#include "kernels/generic/winograd.h"
 
 namespace octet {
 namespace {

@@ -1,6 +1,6 @@
-#include "kernels/arm/sparse.h"
+#include "kernels/arm/shared/sparse.h"
 
-#include "kernels/arm/bytes.h"
+#include "kernels/arm/shared/copy_bytes.h"
 
 namespace octet {
 

@@ -2,7 +2,7 @@
 // group. Like a MicroKernel, one constant value.
 //
 // One input channel: the weights' taps are packed in groups of four, so that one channel's group is
-// the 32-bit lane of a dot product (the slots of kernels/conv/channelwise.h say which tap lies
+// the 32-bit lane of a dot product (the slots of operators/conv/algorithms/channelwise.h say which tap lies
 // where). Output channels come in panels of 64. Within a panel's group, the order is what
 // interleaving the bytes of four pixels gives, in vectors of any width:
 //
@@ -28,7 +28,7 @@
 // and may read up to seven pixels at a time.
 #pragma once
 
-#include "kernels/core/finish.h"
+#include "kernels/core/epilogue.h"
 #include "kernels/core/lhs_rows.h"
 #include "kernels/core/micro_kernel.h"
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "kernels/core/isa.h"
-#include "kernels/core/layout.h"
 #include "kernels/core/lhs_rows.h"
-#include "kernels/core/narrow.h"
+#include "kernels/core/packed_layout.h"
+#include "kernels/core/requantize.h"
 
 namespace octet {
 

@@ -2,7 +2,7 @@
 // size and once for the places, so that both always agree.
 #pragma once
 
-#include "kernels/core/layout.h"
+#include "kernels/core/packed_layout.h"
 
 namespace octet {
 

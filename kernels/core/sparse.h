@@ -28,7 +28,7 @@
 // the places of two groups of the other form.
 #pragma once
 
-#include "kernels/core/layout.h"
+#include "kernels/core/packed_layout.h"
 
 namespace octet {
 

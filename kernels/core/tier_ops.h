@@ -2,8 +2,8 @@
 // kernels/simd.
 #pragma once
 
-#include "kernels/core/finish.h"
-#include "kernels/core/init.h"
+#include "kernels/core/accumulator_init.h"
+#include "kernels/core/epilogue.h"
 #include "kernels/core/lhs_rows.h"
 
 namespace octet {

@@ -1,9 +1,9 @@
-#include "kernels/simd/byte_sum.h"
-#include "kernels/simd/init.h"
-#include "kernels/simd/lhs_rows.h"
-#include "kernels/x86/finish.h"
+#include "kernels/generic/accumulator_init.h"
+#include "kernels/generic/lhs_rows.h"
+#include "kernels/generic/tflite_add.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/row_sums.h"
+#include "kernels/x86/shared/epilogue.h"
+#include "kernels/x86/shared/row_sums.h"
 
 namespace octet {
 const TierOps avx2_ops = {init_tile,       finish_x86,   sum_rows_x86,  quantize_row, measure_rows,

@@ -1,4 +1,5 @@
-#include "kernels/x86/accumulate.h"
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/shared/accumulate.h"
 
 namespace octet {
 namespace {
@@ -8,7 +9,7 @@ OCTET_INLINE inline void multiply_add(__m256i& acc, __m256i a, __m256i b) {
 }  // namespace
 }  // namespace octet
 
-#include "kernels/x86/s16s16_ymm.h"
+#include "kernels/x86/shared/s16s16_ymm.h"
 
 namespace octet {
 const MicroKernel avx2_s16s16_6x16x2 = {

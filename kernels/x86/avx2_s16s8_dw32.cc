@@ -6,9 +6,10 @@
 // two additions.
 #include <immintrin.h>
 
-#include "kernels/x86/accumulate.h"
-#include "kernels/x86/dw_ymm.h"
-#include "kernels/x86/word_weights.h"
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/shared/accumulate.h"
+#include "kernels/x86/shared/dw_ymm.h"
+#include "kernels/x86/shared/int16_weights.h"
 
 namespace octet {
 namespace {

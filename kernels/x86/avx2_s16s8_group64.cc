@@ -10,7 +10,8 @@
 //
 //      2 of a pixel's 16    members 0-7  8-15
 //      again and again    x | 0 1 .. 7 | 8 .. |    6 pixels x 2 accumulators
-#include "kernels/x86/grouped_ymm.h"
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/shared/grouped_ymm.h"
 
 namespace octet {
 namespace {

@@ -23,10 +23,10 @@
 
 #include "kernels/core/sparse.h"
 #include "kernels/core/unroll.h"
-#include "kernels/x86/accumulate.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/leave_ymm.h"
-#include "kernels/x86/tail.h"
+#include "kernels/x86/shared/accumulate.h"
+#include "kernels/x86/shared/store_tile_ymm.h"
+#include "kernels/x86/shared/tail.h"
 
 namespace octet {
 namespace {

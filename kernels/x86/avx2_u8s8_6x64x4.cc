@@ -1,5 +1,5 @@
 // u8 x s8 -> s32 or 8 bits, VPMADDUBSW on ymm, up to 6 rows x 64 columns. Exact for all inputs,
-// because packing saw to it: kernels/core/pairs.h.
+// because packing saw to it: kernels/core/paired_weights.h.
 //
 // The rows of a tile are copied part by part, up to 512 steps, each window of 64 in the order that
 // its weights are in; then each of up to four panels of 16 columns is multiplied by them:
@@ -15,10 +15,10 @@
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
-#include "kernels/x86/accumulate.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/leave_ymm.h"
-#include "kernels/x86/tail.h"
+#include "kernels/x86/shared/accumulate.h"
+#include "kernels/x86/shared/store_tile_ymm.h"
+#include "kernels/x86/shared/tail.h"
 
 namespace octet {
 namespace {

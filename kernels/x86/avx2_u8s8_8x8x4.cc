@@ -14,11 +14,11 @@
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
-#include "kernels/x86/accumulate.h"
-#include "kernels/x86/exits_ymm.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/quads.h"
-#include "kernels/x86/tflite_exit.h"
+#include "kernels/x86/shared/accumulate.h"
+#include "kernels/x86/shared/epilogue_tflite.h"
+#include "kernels/x86/shared/quads.h"
+#include "kernels/x86/shared/store_ymm.h"
 
 namespace octet {
 namespace {

@@ -1,9 +1,9 @@
 // Winograd's transforms on ymm, for the tiers without AVX-512.
 #include <immintrin.h>
 
-#include "kernels/simd/winograd.h"
-#include "kernels/x86/exits_ymm.h"
+#include "kernels/generic/winograd.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/shared/store_ymm.h"
 
 namespace octet {
 namespace {

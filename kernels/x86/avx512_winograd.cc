@@ -1,9 +1,9 @@
 // Winograd's transforms on zmm.
 #include <immintrin.h>
 
-#include "kernels/simd/winograd.h"
+#include "kernels/generic/winograd.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/narrow.h"
+#include "kernels/x86/shared/requantize.h"
 
 namespace octet {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "kernels/core/unroll.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/tile_zmm.h"
+#include "kernels/x86/shared/store_tile_zmm.h"
 
 namespace octet {
 namespace {

@@ -6,14 +6,14 @@
 //
 // 16 registers of 32; weights come from memory.
 //
-// Per column of two rows: 4 pixels, 8 interleavings, 24 dot products. See kernels/simd/depthwise.h.
+// Per column of two rows: 4 pixels, 8 interleavings, 24 dot products. See kernels/generic/depthwise.h.
 // A last block of at most 32 channels does the same on ymm registers.
 #include <immintrin.h>
 
-#include "kernels/simd/depthwise.h"
+#include "kernels/generic/depthwise.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/tflite_dw.h"
-#include "kernels/x86/word_weights.h"
+#include "kernels/x86/shared/int16_weights.h"
+#include "kernels/x86/shared/tflite_dw.h"
 
 namespace octet {
 namespace {

@@ -7,10 +7,10 @@
 // each lane's bytes into the order of channels.
 #include <immintrin.h>
 
-#include "kernels/simd/grouped.h"
-#include "kernels/x86/grouped_order.h"
+#include "kernels/generic/grouped.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/tflite_dw.h"
+#include "kernels/x86/shared/grouped_order.h"
+#include "kernels/x86/shared/tflite_dw.h"
 
 namespace octet {
 namespace {

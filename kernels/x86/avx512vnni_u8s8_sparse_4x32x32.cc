@@ -10,7 +10,7 @@
 #include <immintrin.h>
 
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/sparse_vnni_512.h"
+#include "kernels/x86/shared/sparse_vnni_512.h"
 
 namespace octet {
 namespace {

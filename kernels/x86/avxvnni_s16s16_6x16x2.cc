@@ -1,6 +1,7 @@
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
+#include "kernels/x86/kernels.h"
 
 namespace octet {
 namespace {
@@ -11,7 +12,7 @@ OCTET_INLINE inline void multiply_add(__m256i& acc, __m256i a, __m256i b) {
 }  // namespace
 }  // namespace octet
 
-#include "kernels/x86/s16s16_ymm.h"
+#include "kernels/x86/shared/s16s16_ymm.h"
 
 namespace octet {
 const MicroKernel avxvnni_s16s16_6x16x2 = {

@@ -8,8 +8,8 @@
 
 #include "kernels/core/unroll.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/leave_ymm.h"
-#include "kernels/x86/quads.h"
+#include "kernels/x86/shared/quads.h"
+#include "kernels/x86/shared/store_tile_ymm.h"
 
 namespace octet {
 namespace {

@@ -1,5 +1,6 @@
 // Depthwise, u8 x s8 -> s32 or 8 bits, VPDPBUSD on ymm, blocks of 32 channels.
-#include "kernels/x86/dw_ymm.h"
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/shared/dw_ymm.h"
 
 namespace octet {
 namespace {

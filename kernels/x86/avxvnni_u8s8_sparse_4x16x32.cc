@@ -6,7 +6,8 @@
 //   broadcast         +------------+--------+     1 shuffled: 16 registers of 16
 //
 // See avx512vnni_u8s8_sparse_4x32x32.cc
-#include "kernels/x86/sparse_vnni_256.h"
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/shared/sparse_vnni_256.h"
 
 namespace octet {
 

@@ -1,5 +1,5 @@
-#include "kernels/simd/init.h"
-#include "kernels/simd/lhs_rows.h"
+#include "kernels/generic/accumulator_init.h"
+#include "kernels/generic/lhs_rows.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/xsimd/finish.h"
 

@@ -7,7 +7,7 @@
 // rows and a new column, but not the two columns before it: those live in memory.
 #pragma once
 
-#include "kernels/simd/depthwise.h"
+#include "kernels/generic/depthwise.h"
 #include "kernels/xsimd/exits.h"
 
 namespace octet {

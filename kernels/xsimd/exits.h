@@ -45,7 +45,7 @@ OCTET_INLINE inline void store_half(uint8_t* dst, const uint8_t* bytes, size_t c
   for (size_t i = 0; i < count; ++i) dst[i] = bytes[half * 2 * kLanes + i];
 }
 
-// Most layers need few of the steps; see kernels/x86/narrow.h.
+// Most layers need few of the steps; see kernels/x86/shared/requantize.h.
 class Narrower {
  public:
   explicit Narrower(const Narrow& n)

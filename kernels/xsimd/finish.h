@@ -1,9 +1,9 @@
 // The epilogue of 8 bits from a tile of accumulators in memory, two vectors of columns at a time:
-// what the plain loops of kernels/simd/finish.h do, which compilers do not make vectors of where a
+// what the plain loops of kernels/generic/epilogue.h do, which compilers do not make vectors of where a
 // tile is as narrow as these kernels'. All else is theirs.
 #pragma once
 
-#include "kernels/simd/finish.h"
+#include "kernels/generic/epilogue.h"
 #include "kernels/xsimd/exits.h"
 
 namespace octet {

@@ -1,8 +1,8 @@
-// Winograd's transforms on xsimd's batches: what kernels/simd/winograd.h wants of an ISA, and the
+// Winograd's transforms on xsimd's batches: what kernels/generic/winograd.h wants of an ISA, and the
 // narrow exit.
 #pragma once
 
-#include "kernels/simd/winograd.h"
+#include "kernels/generic/winograd.h"
 #include "kernels/xsimd/exits.h"
 
 namespace octet {

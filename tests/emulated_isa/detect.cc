@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "dispatch/cpu/features.h"
 #include "dispatch/tables/tiers.h"
 #include "emulated_isa/handler.h"
 #include "emulated_isa/hide_own.h"

@@ -2,13 +2,13 @@
 // that are right again. What is accepted is used, between guard pages sized exactly as it says.
 #include <memory>
 
-#include "dispatch/conv_methods.h"
 #include "dispatch/tables/tiers.h"
 #include "fuzz/data.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/memory.h"
-#include "kernels/conv/filter_blob.h"
-#include "kernels/pack/matrices.h"
+#include "operators/conv/algorithms/filter_blob.h"
+#include "operators/conv/layouts.h"
+#include "packing/matrix_blob.h"
 
 namespace octet_fuzz {
 namespace {
@@ -134,7 +134,7 @@ const std::vector<Sample>& samples() {
 
 // ---- damage
 
-// Fletcher's checksum, as kernels/pack/checksum.h describes it.
+// Fletcher's checksum, as packing/checksum.h describes it.
 struct Sums {
   uint64_t sum = 0, weighted = 0;
 };

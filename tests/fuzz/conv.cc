@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "dispatch/conv_choice.h"
 #include "fuzz/convolution.h"
 #include "fuzz/create.h"
 #include "fuzz/other_choice.h"
+#include "operators/conv/choice.h"
 
 namespace octet_fuzz {
 namespace {

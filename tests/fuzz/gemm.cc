@@ -3,10 +3,10 @@
 #include <cstring>
 #include <memory>
 
-#include "dispatch/gemm_choice.h"
 #include "fuzz/create.h"
 #include "fuzz/other_choice.h"
 #include "fuzz/product.h"
+#include "operators/gemm/choice.h"
 #include "support/reference.h"
 
 namespace octet_fuzz {

@@ -1,7 +1,7 @@
 #include "fuzz/other_choice.h"
 
-#include "dispatch/conv_names.h"
-#include "dispatch/tables/forms.h"
+#include "dispatch/api/algorithm_names.h"
+#include "dispatch/tables/formats.h"
 #include "fuzz/memory.h"
 
 namespace octet_fuzz {

@@ -1,11 +1,11 @@
-// Choices of how to compute (dispatch/choice.h), drawn: some legal for a problem, all of them legal
-// as text.
+// Choices of how to compute (dispatch/select/choice.h), drawn: some legal for a problem, all of
+// them legal as text.
 #pragma once
 
 #include <cstring>
 #include <string>
 
-#include "dispatch/choice.h"
+#include "dispatch/select/choice.h"
 #include "fuzz/fuzz.h"
 
 namespace octet_fuzz {

@@ -1,13 +1,13 @@
 // Fuzz target: files of measured choices. What the library writes, it finds; of a damaged file it
 // keeps lines that are as they were written, and no others.
-#include "dispatch/tuning.h"
+#include "dispatch/tuning/tuning.h"
 
 #include <cstdlib>
 #include <map>
 
+#include "dispatch/tuning/cache.h"
 #include "fuzz/memory.h"
 #include "fuzz/other_choice.h"
-#include "tune/cache.h"
 
 namespace octet_fuzz {
 namespace {

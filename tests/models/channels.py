@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a converter wrote for the channels of one layer, for dead_channels_test: all but the weights, of which only each channel's sums are kept.
 
-    tools/network/describe.py model.tflite --data -o model.json
+    tools/models/describe.py model.tflite --data -o model.json
     channels.py model.json 14 > channels/NAME.txt
 
 The first line is the layer's shape, quantization and range of outputs; each other line a channel: the sum of its positive and of its negative

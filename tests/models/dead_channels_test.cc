@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/conv.h"
-#include "dispatch/gemm.h"
+#include "operators/conv/object.h"
+#include "operators/gemm/object.h"
 #include "support/conv_case.h"
 #include "support/gemm_case.h"
 

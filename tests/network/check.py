@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds tools/network against models that are made here, whose layers are known, and octet against what it makes of them.
+"""Holds tools/models against models that are made here, whose layers are known, and octet against what it makes of them.
 
     check.py <directory of .tflite files, or /> <directory for a virtual environment> <the octet command>
 

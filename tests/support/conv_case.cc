@@ -6,7 +6,7 @@
 #include <limits>
 #include <ostream>
 
-#include "dispatch/conv.h"
+#include "operators/conv/object.h"
 #include "support/gemm_case.h"
 #include "support/reference.h"
 #include "support/sparse.h"

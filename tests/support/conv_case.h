@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "dispatch/conv_choice.h"
+#include "operators/conv/choice.h"
 #include "support/epilogue_case.h"
 #include "support/guarded.h"
 #include "support/kernels.h"

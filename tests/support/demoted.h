@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
-#include "dispatch/conv_machine.h"
 #include "dispatch/tables/tiers.h"
+#include "operators/conv/machine.h"
 
 namespace octet_test {
 

@@ -6,7 +6,7 @@
 #include <iosfwd>
 #include <memory>
 
-#include "dispatch/gemm_choice.h"
+#include "operators/gemm/choice.h"
 #include "support/epilogue_case.h"
 #include "support/guarded.h"
 #include "support/kernels.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/machine.h"
+#include "dispatch/select/machine.h"
 #include "dispatch/tables/kernels.h"
 #include "dispatch/tables/tier_ops.h"
 #include "dispatch/tables/tiers.h"

@@ -1,6 +1,6 @@
-// In place of dispatch/task_size.cc: suites cut runs of any size, so that small problems test how
+// In place of operators/common/task_size.cc: suites cut runs of any size, so that small problems test how
 // tasks are cut.
-#include "dispatch/task_size.h"
+#include "operators/common/task_size.h"
 
 namespace octet {
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/conv/conv.h"
+#include "operators/conv/algorithms/algorithm.h"
 #include "support/guarded.h"
 
 namespace octet_test {

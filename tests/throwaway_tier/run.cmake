@@ -5,8 +5,8 @@ cmake_minimum_required(VERSION 3.22)
 separate_arguments(COMPILER UNIX_COMMAND "${COMPILER}")
 set(copy ${BUILD_DIR}/throwaway_tier)
 file(REMOVE_RECURSE ${copy})
-file(COPY ${SOURCE_DIR}/CMakeLists.txt ${SOURCE_DIR}/cmake ${SOURCE_DIR}/dispatch
-  ${SOURCE_DIR}/network ${SOURCE_DIR}/traffic ${SOURCE_DIR}/tune ${SOURCE_DIR}/include ${SOURCE_DIR}/kernels DESTINATION ${copy})
+file(COPY ${SOURCE_DIR}/CMakeLists.txt ${SOURCE_DIR}/cmake ${SOURCE_DIR}/analysis
+  ${SOURCE_DIR}/dispatch ${SOURCE_DIR}/include ${SOURCE_DIR}/kernels ${SOURCE_DIR}/operators ${SOURCE_DIR}/packing DESTINATION ${copy})
 
 # add(<file> <text> BEFORE|AFTER <regex>), once.
 function(add file text where regex)
@@ -28,14 +28,14 @@ endfunction()
 add(include/octet/octet.h ",\n  OCTET_ISA_THROWAWAY = 31" BEFORE "\n} octet_isa")
 add(kernels/core/isa.h "kThrowaway = 31, " BEFORE "kScalar = 1,")
 # What it needs, which this CPU has.
-add(dispatch/cpu_features.h "  kHasThrowaway = 1u << 31,\n" AFTER "enum Feature : uint32_t {\n")
-add(dispatch/cpu_features.cc "kHasThrowaway | " AFTER "cpu\\.isas = tiers_of\\(")
+add(dispatch/tables/feature.h "  kHasThrowaway = 1u << 31,\n" AFTER "enum Feature : uint32_t {\n")
+add(dispatch/cpu/features.cc "kHasThrowaway | " AFTER "cpu\\.isas = tiers_of\\(")
 # How its weights lie: a form of its own, as docs/add-a-form.md says; and its kernel.
-add(kernels/ref/kernels.h "constexpr RhsLayout kThrowawayLayout = {8, 8, 4, Domain::kS8};
+add(kernels/scalar/kernels.h "constexpr RhsLayout kThrowawayLayout = {8, 8, 4, Domain::kS8};
 extern const MicroKernel throwaway_u8s8_2x8x4;\n" BEFORE "\n}  // namespace octet\n")
-file(COPY ${CMAKE_CURRENT_LIST_DIR}/throwaway_u8s8_2x8x4.cc DESTINATION ${copy}/kernels/ref)
-add(kernels/pack/form.h "  kS8_8x4 = 65535,\n" AFTER "enum class FormId : uint16_t {\n")
-add(dispatch/tables/forms.cc
+file(COPY ${CMAKE_CURRENT_LIST_DIR}/throwaway_u8s8_2x8x4.cc DESTINATION ${copy}/kernels/scalar)
+add(packing/format.h "  kS8_8x4 = 65535,\n" AFTER "enum class FormId : uint16_t {\n")
+add(dispatch/tables/formats.cc
   "    {FormId::kS8_8x4, \"s8_8x4\", kThrowawayLayout, kBytes, &kDensePacking},\n"
   AFTER "constexpr Form kForms\\[\\] = {\n")
 # Its rows.
@@ -56,13 +56,13 @@ add(dispatch/tables/tiers.cc "
                   .sparse_macs = 0.6, .sparse_macs_beside = 0, .sparse_mr = 4, .sparse_nr = 16,
                   .sparse_gather = 1, .sparse_streamed = 0},
     }," AFTER "constexpr Tier kTiers\\[\\] = {")
-add(dispatch/tables/tiers.def "#if defined(OCTET_THROWAWAY)
+add(dispatch/tables/kernels.def "#if defined(OCTET_THROWAWAY)
 TIER(kThrowaway, portable_ops, portable_winograd)
-BYTES(kThrowaway, throwaway_u8s8_2x8x4, kChosen)
+INT8(kThrowaway, throwaway_u8s8_2x8x4, kChosen)
 #endif\n" BEFORE "TIER\\(kScalar,")
 # How it is built.
-file(APPEND ${copy}/cmake/kernels.cmake "octet_add_tier(THROWAWAY FLAGS
-  SOURCES kernels/ref/throwaway_u8s8_2x8x4.cc PROBE \"int main() {}\")\n")
+file(APPEND ${copy}/kernels/x86/tiers.cmake "octet_add_tier(THROWAWAY FLAGS
+  SOURCES ../scalar/throwaway_u8s8_2x8x4.cc PROBE \"int main() {}\")\n")
 
 function(run expected)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output

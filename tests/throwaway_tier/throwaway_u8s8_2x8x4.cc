@@ -1,7 +1,7 @@
 // A kernel in plain C++ of a tier that exists in a test only, with a tile that no other has.
 #include "kernels/core/micro_kernel.h"
-#include "kernels/ref/kernels.h"
-#include "kernels/simd/gather.h"
+#include "kernels/generic/gather.h"
+#include "kernels/scalar/kernels.h"
 
 namespace octet {
 namespace {

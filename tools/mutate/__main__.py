@@ -1,7 +1,7 @@
 """Mutation testing: changes one point of the library at a time and looks whether a test notices.
 
     python3 tools/mutate --count 150 --seed 1       a sample, resumed if it was begun before
-    python3 tools/mutate --only kernels/gemm/gemm.cc:123
+    python3 tools/mutate --only operators/gemm/loops.cc:123
     python3 tools/mutate --again                    the survivors once more, after a new test
     python3 tools/mutate --again --sanitize         the same under ASan and UBSan
     python3 tools/mutate --arm --count 40           Arm's kernels, under qemu; also with --again

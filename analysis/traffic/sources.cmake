@@ -1,0 +1,7 @@
+octet_sources(TARGET octet_traffic gemm.cc memory.cc traffic.cc watch.cc)
+if(OCTET_WITH_CONVOLUTION)
+  octet_sources(TARGET octet_traffic conv.cc)
+endif()
+if(octet_network)
+  octet_sources(TARGET octet_traffic network.cc)
+endif()

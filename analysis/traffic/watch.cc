@@ -1,0 +1,196 @@
+#include "analysis/traffic/watch.h"
+
+namespace octet {
+namespace {
+
+thread_local Watch* current_watch = nullptr;
+
+// Bytes along depth between two looks at the other operand: a line.
+constexpr size_t kPiece = kLineBytes;
+
+// Groups [first, end) of a tap's weights. A group is the same steps of all columns of a panel.
+void read_groups(Watch& watch, const Tile& t, const uint8_t* rhs, size_t first, size_t end) {
+  const MicroKernel& kernel = watch.kernel();
+  const RhsLayout& layout = kernel.rhs_layout;
+  if (t.rhs_wide) {
+    const size_t bytes = kernel.nr * layout.kr * sizeof(int16_t);
+    return watch.read(rhs + first * bytes, (end - first) * bytes);
+  }
+  for (size_t column = 0; column < t.cols; column += layout.width, rhs += t.rhs_panel_stride) {
+    const size_t bytes = layout.lanes(smaller(layout.width, t.cols - column)) *
+                         layout.group_bytes() * domain_bytes(layout.domain);
+    for (size_t group = first; group < end; ++group) watch.read(rhs + group * t.rhs_stride, bytes);
+  }
+}
+
+// Both operands, a piece of the depth after the other, tap after tap.
+void read_operands(Watch& watch, const Tile& t) {
+  const MicroKernel& kernel = watch.kernel();
+  const RhsLayout& layout = kernel.rhs_layout;
+  const size_t groups = (t.rhs_wide ? layout.steps(t.depth) : layout.depth(t.depth)) / layout.kr,
+               group = t.rhs_wide ? kernel.nr * layout.kr * sizeof(int16_t) : t.rhs_stride;
+  const size_t lanes = round_up_pow2(t.rows, kernel.lhs_lanes_step),
+               depth = t.depth * kernel.lhs_element_bytes,
+               panel = round_up_pow2(t.depth, kernel.lhs_kr) * kernel.lhs_element_bytes * lanes,
+               pieces = larger(divide_up(depth, kPiece), 1);
+  // Made for this block, a moment ago
+  if (t.lhs_rows) watch.write(t.lhs_rows, t.taps * t.rows * sizeof *t.lhs_rows);
+  const uint8_t* lhs = (const uint8_t*)t.lhs;
+  const uint8_t* rhs = t.rhs;
+  for (size_t tap = 0; tap < t.taps; ++tap) {
+    if (tap && !t.lhs_rows) lhs += t.tap_steps[tap - 1];
+    for (size_t i = 0; i < pieces; ++i) {
+      const size_t at = i * kPiece, bytes = smaller(depth - at, kPiece);
+      if (kernel.gather)
+        watch.read(lhs + panel * i / pieces, panel * (i + 1) / pieces - panel * i / pieces);
+      for (size_t row = 0; !kernel.gather && row < t.rows; ++row)
+        watch.read((t.lhs_rows ? t.lhs_rows[tap * t.rows + row] : lhs + row * t.lhs_stride) + at,
+                   bytes);
+      read_groups(watch, t, rhs, groups * i / pieces, groups * (i + 1) / pieces);
+    }
+    rhs += groups * group;
+  }
+}
+
+void multiply(const Tile& t) {
+  Watch& watch = Watch::current();
+  const size_t row = t.cols * sizeof(int32_t);
+  for (size_t i = 0; i < (t.init_stride ? t.rows : 1); ++i)
+    watch.read(t.init + i * t.init_stride, row);
+  if (t.row_init) watch.read(t.row_init, t.rows * sizeof *t.row_init);
+  read_operands(watch, t);
+  if (t.scale) watch.read(t.scale, t.cols * sizeof *t.scale);
+  for (size_t i = 0; i < t.rows; ++i)
+    watch.write((uint8_t*)t.dst + i * t.dst_stride, t.scale ? t.cols : row);
+}
+
+void gather(const Rows& rows, size_t lanes, void* panel) {
+  Watch& watch = Watch::current();
+  const MicroKernel& kernel = watch.kernel();
+  // As of a tile
+  if (rows.pointers) watch.write(rows.pointers, rows.rows * sizeof *rows.pointers);
+  for (size_t i = 0; i < rows.rows; ++i)
+    watch.read(rows.row(i), rows.depth * (kernel.lhs_domain == Domain::kS16 ? 2 : 1));
+  watch.write(panel, lanes * round_up_pow2(rows.depth, kernel.lhs_kr) * kernel.lhs_element_bytes);
+}
+
+void widen(const uint8_t* rhs, size_t groups, int16_t* words) {
+  Watch& watch = Watch::current();
+  const RhsLayout& layout = watch.kernel().rhs_layout;
+  const size_t strip = watch.kernel().nr * layout.kr;
+  // A strip may be a part of its panel
+  for (size_t group = 0; group < groups; ++group)
+    watch.read(rhs + group * layout.width * layout.kr, strip);
+  watch.write(words, groups * strip * sizeof *words);
+}
+
+// ---- what a tier does besides -------------------------------------------------------------------
+
+void init(const Init& i) {
+  Watch& watch = Watch::current();
+  const size_t bytes = i.cols * sizeof(int32_t);
+  watch.read(i.base, bytes);
+  if (i.weight_sums) watch.read(i.weight_sums, bytes);
+  if (i.rhs_zero_points) watch.read(i.rhs_zero_points, bytes);
+  if (i.row_sums) watch.read(i.row_sums, i.rows * sizeof(int32_t));
+  for (size_t row = 0; row < i.rows; ++row) watch.write(i.out + row * i.out_stride, bytes);
+}
+
+void finish(const Finish& f, const FinishTile& t) {
+  Watch& watch = Watch::current();
+  const size_t bytes = t.cols * sizeof(int32_t),
+               dst = f.mode == FinishMode::kS32 || f.mode == FinishMode::kF32 ? bytes : t.cols;
+  if (f.scale) watch.read(f.scale + t.column, bytes);
+  if (f.bias_f32) watch.read(f.bias_f32 + t.column, bytes);
+  for (size_t row = 0; row < t.rows; ++row) {
+    watch.read(t.acc + row * t.acc_stride, bytes);
+    if (t.to.residual) watch.read(t.to.residual + row * t.to.residual_stride, t.cols);
+    watch.write(t.to.dst + row * t.to.stride, dst);
+  }
+}
+
+void sum_rows(const Rows& rows, bool, int32_t* sums) {
+  Watch& watch = Watch::current();
+  for (size_t i = 0; i < rows.rows; ++i) {
+    watch.read(rows.row(i), rows.depth);
+    sums[i] = 0;  // plain code multiplies them
+  }
+  watch.write(sums, rows.rows * sizeof *sums);
+}
+
+RowQuant quantize_row(const float* row, size_t depth, bool, uint8_t* out) {
+  Watch& watch = Watch::current();
+  watch.read(row, depth * sizeof *row);
+  watch.write(out, depth);
+  return {1, 0};
+}
+
+RowQuant measure_rows(const FloatRows& rows, bool) {
+  for (size_t i = 0; i < rows.rows; ++i)
+    Watch::current().read(rows.data + i * rows.stride, rows.depth * sizeof *rows.data);
+  return {1, 0};
+}
+
+void quantize_floats(const Quantization&, const float* x, size_t count, uint8_t* out) {
+  Watch& watch = Watch::current();
+  watch.read(x, count * sizeof *x);
+  watch.write(out, count);
+}
+
+void copy_windows(const Windows& w) {
+  Watch& watch = Watch::current();
+  for (size_t i = 0; i < w.count; ++i) {
+    for (size_t line = 0; line < w.lines; ++line)
+      watch.read(w.from + i * w.step + line * w.line, w.bytes);
+    watch.write(w.to + i * w.stride, w.lines * w.bytes);
+  }
+}
+
+}  // namespace
+
+Watch::Watch(octet_traffic* traffic, const MicroKernel* kernel)
+    : traffic_(traffic), kernel_(kernel), before_(current_watch) {
+  current_watch = this;
+}
+Watch::~Watch() { current_watch = before_; }
+Watch& Watch::current() { return *current_watch; }
+
+void Watch::add(const void* first, size_t bytes, octet_operand operand) {
+  OCTET_ASSERT(count_ < kRanges);
+  ranges_[count_++] = {(uintptr_t)first, first ? bytes : 0, operand};
+}
+
+void Watch::touch(const void* at, size_t bytes, bool write) {
+  for (size_t i = 0; i < count_; ++i) {
+    const Range& range = ranges_[last_];
+    if (range.has(at)) return traffic_->touch(at, bytes, range.operand, write);
+    last_ = last_ + 1 < count_ ? last_ + 1 : 0;
+  }
+}
+
+void touch_watched(const void* at, size_t bytes, bool write) {
+  Watch::current().touch(at, bytes, write);
+}
+
+MicroKernel watched(const MicroKernel& kernel) {
+  MicroKernel watched = kernel;
+  watched.multiply = multiply;
+  watched.multiply_strip = nullptr;
+  if (kernel.gather) watched.gather = gather;
+  if (kernel.widen) watched.widen = widen;
+  return watched;
+}
+
+TierOps watched(const TierOps& ops) {
+  TierOps watched = ops;
+  watched.init = init;
+  watched.finish = finish;
+  watched.sum_rows = sum_rows;
+  watched.quantize_row = quantize_row;
+  watched.measure_rows = measure_rows;
+  watched.quantize_floats = quantize_floats;
+  watched.copy_windows = copy_windows;
+  return watched;
+}
+
+}  // namespace octet

@@ -1,0 +1,34 @@
+// What may be of use to compute a convolution. Pure.
+#pragma once
+
+#include "analysis/tune/search.h"
+#include "operators/conv/choice.h"
+
+namespace octet {
+
+// The weights as an algorithm has them packed in a tier's form.
+struct ConvForm {
+  octet_conv_algorithm algorithm;
+  WeightFacts facts;
+};
+
+struct ConvSpace {
+  CpuFeatures cpu;  // what of it may be used
+  ConvShape shape;
+  bool lhs_u8, rhs_u8;
+  size_t dst_bytes;
+  bool staged;  // tensors are not taken as they lie: bands of lines go through a pipeline
+  size_t concurrency;
+
+  ConvChoiceProblem problem(const ConvForm& form) const {
+    return {form.algorithm, shape, lhs_u8, rhs_u8, dst_bytes, form.facts};
+  }
+};
+
+// Each kernel that multiplies by the form.
+void add_conv_choices(const ConvSpace& space, const ConvForm& form, Choices* choices);
+// With other blocks, passes, bands and cuts.
+void add_conv_choices_near(const ConvSpace& space, const ConvForm& form, const Choice& choice,
+                           Choices* choices);
+
+}  // namespace octet

@@ -1,0 +1,69 @@
+#include "analysis/tune/gemm_choices.h"
+
+#include "analysis/tune/near.h"
+#include "analysis/tune/worth.h"
+#include "dispatch/tables/kernels.h"
+#include "dispatch/tables/tiers.h"
+
+namespace octet {
+namespace {
+
+void add_if_legal(const GemmSpace& s, const Choice& choice, Choices* choices) {
+  const char* why;
+  if (may_use(choice, s.cpu, s.problem, {choice.layout, s.facts.has_least}, &why))
+    choices->add(choice);
+}
+
+void add_kernels(const GemmSpace& s, const RhsLayout& layout, Choices* choices) {
+  const WeightFacts facts = {layout, s.facts.has_least};
+  Choice plan;
+  if (choose_gemm(s.cpu, s.problem, facts, nullptr, &plan).result != Selected::kOk) return;
+  const bool few = byte_kernel(plan.small_kernel)->m_max >= s.problem.m;
+  for (const MicroKernel* kernel : byte_kernels()) {
+    if (!worth_a_try(s.cpu, kernel->isa) || kernel->is(kTestsOnly)) continue;
+    Choice choice;
+    if (choose_gemm(s.cpu, s.problem, facts, kernel->name, &choice).result != Selected::kOk)
+      continue;
+    if (choice.kernel != find_kernel_name(kernel->name)) continue;
+    // The kernel for few rows is measured where all runs have few, else kept where it is legal.
+    if (!few) {
+      Choice both = choice;
+      both.small_kernel = plan.small_kernel;
+      add_if_legal(s, both, choices);
+    }
+    add_if_legal(s, choice, choices);
+  }
+}
+
+}  // namespace
+
+void add_gemm_choices(const GemmSpace& s, Choices* choices) {
+  if (s.packed) return add_kernels(s, s.facts.layout, choices);
+  for (size_t i = 0; const Tier* tier = nth_tier(i); ++i)
+    if (has(s.cpu.isas, *tier) && worth_a_try(s.cpu, tier->isa))
+      add_kernels(s, layout_of(tier->isa, s.problem.rhs_u8), choices);
+}
+
+void add_gemm_choices_near(const GemmSpace& s, const Choice& near, Choices* choices) {
+  const MicroKernel &many = *byte_kernel(near.kernel), &few = *byte_kernel(near.small_kernel);
+  const size_t rows = many.mr % few.mr == 0 ? many.mr : many.mr * few.mr;
+  blocks_near(near.block, rows, s.problem.m, [&](size_t block) {
+    Choice choice = near;
+    choice.block = block;
+    add_if_legal(s, choice, choices);
+  });
+  const size_t columns = larger(near.layout.width, larger(many.nr, few.nr));
+  if (s.passes)
+    passes_near(s.problem.n, columns, [&](size_t pass) {
+      Choice choice = near;
+      choice.pass = pass;
+      add_if_legal(s, choice, choices);
+    });
+  cuts_near(s.concurrency, [&](const TaskLimits& tasks) {
+    Choice choice = near;
+    choice.tasks = tasks;
+    add_if_legal(s, choice, choices);
+  });
+}
+
+}  // namespace octet

@@ -1,0 +1,233 @@
+// octet_tune_conv2d.
+#include "analysis/tune/conv_choices.h"
+#include "analysis/tune/operands.h"
+#include "dispatch/api/struct_size.h"
+#include "dispatch/tables/tiers.h"
+#include "dispatch/tuning/cache.h"
+#include "operators/common/blob.h"
+#include "operators/common/check.h"
+#include "operators/conv/algorithms/table.h"
+#include "operators/conv/machine.h"
+#include "operators/conv/shape.h"
+#include "operators/conv/tuning.h"
+
+namespace octet {
+namespace {
+
+// Weights as an algorithm wants them, in the tier's form.
+struct PackedForm {
+  ConvForm form;
+  TuneBuffer blob;  // none: the algorithm cannot be used
+  size_t bytes;
+};
+
+struct ConvTarget {
+  octet_conv2d_desc desc;  // by each candidate with other weights
+  const octet_tune_options& options;
+  ConvSpace space;
+  PackedForm forms[kAlgorithms];
+  TuneBuffer lhs, dst, residual, workspace;
+  octet_conv2d_args args;
+};
+
+void begin(void* target, Choices* choices) {
+  const ConvTarget& t = *(const ConvTarget*)target;
+  for (const PackedForm& packed : t.forms)
+    if (packed.blob.data()) add_conv_choices(t.space, packed.form, choices);
+}
+void around(void* target, const Choice& choice, Choices* choices) {
+  const ConvTarget& t = *(const ConvTarget*)target;
+  add_conv_choices_near(t.space, t.forms[choice.algorithm].form, choice, choices);
+}
+
+octet_status try_once(ConvTarget* t, octet_conv2d* conv, octet_error* error) {
+  size_t bytes = 0;
+  OCTET_TRY(octet_conv2d_workspace(conv, 0, 0, 0, t->options.concurrency, &bytes, error));
+  OCTET_TRY(t->workspace.grow("the workspace", bytes, error));
+  t->args.workspace = t->workspace.data();
+  t->args.workspace_bytes = t->workspace.bytes();
+  return octet_conv2d_run(conv, &t->args, error);
+}
+
+octet_status create(void* target, const Choice& choice, void** object, octet_error* error) {
+  ConvTarget* const t = (ConvTarget*)target;
+  const PackedForm& packed = t->forms[choice.algorithm];
+  t->desc.packed = packed.blob.data();
+  t->desc.packed_bytes = packed.bytes;
+  octet_conv2d* conv;
+  OCTET_TRY(create_conv(&t->desc, &choice, &conv, error));
+  const octet_status status = try_once(t, conv, error);
+  if (status) octet_conv2d_destroy(conv);
+  *object = conv;
+  return status;
+}
+void run(void* target, void* object, size_t calls) {
+  for (; calls > 0; --calls)
+    octet_conv2d_run((octet_conv2d*)object, &((ConvTarget*)target)->args, nullptr);
+}
+void destroy(void*, void* object) { octet_conv2d_destroy((octet_conv2d*)object); }
+
+octet_status make_operands(ConvTarget* t, octet_error* error) {
+  const octet_conv2d_desc& d = t->desc;
+  const ConvShape& s = t->space.shape;
+  const size_t h = conv_out_h(s, s.in_h), w = conv_out_w(s, s.in_w);
+  octet_conv2d_args& a = t->args;
+  a = OCTET_CONV2D_ARGS_INIT;
+  OCTET_TRY(t->lhs.fill("the input", {s.batch, s.in_h, s.in_w, s.in_channels}, d.lhs_type, error));
+  OCTET_TRY(t->dst.fill("dst", {s.batch, h, w, s.out_channels}, d.dst_type, error));
+  a.lhs = t->lhs.data();
+  a.dst = t->dst.data();
+  if (d.epilogue.residual.type) {
+    OCTET_TRY(t->residual.fill("the residual", {s.batch, h, w, s.out_channels},
+                               d.epilogue.residual.type, error));
+    a.residual = t->residual.data();
+  }
+  a.parallel_for = t->options.parallel_for;
+  a.parallel_context = t->options.parallel_context;
+  a.concurrency = t->options.concurrency;
+  return OCTET_OK;
+}
+
+// As octet_conv2d_pack would, had it chosen this algorithm: in pairs, too, where nobody names a
+// tier or asks for a sparsity.
+octet_status pack(const FilterDraft& draft, octet_conv_algorithm algorithm, PackedForm* packed,
+                  octet_error* error) {
+  octet_filter_desc filter = *draft.given;
+  const bool asked = filter.sparsity != OCTET_SPARSE_NONE;
+  filter.algorithm = algorithm;
+  filter.sparsity = draft.sparse ? OCTET_SPARSE_2_4 : OCTET_SPARSE_NONE;
+  const octet_isa isa =
+      draft.for_here && !draft.forced && !asked ? OCTET_ISA_AUTO : (octet_isa)draft.tier;
+  OCTET_TRY(octet_conv2d_pack_size(&filter, isa, &packed->bytes, error));
+  OCTET_TRY(packed->blob.grow("packed weights", packed->bytes, error));
+  OCTET_TRY(octet_conv2d_pack(&filter, isa, packed->blob.data(), packed->bytes, error));
+  Container container;
+  OCTET_TRY(
+      check_filter_blob(packed->blob.data(), packed->bytes, "packed weights", &container, error));
+  packed->form = {algorithm, {container.form->layout, container.header.has_least != 0}};
+  return OCTET_OK;
+}
+
+octet_status pack_all(const FilterDraft& draft, ConvTarget* t, octet_error* error) {
+  for (int i = 0; i < kAlgorithms; ++i)
+    if (draft.plans.candidates[i].possible)
+      OCTET_TRY(pack(draft, (octet_conv_algorithm)i, &t->forms[i], error));
+  return OCTET_OK;
+}
+
+octet_status check_alike(const octet_conv2d_shape& f, const octet_conv2d_shape& d,
+                         octet_error* error) {
+  const struct {
+    const char* name;
+    size_t filter, desc;
+  } fields[] = {{"batch_max", f.batch_max, d.batch_max},
+                {"in_h_max", f.in_h_max, d.in_h_max},
+                {"in_w_max", f.in_w_max, d.in_w_max},
+                {"in_channels", f.in_channels, d.in_channels},
+                {"out_channels", f.out_channels, d.out_channels},
+                {"groups", f.groups, d.groups},
+                {"kernel_h", f.kernel_h, d.kernel_h},
+                {"kernel_w", f.kernel_w, d.kernel_w},
+                {"stride_h", f.stride_h, d.stride_h},
+                {"stride_w", f.stride_w, d.stride_w},
+                {"dilation_h", f.dilation_h, d.dilation_h},
+                {"dilation_w", f.dilation_w, d.dilation_w},
+                {"pad_top", f.pad_top, d.pad_top},
+                {"pad_bottom", f.pad_bottom, d.pad_bottom},
+                {"pad_left", f.pad_left, d.pad_left},
+                {"pad_right", f.pad_right, d.pad_right},
+                {"transposed", (size_t)f.transposed, (size_t)d.transposed},
+                {"output_padding_h", f.output_padding_h, d.output_padding_h},
+                {"output_padding_w", f.output_padding_w, d.output_padding_w}};
+  for (const auto& field : fields)
+    if (field.filter != field.desc)
+      return fail(error, OCTET_BAD_SIZE, "desc.shape.%s is %zu, and filter.shape.%s is %zu",
+                  field.name, field.desc, field.name, field.filter);
+  return OCTET_OK;
+}
+
+octet_status check_pair(const octet_filter_desc& f, const octet_conv2d_desc& d,
+                        octet_error* error) {
+  if (f.algorithm != OCTET_CONV_AUTO)
+    return fail(error, OCTET_UNSUPPORTED,
+                "filter.algorithm names an algorithm; OCTET_CONV_AUTO leaves a choice");
+  if (f.accuracy != OCTET_ACCURACY_EXACT)
+    return fail(error, OCTET_UNSUPPORTED,
+                "filter.accuracy allows other bytes; what is measured is exact");
+  if (!f.data) return fail(error, OCTET_NULL_POINTER, "filter.data is null");
+  if (d.kernel)
+    return fail(error, OCTET_UNSUPPORTED, "desc.kernel names a kernel: there is nothing to choose");
+  OCTET_TRY(check_alike(f.shape, d.shape, error));
+  if (f.type != d.rhs_type)
+    return fail(error, OCTET_UNSUPPORTED, "desc.rhs_type is %s, and filter.type is %s",
+                octet_type_name(d.rhs_type), octet_type_name(f.type));
+  return OCTET_OK;
+}
+
+bool is_u8(const octet_conv2d_desc& d) {
+  const bool quantized = d.lhs_type == OCTET_F32 && d.lhs_quant == OCTET_LHS_STATIC;
+  return (quantized ? d.lhs_quantized_type : d.lhs_type) == OCTET_U8 ||
+         d.lhs_quant == OCTET_LHS_ASYMMETRIC;
+}
+
+octet_status tune(const octet_filter_desc& f, const octet_conv2d_desc& d,
+                  const octet_tune_options& options, octet_tuning* tuning,
+                  octet_tune_result* result, octet_error* error) {
+  OCTET_TRY(check_pair(f, d, error));
+  if (d.max_isa != OCTET_ISA_AUTO && !find_tier((int)d.max_isa))
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.max_isa is %d, not an octet_isa", (int)d.max_isa);
+  FilterDraft draft;
+  OCTET_TRY(read_filter(&f, d.max_isa, true, &draft, error));
+  ConvTarget target = {d, options, {}, {}, {}, {}, {}, {}, {}};
+  ConvSpace& space = target.space;
+  space.cpu = draft.cpu;
+  space.cpu.isas &= conv_machine().cpu.isas;
+  if (!has(space.cpu.isas, tier_of(draft.tier)))
+    return fail(error, OCTET_UNSUPPORTED, "desc.max_isa is %s, which this machine does not run",
+                isa_name(draft.tier));
+  space.shape = draft.shape;
+  space.lhs_u8 = is_u8(d);
+  space.rhs_u8 = d.rhs_type == OCTET_U8;
+  space.dst_bytes = element_bytes(d.dst_type);
+  space.staged =
+      d.lhs_layout == OCTET_NCHW || d.dst_layout == OCTET_NCHW || d.lhs_type == OCTET_F32;
+  space.concurrency = options.concurrency;
+  OCTET_TRY(pack_all(draft, &target, error));
+  Choice plan;
+  if (choose_conv(space.cpu, space.problem(target.forms[draft.plans.best].form), nullptr, &plan)
+          .result != Selected::kOk)
+    return fail(error, OCTET_WRONG_TIER, "no usable kernel reads what the plan packs");
+  TuningKey key = key_of_filter(best_of(space.cpu.isas), draft.shape, f.type);
+  add_conv(d, &key);
+  bool in_pairs = false;
+  for (const PackedForm& packed : target.forms)
+    in_pairs = in_pairs || (packed.blob.data() && packed.form.facts.layout.paired);
+  add_weights(draft, in_pairs, &key);
+  if (options.keep_known && tuning && is_known(*tuning, key, plan, options.concurrency, result))
+    return OCTET_OK;
+  OCTET_TRY(make_operands(&target, error));
+  const TuneProblem problem = {&target, plan, begin, around, create, run, destroy};
+  TuningEntry found;
+  OCTET_TRY(find_best(problem, options, result, &found, error));
+  return tuning ? keep(key, found, tuning, error) : OCTET_OK;
+}
+
+}  // namespace
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_tune_conv2d(const octet_filter_desc* filter, const octet_conv2d_desc* desc,
+                               const octet_tune_options* options, octet_tuning* tuning,
+                               octet_tune_result* result, octet_error* error) {
+  Given<octet_filter_desc> given_filter;
+  Given<octet_conv2d_desc> given;
+  octet_tune_options known;
+  OCTET_TRY(given_filter.read(filter, "filter", error));
+  OCTET_TRY(given.read(desc, "desc", error));
+  OCTET_TRY(read_options(options, &known, error));
+  if (result) OCTET_TRY(check_out(result, "result", error));
+  octet_tune_result out = OCTET_TUNE_RESULT_INIT;
+  OCTET_TRY(tune(*given_filter, *given, known, tuning, &out, error));
+  return result ? give(out, result) : OCTET_OK;
+}

@@ -1,0 +1,32 @@
+// What the command line calls a case: a product, a convolution, a suite of either, or a network's
+// description.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/cases/conv_suite.h"
+#include "bench/cases/gemm_suite.h"
+#include "bench/problems/operands.h"
+
+namespace tool {
+
+// Cases of one kind that are timed, printed and summed up together.
+struct CaseGroup {
+  std::string name;  // the suite's; "products" or "convolutions" for cases given one by one
+  std::vector<GemmCase> products;
+  std::vector<ConvCase> convolutions;
+  std::string types;  // of a network's, else empty: the caller's
+};
+
+// Throws what is wrong with a name. With Likeness::kModel only descriptions with their data are
+// cases.
+std::vector<CaseGroup> parse_cases(const std::vector<std::string>& names,
+                                   Likeness likeness = Likeness::kUniform);
+// Refuses products, and leaves those of networks out.
+std::vector<CaseGroup> parse_conv_cases(const std::vector<std::string>& names, Likeness likeness);
+// The first of those that the caller names, else the network's, else u8s8u8.
+OperandTypes conv_types(const CaseGroup& group, const std::vector<std::string>& named);
+GemmCase parse_product(const std::string& name, const std::string& network);
+
+}  // namespace tool

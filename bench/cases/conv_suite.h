@@ -1,0 +1,32 @@
+// The convolutions of real networks.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/problems/conv_shape.h"
+
+namespace tool {
+
+struct ConvData;
+
+struct ConvCase {
+  ConvShape shape;
+  std::string network;  // where it comes from
+  int count;            // how often it appears there
+  // Of a network's, for tuning: how it keeps its tensors, and the weights' zero point that is
+  // farthest from none.
+  octet_layout layout = OCTET_NHWC;
+  std::optional<int32_t> rhs_zero_point = {};
+  // Of a model's: all but its input; null: operands are drawn.
+  std::shared_ptr<const ConvData> own = {};
+};
+
+std::vector<std::string> conv_suite_names();
+// A suite, or a network of graph.h, with the size of its input or without.
+bool is_conv_suite(const std::string& name);
+std::vector<ConvCase> conv_suite(const std::string& name);
+
+}  // namespace tool

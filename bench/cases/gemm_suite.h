@@ -1,0 +1,21 @@
+// The GEMM shapes of real networks.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "bench/problems/gemm_data.h"
+
+namespace tool {
+
+struct GemmCase {
+  GemmShape shape;
+  std::string network;  // where it comes from
+  int count;            // how often it appears there
+  // Of a model's: all but its lhs; null: operands are drawn.
+  std::shared_ptr<const GemmData> own = {};
+};
+
+const std::vector<GemmCase>& gemm_suite();
+
+}  // namespace tool

@@ -1,0 +1,93 @@
+#include "bench/machine/peak.h"
+
+#include <cstring>
+
+namespace tool {
+namespace {
+
+// Each loop keeps as many independent accumulators as hide the latency of the instruction on every
+// CPU so far: 24, or 12 pairs.
+#define ACCUMULATORS_24 ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23\n"
+#define ACCUMULATORS_12 ".irp r,0,1,2,3,4,5,6,7,8,9,10,11\n"
+
+#if defined(__x86_64__)
+
+#define LOOP(accumulators, body) \
+  asm volatile("1:\n" accumulators body ".endr\n dec %0\n jnz 1b\n" : "+r"(n)::"cc", CLOBBERS)
+#define CLOBBERS_16                                                                        \
+  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \
+      "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
+
+#define CLOBBERS CLOBBERS_16, "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23"
+__attribute__((target("avx512f"))) void vpdpbusd_zmm(long n) {
+  LOOP(ACCUMULATORS_24, "vpdpbusd %%zmm30,%%zmm31,%%zmm\\r\n");
+}
+#undef CLOBBERS
+
+#define CLOBBERS CLOBBERS_16
+__attribute__((target("avx2"))) void vpdpbusd_ymm_vex(long n) {
+  LOOP(ACCUMULATORS_12, "%{vex%} vpdpbusd %%ymm14,%%ymm15,%%ymm\\r\n");
+}
+__attribute__((target("sse4.1"))) void pmaddwd_xmm(long n) {
+  LOOP(ACCUMULATORS_12,
+       "movdqa %%xmm15,%%xmm13\n pmaddwd %%xmm14,%%xmm13\n paddd %%xmm13,%%xmm\\r\n");
+}
+__attribute__((target("avx2"))) void vpmaddwd_ymm(long n) {
+  LOOP(ACCUMULATORS_12, "vpmaddwd %%ymm14,%%ymm15,%%ymm13\n vpaddd %%ymm13,%%ymm\\r,%%ymm\\r\n");
+}
+#undef CLOBBERS
+
+#elif defined(__aarch64__)
+
+// Encoded by hand, so that every assembler takes them whatever the target is: instruction +
+// destination register.
+#define LOOP(code)                                                                                 \
+  asm volatile("1:\n" ACCUMULATORS_24 ".inst " code " + \\r\n.endr\n subs %0, %0, #1\n b.ne 1b\n"  \
+               : "+r"(n)::"cc", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", \
+                 "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21",      \
+                 "v22", "v23")
+
+void smmla(long n) { LOOP("0x4e9fa7c0"); }  // smmla v\r.4s, v30.16b, v31.16b
+void sdot(long n) { LOOP("0x4e9f97c0"); }   // sdot v\r.4s, v30.16b, v31.16b
+
+#endif
+
+// The first row whose prefix the kernel's name has.
+struct Row {
+  const char* prefix;
+  PeakLoop loop;
+};
+constexpr Row kRows[] = {
+#if defined(__x86_64__)
+    {"avx512vnni_", {"vpdpbusd zmm", 24 * 128, vpdpbusd_zmm}},
+    {"avxvnni_", {"vpdpbusd ymm", 12 * 64, vpdpbusd_ymm_vex}},
+    {"avx2_", {"vpmaddwd + vpaddd ymm", 12 * 32, vpmaddwd_ymm}},
+    {"sse41_", {"pmaddwd + paddd xmm", 12 * 16, pmaddwd_xmm}},
+#elif defined(__aarch64__)
+    {"i8mm_", {"smmla", 24 * 64, smmla}},
+    {"dotprod_", {"sdot", 24 * 32, sdot}},
+#endif
+    {"", {nullptr, 0, nullptr}},
+};
+
+}  // namespace
+
+const PeakLoop* peak_loop(const char* kernel) {
+  for (const Row& row : kRows)
+    if (std::strncmp(kernel, row.prefix, std::strlen(row.prefix)) == 0)
+      return row.loop.iterate ? &row.loop : nullptr;
+  return nullptr;
+}
+
+double sample_peak(const PeakLoop& loop, ThreadPool* pool, const Clock& clock) {
+  constexpr long kIterations = 100000;
+  const auto one = [](void* arg, size_t) {
+    static_cast<const PeakLoop*>(arg)->iterate(kIterations);
+  };
+  const double seconds =
+      clock.time([&] { pool->run(pool->threads(), one, const_cast<PeakLoop*>(&loop)); });
+  return loop.ops_per_iteration * kIterations * static_cast<double>(pool->threads()) / seconds /
+         1e9;
+}
+
+}  // namespace tool

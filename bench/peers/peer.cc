@@ -1,0 +1,18 @@
+#include "bench/peers/peer.h"
+
+namespace tool {
+
+std::unique_ptr<Peer> make_peer(const std::string& wanted, const Forced& forced, ThreadPool* pool) {
+  const size_t threads = pool->threads();
+  if (wanted.empty()) return nullptr;
+  if (wanted == "float") return make_peer_float(forced, pool);
+  if (wanted == "symmetric") return make_peer_symmetric(forced, pool);
+  if (wanted == "plain") return make_peer_plain(forced, pool);
+  if (wanted != "onednn") return make_peer_program(wanted, threads);
+  std::unique_ptr<Peer> peer = make_onednn(threads);
+  if (!peer)
+    throw Error("this octet was built without oneDNN: install libdnnl-dev and build again");
+  return peer;
+}
+
+}  // namespace tool

@@ -1,0 +1,50 @@
+// Octet itself at something simpler, beside which what it costs more is timed.
+#include "bench/peers/peer.h"
+#include "bench/problems/conv_plan.h"
+#include "bench/problems/gemm_plan.h"
+
+namespace tool {
+namespace {
+
+class OctetPeer : public Peer {
+ public:
+  OctetPeer(const char* name, const Forced& forced, ThreadPool* pool)
+      : name_(name), forced_(forced), pool_(pool) {}
+  std::string name() const override { return name_; }
+  bool comparable() const override { return !forced_.symmetric && !forced_.plain; }
+  std::unique_ptr<Contestant> gemm(const GemmData& data) override {
+    return std::make_unique<GemmPlan>(data, forced_, pool_);
+  }
+  std::unique_ptr<Contestant> conv(const ConvData& data) override {
+    return std::make_unique<ConvPlan>(data, forced_, pool_);
+  }
+
+ private:
+  const char* const name_;
+  const Forced forced_;
+  ThreadPool* pool_;
+};
+
+}  // namespace
+
+std::unique_ptr<Peer> make_peer_float(Forced forced, ThreadPool* pool) {
+  forced.float_mode = true;
+  return std::make_unique<OctetPeer>("float mode", forced, pool);
+}
+
+std::unique_ptr<Peer> make_peer_symmetric(Forced forced, ThreadPool* pool) {
+  forced.symmetric = true;
+  return std::make_unique<OctetPeer>("symmetric weights", forced, pool);
+}
+
+std::unique_ptr<Peer> make_peer_plain(Forced forced, ThreadPool* pool) {
+  forced.plain = true;
+  return std::make_unique<OctetPeer>("neither residual nor table", forced, pool);
+}
+
+std::unique_ptr<Peer> make_peer_dense(Forced forced, ThreadPool* pool) {
+  forced.sparsity = OCTET_SPARSE_NONE;
+  return std::make_unique<OctetPeer>("dense weights", forced, pool);
+}
+
+}  // namespace tool

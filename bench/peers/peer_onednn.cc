@@ -1,0 +1,67 @@
+// oneDNN 2.x: a matmul primitive that chooses its own layout for the weights, with per-channel
+// output scales and an s32 bias.
+#include "bench/peers/peer_onednn.h"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include "bench/peers/peer.h"
+
+namespace tool {
+namespace {
+
+using dnnl::memory;
+using Tag = memory::format_tag;
+
+class OneDnnGemm : public OneDnnContestant {
+ public:
+  explicit OneDnnGemm(const GemmData& d)
+      : OneDnnContestant(d.shape.m * d.shape.n * type_bytes(d.types.dst)) {
+    const auto m = static_cast<memory::dim>(d.shape.m), n = static_cast<memory::dim>(d.shape.n),
+               k = static_cast<memory::dim>(d.shape.k);
+    const memory::desc src({m, k}, onednn_type(d.types.lhs), Tag::ab),
+        dst({m, n}, onednn_type(d.types.dst), Tag::ab);
+    const memory::desc plain({k, n}, onednn_type(d.types.rhs), Tag::ab),
+        any({k, n}, onednn_type(d.types.rhs), Tag::any);
+    const memory::desc bias({1, n}, memory::data_type::s32, Tag::ab);
+    dnnl::primitive_attr attributes;
+    if (!d.scales.empty()) attributes.set_output_scales(1 << 1, d.scales);
+    const dnnl::matmul::desc matmul = d.bias.empty() ? dnnl::matmul::desc(src, any, dst)
+                                                     : dnnl::matmul::desc(src, any, bias, dst);
+    const dnnl::matmul::primitive_desc primitive(matmul, attributes, engine_);
+    primitive_ = dnnl::matmul(primitive);
+    add(DNNL_ARG_SRC, src, d.lhs.as());
+    add_weights(plain, primitive.weights_desc(), d.rhs);
+    add(DNNL_ARG_DST, dst, dst_.as());
+    if (!d.bias.empty()) add(DNNL_ARG_BIAS, bias, d.bias.data());
+  }
+};
+
+class OneDnn : public Peer {
+ public:
+  explicit OneDnn(size_t threads) { omp_set_num_threads(static_cast<int>(threads)); }
+  std::string name() const override {
+    const dnnl_version_t* version = dnnl_version();
+    return fmt::format("oneDNN {}.{}.{}", version->major, version->minor, version->patch);
+  }
+  std::unique_ptr<Contestant> gemm(const GemmData& data) override {
+    if (data.types.rhs != OCTET_S8) return nullptr;  // it has no u8 weights
+    try {
+      return std::make_unique<OneDnnGemm>(data);
+    } catch (const dnnl::error& error) {
+      throw Error(fmt::format("oneDNN refuses {} {}: {}", data.shape.name(), data.types.name(),
+                              error.what()));
+    }
+  }
+  std::unique_ptr<Contestant> conv(const ConvData& data) override { return make_onednn_conv(data); }
+};
+
+}  // namespace
+
+std::unique_ptr<Peer> make_onednn(size_t threads) {
+  return make_peer_process("oneDNN", threads, [](size_t count) -> std::unique_ptr<Peer> {
+    return std::make_unique<OneDnn>(count);
+  });
+}
+
+}  // namespace tool

@@ -1,0 +1,106 @@
+// oneDNN 2.x: a convolution or deconvolution primitive on NHWC tensors that chooses its own layout
+// for the weights, with per-channel output scales, an s32 bias and, where the output type does not
+// clamp at 0 by itself, a ReLU.
+#include <fmt/format.h>
+
+#include "bench/peers/peer_onednn.h"
+
+namespace tool {
+namespace {
+
+using dnnl::memory;
+using Dims = memory::dims;
+using Tag = memory::format_tag;
+
+Dims dims(std::initializer_list<size_t> sizes) { return Dims(sizes.begin(), sizes.end()); }
+
+// OHWI, with the groups as a dimension of their own where there are some.
+memory::desc filter_desc(const ConvData& d) {
+  const octet_conv2d_shape& g = d.shape.geometry;
+  const size_t i = d.shape.group_in(), o = d.shape.group_out(), row = g.kernel_w * i,
+               one = g.kernel_h * row;
+  Dims sizes = dims({o, i, g.kernel_h, g.kernel_w}), strides = dims({one, 1, row, i});
+  if (g.groups > 1) {
+    sizes.insert(sizes.begin(), static_cast<memory::dim>(g.groups));
+    strides.insert(strides.begin(), static_cast<memory::dim>(o * one));
+  }
+  return memory::desc(sizes, onednn_type(d.types.rhs), strides);
+}
+
+dnnl::primitive_attr attributes_of(const ConvData& d) {
+  dnnl::primitive_attr attributes;
+  if (!d.scales.empty()) attributes.set_output_scales(1 << 1, d.scales);
+  if (d.activation.relu() && d.types.dst != OCTET_U8) {
+    dnnl::post_ops relu;
+    relu.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
+    attributes.set_post_ops(relu);
+  }
+  return attributes;
+}
+
+// Padding after an axis, as oneDNN checks it against the sizes: what the output reaches, or,
+// transposed, what it leaves out; may be negative.
+memory::dim pad_after(bool transposed, size_t in, size_t out, size_t kernel, size_t stride,
+                      size_t dilation, size_t before) {
+  const size_t small = transposed ? in : out, large = transposed ? out : in;
+  return static_cast<memory::dim>((small - 1) * stride + dilation * (kernel - 1) + 1) -
+         static_cast<memory::dim>(large + before);
+}
+
+class OneDnnConv : public OneDnnContestant {
+ public:
+  explicit OneDnnConv(const ConvData& d)
+      : OneDnnContestant(d.dst_elements() * type_bytes(d.types.dst)) {
+    const octet_conv2d_shape& g = d.shape.geometry;
+    const memory::desc src(dims({g.batch_max, g.in_channels, g.in_h_max, g.in_w_max}),
+                           onednn_type(d.types.lhs), Tag::nhwc);
+    const memory::desc dst(dims({g.batch_max, g.out_channels, d.shape.out_h, d.shape.out_w}),
+                           onednn_type(d.types.dst), Tag::nhwc);
+    const memory::desc bias(dims({g.out_channels}), memory::data_type::s32, Tag::a),
+        plain = filter_desc(d);
+    const memory::desc any(plain.dims(), plain.data_type(), Tag::any);
+    const Dims strides = dims({g.stride_h, g.stride_w}),
+               dilations = dims({g.dilation_h - 1, g.dilation_w - 1});
+    const Dims before = dims({g.pad_top, g.pad_left});
+    const Dims after = {pad_after(g.transposed, g.in_h_max, d.shape.out_h, g.kernel_h, g.stride_h,
+                                  g.dilation_h, g.pad_top),
+                        pad_after(g.transposed, g.in_w_max, d.shape.out_w, g.kernel_w, g.stride_w,
+                                  g.dilation_w, g.pad_left)};
+    constexpr auto kInference = dnnl::prop_kind::forward_inference;
+    memory::desc chosen;
+    if (g.transposed) {
+      const dnnl::deconvolution_forward::primitive_desc primitive(
+          {kInference, dnnl::algorithm::deconvolution_direct, src, any, bias, dst, strides,
+           dilations, before, after},
+          attributes_of(d), engine_);
+      primitive_ = dnnl::deconvolution_forward(primitive);
+      chosen = primitive.weights_desc();
+    } else {
+      const dnnl::convolution_forward::primitive_desc primitive(
+          {kInference, dnnl::algorithm::convolution_direct, src, any, bias, dst, strides, dilations,
+           before, after},
+          attributes_of(d), engine_);
+      primitive_ = dnnl::convolution_forward(primitive);
+      chosen = primitive.weights_desc();
+    }
+    add(DNNL_ARG_SRC, src, d.lhs.as());
+    add_weights(plain, chosen, d.filter);
+    add(DNNL_ARG_BIAS, bias, d.bias.data());
+    add(DNNL_ARG_DST, dst, dst_.as());
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Contestant> make_onednn_conv(const ConvData& data) {
+  if (data.types.rhs != OCTET_S8) return nullptr;  // it has no u8 weights
+  try {
+    return std::make_unique<OneDnnConv>(data);
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_unimplemented) return nullptr;
+    throw Error(fmt::format("oneDNN refuses {} {}: {}", data.shape.name(), data.types.name(),
+                            error.what()));
+  }
+}
+
+}  // namespace tool

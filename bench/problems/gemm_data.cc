@@ -1,0 +1,82 @@
+#include "bench/problems/gemm_data.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace tool {
+namespace {
+
+GemmData room(const GemmShape& shape, const OperandTypes& types) {
+  return {shape, types, Buffer(shape.m * shape.k), Buffer(shape.k * shape.n)};
+}
+
+void fill_both(GemmData* data, Fill how) {
+  fill(&data->lhs, data->types.lhs, how, data->shape.m + data->shape.k);
+  fill(&data->rhs, data->types.rhs, how, data->shape.n + 2 * data->shape.k);
+}
+
+}  // namespace
+
+std::string GemmShape::name() const { return fmt::format("{}x{}x{}", m, n, k); }
+
+bool parse_triple(const std::string& text, size_t (&numbers)[3]) {
+  constexpr size_t kLargest = 999999999;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (size_t& number : numbers) {
+    if (&number != numbers && (at == end || *at++ != 'x')) return false;
+    const auto [rest, problem] = std::from_chars(at, end, number);
+    if (problem != std::errc() || number == 0 || number > kLargest) return false;
+    at = rest;
+  }
+  return at == end;
+}
+
+int32_t GemmData::lhs_at(size_t row, size_t depth) const {
+  return byte_at(lhs, types.lhs, row * shape.k + depth) - lhs_zero_point;
+}
+
+int32_t GemmData::rhs_at(size_t depth, size_t column) const {
+  return byte_at(rhs, types.rhs, depth * shape.n + column) - of_column(rhs_zero_points, column);
+}
+
+GemmData plain_data(const GemmShape& shape, const OperandTypes& types, const Operands& operands) {
+  GemmData data = room(shape, types);
+  const std::optional<int32_t> rhs_zero_point = operands.zero_point_of(types.rhs);
+  data.rhs_zero_points = zero_points(rhs_zero_point, types.rhs, shape.n);
+  double product = kUniformProduct;
+  const int32_t centre = rhs_zero_point.value_or(0);
+  const Channels columns = {shape.n, shape.k, 1, shape.n};
+  if (operands.likeness == Likeness::kReal) {
+    fill_activations(&data.lhs, types.lhs, 0, shape.m + shape.k);
+    fill_weights(&data.rhs, types.rhs, columns, centre, shape.n + 2 * shape.k);
+    product = typical_product(data.lhs, types.lhs, data.rhs, types.rhs, centre);
+  } else {
+    fill_both(&data, Fill::kRandom);
+  }
+  if (operands.sparse) make_sparse(&data.rhs, columns, shape.k, centre, shape.n + 3 * shape.k);
+  if (types.dst == OCTET_S32) return data;
+  data.scales = spread_scales(shape.n, shape.k, product);
+  data.bias = spread_bias(shape.n, shape.k, product);
+  if (operands.likeness == Likeness::kReal && type_bytes(types.dst) == 1)
+    make_dead(columns, centre, &data.rhs, &data.bias, &data.scales);
+  data.tflite = tflite_scales(data.scales, operands.requant);
+  data.after = draw_after(operands, types.dst, shape.m * shape.n);
+  return data;
+}
+
+GemmData full_data(const GemmShape& shape, const OperandTypes& types, Fill how) {
+  GemmData data = room(shape, types);
+  fill_both(&data, how);
+  if (types.dst != OCTET_S32) data.scales = spread_scales(shape.n, shape.k);
+  Random random(shape.m + shape.n + shape.k);
+  data.bias = spread_bias(shape.n, shape.k);
+  data.lhs_zero_point = random.zero_point(types.lhs);
+  for (size_t n = 0; n < shape.n; ++n) data.rhs_zero_points.push_back(random.zero_point(types.rhs));
+  if (types.dst == OCTET_S8 || types.dst == OCTET_U8)
+    data.dst_zero_point = random.zero_point(types.dst);
+  return data;
+}
+
+}  // namespace tool

@@ -1,0 +1,46 @@
+// One GEMM problem with its operands.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/problems/after.h"
+
+namespace tool {
+
+struct GemmShape {
+  size_t m, n, k;
+  std::string name() const;  // "128x768x3072"
+  double ops() const {
+    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  }
+};
+bool parse_triple(const std::string& text, size_t (&numbers)[3]);  // "1x2x3", no zeros
+
+struct GemmData {
+  GemmShape shape;
+  OperandTypes types;
+  Buffer lhs, rhs;  // m x k, k x n
+  int32_t lhs_zero_point = 0;
+  std::vector<int32_t> rhs_zero_points = {};  // one, or n, or none
+  std::vector<int32_t> bias = {};             // n, or none
+  std::vector<float> scales = {};             // one, or n; none for s32
+  TfliteScales tflite = {};                   // instead of them, or none
+  int32_t dst_zero_point = 0;
+  Activation activation = {};
+  After after = {};
+
+  int32_t lhs_at(size_t row, size_t depth) const;
+  int32_t rhs_at(size_t depth, size_t column) const;
+};
+
+// As a network would have it: random operands, no zero points but the weights' that are asked for;
+// 8-bit and f32 outputs have a bias and per-channel scales.
+GemmData plain_data(const GemmShape& shape, const OperandTypes& types,
+                    const Operands& operands = {});
+
+// Everything at once: zero points on all operands, per channel on the rhs, and a bias, with the
+// given filling.
+GemmData full_data(const GemmShape& shape, const OperandTypes& types, Fill fill);
+
+}  // namespace tool

@@ -1,0 +1,27 @@
+// Objects of the library, from descriptors; Error says why there is none.
+#pragma once
+
+#include <vector>
+
+#include "bench/machine/api.h"
+#include "bench/machine/buffer.h"
+#include "octet/network.h"
+
+namespace tool {
+
+// Packs weights, which must outlive what `to` creates, and tells it where they are.
+Buffer pack(const octet_filter_desc& filter, octet_isa isa, octet_conv2d_desc* to);
+Buffer pack(const octet_rhs_desc& rhs, octet_isa isa, octet_gemm_desc* to);
+
+Conv create(const octet_conv2d_desc& desc);
+Gemm create(const octet_gemm_desc& desc);
+
+struct NetworkDeleter {
+  void operator()(octet_network* network) const { octet_network_destroy(network); }
+};
+using Network = std::unique_ptr<octet_network, NetworkDeleter>;
+Network create(const octet_network_desc& desc);
+size_t workspace_of(const octet_network& network);  // bytes
+std::vector<octet_network_explanation> parts_of(const octet_network& network);
+
+}  // namespace tool

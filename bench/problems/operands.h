@@ -1,0 +1,138 @@
+// What operands are made of, for products and convolutions alike: types, fillings, scales and
+// biases.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/machine/api.h"
+#include "bench/machine/buffer.h"
+#include "bench/problems/contract.h"
+
+namespace tool {
+
+struct OperandTypes {
+  octet_type lhs, rhs, dst;
+  std::string name() const;  // "u8s8s32"
+};
+OperandTypes parse_types(const std::string& text);  // "u8s8s32"
+
+// xorshift64*: fast and the same everywhere.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15u + 1) {}
+  uint64_t next();
+  int32_t between(int32_t lo, int32_t hi);
+  int32_t zero_point(octet_type type);  // any value of the type
+
+ private:
+  uint64_t state_;
+};
+
+// What the operands are filled with.
+enum class Fill { kRandom, kLeast, kMost, kExtremes, kNoLeast };
+constexpr Fill kFills[] = {Fill::kRandom, Fill::kLeast, Fill::kMost, Fill::kExtremes,
+                           Fill::kNoLeast};
+const char* fill_name(Fill fill);
+void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed);
+
+// How accumulators become 8 bits.
+enum class Requant { kFloat, kTflite };
+const char* requant_name(Requant requant);
+Requant parse_requant(const std::string& text);
+
+// What those of a bench are like: any byte as likely as another; as quantized layers have them; or
+// a model's own, but for the activations.
+enum class Likeness { kUniform, kReal, kModel };
+const char* likeness_name(Likeness likeness);
+Likeness parse_likeness(const std::string& text);
+
+// The operands that a bench draws.
+struct Operands {
+  Likeness likeness = Likeness::kUniform;
+  Requant requant = Requant::kFloat;
+  std::optional<int32_t> rhs_zero_point = {};  // of all weights
+  bool residual = false, table = false;        // what follows the product; outputs of 8 bits only
+  bool sparse = false;                         // weights are made 2:4
+
+  // Real u8 weights have one.
+  std::optional<int32_t> zero_point_of(octet_type rhs) const;
+};
+
+// Activations, calibrated to four standard deviations from the zero point: u8 of zero point 0 as
+// after a ReLU, half of them 0; s8 of zero point 0 on both sides of it, never -128.
+void fill_activations(Buffer* buffer, octet_type type, int32_t zero_point, uint64_t seed);
+
+// Where the weights of a channel lie.
+struct Channels {
+  size_t count, depth, channel_step, depth_step;
+};
+// Gaussian around the zero point, scaled so that the largest of each channel is 127 away from it:
+// no s8 of zero point 0 is -128.
+void fill_weights(Buffer* buffer, octet_type type, const Channels& channels, int32_t zero_point,
+                  uint64_t seed);
+
+// One channel in 16 is dead, as in layers of 8-bit outputs that converters write: all its weights
+// are the zero point, and its bias, near 2^30 or minus that, times a tiny scale is its only output.
+// Of every other one the scale is so small that TFLite's multiplier is 0.
+void make_dead(const Channels& channels, int32_t zero_point, Buffer* weights,
+               std::vector<int32_t>* bias, std::vector<float>* scales);
+
+// An activation as an epilogue has it, and the outputs that it leaves, where it is no ReLU.
+struct Activation {
+  octet_activation kind = OCTET_ACTIVATION_NONE;
+  float clamp_min = 0, clamp_max = 0, dst_scale = 0;
+  float least = -INFINITY, most = INFINITY;
+
+  bool relu() const { return kind == OCTET_ACTIVATION_RELU; }
+  void set(octet_epilogue* epilogue) const;
+  OutputStage stage(octet_type dst, int32_t zero_point) const {
+    return {dst, zero_point, relu(), least, most};
+  }
+};
+// Of outputs of 8 bits; its bounds are TFLite's.
+Activation activation_of(const octet_epilogue& epilogue);
+
+// Leaves two of every four weights along depth, which begin at multiples of `run`, as they are, in
+// places by chance; the others become the zero point.
+void make_sparse(Buffer* buffer, const Channels& channels, size_t run, int32_t zero_point,
+                 uint64_t seed);
+
+// The typical size of an lhs byte times that of a weight, less their zero points.
+constexpr double kUniformProduct = 147 * 73;
+double typical_product(const Buffer& lhs, octet_type lhs_type, const Buffer& rhs,
+                       octet_type rhs_type, int32_t rhs_zero_point);
+
+// One per output channel. They spread the outputs of random operands of depth k over the 8-bit
+// range, differently per channel.
+std::vector<float> spread_scales(size_t channels, size_t k, double product = kUniformProduct);
+// The same factors as TFLite's multipliers and shifts; none of either for float mode.
+struct TfliteScales {
+  std::vector<int32_t> multipliers, shifts;
+  Requant requant() const { return multipliers.empty() ? Requant::kFloat : Requant::kTflite; }
+};
+// One for all columns, or one for each; none: 0.
+template <typename Number>
+Number of_column(const std::vector<Number>& all, size_t n) {
+  return all.empty() ? Number{} : all[all.size() == 1 ? 0 : n];
+}
+// What the contract multiplies column n by.
+Factor factor_of(const std::vector<float>& scales, const TfliteScales& tflite, size_t n);
+TfliteScales tflite_scales(const std::vector<float>& scales, Requant requant);
+// tflite: null for float mode whatever the data has
+void set_scales(const std::vector<float>& scales, const TfliteScales* tflite,
+                octet_epilogue* epilogue);
+std::vector<int32_t> spread_bias(size_t channels, size_t k, double product = kUniformProduct);
+// Of so many channels: the same for all, or none at all. Throws where the type has no such value.
+std::vector<int32_t> zero_points(std::optional<int32_t> zero_point, octet_type type,
+                                 size_t channels);
+// The zero point of symmetric weights; static.
+const int32_t* centre(octet_type type);
+
+// Element i of an 8-bit operand.
+inline int32_t byte_at(const Buffer& buffer, octet_type type, size_t i) {
+  return type == OCTET_U8 ? static_cast<int32_t>(buffer.as()[i]) : buffer.as<int8_t>()[i];
+}
+
+}  // namespace tool

@@ -1,0 +1,13 @@
+// One convolution, verified and then timed.
+#pragma once
+
+#include "bench/cases/conv_suite.h"
+#include "bench/run/measure.h"
+
+namespace tool {
+
+// A case that is not right is not timed.
+BenchResult bench_conv(const ConvCase& conv, const OperandTypes& types, const BenchOptions& options,
+                       ThreadPool* pool);
+
+}  // namespace tool

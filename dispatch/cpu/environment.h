@@ -1,0 +1,20 @@
+// The environment variables. Read at every pack and create, so that a test or a program may change
+// them in between.
+#pragma once
+
+#include "dispatch/cpu/features.h"
+#include "octet/octet.h"
+
+namespace octet {
+
+struct Environment {
+  IsaMask allowed;                 // from OCTET_MAX_ISA; all ones if unset
+  const char* kernel;              // from OCTET_KERNEL; null if unset
+  octet_conv_algorithm algorithm;  // from OCTET_CONV; AUTO if unset
+  int verbose;                     // from OCTET_VERBOSE
+  const char* tuning;              // from OCTET_TUNING, a path; null if unset
+};
+
+octet_status read_environment(Environment* environment, octet_error* error);
+
+}  // namespace octet

@@ -1,0 +1,116 @@
+#include "dispatch/cpu/files.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+namespace octet {
+namespace {
+
+constexpr size_t kTextBytes = 64;
+
+// Of one CPU.
+class Folder {
+ public:
+  Folder(const char* root, uint32_t cpu) : root_(root), cpu_(cpu) {}
+  bool read(const char* name, char (&text)[kTextBytes]) const {
+    char path[256];
+    const int length = snprintf(path, sizeof path, "%s/cpu%u/%s", root_, (unsigned)cpu_, name);
+    return length > 0 && (size_t)length < sizeof path && read_file(path, text);
+  }
+
+ private:
+  static bool read_file(const char* path, char (&text)[kTextBytes]) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    const ssize_t length = ::read(file, text, kTextBytes - 1);
+    close(file);
+    if (length <= 0) return false;
+    text[length] = 0;
+    return true;
+  }
+
+  const char* const root_;
+  const uint32_t cpu_;
+};
+
+// Digits of a base up to 16; what follows them is left in *text. No more than 8 hexadecimal ones
+// count: the upper half of an identification is reserved.
+uint32_t number(const char** text, uint32_t base) {
+  uint32_t value = 0;
+  for (;; ++*text) {
+    const char c = **text;
+    const uint32_t digit = c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
+                           : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
+                                                  : base;
+    if (digit >= base) return value;
+    value = value * base + digit;
+  }
+}
+
+// "512K"
+size_t size_of(const char* text) {
+  const size_t units = number(&text, 10);
+  const uint32_t shift = *text == 'K' ? 10 : *text == 'M' ? 20 : 0;
+  return units > (SIZE_MAX >> 1) >> shift ? 0 : units << shift;
+}
+
+Caches caches_of(const Folder& cpu) {
+  Caches caches = {};
+  char text[kTextBytes], name[32];
+  for (unsigned index = 0; index < 8; ++index) {
+    const auto read = [&](const char* what) {
+      snprintf(name, sizeof name, "cache/index%u/%s", index, what);
+      return cpu.read(name, text);
+    };
+    if (!read("level")) break;
+    const char level = text[0];
+    if (!read("type") || strncmp(text, "Instruction", 11) == 0 || !read("size")) continue;
+    size_t* const bytes = level == '1'   ? &caches.l1d_bytes
+                          : level == '2' ? &caches.l2_bytes
+                          : level == '3' ? &caches.l3_bytes
+                                         : nullptr;
+    if (bytes) *bytes = size_of(text);
+  }
+  return caches;
+}
+
+// The main identification register: who made it, which part, which revision. 0 if unknown.
+uint32_t identification_of(const Folder& cpu) {
+  char text[kTextBytes];
+  if (!cpu.read("regs/identification/midr_el1", text) || strncmp(text, "0x", 2) != 0) return 0;
+  const char* digits = text + 2;
+  return number(&digits, 16);
+}
+
+bool in_order(uint32_t identification) {
+  // Cortex-A34, A35, A53, A55, A510, A520; Brahma-B53; the little Kryos, which are A53 and A55.
+  constexpr uint32_t kInOrder[] = {0x41d02, 0x41d04, 0x41d03, 0x41d05, 0x41d46,
+                                   0x41d80, 0x42100, 0x51801, 0x51803, 0x51805};
+  const uint32_t design = (identification >> 24) << 12 | (identification >> 4 & 0xfff);
+  for (const uint32_t known : kInOrder)
+    if (design == known) return true;
+  return false;
+}
+
+}  // namespace
+
+CpuFiles read_cpu_files(const char* root, uint32_t cpus) {
+  CpuFiles files = {};
+  uint32_t representative = 0;
+  for (uint32_t cpu = 0; cpu < cpus; ++cpu) {
+    const uint32_t identification = identification_of({root, cpu});
+    if (!identification) continue;
+    const bool waits = in_order(identification);
+    const bool first_big = !waits && files.cores.known == files.cores.in_order;
+    if (first_big) representative = cpu;
+    if (first_big || !files.cores.known) files.identification = identification;
+    files.cores.in_order += waits;
+    ++files.cores.known;
+  }
+  files.caches = caches_of({root, representative});
+  return files;
+}
+
+}  // namespace octet

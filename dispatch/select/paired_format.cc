@@ -1,0 +1,25 @@
+#include "dispatch/select/paired_format.h"
+
+#include "dispatch/tables/kernel_names.h"
+#include "dispatch/tables/kernels.h"
+#include "dispatch/tables/tiers.h"
+
+namespace octet {
+namespace {
+
+// Below, too few steps to choose partners from, or too few columns for what the order costs: real
+// weights do not pay.
+constexpr size_t kLeastLanes = 32, kLeastDepth = 96;
+
+}  // namespace
+
+const Form* paired_form(IsaMask isas, size_t lanes, size_t depth) {
+  const FormId id = tier_of(best_of(isas & compiled_tiers())).paired;
+  if (id == FormId::kNone || lanes < kLeastLanes || depth < kLeastDepth) return nullptr;
+  const Form& form = form_of(id);
+  for (const MicroKernel* kernel : byte_kernels())
+    if (isas & mask_of(kernel->isa) && kernel->rhs_layout == form.layout) return &form;
+  return nullptr;
+}
+
+}  // namespace octet

@@ -1,0 +1,72 @@
+#include "dispatch/select/select.h"
+
+#include "dispatch/tables/kernel_names.h"
+#include "dispatch/tables/kernels.h"
+#include "dispatch/tables/tiers.h"
+
+namespace octet {
+namespace {
+
+// Whether the kernel multiplies these types at all.
+bool in_family(const MicroKernel& kernel, bool lhs_u8, const RhsLayout& rhs) {
+  return (kernel.is(kAnyLhs) || lhs_u8 == (kernel.lhs_domain == Domain::kU8)) &&
+         kernel.rhs_layout.domain == rhs.domain && kernel.rhs_layout.sparse() == rhs.sparse();
+}
+
+bool reads(const MicroKernel& kernel, const WeightFacts& facts) {
+  return kernel.rhs_layout == facts.layout && !(kernel.is(kNoLeast) && facts.has_least);
+}
+
+// Whether the CPU runs it, and right.
+bool works(const CpuFeatures& cpu, const MicroKernel& kernel) {
+  return supports(cpu, kernel) && (cpu.trusts_tried || !kernel.is(kTried));
+}
+
+// Whether a kernel that can run is one to choose.
+bool suits(const CpuFeatures& cpu, const Problem& problem, const MicroKernel& kernel) {
+  return !kernel.is(kTestsOnly) && (cpu.in_order() || !kernel.is(kInOrder)) &&
+         (kernel.m_max == 0 || problem.m <= kernel.m_max) &&
+         (kernel.n_max == 0 || problem.n <= kernel.n_max);
+}
+
+}  // namespace
+
+bool can_run(const CpuFeatures& cpu, const MicroKernel& kernel, const Problem& problem,
+             const WeightFacts& facts) {
+  return works(cpu, kernel) && in_family(kernel, problem.lhs_u8, facts.layout) &&
+         reads(kernel, facts);
+}
+
+Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts,
+                 const char* forced) {
+  if (forced) {
+    const MicroKernel* kernel = find(byte_kernels(), forced);
+    if (!kernel && !kernel_exists(forced)) return {Selected::kUnknownName, nullptr};
+    if (kernel && in_family(*kernel, problem.lhs_u8, facts.layout))
+      return {
+          works(cpu, *kernel) && reads(*kernel, facts) ? Selected::kOk : Selected::kForcedUnusable,
+          kernel};
+  }
+  for (const MicroKernel* kernel : byte_kernels())
+    if (suits(cpu, problem, *kernel) && can_run(cpu, *kernel, problem, facts))
+      return {Selected::kOk, kernel};
+  return {Selected::kNoKernel, nullptr};
+}
+
+RhsLayout select_layout(const CpuFeatures& cpu, bool rhs_u8, const char* forced) {
+  if (forced) {
+    const MicroKernel* kernel = find(byte_kernels(), forced);
+    // Takes u8 weights only, as they are
+    const bool raw_u8 = kernel && kernel->rhs_layout.domain == Domain::kU8;
+    if (kernel && works(cpu, *kernel) && !kernel->rhs_layout.sparse() && (!raw_u8 || rhs_u8))
+      return kernel->rhs_layout;
+  }
+  return layout_of(best_of(cpu.isas & compiled_tiers()), rhs_u8);
+}
+
+RhsLayout select_sparse_layout(const CpuFeatures& cpu, const RhsLayout& best, const char* forced) {
+  const MicroKernel* const kernel = forced ? find(byte_kernels(), forced) : nullptr;
+  return kernel && works(cpu, *kernel) && kernel->rhs_layout.sparse() ? kernel->rhs_layout : best;
+}
+
+}  // namespace octet

@@ -1,0 +1,119 @@
+#include "dispatch/self_test/cases.h"
+
+#include "dispatch/self_test/exact_float.h"
+
+namespace octet {
+namespace {
+
+// What is hard about each of the kApart columns.
+constexpr Exact kScale[kApart] = {
+    {1, -1},          // halves
+    {1, -25},         // halves, of accumulators that must round to become floats
+    {13981013, -24},  // 5/6: halves only once the product is rounded, up
+    {11184811, -26},  // 1/6: the same, down
+    {9895605, -39},   // anything
+    {9007199, -53},   // a very small one
+    {1, 0},           // both ends of the clamp
+    {3, -2},          // as large as may be
+};
+constexpr Exact kResidual = {13981013, -24};
+static_assert(value(kResidual) == kResidualScale, "one number, twice");
+
+constexpr int32_t accumulator(size_t i, int32_t largest) {
+  const int32_t turn = (int32_t)(i / kApart), odd = 2 * turn - 21;
+  const int32_t any = (int32_t)((uint32_t)(turn + 1) * 2654435761u);
+  switch (i % kApart) {
+    case 0: return odd;
+    case 1: return odd * (1 << 24) + turn % 3 - 1;
+    case 2:
+    case 3: return 3 * odd;
+    case 4: return any / 256;
+    case 5: return any;
+    case 6: return 30 * (turn - 10);
+    default: return turn % 2 ? -(largest >> turn / 2) : largest >> turn / 2;
+  }
+}
+
+constexpr int64_t clamp(int64_t x, int64_t lo, int64_t hi) { return x < lo ? lo : x > hi ? hi : x; }
+constexpr uint8_t byte_of(int64_t rounded, const Narrow& n) {
+  return (uint8_t)clamp(rounded + n.zero_point, n.lo, n.hi);
+}
+
+constexpr FloatCases make_float_cases(int32_t largest) {
+  FloatCases c = {};
+  for (size_t i = 0; i < kCases; ++i) {
+    c.acc[i] = accumulator(i, largest);
+    const Exact product = times(to_float({c.acc[i], 0}), kScale[i % kApart]);
+    const int64_t rounded = to_integer(product);
+    c.u8[i] = byte_of(rounded, kNarrowU8);
+    c.s8[i] = byte_of(rounded, kNarrowS8);
+    if (i >= kTileColumns) continue;
+    c.scale[i] = value(kScale[i % kApart]);
+    c.rounded[i] = (int32_t)rounded;
+
+    // A residual about as large as the product, of the other sign: an FMA in place of either
+    // product would leave bits in the sum that the contract has rounded away.
+    const int64_t opposite =
+        clamp(-2 * rounded / 5 * 3 + (int32_t)(i / kApart % 3 - 1) * 3, -128, 127);
+    c.residual[i] = (uint8_t)(opposite + kResidualZeroPoint);
+    c.sum[i] = byte_of(to_integer(plus(product, times({opposite, 0}, kResidual))), kNarrowU8);
+    const Exact bias = to_float({-rounded, 0});
+    c.bias[i] = value(bias);
+    c.f32[i] = value(plus(product, bias));
+  }
+  return c;
+}
+
+// gemmlowp's two steps. Halves go towards plus infinity in the first, away from zero in the second.
+constexpr int64_t doubling_high_mul(int64_t x, int64_t multiplier) {
+  return (x * multiplier + power_of_2(30)) >> 31;
+}
+constexpr int64_t divide_by_power(int64_t x, int exponent) {
+  const int64_t half = power_of_2(exponent) / 2, size = (x < 0 ? -x : x) + half;
+  return x < 0 ? -(size >> exponent) : size >> exponent;
+}
+
+constexpr TfliteCases make_tflite_cases(const Narrow& narrow) {
+  constexpr int32_t kMultiplier[] = {1 << 30, INT32_MAX, 1518500250, (1 << 30) + 1};
+  TfliteCases c = {};
+  for (size_t j = 0; j < kTileColumns; ++j) {
+    const int32_t shift = (narrow.tflite_right_only ? -1 : 2) - (int32_t)(j / 4),
+                  left = shift > 0 ? shift : 0, right = left - shift;
+    const int32_t odd = 2 * (int32_t)(j % 7) + 1, size = j % 16 == 15 ? 1 << 28 : odd << right;
+    // One less is a half in the first step. Above zero it becomes one in the second, which who
+    // rounds once does not meet; below, for who rounds the first away from zero.
+    const int32_t less = right > 0 && j % 4 == 0 ? 1 : 0;
+    c.acc[j] = (j + j / 4) % 2 ? less - size : size - less;
+    c.multiplier[j] = kMultiplier[j % 4];
+    c.shift[j] = shift;
+    const int64_t high = doubling_high_mul(c.acc[j] * power_of_2(left), c.multiplier[j]);
+    c.bytes[j] = byte_of(divide_by_power(high, right), narrow);
+    const auto write = narrow.tflite_right_only ? write_tflite_right_column : write_tflite_column;
+    write(c.multiplier[j], shift, c.rows + j, kTileColumns);
+  }
+  return c;
+}
+
+constexpr uint8_t kExtreme[] = {0x80, 0xff, 0x80, 0x7f};
+constexpr Operands make_operands() {
+  Operands operands = {};
+  uint32_t state = 1;
+  const auto byte = [&state]() {
+    state = state * 1664525 + 1013904223;
+    return state >> 16 & 3 ? (uint8_t)(state >> 24) : kExtreme[state >> 18 & 3];
+  };
+  for (uint8_t& b : operands.lhs) b = byte();
+  for (uint8_t& b : operands.rhs) b = byte();
+  return operands;
+}
+
+}  // namespace
+
+constexpr Operands kOperands = make_operands();
+constexpr FloatCases kFloatCases = make_float_cases(INT32_MAX);
+constexpr FloatCases kFloatCases16 = make_float_cases(40000);
+constexpr TfliteCases kTfliteCases = make_tflite_cases(kTfliteS8),
+                      kTfliteReluCases = make_tflite_cases(kTfliteRelu),
+                      kTflitePlainReluCases = make_tflite_cases(kTflitePlainRelu);
+
+}  // namespace octet

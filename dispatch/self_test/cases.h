@@ -1,0 +1,54 @@
+// Accumulators that are hard to round, and the bytes that they must become.
+#pragma once
+
+#include "kernels/core/epilogue.h"
+#include "kernels/core/packed_layout.h"
+#include "kernels/core/requantize.h"
+
+namespace octet {
+
+constexpr size_t kTileColumns = 64;           // of the widest kernel
+constexpr size_t kTileRows = 14, kApart = 8;  // rows of a tile begin so many cases apart
+constexpr size_t kCases = (kTileRows - 1) * kApart + kTileColumns;
+
+// Bytes of all kinds, every fourth of them as far from zero as there is.
+constexpr size_t kDepth = 37;  // a tail for each kr, and more than one group before it
+struct Operands {
+  uint8_t lhs[kTileRows * kDepth], rhs[kDepth * kTileColumns];
+};
+extern const Operands kOperands;
+
+constexpr Narrow kNarrowU8 = {128, 3, 250, true};    // every step of the narrow exit
+constexpr Narrow kNarrowS8 = {0, -128, 127, false};  // none but saturation
+
+// Float mode. scale[i] belongs to acc[i] and to acc[i + kApart].
+struct FloatCases {
+  alignas(64) int32_t acc[kCases];
+  alignas(64) float scale[kTileColumns];
+  int32_t rounded[kTileColumns];                      // before zero point and clamp
+  uint8_t u8[kCases], s8[kCases];                     // by kNarrowU8 and kNarrowS8
+  uint8_t residual[kTileColumns], sum[kTileColumns];  // kNarrowU8 of the product + the residual
+  float bias[kTileColumns], f32[kTileColumns];        // the product + bias
+};
+constexpr int32_t kResidualZeroPoint = 128;
+constexpr float kResidualScale = 13981013 / 16777216.0f;
+
+// With accumulators up to the largest, or as far as 16 bits hold what becomes of them.
+extern const FloatCases kFloatCases, kFloatCases16;
+
+// TFLite mode, without residual: to s8, also by a clamp that ends at the zero point, where all are
+// shifted to the right.
+struct TfliteCases {
+  alignas(64) int32_t acc[kTileColumns];
+  int32_t multiplier[kTileColumns], shift[kTileColumns];
+  alignas(64) int32_t rows[kTfliteRows * kTileColumns];  // TfliteColumns
+  uint8_t bytes[kTileColumns];
+};
+constexpr Narrow kTfliteS8 = {-3, -100, 100, false, kTileColumns},
+                 kTfliteRelu = {-3, -3, 100, false, kTileColumns, true},
+                 kTflitePlainRelu = {-3, -3, 100, false, kTileColumns};
+extern const TfliteCases kTfliteCases, kTfliteReluCases, kTflitePlainReluCases;
+// From here on all shifts of kTfliteCases and kTflitePlainReluCases are to the right
+constexpr size_t kTfliteRightFrom = 16;
+
+}  // namespace octet

@@ -1,0 +1,332 @@
+#include "dispatch/self_test/conv.h"
+
+#include "dispatch/self_test/product.h"
+#include "dispatch/self_test/self_test.h"
+#include "dispatch/tables/tiers.h"
+#include "dispatch/tables/transforms.h"
+
+namespace octet {
+namespace {
+
+// 0x80 and 0x7f become the words farthest from zero.
+int16_t word(uint8_t byte) { return (int16_t)(byte << 8 | (byte ^ 0x80)); }
+
+// Sums of words wrap.
+bool multiplies_words(const MicroKernel& kernel) {
+  alignas(64) int16_t lhs[kTileRows * kDepth + 16], packed[kPanelBytes / 2];
+  alignas(64) int32_t out[kTileRows * kTileColumns];
+  const size_t rows = smaller(kernel.mr, kTileRows), columns = smaller(kernel.nr, kTileColumns);
+  const RhsLayout& layout = kernel.rhs_layout;
+  const size_t depth = layout.depth(kDepth), width = layout.width, kr = layout.kr;
+  if (round_up(columns, width) * depth > kPanelBytes / 2) return false;
+  for (size_t i = 0; i < kTileRows * kDepth + 16; ++i)
+    lhs[i] = word(kOperands.lhs[i % (kTileRows * kDepth)]);
+  int16_t* to = packed;
+  for (size_t panel = 0; panel < columns; panel += width)
+    for (size_t group = 0; group < depth; group += kr)
+      for (size_t j = panel; j < panel + width; ++j)
+        for (size_t k = group; k < group + kr; ++k)
+          *to++ = k < kDepth && j < columns ? word(kOperands.rhs[k * kTileColumns + j]) : 0;
+  Tile tile = make_tile(lhs, packed, sizeof(int16_t), rows, columns, out);
+  tile.rhs_stride = width * kr * sizeof(int16_t);
+  tile.rhs_panel_stride = width * depth * sizeof(int16_t);
+  kernel.multiply(tile);
+  return is_product(
+      out, rows, columns, [&](size_t i, size_t k) { return lhs[i * kDepth + k]; },
+      [&](size_t k, size_t j) { return word(kOperands.rhs[k * kTileColumns + j]); });
+}
+
+// The depthwise kernels: 3 columns of outputs of a 3x3, tap by tap and, where the kernel can, by a
+// walk of two lines.
+constexpr size_t kPixel = 64, kInColumns = 5, kOutColumns = 3, kLines = 4, kSlots = 12,
+                 kMostOutputs = 9;
+static_assert(sizeof kOperands.rhs >= kLines * kInColumns * kPixel + kSlots * kPixel,
+              "pixels and weights");
+
+uint8_t pixel_byte(size_t line, size_t column, size_t channel) {
+  return kOperands.rhs[(line * kInColumns + column) * kPixel + channel];
+}
+// Slot 4 kx + ky; the fourth of each column has no weight.
+uint8_t weight(size_t slot, size_t channel) {
+  return slot % 4 == 3 ? (uint8_t)0
+                       : kOperands.rhs[kLines * kInColumns * kPixel + slot * kPixel + channel];
+}
+
+// Words are of 9 bits.
+int32_t weight_of(const DepthwiseKernel& kernel, size_t slot, size_t channel) {
+  const int32_t byte = (int8_t)weight(slot, channel);
+  return kernel.layout.domain == Domain::kS16 ? 2 * byte : byte;
+}
+
+bool is_depthwise(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* out) {
+  for (size_t y = 0; y < tile.rows; ++y)
+    for (size_t x = 0; x < tile.columns; ++x, out += kPixel)
+      for (size_t c = 0; c < kernel.channels; ++c) {
+        int32_t acc = 0;
+        for (size_t kx = 0; kx < 3; ++kx)
+          for (size_t ky = 0; ky < 3; ++ky)
+            acc += value(pixel_byte(y + ky, x + kx, c), kernel.lhs_domain) *
+                   weight_of(kernel, 4 * kx + ky, c);
+        if (out[c] != acc) return false;
+      }
+  return true;
+}
+
+bool is_narrowed(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const uint8_t* out,
+                 const uint8_t* cases) {
+  for (size_t i = 0; i < tile.rows * tile.columns; ++i)
+    if (memcmp(out + i * kPixel, cases, kernel.channels) != 0) return false;
+  return true;
+}
+
+// From raw accumulators, which are the same for all pixels.
+bool leaves(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* acc,
+            const Narrow& narrow, const uint8_t* cases) {
+  uint8_t out[kMostOutputs * kPixel];
+  kernel.leave({tile.prepared, acc, kernel.channels, tile.rows * tile.columns, kernel.channels,
+                &narrow, out, kPixel, tile.quads});
+  return is_narrowed(kernel, tile, out, cases);
+}
+
+// The exits, of accumulators that start at the cases; the block's weights are zeros.
+bool leaves(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile tile,
+            void* prepared) {
+  uint8_t* const out = tile.dst;
+  block.init = kFloatCases.acc;
+  block.scale = kFloatCases.scale;
+  kernel.prepare(block, prepared);
+  tile.dst_pixel = kPixel;
+  tile.dst_line = tile.columns * kPixel;
+  tile.narrow = &kNarrowU8;
+  kernel.multiply(tile);
+  if (!is_narrowed(kernel, tile, out, kFloatCases.u8)) return false;
+  tile.narrow = &kNarrowS8;
+  kernel.multiply(tile);
+  if (!is_narrowed(kernel, tile, out, kFloatCases.s8)) return false;
+  if (kernel.flags & kNarrowsTflite) {
+    constexpr size_t kFrom = kTfliteRightFrom;
+    block.tflite_apart = kTileColumns;
+    const auto narrows_tflite = [&](const TfliteCases& cases, const Narrow& narrow) {
+      block.init = cases.acc + kFrom;
+      block.scale = (const float*)(cases.rows + kFrom);
+      kernel.prepare(block, prepared);
+      tile.narrow = &narrow;
+      kernel.multiply(tile);
+      return is_narrowed(kernel, tile, out, cases.bytes + kFrom);
+    };
+    return narrows_tflite(kTfliteCases, kTfliteS8) &&
+           narrows_tflite(kTflitePlainReluCases, kTflitePlainRelu);
+  }
+  if (!kernel.leave) return true;
+
+  block.tflite_apart = kTileColumns;
+  tile.narrow = nullptr;
+  tile.raw = true;
+  tile.dst_pixel = kernel.channels * sizeof(int32_t);
+  tile.dst_line = tile.columns * tile.dst_pixel;
+  const auto leaves_tflite = [&](const TfliteCases& cases, const Narrow& narrow) {
+    block.init = cases.acc;
+    block.scale = (const float*)cases.rows;
+    kernel.prepare(block, prepared);
+    kernel.multiply(tile);
+    return leaves(kernel, tile, (const int32_t*)out, narrow, cases.bytes);
+  };
+  return leaves_tflite(kTfliteCases, kTfliteS8) && leaves_tflite(kTfliteReluCases, kTfliteRelu);
+}
+
+bool passes(const DepthwiseKernel& kernel, DepthwiseForm form, bool floats) {
+  constexpr size_t kPanel = 3 * kDepthwiseGroup;
+  alignas(64) int16_t words[kPanel];
+  alignas(64) uint8_t bytes[kPanel], prepared[depthwise_prepared_bytes(kPixel, 2 * 3)];
+  const uint8_t* const panel = kernel.layout.domain == Domain::kS16 ? (const uint8_t*)words : bytes;
+  alignas(64) int32_t out[2 * kOutColumns * kPixel];
+  const uint8_t* pixels[kSlots];
+  size_t steps[kSlots];
+  const bool taps = form == DepthwiseForm::kTaps;
+  for (size_t i = 0; i < kSlots; ++i) {
+    const size_t line = taps ? i % 4 : smaller(i, kLines - 1), column = taps ? i / 4 : 0;
+    pixels[i] = kOperands.rhs + (line * kInColumns + column) * kPixel;
+    steps[i] = kPixel;
+  }
+  DepthwiseTile tile = {};
+  tile.form = form;
+  tile.rows = taps ? 1 : kernel.walk_rows;
+  tile.columns = kOutColumns;
+  tile.channels = kernel.channels;
+  tile.pixels = pixels;
+  tile.steps = steps;
+  tile.groups = tile.set_groups = 3;
+  tile.sets = 1;
+  tile.in_w = kInColumns;
+  tile.zero = pixels[0];
+  tile.prepared = prepared;
+  tile.dst = (uint8_t*)out;
+  tile.dst_pixel = kPixel * sizeof(int32_t);
+  tile.dst_line = kOutColumns * tile.dst_pixel;
+
+  for (size_t slot = 0; slot < kSlots; ++slot)
+    for (size_t c = 0; c < kPixel; ++c) {
+      const size_t at = slot / 4 * kDepthwiseGroup + depthwise_position(c) + slot % 4;
+      words[at] = (int16_t)weight_of(kernel, slot, c);
+      bytes[at] = weight(slot, c);
+    }
+  const DepthwiseBlock block = {form, 3, panel, 1, 3, 1, kNoInit, nullptr, 0};
+  kernel.prepare(block, prepared);
+  kernel.multiply(tile);
+  if (!is_depthwise(kernel, tile, out)) return false;
+  if (!floats || !(kernel.flags & kNarrows)) return true;
+  memset(words, 0, sizeof words);
+  memset(bytes, 0, sizeof bytes);
+  return leaves(kernel, block, tile, prepared);
+}
+
+// The grouped ones: two taps, 9 columns, the taps' pixels side by side.
+constexpr size_t kGroupTaps = 2, kGroupColumns = 9;
+static_assert(sizeof kOperands.rhs >= (kGroupTaps + kGroupColumns - 1) * kPixel, "pixels");
+static_assert(kGroupColumns <= kMostOutputs, "outputs");
+
+int8_t weight_in_group(size_t tap, size_t channel, size_t index) {
+  return (int8_t)kOperands.rhs[(channel * 31 + index) * kGroupTaps + tap];
+}
+
+bool is_grouped(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* out) {
+  const size_t group = 4 * tile.quads;
+  for (size_t x = 0; x < kGroupColumns; ++x, out += kPixel)
+    for (size_t c = 0; c < kernel.channels; ++c) {
+      int32_t acc = 0;
+      for (size_t tap = 0; tap < kGroupTaps; ++tap)
+        for (size_t i = 0; i < group; ++i)
+          acc += value(pixel_byte(0, x + tap, c / group * group + i), kernel.lhs_domain) *
+                 weight_in_group(tap, c % 16, i);
+      if (out[c] != acc) return false;
+    }
+  return true;
+}
+
+bool passes(const DepthwiseKernel& kernel, size_t quads, bool floats) {
+  constexpr size_t kPanel = kGroupTaps * kPixel * 16;
+  alignas(64) uint8_t panel[kPanel], prepared[depthwise_prepared_bytes(kPixel, kGroupTaps * 4)];
+  alignas(64) int32_t out[kGroupColumns * kPixel];
+  constexpr size_t kLine = (kGroupTaps + kGroupColumns - 1) * kPixel;
+  uint16_t words[kLine];
+  for (size_t i = 0; i < kLine; ++i) words[i] = kOperands.rhs[i];
+  const uint8_t* const line = kernel.widen ? (const uint8_t*)words : kOperands.rhs;
+  const uint8_t* pixels[kGroupTaps];
+  size_t steps[kGroupTaps];
+  for (size_t tap = 0; tap < kGroupTaps; ++tap) {
+    steps[tap] = kPixel * input_bytes(kernel);
+    pixels[tap] = line + tap * steps[tap];
+  }
+  DepthwiseTile tile = {};
+  tile.form = DepthwiseForm::kTaps;
+  tile.rows = 1;
+  tile.columns = kGroupColumns;
+  tile.channels = kernel.channels;
+  tile.pixels = pixels;
+  tile.steps = steps;
+  tile.groups = tile.set_groups = kGroupTaps;
+  tile.quads = quads;
+  tile.sets = 1;
+  tile.prepared = prepared;
+  tile.dst = (uint8_t*)out;
+  tile.dst_pixel = kPixel * sizeof(int32_t);
+
+  uint8_t* to = panel;
+  for (size_t c = 0; c < kPixel; c += kGroupedBlock)
+    for (size_t tap = 0; tap < kGroupTaps; ++tap, to += quads * 64)
+      for (size_t i = 0; i < kGroupedBlock; ++i)
+        for (size_t k = 0; k < 4 * quads; ++k)
+          to[grouped_position(quads, i, k / 4) + k % 4] = (uint8_t)weight_in_group(tap, i, k);
+  const DepthwiseBlock block = {tile.form, kGroupTaps, panel, 1,     kGroupTaps,     1,
+                                kNoInit,   nullptr,    0,     quads, kernel.channels};
+  kernel.prepare(block, prepared);
+  kernel.multiply(tile);
+  if (!is_grouped(kernel, tile, out)) return false;
+  if (!floats || !(kernel.flags & kNarrows)) return true;
+  memset(panel, 0, sizeof panel);
+  return leaves(kernel, block, tile, prepared);
+}
+
+// A whole tile of 2x2 outputs whose taps all read the same products.
+WinogradOutput winograd_tile(const WinogradOps& winograd, const int32_t* products, void* out) {
+  WinogradOutput o = {};
+  o.products = products;
+  o.cols = winograd.columns;
+  o.height = o.width = 2;
+  o.dst = out;
+  o.tap_scale = kFloatCases.scale;
+  return o;
+}
+
+// In the last of four outputs, (a - a) + a of lines (a - a) + a, each product stands for itself.
+bool rounds(const WinogradOps& winograd) {
+  int32_t out[4][kTileColumns];
+  WinogradOutput o = winograd_tile(winograd, kFloatCases.acc, out);
+  o.init = kNoInit;
+  o.dst_pixel = sizeof out[0];
+  o.dst_line = 2 * o.dst_pixel;
+  winograd.output[(size_t)Winograd::k2x2Int8](o);
+  return memcmp(out[3], kFloatCases.rounded, 4 * o.cols) == 0;
+}
+
+bool narrows(const WinogradOps& winograd) {
+  uint8_t out[4][kTileColumns];
+  WinogradOutput o = winograd_tile(winograd, kNoInit, out);
+  o.init = kFloatCases.acc;
+  o.init_stride = kApart;
+  o.dst_pixel = sizeof out[0];
+  o.dst_line = 2 * o.dst_pixel;
+  o.scale = kFloatCases.scale;
+  o.narrow = &kNarrowU8;
+  for (size_t form = 0; form < kWinogradForms; ++form) {
+    winograd.output[form](o);
+    const size_t line = form == (size_t)Winograd::k4x4 ? 4 : 2;  // outputs of a whole tile
+    for (size_t i = 0; i < 4; ++i)
+      if (memcmp(out[i], kFloatCases.u8 + (i / 2 * line + i % 2) * kApart, o.cols) != 0)
+        return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool passes_words(const MicroKernel& kernel) { return multiplies_words(kernel); }
+
+bool passes(const DepthwiseKernel& kernel) {
+  const bool floats = rounds_to_nearest();
+  if (find_form_of(kernel.layout)->kind == KernelKind::kGrouped)
+    return passes(kernel, 1, floats) && passes(kernel, 2, floats) && passes(kernel, 4, floats);
+  return (!kernel.walk_rows || passes(kernel, DepthwiseForm::kWalk, floats)) &&
+         passes(kernel, DepthwiseForm::kTaps, floats);
+}
+
+bool passes(const WinogradOps& transforms, bool narrowing) {
+  if (!transforms.columns) return true;  // there are none in this library
+  return !rounds_to_nearest() || (rounds(transforms) && (!narrowing || narrows(transforms)));
+}
+
+IsaMask failing_word_isas(const KernelList& kernels, const CpuFeatures& cpu) {
+  IsaMask failing = 0;
+  for (const MicroKernel* kernel : kernels)
+    if (supports(cpu, *kernel) &&
+        !(passes_words(*kernel) && passes(transforms_of(kernel->isa), kernel->is(kNarrows))))
+      failing |= mask_of(kernel->isa);
+  return failing;
+}
+
+IsaMask failing_transforms(IsaMask tiers) {
+  IsaMask failing = 0;
+  for (size_t i = 0; const Tier* tier = nth_tier(i); ++i)
+    if (has(tiers, *tier) && !passes(transforms_of(tier->isa), false))
+      failing |= mask_of(tier->isa);
+  return failing;
+}
+
+IsaMask failing_isas(const DepthwiseList& kernels, const CpuFeatures& cpu) {
+  IsaMask failing = 0;
+  for (const DepthwiseKernel* kernel : kernels)
+    if (supports(cpu, *kernel) && !passes(*kernel)) failing |= mask_of(kernel->isa);
+  return failing;
+}
+
+}  // namespace octet

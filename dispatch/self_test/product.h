@@ -1,0 +1,59 @@
+// A small product of extreme values, and whether what came out is it.
+#pragma once
+
+#include <string.h>
+
+#include "dispatch/self_test/cases.h"
+#include "kernels/core/micro_kernel.h"
+
+namespace octet {
+namespace {
+
+constexpr size_t kPanelBytes = 4096;
+
+inline int32_t value(uint8_t byte, Domain domain) {
+  return domain == Domain::kU8 ? byte : (int8_t)byte;
+}
+
+// Whether out = lhs * rhs modulo 2^32, found without that product: both times a vector are the same
+// (Freivalds 1977). The vector's numbers are odd, so a sum that is wrong cannot hide behind others
+// that are right.
+template <typename Lhs, typename Rhs>
+bool is_product(const int32_t* out, size_t rows, size_t columns, const Lhs& lhs, const Rhs& rhs) {
+  uint32_t odd[kTileColumns], rhs_odd[kDepth] = {};
+  uint32_t state = 1;
+  for (size_t j = 0; j < columns; ++j) {
+    odd[j] = state | 1;
+    state = state * 1664525 + 1013904223;
+  }
+  for (size_t k = 0; k < kDepth; ++k)
+    for (size_t j = 0; j < columns; ++j) rhs_odd[k] += (uint32_t)rhs(k, j) * odd[j];
+  for (size_t i = 0; i < rows; ++i) {
+    uint32_t difference = 0;
+    for (size_t k = 0; k < kDepth; ++k) difference += (uint32_t)lhs(i, k) * rhs_odd[k];
+    for (size_t j = 0; j < columns; ++j) difference -= (uint32_t)out[i * columns + j] * odd[j];
+    if (difference) return false;
+  }
+  return true;
+}
+
+alignas(64) constexpr int32_t kNoInit[kTileColumns] = {};
+
+// A tile of the whole depth, whose lhs rows follow each other.
+inline Tile make_tile(const void* lhs, const void* packed, size_t element, size_t rows,
+                      size_t columns, int32_t* out) {
+  Tile tile = {};
+  tile.lhs = lhs;
+  tile.lhs_stride = kDepth * element;
+  tile.rhs = (const uint8_t*)packed;
+  tile.depth = kDepth;
+  tile.rows = rows;
+  tile.cols = columns;
+  tile.init = kNoInit;
+  tile.dst = out;
+  tile.dst_stride = columns * sizeof(int32_t);
+  return tile;
+}
+
+}  // namespace
+}  // namespace octet

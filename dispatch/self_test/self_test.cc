@@ -1,0 +1,120 @@
+#include "dispatch/self_test/self_test.h"
+
+#include "dispatch/self_test/product.h"
+#include "dispatch/self_test/requantize.h"
+#include "dispatch/tables/formats.h"
+#include "dispatch/tables/tier_ops.h"
+#include "kernels/core/unroll.h"
+#include "packing/packed_rhs.h"
+
+namespace octet {
+namespace {
+
+// Leaves two of every four weights of a column, each pair of places in its turn.
+void make_sparse(uint8_t* rhs) {
+  constexpr uint8_t kPairs[] = {0x3, 0x5, 0x9, 0x6, 0xa, 0xc};
+  for (size_t k = 0; k < kDepth; ++k)
+    for (size_t j = 0; j < kTileColumns; ++j)
+      if (!(kPairs[(j + k / 4) % 6] >> k % 4 & 1)) rhs[k * kTileColumns + j] = 0;
+}
+
+// Whether all rows at once become the bytes that tiles of them become. room: of two tiles' bytes.
+constexpr size_t kTileBytes = kTileRows * kTileColumns;
+bool strips_as_tiles(const MicroKernel& kernel, Tile tile, uint8_t* room) {
+  uint8_t *const strip = room, *const tiles = room + kTileBytes;
+  memset(room, 0, 2 * kTileBytes);
+  float scales[kTileColumns];
+  for (float& scale : scales) scale = 1.0f / 4096;  // outputs fill their range
+  const Narrow narrow = {-3, -128, 127, false};
+  tile.rows = kTileRows;
+  tile.scale = scales;
+  tile.narrow = &narrow;
+  tile.dst_stride = tile.cols;
+  tile.dst = strip;
+  kernel.multiply_strip(tile);
+  const uint8_t* const lhs = (const uint8_t*)tile.lhs;
+  for (size_t row = 0; row < kTileRows; row += tile.rows) {
+    tile.rows = smaller(kernel.mr, kTileRows - row);
+    tile.lhs = lhs + row * tile.lhs_stride;
+    tile.dst = tiles + row * tile.dst_stride;
+    kernel.multiply(tile);
+  }
+  return memcmp(strip, tiles, kTileBytes) == 0;
+}
+
+bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
+  alignas(64) uint8_t rhs[kDepth * kTileColumns], panel[2048], packed[kPanelBytes];
+  alignas(64) int32_t out[kTileRows * kTileColumns];
+  const RhsLayout& layout = kernel.rhs_layout;
+  if (layout.bytes(columns, kDepth) > kPanelBytes || kernel.lhs_panel_bytes(kDepth) > sizeof panel)
+    return false;
+  memcpy(rhs, kOperands.rhs, sizeof rhs);
+  if (kernel.is(kNoLeast))
+    for (uint8_t& byte : rhs) byte = byte == 0x80 ? 0x81 : byte;
+
+  const bool rhs_u8 = layout.domain == Domain::kU8;
+  if (layout.sparse()) make_sparse(rhs);
+  find_form_of(layout)->packing->pack(
+      layout, {rhs, columns, kDepth, kTileColumns, 1, rhs_u8, nullptr, 0}, 0, columns, packed);
+  const uint8_t* const lhs = kOperands.lhs;
+  if (kernel.gather)
+    kernel.gather({lhs, kDepth, rows, kDepth, 0}, round_up(rows, kernel.lhs_lanes_step), panel);
+  Tile tile = make_tile(kernel.gather ? panel : lhs, packed, 1, rows, columns, out);
+  tile.rhs_stride = layout.panel_width(0, columns) * layout.group_bytes();
+  tile.rhs_panel_stride = layout.width * layout.lane_bytes(kDepth);
+  if (kernel.multiply_strip && rounds_to_nearest() && !strips_as_tiles(kernel, tile, (uint8_t*)out))
+    return false;
+  kernel.multiply(tile);
+  return is_product(
+      out, rows, columns,
+      [&](size_t i, size_t k) { return value(lhs[i * kDepth + k], kernel.lhs_domain); },
+      [&](size_t k, size_t j) { return value(rhs[k * kTileColumns + j], layout.domain); });
+}
+
+}  // namespace
+
+// By way of memory, so that no compiler does it before and no wide register holds more than a
+// float.
+bool rounds_to_nearest() {
+  float step = 1.0f / (1 << 23);  // above 1
+  OCTET_SPILL(step);
+  float less = 1.0f + step / 2, more = 1.0f + step * 3 / 4;
+  OCTET_SPILL(less);
+  OCTET_SPILL(more);
+  return less == 1.0f && more == 1.0f + step;
+}
+
+bool passes(const TierOps& ops) {
+  return !rounds_to_nearest() || (finishes(ops) && quantizes(ops));
+}
+
+bool passes(const MicroKernel& kernel) {
+  const bool narrowing = kernel.is(kNarrows) && rounds_to_nearest();
+  const auto passes_tile = [&](size_t rows, size_t columns) {
+    return multiplies(kernel, rows, columns) && (!narrowing || narrows(kernel, rows, columns));
+  };
+  const size_t columns = smaller(kernel.nr, kTileColumns);
+  return passes_tile(smaller(kernel.mr, kTileRows), columns) &&
+         (!kernel.tall_nr || passes_tile(smaller(kernel.tall_mr, kTileRows), kernel.tall_nr)) &&
+         (!kernel.multiply_strip || !narrowing || narrows_strips(kernel));
+}
+
+IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu) {
+  IsaMask looked_at = 0, failing = 0;
+  for (const MicroKernel* kernel : kernels) {
+    const IsaMask tier = mask_of(kernel->isa);
+    if (!supports(cpu, *kernel)) continue;
+    if (!(looked_at & tier) && !passes(ops_of(kernel->isa))) failing |= tier;
+    looked_at |= tier;
+    if (!kernel->is(kTried) && !passes(*kernel)) failing |= tier;
+  }
+  return failing;
+}
+
+bool passes_tried(const KernelList& kernels, const CpuFeatures& cpu) {
+  for (const MicroKernel* kernel : kernels)
+    if (kernel->is(kTried) && supports(cpu, *kernel) && !passes(*kernel)) return false;
+  return true;
+}
+
+}  // namespace octet

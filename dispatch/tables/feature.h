@@ -1,0 +1,21 @@
+// The CPU features that tiers need.
+#pragma once
+
+#include <stdint.h>
+
+namespace octet {
+
+// A bit each: instructions, and registers that the operating system saves.
+enum Feature : uint32_t {
+  kHasAvx2 = 1,
+  kHasAvxVnni = 2,
+  kHasAvx512 = 4,  // F, BW, DQ, VL
+  kHasAvx512Vnni = 8,
+  kHasNeon = 16,
+  kHasDotprod = 32,
+  kHasI8mm = 64,
+  kHasSse41 = 128,
+};
+using Features = uint32_t;
+
+}  // namespace octet

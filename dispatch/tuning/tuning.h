@@ -1,0 +1,139 @@
+// What was measured once: a text, one line per problem and machine (docs/tuning.md).
+//
+//     KEY | CHOICE | plan_ns=N chosen_ns=N threads=N | CHECKSUM
+//
+// The key says where and what: "octet-0.2.0 MACHINE TIER PROBLEM". Lines are looked up by how their
+// keys begin, and are believed if their checksum is right.
+#pragma once
+
+#include "dispatch/cpu/environment.h"
+#include "dispatch/cpu/features.h"
+#include "dispatch/select/choice.h"
+#include "dispatch/tuning/costs.h"
+#include "octet/tune.h"
+
+// What octet_tuning_create makes: lines that are right, in order of their keys, each with its end.
+struct octet_tuning {
+  char* text;
+  size_t bytes;
+};
+
+namespace octet {
+
+constexpr size_t kTuningLineBytes = 1024, kTuningKeyBytes = 512;  // ends included
+
+// A key, or how one begins: words, each with a space in front but the first.
+class TuningKey {
+ public:
+  // "octet-0.2.0 MACHINE TIER"
+  explicit TuningKey(Isa tier);
+  explicit TuningKey(const char* whole) { add("%s", whole); }
+  [[gnu::format(printf, 2, 3)]] void add(const char* format, ...);
+  const char* text() const { return text_; }
+  size_t length() const { return length_; }
+
+ private:
+  char text_[kTuningKeyBytes];
+  size_t length_ = 0;
+};
+
+// A part of a line.
+struct TuningWords {
+  const char* text;
+  size_t length;
+  bool begins_with(const TuningKey& key) const;
+  bool ends_with(const char* words) const;
+};
+
+struct TuningFigures {
+  uint64_t plan_ns, chosen_ns;
+  size_t threads;
+  uint64_t saved_ns() const { return chosen_ns < plan_ns ? plan_ns - chosen_ns : 0; }
+};
+
+// What a line says of its key.
+struct TuningEntry {
+  Choice choice;
+  TuningFigures figures;
+};
+
+struct TuningLine {
+  TuningWords all, key, choice, figures;
+  // Zeros where they are not as this library writes them.
+  TuningFigures read_figures() const;
+};
+
+// Reads line after line. What it points to is the text's.
+class TuningReader {
+ public:
+  TuningReader(const char* text, size_t bytes) : next_(text), end_(text + bytes) {}
+  // The next line that is not empty, unread; false at the end.
+  bool next(TuningWords* line);
+  // The next entry whose key begins with this one and whose choice this library knows.
+  bool find(const TuningKey& key, TuningLine* line, Choice* choice);
+  // The costs that the key has, over those that are there; false if it has none.
+  bool find_costs(const TuningKey& key, TierCosts* costs, CostsOrigin* origin);
+  size_t number() const { return number_; }  // of the last line, from 1
+
+ private:
+  const char *next_, *const end_;
+  size_t number_ = 0;
+};
+
+// False if it is damaged.
+bool read_tuning_line(const TuningWords& words, TuningLine* line);
+// With its end; returns the length.
+size_t write_tuning_line(const TuningKey& key, const Choice& choice, const TuningFigures& figures,
+                         char (&line)[kTuningLineBytes]);
+// False if it is no choice that this library knows.
+bool read_choice(const TuningLine& line, Choice* choice);
+
+// Lines of another kind: "octet-0.2.0 MACHINE TIER costs | calibrated NAME=VALUE ... | - | SUM"
+TuningKey key_of_costs(Isa tier);
+size_t write_costs_line(const TuningKey& key, const char* costs, char (&line)[kTuningLineBytes]);
+bool read_costs(const TuningLine& line, TierCosts* costs, CostsOrigin* origin);
+// Of a line whose key names a tier that this library has.
+bool has_costs(const TuningLine& line);
+
+// Where pack and create look: the tuning of the caller's machine, else, for this one, the
+// environment's file.
+class TuningSource {
+ public:
+  TuningSource() = default;
+  TuningSource(const TuningSource&) = delete;
+  TuningSource& operator=(const TuningSource&) = delete;
+  ~TuningSource();
+  octet_status open(const octet_machine* machine, const Environment& environment,
+                    octet_error* error);
+  TuningReader read() const { return {text_, bytes_}; }
+  bool empty() const { return !bytes_; }
+
+ private:
+  const char* text_ = nullptr;
+  size_t bytes_ = 0;
+  char* file_ = nullptr;
+};
+
+// By their bytes, the shorter one first.
+int compare(const TuningWords& a, const TuningWords& b);
+
+octet_tuning_report report_on(const char* text, size_t bytes);
+// "octet,tuning,PATH,usable,of other machines,of other versions,damaged,first damaged", in lines;
+// once, until the path or the file is another one
+void trace_tuning(const char* path, const char* text, size_t bytes);
+
+inline const char* origin_of(bool measured, CostsOrigin costs = CostsOrigin::kBuiltIn) {
+  return measured                            ? "measured, on this machine"
+         : costs == CostsOrigin::kCalibrated ? "predicted, calibrated"
+         : costs == CostsOrigin::kAssumed    ? "predicted, assumed"
+                                             : "predicted";
+}
+
+bool is_regular(int file);
+octet_status refuse_no_file(octet_status status, const char* name, const char* path,
+                            octet_error* error);
+// All of a regular file, to be freed. A file that is not there is empty if it need not be.
+octet_status read_tuning_file(const char* path, const char* name, bool must_be_there,
+                              octet_status status, char** text, size_t* bytes, octet_error* error);
+
+}  // namespace octet

@@ -1,0 +1,130 @@
+// All rows of a strip of 16 columns in one call, six at a time, where they are not deep: what a
+// call costs, and where its operands lie, is then worked out once instead of for each tile.
+//
+// One address walks down the rows, for each 16 along depth anew; loads and stores step it by
+// themselves. What is left of a row, less than 16 bytes, is the end of its last 16, moved, so that
+// no byte behind it is read.
+#pragma once
+
+#include "kernels/arm/shared/pinned.h"
+#include "kernels/arm/shared/store_tile.h"
+
+namespace octet {
+namespace {
+
+struct DotStrip {
+  static constexpr int kRows = 6, kVectors = 4;
+  // Deeper, a tile's own six addresses cost less than this one
+  static constexpr size_t kLeast = 16, kMost = 256;
+};
+
+// Four steps along depth of all columns, by a lane of each row.
+template <int lane>
+OCTET_INLINE inline void multiply_lane(int32x4_t (&acc)[DotStrip::kRows][DotStrip::kVectors],
+                                       const int8x16_t (&a)[DotStrip::kRows], const uint8_t* rhs) {
+  unroll<DotStrip::kVectors / 2>([&](auto half) OCTET_INLINE {
+    int8x16_t b[2];
+    load_two<64 * lane + 32 * half>(b[0], b[1], rhs);
+    unroll<2>([&](auto v) OCTET_INLINE {
+      unroll<DotStrip::kRows>([&](auto i)
+                                  OCTET_INLINE { dot<lane>(acc[i][2 * half + v], b[v], a[i]); });
+    });
+  });
+}
+
+// Four vectors of a row to 16 bytes, as `narrowed` does, but for the clamp and the flip. As one
+// text, because while all accumulators wait no register is left for a copy, and compilers load
+// constants anew for each row.
+OCTET_INLINE inline int8x16_t narrow_row(int32x4_t (&acc)[4], const FloatScale (&by)[4],
+                                         float32x4_t magic, int16x8_t zero_point) {
+  __asm__ volatile(
+      "scvtf %0.4s, %0.4s\n scvtf %1.4s, %1.4s\n scvtf %2.4s, %2.4s\n scvtf %3.4s, %3.4s\n"
+      "fmul %0.4s, %0.4s, %4.4s\n fmul %1.4s, %1.4s, %5.4s\n"
+      "fmul %2.4s, %2.4s, %6.4s\n fmul %3.4s, %3.4s, %7.4s\n"
+      "fadd %0.4s, %0.4s, %8.4s\n fadd %1.4s, %1.4s, %8.4s\n"
+      "fadd %2.4s, %2.4s, %8.4s\n fadd %3.4s, %3.4s, %8.4s\n"
+      "uzp1 %0.8h, %0.8h, %1.8h\n uzp1 %2.8h, %2.8h, %3.8h\n"
+      "sqadd %0.8h, %0.8h, %9.8h\n sqadd %2.8h, %2.8h, %9.8h\n"
+      "sqxtn %0.8b, %0.8h\n sqxtn2 %0.16b, %2.8h"
+      : "+w"(acc[0]), "+w"(acc[1]), "+w"(acc[2]), "+w"(acc[3])
+      : "w"(by[0].scale), "w"(by[1].scale), "w"(by[2].scale), "w"(by[3].scale), "w"(magic),
+        "w"(zero_point));
+  return vreinterpretq_s8_s32(acc[0]);
+}
+
+// `tiles` times six rows.
+void multiply_tiles_of_six(const Tile& t, size_t tiles) {
+  constexpr int kRows = DotStrip::kRows;
+  static constexpr uint8_t kCount[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const size_t stride = t.lhs_stride, to_stride = t.dst_stride, chunks = t.depth / 16,
+               rest = t.depth % 16, lanes = (rest + 3) / 4;
+  Narrowing16 narrow = narrowing16(*t.narrow);
+  OCTET_SPILL(narrow);
+  // Beyond 15: zero
+  uint8x16_t index = vaddq_u8(vld1q_u8(kCount), vdupq_n_u8((uint8_t)(16 - rest)));
+  OCTET_SPILL(index);
+  const bool flip = t.lhs_flip;
+  const Exit exit = exit_of(t);
+  const uint8_t *lhs = (const uint8_t*)t.lhs, *const weights = t.rhs;
+  const int32_t* const init = t.init;
+  const float* const scale = t.scale;
+  uint8_t* dst = (uint8_t*)t.dst;
+  for (; tiles != 0; --tiles, lhs += kRows * stride) {
+    int32x4_t acc[kRows][DotStrip::kVectors];
+    int8x16_t a[kRows];
+    unroll<kRows>([&](auto i) OCTET_INLINE {
+      load_two<0>(acc[i][0], acc[i][1], init);
+      load_two<32>(acc[i][2], acc[i][3], init);
+    });
+    const auto flip_all = [&]() OCTET_INLINE {
+      if (__builtin_expect(flip, 0))
+        unroll<kRows>([&](auto i) OCTET_INLINE { a[i] = veorq_s8(a[i], vdupq_n_s8(-128)); });
+    };
+    const uint8_t *rhs = weights, *from = lhs;
+    for (size_t chunk = chunks; chunk != 0; --chunk, from += 16, rhs += 256) {
+      const uint8_t* row = from;
+      unroll<kRows>([&](auto i) OCTET_INLINE { load16_row(a[i], row, stride); });
+      flip_all();
+      unroll<4>([&](auto lane) OCTET_INLINE { multiply_lane<lane>(acc, a, rhs); });
+    }
+    if (rest) {
+      if (rest == 8) {
+        unroll<kRows>([&](auto i) OCTET_INLINE { load8_row(a[i], from, stride); });
+      } else {
+        const uint8_t* row = from + rest - 16;
+        unroll<kRows>([&](auto i) OCTET_INLINE { load16_row(a[i], row, stride); });
+        unroll<kRows>([&](auto i) OCTET_INLINE { a[i] = vqtbl1q_s8(a[i], index); });
+      }
+      flip_all();
+      multiply_lane<0>(acc, a, rhs);
+      if (lanes > 1) multiply_lane<1>(acc, a, rhs);
+      if (lanes > 2) multiply_lane<2>(acc, a, rhs);
+      if (lanes > 3) multiply_lane<3>(acc, a, rhs);
+    }
+    if (__builtin_expect(exit == Exit::kTflite, 0)) {
+      store_narrow<kRows, DotStrip::kVectors, Exit::kTflite>(t, acc, narrow, dst, to_stride);
+      continue;
+    }
+    FloatScale by[4];
+    unroll<2>([&](auto half) OCTET_INLINE {
+      load_two<32 * half>(by[2 * half].scale, by[2 * half + 1].scale, scale);
+    });
+    float32x4_t magic = vdupq_n_f32(12582912.0f);
+    OCTET_PIN(magic);
+    const int16x8_t zero_point = narrow.zero_point;
+    if (exit == Exit::kSaturated)
+      unroll<kRows>([&](auto i) OCTET_INLINE {
+        const int8x16_t bytes = narrow_row(acc[i], by, magic, zero_point);
+        store16_row(veorq_u8(vreinterpretq_u8_s8(bytes), narrow.flip), dst, to_stride);
+      });
+    else
+      unroll<kRows>([&](auto i) OCTET_INLINE {
+        const int8x16_t bytes = narrow_row(acc[i], by, magic, zero_point),
+                        clamped = vminq_s8(vmaxq_s8(bytes, narrow.lo), narrow.hi);
+        store16_row(veorq_u8(vreinterpretq_u8_s8(clamped), narrow.flip), dst, to_stride);
+      });
+  }
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,345 @@
+// s8 x s8 -> s32 or 8 bits for ARMv7 and ARMv8.0: SMULL, SMLAL2 and SADALP, up to 4 rows x 64
+// columns, 4 at a time; by their names of ARMv7 VMULL, VMLAL and VPADAL, and 2 rows.
+//
+// A register holds 16 bytes of one row or one column. Products of the low and the high half are
+// added in 16 bits, then pairwise to the 32-bit accumulator, so that a column holds four partial
+// sums, which pairwise adds join at the end:
+//
+//                          column 0     1     2     3
+//                         +----------+-----+-----+-----+
+//   row i, 16 bytes       | acc[i][0]| [1] | [2] | [3] |
+//                         +----------+-----+-----+-----+
+//
+// 16 accumulators, 4 for lhs, 4 for rhs, 4 for products: 28 registers of 32. ARMv7: 8 accumulators,
+// 2 for lhs, 2 for rhs, 2 for products, 1 that flips: 15 of 16.
+//
+// Per 16 along depth: 4 loads of lhs, 2 load pairs of rhs, 3 instructions for each of 16
+// accumulators, four products at a time; the last 8, or fewer, take 2 instead of 3. The lhs rows
+// are read where they lie. A u8 lhs is flipped to s8 as it is loaded. One call does up to 16
+// panels, so that its own cost is shared. (-128)^2 + (-128)^2 leaves 16 bits. Where -128 occurs
+// among the weights, the second kernel adds up each half on its own: four instructions instead of
+// three, exact for all inputs. Instantiated over (rows, lhs sign, exactness).
+#pragma once
+
+#include "kernels/arm/shared/copy_bytes.h"
+#include "kernels/arm/shared/layouts.h"
+#include "kernels/arm/shared/pinned.h"
+#include "kernels/arm/shared/requantize.h"
+#include "kernels/core/unroll.h"
+#include "kernels/generic/portable.h"
+
+namespace octet {
+namespace {
+
+#if defined(__aarch64__)
+constexpr int kMr = 4, kTogetherOfTwo = 2, kLoadsAhead = 1;
+#else
+constexpr int kMr = 2, kTogetherOfTwo = 1, kLoadsAhead = 2;
+#endif
+constexpr int kWidth = 4, kNr = 64;
+static_assert(kNeonLayout.step == kWidth && kNeonLayout.width == kWidth,
+              "every panel has exactly 4 columns: the groups' stride is a constant");
+
+// Four bytes of a row of outputs, which begins anywhere; then `step` bytes on. Clang tells a store
+// of 32-bit Arm that it is as aligned as its type, and GCC 12 works the next address out beside it.
+#if defined(__aarch64__)
+typedef uint32_t Quad __attribute__((aligned(1)));
+
+template <int i>
+OCTET_INLINE inline void store_quad(uint8_t*& to, uint8x8_t bytes, ptrdiff_t step) {
+  vst1_lane_u32((Quad*)to, vreinterpret_u32_u8(bytes), i);
+  to += step;
+}
+template <int i>
+OCTET_INLINE inline void store_quad(uint8_t*& to, uint8x16_t bytes, ptrdiff_t step) {
+  vst1q_lane_u32((Quad*)to, vreinterpretq_u32_u8(bytes), i);
+  to += step;
+}
+OCTET_INLINE inline int32x4_t load_init(const int32_t*& from, ptrdiff_t step) {
+  const int32x4_t four = vld1q_s32(from);
+  from = (const int32_t*)((const uint8_t*)from + step);
+  return four;
+}
+#else
+template <int i>
+OCTET_INLINE inline void store_quad(uint8_t*& to, uint8x8_t bytes, ptrdiff_t step) {
+  __asm__ volatile("vst1.32 {%P1[%c2]}, [%0], %3"
+                   : "+r"(to)
+                   : "w"(bytes), "n"(i), "r"(step)
+                   : "memory");
+}
+OCTET_INLINE inline int32x4_t load_init(const int32_t*& from, ptrdiff_t step) {
+  int32x4_t four;
+  __asm__ volatile("vld1.32 {%e0, %f0}, [%1], %2" : "=w"(four), "+r"(from) : "r"(step) : "memory");
+  return four;
+}
+#endif
+
+// Four rows against a column, exact unless a weight is -128. As one text, or GCC 12 copies
+// products.
+#define OCTET_MULTIPLY                                        \
+  "smull %4.8h, %8.8b, %12.8b\n smull %5.8h, %9.8b, %12.8b\n" \
+  "smull %6.8h, %10.8b, %12.8b\n smull %7.8h, %11.8b, %12.8b\n"
+#define OCTET_ADD_HIGH                                              \
+  "smlal2 %4.8h, %8.16b, %12.16b\n smlal2 %5.8h, %9.16b, %12.16b\n" \
+  "smlal2 %6.8h, %10.16b, %12.16b\n smlal2 %7.8h, %11.16b, %12.16b\n"
+#define OCTET_SUM(add) \
+  add " %0.4s, %4.8h\n " add " %1.4s, %5.8h\n" add " %2.4s, %6.8h\n " add " %3.4s, %7.8h"
+#define OCTET_COLUMN(text, sums)                                                         \
+  __asm__ volatile(text                                                                  \
+                   : sums(acc[0][j]), sums(acc[1][j]), sums(acc[2][j]), sums(acc[3][j]), \
+                     "=&w"(p[0]), "=&w"(p[1]), "=&w"(p[2]), "=&w"(p[3])                  \
+                   : "w"(a[0]), "w"(a[1]), "w"(a[2]), "w"(a[3]), "w"(b))
+template <bool first, int bytes>
+OCTET_INLINE inline void multiply_column(int32x4_t (&acc)[4][kWidth], int j,
+                                         const int8x16_t (&a)[4], int8x16_t b) {
+  int16x8_t p[4];
+  if constexpr (first)
+    OCTET_COLUMN(OCTET_MULTIPLY OCTET_ADD_HIGH OCTET_SUM("saddlp"), "=w");
+  else if constexpr (bytes == 16)
+    OCTET_COLUMN(OCTET_MULTIPLY OCTET_ADD_HIGH OCTET_SUM("sadalp"), "+w");
+  else
+    OCTET_COLUMN(OCTET_MULTIPLY OCTET_SUM("sadalp"), "+w");
+}
+
+// Two rows of four columns are eight bytes: constants of half a register do.
+template <int rows>
+inline auto narrowing_of(const Narrow& n) {
+  if constexpr (rows <= 2)
+    return Narrowing8(narrowing16(n));
+  else
+    return narrowing16(n);
+}
+
+// So many bytes of a row against as many of each column. first: of the accumulators, which need no
+// clearing then. Several products are on their way at a time, or an in-order core would wait for
+// each.
+template <int rows, bool least, bool first, int bytes, typename Lhs, typename Rhs>
+OCTET_INLINE inline void multiply_add(int32x4_t (&acc)[rows][kWidth], const Lhs& load_row,
+                                      const Rhs& load_two_columns) {
+  // columns
+  constexpr int together = rows == 1 ? 4 : rows == 2 ? kTogetherOfTwo : rows == 4 ? 1 : 2;
+  int8x16_t a[rows], b[kWidth];
+  load_two_columns(Int<0>{}, b[0], b[1]);
+  unroll<rows>([&](auto i) OCTET_INLINE { load_row(a[i], i); });
+  if (together > 1) load_two_columns(Int<1>{}, b[2], b[3]);
+  unroll<kWidth / together>([&](auto step) OCTET_INLINE {
+    constexpr int j0 = step * together;
+    if (together == 1 && j0 == kLoadsAhead) load_two_columns(Int<1>{}, b[2], b[3]);
+    if constexpr (rows == 4 && !least) {
+      multiply_column<first, bytes>(acc, j0, a, b[j0]);
+    } else {
+      int16x8_t products[rows][together];
+      const auto each = [&](const auto& f) OCTET_INLINE {
+        unroll<together>([&](auto j) OCTET_INLINE {
+          unroll<rows>([&](auto i) OCTET_INLINE { f(i, Int<j0 + j>{}, products[i][j]); });
+        });
+      };
+      const auto add = [&](auto starts) OCTET_INLINE {
+        each([&](auto i, auto j, int16x8_t& p) OCTET_INLINE {
+          if constexpr (starts)
+            acc[i][j] = pairs(p);
+          else
+            add_pairs(acc[i][j], p);
+        });
+      };
+      each([&](auto i, auto j, int16x8_t& p) OCTET_INLINE { p = multiply_low(a[i], b[j]); });
+      if constexpr (bytes == 16 && least) {
+        add(Int<first>{});
+        each([&](auto i, auto j, int16x8_t& p) OCTET_INLINE { p = multiply_high(a[i], b[j]); });
+        add(Int<0>{});
+      } else {
+        if constexpr (bytes == 16)
+          each([&](auto i, auto j, int16x8_t& p)
+                   OCTET_INLINE { multiply_add_high(p, a[i], b[j]); });
+        add(Int<first>{});
+      }
+    }
+  });
+}
+
+template <int rows, bool flip, bool least>
+void multiply(const Tile& t) {
+  constexpr int kGroup = 16 * kWidth;
+  using Narrowing = decltype(narrowing_of<rows>(*t.narrow));
+  alignas(16) uint8_t tails[kMr][16];
+  alignas(16) uint8_t whole[kMr * kWidth * 4];
+  const size_t taps = t.taps, bytes = t.depth % 16, element = t.scale ? 1 : 4;
+  // What is left of a row: up to eight bytes are half a step, where they lie if they are eight;
+  // else copies, with zeros, take their place, and a row of less than a step is nothing but that.
+  const bool is_short = t.depth < 16, copies = bytes && (bytes != 8 || is_short);
+  const size_t all_groups = is_short ? 1 : t.depth / 16, rest = is_short ? 0 : bytes;
+  // What few tiles need is behind one question
+  const size_t more = rest | (taps - 1);
+  const uint8_t* rhs = t.rhs;
+  const ptrdiff_t to_next_panel =
+      (ptrdiff_t)(t.rhs_panel_stride - taps * (all_groups + (rest != 0)) * kGroup);
+  const int32_t* init = t.init;
+  const float* scale = t.scale;
+  size_t tflite_apart = 0;
+  Narrowing narrow;
+  if (scale) {
+    narrow = narrowing_of<rows>(*t.narrow);
+    tflite_apart = t.narrow->tflite_apart;
+  }
+  OCTET_SPILL(narrow);
+  const Exit exit = !scale ? Exit::kS32 : tflite_apart ? Exit::kTflite : Exit::kClamped;
+  // From a row of outputs to the next one, and from the last one to the first of the next columns
+  uint8_t* dst = (uint8_t*)t.dst;
+  ptrdiff_t down = (ptrdiff_t)t.dst_stride, up = (ptrdiff_t)(kWidth * element) - (rows - 1) * down;
+  const ptrdiff_t init_down = (ptrdiff_t)(t.init_stride * sizeof(int32_t)),
+                  init_up = kWidth * sizeof(int32_t) - (rows - 1) * init_down;
+  const uint8_t* starts[rows];  // of the first tap's rows
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    starts[i] = is_short     ? tails[i]
+                : t.lhs_rows ? t.lhs_rows[i]
+                             : (const uint8_t*)t.lhs + i * t.lhs_stride;
+  });
+  OCTET_SPILL(starts);
+  if (copies) copy_tails(t, 0, (const uint8_t*)t.lhs, tails);
+
+  uint8_t* partial = nullptr;  // where less than a panel belongs: it leaves by way of `whole`
+  size_t columns = t.cols, tap = 0;
+  const auto leave_partial = [&]() OCTET_INLINE {
+    partial = dst;
+    dst = whole;
+    down = kWidth * element;
+  };
+  if (columns < kWidth) leave_partial();
+  for (;;) {
+    const uint8_t* lhs[rows];
+    unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = starts[i]; });
+
+    int32x4_t acc[rows][kWidth];
+    const auto flipped = [&](int8x16_t& bytes) OCTET_INLINE {
+      if (flip) bytes = veorq_s8(bytes, vdupq_n_s8(-128));
+    };
+    const auto from_rows = [&](int8x16_t& a, auto i) OCTET_INLINE {
+      load16_step(a, lhs[i]);
+      flipped(a);
+    };
+    const auto halves_of_rows = [&](int8x16_t& a, auto i) OCTET_INLINE {
+      load_low<0>(a, lhs[i]);
+      flipped(a);
+    };
+    const auto from_tails = [&](int8x16_t& a, auto i) OCTET_INLINE {
+      a = vreinterpretq_s8_u8(vld1q_u8(tails[i]));
+      flipped(a);
+    };
+    const auto step = [&](auto first, const auto& load) OCTET_INLINE {
+      multiply_add<rows, least, first, 16>(acc, load,
+                                           [&](auto two, int8x16_t& b0, int8x16_t& b1)
+                                               OCTET_INLINE { load_columns<two>(b0, b1, rhs); });
+    };
+    const auto half_step = [&](const auto& load) OCTET_INLINE {
+      multiply_add<rows, least, false, 8>(acc, load,
+                                          [&](auto two, int8x16_t& b0, int8x16_t& b1) OCTET_INLINE {
+                                            load_half_columns<two>(b0, b1, rhs);
+                                          });
+    };
+    step(Int<1>{}, from_rows);
+    for (size_t groups = all_groups - 1;;) {
+      // A loop with its test on top is what GCC 12 makes of the short form here
+      if (__builtin_expect(groups != 0, 1)) {
+        do step(Int<0>{}, from_rows);
+        while (--groups);
+      }
+      if (__builtin_expect(!more, 1)) break;
+      if (rest) {
+        if (rest == 8)
+          half_step(halves_of_rows);
+        else if (rest > 8)
+          step(Int<0>{}, from_tails);
+        else
+          half_step(from_tails);
+        if (taps == 1) break;
+      }
+      if (++tap == taps) {
+        tap = 0;
+        if (copies && columns > kWidth) copy_tails(t, 0, (const uint8_t*)t.lhs, tails);
+        break;
+      }
+      groups = all_groups;
+      const uint8_t* base = (const uint8_t*)t.lhs;
+      if (t.tap_steps)
+        for (size_t i = 0; i < tap; ++i) base += t.tap_steps[i];
+      if (copies) copy_tails(t, tap, base, tails);
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        lhs[i] = is_short     ? tails[i]
+                 : t.lhs_rows ? t.lhs_rows[tap * rows + i]
+                              : base + i * t.lhs_stride;
+      });
+    }
+
+    int32x4_t sum[rows];
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      sum[i] =
+          vaddq_s32(vpaddq_s32(vpaddq_s32(acc[i][0], acc[i][1]), vpaddq_s32(acc[i][2], acc[i][3])),
+                    load_init(init, i == rows - 1 ? init_up : init_down));
+    });
+    const auto store_bytes = [&](const auto& by) OCTET_INLINE {
+      const auto bytes = [&]() OCTET_INLINE {
+        if constexpr (rows <= 2)
+          return narrowed<Exit::kClamped>(sum[0], sum[rows - 1], by, narrow);
+        else
+          return narrowed<Exit::kClamped>({sum[0], sum[1], sum[2], sum[rows - 1]}, {by, by, by, by},
+                                          narrow);
+      }();
+      scale += kWidth;
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        store_quad<decltype(i)::value>(dst, bytes, i == rows - 1 ? up : down);
+      });
+    };
+    if (__builtin_expect(exit == Exit::kClamped, 1))
+      store_bytes(FloatScale::at(scale, 0));
+    else if (exit == Exit::kTflite)
+      store_bytes(TfliteRight::at(scale, tflite_apart));
+    else
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        vst1q_s32((int32_t*)dst, sum[i]);
+        dst += i == rows - 1 ? up : down;
+      });
+    columns -= kWidth;
+    rhs += to_next_panel;
+    if (__builtin_expect((ptrdiff_t)columns < kWidth, 0)) {
+      if ((ptrdiff_t)columns <= 0) break;
+      leave_partial();
+      OCTET_STAY();
+    }
+  }
+  if (partial)
+    copy_rows(whole, kWidth * element, partial, t.dst_stride, t.rows, t.cols % kWidth * element);
+}
+
+template <bool flip, bool least>
+constexpr MultiplyFn kByRows[kMr] = {
+    multiply<1, flip, least>,
+    multiply<2, flip, least>,
+#if defined(__aarch64__)
+    multiply<3, flip, least>,
+    multiply<4, flip, least>,
+#endif
+};
+
+template <bool least>
+void dispatch(const Tile& t) {
+  (t.lhs_flip ? kByRows<true, least> : kByRows<false, least>)[t.rows - 1](t);
+}
+
+template <bool least, MultiplyFn multiply = dispatch<least>>
+constexpr MicroKernel bytes_kernel(const char* name) {
+  return {
+      .name = name,
+      .isa = Isa::kNeon,
+      .lhs_domain = Domain::kS8,
+      .mr = kMr,
+      .nr = kNr,
+      .flags = kAnyLhs | kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight | kNoLeast * !least,
+      .rhs_layout = kNeonLayout,
+      .lhs_kr = 16,
+      .multiply = multiply,
+  };
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,175 @@
+// Rows of at most 48 bytes, 3 or 4 of them, on AArch64. A tile stays in registers while all of its
+// columns pass by: with so little depth, a step of neon_bytes.h loads half as many vectors as it
+// multiplies, and asks after each four columns what is left of the rows.
+//
+// Up to 12 registers of lhs, three of each row; two columns at a time are multiplied by all of
+// them, and their partial sums join before the next two begin: 12 accumulators, 4 products, 2 to 4
+// of rhs.
+#pragma once
+
+#include "kernels/arm/shared/neon_int8.h"
+
+namespace octet {
+namespace {
+
+struct Shallow {
+  static constexpr int kRows = 4, kMost = 48;
+
+  // What kernels do nearly always; the rest is neon_bytes.h's.
+  static bool takes(const Tile& t) {
+    return t.depth <= kMost && t.scale && t.taps == 1 && t.rows + 1 >= kRows &&
+           t.init_stride == 0 && t.cols >= kWidth;
+  }
+};
+
+// Four rows of a group against a column; `bytes` of them are not padding.
+template <bool least, bool first, int bytes, int j>
+OCTET_INLINE inline void multiply_group(int32x4_t (&acc)[4][kWidth], const int8x16_t (&a)[4],
+                                        int8x16_t b) {
+  if constexpr (!least) {
+    multiply_column<first, bytes>(acc, j, a, b);
+  } else {
+    int16x8_t p[4];
+    unroll<4>([&](auto i) OCTET_INLINE { p[i] = multiply_low(a[i], b); });
+    unroll<4>([&](auto i) OCTET_INLINE {
+      if constexpr (first)
+        acc[i][j] = pairs(p[i]);
+      else
+        add_pairs(acc[i][j], p[i]);
+    });
+    if constexpr (bytes == 16) {
+      unroll<4>([&](auto i) OCTET_INLINE { p[i] = multiply_high(a[i], b); });
+      unroll<4>([&](auto i) OCTET_INLINE { add_pairs(acc[i][j], p[i]); });
+    }
+  }
+}
+
+// A row's last group, of more than one, and zeros: the last 16 bytes, moved.
+OCTET_INLINE inline uint8x16_t load_rest(const uint8_t* row, size_t depth, size_t padding) {
+  static constexpr uint8_t kCount[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return vqtbl1q_u8(vld1q_u8(row + depth - 16),
+                    vaddq_u8(vld1q_u8(kCount), vdupq_n_u8((uint8_t)padding)));
+}
+
+// Four bytes to each row; as one text, or GCC 12 copies addresses.
+OCTET_INLINE inline void store_quads(uint8x16_t bytes, uint8_t* (&to)[4]) {
+  __asm__ volatile(
+      "st1 {%4.s}[0], [%0], #4\n st1 {%4.s}[1], [%1], #4\n"
+      "st1 {%4.s}[2], [%2], #4\n st1 {%4.s}[3], [%3], #4"
+      : "+&r"(to[0]), "+&r"(to[1]), "+&r"(to[2]), "+&r"(to[3])
+      : "w"(bytes)
+      : "memory");
+}
+
+// Two columns of a group, or the first eight bytes of each.
+template <int bytes, int at>
+OCTET_INLINE inline void load_two_of(int8x16_t (&b)[2], const uint8_t* rhs) {
+  if constexpr (bytes == 16) {
+    load_two<at>(b[0], b[1], rhs);
+  } else {
+    load_low<at>(b[0], rhs);
+    load_low<at + 16>(b[1], rhs);
+  }
+}
+
+// All whole panels of a tile. last: how many bytes of the rows' last group are multiplied, 8 or 16.
+template <bool least, int groups, int last>
+OCTET_INLINE inline void multiply_panels(const Tile& t, const uint8_t* const (&rows)[4]) {
+  constexpr int kGroup = 16 * kWidth;
+  const uint8_t* rhs = t.rhs;
+  const int32_t* init = t.init;
+  const float* scale = t.scale;
+  const size_t tflite_apart = t.narrow->tflite_apart, to_next_panel = t.rhs_panel_stride;
+  Narrowing16 narrow = narrowing16(*t.narrow);
+  OCTET_SPILL(narrow);
+  const uint8x16_t flip = vdupq_n_u8((uint8_t)t.lhs_flip);
+  const auto flipped = [&](uint8x16_t bytes)
+                           OCTET_INLINE { return vreinterpretq_s8_u8(veorq_u8(bytes, flip)); };
+  int8x16_t a[groups][4];
+  uint8_t* dst[4];
+  unroll<4>([&](auto i) OCTET_INLINE {
+    unroll<groups>([&](auto g) OCTET_INLINE {
+      if constexpr (g == 0 || g + 1 < groups)
+        a[g][i] = flipped(vld1q_u8(rows[i] + 16 * g));
+      else
+        a[g][i] = flipped(load_rest(rows[i], t.depth, 16 * groups - t.depth));
+    });
+    dst[i] = (uint8_t*)t.dst + (i < 3 ? (size_t)i : t.rows - 1) * t.dst_stride;
+  });
+  for (size_t panels = t.cols / kWidth; panels != 0; --panels) {
+    int32x4_t acc[4][kWidth], sum[2][4];
+    const auto two_columns = [&](auto two) OCTET_INLINE {
+      constexpr int j = 2 * two, kAhead = groups == 2;  // where registers are left
+      int8x16_t b[groups][2];
+      const auto load = [&](auto g) OCTET_INLINE {
+        load_two_of<g + 1 < groups ? 16 : last, kGroup * g + 16 * j>(b[g], rhs);
+      };
+      unroll<groups>([&](auto g) OCTET_INLINE {
+        constexpr int bytes = g + 1 < groups ? 16 : last;
+        if constexpr (g == 0 || !kAhead) load(g);
+        if constexpr (g == 0 && kAhead) load(Int<g + 1>{});
+        multiply_group<least, g == 0, bytes, j>(acc, a[g], b[g][0]);
+        multiply_group<least, g == 0, bytes, j + 1>(acc, a[g], b[g][1]);
+      });
+      unroll<4>([&](auto i) OCTET_INLINE { sum[two][i] = vpaddq_s32(acc[i][j], acc[i][j + 1]); });
+    };
+    two_columns(Int<0>{});
+    two_columns(Int<1>{});
+    rhs += to_next_panel;
+    const int32x4_t start = vld1q_s32(init);
+    init += kWidth;
+    int32x4_t out[4];
+    unroll<4>([&](auto i)
+                  OCTET_INLINE { out[i] = vaddq_s32(vpaddq_s32(sum[0][i], sum[1][i]), start); });
+    const auto store = [&](const auto& by) OCTET_INLINE {
+      const uint8x16_t bytes = narrowed<Exit::kClamped>(out, {by, by, by, by}, narrow);
+      store_quads(bytes, dst);
+    };
+    if (__builtin_expect(!tflite_apart, 1))
+      store(FloatScale::at(scale, 0));
+    else
+      store(TfliteRight::at(scale, tflite_apart));
+    scale += kWidth;
+  }
+}
+
+// Not inlined: what it saves on the stack would cost deep tiles, too.
+template <bool least>
+__attribute__((noinline)) void multiply_shallow(const Tile& t) {
+  alignas(16) uint8_t tails[Shallow::kRows][16];
+  if (t.depth < 16) copy_tails(t, 0, (const uint8_t*)t.lhs, tails);
+  // A fourth row that is not there is the third one again: the same bytes to the same place
+  const uint8_t* rows[4];
+  unroll<4>([&](auto at) OCTET_INLINE {
+    const size_t i = at < 3 ? (size_t)at : t.rows - 1;
+    rows[at] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
+    if (t.depth < 16) rows[at] = tails[i];
+  });
+  if (t.depth <= 16)
+    multiply_panels<least, 1, 16>(t, rows);
+  else if (t.depth <= 24)
+    multiply_panels<least, 2, 8>(t, rows);
+  else if (t.depth <= 32)
+    multiply_panels<least, 2, 16>(t, rows);
+  else if (t.depth <= 40)
+    multiply_panels<least, 3, 8>(t, rows);
+  else
+    multiply_panels<least, 3, 16>(t, rows);
+  const size_t done = t.cols / kWidth;
+  if (t.cols == done * kWidth) return;
+  Tile last = t;
+  last.cols = t.cols - done * kWidth;
+  last.rhs += done * t.rhs_panel_stride;
+  last.init += done * kWidth;
+  last.scale += done * kWidth;
+  last.dst = (uint8_t*)t.dst + done * kWidth;
+  dispatch<least>(last);
+}
+
+template <bool least>
+void multiply_any(const Tile& t) {
+  Shallow::takes(t) ? multiply_shallow<least>(t) : dispatch<least>(t);
+}
+
+}  // namespace
+}  // namespace octet

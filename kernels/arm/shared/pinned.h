@@ -1,0 +1,165 @@
+// Single instructions that stay where the text puts them: no compiler moves, merges or replaces
+// them, they only allocate registers. For depth loops whose order matters: on in-order cores, and
+// where GCC 12 parts pairs of loads. The loads read operands, which nobody writes meanwhile.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/arm/shared/intrinsics.h"
+#include "kernels/core/unroll.h"
+
+namespace octet {
+namespace {
+
+// How AArch64 and AArch32 spell one instruction; of the latter, %e and %f are a register's halves.
+#if defined(__aarch64__)
+#define OCTET_SPELLED(aarch64, aarch32) aarch64
+#else
+#define OCTET_SPELLED(aarch64, aarch32) aarch32
+#endif
+
+#if defined(__aarch64__)
+
+OCTET_INLINE inline void load16_step(int8x16_t& to, const uint8_t*& from) {
+  __asm__ volatile("ldr %q0, [%1], #16" : "=w"(to), "+r"(from));
+}
+
+// 32 bytes at from + offset.
+template <int offset, typename Vector, typename Value>
+OCTET_INLINE inline void load_two(Vector& low, Vector& high, const Value* from) {
+  __asm__ volatile("ldp %q0, %q1, [%2, %c3]" : "=w"(low), "=w"(high) : "r"(from), "n"(offset));
+}
+// 32 bytes; then `step` bytes on.
+template <int step>
+OCTET_INLINE inline void load_two_step(int8x16_t& low, int8x16_t& high, const uint8_t*& from) {
+  __asm__ volatile("ldp %q0, %q1, [%2], %c3" : "=w"(low), "=w"(high), "+r"(from) : "n"(step));
+}
+
+// The first or the second two of four columns of 16 bytes.
+template <int two>
+OCTET_INLINE inline void load_columns(int8x16_t& b0, int8x16_t& b1, const uint8_t*& from) {
+  if constexpr (two == 0)
+    load_two_step<64>(b0, b1, from);
+  else
+    load_two<-32>(b0, b1, from);
+}
+
+template <int offset>
+OCTET_INLINE inline void load16(int8x16_t& to, const uint8_t* from) {
+  __asm__ volatile("ldr %q0, [%1, %c2]" : "=w"(to) : "r"(from), "n"(offset));
+}
+
+// In-order cores load 64 bits beside arithmetic, 128 bits instead of it.
+OCTET_INLINE inline void load4_step(int8x16_t& to, const uint8_t*& from) {
+  __asm__ volatile("ldr %s0, [%1], #4" : "=w"(to), "+r"(from));
+}
+OCTET_INLINE inline void load8_step(int8x16_t& to, const uint8_t*& from) {
+  __asm__ volatile("ldr %d0, [%1], #8" : "=w"(to), "+r"(from));
+}
+template <int offset>
+OCTET_INLINE inline void load_low(int8x16_t& to, const uint8_t* from) {
+  __asm__ volatile("ldr %d0, [%1, %c2]" : "=w"(to) : "r"(from), "n"(offset));
+}
+template <int offset>
+OCTET_INLINE inline void load_word(uint64_t& to, const uint8_t* from) {
+  __asm__ volatile("ldr %x0, [%1, %c2]" : "=r"(to) : "r"(from), "n"(offset));
+}
+OCTET_INLINE inline void insert_high(int8x16_t& to, uint64_t high) {
+  __asm__ volatile("ins %0.d[1], %x1" : "+w"(to) : "r"(high));
+}
+
+// The first eight bytes of two of four columns of 16; after the last two, past all of them.
+template <int two>
+OCTET_INLINE inline void load_half_columns(int8x16_t& b0, int8x16_t& b1, const uint8_t*& from) {
+  load_low<32 * two>(b0, from);
+  load_low<32 * two + 16>(b1, from);
+  if (two) from += 64;
+}
+
+// A row's bytes, whole or their first eight; then on to the next row, which costs an instruction of
+// its own nowhere.
+OCTET_INLINE inline void load16_row(int8x16_t& to, const uint8_t*& from, size_t stride) {
+  __asm__ volatile("ld1 {%0.16b}, [%1], %2" : "=w"(to), "+r"(from) : "r"(stride));
+}
+OCTET_INLINE inline void load8_row(int8x16_t& to, const uint8_t*& from, size_t stride) {
+  __asm__ volatile("ld1 {%0.8b}, [%1], %2" : "=w"(to), "+r"(from) : "r"(stride));
+}
+OCTET_INLINE inline void store16_row(uint8x16_t bytes, uint8_t*& to, size_t stride) {
+  __asm__ volatile("st1 {%1.16b}, [%0], %2" : "+r"(to) : "w"(bytes), "r"(stride) : "memory");
+}
+OCTET_INLINE inline void store8_row(uint8x16_t bytes, uint8_t*& to, size_t stride) {
+  __asm__ volatile("st1 {%1.8b}, [%0], %2" : "+r"(to) : "w"(bytes), "r"(stride) : "memory");
+}
+
+template <int lane>
+OCTET_INLINE inline void store4_step(uint32x4_t from, uint8_t*& to) {
+  __asm__ volatile("st1 {%1.s}[%c2], [%0], #4" : "+r"(to) : "w"(from), "n"(lane) : "memory");
+}
+
+#ifdef __ARM_FEATURE_DOTPROD
+template <int lane>
+OCTET_INLINE inline void dot(int32x4_t& acc, int8x16_t b, int8x16_t a) {
+  __asm__ volatile("sdot %0.4s, %1.16b, %2.4b[%c3]" : "+w"(acc) : "w"(b), "w"(a), "n"(lane));
+}
+#endif
+
+#else
+
+OCTET_INLINE inline void load16_step(int8x16_t& to, const uint8_t*& from) {
+  __asm__ volatile("vld1.8 {%e0, %f0}, [%1]!" : "=w"(to), "+r"(from));
+}
+template <int two>
+OCTET_INLINE inline void load_columns(int8x16_t& b0, int8x16_t& b1, const uint8_t*& from) {
+  load16_step(b0, from);
+  load16_step(b1, from);
+}
+// With all of their 16 bytes: addresses that advance cost no instruction.
+template <int two>
+OCTET_INLINE inline void load_half_columns(int8x16_t& b0, int8x16_t& b1, const uint8_t*& from) {
+  load_columns<two>(b0, b1, from);
+}
+template <int offset>
+OCTET_INLINE inline void load_low(int8x16_t& to, const uint8_t* from) {
+  __asm__ volatile("vld1.8 {%e0}, [%1]" : "=w"(to) : "r"(from + offset));
+}
+
+#endif
+
+// Products of the low halves, and of the high halves.
+OCTET_INLINE inline int16x8_t multiply_low(int8x16_t a, int8x16_t b) {
+  int16x8_t products;
+  __asm__ volatile(OCTET_SPELLED("smull %0.8h, %1.8b, %2.8b", "vmull.s8 %q0, %e1, %e2")
+                   : "=w"(products)
+                   : "w"(a), "w"(b));
+  return products;
+}
+OCTET_INLINE inline int16x8_t multiply_high(int8x16_t a, int8x16_t b) {
+  int16x8_t products;
+  __asm__ volatile(OCTET_SPELLED("smull2 %0.8h, %1.16b, %2.16b", "vmull.s8 %q0, %f1, %f2")
+                   : "=w"(products)
+                   : "w"(a), "w"(b));
+  return products;
+}
+OCTET_INLINE inline void multiply_add_high(int16x8_t& products, int8x16_t a, int8x16_t b) {
+  __asm__ volatile(OCTET_SPELLED("smlal2 %0.8h, %1.16b, %2.16b", "vmlal.s8 %q0, %f1, %f2")
+                   : "+w"(products)
+                   : "w"(a), "w"(b));
+}
+OCTET_INLINE inline int32x4_t pairs(int16x8_t products) {
+  int32x4_t sums;
+  __asm__ volatile(OCTET_SPELLED("saddlp %0.4s, %1.8h", "vpaddl.s16 %q0, %q1")
+                   : "=w"(sums)
+                   : "w"(products));
+  return sums;
+}
+OCTET_INLINE inline void add_pairs(int32x4_t& sums, int16x8_t products) {
+  __asm__ volatile(OCTET_SPELLED("sadalp %0.4s, %1.8h", "vpadal.s16 %q0, %q1")
+                   : "+w"(sums)
+                   : "w"(products));
+}
+
+#undef OCTET_SPELLED
+
+}  // namespace
+}  // namespace octet

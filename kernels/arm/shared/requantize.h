@@ -1,0 +1,157 @@
+// From accumulators to 8 bits in registers: float(acc) * scale, rounded to nearest even, + zero
+// point, clamped.
+#pragma once
+
+#include "kernels/arm/shared/intrinsics.h"
+#include "kernels/arm/shared/tflite.h"
+#include "kernels/core/micro_kernel.h"
+#include "kernels/core/unroll.h"
+
+namespace octet {
+namespace {
+
+// One path for both output types: u8 is narrowed as s8, 128 lower, and flipped at the end.
+struct Narrowing {
+  float32x4_t magic;
+  int32x4_t offset;
+  int8x16_t lo, hi;
+  uint8x16_t flip;
+};
+
+inline Narrowing narrowing(const Narrow& n) {
+  const int32_t shift = n.dst_u8 ? 128 : 0;
+  return {vdupq_n_f32(12582912.0f), vdupq_n_s32(0x4B400000 - (n.zero_point - shift)),
+          vdupq_n_s8((int8_t)(n.lo - shift)), vdupq_n_s8((int8_t)(n.hi - shift)),
+          vdupq_n_u8((uint8_t)shift)};
+}
+
+// Adding 1.5 * 2^23 (bits 0x4B400000) leaves the rounded integer in the low bits, and FADD is two
+// to four times as fast as FCVTNS. Right for every x: bits of positive floats grow with their value
+// and those of negative ones are negative integers, so that beyond +-2^22, where the bits are no
+// longer the integer, the difference is still beyond +-2^22 and saturates as the true value would.
+// The multiply and the add must round separately: -ffp-contract=off.
+inline int32x4_t scaled(int32x4_t acc, float32x4_t scale, const Narrowing& n) {
+  const float32x4_t x = vmulq_f32(vcvtq_f32_s32(acc), scale);
+  return vqsubq_s32(vreinterpretq_s32_f32(vaddq_f32(x, n.magic)), n.offset);
+}
+
+// Sixteen scaled values to bytes, in order.
+inline uint8x16_t pack(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d, const Narrowing& n) {
+  const int16x8_t ab = vqmovn_high_s32(vqmovn_s32(a), b), cd = vqmovn_high_s32(vqmovn_s32(c), d);
+  const int8x16_t bytes = vqmovn_high_s16(vqmovn_s16(ab), cd);
+  return veorq_u8(vreinterpretq_u8_s8(vminq_s8(vmaxq_s8(bytes, n.lo), n.hi)), n.flip);
+}
+
+// ---- kernels with kNarrows16 and kTfliteRight ---------------------------------------------------
+
+// How a tile leaves its kernel. Most often the clamp is no more than what saturation does anyway.
+enum class Exit { kS32, kSaturated, kClamped, kTflite };
+
+inline Exit exit_of(const Tile& t) {
+  if (!t.scale) return Exit::kS32;
+  if (t.narrow->tflite_apart) return Exit::kTflite;
+  return t.narrow->hi - t.narrow->lo == 255 ? Exit::kSaturated : Exit::kClamped;
+}
+
+// Of four columns. Rounded products fit in 16 bits, so the low halves of the rounded floats are all
+// there is.
+struct FloatScale {
+  float32x4_t scale;
+
+  OCTET_INLINE static inline FloatScale at(const float* scales, size_t) {
+    return {vld1q_f32(scales)};
+  }
+  template <typename F>
+  OCTET_INLINE inline FloatScale shuffled(const F& f) const {
+    return {vreinterpretq_f32_s32(f(vreinterpretq_s32_f32(scale)))};
+  }
+  OCTET_INLINE inline int16x8_t magic(int32x4_t acc) const {
+    return vreinterpretq_s16_f32(
+        vaddq_f32(vmulq_f32(vcvtq_f32_s32(acc), scale), vdupq_n_f32(12582912.0f)));
+  }
+  OCTET_INLINE static inline int16x8_t rounded(int32x4_t a, const FloatScale& by_a, int32x4_t b,
+                                               const FloatScale& by_b) {
+    return vuzp1q_s16(by_a.magic(a), by_b.magic(b));
+  }
+};
+
+// TFLite mode where every column is divided: nothing to shift to the left, and a half to add.
+struct TfliteRight {
+  int32x4_t multiplier, right;
+
+  OCTET_INLINE static inline TfliteRight at(const float* scales, size_t apart) {
+    const int32_t* const row = (const int32_t*)scales;
+    return {vld1q_s32(row), vnegq_s32(vld1q_s32(row + (size_t)TfliteRow::kRight * apart))};
+  }
+  template <typename F>
+  OCTET_INLINE inline TfliteRight shuffled(const F& f) const {
+    return {f(multiplier), f(right)};
+  }
+  OCTET_INLINE inline int32x4_t scaled(int32x4_t acc) const {
+    return vrshlq_s32(less_if_negative(vqrdmulhq_s32(acc, multiplier)), right);
+  }
+  OCTET_INLINE static inline int16x8_t rounded(int32x4_t a, const TfliteRight& by_a, int32x4_t b,
+                                               const TfliteRight& by_b) {
+    return vqmovn_high_s32(vqmovn_s32(by_a.scaled(a)), by_b.scaled(b));
+  }
+};
+
+template <Exit exit>
+struct ScaleOf {
+  using Type = FloatScale;
+};
+template <>
+struct ScaleOf<Exit::kTflite> {
+  using Type = TfliteRight;
+};
+
+// u8 is narrowed as s8, 128 lower, and flipped at the end.
+struct Narrowing16 {
+  int16x8_t zero_point;
+  int8x16_t lo, hi;
+  uint8x16_t flip;
+};
+
+inline Narrowing16 narrowing16(const Narrow& n) {
+  const int32_t shift = n.dst_u8 ? 128 : 0;
+  return {vdupq_n_s16((int16_t)(n.zero_point - shift)), vdupq_n_s8((int8_t)(n.lo - shift)),
+          vdupq_n_s8((int8_t)(n.hi - shift)), vdupq_n_u8((uint8_t)shift)};
+}
+
+// What eight bytes need of it.
+struct Narrowing8 {
+  int16x8_t zero_point;
+  int8x8_t lo, hi;
+  uint8x8_t flip;
+
+  Narrowing8() = default;
+  explicit Narrowing8(const Narrowing16& n)
+      : zero_point(n.zero_point),
+        lo(vget_low_s8(n.lo)),
+        hi(vget_low_s8(n.hi)),
+        flip(vget_low_u8(n.flip)) {}
+};
+
+// Eight bytes, in order, of the same four columns.
+template <Exit exit, typename Scale>
+OCTET_INLINE inline uint8x8_t narrowed(int32x4_t a, int32x4_t b, const Scale& scale,
+                                       const Narrowing8& n) {
+  int8x8_t bytes = vqmovn_s16(vqaddq_s16(Scale::rounded(a, scale, b, scale), n.zero_point));
+  if (exit != Exit::kSaturated) bytes = vmin_s8(vmax_s8(bytes, n.lo), n.hi);
+  return veor_u8(vreinterpret_u8_s8(bytes), n.flip);
+}
+
+// Sixteen bytes, in order.
+template <Exit exit, typename Scale>
+OCTET_INLINE inline uint8x16_t narrowed(const int32x4_t (&acc)[4], const Scale (&scale)[4],
+                                        const Narrowing16& n) {
+  const int16x8_t low = Scale::rounded(acc[0], scale[0], acc[1], scale[1]),
+                  high = Scale::rounded(acc[2], scale[2], acc[3], scale[3]);
+  int8x16_t bytes =
+      vqmovn_high_s16(vqmovn_s16(vqaddq_s16(low, n.zero_point)), vqaddq_s16(high, n.zero_point));
+  if (exit != Exit::kSaturated) bytes = vminq_s8(vmaxq_s8(bytes, n.lo), n.hi);
+  return veorq_u8(vreinterpretq_u8_s8(bytes), n.flip);
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,65 @@
+// How a tile of four columns to a vector leaves its kernel: s32 or 8 bits, whole or on the way over
+// the stack, where it has fewer columns than its registers.
+#pragma once
+
+#include "kernels/arm/shared/copy_bytes.h"
+#include "kernels/arm/shared/pinned.h"
+#include "kernels/arm/shared/requantize.h"
+
+namespace octet {
+namespace {
+
+template <int rows, int vectors>
+OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[rows][vectors], uint8_t* dst,
+                                   size_t stride) {
+  OCTET_UNROLL(6)
+  for (int i = 0; i < rows; ++i, dst += stride) {
+    OCTET_UNROLL(4)
+    for (int v = 0; v < vectors; ++v) vst1q_s32((int32_t*)dst + 4 * v, acc[i][v]);
+  }
+}
+
+template <int rows, int vectors, Exit exit>
+OCTET_INLINE inline void store_narrow(const Tile& t, int32x4_t (&acc)[rows][vectors],
+                                      const Narrowing16& n, uint8_t*& dst, size_t stride) {
+  using Scale = typename ScaleOf<exit>::Type;
+  Scale scale[4];
+  OCTET_UNROLL(4)
+  for (int v = 0; v < 4; ++v)
+    scale[v] = Scale::at(t.scale + 4 * (v % vectors), t.narrow->tflite_apart);
+  OCTET_UNROLL(6)
+  for (int i = 0; i < rows; ++i) {
+    // Or GCC 12 begins all exits' conversions before it branches to one of them, and spills
+    OCTET_UNROLL(4)
+    for (int v = 0; v < vectors; ++v) OCTET_PIN(acc[i][v]);
+    const uint8x16_t bytes =
+        narrowed<exit>({acc[i][0], acc[i][1], acc[i][vectors - 2], acc[i][vectors - 1]}, scale, n);
+    if (vectors == 4)
+      store16_row(bytes, dst, stride);
+    else
+      store8_row(bytes, dst, stride);
+  }
+}
+
+template <int rows, int vectors>
+OCTET_INLINE inline void leave_tile(const Tile& t, int32x4_t (&acc)[rows][vectors]) {
+  const size_t element = t.scale ? 1 : 4;
+  alignas(16) uint8_t whole[rows * 4 * vectors * 4];
+  const bool partial = t.cols < 4 * vectors;
+  uint8_t* dst = partial ? whole : (uint8_t*)t.dst;
+  const size_t stride = partial ? 4 * vectors * element : t.dst_stride;
+  const Exit exit = exit_of(t);
+  if (exit == Exit::kSaturated) {
+    store_narrow<rows, vectors, Exit::kSaturated>(t, acc, narrowing16(*t.narrow), dst, stride);
+  } else if (exit == Exit::kClamped) {
+    store_narrow<rows, vectors, Exit::kClamped>(t, acc, narrowing16(*t.narrow), dst, stride);
+  } else if (exit == Exit::kTflite) {
+    store_narrow<rows, vectors, Exit::kTflite>(t, acc, narrowing16(*t.narrow), dst, stride);
+  } else {
+    store_s32<rows, vectors>(acc, dst, stride);
+  }
+  if (partial) copy_rows(whole, stride, (uint8_t*)t.dst, t.dst_stride, t.rows, t.cols * element);
+}
+
+}  // namespace
+}  // namespace octet

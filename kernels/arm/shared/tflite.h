@@ -1,0 +1,39 @@
+// TFLite mode's arithmetic on NEON, for any accumulator: each of its two roundings has its
+// instruction, but for halves of negative numbers, which SRSHL rounds up.
+#pragma once
+
+#include "kernels/arm/shared/intrinsics.h"
+#include "kernels/core/epilogue.h"
+#include "kernels/core/unroll.h"
+
+namespace octet {
+namespace {
+
+// One less where negative, which sends halves away from zero. No product is so small that it wraps.
+OCTET_INLINE inline int32x4_t less_if_negative(int32x4_t high) {
+  return vsraq_n_s32(high, high, 31);
+}
+
+struct TfliteVector {
+  int32x4_t multiplier, left, right;  // right: negative, or 0
+
+  OCTET_INLINE inline void set(int32x4_t m, int32x4_t shift) {
+    multiplier = m;
+    left = vmaxq_s32(shift, vdupq_n_s32(0));
+    right = vminq_s32(shift, vdupq_n_s32(0));
+  }
+  OCTET_INLINE inline int32x4_t scale(int32x4_t x) const {
+    const int32x4_t high = vqrdmulhq_s32(vshlq_s32(x, left), multiplier);
+    // -1 where negative and divided
+    return vrshlq_s32(vsraq_n_s32(high, vandq_s32(high, right), 31), right);
+  }
+};
+
+OCTET_INLINE inline TfliteVector tflite_vector(const TfliteScale& s) {
+  TfliteVector v;
+  v.set(vdupq_n_s32(s.multiplier), vdupq_n_s32(s.shift));
+  return v;
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,75 @@
+// From accumulators to output: scale, clamp of the product, + residual, round, + zero point, clamp,
+// look-up table.
+// DESIGN.md, "Numeric contract".
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/core/output.h"
+#include "kernels/core/requantize.h"
+#include "kernels/core/strict_float.h"
+#include "kernels/core/tflite.h"
+#include "kernels/core/tflite_add.h"
+
+namespace octet {
+
+enum class FinishMode : uint8_t { kS32, kF32, kFloat8, kTflite8 };
+
+struct TfliteScale {
+  int32_t multiplier, shift;
+};
+
+// One per plan; the arrays cover all columns, padded with harmless values to a multiple of 64.
+struct Finish {
+  FinishMode mode;
+  bool dst_u8;
+  bool has_residual, residual_u8;
+  const float* scale;          // kF32, kFloat8; kTflite8: the first row of `tflite`
+  const float* bias_f32;       // kF32, or null
+  const int32_t* multiplier;   // kTflite8
+  const int32_t* shift;        // kTflite8
+  TfliteColumns tflite;        // kTflite8
+  int32_t zero_point, lo, hi;  // of the output; lo and hi are the clamp, inside the output type
+  bool fits_int32;             // kFloat8: no value that is rounded reaches 2^31, clamped or not
+  // kFloat8: lo - zero_point and hi - zero_point; kF32: the clamp itself
+  float lo_f32, hi_f32;
+  int32_t residual_zero_point;
+  float residual_scale;                                   // kFloat8
+  TfliteScale product_scale, residual_tflite, sum_scale;  // kTflite8 with residual
+  int32_t intermediate_zero_point;                        // of the product then
+  const ByteSum* byte_sum;                                // that ADD in one rounding, or null
+  // The product's own clamp, before the residual: kTflite8 has always one, less the intermediate
+  // zero point; kFloat8, where clamps_product.
+  bool clamps_product;
+  int32_t product_lo, product_hi;
+  float product_lo_f32, product_hi_f32;
+  const uint8_t* lut;  // 256 bytes, or null
+  // With it, for vectors: each of its rows of 16 bytes, less, by exclusive or, the one before; but
+  // not rows 0 and 8
+  const uint8_t* lut_rows;
+};
+
+// A tile of accumulators and where it goes.
+struct FinishTile {
+  const int32_t* acc;
+  size_t acc_stride;  // elements
+  size_t rows, cols;
+  size_t column;           // of the first accumulator, into Finish's arrays
+  const float* row_scale;  // one per row, or null for 1
+  Output to;               // row 0, `column`
+};
+
+namespace {
+
+// The same for kernels that finish by themselves.
+inline Narrow narrow_of(const Finish& f) {
+  return {f.zero_point, f.lo, f.hi, f.dst_u8, f.tflite.apart, f.tflite.right_only};
+}
+
+}  // namespace
+
+using FindByteSumFn = bool (*)(const Finish&, ByteSum*);
+using FinishFn = void (*)(const Finish&, const FinishTile&);
+
+}  // namespace octet

@@ -1,0 +1,130 @@
+// Row work in plain loops, compiled once per ISA like finish.h.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/core/lhs_rows.h"
+#include "kernels/generic/round.h"
+
+namespace octet {
+namespace {
+
+// Of up to 31 bytes: eight at a time, of which the last may hold some that were counted already.
+inline uint32_t sum_tail(const uint8_t* bytes, size_t count, uint8_t flip) {
+  const uint64_t flips = 0x0101010101010101u * flip;
+  uint32_t sum = 0;
+  if (count < 8) {
+    for (size_t k = 0; k < count; ++k) sum += (uint8_t)(bytes[k] ^ flip);
+    return sum;
+  }
+  const auto eight = [&](uint64_t x) {
+    constexpr uint64_t kEven = 0x00ff00ff00ff00ff;
+    const uint64_t pairs = (x & kEven) + (x >> 8 & kEven);
+    return (uint32_t)(pairs * 0x0001000100010001u >> 48);
+  };
+  uint64_t x;
+  for (; count >= 8; bytes += 8, count -= 8) {
+    __builtin_memcpy(&x, bytes, sizeof x);
+    sum += eight(x ^ flips);
+  }
+  if (!count) return sum;
+  __builtin_memcpy(&x, bytes + count - 8, sizeof x);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  return sum + eight((x ^ flips) << 8 * (8 - count) >> 8 * (8 - count));
+#else
+  return sum + eight((x ^ flips) >> 8 * (8 - count));
+#endif
+}
+
+void sum_rows(const Rows& r, bool is_signed, int32_t* sums) {
+  // A signed byte is its unsigned reading with the top bit flipped, minus 128.
+  const uint8_t flip = (uint8_t)(r.flip ^ (is_signed ? 0x80 : 0));
+  const int32_t bias = is_signed ? 128 : 0;
+  // A sum of differences of bytes has an instruction, which compilers find (kernels/pack/
+  // weight_sums.cc); of what they cannot know to be 0, or they find a simpler form.
+  uint8_t none = 0;
+  __asm__("" : "+r"(none));
+  const size_t whole = r.depth / 32 * 32;
+  for (size_t i = 0; i < r.rows; ++i) {
+    const uint8_t* row = r.row(i);
+    uint32_t sum = 0;
+    for (size_t k = 0; k < whole; ++k)
+      sum += (uint32_t)__builtin_abs((uint8_t)(row[k] ^ flip) - none);
+    sum += sum_tail(row + whole, r.depth - whole, flip);
+    sums[i] = (int32_t)(sum - (uint32_t)bias * (uint32_t)r.depth);
+  }
+}
+
+// Maps float bits to integers of the same order, and back. Integer min and max mean the same on
+// every ISA; float ones differ on NaN.
+inline int32_t ordered(int32_t bits) { return bits ^ ((bits >> 31) & 0x7fffffff); }
+
+// Below this the row counts as zero. Far above the denormals, so that FTZ and DAZ change nothing.
+constexpr float kTinyRange = 7.888609052210118e-31f;  // 2^-100
+
+RowQuant measure_rows(const FloatRows& r, bool asymmetric) {
+  int32_t lo = 0, hi = 0, largest = 0;
+  for (size_t i = 0; i < r.rows; ++i) {
+    const float* row = r.data + i * r.stride;
+    for (size_t k = 0; k < r.depth; ++k) {
+      const int32_t bits = float_bits(row[k]), magnitude = bits & 0x7fffffff, rank = ordered(bits);
+      largest = magnitude > largest ? magnitude : largest;
+      lo = rank < lo ? rank : lo;
+      hi = rank > hi ? rank : hi;
+    }
+  }
+  const float least = bits_float(ordered(lo)), most = bits_float(hi);
+  const float range = asymmetric ? most - least : bits_float(largest);
+  if (largest >= 0x7f800000 || float_bits(range) == 0x7f800000) return {bits_float(0x7fc00000), 0};
+  if (range < kTinyRange) return {1.0f, 0};
+  const float scale = range / (asymmetric ? 255.0f : 127.0f);
+  if (!asymmetric) return {scale, 0};
+  const int32_t zero_point = round_half_even(0.0f - least / scale);
+  return {scale, zero_point > 255 ? 255 : zero_point};
+}
+
+void quantize_floats(const Quantization& by, const float* x, size_t count, uint8_t* out) {
+  const float scale = by.scale;  // bytes are written, which could be those of by
+  const int32_t zero_point = by.zero_point;
+  const float lo = (float)(by.lo - zero_point), hi = (float)(by.hi - zero_point);
+  for (size_t k = 0; k < count; ++k) {
+    float v = x[k] / scale;
+    v = v == v ? v : 0;
+    v = v < lo ? lo : v;
+    v = v > hi ? hi : v;
+    out[k] = (uint8_t)(round_half_even(v) + zero_point);
+  }
+}
+
+RowQuant quantize_row(const float* row, size_t depth, bool asymmetric, uint8_t* out) {
+  const RowQuant quant = measure_rows({row, depth, 1, depth}, asymmetric);
+  quantize_floats(dynamic_quantization(quant, asymmetric), row, depth, out);
+  return quant;
+}
+
+// A run is `chunks` fixed moves, or, if 0, as many as it takes.
+template <size_t chunk, size_t chunks>
+void copy_windows_by(const Windows& w) {
+  const Windows own = w;  // bytes are written, which could be those of w
+  const uint8_t* window = own.from;
+  uint8_t* out = own.to;
+  for (size_t i = 0; i < own.count; ++i, window += own.step, out += own.stride) {
+    const uint8_t* from = window;
+    uint8_t* to = out;
+    for (size_t line = 0; line < own.lines; ++line, from += own.line, to += own.bytes)
+      for (size_t b = 0; b < (chunks ? chunks * chunk : own.bytes); b += chunk)
+        __builtin_memcpy(to + b, from + b, chunk);
+  }
+}
+
+void copy_windows(const Windows& w) {
+  if (w.bytes <= 16) return copy_windows_by<16, 1>(w);
+  if (w.bytes <= 32) return copy_windows_by<32, 1>(w);
+  if (w.bytes <= 64) return copy_windows_by<32, 2>(w);
+  if (w.bytes <= 96) return copy_windows_by<32, 3>(w);
+  copy_windows_by<32, 0>(w);
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,10 @@
+#include "kernels/generic/portable.h"
+
+#include "kernels/generic/accumulator_init.h"
+#include "kernels/generic/epilogue.h"
+#include "kernels/generic/lhs_rows.h"
+
+namespace octet {
+const TierOps portable_ops = {init_tile,    finish_tile,     sum_rows,    quantize_row,
+                              measure_rows, quantize_floats, copy_windows};
+}  // namespace octet

@@ -1,0 +1,139 @@
+// TFLite's ADD as a ByteSum: a search, in plain loops over pairs of bytes.
+#pragma once
+
+#include "kernels/core/epilogue.h"
+#include "kernels/core/tflite_scale.h"
+
+namespace octet {
+namespace {
+
+constexpr int kMostRight = 22;       // 256 << 22 and what is added to it fit 32 bits
+constexpr int32_t kLimit = 1 << 30;  // of what the factors make of two bytes
+constexpr int32_t kWord = 1 << 15;   // factors below need no second part
+constexpr int kAround = 2;           // neighbours of a factor, to each side
+// Both factors enlarged together move sums that are halves away from zero, as the definition rounds
+// them, where all others stay what they are.
+constexpr double kEnlarged[] = {0, 0x1p-18, 0x1p-15, 0x1p-13, 0x1p-11};
+constexpr int kEnlargements = sizeof kEnlarged / sizeof kEnlarged[0];
+constexpr int kFew = 2;         // candidates that are tried before the others
+constexpr int kPrecisions = 2;  // the finest, and that of words
+constexpr int kCandidates = kPrecisions * (kEnlargements + (2 * kAround + 1) * (2 * kAround + 1));
+
+struct Candidate {
+  int32_t factor[2];
+  int right;
+  int32_t least, most;  // offsets that give the right sums so far
+};
+
+double power(int exponent) {
+  double p = 1;
+  for (; exponent > 0; --exponent) p *= 2;
+  for (; exponent < 0; ++exponent) p /= 2;
+  return p;
+}
+double factor_of(const TfliteScale& input, const TfliteScale& sum) {
+  return (double)input.multiplier * power(input.shift - 31) * (double)sum.multiplier *
+         power(sum.shift - 31 + 20);
+}
+
+// Those of a precision: limit bounds each factor.
+int add_candidates(const double (&factor)[2], double limit, Candidate* to) {
+  int right = 0, count = 0;
+  const auto fits = [&](int shift) {
+    const double p = factor[0] * power(shift), q = factor[1] * power(shift);
+    return (p > q ? p : q) * (1 + kEnlarged[kEnlargements - 1]) + kAround + 1 < limit &&
+           (p + q + 2 * kAround + 4) * 256 < kLimit;
+  };
+  if (!fits(0)) return 0;
+  while (right < kMostRight && fits(right + 1)) ++right;
+  const auto add = [&](double p, double q) {
+    if (p >= 0 && q >= 0)
+      to[count++] = {{(int32_t)(p + 0.5), (int32_t)(q + 0.5)}, right, -kLimit, kLimit - 1};
+  };
+  const double p = factor[0] * power(right), q = factor[1] * power(right);
+  for (const double more : kEnlarged) add(p * (1 + more), q * (1 + more));
+  for (int i = -kAround; i <= kAround; ++i)
+    for (int j = -kAround; j <= kAround; ++j) add(p + i, q + j);
+  return count;
+}
+
+// One product's byte with every residual's.
+void narrow_down(const int32_t (&outputs)[256], int32_t lo, int32_t hi, int32_t x, Candidate* c) {
+  int32_t least = c->least, most = c->most, sum = x * c->factor[0];
+  const int32_t step = c->factor[1], right = c->right;
+  for (int32_t r = 0; r < 256; ++r, sum += step) {
+    const int32_t from = (int32_t)((uint32_t)outputs[r] << right) - sum,
+                  to = from + (1 << right) - 1;
+    // Beyond a bound the clamp makes up for the rest
+    const int32_t above = outputs[r] > lo ? from : -kLimit,
+                  below = outputs[r] < hi ? to : kLimit - 1;
+    least = above > least ? above : least;
+    most = below < most ? below : most;
+  }
+  c->least = least;
+  c->most = most;
+}
+
+bool write(const Candidate& c, ByteSum* sum) {
+  int left = 0;
+  while ((c.factor[0] > c.factor[1] ? c.factor[0] : c.factor[1]) >> left >= kWord) ++left;
+  const int32_t step = 1 << left, middle = (int32_t)(((int64_t)c.least + c.most) / 2);
+  int32_t offset = middle & ~(step - 1);  // down
+  if (offset < c.least) offset += step;
+  if (c.least > c.most || offset > c.most) return false;
+  for (int i = 0; i < 2; ++i) {
+    sum->high[i] = (int16_t)(c.factor[i] >> left);
+    sum->low[i] = (int16_t)(c.factor[i] & (step - 1));
+  }
+  sum->offset = offset >> left;
+  sum->left = left;
+  sum->right = c.right;
+  return true;
+}
+
+// The first of the candidates that is right for all pairs.
+bool choose(const Finish& f, Candidate* candidates, int count, ByteSum* sum) {
+  const auto scaled = [](int32_t x, const TfliteScale& by) {
+    return tflite_scale(x, by.multiplier, by.shift);
+  };
+  const int32_t residual_zero = f.residual_zero_point + (f.residual_u8 ? 0 : 128),
+                product_zero = f.intermediate_zero_point + (f.dst_u8 ? 0 : 128);
+  int32_t addend[256], outputs[256];
+  for (int32_t r = 0; r < 256; ++r)
+    addend[r] = scaled((r - residual_zero) * (1 << 20), f.residual_tflite);
+  for (int32_t product = f.product_lo; product <= f.product_hi && count; ++product) {
+    const int32_t scaled_product = scaled(product * (1 << 20), f.product_scale);
+    for (int32_t r = 0; r < 256; ++r) {
+      const int32_t out = scaled(scaled_product + addend[r], f.sum_scale);
+      outputs[r] = out < f.lo - f.zero_point   ? f.lo
+                   : out > f.hi - f.zero_point ? f.hi
+                                               : out + f.zero_point;
+    }
+    int left = 0;
+    for (int i = 0; i < count; ++i) {
+      narrow_down(outputs, f.lo, f.hi, product + product_zero, &candidates[i]);
+      if (candidates[i].least <= candidates[i].most) candidates[left++] = candidates[i];
+    }
+    count = left;
+  }
+  for (int i = 0; i < count; ++i)
+    if (write(candidates[i], sum)) return true;
+  return false;
+}
+
+// Looks at all pairs of bytes that the product's clamp lets through. False: it has found none.
+bool find_byte_sum(const Finish& f, ByteSum* sum) {
+  Candidate candidates[kCandidates];
+  const double factor[2] = {factor_of(f.product_scale, f.sum_scale),
+                            factor_of(f.residual_tflite, f.sum_scale)};
+  int count = add_candidates(factor, 2.0 * kLimit, candidates);
+  count += add_candidates(factor, kWord, candidates + count);
+  // Often the first is right, and the others need not be looked at
+  const int few = count < kFew ? count : kFew;
+  Candidate first[kFew];
+  for (int i = 0; i < few; ++i) first[i] = candidates[i];
+  return choose(f, first, few, sum) || choose(f, candidates + few, count - few, sum);
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,270 @@
+// Winograd's transforms, one text for all ISAs: vectors of GCC's and Clang's extension, in which +
+// is an instruction and wraps. What an ISA adds is a struct that names its vectors and widens
+// bytes:
+//
+//     struct Lanes {
+//       typedef uint16_t Words __attribute__((vector_size(..)));   // one input channel per lane
+//       typedef uint32_t Sums __attribute__((vector_size(..)));    // one output channel per lane
+//       typedef float Floats __attribute__((vector_size(..)));     // beside Sums
+//       static Words widen_u8(const uint8_t*), widen_s8(const uint8_t*);
+//       static void store_int8(uint8_t* bytes, Words, int16_t factor, uint8_t flip);
+//       static Sums round(Floats);                                 // half to even
+//       static constexpr int kAhead = ..;                          // elements
+//     };
+//
+// store_int8 is what WinogradInput's factors and flip ask for. Products that are kAhead behind
+// those of a tile are fetched for the next one, none with 0; a constant costs no register.
+//
+// A form is its 1-D transforms, which run over columns and then over lines, and the factor that its
+// products carry.
+#pragma once
+
+#include <string.h>
+
+#include "kernels/core/unroll.h"
+#include "kernels/core/winograd_ops.h"
+
+namespace octet {
+namespace {
+
+// F(2,3): products carry 4.
+struct Form2x2 {
+  static constexpr int kPatch = 4, kOut = 2;
+  // What each line of the transform makes of ones
+  static constexpr int kCentre[kPatch] = {0, 2, 0, 0};
+  template <typename V>
+  OCTET_INLINE static inline void input(const V* d, V* t) {
+    t[0] = d[0] - d[2];
+    t[1] = d[1] + d[2];
+    t[2] = d[2] - d[1];
+    t[3] = d[3] - d[1];
+  }
+  template <typename V>
+  OCTET_INLINE static inline void output(const V* m, V* y) {
+    y[0] = m[0] + m[1] + m[2];
+    y[1] = m[1] - m[2] + m[3];
+  }
+  template <typename V, typename Signed>
+  OCTET_INLINE static inline V recover(V y) {
+    return (V)((Signed)y >> 2);
+  }
+};
+
+// F(4,3): products carry 576 = 9 * 64. 0x38E38E39 * 9 = 1 modulo 2^32, so nothing is lost as long
+// as 64 y fits.
+struct Form4x4 {
+  static constexpr int kPatch = 6, kOut = 4;
+  static constexpr int kCentre[kPatch] = {0, -6, 0, 0, 0, 0};
+  template <typename V>
+  OCTET_INLINE static inline void input(const V* d, V* t) {
+    const V c = d[4] - d[2], e = d[3] - d[1], e2 = e + e;
+    const V a = d[4] - (d[2] << 2), b = d[3] - (d[1] << 2);
+    t[0] = ((d[0] - d[2]) << 2) + c;
+    t[1] = a + b;
+    t[2] = a - b;
+    t[3] = c + e2;
+    t[4] = c - e2;
+    t[5] = d[5] - d[3] - (e2 + e2);
+  }
+  template <typename V>
+  OCTET_INLINE static inline void output(const V* m, V* y) {
+    const V s = m[1] + m[2], d = m[1] - m[2], s2 = m[3] + m[4], d2 = m[3] - m[4];
+    y[0] = m[0] + s + s2;
+    y[1] = d + (d2 + d2);
+    y[2] = s + (s2 << 2);
+    y[3] = d + (d2 << 3) + (m[5] << 2);
+  }
+  template <typename V, typename Signed>
+  OCTET_INLINE static inline V recover(V y) {
+    return (V)((Signed)(y * 0x38E38E39u) >> 6);
+  }
+};
+
+// Stride 2: two outputs read x0..x4, of which x0 x2 x4 meet the outer weights, in three products,
+// and x1 x3 the middle one. Products carry 1.
+struct Form2x2Stride2 {
+  static constexpr int kPatch = 5, kOut = 2;
+  static constexpr int kCentre[kPatch] = {0, 1, 0, 1, 1};
+  template <typename V>
+  OCTET_INLINE static inline void input(const V* d, V* t) {
+    t[0] = d[0] - d[2];
+    t[1] = d[2];
+    t[2] = d[4] - d[2];
+    t[3] = d[1];
+    t[4] = d[3];
+  }
+  template <typename V>
+  OCTET_INLINE static inline void output(const V* m, V* y) {
+    y[0] = m[0] + m[1] + m[3];
+    y[1] = m[1] + m[2] + m[4];
+  }
+  template <typename V, typename Signed>
+  OCTET_INLINE static inline V recover(V y) {
+    return y;
+  }
+};
+
+// F(2,3) with words rounded to bytes.
+struct Form2x2Int8 : Form2x2 {};
+template <typename Form>
+constexpr bool kInt8 = false;
+template <>
+constexpr bool kInt8<Form2x2Int8> = true;
+
+template <bool first, typename A, typename B>
+struct EitherOf {
+  using Type = A;
+};
+template <typename A, typename B>
+struct EitherOf<false, A, B> {
+  using Type = B;
+};
+template <bool first, typename A, typename B>
+using Either = typename EitherOf<first, A, B>::Type;
+
+// One vector of channels of one patch.
+template <typename Form, typename Lanes, bool is_u8>
+OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* const* pixels,
+                                     size_t offset) {
+  using Words = typename Lanes::Words;
+  constexpr int n = Form::kPatch;
+  Words lines[n][n];
+  unroll<n>([&](auto x) OCTET_INLINE {
+    Words d[n], t[n];
+    unroll<n>([&](auto y) OCTET_INLINE {
+      const uint8_t* const bytes = pixels[y * n + x] + offset;
+      d[y] = is_u8 ? Lanes::widen_u8(bytes) : Lanes::widen_s8(bytes);
+    });
+    Form::input(d, t);
+    unroll<n>([&](auto y) OCTET_INLINE { lines[y][x] = t[y]; });
+  });
+  unroll<n>([&](auto y) OCTET_INLINE {
+    Words t[n];
+    Form::input(lines[y], t);
+    unroll<n>([&](auto x) OCTET_INLINE {
+      constexpr uint16_t centre =
+          (uint16_t)(is_u8 ? 128 * Form::kCentre[y.value] * Form::kCentre[x.value] : 0);
+      if constexpr (centre != 0) t[x] -= centre;
+      constexpr int tap = y.value * n + x.value;
+      if constexpr (kInt8<Form>) {
+        Lanes::store_int8(in.taps + tap * in.tap_stride + offset, t[x], in.factors[tap], in.flip);
+      } else {
+        memcpy(in.taps + tap * in.tap_stride + 2 * offset, &t[x], sizeof t[x]);
+      }
+    });
+  });
+}
+
+template <typename Form, typename Lanes, bool is_u8>
+void input_channels(const WinogradInput& in) {
+  constexpr size_t lanes = sizeof(typename Lanes::Words) / 2;
+  constexpr int taps = Form::kPatch * Form::kPatch;
+  if (in.channels < lanes) {
+    uint8_t bytes[taps][lanes];
+    const uint8_t* pixels[taps];
+    memset(bytes, 0, sizeof bytes);
+    for (int i = 0; i < taps; ++i) {
+      memcpy(bytes[i], in.pixels[i], in.channels);
+      pixels[i] = bytes[i];
+    }
+    input_lanes<Form, Lanes, is_u8>(in, pixels, 0);
+    return;
+  }
+  for (size_t c = 0; c < in.channels; c += lanes) {
+    // The last vector overlaps the one before it rather than leave the pixel.
+    input_lanes<Form, Lanes, is_u8>(in, in.pixels,
+                                    c + lanes > in.channels ? in.channels - lanes : c);
+  }
+}
+
+template <typename Form, typename Lanes>
+void input_tile(const WinogradInput& in) {
+  if (in.is_u8)
+    input_channels<Form, Lanes, true>(in);
+  else
+    input_channels<Form, Lanes, false>(in);
+}
+
+// One tap's products: as they are, or as the floats that they stand for.
+template <typename Lanes>
+OCTET_INLINE inline void load_products(const WinogradOutput& o, size_t tap, size_t column,
+                                       typename Lanes::Sums* value) {
+  const int32_t* const products = o.products + tap * o.tap_stride + column;
+  memcpy(value, products, sizeof *value);
+  if constexpr (Lanes::kAhead > 0) __builtin_prefetch(products + Lanes::kAhead);
+}
+template <typename Lanes>
+OCTET_INLINE inline void load_products(const WinogradOutput& o, size_t tap, size_t column,
+                                       typename Lanes::Floats* value) {
+  typedef int32_t Signed __attribute__((vector_size(sizeof *value)));
+  Signed products;
+  typename Lanes::Floats scale;
+  memcpy(&products, o.products + tap * o.tap_stride + column, sizeof products);
+  memcpy(&scale, o.tap_scale + tap * o.tap_scale_stride + column, sizeof scale);
+  *value = __builtin_convertvector(products, typename Lanes::Floats) * scale;
+}
+
+// CPUs disagree on what floats beyond int32 are rounded to.
+template <typename Floats>
+OCTET_INLINE inline Floats within_int32(Floats x) {
+  const Floats most = Floats{} + 2147483520.0f, least = Floats{} - 2147483648.0f;
+  x = x > most ? most : x;
+  return x < least ? least : x;
+}
+
+// One vector of columns: what the products stand for, + init.
+template <typename Form, typename Lanes>
+OCTET_INLINE inline void output_lanes(const WinogradOutput& o, size_t column,
+                                      typename Lanes::Sums (&out)[Form::kOut][Form::kOut]) {
+  using Sums = typename Lanes::Sums;
+  using Value = Either<kInt8<Form>, typename Lanes::Floats, Sums>;
+  typedef int32_t Signed __attribute__((vector_size(sizeof(Sums))));
+  constexpr int n = Form::kPatch, m = Form::kOut;
+  Value lines[m][n];
+  unroll<n>([&](auto x) OCTET_INLINE {
+    Value d[n], t[m];
+    unroll<n>([&](auto y) OCTET_INLINE { load_products<Lanes>(o, y * n + x, column, &d[y]); });
+    Form::output(d, t);
+    unroll<m>([&](auto y) OCTET_INLINE { lines[y][x] = t[y]; });
+  });
+  unroll<m>([&](auto y) OCTET_INLINE {
+    Value t[m];
+    Form::output(lines[y], t);
+    unroll<m>([&](auto x) OCTET_INLINE {
+      Sums init;
+      memcpy(&init, o.init + (size_t)(y * m + x) * o.init_stride + column, sizeof init);
+      if constexpr (kInt8<Form>) {
+        out[y][x] = Lanes::round(within_int32(t[x])) + init;
+      } else {
+        out[y][x] = Form::template recover<Sums, Signed>(t[x]) + init;
+      }
+    });
+  });
+}
+
+// The s32 exit of one vector of columns.
+template <typename Sums, int m>
+OCTET_INLINE inline void store_lanes(const WinogradOutput& o, size_t column,
+                                     const Sums (&out)[m][m]) {
+  const size_t lanes = sizeof(Sums) / 4, count = o.cols - column < lanes ? o.cols - column : lanes;
+  for (size_t y = 0; y < o.height; ++y)
+    for (size_t x = 0; x < o.width; ++x) {
+      uint8_t* const dst = (uint8_t*)o.dst + y * o.dst_line + x * o.dst_pixel + 4 * column;
+      if (count == lanes)
+        memcpy(dst, &out[y][x], sizeof(Sums));
+      else
+        memcpy(dst, &out[y][x], 4 * count);
+    }
+}
+
+template <typename Form, typename Lanes>
+void output_s32(const WinogradOutput& o) {
+  for (size_t column = 0; column < o.cols; column += sizeof(typename Lanes::Sums) / 4) {
+    typename Lanes::Sums out[Form::kOut][Form::kOut];
+    output_lanes<Form, Lanes>(o, column, out);
+    store_lanes(o, column, out);
+  }
+}
+
+}  // namespace
+}  // namespace octet

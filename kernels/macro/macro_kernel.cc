@@ -1,0 +1,415 @@
+#include "kernels/macro/macro_kernel.h"
+
+#include "kernels/core/sections.h"
+
+namespace octet {
+namespace {
+
+// All rows of a matrix.
+BlockTile whole_matrix(const Nest& nest, const Block& block) {
+  return {0,
+          1,
+          (uint32_t)block.rows,
+          0,
+          (uint32_t)nest.taps.groups,
+          0,
+          0,
+          {0, nest.taps.count},
+          block.reads_to_groups,
+          block.lhs,
+          nullptr};
+}
+
+// The kernel's tiles of rows that use the same taps, for strips of so many columns.
+Tiling tiling_of(const BlockTile& tile, const MicroKernel& kernel, size_t cols) {
+  return Tiling(tile.rows, kernel, tile.base ? cols : SIZE_MAX);
+}
+BlockTile part_of(const BlockTile& tile, const Block& block, size_t from, size_t rows) {
+  BlockTile part = tile;
+  part.pixel += from * tile.step;
+  part.rows = (uint32_t)rows;
+  if (tile.base) part.base += from * block.lhs_stride;
+  return part;
+}
+
+// Where a tile's accumulators start.
+class Start {
+ public:
+  Start(const Nest& nest, const Weights& weights, const Block& block)
+      : nest_(nest),
+        weights_(weights),
+        block_(block),
+        per_row_(block.row_sums || block.terms.zero_points) {}
+
+  bool per_row() const { return per_row_; }
+
+  // Of `lanes` columns from n on. Returns the first value; *stride is 0 where one row is for all.
+  const int32_t* make(size_t n, size_t lanes, const BlockTile* used, size_t first_row, size_t rows,
+                      size_t* stride) {
+    const Columns columns = weights_.columns.from(n);
+    const LhsTerms& lhs = block_.terms;
+    const bool all = !used || (used->first == 0 && used->end == nest_.taps.groups &&
+                               !used->before && !used->after);
+    *stride = 0;
+    if (!per_row_ && (lhs.in_bias ? all || lhs.zero_point == 0 : lhs.zero_point == 0))
+      return columns.bias;
+    Init init = {};
+    init.cols = lanes;
+    init.base = columns.bias;
+    if (!all) {
+      leave_out(columns, n, lanes, *used);
+      if (!per_row_) return row_;
+      init.base = row_;
+    } else if (!lhs.in_bias) {
+      init.lhs_zero_points = lhs.zero_points ? lhs.zero_points + first_row : &lhs.zero_point;
+      init.lhs_zero_point_step = lhs.zero_points ? 1 : 0;
+      init.weight_sums = columns.weight_sum;
+    }
+    if (per_row_) {
+      init.rows = rows;
+      init.out_stride = *stride = lanes;
+      if (block_.row_sums) {
+        init.row_sums = block_.row_sums + first_row;
+        init.rhs_zero_points = columns.zero_point;
+      }
+    }
+    init.out = values_;
+    nest_.ops->init(init);
+    return values_;
+  }
+
+ private:
+  // The used taps have met the zero point of the lhs, those that are padding have not. Most tiles
+  // of a strip use the same ones.
+  void leave_out(const Columns& columns, size_t n, size_t lanes, const BlockTile& used) {
+    if (n == row_of_.n && used.first == row_of_.first && used.end == row_of_.end) return;
+    row_of_ = {n, used.first, used.end};
+    const LhsTerms& lhs = block_.terms;
+    const int32_t none = 0, again = (int32_t)(0 - (uint32_t)lhs.zero_point);
+    Init init = {};
+    init.cols = lanes;
+    init.base = columns.bias;
+    init.lhs_zero_points = lhs.in_bias ? &again : &none;
+    init.weight_sums = columns.weight_sum;
+    init.out = row_;
+    nest_.ops->init(init);
+    init.base = row_;
+    init.lhs_zero_points = &lhs.zero_point;
+    for (size_t group = used.first; group < used.end; ++group) {
+      init.weight_sums = weights_.group_sums + group * weights_.group_sums_stride + n;
+      nest_.ops->init(init);
+    }
+  }
+
+  const Nest& nest_;
+  const Weights& weights_;
+  const Block& block_;
+  const bool per_row_;
+  struct {
+    size_t n;
+    uint32_t first, end;
+  } row_of_ = {SIZE_MAX, 0, 0};  // what row_ leaves in: columns and groups of taps
+  alignas(64) int32_t values_[kMaxTile], row_[kMaxTileColumns];
+};
+
+// Nothing but padding: the accumulators are the init.
+void copy_init(const Tile& t) {
+  for (size_t i = 0; i < t.rows; ++i) {
+    int32_t* to = (int32_t*)((uint8_t*)t.dst + i * t.dst_stride);
+    for (size_t j = 0; j < t.cols; ++j) to[j] = t.init[i * t.init_stride + j];
+  }
+}
+
+// A block against columns.
+class Product {
+ public:
+  Product(const Nest& nest, const Weights& weights, const Block& block)
+      : nest_(nest),
+        weights_(weights),
+        block_(block),
+        kernel_(*nest.kernel),
+        layout_(kernel_.rhs_layout),
+        lane_group_(layout_.group_bytes()),
+        tap_depth_(layout_.depth(nest.taps.depth)),
+        tap_steps_(layout_.steps(nest.taps.depth)),
+        start_(nest, weights, block) {
+    if (block.terms.scaled && !block.terms.scales)
+      for (float& scale : scales_) scale = block.terms.scale;
+    tile_.lhs_stride = block.lhs_stride;
+    tile_.lhs_flip = nest.lhs_flip ? 0x80808080u : 0;
+    tile_.rhs_panel_stride = layout_.width * weights.lane_bytes;
+  }
+
+  // Strips of nr columns: some in each panel, or each over some panels. One ends where columns
+  // begin that need fewer taps.
+  void multiply(size_t n0, size_t n1) {
+    // A scale of all rows is an array of one tile's only
+    const bool matrix = !block_.tiles && !start_.per_row() &&
+                        (block_.sink.in_place() || !block_.terms.scaled || block_.terms.scales);
+    const size_t span = larger(layout_.width, kernel_.nr), turn = nest_.taps.short_from;
+    for (size_t panel = n0; panel < n1; panel += span) {
+      const size_t width = smaller(span, weights_.lanes - panel);
+      group_ = smaller(layout_.width, width) * lane_group_;
+      for (size_t lane = 0; lane < width && panel + lane < n1; lane += lanes_) {
+        n_ = panel + lane;
+        lanes_ = smaller(smaller(kernel_.nr, width - lane), n_ < turn ? turn - n_ : SIZE_MAX);
+        // Within a panel, or at the beginning of one
+        strip_ = weights_.panels + panel * weights_.lane_bytes +
+                 lane * (kernel_.nr > layout_.width ? weights_.lane_bytes : lane_group_);
+        tile_.cols = smaller(lanes_, n1 - n_);
+        if (block_.wide) kernel_.widen(strip_, weights_.lane_bytes / lane_group_, block_.wide);
+        matrix ? multiply_rows() : multiply_tiles();
+      }
+    }
+  }
+
+ private:
+  // The weights from a group along their depth on.
+  void point_at_weights(size_t group) {
+    tile_.rhs_wide = block_.wide;
+    tile_.rhs_stride = group_;
+    tile_.rhs = block_.wide ? (const uint8_t*)(block_.wide + group * kernel_.nr * layout_.kr)
+                            : strip_ + group * group_;
+  }
+
+  // Rows of a matrix.
+  void multiply_rows() {
+    tile_.init = start_.make(n_, lanes_, nullptr, 0, 1, &tile_.init_stride);
+    tile_.row_init = block_.row_init;
+    point_at_weights(0);
+    tile_.lhs = block_.panels ? block_.panels : block_.lhs;
+    tile_.depth = block_.reads_to_groups && !block_.panels ? tap_steps_ : nest_.taps.depth;
+    const size_t n = weights_.first + n_, lhs_panel = block_.panels ? block_.panel_bytes : 0;
+    if (block_.sink.in_place())
+      return multiply_strip(kernel_, block_.sink, block_.rows, n, lhs_panel, &tile_);
+    finish_tiles(kernel_, block_.sink, block_.rows, n, lanes_,
+                 block_.terms.scaled ? block_.terms.scales : nullptr, lhs_panel, &tile_);
+  }
+
+  void multiply_tiles() {
+    const bool alike = block_.tiles && block_.sink.in_place() && !start_.per_row();
+    const BlockTile all = whole_matrix(nest_, block_);
+    const BlockTile* const tiles = block_.tiles ? block_.tiles : &all;
+    const size_t count = block_.tiles ? block_.tile_count : 1;
+    panel_ = 0;
+    for (size_t t = 0, row = 0; t < count; row += tiles[t++].rows) {
+      const BlockTile& tile = tiles[t];
+      const Tiling tiling = tiling_of(tile, kernel_, tile_.cols);
+      if (alike && t > 0 && is_like_before(tile)) {
+        multiply_again(tile, tiling, row);
+        continue;
+      }
+      for (size_t i = 0, from = 0; i < tiling.count; from += tiling.rows(i++)) {
+        const BlockTile used = part_of(tile, block_, from, tiling.rows(i));
+        tile_.rows = used.rows;
+        tile_.init = start_.make(n_, lanes_, &used, row + from, used.rows, &tile_.init_stride);
+        tile_.row_init = block_.row_init ? block_.row_init + row + from : nullptr;
+        multiply_taps(used, row + from);
+        panel_ += block_.panel_bytes;
+      }
+    }
+  }
+
+  // Whether the taps are those of the tile before, all at once.
+  bool is_like_before(const BlockTile& tile) const {
+    const BlockTile& before = (&tile)[-1];
+    return tile.taps.first == before.taps.first && tile.taps.end == before.taps.end &&
+           tile.first == before.first && tile.end == before.end &&
+           !(tile.before | tile.after | before.before | before.after) &&
+           nest_.taps.needed(tile.taps.count(), n_) > 0;
+  }
+
+  // Such a tile, in place: most of a block's are, and where depth is short, what is between them
+  // counts.
+  void multiply_again(const BlockTile& used, const Tiling& tiling, size_t row) {
+    const Output to = block_.sink.to.from(used.pixel, used.step);
+    if (block_.row_init) tile_.row_init = block_.row_init + row;
+    point_at_rows(used, used.pointers);
+    tile_.dst = to.dst + (weights_.first + n_) * block_.sink.dst_bytes;
+    tile_.dst_stride = to.stride;
+    octet::multiply_tiles(kernel_, tiling, block_.panels ? block_.panel_bytes : 0, &tile_);
+    panel_ += tiling.count * block_.panel_bytes;
+  }
+
+  // A tile's rows where they are gathered, lie at one stride, or are pointed at.
+  void point_at_rows(const BlockTile& used, const uint8_t* const* pointers) {
+    if (block_.panels) {  // none is left out
+      tile_.lhs = block_.panels + panel_;
+      return;
+    }
+    tile_.lhs = used.base;
+    tile_.lhs_rows = used.base ? nullptr : pointers;
+    tile_.depth = used.reads_to_groups ? tap_steps_ : nest_.taps.depth;
+  }
+
+  void multiply_taps(const BlockTile& used, size_t row) {
+    const Taps& taps = nest_.taps;
+    const LhsTerms& lhs = block_.terms;
+    const float* const row_scale = !lhs.scaled ? nullptr : lhs.scales ? lhs.scales + row : scales_;
+    const TapRange range = used.taps;
+    const size_t n = weights_.first + n_;
+    OCTET_ASSERT(range.first <= range.end && range.end <= taps.count);
+    OCTET_ASSERT(used.first <= used.end && used.end <= taps.groups);
+    const Output to = block_.sink.to.from(used.pixel, used.step);
+    if (taps.needed(range.count(), n_) == 0) {
+      Sink sink = block_.sink;
+      sink.narrow_in_kernel = false;  // no kernel there, so the epilogue does all
+      MicroKernel only_init = kernel_;
+      only_init.multiply = copy_init;
+      tile_.rhs_wide = false;
+      tile_.lhs_rows = nullptr;  // those of the tile before, which may have had fewer rows
+      return multiply_into(only_init, sink, to, n, lanes_, row_scale, &tile_);
+    }
+    // Where taps in the middle are left out, those of each group add to what the groups before it
+    // made.
+    const size_t left_out = used.before + used.after,
+                 step = left_out ? taps.count / taps.groups : range.count(),
+                 count = taps.needed(step, n_) - left_out;
+    for (size_t tap = range.first + used.before;; tap += step) {
+      point_at_weights(tap * tap_depth_ / layout_.kr);
+      point_at_rows(used, used.pointers + (tap - range.first) * used.rows);
+      tile_.taps = block_.panels ? 1 : count;
+      tile_.tap_steps = block_.tap_steps;
+      if (block_.panels) tile_.depth = count == 1 ? taps.depth : count * tap_steps_;
+      if (tap + step >= range.end) break;
+      multiply_partly();
+    }
+    multiply_into(kernel_, block_.sink, to, n, lanes_, row_scale, &tile_);
+  }
+
+  // Leaves the sums as what the next taps start from.
+  void multiply_partly() {
+    const size_t cols = tile_.cols;
+    tile_.cols = lanes_;
+    tile_.dst = sums_;
+    tile_.dst_stride = lanes_ * sizeof(int32_t);
+    tile_.scale = nullptr;
+    kernel_.multiply(tile_);
+    tile_.cols = cols;
+    tile_.init = sums_;
+    tile_.init_stride = lanes_;
+    tile_.row_init = nullptr;
+  }
+
+  const Nest& nest_;
+  const Weights& weights_;
+  const Block& block_;
+  const MicroKernel& kernel_;
+  const RhsLayout& layout_;
+  const size_t lane_group_;             // bytes of a group of one column
+  const size_t tap_depth_, tap_steps_;  // in the weights, to multiply
+  Start start_;
+  float scales_[kMaxTileRows];
+  alignas(64) int32_t sums_[kMaxTile];
+  // Of the strip: its first column, the columns that its weights and init provide, its weights and
+  // the bytes between groups of them
+  size_t n_, lanes_;
+  const uint8_t* strip_;
+  size_t group_;
+  size_t panel_;  // offset of that of the rows that come next, if they are gathered
+  Tile tile_;
+};
+
+// A tile's rows tap after tap, as the source has them.
+template <typename F>
+void for_each_tap(const Nest& nest, const Block& block, const BlockTile& tile, const F& f) {
+  Rows rows = {tile.base, block.lhs_stride, tile.rows, nest.taps.depth, nest.lhs_flip};
+  for (size_t tap = 0; tap < tile.taps.count(); ++tap) {
+    if (!tile.base)
+      rows.pointers = tile.pointers + tap * tile.rows;
+    else if (tap > 0)
+      rows.data += block.tap_steps[tap - 1];
+    f(rows, tap);
+  }
+}
+
+}  // namespace
+
+size_t wide_bytes(const Nest& nest) {
+  constexpr size_t kMost = 256 * 1024;
+  const MicroKernel& kernel = *nest.kernel;
+  const size_t bytes =
+      kernel.widen ? kernel.nr * nest.taps.padded(kernel.rhs_layout) * sizeof(int16_t) : 0;
+  return bytes <= kMost ? bytes : 0;
+}
+
+PreparedSections prepared_sections(const Nest& nest, bool weight_zero_points, size_t rows) {
+  const MicroKernel& kernel = *nest.kernel;
+  Sections sections;
+  PreparedSections at = {};
+  if (!kernel.gather && !weight_zero_points) return at;
+  if (kernel.gather)
+    at.panels = sections.take(divide_up(rows, kernel.mr) *
+                              kernel.lhs_panel_bytes(nest.taps.depth, nest.taps.most));
+  if (weight_zero_points) at.row_sums = sections.take(rows * sizeof(int32_t));
+  at.wide = sections.take(wide_bytes(nest));
+  at.bytes = sections.bytes;
+  return at;
+}
+
+void prepare(const Nest& nest, const Columns& columns, const PreparedSections& at,
+             uint8_t* workspace, Block* block) {
+  const MicroKernel& kernel = *nest.kernel;
+  const bool weight_zero_points = columns.zero_point;
+  if (block->prepared) return;
+  block->panels = nullptr;
+  block->row_sums = block->row_init = nullptr;
+  block->wide = nullptr;
+  if (!kernel.gather && !weight_zero_points) return;
+  const BlockTile all = whole_matrix(nest, *block);
+  const BlockTile* const tiles = block->tiles ? block->tiles : &all;
+  const size_t count = block->tiles ? block->tile_count : 1;
+  const size_t tap_elements = round_up_pow2(nest.taps.depth, kernel.lhs_kr);
+  block->panel_bytes = kernel.lhs_panel_bytes(nest.taps.depth, nest.taps.most);
+  // Rows of a matrix are summed all at once
+  const bool sums_tiles = weight_zero_points && block->tiles,
+             is_signed = kernel.lhs_domain == Domain::kS8;
+  OCTET_ASSERT(block->tiles || nest.taps.count == 1);
+  if (weight_zero_points && !sums_tiles)
+    nest.ops->sum_rows({block->lhs, block->lhs_stride, block->rows, nest.taps.depth, nest.lhs_flip},
+                       is_signed, (int32_t*)(workspace + at.row_sums));
+  uint8_t* panel = workspace + at.panels;
+  int32_t* sums = (int32_t*)(workspace + at.row_sums);
+  const auto prepare_tile = [&](const BlockTile& tile) {
+    const size_t lanes = round_up_pow2(tile.rows, kernel.lhs_lanes_step);
+    for (size_t i = 0; sums_tiles && i < tile.rows; ++i) sums[i] = 0;
+    for_each_tap(nest, *block, tile, [&](const Rows& rows, size_t tap) {
+      if (kernel.gather)
+        kernel.gather(rows, lanes, panel + tap * lanes * tap_elements * kernel.lhs_element_bytes);
+      if (!sums_tiles) return;
+      int32_t tap_sums[kMaxTileRows];
+      nest.ops->sum_rows(rows, is_signed, tap_sums);
+      for (size_t i = 0; i < tile.rows; ++i)
+        sums[i] = (int32_t)((uint32_t)sums[i] + (uint32_t)tap_sums[i]);
+    });
+    panel += block->panel_bytes;
+    sums += tile.rows;
+  };
+  size_t made = 0;  // tiles
+  for (size_t t = 0; t < count; ++t) {
+    const Tiling tiling = tiling_of(tiles[t], kernel, SIZE_MAX);
+    made += tiling.count;
+    for (size_t i = 0, from = 0; (kernel.gather || sums_tiles) && i < tiling.count;
+         from += tiling.rows(i++))
+      prepare_tile(part_of(tiles[t], *block, from, tiling.rows(i)));
+  }
+  if (kernel.gather) block->panels = workspace + at.panels;
+  if (weight_zero_points) {
+    sums = (int32_t*)(workspace + at.row_sums);
+    if (columns.one_zero_point && kernel.is(kRowInit)) {
+      const uint32_t factor = 0 - (uint32_t)columns.zero_point[0];
+      for (size_t row = 0; row < block->rows; ++row)
+        sums[row] = (int32_t)((uint32_t)sums[row] * factor);
+      block->row_init = sums;
+    } else {
+      block->row_sums = sums;
+    }
+  }
+  if (made >= kWidenTiles && wide_bytes(nest)) block->wide = (int16_t*)(workspace + at.wide);
+}
+
+void multiply(const Nest& nest, const Weights& weights, const Block& block, size_t n0, size_t n1) {
+  Product(nest, weights, block).multiply(n0, n1);
+}
+
+}  // namespace octet

@@ -1,0 +1,63 @@
+// How a grid of rows and columns is cut for tasks, and a task's columns for passes. Pure: the
+// workspace query and run agree because both ask it.
+#pragma once
+
+#include "kernels/core/packed_layout.h"
+
+namespace octet {
+
+// Tasks along either axis, at most; 0 = as many as are of use.
+struct TaskLimits {
+  size_t rows, columns;
+};
+
+// Tasks begin at multiples of the units.
+struct Grid {
+  size_t rows, row_unit, columns, column_unit;
+};
+
+struct GridSteps {
+  size_t rows, columns;  // of a task
+};
+
+// The cut into at most `tasks` pieces whose largest is smallest; among equals the one with the most
+// tasks along rows, or with the fewest.
+inline GridSteps cut_grid(const Grid& g, size_t tasks, const TaskLimits& limits, bool most_rows) {
+  const auto limit = [](size_t most, size_t limit) { return limit ? smaller(most, limit) : most; };
+  const size_t row_units = divide_up(g.rows, g.row_unit),
+               column_units = divide_up(g.columns, g.column_unit);
+  const size_t most = limit(smaller(tasks, row_units), limits.rows);
+  GridSteps best = {g.rows, g.columns};
+  size_t best_work = SIZE_MAX;
+  for (size_t i = 1; i <= most; ++i) {
+    const size_t down = most_rows ? most + 1 - i : i,
+                 across = limit(smaller(tasks / down, column_units), limits.columns);
+    const GridSteps steps = {
+        down == 1 ? g.rows : divide_up(row_units, down) * g.row_unit,
+        across == 1 ? g.columns : divide_up(column_units, across) * g.column_unit};
+    const size_t work = steps.rows * steps.columns;
+    if (work < best_work) best_work = work, best = steps;
+  }
+  return best;
+}
+
+// Weights that no cache holds come from memory anew for each block of rows.
+struct PassProblem {
+  size_t blocks, lhs_bytes;  // of all rows
+  size_t columns, column_bytes, unit;
+  size_t cache_bytes;  // of the last level
+};
+
+// Columns that all rows of a task meet before the next ones do: then weights come once, and rows as
+// often as there are passes. 0, which is all of them, where that moves no fewer bytes. Half of the
+// cache is for the other operand.
+inline size_t columns_of_pass(const PassProblem& p) {
+  const size_t half = p.cache_bytes / 2;
+  const double weights = (double)p.columns * (double)p.column_bytes, lhs = (double)p.lhs_bytes;
+  const size_t pass = larger(half / larger(p.column_bytes, 1) / p.unit, 1) * p.unit;
+  if (p.blocks <= 1 || weights <= (double)half || pass >= p.columns) return 0;
+  const double again = p.lhs_bytes <= half ? lhs : lhs * (double)divide_up(p.columns, pass);
+  return weights + again < (double)p.blocks * weights + lhs ? pass : 0;
+}
+
+}  // namespace octet

@@ -1,0 +1,129 @@
+// Where tiles of accumulators go: straight from the kernel's registers where that is certified,
+// else over an s32 tile through the epilogue.
+#pragma once
+
+#include "kernels/core/assert.h"
+#include "kernels/core/limits.h"
+#include "kernels/core/micro_kernel.h"
+#include "kernels/core/tier_ops.h"
+#include "kernels/macro/row_tiles.h"
+
+namespace octet {
+
+struct Sink {
+  const TierOps* ops;
+  const Finish* finish;
+  const Narrow* narrow;
+  bool narrow_in_kernel;
+  size_t dst_bytes;  // of one output
+  Output to;         // column 0
+
+  bool s32() const { return finish->mode == FinishMode::kS32; }
+  bool in_place() const { return narrow_in_kernel || s32(); }
+};
+
+// What every kernel expects of its tiles.
+inline bool may_multiply(const MicroKernel& kernel, const Tile& tile) {
+  const bool tall = tile.rows > kernel.mr;
+  return tile.rows && tile.rows <= kernel.rows_of(tile.cols) && tile.cols &&
+         tile.cols <= kernel.nr && (!tall || !tile.lhs_rows) && tile.taps &&
+         (!tile.rhs_wide || kernel.widen) && (!tile.row_init || kernel.is(kRowInit)) &&
+         (!tile.lhs_flip || kernel.gather || kernel.is(kAnyLhs)) &&
+         (tile.init_stride == 0 || tile.init_stride >= tile.cols);
+}
+
+// What kernels do that are in place: so that nothing waits for a line when it is needed.
+inline void prefetch(const Output& to, size_t rows) {
+  for (size_t i = 0; i < rows; ++i) __builtin_prefetch(to.dst + i * to.stride, 1);
+  for (size_t i = 0; to.residual && i < rows; ++i)
+    __builtin_prefetch(to.residual + i * to.residual_stride);
+}
+
+// Multiplies a tile whose operands are set, and puts it at column n of `to`. lanes: columns that
+// init and rhs provide, tile->cols rounded up. row_scale: the tile's own rows, or null.
+inline void multiply_into(const MicroKernel& kernel, const Sink& sink, const Output& to, size_t n,
+                          size_t lanes, const float* row_scale, Tile* tile) {
+  OCTET_ASSERT(may_multiply(kernel, *tile));
+  const Output at = to.column(n, sink.dst_bytes);
+  if (sink.in_place()) {
+    tile->dst = at.dst;
+    tile->dst_stride = at.stride;
+    tile->scale = sink.s32() ? nullptr : sink.finish->scale + n;
+    tile->narrow = sink.narrow;
+    kernel.multiply(*tile);
+    return;
+  }
+  prefetch(at, tile->rows);
+  alignas(64) int32_t acc[kMaxTile];
+  tile->dst = acc;
+  tile->dst_stride = lanes * sizeof(int32_t);
+  tile->scale = nullptr;
+  kernel.multiply(*tile);
+  sink.ops->finish(*sink.finish, {acc, lanes, tile->rows, tile->cols, n, row_scale, at});
+}
+
+// All tiles of a strip that is in place and starts from the same init in every row: the usual case,
+// and a loop that does next to nothing. The tile is the first one; lhs_panel is 0 where the kernel
+// reads rows.
+inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size_t lhs_panel,
+                           Tile* tile) {
+  const uint8_t* const lhs = (const uint8_t*)tile->lhs;  // null where rows are pointed at
+  uint8_t* dst = (uint8_t*)tile->dst;
+  for (size_t t = 0, from = 0; t < tiling.count; ++t) {
+    tile->rows = tiling.rows(t);
+    tile->lhs = lhs + from;
+    tile->dst = dst;
+    OCTET_ASSERT(may_multiply(kernel, *tile));
+    kernel.multiply(*tile);
+    if (tile->row_init) tile->row_init += tile->rows;
+    from += lhs_panel ? lhs_panel : tile->rows * tile->lhs_stride;
+    dst += tile->rows * tile->dst_stride;
+  }
+}
+
+// All rows of a strip of a matrix, likewise: at once where the kernel takes them so.
+inline void multiply_rows(const MicroKernel& kernel, size_t rows, size_t lhs_panel, Tile* tile) {
+  const bool at_once = tile->cols == kernel.nr && kernel.multiply_strip &&
+                       tile->depth >= kernel.strip_depth.least &&
+                       tile->depth <= kernel.strip_depth.most && !tile->row_init;
+  if (!at_once) return multiply_tiles(kernel, Tiling(rows, kernel, tile->cols), lhs_panel, tile);
+  tile->rows = rows;
+  kernel.multiply_strip(*tile);
+}
+
+// The same by way of an s32 tile.
+inline void finish_tiles(const MicroKernel& kernel, const Sink& sink, size_t rows, size_t n,
+                         size_t lanes, const float* row_scales, size_t lhs_panel, Tile* tile) {
+  const Tiling tiling(rows, kernel, tile->cols);
+  alignas(64) int32_t acc[kMaxTile];
+  tile->dst = acc;
+  tile->dst_stride = lanes * sizeof(int32_t);
+  tile->scale = nullptr;
+  FinishTile out = {acc, lanes, 0, tile->cols, n, row_scales, sink.to.column(n, sink.dst_bytes)};
+  const uint8_t* lhs = (const uint8_t*)tile->lhs;
+  for (size_t t = 0; t < tiling.count; ++t) {
+    out.rows = tile->rows = tiling.rows(t);
+    tile->lhs = lhs;
+    OCTET_ASSERT(may_multiply(kernel, *tile));
+    prefetch(out.to, out.rows);
+    kernel.multiply(*tile);
+    sink.ops->finish(*sink.finish, out);
+    if (tile->row_init) tile->row_init += out.rows;
+    lhs += lhs_panel ? lhs_panel : out.rows * tile->lhs_stride;
+    if (out.row_scale) out.row_scale += out.rows;
+    out.to.dst += out.rows * out.to.stride;
+    if (out.to.residual) out.to.residual += out.rows * out.to.residual_stride;
+  }
+}
+
+// All tiles of a strip into a sink where that is in place.
+inline void multiply_strip(const MicroKernel& kernel, const Sink& sink, size_t rows, size_t n,
+                           size_t lhs_panel, Tile* tile) {
+  tile->dst = sink.to.dst + n * sink.dst_bytes;
+  tile->dst_stride = sink.to.stride;
+  tile->scale = sink.s32() ? nullptr : sink.finish->scale + n;
+  tile->narrow = sink.narrow;
+  multiply_rows(kernel, rows, lhs_panel, tile);
+}
+
+}  // namespace octet

@@ -1,0 +1,152 @@
+// Depthwise in plain C++: the definition of right, and the last resort. Blocks of 16 channels of
+// one output, tap after tap, their sums in registers: of vectors, where the compiler has some and
+// makes them of a loop of known length; else general ones, as many sums as there are registers for.
+#include "kernels/core/unroll.h"
+#include "kernels/scalar/kernels.h"
+#include "kernels/scalar/vectors.h"
+
+// Before the loop over the taps, which is no vector's.
+#if defined(__clang__)
+#define OCTET_TAPS OCTET_PRAGMA(clang loop unroll(disable) vectorize(disable))
+#else
+#define OCTET_TAPS OCTET_NO_UNROLL
+#endif
+
+namespace octet {
+namespace {
+
+constexpr size_t kChannels = 16;
+constexpr size_t kSums = OCTET_VECTORS || UINTPTR_MAX > UINT32_MAX ? kChannels : kChannels / 2;
+
+#if defined(__riscv_vector)
+// Clang 14 makes vectors of RISC-V neither of the unrolled loop nor, with sums in registers, of the
+// other one; of whole vectors it does.
+template <typename T>
+OCTET_INLINE inline auto channels_of(const T* from) {
+  typedef T Narrow __attribute__((vector_size(kSums * sizeof(T))));
+  typedef uint32_t Wide __attribute__((vector_size(kSums * sizeof(uint32_t))));
+  Narrow values;
+  __builtin_memcpy(&values, from, sizeof values);
+  return __builtin_convertvector(values, Wide);
+}
+
+template <typename Weight, typename Pixel>
+void add_taps(const DepthwiseTile& t, size_t x, size_t channel, const uint32_t* init,
+              const Weight* weights) {
+  auto acc = channels_of(init + channel);
+  const Weight* w = weights + channel;
+  OCTET_NO_UNROLL
+  for (size_t slot = 0; slot < 4 * t.groups; ++slot, w += kChannels)
+    acc += channels_of((const Pixel*)t.pixels[slot] + x * t.steps[slot] + channel) * channels_of(w);
+  __builtin_memcpy((uint32_t*)(t.dst + x * t.dst_pixel) + channel, &acc, sizeof acc);
+}
+
+#else
+
+// Compilers load all bytes of a tap first, and then have no registers left for the sums: so no load
+// is moved over this.
+OCTET_INLINE inline void in_order(uint32_t sum) {
+#if OCTET_VECTORS
+  (void)sum;
+#else
+  __asm__ volatile("" : : "r"(sum) : "memory");
+#endif
+}
+
+// Three taps take a group's four slots: the last one is worth a look where sums are added one by
+// one.
+template <typename Weight>
+OCTET_INLINE inline bool is_empty(size_t slot, const Weight* weights) {
+  if (OCTET_VECTORS || slot % 4 != 3) return false;
+  uint64_t words[kSums * sizeof(Weight) / sizeof(uint64_t)], any = 0;
+  __builtin_memcpy(words, __builtin_assume_aligned(weights, sizeof *words), sizeof words);
+  for (const uint64_t word : words) any |= word;
+  return any == 0;
+}
+
+template <typename Weight, typename Pixel>
+void add_taps(const DepthwiseTile& t, size_t x, size_t channel, const uint32_t* init,
+              const Weight* weights) {
+  uint32_t acc[kSums];
+  OCTET_UNROLL(16)
+  for (size_t c = 0; c < kSums; ++c) acc[c] = init[channel + c];
+  const Weight* w = weights + channel;
+  OCTET_TAPS
+  for (size_t slot = 0; slot < 4 * t.groups; ++slot, w += kChannels) {
+    if (is_empty(slot, w)) continue;
+    const Pixel* const pixel = (const Pixel*)t.pixels[slot] + x * t.steps[slot] + channel;
+    OCTET_UNROLL(16)
+    for (size_t c = 0; c < kSums; ++c) {
+      acc[c] += (uint32_t)(pixel[c] * w[c]);
+      in_order(acc[c]);
+    }
+  }
+  uint32_t* const out = (uint32_t*)(t.dst + x * t.dst_pixel) + channel;
+  OCTET_UNROLL(16)
+  for (size_t c = 0; c < kSums; ++c) out[c] = acc[c];
+}
+
+#endif
+
+// Init of u8 pixels, then of s8 ones: a pixel that is to be flipped, p ^ 0x80, is its value as s8
+// and 128. Then weights by [tap][channel].
+template <typename Weight>
+void prepare(const DepthwiseBlock& b, void* prepared) {
+  const Weight* const weights = (const Weight*)b.weights;
+  uint32_t* const init = (uint32_t*)prepared;
+  Weight* const out = (Weight*)(init + 2 * kChannels);
+  for (size_t c = 0; c < kChannels; ++c) {
+    uint32_t sum = 0;
+    for (size_t slot = 0; slot < 4 * b.groups; ++slot) {
+      const Weight w = weights[slot / 4 * kDepthwiseGroup + depthwise_position(c) + slot % 4];
+      out[slot * kChannels + c] = w;
+      sum += (uint32_t)w;
+    }
+    init[c] = (uint32_t)b.init[c];
+    init[kChannels + c] = init[c] + 128 * sum;
+  }
+}
+
+template <typename Weight, typename Pixel>
+void multiply_pixels(const DepthwiseTile& t, const uint32_t* init) {
+  const Weight* const weights = (const Weight*)((const uint32_t*)t.prepared + 2 * kChannels);
+  for (size_t x = 0; x < t.columns; ++x)
+    for (size_t c = 0; c < kChannels; c += kSums) add_taps<Weight, Pixel>(t, x, c, init, weights);
+}
+
+template <typename Weight>
+void multiply(const DepthwiseTile& t) {
+  const uint32_t* const init = (const uint32_t*)t.prepared;
+  t.flip ? multiply_pixels<Weight, int8_t>(t, init + kChannels)
+         : multiply_pixels<Weight, uint8_t>(t, init);
+}
+
+}  // namespace
+
+const DepthwiseKernel scalar_u8s8_dw16 = {
+    .name = "scalar_u8s8_dw16",
+    .isa = Isa::kScalar,
+    .lhs_domain = Domain::kU8,
+    .flags = kAnyLhs,
+    .layout = kDepthwiseLayout,
+    .channels = kChannels,
+    .reach = kChannels,
+    .rows = 1,
+    .prepare = prepare<int8_t>,
+    .multiply = multiply<int8_t>,
+};
+
+const DepthwiseKernel scalar_u8s16_dw16 = {
+    .name = "scalar_u8s16_dw16",
+    .isa = Isa::kScalar,
+    .lhs_domain = Domain::kU8,
+    .flags = kAnyLhs,
+    .layout = kDepthwiseWordLayout,
+    .channels = kChannels,
+    .reach = kChannels,
+    .rows = 1,
+    .prepare = prepare<int16_t>,
+    .multiply = multiply<int16_t>,
+};
+
+}  // namespace octet

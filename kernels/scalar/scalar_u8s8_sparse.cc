@@ -1,0 +1,77 @@
+// u8 x 2:4 sparse s8 in plain C++, in either form: the definition of right.
+#include "kernels/core/micro_kernel.h"
+#include "kernels/core/sparse.h"
+#include "kernels/generic/gather.h"
+#include "kernels/generic/portable.h"
+#include "kernels/scalar/kernels.h"
+
+namespace octet {
+namespace {
+
+constexpr size_t kMr = 4;
+
+// Which of the eight steps of a line the value with this byte of places is of; v: of a column's
+// four in that line.
+size_t half_byte_place(uint8_t places, size_t line, size_t) { return places >> 4 * line & 7; }
+size_t tight_place(uint8_t places, size_t line, size_t v) {
+  return v / 2 * 4 + (places >> (line % 2 * 4 + line / 2 * 2) & 3);
+}
+
+// The lhs panel has mr lanes, whatever t.rows is, and depth in whole groups of kKr.
+template <size_t kKr, size_t (*place_of)(uint8_t, size_t, size_t), bool places_first>
+void multiply(const Tile& t) {
+  constexpr size_t kLines = kKr / 8, kPlaces = places_first ? 0 : kLines * kSparseLine,
+                   kValues = places_first ? kSparseLine : 0;
+  const uint8_t* const panel = (const uint8_t*)t.lhs;
+  const size_t groups = divide_up(t.depth, kKr);
+  for (size_t i = 0; i < t.rows; ++i) {
+    int32_t* dst = (int32_t*)((uint8_t*)t.dst + i * t.dst_stride);
+    for (size_t j = 0; j < t.cols; ++j) {
+      uint32_t acc = (uint32_t)t.init[i * t.init_stride + j];
+      for (size_t g = 0; g < groups; ++g) {
+        const uint8_t *const lhs = panel + (g * kMr + i) * kKr, *const rhs = t.rhs +
+                                                                             g * t.rhs_stride +
+                                                                             4 * j;
+        for (size_t line = 0; line < kLines; ++line)
+          for (size_t v = 0; v < 4; ++v) {
+            const int32_t r = (int8_t)rhs[kValues + line * kSparseLine + v];
+            const size_t place = place_of(rhs[kPlaces + v], line, v);
+            acc += (uint32_t)(lhs[8 * line + place] * r);
+          }
+      }
+      dst[j] = (int32_t)acc;
+    }
+  }
+}
+
+}  // namespace
+
+const MicroKernel scalar_u8s8_sparse_4x16x16 = {
+    .name = "scalar_u8s8_sparse_4x16x16",
+    .isa = Isa::kScalar,
+    .lhs_domain = Domain::kU8,
+    .mr = kMr,
+    .nr = 16,
+    .flags = kAnyLhs,
+    .rhs_layout = kSparseLayout,
+    .gather = gather_rows<uint8_t, kSparseLayout.kr>,
+    .lhs_lanes_step = kMr,
+    .lhs_kr = kSparseLayout.kr,
+    .multiply = multiply<kSparseLayout.kr, half_byte_place, false>,
+};
+
+const MicroKernel scalar_u8s8_sparse_4x16x32 = {
+    .name = "scalar_u8s8_sparse_4x16x32",
+    .isa = Isa::kScalar,
+    .lhs_domain = Domain::kU8,
+    .mr = kMr,
+    .nr = 16,
+    .flags = kAnyLhs,
+    .rhs_layout = kSparseTightLayout,
+    .gather = gather_rows<uint8_t, kSparseTightLayout.kr>,
+    .lhs_lanes_step = kMr,
+    .lhs_kr = kSparseTightLayout.kr,
+    .multiply = multiply<kSparseTightLayout.kr, tight_place, true>,
+};
+
+}  // namespace octet

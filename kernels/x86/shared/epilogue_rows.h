@@ -1,0 +1,109 @@
+// What exits on x86 have in common: vectors of as many bytes as four vectors of accumulators, which
+// are those of a row, or of some rows that are not so wide.
+#pragma once
+
+#include "kernels/x86/shared/store_ymm.h"
+
+namespace octet {
+namespace {
+
+#ifdef __AVX512BW__
+constexpr int kExitBytes = 64;
+#else
+constexpr int kExitBytes = 32;
+#endif
+constexpr size_t kExitLanes = kExitBytes / 4;
+using ExitVector = VectorOf<kExitBytes>::Type;
+
+// width: bytes of each row that the vector has; count: of them, those that are loaded or stored.
+// load_rows has something else for rows and bytes beyond.
+#ifdef __AVX512BW__
+template <int width, int part>
+OCTET_INLINE inline void store_row(uint8_t* dst, ExitVector bytes, size_t count) {
+  const __mmask64 mask = ~(__mmask64)0 >> (64 - count);
+  if constexpr (width == 16)
+    _mm_mask_storeu_epi8(dst, (__mmask16)mask, _mm512_extracti32x4_epi32(bytes, part));
+  else if constexpr (width == 32)
+    _mm256_mask_storeu_epi8(dst, (__mmask32)mask, _mm512_extracti64x4_epi64(bytes, part));
+  else
+    _mm512_mask_storeu_epi8(dst, mask, bytes);
+}
+template <int width>
+OCTET_INLINE inline ExitVector load_rows(const uint8_t* from, size_t stride, size_t rows,
+                                         size_t count) {
+  const __mmask64 mask = ~(__mmask64)0 >> (64 - count);
+  const auto row = [&](size_t i) OCTET_INLINE { return from + (i < rows ? i * stride : 0); };
+  if constexpr (width == 64) {
+    return _mm512_maskz_loadu_epi8(mask, from);
+  } else if constexpr (width == 32) {
+    return _mm512_inserti64x4(
+        _mm512_castsi256_si512(_mm256_maskz_loadu_epi8((__mmask32)mask, from)),
+        _mm256_maskz_loadu_epi8((__mmask32)mask, row(1)), 1);
+  } else {
+    const auto load = [&](size_t i)
+                          OCTET_INLINE { return _mm_maskz_loadu_epi8((__mmask16)mask, row(i)); };
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_inserti128_si256(
+                                  _mm256_castsi128_si256(load(0)), load(1), 1)),
+                              _mm256_inserti128_si256(_mm256_castsi128_si256(load(2)), load(3), 1),
+                              1);
+  }
+}
+// in_order's other way round is itself.
+OCTET_INLINE inline __m512i as_packed(__m512i bytes) { return in_order(bytes); }
+#else
+OCTET_INLINE inline __m256i as_packed(__m256i bytes) {
+  return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
+}
+template <int width, int part>
+OCTET_INLINE inline void store_row(uint8_t* dst, ExitVector bytes, size_t count) {
+  if constexpr (width == 32) {
+    store_bytes(dst, bytes, count);
+  } else {
+    const __m128i half = _mm256_extracti128_si256(bytes, width * part / 16);
+    store_bytes(dst, width * part % 16 ? _mm_srli_si128(half, 8) : half, count);
+  }
+}
+template <int width>
+OCTET_INLINE inline __m128i load_bytes(const uint8_t* from, size_t count) {
+  if (count >= width)
+    return width == 16 ? _mm_loadu_si128((const __m128i*)from)
+                       : _mm_loadl_epi64((const __m128i*)from);
+  alignas(16) uint8_t bytes[16] = {};
+  OCTET_NO_UNROLL
+  for (size_t i = 0; i < count; ++i) bytes[i] = from[i];
+  return _mm_load_si128((const __m128i*)bytes);
+}
+template <int width>
+OCTET_INLINE inline ExitVector load_rows(const uint8_t* from, size_t stride, size_t rows,
+                                         size_t count) {
+  const auto row = [&](size_t i) OCTET_INLINE { return from + (i < rows ? i * stride : 0); };
+  if constexpr (width == 32) {
+    return _mm256_set_m128i(load_bytes<16>(from + 16, count > 16 ? count - 16 : 0),
+                            load_bytes<16>(from, count));
+  } else if constexpr (width == 16) {
+    return _mm256_set_m128i(load_bytes<16>(row(1), count), load_bytes<16>(from, count));
+  } else {
+    return _mm256_set_m128i(
+        _mm_unpacklo_epi64(load_bytes<8>(row(2), count), load_bytes<8>(row(3), count)),
+        _mm_unpacklo_epi64(load_bytes<8>(from, count), load_bytes<8>(row(1), count)));
+  }
+}
+#endif
+
+// As many rows as the vector has, but no more than there are.
+template <int width>
+OCTET_INLINE inline void store_rows(uint8_t* dst, size_t stride, ExitVector bytes, size_t rows,
+                                    size_t count) {
+  unroll<kExitBytes / width>([&](auto part) OCTET_INLINE {
+    if (part < rows) store_row<width, part.value>(dst + part * stride, bytes, count);
+  });
+}
+
+OCTET_INLINE inline ExitVector exit_vector(const void* from) {
+  ExitVector v;
+  __builtin_memcpy(&v, from, sizeof v);
+  return v;
+}
+
+}  // namespace
+}  // namespace octet

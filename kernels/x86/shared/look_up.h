@@ -1,0 +1,56 @@
+// Bytes through a table of 256, in place, as 16 rows of 16, each of which VPSHUFB looks up; where
+// the index is negative, it says 0.
+//
+// Less 16 once and again, an index stays in reach of as many rows as come before its own, and of
+// that. So the rows are differences, by exclusive or, and the sum of their answers is right. A half
+// of the table has the negative bytes.
+#pragma once
+
+#include "kernels/x86/shared/epilogue_rows.h"
+
+namespace octet {
+namespace {
+
+OCTET_INLINE inline ExitVector shuffled(ExitVector table, ExitVector index) {
+#ifdef __AVX512BW__
+  return _mm512_shuffle_epi8(table, index);
+#else
+  return _mm256_shuffle_epi8(table, index);
+#endif
+}
+OCTET_INLINE inline ExitVector table_row(const uint8_t* row) {
+  const __m128i bytes = _mm_load_si128((const __m128i*)row);
+#ifdef __AVX512BW__
+  return _mm512_broadcast_i32x4(bytes);
+#else
+  return _mm256_broadcastsi128_si256(bytes);
+#endif
+}
+
+OCTET_INLINE inline ExitVector look_up(const uint8_t* rows, ExitVector bytes) {
+  const ExitVector sixteen = splat<ExitVector>((uint8_t)16);
+  ExitVector low = bytes, high = bytes ^ splat<ExitVector>((uint8_t)0x80);
+  ExitVector out = shuffled(table_row(rows), low) ^ shuffled(table_row(rows + 128), high);
+  unroll<7>([&](auto i) OCTET_INLINE {
+    low = subtract_s8(low, sixteen);
+    high = subtract_s8(high, sixteen);
+    out = out ^ shuffled(table_row(rows + 16 * (i + 1)), low) ^
+          shuffled(table_row(rows + 128 + 16 * (i + 1)), high);
+  });
+  return out;
+}
+
+template <int width>
+void look_up_rows(const uint8_t* table, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
+  constexpr size_t together = kExitBytes / width;
+  for (;;) {
+    const ExitVector bytes = look_up(table, load_rows<width>(dst, stride, rows, cols));
+    store_rows<width>(dst, stride, bytes, rows, cols);
+    if (rows <= together) return;
+    rows -= together;
+    dst += together * stride;
+  }
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,69 @@
+// Float mode's last steps on x86: accumulators scaled and rounded, words to bytes. Only for
+// certified tiles (see Narrow): saturation is part of the clamp.
+//
+// Most layers need few of the steps, and a branch that always goes the same way costs less than the
+// instruction that it spares: these instructions hardly overlap with the next tile's dot products,
+// which a layer of little depth feels.
+#pragma once
+
+#include "kernels/core/micro_kernel.h"
+#include "kernels/x86/shared/widths.h"
+
+namespace octet {
+namespace {
+
+template <int kBytes>
+struct Narrower {
+  using Vector = typename VectorOf<kBytes>::Type;
+  Vector zero_point, lo, hi;
+  bool u8, moves, raises, lowers;  // which steps there are
+  explicit Narrower(const Narrow& n)
+      : zero_point(splat<Vector>((int16_t)n.zero_point)),
+        lo(splat<Vector>((uint8_t)n.lo)),
+        hi(splat<Vector>((uint8_t)n.hi)),
+        u8(n.dst_u8),
+        moves(n.zero_point != 0),
+        raises(n.lo != (u8 ? 0 : -128)),
+        lowers(n.hi != (u8 ? 255 : 127)) {}
+
+  OCTET_INLINE inline Vector bytes(Vector low, Vector high) const {
+    if (moves) {
+      low = add_words(low, zero_point);
+      high = add_words(high, zero_point);
+    }
+    Vector out;
+    if (u8) {
+      out = pack_u8(low, high);
+      if (raises) out = max_u8(out, lo);
+      if (lowers) out = min_u8(out, hi);
+    } else {
+      out = pack_s8(low, high);
+      if (raises) out = max_s8(out, lo);
+      if (lowers) out = min_s8(out, hi);
+    }
+    return out;
+  }
+};
+
+// Accumulators times their scales, rounded to nearest even; on ymm registers by MXCSR, which is the
+// caller's duty.
+OCTET_INLINE inline __m256i scaled(__m256i acc, __m256 scale) {
+  return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc), scale));
+}
+// Packs work within 128 bits: what came from four vectors, one after the other again.
+OCTET_INLINE inline __m256i in_order(__m256i bytes) {
+  return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+#ifdef __AVX512BW__
+OCTET_INLINE inline __m512i scaled(__m512i acc, __m512 scale) {
+  return _mm512_cvt_roundps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(acc), scale),
+                                  _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+OCTET_INLINE inline __m512i in_order(__m512i bytes) {
+  return _mm512_permutexvar_epi32(
+      _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), bytes);
+}
+#endif
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,104 @@
+// sparse_vnni.h on ymm registers: its vectors, and its kernels of 4 rows x 16 columns.
+#pragma once
+
+#include <immintrin.h>
+
+#include "kernels/x86/shared/layouts.h"
+#include "kernels/x86/shared/sparse_vnni.h"
+#include "kernels/x86/shared/store_tile_ymm.h"
+#include "kernels/x86/shared/tail.h"
+
+namespace octet {
+namespace {
+
+// Moves the last of sixteen bytes to the front: from kLast + 16 - count on. Behind them is 0.
+constexpr uint8_t kLast[] = {0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,
+                             11,   12,   13,   14,   15,   0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+                             0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
+
+struct Ymm {
+  using Vector = __m256i;
+  static constexpr size_t kApart = 32;
+  static constexpr int kRegisters = 16;
+
+  // See avxvnni_u8s8_6x16x4.cc
+  static constexpr int ahead(bool tight, int) { return tight ? 3840 : 1536; }
+
+  OCTET_INLINE static Vector load(const uint8_t* p) {
+    return _mm256_loadu_si256((const __m256i*)p);
+  }
+  OCTET_INLINE static Vector zero() { return _mm256_setzero_si256(); }
+  OCTET_INLINE static Vector eight(const uint8_t* bytes) {
+    return _mm256_set1_epi64x((int64_t)octet::load<uint64_t>(bytes));
+  }
+  OCTET_INLINE static Vector flipped(Vector a) {
+    return _mm256_xor_si256(a, _mm256_set1_epi8((char)0x80));
+  }
+  // follows: others of the row are before these
+  template <int half>
+  OCTET_INLINE static Vector eight_of(const uint8_t* bytes, size_t count, bool flips,
+                                      bool follows) {
+    if (follows) {
+      const __m128i last = _mm_loadu_si128((const __m128i*)(bytes + count - 16));
+      const uint8_t* const from = kLast + 16 - count + 8 * half;
+      const Vector a = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(last), eight(from));
+      return flips ? flipped(a) : a;
+    }
+    const __m128i all = tail(bytes, count, flips ? 0x8080808080808080u : 0);
+    return _mm256_broadcastq_epi64(half ? _mm_unpackhi_epi64(all, all) : all);
+  }
+  OCTET_INLINE static Vector upper_places(Vector places) { return _mm256_srli_epi16(places, 4); }
+  OCTET_INLINE static Vector wide_places(Vector places, int turn) {
+    if (turn) places = _mm256_srli_epi16(places, 2);
+    return _mm256_or_si256(_mm256_and_si256(places, _mm256_set1_epi8((char)kTightPlaces)),
+                           _mm256_set1_epi32((int)kTightSecondFour));
+  }
+  OCTET_INLINE static Vector shuffle(Vector a, Vector places) {
+    return _mm256_shuffle_epi8(a, places);
+  }
+  OCTET_INLINE static Vector dot(Vector acc, Vector a, Vector b) {
+    return _mm256_dpbusd_avx_epi32(acc, a, b);
+  }
+  OCTET_INLINE static Vector add(Vector a, Vector b) { return _mm256_add_epi32(a, b); }
+};
+
+template <bool tight, int rows>
+void multiply_sparse(const Tile& t) {
+  // 12 accumulators are too many beside the constants of tight places
+  constexpr int sets = tight && rows == 3 ? 1 : sets_of(rows, 2);
+  __m256i acc[sets][rows][2];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    // See avx512vnni_u8s8_6x64x4.cc
+    _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
+    unroll<2>([&](auto v) OCTET_INLINE { acc[0][i][v] = init_of(t, i, v); });
+  });
+  add_row_init(t, acc[0]);
+  clear_other_sets<Ymm>(acc);
+  add_sparse_products<Ymm, tight>(t, acc);
+  leave_tile(t, acc[0]);
+}
+
+template <bool tight>
+void dispatch_sparse(const Tile& t) {
+  static constexpr MultiplyFn kByRows[4] = {multiply_sparse<tight, 1>, multiply_sparse<tight, 2>,
+                                            multiply_sparse<tight, 3>, multiply_sparse<tight, 4>};
+  kByRows[t.rows - 1](t);
+}
+
+template <bool tight>
+constexpr MicroKernel sparse_kernel(const char* name) {
+  return {
+      .name = name,
+      .isa = Isa::kAvxVnni,
+      .lhs_domain = Domain::kU8,
+      .mr = 4,
+      .nr = 16,
+      .flags = kAnyLhs | kNarrows | kNarrowsTflite | kRowInit,
+      .rhs_layout = tight ? kSparseTightLayout : kSparseLayout,
+      .lhs_kr = tight ? 32 : 16,
+      .multiply = dispatch_sparse<tight>,
+  };
+}
+
+}  // namespace
+}  // namespace octet

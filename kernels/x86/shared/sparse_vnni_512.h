@@ -1,0 +1,67 @@
+// sparse_vnni.h on zmm registers: its vectors, and what its kernels of 32 columns have in common.
+#pragma once
+
+#include <immintrin.h>
+
+#include "kernels/x86/shared/sparse_vnni.h"
+#include "kernels/x86/shared/store_tile_zmm.h"
+
+namespace octet {
+namespace {
+
+struct Zmm {
+  using Vector = __m512i;
+  static constexpr size_t kApart = 0;
+  static constexpr int kRegisters = 32;
+
+  // One row reads fast enough for what the CPU fetches by itself.
+  static constexpr int ahead(bool tight, int rows) { return tight && rows > 1 ? 3840 : 0; }
+
+  OCTET_INLINE static Vector load(const uint8_t* p) { return _mm512_loadu_si512(p); }
+  OCTET_INLINE static Vector zero() { return _mm512_setzero_si512(); }
+  OCTET_INLINE static Vector eight(const uint8_t* bytes) {
+    int64_t value;
+    __builtin_memcpy(&value, bytes, sizeof value);
+    return _mm512_set1_epi64(value);
+  }
+  OCTET_INLINE static Vector flipped(Vector a) {
+    return _mm512_xor_si512(a, _mm512_set1_epi8((char)0x80));
+  }
+  template <int half>
+  OCTET_INLINE static Vector eight_of(const uint8_t* bytes, size_t count, bool flips, bool) {
+    const __m128i all = _mm_maskz_loadu_epi8((__mmask16)((1 << count) - 1), bytes);
+    const Vector a = _mm512_broadcastq_epi64(half ? _mm_unpackhi_epi64(all, all) : all);
+    return _mm512_xor_si512(a, _mm512_set1_epi8((char)(flips ? 0x80 : 0)));
+  }
+  OCTET_INLINE static Vector upper_places(Vector places) { return _mm512_srli_epi16(places, 4); }
+  // (places & 0x33) | what tells C and D from A and B
+  OCTET_INLINE static Vector wide_places(Vector places, int turn) {
+    if (turn) places = _mm512_srli_epi16(places, 2);
+    return _mm512_ternarylogic_epi32(places, _mm512_set1_epi8((char)kTightPlaces),
+                                     _mm512_set1_epi32((int)kTightSecondFour), 0xea);
+  }
+  OCTET_INLINE static Vector shuffle(Vector a, Vector places) {
+    return _mm512_shuffle_epi8(a, places);
+  }
+  OCTET_INLINE static Vector dot(Vector acc, Vector a, Vector b) {
+    return _mm512_dpbusd_epi32(acc, a, b);
+  }
+  OCTET_INLINE static Vector add(Vector a, Vector b) { return _mm512_add_epi32(a, b); }
+};
+
+template <bool tight, int rows, int vectors>
+void multiply_sparse(const Tile& t) {
+  constexpr int sets = sets_of(rows, vectors);
+  __m512i acc[sets][rows][vectors];
+  start_tile(t, acc[0]);
+  clear_other_sets<Zmm>(acc);
+  add_sparse_products<Zmm, tight>(t, acc);
+  leave_tile(t, acc[0]);
+}
+
+template <bool tight, int rows>
+constexpr MultiplyFn kSparseByVectors[2] = {multiply_sparse<tight, rows, 1>,
+                                            multiply_sparse<tight, rows, 2>};
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,44 @@
+// How the kernels of 16 columns on ymm registers leave: as bytes from registers in float mode, and
+// in TFLite mode where all columns are shifted to the right; else as s32, which TFLite mode's exit
+// takes from the stack.
+#pragma once
+
+#include "kernels/x86/shared/epilogue_tflite.h"
+#include "kernels/x86/shared/store_ymm.h"
+#include "kernels/x86/shared/sums_ymm.h"
+
+namespace octet {
+namespace {
+
+template <int rows>
+OCTET_INLINE inline void leave_sums(const Tile& t, const __m256i (&acc)[rows][2]) {
+  alignas(32) int32_t sums[rows][16];
+  uint8_t* const dst = t.scale ? (uint8_t*)sums : (uint8_t*)t.dst;
+  const size_t stride = t.scale ? sizeof sums[0] : t.dst_stride, cols = t.scale ? 16 : t.cols;
+  store_sums(acc, dst, stride, cols);
+  if (t.scale) tflite_exit(t, sums[0], 16);
+}
+
+// One vector of columns after the other.
+template <int rows>
+OCTET_INLINE inline void store_tflite(const Tile& t, __m256i (&acc)[rows][2]) {
+  unroll<2>([&](auto v) OCTET_INLINE {
+    TfliteRightScaler<32> scaler;
+    scaler.load((const int32_t*)t.scale + 8 * v, t.narrow->tflite_apart);
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      acc[i][v] = scaler.scale(acc[i][v]);
+      OCTET_PIN(acc[i][v]);  // or compilers begin with all, and spill
+    });
+  });
+  store_rows_of_16<rows>(t, [&](int i, int v) OCTET_INLINE { return acc[i][v]; });
+}
+
+template <int rows>
+OCTET_INLINE inline void leave_tile(const Tile& t, __m256i (&acc)[rows][2]) {
+  if (t.scale && !t.narrow->tflite_apart) return store_narrowed(t, acc);
+  if (t.scale && t.narrow->tflite_right_only) return store_tflite(t, acc);
+  leave_sums(t, acc);
+}
+
+}  // namespace
+}  // namespace octet

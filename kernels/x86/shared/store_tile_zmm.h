@@ -1,0 +1,134 @@
+// How tiles of accumulators on zmm registers begin, and how they leave: as s32, or as bytes.
+#pragma once
+
+#include <immintrin.h>
+
+#include "kernels/core/unroll.h"
+#include "kernels/x86/shared/epilogue_tflite.h"
+#include "kernels/x86/shared/requantize.h"
+
+namespace octet {
+namespace {
+
+template <int rows, int vectors>
+OCTET_INLINE inline void start_tile(const Tile& t, __m512i (&acc)[rows][vectors]) {
+  // Stores leave the core in order, so each output line that is not at hand would wait its turn;
+  // asked for now, all arrive in time.
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    const char* row = (const char*)t.dst + i * t.dst_stride;
+    _mm_prefetch(row, _MM_HINT_T0);
+    if (!t.scale)
+      unroll<vectors - 1>([&](auto v)
+                              OCTET_INLINE { _mm_prefetch(row + 64 * (v + 1), _MM_HINT_T0); });
+  });
+  // Usually one row of init for all: copies of a register cost nothing, loads would take the place
+  // of the first products.
+  unroll<vectors>([&](auto v) OCTET_INLINE {
+    acc[0][v] = _mm512_loadu_si512(t.init + 16 * v);
+    unroll<rows - 1>([&](auto i) OCTET_INLINE { acc[i + 1][v] = acc[0][v]; });
+  });
+  if (t.init_stride)
+    unroll<rows - 1>([&](auto i) OCTET_INLINE {
+      unroll<vectors>([&](auto v) OCTET_INLINE {
+        acc[i + 1][v] = _mm512_loadu_si512(t.init + (i + 1) * t.init_stride + 16 * v);
+      });
+    });
+  if (t.row_init)
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      const __m512i more = _mm512_set1_epi32(t.row_init[i]);
+      unroll<vectors>([&](auto v) OCTET_INLINE { acc[i][v] = _mm512_add_epi32(acc[i][v], more); });
+    });
+}
+
+// And TFLite mode's exit where not all columns are shifted to the right, by way of the stack.
+template <int rows, int vectors>
+OCTET_INLINE inline void store_s32(const Tile& t, const __m512i (&acc)[rows][vectors]) {
+  alignas(64) int32_t sums[rows][16 * vectors];
+  const size_t stride = t.scale ? sizeof sums[0] : t.dst_stride;
+  const __mmask16 last = (__mmask16)(t.scale ? 0xffffu : 0xffffu >> (16 * vectors - t.cols));
+  uint8_t* dst = t.scale ? (uint8_t*)sums : (uint8_t*)t.dst;
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    unroll<vectors>([&](auto v) OCTET_INLINE {
+      if (v == vectors - 1)
+        _mm512_mask_storeu_epi32(dst + 64 * v, last, acc[i][v]);
+      else
+        _mm512_storeu_si512(dst + 64 * v, acc[i][v]);
+    });
+    dst += stride;
+  });
+  if (t.scale) tflite_exit(t, sums[0], 16 * vectors);
+}
+
+// The bytes of one row that are in a quarter, a half or all of a register.
+template <int vectors, int part>
+OCTET_INLINE inline void store_part(uint8_t* dst, __mmask64 mask, __m512i bytes) {
+  if constexpr (vectors == 1)
+    _mm_mask_storeu_epi8(dst, (__mmask16)mask, _mm512_extracti32x4_epi32(bytes, part));
+  else if constexpr (vectors == 2)
+    _mm256_mask_storeu_epi8(dst, (__mmask32)mask, _mm512_extracti64x4_epi64(bytes, part));
+  else
+    _mm512_mask_storeu_epi8(dst, mask, bytes);
+}
+
+// Four vectors of 32 bits become one of bytes: those of a row, of two or of four. of(i, v): vector
+// v of row i.
+template <int rows, int vectors, typename Of>
+OCTET_INLINE inline void store_bytes(const Tile& t, const Of& of) {
+  const Narrower<64> narrower(*t.narrow);
+  constexpr int width = vectors == 3 ? 4 : vectors, together = 4 / width;
+  const __mmask64 mask = ~(__mmask64)0 >> (64 - t.cols);
+  const size_t stride = t.dst_stride;
+  uint8_t* dst = (uint8_t*)t.dst;
+  unroll<(rows + together - 1) / together>([&](auto group) OCTET_INLINE {
+    __m512i q[4];
+    unroll<4>([&](auto at) OCTET_INLINE {
+      constexpr int i = group.value * together + at.value / width, v = at.value % width;
+      if constexpr (i < rows && v < vectors)
+        q[at] = of(i, v);
+      else
+        q[at] = _mm512_setzero_si512();
+    });
+    const __m512i bytes = in_order(narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
+    unroll<together>([&](auto part) OCTET_INLINE {
+      if constexpr (group.value * together + part.value < rows)
+        store_part<vectors, part.value>(dst, mask, bytes);
+      dst += stride;
+    });
+  });
+}
+
+template <int rows, int vectors>
+OCTET_INLINE inline void store_float(const Tile& t, const __m512i (&acc)[rows][vectors]) {
+  __m512 scale[vectors];
+  unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm512_loadu_ps(t.scale + 16 * v); });
+  store_bytes<rows, vectors>(
+      t, [&](int i, int v) OCTET_INLINE { return scaled(acc[i][v], scale[v]); });
+}
+
+// Where all columns are shifted to the right: the scales of one vector of columns after the other
+// have room in registers beside all sums.
+template <int rows, int vectors>
+OCTET_INLINE inline void store_tflite(const Tile& t, __m512i (&acc)[rows][vectors]) {
+  unroll<vectors>([&](auto v) OCTET_INLINE {
+    TfliteRightScaler<64> scaler;
+    scaler.load((const int32_t*)t.scale + 16 * v, t.narrow->tflite_apart);
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      acc[i][v] = scaler.scale(acc[i][v]);
+      OCTET_PIN(acc[i][v]);  // or compilers begin with all, and spill
+    });
+  });
+  store_bytes<rows, vectors>(t, [&](int i, int v) OCTET_INLINE { return acc[i][v]; });
+}
+
+template <int rows, int vectors>
+OCTET_INLINE inline void leave_tile(const Tile& t, __m512i (&acc)[rows][vectors]) {
+  if (t.scale && !t.narrow->tflite_apart)
+    store_float<rows, vectors>(t, acc);
+  else if (t.scale && t.narrow->tflite_right_only)
+    store_tflite<rows, vectors>(t, acc);
+  else
+    store_s32<rows, vectors>(t, acc);
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,72 @@
+// The two exits on ymm registers, for the kernels without AVX-512. The narrow one is float mode's
+// last steps: scale, round, then kernels/x86/shared/requantize.h.
+#pragma once
+
+#include <immintrin.h>
+
+#include "kernels/x86/shared/requantize.h"
+
+namespace octet {
+namespace {
+
+// 8 accumulators to 8 words.
+OCTET_INLINE inline __m128i scaled_words(__m256i acc, __m256 scale) {
+  const __m256i q = scaled(acc, scale);
+  return pack_words(_mm256_castsi256_si128(q), _mm256_extracti128_si256(q, 1));
+}
+
+// The first `count` >= 1 of 8 words, and no more. Masked stores are microcoded on AMD, so whole
+// vectors do not use them.
+OCTET_INLINE inline void store_s32(uint8_t* dst, __m256i value, size_t count) {
+  if (count >= 8)
+    _mm256_storeu_si256((__m256i*)dst, value);
+  else
+    _mm256_maskstore_epi32((int*)dst,
+                           _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count),
+                                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)),
+                           value);
+}
+
+// The first `count` <= 16 bytes, and no byte more.
+OCTET_INLINE inline void store_bytes(uint8_t* dst, __m128i value, size_t count) {
+  if (count >= 16) {
+    _mm_storeu_si128((__m128i*)dst, value);
+    return;
+  }
+  if (count & 8) {
+    _mm_storel_epi64((__m128i*)dst, value);
+    value = _mm_srli_si128(value, 8);
+    dst += 8;
+  }
+  uint64_t rest = (uint64_t)_mm_cvtsi128_si64(value);
+  for (size_t i = 0; i < (count & 7); ++i, rest >>= 8) dst[i] = (uint8_t)rest;
+}
+// <= 32
+OCTET_INLINE inline void store_bytes(uint8_t* dst, __m256i value, size_t count) {
+  store_bytes(dst, _mm256_castsi256_si128(value), count);
+  if (count > 16) store_bytes(dst + 16, _mm256_extracti128_si256(value, 1), count - 16);
+}
+
+// Rows of 16 columns, two at a time: what follows the scale costs both as much as one. of(i, v):
+// vector v of row i, scaled.
+template <int rows, typename Of>
+OCTET_INLINE inline void store_rows_of_16(const Tile& t, const Of& of) {
+  const Narrower<32> narrower(*t.narrow);
+  const auto words = [&](int i) OCTET_INLINE { return pack_words(of(i, 0), of(i, 1)); };
+  unroll<(rows + 1) / 2>([&](auto pair) OCTET_INLINE {
+    constexpr int a = 2 * pair, b = a + 1 < rows ? a + 1 : a;
+    const __m256i bytes = in_order(narrower.bytes(words(a), words(b)));
+    uint8_t* const dst = (uint8_t*)t.dst + a * t.dst_stride;
+    store_bytes(dst, _mm256_castsi256_si128(bytes), t.cols);
+    if (b > a) store_bytes(dst + t.dst_stride, _mm256_extracti128_si256(bytes, 1), t.cols);
+  });
+}
+
+template <int rows>
+OCTET_INLINE inline void store_narrowed(const Tile& t, const __m256i (&acc)[rows][2]) {
+  const __m256 scale[2] = {_mm256_loadu_ps(t.scale), _mm256_loadu_ps(t.scale + 8)};
+  store_rows_of_16<rows>(t, [&](int i, int v) OCTET_INLINE { return scaled(acc[i][v], scale[v]); });
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,125 @@
+// TFLite mode's arithmetic on x86: TfliteScaler for accumulators that, shifted left, stay below
+// 2^30, TfliteRightScaler for any.
+//
+// Both roundings need only the upper halves of 64-bit sums, of which VPMULDQ makes the even lanes
+// and then the odd ones:
+//
+//     high = (2 x << left) * multiplier + 2^31 + (half << 32)  >> 32
+//     y    = high - [x < 0] >> right
+//
+// The first line is SaturatingRoundingDoublingHighMul with the second rounding's half added, the
+// second one RoundingDivideByPOT: one less makes halves of negative numbers go away from zero.
+// Where the clamp lets no output below the zero point through, that one does not matter: without it
+// a negative number gives 0 or less all the same. If all columns are shifted to the right, too, the
+// sum is all there is (write_tflite_right_column). Where x comes from memory, VMOVSHDUP brings the
+// odd lanes for a load.
+#pragma once
+
+#include "kernels/core/epilogue.h"
+#include "kernels/x86/shared/widths.h"
+
+namespace octet {
+namespace {
+
+OCTET_INLINE inline __m256i odd_to_even(__m256i x) { return _mm256_srli_epi64(x, 32); }
+// The odd lanes of both, those of `even` moved down.
+OCTET_INLINE inline __m256i odd_lanes(__m256i even, __m256i odd) {
+  return _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
+}
+OCTET_INLINE inline __m256i with_odd(__m256i x, __m256i odd) {
+  return _mm256_blend_epi32(x, odd, 0xaa);
+}
+#ifdef __AVX512BW__
+OCTET_INLINE inline __m512i odd_to_even(__m512i x) { return _mm512_srli_epi64(x, 32); }
+OCTET_INLINE inline __m512i odd_lanes(__m512i even, __m512i odd) {
+  return _mm512_mask_shuffle_epi32(odd, 0x5555, even, (_MM_PERM_ENUM)0xf5);
+}
+OCTET_INLINE inline __m512i with_odd(__m512i x, __m512i odd) {
+  return _mm512_mask_mov_epi32(x, 0xaaaa, odd);
+}
+#endif
+
+OCTET_INLINE inline __m256i load_odd(const __m256i* x) {
+  return _mm256_castps_si256(_mm256_movehdup_ps(_mm256_loadu_ps((const float*)x)));
+}
+#ifdef __AVX512BW__
+OCTET_INLINE inline __m512i load_odd(const __m512i* x) {
+  return _mm512_castps_si512(_mm512_movehdup_ps(_mm512_loadu_ps((const float*)x)));
+}
+#endif
+
+// Of some columns, from their TfliteColumns.
+template <int kBytes>
+struct TfliteScaler {
+  using Vector = typename VectorOf<kBytes>::Type;
+  static constexpr int kMostVectors = 2;  // that have their scales in registers together
+  Vector left, multiplier, odd_multiplier, half, odd_half, sign, right;
+
+  // Row by row, by one pointer: seven addresses would take all registers.
+  OCTET_INLINE inline void load(const int32_t* row, size_t apart) {
+    const Vector rounds = splat<Vector>((uint32_t)1 << 31);
+    multiplier = at(row);
+    odd_multiplier = at(row + 1);
+    left = at(row += apart);
+    half = with_odd(rounds, at((row += apart) - 1));
+    odd_half = with_odd(rounds, at(row));
+    sign = at(row += apart);
+    right = at(row += apart);
+  }
+  // One scale for all columns, of values that are shifted left before.
+  OCTET_INLINE inline void set(const TfliteScale& by, int32_t shifted) {
+    const int32_t divisor = -by.shift;
+    multiplier = odd_multiplier = splat<Vector>(by.multiplier);
+    left = splat<Vector>(shifted + 1);
+    half = odd_half =
+        splat<Vector>((uint64_t)1 << 31 | (divisor ? (uint64_t)1 << (31 + divisor) : 0));
+    sign = splat<Vector>(divisor ? 31 : 32);
+    right = splat<Vector>(divisor);
+  }
+  OCTET_INLINE static inline Vector at(const int32_t* row) {
+    Vector v;
+    __builtin_memcpy(&v, row, sizeof v);
+    return v;
+  }
+
+  OCTET_INLINE inline Vector scale(Vector x) const {
+    const Vector shifted = shift_left(x, left);
+    const Vector even = add_long(multiply_even(shifted, multiplier), half);
+    const Vector odd = add_long(multiply_even(odd_to_even(shifted), odd_multiplier), odd_half);
+    const Vector high = subtract(odd_lanes(even, odd), shift_right_unsigned(x, sign));
+    return shift_right(high, right);
+  }
+  OCTET_INLINE inline Vector scale_at(const int32_t* x) const { return scale(at(x)); }
+};
+
+// Likewise, of TfliteColumns that are right_only.
+template <int kBytes>
+struct TfliteRightScaler {
+  using Vector = typename VectorOf<kBytes>::Type;
+  static constexpr int kMostVectors = kBytes == 64 ? 4 : 2;
+  Vector multiplier, odd_multiplier, half, odd_half, right;
+
+  OCTET_INLINE inline void load(const int32_t* row, size_t apart) {
+    const auto at = TfliteScaler<kBytes>::at;
+    multiplier = at(row);
+    odd_multiplier = at(row + 1);
+    const int32_t* const low = row + apart;
+    const int32_t* const high = low + apart;
+    half = with_odd(at(low), at(high - 1));
+    odd_half = with_odd(at(low + 1), at(high));
+    right = at(high + 2 * apart);
+  }
+  // x, and its odd lanes in the even ones.
+  OCTET_INLINE inline Vector scale(Vector x, Vector odd_x) const {
+    const Vector even = add_long(multiply_even(x, multiplier), half);
+    const Vector odd = add_long(multiply_even(odd_x, odd_multiplier), odd_half);
+    return shift_right(odd_lanes(even, odd), right);
+  }
+  OCTET_INLINE inline Vector scale(Vector x) const { return scale(x, odd_to_even(x)); }
+  OCTET_INLINE inline Vector scale_at(const int32_t* x) const {
+    return scale(TfliteScaler<kBytes>::at(x), load_odd((const Vector*)x));
+  }
+};
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,82 @@
+// TFLite mode's exit of the depthwise kernels on x86: from accumulators in memory, in their own
+// order, which the packs undo. A function of its own, so that it has the registers to itself, for
+// scales of four vectors. Where a block has more, they are taken four at a time.
+#pragma once
+
+#include "kernels/core/depthwise_kernel.h"
+#include "kernels/x86/shared/requantize.h"
+#include "kernels/x86/shared/tflite.h"
+
+namespace octet {
+namespace {
+
+template <typename M, typename Vector, typename Scaler>
+void leave_line(const DepthwiseRaw& r) {
+  constexpr int bytes = sizeof(Vector), lanes = bytes / 4;
+  const Narrower<bytes> narrower(*r.narrow);
+  Scaler scaler[4];
+  unroll<4>([&](auto v) OCTET_INLINE {
+    scaler[v].load((const int32_t*)r.prepared + M::kChannels + v * lanes, M::kChannels);
+  });
+  const int32_t* acc = r.acc;
+  uint8_t* dst = r.dst;
+  OCTET_NO_UNROLL
+  for (size_t i = 0; i < r.pixels; ++i, acc += r.acc_pixel, dst += r.dst_pixel) {
+    Vector q[4];
+    unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaler[v].scale_at(acc + v * lanes); });
+    M::store_bytes(dst, narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])), r.channels);
+  }
+}
+
+template <typename M, typename Vector>
+void depthwise_leave(const DepthwiseRaw& r) {
+  constexpr size_t together = sizeof(Vector);  // channels
+  DepthwiseRaw part = r;
+  for (size_t channel = 0; channel < r.channels; channel += together) {
+    part.prepared = (const int32_t*)r.prepared + channel;
+    part.acc = r.acc + channel;
+    part.channels = r.channels - channel < together ? r.channels - channel : together;
+    part.dst = r.dst + channel;
+    (r.narrow->tflite_right_only ? leave_line<M, Vector, TfliteRightScaler<sizeof(Vector)>>
+                                 : leave_line<M, Vector, TfliteScaler<sizeof(Vector)>>)(part);
+  }
+}
+
+// Grouped: of a block's 16 channels as many pixels together as make four vectors.
+template <typename M, typename Vector, typename Scaler>
+void leave_blocks(const DepthwiseRaw& r) {
+  constexpr int lanes = sizeof(Vector) / 4, vectors = 16 / lanes, together = 4 / vectors;
+  const Narrower<sizeof(Vector)> narrower(*r.narrow);
+  const Vector order = M::channel_order(r.quads);
+  for (size_t channel = 0; channel < r.channels; channel += kGroupedBlock) {
+    Scaler scaler[vectors];
+    unroll<vectors>([&](auto v) OCTET_INLINE {
+      scaler[v].load((const int32_t*)r.prepared + M::kChannels + channel + v * lanes, M::kChannels);
+    });
+    const int32_t* acc = r.acc + channel;
+    uint8_t* dst = r.dst + channel;
+    OCTET_NO_UNROLL
+    for (size_t i = 0; i < r.pixels; i += together) {
+      const size_t count = r.pixels - i < together ? r.pixels - i : together;
+      Vector q[4];
+      unroll<4>([&](auto v) OCTET_INLINE {
+        const size_t pixel = v / vectors;
+        q[v] = scaler[v % vectors].scale_at(acc + (pixel < count ? pixel : 0) * r.acc_pixel +
+                                            v % vectors * lanes);
+      });
+      const Vector bytes = narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3]));
+      M::store_pixels(M::to_channels(bytes, order), dst, r.dst_pixel, count, r.channels - channel);
+      acc += together * r.acc_pixel;
+      dst += together * r.dst_pixel;
+    }
+  }
+}
+
+template <typename M, typename Vector>
+void grouped_leave(const DepthwiseRaw& r) {
+  (r.narrow->tflite_right_only ? leave_blocks<M, Vector, TfliteRightScaler<sizeof(Vector)>>
+                               : leave_blocks<M, Vector, TfliteScaler<sizeof(Vector)>>)(r);
+}
+
+}  // namespace
+}  // namespace octet

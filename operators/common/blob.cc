@@ -1,0 +1,59 @@
+// octet_blob_*: what packed weights say about themselves.
+#include "operators/common/blob.h"
+
+#include "dispatch/api/struct_size.h"
+#include "dispatch/tables/tiers.h"
+#include "operators/common/check.h"
+#include "packing/matrix_blob.h"
+
+namespace octet {
+namespace {
+
+octet_status check_head(const void* blob, size_t bytes, Container* c, octet_error* error) {
+  if (!blob) return fail(error, OCTET_NULL_POINTER, "blob is null");
+  OCTET_TRY(check_aligned(blob, "blob", error));
+  const BlobProblem problem = check_matrices(blob, bytes, find_form, c);
+  if (problem == BlobProblem::kOtherKind && c->header.kind == BlobKind::kFilter)
+    return check_filter_blob(blob, bytes, "blob", c, error);
+  return blob_status(problem, "blob", bytes, error);
+}
+
+void describe_matrices(const Container& c, octet_blob_info* info) {
+  const MatricesGeometry g = c.read_geometry<MatricesGeometry>();
+  info->n = (size_t)g.n;
+  info->k = (size_t)g.k;
+  info->batch = (size_t)g.count;
+}
+
+}  // namespace
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob_info* info,
+                                 octet_error* error) {
+  OCTET_TRY(check_out(info, "info", error));
+  Container c;
+  OCTET_TRY(check_head(blob, blob_bytes, &c, error));
+  octet_blob_info out = OCTET_BLOB_INFO_INIT;
+  out.isa = (octet_isa)smallest_isa(*c.form);
+  out.type = (octet_type)c.header.type;
+  out.bytes = (size_t)c.header.bytes;
+  out.form = c.form->name;
+  if (c.header.kind == BlobKind::kFilter)
+    describe_filter(c, &out);
+  else
+    describe_matrices(c, &out);
+  return give(out, info);
+}
+
+octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error* error) {
+  Container c;
+  OCTET_TRY(check_head(blob, blob_bytes, &c, error));
+  OCTET_TRY(blob_status(check_payload(c, blob), "blob", blob_bytes, error));
+  if (!c.form->layout.paired) return OCTET_OK;
+  const PairedWeights pairs =
+      c.header.kind == BlobKind::kFilter ? pairs_of_filter(c, blob) : pairs_of(c, blob);
+  return blob_status(are_sound(c.form->layout, pairs) ? BlobProblem::kNone : BlobProblem::kPairs,
+                     "blob", blob_bytes, error);
+}

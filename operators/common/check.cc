@@ -1,0 +1,68 @@
+#include "operators/common/check.h"
+
+#include <stdio.h>
+
+#include "dispatch/select/sparsity.h"
+
+namespace octet {
+namespace {
+
+struct Subscript {
+  char text[24] = "";
+  explicit Subscript(size_t index) {
+    if (index != kScalar) snprintf(text, sizeof text, "[%zu]", index);
+  }
+};
+
+}  // namespace
+
+octet_status check_scale(float scale, const char* name, size_t index, octet_error* error) {
+  // Compared as bits: NaN, infinity and negative numbers are above the maximum, and
+  // denormals-are-zero cannot make a small scale look like 0.
+  uint32_t bits, max_bits;
+  __builtin_memcpy(&bits, &scale, sizeof bits);
+  __builtin_memcpy(&max_bits, &kMaxScale, sizeof max_bits);
+  if (bits > 0 && bits <= max_bits) return OCTET_OK;
+  return fail(error, OCTET_BAD_SCALE, "%s%s is %g; it must be finite, positive and at most 2^48",
+              name, Subscript(index).text, (double)scale);
+}
+
+octet_status check_zero_point(int32_t zero_point, octet_type type, const char* name, size_t index,
+                              octet_error* error) {
+  if (zero_point >= least(type) && zero_point <= most(type)) return OCTET_OK;
+  return fail(error, OCTET_BAD_ZERO_POINT, "%s%s is %d; the range of its type is %d..%d", name,
+              Subscript(index).text, (int)zero_point, (int)least(type), (int)most(type));
+}
+
+octet_status check_zero_points(const int32_t* zero_points, size_t count, size_t n, octet_type type,
+                               const char* name, octet_error* error) {
+  if (!zero_points && count == 0) return OCTET_OK;
+  if (!zero_points)
+    return fail(error, OCTET_NULL_POINTER, "%s is null but its count is %zu", name, count);
+  if (count != 1 && count != n)
+    return fail(error, OCTET_BAD_SIZE, "%s has %zu values; it must have 1 or n = %zu", name, count,
+                n);
+  for (size_t i = 0; i < count; ++i)
+    if (const octet_status status = check_zero_point(zero_points[i], type, name, i, error))
+      return status;
+  return OCTET_OK;
+}
+
+octet_status check_sparsity(octet_sparsity sparsity, int reserved, const char* name,
+                            octet_error* error) {
+  if (sparsity < OCTET_SPARSE_NONE || sparsity > OCTET_SPARSE_AUTO)
+    return fail(error, OCTET_UNKNOWN_ENUM, "%s.sparsity is %d, not an octet_sparsity", name,
+                (int)sparsity);
+  if (reserved)
+    return fail(error, OCTET_UNSUPPORTED, "%s.reserved is not 0; this version has no use for it",
+                name);
+  return sparsity == OCTET_SPARSE_NONE ? OCTET_OK : allow_sparsity(name, error);
+}
+
+octet_status check_aligned(const void* pointer, const char* name, octet_error* error) {
+  if ((uintptr_t)pointer % OCTET_ALIGNMENT == 0) return OCTET_OK;
+  return fail(error, OCTET_MISALIGNED, "%s is at %p; it must be a multiple of OCTET_ALIGNMENT (%d)",
+              name, pointer, OCTET_ALIGNMENT);
+}
+
+}  // namespace octet

@@ -1,0 +1,84 @@
+// A block of output pixels against output channels of one group: what the direct, the transposed
+// and the im2col form have in common.
+#pragma once
+
+#include "operators/conv/algorithms/accumulator_init.h"
+#include "operators/conv/algorithms/panels.h"
+
+namespace octet {
+
+// Rows that a block is best made of: what it keeps per row stays within half of L2, the other half
+// being for the weights that pass by.
+size_t conv_block_rows(const ConvPlan& plan, size_t bytes_per_row);
+
+// The packed weights of a channel group.
+Weights weights_of(const ConvPlan& plan, const Taps& taps, size_t group);
+
+inline Nest nest_of(const ConvPlan& plan, const Taps& taps) {
+  return {plan.kernel, plan.ops, plan.lhs_flip, taps};
+}
+inline PreparedSections prepared_sections(const ConvPlan& plan, const Taps& taps, size_t rows) {
+  return prepared_sections(nest_of(plan, taps), plan.columns.zero_point != nullptr, rows);
+}
+
+// What methods on panels have in common: they compute every shape, and cut channels at strips or at
+// groups.
+inline const char* refuse_nothing(const ConvShape&, const ZeroPointRange&) { return nullptr; }
+inline ConvGrain panels_grain(const ConvPlan& plan, size_t out_h, size_t) {
+  return {out_h,
+          plan.shape.groups > 1 || plan.shape.phases > 1
+              ? plan.shape.group_out()
+              : larger(plan.kernel->rhs_layout.width, plan.kernel->nr),
+          plan.shape.transposed ? plan.shape.stride_h : 1};
+}
+
+// A block that writes output pixels, as yet nowhere.
+inline Block make_block(const ConvPlan& plan) {
+  Block block = {};
+  block.sink = {plan.ops, &plan.finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, {}};
+  return block;
+}
+
+// Where a task's blocks are prepared.
+struct Prepared {
+  PreparedSections at;
+  uint8_t* workspace;
+};
+
+// Computes block->rows output pixels from `pixel` on, which lie in `image` as far as images differ.
+// fill(group) makes the block's lhs of a channel group.
+template <typename Fill>
+void run_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const ConvTask& task,
+               size_t image, size_t pixel, const Prepared& prepared, Block* block,
+               const Fill& fill) {
+  const Nest nest = nest_of(plan, taps);
+  const size_t group_out = plan.shape.group_out();
+  block->terms = lhs_terms(plan, run, image);
+  block->sink.to = run.to.from(pixel);
+  for (size_t g = task.n0 / group_out; g * group_out < task.n1; ++g) {
+    const size_t first = g * group_out;
+    fill(g);
+    if (plan.touch && block->tiles)
+      plan.touch(block->tiles, block->tile_count * sizeof *block->tiles, true);
+    prepare(nest, plan.columns, prepared.at, prepared.workspace, block);
+    multiply(nest, weights_of(plan, taps, g), *block, larger(task.n0, first) - first,
+             smaller(task.n1, first + group_out) - first);
+  }
+}
+
+// All pixels of a task in blocks of at most `most` rows. fill(group, pixel) as above.
+template <typename Fill>
+void run_blocks(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const ConvTask& task,
+                size_t most, const Prepared& prepared, Block* block, const Fill& fill) {
+  const size_t image_pixels = run.out_h * run.out_w, last = task.end * run.out_w;
+  for (size_t pixel = task.first * run.out_w; pixel < last; pixel += block->rows) {
+    const size_t image = pixel / image_pixels;
+    // Images may have zero points of their own.
+    const size_t end = plan.runtime_zero_point ? smaller(last, (image + 1) * image_pixels) : last;
+    block->rows = next_block(end - pixel, most, plan.kernel->mr);
+    run_block(plan, run, taps, task, image, pixel, prepared, block,
+              [&](size_t group) { fill(group, pixel); });
+  }
+}
+
+}  // namespace octet

@@ -1,0 +1,424 @@
+#include "operators/conv/algorithms/channelwise.h"
+
+#include <string.h>
+
+#include "kernels/core/sections.h"
+#include "kernels/macro/row_tiles.h"
+#include "operators/conv/algorithms/accumulator_init.h"
+
+namespace octet {
+namespace {
+
+constexpr size_t kPanel = kDepthwiseLayout.width;
+// Between two calls of the epilogue, so many columns of a whole panel, more of fewer channels.
+constexpr size_t kStrip = 16;
+constexpr size_t kStripSums = kStrip * kPanel;
+
+DepthwiseForm form_of(const ConvPlan& plan) {
+  if (plan.depthwise->walk_rows && plan.shape.is_3x3(1)) return DepthwiseForm::kWalk;
+  if (plan.depthwise->walk_rows && plan.shape.is_3x3(2)) return DepthwiseForm::kWalkBy2;
+  return DepthwiseForm::kTaps;
+}
+
+// Output lines of a tile.
+size_t rows_of(const ConvPlan& plan) {
+  const ConvShape& s = plan.shape;
+  switch (form_of(plan)) {
+    case DepthwiseForm::kWalk: return plan.depthwise->walk_rows;
+    case DepthwiseForm::kWalkBy2: return 1;
+    case DepthwiseForm::kTaps: break;
+  }
+  const bool share = s.dilation_h == 1 && s.stride_h < s.kernel_h && !by_columns(s);
+  return share ? plan.depthwise->rows : 1;
+}
+
+// Bytes of a copied pixel.
+size_t staged_bytes(const ConvPlan& plan) { return kPanel * input_bytes(*plan.depthwise); }
+
+// Input lines that so many output lines need, in kTaps.
+size_t lines_of(const ConvShape& s, size_t rows) { return s.kernel_h + (rows - 1) * s.stride_h; }
+size_t set_groups_of(const ConvPlan& plan) {
+  const size_t rows = rows_of(plan);
+  return form_of(plan) == DepthwiseForm::kTaps && rows > 1
+             ? divide_up(lines_of(plan.shape, rows) * plan.shape.kernel_w,
+                         slots_per_group(plan.shape))
+             : slot_groups(plan.shape);
+}
+
+// Columns of a copied line whose borders are filled.
+size_t padded_width(const ConvShape& s, size_t out_w) {
+  return (out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
+}
+
+// Pixels from an output's to those of the next; a line of one output may have any stride.
+size_t step_of(const ConvShape& s, size_t out_w) { return out_w > 1 ? s.stride_w : 0; }
+
+// Whether taps find their pixels in a copy of the line with its borders filled. Grouped kernels
+// always do, several pixels at a time and in their sign of bytes. Otherwise an output at a border,
+// whose pixels are sought one by one, costs as much as copying some 20 pixels.
+bool pads_lines(const ConvPlan& plan, size_t pad_left, size_t in_w, size_t out_w) {
+  const ConvShape& s = plan.shape;
+  if (form_of(plan) != DepthwiseForm::kTaps) return false;
+  if (s.group_out() > s.group_in() || !is_depthwise(s)) return true;
+  const size_t left = divide_up(pad_left, s.stride_w), wide = padded_width(s, out_w),
+               held = pad_left + in_w;
+  const size_t right = wide > held ? divide_up(wide - held, s.stride_w) : 0;
+  return (left + right) * 20 > out_w * s.stride_h * s.stride_w;
+}
+
+// An input line as a kernel reads it: the block's first channel at column 0, bytes to the next
+// column. 0 outside.
+struct Line {
+  const uint8_t* data;
+  size_t step;
+};
+
+// A task's workspace, cut into pieces.
+struct Scratch {
+  uint8_t* prepared;
+  int32_t* init;           // of a block, with a zero point that comes with the run
+  const uint8_t** pixels;  // of a tile
+  size_t* steps;
+  Line* lines;     // kernel_h of them, or what a walk reads
+  size_t* staged;  // per slot of the ring the input line that it holds
+  size_t ring;     // slots, and one more for a line of zero points
+  uint8_t* ring_data;
+  size_t ring_line;  // bytes
+  uint8_t* tile;     // accumulators for the epilogue
+  size_t bytes;
+};
+
+Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace) {
+  const ConvShape& s = plan.shape;
+  Scratch c = {};
+  Sections sections;
+  const auto take = [&](size_t bytes) {
+    const size_t at = sections.take(bytes);
+    return workspace ? workspace + at : nullptr;  // null asks for the size
+  };
+  const size_t rows = rows_of(plan), groups = set_groups_of(plan),
+               lines = larger(lines_of(s, rows), 4), slots = larger(slots_per_group(s) * groups, 4);
+  c.prepared = take(depthwise_prepared_bytes(kPanel, rows * groups * quads_of(s)));
+  c.init = (int32_t*)take(kPanel * sizeof(int32_t));
+  c.pixels = (const uint8_t**)take(slots * sizeof(uint8_t*));
+  c.steps = (size_t*)take(slots * sizeof(size_t));
+  c.lines = (Line*)take(lines * sizeof(Line));
+  c.ring = s.dilation_h * (s.kernel_h - 1) + (rows - 1) * s.stride_h + 1;
+  c.staged = (size_t*)take((c.ring + 1) * sizeof(size_t));
+  c.ring_line = larger(in_w, padded_width(s, out_w)) * staged_bytes(plan);
+  // Kernels may read past a pixel, and grouped ones the pixels of three outputs
+  const size_t past = is_depthwise(s) ? 1 : 3 * step_of(s, out_w);
+  c.ring_data = take((c.ring + 1) * c.ring_line + past * staged_bytes(plan));
+  c.tile = take(rows * kStripSums * sizeof(int32_t));
+  c.bytes = sections.bytes;
+  return c;
+}
+
+// One block of channels of one image.
+class ChannelBlock {
+ public:
+  ChannelBlock(const ConvPlan& plan, const ConvRun& run, const Scratch& scratch,
+               const DepthwiseKernel& kernel, size_t n0, size_t channels)
+      : plan_(plan),
+        s_(plan.shape),
+        run_(run),
+        c_(scratch),
+        kernel_(kernel),
+        staged_(staged_bytes(plan)),
+        n0_(n0),
+        channels_(channels),
+        multiplier_(plan.shape.group_out() / plan.shape.group_in()) {
+    tile_.form = form_of(plan);
+    tile_.flip = is_depthwise(s_) && plan.lhs_flip;
+    stage_flip_ = is_depthwise(s_) ? 0 : plan.lhs_flip;
+    tile_.sets = tile_.form == DepthwiseForm::kTaps ? rows_of(plan) : 1;
+    tile_.set_groups = set_groups_of(plan);
+    padded_ = pads_lines(plan, run.pad_left, run.in_w, run.out_w);
+    grouped_ = !is_depthwise(s_);
+    if (grouped_) {
+      tile_.groups = tile_.set_groups;
+      for (size_t slot = 0; slot < tile_.groups; ++slot)
+        c_.steps[slot] = step_of(s_, run.out_w) * staged_;
+    }
+    tile_.pixels = c_.pixels;
+    tile_.steps = c_.steps;
+    tile_.in_w = run.in_w;
+    tile_.prepared = c_.prepared;
+    tile_.narrow = plan.narrow_in_kernel && (kernel.flags & kNarrows) ? &plan.narrow : nullptr;
+    tile_.raw =
+        kernel.leave && plan.finish.tflite.rows && !plan.finish.has_residual && !plan.finish.lut;
+    ends_ = tile_.narrow || plan.finish.mode == FinishMode::kS32;
+    const size_t whole =
+        grouped_ ? smaller(round_up(channels, kGroupedBlock), kernel.channels) : kernel.channels;
+    direct_ = ends_ && (channels == whole || (tile_.narrow && kernel.partial));
+    tile_.channels = direct_ ? channels : whole;
+    strip_ = direct_ ? run.out_w : kStripSums / whole;
+    tile_.dst_pixel = direct_ ? run.to.stride : whole * (tile_.narrow ? 1 : sizeof(int32_t));
+    tile_.dst_line = strip_ * tile_.dst_pixel;
+  }
+
+  void start(size_t image, bool first) {
+    image_ = image;
+    zero_ = run_.zero_row(image) + (multiplier_ == 1 ? n0_ : 0);
+    tile_.zero = zero_;
+    for (size_t i = 0; i <= c_.ring; ++i) c_.staged[i] = SIZE_MAX;
+    if (!first && !plan_.runtime_zero_point) return;
+    const int32_t* init = plan_.columns.bias + n0_;
+    if (plan_.runtime_zero_point) {
+      write_start(plan_, n0_, kernel_.channels, zero_point_of(plan_, run_, image), c_.init);
+      init = c_.init;
+    }
+    const size_t groups = slot_groups(s_),
+                 shift = tile_.form == DepthwiseForm::kTaps ? s_.stride_h * s_.kernel_w : 1;
+    tile_.quads = quads_of(s_);
+    kernel_.prepare(
+        {tile_.form, groups,
+         plan_.payload + weights_at(s_, n0_) * domain_bytes(kernel_.layout.domain), tile_.sets,
+         tile_.set_groups, shift, init,
+         tile_.narrow || tile_.raw ? plan_.finish.scale + n0_ : nullptr,
+         tile_.narrow || tile_.raw ? plan_.finish.tflite.apart : 0, tile_.quads, channels_},
+        c_.prepared);
+  }
+
+  // Output lines [y, y + rows).
+  void lines(size_t y, size_t rows) {
+    const bool taps = tile_.form == DepthwiseForm::kTaps;
+    const size_t count = taps ? lines_of(s_, rows) : rows + 2, apart = taps ? s_.dilation_h : 1,
+                 first = y * s_.stride_h - run_.pad_top;
+    for (size_t i = 0; i < count; ++i) c_.lines[i] = line(first + i * apart);
+    y_ = y;
+    tile_.rows = rows;
+    for (size_t x = 0; x < run_.out_w;) {
+      const size_t most_here = smaller(strip_, run_.out_w - x),
+                   columns = grouped_ ? point_at_copies(x, most_here)
+                             : taps   ? point_at_taps(x, most_here, count)
+                                      : point_at_lines(x, most_here, count);
+      strip(x, columns);
+      x += columns;
+    }
+  }
+
+ private:
+  // Input line y, which is above the input if it has wrapped.
+  Line line(size_t y) {
+    const bool outside = y >= run_.in_h;
+    if (outside && !padded_) return {zero_, 0};
+    const uint8_t* data = outside ? zero_ : run_.line(image_, y) + n0_ / multiplier_;
+    const bool in_place =
+        multiplier_ == 1 && !padded_ &&
+        (run_.in_w - 1) * run_.lhs_pixel + kernel_.reach <= (size_t)(run_.lhs_end - data);
+    if (in_place) return {data, run_.lhs_pixel};
+    const size_t slot = outside ? c_.ring : y % c_.ring;
+    uint8_t* const copy = c_.ring_data + slot * c_.ring_line;
+    const size_t holds = outside ? 0 : y;
+    if (c_.staged[slot] != holds) {
+      c_.staged[slot] = holds;
+      const size_t width = padded_ ? padded_width(s_, run_.out_w) : run_.in_w,
+                   before = outside   ? width
+                            : padded_ ? smaller(run_.pad_left, width)
+                                      : 0,
+                   end = outside ? width : smaller(before + run_.in_w, width);
+      stage(zero_, 0, before, copy);
+      stage(data, run_.lhs_pixel, end - before, copy + before * staged_);
+      stage(zero_, 0, width - end, copy + end * staged_);
+      if (plan_.touch) tell_staged(data, end - before, copy, width);
+    }
+    return {copy, staged_};
+  }
+
+  void tell_staged(const uint8_t* from, size_t pixels, const uint8_t* to, size_t width) const {
+    for (size_t x = 0; x < pixels; ++x)
+      plan_.touch(from + x * run_.lhs_pixel, divide_up(channels_, multiplier_), false);
+    plan_.touch(to, width * staged_, true);
+  }
+
+  // Pixels `step` bytes apart; one byte per output channel of the block.
+  void stage(const uint8_t* from, size_t step, size_t pixels, uint8_t* to) const {
+    if (kernel_.widen)
+      return kernel_.widen(from, step, pixels, channels_, stage_flip_, (uint16_t*)to);
+    if (multiplier_ == 1) {
+      if (channels_ == 64) return copy<64>(from, step, pixels, to);
+      if (channels_ == 32) return copy<32>(from, step, pixels, to);
+      return copy<0>(from, step, pixels, to);
+    }
+    for (; pixels; --pixels, from += step, to += staged_) spread(from, to);
+  }
+
+  // Flipped on the way; bytes: channels_, or 0 for any.
+  template <size_t bytes>
+  void copy(const uint8_t* from, size_t step, size_t pixels, uint8_t* to) const {
+    typedef uint8_t Piece __attribute__((vector_size(16)));
+    Piece flip, piece;
+    memset(&flip, stage_flip_, sizeof flip);
+    const size_t channels = bytes ? bytes : channels_;
+    for (; pixels; --pixels, from += step, to += staged_) {
+      size_t i = 0;
+      for (; i + sizeof piece <= channels; i += sizeof piece) {
+        memcpy(&piece, from + i, sizeof piece);
+        piece ^= flip;
+        memcpy(to + i, &piece, sizeof piece);
+      }
+      for (; i < channels; ++i) to[i] = from[i] ^ flip[0];
+    }
+  }
+
+  // Each channel as often as outputs read it, eight bytes at a time.
+  void spread(const uint8_t* from, uint8_t* to) const {
+    size_t i = 0, turn = n0_ % multiplier_;
+    // Blocks begin at multiples of 16, so these begin with a channel's first output
+    if (multiplier_ == 2)
+      for (; i + 8 <= channels_; i += 8, from += 4) store(two_of_four(from), to + i);
+    if (multiplier_ == 4)
+      for (; i + 8 <= channels_; i += 8, from += 2)
+        store((from[0] | (uint64_t)from[1] << 32) * 0x01010101, to + i);
+    for (; i < channels_; turn = 0, ++from) {
+      const size_t end = smaller(i + multiplier_ - turn, channels_);
+      const uint64_t eight = *from * 0x0101010101010101u;
+      // What is written too far the next channel's come to, or it fills up the staged pixel
+      for (; i < end && i + 8 <= kPanel; i += 8) store(eight, to + i);
+      for (; i < end; ++i) to[i] = *from;
+      i = end;
+    }
+  }
+  static void store(uint64_t eight, uint8_t* to) { memcpy(to, &eight, sizeof eight); }
+  static uint64_t two_of_four(const uint8_t* from) {
+    uint32_t four;
+    memcpy(&four, from, sizeof four);
+    uint64_t apart = (four | (uint64_t)four << 16) & 0x0000ffff0000ffff;
+    apart = (apart | apart << 8) & 0x00ff00ff00ff00ff;
+    return apart | apart << 8;
+  }
+
+  size_t point_at_lines(size_t x, size_t columns, size_t count) {
+    tile_.first_column = x * s_.stride_w - run_.pad_left;
+    const size_t inside = tile_.first_column < run_.in_w ? tile_.first_column : 0;
+    for (size_t i = 0; i < count; ++i) {
+      c_.pixels[i] = c_.lines[i].data + inside * c_.lines[i].step;
+      c_.steps[i] = c_.lines[i].step;
+    }
+    return columns;
+  }
+
+  // A grouped kernel's taps, all of which are in copies that are alike: lines are short, so this is
+  // done often.
+  size_t point_at_copies(size_t x, size_t columns) {
+    const uint8_t** slot = c_.pixels;
+    for (size_t ky = 0; ky < s_.kernel_h; ++ky) {
+      const uint8_t* pixel = c_.lines[ky].data + x * s_.stride_w * staged_;
+      for (size_t kx = 0; kx < s_.kernel_w; ++kx, pixel += s_.dilation_w * staged_) *slot++ = pixel;
+    }
+    return columns;
+  }
+
+  // Returns how many outputs from x on have all their taps inside the line, or 1.
+  size_t point_at_taps(size_t x, size_t columns, size_t lines) {
+    const size_t before = padded_ ? 0 : run_.pad_left,
+                 in_w = padded_ ? padded_width(s_, run_.out_w) : run_.in_w;
+    const size_t first = x * s_.stride_w - before, last = first + (s_.kernel_w - 1) * s_.dilation_w;
+    tile_.groups = tile_.rows > 1 ? tile_.set_groups : slot_groups(s_);
+    for (size_t slot = 0; slot < slots_per_group(s_) * tile_.groups; ++slot)
+      c_.pixels[slot] = zero_, c_.steps[slot] = 0;
+    for (size_t ky = 0; ky < lines; ++ky) {
+      const Line& line = c_.lines[ky];
+      for (size_t kx = 0; kx < s_.kernel_w; ++kx) {
+        const size_t column = first + kx * s_.dilation_w, slot = slot_of(s_, ky, kx);
+        if (column >= in_w) continue;
+        c_.pixels[slot] = line.data + column * line.step;
+        c_.steps[slot] = step_of(s_, run_.out_w) * line.step;
+      }
+    }
+    return first < in_w && last < in_w ? smaller(columns, (in_w - 1 - last) / s_.stride_w + 1) : 1;
+  }
+
+  void strip(size_t x, size_t columns) {
+    const size_t offset = n0_ * plan_.dst_bytes, line_pixels = run_.out_w;
+    const size_t pixel = (image_ * run_.out_h + y_) * line_pixels + x;
+    tile_.columns = columns;
+    tile_.dst = direct_ ? run_.to.dst + pixel * run_.to.stride + offset : c_.tile;
+    kernel_.multiply(tile_);
+    if (!direct_)
+      for (size_t r = 0; r < tile_.rows; ++r)
+        finish(c_.tile + r * tile_.dst_line, pixel + r * line_pixels, columns);
+  }
+
+  // From the workspace to output pixels side by side.
+  void finish(const uint8_t* acc, size_t pixel, size_t columns) {
+    const Output to = run_.to.from(pixel).column(n0_, plan_.dst_bytes);
+    if (tile_.raw)
+      return kernel_.leave({c_.prepared, (const int32_t*)acc, tile_.channels, columns, channels_,
+                            &plan_.narrow, to.dst, to.stride, tile_.quads});
+    if (ends_) {
+      for (size_t i = 0; i < columns; ++i) {
+        uint8_t* const pixel_to = to.dst + i * to.stride;
+        memcpy(pixel_to, acc + i * tile_.dst_pixel, channels_ * plan_.dst_bytes);
+        if (plan_.touch) plan_.touch(pixel_to, channels_ * plan_.dst_bytes, true);
+      }
+      return;
+    }
+    float row_scale[kStripSums / kGroupedBlock];
+    for (size_t i = 0; i < columns; ++i)
+      row_scale[i] = run_.lhs_scales ? run_.lhs_scales[image_] : 1;
+    plan_.ops->finish(plan_.finish, {(const int32_t*)acc, tile_.channels, columns, channels_, n0_,
+                                     run_.lhs_scales ? row_scale : nullptr, to});
+  }
+
+  const ConvPlan& plan_;
+  const ConvShape& s_;
+  const ConvRun& run_;
+  const Scratch& c_;
+  const DepthwiseKernel& kernel_;
+  const size_t staged_;  // bytes of a copied pixel
+  size_t n0_, channels_, multiplier_, image_ = 0, y_ = 0;
+  const uint8_t* zero_ = nullptr;
+  uint8_t stage_flip_;
+  bool padded_;   // staged lines have their borders filled
+  bool grouped_;  // and taps are slots, in their order
+  bool ends_;     // the kernel leaves what the caller wants
+  bool direct_;   // and where he wants it
+  size_t strip_;  // columns of a tile, at most
+  DepthwiseTile tile_ = {};
+};
+
+}  // namespace
+
+// What all channels of a band read and write stays in half of L2. Where lines are copied, a band
+// copies those anew that it shares with the one before, so it is not too small.
+size_t channelwise_block(const ConvPlan& plan) {
+  const ConvShape& s = plan.shape;
+  const size_t out_w = conv_out_w(s, s.in_w);
+  const size_t unit_bytes = rows_of(plan) * (s.stride_h * s.in_w * s.in_channels +
+                                             out_w * s.out_channels * plan.dst_bytes);
+  return larger(plan.cache_bytes / 2 / unit_bytes,
+                pads_lines(plan, s.pad_left, s.in_w, out_w) ? 4 : 1);
+}
+
+ConvGrain channelwise_grain(const ConvPlan& plan, size_t out_h, size_t) {
+  return {divide_up(out_h, rows_of(plan)), kPanel, rows_of(plan)};
+}
+
+size_t channelwise_workspace(const ConvPlan& plan, size_t, size_t in_w, size_t, size_t out_w) {
+  return cut(plan, in_w, out_w, nullptr).bytes;
+}
+
+void run_channelwise(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
+                     uint8_t* workspace) {
+  const Scratch scratch = cut(plan, run.in_w, run.out_w, workspace);
+  const size_t rows = rows_of(plan), units = divide_up(run.out_h, rows);
+  for (size_t first = task.first, end; first < task.end; first = end) {
+    end = first + next_block(task.end - first, plan.block, 1);
+    for (size_t n0 = task.n0; n0 < task.n1;) {
+      const DepthwiseKernel* kernel = plan.depthwise;
+      if (kernel->tail && task.n1 - n0 <= kernel->tail->channels) kernel = kernel->tail;
+      const size_t channels = smaller(kernel->channels, task.n1 - n0);
+      ChannelBlock block(plan, run, scratch, *kernel, n0, channels);
+      for (size_t unit = first; unit < end; ++unit) {
+        const size_t y = unit % units * rows;
+        if (y == 0 || unit == first) block.start(unit / units, unit == first);
+        block.lines(y, smaller(rows, run.out_h - y));
+      }
+      n0 += channels;
+    }
+  }
+}
+
+}  // namespace octet

@@ -1,0 +1,99 @@
+// Depthwise convolution: each output channel reads one input channel.
+#include <string.h>
+
+#include "operators/conv/algorithms/channelwise.h"
+#include "operators/conv/algorithms/estimate.h"
+
+namespace octet {
+namespace {
+
+const char* refuse(const ConvShape& shape, const ZeroPointRange&) {
+  if (shape.transposed) return "the convolution is transposed";
+  if (shape.group_in() != 1) return "a group has more than one input channel";
+  return nullptr;
+}
+
+size_t payload_bytes(const RhsLayout& layout, const ConvShape& shape) {
+  size_t bytes, slots;
+  if (__builtin_mul_overflow(shape.kernel_h, shape.kernel_w, &slots) || slots > SIZE_MAX - 3 ||
+      shape.out_channels > SIZE_MAX - layout.width)
+    return 0;
+  return __builtin_mul_overflow(round_up(shape.out_channels, layout.width),
+                                slot_groups(shape) * layout.kr * domain_bytes(layout.domain),
+                                &bytes)
+             ? 0
+             : bytes;
+}
+
+// A weight in each channel's place. value(o, byte): of output channel o.
+template <typename Weight, typename Value>
+void pack_weights(const ConvShape& shape, const FilterView& filter, const Value& value,
+                  uint8_t* payload) {
+  for (size_t o = 0; o < shape.out_channels; ++o) {
+    Weight* const panel = (Weight*)payload + weights_at(shape, o);
+    for (size_t ky = 0; ky < shape.kernel_h; ++ky)
+      for (size_t kx = 0; kx < shape.kernel_w; ++kx) {
+        const size_t slot = slot_of(shape, ky, kx);
+        panel[slot / 4 * kDepthwiseGroup + slot % 4] =
+            (Weight)value(o, *filter.at(shape, o, ky, kx, 0));
+      }
+  }
+}
+
+// Bytes as they are, words less their zero points.
+bool pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float*,
+          const ColumnSums& sums, uint8_t* payload) {
+  memset(payload, 0, payload_bytes(layout, shape));
+  if (layout.domain == Domain::kS16) {
+    pack_weights<int16_t>(
+        shape, filter,
+        [&](size_t o, uint8_t w) { return (filter.is_u8 ? w : (int8_t)w) - filter.zero_point(o); },
+        payload);
+  } else {
+    const uint8_t flip = filter.is_u8 ? 0x80 : 0;
+    pack_weights<uint8_t>(
+        shape, filter, [&](size_t, uint8_t w) { return w ^ flip; }, payload);
+  }
+  return sum_filter(shape, filter, sums);
+}
+
+// Cycles of each byte of a copied line, which has a channel as often as outputs read it.
+double spread(size_t multiplier) {
+  return multiplier == 1   ? 0
+         : multiplier == 2 ? 0.5
+         : multiplier == 4 ? 0.3
+                           : 0.25 + 2.4 / (double)multiplier;
+}
+
+Estimate estimate(const ConvWork& w) {
+  const ConvShape& s = w.shape;
+  const TierCosts& cost = w.cost;
+  const double blocks = (double)divide_up(s.out_channels, cost.depthwise_lanes);
+  Estimate e = {};
+  e.macs = w.outputs * (double)s.taps();
+  e.bytes = w.traffic();
+  e.compute = microseconds(w.pixels * blocks * (double)cost.depthwise_lanes * cost.depthwise *
+                               (w.layout.domain == Domain::kS16 ? cost.depthwise_words : 1) *
+                               (s.stride_w > 1 ? 1.5 : 1) * (double)s.taps() / 9 +
+                           (double)s.batch * w.out_h * blocks * cost.depthwise_line);
+  e.memory = microseconds(e.bytes / w.bandwidth(e.bytes));
+  e.transform = microseconds(w.inputs * (double)s.group_out() * spread(s.group_out()));
+  return e;
+}
+
+}  // namespace
+
+const ConvMethod depthwise_method = {
+    .name = "depthwise",
+    .operands = KernelKind::kDepthwise,
+    .refuse = refuse,
+    .payload_bytes = payload_bytes,
+    .pack = pack,
+    .estimate = estimate,
+    .block = channelwise_block,
+    .grain = channelwise_grain,
+    .task_workspace = channelwise_workspace,
+    .run = run_channelwise,
+};
+
+}  // namespace octet

@@ -1,0 +1,243 @@
+// The direct form: kernels read the input where it lies. No patch is ever copied by those that
+// broadcast; those that want rows side by side gather them straight from the tensor. The exception
+// are inputs of few channels, whose windows are copied from a staged input, vector by vector.
+#include <string.h>
+
+#include "kernels/core/sections.h"
+#include "operators/conv/algorithms/block.h"
+#include "operators/conv/algorithms/estimate.h"
+#include "operators/conv/algorithms/transposed.h"
+#include "operators/conv/algorithms/window.h"
+
+namespace octet {
+namespace {
+
+// ---- cost
+
+// The share of kernel rows that lie inside the image, over all output lines: the others are left
+// out.
+double used_rows(const ConvShape& s) {
+  const size_t out_h = conv_out_h(s, s.in_h);
+  double used = 0;
+  for (size_t ky = 0; ky < s.kernel_h; ++ky) {
+    // Lines y with pad_top <= y * stride + ky * dilation < pad_top + in_h.
+    const size_t offset = ky * s.dilation_h;
+    const size_t first = offset >= s.pad_top ? 0 : divide_up(s.pad_top - offset, s.stride_h);
+    const size_t end =
+        offset >= s.pad_top + s.in_h ? 0 : divide_up(s.pad_top + s.in_h - offset, s.stride_h);
+    if (smaller(end, out_h) > first) used += (double)(smaller(end, out_h) - first);
+  }
+  return used / ((double)out_h * (double)s.kernel_h);
+}
+
+Estimate estimate(const ConvWork& w) {
+  const ConvShape s = direct_columns(w.layout, w.shape);
+  const Taps taps = direct_taps(s);
+  const bool copied = copies_windows(s);
+  // What is left out at the sides depends on a zero point that nobody knows yet.
+  const double used = s.transposed || copied ? 1 : used_rows(s),
+               phases = s.transposed ? (double)(s.stride_h * s.stride_w) : 1;
+  PanelWork p(w, s, (double)taps.count * used / (phases * (double)s.phases), taps.depth);
+  const double groups = (double)s.groups;
+  if (s.transposed) {  // tiles run along the longer side of a phase
+    const size_t lines = divide_up((size_t)w.out_h, s.stride_h),
+                 columns = divide_up((size_t)w.out_w, s.stride_w * s.phases);
+    p.tiles = (double)s.batch * phases * (double)smaller(lines, columns) *
+              (double)divide_up(larger(lines, columns), w.cost.mr) *
+              (double)divide_up(s.group_out(), w.cost.nr) * groups;
+  }
+  if (copied) {
+    p.copied = w.inputs + p.windows;
+    p.traffic = 2 * w.inputs;
+  } else if (!s.pointwise()) {
+    // Tiles at the ends of lines find each row on its own: two per line, or all.
+    p.points = (double)s.batch * w.out_h * (double)smaller((size_t)w.out_w, 2 * w.cost.mr) *
+               groups * p.taps;
+    p.gathers = w.pixels * groups * p.taps;
+  }
+  return estimate_panels(w, p);
+}
+
+// ---- running
+
+constexpr size_t kWindowBytes = 16 * 1024;  // copied windows stay in L1
+
+// Per task.
+struct Workspace {
+  size_t rows;                    // of a block
+  size_t window_stride;           // bytes from one copied window to the next
+  size_t windows;                 // of a block, where they are copied; else:
+  size_t steps, pointers, tiles;  // between taps; to rows; of a block
+  PreparedSections prepared;
+  size_t prepared_at, bytes;
+};
+
+size_t window_stride(const Taps& taps) { return round_up(taps.depth + kCopySlack, 64); }
+
+size_t block(const ConvPlan& plan) {
+  const MicroKernel& kernel = *plan.kernel;
+  const Taps taps = direct_taps(as_columns(plan.shape));
+  if (plan.shape.transposed) return transposed_block(plan, taps);
+  if (copies_windows(plan.shape))
+    return larger(kWindowBytes / window_stride(taps) / kernel.mr, 1) * kernel.mr;
+  const size_t gathered =
+      kernel.gather ? taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes
+                    : taps.depth;
+  return conv_block_rows(plan, taps.count * sizeof(void*) + sizeof(BlockTile) + gathered);
+}
+
+Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) {
+  Workspace w = {};
+  Sections sections;
+  w.rows = smaller(plan.block, pixels);
+  if (copies_windows(plan.shape)) {
+    w.window_stride = window_stride(taps);
+    w.windows = sections.take(w.rows * w.window_stride);
+  } else {
+    w.steps = sections.take(taps.count * sizeof(ptrdiff_t));
+    w.pointers = sections.take(w.rows * taps.count * sizeof(void*));
+    w.tiles = sections.take(w.rows * sizeof(BlockTile));
+  }
+  w.prepared = prepared_sections(plan, taps, w.rows);
+  w.prepared_at = sections.take(w.prepared.bytes);
+  w.bytes = sections.bytes;
+  return w;
+}
+
+// The windows of `rows` pixels, kernel row after kernel row. The staged input has its borders, no
+// gaps, and readable bytes behind.
+void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t rows,
+                  size_t stride, uint8_t* out) {
+  const ConvShape& s = plan.shape;
+  const size_t row = s.kernel_w * s.in_channels;
+  Windows w = {};
+  w.step = s.stride_w * s.in_channels;
+  w.line = s.dilation_h * run.lhs_row;
+  w.bytes = row;
+  w.stride = stride;
+  size_t x = pixel % run.out_w, line = pixel / run.out_w;
+  for (size_t i = 0; i < rows; i += w.count, out += w.count * stride, x = 0, ++line) {
+    const size_t image = line / run.out_h, top = line % run.out_h * s.stride_h;
+    w.count = smaller(rows - i, run.out_w - x);
+    // All at once, or, where a ring's lines begin anew among them, one by one: a copy may write
+    // beyond a row's end, where the next one's begins.
+    w.lines = run.lines_together(top) > s.dilation_h * (s.kernel_h - 1) ? s.kernel_h : 1;
+    for (size_t ky = 0; ky < s.kernel_h; ky += w.lines) {
+      w.from = run.line(image, top + ky * s.dilation_h) + x * w.step;
+      w.to = out + ky * row;
+      plan.ops->copy_windows(w);
+    }
+  }
+}
+
+// Taps that are padding may be left out wherever padding adds nothing: then no sum depends on which
+// are. Only for kernels that read rows: prepare knows no such tiles. Blocks end with their
+// image then, and each reads all weights, so several images of a few pixels are better off
+// together; of one such image, what counts is how often tiles read weights.
+bool cuts_columns(const ConvPlan& plan, const ConvRun& run, const Window& window, size_t rows) {
+  const MicroKernel& kernel = *plan.kernel;
+  const bool adds_nothing =
+      !plan.columns.zero_point && !plan.runtime_zero_point && zero_point_of(plan, run, 0) == 0;
+  const bool many = run.out_h * run.out_w >= 4u * kernel.mr,
+             worth_its_weights = many || (run.batch == 1 && window.reads_less_in_lines(run.out_h));
+  return adds_nothing && worth_its_weights && !kernel.gather && rows >= run.out_w &&
+         window.passes_sides();
+}
+
+size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
+  const Taps taps = direct_taps(as_columns(plan.shape));
+  if (plan.shape.transposed) return transposed_workspace(plan, taps, out_h, out_w);
+  return plan_workspace(plan, taps, plan.shape.batch * out_h * out_w).bytes;
+}
+
+void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
+  const ConvShape& s = plan.shape;
+  const Taps taps = direct_taps(as_columns(s));
+  if (s.transposed) return run_transposed(plan, run, taps, task, workspace);
+  const Workspace w = plan_workspace(plan, taps, run.batch * run.out_h * run.out_w);
+  const Prepared prepared = {w.prepared, workspace + w.prepared_at};
+  Block block = make_block(plan);
+  if (copies_windows(s)) {
+    uint8_t* const windows = workspace + w.windows;
+    block.lhs = windows;
+    block.lhs_stride = w.window_stride;
+    block.reads_to_groups = true;
+    run_blocks(plan, run, taps, task, w.rows, prepared, &block, [&](size_t, size_t pixel) {
+      copy_windows(plan, run, pixel, block.rows, w.window_stride, windows);
+    });
+  } else if (s.pointwise()) {  // pixels are rows of a matrix
+    block.lhs_stride = run.lhs_pixel;
+    // As far as its lines lie together
+    ConvTask part = task;
+    for (; part.first < task.end; part.first = part.end) {
+      const size_t together = run.lhs_ring ? run.lines_together(part.first) : SIZE_MAX;
+      const uint8_t* const first = run.line(0, part.first);
+      part.end = part.first + smaller(task.end - part.first, together);
+      run_blocks(plan, run, taps, part, w.rows, prepared, &block, [&](size_t group, size_t pixel) {
+        block.lhs = first + (pixel - part.first * run.out_w) * run.lhs_pixel + group * s.group_in();
+      });
+    }
+  } else {
+    ptrdiff_t* const steps = (ptrdiff_t*)(workspace + w.steps);
+    const uint8_t** const pointers = (const uint8_t**)(workspace + w.pointers);
+    BlockTile* const tiles = (BlockTile*)(workspace + w.tiles);
+    const Window window(plan, run, taps, 0);
+    window.tap_steps(steps);
+    block.lhs_stride = window.row_stride();
+    block.tap_steps = steps;
+    block.tiles = tiles;
+    if (cuts_columns(plan, run, window, w.rows)) {
+      for (size_t line = task.first, lines; line < task.end; line += lines) {
+        lines = next_block(smaller(task.end, round_up(line + 1, run.out_h)) - line,
+                           w.rows / run.out_w, 1);
+        block.rows = lines * run.out_w;
+        run_block(plan, run, taps, task, line / run.out_h, line * run.out_w, prepared, &block,
+                  [&](size_t group) {
+                    block.tile_count =
+                        Window(plan, run, taps, group).point_lines(line, lines, pointers, tiles);
+                  });
+      }
+      return;
+    }
+    run_blocks(plan, run, taps, task, w.rows, prepared, &block, [&](size_t group, size_t pixel) {
+      block.tile_count =
+          Window(plan, run, taps, group).point_pixels(pixel, block.rows, pointers, tiles);
+    });
+  }
+}
+
+void sum_phases(const RhsLayout& layout, const ConvShape& rewritten, const uint8_t* payload,
+                int32_t* sums) {
+  const ConvShape s = as_columns(rewritten);
+  const Taps taps = direct_taps(s);
+  const ConvPanels p = read_panels(layout, s, taps, payload);
+  memset(sums, 0, s.out_channels * sizeof *sums);
+  for (size_t group = 0; group < taps.groups; ++group)
+    for (size_t n = 0; n < s.out_channels; ++n)
+      sums[n] =
+          (int32_t)((uint32_t)sums[n] + (uint32_t)p.group_sums[group * p.group_sums_stride + n]);
+}
+
+}  // namespace
+
+const ConvMethod direct_method = {
+    .name = "direct",
+    .operands = KernelKind::kBytes,
+    .refuse = refuse_nothing,
+    .payload_bytes = panels_payload_bytes<direct_taps, direct_columns>,
+    .pack = pack_payload<direct_taps, direct_columns>,
+    .pairs = panels_in_pairs<direct_taps, direct_columns>,
+    .estimate = estimate,
+    .block = block,
+    .block_of_tiles = true,
+    .passes = true,
+    .grain = panels_grain,
+    .task_workspace = task_workspace,
+    .run = run,
+    .wants_borders = copies_windows,
+    .rewrite = joined_phases,
+    .sum_phases = sum_phases,
+    .takes_sparse = true,
+};
+
+}  // namespace octet

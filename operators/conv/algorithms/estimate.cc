@@ -1,0 +1,64 @@
+#include "operators/conv/algorithms/estimate.h"
+
+namespace octet {
+namespace {
+
+constexpr double kOneCoresL3 = 64 << 20;
+// Of what L3 gives, where part of it is others'.
+constexpr double kContended = 0.9;
+// Of a tile's cost besides its products, what does not depend on how many of its columns are used.
+constexpr double kTileFixed = 0.3;
+
+}  // namespace
+
+ConvWork::ConvWork(const ConvShape& s, const RhsLayout& weight_layout, const TierCosts& costs,
+                   size_t l2_bytes, size_t l3_bytes)
+    : shape(s),
+      layout(weight_layout),
+      cost(costs),
+      l2((double)l2_bytes),
+      l3((double)l3_bytes),
+      out_h((double)conv_out_h(s, s.in_h)),
+      out_w((double)conv_out_w(s, s.in_w)),
+      pixels((double)s.batch * out_h * out_w),
+      outputs(pixels * (double)s.out_channels),
+      inputs((double)s.batch * (double)(s.in_h * s.in_w) * (double)s.in_channels),
+      weights((double)layout.stored(s.taps() * s.group_in() * s.out_channels)) {}
+
+double ConvWork::bandwidth(double bytes, bool prefetched) const {
+  return bytes <= l2                 ? cost.l2_bytes
+         : bytes > kOneCoresL3       ? cost.memory_bytes
+         : bytes <= l3 / 2           ? cost.l3_bytes
+         : bytes <= l3 && prefetched ? kContended * cost.l3_bytes
+                                     : cost.memory_bytes;
+}
+
+PanelWork::PanelWork(const ConvWork& w, const ConvShape& s, double taps_each, size_t tap_depth)
+    : shape(s),
+      taps(taps_each),
+      depth(tap_depth),
+      windows(w.pixels * (double)s.groups * taps * (double)depth),
+      tiles(w.pixels / (double)w.cost.mr * (double)divide_up(s.group_out(), w.cost.nr) *
+            (double)s.groups) {}
+
+Estimate estimate_panels(const ConvWork& w, const PanelWork& p) {
+  const TierCosts& cost = w.cost;
+  const ConvShape& s = p.shape;
+  const double lanes = (double)w.layout.lanes(s.group_out()) * (double)s.groups;
+  const double columns = (double)(round_up(s.group_out(), cost.nr) * s.groups),
+               used = lanes < columns ? lanes / columns : 1,
+               tile = cost.tile * (kTileFixed + (1 - kTileFixed) * used);
+  Estimate e = {};
+  e.macs = w.pixels * lanes * p.taps * (double)w.layout.depth(p.depth);
+  e.compute = microseconds(e.macs / cost.macs +
+                           p.tiles * (tile + (s.pointwise() ? 0 : cost.tile_tap * p.taps)));
+  e.bytes = w.traffic() + p.traffic;
+  e.memory = microseconds(e.bytes / w.bandwidth(e.bytes));
+  double cycles = p.points * cost.point;
+  if (cost.gather > 0) cycles += p.windows / cost.gather + p.gathers * cost.gather_row;
+  cycles += p.copied / cost.copy_bytes + p.copies * cost.copy;
+  e.transform = microseconds(cycles);
+  return e;
+}
+
+}  // namespace octet

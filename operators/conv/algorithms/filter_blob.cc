@@ -1,0 +1,114 @@
+#include "operators/conv/algorithms/filter_blob.h"
+
+#include <string.h>
+
+namespace octet {
+namespace {
+
+size_t array_bytes(const ConvShape& s) { return round_up(s.out_channels, 16) * sizeof(int32_t); }
+
+// Sizes that no arithmetic below or in a method's plan stumbles over.
+bool sane(const FilterGeometry& g) {
+  constexpr uint64_t kLargest = (uint64_t)1 << 31;
+  const uint64_t sizes[] = {g.in_channels, g.out_channels, g.groups,     g.kernel_h,  g.kernel_w,
+                            g.stride_h,    g.stride_w,     g.dilation_h, g.dilation_w};
+  for (const uint64_t size : sizes)
+    if (size == 0 || size > kLargest) return false;
+  uint64_t depth;
+  if (g.in_channels % g.groups || g.out_channels % g.groups || g.transposed > 1 ||
+      __builtin_mul_overflow(g.kernel_h, g.kernel_w, &depth) ||
+      __builtin_mul_overflow(depth, g.in_channels / g.groups, &depth) || depth > kLargest)
+    return false;
+  return !g.transposed || (g.stride_h <= kMaxPhases && g.stride_w <= kMaxPhases &&
+                           g.stride_h * g.stride_w <= kMaxPhases);
+}
+
+}  // namespace
+
+bool has_zero_points(const FilterView& f, Domain domain) {
+  return domain != Domain::kS16 &&
+         any_zero_point(f.zero_points, f.zero_point_count, f.is_u8, domain);
+}
+
+bool has_least(const ConvShape& s, const FilterView& f) {
+  const size_t count = s.taps() * s.group_in() * s.out_channels;  // dense, in whatever order
+  return memchr(f.data, f.is_u8 ? 0x00 : 0x80, count) != nullptr;
+}
+
+bool plan_filter(const Form& form, const ConvMethod& method, uint8_t algorithm, uint8_t type,
+                 const ConvShape& s, bool zero_points, Container* c) {
+  // Sparse weights are packed as distances from their zero points
+  if (form.layout.sparse() && (zero_points || !method.takes_sparse)) return false;
+  const size_t weights = method.payload_bytes(form.layout, s);
+  if (weights == 0 || s.out_channels > PTRDIFF_MAX / 16) return false;
+  FilterGeometry g = {};
+  g.in_channels = s.in_channels;
+  g.out_channels = s.out_channels;
+  g.groups = s.groups;
+  g.kernel_h = s.kernel_h;
+  g.kernel_w = s.kernel_w;
+  g.stride_h = s.stride_h;
+  g.stride_w = s.stride_w;
+  g.dilation_h = s.dilation_h;
+  g.dilation_w = s.dilation_w;
+  g.algorithm = algorithm;
+  g.transposed = s.transposed;
+  *c = begin_container(BlobKind::kFilter, form, type, &g, sizeof g);
+  return (!zero_points || add_section(SectionId::kZeroPoints, array_bytes(s), c)) &&
+         add_section(SectionId::kSums, 2 * array_bytes(s), c) &&
+         add_section(SectionId::kWeights, weights, c);
+}
+
+void write_filter(Container* c, const ConvMethod& method, const ConvShape& s,
+                  const FilterView& filter, const float* tap_ranges, void* blob) {
+  const RhsLayout& layout = c->form->layout;
+  if (int32_t* zero_points = (int32_t*)section_of(*c, SectionId::kZeroPoints, blob)) {
+    memset(zero_points, 0, array_bytes(s));
+    for (size_t o = 0; o < s.out_channels; ++o)
+      zero_points[o] = filter.zero_point(o) + domain_shift(filter.is_u8, layout.domain);
+  }
+  int32_t* const positive = (int32_t*)section_of(*c, SectionId::kSums, blob);
+  int32_t* const negative = positive + array_bytes(s) / sizeof(int32_t);
+  memset(positive, 0, 2 * array_bytes(s));
+  c->header.has_least = method.pack(layout, s, filter, tap_ranges, {positive, negative},
+                                    section_of(*c, SectionId::kWeights, blob));
+  finish_container(c, blob);
+}
+
+bool plan_filter_again(const Container& c, const ConvMethod& method, Container* planned) {
+  const FilterGeometry g = c.read_geometry<FilterGeometry>();
+  if (!sane(g)) return false;
+  const ConvShape shape = filter_shape(c);
+  const bool zero_points = c.find(SectionId::kZeroPoints);
+  // Words hold no zero points; in s8 a section of them means that some are not 0.
+  const Domain domain = c.form->layout.domain;
+  if (zero_points && domain == Domain::kS16) return false;
+  const ZeroPointRange any = {-128, 127};
+  if (method.refuse(shape, zero_points && domain == Domain::kS8 ? any : ZeroPointRange{0, 0}))
+    return false;
+  return plan_filter(*c.form, method, g.algorithm, c.header.type, shape, zero_points, planned);
+}
+
+ConvShape filter_shape(const Container& c) {
+  const FilterGeometry g = c.read_geometry<FilterGeometry>();
+  ConvShape s = {};
+  s.in_channels = (size_t)g.in_channels;
+  s.out_channels = (size_t)g.out_channels;
+  s.groups = (size_t)g.groups;
+  s.kernel_h = (size_t)g.kernel_h;
+  s.kernel_w = (size_t)g.kernel_w;
+  s.stride_h = (size_t)g.stride_h;
+  s.stride_w = (size_t)g.stride_w;
+  s.dilation_h = (size_t)g.dilation_h;
+  s.dilation_w = (size_t)g.dilation_w;
+  s.transposed = g.transposed != 0;
+  return s;
+}
+
+FilterSums filter_sums(const Container& c, const void* blob) {
+  const int32_t* const positive = (const int32_t*)section_of(c, SectionId::kSums, blob);
+  return {positive, positive + array_bytes(filter_shape(c)) / sizeof(int32_t),
+          (const int32_t*)section_of(c, SectionId::kZeroPoints, blob)};
+}
+
+}  // namespace octet

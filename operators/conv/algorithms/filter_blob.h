@@ -1,0 +1,42 @@
+// A kind of blob: the filter of a convolution, in the form of one algorithm. Its sections
+// (packing/container.h):
+//
+//   zero points, s32[out], if any | positive s32[out], negative s32[out]
+//   | the weights, as the algorithm packs them: panels.h, winograd.h, depthwise.cc
+//
+// out = output channels rounded up to 16.
+#pragma once
+
+#include "operators/conv/algorithms/algorithm.h"
+#include "packing/container.h"
+
+namespace octet {
+
+struct FilterGeometry {
+  uint64_t in_channels, out_channels, groups;
+  uint64_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
+  uint8_t algorithm;  // octet_conv_algorithm
+  uint8_t transposed;
+  uint8_t reserved[54];
+};
+static_assert(sizeof(FilterGeometry) == 128, "of the same size on every machine");
+
+// Lays the sections out. False if a size leaves ptrdiff_t.
+bool plan_filter(const Form& form, const ConvMethod& method, uint8_t algorithm, uint8_t type,
+                 const ConvShape& shape, bool zero_points, Container* container);
+// Writes the blob that plan_filter laid out.
+void write_filter(Container* container, const ConvMethod& method, const ConvShape& shape,
+                  const FilterView& filter, const float* tap_ranges, void* blob);
+
+// For check_container: the plan that a head asks for, whose algorithm has this method.
+bool plan_filter_again(const Container& container, const ConvMethod& method, Container* planned);
+
+// What the weights know of it: sizes and pads are 0
+ConvShape filter_shape(const Container& container);
+FilterSums filter_sums(const Container& container, const void* blob);
+
+bool has_least(const ConvShape& shape, const FilterView& filter);  // a weight is -128 in s8
+// Some weight's zero point is not 0 in this domain.
+bool has_zero_points(const FilterView& filter, Domain domain);
+
+}  // namespace octet

@@ -1,0 +1,135 @@
+// im2col: each output pixel's window is copied into a row, in the order of the packed weights, and
+// the rows are a matrix. The simple form that is right for every shape, and the second opinion on
+// the others. The windows of a 1x1 kernel with stride 1 and no padding are such rows where they
+// lie: nothing is copied, as in the direct form.
+#include <string.h>
+
+#include "kernels/core/sections.h"
+#include "operators/conv/algorithms/block.h"
+#include "operators/conv/algorithms/estimate.h"
+
+namespace octet {
+namespace {
+
+Taps im2col_taps(const ConvShape& s) {
+  Taps taps = direct_taps(s);
+  taps.depth = s.taps() * s.position();
+  taps.count = taps.most = 1;
+  return taps;
+}
+
+Estimate estimate(const ConvWork& w) {
+  const ConvShape s = joined_groups(w.layout, w.shape);
+  PanelWork p(w, s, 1, s.taps() * s.position());
+  if (!s.pointwise()) {
+    p.copied = p.windows;
+    p.copies = w.pixels * (double)s.groups * (double)s.taps();
+    p.traffic = 2 * p.windows;
+    if (!copies_windows(s)) p.gathers = w.pixels * (double)s.groups;
+  }
+  return estimate_panels(w, p);
+}
+
+struct Workspace {
+  size_t rows, stride;  // of a block; bytes from one window to the next
+  size_t windows;
+  PreparedSections prepared;
+  size_t prepared_at, bytes;
+};
+
+// Holds the last depth group of any layout.
+size_t row_stride(const Taps& taps) { return round_up(taps.depth, 64); }
+
+size_t block(const ConvPlan& plan) {
+  if (plan.shape.pointwise()) return direct_method.block(plan);
+  return conv_block_rows(plan, row_stride(im2col_taps(plan.shape)) * (plan.kernel->gather ? 2 : 1));
+}
+
+Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) {
+  Workspace w = {};
+  Sections sections;
+  w.stride = row_stride(taps);
+  w.rows = smaller(plan.block, pixels);
+  w.windows = sections.take(w.rows * w.stride);
+  w.prepared = prepared_sections(plan, taps, w.rows);
+  w.prepared_at = sections.take(w.prepared.bytes);
+  w.bytes = sections.bytes;
+  return w;
+}
+
+// Input position of an output position along one axis, or -1 if there is none.
+ptrdiff_t source(size_t out, size_t k, size_t stride, size_t dilation, size_t pad, size_t in,
+                 bool transposed) {
+  ptrdiff_t at = transposed ? (ptrdiff_t)(out + pad) - (ptrdiff_t)(k * dilation)
+                            : (ptrdiff_t)(out * stride + k * dilation) - (ptrdiff_t)pad;
+  if (transposed) {
+    if (at < 0 || at % (ptrdiff_t)stride) return -1;
+    at /= (ptrdiff_t)stride;
+  }
+  return at >= 0 && at < (ptrdiff_t)in ? at : -1;
+}
+
+void copy_window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, size_t group,
+                 size_t pixel, uint8_t* to) {
+  const ConvShape& s = plan.shape;
+  const size_t image = pixel / (run.out_h * run.out_w), y = pixel / run.out_w % run.out_h,
+               x = pixel % run.out_w;
+  for (size_t t = 0; t < taps.groups; ++t)
+    for_each_position(s, t, [&](size_t ky, size_t kx) {
+      const ptrdiff_t iy =
+          source(y, ky, s.stride_h, s.dilation_h, run.pad_top, run.in_h, s.transposed);
+      const ptrdiff_t ix =
+          source(x, kx, s.stride_w, s.dilation_w, run.pad_left, run.in_w, s.transposed);
+      const uint8_t* const from =
+          iy >= 0 && ix >= 0
+              ? run.line(image, (size_t)iy) + (size_t)ix * run.lhs_pixel + group * s.group_in()
+              : run.zero_row(image);
+      memcpy(to, from, s.group_in());
+      if (plan.touch) plan.touch(from, s.group_in(), false), plan.touch(to, s.group_in(), true);
+      to += s.position();  // what is between two meets zeros
+    });
+}
+
+size_t task_workspace(const ConvPlan& plan, size_t in_h, size_t in_w, size_t out_h, size_t out_w) {
+  const ConvShape& s = plan.shape;
+  if (s.pointwise()) return direct_method.task_workspace(plan, in_h, in_w, out_h, out_w);
+  return plan_workspace(plan, im2col_taps(s), s.batch * out_h * out_w).bytes;
+}
+
+void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
+  if (plan.shape.pointwise()) return direct_method.run(plan, run, task, workspace);
+  const Taps taps = im2col_taps(plan.shape);
+  const Workspace w = plan_workspace(plan, taps, run.batch * run.out_h * run.out_w);
+  Block block = make_block(plan);
+  uint8_t* const windows = workspace + w.windows;
+  block.lhs = windows;
+  block.lhs_stride = w.stride;
+  block.reads_to_groups = true;
+  run_blocks(plan, run, taps, task, w.rows, {w.prepared, workspace + w.prepared_at}, &block,
+             [&](size_t group, size_t pixel) {
+               for (size_t i = 0; i < block.rows; ++i)
+                 copy_window(plan, run, taps, group, pixel + i, windows + i * w.stride);
+             });
+}
+
+}  // namespace
+
+const ConvMethod im2col_method = {
+    .name = "im2col",
+    .operands = KernelKind::kBytes,
+    .refuse = refuse_nothing,
+    .payload_bytes = panels_payload_bytes<im2col_taps, joined_groups>,
+    .pack = pack_payload<im2col_taps, joined_groups>,
+    .pairs = panels_in_pairs<im2col_taps, joined_groups>,
+    .estimate = estimate,
+    .block = block,
+    .block_of_tiles = true,
+    .passes = true,
+    .grain = panels_grain,
+    .task_workspace = task_workspace,
+    .run = run,
+    .rewrite = joined_groups,
+    .takes_sparse = true,
+};
+
+}  // namespace octet

@@ -1,0 +1,190 @@
+#include "operators/conv/algorithms/panels.h"
+
+#include <string.h>
+
+#include "packing/interleave.h"
+#include "packing/paired.h"
+#include "packing/sparse.h"
+
+namespace octet {
+namespace {
+
+size_t sums_stride(const ConvShape& s) {
+  return round_up(s.out_channels, kAlignment / sizeof(int32_t));
+}
+size_t sums_bytes(const ConvShape& s, const Taps& taps) {
+  return taps.groups * sums_stride(s) * sizeof(int32_t);
+}
+
+// Of the panels of a group of channels, `depth` as they lie.
+size_t group_bytes(const RhsLayout& layout, const ConvShape& s, size_t depth) {
+  return round_up(layout.lanes(s.group_out()) * layout.stored(depth), kAlignment);
+}
+
+// A column's sums for each group of taps, where columns are phases of output channels.
+void sum_phase(const FilterView& f, const ConvShape& given, const ConvShape& s, const Taps& taps,
+               size_t column, size_t stride, int32_t* group_sums) {
+  const size_t o = column % given.out_channels, phase = column / given.out_channels;
+  for (size_t t = 0; t < taps.groups; ++t) {
+    WeightSums group = {};
+    for_each_position(s, t, [&](size_t ky, size_t kx) {
+      const size_t x = kx * s.phases + phase;
+      if (x < given.kernel_w) group += f.sum_position(given, o, ky, x, 0, given.group_in());
+    });
+    group_sums[t * stride + column] = group.total();
+  }
+}
+
+// An output channel's sums: of all its weights, and what they are for each group of taps.
+WeightSums sum_taps(const FilterView& f, const ConvShape& given, const Taps& taps, size_t o,
+                    size_t stride, int32_t* group_sums) {
+  if (taps.groups == 1) {
+    const WeightSums all = f.sum_channel(given, o);
+    group_sums[o] = all.total();
+    return all;
+  }
+  // A group is a row, and its weights are side by side
+  const bool rows = f.in_order(given) && !given.transposed;
+  WeightSums all = {};
+  for (size_t t = 0; t < taps.groups; ++t) {
+    WeightSums group = {};
+    if (rows)
+      group = f.sum_position(given, o, t, 0, 0, given.kernel_w * given.group_in());
+    else
+      for_each_position(given, t, [&](size_t ky, size_t kx) {
+        group += f.sum_position(given, o, ky, kx, 0, given.group_in());
+      });
+    group_sums[t * stride + o] = group.total();
+    all += group;
+  }
+  return all;
+}
+
+// Sparse weights of `lanes` output channels from o on, a whole panel of them but for the last.
+void pack_positions(const RhsLayout& layout, const ConvShape& given, const ConvShape& s,
+                    const Taps& taps, const FilterView& f, size_t o, size_t lanes, size_t step,
+                    uint8_t* panel) {
+  uint8_t zeros[kSparseLanes];
+  for (size_t lane = 0; lane < lanes; ++lane) zeros[lane] = (uint8_t)f.zero_point(o + lane);
+  size_t offset = 0;
+  for (size_t t = 0; t < taps.groups; ++t)
+    for_each_position(s, t, [&](size_t ky, size_t kx) {
+      pack_runs(layout, {f.at(given, o, ky, kx, 0), f.i_stride, given.group_in(), 0}, f.o_stride,
+                zeros, lanes, offset, panel);
+      offset += step;
+    });
+}
+
+}  // namespace
+
+size_t panels_bytes(const RhsLayout& layout, const ConvShape& s, const Taps& taps) {
+  size_t bytes, sums;
+  if (__builtin_mul_overflow(taps.groups, sums_stride(s) * sizeof(int32_t), &sums) ||
+      __builtin_mul_overflow(s.groups, round_up(layout.lanes(s.group_out()), kAlignment), &bytes) ||
+      __builtin_mul_overflow(bytes, layout.stored(taps.padded(layout)), &bytes) ||
+      __builtin_add_overflow(bytes, sums, &bytes))
+    return 0;
+  const size_t group = group_bytes(layout, s, taps.padded(layout));
+  return sums + s.groups * group;
+}
+
+bool fills_with_least(const RhsLayout& layout, const ConvShape& given, const FilterView& filter) {
+  const ConvShape s = direct_columns(layout, given);
+  if ((s.groups == given.groups && !s.full_phases) || layout.domain != Domain::kS8) return false;
+  const int32_t least = filter.is_u8 ? 0 : -128;
+  bool fills = false;
+  for (size_t i = 0; i < larger(filter.zero_point_count, 1); ++i)
+    fills |= filter.zero_point(i) == least;
+  return fills;
+}
+
+bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShape& s,
+                 const Taps& taps, const FilterView& filter, const ColumnSums& sums,
+                 uint8_t* payload) {
+  int32_t* const group_sums = (int32_t*)payload;
+  memset(payload, 0, sums_bytes(s, taps));
+  bool has_least = fills_with_least(layout, given, filter);
+  const ConvPanels p = read_panels(layout, s, taps, payload);
+  // From one position to the next
+  const size_t step = taps.count == 1 ? s.position() : layout.depth(taps.depth);
+  const uint8_t flip = domain_shift(filter.is_u8, layout.domain) ? 0x80 : 0;
+  const bool joined = given.groups != s.groups,
+             at_once = !joined && step == s.group_in() && filter.in_order(given) && !s.transposed;
+  // Lanes go together as far as they are of one given group or phase, side by side in one panel.
+  const size_t together = joined || s.phases > 1 ? given.group_out() : layout.width;
+  for (size_t g = 0; g < s.groups; ++g) {
+    uint8_t* const group = (uint8_t*)p.of_group(g);
+    const size_t used = p.lanes * layout.stored(p.depth);
+    memset(group + used, 0, p.panels_stride - used);
+    for (size_t local = 0, lanes; local < s.group_out(); local += lanes) {
+      const size_t panel = local / layout.width * layout.width, column = g * s.group_out() + local,
+                   o = column % given.out_channels, phase = column / given.out_channels;
+      lanes = smaller(smaller(together - local % together, panel + layout.width - local),
+                      s.group_out() - local);
+      const size_t width = layout.panel_width(panel, s.group_out());
+      uint8_t* const first =
+          group + panel * layout.stored(p.depth) + (local - panel) * layout.group_bytes();
+      if (local == panel && (layout.sparse() || lanes != width || step * s.taps() != p.depth ||
+                             step != given.group_in() || s.full_phases))
+        memset(first, 0, width * layout.stored(p.depth));
+      // While they are in the cache.
+      for (size_t lane = 0; lane < lanes; ++lane)
+        if (s.phases > 1)
+          sum_phase(filter, given, s, taps, column + lane, sums_stride(s), group_sums);
+        else
+          has_least |= sums.store(
+              o + lane, sum_taps(filter, given, taps, o + lane, sums_stride(s), group_sums));
+      if (layout.sparse()) {
+        pack_positions(layout, given, s, taps, filter, o, lanes, step, first);
+        continue;
+      }
+      LaneView view = {nullptr, filter.o_stride, filter.i_stride, lanes, given.group_in(), flip};
+      if (at_once) {
+        view.data = filter.at(given, o, 0, 0, 0);
+        view.depth *= s.taps();
+        interleave(view, width, layout.kr, 0, first);
+        continue;
+      }
+      // Where the channels' own inputs begin
+      const size_t own = joined ? local / given.group_out() * given.group_in() : 0;
+      size_t offset = 0;
+      for (size_t t = 0; t < taps.groups; ++t)
+        for_each_position(s, t, [&](size_t ky, size_t kx) {
+          // Inputs of joined groups that are not the channels' own meet the values that stand for
+          // 0, and so do those of positions that a phase lacks.
+          const size_t x = kx * s.phases + phase;
+          for (size_t lane = 0; (joined || x >= given.kernel_w) && lane < lanes; ++lane) {
+            const uint8_t nothing = (uint8_t)(filter.zero_point(o + lane) ^ flip);
+            if (nothing)
+              interleave({&nothing, 0, 0, 1, s.group_in(), 0}, width, layout.kr, offset,
+                         first + lane * layout.kr);
+          }
+          if (x < given.kernel_w) {
+            view.data = filter.at(given, o, ky, x, 0);
+            interleave(view, width, layout.kr, offset + own, first);
+          }
+          offset += step;
+        });
+    }
+    if (layout.paired) pair_panels(layout, p.lanes, taps.count, taps.depth, group);
+  }
+  if (s.phases > 1) has_least |= sum_filter(given, filter, sums);
+  if (!layout.sparse()) return has_least;
+  bool found = false;
+  for (size_t g = 0; g < s.groups; ++g)
+    found |= holds_least(layout, p.of_group(g), p.lanes * layout.stored(p.depth));
+  return found;
+}
+
+ConvPanels read_panels(const RhsLayout& layout, const ConvShape& s, const Taps& taps,
+                       const uint8_t* payload) {
+  const size_t depth = taps.padded(layout);
+  return {(const int32_t*)payload,
+          sums_stride(s),
+          payload ? payload + sums_bytes(s, taps) : nullptr,
+          group_bytes(layout, s, depth),
+          layout.lanes(s.group_out()),
+          depth};
+}
+
+}  // namespace octet

@@ -1,0 +1,282 @@
+#include "operators/conv/algorithms/pipeline.h"
+
+#include "kernels/core/sections.h"
+
+namespace octet {
+namespace {
+
+// Bytes of a staged line of each kind; 0 where nothing is staged.
+struct LineBytes {
+  size_t input, output, residual;
+
+  LineBytes(const ConvPlan& plan, const Staging& staging, size_t out_w)
+      : input(staging.input ? staging.borders.w * plan.shape.in_channels : 0),
+        output(staging.output ? out_w * plan.shape.out_channels * plan.dst_bytes : 0),
+        residual(staging.residual ? out_w * plan.shape.out_channels : 0) {}
+};
+
+// Half of the cache, the other half being for the weights that pass by.
+size_t budget_of(const ConvPlan& plan) { return plan.cache_bytes / 2; }
+
+// Output lines that algorithms compute together.
+size_t step_of(const ConvPlan& plan, size_t out_h, size_t out_w) {
+  return plan.method->grain(plan, out_h, out_w).lines;
+}
+
+// How much is staged at a time.
+struct Bands {
+  size_t lines;   // output lines, or
+  size_t images;  // more than 1: all lines of so many images
+  size_t ring;    // lines of the staged input of one image
+
+  Bands(const ConvPlan& plan, const Staging& staging, const ConvRun& run, size_t most)
+      : lines(most), images(1) {
+    const ConvShape& s = plan.shape;
+    const LineBytes bytes(plan, staging, run.out_w);
+    const auto ring_of = [&](size_t out_lines) {
+      return smaller(most_input_lines(s, out_lines), staging.borders.h);
+    };
+    const size_t image = ring_of(most) * bytes.input + most * (bytes.output + bytes.residual);
+    if (image <= budget_of(plan)) {
+      images = smaller(budget_of(plan) / image, run.batch);
+    } else {
+      const size_t step = step_of(plan, run.out_h, run.out_w);
+      const size_t line =
+          (s.transposed ? divide_up(bytes.input, s.stride_h) : s.stride_h * bytes.input) +
+          bytes.output + bytes.residual;
+      lines = smaller(lines, larger(budget_of(plan) / line / step, 1) * step);
+    }
+    ring = ring_of(lines);
+  }
+};
+
+// One task of a pipeline with stages.
+class Task {
+ public:
+  // most: output lines of an image that it is asked for
+  Task(const Pipeline& p, size_t most, uint8_t* workspace)
+      : p_(p),
+        plan_(*p.plan),
+        bands_(plan_, p.staging, p.run, most),
+        at_(pipeline_sections(plan_, p.staging, p.run.batch, most, p.run.out_w)),
+        bytes_(plan_, p.staging, p.run.out_w),
+        workspace_(workspace) {
+    staged_ = p.run;
+    staged_.lhs = workspace + at_.input;
+    staged_.lhs_image = bands_.ring * bytes_.input;
+    staged_.lhs_end = staged_.lhs + bands_.images * staged_.lhs_image + kStageSlack;
+  }
+
+  void run(size_t first, size_t end) {
+    const size_t step = step_of(plan_, p_.run.out_h, p_.run.out_w),
+                 steps = divide_up(p_.run.out_h, step);
+    const bool whole_images = bands_.lines == p_.run.out_h;
+    for (size_t unit = first, count; unit < end; unit += count) {
+      const size_t image = unit / steps, within = unit % steps,
+                   images = within ? 0 : smaller((end - unit) / steps, bands_.images);
+      if (whole_images && images) {
+        count = images * steps;
+        band(image, images, {0, p_.run.out_h});
+      } else {
+        count = next_block(smaller(end - unit, steps - within), divide_up(bands_.lines, step), 1);
+        band(image, 1, {within * step, smaller((within + count) * step, p_.run.out_h)});
+      }
+    }
+  }
+
+  void run_lines(LineRange out, const Output& to) {
+    for (size_t y = out.first, end; y < out.end; y = end) {
+      end = smaller(out.end, y + bands_.lines);
+      ConvRun run = lines_of(0, 1, {y, end});
+      run.to = to.from((y - out.first) * p_.run.out_w);
+      run_all(plan_, run, workspace_ + at_.method);
+    }
+  }
+
+ private:
+  ConvRun lines_of(size_t image, size_t images, LineRange out) {
+    const LineRange in = input_lines(plan_.shape, p_.run.pad_top, p_.run.in_h, out);
+    ConvRun run = run_of_lines(plan_, p_.run, image, images, out);
+    if (!p_.staging.input)
+      read_lines(p_.run, image, in, &run);
+    else if (images > 1)
+      stage_images(image, images, in, &run);
+    else
+      stage_lines(image, in, &run);
+    return run;
+  }
+
+  void band(size_t image, size_t images, LineRange out) {
+    ConvRun run = lines_of(image, images, out);
+    if (p_.staging.output) {
+      run.to = {workspace_ + at_.output, bytes_.output / run.out_w,
+                p_.staging.residual ? stage_residual(image, images, out) : nullptr,
+                plan_.shape.out_channels};
+    }
+    run_all(plan_, run, workspace_ + at_.method);
+    if (p_.staging.output)
+      for (size_t i = 0, line = 0; i < images; ++i)
+        for (size_t y = out.first; y < out.end; ++y, ++line) {
+          const uint8_t* const staged = workspace_ + at_.output + line * bytes_.output;
+          nhwc_to_nchw(staged, image + i, y, p_.dst);
+          if (plan_.touch) tell_line(p_.dst, image + i, y, true, staged, bytes_.output);
+        }
+  }
+
+  // A line of a caller's tensor, and of its copy.
+  void tell_line(const Tensor& tensor, size_t image, size_t y, bool written, const uint8_t* copy,
+                 size_t copy_bytes) const {
+    const size_t plane = tensor.h * tensor.w * tensor.element, line = tensor.w * tensor.element;
+    const uint8_t* const first =
+        tensor.nchw ? tensor.data + image * tensor.channels * plane + y * line
+                    : tensor.data + (image * tensor.h + y) * tensor.w * tensor.pixel;
+    for (size_t c = 0; tensor.nchw && c < tensor.channels; ++c)
+      plan_.touch(first + c * plane, line, written);
+    if (!tensor.nchw) plan_.touch(first, tensor.w * tensor.pixel, written);
+    plan_.touch(copy, copy_bytes, !written);
+  }
+
+  void stage_line(size_t image, size_t y, uint8_t* to) const {
+    Quantizer quantizer = p_.quantizer;
+    if (quantizer.quantize && p_.run.lhs_scales) {
+      quantizer.by.scale = p_.run.lhs_scales[image];
+      quantizer.by.zero_point = p_.run.lhs_zero_points[image];
+    }
+    const Borders& borders = p_.staging.borders;
+    octet::stage_line(p_.lhs, quantizer, borders, image, y, p_.run.zero_row(image)[0], to);
+    if (!plan_.touch) return;
+    if (y >= borders.top && y - borders.top < p_.lhs.h)
+      tell_line(p_.lhs, image, y - borders.top, false, to, bytes_.input);
+    else
+      plan_.touch(to, bytes_.input, true);
+  }
+
+  void stage_images(size_t image, size_t images, LineRange in, ConvRun* run) {
+    image_ = SIZE_MAX;
+    staged_.lhs_ring = 0;
+    uint8_t* const to = workspace_ + at_.input;
+    for (size_t i = 0; i < images; ++i)
+      for (size_t y = in.first; y < in.end; ++y)
+        stage_line(image + i, y, to + i * staged_.lhs_image + (y - in.first) * bytes_.input);
+    run->lhs_image = staged_.lhs_image;
+    read_lines(staged_, 0, {0, in.count()}, run);
+  }
+
+  // Those that the band before has not left in the ring.
+  void stage_lines(size_t image, LineRange in, ConvRun* run) {
+    if (image != image_ || in.first >= end_) {  // nothing there: from the ring's beginning
+      image_ = image;
+      origin_ = end_ = in.first;
+    }
+    for (; end_ < in.end; ++end_)
+      stage_line(image, end_,
+                 workspace_ + at_.input + (end_ - origin_) % bands_.ring * bytes_.input);
+    staged_.lhs_ring = bands_.ring;
+    read_lines(staged_, 0, {in.first - origin_, in.end - origin_}, run);
+  }
+
+  const uint8_t* stage_residual(size_t image, size_t images, LineRange out) {
+    uint8_t* to = workspace_ + at_.residual;
+    for (size_t i = 0; i < images; ++i)
+      for (size_t y = out.first; y < out.end; ++y, to += bytes_.residual) {
+        nchw_to_nhwc(p_.residual, image + i, y, to);
+        if (plan_.touch) tell_line(p_.residual, image + i, y, false, to, bytes_.residual);
+      }
+    return workspace_ + at_.residual;
+  }
+
+  const Pipeline& p_;
+  const ConvPlan& plan_;
+  const Bands bands_;
+  const PipelineSections at_;
+  const LineBytes bytes_;
+  uint8_t* const workspace_;
+  ConvRun staged_;           // of which only the lhs counts
+  size_t image_ = SIZE_MAX;  // whose lines [.., end_) are in the ring, line origin_ at its first
+  size_t origin_ = 0, end_ = 0;
+};
+
+}  // namespace
+
+Staging plan_staging(const ConvPlan& plan, const ConvShape& s, bool stage_lhs, bool dst_nchw,
+                     bool residual, size_t in_h, size_t in_w) {
+  const ConvMethod& method = *plan.method;
+  const bool borders = method.wants_borders && method.wants_borders(plan.shape);
+  Staging staging = {stage_lhs || borders, dst_nchw, dst_nchw && residual, {0, 0, in_h, in_w}};
+  // With borders: just the lines and columns that some window reaches.
+  if (borders)
+    staging.borders = {
+        s.pad_top, s.pad_left,
+        (conv_out_h(s, in_h) - 1) * s.stride_h + s.dilation_h * (s.kernel_h - 1) + 1,
+        (conv_out_w(s, in_w) - 1) * s.stride_w + s.dilation_w * (s.kernel_w - 1) + 1};
+  return staging;
+}
+
+PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging, size_t batch,
+                                   size_t out_h, size_t out_w) {
+  Sections sections;
+  PipelineSections at = {};
+  const size_t in_h = smaller(most_input_lines(plan.shape, out_h), staging.borders.h),
+               method = plan.method->task_workspace(plan, in_h, staging.borders.w, out_h, out_w);
+  if (!staging.any()) {  // the usual case, and tiny layers notice
+    at.bytes = round_up(method, kAlignment);
+    return at;
+  }
+  const LineBytes bytes(plan, staging, out_w);
+  const size_t step = step_of(plan, out_h, out_w), budget = budget_of(plan), lines = batch * out_h;
+  // Bands hold what fits the budget, or a step. A bound that grows with the sizes, as their number
+  // of lines does not.
+  const auto most = [&](size_t line, size_t all, size_t least) {
+    return smaller(all * line, budget + least * line);
+  };
+  if (staging.input)
+    at.input = sections.take(
+        most(bytes.input, batch * in_h, most_input_lines(plan.shape, step) + 1) + kStageSlack);
+  if (staging.output) at.output = sections.take(most(bytes.output, lines, step));
+  if (staging.residual) at.residual = sections.take(most(bytes.residual, lines, step));
+  at.method = sections.take(method);
+  at.bytes = sections.bytes;
+  return at;
+}
+
+ConvGrain pipeline_grain(const ConvPlan& plan, const Staging& staging, size_t out_h, size_t out_w) {
+  const ConvGrain grain = plan.method->grain(plan, out_h, out_w);
+  return staging.any()
+             ? ConvGrain{divide_up(out_h, grain.lines), plan.shape.out_channels, grain.lines}
+             : grain;
+}
+
+PipelineTraffic traffic(const Pipeline& p, LineRange out) {
+  const Staging& staging = p.staging;
+  const LineBytes staged(*p.plan, staging, p.run.out_w);
+  const LineRange in = input_lines(p.plan->shape, p.run.pad_top, p.run.in_h, out);
+  // Of the staged input, the borders' lines are the caller's nowhere.
+  const size_t top = staging.input ? staging.borders.top : 0;
+  const LineRange given = {smaller(larger(in.first, top) - top, p.lhs.h),
+                           smaller(larger(in.end, top) - top, p.lhs.h)};
+  const size_t lhs = given.count() * p.lhs.line_bytes(), dst = out.count() * p.dst.line_bytes(),
+               residual = p.residual.data ? out.count() * p.residual.line_bytes() : 0;
+  PipelineTraffic t = {};
+  if (staging.input) t.input = {lhs, in.count() * staged.input};
+  t.convolution = {(staging.input ? t.input.written : lhs) + residual, dst};
+  if (staging.output) t.output = {dst + residual, dst + residual};
+  return t;
+}
+
+void run_task(const Pipeline& p, const ConvTask& task, uint8_t* workspace) {
+  if (p.staging.any())
+    Task(p, p.run.out_h, workspace).run(task.first, task.end);
+  else
+    run_passes(*p.plan, p.run, task, workspace);
+}
+
+void run_lines(const Pipeline& p, LineRange out, size_t most, const Output& to,
+               uint8_t* workspace) {
+  if (p.staging.any()) return Task(p, most, workspace).run_lines(out, to);
+  ConvRun run = run_of_lines(*p.plan, p.run, 0, 1, out);
+  read_lines(p.run, 0, input_lines(p.plan->shape, p.run.pad_top, p.run.in_h, out), &run);
+  run.to = to;
+  run_all(*p.plan, run, workspace);
+}
+
+}  // namespace octet

@@ -1,0 +1,240 @@
+// Where the taps of output pixels lie in the input, as pointers. Positions outside the image point
+// at a row of zero points.
+#pragma once
+
+#include "operators/conv/algorithms/block.h"
+
+namespace octet {
+
+class Window {
+ public:
+  // Of channel group `group`.
+  Window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, size_t group)
+      : s_(plan.shape),
+        kernel_(*plan.kernel),
+        run_(run),
+        taps_(taps),
+        channel_(group * plan.shape.group_in()),
+        whole_(kernel_.rhs_layout.steps(taps.depth)) {}
+
+  // Bytes from a row in one tap to the same row in the next: taps.count - 1 values.
+  void tap_steps(ptrdiff_t* out) const {
+    const ptrdiff_t across = (ptrdiff_t)(s_.dilation_w * run_.lhs_pixel),
+                    down = (ptrdiff_t)(s_.dilation_h * run_.lhs_row);
+    for (size_t tap = 1; tap < taps_.count; ++tap)
+      *out++ = tap % s_.kernel_w ? across : down - (ptrdiff_t)(s_.kernel_w - 1) * across;
+  }
+  size_t row_stride() const { return s_.stride_w * run_.lhs_pixel; }
+
+  // A block of `rows` pixels from `pixel` of the whole run on, as they follow each other. Returns
+  // the number of tiles; pointers are those of tile 0, then tile 1.
+  size_t point_pixels(size_t pixel, size_t rows, const uint8_t** pointers, BlockTile* tiles) {
+    const Tiling tiling(rows, kernel_);
+    size_t x = pixel % run_.out_w, line = pixel / run_.out_w;
+    for (size_t t = 0, row = 0; t < tiling.count; row += tiles[t++].rows) {
+      const size_t height = tiling.rows(t);
+      begin();
+      const uint8_t* const base = x + height <= run_.out_w ? uniform(line, x, height) : nullptr;
+      for (size_t i = 0; i < height;) {
+        const size_t count = smaller(height - i, run_.out_w - x);
+        if (!base) point_line(line, x, count, pointers + i, height);
+        i += count;
+        x += count;
+        if (x == run_.out_w) x = 0, ++line;
+      }
+      tiles[t] = tile(row, 1, height, base, pointers);
+      pointers += taps_.count * height;
+    }
+    return tiling.count;
+  }
+
+  // Whole lines of one image, from `line` of all on, cut where the kernel begins or ceases to reach
+  // beyond a side: tiles leave out the taps that are padding for all their pixels, unless all are.
+  // Wide pieces are cut line by line, narrow ones column by column.
+  size_t point_lines(size_t line, size_t lines, const uint8_t** pointers, BlockTile* tiles) {
+    size_t count = 0;
+    for (size_t x = 0, width; x < run_.out_w; x += width) {
+      const Piece piece = piece_at(x, lines);
+      const Sides sides = piece.sides;
+      const bool across = piece.across;
+      width = piece.width;
+      for (size_t strip = 0; strip < piece.strips; ++strip) {
+        const auto add = [&](size_t at, size_t rows, const uint8_t* base) {
+          const size_t pixel = across ? strip * run_.out_w + x + at : at * run_.out_w + x + strip;
+          tiles[count] = tile(pixel, across ? 1 : run_.out_w, rows, base, pointers);
+          tiles[count].before = sides.before;
+          tiles[count++].after = sides.after;
+        };
+        begin();
+        if (across && sides.none())
+          if (const uint8_t* const base = uniform(line + strip, x, piece.length)) {
+            add(0, piece.length, base);
+            continue;
+          }
+        const Tiling tiling(piece.length, kernel_);
+        for (size_t t = 0, at = 0, height; t < tiling.count;
+             ++t, at += height, pointers += taps_.count * height) {
+          height = tiling.rows(t);
+          begin();
+          if (across) point_line(line + strip, x + at, height, pointers, height);
+          for (size_t i = 0; !across && i < height; ++i)
+            point_line(line + at + i, x + strip, 1, pointers + i, height);
+          add(at, height, nullptr);
+        }
+      }
+    }
+    return count;
+  }
+
+  // Whether that leaves out anything.
+  bool passes_sides() const {
+    for (size_t x = 0; x < run_.out_w; ++x)
+      if (!sides_at(x).none()) return true;
+    return false;
+  }
+  // Whether tiles of so many lines read fewer weights if they are cut so: there may be more tiles.
+  bool reads_less_in_lines(size_t lines) const {
+    size_t taps = 0;
+    for (size_t x = 0; x < run_.out_w;) {
+      const Piece piece = piece_at(x, lines);
+      taps += piece.strips * Tiling(piece.length, kernel_).count * s_.kernel_h *
+              (s_.kernel_w - piece.sides.count());
+      x += piece.width;
+    }
+    return taps < Tiling(lines * run_.out_w, kernel_).count * s_.taps();
+  }
+
+ private:
+  // Taps of each line of the kernel that are beyond the left and the right side, as many as the
+  // kernel reaches; none where all of them are.
+  struct Sides {
+    uint32_t before, after;
+    bool operator==(const Sides& o) const { return before == o.before && after == o.after; }
+    size_t count() const { return before + after; }
+    bool none() const { return count() == 0; }
+  };
+  Sides sides_at(size_t x) const {
+    const size_t first = x * s_.stride_w, last = first + (s_.kernel_w - 1) * s_.dilation_w,
+                 end = run_.pad_left + run_.in_w;
+    const size_t before =
+        first < run_.pad_left ? divide_up(run_.pad_left - first, s_.dilation_w) : 0;
+    const size_t after = last >= end ? (last - end) / s_.dilation_w + 1 : 0;
+    return before + after < s_.kernel_w ? Sides{(uint32_t)before, (uint32_t)after} : Sides{0, 0};
+  }
+
+  // Columns that are alike, in strips of tiles across the lines or down the columns.
+  struct Piece {
+    Sides sides;
+    size_t width;
+    bool across;
+    size_t strips, length;
+  };
+  Piece piece_at(size_t x, size_t lines) const {
+    const Sides sides = sides_at(x);
+    size_t width = 1;
+    while (x + width < run_.out_w && sides_at(x + width) == sides) ++width;
+    const bool across = width >= kernel_.mr / 2u || width >= lines;
+    return {sides, width, across, across ? lines : width, across ? width : lines};
+  }
+
+  void begin() {
+    first_ = (uint32_t)s_.kernel_h;
+    end_ = 0;
+    furthest_ = nullptr;
+  }
+
+  // pointers: of all taps.
+  BlockTile tile(size_t pixel, size_t step, size_t rows, const uint8_t* base,
+                 const uint8_t* const* pointers) const {
+    const bool reads_to_groups = !furthest_ || (size_t)(run_.lhs_end - furthest_) >= whole_;
+    const uint32_t end = base ? (uint32_t)s_.kernel_h : end_,
+                   first = base || first_ >= end_ ? 0 : first_;
+    const TapRange taps = {first * s_.kernel_w, end * s_.kernel_w};
+    return {pixel,
+            step,
+            (uint32_t)rows,
+            first,
+            end,
+            0,
+            0,
+            taps,
+            reads_to_groups,
+            base,
+            pointers + taps.first * rows};
+  }
+
+  // Row 0 in tap 0 of a tile within one output line whose windows are all inside the image; else
+  // null.
+  const uint8_t* uniform(size_t line, size_t x, size_t rows) {
+    const size_t image = line / run_.out_h, top = line % run_.out_h * s_.stride_h,
+                 left = x * s_.stride_w;
+    const size_t bottom = top + (s_.kernel_h - 1) * s_.dilation_h,
+                 right = left + (rows - 1) * s_.stride_w + (s_.kernel_w - 1) * s_.dilation_w;
+    if (top < run_.pad_top || left < run_.pad_left || bottom - run_.pad_top >= run_.in_h ||
+        right - run_.pad_left >= run_.in_w ||
+        run_.lines_together(top - run_.pad_top) <= bottom - top)
+      return nullptr;
+    const uint8_t* const input = run_.line(image, top - run_.pad_top) + channel_;
+    furthest_ = input + (bottom - top) * run_.lhs_row + (right - run_.pad_left) * run_.lhs_pixel;
+    return input + (left - run_.pad_left) * run_.lhs_pixel;
+  }
+
+  // Pixels x .. x + count - 1 of an output line: out[tap * stride + i] for the i-th.
+  void point_line(size_t line, size_t x, size_t count, const uint8_t** out, size_t stride) {
+    const size_t image = line / run_.out_h, y = line % run_.out_h;
+    const uint8_t* const zeros = run_.zero_row(image);
+    for (size_t ky = 0; ky < s_.kernel_h; ++ky) {
+      const ptrdiff_t iy =
+          (ptrdiff_t)(y * s_.stride_h + ky * s_.dilation_h) - (ptrdiff_t)run_.pad_top;
+      const bool inside = iy >= 0 && iy < (ptrdiff_t)run_.in_h;
+      const uint8_t* const row = inside ? run_.line(image, (size_t)iy) + channel_ : nullptr;
+      if (inside) {
+        first_ = ky < first_ ? (uint32_t)ky : first_;
+        end_ = (uint32_t)ky + 1 > end_ ? (uint32_t)ky + 1 : end_;
+      }
+      for (size_t kx = 0; kx < s_.kernel_w; ++kx, out += stride) {
+        if (!inside)
+          fill(out, 0, count, zeros);
+        else
+          point_row(row, zeros,
+                    (ptrdiff_t)(x * s_.stride_w + kx * s_.dilation_w) - (ptrdiff_t)run_.pad_left,
+                    count, out);
+      }
+    }
+  }
+
+  // Input columns ix, ix + stride_w, ...
+  void point_row(const uint8_t* row, const uint8_t* zeros, ptrdiff_t ix, size_t count,
+                 const uint8_t** out) {
+    const ptrdiff_t step = (ptrdiff_t)s_.stride_w, width = (ptrdiff_t)run_.in_w;
+    const size_t before = ix >= 0 ? 0 : smaller(count, (size_t)((-ix + step - 1) / step));
+    const size_t end =
+        ix >= width ? before
+                    : larger(before, smaller(count, (size_t)((width - ix + step - 1) / step)));
+    fill(out, 0, before, zeros);
+    if (before < end)
+      advance(out, before, end, row + (size_t)(ix + (ptrdiff_t)before * step) * run_.lhs_pixel);
+    fill(out, end, count, zeros);
+  }
+
+  static void fill(const uint8_t** out, size_t from, size_t to, const uint8_t* value) {
+    for (size_t i = from; i < to; ++i) out[i] = value;
+  }
+
+  void advance(const uint8_t** out, size_t from, size_t to, const uint8_t* pixel) {
+    const size_t step = s_.stride_w * run_.lhs_pixel;
+    for (size_t i = from; i < to; ++i, pixel += step) out[i] = pixel;
+    furthest_ = pixel - step > furthest_ ? pixel - step : furthest_;
+  }
+
+  const ConvShape& s_;
+  const MicroKernel& kernel_;
+  const ConvRun& run_;
+  const Taps& taps_;
+  size_t channel_;
+  size_t whole_;  // a tap's depth in whole groups
+  uint32_t first_ = 0, end_ = 0;
+  const uint8_t* furthest_ = nullptr;  // pixel that the tile reads
+};
+
+}  // namespace octet

@@ -1,0 +1,295 @@
+// Winograd's algorithm, fused: for a block of tiles small enough that its taps stay in a cache, for
+// each strip of output channels, a matrix product per tap, then the output transform. Neither taps
+// nor products are ever written to memory in full.
+#include "operators/conv/algorithms/winograd.h"
+
+#include <string.h>
+
+#include "kernels/core/limits.h"
+#include "kernels/core/sections.h"
+#include "kernels/macro/tile_output.h"
+#include "operators/conv/algorithms/accumulator_init.h"
+
+namespace octet {
+namespace {
+
+constexpr size_t kMaxTiles = 56;
+
+// Tiles are numbered across lines and images.
+struct Tiles {
+  size_t per_line, per_image;
+  Tiles(const WinogradScheme& s, size_t out_h, size_t out_w)
+      : per_line(divide_up(out_w, s.out)), per_image(per_line * divide_up(out_h, s.out)) {}
+};
+
+struct Place {
+  size_t image, y, x;  // of the tile's first output
+  Place(const WinogradScheme& s, const Tiles& tiles, size_t tile)
+      : image(tile / tiles.per_image),
+        y(tile % tiles.per_image / tiles.per_line * s.out),
+        x(tile % tiles.per_line * s.out) {}
+};
+
+// Of a task. Strides between taps are odd multiples of a cache line: a power of two would put one
+// tile's taps into a few sets of the cache.
+size_t odd_lines(size_t bytes) { return round_up(bytes, kAlignment) | kAlignment; }
+
+struct Workspace {
+  size_t tiles;  // of a block, at most
+  // bytes: of a transformed input, between tiles, between taps
+  size_t element, input_row, input_tap;
+  // Bytes of one kernel tile's lhs panel, 0 if the kernel walks the rows
+  size_t panel;
+  size_t columns, product_row, product_tap;         // columns: of a row, in elements
+  size_t output_tile;                               // elements of one tile's s32 outputs
+  size_t inputs, panels, products, outputs, bytes;  // offsets
+
+  // Never more tiles than the run has.
+  Workspace(const WinogradScheme& s, const ConvPlan& plan, size_t most) {
+    const MicroKernel& kernel = *plan.kernel;
+    const size_t depth = plan.shape.group_in();
+    element = s.int8() ? 1 : sizeof(int16_t);
+    input_row = round_up(depth, 32) * element;  // the input transform writes whole vectors
+    if (input_row % 1024 == 0) input_row += kAlignment;
+    panel = kernel.gather ? kernel.lhs_panel_bytes(depth) : 0;
+    columns = round_up(kernel.nr, 16);  // the output transform reads whole vectors
+    product_row = columns * sizeof(int32_t);
+    output_tile = (size_t)s.out * s.out * columns;
+    tiles = smaller(most, plan.block);
+    input_tap = odd_lines(tiles * input_row);
+    product_tap = odd_lines(tiles * product_row);
+    Sections sections;
+    inputs = sections.take(s.taps() * input_tap);
+    panels = sections.take(s.taps() * divide_up(tiles, kernel.mr) * panel);
+    products = sections.take(s.taps() * product_tap);
+    outputs = sections.take(tiles * output_tile * sizeof(int32_t));
+    bytes = sections.bytes;
+  }
+};
+
+// The addresses of a tile's inputs; outside the image, that of the zero point.
+void find_pixels(const WinogradScheme& s, const ConvRun& run, const Place& place, size_t channel,
+                 const uint8_t** pixels) {
+  const size_t top = place.y * s.stride, left = place.x * s.stride;
+  const uint8_t* const zero = run.zero_row(place.image) + channel;
+  for (size_t i = 0; i < s.patch; ++i) {
+    const size_t y = top + i - run.pad_top;  // wraps above the image, and is beyond it then as well
+    const uint8_t* const line = y < run.in_h ? run.line(place.image, y) + channel : nullptr;
+    if (line && left >= run.pad_left && left - run.pad_left + s.patch <= run.in_w) {
+      for (size_t j = 0; j < s.patch; ++j)
+        *pixels++ = line + (left - run.pad_left + j) * run.lhs_pixel;
+      continue;
+    }
+    for (size_t j = 0; j < s.patch; ++j) {
+      const size_t x = left + j - run.pad_left;
+      *pixels++ = line && x < run.in_w ? line + x * run.lhs_pixel : zero;
+    }
+  }
+}
+
+class Task {
+ public:
+  Task(const WinogradScheme& s, const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
+       uint8_t* workspace)
+      : s_(s),
+        plan_(plan),
+        run_(run),
+        task_(task),
+        kernel_(*plan.kernel),
+        layout_(kernel_.rhs_layout),
+        depth_(plan.shape.group_in()),
+        tiles_(s, run.out_h, run.out_w),
+        at_(s, layout_, plan.shape),
+        w_(s, plan, run.batch * tiles_.per_image),
+        workspace_(workspace),
+        lhs_u8_(kernel_.lhs_domain == Domain::kU8) {
+    memcpy(&header_, plan.payload, sizeof header_);
+    // A blob that lies about its chunk gives wrong sums, but no wrong address.
+    chunk_ = smaller(larger(layout_.steps(header_.chunk), layout_.kr), layout_.steps(depth_));
+  }
+
+  void run() {
+    const size_t first = task_.first, end = task_.end, blocks = divide_up(end - first, w_.tiles);
+    const size_t group_out = plan_.shape.group_out();
+    for (size_t b = 0; b < blocks; ++b) {
+      t0_ = first + (end - first) * b / blocks;
+      count_ = first + (end - first) * (b + 1) / blocks - t0_;
+      for (size_t group = task_.n0 / group_out; group * group_out < task_.n1; ++group) {
+        transform_input(group);
+        if (kernel_.gather) gather();
+        const size_t n1 = smaller(task_.n1, (group + 1) * group_out);
+        for (size_t n = larger(task_.n0, group * group_out); n < n1; n += kernel_.nr)
+          for (size_t c = 0; c < depth_; c += chunk_) {
+            const size_t cols = smaller(kernel_.nr, n1 - n);
+            multiply(n, cols, c);
+            transform_output(n, cols, c);
+          }
+      }
+    }
+  }
+
+ private:
+  uint8_t* inputs(size_t tap, size_t tile) const {
+    return workspace_ + w_.inputs + tap * w_.input_tap + tile * w_.input_row;
+  }
+  uint8_t* panel(size_t tap, size_t part) const {
+    return workspace_ + w_.panels + (tap * divide_up(w_.tiles, kernel_.mr) + part) * w_.panel;
+  }
+  int32_t* products(size_t tap, size_t tile) const {
+    return (int32_t*)(workspace_ + w_.products + tap * w_.product_tap + tile * w_.product_row);
+  }
+  int32_t* outputs(size_t tile) const {
+    return (int32_t*)(workspace_ + w_.outputs) + tile * w_.output_tile;
+  }
+
+  void transform_input(size_t group) const {
+    const uint8_t* pixels[kMaxTaps];
+    WinogradInput in = {pixels,
+                        depth_,
+                        plan_.lhs_u8,
+                        nullptr,
+                        w_.input_tap,
+                        header_.factors,
+                        (uint8_t)(lhs_u8_ ? 0x80 : 0)};
+    for (size_t t = 0; t < count_; ++t) {
+      find_pixels(s_, run_, Place(s_, tiles_, t0_ + t), group * depth_, pixels);
+      in.taps = inputs(0, t);
+      plan_.transforms->input[(size_t)s_.form](in);
+    }
+  }
+
+  void gather() const {
+    const Tiling tiling(count_, kernel_);
+    for (size_t tap = 0; tap < s_.taps(); ++tap)
+      for (size_t p = 0, row = 0; p < tiling.count; row += tiling.rows(p), ++p)
+        kernel_.gather({inputs(tap, row), w_.input_row, tiling.rows(p), depth_, 0},
+                       round_up(tiling.rows(p), kernel_.lhs_lanes_step), panel(tap, p));
+  }
+
+  // products[tap][tile][column], over a chunk of input channels from `channel` on.
+  void multiply(size_t n, size_t cols, size_t channel) const {
+    alignas(64) static const int32_t kZeros[kMaxTileColumns] = {};
+    const uint8_t* rhs = plan_.payload + at_.offset(layout_, plan_.shape, n, channel);
+    Tile tile = {};
+    tile.lhs_stride = w_.input_row;
+    tile.rhs_stride = layout_.width * layout_.kr * domain_bytes(layout_.domain);
+    tile.rhs_panel_stride = at_.panel_bytes;
+    tile.depth = smaller(chunk_, depth_ - channel);
+    // Panels are whole, and so are the rows of products: no store needs a mask
+    tile.cols = smaller(kernel_.nr, round_up(cols, layout_.width));
+    tile.init = kZeros;
+    tile.dst_stride = w_.product_row;
+    const Tiling tiling(count_, kernel_, tile.cols);
+    for (size_t tap = 0; tap < s_.taps(); ++tap, rhs += at_.tap_bytes) {
+      tile.rhs = rhs;
+      if (lhs_u8_)
+        tile.init = (const int32_t*)(plan_.payload + at_.correction) + tap * at_.table_row + n;
+      tile.lhs = kernel_.gather ? panel(tap, 0) : inputs(tap, 0) + channel * w_.element;
+      tile.dst = products(tap, 0);
+      multiply_tiles(kernel_, tiling, w_.panel, &tile);
+    }
+  }
+
+  // Adds to `outputs` until the last chunk, which leaves for the destination.
+  void transform_output(size_t n, size_t cols, size_t channel) const {
+    const bool first_chunk = channel == 0, last_chunk = channel + chunk_ >= depth_;
+    const bool s32 = plan_.finish.mode == FinishMode::kS32,
+               in_place = s32 || (plan_.narrow_in_kernel &&  // transforms know no other mode
+                                  plan_.finish.mode == FinishMode::kFloat8);
+    alignas(64) int32_t start[kMaxTileColumns];
+    WinogradOutput out = {};
+    out.tap_stride = w_.product_tap / sizeof(int32_t);
+    out.tap_scale_stride = at_.table_row;
+    out.narrow = &plan_.narrow;
+    size_t image = SIZE_MAX;
+    for (size_t t = 0; t < count_; ++t) {
+      const Place place(s_, tiles_, t0_ + t);
+      if (first_chunk && image != place.image) make_start(place.image, n, start);
+      image = place.image;
+      const size_t pixel = (place.image * run_.out_h + place.y) * run_.out_w + place.x;
+      out.height = smaller(s_.out, run_.out_h - place.y);
+      out.width = smaller(s_.out, run_.out_w - place.x);
+      int32_t* const sums = outputs(first_chunk && last_chunk ? 0 : t);
+      for (size_t c = 0; c < cols; c += plan_.transforms->columns) {
+        out.products = products(0, t) + c;
+        out.cols = smaller(plan_.transforms->columns, cols - c);
+        out.init = (first_chunk ? start : sums) + c;
+        out.init_stride = first_chunk ? 0 : w_.columns;
+        out.tap_scale = (const float*)(plan_.payload + at_.tap_scale) + n + c;
+        if (last_chunk && in_place) {
+          out.dst = run_.to.dst + pixel * run_.to.stride + (n + c) * plan_.dst_bytes;
+          out.dst_pixel = run_.to.stride;
+          out.dst_line = run_.out_w * run_.to.stride;
+          out.scale = s32 ? nullptr : plan_.finish.scale + n + c;
+        } else {
+          out.dst = sums + c;
+          out.dst_pixel = w_.product_row;
+          out.dst_line = s_.out * w_.product_row;
+        }
+        plan_.transforms->output[(size_t)s_.form](out);
+      }
+      if (last_chunk && !in_place) finish(sums, out.height, out.width, cols, n, pixel, place.image);
+    }
+  }
+
+  void finish(const int32_t* sums, size_t height, size_t width, size_t cols, size_t n, size_t pixel,
+              size_t image) const {
+    float row_scale[kMaxPatch];
+    if (run_.lhs_scales)
+      for (float& scale : row_scale) scale = run_.lhs_scales[image];
+    for (size_t y = 0; y < height; ++y, pixel += run_.out_w, sums += s_.out * w_.columns)
+      plan_.ops->finish(plan_.finish,
+                        {sums, w_.columns, width, cols, n, run_.lhs_scales ? row_scale : nullptr,
+                         run_.to.from(pixel).column(n, plan_.dst_bytes)});
+  }
+
+  // bias[n] - zero point * weight_sum[n], as far as it is not in the bias already. The plan counts
+  // in the kernel's domain, the transforms in s8.
+  void make_start(size_t image, size_t n, int32_t* start) const {
+    const int32_t zero_point = plan_.runtime_zero_point ? zero_point_of(plan_, run_, image) : 0;
+    write_start(plan_, n, kernel_.nr, zero_point - (lhs_u8_ ? 128 : 0), start);
+  }
+
+  const WinogradScheme& s_;
+  const ConvPlan& plan_;
+  const ConvRun& run_;
+  const ConvTask& task_;
+  const MicroKernel& kernel_;
+  const RhsLayout& layout_;
+  const size_t depth_;
+  const Tiles tiles_;
+  const WinogradPayload at_;
+  const Workspace w_;
+  uint8_t* const workspace_;
+  const bool lhs_u8_;  // the kernel's: int8 on some ISAs
+  WinogradHeader header_;
+  size_t chunk_;
+  size_t t0_, count_;  // tiles of the current block
+};
+
+}  // namespace
+
+size_t winograd_tiles(const WinogradScheme& s, size_t out_h, size_t out_w) {
+  return Tiles(s, out_h, out_w).per_image;
+}
+
+// As many tiles as fill three quarters of the cache, so that 16 tiles, an image of 14x14, are one
+// block with 512 channels in 1 MB.
+size_t winograd_block(const WinogradScheme& s, const ConvPlan& plan) {
+  const Workspace w(s, plan, 1);
+  const size_t mr = plan.kernel->mr, tile = w.input_row + w.panel / mr + w.product_row;
+  const size_t fit = plan.cache_bytes / 4 * 3 / (s.taps() * tile);
+  return smaller(larger(fit, mr), kMaxTiles);
+}
+
+size_t winograd_task_workspace(const WinogradScheme& s, const ConvPlan& plan, size_t out_h,
+                               size_t out_w) {
+  return Workspace(s, plan, plan.shape.batch * Tiles(s, out_h, out_w).per_image).bytes;
+}
+
+void winograd_run(const WinogradScheme& s, const ConvPlan& plan, const ConvRun& run,
+                  const ConvTask& task, uint8_t* workspace) {
+  Task(s, plan, run, task, workspace).run();
+}
+
+}  // namespace octet

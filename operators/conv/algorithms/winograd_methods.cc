@@ -1,0 +1,138 @@
+// The schemes, and each as a method.
+#include "operators/conv/algorithms/winograd.h"
+
+#include "operators/conv/algorithms/estimate.h"
+
+namespace octet {
+namespace {
+
+constexpr WinogradScheme k2x2 = {
+    .form = Winograd::k2x2,
+    .patch = 4,
+    .out = 2,
+    .stride = 1,
+    .g = {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}},
+    .weight_limit = 1 << 22,
+    .adds = 0.8,
+};
+constexpr WinogradScheme k4x4 = {
+    .form = Winograd::k4x4,
+    .patch = 6,
+    .out = 4,
+    .stride = 1,
+    .g = {{6, 0, 0}, {-4, -4, -4}, {-4, 4, -4}, {1, 2, 4}, {1, -2, 4}, {0, 0, 6}},
+    .weight_limit = 1 << 18,
+    .adds = 1,
+};
+constexpr WinogradScheme k2x2Stride2 = {
+    .form = Winograd::k2x2Stride2,
+    .patch = 5,
+    .out = 2,
+    .stride = 2,
+    .g = {{1, 0, 0}, {1, 0, 1}, {0, 0, 1}, {0, 1, 0}, {0, 1, 0}},
+    .weight_limit = INT32_MAX,
+    .adds = 0.6,
+};
+constexpr WinogradScheme k2x2Int8 = {
+    .form = Winograd::k2x2Int8,
+    .patch = 4,
+    .out = 2,
+    .stride = 1,
+    .g = {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}},
+    .weight_limit = 0,
+    .adds = 0.8,
+};
+
+double ceil_of(double value) {
+  const double whole = (double)(size_t)value;
+  return whole < value ? whole + 1 : whole;
+}
+
+Estimate estimate(const WinogradScheme& scheme, const ConvWork& w) {
+  const ConvShape& s = w.shape;
+  const TierCosts& cost = w.cost;
+  const bool words = !scheme.int8();
+  const double values = (double)scheme.taps();
+  const double tiles = (double)s.batch * (double)divide_up((size_t)w.out_h, scheme.out) *
+                       (double)divide_up((size_t)w.out_w, scheme.out);
+  const double groups = (double)s.groups, lanes = (double)round_up(s.group_out(), 16) * groups;
+  Estimate e = {};
+  e.macs = tiles * values * (double)round_up(s.group_in(), words ? 2 : 4) * lanes;
+  const double transformed = values * (double)s.group_in() * lanes * (words ? 2 : 1);
+  e.bytes = w.inputs + transformed + w.outputs;
+  // Each block of tiles, whose inputs and products take three quarters of L2, passes over all
+  // transformed weights.
+  const double strip = cost.word_nr,
+               fit = w.l2 * 3 / 4 / (values * (2 * (double)s.group_in() + 4 * strip));
+  const double block = fit < 14   ? 14
+                       : fit > 56 ? 56
+                                  : fit,
+               blocks = ceil_of(tiles / block), rows = ceil_of(tiles / blocks / cost.word_mr);
+  // Kernels are called for each tap, some tiles and a strip of channels.
+  const double calls = blocks * rows * values * lanes / strip;
+  e.compute = microseconds(e.macs / (words ? cost.word_macs : cost.macs) + calls * cost.word_call);
+  e.memory = microseconds(blocks * transformed / w.bandwidth(transformed, true) +
+                          (w.inputs + w.outputs) / w.bandwidth(w.inputs + w.outputs, true));
+  if (rows > 1) e.exposed = cost.word_exposed;
+  e.transform = microseconds(tiles * values * scheme.adds *
+                             (cost.transform_call * (groups + lanes / strip) +
+                              (double)round_up(s.group_in(), cost.lanes) * groups * cost.word_in +
+                              lanes * cost.word_out));
+  return e;
+}
+
+// Each output is the sum of 9 taps' products. Rounding to bytes at most doubles a tap of the input,
+// of at most 512, and makes none of the weights larger than their tap's largest, which all weights
+// of an output together bound; and the exact accumulator reaches 127 times those.
+double int8_stretch(const ConvShape& shape) {
+  return 1 + 9.0 * 1024 / 127 * (double)shape.group_in();
+}
+
+template <const WinogradScheme& s>
+constexpr ConvMethod method(const char* name, KernelKind operands) {
+  return {
+      .name = name,
+      .operands = operands,
+      .approximate = s.int8(),
+      .keeps_u8 = false,
+      .refuse =
+          [](const ConvShape& shape, const ZeroPointRange& zero_points) {
+            return winograd_refuse(s, shape, zero_points);
+          },
+      .payload_bytes =
+          [](const RhsLayout& layout, const ConvShape& shape) {
+            return winograd_payload_bytes(s, layout, shape);
+          },
+      .pack =
+          [](const RhsLayout& layout, const ConvShape& shape, const FilterView& filter,
+             const float* tap_ranges, const ColumnSums& sums, uint8_t* payload) {
+            return winograd_pack(s, layout, shape, filter, tap_ranges, sums, payload);
+          },
+      .pairs = [](const RhsLayout& layout, const ConvShape& shape,
+                  const uint8_t* payload) { return winograd_pairs(s, layout, shape, payload); },
+      .estimate = [](const ConvWork& work) { return estimate(s, work); },
+      .block = [](const ConvPlan& plan) { return winograd_block(s, plan); },
+      .grain =
+          [](const ConvPlan& plan, size_t out_h, size_t out_w) {
+            // Groups are not cut: their channels need not be a multiple of anything.
+            const size_t strip = larger(plan.kernel->nr, plan.kernel->rhs_layout.width);
+            return ConvGrain{winograd_tiles(s, out_h, out_w),
+                             plan.shape.groups == 1 ? strip : plan.shape.group_out(), s.out};
+          },
+      .task_workspace = [](const ConvPlan& plan, size_t, size_t, size_t out_h,
+                           size_t out_w) { return winograd_task_workspace(s, plan, out_h, out_w); },
+      .run = [](const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
+                uint8_t* workspace) { winograd_run(s, plan, run, task, workspace); },
+      .stretch = s.int8() ? int8_stretch : nullptr,
+  };
+}
+
+}  // namespace
+
+const ConvMethod winograd_2x2_method = method<k2x2>("winograd2x2", KernelKind::kWords);
+const ConvMethod winograd_4x4_method = method<k4x4>("winograd4x4", KernelKind::kWords);
+const ConvMethod winograd_2x2_s2_method = method<k2x2Stride2>("winograd2x2_s2", KernelKind::kWords);
+const ConvMethod winograd_2x2_int8_method =
+    method<k2x2Int8>("winograd2x2_int8", KernelKind::kBytes);
+
+}  // namespace octet

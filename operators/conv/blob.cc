@@ -1,0 +1,46 @@
+#include "operators/common/blob.h"
+#include "operators/conv/algorithms/filter_blob.h"
+#include "operators/conv/layouts.h"
+
+namespace octet {
+namespace {
+
+bool plan(const Container& c, Container* planned) {
+  const uint8_t algorithm = c.read_geometry<FilterGeometry>().algorithm;
+  const ConvMethod* const method = method_of(algorithm);
+  return method && c.form->kind == method->operands && plan_filter_again(c, *method, planned);
+}
+
+}  // namespace
+
+octet_status check_filter_blob(const void* blob, size_t bytes, const char* name, Container* c,
+                               octet_error* error) {
+  return blob_status(check_container(blob, bytes, find_form, BlobKind::kFilter, plan, c), name,
+                     bytes, error);
+}
+
+void describe_filter(const Container& c, octet_blob_info* info) {
+  const ConvShape s = filter_shape(c);
+  info->n = s.out_channels;
+  info->k = s.taps() * s.group_in();
+  info->batch = 1;
+  info->algorithm = (octet_conv_algorithm)c.read_geometry<FilterGeometry>().algorithm;
+  octet_conv2d_shape& shape = info->shape;
+  shape.in_channels = s.in_channels;
+  shape.out_channels = s.out_channels;
+  shape.groups = s.groups;
+  shape.kernel_h = s.kernel_h;
+  shape.kernel_w = s.kernel_w;
+  shape.stride_h = s.stride_h;
+  shape.stride_w = s.stride_w;
+  shape.dilation_h = s.dilation_h;
+  shape.dilation_w = s.dilation_w;
+  shape.transposed = s.transposed;
+}
+
+PairedWeights pairs_of_filter(const Container& c, const void* blob) {
+  const ConvMethod& method = *method_of(c.read_geometry<FilterGeometry>().algorithm);
+  return method.pairs(c.form->layout, filter_shape(c), section_of(c, SectionId::kWeights, blob));
+}
+
+}  // namespace octet

@@ -1,0 +1,17 @@
+// What a created convolution is predicted to take, by its method's estimate.
+#pragma once
+
+#include "dispatch/cpu/features.h"
+#include "operators/conv/algorithms/estimate.h"
+#include "operators/conv/object.h"
+
+namespace octet {
+
+struct ConvCost {
+  Estimate far;   // its tensors where the machine's caches leave them
+  Estimate near;  // its tensors in L2
+};
+ConvCost cost_of(const octet_conv2d& conv, size_t batch, size_t in_h, size_t in_w,
+                 const CpuFeatures& cpu);
+
+}  // namespace octet

@@ -1,0 +1,354 @@
+// octet_conv2d_create and octet_conv2d_destroy. The epilogue is the GEMM's, so its part of the
+// descriptor is checked and built as one.
+#include <string.h>
+
+#include "dispatch/api/struct_size.h"
+#include "dispatch/tables/kernel_names.h"
+#include "dispatch/tables/tier_ops.h"
+#include "dispatch/tables/tiers.h"
+#include "dispatch/tables/transforms.h"
+#include "operators/common/blob.h"
+#include "operators/common/check.h"
+#include "operators/conv/algorithms/filter_blob.h"
+#include "operators/conv/choice.h"
+#include "operators/conv/cost.h"
+#include "operators/conv/machine.h"
+#include "operators/conv/object.h"
+#include "operators/conv/plan.h"
+#include "operators/conv/shape.h"
+#include "operators/conv/trace.h"
+#include "operators/conv/tuning.h"
+#include "operators/gemm/draft.h"
+
+namespace octet {
+namespace {
+
+// The fields that a convolution and a GEMM share, with n = output channels.
+octet_gemm_desc as_gemm(const octet_conv2d_desc& c) {
+  octet_gemm_desc g = OCTET_GEMM_DESC_INIT;
+  g.m_max = 1;
+  g.n = c.shape.out_channels;
+  const bool quantized = c.lhs_type == OCTET_F32 && c.lhs_quant == OCTET_LHS_STATIC;
+  g.lhs_type = quantized ? c.lhs_quantized_type : c.lhs_type;
+  g.rhs_type = c.rhs_type;
+  g.dst_type = c.dst_type;
+  g.lhs_quant = c.lhs_quant;
+  g.lhs_zero_point = c.lhs_zero_point;
+  g.max_isa = c.max_isa;
+  g.kernel = c.kernel;
+  g.allocator = c.allocator;
+  g.machine = c.machine;
+  memcpy(g.reserved, c.reserved, sizeof c.reserved);
+  g.epilogue = c.epilogue;
+  return g;
+}
+
+struct ConvDraft {
+  const octet_conv2d_desc& desc;
+  Draft epilogue;
+  ConvShape shape = {};
+  Container blob = {};
+  ConvKernel kernel = {};
+
+  ConvDraft(const octet_conv2d_desc& d, const octet_gemm_desc& as_gemm, octet_error* error)
+      : desc(d), epilogue(as_gemm, error) {
+    epilogue.column = "output channel";
+    epilogue.depth = "kernel_h x kernel_w x in_channels / groups";
+  }
+  octet_error* error() const { return epilogue.error; }
+  Domain lhs_domain() const { return kernel.lhs_domain(); }
+  octet_conv_algorithm algorithm() const {
+    return (octet_conv_algorithm)blob.read_geometry<FilterGeometry>().algorithm;
+  }
+};
+
+octet_status check_lhs_kind(const ConvDraft& draft) {
+  const octet_conv2d_desc& d = draft.desc;
+  octet_error* error = draft.error();
+  const bool f32 = d.lhs_type == OCTET_F32,
+             dynamic = d.lhs_quant == OCTET_LHS_SYMMETRIC || d.lhs_quant == OCTET_LHS_ASYMMETRIC;
+  if (d.lhs_quant == OCTET_LHS_PER_ROW)
+    return fail(error, OCTET_UNSUPPORTED,
+                "desc.lhs_quant: OCTET_LHS_PER_ROW is for GEMM; a convolution has "
+                "OCTET_LHS_PER_TENSOR, one zero point and scale per image");
+  if (f32 ? d.lhs_quant == OCTET_LHS_PER_TENSOR : dynamic)
+    return fail(error, OCTET_UNSUPPORTED,
+                "desc.lhs_type, desc.lhs_quant: an s8 or u8 input goes with OCTET_LHS_STATIC or "
+                "OCTET_LHS_PER_TENSOR, an f32 input with OCTET_LHS_STATIC, OCTET_LHS_SYMMETRIC or "
+                "OCTET_LHS_ASYMMETRIC");
+  if (f32 && !dynamic) {
+    if (!is_8bit(d.lhs_quantized_type))
+      return fail(error, OCTET_UNKNOWN_ENUM,
+                  "desc.lhs_quantized_type is %d; it must be OCTET_S8 or OCTET_U8",
+                  (int)d.lhs_quantized_type);
+    return check_scale(d.lhs_scale, "desc.lhs_scale", kScalar, error);
+  }
+  if (d.lhs_scale == 0 && !d.lhs_quantized_type) return OCTET_OK;
+  return fail(error, OCTET_UNSUPPORTED, "desc.%s is for an f32 input with OCTET_LHS_STATIC",
+              d.lhs_quantized_type ? "lhs_quantized_type" : "lhs_scale");
+}
+
+octet_status check_layouts(const ConvDraft& draft) {
+  const octet_conv2d_desc& d = draft.desc;
+  const struct {
+    const char* name;
+    octet_layout value;
+  } layouts[] = {{"lhs_layout", d.lhs_layout}, {"dst_layout", d.dst_layout}};
+  for (const auto& layout : layouts)
+    if (layout.value != OCTET_NHWC && layout.value != OCTET_NCHW)
+      return fail(draft.error(), OCTET_UNKNOWN_ENUM,
+                  "desc.%s is %d, neither OCTET_NHWC nor OCTET_NCHW", layout.name,
+                  (int)layout.value);
+  return OCTET_OK;
+}
+
+octet_status check_blob(ConvDraft* draft) {
+  const octet_conv2d_desc& d = draft->desc;
+  octet_error* error = draft->error();
+  if (!d.packed)
+    return fail(error, OCTET_NULL_POINTER, "desc.packed is null; octet_conv2d_pack makes it");
+  OCTET_TRY(check_aligned(d.packed, "desc.packed", error));
+  Container& c = draft->blob;
+  if (read_head(d.packed, d.packed_bytes, &c) == BlobProblem::kNone &&
+      c.header.kind == BlobKind::kMatrices)
+    return fail(
+        error, OCTET_BAD_BLOB,
+        "desc.packed comes from octet_pack; a convolution takes what octet_conv2d_pack makes");
+  OCTET_TRY(check_filter_blob(d.packed, d.packed_bytes, "desc.packed", &c, error));
+  const ConvShape& s = draft->shape;
+  const ConvShape b = filter_shape(c);
+  const struct {
+    const char* name;
+    size_t blob, desc;
+  } fields[] = {{"in_channels", b.in_channels, s.in_channels},
+                {"out_channels", b.out_channels, s.out_channels},
+                {"groups", b.groups, s.groups},
+                {"kernel_h", b.kernel_h, s.kernel_h},
+                {"kernel_w", b.kernel_w, s.kernel_w},
+                {"stride_h", b.stride_h, s.stride_h},
+                {"stride_w", b.stride_w, s.stride_w},
+                {"dilation_h", b.dilation_h, s.dilation_h},
+                {"dilation_w", b.dilation_w, s.dilation_w},
+                {"transposed", b.transposed, s.transposed}};
+  for (const auto& f : fields)
+    if (f.blob != f.desc)
+      return fail(error, OCTET_BAD_BLOB, "desc.packed was packed for %s = %zu; desc.shape has %zu",
+                  f.name, f.blob, f.desc);
+  if (c.header.type != d.rhs_type)
+    return fail(error, OCTET_BAD_BLOB, "desc.packed holds %s weights; desc.rhs_type is %s",
+                octet_type_name((octet_type)c.header.type), octet_type_name(d.rhs_type));
+  return OCTET_OK;
+}
+
+octet_status choose_kernel(ConvDraft* draft) {
+  Draft& epilogue = draft->epilogue;
+  CpuFeatures cpu;
+  const char* forced;
+  const Machine machine = conv_machine();
+  OCTET_TRY(read_limits(&epilogue, machine, &cpu, &forced));
+  const octet_conv_algorithm algorithm = draft->algorithm();
+  const ConvChoiceProblem problem = {algorithm,
+                                     draft->shape,
+                                     epilogue.lhs_u8,
+                                     draft->desc.rhs_type == OCTET_U8,
+                                     element_bytes(draft->desc.dst_type),
+                                     {draft->blob.form->layout, draft->blob.header.has_least != 0}};
+  if (epilogue.given) {
+    const char* why;
+    if (!may_use(*epilogue.given, cpu, problem, &draft->kernel, &why))
+      return refuse_choice(why, epilogue.error);
+    epilogue.choice = *epilogue.given;
+    return OCTET_OK;
+  }
+  if (!forced) {
+    OCTET_TRY(look_up_conv(draft->desc, epilogue.environment, cpu, problem, &epilogue.choice,
+                           &draft->kernel, &epilogue.measured, epilogue.error));
+    if (epilogue.measured) return OCTET_OK;
+  }
+  draft->kernel = choose_conv(cpu, problem, forced, &epilogue.choice);
+  // The environment's kernel is for all products, and binds those that it fits. A descriptor's is
+  // for this one.
+  if (draft->desc.kernel && kernel_exists(forced) &&
+      !has_kernel(*method_of((uint8_t)algorithm), forced))
+    return fail(epilogue.error, OCTET_KERNEL_UNUSABLE,
+                "desc.kernel '%s' is of another kind than those of a '%s' convolution", forced,
+                algorithm_name(algorithm));
+  OCTET_TRY(
+      refuse_forced(epilogue, machine, cpu, draft->kernel.result, forced, draft->kernel.isa()));
+  if (draft->kernel.result == Selected::kOk) return OCTET_OK;
+  return fail(
+      epilogue.error, OCTET_WRONG_TIER,
+      "desc.packed holds '%s' weights in form %s, of tier %s, which no usable kernel reads; "
+      "pack it again",
+      algorithm_name(algorithm), draft->blob.form->name, isa_name(smallest_isa(*draft->blob.form)));
+}
+
+// What is known of the columns' sums.
+PackedRhs range_of(const FilterSums& sums) {
+  return {nullptr, sums.positive, sums.negative, sums.zero_points};
+}
+
+octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
+  const octet_conv2d_desc& d = draft.desc;
+  const octet_epilogue& e = d.epilogue;
+  const Draft& epilogue = draft.epilogue;
+  const ConvShape& s = draft.shape;
+  octet_conv2d* conv = arena->take<octet_conv2d>(1);
+  const ConvMethod& method = *method_of((uint8_t)draft.algorithm());
+  const ConvShape rewritten = method.rewrite ? method.rewrite(draft.blob.form->layout, s) : s;
+  // Kernels may read whole vectors past the last channel of a group
+  const size_t columns = s.out_channels * rewritten.phases, padded = round_up(columns, 64) + 64;
+  const Finish finish = build_finish(epilogue, ops_of(draft.kernel.isa()), epilogue.max_scaled,
+                                     columns, padded, arena);
+  int32_t* bias = arena->take<int32_t>(padded);
+  int32_t* weight_sum = arena->take<int32_t>(padded);
+  const bool has_zero_points = draft.blob.find(SectionId::kZeroPoints) != nullptr;
+  int32_t* zero_points = has_zero_points ? arena->take<int32_t>(padded) : nullptr;
+  uint8_t* zero_row =
+      d.lhs_quant == OCTET_LHS_STATIC ? arena->take<uint8_t>(zero_row_bytes(s)) : nullptr;
+  if (!conv) return nullptr;
+
+  *conv = {};
+  ConvPlan& plan = conv->plan;
+  plan.method = &method;
+  plan.shape = rewritten;
+  plan.kernel = draft.kernel.micro;
+  plan.depthwise = draft.kernel.depthwise;
+  plan.ops = &ops_of(draft.kernel.isa());
+  plan.transforms = &transforms_of(draft.kernel.isa());
+  plan.lhs_u8 = epilogue.lhs_u8;
+  plan.lhs_shift = domain_shift(plan.lhs_u8, draft.lhs_domain());
+  plan.lhs_flip = plan.lhs_shift ? 0x80 : 0;
+  plan.runtime_zero_point = runtime_scales(epilogue.desc);
+  plan.static_zero_point = d.lhs_zero_point;
+  plan.finish = finish;
+  plan.narrow = narrow_of(finish);
+  plan.narrow_in_kernel =
+      narrows_in_kernel(epilogue, finish, epilogue.max_scaled, draft.kernel.flags());
+  plan.dst_bytes = element_bytes(d.dst_type);
+  plan.cache_bytes = epilogue.choice.cache_bytes;
+  plan.block = epilogue.choice.block;
+  plan.pass = epilogue.choice.pass;
+  plan.tasks = epilogue.choice.tasks;
+
+  const FilterSums sums = filter_sums(draft.blob, d.packed);
+  for (size_t n = 0; n < padded; ++n) {
+    const bool there = n < columns;
+    const size_t o = n % s.out_channels;
+    bias[n] = there ? n < s.out_channels ? settled_bias(epilogue, range_of(sums), n) : bias[o] : 0;
+    weight_sum[n] = there ? (int32_t)((uint32_t)sums.positive[o] + (uint32_t)sums.negative[o]) : 0;
+    if (zero_points) zero_points[n] = there ? sums.zero_points[o] : 0;
+  }
+  plan.payload = section_of(draft.blob, SectionId::kWeights, d.packed);
+  if (plan.shape.phases > 1)  // a column has the weights of its phase only
+    method.sum_phases(draft.blob.form->layout, plan.shape, plan.payload, weight_sum);
+  if (!plan.runtime_zero_point) {
+    const int32_t zero_point = d.lhs_zero_point + plan.lhs_shift;
+    Init init = {};
+    init.cols = padded;
+    init.base = bias;
+    init.lhs_zero_points = &zero_point;
+    init.weight_sums = weight_sum;
+    init.out = bias;
+    plan.ops->init(init);
+  }
+  if (zero_row) memset(zero_row, d.lhs_zero_point, zero_row_bytes(s));
+  plan.columns = {bias, weight_sum, zero_points,
+                  zero_points && all_alike(zero_points, s.out_channels)};
+
+  conv->groups = s.groups;
+  conv->choice = epilogue.choice;
+  conv->measured = epilogue.measured;
+  conv->lhs_layout = d.lhs_layout;
+  conv->dst_layout = d.dst_layout;
+  conv->lhs_type = d.lhs_type;
+  conv->rhs_type = d.rhs_type;
+  conv->dst_type = d.dst_type;
+  conv->residual_type = e.residual.type;
+  conv->lhs_quant = d.lhs_quant;
+  if (quantizes(*conv))
+    conv->quantization = dynamic_quantization({}, d.lhs_quant == OCTET_LHS_ASYMMETRIC);
+  else if (d.lhs_type == OCTET_F32)
+    conv->quantization = {d.lhs_scale, d.lhs_zero_point, least(d.lhs_quantized_type),
+                          most(d.lhs_quantized_type)};
+  conv->zero_row = zero_row;
+  conv->packed = d.packed;
+  conv->packed_bytes = (size_t)draft.blob.header.bytes;
+  conv->verbose = epilogue.environment.verbose;
+  const ConvCost cost = cost_of(*conv, s.batch, s.in_h, s.in_w, epilogue.cpu);
+  conv->pixel_cycles =
+      microseconds_of(cost.far, epilogue.cpu.in_order()) * kGigahertz * 1e3 /
+      ((double)s.batch * (double)conv_out_h(s, s.in_h) * (double)conv_out_w(s, s.in_w));
+  conv->declared = schedule(
+      *conv, {s.batch, s.in_h, s.in_w, conv_out_h(s, s.in_h), conv_out_w(s, s.in_w), plan.shape},
+      1);
+  conv->bytes = arena->used;
+  return conv;
+}
+
+octet_status create(ConvDraft* draft, octet_conv2d** conv) {
+  Draft& epilogue = draft->epilogue;
+  OCTET_TRY(read_shape(draft->desc.shape, "desc.shape", &draft->shape, epilogue.error));
+  OCTET_TRY(check_lhs_kind(*draft));
+  OCTET_TRY(check_kind(epilogue));
+  OCTET_TRY(check_layouts(*draft));
+  OCTET_TRY(check_blob(draft));
+  OCTET_TRY(check_quantization(&epilogue));
+  const FilterSums sums = filter_sums(draft->blob, draft->desc.packed);
+  OCTET_TRY(plan_finish(&epilogue));
+  const ConvMethod& method = *method_of((uint8_t)draft->algorithm());
+  if (method.stretch) epilogue.stretch = method.stretch(draft->shape);
+  OCTET_TRY(check_range(&epilogue, range_of(sums)));
+  OCTET_TRY(choose_kernel(draft));
+  return allocate_and_build(build, *draft, draft->desc.allocator, conv, epilogue.error);
+}
+
+}  // namespace
+}  // namespace octet
+
+namespace octet {
+
+octet_status create_conv(const octet_conv2d_desc* desc, const Choice* choice, octet_conv2d** conv,
+                         octet_error* error) {
+  if (!desc || !conv) return fail(error, OCTET_NULL_POINTER, "%s is null", desc ? "conv" : "desc");
+  *conv = nullptr;
+  Given<octet_conv2d_desc> given;
+  OCTET_TRY(given.read(desc, "desc", error));
+  if (choice && given->kernel) return refuse_named(error);
+  const double start = now_microseconds();
+  const octet_conv2d_shape& shape = given->shape;
+  octet_gemm_desc gemm = as_gemm(*given);
+  gemm.k = shape.kernel_h * shape.kernel_w * (shape.groups ? shape.in_channels / shape.groups : 0);
+  ConvDraft draft(*given, gemm, error);
+  draft.epilogue.given = choice;
+  OCTET_TRY(create(&draft, conv));
+  if ((*conv)->verbose)
+    trace("create", **conv, (*conv)->plan.shape, shape.batch_max, shape.in_h_max, shape.in_w_max,
+          now_microseconds() - start);
+  return OCTET_OK;
+}
+
+const Choice& choice_of(const octet_conv2d& conv) { return conv.choice; }
+
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_conv2d_create(const octet_conv2d_desc* desc, octet_conv2d** conv,
+                                 octet_error* error) {
+  return create_conv(desc, nullptr, conv, error);
+}
+
+void octet_conv2d_destroy(octet_conv2d* conv) {
+  if (!conv) return;
+  const octet_allocator allocator = conv->allocator;
+  allocator.release(allocator.context, conv);
+}
+
+octet_conv_algorithm octet_conv2d_algorithm(const octet_conv2d* conv) {
+  return conv ? conv->choice.algorithm : OCTET_CONV_AUTO;
+}
+
+const char* octet_conv2d_kernel(const octet_conv2d* conv) {
+  return !conv ? nullptr : conv->plan.kernel ? conv->plan.kernel->name : conv->plan.depthwise->name;
+}

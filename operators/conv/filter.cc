@@ -1,0 +1,279 @@
+#include "operators/conv/filter.h"
+
+#include "dispatch/cpu/environment.h"
+#include "dispatch/select/override.h"
+#include "dispatch/select/paired_format.h"
+#include "dispatch/tables/designs.h"
+#include "operators/common/check.h"
+#include "operators/conv/kernels.h"
+#include "operators/conv/machine.h"
+#include "operators/conv/shape.h"
+#include "operators/conv/tuning.h"
+
+namespace octet {
+namespace {
+
+octet_status check_filter(const octet_filter_desc& f, octet_error* error) {
+  if (!is_8bit(f.type))
+    return fail(error, OCTET_UNKNOWN_ENUM, "filter.type is %d; weights are OCTET_S8 or OCTET_U8",
+                (int)f.type);
+  if (f.order < OCTET_OHWI || f.order > OCTET_IOHW)
+    return fail(error, OCTET_UNKNOWN_ENUM, "filter.order is %d, not an octet_filter_order",
+                (int)f.order);
+  if (f.algorithm < OCTET_CONV_AUTO || f.algorithm >= kAlgorithms)
+    return fail(error, OCTET_UNKNOWN_ENUM, "filter.algorithm is %d, not an octet_conv_algorithm",
+                (int)f.algorithm);
+  if (f.accuracy != OCTET_ACCURACY_EXACT && f.accuracy != OCTET_ACCURACY_APPROXIMATE)
+    return fail(error, OCTET_UNKNOWN_ENUM, "filter.accuracy is %d, not an octet_accuracy",
+                (int)f.accuracy);
+  OCTET_TRY(check_sparsity(f.sparsity, f.reserved, "filter", error));
+  for (size_t i = 0; f.tap_ranges && i < 16; ++i)
+    if (!(f.tap_ranges[i] > 0 && f.tap_ranges[i] <= kMaxScale))
+      return fail(error, OCTET_BAD_SCALE,
+                  "filter.tap_ranges[%zu] is %g; it must be positive and at most 2^48", i,
+                  (double)f.tap_ranges[i]);
+  return OCTET_OK;
+}
+
+FilterView view_of(const octet_filter_desc& f, const ConvShape& s) {
+  FilterView v = {};
+  v.data = (const uint8_t*)f.data;
+  v.is_u8 = f.type == OCTET_U8;
+  v.zero_points = f.zero_points;
+  v.zero_point_count = f.zero_point_count;
+  const size_t taps = s.taps(), in = s.group_in(), out = s.group_out();
+  switch (f.order) {
+    case OCTET_OHWI:
+      v.i_stride = 1, v.x_stride = in, v.y_stride = in * s.kernel_w, v.o_stride = in * taps;
+      break;
+    case OCTET_OIHW:
+      v.x_stride = 1, v.y_stride = s.kernel_w, v.i_stride = taps, v.o_stride = in * taps;
+      break;
+    case OCTET_HWIO:
+      v.o_stride = 1, v.i_stride = s.out_channels, v.x_stride = in * s.out_channels,
+      v.y_stride = v.x_stride * s.kernel_w;
+      break;
+    case OCTET_IOHW:
+      v.x_stride = 1, v.y_stride = s.kernel_w, v.o_stride = taps, v.i_stride = out * taps;
+      break;
+  }
+  v.group_stride = f.order == OCTET_IOHW ? in * out * taps : out * v.o_stride;
+  return v;
+}
+
+// The tier and what of it may be used: the caller's, or the best that this machine and the
+// environment allow.
+void choose_tier(octet_isa isa, const Environment& environment, FilterDraft* draft) {
+  draft->cpu = conv_machine().cpu;
+  draft->forced = nullptr;
+  draft->for_here = isa == OCTET_ISA_AUTO;
+  if (isa != OCTET_ISA_AUTO) {
+    draft->tier = (Isa)isa;
+    draft->cpu.isas = tiers_within(draft->tier);
+    return;
+  }
+  draft->cpu.isas &= environment.allowed;
+  draft->forced = environment.kernel;
+  draft->tier = best_of(draft->cpu.isas);
+}
+
+// The algorithms that create would find no kernel for. A tier that is not built in is packed for
+// another library, which has them all.
+uint32_t without_kernel(const FilterDraft& d, octet_isa isa) {
+  uint32_t algorithms = 0;
+  CpuFeatures cpu = d.cpu;
+  if (isa != OCTET_ISA_AUTO) cpu.isas &= conv_machine().compiled;
+  if (!(cpu.isas & mask_of(d.tier))) return 0;
+  for (int i = 0; i < kAlgorithms; ++i) {
+    const ConvMethod* const method = method_of((uint8_t)i);
+    if (!method) continue;
+    const RhsLayout layout = packed_layout(d, *method);
+    const bool rhs_u8 = layout.domain == Domain::kU8;
+    const Selected selected =
+        select_conv(*method, cpu, true, rhs_u8, {layout, true}, d.forced).result;
+    if (selected == Selected::kNoKernel) algorithms |= 1u << i;
+  }
+  return algorithms;
+}
+
+// Of the algorithms that can compute the shape.
+void measure_blobs(const FilterDraft& d, ConvProblem* problem) {
+  for (int i = 0; i < kAlgorithms; ++i) {
+    const ConvMethod* const method = method_of((uint8_t)i);
+    Container container;
+    if (!method || method->refuse(d.shape, problem->zero_points) ||
+        (d.sparse && !method->takes_sparse))
+      continue;
+    const Form* const paired = form_to_try(d, (uint8_t)i);
+    const Form& form = paired ? *paired : *find_form_of(packed_layout(d, *method));
+    problem->packed_bytes[i] =
+        plan_blob(d, form, (uint8_t)i, &container) ? (size_t)container.header.bytes : SIZE_MAX;
+  }
+}
+
+// What the weights are, as far as sparse ones go. A forced sparsity that does not hold is refused.
+octet_status look_at_weights(const FilterDraft& d, Sparsity* verdict, octet_error* error) {
+  const ConvShape& s = d.shape;
+  SparsityFinding finding;
+  for (size_t o = 0; o < s.out_channels; ++o)
+    for (size_t tap = 0; tap < s.taps(); ++tap) {
+      const size_t ky = tap / s.kernel_w, kx = tap % s.kernel_w;
+      const SparseRun run = {d.view.at(s, o, ky, kx, 0), d.view.i_stride, s.group_in(),
+                             (uint8_t)d.view.zero_point(o)};
+      if (finding.look_at(run, d.view.is_u8, o, 0)) continue;
+      *verdict = finding.verdict();
+      if (d.given->sparsity != OCTET_SPARSE_2_4) return OCTET_OK;
+      return fail(error, OCTET_BAD_SPARSITY,
+                  "filter.sparsity is OCTET_SPARSE_2_4, but output channel %zu has more than two "
+                  "weights other than %d at kernel position (%zu, %zu), from input channel %zu on: "
+                  "%s",
+                  o, finding.zero, ky, kx, finding.k, finding.values);
+    }
+  *verdict = finding.verdict();
+  return OCTET_OK;
+}
+
+// All algorithms for weights that are packed so.
+void plan_filters(octet_isa isa, bool sparse, FilterDraft* d) {
+  const octet_filter_desc& f = *d->given;
+  d->sparse = sparse;
+  ConvProblem problem = {d->shape,
+                         d->tier,
+                         d->view.is_u8,
+                         sparse ? ZeroPointRange{0, 0} : d->view.zero_point_range(),
+                         f.accuracy == OCTET_ACCURACY_APPROXIMATE,
+                         d->cpu,
+                         without_kernel(*d, isa),
+                         {},
+                         f.packed_bytes_max,
+                         sparse,
+                         &d->costs,
+                         d->costs_origin != CostsOrigin::kBuiltIn};
+  measure_blobs(*d, &problem);
+  plan_conv(problem, &d->plans);
+}
+
+// The caller's, the environment's, the measured one, or the plan's.
+octet_status choose_algorithm(const Environment& environment, FilterDraft* d, octet_error* error) {
+  const octet_filter_desc& f = *d->given;
+  const bool by_name = f.algorithm == OCTET_CONV_AUTO && environment.algorithm != OCTET_CONV_AUTO;
+  d->algorithm = f.algorithm != OCTET_CONV_AUTO ? f.algorithm
+                 : by_name                      ? environment.algorithm
+                                                : d->plans.best;
+  d->measured = false;
+  if (f.algorithm == OCTET_CONV_AUTO && !by_name)
+    OCTET_TRY(look_up_algorithm(environment, d, error));
+  if (d->algorithm == OCTET_CONV_AUTO)
+    return fail(error, OCTET_BAD_SIZE,
+                "filter.packed_bytes_max is %zu; the least that an algorithm packs these weights "
+                "to is %zu bytes",
+                f.packed_bytes_max, d->plans.least_too_large);
+  const Candidate& candidate = d->plans.candidates[d->algorithm];
+  if (!candidate.possible)
+    return fail(error, OCTET_UNSUPPORTED, "%s = %s %s", by_name ? "OCTET_CONV" : "filter.algorithm",
+                algorithm_name(d->algorithm), candidate.reason);
+  d->form = find_form_of(packed_layout(*d, *method_of((uint8_t)d->algorithm)));
+  d->paired = form_to_try(*d, (uint8_t)d->algorithm);
+  d->most_bytes = candidate.packed_bytes;
+  return OCTET_OK;
+}
+
+// Whether sparse weights are predicted to gain enough beside dense ones. *d is planned for the
+// better of both.
+octet_status compare(const Environment& environment, octet_isa isa, bool* sparse, FilterDraft* d,
+                     octet_error* error) {
+  // Predictions are some hundredths off
+  constexpr double kWorthwhile = 0.93;
+  plan_filters(isa, true, d);
+  octet_error none;
+  const bool possible = choose_algorithm(environment, d, &none) == OCTET_OK;
+  const double microseconds = possible ? d->plans.candidates[d->algorithm].microseconds : 0;
+  plan_filters(isa, false, d);
+  const octet_status dense = choose_algorithm(environment, d, possible ? &none : error);
+  if (dense != OCTET_OK) {
+    *sparse = possible;
+    return possible ? OCTET_OK : dense;
+  }
+  // Winograd's weights are so many that a cache which holds them after all is worth more than
+  // sparse ones
+  const Candidate& other = d->plans.candidates[d->algorithm];
+  const double least = method_of((uint8_t)d->algorithm)->operands == KernelKind::kWords
+                           ? other.estimate.compute + other.estimate.transform
+                           : other.microseconds;
+  *sparse = possible && microseconds < kWorthwhile * least;
+  return OCTET_OK;
+}
+
+}  // namespace
+
+bool plan_blob(const FilterDraft& d, const Form& form, uint8_t algorithm, Container* container) {
+  return plan_filter(form, *method_of(algorithm), algorithm, (uint8_t)d.given->type, d.shape,
+                     !form.layout.sparse() && has_zero_points(d.view, form.layout.domain),
+                     container);
+}
+
+RhsLayout packed_layout(const FilterDraft& d, const ConvMethod& method) {
+  if (d.sparse && method.takes_sparse)
+    return select_sparse_layout(d.cpu, form_of(tier_of(d.tier).sparse).layout, d.forced);
+  if (method.operands != KernelKind::kBytes || !d.forced)
+    return conv_layout(method, d.tier, d.view.is_u8, d.view.zero_point_range().any());
+  return select_layout(d.cpu, d.view.is_u8 && method.keeps_u8, d.forced);
+}
+
+const Form* form_to_try(const FilterDraft& d, uint8_t algorithm) {
+  const ConvMethod& method = *method_of(algorithm);
+  if (!d.for_here || d.forced || d.given->sparsity != OCTET_SPARSE_NONE ||
+      method.operands != KernelKind::kBytes)
+    return nullptr;
+  const PairedWeights weights = method.pairs(packed_layout(d, method), d.shape, nullptr);
+  const Form* const form = paired_form(d.cpu.isas, weights.lanes, weights.depth);
+  Container container;
+  if (!form || !plan_blob(d, *form, algorithm, &container)) return nullptr;
+  const size_t most = d.given->packed_bytes_max;
+  return !most || container.header.bytes <= most ? form : nullptr;
+}
+
+octet_status read_weights(const octet_filter_desc* filter, FilterDraft* d, octet_error* error) {
+  OCTET_TRY(d->given.read(filter, "filter", error));
+  const octet_filter_desc& f = *d->given;
+  OCTET_TRY(check_filter(f, error));
+  OCTET_TRY(read_shape(f.shape, "filter.shape", &d->shape, error));
+  OCTET_TRY(check_zero_points(f.zero_points, f.zero_point_count, d->shape.out_channels, f.type,
+                              "filter.zero_points", error));
+  d->view = view_of(f, d->shape);
+  return OCTET_OK;
+}
+
+octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, bool looks, FilterDraft* d,
+                         octet_error* error) {
+  OCTET_TRY(read_weights(filter, d, error));
+  const octet_filter_desc& f = *d->given;
+  if (isa != OCTET_ISA_AUTO && !find_tier((int)isa))
+    return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
+  Environment environment;
+  OCTET_TRY(read_environment(&environment, error));
+  choose_tier(isa, environment, d);
+  OCTET_TRY(read_machine(f.machine, "filter", &d->cpu, error));
+  d->costs = costs_of(tier_of(d->tier), d->cpu.design);
+  d->costs_origin = CostsOrigin::kBuiltIn;
+  OCTET_TRY(look_up_costs(environment, d, error));
+  const bool forced = f.sparsity == OCTET_SPARSE_2_4, seen = looks && f.data;
+  bool sparse = forced;
+  if (f.sparsity == OCTET_SPARSE_AUTO) OCTET_TRY(compare(environment, isa, &sparse, d, error));
+  d->sparsity = f.sparsity == OCTET_SPARSE_NONE ? Sparsity::kNotAsked
+                : sparse                        ? Sparsity::kTwoOfFour
+                                                : Sparsity::kNoGain;
+  if (sparse && seen) OCTET_TRY(look_at_weights(*d, &d->sparsity, error));
+  size_t most = 0;
+  if (sparse && !seen && (!forced || has_zero_points(d->view, Domain::kS8))) {
+    plan_filters(isa, false, d);
+    octet_error none;
+    if (choose_algorithm(environment, d, &none) == OCTET_OK) most = d->most_bytes;
+  }
+  plan_filters(isa, d->sparsity == Sparsity::kTwoOfFour, d);
+  OCTET_TRY(choose_algorithm(environment, d, error));
+  d->most_bytes = larger(d->most_bytes, most);
+  return OCTET_OK;
+}
+
+}  // namespace octet

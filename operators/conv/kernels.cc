@@ -1,0 +1,65 @@
+#include "operators/conv/kernels.h"
+
+#include "dispatch/tables/kernel_names.h"
+#include "dispatch/tables/kernels.h"
+
+namespace octet {
+namespace {
+
+const RhsLayout& layout_of_kernel(const MicroKernel& kernel) { return kernel.rhs_layout; }
+const RhsLayout& layout_of_kernel(const DepthwiseKernel& kernel) { return kernel.layout; }
+
+// The forced kernel if it is of this kind, else the best that this CPU runs and that reads the
+// layout.
+template <typename Kernel>
+Selected pick(const Table<Kernel>& table, const CpuFeatures& cpu, const RhsLayout& layout,
+              const char* forced, const Kernel** picked) {
+  const auto usable = [&](const Kernel& kernel) {
+    return supports(cpu, kernel) && layout_of_kernel(kernel) == layout;
+  };
+  if (forced && (*picked = find(table, forced)))
+    return usable(**picked) ? Selected::kOk : Selected::kForcedUnusable;
+  if (forced && !kernel_exists(forced)) return Selected::kUnknownName;
+  for (const Kernel* kernel : table)
+    if (usable(*kernel) && !(kernel->flags & kTestsOnly)) {
+      *picked = kernel;
+      return Selected::kOk;
+    }
+  return Selected::kNoKernel;
+}
+
+}  // namespace
+
+ConvKernel select_conv(const ConvMethod& method, const CpuFeatures& cpu, bool lhs_u8, bool rhs_u8,
+                       const WeightFacts& facts, const char* forced) {
+  ConvKernel kernel = {Selected::kNoKernel, nullptr, nullptr};
+  switch (method.operands) {
+    case KernelKind::kBytes: {
+      const Problem problem = {SIZE_MAX, SIZE_MAX, 1, lhs_u8, rhs_u8};
+      const Selection selection = select(cpu, problem, facts, forced);
+      kernel.result = selection.result;
+      kernel.micro = selection.kernel;
+      break;
+    }
+    case KernelKind::kWords:
+      kernel.result = pick(word_kernels(), cpu, facts.layout, forced, &kernel.micro);
+      break;
+    case KernelKind::kDepthwise:
+    case KernelKind::kGrouped:
+      kernel.result = pick(depthwise_kernels(), cpu, facts.layout, forced, &kernel.depthwise);
+      break;
+  }
+  return kernel;
+}
+
+bool has_kernel(const ConvMethod& method, const char* name) {
+  switch (method.operands) {
+    case KernelKind::kBytes: return find(byte_kernels(), name);
+    case KernelKind::kWords: return find(word_kernels(), name);
+    case KernelKind::kDepthwise:
+    case KernelKind::kGrouped: return find(depthwise_kernels(), name);
+  }
+  return false;
+}
+
+}  // namespace octet

@@ -1,0 +1,29 @@
+// From an algorithm and packed weights to the kernel that runs.
+#pragma once
+
+#include "dispatch/select/select.h"
+#include "operators/conv/layouts.h"
+
+namespace octet {
+
+// A kernel of any kind, and what all kinds have.
+struct ConvKernel {
+  Selected result;
+  const MicroKernel* micro;
+  const DepthwiseKernel* depthwise;
+
+  const char* name() const { return micro ? micro->name : depthwise ? depthwise->name : nullptr; }
+  Isa isa() const { return micro ? micro->isa : depthwise ? depthwise->isa : kPortableIsa; }
+  Domain lhs_domain() const { return micro ? micro->lhs_domain : depthwise->lhs_domain; }
+  uint16_t flags() const { return micro ? micro->flags : depthwise->flags; }
+};
+
+// As `select`, which it asks for the kernels of the GEMM; never for one that is for a single row or
+// few columns: those are for matrices.
+ConvKernel select_conv(const ConvMethod& method, const CpuFeatures& cpu, bool lhs_u8, bool rhs_u8,
+                       const WeightFacts& facts, const char* forced);
+
+// Whether a kernel of this name multiplies what the algorithm wants multiplied.
+bool has_kernel(const ConvMethod& method, const char* name);
+
+}  // namespace octet

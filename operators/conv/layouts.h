@@ -1,0 +1,12 @@
+// How an algorithm's weights lie on a tier.
+#pragma once
+
+#include "kernels/core/isa.h"
+#include "operators/conv/algorithms/table.h"
+
+namespace octet {
+
+// weight_zero_points: some weight's zero point is not 0 in s8.
+RhsLayout conv_layout(const ConvMethod& method, Isa isa, bool rhs_u8, bool weight_zero_points);
+
+}  // namespace octet

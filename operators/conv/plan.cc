@@ -1,0 +1,107 @@
+#include "operators/conv/plan.h"
+
+#include <stdio.h>
+
+#include "dispatch/select/sparsity.h"
+#include "dispatch/tables/designs.h"
+
+namespace octet {
+namespace {
+
+const char* refuse(const ConvMethod* method, int algorithm, const ConvProblem& problem) {
+  if (!method) return "this library was built without it";
+  if (const char* refused = method->refuse(problem.shape, problem.zero_points)) return refused;
+  if (method->approximate && !problem.approximate)
+    return "it is approximate, and the filter's accuracy is OCTET_ACCURACY_EXACT";
+  if (problem.sparse && !method->takes_sparse) return "it multiplies no sparse weights";
+  if (problem.without_kernel >> algorithm & 1)
+    return "no kernel for it is built in and passed its self-test";
+  return nullptr;
+}
+
+// As if the tier's kernels were those of sparse weights, which are as much faster or slower than
+// built-in costs say as those of dense ones.
+TierCosts sparse_costs(const Tier& tier, const CpuFeatures& cpu, TierCosts costs) {
+  const TierCosts built_in = costs_of(tier, cpu.design);
+  costs.macs *= sparse_macs(built_in, cpu) / built_in.macs;
+  costs.mr = costs.sparse_mr;
+  costs.nr = costs.sparse_nr;
+  costs.gather = costs.sparse_gather;
+  return costs;
+}
+
+bool is_exact_winograd(int algorithm) {
+  return method_of((uint8_t)algorithm)->operands == KernelKind::kWords;
+}
+
+const char* limit_of(const Estimate& e) {
+  return e.memory > e.compute      ? "memory traffic"
+         : e.transform > e.compute ? "transforms and copies"
+                                   : "dot products";
+}
+
+}  // namespace
+
+// Compute and traffic overlap: the longer of the two counts, and what is exposed of the other.
+// Cores that execute in order wait for what they load.
+double microseconds_of(const Estimate& e, bool in_order) {
+  const double longer = e.compute > e.memory ? e.compute : e.memory,
+               shorter = e.compute > e.memory ? e.memory : e.compute;
+  return longer + (in_order ? 1 : e.exposed) * shorter + e.transform;
+}
+
+void plan_conv(const ConvProblem& problem, ConvPlans* to) {
+  ConvPlans& plans = *to;
+  plans = {};
+  plans.least_too_large = SIZE_MAX;
+  const Candidate* best = nullptr;
+  double best_rank = 0;
+  const bool guesses = is_guess(problem);
+  const Tier& tier = tier_of(problem.isa);
+  const TierCosts given = problem.costs ? *problem.costs : costs_of(tier, problem.cpu.design);
+  const TierCosts costs = problem.sparse ? sparse_costs(tier, problem.cpu, given) : given;
+  for (int i = 0; i < kAlgorithms; ++i) {
+    if (i == OCTET_CONV_AUTO) continue;
+    Candidate& c = plans.candidates[i];
+    const ConvMethod* const method = method_of((uint8_t)i);
+    if (const char* refused = refuse(method, i, problem)) {
+      snprintf(c.reason, sizeof c.reason, "cannot be used: %s", refused);
+      continue;
+    }
+    c.packed_bytes = problem.packed_bytes[i];
+    if (problem.packed_bytes_max && c.packed_bytes > problem.packed_bytes_max) {
+      snprintf(c.reason, sizeof c.reason,
+               "cannot be used: its weights take %zu bytes, and filter.packed_bytes_max is %zu",
+               c.packed_bytes, problem.packed_bytes_max);
+      plans.least_too_large = smaller(plans.least_too_large, c.packed_bytes);
+      continue;
+    }
+    c.possible = true;
+    c.estimate =
+        method->estimate({problem.shape,
+                          problem.sparse ? form_of(tier.sparse).layout
+                                         : conv_layout(*method, problem.isa, problem.rhs_u8,
+                                                       problem.zero_points.any()),
+                          costs, problem.cpu.l2_bytes(), problem.cpu.l3_bytes()});
+    c.microseconds = microseconds_of(c.estimate, problem.cpu.in_order());
+    const double rank = c.microseconds * (guesses && is_exact_winograd(i) ? kLeadWhereGuessed : 1);
+    if (best && best_rank <= rank) continue;
+    best = &c;
+    best_rank = rank;
+    plans.best = (octet_conv_algorithm)i;
+  }
+  for (Candidate& c : plans.candidates) {
+    if (!c.possible) continue;
+    const char* const limit = limit_of(c.estimate);
+    if (&c == best)
+      snprintf(c.reason, sizeof c.reason, "limited by %s", limit);
+    else
+      snprintf(
+          c.reason, sizeof c.reason, "%.2f times the time of %s%s; limited by %s",
+          c.microseconds / best->microseconds, algorithm_name(plans.best),
+          c.microseconds < best->microseconds ? ", too small a lead on an unknown machine" : "",
+          limit);
+  }
+}
+
+}  // namespace octet

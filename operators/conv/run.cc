@@ -1,0 +1,163 @@
+// octet_conv2d_workspace and octet_conv2d_run: from checked arguments to tasks of a pipeline.
+#include <string.h>
+
+#include "dispatch/api/struct_size.h"
+#include "operators/conv/call.h"
+#include "operators/conv/trace.h"
+
+namespace octet {
+
+Pipeline resolve(const octet_conv2d& conv, const ConvCall& call, const Staging& staging) {
+  const octet_conv2d_args& a = call.args;
+  const ConvSizes& z = call.sizes;
+  const ConvShape& s = z.shape;
+  uint8_t* const lhs = (uint8_t*)a.lhs;
+  uint8_t* const residual = (uint8_t*)a.residual;
+  Pipeline p = {};
+  p.plan = &conv.plan;
+  p.staging = staging;
+  const bool lhs_nchw = conv.lhs_layout == OCTET_NCHW, dst_nchw = conv.dst_layout == OCTET_NCHW;
+  p.lhs = {lhs,           lhs_nchw, z.in_h, z.in_w, s.in_channels, element_bytes(conv.lhs_type),
+           call.lhs_pixel};
+  if (conv.lhs_type == OCTET_F32) p.quantizer = {conv.plan.ops->quantize_floats, conv.quantization};
+  p.dst = {(uint8_t*)a.dst,     dst_nchw,      z.out_h, z.out_w, s.out_channels,
+           conv.plan.dst_bytes, call.dst_pixel};
+  p.residual = {residual, dst_nchw, z.out_h, z.out_w, s.out_channels, 1, call.residual_pixel};
+
+  ConvRun& r = p.run;
+  const Borders& borders = staging.borders;
+  r.batch = z.batch;
+  r.in_h = borders.h;
+  r.in_w = borders.w;
+  r.out_h = z.out_h;
+  r.out_w = z.out_w;
+  r.pad_top = s.pad_top - borders.top;
+  r.pad_left = s.pad_left - borders.left;
+  r.zero_rows = conv.zero_row;
+  r.zero_row_stride = conv.zero_row ? 0 : zero_row_bytes(s);
+  r.lhs_zero_points = a.lhs_zero_points;
+  r.lhs_scales = a.lhs_scales;
+  r.lhs = lhs;
+  r.lhs_end = (const uint8_t*)call.lhs.end;
+  r.lhs_pixel = staging.input ? s.in_channels : call.lhs_pixel;
+  r.lhs_row = r.in_w * r.lhs_pixel;
+  r.lhs_image = r.in_h * r.lhs_row;
+  r.to = {(uint8_t*)a.dst, call.dst_pixel, residual, call.residual_pixel};
+  return p;
+}
+
+namespace {
+
+// By what an image of floats is quantized.
+RowQuant measure_image(const octet_conv2d& conv, const Tensor& lhs, size_t image) {
+  const size_t pixel = lhs.nchw ? lhs.channels : lhs.pixel / sizeof(float), pixels = lhs.h * lhs.w;
+  const float* const first = (const float*)lhs.data + image * pixels * pixel;
+  const bool dense = pixel == lhs.channels;
+  return conv.plan.ops->measure_rows(
+      {first, pixel, dense ? 1 : pixels, dense ? pixels * pixel : lhs.channels},
+      conv.lhs_quant == OCTET_LHS_ASYMMETRIC);
+}
+
+// Before the first task, for tasks share images.
+void prepare_images(const octet_conv2d& conv, const Tensor& lhs, const ImageSections& at,
+                    uint8_t* workspace, ConvRun* run) {
+  if (!conv.plan.runtime_zero_point) return;
+  if (quantizes(conv)) {
+    int32_t* const zero_points = (int32_t*)(workspace + at.zero_points);
+    float* const scales = (float*)(workspace + at.scales);
+    for (size_t i = 0; i < run->batch; ++i) {
+      const RowQuant quant = measure_image(conv, lhs, i);
+      zero_points[i] = quant.zero_point;
+      scales[i] = quant.scale;
+    }
+    run->lhs_zero_points = zero_points;
+    run->lhs_scales = scales;
+  }
+  uint8_t* const rows = workspace + at.zero_rows;
+  for (size_t i = 0; i < run->batch; ++i)
+    memset(rows + i * run->zero_row_stride, run->lhs_zero_points ? run->lhs_zero_points[i] : 0,
+           run->zero_row_stride);
+  run->zero_rows = rows;
+}
+
+struct Tasks {
+  const Pipeline& pipeline;
+  const ConvCut& cut;
+  uint8_t* workspace;
+  size_t bytes;  // of each task
+};
+
+void run_one(void* context, size_t index) {
+  const Tasks& t = *(const Tasks*)context;
+  run_task(t.pipeline, t.cut.task(index), t.workspace + index * t.bytes);
+}
+
+// Whether the sizes and the pads are those of the schedule that create made.
+bool as_declared(const ConvSizes& z, const octet_conv2d_args& a) {
+  const auto same = [](size_t given, size_t declared) { return !given || given == declared; };
+  return same(a.batch, z.batch) && same(a.in_h, z.in_h) && same(a.in_w, z.in_w) &&
+         same(a.out_h, z.out_h) && same(a.out_w, z.out_w) && !a.pads;
+}
+
+octet_status run(const octet_conv2d& conv, const octet_conv2d_args& a, octet_error* error) {
+  const size_t concurrency = a.parallel_for && a.concurrency ? a.concurrency : 1;
+  ConvSchedule other;
+  const ConvSchedule* schedule = &conv.declared;
+  if (!as_declared(conv.declared.sizes, a) ||
+      tasks_of(conv, conv.declared.sizes, concurrency) > 1) {
+    ConvSizes sizes;
+    OCTET_TRY(check_sizes(conv, a, "args.", &sizes, error));
+    other = octet::schedule(conv, sizes, concurrency);
+    schedule = &other;
+  }
+  const ConvSizes& z = schedule->sizes;
+  const ConvCut& cut = schedule->cut;
+  ConvCall call = {a, z, {}, {}, {}, 0, 0, 0};
+  OCTET_TRY(check_call(conv, &call, error));
+  OCTET_TRY(check_workspace(a, schedule->workspace(cut.tasks()), error));
+  Pipeline pipeline = resolve(conv, call, schedule->staging);
+  uint8_t* const workspace = (uint8_t*)a.workspace;
+  prepare_images(conv, pipeline.lhs, schedule->images, workspace, &pipeline.run);
+
+  const double start = conv.verbose > 1 ? now_microseconds() : 0;
+  Tasks tasks = {pipeline, cut, workspace + schedule->images.bytes, schedule->task_bytes};
+  if (cut.tasks() == 1)
+    run_one(&tasks, 0);
+  else
+    a.parallel_for(a.parallel_context, cut.tasks(), run_one, &tasks);
+  if (conv.verbose > 1)
+    trace("run", conv, z.shape, z.batch, z.in_h, z.in_w, now_microseconds() - start);
+  return OCTET_OK;
+}
+
+}  // namespace
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_conv2d_workspace(const octet_conv2d* conv, size_t batch, size_t in_h,
+                                    size_t in_w, size_t concurrency, size_t* bytes,
+                                    octet_error* error) {
+  if (!conv || !bytes)
+    return fail(error, OCTET_NULL_POINTER, "%s is null", conv ? "bytes" : "conv");
+  octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
+  args.batch = batch;
+  args.in_h = in_h;
+  args.in_w = in_w;
+  ConvSizes sizes;
+  OCTET_TRY(check_sizes(*conv, args, "", &sizes, error));
+  const size_t tasks = concurrency ? concurrency : 1;
+  *bytes = schedule(*conv, sizes, tasks).workspace(tasks);
+  if (*bytes == SIZE_MAX)
+    return fail(error, OCTET_BAD_SIZE, "concurrency = %zu: the workspace leaves size_t",
+                concurrency);
+  return OCTET_OK;
+}
+
+octet_status octet_conv2d_run(const octet_conv2d* conv, const octet_conv2d_args* args,
+                              octet_error* error) {
+  if (!conv || !args) return fail(error, OCTET_NULL_POINTER, "%s is null", conv ? "args" : "conv");
+  Given<octet_conv2d_args> given;
+  OCTET_TRY(given.read(args, "args", error));
+  return run(*conv, *given, error);
+}

@@ -1,0 +1,51 @@
+#include "operators/conv/schedule.h"
+
+#include "kernels/core/sections.h"
+#include "operators/common/task_size.h"
+#include "operators/conv/object.h"
+
+namespace octet {
+namespace {
+
+ImageSections image_sections(const octet_conv2d& conv, size_t batch) {
+  Sections sections;
+  ImageSections at = {};
+  if (conv.plan.runtime_zero_point)
+    at.zero_rows = sections.take(batch * zero_row_bytes(conv.plan.shape));
+  if (quantizes(conv)) {
+    at.zero_points = sections.take(batch * sizeof(int32_t));
+    at.scales = sections.take(batch * sizeof(float));
+  }
+  at.bytes = sections.bytes;
+  return at;
+}
+
+ConvCut cut(const ConvPlan& plan, const Staging& staging, const ConvSizes& sizes,
+            size_t concurrency) {
+  const ConvGrain grain = pipeline_grain(plan, staging, sizes.out_h, sizes.out_w);
+  const size_t units = sizes.batch * grain.units, channels = plan.shape.out_channels;
+  // Among equals along units, for transforms are shared by channels.
+  const GridSteps steps =
+      cut_grid({units, 1, channels, grain.channels}, concurrency, plan.tasks, true);
+  return {units,    steps.rows,    divide_up(units, steps.rows),
+          channels, steps.columns, divide_up(channels, steps.columns)};
+}
+
+}  // namespace
+
+size_t tasks_of(const octet_conv2d& conv, const ConvSizes& z, size_t concurrency) {
+  const double pixels = (double)z.batch * (double)z.out_h * (double)z.out_w;
+  return tasks_worth(pixels * conv.pixel_cycles, concurrency);
+}
+
+ConvSchedule schedule(const octet_conv2d& conv, const ConvSizes& z, size_t concurrency) {
+  const ConvPlan& plan = conv.plan;
+  const Staging staging =
+      plan_staging(plan, z.shape, conv.lhs_layout == OCTET_NCHW || conv.lhs_type == OCTET_F32,
+                   conv.dst_layout == OCTET_NCHW, conv.residual_type != 0, z.in_h, z.in_w);
+  return {z, staging, cut(plan, staging, z, tasks_of(conv, z, concurrency)),
+          image_sections(conv, z.batch),
+          pipeline_sections(plan, staging, z.batch, z.out_h, z.out_w).bytes};
+}
+
+}  // namespace octet

@@ -1,0 +1,163 @@
+#include "operators/conv/shape.h"
+
+#include "operators/common/check.h"
+
+namespace octet {
+namespace {
+
+struct Field {
+  const char* name;
+  size_t value;
+};
+
+// In 64 bits, which hold a product of two such fields, where size_t may have 32.
+octet_status check_axis(const ConvShape& s, bool vertical, size_t in, const char* name, size_t* out,
+                        octet_error* error) {
+  const size_t before = vertical ? s.pad_top : s.pad_left,
+               after = vertical ? s.pad_bottom : s.pad_right;
+  const size_t kernel = vertical ? s.kernel_h : s.kernel_w,
+               stride = vertical ? s.stride_h : s.stride_w;
+  const size_t dilation = vertical ? s.dilation_h : s.dilation_w,
+               extra = vertical ? s.output_padding_h : s.output_padding_w;
+  const char* axis = vertical ? "h" : "w";
+  const uint64_t reach = (uint64_t)dilation * (kernel - 1) + 1, pads = (uint64_t)before + after;
+  const uint64_t larger_end =
+      s.transposed ? (uint64_t)(in - 1) * stride + reach + extra : in + pads;
+  const uint64_t smaller_end = s.transposed ? pads + 1 : reach;
+  if (larger_end < smaller_end)
+    return fail(error, OCTET_BAD_SIZE,
+                "%s: in_%s = %zu with kernel_%s = %zu, dilation_%s = %zu, stride_%s = %zu and "
+                "padding %zu + %zu leaves no output",
+                name, axis, in, axis, kernel, axis, dilation, axis, stride, before, after);
+  const uint64_t size = (larger_end - smaller_end) / (s.transposed ? 1 : stride) + 1;
+  if (size > kLargest)
+    return fail(error, OCTET_BAD_SIZE, "%s: the output would have out_%s = %llu, above 2^31", name,
+                axis, (unsigned long long)size);
+  *out = (size_t)size;
+  return OCTET_OK;
+}
+
+// Whether so many bytes are an object of which four fit in memory.
+bool fits(uint64_t bytes) { return bytes <= PTRDIFF_MAX / 4; }
+template <typename... Factors>
+bool fits(uint64_t bytes, uint64_t factor, Factors... more) {
+  return !__builtin_mul_overflow(bytes, factor, &bytes) && fits(bytes, more...);
+}
+
+// Nothing that create copies and no part of a workspace leaves size_t then, whatever the algorithm.
+octet_status check_memory(const ConvShape& s, size_t out_h, size_t out_w, const char* name,
+                          octet_error* error) {
+  constexpr size_t kArrays = 64;             // bytes of all arrays over channels, per channel
+  constexpr size_t kRows = 16, kBlock = 64;  // at most: of a tile, channels of a staged line
+  const uint64_t high = (uint64_t)s.in_h + s.pad_top + s.pad_bottom + s.stride_h,
+                 wide = (uint64_t)s.in_w + s.pad_left + s.pad_right + s.stride_w;
+  // Staged tensors have borders; rows of zero points are a cache line longer, twice.
+  const bool tensors = fits(s.batch, high, wide, s.in_channels) &&
+                       fits(s.batch, out_h, out_w, s.out_channels, 4) &&
+                       fits(s.batch, (uint64_t)s.in_channels + 128);
+  const bool arrays = fits(s.out_channels + kArrays, kArrays);
+  // A tile's windows, gathered as words, and their addresses. Groups may be joined to fill a panel.
+  const uint64_t group = smaller(s.in_channels, kBlock * s.group_in());
+  const bool windows = fits(s.taps(), group + 2 * kRows, 2 * kRows);
+  const uint64_t lines = (uint64_t)s.dilation_h * (s.kernel_h - 1) + s.stride_h + 2;
+  const bool staged_lines = s.transposed || fits(lines, wide, kBlock);
+  if (tensors && arrays && windows && staged_lines) return OCTET_OK;
+  return fail(error, OCTET_BAD_SIZE, "%s: %s leave size_t", name,
+              !tensors  ? "the tensors"
+              : !arrays ? "the arrays over out_channels"
+                        : "the workspaces, for a kernel of this size,");
+}
+
+// All but whether tensors of this shape fit in memory.
+octet_status read_geometry(const octet_conv2d_shape& d, const char* name, ConvShape* s,
+                           octet_error* error) {
+  const Field nonzero[] = {{"batch_max", d.batch_max},       {"in_h_max", d.in_h_max},
+                           {"in_w_max", d.in_w_max},         {"in_channels", d.in_channels},
+                           {"out_channels", d.out_channels}, {"groups", d.groups},
+                           {"kernel_h", d.kernel_h},         {"kernel_w", d.kernel_w},
+                           {"stride_h", d.stride_h},         {"stride_w", d.stride_w},
+                           {"dilation_h", d.dilation_h},     {"dilation_w", d.dilation_w}};
+  for (const Field& f : nonzero)
+    if (f.value == 0) return fail(error, OCTET_BAD_SIZE, "%s.%s is 0", name, f.name);
+  const Field any[] = {{"pad_top", d.pad_top},
+                       {"pad_bottom", d.pad_bottom},
+                       {"pad_left", d.pad_left},
+                       {"pad_right", d.pad_right}};
+  for (const Field& f : nonzero)
+    if (f.value > kLargest)
+      return fail(error, OCTET_BAD_SIZE, "%s.%s is %zu; it ends at 2^31", name, f.name, f.value);
+  for (const Field& f : any)
+    if (f.value > kLargest)
+      return fail(error, OCTET_BAD_SIZE, "%s.%s is %zu; it ends at 2^31", name, f.name, f.value);
+  if (d.transposed != 0 && d.transposed != 1)
+    return fail(error, OCTET_UNKNOWN_ENUM, "%s.transposed is %d, neither 0 nor 1", name,
+                d.transposed);
+  if (!d.transposed && (d.output_padding_h || d.output_padding_w))
+    return fail(error, OCTET_UNSUPPORTED, "%s.output_padding_%s is for transposed convolutions",
+                name, d.output_padding_h ? "h" : "w");
+  if (d.transposed && (d.output_padding_h >= d.stride_h || d.output_padding_w >= d.stride_w))
+    return fail(error, OCTET_BAD_SIZE,
+                "%s.output_padding_h = %zu, output_padding_w = %zu: they must be below the strides "
+                "%zu, %zu",
+                name, d.output_padding_h, d.output_padding_w, d.stride_h, d.stride_w);
+  if (d.in_channels % d.groups || d.out_channels % d.groups)
+    return fail(error, OCTET_BAD_SIZE,
+                "%s.groups = %zu does not divide in_channels = %zu and out_channels = %zu", name,
+                d.groups, d.in_channels, d.out_channels);
+  if (d.transposed && (uint64_t)d.stride_h * d.stride_w > kMaxPhases)
+    return fail(error, OCTET_UNSUPPORTED,
+                "%s: stride_h x stride_w = %zu x %zu; those of a transposed convolution end at "
+                "65536 together",
+                name, d.stride_h, d.stride_w);
+  *s = {d.batch_max,  d.in_h_max,        d.in_w_max,         d.in_channels,     d.out_channels,
+        d.groups,     d.kernel_h,        d.kernel_w,         d.stride_h,        d.stride_w,
+        d.dilation_h, d.dilation_w,      d.pad_top,          d.pad_bottom,      d.pad_left,
+        d.pad_right,  d.transposed != 0, d.output_padding_h, d.output_padding_w};
+
+  // No accumulator could hold more depth, and all sums over weights fit int32.
+  size_t depth;
+  if (__builtin_mul_overflow(d.kernel_h, d.kernel_w, &depth) ||
+      __builtin_mul_overflow(depth, s->group_in(), &depth) || depth > INT32_MAX / 255)
+    return fail(error, OCTET_BAD_SIZE,
+                "%s: kernel_h x kernel_w x in_channels / groups is above %d, the most that int32 "
+                "sums can hold",
+                name, INT32_MAX / 255);
+  return OCTET_OK;
+}
+
+}  // namespace
+
+octet_status output_size(const ConvShape& s, size_t in_h, size_t in_w, const char* name,
+                         size_t* out_h, size_t* out_w, octet_error* error) {
+  OCTET_TRY(check_axis(s, true, in_h, name, out_h, error));
+  return check_axis(s, false, in_w, name, out_w, error);
+}
+
+octet_status read_shape(const octet_conv2d_shape& d, const char* name, ConvShape* s,
+                        octet_error* error) {
+  OCTET_TRY(read_geometry(d, name, s, error));
+  size_t out_h, out_w;
+  OCTET_TRY(output_size(*s, s->in_h, s->in_w, name, &out_h, &out_w, error));
+  return check_memory(*s, out_h, out_w, name, error);
+}
+
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_conv2d_output_size(const octet_conv2d_shape* shape, size_t in_h, size_t in_w,
+                                      size_t* out_h, size_t* out_w, octet_error* error) {
+  if (!shape || !out_h || !out_w)
+    return fail(error, OCTET_NULL_POINTER, "%s is null",
+                !shape   ? "shape"
+                : !out_h ? "out_h"
+                         : "out_w");
+  if (!in_h || !in_w) return fail(error, OCTET_BAD_SIZE, "%s is 0", in_h ? "in_w" : "in_h");
+  octet_conv2d_shape sized = *shape;  // batch and channels do not matter
+  sized.batch_max = sized.in_channels = sized.out_channels = sized.groups = 1;
+  sized.in_h_max = in_h;
+  sized.in_w_max = in_w;
+  ConvShape s;
+  OCTET_TRY(read_geometry(sized, "shape", &s, error));
+  return output_size(s, in_h, in_w, "shape", out_h, out_w, error);
+}

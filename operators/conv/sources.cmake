@@ -1,0 +1,10 @@
+if(NOT OCTET_WITH_CONVOLUTION)
+  octet_sources(not_built.cc)
+  return()
+endif()
+octet_sources(blob.cc check.cc choice.cc cost.cc create.cc filter.cc kernels.cc layouts.cc limit.cc
+  machine.cc pack.cc plan.cc run.cc run_lines.cc schedule.cc shape.cc trace.cc)
+if(OCTET_WITH_TUNING)
+  octet_sources(tuning.cc)
+endif()
+include(${CMAKE_CURRENT_LIST_DIR}/algorithms/sources.cmake)

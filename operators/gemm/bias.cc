@@ -1,0 +1,104 @@
+// Converters write a bias of 2^30, or one near 2^31, for a channel whose weights are zero or too
+// small to matter. All its sums leave as the same byte; so they do with a bias that leaves them the
+// room that fast exits want.
+#include "operators/common/check.h"
+#include "operators/gemm/draft.h"
+
+namespace octet {
+namespace {
+
+constexpr int64_t kFarthest = (int64_t)1 << 32;  // a bias and a sum, either of them in int32
+
+int64_t clamp(int64_t x, int64_t lo, int64_t hi) { return x < lo ? lo : x > hi ? hi : x; }
+
+// kernels/core/tflite_scale.h, of an accumulator that int32 need not hold. Shifted left it ends
+// where the multiplier, half of 2^31 or more, takes it beyond every clamp.
+int64_t tflite_scaled(int64_t acc, int32_t multiplier, int32_t shift) {
+  const int32_t left = shift > 0 ? shift : 0, right = left - shift;
+  const int64_t x = clamp(acc, -(kFarthest >> left), kFarthest >> left) * ((int64_t)1 << left);
+  const int64_t high = (x * multiplier + ((int64_t)1 << 30)) >> 31;
+  const int64_t mask = ((int64_t)1 << right) - 1;
+  return (high >> right) + ((high & mask) > (mask >> 1) + (high < 0));
+}
+
+// All that is done to a column's accumulators: it never falls where they rise.
+class Column {
+ public:
+  Column(const octet_epilogue& e, const Finish& f, size_t n) : f_(f) {
+    if (e.requant == OCTET_REQUANT_FLOAT) {
+      scale_ = e.scales[e.scale_count == 1 ? 0 : n];
+    } else {
+      multiplier_ = e.multipliers[e.multiplier_count == 1 ? 0 : n];
+      shift_ = shift_of(e, n);
+    }
+  }
+
+  // Whether two accumulators, hence all between them, give the same byte, whatever the residual.
+  bool alike(int64_t a, int64_t b) const {
+    if (multiplier_ >= 0) return integer(a) == integer(b);
+    if (!f_.has_residual) return rounded(product(a)) == rounded(product(b));
+    for (int32_t byte = 0; byte < 256; ++byte) {
+      const int32_t value = byte - (f_.residual_u8 ? 0 : 128) - f_.residual_zero_point;
+      const float residual = (float)value * f_.residual_scale;
+      if (rounded(product(a) + residual) != rounded(product(b) + residual)) return false;
+    }
+    return true;
+  }
+
+ private:
+  // TFLite mode: the output less its zero point, or what the residual is added to
+  int64_t integer(int64_t acc) const {
+    const int64_t lo = f_.has_residual ? f_.product_lo : f_.lo - f_.zero_point,
+                  hi = f_.has_residual ? f_.product_hi : f_.hi - f_.zero_point;
+    return clamp(tflite_scaled(acc, multiplier_, shift_), lo, hi);
+  }
+  float product(int64_t acc) const {
+    const float p = (float)acc * scale_;
+    if (!f_.has_residual || !f_.clamps_product) return p;
+    return p < f_.product_lo_f32   ? f_.product_lo_f32
+           : p > f_.product_hi_f32 ? f_.product_hi_f32
+                                   : p;
+  }
+  // Half to even: 1.5 * 2^23 leaves no bits for a fraction
+  float rounded(float x) const {
+    return (x < f_.lo_f32 ? f_.lo_f32 : x > f_.hi_f32 ? f_.hi_f32 : x) + 12582912.0f;
+  }
+
+  const Finish& f_;
+  float scale_ = 0;
+  int32_t multiplier_ = -1, shift_ = 0;  // in float mode no multiplier
+};
+
+}  // namespace
+
+int32_t settled_bias(const Draft& draft, const PackedRhs& packed, size_t n) {
+  const octet_gemm_desc& d = draft.desc;
+  const octet_epilogue& e = d.epilogue;
+  const int32_t bias = e.bias ? e.bias[n] : 0;
+  if (!bias || !packed.positive || runtime_scales(d) || !is_8bit(d.dst_type)) return bias;
+  // An approximate sum leaves its exact range on both sides, by an amount that only has a bound
+  if (draft.stretch != 1) return bias;
+  const SumRange sums = sum_range(draft, packed, n);
+  if (sums.lo < INT32_MIN || sums.hi > INT32_MAX || sums.hi - sums.lo > INT32_MAX) return bias;
+  const int64_t reach = bias < 0 ? -(bias + sums.lo) : bias + sums.hi;
+  const bool tflite = e.requant == OCTET_REQUANT_TFLITE;
+  if (reach <= INT32_MAX &&
+      (double)reach * factor_of(e, n) * kFloatMargin < (tflite ? kTfliteLimit : kInt16Limit))
+    return bias;
+  const Column column(e, draft.finish, n);
+  // Of the biases between 0 and the given one those from some one on are as good as that
+  const int64_t given_end = bias < 0 ? bias + sums.hi : bias + sums.lo;
+  const auto as_good = [&](int64_t other) {
+    return column.alike(other + sums.lo, given_end) && column.alike(other + sums.hi, given_end);
+  };
+  if (!as_good(bias)) return bias;
+  if (as_good(0)) return 0;
+  int64_t worse = 0, good = bias;
+  while (good - worse > 1 || worse - good > 1) {
+    const int64_t between = (worse + good) / 2;
+    (as_good(between) ? good : worse) = between;
+  }
+  return (int32_t)good;
+}
+
+}  // namespace octet

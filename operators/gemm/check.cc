@@ -1,0 +1,334 @@
+// The checks of octet_gemm_create that look at the descriptor alone.
+#include "operators/common/check.h"
+#include "dispatch/tables/tiers.h"
+#include "operators/common/blob.h"
+#include "operators/gemm/draft.h"
+
+namespace octet {
+namespace {
+
+octet_status check_enums(const Draft& draft) {
+  const octet_gemm_desc& d = draft.desc;
+  const octet_epilogue& e = d.epilogue;
+  octet_error* error = draft.error;
+  if (d.lhs_quant < OCTET_LHS_STATIC || d.lhs_quant > OCTET_LHS_ASYMMETRIC)
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.lhs_quant is %d, not an octet_lhs_quant",
+                (int)d.lhs_quant);
+  if (!is_8bit(d.lhs_type) && d.lhs_type != OCTET_F32)
+    return fail(error, OCTET_UNKNOWN_ENUM,
+                "desc.lhs_type is %d; it must be OCTET_S8, OCTET_U8 or OCTET_F32", (int)d.lhs_type);
+  if (!is_8bit(d.rhs_type))
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.rhs_type is %d; it must be OCTET_S8 or OCTET_U8",
+                (int)d.rhs_type);
+  if (d.dst_type < OCTET_S8 || d.dst_type > OCTET_F32)
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.dst_type is %d, not an octet_type",
+                (int)d.dst_type);
+  if (e.requant != OCTET_REQUANT_FLOAT && e.requant != OCTET_REQUANT_TFLITE)
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.epilogue.requant is %d, not an octet_requant",
+                (int)e.requant);
+  if (e.activation < OCTET_ACTIVATION_NONE || e.activation > OCTET_ACTIVATION_RELU_N1_TO_1)
+    return fail(error, OCTET_UNKNOWN_ENUM,
+                "desc.epilogue.activation is %d, not an octet_activation", (int)e.activation);
+  if (e.product_activation < OCTET_ACTIVATION_NONE ||
+      e.product_activation > OCTET_ACTIVATION_RELU_N1_TO_1)
+    return fail(error, OCTET_UNKNOWN_ENUM,
+                "desc.epilogue.product_activation is %d, not an octet_activation",
+                (int)e.product_activation);
+  if (d.rhs_order != OCTET_KN && d.rhs_order != OCTET_NK)
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.rhs_order is %d, neither OCTET_KN nor OCTET_NK",
+                (int)d.rhs_order);
+  if (e.residual.type != 0 && !is_8bit(e.residual.type))
+    return fail(error, OCTET_UNKNOWN_ENUM,
+                "desc.epilogue.residual.type is %d; it must be OCTET_S8, OCTET_U8 or 0",
+                (int)e.residual.type);
+  if (d.max_isa != OCTET_ISA_AUTO && !find_tier((int)d.max_isa))
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.max_isa is %d, not an octet_isa", (int)d.max_isa);
+  if ((d.allocator.allocate == nullptr) != (d.allocator.release == nullptr))
+    return fail(error, OCTET_NULL_POINTER,
+                "desc.allocator has one of allocate and release, but not the other");
+  return OCTET_OK;
+}
+
+// The name of the first field that is set; null if none is.
+const char* set_field(const octet_residual& r) {
+  const struct {
+    const char* name;
+    bool set;
+  } fields[] = {{"zero_point", r.zero_point != 0},
+                {"scale", r.scale != 0},
+                {"intermediate_zero_point", r.intermediate_zero_point != 0},
+                {"product_multiplier", r.product_multiplier != 0},
+                {"product_shift", r.product_shift != 0},
+                {"residual_multiplier", r.residual_multiplier != 0},
+                {"residual_shift", r.residual_shift != 0},
+                {"dst_multiplier", r.dst_multiplier != 0},
+                {"dst_shift", r.dst_shift != 0}};
+  for (const auto& field : fields)
+    if (field.set) return field.name;
+  return nullptr;
+}
+
+// A residual whose type was forgotten would be a residual that is silently not added.
+octet_status check_residual_type(const octet_residual& r, octet_error* error) {
+  const char* const field = r.type ? nullptr : set_field(r);
+  if (!field) return OCTET_OK;
+  return fail(error, OCTET_UNSUPPORTED,
+              "desc.epilogue.residual.%s is set, but desc.epilogue.residual.type is 0, which means "
+              "that there is no residual; set the type, or leave all of desc.epilogue.residual 0",
+              field);
+}
+
+// Combinations that have no meaning, rather than being quietly ignored.
+octet_status check_combination(const Draft& draft) {
+  const octet_gemm_desc& d = draft.desc;
+  const octet_epilogue& e = d.epilogue;
+  octet_error* error = draft.error;
+  const auto refuse = [&](const char* what) { return fail(error, OCTET_UNSUPPORTED, "%s", what); };
+  if ((d.lhs_type == OCTET_F32) != quantizes(d))
+    return refuse(
+        "desc.lhs_type OCTET_F32 goes with OCTET_LHS_SYMMETRIC or OCTET_LHS_ASYMMETRIC, and only "
+        "with them");
+  if (quantizes(d) && d.dst_type != OCTET_F32)
+    return refuse(
+        "OCTET_LHS_SYMMETRIC and OCTET_LHS_ASYMMETRIC give an f32 dst; desc.dst_type must be "
+        "OCTET_F32");
+  if (d.lhs_quant != OCTET_LHS_STATIC && d.lhs_zero_point != 0)
+    return refuse(
+        "desc.lhs_zero_point is for OCTET_LHS_STATIC; with run-time quantization it comes with "
+        "each run");
+  if (d.dst_type != OCTET_F32 && e.bias_f32)
+    return refuse("desc.epilogue.bias_f32 is for an f32 dst; use desc.epilogue.bias");
+  OCTET_TRY(check_residual_type(e.residual, error));
+  if (!is_8bit(d.dst_type)) {
+    if (e.residual.type) return refuse("desc.epilogue.residual needs an s8 or u8 dst");
+    if (e.lut) return refuse("desc.epilogue.lut needs an s8 or u8 dst");
+    if (e.dst_zero_point) return refuse("desc.epilogue.dst_zero_point needs an s8 or u8 dst");
+    if (e.requant == OCTET_REQUANT_TFLITE)
+      return refuse("OCTET_REQUANT_TFLITE needs an s8 or u8 dst");
+  }
+  if (e.product_activation && !e.residual.type)
+    return refuse(
+        "desc.epilogue.product_activation is for a product to which a residual is added; without "
+        "desc.epilogue.residual use desc.epilogue.activation");
+  if (d.dst_type == OCTET_S32) {
+    if (e.scales || e.scale_count)
+      return refuse(
+          "desc.epilogue.scales has no meaning for an s32 dst: it holds the accumulators");
+    if (e.activation)
+      return refuse(
+          "desc.epilogue.activation has no meaning for an s32 dst: it holds the accumulators");
+  }
+  if (e.requant == OCTET_REQUANT_TFLITE ? e.scales || e.scale_count
+                                        : e.multipliers || e.shifts || e.multiplier_count)
+    return refuse(
+        "desc.epilogue.scales is for OCTET_REQUANT_FLOAT, desc.epilogue.multipliers and "
+        "desc.epilogue.shifts are for "
+        "OCTET_REQUANT_TFLITE");
+  if (e.requant == OCTET_REQUANT_TFLITE && runtime_scales(d))
+    return refuse(
+        "OCTET_REQUANT_TFLITE needs OCTET_LHS_STATIC: its multipliers hold the lhs scale");
+  return OCTET_OK;
+}
+
+octet_status check_sizes(Draft* draft) {
+  const octet_gemm_desc& d = draft->desc;
+  octet_error* error = draft->error;
+  if (d.m_max == 0 || d.n == 0 || d.k == 0)
+    return fail(error, OCTET_BAD_SIZE,
+                "desc.m_max = %zu, desc.n = %zu, desc.k = %zu: none may be 0", d.m_max, d.n, d.k);
+  // Leaves room for every rounding and product of the plan
+  constexpr size_t kLargest = (size_t)1 << 31;
+  if (d.m_max > kLargest || d.n > kLargest || d.k > (size_t)INT32_MAX / 255)
+    return fail(error, OCTET_BAD_SIZE,
+                "desc.m_max = %zu, desc.n = %zu, desc.k = %zu: m and n end at 2^31, k at %d",
+                d.m_max, d.n, d.k, INT32_MAX / 255);
+  size_t bytes;
+  if (!span_bytes(1, 0, d.m_max, d.n, d.n, 4, &bytes))
+    return fail(error, OCTET_BAD_SIZE, "desc.m_max = %zu times desc.n = %zu leaves size_t", d.m_max,
+                d.n);
+  if (!span_bytes(1, 0, d.m_max, d.k, d.k, element_bytes(d.lhs_type), &bytes))
+    return fail(error, OCTET_BAD_SIZE, "desc.m_max = %zu times desc.k = %zu leaves size_t", d.m_max,
+                d.k);
+  // What create copies of a column, and a workspace holds of it; and run-time weights, packed. In
+  // 64 bits, where size_t may have 32.
+  constexpr uint64_t kColumnBytes = 64, kWidest = 64, kDeepest = 16;
+  const uint64_t columns = (uint64_t)d.n + 2 * kWidest,
+                 panels = d.packed ? 0 : columns * (d.k + kDeepest);
+  if (columns * kColumnBytes + panels > PTRDIFF_MAX)
+    return fail(
+        error, OCTET_BAD_SIZE,
+        "desc.n = %zu, desc.k = %zu: arrays over the columns and packed weights leave size_t", d.n,
+        d.k);
+
+  draft->has_blob = d.packed != nullptr;
+  draft->matrices = 1;
+  if (!d.packed) {
+    if (d.packed_bytes)
+      return fail(error, OCTET_NULL_POINTER, "desc.packed is null but desc.packed_bytes is %zu",
+                  d.packed_bytes);
+    return OCTET_OK;
+  }
+  OCTET_TRY(check_aligned(d.packed, "desc.packed", error));
+  Container& c = draft->blob;
+  const BlobProblem problem = check_matrices(d.packed, d.packed_bytes, find_form, &c);
+  if (problem == BlobProblem::kOtherKind && c.header.kind == BlobKind::kFilter)
+    return fail(error, OCTET_BAD_BLOB,
+                "desc.packed comes from octet_conv2d_pack; a GEMM takes what octet_pack makes");
+  OCTET_TRY(blob_status(problem, "desc.packed", d.packed_bytes, error));
+  const MatricesGeometry g = c.read_geometry<MatricesGeometry>();
+  const size_t batch = d.batch_max ? d.batch_max : 1;
+  if (g.n != d.n || g.k != d.k || c.header.type != d.rhs_type || (g.count != 1 && g.count < batch))
+    return fail(error, OCTET_BAD_BLOB,
+                "desc.packed holds %zu matrices of n = %zu, k = %zu, type %s; the descriptor wants "
+                "%zu of n = %zu, k = %zu, type %s",
+                (size_t)g.count, (size_t)g.n, (size_t)g.k,
+                octet_type_name((octet_type)c.header.type), batch, d.n, d.k,
+                octet_type_name(d.rhs_type));
+  draft->matrices = (size_t)g.count;
+  return OCTET_OK;
+}
+
+octet_status check_lhs(Draft* draft) {
+  const octet_gemm_desc& d = draft->desc;
+  if (d.lhs_quant == OCTET_LHS_STATIC) {
+    OCTET_TRY(check_zero_point(d.lhs_zero_point, d.lhs_type, "desc.lhs_zero_point", kScalar,
+                               draft->error));
+    draft->lhs_u8 = d.lhs_type == OCTET_U8;
+    draft->lhs_lo = least(d.lhs_type) - d.lhs_zero_point;
+    draft->lhs_hi = most(d.lhs_type) - d.lhs_zero_point;
+  } else if (d.lhs_quant == OCTET_LHS_SYMMETRIC) {
+    draft->lhs_u8 = false;
+    draft->lhs_lo = -127;
+    draft->lhs_hi = 127;
+  } else {
+    draft->lhs_u8 = d.lhs_quant == OCTET_LHS_ASYMMETRIC || d.lhs_type == OCTET_U8;
+    draft->lhs_lo = -255;
+    draft->lhs_hi = 255;
+  }
+  return OCTET_OK;
+}
+
+octet_status check_scales(const Draft& draft) {
+  const octet_gemm_desc& d = draft.desc;
+  const octet_epilogue& e = d.epilogue;
+  octet_error* error = draft.error;
+  if (d.dst_type == OCTET_S32) return OCTET_OK;
+  if (e.requant == OCTET_REQUANT_FLOAT) {
+    if (!e.scales) return fail(error, OCTET_NULL_POINTER, "desc.epilogue.scales is null");
+    if (e.scale_count != 1 && e.scale_count != d.n)
+      return fail(error, OCTET_BAD_SIZE,
+                  "desc.epilogue.scale_count is %zu; it must be 1 or n = %zu", e.scale_count, d.n);
+    for (size_t i = 0; i < e.scale_count; ++i)
+      OCTET_TRY(check_scale(e.scales[i], "desc.epilogue.scales", i, error));
+    return OCTET_OK;
+  }
+  if (!e.multipliers || !e.shifts)
+    return fail(error, OCTET_NULL_POINTER, "desc.epilogue.%s is null",
+                e.multipliers ? "shifts" : "multipliers");
+  if (e.multiplier_count != 1 && e.multiplier_count != d.n)
+    return fail(error, OCTET_BAD_SIZE,
+                "desc.epilogue.multiplier_count is %zu; it must be 1 or n = %zu",
+                e.multiplier_count, d.n);
+  for (size_t i = 0; i < e.multiplier_count; ++i) {
+    if (e.multipliers[i] != 0 && e.multipliers[i] < 1 << 30)
+      return fail(error, OCTET_BAD_SCALE,
+                  "desc.epilogue.multipliers[%zu] is %d; it must be 0 or in [2^30, 2^31)", i,
+                  (int)e.multipliers[i]);
+    if (e.shifts[i] < -31 || e.shifts[i] > 30)
+      return fail(error, OCTET_BAD_SCALE,
+                  "desc.epilogue.shifts[%zu] is %d; it must be in [-31, 30]", i, (int)e.shifts[i]);
+  }
+  return OCTET_OK;
+}
+
+// The largest magnitude of run-time weights with zero points.
+int64_t any_zero_points(const Draft& draft) {
+  const int64_t reach = draft.lhs_hi > -draft.lhs_lo ? draft.lhs_hi : -draft.lhs_lo;
+  return (int64_t)draft.desc.k * reach * 255;
+}
+
+}  // namespace
+
+octet_status check_kind(const Draft& draft) {
+  for (const uintptr_t& reserved : draft.desc.reserved)
+    if (reserved)
+      return fail(draft.error, OCTET_UNSUPPORTED,
+                  "desc.reserved[%d] is not 0; this version has no use for it",
+                  (int)(&reserved - draft.desc.reserved));
+  OCTET_TRY(check_enums(draft));
+  return check_combination(draft);
+}
+
+octet_status check_quantization(Draft* draft) {
+  OCTET_TRY(check_lhs(draft));
+  return check_scales(*draft);
+}
+
+SumRange sum_range(const Draft& draft, const PackedRhs& packed, size_t n) {
+  const int64_t lo = draft.lhs_lo, hi = draft.lhs_hi;
+  if (packed.positive)
+    return {packed.positive[n] * lo + packed.negative[n] * hi,
+            packed.positive[n] * hi + packed.negative[n] * lo};
+  const octet_gemm_desc& d = draft.desc;
+  const int64_t k = (int64_t)d.k, up = most(d.rhs_type), down = least(d.rhs_type);
+  return {k * (up * lo < down * hi ? up * lo : down * hi),
+          k * (up * hi > down * lo ? up * hi : down * lo)};
+}
+
+octet_status check_range(Draft* draft, const PackedRhs& packed) {
+  const octet_gemm_desc& d = draft->desc;
+  const octet_epilogue& e = d.epilogue;
+  // Then one column stands for all
+  const bool alike = !packed.positive && !e.bias && e.scale_count <= 1 && e.multiplier_count <= 1;
+  for (size_t n = 0; n < (alike ? 1 : d.n); ++n) {
+    const int64_t bias = settled_bias(*draft, packed, n);
+    const SumRange range = sum_range(*draft, packed, n);
+    const int64_t hi = range.hi + bias, lo = range.lo + bias;
+    const bool overflows = hi > INT32_MAX || lo < INT32_MIN;
+    if (overflows && (range.hi > INT32_MAX || range.lo < INT32_MIN))
+      return fail(draft->error, OCTET_ACCUMULATOR_OVERFLOW,
+                  "the sums of %s %zu may reach %lld, outside int32: %s = %zu is too deep",
+                  draft->column, n, (long long)(range.hi > INT32_MAX ? range.hi : range.lo),
+                  draft->depth, d.k);
+    if (overflows)
+      return fail(
+          draft->error, OCTET_ACCUMULATOR_OVERFLOW,
+          "the accumulator of %s %zu may reach %lld, outside int32: desc.epilogue.bias[%zu] "
+          "is %lld, and its sums reach from %lld to %lld",
+          draft->column, n, (long long)(hi > INT32_MAX ? hi : lo), n, (long long)bias,
+          (long long)range.lo, (long long)range.hi);
+    const int64_t magnitude = hi > -lo ? hi : -lo, bias_magnitude = bias < 0 ? -bias : bias;
+    draft->max_bias = bias_magnitude > draft->max_bias ? bias_magnitude : draft->max_bias;
+    if (d.dst_type == OCTET_S32) continue;
+    const double factor = factor_of(e, n), scaled = (double)magnitude * factor * draft->stretch;
+    draft->max_scaled = scaled > draft->max_scaled ? scaled : draft->max_scaled;
+    if (!packed.positive) {
+      const double any = ((double)any_zero_points(*draft) + (double)bias_magnitude) * factor;
+      draft->max_scaled_any = any > draft->max_scaled_any ? any : draft->max_scaled_any;
+    }
+    if (e.requant == OCTET_REQUANT_FLOAT) continue;
+    const int32_t shift = shift_of(e, n) > 0 ? shift_of(e, n) : 0;
+    draft->max_shift = shift > draft->max_shift ? shift : draft->max_shift;
+    const int64_t one = (int64_t)1 << shift;
+    if (hi * one > INT32_MAX || lo * one < INT32_MIN)
+      return fail(
+          draft->error, OCTET_BAD_SCALE,
+          "desc.epilogue.shifts: %s %zu shifts left by %d, but its accumulator may reach %lld",
+          draft->column, n, (int)shift, (long long)(hi * one > INT32_MAX ? hi : lo));
+  }
+  return OCTET_OK;
+}
+
+// The epilogue before the range, since what a bias has to be depends on it
+octet_status check_desc(Draft* draft) {
+  OCTET_TRY(check_kind(*draft));
+  OCTET_TRY(check_sizes(draft));
+  OCTET_TRY(check_quantization(draft));
+  OCTET_TRY(plan_finish(draft));
+  for (size_t b = 0; b < draft->matrices; ++b)
+    OCTET_TRY(check_range(
+        draft, draft->has_blob ? matrix_of(draft->blob, draft->desc.packed, b) : PackedRhs{}));
+  return OCTET_OK;
+}
+
+}  // namespace octet

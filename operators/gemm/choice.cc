@@ -1,0 +1,62 @@
+#include "operators/gemm/choice.h"
+
+#include "dispatch/tables/kernels.h"
+#include "kernels/core/assert.h"
+#include "operators/gemm/loops.h"
+
+namespace octet {
+
+const MicroKernel* byte_kernel(const KernelName* name) {
+  return name ? find(byte_kernels(), name->name) : nullptr;
+}
+
+namespace {
+
+// Whole panels of weights, and whole strips of both kernels.
+size_t columns_unit(const MicroKernel& many, const MicroKernel& few) {
+  return larger(many.rhs_layout.width, larger(many.nr, few.nr));
+}
+
+}  // namespace
+
+Selection choose_gemm(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts,
+                      const char* forced, Choice* choice) {
+  const Selection many = select(cpu, problem, facts, forced);
+  if (many.result != Selected::kOk) return many;
+  Problem few = problem;
+  few.m = 1;
+  const MicroKernel& small = *select(cpu, few, facts, forced).kernel;
+  OCTET_ASSERT(small.lhs_domain == many.kernel->lhs_domain);
+  *choice = {};
+  choice->layout = facts.layout;
+  choice->kernel = find_kernel_name(many.kernel->name);
+  choice->small_kernel = find_kernel_name(small.name);
+  // The other half is for the weights that pass by
+  choice->block = choose_block_rows(*many.kernel, problem.k, cpu.l2_bytes() / 2);
+  choice->pass = columns_of_pass({divide_up(problem.m, choice->block), problem.m * problem.k,
+                                  problem.n, facts.layout.lane_bytes(problem.k),
+                                  columns_unit(*many.kernel, small), cpu.last_level_bytes()});
+  return many;
+}
+
+bool may_use(const Choice& c, const CpuFeatures& cpu, const Problem& problem,
+             const WeightFacts& facts, const char** why) {
+  const MicroKernel *const many = byte_kernel(c.kernel), *const few = byte_kernel(c.small_kernel);
+  *why = c.algorithm != OCTET_CONV_AUTO ? "it is a convolution's"
+         : !many || !few                ? "a kernel is not of bytes, or is missing"
+         : !(c.layout == facts.layout)  ? "the weights have another layout"
+         : c.layout.domain == Domain::kU8 && !problem.rhs_u8
+             ? "the weights are s8, and it leaves u8 as they are"
+         : !can_run(cpu, *many, problem, facts) || !can_run(cpu, *few, problem, facts)
+             ? "a kernel cannot multiply these operands here"
+         : many->lhs_domain != few->lhs_domain ? "its kernels want different signs of the lhs"
+         : few != many && few->m_max == 0      ? "its kernel for few rows is one for any"
+         : !c.block || c.block % many->mr || c.block % few->mr
+             ? "its block is no multiple of its tiles' rows"
+         : c.pass % columns_unit(*many, *few) ? "its pass is no multiple of its panels' columns"
+         : c.cache_bytes                      ? "a product has no bands"
+                                              : nullptr;
+  return !*why;
+}
+
+}  // namespace octet

@@ -1,0 +1,94 @@
+// octet_gemm_explain: creates what octet_gemm_create would, and tells about it.
+#include <stdio.h>
+#include <string.h>
+
+#include "dispatch/api/struct_size.h"
+#include "dispatch/cpu/environment.h"
+#include "dispatch/select/sparsity.h"
+#include "dispatch/tables/tiers.h"
+#include "dispatch/tuning/tuning.h"
+#include "operators/gemm/choice.h"
+#include "operators/gemm/object.h"
+
+namespace octet {
+namespace {
+
+octet_type type_of(Domain domain) { return domain == Domain::kU8 ? OCTET_U8 : OCTET_S8; }
+
+// Who decided.
+void write_reason(const octet_gemm_desc& d, const octet_gemm& gemm, const Environment& environment,
+                  char* reason, size_t bytes) {
+  const char* const kernel = gemm.plan.kernel->name;
+  const bool own = d.max_isa != OCTET_ISA_AUTO || d.kernel;  // beats the environment
+  const char* const forced = own ? d.kernel : environment.kernel;
+  if (forced && strcmp(forced, kernel) == 0) {
+    snprintf(reason, bytes, "%s names this kernel", own ? "desc.kernel" : "OCTET_KERNEL");
+    return;
+  }
+  if (gemm.measured) {
+    snprintf(reason, bytes, "measured to be the best on this machine");
+    return;
+  }
+  const char* const limit = d.max_isa != OCTET_ISA_AUTO          ? " within desc.max_isa"
+                            : !own && environment.allowed != ~0u ? " within OCTET_MAX_ISA"
+                                                                 : "";
+  if (gemm.sparsity != Sparsity::kNotAsked) {
+    snprintf(reason, bytes, "%s%s; the first kernel in the table that this machine runs%s",
+             describe(gemm.sparsity),
+             gemm.choice.layout.tight() ? ", in 5/8 of the dense bytes for few rows" : "", limit);
+    return;
+  }
+  snprintf(reason, bytes,
+           "the first kernel in the table that this machine runs%s, that multiplies %s by %s, and "
+           "that reads %s",
+           limit, gemm.plan.lhs_u8 ? "u8" : "s8", octet_type_name(d.rhs_type),
+           d.packed ? "the packed weights" : "any weights, also -128");
+}
+
+octet_status explain(const octet_gemm_desc& d, const octet_gemm& gemm, size_t concurrency,
+                     octet_gemm_explanation* out, octet_error* error) {
+  const GemmPlan& plan = gemm.plan;
+  const RhsLayout& layout = gemm.choice.layout;
+  Environment environment;
+  OCTET_TRY(read_environment(&environment, error));
+  OCTET_TRY(octet_gemm_workspace(&gemm, gemm.m_max, concurrency, &out->workspace_bytes, error));
+  out->kernel = plan.kernel->name;
+  out->small_kernel = plan.small_kernel->name;
+  out->small_m = plan.small_m;
+  out->isa = (octet_isa)plan.kernel->isa;
+  out->layout_isa = (octet_isa)smallest_isa(*find_form_of(layout));
+  out->lhs_type = type_of(plan.kernel->lhs_domain);
+  out->rhs_type = type_of(layout.domain);
+  out->panel_columns = layout.width;
+  out->panel_step = layout.step;
+  out->panel_depth = layout.kr;
+  out->block_rows = plan.block_rows;
+  const Partition cut = partition(plan, gemm.m_max, plan.n, gemm.batch_max,
+                                  tasks_of(gemm, gemm.m_max, gemm.batch_max, concurrency));
+  out->batch_tasks = cut.batch;
+  out->row_tasks = cut.m;
+  out->column_tasks = cut.n;
+  write_reason(d, gemm, environment, out->reason, sizeof out->reason);
+  static_assert(sizeof out->choice == kChoiceBytes, "a choice's text has its room");
+  to_text(gemm.choice, out->choice);
+  out->origin = origin_of(gemm.measured);
+  return OCTET_OK;
+}
+
+}  // namespace
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_gemm_explain(const octet_gemm_desc* desc, size_t concurrency,
+                                octet_gemm_explanation* explanation, octet_error* error) {
+  OCTET_TRY(check_out(explanation, "explanation", error));
+  Given<octet_gemm_desc> given;
+  OCTET_TRY(given.read(desc, "desc", error));
+  octet_gemm* gemm;
+  OCTET_TRY(create_gemm(desc, nullptr, &gemm, error));
+  octet_gemm_explanation out = OCTET_GEMM_EXPLANATION_INIT;
+  const octet_status status = explain(*given, *gemm, concurrency ? concurrency : 1, &out, error);
+  octet_gemm_destroy(gemm);
+  return status ? status : give(out, explanation);
+}

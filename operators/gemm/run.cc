@@ -1,0 +1,346 @@
+// octet_gemm_workspace and octet_gemm_run: argument checks, then tasks for the loop nest.
+#include "dispatch/api/struct_size.h"
+#include "operators/gemm/call.h"
+#include "operators/gemm/trace.h"
+
+namespace octet {
+namespace {
+
+// Fills the operand's steps; strides in elements on the way in and in bytes on the way out.
+octet_status resolve(Operand* o, size_t rows, size_t cols, size_t stride, size_t batch_stride,
+                     size_t* stride_bytes, octet_error* error) {
+  if (!o->data == !o->array)
+    return fail(error, OCTET_NULL_POINTER,
+                "args.%s and args.%s_array are both %s; give one of them", o->name, o->name,
+                o->data ? "set" : "null");
+  const size_t element = element_bytes(o->type), batch = o->count;
+  if (stride == 0) stride = cols;
+  if (stride < cols)
+    return fail(error, OCTET_BAD_STRIDE, "args.%s_stride = %zu is smaller than a row of %zu",
+                o->name, stride, cols);
+  size_t all;
+  // Cannot overflow: the usual case costs no checks
+  if (batch == 1 && (rows | stride) >> 30 == 0) {
+    o->span = ((rows - 1) * stride + cols) * element;
+    *stride_bytes = stride * element;
+    return OCTET_OK;
+  }
+  if (!span_bytes(1, 0, rows, stride, cols, element, &o->span) ||
+      (batch_stride == 0 && __builtin_mul_overflow(rows, stride, &batch_stride)) ||
+      !span_bytes(batch, batch_stride, rows, stride, cols, element, &all))
+    return fail(error, OCTET_BAD_SIZE,
+                "args.%s: %zu matrices of %zu rows with stride %zu leave size_t", o->name, batch,
+                rows, stride);
+  // A single row has no next one, and its stride may be anything
+  *stride_bytes = (rows == 1 ? cols : stride) * element;
+  o->step = batch_stride * element;
+  return OCTET_OK;
+}
+
+octet_status check_sizes(const octet_gemm& gemm, Call* call, octet_error* error) {
+  const octet_gemm_args& a = call->args;
+  GemmRun& run = call->run;
+  run.m = a.m;
+  run.batch = a.batch ? a.batch : 1;
+  run.n = a.n && gemm.plan.runtime_rhs ? a.n : gemm.plan.n;
+  run.k = a.k && gemm.plan.runtime_rhs ? a.k : gemm.plan.k;
+  if (run.m == 0) return fail(error, OCTET_BAD_SIZE, "args.m is 0");
+  if (run.m > gemm.m_max)
+    return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.m = %zu is above the declared m_max = %zu",
+                run.m, gemm.m_max);
+  if (run.batch > gemm.batch_max)
+    return fail(error, OCTET_SIZE_ABOVE_MAXIMUM,
+                "args.batch = %zu is above the declared batch_max = %zu", run.batch,
+                gemm.batch_max);
+  if (a.n && a.n != run.n)
+    return fail(error, OCTET_BAD_SIZE, "args.n = %zu, but the packed weights have n = %zu", a.n,
+                run.n);
+  if (a.k && a.k != run.k)
+    return fail(error, OCTET_BAD_SIZE, "args.k = %zu, but the packed weights have k = %zu", a.k,
+                run.k);
+  if (run.n > gemm.plan.n)
+    return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.n = %zu is above the declared n = %zu",
+                run.n, gemm.plan.n);
+  if (run.k > gemm.plan.k)
+    return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.k = %zu is above the declared k = %zu",
+                run.k, gemm.plan.k);
+  return OCTET_OK;
+}
+
+// Rows of different matrices may interleave, but two of them may not share an element.
+octet_status check_dst_batch(const Call& call, octet_error* error) {
+  const GemmRun& run = call.run;
+  const Operand& dst = call.dst;
+  if (dst.array || run.batch == 1) return OCTET_OK;
+  const size_t row = dst.span - (run.m - 1) * run.dst_stride;
+  const bool apart = dst.step >= dst.span;
+  const bool interleaved =
+      dst.step >= row && (run.m == 1 || (run.batch - 1) * dst.step + row <= run.dst_stride);
+  if (apart || interleaved) return OCTET_OK;
+  return fail(error, OCTET_OVERLAP,
+              "args.dst_batch_stride: the output matrices overlap each other");
+}
+
+octet_status check_lhs_quant(const octet_gemm& gemm, const Call& call, octet_error* error) {
+  const octet_gemm_args& a = call.args;
+  const LhsQuant quant = gemm.plan.lhs_quant;
+  if (quant != LhsQuant::kPerTensor && quant != LhsQuant::kPerRow) {
+    if (!a.lhs_zero_points && !a.lhs_scales) return OCTET_OK;
+    return fail(error, OCTET_UNSUPPORTED,
+                "args.%s is only for OCTET_LHS_PER_TENSOR and OCTET_LHS_PER_ROW",
+                a.lhs_scales ? "lhs_scales" : "lhs_zero_points");
+  }
+  if (a.lhs_scales && gemm.dst_type == OCTET_S32)
+    return fail(error, OCTET_UNSUPPORTED,
+                "args.lhs_scales has no meaning for an s32 dst: it holds the accumulators");
+  const size_t count = call.run.batch * (quant == LhsQuant::kPerRow ? call.run.m : 1);
+  for (size_t i = 0; a.lhs_zero_points && i < count; ++i)
+    OCTET_TRY(
+        check_zero_point(a.lhs_zero_points[i], gemm.lhs_type, "args.lhs_zero_points", i, error));
+  for (size_t i = 0; a.lhs_scales && i < count; ++i)
+    OCTET_TRY(check_scale(a.lhs_scales[i], "args.lhs_scales", i, error));
+  return OCTET_OK;
+}
+
+octet_status check_rhs(const octet_gemm& gemm, Call* call, octet_error* error) {
+  const octet_gemm_args& a = call->args;
+  GemmRun& run = call->run;
+  if (!gemm.plan.runtime_rhs) {
+    if (!a.rhs && !a.rhs_array && !a.rhs_zero_points) return OCTET_OK;
+    return fail(error, OCTET_UNSUPPORTED, "args.%s: this GEMM was created with packed weights",
+                a.rhs         ? "rhs"
+                : a.rhs_array ? "rhs_array"
+                              : "rhs_zero_points");
+  }
+  const bool kn = gemm.rhs_order == OCTET_KN;
+  size_t stride;
+  OCTET_TRY(resolve(&call->rhs, kn ? run.k : run.n, kn ? run.n : run.k, a.rhs_stride,
+                    a.rhs_batch_stride, &stride, error));
+  run.rhs_k_stride = kn ? stride : 1;
+  run.rhs_n_stride = kn ? 1 : stride;
+  OCTET_TRY(check_zero_points(a.rhs_zero_points, a.rhs_zero_point_count, run.n, gemm.rhs_type,
+                              "args.rhs_zero_points", error));
+  run.rhs_zero_points = a.rhs_zero_points;
+  run.rhs_zero_point_count = a.rhs_zero_point_count;
+
+  // create bounded the accumulator for weights without zero points.
+  if (run.rhs_zero_point_count == 0) return OCTET_OK;
+  int32_t reach = 0;  // largest |r - zero point|
+  for (size_t n = 0; n < run.rhs_zero_point_count; ++n) {
+    const int32_t up = most(gemm.rhs_type) - run.rhs_zero_points[n],
+                  down = run.rhs_zero_points[n] - least(gemm.rhs_type);
+    reach = up > reach ? up : reach;
+    reach = down > reach ? down : reach;
+  }
+  const int64_t lhs_reach = gemm.plan.lhs_quant == LhsQuant::kSymmetric ? 127 : 255;
+  const int64_t bound = lhs_reach * reach * (int64_t)run.k + gemm.max_bias;
+  if (bound > gemm.max_acc)
+    return fail(
+        error, OCTET_ACCUMULATOR_OVERFLOW,
+        "args.rhs_zero_points with k = %zu: the accumulator may reach %lld, outside int32%s", run.k,
+        (long long)bound,
+        gemm.max_acc < INT32_MAX ? " once desc.epilogue.shifts moved it to the left" : "");
+  return OCTET_OK;
+}
+
+GemmMatrix matrix_at(const void* context, size_t i) {
+  const Call& call = *(const Call*)context;
+  const octet_gemm_args& a = call.args;
+  const size_t quants = call.run.lhs_quant_count * i;
+  return {call.lhs.at(i),
+          a.lhs_zero_points ? a.lhs_zero_points + quants : nullptr,
+          a.lhs_scales ? a.lhs_scales + quants : nullptr,
+          call.rhs.at(i),
+          call.residual.at(i),
+          (uint8_t*)call.dst.at(i)};
+}
+
+struct Tasks {
+  const GemmPlan& plan;
+  const GemmRun& run;
+  Partition partition;
+  uint8_t* workspace;
+  size_t stride;
+};
+
+void run_one(void* arg, size_t index) {
+  const Tasks& t = *(const Tasks*)arg;
+  run_task(t.plan, t.run, task_of(t.partition, t.run.m, t.run.n, t.run.batch, index),
+           t.workspace + index * t.stride);
+}
+
+// For one matrix. Apart from the caller, most of whose products need no workspace.
+__attribute__((noinline)) bool workspace_suffices(const octet_gemm& gemm,
+                                                  const octet_gemm_args& a) {
+  if (a.workspace && a.workspace_bytes >= gemm.plain_workspace)
+    return (uintptr_t)a.workspace % OCTET_ALIGNMENT == 0;
+  const size_t needed = plain_workspace(gemm.plan, a.m);
+  return (a.workspace || !needed) && a.workspace_bytes >= needed &&
+         (uintptr_t)a.workspace % OCTET_ALIGNMENT == 0;
+}
+
+// One plain matrix whose arguments are all in order, seen with as few instructions as that takes.
+// Everything else, and everything wrong, goes the long way, which knows the names.
+bool run_plain(const octet_gemm& gemm, const octet_gemm_args& a) {
+  const GemmPlan& plan = gemm.plan;
+  const auto set = [](const void* pointer) { return (uintptr_t)pointer; };
+  if (set(a.lhs_array) | set(a.dst_array) | set(a.residual) | set(a.residual_array) | set(a.rhs) |
+      set(a.rhs_array) | set(a.rhs_zero_points) | set(a.lhs_zero_points) | set(a.lhs_scales) | a.n |
+      a.k | a.batch >> 1)
+    return false;
+  if (a.concurrency > 1 && a.parallel_for && a.m > gemm.m_alone) return false;
+  const size_t m = a.m, lhs_stride = a.lhs_stride ? a.lhs_stride : plan.k,
+               stride = a.dst_stride ? a.dst_stride : plan.n;
+  // No span overflows
+  if (m - 1 >= gemm.m_plain || lhs_stride < plan.k || stride < plan.n ||
+      (m | lhs_stride | stride) >> 30)
+    return false;
+  const size_t dst_stride = stride * plan.dst_bytes, lhs_bytes = (m - 1) * lhs_stride + plan.k,
+               dst_bytes = (m - 1) * dst_stride + gemm.row_bytes;
+  if (!a.lhs || !a.dst || (uintptr_t)a.dst & (plan.dst_bytes - 1)) return false;
+  // Two unsigned differences tell whether ranges meet. A null pointer here is an address like any
+  // other: the long way finds nothing wrong with it.
+  const auto apart = [](const void* x, size_t x_bytes, const void* y, size_t y_bytes) {
+    const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
+    return q - p >= x_bytes && p - q >= y_bytes;
+  };
+  if (!apart(a.dst, dst_bytes, a.lhs, lhs_bytes) ||
+      !apart(a.dst, dst_bytes, gemm.packed, gemm.packed_bytes) ||
+      !apart(a.workspace, a.workspace_bytes, a.dst, dst_bytes) ||
+      !apart(a.workspace, a.workspace_bytes, a.lhs, lhs_bytes) ||
+      !apart(a.workspace, a.workspace_bytes, gemm.packed, gemm.packed_bytes))
+    return false;
+  if (gemm.needs_workspace && !workspace_suffices(gemm, a)) return false;
+  run_whole(plan, m, (const uint8_t*)a.lhs, lhs_stride, (uint8_t*)a.dst, dst_stride,
+            (uint8_t*)a.workspace);
+  return true;
+}
+
+octet_status check_workspace(const octet_gemm_args& a, size_t needed, octet_error* error) {
+  if (!needed) return OCTET_OK;
+  if (!a.workspace)
+    return fail(error, OCTET_NULL_POINTER, "args.workspace is null; this run needs %zu bytes",
+                needed);
+  if (a.workspace_bytes < needed)
+    return fail(error, OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes = %zu, this run needs %zu",
+                a.workspace_bytes, needed);
+  return check_aligned(a.workspace, "args.workspace", error);
+}
+
+octet_status run(const octet_gemm& gemm, const octet_gemm_args& a, octet_error* error) {
+  Call call = {a, {}, {}, {}, {}, {}};
+  GemmRun& run = call.run;
+  OCTET_TRY(check_sizes(gemm, &call, error));
+  call.lhs = {"lhs", a.lhs, a.lhs_array, gemm.lhs_type, run.batch, 0, 0};
+  call.rhs = {"rhs", a.rhs, a.rhs_array, gemm.rhs_type, run.batch, 0, 0};
+  call.residual = {"residual", a.residual, a.residual_array, gemm.residual_type, run.batch, 0, 0};
+  call.dst = {"dst", a.dst, a.dst_array, gemm.dst_type, run.batch, 0, 0};
+  OCTET_TRY(
+      resolve(&call.lhs, run.m, run.k, a.lhs_stride, a.lhs_batch_stride, &run.lhs_stride, error));
+  OCTET_TRY(
+      resolve(&call.dst, run.m, run.n, a.dst_stride, a.dst_batch_stride, &run.dst_stride, error));
+  OCTET_TRY(check_dst_batch(call, error));
+  if (gemm.residual_type)
+    OCTET_TRY(resolve(&call.residual, run.m, run.n, a.residual_stride, a.residual_batch_stride,
+                      &run.residual_stride, error));
+  else if (a.residual || a.residual_array)
+    return fail(error, OCTET_UNSUPPORTED, "args.residual: this GEMM was created without one");
+  OCTET_TRY(check_lhs_quant(gemm, call, error));
+  OCTET_TRY(check_rhs(gemm, &call, error));
+  run.lhs_quant_count = gemm.plan.lhs_quant == LhsQuant::kPerRow ? run.m : 1;
+  run.matrix = matrix_at;
+  run.matrix_context = &call;
+
+  const size_t most = a.parallel_for ? tasks_of(gemm, run.m, run.batch, a.concurrency) : 1;
+  Tasks tasks = {gemm.plan, run, partition(gemm.plan, run.m, run.n, run.batch, most),
+                 (uint8_t*)a.workspace, 0};
+  const size_t count = tasks.partition.tasks();
+  if (gemm.needs_workspace)
+    tasks.stride = task_workspace(gemm.plan, tasks.partition, run.m, run.n, run.k);
+  OCTET_TRY(check_workspace(
+      a, larger(tasks.stride * count, call.has_arrays() ? overlap_scratch_bytes(run.batch) : 0),
+      error));
+  OCTET_TRY(check_overlap(gemm, call, error));
+  const double start = gemm.verbose > 1 ? now_microseconds() : 0;
+  if (count == 1)
+    run_task(gemm.plan, run, {0, run.batch, 0, run.m, 0, run.n}, tasks.workspace);
+  else
+    a.parallel_for(a.parallel_context, count, run_one, &tasks);
+  if (gemm.verbose > 1)
+    trace("run", gemm, run.m, run.n, run.k, run.batch, now_microseconds() - start);
+  return OCTET_OK;
+}
+
+// With the arguments of another version's caller. Apart from the others, whose call costs less than
+// a copy.
+__attribute__((noinline)) octet_status run_resized(const octet_gemm& gemm,
+                                                   const octet_gemm_args* args,
+                                                   octet_error* error) {
+  Given<octet_gemm_args> given;
+  OCTET_TRY(given.read(args, "args", error));
+  return run(gemm, *given, error);
+}
+
+// For runs of at most m rows and `concurrency` tasks; SIZE_MAX if it leaves size_t. Fewer rows may
+// be cut otherwise than m rows are, so each task gets what all rows would need: that grows with m
+// only.
+size_t workspace_for(const octet_gemm& gemm, size_t m, size_t concurrency) {
+  if (m == 0) return 0;
+  const GemmPlan& plan = gemm.plan;
+  const auto tasks_with = [&](size_t tasks, size_t cuts) {
+    Partition share = partition(plan, m, plan.n, 1, cuts);
+    share.m_step = m;
+    size_t bytes;
+    return __builtin_mul_overflow(task_workspace(plan, share, m, plan.n, plan.k), tasks, &bytes)
+               ? SIZE_MAX
+               : bytes;
+  };
+  if (!plan.runtime_rhs) return tasks_with(concurrency, 1);
+
+  // Run-time weights are cut by columns only, into at least so many parts as the largest batch
+  // leaves tasks for; and a run may use fewer tasks than it declared. All numbers of parts whose
+  // widest is `width` units are looked at together: the most of them, and the most tasks that are
+  // cut into them.
+  const size_t units = divide_up(plan.n, kernel_for(plan, m).rhs_layout.width);
+  size_t bytes = 0, tasks = 0;
+  for (size_t parts = 1; bytes != SIZE_MAX && tasks < concurrency && parts <= units;) {
+    const size_t width = divide_up(units, parts),
+                 most = width == 1 ? units : (units - 1) / (width - 1);
+    size_t next;  // tasks that would be cut into more parts
+    if (__builtin_mul_overflow(most + 1, gemm.batch_max, &next)) next = SIZE_MAX;
+    tasks = smaller(concurrency, most == units ? next - gemm.batch_max : next - 1);
+    bytes = larger(bytes, tasks_with(tasks, parts));
+    parts = most + 1;
+  }
+  return bytes;
+}
+
+}  // namespace
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_gemm_workspace(const octet_gemm* gemm, size_t m, size_t concurrency,
+                                  size_t* bytes, octet_error* error) {
+  if (!gemm || !bytes)
+    return fail(error, OCTET_NULL_POINTER, "%s is null", gemm ? "bytes" : "gemm");
+  if (m == 0) return fail(error, OCTET_BAD_SIZE, "m is 0");
+  if (m > gemm->m_max)
+    return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "m = %zu is above the declared m_max = %zu", m,
+                gemm->m_max);
+  const size_t tasks = concurrency ? concurrency : 1;
+  *bytes = larger(workspace_for(*gemm, m, tasks),
+                  workspace_for(*gemm, smaller(m, gemm->plan.small_m), tasks));
+  *bytes = larger(*bytes, overlap_scratch_bytes(gemm->batch_max));
+  if (*bytes == SIZE_MAX)
+    return fail(error, OCTET_BAD_SIZE, "concurrency = %zu: the workspace leaves size_t",
+                concurrency);
+  return OCTET_OK;
+}
+
+octet_status octet_gemm_run(const octet_gemm* gemm, const octet_gemm_args* args,
+                            octet_error* error) {
+  if (!gemm || !args) return fail(error, OCTET_NULL_POINTER, "%s is null", gemm ? "args" : "gemm");
+  if (args->struct_size != sizeof *args) return run_resized(*gemm, args, error);
+  return run_plain(*gemm, *args) ? OCTET_OK : run(*gemm, *args, error);
+}

@@ -1,0 +1,29 @@
+#include "operators/gemm/trace.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "dispatch/tables/tiers.h"
+
+namespace octet {
+
+double now_microseconds() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+void trace_demotions(IsaMask demoted) {
+  for (size_t i = 0; const Tier* tier = nth_tier(i); ++i)
+    if (has(demoted, *tier)) fprintf(stderr, "octet,demoted,%s\n", tier->name);
+}
+
+void trace(const char* event, const octet_gemm& gemm, size_t m, size_t n, size_t k, size_t batch,
+           double microseconds) {
+  fprintf(stderr, "octet,%s,gemm,%zux%zux%zu,%zu,%s:%s:%s,%s,gemm,%.3f,%s\n", event, m, n, k, batch,
+          octet_type_name(gemm.lhs_type), octet_type_name(gemm.rhs_type),
+          octet_type_name(gemm.dst_type), kernel_for(gemm.plan, m).name, microseconds,
+          origin_word(gemm.measured));
+}
+
+}  // namespace octet

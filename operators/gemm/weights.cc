@@ -1,0 +1,67 @@
+#include "operators/gemm/weights.h"
+
+#include "operators/common/check.h"
+
+namespace octet {
+
+octet_status read_rhs(const octet_rhs_desc* given, bool with_data, RhsWeights* w,
+                      octet_error* error) {
+  const Given<octet_rhs_desc>& rhs = w->rhs;
+  OCTET_TRY(w->rhs.read(given, "rhs", error));
+  if (!is_8bit(rhs->type))
+    return fail(error, OCTET_UNKNOWN_ENUM, "rhs.type is %d; weights are OCTET_S8 or OCTET_U8",
+                (int)rhs->type);
+  if (rhs->order != OCTET_KN && rhs->order != OCTET_NK)
+    return fail(error, OCTET_UNKNOWN_ENUM, "rhs.order is %d, neither OCTET_KN nor OCTET_NK",
+                (int)rhs->order);
+  OCTET_TRY(check_sparsity(rhs->sparsity, rhs->reserved, "rhs", error));
+  if (rhs->n == 0 || rhs->k == 0)
+    return fail(error, OCTET_BAD_SIZE, "rhs.n = %zu, rhs.k = %zu: neither may be 0", rhs->n,
+                rhs->k);
+  if (with_data && !rhs->data) return fail(error, OCTET_NULL_POINTER, "rhs.data is null");
+  // Sums of a column fit int32 with room to spare; no accumulator could hold more depth anyway.
+  if (rhs->k > INT32_MAX / 255)
+    return fail(error, OCTET_BAD_SIZE, "rhs.k = %zu is above %d, the most that int32 sums can hold",
+                rhs->k, INT32_MAX / 255);
+
+  const bool kn = rhs->order == OCTET_KN;
+  const size_t row = kn ? rhs->n : rhs->k, rows = kn ? rhs->k : rhs->n,
+               batch = rhs->batch ? rhs->batch : 1;
+  const size_t stride = rhs->stride ? rhs->stride : row;
+  if (stride < row)
+    return fail(error, OCTET_BAD_STRIDE, "rhs.stride = %zu is smaller than a stored row of %zu",
+                stride, row);
+  size_t matrix, all;
+  if (!span_bytes(1, 0, rows, stride, row, 1, &matrix))
+    return fail(error, OCTET_BAD_SIZE,
+                "rhs.n = %zu, rhs.k = %zu, rhs.stride = %zu: the matrix leaves size_t", rhs->n,
+                rhs->k, stride);
+  size_t batch_stride = rhs->batch_stride;
+  if (batch_stride == 0 && __builtin_mul_overflow(rows, stride, &batch_stride))
+    return fail(error, OCTET_BAD_SIZE, "rhs.stride = %zu times %zu rows leaves size_t", stride,
+                rows);
+  if (!span_bytes(batch, batch_stride, rows, stride, row, 1, &all))
+    return fail(error, OCTET_BAD_SIZE,
+                "rhs.batch = %zu, rhs.batch_stride = %zu: the batch leaves size_t", batch,
+                batch_stride);
+  if (const octet_status status = check_zero_points(rhs->zero_points, rhs->zero_point_count, rhs->n,
+                                                    rhs->type, "rhs.zero_points", error))
+    return status;
+
+  // A single row has no next one, and its stride may be anything
+  const size_t step = rows == 1 ? row : stride;
+  w->view = {(const uint8_t*)rhs->data,
+             rhs->n,
+             rhs->k,
+             kn ? step : 1,
+             kn ? 1 : step,
+             rhs->type == OCTET_U8,
+             rhs->zero_points,
+             rhs->zero_point_count};
+  w->matrix_stride = batch_stride;
+  w->data_bytes = all;
+  w->batch = batch;
+  return OCTET_OK;
+}
+
+}  // namespace octet

@@ -1,0 +1,20 @@
+// A descriptor of a matrix of weights, checked: what all that reads one shares.
+#pragma once
+
+#include "dispatch/api/struct_size.h"
+#include "packing/packed_rhs.h"
+
+namespace octet {
+
+struct RhsWeights {
+  Given<octet_rhs_desc> rhs;
+  RhsView view;
+  size_t batch;
+  size_t matrix_stride;  // bytes
+  size_t data_bytes;
+};
+
+octet_status read_rhs(const octet_rhs_desc* given, bool with_data, RhsWeights* weights,
+                      octet_error* error);
+
+}  // namespace octet

@@ -1,0 +1,298 @@
+#include "operators/network/candidates.h"
+
+#include "operators/common/check.h"
+#include "operators/conv/cost.h"
+#include "operators/conv/plan.h"
+
+namespace octet {
+namespace {
+
+double part_of(size_t some, size_t all) { return all ? (double)some / (double)all : 0; }
+
+// Bytes of channels of a tensor alone, of so many images.
+size_t bytes_of(const NetworkTensor& t, size_t images) {
+  return images * t.h * t.w * t.channels * element_bytes(t.type);
+}
+
+// How much longer an op computes in bands of so many of its lines: tiles are cut at their ends, and
+// weights and tables are fetched for each. An estimate (docs/chains.md).
+double band_factor(const NetworkOp& op, const NetworkTensor& out, size_t lines) {
+  constexpr double kPixels = 64;  // that each band costs
+  const size_t tile = op.conv ? op.conv->plan.method->grain(op.conv->plan, out.h, out.w).lines : 1;
+  return (double)round_up(lines, tile) / (double)lines * (1 + kPixels / (double)(lines * out.w));
+}
+
+class Costs {
+ public:
+  Costs(const octet_network& n, const PlanMachine& machine) : n_(n), machine_(machine) {
+    for (size_t i = 0; i < n.op_count; ++i) all_weights_ += weights_of(n.ops[i]);
+  }
+
+  void reckon(PartCandidate* c) const {
+    const NetworkPart& part = c->part;
+    c->microseconds = c->traffic = 0;
+    for (size_t i = part.first; i < part.end; ++i) {
+      const NetworkOp& op = n_.ops[i];
+      const auto bytes = [&](size_t tensor) {
+        return bytes_of(n_.tensors[tensor], images_of(part, n_.tensors[tensor]));
+      };
+      size_t all = bytes(op.output), inner = ring_bytes(part, op.output);
+      c->traffic += 2 * traffic_of(part, op.output);  // allocated and written back
+      for (size_t k = 0; k < op.input_count; ++k) {
+        all += bytes(op.inputs[k]);
+        inner += ring_bytes(part, op.inputs[k]);
+        c->traffic += traffic_of(part, op.inputs[k]);
+      }
+      c->microseconds += time_of(part, op, lines_of(part, op), all, part_of(inner, all));
+    }
+    c->live = part.tasks * part.ring_bytes;
+    if (part.band) c->traffic += (double)c->live;  // comes once, then stays
+    if (part.by_image) {
+      const double images = (double)n_.tensors[n_.ops[part.first].output].batch;
+      c->microseconds *= images, c->traffic *= images;
+    }
+    c->traffic += weights_traffic(part);
+    for (size_t i = 0; i < n_.tensor_count; ++i) {
+      const NetworkTensor& t = n_.tensors[i];
+      if (t.home == i && !t.kept && t.first_use != kNoUse && t.first_use < part.end &&
+          t.last_use >= part.first && !is_ring_of(part, t))
+        c->live += round_up(part.by_image ? t.image : t.bytes, kAlignment);
+    }
+  }
+
+  MergeCost merge(size_t op) const {
+    MergeCost cost = {};
+    for (size_t i = 0; i < n_.tensor_count; ++i) {
+      const NetworkTensor& t = n_.tensors[i];
+      if (t.home != i || t.kept || t.first_use == kNoUse || t.first_use >= op || t.last_use < op)
+        continue;
+      cost.live += round_up(t.bytes, kAlignment) - round_up(t.image, kAlignment);
+      cost.traffic += 2 * (missed(t.bytes) - (double)t.batch * missed(t.image));  // as written
+    }
+    return cost;
+  }
+
+  // All that a band touches must be there when the next one comes: rings, weights and scratch of
+  // one task, and the lines of other tensors that pass by.
+  bool stays_in_cache(const NetworkPart& part) const {
+    size_t bytes = part.ring_bytes + passing_bytes(part);
+    for (size_t i = part.first; i < part.end; ++i) {
+      const NetworkOp& op = n_.ops[i];
+      bytes += weights_of(op);
+    }
+    return bytes + part.scratch_bytes / 2 <= machine_.cache_bytes / 4 * 3;
+  }
+
+ private:
+  const NetworkTensor& home(size_t tensor) const { return n_.tensors[n_.tensors[tensor].home]; }
+  // Outside of the part, is_ring is that of another part, which was looked at before.
+  static bool is_ring_of(const NetworkPart& part, const NetworkTensor& home) {
+    return home.is_ring && home.first_use >= part.first && home.last_use < part.end;
+  }
+  size_t ring_bytes(const NetworkPart& part, size_t tensor) const {
+    if (!is_ring_of(part, home(tensor))) return 0;
+    return bytes_of(n_.tensors[tensor], images_of(part, n_.tensors[tensor]));
+  }
+  size_t passing_bytes(const NetworkPart& part) const {
+    size_t bytes = 0;
+    for (size_t i = part.first; i < part.end; ++i) {
+      const NetworkOp& op = n_.ops[i];
+      const size_t h = n_.tensors[op.output].h;
+      const auto pass = [&](size_t tensor) {
+        const NetworkTensor& t = home(tensor);
+        if (!is_ring_of(part, t) && !touched(part, i, n_.tensors[tensor].home))
+          bytes += smaller(t.h, divide_up(op.most * t.h, h)) * t.line;
+      };
+      for (size_t k = 0; k < op.input_count; ++k) pass(op.inputs[k]);
+      pass(op.output);
+    }
+    return bytes;
+  }
+  // By an op of the part before op `end`.
+  bool touched(const NetworkPart& part, size_t end, size_t home) const {
+    for (size_t i = part.first; i < end; ++i) {
+      const NetworkOp& op = n_.ops[i];
+      if (n_.tensors[op.output].home == home) return true;
+      for (size_t k = 0; k < op.input_count; ++k)
+        if (n_.tensors[op.inputs[k]].home == home) return true;
+    }
+    return false;
+  }
+  // What fits half of the cache may still be there when it is read: little of it comes twice. A
+  // judgement after runs of the model (docs/chains.md).
+  double traffic_of(const NetworkPart& part, size_t tensor) const {
+    if (is_ring_of(part, home(tensor))) return 0;
+    const NetworkTensor& t = n_.tensors[tensor];
+    const double some = (double)bytes_of(t, images_of(part, t)), all = (double)bytes_of(t, t.batch);
+    // The caller's come from memory and go there, of whatever is told
+    return home(tensor).kept && part.by_image ? missed((size_t)all) * some / all
+                                              : missed((size_t)some);
+  }
+  double missed(size_t bytes) const {
+    return bytes > machine_.cache_bytes / 2 ? (double)bytes : (double)bytes / 12;
+  }
+
+  static size_t weights_of(const NetworkOp& op) {
+    return op.conv ? op.conv->packed_bytes : op.gemm ? op.gemm->packed_bytes : 0;
+  }
+  // Of a batch; of one image all weights come once, or as often, whichever way it runs.
+  double weights_traffic(const NetworkPart& part) const {
+    const size_t batch = n_.tensors[n_.ops[part.first].output].batch;
+    if (batch == 1) return 0;
+    double bytes = 0, again = 0;
+    for (size_t i = part.first; i < part.end; ++i) {
+      const NetworkOp& op = n_.ops[i];
+      bytes += (double)weights_of(op) * (part.band ? 1 : passes_of(op, part));
+      if (!part.band) again += rows_again(op, part);
+    }
+    if (!part.by_image) return bytes + again;
+    return bytes * (all_weights_ > machine_.cache_bytes / 2 ? (double)batch : 1) +
+           again * (double)batch;
+  }
+  // A block of rows meets strip after strip of the weights. What it reads of the input, and what
+  // kernels gather of that; none where an algorithm reads its input otherwise.
+  struct Blocks {
+    size_t count, bytes, strips;
+  };
+  Blocks blocks_of(const NetworkOp& op, const NetworkPart& part) const {
+    const NetworkTensor &in = n_.tensors[op.inputs[0]], &out = n_.tensors[op.output];
+    const Choice& choice = op.conv ? op.conv->choice : op.gemm->choice;
+    if (!choice.block || (op.conv && !op.conv->plan.method->passes)) return {};
+    const MicroKernel& kernel = op.conv ? *op.conv->plan.kernel : *op.gemm->plan.kernel;
+    const size_t images = images_of(part, out), cols = op.conv ? out.channels : op.gemm->plan.n,
+                 rows = images * (op.gemm && op.flat ? 1 : out.h * out.w),
+                 block = smaller(rows, choice.block);
+    const size_t taps = op.conv ? op.conv->plan.shape.taps() : 1,
+                 depth = op.conv ? op.conv->plan.shape.group_in() : op.gemm->plan.k,
+                 tiles = divide_up(block, kernel.mr);
+    const double read = (double)bytes_of(in, images_of(part, in)) * part_of(block, rows);
+    const size_t gathered = kernel.gather ? tiles * kernel.lhs_panel_bytes(depth, taps) : 0,
+                 pointers = taps > 1 ? block * taps * sizeof(void*) : 0;
+    return {divide_up(rows, block), (size_t)read + gathered + pointers, divide_up(cols, kernel.nr)};
+  }
+  bool stay(size_t bytes) const { return bytes <= machine_.cache_bytes / 8 * 7; }
+  // Of blocks that leave the cache before the next strip wants them.
+  double rows_again(const NetworkOp& op, const NetworkPart& part) const {
+    if (!op.conv && !op.gemm) return 0;
+    const Blocks b = blocks_of(op, part);
+    return b.strips && !stay(b.bytes) ? (double)b.count * (double)(b.strips - 1) * (double)b.bytes
+                                      : 0;
+  }
+  // How often an op's weights come: for each block of rows if they do not stay, once if they do.
+  double passes_of(const NetworkOp& op, const NetworkPart& part) const {
+    const size_t weights = weights_of(op);
+    if (!weights) return 1;
+    const Choice& choice = op.conv ? op.conv->choice : op.gemm->choice;
+    if (choice.pass) return 1;
+    if (const Blocks b = blocks_of(op, part); b.strips)
+      return stay(weights + b.bytes) ? 1 : (double)b.count;
+    if (weights <= machine_.cache_bytes / 2) return 1;
+    if (!choice.block) return 1;
+    const NetworkTensor& out = n_.tensors[op.output];
+    const size_t lines =
+                     op.conv ? op.conv->plan.method->grain(op.conv->plan, out.h, out.w).lines : 1,
+                 tiles = divide_up(out.h, lines) * divide_up(out.w, lines);
+    return (double)divide_up(images_of(part, out) * tiles, choice.block);
+  }
+
+  // That an op computes in a band; 0: all of them, and in no band.
+  size_t lines_of(const NetworkPart& part, const NetworkOp& op) const {
+    const size_t h = n_.tensors[op.output].h, last = n_.tensors[n_.ops[part.end - 1].output].h;
+    return smaller(h, divide_up(part.band * h, last));
+  }
+
+  double time_of(const NetworkPart& part, const NetworkOp& op, size_t lines, size_t all,
+                 double inner) const {
+    Estimate e = {}, near = {};
+    const NetworkTensor& in = n_.tensors[op.inputs[0]];
+    if (op.conv) {
+      const ConvCost cost = cost_of(*op.conv, images_of(part, in), in.h, in.w, machine_.cpu);
+      e = cost.far, near = cost.near;
+    } else {  // only what differs between plans: tensors that come and go
+      const TierCosts none = {};
+      const ConvShape any = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, false, 0, 0};
+      const ConvWork work(any, {}, none, machine_.cpu.l2_bytes(), machine_.cpu.l3_bytes());
+      e.memory = microseconds((double)all / work.bandwidth((double)all));
+      near.memory = microseconds((double)all / work.bandwidth(0));
+    }
+    // Tasks have a core each, and what lies beyond their caches in common.
+    const double shared = 1 + (double)(smaller(n_.concurrency, 8) - 1) / 3;
+    const double beyond = e.memory > near.memory ? e.memory - near.memory : 0;
+    e.memory = near.memory + (1 - inner) * shared * beyond;
+    if (lines) {
+      const double factor = band_factor(op, n_.tensors[op.output], lines);
+      e.compute *= factor, e.transform *= factor;
+    }
+    return microseconds_of(e, machine_.cpu.in_order());
+  }
+
+  const octet_network& n_;
+  const PlanMachine& machine_;
+  size_t all_weights_ = 0;
+};
+
+}  // namespace
+
+size_t batch_of(const octet_network& n) {
+  const size_t batch = n.tensors[n.ops[0].output].batch;
+  for (size_t i = 1; i < n.op_count; ++i)
+    if (n.tensors[n.ops[i].output].batch != batch) return 0;
+  return batch;
+}
+
+bool by_lines_only(const octet_network& n, size_t i) {
+  const NetworkOp& op = n.ops[i];
+  for (size_t k = 0; k < op.input_count && op.conv; ++k)
+    if (n.tensors[op.inputs[k]].home == n.tensors[op.output].home) return true;
+  return false;
+}
+
+octet_status find_candidates(octet_network* n, const PlanMachine& machine, octet_network_goal goal,
+                             size_t* memory, Candidates* candidates, octet_error* error) {
+  const Costs costs(*n, machine);
+  const bool chains = goal != OCTET_NETWORK_LAYERS, least_memory = goal == OCTET_NETWORK_MEMORY;
+  // Bands of one or two lines cost time, but save memory, and fit where others do not.
+  const size_t least_band = goal == OCTET_NETWORK_TIME ? 4 : 1;
+  candidates->count = 0;
+  for (size_t i = 0; i <= n->op_count; ++i) candidates->merge[i] = costs.merge(i);
+  const auto add_one = [&](size_t first, size_t end, size_t band, bool by_image) {
+    PartCandidate c = {};
+    c.part.first = first, c.part.end = end, c.part.band = band, c.part.by_image = by_image;
+    c.tight = least_memory;
+    // A longer part that cannot be shaped is no candidate; an op by itself has to run somehow.
+    const bool longer = end - first > 1;
+    if (const octet_status status =
+            shape_part(n, &c.part, c.tight, memory, longer ? nullptr : error))
+      return longer ? OCTET_OK : status;
+    if (band && !least_memory && end - first > 1 && !costs.stays_in_cache(c.part)) {
+      if (goal != OCTET_NETWORK_TRAFFIC) return OCTET_OK;
+      c.tight = true;
+      OCTET_TRY(shape_part(n, &c.part, c.tight, memory, error));
+      if (!costs.stays_in_cache(c.part)) return OCTET_OK;
+    }
+    costs.reckon(&c);
+    candidates->list[candidates->count++] = c;
+    return OCTET_OK;
+  };
+  const bool by_image = batch_of(*n) > 1 && goal != OCTET_NETWORK_LAYERS &&
+                        (goal != OCTET_NETWORK_TIME || n->concurrency == 1);
+  const auto add = [&](size_t first, size_t end, size_t band) {
+    OCTET_TRY(add_one(first, end, band, false));
+    return by_image ? add_one(first, end, band, true) : OCTET_OK;
+  };
+  for (size_t first = 0; first < n->op_count; ++first) {
+    const size_t h = n->tensors[n->ops[first].output].h;
+    OCTET_TRY(add(first, first + 1, by_lines_only(*n, first) ? h : 0));
+    for (size_t end = first + 2; chains && end <= smaller(n->op_count, first + kLongestChain) &&
+                                 !refuse_chain(*n, first, end);
+         ++end) {
+      const size_t lines = n->tensors[n->ops[end - 1].output].h;
+      for (const size_t band : kBands)
+        if (band < lines && band >= least_band) OCTET_TRY(add(first, end, band));
+      if (lines < 4 || least_memory) OCTET_TRY(add(first, end, lines));
+    }
+  }
+  return OCTET_OK;
+}
+
+}  // namespace octet

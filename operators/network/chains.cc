@@ -1,0 +1,168 @@
+#include "operators/network/chains.h"
+
+#include "operators/network/repeats.h"
+
+namespace octet {
+namespace {
+
+// Only ops of the part touch it, and one of them reads it.
+bool is_inner(const octet_network& n, const NetworkPart& part, size_t home) {
+  const NetworkTensor& t = n.tensors[home];
+  if (t.kept || t.first_use < part.first || t.last_use >= part.end) return false;
+  for (size_t i = part.first; i < part.end; ++i)
+    for (size_t k = 0; k < n.ops[i].input_count; ++k)
+      if (n.tensors[n.ops[i].inputs[k]].home == home) return true;
+  return false;
+}
+
+// Of those that ops [part.first, end) write; kNoSlot: none of them does.
+size_t find_slot(const octet_network& n, const NetworkPart& part, size_t end, size_t home) {
+  for (size_t i = part.first; i < end; ++i)
+    if (n.tensors[n.ops[i].output].home == home) return n.ops[i].out_slot;
+  return kNoSlot;
+}
+
+void number_slots(octet_network* n, const NetworkPart& part) {
+  size_t slots = 0;
+  for (size_t i = part.first; i < part.end; ++i) {
+    NetworkOp& op = n->ops[i];
+    for (size_t k = 0; k < op.input_count; ++k)
+      op.in_slots[k] = find_slot(*n, part, i, n->tensors[op.inputs[k]].home);
+    op.out_slot = find_slot(*n, part, i, n->tensors[op.output].home);
+    if (op.out_slot == kNoSlot) op.out_slot = slots++;
+    op.most = 0;
+  }
+}
+
+// Of all images that the part runs at once, estimated; of a function a cycle for each value.
+double cycles_of(const octet_network& n, const NetworkPart& part, const NetworkOp& op) {
+  const NetworkTensor &in = n.tensors[op.inputs[0]], &out = n.tensors[op.output];
+  const double pixels = (double)images_of(part, out) * (double)out.h * (double)out.w;
+  if (op.conv) return pixels * op.conv->pixel_cycles;
+  if (op.gemm) return (double)images_of(part, in) * (double)(in.h * in.w) * op.gemm->row_cycles;
+  return pixels * (double)out.channels;
+}
+
+// More than one only where no two tasks would write, or read of the other, a line outside of rings.
+size_t tasks_of(const octet_network& n, const NetworkPart& part) {
+  const NetworkTensor& last = n.tensors[n.ops[part.end - 1].output];
+  for (size_t i = part.first; i < part.end; ++i) {
+    const NetworkOp& op = n.ops[i];
+    const NetworkTensor& out = n.tensors[op.output];
+    if (out.home != last.home && !n.tensors[out.home].is_ring) return 1;
+    for (size_t k = 0; k < op.input_count; ++k)
+      if (n.tensors[op.inputs[k]].home == last.home) return 1;
+  }
+  double cycles = 0;
+  for (size_t i = part.first; i < part.end; ++i) cycles += cycles_of(n, part, n.ops[i]);
+  return tasks_worth(cycles, smaller(n.concurrency, images_of(part, last) * last.h));
+}
+
+// What one stripe needs of rings and of ops.
+void measure(octet_network* n, const NetworkPart& part, LineRange stripe, size_t* memory) {
+  BandWalk walk(*n, part, stripe, memory);
+  Repeats repeats(*n, part, memory + BandWalk::words(part));
+  for (bool first = true; walk.next(); first = false) {
+    for (size_t i = 0; i < part.end - part.first; ++i) {
+      NetworkOp& op = n->ops[part.first + i];
+      const LineRange lines = walk.lines(i);
+      if (lines.count() == 0) continue;
+      op.most = larger(op.most, lines.count());
+      NetworkTensor& home = n->tensors[n->tensors[op.output].home];
+      home.span = larger(home.span, lines.end - smaller(walk.oldest(op.out_slot), lines.first));
+      if (!first && lines.end < home.h) home.step = larger(home.step, lines.count());
+      walk.finish(i);
+    }
+    repeats.after_band(&walk);
+  }
+}
+
+octet_status scratch_of_lines(const octet_network& n, const NetworkOp& op, size_t* bytes,
+                              octet_error* error) {
+  const NetworkTensor& in = n.tensors[op.inputs[0]];
+  *bytes = 0;
+  if (!op.most) return OCTET_OK;  // nothing is wanted of it
+  if (op.conv) *bytes = lines_workspace(*op.conv, in.h, in.w, op.most);
+  return op.gemm ? octet_gemm_workspace(op.gemm, op.most * in.w, 1, bytes, error) : OCTET_OK;
+}
+
+octet_status shape_chain(octet_network* n, NetworkPart* part, bool tight, size_t* memory,
+                         octet_error* error) {
+  number_slots(n, *part);
+  for (size_t i = part->first; i < part->end; ++i) {
+    const size_t home = n->tensors[n->ops[i].output].home;
+    NetworkTensor& t = n->tensors[home];
+    t.is_ring = is_inner(*n, *part, home);
+    t.ring_lines = t.h;  // until all bands are known
+    t.span = t.step = 0;
+    t.offset = kNoUse;
+  }
+  part->tasks = tasks_of(*n, *part);
+  const Stripes stripes(*n, *part);
+  part->tasks = divide_up(stripes.units, stripes.step);
+  for (size_t task = 0; task < part->tasks; ++task) {
+    LineRange stripe;
+    for (size_t at = task * stripes.step; (stripe = stripes.piece(task, at)).count();
+         at += stripe.count())
+      measure(n, *part, stripe, memory);
+  }
+  part->ring_bytes = 0;
+  part->scratch_bytes = 0;
+  for (size_t i = part->first; i < part->end; ++i) {
+    size_t bytes;
+    OCTET_TRY(scratch_of_lines(*n, n->ops[i], &bytes, error));
+    part->scratch_bytes = larger(part->scratch_bytes, bytes);
+    NetworkTensor& t = n->tensors[n->tensors[n->ops[i].output].home];
+    if (t.is_ring && t.offset == kNoUse) {
+      const size_t lines = tight || !t.step ? t.span : round_up(t.span, t.step);
+      t.ring_lines = smaller(lines, t.h);
+      t.offset = part->ring_bytes;
+      part->ring_bytes += round_up(t.ring_lines * t.line, kAlignment);
+    }
+  }
+  part->scratch_bytes = round_up(BandWalk::words(*part) * sizeof(size_t), kAlignment) +
+                        round_up(part->scratch_bytes, kAlignment);
+  return OCTET_OK;
+}
+
+octet_status shape_layers(octet_network* n, NetworkPart* part, octet_error* error) {
+  part->tasks = 1;
+  part->ring_bytes = part->scratch_bytes = 0;
+  for (size_t i = part->first; i < part->end; ++i) {
+    const NetworkOp& op = n->ops[i];
+    const NetworkTensor& in = n->tensors[op.inputs[0]];
+    n->tensors[n->tensors[op.output].home].is_ring = false;
+    const size_t images = images_of(*part, in);
+    size_t bytes = 0;
+    if (op.conv)
+      OCTET_TRY(octet_conv2d_workspace(op.conv, images, in.h, in.w, n->concurrency, &bytes, error));
+    if (op.gemm)
+      OCTET_TRY(octet_gemm_workspace(op.gemm, op.flat ? images : images * in.h * in.w,
+                                     n->concurrency, &bytes, error));
+    part->scratch_bytes = larger(part->scratch_bytes, bytes);
+  }
+  return OCTET_OK;
+}
+
+}  // namespace
+
+const char* refuse_chain(const octet_network& n, size_t first, size_t end) {
+  for (size_t i = first; i < end; ++i) {
+    const NetworkOp& op = n.ops[i];
+    if (op.conv && !has_lines(*op.conv))
+      return "one of its convolutions quantizes whole images, or is approximate";
+    if (op.flat) return "one of its products reads whole images";
+    if (n.tensors[op.output].batch != n.tensors[n.ops[first].output].batch)
+      return "its batches differ";
+  }
+  return nullptr;
+}
+
+size_t shaping_words(size_t ops) { return BandWalk::words(ops) + Repeats::words(ops); }
+
+octet_status shape_part(octet_network* n, NetworkPart* part, bool tight, size_t* memory,
+                        octet_error* error) {
+  return part->band ? shape_chain(n, part, tight, memory, error) : shape_layers(n, part, error);
+}
+
+}  // namespace octet

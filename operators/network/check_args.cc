@@ -1,0 +1,86 @@
+// The checks of octet_network_run.
+#include "operators/common/check.h"
+#include "operators/network/run.h"
+
+namespace octet {
+namespace {
+
+bool writes(const octet_network& n, size_t home) { return n.tensors[home].written; }
+
+bool is_callers(const octet_network& n, size_t tensor) {
+  return n.tensors[tensor].kept && n.tensors[tensor].home == tensor;
+}
+
+octet_status check_overlap(const octet_network& n, const octet_network_args& args,
+                           octet_error* error) {
+  const Extent workspace = extent_of(args.workspace, n.workspace_bytes);
+  for (size_t i = 0; i < n.tensor_count; ++i) {
+    if (!is_callers(n, i)) continue;
+    const Extent a = extent_of(args.tensors[i], n.tensors[i].bytes);
+    if (meet(a, workspace))
+      return fail(error, OCTET_OVERLAP, "args.tensors[%zu] overlaps args.workspace", i);
+    if (!writes(n, i)) continue;
+    for (size_t j = 0; j < n.tensor_count; ++j)
+      if (j != i && is_callers(n, j) && meet(a, extent_of(args.tensors[j], n.tensors[j].bytes)))
+        return fail(error, OCTET_OVERLAP,
+                    "args.tensors[%zu], which is written, overlaps "
+                    "args.tensors[%zu]",
+                    i, j);
+  }
+  return OCTET_OK;
+}
+
+octet_status check_weights(const octet_network& n, const octet_network_args& args,
+                           octet_error* error) {
+  const Extent workspace = extent_of(args.workspace, n.workspace_bytes);
+  for (size_t o = 0; o < n.op_count; ++o) {
+    const NetworkOp& op = n.ops[o];
+    if (!op.conv && !op.gemm) continue;
+    const Extent packed = op.conv ? extent_of(op.conv->packed, op.conv->packed_bytes)
+                                  : extent_of(op.gemm->packed, op.gemm->packed_bytes);
+    if (meet(packed, workspace))
+      return fail(error, OCTET_OVERLAP, "args.workspace overlaps the packed weights of ops[%zu]",
+                  o);
+    for (size_t i = 0; i < n.tensor_count; ++i)
+      if (is_callers(n, i) && writes(n, i) &&
+          meet(packed, extent_of(args.tensors[i], n.tensors[i].bytes)))
+        return fail(error, OCTET_OVERLAP,
+                    "args.tensors[%zu] overlaps the packed weights of ops[%zu]", i, o);
+  }
+  return OCTET_OK;
+}
+
+}  // namespace
+
+octet_status check_args(const octet_network& n, const octet_network_args& args,
+                        octet_error* error) {
+  if (args.parallel_for && args.concurrency > n.concurrency)
+    return fail(error, OCTET_SIZE_ABOVE_MAXIMUM,
+                "args.concurrency = %zu is above the declared concurrency = %zu", args.concurrency,
+                n.concurrency);
+  for (size_t i = 0; i < n.tensor_count; ++i) {
+    if (!is_callers(n, i)) continue;
+    const size_t element = element_bytes(n.tensors[i].type);
+    if (!args.tensors) return fail(error, OCTET_NULL_POINTER, "args.tensors is null");
+    if (!args.tensors[i])
+      return fail(error, OCTET_NULL_POINTER, "args.tensors[%zu], which is kept, is null", i);
+    if ((uintptr_t)args.tensors[i] % element)
+      return fail(error, OCTET_MISALIGNED,
+                  "args.tensors[%zu] is at %p; it must be a multiple of %zu", i, args.tensors[i],
+                  element);
+  }
+  if (n.workspace_bytes) {
+    if (!args.workspace)
+      return fail(error, OCTET_NULL_POINTER, "args.workspace is null; this run needs %zu bytes",
+                  n.workspace_bytes);
+    if (args.workspace_bytes < n.workspace_bytes)
+      return fail(error, OCTET_WORKSPACE_TOO_SMALL,
+                  "args.workspace_bytes = %zu, this run needs %zu", args.workspace_bytes,
+                  n.workspace_bytes);
+    OCTET_TRY(check_aligned(args.workspace, "args.workspace", error));
+  }
+  OCTET_TRY(check_overlap(n, args, error));
+  return check_weights(n, args, error);
+}
+
+}  // namespace octet

@@ -1,0 +1,71 @@
+#include "operators/network/read.h"
+
+namespace octet {
+namespace {
+
+// Channels of a home, in bytes.
+struct Channels {
+  size_t home, first, end;
+
+  explicit Channels(const octet_network& n, size_t tensor)
+      : home(n.tensors[tensor].home), first(n.tensors[tensor].at) {
+    const NetworkTensor& t = n.tensors[tensor];
+    end = first + t.pixel / n.tensors[home].channels * t.channels;
+  }
+  size_t shared(const Channels& other) const {
+    const size_t from = larger(first, other.first), to = smaller(end, other.end);
+    return home == other.home && from < to ? to - from : 0;
+  }
+};
+
+octet_status check_output(const octet_network& n, size_t i, octet_error* error) {
+  const NetworkOp& op = n.ops[i];
+  const Channels output(n, op.output);
+  for (size_t j = 0; j < i; ++j) {
+    if (!output.shared(Channels(n, n.ops[j].output))) continue;
+    if (op.output == n.ops[j].output)
+      return fail(error, OCTET_BAD_NETWORK,
+                  "tensors[%zu] is written twice: by ops[%zu] and ops[%zu]", op.output, j, i);
+    return fail(error, OCTET_BAD_NETWORK,
+                "tensors[%zu] and tensors[%zu] share channels, and are written by ops[%zu] and "
+                "ops[%zu]",
+                n.ops[j].output, op.output, j, i);
+  }
+  return OCTET_OK;
+}
+
+octet_status check_input(const octet_network& n, size_t i, size_t k, octet_error* error) {
+  const size_t tensor = n.ops[i].inputs[k];
+  const Channels input(n, tensor);
+  size_t there = 0, writer = SIZE_MAX;  // the first that comes too late
+  bool written = false;
+  for (size_t j = 0; j < n.op_count; ++j) {
+    const Channels output(n, n.ops[j].output);
+    written |= output.home == input.home;
+    const size_t shared = input.shared(output);
+    if (j < i)
+      there += shared;
+    else if (shared && writer == SIZE_MAX)
+      writer = j;
+  }
+  if (there == input.end - input.first) return OCTET_OK;
+  if (!written && n.tensors[tensor].kept) return OCTET_OK;  // comes with the run
+  if (writer != SIZE_MAX)
+    return fail(error, OCTET_BAD_NETWORK,
+                "ops[%zu].inputs[%zu] = %zu is read before it is written, by ops[%zu]", i, k,
+                tensor, writer);
+  return fail(error, OCTET_BAD_NETWORK, "ops[%zu].inputs[%zu] = %zu is %s", i, k, tensor,
+              written ? "written in part only" : "neither written by an op nor kept");
+}
+
+}  // namespace
+
+octet_status check_order(const octet_network& n, octet_error* error) {
+  for (size_t i = 0; i < n.op_count; ++i) {
+    for (size_t k = 0; k < n.ops[i].input_count; ++k) OCTET_TRY(check_input(n, i, k, error));
+    OCTET_TRY(check_output(n, i, error));
+  }
+  return OCTET_OK;
+}
+
+}  // namespace octet

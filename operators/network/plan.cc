@@ -1,0 +1,301 @@
+#include "operators/network/plan.h"
+
+#include "dispatch/select/override.h"
+#include "operators/common/arena.h"
+#include "operators/conv/machine.h"
+#include "operators/network/candidates.h"
+#include "operators/network/layout.h"
+
+namespace octet {
+namespace {
+
+// Memory of the planner's.
+struct Desk {
+  PartCandidate* candidates;
+  struct Best {  // of the ops before one, if the last part runs all images at once
+    double cost;
+    size_t live;
+    const PartCandidate* last;
+    bool after_images;  // those before the last part run image by image
+  } * best, *by_image;  // and if all parts run image by image
+  MergeCost* merge;
+  Piece* pieces;
+  size_t* words;
+
+  static Desk on(Arena* arena, size_t tensors, size_t ops, size_t candidates) {
+    Desk desk;
+    desk.candidates = arena->take<PartCandidate>(candidates);
+    desk.best = arena->take<Best>(ops + 1);
+    desk.by_image = arena->take<Best>(ops + 1);
+    desk.merge = arena->take<MergeCost>(ops + 1);
+    desk.pieces = arena->take<Piece>(tensors + 2 * ops);
+    desk.words = arena->take<size_t>(shaping_words(ops));
+    return desk;
+  }
+};
+
+void find_uses(octet_network* n) {
+  for (size_t i = 0; i < n->tensor_count; ++i)
+    n->tensors[i].first_use = n->tensors[i].last_use = kNoUse;
+  const auto use = [&](size_t tensor, size_t op) {
+    NetworkTensor& home = n->tensors[n->tensors[tensor].home];
+    if (home.first_use == kNoUse) home.first_use = op;
+    home.last_use = op;
+  };
+  for (size_t i = 0; i < n->op_count; ++i) {
+    const NetworkOp& op = n->ops[i];
+    for (size_t k = 0; k < op.input_count; ++k) use(op.inputs[k], i);
+    use(op.output, i);
+    n->tensors[n->tensors[op.output].home].written = true;
+  }
+}
+
+// ---- which parts
+
+// As long as it takes, less where another one is less by so little that it does not count.
+struct Weigh {
+  octet_network_goal goal;
+  size_t most_live;
+  bool least_live;  // whatever else it costs
+
+  double cost(const PartCandidate& c) const {
+    // Of little traffic, no more than takes this long
+    constexpr double kBytesPerMicrosecond = 20;
+    // What is predicted to gain little may lose
+    const bool plain = c.part.end - c.part.first == 1 && !c.part.by_image;
+    return goal == OCTET_NETWORK_TRAFFIC ? c.traffic + c.microseconds * kBytesPerMicrosecond
+           : goal == OCTET_NETWORK_TIME && !plain ? c.microseconds * 1.04
+                                                  : c.microseconds;
+  }
+  double cost(const MergeCost& c) const { return goal == OCTET_NETWORK_TRAFFIC ? c.traffic : 0; }
+  template <typename Best>
+  bool better(const Best& a, const Best& b) const {
+    if (a.live == SIZE_MAX || b.live == SIZE_MAX) return a.live < b.live;
+    return least_live && a.live != b.live ? a.live < b.live : a.cost < b.cost;
+  }
+};
+
+// The best way to cut the ops into candidates, by dynamic programming: some that run image by
+// image, maybe none, then some of all images. Returns the bytes that live at once; SIZE_MAX if
+// there is no way.
+size_t choose(const octet_network& n, const Candidates& candidates, const Weigh& weigh,
+              const Desk& desk) {
+  for (size_t i = 0; i <= n.op_count; ++i)
+    desk.best[i] = desk.by_image[i] = {0, i ? SIZE_MAX : 0, nullptr, false};
+  const auto extend = [&](const Desk::Best& before, const PartCandidate& c, Desk::Best* after) {
+    if (before.live == SIZE_MAX || c.live > weigh.most_live) return;
+    const Desk::Best with = {before.cost + weigh.cost(c), larger(before.live, c.live), &c,
+                             before.after_images};
+    if (weigh.better(with, *after)) *after = with;
+  };
+  // Images one by one before op i, together from there on
+  const auto merged_at = [&](size_t i) {
+    Desk::Best b = desk.by_image[i];
+    if (b.live == SIZE_MAX) return b;
+    b.live += candidates.merge[i].live;
+    b.cost += weigh.cost(candidates.merge[i]);
+    if (b.live > weigh.most_live) b.live = SIZE_MAX;
+    b.after_images = true;
+    return b;
+  };
+  for (size_t i = 0; i < candidates.count; ++i) {  // in the order of their first ops
+    const PartCandidate& c = candidates.list[i];
+    const size_t first = c.part.first, end = c.part.end;
+    if (c.part.by_image) {
+      extend(desk.by_image[first], c, &desk.by_image[end]);
+      continue;
+    }
+    Desk::Best before = desk.best[first];
+    before.after_images = false;
+    extend(before, c, &desk.best[end]);
+    if (first) extend(merged_at(first), c, &desk.best[end]);
+  }
+  const bool images = weigh.better(desk.by_image[n.op_count], desk.best[n.op_count]);
+  if (images) desk.best[n.op_count] = desk.by_image[n.op_count];
+  return desk.best[n.op_count].live;
+}
+
+// The chosen ones, the last one first: calls take(candidate).
+template <typename Take>
+octet_status for_each_chosen(const octet_network& n, const Desk& desk, Take take) {
+  for (const Desk::Best* b = &desk.best[n.op_count]; b->last;) {
+    const PartCandidate& c = *b->last;
+    b = (c.part.by_image || b->after_images ? desk.by_image : desk.best) + c.part.first;
+    OCTET_TRY(take(c));
+  }
+  return OCTET_OK;
+}
+
+// Shaped anew.
+octet_status take_parts(octet_network* n, const Desk& desk, octet_error* error) {
+  n->part_count = 0;
+  OCTET_TRY(for_each_chosen(*n, desk, [&](const PartCandidate&) {
+    ++n->part_count;
+    return OCTET_OK;
+  }));
+  size_t at = n->part_count;
+  return for_each_chosen(*n, desk, [&](const PartCandidate& c) {
+    n->parts[--at] = c.part;
+    return shape_part(n, &n->parts[at], c.tight, desk.words, error);
+  });
+}
+
+// That all ops of a part and of the one before it, which run image by image, have as many images.
+octet_status check_images(const octet_network& n, size_t p, octet_error* error) {
+  const NetworkPart& part = n.parts[p];
+  if (!part.by_image) return OCTET_OK;
+  const size_t from = p && n.parts[p - 1].by_image ? part.first - 1 : part.first;
+  for (size_t i = from + 1; i < part.end; ++i) {
+    const size_t batch = n.tensors[n.ops[i].output].batch,
+                 before = n.tensors[n.ops[i - 1].output].batch;
+    if (batch != before)
+      return fail(
+          error, OCTET_UNSUPPORTED,
+          "desc.parts[%zu] cannot run image by image: ops[%zu] has %zu images, ops[%zu] %zu", p,
+          i - 1, before, i, batch);
+  }
+  return OCTET_OK;
+}
+
+octet_status take_given(const octet_network_desc& desc, octet_network* n, const Desk& desk,
+                        octet_error* error) {
+  size_t at = 0;
+  n->part_count = 0;
+  for (size_t p = 0; p < desc.part_count; ++p) {
+    const octet_network_part& given = desc.parts[p];
+    if (given.first_op != at || given.end_op <= at || given.end_op > n->op_count)
+      return fail(error, OCTET_BAD_NETWORK,
+                  "desc.parts[%zu] is of ops %zu to %zu, but must begin with op %zu of %zu", p,
+                  given.first_op, given.end_op, at, n->op_count);
+    NetworkPart& part = n->parts[n->part_count++];
+    part = {};
+    part.first = given.first_op, part.end = at = given.end_op;
+    part.band = given.band_lines & ~OCTET_NETWORK_BY_IMAGE;
+    part.by_image = part.band != given.band_lines;
+    OCTET_TRY(check_images(*n, p, error));
+    if (part.band) {
+      if (const char* why = refuse_chain(*n, part.first, part.end))
+        return fail(error, OCTET_UNSUPPORTED, "desc.parts[%zu] cannot be a chain: %s", p, why);
+    } else {
+      for (size_t i = part.first; i < part.end; ++i)
+        if (by_lines_only(*n, i))
+          return fail(error, OCTET_UNSUPPORTED,
+                      "desc.parts[%zu] must be a chain: ops[%zu] reads and writes slices of one "
+                      "tensor",
+                      p, i);
+    }
+    OCTET_TRY(shape_part(n, &part, false, desk.words, error));
+  }
+  if (at == n->op_count) return OCTET_OK;
+  return fail(error, OCTET_BAD_NETWORK, "desc.parts ends before op %zu of %zu", at, n->op_count);
+}
+
+// ---- where everything lies
+
+octet_status lay_out_network(octet_network* n, Piece* pieces, octet_error* error) {
+  size_t count = 0, sum = 0;
+  bool fits = true;
+  const auto add = [&](size_t bytes, size_t first, size_t last, size_t* offset) {
+    if (bytes) pieces[count++] = {bytes, first, last, offset};
+    fits = fits && !__builtin_add_overflow(sum, bytes + kAlignment, &sum) && sum <= PTRDIFF_MAX;
+  };
+  // The first part of those that run image by image together with the one of an op, the part, and
+  // the end of those.
+  struct Place {
+    size_t first, part, end;
+  };
+  const auto place_of = [&](size_t op) {
+    Place place = {0, 0, end_of_group(*n, 0)};
+    for (; n->parts[place.part].end <= op; ++place.part)
+      if (place.part + 1 == place.end)
+        place.first = place.end, place.end = end_of_group(*n, place.end);
+    return place;
+  };
+  n->separate_bytes = n->kept_bytes = 0;
+  for (size_t i = 0; i < n->tensor_count; ++i) {
+    NetworkTensor& t = n->tensors[i];
+    if (t.home != i || t.first_use == kNoUse) continue;
+    (t.kept ? n->kept_bytes : n->separate_bytes) +=
+        t.kept ? t.bytes : round_up(t.bytes, kAlignment);
+    t.one_image = false;
+    if (t.kept || t.is_ring) continue;
+    const Place first = place_of(t.first_use), last = place_of(t.last_use);
+    t.one_image = n->parts[first.part].by_image && first.first == last.first;
+    // Other images pass by until the last one is through
+    if (t.one_image)
+      add(t.image, first.part, last.part, &t.offset);
+    else
+      add(t.bytes, first.first, last.end - 1, &t.offset);
+  }
+  for (size_t p = 0; p < n->part_count; ++p)
+    if (n->parts[p].band) add(n->parts[p].tasks * n->parts[p].ring_bytes, p, p, &n->parts[p].rings);
+  const size_t maps = count;
+  for (size_t p = 0; p < n->part_count; ++p) {
+    const NetworkPart& part = n->parts[p];
+    add(part.scratch_bytes * part.tasks, p, p, &n->parts[p].scratch);
+  }
+  if (!fits) return fail(error, OCTET_BAD_SIZE, "desc: the tensors leave size_t together");
+  n->map_bytes = lay_out(pieces, count, maps, &n->workspace_bytes);
+  return OCTET_OK;
+}
+
+octet_status plan_parts(octet_network* n, const Candidates& candidates, const Weigh& weigh,
+                        const Desk& desk, octet_error* error) {
+  choose(*n, candidates, weigh, desk);
+  OCTET_TRY(take_parts(n, desk, error));
+  return lay_out_network(n, desk.pieces, error);
+}
+
+// Within so much memory. The layout may need a little more than what lives at once: then with less.
+octet_status plan_within(octet_network* n, const Candidates& candidates, size_t most,
+                         const Desk& desk, octet_error* error) {
+  const size_t least = choose(*n, candidates, {OCTET_NETWORK_MEMORY, SIZE_MAX, true}, desk);
+  for (size_t live = most ? most : least; live >= least;) {
+    OCTET_TRY(plan_parts(n, candidates, {OCTET_NETWORK_MEMORY, live, false}, desk, error));
+    if (!most || n->map_bytes <= most) return OCTET_OK;
+    live -= smaller(live, larger(n->map_bytes - most, live / 64 + 1));
+  }
+  OCTET_TRY(plan_parts(n, candidates, {OCTET_NETWORK_MEMORY, SIZE_MAX, true}, desk, error));
+  if (n->map_bytes <= most) return OCTET_OK;
+  return fail(error, OCTET_BAD_SIZE,
+              "desc.memory_bytes = %zu, but the tensors need at least %zu bytes", most,
+              n->map_bytes);
+}
+
+octet_status plan(const octet_network_desc& desc, octet_network* n, const Desk& desk,
+                  octet_error* error) {
+  PlanMachine machine = {conv_machine().cpu, desc.cache_bytes};
+  // Where parts are given it decides nothing, and a wrong one is refused all the same
+  if (desc.machine || !desc.parts)
+    OCTET_TRY(read_machine(desc.machine, "desc", &machine.cpu, error));
+  if (desc.parts) {
+    OCTET_TRY(take_given(desc, n, desk, error));
+    return lay_out_network(n, desk.pieces, error);
+  }
+  if (!machine.cache_bytes) machine.cache_bytes = machine.cpu.l2_bytes();
+  Candidates candidates = {desk.candidates, 0, desk.merge};
+  OCTET_TRY(find_candidates(n, machine, desc.goal, desk.words, &candidates, error));
+  if (desc.goal == OCTET_NETWORK_MEMORY)
+    return plan_within(n, candidates, desc.memory_bytes, desk, error);
+  return plan_parts(n, candidates, {desc.goal, SIZE_MAX, false}, desk, error);
+}
+
+}  // namespace
+
+octet_status plan_network(const octet_network_desc& desc, octet_network* n, octet_error* error) {
+  find_uses(n);
+  const size_t candidates = desc.parts ? 0 : most_candidates(n->op_count);
+  Arena arena = {nullptr, 0};
+  Desk::on(&arena, n->tensor_count, n->op_count, candidates);
+  if (arena.used > PTRDIFF_MAX) return refuse_size(error);
+  octet_allocator allocator = n->allocator;
+  void* memory;
+  OCTET_TRY(allocate(&allocator, arena.used, &memory, error));
+  arena = {(uint8_t*)memory, 0};
+  const Desk desk = Desk::on(&arena, n->tensor_count, n->op_count, candidates);
+  const octet_status status = plan(desc, n, desk, error);
+  allocator.release(allocator.context, memory);
+  return status;
+}
+
+}  // namespace octet

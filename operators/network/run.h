@@ -1,0 +1,48 @@
+// A run of a network, its arguments checked.
+#pragma once
+
+#include "operators/network/network.h"
+
+namespace octet {
+
+// Who does what an op is: its objects, or a model that watches them (analysis/traffic/network.cc).
+struct Performer {
+  octet_status (*conv2d)(const Performer& self, const NetworkOp& op, const octet_conv2d_args& args,
+                         octet_error* error);
+  octet_status (*gemm)(const Performer& self, const NetworkOp& op, const octet_gemm_args& args,
+                       octet_error* error);
+  // In a chain: as run_lines
+  void (*lines)(const Performer& self, const NetworkOp& op, const LineTensor& lhs,
+                const LineTensor* residual, const LineTensor& dst, LineRange out,
+                uint8_t* workspace);
+  void (*function)(const Performer& self, const NetworkOp& op, const octet_network_call& call);
+};
+extern const Performer the_objects;
+
+struct NetworkRun {
+  const octet_network& network;
+  const octet_network_args& args;
+  size_t concurrency;
+  const Performer& by;
+
+  // The first byte of a tensor's image.
+  uint8_t* data(size_t tensor, size_t image) const {
+    const NetworkTensor &t = network.tensors[tensor], &home = network.tensors[t.home];
+    uint8_t* const first =
+        t.kept ? (uint8_t*)args.tensors[t.home] : (uint8_t*)args.workspace + home.offset;
+    return first + t.at + (home.one_image ? 0 : image * t.image);
+  }
+};
+
+// Part by part, in their order.
+octet_status run_parts(const NetworkRun& run, octet_error* error);
+octet_status check_args(const octet_network& network, const octet_network_args& args,
+                        octet_error* error);
+// Each of these from image `first` on, as many as the part runs at once.
+// An op by itself, in the caller's threads.
+octet_status run_op(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op,
+                    size_t first, octet_error* error);
+// Likewise, a part in bands.
+void run_chain(const NetworkRun& run, const NetworkPart& part, size_t first);
+
+}  // namespace octet

@@ -1,0 +1,60 @@
+// In place of this folder's other files and of dispatch/select/sparsity.cc, in a library without sparse
+// weights: a program that asks for them is refused.
+#include "dispatch/select/sparsity.h"
+#include "octet/sparse.h"
+
+namespace octet {
+
+octet_status refuse_sparse(octet_error* error) {
+  return fail(error, OCTET_UNSUPPORTED,
+              "this library was built without sparse weights (OCTET_WITH_SPARSE=OFF)");
+}
+
+octet_status allow_sparsity(const char* name, octet_error* error) {
+  return fail(error, OCTET_UNSUPPORTED,
+              "%s.sparsity is not OCTET_SPARSE_NONE, but this library was built without sparse "
+              "weights (OCTET_WITH_SPARSE=OFF)",
+              name);
+}
+
+const char* describe(Sparsity) { return "weights are dense"; }
+
+// No descriptor that asks for a sparsity gets as far as to these.
+double sparse_macs(const TierCosts& costs, const CpuFeatures&) { return costs.macs; }
+bool gains_by_sparsity(Isa, const CpuFeatures&, size_t, size_t, size_t) { return false; }
+bool SparsityFinding::look_at(const SparseRun&, bool, size_t, size_t) { return true; }
+SparsityFinding look_at(const RhsView&) { return {}; }
+
+}  // namespace octet
+
+using octet::refuse_sparse;
+
+octet_status octet_sparse_import_stream_size(const octet_sparse_stream_format*, const void*, size_t,
+                                             size_t*, octet_error* error) {
+  return refuse_sparse(error);
+}
+octet_status octet_sparse_import_stream(const octet_sparse_stream_format*, const void*, size_t,
+                                        size_t, size_t, void*, size_t, octet_error* error) {
+  return refuse_sparse(error);
+}
+octet_status octet_sparse_export_stream_size(const octet_rhs_desc*,
+                                             const octet_sparse_stream_format*, size_t*,
+                                             octet_error* error) {
+  return refuse_sparse(error);
+}
+octet_status octet_sparse_export_stream(const octet_rhs_desc*, const octet_sparse_stream_format*,
+                                        void*, size_t, octet_error* error) {
+  return refuse_sparse(error);
+}
+octet_status octet_sparse_import_indexed(octet_sparse_metadata, size_t, size_t, const void*, size_t,
+                                         const void*, size_t, void*, size_t, octet_error* error) {
+  return refuse_sparse(error);
+}
+octet_status octet_sparse_export_indexed(const octet_rhs_desc*, octet_sparse_metadata, void*,
+                                         size_t, void*, size_t, octet_error* error) {
+  return refuse_sparse(error);
+}
+octet_status octet_sparse_prune(const octet_rhs_desc*, void*, octet_sparse_loss*,
+                                octet_error* error) {
+  return refuse_sparse(error);
+}

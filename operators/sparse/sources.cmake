@@ -1,0 +1,8 @@
+if(NOT OCTET_WITH_SPARSE)
+  octet_sources(not_built.cc)
+  return()
+endif()
+octet_sources(import_indexed.cc import_stream.cc indexed.cc prune.cc prune_matrix.cc stream.cc weights.cc)
+if(OCTET_WITH_CONVOLUTION)
+  octet_sources(prune_filter.cc)
+endif()

@@ -1,0 +1,42 @@
+// A form is one way that weights lie. Kernels read one by its layout, tiers say in which they want
+// weights, blobs store its id. dispatch/tables/formats.cc has a row for each; docs/add-a-form.md says
+// how to add one.
+#pragma once
+
+#include "kernels/core/kernel_kind.h"
+#include "packing/packed_rhs.h"
+
+namespace octet {
+
+// Stored in blobs, so a value is one form's for good. By element, width and kr.
+enum class FormId : uint16_t {
+  kNone = 0,
+  kS8_16x4 = 1,
+  kS8_8x8 = 2,
+  kU8_8x8 = 3,
+  kS8_16x4_step8 = 4,
+  kS8_4x16 = 5,
+  kS8_4x4 = 6,
+  kS8_5x2 = 7,
+  kS16_16x2 = 8,
+  kS16_8x1 = 9,
+  kS16_4x2 = 10,
+  kS8_64x4_depthwise = 11,
+  kS16_64x4_depthwise = 12,
+  kS8_64x4_grouped = 13,
+  kS8_16x16_2of4 = 14,
+  kS8_16x4_paired = 15,
+  kS8_16x32_2of4 = 16,
+};
+
+struct Form {
+  FormId id;
+  const char* name;  // as the id's, for octet_blob_info and for errors; never changes either
+  RhsLayout layout;  // no other form's: kernels are found by it
+  KernelKind kind;   // of the kernels that read it
+  // Of matrices; null where only convolutions want the form: there the algorithm packs (ConvMethod)
+  const Packing* packing = nullptr;
+  bool tests_only = false;  // no tier wants it
+};
+
+}  // namespace octet

@@ -1,0 +1,33 @@
+// A kind of blob: matrices of one size, for products. Its sections (packing/container.h):
+//
+//   zero points, s32[lanes], if any | per matrix: positive s32[lanes], negative s32[lanes]
+//   | per matrix: the weights
+//
+// Each part begins at a multiple of 64 bytes. lanes = n rounded up to the layout's step.
+#pragma once
+
+#include "packing/container.h"
+#include "packing/paired.h"
+
+namespace octet {
+
+struct MatricesGeometry {
+  uint64_t n, k, count;
+  uint8_t reserved[40];
+};
+static_assert(sizeof(MatricesGeometry) == 64, "of the same size on every machine");
+
+// Lays the sections out. False if nothing can be packed so, or if a size leaves ptrdiff_t.
+bool plan_matrices(const Form& form, uint8_t type, size_t n, size_t k, size_t count,
+                   bool zero_points, Container* container);
+
+// Writes the blob that plan_matrices laid out, of the same form and sizes. matrix_stride in bytes.
+void write_matrices(Container* container, RhsView rhs, size_t matrix_stride, void* blob);
+
+BlobProblem check_matrices(const void* blob, size_t bytes, const Form* (*find_form)(uint16_t),
+                           Container* container);
+// Of a form in pairs (kernels/core/paired_weights.h).
+PairedWeights pairs_of(const Container& container, const void* blob);
+PackedRhs matrix_of(const Container& container, const void* blob, size_t index);
+
+}  // namespace octet

@@ -1,0 +1,105 @@
+#include "packing/packed_rhs.h"
+
+#include <string.h>
+
+#include "packing/interleave.h"
+#include "packing/paired.h"
+
+namespace octet {
+namespace {
+
+uint8_t flip_of(const RhsLayout& layout, const RhsView& rhs) {
+  return domain_shift(rhs.is_u8, layout.domain) ? 0x80 : 0;
+}
+
+// Sums of `rows` rows of up to kBlock columns side by side, so that whole cache lines are read. As
+// in weight_sums.cc: of w, and of its distance from zero, in an order that fits u8. Few enough rows
+// for 16 bits; separate arrays and no branches, so that the compiler makes vectors of it.
+constexpr size_t kBlock = 64, kMostRows = 256;
+
+struct RowSums {
+  uint16_t total[kBlock], distance[kBlock];
+  uint8_t least[kBlock];
+};
+
+void sum_rows(const uint8_t* data, size_t stride, size_t rows, uint8_t flip, const uint8_t* zero,
+              size_t lanes, RowSums* sums) {
+  RowSums s = {};
+  for (uint8_t& least : s.least) least = 0xff;
+  for (size_t k = 0; k < rows; ++k, data += stride)
+    for (size_t j = 0; j < lanes; ++j) {
+      const uint8_t w = (uint8_t)(data[j] ^ flip), low = w < zero[j] ? w : zero[j],
+                    high = w < zero[j] ? zero[j] : w;
+      s.total[j] = (uint16_t)(s.total[j] + w);
+      s.distance[j] = (uint16_t)(s.distance[j] + (uint8_t)(high - low));
+      s.least[j] = w < s.least[j] ? w : s.least[j];
+    }
+  *sums = s;
+}
+
+}  // namespace
+
+bool any_zero_point(const int32_t* zero_points, size_t count, bool is_u8, Domain domain) {
+  const int32_t zero = -domain_shift(is_u8, domain);
+  if (!zero_points) return zero != 0;
+  for (size_t i = 0; i < count; ++i)
+    if (zero_points[i] != zero) return true;
+  return false;
+}
+
+size_t panel_bytes(const RhsLayout& layout, size_t n, size_t k) {
+  size_t bytes;
+  if (n > SIZE_MAX - layout.step || k > SIZE_MAX - layout.kr ||
+      __builtin_mul_overflow(layout.lanes(n), layout.lane_bytes(k), &bytes))
+    return 0;
+  return bytes;
+}
+
+void pack_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
+                  uint8_t* panels) {
+  const size_t depth = layout.depth(rhs.k);
+  for (size_t lane = first; lane < first + count; lane += layout.width) {
+    const LaneView from = {rhs.data + lane * rhs.n_stride,      rhs.n_stride, rhs.k_stride,
+                           smaller(layout.width, rhs.n - lane), rhs.k,        flip_of(layout, rhs)};
+    const size_t width = layout.panel_width(lane, rhs.n);
+    uint8_t* const panel = panels + layout.panel_offset(lane, rhs.k);
+    if (from.lanes != width || rhs.k != depth) memset(panel, 0, width * depth);
+    interleave(from, width, layout.kr, 0, panel);
+  }
+  if (layout.paired)
+    pair_panels(layout, smaller(count, layout.lanes(rhs.n) - first), 1, rhs.k,
+                panels + layout.panel_offset(first, rhs.k));
+}
+
+bool sum_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
+                 ColumnSums sums) {
+  bool has_least = false;
+  if (rhs.n_stride != 1 || rhs.k_stride == 1) {
+    for (size_t n = first; n < first + count; ++n)
+      has_least |= sums.store(n, sum_weights(rhs.data + n * rhs.n_stride, rhs.k_stride, rhs.k,
+                                             rhs.is_u8, rhs.zero_point(n)));
+    return has_least && layout.domain == Domain::kS8;
+  }
+  const uint8_t flip = rhs.is_u8 ? 0 : 0x80;
+  for (size_t n0 = first; n0 < first + count; n0 += kBlock) {
+    const size_t lanes = smaller(kBlock, first + count - n0);
+    uint32_t total[kBlock] = {}, distance[kBlock] = {};
+    uint8_t zero[kBlock];
+    for (size_t j = 0; j < lanes; ++j) zero[j] = (uint8_t)(rhs.zero_point(n0 + j) ^ flip);
+    for (size_t k = 0; k < rhs.k; k += kMostRows) {
+      RowSums s;
+      sum_rows(rhs.data + k * rhs.k_stride + n0, rhs.k_stride, smaller(kMostRows, rhs.k - k), flip,
+               zero, lanes, &s);
+      for (size_t j = 0; j < lanes; ++j) {
+        total[j] += s.total[j];
+        distance[j] += s.distance[j];
+        has_least |= s.least[j] == 0;
+      }
+    }
+    for (size_t j = 0; j < lanes; ++j)
+      sums.store(n0 + j, sums_of(total[j] - (uint32_t)rhs.k * zero[j], distance[j], false));
+  }
+  return has_least && layout.domain == Domain::kS8;
+}
+
+}  // namespace octet

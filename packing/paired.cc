@@ -1,0 +1,393 @@
+#include "packing/paired.h"
+
+#include <string.h>
+
+namespace octet {
+namespace {
+
+constexpr size_t kLanes = kPairGroupBytes / 2;  // of a group: pairs of neighbours
+
+int magnitude(int value) { return value < 0 ? -value : value; }
+
+// One part of a block's panels. `panel_bytes` apart.
+template <typename Byte>
+struct Part {
+  Byte* first;
+  size_t panel_bytes, panels, depth;
+
+  Byte* groups(size_t panel) const { return first + panel * panel_bytes; }
+  Byte* piece(size_t panel, size_t group) const { return groups(panel) + group * kPairGroupBytes; }
+  PairPart plan() const { return PairPart(depth); }
+};
+
+// Calls f(part) for each part of each tap of each block.
+template <typename Byte, typename F>
+void for_each_part(const RhsLayout& layout, size_t lanes, size_t taps, size_t depth, Byte* panels,
+                   const F& f) {
+  const size_t tap_bytes = layout.depth(depth) * kPairColumns, panel_bytes = taps * tap_bytes;
+  for (size_t lane = 0; lane < lanes; lane += kPairBlock)
+    for (size_t tap = 0; tap < taps; ++tap) {
+      Byte* from = panels + lane / kPairColumns * panel_bytes + tap * tap_bytes;
+      for (size_t k = 0; k < depth; k += kPairPart) {
+        f(Part<Byte>{from, panel_bytes, divide_up(smaller(kPairBlock, lanes - lane), kPairColumns),
+                     smaller(kPairPart, depth - k)});
+        from += kPairPartGroups * kPairGroupBytes;
+      }
+    }
+}
+
+// ---- an order -----------------------------------------------------------------------------------
+
+typedef uint8_t Bytes __attribute__((vector_size(16)));
+typedef uint64_t Words __attribute__((vector_size(16)));
+static_assert(sizeof(Bytes) == kPairColumns, "a vector has the columns of a panel");
+constexpr size_t kPanels = kPairBlock / kPairColumns;
+
+// What of a step's weights is positive, and what negative.
+struct Step {
+  Bytes positive[kPanels], negative[kPanels];
+
+  // All but 0 one less: what sums to more than kPairLimit with another step then has the sign bit.
+  // So has -128 beside 0, which fits: this decides an order only.
+  Step less_one() const {
+    const Bytes none = {};
+    Step less;
+    for (size_t p = 0; p < kPanels; ++p) {
+      less.positive[p] = positive[p] + (Bytes)(positive[p] != none);
+      less.negative[p] = negative[p] + (Bytes)(negative[p] != none);
+    }
+    return less;
+  }
+};
+
+// The panels that have a column where a pair does not fit, a bit of each.
+unsigned crowded_panels(const Step& less_one, const Step& other) {
+  constexpr uint64_t kSigns = 0x8080808080808080;
+  unsigned panels = 0;
+  for (size_t p = 0; p < kPanels; ++p) {
+    const Words sums = (Words)((less_one.positive[p] + other.positive[p]) |
+                               (less_one.negative[p] + other.negative[p]));
+    panels |= (unsigned)(((sums[0] | sums[1]) & kSigns) != 0) << p;
+  }
+  return panels;
+}
+
+// A window step by step: its weights are what is positive less what is negative.
+struct Window {
+  Step steps[kPairWindow];
+  uint32_t magnitudes[kPairWindow];  // sums
+
+  void set(size_t step, size_t panel, const uint8_t* weights) {
+    uint8_t positive[kPairColumns], negative[kPairColumns];
+    for (size_t j = 0; j < kPairColumns; ++j) {
+      const int8_t w = (int8_t)weights[j];
+      positive[j] = (uint8_t)(w > 0 ? w : 0);
+      negative[j] = (uint8_t)(w < 0 ? -w : 0);
+    }
+    memcpy(&steps[step].positive[panel], positive, sizeof positive);
+    memcpy(&steps[step].negative[panel], negative, sizeof negative);
+  }
+  void weigh(size_t step) {
+    uint8_t both[sizeof(Step)];
+    memcpy(both, &steps[step], sizeof both);
+    uint32_t sum = 0;
+    for (const uint8_t b : both) sum += b;
+    magnitudes[step] = sum;
+  }
+  void get(size_t step, size_t panel, uint8_t* weights) const {
+    const Bytes both = steps[step].positive[panel] - steps[step].negative[panel];
+    memcpy(weights, &both, sizeof both);
+  }
+};
+
+// Steps in pairs, greedily: the heaviest one takes the heaviest with which the fewest panels are
+// crowded, so that light ones are left for those that need them. Pairs that are bad for the same
+// panels stand together, so that they share extras.
+void find_order(const Window& window, size_t steps, uint8_t* order) {
+  constexpr uint8_t kBits[1 << kPanels] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+  uint8_t left[kPairWindow];  // the heaviest first
+  for (size_t i = 0; i < steps; ++i) {
+    size_t at = i;
+    for (; at && window.magnitudes[left[at - 1]] < window.magnitudes[i]; --at)
+      left[at] = left[at - 1];
+    left[at] = (uint8_t)i;
+  }
+  struct Pair {
+    uint8_t a, b;
+    unsigned panels;
+  } pairs[kPairWindow / 2];
+  size_t count = 0;
+  for (size_t rest = steps; rest; rest -= 2) {
+    const uint8_t a = left[0];
+    const Step less_one = window.steps[a].less_one();
+    size_t best = 0;
+    unsigned fewest = kPanels + 1, bits = 0;
+    for (size_t i = 1; i < rest && fewest; ++i) {
+      const unsigned panels = crowded_panels(less_one, window.steps[left[i]]);
+      if (kBits[panels] < fewest) best = i, fewest = kBits[panels], bits = panels;
+    }
+    size_t at = count++;
+    for (; at && pairs[at - 1].panels > bits; --at) pairs[at] = pairs[at - 1];
+    pairs[at] = {a, left[best], bits};
+    memmove(left + best, left + best + 1, rest - best - 1);
+    memmove(left, left + 1, rest - 2);
+  }
+  for (size_t i = 0; i < count; ++i) order[2 * i] = pairs[i].a, order[2 * i + 1] = pairs[i].b;
+}
+
+// A group's steps apart, and together.
+typedef uint8_t Apart[kPairGroup][kPairColumns];
+void split(const uint8_t* group, Apart to) {
+  for (size_t j = 0; j < kPairColumns; ++j)
+    for (size_t i = 0; i < kPairGroup; ++i) to[i][j] = group[kPairGroup * j + i];
+}
+void join(const Apart from, uint8_t* group) {
+  for (size_t j = 0; j < kPairColumns; ++j)
+    for (size_t i = 0; i < kPairGroup; ++i) group[kPairGroup * j + i] = from[i][j];
+}
+
+// A window's steps in their order, in all panels. Steps beyond the depth are zero already.
+void put_in_order(const Part<uint8_t>& part, size_t index) {
+  const PairPart plan = part.plan();
+  const size_t first = index * kPairWindow / kPairGroup,
+               groups = smaller(plan.groups - first, kPairWindow / kPairGroup),
+               steps = groups * kPairGroup;
+  Window window = {};
+  Apart apart;
+  for (size_t p = 0; p < part.panels; ++p)
+    for (size_t g = 0; g < groups; ++g) {
+      split(part.piece(p, first + g), apart);
+      for (size_t i = 0; i < kPairGroup; ++i) window.set(g * kPairGroup + i, p, apart[i]);
+    }
+  for (size_t i = 0; i < steps; ++i) window.weigh(i);
+  uint8_t order[kPairWindow];
+  memset(order, kNoStep, sizeof order);
+  find_order(window, steps, order);
+  for (size_t p = 0; p < part.panels; ++p) {
+    for (size_t g = 0; g < groups; ++g) {
+      for (size_t i = 0; i < kPairGroup; ++i) window.get(order[g * kPairGroup + i], p, apart[i]);
+      join(apart, part.piece(p, first + g));
+    }
+    memcpy(part.piece(p, plan.order() + index), order, sizeof order);
+  }
+}
+
+// ---- extras -------------------------------------------------------------------------------------
+
+// What the positive and the negative weights of each pair sum to, of one group or of a chunk's.
+struct PairSums {
+  uint8_t positive[kLanes], negative[kLanes];
+
+  void add(const uint8_t* group) {
+    for (size_t i = 0; i < kLanes; ++i)
+      for (size_t j = 0; j < 2; ++j) {
+        const int w = (int8_t)group[2 * i + j];
+        uint8_t& sum = w < 0 ? negative[i] : positive[i];
+        sum = (uint8_t)smaller(sum + (size_t)magnitude(w), UINT8_MAX);
+      }
+  }
+  bool fit() const {
+    bool fit = true;
+    for (size_t i = 0; i < kLanes; ++i)
+      fit &= positive[i] <= kPairLimit && negative[i] <= kPairLimit;
+    return fit;
+  }
+};
+
+// What the pairs of a group have too much. False if nothing.
+bool excess_of(const uint8_t* group, uint8_t* excess) {
+  memset(excess, 0, kPairGroupBytes);
+  bool any = false;
+  for (size_t i = 0; i < kPairGroupBytes; i += 2) {
+    const int a = (int8_t)group[i], b = (int8_t)group[i + 1], sum = a + b,
+              too_much = magnitude(sum) - kPairLimit;
+    if (too_much <= 0) continue;
+    excess[i + (magnitude(a) >= magnitude(b) ? 0 : 1)] = (uint8_t)(sum < 0 ? -too_much : too_much);
+    any = true;
+  }
+  return any;
+}
+
+// Chunks that are being filled: an extra goes into the first one where its sums fit.
+struct Chunks {
+  PairSums sums[sizeof(PairTable::groups) / kPairChunk];
+  uint8_t filled[sizeof(PairTable::groups) / kPairChunk];
+  size_t count, room;
+
+  // Its place among the extras, or false if there is no room.
+  bool place(const uint8_t* extra, size_t* at) {
+    for (size_t chunk = 0; chunk < room; ++chunk) {
+      if (chunk == count) {
+        sums[count] = {};
+        filled[count++] = 0;
+      }
+      PairSums more = sums[chunk];
+      more.add(extra);
+      if (filled[chunk] == kPairChunk || !more.fit()) continue;
+      sums[chunk] = more;
+      *at = chunk * kPairChunk + filled[chunk]++;
+      return true;
+    }
+    return false;
+  }
+};
+
+// What is too much in a panel, to its extras.
+void take_extras(const Part<uint8_t>& part, size_t panel) {
+  const PairPart plan = part.plan();
+  uint8_t* const extras = part.piece(panel, plan.extras());
+  PairTable table = {};
+  memset(extras, 0, plan.room * kPairGroupBytes);
+  Chunks chunks = {};
+  chunks.room = plan.room / kPairChunk;
+  uint8_t extra[kPairGroupBytes];
+  for (size_t g = 0; g < plan.groups && table.chunks != kPlainPart; ++g) {
+    size_t at;
+    if (!excess_of(part.piece(panel, g), extra)) continue;
+    if (!chunks.place(extra, &at)) {
+      table = {};
+      table.chunks = kPlainPart;
+      memset(extras, 0, plan.room * kPairGroupBytes);
+      break;
+    }
+    memcpy(extras + at * kPairGroupBytes, extra, sizeof extra);
+    table.groups[at] = (uint8_t)g;
+    table.chunks = (uint8_t)chunks.count;
+  }
+  if (table.chunks != kPlainPart)
+    for (size_t i = 0; i < chunks.count * kPairChunk; ++i) {
+      uint8_t* const group = part.piece(panel, table.groups[i]);
+      for (size_t j = 0; j < kPairGroupBytes; ++j)
+        group[j] = (uint8_t)(group[j] - extras[i * kPairGroupBytes + j]);
+    }
+  memcpy(part.piece(panel, plan.table()), &table, sizeof table);
+}
+
+// Parts lie side by side when they come; each makes room for the tables of those before it.
+void spread_parts(const RhsLayout& layout, size_t lanes, size_t taps, size_t depth,
+                  uint8_t* panels) {
+  const size_t tap_bytes = layout.depth(depth) * kPairColumns,
+               count = divide_up(lanes, kPairColumns) * taps;
+  for (size_t i = 0; i < count; ++i)
+    for (size_t part = divide_up(depth, kPairPart); part-- > 0;) {
+      uint8_t* const first = panels + i * tap_bytes;
+      memmove(first + part * kPairPartGroups * kPairGroupBytes,
+              first + part * kPairPart * kPairColumns,
+              round_up(smaller(kPairPart, depth - part * kPairPart), kPairGroup) * kPairColumns);
+    }
+}
+
+bool is_order(const uint8_t* order, size_t steps) {
+  uint64_t seen = 0;
+  for (size_t i = 0; i < kPairWindow; ++i) {
+    if (i >= steps ? order[i] != kNoStep : order[i] >= steps || seen >> order[i] & 1) return false;
+    if (i < steps) seen |= (uint64_t)1 << order[i];
+  }
+  return true;
+}
+
+bool is_sound(const Part<const uint8_t>& part, size_t panel) {
+  const PairPart plan = part.plan();
+  bool sound = true;
+  for (size_t w = 0; w < plan.windows; ++w) {
+    const uint8_t* const order = part.piece(panel, plan.order() + w);
+    sound &= is_order(order, smaller(kPairWindow, (plan.groups * kPairGroup) - w * kPairWindow)) &&
+             memcmp(order, part.piece(0, plan.order() + w), kPairWindow) == 0;
+  }
+  PairTable table;
+  memcpy(&table, part.piece(panel, plan.table()), sizeof table);
+  if (table.chunks == kPlainPart) return sound;
+  if (table.chunks * kPairChunk > plan.room) return false;
+  for (size_t g = 0; g < plan.groups; ++g) {
+    PairSums sums = {};
+    sums.add(part.piece(panel, g));
+    sound &= sums.fit();
+  }
+  for (size_t c = 0; c < table.chunks; ++c) {
+    PairSums sums = {};
+    for (size_t i = c * kPairChunk; i < (c + 1) * kPairChunk; ++i) {
+      sums.add(part.piece(panel, plan.extras() + i));
+      sound &= table.groups[i] < plan.groups;
+    }
+    sound &= sums.fit();
+  }
+  return sound;
+}
+
+// ---- what it costs ------------------------------------------------------------------------------
+
+// A group of a panel takes 8 as words, 6 in pairs; a chunk of extras 18; a plain part's words 12, a
+// window's order 22, for a block.
+PairCost least_cost(const PairPart& plan, size_t panels) {
+  return {8 * panels * plan.groups, 22 * plan.windows + 6 * panels * plan.groups};
+}
+// Beyond the least.
+template <typename Byte>
+uint64_t excess_cost(const Part<Byte>& part) {
+  const PairPart plan = part.plan();
+  uint64_t excess = 0;
+  for (size_t p = 0; p < part.panels; ++p) {
+    const uint8_t chunks = *part.piece(p, plan.table());
+    excess += chunks == kPlainPart ? 6 * plan.groups : 18u * chunks;
+  }
+  return excess;
+}
+
+// As it came, to be multiplied as words.
+void leave_plain(const Part<uint8_t>& part) {
+  const PairPart plan = part.plan();
+  PairTable table = {};
+  table.chunks = kPlainPart;
+  for (size_t p = 0; p < part.panels; ++p) {
+    for (size_t w = 0; w < plan.windows; ++w) {
+      const size_t steps = smaller(kPairWindow, plan.groups * kPairGroup - w * kPairWindow);
+      uint8_t* const order = part.piece(p, plan.order() + w);
+      for (size_t i = 0; i < kPairWindow; ++i) order[i] = i < steps ? (uint8_t)i : kNoStep;
+    }
+    memset(part.piece(p, plan.extras()), 0, plan.room * kPairGroupBytes);
+    memcpy(part.piece(p, plan.table()), &table, sizeof table);
+  }
+}
+
+}  // namespace
+
+void pair_panels(const RhsLayout& layout, size_t lanes, size_t taps, size_t depth,
+                 uint8_t* panels) {
+  spread_parts(layout, lanes, taps, depth, panels);
+  PairCost cost = {};
+  for_each_part(layout, lanes, taps, depth, panels,
+                [&](const Part<uint8_t>& part) { cost += least_cost(part.plan(), part.panels); });
+  // Most weights that do not pay show it soon: then no more orders are looked for
+  for_each_part(layout, lanes, taps, depth, panels, [&](const Part<uint8_t>& part) {
+    if (!cost.pays()) {
+      leave_plain(part);
+      return;
+    }
+    for (size_t w = 0; w < part.plan().windows; ++w) put_in_order(part, w);
+    for (size_t p = 0; p < part.panels; ++p) take_extras(part, p);
+    cost.paired += excess_cost(part);
+  });
+}
+
+bool are_sound(const RhsLayout& layout, const PairedWeights& w) {
+  bool sound = true;
+  for (size_t i = 0; i < w.count; ++i)
+    for_each_part(layout, w.lanes, w.taps, w.depth, w.panels + i * w.stride,
+                  [&](const Part<const uint8_t>& part) {
+                    for (size_t p = 0; p < part.panels; ++p) sound = sound && is_sound(part, p);
+                  });
+  return sound;
+}
+
+PairCost cost_of(const RhsLayout& layout, const PairedWeights& w) {
+  PairCost cost = {};
+  for (size_t i = 0; i < w.count; ++i)
+    for_each_part(layout, w.lanes, w.taps, w.depth, w.panels + i * w.stride,
+                  [&](const Part<const uint8_t>& part) {
+                    cost += least_cost(part.plan(), part.panels);
+                    cost.paired += excess_cost(part);
+                  });
+  return cost;
+}
+
+}  // namespace octet

@@ -1,0 +1,230 @@
+// Convolutions by lines: bands of any height, out of rings, give the bytes of the whole.
+#include "operators/conv/algorithms/lines.h"
+#include "operators/conv/object.h"
+#include "support/conv_case.h"
+
+namespace octet_test {
+namespace {
+
+using octet::ConvPlan;
+using octet::ConvRun;
+using octet::LineRange;
+
+std::vector<octet_conv2d_shape> shapes() {
+  std::vector<octet_conv2d_shape> shapes = {
+      square(13, 6, 17, 3, 1, 1),      square(12, 3, 20, 3, 2, 1),  square(17, 20, 9, 5, 1, 2),
+      square(11, 40, 33, 1),           square(9, 16, 16, 1, 2),     square(14, 36, 36, 3, 1, 1, 36),
+      square(15, 20, 20, 5, 2, 2, 20), square(10, 12, 24, 3, 1, 3), square(8, 24, 18, 2, 3),
+      square(16, 24, 36, 3, 1, 1, 6)};
+  shapes[2].dilation_h = 2;
+  shapes[7].dilation_h = 3, shapes[7].kernel_w = 1;
+  for (octet_conv2d_shape& shape : shapes) {
+    shape.in_w_max = 7;
+    shape.batch_max = 2;
+  }
+  for (size_t stride = 1; stride < 4; ++stride) {
+    octet_conv2d_shape transposed = square(6 + stride, 10, 12, 3, stride, stride - 1);
+    transposed.transposed = 1;
+    transposed.in_w_max = 5;
+    transposed.dilation_h = 3 - stride / 2;
+    shapes.push_back(transposed);
+  }
+  return shapes;
+}
+
+// ---- staged tensors, in bands that an L2 of a few bytes allows
+
+TEST(ConvLines, Bands) {
+  uint32_t turn = 0;
+  for (const octet_conv2d_shape& shape : shapes())
+    for (const size_t cache_bytes : {1, 3000, 40000}) {
+      ConvCase c = turned(shape, turn++);
+      c.lhs_layout = turn % 4 ? OCTET_NCHW : OCTET_NHWC;
+      c.dst_layout = turn % 4 != 1 ? OCTET_NCHW : OCTET_NHWC;
+      if (c.dst == OCTET_U8 || c.dst == OCTET_S8) {
+        c.residual = OCTET_U8;
+        c.residual_is_dst = turn % 2;
+      }
+      const ConvProblem problem(c);
+      for (const octet_isa isa : tiers_to_test())
+        for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa))
+          for (const size_t concurrency : {1, 3}) {
+            ConvHow how;
+            how.isa = isa, how.algorithm = algorithm;
+            how.concurrency = concurrency, how.cache_bytes = cache_bytes;
+            check(problem, how);
+            if (HasFatalFailure()) return;
+          }
+    }
+}
+
+// A smaller run must do with the workspace of a larger one, whatever its bands.
+TEST(ConvLines, WorkspaceGrowsWithTheRun) {
+  for (const octet_conv2d_shape& shape : shapes())
+    for (const size_t cache_bytes : {1, 500, 3000, 40000}) {
+      ConvCase c = turned(shape, 0);
+      c.lhs_layout = c.dst_layout = OCTET_NCHW;
+      c.dst = OCTET_S32, c.residual = kNoResidual;
+      ConvHow how;
+      how.cache_bytes = cache_bytes;
+      const ConvProblem problem(c);
+      const Conv conv(problem, how);
+      ASSERT_EQ(conv.status(), OCTET_OK) << c;
+      size_t before = 0;
+      for (size_t w = shape.transposed ? 3 : shape.kernel_w * shape.dilation_w; w <= shape.in_w_max;
+           ++w) {
+        size_t bytes;
+        ASSERT_EQ(octet_conv2d_workspace(conv.get(), 1, 0, w, 1, &bytes, nullptr), OCTET_OK) << c;
+        EXPECT_LE(before, bytes) << c << " width " << w << " cache " << cache_bytes;
+        before = bytes;
+      }
+    }
+}
+
+// ---- the bytes that stages move
+
+// Of the lines that windows reach, by definition. (A transposed convolution's range of lines may be
+// wider than that.)
+TEST(ConvLines, Traffic) {
+  for (const octet_conv2d_shape& shape : shapes()) {
+    if (shape.transposed) continue;
+    for (const bool nchw : {false, true}) {
+      ConvCase c = turned(shape, 0);
+      c.lhs_layout = c.dst_layout = nchw ? OCTET_NCHW : OCTET_NHWC;
+      c.dst = OCTET_U8, c.residual = OCTET_U8;
+      const ConvProblem problem(c);
+      const Conv conv(problem, {});
+      ASSERT_EQ(conv.status(), OCTET_OK) << c;
+      const octet::ConvSchedule& declared = conv.get()->declared;
+      const octet::ConvSizes& z = declared.sizes;
+      const octet::ConvShape& s = z.shape;
+      const octet::Staging& staging = declared.staging;
+      uint8_t any;
+      octet::Pipeline p = {};
+      p.plan = &conv.get()->plan;
+      p.staging = staging;
+      p.lhs = {&any, nchw, z.in_h, z.in_w, s.in_channels, 1, s.in_channels};
+      p.dst = {&any, nchw, z.out_h, z.out_w, s.out_channels, 1, s.out_channels};
+      p.residual = p.dst;
+      p.run.in_h = staging.borders.h, p.run.out_h = z.out_h, p.run.out_w = z.out_w;
+      p.run.pad_top = s.pad_top - staging.borders.top;
+      for (size_t y = 0; y < z.out_h; ++y)
+        for (size_t end = y + 1; end <= z.out_h; ++end) {
+          const ptrdiff_t pad = static_cast<ptrdiff_t>(s.pad_top), h = z.in_h,
+                          first = static_cast<ptrdiff_t>(y * s.stride_h) - pad,
+                          last = static_cast<ptrdiff_t>((end - 1) * s.stride_h +
+                                                        (s.kernel_h - 1) * s.dilation_h) -
+                                 pad;
+          const size_t given = std::max<ptrdiff_t>(
+                           std::min(last, h - 1) - std::max<ptrdiff_t>(first, 0) + 1, 0),
+                       reached = staging.borders.top || staging.borders.h != z.in_h
+                                     ? static_cast<size_t>(last - first + 1)
+                                     : given,
+                       lhs = given * z.in_w * s.in_channels,
+                       staged = reached * staging.borders.w * s.in_channels,
+                       dst = (end - y) * z.out_w * s.out_channels;
+          const octet::PipelineTraffic t = traffic(p, {y, end});
+          EXPECT_EQ(t.input.read, staging.input ? lhs : 0) << c << " lines " << y << ".." << end;
+          EXPECT_EQ(t.input.written, staging.input ? staged : 0) << c;
+          EXPECT_EQ(t.convolution.read, (staging.input ? staged : lhs) + dst) << c;
+          EXPECT_EQ(t.convolution.written, dst) << c;
+          EXPECT_EQ(t.output.read, nchw ? 2 * dst : 0) << c;
+          EXPECT_EQ(t.output.written, nchw ? 2 * dst : 0) << c;
+        }
+    }
+  }
+}
+
+// ---- runs of some lines
+
+// One convolution, its input as it lies, its output a tensor of ours.
+class ByLines {
+ public:
+  ByLines(const ConvProblem& problem, Conv* conv)
+      : p_(problem), conv_(*conv->get()), plan_(conv_.plan), args_(conv->args()) {
+    const octet::ConvShape& s = plan_.shape;
+    zeros_ = Guarded(octet::zero_row_bytes(s) * p_.c.run_batch(), Side::kBack);
+    for (size_t i = 0; i < p_.c.run_batch(); ++i)
+      std::memset(zeros_.data() + i * octet::zero_row_bytes(s),
+                  p_.c.runtime_quant ? p_.lhs_zero_points[i] : p_.c.lhs_zero_point,
+                  octet::zero_row_bytes(s));
+    whole_.batch = p_.c.run_batch();
+    whole_.in_h = p_.c.run_h(), whole_.in_w = p_.c.run_w();
+    whole_.out_h = p_.out_h, whole_.out_w = p_.out_w;
+    whole_.pad_top = s.pad_top, whole_.pad_left = s.pad_left;
+    whole_.lhs = static_cast<const uint8_t*>(args_.lhs);
+    whole_.lhs_pixel = s.in_channels;
+    whole_.lhs_row = whole_.in_w * whole_.lhs_pixel;
+    whole_.lhs_image = whole_.in_h * whole_.lhs_row;
+    whole_.lhs_end = whole_.lhs + whole_.batch * whole_.lhs_image;
+    whole_.zero_rows = zeros_.data(), whole_.zero_row_stride = octet::zero_row_bytes(s);
+    whole_.lhs_zero_points = args_.lhs_zero_points, whole_.lhs_scales = args_.lhs_scales;
+    whole_.to = {static_cast<uint8_t*>(args_.dst), s.out_channels * plan_.dst_bytes, nullptr, 0};
+    workspace_ = Guarded(
+        plan_.method->task_workspace(plan_, whole_.in_h, whole_.in_w, whole_.out_h, whole_.out_w),
+        Side::kBack, OCTET_ALIGNMENT);
+  }
+
+  // Of an image, from a ring of `more` lines more than they read, whose first is anywhere.
+  void run(size_t image, LineRange out, size_t more, Random* random) {
+    const LineRange in = octet::input_lines(plan_.shape, whole_.pad_top, whole_.in_h, out);
+    ASSERT_LE(in.count(), octet::most_input_lines(plan_.shape, out.count()));
+    ConvRun from = whole_;
+    from.lhs_ring = std::max<size_t>(in.count() + more, 1);
+    from.lhs_first = (*random)() % from.lhs_ring;
+    const Guarded ring(from.lhs_ring * whole_.lhs_row, Side::kBack);
+    for (size_t y = in.first; y < in.end; ++y)
+      std::memcpy(ring.data() + (from.lhs_first + y) % from.lhs_ring * whole_.lhs_row,
+                  whole_.line(image, y), whole_.lhs_row);
+    from.lhs = ring.data();
+    from.lhs_end = ring.data() + ring.bytes();
+    ring.read_only();
+    ConvRun part = octet::run_of_lines(plan_, whole_, image, 1, out);
+    octet::read_lines(from, 0, in, &part);
+    part.lhs_end = from.lhs_end;
+    octet::run_all(plan_, part, workspace_.data());
+  }
+
+ private:
+  const ConvProblem& p_;
+  const octet_conv2d& conv_;
+  const ConvPlan& plan_;
+  const octet_conv2d_args& args_;
+  ConvRun whole_ = {};
+  Guarded zeros_, workspace_;
+};
+
+TEST(ConvLines, OutOfRings) {
+  Random random(7);
+  uint32_t turn = 0;
+  size_t runs = 0;
+  for (const octet_conv2d_shape& shape : shapes()) {
+    ConvCase c = turned(shape, turn++);
+    c.lhs_layout = c.dst_layout = OCTET_NHWC;
+    c.residual = kNoResidual;
+    const ConvProblem problem(c);
+    for (const octet_isa isa : tiers_to_test())
+      for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {
+        ConvHow how;
+        how.isa = isa, how.algorithm = algorithm;
+        Conv conv(problem, how);
+        ASSERT_EQ(conv.status(), OCTET_OK) << how << ": " << c;
+        const ConvPlan& plan = conv.get()->plan;
+        // Wants borders, which only staged inputs have
+        if (plan.method->wants_borders && plan.method->wants_borders(plan.shape)) continue;
+        ByLines lines(problem, &conv);
+        for (size_t image = 0; image < c.run_batch(); ++image)
+          for (size_t y = 0, end; y < problem.out_h; y = end) {
+            end = y + 1 + random() % (problem.out_h - y);
+            lines.run(image, {y, end}, random() % 3, &random);
+            if (HasFatalFailure()) return;
+            ++runs;
+          }
+        ASSERT_TRUE(conv.as_expected()) << how << ": " << c;
+      }
+  }
+  EXPECT_GT(runs, 100u);
+}
+
+}  // namespace
+}  // namespace octet_test

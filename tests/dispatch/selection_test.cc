@@ -1,0 +1,492 @@
+// Which kernel runs: select() is pure, so that machines nobody here owns are unit tests.
+#include "dispatch/select/select.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "dispatch/tables/kernel_names.h"
+#include "operators/conv/kernels.h"
+#include "operators/conv/plan.h"
+#include "support/kernels.h"
+
+namespace octet_test {
+namespace {
+
+using octet::CpuFeatures;
+using octet::Domain;
+using octet::Isa;
+using octet::Selected;
+using octet::WeightFacts;
+
+CpuFeatures machine(const std::vector<Isa>& isas) {
+  CpuFeatures cpu = {};
+  for (const Isa isa : isas) cpu.isas |= octet::mask_of(isa);
+  return cpu;
+}
+
+bool compiled(Isa isa) {
+  for (const MicroKernel* kernel : table())
+    if (kernel->isa == isa && !kernel->is(octet::kTestsOnly)) return true;
+  return false;
+}
+
+octet::Selection choose(const CpuFeatures& cpu, bool lhs_u8, bool rhs_u8,
+                        const char* forced = nullptr, size_t m = 100, size_t n = 64) {
+  return octet::select(cpu, {m, n, 64, lhs_u8, rhs_u8},
+                       {octet::select_layout(cpu, rhs_u8, forced), true}, forced);
+}
+
+TEST(Select, AScalarMachineRunsTheScalarKernelThatIsFast) {
+  const octet::Selection s = choose(machine({Isa::kScalar}), true, false);
+  ASSERT_EQ(s.result, Selected::kOk);
+  EXPECT_STREQ(s.kernel->name, "scalar_u8s8_4x16x4");
+}
+
+// On the same weights.
+TEST(Select, WhereTheFastScalarKernelIsWrongItIsTheDefinition) {
+  CpuFeatures cpu = machine({Isa::kScalar});
+  cpu.trusts_tried = false;
+  const octet::Selection s = choose(cpu, true, false);
+  ASSERT_EQ(s.result, Selected::kOk);
+  EXPECT_STREQ(s.kernel->name, "scalar_u8s8_4x4x4");
+  EXPECT_EQ(choose(cpu, true, false, "scalar_u8s8_4x4x4").result, Selected::kOk);
+  EXPECT_EQ(choose(cpu, true, false, "scalar_u8s8_4x16x4").result, Selected::kForcedUnusable);
+}
+
+// The best tier that is compiled in, for every sign pair, many rows and one.
+TEST(Select, EveryMachineRunsItsBestTier) {
+  const struct {
+    const char* name;
+    std::vector<Isa> tiers;  // the best first
+  } kMachines[] = {
+#if defined(__x86_64__)
+    {"Merom", {Isa::kScalar}},
+    {"Penryn, Goldmont", {Isa::kSse41, Isa::kScalar}},
+    {"Haswell, Zen 1-3", {Isa::kAvx2, Isa::kSse41, Isa::kScalar}},
+    {"Alder Lake", {Isa::kAvxVnni, Isa::kAvx2, Isa::kSse41, Isa::kScalar}},
+    {"Cascade Lake, Zen 4", {Isa::kAvx512Vnni, Isa::kAvx2, Isa::kSse41, Isa::kScalar}},
+    {"Sapphire Rapids, Zen 5",
+     {Isa::kAvx512Vnni, Isa::kAvxVnni, Isa::kAvx2, Isa::kSse41, Isa::kScalar}},
+#elif defined(__aarch64__) || defined(__arm__)
+    {"Cortex-A53, Cortex-A72", {Isa::kNeon, Isa::kScalar}},
+    {"Neoverse N1, Apple A13", {Isa::kDotprod, Isa::kNeon, Isa::kScalar}},
+    {"Neoverse V1 and N2, Apple M2", {Isa::kI8mm, Isa::kDotprod, Isa::kNeon, Isa::kScalar}},
+#endif
+    {"anything", {Isa::kScalar}},
+  };
+  for (const auto& m : kMachines)
+    for (const bool lhs_u8 : {false, true})
+      for (const bool rhs_u8 : {false, true})
+        for (const size_t rows : {1, 4, 100})
+          for (const size_t columns : {8, 9, 64}) {
+            const octet::Selection s =
+                choose(machine(m.tiers), lhs_u8, rhs_u8, nullptr, rows, columns);
+            ASSERT_EQ(s.result, Selected::kOk) << m.name;
+            const Isa best = *std::find_if(m.tiers.begin(), m.tiers.end(), compiled);
+            EXPECT_EQ(s.kernel->isa, best) << m.name << " runs " << s.kernel->name;
+            EXPECT_FALSE(s.kernel->is(octet::kTestsOnly));
+            EXPECT_TRUE(s.kernel->m_max == 0 || rows <= s.kernel->m_max) << s.kernel->name;
+            EXPECT_TRUE(s.kernel->n_max == 0 || columns <= s.kernel->n_max) << s.kernel->name;
+            EXPECT_TRUE(
+                serves(*s.kernel, {lhs_u8 ? OCTET_U8 : OCTET_S8, rhs_u8 ? OCTET_U8 : OCTET_S8}))
+                << s.kernel->name;
+          }
+}
+
+TEST(Select, FewColumnsHaveAKernelOfTheirOwnOnAvx2) {
+  if (!compiled(Isa::kAvx2)) GTEST_SKIP() << "built without AVX2";
+  const CpuFeatures cpu = machine({Isa::kAvx2, Isa::kSse41, Isa::kScalar});
+  EXPECT_STREQ(choose(cpu, true, false, nullptr, 8, 8).kernel->name, "avx2_u8s8_8x8x4");
+  EXPECT_STREQ(choose(cpu, true, false, nullptr, 8, 9).kernel->name, "avx2_s16s8_6x16x4");
+}
+
+#if defined(__aarch64__)
+// Cores of both kinds run what is made for the big ones; cores that nobody knows, too.
+TEST(Select, KernelsForInOrderCoresRunWhereAllCoresAre) {
+  if (!compiled(Isa::kDotprod)) GTEST_SKIP() << "built without SDOT";
+  CpuFeatures cpu = machine({Isa::kScalar, Isa::kNeon, Isa::kDotprod});
+  const struct {
+    octet::Cores cores;
+    const char* kernel;
+  } kCases[] = {
+      {{0, 0}, "dotprod_s8s8_6x16x4"},
+      {{8, 0}, "dotprod_s8s8_6x16x4"},
+      {{8, 4}, "dotprod_s8s8_6x16x4"},
+      {{4, 4}, "dotprod_s8s8_inorder_6x16x4"},
+  };
+  for (const auto& c : kCases) {
+    cpu.cores = c.cores;
+    EXPECT_STREQ(choose(cpu, false, false).kernel->name, c.kernel) << c.cores.in_order;
+  }
+}
+#endif
+
+// What a plan prepares for its kernel for many rows, the one for few reads: on whatever machine, of
+// whatever layout.
+TEST(Select, KernelsForManyRowsAndForFewWantOneSignOfTheLhs) {
+  size_t pairs = 0;
+  const octet::IsaMask all = octet::compiled_tiers();
+  for (octet::IsaMask isas = all; isas; isas = (isas - 1) & all)  // each subset
+    for (const MicroKernel* kernel : table())
+      for (const bool lhs_u8 : {false, true})
+        for (const bool rhs_u8 : {false, true})
+          for (const bool has_least : {false, true}) {
+            const CpuFeatures cpu = {isas, {}};
+            const WeightFacts facts = {kernel->rhs_layout, has_least};
+            const octet::Selection many =
+                octet::select(cpu, {100, 64, 64, lhs_u8, rhs_u8}, facts, nullptr);
+            const octet::Selection few =
+                octet::select(cpu, {1, 64, 64, lhs_u8, rhs_u8}, facts, nullptr);
+            if (many.result != Selected::kOk) continue;
+            ASSERT_EQ(few.result, Selected::kOk) << many.kernel->name;
+            EXPECT_EQ(few.kernel->lhs_domain, many.kernel->lhs_domain)
+                << few.kernel->name << " beside " << many.kernel->name;
+            ++pairs;
+          }
+  EXPECT_GT(pairs, 0u);
+}
+
+#if defined(__x86_64__)
+TEST(Select, OneBlobServesAllX86Tiers) {
+  const WeightFacts facts = {octet::layout_of(Isa::kAvx512Vnni, false), true};
+  for (const Isa isa : {Isa::kSse41, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni}) {
+    if (!compiled(isa)) continue;
+    const octet::Selection s =
+        octet::select(machine({Isa::kScalar, isa}), {8, 64, 64, true, false}, facts, nullptr);
+    ASSERT_EQ(s.result, Selected::kOk);
+    EXPECT_EQ(s.kernel->isa, isa);
+  }
+}
+#endif
+
+TEST(Select, NobodyReadsALayoutOfAnotherMachine) {
+  const octet::RhsLayout odd = {24, 8, 4, octet::Domain::kS8};
+  EXPECT_EQ(
+      octet::select(machine({Isa::kScalar}), {8, 64, 64, true, false}, {odd, true}, nullptr).result,
+      Selected::kNoKernel);
+}
+
+TEST(Select, ForcedKernels) {
+  const CpuFeatures everything = {~0u, {}};
+  for (const MicroKernel* kernel : table())
+    for (const Types types : {Types{OCTET_U8, OCTET_S8},
+                              {OCTET_S8, OCTET_S8},
+                              {OCTET_U8, OCTET_U8},
+                              {OCTET_S8, OCTET_U8}}) {
+      const bool lhs_u8 = is_unsigned(types.lhs), rhs_u8 = is_unsigned(types.rhs);
+      // Weights without -128, packed for the kernel.
+      const octet::RhsLayout layout = kernel->rhs_layout.sparse()
+                                          ? kernel->rhs_layout
+                                          : octet::select_layout(everything, rhs_u8, kernel->name);
+      const octet::Selection s =
+          octet::select(everything, {8, 64, 64, lhs_u8, rhs_u8}, {layout, false}, kernel->name);
+      ASSERT_EQ(s.result, Selected::kOk) << kernel->name;
+      if (serves(*kernel, types))
+        EXPECT_EQ(s.kernel, kernel);
+      else  // binds its own family only
+        EXPECT_NE(s.kernel, kernel);
+    }
+}
+
+// A kernel for sparse weights leaves dense ones aside, and the other way round.
+TEST(Select, ForcedKernelsOfAnotherDensity) {
+  const CpuFeatures everything = {~0u, {}};
+  for (const MicroKernel* kernel : table())
+    for (const MicroKernel* other : table()) {
+      if (kernel->rhs_layout.sparse() == other->rhs_layout.sparse()) continue;
+      const octet::Problem problem = {8, 64, 64, kernel->lhs_domain == octet::Domain::kU8,
+                                      other->rhs_layout.domain == octet::Domain::kU8};
+      const octet::Selection s = octet::select(everything, problem, {other->rhs_layout, false},
+                                               kernel->name),
+                             best = octet::select(everything, problem, {other->rhs_layout, false},
+                                                  nullptr);
+      EXPECT_EQ(s.result, best.result) << kernel->name << ' ' << other->name;
+      EXPECT_EQ(s.kernel, best.kernel) << kernel->name << ' ' << other->name;
+      EXPECT_FALSE(octet::select_layout(everything, false, kernel->name).sparse());
+    }
+}
+
+TEST(Select, ForcedKernelsThatCannotRun) {
+  const CpuFeatures everything = {~0u, {}};
+  EXPECT_EQ(choose(everything, true, false, "no_such_kernel_1x1x1").result, Selected::kUnknownName);
+  for (const MicroKernel* kernel : table()) {
+    const bool rhs_u8 = kernel->rhs_layout.domain == octet::Domain::kU8,
+               lhs_u8 = kernel->lhs_domain == octet::Domain::kU8;
+    const octet::Problem problem = {8, 64, 64, lhs_u8, rhs_u8};
+    const CpuFeatures without = {~octet::mask_of(kernel->isa), {}};
+    EXPECT_EQ(octet::select(without, problem, {kernel->rhs_layout, false}, kernel->name).result,
+              Selected::kForcedUnusable)
+        << kernel->name;
+    octet::RhsLayout other = kernel->rhs_layout;
+    other.width = 24;
+    EXPECT_EQ(octet::select(everything, problem, {other, false}, kernel->name).result,
+              Selected::kForcedUnusable)
+        << kernel->name;
+    EXPECT_EQ(octet::select(everything, problem, {kernel->rhs_layout, true}, kernel->name).result,
+              kernel->is(octet::kNoLeast) ? Selected::kForcedUnusable : Selected::kOk)
+        << kernel->name;
+  }
+}
+
+TEST(Select, KernelsWithAnExceptionAreNotChosenForIt) {
+  for (const MicroKernel* kernel : table()) {
+    if (!kernel->is(octet::kNoLeast) || kernel->is(octet::kTestsOnly)) continue;
+    const CpuFeatures cpu = {octet::mask_of(Isa::kScalar) | (octet::mask_of(kernel->isa)), {}};
+    const octet::Problem problem = {8, 64, 64, kernel->lhs_domain == octet::Domain::kU8,
+                                    kernel->rhs_layout.domain == octet::Domain::kU8};
+    const octet::Selection s = octet::select(cpu, problem, {kernel->rhs_layout, true}, nullptr);
+    ASSERT_EQ(s.result, Selected::kOk)
+        << "weights with -128 need another kernel beside " << kernel->name;
+    EXPECT_FALSE(s.kernel->is(octet::kNoLeast));
+  }
+}
+
+// Whatever the plan would like best is not taken where create would find no kernel.
+TEST(Plan, CountsOnNoKernelThatIsMissing) {
+  octet::ConvProblem problem = {};
+  problem.shape = {1, 28, 28, 64, 64, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
+  for (const Isa isa : {Isa::kScalar, Isa::kSse41, Isa::kAvx2, Isa::kAvx512Vnni, Isa::kNeon,
+                        Isa::kDotprod, Isa::kI8mm}) {
+    problem.isa = isa;
+    problem.without_kernel = 0;
+    const octet_conv_algorithm best = octet::plan_conv(problem).best;
+    problem.without_kernel = 1u << best;
+    const octet::ConvPlans plans = octet::plan_conv(problem);
+    EXPECT_NE(plans.best, best) << octet::isa_name(isa);
+    EXPECT_FALSE(plans.candidates[best].possible);
+    EXPECT_NE(std::string(plans.candidates[best].reason).find("no kernel"), std::string::npos);
+    EXPECT_TRUE(plans.candidates[plans.best].possible);
+  }
+}
+
+// What the estimates must not depend on, and how they grow.
+TEST(Plan, DilationOfASingleTapChangesNothing) {
+  for (const bool across : {false, true}) {
+    octet::ConvProblem problem = {};
+    problem.isa = Isa::kAvx2;
+    problem.shape = {1, 16, 16, 32, 32, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
+    octet::ConvShape& s = problem.shape;
+    (across ? s.kernel_h : s.kernel_w) = 1;
+    const octet::Candidate once = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
+    (across ? s.dilation_h : s.dilation_w) = 5;
+    const octet::Candidate again = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
+    EXPECT_EQ(again.estimate.macs, once.estimate.macs);
+    EXPECT_EQ(again.microseconds, once.microseconds);
+  }
+}
+
+TEST(Plan, TransposedOutputsTwiceAsWideComputeTwiceAsLongAtMost) {
+  octet::ConvProblem problem = {};
+  problem.isa = Isa::kAvx2;
+  problem.shape = {1, 4, 96, 32, 32, 1, 2, 2, 2, 2, 1, 1, 0, 0, 0, 0, true, 0, 0};
+  const octet::Candidate narrow = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
+  problem.shape.in_w *= 2;
+  const octet::Candidate wide = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
+  EXPECT_EQ(wide.estimate.macs, 2 * narrow.estimate.macs);
+  EXPECT_LE(wide.estimate.compute, 2 * narrow.estimate.compute);
+}
+
+octet::ConvShape square_3x3(size_t size, size_t in, size_t out) {
+  return {1, size, size, in, out, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
+}
+
+// Where formulas that fitted on average were wrong by a lot, as `octet bench plan` found.
+TEST(Plan, KnowsWhatWasMeasured) {
+  const struct {
+    Isa isa;
+    octet::ConvShape shape;
+    octet_conv_algorithm best;
+  } kCases[] = {
+      // Winograd's weights come from L3 while nobody multiplies
+      {Isa::kAvx512Vnni, square_3x3(14, 256, 256), OCTET_CONV_DIRECT},
+      {Isa::kAvx512Vnni, square_3x3(14, 512, 512), OCTET_CONV_DIRECT},
+      {Isa::kAvx512Vnni, square_3x3(56, 64, 64), OCTET_CONV_WINOGRAD_4X4},
+      {Isa::kAvx512Vnni, square_3x3(28, 512, 512), OCTET_CONV_WINOGRAD_4X4},
+      // from memory
+      {Isa::kAvxVnni, square_3x3(14, 1024, 1024), OCTET_CONV_DIRECT},
+      {Isa::kAvx2, square_3x3(14, 1024, 1024), OCTET_CONV_WINOGRAD_2X2},
+      // or for a single tile of rows, which streams them
+      {Isa::kAvx2, square_3x3(7, 256, 256), OCTET_CONV_WINOGRAD_4X4},
+      {Isa::kAvx2, square_3x3(7, 512, 512), OCTET_CONV_WINOGRAD_4X4},
+      // Transforms of few channels
+      {Isa::kAvx512Vnni, square_3x3(104, 16, 32), OCTET_CONV_DIRECT},
+      // Exits of a part of a vector
+      {Isa::kAvxVnni, square_3x3(32, 4, 4), OCTET_CONV_DIRECT},
+      {Isa::kAvxVnni, square_3x3(32, 8, 8), OCTET_CONV_DIRECT},
+  };
+  for (const auto& c : kCases) {
+    octet::ConvProblem problem = {};
+    problem.isa = c.isa;
+    problem.shape = c.shape;
+    problem.cpu = {~0u, {48 << 10, 2 << 20, size_t{260} << 20}, {}, OCTET_DESIGN_GOLDEN_COVE};
+    EXPECT_EQ(octet::plan_conv(problem).best, c.best)
+        << octet::isa_name(c.isa) << " " << c.shape.in_h << " " << c.shape.in_channels;
+  }
+}
+
+bool is_exact_winograd(int algorithm) {
+  return algorithm >= OCTET_CONV_WINOGRAD_2X2 && algorithm <= OCTET_CONV_WINOGRAD_2X2_S2;
+}
+
+// By how much the fastest exact Winograd beats all else; 0 if none is possible.
+double lead_of_winograd(const octet::ConvPlans& plans) {
+  double winograd = INFINITY, other = INFINITY;
+  for (int i = 1; i < octet::kAlgorithms; ++i)
+    if (plans.candidates[i].possible) {
+      double& least = is_exact_winograd(i) ? winograd : other;
+      least = std::min(least, plans.candidates[i].microseconds);
+    }
+  return other / winograd;
+}
+
+octet::ConvProblem problem_of(Isa isa, const octet::ConvShape& shape, octet::Caches caches,
+                              octet_cpu_design design) {
+  octet::ConvProblem problem = {};
+  problem.isa = isa;
+  problem.shape = shape;
+  problem.cpu = {~0u, caches, {}, design};
+  return problem;
+}
+
+// On a machine that is known the fastest is taken; where caches or design are unknown, exact
+// Winograd only by a lead of 1.2.
+TEST(Plan, TakesWinogradOnUnknownMachinesByAClearLeadOnly) {
+  constexpr octet::Caches kKnown = {32 << 10, 512 << 10, 8 << 20}, kNone = {},
+                          kL3Only = {32 << 10, 0, 8 << 20};
+  const struct {
+    octet::Caches caches;
+    octet_cpu_design design;
+  } kUnknown[] = {{kKnown, OCTET_DESIGN_UNKNOWN},
+                  {kNone, OCTET_DESIGN_UNKNOWN},
+                  {kNone, OCTET_DESIGN_ZEN3},
+                  {kL3Only, OCTET_DESIGN_CORTEX_A72}};
+  size_t differ = 0, clear = 0, slower = 0;
+  for (const Isa isa : {Isa::kScalar, Isa::kSse41, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni,
+                        Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
+    for (const size_t size : {7, 14, 28, 56})
+      for (const size_t channels : {16, 32, 64, 128, 256, 512}) {
+        const octet::ConvShape shape = square_3x3(size, channels, channels);
+        for (const auto& unknown : kUnknown) {
+          octet::ConvProblem problem = problem_of(isa, shape, unknown.caches, unknown.design);
+          const octet::ConvPlans plans = octet::plan_conv(problem);
+          const double lead = lead_of_winograd(plans);
+          SCOPED_TRACE(testing::Message() << octet::isa_name(isa) << ' ' << size << 'x' << channels
+                                          << ", lead " << lead);
+          EXPECT_EQ(is_exact_winograd(plans.best), lead > 1.2);
+          clear += lead > 1.2, slower += lead < 1;
+          if (lead > 1 && lead <= 1.2) {
+            ++differ;
+            const char* const why = "too small a lead on an unknown machine";
+            EXPECT_TRUE(std::any_of(
+                std::begin(plans.candidates), std::end(plans.candidates),
+                [&](const octet::Candidate& c) { return std::strstr(c.reason, why) != nullptr; }));
+          }
+          // Costs that were given of it make a design known, not caches
+          problem.costs_given = true;
+          EXPECT_EQ(is_exact_winograd(octet::plan_conv(problem).best),
+                    lead > (unknown.caches.l2_bytes ? 1 : 1.2));
+        }
+        for (const octet_cpu_design design : {OCTET_DESIGN_ZEN3, OCTET_DESIGN_CORTEX_A72}) {
+          const octet::ConvPlans plans = octet::plan_conv(problem_of(isa, shape, kKnown, design));
+          EXPECT_EQ(is_exact_winograd(plans.best), lead_of_winograd(plans) > 1);
+        }
+      }
+  EXPECT_GT(differ, 0u);
+  EXPECT_GT(clear, 0u);
+  EXPECT_GT(slower, 0u);
+}
+
+// Winograd's and depthwise kernels: the same rules, but for the types, which all of them take.
+template <typename Kernels, typename LayoutOf>
+void check_conv_selection(const Kernels& kernels, const octet::ConvMethod& method,
+                          LayoutOf layout_of) {
+  const CpuFeatures everything = {~0u, {}};
+  const auto choose_conv = [&](const CpuFeatures& cpu, const octet::RhsLayout& layout,
+                               const char* forced) {
+    return octet::select_conv(method, cpu, true, false, {layout, true}, forced);
+  };
+  for (const auto* kernel : kernels) {
+    const octet::RhsLayout layout = layout_of(*kernel), other = {24, 8, 4, Domain::kS8};
+    const octet::ConvKernel forced = choose_conv(everything, layout, kernel->name);
+    EXPECT_EQ(forced.result, Selected::kOk) << kernel->name;
+    EXPECT_STREQ(forced.name(), kernel->name);
+    EXPECT_EQ(choose_conv({~octet::mask_of(kernel->isa), {}}, layout, kernel->name).result,
+              Selected::kForcedUnusable)
+        << kernel->name;
+    EXPECT_EQ(choose_conv(everything, other, kernel->name).result, Selected::kForcedUnusable)
+        << kernel->name;
+    EXPECT_EQ(choose_conv(everything, other, nullptr).result, Selected::kNoKernel);
+    EXPECT_EQ(choose_conv({0, {}}, layout, nullptr).result, Selected::kNoKernel);
+    EXPECT_EQ(choose_conv(everything, layout, "no_such_kernel_1x1x1").result,
+              Selected::kUnknownName);
+    // Without a name the first that may: of the kernel's own tier, unless that has none but for
+    // tests. A kernel of bytes binds bytes only.
+    for (const char* name : {static_cast<const char*>(nullptr), "scalar_u8s8_4x4x4"}) {
+      const octet::ConvKernel best = choose_conv(machine({kernel->isa}), layout, name);
+      const bool only_tests = std::all_of(kernels.begin(), kernels.end(), [&](const auto* k) {
+        return k->isa != kernel->isa || !(layout_of(*k) == layout) || k->flags & octet::kTestsOnly;
+      });
+      EXPECT_EQ(best.result, only_tests ? Selected::kNoKernel : Selected::kOk) << kernel->name;
+      if (only_tests) continue;
+      const auto first = std::find_if(kernels.begin(), kernels.end(), [&](const auto* k) {
+        return k->isa == kernel->isa && layout_of(*k) == layout && !(k->flags & octet::kTestsOnly);
+      });
+      EXPECT_STREQ(best.name(), (*first)->name);
+    }
+    EXPECT_TRUE(octet::has_kernel(method, kernel->name));
+  }
+  EXPECT_FALSE(octet::has_kernel(method, "scalar_u8s8_4x4x4"));
+}
+
+TEST(SelectConv, KernelsOfOtherKinds) {
+  check_conv_selection(octet::word_kernels(), octet::winograd_4x4_method,
+                       [](const MicroKernel& k) { return k.rhs_layout; });
+  check_conv_selection(octet::depthwise_kernels(), octet::depthwise_method,
+                       [](const octet::DepthwiseKernel& k) { return k.layout; });
+  for (const MicroKernel* kernel : table())
+    EXPECT_TRUE(octet::has_kernel(octet::direct_method, kernel->name));
+  EXPECT_FALSE(octet::has_kernel(octet::direct_method, octet::word_kernels().begin()[0]->name));
+}
+
+TEST(Layouts, SmallestTierThatReadsThem) {
+  for (const Isa isa : {Isa::kSse41, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
+    for (const bool rhs_u8 : {false, true})
+      EXPECT_EQ(octet::smallest_isa(*octet::find_form_of(octet::layout_of(isa, rhs_u8))), isa)
+          << octet::isa_name(isa);
+  const struct {
+    octet::FormId form;
+    Isa isa;
+  } kSmallest[] = {{octet::FormId::kS8_16x4, Isa::kSse41},
+                   {octet::FormId::kS8_4x4, Isa::kScalar},
+                   {octet::FormId::kS8_5x2, Isa::kScalar},
+                   {octet::FormId::kS16_16x2, Isa::kSse41},
+                   {octet::FormId::kS16_8x1, Isa::kNeon},
+                   {octet::FormId::kS16_4x2, Isa::kScalar},
+                   {octet::FormId::kS8_64x4_depthwise, Isa::kScalar}};
+  for (const auto& row : kSmallest)
+    EXPECT_EQ(octet::smallest_isa(octet::form_of(row.form)), row.isa)
+        << octet::form_of(row.form).name;
+}
+
+// I8MM reads u8 weights as they are, but approximate Winograd makes s8 of them.
+TEST(Layouts, OfConvolutions) {
+  for (const Isa isa :
+       {Isa::kScalar, Isa::kSse41, Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
+    for (const bool rhs_u8 : {false, true}) {
+      const octet::RhsLayout bytes = octet::layout_of(isa, rhs_u8);
+      EXPECT_TRUE(octet::conv_layout(octet::direct_method, isa, rhs_u8, true) == bytes);
+      EXPECT_TRUE(octet::conv_layout(octet::im2col_method, isa, rhs_u8, true) == bytes);
+      EXPECT_TRUE(octet::conv_layout(octet::winograd_2x2_int8_method, isa, rhs_u8, false) ==
+                  octet::layout_of(isa, false));
+      EXPECT_TRUE(octet::conv_layout(octet::depthwise_method, isa, rhs_u8, false) ==
+                  octet::kDepthwiseLayout);
+      EXPECT_TRUE(octet::conv_layout(octet::depthwise_method, isa, rhs_u8, true) ==
+                  octet::kDepthwiseWordLayout);
+    }
+}
+
+}  // namespace
+}  // namespace octet_test

@@ -1,0 +1,380 @@
+// Code that rounds in another way than the contract says, as compilers, CPUs and emulators would do
+// it, is found out before anybody uses it.
+#include <algorithm>
+#include <cfenv>
+#include <cmath>
+#include <cstring>
+
+#include "dispatch/self_test/cases.h"
+#include "dispatch/self_test/conv.h"
+#include "dispatch/self_test/self_test.h"
+#include "dispatch/tables/transforms.h"
+#include "support/kernels.h"
+#include "support/reference.h"
+
+namespace octet_test {
+namespace {
+
+using octet::DepthwiseKernel;
+using octet::Finish;
+using octet::FinishMode;
+using octet::FinishTile;
+using octet::FloatCases;
+using octet::Narrow;
+
+const octet::CpuFeatures& cpu() {
+  static const octet::CpuFeatures features = octet::this_machine().cpu;
+  return features;
+}
+
+const octet::TierOps& scalar_ops() { return octet::ops_of(octet::Isa::kScalar); }
+
+// ---- the cases themselves, against the tests' own reference
+
+void check_float_cases(const FloatCases& c) {
+  for (size_t i = 0; i < octet::kCases; ++i) {
+    const float scale = c.scale[i % octet::kTileColumns];
+    const auto byte_of = [&](const Narrow& n, float residual) {
+      return static_cast<uint8_t>(requantize(c.acc[i], scale, residual, n.zero_point, n.lo, n.hi));
+    };
+    ASSERT_EQ(c.u8[i], byte_of(octet::kNarrowU8, 0)) << i;
+    ASSERT_EQ(c.s8[i], byte_of(octet::kNarrowS8, 0)) << i;
+    if (i >= octet::kTileColumns) continue;
+    const float product = fl(static_cast<double>(static_cast<float>(c.acc[i])) * scale);
+    ASSERT_EQ(c.rounded[i], round_half_even(product)) << i;
+    const double steps = c.residual[i] - octet::kResidualZeroPoint;
+    ASSERT_EQ(c.sum[i], byte_of(octet::kNarrowU8, fl(steps * octet::kResidualScale))) << i;
+    ASSERT_EQ(c.f32[i], fl(static_cast<double>(product) + c.bias[i])) << i;
+  }
+}
+
+void check_tflite_cases(const octet::TfliteCases& c, const Narrow& n) {
+  for (size_t j = 0; j < octet::kTileColumns; ++j) {
+    const int32_t scaled = multiply_by_quantized_multiplier(c.acc[j], c.multiplier[j], c.shift[j]);
+    ASSERT_EQ(c.bytes[j], static_cast<uint8_t>(clamped(scaled + n.zero_point, n.lo, n.hi))) << j;
+    ASSERT_LT(std::abs(std::ldexp(c.acc[j], std::max(c.shift[j], 0))), 0x1p30) << j;
+  }
+}
+
+TEST(SelfTestCases, AreWhatTheContractSays) {
+  check_float_cases(octet::kFloatCases);
+  check_float_cases(octet::kFloatCases16);
+  check_tflite_cases(octet::kTfliteCases, octet::kTfliteS8);
+  check_tflite_cases(octet::kTfliteReluCases, octet::kTfliteRelu);
+  check_tflite_cases(octet::kTflitePlainReluCases, octet::kTflitePlainRelu);
+  for (size_t j = octet::kTfliteRightFrom; j < octet::kTileColumns; ++j) {
+    ASSERT_LT(octet::kTfliteCases.shift[j], 0) << j;
+    ASSERT_LT(octet::kTflitePlainReluCases.shift[j], 0) << j;
+  }
+}
+
+// What `create` certifies before it lets a kernel narrow: any case may meet any narrow exit.
+TEST(SelfTestCases, KeepToWhatNarrowExitsTake) {
+  for (size_t i = 0; i < octet::kCases; ++i) {
+    const double scale = octet::kFloatCases.scale[i % octet::kTileColumns];
+    EXPECT_LT(std::abs(octet::kFloatCases.acc[i] * scale), 2147483648.0) << i;
+    EXPECT_LT(std::abs(octet::kFloatCases16.acc[i] * scale), 32767.0) << i;
+  }
+}
+
+// ---- epilogues that round otherwise
+
+using FloatFn = float (*)(int32_t acc, float scale, float added);  // the value before it is rounded
+using RoundFn = double (*)(double);
+
+float by_the_contract(int32_t acc, float scale, float added) {
+  return fl(static_cast<double>(static_cast<float>(acc)) * scale) + added;
+}
+double half_even(double x) { return static_cast<double>(round_half_even(x)); }
+
+// An epilogue whose floats are computed by `sum` and rounded by `round`.
+template <FloatFn sum, RoundFn round>
+void finish_otherwise(const Finish& f, const FinishTile& t) {
+  if (f.mode == FinishMode::kTflite8) return scalar_ops().finish(f, t);
+  for (size_t i = 0; i < t.rows; ++i)
+    for (size_t j = 0; j < t.cols; ++j) {
+      const int32_t acc = t.acc[i * t.acc_stride + j];
+      uint8_t* const dst = t.to.dst + i * t.to.stride;
+      if (f.mode == FinishMode::kF32) {
+        const float value = sum(acc, f.scale[j], f.bias_f32[j]);
+        std::memcpy(dst + 4 * j, &value, sizeof value);
+        continue;
+      }
+      const float steps =
+          f.has_residual ? static_cast<float>(t.to.residual[j] - f.residual_zero_point) : 0;
+      const double value = sum(acc, f.scale[j], fl(static_cast<double>(steps) * f.residual_scale));
+      dst[j] = static_cast<uint8_t>(
+          clamped(static_cast<int64_t>(round(value)) + f.zero_point, f.lo, f.hi));
+    }
+}
+
+float fused(int32_t acc, float scale, float added) {
+  return std::fma(static_cast<float>(acc), scale, added);
+}
+float exact_accumulator(int32_t acc, float scale, float added) {
+  return fl(static_cast<double>(acc) * scale) + added;
+}
+double truncated(double x) { return std::trunc(x); }
+double half_away(double x) { return std::round(x); }
+double half_up(double x) { return std::floor(x + 0.5); }
+
+// The product stays as wide as x87 keeps it.
+void finish_wide(const Finish& f, const FinishTile& t) {
+  for (size_t i = 0; i < t.rows; ++i)
+    for (size_t j = 0; j < t.cols; ++j) {
+      const double value =
+          static_cast<double>(static_cast<float>(t.acc[i * t.acc_stride + j])) * f.scale[j];
+      t.to.dst[i * t.to.stride + j] =
+          static_cast<uint8_t>(clamped(round_half_even(value) + f.zero_point, f.lo, f.hi));
+    }
+}
+
+// The other product of the residual's sum becomes a part of an FMA.
+void finish_fused_residual(const Finish& f, const FinishTile& t) {
+  if (!f.has_residual) return finish_otherwise<by_the_contract, half_even>(f, t);
+  for (size_t j = 0; j < t.cols; ++j) {
+    const float product = by_the_contract(t.acc[j], f.scale[j], 0);
+    const float value = std::fma(static_cast<float>(t.to.residual[j] - f.residual_zero_point),
+                                 f.residual_scale, product);
+    t.to.dst[j] = static_cast<uint8_t>(clamped(round_half_even(value) + f.zero_point, f.lo, f.hi));
+  }
+}
+
+// TFLite's scale: what becomes of acc * multiplier / 2^31 / 2^right.
+using TfliteFn = int64_t (*)(int64_t product, int right);
+int64_t up(int64_t x, int exponent) { return (x + (int64_t{1} << exponent) / 2) >> exponent; }
+int64_t away(int64_t x, int exponent) { return x < 0 ? -up(-x, exponent) : up(x, exponent); }
+
+int64_t halves_up(int64_t product, int right) { return up(up(product, 31), right); }
+int64_t halves_away(int64_t product, int right) { return away(away(product, 31), right); }
+int64_t once_up(int64_t product, int right) { return up(product, 31 + right); }
+int64_t once_away(int64_t product, int right) { return away(product, 31 + right); }
+int64_t as_tflite(int64_t product, int right) { return away(up(product, 31), right); }
+
+template <TfliteFn scaled>
+void finish_tflite_otherwise(const Finish& f, const FinishTile& t) {
+  if (f.mode != FinishMode::kTflite8) return finish_otherwise<by_the_contract, half_even>(f, t);
+  for (size_t i = 0; i < t.rows; ++i)
+    for (size_t j = 0; j < t.cols; ++j) {
+      const int left = std::max(f.shift[j], 0), right = left - f.shift[j];
+      const int64_t acc = t.acc[i * t.acc_stride + j] * (int64_t{1} << left);
+      const int64_t value = scaled(acc * f.multiplier[j], right);
+      t.to.dst[i * t.to.stride + j] =
+          static_cast<uint8_t>(clamped(value + f.zero_point, f.lo, f.hi));
+    }
+}
+
+template <FinishMode mode, bool residual>
+void finish_off_by_one(const Finish& f, const FinishTile& t) {
+  scalar_ops().finish(f, t);
+  if (f.mode == mode && f.has_residual == residual)
+    ++t.to.dst[(t.rows - 1) * t.to.stride + (t.cols - 1) * (mode == FinishMode::kF32 ? 4 : 1)];
+}
+
+TEST(SelfTestEpilogue, OneThatRoundsOtherwiseIsFound) {
+  const struct {
+    const char* what;
+    octet::FinishFn finish;
+    bool right;
+  } kFinishes[] = {
+      {"by the contract", finish_otherwise<by_the_contract, half_even>, true},
+      {"a product and a sum are fused", finish_otherwise<fused, half_even>, false},
+      {"the residual's product and the sum are fused", finish_fused_residual, false},
+      {"accumulators do not round to floats", finish_otherwise<exact_accumulator, half_even>,
+       false},
+      {"products do not round to floats", finish_wide, false},
+      {"rounds towards zero", finish_otherwise<by_the_contract, truncated>, false},
+      {"rounds halves away from zero", finish_otherwise<by_the_contract, half_away>, false},
+      {"rounds halves up", finish_otherwise<by_the_contract, half_up>, false},
+      {"TFLite's steps by its contract", finish_tflite_otherwise<as_tflite>, true},
+      {"TFLite's division rounds halves up", finish_tflite_otherwise<halves_up>, false},
+      {"TFLite's product rounds halves away", finish_tflite_otherwise<halves_away>, false},
+      {"TFLite rounds once, halves up", finish_tflite_otherwise<once_up>, false},
+      {"TFLite rounds once, halves away", finish_tflite_otherwise<once_away>, false},
+      {"float mode", finish_off_by_one<FinishMode::kFloat8, false>, false},
+      {"float mode with a residual", finish_off_by_one<FinishMode::kFloat8, true>, false},
+      {"f32", finish_off_by_one<FinishMode::kF32, false>, false},
+      {"TFLite mode", finish_off_by_one<FinishMode::kTflite8, false>, false},
+  };
+  for (const auto& f : kFinishes) {
+    octet::TierOps ops = scalar_ops();
+    ops.finish = f.finish;
+    EXPECT_EQ(octet::passes(ops), f.right) << f.what;
+  }
+}
+
+const octet::TierOps* honest_ops;
+void sums_wrongly(const Finish& f, const FinishTile& t) {
+  honest_ops->finish(f, t);
+  if (f.byte_sum) ++t.to.dst[t.cols - 1];
+}
+void looks_up_wrongly(const Finish& f, const FinishTile& t) {
+  Finish without = f;
+  without.lut = nullptr;
+  honest_ops->finish(without, t);
+}
+
+TEST(SelfTestExits, SumsOfBytesAndTablesThatAreWrongAreFound) {
+  for (const octet::Isa isa : usable_isas()) {
+    honest_ops = &octet::ops_of(isa);
+    octet::TierOps ops = *honest_ops;
+    EXPECT_TRUE(octet::passes(ops));
+    if (!ops.find_byte_sum) continue;
+    for (const octet::FinishFn finish : {sums_wrongly, looks_up_wrongly}) {
+      ops.finish = finish;
+      EXPECT_FALSE(octet::passes(ops)) << octet::isa_name(isa);
+    }
+  }
+}
+
+// ---- rows of f32
+
+template <RoundFn round>
+octet::RowQuant quantize_otherwise(const float* row, size_t depth, bool asymmetric, uint8_t* out) {
+  const octet::RowQuant quant = scalar_ops().quantize_row(row, depth, asymmetric, out);
+  for (size_t k = 0; k < depth; ++k)
+    out[k] = static_cast<uint8_t>(static_cast<int>(round(row[k] / quant.scale)) + quant.zero_point);
+  return quant;
+}
+octet::RowQuant quantize_off_zero_point(const float* row, size_t depth, bool asymmetric,
+                                        uint8_t* out) {
+  octet::RowQuant quant = scalar_ops().quantize_row(row, depth, asymmetric, out);
+  quant.zero_point += asymmetric;
+  return quant;
+}
+
+TEST(SelfTestRows, OnesThatRoundOtherwiseAreFound) {
+  const struct {
+    octet::QuantizeRowFn quantize;
+    bool right;
+  } kQuantizes[] = {{quantize_otherwise<half_even>, true},
+                    {quantize_otherwise<truncated>, false},
+                    {quantize_otherwise<half_away>, false},
+                    {quantize_otherwise<half_up>, false},
+                    {quantize_off_zero_point, false}};
+  for (const auto& q : kQuantizes) {
+    octet::TierOps ops = scalar_ops();
+    ops.quantize_row = q.quantize;
+    EXPECT_EQ(octet::passes(ops), q.right) << &q - kQuantizes;
+  }
+}
+
+// ---- exits in kernels: what they narrow to is off by one in the last byte of the last row
+
+const MicroKernel* honest;
+size_t lying_rows;  // of the tile that is wrong
+void lies_narrowed(const octet::Tile& t) {
+  honest->multiply(t);
+  if (t.scale && t.rows == lying_rows)
+    ++static_cast<uint8_t*>(t.dst)[(t.rows - 1) * t.dst_stride + t.cols - 1];
+}
+
+class SelfTestExit : public EachKernel {};
+OCTET_FOR_EACH_KERNEL(SelfTestExit);
+
+TEST_P(SelfTestExit, OneThatNarrowsWronglyIsFound) {
+  if (!kernel().is(octet::kNarrows))
+    GTEST_SKIP() << kernel().name << " leaves the narrowing to the epilogue";
+  honest = &kernel();
+  MicroKernel liar = kernel();
+  liar.multiply = lies_narrowed;
+  for (const size_t rows : {size_t{liar.mr}, size_t{liar.tall_mr}}) {
+    if (!rows) continue;
+    lying_rows = rows;
+    EXPECT_FALSE(octet::passes(liar)) << rows << " rows";
+  }
+}
+
+void lies_in_strips(const octet::Tile& t) {
+  honest->multiply_strip(t);
+  if (t.scale) ++static_cast<uint8_t*>(t.dst)[(t.rows - 1) * t.dst_stride + t.cols - 1];
+}
+
+TEST_P(SelfTestExit, OneThatNarrowsStripsWronglyIsFound) {
+  if (!kernel().multiply_strip) GTEST_SKIP() << kernel().name << " takes tile by tile";
+  honest = &kernel();
+  MicroKernel liar = kernel();
+  liar.multiply_strip = lies_in_strips;
+  EXPECT_TRUE(octet::passes(kernel()));
+  EXPECT_FALSE(octet::passes(liar));
+}
+
+// Winograd's outputs: the ones that are narrowed, and the one that is rounded.
+const octet::WinogradOps* honest_transforms;
+size_t lying_form;
+bool lying_narrow;
+template <size_t form>
+void lies_output(const octet::WinogradOutput& o) {
+  honest_transforms->output[form](o);
+  if (form != lying_form || (o.scale != nullptr) != lying_narrow) return;
+  uint8_t* const last =
+      static_cast<uint8_t*>(o.dst) + (o.height - 1) * o.dst_line + (o.width - 1) * o.dst_pixel;
+  ++last[(o.cols - 1) * (o.scale ? 1 : 4)];
+}
+
+class SelfTestWinograd : public EachKernel {};
+INSTANTIATE_TEST_SUITE_P(, SelfTestWinograd, testing::ValuesIn(word_table()), kernel_name);
+
+TEST_P(SelfTestWinograd, AnOutputThatRoundsWronglyIsFound) {
+  honest_transforms = &octet::transforms_of(kernel().isa);
+  octet::WinogradOps ops = *honest_transforms;
+  ops.output[0] = lies_output<0>;
+  ops.output[1] = lies_output<1>;
+  ops.output[2] = lies_output<2>;
+  ops.output[3] = lies_output<3>;
+  lying_form = static_cast<size_t>(octet::Winograd::k2x2Int8);
+  lying_narrow = false;
+  EXPECT_FALSE(octet::passes(ops, false));
+  if (!kernel().is(octet::kNarrows)) return;
+  lying_narrow = true;
+  for (lying_form = 0; lying_form < octet::kWinogradForms; ++lying_form)
+    EXPECT_FALSE(octet::passes(ops, true)) << "form " << lying_form;
+}
+
+const DepthwiseKernel* honest_depthwise;
+octet::DepthwiseForm lying_depthwise;
+void lies_depthwise(const octet::DepthwiseTile& t) {
+  honest_depthwise->multiply(t);
+  uint8_t* const last = t.dst + (t.rows - 1) * t.dst_line + (t.columns - 1) * t.dst_pixel;
+  if (t.narrow && t.form == lying_depthwise) ++last[honest_depthwise->channels - 1];
+}
+
+TEST(SelfTestDepthwise, OnesThatNarrowWronglyAreFound) {
+  for (const DepthwiseKernel* kernel : octet::depthwise_kernels()) {
+    if (!octet::supports(cpu(), *kernel) || !(kernel->flags & octet::kNarrows)) continue;
+    honest_depthwise = kernel;
+    DepthwiseKernel liar = *kernel;
+    liar.multiply = lies_depthwise;
+    for (const octet::DepthwiseForm form :
+         {octet::DepthwiseForm::kTaps, octet::DepthwiseForm::kWalk}) {
+      if (form == octet::DepthwiseForm::kWalk && !kernel->walk_rows) continue;
+      lying_depthwise = form;
+      EXPECT_FALSE(octet::passes(liar)) << kernel->name;
+    }
+  }
+}
+
+// ---- the thread's rounding mode
+
+// Not the tier's fault: what rounds is left alone, what does not is tested.
+TEST(SelfTestRounding, NobodyIsBlamedForTheThreadsMode) {
+  ASSERT_TRUE(octet::rounds_to_nearest());
+  const MicroKernel& scalar = *octet::find(octet::byte_kernels(), "scalar_u8s8_4x4x4");
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    ASSERT_EQ(std::fesetround(mode), 0);
+    const bool nearest = octet::rounds_to_nearest();
+    const octet::IsaMask bytes = octet::failing_isas(octet::byte_kernels(), cpu());
+    const octet::IsaMask words = octet::failing_word_isas(octet::word_kernels(), cpu());
+    const octet::IsaMask depthwise = octet::failing_isas(octet::depthwise_kernels(), cpu());
+    MicroKernel liar = scalar;
+    liar.multiply = [](const octet::Tile& t) { *static_cast<int32_t*>(t.dst) = 1; };
+    const bool passes = octet::passes(liar);
+    std::fesetround(FE_TONEAREST);
+    EXPECT_FALSE(nearest) << mode;
+    EXPECT_EQ(bytes | words | depthwise, 0u) << mode;
+    EXPECT_FALSE(passes) << mode;
+  }
+}
+
+}  // namespace
+}  // namespace octet_test

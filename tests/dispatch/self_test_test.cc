@@ -1,0 +1,106 @@
+// A tier whose kernel gives a wrong answer is found out before anybody uses it.
+#include "dispatch/self_test/self_test.h"
+#include "dispatch/self_test/conv.h"
+
+#include "support/kernels.h"
+
+namespace octet_test {
+namespace {
+
+using octet::Isa;
+using octet::KernelList;
+
+// A real kernel, off by one in one element.
+const MicroKernel* honest;
+void lies(const octet::Tile& t) {
+  honest->multiply(t);
+  auto* row =
+      reinterpret_cast<int32_t*>(static_cast<uint8_t*>(t.dst) + (t.rows - 1) * t.dst_stride);
+  ++row[t.cols - 1];
+}
+
+TEST(SelfTest, ThisMachineTellsTheTruth) {
+  EXPECT_EQ(octet::failing_isas(octet::byte_kernels(), octet::this_machine().cpu), 0u);
+  EXPECT_TRUE(octet::this_machine().cpu.trusts_tried);
+  EXPECT_EQ(octet::failing_word_isas(octet::word_kernels(), octet::this_machine().cpu), 0u);
+  EXPECT_EQ(octet::failing_isas(octet::depthwise_kernels(), octet::this_machine().cpu), 0u);
+}
+
+class SelfTestKernel : public EachKernel {
+ protected:
+  octet::IsaMask failing(const KernelList& list, const octet::CpuFeatures& cpu) const {
+    return kernel().lhs_domain == octet::Domain::kS16 ? octet::failing_word_isas(list, cpu)
+                                                      : octet::failing_isas(list, cpu);
+  }
+};
+OCTET_FOR_EACH_KERNEL(SelfTestKernel);
+INSTANTIATE_TEST_SUITE_P(Words, SelfTestKernel, testing::ValuesIn(word_table()), kernel_name);
+
+TEST_P(SelfTestKernel, FindsALyingKernel) {
+  honest = &kernel();
+  MicroKernel liar = kernel();
+  liar.multiply = lies;
+  const MicroKernel* const rows[] = {&kernel(), &liar};
+  const octet::CpuFeatures& cpu = octet::this_machine().cpu;
+  EXPECT_EQ(failing(KernelList{rows, 1}, cpu), 0u);
+  if (!kernel().is(octet::kTried)) {
+    EXPECT_EQ(failing(KernelList{rows, 2}, cpu), octet::mask_of(kernel().isa));
+    return;
+  }
+  // Its tier has another
+  EXPECT_EQ(failing(KernelList{rows, 2}, cpu), 0u);
+  EXPECT_TRUE(octet::passes_tried(KernelList{rows, 1}, cpu));
+  EXPECT_FALSE(octet::passes_tried(KernelList{rows, 2}, cpu));
+}
+
+TEST_P(SelfTestKernel, DoesNotRunWhatTheCpuDoesNotSupport) {
+  honest = &kernel();
+  MicroKernel liar = kernel();
+  liar.multiply = [](const octet::Tile&) { FAIL() << "must not run"; };
+  const MicroKernel* const rows[] = {&liar};
+  const octet::CpuFeatures others = {~octet::mask_of(kernel().isa), {}};
+  EXPECT_EQ(failing(KernelList{rows, 1}, others), 0u);
+  EXPECT_TRUE(octet::passes_tried(KernelList{rows, 1}, others));
+}
+
+// A depthwise kernel that is off by one in its last output, for either of its forms.
+const octet::DepthwiseKernel* honest_depthwise;
+octet::DepthwiseForm lying_form;
+void lies_depthwise(const octet::DepthwiseTile& t) {
+  honest_depthwise->multiply(t);
+  uint8_t* const last = t.dst + (t.rows - 1) * t.dst_line + (t.columns - 1) * t.dst_pixel;
+  if (t.form == lying_form) ++reinterpret_cast<int32_t*>(last)[honest_depthwise->channels - 1];
+}
+
+TEST(SelfTest, FindsALyingDepthwiseKernel) {
+  const octet::CpuFeatures& cpu = octet::this_machine().cpu;
+  for (const octet::DepthwiseKernel* kernel : octet::depthwise_kernels())
+    for (const octet::DepthwiseForm form :
+         {octet::DepthwiseForm::kTaps, octet::DepthwiseForm::kWalk}) {
+      if (!octet::supports(cpu, *kernel) ||
+          (form == octet::DepthwiseForm::kWalk && !kernel->walk_rows))
+        continue;
+      honest_depthwise = kernel;
+      lying_form = form;
+      octet::DepthwiseKernel liar = *kernel;
+      liar.multiply = lies_depthwise;
+      const octet::DepthwiseKernel* const rows[] = {&liar};
+      EXPECT_EQ(octet::failing_isas(octet::DepthwiseList{rows, 1}, cpu),
+                octet::mask_of(kernel->isa))
+          << kernel->name;
+    }
+}
+
+TEST(CpuInfo, FitsTogether) {
+  octet_cpu_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(octet_get_cpu_info(&info, nullptr), OCTET_OK);
+  EXPECT_TRUE(info.compiled_isas >> OCTET_ISA_SCALAR & 1);
+  EXPECT_TRUE(info.detected_isas >> OCTET_ISA_SCALAR & 1);
+  EXPECT_EQ(info.detected_isas & ~info.compiled_isas, 0u);
+  EXPECT_EQ(info.demoted_isas & ~info.detected_isas, 0u);
+  EXPECT_TRUE(info.detected_isas >> info.best_isa & 1);
+}
+
+}  // namespace
+}  // namespace octet_test

@@ -1,0 +1,431 @@
+// What the rooms of the house rely on, for each row of each table: tiers, kernels, operations,
+// methods. A kernel that breaks an assumption fails here, before it can overrun an array.
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "dispatch/tables/kernel_names.h"
+#include "dispatch/tables/transforms.h"
+#include "kernels/core/limits.h"
+#include "kernels/macro/row_tiles.h"
+#include "operators/conv/layouts.h"
+#include "packing/matrix_blob.h"
+#include "support/guarded.h"
+#include "support/kernels.h"
+
+namespace octet_test {
+namespace {
+
+using octet::DepthwiseKernel;
+using octet::Form;
+using octet::Isa;
+using octet::KernelKind;
+using octet::RhsLayout;
+using octet::Tier;
+
+std::vector<const Tier*> tiers() {
+  std::vector<const Tier*> all;
+  for (size_t i = 0; const Tier* tier = octet::nth_tier(i); ++i) all.push_back(tier);
+  return all;
+}
+
+TEST(Tiers, AreTold) {
+  std::set<Isa> isas;
+  std::set<std::string> names;
+  for (const Tier* tier : tiers()) {
+    SCOPED_TRACE(tier->name);
+    EXPECT_TRUE(isas.insert(tier->isa).second);
+    EXPECT_TRUE(names.insert(tier->name).second);
+    EXPECT_EQ(octet::find_tier(static_cast<int>(tier->isa)), tier);
+    EXPECT_EQ(octet::find_tier(tier->name), tier);
+    EXPECT_LT(static_cast<int>(tier->isa), 32) << "a bit of IsaMask";
+    const octet::TierCosts& c = tier->costs;
+    for (const double cost :
+         {c.macs, c.tile, c.word_macs, c.word_mr, c.word_nr, c.word_in, c.word_out, c.depthwise,
+          c.depthwise_line, c.depthwise_words, c.grouped_macs, c.grouped_exit, c.l2_bytes,
+          c.l3_bytes, c.memory_bytes})
+      EXPECT_GT(cost, 0);
+    EXPECT_TRUE(c.mr && c.nr && c.lanes && c.depthwise_lanes);
+  }
+  EXPECT_EQ(tiers().back()->isa, Isa::kScalar);
+  EXPECT_EQ(tiers().back()->needs, 0u);
+}
+
+// The best first: none comes after one whose features it has, and more.
+TEST(Tiers, ComeInOrder) {
+  const std::vector<const Tier*> all = tiers();
+  for (size_t i = 0; i < all.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      EXPECT_TRUE(all[j]->needs & ~all[i]->needs) << all[i]->name << " after " << all[j]->name;
+}
+
+TEST(Tiers, LimitsAllowThemselvesAndLess) {
+  for (const Tier* tier : tiers()) {
+    const octet::IsaMask within = octet::tiers_within(tier->isa);
+    EXPECT_TRUE(octet::has(within, *tier)) << tier->name;
+    EXPECT_TRUE(within & octet::mask_of(Isa::kScalar)) << tier->name;
+    EXPECT_EQ(octet::best_of(within), tier->isa) << tier->name;
+    // A CPU with no more than the tier asks for runs all that the limit allows, but for what it
+    // allows besides.
+    if (!tier->also_allows) {
+      EXPECT_EQ(octet::tiers_of(tier->needs), within) << tier->name;
+    }
+  }
+  EXPECT_EQ(octet::tiers_of(0), octet::mask_of(Isa::kScalar));
+  EXPECT_EQ(octet::compiled_tiers() & ~octet::tiers_of_this_architecture(), 0u);
+}
+
+std::vector<const Form*> forms() {
+  std::vector<const Form*> all;
+  for (size_t i = 0; const Form* form = octet::nth_form(i); ++i) all.push_back(form);
+  return all;
+}
+
+// Blobs that are kept somewhere say these numbers and names.
+TEST(Forms, KeepTheirIdsAndNames) {
+  const std::vector<std::pair<int, std::string>> kKnown = {{1, "s8_16x4"},
+                                                           {2, "s8_8x8"},
+                                                           {3, "u8_8x8"},
+                                                           {4, "s8_16x4_step8"},
+                                                           {5, "s8_4x16"},
+                                                           {6, "s8_4x4"},
+                                                           {7, "s8_5x2"},
+                                                           {8, "s16_16x2"},
+                                                           {9, "s16_8x1"},
+                                                           {10, "s16_4x2"},
+                                                           {11, "s8_64x4_depthwise"},
+                                                           {12, "s16_64x4_depthwise"},
+                                                           {13, "s8_64x4_grouped"},
+                                                           {14, "s8_16x16_2of4"},
+                                                           {15, "s8_16x4_paired"},
+                                                           {16, "s8_16x32_2of4"}};
+  for (const auto& [id, name] : kKnown) {
+    const Form* form = octet::find_form(static_cast<uint16_t>(id));
+    ASSERT_NE(form, nullptr) << name;
+    EXPECT_EQ(form->name, name);
+  }
+}
+
+// A reader of blobs may be written from DESIGN.md: its table has them all.
+TEST(Forms, AreInTheDesign) {
+  std::ifstream file(OCTET_SOURCE_DIR "/DESIGN.md");
+  ASSERT_TRUE(file.good()) << OCTET_SOURCE_DIR;
+  std::map<int, std::string> told;
+  bool in_table = false;
+  for (std::string row; std::getline(file, row);) {
+    in_table = row.rfind("| id | form |", 0) == 0 || (in_table && row[0] == '|');
+    if (!in_table || row.size() < 3 || !std::isdigit(static_cast<unsigned char>(row[2]))) continue;
+    std::istringstream ids(row.substr(2, row.find(" | ") - 2)), names(row.substr(row.find('`')));
+    for (std::string id, name; std::getline(ids, id, ',');) {
+      std::getline(std::getline(names, name, '`'), name, '`');
+      told[std::stoi(id)] = name;
+    }
+  }
+  std::map<int, std::string> there;
+  for (size_t i = 0; const Form* form = octet::nth_form(i); ++i)
+    there[static_cast<int>(form->id)] = form->name;
+  EXPECT_EQ(told, there);
+}
+
+TEST(Forms, AreTold) {
+  std::set<octet::FormId> ids;
+  std::set<std::string> names;
+  for (const Form* form : forms()) {
+    SCOPED_TRACE(form->name);
+    EXPECT_TRUE(ids.insert(form->id).second);
+    EXPECT_TRUE(names.insert(form->name).second);
+    EXPECT_EQ(octet::find_form(static_cast<uint16_t>(form->id)), form);
+    EXPECT_EQ(octet::find_form_of(form->layout), form) << "one layout, one form";
+    EXPECT_EQ(&octet::form_of(form->id), form);
+    const RhsLayout& layout = form->layout;
+    ASSERT_TRUE(layout.width && layout.step && layout.kr);
+    EXPECT_EQ(layout.width % layout.step, 0);
+    EXPECT_LE(layout.width, octet::kMaxTileColumns);
+    EXPECT_EQ(octet::kAlignment % (layout.kr * octet::domain_bytes(layout.domain)), 0u)
+        << "a group of one column lies in one line of cache";
+    if (layout.domain == octet::Domain::kS16)
+      EXPECT_NE(form->kind, KernelKind::kBytes);
+    else
+      EXPECT_NE(form->kind, KernelKind::kWords);
+    EXPECT_EQ(form->packing != nullptr, form->kind == KernelKind::kBytes);
+  }
+  EXPECT_EQ(octet::find_form(0), nullptr);
+  EXPECT_EQ(octet::find_form(UINT16_MAX), nullptr);
+}
+
+TEST(Tiers, WantFormsOfTheRightKind) {
+  for (const Tier* tier : tiers()) {
+    SCOPED_TRACE(tier->name);
+    EXPECT_EQ(octet::form_of(tier->bytes).kind, KernelKind::kBytes);
+    EXPECT_EQ(octet::form_of(tier->bytes).layout.domain, octet::Domain::kS8);
+    EXPECT_EQ(octet::form_of(tier->bytes_u8).kind, KernelKind::kBytes);
+    EXPECT_EQ(octet::form_of(tier->sparse).kind, KernelKind::kBytes);
+    EXPECT_TRUE(octet::form_of(tier->sparse).layout.sparse());
+    EXPECT_FALSE(octet::form_of(tier->sparse).layout.tight());
+    EXPECT_EQ(octet::form_of(tier->sparse_tight).kind, KernelKind::kBytes);
+    EXPECT_TRUE(octet::form_of(tier->sparse_tight).layout.tight());
+    EXPECT_EQ(octet::form_of(tier->words).kind, KernelKind::kWords);
+    EXPECT_EQ(octet::form_of(tier->depthwise).layout, octet::kDepthwiseLayout);
+    EXPECT_EQ(octet::form_of(tier->depthwise_words).layout, octet::kDepthwiseWordLayout);
+    EXPECT_EQ(octet::form_of(tier->grouped).layout, octet::kGroupedLayout);
+  }
+}
+
+bool wants(const Tier& tier, const Form& form) {
+  return form.id == tier.bytes || form.id == tier.bytes_u8 || form.id == tier.words ||
+         form.id == tier.depthwise || form.id == tier.depthwise_words || form.id == tier.grouped ||
+         form.id == tier.sparse || form.id == tier.paired || form.id == tier.sparse_tight;
+}
+
+// Every kernel reads a form of its kind. Every form is some tier's, or for tests; where one of its
+// tiers is built in, a kernel reads it.
+TEST(Forms, AreReadByKernels) {
+  std::set<const Form*> read;
+  const auto look_at = [&](const auto& kernel, const RhsLayout& layout, KernelKind kind) {
+    const Form* const form = octet::find_form_of(layout);
+    ASSERT_NE(form, nullptr) << kernel.name;
+    EXPECT_EQ(form->kind, kind) << kernel.name;
+    EXPECT_TRUE(!form->tests_only || kernel.flags & octet::kTestsOnly) << kernel.name;
+    read.insert(form);
+  };
+  for (const MicroKernel* kernel : table())
+    look_at(*kernel, kernel->rhs_layout, KernelKind::kBytes);
+  for (const MicroKernel* kernel : word_table())
+    look_at(*kernel, kernel->rhs_layout, KernelKind::kWords);
+  for (const DepthwiseKernel* kernel : octet::depthwise_kernels())
+    look_at(
+        *kernel, kernel->layout,
+        kernel->layout == octet::kGroupedLayout ? KernelKind::kGrouped : KernelKind::kDepthwise);
+  for (const Form* form : forms()) {
+    SCOPED_TRACE(form->name);
+    bool wanted = false, built_in = form->tests_only;
+    for (const Tier* tier : tiers()) {
+      if (!wants(*tier, *form)) continue;
+      wanted = true;
+      built_in |= octet::has(octet::compiled_tiers(), *tier);
+    }
+    EXPECT_NE(wanted, form->tests_only);
+    EXPECT_EQ(read.count(form), built_in ? 1u : 0u);
+  }
+}
+
+// What a form's packing writes, no more and no less than it says, its kernels read: each row of the
+// lhs picks a row of the weights.
+TEST(Forms, OfMatricesAreReadBackAsTheyWerePacked) {
+  constexpr size_t kN = 37, kK = 21;
+  for (const Form* form : forms()) {
+    if (!form->packing) continue;
+    SCOPED_TRACE(form->name);
+    const bool is_u8 = form->layout.domain == octet::Domain::kU8;
+    std::vector<uint8_t> weights(kN * kK);
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<uint8_t>(i * 7 + i / 11);
+    // A kernel may want weights without -128
+    for (uint8_t& w : weights) w = !is_u8 && w == 0x80 ? 1 : w;
+    for (size_t i = 0; form->layout.sparse() && i < weights.size(); ++i)
+      if (i / kN % 4 == i % kN % 4 || i / kN % 4 == (i % kN + 1) % 4) weights[i] = 0;
+    const octet::RhsView rhs = {weights.data(), kN, kK, kN, 1, is_u8, nullptr, 0};
+    octet::Container plan;
+    ASSERT_TRUE(octet::plan_matrices(*form, is_u8 ? OCTET_U8 : OCTET_S8, kN, kK, 1, false, &plan));
+    EXPECT_EQ(plan.find(octet::SectionId::kWeights)->bytes % octet::kAlignment, 0u);
+    const Guarded blob(static_cast<size_t>(plan.header.bytes), Side::kBack, OCTET_ALIGNMENT);
+    octet::write_matrices(&plan, rhs, 0, blob.data());
+    ASSERT_EQ(octet_blob_verify(blob.data(), blob.bytes(), nullptr), OCTET_OK);
+    for (const MicroKernel* kernel : table()) {
+      if (!(kernel->rhs_layout == form->layout) || !usable(*kernel)) continue;
+      for (const octet_type lhs : {OCTET_U8, OCTET_S8}) {
+        if (!serves(*kernel, {lhs, is_u8 ? OCTET_U8 : OCTET_S8})) continue;
+        SCOPED_TRACE(kernel->name);
+        octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+        d.m_max = kK, d.n = kN, d.k = kK, d.lhs_type = lhs, d.dst_type = OCTET_S32;
+        d.rhs_type = is_u8 ? OCTET_U8 : OCTET_S8;
+        d.packed = blob.data(), d.packed_bytes = blob.bytes(), d.kernel = kernel->name;
+        octet_error error = {};
+        octet_gemm* gemm = nullptr;
+        ASSERT_EQ(octet_gemm_create(&d, &gemm, &error), OCTET_OK) << error.message;
+        size_t bytes = 0;
+        EXPECT_EQ(octet_gemm_workspace(gemm, kK, 1, &bytes, &error), OCTET_OK) << error.message;
+        const Guarded workspace(bytes + 1, Side::kFront, OCTET_ALIGNMENT);
+        std::vector<uint8_t> one(kK * kK);
+        for (size_t k = 0; k < kK; ++k) one[k * kK + k] = 1;
+        std::vector<int32_t> dst(kK * kN);
+        octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+        args.m = kK, args.lhs = one.data(), args.dst = dst.data();
+        args.workspace = workspace.data(), args.workspace_bytes = bytes;
+        EXPECT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
+        octet_gemm_destroy(gemm);
+        for (size_t i = 0; i < dst.size(); ++i)
+          ASSERT_EQ(dst[i], is_u8 ? weights[i] : static_cast<int8_t>(weights[i])) << i;
+      }
+    }
+  }
+}
+
+TEST(Forms, SizesThatLeaveSizeAreNone) {
+  for (const Form* form : forms()) {
+    if (!form->packing) continue;
+    SCOPED_TRACE(form->name);
+    const auto bytes = [&](size_t n, size_t k) { return form->packing->bytes(form->layout, n, k); };
+    EXPECT_GT(bytes(1, 1), 0u);
+    for (const size_t huge : {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 70}) {
+      EXPECT_EQ(bytes(huge, 1000), 0u);
+      EXPECT_EQ(bytes(1000, huge), 0u);
+      EXPECT_EQ(bytes(huge, huge), 0u);
+    }
+    EXPECT_EQ(bytes(SIZE_MAX / 2, 64), 0u);
+    octet::Container plan;
+    for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 8}) {
+      EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, huge, 64, 1, true, &plan));
+      EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, 64, huge, 1, true, &plan));
+      EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, 64, 64, huge, true, &plan));
+    }
+    // Where only the arrays over columns leave it, or only the weights, or all together an object
+    for (const size_t part : {4, 8, 16})
+      EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, SIZE_MAX / part + 1, 1, 1, false, &plan));
+    EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, 64, SIZE_MAX / 80, 1, false, &plan));
+    EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, 64, 64, SIZE_MAX / 6144 + 1, false, &plan));
+  }
+}
+
+TEST(KernelNames, AreThoseOfTheTables) {
+  size_t count = 0;
+  for (; const octet::KernelName* row = octet::kernel_name(count); ++count) {
+    int found = 0;
+    const auto look_in = [&](const auto& list) {
+      const auto* kernel = octet::find(list, row->name);
+      if (!kernel) return;
+      ++found;
+      EXPECT_EQ(kernel->isa, row->isa) << row->name;
+      EXPECT_EQ((kernel->flags & octet::kTestsOnly) != 0, row->forced_only) << row->name;
+    };
+    look_in(octet::byte_kernels());
+    look_in(octet::word_kernels());
+    look_in(octet::depthwise_kernels());
+    EXPECT_EQ(found, 1) << row->name;
+    EXPECT_TRUE(octet::compiled_tiers() & octet::mask_of(row->isa)) << row->name;
+    EXPECT_TRUE(octet::kernel_exists(row->name));
+  }
+  EXPECT_EQ(count, octet::byte_kernels().count + octet::word_kernels().count +
+                       octet::depthwise_kernels().count);
+}
+
+// Tiles live on the stack, in arrays of fixed sizes.
+void check_tile(const MicroKernel& kernel, size_t rows, size_t columns) {
+  EXPECT_GE(rows, 1u);
+  EXPECT_LE(rows, octet::kMaxTileRows);
+  EXPECT_LE(columns, octet::kMaxTileColumns);
+  EXPECT_LE(rows * columns, octet::kMaxTile);
+  EXPECT_EQ(rows % kernel.lhs_lanes_step == 0 || rows < kernel.lhs_lanes_step, true)
+      << "tiles end within a step only where the rows do";
+}
+
+void check_kernel(const MicroKernel& kernel) {
+  SCOPED_TRACE(kernel.name);
+  const RhsLayout& layout = kernel.rhs_layout;
+  check_tile(kernel, kernel.mr, kernel.nr);
+  if (kernel.tall_nr) {
+    check_tile(kernel, kernel.tall_mr, kernel.tall_nr);
+    EXPECT_GT(kernel.tall_mr, kernel.mr);
+    EXPECT_LT(kernel.tall_nr, kernel.nr);
+    EXPECT_EQ(kernel.gather, nullptr);
+  }
+  EXPECT_EQ(kernel.multiply_strip != nullptr, kernel.strip_depth.most != 0);
+  EXPECT_LE(kernel.strip_depth.least, kernel.strip_depth.most);
+  EXPECT_TRUE(!kernel.multiply_strip || !kernel.gather) << "strips are of rows where they lie";
+  EXPECT_TRUE(layout.width % kernel.nr == 0 ||
+              (kernel.nr % layout.width == 0 && layout.width == layout.step));
+  EXPECT_TRUE(layout.kr % kernel.lhs_kr == 0 || kernel.lhs_kr % layout.kr == 0);
+  EXPECT_EQ(kernel.lhs_panel_bytes(1) % octet::kAlignment, 0u);
+  EXPECT_TRUE(kernel.is(octet::kNarrows) || !kernel.is(octet::kNarrows16));
+  EXPECT_NE(kernel.multiply, nullptr);
+}
+
+TEST(Kernels, TilesFitTheArraysThatHoldThem) {
+  for (const MicroKernel* kernel : table()) {
+    check_kernel(*kernel);
+    EXPECT_NE(kernel->rhs_layout.domain, octet::Domain::kS16) << kernel->name;
+    EXPECT_NE(kernel->lhs_domain, octet::Domain::kS16) << kernel->name;
+  }
+  for (const MicroKernel* kernel : word_table()) check_kernel(*kernel);
+}
+
+// Kernels that are chosen read the layouts that weights are packed in.
+TEST(Kernels, ReadTheirTiersLayouts) {
+  for (const MicroKernel* kernel : table()) {
+    if (kernel->is(octet::kTestsOnly)) continue;
+    const Tier& tier = octet::tier_of(kernel->isa);
+    EXPECT_TRUE(kernel->rhs_layout == octet::form_of(tier.bytes).layout ||
+                kernel->rhs_layout == octet::form_of(tier.bytes_u8).layout ||
+                kernel->rhs_layout == octet::form_of(tier.sparse).layout ||
+                kernel->rhs_layout == octet::form_of(tier.sparse_tight).layout ||
+                (tier.paired != octet::FormId::kNone &&
+                 kernel->rhs_layout == octet::form_of(tier.paired).layout))
+        << kernel->name;
+  }
+  for (const MicroKernel* kernel : word_table())
+    EXPECT_EQ(kernel->rhs_layout, octet::form_of(octet::tier_of(kernel->isa).words).layout)
+        << kernel->name;
+}
+
+// One plan has a kernel for many rows and one for few, over the same operands.
+TEST(Kernels, SmallAndLargeSeeTheSameOperands) {
+  for (const MicroKernel* small : table()) {
+    if (!small->m_max && !small->n_max) continue;
+    const auto all = table();
+    const bool has_large = std::any_of(all.begin(), all.end(), [&](const MicroKernel* large) {
+      return !large->m_max && !large->n_max && large->isa == small->isa &&
+             large->lhs_domain == small->lhs_domain && large->rhs_layout == small->rhs_layout &&
+             large->is(octet::kAnyLhs) == small->is(octet::kAnyLhs);
+    });
+    EXPECT_TRUE(has_large) << small->name;
+  }
+}
+
+TEST(Depthwise, BlocksFitPanelsAndArrays) {
+  for (const DepthwiseKernel* kernel : octet::depthwise_kernels()) {
+    SCOPED_TRACE(kernel->name);
+    EXPECT_TRUE(kernel->layout == octet::kDepthwiseLayout ||
+                kernel->layout == octet::kDepthwiseWordLayout ||
+                kernel->layout == octet::kGroupedLayout);
+    EXPECT_EQ(kernel->layout.width % kernel->channels, 0);
+    EXPECT_LE(kernel->channels, kernel->reach);
+    EXPECT_GE(kernel->rows, 1);
+    if (!kernel->tail) continue;
+    EXPECT_LT(kernel->tail->channels, kernel->channels);
+    EXPECT_EQ(kernel->tail->isa, kernel->isa);
+    EXPECT_EQ(kernel->tail->layout, kernel->layout);
+    EXPECT_EQ(kernel->tail->lhs_domain, kernel->lhs_domain);
+    EXPECT_EQ(kernel->tail->tail, nullptr);
+  }
+}
+
+TEST(Operations, AreThereForEveryTier) {
+  for (const Tier* tier : tiers()) {
+    const octet::TierOps& ops = octet::ops_of(tier->isa);
+    EXPECT_TRUE(ops.init && ops.finish && ops.sum_rows && ops.quantize_row && ops.measure_rows &&
+                ops.quantize_floats && ops.copy_windows)
+        << tier->name;
+    const octet::WinogradOps& transforms = octet::transforms_of(tier->isa);
+    EXPECT_LE(transforms.columns, octet::kMaxTileColumns) << tier->name;
+    for (size_t form = 0; form < octet::kWinogradForms; ++form)
+      EXPECT_TRUE(transforms.input[form] && transforms.output[form]) << tier->name;
+  }
+}
+
+TEST(Methods, AreThereForEveryAlgorithm) {
+  for (int i = OCTET_CONV_DIRECT; i < octet::kAlgorithms; ++i) {
+    const octet::ConvMethod* method = octet::method_of(static_cast<uint8_t>(i));
+    ASSERT_NE(method, nullptr) << i;
+    EXPECT_STREQ(method->name, octet_conv_algorithm_name(static_cast<octet_conv_algorithm>(i)));
+    EXPECT_TRUE(method->refuse && method->payload_bytes && method->pack && method->grain &&
+                method->task_workspace && method->run)
+        << method->name;
+  }
+  EXPECT_EQ(octet::method_of(OCTET_CONV_AUTO), nullptr);
+  EXPECT_EQ(octet::method_of(octet::kAlgorithms), nullptr);
+}
+
+}  // namespace
+}  // namespace octet_test

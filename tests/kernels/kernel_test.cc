@@ -1,0 +1,349 @@
+// Micro-kernels by themselves, fed straight from the layout's formula.
+#include <random>
+
+#include "packing/paired.h"
+#include "support/guarded.h"
+#include "support/kernels.h"
+#include "support/reference.h"
+#include "support/sparse.h"
+
+namespace octet_test {
+namespace {
+
+using octet::Domain;
+using octet::RhsLayout;
+
+int32_t read(uint8_t byte, Domain domain) {
+  return domain == Domain::kU8 ? byte : static_cast<int8_t>(byte);
+}
+
+// One tile of work. Bytes are in the kernel's domains, except that a flipped lhs arrives in the
+// other one.
+struct TileCase {
+  size_t rows, cols, depth;
+  bool flip;
+  int lhs_byte, rhs_byte;  // -1 = random
+  bool init_per_row;
+  Side side;
+};
+
+class KernelTile {
+ public:
+  KernelTile(const MicroKernel& kernel, const TileCase& c)
+      : kernel_(kernel), c_(c), layout_(kernel.rhs_layout) {
+    std::mt19937 random(static_cast<uint32_t>(c.rows * 7919 + c.cols * 104729 + c.depth));
+    const size_t lanes = octet::round_up(c.cols, layout_.step);
+    const size_t padded_depth = layout_.depth(c.depth), lhs_stride = c.depth + 3;
+    lhs_ = Guarded((c.rows - 1) * lhs_stride + c.depth, c.side);
+    for (size_t i = 0; i < c.rows; ++i)
+      for (size_t k = 0; k < c.depth; ++k)
+        lhs_.data()[i * lhs_stride + k] =
+            static_cast<uint8_t>(c.lhs_byte < 0 ? random() : static_cast<uint32_t>(c.lhs_byte));
+    // Bytes of eight weights
+    const size_t of_eight = layout_.tight() ? 5 : layout_.sparse() ? 6 : 8;
+    rhs_ = Guarded(lanes * padded_depth * of_eight / 8, c.side);
+    std::memset(rhs_.data(), 0, rhs_.bytes());
+    weights_.resize(c.depth * c.cols);
+    for (size_t k = 0; k < c.depth; ++k)
+      for (size_t j = 0; j < c.cols; ++j) {
+        uint8_t byte =
+            static_cast<uint8_t>(c.rhs_byte < 0 ? random() : static_cast<uint32_t>(c.rhs_byte));
+        if (kernel.is(octet::kNoLeast) && byte == 0x80) byte = 0x81;
+        if (layout_.sparse() && !stored(k, j)) byte = 0;
+        weights_[k * c.cols + j] = byte;
+        if (layout_.sparse()) {
+          if (stored(k, j)) put_sparse(k, j, padded_depth, byte);
+          continue;
+        }
+        const size_t panel = j / layout_.width * layout_.width,
+                     width = std::min<size_t>(layout_.width, lanes - panel);
+        rhs_.data()[panel * padded_depth + k / layout_.kr * width * layout_.kr +
+                    (j - panel) * layout_.kr + k % layout_.kr] = byte;
+      }
+    if (layout_.paired) octet::pair_panels(layout_, lanes, 1, c.depth, rhs_.data());
+    init_ =
+        Guarded((c.init_per_row ? c.rows : 1) * lanes * sizeof(int32_t), c.side, sizeof(int32_t));
+    for (size_t i = 0; i < init_.bytes() / 4; ++i)
+      init_.data<int32_t>()[i] = static_cast<int32_t>(random());
+
+    const octet::Rows rows = {lhs_.data(), lhs_stride, c.rows, c.depth,
+                              static_cast<uint8_t>(c.flip ? 0x80 : 0)};
+    tile_.lhs = lhs_.data();
+    tile_.lhs_stride = lhs_stride;
+    tile_.lhs_flip = c.flip ? 0x80808080u : 0;
+    if (kernel.gather) {
+      const size_t panel_lanes = octet::round_up(c.rows, kernel.lhs_lanes_step);
+      panel_ = Guarded(
+          octet::round_up(
+              panel_lanes * octet::round_up(c.depth, kernel.lhs_kr) * kernel.lhs_element_bytes, 64),
+          c.side, 64);
+      kernel.gather(rows, panel_lanes, panel_.data());
+      tile_.lhs = panel_.data();
+    }
+    tile_.rhs = rhs_.data();
+    if (kernel.widen && c.depth % 2) {  // both ways for each shape
+      wide_ = Guarded(kernel.nr * padded_depth * sizeof(int16_t), c.side, 64);
+      kernel.widen(rhs_.data(), padded_depth / layout_.kr, wide_.data<int16_t>());
+      tile_.rhs = wide_.data();
+      tile_.rhs_wide = true;
+    }
+    tile_.rhs_stride = std::min<size_t>(layout_.width, lanes) * layout_.kr * of_eight / 8;
+    tile_.rhs_panel_stride = layout_.width * padded_depth * of_eight / 8;
+    tile_.depth = c.depth;
+    tile_.rows = c.rows;
+    tile_.cols = c.cols;
+    tile_.init = init_.data<int32_t>();
+    tile_.init_stride = c.init_per_row ? lanes : 0;
+    if (kernel.is(octet::kRowInit) && c.depth % 3) {
+      row_init_ = Guarded(c.rows * sizeof(int32_t), c.side, sizeof(int32_t));
+      for (size_t i = 0; i < c.rows; ++i)
+        row_init_.data<int32_t>()[i] = static_cast<int32_t>(random());
+      tile_.row_init = row_init_.data<int32_t>();
+    }
+  }
+
+  // Wraps, as the contract allows for everything but the final value.
+  int32_t expected(size_t i, size_t j) const {
+    uint32_t acc = static_cast<uint32_t>(tile_.init[i * tile_.init_stride + j]);
+    if (tile_.row_init) acc += static_cast<uint32_t>(tile_.row_init[i]);
+    for (size_t k = 0; k < c_.depth; ++k) {
+      const uint8_t byte =
+          static_cast<uint8_t>(lhs_.data()[i * (c_.depth + 3) + k] ^ (c_.flip ? 0x80 : 0));
+      acc += static_cast<uint32_t>(read(byte, kernel_.lhs_domain) *
+                                   read(weights_[k * c_.cols + j], layout_.domain));
+    }
+    return static_cast<int32_t>(acc);
+  }
+
+  octet::Tile& tile() { return tile_; }
+
+ private:
+  // Of a sparse column: each set of at most two of four places in its turn.
+  static bool stored(size_t k, size_t j) {
+    return kSparsePlaces[(j + k / 4 * 5) % std::size(kSparsePlaces)] >> k % 4 & 1;
+  }
+
+  // A group is 16 columns and 16 or 32 steps: in a line for each eight steps a column's four
+  // values, and a line of their places. Of 16 steps: behind, within the eight, the second line's in
+  // the upper halves of bytes. Of 32: before, within the four, from bit 0 on, 4, 2 and 6.
+  void put_sparse(size_t k, size_t j, size_t padded_depth, uint8_t byte) {
+    const size_t kr = layout_.tight() ? 32 : 16, lines = kr / 8, line = k / 8 % lines;
+    uint8_t* const group =
+        rhs_.data() + (j / 16 * (padded_depth / kr) + k / kr) * ((lines + 1) * 64);
+    const size_t before = k % 4 && stored(k / 4 * 4, j),
+                 earlier = before + (k % 4 > 1 && stored(k / 4 * 4 + 1, j)) +
+                           (k % 4 > 2 && stored(k / 4 * 4 + 2, j)),
+                 at = j % 16 * 4 + k / 4 % 2 * 2 + earlier;
+    group[(layout_.tight() + line) * 64 + at] = byte;
+    static constexpr size_t kTightBits[] = {0, 4, 2, 6};
+    uint8_t& places = group[layout_.tight() ? at : lines * 64 + at];
+    places = static_cast<uint8_t>(
+        places | (layout_.tight() ? k % 4 << kTightBits[line] : k % 8 << 4 * line));
+  }
+
+  const MicroKernel& kernel_;
+  TileCase c_;
+  RhsLayout layout_;
+  Guarded lhs_, rhs_, init_, row_init_, panel_, wide_;
+  std::vector<uint8_t> weights_;
+  octet::Tile tile_ = {};
+};
+
+std::string describe(const MicroKernel& kernel, const TileCase& c) {
+  return std::string(kernel.name) + ' ' + std::to_string(c.rows) + 'x' + std::to_string(c.cols) +
+         'x' + std::to_string(c.depth) + " lhs byte " + std::to_string(c.lhs_byte) + " rhs byte " +
+         std::to_string(c.rhs_byte) + (c.flip ? " flipped" : "");
+}
+
+void check_s32(const MicroKernel& kernel, const TileCase& c) {
+  KernelTile work(kernel, c);
+  const size_t stride = c.cols + 2;
+  const Guarded dst(((c.rows - 1) * stride + c.cols) * sizeof(int32_t), c.side, sizeof(int32_t));
+  work.tile().dst = dst.data();
+  work.tile().dst_stride = stride * sizeof(int32_t);
+  kernel.multiply(work.tile());
+  for (size_t i = 0; i < c.rows; ++i) {
+    for (size_t j = 0; j < c.cols; ++j)
+      ASSERT_EQ(dst.data<int32_t>()[i * stride + j], work.expected(i, j))
+          << describe(kernel, c) << " at [" << i << "][" << j << ']';
+    for (size_t j = c.cols; i + 1 < c.rows && j < stride; ++j)
+      ASSERT_EQ(dst.data<uint32_t>()[i * stride + j], 0xA5A5A5A5u)
+          << describe(kernel, c) << " wrote beyond row " << i;
+  }
+}
+
+// The init may be where the sums go.
+void check_in_place(const MicroKernel& kernel, TileCase c) {
+  c.init_per_row = true;
+  KernelTile work(kernel, c);
+  octet::Tile& tile = work.tile();
+  const int32_t* const init = tile.init;
+  const size_t stride = tile.init_stride, count = c.rows * stride;
+  const Guarded sums(count * sizeof(int32_t), c.side, sizeof(int32_t));
+  std::copy(init, init + count, sums.data<int32_t>());
+  tile.init = sums.data<int32_t>();
+  tile.dst = sums.data();
+  tile.dst_stride = stride * sizeof(int32_t);
+  kernel.multiply(tile);
+  tile.init = init;
+  for (size_t i = 0; i < c.rows; ++i)
+    for (size_t j = 0; j < c.cols; ++j)
+      ASSERT_EQ(sums.data<int32_t>()[i * stride + j], work.expected(i, j))
+          << describe(kernel, c) << " in place at [" << i << "][" << j << ']';
+}
+
+void check_narrow(const MicroKernel& kernel, const TileCase& c, const octet::Narrow& narrow) {
+  KernelTile work(kernel, c);
+  const size_t stride = c.cols + 2, lanes = octet::round_up(c.cols, kernel.rhs_layout.step);
+  const Guarded dst((c.rows - 1) * stride + c.cols, c.side);
+  const Guarded scale(lanes * sizeof(float), c.side, sizeof(float));
+  const float largest = kernel.is(octet::kNarrows16) ? 1.525e-5f : 0.9999999f;
+  for (size_t j = 0; j < lanes; ++j)
+    scale.data<float>()[j] = j % 3 ? largest : 3e-8f * static_cast<float>(1 + j % 11);
+  work.tile().dst = dst.data();
+  work.tile().dst_stride = stride;
+  work.tile().scale = scale.data<float>();
+  work.tile().narrow = &narrow;
+  kernel.multiply(work.tile());
+  for (size_t i = 0; i < c.rows; ++i) {
+    for (size_t j = 0; j < c.cols; ++j) {
+      const int32_t want = requantize(work.expected(i, j), scale.data<float>()[j], 0,
+                                      narrow.zero_point, narrow.lo, narrow.hi);
+      ASSERT_EQ(dst.data()[i * stride + j], static_cast<uint8_t>(want))
+          << describe(kernel, c) << " narrowed at [" << i << "][" << j << ']';
+    }
+    for (size_t j = c.cols; i + 1 < c.rows && j < stride; ++j)
+      ASSERT_EQ(dst.data()[i * stride + j], Guarded::kUntouched);
+  }
+}
+
+class Kernel : public EachKernel {
+ protected:
+  // Every row count, the column counts around each vector, the depths around each group, both lhs
+  // signs, random and extreme bytes.
+  template <typename Check>
+  void each_tile(Check check_tile) {
+    const size_t half = (kernel().nr + 1u) / 2;
+    std::vector<size_t> columns = around({kernel().rhs_layout.step, half, kernel().nr});
+    if (kernel().tall_nr)
+      columns = around({kernel().rhs_layout.step, half, kernel().tall_nr, kernel().nr});
+    columns.erase(
+        std::remove_if(columns.begin(), columns.end(), [&](size_t n) { return n > kernel().nr; }),
+        columns.end());
+    static constexpr int kBytes[][2] = {{-1, -1},     {0x00, 0x80}, {0xff, 0x80},
+                                        {0xff, 0x7f}, {0x80, 0x7f}, {0x7f, 0x80},
+                                        {0x80, 0x80}, {0x00, 0xff}, {0xff, 0xff}};
+    bool init_per_row = false;
+    for (const size_t cols : columns)
+      for (size_t rows = 1; rows <= kernel().rows_of(cols); ++rows)
+        for (const size_t depth : depths(kernel()))
+          for (const auto& bytes : kBytes)
+            for (int flip = 0; flip <= (kernel().is(octet::kAnyLhs) ? 1 : 0); ++flip) {
+              init_per_row = !init_per_row;
+              const Side side = (rows + cols + depth) % 2 ? Side::kBack : Side::kFront;
+              check_tile(
+                  TileCase{rows, cols, depth, flip != 0, bytes[0], bytes[1], init_per_row, side});
+              if (HasFatalFailure()) return;
+            }
+  }
+};
+OCTET_FOR_EACH_KERNEL(Kernel);
+
+TEST_P(Kernel, OneByOne) { check_s32(kernel(), {1, 1, 1, false, -1, -1, false, Side::kBack}); }
+
+TEST_P(Kernel, EveryTileShape) {
+  each_tile([&](const TileCase& c) { check_s32(kernel(), c); });
+}
+
+// Whatever is left of a row when vectors of it have been read; no byte behind it is.
+TEST_P(Kernel, EveryDepth) {
+  for (size_t depth = 1; depth <= 70; ++depth)
+    for (size_t rows = 1; rows <= kernel().mr; ++rows)
+      for (const bool flip : {false, kernel().is(octet::kAnyLhs)})
+        check_s32(kernel(), {rows, kernel().nr, depth, flip, -1, -1, false, Side::kBack});
+}
+
+TEST_P(Kernel, AddsToItsInitInPlace) {
+  each_tile([&](const TileCase& c) { check_in_place(kernel(), c); });
+}
+
+TEST_P(Kernel, NarrowsEveryTileShape) {
+  if (!kernel().is(octet::kNarrows))
+    GTEST_SKIP() << kernel().name << " leaves the narrowing to the epilogue";
+  // With and without each of: a zero point, a clamp from below, one from above; clamps that cut off
+  // only the type's last value, too.
+  static constexpr octet::Narrow kNarrows[] = {
+      {0, 0, 255, true},     {0, 0, 254, true},   {0, 1, 255, true},        {3, 3, 255, true},
+      {128, 3, 250, true},   {255, 0, 255, true}, {0, -128, 127, false},    {0, -127, 127, false},
+      {0, -128, 126, false}, {0, 0, 127, false},  {-128, -128, 127, false}, {127, -100, 100, false},
+      {-5, -128, 127, false}};
+  static_assert(std::size(kNarrows) == 13,
+                "prime to the number of byte pairs, so that each meets each");
+  size_t turn = 0;
+  each_tile([&](const TileCase& c) {
+    check_narrow(kernel(), c, kNarrows[turn++ % std::size(kNarrows)]);
+  });
+}
+
+// Little depth may have loops of its own, which are only for tiles that leave as 8 bits.
+TEST_P(Kernel, NarrowsEveryLittleDepth) {
+  if (!kernel().is(octet::kNarrows)) GTEST_SKIP() << kernel().name;
+  for (size_t depth = 1; depth <= 70; ++depth)
+    for (size_t rows = 1; rows <= kernel().mr; ++rows)
+      for (const size_t less : {0, 1})
+        for (const bool flip : {false, kernel().is(octet::kAnyLhs)})
+          check_narrow(kernel(),
+                       {rows, kernel().nr - less, depth, flip, -1, -1, false,
+                        depth % 2 ? Side::kBack : Side::kFront},
+                       less ? octet::Narrow{3, -100, 100, false} : octet::Narrow{3, 0, 255, true});
+}
+
+// Any number of rows in one call; each depth that it is for, or around its ends.
+TEST_P(Kernel, TakesStripsOfAnyHeight) {
+  if (!kernel().multiply_strip) GTEST_SKIP() << kernel().name << " takes tile by tile";
+  MicroKernel strip = kernel();
+  strip.multiply = kernel().multiply_strip;
+  const size_t mr = strip.mr, least = strip.strip_depth.least, most = strip.strip_depth.most;
+  for (size_t depth = least; depth <= most; depth = depth == least + 66 ? most - 17 : depth + 1)
+    for (const size_t rows : {size_t{1}, mr - 1, mr, mr + 1, 2 * mr, 3 * mr + 2})
+      for (const bool flip : {false, strip.is(octet::kAnyLhs)}) {
+        TileCase c = {rows, strip.nr, depth, flip,
+                      -1,   -1,       false, depth % 2 ? Side::kBack : Side::kFront};
+        if (rows > mr && depth % 7 == 0) check_s32(strip, c);
+        check_narrow(
+            strip, c,
+            rows % 2 ? octet::Narrow{-7, -100, 100, false} : octet::Narrow{-7, -128, 127, false});
+        if (HasFatalFailure()) return;
+      }
+}
+
+// Names drive forcing, tests and benches: they must say what the constants say.
+TEST(KernelTable, NamesTellTheTile) {
+  for (const MicroKernel* kernel : table()) {
+    const std::string tile = std::to_string(kernel->mr) + 'x' + std::to_string(kernel->nr) + 'x' +
+                             std::to_string(kernel->rhs_layout.kr);
+    const std::string name = kernel->name;
+    EXPECT_EQ(name.substr(name.rfind('_') + 1), tile);
+    EXPECT_EQ(octet::find(octet::byte_kernels(), kernel->name), kernel);
+    EXPECT_TRUE(kernel->rhs_layout.width % kernel->nr == 0 ||
+                kernel->nr % kernel->rhs_layout.width == 0)
+        << name;
+    if (kernel->nr > kernel->rhs_layout.width) {
+      EXPECT_EQ(kernel->rhs_layout.step, kernel->rhs_layout.width)
+          << name << ": it walks whole panels";
+    }
+    EXPECT_EQ(kernel->rhs_layout.width % kernel->rhs_layout.step, 0) << name;
+    EXPECT_LE(kernel->mr * octet::round_up(kernel->nr, kernel->rhs_layout.step), 1024u)
+        << name << ": the loop nest's tiles hold 1024";
+    EXPECT_LE(kernel->tall_mr * octet::round_up(kernel->tall_nr, kernel->rhs_layout.step), 1024u)
+        << name;
+    EXPECT_LE(kernel->mr, 16) << name;
+    EXPECT_TRUE(!kernel->tall_nr ||
+                (!kernel->gather && kernel->tall_mr > kernel->mr && kernel->tall_mr <= 16))
+        << name;
+  }
+  EXPECT_EQ(octet::find(octet::byte_kernels(), "avx1024_u8s8_1x1x1"), nullptr);
+}
+
+}  // namespace
+}  // namespace octet_test

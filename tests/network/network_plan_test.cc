@@ -1,0 +1,196 @@
+// What the planner reckons of a part is the part's: not of what it looked at before.
+#include "operators/network/candidates.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "operators/conv/machine.h"
+#include "support/kernels.h"
+#include "support/network_case.h"
+
+namespace octet_test {
+namespace {
+
+// `count` convolutions, one after the other.
+void build(NetworkCase* c, size_t count) {
+  size_t at = c->tensor(1, 24, 24, 16);
+  for (size_t i = 0; i < count; ++i) at = c->conv(at, kernel3(16));
+  c->keep_ends();
+}
+
+// All candidates for a goal, behind a cache that no tensor fits.
+class Found {
+ public:
+  Found(const NetworkCase& c, octet_network_goal goal) {
+    octet_network_desc desc = c.desc();
+    desc.goal = OCTET_NETWORK_LAYERS;
+    octet_error error = {};
+    EXPECT_EQ(octet_network_create(&desc, &network_, &error), OCTET_OK) << error.message;
+    list_.resize(octet::most_candidates(c.ops.size()));
+    std::vector<size_t> memory(octet::shaping_words(c.ops.size()));
+    std::vector<octet::MergeCost> merge(c.ops.size() + 1);
+    octet::Candidates found = {list_.data(), 0, merge.data()};
+    const octet::PlanMachine machine = {with_microarchitecture(octet::conv_machine().cpu),
+                                        16 << 10};
+    EXPECT_EQ(octet::find_candidates(network_, machine, goal, memory.data(), &found, &error),
+              OCTET_OK)
+        << error.message;
+    list_.resize(found.count);
+  }
+  ~Found() { octet_network_destroy(network_); }
+  Found(const Found&) = delete;
+  Found& operator=(const Found&) = delete;
+
+  const std::vector<octet::PartCandidate>& list() const { return list_; }
+  const octet::PartCandidate* find(size_t first, size_t end, size_t band) const {
+    for (const octet::PartCandidate& c : list_)
+      if (c.part.first == first && c.part.end == end && c.part.band == band) return &c;
+    return nullptr;
+  }
+
+ private:
+  octet_network* network_ = nullptr;
+  std::vector<octet::PartCandidate> list_;
+};
+
+void expect_equal(const octet::PartCandidate& a, const octet::PartCandidate& b) {
+  SCOPED_TRACE(testing::Message() << "ops " << a.part.first << " to " << a.part.end
+                                  << " in bands of " << a.part.band);
+  EXPECT_EQ(a.live, b.live);
+  EXPECT_EQ(a.microseconds, b.microseconds);
+  EXPECT_EQ(a.traffic, b.traffic);
+}
+
+// Of an op by itself: whether chains are looked at, too, or not.
+TEST(NetworkPlan, ChainsBeforeAnOpDoNotCount) {
+  NetworkCase c(1);
+  build(&c, 5);
+  const Found layers(c, OCTET_NETWORK_LAYERS), chains(c, OCTET_NETWORK_MEMORY);
+  ASSERT_EQ(layers.list().size(), 5u);
+  ASSERT_GT(chains.list().size(), 10u);
+  for (const octet::PartCandidate& op : layers.list()) {
+    const octet::PartCandidate* const same = chains.find(op.part.first, op.part.end, 0);
+    ASSERT_NE(same, nullptr);
+    expect_equal(*same, op);
+  }
+}
+
+// Equal ops in a row: chains that begin with the second one are as those that begin with the first,
+// but for what was looked at before.
+TEST(NetworkPlan, EqualChainsCostTheSame) {
+  NetworkCase c(2);
+  build(&c, 6);
+  const Found found(c, OCTET_NETWORK_MEMORY);
+  size_t compared = 0;
+  for (const octet::PartCandidate& a : found.list()) {
+    if (a.part.first != 0 || a.part.end > 4) continue;
+    const octet::PartCandidate* const b = found.find(1, a.part.end + 1, a.part.band);
+    ASSERT_NE(b, nullptr);
+    EXPECT_EQ(a.traffic, b->traffic) << a.part.end << " ops in bands of " << a.part.band;
+    EXPECT_EQ(a.microseconds, b->microseconds) << a.part.end << " ops, bands of " << a.part.band;
+    ++compared;
+  }
+  EXPECT_GT(compared, 10u);
+}
+
+// What shaping a chain finds by a few bands is what all of them need.
+void expect_all_bands_measured(const NetworkCase& c, const octet_network* n) {
+  const octet::NetworkPart& chain = n->parts[0];
+  std::vector<size_t> memory(octet::BandWalk::words(c.ops.size())), most(c.ops.size()),
+      span(c.tensors.size()), step(c.tensors.size());
+  const octet::Stripes stripes(*n, chain);
+  for (size_t task = 0; task < chain.tasks; ++task) {
+    const size_t begin = task * stripes.step;
+    octet::BandWalk walk(*n, chain, stripes.piece(task, begin), memory.data());
+    for (bool first = true; walk.next(); first = false)
+      for (size_t i = 0; i < c.ops.size(); ++i) {
+        const octet::NetworkOp& op = n->ops[i];
+        const octet::LineRange lines = walk.lines(i);
+        if (!lines.count()) continue;
+        most[i] = std::max(most[i], lines.count());
+        const size_t oldest = std::min(walk.oldest(op.out_slot), lines.first);
+        span[op.output] = std::max(span[op.output], lines.end - oldest);
+        if (!first && lines.end < n->tensors[op.output].h)
+          step[op.output] = std::max(step[op.output], lines.count());
+        walk.finish(i);
+      }
+  }
+  for (size_t i = 0; i < c.ops.size(); ++i) {
+    const octet::NetworkOp& op = n->ops[i];
+    EXPECT_EQ(op.most, most[i]) << "op " << i;
+    EXPECT_EQ(n->tensors[op.output].span, span[op.output]) << "op " << i;
+    EXPECT_EQ(n->tensors[op.output].step, step[op.output]) << "op " << i;
+  }
+}
+
+TEST(NetworkPlan, BandsThatAreLeftOutWouldHaveAddedNothing) {
+  size_t tall = 0;
+  for (uint32_t seed = 0; seed < 400; ++seed) {
+    NetworkCase c(seed);
+    const size_t h = 30 + c.draw.below(300);
+    size_t at = c.tensor(1, h, 1, 2);
+    for (size_t ops = 1 + c.draw.below(5); ops > 0; --ops) {
+      octet_conv2d_shape s = kernel3(2);
+      s.kernel_h = 1 + c.draw.below(5), s.stride_h = 1 + c.draw.below(3);
+      s.pad_top = c.draw.below(7), s.pad_bottom = c.draw.below(4);
+      switch (c.draw.below(5)) {
+        case 0: at = c.resize(at, 2 + c.draw.below(2)); break;
+        case 1: at = c.pool(at, 1, 1 + c.draw.below(3), 0); break;
+        case 2: s.transposed = 1, s.pad_top = s.pad_bottom = 0; [[fallthrough]];
+        default:
+          if (c.tensors[at].h + s.pad_top + s.pad_bottom >= s.kernel_h) at = c.conv(at, s);
+      }
+    }
+    if (c.ops.empty()) continue;
+    c.keep_ends();
+    octet_network_desc desc = c.desc();
+    const octet_network_part part = {0, c.ops.size(), 1 + c.draw.below(9)};
+    desc.parts = &part, desc.part_count = 1, desc.concurrency = 1 + c.draw.below(3);
+    octet_network* n = nullptr;
+    octet_error error = {};
+    ASSERT_EQ(octet_network_create(&desc, &n, &error), OCTET_OK) << error.message;
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    tall += n->tensors[c.ops.back().output].h > 20 * part.band_lines;
+    expect_all_bands_measured(c, n);
+    octet_network_destroy(n);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(tall, 100u);  // else nothing was left out
+}
+
+// A kept tensor of which only the first lines are read falls behind when its reader ends: its bands
+// do not come again as they did, though all ops that are left had moved by as many lines.
+TEST(NetworkPlan, BandsAfterAReaderEndedAreOthers) {
+  for (size_t band = 1; band <= 3; ++band)
+    for (size_t pad = 12; pad < 24; ++pad)
+      for (const size_t below : {10, 40, 90}) {
+        NetworkCase c(1);
+        const size_t in = c.tensor(1, 60, 1, 2);
+        octet_conv2d_shape s = kernel3(2);
+        s.stride_h = 2;
+        const size_t behind = c.conv(in, s);
+        octet_network_function function = {
+            [](void*, const octet_network_call*) {}, nullptr, 1, 1, 1, pad};
+        octet_network_op op = {};
+        op.function = &function;
+        op.inputs[0] = in, op.inputs[1] = behind, op.input_count = 2;
+        op.output = c.tensor(1, 24, 1, 2);
+        c.ops.push_back(op);
+        s.stride_h = 1, s.pad_bottom = below;
+        c.conv(op.output, s);
+        c.keep_ends();
+        c.tensors[behind].keep = 1;
+        octet_network_desc desc = c.desc();
+        const octet_network_part part = {0, c.ops.size(), band};
+        desc.parts = &part, desc.part_count = 1;
+        octet_network* n = nullptr;
+        ASSERT_EQ(octet_network_create(&desc, &n, nullptr), OCTET_OK);
+        SCOPED_TRACE(testing::Message() << "bands of " << band << ", pad " << pad << ", " << below);
+        expect_all_bands_measured(c, n);
+        octet_network_destroy(n);
+      }
+}
+
+}  // namespace
+}  // namespace octet_test

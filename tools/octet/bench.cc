@@ -1,0 +1,98 @@
+// octet bench: products and convolutions verified, then timed beside the CPU's peak and, if wanted,
+// a peer.
+#include <fmt/format.h>
+
+#include "bench/cases/cases.h"
+#include "bench/peers/peer.h"
+#include "bench/run/conv_bench.h"
+#include "bench/run/gemm_bench.h"
+#include "bench/run/report.h"
+#include "tools/octet/bench_options.h"
+#include "tools/octet/commands.h"
+
+namespace tool {
+namespace {
+
+std::vector<OperandTypes> types_of(const CaseGroup& group, const BenchArguments& a) {
+  std::vector<std::string> names = a.types;
+  const bool tflite = parse_requant(a.requant) == Requant::kTflite;
+  const bool bytes = tflite || a.residual || a.table;
+  if (names.empty() && !group.types.empty()) names = {group.types};
+  if (names.empty() && group.convolutions.empty() && !bytes) names = {"u8s8s32", "u8s8u8"};
+  if (names.empty()) names = {"u8s8u8"};
+  std::vector<OperandTypes> types;
+  for (const std::string& name : names) types.push_back(parse_types(name));
+  const char* const bytes_only = tflite       ? "--requant tflite"
+                                 : a.residual ? "--residual"
+                                 : a.table    ? "--table"
+                                              : nullptr;
+  for (const OperandTypes& t : types)
+    if (bytes_only && t.dst != OCTET_U8 && t.dst != OCTET_S8)
+      throw Error(fmt::format("{} is for outputs of 8 bits, not for {}", bytes_only, t.name()));
+  return types;
+}
+
+// "name count layer", a case a line.
+template <typename Case>
+void list(const std::vector<Case>& cases) {
+  for (const Case& c : cases) fmt::print("{} {} {}\n", c.shape.name(), c.count, c.network);
+}
+
+size_t size(const CaseGroup& group) { return group.products.size() + group.convolutions.size(); }
+
+}  // namespace
+
+int bench(const BenchArguments& a) {
+  BenchOptions options = to_options(a);
+  const std::vector<CaseGroup> groups = parse_cases(a.cases, options.operands.likeness);
+  if (a.list) {
+    for (const CaseGroup& group : groups) list(group.products), list(group.convolutions);
+    return kSuccess;
+  }
+  for (const CaseGroup& group : groups)
+    if (!group.products.empty() && !a.algorithm.empty())
+      throw Error("--algorithm is for convolutions");
+  for (const std::string& name : a.types) parse_types(name);
+  JsonFile file(a.json);
+  ThreadPool pool(options.threads);
+  pin_if_single(options);
+  if (!a.sparse.empty() && !a.peer.empty())
+    throw Error("--sparse compares with dense weights already: no --peer beside it");
+  const std::unique_ptr<Peer> peer =  // shares that CPU
+      a.sparse.empty() ? make_peer(a.peer, options.forced, &pool)
+                       : make_peer_dense(options.forced, &pool);
+  options.peer = peer.get();
+  ordered_json json = {{"machine", machine_json(options)}, {"cases", ordered_json::array()}};
+
+  print_machine(options);
+  Totals all;
+  std::vector<std::pair<std::string, Totals>> parts;
+  for (const CaseGroup& group : groups) {
+    const Table table = {!group.convolutions.empty(), options.peer != nullptr,
+                         options.operands.sparse};
+    const std::vector<OperandTypes> all_types = types_of(group, a);
+    print_header(table);
+    size_t index = 0;
+    for (const OperandTypes& types : all_types) {
+      Totals part;
+      const auto report = [&](const BenchResult& result) {
+        all.add(result);
+        part.add(result);
+        json["cases"].push_back(to_json(result));
+        json["cases"].back()["suite"] = group.name;
+        print_row(table, result, ++index, size(group) * all_types.size());
+      };
+      for (const GemmCase& gemm : group.products) report(bench_gemm(gemm, types, options, &pool));
+      for (const ConvCase& conv : group.convolutions)
+        report(bench_conv(conv, types, options, &pool));
+      parts.emplace_back(fmt::format("{} {}", group.name, types.name()), part);
+    }
+    fmt::print("\n");
+  }
+
+  summarize(all, parts, &json);
+  file.write(json);
+  return all.wrong ? kMismatch : kSuccess;
+}
+
+}  // namespace tool

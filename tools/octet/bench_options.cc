@@ -1,0 +1,51 @@
+#include "tools/octet/bench_options.h"
+
+#include <fmt/format.h>
+
+#include "bench/machine/machine.h"
+
+namespace tool {
+
+octet_sparsity parse_sparsity(const std::string& text) {
+  if (text.empty()) return OCTET_SPARSE_NONE;
+  if (text == "2:4") return OCTET_SPARSE_2_4;
+  if (text == "auto") return OCTET_SPARSE_AUTO;
+  throw Error("'" + text + "' is no sparsity: 2:4 or auto");
+}
+
+// What a model says itself.
+void refuse_beside_a_model(const BenchArguments& a) {
+  const bool octet = a.peer == "float" || a.peer == "symmetric" || a.peer == "plain";
+  const char* const option = !a.types.empty()          ? "--types"
+                             : a.requant != "float"    ? "--requant"
+                             : a.rhs_zero_point        ? "--rhs-zero-point"
+                             : a.residual              ? "--residual"
+                             : a.table                 ? "--table"
+                             : !a.sparse.empty()       ? "--sparse"
+                             : a.peer.empty() || octet ? nullptr
+                                                       : "--peer";
+  if (option)
+    throw Error(fmt::format("--operands model leaves {} to the model{}", option,
+                            a.peer.empty() || octet ? "" : "; peers are float, symmetric, plain"));
+}
+
+BenchOptions to_options(const BenchArguments& a) {
+  BenchOptions options;
+  if (parse_likeness(a.operands) == Likeness::kModel) refuse_beside_a_model(a);
+  if (!a.isa.empty()) options.forced.isa = usable_isa(a.isa);
+  if (!a.kernel.empty()) options.forced.kernel = usable_kernel(a.kernel).name;
+  if (!a.algorithm.empty()) options.forced.algorithm = algorithm(a.algorithm);
+  options.operands = {
+      parse_likeness(a.operands), parse_requant(a.requant), a.rhs_zero_point, a.residual, a.table,
+      !a.sparse.empty()};
+  options.forced.sparsity = parse_sparsity(a.sparse);
+  options.threads = a.threads;
+  options.repetitions = a.repetitions;
+  return options;
+}
+
+void pin_if_single(const BenchOptions& options) {
+  if (options.threads == 1) pin_to_current_cpu();
+}
+
+}  // namespace tool

@@ -1,0 +1,54 @@
+// What octet tune finds, and the file that keeps it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "bench/machine/api.h"
+#include "octet/tune.h"
+
+namespace tool {
+
+class TuningFile {
+ public:
+  // Empty: where OCTET_TUNING says, or nowhere. with_lines: what it has already is known, too
+  explicit TuningFile(const std::string& cache, bool with_lines = false) {
+    const char* const variable = std::getenv("OCTET_TUNING");
+    path_ = !cache.empty() ? cache : variable ? variable : "";
+    octet_error error = {};
+    octet_tuning* tuning = nullptr;
+    check(octet_tuning_create(&tuning, &error), error);
+    tuning_.reset(tuning);
+    if (path_.empty()) return;
+    octet_tuning_report report = OCTET_TUNING_REPORT_INIT;
+    // Of damaged lines nothing is kept, the others the file keeps by itself
+    std::unique_ptr<octet_tuning, Destroy> there;
+    check(octet_tuning_create(&tuning, &error), error);
+    there.reset(tuning);
+    check(octet_tuning_load(with_lines ? get() : there.get(), path_.c_str(), &report, &error),
+          error);
+    fmt::print("{}: {} lines of this machine, {} of others, {} of other versions, {} damaged{}\n",
+               path_, report.usable, report.other_machine, report.other_version, report.damaged,
+               report.damaged ? fmt::format(" (the first: line {})", report.first_damaged) : "");
+    save();  // that it can be written is better known now
+  }
+  octet_tuning* get() const { return tuning_.get(); }
+  const std::string& path() const { return path_; }
+  void save() const {
+    if (path_.empty()) return;
+    octet_error error = {};
+    check(octet_tuning_save(tuning_.get(), path_.c_str(), &error), error);
+  }
+
+ private:
+  struct Destroy {
+    void operator()(octet_tuning* tuning) const { octet_tuning_destroy(tuning); }
+  };
+  std::string path_;
+  std::unique_ptr<octet_tuning, Destroy> tuning_;
+};
+
+}  // namespace tool

@@ -1,0 +1,132 @@
+// octet verify: every usable kernel and every algorithm against references that know nothing of the
+// library.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include <algorithm>
+
+#include "bench/problems/gemm_check.h"
+#include "bench/problems/gemm_plan.h"
+#include "tools/octet/commands.h"
+#include "tools/octet/verify_conv.h"
+
+namespace tool {
+namespace {
+
+struct Tally {
+  size_t right = 0, wrong = 0, refused = 0;
+  bool other_family = false;  // another kernel ran: the forced one does not multiply these types
+  std::string first_error, refusal;
+};
+
+// Around the tile in each direction, and a few tiles. A kernel whose name does not end in its tile
+// multiplies no matrices; any shape shows that.
+std::vector<GemmShape> shapes_around(const std::string& kernel) {
+  size_t tile[3];
+  if (!parse_triple(kernel.substr(kernel.rfind('_') + 1), tile)) return {{1, 1, 1}};
+  const auto [mr, nr, kr] = tile;
+  const auto sizes = [](size_t one, size_t many) {
+    std::vector<size_t> all = {1, one, one + 1, many};
+    if (one > 2) all.push_back(one - 1);
+    return all;
+  };
+  std::vector<GemmShape> shapes;
+  for (const size_t m : sizes(mr, 2 * mr + 1))
+    for (const size_t n : sizes(nr, 2 * nr + 3))
+      for (const size_t k : sizes(kr, 67)) shapes.push_back({m, n, k});
+  shapes.push_back({3 * mr - 1, nr + 5, 1001});
+  return shapes;
+}
+
+void verify_product(const char* kernel, const GemmShape& shape, const OperandTypes& types,
+                    Fill fill, Tally* tally) {
+  GemmData data = full_data(shape, types, fill);
+  Forced forced;
+  forced.kernel = kernel;
+  if (std::strstr(kernel, "_sparse_")) {
+    forced.sparsity = OCTET_SPARSE_2_4;
+    const int32_t zero = *centre(types.rhs);
+    data.rhs_zero_points.assign(shape.n, zero);
+    make_sparse(&data.rhs, {shape.n, shape.k, 1, shape.n}, shape.k, zero, shape.n + shape.k);
+  }
+  try {
+    GemmPlan plan(data, forced);
+    if (std::string(plan.kernel(shape.m)) != kernel) {
+      tally->other_family = true;
+      return;
+    }
+    plan.run(1);
+    const Verdict verdict = check_product(data, plan.dst());
+    ++(verdict.right ? tally->right : tally->wrong);
+    if (!verdict.right && tally->first_error.empty())
+      tally->first_error = fmt::format("{} {} {}, {} data: {}", kernel, types.name(), shape.name(),
+                                       fill_name(fill), verdict.first_error);
+  } catch (const LibraryError& error) {
+    if (error.status != OCTET_KERNEL_UNUSABLE) throw;
+    ++tally->refused;  // a kernel may be exact for some weights only
+    tally->refusal = error.what();
+  }
+}
+
+Tally verify_types(const char* kernel, octet_type lhs, octet_type rhs) {
+  Tally tally;
+  for (const GemmShape& shape : shapes_around(kernel))
+    for (const octet_type dst : {OCTET_S32, OCTET_S8, OCTET_U8, OCTET_F32})
+      for (const Fill fill : kFills) {
+        verify_product(kernel, shape, {lhs, rhs, dst}, fill, &tally);
+        if (tally.other_family) return tally;
+      }
+  return tally;
+}
+
+void print_row(const std::string& kernel, const std::string& types, const Tally& t) {
+  fmt::print("{:<32}{:<12}", kernel, types);
+  if (t.other_family)
+    fmt::print("{:>10}{:>10}{:>10}  skipped: another kernel multiplies these types\n", "-", "-",
+               "-");
+  else if (t.right + t.wrong == 0)
+    fmt::print("{:>10}{:>10}{:>10}  skipped: {}\n", "-", "-", t.refused, t.refusal);
+  else
+    fmt::print("{:>10}{:>10}{:>10}  {}\n", t.right, t.wrong, t.refused,
+               t.wrong ? "WRONG: " + t.first_error : "ok");
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int verify(const std::string& only) {
+  if (!only.empty()) usable_kernel(only);
+  fmt::print("{:<32}{:<12}{:>10}{:>10}{:>10}\n", "kernel", "lhs x rhs", "right", "wrong",
+             "refused");
+  size_t right = 0, wrong = 0;
+  for (const octet_kernel_info& kernel : kernels()) {
+    if (!only.empty() && only != kernel.name) continue;
+    if (!kernel.usable) {
+      fmt::print("{:<32}skipped: this CPU cannot run it\n", kernel.name);
+      continue;
+    }
+    std::vector<std::pair<std::string, Tally>> tallies;
+    for (const octet_type lhs : {OCTET_U8, OCTET_S8})
+      for (const octet_type rhs : {OCTET_S8, OCTET_U8})
+        tallies.emplace_back(fmt::format("{} x {}", octet_type_name(lhs), octet_type_name(rhs)),
+                             verify_types(kernel.name, lhs, rhs));
+    if (std::all_of(tallies.begin(), tallies.end(),
+                    [](const auto& row) { return row.second.other_family; })) {
+      fmt::print("{:<32}no products: it computes convolutions only\n", kernel.name);
+      continue;
+    }
+    for (const auto& [types, tally] : tallies) {
+      print_row(kernel.name, types, tally);
+      right += tally.right;
+      wrong += tally.wrong;
+    }
+  }
+  fmt::print("\n");
+  const ConvTally convolutions = verify_conv(only);
+  fmt::print("\n{} products right, {} wrong\n", right, wrong);
+  fmt::print("{} convolutions right, {} wrong\n", convolutions.right, convolutions.wrong);
+  return wrong || convolutions.wrong || right + convolutions.right == 0 ? kMismatch : kSuccess;
+}
+
+}  // namespace tool
