@@ -23,10 +23,10 @@ octet_status look_up_gemm(const octet_gemm_desc&, const Environment& environment
                           octet_error* error) {
   return none(environment, error);
 }
-octet_status look_up_costs(const Environment& environment, FilterDraft*, octet_error* error) {
+octet_status look_up_costs(const Environment& environment, FilterBuilder*, octet_error* error) {
   return none(environment, error);
 }
-octet_status look_up_algorithm(const Environment& environment, FilterDraft*, octet_error* error) {
+octet_status look_up_algorithm(const Environment& environment, FilterBuilder*, octet_error* error) {
   return none(environment, error);
 }
 octet_status look_up_conv(const octet_conv2d_desc&, const Environment& environment,

@@ -56,17 +56,17 @@ const Section* Container::find(SectionId id) const {
   return nullptr;
 }
 
-Container begin_container(BlobKind kind, const Form& form, uint8_t type, const void* geometry,
-                          size_t geometry_bytes) {
+Container begin_container(BlobKind kind, const WeightFormat& format, uint8_t type,
+                          const void* geometry, size_t geometry_bytes) {
   Container c = {};
-  c.form = &form;
+  c.format = &format;
   ContainerHeader& h = c.header;
   memcpy(h.mark, kMark, sizeof kMark);
   h.version = kContainerVersion;
   h.kind = kind;
-  h.form = form.id;
+  h.format = format.id;
   h.type = type;
-  if (form.layout.sparse()) h.sparsity = Sparsity::kTwoOfFour;
+  if (format.layout.sparse()) h.sparsity = Sparsity::kTwoOfFour;
   h.bytes = sizeof h;
   add_section(SectionId::kGeometry, geometry_bytes, &c);
   h.head_bytes = (uint32_t)h.bytes;
@@ -94,7 +94,7 @@ uint8_t* section_of(const Container& c, SectionId id, void* blob) {
   return (uint8_t*)section_of(c, id, (const void*)blob);
 }
 
-void finish_container(Container* c, void* blob) {
+void seal_container(Container* c, void* blob) {
   for_each_gap(*c, [&](size_t gap, size_t bytes) { memset((uint8_t*)blob + gap, 0, bytes); });
   c->header.payload_checksum = checksum_of_payload(*c, blob);
   c->header.head_checksum = checksum_of_head(*c);
@@ -116,19 +116,20 @@ BlobProblem read_head(const void* blob, size_t bytes, Container* c) {
   return h.head_checksum == checksum_of_head(*c) ? BlobProblem::kNone : BlobProblem::kHeader;
 }
 
-BlobProblem check_container(const void* blob, size_t bytes, const Form* (*find_form)(uint16_t),
-                            BlobKind kind, PlanContainer plan, Container* c) {
+BlobProblem check_container(const void* blob, size_t bytes,
+                            const WeightFormat* (*find_format)(uint16_t), BlobKind kind,
+                            PlanContainer plan, Container* c) {
   const BlobProblem problem = read_head(blob, bytes, c);
   if (problem != BlobProblem::kNone) return problem;
   const ContainerHeader& h = c->header;
   if (h.kind != kind) return BlobProblem::kOtherKind;
-  c->form = find_form((uint16_t)h.form);
-  const bool sane = c->form && (h.type == 1 || h.type == 2) && h.has_least <= 1 &&
+  c->format = find_format((uint16_t)h.format);
+  const bool sane = c->format && (h.type == 1 || h.type == 2) && h.has_int8_min <= 1 &&
                     h.sparsity < Sparsity::kCount &&
-                    (h.sparsity == Sparsity::kTwoOfFour) == c->form->layout.sparse();
+                    (h.sparsity == Sparsity::kTwoOfFour) == c->format->layout.sparse();
   Container planned;
   if (!sane || !plan(*c, &planned)) return BlobProblem::kHeaderFields;
-  planned.header.has_least = h.has_least;
+  planned.header.has_int8_min = h.has_int8_min;
   planned.header.sparsity = h.sparsity;
   planned.header.payload_checksum = h.payload_checksum;
   planned.header.head_checksum = h.head_checksum;

@@ -50,10 +50,10 @@ struct ContainerHeader {
   uint32_t head_bytes;
   uint64_t bytes;  // of the whole blob
   BlobKind kind;
-  FormId form;
-  uint8_t type;       // octet_type of the weights as given
-  uint8_t has_least;  // a packed weight is -128
-  Sparsity sparsity;  // what became of the wish for sparse weights
+  FormatId format;
+  uint8_t type;          // octet_type of the weights as given
+  uint8_t has_int8_min;  // a packed weight is -128
+  Sparsity sparsity;     // what became of the wish for sparse weights
   uint8_t reserved;
   Checksum payload_checksum;
   uint64_t head_checksum;  // of the head with 0 here, folded
@@ -68,7 +68,7 @@ constexpr size_t kMostGeometry = 128;
 struct Container {
   ContainerHeader header;
   uint8_t geometry[kMostGeometry];  // the kind's struct; its size is a multiple of 64
-  const Form* form;
+  const WeightFormat* format;
 
   template <typename Geometry>
   Geometry read_geometry() const {
@@ -94,15 +94,15 @@ const char* describe(BlobProblem problem);
 
 // ---- writing: begin, add sections, write them into the blob, finish
 
-Container begin_container(BlobKind kind, const Form& form, uint8_t type, const void* geometry,
-                          size_t geometry_bytes);
+Container begin_container(BlobKind kind, const WeightFormat& format, uint8_t type,
+                          const void* geometry, size_t geometry_bytes);
 // False if the blob's size would leave ptrdiff_t. Sections come in the order of their ids.
 bool add_section(SectionId id, size_t bytes, Container* container);
 // Where it lies; null if there is none.
 uint8_t* section_of(const Container& container, SectionId id, void* blob);
 const uint8_t* section_of(const Container& container, SectionId id, const void* blob);
 // Clears what lies between the sections, adds the checksums and writes the head.
-void finish_container(Container* container, void* blob);
+void seal_container(Container* container, void* blob);
 
 // ---- reading
 
@@ -114,8 +114,9 @@ using PlanContainer = bool (*)(const Container& container, Container* planned);
 BlobProblem read_head(const void* blob, size_t bytes, Container* container);
 // All that can be known without the payload. A well-meant head from another writer must still be
 // safe to follow: everything that it says about itself is recomputed and compared.
-BlobProblem check_container(const void* blob, size_t bytes, const Form* (*find_form)(uint16_t),
-                            BlobKind kind, PlanContainer plan, Container* container);
+BlobProblem check_container(const void* blob, size_t bytes,
+                            const WeightFormat* (*find_format)(uint16_t), BlobKind kind,
+                            PlanContainer plan, Container* container);
 BlobProblem check_payload(const Container& container, const void* blob);
 
 }  // namespace octet

@@ -1,5 +1,5 @@
 // A form is one way that weights lie. Kernels read one by its layout, tiers say in which they want
-// weights, blobs store its id. dispatch/tables/formats.cc has a row for each; docs/add-a-form.md says
+// weights, blobs store its id. dispatch/tables/formats.cc has a row for each; docs/add-a-format.md says
 // how to add one.
 #pragma once
 
@@ -9,7 +9,7 @@
 namespace octet {
 
 // Stored in blobs, so a value is one form's for good. By element, width and kr.
-enum class FormId : uint16_t {
+enum class FormatId : uint16_t {
   kNone = 0,
   kS8_16x4 = 1,
   kS8_8x8 = 2,
@@ -29,12 +29,12 @@ enum class FormId : uint16_t {
   kS8_16x32_2of4 = 16,
 };
 
-struct Form {
-  FormId id;
+struct WeightFormat {
+  FormatId id;
   const char* name;  // as the id's, for octet_blob_info and for errors; never changes either
   RhsLayout layout;  // no other form's: kernels are found by it
   KernelKind kind;   // of the kernels that read it
-  // Of matrices; null where only convolutions want the form: there the algorithm packs (ConvMethod)
+  // Of matrices; null where only convolutions want the form: there the algorithm packs (ConvAlgorithm)
   const Packing* packing = nullptr;
   bool tests_only = false;  // no tier wants it
 };

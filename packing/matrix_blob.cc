@@ -17,27 +17,28 @@ struct Strides {
 
 Strides strides_of(const Container& c) {
   const MatricesGeometry g = c.read_geometry<MatricesGeometry>();
-  const RhsLayout& layout = c.form->layout;
-  return {layout, (size_t)g.n, c.form->packing->bytes(layout, (size_t)g.n, (size_t)g.k)};
+  const RhsLayout& layout = c.format->layout;
+  return {layout, (size_t)g.n, c.format->packing->bytes(layout, (size_t)g.n, (size_t)g.k)};
 }
 
 bool plan(const Container& c, Container* planned) {
   const MatricesGeometry g = c.read_geometry<MatricesGeometry>();
-  return plan_matrices(*c.form, c.header.type, (size_t)g.n, (size_t)g.k, (size_t)g.count,
+  return plan_matrices(*c.format, c.header.type, (size_t)g.n, (size_t)g.k, (size_t)g.count,
                        c.find(SectionId::kZeroPoints), planned);
 }
 
 }  // namespace
 
-bool plan_matrices(const Form& form, uint8_t type, size_t n, size_t k, size_t count,
+bool plan_matrices(const WeightFormat& format, uint8_t type, size_t n, size_t k, size_t count,
                    bool zero_points, Container* c) {
   // Sparse weights are packed as distances from their zero points
-  if (!form.packing || !n || !k || !count || (zero_points && form.layout.sparse())) return false;
-  const size_t packed = form.packing->bytes(form.layout, n, k);
+  if (!format.packing || !n || !k || !count || (zero_points && format.layout.sparse()))
+    return false;
+  const size_t packed = format.packing->bytes(format.layout, n, k);
   // Larger than all roundings below
   constexpr size_t kSlack = 1024;
   if (!packed || packed > PTRDIFF_MAX - kSlack || n > PTRDIFF_MAX / 16 - kSlack) return false;
-  const Strides strides(form.layout, n, packed);
+  const Strides strides(format.layout, n, packed);
   size_t sums, weights;
   if (__builtin_mul_overflow(count, 2 * strides.array, &sums) ||
       __builtin_mul_overflow(count, strides.weights, &weights))
@@ -46,20 +47,20 @@ bool plan_matrices(const Form& form, uint8_t type, size_t n, size_t k, size_t co
   g.n = n;
   g.k = k;
   g.count = count;
-  *c = begin_container(BlobKind::kMatrices, form, type, &g, sizeof g);
+  *c = begin_container(BlobKind::kMatrices, format, type, &g, sizeof g);
   return (!zero_points || add_section(SectionId::kZeroPoints, strides.array, c)) &&
          add_section(SectionId::kSums, sums, c) && add_section(SectionId::kWeights, weights, c);
 }
 
 void write_matrices(Container* c, RhsView rhs, size_t matrix_stride, void* blob) {
   const MatricesGeometry g = c->read_geometry<MatricesGeometry>();
-  const RhsLayout& layout = c->form->layout;
-  const Packing& packing = *c->form->packing;
+  const RhsLayout& layout = c->format->layout;
+  const Packing& packing = *c->format->packing;
   const Strides strides = strides_of(*c);
   if (int32_t* zero_points = (int32_t*)section_of(*c, SectionId::kZeroPoints, blob)) {
     memset(zero_points, 0, strides.array);
     for (size_t n = 0; n < rhs.n; ++n)
-      zero_points[n] = rhs.zero_point(n) + domain_shift(rhs.is_u8, layout.domain);
+      zero_points[n] = rhs.zero_point(n) + type_shift(rhs.is_u8, layout.element_type);
   }
   uint8_t* sums = section_of(*c, SectionId::kSums, blob);
   uint8_t* weights = section_of(*c, SectionId::kWeights, blob);
@@ -69,24 +70,25 @@ void write_matrices(Container* c, RhsView rhs, size_t matrix_stride, void* blob)
     rhs.data = data + i * matrix_stride;
     memset(sums, 0, 2 * strides.array);
     const ColumnSums of_columns = {(int32_t*)sums, (int32_t*)(sums + strides.array)};
-    const bool has_least = sum_columns(layout, rhs, 0, rhs.n, of_columns);
+    const bool has_int8_min = sum_columns(layout, rhs, 0, rhs.n, of_columns);
     packing.pack(layout, rhs, 0, rhs.n, weights);
-    c->header.has_least |= layout.sparse() ? holds_least(layout, weights, used) : has_least;
+    c->header.has_int8_min |=
+        layout.sparse() ? holds_int8_min(layout, weights, used) : has_int8_min;
     memset(weights + used, 0, strides.weights - used);
     sums += 2 * strides.array;
     weights += strides.weights;
   }
-  finish_container(c, blob);
+  seal_container(c, blob);
 }
 
-BlobProblem check_matrices(const void* blob, size_t bytes, const Form* (*find_form)(uint16_t),
-                           Container* c) {
-  return check_container(blob, bytes, find_form, BlobKind::kMatrices, plan, c);
+BlobProblem check_matrices(const void* blob, size_t bytes,
+                           const WeightFormat* (*find_format)(uint16_t), Container* c) {
+  return check_container(blob, bytes, find_format, BlobKind::kMatrices, plan, c);
 }
 
 PairedWeights pairs_of(const Container& c, const void* blob) {
   const MatricesGeometry g = c.read_geometry<MatricesGeometry>();
-  return {c.form->layout.lanes((size_t)g.n),
+  return {c.format->layout.lanes((size_t)g.n),
           1,
           (size_t)g.k,
           (size_t)g.count,

@@ -18,14 +18,14 @@ struct MatricesGeometry {
 static_assert(sizeof(MatricesGeometry) == 64, "of the same size on every machine");
 
 // Lays the sections out. False if nothing can be packed so, or if a size leaves ptrdiff_t.
-bool plan_matrices(const Form& form, uint8_t type, size_t n, size_t k, size_t count,
+bool plan_matrices(const WeightFormat& format, uint8_t type, size_t n, size_t k, size_t count,
                    bool zero_points, Container* container);
 
 // Writes the blob that plan_matrices laid out, of the same form and sizes. matrix_stride in bytes.
 void write_matrices(Container* container, RhsView rhs, size_t matrix_stride, void* blob);
 
-BlobProblem check_matrices(const void* blob, size_t bytes, const Form* (*find_form)(uint16_t),
-                           Container* container);
+BlobProblem check_matrices(const void* blob, size_t bytes,
+                           const WeightFormat* (*find_format)(uint16_t), Container* container);
 // Of a form in pairs (kernels/core/paired_weights.h).
 PairedWeights pairs_of(const Container& container, const void* blob);
 PackedRhs matrix_of(const Container& container, const void* blob, size_t index);

@@ -9,7 +9,7 @@ namespace octet {
 namespace {
 
 uint8_t flip_of(const RhsLayout& layout, const RhsView& rhs) {
-  return domain_shift(rhs.is_u8, layout.domain) ? 0x80 : 0;
+  return type_shift(rhs.is_u8, layout.element_type) ? 0x80 : 0;
 }
 
 // Sums of `rows` rows of up to kBlock columns side by side, so that whole cache lines are read. As
@@ -39,8 +39,9 @@ void sum_rows(const uint8_t* data, size_t stride, size_t rows, uint8_t flip, con
 
 }  // namespace
 
-bool any_zero_point(const int32_t* zero_points, size_t count, bool is_u8, Domain domain) {
-  const int32_t zero = -domain_shift(is_u8, domain);
+bool any_zero_point(const int32_t* zero_points, size_t count, bool is_u8,
+                    ElementType element_type) {
+  const int32_t zero = -type_shift(is_u8, element_type);
   if (!zero_points) return zero != 0;
   for (size_t i = 0; i < count; ++i)
     if (zero_points[i] != zero) return true;
@@ -73,12 +74,12 @@ void pack_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, siz
 
 bool sum_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
                  ColumnSums sums) {
-  bool has_least = false;
+  bool has_int8_min = false;
   if (rhs.n_stride != 1 || rhs.k_stride == 1) {
     for (size_t n = first; n < first + count; ++n)
-      has_least |= sums.store(n, sum_weights(rhs.data + n * rhs.n_stride, rhs.k_stride, rhs.k,
-                                             rhs.is_u8, rhs.zero_point(n)));
-    return has_least && layout.domain == Domain::kS8;
+      has_int8_min |= sums.store(n, sum_weights(rhs.data + n * rhs.n_stride, rhs.k_stride, rhs.k,
+                                                rhs.is_u8, rhs.zero_point(n)));
+    return has_int8_min && layout.element_type == ElementType::kS8;
   }
   const uint8_t flip = rhs.is_u8 ? 0 : 0x80;
   for (size_t n0 = first; n0 < first + count; n0 += kBlock) {
@@ -93,13 +94,13 @@ bool sum_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size
       for (size_t j = 0; j < lanes; ++j) {
         total[j] += s.total[j];
         distance[j] += s.distance[j];
-        has_least |= s.least[j] == 0;
+        has_int8_min |= s.least[j] == 0;
       }
     }
     for (size_t j = 0; j < lanes; ++j)
       sums.store(n0 + j, sums_of(total[j] - (uint32_t)rhs.k * zero[j], distance[j], false));
   }
-  return has_least && layout.domain == Domain::kS8;
+  return has_int8_min && layout.element_type == ElementType::kS8;
 }
 
 }  // namespace octet

@@ -26,10 +26,10 @@ struct ColumnSums {
   int32_t* positive;
   int32_t* negative;
 
-  bool store(size_t column, const WeightSums& sums) const {  // returns has_least
+  bool store(size_t column, const WeightSums& sums) const {  // returns has_int8_min
     positive[column] = sums.positive;
     negative[column] = sums.negative;
-    return sums.has_least;
+    return sums.has_int8_min;
   }
 };
 
@@ -42,12 +42,12 @@ struct PackedRhs {
 };
 
 // What xor-ing the top bit adds to a value, so that it arrives in `to`.
-constexpr int32_t domain_shift(bool from_u8, Domain to) {
-  return from_u8 == (to == Domain::kU8) ? 0 : from_u8 ? -128 : 128;
+constexpr int32_t type_shift(bool from_u8, ElementType to) {
+  return from_u8 == (to == ElementType::kU8) ? 0 : from_u8 ? -128 : 128;
 }
 
 // Whether some zero point is not 0 in this domain. Without any, all are 0 as given.
-bool any_zero_point(const int32_t* zero_points, size_t count, bool is_u8, Domain domain);
+bool any_zero_point(const int32_t* zero_points, size_t count, bool is_u8, ElementType element_type);
 
 // How a matrix becomes what a kernel reads.
 struct Packing {

@@ -39,7 +39,7 @@ void for_each_part(const RhsLayout& layout, size_t lanes, size_t taps, size_t de
 // ---- an order -----------------------------------------------------------------------------------
 
 typedef uint8_t Bytes __attribute__((vector_size(16)));
-typedef uint64_t Words __attribute__((vector_size(16)));
+typedef uint64_t Int16 __attribute__((vector_size(16)));
 static_assert(sizeof(Bytes) == kPairColumns, "a vector has the columns of a panel");
 constexpr size_t kPanels = kPairBlock / kPairColumns;
 
@@ -65,7 +65,7 @@ unsigned crowded_panels(const Step& less_one, const Step& other) {
   constexpr uint64_t kSigns = 0x8080808080808080;
   unsigned panels = 0;
   for (size_t p = 0; p < kPanels; ++p) {
-    const Words sums = (Words)((less_one.positive[p] + other.positive[p]) |
+    const Int16 sums = (Int16)((less_one.positive[p] + other.positive[p]) |
                                (less_one.negative[p] + other.negative[p]));
     panels |= (unsigned)(((sums[0] | sums[1]) & kSigns) != 0) << p;
   }
@@ -334,7 +334,7 @@ uint64_t excess_cost(const Part<Byte>& part) {
 }
 
 // As it came, to be multiplied as words.
-void leave_plain(const Part<uint8_t>& part) {
+void store_plain(const Part<uint8_t>& part) {
   const PairPart plan = part.plan();
   PairTable table = {};
   table.chunks = kPlainPart;
@@ -360,7 +360,7 @@ void pair_panels(const RhsLayout& layout, size_t lanes, size_t taps, size_t dept
   // Most weights that do not pay show it soon: then no more orders are looked for
   for_each_part(layout, lanes, taps, depth, panels, [&](const Part<uint8_t>& part) {
     if (!cost.pays()) {
-      leave_plain(part);
+      store_plain(part);
       return;
     }
     for (size_t w = 0; w < part.plan().windows; ++w) put_in_order(part, w);

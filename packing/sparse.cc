@@ -196,7 +196,7 @@ void pack_runs(const RhsLayout& layout, SparseRun run, size_t lane_stride, const
   }
 }
 
-bool holds_least(const RhsLayout& layout, const uint8_t* groups, size_t bytes) {
+bool holds_int8_min(const RhsLayout& layout, const uint8_t* groups, size_t bytes) {
   const size_t values = layout.kr / kSparseSteps * 2 * kSparseLine,
                group = layout.width * layout.group_bytes();
   const Bytes least = Bytes{} + 0x80;

@@ -33,7 +33,7 @@ void pack_runs(const RhsLayout& layout, SparseRun run, size_t lane_stride, const
                size_t lanes, size_t offset, uint8_t* panel);
 
 // Whether a value in so many bytes of whole groups is -128.
-bool holds_least(const RhsLayout& layout, const uint8_t* groups, size_t bytes);
+bool holds_int8_min(const RhsLayout& layout, const uint8_t* groups, size_t bytes);
 
 void pack_sparse(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
                  uint8_t* packed);

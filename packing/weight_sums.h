@@ -9,21 +9,21 @@ namespace octet {
 struct WeightSums {
   // Of w - zero_point: the sums of its positive and of its negative values
   int32_t positive, negative;
-  bool has_least;  // a weight is -128 in s8, whatever its zero point
+  bool has_int8_min;  // a weight is -128 in s8, whatever its zero point
 
   int32_t total() const { return positive + negative; }
   WeightSums& operator+=(const WeightSums& o) {
     positive += o.positive;
     negative += o.negative;
-    has_least |= o.has_least;
+    has_int8_min |= o.has_int8_min;
     return *this;
   }
 };
 
 // From the sums of w - zero_point and of its magnitude: half their sum is positive, half their
 // difference negative.
-inline WeightSums sums_of(uint32_t total, uint32_t distance, bool has_least) {
-  return {(int32_t)((distance + total) / 2), -(int32_t)((distance - total) / 2), has_least};
+inline WeightSums sums_of(uint32_t total, uint32_t distance, bool has_int8_min) {
+  return {(int32_t)((distance + total) / 2), -(int32_t)((distance - total) / 2), has_int8_min};
 }
 
 // Of `count` weights that are `stride` apart.

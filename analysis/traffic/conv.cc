@@ -13,24 +13,24 @@ namespace {
 
 // Inputs of a tile along one axis, and bytes of what is made of each
 constexpr size_t kPatches[] = {4, 6, 5, 4}, kElements[] = {2, 2, 2, 1};
-static_assert(sizeof kPatches / sizeof *kPatches == kWinogradForms, "one for each");
+static_assert(sizeof kPatches / sizeof *kPatches == kWinogradVariants, "one for each");
 
-template <size_t form>
+template <size_t format>
 void transform_input(const WinogradInput& in) {
-  Watch& watch = Watch::current();
-  for (size_t i = 0; i < kPatches[form] * kPatches[form]; ++i) {
+  MemoryTrace& watch = MemoryTrace::current();
+  for (size_t i = 0; i < kPatches[format] * kPatches[format]; ++i) {
     watch.read(in.pixels[i], in.channels);
-    watch.write(in.taps + i * in.tap_stride, in.channels * kElements[form]);
+    watch.write(in.taps + i * in.tap_stride, in.channels * kElements[format]);
   }
 }
 
-template <size_t form>
+template <size_t format>
 void transform_output(const WinogradOutput& out) {
-  Watch& watch = Watch::current();
+  MemoryTrace& watch = MemoryTrace::current();
   const size_t bytes = out.cols * sizeof(int32_t);
-  for (size_t i = 0; i < kPatches[form] * kPatches[form]; ++i) {
+  for (size_t i = 0; i < kPatches[format] * kPatches[format]; ++i) {
     watch.read(out.products + i * out.tap_stride, bytes);
-    if (kElements[form] == 1) watch.read(out.tap_scale + i * out.tap_scale_stride, bytes);
+    if (kElements[format] == 1) watch.read(out.tap_scale + i * out.tap_scale_stride, bytes);
   }
   if (out.scale) watch.read(out.scale, bytes);
   for (size_t y = 0; y < out.height; ++y)
@@ -42,14 +42,14 @@ void transform_output(const WinogradOutput& out) {
 // ---- depthwise and grouped ----------------------------------------------------------------------
 
 // What its kernels cannot see of a convolution.
-class ConvWatch : public Watch {
+class ConvMemoryTrace : public MemoryTrace {
  public:
-  ConvWatch(octet_traffic* traffic, const ConvPlan& plan)
-      : Watch(traffic, plan.kernel),
+  ConvMemoryTrace(octet_traffic* traffic, const ConvPlan& plan)
+      : MemoryTrace(traffic, plan.kernel),
         grouped(plan.depthwise && !is_depthwise(plan.shape)),
-        element(plan.depthwise ? domain_bytes(plan.depthwise->layout.domain) : 1),
+        element(plan.depthwise ? element_size(plan.depthwise->layout.element_type) : 1),
         input(plan.depthwise ? input_bytes(*plan.depthwise) : 1) {}
-  static ConvWatch& of(Watch& watch) { return static_cast<ConvWatch&>(watch); }
+  static ConvMemoryTrace& of(MemoryTrace& watch) { return static_cast<ConvMemoryTrace&>(watch); }
 
   const bool grouped;    // else depthwise
   const size_t element;  // bytes of a weight
@@ -58,8 +58,8 @@ class ConvWatch : public Watch {
 };
 
 void prepare(const DepthwiseBlock& b, void* prepared) {
-  Watch& watch = Watch::current();
-  ConvWatch& conv = ConvWatch::of(watch);
+  MemoryTrace& watch = MemoryTrace::current();
+  ConvMemoryTrace& conv = ConvMemoryTrace::of(watch);
   watch.read(b.init, b.channels * sizeof(int32_t));
   if (b.scale) watch.read(b.scale, b.channels * sizeof(float));
   if (conv.grouped)
@@ -72,17 +72,17 @@ void prepare(const DepthwiseBlock& b, void* prepared) {
 }
 
 // A block of channels of an output pixel in each of the tile's lines.
-void write_outputs(Watch& watch, const DepthwiseTile& t, size_t x) {
+void write_outputs(MemoryTrace& watch, const DepthwiseTile& t, size_t x) {
   for (size_t row = 0; row < t.rows; ++row)
     watch.write(t.dst + row * t.dst_line + x * t.dst_pixel,
-                t.narrow ? t.channels : t.channels * sizeof(int32_t));
+                t.requantization ? t.channels : t.channels * sizeof(int32_t));
 }
 
 void multiply(const DepthwiseTile& t) {
-  Watch& watch = Watch::current();
-  const ConvWatch& conv = ConvWatch::of(watch);
+  MemoryTrace& watch = MemoryTrace::current();
+  const ConvMemoryTrace& conv = ConvMemoryTrace::of(watch);
   watch.read(t.prepared, conv.prepared_bytes);
-  if (t.form == DepthwiseForm::kTaps) {
+  if (t.format == DepthwiseLoop::kTaps) {
     const size_t slots = (conv.grouped ? 1 : 4) * t.groups;
     for (size_t x = 0; x < t.columns; ++x) {
       for (size_t slot = 0; slot < slots; ++slot)
@@ -91,7 +91,7 @@ void multiply(const DepthwiseTile& t) {
     }
     return;
   }
-  const size_t stride = t.form == DepthwiseForm::kWalkBy2 ? 2 : 1;
+  const size_t stride = t.format == DepthwiseLoop::kWalkBy2 ? 2 : 1;
   size_t column = t.first_column, inside = 0;
   for (size_t i = 0; i < (t.columns - 1) * stride + 3; ++i, ++column) {
     if (column < t.in_w) {
@@ -104,7 +104,7 @@ void multiply(const DepthwiseTile& t) {
 }
 
 void leave(const DepthwiseRaw& raw) {
-  Watch& watch = Watch::current();
+  MemoryTrace& watch = MemoryTrace::current();
   for (size_t i = 0; i < raw.pixels; ++i) {
     watch.read(raw.acc + i * raw.acc_pixel, raw.channels * sizeof(int32_t));
     watch.write(raw.dst + i * raw.dst_pixel, raw.channels);
@@ -113,21 +113,21 @@ void leave(const DepthwiseRaw& raw) {
 
 // ---- the run ------------------------------------------------------------------------------------
 
-DepthwiseKernel watched(const DepthwiseKernel& kernel) {
-  DepthwiseKernel watched = kernel;
-  watched.prepare = prepare;
-  watched.multiply = multiply;
-  if (kernel.leave) watched.leave = leave;
-  return watched;
+DepthwiseKernel traced(const DepthwiseKernel& kernel) {
+  DepthwiseKernel traced = kernel;
+  traced.prepare = prepare;
+  traced.multiply = multiply;
+  if (kernel.leave) traced.leave = leave;
+  return traced;
 }
 
-constexpr WinogradOps watched_transforms(uint8_t columns) {
+constexpr WinogradOps traced_transforms(uint8_t columns) {
   return {{transform_input<0>, transform_input<1>, transform_input<2>, transform_input<3>},
           {transform_output<0>, transform_output<1>, transform_output<2>, transform_output<3>},
           columns};
 }
 
-octet_status add_operands(Watch* watch, const octet_conv2d& conv, const octet_conv2d_args& a,
+octet_status add_operands(MemoryTrace* watch, const octet_conv2d& conv, const octet_conv2d_args& a,
                           octet_error* error) {
   ConvSizes sizes;
   OCTET_TRY(check_sizes(conv, a, "args.", &sizes, error));
@@ -146,44 +146,44 @@ octet_status add_operands(Watch* watch, const octet_conv2d& conv, const octet_co
 }
 
 // A copy of a convolution that tells what it would do.
-struct WatchedConv {
+struct TracedConv {
   octet_conv2d conv;
   MicroKernel kernel;
   DepthwiseKernel depthwise, tail;
   const TierOps ops;
   const WinogradOps transforms;
 
-  explicit WatchedConv(const octet_conv2d& given)
+  explicit TracedConv(const octet_conv2d& given)
       : conv(given),
-        ops(octet::watched(*given.plan.ops)),
-        transforms(watched_transforms(given.plan.transforms ? given.plan.transforms->columns : 0)) {
+        ops(octet::traced(*given.plan.ops)),
+        transforms(traced_transforms(given.plan.transforms ? given.plan.transforms->columns : 0)) {
     ConvPlan& plan = conv.plan;
-    if (plan.kernel) kernel = octet::watched(*plan.kernel), plan.kernel = &kernel;
+    if (plan.kernel) kernel = octet::traced(*plan.kernel), plan.kernel = &kernel;
     if (plan.depthwise) {
-      if (plan.depthwise->tail) tail = watched(*plan.depthwise->tail);
-      depthwise = watched(*plan.depthwise);
+      if (plan.depthwise->tail) tail = traced(*plan.depthwise->tail);
+      depthwise = traced(*plan.depthwise);
       if (depthwise.tail) depthwise.tail = &tail;
       plan.depthwise = &depthwise;
     }
     plan.ops = &ops;
     if (plan.transforms) plan.transforms = &transforms;
-    plan.touch = touch_watched;
+    plan.touch = trace_touch;
     conv.verbose = 0;
   }
-  WatchedConv(const WatchedConv&) = delete;
-  WatchedConv& operator=(const WatchedConv&) = delete;
+  TracedConv(const TracedConv&) = delete;
+  TracedConv& operator=(const TracedConv&) = delete;
 };
 
 octet_status walk(octet_traffic* traffic, const octet_conv2d& conv, octet_conv2d_args a,
                   octet_error* error) {
   a.parallel_for = nullptr;
-  const WatchedConv watched(conv);
-  ConvWatch watch(traffic, conv.plan);
+  const TracedConv traced(conv);
+  ConvMemoryTrace watch(traffic, conv.plan);
   OCTET_TRY(add_operands(&watch, conv, a, error));
-  return octet_conv2d_run(&watched.conv, &a, error);
+  return octet_conv2d_run(&traced.conv, &a, error);
 }
 
-void add_lines(Watch* watch, const LineTensor& t, size_t channels, octet_type type,
+void add_lines(MemoryTrace* watch, const LineTensor& t, size_t channels, octet_type type,
                octet_operand operand) {
   watch->add(t.data, (t.ring ? t.ring : t.h) * t.line - t.pixel + channels * element_bytes(type),
              operand);
@@ -194,9 +194,9 @@ void add_lines(Watch* watch, const LineTensor& t, size_t channels, octet_type ty
 void walk_lines(octet_traffic* traffic, const octet_conv2d& conv, const LineTensor& lhs,
                 const LineTensor* residual, const LineTensor& dst, LineRange out, size_t most,
                 uint8_t* workspace) {
-  const WatchedConv watched(conv);
+  const TracedConv traced(conv);
   const ConvShape& s = conv.plan.shape;
-  ConvWatch watch(traffic, conv.plan);
+  ConvMemoryTrace watch(traffic, conv.plan);
   add_lines(&watch, lhs, s.in_channels, conv.lhs_type, OCTET_OPERAND_INPUT);
   add_lines(&watch, dst, s.out_channels, conv.dst_type, OCTET_OPERAND_OUTPUT);
   if (residual)
@@ -204,7 +204,7 @@ void walk_lines(octet_traffic* traffic, const octet_conv2d& conv, const LineTens
   watch.add(conv.packed, conv.packed_bytes, OCTET_OPERAND_WEIGHTS);
   watch.add(&conv, conv.bytes, OCTET_OPERAND_WEIGHTS);
   watch.add(workspace, lines_workspace(conv, lhs.h, lhs.w, most), OCTET_OPERAND_WORKSPACE);
-  run_lines(watched.conv, lhs, residual, dst, out, most, workspace);
+  run_lines(traced.conv, lhs, residual, dst, out, most, workspace);
 }
 
 }  // namespace octet
@@ -215,7 +215,7 @@ octet_status octet_traffic_conv2d(octet_traffic* traffic, const octet_conv2d* co
                                   const octet_conv2d_args* args, octet_error* error) {
   if (!traffic || !conv)
     return fail(error, OCTET_NULL_POINTER, "%s is null", traffic ? "conv" : "traffic");
-  Given<octet_conv2d_args> given;
+  CallerStruct<octet_conv2d_args> given;
   OCTET_TRY(given.read(args, "args", error));
   return walk(traffic, *conv, *given, error);
 }

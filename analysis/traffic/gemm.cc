@@ -10,8 +10,8 @@ using namespace octet;
 namespace {
 
 // Matrices from the first byte to the last; what leaves the address space the run refuses.
-void add_matrices(Watch* watch, const void* data, size_t batch, size_t batch_stride, size_t rows,
-                  size_t stride, size_t cols, octet_type type, octet_operand operand) {
+void add_matrices(MemoryTrace* watch, const void* data, size_t batch, size_t batch_stride,
+                  size_t rows, size_t stride, size_t cols, octet_type type, octet_operand operand) {
   const size_t row = stride ? stride : cols;
   size_t bytes;
   if (rows && cols &&
@@ -20,7 +20,7 @@ void add_matrices(Watch* watch, const void* data, size_t batch, size_t batch_str
     watch->add(data, bytes, operand);
 }
 
-void add_operands(Watch* watch, const octet_gemm& gemm, const octet_gemm_args& a) {
+void add_operands(MemoryTrace* watch, const octet_gemm& gemm, const octet_gemm_args& a) {
   const GemmPlan& plan = gemm.plan;
   const size_t batch = larger(a.batch, 1), n = a.n ? a.n : plan.n, k = a.k ? a.k : plan.k;
   watch->add(&gemm, gemm.bytes, OCTET_OPERAND_WEIGHTS);
@@ -45,14 +45,14 @@ octet_status walk(octet_traffic* traffic, const octet_gemm& gemm, octet_gemm_arg
     return fail(error, OCTET_UNSUPPORTED, "args: matrices by pointer arrays are not modelled");
   a.parallel_for = nullptr;
   octet_gemm copy = gemm;
-  const MicroKernel many = watched(*gemm.plan.kernel), few = watched(*gemm.plan.small_kernel);
-  const TierOps ops = watched(*gemm.plan.ops);
+  const MicroKernel many = traced(*gemm.plan.kernel), few = traced(*gemm.plan.small_kernel);
+  const TierOps ops = traced(*gemm.plan.ops);
   copy.plan.kernel = &many;
   copy.plan.small_kernel = &few;
   copy.plan.ops = &ops;
-  copy.plan.touch = touch_watched;
+  copy.plan.touch = trace_touch;
   copy.verbose = 0;
-  Watch watch(traffic, &kernel_for(gemm.plan, a.m));
+  MemoryTrace watch(traffic, &kernel_for(gemm.plan, a.m));
   add_operands(&watch, gemm, a);
   return octet_gemm_run(&copy, &a, error);
 }
@@ -63,7 +63,7 @@ octet_status octet_traffic_gemm(octet_traffic* traffic, const octet_gemm* gemm,
                                 const octet_gemm_args* args, octet_error* error) {
   if (!traffic || !gemm)
     return fail(error, OCTET_NULL_POINTER, "%s is null", traffic ? "gemm" : "traffic");
-  Given<octet_gemm_args> given;
+  CallerStruct<octet_gemm_args> given;
   OCTET_TRY(given.read(args, "args", error));
   return walk(traffic, *gemm, *given, error);
 }

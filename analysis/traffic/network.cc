@@ -77,7 +77,7 @@ octet_status octet_traffic_network(octet_traffic* traffic, const octet_network* 
                                    const octet_network_args* args, octet_error* error) {
   if (!traffic || !network)
     return fail(error, OCTET_NULL_POINTER, "%s is null", traffic ? "network" : "traffic");
-  Given<octet_network_args> given;
+  CallerStruct<octet_network_args> given;
   OCTET_TRY(given.read(args, "args", error));
   OCTET_TRY(check_args(*network, *given, error));
   const size_t first = traffic->current();

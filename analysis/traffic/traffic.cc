@@ -45,7 +45,7 @@ octet_status octet_traffic_create(const octet_traffic_options* options, octet_tr
                                   octet_error* error) {
   if (!traffic) return fail(error, OCTET_NULL_POINTER, "traffic is null");
   *traffic = nullptr;
-  Given<octet_traffic_options> given;
+  CallerStruct<octet_traffic_options> given;
   OCTET_TRY(given.read(options, "options", error));
   OCTET_TRY(check(*given, error));
   const size_t bytes = octet_traffic::bytes(*given);

@@ -3,13 +3,13 @@
 namespace octet {
 namespace {
 
-thread_local Watch* current_watch = nullptr;
+thread_local MemoryTrace* current_trace = nullptr;
 
 // Bytes along depth between two looks at the other operand: a line.
 constexpr size_t kPiece = kLineBytes;
 
 // Groups [first, end) of a tap's weights. A group is the same steps of all columns of a panel.
-void read_groups(Watch& watch, const Tile& t, const uint8_t* rhs, size_t first, size_t end) {
+void read_groups(MemoryTrace& watch, const Tile& t, const uint8_t* rhs, size_t first, size_t end) {
   const MicroKernel& kernel = watch.kernel();
   const RhsLayout& layout = kernel.rhs_layout;
   if (t.rhs_wide) {
@@ -18,13 +18,13 @@ void read_groups(Watch& watch, const Tile& t, const uint8_t* rhs, size_t first, 
   }
   for (size_t column = 0; column < t.cols; column += layout.width, rhs += t.rhs_panel_stride) {
     const size_t bytes = layout.lanes(smaller(layout.width, t.cols - column)) *
-                         layout.group_bytes() * domain_bytes(layout.domain);
+                         layout.group_bytes() * element_size(layout.element_type);
     for (size_t group = first; group < end; ++group) watch.read(rhs + group * t.rhs_stride, bytes);
   }
 }
 
 // Both operands, a piece of the depth after the other, tap after tap.
-void read_operands(Watch& watch, const Tile& t) {
+void read_operands(MemoryTrace& watch, const Tile& t) {
   const MicroKernel& kernel = watch.kernel();
   const RhsLayout& layout = kernel.rhs_layout;
   const size_t groups = (t.rhs_wide ? layout.steps(t.depth) : layout.depth(t.depth)) / layout.kr,
@@ -53,7 +53,7 @@ void read_operands(Watch& watch, const Tile& t) {
 }
 
 void multiply(const Tile& t) {
-  Watch& watch = Watch::current();
+  MemoryTrace& watch = MemoryTrace::current();
   const size_t row = t.cols * sizeof(int32_t);
   for (size_t i = 0; i < (t.init_stride ? t.rows : 1); ++i)
     watch.read(t.init + i * t.init_stride, row);
@@ -65,29 +65,29 @@ void multiply(const Tile& t) {
 }
 
 void gather(const Rows& rows, size_t lanes, void* panel) {
-  Watch& watch = Watch::current();
+  MemoryTrace& watch = MemoryTrace::current();
   const MicroKernel& kernel = watch.kernel();
   // As of a tile
   if (rows.pointers) watch.write(rows.pointers, rows.rows * sizeof *rows.pointers);
   for (size_t i = 0; i < rows.rows; ++i)
-    watch.read(rows.row(i), rows.depth * (kernel.lhs_domain == Domain::kS16 ? 2 : 1));
+    watch.read(rows.row(i), rows.depth * (kernel.lhs_element_type == ElementType::kS16 ? 2 : 1));
   watch.write(panel, lanes * round_up_pow2(rows.depth, kernel.lhs_kr) * kernel.lhs_element_bytes);
 }
 
 void widen(const uint8_t* rhs, size_t groups, int16_t* words) {
-  Watch& watch = Watch::current();
+  MemoryTrace& watch = MemoryTrace::current();
   const RhsLayout& layout = watch.kernel().rhs_layout;
-  const size_t strip = watch.kernel().nr * layout.kr;
+  const size_t micro_panel = watch.kernel().nr * layout.kr;
   // A strip may be a part of its panel
   for (size_t group = 0; group < groups; ++group)
-    watch.read(rhs + group * layout.width * layout.kr, strip);
-  watch.write(words, groups * strip * sizeof *words);
+    watch.read(rhs + group * layout.width * layout.kr, micro_panel);
+  watch.write(words, groups * micro_panel * sizeof *words);
 }
 
 // ---- what a tier does besides -------------------------------------------------------------------
 
 void init(const Init& i) {
-  Watch& watch = Watch::current();
+  MemoryTrace& watch = MemoryTrace::current();
   const size_t bytes = i.cols * sizeof(int32_t);
   watch.read(i.base, bytes);
   if (i.weight_sums) watch.read(i.weight_sums, bytes);
@@ -96,10 +96,10 @@ void init(const Init& i) {
   for (size_t row = 0; row < i.rows; ++row) watch.write(i.out + row * i.out_stride, bytes);
 }
 
-void finish(const Finish& f, const FinishTile& t) {
-  Watch& watch = Watch::current();
+void epilogue(const Epilogue& f, const EpilogueTile& t) {
+  MemoryTrace& watch = MemoryTrace::current();
   const size_t bytes = t.cols * sizeof(int32_t),
-               dst = f.mode == FinishMode::kS32 || f.mode == FinishMode::kF32 ? bytes : t.cols;
+               dst = f.mode == EpilogueMode::kS32 || f.mode == EpilogueMode::kF32 ? bytes : t.cols;
   if (f.scale) watch.read(f.scale + t.column, bytes);
   if (f.bias_f32) watch.read(f.bias_f32 + t.column, bytes);
   for (size_t row = 0; row < t.rows; ++row) {
@@ -110,7 +110,7 @@ void finish(const Finish& f, const FinishTile& t) {
 }
 
 void sum_rows(const Rows& rows, bool, int32_t* sums) {
-  Watch& watch = Watch::current();
+  MemoryTrace& watch = MemoryTrace::current();
   for (size_t i = 0; i < rows.rows; ++i) {
     watch.read(rows.row(i), rows.depth);
     sums[i] = 0;  // plain code multiplies them
@@ -119,7 +119,7 @@ void sum_rows(const Rows& rows, bool, int32_t* sums) {
 }
 
 RowQuant quantize_row(const float* row, size_t depth, bool, uint8_t* out) {
-  Watch& watch = Watch::current();
+  MemoryTrace& watch = MemoryTrace::current();
   watch.read(row, depth * sizeof *row);
   watch.write(out, depth);
   return {1, 0};
@@ -127,18 +127,18 @@ RowQuant quantize_row(const float* row, size_t depth, bool, uint8_t* out) {
 
 RowQuant measure_rows(const FloatRows& rows, bool) {
   for (size_t i = 0; i < rows.rows; ++i)
-    Watch::current().read(rows.data + i * rows.stride, rows.depth * sizeof *rows.data);
+    MemoryTrace::current().read(rows.data + i * rows.stride, rows.depth * sizeof *rows.data);
   return {1, 0};
 }
 
 void quantize_floats(const Quantization&, const float* x, size_t count, uint8_t* out) {
-  Watch& watch = Watch::current();
+  MemoryTrace& watch = MemoryTrace::current();
   watch.read(x, count * sizeof *x);
   watch.write(out, count);
 }
 
 void copy_windows(const Windows& w) {
-  Watch& watch = Watch::current();
+  MemoryTrace& watch = MemoryTrace::current();
   for (size_t i = 0; i < w.count; ++i) {
     for (size_t line = 0; line < w.lines; ++line)
       watch.read(w.from + i * w.step + line * w.line, w.bytes);
@@ -148,19 +148,19 @@ void copy_windows(const Windows& w) {
 
 }  // namespace
 
-Watch::Watch(octet_traffic* traffic, const MicroKernel* kernel)
-    : traffic_(traffic), kernel_(kernel), before_(current_watch) {
-  current_watch = this;
+MemoryTrace::MemoryTrace(octet_traffic* traffic, const MicroKernel* kernel)
+    : traffic_(traffic), kernel_(kernel), before_(current_trace) {
+  current_trace = this;
 }
-Watch::~Watch() { current_watch = before_; }
-Watch& Watch::current() { return *current_watch; }
+MemoryTrace::~MemoryTrace() { current_trace = before_; }
+MemoryTrace& MemoryTrace::current() { return *current_trace; }
 
-void Watch::add(const void* first, size_t bytes, octet_operand operand) {
+void MemoryTrace::add(const void* first, size_t bytes, octet_operand operand) {
   OCTET_ASSERT(count_ < kRanges);
   ranges_[count_++] = {(uintptr_t)first, first ? bytes : 0, operand};
 }
 
-void Watch::touch(const void* at, size_t bytes, bool write) {
+void MemoryTrace::touch(const void* at, size_t bytes, bool write) {
   for (size_t i = 0; i < count_; ++i) {
     const Range& range = ranges_[last_];
     if (range.has(at)) return traffic_->touch(at, bytes, range.operand, write);
@@ -168,29 +168,29 @@ void Watch::touch(const void* at, size_t bytes, bool write) {
   }
 }
 
-void touch_watched(const void* at, size_t bytes, bool write) {
-  Watch::current().touch(at, bytes, write);
+void trace_touch(const void* at, size_t bytes, bool write) {
+  MemoryTrace::current().touch(at, bytes, write);
 }
 
-MicroKernel watched(const MicroKernel& kernel) {
-  MicroKernel watched = kernel;
-  watched.multiply = multiply;
-  watched.multiply_strip = nullptr;
-  if (kernel.gather) watched.gather = gather;
-  if (kernel.widen) watched.widen = widen;
-  return watched;
+MicroKernel traced(const MicroKernel& kernel) {
+  MicroKernel traced = kernel;
+  traced.multiply = multiply;
+  traced.multiply_micro_panel = nullptr;
+  if (kernel.gather) traced.gather = gather;
+  if (kernel.widen) traced.widen = widen;
+  return traced;
 }
 
-TierOps watched(const TierOps& ops) {
-  TierOps watched = ops;
-  watched.init = init;
-  watched.finish = finish;
-  watched.sum_rows = sum_rows;
-  watched.quantize_row = quantize_row;
-  watched.measure_rows = measure_rows;
-  watched.quantize_floats = quantize_floats;
-  watched.copy_windows = copy_windows;
-  return watched;
+TierOps traced(const TierOps& ops) {
+  TierOps traced = ops;
+  traced.init = init;
+  traced.epilogue = epilogue;
+  traced.sum_rows = sum_rows;
+  traced.quantize_row = quantize_row;
+  traced.measure_rows = measure_rows;
+  traced.quantize_floats = quantize_floats;
+  traced.copy_windows = copy_windows;
+  return traced;
 }
 
 }  // namespace octet

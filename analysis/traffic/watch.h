@@ -13,18 +13,18 @@ namespace octet {
 
 // While one lives, this thread's watching kernels tell it. They are given tiles and nothing else,
 // so there is no other place to keep it than the thread's.
-class Watch {
+class MemoryTrace {
  public:
   // kernel: that watched ones stand for, or null.
-  Watch(octet_traffic* traffic, const MicroKernel* kernel);
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
-  ~Watch();
+  MemoryTrace(octet_traffic* traffic, const MicroKernel* kernel);
+  MemoryTrace(const MemoryTrace&) = delete;
+  MemoryTrace& operator=(const MemoryTrace&) = delete;
+  ~MemoryTrace();
 
   // Bytes that count. Others, as those of the stack, do not.
   void add(const void* first, size_t bytes, octet_operand operand);
 
-  static Watch& current();
+  static MemoryTrace& current();
   const MicroKernel& kernel() const { return *kernel_; }
   void read(const void* at, size_t bytes) { touch(at, bytes, false); }
   void write(const void* at, size_t bytes) { touch(at, bytes, true); }
@@ -41,14 +41,14 @@ class Watch {
 
   octet_traffic* const traffic_;
   const MicroKernel* const kernel_;
-  Watch* const before_;
+  MemoryTrace* const before_;
   Range ranges_[kRanges];
   size_t count_ = 0, last_ = 0;
 };
 
 // Of the current watch.
-void touch_watched(const void* at, size_t bytes, bool write);
-MicroKernel watched(const MicroKernel& kernel);
-TierOps watched(const TierOps& ops);
+void trace_touch(const void* at, size_t bytes, bool write);
+MicroKernel traced(const MicroKernel& kernel);
+TierOps traced(const TierOps& ops);
 
 }  // namespace octet

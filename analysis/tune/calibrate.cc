@@ -88,7 +88,7 @@ void run(const Calibration& c, const Runner& r, size_t calls) {
   for (; calls > 0; --calls) octet_conv2d_run(r.conv, &args, nullptr);
 }
 
-octet_status make(const octet_filter_desc& filter, const FilterDraft& draft, Calibration* c,
+octet_status make(const octet_filter_desc& filter, const FilterBuilder& builder, Calibration* c,
                   octet_error* error) {
   Runner& r = c->runners[c->count];
   octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
@@ -103,13 +103,13 @@ octet_status make(const octet_filter_desc& filter, const FilterDraft& draft, Cal
   OCTET_TRY(r.packed.grow("packed weights", bytes, error));
   OCTET_TRY(octet_conv2d_pack(&filter, c->isa, r.packed.data(), bytes, error));
   desc.packed = r.packed.data(), desc.packed_bytes = bytes;
-  const ConvShape& s = draft.shape;
+  const ConvShape& s = builder.shape;
   OCTET_TRY(c->lhs.fill("the input", {1, s.in_h, s.in_w, s.in_channels}, OCTET_U8, error));
   OCTET_TRY(c->dst.fill("dst", {1, conv_out_h(s, s.in_h), conv_out_w(s, s.in_w), s.out_channels},
                         OCTET_U8, error));
   OCTET_TRY(octet_conv2d_create(&desc, &r.conv, error));
   r.probe = c->probes;
-  c->samples[c->count++] = {method_of((uint8_t)filter.algorithm), s, 0};
+  c->samples[c->count++] = {algorithm_of((uint8_t)filter.algorithm), s, 0};
   OCTET_TRY(octet_conv2d_workspace(r.conv, 0, 0, 0, 1, &bytes, error));
   return r.workspace.grow("the workspace", bytes, error);
 }
@@ -125,14 +125,14 @@ octet_status add(const Probe& probe, bool all, Calibration* c, octet_error* erro
   filter.data = c->weights.data();
   filter.machine = &c->machine;
   ++c->probes;
-  FilterDraft draft;
-  OCTET_TRY(read_filter(&filter, c->isa, true, &draft, error));
+  FilterBuilder builder;
+  OCTET_TRY(read_filter(&filter, c->isa, true, &builder, error));
   for (int i = 0; i < kAlgorithms; ++i) {
-    const Candidate& candidate = draft.plans.candidates[i];
-    if (!candidate.possible || !(all || i == draft.plans.best)) continue;
+    const Candidate& candidate = builder.plans.candidates[i];
+    if (!candidate.possible || !(all || i == builder.plans.best)) continue;
     if (candidate.microseconds > kMicrosecondsMost) continue;
     filter.algorithm = (octet_conv_algorithm)i;
-    OCTET_TRY(make(filter, draft, c, error));
+    OCTET_TRY(make(filter, builder, c, error));
   }
   return OCTET_OK;
 }
@@ -189,7 +189,7 @@ void tell(const Calibration& c, const TierCosts& costs) {
     const ConvShape& s = sample.shape;
     char what[160];
     snprintf(what, sizeof what, "%s in=%zux%zux%zu out=%zu groups=%zu kernel=%zu stride=%zu",
-             sample.method->name, s.in_h, s.in_w, s.in_channels, s.out_channels, s.groups,
+             sample.implementation->name, s.in_h, s.in_w, s.in_channels, s.out_channels, s.groups,
              s.kernel_h, s.stride_h);
     c.options.watcher(c.options.watcher_context, what,
                       c.model.predict(costs, sample) / sample.microseconds);

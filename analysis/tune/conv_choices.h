@@ -7,7 +7,7 @@
 namespace octet {
 
 // The weights as an algorithm has them packed in a tier's form.
-struct ConvForm {
+struct ConvFormat {
   octet_conv_algorithm algorithm;
   WeightFacts facts;
 };
@@ -20,15 +20,15 @@ struct ConvSpace {
   bool staged;  // tensors are not taken as they lie: bands of lines go through a pipeline
   size_t concurrency;
 
-  ConvChoiceProblem problem(const ConvForm& form) const {
-    return {form.algorithm, shape, lhs_u8, rhs_u8, dst_bytes, form.facts};
+  ConvChoiceProblem problem(const ConvFormat& format) const {
+    return {format.algorithm, shape, lhs_u8, rhs_u8, dst_bytes, format.facts};
   }
 };
 
 // Each kernel that multiplies by the form.
-void add_conv_choices(const ConvSpace& space, const ConvForm& form, Choices* choices);
+void add_conv_choices(const ConvSpace& space, const ConvFormat& format, Choices* choices);
 // With other blocks, passes, bands and cuts.
-void add_conv_choices_near(const ConvSpace& space, const ConvForm& form, const Choice& choice,
+void add_conv_choices_near(const ConvSpace& space, const ConvFormat& format, const Choice& choice,
                            Choices* choices);
 
 }  // namespace octet

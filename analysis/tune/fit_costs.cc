@@ -42,7 +42,7 @@ class Fit {
       for (size_t i = 0; i < kSweepsMost; ++i) {
         TierCosts scaled = costs_;
         for (size_t k = 0; const CostName* name = cost_name(k); ++k)
-          if (name->cost != &TierCosts::word_exposed && name->cost != &TierCosts::depthwise_words)
+          if (name->cost != &TierCosts::int16_exposed && name->cost != &TierCosts::depthwise_int16)
             scaled.*name->cost *= name->rate ? 1 / factor : factor;
         if (misfit(model_, samples_, count_, scaled) >= misfit(model_, samples_, count_, costs_))
           break;
@@ -82,9 +82,9 @@ class Fit {
 }  // namespace
 
 double CostModel::predict(const TierCosts& costs, const CostSample& s) const {
-  const RhsLayout layout = conv_layout(*s.method, isa, false, false);
+  const RhsLayout layout = conv_layout(*s.implementation, isa, false, false);
   const ConvWork work(s.shape, layout, costs, cpu.l2_bytes(), cpu.l3_bytes());
-  return microseconds_of(s.method->estimate(work), cpu.in_order());
+  return microseconds_of(s.implementation->estimate(work), cpu.in_order());
 }
 
 double misfit(const CostModel& model, const CostSample* samples, size_t count,

@@ -9,7 +9,7 @@ namespace octet {
 
 // A convolution by one algorithm, at its declared sizes, with s8 weights.
 struct CostSample {
-  const ConvMethod* method;
+  const ConvAlgorithm* implementation;
   ConvShape shape;
   double microseconds;  // measured
   double weight = 1;

@@ -10,16 +10,16 @@ namespace {
 
 void add_if_legal(const GemmSpace& s, const Choice& choice, Choices* choices) {
   const char* why;
-  if (may_use(choice, s.cpu, s.problem, {choice.layout, s.facts.has_least}, &why))
+  if (may_use(choice, s.cpu, s.problem, {choice.layout, s.facts.has_int8_min}, &why))
     choices->add(choice);
 }
 
 void add_kernels(const GemmSpace& s, const RhsLayout& layout, Choices* choices) {
-  const WeightFacts facts = {layout, s.facts.has_least};
+  const WeightFacts facts = {layout, s.facts.has_int8_min};
   Choice plan;
   if (choose_gemm(s.cpu, s.problem, facts, nullptr, &plan).result != Selected::kOk) return;
-  const bool few = byte_kernel(plan.small_kernel)->m_max >= s.problem.m;
-  for (const MicroKernel* kernel : byte_kernels()) {
+  const bool few = int8_kernel(plan.small_kernel)->m_max >= s.problem.m;
+  for (const MicroKernel* kernel : int8_kernels()) {
     if (!worth_a_try(s.cpu, kernel->isa) || kernel->is(kTestsOnly)) continue;
     Choice choice;
     if (choose_gemm(s.cpu, s.problem, facts, kernel->name, &choice).result != Selected::kOk)
@@ -45,7 +45,7 @@ void add_gemm_choices(const GemmSpace& s, Choices* choices) {
 }
 
 void add_gemm_choices_near(const GemmSpace& s, const Choice& near, Choices* choices) {
-  const MicroKernel &many = *byte_kernel(near.kernel), &few = *byte_kernel(near.small_kernel);
+  const MicroKernel &many = *int8_kernel(near.kernel), &few = *int8_kernel(near.small_kernel);
   const size_t rows = many.mr % few.mr == 0 ? many.mr : many.mr * few.mr;
   blocks_near(near.block, rows, s.problem.m, [&](size_t block) {
     Choice choice = near;

@@ -12,7 +12,7 @@ namespace {
 constexpr double kSeconds = 2, kSecondsMost = 1e6;
 // Of the time, up to the end of: the first heat, the ones near the best.
 constexpr double kFirst = 0.45, kNear = 0.8;
-constexpr size_t kHeatsNear = 4;
+constexpr size_t kRoundsNear = 4;
 // A clock that tells nothing new for so long, about a tenth of a second, is none.
 constexpr size_t kReadings = (size_t)1 << 22;
 // The second best of a heat that is so close is looked around, too.
@@ -29,12 +29,12 @@ class Search {
         error_(error) {}
   Search(const Search&) = delete;
   Search& operator=(const Search&) = delete;
-  ~Search() { free(heat_); }
+  ~Search() { free(round_); }
 
   octet_status run(octet_tune_result* result, TuningEntry* found);
 
  private:
-  struct Heat {
+  struct Round {
     Choices choices;
     void* objects[kChoicesMost];
     Race race;
@@ -47,7 +47,7 @@ class Search {
   void destroy_all();
   static void run_one(void* self, size_t i, size_t calls) {
     const Search& s = *(const Search*)self;
-    s.problem_.run(s.problem_.context, s.heat_->objects[i], calls);
+    s.problem_.run(s.problem_.context, s.round_->objects[i], calls);
   }
   // Of the last heat, but for the best one and the plan; 0 if there is none
   size_t second() const;
@@ -56,7 +56,7 @@ class Search {
   const octet_tune_options& options_;
   const TuneClock clock_;
   octet_error* const error_;
-  Heat* heat_ = nullptr;
+  Round* round_ = nullptr;
   double start_ = 0;
   size_t measured_ = 1;  // the plan
 };
@@ -71,12 +71,12 @@ octet_status Search::check_clock() const {
 }
 
 octet_status Search::create_all() {
-  Choices& c = heat_->choices;
+  Choices& c = round_->choices;
   size_t kept = 0;
   octet_status status = OCTET_OK;
   for (size_t i = 0; i < c.count && !status; ++i) {
     c.list[kept] = c.list[i];
-    status = problem_.create(problem_.context, c.list[kept], &heat_->objects[kept], error_);
+    status = problem_.create(problem_.context, c.list[kept], &round_->objects[kept], error_);
     if (status == OCTET_OK)
       ++kept;
     else if (i > 0 && status == OCTET_KERNEL_UNUSABLE)
@@ -87,19 +87,19 @@ octet_status Search::create_all() {
 }
 
 void Search::destroy_all() {
-  for (size_t i = 0; i < heat_->choices.count; ++i)
-    problem_.destroy(problem_.context, heat_->objects[i]);
+  for (size_t i = 0; i < round_->choices.count; ++i)
+    problem_.destroy(problem_.context, round_->objects[i]);
 }
 
 octet_status Search::race(size_t rounds, double share) {
   const octet_status status = create_all();
   if (status == OCTET_OK) {
-    run_race({heat_->choices.count, this, run_one}, clock_, rounds,
-             start_ + share * options_.seconds, &heat_->race);
-    for (size_t i = 0; options_.watcher && i < heat_->choices.count; ++i) {
+    run_race({round_->choices.count, this, run_one}, clock_, rounds,
+             start_ + share * options_.seconds, &round_->race);
+    for (size_t i = 0; options_.watcher && i < round_->choices.count; ++i) {
       char text[kChoiceBytes];
-      to_text(heat_->choices.list[i], text);
-      options_.watcher(options_.watcher_context, text, heat_->race.standings[i].relative);
+      to_text(round_->choices.list[i], text);
+      options_.watcher(options_.watcher_context, text, round_->race.standings[i].relative);
     }
   }
   destroy_all();
@@ -107,10 +107,10 @@ octet_status Search::race(size_t rounds, double share) {
 }
 
 size_t Search::second() const {
-  const Race& race = heat_->race;
+  const Race& race = round_->race;
   size_t second = 0;
   double least = kClose * race.standings[race.best].relative;
-  for (size_t i = 1; i < heat_->choices.count; ++i)
+  for (size_t i = 1; i < round_->choices.count; ++i)
     if (i != race.best && race.standings[i].relative < least)
       second = i, least = race.standings[i].relative;
   return second;
@@ -118,18 +118,18 @@ size_t Search::second() const {
 
 octet_status Search::run(octet_tune_result* result, TuningEntry* found) {
   OCTET_TRY(check_clock());
-  heat_ = (Heat*)malloc(sizeof *heat_);
-  if (!heat_) return fail(error_, OCTET_OUT_OF_MEMORY, "no memory for the race of choices");
+  round_ = (Round*)malloc(sizeof *round_);
+  if (!round_) return fail(error_, OCTET_OUT_OF_MEMORY, "no memory for the race of choices");
   start_ = now();
-  Choices& choices = heat_->choices;
-  const Race& race_of = heat_->race;
+  Choices& choices = round_->choices;
+  const Race& race_of = round_->race;
   choices.count = 0;
   choices.add(problem_.plan);
   problem_.begin(problem_.context, &choices);
   OCTET_TRY(race(7, kFirst));
   measured_ = choices.count;
   Choice best = choices.list[race_of.best];
-  for (size_t heat = 0; heat < kHeatsNear; ++heat) {
+  for (size_t round = 0; round < kRoundsNear; ++round) {
     const Choice before = best;
     const size_t next = second();
     const Choice other = choices.list[next];
@@ -180,7 +180,7 @@ octet_status read_options(const octet_tune_options* given, octet_tune_options* o
                           octet_error* error) {
   *options = OCTET_TUNE_OPTIONS_INIT;
   if (given) {
-    Given<octet_tune_options> known;
+    CallerStruct<octet_tune_options> known;
     OCTET_TRY(known.read(given, "options", error));
     *options = *known;
   }

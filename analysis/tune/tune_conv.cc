@@ -15,8 +15,8 @@ namespace octet {
 namespace {
 
 // Weights as an algorithm wants them, in the tier's form.
-struct PackedForm {
-  ConvForm form;
+struct PackedFormat {
+  ConvFormat format;
   TuneBuffer blob;  // none: the algorithm cannot be used
   size_t bytes;
 };
@@ -25,19 +25,19 @@ struct ConvTarget {
   octet_conv2d_desc desc;  // by each candidate with other weights
   const octet_tune_options& options;
   ConvSpace space;
-  PackedForm forms[kAlgorithms];
+  PackedFormat formats[kAlgorithms];
   TuneBuffer lhs, dst, residual, workspace;
   octet_conv2d_args args;
 };
 
 void begin(void* target, Choices* choices) {
   const ConvTarget& t = *(const ConvTarget*)target;
-  for (const PackedForm& packed : t.forms)
-    if (packed.blob.data()) add_conv_choices(t.space, packed.form, choices);
+  for (const PackedFormat& packed : t.formats)
+    if (packed.blob.data()) add_conv_choices(t.space, packed.format, choices);
 }
 void around(void* target, const Choice& choice, Choices* choices) {
   const ConvTarget& t = *(const ConvTarget*)target;
-  add_conv_choices_near(t.space, t.forms[choice.algorithm].form, choice, choices);
+  add_conv_choices_near(t.space, t.formats[choice.algorithm].format, choice, choices);
 }
 
 octet_status try_once(ConvTarget* t, octet_conv2d* conv, octet_error* error) {
@@ -51,7 +51,7 @@ octet_status try_once(ConvTarget* t, octet_conv2d* conv, octet_error* error) {
 
 octet_status create(void* target, const Choice& choice, void** object, octet_error* error) {
   ConvTarget* const t = (ConvTarget*)target;
-  const PackedForm& packed = t->forms[choice.algorithm];
+  const PackedFormat& packed = t->formats[choice.algorithm];
   t->desc.packed = packed.blob.data();
   t->desc.packed_bytes = packed.bytes;
   octet_conv2d* conv;
@@ -90,28 +90,28 @@ octet_status make_operands(ConvTarget* t, octet_error* error) {
 
 // As octet_conv2d_pack would, had it chosen this algorithm: in pairs, too, where nobody names a
 // tier or asks for a sparsity.
-octet_status pack(const FilterDraft& draft, octet_conv_algorithm algorithm, PackedForm* packed,
-                  octet_error* error) {
-  octet_filter_desc filter = *draft.given;
+octet_status pack(const FilterBuilder& builder, octet_conv_algorithm algorithm,
+                  PackedFormat* packed, octet_error* error) {
+  octet_filter_desc filter = *builder.given;
   const bool asked = filter.sparsity != OCTET_SPARSE_NONE;
   filter.algorithm = algorithm;
-  filter.sparsity = draft.sparse ? OCTET_SPARSE_2_4 : OCTET_SPARSE_NONE;
+  filter.sparsity = builder.sparse ? OCTET_SPARSE_2_4 : OCTET_SPARSE_NONE;
   const octet_isa isa =
-      draft.for_here && !draft.forced && !asked ? OCTET_ISA_AUTO : (octet_isa)draft.tier;
+      builder.for_here && !builder.forced && !asked ? OCTET_ISA_AUTO : (octet_isa)builder.tier;
   OCTET_TRY(octet_conv2d_pack_size(&filter, isa, &packed->bytes, error));
   OCTET_TRY(packed->blob.grow("packed weights", packed->bytes, error));
   OCTET_TRY(octet_conv2d_pack(&filter, isa, packed->blob.data(), packed->bytes, error));
   Container container;
   OCTET_TRY(
       check_filter_blob(packed->blob.data(), packed->bytes, "packed weights", &container, error));
-  packed->form = {algorithm, {container.form->layout, container.header.has_least != 0}};
+  packed->format = {algorithm, {container.format->layout, container.header.has_int8_min != 0}};
   return OCTET_OK;
 }
 
-octet_status pack_all(const FilterDraft& draft, ConvTarget* t, octet_error* error) {
+octet_status pack_all(const FilterBuilder& builder, ConvTarget* t, octet_error* error) {
   for (int i = 0; i < kAlgorithms; ++i)
-    if (draft.plans.candidates[i].possible)
-      OCTET_TRY(pack(draft, (octet_conv_algorithm)i, &t->forms[i], error));
+    if (builder.plans.candidates[i].possible)
+      OCTET_TRY(pack(builder, (octet_conv_algorithm)i, &t->formats[i], error));
   return OCTET_OK;
 }
 
@@ -176,33 +176,34 @@ octet_status tune(const octet_filter_desc& f, const octet_conv2d_desc& d,
   OCTET_TRY(check_pair(f, d, error));
   if (d.max_isa != OCTET_ISA_AUTO && !find_tier((int)d.max_isa))
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.max_isa is %d, not an octet_isa", (int)d.max_isa);
-  FilterDraft draft;
-  OCTET_TRY(read_filter(&f, d.max_isa, true, &draft, error));
+  FilterBuilder builder;
+  OCTET_TRY(read_filter(&f, d.max_isa, true, &builder, error));
   ConvTarget target = {d, options, {}, {}, {}, {}, {}, {}, {}};
   ConvSpace& space = target.space;
-  space.cpu = draft.cpu;
+  space.cpu = builder.cpu;
   space.cpu.isas &= conv_machine().cpu.isas;
-  if (!has(space.cpu.isas, tier_of(draft.tier)))
+  if (!has(space.cpu.isas, tier_of(builder.tier)))
     return fail(error, OCTET_UNSUPPORTED, "desc.max_isa is %s, which this machine does not run",
-                isa_name(draft.tier));
-  space.shape = draft.shape;
+                isa_name(builder.tier));
+  space.shape = builder.shape;
   space.lhs_u8 = is_u8(d);
   space.rhs_u8 = d.rhs_type == OCTET_U8;
   space.dst_bytes = element_bytes(d.dst_type);
   space.staged =
       d.lhs_layout == OCTET_NCHW || d.dst_layout == OCTET_NCHW || d.lhs_type == OCTET_F32;
   space.concurrency = options.concurrency;
-  OCTET_TRY(pack_all(draft, &target, error));
+  OCTET_TRY(pack_all(builder, &target, error));
   Choice plan;
-  if (choose_conv(space.cpu, space.problem(target.forms[draft.plans.best].form), nullptr, &plan)
+  if (choose_conv(space.cpu, space.problem(target.formats[builder.plans.best].format), nullptr,
+                  &plan)
           .result != Selected::kOk)
     return fail(error, OCTET_WRONG_TIER, "no usable kernel reads what the plan packs");
-  TuningKey key = key_of_filter(best_of(space.cpu.isas), draft.shape, f.type);
+  TuningKey key = key_of_filter(best_of(space.cpu.isas), builder.shape, f.type);
   add_conv(d, &key);
   bool in_pairs = false;
-  for (const PackedForm& packed : target.forms)
-    in_pairs = in_pairs || (packed.blob.data() && packed.form.facts.layout.paired);
-  add_weights(draft, in_pairs, &key);
+  for (const PackedFormat& packed : target.formats)
+    in_pairs = in_pairs || (packed.blob.data() && packed.format.facts.layout.paired);
+  add_weights(builder, in_pairs, &key);
   if (options.keep_known && tuning && is_known(*tuning, key, plan, options.concurrency, result))
     return OCTET_OK;
   OCTET_TRY(make_operands(&target, error));
@@ -220,8 +221,8 @@ using namespace octet;
 octet_status octet_tune_conv2d(const octet_filter_desc* filter, const octet_conv2d_desc* desc,
                                const octet_tune_options* options, octet_tuning* tuning,
                                octet_tune_result* result, octet_error* error) {
-  Given<octet_filter_desc> given_filter;
-  Given<octet_conv2d_desc> given;
+  CallerStruct<octet_filter_desc> given_filter;
+  CallerStruct<octet_conv2d_desc> given;
   octet_tune_options known;
   OCTET_TRY(given_filter.read(filter, "filter", error));
   OCTET_TRY(given.read(desc, "desc", error));

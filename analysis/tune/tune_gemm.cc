@@ -5,7 +5,7 @@
 #include "dispatch/tables/tiers.h"
 #include "dispatch/tuning/cache.h"
 #include "operators/common/check.h"
-#include "operators/gemm/draft.h"
+#include "operators/gemm/builder.h"
 #include "operators/gemm/tuning.h"
 
 namespace octet {
@@ -78,22 +78,22 @@ octet_status make_operands(GemmTarget* t, octet_error* error) {
 // As the descriptor would be created if nothing had been measured and nothing named.
 octet_status read_space(const octet_gemm_desc& d, GemmSpace* space, Choice* plan,
                         octet_error* error) {
-  Draft draft(d, error);
-  OCTET_TRY(check_desc(&draft));
-  OCTET_TRY(plan_finish(&draft));
+  GemmBuilder builder(d, error);
+  OCTET_TRY(check_desc(&builder));
+  OCTET_TRY(plan_epilogue(&builder));
   const char* forced;
-  OCTET_TRY(read_limits(&draft, this_machine(), &space->cpu, &forced));
+  OCTET_TRY(read_limits(&builder, this_machine(), &space->cpu, &forced));
   const bool rhs_u8 = d.rhs_type == OCTET_U8;
-  space->problem = {d.m_max, d.n, d.k, draft.lhs_u8, rhs_u8};
-  space->packed = draft.has_blob;
-  space->facts = draft.has_blob
-                     ? WeightFacts{draft.blob.form->layout, draft.blob.header.has_least != 0}
-                     : WeightFacts{select_layout(space->cpu, rhs_u8, nullptr), true};
+  space->problem = {d.m_max, d.n, d.k, builder.lhs_u8, rhs_u8};
+  space->packed = builder.has_blob;
+  space->facts = builder.has_blob ? WeightFacts{builder.blob.format->layout,
+                                                builder.blob.header.has_int8_min != 0}
+                                  : WeightFacts{select_layout(space->cpu, rhs_u8, nullptr), true};
   space->batch = larger(d.batch_max, 1);
-  space->passes = draft.has_blob && !quantizes(d);
+  space->passes = builder.has_blob && !quantizes(d);
   if (choose_gemm(space->cpu, space->problem, space->facts, nullptr, plan).result != Selected::kOk)
     return fail(error, OCTET_WRONG_TIER, "desc.packed has form %s, which no usable kernel reads",
-                draft.blob.form->name);
+                builder.blob.format->name);
   if (!space->passes) plan->pass = 0;
   return OCTET_OK;
 }
@@ -106,9 +106,9 @@ octet_status tune(const octet_gemm_desc& d, const octet_tune_options& options, o
   Choice plan;
   OCTET_TRY(read_space(d, &target.space, &plan, error));
   target.space.concurrency = options.concurrency;
-  const TuningKey key =
-      key_of_gemm(target.space.cpu,
-                  target.space.packed ? find_form_of(target.space.facts.layout)->name : nullptr, d);
+  const TuningKey key = key_of_gemm(
+      target.space.cpu,
+      target.space.packed ? find_format_of(target.space.facts.layout)->name : nullptr, d);
   if (options.keep_known && tuning && is_known(*tuning, key, plan, options.concurrency, result))
     return OCTET_OK;
   OCTET_TRY(make_operands(&target, error));
@@ -125,7 +125,7 @@ using namespace octet;
 
 octet_status octet_tune_gemm(const octet_gemm_desc* desc, const octet_tune_options* options,
                              octet_tuning* tuning, octet_tune_result* result, octet_error* error) {
-  Given<octet_gemm_desc> given;
+  CallerStruct<octet_gemm_desc> given;
   octet_tune_options known;
   OCTET_TRY(given.read(desc, "desc", error));
   OCTET_TRY(read_options(options, &known, error));

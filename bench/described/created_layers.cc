@@ -45,14 +45,14 @@ CreatedLayers::CreatedLayers(const LayerList& list, const Forced& forced,
     : list_(list), forced_(forced), machine_(machine), arena_(lay_out_maps(list)) {
   constexpr size_t kPage = 4096, kHugePage = 2 << 20;
   const auto round_up = [](size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; };
-  std::vector<Draft> drafts;
+  std::vector<Draft> builders;
   size_t bytes = round_up(arena_.bytes, kPage);
   for (const Layer& layer : list.layers) {
-    drafts.push_back(pack(layer));
-    Draft& draft = drafts.back();
-    draft.packed_at = bytes;
-    bytes += round_up(draft.packed.size(), kPage);
-    const Created tried = create(layer, draft, draft.packed.as());
+    builders.push_back(pack(layer));
+    Draft& builder = builders.back();
+    builder.packed_at = bytes;
+    bytes += round_up(builder.packed.size(), kPage);
+    const Created tried = create(layer, builder, builder.packed.as());
     workspace_bytes_ = std::max(workspace_bytes_, workspace_of(layer, tried));
   }
   buffer_ = Buffer(bytes + workspace_bytes_ + kHugePage);
@@ -60,47 +60,47 @@ CreatedLayers::CreatedLayers(const LayerList& list, const Forced& forced,
       reinterpret_cast<uint8_t*>(round_up(reinterpret_cast<uintptr_t>(buffer_.as()), kHugePage));
   workspace_ = memory_ + bytes;
   for (size_t i = 0; i < list.layers.size(); ++i) {
-    const Draft& draft = drafts[i];
-    if (draft.packed.size())
-      std::memcpy(memory_ + draft.packed_at, draft.packed.as(), draft.packed.size());
-    layers_.push_back(create(list.layers[i], draft, memory_ + draft.packed_at));
-    tell_facts(list.layers[i], draft, &layers_.back());
+    const Draft& builder = builders[i];
+    if (builder.packed.size())
+      std::memcpy(memory_ + builder.packed_at, builder.packed.as(), builder.packed.size());
+    layers_.push_back(create(list.layers[i], builder, memory_ + builder.packed_at));
+    tell_facts(list.layers[i], builder, &layers_.back());
   }
 }
 
 CreatedLayers::Draft CreatedLayers::pack(const Layer& layer) const {
-  Draft draft;
+  Draft builder;
   octet_error error = {};
   if (layer.kind == Layer::kConvolution) {
-    draft.conv = plain_conv_data(layer.conv, layer.types, operands_of(layer));
-    draft.conv.lhs = Buffer();
-    octet_filter_desc filter = describe_filter(draft.conv, forced_);
+    builder.conv = plain_conv_data(layer.conv, layer.types, operands_of(layer));
+    builder.conv.lhs = Buffer();
+    octet_filter_desc filter = describe_filter(builder.conv, forced_);
     filter.machine = &machine_;
     size_t bytes = 0;
     check(octet_conv2d_pack_size(&filter, forced_.isa, &bytes, &error), error);
-    draft.packed = Buffer(bytes);
-    check(octet_conv2d_pack(&filter, forced_.isa, draft.packed.as(), bytes, &error), error);
+    builder.packed = Buffer(bytes);
+    check(octet_conv2d_pack(&filter, forced_.isa, builder.packed.as(), bytes, &error), error);
   } else if (layer.kind == Layer::kProduct) {
-    draft.product = plain_data(layer.product, layer.types, operands_of(layer));
-    draft.packed = pack_weights(draft.product, forced_);
+    builder.product = plain_data(layer.product, layer.types, operands_of(layer));
+    builder.packed = pack_weights(builder.product, forced_);
   }
-  return draft;
+  return builder;
 }
 
-CreatedLayers::Created CreatedLayers::create(const Layer& layer, const Draft& draft,
+CreatedLayers::Created CreatedLayers::create(const Layer& layer, const Draft& builder,
                                              const uint8_t* packed) const {
   Created created;
   octet_error error = {};
   if (layer.kind == Layer::kConvolution) {
-    octet_conv2d_desc desc = describe_conv(draft.conv, forced_);
+    octet_conv2d_desc desc = describe_conv(builder.conv, forced_);
     desc.packed = packed;
-    desc.packed_bytes = draft.packed.size();
+    desc.packed_bytes = builder.packed.size();
     desc.machine = &machine_;
     octet_conv2d* conv = nullptr;
     check(octet_conv2d_create(&desc, &conv, &error), error);
     created.conv.reset(conv);
   } else if (layer.kind == Layer::kProduct) {
-    octet_gemm_desc desc = describe_gemm(draft.product, forced_, draft.packed);
+    octet_gemm_desc desc = describe_gemm(builder.product, forced_, builder.packed);
     desc.packed = packed;
     desc.machine = &machine_;
     octet_gemm* gemm = nullptr;
@@ -120,7 +120,7 @@ size_t CreatedLayers::workspace_of(const Layer& layer, const Created& created) c
   return bytes;
 }
 
-void CreatedLayers::tell_facts(const Layer& layer, const Draft& draft, Created* created) const {
+void CreatedLayers::tell_facts(const Layer& layer, const Draft& builder, Created* created) const {
   Facts& facts = created->facts;
   facts.algorithm = facts.kernel = "-";
   if (created->conv) {
@@ -134,7 +134,8 @@ void CreatedLayers::tell_facts(const Layer& layer, const Draft& draft, Created* 
     facts.compute_us = compute_us(as_convolution(layer.product), layer.types, forced_, machine_,
                                   OCTET_CONV_DIRECT);
   }
-  if (draft.packed.size()) facts.weight_bytes = blob_bytes(draft.packed.as(), draft.packed.size());
+  if (builder.packed.size())
+    facts.weight_bytes = blob_bytes(builder.packed.as(), builder.packed.size());
 }
 
 octet_conv2d_args CreatedLayers::conv_args(const Layer& layer) const {

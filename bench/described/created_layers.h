@@ -45,9 +45,9 @@ class CreatedLayers {
   };
   Draft pack(const Layer& layer) const;
   // With weights at `packed`.
-  Created create(const Layer& layer, const Draft& draft, const uint8_t* packed) const;
+  Created create(const Layer& layer, const Draft& builder, const uint8_t* packed) const;
   size_t workspace_of(const Layer& layer, const Created& created) const;
-  void tell_facts(const Layer& layer, const Draft& draft, Created* created) const;
+  void tell_facts(const Layer& layer, const Draft& builder, Created* created) const;
   void* map(size_t index) const { return memory_ + arena_.offsets[index]; }
   // Elements from pixel to pixel of a slice; 0: dense.
   size_t stride(size_t index) const {

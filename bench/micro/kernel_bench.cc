@@ -29,11 +29,12 @@ class Product {
     std::memset(lhs_.get(), 1, kernel.mr * depth_);
     const auto ones = bench::aligned<uint8_t>(kernel.nr * depth_);
     std::memset(ones.get(), 1, kernel.nr * depth_);
-    const RhsView view = {
-        ones.get(), kernel.nr, depth_, kernel.nr, 1, layout_.domain == Domain::kU8, nullptr, 0};
+    const RhsView view = {ones.get(), kernel.nr, depth_,
+                          kernel.nr,  1,         layout_.element_type == ElementType::kU8,
+                          nullptr,    0};
     for (size_t i = 0; layout_.sparse() && i < kernel.nr * depth_; ++i)
       ones[i] = (i / kernel.nr + i % kernel.nr) % 2;
-    find_form_of(layout_)->packing->pack(layout_, view, 0, kernel.nr, rhs_.get());
+    find_format_of(layout_)->packing->pack(layout_, view, 0, kernel.nr, rhs_.get());
     if (kernel.gather)
       kernel.gather({lhs_.get(), depth_, kernel.mr, depth_, 0}, lanes(), panel_.get());
     tile_.lhs = kernel.gather ? panel_.get() : lhs_.get();
@@ -92,7 +93,7 @@ void multiply(benchmark::State& state, const MicroKernel* kernel) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const MicroKernel* kernel : byte_kernels())
+  for (const MicroKernel* kernel : int8_kernels())
     if (supports(this_machine().cpu, *kernel))
       benchmark::RegisterBenchmark(kernel->name, multiply, kernel);
   benchmark::Initialize(&argc, argv);

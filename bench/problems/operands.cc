@@ -68,7 +68,7 @@ const char* fill_name(Fill fill) {
     case Fill::kLeast: return "least";
     case Fill::kMost: return "most";
     case Fill::kExtremes: return "extremes";
-    case Fill::kNoLeast: return "no least";
+    case Fill::kNoInt8Min: return "no least";
   }
   return "?";
 }
@@ -86,7 +86,7 @@ void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed) {
       case Fill::kLeast: bytes[i] = least; break;
       case Fill::kMost: bytes[i] = most; break;
       case Fill::kExtremes: bytes[i] = byte & 1 ? least : most; break;
-      case Fill::kNoLeast: bytes[i] = byte == least ? most : byte; break;
+      case Fill::kNoInt8Min: bytes[i] = byte == least ? most : byte; break;
     }
   }
 }

@@ -31,9 +31,9 @@ class Random {
 };
 
 // What the operands are filled with.
-enum class Fill { kRandom, kLeast, kMost, kExtremes, kNoLeast };
+enum class Fill { kRandom, kLeast, kMost, kExtremes, kNoInt8Min };
 constexpr Fill kFills[] = {Fill::kRandom, Fill::kLeast, Fill::kMost, Fill::kExtremes,
-                           Fill::kNoLeast};
+                           Fill::kNoInt8Min};
 const char* fill_name(Fill fill);
 void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed);
 

@@ -69,7 +69,7 @@ void fill_struct(const void* filled, size_t known, size_t size, void* to);
 
 // A caller's struct as this library knows it: itself where the sizes agree, else a copy.
 template <typename Struct>
-class Given {
+class CallerStruct {
  public:
   octet_status read(const Struct* given, const char* name, octet_error* error) {
     if (!given) return fail(error, OCTET_NULL_POINTER, "%s is null", name);

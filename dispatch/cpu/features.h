@@ -20,8 +20,8 @@ struct CpuFeatures {
   octet_cpu_design design = OCTET_DESIGN_UNKNOWN;
   // 512-bit shuffles have ports beside those of products, as on AMD's; Intel's share one.
   bool wide_shuffles = false;
-  // Kernels that are chosen only if they pass (kTried) have passed, all of them.
-  bool trusts_tried = true;
+  // Kernels that are chosen only if they pass (kOptional) have passed, all of them.
+  bool trusts_optional = true;
 
   size_t l1d_bytes() const { return caches.l1d_bytes ? caches.l1d_bytes : 32 * 1024; }
   size_t l2_bytes() const { return caches.l2_bytes ? caches.l2_bytes : 256 * 1024; }

@@ -70,7 +70,7 @@ void to_text(const Choice& c, char (&text)[kChoiceBytes]) {
   const auto name = [](const auto* row) { return row ? row->name : kNone; };
   snprintf(text, sizeof text,
            "%s weights=%s kernel=%s few=%s block=%zu pass=%zu cache=%zu cut=%zux%zu",
-           algorithm_text(c.algorithm), name(find_form_of(c.layout)), name(c.kernel),
+           algorithm_text(c.algorithm), name(find_format_of(c.layout)), name(c.kernel),
            name(c.small_kernel), c.block, c.pass, c.cache_bytes, c.tasks.rows, c.tasks.columns);
 }
 
@@ -84,10 +84,10 @@ octet_status from_text(const char* text, Choice* choice, octet_error* error) {
     return r.refuse(OCTET_UNKNOWN_ENUM, "'product' or the name of an algorithm");
   c.algorithm = (octet_conv_algorithm)algorithm;
   OCTET_TRY(r.literal(" weights="));
-  const Form* form = nullptr;
-  for (size_t i = 0; (form = nth_form(i)) && !r.word(form->name);) ++i;
-  if (!form) return r.refuse(OCTET_UNKNOWN_ENUM, "the name of a form");
-  c.layout = form->layout;
+  const WeightFormat* format = nullptr;
+  for (size_t i = 0; (format = nth_format(i)) && !r.word(format->name);) ++i;
+  if (!format) return r.refuse(OCTET_UNKNOWN_ENUM, "the name of a form");
+  c.layout = format->layout;
   OCTET_TRY(r.literal(" kernel="));
   OCTET_TRY(r.kernel(&c.kernel));
   OCTET_TRY(r.literal(" few="));

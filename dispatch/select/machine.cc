@@ -11,7 +11,7 @@ namespace {
 // Filled at first use without a lock: threads that race compute and store the same values. All zero
 // at start, no initialiser to run.
 struct Cache {
-  std::atomic<bool> ready, wide_shuffles, trusts_tried;
+  std::atomic<bool> ready, wide_shuffles, trusts_optional;
   std::atomic<IsaMask> detected, demoted;
 };
 Cache cache;
@@ -33,15 +33,15 @@ struct Found {
 
 Found find_out() {
   CpuFeatures cpu = detect_cpu();
-  cpu.trusts_tried = passes_tried(byte_kernels(), cpu);
-  return {cpu, failing_isas(byte_kernels(), cpu)};
+  cpu.trusts_optional = passes_optional(int8_kernels(), cpu);
+  return {cpu, failing_isas(int8_kernels(), cpu)};
 }
 
 void keep(const Found& found) {
   cache.detected.store(found.cpu.isas, relaxed);
   cache.demoted.store(found.demoted, relaxed);
   cache.wide_shuffles.store(found.cpu.wide_shuffles, relaxed);
-  cache.trusts_tried.store(found.cpu.trusts_tried, relaxed);
+  cache.trusts_optional.store(found.cpu.trusts_optional, relaxed);
   cache.ready.store(true, std::memory_order_release);
 }
 
@@ -51,7 +51,7 @@ Found kept() {
            {},
            OCTET_DESIGN_UNKNOWN,
            cache.wide_shuffles.load(relaxed),
-           cache.trusts_tried.load(relaxed)},
+           cache.trusts_optional.load(relaxed)},
           cache.demoted.load(relaxed)};
 }
 

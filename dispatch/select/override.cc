@@ -21,7 +21,7 @@ octet_status read_machine(const octet_machine* given, const char* name, CpuFeatu
   }
   char full_name[32];
   snprintf(full_name, sizeof full_name, "%s.machine", name);
-  Given<octet_machine> machine;
+  CallerStruct<octet_machine> machine;
   OCTET_TRY(machine.read(given, full_name, error));
   if (machine->in_order != 0 && machine->in_order != 1)
     return fail(error, OCTET_UNKNOWN_ENUM, "%s.in_order is %d, neither 0 nor 1", full_name,

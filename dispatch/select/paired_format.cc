@@ -13,12 +13,12 @@ constexpr size_t kLeastLanes = 32, kLeastDepth = 96;
 
 }  // namespace
 
-const Form* paired_form(IsaMask isas, size_t lanes, size_t depth) {
-  const FormId id = tier_of(best_of(isas & compiled_tiers())).paired;
-  if (id == FormId::kNone || lanes < kLeastLanes || depth < kLeastDepth) return nullptr;
-  const Form& form = form_of(id);
-  for (const MicroKernel* kernel : byte_kernels())
-    if (isas & mask_of(kernel->isa) && kernel->rhs_layout == form.layout) return &form;
+const WeightFormat* paired_format(IsaMask isas, size_t lanes, size_t depth) {
+  const FormatId id = tier_of(best_of(isas & compiled_tiers())).paired;
+  if (id == FormatId::kNone || lanes < kLeastLanes || depth < kLeastDepth) return nullptr;
+  const WeightFormat& format = format_of(id);
+  for (const MicroKernel* kernel : int8_kernels())
+    if (isas & mask_of(kernel->isa) && kernel->rhs_layout == format.layout) return &format;
   return nullptr;
 }
 

@@ -9,6 +9,6 @@ namespace octet {
 
 // The form to try for weights of so many lanes, `depth` deep in one piece, or null: if the best of
 // `isas` has one, and a kernel for it is built in. By sizes alone.
-const Form* paired_form(IsaMask isas, size_t lanes, size_t depth);
+const WeightFormat* paired_format(IsaMask isas, size_t lanes, size_t depth);
 
 }  // namespace octet

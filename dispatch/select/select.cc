@@ -9,17 +9,18 @@ namespace {
 
 // Whether the kernel multiplies these types at all.
 bool in_family(const MicroKernel& kernel, bool lhs_u8, const RhsLayout& rhs) {
-  return (kernel.is(kAnyLhs) || lhs_u8 == (kernel.lhs_domain == Domain::kU8)) &&
-         kernel.rhs_layout.domain == rhs.domain && kernel.rhs_layout.sparse() == rhs.sparse();
+  return (kernel.is(kAnyLhs) || lhs_u8 == (kernel.lhs_element_type == ElementType::kU8)) &&
+         kernel.rhs_layout.element_type == rhs.element_type &&
+         kernel.rhs_layout.sparse() == rhs.sparse();
 }
 
 bool reads(const MicroKernel& kernel, const WeightFacts& facts) {
-  return kernel.rhs_layout == facts.layout && !(kernel.is(kNoLeast) && facts.has_least);
+  return kernel.rhs_layout == facts.layout && !(kernel.is(kNoInt8Min) && facts.has_int8_min);
 }
 
 // Whether the CPU runs it, and right.
 bool works(const CpuFeatures& cpu, const MicroKernel& kernel) {
-  return supports(cpu, kernel) && (cpu.trusts_tried || !kernel.is(kTried));
+  return supports(cpu, kernel) && (cpu.trusts_optional || !kernel.is(kOptional));
 }
 
 // Whether a kernel that can run is one to choose.
@@ -40,14 +41,14 @@ bool can_run(const CpuFeatures& cpu, const MicroKernel& kernel, const Problem& p
 Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts,
                  const char* forced) {
   if (forced) {
-    const MicroKernel* kernel = find(byte_kernels(), forced);
+    const MicroKernel* kernel = find(int8_kernels(), forced);
     if (!kernel && !kernel_exists(forced)) return {Selected::kUnknownName, nullptr};
     if (kernel && in_family(*kernel, problem.lhs_u8, facts.layout))
       return {
           works(cpu, *kernel) && reads(*kernel, facts) ? Selected::kOk : Selected::kForcedUnusable,
           kernel};
   }
-  for (const MicroKernel* kernel : byte_kernels())
+  for (const MicroKernel* kernel : int8_kernels())
     if (suits(cpu, problem, *kernel) && can_run(cpu, *kernel, problem, facts))
       return {Selected::kOk, kernel};
   return {Selected::kNoKernel, nullptr};
@@ -55,9 +56,9 @@ Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFac
 
 RhsLayout select_layout(const CpuFeatures& cpu, bool rhs_u8, const char* forced) {
   if (forced) {
-    const MicroKernel* kernel = find(byte_kernels(), forced);
+    const MicroKernel* kernel = find(int8_kernels(), forced);
     // Takes u8 weights only, as they are
-    const bool raw_u8 = kernel && kernel->rhs_layout.domain == Domain::kU8;
+    const bool raw_u8 = kernel && kernel->rhs_layout.element_type == ElementType::kU8;
     if (kernel && works(cpu, *kernel) && !kernel->rhs_layout.sparse() && (!raw_u8 || rhs_u8))
       return kernel->rhs_layout;
   }
@@ -65,7 +66,7 @@ RhsLayout select_layout(const CpuFeatures& cpu, bool rhs_u8, const char* forced)
 }
 
 RhsLayout select_sparse_layout(const CpuFeatures& cpu, const RhsLayout& best, const char* forced) {
-  const MicroKernel* const kernel = forced ? find(byte_kernels(), forced) : nullptr;
+  const MicroKernel* const kernel = forced ? find(int8_kernels(), forced) : nullptr;
   return kernel && works(cpu, *kernel) && kernel->rhs_layout.sparse() ? kernel->rhs_layout : best;
 }
 

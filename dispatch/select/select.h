@@ -15,7 +15,7 @@ struct Problem {
 // What packing learned about the weights.
 struct WeightFacts {
   RhsLayout layout;
-  bool has_least;  // -128 occurs in s8
+  bool has_int8_min;  // -128 occurs in s8
 };
 
 enum class Selected { kOk, kNoKernel, kUnknownName, kForcedUnusable };

@@ -35,7 +35,7 @@ constexpr int32_t accumulator(size_t i, int32_t largest) {
 }
 
 constexpr int64_t clamp(int64_t x, int64_t lo, int64_t hi) { return x < lo ? lo : x > hi ? hi : x; }
-constexpr uint8_t byte_of(int64_t rounded, const Narrow& n) {
+constexpr uint8_t byte_of(int64_t rounded, const Requantization& n) {
   return (uint8_t)clamp(rounded + n.zero_point, n.lo, n.hi);
 }
 
@@ -45,8 +45,8 @@ constexpr FloatCases make_float_cases(int32_t largest) {
     c.acc[i] = accumulator(i, largest);
     const Exact product = times(to_float({c.acc[i], 0}), kScale[i % kApart]);
     const int64_t rounded = to_integer(product);
-    c.u8[i] = byte_of(rounded, kNarrowU8);
-    c.s8[i] = byte_of(rounded, kNarrowS8);
+    c.u8[i] = byte_of(rounded, kRequantizeU8);
+    c.s8[i] = byte_of(rounded, kRequantizeS8);
     if (i >= kTileColumns) continue;
     c.scale[i] = value(kScale[i % kApart]);
     c.rounded[i] = (int32_t)rounded;
@@ -56,7 +56,7 @@ constexpr FloatCases make_float_cases(int32_t largest) {
     const int64_t opposite =
         clamp(-2 * rounded / 5 * 3 + (int32_t)(i / kApart % 3 - 1) * 3, -128, 127);
     c.residual[i] = (uint8_t)(opposite + kResidualZeroPoint);
-    c.sum[i] = byte_of(to_integer(plus(product, times({opposite, 0}, kResidual))), kNarrowU8);
+    c.sum[i] = byte_of(to_integer(plus(product, times({opposite, 0}, kResidual))), kRequantizeU8);
     const Exact bias = to_float({-rounded, 0});
     c.bias[i] = value(bias);
     c.f32[i] = value(plus(product, bias));
@@ -73,11 +73,11 @@ constexpr int64_t divide_by_power(int64_t x, int exponent) {
   return x < 0 ? -(size >> exponent) : size >> exponent;
 }
 
-constexpr TfliteCases make_tflite_cases(const Narrow& narrow) {
+constexpr TfliteCases make_tflite_cases(const Requantization& requantization) {
   constexpr int32_t kMultiplier[] = {1 << 30, INT32_MAX, 1518500250, (1 << 30) + 1};
   TfliteCases c = {};
   for (size_t j = 0; j < kTileColumns; ++j) {
-    const int32_t shift = (narrow.tflite_right_only ? -1 : 2) - (int32_t)(j / 4),
+    const int32_t shift = (requantization.tflite_right_only ? -1 : 2) - (int32_t)(j / 4),
                   left = shift > 0 ? shift : 0, right = left - shift;
     const int32_t odd = 2 * (int32_t)(j % 7) + 1, size = j % 16 == 15 ? 1 << 28 : odd << right;
     // One less is a half in the first step. Above zero it becomes one in the second, which who
@@ -87,8 +87,9 @@ constexpr TfliteCases make_tflite_cases(const Narrow& narrow) {
     c.multiplier[j] = kMultiplier[j % 4];
     c.shift[j] = shift;
     const int64_t high = doubling_high_mul(c.acc[j] * power_of_2(left), c.multiplier[j]);
-    c.bytes[j] = byte_of(divide_by_power(high, right), narrow);
-    const auto write = narrow.tflite_right_only ? write_tflite_right_column : write_tflite_column;
+    c.bytes[j] = byte_of(divide_by_power(high, right), requantization);
+    const auto write =
+        requantization.tflite_right_only ? write_tflite_right_column : write_tflite_column;
     write(c.multiplier[j], shift, c.rows + j, kTileColumns);
   }
   return c;

@@ -18,16 +18,16 @@ struct Operands {
 };
 extern const Operands kOperands;
 
-constexpr Narrow kNarrowU8 = {128, 3, 250, true};    // every step of the narrow exit
-constexpr Narrow kNarrowS8 = {0, -128, 127, false};  // none but saturation
+constexpr Requantization kRequantizeU8 = {128, 3, 250, true};    // every step of the narrow exit
+constexpr Requantization kRequantizeS8 = {0, -128, 127, false};  // none but saturation
 
 // Float mode. scale[i] belongs to acc[i] and to acc[i + kApart].
 struct FloatCases {
   alignas(64) int32_t acc[kCases];
   alignas(64) float scale[kTileColumns];
   int32_t rounded[kTileColumns];                      // before zero point and clamp
-  uint8_t u8[kCases], s8[kCases];                     // by kNarrowU8 and kNarrowS8
-  uint8_t residual[kTileColumns], sum[kTileColumns];  // kNarrowU8 of the product + the residual
+  uint8_t u8[kCases], s8[kCases];                     // by kRequantizeU8 and kRequantizeS8
+  uint8_t residual[kTileColumns], sum[kTileColumns];  // kRequantizeU8 of the product + the residual
   float bias[kTileColumns], f32[kTileColumns];        // the product + bias
 };
 constexpr int32_t kResidualZeroPoint = 128;
@@ -44,9 +44,9 @@ struct TfliteCases {
   alignas(64) int32_t rows[kTfliteRows * kTileColumns];  // TfliteColumns
   uint8_t bytes[kTileColumns];
 };
-constexpr Narrow kTfliteS8 = {-3, -100, 100, false, kTileColumns},
-                 kTfliteRelu = {-3, -3, 100, false, kTileColumns, true},
-                 kTflitePlainRelu = {-3, -3, 100, false, kTileColumns};
+constexpr Requantization kTfliteS8 = {-3, -100, 100, false, kTileColumns},
+                         kTfliteRelu = {-3, -3, 100, false, kTileColumns, true},
+                         kTflitePlainRelu = {-3, -3, 100, false, kTileColumns};
 extern const TfliteCases kTfliteCases, kTfliteReluCases, kTflitePlainReluCases;
 // From here on all shifts of kTfliteCases and kTflitePlainReluCases are to the right
 constexpr size_t kTfliteRightFrom = 16;

@@ -12,7 +12,7 @@ namespace {
 int16_t word(uint8_t byte) { return (int16_t)(byte << 8 | (byte ^ 0x80)); }
 
 // Sums of words wrap.
-bool multiplies_words(const MicroKernel& kernel) {
+bool multiplies_int16(const MicroKernel& kernel) {
   alignas(64) int16_t lhs[kTileRows * kDepth + 16], packed[kPanelBytes / 2];
   alignas(64) int32_t out[kTileRows * kTileColumns];
   const size_t rows = smaller(kernel.mr, kTileRows), columns = smaller(kernel.nr, kTileColumns);
@@ -55,7 +55,7 @@ uint8_t weight(size_t slot, size_t channel) {
 // Words are of 9 bits.
 int32_t weight_of(const DepthwiseKernel& kernel, size_t slot, size_t channel) {
   const int32_t byte = (int8_t)weight(slot, channel);
-  return kernel.layout.domain == Domain::kS16 ? 2 * byte : byte;
+  return kernel.layout.element_type == ElementType::kS16 ? 2 * byte : byte;
 }
 
 bool is_depthwise(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* out) {
@@ -65,15 +65,15 @@ bool is_depthwise(const DepthwiseKernel& kernel, const DepthwiseTile& tile, cons
         int32_t acc = 0;
         for (size_t kx = 0; kx < 3; ++kx)
           for (size_t ky = 0; ky < 3; ++ky)
-            acc += value(pixel_byte(y + ky, x + kx, c), kernel.lhs_domain) *
+            acc += value(pixel_byte(y + ky, x + kx, c), kernel.lhs_element_type) *
                    weight_of(kernel, 4 * kx + ky, c);
         if (out[c] != acc) return false;
       }
   return true;
 }
 
-bool is_narrowed(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const uint8_t* out,
-                 const uint8_t* cases) {
+bool is_requantized(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const uint8_t* out,
+                    const uint8_t* cases) {
   for (size_t i = 0; i < tile.rows * tile.columns; ++i)
     if (memcmp(out + i * kPixel, cases, kernel.channels) != 0) return false;
   return true;
@@ -81,11 +81,11 @@ bool is_narrowed(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const
 
 // From raw accumulators, which are the same for all pixels.
 bool leaves(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* acc,
-            const Narrow& narrow, const uint8_t* cases) {
+            const Requantization& requantization, const uint8_t* cases) {
   uint8_t out[kMostOutputs * kPixel];
   kernel.leave({tile.prepared, acc, kernel.channels, tile.rows * tile.columns, kernel.channels,
-                &narrow, out, kPixel, tile.quads});
-  return is_narrowed(kernel, tile, out, cases);
+                &requantization, out, kPixel, tile.quads});
+  return is_requantized(kernel, tile, out, cases);
 }
 
 // The exits, of accumulators that start at the cases; the block's weights are zeros.
@@ -97,59 +97,61 @@ bool leaves(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile t
   kernel.prepare(block, prepared);
   tile.dst_pixel = kPixel;
   tile.dst_line = tile.columns * kPixel;
-  tile.narrow = &kNarrowU8;
+  tile.requantization = &kRequantizeU8;
   kernel.multiply(tile);
-  if (!is_narrowed(kernel, tile, out, kFloatCases.u8)) return false;
-  tile.narrow = &kNarrowS8;
+  if (!is_requantized(kernel, tile, out, kFloatCases.u8)) return false;
+  tile.requantization = &kRequantizeS8;
   kernel.multiply(tile);
-  if (!is_narrowed(kernel, tile, out, kFloatCases.s8)) return false;
-  if (kernel.flags & kNarrowsTflite) {
+  if (!is_requantized(kernel, tile, out, kFloatCases.s8)) return false;
+  if (kernel.flags & kRequantizesTflite) {
     constexpr size_t kFrom = kTfliteRightFrom;
     block.tflite_apart = kTileColumns;
-    const auto narrows_tflite = [&](const TfliteCases& cases, const Narrow& narrow) {
+    const auto requantizes_tflite = [&](const TfliteCases& cases,
+                                        const Requantization& requantization) {
       block.init = cases.acc + kFrom;
       block.scale = (const float*)(cases.rows + kFrom);
       kernel.prepare(block, prepared);
-      tile.narrow = &narrow;
+      tile.requantization = &requantization;
       kernel.multiply(tile);
-      return is_narrowed(kernel, tile, out, cases.bytes + kFrom);
+      return is_requantized(kernel, tile, out, cases.bytes + kFrom);
     };
-    return narrows_tflite(kTfliteCases, kTfliteS8) &&
-           narrows_tflite(kTflitePlainReluCases, kTflitePlainRelu);
+    return requantizes_tflite(kTfliteCases, kTfliteS8) &&
+           requantizes_tflite(kTflitePlainReluCases, kTflitePlainRelu);
   }
   if (!kernel.leave) return true;
 
   block.tflite_apart = kTileColumns;
-  tile.narrow = nullptr;
+  tile.requantization = nullptr;
   tile.raw = true;
   tile.dst_pixel = kernel.channels * sizeof(int32_t);
   tile.dst_line = tile.columns * tile.dst_pixel;
-  const auto leaves_tflite = [&](const TfliteCases& cases, const Narrow& narrow) {
+  const auto leaves_tflite = [&](const TfliteCases& cases, const Requantization& requantization) {
     block.init = cases.acc;
     block.scale = (const float*)cases.rows;
     kernel.prepare(block, prepared);
     kernel.multiply(tile);
-    return leaves(kernel, tile, (const int32_t*)out, narrow, cases.bytes);
+    return leaves(kernel, tile, (const int32_t*)out, requantization, cases.bytes);
   };
   return leaves_tflite(kTfliteCases, kTfliteS8) && leaves_tflite(kTfliteReluCases, kTfliteRelu);
 }
 
-bool passes(const DepthwiseKernel& kernel, DepthwiseForm form, bool floats) {
+bool passes(const DepthwiseKernel& kernel, DepthwiseLoop format, bool floats) {
   constexpr size_t kPanel = 3 * kDepthwiseGroup;
   alignas(64) int16_t words[kPanel];
   alignas(64) uint8_t bytes[kPanel], prepared[depthwise_prepared_bytes(kPixel, 2 * 3)];
-  const uint8_t* const panel = kernel.layout.domain == Domain::kS16 ? (const uint8_t*)words : bytes;
+  const uint8_t* const panel =
+      kernel.layout.element_type == ElementType::kS16 ? (const uint8_t*)words : bytes;
   alignas(64) int32_t out[2 * kOutColumns * kPixel];
   const uint8_t* pixels[kSlots];
   size_t steps[kSlots];
-  const bool taps = form == DepthwiseForm::kTaps;
+  const bool taps = format == DepthwiseLoop::kTaps;
   for (size_t i = 0; i < kSlots; ++i) {
     const size_t line = taps ? i % 4 : smaller(i, kLines - 1), column = taps ? i / 4 : 0;
     pixels[i] = kOperands.rhs + (line * kInColumns + column) * kPixel;
     steps[i] = kPixel;
   }
   DepthwiseTile tile = {};
-  tile.form = form;
+  tile.format = format;
   tile.rows = taps ? 1 : kernel.walk_rows;
   tile.columns = kOutColumns;
   tile.channels = kernel.channels;
@@ -170,11 +172,11 @@ bool passes(const DepthwiseKernel& kernel, DepthwiseForm form, bool floats) {
       words[at] = (int16_t)weight_of(kernel, slot, c);
       bytes[at] = weight(slot, c);
     }
-  const DepthwiseBlock block = {form, 3, panel, 1, 3, 1, kNoInit, nullptr, 0};
+  const DepthwiseBlock block = {format, 3, panel, 1, 3, 1, kNoInit, nullptr, 0};
   kernel.prepare(block, prepared);
   kernel.multiply(tile);
   if (!is_depthwise(kernel, tile, out)) return false;
-  if (!floats || !(kernel.flags & kNarrows)) return true;
+  if (!floats || !(kernel.flags & kRequantizes)) return true;
   memset(words, 0, sizeof words);
   memset(bytes, 0, sizeof bytes);
   return leaves(kernel, block, tile, prepared);
@@ -196,7 +198,7 @@ bool is_grouped(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const 
       int32_t acc = 0;
       for (size_t tap = 0; tap < kGroupTaps; ++tap)
         for (size_t i = 0; i < group; ++i)
-          acc += value(pixel_byte(0, x + tap, c / group * group + i), kernel.lhs_domain) *
+          acc += value(pixel_byte(0, x + tap, c / group * group + i), kernel.lhs_element_type) *
                  weight_in_group(tap, c % 16, i);
       if (out[c] != acc) return false;
     }
@@ -218,7 +220,7 @@ bool passes(const DepthwiseKernel& kernel, size_t quads, bool floats) {
     pixels[tap] = line + tap * steps[tap];
   }
   DepthwiseTile tile = {};
-  tile.form = DepthwiseForm::kTaps;
+  tile.format = DepthwiseLoop::kTaps;
   tile.rows = 1;
   tile.columns = kGroupColumns;
   tile.channels = kernel.channels;
@@ -237,12 +239,12 @@ bool passes(const DepthwiseKernel& kernel, size_t quads, bool floats) {
       for (size_t i = 0; i < kGroupedBlock; ++i)
         for (size_t k = 0; k < 4 * quads; ++k)
           to[grouped_position(quads, i, k / 4) + k % 4] = (uint8_t)weight_in_group(tap, i, k);
-  const DepthwiseBlock block = {tile.form, kGroupTaps, panel, 1,     kGroupTaps,     1,
-                                kNoInit,   nullptr,    0,     quads, kernel.channels};
+  const DepthwiseBlock block = {tile.format, kGroupTaps, panel, 1,     kGroupTaps,     1,
+                                kNoInit,     nullptr,    0,     quads, kernel.channels};
   kernel.prepare(block, prepared);
   kernel.multiply(tile);
   if (!is_grouped(kernel, tile, out)) return false;
-  if (!floats || !(kernel.flags & kNarrows)) return true;
+  if (!floats || !(kernel.flags & kRequantizes)) return true;
   memset(panel, 0, sizeof panel);
   return leaves(kernel, block, tile, prepared);
 }
@@ -269,7 +271,7 @@ bool rounds(const WinogradOps& winograd) {
   return memcmp(out[3], kFloatCases.rounded, 4 * o.cols) == 0;
 }
 
-bool narrows(const WinogradOps& winograd) {
+bool requantizes(const WinogradOps& winograd) {
   uint8_t out[4][kTileColumns];
   WinogradOutput o = winograd_tile(winograd, kNoInit, out);
   o.init = kFloatCases.acc;
@@ -277,10 +279,10 @@ bool narrows(const WinogradOps& winograd) {
   o.dst_pixel = sizeof out[0];
   o.dst_line = 2 * o.dst_pixel;
   o.scale = kFloatCases.scale;
-  o.narrow = &kNarrowU8;
-  for (size_t form = 0; form < kWinogradForms; ++form) {
-    winograd.output[form](o);
-    const size_t line = form == (size_t)Winograd::k4x4 ? 4 : 2;  // outputs of a whole tile
+  o.requantization = &kRequantizeU8;
+  for (size_t format = 0; format < kWinogradVariants; ++format) {
+    winograd.output[format](o);
+    const size_t line = format == (size_t)Winograd::k4x4 ? 4 : 2;  // outputs of a whole tile
     for (size_t i = 0; i < 4; ++i)
       if (memcmp(out[i], kFloatCases.u8 + (i / 2 * line + i % 2) * kApart, o.cols) != 0)
         return false;
@@ -290,26 +292,26 @@ bool narrows(const WinogradOps& winograd) {
 
 }  // namespace
 
-bool passes_words(const MicroKernel& kernel) { return multiplies_words(kernel); }
+bool passes_int16(const MicroKernel& kernel) { return multiplies_int16(kernel); }
 
 bool passes(const DepthwiseKernel& kernel) {
   const bool floats = rounds_to_nearest();
-  if (find_form_of(kernel.layout)->kind == KernelKind::kGrouped)
+  if (find_format_of(kernel.layout)->kind == KernelKind::kGrouped)
     return passes(kernel, 1, floats) && passes(kernel, 2, floats) && passes(kernel, 4, floats);
-  return (!kernel.walk_rows || passes(kernel, DepthwiseForm::kWalk, floats)) &&
-         passes(kernel, DepthwiseForm::kTaps, floats);
+  return (!kernel.walk_rows || passes(kernel, DepthwiseLoop::kWalk, floats)) &&
+         passes(kernel, DepthwiseLoop::kTaps, floats);
 }
 
-bool passes(const WinogradOps& transforms, bool narrowing) {
+bool passes(const WinogradOps& transforms, bool requantizing) {
   if (!transforms.columns) return true;  // there are none in this library
-  return !rounds_to_nearest() || (rounds(transforms) && (!narrowing || narrows(transforms)));
+  return !rounds_to_nearest() || (rounds(transforms) && (!requantizing || requantizes(transforms)));
 }
 
-IsaMask failing_word_isas(const KernelList& kernels, const CpuFeatures& cpu) {
+IsaMask failing_int16_isas(const KernelList& kernels, const CpuFeatures& cpu) {
   IsaMask failing = 0;
   for (const MicroKernel* kernel : kernels)
     if (supports(cpu, *kernel) &&
-        !(passes_words(*kernel) && passes(transforms_of(kernel->isa), kernel->is(kNarrows))))
+        !(passes_int16(*kernel) && passes(transforms_of(kernel->isa), kernel->is(kRequantizes))))
       failing |= mask_of(kernel->isa);
   return failing;
 }

@@ -7,14 +7,14 @@
 
 namespace octet {
 
-bool passes_words(const MicroKernel& kernel);
+bool passes_int16(const MicroKernel& kernel);
 bool passes(const DepthwiseKernel& kernel);
-bool passes(const WinogradOps& transforms, bool narrowing);  // narrowing: also to 8 bits
+bool passes(const WinogradOps& transforms, bool requantizing);  // narrowing: also to 8 bits
 
 // The tiers that got something wrong: of those whose transforms are asked for, or that `cpu`
 // supports and that have kernels in the list.
 IsaMask failing_transforms(IsaMask tiers);
-IsaMask failing_word_isas(const KernelList& kernels, const CpuFeatures& cpu);
+IsaMask failing_int16_isas(const KernelList& kernels, const CpuFeatures& cpu);
 IsaMask failing_isas(const DepthwiseList& kernels, const CpuFeatures& cpu);
 
 }  // namespace octet

@@ -11,8 +11,8 @@ namespace {
 
 constexpr size_t kPanelBytes = 4096;
 
-inline int32_t value(uint8_t byte, Domain domain) {
-  return domain == Domain::kU8 ? byte : (int8_t)byte;
+inline int32_t value(uint8_t byte, ElementType element_type) {
+  return element_type == ElementType::kU8 ? byte : (int8_t)byte;
 }
 
 // Whether out = lhs * rhs modulo 2^32, found without that product: both times a vector are the same

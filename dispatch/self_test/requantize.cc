@@ -18,20 +18,20 @@ bool same_rows(const uint8_t* out, const uint8_t* cases, size_t rows, size_t col
   return true;
 }
 
-Finish finish_of(FinishMode mode, const Narrow& narrow) {
-  Finish f = {};
+Epilogue epilogue_of(EpilogueMode mode, const Requantization& requantization) {
+  Epilogue f = {};
   f.mode = mode;
-  f.dst_u8 = narrow.dst_u8;
-  f.zero_point = narrow.zero_point;
-  f.lo = narrow.lo;
-  f.hi = narrow.hi;
-  f.lo_f32 = (float)(narrow.lo - narrow.zero_point);
-  f.hi_f32 = (float)(narrow.hi - narrow.zero_point);
+  f.dst_u8 = requantization.dst_u8;
+  f.zero_point = requantization.zero_point;
+  f.lo = requantization.lo;
+  f.hi = requantization.hi;
+  f.lo_f32 = (float)(requantization.lo - requantization.zero_point);
+  f.hi_f32 = (float)(requantization.hi - requantization.zero_point);
   return f;
 }
 
-FinishTile finish_tile_of(const int32_t* acc, void* out) {
-  FinishTile tile = {};
+EpilogueTile epilogue_tile_of(const int32_t* acc, void* out) {
+  EpilogueTile tile = {};
   tile.acc = acc;
   tile.rows = 1;
   tile.cols = kTileColumns;
@@ -39,57 +39,59 @@ FinishTile finish_tile_of(const int32_t* acc, void* out) {
   return tile;
 }
 
-bool finishes_float(FinishFn finish, const Narrow& narrow, const uint8_t* cases) {
+bool epilogue_float_is_right(EpilogueFn epilogue, const Requantization& requantization,
+                             const uint8_t* cases) {
   uint8_t out[kTileRows * kTileColumns];
-  Finish f = finish_of(FinishMode::kFloat8, narrow);
+  Epilogue f = epilogue_of(EpilogueMode::kFloat8, requantization);
   f.scale = kFloatCases.scale;
-  FinishTile tile = finish_tile_of(kFloatCases.acc, out);
+  EpilogueTile tile = epilogue_tile_of(kFloatCases.acc, out);
   tile.acc_stride = kApart;
   tile.to.stride = kTileColumns;
   tile.rows = kTileRows;
-  finish(f, tile);
+  epilogue(f, tile);
   return same_rows(out, cases, kTileRows, kTileColumns);
 }
 
-bool finishes_residual(FinishFn finish) {
+bool epilogue_residual_is_right(EpilogueFn epilogue) {
   uint8_t out[kTileColumns];
-  Finish f = finish_of(FinishMode::kFloat8, kNarrowU8);
+  Epilogue f = epilogue_of(EpilogueMode::kFloat8, kRequantizeU8);
   f.scale = kFloatCases.scale;
   f.has_residual = f.residual_u8 = true;
   f.residual_zero_point = kResidualZeroPoint;
   f.residual_scale = kResidualScale;
-  FinishTile tile = finish_tile_of(kFloatCases.acc, out);
+  EpilogueTile tile = epilogue_tile_of(kFloatCases.acc, out);
   tile.to.residual = kFloatCases.residual;
-  finish(f, tile);
+  epilogue(f, tile);
   return memcmp(out, kFloatCases.sum, sizeof out) == 0;
 }
 
-bool finishes_f32(FinishFn finish) {
+bool epilogue_f32_is_right(EpilogueFn epilogue) {
   float out[kTileColumns];
-  Finish f = {};
-  f.mode = FinishMode::kF32;
+  Epilogue f = {};
+  f.mode = EpilogueMode::kF32;
   f.scale = kFloatCases.scale;
   f.bias_f32 = kFloatCases.bias;
   f.lo_f32 = -__builtin_inff();
   f.hi_f32 = __builtin_inff();
-  finish(f, finish_tile_of(kFloatCases.acc, out));
+  epilogue(f, epilogue_tile_of(kFloatCases.acc, out));
   return memcmp(out, kFloatCases.f32, sizeof out) == 0;
 }
 
-bool finishes_tflite(FinishFn finish, const Narrow& narrow, const TfliteCases& cases) {
+bool epilogue_tflite_is_right(EpilogueFn epilogue, const Requantization& requantization,
+                              const TfliteCases& cases) {
   uint8_t out[kTileColumns];
-  Finish f = finish_of(FinishMode::kTflite8, narrow);
+  Epilogue f = epilogue_of(EpilogueMode::kTflite8, requantization);
   f.multiplier = cases.multiplier;
   f.shift = cases.shift;
-  finish(f, finish_tile_of(cases.acc, out));
+  epilogue(f, epilogue_tile_of(cases.acc, out));
   if (memcmp(out, cases.bytes, sizeof out) != 0) return false;
-  f.tflite = {cases.rows, kTileColumns, narrow.tflite_right_only};
-  finish(f, finish_tile_of(cases.acc, out));
+  f.tflite = {cases.rows, kTileColumns, requantization.tflite_right_only};
+  epilogue(f, epilogue_tile_of(cases.acc, out));
   return memcmp(out, cases.bytes, sizeof out) == 0;
 }
 
 // Of bytes: a sum of two, here with any factors, then a table.
-constexpr ByteSum kSum = {{14013, 9801}, {101, 3}, -2950823, 7, 22};
+constexpr TfliteAdd kSum = {{14013, 9801}, {101, 3}, -2950823, 7, 22};
 struct Table {
   alignas(64) uint8_t lut[256], rows[256];
 };
@@ -102,21 +104,21 @@ constexpr Table make_table() {
 }
 constexpr Table kTable = make_table();
 
-bool finishes_bytes(FinishFn finish) {
+bool epilogue_bytes_are_right(EpilogueFn epilogue) {
   uint8_t out[kTileColumns];
   const TfliteCases& cases = kTfliteCases;
-  Finish f = finish_of(FinishMode::kTflite8, kTfliteS8);
+  Epilogue f = epilogue_of(EpilogueMode::kTflite8, kTfliteS8);
   f.tflite = {cases.rows, kTileColumns, false};
   f.has_residual = f.residual_u8 = true;
   f.intermediate_zero_point = kTfliteS8.zero_point;
   f.product_lo = kTfliteS8.lo - kTfliteS8.zero_point;
   f.product_hi = kTfliteS8.hi - kTfliteS8.zero_point;
-  f.byte_sum = &kSum;
+  f.tflite_add = &kSum;
   f.lut = kTable.lut;
   f.lut_rows = kTable.rows;
-  FinishTile tile = finish_tile_of(cases.acc, out);
+  EpilogueTile tile = epilogue_tile_of(cases.acc, out);
   tile.to.residual = kFloatCases.residual;
-  finish(f, tile);
+  epilogue(f, tile);
   for (size_t j = 0; j < kTileColumns; ++j) {
     const int32_t sum = kSum.of(cases.bytes[j] ^ 0x80, kFloatCases.residual[j]),
                   clamped = sum < f.lo   ? f.lo
@@ -150,12 +152,12 @@ bool quantizes_quarters(const TierOps& ops, bool asymmetric) {
 }
 
 // Whether every row of a tile becomes the same bytes, those of the cases from one on.
-bool narrows_alike(const MicroKernel& kernel, Tile tile, const Narrow& narrow,
-                   const TfliteCases& cases, size_t from) {
+bool requantize_alike(const MicroKernel& kernel, Tile tile, const Requantization& requantization,
+                      const TfliteCases& cases, size_t from) {
   tile.init = cases.acc + from;
   tile.init_stride = 0;
   tile.scale = (const float*)(cases.rows + from);
-  tile.narrow = &narrow;
+  tile.requantization = &requantization;
   kernel.multiply(tile);
   for (size_t i = 0; i < tile.rows; ++i)
     if (memcmp((const uint8_t*)tile.dst + i * tile.dst_stride, cases.bytes + from, tile.cols) != 0)
@@ -165,27 +167,28 @@ bool narrows_alike(const MicroKernel& kernel, Tile tile, const Narrow& narrow,
 
 }  // namespace
 
-bool finishes(const TierOps& ops) {
-  const FinishFn finish = ops.finish;
-  return (!ops.find_byte_sum || finishes_bytes(finish)) &&
-         finishes_float(finish, kNarrowU8, kFloatCases.u8) &&
-         finishes_float(finish, kNarrowS8, kFloatCases.s8) && finishes_residual(finish) &&
-         finishes_f32(finish) && finishes_tflite(finish, kTfliteS8, kTfliteCases) &&
-         finishes_tflite(finish, kTfliteRelu, kTfliteReluCases);
+bool epilogue_is_right(const TierOps& ops) {
+  const EpilogueFn epilogue = ops.epilogue;
+  return (!ops.find_tflite_add || epilogue_bytes_are_right(epilogue)) &&
+         epilogue_float_is_right(epilogue, kRequantizeU8, kFloatCases.u8) &&
+         epilogue_float_is_right(epilogue, kRequantizeS8, kFloatCases.s8) &&
+         epilogue_residual_is_right(epilogue) && epilogue_f32_is_right(epilogue) &&
+         epilogue_tflite_is_right(epilogue, kTfliteS8, kTfliteCases) &&
+         epilogue_tflite_is_right(epilogue, kTfliteRelu, kTfliteReluCases);
 }
 
 bool quantizes(const TierOps& ops) {
   return quantizes_quarters(ops, false) && quantizes_quarters(ops, true);
 }
 
-bool narrows_strips(const MicroKernel& kernel) {
+bool requantizes_micro_panels(const MicroKernel& kernel) {
   uint8_t out[kTileRows * kTileColumns];
-  const FloatCases& cases = kernel.is(kNarrows16) ? kFloatCases16 : kFloatCases;
-  MicroKernel strip = kernel;
-  strip.multiply = kernel.multiply_strip;
+  const FloatCases& cases = kernel.is(kRequantizes16) ? kFloatCases16 : kFloatCases;
+  MicroKernel micro_panel = kernel;
+  micro_panel.multiply = kernel.multiply_micro_panel;
   Tile tile = {};
   tile.lhs = tile.rhs = kZeros;
-  tile.depth = kernel.strip_depth.least;
+  tile.depth = kernel.micro_panel_depth.least;
   tile.rows = kTileRows;
   tile.cols = kernel.nr;
   tile.dst = out;
@@ -196,21 +199,21 @@ bool narrows_strips(const MicroKernel& kernel) {
     const size_t first = turn / 2 * kApart;
     const bool u8 = turn % 2;
     tile.init = cases.acc + first;
-    tile.narrow = u8 ? &kNarrowU8 : &kNarrowS8;
-    strip.multiply(tile);
+    tile.requantization = u8 ? &kRequantizeU8 : &kRequantizeS8;
+    micro_panel.multiply(tile);
     for (size_t i = 0; i < tile.rows; ++i)
       if (memcmp(out + i * kTileColumns, (u8 ? cases.u8 : cases.s8) + first, tile.cols) != 0)
         return false;
   }
   const size_t from = kTfliteRightFrom;
   tile.cols = smaller(tile.cols, kTileColumns - from);
-  return !kernel.is(kTfliteRight) || tile.cols < kernel.nr ||
-         narrows_alike(strip, tile, kTfliteS8, kTfliteCases, from);
+  return !kernel.is(kTfliteRightShiftOnly) || tile.cols < kernel.nr ||
+         requantize_alike(micro_panel, tile, kTfliteS8, kTfliteCases, from);
 }
 
-bool narrows(const MicroKernel& kernel, size_t rows, size_t columns) {
+bool requantizes(const MicroKernel& kernel, size_t rows, size_t columns) {
   uint8_t out[kTileRows * kTileColumns];
-  const FloatCases& cases = kernel.is(kNarrows16) ? kFloatCases16 : kFloatCases;
+  const FloatCases& cases = kernel.is(kRequantizes16) ? kFloatCases16 : kFloatCases;
   Tile tile = {};
   tile.lhs = tile.rhs = kZeros;
   tile.depth = 1;
@@ -221,19 +224,19 @@ bool narrows(const MicroKernel& kernel, size_t rows, size_t columns) {
   tile.dst = out;
   tile.dst_stride = kTileColumns;
   tile.scale = cases.scale;
-  tile.narrow = &kNarrowU8;
+  tile.requantization = &kRequantizeU8;
   kernel.multiply(tile);
   if (!same_rows(out, cases.u8, rows, columns)) return false;
-  tile.narrow = &kNarrowS8;
+  tile.requantization = &kRequantizeS8;
   kernel.multiply(tile);
   if (!same_rows(out, cases.s8, rows, columns)) return false;
-  if (!kernel.is(kNarrowsTflite)) return true;
-  const bool right = kernel.is(kTfliteRight);
+  if (!kernel.is(kRequantizesTflite)) return true;
+  const bool right = kernel.is(kTfliteRightShiftOnly);
   const size_t from = right ? kTfliteRightFrom : 0;
   tile.cols = smaller(columns, kTileColumns - from);
-  return narrows_alike(kernel, tile, kTfliteS8, kTfliteCases, from) &&
-         (right ? narrows_alike(kernel, tile, kTflitePlainRelu, kTflitePlainReluCases, from)
-                : narrows_alike(kernel, tile, kTfliteRelu, kTfliteReluCases, from));
+  return requantize_alike(kernel, tile, kTfliteS8, kTfliteCases, from) &&
+         (right ? requantize_alike(kernel, tile, kTflitePlainRelu, kTflitePlainReluCases, from)
+                : requantize_alike(kernel, tile, kTfliteRelu, kTfliteReluCases, from));
 }
 
 }  // namespace octet

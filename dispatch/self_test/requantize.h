@@ -6,11 +6,11 @@
 
 namespace octet {
 
-bool finishes(const TierOps& ops);
+bool epilogue_is_right(const TierOps& ops);
 bool quantizes(const TierOps& ops);
 // The narrow exit of a kernel that has one.
-bool narrows(const MicroKernel& kernel, size_t rows, size_t columns);
+bool requantizes(const MicroKernel& kernel, size_t rows, size_t columns);
 // Of one that takes strips, there.
-bool narrows_strips(const MicroKernel& kernel);
+bool requantizes_micro_panels(const MicroKernel& kernel);
 
 }  // namespace octet

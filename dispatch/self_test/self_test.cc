@@ -20,18 +20,18 @@ void make_sparse(uint8_t* rhs) {
 
 // Whether all rows at once become the bytes that tiles of them become. room: of two tiles' bytes.
 constexpr size_t kTileBytes = kTileRows * kTileColumns;
-bool strips_as_tiles(const MicroKernel& kernel, Tile tile, uint8_t* room) {
-  uint8_t *const strip = room, *const tiles = room + kTileBytes;
+bool micro_panels_as_tiles(const MicroKernel& kernel, Tile tile, uint8_t* room) {
+  uint8_t *const micro_panel = room, *const tiles = room + kTileBytes;
   memset(room, 0, 2 * kTileBytes);
   float scales[kTileColumns];
   for (float& scale : scales) scale = 1.0f / 4096;  // outputs fill their range
-  const Narrow narrow = {-3, -128, 127, false};
+  const Requantization requantization = {-3, -128, 127, false};
   tile.rows = kTileRows;
   tile.scale = scales;
-  tile.narrow = &narrow;
+  tile.requantization = &requantization;
   tile.dst_stride = tile.cols;
-  tile.dst = strip;
-  kernel.multiply_strip(tile);
+  tile.dst = micro_panel;
+  kernel.multiply_micro_panel(tile);
   const uint8_t* const lhs = (const uint8_t*)tile.lhs;
   for (size_t row = 0; row < kTileRows; row += tile.rows) {
     tile.rows = smaller(kernel.mr, kTileRows - row);
@@ -39,7 +39,7 @@ bool strips_as_tiles(const MicroKernel& kernel, Tile tile, uint8_t* room) {
     tile.dst = tiles + row * tile.dst_stride;
     kernel.multiply(tile);
   }
-  return memcmp(strip, tiles, kTileBytes) == 0;
+  return memcmp(micro_panel, tiles, kTileBytes) == 0;
 }
 
 bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
@@ -49,12 +49,12 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
   if (layout.bytes(columns, kDepth) > kPanelBytes || kernel.lhs_panel_bytes(kDepth) > sizeof panel)
     return false;
   memcpy(rhs, kOperands.rhs, sizeof rhs);
-  if (kernel.is(kNoLeast))
+  if (kernel.is(kNoInt8Min))
     for (uint8_t& byte : rhs) byte = byte == 0x80 ? 0x81 : byte;
 
-  const bool rhs_u8 = layout.domain == Domain::kU8;
+  const bool rhs_u8 = layout.element_type == ElementType::kU8;
   if (layout.sparse()) make_sparse(rhs);
-  find_form_of(layout)->packing->pack(
+  find_format_of(layout)->packing->pack(
       layout, {rhs, columns, kDepth, kTileColumns, 1, rhs_u8, nullptr, 0}, 0, columns, packed);
   const uint8_t* const lhs = kOperands.lhs;
   if (kernel.gather)
@@ -62,13 +62,14 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
   Tile tile = make_tile(kernel.gather ? panel : lhs, packed, 1, rows, columns, out);
   tile.rhs_stride = layout.panel_width(0, columns) * layout.group_bytes();
   tile.rhs_panel_stride = layout.width * layout.lane_bytes(kDepth);
-  if (kernel.multiply_strip && rounds_to_nearest() && !strips_as_tiles(kernel, tile, (uint8_t*)out))
+  if (kernel.multiply_micro_panel && rounds_to_nearest() &&
+      !micro_panels_as_tiles(kernel, tile, (uint8_t*)out))
     return false;
   kernel.multiply(tile);
   return is_product(
       out, rows, columns,
-      [&](size_t i, size_t k) { return value(lhs[i * kDepth + k], kernel.lhs_domain); },
-      [&](size_t k, size_t j) { return value(rhs[k * kTileColumns + j], layout.domain); });
+      [&](size_t i, size_t k) { return value(lhs[i * kDepth + k], kernel.lhs_element_type); },
+      [&](size_t k, size_t j) { return value(rhs[k * kTileColumns + j], layout.element_type); });
 }
 
 }  // namespace
@@ -85,18 +86,19 @@ bool rounds_to_nearest() {
 }
 
 bool passes(const TierOps& ops) {
-  return !rounds_to_nearest() || (finishes(ops) && quantizes(ops));
+  return !rounds_to_nearest() || (epilogue_is_right(ops) && quantizes(ops));
 }
 
 bool passes(const MicroKernel& kernel) {
-  const bool narrowing = kernel.is(kNarrows) && rounds_to_nearest();
+  const bool requantizing = kernel.is(kRequantizes) && rounds_to_nearest();
   const auto passes_tile = [&](size_t rows, size_t columns) {
-    return multiplies(kernel, rows, columns) && (!narrowing || narrows(kernel, rows, columns));
+    return multiplies(kernel, rows, columns) &&
+           (!requantizing || requantizes(kernel, rows, columns));
   };
   const size_t columns = smaller(kernel.nr, kTileColumns);
   return passes_tile(smaller(kernel.mr, kTileRows), columns) &&
          (!kernel.tall_nr || passes_tile(smaller(kernel.tall_mr, kTileRows), kernel.tall_nr)) &&
-         (!kernel.multiply_strip || !narrowing || narrows_strips(kernel));
+         (!kernel.multiply_micro_panel || !requantizing || requantizes_micro_panels(kernel));
 }
 
 IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu) {
@@ -106,14 +108,14 @@ IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu) {
     if (!supports(cpu, *kernel)) continue;
     if (!(looked_at & tier) && !passes(ops_of(kernel->isa))) failing |= tier;
     looked_at |= tier;
-    if (!kernel->is(kTried) && !passes(*kernel)) failing |= tier;
+    if (!kernel->is(kOptional) && !passes(*kernel)) failing |= tier;
   }
   return failing;
 }
 
-bool passes_tried(const KernelList& kernels, const CpuFeatures& cpu) {
+bool passes_optional(const KernelList& kernels, const CpuFeatures& cpu) {
   for (const MicroKernel* kernel : kernels)
-    if (kernel->is(kTried) && supports(cpu, *kernel) && !passes(*kernel)) return false;
+    if (kernel->is(kOptional) && supports(cpu, *kernel) && !passes(*kernel)) return false;
   return true;
 }
 

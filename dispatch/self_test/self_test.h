@@ -16,7 +16,7 @@ bool passes(const MicroKernel& kernel);  // of bytes
 
 // The tiers that `cpu` supports and that got something wrong: their operations or these kernels.
 IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu);
-// Whether those that no tier depends on (kTried) are right.
-bool passes_tried(const KernelList& kernels, const CpuFeatures& cpu);
+// Whether those that no tier depends on (kOptional) are right.
+bool passes_optional(const KernelList& kernels, const CpuFeatures& cpu);
 
 }  // namespace octet

@@ -87,11 +87,11 @@ constexpr OtherCost kOtherCosts[] = {
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::macs, 65},
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::tile, 44},
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::tile_tap, 12.5},
-    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::word_macs, 35},
-    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::word_exposed, 0.14},
-    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::word_in, 0.37},
-    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::word_out, 0.16},
-    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::word_call, 46},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::int16_macs, 35},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::int16_exposed, 0.14},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::int16_in, 0.37},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::int16_out, 0.16},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::int16_call, 46},
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::transform_call, 9},
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::depthwise, 0.3},
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::depthwise_line, 64},
@@ -108,16 +108,16 @@ constexpr OtherCost kOtherCosts[] = {
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::sparse_macs_beside, 91},
     // In order: what published issue rules give of the kernels' loops.
     {OCTET_DESIGN_CORTEX_A53, Isa::kNeon, &TierCosts::macs, 4},
-    {OCTET_DESIGN_CORTEX_A53, Isa::kNeon, &TierCosts::word_macs, 2.9},
+    {OCTET_DESIGN_CORTEX_A53, Isa::kNeon, &TierCosts::int16_macs, 2.9},
     {OCTET_DESIGN_CORTEX_A55, Isa::kNeon, &TierCosts::macs, 4},
-    {OCTET_DESIGN_CORTEX_A55, Isa::kNeon, &TierCosts::word_macs, 2.9},
+    {OCTET_DESIGN_CORTEX_A55, Isa::kNeon, &TierCosts::int16_macs, 2.9},
     {OCTET_DESIGN_CORTEX_A55, Isa::kDotprod, &TierCosts::macs, 14},
-    {OCTET_DESIGN_CORTEX_A55, Isa::kDotprod, &TierCosts::word_macs, 2.9},
+    {OCTET_DESIGN_CORTEX_A55, Isa::kDotprod, &TierCosts::int16_macs, 2.9},
     // Four SDOT or SMMLA in a cycle, two SMLAL: llvm-mca's estimates of the kernels' loops.
     {OCTET_DESIGN_NEOVERSE_V1, Isa::kDotprod, &TierCosts::macs, 60},
-    {OCTET_DESIGN_NEOVERSE_V1, Isa::kDotprod, &TierCosts::word_macs, 8},
+    {OCTET_DESIGN_NEOVERSE_V1, Isa::kDotprod, &TierCosts::int16_macs, 8},
     {OCTET_DESIGN_NEOVERSE_V1, Isa::kI8mm, &TierCosts::macs, 120},
-    {OCTET_DESIGN_NEOVERSE_V1, Isa::kI8mm, &TierCosts::word_macs, 8},
+    {OCTET_DESIGN_NEOVERSE_V1, Isa::kI8mm, &TierCosts::int16_macs, 8},
 };
 
 template <size_t kCount>

@@ -10,7 +10,7 @@
 namespace octet {
 namespace {
 
-constexpr KernelKind kBytes = KernelKind::kBytes, kWords = KernelKind::kWords,
+constexpr KernelKind kInt8 = KernelKind::kInt8, kInt16 = KernelKind::kInt16,
                      kDepthwise = KernelKind::kDepthwise, kGrouped = KernelKind::kGrouped;
 
 // Without sparse kernels such a form is known, so that its blobs are, but nothing is packed so.
@@ -19,54 +19,54 @@ constexpr const Packing& kSparse = OCTET_IF_SPARSE(kSparsePacking, kNoSparse);
 
 // The layouts are constants beside the kernels that read them, and say there why they are so.
 // clang-format off
-constexpr Form kForms[] = {
+constexpr WeightFormat kFormats[] = {
     // SSE4.1, AVX2, AVX-VNNI, AVX512-VNNI
-    {FormId::kS8_16x4, "s8_16x4", kX86Layout, kBytes, &kDensePacking},
+    {FormatId::kS8_16x4, "s8_16x4", kX86Layout, kInt8, &kDensePacking},
     // AVX2, where pairs of neighbours along K fit 16 bits
-    {FormId::kS8_16x4_paired, "s8_16x4_paired", kX86PairedLayout, kBytes, &kDensePacking},
+    {FormatId::kS8_16x4_paired, "s8_16x4_paired", kX86PairedLayout, kInt8, &kDensePacking},
     // I8MM, which reads u8 weights as they are
-    {FormId::kS8_8x8, "s8_8x8", kI8mmLayout, kBytes, &kDensePacking},
-    {FormId::kU8_8x8, "u8_8x8", kI8mmU8Layout, kBytes, &kDensePacking},
+    {FormatId::kS8_8x8, "s8_8x8", kI8mmLayout, kInt8, &kDensePacking},
+    {FormatId::kU8_8x8, "u8_8x8", kI8mmU8Layout, kInt8, &kDensePacking},
     // DOTPROD: the last panel may be half as wide
-    {FormId::kS8_16x4_step8, "s8_16x4_step8", kDotprodLayout, kBytes, &kDensePacking},
+    {FormatId::kS8_16x4_step8, "s8_16x4_step8", kDotprodLayout, kInt8, &kDensePacking},
     // NEON
-    {FormId::kS8_4x16, "s8_4x16", kNeonLayout, kBytes, &kDensePacking},
+    {FormatId::kS8_4x16, "s8_4x16", kNeonLayout, kInt8, &kDensePacking},
     // SCALAR, and a kernel of its that no power of two divides
-    {FormId::kS8_4x4, "s8_4x4", kScalarLayout, kBytes, &kDensePacking},
-    {FormId::kS8_5x2, "s8_5x2", kScalarTestLayout, kBytes, &kDensePacking, true},
+    {FormatId::kS8_4x4, "s8_4x4", kScalarLayout, kInt8, &kDensePacking},
+    {FormatId::kS8_5x2, "s8_5x2", kScalarTestLayout, kInt8, &kDensePacking, true},
     // All tiers: 2:4 sparse
-    {FormId::kS8_16x16_2of4, "s8_16x16_2of4", kSparseLayout, kBytes, &kSparse},
+    {FormatId::kS8_16x16_2of4, "s8_16x16_2of4", kSparseLayout, kInt8, &kSparse},
     // AVX-VNNI, AVX512-VNNI, few rows: the same in fewer bytes
-    {FormId::kS8_16x32_2of4, "s8_16x32_2of4", kSparseTightLayout, kBytes, &kSparse},
+    {FormatId::kS8_16x32_2of4, "s8_16x32_2of4", kSparseTightLayout, kInt8, &kSparse},
     // Winograd: x86, Arm, SCALAR
-    {FormId::kS16_16x2, "s16_16x2", kX86WordLayout, kWords},
-    {FormId::kS16_8x1, "s16_8x1", kArmWordLayout, kWords},
-    {FormId::kS16_4x2, "s16_4x2", kScalarWordLayout, kWords},
+    {FormatId::kS16_16x2, "s16_16x2", kX86Int16Layout, kInt16},
+    {FormatId::kS16_8x1, "s16_8x1", kArmInt16Layout, kInt16},
+    {FormatId::kS16_4x2, "s16_4x2", kScalarInt16Layout, kInt16},
     // All tiers. Within a group, channels have the order of interleaved pixels
-    {FormId::kS8_64x4_depthwise, "s8_64x4_depthwise", kDepthwiseLayout, kDepthwise},
-    {FormId::kS16_64x4_depthwise, "s16_64x4_depthwise", kDepthwiseWordLayout, kDepthwise},
+    {FormatId::kS8_64x4_depthwise, "s8_64x4_depthwise", kDepthwiseLayout, kDepthwise},
+    {FormatId::kS16_64x4_depthwise, "s16_64x4_depthwise", kDepthwiseInt16Layout, kDepthwise},
     // Likewise. Groups of channels are together in one quarter of a vector
-    {FormId::kS8_64x4_grouped, "s8_64x4_grouped", kGroupedLayout, kGrouped},
+    {FormatId::kS8_64x4_grouped, "s8_64x4_grouped", kGroupedLayout, kGrouped},
 };
 // clang-format on
-constexpr size_t kCount = sizeof kForms / sizeof kForms[0];
+constexpr size_t kCount = sizeof kFormats / sizeof kFormats[0];
 
 }  // namespace
 
-const Form* nth_form(size_t index) { return index < kCount ? &kForms[index] : nullptr; }
+const WeightFormat* nth_format(size_t index) { return index < kCount ? &kFormats[index] : nullptr; }
 
-const Form* find_form(uint16_t id) {
-  for (const Form& form : kForms)
-    if ((uint16_t)form.id == id) return &form;
+const WeightFormat* find_format(uint16_t id) {
+  for (const WeightFormat& format : kFormats)
+    if ((uint16_t)format.id == id) return &format;
   return nullptr;
 }
 
-const Form* find_form_of(const RhsLayout& layout) {
-  for (const Form& form : kForms)
-    if (form.layout == layout) return &form;
+const WeightFormat* find_format_of(const RhsLayout& layout) {
+  for (const WeightFormat& format : kFormats)
+    if (format.layout == layout) return &format;
   return nullptr;
 }
 
-const Form& form_of(FormId id) { return *find_form((uint16_t)id); }
+const WeightFormat& format_of(FormatId id) { return *find_format((uint16_t)id); }
 
 }  // namespace octet

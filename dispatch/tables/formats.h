@@ -6,9 +6,9 @@
 
 namespace octet {
 
-const Form* nth_form(size_t index);                 // null past the last
-const Form* find_form(uint16_t id);                 // null if there is none
-const Form* find_form_of(const RhsLayout& layout);  // likewise
-const Form& form_of(FormId id);
+const WeightFormat* nth_format(size_t index);                 // null past the last
+const WeightFormat* find_format(uint16_t id);                 // null if there is none
+const WeightFormat* find_format_of(const RhsLayout& layout);  // likewise
+const WeightFormat& format_of(FormatId id);
 
 }  // namespace octet

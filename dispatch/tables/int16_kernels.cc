@@ -15,6 +15,6 @@ constexpr const MicroKernel* kRows[] = {
 
 }  // namespace
 
-KernelList word_kernels() { return {kRows, sizeof kRows / sizeof kRows[0] - 1}; }
+KernelList int16_kernels() { return {kRows, sizeof kRows / sizeof kRows[0] - 1}; }
 
 }  // namespace octet

@@ -16,6 +16,6 @@ constexpr const MicroKernel* kRows[] = {
 
 }  // namespace
 
-KernelList byte_kernels() { return {kRows, sizeof kRows / sizeof kRows[0]}; }
+KernelList int8_kernels() { return {kRows, sizeof kRows / sizeof kRows[0]}; }
 
 }  // namespace octet

@@ -10,8 +10,8 @@ using KernelList = Table<MicroKernel>;
 using DepthwiseList = Table<DepthwiseKernel>;
 
 // Those compiled in, each list in a file of its own: products of matrices need only the first.
-KernelList byte_kernels();
-KernelList word_kernels();
+KernelList int8_kernels();
+KernelList int16_kernels();
 DepthwiseList depthwise_kernels();
 
 }  // namespace octet

@@ -18,15 +18,15 @@ struct Tier {
   // A limit to this tier allows all tiers that need no more than it and these.
   Features also_allows = 0;
   // How weights lie: s8, u8 as given, words for Winograd.
-  FormId bytes, bytes_u8, words;
+  FormatId bytes, int8_u8, words;
   // Depthwise ones without and with zero points, grouped ones, 2:4 sparse ones and those for runs
   // of at most tight_rows rows, where they take fewer bytes: alike on all tiers
-  FormId depthwise = FormId::kS8_64x4_depthwise, depthwise_words = FormId::kS16_64x4_depthwise,
-         grouped = FormId::kS8_64x4_grouped, sparse = FormId::kS8_16x16_2of4,
-         sparse_tight = FormId::kS8_16x32_2of4;
+  FormatId depthwise = FormatId::kS8_64x4_depthwise,
+           depthwise_int16 = FormatId::kS16_64x4_depthwise, grouped = FormatId::kS8_64x4_grouped,
+           sparse = FormatId::kS8_16x16_2of4, sparse_tight = FormatId::kS8_16x32_2of4;
   size_t tight_rows = 0;
   // Of s8 and u8 weights, where their values allow it and it is faster; kNone if there is no such
-  FormId paired = FormId::kNone;
+  FormatId paired = FormatId::kNone;
   TierCosts costs;
 };
 
@@ -45,7 +45,7 @@ Isa best_of(IsaMask tiers);  // kPortableIsa if there is none
 
 RhsLayout layout_of(Isa isa, bool rhs_u8);  // of dense matrices
 // Of 2:4 sparse ones k deep, for runs of at most so many rows (0 = any)
-const Form& sparse_form_of(const Tier& tier, size_t rows, size_t k);
-Isa smallest_isa(const Form& form);  // that wants it; kPortableIsa of those for tests
+const WeightFormat& sparse_format_of(const Tier& tier, size_t rows, size_t k);
+Isa smallest_isa(const WeightFormat& format);  // that wants it; kPortableIsa of those for tests
 
 }  // namespace octet

@@ -74,7 +74,7 @@ TuningSource::~TuningSource() { free(file_); }
 octet_status TuningSource::open(const octet_machine* machine, const Environment& environment,
                                 octet_error* error) {
   if (machine) {
-    Given<octet_machine> given;
+    CallerStruct<octet_machine> given;
     OCTET_TRY(given.read(machine, "machine", error));
     if (given->tuning) text_ = given->tuning->text, bytes_ = given->tuning->bytes;
     return OCTET_OK;

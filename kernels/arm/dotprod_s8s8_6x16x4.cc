@@ -16,7 +16,7 @@
 
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/copy_bytes.h"
-#include "kernels/arm/shared/dotprod_strip.h"
+#include "kernels/arm/shared/dotprod_micro_panel.h"
 #include "kernels/arm/shared/pinned.h"
 #include "kernels/arm/shared/store_tile.h"
 #include "kernels/core/unroll.h"
@@ -142,7 +142,7 @@ void multiply(const Tile& t, bool in_order) {
     if (++tap == t.taps) break;
     if (t.tap_steps) base += t.tap_steps[tap - 1];
   }
-  leave_tile(t, acc);
+  store_tile(t, acc);
 }
 
 template <int vectors>
@@ -156,7 +156,7 @@ void dispatch(const Tile& t) {
 }
 
 // s32, and rows that are no six, tile by tile.
-void multiply_strip(const Tile& t) {
+void multiply_micro_panel(const Tile& t) {
   size_t row = 0;
   if (t.scale) {
     row = t.rows / kMr * kMr;
@@ -177,25 +177,26 @@ void multiply_strip(const Tile& t) {
 const MicroKernel dotprod_s8s8_6x16x4 = {
     .name = "dotprod_s8s8_6x16x4",
     .isa = Isa::kDotprod,
-    .lhs_domain = Domain::kS8,
+    .lhs_element_type = ElementType::kS8,
     .mr = kMr,
     .nr = 4 * kVectors,
-    .flags = kAnyLhs | kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight,
+    .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
     .rhs_layout = kDotprodLayout,
     .lhs_kr = 4,
     .multiply = dispatch<false>,
-    .multiply_strip = multiply_strip,
-    .strip_depth = {DotStrip::kLeast, DotStrip::kMost},
+    .multiply_micro_panel = multiply_micro_panel,
+    .micro_panel_depth = {DotMicroPanel::kLeast, DotMicroPanel::kMost},
 };
 
 // For Cortex-A55 and its like.
 const MicroKernel dotprod_s8s8_inorder_6x16x4 = {
     .name = "dotprod_s8s8_inorder_6x16x4",
     .isa = Isa::kDotprod,
-    .lhs_domain = Domain::kS8,
+    .lhs_element_type = ElementType::kS8,
     .mr = kMr,
     .nr = 4 * kVectors,
-    .flags = kAnyLhs | kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight | kInOrder,
+    .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly |
+             kInOrder,
     .rhs_layout = kDotprodLayout,
     .lhs_kr = 4,
     .multiply = dispatch<true>,

@@ -54,8 +54,8 @@ struct Dotprod : Sixteen {
 const DepthwiseKernel dotprod_s8s8_dw16 = {
     .name = "dotprod_s8s8_dw16",
     .isa = Isa::kDotprod,
-    .lhs_domain = Domain::kS8,
-    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kTfliteRight,
+    .lhs_element_type = ElementType::kS8,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kTfliteRightShiftOnly,
     .layout = kDepthwiseLayout,
     .channels = 16,
     .reach = 16,

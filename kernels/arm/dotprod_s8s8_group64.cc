@@ -33,7 +33,7 @@ struct Machine : GroupedSixteen {
 
 }  // namespace
 
-const DepthwiseKernel dotprod_s8s8_group64 =
-    grouped_kernel<Machine>("dotprod_s8s8_group64", Isa::kDotprod, Domain::kS8, kGroupedLayout);
+const DepthwiseKernel dotprod_s8s8_group64 = grouped_kernel<Machine>(
+    "dotprod_s8s8_group64", Isa::kDotprod, ElementType::kS8, kGroupedLayout);
 
 }  // namespace octet

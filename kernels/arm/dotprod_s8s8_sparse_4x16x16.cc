@@ -106,7 +106,7 @@ void multiply(const Tile& t) {
   OCTET_NO_UNROLL
   for (size_t pairs = groups / 2; pairs; --pairs) add_groups<2>(acc, tables, values, places, seven);
   if (groups % 2) add_groups<1>(acc, tables, values, places, seven);
-  leave_tile(t, acc);
+  store_tile(t, acc);
 }
 
 constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>, multiply<4>};
@@ -118,10 +118,10 @@ void dispatch(const Tile& t) { kByRows[t.rows - 1](t); }
 const MicroKernel dotprod_s8s8_sparse_4x16x16 = {
     .name = "dotprod_s8s8_sparse_4x16x16",
     .isa = Isa::kDotprod,
-    .lhs_domain = Domain::kS8,
+    .lhs_element_type = ElementType::kS8,
     .mr = kMr,
     .nr = 4 * kVectors,
-    .flags = kAnyLhs | kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight,
+    .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
     .rhs_layout = kSparseLayout,
     .gather = gather_tables,
     .lhs_kr = 16,

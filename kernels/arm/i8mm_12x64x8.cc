@@ -75,7 +75,7 @@ inline void store8(uint64_t word, uint8_t* to) { __builtin_memcpy(to, &word, siz
 
 // The rest of the depth, and a row that does not exist: zero. `to` is where the last group begins
 // that is not whole.
-__attribute__((noinline)) void finish_panel(const Rows& r, size_t lanes, uint8_t* to) {
+__attribute__((noinline)) void pad_panel(const Rows& r, size_t lanes, uint8_t* to) {
   const size_t bytes = r.depth % 8, done = r.depth - bytes;
   if (bytes) {
     const uint64_t flips = (r.flip ? kFlips : 0) >> (64 - 8 * bytes);
@@ -148,7 +148,7 @@ void gather(const Rows& r, uint8_t* to) {
     OCTET_UNROLL(12)
     for (int i = 0; i < 2 * pairs; ++i) store8(load8(row[i] + k) ^ (flip ? kFlips : 0), to + 8 * i);
   }
-  if (depth % 8 || r.rows % 2) finish_panel(r, 2 * pairs, to);
+  if (depth % 8 || r.rows % 2) pad_panel(r, 2 * pairs, to);
 }
 
 template <bool flip>
@@ -183,10 +183,10 @@ OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[pairs][4], uint8_t* ds
   }
 }
 
-template <int pairs, Exit exit>
-OCTET_INLINE inline void store_narrow(const int32x4_t (&acc)[pairs][4], const float* scales,
-                                      size_t apart, const Narrowing16 n, uint8_t* dst,
-                                      size_t stride, bool odd) {
+template <int pairs, Store exit>
+OCTET_INLINE inline void store_requantized(const int32x4_t (&acc)[pairs][4], const float* scales,
+                                           size_t apart, const Requantizing16 n, uint8_t* dst,
+                                           size_t stride, bool odd) {
   using Scale = typename ScaleOf<exit>::Type;
   Scale scale[4];  // of columns 2j, 2j + 1, 2j, 2j + 1
   OCTET_UNROLL(4)
@@ -198,7 +198,7 @@ OCTET_INLINE inline void store_narrow(const int32x4_t (&acc)[pairs][4], const fl
   OCTET_UNROLL(6)
   for (int p = 0; p < pairs; ++p, dst += 2 * stride) {
     // Each 32 bits hold two bytes of the first row and two of the second.
-    const uint32x4_t blocks = vreinterpretq_u32_u8(narrowed<exit>(acc[p], scale, n));
+    const uint32x4_t blocks = vreinterpretq_u32_u8(requantized<exit>(acc[p], scale, n));
     vst1_u8(dst + second_row<pairs>(odd, p, stride), vreinterpret_u8_u16(vshrn_n_u32(blocks, 16)));
     vst1_u8(dst, vreinterpret_u8_u16(vmovn_u32(blocks)));
   }
@@ -315,13 +315,13 @@ void multiply(const Tile& t, Signs signs) {
                init_stride = t.init_stride, element = saturated || t.scale ? 1 : 4;
   const int32_t* init = t.init;
   const float* scale = t.scale;
-  Narrowing16 narrow;
+  Requantizing16 requantization;
   size_t tflite_apart = 0;
   if (saturated || scale) {
-    narrow = narrowing16(*t.narrow);
-    if (!saturated) tflite_apart = t.narrow->tflite_apart;
+    requantization = requantizing16(*t.requantization);
+    if (!saturated) tflite_apart = t.requantization->tflite_apart;
   }
-  OCTET_SPILL(narrow);
+  OCTET_SPILL(requantization);
   const bool odd = t.rows % 2;
   uint8_t* dst = (uint8_t*)t.dst;
   size_t stride = t.dst_stride;
@@ -335,13 +335,14 @@ void multiply(const Tile& t, Signs signs) {
     dst = columns < kWidth ? whole : dst;
     stride = columns < kWidth ? kWidth * element : stride;
     if constexpr (saturated)
-      store_narrow<pairs, Exit::kSaturated>(acc, scale, 0, narrow, dst, stride, odd);
+      store_requantized<pairs, Store::kSaturated>(acc, scale, 0, requantization, dst, stride, odd);
     else if (!scale)
       store_s32(acc, dst, stride, odd);
     else if (tflite_apart)
-      store_narrow<pairs, Exit::kTflite>(acc, scale, tflite_apart, narrow, dst, stride, odd);
+      store_requantized<pairs, Store::kTflite>(acc, scale, tflite_apart, requantization, dst,
+                                               stride, odd);
     else
-      store_narrow<pairs, Exit::kClamped>(acc, scale, 0, narrow, dst, stride, odd);
+      store_requantized<pairs, Store::kClamped>(acc, scale, 0, requantization, dst, stride, odd);
     init += columns > kWidth ? kWidth : 0;
     start_alike(init, blocks, acc);
     if (columns <= kWidth) {
@@ -363,7 +364,7 @@ constexpr void (*kByPairs[kPairs])(const Tile&, Signs) = {
 
 template <Signs signs>
 void dispatch(const Tile& t) {
-  (exit_of(t) == Exit::kSaturated ? kByPairs<true> : kByPairs<false>)[(t.rows - 1) / 2](t, signs);
+  (store_of(t) == Store::kSaturated ? kByPairs<true> : kByPairs<false>)[(t.rows - 1) / 2](t, signs);
 }
 
 }  // namespace
@@ -371,10 +372,10 @@ void dispatch(const Tile& t) {
 const MicroKernel i8mm_s8s8_12x64x8 = {
     .name = "i8mm_s8s8_12x64x8",
     .isa = Isa::kI8mm,
-    .lhs_domain = Domain::kS8,
+    .lhs_element_type = ElementType::kS8,
     .mr = 2 * kPairs,
     .nr = kNr,
-    .flags = kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight,
+    .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
     .rhs_layout = kI8mmLayout,
     .gather = gather_pairs,
     .lhs_lanes_step = 2,
@@ -385,10 +386,10 @@ const MicroKernel i8mm_s8s8_12x64x8 = {
 const MicroKernel i8mm_u8s8_12x64x8 = {
     .name = "i8mm_u8s8_12x64x8",
     .isa = Isa::kI8mm,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = 2 * kPairs,
     .nr = kNr,
-    .flags = kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight,
+    .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
     .rhs_layout = kI8mmLayout,
     .gather = gather_pairs,
     .lhs_lanes_step = 2,
@@ -401,10 +402,10 @@ const MicroKernel i8mm_u8s8_12x64x8 = {
 const MicroKernel i8mm_u8u8_12x64x8 = {
     .name = "i8mm_u8u8_12x64x8",
     .isa = Isa::kI8mm,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = 2 * kPairs,
     .nr = kNr,
-    .flags = kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight | kAnyLhs,
+    .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly | kAnyLhs,
     .rhs_layout = kI8mmU8Layout,
     .gather = gather_pairs,
     .lhs_lanes_step = 2,

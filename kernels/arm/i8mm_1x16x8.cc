@@ -125,13 +125,13 @@ void multiply(const Tile& t, Signs signs) {
       decltype(like) scale[4];
       OCTET_UNROLL(4)
       for (int v = 0; v < 4; ++v)
-        scale[v] = like.at(t.scale + 4 * (v % kVectors), t.narrow->tflite_apart);
+        scale[v] = like.at(t.scale + 4 * (v % kVectors), t.requantization->tflite_apart);
       const int32x4_t all[4] = {columns[0], columns[1], columns[kVectors - 2],
                                 columns[kVectors - 1]};
-      return narrowed<Exit::kClamped>(all, scale, narrowing16(*t.narrow));
+      return requantized<Store::kClamped>(all, scale, requantizing16(*t.requantization));
     };
     const uint8x16_t bytes =
-        t.narrow->tflite_apart ? bytes_by(TfliteRight{}) : bytes_by(FloatScale{});
+        t.requantization->tflite_apart ? bytes_by(TfliteRight{}) : bytes_by(FloatScale{});
     if (panels == 2)
       vst1q_u8(dst, bytes);
     else
@@ -153,11 +153,11 @@ void dispatch(const Tile& t) {
 const MicroKernel i8mm_s8s8_1x16x8 = {
     .name = "i8mm_s8s8_1x16x8",
     .isa = Isa::kI8mm,
-    .lhs_domain = Domain::kS8,
+    .lhs_element_type = ElementType::kS8,
     .mr = 1,
     .nr = kNr,
     .m_max = 1,
-    .flags = kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight,
+    .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
     .rhs_layout = kI8mmLayout,
     .lhs_kr = 8,
     .multiply = dispatch<Signs::kS8S8>,
@@ -166,11 +166,11 @@ const MicroKernel i8mm_s8s8_1x16x8 = {
 const MicroKernel i8mm_u8s8_1x16x8 = {
     .name = "i8mm_u8s8_1x16x8",
     .isa = Isa::kI8mm,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = 1,
     .nr = kNr,
     .m_max = 1,
-    .flags = kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight,
+    .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
     .rhs_layout = kI8mmLayout,
     .lhs_kr = 8,
     .multiply = dispatch<Signs::kU8S8>,
@@ -179,11 +179,11 @@ const MicroKernel i8mm_u8s8_1x16x8 = {
 const MicroKernel i8mm_u8u8_1x16x8 = {
     .name = "i8mm_u8u8_1x16x8",
     .isa = Isa::kI8mm,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = 1,
     .nr = kNr,
     .m_max = 1,
-    .flags = kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight | kAnyLhs,
+    .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly | kAnyLhs,
     .rhs_layout = kI8mmU8Layout,
     .lhs_kr = 8,
     .multiply = dispatch<Signs::kU8U8>,

@@ -20,11 +20,11 @@ extern const MicroKernel dotprod_s8s8_inorder_6x16x4;
 extern const MicroKernel dotprod_s8s8_sparse_4x16x16;
 
 extern const MicroKernel neon_s8s8_4x64x16;
-extern const MicroKernel neon_s8s8_least_4x64x16;
+extern const MicroKernel neon_s8s8_int8min_4x64x16;
 extern const MicroKernel neon_s8s8_2x64x16;
-extern const MicroKernel neon_s8s8_least_2x64x16;
+extern const MicroKernel neon_s8s8_int8min_2x64x16;
 extern const MicroKernel neon_s8s8_sparse_2x16x16;
-extern const MicroKernel neon_s8s8_sparse_least_2x16x16;
+extern const MicroKernel neon_s8s8_sparse_int8min_2x16x16;
 
 extern const DepthwiseKernel dotprod_s8s8_dw16;
 extern const DepthwiseKernel neon_s8s8_dw16;

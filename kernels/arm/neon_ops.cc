@@ -20,7 +20,7 @@ constexpr size_t kLanes = 16;  // columns that are done together
 struct Addition {
   TfliteVector product, residual, sum;
   int32x4_t lo, hi;
-  explicit Addition(const Finish& f)
+  explicit Addition(const Epilogue& f)
       : product(tflite_vector(f.product_scale)),
         residual(tflite_vector(f.residual_tflite)),
         sum(tflite_vector(f.sum_scale)),
@@ -35,8 +35,8 @@ struct Addition {
 
 // kLanes columns or, by way of copies, fewer.
 template <bool adds>
-void finish_columns(const Finish& f, const FinishTile& t, size_t first, size_t count) {
-  const Narrowing n = narrowing({f.zero_point, f.lo, f.hi, f.dst_u8});
+void epilogue_of_columns(const Epilogue& f, const EpilogueTile& t, size_t first, size_t count) {
+  const Requantizing n = requantizing({f.zero_point, f.lo, f.hi, f.dst_u8});
   const int32x4_t zero_point = vdupq_n_s32(f.zero_point - (f.dst_u8 ? 128 : 0));
   const Addition addition(f);
   int32_t multiplier[kLanes] = {}, shift[kLanes] = {}, acc[kLanes] = {}, residual[kLanes] = {};
@@ -88,23 +88,23 @@ void quantize_floats(const Quantization& by, const float* x, size_t count, uint8
   portable_ops.quantize_floats(by, x, count, out);
 }
 void copy_windows(const Windows& windows) { portable_ops.copy_windows(windows); }
-void others(const Finish& f, const FinishTile& t) { portable_ops.finish(f, t); }
+void others(const Epilogue& f, const EpilogueTile& t) { portable_ops.epilogue(f, t); }
 #else
 void init(const Init& i) { init_tile(i); }
-void others(const Finish& f, const FinishTile& t) { finish_tile(f, t); }
+void others(const Epilogue& f, const EpilogueTile& t) { apply_epilogue(f, t); }
 #endif
 
-void finish(const Finish& f, const FinishTile& t) {
-  if (f.mode != FinishMode::kTflite8) return others(f, t);
+void epilogue(const Epilogue& f, const EpilogueTile& t) {
+  if (f.mode != EpilogueMode::kTflite8) return others(f, t);
   for (size_t j = 0; j < t.cols; j += kLanes) {
     const size_t count = t.cols - j < kLanes ? t.cols - j : kLanes;
-    (f.has_residual ? finish_columns<true> : finish_columns<false>)(f, t, j, count);
+    (f.has_residual ? epilogue_of_columns<true> : epilogue_of_columns<false>)(f, t, j, count);
   }
 }
 
 }  // namespace
 
-const TierOps neon_ops = {init,         finish,          sum_rows,    quantize_row,
+const TierOps neon_ops = {init,         epilogue,        sum_rows,    quantize_row,
                           measure_rows, quantize_floats, copy_windows};
 
 }  // namespace octet

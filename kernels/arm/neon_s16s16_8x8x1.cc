@@ -4,6 +4,6 @@
 
 namespace octet {
 
-const MicroKernel neon_s16s16_8x8x1 = words_kernel("neon_s16s16_8x8x1");
+const MicroKernel neon_s16s16_8x8x1 = int16_kernel_of("neon_s16s16_8x8x1");
 
 }  // namespace octet

@@ -4,7 +4,7 @@
 
 namespace octet {
 
-const MicroKernel neon_s8s8_2x64x16 = bytes_kernel<false>("neon_s8s8_2x64x16");
-const MicroKernel neon_s8s8_least_2x64x16 = bytes_kernel<true>("neon_s8s8_least_2x64x16");
+const MicroKernel neon_s8s8_2x64x16 = int8_kernel_of<false>("neon_s8s8_2x64x16");
+const MicroKernel neon_s8s8_int8min_2x64x16 = int8_kernel_of<true>("neon_s8s8_int8min_2x64x16");
 
 }  // namespace octet

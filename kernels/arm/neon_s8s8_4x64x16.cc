@@ -4,8 +4,9 @@
 
 namespace octet {
 
-const MicroKernel neon_s8s8_4x64x16 = bytes_kernel<false, multiply_any<false>>("neon_s8s8_4x64x16");
-const MicroKernel neon_s8s8_least_4x64x16 =
-    bytes_kernel<true, multiply_any<true>>("neon_s8s8_least_4x64x16");
+const MicroKernel neon_s8s8_4x64x16 =
+    int8_kernel_of<false, multiply_any<false>>("neon_s8s8_4x64x16");
+const MicroKernel neon_s8s8_int8min_4x64x16 =
+    int8_kernel_of<true, multiply_any<true>>("neon_s8s8_int8min_4x64x16");
 
 }  // namespace octet

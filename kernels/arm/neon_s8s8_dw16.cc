@@ -85,7 +85,7 @@ struct Neon : Sixteen {
 };
 
 // Weights are words, and pixels are widened to them when they meet.
-struct NeonWords : Neon {
+struct NeonInt16 : Neon {
   static constexpr int kColumn = 128;
   static constexpr bool kCopyPerSign = false;
 
@@ -118,8 +118,8 @@ struct NeonWords : Neon {
 const DepthwiseKernel neon_s8s8_dw16 = {
     .name = "neon_s8s8_dw16",
     .isa = Isa::kNeon,
-    .lhs_domain = Domain::kS8,
-    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kTfliteRight,
+    .lhs_element_type = ElementType::kS8,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kTfliteRightShiftOnly,
     .layout = kDepthwiseLayout,
     .channels = 16,
     .reach = 16,
@@ -132,15 +132,15 @@ const DepthwiseKernel neon_s8s8_dw16 = {
 const DepthwiseKernel neon_s8s16_dw16 = {
     .name = "neon_s8s16_dw16",
     .isa = Isa::kNeon,
-    .lhs_domain = Domain::kS8,
-    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kTfliteRight,
-    .layout = kDepthwiseWordLayout,
+    .lhs_element_type = ElementType::kS8,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kTfliteRightShiftOnly,
+    .layout = kDepthwiseInt16Layout,
     .channels = 16,
     .reach = 16,
     .rows = 2,
     .walk_rows = 2,
-    .prepare = depthwise_prepare<NeonWords, uint64_t>,
-    .multiply = depthwise_multiply<NeonWords>,
+    .prepare = depthwise_prepare<NeonInt16, uint64_t>,
+    .multiply = depthwise_multiply<NeonInt16>,
 };
 
 }  // namespace octet

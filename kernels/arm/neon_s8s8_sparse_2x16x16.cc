@@ -99,7 +99,7 @@ void multiply(const Tile& t) {
                              vld1q_s32(t.init + i * t.init_stride + 4 * v));
     });
   });
-  leave_tile(t, sums);
+  store_tile(t, sums);
 }
 
 template <bool least>
@@ -112,23 +112,24 @@ void dispatch(const Tile& t) {
 const MicroKernel neon_s8s8_sparse_2x16x16 = {
     .name = "neon_s8s8_sparse_2x16x16",
     .isa = Isa::kNeon,
-    .lhs_domain = Domain::kS8,
+    .lhs_element_type = ElementType::kS8,
     .mr = kMr,
     .nr = 4 * kVectors,
-    .flags = kAnyLhs | kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight | kNoLeast,
+    .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly |
+             kNoInt8Min,
     .rhs_layout = kSparseLayout,
     .gather = gather_tables,
     .lhs_kr = 16,
     .multiply = dispatch<false>,
 };
 
-const MicroKernel neon_s8s8_sparse_least_2x16x16 = {
-    .name = "neon_s8s8_sparse_least_2x16x16",
+const MicroKernel neon_s8s8_sparse_int8min_2x16x16 = {
+    .name = "neon_s8s8_sparse_int8min_2x16x16",
     .isa = Isa::kNeon,
-    .lhs_domain = Domain::kS8,
+    .lhs_element_type = ElementType::kS8,
     .mr = kMr,
     .nr = 4 * kVectors,
-    .flags = kAnyLhs | kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight,
+    .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
     .rhs_layout = kSparseLayout,
     .gather = gather_tables,
     .lhs_kr = 16,

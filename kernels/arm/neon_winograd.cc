@@ -9,16 +9,16 @@ namespace {
 
 struct Lanes {
   static constexpr int kAhead = 0;
-  typedef uint16_t Words __attribute__((vector_size(16)));
+  typedef uint16_t Int16 __attribute__((vector_size(16)));
   typedef uint32_t Sums __attribute__((vector_size(16)));
   typedef float Floats __attribute__((vector_size(16)));
-  OCTET_INLINE static inline Words widen_u8(const uint8_t* bytes) {
-    return (Words)vmovl_u8(vld1_u8(bytes));
+  OCTET_INLINE static inline Int16 widen_u8(const uint8_t* bytes) {
+    return (Int16)vmovl_u8(vld1_u8(bytes));
   }
-  OCTET_INLINE static inline Words widen_s8(const uint8_t* bytes) {
-    return (Words)vmovl_s8(vld1_s8((const int8_t*)bytes));
+  OCTET_INLINE static inline Int16 widen_s8(const uint8_t* bytes) {
+    return (Int16)vmovl_s8(vld1_s8((const int8_t*)bytes));
   }
-  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Words words, int16_t factor,
+  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Int16 words, int16_t factor,
                                              uint8_t flip) {
     const int8x8_t rounded = vqmovn_s16(vqrdmulhq_n_s16((int16x8_t)words, factor));
     vst1_u8(bytes, veor_u8(vreinterpret_u8_s8(rounded), vdup_n_u8(flip)));
@@ -27,15 +27,15 @@ struct Lanes {
 };
 
 // Two outputs side by side make one register of bytes: 2 x 8 columns.
-template <typename Form>
+template <typename WeightFormat>
 void output_tile(const WinogradOutput& o) {
-  if (!o.scale) return output_s32<Form, Lanes>(o);
-  constexpr int m = Form::kOut;
-  const Narrowing n = narrowing(*o.narrow);
+  if (!o.scale) return output_s32<WeightFormat, Lanes>(o);
+  constexpr int m = WeightFormat::kOut;
+  const Requantizing n = requantizing(*o.requantization);
   int32x4_t q[2][m][m];
   for (size_t v = 0; 4 * v < o.cols; ++v) {
     Lanes::Sums out[m][m];
-    output_lanes<Form, Lanes>(o, 4 * v, out);
+    output_lanes<WeightFormat, Lanes>(o, 4 * v, out);
     const float32x4_t scale = vld1q_f32(o.scale + 4 * v);
     unroll<m>([&](auto y) OCTET_INLINE {
       unroll<m>([&](auto x) OCTET_INLINE { q[v][y][x] = scaled((int32x4_t)out[y][x], scale, n); });
@@ -61,10 +61,10 @@ void output_tile(const WinogradOutput& o) {
 }  // namespace
 
 const WinogradOps neon_winograd = {
-    {input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>,
-     input_tile<Form2x2Int8, Lanes>},
-    {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>,
-     output_tile<Form2x2Int8>},
+    {input_tile<Winograd2x2, Lanes>, input_tile<Winograd4x4, Lanes>,
+     input_tile<Winograd2x2Stride2, Lanes>, input_tile<Winograd2x2Int8, Lanes>},
+    {output_tile<Winograd2x2>, output_tile<Winograd4x4>, output_tile<Winograd2x2Stride2>,
+     output_tile<Winograd2x2Int8>},
     8};
 
 }  // namespace octet

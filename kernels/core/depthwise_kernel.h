@@ -34,14 +34,14 @@
 
 namespace octet {
 
-constexpr RhsLayout kDepthwiseLayout = {64, 64, 4, Domain::kS8};
-constexpr RhsLayout kDepthwiseWordLayout = {64, 64, 4, Domain::kS16};
+constexpr RhsLayout kDepthwiseLayout = {64, 64, 4, ElementType::kS8};
+constexpr RhsLayout kDepthwiseInt16Layout = {64, 64, 4, ElementType::kS16};
 constexpr size_t kDepthwiseGroup = 256;  // weights of a panel's group
 constexpr size_t depthwise_position(size_t channel) {
   return channel / 4 % 4 * 64 + channel / 16 * 16 + channel % 4 * 4;
 }
 
-constexpr RhsLayout kGroupedLayout = {64, 16, 4, Domain::kS8};
+constexpr RhsLayout kGroupedLayout = {64, 16, 4, ElementType::kS8};
 constexpr size_t kGroupedBlock = 16;
 constexpr size_t grouped_position(size_t quads, size_t channel, size_t quad) {
   const size_t group = 4 * quads;
@@ -52,7 +52,7 @@ constexpr size_t grouped_position(size_t quads, size_t channel, size_t quad) {
 
 // How a kernel goes about its work. The walks interleave each column of pixels once and use it for
 // all outputs that need it.
-enum class DepthwiseForm : uint8_t {
+enum class DepthwiseLoop : uint8_t {
   kTaps,     // any: four taps after the other; two output lines share the pixels that both need
   kWalk,     // 3x3, stride 1
   kWalkBy2,  // 3x3, stride 2 along a line
@@ -60,7 +60,7 @@ enum class DepthwiseForm : uint8_t {
 
 // One block of channels, prepared once and used for many tiles.
 struct DepthwiseBlock {
-  DepthwiseForm form;
+  DepthwiseLoop format;
   size_t groups;           // of the payload
   const uint8_t* weights;  // bytes or words: the block's part of its panel's first group
   // kTaps with two output lines has two sets of weights over the pixels of both: the second line's
@@ -76,7 +76,7 @@ struct DepthwiseBlock {
 // Some output lines, side by side columns, one block of channels. Pointers are to the block's first
 // channel.
 struct DepthwiseTile {
-  DepthwiseForm form;
+  DepthwiseLoop format;
   bool flip;             // lhs bytes are of the other sign
   size_t rows, columns;  // outputs
   // The kernel's; fewer where it stores partial blocks. Grouped: those of the block, and if they do
@@ -94,9 +94,9 @@ struct DepthwiseTile {
   size_t first_column, in_w;
   const uint8_t* zero;  // walks: a pixel outside
   const void* prepared;
-  size_t sets, set_groups;  // kTaps: as prepared
-  const Narrow* narrow;     // null: s32, always a whole block
-  bool raw = false;         // s32 for `leave`: in the kernel's own order
+  size_t sets, set_groups;               // kTaps: as prepared
+  const Requantization* requantization;  // null: s32, always a whole block
+  bool raw = false;                      // s32 for `leave`: in the kernel's own order
   uint8_t* dst;
   size_t dst_pixel, dst_line;  // bytes to the next column and row
 };
@@ -107,7 +107,7 @@ struct DepthwiseRaw {
   const int32_t* acc;
   size_t acc_pixel;  // to the next pixel, in elements
   size_t pixels, channels;
-  const Narrow* narrow;
+  const Requantization* requantization;
   uint8_t* dst;
   size_t dst_pixel;  // bytes
   size_t quads = 1;
@@ -120,7 +120,7 @@ using WidenPixelsFn = void (*)(const uint8_t* from, size_t step, size_t pixels, 
 struct DepthwiseKernel {
   const char* name;  // {isa}_{types}_dw{channels} or _group{channels}
   Isa isa;
-  Domain lhs_domain;
+  ElementType lhs_element_type;
   uint16_t flags = 0;  // KernelFlags
   RhsLayout layout;    // of the packed weights
   uint8_t channels;    // of a block; divides the layout's width

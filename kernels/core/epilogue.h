@@ -14,15 +14,15 @@
 
 namespace octet {
 
-enum class FinishMode : uint8_t { kS32, kF32, kFloat8, kTflite8 };
+enum class EpilogueMode : uint8_t { kS32, kF32, kFloat8, kTflite8 };
 
 struct TfliteScale {
   int32_t multiplier, shift;
 };
 
 // One per plan; the arrays cover all columns, padded with harmless values to a multiple of 64.
-struct Finish {
-  FinishMode mode;
+struct Epilogue {
+  EpilogueMode mode;
   bool dst_u8;
   bool has_residual, residual_u8;
   const float* scale;          // kF32, kFloat8; kTflite8: the first row of `tflite`
@@ -38,7 +38,7 @@ struct Finish {
   float residual_scale;                                   // kFloat8
   TfliteScale product_scale, residual_tflite, sum_scale;  // kTflite8 with residual
   int32_t intermediate_zero_point;                        // of the product then
-  const ByteSum* byte_sum;                                // that ADD in one rounding, or null
+  const TfliteAdd* tflite_add;                            // that ADD in one rounding, or null
   // The product's own clamp, before the residual: kTflite8 has always one, less the intermediate
   // zero point; kFloat8, where clamps_product.
   bool clamps_product;
@@ -51,7 +51,7 @@ struct Finish {
 };
 
 // A tile of accumulators and where it goes.
-struct FinishTile {
+struct EpilogueTile {
   const int32_t* acc;
   size_t acc_stride;  // elements
   size_t rows, cols;
@@ -63,13 +63,13 @@ struct FinishTile {
 namespace {
 
 // The same for kernels that finish by themselves.
-inline Narrow narrow_of(const Finish& f) {
+inline Requantization requantization_of(const Epilogue& f) {
   return {f.zero_point, f.lo, f.hi, f.dst_u8, f.tflite.apart, f.tflite.right_only};
 }
 
 }  // namespace
 
-using FindByteSumFn = bool (*)(const Finish&, ByteSum*);
-using FinishFn = void (*)(const Finish&, const FinishTile&);
+using FindTfliteAddFn = bool (*)(const Epilogue&, TfliteAdd*);
+using EpilogueFn = void (*)(const Epilogue&, const EpilogueTile&);
 
 }  // namespace octet

@@ -5,6 +5,6 @@
 
 namespace octet {
 
-using TouchFn = void (*)(const void* at, size_t bytes, bool write);
+using MemoryTraceFn = void (*)(const void* at, size_t bytes, bool write);
 
 }  // namespace octet

@@ -36,7 +36,7 @@ struct Tile {
   size_t dst_stride;  // bytes
   // null: s32. Readable up to cols rounded up to the layout's step. TFLite mode: see Narrow
   const float* scale;
-  const Narrow* narrow;  // with scale
+  const Requantization* requantization;  // with scale
 };
 
 using MultiplyFn = void (*)(const Tile&);
@@ -48,30 +48,30 @@ using WidenFn = void (*)(const uint8_t* rhs, size_t groups, int16_t* words);
 constexpr size_t kWidenTiles = 4;
 
 enum KernelFlags : uint16_t {
-  kAnyLhs = 1,     // takes an lhs of the other sign too, flipped on the way
-  kNarrows = 2,    // multiply can finish to 8 bits; of a kernel of words, its tier's transforms
-  kNoLeast = 4,    // exact only if no weight is -128
-  kTestsOnly = 8,  // never selected, only forced
-  // With kNarrows: only where max|acc| * scale < 2^15 - 1, as outputs of 8 bits make it nearly
+  kAnyLhs = 1,       // takes an lhs of the other sign too, flipped on the way
+  kRequantizes = 2,  // multiply can finish to 8 bits; of a kernel of words, its tier's transforms
+  kNoInt8Min = 4,    // exact only if no weight is -128
+  kTestsOnly = 8,    // never selected, only forced
+  // With kRequantizes: only where max|acc| * scale < 2^15 - 1, as outputs of 8 bits make it nearly
   // always
-  kNarrows16 = 16,
+  kRequantizes16 = 16,
   // gather puts the even steps of a group of lhs_kr before the odd ones
-  kEvenFirst = 32,
-  kNarrowsTflite = 64,  // with kNarrows: in TFLite mode, too
-  // With kNarrowsTflite: only where the certificate says that every column is divided
-  kTfliteRight = 128,
+  kGathersEvenStepsFirst = 32,
+  kRequantizesTflite = 64,  // with kRequantizes: in TFLite mode, too
+  // With kRequantizesTflite: only where the certificate says that every column is divided
+  kTfliteRightShiftOnly = 128,
   kRowInit = 256,  // knows Tile::row_init
   kInOrder = 512,  // selected only where all cores are known to execute in order
   // gather puts the complements of every eight steps behind them, and lhs_element_bytes is 2
-  kComplements = 1024,
+  kGathersComplements = 1024,
   // chosen only where it passes the self-test by itself: else its tier has a sibling, and stays
-  kTried = 2048,
+  kOptional = 2048,
 };
 
 struct MicroKernel {
   const char* name;  // {isa}_{types}_{mr}x{nr}x{kr}
   Isa isa;
-  Domain lhs_domain;  // rhs_layout.domain is the other half of the types
+  ElementType lhs_element_type;  // rhs_layout.domain is the other half of the types
   uint8_t mr;
   uint16_t nr;         // divides rhs_layout.width, or is a multiple of it where width == step
   uint16_t m_max = 0;  // selected for runs of at most this many rows; 0 = any
@@ -86,10 +86,10 @@ struct MicroKernel {
   MultiplyFn multiply;
   // Null, or multiply for any number of rows at a stride, of so many bytes, in one tap, and for nr
   // columns whose init is one row for all: with little depth, what a call costs counts
-  MultiplyFn multiply_strip = nullptr;
+  MultiplyFn multiply_micro_panel = nullptr;
   struct {
     uint16_t least, most;
-  } strip_depth = {};
+  } micro_panel_depth = {};
   // Direct form at a stride: tiles of at most tall_nr columns may have tall_mr rows
   uint8_t tall_mr = 0, tall_nr = 0;
   WidenFn widen = nullptr;  // to nr * kr words per group

@@ -35,8 +35,10 @@ constexpr size_t kAlignment = 64;
 
 // Which integers an operand is made of. Flipping the top bit of a byte turns s8 into u8 and back,
 // and moves the zero point by 128. s16 is for operands that Octet makes itself (Winograd).
-enum class Domain : uint8_t { kS8, kU8, kS16 };
-constexpr size_t domain_bytes(Domain domain) { return domain == Domain::kS16 ? 2 : 1; }
+enum class ElementType : uint8_t { kS8, kU8, kS16 };
+constexpr size_t element_size(ElementType element_type) {
+  return element_type == ElementType::kS16 ? 2 : 1;
+}
 
 // Which of the weights a panel holds: all, or two of every four along depth, with their places in
 // half a byte each or a quarter (kernels/core/sparse.h).
@@ -46,7 +48,7 @@ struct RhsLayout {
   uint16_t width;  // lanes of a full panel
   uint16_t step;   // the last panel's lanes are a multiple of this
   uint16_t kr;
-  Domain domain;
+  ElementType element_type;
   Density density = Density::kAll;
   bool paired = false;  // depth in the order of pairs.h, with its tables behind
 
@@ -65,7 +67,7 @@ struct RhsLayout {
   constexpr size_t group_bytes() const { return stored(kr); }
   constexpr size_t lane_bytes(size_t k) const { return stored(depth(k)); }
   constexpr size_t bytes(size_t n, size_t k) const {
-    return lanes(n) * lane_bytes(k) * domain_bytes(domain);
+    return lanes(n) * lane_bytes(k) * element_size(element_type);
   }
   constexpr size_t panel_offset(size_t lane, size_t k) const {
     return lane / width * width * lane_bytes(k);
@@ -74,7 +76,7 @@ struct RhsLayout {
     return smaller(width, lanes(n) - lane / width * width);
   }
   constexpr bool operator==(const RhsLayout& o) const {
-    return width == o.width && step == o.step && kr == o.kr && domain == o.domain &&
+    return width == o.width && step == o.step && kr == o.kr && element_type == o.element_type &&
            density == o.density && paired == o.paired;
   }
 };

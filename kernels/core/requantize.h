@@ -7,8 +7,8 @@
 namespace octet {
 
 // The last steps that fit in registers. Used only where create has certified max|acc| * scale <
-// 2^31, or what kNarrows16 asks for, or in TFLite mode what TfliteColumns does.
-struct Narrow {
+// 2^31, or what kRequantizes16 asks for, or in TFLite mode what TfliteColumns does.
+struct Requantization {
   int32_t zero_point, lo, hi;
   bool dst_u8;
   // TFLite mode: the scales are TfliteColumns' first row, and the rows so far apart. Float mode: 0

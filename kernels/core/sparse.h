@@ -33,7 +33,7 @@
 namespace octet {
 
 constexpr size_t kSparseLanes = 16, kSparseSteps = 16;
-constexpr RhsLayout kSparseLayout = {kSparseLanes, kSparseLanes, kSparseSteps, Domain::kS8,
+constexpr RhsLayout kSparseLayout = {kSparseLanes, kSparseLanes, kSparseSteps, ElementType::kS8,
                                      Density::kTwoOfFour};
 
 constexpr size_t kSparseLine = 64;  // of a group's three
@@ -41,8 +41,8 @@ constexpr size_t kSparseGroup = 3 * kSparseLine;
 static_assert(kSparseGroup == kSparseLanes * kSparseLayout.group_bytes(),
               "what the layout's formula says");
 
-constexpr RhsLayout kSparseTightLayout = {kSparseLanes, kSparseLanes, 2 * kSparseSteps, Domain::kS8,
-                                          Density::kTwoOfFourTight};
+constexpr RhsLayout kSparseTightLayout = {kSparseLanes, kSparseLanes, 2 * kSparseSteps,
+                                          ElementType::kS8, Density::kTwoOfFourTight};
 constexpr size_t kSparseTightGroup = 5 * kSparseLine;
 static_assert(kSparseTightGroup == kSparseLanes * kSparseTightLayout.group_bytes(),
               "what the layout's formula says");

@@ -13,7 +13,7 @@ namespace octet {
 
 // Of a product's byte x and a residual's byte r, both as unsigned; s8 ones with the top bit
 // flipped. The sum has the output's zero point, and is not clamped yet.
-struct ByteSum {
+struct TfliteAdd {
   int16_t high[2], low[2];  // factor = high << left | low
   int32_t offset;           // before it is shifted left, too
   int32_t left, right;

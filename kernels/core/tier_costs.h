@@ -11,20 +11,20 @@ struct TierCosts {
   // Of a tile, besides its products: bias, requantization, stores; of each tap, besides its
   // products
   double tile, tile_tap;
-  double gather;            // bytes prepared per cycle; 0 = the kernels read rows where they lie
-  double word_macs;         // 16-bit products per cycle
-  double word_mr, word_nr;  // of the word kernel; where nothing was fitted, AVX2's
+  double gather;              // bytes prepared per cycle; 0 = the kernels read rows where they lie
+  double int16_macs;          // 16-bit products per cycle
+  double int16_mr, int16_nr;  // of the word kernel; where nothing was fitted, AVX2's
   // Of its products and its traffic, the share of the shorter that the longer does not hide, where
   // tiles of rows take turns at a strip of weights: no weights come meanwhile
-  double word_exposed;
-  double word_in, word_out;  // of each transformed value of the input and of the products
-  size_t lanes;              // channels that the input transform takes at once
+  double int16_exposed;
+  double int16_in, int16_out;  // of each transformed value of the input and of the products
+  size_t lanes;                // channels that the input transform takes at once
   // Of an output and its 9 taps; half as much again where outputs share fewer columns (stride above
   // 1)
   double depthwise;
   size_t depthwise_lanes;  // channels that the depthwise kernel takes at once
   double depthwise_line;   // of a line, for each such block of channels
-  double depthwise_words;  // times `depthwise`, where weights are words
+  double depthwise_int16;  // times `depthwise`, where weights are words
   double grouped_macs;     // products per cycle of the grouped kernel
   double grouped_exit;     // of one of its outputs
   double grouped_partial;  // of a pixel whose last outputs do not fill a vector
@@ -46,7 +46,7 @@ struct TierCosts {
   // im2col and staging: cycles of each run of bytes, bytes per cycle
   double copy = 45, copy_bytes = 7;
   double point = 3, gather_row = 12;  // to find a row of a tap, to gather it
-  double word_call = 50;              // of a call of a word kernel
+  double int16_call = 50;             // of a call of a word kernel
   double transform_call = 6;          // of each value in a call of a transform
 };
 

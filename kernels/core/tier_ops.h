@@ -10,14 +10,14 @@ namespace octet {
 
 struct TierOps {
   InitFn init;
-  FinishFn finish;
+  EpilogueFn epilogue;
   RowSumFn sum_rows;
   QuantizeRowFn quantize_row;
   MeasureRowsFn measure_rows;
   QuantizeFloatsFn quantize_floats;
   CopyWindowsFn copy_windows;
-  // Where finish takes TFLite's ADD as a ByteSum, if there is one
-  FindByteSumFn find_byte_sum = nullptr;
+  // Where finish takes TFLite's ADD as a TfliteAdd, if there is one
+  FindTfliteAddFn find_tflite_add = nullptr;
   bool tflite_right_rows = false;  // finish and kernels know TfliteColumns that are right_only
 };
 

@@ -13,7 +13,7 @@ namespace octet {
 
 // The index of WinogradOps' functions. outputs x outputs, of a 3x3 kernel.
 enum class Winograd : uint8_t { k2x2, k4x4, k2x2Stride2, k2x2Int8 };
-constexpr size_t kWinogradForms = 4;
+constexpr size_t kWinogradVariants = 4;
 constexpr size_t kMaxPatch = 6, kMaxTaps = kMaxPatch * kMaxPatch;
 
 // One tile. Bytes are centred on the way: the taps are those of x - 128 for u8, of x for s8.
@@ -42,7 +42,7 @@ struct WinogradOutput {
   void* dst;
   size_t dst_pixel, dst_line;  // bytes
   const float* scale;          // null: s32. As in Tile
-  const Narrow* narrow;
+  const Requantization* requantization;
   const float* tap_scale;   // k2x2Int8: what a product stands for, like scale, for tap 0
   size_t tap_scale_stride;  // elements
 };
@@ -51,8 +51,8 @@ using WinogradInputFn = void (*)(const WinogradInput&);
 using WinogradOutputFn = void (*)(const WinogradOutput&);
 
 struct WinogradOps {
-  WinogradInputFn input[kWinogradForms];
-  WinogradOutputFn output[kWinogradForms];
+  WinogradInputFn input[kWinogradVariants];
+  WinogradOutputFn output[kWinogradVariants];
   uint8_t columns;  // that one call of output takes, at most
 };
 

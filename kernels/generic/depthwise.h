@@ -31,34 +31,34 @@
 namespace octet {
 namespace {
 
-enum class DepthwiseLeave { kSums, kFloat, kTflite };
+enum class DepthwiseOutput { kSums, kFloat, kTflite };
 
-template <typename M, DepthwiseLeave>
-struct DepthwiseExit;
+template <typename M, DepthwiseOutput>
+struct DepthwiseStore;
 
 template <typename M>
-struct DepthwiseExit<M, DepthwiseLeave::kFloat> {
-  OCTET_INLINE inline explicit DepthwiseExit(const DepthwiseTile& t) : narrow(t) {}
+struct DepthwiseStore<M, DepthwiseOutput::kFloat> {
+  OCTET_INLINE inline explicit DepthwiseStore(const DepthwiseTile& t) : requantization(t) {}
   OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends& ends,
                                       uint8_t* dst) const {
-    narrow.store(acc, ends, dst);
+    requantization.store(acc, ends, dst);
   }
-  typename M::Narrowing narrow;
+  typename M::Requantizing requantization;
 };
 
 template <typename M>
-struct DepthwiseExit<M, DepthwiseLeave::kTflite> {
-  OCTET_INLINE inline explicit DepthwiseExit(const DepthwiseTile& t) : narrow(t) {}
+struct DepthwiseStore<M, DepthwiseOutput::kTflite> {
+  OCTET_INLINE inline explicit DepthwiseStore(const DepthwiseTile& t) : requantization(t) {}
   OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends&,
                                       uint8_t* dst) const {
-    narrow.store(acc, dst);
+    requantization.store(acc, dst);
   }
-  typename M::Tflite narrow;
+  typename M::Tflite requantization;
 };
 
 template <typename M>
-struct DepthwiseExit<M, DepthwiseLeave::kSums> {
-  OCTET_INLINE inline explicit DepthwiseExit(const DepthwiseTile& t) : raw(t.raw) {}
+struct DepthwiseStore<M, DepthwiseOutput::kSums> {
+  OCTET_INLINE inline explicit DepthwiseStore(const DepthwiseTile& t) : raw(t.raw) {}
   OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends&,
                                       uint8_t* dst) const {
     if constexpr (M::kShuffles)
@@ -70,10 +70,10 @@ struct DepthwiseExit<M, DepthwiseLeave::kSums> {
 
 // rows x 1 outputs per step; stride: columns per step. A function of its own for each loop, so that
 // it has the registers to itself.
-template <typename M, int rows, int stride, bool flip, DepthwiseLeave leave>
+template <typename M, int rows, int stride, bool flip, DepthwiseOutput leave>
 __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   constexpr int lines = rows + 2;
-  const DepthwiseExit<M, leave> exit(t);
+  const DepthwiseStore<M, leave> exit(t);
   const typename M::Ends ends((const uint8_t*)t.prepared);
   const typename M::Pixel sign = M::sign(t.flip);
   const uint8_t* const weights = (const uint8_t*)t.prepared + M::kPrepared;
@@ -139,9 +139,9 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   }
 }
 
-template <typename M, int rows, bool flip, DepthwiseLeave leave>
+template <typename M, int rows, bool flip, DepthwiseOutput leave>
 __attribute__((noinline)) void depthwise_taps(const DepthwiseTile& t) {
-  const DepthwiseExit<M, leave> exit(t);
+  const DepthwiseStore<M, leave> exit(t);
   const typename M::Ends ends((const uint8_t*)t.prepared);
   const typename M::Pixel sign = M::sign(t.flip);
   const auto load = [&](const uint8_t* p)
@@ -172,16 +172,16 @@ __attribute__((noinline)) void depthwise_taps(const DepthwiseTile& t) {
   }
 }
 
-template <typename M, bool flip, DepthwiseLeave leave>
+template <typename M, bool flip, DepthwiseOutput leave>
 OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
   const bool two = t.rows > 1;
-  switch (t.form) {
-    case DepthwiseForm::kTaps:
+  switch (t.format) {
+    case DepthwiseLoop::kTaps:
       return two ? depthwise_taps<M, 2, flip, leave>(t) : depthwise_taps<M, 1, flip, leave>(t);
-    case DepthwiseForm::kWalk:
+    case DepthwiseLoop::kWalk:
       return two ? depthwise_walk<M, 2, 1, flip, leave>(t)
                  : depthwise_walk<M, 1, 1, flip, leave>(t);
-    case DepthwiseForm::kWalkBy2: return depthwise_walk<M, 1, 2, flip, leave>(t);
+    case DepthwiseLoop::kWalkBy2: return depthwise_walk<M, 1, 2, flip, leave>(t);
   }
 }
 
@@ -189,12 +189,12 @@ OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
 // per cent of the time for a third of the code.
 template <typename M>
 void depthwise_multiply(const DepthwiseTile& t) {
-  if (!t.narrow) return depthwise_form<M, true, DepthwiseLeave::kSums>(t);
+  if (!t.requantization) return depthwise_form<M, true, DepthwiseOutput::kSums>(t);
   if constexpr (!M::kShuffles)
-    if (t.narrow->tflite_apart) return depthwise_form<M, true, DepthwiseLeave::kTflite>(t);
+    if (t.requantization->tflite_apart) return depthwise_form<M, true, DepthwiseOutput::kTflite>(t);
   if constexpr (M::kCopyPerSign)
-    if (!t.flip) return depthwise_form<M, false, DepthwiseLeave::kFloat>(t);
-  depthwise_form<M, true, DepthwiseLeave::kFloat>(t);
+    if (!t.flip) return depthwise_form<M, false, DepthwiseOutput::kFloat>(t);
+  depthwise_form<M, true, DepthwiseOutput::kFloat>(t);
 }
 
 alignas(64) constexpr uint8_t kNoWeights[kDepthwiseGroup * sizeof(int16_t)] = {};
@@ -231,7 +231,7 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
     if (b.tflite_apart) M::write_right((const int32_t*)b.scale, b.tflite_apart, out);
     out = (uint8_t*)prepared + M::kPrepared;
   }
-  const size_t sets = b.form == DepthwiseForm::kWalk ? M::kWalkSets : b.sets;
+  const size_t sets = b.format == DepthwiseLoop::kWalk ? M::kWalkSets : b.sets;
   for (size_t set = 0; set < sets; ++set)
     for (size_t g = 0; g < b.set_groups; ++g, out += M::kColumn) {
       const size_t from = g - set * b.shift / 4, bits = set * b.shift % 4 * 8 * size;

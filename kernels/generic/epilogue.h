@@ -16,7 +16,7 @@
 namespace octet {
 namespace {
 
-constexpr size_t kFinishChunk = 64;
+constexpr size_t kEpilogueChunk = 64;
 
 inline int32_t clamp(int32_t x, int32_t lo, int32_t hi) {
   x = x < lo ? lo : x;
@@ -24,13 +24,13 @@ inline int32_t clamp(int32_t x, int32_t lo, int32_t hi) {
 }
 
 // residual - zero point; s8 is read as u8 with the top bit flipped and the zero point moved.
-inline void load_residual(const Finish& f, const uint8_t* residual, size_t cols, int32_t* out) {
+inline void load_residual(const Epilogue& f, const uint8_t* residual, size_t cols, int32_t* out) {
   const int32_t flip = f.residual_u8 ? 0 : 0x80, zero_point = f.residual_zero_point + flip;
   for (size_t j = 0; j < cols; ++j) out[j] = (residual[j] ^ flip) - zero_point;
 }
 
-inline void finish_f32(const Finish& f, const int32_t* acc, const float* scale, const float* bias,
-                       size_t cols, float* out) {
+inline void epilogue_f32(const Epilogue& f, const int32_t* acc, const float* scale,
+                         const float* bias, size_t cols, float* out) {
   for (size_t j = 0; j < cols; ++j) out[j] = (float)acc[j] * scale[j];
   if (bias)
     for (size_t j = 0; j < cols; ++j) out[j] = out[j] + bias[j];
@@ -48,9 +48,9 @@ inline void clamp_floats(float lo, float hi, size_t cols, float* value) {
   }
 }
 
-inline void finish_float8(const Finish& f, const int32_t* acc, const float* scale,
-                          const int32_t* residual, size_t cols, int32_t* out) {
-  float value[kFinishChunk];
+inline void epilogue_float8(const Epilogue& f, const int32_t* acc, const float* scale,
+                            const int32_t* residual, size_t cols, int32_t* out) {
+  float value[kEpilogueChunk];
   for (size_t j = 0; j < cols; ++j) value[j] = (float)acc[j] * scale[j];
   if (residual) {
     if (f.clamps_product) clamp_floats(f.product_lo_f32, f.product_hi_f32, cols, value);
@@ -63,9 +63,9 @@ inline void finish_float8(const Finish& f, const int32_t* acc, const float* scal
   }
 }
 
-inline void finish_tflite8(const Finish& f, const int32_t* acc, const int32_t* multiplier,
-                           const int32_t* shift, const int32_t* residual, size_t cols,
-                           int32_t* out) {
+inline void epilogue_tflite8(const Epilogue& f, const int32_t* acc, const int32_t* multiplier,
+                             const int32_t* shift, const int32_t* residual, size_t cols,
+                             int32_t* out) {
   for (size_t j = 0; j < cols; ++j) out[j] = tflite_scale(acc[j], multiplier[j], shift[j]);
   if (residual) {  // TFLite's ADD on the requantized product
     for (size_t j = 0; j < cols; ++j) {
@@ -90,33 +90,34 @@ inline void store8(const int32_t* value, const uint8_t* lut, size_t cols, uint8_
     for (size_t j = 0; j < cols; ++j) dst[j] = (uint8_t)value[j];
 }
 
-inline void finish_tile(const Finish& f, const FinishTile& t) {
+inline void apply_epilogue(const Epilogue& f, const EpilogueTile& t) {
   for (size_t i = 0; i < t.rows; ++i) {
-    for (size_t j = 0; j < t.cols; j += kFinishChunk) {
-      const size_t cols = t.cols - j < kFinishChunk ? t.cols - j : kFinishChunk, n = t.column + j;
+    for (size_t j = 0; j < t.cols; j += kEpilogueChunk) {
+      const size_t cols = t.cols - j < kEpilogueChunk ? t.cols - j : kEpilogueChunk,
+                   n = t.column + j;
       const int32_t* acc = t.acc + i * t.acc_stride + j;
       uint8_t* row = (uint8_t*)t.to.dst + i * t.to.stride;
 
-      float row_scaled[kFinishChunk];
+      float row_scaled[kEpilogueChunk];
       const float* scale = f.scale ? f.scale + n : nullptr;
       if (t.row_scale && scale) {
         for (size_t c = 0; c < cols; ++c) row_scaled[c] = t.row_scale[i] * scale[c];
         scale = row_scaled;
       }
-      if (f.mode == FinishMode::kF32) {
-        finish_f32(f, acc, scale, f.bias_f32 ? f.bias_f32 + n : nullptr, cols, (float*)row + j);
+      if (f.mode == EpilogueMode::kF32) {
+        epilogue_f32(f, acc, scale, f.bias_f32 ? f.bias_f32 + n : nullptr, cols, (float*)row + j);
         continue;
       }
-      int32_t residual_buffer[kFinishChunk], value[kFinishChunk];
+      int32_t residual_buffer[kEpilogueChunk], value[kEpilogueChunk];
       const int32_t* residual = nullptr;
       if (f.has_residual) {
         load_residual(f, t.to.residual + i * t.to.residual_stride + j, cols, residual_buffer);
         residual = residual_buffer;
       }
-      if (f.mode == FinishMode::kFloat8)
-        finish_float8(f, acc, scale, residual, cols, value);
+      if (f.mode == EpilogueMode::kFloat8)
+        epilogue_float8(f, acc, scale, residual, cols, value);
       else
-        finish_tflite8(f, acc, f.multiplier + n, f.shift + n, residual, cols, value);
+        epilogue_tflite8(f, acc, f.multiplier + n, f.shift + n, residual, cols, value);
       store8(value, f.lut, cols, row + j);
     }
   }

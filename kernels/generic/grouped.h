@@ -6,13 +6,13 @@
 //   kInputBytes   of a pixel's channel: 1, or 2 with `widen` for copies of lines
 //   Vector        of weights and accumulators
 //   kVectors      of weights per tap, kAccs of accumulators per pixel
-//   kWide, kTail  pixels side by side, and at the end of a line; kExit, how many leave together
+//   kWide, kTail  pixels side by side, and at the end of a line; kStore, how many leave together
 //   kEven         whether a line is cut evenly instead: kWide, one and two fewer pixels
 //   Pixel, load   a pixel's part for kAccs vectors of weights
 //   dot           its products with one of them
 //   Raw, sum      a pixel's 16 sums, in an order of M's own; raw_position says where each is
 //   init_position says where in the accumulators a channel's init starts
-//   prepare       a tap's weights; store, ...: kExit pixels' sums
+//   prepare       a tap's weights; store, ...: kStore pixels' sums
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
@@ -46,7 +46,7 @@ struct GroupedBlock {
 };
 
 // Side by side pixels from column x on, of one block.
-template <typename M, int quads, bool narrow, int pixels>
+template <typename M, int quads, bool requantization, int pixels>
 OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine,
                                         const GroupedBlock<M, quads>& block, size_t channel,
                                         size_t x) {
@@ -92,16 +92,16 @@ OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine
     });
   }
   uint8_t* dst = t.dst + x * t.dst_pixel;
-  unroll<(pixels + M::kExit - 1) / M::kExit>([&](auto exit) OCTET_INLINE {
-    constexpr int first = exit * M::kExit,
-                  here = pixels - first < M::kExit ? pixels - first : M::kExit;
-    typename M::Raw raw[M::kExit];
-    unroll<M::kExit>([&](auto i) OCTET_INLINE {
+  unroll<(pixels + M::kStore - 1) / M::kStore>([&](auto exit) OCTET_INLINE {
+    constexpr int first = exit * M::kStore,
+                  here = pixels - first < M::kStore ? pixels - first : M::kStore;
+    typename M::Raw raw[M::kStore];
+    unroll<M::kStore>([&](auto i) OCTET_INLINE {
       raw[i] = M::template sum<quads>(acc[i < here ? first + i : 0]);
     });
     const size_t left = t.columns < first ? 0 : t.columns - first,  // of a line shorter than pixels
         wanted = left < here ? left : here;
-    if constexpr (narrow) {
+    if constexpr (requantization) {
       machine.template store<quads>(raw, block.scale, dst + channel, t.dst_pixel, wanted,
                                     t.channels - channel);
     } else {
@@ -111,12 +111,12 @@ OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine
         t.raw ? M::store_raw(raw[i], to) : M::template store_s32<quads>(raw[i], to);
       });
     }
-    dst += M::kExit * t.dst_pixel;
+    dst += M::kStore * t.dst_pixel;
   });
 }
 
 // All of a line, in parts that are as equal as may be: kTail to kWide pixels, one or two apart.
-template <typename M, int quads, bool narrow>
+template <typename M, int quads, bool requantization>
 OCTET_INLINE inline void grouped_parts(const DepthwiseTile& t, const M& machine,
                                        const GroupedBlock<M, quads>& block, size_t channel) {
   constexpr int wide = M::template kWide<quads>, tail = M::template kTail<quads>;
@@ -126,19 +126,20 @@ OCTET_INLINE inline void grouped_parts(const DepthwiseTile& t, const M& machine,
   for (size_t x = 0; parts; --parts) {
     const size_t pixels = (columns - x + parts - 1) / parts;
     if (pixels == wide) {
-      grouped_pixels<M, quads, narrow, wide>(t, machine, block, channel, x);
+      grouped_pixels<M, quads, requantization, wide>(t, machine, block, channel, x);
     } else if (pixels == wide - 1) {
-      grouped_pixels<M, quads, narrow, wide - 1>(t, machine, block, channel, x);
+      grouped_pixels<M, quads, requantization, wide - 1>(t, machine, block, channel, x);
     } else {
       const size_t last = columns < tail ? 0 : columns - tail;
-      grouped_pixels<M, quads, narrow, tail>(t, machine, block, channel, x < last ? x : last);
+      grouped_pixels<M, quads, requantization, tail>(t, machine, block, channel,
+                                                     x < last ? x : last);
     }
     x += pixels;
   }
 }
 
 // The last pixels begin early enough to be as many: the first of them are computed twice.
-template <typename M, int quads, bool narrow>
+template <typename M, int quads, bool requantization>
 __attribute__((noinline)) void grouped_line(const DepthwiseTile& t) {
   constexpr size_t wide = M::template kWide<quads>, tail = M::template kTail<quads>;
   const M machine(t);
@@ -150,22 +151,24 @@ __attribute__((noinline)) void grouped_line(const DepthwiseTile& t) {
   for (size_t channel = 0; channel < t.channels; channel += kGroupedBlock) {
     const GroupedBlock<M, quads> block(t.prepared, channel / kGroupedBlock, t.groups);
     if constexpr (M::template kEven<quads>) {
-      grouped_parts<M, quads, narrow>(t, machine, block, channel);
+      grouped_parts<M, quads, requantization>(t, machine, block, channel);
       continue;
     }
     OCTET_NO_UNROLL
     for (size_t i = 0; i < whole; ++i)
-      grouped_pixels<M, quads, narrow, (int)wide>(t, machine, block, channel, from(wide * i, wide));
+      grouped_pixels<M, quads, requantization, (int)wide>(t, machine, block, channel,
+                                                          from(wide * i, wide));
     OCTET_NO_UNROLL
     for (size_t x = wide * whole; x < columns; x += tail)
-      grouped_pixels<M, quads, narrow, (int)tail>(t, machine, block, channel, from(x, tail));
+      grouped_pixels<M, quads, requantization, (int)tail>(t, machine, block, channel,
+                                                          from(x, tail));
   }
 }
 
 template <typename M>
 void grouped_multiply(const DepthwiseTile& t) {
   for_quads(t.quads, [&](auto quads) OCTET_INLINE {
-    t.narrow ? grouped_line<M, quads, true>(t) : grouped_line<M, quads, false>(t);
+    t.requantization ? grouped_line<M, quads, true>(t) : grouped_line<M, quads, false>(t);
   });
 }
 
@@ -201,14 +204,14 @@ void grouped_prepare(const DepthwiseBlock& b, void* prepared) {
 
 // M's row in the table of kernels.
 template <typename M>
-constexpr DepthwiseKernel grouped_kernel(const char* name, Isa isa, Domain lhs,
+constexpr DepthwiseKernel grouped_kernel(const char* name, Isa isa, ElementType lhs,
                                          const RhsLayout& layout,
                                          void (*leave)(const DepthwiseRaw&) = nullptr) {
   DepthwiseKernel k = {};
   k.name = name;
   k.isa = isa;
-  k.lhs_domain = lhs;
-  k.flags = kAnyLhs | kNarrows;
+  k.lhs_element_type = lhs;
+  k.flags = kAnyLhs | kRequantizes;
   k.layout = layout;
   k.channels = k.reach = M::kChannels;
   k.rows = 1;

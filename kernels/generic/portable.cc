@@ -5,6 +5,6 @@
 #include "kernels/generic/lhs_rows.h"
 
 namespace octet {
-const TierOps portable_ops = {init_tile,    finish_tile,     sum_rows,    quantize_row,
+const TierOps portable_ops = {init_tile,    apply_epilogue,  sum_rows,    quantize_row,
                               measure_rows, quantize_floats, copy_windows};
 }  // namespace octet

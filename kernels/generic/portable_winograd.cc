@@ -8,19 +8,19 @@ namespace {
 
 struct Lanes {
   static constexpr int kAhead = 0;
-  typedef uint16_t Words __attribute__((vector_size(16)));
+  typedef uint16_t Int16 __attribute__((vector_size(16)));
   typedef uint32_t Sums __attribute__((vector_size(16)));
   typedef int32_t Signed __attribute__((vector_size(16)));
   typedef float Floats __attribute__((vector_size(16)));
   template <typename Byte>
-  OCTET_INLINE static inline Words widen(const uint8_t* bytes) {
-    Words words;
+  OCTET_INLINE static inline Int16 widen(const uint8_t* bytes) {
+    Int16 words;
     for (int i = 0; i < 8; ++i) words[i] = (uint16_t)(Byte)bytes[i];
     return words;
   }
-  OCTET_INLINE static inline Words widen_u8(const uint8_t* bytes) { return widen<uint8_t>(bytes); }
-  OCTET_INLINE static inline Words widen_s8(const uint8_t* bytes) { return widen<int8_t>(bytes); }
-  static void store_int8(uint8_t* bytes, Words words, int16_t factor, uint8_t flip) {
+  OCTET_INLINE static inline Int16 widen_u8(const uint8_t* bytes) { return widen<uint8_t>(bytes); }
+  OCTET_INLINE static inline Int16 widen_s8(const uint8_t* bytes) { return widen<int8_t>(bytes); }
+  static void store_int8(uint8_t* bytes, Int16 words, int16_t factor, uint8_t flip) {
     for (int i = 0; i < 8; ++i) {
       const int32_t rounded = ((int16_t)words[i] * factor + (1 << 14)) >> 15;
       bytes[i] = (uint8_t)((rounded < -128 ? -128 : rounded > 127 ? 127 : rounded) ^ flip);
@@ -38,10 +38,10 @@ struct Lanes {
 }  // namespace
 
 const WinogradOps portable_winograd = {
-    {input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>,
-     input_tile<Form2x2Int8, Lanes>},
-    {output_s32<Form2x2, Lanes>, output_s32<Form4x4, Lanes>, output_s32<Form2x2Stride2, Lanes>,
-     output_s32<Form2x2Int8, Lanes>},
+    {input_tile<Winograd2x2, Lanes>, input_tile<Winograd4x4, Lanes>,
+     input_tile<Winograd2x2Stride2, Lanes>, input_tile<Winograd2x2Int8, Lanes>},
+    {output_s32<Winograd2x2, Lanes>, output_s32<Winograd4x4, Lanes>,
+     output_s32<Winograd2x2Stride2, Lanes>, output_s32<Winograd2x2Int8, Lanes>},
     64};
 
 }  // namespace octet

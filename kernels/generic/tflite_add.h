@@ -1,4 +1,4 @@
-// TFLite's ADD as a ByteSum: a search, in plain loops over pairs of bytes.
+// TFLite's ADD as a TfliteAdd: a search, in plain loops over pairs of bytes.
 #pragma once
 
 #include "kernels/core/epilogue.h"
@@ -58,7 +58,8 @@ int add_candidates(const double (&factor)[2], double limit, Candidate* to) {
 }
 
 // One product's byte with every residual's.
-void narrow_down(const int32_t (&outputs)[256], int32_t lo, int32_t hi, int32_t x, Candidate* c) {
+void requantize_down(const int32_t (&outputs)[256], int32_t lo, int32_t hi, int32_t x,
+                     Candidate* c) {
   int32_t least = c->least, most = c->most, sum = x * c->factor[0];
   const int32_t step = c->factor[1], right = c->right;
   for (int32_t r = 0; r < 256; ++r, sum += step) {
@@ -74,7 +75,7 @@ void narrow_down(const int32_t (&outputs)[256], int32_t lo, int32_t hi, int32_t 
   c->most = most;
 }
 
-bool write(const Candidate& c, ByteSum* sum) {
+bool write(const Candidate& c, TfliteAdd* sum) {
   int left = 0;
   while ((c.factor[0] > c.factor[1] ? c.factor[0] : c.factor[1]) >> left >= kWord) ++left;
   const int32_t step = 1 << left, middle = (int32_t)(((int64_t)c.least + c.most) / 2);
@@ -92,7 +93,7 @@ bool write(const Candidate& c, ByteSum* sum) {
 }
 
 // The first of the candidates that is right for all pairs.
-bool choose(const Finish& f, Candidate* candidates, int count, ByteSum* sum) {
+bool choose(const Epilogue& f, Candidate* candidates, int count, TfliteAdd* sum) {
   const auto scaled = [](int32_t x, const TfliteScale& by) {
     return tflite_scale(x, by.multiplier, by.shift);
   };
@@ -111,7 +112,7 @@ bool choose(const Finish& f, Candidate* candidates, int count, ByteSum* sum) {
     }
     int left = 0;
     for (int i = 0; i < count; ++i) {
-      narrow_down(outputs, f.lo, f.hi, product + product_zero, &candidates[i]);
+      requantize_down(outputs, f.lo, f.hi, product + product_zero, &candidates[i]);
       if (candidates[i].least <= candidates[i].most) candidates[left++] = candidates[i];
     }
     count = left;
@@ -122,7 +123,7 @@ bool choose(const Finish& f, Candidate* candidates, int count, ByteSum* sum) {
 }
 
 // Looks at all pairs of bytes that the product's clamp lets through. False: it has found none.
-bool find_byte_sum(const Finish& f, ByteSum* sum) {
+bool find_tflite_add(const Epilogue& f, TfliteAdd* sum) {
   Candidate candidates[kCandidates];
   const double factor[2] = {factor_of(f.product_scale, f.sum_scale),
                             factor_of(f.residual_tflite, f.sum_scale)};

@@ -28,7 +28,7 @@ namespace octet {
 namespace {
 
 // F(2,3): products carry 4.
-struct Form2x2 {
+struct Winograd2x2 {
   static constexpr int kPatch = 4, kOut = 2;
   // What each line of the transform makes of ones
   static constexpr int kCentre[kPatch] = {0, 2, 0, 0};
@@ -52,7 +52,7 @@ struct Form2x2 {
 
 // F(4,3): products carry 576 = 9 * 64. 0x38E38E39 * 9 = 1 modulo 2^32, so nothing is lost as long
 // as 64 y fits.
-struct Form4x4 {
+struct Winograd4x4 {
   static constexpr int kPatch = 6, kOut = 4;
   static constexpr int kCentre[kPatch] = {0, -6, 0, 0, 0, 0};
   template <typename V>
@@ -82,7 +82,7 @@ struct Form4x4 {
 
 // Stride 2: two outputs read x0..x4, of which x0 x2 x4 meet the outer weights, in three products,
 // and x1 x3 the middle one. Products carry 1.
-struct Form2x2Stride2 {
+struct Winograd2x2Stride2 {
   static constexpr int kPatch = 5, kOut = 2;
   static constexpr int kCentre[kPatch] = {0, 1, 0, 1, 1};
   template <typename V>
@@ -105,11 +105,11 @@ struct Form2x2Stride2 {
 };
 
 // F(2,3) with words rounded to bytes.
-struct Form2x2Int8 : Form2x2 {};
-template <typename Form>
+struct Winograd2x2Int8 : Winograd2x2 {};
+template <typename WeightFormat>
 constexpr bool kInt8 = false;
 template <>
-constexpr bool kInt8<Form2x2Int8> = true;
+constexpr bool kInt8<Winograd2x2Int8> = true;
 
 template <bool first, typename A, typename B>
 struct EitherOf {
@@ -123,30 +123,31 @@ template <bool first, typename A, typename B>
 using Either = typename EitherOf<first, A, B>::Type;
 
 // One vector of channels of one patch.
-template <typename Form, typename Lanes, bool is_u8>
+template <typename WeightFormat, typename Lanes, bool is_u8>
 OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* const* pixels,
                                      size_t offset) {
-  using Words = typename Lanes::Words;
-  constexpr int n = Form::kPatch;
-  Words lines[n][n];
+  using Int16 = typename Lanes::Int16;
+  constexpr int n = WeightFormat::kPatch;
+  Int16 lines[n][n];
   unroll<n>([&](auto x) OCTET_INLINE {
-    Words d[n], t[n];
+    Int16 d[n], t[n];
     unroll<n>([&](auto y) OCTET_INLINE {
       const uint8_t* const bytes = pixels[y * n + x] + offset;
       d[y] = is_u8 ? Lanes::widen_u8(bytes) : Lanes::widen_s8(bytes);
     });
-    Form::input(d, t);
+    WeightFormat::input(d, t);
     unroll<n>([&](auto y) OCTET_INLINE { lines[y][x] = t[y]; });
   });
   unroll<n>([&](auto y) OCTET_INLINE {
-    Words t[n];
-    Form::input(lines[y], t);
+    Int16 t[n];
+    WeightFormat::input(lines[y], t);
     unroll<n>([&](auto x) OCTET_INLINE {
       constexpr uint16_t centre =
-          (uint16_t)(is_u8 ? 128 * Form::kCentre[y.value] * Form::kCentre[x.value] : 0);
+          (uint16_t)(is_u8 ? 128 * WeightFormat::kCentre[y.value] * WeightFormat::kCentre[x.value]
+                           : 0);
       if constexpr (centre != 0) t[x] -= centre;
       constexpr int tap = y.value * n + x.value;
-      if constexpr (kInt8<Form>) {
+      if constexpr (kInt8<WeightFormat>) {
         Lanes::store_int8(in.taps + tap * in.tap_stride + offset, t[x], in.factors[tap], in.flip);
       } else {
         memcpy(in.taps + tap * in.tap_stride + 2 * offset, &t[x], sizeof t[x]);
@@ -155,10 +156,10 @@ OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* con
   });
 }
 
-template <typename Form, typename Lanes, bool is_u8>
+template <typename WeightFormat, typename Lanes, bool is_u8>
 void input_channels(const WinogradInput& in) {
-  constexpr size_t lanes = sizeof(typename Lanes::Words) / 2;
-  constexpr int taps = Form::kPatch * Form::kPatch;
+  constexpr size_t lanes = sizeof(typename Lanes::Int16) / 2;
+  constexpr int taps = WeightFormat::kPatch * WeightFormat::kPatch;
   if (in.channels < lanes) {
     uint8_t bytes[taps][lanes];
     const uint8_t* pixels[taps];
@@ -167,22 +168,22 @@ void input_channels(const WinogradInput& in) {
       memcpy(bytes[i], in.pixels[i], in.channels);
       pixels[i] = bytes[i];
     }
-    input_lanes<Form, Lanes, is_u8>(in, pixels, 0);
+    input_lanes<WeightFormat, Lanes, is_u8>(in, pixels, 0);
     return;
   }
   for (size_t c = 0; c < in.channels; c += lanes) {
     // The last vector overlaps the one before it rather than leave the pixel.
-    input_lanes<Form, Lanes, is_u8>(in, in.pixels,
-                                    c + lanes > in.channels ? in.channels - lanes : c);
+    input_lanes<WeightFormat, Lanes, is_u8>(in, in.pixels,
+                                            c + lanes > in.channels ? in.channels - lanes : c);
   }
 }
 
-template <typename Form, typename Lanes>
+template <typename WeightFormat, typename Lanes>
 void input_tile(const WinogradInput& in) {
   if (in.is_u8)
-    input_channels<Form, Lanes, true>(in);
+    input_channels<WeightFormat, Lanes, true>(in);
   else
-    input_channels<Form, Lanes, false>(in);
+    input_channels<WeightFormat, Lanes, false>(in);
 }
 
 // One tap's products: as they are, or as the floats that they stand for.
@@ -213,30 +214,31 @@ OCTET_INLINE inline Floats within_int32(Floats x) {
 }
 
 // One vector of columns: what the products stand for, + init.
-template <typename Form, typename Lanes>
-OCTET_INLINE inline void output_lanes(const WinogradOutput& o, size_t column,
-                                      typename Lanes::Sums (&out)[Form::kOut][Form::kOut]) {
+template <typename WeightFormat, typename Lanes>
+OCTET_INLINE inline void output_lanes(
+    const WinogradOutput& o, size_t column,
+    typename Lanes::Sums (&out)[WeightFormat::kOut][WeightFormat::kOut]) {
   using Sums = typename Lanes::Sums;
-  using Value = Either<kInt8<Form>, typename Lanes::Floats, Sums>;
+  using Value = Either<kInt8<WeightFormat>, typename Lanes::Floats, Sums>;
   typedef int32_t Signed __attribute__((vector_size(sizeof(Sums))));
-  constexpr int n = Form::kPatch, m = Form::kOut;
+  constexpr int n = WeightFormat::kPatch, m = WeightFormat::kOut;
   Value lines[m][n];
   unroll<n>([&](auto x) OCTET_INLINE {
     Value d[n], t[m];
     unroll<n>([&](auto y) OCTET_INLINE { load_products<Lanes>(o, y * n + x, column, &d[y]); });
-    Form::output(d, t);
+    WeightFormat::output(d, t);
     unroll<m>([&](auto y) OCTET_INLINE { lines[y][x] = t[y]; });
   });
   unroll<m>([&](auto y) OCTET_INLINE {
     Value t[m];
-    Form::output(lines[y], t);
+    WeightFormat::output(lines[y], t);
     unroll<m>([&](auto x) OCTET_INLINE {
       Sums init;
       memcpy(&init, o.init + (size_t)(y * m + x) * o.init_stride + column, sizeof init);
-      if constexpr (kInt8<Form>) {
+      if constexpr (kInt8<WeightFormat>) {
         out[y][x] = Lanes::round(within_int32(t[x])) + init;
       } else {
-        out[y][x] = Form::template recover<Sums, Signed>(t[x]) + init;
+        out[y][x] = WeightFormat::template recover<Sums, Signed>(t[x]) + init;
       }
     });
   });
@@ -257,11 +259,11 @@ OCTET_INLINE inline void store_lanes(const WinogradOutput& o, size_t column,
     }
 }
 
-template <typename Form, typename Lanes>
+template <typename WeightFormat, typename Lanes>
 void output_s32(const WinogradOutput& o) {
   for (size_t column = 0; column < o.cols; column += sizeof(typename Lanes::Sums) / 4) {
-    typename Lanes::Sums out[Form::kOut][Form::kOut];
-    output_lanes<Form, Lanes>(o, column, out);
+    typename Lanes::Sums out[WeightFormat::kOut][WeightFormat::kOut];
+    output_lanes<WeightFormat, Lanes>(o, column, out);
     store_lanes(o, column, out);
   }
 }

@@ -6,15 +6,15 @@ namespace octet {
 namespace {
 
 // All rows of a matrix.
-BlockTile whole_matrix(const Nest& nest, const Block& block) {
+BlockTile whole_matrix(const MacroKernel& macro_kernel, const Block& block) {
   return {0,
           1,
           (uint32_t)block.rows,
           0,
-          (uint32_t)nest.taps.groups,
+          (uint32_t)macro_kernel.taps.groups,
           0,
           0,
-          {0, nest.taps.count},
+          {0, macro_kernel.taps.count},
           block.reads_to_groups,
           block.lhs,
           nullptr};
@@ -35,8 +35,8 @@ BlockTile part_of(const BlockTile& tile, const Block& block, size_t from, size_t
 // Where a tile's accumulators start.
 class Start {
  public:
-  Start(const Nest& nest, const Weights& weights, const Block& block)
-      : nest_(nest),
+  Start(const MacroKernel& macro_kernel, const Weights& weights, const Block& block)
+      : macro_kernel_(macro_kernel),
         weights_(weights),
         block_(block),
         per_row_(block.row_sums || block.terms.zero_points) {}
@@ -48,7 +48,7 @@ class Start {
                       size_t* stride) {
     const Columns columns = weights_.columns.from(n);
     const LhsTerms& lhs = block_.terms;
-    const bool all = !used || (used->first == 0 && used->end == nest_.taps.groups &&
+    const bool all = !used || (used->first == 0 && used->end == macro_kernel_.taps.groups &&
                                !used->before && !used->after);
     *stride = 0;
     if (!per_row_ && (lhs.in_bias ? all || lhs.zero_point == 0 : lhs.zero_point == 0))
@@ -57,7 +57,7 @@ class Start {
     init.cols = lanes;
     init.base = columns.bias;
     if (!all) {
-      leave_out(columns, n, lanes, *used);
+      store_out(columns, n, lanes, *used);
       if (!per_row_) return row_;
       init.base = row_;
     } else if (!lhs.in_bias) {
@@ -74,14 +74,14 @@ class Start {
       }
     }
     init.out = values_;
-    nest_.ops->init(init);
+    macro_kernel_.ops->init(init);
     return values_;
   }
 
  private:
   // The used taps have met the zero point of the lhs, those that are padding have not. Most tiles
   // of a strip use the same ones.
-  void leave_out(const Columns& columns, size_t n, size_t lanes, const BlockTile& used) {
+  void store_out(const Columns& columns, size_t n, size_t lanes, const BlockTile& used) {
     if (n == row_of_.n && used.first == row_of_.first && used.end == row_of_.end) return;
     row_of_ = {n, used.first, used.end};
     const LhsTerms& lhs = block_.terms;
@@ -92,16 +92,16 @@ class Start {
     init.lhs_zero_points = lhs.in_bias ? &again : &none;
     init.weight_sums = columns.weight_sum;
     init.out = row_;
-    nest_.ops->init(init);
+    macro_kernel_.ops->init(init);
     init.base = row_;
     init.lhs_zero_points = &lhs.zero_point;
     for (size_t group = used.first; group < used.end; ++group) {
       init.weight_sums = weights_.group_sums + group * weights_.group_sums_stride + n;
-      nest_.ops->init(init);
+      macro_kernel_.ops->init(init);
     }
   }
 
-  const Nest& nest_;
+  const MacroKernel& macro_kernel_;
   const Weights& weights_;
   const Block& block_;
   const bool per_row_;
@@ -123,20 +123,20 @@ void copy_init(const Tile& t) {
 // A block against columns.
 class Product {
  public:
-  Product(const Nest& nest, const Weights& weights, const Block& block)
-      : nest_(nest),
+  Product(const MacroKernel& macro_kernel, const Weights& weights, const Block& block)
+      : macro_kernel_(macro_kernel),
         weights_(weights),
         block_(block),
-        kernel_(*nest.kernel),
+        kernel_(*macro_kernel.kernel),
         layout_(kernel_.rhs_layout),
         lane_group_(layout_.group_bytes()),
-        tap_depth_(layout_.depth(nest.taps.depth)),
-        tap_steps_(layout_.steps(nest.taps.depth)),
-        start_(nest, weights, block) {
+        tap_depth_(layout_.depth(macro_kernel.taps.depth)),
+        tap_steps_(layout_.steps(macro_kernel.taps.depth)),
+        start_(macro_kernel, weights, block) {
     if (block.terms.scaled && !block.terms.scales)
       for (float& scale : scales_) scale = block.terms.scale;
     tile_.lhs_stride = block.lhs_stride;
-    tile_.lhs_flip = nest.lhs_flip ? 0x80808080u : 0;
+    tile_.lhs_flip = macro_kernel.lhs_flip ? 0x80808080u : 0;
     tile_.rhs_panel_stride = layout_.width * weights.lane_bytes;
   }
 
@@ -146,7 +146,7 @@ class Product {
     // A scale of all rows is an array of one tile's only
     const bool matrix = !block_.tiles && !start_.per_row() &&
                         (block_.sink.in_place() || !block_.terms.scaled || block_.terms.scales);
-    const size_t span = larger(layout_.width, kernel_.nr), turn = nest_.taps.short_from;
+    const size_t span = larger(layout_.width, kernel_.nr), turn = macro_kernel_.taps.short_from;
     for (size_t panel = n0; panel < n1; panel += span) {
       const size_t width = smaller(span, weights_.lanes - panel);
       group_ = smaller(layout_.width, width) * lane_group_;
@@ -154,10 +154,11 @@ class Product {
         n_ = panel + lane;
         lanes_ = smaller(smaller(kernel_.nr, width - lane), n_ < turn ? turn - n_ : SIZE_MAX);
         // Within a panel, or at the beginning of one
-        strip_ = weights_.panels + panel * weights_.lane_bytes +
-                 lane * (kernel_.nr > layout_.width ? weights_.lane_bytes : lane_group_);
+        micro_panel_ = weights_.panels + panel * weights_.lane_bytes +
+                       lane * (kernel_.nr > layout_.width ? weights_.lane_bytes : lane_group_);
         tile_.cols = smaller(lanes_, n1 - n_);
-        if (block_.wide) kernel_.widen(strip_, weights_.lane_bytes / lane_group_, block_.wide);
+        if (block_.wide)
+          kernel_.widen(micro_panel_, weights_.lane_bytes / lane_group_, block_.wide);
         matrix ? multiply_rows() : multiply_tiles();
       }
     }
@@ -169,7 +170,7 @@ class Product {
     tile_.rhs_wide = block_.wide;
     tile_.rhs_stride = group_;
     tile_.rhs = block_.wide ? (const uint8_t*)(block_.wide + group * kernel_.nr * layout_.kr)
-                            : strip_ + group * group_;
+                            : micro_panel_ + group * group_;
   }
 
   // Rows of a matrix.
@@ -178,17 +179,18 @@ class Product {
     tile_.row_init = block_.row_init;
     point_at_weights(0);
     tile_.lhs = block_.panels ? block_.panels : block_.lhs;
-    tile_.depth = block_.reads_to_groups && !block_.panels ? tap_steps_ : nest_.taps.depth;
+    tile_.depth = block_.reads_to_groups && !block_.panels ? tap_steps_ : macro_kernel_.taps.depth;
     const size_t n = weights_.first + n_, lhs_panel = block_.panels ? block_.panel_bytes : 0;
     if (block_.sink.in_place())
-      return multiply_strip(kernel_, block_.sink, block_.rows, n, lhs_panel, &tile_);
-    finish_tiles(kernel_, block_.sink, block_.rows, n, lanes_,
-                 block_.terms.scaled ? block_.terms.scales : nullptr, lhs_panel, &tile_);
+      return multiply_micro_panel(kernel_, block_.sink, block_.rows, n, lhs_panel, &tile_);
+    multiply_through_epilogue(kernel_, block_.sink, block_.rows, n, lanes_,
+                              block_.terms.scaled ? block_.terms.scales : nullptr, lhs_panel,
+                              &tile_);
   }
 
   void multiply_tiles() {
     const bool alike = block_.tiles && block_.sink.in_place() && !start_.per_row();
-    const BlockTile all = whole_matrix(nest_, block_);
+    const BlockTile all = whole_matrix(macro_kernel_, block_);
     const BlockTile* const tiles = block_.tiles ? block_.tiles : &all;
     const size_t count = block_.tiles ? block_.tile_count : 1;
     panel_ = 0;
@@ -216,7 +218,7 @@ class Product {
     return tile.taps.first == before.taps.first && tile.taps.end == before.taps.end &&
            tile.first == before.first && tile.end == before.end &&
            !(tile.before | tile.after | before.before | before.after) &&
-           nest_.taps.needed(tile.taps.count(), n_) > 0;
+           macro_kernel_.taps.needed(tile.taps.count(), n_) > 0;
   }
 
   // Such a tile, in place: most of a block's are, and where depth is short, what is between them
@@ -239,11 +241,11 @@ class Product {
     }
     tile_.lhs = used.base;
     tile_.lhs_rows = used.base ? nullptr : pointers;
-    tile_.depth = used.reads_to_groups ? tap_steps_ : nest_.taps.depth;
+    tile_.depth = used.reads_to_groups ? tap_steps_ : macro_kernel_.taps.depth;
   }
 
   void multiply_taps(const BlockTile& used, size_t row) {
-    const Taps& taps = nest_.taps;
+    const Taps& taps = macro_kernel_.taps;
     const LhsTerms& lhs = block_.terms;
     const float* const row_scale = !lhs.scaled ? nullptr : lhs.scales ? lhs.scales + row : scales_;
     const TapRange range = used.taps;
@@ -252,8 +254,8 @@ class Product {
     OCTET_ASSERT(used.first <= used.end && used.end <= taps.groups);
     const Output to = block_.sink.to.from(used.pixel, used.step);
     if (taps.needed(range.count(), n_) == 0) {
-      Sink sink = block_.sink;
-      sink.narrow_in_kernel = false;  // no kernel there, so the epilogue does all
+      TileOutput sink = block_.sink;
+      sink.requantize_in_kernel = false;  // no kernel there, so the epilogue does all
       MicroKernel only_init = kernel_;
       only_init.multiply = copy_init;
       tile_.rhs_wide = false;
@@ -291,7 +293,7 @@ class Product {
     tile_.row_init = nullptr;
   }
 
-  const Nest& nest_;
+  const MacroKernel& macro_kernel_;
   const Weights& weights_;
   const Block& block_;
   const MicroKernel& kernel_;
@@ -304,7 +306,7 @@ class Product {
   // Of the strip: its first column, the columns that its weights and init provide, its weights and
   // the bytes between groups of them
   size_t n_, lanes_;
-  const uint8_t* strip_;
+  const uint8_t* micro_panel_;
   size_t group_;
   size_t panel_;  // offset of that of the rows that come next, if they are gathered
   Tile tile_;
@@ -312,8 +314,10 @@ class Product {
 
 // A tile's rows tap after tap, as the source has them.
 template <typename F>
-void for_each_tap(const Nest& nest, const Block& block, const BlockTile& tile, const F& f) {
-  Rows rows = {tile.base, block.lhs_stride, tile.rows, nest.taps.depth, nest.lhs_flip};
+void for_each_tap(const MacroKernel& macro_kernel, const Block& block, const BlockTile& tile,
+                  const F& f) {
+  Rows rows = {tile.base, block.lhs_stride, tile.rows, macro_kernel.taps.depth,
+               macro_kernel.lhs_flip};
   for (size_t tap = 0; tap < tile.taps.count(); ++tap) {
     if (!tile.base)
       rows.pointers = tile.pointers + tap * tile.rows;
@@ -325,60 +329,63 @@ void for_each_tap(const Nest& nest, const Block& block, const BlockTile& tile, c
 
 }  // namespace
 
-size_t wide_bytes(const Nest& nest) {
+size_t wide_bytes(const MacroKernel& macro_kernel) {
   constexpr size_t kMost = 256 * 1024;
-  const MicroKernel& kernel = *nest.kernel;
+  const MicroKernel& kernel = *macro_kernel.kernel;
   const size_t bytes =
-      kernel.widen ? kernel.nr * nest.taps.padded(kernel.rhs_layout) * sizeof(int16_t) : 0;
+      kernel.widen ? kernel.nr * macro_kernel.taps.padded(kernel.rhs_layout) * sizeof(int16_t) : 0;
   return bytes <= kMost ? bytes : 0;
 }
 
-PreparedSections prepared_sections(const Nest& nest, bool weight_zero_points, size_t rows) {
-  const MicroKernel& kernel = *nest.kernel;
+PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_zero_points,
+                                   size_t rows) {
+  const MicroKernel& kernel = *macro_kernel.kernel;
   Sections sections;
   PreparedSections at = {};
   if (!kernel.gather && !weight_zero_points) return at;
   if (kernel.gather)
-    at.panels = sections.take(divide_up(rows, kernel.mr) *
-                              kernel.lhs_panel_bytes(nest.taps.depth, nest.taps.most));
+    at.panels =
+        sections.take(divide_up(rows, kernel.mr) *
+                      kernel.lhs_panel_bytes(macro_kernel.taps.depth, macro_kernel.taps.most));
   if (weight_zero_points) at.row_sums = sections.take(rows * sizeof(int32_t));
-  at.wide = sections.take(wide_bytes(nest));
+  at.wide = sections.take(wide_bytes(macro_kernel));
   at.bytes = sections.bytes;
   return at;
 }
 
-void prepare(const Nest& nest, const Columns& columns, const PreparedSections& at,
+void prepare(const MacroKernel& macro_kernel, const Columns& columns, const PreparedSections& at,
              uint8_t* workspace, Block* block) {
-  const MicroKernel& kernel = *nest.kernel;
+  const MicroKernel& kernel = *macro_kernel.kernel;
   const bool weight_zero_points = columns.zero_point;
   if (block->prepared) return;
   block->panels = nullptr;
   block->row_sums = block->row_init = nullptr;
   block->wide = nullptr;
   if (!kernel.gather && !weight_zero_points) return;
-  const BlockTile all = whole_matrix(nest, *block);
+  const BlockTile all = whole_matrix(macro_kernel, *block);
   const BlockTile* const tiles = block->tiles ? block->tiles : &all;
   const size_t count = block->tiles ? block->tile_count : 1;
-  const size_t tap_elements = round_up_pow2(nest.taps.depth, kernel.lhs_kr);
-  block->panel_bytes = kernel.lhs_panel_bytes(nest.taps.depth, nest.taps.most);
+  const size_t tap_elements = round_up_pow2(macro_kernel.taps.depth, kernel.lhs_kr);
+  block->panel_bytes = kernel.lhs_panel_bytes(macro_kernel.taps.depth, macro_kernel.taps.most);
   // Rows of a matrix are summed all at once
   const bool sums_tiles = weight_zero_points && block->tiles,
-             is_signed = kernel.lhs_domain == Domain::kS8;
-  OCTET_ASSERT(block->tiles || nest.taps.count == 1);
+             is_signed = kernel.lhs_element_type == ElementType::kS8;
+  OCTET_ASSERT(block->tiles || macro_kernel.taps.count == 1);
   if (weight_zero_points && !sums_tiles)
-    nest.ops->sum_rows({block->lhs, block->lhs_stride, block->rows, nest.taps.depth, nest.lhs_flip},
-                       is_signed, (int32_t*)(workspace + at.row_sums));
+    macro_kernel.ops->sum_rows({block->lhs, block->lhs_stride, block->rows, macro_kernel.taps.depth,
+                                macro_kernel.lhs_flip},
+                               is_signed, (int32_t*)(workspace + at.row_sums));
   uint8_t* panel = workspace + at.panels;
   int32_t* sums = (int32_t*)(workspace + at.row_sums);
   const auto prepare_tile = [&](const BlockTile& tile) {
     const size_t lanes = round_up_pow2(tile.rows, kernel.lhs_lanes_step);
     for (size_t i = 0; sums_tiles && i < tile.rows; ++i) sums[i] = 0;
-    for_each_tap(nest, *block, tile, [&](const Rows& rows, size_t tap) {
+    for_each_tap(macro_kernel, *block, tile, [&](const Rows& rows, size_t tap) {
       if (kernel.gather)
         kernel.gather(rows, lanes, panel + tap * lanes * tap_elements * kernel.lhs_element_bytes);
       if (!sums_tiles) return;
       int32_t tap_sums[kMaxTileRows];
-      nest.ops->sum_rows(rows, is_signed, tap_sums);
+      macro_kernel.ops->sum_rows(rows, is_signed, tap_sums);
       for (size_t i = 0; i < tile.rows; ++i)
         sums[i] = (int32_t)((uint32_t)sums[i] + (uint32_t)tap_sums[i]);
     });
@@ -405,11 +412,13 @@ void prepare(const Nest& nest, const Columns& columns, const PreparedSections& a
       block->row_sums = sums;
     }
   }
-  if (made >= kWidenTiles && wide_bytes(nest)) block->wide = (int16_t*)(workspace + at.wide);
+  if (made >= kWidenTiles && wide_bytes(macro_kernel))
+    block->wide = (int16_t*)(workspace + at.wide);
 }
 
-void multiply(const Nest& nest, const Weights& weights, const Block& block, size_t n0, size_t n1) {
-  Product(nest, weights, block).multiply(n0, n1);
+void multiply(const MacroKernel& macro_kernel, const Weights& weights, const Block& block,
+              size_t n0, size_t n1) {
+  Product(macro_kernel, weights, block).multiply(n0, n1);
 }
 
 }  // namespace octet

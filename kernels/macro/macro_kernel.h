@@ -16,7 +16,7 @@
 namespace octet {
 
 // What does not change from block to block.
-struct Nest {
+struct MacroKernel {
   const MicroKernel* kernel;
   const TierOps* ops;  // of its tier
   uint8_t lhs_flip;    // 0x80 if the kernel wants the other sign
@@ -83,7 +83,7 @@ struct BlockTile {
 };
 
 struct Block {
-  Sink sink;  // row 0 = the block's first
+  TileOutput sink;  // row 0 = the block's first
   size_t rows;
   LhsTerms terms;
   const uint8_t* lhs;          // a matrix, one tap, no tiles; null otherwise
@@ -104,20 +104,22 @@ struct Block {
 
 // Of a strip of weights, widened; 0 where there is none, or it would leave the cache that the plain
 // one stays in.
-size_t wide_bytes(const Nest& nest);
+size_t wide_bytes(const MacroKernel& macro_kernel);
 
 // What `prepare` needs of a task's workspace, for blocks of so many rows and weights so deep.
 struct PreparedSections {
   size_t panels, row_sums, wide;  // offsets; panels come first
   size_t bytes;
 };
-PreparedSections prepared_sections(const Nest& nest, bool weight_zero_points, size_t rows);
+PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_zero_points,
+                                   size_t rows);
 
 // Between rows and kernels: panels for kernels that gather, sums for weights with zero points.
-void prepare(const Nest& nest, const Columns& columns, const PreparedSections& at,
+void prepare(const MacroKernel& macro_kernel, const Columns& columns, const PreparedSections& at,
              uint8_t* workspace, Block* block);
 
 // Columns [n0, n1) of the weights, counted from their first; n0 begins a panel.
-void multiply(const Nest& nest, const Weights& weights, const Block& block, size_t n0, size_t n1);
+void multiply(const MacroKernel& macro_kernel, const Weights& weights, const Block& block,
+              size_t n0, size_t n1);
 
 }  // namespace octet

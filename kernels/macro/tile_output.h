@@ -10,16 +10,16 @@
 
 namespace octet {
 
-struct Sink {
+struct TileOutput {
   const TierOps* ops;
-  const Finish* finish;
-  const Narrow* narrow;
-  bool narrow_in_kernel;
+  const Epilogue* epilogue;
+  const Requantization* requantization;
+  bool requantize_in_kernel;
   size_t dst_bytes;  // of one output
   Output to;         // column 0
 
-  bool s32() const { return finish->mode == FinishMode::kS32; }
-  bool in_place() const { return narrow_in_kernel || s32(); }
+  bool s32() const { return epilogue->mode == EpilogueMode::kS32; }
+  bool in_place() const { return requantize_in_kernel || s32(); }
 };
 
 // What every kernel expects of its tiles.
@@ -41,15 +41,15 @@ inline void prefetch(const Output& to, size_t rows) {
 
 // Multiplies a tile whose operands are set, and puts it at column n of `to`. lanes: columns that
 // init and rhs provide, tile->cols rounded up. row_scale: the tile's own rows, or null.
-inline void multiply_into(const MicroKernel& kernel, const Sink& sink, const Output& to, size_t n,
-                          size_t lanes, const float* row_scale, Tile* tile) {
+inline void multiply_into(const MicroKernel& kernel, const TileOutput& sink, const Output& to,
+                          size_t n, size_t lanes, const float* row_scale, Tile* tile) {
   OCTET_ASSERT(may_multiply(kernel, *tile));
   const Output at = to.column(n, sink.dst_bytes);
   if (sink.in_place()) {
     tile->dst = at.dst;
     tile->dst_stride = at.stride;
-    tile->scale = sink.s32() ? nullptr : sink.finish->scale + n;
-    tile->narrow = sink.narrow;
+    tile->scale = sink.s32() ? nullptr : sink.epilogue->scale + n;
+    tile->requantization = sink.requantization;
     kernel.multiply(*tile);
     return;
   }
@@ -59,7 +59,7 @@ inline void multiply_into(const MicroKernel& kernel, const Sink& sink, const Out
   tile->dst_stride = lanes * sizeof(int32_t);
   tile->scale = nullptr;
   kernel.multiply(*tile);
-  sink.ops->finish(*sink.finish, {acc, lanes, tile->rows, tile->cols, n, row_scale, at});
+  sink.ops->epilogue(*sink.epilogue, {acc, lanes, tile->rows, tile->cols, n, row_scale, at});
 }
 
 // All tiles of a strip that is in place and starts from the same init in every row: the usual case,
@@ -83,23 +83,24 @@ inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size
 
 // All rows of a strip of a matrix, likewise: at once where the kernel takes them so.
 inline void multiply_rows(const MicroKernel& kernel, size_t rows, size_t lhs_panel, Tile* tile) {
-  const bool at_once = tile->cols == kernel.nr && kernel.multiply_strip &&
-                       tile->depth >= kernel.strip_depth.least &&
-                       tile->depth <= kernel.strip_depth.most && !tile->row_init;
+  const bool at_once = tile->cols == kernel.nr && kernel.multiply_micro_panel &&
+                       tile->depth >= kernel.micro_panel_depth.least &&
+                       tile->depth <= kernel.micro_panel_depth.most && !tile->row_init;
   if (!at_once) return multiply_tiles(kernel, Tiling(rows, kernel, tile->cols), lhs_panel, tile);
   tile->rows = rows;
-  kernel.multiply_strip(*tile);
+  kernel.multiply_micro_panel(*tile);
 }
 
 // The same by way of an s32 tile.
-inline void finish_tiles(const MicroKernel& kernel, const Sink& sink, size_t rows, size_t n,
-                         size_t lanes, const float* row_scales, size_t lhs_panel, Tile* tile) {
+inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutput& sink,
+                                      size_t rows, size_t n, size_t lanes, const float* row_scales,
+                                      size_t lhs_panel, Tile* tile) {
   const Tiling tiling(rows, kernel, tile->cols);
   alignas(64) int32_t acc[kMaxTile];
   tile->dst = acc;
   tile->dst_stride = lanes * sizeof(int32_t);
   tile->scale = nullptr;
-  FinishTile out = {acc, lanes, 0, tile->cols, n, row_scales, sink.to.column(n, sink.dst_bytes)};
+  EpilogueTile out = {acc, lanes, 0, tile->cols, n, row_scales, sink.to.column(n, sink.dst_bytes)};
   const uint8_t* lhs = (const uint8_t*)tile->lhs;
   for (size_t t = 0; t < tiling.count; ++t) {
     out.rows = tile->rows = tiling.rows(t);
@@ -107,7 +108,7 @@ inline void finish_tiles(const MicroKernel& kernel, const Sink& sink, size_t row
     OCTET_ASSERT(may_multiply(kernel, *tile));
     prefetch(out.to, out.rows);
     kernel.multiply(*tile);
-    sink.ops->finish(*sink.finish, out);
+    sink.ops->epilogue(*sink.epilogue, out);
     if (tile->row_init) tile->row_init += out.rows;
     lhs += lhs_panel ? lhs_panel : out.rows * tile->lhs_stride;
     if (out.row_scale) out.row_scale += out.rows;
@@ -117,12 +118,12 @@ inline void finish_tiles(const MicroKernel& kernel, const Sink& sink, size_t row
 }
 
 // All tiles of a strip into a sink where that is in place.
-inline void multiply_strip(const MicroKernel& kernel, const Sink& sink, size_t rows, size_t n,
-                           size_t lhs_panel, Tile* tile) {
+inline void multiply_micro_panel(const MicroKernel& kernel, const TileOutput& sink, size_t rows,
+                                 size_t n, size_t lhs_panel, Tile* tile) {
   tile->dst = sink.to.dst + n * sink.dst_bytes;
   tile->dst_stride = sink.to.stride;
-  tile->scale = sink.s32() ? nullptr : sink.finish->scale + n;
-  tile->narrow = sink.narrow;
+  tile->scale = sink.s32() ? nullptr : sink.epilogue->scale + n;
+  tile->requantization = sink.requantization;
   multiply_rows(kernel, rows, lhs_panel, tile);
 }
 

@@ -5,9 +5,10 @@
 
 namespace octet {
 
-constexpr RhsLayout kScalarLayout = {4, 4, 4, Domain::kS8};
-constexpr RhsLayout kScalarTestLayout = {5, 5, 2, Domain::kS8};  // divides nothing; only tests ask
-constexpr RhsLayout kScalarWordLayout = {4, 4, 2, Domain::kS16};
+constexpr RhsLayout kScalarLayout = {4, 4, 4, ElementType::kS8};
+constexpr RhsLayout kScalarTestLayout = {5, 5, 2,
+                                         ElementType::kS8};  // divides nothing; only tests ask
+constexpr RhsLayout kScalarInt16Layout = {4, 4, 2, ElementType::kS16};
 
 extern const MicroKernel scalar_u8s8_4x16x4;
 extern const MicroKernel scalar_u8s8_4x4x4;

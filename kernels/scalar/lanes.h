@@ -44,15 +44,15 @@ OCTET_INLINE inline void clear(Sums<rows>* sums) {
 
 #if defined(__SSE2__) || defined(__VSX__)
 
-typedef int16_t Words __attribute__((vector_size(16)));
+typedef int16_t Int16 __attribute__((vector_size(16)));
 typedef uint16_t UnsignedWords __attribute__((vector_size(16)));
 
 // Steps 0 and 2, and 1 and 3, as words.
 struct Pairs {
-  Words even, odd;
+  Int16 even, odd;
 };
 
-OCTET_INLINE inline Columns add_pairs(Columns sum, Words l, Words w) {
+OCTET_INLINE inline Columns add_pairs(Columns sum, Int16 l, Int16 w) {
 #if defined(__SSE2__)
   return sum + (Columns)__builtin_ia32_pmaddwd128(l, w);
 #else
@@ -67,13 +67,13 @@ OCTET_INLINE inline Pairs lhs_pairs(const uint8_t* lhs) {
   int32_t steps;
   __builtin_memcpy(&steps, lhs, sizeof steps);
   const UnsignedWords all = (UnsignedWords)(Columns{} + steps);
-  return {(Words)(all & 0xff), (Words)(all >> 8)};
+  return {(Int16)(all & 0xff), (Int16)(all >> 8)};
 }
 
 OCTET_INLINE inline Pairs rhs_pairs(const uint8_t* rhs) {
   UnsignedWords all;
   __builtin_memcpy(&all, rhs, sizeof all);
-  return {(Words)(all << 8) >> 8, (Words)all >> 8};
+  return {(Int16)(all << 8) >> 8, (Int16)all >> 8};
 }
 
 template <int rows, int panels>

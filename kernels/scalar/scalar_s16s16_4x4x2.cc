@@ -24,10 +24,10 @@ void multiply(const Tile& t) {
 const MicroKernel scalar_s16s16_4x4x2 = {
     .name = "scalar_s16s16_4x4x2",
     .isa = Isa::kScalar,
-    .lhs_domain = Domain::kS16,
+    .lhs_element_type = ElementType::kS16,
     .mr = 4,
     .nr = 4,
-    .rhs_layout = kScalarWordLayout,
+    .rhs_layout = kScalarInt16Layout,
     .lhs_kr = 2,
     .lhs_element_bytes = 2,
     .multiply = multiply,

@@ -33,7 +33,7 @@ void multiply(const Tile& t) {
 const MicroKernel scalar_u8s8_4x4x4 = {
     .name = "scalar_u8s8_4x4x4",
     .isa = Isa::kScalar,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = 4,
     .nr = 4,
     .flags = kAnyLhs,
@@ -47,7 +47,7 @@ const MicroKernel scalar_u8s8_4x4x4 = {
 const MicroKernel scalar_u8s8_3x5x2 = {
     .name = "scalar_u8s8_3x5x2",
     .isa = Isa::kScalar,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = 3,
     .nr = 5,
     .flags = kAnyLhs | kTestsOnly,

@@ -85,10 +85,10 @@ void multiply(const Tile& t) {
 const MicroKernel scalar_u8s8_4x16x4 = {
     .name = "scalar_u8s8_4x16x4",
     .isa = Isa::kScalar,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = kNr,
-    .flags = kAnyLhs | kTried,
+    .flags = kAnyLhs | kOptional,
     .rhs_layout = kScalarLayout,
     .gather = gather_rows<uint8_t, kSteps>,
     .lhs_lanes_step = kMr,

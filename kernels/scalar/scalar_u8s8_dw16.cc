@@ -23,9 +23,9 @@ constexpr size_t kSums = OCTET_VECTORS || UINTPTR_MAX > UINT32_MAX ? kChannels :
 // other one; of whole vectors it does.
 template <typename T>
 OCTET_INLINE inline auto channels_of(const T* from) {
-  typedef T Narrow __attribute__((vector_size(kSums * sizeof(T))));
+  typedef T Requantization __attribute__((vector_size(kSums * sizeof(T))));
   typedef uint32_t Wide __attribute__((vector_size(kSums * sizeof(uint32_t))));
-  Narrow values;
+  Requantization values;
   __builtin_memcpy(&values, from, sizeof values);
   return __builtin_convertvector(values, Wide);
 }
@@ -126,7 +126,7 @@ void multiply(const DepthwiseTile& t) {
 const DepthwiseKernel scalar_u8s8_dw16 = {
     .name = "scalar_u8s8_dw16",
     .isa = Isa::kScalar,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .flags = kAnyLhs,
     .layout = kDepthwiseLayout,
     .channels = kChannels,
@@ -139,9 +139,9 @@ const DepthwiseKernel scalar_u8s8_dw16 = {
 const DepthwiseKernel scalar_u8s16_dw16 = {
     .name = "scalar_u8s16_dw16",
     .isa = Isa::kScalar,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .flags = kAnyLhs,
-    .layout = kDepthwiseWordLayout,
+    .layout = kDepthwiseInt16Layout,
     .channels = kChannels,
     .reach = kChannels,
     .rows = 1,

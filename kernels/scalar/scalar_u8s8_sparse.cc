@@ -49,7 +49,7 @@ void multiply(const Tile& t) {
 const MicroKernel scalar_u8s8_sparse_4x16x16 = {
     .name = "scalar_u8s8_sparse_4x16x16",
     .isa = Isa::kScalar,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 16,
     .flags = kAnyLhs,
@@ -63,7 +63,7 @@ const MicroKernel scalar_u8s8_sparse_4x16x16 = {
 const MicroKernel scalar_u8s8_sparse_4x16x32 = {
     .name = "scalar_u8s8_sparse_4x16x32",
     .isa = Isa::kScalar,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 16,
     .flags = kAnyLhs,

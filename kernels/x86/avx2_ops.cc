@@ -6,6 +6,7 @@
 #include "kernels/x86/shared/row_sums.h"
 
 namespace octet {
-const TierOps avx2_ops = {init_tile,       finish_x86,   sum_rows_x86,  quantize_row, measure_rows,
-                          quantize_floats, copy_windows, find_byte_sum, true};
+const TierOps avx2_ops = {init_tile,    epilogue_x86,    sum_rows_x86,
+                          quantize_row, measure_rows,    quantize_floats,
+                          copy_windows, find_tflite_add, true};
 }  // namespace octet

@@ -147,7 +147,7 @@ void multiply(const Tile& t) {
     OCTET_PIN(row[0]);
     OCTET_PIN(row[1]);
   });
-  leave_tile(t, acc);
+  store_tile(t, acc);
 }
 
 void dispatch(const Tile& t) {
@@ -161,10 +161,10 @@ void dispatch(const Tile& t) {
 const MicroKernel avx2_s16s8_6x16x4 = {
     .name = "avx2_s16s8_6x16x4",
     .isa = Isa::kAvx2,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 16,
-    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kEvenFirst | kRowInit,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kGathersEvenStepsFirst | kRowInit,
     .rhs_layout = kX86Layout,
     .gather = gather,
     .lhs_kr = 4,

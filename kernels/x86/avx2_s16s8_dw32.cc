@@ -14,7 +14,7 @@
 namespace octet {
 namespace {
 
-struct Words : Ymm<Words, 256> {
+struct Int16 : Ymm<Int16, 256> {
   // Keeps the compiler from holding what it has stored in registers as well: eight vectors are too
   // many beside two rows of accumulators.
   OCTET_INLINE static inline void settle(Column& column) {
@@ -64,32 +64,32 @@ struct Words : Ymm<Words, 256> {
 const DepthwiseKernel avx2_s16s8_dw32 = {
     .name = "avx2_s16s8_dw32",
     .isa = Isa::kAvx2,
-    .lhs_domain = Domain::kU8,
-    .flags = kAnyLhs | kNarrows,
+    .lhs_element_type = ElementType::kU8,
+    .flags = kAnyLhs | kRequantizes,
     .layout = kDepthwiseLayout,
     .channels = 32,
     .reach = 32,
     .rows = 2,
     .walk_rows = 2,
-    .prepare = depthwise_prepare<Words>,
-    .multiply = depthwise_multiply<Words>,
-    .leave = depthwise_leave<Words, __m256i>,
+    .prepare = depthwise_prepare<Int16>,
+    .multiply = depthwise_multiply<Int16>,
+    .leave = depthwise_output<Int16, __m256i>,
 };
 
 // The same loops, for weights that are words already.
 const DepthwiseKernel avx2_u8s16_dw32 = {
     .name = "avx2_u8s16_dw32",
     .isa = Isa::kAvx2,
-    .lhs_domain = Domain::kU8,
-    .flags = kAnyLhs | kNarrows,
-    .layout = kDepthwiseWordLayout,
+    .lhs_element_type = ElementType::kU8,
+    .flags = kAnyLhs | kRequantizes,
+    .layout = kDepthwiseInt16Layout,
     .channels = 32,
     .reach = 32,
     .rows = 2,
     .walk_rows = 2,
-    .prepare = depthwise_prepare<Words, uint64_t>,
-    .multiply = depthwise_multiply<Words>,
-    .leave = depthwise_leave<Words, __m256i>,
+    .prepare = depthwise_prepare<Int16, uint64_t>,
+    .multiply = depthwise_multiply<Int16>,
+    .leave = depthwise_output<Int16, __m256i>,
 };
 
 }  // namespace octet

@@ -116,7 +116,8 @@ struct Machine : GroupedYmm<Machine> {
 
 }  // namespace
 
-const DepthwiseKernel avx2_s16s8_group64 = grouped_kernel<Machine>(
-    "avx2_s16s8_group64", Isa::kAvx2, Domain::kU8, kGroupedLayout, grouped_leave<Machine, __m256i>);
+const DepthwiseKernel avx2_s16s8_group64 =
+    grouped_kernel<Machine>("avx2_s16s8_group64", Isa::kAvx2, ElementType::kU8, kGroupedLayout,
+                            grouped_output<Machine, __m256i>);
 
 }  // namespace octet

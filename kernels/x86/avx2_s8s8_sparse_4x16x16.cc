@@ -155,7 +155,7 @@ void multiply(const Tile& t) {
     OCTET_PIN(row[0]);
     OCTET_PIN(row[1]);
   });
-  leave_tile(t, acc);
+  store_tile(t, acc);
 }
 
 constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>, multiply<4>};
@@ -167,10 +167,10 @@ void dispatch(const Tile& t) { kByRows[t.rows - 1](t); }
 const MicroKernel avx2_s8s8_sparse_4x16x16 = {
     .name = "avx2_s8s8_sparse_4x16x16",
     .isa = Isa::kAvx2,
-    .lhs_domain = Domain::kS8,
+    .lhs_element_type = ElementType::kS8,
     .mr = kMr,
     .nr = 16,
-    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kRowInit | kComplements,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kRowInit | kGathersComplements,
     .rhs_layout = kSparseLayout,
     .gather = gather,
     .lhs_kr = kKr,

@@ -40,7 +40,7 @@ OCTET_INLINE inline __m256i broadcast(const uint8_t* bytes) {
 
 // Spelled out as `accumulate` is, and because GCC 12 would keep the ones in a register that the
 // tile needs.
-OCTET_INLINE inline void accumulate_words(__m256i& acc, __m256i product) {
+OCTET_INLINE inline void accumulate_int16(__m256i& acc, __m256i product) {
   __asm__("vpaddw %1, %0, %0" : "+x"(acc) : "x"(product));
 }
 OCTET_INLINE inline void add_pairs(__m256i& acc, __m256i words) {
@@ -147,7 +147,7 @@ OCTET_INLINE inline void add_extras(const Lhs<rows>& lhs, const uint8_t* rhs,
           const __m256i product =
               _mm256_maddubs_epi16(quad, load_vector(rhs + kPairGroupBytes * e + 32 * v));
           if (e)
-            accumulate_words(words[v], product);
+            accumulate_int16(words[v], product);
           else
             words[v] = product;
         });
@@ -200,7 +200,7 @@ OCTET_INLINE inline void leave(const Tile& t, __m256i (&acc)[rows][2]) {
     OCTET_PIN(row[0]);
     OCTET_PIN(row[1]);
   });
-  leave_tile(t, acc);
+  store_tile(t, acc);
 }
 
 template <int rows>
@@ -276,10 +276,10 @@ void dispatch(const Tile& t) {
 const MicroKernel avx2_u8s8_6x64x4 = {
     .name = "avx2_u8s8_6x64x4",
     .isa = Isa::kAvx2,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = kPairBlock,
-    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kRowInit,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kRowInit,
     .rhs_layout = kX86PairedLayout,
     .lhs_kr = 4,
     .multiply = dispatch,

@@ -60,14 +60,14 @@ OCTET_INLINE inline void add_products(const Tile& t, __m256i (&acc)[rows]) {
 
 // Two rows a vector of bytes.
 template <int rows>
-OCTET_INLINE inline void store_narrowed(const Tile& t, const __m256i (&acc)[rows]) {
-  const Narrower<16> narrower(*t.narrow);
+OCTET_INLINE inline void store_requantized8(const Tile& t, const __m256i (&acc)[rows]) {
+  const Requantizer<16> requantizer(*t.requantization);
   const __m256 scale = _mm256_loadu_ps(t.scale);
   uint8_t* dst = (uint8_t*)t.dst;
   unroll<(rows + 1) / 2>([&](auto pair) OCTET_INLINE {
     constexpr int i = 2 * pair, next = i + 1 < rows ? i + 1 : i;
     const __m128i bytes =
-        narrower.bytes(scaled_words(acc[i], scale), scaled_words(acc[next], scale));
+        requantizer.bytes(scaled_int16(acc[i], scale), scaled_int16(acc[next], scale));
     store_bytes(dst + i * t.dst_stride, bytes, t.cols);
     if (next > i) store_bytes(dst + next * t.dst_stride, _mm_srli_si128(bytes, 8), t.cols);
   });
@@ -81,13 +81,13 @@ void multiply(const Tile& t) {
     if (t.row_init) acc[i] = _mm256_add_epi32(acc[i], _mm256_set1_epi32(t.row_init[i]));
   });
   add_products(t, acc);
-  if (t.scale && !t.narrow->tflite_apart) return store_narrowed(t, acc);
+  if (t.scale && !t.requantization->tflite_apart) return store_requantized8(t, acc);
 
   alignas(32) int32_t sums[rows][kNr];
   uint8_t* const to = t.scale ? (uint8_t*)sums : (uint8_t*)t.dst;
   const size_t stride = t.scale ? sizeof sums[0] : t.dst_stride, cols = t.scale ? kNr : t.cols;
   unroll<rows>([&](auto i) OCTET_INLINE { store_s32(to + i * stride, acc[i], cols); });
-  if (t.scale) tflite_exit(t, sums[0], kNr);
+  if (t.scale) tflite_epilogue(t, sums[0], kNr);
 }
 
 constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>, multiply<4>,
@@ -100,11 +100,11 @@ void dispatch(const Tile& t) { kByRows[t.rows - 1](t); }
 const MicroKernel avx2_u8s8_8x8x4 = {
     .name = "avx2_u8s8_8x8x4",
     .isa = Isa::kAvx2,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = kNr,
     .n_max = kNr,
-    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kRowInit,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kRowInit,
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
     .multiply = dispatch,

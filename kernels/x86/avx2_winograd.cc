@@ -10,16 +10,16 @@ namespace {
 
 struct Lanes {
   static constexpr int kAhead = 16;
-  typedef uint16_t Words __attribute__((vector_size(32)));
+  typedef uint16_t Int16 __attribute__((vector_size(32)));
   typedef uint32_t Sums __attribute__((vector_size(32)));
   typedef float Floats __attribute__((vector_size(32)));
-  OCTET_INLINE static inline Words widen_u8(const uint8_t* bytes) {
-    return (Words)_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i*)bytes));
+  OCTET_INLINE static inline Int16 widen_u8(const uint8_t* bytes) {
+    return (Int16)_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i*)bytes));
   }
-  OCTET_INLINE static inline Words widen_s8(const uint8_t* bytes) {
-    return (Words)_mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)bytes));
+  OCTET_INLINE static inline Int16 widen_s8(const uint8_t* bytes) {
+    return (Int16)_mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)bytes));
   }
-  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Words words, int16_t factor,
+  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Int16 words, int16_t factor,
                                              uint8_t flip) {
     const __m256i rounded = _mm256_mulhrs_epi16((__m256i)words, _mm256_set1_epi16(factor));
     const __m128i packed =
@@ -29,35 +29,35 @@ struct Lanes {
   OCTET_INLINE static inline Sums round(Floats x) { return (Sums)_mm256_cvtps_epi32((__m256)x); }
 };
 
-template <typename Form>
+template <typename WeightFormat>
 void output_tile(const WinogradOutput& o) {
-  if (!o.scale) return output_s32<Form, Lanes>(o);
-  constexpr int m = Form::kOut;
-  const Narrower<16> narrower(*o.narrow);
+  if (!o.scale) return output_s32<WeightFormat, Lanes>(o);
+  constexpr int m = WeightFormat::kOut;
+  const Requantizer<16> requantizer(*o.requantization);
   __m128i words[2][m][m];
   for (size_t v = 0; 8 * v < o.cols; ++v) {
     Lanes::Sums out[m][m];
-    output_lanes<Form, Lanes>(o, 8 * v, out);
+    output_lanes<WeightFormat, Lanes>(o, 8 * v, out);
     const __m256 scale = _mm256_loadu_ps(o.scale + 8 * v);
     unroll<m>([&](auto y) OCTET_INLINE {
       unroll<m>([&](auto x)
-                    OCTET_INLINE { words[v][y][x] = scaled_words((__m256i)out[y][x], scale); });
+                    OCTET_INLINE { words[v][y][x] = scaled_int16((__m256i)out[y][x], scale); });
     });
   }
   const size_t high = o.cols > 8;
   for (size_t y = 0; y < o.height; ++y)
     for (size_t x = 0; x < o.width; ++x)
       store_bytes((uint8_t*)o.dst + y * o.dst_line + x * o.dst_pixel,
-                  narrower.bytes(words[0][y][x], words[high][y][x]), o.cols);
+                  requantizer.bytes(words[0][y][x], words[high][y][x]), o.cols);
 }
 
 }  // namespace
 
 const WinogradOps avx2_winograd = {
-    {input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>,
-     input_tile<Form2x2Int8, Lanes>},
-    {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>,
-     output_tile<Form2x2Int8>},
+    {input_tile<Winograd2x2, Lanes>, input_tile<Winograd4x4, Lanes>,
+     input_tile<Winograd2x2Stride2, Lanes>, input_tile<Winograd2x2Int8, Lanes>},
+    {output_tile<Winograd2x2>, output_tile<Winograd4x4>, output_tile<Winograd2x2Stride2>,
+     output_tile<Winograd2x2Int8>},
     16};
 
 }  // namespace octet

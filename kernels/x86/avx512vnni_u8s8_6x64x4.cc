@@ -140,7 +140,7 @@ void multiply(const Tile& t) {
       });
     });
   });
-  leave_tile(*again, acc[0]);
+  store_tile(*again, acc[0]);
 }
 
 template <int rows>
@@ -161,10 +161,10 @@ void dispatch(const Tile& t) {
 const MicroKernel avx512vnni_u8s8_6x64x4 = {
     .name = "avx512vnni_u8s8_6x64x4",
     .isa = Isa::kAvx512Vnni,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 16 * kVectors,
-    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kRowInit,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kRowInit,
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
     .multiply = dispatch,

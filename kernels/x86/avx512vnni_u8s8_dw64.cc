@@ -26,10 +26,10 @@ OCTET_INLINE inline __m512i dot_add(__m512i acc, __m512i a, __m512i b) {
 OCTET_INLINE inline __m256i dot_add(__m256i acc, __m256i a, __m256i b) {
   return _mm256_dpbusd_epi32(acc, a, b);
 }
-OCTET_INLINE inline __m512i dot_add_words(__m512i acc, __m512i a, __m512i b) {
+OCTET_INLINE inline __m512i dot_add_int16(__m512i acc, __m512i a, __m512i b) {
   return _mm512_dpwssd_epi32(acc, a, b);
 }
-OCTET_INLINE inline __m256i dot_add_words(__m256i acc, __m256i a, __m256i b) {
+OCTET_INLINE inline __m256i dot_add_int16(__m256i acc, __m256i a, __m256i b) {
   return _mm256_dpwssd_epi32(acc, a, b);
 }
 OCTET_INLINE inline __m512i scaled(__m512i acc, __m512i scale) {
@@ -60,12 +60,12 @@ OCTET_INLINE inline Vector load_vector(const void* p) {
   __builtin_memcpy(&v, p, sizeof v);
   return v;
 }
-template <int kBytes>
+template <int kInt8>
 struct Wide {
-  using Vector = typename VectorOf<kBytes>::Type;
-  static constexpr int kChannels = kBytes, kPrepared = 4 * (1 + kTfliteRows) * kBytes,
-                       kColumn = 4 * kBytes, kWalkSets = 2;
-  static constexpr bool kTogether = false, kCopyPerSign = kBytes == 64, kShuffles = true;
+  using Vector = typename VectorOf<kInt8>::Type;
+  static constexpr int kChannels = kInt8, kPrepared = 4 * (1 + kTfliteRows) * kInt8,
+                       kColumn = 4 * kInt8, kWalkSets = 2;
+  static constexpr bool kTogether = false, kCopyPerSign = kInt8 == 64, kShuffles = true;
   using Pixel = Vector;
   struct Column {
     Vector t[4];
@@ -88,16 +88,16 @@ struct Wide {
   OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
     const Vector top_low = low_bytes(p[0], p[1]), top_high = high_bytes(p[0], p[1]),
                  low = low_bytes(p[2], p[3]), high = high_bytes(p[2], p[3]);
-    column = {{low_words(top_low, low), high_words(top_low, low), low_words(top_high, high),
-               high_words(top_high, high)}};
+    column = {{low_int16(top_low, low), high_int16(top_low, low), low_int16(top_high, high),
+               high_int16(top_high, high)}};
   }
 
   struct Ends {
     Vector init[4], scales[4];
     OCTET_INLINE inline explicit Ends(const uint8_t* prepared) {
       unroll<4>([&](auto v) OCTET_INLINE {
-        init[v] = load_vector<Vector>(prepared + kBytes * v);
-        scales[v] = load_vector<Vector>(prepared + 4 * kBytes + kBytes * v);
+        init[v] = load_vector<Vector>(prepared + kInt8 * v);
+        scales[v] = load_vector<Vector>(prepared + 4 * kInt8 + kInt8 * v);
       });
     }
     OCTET_INLINE inline Acc start() const { return {{init[0], init[1], init[2], init[3]}}; }
@@ -107,32 +107,32 @@ struct Wide {
   template <int, int>
   OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
     unroll<4>([&](auto v) OCTET_INLINE {
-      acc.a[v] = dot_add(acc.a[v], c.t[v], load_vector<Vector>(weights + kBytes * v));
+      acc.a[v] = dot_add(acc.a[v], c.t[v], load_vector<Vector>(weights + kInt8 * v));
     });
   }
 
   OCTET_INLINE static inline void weights(const uint32_t* taps, size_t vector, uint8_t* to) {
-    __builtin_memcpy(to + kBytes * vector, taps, kBytes);
+    __builtin_memcpy(to + kInt8 * vector, taps, kInt8);
   }
 
   // The packs undo the interleaving: the bytes come out in order.
-  struct Narrowing {
-    Narrower<kBytes> narrower;
+  struct Requantizing {
+    Requantizer<kInt8> requantizer;
     __mmask64 mask;
-    explicit Narrowing(const DepthwiseTile& t)
-        : narrower(*t.narrow), mask(~(__mmask64)0 >> (64 - t.channels)) {}
+    explicit Requantizing(const DepthwiseTile& t)
+        : requantizer(*t.requantization), mask(~(__mmask64)0 >> (64 - t.channels)) {}
 
     template <typename E>
     OCTET_INLINE inline void store(const Acc& acc, const E& ends, uint8_t* dst) const {
       Vector q[4];
       unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaled(acc.a[v], ends.scale(v)); });
-      store_masked(dst, mask, narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
+      store_masked(dst, mask, requantizer.bytes(pack_int16(q[0], q[1]), pack_int16(q[2], q[3])));
     }
   };
 
   OCTET_INLINE static inline void store_raw(const Acc& acc, uint8_t* dst) {
     unroll<4>([&](auto v)
-                  OCTET_INLINE { __builtin_memcpy(dst + kBytes * v, &acc.a[v], sizeof acc.a[v]); });
+                  OCTET_INLINE { __builtin_memcpy(dst + kInt8 * v, &acc.a[v], sizeof acc.a[v]); });
   }
 
   OCTET_INLINE static inline void store_bytes(uint8_t* dst, Vector bytes, size_t count) {
@@ -141,7 +141,7 @@ struct Wide {
 
   OCTET_INLINE static inline void store_s32(const Acc& acc, uint8_t* dst) {
     unroll<4>([&](auto v) OCTET_INLINE {
-      unroll<kBytes / 16>([&](auto lane) OCTET_INLINE {
+      unroll<kInt8 / 16>([&](auto lane) OCTET_INLINE {
         _mm_storeu_si128((__m128i*)(dst + 64 * lane + 16 * v), lane_of(acc.a[v], lane));
       });
     });
@@ -150,12 +150,12 @@ struct Wide {
 
 // Weights of words: a column is eight vectors, of two pixels in each lane. Three of them fill the
 // registers, so init and scale stay in memory.
-template <int kBytes>
-struct WideWords : Wide<kBytes> {
-  using typename Wide<kBytes>::Vector;
-  using typename Wide<kBytes>::Pixel;
-  using typename Wide<kBytes>::Acc;
-  static constexpr int kColumn = 8 * kBytes;
+template <int kInt8>
+struct WideInt16 : Wide<kInt8> {
+  using typename Wide<kInt8>::Vector;
+  using typename Wide<kInt8>::Pixel;
+  using typename Wide<kInt8>::Acc;
+  static constexpr int kColumn = 8 * kInt8;
   static constexpr bool kCopyPerSign = false;
   struct Column {
     Vector t[8];
@@ -179,9 +179,7 @@ struct WideWords : Wide<kBytes> {
   struct Ends {
     const uint8_t* prepared;
     OCTET_INLINE inline explicit Ends(const uint8_t* p) : prepared(p) {}
-    OCTET_INLINE inline Vector at(int v) const {
-      return load_vector<Vector>(prepared + kBytes * v);
-    }
+    OCTET_INLINE inline Vector at(int v) const { return load_vector<Vector>(prepared + kInt8 * v); }
     OCTET_INLINE inline Acc start() const { return {{at(0), at(1), at(2), at(3)}}; }
     OCTET_INLINE inline Vector scale(int v) const { return at(4 + v); }
   };
@@ -189,24 +187,24 @@ struct WideWords : Wide<kBytes> {
   template <int, int>
   OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
     unroll<8>([&](auto i) OCTET_INLINE {
-      acc.a[i / 2] = dot_add_words(acc.a[i / 2], c.t[i], load_vector<Vector>(weights + kBytes * i));
+      acc.a[i / 2] = dot_add_int16(acc.a[i / 2], c.t[i], load_vector<Vector>(weights + kInt8 * i));
     });
   }
 
   static inline void weights(const uint64_t* from, size_t vector, uint8_t* to) {
-    split_pairs<kBytes / 4>(from, to + 2 * kBytes * vector);
+    split_pairs<kInt8 / 4>(from, to + 2 * kInt8 * vector);
   }
 };
 
 // TFLite mode's exit of blocks of 32 channels, two pixels at a time: of each, the first two vectors
 // of the kernel's order are one of zmm, and the other two the second.
 template <typename Scaler>
-void leave_two(const DepthwiseRaw& r) {
+void store_two(const DepthwiseRaw& r) {
   constexpr size_t channels = 32;
   // Bytes from packs of fours: 0 and 2 of a pixel's vectors, then of the next pixel's, and 128 bits
   // further 1 and 3
   const __m512i order = _mm512_setr_epi32(0, 8, 1, 9, 4, 12, 5, 13, 2, 10, 3, 11, 6, 14, 7, 15);
-  const Narrower<64> narrower(*r.narrow);
+  const Requantizer<64> requantizer(*r.requantization);
   Scaler scaler[2];
   unroll<2>([&](auto v) OCTET_INLINE {
     scaler[v].load((const int32_t*)r.prepared + channels + 16 * v, channels);
@@ -217,8 +215,9 @@ void leave_two(const DepthwiseRaw& r) {
   for (size_t left = r.pixels; left; acc += 2 * channels, dst += 2 * r.dst_pixel) {
     const int32_t* const next = left > 1 ? acc + channels : acc;
     const __m512i bytes = _mm512_permutexvar_epi32(
-        order, narrower.bytes(pack_words(scaler[0].scale_at(acc), scaler[1].scale_at(acc + 16)),
-                              pack_words(scaler[0].scale_at(next), scaler[1].scale_at(next + 16))));
+        order,
+        requantizer.bytes(pack_int16(scaler[0].scale_at(acc), scaler[1].scale_at(acc + 16)),
+                          pack_int16(scaler[0].scale_at(next), scaler[1].scale_at(next + 16))));
     _mm256_mask_storeu_epi8(dst, mask, _mm512_castsi512_si256(bytes));
     if (left == 1) return;
     _mm256_mask_storeu_epi8(dst + r.dst_pixel, mask, _mm512_extracti64x4_epi64(bytes, 1));
@@ -226,41 +225,41 @@ void leave_two(const DepthwiseRaw& r) {
   }
 }
 
-template <int kBytes>
+template <int kInt8>
 void leave(const DepthwiseRaw& r) {
-  if constexpr (kBytes == 64)
-    depthwise_leave<Wide<64>, __m512i>(r);
+  if constexpr (kInt8 == 64)
+    depthwise_output<Wide<64>, __m512i>(r);
   else
-    (r.narrow->tflite_right_only ? leave_two<TfliteRightScaler<64>>
-                                 : leave_two<TfliteScaler<64>>)(r);
+    (r.requantization->tflite_right_only ? store_two<TfliteRightScaler<64>>
+                                         : store_two<TfliteScaler<64>>)(r);
 }
 
-template <int kBytes>
+template <int kInt8>
 constexpr DepthwiseKernel kernel(const char* name, const DepthwiseKernel* tail) {
   return {
       .name = name,
       .isa = Isa::kAvx512Vnni,
-      .lhs_domain = Domain::kU8,
-      .flags = kAnyLhs | kNarrows,
+      .lhs_element_type = ElementType::kU8,
+      .flags = kAnyLhs | kRequantizes,
       .layout = kDepthwiseLayout,
-      .channels = kBytes,
-      .reach = kBytes,
+      .channels = kInt8,
+      .reach = kInt8,
       .rows = 2,
       .walk_rows = 2,
       .partial = true,
       .tail = tail,
-      .prepare = depthwise_prepare<Wide<kBytes>>,
-      .multiply = depthwise_multiply<Wide<kBytes>>,
-      .leave = leave<kBytes>,
+      .prepare = depthwise_prepare<Wide<kInt8>>,
+      .multiply = depthwise_multiply<Wide<kInt8>>,
+      .leave = leave<kInt8>,
   };
 }
 
-template <int kBytes>
-constexpr DepthwiseKernel kernel_of_words(const char* name, const DepthwiseKernel* tail) {
-  DepthwiseKernel words = kernel<kBytes>(name, tail);
-  words.layout = kDepthwiseWordLayout;
-  words.prepare = depthwise_prepare<WideWords<kBytes>, uint64_t>;
-  words.multiply = depthwise_multiply<WideWords<kBytes>>;
+template <int kInt8>
+constexpr DepthwiseKernel kernel_of_int16(const char* name, const DepthwiseKernel* tail) {
+  DepthwiseKernel words = kernel<kInt8>(name, tail);
+  words.layout = kDepthwiseInt16Layout;
+  words.prepare = depthwise_prepare<WideInt16<kInt8>, uint64_t>;
+  words.multiply = depthwise_multiply<WideInt16<kInt8>>;
   return words;
 }
 
@@ -270,7 +269,7 @@ const DepthwiseKernel avx512vnni_u8s8_dw64 =
     kernel<64>("avx512vnni_u8s8_dw64", &avx512vnni_u8s8_dw32);
 const DepthwiseKernel avx512vnni_u8s8_dw32 = kernel<32>("avx512vnni_u8s8_dw32", nullptr);
 const DepthwiseKernel avx512vnni_u8s16_dw64 =
-    kernel_of_words<64>("avx512vnni_u8s16_dw64", &avx512vnni_u8s16_dw32);
-const DepthwiseKernel avx512vnni_u8s16_dw32 = kernel_of_words<32>("avx512vnni_u8s16_dw32", nullptr);
+    kernel_of_int16<64>("avx512vnni_u8s16_dw64", &avx512vnni_u8s16_dw32);
+const DepthwiseKernel avx512vnni_u8s16_dw32 = kernel_of_int16<32>("avx512vnni_u8s16_dw32", nullptr);
 
 }  // namespace octet

@@ -19,7 +19,7 @@ struct Machine : DottedOrder {
   using Vector = __m512i;
   using Pixel = __m512i;
   using Raw = __m512i;
-  static constexpr int kChannels = 64, kInputBytes = 1, kExit = 4;
+  static constexpr int kChannels = 64, kInputBytes = 1, kStore = 4;
   static constexpr bool kPacksSwap = false;
   template <int quads>
   static constexpr int kVectors = quads;
@@ -34,8 +34,9 @@ struct Machine : DottedOrder {
   template <int>
   static constexpr bool kEven = false;
 
-  Narrower<64> narrower;
-  explicit Machine(const DepthwiseTile& t) : narrower(t.narrow ? *t.narrow : Narrow{}) {}
+  Requantizer<64> requantizer;
+  explicit Machine(const DepthwiseTile& t)
+      : requantizer(t.requantization ? *t.requantization : Requantization{}) {}
 
   OCTET_INLINE static inline Vector at(const uint8_t* vectors, int v) {
     return _mm512_load_si512(vectors + 64 * v);
@@ -87,7 +88,7 @@ struct Machine : DottedOrder {
     __m512i q[4];
     unroll<4>([&](auto i) OCTET_INLINE { q[i] = scaled(raw[i], scales); });
     const __m128i order = _mm_load_si128((const __m128i*)&kChannelOrder<Machine, uint8_t, quads>);
-    const __m512i bytes = narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3]));
+    const __m512i bytes = requantizer.bytes(pack_int16(q[0], q[1]), pack_int16(q[2], q[3]));
     store_pixels(to_channels(bytes, _mm512_broadcast_i32x4(order)), dst, dst_pixel, count,
                  channels);
   }
@@ -104,7 +105,7 @@ struct Machine : DottedOrder {
 }  // namespace
 
 const DepthwiseKernel avx512vnni_u8s8_group64 =
-    grouped_kernel<Machine>("avx512vnni_u8s8_group64", Isa::kAvx512Vnni, Domain::kU8,
-                            kGroupedLayout, grouped_leave<Machine, __m512i>);
+    grouped_kernel<Machine>("avx512vnni_u8s8_group64", Isa::kAvx512Vnni, ElementType::kU8,
+                            kGroupedLayout, grouped_output<Machine, __m512i>);
 
 }  // namespace octet

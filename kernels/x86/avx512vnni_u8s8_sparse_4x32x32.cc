@@ -29,10 +29,10 @@ void dispatch(const Tile& t) {
 const MicroKernel avx512vnni_u8s8_sparse_4x32x32 = {
     .name = "avx512vnni_u8s8_sparse_4x32x32",
     .isa = Isa::kAvx512Vnni,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 32,
-    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kRowInit,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kRowInit,
     .rhs_layout = kSparseTightLayout,
     .lhs_kr = 32,
     .multiply = dispatch,

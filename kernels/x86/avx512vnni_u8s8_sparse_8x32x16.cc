@@ -31,10 +31,10 @@ void dispatch(const Tile& t) {
 const MicroKernel avx512vnni_u8s8_sparse_8x32x16 = {
     .name = "avx512vnni_u8s8_sparse_8x32x16",
     .isa = Isa::kAvx512Vnni,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 32,
-    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kRowInit,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kRowInit,
     .rhs_layout = kSparseLayout,
     .lhs_kr = 16,
     .multiply = dispatch,

@@ -90,13 +90,13 @@ void multiply(const Tile& t) {
   }
 
   if constexpr (tflite) return store_tflite(*again, acc);
-  if (!again->scale || again->narrow->tflite_apart) return leave_sums(*again, acc);
+  if (!again->scale || again->requantization->tflite_apart) return store_int32(*again, acc);
   uint8_t* dst = (uint8_t*)again->dst;
-  const Narrower<16> narrower(*again->narrow);
+  const Requantizer<16> requantizer(*again->requantization);
   const __m256 scale0 = _mm256_loadu_ps(again->scale), scale1 = _mm256_loadu_ps(again->scale + 8);
   unroll<rows>([&](auto i) OCTET_INLINE {
     store_bytes(dst + i * again->dst_stride,
-                narrower.bytes(scaled_words(acc[i][0], scale0), scaled_words(acc[i][1], scale1)),
+                requantizer.bytes(scaled_int16(acc[i][0], scale0), scaled_int16(acc[i][1], scale1)),
                 again->cols);
   });
 }
@@ -106,7 +106,7 @@ constexpr MultiplyFn kByRows[kMr] = {multiply<1, tflite>, multiply<2, tflite>, m
                                      multiply<4, tflite>, multiply<5, tflite>, multiply<6, tflite>};
 
 void dispatch(const Tile& t) {
-  (t.scale && t.narrow->tflite_right_only ? kByRows<true> : kByRows<false>)[t.rows - 1](t);
+  (t.scale && t.requantization->tflite_right_only ? kByRows<true> : kByRows<false>)[t.rows - 1](t);
 }
 
 }  // namespace
@@ -114,10 +114,10 @@ void dispatch(const Tile& t) {
 const MicroKernel avxvnni_u8s8_6x16x4 = {
     .name = "avxvnni_u8s8_6x16x4",
     .isa = Isa::kAvxVnni,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 16,
-    .flags = kAnyLhs | kNarrows | kNarrowsTflite | kRowInit,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kRowInit,
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
     .multiply = dispatch,

@@ -39,8 +39,8 @@ struct Dots : Ymm<Dots, 128> {
 const DepthwiseKernel avxvnni_u8s8_dw32 = {
     .name = "avxvnni_u8s8_dw32",
     .isa = Isa::kAvxVnni,
-    .lhs_domain = Domain::kU8,
-    .flags = kAnyLhs | kNarrows,
+    .lhs_element_type = ElementType::kU8,
+    .flags = kAnyLhs | kRequantizes,
     .layout = kDepthwiseLayout,
     .channels = 32,
     .reach = 32,
@@ -48,6 +48,6 @@ const DepthwiseKernel avxvnni_u8s8_dw32 = {
     .walk_rows = 2,
     .prepare = depthwise_prepare<Dots>,
     .multiply = depthwise_multiply<Dots>,
-    .leave = depthwise_leave<Dots, __m256i>,
+    .leave = depthwise_output<Dots, __m256i>,
 };
 }  // namespace octet

@@ -1,9 +1,9 @@
 #include "kernels/generic/accumulator_init.h"
 #include "kernels/generic/lhs_rows.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/xsimd/finish.h"
+#include "kernels/xsimd/epilogue.h"
 
 namespace octet {
-const TierOps sse41_ops = {init_tile,    finish_by_vectors, sum_rows,    quantize_row,
-                           measure_rows, quantize_floats,   copy_windows};
+const TierOps sse41_ops = {init_tile,    epilogue_by_vectors, sum_rows,    quantize_row,
+                           measure_rows, quantize_floats,     copy_windows};
 }  // namespace octet

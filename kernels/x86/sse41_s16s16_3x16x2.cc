@@ -1,20 +1,20 @@
 // PMADDWD on xmm: 12 accumulators, a pair of words and a product.
 #include "kernels/x86/kernels.h"
-#include "kernels/xsimd/words.h"
+#include "kernels/xsimd/int16.h"
 
 namespace octet {
 namespace {
-void multiply(const Tile& t) { multiply_words_by_rows<3, 4, kWordPrefetch>(t); }
+void multiply(const Tile& t) { multiply_int16_by_rows<3, 4, kWordPrefetch>(t); }
 }  // namespace
 
 const MicroKernel sse41_s16s16_3x16x2 = {
     .name = "sse41_s16s16_3x16x2",
     .isa = Isa::kSse41,
-    .lhs_domain = Domain::kS16,
+    .lhs_element_type = ElementType::kS16,
     .mr = 3,
     .nr = 16,
-    .flags = kNarrows,
-    .rhs_layout = kX86WordLayout,
+    .flags = kRequantizes,
+    .rhs_layout = kX86Int16Layout,
     .lhs_kr = 2,
     .lhs_element_bytes = 2,
     .multiply = multiply,

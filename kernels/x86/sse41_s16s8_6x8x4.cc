@@ -1,15 +1,15 @@
-// PMADDWD on xmm: kernels/xsimd/bytes_6x2.h says how.
+// PMADDWD on xmm: kernels/xsimd/int8_6x2.h says how.
 #include "kernels/x86/kernels.h"
-#include "kernels/xsimd/bytes_6x2.h"
+#include "kernels/xsimd/int8_6x2.h"
 
 namespace octet {
 const MicroKernel sse41_s16s8_6x8x4 = {
     .name = "sse41_s16s8_6x8x4",
     .isa = Isa::kSse41,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = kNr,
-    .flags = kAnyLhs | kNarrows | kEvenFirst | kRowInit,
+    .flags = kAnyLhs | kRequantizes | kGathersEvenStepsFirst | kRowInit,
     .rhs_layout = kX86Layout,
     .gather = gather,
     .lhs_kr = 4,

@@ -3,9 +3,9 @@
 
 namespace octet {
 const WinogradOps sse41_winograd = {
-    {input_tile<Form2x2, Lanes>, input_tile<Form4x4, Lanes>, input_tile<Form2x2Stride2, Lanes>,
-     input_tile<Form2x2Int8, Lanes>},
-    {output_tile<Form2x2>, output_tile<Form4x4>, output_tile<Form2x2Stride2>,
-     output_tile<Form2x2Int8>},
+    {input_tile<Winograd2x2, Lanes>, input_tile<Winograd4x4, Lanes>,
+     input_tile<Winograd2x2Stride2, Lanes>, input_tile<Winograd2x2Int8, Lanes>},
+    {output_tile<Winograd2x2>, output_tile<Winograd4x4>, output_tile<Winograd2x2Stride2>,
+     output_tile<Winograd2x2Int8>},
     16};
 }  // namespace octet

@@ -47,7 +47,7 @@ using Arch = xsimd::default_arch;
 #endif
 template <typename T>
 using Batch = xsimd::batch<T, Arch>;
-using Words = Batch<int16_t>;
+using Int16 = Batch<int16_t>;
 using Sums = Batch<int32_t>;
 using Floats = Batch<float>;
 constexpr int kLanes = Sums::size;  // accumulators of a vector

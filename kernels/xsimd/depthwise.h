@@ -8,7 +8,7 @@
 #pragma once
 
 #include "kernels/generic/depthwise.h"
-#include "kernels/xsimd/exits.h"
+#include "kernels/xsimd/store.h"
 
 namespace octet {
 namespace {
@@ -49,14 +49,14 @@ struct DepthwiseBatches {
     }
   };
 
-  struct Narrowing {
-    Narrower narrower;
-    explicit Narrowing(const DepthwiseTile& t) : narrower(*t.narrow) {}
+  struct Requantizing {
+    Requantizer requantizer;
+    explicit Requantizing(const DepthwiseTile& t) : requantizer(*t.requantization) {}
 
     OCTET_INLINE inline void store(const Acc& acc, const Ends& ends, uint8_t* dst) const {
       Sums q[4];
       unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaled(acc.a[v], ends.scale(v)); });
-      narrower.bytes(to_words(q[0], q[1]), to_words(q[2], q[3])).store_unaligned(dst);
+      requantizer.bytes(to_int16(q[0], q[1]), to_int16(q[2], q[3])).store_unaligned(dst);
     }
   };
 
@@ -74,14 +74,14 @@ struct DepthwiseBatches {
       const Pixel halves[2] = {xsimd::zip_lo(p[2 * pair], p[2 * pair + 1]),
                                xsimd::zip_hi(p[2 * pair], p[2 * pair + 1])};
       unroll<2>([&](auto high) OCTET_INLINE {
-        use(Int<4 * high.value + pair.value>{}, as<Words>(xsimd::zip_lo(halves[high], zero)));
-        use(Int<4 * high.value + 2 + pair.value>{}, as<Words>(xsimd::zip_hi(halves[high], zero)));
+        use(Int<4 * high.value + pair.value>{}, as<Int16>(xsimd::zip_lo(halves[high], zero)));
+        use(Int<4 * high.value + 2 + pair.value>{}, as<Int16>(xsimd::zip_hi(halves[high], zero)));
       });
     });
   }
 
   OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
-    each(p, [&](auto i, Words t)
+    each(p, [&](auto i, Int16 t)
                 OCTET_INLINE { t.store_aligned((int16_t*)(column.at + kVector * i)); });
   }
   // Keeps the compiler from holding what it has stored in registers as well.
@@ -90,25 +90,25 @@ struct DepthwiseBatches {
   }
 
   template <int rows>
-  OCTET_INLINE static inline void dot_vector(Acc (&acc)[rows], int i, Words t,
+  OCTET_INLINE static inline void dot_vector(Acc (&acc)[rows], int i, Int16 t,
                                              const uint8_t* weights, size_t set) {
     unroll<rows>([&](auto r) OCTET_INLINE {
       const uint8_t* const at = weights + r * set + kVector * i;
-      add_pairs(acc[r].a[i / 2], t, Words::load_aligned((const int16_t*)at));
+      add_pairs(acc[r].a[i / 2], t, Int16::load_aligned((const int16_t*)at));
     });
   }
   template <int rows>
   OCTET_INLINE static inline void dot_rows(Acc (&acc)[rows], const Column& column,
                                            const uint8_t* weights, size_t set) {
     unroll<8>([&](auto i) OCTET_INLINE {
-      const Words t = Words::load_aligned((const int16_t*)(column.at + kVector * i));
+      const Int16 t = Int16::load_aligned((const int16_t*)(column.at + kVector * i));
       dot_vector(acc, i, t, weights, set);
     });
   }
   template <int rows>
   OCTET_INLINE static inline void dot_pixels(Acc (&acc)[rows], const Pixel (&p)[4],
                                              const uint8_t* weights, size_t set) {
-    each(p, [&](auto i, Words t) OCTET_INLINE { dot_vector(acc, i, t, weights, set); });
+    each(p, [&](auto i, Int16 t) OCTET_INLINE { dot_vector(acc, i, t, weights, set); });
   }
 
   // From four taps of each lane's channel: two of all channels, then the other two.

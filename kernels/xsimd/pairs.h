@@ -12,7 +12,7 @@ namespace {
 
 // acc += of each pair of words the products' sum. The addition is spelled out because GCC 12 adds
 // products to each other first, and spills half of the accumulators.
-OCTET_INLINE inline void add_pairs(Sums& acc, Words a, Words b) {
+OCTET_INLINE inline void add_pairs(Sums& acc, Int16 a, Int16 b) {
   const __m128i product = _mm_madd_epi16(a, b);
 #if XSIMD_WITH_AVX
   __asm__("vpaddd %1, %0, %0" : "+x"(acc.data) : "x"(product));
@@ -22,7 +22,7 @@ OCTET_INLINE inline void add_pairs(Sums& acc, Words a, Words b) {
 }
 
 // Four words again and again, by a load that needs no shuffle.
-OCTET_INLINE inline Words repeat_four(const int16_t* words) {
+OCTET_INLINE inline Int16 repeat_four(const int16_t* words) {
   return _mm_castpd_si128(_mm_loaddup_pd((const double*)words));
 }
 
@@ -31,7 +31,7 @@ OCTET_INLINE inline Batch<uint8_t> repeat_eight(const uint8_t* bytes) {
 }
 
 // (a * b + 2^14) >> 15
-OCTET_INLINE inline Words multiply_rounded(Words a, Words b) { return _mm_mulhrs_epi16(a, b); }
+OCTET_INLINE inline Int16 multiply_rounded(Int16 a, Int16 b) { return _mm_mulhrs_epi16(a, b); }
 
 // (a * b + (1 << (shift - 1))) >> shift in 64 bits, which is to fit 32.
 template <int shift>
@@ -44,21 +44,21 @@ OCTET_INLINE inline Sums multiply_high(Sums a, Sums b) {
 }
 
 // Saturated; the first vector's come first.
-OCTET_INLINE inline Words to_words(Sums a, Sums b) { return _mm_packs_epi32(a, b); }
-OCTET_INLINE inline Batch<uint8_t> to_u8(Words a, Words b) { return _mm_packus_epi16(a, b); }
-OCTET_INLINE inline Batch<int8_t> to_s8(Words a, Words b) { return _mm_packs_epi16(a, b); }
+OCTET_INLINE inline Int16 to_int16(Sums a, Sums b) { return _mm_packs_epi32(a, b); }
+OCTET_INLINE inline Batch<uint8_t> to_u8(Int16 a, Int16 b) { return _mm_packus_epi16(a, b); }
+OCTET_INLINE inline Batch<int8_t> to_s8(Int16 a, Int16 b) { return _mm_packs_epi16(a, b); }
 
 #else
 
-OCTET_INLINE inline void add_pairs(Sums& acc, Words a, Words b) {
+OCTET_INLINE inline void add_pairs(Sums& acc, Int16 a, Int16 b) {
   const Sums x = as<Sums>(a), y = as<Sums>(b);
   acc += ((x << 16) >> 16) * ((y << 16) >> 16) + (x >> 16) * (y >> 16);
 }
 
-OCTET_INLINE inline Words repeat_four(const int16_t* words) {
+OCTET_INLINE inline Int16 repeat_four(const int16_t* words) {
   int64_t four;
   __builtin_memcpy(&four, words, sizeof four);
-  return as<Words>(Batch<int64_t>(four));
+  return as<Int16>(Batch<int64_t>(four));
 }
 
 OCTET_INLINE inline Batch<uint8_t> repeat_eight(const uint8_t* bytes) {
@@ -75,17 +75,17 @@ inline Sums multiply_high(Sums a, Sums b) {
   return Sums::load_unaligned(x);
 }
 
-inline Words multiply_rounded(Words a, Words b) {
-  int16_t x[Words::size], y[Words::size];
+inline Int16 multiply_rounded(Int16 a, Int16 b) {
+  int16_t x[Int16::size], y[Int16::size];
   a.store_unaligned(x);
   b.store_unaligned(y);
-  for (size_t i = 0; i < Words::size; ++i) x[i] = (int16_t)((x[i] * y[i] + (1 << 14)) >> 15);
-  return Words::load_unaligned(x);
+  for (size_t i = 0; i < Int16::size; ++i) x[i] = (int16_t)((x[i] * y[i] + (1 << 14)) >> 15);
+  return Int16::load_unaligned(x);
 }
 
 // Saturated, by way of memory.
 template <typename To, typename From>
-inline Batch<To> narrowed(Batch<From> a, Batch<From> b) {
+inline Batch<To> requantized(Batch<From> a, Batch<From> b) {
   constexpr int kMost = (1 << (8 * sizeof(To) - (To(-1) < 0))) - 1,
                 kLeast = To(-1) < 0 ? ~kMost : 0;
   constexpr size_t kCount = Batch<From>::size;
@@ -97,9 +97,9 @@ inline Batch<To> narrowed(Batch<From> a, Batch<From> b) {
     to[i] = (To)(from[i] < kLeast ? kLeast : from[i] > kMost ? kMost : from[i]);
   return Batch<To>::load_unaligned(to);
 }
-inline Words to_words(Sums a, Sums b) { return narrowed<int16_t>(a, b); }
-inline Batch<uint8_t> to_u8(Words a, Words b) { return narrowed<uint8_t>(a, b); }
-inline Batch<int8_t> to_s8(Words a, Words b) { return narrowed<int8_t>(a, b); }
+inline Int16 to_int16(Sums a, Sums b) { return requantized<int16_t>(a, b); }
+inline Batch<uint8_t> to_u8(Int16 a, Int16 b) { return requantized<uint8_t>(a, b); }
+inline Batch<int8_t> to_s8(Int16 a, Int16 b) { return requantized<int8_t>(a, b); }
 
 #endif
 

@@ -3,17 +3,17 @@
 #pragma once
 
 #include "kernels/generic/winograd.h"
-#include "kernels/xsimd/exits.h"
+#include "kernels/xsimd/store.h"
 
 namespace octet {
 namespace {
 
 struct Lanes {
   static constexpr int kAhead = 16;
-  static constexpr int kBytes = sizeof(octet::Sums);
-  typedef uint16_t Words __attribute__((vector_size(kBytes)));
-  typedef uint32_t Sums __attribute__((vector_size(kBytes)));
-  typedef float Floats __attribute__((vector_size(kBytes)));
+  static constexpr int kInt8 = sizeof(octet::Sums);
+  typedef uint16_t Int16 __attribute__((vector_size(kInt8)));
+  typedef uint32_t Sums __attribute__((vector_size(kInt8)));
+  typedef float Floats __attribute__((vector_size(kInt8)));
   using Bytes = Batch<uint8_t>;
 
   // Half a vector of bytes, each twice, so that a shift leaves one of them.
@@ -21,23 +21,23 @@ struct Lanes {
     const Bytes half = repeat_eight(bytes);
     return xsimd::zip_lo(half, half);
   }
-  OCTET_INLINE static inline Words widen_u8(const uint8_t* bytes) {
-    return (Words)as<Batch<uint16_t>>(twice(bytes)).data >> 8;
+  OCTET_INLINE static inline Int16 widen_u8(const uint8_t* bytes) {
+    return (Int16)as<Batch<uint16_t>>(twice(bytes)).data >> 8;
   }
-  OCTET_INLINE static inline Words widen_s8(const uint8_t* bytes) {
-    return (Words)(as<octet::Words>(twice(bytes)) >> 8).data;
+  OCTET_INLINE static inline Int16 widen_s8(const uint8_t* bytes) {
+    return (Int16)(as<octet::Int16>(twice(bytes)) >> 8).data;
   }
-  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Words words, int16_t factor,
+  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Int16 words, int16_t factor,
                                              uint8_t flip) {
-    const octet::Words rounded = multiply_rounded(of(words), octet::Words(factor));
+    const octet::Int16 rounded = multiply_rounded(of(words), octet::Int16(factor));
     const Bytes packed = as<Bytes>(to_s8(rounded, rounded)) ^ Bytes(flip);
-    __builtin_memcpy(bytes, &packed.data, kBytes / 2);
+    __builtin_memcpy(bytes, &packed.data, kInt8 / 2);
   }
   OCTET_INLINE static inline Sums round(Floats x) {
     return (Sums)xsimd::nearbyint_as_int(of(x)).data;
   }
 
-  OCTET_INLINE static inline octet::Words of(Words x) { return {(octet::Words::register_type)x}; }
+  OCTET_INLINE static inline octet::Int16 of(Int16 x) { return {(octet::Int16::register_type)x}; }
   OCTET_INLINE static inline octet::Sums of(Sums x) { return {(octet::Sums::register_type)x}; }
   OCTET_INLINE static inline octet::Floats of(Floats x) {
     return {(octet::Floats::register_type)x};
@@ -45,16 +45,16 @@ struct Lanes {
 };
 
 // Sixteen columns at most: a pixel's are a vector of bytes.
-template <typename Form>
+template <typename WeightFormat>
 void output_tile(const WinogradOutput& o) {
-  if (!o.scale) return output_s32<Form, Lanes>(o);
-  constexpr int m = Form::kOut;
-  const Narrower narrower(*o.narrow);
+  if (!o.scale) return output_s32<WeightFormat, Lanes>(o);
+  constexpr int m = WeightFormat::kOut;
+  const Requantizer requantizer(*o.requantization);
   Sums sums[4][m][m];
   const size_t vectors = (o.cols + kLanes - 1) / kLanes;
   for (size_t v = 0; v < vectors; ++v) {
     Lanes::Sums out[m][m];
-    output_lanes<Form, Lanes>(o, kLanes * v, out);
+    output_lanes<WeightFormat, Lanes>(o, kLanes * v, out);
     const Floats scale = load<float>(o.scale + kLanes * v);
     unroll<m>([&](auto y) OCTET_INLINE {
       unroll<m>([&](auto x) OCTET_INLINE { sums[v][y][x] = scaled(Lanes::of(out[y][x]), scale); });
@@ -65,8 +65,8 @@ void output_tile(const WinogradOutput& o) {
   for (size_t y = 0; y < o.height; ++y)
     for (size_t x = 0; x < o.width; ++x)
       store_some((uint8_t*)o.dst + y * o.dst_line + x * o.dst_pixel,
-                 narrower.bytes(to_words(sums[0][y][x], sums[1][y][x]),
-                                to_words(sums[2][y][x], sums[3][y][x])),
+                 requantizer.bytes(to_int16(sums[0][y][x], sums[1][y][x]),
+                                   to_int16(sums[2][y][x], sums[3][y][x])),
                  o.cols);
 }
 

@@ -36,17 +36,17 @@ octet_status refuse_size(octet_error* error);  // of an object
 // The caller's allocator, or the C library's; its memory is checked for alignment.
 octet_status allocate(octet_allocator* allocator, size_t bytes, void** memory, octet_error* error);
 
-template <typename Object, typename Draft>
-octet_status allocate_and_build(Object* (*build)(const Draft& draft, Arena* arena),
-                                const Draft& draft, octet_allocator allocator, Object** out,
+template <typename Object, typename GemmBuilder>
+octet_status allocate_and_build(Object* (*build)(const GemmBuilder& builder, Arena* arena),
+                                const GemmBuilder& builder, octet_allocator allocator, Object** out,
                                 octet_error* error) {
   Arena arena = {nullptr, 0};
-  build(draft, &arena);
+  build(builder, &arena);
   if (arena.used > PTRDIFF_MAX) return refuse_size(error);
   void* memory;
   if (const octet_status status = allocate(&allocator, arena.used, &memory, error)) return status;
   arena = {(uint8_t*)memory, 0};
-  *out = build(draft, &arena);
+  *out = build(builder, &arena);
   (*out)->allocator = allocator;
   return OCTET_OK;
 }

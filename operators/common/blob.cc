@@ -12,7 +12,7 @@ namespace {
 octet_status check_head(const void* blob, size_t bytes, Container* c, octet_error* error) {
   if (!blob) return fail(error, OCTET_NULL_POINTER, "blob is null");
   OCTET_TRY(check_aligned(blob, "blob", error));
-  const BlobProblem problem = check_matrices(blob, bytes, find_form, c);
+  const BlobProblem problem = check_matrices(blob, bytes, find_format, c);
   if (problem == BlobProblem::kOtherKind && c->header.kind == BlobKind::kFilter)
     return check_filter_blob(blob, bytes, "blob", c, error);
   return blob_status(problem, "blob", bytes, error);
@@ -36,7 +36,7 @@ octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob
   Container c;
   OCTET_TRY(check_head(blob, blob_bytes, &c, error));
   octet_blob_info out = OCTET_BLOB_INFO_INIT;
-  out.isa = (octet_isa)smallest_isa(*c.form);
+  out.isa = (octet_isa)smallest_isa(*c.format);
   out.type = (octet_type)c.header.type;
   out.bytes = (size_t)c.header.bytes;
   out.form = c.form->name;
@@ -51,9 +51,9 @@ octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error*
   Container c;
   OCTET_TRY(check_head(blob, blob_bytes, &c, error));
   OCTET_TRY(blob_status(check_payload(c, blob), "blob", blob_bytes, error));
-  if (!c.form->layout.paired) return OCTET_OK;
+  if (!c.format->layout.paired) return OCTET_OK;
   const PairedWeights pairs =
       c.header.kind == BlobKind::kFilter ? pairs_of_filter(c, blob) : pairs_of(c, blob);
-  return blob_status(are_sound(c.form->layout, pairs) ? BlobProblem::kNone : BlobProblem::kPairs,
+  return blob_status(are_sound(c.format->layout, pairs) ? BlobProblem::kNone : BlobProblem::kPairs,
                      "blob", blob_bytes, error);
 }

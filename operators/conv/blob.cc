@@ -7,15 +7,16 @@ namespace {
 
 bool plan(const Container& c, Container* planned) {
   const uint8_t algorithm = c.read_geometry<FilterGeometry>().algorithm;
-  const ConvMethod* const method = method_of(algorithm);
-  return method && c.form->kind == method->operands && plan_filter_again(c, *method, planned);
+  const ConvAlgorithm* const implementation = algorithm_of(algorithm);
+  return implementation && c.format->kind == implementation->operands &&
+         plan_filter_again(c, *implementation, planned);
 }
 
 }  // namespace
 
 octet_status check_filter_blob(const void* blob, size_t bytes, const char* name, Container* c,
                                octet_error* error) {
-  return blob_status(check_container(blob, bytes, find_form, BlobKind::kFilter, plan, c), name,
+  return blob_status(check_container(blob, bytes, find_format, BlobKind::kFilter, plan, c), name,
                      bytes, error);
 }
 
@@ -39,8 +40,9 @@ void describe_filter(const Container& c, octet_blob_info* info) {
 }
 
 PairedWeights pairs_of_filter(const Container& c, const void* blob) {
-  const ConvMethod& method = *method_of(c.read_geometry<FilterGeometry>().algorithm);
-  return method.pairs(c.form->layout, filter_shape(c), section_of(c, SectionId::kWeights, blob));
+  const ConvAlgorithm& implementation = *algorithm_of(c.read_geometry<FilterGeometry>().algorithm);
+  return implementation.pairs(c.format->layout, filter_shape(c),
+                              section_of(c, SectionId::kWeights, blob));
 }
 
 }  // namespace octet

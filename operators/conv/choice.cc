@@ -6,10 +6,10 @@ namespace octet {
 namespace {
 
 // As much of a plan as blocks and grains depend on.
-ConvPlan plan_of(const ConvChoiceProblem& p, const ConvMethod& method, const ConvKernel& kernel,
-                 size_t cache_bytes) {
+ConvPlan plan_of(const ConvChoiceProblem& p, const ConvAlgorithm& implementation,
+                 const ConvKernel& kernel, size_t cache_bytes) {
   ConvPlan plan = {};
-  plan.shape = method.rewrite ? method.rewrite(p.facts.layout, p.shape) : p.shape;
+  plan.shape = implementation.rewrite ? implementation.rewrite(p.facts.layout, p.shape) : p.shape;
   plan.kernel = kernel.micro;
   plan.depthwise = kernel.depthwise;
   plan.dst_bytes = p.dst_bytes;
@@ -17,56 +17,57 @@ ConvPlan plan_of(const ConvChoiceProblem& p, const ConvMethod& method, const Con
   return plan;
 }
 
-size_t channels_unit(const ConvPlan& plan, const ConvMethod& method) {
+size_t channels_unit(const ConvPlan& plan, const ConvAlgorithm& implementation) {
   const ConvShape& s = plan.shape;
-  return method.grain(plan, conv_out_h(s, s.in_h), conv_out_w(s, s.in_w)).channels;
+  return implementation.grain(plan, conv_out_h(s, s.in_h), conv_out_w(s, s.in_w)).channels;
 }
 
-size_t channels_of_pass(const ConvPlan& plan, const ConvMethod& method, size_t block,
+size_t channels_of_pass(const ConvPlan& plan, const ConvAlgorithm& implementation, size_t block,
                         size_t cache_bytes) {
   const ConvShape& s = plan.shape;
   const size_t pixels = s.batch * conv_out_h(s, s.in_h) * conv_out_w(s, s.in_w);
   return columns_of_pass({divide_up(pixels, block), s.batch * s.in_h * s.in_w * s.in_channels,
-                          s.out_channels, s.taps() * s.group_in(), channels_unit(plan, method),
-                          cache_bytes});
+                          s.out_channels, s.taps() * s.group_in(),
+                          channels_unit(plan, implementation), cache_bytes});
 }
 
 }  // namespace
 
 ConvKernel choose_conv(const CpuFeatures& cpu, const ConvChoiceProblem& p, const char* forced,
                        Choice* choice) {
-  const ConvMethod& method = *method_of((uint8_t)p.algorithm);
-  const ConvKernel kernel = select_conv(method, cpu, p.lhs_u8, p.rhs_u8, p.facts, forced);
+  const ConvAlgorithm& implementation = *algorithm_of((uint8_t)p.algorithm);
+  const ConvKernel kernel = select_conv(implementation, cpu, p.lhs_u8, p.rhs_u8, p.facts, forced);
   if (kernel.result != Selected::kOk) return kernel;
-  const ConvPlan plan = plan_of(p, method, kernel, cpu.l2_bytes());
+  const ConvPlan plan = plan_of(p, implementation, kernel, cpu.l2_bytes());
   *choice = {};
   choice->algorithm = p.algorithm;
   choice->layout = p.facts.layout;
   choice->kernel = find_kernel_name(kernel.name());
-  choice->block = method.block(plan);
-  if (method.passes)
-    choice->pass = channels_of_pass(plan, method, choice->block, cpu.last_level_bytes());
+  choice->block = implementation.block(plan);
+  if (implementation.passes)
+    choice->pass = channels_of_pass(plan, implementation, choice->block, cpu.last_level_bytes());
   choice->cache_bytes = plan.cache_bytes;
   return kernel;
 }
 
 bool may_use(const Choice& c, const CpuFeatures& cpu, const ConvChoiceProblem& p,
              ConvKernel* kernel, const char** why) {
-  const ConvMethod& method = *method_of((uint8_t)p.algorithm);
-  const bool fits = c.kernel && has_kernel(method, c.kernel->name);
-  if (fits) *kernel = select_conv(method, cpu, p.lhs_u8, p.rhs_u8, p.facts, c.kernel->name);
-  *why = c.algorithm != p.algorithm      ? "the weights are packed for another algorithm"
-         : !(c.layout == p.facts.layout) ? "the weights have another layout"
-         : !fits                         ? "its kernel is of another kind"
-         : c.small_kernel                ? "a convolution has one kernel"
-         : kernel->result != Selected::kOk || strcmp(kernel->name(), c.kernel->name) != 0
-             ? "its kernel cannot multiply these operands here"
-         : !c.block || (method.block_of_tiles && c.block % kernel->micro->mr)
-             ? "its block is no multiple of its tiles' rows"
-         : c.pass % channels_unit(plan_of(p, method, *kernel, c.cache_bytes), method)
-             ? "its pass is no multiple of its panels' channels"
-         : !c.cache_bytes ? "it names no cache"
-                          : nullptr;
+  const ConvAlgorithm& implementation = *algorithm_of((uint8_t)p.algorithm);
+  const bool fits = c.kernel && has_kernel(implementation, c.kernel->name);
+  if (fits) *kernel = select_conv(implementation, cpu, p.lhs_u8, p.rhs_u8, p.facts, c.kernel->name);
+  *why =
+      c.algorithm != p.algorithm      ? "the weights are packed for another algorithm"
+      : !(c.layout == p.facts.layout) ? "the weights have another layout"
+      : !fits                         ? "its kernel is of another kind"
+      : c.small_kernel                ? "a convolution has one kernel"
+      : kernel->result != Selected::kOk || strcmp(kernel->name(), c.kernel->name) != 0
+          ? "its kernel cannot multiply these operands here"
+      : !c.block || (implementation.block_of_tiles && c.block % kernel->micro->mr)
+          ? "its block is no multiple of its tiles' rows"
+      : c.pass % channels_unit(plan_of(p, implementation, *kernel, c.cache_bytes), implementation)
+          ? "its pass is no multiple of its panels' channels"
+      : !c.cache_bytes ? "it names no cache"
+                       : nullptr;
   return !*why;
 }
 

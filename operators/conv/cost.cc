@@ -12,7 +12,7 @@ ConvCost cost_of(const octet_conv2d& conv, size_t batch, size_t in_h, size_t in_
   const Tier& tier = tier_of(plan.kernel ? plan.kernel->isa : plan.depthwise->isa);
   const TierCosts costs = costs_of(tier, cpu.design);
   const auto estimate = [&](size_t l2) {
-    return plan.method->estimate({shape, conv.choice.layout, costs, l2, cpu.l3_bytes()});
+    return plan.implementation->estimate({shape, conv.choice.layout, costs, l2, cpu.l3_bytes()});
   };
   return {estimate(cpu.l2_bytes()), estimate(SIZE_MAX / 2)};
 }

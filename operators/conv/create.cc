@@ -18,7 +18,7 @@
 #include "operators/conv/shape.h"
 #include "operators/conv/trace.h"
 #include "operators/conv/tuning.h"
-#include "operators/gemm/draft.h"
+#include "operators/gemm/builder.h"
 
 namespace octet {
 namespace {
@@ -43,28 +43,28 @@ octet_gemm_desc as_gemm(const octet_conv2d_desc& c) {
   return g;
 }
 
-struct ConvDraft {
+struct ConvBuilder {
   const octet_conv2d_desc& desc;
-  Draft epilogue;
+  GemmBuilder product;
   ConvShape shape = {};
   Container blob = {};
   ConvKernel kernel = {};
 
-  ConvDraft(const octet_conv2d_desc& d, const octet_gemm_desc& as_gemm, octet_error* error)
-      : desc(d), epilogue(as_gemm, error) {
-    epilogue.column = "output channel";
-    epilogue.depth = "kernel_h x kernel_w x in_channels / groups";
+  ConvBuilder(const octet_conv2d_desc& d, const octet_gemm_desc& as_gemm, octet_error* error)
+      : desc(d), product(as_gemm, error) {
+    product.column = "output channel";
+    product.depth = "kernel_h x kernel_w x in_channels / groups";
   }
-  octet_error* error() const { return epilogue.error; }
-  Domain lhs_domain() const { return kernel.lhs_domain(); }
+  octet_error* error() const { return product.error; }
+  ElementType lhs_element_type() const { return kernel.lhs_element_type(); }
   octet_conv_algorithm algorithm() const {
     return (octet_conv_algorithm)blob.read_geometry<FilterGeometry>().algorithm;
   }
 };
 
-octet_status check_lhs_kind(const ConvDraft& draft) {
-  const octet_conv2d_desc& d = draft.desc;
-  octet_error* error = draft.error();
+octet_status check_lhs_kind(const ConvBuilder& builder) {
+  const octet_conv2d_desc& d = builder.desc;
+  octet_error* error = builder.error();
   const bool f32 = d.lhs_type == OCTET_F32,
              dynamic = d.lhs_quant == OCTET_LHS_SYMMETRIC || d.lhs_quant == OCTET_LHS_ASYMMETRIC;
   if (d.lhs_quant == OCTET_LHS_PER_ROW)
@@ -88,34 +88,34 @@ octet_status check_lhs_kind(const ConvDraft& draft) {
               d.lhs_quantized_type ? "lhs_quantized_type" : "lhs_scale");
 }
 
-octet_status check_layouts(const ConvDraft& draft) {
-  const octet_conv2d_desc& d = draft.desc;
+octet_status check_layouts(const ConvBuilder& builder) {
+  const octet_conv2d_desc& d = builder.desc;
   const struct {
     const char* name;
     octet_layout value;
   } layouts[] = {{"lhs_layout", d.lhs_layout}, {"dst_layout", d.dst_layout}};
   for (const auto& layout : layouts)
     if (layout.value != OCTET_NHWC && layout.value != OCTET_NCHW)
-      return fail(draft.error(), OCTET_UNKNOWN_ENUM,
+      return fail(builder.error(), OCTET_UNKNOWN_ENUM,
                   "desc.%s is %d, neither OCTET_NHWC nor OCTET_NCHW", layout.name,
                   (int)layout.value);
   return OCTET_OK;
 }
 
-octet_status check_blob(ConvDraft* draft) {
-  const octet_conv2d_desc& d = draft->desc;
-  octet_error* error = draft->error();
+octet_status check_blob(ConvBuilder* builder) {
+  const octet_conv2d_desc& d = builder->desc;
+  octet_error* error = builder->error();
   if (!d.packed)
     return fail(error, OCTET_NULL_POINTER, "desc.packed is null; octet_conv2d_pack makes it");
   OCTET_TRY(check_aligned(d.packed, "desc.packed", error));
-  Container& c = draft->blob;
+  Container& c = builder->blob;
   if (read_head(d.packed, d.packed_bytes, &c) == BlobProblem::kNone &&
       c.header.kind == BlobKind::kMatrices)
     return fail(
         error, OCTET_BAD_BLOB,
         "desc.packed comes from octet_pack; a convolution takes what octet_conv2d_pack makes");
   OCTET_TRY(check_filter_blob(d.packed, d.packed_bytes, "desc.packed", &c, error));
-  const ConvShape& s = draft->shape;
+  const ConvShape& s = builder->shape;
   const ConvShape b = filter_shape(c);
   const struct {
     const char* name;
@@ -140,47 +140,49 @@ octet_status check_blob(ConvDraft* draft) {
   return OCTET_OK;
 }
 
-octet_status choose_kernel(ConvDraft* draft) {
-  Draft& epilogue = draft->epilogue;
+octet_status choose_kernel(ConvBuilder* builder) {
+  GemmBuilder& product = builder->product;
   CpuFeatures cpu;
   const char* forced;
   const Machine machine = conv_machine();
-  OCTET_TRY(read_limits(&epilogue, machine, &cpu, &forced));
-  const octet_conv_algorithm algorithm = draft->algorithm();
-  const ConvChoiceProblem problem = {algorithm,
-                                     draft->shape,
-                                     epilogue.lhs_u8,
-                                     draft->desc.rhs_type == OCTET_U8,
-                                     element_bytes(draft->desc.dst_type),
-                                     {draft->blob.form->layout, draft->blob.header.has_least != 0}};
-  if (epilogue.given) {
+  OCTET_TRY(read_limits(&product, machine, &cpu, &forced));
+  const octet_conv_algorithm algorithm = builder->algorithm();
+  const ConvChoiceProblem problem = {
+      algorithm,
+      builder->shape,
+      product.lhs_u8,
+      builder->desc.rhs_type == OCTET_U8,
+      element_bytes(builder->desc.dst_type),
+      {builder->blob.format->layout, builder->blob.header.has_int8_min != 0}};
+  if (product.given) {
     const char* why;
-    if (!may_use(*epilogue.given, cpu, problem, &draft->kernel, &why))
-      return refuse_choice(why, epilogue.error);
-    epilogue.choice = *epilogue.given;
+    if (!may_use(*product.given, cpu, problem, &builder->kernel, &why))
+      return refuse_choice(why, product.error);
+    product.choice = *product.given;
     return OCTET_OK;
   }
   if (!forced) {
-    OCTET_TRY(look_up_conv(draft->desc, epilogue.environment, cpu, problem, &epilogue.choice,
-                           &draft->kernel, &epilogue.measured, epilogue.error));
-    if (epilogue.measured) return OCTET_OK;
+    OCTET_TRY(look_up_conv(builder->desc, product.environment, cpu, problem, &product.choice,
+                           &builder->kernel, &product.measured, product.error));
+    if (product.measured) return OCTET_OK;
   }
-  draft->kernel = choose_conv(cpu, problem, forced, &epilogue.choice);
+  builder->kernel = choose_conv(cpu, problem, forced, &product.choice);
   // The environment's kernel is for all products, and binds those that it fits. A descriptor's is
   // for this one.
-  if (draft->desc.kernel && kernel_exists(forced) &&
-      !has_kernel(*method_of((uint8_t)algorithm), forced))
-    return fail(epilogue.error, OCTET_KERNEL_UNUSABLE,
+  if (builder->desc.kernel && kernel_exists(forced) &&
+      !has_kernel(*algorithm_of((uint8_t)algorithm), forced))
+    return fail(product.error, OCTET_KERNEL_UNUSABLE,
                 "desc.kernel '%s' is of another kind than those of a '%s' convolution", forced,
                 algorithm_name(algorithm));
   OCTET_TRY(
-      refuse_forced(epilogue, machine, cpu, draft->kernel.result, forced, draft->kernel.isa()));
-  if (draft->kernel.result == Selected::kOk) return OCTET_OK;
+      refuse_forced(product, machine, cpu, builder->kernel.result, forced, builder->kernel.isa()));
+  if (builder->kernel.result == Selected::kOk) return OCTET_OK;
   return fail(
-      epilogue.error, OCTET_WRONG_TIER,
+      product.error, OCTET_WRONG_TIER,
       "desc.packed holds '%s' weights in form %s, of tier %s, which no usable kernel reads; "
       "pack it again",
-      algorithm_name(algorithm), draft->blob.form->name, isa_name(smallest_isa(*draft->blob.form)));
+      algorithm_name(algorithm), builder->blob.format->name,
+      isa_name(smallest_isa(*builder->blob.format)));
 }
 
 // What is known of the columns' sums.
@@ -188,21 +190,22 @@ PackedRhs range_of(const FilterSums& sums) {
   return {nullptr, sums.positive, sums.negative, sums.zero_points};
 }
 
-octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
-  const octet_conv2d_desc& d = draft.desc;
+octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
+  const octet_conv2d_desc& d = builder.desc;
   const octet_epilogue& e = d.epilogue;
-  const Draft& epilogue = draft.epilogue;
-  const ConvShape& s = draft.shape;
+  const GemmBuilder& product = builder.product;
+  const ConvShape& s = builder.shape;
   octet_conv2d* conv = arena->take<octet_conv2d>(1);
-  const ConvMethod& method = *method_of((uint8_t)draft.algorithm());
-  const ConvShape rewritten = method.rewrite ? method.rewrite(draft.blob.form->layout, s) : s;
+  const ConvAlgorithm& implementation = *algorithm_of((uint8_t)builder.algorithm());
+  const ConvShape rewritten =
+      implementation.rewrite ? implementation.rewrite(builder.blob.format->layout, s) : s;
   // Kernels may read whole vectors past the last channel of a group
   const size_t columns = s.out_channels * rewritten.phases, padded = round_up(columns, 64) + 64;
-  const Finish finish = build_finish(epilogue, ops_of(draft.kernel.isa()), epilogue.max_scaled,
-                                     columns, padded, arena);
+  const Epilogue epilogue = build_epilogue(product, ops_of(builder.kernel.isa()),
+                                           product.max_scaled, columns, padded, arena);
   int32_t* bias = arena->take<int32_t>(padded);
   int32_t* weight_sum = arena->take<int32_t>(padded);
-  const bool has_zero_points = draft.blob.find(SectionId::kZeroPoints) != nullptr;
+  const bool has_zero_points = builder.blob.find(SectionId::kZeroPoints) != nullptr;
   int32_t* zero_points = has_zero_points ? arena->take<int32_t>(padded) : nullptr;
   uint8_t* zero_row =
       d.lhs_quant == OCTET_LHS_STATIC ? arena->take<uint8_t>(zero_row_bytes(s)) : nullptr;
@@ -210,38 +213,38 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
 
   *conv = {};
   ConvPlan& plan = conv->plan;
-  plan.method = &method;
+  plan.implementation = &implementation;
   plan.shape = rewritten;
-  plan.kernel = draft.kernel.micro;
-  plan.depthwise = draft.kernel.depthwise;
-  plan.ops = &ops_of(draft.kernel.isa());
-  plan.transforms = &transforms_of(draft.kernel.isa());
-  plan.lhs_u8 = epilogue.lhs_u8;
-  plan.lhs_shift = domain_shift(plan.lhs_u8, draft.lhs_domain());
+  plan.kernel = builder.kernel.micro;
+  plan.depthwise = builder.kernel.depthwise;
+  plan.ops = &ops_of(builder.kernel.isa());
+  plan.transforms = &transforms_of(builder.kernel.isa());
+  plan.lhs_u8 = product.lhs_u8;
+  plan.lhs_shift = type_shift(plan.lhs_u8, builder.lhs_element_type());
   plan.lhs_flip = plan.lhs_shift ? 0x80 : 0;
-  plan.runtime_zero_point = runtime_scales(epilogue.desc);
+  plan.runtime_zero_point = runtime_scales(product.desc);
   plan.static_zero_point = d.lhs_zero_point;
-  plan.finish = finish;
-  plan.narrow = narrow_of(finish);
-  plan.narrow_in_kernel =
-      narrows_in_kernel(epilogue, finish, epilogue.max_scaled, draft.kernel.flags());
+  plan.epilogue = epilogue;
+  plan.requantization = requantization_of(epilogue);
+  plan.requantize_in_kernel =
+      requantizes_in_kernel(product, epilogue, product.max_scaled, builder.kernel.flags());
   plan.dst_bytes = element_bytes(d.dst_type);
-  plan.cache_bytes = epilogue.choice.cache_bytes;
-  plan.block = epilogue.choice.block;
-  plan.pass = epilogue.choice.pass;
-  plan.tasks = epilogue.choice.tasks;
+  plan.cache_bytes = product.choice.cache_bytes;
+  plan.block = product.choice.block;
+  plan.pass = product.choice.pass;
+  plan.tasks = product.choice.tasks;
 
-  const FilterSums sums = filter_sums(draft.blob, d.packed);
+  const FilterSums sums = filter_sums(builder.blob, d.packed);
   for (size_t n = 0; n < padded; ++n) {
     const bool there = n < columns;
     const size_t o = n % s.out_channels;
-    bias[n] = there ? n < s.out_channels ? settled_bias(epilogue, range_of(sums), n) : bias[o] : 0;
+    bias[n] = there ? n < s.out_channels ? settled_bias(product, range_of(sums), n) : bias[o] : 0;
     weight_sum[n] = there ? (int32_t)((uint32_t)sums.positive[o] + (uint32_t)sums.negative[o]) : 0;
     if (zero_points) zero_points[n] = there ? sums.zero_points[o] : 0;
   }
-  plan.payload = section_of(draft.blob, SectionId::kWeights, d.packed);
+  plan.payload = section_of(builder.blob, SectionId::kWeights, d.packed);
   if (plan.shape.phases > 1)  // a column has the weights of its phase only
-    method.sum_phases(draft.blob.form->layout, plan.shape, plan.payload, weight_sum);
+    implementation.sum_phases(builder.blob.format->layout, plan.shape, plan.payload, weight_sum);
   if (!plan.runtime_zero_point) {
     const int32_t zero_point = d.lhs_zero_point + plan.lhs_shift;
     Init init = {};
@@ -257,8 +260,8 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
                   zero_points && all_alike(zero_points, s.out_channels)};
 
   conv->groups = s.groups;
-  conv->choice = epilogue.choice;
-  conv->measured = epilogue.measured;
+  conv->choice = product.choice;
+  conv->measured = product.measured;
   conv->lhs_layout = d.lhs_layout;
   conv->dst_layout = d.dst_layout;
   conv->lhs_type = d.lhs_type;
@@ -273,11 +276,11 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
                           most(d.lhs_quantized_type)};
   conv->zero_row = zero_row;
   conv->packed = d.packed;
-  conv->packed_bytes = (size_t)draft.blob.header.bytes;
-  conv->verbose = epilogue.environment.verbose;
-  const ConvCost cost = cost_of(*conv, s.batch, s.in_h, s.in_w, epilogue.cpu);
+  conv->packed_bytes = (size_t)builder.blob.header.bytes;
+  conv->verbose = product.environment.verbose;
+  const ConvCost cost = cost_of(*conv, s.batch, s.in_h, s.in_w, product.cpu);
   conv->pixel_cycles =
-      microseconds_of(cost.far, epilogue.cpu.in_order()) * kGigahertz * 1e3 /
+      microseconds_of(cost.far, product.cpu.in_order()) * kGigahertz * 1e3 /
       ((double)s.batch * (double)conv_out_h(s, s.in_h) * (double)conv_out_w(s, s.in_w));
   conv->declared = schedule(
       *conv, {s.batch, s.in_h, s.in_w, conv_out_h(s, s.in_h), conv_out_w(s, s.in_w), plan.shape},
@@ -286,21 +289,21 @@ octet_conv2d* build(const ConvDraft& draft, Arena* arena) {
   return conv;
 }
 
-octet_status create(ConvDraft* draft, octet_conv2d** conv) {
-  Draft& epilogue = draft->epilogue;
-  OCTET_TRY(read_shape(draft->desc.shape, "desc.shape", &draft->shape, epilogue.error));
-  OCTET_TRY(check_lhs_kind(*draft));
-  OCTET_TRY(check_kind(epilogue));
-  OCTET_TRY(check_layouts(*draft));
-  OCTET_TRY(check_blob(draft));
-  OCTET_TRY(check_quantization(&epilogue));
-  const FilterSums sums = filter_sums(draft->blob, draft->desc.packed);
-  OCTET_TRY(plan_finish(&epilogue));
-  const ConvMethod& method = *method_of((uint8_t)draft->algorithm());
-  if (method.stretch) epilogue.stretch = method.stretch(draft->shape);
-  OCTET_TRY(check_range(&epilogue, range_of(sums)));
-  OCTET_TRY(choose_kernel(draft));
-  return allocate_and_build(build, *draft, draft->desc.allocator, conv, epilogue.error);
+octet_status create(ConvBuilder* builder, octet_conv2d** conv) {
+  GemmBuilder& product = builder->product;
+  OCTET_TRY(read_shape(builder->desc.shape, "desc.shape", &builder->shape, product.error));
+  OCTET_TRY(check_lhs_kind(*builder));
+  OCTET_TRY(check_kind(product));
+  OCTET_TRY(check_layouts(*builder));
+  OCTET_TRY(check_blob(builder));
+  OCTET_TRY(check_quantization(&product));
+  const FilterSums sums = filter_sums(builder->blob, builder->desc.packed);
+  OCTET_TRY(plan_epilogue(&product));
+  const ConvAlgorithm& implementation = *algorithm_of((uint8_t)builder->algorithm());
+  if (implementation.stretch) product.stretch = implementation.stretch(builder->shape);
+  OCTET_TRY(check_range(&product, range_of(sums)));
+  OCTET_TRY(choose_kernel(builder));
+  return allocate_and_build(build, *builder, builder->desc.allocator, conv, product.error);
 }
 
 }  // namespace
@@ -312,16 +315,16 @@ octet_status create_conv(const octet_conv2d_desc* desc, const Choice* choice, oc
                          octet_error* error) {
   if (!desc || !conv) return fail(error, OCTET_NULL_POINTER, "%s is null", desc ? "conv" : "desc");
   *conv = nullptr;
-  Given<octet_conv2d_desc> given;
+  CallerStruct<octet_conv2d_desc> given;
   OCTET_TRY(given.read(desc, "desc", error));
   if (choice && given->kernel) return refuse_named(error);
   const double start = now_microseconds();
   const octet_conv2d_shape& shape = given->shape;
   octet_gemm_desc gemm = as_gemm(*given);
   gemm.k = shape.kernel_h * shape.kernel_w * (shape.groups ? shape.in_channels / shape.groups : 0);
-  ConvDraft draft(*given, gemm, error);
-  draft.epilogue.given = choice;
-  OCTET_TRY(create(&draft, conv));
+  ConvBuilder builder(*given, gemm, error);
+  builder.product.given = choice;
+  OCTET_TRY(create(&builder, conv));
   if ((*conv)->verbose)
     trace("create", **conv, (*conv)->plan.shape, shape.batch_max, shape.in_h_max, shape.in_w_max,
           now_microseconds() - start);

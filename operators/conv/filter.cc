@@ -63,56 +63,57 @@ FilterView view_of(const octet_filter_desc& f, const ConvShape& s) {
 
 // The tier and what of it may be used: the caller's, or the best that this machine and the
 // environment allow.
-void choose_tier(octet_isa isa, const Environment& environment, FilterDraft* draft) {
-  draft->cpu = conv_machine().cpu;
-  draft->forced = nullptr;
-  draft->for_here = isa == OCTET_ISA_AUTO;
+void choose_tier(octet_isa isa, const Environment& environment, FilterBuilder* builder) {
+  builder->cpu = conv_machine().cpu;
+  builder->forced = nullptr;
+  builder->for_here = isa == OCTET_ISA_AUTO;
   if (isa != OCTET_ISA_AUTO) {
-    draft->tier = (Isa)isa;
-    draft->cpu.isas = tiers_within(draft->tier);
+    builder->tier = (Isa)isa;
+    builder->cpu.isas = tiers_within(builder->tier);
     return;
   }
-  draft->cpu.isas &= environment.allowed;
-  draft->forced = environment.kernel;
-  draft->tier = best_of(draft->cpu.isas);
+  builder->cpu.isas &= environment.allowed;
+  builder->forced = environment.kernel;
+  builder->tier = best_of(builder->cpu.isas);
 }
 
 // The algorithms that create would find no kernel for. A tier that is not built in is packed for
 // another library, which has them all.
-uint32_t without_kernel(const FilterDraft& d, octet_isa isa) {
+uint32_t without_kernel(const FilterBuilder& d, octet_isa isa) {
   uint32_t algorithms = 0;
   CpuFeatures cpu = d.cpu;
   if (isa != OCTET_ISA_AUTO) cpu.isas &= conv_machine().compiled;
   if (!(cpu.isas & mask_of(d.tier))) return 0;
   for (int i = 0; i < kAlgorithms; ++i) {
-    const ConvMethod* const method = method_of((uint8_t)i);
-    if (!method) continue;
-    const RhsLayout layout = packed_layout(d, *method);
-    const bool rhs_u8 = layout.domain == Domain::kU8;
+    const ConvAlgorithm* const implementation = algorithm_of((uint8_t)i);
+    if (!implementation) continue;
+    const RhsLayout layout = packed_layout(d, *implementation);
+    const bool rhs_u8 = layout.element_type == ElementType::kU8;
     const Selected selected =
-        select_conv(*method, cpu, true, rhs_u8, {layout, true}, d.forced).result;
+        select_conv(*implementation, cpu, true, rhs_u8, {layout, true}, d.forced).result;
     if (selected == Selected::kNoKernel) algorithms |= 1u << i;
   }
   return algorithms;
 }
 
 // Of the algorithms that can compute the shape.
-void measure_blobs(const FilterDraft& d, ConvProblem* problem) {
+void measure_blobs(const FilterBuilder& d, ConvProblem* problem) {
   for (int i = 0; i < kAlgorithms; ++i) {
-    const ConvMethod* const method = method_of((uint8_t)i);
+    const ConvAlgorithm* const implementation = algorithm_of((uint8_t)i);
     Container container;
-    if (!method || method->refuse(d.shape, problem->zero_points) ||
-        (d.sparse && !method->takes_sparse))
+    if (!implementation || implementation->refuse(d.shape, problem->zero_points) ||
+        (d.sparse && !implementation->takes_sparse))
       continue;
-    const Form* const paired = form_to_try(d, (uint8_t)i);
-    const Form& form = paired ? *paired : *find_form_of(packed_layout(d, *method));
+    const WeightFormat* const paired = format_to_try(d, (uint8_t)i);
+    const WeightFormat& format =
+        paired ? *paired : *find_format_of(packed_layout(d, *implementation));
     problem->packed_bytes[i] =
-        plan_blob(d, form, (uint8_t)i, &container) ? (size_t)container.header.bytes : SIZE_MAX;
+        plan_blob(d, format, (uint8_t)i, &container) ? (size_t)container.header.bytes : SIZE_MAX;
   }
 }
 
 // What the weights are, as far as sparse ones go. A forced sparsity that does not hold is refused.
-octet_status look_at_weights(const FilterDraft& d, Sparsity* verdict, octet_error* error) {
+octet_status look_at_weights(const FilterBuilder& d, Sparsity* verdict, octet_error* error) {
   const ConvShape& s = d.shape;
   SparsityFinding finding;
   for (size_t o = 0; o < s.out_channels; ++o)
@@ -134,7 +135,7 @@ octet_status look_at_weights(const FilterDraft& d, Sparsity* verdict, octet_erro
 }
 
 // All algorithms for weights that are packed so.
-void plan_filters(octet_isa isa, bool sparse, FilterDraft* d) {
+void plan_filters(octet_isa isa, bool sparse, FilterBuilder* d) {
   const octet_filter_desc& f = *d->given;
   d->sparse = sparse;
   ConvProblem problem = {d->shape,
@@ -154,7 +155,8 @@ void plan_filters(octet_isa isa, bool sparse, FilterDraft* d) {
 }
 
 // The caller's, the environment's, the measured one, or the plan's.
-octet_status choose_algorithm(const Environment& environment, FilterDraft* d, octet_error* error) {
+octet_status choose_algorithm(const Environment& environment, FilterBuilder* d,
+                              octet_error* error) {
   const octet_filter_desc& f = *d->given;
   const bool by_name = f.algorithm == OCTET_CONV_AUTO && environment.algorithm != OCTET_CONV_AUTO;
   d->algorithm = f.algorithm != OCTET_CONV_AUTO ? f.algorithm
@@ -172,15 +174,15 @@ octet_status choose_algorithm(const Environment& environment, FilterDraft* d, oc
   if (!candidate.possible)
     return fail(error, OCTET_UNSUPPORTED, "%s = %s %s", by_name ? "OCTET_CONV" : "filter.algorithm",
                 algorithm_name(d->algorithm), candidate.reason);
-  d->form = find_form_of(packed_layout(*d, *method_of((uint8_t)d->algorithm)));
-  d->paired = form_to_try(*d, (uint8_t)d->algorithm);
+  d->format = find_format_of(packed_layout(*d, *algorithm_of((uint8_t)d->algorithm)));
+  d->paired = format_to_try(*d, (uint8_t)d->algorithm);
   d->most_bytes = candidate.packed_bytes;
   return OCTET_OK;
 }
 
 // Whether sparse weights are predicted to gain enough beside dense ones. *d is planned for the
 // better of both.
-octet_status compare(const Environment& environment, octet_isa isa, bool* sparse, FilterDraft* d,
+octet_status compare(const Environment& environment, octet_isa isa, bool* sparse, FilterBuilder* d,
                      octet_error* error) {
   // Predictions are some hundredths off
   constexpr double kWorthwhile = 0.93;
@@ -197,7 +199,7 @@ octet_status compare(const Environment& environment, octet_isa isa, bool* sparse
   // Winograd's weights are so many that a cache which holds them after all is worth more than
   // sparse ones
   const Candidate& other = d->plans.candidates[d->algorithm];
-  const double least = method_of((uint8_t)d->algorithm)->operands == KernelKind::kWords
+  const double least = algorithm_of((uint8_t)d->algorithm)->operands == KernelKind::kInt16
                            ? other.estimate.compute + other.estimate.transform
                            : other.microseconds;
   *sparse = possible && microseconds < kWorthwhile * least;
@@ -206,34 +208,36 @@ octet_status compare(const Environment& environment, octet_isa isa, bool* sparse
 
 }  // namespace
 
-bool plan_blob(const FilterDraft& d, const Form& form, uint8_t algorithm, Container* container) {
-  return plan_filter(form, *method_of(algorithm), algorithm, (uint8_t)d.given->type, d.shape,
-                     !form.layout.sparse() && has_zero_points(d.view, form.layout.domain),
+bool plan_blob(const FilterBuilder& d, const WeightFormat& format, uint8_t algorithm,
+               Container* container) {
+  return plan_filter(format, *algorithm_of(algorithm), algorithm, (uint8_t)d.given->type, d.shape,
+                     !format.layout.sparse() && has_zero_points(d.view, format.layout.element_type),
                      container);
 }
 
-RhsLayout packed_layout(const FilterDraft& d, const ConvMethod& method) {
-  if (d.sparse && method.takes_sparse)
-    return select_sparse_layout(d.cpu, form_of(tier_of(d.tier).sparse).layout, d.forced);
-  if (method.operands != KernelKind::kBytes || !d.forced)
-    return conv_layout(method, d.tier, d.view.is_u8, d.view.zero_point_range().any());
-  return select_layout(d.cpu, d.view.is_u8 && method.keeps_u8, d.forced);
+RhsLayout packed_layout(const FilterBuilder& d, const ConvAlgorithm& implementation) {
+  if (d.sparse && implementation.takes_sparse)
+    return select_sparse_layout(d.cpu, format_of(tier_of(d.tier).sparse).layout, d.forced);
+  if (implementation.operands != KernelKind::kInt8 || !d.forced)
+    return conv_layout(implementation, d.tier, d.view.is_u8, d.view.zero_point_range().any());
+  return select_layout(d.cpu, d.view.is_u8 && implementation.keeps_u8, d.forced);
 }
 
-const Form* form_to_try(const FilterDraft& d, uint8_t algorithm) {
-  const ConvMethod& method = *method_of(algorithm);
+const WeightFormat* format_to_try(const FilterBuilder& d, uint8_t algorithm) {
+  const ConvAlgorithm& implementation = *algorithm_of(algorithm);
   if (!d.for_here || d.forced || d.given->sparsity != OCTET_SPARSE_NONE ||
-      method.operands != KernelKind::kBytes)
+      implementation.operands != KernelKind::kInt8)
     return nullptr;
-  const PairedWeights weights = method.pairs(packed_layout(d, method), d.shape, nullptr);
-  const Form* const form = paired_form(d.cpu.isas, weights.lanes, weights.depth);
+  const PairedWeights weights =
+      implementation.pairs(packed_layout(d, implementation), d.shape, nullptr);
+  const WeightFormat* const format = paired_format(d.cpu.isas, weights.lanes, weights.depth);
   Container container;
-  if (!form || !plan_blob(d, *form, algorithm, &container)) return nullptr;
+  if (!format || !plan_blob(d, *format, algorithm, &container)) return nullptr;
   const size_t most = d.given->packed_bytes_max;
-  return !most || container.header.bytes <= most ? form : nullptr;
+  return !most || container.header.bytes <= most ? format : nullptr;
 }
 
-octet_status read_weights(const octet_filter_desc* filter, FilterDraft* d, octet_error* error) {
+octet_status read_weights(const octet_filter_desc* filter, FilterBuilder* d, octet_error* error) {
   OCTET_TRY(d->given.read(filter, "filter", error));
   const octet_filter_desc& f = *d->given;
   OCTET_TRY(check_filter(f, error));
@@ -244,8 +248,8 @@ octet_status read_weights(const octet_filter_desc* filter, FilterDraft* d, octet
   return OCTET_OK;
 }
 
-octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, bool looks, FilterDraft* d,
-                         octet_error* error) {
+octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, bool looks,
+                         FilterBuilder* d, octet_error* error) {
   OCTET_TRY(read_weights(filter, d, error));
   const octet_filter_desc& f = *d->given;
   if (isa != OCTET_ISA_AUTO && !find_tier((int)isa))
@@ -265,7 +269,7 @@ octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, bool lo
                                                 : Sparsity::kNoGain;
   if (sparse && seen) OCTET_TRY(look_at_weights(*d, &d->sparsity, error));
   size_t most = 0;
-  if (sparse && !seen && (!forced || has_zero_points(d->view, Domain::kS8))) {
+  if (sparse && !seen && (!forced || has_zero_points(d->view, ElementType::kS8))) {
     plan_filters(isa, false, d);
     octet_error none;
     if (choose_algorithm(environment, d, &none) == OCTET_OK) most = d->most_bytes;

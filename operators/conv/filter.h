@@ -12,8 +12,8 @@
 
 namespace octet {
 
-struct FilterDraft {
-  Given<octet_filter_desc> given;
+struct FilterBuilder {
+  CallerStruct<octet_filter_desc> given;
   ConvShape shape;
   FilterView view;
   Isa tier;            // that the filter is packed for
@@ -28,27 +28,29 @@ struct FilterDraft {
   octet_conv_algorithm algorithm;
   bool measured;  // it was, on this machine, as part of:
   Choice choice;
-  const Form* form;
-  const Form* paired;  // to try first, or null
+  const WeightFormat* format;
+  const WeightFormat* paired;  // to try first, or null
   // The most that the blob may take. Weights that were not looked at may be packed sparse or dense.
   size_t most_bytes;
 };
 
 // The layout of an algorithm's weights. A forced kernel may have one of its own.
-RhsLayout packed_layout(const FilterDraft& draft, const ConvMethod& method);
+RhsLayout packed_layout(const FilterBuilder& builder, const ConvAlgorithm& implementation);
 
 // The form in pairs in which an algorithm's weights are tried before that layout, or null. None
 // where a sparsity is asked for.
-const Form* form_to_try(const FilterDraft& draft, uint8_t algorithm);
+const WeightFormat* format_to_try(const FilterBuilder& builder, uint8_t algorithm);
 
 // Lays out the blob of an algorithm's weights. False if a size leaves ptrdiff_t.
-bool plan_blob(const FilterDraft& draft, const Form& form, uint8_t algorithm, Container* container);
+bool plan_blob(const FilterBuilder& builder, const WeightFormat& format, uint8_t algorithm,
+               Container* container);
 
 // Shape and view only: what the weights are, not how they will lie.
-octet_status read_weights(const octet_filter_desc* filter, FilterDraft* draft, octet_error* error);
+octet_status read_weights(const octet_filter_desc* filter, FilterBuilder* builder,
+                          octet_error* error);
 
 // looks: at the weights, for whether they are sparse, where there are any.
 octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, bool looks,
-                         FilterDraft* draft, octet_error* error);
+                         FilterBuilder* builder, octet_error* error);
 
 }  // namespace octet

@@ -30,19 +30,19 @@ Selected pick(const Table<Kernel>& table, const CpuFeatures& cpu, const RhsLayou
 
 }  // namespace
 
-ConvKernel select_conv(const ConvMethod& method, const CpuFeatures& cpu, bool lhs_u8, bool rhs_u8,
-                       const WeightFacts& facts, const char* forced) {
+ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& cpu, bool lhs_u8,
+                       bool rhs_u8, const WeightFacts& facts, const char* forced) {
   ConvKernel kernel = {Selected::kNoKernel, nullptr, nullptr};
-  switch (method.operands) {
-    case KernelKind::kBytes: {
+  switch (implementation.operands) {
+    case KernelKind::kInt8: {
       const Problem problem = {SIZE_MAX, SIZE_MAX, 1, lhs_u8, rhs_u8};
       const Selection selection = select(cpu, problem, facts, forced);
       kernel.result = selection.result;
       kernel.micro = selection.kernel;
       break;
     }
-    case KernelKind::kWords:
-      kernel.result = pick(word_kernels(), cpu, facts.layout, forced, &kernel.micro);
+    case KernelKind::kInt16:
+      kernel.result = pick(int16_kernels(), cpu, facts.layout, forced, &kernel.micro);
       break;
     case KernelKind::kDepthwise:
     case KernelKind::kGrouped:
@@ -52,10 +52,10 @@ ConvKernel select_conv(const ConvMethod& method, const CpuFeatures& cpu, bool lh
   return kernel;
 }
 
-bool has_kernel(const ConvMethod& method, const char* name) {
-  switch (method.operands) {
-    case KernelKind::kBytes: return find(byte_kernels(), name);
-    case KernelKind::kWords: return find(word_kernels(), name);
+bool has_kernel(const ConvAlgorithm& implementation, const char* name) {
+  switch (implementation.operands) {
+    case KernelKind::kInt8: return find(int8_kernels(), name);
+    case KernelKind::kInt16: return find(int16_kernels(), name);
     case KernelKind::kDepthwise:
     case KernelKind::kGrouped: return find(depthwise_kernels(), name);
   }

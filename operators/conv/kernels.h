@@ -14,16 +14,18 @@ struct ConvKernel {
 
   const char* name() const { return micro ? micro->name : depthwise ? depthwise->name : nullptr; }
   Isa isa() const { return micro ? micro->isa : depthwise ? depthwise->isa : kPortableIsa; }
-  Domain lhs_domain() const { return micro ? micro->lhs_domain : depthwise->lhs_domain; }
+  ElementType lhs_element_type() const {
+    return micro ? micro->lhs_element_type : depthwise->lhs_element_type;
+  }
   uint16_t flags() const { return micro ? micro->flags : depthwise->flags; }
 };
 
 // As `select`, which it asks for the kernels of the GEMM; never for one that is for a single row or
 // few columns: those are for matrices.
-ConvKernel select_conv(const ConvMethod& method, const CpuFeatures& cpu, bool lhs_u8, bool rhs_u8,
-                       const WeightFacts& facts, const char* forced);
+ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& cpu, bool lhs_u8,
+                       bool rhs_u8, const WeightFacts& facts, const char* forced);
 
 // Whether a kernel of this name multiplies what the algorithm wants multiplied.
-bool has_kernel(const ConvMethod& method, const char* name);
+bool has_kernel(const ConvAlgorithm& implementation, const char* name);
 
 }  // namespace octet

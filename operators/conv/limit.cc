@@ -27,30 +27,30 @@ struct Ways {
 // of pairs, whose gain depends on the weights: up to a quarter of the instructions.
 constexpr double kPairsSave = 1. / 8;
 
-double microseconds_of(const FilterDraft& d, bool had_pairs) {
+double microseconds_of(const FilterBuilder& d, bool had_pairs) {
   const Candidate& c = d.plans.candidates[d.algorithm];
   return c.microseconds + (had_pairs && !d.paired ? kPairsSave * c.estimate.compute : 0);
 }
 
 octet_status find_ways(const octet_filter_desc& filter, octet_isa isa, Ways* ways,
                        size_t* weight_bytes, octet_error* error) {
-  FilterDraft draft;
-  OCTET_TRY(read_filter(&filter, isa, false, &draft, error));
-  if (draft.most_bytes > PTRDIFF_MAX)
+  FilterBuilder builder;
+  OCTET_TRY(read_filter(&filter, isa, false, &builder, error));
+  if (builder.most_bytes > PTRDIFF_MAX)
     return fail(error, OCTET_BAD_SIZE, "filter.shape: the packed size leaves ptrdiff_t");
-  const ConvShape& s = draft.shape;
+  const ConvShape& s = builder.shape;
   *weight_bytes = s.taps() * s.group_in() * s.out_channels;
-  octet_filter_desc limited = *draft.given;
+  octet_filter_desc limited = *builder.given;
   uint32_t in_pairs = 0;  // algorithms
   const bool fixed = limited.packed_bytes_max || limited.algorithm != OCTET_CONV_AUTO;
   ways->count = ways->chosen = 0;
   for (octet_error none;;) {
-    if (draft.paired) in_pairs |= 1u << draft.algorithm;
-    ways->list[ways->count++] = {draft.most_bytes,
-                                 microseconds_of(draft, in_pairs >> draft.algorithm & 1)};
-    limited.packed_bytes_max = draft.most_bytes - 1;
+    if (builder.paired) in_pairs |= 1u << builder.algorithm;
+    ways->list[ways->count++] = {builder.most_bytes,
+                                 microseconds_of(builder, in_pairs >> builder.algorithm & 1)};
+    limited.packed_bytes_max = builder.most_bytes - 1;
     const bool full = ways->count == sizeof ways->list / sizeof *ways->list;
-    if (fixed || full || read_filter(&limited, isa, false, &draft, &none)) return OCTET_OK;
+    if (fixed || full || read_filter(&limited, isa, false, &builder, &none)) return OCTET_OK;
   }
 }
 

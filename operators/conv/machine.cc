@@ -13,7 +13,7 @@ std::atomic<bool> ready;
 std::atomic<IsaMask> failed;
 
 IsaMask find_out(const CpuFeatures& cpu) {
-  return failing_transforms(cpu.isas) | failing_word_isas(word_kernels(), cpu) |
+  return failing_transforms(cpu.isas) | failing_int16_isas(int16_kernels(), cpu) |
          failing_isas(depthwise_kernels(), cpu);
 }
 

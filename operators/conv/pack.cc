@@ -13,13 +13,13 @@
 namespace octet {
 namespace {
 
-octet_status lay_out(const octet_filter_desc* filter, octet_isa isa, bool looks, FilterDraft* draft,
-                     Container* container, octet_error* error) {
-  OCTET_TRY(read_filter(filter, isa, looks, draft, error));
-  const Form& form = draft->paired ? *draft->paired : *draft->form;
-  if (!plan_blob(*draft, form, (uint8_t)draft->algorithm, container))
+octet_status lay_out(const octet_filter_desc* filter, octet_isa isa, bool looks,
+                     FilterBuilder* builder, Container* container, octet_error* error) {
+  OCTET_TRY(read_filter(filter, isa, looks, builder, error));
+  const WeightFormat& format = builder->paired ? *builder->paired : *builder->format;
+  if (!plan_blob(*builder, format, (uint8_t)builder->algorithm, container))
     return fail(error, OCTET_BAD_SIZE, "filter.shape: the packed size leaves ptrdiff_t");
-  container->header.sparsity = draft->sparsity;
+  container->header.sparsity = builder->sparsity;
   return OCTET_OK;
 }
 
@@ -31,19 +31,19 @@ using namespace octet;
 octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa isa, size_t* bytes,
                                     octet_error* error) {
   if (!bytes) return fail(error, OCTET_NULL_POINTER, "bytes is null");
-  FilterDraft draft;
+  FilterBuilder builder;
   Container container;
-  OCTET_TRY(lay_out(filter, isa, false, &draft, &container, error));
-  *bytes = larger((size_t)container.header.bytes, draft.most_bytes);
+  OCTET_TRY(lay_out(filter, isa, false, &builder, &container, error));
+  *bytes = larger((size_t)container.header.bytes, builder.most_bytes);
   return OCTET_OK;
 }
 
 octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, void* blob,
                                size_t blob_bytes, octet_error* error) {
-  FilterDraft draft;
+  FilterBuilder builder;
   Container container;
-  OCTET_TRY(lay_out(filter, isa, false, &draft, &container, error));
-  const octet_filter_desc& f = *draft.given;
+  OCTET_TRY(lay_out(filter, isa, false, &builder, &container, error));
+  const octet_filter_desc& f = *builder.given;
   const bool dense = f.sparsity == OCTET_SPARSE_NONE;
   if (!f.data) return fail(error, OCTET_NULL_POINTER, "filter.data is null");
   if (!blob) return fail(error, OCTET_NULL_POINTER, "blob is null");
@@ -53,8 +53,9 @@ octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, v
                 blob_bytes, (size_t)container.header.bytes);
   };
   if (dense && blob_bytes < container.header.bytes) return is_short();
-  const size_t weights = draft.shape.taps() * draft.shape.group_in() * draft.shape.out_channels,
-               most = larger((size_t)container.header.bytes, draft.most_bytes);
+  const size_t weights =
+                   builder.shape.taps() * builder.shape.group_in() * builder.shape.out_channels,
+               most = larger((size_t)container.header.bytes, builder.most_bytes);
   const struct {
     const char* name;
     Extent extent;
@@ -64,17 +65,17 @@ octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, v
   for (const auto& input : inputs)
     if (meet(extent_of(blob, smaller(blob_bytes, most)), input.extent))
       return fail(error, OCTET_OVERLAP, "blob overlaps filter.%s", input.name);
-  if (!dense) OCTET_TRY(lay_out(filter, isa, true, &draft, &container, error));
+  if (!dense) OCTET_TRY(lay_out(filter, isa, true, &builder, &container, error));
   if (blob_bytes < container.header.bytes) return is_short();
   const auto write = [&] {
-    write_filter(&container, *method_of((uint8_t)draft.algorithm), draft.shape, draft.view,
+    write_filter(&container, *algorithm_of((uint8_t)builder.algorithm), builder.shape, builder.view,
                  f.tap_ranges, blob);
   };
   write();
-  if (draft.paired && !cost_of(draft.paired->layout, pairs_of_filter(container, blob)).pays()) {
+  if (builder.paired && !cost_of(builder.paired->layout, pairs_of_filter(container, blob)).pays()) {
     const size_t tried = (size_t)container.header.bytes;
-    plan_blob(draft, *draft.form, (uint8_t)draft.algorithm, &container);  // is no larger
-    container.header.sparsity = draft.sparsity;
+    plan_blob(builder, *builder.format, (uint8_t)builder.algorithm, &container);  // is no larger
+    container.header.sparsity = builder.sparsity;
     write();
     const size_t used = (size_t)container.header.bytes;
     memset((uint8_t*)blob + used, 0, tried - used);
@@ -85,20 +86,20 @@ octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, v
 octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa, size_t index,
                                   octet_conv2d_candidate* candidate, octet_error* error) {
   OCTET_TRY(check_out(candidate, "candidate", error));
-  FilterDraft draft;
-  OCTET_TRY(read_filter(filter, isa, true, &draft, error));
+  FilterBuilder builder;
+  OCTET_TRY(read_filter(filter, isa, true, &builder, error));
   constexpr size_t kCount = kAlgorithms - 1;  // without AUTO
   if (index >= kCount)
     return fail(error, OCTET_BAD_SIZE, "index is %zu; there are %zu candidates", index, kCount);
   const octet_conv_algorithm algorithm = (octet_conv_algorithm)(index + 1);
-  const Candidate& c = draft.plans.candidates[algorithm];
+  const Candidate& c = builder.plans.candidates[algorithm];
   octet_conv2d_candidate out = OCTET_CONV2D_CANDIDATE_INIT;
   out.algorithm = algorithm;
   out.possible = c.possible;
   out.packed_bytes = c.packed_bytes;
-  out.chosen = algorithm == draft.algorithm;
-  if (out.chosen && (draft.measured || algorithm == draft.plans.best))
-    out.origin = origin_of(draft.measured, draft.costs_origin);
+  out.chosen = algorithm == builder.algorithm;
+  if (out.chosen && (builder.measured || algorithm == builder.plans.best))
+    out.origin = origin_of(builder.measured, builder.costs_origin);
   out.macs = c.estimate.macs;
   out.bytes = c.estimate.bytes;
   out.microseconds = c.microseconds;
@@ -106,28 +107,30 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
   out.memory_microseconds = c.estimate.memory;
   out.transform_microseconds = c.estimate.transform;
   memcpy(out.reason, c.reason, sizeof out.reason);
-  if (out.chosen && draft.sparsity != Sparsity::kNotAsked) {
+  if (out.chosen && builder.sparsity != Sparsity::kNotAsked) {
     const size_t used = strlen(out.reason);
-    snprintf(out.reason + used, sizeof out.reason - used, "; %s", describe(draft.sparsity));
+    snprintf(out.reason + used, sizeof out.reason - used, "; %s", describe(builder.sparsity));
   }
   // Of a tier that is not compiled in, weights may be packed, but nothing runs
-  if (!c.possible || !(conv_machine().compiled & mask_of(draft.tier))) return give(out, candidate);
-  const ConvMethod& method = *method_of((uint8_t)algorithm);
-  const Form* const paired = form_to_try(draft, (uint8_t)algorithm);
+  if (!c.possible || !(conv_machine().compiled & mask_of(builder.tier)))
+    return give(out, candidate);
+  const ConvAlgorithm& implementation = *algorithm_of((uint8_t)algorithm);
+  const WeightFormat* const paired = format_to_try(builder, (uint8_t)algorithm);
   if (paired) {
     const size_t said = strlen(out.reason);
     snprintf(out.reason + said, sizeof out.reason - said,
              "; in form %s, if pairs of weights fit 16 bits", paired->name);
   }
-  const RhsLayout layout = paired ? paired->layout : packed_layout(draft, method);
-  const WeightFacts facts = {layout, !draft.given->data || has_least(draft.shape, draft.view) ||
-                                         fills_with_least(layout, draft.shape, draft.view)};
-  const ConvChoiceProblem problem = {algorithm, draft.shape, true, layout.domain == Domain::kU8,
-                                     1,         facts};
+  const RhsLayout layout = paired ? paired->layout : packed_layout(builder, implementation);
+  const WeightFacts facts = {layout, !builder.given->data ||
+                                         has_int8_min(builder.shape, builder.view) ||
+                                         fills_with_int8_min(layout, builder.shape, builder.view)};
+  const ConvChoiceProblem problem = {
+      algorithm, builder.shape, true, layout.element_type == ElementType::kU8, 1, facts};
   Choice choice;
-  const ConvKernel kernel = choose_conv(draft.cpu, problem, draft.forced, &choice);
+  const ConvKernel kernel = choose_conv(builder.cpu, problem, builder.forced, &choice);
   if (kernel.result != Selected::kOk) return give(out, candidate);
-  if (out.chosen && draft.measured) choice = draft.choice;
+  if (out.chosen && builder.measured) choice = builder.choice;
   out.kernel = choice.kernel->name;
   static_assert(sizeof out.choice == kChoiceBytes, "a choice's text has its room");
   to_text(choice, out.choice);

@@ -8,12 +8,13 @@
 namespace octet {
 namespace {
 
-const char* refuse(const ConvMethod* method, int algorithm, const ConvProblem& problem) {
-  if (!method) return "this library was built without it";
-  if (const char* refused = method->refuse(problem.shape, problem.zero_points)) return refused;
-  if (method->approximate && !problem.approximate)
+const char* refuse(const ConvAlgorithm* implementation, int algorithm, const ConvProblem& problem) {
+  if (!implementation) return "this library was built without it";
+  if (const char* refused = implementation->refuse(problem.shape, problem.zero_points))
+    return refused;
+  if (implementation->approximate && !problem.approximate)
     return "it is approximate, and the filter's accuracy is OCTET_ACCURACY_EXACT";
-  if (problem.sparse && !method->takes_sparse) return "it multiplies no sparse weights";
+  if (problem.sparse && !implementation->takes_sparse) return "it multiplies no sparse weights";
   if (problem.without_kernel >> algorithm & 1)
     return "no kernel for it is built in and passed its self-test";
   return nullptr;
@@ -31,7 +32,7 @@ TierCosts sparse_costs(const Tier& tier, const CpuFeatures& cpu, TierCosts costs
 }
 
 bool is_exact_winograd(int algorithm) {
-  return method_of((uint8_t)algorithm)->operands == KernelKind::kWords;
+  return algorithm_of((uint8_t)algorithm)->operands == KernelKind::kInt16;
 }
 
 const char* limit_of(const Estimate& e) {
@@ -63,8 +64,8 @@ void plan_conv(const ConvProblem& problem, ConvPlans* to) {
   for (int i = 0; i < kAlgorithms; ++i) {
     if (i == OCTET_CONV_AUTO) continue;
     Candidate& c = plans.candidates[i];
-    const ConvMethod* const method = method_of((uint8_t)i);
-    if (const char* refused = refuse(method, i, problem)) {
+    const ConvAlgorithm* const implementation = algorithm_of((uint8_t)i);
+    if (const char* refused = refuse(implementation, i, problem)) {
       snprintf(c.reason, sizeof c.reason, "cannot be used: %s", refused);
       continue;
     }
@@ -77,12 +78,12 @@ void plan_conv(const ConvProblem& problem, ConvPlans* to) {
       continue;
     }
     c.possible = true;
-    c.estimate =
-        method->estimate({problem.shape,
-                          problem.sparse ? form_of(tier.sparse).layout
-                                         : conv_layout(*method, problem.isa, problem.rhs_u8,
-                                                       problem.zero_points.any()),
-                          costs, problem.cpu.l2_bytes(), problem.cpu.l3_bytes()});
+    c.estimate = implementation->estimate(
+        {problem.shape,
+         problem.sparse
+             ? format_of(tier.sparse).layout
+             : conv_layout(*implementation, problem.isa, problem.rhs_u8, problem.zero_points.any()),
+         costs, problem.cpu.l2_bytes(), problem.cpu.l3_bytes()});
     c.microseconds = microseconds_of(c.estimate, problem.cpu.in_order());
     const double rank = c.microseconds * (guesses && is_exact_winograd(i) ? kLeadWhereGuessed : 1);
     if (best && best_rank <= rank) continue;

@@ -157,7 +157,7 @@ octet_status octet_conv2d_workspace(const octet_conv2d* conv, size_t batch, size
 octet_status octet_conv2d_run(const octet_conv2d* conv, const octet_conv2d_args* args,
                               octet_error* error) {
   if (!conv || !args) return fail(error, OCTET_NULL_POINTER, "%s is null", conv ? "args" : "conv");
-  Given<octet_conv2d_args> given;
+  CallerStruct<octet_conv2d_args> given;
   OCTET_TRY(given.read(args, "args", error));
   return run(*conv, *given, error);
 }

@@ -14,7 +14,7 @@ Staging staging_of(const octet_conv2d& conv, size_t in_h, size_t in_w) {
 
 bool has_lines(const octet_conv2d& conv) {
   return conv.lhs_layout == OCTET_NHWC && conv.dst_layout == OCTET_NHWC &&
-         !conv.plan.method->approximate && !conv.plan.runtime_zero_point;
+         !conv.plan.implementation->approximate && !conv.plan.runtime_zero_point;
 }
 
 size_t lines_workspace(const octet_conv2d& conv, size_t in_h, size_t in_w, size_t most) {

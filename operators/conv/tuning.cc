@@ -24,7 +24,7 @@ void add_conv(const octet_conv2d_desc& d, TuningKey* key) {
 
 namespace {
 
-const char* weights_words(const FilterDraft& d, bool in_pairs) {
+const char* weights_words(const FilterBuilder& d, bool in_pairs) {
   if (d.sparse) return " sparse=yes";
   if (d.view.zero_point_range().any())
     return in_pairs ? " zero_points=yes pairs=yes" : " zero_points=yes";
@@ -48,7 +48,7 @@ struct Rank {
 };
 
 // False if the line is of other weights.
-bool read_rank(const FilterDraft& d, const TuningLine& line, Rank* rank) {
+bool read_rank(const FilterBuilder& d, const TuningLine& line, Rank* rank) {
   constexpr bool kEither[] = {true, false};
   for (const bool in_pairs : kEither) {
     TuningKey end("");
@@ -61,23 +61,25 @@ bool read_rank(const FilterDraft& d, const TuningLine& line, Rank* rank) {
   return false;
 }
 
-bool may_pack(const FilterDraft& d, const Choice& choice) {
-  const ConvMethod* const method = method_of((uint8_t)choice.algorithm);
-  if (!method || method->approximate || !d.plans.candidates[choice.algorithm].possible)
+bool may_pack(const FilterBuilder& d, const Choice& choice) {
+  const ConvAlgorithm* const implementation = algorithm_of((uint8_t)choice.algorithm);
+  if (!implementation || implementation->approximate ||
+      !d.plans.candidates[choice.algorithm].possible)
     return false;
   // Either is tried: which it will be, the weights tell
-  const Form* const paired = form_to_try(d, (uint8_t)choice.algorithm);
-  return packed_layout(d, *method) == choice.layout || (paired && paired->layout == choice.layout);
+  const WeightFormat* const paired = format_to_try(d, (uint8_t)choice.algorithm);
+  return packed_layout(d, *implementation) == choice.layout ||
+         (paired && paired->layout == choice.layout);
 }
 
 }  // namespace
 
-void add_weights(const FilterDraft& d, bool in_pairs, TuningKey* key) {
+void add_weights(const FilterBuilder& d, bool in_pairs, TuningKey* key) {
   key->add("%s", weights_words(d, in_pairs));
   if (d.given->packed_bytes_max) key->add(" packed_max=%zu", d.given->packed_bytes_max);
 }
 
-octet_status look_up_costs(const Environment& environment, FilterDraft* d, octet_error* error) {
+octet_status look_up_costs(const Environment& environment, FilterBuilder* d, octet_error* error) {
   TuningSource source;
   Environment quiet = environment;  // look_up_algorithm tells of the file
   quiet.verbose = false;
@@ -88,7 +90,8 @@ octet_status look_up_costs(const Environment& environment, FilterDraft* d, octet
   return OCTET_OK;
 }
 
-octet_status look_up_algorithm(const Environment& environment, FilterDraft* d, octet_error* error) {
+octet_status look_up_algorithm(const Environment& environment, FilterBuilder* d,
+                               octet_error* error) {
   const octet_filter_desc& f = *d->given;
   if (f.accuracy != OCTET_ACCURACY_EXACT || d->forced) return OCTET_OK;
   TuningSource source;

@@ -2,7 +2,7 @@
 // small to matter. All its sums leave as the same byte; so they do with a bias that leaves them the
 // room that fast exits want.
 #include "operators/common/check.h"
-#include "operators/gemm/draft.h"
+#include "operators/gemm/builder.h"
 
 namespace octet {
 namespace {
@@ -24,7 +24,7 @@ int64_t tflite_scaled(int64_t acc, int32_t multiplier, int32_t shift) {
 // All that is done to a column's accumulators: it never falls where they rise.
 class Column {
  public:
-  Column(const octet_epilogue& e, const Finish& f, size_t n) : f_(f) {
+  Column(const octet_epilogue& e, const Epilogue& f, size_t n) : f_(f) {
     if (e.requant == OCTET_REQUANT_FLOAT) {
       scale_ = e.scales[e.scale_count == 1 ? 0 : n];
     } else {
@@ -64,28 +64,28 @@ class Column {
     return (x < f_.lo_f32 ? f_.lo_f32 : x > f_.hi_f32 ? f_.hi_f32 : x) + 12582912.0f;
   }
 
-  const Finish& f_;
+  const Epilogue& f_;
   float scale_ = 0;
   int32_t multiplier_ = -1, shift_ = 0;  // in float mode no multiplier
 };
 
 }  // namespace
 
-int32_t settled_bias(const Draft& draft, const PackedRhs& packed, size_t n) {
-  const octet_gemm_desc& d = draft.desc;
+int32_t settled_bias(const GemmBuilder& builder, const PackedRhs& packed, size_t n) {
+  const octet_gemm_desc& d = builder.desc;
   const octet_epilogue& e = d.epilogue;
   const int32_t bias = e.bias ? e.bias[n] : 0;
   if (!bias || !packed.positive || runtime_scales(d) || !is_8bit(d.dst_type)) return bias;
   // An approximate sum leaves its exact range on both sides, by an amount that only has a bound
-  if (draft.stretch != 1) return bias;
-  const SumRange sums = sum_range(draft, packed, n);
+  if (builder.stretch != 1) return bias;
+  const SumRange sums = sum_range(builder, packed, n);
   if (sums.lo < INT32_MIN || sums.hi > INT32_MAX || sums.hi - sums.lo > INT32_MAX) return bias;
   const int64_t reach = bias < 0 ? -(bias + sums.lo) : bias + sums.hi;
   const bool tflite = e.requant == OCTET_REQUANT_TFLITE;
   if (reach <= INT32_MAX &&
       (double)reach * factor_of(e, n) * kFloatMargin < (tflite ? kTfliteLimit : kInt16Limit))
     return bias;
-  const Column column(e, draft.finish, n);
+  const Column column(e, builder.epilogue, n);
   // Of the biases between 0 and the given one those from some one on are as good as that
   const int64_t given_end = bias < 0 ? bias + sums.hi : bias + sums.lo;
   const auto as_good = [&](int64_t other) {

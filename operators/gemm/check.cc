@@ -2,15 +2,15 @@
 #include "operators/common/check.h"
 #include "dispatch/tables/tiers.h"
 #include "operators/common/blob.h"
-#include "operators/gemm/draft.h"
+#include "operators/gemm/builder.h"
 
 namespace octet {
 namespace {
 
-octet_status check_enums(const Draft& draft) {
-  const octet_gemm_desc& d = draft.desc;
+octet_status check_enums(const GemmBuilder& builder) {
+  const octet_gemm_desc& d = builder.desc;
   const octet_epilogue& e = d.epilogue;
-  octet_error* error = draft.error;
+  octet_error* error = builder.error;
   if (d.lhs_quant < OCTET_LHS_STATIC || d.lhs_quant > OCTET_LHS_ASYMMETRIC)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.lhs_quant is %d, not an octet_lhs_quant",
                 (int)d.lhs_quant);
@@ -79,10 +79,10 @@ octet_status check_residual_type(const octet_residual& r, octet_error* error) {
 }
 
 // Combinations that have no meaning, rather than being quietly ignored.
-octet_status check_combination(const Draft& draft) {
-  const octet_gemm_desc& d = draft.desc;
+octet_status check_combination(const GemmBuilder& builder) {
+  const octet_gemm_desc& d = builder.desc;
   const octet_epilogue& e = d.epilogue;
-  octet_error* error = draft.error;
+  octet_error* error = builder.error;
   const auto refuse = [&](const char* what) { return fail(error, OCTET_UNSUPPORTED, "%s", what); };
   if ((d.lhs_type == OCTET_F32) != quantizes(d))
     return refuse(
@@ -130,9 +130,9 @@ octet_status check_combination(const Draft& draft) {
   return OCTET_OK;
 }
 
-octet_status check_sizes(Draft* draft) {
-  const octet_gemm_desc& d = draft->desc;
-  octet_error* error = draft->error;
+octet_status check_sizes(GemmBuilder* builder) {
+  const octet_gemm_desc& d = builder->desc;
+  octet_error* error = builder->error;
   if (d.m_max == 0 || d.n == 0 || d.k == 0)
     return fail(error, OCTET_BAD_SIZE,
                 "desc.m_max = %zu, desc.n = %zu, desc.k = %zu: none may be 0", d.m_max, d.n, d.k);
@@ -160,8 +160,8 @@ octet_status check_sizes(Draft* draft) {
         "desc.n = %zu, desc.k = %zu: arrays over the columns and packed weights leave size_t", d.n,
         d.k);
 
-  draft->has_blob = d.packed != nullptr;
-  draft->matrices = 1;
+  builder->has_blob = d.packed != nullptr;
+  builder->matrices = 1;
   if (!d.packed) {
     if (d.packed_bytes)
       return fail(error, OCTET_NULL_POINTER, "desc.packed is null but desc.packed_bytes is %zu",
@@ -169,8 +169,8 @@ octet_status check_sizes(Draft* draft) {
     return OCTET_OK;
   }
   OCTET_TRY(check_aligned(d.packed, "desc.packed", error));
-  Container& c = draft->blob;
-  const BlobProblem problem = check_matrices(d.packed, d.packed_bytes, find_form, &c);
+  Container& c = builder->blob;
+  const BlobProblem problem = check_matrices(d.packed, d.packed_bytes, find_format, &c);
   if (problem == BlobProblem::kOtherKind && c.header.kind == BlobKind::kFilter)
     return fail(error, OCTET_BAD_BLOB,
                 "desc.packed comes from octet_conv2d_pack; a GEMM takes what octet_pack makes");
@@ -184,34 +184,34 @@ octet_status check_sizes(Draft* draft) {
                 (size_t)g.count, (size_t)g.n, (size_t)g.k,
                 octet_type_name((octet_type)c.header.type), batch, d.n, d.k,
                 octet_type_name(d.rhs_type));
-  draft->matrices = (size_t)g.count;
+  builder->matrices = (size_t)g.count;
   return OCTET_OK;
 }
 
-octet_status check_lhs(Draft* draft) {
-  const octet_gemm_desc& d = draft->desc;
+octet_status check_lhs(GemmBuilder* builder) {
+  const octet_gemm_desc& d = builder->desc;
   if (d.lhs_quant == OCTET_LHS_STATIC) {
     OCTET_TRY(check_zero_point(d.lhs_zero_point, d.lhs_type, "desc.lhs_zero_point", kScalar,
-                               draft->error));
-    draft->lhs_u8 = d.lhs_type == OCTET_U8;
-    draft->lhs_lo = least(d.lhs_type) - d.lhs_zero_point;
-    draft->lhs_hi = most(d.lhs_type) - d.lhs_zero_point;
+                               builder->error));
+    builder->lhs_u8 = d.lhs_type == OCTET_U8;
+    builder->lhs_lo = least(d.lhs_type) - d.lhs_zero_point;
+    builder->lhs_hi = most(d.lhs_type) - d.lhs_zero_point;
   } else if (d.lhs_quant == OCTET_LHS_SYMMETRIC) {
-    draft->lhs_u8 = false;
-    draft->lhs_lo = -127;
-    draft->lhs_hi = 127;
+    builder->lhs_u8 = false;
+    builder->lhs_lo = -127;
+    builder->lhs_hi = 127;
   } else {
-    draft->lhs_u8 = d.lhs_quant == OCTET_LHS_ASYMMETRIC || d.lhs_type == OCTET_U8;
-    draft->lhs_lo = -255;
-    draft->lhs_hi = 255;
+    builder->lhs_u8 = d.lhs_quant == OCTET_LHS_ASYMMETRIC || d.lhs_type == OCTET_U8;
+    builder->lhs_lo = -255;
+    builder->lhs_hi = 255;
   }
   return OCTET_OK;
 }
 
-octet_status check_scales(const Draft& draft) {
-  const octet_gemm_desc& d = draft.desc;
+octet_status check_scales(const GemmBuilder& builder) {
+  const octet_gemm_desc& d = builder.desc;
   const octet_epilogue& e = d.epilogue;
-  octet_error* error = draft.error;
+  octet_error* error = builder.error;
   if (d.dst_type == OCTET_S32) return OCTET_OK;
   if (e.requant == OCTET_REQUANT_FLOAT) {
     if (!e.scales) return fail(error, OCTET_NULL_POINTER, "desc.epilogue.scales is null");
@@ -242,92 +242,93 @@ octet_status check_scales(const Draft& draft) {
 }
 
 // The largest magnitude of run-time weights with zero points.
-int64_t any_zero_points(const Draft& draft) {
-  const int64_t reach = draft.lhs_hi > -draft.lhs_lo ? draft.lhs_hi : -draft.lhs_lo;
-  return (int64_t)draft.desc.k * reach * 255;
+int64_t any_zero_points(const GemmBuilder& builder) {
+  const int64_t reach = builder.lhs_hi > -builder.lhs_lo ? builder.lhs_hi : -builder.lhs_lo;
+  return (int64_t)builder.desc.k * reach * 255;
 }
 
 }  // namespace
 
-octet_status check_kind(const Draft& draft) {
-  for (const uintptr_t& reserved : draft.desc.reserved)
+octet_status check_kind(const GemmBuilder& builder) {
+  for (const uintptr_t& reserved : builder.desc.reserved)
     if (reserved)
-      return fail(draft.error, OCTET_UNSUPPORTED,
+      return fail(builder.error, OCTET_UNSUPPORTED,
                   "desc.reserved[%d] is not 0; this version has no use for it",
-                  (int)(&reserved - draft.desc.reserved));
-  OCTET_TRY(check_enums(draft));
-  return check_combination(draft);
+                  (int)(&reserved - builder.desc.reserved));
+  OCTET_TRY(check_enums(builder));
+  return check_combination(builder);
 }
 
-octet_status check_quantization(Draft* draft) {
-  OCTET_TRY(check_lhs(draft));
-  return check_scales(*draft);
+octet_status check_quantization(GemmBuilder* builder) {
+  OCTET_TRY(check_lhs(builder));
+  return check_scales(*builder);
 }
 
-SumRange sum_range(const Draft& draft, const PackedRhs& packed, size_t n) {
-  const int64_t lo = draft.lhs_lo, hi = draft.lhs_hi;
+SumRange sum_range(const GemmBuilder& builder, const PackedRhs& packed, size_t n) {
+  const int64_t lo = builder.lhs_lo, hi = builder.lhs_hi;
   if (packed.positive)
     return {packed.positive[n] * lo + packed.negative[n] * hi,
             packed.positive[n] * hi + packed.negative[n] * lo};
-  const octet_gemm_desc& d = draft.desc;
+  const octet_gemm_desc& d = builder.desc;
   const int64_t k = (int64_t)d.k, up = most(d.rhs_type), down = least(d.rhs_type);
   return {k * (up * lo < down * hi ? up * lo : down * hi),
           k * (up * hi > down * lo ? up * hi : down * lo)};
 }
 
-octet_status check_range(Draft* draft, const PackedRhs& packed) {
-  const octet_gemm_desc& d = draft->desc;
+octet_status check_range(GemmBuilder* builder, const PackedRhs& packed) {
+  const octet_gemm_desc& d = builder->desc;
   const octet_epilogue& e = d.epilogue;
   // Then one column stands for all
   const bool alike = !packed.positive && !e.bias && e.scale_count <= 1 && e.multiplier_count <= 1;
   for (size_t n = 0; n < (alike ? 1 : d.n); ++n) {
-    const int64_t bias = settled_bias(*draft, packed, n);
-    const SumRange range = sum_range(*draft, packed, n);
+    const int64_t bias = settled_bias(*builder, packed, n);
+    const SumRange range = sum_range(*builder, packed, n);
     const int64_t hi = range.hi + bias, lo = range.lo + bias;
     const bool overflows = hi > INT32_MAX || lo < INT32_MIN;
     if (overflows && (range.hi > INT32_MAX || range.lo < INT32_MIN))
-      return fail(draft->error, OCTET_ACCUMULATOR_OVERFLOW,
+      return fail(builder->error, OCTET_ACCUMULATOR_OVERFLOW,
                   "the sums of %s %zu may reach %lld, outside int32: %s = %zu is too deep",
-                  draft->column, n, (long long)(range.hi > INT32_MAX ? range.hi : range.lo),
-                  draft->depth, d.k);
+                  builder->column, n, (long long)(range.hi > INT32_MAX ? range.hi : range.lo),
+                  builder->depth, d.k);
     if (overflows)
       return fail(
-          draft->error, OCTET_ACCUMULATOR_OVERFLOW,
+          builder->error, OCTET_ACCUMULATOR_OVERFLOW,
           "the accumulator of %s %zu may reach %lld, outside int32: desc.epilogue.bias[%zu] "
           "is %lld, and its sums reach from %lld to %lld",
-          draft->column, n, (long long)(hi > INT32_MAX ? hi : lo), n, (long long)bias,
+          builder->column, n, (long long)(hi > INT32_MAX ? hi : lo), n, (long long)bias,
           (long long)range.lo, (long long)range.hi);
     const int64_t magnitude = hi > -lo ? hi : -lo, bias_magnitude = bias < 0 ? -bias : bias;
-    draft->max_bias = bias_magnitude > draft->max_bias ? bias_magnitude : draft->max_bias;
+    builder->max_bias = bias_magnitude > builder->max_bias ? bias_magnitude : builder->max_bias;
     if (d.dst_type == OCTET_S32) continue;
-    const double factor = factor_of(e, n), scaled = (double)magnitude * factor * draft->stretch;
-    draft->max_scaled = scaled > draft->max_scaled ? scaled : draft->max_scaled;
+    const double factor = factor_of(e, n), scaled = (double)magnitude * factor * builder->stretch;
+    builder->max_scaled = scaled > builder->max_scaled ? scaled : builder->max_scaled;
     if (!packed.positive) {
-      const double any = ((double)any_zero_points(*draft) + (double)bias_magnitude) * factor;
-      draft->max_scaled_any = any > draft->max_scaled_any ? any : draft->max_scaled_any;
+      const double any = ((double)any_zero_points(*builder) + (double)bias_magnitude) * factor;
+      builder->max_scaled_any = any > builder->max_scaled_any ? any : builder->max_scaled_any;
     }
     if (e.requant == OCTET_REQUANT_FLOAT) continue;
     const int32_t shift = shift_of(e, n) > 0 ? shift_of(e, n) : 0;
-    draft->max_shift = shift > draft->max_shift ? shift : draft->max_shift;
+    builder->max_shift = shift > builder->max_shift ? shift : builder->max_shift;
     const int64_t one = (int64_t)1 << shift;
     if (hi * one > INT32_MAX || lo * one < INT32_MIN)
       return fail(
-          draft->error, OCTET_BAD_SCALE,
+          builder->error, OCTET_BAD_SCALE,
           "desc.epilogue.shifts: %s %zu shifts left by %d, but its accumulator may reach %lld",
-          draft->column, n, (int)shift, (long long)(hi * one > INT32_MAX ? hi : lo));
+          builder->column, n, (int)shift, (long long)(hi * one > INT32_MAX ? hi : lo));
   }
   return OCTET_OK;
 }
 
 // The epilogue before the range, since what a bias has to be depends on it
-octet_status check_desc(Draft* draft) {
-  OCTET_TRY(check_kind(*draft));
-  OCTET_TRY(check_sizes(draft));
-  OCTET_TRY(check_quantization(draft));
-  OCTET_TRY(plan_finish(draft));
-  for (size_t b = 0; b < draft->matrices; ++b)
-    OCTET_TRY(check_range(
-        draft, draft->has_blob ? matrix_of(draft->blob, draft->desc.packed, b) : PackedRhs{}));
+octet_status check_desc(GemmBuilder* builder) {
+  OCTET_TRY(check_kind(*builder));
+  OCTET_TRY(check_sizes(builder));
+  OCTET_TRY(check_quantization(builder));
+  OCTET_TRY(plan_epilogue(builder));
+  for (size_t b = 0; b < builder->matrices; ++b)
+    OCTET_TRY(check_range(builder, builder->has_blob
+                                       ? matrix_of(builder->blob, builder->desc.packed, b)
+                                       : PackedRhs{}));
   return OCTET_OK;
 }
 

@@ -6,8 +6,8 @@
 
 namespace octet {
 
-const MicroKernel* byte_kernel(const KernelName* name) {
-  return name ? find(byte_kernels(), name->name) : nullptr;
+const MicroKernel* int8_kernel(const KernelName* name) {
+  return name ? find(int8_kernels(), name->name) : nullptr;
 }
 
 namespace {
@@ -26,7 +26,7 @@ Selection choose_gemm(const CpuFeatures& cpu, const Problem& problem, const Weig
   Problem few = problem;
   few.m = 1;
   const MicroKernel& small = *select(cpu, few, facts, forced).kernel;
-  OCTET_ASSERT(small.lhs_domain == many.kernel->lhs_domain);
+  OCTET_ASSERT(small.lhs_element_type == many.kernel->lhs_element_type);
   *choice = {};
   choice->layout = facts.layout;
   choice->kernel = find_kernel_name(many.kernel->name);
@@ -41,16 +41,17 @@ Selection choose_gemm(const CpuFeatures& cpu, const Problem& problem, const Weig
 
 bool may_use(const Choice& c, const CpuFeatures& cpu, const Problem& problem,
              const WeightFacts& facts, const char** why) {
-  const MicroKernel *const many = byte_kernel(c.kernel), *const few = byte_kernel(c.small_kernel);
+  const MicroKernel *const many = int8_kernel(c.kernel), *const few = int8_kernel(c.small_kernel);
   *why = c.algorithm != OCTET_CONV_AUTO ? "it is a convolution's"
          : !many || !few                ? "a kernel is not of bytes, or is missing"
          : !(c.layout == facts.layout)  ? "the weights have another layout"
-         : c.layout.domain == Domain::kU8 && !problem.rhs_u8
+         : c.layout.element_type == ElementType::kU8 && !problem.rhs_u8
              ? "the weights are s8, and it leaves u8 as they are"
          : !can_run(cpu, *many, problem, facts) || !can_run(cpu, *few, problem, facts)
              ? "a kernel cannot multiply these operands here"
-         : many->lhs_domain != few->lhs_domain ? "its kernels want different signs of the lhs"
-         : few != many && few->m_max == 0      ? "its kernel for few rows is one for any"
+         : many->lhs_element_type != few->lhs_element_type
+             ? "its kernels want different signs of the lhs"
+         : few != many && few->m_max == 0 ? "its kernel for few rows is one for any"
          : !c.block || c.block % many->mr || c.block % few->mr
              ? "its block is no multiple of its tiles' rows"
          : c.pass % columns_unit(*many, *few) ? "its pass is no multiple of its panels' columns"

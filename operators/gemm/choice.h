@@ -17,7 +17,7 @@ bool may_use(const Choice& choice, const CpuFeatures& cpu, const Problem& proble
              const WeightFacts& facts, const char** why);
 
 // Null if it is no kernel of bytes.
-const MicroKernel* byte_kernel(const KernelName* name);
+const MicroKernel* int8_kernel(const KernelName* name);
 
 // octet_gemm_create without its trace, with a choice or, null, the best one. A choice beside
 // desc.kernel is refused.

@@ -1,6 +1,6 @@
 // octet_gemm_create and octet_gemm_destroy.
 #include "dispatch/api/struct_size.h"
-#include "operators/gemm/draft.h"
+#include "operators/gemm/builder.h"
 #include "operators/gemm/trace.h"
 
 namespace octet {
@@ -9,14 +9,14 @@ octet_status create_gemm(const octet_gemm_desc* desc, const Choice* choice, octe
                          octet_error* error) {
   if (!desc || !gemm) return fail(error, OCTET_NULL_POINTER, "%s is null", desc ? "gemm" : "desc");
   *gemm = nullptr;
-  Given<octet_gemm_desc> given;
+  CallerStruct<octet_gemm_desc> given;
   OCTET_TRY(given.read(desc, "desc", error));
   if (choice && given->kernel) return refuse_named(error);
-  Draft draft(*given, error);
-  draft.given = choice;
-  OCTET_TRY(check_desc(&draft));
-  OCTET_TRY(choose_kernels(&draft));
-  return build_gemm(draft, gemm);
+  GemmBuilder builder(*given, error);
+  builder.given = choice;
+  OCTET_TRY(check_desc(&builder));
+  OCTET_TRY(choose_kernels(&builder));
+  return build_gemm(builder, gemm);
 }
 
 const Choice& choice_of(const octet_gemm& gemm) { return gemm.choice; }

@@ -1,6 +1,6 @@
 // The epilogue's parameters: residual, zero point, clamps.
 #include "operators/common/check.h"
-#include "operators/gemm/draft.h"
+#include "operators/gemm/builder.h"
 
 namespace octet {
 namespace {
@@ -99,11 +99,11 @@ octet_status integer_bounds(const Activation& a, octet_requant requant, octet_ty
   return OCTET_OK;
 }
 
-octet_status plan_clamp(Draft* draft) {
-  const octet_gemm_desc& d = draft->desc;
+octet_status plan_clamp(GemmBuilder* builder) {
+  const octet_gemm_desc& d = builder->desc;
   const octet_epilogue& e = d.epilogue;
-  octet_error* error = draft->error;
-  Finish& f = draft->finish;
+  octet_error* error = builder->error;
+  Epilogue& f = builder->epilogue;
   Activation a = {e.activation, e.clamp_min, e.clamp_max,
                   e.dst_scale,  "",          "desc.epilogue.dst_scale"};
   if (d.dst_type == OCTET_F32) {
@@ -123,11 +123,11 @@ octet_status plan_clamp(Draft* draft) {
   return OCTET_OK;
 }
 
-octet_status plan_residual(Draft* draft) {
-  const octet_epilogue& e = draft->desc.epilogue;
+octet_status plan_residual(GemmBuilder* builder) {
+  const octet_epilogue& e = builder->desc.epilogue;
   const octet_residual& r = e.residual;
-  octet_error* error = draft->error;
-  Finish& f = draft->finish;
+  octet_error* error = builder->error;
+  Epilogue& f = builder->epilogue;
   if (!r.type) return OCTET_OK;
   const bool tflite = e.requant == OCTET_REQUANT_TFLITE;
   const Activation product = {
@@ -149,12 +149,12 @@ octet_status plan_residual(Draft* draft) {
     f.product_hi_f32 = bounds.hi;
     return OCTET_OK;
   }
-  OCTET_TRY(check_zero_point(r.intermediate_zero_point, draft->desc.dst_type,
+  OCTET_TRY(check_zero_point(r.intermediate_zero_point, builder->desc.dst_type,
                              "desc.epilogue.residual.intermediate_zero_point", kScalar, error));
   OCTET_TRY(check_tflite_scale(r.product_multiplier, r.product_shift, "product", error));
   OCTET_TRY(check_tflite_scale(r.residual_multiplier, r.residual_shift, "residual", error));
   OCTET_TRY(check_tflite_scale(r.dst_multiplier, r.dst_shift, "dst", error));
-  OCTET_TRY(integer_bounds(product, e.requant, draft->desc.dst_type, r.intermediate_zero_point,
+  OCTET_TRY(integer_bounds(product, e.requant, builder->desc.dst_type, r.intermediate_zero_point,
                            &f.product_lo, &f.product_hi, error));
   f.intermediate_zero_point = r.intermediate_zero_point;
   f.product_lo -= r.intermediate_zero_point;
@@ -167,10 +167,10 @@ octet_status plan_residual(Draft* draft) {
 
 }  // namespace
 
-octet_status plan_finish(Draft* draft) {
-  if (draft->desc.dst_type == OCTET_S32) return OCTET_OK;
-  OCTET_TRY(plan_residual(draft));
-  return plan_clamp(draft);
+octet_status plan_epilogue(GemmBuilder* builder) {
+  if (builder->desc.dst_type == OCTET_S32) return OCTET_OK;
+  OCTET_TRY(plan_residual(builder));
+  return plan_clamp(builder);
 }
 
 }  // namespace octet

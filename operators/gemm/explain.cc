@@ -13,7 +13,9 @@
 namespace octet {
 namespace {
 
-octet_type type_of(Domain domain) { return domain == Domain::kU8 ? OCTET_U8 : OCTET_S8; }
+octet_type type_of(ElementType element_type) {
+  return element_type == ElementType::kU8 ? OCTET_U8 : OCTET_S8;
+}
 
 // Who decided.
 void write_reason(const octet_gemm_desc& d, const octet_gemm& gemm, const Environment& environment,
@@ -56,9 +58,9 @@ octet_status explain(const octet_gemm_desc& d, const octet_gemm& gemm, size_t co
   out->small_kernel = plan.small_kernel->name;
   out->small_m = plan.small_m;
   out->isa = (octet_isa)plan.kernel->isa;
-  out->layout_isa = (octet_isa)smallest_isa(*find_form_of(layout));
-  out->lhs_type = type_of(plan.kernel->lhs_domain);
-  out->rhs_type = type_of(layout.domain);
+  out->layout_isa = (octet_isa)smallest_isa(*find_format_of(layout));
+  out->lhs_type = type_of(plan.kernel->lhs_element_type);
+  out->rhs_type = type_of(layout.element_type);
   out->panel_columns = layout.width;
   out->panel_step = layout.step;
   out->panel_depth = layout.kr;
@@ -83,7 +85,7 @@ using namespace octet;
 octet_status octet_gemm_explain(const octet_gemm_desc* desc, size_t concurrency,
                                 octet_gemm_explanation* explanation, octet_error* error) {
   OCTET_TRY(check_out(explanation, "explanation", error));
-  Given<octet_gemm_desc> given;
+  CallerStruct<octet_gemm_desc> given;
   OCTET_TRY(given.read(desc, "desc", error));
   octet_gemm* gemm;
   OCTET_TRY(create_gemm(desc, nullptr, &gemm, error));

@@ -8,11 +8,11 @@ namespace {
 bool quantizes(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kSymmetric; }
 bool per_row(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kPerRow; }
 uint8_t lhs_flip(const GemmPlan& plan, const MicroKernel& kernel) {
-  return plan.lhs_u8 == (kernel.lhs_domain == Domain::kU8) ? 0 : 0x80;
+  return plan.lhs_u8 == (kernel.lhs_element_type == ElementType::kU8) ? 0 : 0x80;
 }
 
 // How a block of rows meets the plan's columns.
-Nest nest_of(const GemmPlan& plan, const MicroKernel& kernel, size_t k) {
+MacroKernel macro_kernel_of(const GemmPlan& plan, const MicroKernel& kernel, size_t k) {
   return {&kernel, plan.ops, lhs_flip(plan, kernel), {1, k, 1, 1}};
 }
 
@@ -39,7 +39,7 @@ Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t
   Workspace w = {};
   w.rows = smaller(m, plan.block_rows);
   if (!needs_workspace(plan)) return w;
-  w.prepared = prepared_sections(nest_of(plan, kernel, k),
+  w.prepared = prepared_sections(macro_kernel_of(plan, kernel, k),
                                  plan.runtime_rhs || plan.columns[0].zero_point, w.rows);
   Sections sections = {w.prepared.bytes};
   if (quantizes(plan)) {
@@ -68,7 +68,7 @@ Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t
 void read_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run,
               const GemmMatrix& matrix, const Workspace& w, size_t m0, uint8_t* workspace,
               Block* block) {
-  const int32_t shift = domain_shift(plan.lhs_u8, kernel.lhs_domain);
+  const int32_t shift = type_shift(plan.lhs_u8, kernel.lhs_element_type);
   LhsTerms& terms = block->terms;
   terms = {};
   block->lhs = matrix.lhs + m0 * run.lhs_stride;
@@ -117,7 +117,7 @@ Weights packed_weights(const GemmPlan& plan, size_t index) {
 }
 
 // Line by line as the caller has it: twice, for the sums.
-void tell_packed(TouchFn touch, const RhsView& rhs, const uint8_t* panels, size_t bytes) {
+void tell_packed(MemoryTraceFn touch, const RhsView& rhs, const uint8_t* panels, size_t bytes) {
   const bool rows = rhs.n_stride <= rhs.k_stride;
   const size_t lines = rows ? rhs.k : rhs.n, line = rows ? rhs.n : rhs.k,
                stride = rows ? rhs.k_stride : rhs.n_stride;
@@ -151,8 +151,8 @@ Weights pack_weights(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
   sum_columns(layout, view, 0, n, {weight_sum, bias});  // bias holds the negative sums for a moment
   if (plan.touch) tell_packed(plan.touch, view, workspace + w.rhs_panels, layout.bytes(n, run.k));
 
-  const int32_t rhs_shift = domain_shift(plan.rhs_u8, layout.domain),
-                lhs_shift = domain_shift(plan.lhs_u8, kernel.lhs_domain);
+  const int32_t rhs_shift = type_shift(plan.rhs_u8, layout.element_type),
+                lhs_shift = type_shift(plan.lhs_u8, kernel.lhs_element_type);
   bool any_zero_point = false;
   for (size_t j = 0; j < n; ++j) {
     weight_sum[j] += bias[j];
@@ -231,7 +231,7 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
       block = workspace;
     }
     tile->rhs_wide = gathers && kernel.widen && tiling.count >= kWidenTiles &&
-                     wide_bytes(nest_of(plan, kernel, depth));
+                     wide_bytes(macro_kernel_of(plan, kernel, depth));
     for (size_t n = 0, lane = 0; n < columns; n += kernel.nr, lane += kernel.nr) {
       if (lane >= layout.width) lane = 0;
       const size_t panel = n - lane;
@@ -304,12 +304,12 @@ size_t task_workspace(const GemmPlan& plan, const Partition& p, size_t m, size_t
 
 void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, uint8_t* workspace) {
   const MicroKernel& kernel = kernel_for(plan, run.m);
-  const Nest nest = nest_of(plan, kernel, run.k);
+  const MacroKernel macro_kernel = macro_kernel_of(plan, kernel, run.k);
   const Workspace w = plan_workspace(plan, kernel, task.m1 - task.m0, task.n1 - task.n0, run.k);
-  const bool narrow =
-      run.rhs_zero_point_count ? plan.narrow_with_zero_points : plan.narrow_in_kernel;
+  const bool requantization =
+      run.rhs_zero_point_count ? plan.requantize_with_zero_points : plan.requantize_in_kernel;
   Block block = {};
-  block.sink = {plan.ops, &plan.finish, &plan.narrow, narrow, plan.dst_bytes, {}};
+  block.sink = {plan.ops, &plan.epilogue, &plan.requantization, requantization, plan.dst_bytes, {}};
   for (size_t b = task.batch0; b < task.batch1; ++b) {
     const GemmMatrix matrix = run.matrix(run.matrix_context, b);
     const Weights weights = plan.runtime_rhs
@@ -323,8 +323,8 @@ void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, ui
         block.rows = next_block(task.m1 - m0, w.rows, kernel.mr);
         block.sink.to = to.from(m0);
         read_lhs(plan, kernel, run, matrix, w, m0, workspace, &block);
-        prepare(nest, weights.columns, w.prepared, workspace, &block);
-        multiply(nest, weights, block, n0 - weights.first, n0 + columns - weights.first);
+        prepare(macro_kernel, weights.columns, w.prepared, workspace, &block);
+        multiply(macro_kernel, weights, block, n0 - weights.first, n0 + columns - weights.first);
       }
     }
   }
@@ -336,7 +336,7 @@ Tile first_tile(const GemmPlan& plan) {
     const size_t width = kernel.rhs_layout.width;
     return kernel.nr % width == 0 || width % kernel.nr == 0;
   };
-  if (!(plan.narrow_in_kernel || plan.finish.mode == FinishMode::kS32) || plan.pass ||
+  if (!(plan.requantize_in_kernel || plan.epilogue.mode == EpilogueMode::kS32) || plan.pass ||
       !fits(*plan.kernel) || !fits(*plan.small_kernel))
     return tile;
   const Weights rhs = packed_weights(plan, 0);
@@ -348,8 +348,8 @@ Tile first_tile(const GemmPlan& plan) {
   tile.depth = plan.k;
   tile.cols = plan.n;
   tile.init = rhs.columns.bias;
-  tile.scale = plan.narrow_in_kernel ? plan.finish.scale : nullptr;
-  tile.narrow = &plan.narrow;
+  tile.scale = plan.requantize_in_kernel ? plan.epilogue.scale : nullptr;
+  tile.requantization = &plan.requantization;
   return tile;
 }
 

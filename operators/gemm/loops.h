@@ -22,11 +22,11 @@ struct GemmPlan {
   LhsQuant lhs_quant;
   int32_t static_zero_point;  // of the lhs as given
   bool runtime_rhs, rhs_u8;
-  bool narrow_in_kernel;         // the kernel may finish to 8 bits
-  bool narrow_with_zero_points;  // also if run-time weights come with zero points
-  size_t dst_bytes;              // of one output
-  Finish finish;
-  Narrow narrow;
+  bool requantize_in_kernel;         // the kernel may finish to 8 bits
+  bool requantize_with_zero_points;  // also if run-time weights come with zero points
+  size_t dst_bytes;                  // of one output
+  Epilogue epilogue;
+  Requantization requantization;
   // Lhs rows that stay in a cache while all columns pass by; a multiple of the kernel's mr
   size_t block_rows;
   size_t pass;  // columns that meet all rows before the next ones do; 0 = all
@@ -37,8 +37,8 @@ struct GemmPlan {
   size_t packed_lanes, packed_lane;  // of the panels: columns, bytes of each
   const Columns* columns;            // one per packed matrix, padded to whole tiles
   size_t columns_count;
-  Tile first;     // for run_whole
-  TouchFn touch;  // told of what plain code packs; null but in a model of memory
+  Tile first;           // for run_whole
+  MemoryTraceFn touch;  // told of what plain code packs; null but in a model of memory
 };
 
 // One matrix of a batch, as run got it. Strides in bytes.

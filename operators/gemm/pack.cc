@@ -17,16 +17,16 @@ namespace octet {
 namespace {
 
 // In which the weights may be packed.
-struct Forms {
-  const Form *dense, *sparse;
+struct Formats {
+  const WeightFormat *dense, *sparse;
   bool prefers_sparse;  // where the caller leaves it to us
   // To try before the dense one where no sparsity is asked for; null: none
-  const Form* paired = nullptr;
+  const WeightFormat* paired = nullptr;
 };
 
-struct RhsDraft {
+struct RhsBuilder {
   RhsWeights weights;
-  Forms forms;
+  Formats formats;
   // What pack writes; if weights in pairs do not pay, `otherwise`, which is no larger
   Container container, otherwise;
   bool tries_pairs;
@@ -34,17 +34,17 @@ struct RhsDraft {
   size_t bytes() const { return (size_t)container.header.bytes; }
 };
 
-octet_status choose_forms(const octet_rhs_desc& rhs, octet_isa isa, Forms* forms,
-                          octet_error* error) {
+octet_status choose_formats(const octet_rhs_desc& rhs, octet_isa isa, Formats* formats,
+                            octet_error* error) {
   if (isa != OCTET_ISA_AUTO && !find_tier((int)isa))
     return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
   const bool rhs_u8 = rhs.type == OCTET_U8;
   CpuFeatures cpu = this_machine().cpu;
   if (rhs.sparsity == OCTET_SPARSE_AUTO) add_microarchitecture(&cpu);
   if (isa != OCTET_ISA_AUTO) {
-    *forms = {find_form_of(layout_of((Isa)isa, rhs_u8)),
-              &sparse_form_of(tier_of((Isa)isa), rhs.m_max, rhs.k),
-              gains_by_sparsity((Isa)isa, cpu, rhs.m_max, rhs.n, rhs.k)};
+    *formats = {find_format_of(layout_of((Isa)isa, rhs_u8)),
+                &sparse_format_of(tier_of((Isa)isa), rhs.m_max, rhs.k),
+                gains_by_sparsity((Isa)isa, cpu, rhs.m_max, rhs.n, rhs.k)};
     return OCTET_OK;
   }
   Environment environment;
@@ -52,24 +52,24 @@ octet_status choose_forms(const octet_rhs_desc& rhs, octet_isa isa, Forms* forms
   cpu.isas &= environment.allowed;
   const Isa best = best_of(cpu.isas & compiled_tiers());
   const MicroKernel* const forced =
-      environment.kernel ? find(byte_kernels(), environment.kernel) : nullptr;
-  const Form& sparse = sparse_form_of(tier_of(best), rhs.m_max, rhs.k);
-  *forms = {find_form_of(select_layout(cpu, rhs_u8, environment.kernel)),
-            find_form_of(select_sparse_layout(cpu, sparse.layout, environment.kernel)),
-            forced && supports(cpu, *forced)
-                ? forced->rhs_layout.sparse()
-                : gains_by_sparsity(best, cpu, rhs.m_max, rhs.n, rhs.k)};
+      environment.kernel ? find(int8_kernels(), environment.kernel) : nullptr;
+  const WeightFormat& sparse = sparse_format_of(tier_of(best), rhs.m_max, rhs.k);
+  *formats = {find_format_of(select_layout(cpu, rhs_u8, environment.kernel)),
+              find_format_of(select_sparse_layout(cpu, sparse.layout, environment.kernel)),
+              forced && supports(cpu, *forced)
+                  ? forced->rhs_layout.sparse()
+                  : gains_by_sparsity(best, cpu, rhs.m_max, rhs.n, rhs.k)};
   if (!environment.kernel)
-    forms->paired = paired_form(cpu.isas, forms->dense->layout.lanes(rhs.n), rhs.k);
+    formats->paired = paired_format(cpu.isas, formats->dense->layout.lanes(rhs.n), rhs.k);
   return OCTET_OK;
 }
 
-bool plan_as(const Form& form, Sparsity sparsity, RhsDraft* p) {
+bool plan_as(const WeightFormat& format, Sparsity sparsity, RhsBuilder* p) {
   const RhsView& v = p->weights.view;
   const bool zero_points =
-      !form.layout.sparse() &&
-      any_zero_point(v.zero_points, v.zero_point_count, v.is_u8, form.layout.domain);
-  if (!plan_matrices(form, (uint8_t)p->rhs().type, v.n, v.k, p->weights.batch, zero_points,
+      !format.layout.sparse() &&
+      any_zero_point(v.zero_points, v.zero_point_count, v.is_u8, format.layout.element_type);
+  if (!plan_matrices(format, (uint8_t)p->rhs().type, v.n, v.k, p->weights.batch, zero_points,
                      &p->container))
     return false;
   p->container.header.sparsity = sparsity;
@@ -77,7 +77,7 @@ bool plan_as(const Form& form, Sparsity sparsity, RhsDraft* p) {
 }
 
 // What the data says, all matrices of it. A forced sparsity that does not hold is refused.
-octet_status look_at_data(const RhsDraft& p, Sparsity* verdict, octet_error* error) {
+octet_status look_at_data(const RhsBuilder& p, Sparsity* verdict, octet_error* error) {
   RhsView one = p.weights.view;
   const size_t batch = p.weights.batch;
   const bool forced = p.rhs().sparsity == OCTET_SPARSE_2_4;
@@ -96,9 +96,9 @@ octet_status look_at_data(const RhsDraft& p, Sparsity* verdict, octet_error* err
 }
 
 // Lays out the blob: as it will be or, without the data, the largest that it may be.
-octet_status lay_out(bool with_data, RhsDraft* p, octet_error* error) {
+octet_status lay_out(bool with_data, RhsBuilder* p, octet_error* error) {
   const octet_rhs_desc& rhs = p->rhs();
-  const Forms& forms = p->forms;
+  const Formats& formats = p->formats;
   const size_t batch = p->weights.batch;
   const auto leaves = [&] {
     return fail(error, OCTET_BAD_SIZE,
@@ -107,34 +107,34 @@ octet_status lay_out(bool with_data, RhsDraft* p, octet_error* error) {
   };
   p->tries_pairs = false;
   if (rhs.sparsity == OCTET_SPARSE_NONE) {
-    if (!plan_as(*forms.dense, Sparsity::kNotAsked, p)) return leaves();
+    if (!plan_as(*formats.dense, Sparsity::kNotAsked, p)) return leaves();
     p->otherwise = p->container;
-    p->tries_pairs = forms.paired && plan_as(*forms.paired, Sparsity::kNotAsked, p);
+    p->tries_pairs = formats.paired && plan_as(*formats.paired, Sparsity::kNotAsked, p);
     if (!p->tries_pairs) p->container = p->otherwise;
     return OCTET_OK;
   }
   const bool forced = rhs.sparsity == OCTET_SPARSE_2_4;
   Sparsity verdict = Sparsity::kTwoOfFour;
-  if (!forced && !forms.prefers_sparse) verdict = Sparsity::kNoGain;
+  if (!forced && !formats.prefers_sparse) verdict = Sparsity::kNoGain;
   if (with_data && verdict == Sparsity::kTwoOfFour) OCTET_TRY(look_at_data(*p, &verdict, error));
-  if (!plan_as(*forms.sparse, Sparsity::kTwoOfFour, p)) return leaves();
+  if (!plan_as(*formats.sparse, Sparsity::kTwoOfFour, p)) return leaves();
   const Container sparse = p->container;
-  if (!plan_as(*forms.dense, verdict, p)) return leaves();
+  if (!plan_as(*formats.dense, verdict, p)) return leaves();
   const bool larger = sparse.header.bytes >= p->container.header.bytes;
   if (!forced && larger && verdict == Sparsity::kTwoOfFour)
     verdict = p->container.header.sparsity = Sparsity::kNoRoom;
   const bool certain =
       forced && !any_zero_point(p->weights.view.zero_points, p->weights.view.zero_point_count,
-                                p->weights.view.is_u8, sparse.form->layout.domain);
+                                p->weights.view.is_u8, sparse.format->layout.element_type);
   if (with_data || certain ? verdict == Sparsity::kTwoOfFour : larger && forced)
     p->container = sparse;
   return OCTET_OK;
 }
 
-octet_status prepare(const octet_rhs_desc* given, octet_isa isa, bool with_data, RhsDraft* p,
+octet_status prepare(const octet_rhs_desc* given, octet_isa isa, bool with_data, RhsBuilder* p,
                      octet_error* error) {
   OCTET_TRY(read_rhs(given, with_data, &p->weights, error));
-  OCTET_TRY(choose_forms(p->rhs(), isa, &p->forms, error));
+  OCTET_TRY(choose_formats(p->rhs(), isa, &p->formats, error));
   return lay_out(false, p, error);
 }
 
@@ -146,7 +146,7 @@ using namespace octet;
 octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* bytes,
                              octet_error* error) {
   if (!bytes) return fail(error, OCTET_NULL_POINTER, "bytes is null");
-  RhsDraft p;
+  RhsBuilder p;
   if (const octet_status status = prepare(rhs, isa, false, &p, error)) return status;
   *bytes = p.bytes();
   return OCTET_OK;
@@ -154,7 +154,7 @@ octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* b
 
 octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, size_t blob_bytes,
                         octet_error* error) {
-  RhsDraft p;
+  RhsBuilder p;
   if (const octet_status status = prepare(rhs, isa, true, &p, error)) return status;
   if (!blob) return fail(error, OCTET_NULL_POINTER, "blob is null");
   if (const octet_status status = check_aligned(blob, "blob", error)) return status;
@@ -172,7 +172,7 @@ octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, si
   if (!dense) OCTET_TRY(lay_out(true, &p, error));
   if (blob_bytes < p.bytes()) return is_short();
   write_matrices(&p.container, p.weights.view, p.weights.matrix_stride, blob);
-  if (p.tries_pairs && !cost_of(p.container.form->layout, pairs_of(p.container, blob)).pays()) {
+  if (p.tries_pairs && !cost_of(p.container.format->layout, pairs_of(p.container, blob)).pays()) {
     write_matrices(&p.otherwise, p.weights.view, p.weights.matrix_stride, blob);
     const size_t used = (size_t)p.otherwise.header.bytes;
     memset((uint8_t*)blob + used, 0, p.bytes() - used);

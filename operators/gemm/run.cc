@@ -276,7 +276,7 @@ octet_status run(const octet_gemm& gemm, const octet_gemm_args& a, octet_error* 
 __attribute__((noinline)) octet_status run_resized(const octet_gemm& gemm,
                                                    const octet_gemm_args* args,
                                                    octet_error* error) {
-  Given<octet_gemm_args> given;
+  CallerStruct<octet_gemm_args> given;
   OCTET_TRY(given.read(args, "args", error));
   return run(gemm, *given, error);
 }

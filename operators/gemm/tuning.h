@@ -7,7 +7,7 @@
 namespace octet {
 
 // machine: as detected; cpu: what of it may be used; form: of packed weights, or null.
-TuningKey key_of_gemm(const CpuFeatures& cpu, const char* form, const octet_gemm_desc& desc);
+TuningKey key_of_gemm(const CpuFeatures& cpu, const char* format, const octet_gemm_desc& desc);
 
 // Leaves *choice and *measured alone if there is none that may be used.
 octet_status look_up_gemm(const octet_gemm_desc& desc, const Environment& environment,

@@ -6,7 +6,7 @@ namespace octet {
 
 octet_status read_rhs(const octet_rhs_desc* given, bool with_data, RhsWeights* w,
                       octet_error* error) {
-  const Given<octet_rhs_desc>& rhs = w->rhs;
+  const CallerStruct<octet_rhs_desc>& rhs = w->rhs;
   OCTET_TRY(w->rhs.read(given, "rhs", error));
   if (!is_8bit(rhs->type))
     return fail(error, OCTET_UNKNOWN_ENUM, "rhs.type is %d; weights are OCTET_S8 or OCTET_U8",

@@ -7,7 +7,7 @@
 namespace octet {
 
 struct RhsWeights {
-  Given<octet_rhs_desc> rhs;
+  CallerStruct<octet_rhs_desc> rhs;
   RhsView view;
   size_t batch;
   size_t matrix_stride;  // bytes

@@ -18,7 +18,8 @@ size_t bytes_of(const NetworkTensor& t, size_t images) {
 // weights and tables are fetched for each. An estimate (docs/chains.md).
 double band_factor(const NetworkOp& op, const NetworkTensor& out, size_t lines) {
   constexpr double kPixels = 64;  // that each band costs
-  const size_t tile = op.conv ? op.conv->plan.method->grain(op.conv->plan, out.h, out.w).lines : 1;
+  const size_t tile =
+      op.conv ? op.conv->plan.implementation->grain(op.conv->plan, out.h, out.w).lines : 1;
   return (double)round_up(lines, tile) / (double)lines * (1 + kPixels / (double)(lines * out.w));
 }
 
@@ -54,7 +55,7 @@ class Costs {
     c->traffic += weights_traffic(part);
     for (size_t i = 0; i < n_.tensor_count; ++i) {
       const NetworkTensor& t = n_.tensors[i];
-      if (t.home == i && !t.kept && t.first_use != kNoUse && t.first_use < part.end &&
+      if (t.alias_root == i && !t.kept && t.first_use != kNoUse && t.first_use < part.end &&
           t.last_use >= part.first && !is_ring_of(part, t))
         c->live += round_up(part.by_image ? t.image : t.bytes, kAlignment);
     }
@@ -64,7 +65,8 @@ class Costs {
     MergeCost cost = {};
     for (size_t i = 0; i < n_.tensor_count; ++i) {
       const NetworkTensor& t = n_.tensors[i];
-      if (t.home != i || t.kept || t.first_use == kNoUse || t.first_use >= op || t.last_use < op)
+      if (t.alias_root != i || t.kept || t.first_use == kNoUse || t.first_use >= op ||
+          t.last_use < op)
         continue;
       cost.live += round_up(t.bytes, kAlignment) - round_up(t.image, kAlignment);
       cost.traffic += 2 * (missed(t.bytes) - (double)t.batch * missed(t.image));  // as written
@@ -84,13 +86,16 @@ class Costs {
   }
 
  private:
-  const NetworkTensor& home(size_t tensor) const { return n_.tensors[n_.tensors[tensor].home]; }
+  const NetworkTensor& alias_root(size_t tensor) const {
+    return n_.tensors[n_.tensors[tensor].alias_root];
+  }
   // Outside of the part, is_ring is that of another part, which was looked at before.
-  static bool is_ring_of(const NetworkPart& part, const NetworkTensor& home) {
-    return home.is_ring && home.first_use >= part.first && home.last_use < part.end;
+  static bool is_ring_of(const NetworkPart& part, const NetworkTensor& alias_root) {
+    return alias_root.is_ring && alias_root.first_use >= part.first &&
+           alias_root.last_use < part.end;
   }
   size_t ring_bytes(const NetworkPart& part, size_t tensor) const {
-    if (!is_ring_of(part, home(tensor))) return 0;
+    if (!is_ring_of(part, alias_root(tensor))) return 0;
     return bytes_of(n_.tensors[tensor], images_of(part, n_.tensors[tensor]));
   }
   size_t passing_bytes(const NetworkPart& part) const {
@@ -99,8 +104,8 @@ class Costs {
       const NetworkOp& op = n_.ops[i];
       const size_t h = n_.tensors[op.output].h;
       const auto pass = [&](size_t tensor) {
-        const NetworkTensor& t = home(tensor);
-        if (!is_ring_of(part, t) && !touched(part, i, n_.tensors[tensor].home))
+        const NetworkTensor& t = alias_root(tensor);
+        if (!is_ring_of(part, t) && !touched(part, i, n_.tensors[tensor].alias_root))
           bytes += smaller(t.h, divide_up(op.most * t.h, h)) * t.line;
       };
       for (size_t k = 0; k < op.input_count; ++k) pass(op.inputs[k]);
@@ -109,24 +114,24 @@ class Costs {
     return bytes;
   }
   // By an op of the part before op `end`.
-  bool touched(const NetworkPart& part, size_t end, size_t home) const {
+  bool touched(const NetworkPart& part, size_t end, size_t alias_root) const {
     for (size_t i = part.first; i < end; ++i) {
       const NetworkOp& op = n_.ops[i];
-      if (n_.tensors[op.output].home == home) return true;
+      if (n_.tensors[op.output].alias_root == alias_root) return true;
       for (size_t k = 0; k < op.input_count; ++k)
-        if (n_.tensors[op.inputs[k]].home == home) return true;
+        if (n_.tensors[op.inputs[k]].alias_root == alias_root) return true;
     }
     return false;
   }
   // What fits half of the cache may still be there when it is read: little of it comes twice. A
   // judgement after runs of the model (docs/chains.md).
   double traffic_of(const NetworkPart& part, size_t tensor) const {
-    if (is_ring_of(part, home(tensor))) return 0;
+    if (is_ring_of(part, alias_root(tensor))) return 0;
     const NetworkTensor& t = n_.tensors[tensor];
     const double some = (double)bytes_of(t, images_of(part, t)), all = (double)bytes_of(t, t.batch);
     // The caller's come from memory and go there, of whatever is told
-    return home(tensor).kept && part.by_image ? missed((size_t)all) * some / all
-                                              : missed((size_t)some);
+    return alias_root(tensor).kept && part.by_image ? missed((size_t)all) * some / all
+                                                    : missed((size_t)some);
   }
   double missed(size_t bytes) const {
     return bytes > machine_.cache_bytes / 2 ? (double)bytes : (double)bytes / 12;
@@ -152,12 +157,12 @@ class Costs {
   // A block of rows meets strip after strip of the weights. What it reads of the input, and what
   // kernels gather of that; none where an algorithm reads its input otherwise.
   struct Blocks {
-    size_t count, bytes, strips;
+    size_t count, bytes, micro_panels;
   };
   Blocks blocks_of(const NetworkOp& op, const NetworkPart& part) const {
     const NetworkTensor &in = n_.tensors[op.inputs[0]], &out = n_.tensors[op.output];
     const Choice& choice = op.conv ? op.conv->choice : op.gemm->choice;
-    if (!choice.block || (op.conv && !op.conv->plan.method->passes)) return {};
+    if (!choice.block || (op.conv && !op.conv->plan.implementation->passes)) return {};
     const MicroKernel& kernel = op.conv ? *op.conv->plan.kernel : *op.gemm->plan.kernel;
     const size_t images = images_of(part, out), cols = op.conv ? out.channels : op.gemm->plan.n,
                  rows = images * (op.gemm && op.flat ? 1 : out.h * out.w),
@@ -175,8 +180,9 @@ class Costs {
   double rows_again(const NetworkOp& op, const NetworkPart& part) const {
     if (!op.conv && !op.gemm) return 0;
     const Blocks b = blocks_of(op, part);
-    return b.strips && !stay(b.bytes) ? (double)b.count * (double)(b.strips - 1) * (double)b.bytes
-                                      : 0;
+    return b.micro_panels && !stay(b.bytes)
+               ? (double)b.count * (double)(b.micro_panels - 1) * (double)b.bytes
+               : 0;
   }
   // How often an op's weights come: for each block of rows if they do not stay, once if they do.
   double passes_of(const NetworkOp& op, const NetworkPart& part) const {
@@ -184,13 +190,15 @@ class Costs {
     if (!weights) return 1;
     const Choice& choice = op.conv ? op.conv->choice : op.gemm->choice;
     if (choice.pass) return 1;
-    if (const Blocks b = blocks_of(op, part); b.strips)
+    if (const Blocks b = blocks_of(op, part); b.micro_panels)
       return stay(weights + b.bytes) ? 1 : (double)b.count;
     if (weights <= machine_.cache_bytes / 2) return 1;
     if (!choice.block) return 1;
     const NetworkTensor& out = n_.tensors[op.output];
     const size_t lines =
-                     op.conv ? op.conv->plan.method->grain(op.conv->plan, out.h, out.w).lines : 1,
+                     op.conv
+                         ? op.conv->plan.implementation->grain(op.conv->plan, out.h, out.w).lines
+                         : 1,
                  tiles = divide_up(out.h, lines) * divide_up(out.w, lines);
     return (double)divide_up(images_of(part, out) * tiles, choice.block);
   }
@@ -243,7 +251,7 @@ size_t batch_of(const octet_network& n) {
 bool by_lines_only(const octet_network& n, size_t i) {
   const NetworkOp& op = n.ops[i];
   for (size_t k = 0; k < op.input_count && op.conv; ++k)
-    if (n.tensors[op.inputs[k]].home == n.tensors[op.output].home) return true;
+    if (n.tensors[op.inputs[k]].alias_root == n.tensors[op.output].alias_root) return true;
   return false;
 }
 

@@ -6,19 +6,19 @@ namespace octet {
 namespace {
 
 // Only ops of the part touch it, and one of them reads it.
-bool is_inner(const octet_network& n, const NetworkPart& part, size_t home) {
-  const NetworkTensor& t = n.tensors[home];
+bool is_inner(const octet_network& n, const NetworkPart& part, size_t alias_root) {
+  const NetworkTensor& t = n.tensors[alias_root];
   if (t.kept || t.first_use < part.first || t.last_use >= part.end) return false;
   for (size_t i = part.first; i < part.end; ++i)
     for (size_t k = 0; k < n.ops[i].input_count; ++k)
-      if (n.tensors[n.ops[i].inputs[k]].home == home) return true;
+      if (n.tensors[n.ops[i].inputs[k]].alias_root == alias_root) return true;
   return false;
 }
 
 // Of those that ops [part.first, end) write; kNoSlot: none of them does.
-size_t find_slot(const octet_network& n, const NetworkPart& part, size_t end, size_t home) {
+size_t find_slot(const octet_network& n, const NetworkPart& part, size_t end, size_t alias_root) {
   for (size_t i = part.first; i < end; ++i)
-    if (n.tensors[n.ops[i].output].home == home) return n.ops[i].out_slot;
+    if (n.tensors[n.ops[i].output].alias_root == alias_root) return n.ops[i].out_slot;
   return kNoSlot;
 }
 
@@ -27,8 +27,8 @@ void number_slots(octet_network* n, const NetworkPart& part) {
   for (size_t i = part.first; i < part.end; ++i) {
     NetworkOp& op = n->ops[i];
     for (size_t k = 0; k < op.input_count; ++k)
-      op.in_slots[k] = find_slot(*n, part, i, n->tensors[op.inputs[k]].home);
-    op.out_slot = find_slot(*n, part, i, n->tensors[op.output].home);
+      op.in_slots[k] = find_slot(*n, part, i, n->tensors[op.inputs[k]].alias_root);
+    op.out_slot = find_slot(*n, part, i, n->tensors[op.output].alias_root);
     if (op.out_slot == kNoSlot) op.out_slot = slots++;
     op.most = 0;
   }
@@ -49,9 +49,9 @@ size_t tasks_of(const octet_network& n, const NetworkPart& part) {
   for (size_t i = part.first; i < part.end; ++i) {
     const NetworkOp& op = n.ops[i];
     const NetworkTensor& out = n.tensors[op.output];
-    if (out.home != last.home && !n.tensors[out.home].is_ring) return 1;
+    if (out.alias_root != last.alias_root && !n.tensors[out.alias_root].is_ring) return 1;
     for (size_t k = 0; k < op.input_count; ++k)
-      if (n.tensors[op.inputs[k]].home == last.home) return 1;
+      if (n.tensors[op.inputs[k]].alias_root == last.alias_root) return 1;
   }
   double cycles = 0;
   for (size_t i = part.first; i < part.end; ++i) cycles += cycles_of(n, part, n.ops[i]);
@@ -59,8 +59,8 @@ size_t tasks_of(const octet_network& n, const NetworkPart& part) {
 }
 
 // What one stripe needs of rings and of ops.
-void measure(octet_network* n, const NetworkPart& part, LineRange stripe, size_t* memory) {
-  BandWalk walk(*n, part, stripe, memory);
+void measure(octet_network* n, const NetworkPart& part, LineRange row_slice, size_t* memory) {
+  BandWalk walk(*n, part, row_slice, memory);
   Repeats repeats(*n, part, memory + BandWalk::words(part));
   for (bool first = true; walk.next(); first = false) {
     for (size_t i = 0; i < part.end - part.first; ++i) {
@@ -68,10 +68,12 @@ void measure(octet_network* n, const NetworkPart& part, LineRange stripe, size_t
       const LineRange lines = walk.lines(i);
       if (lines.count() == 0) continue;
       op.most = larger(op.most, lines.count());
-      NetworkTensor& home = n->tensors[n->tensors[op.output].home];
-      home.span = larger(home.span, lines.end - smaller(walk.oldest(op.out_slot), lines.first));
-      if (!first && lines.end < home.h) home.step = larger(home.step, lines.count());
-      walk.finish(i);
+      NetworkTensor& alias_root = n->tensors[n->tensors[op.output].alias_root];
+      alias_root.span =
+          larger(alias_root.span, lines.end - smaller(walk.oldest(op.out_slot), lines.first));
+      if (!first && lines.end < alias_root.h)
+        alias_root.step = larger(alias_root.step, lines.count());
+      walk.epilogue(i);
     }
     repeats.after_band(&walk);
   }
@@ -90,21 +92,21 @@ octet_status shape_chain(octet_network* n, NetworkPart* part, bool tight, size_t
                          octet_error* error) {
   number_slots(n, *part);
   for (size_t i = part->first; i < part->end; ++i) {
-    const size_t home = n->tensors[n->ops[i].output].home;
-    NetworkTensor& t = n->tensors[home];
-    t.is_ring = is_inner(*n, *part, home);
+    const size_t alias_root = n->tensors[n->ops[i].output].alias_root;
+    NetworkTensor& t = n->tensors[alias_root];
+    t.is_ring = is_inner(*n, *part, alias_root);
     t.ring_lines = t.h;  // until all bands are known
     t.span = t.step = 0;
     t.offset = kNoUse;
   }
   part->tasks = tasks_of(*n, *part);
-  const Stripes stripes(*n, *part);
-  part->tasks = divide_up(stripes.units, stripes.step);
+  const RowSlices row_slices(*n, *part);
+  part->tasks = divide_up(row_slices.units, row_slices.step);
   for (size_t task = 0; task < part->tasks; ++task) {
-    LineRange stripe;
-    for (size_t at = task * stripes.step; (stripe = stripes.piece(task, at)).count();
-         at += stripe.count())
-      measure(n, *part, stripe, memory);
+    LineRange row_slice;
+    for (size_t at = task * row_slices.step; (row_slice = row_slices.piece(task, at)).count();
+         at += row_slice.count())
+      measure(n, *part, row_slice, memory);
   }
   part->ring_bytes = 0;
   part->scratch_bytes = 0;
@@ -112,7 +114,7 @@ octet_status shape_chain(octet_network* n, NetworkPart* part, bool tight, size_t
     size_t bytes;
     OCTET_TRY(scratch_of_lines(*n, n->ops[i], &bytes, error));
     part->scratch_bytes = larger(part->scratch_bytes, bytes);
-    NetworkTensor& t = n->tensors[n->tensors[n->ops[i].output].home];
+    NetworkTensor& t = n->tensors[n->tensors[n->ops[i].output].alias_root];
     if (t.is_ring && t.offset == kNoUse) {
       const size_t lines = tight || !t.step ? t.span : round_up(t.span, t.step);
       t.ring_lines = smaller(lines, t.h);
@@ -131,7 +133,7 @@ octet_status shape_layers(octet_network* n, NetworkPart* part, octet_error* erro
   for (size_t i = part->first; i < part->end; ++i) {
     const NetworkOp& op = n->ops[i];
     const NetworkTensor& in = n->tensors[op.inputs[0]];
-    n->tensors[n->tensors[op.output].home].is_ring = false;
+    n->tensors[n->tensors[op.output].alias_root].is_ring = false;
     const size_t images = images_of(*part, in);
     size_t bytes = 0;
     if (op.conv)

@@ -5,10 +5,10 @@
 namespace octet {
 namespace {
 
-bool writes(const octet_network& n, size_t home) { return n.tensors[home].written; }
+bool writes(const octet_network& n, size_t alias_root) { return n.tensors[alias_root].written; }
 
 bool is_callers(const octet_network& n, size_t tensor) {
-  return n.tensors[tensor].kept && n.tensors[tensor].home == tensor;
+  return n.tensors[tensor].kept && n.tensors[tensor].alias_root == tensor;
 }
 
 octet_status check_overlap(const octet_network& n, const octet_network_args& args,

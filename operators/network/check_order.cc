@@ -5,16 +5,16 @@ namespace {
 
 // Channels of a home, in bytes.
 struct Channels {
-  size_t home, first, end;
+  size_t alias_root, first, end;
 
   explicit Channels(const octet_network& n, size_t tensor)
-      : home(n.tensors[tensor].home), first(n.tensors[tensor].at) {
+      : alias_root(n.tensors[tensor].alias_root), first(n.tensors[tensor].at) {
     const NetworkTensor& t = n.tensors[tensor];
-    end = first + t.pixel / n.tensors[home].channels * t.channels;
+    end = first + t.pixel / n.tensors[alias_root].channels * t.channels;
   }
   size_t shared(const Channels& other) const {
     const size_t from = larger(first, other.first), to = smaller(end, other.end);
-    return home == other.home && from < to ? to - from : 0;
+    return alias_root == other.alias_root && from < to ? to - from : 0;
   }
 };
 
@@ -41,7 +41,7 @@ octet_status check_input(const octet_network& n, size_t i, size_t k, octet_error
   bool written = false;
   for (size_t j = 0; j < n.op_count; ++j) {
     const Channels output(n, n.ops[j].output);
-    written |= output.home == input.home;
+    written |= output.alias_root == input.alias_root;
     const size_t shared = input.shared(output);
     if (j < i)
       there += shared;

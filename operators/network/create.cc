@@ -62,7 +62,7 @@ octet_status octet_network_create(const octet_network_desc* desc, octet_network*
   if (!desc || !network)
     return fail(error, OCTET_NULL_POINTER, "%s is null", desc ? "network" : "desc");
   *network = nullptr;
-  Given<octet_network_desc> given;
+  CallerStruct<octet_network_desc> given;
   OCTET_TRY(given.read(desc, "desc", error));
   return create(*given, network, error);
 }

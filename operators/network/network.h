@@ -17,7 +17,7 @@ struct NetworkTensor {
   size_t pixel, line, image;  // bytes from one to the next, all channels of its home
   // The tensor in whose memory it lies, itself if it is no slice, and the bytes of the channels
   // before its own.
-  size_t home, at;
+  size_t alias_root, at;
   bool kept;  // in the caller's memory
   // Of a home:
   size_t bytes;                // all of it

@@ -38,15 +38,15 @@ void find_uses(octet_network* n) {
   for (size_t i = 0; i < n->tensor_count; ++i)
     n->tensors[i].first_use = n->tensors[i].last_use = kNoUse;
   const auto use = [&](size_t tensor, size_t op) {
-    NetworkTensor& home = n->tensors[n->tensors[tensor].home];
-    if (home.first_use == kNoUse) home.first_use = op;
-    home.last_use = op;
+    NetworkTensor& alias_root = n->tensors[n->tensors[tensor].alias_root];
+    if (alias_root.first_use == kNoUse) alias_root.first_use = op;
+    alias_root.last_use = op;
   };
   for (size_t i = 0; i < n->op_count; ++i) {
     const NetworkOp& op = n->ops[i];
     for (size_t k = 0; k < op.input_count; ++k) use(op.inputs[k], i);
     use(op.output, i);
-    n->tensors[n->tensors[op.output].home].written = true;
+    n->tensors[n->tensors[op.output].alias_root].written = true;
   }
 }
 
@@ -214,7 +214,7 @@ octet_status lay_out_network(octet_network* n, Piece* pieces, octet_error* error
   n->separate_bytes = n->kept_bytes = 0;
   for (size_t i = 0; i < n->tensor_count; ++i) {
     NetworkTensor& t = n->tensors[i];
-    if (t.home != i || t.first_use == kNoUse) continue;
+    if (t.alias_root != i || t.first_use == kNoUse) continue;
     (t.kept ? n->kept_bytes : n->separate_bytes) +=
         t.kept ? t.bytes : round_up(t.bytes, kAlignment);
     t.one_image = false;

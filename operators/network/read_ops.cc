@@ -72,11 +72,11 @@ octet_status read_conv(const octet_conv2d& conv, size_t i, const NetworkTensor* 
     return fail(error, OCTET_UNSUPPORTED,
                 "ops[%zu].conv2d wants zero points with each run, which a network has not", i);
   for (size_t k = 0; k < op->input_count; ++k)
-    if (tensors[op->inputs[k]].home == tensors[op->output].home && !has_lines(conv))
+    if (tensors[op->inputs[k]].alias_root == tensors[op->output].alias_root && !has_lines(conv))
       return fail(error, OCTET_UNSUPPORTED,
                   "ops[%zu].conv2d reads and writes slices of one tensor, tensors[%zu], and "
                   "quantizes whole images or is approximate",
-                  i, tensors[op->output].home);
+                  i, tensors[op->output].alias_root);
   const ConvShape& s = conv.plan.shape;
   const NetworkTensor& in = tensors[op->inputs[0]];
   const Role role = {i, 0, op->inputs[0]};
@@ -106,14 +106,14 @@ octet_status read_gemm(const octet_gemm& gemm, size_t i, const NetworkTensor* te
   if (gemm.plan.lhs_quant == LhsQuant::kPerTensor || gemm.plan.lhs_quant == LhsQuant::kPerRow)
     return fail(error, OCTET_UNSUPPORTED, "ops[%zu].gemm wants zero points with each run", i);
   for (size_t k = 0; k < op->input_count; ++k)
-    if (tensors[op->inputs[k]].home == tensors[op->output].home)
+    if (tensors[op->inputs[k]].alias_root == tensors[op->output].alias_root)
       return fail(error, OCTET_UNSUPPORTED,
                   "ops[%zu].gemm reads and writes slices of one tensor, tensors[%zu]", i,
-                  tensors[op->output].home);
+                  tensors[op->output].alias_root);
   const NetworkTensor& in = tensors[op->inputs[0]];
   const size_t image = in.h * in.w * in.channels;
   const Role role = {i, 0, op->inputs[0]};
-  op->flat = gemm.plan.k != in.channels && gemm.plan.k == image && in.home == op->inputs[0];
+  op->flat = gemm.plan.k != in.channels && gemm.plan.k == image && in.alias_root == op->inputs[0];
   OCTET_TRY(check_tensor(role, in, in.batch, in.h, in.w, op->flat ? in.channels : gemm.plan.k,
                          gemm.lhs_type, error));
   const size_t h = op->flat ? 1 : in.h, w = op->flat ? 1 : in.w, rows = in.batch * h * w;

@@ -30,7 +30,7 @@ octet_status read_tensor(const octet_network_tensor& t, size_t i, NetworkTensor*
   *to = {};
   to->batch = t.batch, to->h = t.h, to->w = t.w, to->channels = t.channels;
   to->type = t.type;
-  to->home = i;
+  to->alias_root = i;
   to->kept = t.keep;
   to->pixel = t.channels * element_bytes(t.type);
   to->bytes = bytes;
@@ -55,7 +55,7 @@ octet_status read_slice(const octet_network_desc& desc, size_t i, NetworkTensor*
     return fail(error, OCTET_BAD_SIZE,
                 "tensors[%zu]: channels %zu to %zu, but tensors[%zu] has %zu", i, t.first_channel,
                 t.first_channel + t.channels, t.parent, parent.channels);
-  tensors[i].home = t.parent;
+  tensors[i].alias_root = t.parent;
   tensors[i].at = t.first_channel * element_bytes(t.type);
   tensors[i].kept = parent.keep;
   tensors[i].pixel = tensors[t.parent].pixel;

@@ -40,7 +40,7 @@ octet_status octet_network_run(const octet_network* network, const octet_network
                                octet_error* error) {
   if (!network || !args)
     return fail(error, OCTET_NULL_POINTER, "%s is null", network ? "args" : "network");
-  Given<octet_network_args> given;
+  CallerStruct<octet_network_args> given;
   OCTET_TRY(given.read(args, "args", error));
   OCTET_TRY(check_args(*network, *given, error));
   const size_t concurrency = given->parallel_for && given->concurrency ? given->concurrency : 1;

@@ -27,10 +27,10 @@ struct NetworkRun {
 
   // The first byte of a tensor's image.
   uint8_t* data(size_t tensor, size_t image) const {
-    const NetworkTensor &t = network.tensors[tensor], &home = network.tensors[t.home];
-    uint8_t* const first =
-        t.kept ? (uint8_t*)args.tensors[t.home] : (uint8_t*)args.workspace + home.offset;
-    return first + t.at + (home.one_image ? 0 : image * t.image);
+    const NetworkTensor &t = network.tensors[tensor], &alias_root = network.tensors[t.alias_root];
+    uint8_t* const first = t.kept ? (uint8_t*)args.tensors[t.alias_root]
+                                  : (uint8_t*)args.workspace + alias_root.offset;
+    return first + t.at + (alias_root.one_image ? 0 : image * t.image);
   }
 };
 

@@ -17,26 +17,26 @@ class Image {
         words_((size_t*)((uint8_t*)run.args.workspace + part.scratch + task * part.scratch_bytes)),
         scratch_((uint8_t*)words_ + round_up(BandWalk::words(part) * sizeof(size_t), kAlignment)) {}
 
-  void stripe(LineRange lines) {
+  void row_slice(LineRange lines) {
     BandWalk walk(n_, part_, lines, words_);
     while (walk.next())
       for (size_t i = 0; i < part_.end - part_.first; ++i) {
         if (walk.lines(i).count() == 0) continue;
         compute(n_.ops[part_.first + i], walk, walk.lines(i));
-        walk.finish(i);
+        walk.epilogue(i);
       }
   }
 
  private:
   LineTensor tensor(size_t index, const BandWalk& walk, size_t slot) const {
-    const NetworkTensor &t = n_.tensors[index], &home = n_.tensors[t.home];
-    if (home.is_ring)
-      return {rings_ + home.offset + t.at,
+    const NetworkTensor &t = n_.tensors[index], &alias_root = n_.tensors[t.alias_root];
+    if (alias_root.is_ring)
+      return {rings_ + alias_root.offset + t.at,
               t.h,
               t.w,
               t.pixel,
               t.line,
-              home.ring_lines,
+              alias_root.ring_lines,
               walk.origin(slot)};
     return {run_.data(index, image_), t.h, t.w, t.pixel, t.line, 0, 0};
   }
@@ -105,7 +105,7 @@ class Image {
 struct Chain {
   const NetworkRun& run;
   const NetworkPart& part;
-  const Stripes stripes;
+  const RowSlices row_slices;
   const size_t first;  // image
   const size_t deal;
 };
@@ -113,10 +113,10 @@ struct Chain {
 void run_tasks(void* context, size_t index) {
   const Chain& c = *(const Chain*)context;
   for (size_t task = index; task < c.part.tasks; task += c.deal) {
-    LineRange stripe;
-    for (size_t at = task * c.stripes.step; (stripe = c.stripes.piece(task, at)).count();
-         at += stripe.count())
-      Image(c.run, c.part, task, c.first + at / c.stripes.h).stripe(stripe);
+    LineRange row_slice;
+    for (size_t at = task * c.row_slices.step; (row_slice = c.row_slices.piece(task, at)).count();
+         at += row_slice.count())
+      Image(c.run, c.part, task, c.first + at / c.row_slices.h).row_slice(row_slice);
   }
 }
 
@@ -124,7 +124,7 @@ void run_tasks(void* context, size_t index) {
 
 void run_chain(const NetworkRun& run, const NetworkPart& part, size_t first) {
   const size_t deal = smaller(run.concurrency, part.tasks);
-  Chain chain = {run, part, Stripes(run.network, part), first, deal};
+  Chain chain = {run, part, RowSlices(run.network, part), first, deal};
   if (deal == 1)
     run_tasks(&chain, 0);
   else

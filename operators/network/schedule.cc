@@ -23,20 +23,20 @@ LineRange lines_read(const octet_network& n, const NetworkOp& op, size_t input, 
   return op.conv || op.gemm ? out : lines_of_function(op.function, h, out);
 }
 
-Stripes::Stripes(const octet_network& n, const NetworkPart& part) {
+RowSlices::RowSlices(const octet_network& n, const NetworkPart& part) {
   const NetworkTensor& last = n.tensors[n.ops[part.end - 1].output];
   h = last.h;
   units = images_of(part, last) * h;
   step = divide_up(units, part.tasks);
 }
 
-BandWalk::BandWalk(const octet_network& n, const NetworkPart& part, LineRange stripe,
+BandWalk::BandWalk(const octet_network& n, const NetworkPart& part, LineRange row_slice,
                    size_t* memory)
     : n_(n),
       part_(part),
-      stripe_(stripe),
+      row_slice_(row_slice),
       count_(part.end - part.first),
-      at_(stripe.first),
+      at_(row_slice.first),
       done_(memory),
       until_(memory + count_),
       end_(memory + 2 * count_),
@@ -50,7 +50,7 @@ BandWalk::BandWalk(const octet_network& n, const NetworkPart& part, LineRange st
 }
 
 bool BandWalk::in_full(size_t i) const {
-  return !home(op(i).output).is_ring && op(i).out_slot != op(count_ - 1).out_slot;
+  return !alias_root(op(i).output).is_ring && op(i).out_slot != op(count_ - 1).out_slot;
 }
 
 void BandWalk::find_touched() {
@@ -70,7 +70,7 @@ void BandWalk::find_touched() {
 // How far the stripe needs each op.
 void BandWalk::find_ends() {
   for (size_t s = 0; s < count_; ++s) need_[s] = 0;
-  need_[op(count_ - 1).out_slot] = stripe_.end;
+  need_[op(count_ - 1).out_slot] = row_slice_.end;
   for (size_t i = count_; i-- > 0;) {
     const NetworkOp& o = op(i);
     end_[i] = in_full(i) ? n_.tensors[o.output].h : need_[o.out_slot];
@@ -87,7 +87,7 @@ void BandWalk::find_ends() {
 // The first lines that the stripe needs of each op.
 void BandWalk::begin() {
   for (size_t s = 0; s < count_; ++s) need_[s] = SIZE_MAX, origin_[s] = SIZE_MAX;
-  need_[op(count_ - 1).out_slot] = stripe_.first;
+  need_[op(count_ - 1).out_slot] = row_slice_.first;
   for (size_t i = count_; i-- > 0;) {
     const NetworkOp& o = op(i);
     done_[i] = until_[i] = in_full(i) ? 0 : smaller(need_[o.out_slot], end_[i]);
@@ -101,15 +101,15 @@ void BandWalk::begin() {
 }
 
 bool BandWalk::next() {
-  if (at_ == stripe_.end) return false;
-  const bool first = at_ == stripe_.first;
-  at_ = smaller(stripe_.end, at_ + part_.band);
+  if (at_ == row_slice_.end) return false;
+  const bool first = at_ == row_slice_.first;
+  at_ = smaller(row_slice_.end, at_ + part_.band);
   for (size_t s = 0; s < count_; ++s) need_[s] = 0;
   need_[op(count_ - 1).out_slot] = at_;
   for (size_t i = count_; i-- > 0;) {
     const NetworkOp& o = op(i);
     until_[i] = larger(done_[i], need_[o.out_slot]);
-    if (at_ == stripe_.end && in_full(i)) until_[i] = n_.tensors[o.output].h;
+    if (at_ == row_slice_.end && in_full(i)) until_[i] = n_.tensors[o.output].h;
     if (until_[i] == done_[i]) continue;
     for (size_t k = 0; k < o.input_count; ++k) {
       if (o.in_slots[k] == kNoSlot) continue;
@@ -126,7 +126,7 @@ bool BandWalk::next() {
 // that none of them wraps.
 void BandWalk::place_rings() {
   for (size_t i = 0; i < count_; ++i) {
-    const NetworkTensor& ring = home(op(i).output);
+    const NetworkTensor& ring = alias_root(op(i).output);
     const size_t lines = ring.ring_lines;
     if (!ring.is_ring || origin_[op(i).out_slot] != SIZE_MAX) continue;
     origin_[op(i).out_slot] = lines && lines < ring.h ? (lines - until_[i] % lines) % lines : 0;

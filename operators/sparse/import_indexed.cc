@@ -8,13 +8,13 @@
 namespace octet {
 namespace {
 
-struct IndexedDraft {
+struct IndexedBuilder {
   Metadata metadata;
   size_t values_bytes, metadata_bytes;
 };
 
 octet_status prepare(octet_sparse_metadata order, size_t n, size_t k, size_t values_bytes,
-                     size_t metadata_bytes, IndexedDraft* d, octet_error* error) {
+                     size_t metadata_bytes, IndexedBuilder* d, octet_error* error) {
   if (order != OCTET_METADATA_ROWS && order != OCTET_METADATA_CUTLASS)
     return fail(error, OCTET_UNKNOWN_ENUM, "order is %d, not an octet_sparse_metadata", (int)order);
   const bool rows = order == OCTET_METADATA_ROWS;
@@ -53,7 +53,7 @@ octet_status octet_sparse_import_indexed(octet_sparse_metadata order, size_t n, 
                                          const void* values, size_t values_bytes,
                                          const void* metadata, size_t metadata_bytes, void* weights,
                                          size_t stride, octet_error* error) {
-  IndexedDraft d;
+  IndexedBuilder d;
   OCTET_TRY(prepare(order, n, k, values_bytes, metadata_bytes, &d, error));
   OCTET_TRY(check_pointers(values, metadata, error));
   if (!weights) return fail(error, OCTET_NULL_POINTER, "weights is null");
@@ -89,7 +89,7 @@ octet_status octet_sparse_export_indexed(const octet_rhs_desc* rhs, octet_sparse
   OCTET_TRY(read_sparse_rhs(rhs, &w, error));
   if (w.batch != 1)
     return fail(error, OCTET_UNSUPPORTED, "rhs.batch = %zu: one matrix at a time", w.batch);
-  IndexedDraft d;
+  IndexedBuilder d;
   OCTET_TRY(prepare(order, w.view.n, w.view.k, values_bytes, metadata_bytes, &d, error));
   OCTET_TRY(check_pointers(values, metadata, error));
   const Extent v = extent_of(values, values_bytes), m = extent_of(metadata, metadata_bytes),

@@ -10,7 +10,7 @@ namespace {
 
 octet_status read_format(const octet_sparse_stream_format* given, StreamFormat* format,
                          octet_error* error) {
-  Given<octet_sparse_stream_format> f;
+  CallerStruct<octet_sparse_stream_format> f;
   OCTET_TRY(f.read(given, "format", error));
   if (f->chunk != 32 && f->chunk != 64)
     return fail(error, OCTET_BAD_SIZE, "format.chunk is %zu; a mask is of 32 or 64 weights",

@@ -6,7 +6,7 @@ using namespace octet;
 
 octet_status octet_sparse_prune_filter(const octet_filter_desc* filter, void* pruned,
                                        octet_sparse_loss* losses, octet_error* error) {
-  FilterDraft d;
+  FilterBuilder d;
   OCTET_TRY(read_weights(filter, &d, error));
   if (!d.given->data) return fail(error, OCTET_NULL_POINTER, "filter.data is null");
   const ConvShape& s = d.shape;

@@ -427,9 +427,10 @@ TEST(BadCreate, Kernels) {
                    [&](octet_error* e) { return octet_gemm_create(&p.desc, &gemm, e); });
   }
   for (const MicroKernel* kernel : table()) {
-    const bool u8_lhs = kernel->is(octet::kAnyLhs) || kernel->lhs_domain == octet::Domain::kU8;
+    const bool u8_lhs =
+        kernel->is(octet::kAnyLhs) || kernel->lhs_element_type == octet::ElementType::kU8;
     // Binds other types only, or sparse weights
-    if (usable(*kernel) || !u8_lhs || kernel->rhs_layout.domain == octet::Domain::kU8 ||
+    if (usable(*kernel) || !u8_lhs || kernel->rhs_layout.element_type == octet::ElementType::kU8 ||
         kernel->rhs_layout.sparse())
       continue;
     create_refuses(OCTET_KERNEL_UNUSABLE, "CPU", [&](Product& p) { p.desc.kernel = kernel->name; });
@@ -1079,7 +1080,7 @@ TEST(BadQueries, Everything) {
   octet_cpu_info cpu = {};
   octet_kernel_info kernel = {};
   const size_t kernels =
-      octet::byte_kernels().count + octet::word_kernels().count + octet::depthwise_kernels().count;
+      octet::int8_kernels().count + octet::int16_kernels().count + octet::depthwise_kernels().count;
   expect_refused(OCTET_BAD_STRUCT_SIZE, "info", [&](octet_error* e) {
     return octet_blob_get_info(p.blob.data(), p.blob.bytes(), &blob, e);
   });

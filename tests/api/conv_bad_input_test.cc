@@ -831,7 +831,7 @@ TEST(ConvBadCreate, HeadersThatLieUnderARightChecksum) {
             uint64_t{1} << 63, ~uint64_t{0}}) {
         octet::Container c = good;
         std::memcpy(reinterpret_cast<uint8_t*>(&c) + at, &value, sizeof value);
-        if (value == was || c.header.has_least != good.header.has_least) continue;
+        if (value == was || c.header.has_int8_min != good.header.has_int8_min) continue;
         signed_again(c);
         EXPECT_NE(create(), OCTET_OK)
             << octet_conv_algorithm_name(algorithm) << ", field at " << at << " = " << value;
@@ -870,7 +870,7 @@ TEST(ConvBadCreate, Kernels) {
   create_refuses(OCTET_UNKNOWN_KERNEL, "desc.kernel",
                  [](Layer& p) { p.desc.kernel = "avx9_u8s8"; });
   create_refuses(OCTET_KERNEL_UNUSABLE, "another kind than those of a 'direct' convolution",
-                 [](Layer& p) { p.desc.kernel = octet::word_kernels().begin()[0]->name; });
+                 [](Layer& p) { p.desc.kernel = octet::int16_kernels().begin()[0]->name; });
   // Forced kernels for other types, or for sparse weights, are left aside, as for products.
   for (const MicroKernel* kernel : table())
     if (!usable(*kernel) && serves(*kernel, {OCTET_U8, OCTET_S8}) && !kernel->rhs_layout.sparse())

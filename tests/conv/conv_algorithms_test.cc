@@ -133,11 +133,11 @@ TEST(Grouped, EveryExitOfLongLines) {
         }
 }
 
-const octet::DepthwiseKernel* watched;
+const octet::DepthwiseKernel* traced;
 size_t most_channels;
 void watch(const octet::DepthwiseTile& t) {
   most_channels = std::max(most_channels, t.channels);
-  watched->multiply(t);
+  traced->multiply(t);
 }
 
 // A block that is not full has none of its work done for channels that are not there, whatever
@@ -151,8 +151,8 @@ TEST(Grouped, MultipliesNoMissingChannels) {
       Conv conv(problem, how);
       ASSERT_EQ(conv.status(), OCTET_OK) << c << how;
       octet::ConvPlan& plan = const_cast<octet_conv2d*>(conv.get())->plan;
-      watched = plan.depthwise, most_channels = 0;
-      octet::DepthwiseKernel watching = *watched;
+      traced = plan.depthwise, most_channels = 0;
+      octet::DepthwiseKernel watching = *traced;
       watching.multiply = watch;
       plan.depthwise = &watching;
       ASSERT_EQ(conv.run(), OCTET_OK);
@@ -183,10 +183,10 @@ TEST(ConvAlgorithms, PackedForAnyTierRunsOnEveryTierThatReadsIt) {
           EXPECT_EQ(info.algorithm, algorithm);
         }
         size_t i = 0;
-        while (octet::nth_form(i) && std::string(octet::nth_form(i)->name) != info.form) ++i;
-        ASSERT_NE(octet::nth_form(i), nullptr) << info.form;
-        EXPECT_EQ(octet::nth_form(i)->kind,
-                  octet::method_of(static_cast<uint8_t>(info.algorithm))->operands)
+        while (octet::nth_format(i) && std::string(octet::nth_format(i)->name) != info.form) ++i;
+        ASSERT_NE(octet::nth_format(i), nullptr) << info.form;
+        EXPECT_EQ(octet::nth_format(i)->kind,
+                  octet::algorithm_of(static_cast<uint8_t>(info.algorithm))->operands)
             << info.form;
         for (const octet_isa limit : tiers_to_test()) {
           octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
@@ -277,7 +277,7 @@ TEST_P(ConvKernel, Forced) {
         ConvCase c = turned(shape, ++turn);
         c.lhs = types.lhs, c.rhs = types.rhs, c.dst = dst;
         if (!c.runtime_quant) c.lhs_zero_point = 5;
-        if (kernel().is(octet::kNoLeast)) c.filter_fill = Fill::kMost;
+        if (kernel().is(octet::kNoInt8Min)) c.filter_fill = Fill::kMost;
         c.sparse = kernel().rhs_layout.sparse();
         const ConvProblem problem(c);
         for (const octet_conv_algorithm algorithm : {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL}) {

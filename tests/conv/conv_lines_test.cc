@@ -160,9 +160,9 @@ class ByLines {
     whole_.zero_rows = zeros_.data(), whole_.zero_row_stride = octet::zero_row_bytes(s);
     whole_.lhs_zero_points = args_.lhs_zero_points, whole_.lhs_scales = args_.lhs_scales;
     whole_.to = {static_cast<uint8_t*>(args_.dst), s.out_channels * plan_.dst_bytes, nullptr, 0};
-    workspace_ = Guarded(
-        plan_.method->task_workspace(plan_, whole_.in_h, whole_.in_w, whole_.out_h, whole_.out_w),
-        Side::kBack, OCTET_ALIGNMENT);
+    workspace_ = Guarded(plan_.implementation->task_workspace(plan_, whole_.in_h, whole_.in_w,
+                                                              whole_.out_h, whole_.out_w),
+                         Side::kBack, OCTET_ALIGNMENT);
   }
 
   // Of an image, from a ring of `more` lines more than they read, whose first is anywhere.
@@ -211,7 +211,8 @@ TEST(ConvLines, OutOfRings) {
         ASSERT_EQ(conv.status(), OCTET_OK) << how << ": " << c;
         const ConvPlan& plan = conv.get()->plan;
         // Wants borders, which only staged inputs have
-        if (plan.method->wants_borders && plan.method->wants_borders(plan.shape)) continue;
+        if (plan.implementation->wants_borders && plan.implementation->wants_borders(plan.shape))
+          continue;
         ByLines lines(problem, &conv);
         for (size_t image = 0; image < c.run_batch(); ++image)
           for (size_t y = 0, end; y < problem.out_h; y = end) {

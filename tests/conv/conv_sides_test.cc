@@ -13,13 +13,13 @@ struct Nothing {
 };
 constexpr Nothing kNothing[] = {{OCTET_U8, 0}, {OCTET_S8, 0}, {OCTET_S8, -128}, {OCTET_U8, 128}};
 
-struct Exit {
+struct Store {
   octet_type dst, residual;
   bool in_place;
 };
-constexpr Exit kExits[] = {{OCTET_U8, kNoResidual, false}, {OCTET_S32, kNoResidual, false},
-                           {OCTET_U8, OCTET_U8, true},     {OCTET_F32, kNoResidual, false},
-                           {OCTET_S8, kNoResidual, false}, {OCTET_S8, OCTET_U8, false}};
+constexpr Store kEpilogueCases[] = {{OCTET_U8, kNoResidual, false}, {OCTET_S32, kNoResidual, false},
+                                    {OCTET_U8, OCTET_U8, true},     {OCTET_F32, kNoResidual, false},
+                                    {OCTET_S8, kNoResidual, false}, {OCTET_S8, OCTET_U8, false}};
 
 // Every case with the next exit, and so many tasks.
 class Sides : public testing::Test {
@@ -30,7 +30,7 @@ class Sides : public testing::Test {
       c.shape = shape;
       c.seed = ++turn_;
       c.lhs = nothing.lhs, c.lhs_zero_point = nothing.zero_point;
-      const Exit& exit = kExits[turn_ % std::size(kExits)];
+      const Store& exit = kEpilogueCases[turn_ % std::size(kEpilogueCases)];
       c.dst = exit.dst, c.residual = exit.residual, c.residual_is_dst = exit.in_place;
       c.dst_extra = turn_ % 3;
       if (exit.in_place) c.residual_extra = c.dst_extra;

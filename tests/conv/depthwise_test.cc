@@ -14,15 +14,15 @@ using octet::ConvPlan;
 using octet::ConvRun;
 using octet::ConvShape;
 using octet::DepthwiseKernel;
-using octet::Domain;
-using octet::FinishMode;
+using octet::ElementType;
+using octet::EpilogueMode;
 
-enum class Exit { kS32, kNarrowS8, kNarrowU8, kFloat8, kF32, kResidual };
+enum class Store { kS32, kRequantizeS8, kRequantizeU8, kFloat8, kF32, kResidual };
 
 struct Case {
   ConvShape shape;
   bool lhs_u8 = true, rhs_u8 = false;
-  Exit exit = Exit::kS32;
+  Store exit = Store::kS32;
   int lhs_byte = -1, rhs_byte = -1;  // -1 = random
   bool runtime = false;              // zero points and scales per image come with the run
   size_t lhs_slack = 0, dst_slack = 0;
@@ -70,7 +70,7 @@ class Work {
     for (uint8_t& b : filter_) b = byte(c.rhs_byte);
     // In words, weights lie without their zero points.
     const int32_t least = c.rhs_u8 ? 0 : -128, values[] = {least, least + 255};
-    for (size_t j = 0; kernel.layout.domain == octet::Domain::kS16 && j < n; ++j)
+    for (size_t j = 0; kernel.layout.element_type == octet::ElementType::kS16 && j < n; ++j)
       filter_zero_points_.push_back(j % 4 < 2 ? values[j % 2]
                                               : least + static_cast<int32_t>(random_() % 256));
 
@@ -89,7 +89,7 @@ class Work {
     sums_ = Guarded(padded * 4, c.side, 4);
     scale_ = Guarded(padded * 4, c.side, 4);
     init_ = Guarded(padded * 4, c.side, 4);
-    const int32_t shift = octet::domain_shift(c.lhs_u8, kernel.lhs_domain);
+    const int32_t shift = octet::type_shift(c.lhs_u8, kernel.lhs_element_type);
     for (size_t j = 0; j < padded; ++j) {
       bias_.data<int32_t>()[j] = static_cast<int32_t>(random_() % 20001) - 10000;
       scale_.data<float>()[j] = 0.001f * static_cast<float>(1 + j % 11);
@@ -109,14 +109,14 @@ class Work {
                                     c.rhs_u8,
                                     filter_zero_points_.data(),
                                     filter_zero_points_.size()};
-    const octet::ConvMethod& method = octet::depthwise_method;
-    payload_ = Guarded(method.payload_bytes(kernel.layout, s_), c.side, 64);
+    const octet::ConvAlgorithm& implementation = octet::depthwise_algorithm;
+    payload_ = Guarded(implementation.payload_bytes(kernel.layout, s_), c.side, 64);
     std::vector<int32_t> positive(s_.out_channels), negative(s_.out_channels);
-    method.pack(kernel.layout, s_, view, nullptr, {positive.data(), negative.data()},
-                payload_.data());
+    implementation.pack(kernel.layout, s_, view, nullptr, {positive.data(), negative.data()},
+                        payload_.data());
 
     plan_.shape = s_;
-    plan_.method = &method;
+    plan_.implementation = &implementation;
     plan_.depthwise = &kernel;
     plan_.ops = &octet::ops_of(kernel.isa);
     plan_.lhs_u8 = c.lhs_u8;
@@ -124,28 +124,28 @@ class Work {
     plan_.lhs_shift = shift;
     plan_.runtime_zero_point = c.runtime;
     plan_.static_zero_point = zero_points_[0];
-    plan_.dst_bytes = c.exit == Exit::kS32 || c.exit == Exit::kF32 ? 4 : 1;
-    plan_.block = method.block(plan_);
+    plan_.dst_bytes = c.exit == Store::kS32 || c.exit == Store::kF32 ? 4 : 1;
+    plan_.block = implementation.block(plan_);
     plan_.columns.bias = init_.data<int32_t>();
     plan_.columns.weight_sum = sums_.data<int32_t>();
     plan_.payload = payload_.data();
-    const bool narrow_u8 = c.exit == Exit::kNarrowU8;
-    plan_.narrow_in_kernel = c.exit == Exit::kNarrowS8 || narrow_u8;
-    plan_.narrow =
-        narrow_u8 ? octet::Narrow{77, 3, 250, true} : octet::Narrow{-5, -128, 120, false};
-    octet::Finish& f = plan_.finish;
-    f.mode = c.exit == Exit::kS32   ? FinishMode::kS32
-             : c.exit == Exit::kF32 ? FinishMode::kF32
-                                    : FinishMode::kFloat8;
-    f.dst_u8 = plan_.narrow.dst_u8;
+    const bool requantize_u8 = c.exit == Store::kRequantizeU8;
+    plan_.requantize_in_kernel = c.exit == Store::kRequantizeS8 || requantize_u8;
+    plan_.requantization = requantize_u8 ? octet::Requantization{77, 3, 250, true}
+                                         : octet::Requantization{-5, -128, 120, false};
+    octet::Epilogue& f = plan_.epilogue;
+    f.mode = c.exit == Store::kS32   ? EpilogueMode::kS32
+             : c.exit == Store::kF32 ? EpilogueMode::kF32
+                                     : EpilogueMode::kFloat8;
+    f.dst_u8 = plan_.requantization.dst_u8;
     f.scale = scale_.data<float>();
-    f.zero_point = plan_.narrow.zero_point;
-    f.lo = plan_.narrow.lo;
-    f.hi = plan_.narrow.hi;
+    f.zero_point = plan_.requantization.zero_point;
+    f.lo = plan_.requantization.lo;
+    f.hi = plan_.requantization.hi;
     f.lo_f32 = static_cast<float>(f.lo - f.zero_point);
     f.hi_f32 = static_cast<float>(f.hi - f.zero_point);
-    if (c.exit == Exit::kF32) f.lo_f32 = -1e30f, f.hi_f32 = 1e30f;
-    f.has_residual = c.exit == Exit::kResidual;
+    if (c.exit == Store::kF32) f.lo_f32 = -1e30f, f.hi_f32 = 1e30f;
+    f.has_residual = c.exit == Store::kResidual;
     f.residual_scale = 0.25f;
     f.residual_zero_point = 3;
 
@@ -171,7 +171,7 @@ class Work {
     run_.zero_row_stride = c.runtime ? zero_stride : 0;
     if (c.runtime) {
       run_.lhs_zero_points = zero_points_.data();
-      if (c.exit == Exit::kF32) run_.lhs_scales = lhs_scales_.data();
+      if (c.exit == Store::kF32) run_.lhs_scales = lhs_scales_.data();
     }
     run_.to.dst = dst_.data();
     run_.to.stride = dst_pixel_;
@@ -182,17 +182,17 @@ class Work {
   }
 
   void run() {
-    const octet::ConvGrain grain = plan_.method->grain(plan_, out_h_, out_w_);
+    const octet::ConvGrain grain = plan_.implementation->grain(plan_, out_h_, out_w_);
     const size_t units = s_.batch * grain.units,
                  per = c_.units_per_task ? c_.units_per_task : units;
     const size_t channels =
         c_.channels_per_task ? c_.channels_per_task * grain.channels : s_.out_channels;
-    Guarded workspace(plan_.method->task_workspace(plan_, s_.in_h, s_.in_w, out_h_, out_w_),
+    Guarded workspace(plan_.implementation->task_workspace(plan_, s_.in_h, s_.in_w, out_h_, out_w_),
                       c_.side, 64);
     for (size_t unit = 0; unit < units; unit += per)
       for (size_t n0 = 0; n0 < s_.out_channels; n0 += channels) {
         std::memset(workspace.data(), 0x5A, workspace.bytes());
-        plan_.method->run(
+        plan_.implementation->run(
             plan_, run_,
             {unit, std::min(unit + per, units), n0, std::min(n0 + channels, s_.out_channels)},
             workspace.data());
@@ -246,12 +246,12 @@ class Work {
   bool right(size_t pixel, size_t n, int32_t acc) const {
     const uint8_t* at = dst_.data() + pixel * dst_pixel_ + n * plan_.dst_bytes;
     const float scale = scale_.data<float>()[n];
-    if (c_.exit == Exit::kS32) {
+    if (c_.exit == Store::kS32) {
       int32_t value;
       std::memcpy(&value, at, 4);
       return value == acc;
     }
-    if (c_.exit == Exit::kF32) {
+    if (c_.exit == Store::kF32) {
       float value;
       std::memcpy(&value, at, 4);
       const float all =
@@ -260,11 +260,12 @@ class Work {
       return value == fl(static_cast<double>(static_cast<float>(acc)) * all);
     }
     const float residual =
-        c_.exit == Exit::kResidual
+        c_.exit == Store::kResidual
             ? fl((static_cast<int8_t>(residual_.data()[pixel * s_.out_channels + n]) - 3) * 0.25)
             : 0;
-    return *at == static_cast<uint8_t>(requantize(acc, scale, residual, plan_.narrow.zero_point,
-                                                  plan_.narrow.lo, plan_.narrow.hi));
+    return *at ==
+           static_cast<uint8_t>(requantize(acc, scale, residual, plan_.requantization.zero_point,
+                                           plan_.requantization.lo, plan_.requantization.hi));
   }
 
   const DepthwiseKernel& kernel_;
@@ -303,8 +304,8 @@ std::vector<const DepthwiseKernel*> kernels() {
 INSTANTIATE_TEST_SUITE_P(, Depthwise, testing::ValuesIn(kernels()),
                          [](const auto& info) { return std::string(info.param->name); });
 
-constexpr Exit kExits[] = {Exit::kNarrowS8, Exit::kS32, Exit::kNarrowU8,
-                           Exit::kFloat8,   Exit::kF32, Exit::kResidual};
+constexpr Store kEpilogueCases[] = {Store::kRequantizeS8, Store::kS32, Store::kRequantizeU8,
+                                    Store::kFloat8,       Store::kF32, Store::kResidual};
 
 TEST_P(Depthwise, ThreeByThree) {
   size_t turn = 0;
@@ -313,7 +314,7 @@ TEST_P(Depthwise, ThreeByThree) {
       for (const size_t stride : {1, 2}) {
         Case c = {shape_of(1, 1 + (turn * 5 + width) % 6, width, channels, 1, 3, 3, stride, 1)};
         c.lhs_u8 = turn % 2;
-        c.exit = kExits[turn++ % 6];
+        c.exit = kEpilogueCases[turn++ % 6];
         c.side = turn % 5 ? Side::kBack : Side::kFront;
         check(c);
         if (HasFatalFailure()) return;
@@ -331,7 +332,7 @@ TEST_P(Depthwise, AlmostThreeByThree) {
         for (const size_t channels : {5, 70}) {
           Case c = {shape_of(2, 9, 10, channels, 1, 3, 3, stride, 1)};
           c.shape.*field = value;
-          c.exit = kExits[(value + stride) % 6];
+          c.exit = kEpilogueCases[(value + stride) % 6];
           check(c);
           if (HasFatalFailure()) return;
         }
@@ -354,7 +355,7 @@ TEST_P(Depthwise, Extremes) {
 }
 
 TEST_P(Depthwise, LongLines) {  // more columns than one call of the epilogue takes
-  for (const Exit exit : kExits)
+  for (const Store exit : kEpilogueCases)
     for (const size_t stride : {1, 2})
       for (const size_t kernel : {3, 5}) {
         Case c = {shape_of(2, 5, 41, 70, 1, kernel, kernel, stride, kernel / 2)};
@@ -373,7 +374,7 @@ TEST_P(Depthwise, Multipliers) {
         Case c = {shape_of(1, 3, 1 + turn % 7, channels, multiplier, kernel, kernel, 1 + turn % 2,
                            kernel / 2)};
         c.lhs_u8 = turn % 3;
-        c.exit = kExits[turn++ % 6];
+        c.exit = kEpilogueCases[turn++ % 6];
         c.side = turn % 4 ? Side::kBack : Side::kFront;
         check(c);
         if (HasFatalFailure()) return;
@@ -407,8 +408,8 @@ TEST_P(Depthwise, Anything) {
     if (s.in_w + s.pad_left + s.pad_right < wide) s.pad_right += wide;
     c.lhs_u8 = random() & 1;
     c.rhs_u8 = random() & 1;
-    c.exit = kExits[pick(0, 5)];
-    c.runtime = (random() & 1) && c.exit != Exit::kNarrowS8 && c.exit != Exit::kNarrowU8;
+    c.exit = kEpilogueCases[pick(0, 5)];
+    c.runtime = (random() & 1) && c.exit != Store::kRequantizeS8 && c.exit != Store::kRequantizeU8;
     c.lhs_slack = pick(0, 3) ? 0 : pick(1, 70);
     c.dst_slack = pick(0, 3) ? 0 : pick(1, 70);
     c.side = pick(0, 3) ? Side::kBack : Side::kFront;
@@ -419,8 +420,8 @@ TEST_P(Depthwise, Anything) {
   }
 }
 
-TEST(DepthwiseMethod, Refuses) {
-  const octet::ConvMethod& m = octet::depthwise_method;
+TEST(DepthwiseAlgorithm, Refuses) {
+  const octet::ConvAlgorithm& m = octet::depthwise_algorithm;
   ConvShape s = shape_of(1, 5, 5, 8, 2, 3, 3, 1, 1);
   EXPECT_EQ(m.refuse(s, {0, 0}), nullptr);
   EXPECT_EQ(m.refuse(s, {-128, 127}), nullptr);

@@ -13,7 +13,7 @@ namespace {
 
 WinogradCase int8_case() {
   WinogradCase c;
-  c.method = &octet::winograd_2x2_int8_method;
+  c.implementation = &octet::winograd_2x2_int8_algorithm;
   return c;
 }
 
@@ -21,7 +21,7 @@ class WinogradInt8 : public EachKernel {
  protected:
   void SetUp() override {
     EachKernel::SetUp();
-    if (kernel().rhs_layout.domain == octet::Domain::kU8)
+    if (kernel().rhs_layout.element_type == octet::ElementType::kU8)
       GTEST_SKIP() << kernel().name << ": transformed weights are s8";
     if (kernel().rhs_layout.sparse()) GTEST_SKIP() << kernel().name << ": they are not sparse";
     if (kernel().m_max) GTEST_SKIP() << kernel().name << ": never chosen for blocks of tiles";
@@ -39,7 +39,7 @@ TEST_P(WinogradInt8, SizesAndChannels) {
       c.in_h = 1 + (in * 3 + out) % 7;
       c.in_w = 1 + (in + out) % 6;
       c.gap = in % 3;
-      c.exit = (in + out) % 2 ? Exit::kNarrow : Exit::kS32;
+      c.exit = (in + out) % 2 ? Store::kRequantization : Store::kS32;
       check(c);
       if (HasFatalFailure()) return;
     }
@@ -51,7 +51,8 @@ TEST_P(WinogradInt8, TypesExitsAndZeroPoints) {
   for (const bool lhs_u8 : {false, true})
     for (const bool rhs_u8 : {false, true})
       for (const bool runtime : {false, true})
-        for (const Exit exit : {Exit::kS32, Exit::kNarrow, Exit::kFinish, Exit::kResidual}) {
+        for (const Store exit :
+             {Store::kS32, Store::kRequantization, Store::kEpilogue, Store::kResidual}) {
           c.lhs_u8 = lhs_u8, c.rhs_u8 = rhs_u8, c.runtime_zero_point = runtime, c.exit = exit,
           c.ohwi = rhs_u8;
           c.zero_point = lhs_u8 ? 120 : -120;
@@ -87,7 +88,7 @@ TEST_P(WinogradInt8, TasksBlocksAndGroups) {
   for (const size_t tasks : {1, 3})
     for (const size_t cache : {1, 100000}) {
       c.batch = 2, c.in_h = 13, c.in_w = 10, c.in_channels = 12, c.out_channels = 70;
-      c.tasks = tasks, c.cache = cache, c.exit = Exit::kResidual;
+      c.tasks = tasks, c.cache = cache, c.exit = Store::kResidual;
       c.groups = tasks == 3 ? 2 : 1;
       check(c);
       if (HasFatalFailure()) return;
@@ -98,7 +99,7 @@ TEST_P(WinogradInt8, TasksBlocksAndGroups) {
 TEST(WinogradInt8Accuracy, NearTheExactSum) {
   WinogradCase c = int8_case();
   c.in_channels = 96, c.out_channels = 4, c.in_h = c.in_w = 12;
-  const WinogradRun run(*octet::find(octet::byte_kernels(), "scalar_u8s8_4x4x4"), c);
+  const WinogradRun run(*octet::find(octet::int8_kernels(), "scalar_u8s8_4x4x4"), c);
   double error = 0, signal = 0;
   for (size_t i = 0; i < run.outputs(); ++i) {
     const double exact = static_cast<double>(run.exact(i / c.out_channels, i % c.out_channels)),
@@ -145,9 +146,9 @@ TEST(WinogradInt8Outputs, SaturateBeforeTheyAreRounded) {
 
 TEST(WinogradInt8Accuracy, RefusesDepthsThatCouldOverflow) {
   octet::ConvShape shape = {1, 8, 8, 8193, 8, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
-  EXPECT_NE(octet::winograd_2x2_int8_method.refuse(shape, {0, 0}), nullptr);
+  EXPECT_NE(octet::winograd_2x2_int8_algorithm.refuse(shape, {0, 0}), nullptr);
   shape.in_channels = 8192;
-  EXPECT_EQ(octet::winograd_2x2_int8_method.refuse(shape, {0, 0}), nullptr);
+  EXPECT_EQ(octet::winograd_2x2_int8_algorithm.refuse(shape, {0, 0}), nullptr);
 }
 
 }  // namespace

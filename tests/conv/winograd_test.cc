@@ -6,20 +6,21 @@
 namespace octet_test {
 namespace {
 
-using octet::ConvMethod;
+using octet::ConvAlgorithm;
 using octet::ConvShape;
 
-const ConvMethod* const kMethods[] = {&octet::winograd_4x4_method, &octet::winograd_2x2_method,
-                                      &octet::winograd_2x2_s2_method};
+const ConvAlgorithm* const kImplementations[] = {&octet::winograd_4x4_algorithm,
+                                                 &octet::winograd_2x2_algorithm,
+                                                 &octet::winograd_2x2_s2_algorithm};
 
 class WinogradTest : public EachKernel {
  protected:
   // Each method, in turn.
   template <typename Change>
-  void each_method(Change change) {
-    for (const ConvMethod* method : kMethods) {
+  void each_algorithm(Change change) {
+    for (const ConvAlgorithm* implementation : kImplementations) {
       WinogradCase c;
-      c.method = method;
+      c.implementation = implementation;
       change(c);
       if (HasFatalFailure()) return;
     }
@@ -27,18 +28,18 @@ class WinogradTest : public EachKernel {
   void check(const WinogradCase& c) { WinogradRun(kernel(), c).check(); }
 };
 
-INSTANTIATE_TEST_SUITE_P(, WinogradTest, testing::ValuesIn(word_table()), kernel_name);
+INSTANTIATE_TEST_SUITE_P(, WinogradTest, testing::ValuesIn(int16_table()), kernel_name);
 
 TEST_P(WinogradTest, OneTile) {
-  each_method([&](WinogradCase c) { check(c); });
+  each_algorithm([&](WinogradCase c) { check(c); });
 }
 
 TEST_P(WinogradTest, SizesAroundTiles) {
-  each_method([&](WinogradCase c) {
+  each_algorithm([&](WinogradCase c) {
     for (c.in_h = 1; c.in_h <= 11; ++c.in_h)
       for (c.in_w = 1; c.in_w <= 11; ++c.in_w) {
         c.in_channels = 1 + (c.in_h * 7 + c.in_w) % 5;
-        c.exit = c.in_h % 2 ? Exit::kS32 : Exit::kNarrow;
+        c.exit = c.in_h % 2 ? Store::kS32 : Store::kRequantization;
         check(c);
         if (HasFatalFailure()) return;
       }
@@ -46,14 +47,14 @@ TEST_P(WinogradTest, SizesAroundTiles) {
 }
 
 TEST_P(WinogradTest, Channels) {
-  each_method([&](WinogradCase c) {
+  each_algorithm([&](WinogradCase c) {
     for (const size_t in : {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 65, 96})
       for (const size_t out : {1, 3, 4, 5, 8, 15, 16, 17, 31, 32, 33, 48, 65}) {
         c.in_channels = in;
         c.out_channels = out;
         c.in_h = 6 + in % 3;
         c.in_w = 7 + out % 3;
-        c.exit = (in + out) % 3 ? Exit::kNarrow : Exit::kS32;
+        c.exit = (in + out) % 3 ? Store::kRequantization : Store::kS32;
         c.dst_u8 = out % 2;
         c.gap = in % 4;
         check(c);
@@ -63,7 +64,7 @@ TEST_P(WinogradTest, Channels) {
 }
 
 TEST_P(WinogradTest, Pads) {
-  each_method([&](WinogradCase c) {
+  each_algorithm([&](WinogradCase c) {
     for (size_t pads = 0; pads < 256; ++pads) {
       c.top = pads & 3, c.bottom = pads >> 2 & 3, c.left = pads >> 4 & 3, c.right = pads >> 6;
       c.in_h = 5, c.in_w = 6, c.in_channels = 3, c.out_channels = 5;
@@ -77,11 +78,12 @@ TEST_P(WinogradTest, Pads) {
 }
 
 TEST_P(WinogradTest, TypesExitsAndZeroPoints) {
-  each_method([&](WinogradCase c) {
+  each_algorithm([&](WinogradCase c) {
     for (const bool lhs_u8 : {false, true})
       for (const bool rhs_u8 : {false, true})
         for (const bool runtime : {false, true})
-          for (const Exit exit : {Exit::kS32, Exit::kNarrow, Exit::kFinish, Exit::kResidual})
+          for (const Store exit :
+               {Store::kS32, Store::kRequantization, Store::kEpilogue, Store::kResidual})
             for (const int32_t zero_point : {0, 1, 120}) {
               c.batch = 3, c.in_h = 7, c.in_w = 5, c.in_channels = 19, c.out_channels = 37;
               c.lhs_u8 = lhs_u8, c.rhs_u8 = rhs_u8, c.runtime_zero_point = runtime, c.exit = exit,
@@ -95,13 +97,13 @@ TEST_P(WinogradTest, TypesExitsAndZeroPoints) {
 }
 
 TEST_P(WinogradTest, TasksAndBlocks) {
-  each_method([&](WinogradCase c) {
+  each_algorithm([&](WinogradCase c) {
     for (const size_t tasks : {1, 2, 3, 7})
       for (const size_t cache : {1, 100000, 1000000}) {
         c.batch = 3, c.in_h = 21, c.in_w = 18, c.in_channels = 12, c.out_channels = 70;
         c.tasks = tasks;
         c.cache = cache;
-        c.exit = tasks % 2 ? Exit::kNarrow : Exit::kResidual;
+        c.exit = tasks % 2 ? Store::kRequantization : Store::kResidual;
         check(c);
         if (HasFatalFailure()) return;
       }
@@ -109,7 +111,7 @@ TEST_P(WinogradTest, TasksAndBlocks) {
 }
 
 TEST_P(WinogradTest, Groups) {
-  each_method([&](WinogradCase c) {
+  each_algorithm([&](WinogradCase c) {
     for (const size_t groups : {2, 3, 5}) {
       c.groups = groups, c.in_channels = groups * 7, c.out_channels = groups * 35,
       c.tasks = groups - 1;
@@ -128,7 +130,7 @@ TEST_P(WinogradTest, EdgeOfTheCertificate) {
        {226, 227, 228, 229, 230, 231, 453, 454, 455, 456, 457, 458, 459, 460, 461, 684})
     for (const int input : {-128, 127})
       for (const int weight : {-128, -127, 127})
-        for (const Exit exit : {Exit::kS32, Exit::kResidual, Exit::kNarrow}) {
+        for (const Store exit : {Store::kS32, Store::kResidual, Store::kRequantization}) {
           c.in_channels = channels, c.input = input, c.weight = weight, c.exit = exit;
           c.zero_point = 255 * (weight > 0);
           check(c);
@@ -138,7 +140,7 @@ TEST_P(WinogradTest, EdgeOfTheCertificate) {
 
 TEST_P(WinogradTest, EdgeOfTheCertificate2x2) {
   WinogradCase c;
-  c.method = &octet::winograd_2x2_method;
+  c.implementation = &octet::winograd_2x2_algorithm;
   c.in_h = c.in_w = 2, c.out_channels = 1;
   for (const size_t channels : {3639, 3640, 3641, 3642, 3668, 3669, 3670})
     for (const int input : {-128, 127})
@@ -159,7 +161,7 @@ TEST_P(WinogradTest, TheLimitItself) {
     for (const bool small : {false, true}) {
       WinogradCase c;
       c.ohwi = false;  // channel by channel, so that half of the weights is half of the channels
-      c.method = small ? &octet::winograd_2x2_method : &octet::winograd_4x4_method;
+      c.implementation = small ? &octet::winograd_2x2_algorithm : &octet::winograd_4x4_algorithm;
       c.in_h = c.in_w = small ? 2 : 4;
       c.in_channels = halves * (small ? 3641 : 228), c.out_channels = 1;
       c.zero_every = small ? 32769 : 513;
@@ -170,7 +172,7 @@ TEST_P(WinogradTest, TheLimitItself) {
 }
 
 TEST_P(WinogradTest, LargeRandomDepths) {
-  each_method([&](WinogradCase c) {
+  each_algorithm([&](WinogradCase c) {
     for (const size_t channels : {511, 1024}) {
       c.in_h = 6, c.in_w = 5, c.in_channels = channels, c.out_channels = 33,
       c.weight = channels % 2 ? WinogradCase::kRandom : -128, c.batch = 2;
@@ -185,8 +187,8 @@ TEST(Winograd, RefusesWhatItCannotCompute) {
   const auto refused = [&](auto change) {
     ConvShape shape = good;
     change(shape);
-    return octet::winograd_4x4_method.refuse(shape, {0, 0}) != nullptr &&
-           octet::winograd_2x2_method.refuse(shape, {0, 0}) != nullptr;
+    return octet::winograd_4x4_algorithm.refuse(shape, {0, 0}) != nullptr &&
+           octet::winograd_2x2_algorithm.refuse(shape, {0, 0}) != nullptr;
   };
   EXPECT_FALSE(refused([](ConvShape&) {}));
   EXPECT_TRUE(refused([](ConvShape& s) { s.kernel_h = 1; }));
@@ -194,17 +196,17 @@ TEST(Winograd, RefusesWhatItCannotCompute) {
   EXPECT_TRUE(refused([](ConvShape& s) { s.stride_h = 2; }));
   EXPECT_TRUE(refused([](ConvShape& s) { s.dilation_w = 2; }));
   EXPECT_TRUE(refused([](ConvShape& s) { s.transposed = true; }));
-  EXPECT_NE(octet::winograd_4x4_method.refuse(good, {-128, 127}), nullptr);
-  EXPECT_NE(octet::winograd_2x2_s2_method.refuse(good, {0, 0}), nullptr);
+  EXPECT_NE(octet::winograd_4x4_algorithm.refuse(good, {-128, 127}), nullptr);
+  EXPECT_NE(octet::winograd_2x2_s2_algorithm.refuse(good, {0, 0}), nullptr);
   ConvShape strided = good;
   strided.stride_h = strided.stride_w = 2;
-  EXPECT_EQ(octet::winograd_2x2_s2_method.refuse(strided, {0, 0}), nullptr);
+  EXPECT_EQ(octet::winograd_2x2_s2_algorithm.refuse(strided, {0, 0}), nullptr);
 }
 
 TEST(Winograd, PayloadOfAHugeShapeIsRefused) {
   ConvShape shape = {1, 8, 8, SIZE_MAX / 64, 8, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
-  EXPECT_EQ(octet::winograd_4x4_method.payload_bytes(
-                octet::form_of(octet::FormId::kS16_16x2).layout, shape),
+  EXPECT_EQ(octet::winograd_4x4_algorithm.payload_bytes(
+                octet::format_of(octet::FormatId::kS16_16x2).layout, shape),
             0u);
 }
 

@@ -52,7 +52,7 @@ const KernelName* any_kernel(Draw* d, const Kernels& kernels, const RhsLayout& l
   return octet::find_kernel_name(names[d->below(names.size())]);
 }
 
-const RhsLayout& layout_of_bytes(const MicroKernel& kernel) { return kernel.rhs_layout; }
+const RhsLayout& layout_of_int8(const MicroKernel& kernel) { return kernel.rhs_layout; }
 const RhsLayout& layout_of_depthwise(const octet::DepthwiseKernel& kernel) { return kernel.layout; }
 
 Choice any_choice(Draw* d, const Choice& best, bool any_layout) {
@@ -64,13 +64,13 @@ Choice any_choice(Draw* d, const Choice& best, bool any_layout) {
     c.layout = layouts[d->below(layouts.size())];
   }
   if (any_layout || !d->one_in(4)) {
-    c.kernel = any_kernel(d, table(), c.layout, layout_of_bytes);
-    c.small_kernel = d->one_in(2) ? c.kernel : any_kernel(d, table(), c.layout, layout_of_bytes);
+    c.kernel = any_kernel(d, table(), c.layout, layout_of_int8);
+    c.small_kernel = d->one_in(2) ? c.kernel : any_kernel(d, table(), c.layout, layout_of_int8);
   }
-  c.block = any_block(d, std::lcm<size_t>(octet::byte_kernel(c.kernel)->mr,
-                                          octet::byte_kernel(c.small_kernel)->mr));
-  const MicroKernel &many = *octet::byte_kernel(c.kernel),
-                    &few = *octet::byte_kernel(c.small_kernel);
+  c.block = any_block(d, std::lcm<size_t>(octet::int8_kernel(c.kernel)->mr,
+                                          octet::int8_kernel(c.small_kernel)->mr));
+  const MicroKernel &many = *octet::int8_kernel(c.kernel),
+                    &few = *octet::int8_kernel(c.small_kernel);
   c.pass = any_pass(d, std::max<size_t>({c.layout.width, many.nr, few.nr}));
   c.tasks = any_tasks(d);
   return c;
@@ -112,10 +112,10 @@ TEST(Choice, NoByteOfAProductDependsOnIt) {
 }
 
 const KernelName* any_conv_kernel(Draw* d, const Choice& best) {
-  switch (octet::method_of(static_cast<uint8_t>(best.algorithm))->operands) {
-    case octet::KernelKind::kBytes: return any_kernel(d, table(), best.layout, layout_of_bytes);
-    case octet::KernelKind::kWords:
-      return any_kernel(d, word_table(), best.layout, layout_of_bytes);
+  switch (octet::algorithm_of(static_cast<uint8_t>(best.algorithm))->operands) {
+    case octet::KernelKind::kInt8: return any_kernel(d, table(), best.layout, layout_of_int8);
+    case octet::KernelKind::kInt16:
+      return any_kernel(d, int16_table(), best.layout, layout_of_int8);
     case octet::KernelKind::kDepthwise:
     case octet::KernelKind::kGrouped: break;
   }
@@ -123,15 +123,15 @@ const KernelName* any_conv_kernel(Draw* d, const Choice& best) {
 }
 
 size_t tile_rows(const Choice& c) {
-  if (!octet::method_of(static_cast<uint8_t>(c.algorithm))->block_of_tiles) return 1;
-  return octet::find(octet::byte_kernels(), c.kernel->name)->mr;
+  if (!octet::algorithm_of(static_cast<uint8_t>(c.algorithm))->block_of_tiles) return 1;
+  return octet::find(octet::int8_kernels(), c.kernel->name)->mr;
 }
 
 // Of output channels: whole panels of every form and, of groups or phases that some join, all.
 size_t pass_unit(const ConvProblem& problem, const Choice& c) {
   const auto& s = problem.c.shape;
-  const size_t strip = std::max<size_t>({c.layout.width, 64});
-  return s.groups > 1 || s.transposed ? std::lcm(strip, s.out_channels) : strip;
+  const size_t micro_panel = std::max<size_t>({c.layout.width, 64});
+  return s.groups > 1 || s.transposed ? std::lcm(micro_panel, s.out_channels) : micro_panel;
 }
 
 TEST(Choice, NoByteOfAConvolutionDependsOnIt) {
@@ -208,12 +208,12 @@ TEST(Choice, WhatCannotComputeAProductIsRefused) {
   expect_unusable(&gemm, c, "kernel");
   c = best, c.kernel = nullptr;
   expect_unusable(&gemm, c, "kernel");
-  c = best, c.kernel = octet::find_kernel_name(octet::word_kernels().begin()[0]->name);
+  c = best, c.kernel = octet::find_kernel_name(octet::int16_kernels().begin()[0]->name);
   expect_unusable(&gemm, c, "of bytes");
-  const MicroKernel& many = *octet::byte_kernel(best.kernel);
+  const MicroKernel& many = *octet::int8_kernel(best.kernel);
   for (const MicroKernel* kernel : table()) {
-    if (kernel == &many || kernel->m_max || kernel->is(octet::kNoLeast) || !usable(*kernel) ||
-        !(kernel->rhs_layout == best.layout) || kernel->lhs_domain != many.lhs_domain)
+    if (kernel == &many || kernel->m_max || kernel->is(octet::kNoInt8Min) || !usable(*kernel) ||
+        !(kernel->rhs_layout == best.layout) || kernel->lhs_element_type != many.lhs_element_type)
       continue;
     c = best, c.small_kernel = octet::find_kernel_name(kernel->name);
     expect_unusable(&gemm, c, "few rows");
@@ -416,8 +416,8 @@ TEST(Choose, ConvolutionsLegallyAndAlwaysAlike) {
           s.dilation_h, s.dilation_w,      s.pad_top,          s.pad_bottom,      s.pad_left,
           s.pad_right,  s.transposed != 0, s.output_padding_h, s.output_padding_w};
       for (uint8_t i = 0; i < octet::kAlgorithms; ++i) {
-        const octet::ConvMethod* const method = octet::method_of(i);
-        if (!method || method->refuse(shape, {0, 0})) continue;
+        const octet::ConvAlgorithm* const implementation = octet::algorithm_of(i);
+        if (!implementation || implementation->refuse(shape, {0, 0})) continue;
         const octet::Isa best = octet::best_of(cpu.isas);
         const octet::ConvChoiceProblem problem = {
             static_cast<octet_conv_algorithm>(i),
@@ -425,7 +425,7 @@ TEST(Choose, ConvolutionsLegallyAndAlwaysAlike) {
             is_unsigned(c.lhs),
             is_unsigned(c.rhs),
             element_bytes(c.dst),
-            {octet::conv_layout(*method, best, is_unsigned(c.rhs), false), true}};
+            {octet::conv_layout(*implementation, best, is_unsigned(c.rhs), false), true}};
         Choice choice = {}, again = kStale;
         octet::ConvKernel kernel = octet::choose_conv(cpu, problem, nullptr, &choice);
         // A tier may be without words or depthwise kernels of its own, and share nobody's layout.

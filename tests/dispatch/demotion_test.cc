@@ -139,7 +139,7 @@ void expect_refusal(octet_status status, const octet_error& error, const char* k
 void refuses_its_kernels_by_name() {
   for (const MicroKernel* kernel : table()) {
     // Weights that only it takes as they are get packed for the kernels that are left.
-    const bool raw_u8 = kernel->rhs_layout.domain == octet::Domain::kU8;
+    const bool raw_u8 = kernel->rhs_layout.element_type == octet::ElementType::kU8;
     if (!is_demoted(static_cast<octet_isa>(kernel->isa)) || raw_u8) continue;
     GemmCase c;
     c.kernel = kernel->name;
@@ -154,7 +154,7 @@ void refuses_its_kernels_by_name() {
     Conv conv(problem, how);
     expect_refusal(conv.status(), conv.error(), kernel);
   };
-  for (const MicroKernel* kernel : word_table())
+  for (const MicroKernel* kernel : int16_table())
     if (is_demoted(static_cast<octet_isa>(kernel->isa)))
       refuses(kernel->name, OCTET_CONV_WINOGRAD_4X4, convolutions()[0]);
   ConvCase grouped;

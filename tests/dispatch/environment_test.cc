@@ -79,7 +79,7 @@ Made make(octet_isa max_isa = OCTET_ISA_AUTO, const char* kernel = nullptr,
 }
 
 octet_isa tier_of(const std::string& kernel) {
-  const MicroKernel* found = octet::find(octet::byte_kernels(), kernel.c_str());
+  const MicroKernel* found = octet::find(octet::int8_kernels(), kernel.c_str());
   return found ? static_cast<octet_isa>(found->isa) : OCTET_ISA_AUTO;
 }
 

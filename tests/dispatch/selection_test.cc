@@ -16,7 +16,7 @@ namespace octet_test {
 namespace {
 
 using octet::CpuFeatures;
-using octet::Domain;
+using octet::ElementType;
 using octet::Isa;
 using octet::Selected;
 using octet::WeightFacts;
@@ -48,7 +48,7 @@ TEST(Select, AScalarMachineRunsTheScalarKernelThatIsFast) {
 // On the same weights.
 TEST(Select, WhereTheFastScalarKernelIsWrongItIsTheDefinition) {
   CpuFeatures cpu = machine({Isa::kScalar});
-  cpu.trusts_tried = false;
+  cpu.trusts_optional = false;
   const octet::Selection s = choose(cpu, true, false);
   ASSERT_EQ(s.result, Selected::kOk);
   EXPECT_STREQ(s.kernel->name, "scalar_u8s8_4x4x4");
@@ -133,16 +133,16 @@ TEST(Select, KernelsForManyRowsAndForFewWantOneSignOfTheLhs) {
     for (const MicroKernel* kernel : table())
       for (const bool lhs_u8 : {false, true})
         for (const bool rhs_u8 : {false, true})
-          for (const bool has_least : {false, true}) {
+          for (const bool has_int8_min : {false, true}) {
             const CpuFeatures cpu = {isas, {}};
-            const WeightFacts facts = {kernel->rhs_layout, has_least};
+            const WeightFacts facts = {kernel->rhs_layout, has_int8_min};
             const octet::Selection many =
                 octet::select(cpu, {100, 64, 64, lhs_u8, rhs_u8}, facts, nullptr);
             const octet::Selection few =
                 octet::select(cpu, {1, 64, 64, lhs_u8, rhs_u8}, facts, nullptr);
             if (many.result != Selected::kOk) continue;
             ASSERT_EQ(few.result, Selected::kOk) << many.kernel->name;
-            EXPECT_EQ(few.kernel->lhs_domain, many.kernel->lhs_domain)
+            EXPECT_EQ(few.kernel->lhs_element_type, many.kernel->lhs_element_type)
                 << few.kernel->name << " beside " << many.kernel->name;
             ++pairs;
           }
@@ -163,7 +163,7 @@ TEST(Select, OneBlobServesAllX86Tiers) {
 #endif
 
 TEST(Select, NobodyReadsALayoutOfAnotherMachine) {
-  const octet::RhsLayout odd = {24, 8, 4, octet::Domain::kS8};
+  const octet::RhsLayout odd = {24, 8, 4, octet::ElementType::kS8};
   EXPECT_EQ(
       octet::select(machine({Isa::kScalar}), {8, 64, 64, true, false}, {odd, true}, nullptr).result,
       Selected::kNoKernel);
@@ -197,8 +197,9 @@ TEST(Select, ForcedKernelsOfAnotherDensity) {
   for (const MicroKernel* kernel : table())
     for (const MicroKernel* other : table()) {
       if (kernel->rhs_layout.sparse() == other->rhs_layout.sparse()) continue;
-      const octet::Problem problem = {8, 64, 64, kernel->lhs_domain == octet::Domain::kU8,
-                                      other->rhs_layout.domain == octet::Domain::kU8};
+      const octet::Problem problem = {8, 64, 64,
+                                      kernel->lhs_element_type == octet::ElementType::kU8,
+                                      other->rhs_layout.element_type == octet::ElementType::kU8};
       const octet::Selection s = octet::select(everything, problem, {other->rhs_layout, false},
                                                kernel->name),
                              best = octet::select(everything, problem, {other->rhs_layout, false},
@@ -213,8 +214,8 @@ TEST(Select, ForcedKernelsThatCannotRun) {
   const CpuFeatures everything = {~0u, {}};
   EXPECT_EQ(choose(everything, true, false, "no_such_kernel_1x1x1").result, Selected::kUnknownName);
   for (const MicroKernel* kernel : table()) {
-    const bool rhs_u8 = kernel->rhs_layout.domain == octet::Domain::kU8,
-               lhs_u8 = kernel->lhs_domain == octet::Domain::kU8;
+    const bool rhs_u8 = kernel->rhs_layout.element_type == octet::ElementType::kU8,
+               lhs_u8 = kernel->lhs_element_type == octet::ElementType::kU8;
     const octet::Problem problem = {8, 64, 64, lhs_u8, rhs_u8};
     const CpuFeatures without = {~octet::mask_of(kernel->isa), {}};
     EXPECT_EQ(octet::select(without, problem, {kernel->rhs_layout, false}, kernel->name).result,
@@ -226,21 +227,21 @@ TEST(Select, ForcedKernelsThatCannotRun) {
               Selected::kForcedUnusable)
         << kernel->name;
     EXPECT_EQ(octet::select(everything, problem, {kernel->rhs_layout, true}, kernel->name).result,
-              kernel->is(octet::kNoLeast) ? Selected::kForcedUnusable : Selected::kOk)
+              kernel->is(octet::kNoInt8Min) ? Selected::kForcedUnusable : Selected::kOk)
         << kernel->name;
   }
 }
 
 TEST(Select, KernelsWithAnExceptionAreNotChosenForIt) {
   for (const MicroKernel* kernel : table()) {
-    if (!kernel->is(octet::kNoLeast) || kernel->is(octet::kTestsOnly)) continue;
+    if (!kernel->is(octet::kNoInt8Min) || kernel->is(octet::kTestsOnly)) continue;
     const CpuFeatures cpu = {octet::mask_of(Isa::kScalar) | (octet::mask_of(kernel->isa)), {}};
-    const octet::Problem problem = {8, 64, 64, kernel->lhs_domain == octet::Domain::kU8,
-                                    kernel->rhs_layout.domain == octet::Domain::kU8};
+    const octet::Problem problem = {8, 64, 64, kernel->lhs_element_type == octet::ElementType::kU8,
+                                    kernel->rhs_layout.element_type == octet::ElementType::kU8};
     const octet::Selection s = octet::select(cpu, problem, {kernel->rhs_layout, true}, nullptr);
     ASSERT_EQ(s.result, Selected::kOk)
         << "weights with -128 need another kernel beside " << kernel->name;
-    EXPECT_FALSE(s.kernel->is(octet::kNoLeast));
+    EXPECT_FALSE(s.kernel->is(octet::kNoInt8Min));
   }
 }
 
@@ -282,11 +283,11 @@ TEST(Plan, TransposedOutputsTwiceAsWideComputeTwiceAsLongAtMost) {
   octet::ConvProblem problem = {};
   problem.isa = Isa::kAvx2;
   problem.shape = {1, 4, 96, 32, 32, 1, 2, 2, 2, 2, 1, 1, 0, 0, 0, 0, true, 0, 0};
-  const octet::Candidate narrow = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
+  const octet::Candidate requantization = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
   problem.shape.in_w *= 2;
   const octet::Candidate wide = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
-  EXPECT_EQ(wide.estimate.macs, 2 * narrow.estimate.macs);
-  EXPECT_LE(wide.estimate.compute, 2 * narrow.estimate.compute);
+  EXPECT_EQ(wide.estimate.macs, 2 * requantization.estimate.macs);
+  EXPECT_LE(wide.estimate.compute, 2 * requantization.estimate.compute);
 }
 
 octet::ConvShape square_3x3(size_t size, size_t in, size_t out) {
@@ -401,15 +402,15 @@ TEST(Plan, TakesWinogradOnUnknownMachinesByAClearLeadOnly) {
 
 // Winograd's and depthwise kernels: the same rules, but for the types, which all of them take.
 template <typename Kernels, typename LayoutOf>
-void check_conv_selection(const Kernels& kernels, const octet::ConvMethod& method,
+void check_conv_selection(const Kernels& kernels, const octet::ConvAlgorithm& implementation,
                           LayoutOf layout_of) {
   const CpuFeatures everything = {~0u, {}};
   const auto choose_conv = [&](const CpuFeatures& cpu, const octet::RhsLayout& layout,
                                const char* forced) {
-    return octet::select_conv(method, cpu, true, false, {layout, true}, forced);
+    return octet::select_conv(implementation, cpu, true, false, {layout, true}, forced);
   };
   for (const auto* kernel : kernels) {
-    const octet::RhsLayout layout = layout_of(*kernel), other = {24, 8, 4, Domain::kS8};
+    const octet::RhsLayout layout = layout_of(*kernel), other = {24, 8, 4, ElementType::kS8};
     const octet::ConvKernel forced = choose_conv(everything, layout, kernel->name);
     EXPECT_EQ(forced.result, Selected::kOk) << kernel->name;
     EXPECT_STREQ(forced.name(), kernel->name);
@@ -436,39 +437,39 @@ void check_conv_selection(const Kernels& kernels, const octet::ConvMethod& metho
       });
       EXPECT_STREQ(best.name(), (*first)->name);
     }
-    EXPECT_TRUE(octet::has_kernel(method, kernel->name));
+    EXPECT_TRUE(octet::has_kernel(implementation, kernel->name));
   }
-  EXPECT_FALSE(octet::has_kernel(method, "scalar_u8s8_4x4x4"));
+  EXPECT_FALSE(octet::has_kernel(implementation, "scalar_u8s8_4x4x4"));
 }
 
 TEST(SelectConv, KernelsOfOtherKinds) {
-  check_conv_selection(octet::word_kernels(), octet::winograd_4x4_method,
+  check_conv_selection(octet::int16_kernels(), octet::winograd_4x4_algorithm,
                        [](const MicroKernel& k) { return k.rhs_layout; });
-  check_conv_selection(octet::depthwise_kernels(), octet::depthwise_method,
+  check_conv_selection(octet::depthwise_kernels(), octet::depthwise_algorithm,
                        [](const octet::DepthwiseKernel& k) { return k.layout; });
   for (const MicroKernel* kernel : table())
-    EXPECT_TRUE(octet::has_kernel(octet::direct_method, kernel->name));
-  EXPECT_FALSE(octet::has_kernel(octet::direct_method, octet::word_kernels().begin()[0]->name));
+    EXPECT_TRUE(octet::has_kernel(octet::direct_algorithm, kernel->name));
+  EXPECT_FALSE(octet::has_kernel(octet::direct_algorithm, octet::int16_kernels().begin()[0]->name));
 }
 
 TEST(Layouts, SmallestTierThatReadsThem) {
   for (const Isa isa : {Isa::kSse41, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
     for (const bool rhs_u8 : {false, true})
-      EXPECT_EQ(octet::smallest_isa(*octet::find_form_of(octet::layout_of(isa, rhs_u8))), isa)
+      EXPECT_EQ(octet::smallest_isa(*octet::find_format_of(octet::layout_of(isa, rhs_u8))), isa)
           << octet::isa_name(isa);
   const struct {
-    octet::FormId form;
+    octet::FormatId format;
     Isa isa;
-  } kSmallest[] = {{octet::FormId::kS8_16x4, Isa::kSse41},
-                   {octet::FormId::kS8_4x4, Isa::kScalar},
-                   {octet::FormId::kS8_5x2, Isa::kScalar},
-                   {octet::FormId::kS16_16x2, Isa::kSse41},
-                   {octet::FormId::kS16_8x1, Isa::kNeon},
-                   {octet::FormId::kS16_4x2, Isa::kScalar},
-                   {octet::FormId::kS8_64x4_depthwise, Isa::kScalar}};
+  } kSmallest[] = {{octet::FormatId::kS8_16x4, Isa::kSse41},
+                   {octet::FormatId::kS8_4x4, Isa::kScalar},
+                   {octet::FormatId::kS8_5x2, Isa::kScalar},
+                   {octet::FormatId::kS16_16x2, Isa::kSse41},
+                   {octet::FormatId::kS16_8x1, Isa::kNeon},
+                   {octet::FormatId::kS16_4x2, Isa::kScalar},
+                   {octet::FormatId::kS8_64x4_depthwise, Isa::kScalar}};
   for (const auto& row : kSmallest)
-    EXPECT_EQ(octet::smallest_isa(octet::form_of(row.form)), row.isa)
-        << octet::form_of(row.form).name;
+    EXPECT_EQ(octet::smallest_isa(octet::format_of(row.format)), row.isa)
+        << octet::format_of(row.format).name;
 }
 
 // I8MM reads u8 weights as they are, but approximate Winograd makes s8 of them.
@@ -477,14 +478,14 @@ TEST(Layouts, OfConvolutions) {
        {Isa::kScalar, Isa::kSse41, Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
     for (const bool rhs_u8 : {false, true}) {
       const octet::RhsLayout bytes = octet::layout_of(isa, rhs_u8);
-      EXPECT_TRUE(octet::conv_layout(octet::direct_method, isa, rhs_u8, true) == bytes);
-      EXPECT_TRUE(octet::conv_layout(octet::im2col_method, isa, rhs_u8, true) == bytes);
-      EXPECT_TRUE(octet::conv_layout(octet::winograd_2x2_int8_method, isa, rhs_u8, false) ==
+      EXPECT_TRUE(octet::conv_layout(octet::direct_algorithm, isa, rhs_u8, true) == bytes);
+      EXPECT_TRUE(octet::conv_layout(octet::im2col_algorithm, isa, rhs_u8, true) == bytes);
+      EXPECT_TRUE(octet::conv_layout(octet::winograd_2x2_int8_algorithm, isa, rhs_u8, false) ==
                   octet::layout_of(isa, false));
-      EXPECT_TRUE(octet::conv_layout(octet::depthwise_method, isa, rhs_u8, false) ==
+      EXPECT_TRUE(octet::conv_layout(octet::depthwise_algorithm, isa, rhs_u8, false) ==
                   octet::kDepthwiseLayout);
-      EXPECT_TRUE(octet::conv_layout(octet::depthwise_method, isa, rhs_u8, true) ==
-                  octet::kDepthwiseWordLayout);
+      EXPECT_TRUE(octet::conv_layout(octet::depthwise_algorithm, isa, rhs_u8, true) ==
+                  octet::kDepthwiseInt16Layout);
     }
 }
 

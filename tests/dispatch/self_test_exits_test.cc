@@ -16,11 +16,11 @@ namespace octet_test {
 namespace {
 
 using octet::DepthwiseKernel;
-using octet::Finish;
-using octet::FinishMode;
-using octet::FinishTile;
+using octet::Epilogue;
+using octet::EpilogueMode;
+using octet::EpilogueTile;
 using octet::FloatCases;
-using octet::Narrow;
+using octet::Requantization;
 
 const octet::CpuFeatures& cpu() {
   static const octet::CpuFeatures features = octet::this_machine().cpu;
@@ -34,21 +34,21 @@ const octet::TierOps& scalar_ops() { return octet::ops_of(octet::Isa::kScalar); 
 void check_float_cases(const FloatCases& c) {
   for (size_t i = 0; i < octet::kCases; ++i) {
     const float scale = c.scale[i % octet::kTileColumns];
-    const auto byte_of = [&](const Narrow& n, float residual) {
+    const auto byte_of = [&](const Requantization& n, float residual) {
       return static_cast<uint8_t>(requantize(c.acc[i], scale, residual, n.zero_point, n.lo, n.hi));
     };
-    ASSERT_EQ(c.u8[i], byte_of(octet::kNarrowU8, 0)) << i;
-    ASSERT_EQ(c.s8[i], byte_of(octet::kNarrowS8, 0)) << i;
+    ASSERT_EQ(c.u8[i], byte_of(octet::kRequantizeU8, 0)) << i;
+    ASSERT_EQ(c.s8[i], byte_of(octet::kRequantizeS8, 0)) << i;
     if (i >= octet::kTileColumns) continue;
     const float product = fl(static_cast<double>(static_cast<float>(c.acc[i])) * scale);
     ASSERT_EQ(c.rounded[i], round_half_even(product)) << i;
     const double steps = c.residual[i] - octet::kResidualZeroPoint;
-    ASSERT_EQ(c.sum[i], byte_of(octet::kNarrowU8, fl(steps * octet::kResidualScale))) << i;
+    ASSERT_EQ(c.sum[i], byte_of(octet::kRequantizeU8, fl(steps * octet::kResidualScale))) << i;
     ASSERT_EQ(c.f32[i], fl(static_cast<double>(product) + c.bias[i])) << i;
   }
 }
 
-void check_tflite_cases(const octet::TfliteCases& c, const Narrow& n) {
+void check_tflite_cases(const octet::TfliteCases& c, const Requantization& n) {
   for (size_t j = 0; j < octet::kTileColumns; ++j) {
     const int32_t scaled = multiply_by_quantized_multiplier(c.acc[j], c.multiplier[j], c.shift[j]);
     ASSERT_EQ(c.bytes[j], static_cast<uint8_t>(clamped(scaled + n.zero_point, n.lo, n.hi))) << j;
@@ -69,7 +69,7 @@ TEST(SelfTestCases, AreWhatTheContractSays) {
 }
 
 // What `create` certifies before it lets a kernel narrow: any case may meet any narrow exit.
-TEST(SelfTestCases, KeepToWhatNarrowExitsTake) {
+TEST(SelfTestCases, KeepToWhatKernelsRequantize) {
   for (size_t i = 0; i < octet::kCases; ++i) {
     const double scale = octet::kFloatCases.scale[i % octet::kTileColumns];
     EXPECT_LT(std::abs(octet::kFloatCases.acc[i] * scale), 2147483648.0) << i;
@@ -89,13 +89,13 @@ double half_even(double x) { return static_cast<double>(round_half_even(x)); }
 
 // An epilogue whose floats are computed by `sum` and rounded by `round`.
 template <FloatFn sum, RoundFn round>
-void finish_otherwise(const Finish& f, const FinishTile& t) {
-  if (f.mode == FinishMode::kTflite8) return scalar_ops().finish(f, t);
+void epilogue_otherwise(const Epilogue& f, const EpilogueTile& t) {
+  if (f.mode == EpilogueMode::kTflite8) return scalar_ops().epilogue(f, t);
   for (size_t i = 0; i < t.rows; ++i)
     for (size_t j = 0; j < t.cols; ++j) {
       const int32_t acc = t.acc[i * t.acc_stride + j];
       uint8_t* const dst = t.to.dst + i * t.to.stride;
-      if (f.mode == FinishMode::kF32) {
+      if (f.mode == EpilogueMode::kF32) {
         const float value = sum(acc, f.scale[j], f.bias_f32[j]);
         std::memcpy(dst + 4 * j, &value, sizeof value);
         continue;
@@ -119,7 +119,7 @@ double half_away(double x) { return std::round(x); }
 double half_up(double x) { return std::floor(x + 0.5); }
 
 // The product stays as wide as x87 keeps it.
-void finish_wide(const Finish& f, const FinishTile& t) {
+void epilogue_wide(const Epilogue& f, const EpilogueTile& t) {
   for (size_t i = 0; i < t.rows; ++i)
     for (size_t j = 0; j < t.cols; ++j) {
       const double value =
@@ -130,8 +130,8 @@ void finish_wide(const Finish& f, const FinishTile& t) {
 }
 
 // The other product of the residual's sum becomes a part of an FMA.
-void finish_fused_residual(const Finish& f, const FinishTile& t) {
-  if (!f.has_residual) return finish_otherwise<by_the_contract, half_even>(f, t);
+void epilogue_fused_residual(const Epilogue& f, const EpilogueTile& t) {
+  if (!f.has_residual) return epilogue_otherwise<by_the_contract, half_even>(f, t);
   for (size_t j = 0; j < t.cols; ++j) {
     const float product = by_the_contract(t.acc[j], f.scale[j], 0);
     const float value = std::fma(static_cast<float>(t.to.residual[j] - f.residual_zero_point),
@@ -152,8 +152,8 @@ int64_t once_away(int64_t product, int right) { return away(product, 31 + right)
 int64_t as_tflite(int64_t product, int right) { return away(up(product, 31), right); }
 
 template <TfliteFn scaled>
-void finish_tflite_otherwise(const Finish& f, const FinishTile& t) {
-  if (f.mode != FinishMode::kTflite8) return finish_otherwise<by_the_contract, half_even>(f, t);
+void epilogue_tflite_otherwise(const Epilogue& f, const EpilogueTile& t) {
+  if (f.mode != EpilogueMode::kTflite8) return epilogue_otherwise<by_the_contract, half_even>(f, t);
   for (size_t i = 0; i < t.rows; ++i)
     for (size_t j = 0; j < t.cols; ++j) {
       const int left = std::max(f.shift[j], 0), right = left - f.shift[j];
@@ -164,54 +164,54 @@ void finish_tflite_otherwise(const Finish& f, const FinishTile& t) {
     }
 }
 
-template <FinishMode mode, bool residual>
-void finish_off_by_one(const Finish& f, const FinishTile& t) {
-  scalar_ops().finish(f, t);
+template <EpilogueMode mode, bool residual>
+void epilogue_off_by_one(const Epilogue& f, const EpilogueTile& t) {
+  scalar_ops().epilogue(f, t);
   if (f.mode == mode && f.has_residual == residual)
-    ++t.to.dst[(t.rows - 1) * t.to.stride + (t.cols - 1) * (mode == FinishMode::kF32 ? 4 : 1)];
+    ++t.to.dst[(t.rows - 1) * t.to.stride + (t.cols - 1) * (mode == EpilogueMode::kF32 ? 4 : 1)];
 }
 
 TEST(SelfTestEpilogue, OneThatRoundsOtherwiseIsFound) {
   const struct {
     const char* what;
-    octet::FinishFn finish;
+    octet::EpilogueFn epilogue;
     bool right;
-  } kFinishes[] = {
-      {"by the contract", finish_otherwise<by_the_contract, half_even>, true},
-      {"a product and a sum are fused", finish_otherwise<fused, half_even>, false},
-      {"the residual's product and the sum are fused", finish_fused_residual, false},
-      {"accumulators do not round to floats", finish_otherwise<exact_accumulator, half_even>,
+  } kEpilogues[] = {
+      {"by the contract", epilogue_otherwise<by_the_contract, half_even>, true},
+      {"a product and a sum are fused", epilogue_otherwise<fused, half_even>, false},
+      {"the residual's product and the sum are fused", epilogue_fused_residual, false},
+      {"accumulators do not round to floats", epilogue_otherwise<exact_accumulator, half_even>,
        false},
-      {"products do not round to floats", finish_wide, false},
-      {"rounds towards zero", finish_otherwise<by_the_contract, truncated>, false},
-      {"rounds halves away from zero", finish_otherwise<by_the_contract, half_away>, false},
-      {"rounds halves up", finish_otherwise<by_the_contract, half_up>, false},
-      {"TFLite's steps by its contract", finish_tflite_otherwise<as_tflite>, true},
-      {"TFLite's division rounds halves up", finish_tflite_otherwise<halves_up>, false},
-      {"TFLite's product rounds halves away", finish_tflite_otherwise<halves_away>, false},
-      {"TFLite rounds once, halves up", finish_tflite_otherwise<once_up>, false},
-      {"TFLite rounds once, halves away", finish_tflite_otherwise<once_away>, false},
-      {"float mode", finish_off_by_one<FinishMode::kFloat8, false>, false},
-      {"float mode with a residual", finish_off_by_one<FinishMode::kFloat8, true>, false},
-      {"f32", finish_off_by_one<FinishMode::kF32, false>, false},
-      {"TFLite mode", finish_off_by_one<FinishMode::kTflite8, false>, false},
+      {"products do not round to floats", epilogue_wide, false},
+      {"rounds towards zero", epilogue_otherwise<by_the_contract, truncated>, false},
+      {"rounds halves away from zero", epilogue_otherwise<by_the_contract, half_away>, false},
+      {"rounds halves up", epilogue_otherwise<by_the_contract, half_up>, false},
+      {"TFLite's steps by its contract", epilogue_tflite_otherwise<as_tflite>, true},
+      {"TFLite's division rounds halves up", epilogue_tflite_otherwise<halves_up>, false},
+      {"TFLite's product rounds halves away", epilogue_tflite_otherwise<halves_away>, false},
+      {"TFLite rounds once, halves up", epilogue_tflite_otherwise<once_up>, false},
+      {"TFLite rounds once, halves away", epilogue_tflite_otherwise<once_away>, false},
+      {"float mode", epilogue_off_by_one<EpilogueMode::kFloat8, false>, false},
+      {"float mode with a residual", epilogue_off_by_one<EpilogueMode::kFloat8, true>, false},
+      {"f32", epilogue_off_by_one<EpilogueMode::kF32, false>, false},
+      {"TFLite mode", epilogue_off_by_one<EpilogueMode::kTflite8, false>, false},
   };
-  for (const auto& f : kFinishes) {
+  for (const auto& f : kEpilogues) {
     octet::TierOps ops = scalar_ops();
-    ops.finish = f.finish;
+    ops.epilogue = f.epilogue;
     EXPECT_EQ(octet::passes(ops), f.right) << f.what;
   }
 }
 
 const octet::TierOps* honest_ops;
-void sums_wrongly(const Finish& f, const FinishTile& t) {
-  honest_ops->finish(f, t);
-  if (f.byte_sum) ++t.to.dst[t.cols - 1];
+void sums_wrongly(const Epilogue& f, const EpilogueTile& t) {
+  honest_ops->epilogue(f, t);
+  if (f.tflite_add) ++t.to.dst[t.cols - 1];
 }
-void looks_up_wrongly(const Finish& f, const FinishTile& t) {
-  Finish without = f;
+void looks_up_wrongly(const Epilogue& f, const EpilogueTile& t) {
+  Epilogue without = f;
   without.lut = nullptr;
-  honest_ops->finish(without, t);
+  honest_ops->epilogue(without, t);
 }
 
 TEST(SelfTestExits, SumsOfBytesAndTablesThatAreWrongAreFound) {
@@ -219,9 +219,9 @@ TEST(SelfTestExits, SumsOfBytesAndTablesThatAreWrongAreFound) {
     honest_ops = &octet::ops_of(isa);
     octet::TierOps ops = *honest_ops;
     EXPECT_TRUE(octet::passes(ops));
-    if (!ops.find_byte_sum) continue;
-    for (const octet::FinishFn finish : {sums_wrongly, looks_up_wrongly}) {
-      ops.finish = finish;
+    if (!ops.find_tflite_add) continue;
+    for (const octet::EpilogueFn epilogue : {sums_wrongly, looks_up_wrongly}) {
+      ops.epilogue = epilogue;
       EXPECT_FALSE(octet::passes(ops)) << octet::isa_name(isa);
     }
   }
@@ -263,7 +263,7 @@ TEST(SelfTestRows, OnesThatRoundOtherwiseAreFound) {
 
 const MicroKernel* honest;
 size_t lying_rows;  // of the tile that is wrong
-void lies_narrowed(const octet::Tile& t) {
+void lies_requantized(const octet::Tile& t) {
   honest->multiply(t);
   if (t.scale && t.rows == lying_rows)
     ++static_cast<uint8_t*>(t.dst)[(t.rows - 1) * t.dst_stride + t.cols - 1];
@@ -272,12 +272,12 @@ void lies_narrowed(const octet::Tile& t) {
 class SelfTestExit : public EachKernel {};
 OCTET_FOR_EACH_KERNEL(SelfTestExit);
 
-TEST_P(SelfTestExit, OneThatNarrowsWronglyIsFound) {
-  if (!kernel().is(octet::kNarrows))
+TEST_P(SelfTestExit, OneThatRequantizesWronglyIsFound) {
+  if (!kernel().is(octet::kRequantizes))
     GTEST_SKIP() << kernel().name << " leaves the narrowing to the epilogue";
   honest = &kernel();
   MicroKernel liar = kernel();
-  liar.multiply = lies_narrowed;
+  liar.multiply = lies_requantized;
   for (const size_t rows : {size_t{liar.mr}, size_t{liar.tall_mr}}) {
     if (!rows) continue;
     lying_rows = rows;
@@ -285,35 +285,35 @@ TEST_P(SelfTestExit, OneThatNarrowsWronglyIsFound) {
   }
 }
 
-void lies_in_strips(const octet::Tile& t) {
-  honest->multiply_strip(t);
+void lies_in_micro_panels(const octet::Tile& t) {
+  honest->multiply_micro_panel(t);
   if (t.scale) ++static_cast<uint8_t*>(t.dst)[(t.rows - 1) * t.dst_stride + t.cols - 1];
 }
 
-TEST_P(SelfTestExit, OneThatNarrowsStripsWronglyIsFound) {
-  if (!kernel().multiply_strip) GTEST_SKIP() << kernel().name << " takes tile by tile";
+TEST_P(SelfTestExit, OneThatRequantizesMicroPanelsWronglyIsFound) {
+  if (!kernel().multiply_micro_panel) GTEST_SKIP() << kernel().name << " takes tile by tile";
   honest = &kernel();
   MicroKernel liar = kernel();
-  liar.multiply_strip = lies_in_strips;
+  liar.multiply_micro_panel = lies_in_micro_panels;
   EXPECT_TRUE(octet::passes(kernel()));
   EXPECT_FALSE(octet::passes(liar));
 }
 
 // Winograd's outputs: the ones that are narrowed, and the one that is rounded.
 const octet::WinogradOps* honest_transforms;
-size_t lying_form;
-bool lying_narrow;
-template <size_t form>
+size_t lying_format;
+bool lying_requantize;
+template <size_t format>
 void lies_output(const octet::WinogradOutput& o) {
-  honest_transforms->output[form](o);
-  if (form != lying_form || (o.scale != nullptr) != lying_narrow) return;
+  honest_transforms->output[format](o);
+  if (format != lying_format || (o.scale != nullptr) != lying_requantize) return;
   uint8_t* const last =
       static_cast<uint8_t*>(o.dst) + (o.height - 1) * o.dst_line + (o.width - 1) * o.dst_pixel;
   ++last[(o.cols - 1) * (o.scale ? 1 : 4)];
 }
 
 class SelfTestWinograd : public EachKernel {};
-INSTANTIATE_TEST_SUITE_P(, SelfTestWinograd, testing::ValuesIn(word_table()), kernel_name);
+INSTANTIATE_TEST_SUITE_P(, SelfTestWinograd, testing::ValuesIn(int16_table()), kernel_name);
 
 TEST_P(SelfTestWinograd, AnOutputThatRoundsWronglyIsFound) {
   honest_transforms = &octet::transforms_of(kernel().isa);
@@ -322,33 +322,33 @@ TEST_P(SelfTestWinograd, AnOutputThatRoundsWronglyIsFound) {
   ops.output[1] = lies_output<1>;
   ops.output[2] = lies_output<2>;
   ops.output[3] = lies_output<3>;
-  lying_form = static_cast<size_t>(octet::Winograd::k2x2Int8);
-  lying_narrow = false;
+  lying_format = static_cast<size_t>(octet::Winograd::k2x2Int8);
+  lying_requantize = false;
   EXPECT_FALSE(octet::passes(ops, false));
-  if (!kernel().is(octet::kNarrows)) return;
-  lying_narrow = true;
-  for (lying_form = 0; lying_form < octet::kWinogradForms; ++lying_form)
-    EXPECT_FALSE(octet::passes(ops, true)) << "form " << lying_form;
+  if (!kernel().is(octet::kRequantizes)) return;
+  lying_requantize = true;
+  for (lying_format = 0; lying_format < octet::kWinogradVariants; ++lying_format)
+    EXPECT_FALSE(octet::passes(ops, true)) << "form " << lying_format;
 }
 
 const DepthwiseKernel* honest_depthwise;
-octet::DepthwiseForm lying_depthwise;
+octet::DepthwiseLoop lying_depthwise;
 void lies_depthwise(const octet::DepthwiseTile& t) {
   honest_depthwise->multiply(t);
   uint8_t* const last = t.dst + (t.rows - 1) * t.dst_line + (t.columns - 1) * t.dst_pixel;
-  if (t.narrow && t.form == lying_depthwise) ++last[honest_depthwise->channels - 1];
+  if (t.requantization && t.format == lying_depthwise) ++last[honest_depthwise->channels - 1];
 }
 
-TEST(SelfTestDepthwise, OnesThatNarrowWronglyAreFound) {
+TEST(SelfTestDepthwise, OnesThatRequantizeWronglyAreFound) {
   for (const DepthwiseKernel* kernel : octet::depthwise_kernels()) {
-    if (!octet::supports(cpu(), *kernel) || !(kernel->flags & octet::kNarrows)) continue;
+    if (!octet::supports(cpu(), *kernel) || !(kernel->flags & octet::kRequantizes)) continue;
     honest_depthwise = kernel;
     DepthwiseKernel liar = *kernel;
     liar.multiply = lies_depthwise;
-    for (const octet::DepthwiseForm form :
-         {octet::DepthwiseForm::kTaps, octet::DepthwiseForm::kWalk}) {
-      if (form == octet::DepthwiseForm::kWalk && !kernel->walk_rows) continue;
-      lying_depthwise = form;
+    for (const octet::DepthwiseLoop format :
+         {octet::DepthwiseLoop::kTaps, octet::DepthwiseLoop::kWalk}) {
+      if (format == octet::DepthwiseLoop::kWalk && !kernel->walk_rows) continue;
+      lying_depthwise = format;
       EXPECT_FALSE(octet::passes(liar)) << kernel->name;
     }
   }
@@ -359,12 +359,12 @@ TEST(SelfTestDepthwise, OnesThatNarrowWronglyAreFound) {
 // Not the tier's fault: what rounds is left alone, what does not is tested.
 TEST(SelfTestRounding, NobodyIsBlamedForTheThreadsMode) {
   ASSERT_TRUE(octet::rounds_to_nearest());
-  const MicroKernel& scalar = *octet::find(octet::byte_kernels(), "scalar_u8s8_4x4x4");
+  const MicroKernel& scalar = *octet::find(octet::int8_kernels(), "scalar_u8s8_4x4x4");
   for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
     ASSERT_EQ(std::fesetround(mode), 0);
     const bool nearest = octet::rounds_to_nearest();
-    const octet::IsaMask bytes = octet::failing_isas(octet::byte_kernels(), cpu());
-    const octet::IsaMask words = octet::failing_word_isas(octet::word_kernels(), cpu());
+    const octet::IsaMask bytes = octet::failing_isas(octet::int8_kernels(), cpu());
+    const octet::IsaMask words = octet::failing_int16_isas(octet::int16_kernels(), cpu());
     const octet::IsaMask depthwise = octet::failing_isas(octet::depthwise_kernels(), cpu());
     MicroKernel liar = scalar;
     liar.multiply = [](const octet::Tile& t) { *static_cast<int32_t*>(t.dst) = 1; };

@@ -20,21 +20,22 @@ void lies(const octet::Tile& t) {
 }
 
 TEST(SelfTest, ThisMachineTellsTheTruth) {
-  EXPECT_EQ(octet::failing_isas(octet::byte_kernels(), octet::this_machine().cpu), 0u);
-  EXPECT_TRUE(octet::this_machine().cpu.trusts_tried);
-  EXPECT_EQ(octet::failing_word_isas(octet::word_kernels(), octet::this_machine().cpu), 0u);
+  EXPECT_EQ(octet::failing_isas(octet::int8_kernels(), octet::this_machine().cpu), 0u);
+  EXPECT_TRUE(octet::this_machine().cpu.trusts_optional);
+  EXPECT_EQ(octet::failing_int16_isas(octet::int16_kernels(), octet::this_machine().cpu), 0u);
   EXPECT_EQ(octet::failing_isas(octet::depthwise_kernels(), octet::this_machine().cpu), 0u);
 }
 
 class SelfTestKernel : public EachKernel {
  protected:
   octet::IsaMask failing(const KernelList& list, const octet::CpuFeatures& cpu) const {
-    return kernel().lhs_domain == octet::Domain::kS16 ? octet::failing_word_isas(list, cpu)
-                                                      : octet::failing_isas(list, cpu);
+    return kernel().lhs_element_type == octet::ElementType::kS16
+               ? octet::failing_int16_isas(list, cpu)
+               : octet::failing_isas(list, cpu);
   }
 };
 OCTET_FOR_EACH_KERNEL(SelfTestKernel);
-INSTANTIATE_TEST_SUITE_P(Words, SelfTestKernel, testing::ValuesIn(word_table()), kernel_name);
+INSTANTIATE_TEST_SUITE_P(Int16, SelfTestKernel, testing::ValuesIn(int16_table()), kernel_name);
 
 TEST_P(SelfTestKernel, FindsALyingKernel) {
   honest = &kernel();
@@ -43,14 +44,14 @@ TEST_P(SelfTestKernel, FindsALyingKernel) {
   const MicroKernel* const rows[] = {&kernel(), &liar};
   const octet::CpuFeatures& cpu = octet::this_machine().cpu;
   EXPECT_EQ(failing(KernelList{rows, 1}, cpu), 0u);
-  if (!kernel().is(octet::kTried)) {
+  if (!kernel().is(octet::kOptional)) {
     EXPECT_EQ(failing(KernelList{rows, 2}, cpu), octet::mask_of(kernel().isa));
     return;
   }
   // Its tier has another
   EXPECT_EQ(failing(KernelList{rows, 2}, cpu), 0u);
-  EXPECT_TRUE(octet::passes_tried(KernelList{rows, 1}, cpu));
-  EXPECT_FALSE(octet::passes_tried(KernelList{rows, 2}, cpu));
+  EXPECT_TRUE(octet::passes_optional(KernelList{rows, 1}, cpu));
+  EXPECT_FALSE(octet::passes_optional(KernelList{rows, 2}, cpu));
 }
 
 TEST_P(SelfTestKernel, DoesNotRunWhatTheCpuDoesNotSupport) {
@@ -60,28 +61,28 @@ TEST_P(SelfTestKernel, DoesNotRunWhatTheCpuDoesNotSupport) {
   const MicroKernel* const rows[] = {&liar};
   const octet::CpuFeatures others = {~octet::mask_of(kernel().isa), {}};
   EXPECT_EQ(failing(KernelList{rows, 1}, others), 0u);
-  EXPECT_TRUE(octet::passes_tried(KernelList{rows, 1}, others));
+  EXPECT_TRUE(octet::passes_optional(KernelList{rows, 1}, others));
 }
 
 // A depthwise kernel that is off by one in its last output, for either of its forms.
 const octet::DepthwiseKernel* honest_depthwise;
-octet::DepthwiseForm lying_form;
+octet::DepthwiseLoop lying_format;
 void lies_depthwise(const octet::DepthwiseTile& t) {
   honest_depthwise->multiply(t);
   uint8_t* const last = t.dst + (t.rows - 1) * t.dst_line + (t.columns - 1) * t.dst_pixel;
-  if (t.form == lying_form) ++reinterpret_cast<int32_t*>(last)[honest_depthwise->channels - 1];
+  if (t.format == lying_format) ++reinterpret_cast<int32_t*>(last)[honest_depthwise->channels - 1];
 }
 
 TEST(SelfTest, FindsALyingDepthwiseKernel) {
   const octet::CpuFeatures& cpu = octet::this_machine().cpu;
   for (const octet::DepthwiseKernel* kernel : octet::depthwise_kernels())
-    for (const octet::DepthwiseForm form :
-         {octet::DepthwiseForm::kTaps, octet::DepthwiseForm::kWalk}) {
+    for (const octet::DepthwiseLoop format :
+         {octet::DepthwiseLoop::kTaps, octet::DepthwiseLoop::kWalk}) {
       if (!octet::supports(cpu, *kernel) ||
-          (form == octet::DepthwiseForm::kWalk && !kernel->walk_rows))
+          (format == octet::DepthwiseLoop::kWalk && !kernel->walk_rows))
         continue;
       honest_depthwise = kernel;
-      lying_form = form;
+      lying_format = format;
       octet::DepthwiseKernel liar = *kernel;
       liar.multiply = lies_depthwise;
       const octet::DepthwiseKernel* const rows[] = {&liar};

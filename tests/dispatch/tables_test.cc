@@ -20,11 +20,11 @@ namespace octet_test {
 namespace {
 
 using octet::DepthwiseKernel;
-using octet::Form;
 using octet::Isa;
 using octet::KernelKind;
 using octet::RhsLayout;
 using octet::Tier;
+using octet::WeightFormat;
 
 std::vector<const Tier*> tiers() {
   std::vector<const Tier*> all;
@@ -44,9 +44,9 @@ TEST(Tiers, AreTold) {
     EXPECT_LT(static_cast<int>(tier->isa), 32) << "a bit of IsaMask";
     const octet::TierCosts& c = tier->costs;
     for (const double cost :
-         {c.macs, c.tile, c.word_macs, c.word_mr, c.word_nr, c.word_in, c.word_out, c.depthwise,
-          c.depthwise_line, c.depthwise_words, c.grouped_macs, c.grouped_exit, c.l2_bytes,
-          c.l3_bytes, c.memory_bytes})
+         {c.macs, c.tile, c.int16_macs, c.int16_mr, c.int16_nr, c.int16_in, c.int16_out,
+          c.depthwise, c.depthwise_line, c.depthwise_int16, c.grouped_macs, c.grouped_exit,
+          c.l2_bytes, c.l3_bytes, c.memory_bytes})
       EXPECT_GT(cost, 0);
     EXPECT_TRUE(c.mr && c.nr && c.lanes && c.depthwise_lanes);
   }
@@ -78,14 +78,14 @@ TEST(Tiers, LimitsAllowThemselvesAndLess) {
   EXPECT_EQ(octet::compiled_tiers() & ~octet::tiers_of_this_architecture(), 0u);
 }
 
-std::vector<const Form*> forms() {
-  std::vector<const Form*> all;
-  for (size_t i = 0; const Form* form = octet::nth_form(i); ++i) all.push_back(form);
+std::vector<const WeightFormat*> formats() {
+  std::vector<const WeightFormat*> all;
+  for (size_t i = 0; const WeightFormat* format = octet::nth_format(i); ++i) all.push_back(format);
   return all;
 }
 
 // Blobs that are kept somewhere say these numbers and names.
-TEST(Forms, KeepTheirIdsAndNames) {
+TEST(Formats, KeepTheirIdsAndNames) {
   const std::vector<std::pair<int, std::string>> kKnown = {{1, "s8_16x4"},
                                                            {2, "s8_8x8"},
                                                            {3, "u8_8x8"},
@@ -103,14 +103,14 @@ TEST(Forms, KeepTheirIdsAndNames) {
                                                            {15, "s8_16x4_paired"},
                                                            {16, "s8_16x32_2of4"}};
   for (const auto& [id, name] : kKnown) {
-    const Form* form = octet::find_form(static_cast<uint16_t>(id));
-    ASSERT_NE(form, nullptr) << name;
-    EXPECT_EQ(form->name, name);
+    const WeightFormat* format = octet::find_format(static_cast<uint16_t>(id));
+    ASSERT_NE(format, nullptr) << name;
+    EXPECT_EQ(format->name, name);
   }
 }
 
 // A reader of blobs may be written from DESIGN.md: its table has them all.
-TEST(Forms, AreInTheDesign) {
+TEST(Formats, AreInTheDesign) {
   std::ifstream file(OCTET_SOURCE_DIR "/DESIGN.md");
   ASSERT_TRUE(file.good()) << OCTET_SOURCE_DIR;
   std::map<int, std::string> told;
@@ -125,116 +125,117 @@ TEST(Forms, AreInTheDesign) {
     }
   }
   std::map<int, std::string> there;
-  for (size_t i = 0; const Form* form = octet::nth_form(i); ++i)
-    there[static_cast<int>(form->id)] = form->name;
+  for (size_t i = 0; const WeightFormat* format = octet::nth_format(i); ++i)
+    there[static_cast<int>(format->id)] = format->name;
   EXPECT_EQ(told, there);
 }
 
-TEST(Forms, AreTold) {
-  std::set<octet::FormId> ids;
+TEST(Formats, AreTold) {
+  std::set<octet::FormatId> ids;
   std::set<std::string> names;
-  for (const Form* form : forms()) {
-    SCOPED_TRACE(form->name);
-    EXPECT_TRUE(ids.insert(form->id).second);
-    EXPECT_TRUE(names.insert(form->name).second);
-    EXPECT_EQ(octet::find_form(static_cast<uint16_t>(form->id)), form);
-    EXPECT_EQ(octet::find_form_of(form->layout), form) << "one layout, one form";
-    EXPECT_EQ(&octet::form_of(form->id), form);
-    const RhsLayout& layout = form->layout;
+  for (const WeightFormat* format : formats()) {
+    SCOPED_TRACE(format->name);
+    EXPECT_TRUE(ids.insert(format->id).second);
+    EXPECT_TRUE(names.insert(format->name).second);
+    EXPECT_EQ(octet::find_format(static_cast<uint16_t>(format->id)), format);
+    EXPECT_EQ(octet::find_format_of(format->layout), format) << "one layout, one form";
+    EXPECT_EQ(&octet::format_of(format->id), format);
+    const RhsLayout& layout = format->layout;
     ASSERT_TRUE(layout.width && layout.step && layout.kr);
     EXPECT_EQ(layout.width % layout.step, 0);
     EXPECT_LE(layout.width, octet::kMaxTileColumns);
-    EXPECT_EQ(octet::kAlignment % (layout.kr * octet::domain_bytes(layout.domain)), 0u)
+    EXPECT_EQ(octet::kAlignment % (layout.kr * octet::element_size(layout.element_type)), 0u)
         << "a group of one column lies in one line of cache";
-    if (layout.domain == octet::Domain::kS16)
-      EXPECT_NE(form->kind, KernelKind::kBytes);
+    if (layout.element_type == octet::ElementType::kS16)
+      EXPECT_NE(format->kind, KernelKind::kInt8);
     else
-      EXPECT_NE(form->kind, KernelKind::kWords);
-    EXPECT_EQ(form->packing != nullptr, form->kind == KernelKind::kBytes);
+      EXPECT_NE(format->kind, KernelKind::kInt16);
+    EXPECT_EQ(format->packing != nullptr, format->kind == KernelKind::kInt8);
   }
-  EXPECT_EQ(octet::find_form(0), nullptr);
-  EXPECT_EQ(octet::find_form(UINT16_MAX), nullptr);
+  EXPECT_EQ(octet::find_format(0), nullptr);
+  EXPECT_EQ(octet::find_format(UINT16_MAX), nullptr);
 }
 
 TEST(Tiers, WantFormsOfTheRightKind) {
   for (const Tier* tier : tiers()) {
     SCOPED_TRACE(tier->name);
-    EXPECT_EQ(octet::form_of(tier->bytes).kind, KernelKind::kBytes);
-    EXPECT_EQ(octet::form_of(tier->bytes).layout.domain, octet::Domain::kS8);
-    EXPECT_EQ(octet::form_of(tier->bytes_u8).kind, KernelKind::kBytes);
-    EXPECT_EQ(octet::form_of(tier->sparse).kind, KernelKind::kBytes);
-    EXPECT_TRUE(octet::form_of(tier->sparse).layout.sparse());
-    EXPECT_FALSE(octet::form_of(tier->sparse).layout.tight());
-    EXPECT_EQ(octet::form_of(tier->sparse_tight).kind, KernelKind::kBytes);
-    EXPECT_TRUE(octet::form_of(tier->sparse_tight).layout.tight());
-    EXPECT_EQ(octet::form_of(tier->words).kind, KernelKind::kWords);
-    EXPECT_EQ(octet::form_of(tier->depthwise).layout, octet::kDepthwiseLayout);
-    EXPECT_EQ(octet::form_of(tier->depthwise_words).layout, octet::kDepthwiseWordLayout);
-    EXPECT_EQ(octet::form_of(tier->grouped).layout, octet::kGroupedLayout);
+    EXPECT_EQ(octet::format_of(tier->bytes).kind, KernelKind::kInt8);
+    EXPECT_EQ(octet::format_of(tier->bytes).layout.element_type, octet::ElementType::kS8);
+    EXPECT_EQ(octet::format_of(tier->int8_u8).kind, KernelKind::kInt8);
+    EXPECT_EQ(octet::format_of(tier->sparse).kind, KernelKind::kInt8);
+    EXPECT_TRUE(octet::format_of(tier->sparse).layout.sparse());
+    EXPECT_FALSE(octet::format_of(tier->sparse).layout.tight());
+    EXPECT_EQ(octet::format_of(tier->sparse_tight).kind, KernelKind::kInt8);
+    EXPECT_TRUE(octet::format_of(tier->sparse_tight).layout.tight());
+    EXPECT_EQ(octet::format_of(tier->words).kind, KernelKind::kInt16);
+    EXPECT_EQ(octet::format_of(tier->depthwise).layout, octet::kDepthwiseLayout);
+    EXPECT_EQ(octet::format_of(tier->depthwise_int16).layout, octet::kDepthwiseInt16Layout);
+    EXPECT_EQ(octet::format_of(tier->grouped).layout, octet::kGroupedLayout);
   }
 }
 
-bool wants(const Tier& tier, const Form& form) {
-  return form.id == tier.bytes || form.id == tier.bytes_u8 || form.id == tier.words ||
-         form.id == tier.depthwise || form.id == tier.depthwise_words || form.id == tier.grouped ||
-         form.id == tier.sparse || form.id == tier.paired || form.id == tier.sparse_tight;
+bool wants(const Tier& tier, const WeightFormat& format) {
+  return format.id == tier.bytes || format.id == tier.int8_u8 || format.id == tier.words ||
+         format.id == tier.depthwise || format.id == tier.depthwise_int16 ||
+         format.id == tier.grouped || format.id == tier.sparse || format.id == tier.paired ||
+         format.id == tier.sparse_tight;
 }
 
 // Every kernel reads a form of its kind. Every form is some tier's, or for tests; where one of its
 // tiers is built in, a kernel reads it.
-TEST(Forms, AreReadByKernels) {
-  std::set<const Form*> read;
+TEST(Formats, AreReadByKernels) {
+  std::set<const WeightFormat*> read;
   const auto look_at = [&](const auto& kernel, const RhsLayout& layout, KernelKind kind) {
-    const Form* const form = octet::find_form_of(layout);
-    ASSERT_NE(form, nullptr) << kernel.name;
-    EXPECT_EQ(form->kind, kind) << kernel.name;
-    EXPECT_TRUE(!form->tests_only || kernel.flags & octet::kTestsOnly) << kernel.name;
-    read.insert(form);
+    const WeightFormat* const format = octet::find_format_of(layout);
+    ASSERT_NE(format, nullptr) << kernel.name;
+    EXPECT_EQ(format->kind, kind) << kernel.name;
+    EXPECT_TRUE(!format->tests_only || kernel.flags & octet::kTestsOnly) << kernel.name;
+    read.insert(format);
   };
-  for (const MicroKernel* kernel : table())
-    look_at(*kernel, kernel->rhs_layout, KernelKind::kBytes);
-  for (const MicroKernel* kernel : word_table())
-    look_at(*kernel, kernel->rhs_layout, KernelKind::kWords);
+  for (const MicroKernel* kernel : table()) look_at(*kernel, kernel->rhs_layout, KernelKind::kInt8);
+  for (const MicroKernel* kernel : int16_table())
+    look_at(*kernel, kernel->rhs_layout, KernelKind::kInt16);
   for (const DepthwiseKernel* kernel : octet::depthwise_kernels())
     look_at(
         *kernel, kernel->layout,
         kernel->layout == octet::kGroupedLayout ? KernelKind::kGrouped : KernelKind::kDepthwise);
-  for (const Form* form : forms()) {
-    SCOPED_TRACE(form->name);
-    bool wanted = false, built_in = form->tests_only;
+  for (const WeightFormat* format : formats()) {
+    SCOPED_TRACE(format->name);
+    bool wanted = false, built_in = format->tests_only;
     for (const Tier* tier : tiers()) {
-      if (!wants(*tier, *form)) continue;
+      if (!wants(*tier, *format)) continue;
       wanted = true;
       built_in |= octet::has(octet::compiled_tiers(), *tier);
     }
-    EXPECT_NE(wanted, form->tests_only);
-    EXPECT_EQ(read.count(form), built_in ? 1u : 0u);
+    EXPECT_NE(wanted, format->tests_only);
+    EXPECT_EQ(read.count(format), built_in ? 1u : 0u);
   }
 }
 
 // What a form's packing writes, no more and no less than it says, its kernels read: each row of the
 // lhs picks a row of the weights.
-TEST(Forms, OfMatricesAreReadBackAsTheyWerePacked) {
+TEST(Formats, OfMatricesAreReadBackAsTheyWerePacked) {
   constexpr size_t kN = 37, kK = 21;
-  for (const Form* form : forms()) {
-    if (!form->packing) continue;
-    SCOPED_TRACE(form->name);
-    const bool is_u8 = form->layout.domain == octet::Domain::kU8;
+  for (const WeightFormat* format : formats()) {
+    if (!format->packing) continue;
+    SCOPED_TRACE(format->name);
+    const bool is_u8 = format->layout.element_type == octet::ElementType::kU8;
     std::vector<uint8_t> weights(kN * kK);
     for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<uint8_t>(i * 7 + i / 11);
     // A kernel may want weights without -128
     for (uint8_t& w : weights) w = !is_u8 && w == 0x80 ? 1 : w;
-    for (size_t i = 0; form->layout.sparse() && i < weights.size(); ++i)
+    for (size_t i = 0; format->layout.sparse() && i < weights.size(); ++i)
       if (i / kN % 4 == i % kN % 4 || i / kN % 4 == (i % kN + 1) % 4) weights[i] = 0;
     const octet::RhsView rhs = {weights.data(), kN, kK, kN, 1, is_u8, nullptr, 0};
     octet::Container plan;
-    ASSERT_TRUE(octet::plan_matrices(*form, is_u8 ? OCTET_U8 : OCTET_S8, kN, kK, 1, false, &plan));
+    ASSERT_TRUE(
+        octet::plan_matrices(*format, is_u8 ? OCTET_U8 : OCTET_S8, kN, kK, 1, false, &plan));
     EXPECT_EQ(plan.find(octet::SectionId::kWeights)->bytes % octet::kAlignment, 0u);
     const Guarded blob(static_cast<size_t>(plan.header.bytes), Side::kBack, OCTET_ALIGNMENT);
     octet::write_matrices(&plan, rhs, 0, blob.data());
     ASSERT_EQ(octet_blob_verify(blob.data(), blob.bytes(), nullptr), OCTET_OK);
     for (const MicroKernel* kernel : table()) {
-      if (!(kernel->rhs_layout == form->layout) || !usable(*kernel)) continue;
+      if (!(kernel->rhs_layout == format->layout) || !usable(*kernel)) continue;
       for (const octet_type lhs : {OCTET_U8, OCTET_S8}) {
         if (!serves(*kernel, {lhs, is_u8 ? OCTET_U8 : OCTET_S8})) continue;
         SCOPED_TRACE(kernel->name);
@@ -263,11 +264,13 @@ TEST(Forms, OfMatricesAreReadBackAsTheyWerePacked) {
   }
 }
 
-TEST(Forms, SizesThatLeaveSizeAreNone) {
-  for (const Form* form : forms()) {
-    if (!form->packing) continue;
-    SCOPED_TRACE(form->name);
-    const auto bytes = [&](size_t n, size_t k) { return form->packing->bytes(form->layout, n, k); };
+TEST(Formats, SizesThatLeaveSizeAreNone) {
+  for (const WeightFormat* format : formats()) {
+    if (!format->packing) continue;
+    SCOPED_TRACE(format->name);
+    const auto bytes = [&](size_t n, size_t k) {
+      return format->packing->bytes(format->layout, n, k);
+    };
     EXPECT_GT(bytes(1, 1), 0u);
     for (const size_t huge : {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 70}) {
       EXPECT_EQ(bytes(huge, 1000), 0u);
@@ -277,15 +280,17 @@ TEST(Forms, SizesThatLeaveSizeAreNone) {
     EXPECT_EQ(bytes(SIZE_MAX / 2, 64), 0u);
     octet::Container plan;
     for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 8}) {
-      EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, huge, 64, 1, true, &plan));
-      EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, 64, huge, 1, true, &plan));
-      EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, 64, 64, huge, true, &plan));
+      EXPECT_FALSE(octet::plan_matrices(*format, OCTET_S8, huge, 64, 1, true, &plan));
+      EXPECT_FALSE(octet::plan_matrices(*format, OCTET_S8, 64, huge, 1, true, &plan));
+      EXPECT_FALSE(octet::plan_matrices(*format, OCTET_S8, 64, 64, huge, true, &plan));
     }
     // Where only the arrays over columns leave it, or only the weights, or all together an object
     for (const size_t part : {4, 8, 16})
-      EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, SIZE_MAX / part + 1, 1, 1, false, &plan));
-    EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, 64, SIZE_MAX / 80, 1, false, &plan));
-    EXPECT_FALSE(octet::plan_matrices(*form, OCTET_S8, 64, 64, SIZE_MAX / 6144 + 1, false, &plan));
+      EXPECT_FALSE(
+          octet::plan_matrices(*format, OCTET_S8, SIZE_MAX / part + 1, 1, 1, false, &plan));
+    EXPECT_FALSE(octet::plan_matrices(*format, OCTET_S8, 64, SIZE_MAX / 80, 1, false, &plan));
+    EXPECT_FALSE(
+        octet::plan_matrices(*format, OCTET_S8, 64, 64, SIZE_MAX / 6144 + 1, false, &plan));
   }
 }
 
@@ -300,14 +305,14 @@ TEST(KernelNames, AreThoseOfTheTables) {
       EXPECT_EQ(kernel->isa, row->isa) << row->name;
       EXPECT_EQ((kernel->flags & octet::kTestsOnly) != 0, row->forced_only) << row->name;
     };
-    look_in(octet::byte_kernels());
-    look_in(octet::word_kernels());
+    look_in(octet::int8_kernels());
+    look_in(octet::int16_kernels());
     look_in(octet::depthwise_kernels());
     EXPECT_EQ(found, 1) << row->name;
     EXPECT_TRUE(octet::compiled_tiers() & octet::mask_of(row->isa)) << row->name;
     EXPECT_TRUE(octet::kernel_exists(row->name));
   }
-  EXPECT_EQ(count, octet::byte_kernels().count + octet::word_kernels().count +
+  EXPECT_EQ(count, octet::int8_kernels().count + octet::int16_kernels().count +
                        octet::depthwise_kernels().count);
 }
 
@@ -331,24 +336,25 @@ void check_kernel(const MicroKernel& kernel) {
     EXPECT_LT(kernel.tall_nr, kernel.nr);
     EXPECT_EQ(kernel.gather, nullptr);
   }
-  EXPECT_EQ(kernel.multiply_strip != nullptr, kernel.strip_depth.most != 0);
-  EXPECT_LE(kernel.strip_depth.least, kernel.strip_depth.most);
-  EXPECT_TRUE(!kernel.multiply_strip || !kernel.gather) << "strips are of rows where they lie";
+  EXPECT_EQ(kernel.multiply_micro_panel != nullptr, kernel.micro_panel_depth.most != 0);
+  EXPECT_LE(kernel.micro_panel_depth.least, kernel.micro_panel_depth.most);
+  EXPECT_TRUE(!kernel.multiply_micro_panel || !kernel.gather)
+      << "strips are of rows where they lie";
   EXPECT_TRUE(layout.width % kernel.nr == 0 ||
               (kernel.nr % layout.width == 0 && layout.width == layout.step));
   EXPECT_TRUE(layout.kr % kernel.lhs_kr == 0 || kernel.lhs_kr % layout.kr == 0);
   EXPECT_EQ(kernel.lhs_panel_bytes(1) % octet::kAlignment, 0u);
-  EXPECT_TRUE(kernel.is(octet::kNarrows) || !kernel.is(octet::kNarrows16));
+  EXPECT_TRUE(kernel.is(octet::kRequantizes) || !kernel.is(octet::kRequantizes16));
   EXPECT_NE(kernel.multiply, nullptr);
 }
 
 TEST(Kernels, TilesFitTheArraysThatHoldThem) {
   for (const MicroKernel* kernel : table()) {
     check_kernel(*kernel);
-    EXPECT_NE(kernel->rhs_layout.domain, octet::Domain::kS16) << kernel->name;
-    EXPECT_NE(kernel->lhs_domain, octet::Domain::kS16) << kernel->name;
+    EXPECT_NE(kernel->rhs_layout.element_type, octet::ElementType::kS16) << kernel->name;
+    EXPECT_NE(kernel->lhs_element_type, octet::ElementType::kS16) << kernel->name;
   }
-  for (const MicroKernel* kernel : word_table()) check_kernel(*kernel);
+  for (const MicroKernel* kernel : int16_table()) check_kernel(*kernel);
 }
 
 // Kernels that are chosen read the layouts that weights are packed in.
@@ -356,16 +362,16 @@ TEST(Kernels, ReadTheirTiersLayouts) {
   for (const MicroKernel* kernel : table()) {
     if (kernel->is(octet::kTestsOnly)) continue;
     const Tier& tier = octet::tier_of(kernel->isa);
-    EXPECT_TRUE(kernel->rhs_layout == octet::form_of(tier.bytes).layout ||
-                kernel->rhs_layout == octet::form_of(tier.bytes_u8).layout ||
-                kernel->rhs_layout == octet::form_of(tier.sparse).layout ||
-                kernel->rhs_layout == octet::form_of(tier.sparse_tight).layout ||
-                (tier.paired != octet::FormId::kNone &&
-                 kernel->rhs_layout == octet::form_of(tier.paired).layout))
+    EXPECT_TRUE(kernel->rhs_layout == octet::format_of(tier.bytes).layout ||
+                kernel->rhs_layout == octet::format_of(tier.int8_u8).layout ||
+                kernel->rhs_layout == octet::format_of(tier.sparse).layout ||
+                kernel->rhs_layout == octet::format_of(tier.sparse_tight).layout ||
+                (tier.paired != octet::FormatId::kNone &&
+                 kernel->rhs_layout == octet::format_of(tier.paired).layout))
         << kernel->name;
   }
-  for (const MicroKernel* kernel : word_table())
-    EXPECT_EQ(kernel->rhs_layout, octet::form_of(octet::tier_of(kernel->isa).words).layout)
+  for (const MicroKernel* kernel : int16_table())
+    EXPECT_EQ(kernel->rhs_layout, octet::format_of(octet::tier_of(kernel->isa).words).layout)
         << kernel->name;
 }
 
@@ -376,7 +382,8 @@ TEST(Kernels, SmallAndLargeSeeTheSameOperands) {
     const auto all = table();
     const bool has_large = std::any_of(all.begin(), all.end(), [&](const MicroKernel* large) {
       return !large->m_max && !large->n_max && large->isa == small->isa &&
-             large->lhs_domain == small->lhs_domain && large->rhs_layout == small->rhs_layout &&
+             large->lhs_element_type == small->lhs_element_type &&
+             large->rhs_layout == small->rhs_layout &&
              large->is(octet::kAnyLhs) == small->is(octet::kAnyLhs);
     });
     EXPECT_TRUE(has_large) << small->name;
@@ -387,7 +394,7 @@ TEST(Depthwise, BlocksFitPanelsAndArrays) {
   for (const DepthwiseKernel* kernel : octet::depthwise_kernels()) {
     SCOPED_TRACE(kernel->name);
     EXPECT_TRUE(kernel->layout == octet::kDepthwiseLayout ||
-                kernel->layout == octet::kDepthwiseWordLayout ||
+                kernel->layout == octet::kDepthwiseInt16Layout ||
                 kernel->layout == octet::kGroupedLayout);
     EXPECT_EQ(kernel->layout.width % kernel->channels, 0);
     EXPECT_LE(kernel->channels, kernel->reach);
@@ -396,7 +403,7 @@ TEST(Depthwise, BlocksFitPanelsAndArrays) {
     EXPECT_LT(kernel->tail->channels, kernel->channels);
     EXPECT_EQ(kernel->tail->isa, kernel->isa);
     EXPECT_EQ(kernel->tail->layout, kernel->layout);
-    EXPECT_EQ(kernel->tail->lhs_domain, kernel->lhs_domain);
+    EXPECT_EQ(kernel->tail->lhs_element_type, kernel->lhs_element_type);
     EXPECT_EQ(kernel->tail->tail, nullptr);
   }
 }
@@ -404,27 +411,28 @@ TEST(Depthwise, BlocksFitPanelsAndArrays) {
 TEST(Operations, AreThereForEveryTier) {
   for (const Tier* tier : tiers()) {
     const octet::TierOps& ops = octet::ops_of(tier->isa);
-    EXPECT_TRUE(ops.init && ops.finish && ops.sum_rows && ops.quantize_row && ops.measure_rows &&
+    EXPECT_TRUE(ops.init && ops.epilogue && ops.sum_rows && ops.quantize_row && ops.measure_rows &&
                 ops.quantize_floats && ops.copy_windows)
         << tier->name;
     const octet::WinogradOps& transforms = octet::transforms_of(tier->isa);
     EXPECT_LE(transforms.columns, octet::kMaxTileColumns) << tier->name;
-    for (size_t form = 0; form < octet::kWinogradForms; ++form)
-      EXPECT_TRUE(transforms.input[form] && transforms.output[form]) << tier->name;
+    for (size_t format = 0; format < octet::kWinogradVariants; ++format)
+      EXPECT_TRUE(transforms.input[format] && transforms.output[format]) << tier->name;
   }
 }
 
-TEST(Methods, AreThereForEveryAlgorithm) {
+TEST(Algorithms, AreThereForEveryAlgorithm) {
   for (int i = OCTET_CONV_DIRECT; i < octet::kAlgorithms; ++i) {
-    const octet::ConvMethod* method = octet::method_of(static_cast<uint8_t>(i));
-    ASSERT_NE(method, nullptr) << i;
-    EXPECT_STREQ(method->name, octet_conv_algorithm_name(static_cast<octet_conv_algorithm>(i)));
-    EXPECT_TRUE(method->refuse && method->payload_bytes && method->pack && method->grain &&
-                method->task_workspace && method->run)
-        << method->name;
+    const octet::ConvAlgorithm* implementation = octet::algorithm_of(static_cast<uint8_t>(i));
+    ASSERT_NE(implementation, nullptr) << i;
+    EXPECT_STREQ(implementation->name,
+                 octet_conv_algorithm_name(static_cast<octet_conv_algorithm>(i)));
+    EXPECT_TRUE(implementation->refuse && implementation->payload_bytes && implementation->pack &&
+                implementation->grain && implementation->task_workspace && implementation->run)
+        << implementation->name;
   }
-  EXPECT_EQ(octet::method_of(OCTET_CONV_AUTO), nullptr);
-  EXPECT_EQ(octet::method_of(octet::kAlgorithms), nullptr);
+  EXPECT_EQ(octet::algorithm_of(OCTET_CONV_AUTO), nullptr);
+  EXPECT_EQ(octet::algorithm_of(octet::kAlgorithms), nullptr);
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "emulated_isa/decode.h"
-#include "emulated_isa/forms.h"
 #include "emulated_isa/handler.h"
+#include "emulated_isa/instructions.h"
 #include "emulated_isa/patch.h"
 #include "support/guarded.h"
 
@@ -75,16 +75,17 @@ uint32_t lane_of(const uint8_t* vector, int lane) {
   return value;
 }
 
-void run_by_definition(const Form& form, const uint8_t* memory, State* state) {
-  const uint8_t* const rhs = form.operand == Operand::kRegister ? state->vector[form.rhs] : memory;
+void run_by_definition(const WeightFormat& format, const uint8_t* memory, State* state) {
+  const uint8_t* const rhs =
+      format.operand == Operand::kRegister ? state->vector[format.rhs] : memory;
   uint8_t result[32] = {};
-  for (int i = 0; i < form.lanes; ++i) {
+  for (int i = 0; i < format.lanes; ++i) {
     const uint32_t sum =
-        multiply_add(kOperations[form.operation], lane_of(state->vector[form.dst], i),
-                     lane_of(state->vector[form.lhs], i), lane_of(rhs, i));
+        multiply_add(kOperations[format.operation], lane_of(state->vector[format.dst], i),
+                     lane_of(state->vector[format.lhs], i), lane_of(rhs, i));
     std::memcpy(result + 4 * i, &sum, sizeof sum);
   }
-  std::memcpy(state->vector[form.dst], result, sizeof result);
+  std::memcpy(state->vector[format.dst], result, sizeof result);
 }
 
 // ---- what a form meets when it runs
@@ -105,14 +106,14 @@ class Machine {
   bool has_all_memory() const { return absolute_ == reinterpret_cast<void*>(kAbsoluteOperand); }
 
   // Registers at random, and an operand in memory wherever the form looks for it.
-  State prepare(const Form& form) {
+  State prepare(const WeightFormat& format) {
     State state;
     for (auto& vector : state.vector) fill(vector, sizeof vector);
     for (uint64_t& general : state.general) general = random_();
     state.flags = random_() & kFlags;
     state.general[kRsp] = reinterpret_cast<uint64_t>(stack_.get() + kStack / 2);
-    const size_t bytes = 4 * static_cast<size_t>(form.lanes);
-    operand_ = place_operand(form, bytes, state.general);
+    const size_t bytes = 4 * static_cast<size_t>(format.lanes);
+    operand_ = place_operand(format, bytes, state.general);
     if (operand_) fill(operand_, bytes);
     return state;
   }
@@ -123,19 +124,19 @@ class Machine {
   static constexpr size_t kStack = 1 << 17;  // a signal needs some 10 KB of it
   static constexpr size_t kPage = 4096;
 
-  uint8_t* place_operand(const Form& form, size_t bytes, uint64_t* general) {
-    if (form.operand == Operand::kRegister) return nullptr;
-    if (form.operand == Operand::kRelative) return emulated_isa_relative_operand;
-    if (form.operand == Operand::kAbsolute) return static_cast<uint8_t*>(absolute_);
-    const auto scale = static_cast<uint64_t>(form.factor);
-    const auto displacement = static_cast<uint64_t>(int64_t{form.displacement});
+  uint8_t* place_operand(const WeightFormat& format, size_t bytes, uint64_t* general) {
+    if (format.operand == Operand::kRegister) return nullptr;
+    if (format.operand == Operand::kRelative) return emulated_isa_relative_operand;
+    if (format.operand == Operand::kAbsolute) return static_cast<uint8_t*>(absolute_);
+    const auto scale = static_cast<uint64_t>(format.factor);
+    const auto displacement = static_cast<uint64_t>(int64_t{format.displacement});
     const auto end = reinterpret_cast<uint64_t>(page_.data() + page_.bytes());
     uint64_t none = 0;
-    uint64_t* const base = form.base < 0 ? &none : &general[form.base];
-    uint64_t* const index = form.index < 0 ? &none : &general[form.index];
-    if (form.base == kRsp) {
-      if (form.index >= 0) *index = 1024;
-    } else if (form.base >= 0) {
+    uint64_t* const base = format.base < 0 ? &none : &general[format.base];
+    uint64_t* const index = format.index < 0 ? &none : &general[format.index];
+    if (format.base == kRsp) {
+      if (format.index >= 0) *index = 1024;
+    } else if (format.base >= 0) {
       *base = end - bytes - displacement - *index * scale;
     } else {
       *index = (end - bytes - displacement) / scale;
@@ -163,10 +164,10 @@ class Machine {
   uint8_t* operand_ = nullptr;
 };
 
-testing::AssertionResult same(const State& got, const State& want, const Form& form) {
+testing::AssertionResult same(const State& got, const State& want, const WeightFormat& format) {
   for (int i = 0; i < 16; ++i) {
     if (std::memcmp(got.vector[i], want.vector[i], sizeof got.vector[i]))
-      return testing::AssertionFailure() << "ymm" << i << (i == form.dst ? ", the result" : "");
+      return testing::AssertionFailure() << "ymm" << i << (i == format.dst ? ", the result" : "");
     if (got.general[i] != want.general[i])
       return testing::AssertionFailure() << "general register " << i;
   }
@@ -175,18 +176,18 @@ testing::AssertionResult same(const State& got, const State& want, const Form& f
 }
 
 // Runs the form once.
-testing::AssertionResult is_right(Machine* machine, const Form& form) {
-  State got = machine->prepare(form), want = got;
-  run_by_definition(form, machine->operand(), &want);
-  emulated_isa_run(form.site, &got);
-  return same(got, want, form);
+testing::AssertionResult is_right(Machine* machine, const WeightFormat& format) {
+  State got = machine->prepare(format), want = got;
+  run_by_definition(format, machine->operand(), &want);
+  emulated_isa_run(format.site, &got);
+  return same(got, want, format);
 }
 
-std::string describe(const Form& form) {
-  std::string text = kOperations[form.operation].name;
+std::string describe(const WeightFormat& format) {
+  std::string text = kOperations[format.operation].name;
   Instruction decoded;
-  for (int i = 0; decode(form.site, &decoded) && i < decoded.length; ++i)
-    text += ' ' + testing::PrintToString(static_cast<int>(form.site[i]));
+  for (int i = 0; decode(format.site, &decoded) && i < decoded.length; ++i)
+    text += ' ' + testing::PrintToString(static_cast<int>(format.site[i]));
   return text;
 }
 
@@ -204,22 +205,23 @@ TEST_P(EmulatedIsa, EachForm) {
   Machine machine;
   ASSERT_TRUE(machine.has_all_memory());
   const bool in_hardware = cpu_has(kOperations[GetParam()].extension);
-  int forms = 0;
-  for (const Form* form = emulated_isa_forms; form != emulated_isa_forms_end; ++form) {
-    if (form->operation != GetParam()) continue;
-    SCOPED_TRACE(describe(*form));
-    ++forms;
+  int formats = 0;
+  for (const WeightFormat* format = emulated_isa_instructions;
+       format != emulated_isa_instructions_end; ++format) {
+    if (format->operation != GetParam()) continue;
+    SCOPED_TRACE(describe(*format));
+    ++formats;
     if (in_hardware) {
-      ASSERT_TRUE(is_right(&machine, *form)) << " is wrong on the CPU";
-      ASSERT_TRUE(hide(form->site));
+      ASSERT_TRUE(is_right(&machine, *format)) << " is wrong on the CPU";
+      ASSERT_TRUE(hide(format->site));
     }
     const size_t before = traps();
-    ASSERT_TRUE(is_right(&machine, *form)) << " is wrong after a trap";
+    ASSERT_TRUE(is_right(&machine, *format)) << " is wrong after a trap";
     ASSERT_EQ(traps(), before + 1);
-    for (int i = 0; i < 4; ++i) ASSERT_TRUE(is_right(&machine, *form)) << " is wrong, replaced";
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(is_right(&machine, *format)) << " is wrong, replaced";
     ASSERT_EQ(traps(), before + 1);
   }
-  EXPECT_GT(forms, 0);
+  EXPECT_GT(formats, 0);
 }
 
 // Each form for the first time, by all threads at once.

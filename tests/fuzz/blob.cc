@@ -202,15 +202,15 @@ void lie(Choices* c, const Sample& sample, uint8_t* blob, size_t bytes) {
 
 // A head whose fields agree with each other, but not with the payload.
 void forge(Choices* c, const Sample& sample, uint8_t* blob) {
-  size_t forms = 0;
-  while (octet::nth_form(forms)) ++forms;
+  size_t formats = 0;
+  while (octet::nth_format(formats)) ++formats;
   const auto resize = [&](auto* size) {
     if (c->one_in(3)) *size = 1 + c->below(c->one_in(8) ? 1000 : 40);
   };
   Container was;
   std::memcpy(&was, blob, sample.head());
-  const octet::Form* form = octet::find_form(static_cast<uint16_t>(was.header.form));
-  if (!form || c->one_in(2)) form = octet::nth_form(c->below(forms));
+  const octet::WeightFormat* format = octet::find_format(static_cast<uint16_t>(was.header.format));
+  if (!format || c->one_in(2)) format = octet::nth_format(c->below(formats));
   const bool zero_points = c->one_in(2);
   const uint8_t type = c->any<uint8_t>({1, 2});
   Container forged;
@@ -221,19 +221,19 @@ void forge(Choices* c, const Sample& sample, uint8_t* blob) {
       resize(size);
     uint8_t algorithm = was.read_geometry<octet::FilterGeometry>().algorithm;
     if (c->one_in(8)) algorithm = static_cast<uint8_t>(c->below(9));
-    const octet::ConvMethod* const method = octet::method_of(algorithm);
-    if (!method || s.in_channels % s.groups || s.out_channels % s.groups ||
-        !plan_filter(*form, *method, algorithm, type, s, zero_points, &forged))
+    const octet::ConvAlgorithm* const implementation = octet::algorithm_of(algorithm);
+    if (!implementation || s.in_channels % s.groups || s.out_channels % s.groups ||
+        !plan_filter(*format, *implementation, algorithm, type, s, zero_points, &forged))
       return;
   } else {
     const auto g = was.read_geometry<octet::MatricesGeometry>();
     size_t n = static_cast<size_t>(g.n), k = static_cast<size_t>(g.k),
            count = static_cast<size_t>(g.count);
     for (size_t* size : {&n, &k, &count}) resize(size);
-    if (!plan_matrices(*form, type, n, k, count, zero_points, &forged)) return;
+    if (!plan_matrices(*format, type, n, k, count, zero_points, &forged)) return;
   }
   forged.header.payload_checksum = was.header.payload_checksum;
-  forged.header.has_least = static_cast<uint8_t>(c->below(2));
+  forged.header.has_int8_min = static_cast<uint8_t>(c->below(2));
   std::memcpy(blob, &forged, sample.head());
 }
 

@@ -427,7 +427,7 @@ void Convolution::compute() {
                                : args.lhs_scales    ? args.lhs_scales + b
                                                     : nullptr;
     const int32_t added = type ? value_of(type, *residuals.at(b, y, x, n)) : 0;
-    const uint32_t bits = octet_test::finish(epilogue.desc(), n, scale, acc[i], added);
+    const uint32_t bits = octet_test::expected_output(epilogue.desc(), n, scale, acc[i], added);
     std::memcpy(copy + (dst.at(b, y, x, n) - dst.block.data()), &bits, element_bytes(dst.type));
   }
 }

@@ -76,12 +76,12 @@ class Network {
 
   // All homes after the ops one by one; inputs are drawn here.
   void compute() {
-    homes_.resize(tensors_.size());
+    alias_roots_.resize(tensors_.size());
     for (size_t i = 0; i < tensors_.size(); ++i) {
-      homes_[i].resize(tensors_[i].slice ? 0 : bytes_of(tensors_[i]));
-      for (uint8_t& byte : homes_[i]) byte = static_cast<uint8_t>(random_());
+      alias_roots_[i].resize(tensors_[i].slice ? 0 : bytes_of(tensors_[i]));
+      for (uint8_t& byte : alias_roots_[i]) byte = static_cast<uint8_t>(random_());
     }
-    before_ = homes_;
+    before_ = alias_roots_;
     for (const octet_network_op& op : ops_) compute(op);
   }
 
@@ -120,7 +120,7 @@ class Network {
   size_t channels() { return c_->any<size_t>({1, 2, 3, 4, 8, 16, 17}); }
   octet_type type() { return c_->any({OCTET_U8, OCTET_S8}); }
   static size_t bytes_of(const octet_network_tensor& t) { return t.batch * t.h * t.w * t.channels; }
-  size_t home(size_t i) const { return tensors_[i].slice ? tensors_[i].parent : i; }
+  size_t alias_root(size_t i) const { return tensors_[i].slice ? tensors_[i].parent : i; }
 
   size_t tensor(size_t h, size_t w, size_t channels) {
     octet_network_tensor t = {};
@@ -150,7 +150,8 @@ class Network {
     if (!c_->one_in(3)) return kNone;
     for (const size_t other : there_) {
       const octet_network_tensor& o = tensors_[other];
-      if (home(other) != home(i) && o.h == t.h && o.w == t.w && o.channels == t.channels)
+      if (alias_root(other) != alias_root(i) && o.h == t.h && o.w == t.w &&
+          o.channels == t.channels)
         return other;
     }
     return kNone;
@@ -195,8 +196,8 @@ class Network {
                               : output(t.h, t.w, t.channels);
     // A function may not read slices of the tensor that it writes
     for (size_t k = 0; k < op.input_count; ++k)
-      if (home(op.inputs[k]) == home(op.output)) op.inputs[k] = there_[0];
-    if (home(op.inputs[0]) == home(op.output)) return;
+      if (alias_root(op.inputs[k]) == alias_root(op.output)) op.inputs[k] = there_[0];
+    if (alias_root(op.inputs[0]) == alias_root(op.output)) return;
     add(op);
   }
 
@@ -204,16 +205,16 @@ class Network {
     ops_.push_back(op);
     there_.push_back(op.output);
     if (!tensors_[op.output].slice) return;
-    const size_t parent = home(op.output);
+    const size_t parent = alias_root(op.output);
     size_t written = 0;
     for (const octet_network_op& other : ops_)
-      if (home(other.output) == parent) written += tensors_[other.output].channels;
+      if (alias_root(other.output) == parent) written += tensors_[other.output].channels;
     if (written == tensors_[parent].channels) there_.push_back(parent);
   }
 
   // What convolutions and products have in common.
   template <typename Desc>
-  void finish(Desc* desc, octet_network_op* op, size_t depth) {
+  void complete(Desc* desc, octet_network_op* op, size_t depth) {
     const octet_network_tensor &in = tensors_[op->inputs[0]], &out = tensors_[op->output];
     desc->lhs_type = in.type, desc->rhs_type = OCTET_S8, desc->dst_type = out.type;
     desc->lhs_zero_point = in.type == OCTET_U8 ? 100 : -5;
@@ -272,7 +273,7 @@ class Network {
     op.output = output(h, w, s.out_channels);
     octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
     desc.shape = s;
-    finish(&desc, &op, s.kernel_h * s.kernel_w * (t.channels / s.groups));
+    complete(&desc, &op, s.kernel_h * s.kernel_w * (t.channels / s.groups));
     desc.packed = blobs_.back().data(), desc.packed_bytes = bytes;
     octet_conv2d* conv = nullptr;
     must_accept("octet_conv2d_create",
@@ -289,7 +290,7 @@ class Network {
     octet_network_op op = {};
     op.inputs[op.input_count++] = in;
     op.output = flat ? output(1, 1, n) : output(t.h, t.w, n);
-    if (home(op.output) == home(in)) return;  // refused for products
+    if (alias_root(op.output) == alias_root(in)) return;  // refused for products
     const Block data = weights(n * k);
     octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
     rhs.type = OCTET_S8, rhs.n = n, rhs.k = k, rhs.data = data.data();
@@ -302,7 +303,7 @@ class Network {
     });
     octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
     desc.m_max = t.batch * (flat ? 1 : t.h * t.w), desc.n = n, desc.k = k;
-    finish(&desc, &op, k);
+    complete(&desc, &op, k);
     desc.packed = blobs_.back().data(), desc.packed_bytes = bytes;
     octet_gemm* gemm = nullptr;
     must_accept("octet_gemm_create",
@@ -315,12 +316,12 @@ class Network {
   // ---- one by one
 
   Bytes dense(size_t i) const {
-    const octet_network_tensor &t = tensors_[i], &whole = tensors_[home(i)];
+    const octet_network_tensor &t = tensors_[i], &whole = tensors_[alias_root(i)];
     const size_t first = t.slice ? t.first_channel : 0;
     Bytes bytes;
     for (size_t p = 0; p < t.batch * t.h * t.w; ++p) {
       const auto from =
-          homes_[home(i)].begin() + static_cast<ptrdiff_t>(p * whole.channels + first);
+          alias_roots_[alias_root(i)].begin() + static_cast<ptrdiff_t>(p * whole.channels + first);
       bytes.insert(bytes.end(), from, from + static_cast<ptrdiff_t>(t.channels));
     }
     return bytes;
@@ -366,8 +367,8 @@ class Network {
         op.function->run(op.function->context, &call);
       }
     }
-    const octet_network_tensor& whole = tensors_[home(op.output)];
-    Bytes& to = homes_[home(op.output)];
+    const octet_network_tensor& whole = tensors_[alias_root(op.output)];
+    Bytes& to = alias_roots_[alias_root(op.output)];
     for (size_t p = 0; p < t.batch * t.h * t.w; ++p)
       std::memcpy(&to[p * whole.channels + (t.slice ? t.first_channel : 0)], &out[p * t.channels],
                   t.channels);
@@ -375,9 +376,9 @@ class Network {
 
   // ---- together
 
-  bool reads_its_home(const octet_network_op& op) const {
+  bool reads_its_alias_root(const octet_network_op& op) const {
     for (size_t k = 0; k < op.input_count; ++k)
-      if (home(op.inputs[k]) == home(op.output)) return true;
+      if (alias_root(op.inputs[k]) == alias_root(op.output)) return true;
     return false;
   }
   bool is_flat(const octet_network_op& op) const {
@@ -392,7 +393,7 @@ class Network {
                                  c_->any<size_t>({1, 2, 3, 0, 4, 9})};
       bool must_chain = false;
       for (size_t i = at; i < part.end_op; ++i) {
-        must_chain |= ops_[i].conv2d && reads_its_home(ops_[i]);
+        must_chain |= ops_[i].conv2d && reads_its_alias_root(ops_[i]);
         if (is_flat(ops_[i])) part.end_op = i > at ? i : i + 1;
       }
       if (is_flat(ops_[at]))
@@ -419,7 +420,7 @@ class Network {
       blocks[i] = Block(c_, before_[i]);
       memory[i] = blocks[i].data();
       after.add(blocks[i]);
-      std::memcpy(after.at(memory[i]), homes_[i].data(), homes_[i].size());
+      std::memcpy(after.at(memory[i]), alias_roots_[i].data(), alias_roots_[i].size());
     }
     octet_network_args args = OCTET_NETWORK_ARGS_INIT;
     args.tensors = memory.data(), args.workspace = workspace.data(), args.workspace_bytes = bytes;
@@ -497,7 +498,7 @@ class Network {
   std::deque<Block> blobs_;  // outlive the objects
   std::vector<Owned<octet_conv2d>> convs_;
   std::vector<Owned<octet_gemm>> gemms_;
-  std::vector<Bytes> homes_, before_;
+  std::vector<Bytes> alias_roots_, before_;
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ octet_conv_algorithm any_algorithm(Choices* c) {
 Choice any_choice(Choices* c) {
   Choice choice = {};
   choice.algorithm = any_algorithm(c);
-  choice.layout = any_row(c, octet::nth_form)->layout;
+  choice.layout = any_row(c, octet::nth_format)->layout;
   choice.kernel = any_kernel(c);
   if (c->one_in(2)) choice.small_kernel = any_kernel(c);
   choice.block = std::max<size_t>(1, static_cast<size_t>(c->odd()));
@@ -50,7 +50,7 @@ Choice other_choice(Choices* c, Choice choice) {
     choice.cache_bytes = c->any<size_t>({1, 3000, 1 << 16, 1 << 22, SIZE_MAX});
   if (c->one_in(16)) choice.cache_bytes = choice.cache_bytes ? 0 : 1;
   if (c->one_in(16)) choice.algorithm = any_algorithm(c);
-  if (c->one_in(16)) choice.layout = any_row(c, octet::nth_form)->layout;
+  if (c->one_in(16)) choice.layout = any_row(c, octet::nth_format)->layout;
   if (c->one_in(16)) choice.small_kernel = choice.small_kernel ? nullptr : choice.kernel;
   if (c->one_in(16)) choice.kernel = nullptr;
   choice.tasks = {c->below(6), c->below(6)};

@@ -263,7 +263,7 @@ void Product::compute_row(size_t b, size_t i, const std::vector<int32_t>& values
       run_must_refuse = true;
     }
     const int32_t added = type ? value_of(type, *residuals.element(b, i, n)) : 0;
-    const uint32_t bits = octet_test::finish(epilogue.desc(), n, scale, acc[n], added);
+    const uint32_t bits = octet_test::expected_output(epilogue.desc(), n, scale, acc[n], added);
     std::memcpy(out, &bits, element_bytes(desc.dst_type));
   }
 }

@@ -54,10 +54,10 @@ void expect_true(const octet_gemm_desc& desc, const octet_gemm_explanation& e, s
   EXPECT_EQ(e.panel_step, choice.layout.step);
   EXPECT_EQ(e.panel_depth, choice.layout.kr);
   EXPECT_STREQ(e.small_kernel, choice.small_kernel->name);
-  const MicroKernel& kernel = *octet::byte_kernel(choice.kernel);
+  const MicroKernel& kernel = *octet::int8_kernel(choice.kernel);
   EXPECT_EQ(e.isa, static_cast<octet_isa>(kernel.isa));
-  EXPECT_EQ(e.lhs_type == OCTET_U8, kernel.lhs_domain == octet::Domain::kU8);
-  EXPECT_EQ(e.rhs_type == OCTET_U8, choice.layout.domain == octet::Domain::kU8);
+  EXPECT_EQ(e.lhs_type == OCTET_U8, kernel.lhs_element_type == octet::ElementType::kU8);
+  EXPECT_EQ(e.rhs_type == OCTET_U8, choice.layout.element_type == octet::ElementType::kU8);
   EXPECT_NE(e.reason[0], 0);
   octet_gemm_destroy(gemm);
 }

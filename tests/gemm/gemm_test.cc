@@ -125,12 +125,12 @@ TEST(Gemm, EveryRowCountOnTheBestKernels) {
         ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
         for (size_t m = 1; m <= c.m; ++m) {
           const MicroKernel* kernel =
-              octet::find(octet::byte_kernels(), octet_gemm_kernel(gemm.get(), m));
+              octet::find(octet::int8_kernels(), octet_gemm_kernel(gemm.get(), m));
           ASSERT_NE(kernel, nullptr);
           EXPECT_TRUE(kernel->m_max == 0 || m <= kernel->m_max)
               << kernel->name << " for " << m << " rows";
           for (const MicroKernel* small : table()) {  // where the tier has one, it is taken
-            if (small->isa == kernel->isa && small->lhs_domain == kernel->lhs_domain &&
+            if (small->isa == kernel->isa && small->lhs_element_type == kernel->lhs_element_type &&
                 small->rhs_layout == kernel->rhs_layout && m <= small->m_max) {
               EXPECT_STREQ(kernel->name, small->name) << m << " rows";
             }
@@ -145,7 +145,7 @@ TEST(Gemm, EveryRowCountOnTheBestKernels) {
 }
 
 // Nobody has seen run-time weights when kernels are chosen: each may be the least of its type.
-TEST(Gemm, RuntimeWeightsOfTheLeastValue) {
+TEST(Gemm, RuntimeWeightsOfInt8Min) {
   for (const Types types : {Types{OCTET_U8, OCTET_S8}, {OCTET_S8, OCTET_S8}})
     for (const Data data : {Data::kLeastLeast, Data::kMostLeast}) {
       GemmCase c;
@@ -169,7 +169,7 @@ TEST_P(GemmKernel, LargeShapeAgreesWithAVector) {
   for (uint8_t& x : a) x = static_cast<uint8_t>(next());
   for (uint8_t& x : b) {
     x = static_cast<uint8_t>(next());
-    if (kernel().is(octet::kNoLeast) && value(x, types.rhs) == least(types.rhs)) ++x;
+    if (kernel().is(octet::kNoInt8Min) && value(x, types.rhs) == least(types.rhs)) ++x;
   }
   if (kernel().rhs_layout.sparse())
     for (size_t i = 0; i < k * n; ++i)

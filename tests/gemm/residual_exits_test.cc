@@ -13,10 +13,9 @@
 namespace octet_test {
 namespace {
 
-using octet::ByteSum;
-using octet::Finish;
-using octet::FinishMode;
-using octet::FinishTile;
+using octet::Epilogue;
+using octet::EpilogueMode;
+using octet::EpilogueTile;
 using octet::TfliteScale;
 
 // An ADD and its clamps, of which create makes what Finish has.
@@ -29,9 +28,9 @@ struct Add {
 
 int32_t least_of(bool u8) { return u8 ? 0 : -128; }
 
-Finish finish_of(const Add& a) {
-  Finish f = {};
-  f.mode = FinishMode::kTflite8;
+Epilogue epilogue_of(const Add& a) {
+  Epilogue f = {};
+  f.mode = EpilogueMode::kTflite8;
   f.dst_u8 = a.dst_u8;
   f.zero_point = a.zero_point, f.lo = a.lo, f.hi = a.hi;
   f.has_residual = true;
@@ -121,7 +120,7 @@ class Adds {
 };
 
 // Every pair of bytes: whether a form that was found is the definition.
-void expect_exact(const Add& a, const ByteSum& sum) {
+void expect_exact(const Add& a, const octet::TfliteAdd& sum) {
   const int32_t flip = a.dst_u8 ? 0 : 128, residual_flip = a.residual_u8 ? 0 : 128,
                 residual_least = least_of(a.residual_u8);
   for (int32_t x = a.product_lo; x <= a.product_hi; ++x)
@@ -136,7 +135,7 @@ class ResidualExits : public testing::TestWithParam<octet::Isa> {
 
   // All rows at once, and in tiles as kernels have them.
   template <typename Expected>
-  void check(const Finish& f, const std::vector<int32_t>& acc, size_t rows, size_t cols,
+  void check(const Epilogue& f, const std::vector<int32_t>& acc, size_t rows, size_t cols,
              const std::vector<uint8_t>& residual, const Expected& want) {
     constexpr size_t kTiles[][2] = {{256, 256}, {6, 64}, {12, 32}, {6, 16}, {5, 33}, {3, 7}};
     std::vector<int32_t> readable = acc;  // for whole vectors
@@ -145,7 +144,7 @@ class ResidualExits : public testing::TestWithParam<octet::Isa> {
       std::vector<uint8_t> out(rows * (cols + 1), 0xcd);
       for (size_t i = 0; i < rows; i += tile_rows) {
         for (size_t j = 0; j < cols; j += tile_cols) {
-          FinishTile t = {};
+          EpilogueTile t = {};
           t.acc = readable.data() + i * cols + j;
           t.acc_stride = cols;
           t.rows = std::min(tile_rows, rows - i), t.cols = std::min(tile_cols, cols - j);
@@ -153,7 +152,7 @@ class ResidualExits : public testing::TestWithParam<octet::Isa> {
           t.to = {out.data() + i * (cols + 1) + j, cols + 1, nullptr, 0};
           if (f.has_residual) t.to.residual = residual.data() + i * cols + j;
           t.to.residual_stride = cols;
-          ops().finish(f, t);
+          ops().epilogue(f, t);
         }
       }
       for (size_t i = 0; i < rows; ++i) {
@@ -177,12 +176,12 @@ class ResidualExits : public testing::TestWithParam<octet::Isa> {
       acc[i] = least_of(a.dst_u8) + static_cast<int32_t>(i / kSide) - a.product_zero_point;
       residual[i] = static_cast<uint8_t>(i);
     }
-    Finish f = finish_of(a);
+    Epilogue f = epilogue_of(a);
     f.multiplier = multiplier.data(), f.shift = shift.data();
     f.tflite = {rows.data(), kSide + 64, false};
-    ByteSum sum;
-    if (with_factors && (!ops().find_byte_sum || !ops().find_byte_sum(f, &sum))) return;
-    f.byte_sum = with_factors ? &sum : nullptr;
+    octet::TfliteAdd sum;
+    if (with_factors && (!ops().find_tflite_add || !ops().find_tflite_add(f, &sum))) return;
+    f.tflite_add = with_factors ? &sum : nullptr;
     check(f, acc, kSide, kSide, residual, [&](size_t i, size_t j) {
       const int32_t product = std::clamp(least_of(a.dst_u8) + static_cast<int32_t>(i), a.product_lo,
                                          a.product_hi),
@@ -194,14 +193,14 @@ class ResidualExits : public testing::TestWithParam<octet::Isa> {
 };
 
 TEST_P(ResidualExits, FactorsAreTheDefinition) {
-  if (!ops().find_byte_sum) GTEST_SKIP() << "this tier has none";
+  if (!ops().find_tflite_add) GTEST_SKIP() << "this tier has none";
   Adds adds;
   size_t common = 0, powers = 0, extreme = 0;
   constexpr size_t kEach = 120;
   for (size_t i = 0; i < kEach; ++i) {
     const auto found = [&](const Add& a) {
-      ByteSum sum;
-      if (!ops().find_byte_sum(finish_of(a), &sum)) return false;
+      octet::TfliteAdd sum;
+      if (!ops().find_tflite_add(epilogue_of(a), &sum)) return false;
       expect_exact(a, sum);
       return true;
     };
@@ -247,8 +246,8 @@ TEST_P(ResidualExits, AddFloats) {
                              (static_cast<double>(random() % 1200) - 600) / 2 / factor, -2e9, 2e9));
           residual[i] = static_cast<uint8_t>(random());
         }
-        Finish f = {};
-        f.mode = FinishMode::kFloat8;
+        Epilogue f = {};
+        f.mode = EpilogueMode::kFloat8;
         f.dst_u8 = u8, f.residual_u8 = !u8;
         f.scale = scales.data();
         f.zero_point = least_of(u8) + 100, f.lo = least_of(u8) + 3, f.hi = least_of(u8) + 250;
@@ -289,8 +288,8 @@ TEST_P(ResidualExits, LookUpEveryByte) {
       octet::write_tflite_column(1 << 30, 1, columns.data() + n, kColumns + 64);
     for (size_t i = 0; i < acc.size(); ++i)
       acc[i] = static_cast<int32_t>(i % 256 * (i / 256 + 1)) % 256;
-    Finish f = {};
-    f.mode = tflite ? FinishMode::kTflite8 : FinishMode::kFloat8;
+    Epilogue f = {};
+    f.mode = tflite ? EpilogueMode::kTflite8 : EpilogueMode::kFloat8;
     f.dst_u8 = true;
     f.scale = scales.data();
     f.hi = 255, f.hi_f32 = 255;

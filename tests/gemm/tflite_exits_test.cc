@@ -16,9 +16,9 @@
 namespace octet_test {
 namespace {
 
-using octet::Finish;
-using octet::FinishMode;
-using octet::FinishTile;
+using octet::Epilogue;
+using octet::EpilogueMode;
+using octet::EpilogueTile;
 using octet::TfliteColumns;
 
 constexpr int32_t kMultipliers[] = {0,       1 << 30,       (1 << 30) + 1, 1518500250,
@@ -62,13 +62,13 @@ constexpr Clamp kClamps[] = {
     {0, -128, 127, false}, {-128, -128, 127, false}, {-3, -100, 100, false}, {0, 0, 255, true},
     {255, 0, 255, true},   {128, 128, 200, true},    {7, 9, 250, true},      {5, -128, -7, false}};
 
-using Exit = std::function<void(const Finish&, const FinishTile&)>;
+using Store = std::function<void(const Epilogue&, const EpilogueTile&)>;
 
 class TfliteEdges {
  public:
   // right_rows: whether the exit knows rows that are right_only. any: takes any accumulator,
   // certified or not.
-  TfliteEdges(Exit exit, bool right_rows, bool any)
+  TfliteEdges(Store exit, bool right_rows, bool any)
       : exit_(std::move(exit)), right_rows_(right_rows), any_(any) {}
 
   void check_shifts(int32_t first, int32_t last, bool certified) {
@@ -99,8 +99,8 @@ class TfliteEdges {
       if (n < kColumns) acc[n] = hard_accumulators({multiplier[n], shift}, most, &random_);
       if (n < kColumns && !limited && left == 0) acc[n].push_back(INT32_MIN);
     }
-    Finish f = {};
-    f.mode = FinishMode::kTflite8;
+    Epilogue f = {};
+    f.mode = EpilogueMode::kTflite8;
     f.dst_u8 = clamp.u8;
     f.zero_point = clamp.zero_point, f.lo = clamp.lo, f.hi = clamp.hi;
     f.multiplier = multiplier.data();
@@ -113,7 +113,7 @@ class TfliteEdges {
   }
 
   // Columns [column, end); cases from `turn` on, again and again.
-  void check_tile(const Finish& f, const std::vector<std::vector<int32_t>>& acc, size_t turn,
+  void check_tile(const Epilogue& f, const std::vector<std::vector<int32_t>>& acc, size_t turn,
                   size_t rows, size_t column, size_t end) {
     if (column >= end) return;
     std::vector<int32_t> tile(rows * kPadded);
@@ -121,7 +121,7 @@ class TfliteEdges {
     for (size_t i = 0; i < rows; ++i)
       for (size_t n = column; n < end; ++n) tile[i * kPadded + n - column] = at(i, n);
     std::vector<uint8_t> out(rows * kPadded, 0xcd);
-    FinishTile t = {};
+    EpilogueTile t = {};
     t.acc = tile.data();
     t.acc_stride = kPadded;
     t.rows = rows;
@@ -143,7 +143,7 @@ class TfliteEdges {
     }
   }
 
-  Exit exit_;
+  Store exit_;
   const bool right_rows_, any_;
   std::mt19937 random_{7};
 };
@@ -153,17 +153,17 @@ class TfliteExits : public testing::TestWithParam<octet::Isa> {};
 TEST_P(TfliteExits, AreTheFormulas) {
   const octet::TierOps& ops = octet::ops_of(GetParam());
   for (const bool certified : {false, true})
-    TfliteEdges(ops.finish, ops.tflite_right_rows, !ops.tflite_right_rows)
+    TfliteEdges(ops.epilogue, ops.tflite_right_rows, !ops.tflite_right_rows)
         .check_shifts(-31, 29, certified);
 }
 
 OCTET_FOR_EACH_TIER(TfliteExits);
 
 // A product with nothing: accumulators are what a tile starts from.
-void leave_by(const MicroKernel& kernel, const Finish& f, const FinishTile& t) {
+void leave_by(const MicroKernel& kernel, const Epilogue& f, const EpilogueTile& t) {
   static const std::vector<uint8_t> zeros(1 << 14);
-  const octet::Narrow narrow = {f.zero_point, f.lo,           f.hi,
-                                f.dst_u8,     f.tflite.apart, f.tflite.right_only};
+  const octet::Requantization requantization = {f.zero_point, f.lo,           f.hi,
+                                                f.dst_u8,     f.tflite.apart, f.tflite.right_only};
   for (size_t i = 0; i < t.rows; i += kernel.mr)
     for (size_t j = 0; j < t.cols; j += kernel.nr) {
       octet::Tile tile = {};
@@ -176,7 +176,7 @@ void leave_by(const MicroKernel& kernel, const Finish& f, const FinishTile& t) {
       tile.dst = t.to.dst + i * t.to.stride + j;
       tile.dst_stride = t.to.stride;
       tile.scale = reinterpret_cast<const float*>(f.tflite.rows + t.column + j);
-      tile.narrow = &narrow;
+      tile.requantization = &requantization;
       kernel.multiply(tile);
     }
 }
@@ -185,11 +185,11 @@ class TfliteKernels : public EachKernel {};
 OCTET_FOR_EACH_KERNEL(TfliteKernels);
 
 TEST_P(TfliteKernels, LeaveByTheFormulas) {
-  if (!kernel().is(octet::kNarrowsTflite)) GTEST_SKIP() << "leaves by its tier's epilogue";
-  const auto exit = [&](const Finish& f, const FinishTile& t) { leave_by(kernel(), f, t); };
+  if (!kernel().is(octet::kRequantizesTflite)) GTEST_SKIP() << "leaves by its tier's epilogue";
+  const auto exit = [&](const Epilogue& f, const EpilogueTile& t) { leave_by(kernel(), f, t); };
   const bool right_rows = octet::ops_of(kernel().isa).tflite_right_rows;
   TfliteEdges(exit, right_rows, !right_rows)
-      .check_shifts(-31, kernel().is(octet::kTfliteRight) ? -1 : 29, true);
+      .check_shifts(-31, kernel().is(octet::kTfliteRightShiftOnly) ? -1 : 29, true);
 }
 
 }  // namespace

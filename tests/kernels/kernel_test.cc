@@ -10,11 +10,11 @@
 namespace octet_test {
 namespace {
 
-using octet::Domain;
+using octet::ElementType;
 using octet::RhsLayout;
 
-int32_t read(uint8_t byte, Domain domain) {
-  return domain == Domain::kU8 ? byte : static_cast<int8_t>(byte);
+int32_t read(uint8_t byte, ElementType element_type) {
+  return element_type == ElementType::kU8 ? byte : static_cast<int8_t>(byte);
 }
 
 // One tile of work. Bytes are in the kernel's domains, except that a flipped lhs arrives in the
@@ -48,7 +48,7 @@ class KernelTile {
       for (size_t j = 0; j < c.cols; ++j) {
         uint8_t byte =
             static_cast<uint8_t>(c.rhs_byte < 0 ? random() : static_cast<uint32_t>(c.rhs_byte));
-        if (kernel.is(octet::kNoLeast) && byte == 0x80) byte = 0x81;
+        if (kernel.is(octet::kNoInt8Min) && byte == 0x80) byte = 0x81;
         if (layout_.sparse() && !stored(k, j)) byte = 0;
         weights_[k * c.cols + j] = byte;
         if (layout_.sparse()) {
@@ -109,8 +109,8 @@ class KernelTile {
     for (size_t k = 0; k < c_.depth; ++k) {
       const uint8_t byte =
           static_cast<uint8_t>(lhs_.data()[i * (c_.depth + 3) + k] ^ (c_.flip ? 0x80 : 0));
-      acc += static_cast<uint32_t>(read(byte, kernel_.lhs_domain) *
-                                   read(weights_[k * c_.cols + j], layout_.domain));
+      acc += static_cast<uint32_t>(read(byte, kernel_.lhs_element_type) *
+                                   read(weights_[k * c_.cols + j], layout_.element_type));
     }
     return static_cast<int32_t>(acc);
   }
@@ -192,23 +192,25 @@ void check_in_place(const MicroKernel& kernel, TileCase c) {
           << describe(kernel, c) << " in place at [" << i << "][" << j << ']';
 }
 
-void check_narrow(const MicroKernel& kernel, const TileCase& c, const octet::Narrow& narrow) {
+void check_requantize(const MicroKernel& kernel, const TileCase& c,
+                      const octet::Requantization& requantization) {
   KernelTile work(kernel, c);
   const size_t stride = c.cols + 2, lanes = octet::round_up(c.cols, kernel.rhs_layout.step);
   const Guarded dst((c.rows - 1) * stride + c.cols, c.side);
   const Guarded scale(lanes * sizeof(float), c.side, sizeof(float));
-  const float largest = kernel.is(octet::kNarrows16) ? 1.525e-5f : 0.9999999f;
+  const float largest = kernel.is(octet::kRequantizes16) ? 1.525e-5f : 0.9999999f;
   for (size_t j = 0; j < lanes; ++j)
     scale.data<float>()[j] = j % 3 ? largest : 3e-8f * static_cast<float>(1 + j % 11);
   work.tile().dst = dst.data();
   work.tile().dst_stride = stride;
   work.tile().scale = scale.data<float>();
-  work.tile().narrow = &narrow;
+  work.tile().requantization = &requantization;
   kernel.multiply(work.tile());
   for (size_t i = 0; i < c.rows; ++i) {
     for (size_t j = 0; j < c.cols; ++j) {
-      const int32_t want = requantize(work.expected(i, j), scale.data<float>()[j], 0,
-                                      narrow.zero_point, narrow.lo, narrow.hi);
+      const int32_t want =
+          requantize(work.expected(i, j), scale.data<float>()[j], 0, requantization.zero_point,
+                     requantization.lo, requantization.hi);
       ASSERT_EQ(dst.data()[i * stride + j], static_cast<uint8_t>(want))
           << describe(kernel, c) << " narrowed at [" << i << "][" << j << ']';
     }
@@ -230,14 +232,14 @@ class Kernel : public EachKernel {
     columns.erase(
         std::remove_if(columns.begin(), columns.end(), [&](size_t n) { return n > kernel().nr; }),
         columns.end());
-    static constexpr int kBytes[][2] = {{-1, -1},     {0x00, 0x80}, {0xff, 0x80},
-                                        {0xff, 0x7f}, {0x80, 0x7f}, {0x7f, 0x80},
-                                        {0x80, 0x80}, {0x00, 0xff}, {0xff, 0xff}};
+    static constexpr int kInt8[][2] = {{-1, -1},     {0x00, 0x80}, {0xff, 0x80},
+                                       {0xff, 0x7f}, {0x80, 0x7f}, {0x7f, 0x80},
+                                       {0x80, 0x80}, {0x00, 0xff}, {0xff, 0xff}};
     bool init_per_row = false;
     for (const size_t cols : columns)
       for (size_t rows = 1; rows <= kernel().rows_of(cols); ++rows)
         for (const size_t depth : depths(kernel()))
-          for (const auto& bytes : kBytes)
+          for (const auto& bytes : kInt8)
             for (int flip = 0; flip <= (kernel().is(octet::kAnyLhs) ? 1 : 0); ++flip) {
               init_per_row = !init_per_row;
               const Side side = (rows + cols + depth) % 2 ? Side::kBack : Side::kFront;
@@ -267,52 +269,56 @@ TEST_P(Kernel, AddsToItsInitInPlace) {
   each_tile([&](const TileCase& c) { check_in_place(kernel(), c); });
 }
 
-TEST_P(Kernel, NarrowsEveryTileShape) {
-  if (!kernel().is(octet::kNarrows))
+TEST_P(Kernel, RequantizesEveryTileShape) {
+  if (!kernel().is(octet::kRequantizes))
     GTEST_SKIP() << kernel().name << " leaves the narrowing to the epilogue";
   // With and without each of: a zero point, a clamp from below, one from above; clamps that cut off
   // only the type's last value, too.
-  static constexpr octet::Narrow kNarrows[] = {
+  static constexpr octet::Requantization kRequantizes[] = {
       {0, 0, 255, true},     {0, 0, 254, true},   {0, 1, 255, true},        {3, 3, 255, true},
       {128, 3, 250, true},   {255, 0, 255, true}, {0, -128, 127, false},    {0, -127, 127, false},
       {0, -128, 126, false}, {0, 0, 127, false},  {-128, -128, 127, false}, {127, -100, 100, false},
       {-5, -128, 127, false}};
-  static_assert(std::size(kNarrows) == 13,
+  static_assert(std::size(kRequantizes) == 13,
                 "prime to the number of byte pairs, so that each meets each");
   size_t turn = 0;
   each_tile([&](const TileCase& c) {
-    check_narrow(kernel(), c, kNarrows[turn++ % std::size(kNarrows)]);
+    check_requantize(kernel(), c, kRequantizes[turn++ % std::size(kRequantizes)]);
   });
 }
 
 // Little depth may have loops of its own, which are only for tiles that leave as 8 bits.
-TEST_P(Kernel, NarrowsEveryLittleDepth) {
-  if (!kernel().is(octet::kNarrows)) GTEST_SKIP() << kernel().name;
+TEST_P(Kernel, RequantizesEveryLittleDepth) {
+  if (!kernel().is(octet::kRequantizes)) GTEST_SKIP() << kernel().name;
   for (size_t depth = 1; depth <= 70; ++depth)
     for (size_t rows = 1; rows <= kernel().mr; ++rows)
       for (const size_t less : {0, 1})
         for (const bool flip : {false, kernel().is(octet::kAnyLhs)})
-          check_narrow(kernel(),
-                       {rows, kernel().nr - less, depth, flip, -1, -1, false,
-                        depth % 2 ? Side::kBack : Side::kFront},
-                       less ? octet::Narrow{3, -100, 100, false} : octet::Narrow{3, 0, 255, true});
+          check_requantize(kernel(),
+                           {rows, kernel().nr - less, depth, flip, -1, -1, false,
+                            depth % 2 ? Side::kBack : Side::kFront},
+                           less ? octet::Requantization{3, -100, 100, false}
+                                : octet::Requantization{3, 0, 255, true});
 }
 
 // Any number of rows in one call; each depth that it is for, or around its ends.
-TEST_P(Kernel, TakesStripsOfAnyHeight) {
-  if (!kernel().multiply_strip) GTEST_SKIP() << kernel().name << " takes tile by tile";
-  MicroKernel strip = kernel();
-  strip.multiply = kernel().multiply_strip;
-  const size_t mr = strip.mr, least = strip.strip_depth.least, most = strip.strip_depth.most;
+TEST_P(Kernel, TakesMicroPanelsOfAnyHeight) {
+  if (!kernel().multiply_micro_panel) GTEST_SKIP() << kernel().name << " takes tile by tile";
+  MicroKernel micro_panel = kernel();
+  micro_panel.multiply = kernel().multiply_micro_panel;
+  const size_t mr = micro_panel.mr, least = micro_panel.micro_panel_depth.least,
+               most = micro_panel.micro_panel_depth.most;
   for (size_t depth = least; depth <= most; depth = depth == least + 66 ? most - 17 : depth + 1)
     for (const size_t rows : {size_t{1}, mr - 1, mr, mr + 1, 2 * mr, 3 * mr + 2})
-      for (const bool flip : {false, strip.is(octet::kAnyLhs)}) {
-        TileCase c = {rows, strip.nr, depth, flip,
-                      -1,   -1,       false, depth % 2 ? Side::kBack : Side::kFront};
-        if (rows > mr && depth % 7 == 0) check_s32(strip, c);
-        check_narrow(
-            strip, c,
-            rows % 2 ? octet::Narrow{-7, -100, 100, false} : octet::Narrow{-7, -128, 127, false});
+      for (const bool flip : {false, micro_panel.is(octet::kAnyLhs)}) {
+        TileCase c = {rows,  micro_panel.nr,
+                      depth, flip,
+                      -1,    -1,
+                      false, depth % 2 ? Side::kBack : Side::kFront};
+        if (rows > mr && depth % 7 == 0) check_s32(micro_panel, c);
+        check_requantize(micro_panel, c,
+                         rows % 2 ? octet::Requantization{-7, -100, 100, false}
+                                  : octet::Requantization{-7, -128, 127, false});
         if (HasFatalFailure()) return;
       }
 }
@@ -324,7 +330,7 @@ TEST(KernelTable, NamesTellTheTile) {
                              std::to_string(kernel->rhs_layout.kr);
     const std::string name = kernel->name;
     EXPECT_EQ(name.substr(name.rfind('_') + 1), tile);
-    EXPECT_EQ(octet::find(octet::byte_kernels(), kernel->name), kernel);
+    EXPECT_EQ(octet::find(octet::int8_kernels(), kernel->name), kernel);
     EXPECT_TRUE(kernel->rhs_layout.width % kernel->nr == 0 ||
                 kernel->nr % kernel->rhs_layout.width == 0)
         << name;
@@ -342,7 +348,7 @@ TEST(KernelTable, NamesTellTheTile) {
                 (!kernel->gather && kernel->tall_mr > kernel->mr && kernel->tall_mr <= 16))
         << name;
   }
-  EXPECT_EQ(octet::find(octet::byte_kernels(), "avx1024_u8s8_1x1x1"), nullptr);
+  EXPECT_EQ(octet::find(octet::int8_kernels(), "avx1024_u8s8_1x1x1"), nullptr);
 }
 
 }  // namespace

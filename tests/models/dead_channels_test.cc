@@ -57,8 +57,8 @@ struct Exits {
 };
 template <typename Plan>
 Exits exits_of(const Plan& plan) {
-  const octet::TfliteColumns& columns = plan.finish.tflite;
-  return {plan.narrow_in_kernel, columns.rows != nullptr, columns.right_only};
+  const octet::TfliteColumns& columns = plan.epilogue.tflite;
+  return {plan.requantize_in_kernel, columns.rows != nullptr, columns.right_only};
 }
 void expect_alike(const Exits& exits, const Exits& alive) {
   EXPECT_EQ(exits.in_kernel, alive.in_kernel);
@@ -102,10 +102,10 @@ void expect_exits(const ConvProblem& problem, const ConvProblem& alive, const Co
   const octet::ConvPlan& plan = dead_conv.get()->plan;
   expect_alike(exits_of(plan), exits_of(alive_conv.get()->plan));
   const bool tflite = problem.c.requant == OCTET_REQUANT_TFLITE;
-  const uint16_t needed = octet::kNarrows | (tflite ? octet::kNarrowsTflite : 0),
+  const uint16_t needed = octet::kRequantizes | (tflite ? octet::kRequantizesTflite : 0),
                  flags = plan.kernel ? plan.kernel->flags : plan.depthwise->flags;
   const bool can = (flags & needed) == needed && !problem.c.residual && !problem.c.lut;
-  EXPECT_EQ(plan.narrow_in_kernel, can) << problem.c << how;
+  EXPECT_EQ(plan.requantize_in_kernel, can) << problem.c << how;
 }
 
 void check_conv(const Layer& layer, const ConvCase& c) {

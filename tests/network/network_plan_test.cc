@@ -99,10 +99,10 @@ void expect_all_bands_measured(const NetworkCase& c, const octet_network* n) {
   const octet::NetworkPart& chain = n->parts[0];
   std::vector<size_t> memory(octet::BandWalk::words(c.ops.size())), most(c.ops.size()),
       span(c.tensors.size()), step(c.tensors.size());
-  const octet::Stripes stripes(*n, chain);
+  const octet::RowSlices row_slices(*n, chain);
   for (size_t task = 0; task < chain.tasks; ++task) {
-    const size_t begin = task * stripes.step;
-    octet::BandWalk walk(*n, chain, stripes.piece(task, begin), memory.data());
+    const size_t begin = task * row_slices.step;
+    octet::BandWalk walk(*n, chain, row_slices.piece(task, begin), memory.data());
     for (bool first = true; walk.next(); first = false)
       for (size_t i = 0; i < c.ops.size(); ++i) {
         const octet::NetworkOp& op = n->ops[i];
@@ -113,7 +113,7 @@ void expect_all_bands_measured(const NetworkCase& c, const octet_network* n) {
         span[op.output] = std::max(span[op.output], lines.end - oldest);
         if (!first && lines.end < n->tensors[op.output].h)
           step[op.output] = std::max(step[op.output], lines.count());
-        walk.finish(i);
+        walk.epilogue(i);
       }
   }
   for (size_t i = 0; i < c.ops.size(); ++i) {

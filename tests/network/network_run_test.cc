@@ -90,11 +90,11 @@ std::vector<Step> steps_of(const octet_network& n) {
   return steps;
 }
 
-bool uses(const octet_network& n, const octet::NetworkPart& part, size_t home) {
+bool uses(const octet_network& n, const octet::NetworkPart& part, size_t alias_root) {
   for (size_t i = part.first; i < part.end; ++i) {
-    if (n.tensors[n.ops[i].output].home == home) return true;
+    if (n.tensors[n.ops[i].output].alias_root == alias_root) return true;
     for (size_t k = 0; k < n.ops[i].input_count; ++k)
-      if (n.tensors[n.ops[i].inputs[k]].home == home) return true;
+      if (n.tensors[n.ops[i].inputs[k]].alias_root == alias_root) return true;
   }
   return false;
 }
@@ -106,10 +106,11 @@ struct Life {
 
 constexpr size_t kAll = SIZE_MAX;  // images
 
-Life life_of(const octet_network& n, const std::vector<Step>& steps, size_t home, size_t image) {
+Life life_of(const octet_network& n, const std::vector<Step>& steps, size_t alias_root,
+             size_t image) {
   Life life;
   for (size_t s = 0; s < steps.size(); ++s)
-    if ((image == kAll || steps[s].image == image) && uses(n, n.parts[steps[s].part], home))
+    if ((image == kAll || steps[s].image == image) && uses(n, n.parts[steps[s].part], alias_root))
       life.first = std::min(life.first, s), life.last = std::max(life.last, s);
   return life;
 }
@@ -135,7 +136,7 @@ void check_arena(const octet_network& n) {
   for (size_t i = 0; i < n.tensor_count; ++i) {
     const octet::NetworkTensor& t = n.tensors[i];
     const Life life = life_of(n, steps, i, kAll);
-    if (t.home != i || t.kept || life.first == SIZE_MAX) continue;
+    if (t.alias_root != i || t.kept || life.first == SIZE_MAX) continue;
     const std::string name = "tensor " + std::to_string(i);
     if (!t.is_ring) {
       const size_t image =
@@ -457,7 +458,7 @@ TEST(Network, ImageByImageEqualsLayers) {
 }
 
 TEST(Network, ChainsEqualLayers) {
-  size_t rings = 0, striped = 0;
+  size_t rings = 0, sliced = 0;
   for (const octet_isa isa : tiers_to_test())
     for (uint32_t seed = 100; seed < 160; ++seed) {
       NetworkCase c(seed);
@@ -479,13 +480,13 @@ TEST(Network, ChainsEqualLayers) {
         for (size_t i = 0; i < running.get()->tensor_count; ++i)
           rings += running.get()->tensors[i].is_ring;
         for (size_t p = 0; p < running.get()->part_count; ++p)
-          striped += running.get()->parts[p].tasks > 1;
+          sliced += running.get()->parts[p].tasks > 1;
         running.expect(expected);
         if (HasFailure()) return;
       }
     }
   EXPECT_GT(rings, 1000u);
-  EXPECT_GT(striped, 100u);
+  EXPECT_GT(sliced, 100u);
 }
 
 // However it is planned.

@@ -66,7 +66,7 @@ octet_status create(const void* blob, size_t bytes, size_t n, size_t k, octet_er
 TEST(Blob, SaysWhatItIs) {
   const struct {
     octet_isa packed, reads;
-    const char *form, *form_of_u8;
+    const char *format, *format_of_u8;
   } kTiers[] = {{OCTET_ISA_SCALAR, OCTET_ISA_SCALAR, "s8_4x4", "s8_4x4"},
                 {OCTET_ISA_SSE41, OCTET_ISA_SSE41, "s8_16x4", "s8_16x4"},
                 {OCTET_ISA_AVX2, OCTET_ISA_SSE41, "s8_16x4", "s8_16x4"},
@@ -81,7 +81,7 @@ TEST(Blob, SaysWhatItIs) {
       octet_blob_info info;
       ASSERT_EQ(blob.info(&info), OCTET_OK);
       EXPECT_EQ(info.isa, tier.reads);
-      EXPECT_STREQ(info.form, type == OCTET_U8 ? tier.form_of_u8 : tier.form);
+      EXPECT_STREQ(info.form, type == OCTET_U8 ? tier.format_of_u8 : tier.form);
       EXPECT_EQ(info.type, type);
       EXPECT_EQ(info.n, 7u);
       EXPECT_EQ(info.k, 9u);
@@ -117,30 +117,30 @@ TEST(FilterBlob, SaysWhatItIs) {
 
 // Whether -128 occurs decides which kernels read the weights: one of it, anywhere, in either type
 // and every algorithm.
-TEST(FilterBlob, KnowsTheLeastWeight) {
+TEST(FilterBlob, KnowsInt8Min) {
   constexpr size_t kWeights = 32 * 9 * 32;
   const struct {
     octet_conv_algorithm algorithm;
     size_t groups, stride;
-  } kForms[] = {{OCTET_CONV_DIRECT, 1, 1},         {OCTET_CONV_DIRECT, 4, 1},
-                {OCTET_CONV_IM2COL, 1, 1},         {OCTET_CONV_DEPTHWISE, 32, 1},
-                {OCTET_CONV_GROUPED, 4, 1},        {OCTET_CONV_GROUPED, 16, 1},
-                {OCTET_CONV_WINOGRAD_2X2, 1, 1},   {OCTET_CONV_WINOGRAD_4X4, 2, 1},
-                {OCTET_CONV_WINOGRAD_2X2_S2, 1, 2}};
-  for (const auto& form : kForms)
+  } kFormats[] = {{OCTET_CONV_DIRECT, 1, 1},         {OCTET_CONV_DIRECT, 4, 1},
+                  {OCTET_CONV_IM2COL, 1, 1},         {OCTET_CONV_DEPTHWISE, 32, 1},
+                  {OCTET_CONV_GROUPED, 4, 1},        {OCTET_CONV_GROUPED, 16, 1},
+                  {OCTET_CONV_WINOGRAD_2X2, 1, 1},   {OCTET_CONV_WINOGRAD_4X4, 2, 1},
+                  {OCTET_CONV_WINOGRAD_2X2_S2, 1, 2}};
+  for (const auto& format : kFormats)
     for (const octet_type type : {OCTET_S8, OCTET_U8})
       for (const octet_filter_order order : {OCTET_OHWI, OCTET_OIHW}) {
-        const size_t count = kWeights / form.groups;
+        const size_t count = kWeights / format.groups;
         const int32_t centre = type == OCTET_U8 ? 128 : 0;
         for (const size_t at : {size_t{0}, size_t{1}, count / 2 + 1, count - 1, count}) {
           std::vector<uint8_t> weights(count, static_cast<uint8_t>(centre - 127));
           if (at < count) weights[at] = static_cast<uint8_t>(centre - 128);
           octet_filter_desc d = OCTET_FILTER_DESC_INIT;
           d.shape.batch_max = 1, d.shape.in_h_max = d.shape.in_w_max = 8,
-          d.shape.in_channels = d.shape.out_channels = 32, d.shape.groups = form.groups;
+          d.shape.in_channels = d.shape.out_channels = 32, d.shape.groups = format.groups;
           d.shape.kernel_h = d.shape.kernel_w = 3,
-          d.shape.stride_h = d.shape.stride_w = form.stride;
-          d.type = type, d.order = order, d.data = weights.data(), d.algorithm = form.algorithm,
+          d.shape.stride_h = d.shape.stride_w = format.stride;
+          d.type = type, d.order = order, d.data = weights.data(), d.algorithm = format.algorithm,
           d.zero_points = &centre, d.zero_point_count = 1;
           for (const octet_isa isa : {OCTET_ISA_AVX2, OCTET_ISA_NEON}) {
             octet_error error = {};
@@ -149,8 +149,8 @@ TEST(FilterBlob, KnowsTheLeastWeight) {
             const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
             ASSERT_EQ(octet_conv2d_pack(&d, isa, blob.data(), bytes, &error), OCTET_OK)
                 << error.message;
-            EXPECT_EQ(head_of(blob.data()).header.has_least != 0, at < count)
-                << octet_conv_algorithm_name(form.algorithm) << ", " << form.groups
+            EXPECT_EQ(head_of(blob.data()).header.has_int8_min != 0, at < count)
+                << octet_conv_algorithm_name(format.algorithm) << ", " << format.groups
                 << " groups, weight " << at << " of " << count;
           }
         }
@@ -202,7 +202,7 @@ TEST(Blob, EveryDamagedHeaderByteIsRefused) {
 }
 
 // A head with a right checksum may still lie: each byte and each field on its own is changed and
-// signed again. What is left, for anybody to say, is the payload's checksum and has_least.
+// signed again. What is left, for anybody to say, is the payload's checksum and has_int8_min.
 TEST(Blob, ContradictingFieldsAreRefusedUnderARightChecksum) {
   const Blob blob(5, 6, OCTET_ISA_AUTO, 2, true);
   const octet::Container good = head_of(blob.memory.data());
@@ -220,11 +220,11 @@ TEST(Blob, ContradictingFieldsAreRefusedUnderARightChecksum) {
     for (int bit = 0; bit < 8; ++bit) {
       octet::Container c = good;
       reinterpret_cast<uint8_t*>(&c)[i] ^= static_cast<uint8_t>(1 << bit);
-      if (i == offsetof(octet::ContainerHeader, has_least) && bit == 0) continue;
+      if (i == offsetof(octet::ContainerHeader, has_int8_min) && bit == 0) continue;
       // Reasons for being dense
       if (i == offsetof(octet::ContainerHeader, sparsity) && (bit == 1 || bit == 2)) continue;
-      if (i < octet::kMostGeometry && c.header.form != good.header.form &&
-          octet::find_form(static_cast<uint16_t>(c.header.form)))
+      if (i < octet::kMostGeometry && c.header.format != good.header.format &&
+          octet::find_format(static_cast<uint16_t>(c.header.format)))
         continue;  // of other forms below
       EXPECT_TRUE(refused(c)) << "byte " << i << ", bit " << bit;
     }
@@ -249,15 +249,15 @@ TEST(Blob, OfAnotherFormIsRefusedWhereItsSizesDiffer) {
   const Blob blob(5, 6, OCTET_ISA_AVX2, 2, true);
   const octet::Container good = head_of(blob.memory.data());
   size_t refused = 0;
-  for (size_t i = 0; const octet::Form* form = octet::nth_form(i); ++i) {
+  for (size_t i = 0; const octet::WeightFormat* format = octet::nth_format(i); ++i) {
     octet::Container c = good;
-    c.header.form = form->id;
+    c.header.format = format->id;
     sign(c, c.header.head_bytes, blob.memory.data());
     // In AVX2's form 5 x 6 are 128 bytes. Sums of up to 16 lanes take 64.
     const bool as_large =
-        form->packing && octet::round_up(form->layout.bytes(5, 6), octet::kAlignment) == 128;
+        format->packing && octet::round_up(format->layout.bytes(5, 6), octet::kAlignment) == 128;
     octet_blob_info info;
-    EXPECT_EQ(blob.info(&info), as_large ? OCTET_OK : OCTET_BAD_BLOB) << form->name;
+    EXPECT_EQ(blob.info(&info), as_large ? OCTET_OK : OCTET_BAD_BLOB) << format->name;
     refused += !as_large;
   }
   EXPECT_GE(refused, 6u);

@@ -12,7 +12,7 @@
 namespace octet_test {
 namespace {
 
-using octet::Domain;
+using octet::ElementType;
 using octet::RhsLayout;
 
 struct Weights {
@@ -54,7 +54,7 @@ Packed pack(const Weights& w, octet_isa isa, const std::vector<int32_t>& zero_po
   p.blob = Guarded(bytes, side, OCTET_ALIGNMENT);
   EXPECT_EQ(octet_pack(&rhs, isa, p.blob.data(), bytes, &error), OCTET_OK) << error.message;
   EXPECT_EQ(octet_blob_verify(p.blob.data(), bytes, &error), OCTET_OK) << error.message;
-  EXPECT_EQ(octet::check_matrices(p.blob.data(), bytes, octet::find_form, &p.head),
+  EXPECT_EQ(octet::check_matrices(p.blob.data(), bytes, octet::find_format, &p.head),
             octet::BlobProblem::kNone);
   return p;
 }
@@ -62,7 +62,7 @@ Packed pack(const Weights& w, octet_isa isa, const std::vector<int32_t>& zero_po
 // panel(k, lane) = (k / kr) * width * kr + lane * kr + k % kr; the last panel is as wide as its
 // columns rounded up to step.
 void expect_panels(const Packed& p, const Weights& w, const RhsLayout& layout) {
-  const bool flip = is_unsigned(w.type) != (layout.domain == Domain::kU8);
+  const bool flip = is_unsigned(w.type) != (layout.element_type == ElementType::kU8);
   const size_t lanes = (w.n + layout.step - 1) / layout.step * layout.step,
                depth = (w.k + layout.kr - 1) / layout.kr * layout.kr;
   const uint8_t* panels = octet::matrix_of(p.head, p.blob.data(), 0).panels;
@@ -110,7 +110,7 @@ TEST(Pack, EveryTierFollowsItsFormula) {
           if (k == 0) continue;
           const Weights w = {n, k, tier.type, order, n % 2 ? 0u : 3u};
           const Packed p = pack(w, tier.isa, {}, n % 3 ? Side::kBack : Side::kFront);
-          ASSERT_EQ(p.head.form->layout, tier.layout);
+          ASSERT_EQ(p.head.format->layout, tier.layout);
           expect_panels(p, w, tier.layout);
           if (HasFatalFailure()) return;
         }
@@ -148,10 +148,10 @@ void expect_facts(const Tier& tier, octet_rhs_order order, size_t n, size_t dept
                           (tier.type == OCTET_U8 ? 0 : 128));
   const Packed p = pack(w, tier.isa, zero_points, Side::kBack);
   const octet::PackedRhs packed = octet::matrix_of(p.head, p.blob.data(), 0);
-  const int32_t shift = is_unsigned(tier.type) == (tier.layout.domain == Domain::kU8) ? 0
-                        : is_unsigned(tier.type)                                      ? -128
-                                                                                      : 128;
-  bool has_least = false;
+  const int32_t shift = is_unsigned(tier.type) == (tier.layout.element_type == ElementType::kU8) ? 0
+                        : is_unsigned(tier.type) ? -128
+                                                 : 128;
+  bool has_int8_min = false;
   for (size_t j = 0; j < w.n; ++j) {
     int32_t positive = 0, negative = 0;
     for (size_t k = 0; k < w.k; ++k) {
@@ -159,19 +159,19 @@ void expect_facts(const Tier& tier, octet_rhs_order order, size_t n, size_t dept
       const int32_t value =
           (tier.type == OCTET_U8 ? byte : static_cast<int8_t>(byte)) - zero_points[j];
       (value > 0 ? positive : negative) += value;
-      has_least |=
-          tier.layout.domain == Domain::kS8 && byte == (is_unsigned(tier.type) ? 0x00 : 0x80);
+      has_int8_min |= tier.layout.element_type == ElementType::kS8 &&
+                      byte == (is_unsigned(tier.type) ? 0x00 : 0x80);
     }
     EXPECT_EQ(packed.positive[j], positive);
     EXPECT_EQ(packed.negative[j], negative);
     ASSERT_NE(packed.zero_points, nullptr);
     EXPECT_EQ(packed.zero_points[j], zero_points[j] + shift);
   }
-  EXPECT_EQ(p.head.header.has_least != 0, has_least)
+  EXPECT_EQ(p.head.header.has_int8_min != 0, has_int8_min)
       << octet_isa_name(tier.isa) << ", " << n << " x " << depth;
 }
 
-TEST(Pack, RecordsSumsZeroPointsAndTheLeastWeight) {
+TEST(Pack, RecordsSumsZeroPointsAndInt8Min) {
   for (const Tier& tier : kTiers)
     for (const octet_rhs_order order : {OCTET_KN, OCTET_NK})
       for (const size_t n : {1, 19, 130})
@@ -199,8 +199,9 @@ TEST_P(Gather, PanelFollowsItsFormula) {
           kernel().gather({source.data(), stride, rows, depth, flip}, lanes, panel.data());
           for (size_t lane = 0; lane < lanes; ++lane)
             for (size_t k = 0; k < groups * kr; ++k) {
-              const size_t step =
-                  kernel().is(octet::kEvenFirst) ? k % 2 * (kr / 2) + k % kr / 2 : k % kr;
+              const size_t step = kernel().is(octet::kGathersEvenStepsFirst)
+                                      ? k % 2 * (kr / 2) + k % kr / 2
+                                      : k % kr;
               const size_t element = kernel().lhs_element_bytes;
               const size_t at = eights ? k / 8 * lanes * 8 + lane * 8 + k % 8
                                        : k / kr * lanes * kr + lane * kr + step;
@@ -208,7 +209,7 @@ TEST_P(Gather, PanelFollowsItsFormula) {
               const uint8_t want =
                   there ? static_cast<uint8_t>(source.data()[lane * stride + k] ^ flip)
                         : uint8_t{0};
-              if (kernel().is(octet::kComplements)) {
+              if (kernel().is(octet::kGathersComplements)) {
                 const uint8_t* const eight =
                     panel.data() + 2 * (k / kr * lanes * kr + lane * kr + k % kr / 8 * 8) + k % 8;
                 ASSERT_EQ(eight[0], want) << kernel().name << " k " << k;

@@ -190,12 +190,12 @@ TEST(Pairs, AreLeftAloneOnceTheyCannotPay) {
     const Packed packed(w, n, k);
     expect_weights(packed, w);
     EXPECT_FALSE(octet::cost_of(kX86PairedLayout, packed.view()).pays());
-    size_t last_tried = 0;
+    size_t last_optional = 0;
     packed.for_each_part([&](const Part& part, size_t lane, size_t) {
-      if (!is_in_order(part)) last_tried = lane;
+      if (!is_in_order(part)) last_optional = lane;
     });
-    EXPECT_GE(last_tried, later ? n / 2 : 48);
-    EXPECT_LT(last_tried, later ? n - 64 : n / 2);
+    EXPECT_GE(last_optional, later ? n / 2 : 48);
+    EXPECT_LT(last_optional, later ? n - 64 : n / 2);
   }
 }
 
@@ -307,7 +307,7 @@ std::vector<int32_t> product(const Blob& blob, size_t m, octet_type lhs_type,
 class Avx2Machine : public testing::Test {
  protected:
   void SetUp() override {
-    const MicroKernel* const kernel = octet::find(octet::byte_kernels(), "avx2_u8s8_6x64x4");
+    const MicroKernel* const kernel = octet::find(octet::int8_kernels(), "avx2_u8s8_6x64x4");
     if (!kernel || !usable(*kernel) || !is_to_test(*kernel))
       GTEST_SKIP() << "this CPU does not run AVX2, or another run tests it";
   }
@@ -366,7 +366,8 @@ TEST_F(Avx2Machine, AForcedKernelDecides) {
 
 TEST_F(Avx2Machine, OfItsTierOnly) {
   const ScopedEnvironment limit("OCTET_MAX_ISA", "SSE41");
-  EXPECT_STRNE(pack(draw(small, 64 * 128, 1), 64, 128, OCTET_ISA_AUTO).info.form, "s8_16x4_paired");
+  EXPECT_STRNE(pack(draw(small, 64 * 128, 1), 64, 128, OCTET_ISA_AUTO).info.form,
+               "s8_16x4_paired");
 }
 
 // Checksums may be forged.
@@ -375,15 +376,15 @@ TEST_F(Avx2Machine, VerifyFindsPairsThatDoNotFit) {
   const Blob blob = pack(draw(small, n * k, 1), n, k, OCTET_ISA_AUTO);
   octet::Container c;
   uint8_t* const bytes = blob.memory.data();
-  ASSERT_EQ(octet::check_matrices(bytes, blob.memory.bytes(), octet::find_form, &c),
+  ASSERT_EQ(octet::check_matrices(bytes, blob.memory.bytes(), octet::find_format, &c),
             octet::BlobProblem::kNone);
   uint8_t* const weights = octet::section_of(c, octet::SectionId::kWeights, bytes);
   weights[0] = 65, weights[1] = 64;
-  octet::finish_container(&c, bytes);
+  octet::seal_container(&c, bytes);
   expect_refused(OCTET_BAD_BLOB, "do not fit 16 bits",
                  [&](octet_error* e) { return octet_blob_verify(bytes, blob.memory.bytes(), e); });
   weights[0] = 64;
-  octet::finish_container(&c, bytes);
+  octet::seal_container(&c, bytes);
   EXPECT_EQ(octet_blob_verify(bytes, blob.memory.bytes(), nullptr), OCTET_OK);
 }
 
@@ -393,7 +394,7 @@ TEST_F(Avx2Machine, RunsWhateverTheTablesSay) {
   const Blob blob = pack(draw(bell, n * k, 1), n, k, OCTET_ISA_AUTO);
   octet::Container c;
   uint8_t* const bytes = blob.memory.data();
-  ASSERT_EQ(octet::check_matrices(bytes, blob.memory.bytes(), octet::find_form, &c),
+  ASSERT_EQ(octet::check_matrices(bytes, blob.memory.bytes(), octet::find_format, &c),
             octet::BlobProblem::kNone);
   uint8_t* const weights = octet::section_of(c, octet::SectionId::kWeights, bytes);
   const PairPart plan(k);

@@ -49,10 +49,10 @@ constexpr size_t kRows[] = {0, 4};  // of which a tier may make one form or two
 
 // Of the form that a kernel reads: some tier's, for some rows.
 std::pair<octet_isa, size_t> packing_for(const MicroKernel& kernel) {
-  const octet::FormId form = octet::find_form_of(kernel.rhs_layout)->id;
+  const octet::FormatId format = octet::find_format_of(kernel.rhs_layout)->id;
   for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
     for (const size_t rows : kRows)
-      if (octet::sparse_form_of(*tier, rows, kK).id == form)
+      if (octet::sparse_format_of(*tier, rows, kK).id == format)
         return {static_cast<octet_isa>(tier->isa), rows};
   ADD_FAILURE() << kernel.name << ": no tier packs what it reads";
   return {OCTET_ISA_SCALAR, 0};
@@ -127,7 +127,7 @@ TEST_P(SparseBlob, OfEveryTierMovesAnywhere) {
   for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_SSE41; ++isa)
     for (const size_t rows : kRows) {
       const Blob blob(static_cast<octet_isa>(isa), rows);
-      const bool reads = octet::find_form_of(kernel().rhs_layout)->name == blob.info().form;
+      const bool reads = octet::find_format_of(kernel().rhs_layout)->name == blob.info().form;
       ++(reads ? read : refused);
       for (const Side side : {Side::kBack, Side::kFront}) {
         const Guarded mapped(blob.memory.bytes(), side, OCTET_ALIGNMENT);
@@ -168,7 +168,7 @@ TEST(SparseBlobs, AreMultipliedOnEveryTier) {
 TEST_P(SparseBlob, DamagedWeightsReadNothingElse) {
   const auto [isa, for_rows] = packing_for(kernel());
   const Blob blob(isa, for_rows);
-  ASSERT_STREQ(blob.info().form, octet::find_form_of(kernel().rhs_layout)->name);
+  ASSERT_STREQ(blob.info().form, octet::find_format_of(kernel().rhs_layout)->name);
   const octet::Section weights = blob.weights();
   const std::vector<uint8_t> lhs = some_rows();
   Random random(10);

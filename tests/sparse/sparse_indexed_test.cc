@@ -126,27 +126,27 @@ TEST(SparseIndexed, OtherOrdersAndStrides) {
 
 // The words of either order, where sparse.h says that they are.
 TEST(SparseIndexed, CutlassHasTheSameWordsElsewhere) {
-  constexpr size_t kN = 48, kK = 128, kWords = kK / 32;
+  constexpr size_t kN = 48, kK = 128, kInt16 = kK / 32;
   Bytes weights(kN * kK), values(kN * kK / 2), again(kN * kK);
   for (size_t i = 0; i < weights.size(); i += 4) {
     const size_t turn = i / 4 * 7 / 3, first = turn % 4, second = (first + 1 + turn / 4 % 3) % 4;
     weights[i + first] = 3, weights[i + second] = 5;
   }
   const octet_rhs_desc rhs = matrix(weights.data(), kN, kK);
-  std::vector<uint32_t> rows(kN * kWords), cutlass(kN * kWords);
+  std::vector<uint32_t> rows(kN * kInt16), cutlass(kN * kInt16);
   for (const octet_sparse_metadata order : {OCTET_METADATA_ROWS, OCTET_METADATA_CUTLASS})
     ASSERT_EQ(octet_sparse_export_indexed(&rhs, order, values.data(), values.size(),
                                           order ? cutlass.data() : rows.data(),
-                                          kN * kWords * sizeof(uint32_t), nullptr),
+                                          kN * kInt16 * sizeof(uint32_t), nullptr),
               OCTET_OK);
   for (size_t r = 0; r < kN; ++r)
-    for (size_t w = 0; w < kWords; ++w)
+    for (size_t w = 0; w < kInt16; ++w)
       EXPECT_EQ(cutlass[w / 2 * 2 * kN + r / 16 * 32 + r % 8 * 4 + w % 2 * 2 + r / 8 % 2],
-                rows[r * kWords + w])
+                rows[r * kInt16 + w])
           << "row " << r << ", word " << w;
   ASSERT_EQ(octet_sparse_import_indexed(OCTET_METADATA_CUTLASS, kN, kK, values.data(),
                                         values.size(), cutlass.data(),
-                                        kN * kWords * sizeof(uint32_t), again.data(), 0, nullptr),
+                                        kN * kInt16 * sizeof(uint32_t), again.data(), 0, nullptr),
             OCTET_OK);
   EXPECT_EQ(again, weights);
 }

@@ -51,7 +51,7 @@ TEST_P(SparseKernel, EverySetOfPlaces) {
   constexpr size_t kCount = std::size(kSets);
   const Types types = types_of(kernel()).front();
   const size_t n = 2 * kernel().nr, k = 64;
-  const int32_t lowest = kernel().is(octet::kNoLeast) ? -127 : -128;
+  const int32_t lowest = kernel().is(octet::kNoInt8Min) ? -127 : -128;
   std::vector<uint8_t> weights(n * k), lhs(k);
   for (size_t i = 0; i < k; ++i) lhs[i] = static_cast<uint8_t>(types.lhs == OCTET_U8 ? 255 - i : i);
   for (size_t turn = 0; turn < kCount * kCount; ++turn) {
@@ -348,7 +348,7 @@ TEST(SparseWeights, TellOfDistancesOfMinus128) {
     ASSERT_TRUE(is_sparse(p));
     octet::Container head;
     ASSERT_EQ(octet::read_head(p.blob.data(), p.blob.size(), &head), octet::BlobProblem::kNone);
-    EXPECT_EQ(head.header.has_least != 0, c.weight - c.zero_point == -128)
+    EXPECT_EQ(head.header.has_int8_min != 0, c.weight - c.zero_point == -128)
         << c.weight << " - " << c.zero_point;
     octet_filter_desc f = OCTET_FILTER_DESC_INIT;
     f.shape = square(8, 64, 48, 1);
@@ -360,7 +360,7 @@ TEST(SparseWeights, TellOfDistancesOfMinus128) {
     const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
     ASSERT_EQ(octet_conv2d_pack(&f, OCTET_ISA_SCALAR, blob.data(), bytes, nullptr), OCTET_OK);
     ASSERT_EQ(octet::read_head(blob.data(), bytes, &head), octet::BlobProblem::kNone);
-    EXPECT_EQ(head.header.has_least != 0, c.weight - c.zero_point == -128);
+    EXPECT_EQ(head.header.has_int8_min != 0, c.weight - c.zero_point == -128);
   }
 }
 

@@ -127,7 +127,7 @@ ConvCase turned(const octet_conv2d_shape& shape, uint32_t turn) {
 }
 
 octet_isa tier_of(const char* kernel) {
-  for (const octet::KernelList& list : {octet::byte_kernels(), octet::word_kernels()})
+  for (const octet::KernelList& list : {octet::int8_kernels(), octet::int16_kernels()})
     for (const octet::MicroKernel* k : list)
       if (!std::strcmp(k->name, kernel)) return static_cast<octet_isa>(k->isa);
   for (const octet::DepthwiseKernel* k : octet::depthwise_kernels())
@@ -148,7 +148,7 @@ octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types
     case OCTET_CONV_DEPTHWISE:
       for (const octet::DepthwiseKernel* k : octet::depthwise_kernels())
         if (!(k->layout == octet::kGroupedLayout) &&
-            (k->layout.domain == octet::Domain::kS16) == weight_zero_points)
+            (k->layout.element_type == octet::ElementType::kS16) == weight_zero_points)
           offer(k->isa);
       break;
     case OCTET_CONV_GROUPED:
@@ -158,11 +158,11 @@ octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types
     case OCTET_CONV_WINOGRAD_2X2:
     case OCTET_CONV_WINOGRAD_4X4:
     case OCTET_CONV_WINOGRAD_2X2_S2:
-      for (const MicroKernel* k : octet::word_kernels()) offer(k->isa);
+      for (const MicroKernel* k : octet::int16_kernels()) offer(k->isa);
       break;
     default:
-      for (const MicroKernel* k : octet::byte_kernels())
-        if (!k->is(octet::kTestsOnly) && !k->is(octet::kNoLeast) && serves(*k, types) &&
+      for (const MicroKernel* k : octet::int8_kernels())
+        if (!k->is(octet::kTestsOnly) && !k->is(octet::kNoInt8Min) && serves(*k, types) &&
             k->rhs_layout.sparse() == sparse)
           offer(k->isa);
   }
@@ -241,8 +241,9 @@ ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
   convolve(s, sizes, plain_lhs.data(), plain_filter.data(), acc.data());
   for (size_t i = 0; i < acc.size(); ++i) {
     const size_t image = i / (out_h * out_w * s.out_channels), channel = i % s.out_channels;
-    expected.push_back(epilogue.finish(channel, lhs_scales.empty() ? nullptr : &lhs_scales[image],
-                                       acc[i], residual.empty() ? 0 : residual[i]));
+    expected.push_back(epilogue.expected_output(channel,
+                                                lhs_scales.empty() ? nullptr : &lhs_scales[image],
+                                                acc[i], residual.empty() ? 0 : residual[i]));
   }
 }
 
@@ -373,7 +374,7 @@ octet_status Conv::create(octet_allocator allocator, const octet::Choice* choice
   if (status == OCTET_OK && how_.cache_bytes) {
     octet::ConvPlan& plan = conv_->plan;
     plan.cache_bytes = how_.cache_bytes;
-    plan.block = plan.method->block(plan);
+    plan.block = plan.implementation->block(plan);
     conv_->declared = octet::schedule(*conv_, conv_->declared.sizes, 1);
   }
   return status;
@@ -459,7 +460,7 @@ testing::AssertionResult Conv::as_planned() const {
     return testing::AssertionFailure() << "ran " << octet_conv_algorithm_name(algorithm);
   if (how_.kernel && std::strcmp(kernel, how_.kernel))
     return testing::AssertionFailure() << "ran " << kernel;
-  const MicroKernel* const bytes = octet::find(octet::byte_kernels(), kernel);
+  const MicroKernel* const bytes = octet::find(octet::int8_kernels(), kernel);
   const bool sparse = bytes && bytes->rhs_layout.sparse();
   if (how_.sparsity == OCTET_SPARSE_2_4 && !sparse)
     return testing::AssertionFailure() << "ran " << kernel << ", for dense weights";

@@ -15,9 +15,9 @@ inline bool is_anything_demoted() {
     if (octet::has(machine.demoted, *tier))
       std::fprintf(stderr, "The self-test demoted %s: nothing else of it was tested.\n",
                    tier->name);
-  if (!machine.cpu.trusts_tried)
+  if (!machine.cpu.trusts_optional)
     std::fprintf(stderr, "A kernel that is only tried failed: nothing else of it was tested.\n");
-  return machine.demoted || !machine.cpu.trusts_tried;
+  return machine.demoted || !machine.cpu.trusts_optional;
 }
 
 }  // namespace octet_test

@@ -160,11 +160,12 @@ octet_residual Epilogue::residual() const {
           kAdd.dst_shift};
 }
 
-uint32_t Epilogue::finish(size_t n, const float* lhs_scale, int64_t acc, int32_t residual) const {
+uint32_t Epilogue::expected_output(size_t n, const float* lhs_scale, int64_t acc,
+                                   int32_t residual) const {
   octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
   d.dst_type = c_.dst;
   fill(&d.epilogue);
-  return octet_test::finish(d, n, lhs_scale, acc, residual);
+  return octet_test::expected_output(d, n, lhs_scale, acc, residual);
 }
 
 }  // namespace octet_test

@@ -63,7 +63,7 @@ class Epilogue {
 
   int32_t bias(size_t n) const { return c_.bias ? bias_[n] : 0; }
   // The bits of one output. lhs_scale: null if it is part of the scales.
-  uint32_t finish(size_t n, const float* lhs_scale, int64_t acc, int32_t residual) const;
+  uint32_t expected_output(size_t n, const float* lhs_scale, int64_t acc, int32_t residual) const;
 
   template <typename Desc>  // octet_gemm_desc, octet_conv2d_desc
   EpilogueArrays describe(Side side, Desc* d) const;

@@ -74,7 +74,7 @@ std::ostream& operator<<(std::ostream& out, const GemmCase& c) {
 }
 
 Gemm::Gemm(const GemmCase& c, Side side, octet_allocator allocator) : c_(c), side_(side) {
-  const MicroKernel* kernel = c_.kernel ? octet::find(octet::byte_kernels(), c_.kernel) : nullptr;
+  const MicroKernel* kernel = c_.kernel ? octet::find(octet::int8_kernels(), c_.kernel) : nullptr;
   if (kernel && kernel->rhs_layout.sparse()) c_.sparsity = OCTET_SPARSE_2_4;
   generate();
   place();
@@ -97,8 +97,9 @@ void Gemm::generate() {
         draw_data(&random, c_.batch * c_.m * c_.k, least(c_.lhs), most(c_.lhs), c_.data, low);
   }
   // A kernel may be exact only without -128; then that is its domain and its test.
-  const MicroKernel* kernel = c_.kernel ? octet::find(octet::byte_kernels(), c_.kernel) : nullptr;
-  const bool never_least = c_.data == Data::kNeverLeast || (kernel && kernel->is(octet::kNoLeast));
+  const MicroKernel* kernel = c_.kernel ? octet::find(octet::int8_kernels(), c_.kernel) : nullptr;
+  const bool never_least =
+      c_.data == Data::kNeverLeast || (kernel && kernel->is(octet::kNoInt8Min));
   const bool low = c_.data == Data::kLeastLeast || c_.data == Data::kMostLeast;
   ops_.rhs = draw_data(&random, matrices * c_.k * c_.n, least(c_.rhs) + never_least, most(c_.rhs),
                        c_.data, low);
@@ -246,8 +247,8 @@ void Gemm::compute() {
                    row.data());
       for (size_t n = 0; n < c_.n; ++n) {
         const float* const lhs_scale = ops_.lhs_scales.empty() ? nullptr : &ops_.lhs_scales[quant];
-        expected_.push_back(ops_.epilogue.finish(n, lhs_scale, row[n],
-                                                 c_.residual ? ops_.residual[line * c_.n + n] : 0));
+        expected_.push_back(ops_.epilogue.expected_output(
+            n, lhs_scale, row[n], c_.residual ? ops_.residual[line * c_.n + n] : 0));
       }
     }
 }

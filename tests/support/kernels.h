@@ -28,8 +28,9 @@ inline bool is_unsigned(octet_type type) { return type == OCTET_U8; }
 
 inline bool serves(const MicroKernel& kernel, Types types) {
   const bool lhs = kernel.is(octet::kAnyLhs) ||
-                   is_unsigned(types.lhs) == (kernel.lhs_domain == octet::Domain::kU8);
-  const bool rhs = kernel.rhs_layout.domain == octet::Domain::kS8 || is_unsigned(types.rhs);
+                   is_unsigned(types.lhs) == (kernel.lhs_element_type == octet::ElementType::kU8);
+  const bool rhs =
+      kernel.rhs_layout.element_type == octet::ElementType::kS8 || is_unsigned(types.rhs);
   return lhs && rhs;
 }
 
@@ -41,7 +42,7 @@ inline octet::CpuFeatures with_microarchitecture(octet::CpuFeatures cpu) {
 
 // Weights that nobody has seen: those that come with a run.
 inline bool takes_any_weights(const MicroKernel& kernel) {
-  return !kernel.is(octet::kNoLeast) && !kernel.rhs_layout.sparse();
+  return !kernel.is(octet::kNoInt8Min) && !kernel.rhs_layout.sparse();
 }
 
 inline std::vector<Types> types_of(const MicroKernel& kernel) {
@@ -64,12 +65,12 @@ bool is_to_test(const Kernel& kernel) {
 }
 
 inline std::vector<const MicroKernel*> table() {
-  const octet::KernelList list = octet::byte_kernels();
+  const octet::KernelList list = octet::int8_kernels();
   return {list.begin(), list.end()};
 }
 
-inline std::vector<const MicroKernel*> word_table() {
-  const octet::KernelList list = octet::word_kernels();
+inline std::vector<const MicroKernel*> int16_table() {
+  const octet::KernelList list = octet::int16_kernels();
   return {list.begin(), list.end()};
 }
 

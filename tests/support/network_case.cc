@@ -211,7 +211,7 @@ size_t NetworkCase::resize(size_t input, size_t times) {
                   {{resize_lines, nullptr, 1, 0, times, 0}, times, 0, 0});
 }
 
-size_t NetworkCase::home(size_t tensor) const {
+size_t NetworkCase::alias_root(size_t tensor) const {
   return tensors[tensor].slice ? tensors[tensor].parent : tensor;
 }
 
@@ -220,43 +220,43 @@ void NetworkCase::keep_ends() {
     if (tensors[i].slice) continue;
     bool read = false, written = false;
     for (const octet_network_op& op : ops) {
-      written |= home(op.output) == i;
-      for (size_t k = 0; k < op.input_count; ++k) read |= home(op.inputs[k]) == i;
+      written |= alias_root(op.output) == i;
+      for (size_t k = 0; k < op.input_count; ++k) read |= alias_root(op.inputs[k]) == i;
     }
     if (!written || !read) tensors[i].keep = 1;
   }
 }
 
 std::vector<Bytes> NetworkCase::inputs() {
-  std::vector<Bytes> homes(tensors.size());
+  std::vector<Bytes> alias_roots(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     bool written = tensors[i].slice;
-    for (const octet_network_op& op : ops) written |= home(op.output) == i;
+    for (const octet_network_op& op : ops) written |= alias_root(op.output) == i;
     const octet_network_tensor& t = tensors[i];
     if (written) continue;
-    homes[i].resize(t.batch * t.h * t.w * t.channels);
-    for (uint8_t& value : homes[i]) value = static_cast<uint8_t>(draw.below(256));
+    alias_roots[i].resize(t.batch * t.h * t.w * t.channels);
+    for (uint8_t& value : alias_roots[i]) value = static_cast<uint8_t>(draw.below(256));
   }
-  return homes;
+  return alias_roots;
 }
 
 // A tensor by itself, without the channels beside it.
-Bytes NetworkCase::dense(const std::vector<Bytes>& homes, size_t i) const {
-  const octet_network_tensor &t = tensors[i], &whole = tensors[home(i)];
+Bytes NetworkCase::dense(const std::vector<Bytes>& alias_roots, size_t i) const {
+  const octet_network_tensor &t = tensors[i], &whole = tensors[alias_root(i)];
   const size_t e = element(t.type), first = t.slice ? t.first_channel : 0;
   Bytes bytes;
   for (size_t p = 0; p < t.batch * t.h * t.w; ++p) {
-    const auto from = homes[home(i)].begin() + (p * whole.channels + first) * e;
+    const auto from = alias_roots[alias_root(i)].begin() + (p * whole.channels + first) * e;
     bytes.insert(bytes.end(), from, from + t.channels * e);
   }
   return bytes;
 }
 
-void NetworkCase::store(std::vector<Bytes>* homes, size_t i, const Bytes& bytes) const {
-  const octet_network_tensor &t = tensors[i], &whole = tensors[home(i)];
+void NetworkCase::store(std::vector<Bytes>* alias_roots, size_t i, const Bytes& bytes) const {
+  const octet_network_tensor &t = tensors[i], &whole = tensors[alias_root(i)];
   const size_t e = element(t.type), first = t.slice ? t.first_channel : 0,
                pixels = t.batch * t.h * t.w;
-  Bytes& to = (*homes)[home(i)];
+  Bytes& to = (*alias_roots)[alias_root(i)];
   to.resize(pixels * whole.channels * e);
   for (size_t p = 0; p < pixels; ++p)
     std::copy_n(bytes.begin() + p * t.channels * e, t.channels * e,
@@ -264,10 +264,10 @@ void NetworkCase::store(std::vector<Bytes>* homes, size_t i, const Bytes& bytes)
 }
 
 std::vector<Bytes> NetworkCase::compute(const std::vector<Bytes>& inputs) const {
-  std::vector<Bytes> homes = inputs;
+  std::vector<Bytes> alias_roots = inputs;
   for (const octet_network_op& op : ops) {
     std::vector<Bytes> in;
-    for (size_t k = 0; k < op.input_count; ++k) in.push_back(dense(homes, op.inputs[k]));
+    for (size_t k = 0; k < op.input_count; ++k) in.push_back(dense(alias_roots, op.inputs[k]));
     const octet_network_tensor& t = tensors[op.output];
     Bytes out(t.batch * t.h * t.w * t.channels * element(t.type));
     octet_error error = {};
@@ -304,9 +304,9 @@ std::vector<Bytes> NetworkCase::compute(const std::vector<Bytes>& inputs) const 
         op.function->run(op.function->context, &call);
       }
     }
-    store(&homes, op.output, out);
+    store(&alias_roots, op.output, out);
   }
-  return homes;
+  return alias_roots;
 }
 
 octet_network_desc NetworkCase::desc() const {

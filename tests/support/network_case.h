@@ -70,9 +70,9 @@ class NetworkCase {
   octet_network_op op_of(size_t input, size_t residual, size_t output,
                          octet_epilogue* epilogue) const;
   size_t function(std::vector<size_t> inputs, size_t output, const Function& f);
-  size_t home(size_t tensor) const;
-  Bytes dense(const std::vector<Bytes>& homes, size_t tensor) const;
-  void store(std::vector<Bytes>* homes, size_t tensor, const Bytes& bytes) const;
+  size_t alias_root(size_t tensor) const;
+  Bytes dense(const std::vector<Bytes>& alias_roots, size_t tensor) const;
+  void store(std::vector<Bytes>* alias_roots, size_t tensor, const Bytes& bytes) const;
 
   std::vector<octet_conv2d*> convs_;
   std::vector<octet_gemm*> gemms_;

@@ -233,7 +233,7 @@ float bounded_product(const octet_epilogue& e, float product) {
   return static_cast<float>(std::min(std::max<double>(product, lo), hi));
 }
 
-uint32_t finish_f32(const octet_epilogue& e, size_t n, float scaled) {
+uint32_t expected_f32(const octet_epilogue& e, size_t n, float scaled) {
   float value = e.bias_f32 ? fl(static_cast<double>(scaled) + e.bias_f32[n]) : scaled;
   const auto at_least = [&](float bound) { value = value < bound ? bound : value; };
   const auto at_most = [&](float bound) { value = value > bound ? bound : value; };
@@ -249,7 +249,7 @@ uint32_t finish_f32(const octet_epilogue& e, size_t n, float scaled) {
   return bits;
 }
 
-int64_t finish_tflite(const octet_gemm_desc& d, size_t n, int32_t acc, int32_t residual) {
+int64_t expected_tflite(const octet_gemm_desc& d, size_t n, int32_t acc, int32_t residual) {
   const octet_epilogue& e = d.epilogue;
   const size_t channel = e.multiplier_count == 1 ? 0 : n;
   const int32_t product =
@@ -268,15 +268,15 @@ int64_t finish_tflite(const octet_gemm_desc& d, size_t n, int32_t acc, int32_t r
 
 }  // namespace
 
-uint32_t finish(const octet_gemm_desc& d, size_t n, const float* lhs_scale, int64_t acc,
-                int32_t residual) {
+uint32_t expected_output(const octet_gemm_desc& d, size_t n, const float* lhs_scale, int64_t acc,
+                         int32_t residual) {
   const octet_epilogue& e = d.epilogue;
   if (d.dst_type == OCTET_S32) return static_cast<uint32_t>(acc);
   float scale = 1;
   if (e.requant == OCTET_REQUANT_FLOAT) scale = e.scales[e.scale_count == 1 ? 0 : n];
   if (lhs_scale) scale = fl(static_cast<double>(*lhs_scale) * scale);
   const float product = fl(static_cast<double>(fl(static_cast<double>(acc))) * scale);
-  if (d.dst_type == OCTET_F32) return finish_f32(e, n, product);
+  if (d.dst_type == OCTET_F32) return expected_f32(e, n, product);
   const Bounds bounds = integer_bounds(d, e.activation, static_cast<double>(e.dst_scale),
                                        e.dst_zero_point, e.clamp_min, e.clamp_max);
   int64_t out;
@@ -287,7 +287,7 @@ uint32_t finish(const octet_gemm_desc& d, size_t n, const float* lhs_scale, int6
             : 0;
     out = quantize_sum(bounded_product(e, product), added, e.dst_zero_point, bounds.lo, bounds.hi);
   } else {
-    out = clamped(finish_tflite(d, n, static_cast<int32_t>(acc), residual) + e.dst_zero_point,
+    out = clamped(expected_tflite(d, n, static_cast<int32_t>(acc), residual) + e.dst_zero_point,
                   bounds.lo, bounds.hi);
   }
   const uint8_t byte = static_cast<uint8_t>(out);

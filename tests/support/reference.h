@@ -74,7 +74,7 @@ void convolve(const octet_conv2d_shape& shape, const ConvSizes& sizes, const int
 // ---- from accumulators to outputs, by the fields that octet_gemm_desc and octet_conv2d_desc share
 
 // The bits of one output. lhs_scale: of its row, where it comes with the run; else null.
-uint32_t finish(const octet_gemm_desc& desc, size_t n, const float* lhs_scale, int64_t acc,
-                int32_t residual);
+uint32_t expected_output(const octet_gemm_desc& desc, size_t n, const float* lhs_scale, int64_t acc,
+                         int32_t residual);
 
 }  // namespace octet_test

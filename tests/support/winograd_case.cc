@@ -13,7 +13,7 @@
 namespace octet_test {
 
 std::ostream& operator<<(std::ostream& out, const WinogradCase& c) {
-  return out << c.method->name << ' ' << c.batch << 'x' << c.in_h << 'x' << c.in_w << 'x'
+  return out << c.implementation->name << ' ' << c.batch << 'x' << c.in_h << 'x' << c.in_w << 'x'
              << c.in_channels << "->" << c.out_channels << " groups " << c.groups << " pads "
              << c.top << ' ' << c.bottom << ' ' << c.left << ' ' << c.right
              << (c.lhs_u8 ? " u8" : " s8") << (c.rhs_u8 ? "u8" : "s8") << " input " << c.input
@@ -26,7 +26,7 @@ WinogradRun::WinogradRun(const octet::MicroKernel& kernel, const WinogradCase& c
     : kernel_(kernel),
       c_(c),
       random_(static_cast<uint32_t>(c.in_h * 31 + c.in_w * 17 + c.in_channels + c.out_channels)) {
-  const size_t stride = c.method == &octet::winograd_2x2_s2_method ? 2 : 1;
+  const size_t stride = c.implementation == &octet::winograd_2x2_s2_algorithm ? 2 : 1;
   shape_ = {
       c.batch, c.in_h, c.in_w, c.in_channels, c.out_channels, c.groups, 3,     3, stride, stride,
       1,       1,      c.top,  c.bottom,      c.left,         c.right,  false, 0, 0};
@@ -35,13 +35,13 @@ WinogradRun::WinogradRun(const octet::MicroKernel& kernel, const WinogradCase& c
   outputs_ = c.batch * out_h_ * out_w_ * c.out_channels;
   make_data();
   make_plan();
-  if (c.method == &octet::winograd_2x2_int8_method) quantize_weights();
+  if (c.implementation == &octet::winograd_2x2_int8_algorithm) quantize_weights();
 }
 
 void WinogradRun::check() {
-  ASSERT_EQ(c_.method->refuse(shape_, {0, 0}), nullptr);
+  ASSERT_EQ(c_.implementation->refuse(shape_, {0, 0}), nullptr);
   run();
-  const bool approximates = c_.method == &octet::winograd_2x2_int8_method;
+  const bool approximates = c_.implementation == &octet::winograd_2x2_int8_algorithm;
   std::vector<int32_t> inputs;
   for (size_t i = 0; i < outputs_; ++i) {
     const size_t n = i % c_.out_channels, pixel = i / c_.out_channels;
@@ -49,7 +49,7 @@ void WinogradRun::check() {
       inputs = approximates ? quantized_inputs(pixel, n / shape_.group_out())
                             : window(pixel, n / shape_.group_out());
     const int64_t acc = approximates ? approximate(pixel, n, inputs) : exact(n, inputs);
-    if (c_.exit == Exit::kS32) {
+    if (c_.exit == Store::kS32) {
       ASSERT_EQ(dst_.data<int32_t>()[i], acc)
           << kernel_.name << ' ' << c_ << " at pixel " << pixel << " channel " << n;
       continue;
@@ -57,7 +57,7 @@ void WinogradRun::check() {
     const float scale =
         c_.runtime_zero_point ? lhs_scales_[pixel / (out_h_ * out_w_)] * scales_[n] : scales_[n];
     const float residual =
-        c_.exit == Exit::kResidual ? fl(static_cast<double>(residual_.data()[i]) - 5) * 0.75f : 0;
+        c_.exit == Store::kResidual ? fl(static_cast<double>(residual_.data()[i]) - 5) * 0.75f : 0;
     const int32_t want = requantize(acc, scale, residual, dst_zero_point(), lo(), hi());
     ASSERT_EQ(dst_.data()[i], static_cast<uint8_t>(want))
         << kernel_.name << ' ' << c_ << " at pixel " << pixel << " channel " << n << " accumulator "
@@ -94,7 +94,7 @@ const uint8_t* WinogradRun::weight_at(size_t o, size_t ky, size_t kx, size_t i) 
 
 void WinogradRun::make_plan() {
   const octet::RhsLayout& layout = kernel_.rhs_layout;
-  payload_ = Guarded(c_.method->payload_bytes(layout, shape_), Side::kBack, 64);
+  payload_ = Guarded(c_.implementation->payload_bytes(layout, shape_), Side::kBack, 64);
   const size_t depth = shape_.group_in();
   const int32_t zero = c_.rhs_u8 ? 128 : 0;
   const octet::FilterView filter = c_.ohwi ? octet::FilterView{weights_.data(),
@@ -116,15 +116,15 @@ void WinogradRun::make_plan() {
                                                                &zero,
                                                                1};
   std::vector<int32_t> positive(c_.out_channels), negative(c_.out_channels);
-  c_.method->pack(layout, shape_, filter, c_.tap_ranges, {positive.data(), negative.data()},
-                  payload_.data());
+  c_.implementation->pack(layout, shape_, filter, c_.tap_ranges, {positive.data(), negative.data()},
+                          payload_.data());
   payload_.read_only();
 
   const size_t padded = octet::round_up(c_.out_channels, 64) + 64;
   bias_.assign(padded, 0);
   weight_sum_.assign(padded, 0);
   scales_.assign(padded, 1.0f);
-  const int32_t shift = octet::domain_shift(c_.lhs_u8, kernel_.lhs_domain);
+  const int32_t shift = octet::type_shift(c_.lhs_u8, kernel_.lhs_element_type);
   for (size_t o = 0; o < c_.out_channels; ++o) {
     for (size_t tap = 0; tap < 9; ++tap)
       for (size_t i = 0; i < depth; ++i) {
@@ -144,7 +144,7 @@ void WinogradRun::make_plan() {
     lhs_scales_.push_back(0.5f + static_cast<float>(b) * 0.3f);
   }
   plan_.shape = shape_;
-  plan_.method = c_.method;
+  plan_.implementation = c_.implementation;
   plan_.kernel = &kernel_;
   plan_.ops = &octet::ops_of(kernel_.isa);
   plan_.transforms = &octet::transforms_of(kernel_.isa);
@@ -153,13 +153,13 @@ void WinogradRun::make_plan() {
   plan_.lhs_shift = shift;
   plan_.runtime_zero_point = c_.runtime_zero_point;
   plan_.static_zero_point = c_.zero_point;
-  plan_.narrow_in_kernel =
-      c_.exit == Exit::kNarrow && kernel_.is(octet::kNarrows) && !c_.runtime_zero_point;
-  plan_.narrow = {dst_zero_point(), lo(), hi(), c_.dst_u8};
-  octet::Finish& f = plan_.finish;
-  f.mode = c_.exit == Exit::kS32 ? octet::FinishMode::kS32 : octet::FinishMode::kFloat8;
+  plan_.requantize_in_kernel = c_.exit == Store::kRequantization &&
+                               kernel_.is(octet::kRequantizes) && !c_.runtime_zero_point;
+  plan_.requantization = {dst_zero_point(), lo(), hi(), c_.dst_u8};
+  octet::Epilogue& f = plan_.epilogue;
+  f.mode = c_.exit == Store::kS32 ? octet::EpilogueMode::kS32 : octet::EpilogueMode::kFloat8;
   f.dst_u8 = c_.dst_u8;
-  f.has_residual = c_.exit == Exit::kResidual;
+  f.has_residual = c_.exit == Store::kResidual;
   f.residual_u8 = true;
   f.residual_zero_point = 5;
   f.residual_scale = 0.75f;
@@ -169,9 +169,9 @@ void WinogradRun::make_plan() {
   f.hi = hi();
   f.lo_f32 = static_cast<float>(lo() - dst_zero_point());
   f.hi_f32 = static_cast<float>(hi() - dst_zero_point());
-  plan_.dst_bytes = c_.exit == Exit::kS32 ? 4 : 1;
+  plan_.dst_bytes = c_.exit == Store::kS32 ? 4 : 1;
   plan_.cache_bytes = c_.cache;
-  plan_.block = c_.method->block(plan_);
+  plan_.block = c_.implementation->block(plan_);
   plan_.columns.bias = bias_.data();
   plan_.columns.weight_sum = weight_sum_.data();
   plan_.payload = payload_.data();
@@ -200,20 +200,21 @@ void WinogradRun::run() {
   run.lhs_scales = c_.runtime_zero_point ? lhs_scales_.data() : nullptr;
   run.to.dst = dst_.data();
   run.to.stride = c_.out_channels * plan_.dst_bytes;
-  run.to.residual = c_.exit == Exit::kResidual ? residual_.data() : nullptr;
+  run.to.residual = c_.exit == Store::kResidual ? residual_.data() : nullptr;
   run.to.residual_stride = c_.out_channels;
 
   const Guarded workspace(
-      octet::round_up(c_.method->task_workspace(plan_, c_.in_h, c_.in_w, out_h_, out_w_), 64),
+      octet::round_up(c_.implementation->task_workspace(plan_, c_.in_h, c_.in_w, out_h_, out_w_),
+                      64),
       Side::kBack, 64);
-  const octet::ConvGrain grain = c_.method->grain(plan_, out_h_, out_w_);
+  const octet::ConvGrain grain = c_.implementation->grain(plan_, out_h_, out_w_);
   // Tasks may begin within a line, and span images
   const size_t units = c_.batch * grain.units, per_task = octet::divide_up(units, c_.tasks);
   const size_t channels =
       octet::round_up(octet::divide_up(c_.out_channels, c_.tasks), grain.channels);
   for (size_t unit = 0; unit < units; unit += per_task)
     for (size_t n = 0; n < c_.out_channels; n += channels)
-      c_.method->run(
+      c_.implementation->run(
           plan_, run,
           {unit, std::min(unit + per_task, units), n, std::min(n + channels, c_.out_channels)},
           workspace.data());

@@ -11,12 +11,12 @@
 
 namespace octet_test {
 
-enum class Exit { kS32, kNarrow, kFinish, kResidual };
+enum class Store { kS32, kRequantization, kEpilogue, kResidual };
 
 struct WinogradCase {
   static constexpr int kRandom = -1000;
 
-  const octet::ConvMethod* method = &octet::winograd_4x4_method;
+  const octet::ConvAlgorithm* implementation = &octet::winograd_4x4_algorithm;
   size_t batch = 1, in_h = 8, in_w = 8, in_channels = 8, out_channels = 8, groups = 1;
   size_t top = 1, bottom = 1, left = 1, right = 1;
   bool lhs_u8 = true, rhs_u8 = false, dst_u8 = true, ohwi = true;
@@ -25,7 +25,7 @@ struct WinogradCase {
   size_t zero_every = 0;
   int32_t zero_point = 3;
   bool runtime_zero_point = false;
-  Exit exit = Exit::kS32;
+  Store exit = Store::kS32;
   size_t gap = 0;    // bytes between pixels, and as much between lines and images
   size_t tasks = 1;  // lines and channels are cut into about so many
   size_t cache = 1 << 18;

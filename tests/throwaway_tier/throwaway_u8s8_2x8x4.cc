@@ -26,7 +26,7 @@ void multiply(const Tile& t) {
 const MicroKernel throwaway_u8s8_2x8x4 = {
     .name = "throwaway_u8s8_2x8x4",
     .isa = Isa::kThrowaway,
-    .lhs_domain = Domain::kU8,
+    .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 8,
     .flags = kAnyLhs,

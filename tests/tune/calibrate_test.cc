@@ -142,9 +142,10 @@ std::vector<octet::CostSample> samples_of(const octet::CostModel& model, const T
           octet::ConvShape s = {1, size, size, channels, channels, groups, kernel, kernel, 1, 1,
                                 1, 1,    pad,  pad,      pad,      pad,    false,  0,      0};
           for (uint8_t i = 1; i < octet::kAlgorithms; ++i) {
-            const octet::ConvMethod* const method = octet::method_of(i);
-            if (!method || method->approximate || method->refuse(s, {0, 0})) continue;
-            samples.push_back({method, s, 0});
+            const octet::ConvAlgorithm* const implementation = octet::algorithm_of(i);
+            if (!implementation || implementation->approximate || implementation->refuse(s, {0, 0}))
+              continue;
+            samples.push_back({implementation, s, 0});
             samples.back().microseconds = model.predict(costs, samples.back());
           }
         }

@@ -73,9 +73,9 @@ TEST(Tune, NoByteOfAConvolutionDependsOnWhatIsMeasured) {
                                       element_bytes(problem.c.dst),
                                       problem.c.floats || d.one_in(2),
                                       how.concurrency};
-      const octet::ConvForm form = {algorithm, {plan.layout, blob.header.has_least != 0}};
+      const octet::ConvFormat format = {algorithm, {plan.layout, blob.header.has_int8_min != 0}};
       auto choices = std::make_unique<Choices>(), near = std::make_unique<Choices>();
-      octet::add_conv_choices(space, form, choices.get());
+      octet::add_conv_choices(space, format, choices.get());
       ASSERT_GT(choices->count, 0u) << problem.c;
       const auto check = [&](const Choice& choice) {
         SCOPED_TRACE(testing::Message() << problem.c << ": " << text_of(choice));
@@ -85,7 +85,8 @@ TEST(Tune, NoByteOfAConvolutionDependsOnWhatIsMeasured) {
         ++compared;
       };
       sample(&d, *choices, 3, check);
-      octet::add_conv_choices_near(space, form, choices->list[d.below(choices->count)], near.get());
+      octet::add_conv_choices_near(space, format, choices->list[d.below(choices->count)],
+                                   near.get());
       if (near->count) sample(&d, *near, 3, check);
     }
   }

@@ -8,8 +8,8 @@ from collections import namedtuple
 Area = namedtuple("Area", "name share files tests apart", defaults=[[]])
 
 PRODUCTS = ["batch", "dynamic", "epilogue", "float_modes", "gemm", "kernel", "overlap", "pack",
-            "random", "threads", "tflite", "word_kernel"]  # no convolution in them
-DIRECT = ["depthwise", "kernel", "winograd", "winograd_int8", "word_kernel"]  # past the front door
+            "random", "threads", "tflite", "int16_kernel"]  # no convolution in them
+DIRECT = ["depthwise", "kernel", "winograd", "winograd_int8", "int16_kernel"]  # past the front door
 
 NATIVE = [
     Area("checks", 4,
@@ -20,7 +20,7 @@ NATIVE = [
           "dispatch/conv_shape.*", "dispatch/environment.*", "dispatch/error.*", "operators/gemm/object.h",
           "operators/gemm/bias.cc", "operators/gemm/build.cc", "operators/gemm/call.h", "operators/gemm/check.cc",
           "operators/gemm/create.cc", "operators/gemm/explain.cc",
-          "operators/gemm/draft.h", "operators/gemm/epilogue.cc",
+          "operators/gemm/builder.h", "operators/gemm/epilogue.cc",
           "operators/gemm/overlap.cc", "operators/gemm/run.cc", "operators/common/info.cc",
           "dispatch/conv_trace.*", "operators/gemm/pack.cc", "dispatch/rhs_weights.*", "dispatch/sparse_*", "dispatch/struct_size.*", "dispatch/trace.*"],
          ["bad_input", "conv_bad_input", "conv_limit", "large_sizes", "large_counts", "struct_size", "helpers", "overlap", "workspace",
@@ -83,11 +83,11 @@ NATIVE = [
          ["kernels/core/assert.h", "kernels/core/limits.h", "kernels/core/strict_float.h", "kernels/core/unroll.h", "kernels/ref/*",
           "kernels/x86/*.cc", "kernels/xsimd/*",
           "kernels/x86/shared/accumulate.h", "kernels/x86/shared/grouped_order.h", "kernels/x86/kernels.h", "kernels/x86/shared/quads.h", "kernels/x86/sparse_vnni*.h", "kernels/x86/shared/tail.h", "kernels/x86/shared/int16_weights.h"],
-         ["self_test", "word_kernel", "kernel", "depthwise", "winograd"]),
+         ["self_test", "int16_kernel", "kernel", "depthwise", "winograd"]),
 ]
 
 # Under qemu, with a build of their own.
 ARM = [
     Area("arm", 1, ["kernels/arm/*"],
-         ["self_test", "word_kernel", "kernel", "depthwise", "winograd"]),
+         ["self_test", "int16_kernel", "kernel", "depthwise", "winograd"]),
 ]

@@ -21,7 +21,7 @@ struct GroupedSixteen {
   struct Raw {
     int32x4_t a[4];
   };
-  static constexpr int kChannels = 64, kInputBytes = 1, kExit = 1;
+  static constexpr int kChannels = 64, kInputBytes = 1, kStore = 1;
   template <int>
   static constexpr int kAccs = 4;
   template <int>
@@ -38,9 +38,9 @@ struct GroupedSixteen {
     return acc / quads * 4 * quads + index;
   }
 
-  Narrowing narrow;
+  Requantizing requantization;
   explicit GroupedSixteen(const DepthwiseTile& t)
-      : narrow(narrowing(t.narrow ? *t.narrow : Narrow{})) {}
+      : requantization(requantizing(t.requantization ? *t.requantization : Requantization{})) {}
 
   OCTET_INLINE static inline Vector at(const uint8_t* vectors, int v) {
     return vld1q_s32((const int32_t*)vectors + 4 * v);
@@ -56,9 +56,9 @@ struct GroupedSixteen {
     if (!count) return;
     int32x4_t q[4];
     unroll<4>([&](auto v) OCTET_INLINE {
-      q[v] = scaled(raw[0].a[v], vld1q_f32((const float*)scale + 4 * v), narrow);
+      q[v] = scaled(raw[0].a[v], vld1q_f32((const float*)scale + 4 * v), requantization);
     });
-    const uint8x16_t bytes = pack(q[0], q[1], q[2], q[3], narrow);
+    const uint8x16_t bytes = pack(q[0], q[1], q[2], q[3], requantization);
     if (__builtin_expect(channels >= 16, 1)) {
       vst1q_u8(dst, bytes);
       return;

@@ -8,14 +8,14 @@ namespace octet {
 
 // SMMLA multiplies 2 rows x 8 by 8 x 2 columns: a register holds two columns of 8 depth steps, a
 // group of a panel four registers.
-constexpr RhsLayout kI8mmLayout = {8, 8, 8, Domain::kS8};
-constexpr RhsLayout kI8mmU8Layout = {8, 8, 8, Domain::kU8};
+constexpr RhsLayout kI8mmLayout = {8, 8, 8, ElementType::kS8};
+constexpr RhsLayout kI8mmU8Layout = {8, 8, 8, ElementType::kU8};
 // SDOT: a register holds four columns of 4 depth steps.
-constexpr RhsLayout kDotprodLayout = {16, 8, 4, Domain::kS8};
+constexpr RhsLayout kDotprodLayout = {16, 8, 4, ElementType::kS8};
 // SMULL and SMLAL2: a register holds one column of 16 depth steps.
-constexpr RhsLayout kNeonLayout = {4, 4, 16, Domain::kS8};
+constexpr RhsLayout kNeonLayout = {4, 4, 16, ElementType::kS8};
 
 // Words, for SMLAL by lane: a register holds 8 columns of one depth step. All tiers share it.
-constexpr RhsLayout kArmWordLayout = {8, 8, 1, Domain::kS16};
+constexpr RhsLayout kArmInt16Layout = {8, 8, 1, ElementType::kS16};
 
 }  // namespace octet

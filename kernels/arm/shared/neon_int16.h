@@ -24,7 +24,7 @@ constexpr int kMr = 8;
 constexpr int kMr = 4;
 #endif
 constexpr int kNr = 8;
-static_assert(kArmWordLayout.width == kNr && kArmWordLayout.kr == 1, "a group is one register");
+static_assert(kArmInt16Layout.width == kNr && kArmInt16Layout.kr == 1, "a group is one register");
 
 template <int rows>
 void multiply(const Tile& t) {
@@ -89,15 +89,15 @@ void dispatch(const Tile& t) {
   kByRows[t.rows - 1](t);
 }
 
-constexpr MicroKernel words_kernel(const char* name) {
+constexpr MicroKernel int16_kernel_of(const char* name) {
   return {
       .name = name,
       .isa = Isa::kNeon,
-      .lhs_domain = Domain::kS16,
+      .lhs_element_type = ElementType::kS16,
       .mr = kMr,
       .nr = kNr,
-      .flags = kNarrows,
-      .rhs_layout = kArmWordLayout,
+      .flags = kRequantizes,
+      .rhs_layout = kArmInt16Layout,
       .lhs_kr = 1,
       .lhs_element_bytes = 2,
       .multiply = dispatch,

@@ -104,11 +104,11 @@ OCTET_INLINE inline void multiply_column(int32x4_t (&acc)[4][kWidth], int j,
 
 // Two rows of four columns are eight bytes: constants of half a register do.
 template <int rows>
-inline auto narrowing_of(const Narrow& n) {
+inline auto requantizing_of(const Requantization& n) {
   if constexpr (rows <= 2)
-    return Narrowing8(narrowing16(n));
+    return Requantizing8(requantizing16(n));
   else
-    return narrowing16(n);
+    return requantizing16(n);
 }
 
 // So many bytes of a row against as many of each column. first: of the accumulators, which need no
@@ -161,7 +161,7 @@ OCTET_INLINE inline void multiply_add(int32x4_t (&acc)[rows][kWidth], const Lhs&
 template <int rows, bool flip, bool least>
 void multiply(const Tile& t) {
   constexpr int kGroup = 16 * kWidth;
-  using Narrowing = decltype(narrowing_of<rows>(*t.narrow));
+  using Requantizing = decltype(requantizing_of<rows>(*t.requantization));
   alignas(16) uint8_t tails[kMr][16];
   alignas(16) uint8_t whole[kMr * kWidth * 4];
   const size_t taps = t.taps, bytes = t.depth % 16, element = t.scale ? 1 : 4;
@@ -177,13 +177,13 @@ void multiply(const Tile& t) {
   const int32_t* init = t.init;
   const float* scale = t.scale;
   size_t tflite_apart = 0;
-  Narrowing narrow;
+  Requantizing requantization;
   if (scale) {
-    narrow = narrowing_of<rows>(*t.narrow);
-    tflite_apart = t.narrow->tflite_apart;
+    requantization = requantizing_of<rows>(*t.requantization);
+    tflite_apart = t.requantization->tflite_apart;
   }
-  OCTET_SPILL(narrow);
-  const Exit exit = !scale ? Exit::kS32 : tflite_apart ? Exit::kTflite : Exit::kClamped;
+  OCTET_SPILL(requantization);
+  const Store exit = !scale ? Store::kS32 : tflite_apart ? Store::kTflite : Store::kClamped;
   // From a row of outputs to the next one, and from the last one to the first of the next columns
   uint8_t* dst = (uint8_t*)t.dst;
   ptrdiff_t down = (ptrdiff_t)t.dst_stride, up = (ptrdiff_t)(kWidth * element) - (rows - 1) * down;
@@ -200,12 +200,12 @@ void multiply(const Tile& t) {
 
   uint8_t* partial = nullptr;  // where less than a panel belongs: it leaves by way of `whole`
   size_t columns = t.cols, tap = 0;
-  const auto leave_partial = [&]() OCTET_INLINE {
+  const auto store_partial = [&]() OCTET_INLINE {
     partial = dst;
     dst = whole;
     down = kWidth * element;
   };
-  if (columns < kWidth) leave_partial();
+  if (columns < kWidth) store_partial();
   for (;;) {
     const uint8_t* lhs[rows];
     unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = starts[i]; });
@@ -280,19 +280,19 @@ void multiply(const Tile& t) {
     const auto store_bytes = [&](const auto& by) OCTET_INLINE {
       const auto bytes = [&]() OCTET_INLINE {
         if constexpr (rows <= 2)
-          return narrowed<Exit::kClamped>(sum[0], sum[rows - 1], by, narrow);
+          return requantized<Store::kClamped>(sum[0], sum[rows - 1], by, requantization);
         else
-          return narrowed<Exit::kClamped>({sum[0], sum[1], sum[2], sum[rows - 1]}, {by, by, by, by},
-                                          narrow);
+          return requantized<Store::kClamped>({sum[0], sum[1], sum[2], sum[rows - 1]},
+                                              {by, by, by, by}, requantization);
       }();
       scale += kWidth;
       unroll<rows>([&](auto i) OCTET_INLINE {
         store_quad<decltype(i)::value>(dst, bytes, i == rows - 1 ? up : down);
       });
     };
-    if (__builtin_expect(exit == Exit::kClamped, 1))
+    if (__builtin_expect(exit == Store::kClamped, 1))
       store_bytes(FloatScale::at(scale, 0));
-    else if (exit == Exit::kTflite)
+    else if (exit == Store::kTflite)
       store_bytes(TfliteRight::at(scale, tflite_apart));
     else
       unroll<rows>([&](auto i) OCTET_INLINE {
@@ -303,7 +303,7 @@ void multiply(const Tile& t) {
     rhs += to_next_panel;
     if (__builtin_expect((ptrdiff_t)columns < kWidth, 0)) {
       if ((ptrdiff_t)columns <= 0) break;
-      leave_partial();
+      store_partial();
       OCTET_STAY();
     }
   }
@@ -327,14 +327,15 @@ void dispatch(const Tile& t) {
 }
 
 template <bool least, MultiplyFn multiply = dispatch<least>>
-constexpr MicroKernel bytes_kernel(const char* name) {
+constexpr MicroKernel int8_kernel_of(const char* name) {
   return {
       .name = name,
       .isa = Isa::kNeon,
-      .lhs_domain = Domain::kS8,
+      .lhs_element_type = ElementType::kS8,
       .mr = kMr,
       .nr = kNr,
-      .flags = kAnyLhs | kNarrows | kNarrows16 | kNarrowsTflite | kTfliteRight | kNoLeast * !least,
+      .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite |
+               kTfliteRightShiftOnly | kNoInt8Min * !least,
       .rhs_layout = kNeonLayout,
       .lhs_kr = 16,
       .multiply = multiply,

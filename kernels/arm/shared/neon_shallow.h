@@ -79,9 +79,9 @@ OCTET_INLINE inline void multiply_panels(const Tile& t, const uint8_t* const (&r
   const uint8_t* rhs = t.rhs;
   const int32_t* init = t.init;
   const float* scale = t.scale;
-  const size_t tflite_apart = t.narrow->tflite_apart, to_next_panel = t.rhs_panel_stride;
-  Narrowing16 narrow = narrowing16(*t.narrow);
-  OCTET_SPILL(narrow);
+  const size_t tflite_apart = t.requantization->tflite_apart, to_next_panel = t.rhs_panel_stride;
+  Requantizing16 requantization = requantizing16(*t.requantization);
+  OCTET_SPILL(requantization);
   const uint8x16_t flip = vdupq_n_u8((uint8_t)t.lhs_flip);
   const auto flipped = [&](uint8x16_t bytes)
                            OCTET_INLINE { return vreinterpretq_s8_u8(veorq_u8(bytes, flip)); };
@@ -122,7 +122,7 @@ OCTET_INLINE inline void multiply_panels(const Tile& t, const uint8_t* const (&r
     unroll<4>([&](auto i)
                   OCTET_INLINE { out[i] = vaddq_s32(vpaddq_s32(sum[0][i], sum[1][i]), start); });
     const auto store = [&](const auto& by) OCTET_INLINE {
-      const uint8x16_t bytes = narrowed<Exit::kClamped>(out, {by, by, by, by}, narrow);
+      const uint8x16_t bytes = requantized<Store::kClamped>(out, {by, by, by, by}, requantization);
       store_quads(bytes, dst);
     };
     if (__builtin_expect(!tflite_apart, 1))

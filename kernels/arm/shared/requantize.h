@@ -11,14 +11,14 @@ namespace octet {
 namespace {
 
 // One path for both output types: u8 is narrowed as s8, 128 lower, and flipped at the end.
-struct Narrowing {
+struct Requantizing {
   float32x4_t magic;
   int32x4_t offset;
   int8x16_t lo, hi;
   uint8x16_t flip;
 };
 
-inline Narrowing narrowing(const Narrow& n) {
+inline Requantizing requantizing(const Requantization& n) {
   const int32_t shift = n.dst_u8 ? 128 : 0;
   return {vdupq_n_f32(12582912.0f), vdupq_n_s32(0x4B400000 - (n.zero_point - shift)),
           vdupq_n_s8((int8_t)(n.lo - shift)), vdupq_n_s8((int8_t)(n.hi - shift)),
@@ -30,27 +30,27 @@ inline Narrowing narrowing(const Narrow& n) {
 // and those of negative ones are negative integers, so that beyond +-2^22, where the bits are no
 // longer the integer, the difference is still beyond +-2^22 and saturates as the true value would.
 // The multiply and the add must round separately: -ffp-contract=off.
-inline int32x4_t scaled(int32x4_t acc, float32x4_t scale, const Narrowing& n) {
+inline int32x4_t scaled(int32x4_t acc, float32x4_t scale, const Requantizing& n) {
   const float32x4_t x = vmulq_f32(vcvtq_f32_s32(acc), scale);
   return vqsubq_s32(vreinterpretq_s32_f32(vaddq_f32(x, n.magic)), n.offset);
 }
 
 // Sixteen scaled values to bytes, in order.
-inline uint8x16_t pack(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d, const Narrowing& n) {
+inline uint8x16_t pack(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d, const Requantizing& n) {
   const int16x8_t ab = vqmovn_high_s32(vqmovn_s32(a), b), cd = vqmovn_high_s32(vqmovn_s32(c), d);
   const int8x16_t bytes = vqmovn_high_s16(vqmovn_s16(ab), cd);
   return veorq_u8(vreinterpretq_u8_s8(vminq_s8(vmaxq_s8(bytes, n.lo), n.hi)), n.flip);
 }
 
-// ---- kernels with kNarrows16 and kTfliteRight ---------------------------------------------------
+// ---- kernels with kRequantizes16 and kTfliteRightShiftOnly ---------------------------------------------------
 
 // How a tile leaves its kernel. Most often the clamp is no more than what saturation does anyway.
-enum class Exit { kS32, kSaturated, kClamped, kTflite };
+enum class Store { kS32, kSaturated, kClamped, kTflite };
 
-inline Exit exit_of(const Tile& t) {
-  if (!t.scale) return Exit::kS32;
-  if (t.narrow->tflite_apart) return Exit::kTflite;
-  return t.narrow->hi - t.narrow->lo == 255 ? Exit::kSaturated : Exit::kClamped;
+inline Store store_of(const Tile& t) {
+  if (!t.scale) return Store::kS32;
+  if (t.requantization->tflite_apart) return Store::kTflite;
+  return t.requantization->hi - t.requantization->lo == 255 ? Store::kSaturated : Store::kClamped;
 }
 
 // Of four columns. Rounded products fit in 16 bits, so the low halves of the rounded floats are all
@@ -96,36 +96,36 @@ struct TfliteRight {
   }
 };
 
-template <Exit exit>
+template <Store exit>
 struct ScaleOf {
   using Type = FloatScale;
 };
 template <>
-struct ScaleOf<Exit::kTflite> {
+struct ScaleOf<Store::kTflite> {
   using Type = TfliteRight;
 };
 
 // u8 is narrowed as s8, 128 lower, and flipped at the end.
-struct Narrowing16 {
+struct Requantizing16 {
   int16x8_t zero_point;
   int8x16_t lo, hi;
   uint8x16_t flip;
 };
 
-inline Narrowing16 narrowing16(const Narrow& n) {
+inline Requantizing16 requantizing16(const Requantization& n) {
   const int32_t shift = n.dst_u8 ? 128 : 0;
   return {vdupq_n_s16((int16_t)(n.zero_point - shift)), vdupq_n_s8((int8_t)(n.lo - shift)),
           vdupq_n_s8((int8_t)(n.hi - shift)), vdupq_n_u8((uint8_t)shift)};
 }
 
 // What eight bytes need of it.
-struct Narrowing8 {
+struct Requantizing8 {
   int16x8_t zero_point;
   int8x8_t lo, hi;
   uint8x8_t flip;
 
-  Narrowing8() = default;
-  explicit Narrowing8(const Narrowing16& n)
+  Requantizing8() = default;
+  explicit Requantizing8(const Requantizing16& n)
       : zero_point(n.zero_point),
         lo(vget_low_s8(n.lo)),
         hi(vget_low_s8(n.hi)),
@@ -133,23 +133,23 @@ struct Narrowing8 {
 };
 
 // Eight bytes, in order, of the same four columns.
-template <Exit exit, typename Scale>
-OCTET_INLINE inline uint8x8_t narrowed(int32x4_t a, int32x4_t b, const Scale& scale,
-                                       const Narrowing8& n) {
+template <Store exit, typename Scale>
+OCTET_INLINE inline uint8x8_t requantized(int32x4_t a, int32x4_t b, const Scale& scale,
+                                          const Requantizing8& n) {
   int8x8_t bytes = vqmovn_s16(vqaddq_s16(Scale::rounded(a, scale, b, scale), n.zero_point));
-  if (exit != Exit::kSaturated) bytes = vmin_s8(vmax_s8(bytes, n.lo), n.hi);
+  if (exit != Store::kSaturated) bytes = vmin_s8(vmax_s8(bytes, n.lo), n.hi);
   return veor_u8(vreinterpret_u8_s8(bytes), n.flip);
 }
 
 // Sixteen bytes, in order.
-template <Exit exit, typename Scale>
-OCTET_INLINE inline uint8x16_t narrowed(const int32x4_t (&acc)[4], const Scale (&scale)[4],
-                                        const Narrowing16& n) {
+template <Store exit, typename Scale>
+OCTET_INLINE inline uint8x16_t requantized(const int32x4_t (&acc)[4], const Scale (&scale)[4],
+                                           const Requantizing16& n) {
   const int16x8_t low = Scale::rounded(acc[0], scale[0], acc[1], scale[1]),
                   high = Scale::rounded(acc[2], scale[2], acc[3], scale[3]);
   int8x16_t bytes =
       vqmovn_high_s16(vqmovn_s16(vqaddq_s16(low, n.zero_point)), vqaddq_s16(high, n.zero_point));
-  if (exit != Exit::kSaturated) bytes = vminq_s8(vmaxq_s8(bytes, n.lo), n.hi);
+  if (exit != Store::kSaturated) bytes = vminq_s8(vmaxq_s8(bytes, n.lo), n.hi);
   return veorq_u8(vreinterpretq_u8_s8(bytes), n.flip);
 }
 

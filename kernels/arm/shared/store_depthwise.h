@@ -38,9 +38,9 @@ struct Sixteen {
     OCTET_INLINE inline float32x4_t scale(int v) const { return scales[v]; }
   };
 
-  struct Narrowing {
-    octet::Narrowing n;
-    explicit Narrowing(const DepthwiseTile& t) : n(narrowing(*t.narrow)) {}
+  struct Requantizing {
+    octet::Requantizing n;
+    explicit Requantizing(const DepthwiseTile& t) : n(requantizing(*t.requantization)) {}
 
     template <typename E>
     OCTET_INLINE inline void store(const Acc& acc, const E& ends, uint8_t* dst) const {
@@ -52,17 +52,18 @@ struct Sixteen {
 
   // Multipliers and shifts stay in memory: the sums of a next output want the registers.
   struct Tflite {
-    Narrowing16 n;
+    Requantizing16 n;
     const int32_t* multipliers;
     explicit Tflite(const DepthwiseTile& t)
-        : n(narrowing16(*t.narrow)), multipliers((const int32_t*)t.prepared + kChannels) {}
+        : n(requantizing16(*t.requantization)),
+          multipliers((const int32_t*)t.prepared + kChannels) {}
 
     OCTET_INLINE inline void store(const Acc& acc, uint8_t* dst) const {
       TfliteRight by[4];
       unroll<4>([&](auto v) OCTET_INLINE {
         by[v] = {vld1q_s32(multipliers + 4 * v), vld1q_s32(multipliers + kChannels + 4 * v)};
       });
-      vst1q_u8(dst, narrowed<Exit::kTflite>(acc.a, by, n));
+      vst1q_u8(dst, requantized<Store::kTflite>(acc.a, by, n));
     }
   };
   static inline void write_right(const int32_t* scales, size_t apart, uint8_t* to) {

@@ -19,21 +19,21 @@ OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[rows][vectors], uint8_
   }
 }
 
-template <int rows, int vectors, Exit exit>
-OCTET_INLINE inline void store_narrow(const Tile& t, int32x4_t (&acc)[rows][vectors],
-                                      const Narrowing16& n, uint8_t*& dst, size_t stride) {
+template <int rows, int vectors, Store exit>
+OCTET_INLINE inline void store_requantized(const Tile& t, int32x4_t (&acc)[rows][vectors],
+                                           const Requantizing16& n, uint8_t*& dst, size_t stride) {
   using Scale = typename ScaleOf<exit>::Type;
   Scale scale[4];
   OCTET_UNROLL(4)
   for (int v = 0; v < 4; ++v)
-    scale[v] = Scale::at(t.scale + 4 * (v % vectors), t.narrow->tflite_apart);
+    scale[v] = Scale::at(t.scale + 4 * (v % vectors), t.requantization->tflite_apart);
   OCTET_UNROLL(6)
   for (int i = 0; i < rows; ++i) {
     // Or GCC 12 begins all exits' conversions before it branches to one of them, and spills
     OCTET_UNROLL(4)
     for (int v = 0; v < vectors; ++v) OCTET_PIN(acc[i][v]);
-    const uint8x16_t bytes =
-        narrowed<exit>({acc[i][0], acc[i][1], acc[i][vectors - 2], acc[i][vectors - 1]}, scale, n);
+    const uint8x16_t bytes = requantized<exit>(
+        {acc[i][0], acc[i][1], acc[i][vectors - 2], acc[i][vectors - 1]}, scale, n);
     if (vectors == 4)
       store16_row(bytes, dst, stride);
     else
@@ -42,19 +42,22 @@ OCTET_INLINE inline void store_narrow(const Tile& t, int32x4_t (&acc)[rows][vect
 }
 
 template <int rows, int vectors>
-OCTET_INLINE inline void leave_tile(const Tile& t, int32x4_t (&acc)[rows][vectors]) {
+OCTET_INLINE inline void store_tile(const Tile& t, int32x4_t (&acc)[rows][vectors]) {
   const size_t element = t.scale ? 1 : 4;
   alignas(16) uint8_t whole[rows * 4 * vectors * 4];
   const bool partial = t.cols < 4 * vectors;
   uint8_t* dst = partial ? whole : (uint8_t*)t.dst;
   const size_t stride = partial ? 4 * vectors * element : t.dst_stride;
-  const Exit exit = exit_of(t);
-  if (exit == Exit::kSaturated) {
-    store_narrow<rows, vectors, Exit::kSaturated>(t, acc, narrowing16(*t.narrow), dst, stride);
-  } else if (exit == Exit::kClamped) {
-    store_narrow<rows, vectors, Exit::kClamped>(t, acc, narrowing16(*t.narrow), dst, stride);
-  } else if (exit == Exit::kTflite) {
-    store_narrow<rows, vectors, Exit::kTflite>(t, acc, narrowing16(*t.narrow), dst, stride);
+  const Store exit = store_of(t);
+  if (exit == Store::kSaturated) {
+    store_requantized<rows, vectors, Store::kSaturated>(t, acc, requantizing16(*t.requantization),
+                                                        dst, stride);
+  } else if (exit == Store::kClamped) {
+    store_requantized<rows, vectors, Store::kClamped>(t, acc, requantizing16(*t.requantization),
+                                                      dst, stride);
+  } else if (exit == Store::kTflite) {
+    store_requantized<rows, vectors, Store::kTflite>(t, acc, requantizing16(*t.requantization), dst,
+                                                     stride);
   } else {
     store_s32<rows, vectors>(acc, dst, stride);
   }

@@ -57,15 +57,15 @@ struct Ymm {
   };
 
   // The packs undo the interleaving: the bytes come out in order.
-  struct Narrowing {
-    Narrower<32> narrower;
-    explicit Narrowing(const DepthwiseTile& t) : narrower(*t.narrow) {}
+  struct Requantizing {
+    Requantizer<32> requantizer;
+    explicit Requantizing(const DepthwiseTile& t) : requantizer(*t.requantization) {}
 
     OCTET_INLINE inline void store(const Acc& acc, const Ends& ends, uint8_t* dst) const {
       __m256i q[4];
       unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaled(acc.a[v], ends.scale(v)); });
       _mm256_storeu_si256((__m256i*)dst,
-                          narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
+                          requantizer.bytes(pack_int16(q[0], q[1]), pack_int16(q[2], q[3])));
     }
   };
 

@@ -8,18 +8,18 @@ namespace octet {
 namespace {
 
 #ifdef __AVX512BW__
-constexpr int kExitBytes = 64;
+constexpr int kEpilogueBytes = 64;
 #else
-constexpr int kExitBytes = 32;
+constexpr int kEpilogueBytes = 32;
 #endif
-constexpr size_t kExitLanes = kExitBytes / 4;
-using ExitVector = VectorOf<kExitBytes>::Type;
+constexpr size_t kEpilogueLanes = kEpilogueBytes / 4;
+using EpilogueVector = VectorOf<kEpilogueBytes>::Type;
 
 // width: bytes of each row that the vector has; count: of them, those that are loaded or stored.
 // load_rows has something else for rows and bytes beyond.
 #ifdef __AVX512BW__
 template <int width, int part>
-OCTET_INLINE inline void store_row(uint8_t* dst, ExitVector bytes, size_t count) {
+OCTET_INLINE inline void store_row(uint8_t* dst, EpilogueVector bytes, size_t count) {
   const __mmask64 mask = ~(__mmask64)0 >> (64 - count);
   if constexpr (width == 16)
     _mm_mask_storeu_epi8(dst, (__mmask16)mask, _mm512_extracti32x4_epi32(bytes, part));
@@ -29,8 +29,8 @@ OCTET_INLINE inline void store_row(uint8_t* dst, ExitVector bytes, size_t count)
     _mm512_mask_storeu_epi8(dst, mask, bytes);
 }
 template <int width>
-OCTET_INLINE inline ExitVector load_rows(const uint8_t* from, size_t stride, size_t rows,
-                                         size_t count) {
+OCTET_INLINE inline EpilogueVector load_rows(const uint8_t* from, size_t stride, size_t rows,
+                                             size_t count) {
   const __mmask64 mask = ~(__mmask64)0 >> (64 - count);
   const auto row = [&](size_t i) OCTET_INLINE { return from + (i < rows ? i * stride : 0); };
   if constexpr (width == 64) {
@@ -55,7 +55,7 @@ OCTET_INLINE inline __m256i as_packed(__m256i bytes) {
   return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
 }
 template <int width, int part>
-OCTET_INLINE inline void store_row(uint8_t* dst, ExitVector bytes, size_t count) {
+OCTET_INLINE inline void store_row(uint8_t* dst, EpilogueVector bytes, size_t count) {
   if constexpr (width == 32) {
     store_bytes(dst, bytes, count);
   } else {
@@ -74,8 +74,8 @@ OCTET_INLINE inline __m128i load_bytes(const uint8_t* from, size_t count) {
   return _mm_load_si128((const __m128i*)bytes);
 }
 template <int width>
-OCTET_INLINE inline ExitVector load_rows(const uint8_t* from, size_t stride, size_t rows,
-                                         size_t count) {
+OCTET_INLINE inline EpilogueVector load_rows(const uint8_t* from, size_t stride, size_t rows,
+                                             size_t count) {
   const auto row = [&](size_t i) OCTET_INLINE { return from + (i < rows ? i * stride : 0); };
   if constexpr (width == 32) {
     return _mm256_set_m128i(load_bytes<16>(from + 16, count > 16 ? count - 16 : 0),
@@ -92,15 +92,15 @@ OCTET_INLINE inline ExitVector load_rows(const uint8_t* from, size_t stride, siz
 
 // As many rows as the vector has, but no more than there are.
 template <int width>
-OCTET_INLINE inline void store_rows(uint8_t* dst, size_t stride, ExitVector bytes, size_t rows,
+OCTET_INLINE inline void store_rows(uint8_t* dst, size_t stride, EpilogueVector bytes, size_t rows,
                                     size_t count) {
-  unroll<kExitBytes / width>([&](auto part) OCTET_INLINE {
+  unroll<kEpilogueBytes / width>([&](auto part) OCTET_INLINE {
     if (part < rows) store_row<width, part.value>(dst + part * stride, bytes, count);
   });
 }
 
-OCTET_INLINE inline ExitVector exit_vector(const void* from) {
-  ExitVector v;
+OCTET_INLINE inline EpilogueVector epilogue_vector(const void* from) {
+  EpilogueVector v;
   __builtin_memcpy(&v, from, sizeof v);
   return v;
 }

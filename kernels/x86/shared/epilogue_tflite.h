@@ -11,10 +11,10 @@ namespace {
 
 struct TfliteTile {
   size_t rows, cols;
-  const int32_t* acc;  // readable up to cols rounded up to kExitLanes
+  const int32_t* acc;  // readable up to cols rounded up to kEpilogueLanes
   size_t acc_stride;   // elements
   const int32_t* scales;
-  const Narrow* narrow;
+  const Requantization* requantization;
   uint8_t* dst;
   size_t dst_stride;
 };
@@ -24,34 +24,35 @@ struct TfliteTile {
 struct AsTheyAre {
   static constexpr int kMostVectors = 4;
   template <int width>
-  OCTET_INLINE inline ExitVector of(ExitVector bytes, size_t, size_t, size_t, size_t) const {
+  OCTET_INLINE inline EpilogueVector of(EpilogueVector bytes, size_t, size_t, size_t,
+                                        size_t) const {
     return bytes;
   }
 };
 
 // The first `count` columns, of one vector or of two.
 template <int vectors, typename Scaler, typename Then>
-OCTET_INLINE inline void exit_columns(const TfliteTile& t, const Then& then, size_t column,
-                                      size_t count) {
-  constexpr int width = vectors * (int)kExitLanes;
+OCTET_INLINE inline void epilogue_columns(const TfliteTile& t, const Then& then, size_t column,
+                                          size_t count) {
+  constexpr int width = vectors * (int)kEpilogueLanes;
   constexpr size_t together = 4 / vectors;  // rows
-  const Narrower<kExitBytes> narrower(*t.narrow);
+  const Requantizer<kEpilogueBytes> requantizer(*t.requantization);
   Scaler scaler[vectors];
   unroll<vectors>([&](auto v) OCTET_INLINE {
-    scaler[v].load(t.scales + column + v * kExitLanes, t.narrow->tflite_apart);
+    scaler[v].load(t.scales + column + v * kEpilogueLanes, t.requantization->tflite_apart);
   });
   const int32_t* acc = t.acc + column;
   uint8_t* dst = t.dst + column;
   for (size_t rows = t.rows;;) {
-    ExitVector q[4];
+    EpilogueVector q[4];
     unroll<4>([&](auto at) OCTET_INLINE {
       constexpr int v = at.value % vectors;
       constexpr size_t row = at.value / vectors;
       const int32_t* const from = acc + (row < rows ? row * t.acc_stride : 0);
-      q[at] = scaler[v].scale_at(from + v * kExitLanes);
+      q[at] = scaler[v].scale_at(from + v * kEpilogueLanes);
     });
-    const ExitVector bytes = then.template of<width>(
-        in_order(narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3]))), t.rows - rows,
+    const EpilogueVector bytes = then.template of<width>(
+        in_order(requantizer.bytes(pack_int16(q[0], q[1]), pack_int16(q[2], q[3]))), t.rows - rows,
         rows, column, count);
     store_rows<width>(dst, t.dst_stride, bytes, rows, count);
     if (rows <= together) return;
@@ -62,35 +63,37 @@ OCTET_INLINE inline void exit_columns(const TfliteTile& t, const Then& then, siz
 }
 
 template <typename Scaler, typename Then>
-__attribute__((noinline)) void exit_tile(const TfliteTile& t, const Then& then) {
+__attribute__((noinline)) void store_vectors(const TfliteTile& t, const Then& then) {
   constexpr int together =
       Then::kMostVectors < Scaler::kMostVectors ? Then::kMostVectors : Scaler::kMostVectors;
-  constexpr size_t width = together * kExitLanes;
+  constexpr size_t width = together * kEpilogueLanes;
   OCTET_NO_UNROLL
   for (size_t column = 0; column < t.cols; column += width) {
     const size_t left = t.cols - column;
-    if (together > 1 && left <= kExitLanes) return exit_columns<1, Scaler>(t, then, column, left);
+    if (together > 1 && left <= kEpilogueLanes)
+      return epilogue_columns<1, Scaler>(t, then, column, left);
     if constexpr (together > 2) {
-      constexpr size_t half = 2 * kExitLanes;
-      if (left <= half) return exit_columns<2, Scaler>(t, then, column, left);
-      if (left <= half + kExitLanes) {  // there is no fourth vector to read
-        exit_columns<2, Scaler>(t, then, column, half);
-        return exit_columns<1, Scaler>(t, then, column + half, left - half);
+      constexpr size_t half = 2 * kEpilogueLanes;
+      if (left <= half) return epilogue_columns<2, Scaler>(t, then, column, left);
+      if (left <= half + kEpilogueLanes) {  // there is no fourth vector to read
+        epilogue_columns<2, Scaler>(t, then, column, half);
+        return epilogue_columns<1, Scaler>(t, then, column + half, left - half);
       }
     }
-    exit_columns<together, Scaler>(t, then, column, left < width ? left : width);
+    epilogue_columns<together, Scaler>(t, then, column, left < width ? left : width);
   }
 }
 
-void tflite_exit(const TfliteTile& t) {
-  (t.narrow->tflite_right_only ? exit_tile<TfliteRightScaler<kExitBytes>, AsTheyAre>
-                               : exit_tile<TfliteScaler<kExitBytes>, AsTheyAre>)(t, {});
+void tflite_epilogue(const TfliteTile& t) {
+  (t.requantization->tflite_right_only
+       ? store_vectors<TfliteRightScaler<kEpilogueBytes>, AsTheyAre>
+       : store_vectors<TfliteScaler<kEpilogueBytes>, AsTheyAre>)(t, {});
 }
 
 // Of a kernel's own tile, which it has just written to `acc`.
-OCTET_INLINE inline void tflite_exit(const Tile& t, const int32_t* acc, size_t acc_stride) {
-  tflite_exit({t.rows, t.cols, acc, acc_stride, (const int32_t*)t.scale, t.narrow, (uint8_t*)t.dst,
-               t.dst_stride});
+OCTET_INLINE inline void tflite_epilogue(const Tile& t, const int32_t* acc, size_t acc_stride) {
+  tflite_epilogue({t.rows, t.cols, acc, acc_stride, (const int32_t*)t.scale, t.requantization,
+                   (uint8_t*)t.dst, t.dst_stride});
 }
 
 }  // namespace

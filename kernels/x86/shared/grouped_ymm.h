@@ -19,11 +19,12 @@ struct GroupedYmm {
   struct Raw {
     __m256i half[2];
   };
-  static constexpr int kChannels = 64, kExit = 2;
+  static constexpr int kChannels = 64, kStore = 2;
   static constexpr bool kPacksSwap = true;
 
-  Narrower<32> narrower;
-  explicit GroupedYmm(const DepthwiseTile& t) : narrower(t.narrow ? *t.narrow : Narrow{}) {}
+  Requantizer<32> requantizer;
+  explicit GroupedYmm(const DepthwiseTile& t)
+      : requantizer(t.requantization ? *t.requantization : Requantization{}) {}
 
   OCTET_INLINE static inline Vector at(const uint8_t* vectors, int v) {
     return _mm256_load_si256((const __m256i*)(vectors + 32 * v));
@@ -50,11 +51,11 @@ struct GroupedYmm {
       unroll<2>([&](auto h) OCTET_INLINE {
         q[h] = scaled(raw[i].half[h], _mm256_load_ps((const float*)scale + 8 * h));
       });
-      return pack_words(q[0], q[1]);
+      return pack_int16(q[0], q[1]);
     };
     const __m128i order = _mm_load_si128((const __m128i*)&kChannelOrder<M, uint8_t, quads>);
     store_pixels(
-        to_channels(narrower.bytes(words(0), words(1)), _mm256_broadcastsi128_si256(order)), dst,
+        to_channels(requantizer.bytes(words(0), words(1)), _mm256_broadcastsi128_si256(order)), dst,
         dst_pixel, count, channels);
   }
   OCTET_INLINE static inline void store_raw(const Raw& raw, uint8_t* dst) {

@@ -8,13 +8,13 @@ namespace octet {
 // A group is a cache line: one zmm register of 16 columns x 4 depth steps, or two ymm registers.
 // Wider panels would make the narrow tiles of the ymm kernels stride through memory and use a
 // quarter of the L1 cache's sets.
-constexpr RhsLayout kX86Layout = {16, 16, 4, Domain::kS8};
+constexpr RhsLayout kX86Layout = {16, 16, 4, ElementType::kS8};
 
 // The same in an order along K in which neighbours fit 16 bits, for AVX2: kernels/core/paired_weights.h.
-constexpr RhsLayout kX86PairedLayout = {16, 16, 4, Domain::kS8, Density::kAll, true};
+constexpr RhsLayout kX86PairedLayout = {16, 16, 4, ElementType::kS8, Density::kAll, true};
 
 // Words: a group is a cache line again, 16 columns x 2 depth steps.
-constexpr RhsLayout kX86WordLayout = {16, 16, 2, Domain::kS16};
+constexpr RhsLayout kX86Int16Layout = {16, 16, 2, ElementType::kS16};
 
 // Winograd's weights are many megabytes, each read once per block of tiles, panel after panel
 // without gaps. The hardware's prefetchers stop at every page, so the word kernels ask for what

@@ -11,14 +11,14 @@
 namespace octet {
 namespace {
 
-OCTET_INLINE inline ExitVector shuffled(ExitVector table, ExitVector index) {
+OCTET_INLINE inline EpilogueVector shuffled(EpilogueVector table, EpilogueVector index) {
 #ifdef __AVX512BW__
   return _mm512_shuffle_epi8(table, index);
 #else
   return _mm256_shuffle_epi8(table, index);
 #endif
 }
-OCTET_INLINE inline ExitVector table_row(const uint8_t* row) {
+OCTET_INLINE inline EpilogueVector table_row(const uint8_t* row) {
   const __m128i bytes = _mm_load_si128((const __m128i*)row);
 #ifdef __AVX512BW__
   return _mm512_broadcast_i32x4(bytes);
@@ -27,10 +27,10 @@ OCTET_INLINE inline ExitVector table_row(const uint8_t* row) {
 #endif
 }
 
-OCTET_INLINE inline ExitVector look_up(const uint8_t* rows, ExitVector bytes) {
-  const ExitVector sixteen = splat<ExitVector>((uint8_t)16);
-  ExitVector low = bytes, high = bytes ^ splat<ExitVector>((uint8_t)0x80);
-  ExitVector out = shuffled(table_row(rows), low) ^ shuffled(table_row(rows + 128), high);
+OCTET_INLINE inline EpilogueVector look_up(const uint8_t* rows, EpilogueVector bytes) {
+  const EpilogueVector sixteen = splat<EpilogueVector>((uint8_t)16);
+  EpilogueVector low = bytes, high = bytes ^ splat<EpilogueVector>((uint8_t)0x80);
+  EpilogueVector out = shuffled(table_row(rows), low) ^ shuffled(table_row(rows + 128), high);
   unroll<7>([&](auto i) OCTET_INLINE {
     low = subtract_s8(low, sixteen);
     high = subtract_s8(high, sixteen);
@@ -42,9 +42,9 @@ OCTET_INLINE inline ExitVector look_up(const uint8_t* rows, ExitVector bytes) {
 
 template <int width>
 void look_up_rows(const uint8_t* table, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
-  constexpr size_t together = kExitBytes / width;
+  constexpr size_t together = kEpilogueBytes / width;
   for (;;) {
-    const ExitVector bytes = look_up(table, load_rows<width>(dst, stride, rows, cols));
+    const EpilogueVector bytes = look_up(table, load_rows<width>(dst, stride, rows, cols));
     store_rows<width>(dst, stride, bytes, rows, cols);
     if (rows <= together) return;
     rows -= together;

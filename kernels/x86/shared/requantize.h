@@ -12,12 +12,12 @@
 namespace octet {
 namespace {
 
-template <int kBytes>
-struct Narrower {
-  using Vector = typename VectorOf<kBytes>::Type;
+template <int kInt8>
+struct Requantizer {
+  using Vector = typename VectorOf<kInt8>::Type;
   Vector zero_point, lo, hi;
   bool u8, moves, raises, lowers;  // which steps there are
-  explicit Narrower(const Narrow& n)
+  explicit Requantizer(const Requantization& n)
       : zero_point(splat<Vector>((int16_t)n.zero_point)),
         lo(splat<Vector>((uint8_t)n.lo)),
         hi(splat<Vector>((uint8_t)n.hi)),
@@ -28,8 +28,8 @@ struct Narrower {
 
   OCTET_INLINE inline Vector bytes(Vector low, Vector high) const {
     if (moves) {
-      low = add_words(low, zero_point);
-      high = add_words(high, zero_point);
+      low = add_int16(low, zero_point);
+      high = add_int16(high, zero_point);
     }
     Vector out;
     if (u8) {

@@ -13,9 +13,9 @@ namespace {
 // Sums of 8 bytes each, of rows that have `windows` of 32 bytes and maybe a part of one: 1, 2 for
 // any number, or 0, but then at least 16 bytes.
 template <int windows>
-class ByteSums {
+class TfliteAdds {
  public:
-  ByteSums(size_t depth, uint8_t flip)
+  TfliteAdds(size_t depth, uint8_t flip)
       : whole_(depth / 32 * 32), depth_(depth), flip_(_mm256_set1_epi8((char)flip)) {
     // Of the last 32 bytes (16 of less than 32), those that nobody counted.
     alignas(32) uint8_t counts[32];
@@ -62,7 +62,7 @@ void sum_rows_of(const Rows& r, bool is_signed, int32_t* sums) {
   // As sum_rows has it
   const uint8_t flip = (uint8_t)(r.flip ^ (is_signed ? 0x80 : 0));
   const __m128i bias = _mm_set1_epi32((int32_t)((is_signed ? 128u : 0u) * (uint32_t)r.depth));
-  const ByteSums<windows> bytes(r.depth, flip);
+  const TfliteAdds<windows> bytes(r.depth, flip);
   const auto four = [&](const uint8_t* const(&rows)[4]) OCTET_INLINE {
     __m256i parts[4];
     unroll<4>([&](auto i) OCTET_INLINE { parts[i] = bytes.of(rows[i]); });

@@ -75,7 +75,7 @@ void multiply_sparse(const Tile& t) {
   add_row_init(t, acc[0]);
   clear_other_sets<Ymm>(acc);
   add_sparse_products<Ymm, tight>(t, acc);
-  leave_tile(t, acc[0]);
+  store_tile(t, acc[0]);
 }
 
 template <bool tight>
@@ -90,10 +90,10 @@ constexpr MicroKernel sparse_kernel(const char* name) {
   return {
       .name = name,
       .isa = Isa::kAvxVnni,
-      .lhs_domain = Domain::kU8,
+      .lhs_element_type = ElementType::kU8,
       .mr = 4,
       .nr = 16,
-      .flags = kAnyLhs | kNarrows | kNarrowsTflite | kRowInit,
+      .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kRowInit,
       .rhs_layout = tight ? kSparseTightLayout : kSparseLayout,
       .lhs_kr = tight ? 32 : 16,
       .multiply = dispatch_sparse<tight>,

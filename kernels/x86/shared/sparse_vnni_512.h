@@ -56,7 +56,7 @@ void multiply_sparse(const Tile& t) {
   start_tile(t, acc[0]);
   clear_other_sets<Zmm>(acc);
   add_sparse_products<Zmm, tight>(t, acc);
-  leave_tile(t, acc[0]);
+  store_tile(t, acc[0]);
 }
 
 template <bool tight, int rows>

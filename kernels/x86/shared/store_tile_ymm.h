@@ -11,12 +11,12 @@ namespace octet {
 namespace {
 
 template <int rows>
-OCTET_INLINE inline void leave_sums(const Tile& t, const __m256i (&acc)[rows][2]) {
+OCTET_INLINE inline void store_int32(const Tile& t, const __m256i (&acc)[rows][2]) {
   alignas(32) int32_t sums[rows][16];
   uint8_t* const dst = t.scale ? (uint8_t*)sums : (uint8_t*)t.dst;
   const size_t stride = t.scale ? sizeof sums[0] : t.dst_stride, cols = t.scale ? 16 : t.cols;
   store_sums(acc, dst, stride, cols);
-  if (t.scale) tflite_exit(t, sums[0], 16);
+  if (t.scale) tflite_epilogue(t, sums[0], 16);
 }
 
 // One vector of columns after the other.
@@ -24,7 +24,7 @@ template <int rows>
 OCTET_INLINE inline void store_tflite(const Tile& t, __m256i (&acc)[rows][2]) {
   unroll<2>([&](auto v) OCTET_INLINE {
     TfliteRightScaler<32> scaler;
-    scaler.load((const int32_t*)t.scale + 8 * v, t.narrow->tflite_apart);
+    scaler.load((const int32_t*)t.scale + 8 * v, t.requantization->tflite_apart);
     unroll<rows>([&](auto i) OCTET_INLINE {
       acc[i][v] = scaler.scale(acc[i][v]);
       OCTET_PIN(acc[i][v]);  // or compilers begin with all, and spill
@@ -34,10 +34,10 @@ OCTET_INLINE inline void store_tflite(const Tile& t, __m256i (&acc)[rows][2]) {
 }
 
 template <int rows>
-OCTET_INLINE inline void leave_tile(const Tile& t, __m256i (&acc)[rows][2]) {
-  if (t.scale && !t.narrow->tflite_apart) return store_narrowed(t, acc);
-  if (t.scale && t.narrow->tflite_right_only) return store_tflite(t, acc);
-  leave_sums(t, acc);
+OCTET_INLINE inline void store_tile(const Tile& t, __m256i (&acc)[rows][2]) {
+  if (t.scale && !t.requantization->tflite_apart) return store_requantized8(t, acc);
+  if (t.scale && t.requantization->tflite_right_only) return store_tflite(t, acc);
+  store_int32(t, acc);
 }
 
 }  // namespace

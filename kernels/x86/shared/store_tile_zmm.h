@@ -56,7 +56,7 @@ OCTET_INLINE inline void store_s32(const Tile& t, const __m512i (&acc)[rows][vec
     });
     dst += stride;
   });
-  if (t.scale) tflite_exit(t, sums[0], 16 * vectors);
+  if (t.scale) tflite_epilogue(t, sums[0], 16 * vectors);
 }
 
 // The bytes of one row that are in a quarter, a half or all of a register.
@@ -74,7 +74,7 @@ OCTET_INLINE inline void store_part(uint8_t* dst, __mmask64 mask, __m512i bytes)
 // v of row i.
 template <int rows, int vectors, typename Of>
 OCTET_INLINE inline void store_bytes(const Tile& t, const Of& of) {
-  const Narrower<64> narrower(*t.narrow);
+  const Requantizer<64> requantizer(*t.requantization);
   constexpr int width = vectors == 3 ? 4 : vectors, together = 4 / width;
   const __mmask64 mask = ~(__mmask64)0 >> (64 - t.cols);
   const size_t stride = t.dst_stride;
@@ -88,7 +88,8 @@ OCTET_INLINE inline void store_bytes(const Tile& t, const Of& of) {
       else
         q[at] = _mm512_setzero_si512();
     });
-    const __m512i bytes = in_order(narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])));
+    const __m512i bytes =
+        in_order(requantizer.bytes(pack_int16(q[0], q[1]), pack_int16(q[2], q[3])));
     unroll<together>([&](auto part) OCTET_INLINE {
       if constexpr (group.value * together + part.value < rows)
         store_part<vectors, part.value>(dst, mask, bytes);
@@ -111,7 +112,7 @@ template <int rows, int vectors>
 OCTET_INLINE inline void store_tflite(const Tile& t, __m512i (&acc)[rows][vectors]) {
   unroll<vectors>([&](auto v) OCTET_INLINE {
     TfliteRightScaler<64> scaler;
-    scaler.load((const int32_t*)t.scale + 16 * v, t.narrow->tflite_apart);
+    scaler.load((const int32_t*)t.scale + 16 * v, t.requantization->tflite_apart);
     unroll<rows>([&](auto i) OCTET_INLINE {
       acc[i][v] = scaler.scale(acc[i][v]);
       OCTET_PIN(acc[i][v]);  // or compilers begin with all, and spill
@@ -121,10 +122,10 @@ OCTET_INLINE inline void store_tflite(const Tile& t, __m512i (&acc)[rows][vector
 }
 
 template <int rows, int vectors>
-OCTET_INLINE inline void leave_tile(const Tile& t, __m512i (&acc)[rows][vectors]) {
-  if (t.scale && !t.narrow->tflite_apart)
+OCTET_INLINE inline void store_tile(const Tile& t, __m512i (&acc)[rows][vectors]) {
+  if (t.scale && !t.requantization->tflite_apart)
     store_float<rows, vectors>(t, acc);
-  else if (t.scale && t.narrow->tflite_right_only)
+  else if (t.scale && t.requantization->tflite_right_only)
     store_tflite<rows, vectors>(t, acc);
   else
     store_s32<rows, vectors>(t, acc);

@@ -10,9 +10,9 @@ namespace octet {
 namespace {
 
 // 8 accumulators to 8 words.
-OCTET_INLINE inline __m128i scaled_words(__m256i acc, __m256 scale) {
+OCTET_INLINE inline __m128i scaled_int16(__m256i acc, __m256 scale) {
   const __m256i q = scaled(acc, scale);
-  return pack_words(_mm256_castsi256_si128(q), _mm256_extracti128_si256(q, 1));
+  return pack_int16(_mm256_castsi256_si128(q), _mm256_extracti128_si256(q, 1));
 }
 
 // The first `count` >= 1 of 8 words, and no more. Masked stores are microcoded on AMD, so whole
@@ -51,11 +51,11 @@ OCTET_INLINE inline void store_bytes(uint8_t* dst, __m256i value, size_t count) 
 // vector v of row i, scaled.
 template <int rows, typename Of>
 OCTET_INLINE inline void store_rows_of_16(const Tile& t, const Of& of) {
-  const Narrower<32> narrower(*t.narrow);
-  const auto words = [&](int i) OCTET_INLINE { return pack_words(of(i, 0), of(i, 1)); };
+  const Requantizer<32> requantizer(*t.requantization);
+  const auto words = [&](int i) OCTET_INLINE { return pack_int16(of(i, 0), of(i, 1)); };
   unroll<(rows + 1) / 2>([&](auto pair) OCTET_INLINE {
     constexpr int a = 2 * pair, b = a + 1 < rows ? a + 1 : a;
-    const __m256i bytes = in_order(narrower.bytes(words(a), words(b)));
+    const __m256i bytes = in_order(requantizer.bytes(words(a), words(b)));
     uint8_t* const dst = (uint8_t*)t.dst + a * t.dst_stride;
     store_bytes(dst, _mm256_castsi256_si128(bytes), t.cols);
     if (b > a) store_bytes(dst + t.dst_stride, _mm256_extracti128_si256(bytes, 1), t.cols);
@@ -63,7 +63,7 @@ OCTET_INLINE inline void store_rows_of_16(const Tile& t, const Of& of) {
 }
 
 template <int rows>
-OCTET_INLINE inline void store_narrowed(const Tile& t, const __m256i (&acc)[rows][2]) {
+OCTET_INLINE inline void store_requantized8(const Tile& t, const __m256i (&acc)[rows][2]) {
   const __m256 scale[2] = {_mm256_loadu_ps(t.scale), _mm256_loadu_ps(t.scale + 8)};
   store_rows_of_16<rows>(t, [&](int i, int v) OCTET_INLINE { return scaled(acc[i][v], scale[v]); });
 }

@@ -49,9 +49,9 @@ OCTET_INLINE inline __m512i load_odd(const __m512i* x) {
 #endif
 
 // Of some columns, from their TfliteColumns.
-template <int kBytes>
+template <int kInt8>
 struct TfliteScaler {
-  using Vector = typename VectorOf<kBytes>::Type;
+  using Vector = typename VectorOf<kInt8>::Type;
   static constexpr int kMostVectors = 2;  // that have their scales in registers together
   Vector left, multiplier, odd_multiplier, half, odd_half, sign, right;
 
@@ -93,14 +93,14 @@ struct TfliteScaler {
 };
 
 // Likewise, of TfliteColumns that are right_only.
-template <int kBytes>
+template <int kInt8>
 struct TfliteRightScaler {
-  using Vector = typename VectorOf<kBytes>::Type;
-  static constexpr int kMostVectors = kBytes == 64 ? 4 : 2;
+  using Vector = typename VectorOf<kInt8>::Type;
+  static constexpr int kMostVectors = kInt8 == 64 ? 4 : 2;
   Vector multiplier, odd_multiplier, half, odd_half, right;
 
   OCTET_INLINE inline void load(const int32_t* row, size_t apart) {
-    const auto at = TfliteScaler<kBytes>::at;
+    const auto at = TfliteScaler<kInt8>::at;
     multiplier = at(row);
     odd_multiplier = at(row + 1);
     const int32_t* const low = row + apart;
@@ -117,7 +117,7 @@ struct TfliteRightScaler {
   }
   OCTET_INLINE inline Vector scale(Vector x) const { return scale(x, odd_to_even(x)); }
   OCTET_INLINE inline Vector scale_at(const int32_t* x) const {
-    return scale(TfliteScaler<kBytes>::at(x), load_odd((const Vector*)x));
+    return scale(TfliteScaler<kInt8>::at(x), load_odd((const Vector*)x));
   }
 };
 

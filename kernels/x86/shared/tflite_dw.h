@@ -11,9 +11,9 @@ namespace octet {
 namespace {
 
 template <typename M, typename Vector, typename Scaler>
-void leave_line(const DepthwiseRaw& r) {
+void store_line(const DepthwiseRaw& r) {
   constexpr int bytes = sizeof(Vector), lanes = bytes / 4;
-  const Narrower<bytes> narrower(*r.narrow);
+  const Requantizer<bytes> requantizer(*r.requantization);
   Scaler scaler[4];
   unroll<4>([&](auto v) OCTET_INLINE {
     scaler[v].load((const int32_t*)r.prepared + M::kChannels + v * lanes, M::kChannels);
@@ -24,12 +24,13 @@ void leave_line(const DepthwiseRaw& r) {
   for (size_t i = 0; i < r.pixels; ++i, acc += r.acc_pixel, dst += r.dst_pixel) {
     Vector q[4];
     unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaler[v].scale_at(acc + v * lanes); });
-    M::store_bytes(dst, narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3])), r.channels);
+    M::store_bytes(dst, requantizer.bytes(pack_int16(q[0], q[1]), pack_int16(q[2], q[3])),
+                   r.channels);
   }
 }
 
 template <typename M, typename Vector>
-void depthwise_leave(const DepthwiseRaw& r) {
+void depthwise_output(const DepthwiseRaw& r) {
   constexpr size_t together = sizeof(Vector);  // channels
   DepthwiseRaw part = r;
   for (size_t channel = 0; channel < r.channels; channel += together) {
@@ -37,16 +38,17 @@ void depthwise_leave(const DepthwiseRaw& r) {
     part.acc = r.acc + channel;
     part.channels = r.channels - channel < together ? r.channels - channel : together;
     part.dst = r.dst + channel;
-    (r.narrow->tflite_right_only ? leave_line<M, Vector, TfliteRightScaler<sizeof(Vector)>>
-                                 : leave_line<M, Vector, TfliteScaler<sizeof(Vector)>>)(part);
+    (r.requantization->tflite_right_only
+         ? store_line<M, Vector, TfliteRightScaler<sizeof(Vector)>>
+         : store_line<M, Vector, TfliteScaler<sizeof(Vector)>>)(part);
   }
 }
 
 // Grouped: of a block's 16 channels as many pixels together as make four vectors.
 template <typename M, typename Vector, typename Scaler>
-void leave_blocks(const DepthwiseRaw& r) {
+void store_blocks(const DepthwiseRaw& r) {
   constexpr int lanes = sizeof(Vector) / 4, vectors = 16 / lanes, together = 4 / vectors;
-  const Narrower<sizeof(Vector)> narrower(*r.narrow);
+  const Requantizer<sizeof(Vector)> requantizer(*r.requantization);
   const Vector order = M::channel_order(r.quads);
   for (size_t channel = 0; channel < r.channels; channel += kGroupedBlock) {
     Scaler scaler[vectors];
@@ -64,7 +66,7 @@ void leave_blocks(const DepthwiseRaw& r) {
         q[v] = scaler[v % vectors].scale_at(acc + (pixel < count ? pixel : 0) * r.acc_pixel +
                                             v % vectors * lanes);
       });
-      const Vector bytes = narrower.bytes(pack_words(q[0], q[1]), pack_words(q[2], q[3]));
+      const Vector bytes = requantizer.bytes(pack_int16(q[0], q[1]), pack_int16(q[2], q[3]));
       M::store_pixels(M::to_channels(bytes, order), dst, r.dst_pixel, count, r.channels - channel);
       acc += together * r.acc_pixel;
       dst += together * r.dst_pixel;
@@ -73,9 +75,9 @@ void leave_blocks(const DepthwiseRaw& r) {
 }
 
 template <typename M, typename Vector>
-void grouped_leave(const DepthwiseRaw& r) {
-  (r.narrow->tflite_right_only ? leave_blocks<M, Vector, TfliteRightScaler<sizeof(Vector)>>
-                               : leave_blocks<M, Vector, TfliteScaler<sizeof(Vector)>>)(r);
+void grouped_output(const DepthwiseRaw& r) {
+  (r.requantization->tflite_right_only ? store_blocks<M, Vector, TfliteRightScaler<sizeof(Vector)>>
+                                       : store_blocks<M, Vector, TfliteScaler<sizeof(Vector)>>)(r);
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ struct FilterSums {
   const int32_t* zero_points;  // in the layout's domain; null when all are 0
 };
 
-struct ConvMethod;
+struct ConvAlgorithm;
 struct ConvWork;  // estimate.h
 struct Estimate;
 
@@ -121,7 +121,7 @@ struct Estimate;
 // least 64 readable values.
 struct ConvPlan {
   ConvShape shape;
-  const ConvMethod* method;
+  const ConvAlgorithm* implementation;
   const MicroKernel* kernel;         // null for depthwise
   const DepthwiseKernel* depthwise;  // null for all others
   const TierOps* ops;                // of the kernel's tier
@@ -131,9 +131,9 @@ struct ConvPlan {
   int32_t lhs_shift;                 // what the flip adds to the caller's zero point
   bool runtime_zero_point;           // one zero point and scale per image come with the run
   int32_t static_zero_point;         // as the caller has it
-  bool narrow_in_kernel;             // certified: kernels may finish to 8 bits with `narrow`
-  Narrow narrow;
-  Finish finish;
+  bool requantize_in_kernel;         // certified: kernels may finish to 8 bits with `narrow`
+  Requantization requantization;
+  Epilogue epilogue;
   size_t dst_bytes;        // of one output
   size_t cache_bytes;      // of L2, or of what the Choice says
   size_t block;            // what the method does together, as its `block` says
@@ -141,7 +141,7 @@ struct ConvPlan {
   TaskLimits tasks;        // along units and along channels
   Columns columns;         // one per output channel; weight_sum is always there
   const uint8_t* payload;  // what method->pack wrote
-  TouchFn touch;           // told of what plain code copies; null but in a model of memory
+  MemoryTraceFn touch;     // told of what plain code copies; null but in a model of memory
 };
 
 // One run, in NHWC: of whole images, or of lines of one (lines.h). The input may be the caller's
@@ -187,7 +187,7 @@ struct ConvGrain {
 };
 
 // An algorithm is one constant value, like a kernel.
-struct ConvMethod {
+struct ConvAlgorithm {
   const char* name;
   KernelKind operands;       // that it multiplies, hence which kernels and forms it needs
   bool approximate = false;  // only for filters that allow it
@@ -234,7 +234,8 @@ struct ConvMethod {
   double (*stretch)(const ConvShape& shape) = nullptr;
 };
 
-extern const ConvMethod direct_method, im2col_method, depthwise_method, grouped_method,
-    winograd_2x2_method, winograd_4x4_method, winograd_2x2_s2_method, winograd_2x2_int8_method;
+extern const ConvAlgorithm direct_algorithm, im2col_algorithm, depthwise_algorithm,
+    grouped_algorithm, winograd_2x2_algorithm, winograd_4x4_algorithm, winograd_2x2_s2_algorithm,
+    winograd_2x2_int8_algorithm;
 
 }  // namespace octet

@@ -14,11 +14,11 @@ size_t conv_block_rows(const ConvPlan& plan, size_t bytes_per_row);
 // The packed weights of a channel group.
 Weights weights_of(const ConvPlan& plan, const Taps& taps, size_t group);
 
-inline Nest nest_of(const ConvPlan& plan, const Taps& taps) {
+inline MacroKernel macro_kernel_of(const ConvPlan& plan, const Taps& taps) {
   return {plan.kernel, plan.ops, plan.lhs_flip, taps};
 }
 inline PreparedSections prepared_sections(const ConvPlan& plan, const Taps& taps, size_t rows) {
-  return prepared_sections(nest_of(plan, taps), plan.columns.zero_point != nullptr, rows);
+  return prepared_sections(macro_kernel_of(plan, taps), plan.columns.zero_point != nullptr, rows);
 }
 
 // What methods on panels have in common: they compute every shape, and cut channels at strips or at
@@ -35,7 +35,9 @@ inline ConvGrain panels_grain(const ConvPlan& plan, size_t out_h, size_t) {
 // A block that writes output pixels, as yet nowhere.
 inline Block make_block(const ConvPlan& plan) {
   Block block = {};
-  block.sink = {plan.ops, &plan.finish, &plan.narrow, plan.narrow_in_kernel, plan.dst_bytes, {}};
+  block.sink = {
+      plan.ops, &plan.epilogue, &plan.requantization, plan.requantize_in_kernel, plan.dst_bytes,
+      {}};
   return block;
 }
 
@@ -51,7 +53,7 @@ template <typename Fill>
 void run_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const ConvTask& task,
                size_t image, size_t pixel, const Prepared& prepared, Block* block,
                const Fill& fill) {
-  const Nest nest = nest_of(plan, taps);
+  const MacroKernel macro_kernel = macro_kernel_of(plan, taps);
   const size_t group_out = plan.shape.group_out();
   block->terms = lhs_terms(plan, run, image);
   block->sink.to = run.to.from(pixel);
@@ -60,8 +62,8 @@ void run_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const
     fill(g);
     if (plan.touch && block->tiles)
       plan.touch(block->tiles, block->tile_count * sizeof *block->tiles, true);
-    prepare(nest, plan.columns, prepared.at, prepared.workspace, block);
-    multiply(nest, weights_of(plan, taps, g), *block, larger(task.n0, first) - first,
+    prepare(macro_kernel, plan.columns, prepared.at, prepared.workspace, block);
+    multiply(macro_kernel, weights_of(plan, taps, g), *block, larger(task.n0, first) - first,
              smaller(task.n1, first + group_out) - first);
   }
 }

@@ -11,22 +11,22 @@ namespace {
 
 constexpr size_t kPanel = kDepthwiseLayout.width;
 // Between two calls of the epilogue, so many columns of a whole panel, more of fewer channels.
-constexpr size_t kStrip = 16;
-constexpr size_t kStripSums = kStrip * kPanel;
+constexpr size_t kEpilogueColumnsMost = 16;
+constexpr size_t kEpilogueSums = kEpilogueColumnsMost * kPanel;
 
-DepthwiseForm form_of(const ConvPlan& plan) {
-  if (plan.depthwise->walk_rows && plan.shape.is_3x3(1)) return DepthwiseForm::kWalk;
-  if (plan.depthwise->walk_rows && plan.shape.is_3x3(2)) return DepthwiseForm::kWalkBy2;
-  return DepthwiseForm::kTaps;
+DepthwiseLoop format_of(const ConvPlan& plan) {
+  if (plan.depthwise->walk_rows && plan.shape.is_3x3(1)) return DepthwiseLoop::kWalk;
+  if (plan.depthwise->walk_rows && plan.shape.is_3x3(2)) return DepthwiseLoop::kWalkBy2;
+  return DepthwiseLoop::kTaps;
 }
 
 // Output lines of a tile.
 size_t rows_of(const ConvPlan& plan) {
   const ConvShape& s = plan.shape;
-  switch (form_of(plan)) {
-    case DepthwiseForm::kWalk: return plan.depthwise->walk_rows;
-    case DepthwiseForm::kWalkBy2: return 1;
-    case DepthwiseForm::kTaps: break;
+  switch (format_of(plan)) {
+    case DepthwiseLoop::kWalk: return plan.depthwise->walk_rows;
+    case DepthwiseLoop::kWalkBy2: return 1;
+    case DepthwiseLoop::kTaps: break;
   }
   const bool share = s.dilation_h == 1 && s.stride_h < s.kernel_h && !by_columns(s);
   return share ? plan.depthwise->rows : 1;
@@ -39,7 +39,7 @@ size_t staged_bytes(const ConvPlan& plan) { return kPanel * input_bytes(*plan.de
 size_t lines_of(const ConvShape& s, size_t rows) { return s.kernel_h + (rows - 1) * s.stride_h; }
 size_t set_groups_of(const ConvPlan& plan) {
   const size_t rows = rows_of(plan);
-  return form_of(plan) == DepthwiseForm::kTaps && rows > 1
+  return format_of(plan) == DepthwiseLoop::kTaps && rows > 1
              ? divide_up(lines_of(plan.shape, rows) * plan.shape.kernel_w,
                          slots_per_group(plan.shape))
              : slot_groups(plan.shape);
@@ -58,7 +58,7 @@ size_t step_of(const ConvShape& s, size_t out_w) { return out_w > 1 ? s.stride_w
 // whose pixels are sought one by one, costs as much as copying some 20 pixels.
 bool pads_lines(const ConvPlan& plan, size_t pad_left, size_t in_w, size_t out_w) {
   const ConvShape& s = plan.shape;
-  if (form_of(plan) != DepthwiseForm::kTaps) return false;
+  if (format_of(plan) != DepthwiseLoop::kTaps) return false;
   if (s.group_out() > s.group_in() || !is_depthwise(s)) return true;
   const size_t left = divide_up(pad_left, s.stride_w), wide = padded_width(s, out_w),
                held = pad_left + in_w;
@@ -109,7 +109,7 @@ Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace)
   // Kernels may read past a pixel, and grouped ones the pixels of three outputs
   const size_t past = is_depthwise(s) ? 1 : 3 * step_of(s, out_w);
   c.ring_data = take((c.ring + 1) * c.ring_line + past * staged_bytes(plan));
-  c.tile = take(rows * kStripSums * sizeof(int32_t));
+  c.tile = take(rows * kEpilogueSums * sizeof(int32_t));
   c.bytes = sections.bytes;
   return c;
 }
@@ -128,10 +128,10 @@ class ChannelBlock {
         n0_(n0),
         channels_(channels),
         multiplier_(plan.shape.group_out() / plan.shape.group_in()) {
-    tile_.form = form_of(plan);
+    tile_.format = format_of(plan);
     tile_.flip = is_depthwise(s_) && plan.lhs_flip;
     stage_flip_ = is_depthwise(s_) ? 0 : plan.lhs_flip;
-    tile_.sets = tile_.form == DepthwiseForm::kTaps ? rows_of(plan) : 1;
+    tile_.sets = tile_.format == DepthwiseLoop::kTaps ? rows_of(plan) : 1;
     tile_.set_groups = set_groups_of(plan);
     padded_ = pads_lines(plan, run.pad_left, run.in_w, run.out_w);
     grouped_ = !is_depthwise(s_);
@@ -144,17 +144,19 @@ class ChannelBlock {
     tile_.steps = c_.steps;
     tile_.in_w = run.in_w;
     tile_.prepared = c_.prepared;
-    tile_.narrow = plan.narrow_in_kernel && (kernel.flags & kNarrows) ? &plan.narrow : nullptr;
-    tile_.raw =
-        kernel.leave && plan.finish.tflite.rows && !plan.finish.has_residual && !plan.finish.lut;
-    ends_ = tile_.narrow || plan.finish.mode == FinishMode::kS32;
+    tile_.requantization =
+        plan.requantize_in_kernel && (kernel.flags & kRequantizes) ? &plan.requantization : nullptr;
+    tile_.raw = kernel.leave && plan.epilogue.tflite.rows && !plan.epilogue.has_residual &&
+                !plan.epilogue.lut;
+    ends_ = tile_.requantization || plan.epilogue.mode == EpilogueMode::kS32;
     const size_t whole =
         grouped_ ? smaller(round_up(channels, kGroupedBlock), kernel.channels) : kernel.channels;
-    direct_ = ends_ && (channels == whole || (tile_.narrow && kernel.partial));
+    direct_ = ends_ && (channels == whole || (tile_.requantization && kernel.partial));
     tile_.channels = direct_ ? channels : whole;
-    strip_ = direct_ ? run.out_w : kStripSums / whole;
-    tile_.dst_pixel = direct_ ? run.to.stride : whole * (tile_.narrow ? 1 : sizeof(int32_t));
-    tile_.dst_line = strip_ * tile_.dst_pixel;
+    micro_panel_ = direct_ ? run.out_w : kEpilogueSums / whole;
+    tile_.dst_pixel =
+        direct_ ? run.to.stride : whole * (tile_.requantization ? 1 : sizeof(int32_t));
+    tile_.dst_line = micro_panel_ * tile_.dst_pixel;
   }
 
   void start(size_t image, bool first) {
@@ -169,31 +171,32 @@ class ChannelBlock {
       init = c_.init;
     }
     const size_t groups = slot_groups(s_),
-                 shift = tile_.form == DepthwiseForm::kTaps ? s_.stride_h * s_.kernel_w : 1;
+                 shift = tile_.format == DepthwiseLoop::kTaps ? s_.stride_h * s_.kernel_w : 1;
     tile_.quads = quads_of(s_);
     kernel_.prepare(
-        {tile_.form, groups,
-         plan_.payload + weights_at(s_, n0_) * domain_bytes(kernel_.layout.domain), tile_.sets,
-         tile_.set_groups, shift, init,
-         tile_.narrow || tile_.raw ? plan_.finish.scale + n0_ : nullptr,
-         tile_.narrow || tile_.raw ? plan_.finish.tflite.apart : 0, tile_.quads, channels_},
+        {tile_.format, groups,
+         plan_.payload + weights_at(s_, n0_) * element_size(kernel_.layout.element_type),
+         tile_.sets, tile_.set_groups, shift, init,
+         tile_.requantization || tile_.raw ? plan_.epilogue.scale + n0_ : nullptr,
+         tile_.requantization || tile_.raw ? plan_.epilogue.tflite.apart : 0, tile_.quads,
+         channels_},
         c_.prepared);
   }
 
   // Output lines [y, y + rows).
   void lines(size_t y, size_t rows) {
-    const bool taps = tile_.form == DepthwiseForm::kTaps;
+    const bool taps = tile_.format == DepthwiseLoop::kTaps;
     const size_t count = taps ? lines_of(s_, rows) : rows + 2, apart = taps ? s_.dilation_h : 1,
                  first = y * s_.stride_h - run_.pad_top;
     for (size_t i = 0; i < count; ++i) c_.lines[i] = line(first + i * apart);
     y_ = y;
     tile_.rows = rows;
     for (size_t x = 0; x < run_.out_w;) {
-      const size_t most_here = smaller(strip_, run_.out_w - x),
+      const size_t most_here = smaller(micro_panel_, run_.out_w - x),
                    columns = grouped_ ? point_at_copies(x, most_here)
                              : taps   ? point_at_taps(x, most_here, count)
                                       : point_at_lines(x, most_here, count);
-      strip(x, columns);
+      micro_panel(x, columns);
       x += columns;
     }
   }
@@ -330,7 +333,7 @@ class ChannelBlock {
     return first < in_w && last < in_w ? smaller(columns, (in_w - 1 - last) / s_.stride_w + 1) : 1;
   }
 
-  void strip(size_t x, size_t columns) {
+  void micro_panel(size_t x, size_t columns) {
     const size_t offset = n0_ * plan_.dst_bytes, line_pixels = run_.out_w;
     const size_t pixel = (image_ * run_.out_h + y_) * line_pixels + x;
     tile_.columns = columns;
@@ -338,15 +341,15 @@ class ChannelBlock {
     kernel_.multiply(tile_);
     if (!direct_)
       for (size_t r = 0; r < tile_.rows; ++r)
-        finish(c_.tile + r * tile_.dst_line, pixel + r * line_pixels, columns);
+        epilogue(c_.tile + r * tile_.dst_line, pixel + r * line_pixels, columns);
   }
 
   // From the workspace to output pixels side by side.
-  void finish(const uint8_t* acc, size_t pixel, size_t columns) {
+  void epilogue(const uint8_t* acc, size_t pixel, size_t columns) {
     const Output to = run_.to.from(pixel).column(n0_, plan_.dst_bytes);
     if (tile_.raw)
       return kernel_.leave({c_.prepared, (const int32_t*)acc, tile_.channels, columns, channels_,
-                            &plan_.narrow, to.dst, to.stride, tile_.quads});
+                            &plan_.requantization, to.dst, to.stride, tile_.quads});
     if (ends_) {
       for (size_t i = 0; i < columns; ++i) {
         uint8_t* const pixel_to = to.dst + i * to.stride;
@@ -355,11 +358,11 @@ class ChannelBlock {
       }
       return;
     }
-    float row_scale[kStripSums / kGroupedBlock];
+    float row_scale[kEpilogueSums / kGroupedBlock];
     for (size_t i = 0; i < columns; ++i)
       row_scale[i] = run_.lhs_scales ? run_.lhs_scales[image_] : 1;
-    plan_.ops->finish(plan_.finish, {(const int32_t*)acc, tile_.channels, columns, channels_, n0_,
-                                     run_.lhs_scales ? row_scale : nullptr, to});
+    plan_.ops->epilogue(plan_.epilogue, {(const int32_t*)acc, tile_.channels, columns, channels_,
+                                         n0_, run_.lhs_scales ? row_scale : nullptr, to});
   }
 
   const ConvPlan& plan_;
@@ -371,11 +374,11 @@ class ChannelBlock {
   size_t n0_, channels_, multiplier_, image_ = 0, y_ = 0;
   const uint8_t* zero_ = nullptr;
   uint8_t stage_flip_;
-  bool padded_;   // staged lines have their borders filled
-  bool grouped_;  // and taps are slots, in their order
-  bool ends_;     // the kernel leaves what the caller wants
-  bool direct_;   // and where he wants it
-  size_t strip_;  // columns of a tile, at most
+  bool padded_;         // staged lines have their borders filled
+  bool grouped_;        // and taps are slots, in their order
+  bool ends_;           // the kernel leaves what the caller wants
+  bool direct_;         // and where he wants it
+  size_t micro_panel_;  // columns of a tile, at most
   DepthwiseTile tile_ = {};
 };
 

@@ -19,7 +19,7 @@ size_t payload_bytes(const RhsLayout& layout, const ConvShape& shape) {
       shape.out_channels > SIZE_MAX - layout.width)
     return 0;
   return __builtin_mul_overflow(round_up(shape.out_channels, layout.width),
-                                slot_groups(shape) * layout.kr * domain_bytes(layout.domain),
+                                slot_groups(shape) * layout.kr * element_size(layout.element_type),
                                 &bytes)
              ? 0
              : bytes;
@@ -44,7 +44,7 @@ void pack_weights(const ConvShape& shape, const FilterView& filter, const Value&
 bool pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float*,
           const ColumnSums& sums, uint8_t* payload) {
   memset(payload, 0, payload_bytes(layout, shape));
-  if (layout.domain == Domain::kS16) {
+  if (layout.element_type == ElementType::kS16) {
     pack_weights<int16_t>(
         shape, filter,
         [&](size_t o, uint8_t w) { return (filter.is_u8 ? w : (int8_t)w) - filter.zero_point(o); },
@@ -72,10 +72,11 @@ Estimate estimate(const ConvWork& w) {
   Estimate e = {};
   e.macs = w.outputs * (double)s.taps();
   e.bytes = w.traffic();
-  e.compute = microseconds(w.pixels * blocks * (double)cost.depthwise_lanes * cost.depthwise *
-                               (w.layout.domain == Domain::kS16 ? cost.depthwise_words : 1) *
-                               (s.stride_w > 1 ? 1.5 : 1) * (double)s.taps() / 9 +
-                           (double)s.batch * w.out_h * blocks * cost.depthwise_line);
+  e.compute =
+      microseconds(w.pixels * blocks * (double)cost.depthwise_lanes * cost.depthwise *
+                       (w.layout.element_type == ElementType::kS16 ? cost.depthwise_int16 : 1) *
+                       (s.stride_w > 1 ? 1.5 : 1) * (double)s.taps() / 9 +
+                   (double)s.batch * w.out_h * blocks * cost.depthwise_line);
   e.memory = microseconds(e.bytes / w.bandwidth(e.bytes));
   e.transform = microseconds(w.inputs * (double)s.group_out() * spread(s.group_out()));
   return e;
@@ -83,7 +84,7 @@ Estimate estimate(const ConvWork& w) {
 
 }  // namespace
 
-const ConvMethod depthwise_method = {
+const ConvAlgorithm depthwise_algorithm = {
     .name = "depthwise",
     .operands = KernelKind::kDepthwise,
     .refuse = refuse,

@@ -220,9 +220,9 @@ void sum_phases(const RhsLayout& layout, const ConvShape& rewritten, const uint8
 
 }  // namespace
 
-const ConvMethod direct_method = {
+const ConvAlgorithm direct_algorithm = {
     .name = "direct",
-    .operands = KernelKind::kBytes,
+    .operands = KernelKind::kInt8,
     .refuse = refuse_nothing,
     .payload_bytes = panels_payload_bytes<direct_taps, direct_columns>,
     .pack = pack_payload<direct_taps, direct_columns>,

@@ -25,21 +25,21 @@ bool sane(const FilterGeometry& g) {
 
 }  // namespace
 
-bool has_zero_points(const FilterView& f, Domain domain) {
-  return domain != Domain::kS16 &&
-         any_zero_point(f.zero_points, f.zero_point_count, f.is_u8, domain);
+bool has_zero_points(const FilterView& f, ElementType element_type) {
+  return element_type != ElementType::kS16 &&
+         any_zero_point(f.zero_points, f.zero_point_count, f.is_u8, element_type);
 }
 
-bool has_least(const ConvShape& s, const FilterView& f) {
+bool has_int8_min(const ConvShape& s, const FilterView& f) {
   const size_t count = s.taps() * s.group_in() * s.out_channels;  // dense, in whatever order
   return memchr(f.data, f.is_u8 ? 0x00 : 0x80, count) != nullptr;
 }
 
-bool plan_filter(const Form& form, const ConvMethod& method, uint8_t algorithm, uint8_t type,
-                 const ConvShape& s, bool zero_points, Container* c) {
+bool plan_filter(const WeightFormat& format, const ConvAlgorithm& implementation, uint8_t algorithm,
+                 uint8_t type, const ConvShape& s, bool zero_points, Container* c) {
   // Sparse weights are packed as distances from their zero points
-  if (form.layout.sparse() && (zero_points || !method.takes_sparse)) return false;
-  const size_t weights = method.payload_bytes(form.layout, s);
+  if (format.layout.sparse() && (zero_points || !implementation.takes_sparse)) return false;
+  const size_t weights = implementation.payload_bytes(format.layout, s);
   if (weights == 0 || s.out_channels > PTRDIFF_MAX / 16) return false;
   FilterGeometry g = {};
   g.in_channels = s.in_channels;
@@ -53,40 +53,43 @@ bool plan_filter(const Form& form, const ConvMethod& method, uint8_t algorithm, 
   g.dilation_w = s.dilation_w;
   g.algorithm = algorithm;
   g.transposed = s.transposed;
-  *c = begin_container(BlobKind::kFilter, form, type, &g, sizeof g);
+  *c = begin_container(BlobKind::kFilter, format, type, &g, sizeof g);
   return (!zero_points || add_section(SectionId::kZeroPoints, array_bytes(s), c)) &&
          add_section(SectionId::kSums, 2 * array_bytes(s), c) &&
          add_section(SectionId::kWeights, weights, c);
 }
 
-void write_filter(Container* c, const ConvMethod& method, const ConvShape& s,
+void write_filter(Container* c, const ConvAlgorithm& implementation, const ConvShape& s,
                   const FilterView& filter, const float* tap_ranges, void* blob) {
-  const RhsLayout& layout = c->form->layout;
+  const RhsLayout& layout = c->format->layout;
   if (int32_t* zero_points = (int32_t*)section_of(*c, SectionId::kZeroPoints, blob)) {
     memset(zero_points, 0, array_bytes(s));
     for (size_t o = 0; o < s.out_channels; ++o)
-      zero_points[o] = filter.zero_point(o) + domain_shift(filter.is_u8, layout.domain);
+      zero_points[o] = filter.zero_point(o) + type_shift(filter.is_u8, layout.element_type);
   }
   int32_t* const positive = (int32_t*)section_of(*c, SectionId::kSums, blob);
   int32_t* const negative = positive + array_bytes(s) / sizeof(int32_t);
   memset(positive, 0, 2 * array_bytes(s));
-  c->header.has_least = method.pack(layout, s, filter, tap_ranges, {positive, negative},
-                                    section_of(*c, SectionId::kWeights, blob));
-  finish_container(c, blob);
+  c->header.has_int8_min = implementation.pack(layout, s, filter, tap_ranges, {positive, negative},
+                                               section_of(*c, SectionId::kWeights, blob));
+  seal_container(c, blob);
 }
 
-bool plan_filter_again(const Container& c, const ConvMethod& method, Container* planned) {
+bool plan_filter_again(const Container& c, const ConvAlgorithm& implementation,
+                       Container* planned) {
   const FilterGeometry g = c.read_geometry<FilterGeometry>();
   if (!sane(g)) return false;
   const ConvShape shape = filter_shape(c);
   const bool zero_points = c.find(SectionId::kZeroPoints);
   // Words hold no zero points; in s8 a section of them means that some are not 0.
-  const Domain domain = c.form->layout.domain;
-  if (zero_points && domain == Domain::kS16) return false;
+  const ElementType element_type = c.format->layout.element_type;
+  if (zero_points && element_type == ElementType::kS16) return false;
   const ZeroPointRange any = {-128, 127};
-  if (method.refuse(shape, zero_points && domain == Domain::kS8 ? any : ZeroPointRange{0, 0}))
+  if (implementation.refuse(
+          shape, zero_points && element_type == ElementType::kS8 ? any : ZeroPointRange{0, 0}))
     return false;
-  return plan_filter(*c.form, method, g.algorithm, c.header.type, shape, zero_points, planned);
+  return plan_filter(*c.format, implementation, g.algorithm, c.header.type, shape, zero_points,
+                     planned);
 }
 
 ConvShape filter_shape(const Container& c) {

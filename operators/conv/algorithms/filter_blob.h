@@ -22,21 +22,22 @@ struct FilterGeometry {
 static_assert(sizeof(FilterGeometry) == 128, "of the same size on every machine");
 
 // Lays the sections out. False if a size leaves ptrdiff_t.
-bool plan_filter(const Form& form, const ConvMethod& method, uint8_t algorithm, uint8_t type,
-                 const ConvShape& shape, bool zero_points, Container* container);
+bool plan_filter(const WeightFormat& format, const ConvAlgorithm& implementation, uint8_t algorithm,
+                 uint8_t type, const ConvShape& shape, bool zero_points, Container* container);
 // Writes the blob that plan_filter laid out.
-void write_filter(Container* container, const ConvMethod& method, const ConvShape& shape,
+void write_filter(Container* container, const ConvAlgorithm& implementation, const ConvShape& shape,
                   const FilterView& filter, const float* tap_ranges, void* blob);
 
 // For check_container: the plan that a head asks for, whose algorithm has this method.
-bool plan_filter_again(const Container& container, const ConvMethod& method, Container* planned);
+bool plan_filter_again(const Container& container, const ConvAlgorithm& implementation,
+                       Container* planned);
 
 // What the weights know of it: sizes and pads are 0
 ConvShape filter_shape(const Container& container);
 FilterSums filter_sums(const Container& container, const void* blob);
 
-bool has_least(const ConvShape& shape, const FilterView& filter);  // a weight is -128 in s8
+bool has_int8_min(const ConvShape& shape, const FilterView& filter);  // a weight is -128 in s8
 // Some weight's zero point is not 0 in this domain.
-bool has_zero_points(const FilterView& filter, Domain domain);
+bool has_zero_points(const FilterView& filter, ElementType element_type);
 
 }  // namespace octet

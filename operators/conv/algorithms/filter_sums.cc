@@ -12,7 +12,7 @@ WeightSums FilterView::sum_channel(const ConvShape& s, size_t o) const {
 }
 
 ZeroPointRange FilterView::zero_point_range() const {
-  const int32_t shift = domain_shift(is_u8, Domain::kS8);
+  const int32_t shift = type_shift(is_u8, ElementType::kS8);
   const int32_t first = (zero_points ? zero_points[0] : 0) + shift;
   ZeroPointRange range = {first, first};
   for (size_t i = 1; i < zero_point_count; ++i) {
@@ -24,10 +24,10 @@ ZeroPointRange FilterView::zero_point_range() const {
 }
 
 bool sum_filter(const ConvShape& shape, const FilterView& filter, const ColumnSums& sums) {
-  bool has_least = false;
+  bool has_int8_min = false;
   for (size_t o = 0; o < shape.out_channels; ++o)
-    has_least |= sums.store(o, filter.sum_channel(shape, o));
-  return has_least;
+    has_int8_min |= sums.store(o, filter.sum_channel(shape, o));
+  return has_int8_min;
 }
 
 }  // namespace octet

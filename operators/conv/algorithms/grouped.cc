@@ -64,7 +64,7 @@ Estimate estimate(const ConvWork& w) {
 
 }  // namespace
 
-const ConvMethod grouped_method = {
+const ConvAlgorithm grouped_algorithm = {
     .name = "grouped",
     .operands = KernelKind::kGrouped,
     .keeps_u8 = false,

@@ -41,7 +41,7 @@ struct Workspace {
 size_t row_stride(const Taps& taps) { return round_up(taps.depth, 64); }
 
 size_t block(const ConvPlan& plan) {
-  if (plan.shape.pointwise()) return direct_method.block(plan);
+  if (plan.shape.pointwise()) return direct_algorithm.block(plan);
   return conv_block_rows(plan, row_stride(im2col_taps(plan.shape)) * (plan.kernel->gather ? 2 : 1));
 }
 
@@ -92,12 +92,12 @@ void copy_window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, siz
 
 size_t task_workspace(const ConvPlan& plan, size_t in_h, size_t in_w, size_t out_h, size_t out_w) {
   const ConvShape& s = plan.shape;
-  if (s.pointwise()) return direct_method.task_workspace(plan, in_h, in_w, out_h, out_w);
+  if (s.pointwise()) return direct_algorithm.task_workspace(plan, in_h, in_w, out_h, out_w);
   return plan_workspace(plan, im2col_taps(s), s.batch * out_h * out_w).bytes;
 }
 
 void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
-  if (plan.shape.pointwise()) return direct_method.run(plan, run, task, workspace);
+  if (plan.shape.pointwise()) return direct_algorithm.run(plan, run, task, workspace);
   const Taps taps = im2col_taps(plan.shape);
   const Workspace w = plan_workspace(plan, taps, run.batch * run.out_h * run.out_w);
   Block block = make_block(plan);
@@ -114,9 +114,9 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
 
 }  // namespace
 
-const ConvMethod im2col_method = {
+const ConvAlgorithm im2col_algorithm = {
     .name = "im2col",
-    .operands = KernelKind::kBytes,
+    .operands = KernelKind::kInt8,
     .refuse = refuse_nothing,
     .payload_bytes = panels_payload_bytes<im2col_taps, joined_groups>,
     .pack = pack_payload<im2col_taps, joined_groups>,

@@ -66,12 +66,12 @@ void run_passes(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
   ConvTask pass = task;
   for (; pass.n0 < task.n1; pass.n0 = pass.n1) {
     pass.n1 = pass.n0 + smaller(task.n1 - pass.n0, plan.pass ? plan.pass : SIZE_MAX);
-    plan.method->run(plan, run, pass, workspace);
+    plan.implementation->run(plan, run, pass, workspace);
   }
 }
 
 void run_all(const ConvPlan& plan, const ConvRun& run, uint8_t* workspace) {
-  const ConvGrain grain = plan.method->grain(plan, run.out_h, run.out_w);
+  const ConvGrain grain = plan.implementation->grain(plan, run.out_h, run.out_w);
   run_passes(plan, run, {0, run.batch * grain.units, 0, plan.shape.out_channels}, workspace);
 }
 

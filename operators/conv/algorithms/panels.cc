@@ -88,9 +88,11 @@ size_t panels_bytes(const RhsLayout& layout, const ConvShape& s, const Taps& tap
   return sums + s.groups * group;
 }
 
-bool fills_with_least(const RhsLayout& layout, const ConvShape& given, const FilterView& filter) {
+bool fills_with_int8_min(const RhsLayout& layout, const ConvShape& given,
+                         const FilterView& filter) {
   const ConvShape s = direct_columns(layout, given);
-  if ((s.groups == given.groups && !s.full_phases) || layout.domain != Domain::kS8) return false;
+  if ((s.groups == given.groups && !s.full_phases) || layout.element_type != ElementType::kS8)
+    return false;
   const int32_t least = filter.is_u8 ? 0 : -128;
   bool fills = false;
   for (size_t i = 0; i < larger(filter.zero_point_count, 1); ++i)
@@ -103,11 +105,11 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
                  uint8_t* payload) {
   int32_t* const group_sums = (int32_t*)payload;
   memset(payload, 0, sums_bytes(s, taps));
-  bool has_least = fills_with_least(layout, given, filter);
+  bool has_int8_min = fills_with_int8_min(layout, given, filter);
   const ConvPanels p = read_panels(layout, s, taps, payload);
   // From one position to the next
   const size_t step = taps.count == 1 ? s.position() : layout.depth(taps.depth);
-  const uint8_t flip = domain_shift(filter.is_u8, layout.domain) ? 0x80 : 0;
+  const uint8_t flip = type_shift(filter.is_u8, layout.element_type) ? 0x80 : 0;
   const bool joined = given.groups != s.groups,
              at_once = !joined && step == s.group_in() && filter.in_order(given) && !s.transposed;
   // Lanes go together as far as they are of one given group or phase, side by side in one panel.
@@ -132,7 +134,7 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
         if (s.phases > 1)
           sum_phase(filter, given, s, taps, column + lane, sums_stride(s), group_sums);
         else
-          has_least |= sums.store(
+          has_int8_min |= sums.store(
               o + lane, sum_taps(filter, given, taps, o + lane, sums_stride(s), group_sums));
       if (layout.sparse()) {
         pack_positions(layout, given, s, taps, filter, o, lanes, step, first);
@@ -168,11 +170,11 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
     }
     if (layout.paired) pair_panels(layout, p.lanes, taps.count, taps.depth, group);
   }
-  if (s.phases > 1) has_least |= sum_filter(given, filter, sums);
-  if (!layout.sparse()) return has_least;
+  if (s.phases > 1) has_int8_min |= sum_filter(given, filter, sums);
+  if (!layout.sparse()) return has_int8_min;
   bool found = false;
   for (size_t g = 0; g < s.groups; ++g)
-    found |= holds_least(layout, p.of_group(g), p.lanes * layout.stored(p.depth));
+    found |= holds_int8_min(layout, p.of_group(g), p.lanes * layout.stored(p.depth));
   return found;
 }
 

@@ -60,6 +60,6 @@ PairedWeights panels_in_pairs(const RhsLayout& layout, const ConvShape& given,
 
 // Whether the bytes that stand for 0 where a channel's inputs are another group's, or a phase lacks
 // a position, include -128 in s8. Of the direct form.
-bool fills_with_least(const RhsLayout& layout, const ConvShape& given, const FilterView& filter);
+bool fills_with_int8_min(const RhsLayout& layout, const ConvShape& given, const FilterView& filter);
 
 }  // namespace octet

@@ -20,7 +20,7 @@ size_t budget_of(const ConvPlan& plan) { return plan.cache_bytes / 2; }
 
 // Output lines that algorithms compute together.
 size_t step_of(const ConvPlan& plan, size_t out_h, size_t out_w) {
-  return plan.method->grain(plan, out_h, out_w).lines;
+  return plan.implementation->grain(plan, out_h, out_w).lines;
 }
 
 // How much is staged at a time.
@@ -89,7 +89,7 @@ class Task {
       end = smaller(out.end, y + bands_.lines);
       ConvRun run = lines_of(0, 1, {y, end});
       run.to = to.from((y - out.first) * p_.run.out_w);
-      run_all(plan_, run, workspace_ + at_.method);
+      run_all(plan_, run, workspace_ + at_.implementation);
     }
   }
 
@@ -113,7 +113,7 @@ class Task {
                 p_.staging.residual ? stage_residual(image, images, out) : nullptr,
                 plan_.shape.out_channels};
     }
-    run_all(plan_, run, workspace_ + at_.method);
+    run_all(plan_, run, workspace_ + at_.implementation);
     if (p_.staging.output)
       for (size_t i = 0, line = 0; i < images; ++i)
         for (size_t y = out.first; y < out.end; ++y, ++line) {
@@ -200,8 +200,8 @@ class Task {
 
 Staging plan_staging(const ConvPlan& plan, const ConvShape& s, bool stage_lhs, bool dst_nchw,
                      bool residual, size_t in_h, size_t in_w) {
-  const ConvMethod& method = *plan.method;
-  const bool borders = method.wants_borders && method.wants_borders(plan.shape);
+  const ConvAlgorithm& implementation = *plan.implementation;
+  const bool borders = implementation.wants_borders && implementation.wants_borders(plan.shape);
   Staging staging = {stage_lhs || borders, dst_nchw, dst_nchw && residual, {0, 0, in_h, in_w}};
   // With borders: just the lines and columns that some window reaches.
   if (borders)
@@ -217,9 +217,10 @@ PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging,
   Sections sections;
   PipelineSections at = {};
   const size_t in_h = smaller(most_input_lines(plan.shape, out_h), staging.borders.h),
-               method = plan.method->task_workspace(plan, in_h, staging.borders.w, out_h, out_w);
+               implementation =
+                   plan.implementation->task_workspace(plan, in_h, staging.borders.w, out_h, out_w);
   if (!staging.any()) {  // the usual case, and tiny layers notice
-    at.bytes = round_up(method, kAlignment);
+    at.bytes = round_up(implementation, kAlignment);
     return at;
   }
   const LineBytes bytes(plan, staging, out_w);
@@ -234,13 +235,13 @@ PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging,
         most(bytes.input, batch * in_h, most_input_lines(plan.shape, step) + 1) + kStageSlack);
   if (staging.output) at.output = sections.take(most(bytes.output, lines, step));
   if (staging.residual) at.residual = sections.take(most(bytes.residual, lines, step));
-  at.method = sections.take(method);
+  at.implementation = sections.take(implementation);
   at.bytes = sections.bytes;
   return at;
 }
 
 ConvGrain pipeline_grain(const ConvPlan& plan, const Staging& staging, size_t out_h, size_t out_w) {
-  const ConvGrain grain = plan.method->grain(plan, out_h, out_w);
+  const ConvGrain grain = plan.implementation->grain(plan, out_h, out_w);
   return staging.any()
              ? ConvGrain{divide_up(out_h, grain.lines), plan.shape.out_channels, grain.lines}
              : grain;

@@ -26,7 +26,7 @@ Staging plan_staging(const ConvPlan& plan, const ConvShape& shape, bool stage_lh
 
 // A task's workspace.
 struct PipelineSections {
-  size_t input, output, residual, method;  // offsets
+  size_t input, output, residual, implementation;  // offsets
   size_t bytes;
 };
 

@@ -6,26 +6,26 @@
 namespace octet {
 namespace {
 
-#define WINOGRAD(method) OCTET_IF_WINOGRAD(&method, nullptr)
-#define DEPTHWISE(method) OCTET_IF_DEPTHWISE(&method, nullptr)
+#define WINOGRAD(implementation) OCTET_IF_WINOGRAD(&implementation, nullptr)
+#define DEPTHWISE(implementation) OCTET_IF_DEPTHWISE(&implementation, nullptr)
 
 // Indexed by octet_conv_algorithm.
-constexpr const ConvMethod* kMethods[kAlgorithms] = {
+constexpr const ConvAlgorithm* kImplementations[kAlgorithms] = {
     nullptr,  // AUTO
-    &direct_method,
-    &im2col_method,
-    DEPTHWISE(depthwise_method),
-    WINOGRAD(winograd_2x2_method),
-    WINOGRAD(winograd_4x4_method),
-    WINOGRAD(winograd_2x2_s2_method),
-    WINOGRAD(winograd_2x2_int8_method),
-    DEPTHWISE(grouped_method),
+    &direct_algorithm,
+    &im2col_algorithm,
+    DEPTHWISE(depthwise_algorithm),
+    WINOGRAD(winograd_2x2_algorithm),
+    WINOGRAD(winograd_4x4_algorithm),
+    WINOGRAD(winograd_2x2_s2_algorithm),
+    WINOGRAD(winograd_2x2_int8_algorithm),
+    DEPTHWISE(grouped_algorithm),
 };
 
 }  // namespace
 
-const ConvMethod* method_of(uint8_t algorithm) {
-  return algorithm < kAlgorithms ? kMethods[algorithm] : nullptr;
+const ConvAlgorithm* algorithm_of(uint8_t algorithm) {
+  return algorithm < kAlgorithms ? kImplementations[algorithm] : nullptr;
 }
 
 }  // namespace octet

@@ -6,6 +6,6 @@
 
 namespace octet {
 
-const ConvMethod* method_of(uint8_t algorithm);  // null: AUTO, no algorithm, or not built in
+const ConvAlgorithm* algorithm_of(uint8_t algorithm);  // null: AUTO, no algorithm, or not built in
 
 }  // namespace octet

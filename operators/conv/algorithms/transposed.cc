@@ -50,11 +50,11 @@ struct TapAt {
 // their own then.
 bool has_tall(const ConvPlan& plan) { return plan.shape.group_out() <= plan.kernel->tall_nr; }
 size_t ends_of(const ConvPlan& plan) { return has_tall(plan) ? 2 : 0; }
-size_t strip_tiles(const ConvPlan& plan, size_t length) {
+size_t micro_panel_tiles(const ConvPlan& plan, size_t length) {
   return divide_up(length, plan.kernel->mr) + ends_of(plan);
 }
 size_t tiles_of(const ConvPlan& plan, size_t lines, size_t columns) {
-  return smaller(lines, columns) * strip_tiles(plan, larger(lines, columns));
+  return smaller(lines, columns) * micro_panel_tiles(plan, larger(lines, columns));
 }
 
 // Where phases are columns of one product, its rows are wide pixels: as many output pixels side by
@@ -117,7 +117,7 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t out_h, s
 
 // Lines that a block of so many columns may have.
 size_t block_lines(const ConvPlan& plan, size_t most_tiles, size_t columns) {
-  const size_t across = most_tiles / strip_tiles(plan, columns), along = most_tiles / columns;
+  const size_t across = most_tiles / micro_panel_tiles(plan, columns), along = most_tiles / columns;
   if (across < columns || along <= ends_of(plan)) return across;
   return larger(columns, (along - ends_of(plan)) * plan.kernel->mr);
 }
@@ -180,8 +180,9 @@ class Phases {
       count_ = 0;
       const bool across = part.columns >= part.lines;
       const uint8_t** pointers = pointers_;
-      for (size_t strip = 0; strip < (across ? part.lines : part.columns); ++strip)
-        pointers = cut(part, across, strip, pointers);
+      for (size_t micro_panel = 0; micro_panel < (across ? part.lines : part.columns);
+           ++micro_panel)
+        pointers = cut(part, across, micro_panel, pointers);
     }
     for (size_t t = 0; t < count_; ++t) {
       tiles_[t].first = (uint32_t)group_;
@@ -222,17 +223,17 @@ class Phases {
 
   // A strip of a part in tiles: one of all rows whose taps are inside the input, as far as they are
   // whole tiles of the kernel's, and its ends row by row. Returns where the next pointers go.
-  const uint8_t** cut(const Part& part, bool across, size_t strip, const uint8_t** pointers) {
-    const Range inside = inside_of(part, across, strip);
+  const uint8_t** cut(const Part& part, bool across, size_t micro_panel, const uint8_t** pointers) {
+    const Range inside = inside_of(part, across, micro_panel);
     const size_t length = across ? part.columns : part.lines;
     const auto point = [&](size_t from, size_t end) {
       const Tiling tiling(end - from, *plan_.kernel);
       for (size_t t = 0; from < end; from += tiling.rows(t++))
-        pointers = add_tile(part, across, strip, from, tiling.rows(t), pointers);
+        pointers = add_tile(part, across, micro_panel, from, tiling.rows(t), pointers);
     };
     if (tall_ || inside.count() == 0 || inside.count() == length) {
       point(0, inside.first);
-      if (inside.count()) add_inside(part, across, strip, inside);
+      if (inside.count()) add_inside(part, across, micro_panel, inside);
       point(inside.end, length);
       return pointers;
     }
@@ -243,19 +244,19 @@ class Phases {
       if (from >= inside.first && end <= inside.end)
         whole = {whole.count() ? whole.first : from, end};
       else
-        pointers = add_tile(part, across, strip, from, tiling.rows(t), pointers);
+        pointers = add_tile(part, across, micro_panel, from, tiling.rows(t), pointers);
     }
-    if (whole.count()) add_inside(part, across, strip, whole);
+    if (whole.count()) add_inside(part, across, micro_panel, whole);
     return pointers;
   }
 
   // Of a strip, where all taps are inside the input, and at one stride.
-  Range inside_of(const Part& part, bool across, size_t strip) const {
+  Range inside_of(const Part& part, bool across, size_t micro_panel) const {
     if (range_.count() == 0) return {0, 0};
     const ptrdiff_t y = (ptrdiff_t)part.y, x = (ptrdiff_t)part.x;
     Range lines = clip(-top_ - y, (ptrdiff_t)run_.in_h - bottom_ - y, part.lines);
     const Range columns = clip(-left_ - x, (ptrdiff_t)run_.in_w - right_ - x, part.columns);
-    if (across && strip >= lines.first && strip < lines.end) lines.first = strip;
+    if (across && micro_panel >= lines.first && micro_panel < lines.end) lines.first = micro_panel;
     // As far as the lines of a ring lie together
     const size_t reach = (size_t)(bottom_ - top_),
                  together =
@@ -263,23 +264,26 @@ class Phases {
                          ? 0
                          : run_.lines_together((size_t)(top_ + (ptrdiff_t)(part.y + lines.first)));
     lines.end = smaller(lines.end, lines.first + (together > reach ? together - reach : 0));
-    const Range &strips = across ? lines : columns, &tiles = across ? columns : lines;
-    return strip >= strips.first && strip < strips.end && tiles.count() ? tiles : Range{0, 0};
+    const Range &micro_panels = across ? lines : columns, &tiles = across ? columns : lines;
+    return micro_panel >= micro_panels.first && micro_panel < micro_panels.end && tiles.count()
+               ? tiles
+               : Range{0, 0};
   }
 
-  BlockTile& add(const Part& part, bool across, size_t strip, size_t at, size_t rows) {
+  BlockTile& add(const Part& part, bool across, size_t micro_panel, size_t at, size_t rows) {
     BlockTile& tile = tiles_[count_++];
     tile = {};
-    tile.pixel = across ? strip * part.line_step + at * part.column_step
-                        : at * part.line_step + strip * part.column_step;
+    tile.pixel = across ? micro_panel * part.line_step + at * part.column_step
+                        : at * part.line_step + micro_panel * part.column_step;
     tile.step = across ? part.column_step : part.line_step;
     tile.rows = (uint32_t)rows;
     return tile;
   }
 
-  void add_inside(const Part& part, bool across, size_t strip, const Range& rows) {
-    BlockTile& tile = add(part, across, strip, rows.first, rows.count());
-    const size_t down = across ? strip : rows.first, right = across ? rows.first : strip;
+  void add_inside(const Part& part, bool across, size_t micro_panel, const Range& rows) {
+    BlockTile& tile = add(part, across, micro_panel, rows.first, rows.count());
+    const size_t down = across ? micro_panel : rows.first,
+                 right = across ? rows.first : micro_panel;
     const ptrdiff_t y = top_ + (ptrdiff_t)(part.y + down), x = (ptrdiff_t)(part.x + right),
                     along = (ptrdiff_t)rows.count() - 1;
     const uint8_t* const top =
@@ -291,15 +295,15 @@ class Phases {
   }
 
   // Rows from the strip's row `at` on, each found on its own. Returns where the next pointers go.
-  const uint8_t** add_tile(const Part& part, bool across, size_t strip, size_t at, size_t rows,
-                           const uint8_t** pointers) {
-    BlockTile& tile = add(part, across, strip, at, rows);
+  const uint8_t** add_tile(const Part& part, bool across, size_t micro_panel, size_t at,
+                           size_t rows, const uint8_t** pointers) {
+    BlockTile& tile = add(part, across, micro_panel, at, rows);
     if (range_.count() == 0) return pointers;
     tile.pointers = pointers;
     const uint8_t* const zeros = run_.zero_row(part.image);
     const size_t channel = part.group * plan_.shape.group_in();
-    const ptrdiff_t first_y = (ptrdiff_t)(part.y + (across ? strip : at)),
-                    first_x = (ptrdiff_t)(part.x + (across ? at : strip));
+    const ptrdiff_t first_y = (ptrdiff_t)(part.y + (across ? micro_panel : at)),
+                    first_x = (ptrdiff_t)(part.x + (across ? at : micro_panel));
     for (size_t tap = 0; tap < range_.count(); ++tap) {
       const ptrdiff_t y = at_[tap].y + first_y, x = at_[tap].x + first_x;
       const ptrdiff_t still = across ? y : x, moving = across ? x : y;

@@ -58,16 +58,17 @@ class Window {
       const Sides sides = piece.sides;
       const bool across = piece.across;
       width = piece.width;
-      for (size_t strip = 0; strip < piece.strips; ++strip) {
+      for (size_t micro_panel = 0; micro_panel < piece.micro_panels; ++micro_panel) {
         const auto add = [&](size_t at, size_t rows, const uint8_t* base) {
-          const size_t pixel = across ? strip * run_.out_w + x + at : at * run_.out_w + x + strip;
+          const size_t pixel =
+              across ? micro_panel * run_.out_w + x + at : at * run_.out_w + x + micro_panel;
           tiles[count] = tile(pixel, across ? 1 : run_.out_w, rows, base, pointers);
           tiles[count].before = sides.before;
           tiles[count++].after = sides.after;
         };
         begin();
         if (across && sides.none())
-          if (const uint8_t* const base = uniform(line + strip, x, piece.length)) {
+          if (const uint8_t* const base = uniform(line + micro_panel, x, piece.length)) {
             add(0, piece.length, base);
             continue;
           }
@@ -76,9 +77,9 @@ class Window {
              ++t, at += height, pointers += taps_.count * height) {
           height = tiling.rows(t);
           begin();
-          if (across) point_line(line + strip, x + at, height, pointers, height);
+          if (across) point_line(line + micro_panel, x + at, height, pointers, height);
           for (size_t i = 0; !across && i < height; ++i)
-            point_line(line + at + i, x + strip, 1, pointers + i, height);
+            point_line(line + at + i, x + micro_panel, 1, pointers + i, height);
           add(at, height, nullptr);
         }
       }
@@ -97,7 +98,7 @@ class Window {
     size_t taps = 0;
     for (size_t x = 0; x < run_.out_w;) {
       const Piece piece = piece_at(x, lines);
-      taps += piece.strips * Tiling(piece.length, kernel_).count * s_.kernel_h *
+      taps += piece.micro_panels * Tiling(piece.length, kernel_).count * s_.kernel_h *
               (s_.kernel_w - piece.sides.count());
       x += piece.width;
     }
@@ -127,7 +128,7 @@ class Window {
     Sides sides;
     size_t width;
     bool across;
-    size_t strips, length;
+    size_t micro_panels, length;
   };
   Piece piece_at(size_t x, size_t lines) const {
     const Sides sides = sides_at(x);

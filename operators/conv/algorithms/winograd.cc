@@ -102,7 +102,7 @@ class Task {
         at_(s, layout_, plan.shape),
         w_(s, plan, run.batch * tiles_.per_image),
         workspace_(workspace),
-        lhs_u8_(kernel_.lhs_domain == Domain::kU8) {
+        lhs_u8_(kernel_.lhs_element_type == ElementType::kU8) {
     memcpy(&header_, plan.payload, sizeof header_);
     // A blob that lies about its chunk gives wrong sums, but no wrong address.
     chunk_ = smaller(larger(layout_.steps(header_.chunk), layout_.kr), layout_.steps(depth_));
@@ -154,7 +154,7 @@ class Task {
     for (size_t t = 0; t < count_; ++t) {
       find_pixels(s_, run_, Place(s_, tiles_, t0_ + t), group * depth_, pixels);
       in.taps = inputs(0, t);
-      plan_.transforms->input[(size_t)s_.form](in);
+      plan_.transforms->input[(size_t)s_.format](in);
     }
   }
 
@@ -172,7 +172,7 @@ class Task {
     const uint8_t* rhs = plan_.payload + at_.offset(layout_, plan_.shape, n, channel);
     Tile tile = {};
     tile.lhs_stride = w_.input_row;
-    tile.rhs_stride = layout_.width * layout_.kr * domain_bytes(layout_.domain);
+    tile.rhs_stride = layout_.width * layout_.kr * element_size(layout_.element_type);
     tile.rhs_panel_stride = at_.panel_bytes;
     tile.depth = smaller(chunk_, depth_ - channel);
     // Panels are whole, and so are the rows of products: no store needs a mask
@@ -193,14 +193,14 @@ class Task {
   // Adds to `outputs` until the last chunk, which leaves for the destination.
   void transform_output(size_t n, size_t cols, size_t channel) const {
     const bool first_chunk = channel == 0, last_chunk = channel + chunk_ >= depth_;
-    const bool s32 = plan_.finish.mode == FinishMode::kS32,
-               in_place = s32 || (plan_.narrow_in_kernel &&  // transforms know no other mode
-                                  plan_.finish.mode == FinishMode::kFloat8);
+    const bool s32 = plan_.epilogue.mode == EpilogueMode::kS32,
+               in_place = s32 || (plan_.requantize_in_kernel &&  // transforms know no other mode
+                                  plan_.epilogue.mode == EpilogueMode::kFloat8);
     alignas(64) int32_t start[kMaxTileColumns];
     WinogradOutput out = {};
     out.tap_stride = w_.product_tap / sizeof(int32_t);
     out.tap_scale_stride = at_.table_row;
-    out.narrow = &plan_.narrow;
+    out.requantization = &plan_.requantization;
     size_t image = SIZE_MAX;
     for (size_t t = 0; t < count_; ++t) {
       const Place place(s_, tiles_, t0_ + t);
@@ -220,27 +220,28 @@ class Task {
           out.dst = run_.to.dst + pixel * run_.to.stride + (n + c) * plan_.dst_bytes;
           out.dst_pixel = run_.to.stride;
           out.dst_line = run_.out_w * run_.to.stride;
-          out.scale = s32 ? nullptr : plan_.finish.scale + n + c;
+          out.scale = s32 ? nullptr : plan_.epilogue.scale + n + c;
         } else {
           out.dst = sums + c;
           out.dst_pixel = w_.product_row;
           out.dst_line = s_.out * w_.product_row;
         }
-        plan_.transforms->output[(size_t)s_.form](out);
+        plan_.transforms->output[(size_t)s_.format](out);
       }
-      if (last_chunk && !in_place) finish(sums, out.height, out.width, cols, n, pixel, place.image);
+      if (last_chunk && !in_place)
+        epilogue(sums, out.height, out.width, cols, n, pixel, place.image);
     }
   }
 
-  void finish(const int32_t* sums, size_t height, size_t width, size_t cols, size_t n, size_t pixel,
-              size_t image) const {
+  void epilogue(const int32_t* sums, size_t height, size_t width, size_t cols, size_t n,
+                size_t pixel, size_t image) const {
     float row_scale[kMaxPatch];
     if (run_.lhs_scales)
       for (float& scale : row_scale) scale = run_.lhs_scales[image];
     for (size_t y = 0; y < height; ++y, pixel += run_.out_w, sums += s_.out * w_.columns)
-      plan_.ops->finish(plan_.finish,
-                        {sums, w_.columns, width, cols, n, run_.lhs_scales ? row_scale : nullptr,
-                         run_.to.from(pixel).column(n, plan_.dst_bytes)});
+      plan_.ops->epilogue(plan_.epilogue,
+                          {sums, w_.columns, width, cols, n, run_.lhs_scales ? row_scale : nullptr,
+                           run_.to.from(pixel).column(n, plan_.dst_bytes)});
   }
 
   // bias[n] - zero point * weight_sum[n], as far as it is not in the bias already. The plan counts

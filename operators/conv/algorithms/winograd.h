@@ -12,7 +12,7 @@
 namespace octet {
 
 struct WinogradScheme {
-  Winograd form;
+  Winograd format;
   // Per axis: inputs that a tile reads, outputs that it makes, inputs per output
   uint8_t patch, out, stride;
   int8_t g[kMaxPatch][3];  // weights of one axis -> taps
@@ -22,7 +22,7 @@ struct WinogradScheme {
   double adds;  // to transform a value, relative to k4x4
 
   constexpr size_t taps() const { return (size_t)patch * patch; }
-  constexpr bool int8() const { return form == Winograd::k2x2Int8; }
+  constexpr bool int8() const { return format == Winograd::k2x2Int8; }
   // How many times the largest weight its taps may reach.
   constexpr int32_t growth() const {
     int32_t most = 0;
@@ -58,7 +58,8 @@ struct WinogradPayload {
         tap_scale(sizeof(WinogradHeader)),
         correction(tap_scale + (s.int8() ? s.taps() * table_row * sizeof(float) : 0)),
         weights(correction + (s.int8() ? s.taps() * table_row * sizeof(int32_t) : 0)),
-        tap_bytes(layout.depth(shape.group_in()) * layout.width * domain_bytes(layout.domain)),
+        tap_bytes(layout.depth(shape.group_in()) * layout.width *
+                  element_size(layout.element_type)),
         panel_bytes(s.taps() * tap_bytes),
         group_bytes(divide_up(shape.group_out(), layout.width) * panel_bytes) {}
 
@@ -69,7 +70,7 @@ struct WinogradPayload {
                  element = (i / layout.kr * layout.width + lane % layout.width) * layout.kr +
                            i % layout.kr;
     return weights + o / shape.group_out() * group_bytes + lane / layout.width * panel_bytes +
-           element * domain_bytes(layout.domain);
+           element * element_size(layout.element_type);
   }
 };
 

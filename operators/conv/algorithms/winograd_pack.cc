@@ -12,11 +12,11 @@ namespace {
 
 // Some input channels of a panel's lanes, in the panel's order; what follows is element by element.
 constexpr size_t kBlock = 256;
-using Words = int16_t[kBlock];
+using Int16 = int16_t[kBlock];
 
 // to = G (a, b, c), along one axis. Most rows of G have one term, or are a pair that differs in the
 // sign of the middle term.
-void transform(const WinogradScheme& s, const Words& a, const Words& b, const Words& c, Words* to) {
+void transform(const WinogradScheme& s, const Int16& a, const Int16& b, const Int16& c, Int16* to) {
   for (size_t y = 0; y < s.patch; ++y, ++to) {
     const int16_t ga = s.g[y][0], gb = s.g[y][1], gc = s.g[y][2];
     if (!gb && (!ga || !gc)) {
@@ -37,12 +37,12 @@ void transform(const WinogradScheme& s, const Words& a, const Words& b, const Wo
 
 // In s8, of `lanes` output channels from o on; 0 where there is no weight.
 void zero_points_of(const RhsLayout& layout, const FilterView& filter, size_t o, size_t lanes,
-                    size_t depth, Words* zero) {
+                    size_t depth, Int16* zero) {
   memset(zero, 0, sizeof *zero);
   for (size_t k = 0; k < depth; ++k)
     for (size_t lane = 0; lane < lanes; ++lane)
       (*zero)[(k / layout.kr * layout.width + lane) * layout.kr + k % layout.kr] =
-          (int16_t)(filter.zero_point(o + lane) + domain_shift(filter.is_u8, Domain::kS8));
+          (int16_t)(filter.zero_point(o + lane) + type_shift(filter.is_u8, ElementType::kS8));
 }
 
 // Calls f(o, i, elements, first, taps) for all blocks, tap row by tap row, which is what the stack
@@ -52,7 +52,7 @@ template <typename F>
 void for_each_block(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
                     const FilterView& filter, size_t o_first, size_t o_end, const F& f) {
   uint8_t bytes[kBlock];
-  Words w[3], columns[3][kMaxPatch], taps[kMaxPatch], zero = {};
+  Int16 w[3], columns[3][kMaxPatch], taps[kMaxPatch], zero = {};
   const bool zero_points = filter.zero_point_range().any();
   const size_t step = kBlock / layout.width / layout.kr * layout.kr;  // whole groups
   for (size_t o = o_first, lanes; o < o_end; o += lanes) {
@@ -114,14 +114,14 @@ size_t choose_chunk(const WinogradScheme& s, const RhsLayout& layout, const Conv
   }
 }
 
-void pack_words(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
+void pack_int16(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
                 const FilterView& filter, const ColumnSums& sums, uint8_t* payload) {
   const WinogradPayload at(s, layout, shape);
   WinogradHeader header = {};
   header.chunk = (uint32_t)choose_chunk(s, layout, shape, filter, sums);
   memcpy(payload, &header, sizeof header);
   for_each_block(s, layout, shape, filter, 0, shape.out_channels,
-                 [&](size_t o, size_t i, size_t elements, size_t first, const Words* taps) {
+                 [&](size_t o, size_t i, size_t elements, size_t first, const Int16* taps) {
                    uint8_t* to = payload + at.offset(layout, shape, o, i) + first * at.tap_bytes;
                    for (size_t tap = 0; tap < s.patch; ++tap, to += at.tap_bytes)
                      memcpy(to, taps[tap], elements * sizeof(int16_t));
@@ -158,7 +158,7 @@ void pack_int8(const WinogradScheme& s, const RhsLayout& layout, const ConvShape
     int32_t largest[kInt8Taps][kMaxWidth] = {}, sum[kInt8Taps][kMaxWidth] = {};
     const auto for_each_weight = [&](const auto& f) {
       for_each_block(s, layout, shape, filter, o, o + lanes,
-                     [&](size_t, size_t i, size_t elements, size_t first, const Words* taps) {
+                     [&](size_t, size_t i, size_t elements, size_t first, const Int16* taps) {
                        for (size_t tap = 0; tap < s.patch; ++tap)
                          for (size_t e = 0; e < elements; ++e)
                            f(first + tap, e / layout.kr % layout.width, i, e, taps[tap][e]);
@@ -210,7 +210,7 @@ size_t winograd_payload_bytes(const WinogradScheme& s, const RhsLayout& layout,
   if (__builtin_mul_overflow(layout.depth(shape.group_in()),
                              round_up(shape.group_out(), layout.width), &bytes))
     return 0;
-  if (__builtin_mul_overflow(bytes, s.taps() * domain_bytes(layout.domain), &bytes)) return 0;
+  if (__builtin_mul_overflow(bytes, s.taps() * element_size(layout.element_type), &bytes)) return 0;
   if (__builtin_mul_overflow(bytes, shape.groups, &bytes)) return 0;
   if (__builtin_mul_overflow(s.taps() * 2 * sizeof(int32_t), round_up(shape.out_channels, 64) + 64,
                              &tables))
@@ -234,14 +234,14 @@ PairedWeights winograd_pairs(const WinogradScheme& s, const RhsLayout& layout,
 bool winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
                    const FilterView& filter, const float* tap_ranges, const ColumnSums& sums,
                    uint8_t* payload) {
-  const bool has_least = sum_filter(shape, filter, sums);
+  const bool has_int8_min = sum_filter(shape, filter, sums);
   if (s.int8()) {
     memset(payload, 0, winograd_payload_bytes(s, layout, shape));
     pack_int8(s, layout, shape, filter, tap_ranges, payload);
   } else {
-    pack_words(s, layout, shape, filter, sums, payload);
+    pack_int16(s, layout, shape, filter, sums, payload);
   }
-  return has_least;
+  return has_int8_min;
 }
 
 }  // namespace octet

@@ -1,4 +1,4 @@
-// Every form of every instruction that is emulated, as an assembler encodes it (forms.S).
+// Every form of every instruction that is emulated, as an assembler encodes it (instructions.S).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace emulated_isa {
 
 enum class Operand : int32_t { kRegister, kMemory, kRelative, kAbsolute };
 
-struct Form {
+struct WeightFormat {
   uint8_t* site;  // the instruction, and a return behind it
   int32_t operation, lanes, dst, lhs;
   Operand operand;
@@ -16,8 +16,8 @@ struct Form {
   int32_t displacement;
 };
 
-extern "C" const Form emulated_isa_forms[], emulated_isa_forms_end[];
-extern "C" const Form emulated_isa_race[], emulated_isa_race_end[];
+extern "C" const WeightFormat emulated_isa_instructions[], emulated_isa_instructions_end[];
+extern "C" const WeightFormat emulated_isa_race[], emulated_isa_race_end[];
 extern "C" uint8_t emulated_isa_relative_operand[32];
 constexpr uintptr_t kAbsoluteOperand = 0x20000000;
 

@@ -7,7 +7,7 @@ namespace octet {
 namespace {
 
 constexpr WinogradScheme k2x2 = {
-    .form = Winograd::k2x2,
+    .format = Winograd::k2x2,
     .patch = 4,
     .out = 2,
     .stride = 1,
@@ -16,7 +16,7 @@ constexpr WinogradScheme k2x2 = {
     .adds = 0.8,
 };
 constexpr WinogradScheme k4x4 = {
-    .form = Winograd::k4x4,
+    .format = Winograd::k4x4,
     .patch = 6,
     .out = 4,
     .stride = 1,
@@ -25,7 +25,7 @@ constexpr WinogradScheme k4x4 = {
     .adds = 1,
 };
 constexpr WinogradScheme k2x2Stride2 = {
-    .form = Winograd::k2x2Stride2,
+    .format = Winograd::k2x2Stride2,
     .patch = 5,
     .out = 2,
     .stride = 2,
@@ -34,7 +34,7 @@ constexpr WinogradScheme k2x2Stride2 = {
     .adds = 0.6,
 };
 constexpr WinogradScheme k2x2Int8 = {
-    .form = Winograd::k2x2Int8,
+    .format = Winograd::k2x2Int8,
     .patch = 4,
     .out = 2,
     .stride = 1,
@@ -62,22 +62,23 @@ Estimate estimate(const WinogradScheme& scheme, const ConvWork& w) {
   e.bytes = w.inputs + transformed + w.outputs;
   // Each block of tiles, whose inputs and products take three quarters of L2, passes over all
   // transformed weights.
-  const double strip = cost.word_nr,
-               fit = w.l2 * 3 / 4 / (values * (2 * (double)s.group_in() + 4 * strip));
+  const double micro_panel = cost.int16_nr,
+               fit = w.l2 * 3 / 4 / (values * (2 * (double)s.group_in() + 4 * micro_panel));
   const double block = fit < 14   ? 14
                        : fit > 56 ? 56
                                   : fit,
-               blocks = ceil_of(tiles / block), rows = ceil_of(tiles / blocks / cost.word_mr);
+               blocks = ceil_of(tiles / block), rows = ceil_of(tiles / blocks / cost.int16_mr);
   // Kernels are called for each tap, some tiles and a strip of channels.
-  const double calls = blocks * rows * values * lanes / strip;
-  e.compute = microseconds(e.macs / (words ? cost.word_macs : cost.macs) + calls * cost.word_call);
+  const double calls = blocks * rows * values * lanes / micro_panel;
+  e.compute =
+      microseconds(e.macs / (words ? cost.int16_macs : cost.macs) + calls * cost.int16_call);
   e.memory = microseconds(blocks * transformed / w.bandwidth(transformed, true) +
                           (w.inputs + w.outputs) / w.bandwidth(w.inputs + w.outputs, true));
-  if (rows > 1) e.exposed = cost.word_exposed;
+  if (rows > 1) e.exposed = cost.int16_exposed;
   e.transform = microseconds(tiles * values * scheme.adds *
-                             (cost.transform_call * (groups + lanes / strip) +
-                              (double)round_up(s.group_in(), cost.lanes) * groups * cost.word_in +
-                              lanes * cost.word_out));
+                             (cost.transform_call * (groups + lanes / micro_panel) +
+                              (double)round_up(s.group_in(), cost.lanes) * groups * cost.int16_in +
+                              lanes * cost.int16_out));
   return e;
 }
 
@@ -89,7 +90,7 @@ double int8_stretch(const ConvShape& shape) {
 }
 
 template <const WinogradScheme& s>
-constexpr ConvMethod method(const char* name, KernelKind operands) {
+constexpr ConvAlgorithm implementation(const char* name, KernelKind operands) {
   return {
       .name = name,
       .operands = operands,
@@ -115,9 +116,9 @@ constexpr ConvMethod method(const char* name, KernelKind operands) {
       .grain =
           [](const ConvPlan& plan, size_t out_h, size_t out_w) {
             // Groups are not cut: their channels need not be a multiple of anything.
-            const size_t strip = larger(plan.kernel->nr, plan.kernel->rhs_layout.width);
+            const size_t micro_panel = larger(plan.kernel->nr, plan.kernel->rhs_layout.width);
             return ConvGrain{winograd_tiles(s, out_h, out_w),
-                             plan.shape.groups == 1 ? strip : plan.shape.group_out(), s.out};
+                             plan.shape.groups == 1 ? micro_panel : plan.shape.group_out(), s.out};
           },
       .task_workspace = [](const ConvPlan& plan, size_t, size_t, size_t out_h,
                            size_t out_w) { return winograd_task_workspace(s, plan, out_h, out_w); },
@@ -129,10 +130,13 @@ constexpr ConvMethod method(const char* name, KernelKind operands) {
 
 }  // namespace
 
-const ConvMethod winograd_2x2_method = method<k2x2>("winograd2x2", KernelKind::kWords);
-const ConvMethod winograd_4x4_method = method<k4x4>("winograd4x4", KernelKind::kWords);
-const ConvMethod winograd_2x2_s2_method = method<k2x2Stride2>("winograd2x2_s2", KernelKind::kWords);
-const ConvMethod winograd_2x2_int8_method =
-    method<k2x2Int8>("winograd2x2_int8", KernelKind::kBytes);
+const ConvAlgorithm winograd_2x2_algorithm =
+    implementation<k2x2>("winograd2x2", KernelKind::kInt16);
+const ConvAlgorithm winograd_4x4_algorithm =
+    implementation<k4x4>("winograd4x4", KernelKind::kInt16);
+const ConvAlgorithm winograd_2x2_s2_algorithm =
+    implementation<k2x2Stride2>("winograd2x2_s2", KernelKind::kInt16);
+const ConvAlgorithm winograd_2x2_int8_algorithm =
+    implementation<k2x2Int8>("winograd2x2_int8", KernelKind::kInt8);
 
 }  // namespace octet

@@ -7,7 +7,7 @@
 namespace octet_test {
 namespace {
 
-class WordKernel : public EachKernel {
+class Int16Kernel : public EachKernel {
  protected:
   void check(size_t rows, size_t cols, size_t depth, int lhs_word, int rhs_word, bool init_per_row,
              Side side) {
@@ -65,11 +65,11 @@ class WordKernel : public EachKernel {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(, WordKernel, testing::ValuesIn(word_table()), kernel_name);
+INSTANTIATE_TEST_SUITE_P(, Int16Kernel, testing::ValuesIn(int16_table()), kernel_name);
 
 constexpr int kRandom = -40000;
 
-TEST_P(WordKernel, EveryTileShape) {
+TEST_P(Int16Kernel, EveryTileShape) {
   std::vector<size_t> columns = around({kernel().rhs_layout.step, kernel().nr});
   columns.erase(
       std::remove_if(columns.begin(), columns.end(), [&](size_t n) { return n > kernel().nr; }),
@@ -89,15 +89,16 @@ TEST_P(WordKernel, EveryTileShape) {
         }
 }
 
-TEST(WordKernelTable, NamesTellTheTile) {
-  for (const MicroKernel* kernel : word_table()) {
+TEST(Int16KernelTable, NamesTellTheTile) {
+  for (const MicroKernel* kernel : int16_table()) {
     const std::string name = kernel->name, tile = std::to_string(kernel->mr) + 'x' +
                                                   std::to_string(kernel->nr) + 'x' +
                                                   std::to_string(kernel->rhs_layout.kr);
     EXPECT_EQ(name.substr(name.rfind('_') + 1), tile);
-    EXPECT_EQ(kernel->rhs_layout.domain, octet::Domain::kS16) << name;
-    EXPECT_EQ(kernel->lhs_domain, octet::Domain::kS16) << name;
-    EXPECT_EQ(kernel->rhs_layout, octet::form_of(octet::tier_of(kernel->isa).words).layout) << name;
+    EXPECT_EQ(kernel->rhs_layout.element_type, octet::ElementType::kS16) << name;
+    EXPECT_EQ(kernel->lhs_element_type, octet::ElementType::kS16) << name;
+    EXPECT_EQ(kernel->rhs_layout, octet::format_of(octet::tier_of(kernel->isa).words).layout)
+        << name;
     EXPECT_EQ(kernel->gather, nullptr) << name << ": Winograd's words lie in rows";
     EXPECT_EQ(kernel->nr % kernel->rhs_layout.width, 0) << name;
     EXPECT_LE(kernel->nr, 64) << name;

@@ -15,7 +15,7 @@
 // all rows share. Where few tiles read them, shifts widen them; else they were widened once.
 #pragma once
 
-#include "kernels/xsimd/exits.h"
+#include "kernels/xsimd/store.h"
 
 namespace octet {
 namespace {
@@ -43,33 +43,32 @@ OCTET_INLINE inline void store_groups(Batch<uint8_t> bytes, size_t groups, size_
 
 // lanes = rows, because the kernel takes any number.
 void gather(const Rows& r, size_t lanes, void* panel) {
-  constexpr size_t kBytes = 4 * kLanes;
+  constexpr size_t kInt8 = 4 * kLanes;
   const Batch<uint8_t> flip(r.flip);
-  const size_t whole = r.depth / kBytes * kBytes, rest = r.depth % kBytes,
-               apart = kGroupWords * lanes;
+  const size_t whole = r.depth / kInt8 * kInt8, rest = r.depth % kInt8, apart = kGroupWords * lanes;
   for (size_t lane = 0; lane < lanes; ++lane) {
     const uint8_t* const row = r.row(lane);
     int16_t* to = (int16_t*)panel + kGroupWords * lane;
-    for (size_t k = 0; k < whole; k += kBytes, to += apart * kBytes / 4)
-      store_groups(load<uint8_t>(row + k) ^ flip, kBytes / 4, apart, to);
+    for (size_t k = 0; k < whole; k += kInt8, to += apart * kInt8 / 4)
+      store_groups(load<uint8_t>(row + k) ^ flip, kInt8 / 4, apart, to);
     if (!rest) continue;
     // The last bytes end the first half; zeros come behind.
-    uint8_t last[2 * kBytes];
-    Batch<uint8_t>((uint8_t)0).store_unaligned(last + kBytes);
+    uint8_t last[2 * kInt8];
+    Batch<uint8_t>((uint8_t)0).store_unaligned(last + kInt8);
     if (whole) {
-      (load<uint8_t>(row + r.depth - kBytes) ^ flip).store_unaligned(last);
+      (load<uint8_t>(row + r.depth - kInt8) ^ flip).store_unaligned(last);
     } else {
       OCTET_NO_UNROLL
-      for (size_t i = 0; i < rest; ++i) last[kBytes - rest + i] = row[i] ^ r.flip;
+      for (size_t i = 0; i < rest; ++i) last[kInt8 - rest + i] = row[i] ^ r.flip;
     }
-    store_groups(load<uint8_t>(last + kBytes - rest), (rest + 3) / 4, apart, to);
+    store_groups(load<uint8_t>(last + kInt8 - rest), (rest + 3) / 4, apart, to);
   }
 }
 
 // The even or the odd bytes of words, with their signs.
 template <int odd>
-OCTET_INLINE inline Words widened(const uint8_t* rhs) {
-  const Words bytes = load<int16_t>(rhs);
+OCTET_INLINE inline Int16 widened(const uint8_t* rhs) {
+  const Int16 bytes = load<int16_t>(rhs);
   return (odd ? bytes : bytes << 8) >> 8;
 }
 
@@ -94,13 +93,13 @@ OCTET_INLINE inline void add_products(const Tile& t, Sums (&acc)[rows][2]) {
   OCTET_NO_UNROLL
   for (size_t groups = (t.depth + 3) / 4; groups; --groups) {
     unroll<2>([&](auto p) OCTET_INLINE {
-      Words b[vectors];
+      Int16 b[vectors];
       unroll<vectors>([&](auto v) OCTET_INLINE {
-        b[v] = wide ? Words::load_aligned((const int16_t*)rhs + 2 * kNr * p + 2 * kLanes * v)
+        b[v] = wide ? Int16::load_aligned((const int16_t*)rhs + 2 * kNr * p + 2 * kLanes * v)
                     : widened<p>(rhs + 4 * kLanes * v);
       });
       unroll<rows>([&](auto i) OCTET_INLINE {
-        const Words a = repeat_four(lhs + kGroupWords * i + 4 * p);
+        const Int16 a = repeat_four(lhs + kGroupWords * i + 4 * p);
         unroll<vectors>([&](auto v) OCTET_INLINE { add_pairs(acc[i][v], a, b[v]); });
       });
     });
@@ -123,7 +122,7 @@ void multiply(const Tile& t) {
     t.cols > kLanes ? add_products<true, 2>(t, acc) : add_products<true, 1>(t, acc);
   else
     t.cols > kLanes ? add_products<false, 2>(t, acc) : add_products<false, 1>(t, acc);
-  t.scale ? store_narrowed(t, acc) : store_sums(t, acc);
+  t.scale ? store_requantized8(t, acc) : store_sums(t, acc);
 }
 
 void dispatch(const Tile& t) {

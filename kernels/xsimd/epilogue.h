@@ -4,14 +4,14 @@
 #pragma once
 
 #include "kernels/generic/epilogue.h"
-#include "kernels/xsimd/exits.h"
+#include "kernels/xsimd/store.h"
 
 namespace octet {
 namespace {
 
 // A residual's bytes, as unsigned, to sums.
-OCTET_INLINE inline void widen_bytes(Batch<uint8_t> bytes, Sums (&to)[2]) {
-  const Words words = as<Words>(xsimd::zip_lo(bytes, Batch<uint8_t>((uint8_t)0))), zero((int16_t)0);
+OCTET_INLINE inline void widen_int8(Batch<uint8_t> bytes, Sums (&to)[2]) {
+  const Int16 words = as<Int16>(xsimd::zip_lo(bytes, Batch<uint8_t>((uint8_t)0))), zero((int16_t)0);
   to[0] = as<Sums>(xsimd::zip_lo(words, zero));
   to[1] = as<Sums>(xsimd::zip_hi(words, zero));
 }
@@ -49,7 +49,7 @@ struct TfliteLanes {
   }
 };
 
-bool knows_tflite(const Finish& f, const FinishTile& t) {
+bool knows_tflite(const Epilogue& f, const EpilogueTile& t) {
   for (size_t n = t.column; n < t.column + t.cols; ++n)
     if (!TfliteLanes::knows(f.shift[n])) return false;
   return !f.has_residual ||
@@ -58,8 +58,8 @@ bool knows_tflite(const Finish& f, const FinishTile& t) {
 }
 
 // Bytes of two vectors of values, which are in the output's range already.
-OCTET_INLINE inline void store_outputs(const Finish& f, const Sums (&q)[2], uint8_t* dst) {
-  const Words words = to_words(q[0], q[1]);
+OCTET_INLINE inline void store_outputs(const Epilogue& f, const Sums (&q)[2], uint8_t* dst) {
+  const Int16 words = to_int16(q[0], q[1]);
   uint8_t bytes[Batch<uint8_t>::size];
   (f.dst_u8 ? to_u8(words, words) : as<Batch<uint8_t>>(to_s8(words, words))).store_unaligned(bytes);
   if (f.lut)
@@ -72,13 +72,13 @@ OCTET_INLINE inline void store_outputs(const Finish& f, const Sums (&q)[2], uint
 struct Residual {
   Sums zero_point;
   Batch<uint8_t> flip;
-  explicit Residual(const Finish& f)
+  explicit Residual(const Epilogue& f)
       : zero_point(f.residual_zero_point + (f.residual_u8 ? 0 : 128)),
         flip((uint8_t)(f.residual_u8 ? 0 : 0x80)) {}
-  OCTET_INLINE inline void load(const FinishTile& t, size_t row, size_t column,
+  OCTET_INLINE inline void load(const EpilogueTile& t, size_t row, size_t column,
                                 Sums (&to)[2]) const {
     static_assert(kLanes == 4, "eight bytes");
-    widen_bytes(repeat_eight(t.to.residual + row * t.to.residual_stride + column) ^ flip, to);
+    widen_int8(repeat_eight(t.to.residual + row * t.to.residual_stride + column) ^ flip, to);
     unroll<2>([&](auto v) OCTET_INLINE { to[v] = to[v] - zero_point; });
   }
 };
@@ -89,7 +89,7 @@ OCTET_INLINE inline T clamped(T x, T lo, T hi) {
 }
 
 template <bool adds>
-void finish_floats(const Finish& f, const FinishTile& t, size_t column) {
+void epilogue_floats(const Epilogue& f, const EpilogueTile& t, size_t column) {
   const Floats lo(f.lo_f32), hi(f.hi_f32), product_lo(f.product_lo_f32),
       product_hi(f.product_hi_f32), residual_scale(f.residual_scale);
   const Sums zero_point(f.zero_point);
@@ -115,7 +115,7 @@ void finish_floats(const Finish& f, const FinishTile& t, size_t column) {
 }
 
 template <bool adds>
-void finish_tflite(const Finish& f, const FinishTile& t, size_t column) {
+void epilogue_tflite(const Epilogue& f, const EpilogueTile& t, size_t column) {
   constexpr int32_t kShifted = 1 << 20;  // TFLite's ADD: its inputs, to the left
   const Sums zero_point(f.zero_point), lo(f.lo - f.zero_point), hi(f.hi - f.zero_point),
       product_lo(f.product_lo), product_hi(f.product_hi);
@@ -141,22 +141,23 @@ void finish_tflite(const Finish& f, const FinishTile& t, size_t column) {
   }
 }
 
-void finish_by_vectors(const Finish& f, const FinishTile& t) {
-  const bool floats = f.mode == FinishMode::kFloat8;
-  if (!floats && (f.mode != FinishMode::kTflite8 || !knows_tflite(f, t))) return finish_tile(f, t);
-  const auto finish = floats           ? f.has_residual ? finish_floats<true> : finish_floats<false>
-                                : f.has_residual ? finish_tflite<true>
-                                       : finish_tflite<false>;
+void epilogue_by_vectors(const Epilogue& f, const EpilogueTile& t) {
+  const bool floats = f.mode == EpilogueMode::kFloat8;
+  if (!floats && (f.mode != EpilogueMode::kTflite8 || !knows_tflite(f, t)))
+    return apply_epilogue(f, t);
+  const auto epilogue = floats ? f.has_residual ? epilogue_floats<true> : epilogue_floats<false>
+                        : f.has_residual ? epilogue_tflite<true>
+                                         : epilogue_tflite<false>;
   constexpr size_t width = 2 * kLanes;
   size_t column = 0;
-  for (; column + width <= t.cols; column += width) finish(f, t, column);
+  for (; column + width <= t.cols; column += width) epilogue(f, t, column);
   if (column == t.cols) return;
-  FinishTile rest = t;
+  EpilogueTile rest = t;
   rest.acc += column;
   rest.cols -= column;
   rest.column += column;
   rest.to = t.to.column(column, 1);
-  finish_tile(f, rest);
+  apply_epilogue(f, rest);
 }
 
 }  // namespace

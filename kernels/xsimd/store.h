@@ -46,9 +46,9 @@ OCTET_INLINE inline void store_half(uint8_t* dst, const uint8_t* bytes, size_t c
 }
 
 // Most layers need few of the steps; see kernels/x86/shared/requantize.h.
-class Narrower {
+class Requantizer {
  public:
-  explicit Narrower(const Narrow& n)
+  explicit Requantizer(const Requantization& n)
       : zero_point_((int16_t)n.zero_point),
         lo_((uint8_t)n.lo),
         hi_((uint8_t)n.hi),
@@ -57,7 +57,7 @@ class Narrower {
         raises_(n.lo != (u8_ ? 0 : -128)),
         lowers_(n.hi != (u8_ ? 255 : 127)) {}
 
-  OCTET_INLINE inline Batch<uint8_t> bytes(Words low, Words high) const {
+  OCTET_INLINE inline Batch<uint8_t> bytes(Int16 low, Int16 high) const {
     if (moves_) {
       low = xsimd::sadd(low, zero_point_);
       high = xsimd::sadd(high, zero_point_);
@@ -73,7 +73,7 @@ class Narrower {
     return x;
   }
 
-  Words zero_point_;
+  Int16 zero_point_;
   Batch<uint8_t> lo_, hi_;
   bool u8_, moves_, raises_, lowers_;
 };
@@ -85,16 +85,16 @@ OCTET_INLINE inline Sums scaled(Sums acc, Floats scale) {
 
 // Two rows at a time: what follows the scale costs both as much as one.
 template <int rows>
-OCTET_INLINE inline void store_narrowed(const Tile& t, const Sums (&acc)[rows][2]) {
-  const Narrower narrower(*t.narrow);
+OCTET_INLINE inline void store_requantized8(const Tile& t, const Sums (&acc)[rows][2]) {
+  const Requantizer requantizer(*t.requantization);
   const Floats scale[2] = {load<float>(t.scale), load<float>(t.scale + kLanes)};
   const auto words = [&](auto i) OCTET_INLINE {
-    return to_words(scaled(acc[i][0], scale[0]), scaled(acc[i][1], scale[1]));
+    return to_int16(scaled(acc[i][0], scale[0]), scaled(acc[i][1], scale[1]));
   };
   unroll<(rows + 1) / 2>([&](auto pair) OCTET_INLINE {
     constexpr int a = 2 * pair, b = a + 1 < rows ? a + 1 : a;
     uint8_t bytes[4 * kLanes];
-    narrower.bytes(words(Int<a>{}), words(Int<b>{})).store_unaligned(bytes);
+    requantizer.bytes(words(Int<a>{}), words(Int<b>{})).store_unaligned(bytes);
     uint8_t* const dst = (uint8_t*)t.dst + a * t.dst_stride;
     store_half<0>(dst, bytes, t.cols);
     if (b > a) store_half<1>(dst + t.dst_stride, bytes, t.cols);

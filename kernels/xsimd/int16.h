@@ -5,15 +5,15 @@
 // the more vectors share it, the better, and all of them come from memory with their product.
 #pragma once
 
-#include "kernels/xsimd/exits.h"
+#include "kernels/xsimd/store.h"
 
 namespace octet {
 namespace {
 
 // ahead: bytes of weights, for what is read once and too far apart for the hardware's prefetchers.
 template <int rows, int vectors, size_t ahead>
-void multiply_words(const Tile& t) {
-  constexpr size_t kWords = 2 * kLanes;  // of a vector
+void multiply_int16(const Tile& t) {
+  constexpr size_t kInt16 = 2 * kLanes;  // of a vector
   Sums acc[rows][vectors];
   unroll<rows>([&](auto i) OCTET_INLINE {
     unroll<vectors>([&](auto v) OCTET_INLINE {
@@ -28,22 +28,22 @@ void multiply_words(const Tile& t) {
     unroll<rows>([&](auto i) OCTET_INLINE {
       int32_t pair;
       __builtin_memcpy(&pair, lhs + i * stride, sizeof pair);
-      const Words a = as<Words>(Sums(pair));
+      const Int16 a = as<Int16>(Sums(pair));
       unroll<vectors>([&](auto v) OCTET_INLINE {
-        add_pairs(acc[i][v], a, Words::load_aligned((const int16_t*)rhs + kWords * v));
+        add_pairs(acc[i][v], a, Int16::load_aligned((const int16_t*)rhs + kInt16 * v));
       });
     });
     lhs += 4;
-    rhs += sizeof(Words) * vectors;
+    rhs += sizeof(Int16) * vectors;
   }
   store_sums(t, acc);
 }
 
 template <int rows, int vectors, size_t ahead>
-OCTET_INLINE inline void multiply_words_by_rows(const Tile& t) {
+OCTET_INLINE inline void multiply_int16_by_rows(const Tile& t) {
   if constexpr (rows > 1)
-    if ((int)t.rows < rows) return multiply_words_by_rows<rows - 1, vectors, ahead>(t);
-  multiply_words<rows, vectors, ahead>(t);
+    if ((int)t.rows < rows) return multiply_int16_by_rows<rows - 1, vectors, ahead>(t);
+  multiply_int16<rows, vectors, ahead>(t);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace octet {
 namespace {
 
-struct DotStrip {
+struct DotMicroPanel {
   static constexpr int kRows = 6, kVectors = 4;
   // Deeper, a tile's own six addresses cost less than this one
   static constexpr size_t kLeast = 16, kMost = 256;
@@ -20,14 +20,15 @@ struct DotStrip {
 
 // Four steps along depth of all columns, by a lane of each row.
 template <int lane>
-OCTET_INLINE inline void multiply_lane(int32x4_t (&acc)[DotStrip::kRows][DotStrip::kVectors],
-                                       const int8x16_t (&a)[DotStrip::kRows], const uint8_t* rhs) {
-  unroll<DotStrip::kVectors / 2>([&](auto half) OCTET_INLINE {
+OCTET_INLINE inline void multiply_lane(
+    int32x4_t (&acc)[DotMicroPanel::kRows][DotMicroPanel::kVectors],
+    const int8x16_t (&a)[DotMicroPanel::kRows], const uint8_t* rhs) {
+  unroll<DotMicroPanel::kVectors / 2>([&](auto half) OCTET_INLINE {
     int8x16_t b[2];
     load_two<64 * lane + 32 * half>(b[0], b[1], rhs);
     unroll<2>([&](auto v) OCTET_INLINE {
-      unroll<DotStrip::kRows>([&](auto i)
-                                  OCTET_INLINE { dot<lane>(acc[i][2 * half + v], b[v], a[i]); });
+      unroll<DotMicroPanel::kRows>(
+          [&](auto i) OCTET_INLINE { dot<lane>(acc[i][2 * half + v], b[v], a[i]); });
     });
   });
 }
@@ -35,8 +36,8 @@ OCTET_INLINE inline void multiply_lane(int32x4_t (&acc)[DotStrip::kRows][DotStri
 // Four vectors of a row to 16 bytes, as `narrowed` does, but for the clamp and the flip. As one
 // text, because while all accumulators wait no register is left for a copy, and compilers load
 // constants anew for each row.
-OCTET_INLINE inline int8x16_t narrow_row(int32x4_t (&acc)[4], const FloatScale (&by)[4],
-                                         float32x4_t magic, int16x8_t zero_point) {
+OCTET_INLINE inline int8x16_t requantize_row(int32x4_t (&acc)[4], const FloatScale (&by)[4],
+                                             float32x4_t magic, int16x8_t zero_point) {
   __asm__ volatile(
       "scvtf %0.4s, %0.4s\n scvtf %1.4s, %1.4s\n scvtf %2.4s, %2.4s\n scvtf %3.4s, %3.4s\n"
       "fmul %0.4s, %0.4s, %4.4s\n fmul %1.4s, %1.4s, %5.4s\n"
@@ -54,23 +55,23 @@ OCTET_INLINE inline int8x16_t narrow_row(int32x4_t (&acc)[4], const FloatScale (
 
 // `tiles` times six rows.
 void multiply_tiles_of_six(const Tile& t, size_t tiles) {
-  constexpr int kRows = DotStrip::kRows;
+  constexpr int kRows = DotMicroPanel::kRows;
   static constexpr uint8_t kCount[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   const size_t stride = t.lhs_stride, to_stride = t.dst_stride, chunks = t.depth / 16,
                rest = t.depth % 16, lanes = (rest + 3) / 4;
-  Narrowing16 narrow = narrowing16(*t.narrow);
-  OCTET_SPILL(narrow);
+  Requantizing16 requantization = requantizing16(*t.requantization);
+  OCTET_SPILL(requantization);
   // Beyond 15: zero
   uint8x16_t index = vaddq_u8(vld1q_u8(kCount), vdupq_n_u8((uint8_t)(16 - rest)));
   OCTET_SPILL(index);
   const bool flip = t.lhs_flip;
-  const Exit exit = exit_of(t);
+  const Store exit = store_of(t);
   const uint8_t *lhs = (const uint8_t*)t.lhs, *const weights = t.rhs;
   const int32_t* const init = t.init;
   const float* const scale = t.scale;
   uint8_t* dst = (uint8_t*)t.dst;
   for (; tiles != 0; --tiles, lhs += kRows * stride) {
-    int32x4_t acc[kRows][DotStrip::kVectors];
+    int32x4_t acc[kRows][DotMicroPanel::kVectors];
     int8x16_t a[kRows];
     unroll<kRows>([&](auto i) OCTET_INLINE {
       load_two<0>(acc[i][0], acc[i][1], init);
@@ -101,8 +102,9 @@ void multiply_tiles_of_six(const Tile& t, size_t tiles) {
       if (lanes > 2) multiply_lane<2>(acc, a, rhs);
       if (lanes > 3) multiply_lane<3>(acc, a, rhs);
     }
-    if (__builtin_expect(exit == Exit::kTflite, 0)) {
-      store_narrow<kRows, DotStrip::kVectors, Exit::kTflite>(t, acc, narrow, dst, to_stride);
+    if (__builtin_expect(exit == Store::kTflite, 0)) {
+      store_requantized<kRows, DotMicroPanel::kVectors, Store::kTflite>(t, acc, requantization, dst,
+                                                                        to_stride);
       continue;
     }
     FloatScale by[4];
@@ -111,17 +113,17 @@ void multiply_tiles_of_six(const Tile& t, size_t tiles) {
     });
     float32x4_t magic = vdupq_n_f32(12582912.0f);
     OCTET_PIN(magic);
-    const int16x8_t zero_point = narrow.zero_point;
-    if (exit == Exit::kSaturated)
+    const int16x8_t zero_point = requantization.zero_point;
+    if (exit == Store::kSaturated)
       unroll<kRows>([&](auto i) OCTET_INLINE {
-        const int8x16_t bytes = narrow_row(acc[i], by, magic, zero_point);
-        store16_row(veorq_u8(vreinterpretq_u8_s8(bytes), narrow.flip), dst, to_stride);
+        const int8x16_t bytes = requantize_row(acc[i], by, magic, zero_point);
+        store16_row(veorq_u8(vreinterpretq_u8_s8(bytes), requantization.flip), dst, to_stride);
       });
     else
       unroll<kRows>([&](auto i) OCTET_INLINE {
-        const int8x16_t bytes = narrow_row(acc[i], by, magic, zero_point),
-                        clamped = vminq_s8(vmaxq_s8(bytes, narrow.lo), narrow.hi);
-        store16_row(veorq_u8(vreinterpretq_u8_s8(clamped), narrow.flip), dst, to_stride);
+        const int8x16_t bytes = requantize_row(acc[i], by, magic, zero_point),
+                        clamped = vminq_s8(vmaxq_s8(bytes, requantization.lo), requantization.hi);
+        store16_row(veorq_u8(vreinterpretq_u8_s8(clamped), requantization.flip), dst, to_stride);
       });
   }
 }

@@ -11,7 +11,7 @@ namespace octet {
 
 // What octet_gemm_create works out from a descriptor before it allocates anything. Each step below
 // fills its part or returns what is wrong.
-struct Draft {
+struct GemmBuilder {
   const octet_gemm_desc& desc;
   octet_error* const error;
   const char *column = "column", *depth = "k";  // what the caller calls one of n, and k
@@ -33,9 +33,9 @@ struct Draft {
   CpuFeatures cpu = {};                 // the caller's machine, less what no run may use
   const MicroKernel* kernel = nullptr;  // of the choice
   const MicroKernel* small_kernel = nullptr;
-  Finish finish = {};
+  Epilogue epilogue = {};
 
-  Draft(const octet_gemm_desc& d, octet_error* e) : desc(d), error(e) {}
+  GemmBuilder(const octet_gemm_desc& d, octet_error* e) : desc(d), error(e) {}
 };
 
 constexpr bool quantizes(const octet_gemm_desc& d) {
@@ -44,27 +44,28 @@ constexpr bool quantizes(const octet_gemm_desc& d) {
 constexpr bool runtime_scales(const octet_gemm_desc& d) { return d.lhs_quant != OCTET_LHS_STATIC; }
 
 // gemm_check.cc: enumerations, combinations, sizes, scales, the epilogue, the accumulators' range
-octet_status check_desc(Draft* draft);
-octet_status plan_finish(Draft* draft);     // gemm_finish.cc: residual and clamp
-octet_status choose_kernels(Draft* draft);  // gemm_choose.cc
+octet_status check_desc(GemmBuilder* builder);
+octet_status plan_epilogue(GemmBuilder* builder);   // gemm_finish.cc: residual and clamp
+octet_status choose_kernels(GemmBuilder* builder);  // gemm_choose.cc
 // gemm_build.cc: the one allocation
-octet_status build_gemm(const Draft& draft, octet_gemm** gemm);
+octet_status build_gemm(const GemmBuilder& builder, octet_gemm** gemm);
 
 // Parts that a convolution, whose columns are its output channels, shares.
-octet_status check_kind(const Draft& draft);    // enumerations and combinations
-octet_status check_quantization(Draft* draft);  // of the lhs and of the output
+octet_status check_kind(const GemmBuilder& builder);    // enumerations and combinations
+octet_status check_quantization(GemmBuilder* builder);  // of the lhs and of the output
 // The accumulator of every column must fit int32; how large it may get also decides what the
 // epilogue must guard against. A null packed.positive means that the weights are not known.
-octet_status check_range(Draft* draft, const PackedRhs& packed);
+octet_status check_range(GemmBuilder* builder, const PackedRhs& packed);
 // The bias of a column, or one nearer to 0 that gives the same bytes for all sums that the weights
 // can have. Epilogue and clamps must have been planned.
-int32_t settled_bias(const Draft& draft, const PackedRhs& packed, size_t n);  // gemm_bias.cc
+int32_t settled_bias(const GemmBuilder& builder, const PackedRhs& packed,
+                     size_t n);  // gemm_bias.cc
 // The extremes of sum (lhs - zp) * (rhs - zp) in column n. Of unknown weights those of their type;
 // where run-time weights come with zero points, run checks again.
 struct SumRange {
   int64_t lo, hi;
 };
-SumRange sum_range(const Draft& draft, const PackedRhs& packed, size_t n);
+SumRange sum_range(const GemmBuilder& builder, const PackedRhs& packed, size_t n);
 // A multiplier of 0 makes 0 of everything, whatever the shift: then one that no kernel minds.
 constexpr int32_t shift_of(const octet_epilogue& e, size_t n) {
   const size_t i = e.multiplier_count == 1 ? 0 : n;
@@ -78,23 +79,23 @@ constexpr double factor_of(const octet_epilogue& e, size_t n) {
 // 2^30, which no accumulator that was shifted left may reach in TFLite mode, but where the rows are
 // right_only: see kernels/core/tflite.h
 constexpr double kTfliteLimit = 1073741824.0;
-// What a kernel with kNarrows16 can round.
+// What a kernel with kRequantizes16 can round.
 constexpr double kInt16Limit = 32767.0;
 constexpr double kFloatMargin = 1.000001;  // covers float's roundings
 // What of a CPU's tiers may be used, and the forced kernel's name or null. A descriptor that limits
 // the tier or names the kernel beats both variables.
-octet_status read_limits(Draft* draft, const Machine& machine, CpuFeatures* cpu,
+octet_status read_limits(GemmBuilder* builder, const Machine& machine, CpuFeatures* cpu,
                          const char** forced);
 // What is wrong with a forced kernel, whose tier is `isa` if it exists; OCTET_OK if nothing was
 // forced or it may run.
-octet_status refuse_forced(const Draft& draft, const Machine& machine, const CpuFeatures& cpu,
-                           Selected result, const char* forced, Isa isa);
+octet_status refuse_forced(const GemmBuilder& builder, const Machine& machine,
+                           const CpuFeatures& cpu, Selected result, const char* forced, Isa isa);
 // The epilogue with its arrays in the arena, padded. max_scaled: as in Draft.
-Finish build_finish(const Draft& draft, const TierOps& ops, double max_scaled, size_t columns,
-                    size_t padded, Arena* arena);
+Epilogue build_epilogue(const GemmBuilder& builder, const TierOps& ops, double max_scaled,
+                        size_t columns, size_t padded, Arena* arena);
 // Whether a kernel with these flags may do all that follows an accumulator: to 8 bits, in float
 // mode of accumulators that get no larger than this, scaled.
-bool narrows_in_kernel(const Draft& draft, const Finish& finish, double max_scaled,
-                       uint16_t kernel_flags);
+bool requantizes_in_kernel(const GemmBuilder& builder, const Epilogue& epilogue, double max_scaled,
+                           uint16_t kernel_flags);
 
 }  // namespace octet
