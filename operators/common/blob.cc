@@ -39,7 +39,7 @@ octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob
   out.isa = (octet_isa)smallest_isa(*c.format);
   out.type = (octet_type)c.header.type;
   out.bytes = (size_t)c.header.bytes;
-  out.form = c.form->name;
+  out.form = c.format->name;
   if (c.header.kind == BlobKind::kFilter)
     describe_filter(c, &out);
   else

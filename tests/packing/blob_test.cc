@@ -81,7 +81,7 @@ TEST(Blob, SaysWhatItIs) {
       octet_blob_info info;
       ASSERT_EQ(blob.info(&info), OCTET_OK);
       EXPECT_EQ(info.isa, tier.reads);
-      EXPECT_STREQ(info.form, type == OCTET_U8 ? tier.format_of_u8 : tier.form);
+      EXPECT_STREQ(info.form, type == OCTET_U8 ? tier.format_of_u8 : tier.format);
       EXPECT_EQ(info.type, type);
       EXPECT_EQ(info.n, 7u);
       EXPECT_EQ(info.k, 9u);
