@@ -82,21 +82,22 @@ function(octet_words result file regex)
   set(${result} "${words}" PARENT_SCOPE)
 endfunction()
 
-# Tiers, forms and algorithms, so that one more is its rows and its own files. Their names are those
+# Tiers, formats and algorithms, so that one more is its rows and its own files. Their names are those
 # that the tables have.
 octet_words(isas dispatch/tables/tiers.cc "\\.isa = (Isa::k[A-Za-z0-9]+)")
 octet_words(tiers dispatch/tables/tiers.cc "\\.name = \"([A-Z0-9]+)\"")
 octet_words(layouts dispatch/tables/formats.cc ", (k[A-Za-z0-9]+Layout)")
-octet_words(forms dispatch/tables/formats.cc "(FormId::k[A-Za-z0-9_]+)")
+octet_words(formats dispatch/tables/formats.cc "(FormatId::k[A-Za-z0-9_]+)")
 octet_words(kernels dispatch/tables/kernels.def ", ([a-z0-9]+_[a-z0-9_]+)")
 set(own "dispatch/tables/|kernels/(x86|arm|scalar)/")
 octet_keep(tier PATTERN "${isas}|(OCTET_[A-Z_]*)?(${tiers})" IN "${own}|kernels/core/isa\\.h")
 octet_keep(layout PATTERN "${layouts}" IN "${own}|kernels/core/(depthwise|sparse)|operators/conv/algorithms/(depthwise|grouped|channelwise)")
-octet_keep(form PATTERN "${forms}" IN "${own}")
+octet_keep(format PATTERN "${formats}" IN "${own}")
 octet_keep(kernel PATTERN "${kernels}" IN "${own}|kernels/generic/portable")
 octet_keep(feature PATTERN "kHas[A-Z][A-Za-z0-9]*" IN "${own}|dispatch/cpu/features\\.")
 octet_words(algorithms dispatch/api/algorithm_names.cc "(OCTET_CONV_[A-Z0-9_]+): return \"[b-z]")
-octet_keep(algorithm PATTERN "${algorithms}|[a-z0-9_]+_method"
+octet_words(implementations operators/conv/algorithms/table.cc "[&(]([a-z0-9]+_[a-z0-9_]*algorithm)[,)]")
+octet_keep(algorithm PATTERN "${algorithms}|${implementations}"
   IN "${own}|dispatch/api/algorithm_names\\.|operators/conv/algorithms/")
 octet_keep(architecture PATTERN "__(x86_64|aarch64|AVX[A-Z0-9]*|ARM_[A-Z0-9_]*)__"
   IN "${own}|dispatch/cpu/features\\.|kernels/core/unroll\\.h")

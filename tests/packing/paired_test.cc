@@ -366,8 +366,7 @@ TEST_F(Avx2Machine, AForcedKernelDecides) {
 
 TEST_F(Avx2Machine, OfItsTierOnly) {
   const ScopedEnvironment limit("OCTET_MAX_ISA", "SSE41");
-  EXPECT_STRNE(pack(draw(small, 64 * 128, 1), 64, 128, OCTET_ISA_AUTO).info.form,
-               "s8_16x4_paired");
+  EXPECT_STRNE(pack(draw(small, 64 * 128, 1), 64, 128, OCTET_ISA_AUTO).info.form, "s8_16x4_paired");
 }
 
 // Checksums may be forged.
