@@ -33,7 +33,7 @@ constexpr CostName kNames[] = {
 };
 constexpr size_t kCount = sizeof kNames / sizeof kNames[0];
 
-constexpr const char* kOrigins[] = {nullptr, "calibrated", "assumed"};
+constexpr const char* kOrigins[] = {nullptr, nullptr, "calibrated", "assumed"};
 
 constexpr double kLeast = 0.001, kMost = 1e6;
 

@@ -8,7 +8,11 @@
 
 namespace octet {
 
-enum class CostsOrigin : uint8_t { kBuiltIn, kCalibrated, kAssumed };
+// kNotMeasured: built in, but fitted to another design of CPU or to none.
+enum class CostsOrigin : uint8_t { kBuiltIn, kNotMeasured, kCalibrated, kAssumed };
+inline bool is_built_in(CostsOrigin origin) {
+  return origin == CostsOrigin::kBuiltIn || origin == CostsOrigin::kNotMeasured;
+}
 
 struct CostName {
   const char* name;

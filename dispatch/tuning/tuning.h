@@ -123,10 +123,13 @@ octet_tuning_report report_on(const char* text, size_t bytes);
 void trace_tuning(const char* path, const char* text, size_t bytes);
 
 inline const char* origin_of(bool measured, CostsOrigin costs = CostsOrigin::kBuiltIn) {
-  return measured                            ? "measured, on this machine"
-         : costs == CostsOrigin::kCalibrated ? "predicted, calibrated"
-         : costs == CostsOrigin::kAssumed    ? "predicted, assumed"
-                                             : "predicted";
+  if (measured) return "measured, on this machine";
+  switch (costs) {
+    case CostsOrigin::kCalibrated: return "predicted, calibrated";
+    case CostsOrigin::kAssumed: return "predicted, assumed";
+    case CostsOrigin::kNotMeasured: return "predicted, costs not measured";
+    default: return "predicted";
+  }
 }
 
 bool is_regular(int file);

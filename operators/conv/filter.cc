@@ -149,7 +149,7 @@ void plan_filters(octet_isa isa, bool sparse, FilterBuilder* d) {
                          f.packed_bytes_max,
                          sparse,
                          &d->costs,
-                         d->costs_origin != CostsOrigin::kBuiltIn};
+                         !is_built_in(d->costs_origin)};
   measure_blobs(*d, &problem);
   plan_conv(problem, &d->plans);
 }
@@ -258,8 +258,10 @@ octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, bool lo
   OCTET_TRY(read_environment(&environment, error));
   choose_tier(isa, environment, d);
   OCTET_TRY(read_machine(f.machine, "filter", &d->cpu, error));
-  d->costs = costs_of(tier_of(d->tier), d->cpu.design);
-  d->costs_origin = CostsOrigin::kBuiltIn;
+  const Tier& tier = tier_of(d->tier);
+  d->costs = costs_of(tier, d->cpu.design);
+  d->costs_origin =
+      has_measured_costs(tier, d->cpu.design) ? CostsOrigin::kBuiltIn : CostsOrigin::kNotMeasured;
   OCTET_TRY(look_up_costs(environment, d, error));
   const bool forced = f.sparsity == OCTET_SPARSE_2_4, seen = looks && f.data;
   bool sparse = forced;

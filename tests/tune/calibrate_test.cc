@@ -14,6 +14,7 @@
 #include "operators/conv/algorithms/table.h"
 #include "operators/conv/machine.h"
 #include "operators/conv/plan.h"
+#include "support/predicted.h"
 #include "support/refused.h"
 #include "support/temporary_file.h"
 
@@ -23,6 +24,7 @@ namespace {
 using octet::CostsOrigin;
 using octet::Isa;
 using octet::TierCosts;
+using octet_test::predicted;
 
 const octet::Tier& tier_here() {
   return octet::tier_of(octet::best_of(octet::conv_machine().cpu.isas));
@@ -212,7 +214,7 @@ TEST(Calibrate, PlansReckonWithWhatIsKept) {
   CostsOrigin origin = CostsOrigin::kBuiltIn;
   ASSERT_EQ(octet::read_costs(result.costs, &costs, &origin, nullptr), OCTET_OK) << result.costs;
   const Explained built_in = explain(nullptr), calibrated = explain(tuning.get());
-  EXPECT_EQ(built_in.origin, "predicted");
+  EXPECT_EQ(built_in.origin, predicted(tier_here()));
   EXPECT_EQ(calibrated.origin, "predicted, calibrated");
   EXPECT_NE(calibrated.microseconds, built_in.microseconds);
   // Through a file, and from there by the environment
@@ -304,16 +306,17 @@ TEST(CostLines, OfAnotherMachineOrVersionOrTierAreNotUsed) {
   const std::string machine =
       key.substr(key.find(' ') + 1, key.find(' ', key.find(' ') + 1) - key.find(' ') - 1);
   EXPECT_EQ(explain_with(line_of(replaced(machine, "Nobody-1"), costs), &report).origin,
-            "predicted");
+            predicted(tier_here()));
   EXPECT_EQ(report.other_machine, 1u);
   EXPECT_EQ(explain_with(line_of(replaced("octet-", "octet-9"), costs), &report).origin,
-            "predicted");
+            predicted(tier_here()));
   EXPECT_EQ(report.other_version, 1u);
   EXPECT_EQ(
       explain_with(line_of(replaced(std::string(" ") + tier_here().name, " OTHER"), costs)).origin,
-      "predicted");
+      predicted(tier_here()));
   // Costs that this library does not know are another version's
-  EXPECT_EQ(explain_with(line_of(key_here(), costs + " surprise=3"), &report).origin, "predicted");
+  EXPECT_EQ(explain_with(line_of(key_here(), costs + " surprise=3"), &report).origin,
+            predicted(tier_here()));
   EXPECT_EQ(report.other_version, 1u);
   EXPECT_EQ(report.usable, 0u);
 }
@@ -325,7 +328,7 @@ TEST(CostLines, ThatAreDamagedAreNotUsed) {
     std::string damaged = line;
     damaged[at] = static_cast<char>(damaged[at] ^ 1);
     octet_tuning_report report = OCTET_TUNING_REPORT_INIT;
-    ASSERT_EQ(explain_with(damaged, &report).origin, "predicted") << damaged;
+    ASSERT_EQ(explain_with(damaged, &report).origin, predicted(tier_here())) << damaged;
     ASSERT_EQ(report.usable, 0u);
   }
 }
@@ -349,7 +352,8 @@ TEST(Profile, IsAssumed) {
   EXPECT_NE(e.algorithm, OCTET_CONV_WINOGRAD_4X4);
   EXPECT_NE(e.algorithm, OCTET_CONV_WINOGRAD_2X2);
   EXPECT_EQ(explain(tuning.get(), static_cast<octet_isa>(there)).origin, "predicted, assumed");
-  EXPECT_EQ(explain(tuning.get(), static_cast<octet_isa>(unnamed)).origin, "predicted");
+  EXPECT_EQ(explain(tuning.get(), static_cast<octet_isa>(unnamed)).origin,
+            predicted(octet::tier_of(unnamed)));
 }
 
 TEST(Profile, BadOnesAreNamedByLine) {
