@@ -94,7 +94,7 @@ octet_keep(tier PATTERN "${isas}|(OCTET_[A-Z_]*)?(${tiers})" IN "${own}|kernels/
 octet_keep(layout PATTERN "${layouts}" IN "${own}|kernels/core/(depthwise|sparse)|operators/conv/algorithms/(depthwise|grouped|channelwise)")
 octet_keep(format PATTERN "${formats}" IN "${own}")
 octet_keep(kernel PATTERN "${kernels}" IN "${own}|kernels/generic/portable")
-octet_keep(feature PATTERN "kHas[A-Z][A-Za-z0-9]*" IN "${own}|dispatch/cpu/features\\.")
+octet_keep(feature PATTERN "kHas[A-Z][A-Za-z0-9]*" IN "${own}|kernels/core/feature\\.h|dispatch/cpu/features\\.")
 octet_words(algorithms dispatch/api/algorithm_names.cc "(OCTET_CONV_[A-Z0-9_]+): return \"[b-z]")
 octet_words(implementations operators/conv/algorithms/table.cc "[&(]([a-z0-9]+_[a-z0-9_]*algorithm)[,)]")
 octet_keep(algorithm PATTERN "${algorithms}|${implementations}"

@@ -246,7 +246,8 @@ void name_cpu(char (*name)[kCpuNameBytes]) {
 
 CpuFeatures detect_cpu() {
   CpuFeatures cpu = {};
-  cpu.isas = tiers_of(detect(&cpu));
+  cpu.features = detect(&cpu);
+  cpu.isas = tiers_of(cpu.features);
   return cpu;
 }
 

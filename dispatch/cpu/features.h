@@ -7,8 +7,10 @@
 #include <stdint.h>
 
 #include "dispatch/cpu/files.h"
-#include "dispatch/tables/feature.h"
+#include "kernels/core/feature.h"
+#include "kernels/core/depthwise_kernel.h"
 #include "kernels/core/isa.h"
+#include "kernels/core/micro_kernel.h"
 #include "octet/octet.h"
 
 namespace octet {
@@ -22,6 +24,7 @@ struct CpuFeatures {
   bool wide_shuffles = false;
   // Kernels that are chosen only if they pass (kOptional) have passed, all of them.
   bool trusts_optional = true;
+  Features features = 0;  // for kernels that need more than their tier does
 
   size_t l1d_bytes() const { return caches.l1d_bytes ? caches.l1d_bytes : 32 * 1024; }
   size_t l2_bytes() const { return caches.l2_bytes ? caches.l2_bytes : 256 * 1024; }
@@ -31,9 +34,11 @@ struct CpuFeatures {
   bool in_order() const { return cores.known && cores.known == cores.in_order; }
 };
 
-template <typename Kernel>
-bool supports(const CpuFeatures& cpu, const Kernel& kernel) {
+inline bool supports(const CpuFeatures& cpu, const DepthwiseKernel& kernel) {
   return cpu.isas & mask_of(kernel.isa);
+}
+inline bool supports(const CpuFeatures& cpu, const MicroKernel& kernel) {
+  return (cpu.isas & mask_of(kernel.isa)) && !(kernel.needs & ~cpu.features);
 }
 
 // Instructions: caches, cores and their design are left unknown, and no file is opened.

@@ -13,6 +13,7 @@ namespace {
 struct Cache {
   std::atomic<bool> ready, wide_shuffles, trusts_optional;
   std::atomic<IsaMask> detected, demoted;
+  std::atomic<Features> features;
 };
 Cache cache;
 
@@ -40,19 +41,20 @@ Found find_out() {
 void keep(const Found& found) {
   cache.detected.store(found.cpu.isas, relaxed);
   cache.demoted.store(found.demoted, relaxed);
+  cache.features.store(found.cpu.features, relaxed);
   cache.wide_shuffles.store(found.cpu.wide_shuffles, relaxed);
   cache.trusts_optional.store(found.cpu.trusts_optional, relaxed);
   cache.ready.store(true, std::memory_order_release);
 }
 
 Found kept() {
-  return {{cache.detected.load(relaxed),
-           {},
-           {},
-           OCTET_DESIGN_UNKNOWN,
-           cache.wide_shuffles.load(relaxed),
-           cache.trusts_optional.load(relaxed)},
-          cache.demoted.load(relaxed)};
+  Found found = {};
+  found.cpu.isas = cache.detected.load(relaxed);
+  found.cpu.features = cache.features.load(relaxed);
+  found.cpu.wide_shuffles = cache.wide_shuffles.load(relaxed);
+  found.cpu.trusts_optional = cache.trusts_optional.load(relaxed);
+  found.demoted = cache.demoted.load(relaxed);
+  return found;
 }
 
 }  // namespace

@@ -2,13 +2,15 @@
 #pragma once
 
 #include "kernels/core/epilogue.h"
+#include "kernels/core/limits.h"
 #include "kernels/core/packed_layout.h"
 #include "kernels/core/requantize.h"
 
 namespace octet {
 
-constexpr size_t kTileColumns = 64;           // of the widest kernel
-constexpr size_t kTileRows = 14, kApart = 8;  // rows of a tile begin so many cases apart
+constexpr size_t kTileColumns = 64;         // of the widest kernel
+constexpr size_t kTileRows = kMaxTileRows;  // all that a tile may have
+constexpr size_t kApart = 8;                // rows of a tile begin so many cases apart
 constexpr size_t kCases = (kTileRows - 1) * kApart + kTileColumns;
 
 // Bytes of all kinds, every fourth of them as far from zero as there is.

@@ -292,7 +292,10 @@ bool requantizes(const WinogradOps& winograd) {
 
 }  // namespace
 
-bool passes_int16(const MicroKernel& kernel) { return multiplies_int16(kernel); }
+bool passes_int16(const MicroKernel& kernel) {
+  const KernelState state(&kernel);
+  return multiplies_int16(kernel);
+}
 
 bool passes(const DepthwiseKernel& kernel) {
   const bool floats = rounds_to_nearest();

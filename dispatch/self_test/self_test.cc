@@ -90,6 +90,7 @@ bool passes(const TierOps& ops) {
 }
 
 bool passes(const MicroKernel& kernel) {
+  const KernelState state(&kernel);
   const bool requantizing = kernel.is(kRequantizes) && rounds_to_nearest();
   const auto passes_tile = [&](size_t rows, size_t columns) {
     return multiplies(kernel, rows, columns) &&

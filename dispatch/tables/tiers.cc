@@ -14,9 +14,77 @@ constexpr double kNeonSparseMacs = 0.6;
 constexpr double kNeonSparseMacs = 9;
 #endif
 
-// The best first. The costs were fitted to `octet bench plan` over eight networks where the tier
-// could be run (AVX512VNNI, AVXVNNI, AVX2), relative to each other within a layer; the others are
-// scaled by their instructions' throughput.
+// Costs of a tier like those of another, but for what `change` sets: a tier that shares kernels
+// names only its own.
+template <typename Change>
+constexpr TierCosts like(TierCosts costs, Change change) {
+  change(costs);
+  return costs;
+}
+
+// The costs of the tiers that could be run here (AVX512VNNI, AVXVNNI, AVX2) were fitted to `octet
+// bench plan` over eight networks, relative to each other within a layer; the others are scaled by
+// their instructions' throughput.
+// clang-format off
+constexpr TierCosts kScalarCosts = {
+    .macs = 2, .mr = 4, .nr = 16, .tile = 200, .tile_tap = 20, .gather = 1, .int16_macs = 0.6,
+    .int16_mr = 6, .int16_nr = 16, .int16_exposed = 0.7, .int16_in = 6, .int16_out = 6,
+    .lanes = 1, .depthwise = 50, .depthwise_lanes = 16, .depthwise_line = 100,
+    .depthwise_int16 = 1, .grouped_macs = 0.6, .grouped_exit = 6, .grouped_partial = 0,
+    .sparse_macs = 1.5, .sparse_macs_beside = 0, .sparse_mr = 4, .sparse_nr = 16,
+    .sparse_gather = 1, .sparse_streamed = 0, .sparse_few = 0, .sparse_few_far = 0,
+};
+constexpr TierCosts kNeonCosts = {
+    .macs = 7.5, .mr = 4, .nr = 4, .tile = 40, .tile_tap = 8, .gather = 0, .int16_macs = 4,
+    .int16_mr = 6, .int16_nr = 16, .int16_exposed = 0.9, .int16_in = 1.5, .int16_out = 1,
+    .lanes = 8, .depthwise = 3, .depthwise_lanes = 16, .depthwise_line = 100,
+    .depthwise_int16 = 1.3, .grouped_macs = 5, .grouped_exit = 1, .grouped_partial = 20,
+    .sparse_macs = kNeonSparseMacs, .sparse_macs_beside = 0, .sparse_mr = 2, .sparse_nr = 16,
+    .sparse_gather = 4, .sparse_streamed = 0, .sparse_few = 0, .sparse_few_far = 0,
+};
+constexpr TierCosts kDotprodCosts = like(kNeonCosts, [](TierCosts& c) constexpr {
+  c.macs = 30; c.mr = 6; c.nr = 16; c.tile = 60; c.tile_tap = 10; c.depthwise = 1.5;
+  c.depthwise_int16 = 2.5; c.grouped_macs = 27; c.grouped_exit = 0.8; c.sparse_macs = 26;
+  c.sparse_mr = 4; c.sparse_streamed = 1.2; c.sparse_few = 2; c.sparse_few_far = 4;
+});
+constexpr TierCosts kI8mmCosts = like(kDotprodCosts, [](TierCosts& c) constexpr {
+  c.macs = 60; c.mr = 12; c.nr = 8; c.tile_tap = 8; c.gather = 4; c.sparse_few = 1;
+  c.sparse_few_far = 2;
+});
+constexpr TierCosts kSse41Costs = like(kScalarCosts, [](TierCosts& c) constexpr {
+  c.macs = 11; c.mr = 6; c.nr = 8; c.tile = 40; c.tile_tap = 12; c.gather = 4; c.int16_macs = 11;
+  c.int16_in = 1; c.int16_out = 0.7; c.lanes = 8; c.depthwise = 2; c.depthwise_line = 50;
+  c.sparse_macs = 0.6;
+});
+constexpr TierCosts kAvx2Costs = {
+    .macs = 22, .mr = 6, .nr = 16, .tile = 40, .tile_tap = 12, .gather = 6, .int16_macs = 29,
+    .int16_mr = 6, .int16_nr = 16, .int16_exposed = 0.7, .int16_in = 0.5, .int16_out = 0.4,
+    .lanes = 16, .depthwise = 1, .depthwise_lanes = 32, .depthwise_line = 50,
+    .depthwise_int16 = 1, .grouped_macs = 17.5, .grouped_exit = 1.5, .grouped_partial = 25,
+    .sparse_macs = 41, .sparse_macs_beside = 0, .sparse_mr = 4, .sparse_nr = 16,
+    .sparse_gather = 6, .sparse_streamed = 1.4, .sparse_few = 8, .sparse_few_far = 8,
+};
+constexpr TierCosts kAvxVnniCosts = {
+    .macs = 46, .mr = 6, .nr = 16, .tile = 50, .tile_tap = 10, .gather = 0, .int16_macs = 24,
+    .int16_mr = 6, .int16_nr = 16, .int16_exposed = 1, .int16_in = 0.45, .int16_out = 0.35,
+    .lanes = 16, .depthwise = 0.55, .depthwise_lanes = 32, .depthwise_line = 30,
+    .depthwise_int16 = 1.8, .grouped_macs = 42, .grouped_exit = 0.7, .grouped_partial = 20,
+    .sparse_macs = 65, .sparse_macs_beside = 0, .sparse_mr = 4, .sparse_nr = 16,
+    .sparse_gather = 0, .sparse_streamed = 1.2, .sparse_few = 8, .sparse_few_far = 8,
+    .sparse_start = 16, .sparse_start_few = 24, .sparse_last = 4,
+};
+constexpr TierCosts kAvx512VnniCosts = {
+    .macs = 100, .mr = 6, .nr = 64, .tile = 165, .tile_tap = 15, .gather = 0, .int16_macs = 60,
+    .int16_mr = 14, .int16_nr = 32, .int16_exposed = 1, .int16_in = 0.6, .int16_out = 0.45,
+    .lanes = 32, .depthwise = 0.34, .depthwise_lanes = 64, .depthwise_line = 55,
+    .depthwise_int16 = 2, .grouped_macs = 84, .grouped_exit = 0.7, .grouped_partial = 25,
+    .sparse_macs = 92, .sparse_macs_beside = 140, .sparse_mr = 8, .sparse_nr = 32,
+    .sparse_gather = 0, .sparse_streamed = 1.3, .sparse_few = 32, .sparse_few_far = 32,
+    .sparse_start = 12, .sparse_start_few = 24, .sparse_start_near = 280,
+};
+// clang-format on
+
+// The best first.
 // clang-format off
 constexpr Tier kTiers[] = {
     {
@@ -25,141 +93,83 @@ constexpr Tier kTiers[] = {
         .architecture = Architecture::kX86,
         .needs = kHasSse41 | kHasAvx2 | kHasAvx512 | kHasAvx512Vnni,
         .also_allows = kHasAvxVnni,
-        .bytes = FormatId::kS8_16x4,
-        .int8_u8 = FormatId::kS8_16x4,
-        .words = FormatId::kS16_16x2,
+        .s8 = FormatId::kS8_16x4,
+        .u8 = FormatId::kS8_16x4,
+        .s16 = FormatId::kS16_16x2,
         .tight_rows = 4,
-        .costs = {.macs = 100, .mr = 6, .nr = 64, .tile = 165, .tile_tap = 15, .gather = 0,
-                  .int16_macs = 60, .int16_mr = 14, .int16_nr = 32, .int16_exposed = 1,
-                  .int16_in = 0.6, .int16_out = 0.45, .lanes = 32,
-                  .depthwise = 0.34, .depthwise_lanes = 64, .depthwise_line = 55,
-                  .depthwise_int16 = 2, .grouped_macs = 84, .grouped_exit = 0.7,
-                  .grouped_partial = 25, .sparse_macs = 92, .sparse_macs_beside = 140,
-                  .sparse_mr = 8, .sparse_nr = 32, .sparse_gather = 0, .sparse_streamed = 1.3,
-                  .sparse_few = 32, .sparse_few_far = 32, .sparse_start = 12,
-                  .sparse_start_few = 24, .sparse_start_near = 280},
+        .costs = kAvx512VnniCosts,
     },
     {
         .isa = Isa::kAvxVnni,
         .name = "AVXVNNI",
         .architecture = Architecture::kX86,
         .needs = kHasSse41 | kHasAvx2 | kHasAvxVnni,
-        .bytes = FormatId::kS8_16x4,
-        .int8_u8 = FormatId::kS8_16x4,
-        .words = FormatId::kS16_16x2,
+        .s8 = FormatId::kS8_16x4,
+        .u8 = FormatId::kS8_16x4,
+        .s16 = FormatId::kS16_16x2,
         .tight_rows = 4,
-        .costs = {.macs = 46, .mr = 6, .nr = 16, .tile = 50, .tile_tap = 10, .gather = 0,
-                  .int16_macs = 24, .int16_mr = 6, .int16_nr = 16, .int16_exposed = 1,
-                  .int16_in = 0.45, .int16_out = 0.35, .lanes = 16,
-                  .depthwise = 0.55, .depthwise_lanes = 32, .depthwise_line = 30,
-                  .depthwise_int16 = 1.8, .grouped_macs = 42, .grouped_exit = 0.7,
-                  .grouped_partial = 20, .sparse_macs = 65, .sparse_macs_beside = 0,
-                  .sparse_mr = 4, .sparse_nr = 16, .sparse_gather = 0, .sparse_streamed = 1.2,
-                  .sparse_few = 8, .sparse_few_far = 8, .sparse_start = 16,
-                  .sparse_start_few = 24, .sparse_last = 4},
+        .costs = kAvxVnniCosts,
     },
     {
         .isa = Isa::kAvx2,
         .name = "AVX2",
         .architecture = Architecture::kX86,
         .needs = kHasSse41 | kHasAvx2,
-        .bytes = FormatId::kS8_16x4,
-        .int8_u8 = FormatId::kS8_16x4,
-        .words = FormatId::kS16_16x2,
+        .s8 = FormatId::kS8_16x4,
+        .u8 = FormatId::kS8_16x4,
+        .s16 = FormatId::kS16_16x2,
         .paired = FormatId::kS8_16x4_paired,
-        .costs = {.macs = 22, .mr = 6, .nr = 16, .tile = 40, .tile_tap = 12, .gather = 6,
-                  .int16_macs = 29, .int16_mr = 6, .int16_nr = 16, .int16_exposed = 0.7,
-                  .int16_in = 0.5, .int16_out = 0.4, .lanes = 16,
-                  .depthwise = 1, .depthwise_lanes = 32, .depthwise_line = 50,
-                  .depthwise_int16 = 1, .grouped_macs = 17.5, .grouped_exit = 1.5,
-                  .grouped_partial = 25, .sparse_macs = 41, .sparse_macs_beside = 0,
-                  .sparse_mr = 4, .sparse_nr = 16, .sparse_gather = 6, .sparse_streamed = 1.4,
-                  .sparse_few = 8, .sparse_few_far = 8},
+        .costs = kAvx2Costs,
     },
     {
         .isa = Isa::kSse41,
         .name = "SSE41",
         .architecture = Architecture::kX86,
         .needs = kHasSse41,
-        .bytes = FormatId::kS8_16x4,
-        .int8_u8 = FormatId::kS8_16x4,
-        .words = FormatId::kS16_16x2,
-        .costs = {.macs = 11, .mr = 6, .nr = 8, .tile = 40, .tile_tap = 12, .gather = 4,
-                  .int16_macs = 11, .int16_mr = 6, .int16_nr = 16, .int16_exposed = 0.7,
-                  .int16_in = 1, .int16_out = 0.7, .lanes = 8,
-                  .depthwise = 2, .depthwise_lanes = 16, .depthwise_line = 50,
-                  .depthwise_int16 = 1, .grouped_macs = 0.6, .grouped_exit = 6,
-                  .grouped_partial = 0, .sparse_macs = 0.6, .sparse_macs_beside = 0,
-                  .sparse_mr = 4, .sparse_nr = 16, .sparse_gather = 1, .sparse_streamed = 0,
-                  .sparse_few = 0, .sparse_few_far = 0},
+        .s8 = FormatId::kS8_16x4,
+        .u8 = FormatId::kS8_16x4,
+        .s16 = FormatId::kS16_16x2,
+        .costs = kSse41Costs,
     },
     {
         .isa = Isa::kI8mm,
         .name = "I8MM",
         .architecture = Architecture::kArm,
         .needs = kHasNeon | kHasDotprod | kHasI8mm,
-        .bytes = FormatId::kS8_8x8,
-        .int8_u8 = FormatId::kU8_8x8,
-        .words = FormatId::kS16_8x1,
-        .costs = {.macs = 60, .mr = 12, .nr = 8, .tile = 60, .tile_tap = 8, .gather = 4,
-                  .int16_macs = 4, .int16_mr = 6, .int16_nr = 16, .int16_exposed = 0.9,
-                  .int16_in = 1.5, .int16_out = 1, .lanes = 8,
-                  .depthwise = 1.5, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_int16 = 2.5, .grouped_macs = 27, .grouped_exit = 0.8,
-                  .grouped_partial = 20, .sparse_macs = 26, .sparse_macs_beside = 0,
-                  .sparse_mr = 4, .sparse_nr = 16, .sparse_gather = 4, .sparse_streamed = 1.2,
-                  .sparse_few = 1, .sparse_few_far = 2},
+        .s8 = FormatId::kS8_8x8,
+        .u8 = FormatId::kU8_8x8,
+        .s16 = FormatId::kS16_8x1,
+        .costs = kI8mmCosts,
     },
     {
         .isa = Isa::kDotprod,
         .name = "DOTPROD",
         .architecture = Architecture::kArm,
         .needs = kHasNeon | kHasDotprod,
-        .bytes = FormatId::kS8_16x4_step8,
-        .int8_u8 = FormatId::kS8_16x4_step8,
-        .words = FormatId::kS16_8x1,
-        .costs = {.macs = 30, .mr = 6, .nr = 16, .tile = 60, .tile_tap = 10, .gather = 0,
-                  .int16_macs = 4, .int16_mr = 6, .int16_nr = 16, .int16_exposed = 0.9,
-                  .int16_in = 1.5, .int16_out = 1, .lanes = 8,
-                  .depthwise = 1.5, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_int16 = 2.5, .grouped_macs = 27, .grouped_exit = 0.8,
-                  .grouped_partial = 20, .sparse_macs = 26, .sparse_macs_beside = 0,
-                  .sparse_mr = 4, .sparse_nr = 16, .sparse_gather = 4, .sparse_streamed = 1.2,
-                  .sparse_few = 2, .sparse_few_far = 4},
+        .s8 = FormatId::kS8_16x4_step8,
+        .u8 = FormatId::kS8_16x4_step8,
+        .s16 = FormatId::kS16_8x1,
+        .costs = kDotprodCosts,
     },
     {
         .isa = Isa::kNeon,
         .name = "NEON",
         .architecture = Architecture::kArm,
         .needs = kHasNeon,
-        .bytes = FormatId::kS8_4x16,
-        .int8_u8 = FormatId::kS8_4x16,
-        .words = FormatId::kS16_8x1,
-        .costs = {.macs = 7.5, .mr = 4, .nr = 4, .tile = 40, .tile_tap = 8, .gather = 0,
-                  .int16_macs = 4, .int16_mr = 6, .int16_nr = 16, .int16_exposed = 0.9,
-                  .int16_in = 1.5, .int16_out = 1, .lanes = 8,
-                  .depthwise = 3, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_int16 = 1.3, .grouped_macs = 5, .grouped_exit = 1,
-                  .grouped_partial = 20, .sparse_macs = kNeonSparseMacs, .sparse_macs_beside = 0,
-                  .sparse_mr = 2, .sparse_nr = 16, .sparse_gather = 4, .sparse_streamed = 0,
-                  .sparse_few = 0, .sparse_few_far = 0},
+        .s8 = FormatId::kS8_4x16,
+        .u8 = FormatId::kS8_4x16,
+        .s16 = FormatId::kS16_8x1,
+        .costs = kNeonCosts,
     },
     {
         .isa = Isa::kScalar,
         .name = "SCALAR",
         .architecture = Architecture::kAny,
         .needs = 0,
-        .bytes = FormatId::kS8_4x4,
-        .int8_u8 = FormatId::kS8_4x4,
-        .words = FormatId::kS16_4x2,
-        .costs = {.macs = 2, .mr = 4, .nr = 16, .tile = 200, .tile_tap = 20, .gather = 1,
-                  .int16_macs = 0.6, .int16_mr = 6, .int16_nr = 16, .int16_exposed = 0.7,
-                  .int16_in = 6, .int16_out = 6, .lanes = 1,
-                  .depthwise = 50, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_int16 = 1, .grouped_macs = 0.6, .grouped_exit = 6,
-                  .grouped_partial = 0, .sparse_macs = 1.5, .sparse_macs_beside = 0,
-                  .sparse_mr = 4, .sparse_nr = 16, .sparse_gather = 1, .sparse_streamed = 0,
-                  .sparse_few = 0, .sparse_few_far = 0},
+        .s8 = FormatId::kS8_4x4,
+        .u8 = FormatId::kS8_4x4,
+        .s16 = FormatId::kS16_4x2,
+        .costs = kScalarCosts,
     },
 };
 // clang-format on
@@ -220,7 +230,7 @@ Isa best_of(IsaMask tiers) {
 }
 
 RhsLayout layout_of(Isa isa, bool rhs_u8) {
-  return format_of(rhs_u8 ? tier_of(isa).int8_u8 : tier_of(isa).bytes).layout;
+  return format_of(rhs_u8 ? tier_of(isa).u8 : tier_of(isa).s8).layout;
 }
 
 const WeightFormat& sparse_format_of(const Tier& tier, size_t rows, size_t k) {
@@ -233,7 +243,7 @@ const WeightFormat& sparse_format_of(const Tier& tier, size_t rows, size_t k) {
 Isa smallest_isa(const WeightFormat& format) {
   for (size_t i = kCount; i-- > 0;) {
     const Tier& t = kTiers[i];
-    const FormatId wanted[] = {t.bytes,   t.int8_u8, t.words,  t.depthwise,   t.depthwise_int16,
+    const FormatId wanted[] = {t.s8,   t.u8, t.s16,  t.depthwise,   t.depthwise_int16,
                                t.grouped, t.sparse,  t.paired, t.sparse_tight};
     for (const FormatId id : wanted)
       if (id == format.id) return t.isa;

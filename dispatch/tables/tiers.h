@@ -1,7 +1,7 @@
 // What the tiers are, compiled in or not: weights can be packed for any of them anywhere.
 #pragma once
 
-#include "dispatch/tables/feature.h"
+#include "kernels/core/feature.h"
 #include "dispatch/tables/formats.h"
 #include "kernels/core/isa.h"
 #include "kernels/core/tier_costs.h"
@@ -18,7 +18,7 @@ struct Tier {
   // A limit to this tier allows all tiers that need no more than it and these.
   Features also_allows = 0;
   // How weights lie: s8, u8 as given, words for Winograd.
-  FormatId bytes, int8_u8, words;
+  FormatId s8, u8, s16;
   // Depthwise ones without and with zero points, grouped ones, 2:4 sparse ones and those for runs
   // of at most tight_rows rows, where they take fewer bytes: alike on all tiers
   FormatId depthwise = FormatId::kS8_64x4_depthwise,

@@ -6,7 +6,7 @@
 
 namespace octet {
 
-constexpr size_t kMaxTileRows = 16, kMaxTileColumns = 64;
+constexpr size_t kMaxTileRows = 32, kMaxTileColumns = 64;
 constexpr size_t kMaxTile = kMaxTileRows * kMaxTileColumns;
 
 }  // namespace octet

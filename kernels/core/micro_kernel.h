@@ -1,6 +1,7 @@
 // What a micro-kernel is: one constant value that drives selection, tests, benches and forcing.
 #pragma once
 
+#include "kernels/core/feature.h"
 #include "kernels/core/isa.h"
 #include "kernels/core/lhs_rows.h"
 #include "kernels/core/packed_layout.h"
@@ -93,6 +94,13 @@ struct MicroKernel {
   // Direct form at a stride: tiles of at most tall_nr columns may have tall_mr rows
   uint8_t tall_mr = 0, tall_nr = 0;
   WidenFn widen = nullptr;  // to nr * kr words per group
+  // CPU features beyond those that its tier needs: a CPU of the tier without them never runs it.
+  Features needs = 0;
+  // Called before and after the products of a task, on the task's thread, where the kernel needs a
+  // state of the CPU that costs more than a tile (a tile configuration, a streaming mode). Both or
+  // neither. Such a kernel is not for the fast path of small products.
+  void (*enter)() = nullptr;
+  void (*leave)() = nullptr;
 
   constexpr bool is(KernelFlags flag) const { return flags & flag; }
   // Of one tile's lhs as `gather` makes it, tap after tap; a multiple of kAlignment.
@@ -102,6 +110,22 @@ struct MicroKernel {
         kAlignment);
   }
   constexpr size_t rows_of(size_t cols) const { return cols <= tall_nr ? tall_mr : mr; }
+};
+
+// The state that a kernel needs, for as long as this object lives; null: none.
+class KernelState {
+ public:
+  explicit KernelState(const MicroKernel* kernel) : leave_(kernel ? kernel->leave : nullptr) {
+    if (kernel && kernel->enter) kernel->enter();
+  }
+  KernelState(const KernelState&) = delete;
+  KernelState& operator=(const KernelState&) = delete;
+  ~KernelState() {
+    if (leave_) leave_();
+  }
+
+ private:
+  void (*const leave_)();
 };
 
 }  // namespace octet

@@ -10,7 +10,7 @@ RhsLayout conv_layout(const ConvAlgorithm& implementation, Isa isa, bool rhs_u8,
   const Tier& tier = tier_of(isa);
   switch (implementation.operands) {
     case KernelKind::kInt8: break;
-    case KernelKind::kInt16: return format_of(tier.words).layout;
+    case KernelKind::kInt16: return format_of(tier.s16).layout;
     case KernelKind::kDepthwise:
       return format_of(weight_zero_points ? tier.depthwise_int16 : tier.depthwise).layout;
     case KernelKind::kGrouped: return format_of(tier.grouped).layout;

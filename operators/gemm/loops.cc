@@ -304,6 +304,7 @@ size_t task_workspace(const GemmPlan& plan, const Partition& p, size_t m, size_t
 
 void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, uint8_t* workspace) {
   const MicroKernel& kernel = kernel_for(plan, run.m);
+  const KernelState state(&kernel);
   const MacroKernel macro_kernel = macro_kernel_of(plan, kernel, run.k);
   const Workspace w = plan_workspace(plan, kernel, task.m1 - task.m0, task.n1 - task.n0, run.k);
   const bool requantization =
@@ -334,7 +335,7 @@ Tile first_tile(const GemmPlan& plan) {
   Tile tile = {};
   const auto fits = [](const MicroKernel& kernel) {
     const size_t width = kernel.rhs_layout.width;
-    return kernel.nr % width == 0 || width % kernel.nr == 0;
+    return !kernel.enter && (kernel.nr % width == 0 || width % kernel.nr == 0);
   };
   if (!(plan.requantize_in_kernel || plan.epilogue.mode == EpilogueMode::kS32) || plan.pass ||
       !fits(*plan.kernel) || !fits(*plan.small_kernel))

@@ -159,15 +159,15 @@ TEST(Formats, AreTold) {
 TEST(Tiers, WantFormsOfTheRightKind) {
   for (const Tier* tier : tiers()) {
     SCOPED_TRACE(tier->name);
-    EXPECT_EQ(octet::format_of(tier->bytes).kind, KernelKind::kInt8);
-    EXPECT_EQ(octet::format_of(tier->bytes).layout.element_type, octet::ElementType::kS8);
-    EXPECT_EQ(octet::format_of(tier->int8_u8).kind, KernelKind::kInt8);
+    EXPECT_EQ(octet::format_of(tier->s8).kind, KernelKind::kInt8);
+    EXPECT_EQ(octet::format_of(tier->s8).layout.element_type, octet::ElementType::kS8);
+    EXPECT_EQ(octet::format_of(tier->u8).kind, KernelKind::kInt8);
     EXPECT_EQ(octet::format_of(tier->sparse).kind, KernelKind::kInt8);
     EXPECT_TRUE(octet::format_of(tier->sparse).layout.sparse());
     EXPECT_FALSE(octet::format_of(tier->sparse).layout.tight());
     EXPECT_EQ(octet::format_of(tier->sparse_tight).kind, KernelKind::kInt8);
     EXPECT_TRUE(octet::format_of(tier->sparse_tight).layout.tight());
-    EXPECT_EQ(octet::format_of(tier->words).kind, KernelKind::kInt16);
+    EXPECT_EQ(octet::format_of(tier->s16).kind, KernelKind::kInt16);
     EXPECT_EQ(octet::format_of(tier->depthwise).layout, octet::kDepthwiseLayout);
     EXPECT_EQ(octet::format_of(tier->depthwise_int16).layout, octet::kDepthwiseInt16Layout);
     EXPECT_EQ(octet::format_of(tier->grouped).layout, octet::kGroupedLayout);
@@ -175,7 +175,7 @@ TEST(Tiers, WantFormsOfTheRightKind) {
 }
 
 bool wants(const Tier& tier, const WeightFormat& format) {
-  return format.id == tier.bytes || format.id == tier.int8_u8 || format.id == tier.words ||
+  return format.id == tier.s8 || format.id == tier.u8 || format.id == tier.s16 ||
          format.id == tier.depthwise || format.id == tier.depthwise_int16 ||
          format.id == tier.grouped || format.id == tier.sparse || format.id == tier.paired ||
          format.id == tier.sparse_tight;
@@ -362,8 +362,8 @@ TEST(Kernels, ReadTheirTiersLayouts) {
   for (const MicroKernel* kernel : table()) {
     if (kernel->is(octet::kTestsOnly)) continue;
     const Tier& tier = octet::tier_of(kernel->isa);
-    EXPECT_TRUE(kernel->rhs_layout == octet::format_of(tier.bytes).layout ||
-                kernel->rhs_layout == octet::format_of(tier.int8_u8).layout ||
+    EXPECT_TRUE(kernel->rhs_layout == octet::format_of(tier.s8).layout ||
+                kernel->rhs_layout == octet::format_of(tier.u8).layout ||
                 kernel->rhs_layout == octet::format_of(tier.sparse).layout ||
                 kernel->rhs_layout == octet::format_of(tier.sparse_tight).layout ||
                 (tier.paired != octet::FormatId::kNone &&
@@ -371,7 +371,7 @@ TEST(Kernels, ReadTheirTiersLayouts) {
         << kernel->name;
   }
   for (const MicroKernel* kernel : int16_table())
-    EXPECT_EQ(kernel->rhs_layout, octet::format_of(octet::tier_of(kernel->isa).words).layout)
+    EXPECT_EQ(kernel->rhs_layout, octet::format_of(octet::tier_of(kernel->isa).s16).layout)
         << kernel->name;
 }
 

@@ -28,16 +28,16 @@ endfunction()
 add(include/octet/octet.h ",\n  OCTET_ISA_THROWAWAY = 31" BEFORE "\n} octet_isa")
 add(kernels/core/isa.h "kThrowaway = 31, " BEFORE "kScalar = 1,")
 # What it needs, which this CPU has.
-add(dispatch/tables/feature.h "  kHasThrowaway = 1u << 31,\n" AFTER "enum Feature : uint32_t {\n")
-add(dispatch/cpu/features.cc "kHasThrowaway | " AFTER "cpu\\.isas = tiers_of\\(")
+add(kernels/core/feature.h "  kHasThrowaway = 1u << 31,\n" AFTER "enum Feature : uint32_t {\n")
+add(dispatch/cpu/features.cc "kHasThrowaway | " AFTER "cpu\\.features = ")
 # How its weights lie: a form of its own, as docs/add-a-format.md says; and its kernel.
-add(kernels/scalar/kernels.h "constexpr RhsLayout kThrowawayLayout = {8, 8, 4, Domain::kS8};
-extern const MicroKernel throwaway_u8s8_2x8x4;\n" BEFORE "\n}  // namespace octet\n")
-file(COPY ${CMAKE_CURRENT_LIST_DIR}/throwaway_u8s8_2x8x4.cc DESTINATION ${copy}/kernels/scalar)
-add(packing/format.h "  kS8_8x4 = 65535,\n" AFTER "enum class FormId : uint16_t {\n")
+add(kernels/scalar/kernels.h "constexpr RhsLayout kThrowawayLayout = {8, 8, 4, ElementType::kS8};
+extern const MicroKernel throwaway_u8s8_32x8x4;\n" BEFORE "\n}  // namespace octet\n")
+file(COPY ${CMAKE_CURRENT_LIST_DIR}/throwaway_u8s8_32x8x4.cc DESTINATION ${copy}/kernels/scalar)
+add(packing/format.h "  kS8_8x4 = 65535,\n" AFTER "enum class FormatId : uint16_t {\n")
 add(dispatch/tables/formats.cc
-  "    {FormId::kS8_8x4, \"s8_8x4\", kThrowawayLayout, kBytes, &kDensePacking},\n"
-  AFTER "constexpr Form kForms\\[\\] = {\n")
+  "    {FormatId::kS8_8x4, \"s8_8x4\", kThrowawayLayout, kInt8, &kDensePacking},\n"
+  AFTER "constexpr WeightFormat kFormats\\[\\] = {\n")
 # Its rows.
 add(dispatch/tables/tiers.cc "
     {
@@ -45,24 +45,18 @@ add(dispatch/tables/tiers.cc "
         .name = \"THROWAWAY\",
         .architecture = Architecture::kAny,
         .needs = kHasThrowaway,
-        .bytes = FormId::kS8_8x4,
-        .bytes_u8 = FormId::kS8_8x4,
-        .words = FormId::kS16_4x2,
-        .costs = {.macs = 1, .mr = 2, .nr = 8, .tile = 60, .tile_tap = 10, .gather = 1,
-                  .word_macs = 0.6, .word_mr = 6, .word_nr = 16, .word_exposed = 0.7,
-                  .word_in = 6, .word_out = 6, .lanes = 1,
-                  .depthwise = 50, .depthwise_lanes = 16, .depthwise_line = 100,
-                  .depthwise_words = 1, .grouped_macs = 0.6, .grouped_exit = 6, .grouped_partial = 0,
-                  .sparse_macs = 0.6, .sparse_macs_beside = 0, .sparse_mr = 4, .sparse_nr = 16,
-                  .sparse_gather = 1, .sparse_streamed = 0},
+        .s8 = FormatId::kS8_8x4,
+        .u8 = FormatId::kS8_8x4,
+        .s16 = FormatId::kS16_4x2,
+        .costs = like(kScalarCosts, [](TierCosts& c) constexpr { c.mr = 32; c.nr = 8; }),
     }," AFTER "constexpr Tier kTiers\\[\\] = {")
 add(dispatch/tables/kernels.def "#if defined(OCTET_THROWAWAY)
 TIER(kThrowaway, portable_ops, portable_winograd)
-INT8(kThrowaway, throwaway_u8s8_2x8x4, kChosen)
+INT8(kThrowaway, throwaway_u8s8_32x8x4, kChosen)
 #endif\n" BEFORE "TIER\\(kScalar,")
 # How it is built.
 file(APPEND ${copy}/kernels/x86/tiers.cmake "octet_add_tier(THROWAWAY FLAGS
-  SOURCES ../scalar/throwaway_u8s8_2x8x4.cc PROBE \"int main() {}\")\n")
+  SOURCES ../scalar/throwaway_u8s8_32x8x4.cc PROBE \"int main() {}\")\n")
 
 function(run expected)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output
@@ -88,7 +82,7 @@ run("" ${COMPILER} -std=c++17 -O1 -I${copy}/include ${SOURCE_DIR}/tests/consumer
   ${copy}/build/liboctet.a -o ${program})
 
 # One product, and convolutions by all algorithms, beside plain loops.
-set(its "throwaway_u8s8_2x8x4: right")
+set(its "throwaway_u8s8_32x8x4: right")
 run("^${its}\n.*\ndirect by ${its}\nim2col by ${its}\n"
   ${CMAKE_COMMAND} -E env OCTET_MAX_ISA=THROWAWAY ${program})
 run("^scalar_u8s8_4x16x4: right" ${CMAKE_COMMAND} -E env OCTET_MAX_ISA=SCALAR ${program})

@@ -265,6 +265,7 @@ PipelineTraffic traffic(const Pipeline& p, LineRange out) {
 }
 
 void run_task(const Pipeline& p, const ConvTask& task, uint8_t* workspace) {
+  const KernelState state(p.plan->kernel);
   if (p.staging.any())
     Task(p, p.run.out_h, workspace).run(task.first, task.end);
   else
@@ -273,6 +274,7 @@ void run_task(const Pipeline& p, const ConvTask& task, uint8_t* workspace) {
 
 void run_lines(const Pipeline& p, LineRange out, size_t most, const Output& to,
                uint8_t* workspace) {
+  const KernelState state(p.plan->kernel);
   if (p.staging.any()) return Task(p, most, workspace).run_lines(out, to);
   ConvRun run = run_of_lines(*p.plan, p.run, 0, 1, out);
   read_lines(p.run, 0, input_lines(p.plan->shape, p.run.pad_top, p.run.in_h, out), &run);

@@ -1,4 +1,5 @@
-// A kernel in plain C++ of a tier that exists in a test only, with a tile that no other has.
+// A kernel in plain C++ of a tier that exists in a test only, with a tile that no other has, a feature
+// that it needs itself and a state to enter.
 #include "kernels/core/micro_kernel.h"
 #include "kernels/generic/gather.h"
 #include "kernels/scalar/kernels.h"
@@ -6,12 +7,18 @@
 namespace octet {
 namespace {
 
-constexpr size_t kMr = 2, kKr = 4;
+// As many rows as a tile may have.
+constexpr size_t kMr = 32, kKr = 4;
+
+// Products are right only between enter and leave.
+thread_local int entered = 0;
+void enter() { ++entered; }
+void leave() { --entered; }
 
 void multiply(const Tile& t) {
   for (size_t i = 0; i < t.rows; ++i)
     for (size_t j = 0; j < t.cols; ++j) {
-      uint32_t acc = (uint32_t)t.init[i * t.init_stride + j];
+      uint32_t acc = (uint32_t)t.init[i * t.init_stride + j] + (entered != 1);
       for (size_t group = 0; group * kKr < t.depth; ++group) {
         const uint8_t* lhs = (const uint8_t*)t.lhs + (group * kMr + i) * kKr;
         const int8_t* rhs = (const int8_t*)t.rhs + group * t.rhs_stride + j * kKr;
@@ -23,8 +30,8 @@ void multiply(const Tile& t) {
 
 }  // namespace
 
-const MicroKernel throwaway_u8s8_2x8x4 = {
-    .name = "throwaway_u8s8_2x8x4",
+const MicroKernel throwaway_u8s8_32x8x4 = {
+    .name = "throwaway_u8s8_32x8x4",
     .isa = Isa::kThrowaway,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
@@ -35,6 +42,9 @@ const MicroKernel throwaway_u8s8_2x8x4 = {
     .lhs_lanes_step = kMr,
     .lhs_kr = kKr,
     .multiply = multiply,
+    .needs = kHasThrowaway,
+    .enter = enter,
+    .leave = leave,
 };
 
 }  // namespace octet
