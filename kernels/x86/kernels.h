@@ -38,7 +38,7 @@ extern const DepthwiseKernel avx2_u8s16_dw32;
 extern const DepthwiseKernel sse41_s16s8_dw16;
 extern const DepthwiseKernel sse41_u8s16_dw16;
 
-extern const TierOps sse41_ops, avx2_ops, avx512_ops;
-extern const WinogradOps sse41_winograd, avx2_winograd, avx512_winograd;
+extern const TierOps sse41_ops, avx2_ops, avx512vnni_ops;
+extern const WinogradOps sse41_winograd, avx2_winograd, avx512vnni_winograd;
 
 }  // namespace octet

@@ -22,11 +22,16 @@ if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI) # what both do alike
   octet_add_sources(FLAGS -mavx2 SOURCES avx2_ops.cc
     WINOGRAD avx2_winograd.cc)
 endif()
-octet_add_tier(AVX512VNNI FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
-  SOURCES avx512vnni_u8s8_6x64x4.cc avx512_ops.cc
+# GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).
+set(octet_avx512vnni -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND octet_avx512vnni -Wno-maybe-uninitialized -Wno-uninitialized)
+endif()
+octet_add_tier(AVX512VNNI FLAGS ${octet_avx512vnni}
+  SOURCES avx512vnni_u8s8_6x64x4.cc avx512vnni_ops.cc
   SPARSE avx512vnni_u8s8_sparse_8x32x16.cc
   avx512vnni_u8s8_sparse_4x32x32.cc
-  WINOGRAD avx512vnni_s16s16_14x32x2.cc avx512_winograd.cc
+  WINOGRAD avx512vnni_s16s16_14x32x2.cc avx512vnni_winograd.cc
   DEPTHWISE avx512vnni_u8s8_dw64.cc avx512vnni_u8s8_group64.cc
   PROBE "#include <immintrin.h>\nint main() { __m512i a = _mm512_setzero_si512(); a = _mm512_dpbusd_epi32(a, a, a); return _mm512_reduce_add_epi32(a); }")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -35,11 +40,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     kernels/x86/avx2_u8s8_8x8x4.cc kernels/x86/avx2_u8s8_6x64x4.cc
     APPEND PROPERTY COMPILE_OPTIONS -O2)
   # Nor does any loop here change its ways half through.
-  set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/avx512_ops.cc
+  set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/avx512vnni_ops.cc
     packing/packed_rhs.cc APPEND PROPERTY COMPILE_OPTIONS -fno-split-loops)
-  # GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).
-  set_property(SOURCE kernels/x86/avx512vnni_u8s8_dw64.cc kernels/x86/avx512vnni_u8s8_group64.cc kernels/x86/avx512vnni_u8s8_6x64x4.cc
-    kernels/x86/avx512vnni_u8s8_sparse_8x32x16.cc kernels/x86/avx512vnni_u8s8_sparse_4x32x32.cc
-    kernels/x86/avx512vnni_s16s16_14x32x2.cc kernels/x86/avx512_winograd.cc
-    kernels/x86/avx512_ops.cc APPEND PROPERTY COMPILE_OPTIONS -Wno-maybe-uninitialized -Wno-uninitialized)
 endif()

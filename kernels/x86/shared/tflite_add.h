@@ -28,10 +28,17 @@ struct ShortSum {
     __builtin_memcpy(&both, factors, sizeof both);
     return splat<EpilogueVector>(both);
   }
+#ifdef __AVX512BW__
+  OCTET_INLINE static inline __m512i add_pairs(__m512i sum, __m512i words, __m512i factors) {
 #ifdef __AVX512VNNI__
+    return _mm512_dpwssd_epi32(sum, words, factors);
+#else
+    return _mm512_add_epi32(sum, _mm512_madd_epi16(words, factors));
+#endif
+  }
   OCTET_INLINE inline EpilogueVector of(EpilogueVector words) const {
-    const __m512i sum = _mm512_dpwssd_epi32(offset, words, high);
-    return _mm512_sra_epi32(_mm512_dpwssd_epi32(_mm512_sll_epi32(sum, left), words, low), right);
+    const __m512i sum = add_pairs(offset, words, high);
+    return _mm512_sra_epi32(add_pairs(_mm512_sll_epi32(sum, left), words, low), right);
   }
 #else
   OCTET_INLINE inline EpilogueVector of(EpilogueVector words) const {

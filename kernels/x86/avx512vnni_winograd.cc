@@ -70,7 +70,7 @@ void output_tile(const WinogradOutput& o) {
 
 }  // namespace
 
-const WinogradOps avx512_winograd = {
+const WinogradOps avx512vnni_winograd = {
     {input_tile<Winograd2x2, Lanes>, input_tile<Winograd4x4, Lanes>,
      input_tile<Winograd2x2Stride2, Lanes>, input_tile<Winograd2x2Int8, Lanes>},
     {output_tile<Winograd2x2>, output_tile<Winograd4x4>, output_tile<Winograd2x2Stride2>,

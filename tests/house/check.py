@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Rules that keep the tree a place to find things in: tests/house/check.py [--print]
+
+Each rule is a function that yields complaints. Exceptions are in exceptions.txt, one a line: a path
+(of a function: path:name), the measure and its limit today. They may only shrink: a measure above its
+exception fails, and so does an exception that is no longer needed or is larger than the measure.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+FOLDER_FILES, FILE_LINES, FUNCTION_LINES = 35, 450, 80
+CODE = (".c", ".cc", ".h", ".hpp")
+
+# Words that other words replaced, as identifiers or parts of them. The field's words stand in
+# docs/glossary.md.
+RETIRED = re.compile(
+    r"(?<![a-z])(nests?|sinks?|drafts?|heats?|stripes?)(?![a-z])|narrow|[Ss]trips?(?![a-z])|"
+    r"(?<![a-z])(finish|leave|exit)_(tile|strip|panel|columns)|_method(?![a-z])|has_least|kNoLeast|"
+    r"(Byte|Word)Kernel|(byte|word)_kernels|(?<![a-z])(long|short) road")
+# Where another meaning is the field's own: a shell's exit, a test that quotes old files.
+RETIRED_IN = re.compile(r"^(docs/measurements/|docs/performance\.md|tests/abi/|tests/house/)")
+
+# {isa}_{types}[_{variant}]_{mr}x{nr}x{kr}; depthwise and grouped kernels end in their channels.
+KERNEL = re.compile(
+    r"^([a-z0-9]+)_(?:[su](?:8|16)){2}(?:_(?:sparse|inorder|int8min))*_"
+    r"(\d+x\d+x\d+|dw\d+|group\d+)$")
+
+
+def files():
+    names = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"],
+                           capture_output=True, text=True, check=True).stdout.split("\n")
+    return [name for name in names if name and (ROOT / name).is_file()]
+
+
+def text_of(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def long_functions(text):
+    """(name, lines) of each function body: from a line that opens a block to the line that closes it
+    at the same indentation, as clang-format lays them out."""
+    lines = text.split("\n")
+    opened = None
+    for number, line in enumerate(lines):
+        match = re.match(r"^(  )?(\S.*)?\{$", line)
+        if opened is None and match:
+            begin = number
+            while begin and lines[begin - 1].strip() and lines[begin - 1][-1:] not in "{};:>" and \
+                    not lines[begin - 1].lstrip().startswith(("//", "#")):
+                begin -= 1
+            head = " ".join(lines[begin:number + 1])
+            name = re.search(r"([\w:~]+)\s*\(", head)
+            if name and not re.match(r"\s*(namespace|class|struct|enum|union|extern)\b", head) and \
+                    not re.search(r"=\s*\{$", head):
+                opened = (match[1] or "", name[1], begin)
+        elif opened and re.match(rf"^{opened[0]}\}}", line):
+            yield opened[1], number - opened[2] + 1
+            opened = None
+
+
+def measures():
+    """(what, measure, limit) of everything that has a limit."""
+    folders = {}
+    for name in files():
+        folder = str(Path(name).parent)
+        if not folder.startswith("tests/vectors") and folder != ".":
+            folders[folder] = folders.get(folder, 0) + 1
+    for folder, count in folders.items():
+        yield folder, count, FOLDER_FILES
+    cmake = 0
+    for name in files():
+        if name.endswith(CODE) and not name.startswith("tests/abi"):
+            text = text_of(name)
+            yield name, text.count("\n"), FILE_LINES
+            for function, lines in long_functions(text):
+                yield f"{name}:{function}", lines, FUNCTION_LINES
+        if name.endswith((".cmake", "CMakeLists.txt")):
+            cmake += sum(1 for line in text_of(name).split("\n") if re.match(r"\s*[^#\s]", line))
+    yield "CMake", cmake, 900
+
+
+def check_measures():
+    allowed = {}
+    for line in (HERE / "exceptions.txt").read_text().split("\n"):
+        if line and not line.startswith("#"):
+            what, measure = line.rsplit(" ", 1)
+            allowed[what] = int(measure)
+    worst = {}
+    for what, measure, limit in measures():
+        if measure > limit:
+            worst[what] = (max(measure, worst.get(what, (0, 0))[0]), limit)
+    for what, (measure, limit) in sorted(worst.items()):
+        if what not in allowed:
+            yield f"{what} has {measure}, at most {limit} are allowed"
+        elif measure > allowed[what]:
+            yield f"{what} has {measure}, more than its exception, {allowed[what]}"
+        elif measure < allowed[what]:
+            yield f"{what} has {measure}: lower its exception, {allowed[what]}"
+    for what in sorted(set(allowed) - set(worst)):
+        yield f"{what} needs no exception any more"
+
+
+def check_openings():
+    for name in files():
+        if name.endswith(CODE):
+            match = re.match(r"\s*(?://+ ?|/\*+\s*\*?\s*)(.*)", text_of(name))
+            if not match or not re.match(r"[\"'A-Z0-9`{(\[]|octet|main|[a-z_]+\(", match[1]):
+                yield f"{name} does not open with a sentence that says what it does"
+
+
+def check_words():
+    for name in files():
+        if not name.endswith(CODE + (".md", ".cmake", ".def", ".txt")) or RETIRED_IN.match(name):
+            continue
+        for number, line in enumerate(text_of(name).split("\n"), 1):
+            for match in RETIRED.finditer(line):
+                yield f"{name}:{number} has the retired word '{match[0]}': {line.strip()}"
+
+
+def check_kernels():
+    """Kernel names follow the grammar, and a file of the kernel's isa and tile has it."""
+    stems = {Path(name).stem for name in files() if name.startswith("kernels/")}
+    rows = re.findall(r"^(?:INT8|SPARSE|INT16|DEPTHWISE)\(k(\w+), (\w+),",
+                      text_of("dispatch/tables/kernels.def"), re.M)
+    if len(rows) < 20:
+        yield "dispatch/tables/kernels.def has no rows of the form that this test reads"
+    for isa, kernel in rows:
+        match = KERNEL.match(kernel)
+        if not match:
+            yield f"{kernel} is not {{isa}}_{{types}}_{{mr}}x{{nr}}x{{kr}}"
+        elif match[1] != isa.lower():
+            yield f"{kernel} is a kernel of {isa}"
+        elif not any(stem.startswith(match[1]) for stem in stems):
+            yield f"{kernel} has no file of its tier's"
+
+
+def check_links():
+    for name in files():
+        if not name.endswith(".md"):
+            continue
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)", text_of(name)):
+            if "://" not in target and not (ROOT / name).parent.joinpath(target).exists():
+                yield f"{name} links to {target}, which is not there"
+
+
+def main():
+    if sys.argv[1:] == ["--print"]:
+        for what, measure, limit in measures():
+            if measure > limit:
+                print(what, measure)
+        return
+    complaints = [c for rule in (check_measures, check_openings, check_words, check_kernels,
+                                 check_links) for c in rule()]
+    print(*complaints, sep="\n")
+    if complaints:
+        sys.exit(f"{len(complaints)} complaints")
+
+
+if __name__ == "__main__":
+    main()
