@@ -17,6 +17,12 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CROSSCOMPILING)
   octet_add_test(check_architecture LABELS checks COMMAND ${octet_draw})
   set_property(TEST check_architecture${OCTET_TEST_SUFFIX}
     PROPERTY SKIP_REGULAR_EXPRESSION "Skipped:")
+
+  # Sizes of folders, files and functions, opening sentences, retired words, names of kernels, links.
+  if(OCTET_PYTHON3)
+    octet_add_test(check_house LABELS checks COMMAND ${OCTET_PYTHON3} ${PROJECT_SOURCE_DIR}/tests/house/check.py)
+    set_property(TEST check_house${OCTET_TEST_SUFFIX} PROPERTY SKIP_REGULAR_EXPRESSION "Skipped:")
+  endif()
 endif()
 
 # As if for a big-endian machine.
@@ -56,6 +62,18 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsaniti
   octet_add_test(check_objects LABELS checks COMMAND ${CMAKE_COMMAND}
     -D OBJECTS=${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt -D ARCHIVE=$<TARGET_FILE:octet>
     -D WITH_CPUINFO=${octet_cpuinfo} -D NM=${CMAKE_NM} -D OBJDUMP=${CMAKE_OBJDUMP} -P ${PROJECT_SOURCE_DIR}/cmake/check_objects.cmake)
+
+  # No object has instructions beyond its tier; the ledger of depth loops is of one compiler.
+  find_program(OCTET_PYTHON3 python3)
+  if(OCTET_PYTHON3 AND OCTET_TARGET MATCHES "^(x86_64|aarch64)$")
+    set(octet_ledger)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION MATCHES "^12\\.")
+      set(octet_ledger ${PROJECT_SOURCE_DIR}/tests/house/depth_loops_${OCTET_TARGET}.txt)
+    endif()
+    octet_add_test(check_kernels LABELS checks COMMAND ${OCTET_PYTHON3}
+      ${PROJECT_SOURCE_DIR}/tests/house/check_kernels.py ${CMAKE_CURRENT_BINARY_DIR}/octet-objects.txt
+      ${CMAKE_OBJDUMP} ${octet_ledger})
+  endif()
 endif()
 
 set(octet_c_compiler "${CMAKE_C_COMPILER} ${CMAKE_C_COMPILER_ARG1}")

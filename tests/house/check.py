@@ -32,8 +32,12 @@ KERNEL = re.compile(
 
 
 def files():
-    names = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"],
-                           capture_output=True, text=True, check=True).stdout.split("\n")
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"],
+                            capture_output=True, text=True)
+    if listed.returncode:
+        print("Skipped: git does not list the files of this tree")
+        sys.exit()
+    names = listed.stdout.split("\n")
     return [name for name in names if name and (ROOT / name).is_file()]
 
 
