@@ -4,6 +4,7 @@ that survives when lines move."""
 import random
 import re
 
+import areas
 import operators
 
 
@@ -32,7 +33,15 @@ def _plain(lines):
 
 
 def sources(tree, area):
-    return sorted({p for pattern in area.files for p in tree.glob(pattern) if p.is_file()})
+    """The sources of an area: those that its patterns match and no area's before it."""
+    taken = set()
+    for other in areas.NATIVE + areas.ARM:
+        found = {p for pattern in other.files for p in tree.glob(pattern)
+                 if p.suffix in (".cc", ".h", ".def")} - taken
+        if other is area:
+            return sorted(found)
+        taken |= found
+    raise ValueError(area.name)
 
 
 def mutants_of(tree, area):

@@ -132,8 +132,8 @@ class Workshop:
         return "fails" if code else ""
 
     def _library(self):
-        (library,) = self.build.glob("liboctet.a")
-        return hashlib.sha256(library.read_bytes()).hexdigest()
+        archives = sorted(self.build.glob("liboctet*.a"))
+        return [hashlib.sha256(archive.read_bytes()).hexdigest() for archive in archives]
 
     def _run(self, command, check=False):
         done = subprocess.run(command, capture_output=True, text=True, env=self.environment)
