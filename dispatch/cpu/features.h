@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "dispatch/cpu/files.h"
-#include "kernels/core/feature.h"
 #include "kernels/core/depthwise_kernel.h"
+#include "kernels/core/feature.h"
 #include "kernels/core/isa.h"
 #include "kernels/core/micro_kernel.h"
 #include "octet/octet.h"

@@ -1,8 +1,8 @@
 // What the tiers are, compiled in or not: weights can be packed for any of them anywhere.
 #pragma once
 
-#include "kernels/core/feature.h"
 #include "dispatch/tables/formats.h"
+#include "kernels/core/feature.h"
 #include "kernels/core/isa.h"
 #include "kernels/core/tier_costs.h"
 

@@ -7,6 +7,6 @@
 namespace octet {
 
 constexpr size_t kMaxTileRows = 32, kMaxTileColumns = 64;
-constexpr size_t kMaxTile = kMaxTileRows * kMaxTileColumns;
+constexpr size_t kMaxTile = 1024;  // rows x columns: 16 x 64, or 32 x 32
 
 }  // namespace octet

@@ -7,6 +7,6 @@
 
 namespace octet {
 const TierOps avx512vnni_ops = {init_tile,    epilogue_x86,    sum_rows_x86,
-                            quantize_row, measure_rows,    quantize_floats,
-                            copy_windows, find_tflite_add, true};
+                                quantize_row, measure_rows,    quantize_floats,
+                                copy_windows, find_tflite_add, true};
 }  // namespace octet

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parents[1] / "tools" / "network"))
+sys.path.append(str(HERE.parents[1] / "tools" / "models"))
 import packages  # noqa: E402
 
 XNNPACK = "by XNNPACK"

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TOOL = ROOT / "tools" / "network"
+TOOL = ROOT / "tools" / "models"
 sys.path.append(str(TOOL))
 import packages  # noqa: E402
 
