@@ -1,3 +1,4 @@
+// The public names of the convolution algorithms, and the way back from a name.
 #include "dispatch/api/algorithm_names.h"
 
 namespace octet {

@@ -1,11 +1,12 @@
-// The algorithms' public names. Refers to none of them.
+// The public names of the convolution algorithms. This file refers to no algorithm, so it links
+// none.
 #pragma once
 
 #include "octet/octet.h"
 
 namespace octet {
 
-constexpr int kAlgorithms = OCTET_CONV_GROUPED + 1;  // AUTO included
+constexpr int kAlgorithms = OCTET_CONV_GROUPED + 1;  // with AUTO
 const char* algorithm_name(octet_conv_algorithm algorithm);
 
 }  // namespace octet

@@ -1,3 +1,4 @@
+// Writes the message of an octet_error.
 #include "dispatch/api/error.h"
 
 #include <stdarg.h>

@@ -1,10 +1,11 @@
+// How a function reports an error: fail() writes the message, OCTET_TRY passes the status on.
 #pragma once
 
 #include "octet/octet.h"
 
 namespace octet {
 
-// Fills *error, if there is one, and returns status.
+// Fills *error unless it is null, and returns status.
 [[gnu::format(printf, 3, 4)]] octet_status fail(octet_error* error, octet_status status,
                                                 const char* format, ...);
 

@@ -1,3 +1,4 @@
+// Messages about files, in English whatever the locale.
 #include "dispatch/api/file_error.h"
 
 #include <errno.h>

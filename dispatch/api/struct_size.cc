@@ -1,3 +1,4 @@
+// Converts structs between callers and a library of different versions (struct_size).
 #include "dispatch/api/struct_size.h"
 
 #include <string.h>
@@ -5,7 +6,7 @@
 namespace octet {
 namespace {
 
-// A larger one is a struct that nobody initialised: reading on would read what is not there.
+// A larger struct_size is an uninitialised struct, and its bytes must not be read.
 constexpr size_t kLargest = 4096;
 
 }  // namespace
@@ -34,7 +35,7 @@ octet_status resize_struct(const void* given, size_t size, const StructSizes& s,
 }
 
 void fill_struct(const void* filled, size_t known, size_t size, void* to) {
-  constexpr size_t first = sizeof(size_t);  // struct_size stays the caller's
+  constexpr size_t first = sizeof(size_t);  // struct_size keeps the caller's value
   const size_t end = size < known ? size : known;
   memcpy((uint8_t*)to + first, (const uint8_t*)filled + first, end - first);
   memset((uint8_t*)to + end, 0, size - end);

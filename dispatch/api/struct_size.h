@@ -1,4 +1,5 @@
-// How a library and callers of an older or a newer header get along: octet.h, "versions".
+// struct_size: how the library reads structs of callers with an older or a newer header (octet.h,
+// "versions").
 #pragma once
 
 #include "dispatch/api/error.h"
@@ -9,7 +10,8 @@
 
 namespace octet {
 
-// What even the oldest caller's struct has: all before the line "an older struct may end here".
+// The bytes that the first version of each struct had: all before the line "an older struct may end
+// here".
 constexpr size_t oldest(const octet_cpu_info*) { return offsetof(octet_cpu_info, l1d_bytes); }
 constexpr size_t oldest(const octet_machine*) { return offsetof(octet_machine, in_order); }
 constexpr size_t oldest(const octet_kernel_info*) { return offsetof(octet_kernel_info, isa); }
@@ -50,7 +52,7 @@ constexpr size_t oldest(const octet_traffic_options*) {
 constexpr size_t oldest(const octet_layer_traffic*) { return sizeof(octet_layer_traffic); }
 
 struct StructSizes {
-  const char* name;  // of the argument
+  const char* name;  // the argument's name, for messages
   size_t oldest, known, alignment;
 };
 template <typename Struct>
@@ -58,16 +60,15 @@ constexpr StructSizes sizes_of(const Struct* argument, const char* name) {
   return {name, oldest(argument), sizeof(Struct), alignof(Struct)};
 }
 
-// Whether a struct may have this size.
+// Refuses a size that no version of the struct has.
 octet_status check_struct_size(size_t size, const StructSizes& sizes, octet_error* error);
-// Makes a copy of the known size, without what the caller's struct has beyond it, which must be
-// zero.
+// Copies the bytes that this library knows. Bytes of the caller's struct beyond them must be zero.
 octet_status resize_struct(const void* given, size_t size, const StructSizes& sizes, void* copy,
                            octet_error* error);
-// Writes `size` bytes but for struct_size.
+// Writes `size` bytes, except struct_size.
 void fill_struct(const void* filled, size_t known, size_t size, void* to);
 
-// A caller's struct as this library knows it: itself where the sizes agree, else a copy.
+// A caller's struct in this library's size: the struct itself where the sizes agree, else a copy.
 template <typename Struct>
 class CallerStruct {
  public:
@@ -86,7 +87,8 @@ class CallerStruct {
   Struct copy_;
 };
 
-// A struct that the library fills in: first checked, then given what it has room for.
+// A struct that the library fills: the caller's size is checked first, then as many bytes are
+// written as fit.
 template <typename Struct>
 octet_status check_out(const Struct* out, const char* name, octet_error* error) {
   if (!out) return fail(error, OCTET_NULL_POINTER, "%s is null", name);

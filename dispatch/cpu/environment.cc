@@ -1,3 +1,4 @@
+// Reads and checks the environment variables.
 #include "dispatch/cpu/environment.h"
 
 #include <stdio.h>

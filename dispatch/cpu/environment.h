@@ -1,5 +1,5 @@
-// The environment variables. Read at every pack and create, so that a test or a program may change
-// them in between.
+// The environment variables. They are read at every pack and create, so a test or a program may
+// change them in between.
 #pragma once
 
 #include "dispatch/cpu/features.h"

@@ -1,3 +1,4 @@
+// Detects instructions (CPUID, hwcaps), caches and core designs.
 #include "dispatch/cpu/features.h"
 
 #include <stdio.h>
@@ -39,7 +40,7 @@ Registers cpuid(uint32_t leaf, uint32_t subleaf) {
   return r;
 }
 
-// Family and model as Intel and AMD compose them.
+// Family and model, composed as Intel and AMD document.
 struct Identity {
   char vendor[13];
   uint32_t family, model, stepping;
@@ -55,14 +56,14 @@ struct Identity {
   }
 };
 
-// The register state that the operating system saves: without it the instructions trap.
+// The register state that the operating system saves. Instructions that use other registers trap.
 uint64_t xgetbv() {
   uint32_t eax, edx;
   __asm__("xgetbv" : "=a"(eax), "=d"(edx) : "c"(0));
   return (uint64_t)edx << 32 | eax;
 }
 
-// Deterministic cache parameters: Intel's leaf 4 and AMD's leaf 0x8000001D have the same form.
+// Deterministic cache parameters. Intel's leaf 4 and AMD's leaf 0x8000001D have the same layout.
 Caches detect_caches() {
   Caches caches = {};
   const uint32_t leaf = cpuid(4, 0).eax & 31 ? 4 : 0x8000001D;
@@ -111,8 +112,8 @@ Microarchitecture ask_system() {
 
 #elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
 
-// arch/arm64/include/uapi/asm/hwcap.h and arch/arm/...; spelled here because old C libraries lack
-// the newer names.
+// Bits from arch/arm64/include/uapi/asm/hwcap.h and arch/arm/...; old C libraries lack the newer
+// names.
 #if defined(__aarch64__)
 constexpr unsigned long kHwcapAsimddp = 1ul << 20;
 constexpr unsigned long kHwcap2I8mm = 1ul << 13;
@@ -152,8 +153,8 @@ Features detect(CpuFeatures*) {
 
 #else
 
-// Nobody is asked: what the compiler was told of all CPUs is believed. On aarch64 that is NEON at
-// least.
+// Without a way to ask the system, the features that the compiler may assume are used: on aarch64
+// at least NEON.
 Features detect(CpuFeatures*) {
   Features features = 0;
 #if defined(__ARM_NEON)
@@ -172,12 +173,12 @@ Features detect(CpuFeatures*) {
 
 #if defined(OCTET_WITH_CPUINFO)
 
-// cpuinfo knows the designs of cores and what caches they usually have: asked last, since a system
-// that tells knows better. It is asked for nothing else: its feature flags can be wrong.
+// cpuinfo knows core designs and their usual caches. It is asked last, because the system's own
+// answer is better, and only for these: its feature flags can be wrong.
 void ask_cpuinfo(Microarchitecture* found) {
   if (found->caches.l2_bytes && found->cores.known) return;
   if (!cpuinfo_initialize()) return;
-  // It sorts processors, the big cores first.
+  // cpuinfo sorts processors, the big cores first.
   const auto size = [](const struct cpuinfo_cache* cache) {
     return cache ? (size_t)cache->size : 0;
   };
@@ -206,7 +207,7 @@ CpuFiles read_files() {
   return read_cpu_files("/sys/devices/system/cpu", cpus > 0 ? (uint32_t)cpus : 0);
 }
 
-// Of caches one source is believed as a whole: an L3 that it does not have is none. The C library
+// All cache sizes come from one source: an L3 size of 0 there means that there is no L3. sysconf
 // may read files, too.
 Microarchitecture ask_system() {
   const CpuFiles files = read_files();
@@ -239,7 +240,7 @@ void identify(char (*name)[kCpuNameBytes]) { snprintf(*name, sizeof *name, "unkn
 
 void name_cpu(char (*name)[kCpuNameBytes]) {
   identify(name);
-  // A line of text has words
+  // A name is one word of a line of text, so other characters become '_'.
   for (char* c = *name; *c; ++c)
     if (*c <= ' ' || *c > '~' || *c == '|') *c = '_';
 }

@@ -1,6 +1,6 @@
-// What the CPU and the operating system offer. Instructions are found by asking them directly, so
-// that no library, no /proc and no /sys can break that; caches and cores may come from files, and
-// are asked for only where they are needed: in a sandbox whoever opens a file may be killed.
+// Detects the features of the CPU and the operating system. Instructions are found by CPUID or
+// hwcaps alone, so no library, /proc or /sys can break that. Caches and cores may come from files
+// and are looked up only where needed: a sandbox may kill a process that opens a file.
 #pragma once
 
 #include <stddef.h>
@@ -16,13 +16,13 @@
 namespace octet {
 
 struct CpuFeatures {
-  IsaMask isas;  // tiers that it has all features of
+  IsaMask isas;  // tiers whose features the CPU has
   Caches caches;
   Cores cores = {};
   octet_cpu_design design = OCTET_DESIGN_UNKNOWN;
-  // 512-bit shuffles have ports beside those of products, as on AMD's; Intel's share one.
+  // 512-bit shuffles have other ports than products (AMD). On Intel's CPUs both share a port.
   bool wide_shuffles = false;
-  // Kernels that are chosen only if they pass (kOptional) have passed, all of them.
+  // All optional kernels (kOptional) passed the self-test.
   bool trusts_optional = true;
   Features features = 0;  // for kernels that need more than their tier does
 
@@ -30,7 +30,8 @@ struct CpuFeatures {
   size_t l2_bytes() const { return caches.l2_bytes ? caches.l2_bytes : 256 * 1024; }
   size_t l3_bytes() const { return caches.l3_bytes; }
   size_t last_level_bytes() const { return l3_bytes() ? l3_bytes() : l2_bytes(); }
-  // Beside others those in order get less of the work, and it is planned for the others.
+  // True if all known cores execute in order. On big.LITTLE the big cores count: they get most of
+  // the work.
   bool in_order() const { return cores.known && cores.known == cores.in_order; }
 };
 
@@ -41,7 +42,7 @@ inline bool supports(const CpuFeatures& cpu, const MicroKernel& kernel) {
   return (cpu.isas & mask_of(kernel.isa)) && !(kernel.needs & ~cpu.features);
 }
 
-// Instructions: caches, cores and their design are left unknown, and no file is opened.
+// Detects instructions only: caches, cores and the design stay unknown, and no file is opened.
 CpuFeatures detect_cpu();
 
 struct Microarchitecture {
@@ -52,9 +53,9 @@ struct Microarchitecture {
 // May open files, unless built with OCTET_WITH_CPU_FILES=OFF.
 Microarchitecture detect_microarchitecture();
 
-// One word that tells designs of CPUs apart, and their revisions: "GenuineIntel-6-207-2",
-// "arm-410fd034"; an "unknown" in it is what nobody tells. May open files, as
-// detect_microarchitecture may.
+// One word that identifies the CPU's design and revision: "GenuineIntel-6-207-2", "arm-410fd034". A
+// part that the system does not report is "unknown". May open files, as detect_microarchitecture
+// may.
 constexpr size_t kCpuNameBytes = 64;
 void name_cpu(char (*name)[kCpuNameBytes]);
 

@@ -1,3 +1,4 @@
+// Reads caches and MIDR registers of CPUs from /sys.
 #include "dispatch/cpu/files.h"
 
 #include <fcntl.h>
@@ -10,7 +11,7 @@ namespace {
 
 constexpr size_t kTextBytes = 64;
 
-// Of one CPU.
+// The /sys folder of one CPU.
 class Folder {
  public:
   Folder(const char* root, uint32_t cpu) : root_(root), cpu_(cpu) {}
@@ -35,8 +36,8 @@ class Folder {
   const uint32_t cpu_;
 };
 
-// Digits of a base up to 16; what follows them is left in *text. No more than 8 hexadecimal ones
-// count: the upper half of an identification is reserved.
+// Reads digits of a base up to 16 and moves *text behind them. At most 8 hexadecimal digits count:
+// the upper half of an identification register is reserved.
 uint32_t number(const char** text, uint32_t base) {
   uint32_t value = 0;
   for (;; ++*text) {
@@ -49,7 +50,7 @@ uint32_t number(const char** text, uint32_t base) {
   }
 }
 
-// "512K"
+// Reads a size such as "512K".
 size_t size_of(const char* text) {
   const size_t units = number(&text, 10);
   const uint32_t shift = *text == 'K' ? 10 : *text == 'M' ? 20 : 0;
@@ -76,7 +77,7 @@ Caches caches_of(const Folder& cpu) {
   return caches;
 }
 
-// The main identification register: who made it, which part, which revision. 0 if unknown.
+// The main identification register (MIDR): implementer, part and revision; 0 if unknown.
 uint32_t identification_of(const Folder& cpu) {
   char text[kTextBytes];
   if (!cpu.read("regs/identification/midr_el1", text) || strncmp(text, "0x", 2) != 0) return 0;

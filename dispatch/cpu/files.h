@@ -1,4 +1,4 @@
-// What Linux tells in files about the caches and the cores of CPUs that have no instruction for it.
+// Reads caches and cores from Linux's files, for CPUs that have no instruction for it.
 #pragma once
 
 #include <stddef.h>
@@ -7,22 +7,22 @@
 namespace octet {
 
 struct Caches {
-  size_t l1d_bytes, l2_bytes, l3_bytes;  // 0 = unknown, or, beside a known L2, none
+  size_t l1d_bytes, l2_bytes, l3_bytes;  // 0 = unknown; beside a known L2, 0 = none
 };
 
-// CPUs whose design is known, and how many of them execute in order.
+// Number of CPUs whose design is known, and number of these that execute in order.
 struct Cores {
   uint32_t known, in_order;
 };
 
 struct CpuFiles {
-  Caches caches;  // of the first core that executes out of order, else of the first one
+  Caches caches;  // of the first out-of-order core, or of the first core if there is none
   Cores cores;
-  uint32_t identification;  // the MIDR of that core, or of the first that has one; 0 = unknown
+  uint32_t identification;  // MIDR of that core, or the first MIDR that is known; 0 = unknown
 };
 
-// root is /sys/devices/system/cpu, or as that. Files that are missing or say nothing of use are no
-// error.
+// Reads the files under root, in the layout of /sys/devices/system/cpu. A missing or unreadable
+// file is no error.
 CpuFiles read_cpu_files(const char* root, uint32_t cpus);
 
 }  // namespace octet

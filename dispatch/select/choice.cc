@@ -1,3 +1,4 @@
+// Choice as one line of text: to_text and from_text.
 #include "dispatch/select/choice.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ const char* algorithm_text(int algorithm) {
   return algorithm == OCTET_CONV_AUTO ? kProduct : algorithm_name((octet_conv_algorithm)algorithm);
 }
 
-// Reads from the left. Of several mistakes the first counts.
+// Reads words from left to right. The first mistake is the one that is reported.
 class Reader {
  public:
   Reader(const char* text, octet_error* error) : text_(text), at_(text), error_(error) {}
@@ -31,7 +32,7 @@ class Reader {
     at_ += length;
     return OCTET_OK;
   }
-  // In decimal, as it is written: no sign, no leading zeros.
+  // A decimal number as to_text writes it: no sign, no leading zeros.
   octet_status number(size_t least, size_t most, size_t* value) {
     const char* end = at_;
     size_t read = 0;
@@ -45,7 +46,7 @@ class Reader {
     *value = read;
     return OCTET_OK;
   }
-  // Whether a word stands here, up to a space or the end.
+  // Takes a word if it stands here, up to a space or the end.
   bool word(const char* expected) {
     const size_t length = strlen(expected);
     if (strncmp(at_, expected, length) != 0 || (at_[length] && at_[length] != ' ')) return false;

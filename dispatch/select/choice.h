@@ -1,6 +1,7 @@
-// All that is chosen for a product or a convolution, and that no output byte depends on. A plain
-// value: made by pure functions (gemm_choice.h, conv_choice.h), kept by the object, written to one
-// line of text and read back, so that whoever measures choices can keep what they found.
+// Choice: everything that is chosen for a product or a convolution and that no output byte depends
+// on. It is a plain value: pure functions make it (gemm/choice.h, conv/choice.h), the object keeps
+// it, and it can be written as one line of text and read back, so that measured choices can be
+// saved.
 #pragma once
 
 #include "dispatch/api/error.h"
@@ -11,18 +12,21 @@
 namespace octet {
 
 struct Choice {
-  octet_conv_algorithm algorithm;  // AUTO: a product
-  RhsLayout layout;                // of the weights
+  octet_conv_algorithm algorithm;  // AUTO for a product
+  RhsLayout layout;                // layout of the packed weights
   const KernelName* kernel;
-  // For runs of at most its m_max rows; null: a convolution's
+  // The kernel for runs of at most its m_max rows; null for a convolution.
   const KernelName* small_kernel;
-  // Done together: rows, a multiple of mr; Winograd's tiles; lines of the depthwise kernel's tiles
+  // Size of the work that is done together: rows (a multiple of mr), Winograd tiles, or lines of
+  // the depthwise kernel's tiles.
   size_t block;
-  // Columns that meet all rows of a task before the next ones do, whole panels; 0: all
+  // Columns that all rows of a task are multiplied by before the next columns: whole panels, 0 =
+  // all.
   size_t pass;
-  // Of a convolution: of the cache that bands of lines stay in half of; 0 of a product
+  // Convolutions: the cache size that bands of lines are planned for; they use half of it. 0 for a
+  // product.
   size_t cache_bytes;
-  // Tasks along rows (a convolution's units) and columns (channels)
+  // The most tasks along rows (a convolution's units) and along columns (channels).
   TaskLimits tasks;
 
   bool operator==(const Choice& o) const {
@@ -33,15 +37,15 @@ struct Choice {
   }
 };
 
-constexpr size_t kChoiceBytes = 256;  // of a text, its end included
+constexpr size_t kChoiceBytes = 256;  // size of a text with its final zero
 
 // "direct weights=s8_16x4 kernel=avx2_s16s8_6x16x4 few=- block=60 pass=0 cache=1048576 cut=0x0"
 void to_text(const Choice& choice, char (&text)[kChoiceBytes]);
-// What is damaged is refused with the place and what should stand there. A kernel that this library
-// lacks is unknown to it.
+// Refuses damaged text and says where, and what it expects there. A kernel that is not compiled in
+// is refused as unknown.
 octet_status from_text(const char* text, Choice* choice, octet_error* error);
 
-// The status of a choice that cannot be used: why completes "cannot be used: ".
+// Fails for a choice that cannot be used; `why` completes "cannot be used: ".
 inline octet_status refuse_choice(const char* why, octet_error* error) {
   return fail(error, OCTET_KERNEL_UNUSABLE, "the choice cannot be used: %s", why);
 }

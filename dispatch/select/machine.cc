@@ -1,3 +1,4 @@
+// Detects this machine once and keeps the result in atomics.
 #include "dispatch/select/machine.h"
 
 #include <atomic>
@@ -8,8 +9,8 @@
 namespace octet {
 namespace {
 
-// Filled at first use without a lock: threads that race compute and store the same values. All zero
-// at start, no initialiser to run.
+// Filled at first use without a lock: racing threads compute and store the same values. All zero at
+// start, so no initialiser runs.
 struct Cache {
   std::atomic<bool> ready, wide_shuffles, trusts_optional;
   std::atomic<IsaMask> detected, demoted;
@@ -62,7 +63,7 @@ Found kept() {
 Machine this_machine() {
   const bool ready = cache.ready.load(std::memory_order_acquire);
   const Found found = ready ? kept() : find_out();
-  // Else nothing that rounds was tested: the next call looks again
+  // In another rounding mode the rounding tests did not run, so the result is not kept
   if (!ready && rounds_to_nearest()) keep(found);
   Machine machine = {};
   machine.compiled = compiled_tiers();

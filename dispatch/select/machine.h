@@ -1,5 +1,5 @@
-// This machine, found out once: detected features, minus the tiers that fail the self-test; and, at
-// the first time that they are needed, caches, cores and their design.
+// This machine, detected once: the CPU's features minus the tiers that fail the self-test. Caches,
+// cores and their design are detected when they are first needed.
 #pragma once
 
 #include "dispatch/cpu/features.h"
@@ -7,15 +7,15 @@
 namespace octet {
 
 struct Machine {
-  CpuFeatures cpu;  // what may be used
+  CpuFeatures cpu;  // the tiers that may be used
   IsaMask compiled, detected, demoted;
 };
 
-// Its instructions: caches, cores and design are left unknown.
+// Detects instructions only: caches, cores and the design stay unknown.
 Machine this_machine();
 Microarchitecture this_microarchitecture();
 
-// This machine's, in place of what is known there.
+// Sets cpu's caches, cores and design to those of this machine.
 inline void add_microarchitecture(CpuFeatures* cpu) {
   const Microarchitecture found = this_microarchitecture();
   cpu->caches = found.caches;

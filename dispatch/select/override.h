@@ -1,3 +1,4 @@
+// Takes the machine of a descriptor: the caller's or this one.
 #pragma once
 
 #include "dispatch/api/error.h"
@@ -5,8 +6,8 @@
 
 namespace octet {
 
-// The caches and the cores of a caller's machine; of null, those of this one, which only then are
-// looked for. name: of the descriptor.
+// Sets caches and cores from the caller's struct, or, if it is null, from this machine; only then
+// is this machine looked up. name: of the descriptor, for messages.
 octet_status read_machine(const octet_machine* given, const char* name, CpuFeatures* cpu,
                           octet_error* error);
 

@@ -1,3 +1,4 @@
+// Decides by sizes whether packing tries the paired weight format.
 #include "dispatch/select/paired_format.h"
 
 #include "dispatch/tables/kernel_names.h"
@@ -7,8 +8,8 @@
 namespace octet {
 namespace {
 
-// Below, too few steps to choose partners from, or too few columns for what the order costs: real
-// weights do not pay.
+// Smaller weights do not gain: there are too few steps to choose partners from, or too few columns
+// to pay for the order.
 constexpr size_t kLeastLanes = 32, kLeastDepth = 96;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Weights that their tier likes best in pairs that fit 16 bits: whether that is so, only their
-// values tell, when they are packed.
+// The paired weight format of a tier. Whether weights fit it (sums of two products in 16 bits)
+// depends on their values, so packing finds out.
 #pragma once
 
 #include "dispatch/cpu/features.h"
@@ -7,8 +7,8 @@
 
 namespace octet {
 
-// The form to try for weights of so many lanes, `depth` deep in one piece, or null: if the best of
-// `isas` has one, and a kernel for it is built in. By sizes alone.
+// The paired format to try for weights of so many lanes, `depth` deep in one piece. Null if the
+// best of `isas` has no such format, no kernel for it is built in, or the weights are too small.
 const WeightFormat* paired_format(IsaMask isas, size_t lanes, size_t depth);
 
 }  // namespace octet

@@ -1,3 +1,4 @@
+// Selects the best kernel of a CPU for a product.
 #include "dispatch/select/select.h"
 
 #include "dispatch/tables/kernel_names.h"
@@ -7,7 +8,7 @@
 namespace octet {
 namespace {
 
-// Whether the kernel multiplies these types at all.
+// True if the kernel multiplies these element types.
 bool in_family(const MicroKernel& kernel, bool lhs_u8, const RhsLayout& rhs) {
   return (kernel.is(kAnyLhs) || lhs_u8 == (kernel.lhs_element_type == ElementType::kU8)) &&
          kernel.rhs_layout.element_type == rhs.element_type &&
@@ -18,12 +19,12 @@ bool reads(const MicroKernel& kernel, const WeightFacts& facts) {
   return kernel.rhs_layout == facts.layout && !(kernel.is(kNoInt8Min) && facts.has_int8_min);
 }
 
-// Whether the CPU runs it, and right.
+// True if the CPU has the kernel's features and the kernel passed its self-test.
 bool works(const CpuFeatures& cpu, const MicroKernel& kernel) {
   return supports(cpu, kernel) && (cpu.trusts_optional || !kernel.is(kOptional));
 }
 
-// Whether a kernel that can run is one to choose.
+// True if a kernel that can run may also be chosen without being forced.
 bool suits(const CpuFeatures& cpu, const Problem& problem, const MicroKernel& kernel) {
   return !kernel.is(kTestsOnly) && (cpu.in_order() || !kernel.is(kInOrder)) &&
          (kernel.m_max == 0 || problem.m <= kernel.m_max) &&
@@ -57,7 +58,7 @@ Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFac
 RhsLayout select_layout(const CpuFeatures& cpu, bool rhs_u8, const char* forced) {
   if (forced) {
     const MicroKernel* kernel = find(int8_kernels(), forced);
-    // Takes u8 weights only, as they are
+    // True for a kernel that reads u8 weights unflipped; it takes no s8 weights
     const bool raw_u8 = kernel && kernel->rhs_layout.element_type == ElementType::kU8;
     if (kernel && works(cpu, *kernel) && !kernel->rhs_layout.sparse() && (!raw_u8 || rhs_u8))
       return kernel->rhs_layout;

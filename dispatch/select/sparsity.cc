@@ -1,3 +1,4 @@
+// Predicts whether a 2:4 sparse format is faster than the dense one.
 #include "dispatch/select/sparsity.h"
 
 #include <stdio.h>
@@ -5,12 +6,12 @@
 namespace octet {
 namespace {
 
-// What is predicted to gain less may lose
+// Predicted gains below 5 % are ignored: they may be losses
 constexpr double kWorthwhile = 1.05;
 
 double larger_of(double a, double b) { return a > b ? a : b; }
 
-// Steps along depth that a tile takes besides, in a run of so many rows.
+// The fixed cost of a sparse tile over a dense one, in depth steps, for runs of so many rows.
 double start_of(const TierCosts& costs, size_t rows, size_t n, bool in_l1) {
   // Dense tiles of few columns are taller
   const size_t of_one_tile = n <= costs.sparse_nr ? 2 * costs.mr : costs.mr;
@@ -19,7 +20,8 @@ double start_of(const TierCosts& costs, size_t rows, size_t n, bool in_l1) {
   return larger_of(costs.sparse_start, larger_of(costs.sparse_start_few, near));
 }
 
-// Dense rows in the time of sparse ones, as whole tiles have it, where both have a last one of few.
+// Time of the dense rows over time of the sparse rows, in whole tiles, where the last tile of each
+// has fewer rows.
 double of_whole_tiles(const TierCosts& costs, size_t rows) {
   if (!costs.sparse_last || rows <= costs.sparse_mr) return 1;
   const auto time = [rows](size_t mr, size_t last) {
@@ -58,9 +60,10 @@ bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, s
   const size_t few = dense_bytes > cpu.last_level_bytes() ? costs.sparse_few_far
                      : dense_bytes > cpu.l2_bytes()       ? costs.sparse_few
                                                           : 0;
-  // Cores that execute in order do not read while they multiply
+  // In-order cores cannot load while they multiply
   const bool streamed = rows && rows <= few && !cpu.in_order();
-  // Short columns are filled up to whole groups, and a tile takes longer to start
+  // The depth of short columns is rounded up to whole groups, and a sparse tile has a higher fixed
+  // cost
   const double depth = (double)layout_of(isa, false).depth(k),
                sparse_depth = (double)sparse_format_of(tier, rows, k).layout.depth(k);
   const double start = start_of(costs, rows, n, dense_bytes < cpu.l1d_bytes()),

@@ -1,4 +1,4 @@
-// Whether weights that may be 2:4 sparse are packed so.
+// Decides whether weights that fit the 2:4 pattern are packed in a sparse format.
 #pragma once
 
 #include "dispatch/api/error.h"
@@ -10,29 +10,30 @@
 
 namespace octet {
 
-// Refuses where the library was built without sparse weights; name: "rhs" or "filter".
+// Fails if the library was built without sparse weights. name: "rhs" or "filter".
 octet_status allow_sparsity(const char* name, octet_error* error);
 
-// Of the dense products that sparse weights stand for, per cycle
+// Dense multiply-adds per cycle that the sparse kernels replace.
 double sparse_macs(const TierCosts& costs, const CpuFeatures& cpu);
-// Whether this tier multiplies sparse weights of n columns, k deep, faster, in runs of at most so
-// many rows (0 = any).
+// True if this tier multiplies sparse weights of n columns and depth k faster than dense ones, in
+// runs of at most `rows` rows (0 = any).
 bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, size_t k);
 
-// As a half sentence about the weights.
+// The verdict as a clause about the weights, for messages.
 const char* describe(Sparsity sparsity);
 
-// What was seen of runs of weights, one after the other.
+// Collects what runs of weights look like, one run after the other.
 struct SparsityFinding {
   bool crowded = false, wide = false;
-  // The first four with more than two
+  // The first group of four with more than two nonzero weights
   size_t column = 0, k = 0;
   char values[24];
   int zero = 0;
 
-  // False where one was found. k: of the run's first weight.
+  // Looks at a run; false at the first group that breaks the pattern. k: depth of the run's first
+  // weight.
   bool look_at(const SparseRun& run, bool is_u8, size_t column, size_t k);
-  // What follows from it, but for what the tier thinks.
+  // The verdict from the weights alone; the tier's costs do not enter it.
   Sparsity verdict() const {
     return crowded ? Sparsity::kPattern : wide ? Sparsity::kDistances : Sparsity::kTwoOfFour;
   }

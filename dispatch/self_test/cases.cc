@@ -1,3 +1,4 @@
+// Computes the test cases at compile time, with integers.
 #include "dispatch/self_test/cases.h"
 
 #include "dispatch/self_test/exact_float.h"
@@ -5,16 +6,16 @@
 namespace octet {
 namespace {
 
-// What is hard about each of the kApart columns.
+// The scale of each of the kApart columns, and why it is hard.
 constexpr Exact kScale[kApart] = {
     {1, -1},          // halves
-    {1, -25},         // halves, of accumulators that must round to become floats
-    {13981013, -24},  // 5/6: halves only once the product is rounded, up
-    {11184811, -26},  // 1/6: the same, down
-    {9895605, -39},   // anything
-    {9007199, -53},   // a very small one
+    {1, -25},         // halves, where accumulators must be rounded to become floats
+    {13981013, -24},  // 5/6: a half only once the product is rounded up
+    {11184811, -26},  // 1/6: a half only once the product is rounded down
+    {9895605, -39},   // an ordinary scale
+    {9007199, -53},   // a very small scale
     {1, 0},           // both ends of the clamp
-    {3, -2},          // as large as may be
+    {3, -2},          // the largest scale
 };
 constexpr Exact kResidual = {13981013, -24};
 static_assert(value(kResidual) == kResidualScale, "one number, twice");
@@ -51,8 +52,8 @@ constexpr FloatCases make_float_cases(int32_t largest) {
     c.scale[i] = value(kScale[i % kApart]);
     c.rounded[i] = (int32_t)rounded;
 
-    // A residual about as large as the product, of the other sign: an FMA in place of either
-    // product would leave bits in the sum that the contract has rounded away.
+    // The residual is about as large as the product and has the other sign: an FMA in place of
+    // either product would leave bits in the sum that the contract has rounded away.
     const int64_t opposite =
         clamp(-2 * rounded / 5 * 3 + (int32_t)(i / kApart % 3 - 1) * 3, -128, 127);
     c.residual[i] = (uint8_t)(opposite + kResidualZeroPoint);
@@ -80,8 +81,9 @@ constexpr TfliteCases make_tflite_cases(const Requantization& requantization) {
     const int32_t shift = (requantization.tflite_right_only ? -1 : 2) - (int32_t)(j / 4),
                   left = shift > 0 ? shift : 0, right = left - shift;
     const int32_t odd = 2 * (int32_t)(j % 7) + 1, size = j % 16 == 15 ? 1 << 28 : odd << right;
-    // One less is a half in the first step. Above zero it becomes one in the second, which who
-    // rounds once does not meet; below, for who rounds the first away from zero.
+    // One less is a half in the first step. A positive one becomes a half in the second step too,
+    // which a single rounding does not see; a negative one finds kernels that round the first step
+    // away from zero.
     const int32_t less = right > 0 && j % 4 == 0 ? 1 : 0;
     c.acc[j] = (j + j / 4) % 2 ? less - size : size - less;
     c.multiplier[j] = kMultiplier[j % 4];

@@ -1,4 +1,5 @@
-// Accumulators that are hard to round, and the bytes that they must become.
+// Test cases for rounding: accumulators that are hard to round, and the bytes that they must
+// become.
 #pragma once
 
 #include "kernels/core/epilogue.h"
@@ -13,33 +14,36 @@ constexpr size_t kTileRows = kMaxTileRows;  // all that a tile may have
 constexpr size_t kApart = 8;                // rows of a tile begin so many cases apart
 constexpr size_t kCases = (kTileRows - 1) * kApart + kTileColumns;
 
-// Bytes of all kinds, every fourth of them as far from zero as there is.
-constexpr size_t kDepth = 37;  // a tail for each kr, and more than one group before it
+// Operands of all kinds; every fourth byte is an extreme value.
+constexpr size_t kDepth = 37;  // has a tail for each kr, and more than one group before it
 struct Operands {
   uint8_t lhs[kTileRows * kDepth], rhs[kDepth * kTileColumns];
 };
 extern const Operands kOperands;
 
-constexpr Requantization kRequantizeU8 = {128, 3, 250, true};    // every step of the narrow exit
-constexpr Requantization kRequantizeS8 = {0, -128, 127, false};  // none but saturation
+// uses every step of requantization
+constexpr Requantization kRequantizeU8 = {128, 3, 250, true};
+constexpr Requantization kRequantizeS8 = {0, -128, 127, false};  // only saturates
 
 // Float mode. scale[i] belongs to acc[i] and to acc[i + kApart].
 struct FloatCases {
   alignas(64) int32_t acc[kCases];
   alignas(64) float scale[kTileColumns];
-  int32_t rounded[kTileColumns];                      // before zero point and clamp
-  uint8_t u8[kCases], s8[kCases];                     // by kRequantizeU8 and kRequantizeS8
-  uint8_t residual[kTileColumns], sum[kTileColumns];  // kRequantizeU8 of the product + the residual
-  float bias[kTileColumns], f32[kTileColumns];        // the product + bias
+  int32_t rounded[kTileColumns];  // before zero point and clamp are applied
+  // the results of kRequantizeU8 and kRequantizeS8
+  uint8_t u8[kCases], s8[kCases];
+  uint8_t residual[kTileColumns], sum[kTileColumns];  // kRequantizeU8 of product + residual
+  float bias[kTileColumns], f32[kTileColumns];        // product + bias
 };
 constexpr int32_t kResidualZeroPoint = 128;
 constexpr float kResidualScale = 13981013 / 16777216.0f;
 
-// With accumulators up to the largest, or as far as 16 bits hold what becomes of them.
+// kFloatCases has accumulators up to the largest, kFloatCases16 only those whose scaled values fit
+// 16 bits.
 extern const FloatCases kFloatCases, kFloatCases16;
 
-// TFLite mode, without residual: to s8, also by a clamp that ends at the zero point, where all are
-// shifted to the right.
+// TFLite mode without residual, to s8. kTflitePlainReluCases clamps at the zero point and has right
+// shifts only.
 struct TfliteCases {
   alignas(64) int32_t acc[kTileColumns];
   int32_t multiplier[kTileColumns], shift[kTileColumns];
@@ -50,7 +54,7 @@ constexpr Requantization kTfliteS8 = {-3, -100, 100, false, kTileColumns},
                          kTfliteRelu = {-3, -3, 100, false, kTileColumns, true},
                          kTflitePlainRelu = {-3, -3, 100, false, kTileColumns};
 extern const TfliteCases kTfliteCases, kTfliteReluCases, kTflitePlainReluCases;
-// From here on all shifts of kTfliteCases and kTflitePlainReluCases are to the right
+// From this column on all shifts of kTfliteCases and kTflitePlainReluCases are right shifts
 constexpr size_t kTfliteRightFrom = 16;
 
 }  // namespace octet

@@ -1,3 +1,4 @@
+// Self-test of the int16, depthwise and grouped kernels and of the Winograd transforms.
 #include "dispatch/self_test/conv.h"
 
 #include "dispatch/self_test/product.h"
@@ -8,10 +9,10 @@
 namespace octet {
 namespace {
 
-// 0x80 and 0x7f become the words farthest from zero.
+// 0x80 and 0x7f become int16 min and max.
 int16_t word(uint8_t byte) { return (int16_t)(byte << 8 | (byte ^ 0x80)); }
 
-// Sums of words wrap.
+// int16 kernels add modulo 2^32.
 bool multiplies_int16(const MicroKernel& kernel) {
   alignas(64) int16_t lhs[kTileRows * kDepth + 16], packed[kPanelBytes / 2];
   alignas(64) int32_t out[kTileRows * kTileColumns];
@@ -36,7 +37,7 @@ bool multiplies_int16(const MicroKernel& kernel) {
       [&](size_t k, size_t j) { return word(kOperands.rhs[k * kTileColumns + j]); });
 }
 
-// The depthwise kernels: 3 columns of outputs of a 3x3, tap by tap and, where the kernel can, by a
+// Depthwise kernels: 3 output columns of a 3x3 filter, tap by tap and, where the kernel can, by a
 // walk of two lines.
 constexpr size_t kPixel = 64, kInColumns = 5, kOutColumns = 3, kLines = 4, kSlots = 12,
                  kMostOutputs = 9;
@@ -46,13 +47,13 @@ static_assert(sizeof kOperands.rhs >= kLines * kInColumns * kPixel + kSlots * kP
 uint8_t pixel_byte(size_t line, size_t column, size_t channel) {
   return kOperands.rhs[(line * kInColumns + column) * kPixel + channel];
 }
-// Slot 4 kx + ky; the fourth of each column has no weight.
+// The weight of slot 4 kx + ky; the fourth slot of each column has none.
 uint8_t weight(size_t slot, size_t channel) {
   return slot % 4 == 3 ? (uint8_t)0
                        : kOperands.rhs[kLines * kInColumns * kPixel + slot * kPixel + channel];
 }
 
-// Words are of 9 bits.
+// int16 weights have 9 bits.
 int32_t weight_of(const DepthwiseKernel& kernel, size_t slot, size_t channel) {
   const int32_t byte = (int8_t)weight(slot, channel);
   return kernel.layout.element_type == ElementType::kS16 ? 2 * byte : byte;
@@ -79,7 +80,7 @@ bool is_requantized(const DepthwiseKernel& kernel, const DepthwiseTile& tile, co
   return true;
 }
 
-// From raw accumulators, which are the same for all pixels.
+// Tests requantization of accumulators that are the same for all pixels.
 bool leaves(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* acc,
             const Requantization& requantization, const uint8_t* cases) {
   uint8_t out[kMostOutputs * kPixel];
@@ -88,7 +89,7 @@ bool leaves(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int3
   return is_requantized(kernel, tile, out, cases);
 }
 
-// The exits, of accumulators that start at the cases; the block's weights are zeros.
+// Tests all outputs of a kernel: accumulators start at the cases, and the weights are zeros.
 bool leaves(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile tile,
             void* prepared) {
   uint8_t* const out = tile.dst;
@@ -182,7 +183,7 @@ bool passes(const DepthwiseKernel& kernel, DepthwiseLoop format, bool floats) {
   return leaves(kernel, block, tile, prepared);
 }
 
-// The grouped ones: two taps, 9 columns, the taps' pixels side by side.
+// Grouped kernels: two taps, 9 columns, the taps' pixels side by side.
 constexpr size_t kGroupTaps = 2, kGroupColumns = 9;
 static_assert(sizeof kOperands.rhs >= (kGroupTaps + kGroupColumns - 1) * kPixel, "pixels");
 static_assert(kGroupColumns <= kMostOutputs, "outputs");
@@ -260,7 +261,7 @@ WinogradOutput winograd_tile(const WinogradOps& winograd, const int32_t* product
   return o;
 }
 
-// In the last of four outputs, (a - a) + a of lines (a - a) + a, each product stands for itself.
+// In the last of four outputs, (a - a) + a of lines (a - a) + a, each product appears unchanged.
 bool rounds(const WinogradOps& winograd) {
   int32_t out[4][kTileColumns];
   WinogradOutput o = winograd_tile(winograd, kFloatCases.acc, out);
@@ -306,7 +307,7 @@ bool passes(const DepthwiseKernel& kernel) {
 }
 
 bool passes(const WinogradOps& transforms, bool requantizing) {
-  if (!transforms.columns) return true;  // there are none in this library
+  if (!transforms.columns) return true;  // this library has no transforms
   return !rounds_to_nearest() || (rounds(transforms) && (!requantizing || requantizes(transforms)));
 }
 

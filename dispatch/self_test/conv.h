@@ -1,4 +1,4 @@
-// The self-test of what only convolutions use.
+// Self-test of kernels and transforms that only convolutions use.
 #pragma once
 
 #include "dispatch/cpu/features.h"
@@ -9,10 +9,11 @@ namespace octet {
 
 bool passes_int16(const MicroKernel& kernel);
 bool passes(const DepthwiseKernel& kernel);
-bool passes(const WinogradOps& transforms, bool requantizing);  // narrowing: also to 8 bits
+// requantizing: also test outputs of 8 bits
+bool passes(const WinogradOps& transforms, bool requantizing);
 
-// The tiers that got something wrong: of those whose transforms are asked for, or that `cpu`
-// supports and that have kernels in the list.
+// The tiers that failed: of `tiers` those whose transforms are wrong, or of the tiers that `cpu`
+// supports those that have a wrong kernel in the list.
 IsaMask failing_transforms(IsaMask tiers);
 IsaMask failing_int16_isas(const KernelList& kernels, const CpuFeatures& cpu);
 IsaMask failing_isas(const DepthwiseList& kernels, const CpuFeatures& cpu);

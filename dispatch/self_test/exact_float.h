@@ -1,5 +1,5 @@
-// What the numeric contract says an operation on floats gives, found with integers and while
-// compiling: no CPU, rounding mode or float flag has a say in it.
+// Float operations as the numeric contract defines them, computed with integers at compile time, so
+// that no CPU, rounding mode or float flag can affect them.
 #pragma once
 
 #include <stdint.h>
@@ -19,7 +19,7 @@ constexpr int64_t shift_half_even(int64_t n, int bits) {
   return floor + (2 * rest + (floor & 1) > power_of_2(bits));
 }
 
-// One rounding, to a float's 24 bits.
+// Rounds once, to a float's 24 bits.
 constexpr Exact to_float(Exact x) {
   const int64_t size = x.mantissa < 0 ? -x.mantissa : x.mantissa;
   int bits = 0;
@@ -27,7 +27,7 @@ constexpr Exact to_float(Exact x) {
   return {shift_half_even(x.mantissa, bits), x.exponent + bits};
 }
 
-// Of floats.
+// The product of two floats, rounded to a float.
 constexpr Exact times(Exact a, Exact b) {
   return to_float({a.mantissa * b.mantissa, a.exponent + b.exponent});
 }
@@ -41,7 +41,7 @@ constexpr int64_t to_integer(Exact x) {
   return x.exponent < -62 ? 0 : shift_half_even(x.mantissa, -x.exponent);
 }
 
-// The float itself; no step of this rounds.
+// The value as a float; no step of the conversion rounds.
 constexpr float value(Exact x) {
   float v = (float)x.mantissa;
   for (int e = x.exponent; e > 0; --e) v *= 2.0f;

@@ -1,4 +1,4 @@
-// A small product of extreme values, and whether what came out is it.
+// A small product of extreme values, and the check of its result.
 #pragma once
 
 #include <string.h>
@@ -15,9 +15,8 @@ inline int32_t value(uint8_t byte, ElementType element_type) {
   return element_type == ElementType::kU8 ? byte : (int8_t)byte;
 }
 
-// Whether out = lhs * rhs modulo 2^32, found without that product: both times a vector are the same
-// (Freivalds 1977). The vector's numbers are odd, so a sum that is wrong cannot hide behind others
-// that are right.
+// True if out = lhs * rhs modulo 2^32, found without that product: both sides times a vector are
+// equal (Freivalds 1977). The vector's numbers are odd, so a single wrong sum always shows.
 template <typename Lhs, typename Rhs>
 bool is_product(const int32_t* out, size_t rows, size_t columns, const Lhs& lhs, const Rhs& rhs) {
   uint32_t odd[kTileColumns], rhs_odd[kDepth] = {};
@@ -39,7 +38,7 @@ bool is_product(const int32_t* out, size_t rows, size_t columns, const Lhs& lhs,
 
 alignas(64) constexpr int32_t kNoInit[kTileColumns] = {};
 
-// A tile of the whole depth, whose lhs rows follow each other.
+// A tile of the whole depth. Its lhs rows are contiguous.
 inline Tile make_tile(const void* lhs, const void* packed, size_t element, size_t rows,
                       size_t columns, int32_t* out) {
   Tile tile = {};

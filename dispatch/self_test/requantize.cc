@@ -1,3 +1,4 @@
+// Self-test of requantization, epilogues, float input and TFLite additions.
 #include "dispatch/self_test/requantize.h"
 
 #include <string.h>
@@ -8,10 +9,10 @@
 namespace octet {
 namespace {
 
-// Operands of kernels whose accumulators shall stay what they are.
+// Zero operands, so that accumulators keep their initial values.
 alignas(64) constexpr uint8_t kZeros[512] = {};
 
-// Whether row i holds the bytes from i * kApart on.
+// True if row i of out holds the cases from i * kApart on.
 bool same_rows(const uint8_t* out, const uint8_t* cases, size_t rows, size_t columns) {
   for (size_t i = 0; i < rows; ++i)
     if (memcmp(out + i * kTileColumns, cases + i * kApart, columns) != 0) return false;
@@ -90,7 +91,7 @@ bool epilogue_tflite_is_right(EpilogueFn epilogue, const Requantization& requant
   return memcmp(out, cases.bytes, sizeof out) == 0;
 }
 
-// Of bytes: a sum of two, here with any factors, then a table.
+// TfliteAdd with arbitrary factors, then a lookup table.
 constexpr TfliteAdd kSum = {{14013, 9801}, {101, 3}, -2950823, 7, 22};
 struct Table {
   alignas(64) uint8_t lut[256], rows[256];
@@ -143,7 +144,7 @@ bool quantizes_quarters(const TierOps& ops, bool asymmetric) {
   if (out[0] != (asymmetric ? 0 : 0x81) || out[1] != (asymmetric ? 254 : 126)) return false;
   for (size_t i = 0; i < kQuarters; ++i)
     if (out[i + 2] != (uint8_t)(shift_half_even((int)i - 30, 2) + zero_point)) return false;
-  // In two steps, as a convolution takes an image
+  // Measures and quantizes in two steps, as a convolution does with an image
   uint8_t again[kQuarters + 2];
   const RowQuant measured = ops.measure_rows({row, kQuarters + 2, 1, kQuarters + 2}, asymmetric);
   ops.quantize_floats(dynamic_quantization(measured, asymmetric), row, kQuarters + 2, again);
@@ -151,7 +152,7 @@ bool quantizes_quarters(const TierOps& ops, bool asymmetric) {
   return memcmp(again, out, sizeof out) == 0;
 }
 
-// Whether every row of a tile becomes the same bytes, those of the cases from one on.
+// True if every row of a tile becomes the same bytes: those of the cases from `from` on.
 bool requantize_alike(const MicroKernel& kernel, Tile tile, const Requantization& requantization,
                       const TfliteCases& cases, size_t from) {
   tile.init = cases.acc + from;

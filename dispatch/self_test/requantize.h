@@ -1,4 +1,4 @@
-// Whether what rounds does it as the numeric contract says, in a thread that rounds to nearest.
+// Self-test of rounding, against the numeric contract. The thread must round to nearest.
 #pragma once
 
 #include "kernels/core/micro_kernel.h"
@@ -8,9 +8,9 @@ namespace octet {
 
 bool epilogue_is_right(const TierOps& ops);
 bool quantizes(const TierOps& ops);
-// The narrow exit of a kernel that has one.
+// Tests a kernel that requantizes its tile.
 bool requantizes(const MicroKernel& kernel, size_t rows, size_t columns);
-// Of one that takes strips, there.
+// Tests a kernel that requantizes a whole micro-panel, any number of rows at once.
 bool requantizes_micro_panels(const MicroKernel& kernel);
 
 }  // namespace octet

@@ -1,3 +1,4 @@
+// Runs the self-test of each tier.
 #include "dispatch/self_test/self_test.h"
 
 #include "dispatch/self_test/product.h"
@@ -10,7 +11,7 @@
 namespace octet {
 namespace {
 
-// Leaves two of every four weights of a column, each pair of places in its turn.
+// Zeroes two of every four weights of a column, each pair of places in turn.
 void make_sparse(uint8_t* rhs) {
   constexpr uint8_t kPairs[] = {0x3, 0x5, 0x9, 0x6, 0xa, 0xc};
   for (size_t k = 0; k < kDepth; ++k)
@@ -18,13 +19,14 @@ void make_sparse(uint8_t* rhs) {
       if (!(kPairs[(j + k / 4) % 6] >> k % 4 & 1)) rhs[k * kTileColumns + j] = 0;
 }
 
-// Whether all rows at once become the bytes that tiles of them become. room: of two tiles' bytes.
+// True if a whole micro-panel of rows gives the same bytes as its tiles one by one. room: two
+// tiles.
 constexpr size_t kTileBytes = kTileRows * kTileColumns;
 bool micro_panels_as_tiles(const MicroKernel& kernel, Tile tile, uint8_t* room) {
   uint8_t *const micro_panel = room, *const tiles = room + kTileBytes;
   memset(room, 0, 2 * kTileBytes);
   float scales[kTileColumns];
-  for (float& scale : scales) scale = 1.0f / 4096;  // outputs fill their range
+  for (float& scale : scales) scale = 1.0f / 4096;  // outputs use their full range
   const Requantization requantization = {-3, -128, 127, false};
   tile.rows = kTileRows;
   tile.scale = scales;
@@ -74,8 +76,8 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
 
 }  // namespace
 
-// By way of memory, so that no compiler does it before and no wide register holds more than a
-// float.
+// Computed through memory, so that no compiler folds it and no wide register keeps excess
+// precision.
 bool rounds_to_nearest() {
   float step = 1.0f / (1 << 23);  // above 1
   OCTET_SPILL(step);

@@ -1,5 +1,5 @@
-// A CPU, an emulator or a compiler that lies must not cost anybody a wrong byte: small products of
-// extreme values, and accumulators that are hard to round, are known beforehand.
+// The self-test: small products of extreme values and accumulators that are hard to round, with
+// known results. It keeps a faulty CPU, emulator or compiler from giving wrong bytes.
 #pragma once
 
 #include "dispatch/cpu/features.h"
@@ -8,15 +8,15 @@
 
 namespace octet {
 
-// This thread. Where it does not, nothing that rounds is looked at.
+// True if this thread rounds to nearest. If not, nothing that rounds is tested.
 bool rounds_to_nearest();
 
 bool passes(const TierOps& ops);
-bool passes(const MicroKernel& kernel);  // of bytes
+bool passes(const MicroKernel& kernel);  // an int8 kernel
 
-// The tiers that `cpu` supports and that got something wrong: their operations or these kernels.
+// The tiers that `cpu` supports and whose operations or listed kernels failed.
 IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu);
-// Whether those that no tier depends on (kOptional) are right.
+// True if the optional kernels (kOptional), on which no tier depends, are right.
 bool passes_optional(const KernelList& kernels, const CpuFeatures& cpu);
 
 }  // namespace octet

@@ -1,4 +1,4 @@
-// The kernels of depthwise and grouped convolution that are compiled in.
+// The table of depthwise and grouped kernels that are compiled in.
 #include "dispatch/tables/kernels.h"
 #include "dispatch/tables/parts.h"
 #include "kernels/arm/kernels.h"
@@ -11,7 +11,7 @@ namespace {
 #define DEPTHWISE(isa, kernel, use) OCTET_IF_DEPTHWISE(ROW, NO_ROW)(&kernel)
 constexpr const DepthwiseKernel* kRows[] = {
 #include "dispatch/tables/kernels.def"
-    nullptr};  // so that a library without them has an array, too
+    nullptr};  // a library without them has an array, too
 
 }  // namespace
 

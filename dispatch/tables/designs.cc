@@ -1,4 +1,4 @@
-// The designs of CPU cores that are known, and their costs where a tier's own are of another one.
+// The known CPU core designs, and the costs in which a design differs from its tier's row.
 #include "dispatch/tables/designs.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ namespace {
 constexpr IsaMask kX86Fits =
     mask_of(Isa::kAvx512Vnni) | mask_of(Isa::kAvxVnni) | mask_of(Isa::kAvx2);
 
-// By the values of octet_cpu_design. AVX2's row was fitted on several of them and serves all.
+// Sorted by octet_cpu_design. AVX2's row was fitted on several designs and serves all.
 constexpr CpuDesign kDesigns[] = {
     {OCTET_DESIGN_UNKNOWN, "unknown", OCTET_DESIGN_UNKNOWN, 0},
     {OCTET_DESIGN_ZEN3, "zen3", OCTET_DESIGN_ZEN3, mask_of(Isa::kAvx2)},
@@ -72,8 +72,8 @@ constexpr ArmPart kArm[] = {
     {OCTET_DESIGN_NEOVERSE_V1, 0x41, 0xd40}, {OCTET_DESIGN_NEOVERSE_V2, 0x41, 0xd4f},
 };
 
-// A cost of a tier on a design that is not the one of the tier's own row. That row is of two
-// VPDPBUSD zmm in a cycle, of two SDOT (N1) or SMMLA (N2), and of SMULL once.
+// A cost of a tier on one design. The tier's own row assumes two VPDPBUSD zmm per cycle, two SDOT
+// (N1) or SMMLA (N2), and one SMULL.
 struct OtherCost {
   octet_cpu_design design;
   Isa isa;
@@ -82,8 +82,8 @@ struct OtherCost {
 };
 
 constexpr OtherCost kOtherCosts[] = {
-    // One VPDPBUSD zmm in a cycle, one VPDPWSSD zmm: Intel's clients lack the second unit of
-    // servers, too. Fitted to 241 layers on an EPYC 9004.
+    // One VPDPBUSD zmm and one VPDPWSSD zmm per cycle; Intel's client CPUs lack the servers' second
+    // unit, too. Fitted to 241 layers on an EPYC 9004.
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::macs, 65},
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::tile, 44},
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::tile_tap, 12.5},
@@ -106,14 +106,14 @@ constexpr OtherCost kOtherCosts[] = {
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::copy_bytes, 10.5},
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::sparse_macs, 60},
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::sparse_macs_beside, 91},
-    // In order: what published issue rules give of the kernels' loops.
+    // In-order cores: costs from published issue rules, applied to the kernels' loops.
     {OCTET_DESIGN_CORTEX_A53, Isa::kNeon, &TierCosts::macs, 4},
     {OCTET_DESIGN_CORTEX_A53, Isa::kNeon, &TierCosts::int16_macs, 2.9},
     {OCTET_DESIGN_CORTEX_A55, Isa::kNeon, &TierCosts::macs, 4},
     {OCTET_DESIGN_CORTEX_A55, Isa::kNeon, &TierCosts::int16_macs, 2.9},
     {OCTET_DESIGN_CORTEX_A55, Isa::kDotprod, &TierCosts::macs, 14},
     {OCTET_DESIGN_CORTEX_A55, Isa::kDotprod, &TierCosts::int16_macs, 2.9},
-    // Four SDOT or SMMLA in a cycle, two SMLAL: llvm-mca's estimates of the kernels' loops.
+    // Four SDOT or SMMLA and two SMLAL per cycle: llvm-mca's estimates of the kernels' loops.
     {OCTET_DESIGN_NEOVERSE_V1, Isa::kDotprod, &TierCosts::macs, 60},
     {OCTET_DESIGN_NEOVERSE_V1, Isa::kDotprod, &TierCosts::int16_macs, 8},
     {OCTET_DESIGN_NEOVERSE_V1, Isa::kI8mm, &TierCosts::macs, 120},
@@ -147,7 +147,7 @@ octet_cpu_design x86_design(const char* vendor, uint32_t family, uint32_t model,
                                  : intel ? find(kIntel, family, model)
                                          : OCTET_DESIGN_UNKNOWN;
   if (known != OCTET_DESIGN_UNKNOWN || !(features & kHasAvx512Vnni)) return known;
-  // AMD's first with AVX-512 has one unit for it, and no AVX-VNNI.
+  // AMD's first design with AVX-512 has one unit for it, and no AVX-VNNI.
   if (amd) return features & kHasAvxVnni ? OCTET_DESIGN_ZEN5 : OCTET_DESIGN_ZEN4;
   return intel ? OCTET_DESIGN_GOLDEN_COVE : OCTET_DESIGN_UNKNOWN;
 }

@@ -1,4 +1,4 @@
-// The weight formats, a row each.
+// The table of weight formats, one row each.
 #include "dispatch/tables/formats.h"
 
 #include "dispatch/tables/parts.h"
@@ -13,16 +13,17 @@ namespace {
 constexpr KernelKind kInt8 = KernelKind::kInt8, kInt16 = KernelKind::kInt16,
                      kDepthwise = KernelKind::kDepthwise, kGrouped = KernelKind::kGrouped;
 
-// Without sparse kernels such a form is known, so that its blobs are, but nothing is packed so.
+// Without sparse kernels these formats stay known, so that their blobs are recognized, but nothing
+// is packed in them.
 constexpr Packing kNoSparse = {panel_bytes, nullptr};
 constexpr const Packing& kSparse = OCTET_IF_SPARSE(kSparsePacking, kNoSparse);
 
-// The layouts are constants beside the kernels that read them, and say there why they are so.
+// The layouts are constants in the kernels' headers, which give the reasons.
 // clang-format off
 constexpr WeightFormat kFormats[] = {
     // SSE4.1, AVX2, AVX-VNNI, AVX512-VNNI
     {FormatId::kS8_16x4, "s8_16x4", kX86Layout, kInt8, &kDensePacking},
-    // AVX2, where pairs of neighbours along K fit 16 bits
+    // AVX2, where the products of neighbours along K fit 16 bits in pairs
     {FormatId::kS8_16x4_paired, "s8_16x4_paired", kX86PairedLayout, kInt8, &kDensePacking},
     // I8MM, which reads u8 weights as they are
     {FormatId::kS8_8x8, "s8_8x8", kI8mmLayout, kInt8, &kDensePacking},
@@ -31,12 +32,12 @@ constexpr WeightFormat kFormats[] = {
     {FormatId::kS8_16x4_step8, "s8_16x4_step8", kDotprodLayout, kInt8, &kDensePacking},
     // NEON
     {FormatId::kS8_4x16, "s8_4x16", kNeonLayout, kInt8, &kDensePacking},
-    // SCALAR, and a kernel of its that no power of two divides
+    // SCALAR, and a SCALAR test kernel with sizes that are no power of two
     {FormatId::kS8_4x4, "s8_4x4", kScalarLayout, kInt8, &kDensePacking},
     {FormatId::kS8_5x2, "s8_5x2", kScalarTestLayout, kInt8, &kDensePacking, true},
     // All tiers: 2:4 sparse
     {FormatId::kS8_16x16_2of4, "s8_16x16_2of4", kSparseLayout, kInt8, &kSparse},
-    // AVX-VNNI, AVX512-VNNI, few rows: the same in fewer bytes
+    // AVX-VNNI, AVX512-VNNI, few rows: the same weights in fewer bytes
     {FormatId::kS8_16x32_2of4, "s8_16x32_2of4", kSparseTightLayout, kInt8, &kSparse},
     // Winograd: x86, Arm, SCALAR
     {FormatId::kS16_16x2, "s16_16x2", kX86Int16Layout, kInt16},
@@ -45,7 +46,7 @@ constexpr WeightFormat kFormats[] = {
     // All tiers. Within a group, channels have the order of interleaved pixels
     {FormatId::kS8_64x4_depthwise, "s8_64x4_depthwise", kDepthwiseLayout, kDepthwise},
     {FormatId::kS16_64x4_depthwise, "s16_64x4_depthwise", kDepthwiseInt16Layout, kDepthwise},
-    // Likewise. Groups of channels are together in one quarter of a vector
+    // All tiers. Each group of channels lies in one quarter of a vector
     {FormatId::kS8_64x4_grouped, "s8_64x4_grouped", kGroupedLayout, kGrouped},
 };
 // clang-format on

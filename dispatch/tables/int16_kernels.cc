@@ -1,4 +1,4 @@
-// The int16 kernels that are compiled in.
+// The table of int16 kernels that are compiled in.
 #include "dispatch/tables/kernels.h"
 #include "dispatch/tables/parts.h"
 #include "kernels/arm/kernels.h"
@@ -11,7 +11,7 @@ namespace {
 #define INT16(isa, kernel, use) OCTET_IF_WINOGRAD(ROW, NO_ROW)(&kernel)
 constexpr const MicroKernel* kRows[] = {
 #include "dispatch/tables/kernels.def"
-    nullptr};  // so that a library without them has an array, too
+    nullptr};  // a library without them has an array, too
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The int8 kernels, dense and 2:4 sparse that are compiled in.
+// The table of int8 kernels, dense and 2:4 sparse, that are compiled in.
 #include "dispatch/tables/kernels.h"
 #include "dispatch/tables/parts.h"
 #include "kernels/arm/kernels.h"

@@ -1,4 +1,4 @@
-// The names of the kernels that are compiled in, and their tiers.
+// The names and tiers of the kernels that are compiled in.
 #include "dispatch/tables/kernel_names.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// What is compiled in, by name: refers to no kernel, so that asking does not link any.
+// Kernel names. This file refers to no kernel, so a lookup links none.
 #pragma once
 
 #include <stddef.h>
@@ -12,10 +12,10 @@ IsaMask compiled_tiers();
 struct KernelName {
   const char* name;
   Isa isa;
-  bool forced_only;  // never chosen
+  bool forced_only;  // chosen only if OCTET_KERNEL names it
 };
 const KernelName* kernel_name(size_t index);           // null past the last
-const KernelName* find_kernel_name(const char* name);  // null if there is none
+const KernelName* find_kernel_name(const char* name);  // null if no kernel has this name
 inline bool kernel_exists(const char* name) { return find_kernel_name(name); }
 
 }  // namespace octet

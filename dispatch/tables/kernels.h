@@ -1,4 +1,4 @@
-// Kernels, one row each: they drive selection, forcing, tests and benches.
+// The kernel tables, one row per kernel. Selection, forcing, tests and benchmarks read them.
 #pragma once
 
 #include "dispatch/tables/table.h"
@@ -9,7 +9,7 @@ namespace octet {
 using KernelList = Table<MicroKernel>;
 using DepthwiseList = Table<DepthwiseKernel>;
 
-// Those compiled in, each list in a file of its own: products of matrices need only the first.
+// The compiled-in kernels. Each list has its own file, so products of matrices link only the first.
 KernelList int8_kernels();
 KernelList int16_kernels();
 DepthwiseList depthwise_kernels();

@@ -1,5 +1,5 @@
-// Parts that a library may be built without. OCTET_IF_<part>(yes, no): the first where it has the
-// part. Tables list rows by OCTET_IF_<part>(ROW, NO_ROW)(row).
+// Parts that a library may be built without. OCTET_IF_<part>(yes, no) is `yes` if the library has
+// the part. Tables list rows by OCTET_IF_<part>(ROW, NO_ROW)(row).
 #pragma once
 
 #if defined(OCTET_WITHOUT_SPARSE)

@@ -1,3 +1,4 @@
+// A table of kernels: an array of pointers, and a lookup by name.
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// The operations of each tier besides multiplying.
+// The table of each tier's operations besides multiplying (row work, epilogue).
 #include "dispatch/tables/tier_ops.h"
 
 #include "kernels/arm/kernels.h"

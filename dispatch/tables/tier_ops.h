@@ -1,4 +1,5 @@
-// A tier's row work and epilogue; the baseline's where the tier is not compiled in.
+// Looks up a tier's operations (row work, epilogue). A tier that is not compiled in gets the
+// baseline's.
 #pragma once
 
 #include "kernels/core/isa.h"

@@ -1,3 +1,4 @@
+// The table of tiers: features, weight formats and costs, one row each.
 #include "dispatch/tables/tiers.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 namespace octet {
 namespace {
 
-// NEON's sparse kernel is AArch64's; elsewhere the definition multiplies.
+// NEON's sparse kernel exists on AArch64 only; elsewhere the scalar reference multiplies.
 #if defined(__arm__)
 constexpr double kNeonSparseMacs = 0.6;
 #else

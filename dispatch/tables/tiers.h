@@ -1,4 +1,4 @@
-// What the tiers are, compiled in or not: weights can be packed for any of them anywhere.
+// The tiers, compiled in or not: any machine can pack weights for any of them.
 #pragma once
 
 #include "dispatch/tables/formats.h"
@@ -15,7 +15,7 @@ struct Tier {
   const char* name;  // the value of OCTET_MAX_ISA
   Architecture architecture;
   Features needs;
-  // A limit to this tier allows all tiers that need no more than it and these.
+  // OCTET_MAX_ISA with this tier allows every tier whose features are this tier's and these.
   Features also_allows = 0;
   // How weights lie: s8, u8 as given, words for Winograd.
   FormatId s8, u8, s16;
@@ -25,7 +25,8 @@ struct Tier {
            depthwise_int16 = FormatId::kS16_64x4_depthwise, grouped = FormatId::kS8_64x4_grouped,
            sparse = FormatId::kS8_16x16_2of4, sparse_tight = FormatId::kS8_16x32_2of4;
   size_t tight_rows = 0;
-  // Of s8 and u8 weights, where their values allow it and it is faster; kNone if there is no such
+  // The paired format of s8 and u8 weights, used where their values allow it and it is faster;
+  // kNone if the tier has none
   FormatId paired = FormatId::kNone;
   TierCosts costs;
 };
@@ -38,14 +39,15 @@ const Tier& tier_of(Isa isa);
 inline const char* isa_name(Isa isa) { return tier_of(isa).name; }
 inline bool has(IsaMask tiers, const Tier& tier) { return tiers & mask_of(tier.isa); }
 
-IsaMask tiers_of(Features features);  // that a CPU with these runs
-IsaMask tiers_within(Isa limit);      // that a limit to this tier allows
+IsaMask tiers_of(Features features);  // the tiers that a CPU with these features runs
+IsaMask tiers_within(Isa limit);      // the tiers that a limit to this tier allows
 IsaMask tiers_of_this_architecture();
-Isa best_of(IsaMask tiers);  // kPortableIsa if there is none
+Isa best_of(IsaMask tiers);  // kPortableIsa if the mask is empty
 
-RhsLayout layout_of(Isa isa, bool rhs_u8);  // of dense matrices
-// Of 2:4 sparse ones k deep, for runs of at most so many rows (0 = any)
+RhsLayout layout_of(Isa isa, bool rhs_u8);  // layout of dense matrices
+// The format of 2:4 sparse weights of depth k, for runs of at most so many rows (0 = any)
 const WeightFormat& sparse_format_of(const Tier& tier, size_t rows, size_t k);
-Isa smallest_isa(const WeightFormat& format);  // that wants it; kPortableIsa of those for tests
+// the lowest tier that uses the format; kPortableIsa for test formats
+Isa smallest_isa(const WeightFormat& format);
 
 }  // namespace octet

@@ -1,4 +1,4 @@
-// Each tier's transforms of Winograd.
+// The table of each tier's Winograd transforms.
 #include "dispatch/tables/transforms.h"
 
 #include "dispatch/tables/parts.h"

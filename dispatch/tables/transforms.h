@@ -1,4 +1,4 @@
-// A tier's transforms for Winograd; the baseline's where the tier is not compiled in.
+// Looks up a tier's Winograd transforms. A tier that is not compiled in gets the baseline's.
 #pragma once
 
 #include "kernels/core/isa.h"

@@ -1,4 +1,4 @@
-// octet_tuning_*: lines in memory.
+// The octet_tuning_* functions that work on lines in memory.
 #include "dispatch/tuning/cache.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ octet_status add_lines(const Lines& lines, octet_tuning* tuning, octet_error* er
 }  // namespace
 
 char* merge_lines(const Lines& first, const Lines& second, size_t* bytes) {
-  // One more each: neither allocation may be of nothing
+  // One more each, because an allocation may not be empty
   const size_t most = count_lines(first) + count_lines(second) + 1;
   Item* const items = (Item*)malloc(most * sizeof(Item));
   char* const text = (char*)malloc(first.bytes + second.bytes + 3);

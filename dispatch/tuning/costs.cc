@@ -1,3 +1,4 @@
+// A tier's costs as text: names, writing and reading.
 #include "dispatch/tuning/costs.h"
 
 #include <stdio.h>
@@ -43,7 +44,7 @@ const CostName* find_name(const char* text, size_t length) {
   return nullptr;
 }
 
-// "12" or "12.345"; null if it is none, else what follows.
+// Reads "12" or "12.345". Returns the text behind it, or null if there is no number.
 const char* read_decimal(const char* text, double* value) {
   const char* at = text;
   double read = 0, unit = 1;

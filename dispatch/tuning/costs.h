@@ -1,5 +1,5 @@
-// Costs of a tier that are a machine's own: what calibration fits, what a profile assumes, and how
-// a line of a tuning keeps them.
+// A tier's costs as text. Calibration fits them, a profile assumes them, and a line of a tuning
+// file keeps them.
 #pragma once
 
 #include "dispatch/api/error.h"
@@ -17,12 +17,12 @@ inline bool is_built_in(CostsOrigin origin) {
 struct CostName {
   const char* name;
   double TierCosts::*cost;
-  bool rate;  // per cycle, else cycles
+  bool rate;  // true: operations per cycle; false: cycles
 };
-// Null past the last. A cost that is 0 is none: its tier has no use for it.
+// Null past the last. A cost of 0 means that the tier does not use it.
 const CostName* cost_name(size_t index);
 
-constexpr size_t kCostsBytes = 640;  // of a text, its end included
+constexpr size_t kCostsBytes = 640;  // size of a text with its final zero
 
 // "calibrated macs=100 tile=165.25 ...": in thousandths, whatever the locale.
 void to_text(const TierCosts& costs, CostsOrigin origin, char (&text)[kCostsBytes]);
@@ -32,17 +32,18 @@ inline const char* skip_blanks(const char* text) {
   while (is_blank(*text)) ++text;
   return text;
 }
-// Up to a blank, `stop` or the end
+// Length up to a blank, `stop` or the end
 inline size_t word_length(const char* text, char stop = 0) {
   size_t length = 0;
   while (text[length] && !is_blank(text[length]) && text[length] != stop) ++length;
   return length;
 }
 
-// The same, read over the costs that are there: what is not named stays. Names what is wrong.
+// Reads such a text over *costs; costs that it does not name keep their values. The error names the
+// mistake.
 octet_status read_costs(const char* text, TierCosts* costs, CostsOrigin* origin,
                         octet_error* error);
-// Without the word of the origin.
+// The same without the word of the origin.
 octet_status read_cost_values(const char* text, TierCosts* costs, octet_error* error);
 
 }  // namespace octet

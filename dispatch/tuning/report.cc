@@ -1,4 +1,4 @@
-// What lines of measured choices are good for here.
+// Reports how many lines of a tuning file this machine can use.
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 namespace octet {
 namespace {
 
-// The next word; *text goes behind it and the space.
+// Takes the next word; *text moves behind it and the space.
 TuningWords take_word(TuningWords* text) {
   const char* const space = (const char*)memchr(text->text, ' ', text->length);
   const TuningWords word = {text->text, space ? (size_t)(space - text->text) : text->length};
@@ -57,7 +57,7 @@ void trace_tuning(const char* path, const char* text, size_t bytes) {
   };
   add(path, strlen(path));
   add(text, bytes);
-  // Of two threads at once both may tell
+  // Of two threads at once, both may report
   static uint32_t last;
   const uint32_t folded = (uint32_t)(sum ^ sum >> 32);
   if (__atomic_load_n(&last, __ATOMIC_RELAXED) == folded) return;

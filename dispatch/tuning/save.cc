@@ -1,4 +1,4 @@
-// octet_tuning_save: a file that is always whole, and that no writer takes from another.
+// octet_tuning_save: replaces the file as a whole, and takes turns with other writers.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 namespace octet {
 namespace {
 
-// Less what the process masks.
+// The process's umask applies.
 constexpr mode_t kAllMayWrite = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
 constexpr size_t kPathMost = 4000, kAsideMost = kPathMost + 32;
 
@@ -22,8 +22,8 @@ octet_status refuse(const char* what, int reason, const char* path, octet_error*
   return fail_file(error, OCTET_BAD_FILE, "path", what, reason, path);
 }
 
-// Holds the file that a path leads to, so that its next version is made by one writer at a time.
-// Where the file system has no locks, the last writer wins.
+// Locks the file that a path leads to, so that one writer at a time replaces it. On file systems
+// without locks the last writer wins.
 class Lock {
  public:
   Lock() = default;
@@ -49,18 +49,18 @@ class Lock {
       if (!path_ || fstat(file_, &held) != 0) return refuse("followed", errno, path, error);
       if (stat(path_, &named) == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev)
         return OCTET_OK;
-      // Another writer has put a new one in its place meanwhile
+      // Another writer has replaced the file meanwhile
     }
   }
-  // Without links, so that what is renamed replaces the file and no link.
+  // The path with links resolved, so that the rename replaces the file and not a link.
   const char* path() const { return path_; }
-  // With the rights of the file that it will replace.
+  // The permissions of the file that will be replaced.
   mode_t mode() const {
     struct stat held;
     return fstat(file_, &held) == 0 ? held.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO) : kAllMayWrite;
   }
 
-  // The file that it holds has been replaced.
+  // Call after the locked file has been replaced.
   void replaced() { made_ = false; }
 
  private:
@@ -76,10 +76,10 @@ class Lock {
 
   int file_ = -1;
   char* path_ = nullptr;
-  bool made_ = false;  // by take(): nothing of it stays if the writer fails
+  bool made_ = false;  // take() made the file; it is removed if the writer fails
 };
 
-// That nobody's other file is overwritten: one line at least looks as a tuning's, be it damaged.
+// True if at least one line looks like a tuning's, damaged or not: no other file is overwritten.
 bool is_tuning(const char* text, size_t bytes) {
   constexpr char kBegin[] = "octet-";
   TuningReader reader(text, bytes);
@@ -106,12 +106,12 @@ octet_status write_aside(const char* path, mode_t mode, const char* text, size_t
   const int length = snprintf(aside, sizeof aside, "%s.new-XXXXXX", path);
   if (length < 0 || (size_t)length >= sizeof aside)
     return refuse("written aside", ENAMETOOLONG, path, error);
-  // Under a name that nobody has taken and nobody can foretell: where others may write to the
-  // folder, a link or a pipe could lie in wait under any other one.
+  // The name is new and cannot be guessed: in a folder that others can write to, a link or a pipe
+  // could wait under any other name.
   const int file = mkostemp(aside, O_CLOEXEC);
   if (file < 0)
     return refuse("written aside, with .new-XXXXXX behind its name", errno, path, error);
-  fchmod(file, mode);  // a file system without modes refuses, and has no use for it
+  fchmod(file, mode);  // fails on file systems without modes, which do not need it
   int reason = write_all(file, text, bytes) ? 0 : errno;
   if (fsync(file) != 0 && !reason) reason = errno;
   if (close(file) != 0 && !reason) reason = errno;

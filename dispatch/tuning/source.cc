@@ -1,4 +1,4 @@
-// Files of measured choices, read; and where pack and create look for them.
+// Reads tuning files, and finds the one that pack and create use.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kLargestFile = (size_t)64 << 20;
 
-// Files grow while they are read.
+// Reads until the end, because a file may grow meanwhile.
 bool read_all(int file, char** text, size_t* bytes) {
   size_t room = 0;
   *text = nullptr;
@@ -53,7 +53,7 @@ octet_status refuse_no_file(octet_status status, const char* name, const char* p
 octet_status read_tuning_file(const char* path, const char* name, bool must_be_there,
                               octet_status status, char** text, size_t* bytes, octet_error* error) {
   *text = nullptr, *bytes = 0;
-  // Without O_NONBLOCK a pipe would be waited for
+  // O_NONBLOCK, because opening a pipe would wait
   const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (file < 0 && errno == ENOENT && *path && !must_be_there) return OCTET_OK;
   if (file < 0) return fail_file(error, status, name, "read", errno, path);

@@ -1,3 +1,4 @@
+// Writes and parses the lines of a tuning file.
 #include "dispatch/tuning/tuning.h"
 
 #include <stdarg.h>
@@ -24,7 +25,7 @@ void write_checksum(const char* text, size_t length, char (&digits)[kDigits + 1]
   snprintf(digits, sizeof digits, "%016llx", (unsigned long long)checksum_of(text, length));
 }
 
-// The part up to the next bar; *text goes behind it. False if there is no bar.
+// Takes the part up to the next bar; *text moves behind the bar. False if there is no bar.
 bool take(TuningWords* text, TuningWords* part) {
   for (size_t i = 0; i + kBarBytes <= text->length; ++i)
     if (memcmp(text->text + i, kBar, kBarBytes) == 0) {
@@ -35,7 +36,7 @@ bool take(TuningWords* text, TuningWords* part) {
   return false;
 }
 
-// False if there is a zero in it, or too much.
+// False if the text contains a zero byte or is too long.
 template <size_t room>
 bool copy_words(const TuningWords& words, char (&text)[room]) {
   if (words.length >= room || memchr(words.text, 0, words.length)) return false;
@@ -44,7 +45,7 @@ bool copy_words(const TuningWords& words, char (&text)[room]) {
   return true;
 }
 
-// "NAME=NUMBER", and the space behind it; *text goes behind both.
+// Takes "NAME=NUMBER" and the space behind it; *text moves behind both.
 bool take_number(TuningWords* text, const char* name, uint64_t* number) {
   const size_t begin = strlen(name);
   if (text->length < begin || memcmp(text->text, name, begin) != 0) return false;
@@ -95,7 +96,7 @@ bool TuningReader::next(TuningWords* line) {
     next_ = newline ? newline + 1 : end_;
     ++number_;
     *line = {start, (size_t)(stop - start)};
-    if (line->length && stop[-1] == '\r') --line->length;  // of an editor's
+    if (line->length && stop[-1] == '\r') --line->length;  // an editor may write \r\n
     if (line->length) return true;
   }
   return false;

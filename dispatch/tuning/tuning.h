@@ -12,7 +12,7 @@
 #include "dispatch/tuning/costs.h"
 #include "octet/tune.h"
 
-// What octet_tuning_create makes: lines that are right, in order of their keys, each with its end.
+// An octet_tuning holds intact lines, sorted by key, each with its line end.
 struct octet_tuning {
   char* text;
   size_t bytes;
@@ -20,9 +20,9 @@ struct octet_tuning {
 
 namespace octet {
 
-constexpr size_t kTuningLineBytes = 1024, kTuningKeyBytes = 512;  // ends included
+constexpr size_t kTuningLineBytes = 1024, kTuningKeyBytes = 512;  // with the final zero
 
-// A key, or how one begins: words, each with a space in front but the first.
+// A key, or the beginning of one: words separated by spaces.
 class TuningKey {
  public:
   // "octet-0.2.0 MACHINE TIER"
@@ -37,7 +37,7 @@ class TuningKey {
   size_t length_ = 0;
 };
 
-// A part of a line.
+// A view of a part of a line.
 struct TuningWords {
   const char* text;
   size_t length;
@@ -51,7 +51,7 @@ struct TuningFigures {
   uint64_t saved_ns() const { return chosen_ns < plan_ns ? plan_ns - chosen_ns : 0; }
 };
 
-// What a line says of its key.
+// The choice and the times that a line holds.
 struct TuningEntry {
   Choice choice;
   TuningFigures figures;
@@ -59,43 +59,43 @@ struct TuningEntry {
 
 struct TuningLine {
   TuningWords all, key, choice, figures;
-  // Zeros where they are not as this library writes them.
+  // The parsed figures; zeros where they are not as this library writes them.
   TuningFigures read_figures() const;
 };
 
-// Reads line after line. What it points to is the text's.
+// Reads line by line. Its results point into the text.
 class TuningReader {
  public:
   TuningReader(const char* text, size_t bytes) : next_(text), end_(text + bytes) {}
-  // The next line that is not empty, unread; false at the end.
+  // Takes the next line that is not empty, unparsed; false at the end.
   bool next(TuningWords* line);
   // The next entry whose key begins with this one and whose choice this library knows.
   bool find(const TuningKey& key, TuningLine* line, Choice* choice);
-  // The costs that the key has, over those that are there; false if it has none.
+  // Reads the costs of the key over *costs; false if the key has none.
   bool find_costs(const TuningKey& key, TierCosts* costs, CostsOrigin* origin);
-  size_t number() const { return number_; }  // of the last line, from 1
+  size_t number() const { return number_; }  // number of the last line, from 1
 
  private:
   const char *next_, *const end_;
   size_t number_ = 0;
 };
 
-// False if it is damaged.
+// False if the line is damaged.
 bool read_tuning_line(const TuningWords& words, TuningLine* line);
-// With its end; returns the length.
+// Writes a line with its end; returns the length.
 size_t write_tuning_line(const TuningKey& key, const Choice& choice, const TuningFigures& figures,
                          char (&line)[kTuningLineBytes]);
-// False if it is no choice that this library knows.
+// False if this library does not know the choice.
 bool read_choice(const TuningLine& line, Choice* choice);
 
-// Lines of another kind: "octet-0.2.0 MACHINE TIER costs | calibrated NAME=VALUE ... | - | SUM"
+// Lines of costs: "octet-0.2.0 MACHINE TIER costs | calibrated NAME=VALUE ... | - | SUM"
 TuningKey key_of_costs(Isa tier);
 size_t write_costs_line(const TuningKey& key, const char* costs, char (&line)[kTuningLineBytes]);
 bool read_costs(const TuningLine& line, TierCosts* costs, CostsOrigin* origin);
-// Of a line whose key names a tier that this library has.
+// True if the line's key names a tier of this library and the line has costs.
 bool has_costs(const TuningLine& line);
 
-// Where pack and create look: the tuning of the caller's machine, else, for this one, the
+// The tuning that pack and create use: that of the caller's machine, or, for this machine, the
 // environment's file.
 class TuningSource {
  public:
@@ -114,12 +114,12 @@ class TuningSource {
   char* file_ = nullptr;
 };
 
-// By their bytes, the shorter one first.
+// Compares bytes; a prefix comes first.
 int compare(const TuningWords& a, const TuningWords& b);
 
 octet_tuning_report report_on(const char* text, size_t bytes);
-// "octet,tuning,PATH,usable,of other machines,of other versions,damaged,first damaged", in lines;
-// once, until the path or the file is another one
+// Prints "octet,tuning,PATH,usable,of other machines,of other versions,damaged,first damaged"
+// (counts of lines), once per path and content.
 void trace_tuning(const char* path, const char* text, size_t bytes);
 
 inline const char* origin_of(bool measured, CostsOrigin costs = CostsOrigin::kBuiltIn) {
@@ -135,7 +135,7 @@ inline const char* origin_of(bool measured, CostsOrigin costs = CostsOrigin::kBu
 bool is_regular(int file);
 octet_status refuse_no_file(octet_status status, const char* name, const char* path,
                             octet_error* error);
-// All of a regular file, to be freed. A file that is not there is empty if it need not be.
+// Reads all of a regular file; the caller frees it. A missing file is empty unless must_be_there.
 octet_status read_tuning_file(const char* path, const char* name, bool must_be_there,
                               octet_status status, char** text, size_t* bytes, octet_error* error);
 

@@ -5,7 +5,7 @@
 
 namespace octet {
 
-// A bit each: instructions, and registers that the operating system saves.
+// One bit per feature: instructions, with the registers that the operating system saves for them.
 enum Feature : uint32_t {
   kHasAvx2 = 1,
   kHasAvxVnni = 2,
