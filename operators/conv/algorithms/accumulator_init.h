@@ -1,4 +1,4 @@
-// Where the accumulators of a convolution start.
+// Computes the initial values of a convolution's accumulators.
 #pragma once
 
 #include "operators/conv/algorithms/algorithm.h"
@@ -21,7 +21,8 @@ inline LhsTerms lhs_terms(const ConvPlan& plan, const ConvRun& run, size_t image
           nullptr};
 }
 
-// One row: the bias of channels [n, n + channels) less zero_point times their weights' sums.
+// Writes one row of initial values: the bias of channels [n, n + channels) minus zero_point times
+// the sums of their weights.
 inline void write_start(const ConvPlan& plan, size_t n, size_t channels, int32_t zero_point,
                         int32_t* start) {
   Init init = {};

@@ -1,3 +1,4 @@
+// Sizes of a block of output pixels, and the weights of a channel group.
 #include "operators/conv/algorithms/block.h"
 
 namespace octet {

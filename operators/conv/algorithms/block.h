@@ -1,5 +1,5 @@
-// A block of output pixels against output channels of one group: what the direct, the transposed
-// and the im2col form have in common.
+// A block of output pixels times the output channels of one group: shared by the direct, transposed
+// and im2col algorithms.
 #pragma once
 
 #include "operators/conv/algorithms/accumulator_init.h"
@@ -7,8 +7,7 @@
 
 namespace octet {
 
-// Rows that a block is best made of: what it keeps per row stays within half of L2, the other half
-// being for the weights that pass by.
+// Rows of a block: its data per row fits half of L2; the other half is for the weights.
 size_t conv_block_rows(const ConvPlan& plan, size_t bytes_per_row);
 
 // The packed weights of a channel group.
@@ -21,8 +20,8 @@ inline PreparedSections prepared_sections(const ConvPlan& plan, const Taps& taps
   return prepared_sections(macro_kernel_of(plan, taps), plan.columns.zero_point != nullptr, rows);
 }
 
-// What methods on panels have in common: they compute every shape, and cut channels at strips or at
-// groups.
+// Shared by algorithms on panels: they compute every shape, and cut channels between micro-panels
+// or between groups.
 inline const char* refuse_nothing(const ConvShape&, const ZeroPointRange&) { return nullptr; }
 inline ConvGrain panels_grain(const ConvPlan& plan, size_t out_h, size_t) {
   return {out_h,
@@ -32,7 +31,7 @@ inline ConvGrain panels_grain(const ConvPlan& plan, size_t out_h, size_t) {
           plan.shape.transposed ? plan.shape.stride_h : 1};
 }
 
-// A block that writes output pixels, as yet nowhere.
+// A block that writes output pixels; its destination is not set yet.
 inline Block make_block(const ConvPlan& plan) {
   Block block = {};
   block.sink = {
@@ -41,14 +40,14 @@ inline Block make_block(const ConvPlan& plan) {
   return block;
 }
 
-// Where a task's blocks are prepared.
+// Where a task prepares its blocks.
 struct Prepared {
   PreparedSections at;
   uint8_t* workspace;
 };
 
-// Computes block->rows output pixels from `pixel` on, which lie in `image` as far as images differ.
-// fill(group) makes the block's lhs of a channel group.
+// Computes block->rows output pixels from `pixel` on. All of them lie in `image` if images have
+// zero points of their own. fill(group) prepares the block's lhs for a channel group.
 template <typename Fill>
 void run_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const ConvTask& task,
                size_t image, size_t pixel, const Prepared& prepared, Block* block,
@@ -68,7 +67,8 @@ void run_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const
   }
 }
 
-// All pixels of a task in blocks of at most `most` rows. fill(group, pixel) as above.
+// Computes all pixels of a task in blocks of at most `most` rows. fill(group, pixel) prepares a
+// block's lhs.
 template <typename Fill>
 void run_blocks(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const ConvTask& task,
                 size_t most, const Prepared& prepared, Block* block, const Fill& fill) {

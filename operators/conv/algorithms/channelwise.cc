@@ -1,3 +1,4 @@
+// The loops of depthwise and grouped convolution: bands of lines, blocks of channels, tiles.
 #include "operators/conv/algorithms/channelwise.h"
 
 #include <string.h>
@@ -10,7 +11,8 @@ namespace octet {
 namespace {
 
 constexpr size_t kPanel = kDepthwiseLayout.width;
-// Between two calls of the epilogue, so many columns of a whole panel, more of fewer channels.
+// Columns between two calls of the epilogue: so many of a whole panel, more where there are fewer
+// channels.
 constexpr size_t kEpilogueColumnsMost = 16;
 constexpr size_t kEpilogueSums = kEpilogueColumnsMost * kPanel;
 
@@ -35,7 +37,7 @@ size_t rows_of(const ConvPlan& plan) {
 // Bytes of a copied pixel.
 size_t staged_bytes(const ConvPlan& plan) { return kPanel * input_bytes(*plan.depthwise); }
 
-// Input lines that so many output lines need, in kTaps.
+// Input lines that so many output lines read, in kTaps.
 size_t lines_of(const ConvShape& s, size_t rows) { return s.kernel_h + (rows - 1) * s.stride_h; }
 size_t set_groups_of(const ConvPlan& plan) {
   const size_t rows = rows_of(plan);
@@ -45,17 +47,17 @@ size_t set_groups_of(const ConvPlan& plan) {
              : slot_groups(plan.shape);
 }
 
-// Columns of a copied line whose borders are filled.
+// Columns of a copied line with filled borders.
 size_t padded_width(const ConvShape& s, size_t out_w) {
   return (out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
 }
 
-// Pixels from an output's to those of the next; a line of one output may have any stride.
+// Input pixels between two neighbouring outputs. A line of a single output may have any stride.
 size_t step_of(const ConvShape& s, size_t out_w) { return out_w > 1 ? s.stride_w : 0; }
 
-// Whether taps find their pixels in a copy of the line with its borders filled. Grouped kernels
-// always do, several pixels at a time and in their sign of bytes. Otherwise an output at a border,
-// whose pixels are sought one by one, costs as much as copying some 20 pixels.
+// True if taps read from a copy of the line with filled borders. Grouped kernels always do: they
+// read several pixels at a time, in their own sign. Otherwise an output at a border, whose pixels
+// are looked up one by one, costs as much as copying some 20 pixels.
 bool pads_lines(const ConvPlan& plan, size_t pad_left, size_t in_w, size_t out_w) {
   const ConvShape& s = plan.shape;
   if (format_of(plan) != DepthwiseLoop::kTaps) return false;
@@ -66,8 +68,8 @@ bool pads_lines(const ConvPlan& plan, size_t pad_left, size_t in_w, size_t out_w
   return (left + right) * 20 > out_w * s.stride_h * s.stride_w;
 }
 
-// An input line as a kernel reads it: the block's first channel at column 0, bytes to the next
-// column. 0 outside.
+// An input line as a kernel reads it. data: the block's first channel at column 0; step: bytes
+// between columns, 0 outside the input.
 struct Line {
   const uint8_t* data;
   size_t step;
@@ -76,14 +78,14 @@ struct Line {
 // A task's workspace, cut into pieces.
 struct Scratch {
   uint8_t* prepared;
-  int32_t* init;           // of a block, with a zero point that comes with the run
-  const uint8_t** pixels;  // of a tile
+  int32_t* init;           // accumulator start of a block, for a run-time zero point
+  const uint8_t** pixels;  // pointers of a tile
   size_t* steps;
-  Line* lines;     // kernel_h of them, or what a walk reads
-  size_t* staged;  // per slot of the ring the input line that it holds
-  size_t ring;     // slots, and one more for a line of zero points
+  Line* lines;     // kernel_h lines, or the lines of a walk
+  size_t* staged;  // for each slot of the ring, the input line that it holds
+  size_t ring;     // number of slots; one more line holds zero points
   uint8_t* ring_data;
-  size_t ring_line;  // bytes
+  size_t ring_line;  // bytes of a line
   uint8_t* tile;     // accumulators for the epilogue
   size_t bytes;
 };
@@ -94,7 +96,7 @@ Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace)
   Sections sections;
   const auto take = [&](size_t bytes) {
     const size_t at = sections.take(bytes);
-    return workspace ? workspace + at : nullptr;  // null asks for the size
+    return workspace ? workspace + at : nullptr;  // a null workspace asks for the size
   };
   const size_t rows = rows_of(plan), groups = set_groups_of(plan),
                lines = larger(lines_of(s, rows), 4), slots = larger(slots_per_group(s) * groups, 4);
@@ -106,7 +108,7 @@ Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace)
   c.ring = s.dilation_h * (s.kernel_h - 1) + (rows - 1) * s.stride_h + 1;
   c.staged = (size_t*)take((c.ring + 1) * sizeof(size_t));
   c.ring_line = larger(in_w, padded_width(s, out_w)) * staged_bytes(plan);
-  // Kernels may read past a pixel, and grouped ones the pixels of three outputs
+  // Kernels may read past a pixel, grouped kernels past the pixels of three outputs
   const size_t past = is_depthwise(s) ? 1 : 3 * step_of(s, out_w);
   c.ring_data = take((c.ring + 1) * c.ring_line + past * staged_bytes(plan));
   c.tile = take(rows * kEpilogueSums * sizeof(int32_t));
@@ -183,7 +185,7 @@ class ChannelBlock {
         c_.prepared);
   }
 
-  // Output lines [y, y + rows).
+  // Computes output lines [y, y + rows).
   void lines(size_t y, size_t rows) {
     const bool taps = tile_.format == DepthwiseLoop::kTaps;
     const size_t count = taps ? lines_of(s_, rows) : rows + 2, apart = taps ? s_.dilation_h : 1,
@@ -202,7 +204,7 @@ class ChannelBlock {
   }
 
  private:
-  // Input line y, which is above the input if it has wrapped.
+  // Returns input line y. A line above the input has wrapped, so y >= in_h.
   Line line(size_t y) {
     const bool outside = y >= run_.in_h;
     if (outside && !padded_) return {zero_, 0};
@@ -235,7 +237,7 @@ class ChannelBlock {
     plan_.touch(to, width * staged_, true);
   }
 
-  // Pixels `step` bytes apart; one byte per output channel of the block.
+  // Copies pixels that are `step` bytes apart, one byte per output channel of the block.
   void stage(const uint8_t* from, size_t step, size_t pixels, uint8_t* to) const {
     if (kernel_.widen)
       return kernel_.widen(from, step, pixels, channels_, stage_flip_, (uint16_t*)to);
@@ -247,7 +249,7 @@ class ChannelBlock {
     for (; pixels; --pixels, from += step, to += staged_) spread(from, to);
   }
 
-  // Flipped on the way; bytes: channels_, or 0 for any.
+  // Copies and flips the sign. bytes: channels_, or 0 for any number.
   template <size_t bytes>
   void copy(const uint8_t* from, size_t step, size_t pixels, uint8_t* to) const {
     typedef uint8_t Piece __attribute__((vector_size(16)));
@@ -265,7 +267,7 @@ class ChannelBlock {
     }
   }
 
-  // Each channel as often as outputs read it, eight bytes at a time.
+  // Repeats each channel as often as outputs read it, eight bytes at a time.
   void spread(const uint8_t* from, uint8_t* to) const {
     size_t i = 0, turn = n0_ % multiplier_;
     // Blocks begin at multiples of 16, so these begin with a channel's first output
@@ -277,7 +279,8 @@ class ChannelBlock {
     for (; i < channels_; turn = 0, ++from) {
       const size_t end = smaller(i + multiplier_ - turn, channels_);
       const uint64_t eight = *from * 0x0101010101010101u;
-      // What is written too far the next channel's come to, or it fills up the staged pixel
+      // Bytes written too far are overwritten by the next channel, or lie in the staged pixel's
+      // padding
       for (; i < end && i + 8 <= kPanel; i += 8) store(eight, to + i);
       for (; i < end; ++i) to[i] = *from;
       i = end;
@@ -302,8 +305,8 @@ class ChannelBlock {
     return columns;
   }
 
-  // A grouped kernel's taps, all of which are in copies that are alike: lines are short, so this is
-  // done often.
+  // Points a grouped kernel's taps at the copies, which all have one layout. Lines are short, so
+  // this runs often.
   size_t point_at_copies(size_t x, size_t columns) {
     const uint8_t** slot = c_.pixels;
     for (size_t ky = 0; ky < s_.kernel_h; ++ky) {
@@ -313,7 +316,7 @@ class ChannelBlock {
     return columns;
   }
 
-  // Returns how many outputs from x on have all their taps inside the line, or 1.
+  // Points at the taps of outputs from x on. Returns how many have all taps inside the line, or 1.
   size_t point_at_taps(size_t x, size_t columns, size_t lines) {
     const size_t before = padded_ ? 0 : run_.pad_left,
                  in_w = padded_ ? padded_width(s_, run_.out_w) : run_.in_w;
@@ -344,7 +347,7 @@ class ChannelBlock {
         epilogue(c_.tile + r * tile_.dst_line, pixel + r * line_pixels, columns);
   }
 
-  // From the workspace to output pixels side by side.
+  // Applies the epilogue to accumulators in the workspace; output pixels are contiguous.
   void epilogue(const uint8_t* acc, size_t pixel, size_t columns) {
     const Output to = run_.to.from(pixel).column(n0_, plan_.dst_bytes);
     if (tile_.raw)
@@ -375,17 +378,17 @@ class ChannelBlock {
   const uint8_t* zero_ = nullptr;
   uint8_t stage_flip_;
   bool padded_;         // staged lines have their borders filled
-  bool grouped_;        // and taps are slots, in their order
-  bool ends_;           // the kernel leaves what the caller wants
-  bool direct_;         // and where he wants it
-  size_t micro_panel_;  // columns of a tile, at most
+  bool grouped_;        // grouped: taps are slots, in their order
+  bool ends_;           // the kernel requantizes to the final output
+  bool direct_;         // and writes it into the caller's tensor
+  size_t micro_panel_;  // most columns of a tile
   DepthwiseTile tile_ = {};
 };
 
 }  // namespace
 
-// What all channels of a band read and write stays in half of L2. Where lines are copied, a band
-// copies those anew that it shares with the one before, so it is not too small.
+// All data of a band, for all channels, fits half of L2. Where lines are copied, a band copies the
+// lines again that it shares with the previous band, so bands are not too small.
 size_t channelwise_block(const ConvPlan& plan) {
   const ConvShape& s = plan.shape;
   const size_t out_w = conv_out_w(s, s.in_w);

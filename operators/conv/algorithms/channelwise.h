@@ -1,27 +1,26 @@
-// Convolutions whose output channels read few input channels: one (depthwise), or the handful of a
-// small group (grouped). Their kernels take a block of channels of one pixel after the other.
+// Convolutions whose output channels read few input channels: one (depthwise), or a small group
+// (grouped). Their kernels compute a block of channels, pixel by pixel.
 //
-// Band of lines by band of lines, so that each comes from memory once; within one, block of
-// channels by block of channels, since a block's weights are prepared once and its part of a pixel
-// is a cache line; within one, output line by output line (pair by pair, in the walk of a 3x3).
+// Loops, from the outside: bands of lines, so that each line comes from memory once; blocks of
+// channels, because a block's weights are prepared once and its part of a pixel is a cache line;
+// output lines (pairs of lines, in the walk of a 3x3).
 //
-// The input is read where it lies, by a pointer per input line (or per tap). Lines and columns
-// outside are read from the zero point's row. A line is copied into the workspace only if reading
-// whole vectors would leave the input (the last line, mostly) or if several output channels share
-// an input channel; then the copy holds one byte per output channel and everything goes on as
-// before.
+// The input is read in place, by a pointer per input line (or per tap). Lines and columns outside
+// are read from the zero point's row. A line is copied into the workspace only if reading whole
+// vectors would leave the input (mostly the last line), or if several output channels share an
+// input channel; the copy holds one byte per output channel.
 #pragma once
 
 #include "operators/conv/algorithms/algorithm.h"
 
 namespace octet {
 
-// No division: tiles ask.
+// Without a division, because tiles call it.
 inline bool is_depthwise(const ConvShape& s) { return s.groups == s.in_channels; }
 
-// A kernel position is a slot; slots come in groups. Depthwise, a group of four is what a channel's
-// 32-bit lane multiplies at once; in the other kernels that is four channels of one slot. A 3x3's
-// depthwise slots are those of its columns, for walks.
+// A kernel position is a slot; slots come in groups. In a depthwise convolution a group is the four
+// slots that a channel's 32-bit lane multiplies at once; in a grouped one it is four channels of
+// one slot. The depthwise slots of a 3x3 are ordered by columns, for walks.
 inline size_t slots_per_group(const ConvShape& s) { return is_depthwise(s) ? 4 : 1; }
 inline bool by_columns(const ConvShape& s) {
   return is_depthwise(s) && s.kernel_h == 3 && s.kernel_w == 3;
@@ -33,11 +32,11 @@ inline size_t slot_of(const ConvShape& s, size_t ky, size_t kx) {
   return by_columns(s) ? 4 * kx + ky : ky * s.kernel_w + kx;
 }
 
-// Fours of weights that an output channel has in a group of slots.
+// Groups of four weights that an output channel has in a group of slots.
 inline size_t quads_of(const ConvShape& s) { return divide_up(s.group_in(), 4); }
 
-// Where the weights of the channels from n0 on begin in the payload, in weights; n0: a multiple of
-// the kernel's block.
+// Offset in the payload, in weights, of the channels from n0 on; n0: a multiple of the kernel's
+// block.
 inline size_t weights_at(const ConvShape& s, size_t n0) {
   constexpr size_t panel = kDepthwiseLayout.width;
   return is_depthwise(s)
@@ -45,7 +44,8 @@ inline size_t weights_at(const ConvShape& s, size_t n0) {
              : n0 * s.taps() * 4 * quads_of(s);
 }
 
-// Parts of both methods. A unit of the grain, and of the block, is as many lines as a tile has.
+// Shared by the depthwise and the grouped algorithm. A unit of the grain, and of the block, is as
+// many lines as a tile has.
 size_t channelwise_block(const ConvPlan& plan);
 ConvGrain channelwise_grain(const ConvPlan& plan, size_t out_h, size_t out_w);
 size_t channelwise_workspace(const ConvPlan& plan, size_t in_h, size_t in_w, size_t out_h,

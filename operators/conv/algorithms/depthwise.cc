@@ -25,7 +25,7 @@ size_t payload_bytes(const RhsLayout& layout, const ConvShape& shape) {
              : bytes;
 }
 
-// A weight in each channel's place. value(o, byte): of output channel o.
+// Writes one weight per channel. value(o, byte) converts a weight of output channel o.
 template <typename Weight, typename Value>
 void pack_weights(const ConvShape& shape, const FilterView& filter, const Value& value,
                   uint8_t* payload) {
@@ -40,7 +40,7 @@ void pack_weights(const ConvShape& shape, const FilterView& filter, const Value&
   }
 }
 
-// Bytes as they are, words less their zero points.
+// int8 weights are stored as they are, int16 weights minus their zero points.
 bool pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float*,
           const ColumnSums& sums, uint8_t* payload) {
   memset(payload, 0, payload_bytes(layout, shape));
@@ -57,7 +57,7 @@ bool pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& fil
   return sum_filter(shape, filter, sums);
 }
 
-// Cycles of each byte of a copied line, which has a channel as often as outputs read it.
+// Cycles per byte of a copied line, in which a channel is repeated as often as outputs read it.
 double spread(size_t multiplier) {
   return multiplier == 1   ? 0
          : multiplier == 2 ? 0.5

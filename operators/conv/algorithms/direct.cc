@@ -1,6 +1,6 @@
-// The direct form: kernels read the input where it lies. No patch is ever copied by those that
-// broadcast; those that want rows side by side gather them straight from the tensor. The exception
-// are inputs of few channels, whose windows are copied from a staged input, vector by vector.
+// The direct algorithm: kernels read the input in place. Kernels that broadcast copy no patch;
+// kernels that want rows side by side gather them from the tensor. Inputs of few channels are an
+// exception: their windows are copied from a staged input, vector by vector.
 #include <string.h>
 
 #include "kernels/core/sections.h"
@@ -14,13 +14,13 @@ namespace {
 
 // ---- cost
 
-// The share of kernel rows that lie inside the image, over all output lines: the others are left
-// out.
+// The share of kernel rows that lie inside the image, over all output lines. The other rows are
+// skipped.
 double used_rows(const ConvShape& s) {
   const size_t out_h = conv_out_h(s, s.in_h);
   double used = 0;
   for (size_t ky = 0; ky < s.kernel_h; ++ky) {
-    // Lines y with pad_top <= y * stride + ky * dilation < pad_top + in_h.
+    // Counts lines y with pad_top <= y * stride + ky * dilation < pad_top + in_h.
     const size_t offset = ky * s.dilation_h;
     const size_t first = offset >= s.pad_top ? 0 : divide_up(s.pad_top - offset, s.stride_h);
     const size_t end =
@@ -34,7 +34,8 @@ Estimate estimate(const ConvWork& w) {
   const ConvShape s = direct_columns(w.layout, w.shape);
   const Taps taps = direct_taps(s);
   const bool copied = copies_windows(s);
-  // What is left out at the sides depends on a zero point that nobody knows yet.
+  // Taps beyond the sides count as work: whether they are skipped depends on the zero point, which
+  // is not known yet.
   const double used = s.transposed || copied ? 1 : used_rows(s),
                phases = s.transposed ? (double)(s.stride_h * s.stride_w) : 1;
   PanelWork p(w, s, (double)taps.count * used / (phases * (double)s.phases), taps.depth);
@@ -50,7 +51,7 @@ Estimate estimate(const ConvWork& w) {
     p.copied = w.inputs + p.windows;
     p.traffic = 2 * w.inputs;
   } else if (!s.pointwise()) {
-    // Tiles at the ends of lines find each row on its own: two per line, or all.
+    // Tiles at the ends of lines look up each row: two tiles per line, or all.
     p.points = (double)s.batch * w.out_h * (double)smaller((size_t)w.out_w, 2 * w.cost.mr) *
                groups * p.taps;
     p.gathers = w.pixels * groups * p.taps;
@@ -62,12 +63,13 @@ Estimate estimate(const ConvWork& w) {
 
 constexpr size_t kWindowBytes = 16 * 1024;  // copied windows stay in L1
 
-// Per task.
+// The workspace of a task.
 struct Workspace {
-  size_t rows;                    // of a block
-  size_t window_stride;           // bytes from one copied window to the next
-  size_t windows;                 // of a block, where they are copied; else:
-  size_t steps, pointers, tiles;  // between taps; to rows; of a block
+  size_t rows;           // rows of a block
+  size_t window_stride;  // bytes from one copied window to the next
+  size_t windows;        // of a block, where windows are copied; else:
+  // offsets of: steps between taps; pointers to rows; tiles of a block
+  size_t steps, pointers, tiles;
   PreparedSections prepared;
   size_t prepared_at, bytes;
 };
@@ -104,8 +106,8 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) 
   return w;
 }
 
-// The windows of `rows` pixels, kernel row after kernel row. The staged input has its borders, no
-// gaps, and readable bytes behind.
+// Copies the windows of `rows` pixels, kernel row by kernel row. The staged input has its borders,
+// no gaps, and readable bytes behind it.
 void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t rows,
                   size_t stride, uint8_t* out) {
   const ConvShape& s = plan.shape;
@@ -119,8 +121,8 @@ void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t
   for (size_t i = 0; i < rows; i += w.count, out += w.count * stride, x = 0, ++line) {
     const size_t image = line / run.out_h, top = line % run.out_h * s.stride_h;
     w.count = smaller(rows - i, run.out_w - x);
-    // All at once, or, where a ring's lines begin anew among them, one by one: a copy may write
-    // beyond a row's end, where the next one's begins.
+    // Copies all kernel rows at once, or one by one where a ring wraps among them: a copy may write
+    // beyond a row's end, where the next row begins.
     w.lines = run.lines_together(top) > s.dilation_h * (s.kernel_h - 1) ? s.kernel_h : 1;
     for (size_t ky = 0; ky < s.kernel_h; ky += w.lines) {
       w.from = run.line(image, top + ky * s.dilation_h) + x * w.step;
@@ -130,10 +132,10 @@ void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t
   }
 }
 
-// Taps that are padding may be left out wherever padding adds nothing: then no sum depends on which
-// are. Only for kernels that read rows: prepare knows no such tiles. Blocks end with their
-// image then, and each reads all weights, so several images of a few pixels are better off
-// together; of one such image, what counts is how often tiles read weights.
+// True if tiles skip taps that are padding, which is right wherever padding adds nothing. Only for
+// kernels that read rows: prepare has no such tiles. Blocks then end with their image and each
+// reads all weights, so several images of a few pixels are better off together; for a single small
+// image, what counts is how often tiles read weights.
 bool cuts_columns(const ConvPlan& plan, const ConvRun& run, const Window& window, size_t rows) {
   const MicroKernel& kernel = *plan.kernel;
   const bool adds_nothing =
@@ -165,9 +167,9 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
     run_blocks(plan, run, taps, task, w.rows, prepared, &block, [&](size_t, size_t pixel) {
       copy_windows(plan, run, pixel, block.rows, w.window_stride, windows);
     });
-  } else if (s.pointwise()) {  // pixels are rows of a matrix
+  } else if (s.pointwise()) {  // the pixels are rows of a matrix
     block.lhs_stride = run.lhs_pixel;
-    // As far as its lines lie together
+    // One call per run of contiguous lines
     ConvTask part = task;
     for (; part.first < task.end; part.first = part.end) {
       const size_t together = run.lhs_ring ? run.lines_together(part.first) : SIZE_MAX;

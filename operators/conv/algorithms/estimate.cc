@@ -1,12 +1,13 @@
+// The cost model that the algorithms' estimates share.
 #include "operators/conv/algorithms/estimate.h"
 
 namespace octet {
 namespace {
 
 constexpr double kOneCoresL3 = 64 << 20;
-// Of what L3 gives, where part of it is others'.
+// Share of L3's bandwidth that remains where other cores use L3, too.
 constexpr double kContended = 0.9;
-// Of a tile's cost besides its products, what does not depend on how many of its columns are used.
+// Share of a tile's fixed cost that does not depend on how many of its columns are used.
 constexpr double kTileFixed = 0.3;
 
 }  // namespace

@@ -1,6 +1,5 @@
-// What an algorithm would cost on a tier, and the arithmetic that the methods' estimates share.
-// Pure: shape, tier and caches are arguments, so that the choice for a machine that nobody owns is
-// a unit test.
+// The predicted cost of an algorithm on a tier, and the arithmetic that the algorithms' estimates
+// share. Pure: shape, tier and caches are arguments, so unit tests cover machines that nobody owns.
 #pragma once
 
 #include "kernels/core/tier_costs.h"
@@ -8,47 +7,47 @@
 
 namespace octet {
 
-// Of one core; times in microseconds.
+// Predicted work and times on one core; times in microseconds.
 struct Estimate {
   double macs, bytes;
   double compute, memory, transform;
-  // Of the shorter of compute and memory, the share that the longer one does not hide
+  // time = max(compute, memory) + exposed * min(compute, memory)
   double exposed = 0.2;
 };
 
-// A convolution at its declared sizes, and the machine.
+// A convolution at its declared sizes, with the machine's costs.
 struct ConvWork {
   const ConvShape& shape;
-  RhsLayout layout;  // of the method's weights
+  RhsLayout layout;  // layout of the algorithm's weights
   const TierCosts& cost;
-  double l2, l3;  // bytes
+  double l2, l3;  // sizes in bytes
   double out_h, out_w, pixels, outputs, inputs, weights;
 
-  // l3_bytes: 0 = none
+  // l3_bytes: 0 = no L3
   ConvWork(const ConvShape& shape, const RhsLayout& layout, const TierCosts& cost, size_t l2_bytes,
            size_t l3_bytes);
 
-  // Bytes per cycle from where `bytes` of operands live between two uses. Half of L3 is others',
-  // and of a large one, which serves dozens of cores, all but kOneCoresL3; prefetching kernels use
-  // what they can get of it.
+  // Bytes per cycle from the cache that holds `bytes` of operands between two uses. Only half of L3
+  // counts, since other cores use it, or, for prefetching kernels, all of it at a lower bandwidth;
+  // more than kOneCoresL3 never counts, because a larger L3 serves dozens of cores.
   double bandwidth(double bytes, bool prefetched = false) const;
-  double traffic() const { return inputs + weights + outputs; }  // bytes, each once
+  double traffic() const { return inputs + weights + outputs; }  // bytes, each tensor once
 };
 
-constexpr double kGigahertz = 3.5;  // nominal: only ratios decide
+constexpr double kGigahertz = 3.5;  // nominal, because only ratios matter
 constexpr double microseconds(double cycles) { return cycles / (kGigahertz * 1e3); }
 
-// What a form on panels does, all outputs together.
+// The work of an algorithm on panels, for all outputs.
 struct PanelWork {
   ConvShape shape;     // its groups joined
-  double taps;         // of each output pixel
-  size_t depth;        // of a tap
-  double windows;      // bytes of what the outputs read
-  double tiles;        // calls of kernels
-  double points = 0;   // rows of a tap that are found one by one
-  double gathers = 0;  // likewise, by kernels that gather
-  double copied = 0;   // bytes
-  double copies = 0;   // runs of bytes, where they are short
+  double taps;         // taps per output pixel
+  size_t depth;        // depth of a tap
+  double windows;      // bytes of the windows that outputs read
+  double tiles;        // kernel calls
+  double points = 0;   // rows of a tap that are looked up one by one
+  double gathers = 0;  // rows of a tap that gathering kernels look up one by one
+  double copied = 0;   // bytes copied
+  double copies = 0;   // separate short runs of bytes copied
   double traffic = 0;  // bytes that copies write and read
 
   PanelWork(const ConvWork& work, const ConvShape& shape, double taps, size_t depth);

@@ -1,3 +1,4 @@
+// Writes and checks a filter blob.
 #include "operators/conv/algorithms/filter_blob.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@ namespace {
 
 size_t array_bytes(const ConvShape& s) { return round_up(s.out_channels, 16) * sizeof(int32_t); }
 
-// Sizes that no arithmetic below or in a method's plan stumbles over.
+// Refuses sizes that could overflow below or in an algorithm's plan.
 bool sane(const FilterGeometry& g) {
   constexpr uint64_t kLargest = (uint64_t)1 << 31;
   const uint64_t sizes[] = {g.in_channels, g.out_channels, g.groups,     g.kernel_h,  g.kernel_w,
@@ -31,13 +32,13 @@ bool has_zero_points(const FilterView& f, ElementType element_type) {
 }
 
 bool has_int8_min(const ConvShape& s, const FilterView& f) {
-  const size_t count = s.taps() * s.group_in() * s.out_channels;  // dense, in whatever order
+  const size_t count = s.taps() * s.group_in() * s.out_channels;  // a dense filter, in any order
   return memchr(f.data, f.is_u8 ? 0x00 : 0x80, count) != nullptr;
 }
 
 bool plan_filter(const WeightFormat& format, const ConvAlgorithm& implementation, uint8_t algorithm,
                  uint8_t type, const ConvShape& s, bool zero_points, Container* c) {
-  // Sparse weights are packed as distances from their zero points
+  // Sparse weights are packed minus their zero points
   if (format.layout.sparse() && (zero_points || !implementation.takes_sparse)) return false;
   const size_t weights = implementation.payload_bytes(format.layout, s);
   if (weights == 0 || s.out_channels > PTRDIFF_MAX / 16) return false;
@@ -81,7 +82,7 @@ bool plan_filter_again(const Container& c, const ConvAlgorithm& implementation,
   if (!sane(g)) return false;
   const ConvShape shape = filter_shape(c);
   const bool zero_points = c.find(SectionId::kZeroPoints);
-  // Words hold no zero points; in s8 a section of them means that some are not 0.
+  // int16 weights have no zero points; an s8 blob has a section of them only if some are not 0.
   const ElementType element_type = c.format->layout.element_type;
   if (zero_points && element_type == ElementType::kS16) return false;
   const ZeroPointRange any = {-128, 127};

@@ -1,8 +1,8 @@
-// A kind of blob: the filter of a convolution, in the form of one algorithm. Its sections
+// The filter blob of a convolution, in the weight format of one algorithm. Its sections
 // (packing/container.h):
 //
-//   zero points, s32[out], if any | positive s32[out], negative s32[out]
-//   | the weights, as the algorithm packs them: panels.h, winograd.h, depthwise.cc
+//   zero points, s32[out], if any | positive s32[out], negative s32[out] |
+//   the weights, as the algorithm packs them: panels.h, winograd.h, depthwise.cc
 //
 // out = output channels rounded up to 16.
 #pragma once
@@ -21,23 +21,25 @@ struct FilterGeometry {
 };
 static_assert(sizeof(FilterGeometry) == 128, "of the same size on every machine");
 
-// Lays the sections out. False if a size leaves ptrdiff_t.
+// Lays the sections out. False if a size exceeds ptrdiff_t.
 bool plan_filter(const WeightFormat& format, const ConvAlgorithm& implementation, uint8_t algorithm,
                  uint8_t type, const ConvShape& shape, bool zero_points, Container* container);
 // Writes the blob that plan_filter laid out.
 void write_filter(Container* container, const ConvAlgorithm& implementation, const ConvShape& shape,
                   const FilterView& filter, const float* tap_ranges, void* blob);
 
-// For check_container: the plan that a head asks for, whose algorithm has this method.
+// For check_container: the plan that a blob's header asks for; `implementation` belongs to its
+// algorithm.
 bool plan_filter_again(const Container& container, const ConvAlgorithm& implementation,
                        Container* planned);
 
-// What the weights know of it: sizes and pads are 0
+// The shape as far as the weights determine it: sizes and pads are 0
 ConvShape filter_shape(const Container& container);
 FilterSums filter_sums(const Container& container, const void* blob);
 
-bool has_int8_min(const ConvShape& shape, const FilterView& filter);  // a weight is -128 in s8
-// Some weight's zero point is not 0 in this domain.
+// true if a weight is -128 in s8
+bool has_int8_min(const ConvShape& shape, const FilterView& filter);
+// True if some weight's zero point is not 0 in this element type.
 bool has_zero_points(const FilterView& filter, ElementType element_type);
 
 }  // namespace octet

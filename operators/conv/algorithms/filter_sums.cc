@@ -1,3 +1,4 @@
+// Sums the weights of each output channel.
 #include "operators/conv/algorithms/algorithm.h"
 
 namespace octet {

@@ -1,5 +1,5 @@
-// Grouped convolution: as many output channels as input channels in each group, 2 to 16. The GEMM's
-// kernels would multiply zeros: their panels hold several groups, each of which reads other inputs.
+// Grouped convolution: each group has as many output channels as input channels, 2 to 16. The GEMM
+// kernels would multiply zeros: their panels hold several groups, which read different inputs.
 #include <string.h>
 
 #include "operators/conv/algorithms/channelwise.h"
@@ -27,14 +27,15 @@ size_t payload_bytes(const RhsLayout& layout, const ConvShape& s) {
              : bytes;
 }
 
-// Groups of two share a quad, which holds zeros for the other group's channels.
+// Two groups of two channels share a group of four, which holds zeros for the other group's
+// channels.
 bool pack(const RhsLayout& layout, const ConvShape& s, const FilterView& filter, const float*,
           const ColumnSums& sums, uint8_t* payload) {
   memset(payload, 0, payload_bytes(layout, s));
   const uint8_t flip = filter.is_u8 ? 0x80 : 0;
   const size_t quads = quads_of(s), in = s.group_in(), tap_bytes = kGroupedBlock * 4 * quads;
   for (size_t o = 0; o < s.out_channels; ++o) {
-    const size_t first = o / in * in % (4 * quads);  // input channel of the joined group
+    const size_t first = o / in * in % (4 * quads);  // first input channel of the joined group
     uint8_t* tap = payload + weights_at(s, o / kGroupedBlock * kGroupedBlock);
     for (size_t ky = 0; ky < s.kernel_h; ++ky)
       for (size_t kx = 0; kx < s.kernel_w; ++kx, tap += tap_bytes)

@@ -1,7 +1,7 @@
-// im2col: each output pixel's window is copied into a row, in the order of the packed weights, and
-// the rows are a matrix. The simple form that is right for every shape, and the second opinion on
-// the others. The windows of a 1x1 kernel with stride 1 and no padding are such rows where they
-// lie: nothing is copied, as in the direct form.
+// The im2col algorithm: each output pixel's window is copied into a row, in the order of the packed
+// weights, and the rows are a matrix. It is right for every shape and checks the other algorithms.
+// The windows of a 1x1 kernel with stride 1 and no padding already are such rows, so nothing is
+// copied, as in the direct algorithm.
 #include <string.h>
 
 #include "kernels/core/sections.h"
@@ -37,7 +37,7 @@ struct Workspace {
   size_t prepared_at, bytes;
 };
 
-// Holds the last depth group of any layout.
+// Has room for the last depth group of any layout.
 size_t row_stride(const Taps& taps) { return round_up(taps.depth, 64); }
 
 size_t block(const ConvPlan& plan) {
@@ -86,7 +86,7 @@ void copy_window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, siz
               : run.zero_row(image);
       memcpy(to, from, s.group_in());
       if (plan.touch) plan.touch(from, s.group_in(), false), plan.touch(to, s.group_in(), true);
-      to += s.position();  // what is between two meets zeros
+      to += s.position();  // the gap is multiplied by zeros
     });
 }
 

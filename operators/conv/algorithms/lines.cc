@@ -1,12 +1,14 @@
+// Which input lines output lines read, and runs of some lines.
 #include "operators/conv/algorithms/lines.h"
 
 namespace octet {
 namespace {
 
-// Lines between the first and the last that one output line reaches.
+// Lines from the first to the last that one output line reads.
 size_t reach(const ConvShape& s) { return s.dilation_h * (s.kernel_h - 1); }
 
-// Of the padded input, or, transposed, of the uncropped output: where output line y begins.
+// The line where output line y begins, in the padded input, or, transposed, in the uncropped
+// output.
 size_t top_of(const ConvShape& s, size_t y) { return s.transposed ? y : y * s.stride_h; }
 
 }  // namespace

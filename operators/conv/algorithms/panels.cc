@@ -1,3 +1,4 @@
+// Packs a filter into the GEMM's panels.
 #include "operators/conv/algorithms/panels.h"
 
 #include <string.h>
@@ -16,12 +17,12 @@ size_t sums_bytes(const ConvShape& s, const Taps& taps) {
   return taps.groups * sums_stride(s) * sizeof(int32_t);
 }
 
-// Of the panels of a group of channels, `depth` as they lie.
+// Bytes of the panels of a channel group; depth: as stored in them.
 size_t group_bytes(const RhsLayout& layout, const ConvShape& s, size_t depth) {
   return round_up(layout.lanes(s.group_out()) * layout.stored(depth), kAlignment);
 }
 
-// A column's sums for each group of taps, where columns are phases of output channels.
+// Adds a column's sums for each group of taps, where columns are phases of output channels.
 void sum_phase(const FilterView& f, const ConvShape& given, const ConvShape& s, const Taps& taps,
                size_t column, size_t stride, int32_t* group_sums) {
   const size_t o = column % given.out_channels, phase = column / given.out_channels;
@@ -35,7 +36,7 @@ void sum_phase(const FilterView& f, const ConvShape& given, const ConvShape& s, 
   }
 }
 
-// An output channel's sums: of all its weights, and what they are for each group of taps.
+// Sums of all weights of an output channel, and of each group of taps.
 WeightSums sum_taps(const FilterView& f, const ConvShape& given, const Taps& taps, size_t o,
                     size_t stride, int32_t* group_sums) {
   if (taps.groups == 1) {
@@ -43,7 +44,7 @@ WeightSums sum_taps(const FilterView& f, const ConvShape& given, const Taps& tap
     group_sums[o] = all.total();
     return all;
   }
-  // A group is a row, and its weights are side by side
+  // Each group is a kernel row, whose weights are contiguous
   const bool rows = f.in_order(given) && !given.transposed;
   WeightSums all = {};
   for (size_t t = 0; t < taps.groups; ++t) {
@@ -60,7 +61,8 @@ WeightSums sum_taps(const FilterView& f, const ConvShape& given, const Taps& tap
   return all;
 }
 
-// Sparse weights of `lanes` output channels from o on, a whole panel of them but for the last.
+// Packs 2:4 sparse weights of `lanes` output channels from o on: a whole panel, except for the
+// last.
 void pack_positions(const RhsLayout& layout, const ConvShape& given, const ConvShape& s,
                     const Taps& taps, const FilterView& f, size_t o, size_t lanes, size_t step,
                     uint8_t* panel) {
@@ -107,12 +109,13 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
   memset(payload, 0, sums_bytes(s, taps));
   bool has_int8_min = fills_with_int8_min(layout, given, filter);
   const ConvPanels p = read_panels(layout, s, taps, payload);
-  // From one position to the next
+  // Depth from one position to the next
   const size_t step = taps.count == 1 ? s.position() : layout.depth(taps.depth);
   const uint8_t flip = type_shift(filter.is_u8, layout.element_type) ? 0x80 : 0;
   const bool joined = given.groups != s.groups,
              at_once = !joined && step == s.group_in() && filter.in_order(given) && !s.transposed;
-  // Lanes go together as far as they are of one given group or phase, side by side in one panel.
+  // Packs lanes together if they are of one of the caller's groups or phases and contiguous in one
+  // panel.
   const size_t together = joined || s.phases > 1 ? given.group_out() : layout.width;
   for (size_t g = 0; g < s.groups; ++g) {
     uint8_t* const group = (uint8_t*)p.of_group(g);
@@ -129,7 +132,7 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
       if (local == panel && (layout.sparse() || lanes != width || step * s.taps() != p.depth ||
                              step != given.group_in() || s.full_phases))
         memset(first, 0, width * layout.stored(p.depth));
-      // While they are in the cache.
+      // Sums are taken while the weights are in the cache.
       for (size_t lane = 0; lane < lanes; ++lane)
         if (s.phases > 1)
           sum_phase(filter, given, s, taps, column + lane, sums_stride(s), group_sums);
@@ -152,8 +155,8 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
       size_t offset = 0;
       for (size_t t = 0; t < taps.groups; ++t)
         for_each_position(s, t, [&](size_t ky, size_t kx) {
-          // Inputs of joined groups that are not the channels' own meet the values that stand for
-          // 0, and so do those of positions that a phase lacks.
+          // Weights that stand for 0 fill the places of inputs that belong to other groups of a
+          // joined group, and of positions that a phase lacks.
           const size_t x = kx * s.phases + phase;
           for (size_t lane = 0; (joined || x >= given.kernel_w) && lane < lanes; ++lane) {
             const uint8_t nothing = (uint8_t)(filter.zero_point(o + lane) ^ flip);

@@ -1,10 +1,10 @@
-// Weights in the GEMM's panels: the payload of the direct and of the im2col form.
+// Weights in the GEMM's panels: the payload of the direct and im2col algorithms.
 //
-//     group sums, s32[tap groups][output channels, rounded up to 16]
-//     | per group of channels: panels, lanes(group_out) x padded depth
+//   group sums, s32[tap groups][output channels, rounded up to 16] |
+//   per group of channels: panels, lanes(group_out) x padded depth
 //
 // A group sum is the sum of w - zero_point over the taps of a group; a run needs it where a tile
-// leaves groups out.
+// skips groups.
 #pragma once
 
 #include "operators/conv/algorithms/taps.h"
@@ -18,25 +18,24 @@ struct ConvPanels {
   size_t group_sums_stride;  // elements from one tap group to the next
   const uint8_t* panels;
   size_t panels_stride;  // bytes from one group of channels to the next
-  size_t lanes, depth;   // of the panels of a group of channels, in the layout's terms
+  size_t lanes, depth;   // of a channel group's panels; depth in the layout's units
 
   const uint8_t* of_group(size_t group) const { return panels + group * panels_stride; }
 };
 
-// Shapes with their groups joined and phases as columns, but for `given`, which the filter is
-// stored for.
-// 0 if they leave size_t
+// Shapes have their groups joined and phases as columns, except `given`, the shape of the stored
+// filter. 0 if the bytes exceed size_t
 size_t panels_bytes(const RhsLayout& layout, const ConvShape& shape, const Taps& taps);
 bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShape& shape,
                  const Taps& taps, const FilterView& filter, const ColumnSums& sums,
                  uint8_t* payload);
 
-// Without a payload, how they would lie.
+// Reads the payload's parts. Without a payload, only their arrangement.
 ConvPanels read_panels(const RhsLayout& layout, const ConvShape& shape, const Taps& taps,
                        const uint8_t* payload);
 
-// A method's payload_bytes, pack and pairs, with the shape that it makes of the given one and the
-// taps it cuts the weights into.
+// An algorithm's payload_bytes, pack and pairs. shape_of rewrites the caller's shape, taps_of cuts
+// the weights into taps.
 template <Taps (*taps_of)(const ConvShape&), ConvShapeFn shape_of>
 size_t panels_payload_bytes(const RhsLayout& layout, const ConvShape& given) {
   const ConvShape shape = shape_of(layout, given);
@@ -58,8 +57,8 @@ PairedWeights panels_in_pairs(const RhsLayout& layout, const ConvShape& given,
   return {p.lanes, taps.count, taps.depth, shape.groups, p.panels_stride, p.panels};
 }
 
-// Whether the bytes that stand for 0 where a channel's inputs are another group's, or a phase lacks
-// a position, include -128 in s8. Of the direct form.
+// True if a byte that stands for 0 (a joined channel's other inputs, a phase's missing position) is
+// -128 in s8. For the direct algorithm.
 bool fills_with_int8_min(const RhsLayout& layout, const ConvShape& given, const FilterView& filter);
 
 }  // namespace octet

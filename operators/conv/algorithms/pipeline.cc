@@ -1,3 +1,4 @@
+// Runs a convolution with staged input and output, band by band.
 #include "operators/conv/algorithms/pipeline.h"
 
 #include "kernels/core/sections.h"
@@ -15,18 +16,18 @@ struct LineBytes {
         residual(staging.residual ? out_w * plan.shape.out_channels : 0) {}
 };
 
-// Half of the cache, the other half being for the weights that pass by.
+// Half of the cache; the other half is for the weights.
 size_t budget_of(const ConvPlan& plan) { return plan.cache_bytes / 2; }
 
-// Output lines that algorithms compute together.
+// Output lines that the algorithm computes together.
 size_t step_of(const ConvPlan& plan, size_t out_h, size_t out_w) {
   return plan.implementation->grain(plan, out_h, out_w).lines;
 }
 
-// How much is staged at a time.
+// The size of a band: how much is staged at a time.
 struct Bands {
-  size_t lines;   // output lines, or
-  size_t images;  // more than 1: all lines of so many images
+  size_t lines;   // output lines of a band, or
+  size_t images;  // more than 1: a band is all lines of so many images
   size_t ring;    // lines of the staged input of one image
 
   Bands(const ConvPlan& plan, const Staging& staging, const ConvRun& run, size_t most)
@@ -53,7 +54,7 @@ struct Bands {
 // One task of a pipeline with stages.
 class Task {
  public:
-  // most: output lines of an image that it is asked for
+  // most: output lines of an image that one call computes
   Task(const Pipeline& p, size_t most, uint8_t* workspace)
       : p_(p),
         plan_(*p.plan),
@@ -123,7 +124,7 @@ class Task {
         }
   }
 
-  // A line of a caller's tensor, and of its copy.
+  // Traces a line of a caller's tensor and its copy.
   void tell_line(const Tensor& tensor, size_t image, size_t y, bool written, const uint8_t* copy,
                  size_t copy_bytes) const {
     const size_t plane = tensor.h * tensor.w * tensor.element, line = tensor.w * tensor.element;
@@ -162,9 +163,10 @@ class Task {
     read_lines(staged_, 0, {0, in.count()}, run);
   }
 
-  // Those that the band before has not left in the ring.
+  // Stages the lines that are not in the ring yet.
   void stage_lines(size_t image, LineRange in, ConvRun* run) {
-    if (image != image_ || in.first >= end_) {  // nothing there: from the ring's beginning
+    // another image, or a gap: starts at the ring's beginning
+    if (image != image_ || in.first >= end_) {
       image_ = image;
       origin_ = end_ = in.first;
     }
@@ -191,8 +193,9 @@ class Task {
   const PipelineSections at_;
   const LineBytes bytes_;
   uint8_t* const workspace_;
-  ConvRun staged_;           // of which only the lhs counts
-  size_t image_ = SIZE_MAX;  // whose lines [.., end_) are in the ring, line origin_ at its first
+  ConvRun staged_;  // only its lhs is used
+  // lines [.., end_) of the image are in the ring; line origin_ is in its first slot
+  size_t image_ = SIZE_MAX;
   size_t origin_ = 0, end_ = 0;
 };
 
@@ -203,7 +206,7 @@ Staging plan_staging(const ConvPlan& plan, const ConvShape& s, bool stage_lhs, b
   const ConvAlgorithm& implementation = *plan.implementation;
   const bool borders = implementation.wants_borders && implementation.wants_borders(plan.shape);
   Staging staging = {stage_lhs || borders, dst_nchw, dst_nchw && residual, {0, 0, in_h, in_w}};
-  // With borders: just the lines and columns that some window reaches.
+  // With borders: only the lines and columns that some window reads.
   if (borders)
     staging.borders = {
         s.pad_top, s.pad_left,
@@ -219,14 +222,14 @@ PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging,
   const size_t in_h = smaller(most_input_lines(plan.shape, out_h), staging.borders.h),
                implementation =
                    plan.implementation->task_workspace(plan, in_h, staging.borders.w, out_h, out_w);
-  if (!staging.any()) {  // the usual case, and tiny layers notice
+  if (!staging.any()) {  // the usual case; small layers would notice the rest
     at.bytes = round_up(implementation, kAlignment);
     return at;
   }
   const LineBytes bytes(plan, staging, out_w);
   const size_t step = step_of(plan, out_h, out_w), budget = budget_of(plan), lines = batch * out_h;
-  // Bands hold what fits the budget, or a step. A bound that grows with the sizes, as their number
-  // of lines does not.
+  // Bands hold what fits the budget, but at least one step. An upper bound that grows with the
+  // sizes; the number of lines of a band does not.
   const auto most = [&](size_t line, size_t all, size_t least) {
     return smaller(all * line, budget + least * line);
   };
@@ -251,7 +254,7 @@ PipelineTraffic traffic(const Pipeline& p, LineRange out) {
   const Staging& staging = p.staging;
   const LineBytes staged(*p.plan, staging, p.run.out_w);
   const LineRange in = input_lines(p.plan->shape, p.run.pad_top, p.run.in_h, out);
-  // Of the staged input, the borders' lines are the caller's nowhere.
+  // The border lines of a staged input do not exist in the caller's tensor.
   const size_t top = staging.input ? staging.borders.top : 0;
   const LineRange given = {smaller(larger(in.first, top) - top, p.lhs.h),
                            smaller(larger(in.end, top) - top, p.lhs.h)};

@@ -1,3 +1,4 @@
+// Copies lines between layouts and element types: NCHW, NHWC, floats to int8.
 #include "operators/conv/algorithms/stage.h"
 
 #include <string.h>
@@ -5,8 +6,8 @@
 namespace octet {
 namespace {
 
-// Pixels of one line, channel by channel in planes, or side by side. Blocks keep both sides within
-// a cache.
+// Transposes the pixels of a line between planes (NCHW) and contiguous pixels (NHWC). Blocks keep
+// both sides within a cache.
 template <typename T, bool to_planes>
 void transpose_line(T* planes, size_t plane, T* pixels, size_t width, size_t channels) {
   constexpr size_t kBlock = 16;
@@ -33,7 +34,7 @@ void transpose(const Tensor& t, size_t image, size_t y, uint8_t* pixels) {
                                         t.channels);
 }
 
-// So many pixels of a line of floats.
+// Quantizes `width` pixels of a line of floats.
 void quantize_line(const Tensor& from, const Quantizer& q, size_t image, size_t y, size_t width,
                    uint8_t* to) {
   const float* const data = (const float*)from.data;

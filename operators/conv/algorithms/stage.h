@@ -1,19 +1,20 @@
-// Lines between the caller's tensors and what algorithms take: NCHW to NHWC and back, inputs whose
-// borders are wanted, floats that are to be bytes.
+// Copies lines between the caller's tensors and the algorithms': NCHW to NHWC and back, inputs with
+// filled borders, floats to int8.
 #pragma once
 
 #include "operators/conv/algorithms/algorithm.h"
 
 namespace octet {
 
-// A tensor as the caller has it.
+// A tensor in the caller's layout.
 struct Tensor {
   uint8_t* data;
-  bool nchw;  // dense then
+  bool nchw;  // NCHW tensors are dense
   size_t h, w, channels;
-  size_t element;  // bytes: 1 or 4
+  size_t element;  // bytes of a value: 1 or 4
   size_t pixel;    // NHWC: bytes from one pixel to the next
-  // Not 0: a ring of so many lines, NHWC; line y of the only image is at (first + y) % ring
+  // Not 0: the tensor is a ring of so many lines, NHWC; line y of the only image is at (first + y)
+  // % ring
   size_t ring = 0, first = 0;
 
   const uint8_t* line(size_t image, size_t y) const {  // NHWC
@@ -22,13 +23,13 @@ struct Tensor {
   size_t line_bytes() const { return w * channels * element; }  // dense, in NHWC
 };
 
-// What the pixels of a staged input line are that the caller's does not have.
+// Borders of a staged input that the caller's tensor does not have.
 struct Borders {
-  size_t top, left;  // of the padding that is filled in
-  size_t h, w;       // of the staged input
+  size_t top, left;  // filled padding
+  size_t h, w;       // size of the staged input
 };
 
-// How floats become bytes; without a function they are bytes.
+// Quantizes floats to int8. Without a function the input is int8 already.
 struct Quantizer {
   QuantizeFloatsFn quantize;
   Quantization by;
@@ -37,11 +38,11 @@ struct Quantizer {
 // Readable bytes behind a staged input
 constexpr size_t kStageSlack = 64;
 
-// Line y of a staged input, dense NHWC. zero: the byte that borders hold.
+// Writes line y of a staged input, dense NHWC. zero: the byte in the borders.
 void stage_line(const Tensor& from, const Quantizer& quantizer, const Borders& borders,
                 size_t image, size_t y, uint8_t zero, uint8_t* to);
 
-// Line y of an NCHW tensor, from and to dense NHWC.
+// Converts line y of an NCHW tensor from or to dense NHWC.
 void nchw_to_nhwc(const Tensor& from, size_t image, size_t y, uint8_t* to);
 void nhwc_to_nchw(const uint8_t* from, size_t image, size_t y, const Tensor& to);
 

@@ -1,4 +1,4 @@
-// The algorithms of convolution, by their number.
+// The table of convolution algorithms, indexed by octet_conv_algorithm.
 #include "operators/conv/algorithms/table.h"
 
 #include "dispatch/tables/parts.h"

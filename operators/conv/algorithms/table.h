@@ -1,4 +1,4 @@
-// The algorithms of convolution by their public names.
+// Looks up a convolution algorithm by its public number.
 #pragma once
 
 #include "dispatch/api/algorithm_names.h"
@@ -6,6 +6,6 @@
 
 namespace octet {
 
-const ConvAlgorithm* algorithm_of(uint8_t algorithm);  // null: AUTO, no algorithm, or not built in
+const ConvAlgorithm* algorithm_of(uint8_t algorithm);  // null: AUTO, unknown, or not built in
 
 }  // namespace octet

@@ -1,3 +1,4 @@
+// Runs a transposed convolution, phase by phase (transposed.h).
 #include "operators/conv/algorithms/transposed.h"
 
 #include <string.h>
@@ -8,18 +9,18 @@
 namespace octet {
 namespace {
 
-// One axis. Counted from the padding, output `out` is phase out % stride of the output's `at`-th
-// stride, at = out / stride. It uses the kernel positions k with k * dilation % stride == phase,
-// and they read input at - (k * dilation - phase) / stride.
+// One axis. Counted from the padding, output `out` has phase out % stride and at = out / stride. It
+// uses the kernel positions k with k * dilation % stride == phase; they read input at - (k *
+// dilation - phase) / stride.
 struct Axis {
   size_t kernel, stride, dilation;
-  size_t pad;        // before the output
-  size_t* first;     // stride + 1: of each phase, in `position`
+  size_t pad;        // padding before the output
+  size_t* first;     // stride + 1 values: where each phase begins in `position`
   size_t* position;  // the kernel positions, in the order of their phases
 
   size_t phase_of(size_t k) const { return k * dilation % stride; }
 
-  // Kernel positions by phase.
+  // Sorts kernel positions by phase.
   void sort() {
     for (size_t phase = 0; phase <= stride; ++phase) first[phase] = 0;
     for (size_t k = 0; k < kernel; ++k) ++first[phase_of(k) + 1];
@@ -33,21 +34,21 @@ struct Axis {
   ptrdiff_t reads(size_t tap, size_t phase) const {
     return -(ptrdiff_t)((position[tap] * dilation - phase) / stride);
   }
-  // The first `at` of a phase whose output is not before `begin`.
+  // The first `at` of a phase whose output is at or after `begin`.
   size_t from(size_t begin, size_t phase) const {
     return begin + pad > phase ? divide_up(begin + pad - phase, stride) : 0;
   }
   size_t output(size_t at, size_t phase) const { return at * stride + phase - pad; }
 };
 
-// Where a tap reads, from the input pixel (at of the lines, at of the columns) on.
+// Input offset of a tap, relative to the pixel (at of the lines, at of the columns).
 struct TapAt {
   ptrdiff_t y, x;
   bool operator==(const TapAt& o) const { return y == o.y && x == o.x; }
 };
 
-// Tiles may be tall where all their taps are inside the input; the two ends of a strip are tiles of
-// their own then.
+// Tiles may be tall if all their taps are inside the input; the two ends of a row of pixels are
+// then tiles of their own.
 bool has_tall(const ConvPlan& plan) { return plan.shape.group_out() <= plan.kernel->tall_nr; }
 size_t ends_of(const ConvPlan& plan) { return has_tall(plan) ? 2 : 0; }
 size_t micro_panel_tiles(const ConvPlan& plan, size_t length) {
@@ -57,9 +58,9 @@ size_t tiles_of(const ConvPlan& plan, size_t lines, size_t columns) {
   return smaller(lines, columns) * micro_panel_tiles(plan, larger(lines, columns));
 }
 
-// Where phases are columns of one product, its rows are wide pixels: as many output pixels side by
-// side. Those that stick out of a line, and all of them where the output has gaps between pixels,
-// go by way of the workspace, so many at a time.
+// Where phases are columns of one product, each of its rows is a wide pixel: several output pixels
+// side by side. Wide pixels that stick out of a line, and all of them if the output has gaps
+// between pixels, go through the workspace, kApartRows at a time.
 constexpr size_t kApartRows = 64;
 
 void as_columns(const ConvPlan& given, ConvPlan* plan) {
@@ -67,9 +68,8 @@ void as_columns(const ConvPlan& given, ConvPlan* plan) {
   plan->shape = as_columns(given.shape);
 }
 
-// Phases that lack a kernel position are the last columns, and it is the last one. Its weights are
-// 0, if those that stand for 0 are. Strips that would be much narrower than the kernel's rather
-// multiply them.
+// Columns of phases without the last kernel position come last. Their weights for that position are
+// 0, so it is skipped, unless those without it begin before half of nr.
 Taps needed_taps(const ConvPlan& plan, Taps taps) {
   const MicroKernel& kernel = *plan.kernel;
   const ConvShape& columns = plan.shape;
@@ -82,11 +82,11 @@ Taps needed_taps(const ConvPlan& plan, Taps taps) {
   return taps;
 }
 
-// Per task: the axes, where taps read and the steps between them, pointers and tiles of a block.
+// A task's workspace: the axes, the taps' offsets and steps, the pointers and tiles of a block.
 struct Workspace {
-  size_t most_tiles;  // of a block
+  size_t most_tiles;  // tiles of a block
   size_t axis_h, axis_w, taps, steps, pointers, tiles;
-  size_t apart, apart_residual;  // of wide pixels
+  size_t apart, apart_residual;  // for wide pixels
   PreparedSections prepared;
   size_t prepared_at, bytes;
 };
@@ -98,7 +98,7 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t out_h, s
       tiles_of(plan, divide_up(out_h, s.stride_h), divide_up(out_w, s.stride_w * s.phases));
   Workspace w = {};
   Sections sections;
-  if (s.phases > 1) sections.take(sizeof(ConvPlan));  // as_columns, at the beginning
+  if (s.phases > 1) sections.take(sizeof(ConvPlan));  // the plan that as_columns makes comes first
   w.most_tiles = smaller(plan.block / mr + ends_of(plan), all);
   w.axis_h = sections.take((s.stride_h + 1 + s.kernel_h) * sizeof(size_t));
   w.axis_w = sections.take((s.stride_w + 1 + s.kernel_w) * sizeof(size_t));
@@ -122,8 +122,8 @@ size_t block_lines(const ConvPlan& plan, size_t most_tiles, size_t columns) {
   return larger(columns, (along - ends_of(plan)) * plan.kernel->mr);
 }
 
-// The outputs of one phase after the other. Neighbouring phases mostly read the same pixels, of the
-// same offsets and with other weights: then pointers and tiles stay as they are.
+// Computes one phase after the other. Neighbouring phases mostly read the same pixels at the same
+// offsets with other weights; then pointers and tiles are kept.
 class Phases {
  public:
   Phases(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const Axis& h, const Axis& w,
@@ -164,10 +164,10 @@ class Phases {
   }
 
   // Outputs [y, y + lines) x [x, x + columns) of the phase, in tiles along the longer side. Returns
-  // the number of tiles; same: they read what those of the part before did.
+  // the number of tiles; same: the tiles read the same pixels as those of the previous part.
   struct Part {
     size_t image, group, y, lines, x, columns;
-    size_t line_step, column_step;  // output pixels from one line, one column to the next
+    size_t line_step, column_step;  // output pixels between two lines and between two columns
     bool operator==(const Part& o) const {
       return image == o.image && group == o.group && y == o.y && lines == o.lines && x == o.x &&
              columns == o.columns && line_step == o.line_step && column_step == o.column_step;
@@ -197,13 +197,13 @@ class Phases {
     size_t first, end;
     size_t count() const { return end - first; }
   };
-  // Of `count` rows, those from `first` up to `end`, which may both be beyond them.
+  // The rows [first, end), clipped to [0, count).
   static Range clip(ptrdiff_t first, ptrdiff_t end, size_t count) {
     const size_t from = first < 0 ? 0 : smaller((size_t)first, count);
     return {from, end < (ptrdiff_t)from ? from : smaller((size_t)end, count)};
   }
 
-  // Offsets of the next phase, which no part has been pointed at yet.
+  // Turns to the offsets of the next phase; no part points at them yet.
   void turn_to_next() {
     TapAt* const old = at_;
     at_ = next_;
@@ -221,8 +221,8 @@ class Phases {
     }
   }
 
-  // A strip of a part in tiles: one of all rows whose taps are inside the input, as far as they are
-  // whole tiles of the kernel's, and its ends row by row. Returns where the next pointers go.
+  // Cuts a row of pixels of a part into tiles: one for all pixels whose taps are inside the input,
+  // in whole kernel tiles, and the ends pixel by pixel. Returns the position for further pointers.
   const uint8_t** cut(const Part& part, bool across, size_t micro_panel, const uint8_t** pointers) {
     const Range inside = inside_of(part, across, micro_panel);
     const size_t length = across ? part.columns : part.lines;
@@ -250,14 +250,14 @@ class Phases {
     return pointers;
   }
 
-  // Of a strip, where all taps are inside the input, and at one stride.
+  // The pixels of a row whose taps are all inside the input, at one stride.
   Range inside_of(const Part& part, bool across, size_t micro_panel) const {
     if (range_.count() == 0) return {0, 0};
     const ptrdiff_t y = (ptrdiff_t)part.y, x = (ptrdiff_t)part.x;
     Range lines = clip(-top_ - y, (ptrdiff_t)run_.in_h - bottom_ - y, part.lines);
     const Range columns = clip(-left_ - x, (ptrdiff_t)run_.in_w - right_ - x, part.columns);
     if (across && micro_panel >= lines.first && micro_panel < lines.end) lines.first = micro_panel;
-    // As far as the lines of a ring lie together
+    // Ends where the lines of a ring wrap
     const size_t reach = (size_t)(bottom_ - top_),
                  together =
                      lines.count() == 0
@@ -294,7 +294,8 @@ class Phases {
     tile.reads_to_groups = (size_t)(run_.lhs_end - furthest) >= whole_;
   }
 
-  // Rows from the strip's row `at` on, each found on its own. Returns where the next pointers go.
+  // Adds a tile of pixels from `at` on, each looked up by itself. Returns the position for further
+  // pointers.
   const uint8_t** add_tile(const Part& part, bool across, size_t micro_panel, size_t at,
                            size_t rows, const uint8_t** pointers) {
     BlockTile& tile = add(part, across, micro_panel, at, rows);
@@ -334,30 +335,30 @@ class Phases {
   const Axis &h_, &w_;
   const size_t whole_;  // a tap's depth in whole groups
   const bool tall_;
-  TapAt *at_, *next_;  // of this phase's taps, and room for those of the next
+  TapAt *at_, *next_;  // offsets of this phase's taps, and room for those of the next phase
   ptrdiff_t* const steps_;
   const uint8_t** const pointers_;
   BlockTile* const tiles_;
   size_t group_ = 0, count_ = 0;
   TapRange range_ = {0, 0};
-  Part pointed_ = {};                      // what the tiles are of
-  ptrdiff_t top_, bottom_, left_, right_;  // what all taps reach, from (at, at) on
+  Part pointed_ = {};                      // the part that the tiles are of
+  ptrdiff_t top_, bottom_, left_, right_;  // the range of all taps, from (at, at) on
 };
 
-// Wide pixels of a part in the workspace, where each is a row, and the output pixels that they are.
+// Wide pixels of a part in the workspace, one per row, and the output pixels that they hold.
 struct WidePixels {
   const ConvRun& run;
   size_t phases;
-  size_t y, x;  // output line and column of the first, which may be before the line
+  size_t y, x;  // output line and column of the first wide pixel; the column may be before the line
   size_t line_step, lines, columns;
 
-  // Calls f(row, phase, pixel, count) for the pixels of each row that are inside the output, from
-  // one phase on, side by side.
+  // Calls f(row, phase, pixel, count) for each row's pixels inside the output: `count` of them,
+  // side by side, from `phase` on.
   template <typename F>
   void each(size_t image, const F& f) const {
     for (size_t line = 0; line < lines; ++line)
       for (size_t i = 0; i < columns; ++i) {
-        const size_t column = x + i * phases;  // before the line if it has wrapped
+        const size_t column = x + i * phases;  // a column before the line wraps to a large number
         const size_t first = column + phases < phases ? 0 - column : 0, from = column + first,
                      count = smaller(phases - first, run.out_w - smaller(from, run.out_w));
         if (count)
@@ -401,11 +402,12 @@ void run_transposed(const ConvPlan& given, const ConvRun& run, const Taps& all_t
   Block block = make_block(plan);
   block.tap_steps = (const ptrdiff_t*)(workspace + at.steps);
   block.tiles = (const BlockTile*)(workspace + at.tiles);
-  ConvRun there = run;  // wide pixels in the workspace
+  ConvRun there = run;  // the run that writes wide pixels into the workspace
   there.to = {workspace + at.apart, s.out_channels * plan.dst_bytes,
               has_residual ? workspace + at.apart_residual : nullptr, s.out_channels};
 
-  // All phases of a band of lines, which stays in half of L2 while they write to it in turn.
+  // All phases of a band of lines are computed before the next band: its output stays in half of L2
+  // while the phases write to it in turn.
   const size_t most_columns = (at.most_tiles - ends_of(plan)) * plan.kernel->mr;
   const size_t most_lines = plan.cache_bytes / 2 / (run.out_w * run.to.stride);
   const size_t band = larger(most_lines / s.stride_h, 1) * s.stride_h;
@@ -464,7 +466,7 @@ void run_transposed(const ConvPlan& given, const ConvRun& run, const Taps& all_t
           continue;
         }
         phases.enter(phase_h, phase_w);
-        // Wide pixels of which some are in the line, and of which all are
+        // Range of wide pixels that are partly in the line, and of those that are wholly in it
         const size_t some = run.pad_left / wide,
                      some_end = divide_up(run.pad_left + run.out_w, wide);
         const size_t all = divide_up(run.pad_left, wide),

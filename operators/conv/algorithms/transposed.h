@@ -1,6 +1,6 @@
-// Transposed convolution without a single wasted product: output pixels of the same phase (y %
-// stride_h, x % stride_w, counted from the padding) use the same kernel positions, so each phase is
-// a direct convolution of stride 1 into every stride_h-th line's every stride_w-th pixel. Phases
+// Transposed convolution without wasted products. Output pixels of the same phase (y % stride_h, x
+// % stride_w, counted from the padding) use the same kernel positions, so each phase is a direct
+// convolution of stride 1 that writes every stride_w-th pixel of every stride_h-th line. Phases
 // along a line may be columns of one product instead (taps.h).
 #pragma once
 

@@ -1,5 +1,5 @@
-// Where the taps of output pixels lie in the input, as pointers. Positions outside the image point
-// at a row of zero points.
+// Pointers to the taps of output pixels in the input. Positions outside the image point at a row of
+// zero points.
 #pragma once
 
 #include "operators/conv/algorithms/block.h"
@@ -8,7 +8,7 @@ namespace octet {
 
 class Window {
  public:
-  // Of channel group `group`.
+  // The window for one channel group.
   Window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, size_t group)
       : s_(plan.shape),
         kernel_(*plan.kernel),
@@ -17,7 +17,7 @@ class Window {
         channel_(group * plan.shape.group_in()),
         whole_(kernel_.rhs_layout.steps(taps.depth)) {}
 
-  // Bytes from a row in one tap to the same row in the next: taps.count - 1 values.
+  // Writes the bytes from a row in one tap to the same row in the next: taps.count - 1 values.
   void tap_steps(ptrdiff_t* out) const {
     const ptrdiff_t across = (ptrdiff_t)(s_.dilation_w * run_.lhs_pixel),
                     down = (ptrdiff_t)(s_.dilation_h * run_.lhs_row);
@@ -26,8 +26,8 @@ class Window {
   }
   size_t row_stride() const { return s_.stride_w * run_.lhs_pixel; }
 
-  // A block of `rows` pixels from `pixel` of the whole run on, as they follow each other. Returns
-  // the number of tiles; pointers are those of tile 0, then tile 1.
+  // Cuts `rows` contiguous pixels, from `pixel` of the whole run on, into tiles. Returns the number
+  // of tiles; pointers are those of tile 0, then tile 1.
   size_t point_pixels(size_t pixel, size_t rows, const uint8_t** pointers, BlockTile* tiles) {
     const Tiling tiling(rows, kernel_);
     size_t x = pixel % run_.out_w, line = pixel / run_.out_w;
@@ -48,9 +48,9 @@ class Window {
     return tiling.count;
   }
 
-  // Whole lines of one image, from `line` of all on, cut where the kernel begins or ceases to reach
-  // beyond a side: tiles leave out the taps that are padding for all their pixels, unless all are.
-  // Wide pieces are cut line by line, narrow ones column by column.
+  // Cuts whole lines of one image, from `line` of all on, where the kernel begins or ceases to
+  // reach beyond a side. A tile skips the taps that are padding for all its pixels, unless all taps
+  // are. Wide pieces are cut line by line, narrow pieces column by column.
   size_t point_lines(size_t line, size_t lines, const uint8_t** pointers, BlockTile* tiles) {
     size_t count = 0;
     for (size_t x = 0, width; x < run_.out_w; x += width) {
@@ -87,13 +87,13 @@ class Window {
     return count;
   }
 
-  // Whether that leaves out anything.
+  // True if that skips any taps.
   bool passes_sides() const {
     for (size_t x = 0; x < run_.out_w; ++x)
       if (!sides_at(x).none()) return true;
     return false;
   }
-  // Whether tiles of so many lines read fewer weights if they are cut so: there may be more tiles.
+  // True if tiles of so many lines read fewer weights when cut this way; there may be more tiles.
   bool reads_less_in_lines(size_t lines) const {
     size_t taps = 0;
     for (size_t x = 0; x < run_.out_w;) {
@@ -106,8 +106,8 @@ class Window {
   }
 
  private:
-  // Taps of each line of the kernel that are beyond the left and the right side, as many as the
-  // kernel reaches; none where all of them are.
+  // Taps of each kernel line that lie beyond the left and the right side, for one output column.
+  // Both are 0 if all taps do.
   struct Sides {
     uint32_t before, after;
     bool operator==(const Sides& o) const { return before == o.before && after == o.after; }
@@ -123,7 +123,7 @@ class Window {
     return before + after < s_.kernel_w ? Sides{(uint32_t)before, (uint32_t)after} : Sides{0, 0};
   }
 
-  // Columns that are alike, in strips of tiles across the lines or down the columns.
+  // Neighbouring columns with the same Sides; their tiles run across the lines or down the columns.
   struct Piece {
     Sides sides;
     size_t width;
@@ -144,7 +144,7 @@ class Window {
     furthest_ = nullptr;
   }
 
-  // pointers: of all taps.
+  // pointers: those of all taps.
   BlockTile tile(size_t pixel, size_t step, size_t rows, const uint8_t* base,
                  const uint8_t* const* pointers) const {
     const bool reads_to_groups = !furthest_ || (size_t)(run_.lhs_end - furthest_) >= whole_;
@@ -164,8 +164,8 @@ class Window {
             pointers + taps.first * rows};
   }
 
-  // Row 0 in tap 0 of a tile within one output line whose windows are all inside the image; else
-  // null.
+  // The address of row 0 in tap 0 if all windows of a tile, which lies in one output line, are
+  // inside the image; else null.
   const uint8_t* uniform(size_t line, size_t x, size_t rows) {
     const size_t image = line / run_.out_h, top = line % run_.out_h * s_.stride_h,
                  left = x * s_.stride_w;
@@ -180,7 +180,7 @@ class Window {
     return input + (left - run_.pad_left) * run_.lhs_pixel;
   }
 
-  // Pixels x .. x + count - 1 of an output line: out[tap * stride + i] for the i-th.
+  // Points at pixels x .. x + count - 1 of an output line: out[tap * stride + i] for the i-th.
   void point_line(size_t line, size_t x, size_t count, const uint8_t** out, size_t stride) {
     const size_t image = line / run_.out_h, y = line % run_.out_h;
     const uint8_t* const zeros = run_.zero_row(image);
@@ -204,7 +204,7 @@ class Window {
     }
   }
 
-  // Input columns ix, ix + stride_w, ...
+  // Points at input columns ix, ix + stride_w, ...
   void point_row(const uint8_t* row, const uint8_t* zeros, ptrdiff_t ix, size_t count,
                  const uint8_t** out) {
     const ptrdiff_t step = (ptrdiff_t)s_.stride_w, width = (ptrdiff_t)run_.in_w;
@@ -233,9 +233,9 @@ class Window {
   const ConvRun& run_;
   const Taps& taps_;
   size_t channel_;
-  size_t whole_;  // a tap's depth in whole groups
+  size_t whole_;  // depth of a tap in whole groups
   uint32_t first_ = 0, end_ = 0;
-  const uint8_t* furthest_ = nullptr;  // pixel that the tile reads
+  const uint8_t* furthest_ = nullptr;  // the last pixel that the tile reads
 };
 
 }  // namespace octet

@@ -1,6 +1,6 @@
-// Winograd's algorithm, fused: for a block of tiles small enough that its taps stay in a cache, for
-// each strip of output channels, a matrix product per tap, then the output transform. Neither taps
-// nor products are ever written to memory in full.
+// Winograd's algorithm, fused: a block of tiles is small enough that its transformed inputs stay in
+// a cache. For each nr columns of output channels it runs one matrix product per tap, then the
+// output transform. Neither transformed inputs nor products are written to memory in full.
 #include "operators/conv/algorithms/winograd.h"
 
 #include <string.h>
@@ -23,24 +23,24 @@ struct Tiles {
 };
 
 struct Place {
-  size_t image, y, x;  // of the tile's first output
+  size_t image, y, x;  // position of the tile's first output
   Place(const WinogradScheme& s, const Tiles& tiles, size_t tile)
       : image(tile / tiles.per_image),
         y(tile % tiles.per_image / tiles.per_line * s.out),
         x(tile % tiles.per_line * s.out) {}
 };
 
-// Of a task. Strides between taps are odd multiples of a cache line: a power of two would put one
-// tile's taps into a few sets of the cache.
+// The workspace of a task. Strides between taps are odd multiples of a cache line: with a power of
+// two, one tile's taps would share a few sets of the cache.
 size_t odd_lines(size_t bytes) { return round_up(bytes, kAlignment) | kAlignment; }
 
 struct Workspace {
-  size_t tiles;  // of a block, at most
-  // bytes: of a transformed input, between tiles, between taps
+  size_t tiles;  // most tiles of a block
+  // bytes: one transformed input, between tiles, between taps
   size_t element, input_row, input_tap;
-  // Bytes of one kernel tile's lhs panel, 0 if the kernel walks the rows
+  // Bytes of the lhs panel of one kernel tile; 0 if the kernel reads rows
   size_t panel;
-  size_t columns, product_row, product_tap;         // columns: of a row, in elements
+  size_t columns, product_row, product_tap;         // in elements; columns: of a row
   size_t output_tile;                               // elements of one tile's s32 outputs
   size_t inputs, panels, products, outputs, bytes;  // offsets
 
@@ -67,13 +67,13 @@ struct Workspace {
   }
 };
 
-// The addresses of a tile's inputs; outside the image, that of the zero point.
+// Writes the addresses of a tile's inputs; outside the image, the address of a zero point.
 void find_pixels(const WinogradScheme& s, const ConvRun& run, const Place& place, size_t channel,
                  const uint8_t** pixels) {
   const size_t top = place.y * s.stride, left = place.x * s.stride;
   const uint8_t* const zero = run.zero_row(place.image) + channel;
   for (size_t i = 0; i < s.patch; ++i) {
-    const size_t y = top + i - run.pad_top;  // wraps above the image, and is beyond it then as well
+    const size_t y = top + i - run.pad_top;  // wraps above the image, and is then beyond in_h, too
     const uint8_t* const line = y < run.in_h ? run.line(place.image, y) + channel : nullptr;
     if (line && left >= run.pad_left && left - run.pad_left + s.patch <= run.in_w) {
       for (size_t j = 0; j < s.patch; ++j)
@@ -104,7 +104,7 @@ class Task {
         workspace_(workspace),
         lhs_u8_(kernel_.lhs_element_type == ElementType::kU8) {
     memcpy(&header_, plan.payload, sizeof header_);
-    // A blob that lies about its chunk gives wrong sums, but no wrong address.
+    // A blob with a wrong chunk gives wrong sums, but no address out of bounds.
     chunk_ = smaller(larger(layout_.steps(header_.chunk), layout_.kr), layout_.steps(depth_));
   }
 
@@ -166,7 +166,7 @@ class Task {
                        round_up(tiling.rows(p), kernel_.lhs_lanes_step), panel(tap, p));
   }
 
-  // products[tap][tile][column], over a chunk of input channels from `channel` on.
+  // Computes products[tap][tile][column] over a chunk of input channels from `channel` on.
   void multiply(size_t n, size_t cols, size_t channel) const {
     alignas(64) static const int32_t kZeros[kMaxTileColumns] = {};
     const uint8_t* rhs = plan_.payload + at_.offset(layout_, plan_.shape, n, channel);
@@ -175,7 +175,7 @@ class Task {
     tile.rhs_stride = layout_.width * layout_.kr * element_size(layout_.element_type);
     tile.rhs_panel_stride = at_.panel_bytes;
     tile.depth = smaller(chunk_, depth_ - channel);
-    // Panels are whole, and so are the rows of products: no store needs a mask
+    // Panels and rows of products are whole, so stores need no mask
     tile.cols = smaller(kernel_.nr, round_up(cols, layout_.width));
     tile.init = kZeros;
     tile.dst_stride = w_.product_row;
@@ -190,12 +190,13 @@ class Task {
     }
   }
 
-  // Adds to `outputs` until the last chunk, which leaves for the destination.
+  // Adds to `outputs`; the last chunk writes to the destination.
   void transform_output(size_t n, size_t cols, size_t channel) const {
     const bool first_chunk = channel == 0, last_chunk = channel + chunk_ >= depth_;
     const bool s32 = plan_.epilogue.mode == EpilogueMode::kS32,
-               in_place = s32 || (plan_.requantize_in_kernel &&  // transforms know no other mode
-                                  plan_.epilogue.mode == EpilogueMode::kFloat8);
+               // transforms requantize in no other mode
+        in_place =
+            s32 || (plan_.requantize_in_kernel && plan_.epilogue.mode == EpilogueMode::kFloat8);
     alignas(64) int32_t start[kMaxTileColumns];
     WinogradOutput out = {};
     out.tap_stride = w_.product_tap / sizeof(int32_t);
@@ -244,8 +245,8 @@ class Task {
                            run_.to.from(pixel).column(n, plan_.dst_bytes)});
   }
 
-  // bias[n] - zero point * weight_sum[n], as far as it is not in the bias already. The plan counts
-  // in the kernel's domain, the transforms in s8.
+  // Accumulator start: bias[n] - zero point * weight_sum[n], as far as the bias does not contain
+  // it. The plan counts in the kernel's element type, the transforms in s8.
   void make_start(size_t image, size_t n, int32_t* start) const {
     const int32_t zero_point = plan_.runtime_zero_point ? zero_point_of(plan_, run_, image) : 0;
     write_start(plan_, n, kernel_.nr, zero_point - (lhs_u8_ ? 128 : 0), start);
@@ -262,7 +263,7 @@ class Task {
   const WinogradPayload at_;
   const Workspace w_;
   uint8_t* const workspace_;
-  const bool lhs_u8_;  // the kernel's: int8 on some ISAs
+  const bool lhs_u8_;  // of the kernel: some ISAs multiply int8 taps
   WinogradHeader header_;
   size_t chunk_;
   size_t t0_, count_;  // tiles of the current block
@@ -274,8 +275,8 @@ size_t winograd_tiles(const WinogradScheme& s, size_t out_h, size_t out_w) {
   return Tiles(s, out_h, out_w).per_image;
 }
 
-// As many tiles as fill three quarters of the cache, so that 16 tiles, an image of 14x14, are one
-// block with 512 channels in 1 MB.
+// As many tiles as fill three quarters of the cache: 16 tiles (an image of 14x14) with 512 channels
+// are one block in 1 MB.
 size_t winograd_block(const WinogradScheme& s, const ConvPlan& plan) {
   const Workspace w(s, plan, 1);
   const size_t mr = plan.kernel->mr, tile = w.input_row + w.panel / mr + w.product_row;

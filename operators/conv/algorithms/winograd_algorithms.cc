@@ -1,4 +1,4 @@
-// The schemes, and each as a method.
+// The Winograd schemes, each as an algorithm.
 #include "operators/conv/algorithms/winograd.h"
 
 #include "operators/conv/algorithms/estimate.h"
@@ -60,15 +60,15 @@ Estimate estimate(const WinogradScheme& scheme, const ConvWork& w) {
   e.macs = tiles * values * (double)round_up(s.group_in(), words ? 2 : 4) * lanes;
   const double transformed = values * (double)s.group_in() * lanes * (words ? 2 : 1);
   e.bytes = w.inputs + transformed + w.outputs;
-  // Each block of tiles, whose inputs and products take three quarters of L2, passes over all
-  // transformed weights.
+  // Each block of tiles, whose inputs and products take three quarters of L2, reads all transformed
+  // weights.
   const double micro_panel = cost.int16_nr,
                fit = w.l2 * 3 / 4 / (values * (2 * (double)s.group_in() + 4 * micro_panel));
   const double block = fit < 14   ? 14
                        : fit > 56 ? 56
                                   : fit,
                blocks = ceil_of(tiles / block), rows = ceil_of(tiles / blocks / cost.int16_mr);
-  // Kernels are called for each tap, some tiles and a strip of channels.
+  // A kernel call covers one tap, some tiles and nr channels.
   const double calls = blocks * rows * values * lanes / micro_panel;
   e.compute =
       microseconds(e.macs / (words ? cost.int16_macs : cost.macs) + calls * cost.int16_call);
@@ -82,9 +82,9 @@ Estimate estimate(const WinogradScheme& scheme, const ConvWork& w) {
   return e;
 }
 
-// Each output is the sum of 9 taps' products. Rounding to bytes at most doubles a tap of the input,
-// of at most 512, and makes none of the weights larger than their tap's largest, which all weights
-// of an output together bound; and the exact accumulator reaches 127 times those.
+// Each output is the sum of 9 taps' products. Rounding to int8 at most doubles an input tap (at
+// most 512) and makes no weight larger than the largest of its tap, which bounds all weights of an
+// output; the exact accumulator reaches 127 times those.
 double int8_stretch(const ConvShape& shape) {
   return 1 + 9.0 * 1024 / 127 * (double)shape.group_in();
 }
@@ -115,7 +115,7 @@ constexpr ConvAlgorithm implementation(const char* name, KernelKind operands) {
       .block = [](const ConvPlan& plan) { return winograd_block(s, plan); },
       .grain =
           [](const ConvPlan& plan, size_t out_h, size_t out_w) {
-            // Groups are not cut: their channels need not be a multiple of anything.
+            // Groups are not cut, because their channels need not be a multiple of anything.
             const size_t micro_panel = larger(plan.kernel->nr, plan.kernel->rhs_layout.width);
             return ConvGrain{winograd_tiles(s, out_h, out_w),
                              plan.shape.groups == 1 ? micro_panel : plan.shape.group_out(), s.out};

@@ -1,4 +1,4 @@
-// Weights into Winograd's domain.
+// Transforms weights for Winograd's algorithm and packs them.
 #include <string.h>
 
 #include "operators/conv/algorithms/winograd.h"
@@ -10,7 +10,8 @@ namespace {
 
 // ---- G w G^T
 
-// Some input channels of a panel's lanes, in the panel's order; what follows is element by element.
+// A block: some input channels of a panel's lanes, in the panel's order. The code below works on it
+// element by element.
 constexpr size_t kBlock = 256;
 using Int16 = int16_t[kBlock];
 
@@ -35,7 +36,7 @@ void transform(const WinogradScheme& s, const Int16& a, const Int16& b, const In
   }
 }
 
-// In s8, of `lanes` output channels from o on; 0 where there is no weight.
+// Zero points in s8 of `lanes` output channels from o on; 0 where there is no weight.
 void zero_points_of(const RhsLayout& layout, const FilterView& filter, size_t o, size_t lanes,
                     size_t depth, Int16* zero) {
   memset(zero, 0, sizeof *zero);
@@ -45,9 +46,10 @@ void zero_points_of(const RhsLayout& layout, const FilterView& filter, size_t o,
           (int16_t)(filter.zero_point(o + lane) + type_shift(filter.is_u8, ElementType::kS8));
 }
 
-// Calls f(o, i, elements, first, taps) for all blocks, tap row by tap row, which is what the stack
-// has room for: input channels from i on of the panel that begins at output channel o. taps[t] has
-// its tap first + t, less zero points; missing lanes and channels are 0.
+// Calls f(o, i, elements, first, taps) for all blocks, one row of taps at a time, because the stack
+// has room for no more. The block holds input channels from i on of the panel that begins at output
+// channel o. taps[t] is the block's tap first + t, minus zero points; missing lanes and channels
+// are 0.
 template <typename F>
 void for_each_block(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
                     const FilterView& filter, size_t o_first, size_t o_end, const F& f) {
@@ -81,10 +83,10 @@ void for_each_block(const WinogradScheme& s, const RhsLayout& layout, const Conv
   }
 }
 
-// ---- words
+// ---- int16
 
-// Whether no output channel's sum over a chunk of `chunk` input channels can leave the range in
-// which the factor can be removed.
+// True if no output channel's sum over a chunk of `chunk` input channels leaves the range in which
+// the factor can be removed.
 bool fits(const WinogradScheme& s, const ConvShape& shape, const FilterView& filter, size_t chunk) {
   const size_t channels = shape.group_in();
   for (size_t o = 0; o < shape.out_channels; ++o)
@@ -98,10 +100,10 @@ bool fits(const WinogradScheme& s, const ConvShape& shape, const FilterView& fil
   return true;
 }
 
-// The fewest equal chunks that fit, so that a run knows the chunk's size and nothing else.
+// The fewest equal chunks that fit, so a run needs to know only the chunk's size.
 size_t choose_chunk(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
                     const FilterView& filter, const ColumnSums& sums) {
-  // Fits any weights
+  // `least` channels fit with any weights
   const size_t channels = shape.group_in(),
                least = (size_t)(s.weight_limit - 1) / (9 * 255) / layout.kr * layout.kr;
   bool one_fits = true;
@@ -130,11 +132,11 @@ void pack_int16(const WinogradScheme& s, const RhsLayout& layout, const ConvShap
 
 // ---- int8
 
-constexpr size_t kMaxWidth = 16;  // of a panel
+constexpr size_t kMaxWidth = 16;  // most lanes of a panel
 constexpr size_t kInt8Taps = 16;
-constexpr float kWidest = 512;  // of the input's taps: four centred bytes
+constexpr float kWidest = 512;  // range of an input tap: a sum of four centred int8 values
 
-// A tap of the input with magnitude `range` is to fill s8; the factor is in 1/32768.
+// Scales an input tap of magnitude `range` to fill s8; the factor is in 1/32768.
 int16_t factor_of(float range) {
   const float factor = 127.0f * 32768.0f / range;
   return factor >= 32767.0f ? 32767 : factor <= 1.0f ? 1 : (int16_t)(factor + 0.5f);
@@ -154,7 +156,7 @@ void pack_int8(const WinogradScheme& s, const RhsLayout& layout, const ConvShape
   int32_t* const correction = (int32_t*)(payload + at.correction);
   for (size_t o = 0, lanes; o < shape.out_channels; o += lanes) {
     lanes = smaller(layout.width, shape.group_out() - o % shape.group_out());
-    // Each tap's largest weight becomes 127.
+    // Each tap's largest weight is scaled to 127.
     int32_t largest[kInt8Taps][kMaxWidth] = {}, sum[kInt8Taps][kMaxWidth] = {};
     const auto for_each_weight = [&](const auto& f) {
       for_each_block(s, layout, shape, filter, o, o + lanes,
@@ -174,7 +176,7 @@ void pack_int8(const WinogradScheme& s, const RhsLayout& layout, const ConvShape
       sum[tap][lane] += rounded;
     });
     for (size_t tap = 0; tap < s.taps(); ++tap)
-      // The sums carry 4, like all products of F(2,3)
+      // The sums carry a factor of 4, as all products of F(2,3) do
       for (size_t lane = 0; lane < lanes; ++lane) {
         tap_scale[tap * at.table_row + o + lane] =
             (float)largest[tap][lane] * 32768.0f / ((float)header.factors[tap] * 508.0f);
