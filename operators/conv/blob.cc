@@ -1,3 +1,4 @@
+// Registers filter blobs as a kind of container.
 #include "operators/common/blob.h"
 #include "operators/conv/algorithms/filter_blob.h"
 #include "operators/conv/layouts.h"

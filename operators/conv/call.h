@@ -1,4 +1,4 @@
-// A run's arguments, checked, with every default filled in.
+// The checked arguments of a convolution's run, with every default filled in.
 #pragma once
 
 #include "operators/common/check.h"
@@ -9,16 +9,17 @@ namespace octet {
 struct ConvCall {
   const octet_conv2d_args& args;
   const ConvSizes& sizes;
-  Extent lhs, dst, residual;                    // from first to last byte
-  size_t lhs_pixel, dst_pixel, residual_pixel;  // bytes from one pixel to the next
+  Extent lhs, dst, residual;                    // bytes from first to last
+  size_t lhs_pixel, dst_pixel, residual_pixel;  // bytes between pixels
 };
 
-// Pads too. prefix: what the sizes' names begin with.
+// Checks sizes and pads. prefix: begins the sizes' names in messages.
 octet_status check_sizes(const octet_conv2d& conv, const octet_conv2d_args& args,
                          const char* prefix, ConvSizes* sizes, octet_error* error);
-// What the sizes and the workspace leave: tensors, run-time quantization, overlap.
+// Checks the rest: tensors, run-time quantization, overlap.
 octet_status check_call(const octet_conv2d& conv, ConvCall* call, octet_error* error);
-// The caller's tensors where nothing is staged; those that are, beside them.
+// Makes the pipeline: the run has the caller's tensors that are not staged, `lhs`, `residual` and
+// `dst` the staged ones.
 Pipeline resolve(const octet_conv2d& conv, const ConvCall& call, const Staging& staging);
 octet_status check_workspace(const octet_conv2d_args& args, size_t bytes, octet_error* error);
 

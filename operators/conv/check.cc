@@ -1,11 +1,11 @@
-// The checks of octet_conv2d_run.
+// Checks the arguments of octet_conv2d_run.
 #include "operators/conv/call.h"
 #include "operators/conv/shape.h"
 
 namespace octet {
 namespace {
 
-// A tensor of pixels: its distance between pixels and its bytes from first to last.
+// Checks a tensor of pixels. Computes the bytes between pixels and the bytes from first to last.
 octet_status check_tensor(const char* name, const void* data, size_t stride, octet_layout layout,
                           size_t pixels, size_t channels, octet_type type, size_t* pixel_bytes,
                           Extent* extent, octet_error* error) {
@@ -78,7 +78,7 @@ octet_status check_lhs_quant(const octet_conv2d& conv, const ConvCall& call, oct
   return OCTET_OK;
 }
 
-// The declared pads have made *z.
+// *z was computed with the declared pads.
 octet_status check_pads(const octet_conv2d_pads& pads, ConvSizes* z, octet_error* error) {
   const struct {
     const char* name;

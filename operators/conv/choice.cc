@@ -1,3 +1,4 @@
+// Chooses the kernel, block and tasks of a convolution.
 #include "operators/conv/choice.h"
 
 #include <string.h>
@@ -5,7 +6,7 @@
 namespace octet {
 namespace {
 
-// As much of a plan as blocks and grains depend on.
+// The part of a plan that blocks and grains depend on.
 ConvPlan plan_of(const ConvChoiceProblem& p, const ConvAlgorithm& implementation,
                  const ConvKernel& kernel, size_t cache_bytes) {
   ConvPlan plan = {};

@@ -1,3 +1,4 @@
+// Predicts the cost of a created convolution.
 #include "operators/conv/cost.h"
 
 #include "dispatch/tables/designs.h"

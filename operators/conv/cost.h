@@ -1,4 +1,4 @@
-// What a created convolution is predicted to take, by its method's estimate.
+// The predicted cost of a created convolution, from its algorithm's estimate.
 #pragma once
 
 #include "dispatch/cpu/features.h"
@@ -8,8 +8,8 @@
 namespace octet {
 
 struct ConvCost {
-  Estimate far;   // its tensors where the machine's caches leave them
-  Estimate near;  // its tensors in L2
+  Estimate far;   // with its tensors in the cache or memory where they fit
+  Estimate near;  // with its tensors in L2
 };
 ConvCost cost_of(const octet_conv2d& conv, size_t batch, size_t in_h, size_t in_w,
                  const CpuFeatures& cpu);

@@ -1,3 +1,4 @@
+// Checks a filter descriptor and decides tier, sparsity and algorithm for packing.
 #include "operators/conv/filter.h"
 
 #include "dispatch/cpu/environment.h"
@@ -61,7 +62,7 @@ FilterView view_of(const octet_filter_desc& f, const ConvShape& s) {
   return v;
 }
 
-// The tier and what of it may be used: the caller's, or the best that this machine and the
+// The tier and the features that may be used: the caller's, or the best that this machine and the
 // environment allow.
 void choose_tier(octet_isa isa, const Environment& environment, FilterBuilder* builder) {
   builder->cpu = conv_machine().cpu;
@@ -77,8 +78,8 @@ void choose_tier(octet_isa isa, const Environment& environment, FilterBuilder* b
   builder->tier = best_of(builder->cpu.isas);
 }
 
-// The algorithms that create would find no kernel for. A tier that is not built in is packed for
-// another library, which has them all.
+// The algorithms for which create would find no kernel. A tier that is not built in is packed for
+// another library, which is taken to have all kernels.
 uint32_t without_kernel(const FilterBuilder& d, octet_isa isa) {
   uint32_t algorithms = 0;
   CpuFeatures cpu = d.cpu;
@@ -96,7 +97,7 @@ uint32_t without_kernel(const FilterBuilder& d, octet_isa isa) {
   return algorithms;
 }
 
-// Of the algorithms that can compute the shape.
+// Blob sizes of the algorithms that can compute the shape.
 void measure_blobs(const FilterBuilder& d, ConvProblem* problem) {
   for (int i = 0; i < kAlgorithms; ++i) {
     const ConvAlgorithm* const implementation = algorithm_of((uint8_t)i);
@@ -112,7 +113,8 @@ void measure_blobs(const FilterBuilder& d, ConvProblem* problem) {
   }
 }
 
-// What the weights are, as far as sparse ones go. A forced sparsity that does not hold is refused.
+// Finds out whether the weights fit the 2:4 pattern. A forced sparsity that does not hold is
+// refused.
 octet_status look_at_weights(const FilterBuilder& d, Sparsity* verdict, octet_error* error) {
   const ConvShape& s = d.shape;
   SparsityFinding finding;
@@ -134,7 +136,7 @@ octet_status look_at_weights(const FilterBuilder& d, Sparsity* verdict, octet_er
   return OCTET_OK;
 }
 
-// All algorithms for weights that are packed so.
+// Plans all algorithms, for weights packed sparse or dense.
 void plan_filters(octet_isa isa, bool sparse, FilterBuilder* d) {
   const octet_filter_desc& f = *d->given;
   d->sparse = sparse;
@@ -154,7 +156,7 @@ void plan_filters(octet_isa isa, bool sparse, FilterBuilder* d) {
   plan_conv(problem, &d->plans);
 }
 
-// The caller's, the environment's, the measured one, or the plan's.
+// Takes the caller's algorithm, else the environment's, the measured one, or the plan's.
 octet_status choose_algorithm(const Environment& environment, FilterBuilder* d,
                               octet_error* error) {
   const octet_filter_desc& f = *d->given;
@@ -180,11 +182,11 @@ octet_status choose_algorithm(const Environment& environment, FilterBuilder* d,
   return OCTET_OK;
 }
 
-// Whether sparse weights are predicted to gain enough beside dense ones. *d is planned for the
-// better of both.
+// Decides whether sparse weights are predicted to gain enough over dense ones. *d is planned for
+// the better of both.
 octet_status compare(const Environment& environment, octet_isa isa, bool* sparse, FilterBuilder* d,
                      octet_error* error) {
-  // Predictions are some hundredths off
+  // Predictions are wrong by several per cent
   constexpr double kWorthwhile = 0.93;
   plan_filters(isa, true, d);
   octet_error none;
@@ -196,8 +198,8 @@ octet_status compare(const Environment& environment, octet_isa isa, bool* sparse
     *sparse = possible;
     return possible ? OCTET_OK : dense;
   }
-  // Winograd's weights are so many that a cache which holds them after all is worth more than
-  // sparse ones
+  // Winograd's weights are so large that a cache which holds them after all is worth more than
+  // sparsity
   const Candidate& other = d->plans.candidates[d->algorithm];
   const double least = algorithm_of((uint8_t)d->algorithm)->operands == KernelKind::kInt16
                            ? other.estimate.compute + other.estimate.transform

@@ -1,3 +1,4 @@
+// Selects the kernel of a convolution.
 #include "operators/conv/kernels.h"
 
 #include "dispatch/tables/kernel_names.h"
@@ -9,8 +10,8 @@ namespace {
 const RhsLayout& layout_of_kernel(const MicroKernel& kernel) { return kernel.rhs_layout; }
 const RhsLayout& layout_of_kernel(const DepthwiseKernel& kernel) { return kernel.layout; }
 
-// The forced kernel if it is of this kind, else the best that this CPU runs and that reads the
-// layout.
+// The forced kernel if it is of this kind, else the best kernel that this CPU runs and that reads
+// the layout.
 template <typename Kernel>
 Selected pick(const Table<Kernel>& table, const CpuFeatures& cpu, const RhsLayout& layout,
               const char* forced, const Kernel** picked) {

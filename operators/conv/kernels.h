@@ -1,4 +1,4 @@
-// From an algorithm and packed weights to the kernel that runs.
+// Selects the kernel for an algorithm and packed weights.
 #pragma once
 
 #include "dispatch/select/select.h"
@@ -6,7 +6,7 @@
 
 namespace octet {
 
-// A kernel of any kind, and what all kinds have.
+// A kernel of any kind, and the fields that all kinds have.
 struct ConvKernel {
   Selected result;
   const MicroKernel* micro;
@@ -20,12 +20,12 @@ struct ConvKernel {
   uint16_t flags() const { return micro ? micro->flags : depthwise->flags; }
 };
 
-// As `select`, which it asks for the kernels of the GEMM; never for one that is for a single row or
-// few columns: those are for matrices.
+// As `select`, which chooses among the GEMM's kernels. Never a kernel for a single row or for few
+// columns: those are for matrices.
 ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& cpu, bool lhs_u8,
                        bool rhs_u8, const WeightFacts& facts, const char* forced);
 
-// Whether a kernel of this name multiplies what the algorithm wants multiplied.
+// True if a kernel of this name multiplies the algorithm's operands.
 bool has_kernel(const ConvAlgorithm& implementation, const char* name);
 
 }  // namespace octet

@@ -1,3 +1,4 @@
+// Chooses the layout of an algorithm's weights on a tier.
 #include "operators/conv/layouts.h"
 
 #include "dispatch/tables/formats.h"

@@ -1,4 +1,4 @@
-// How an algorithm's weights lie on a tier.
+// The layout of an algorithm's weights on a tier.
 #pragma once
 
 #include "kernels/core/isa.h"

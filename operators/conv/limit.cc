@@ -1,5 +1,5 @@
-// octet_conv2d_limit_packed: which filters of a network are packed smaller than the plan would, so
-// that all together stay within a limit.
+// octet_conv2d_limit_packed: decides which filters of a network are packed smaller than the plan
+// would, so that all together stay within a limit.
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,14 +8,14 @@
 namespace octet {
 namespace {
 
-// One way in which a filter can be packed.
+// One way to pack a filter.
 struct Way {
   size_t bytes;
   double microseconds;
 };
 
-// All ways in which pack would do it, the first without a limit, each later one with a limit just
-// below the one before; so bytes fall. Every algorithm with weights in pairs, and without.
+// All ways that pack could take: the first without a limit, each later one with a limit just below
+// the bytes of the one before. Each algorithm counts with and without paired weights.
 struct Ways {
   Way list[2 * kAlgorithms];
   size_t count, chosen;
@@ -23,8 +23,8 @@ struct Ways {
   const Way& now() const { return list[chosen]; }
 };
 
-// What it costs to multiply weights in words that could have been in pairs. Predictions do not know
-// of pairs, whose gain depends on the weights: up to a quarter of the instructions.
+// The time lost when weights that could be paired are packed in an unpaired format. Predictions do
+// not model pairs: their gain depends on the weights, up to a quarter of the instructions.
 constexpr double kPairsSave = 1. / 8;
 
 double microseconds_of(const FilterBuilder& d, bool had_pairs) {
@@ -41,7 +41,7 @@ octet_status find_ways(const octet_filter_desc& filter, octet_isa isa, Ways* way
   const ConvShape& s = builder.shape;
   *weight_bytes = s.taps() * s.group_in() * s.out_channels;
   octet_filter_desc limited = *builder.given;
-  uint32_t in_pairs = 0;  // algorithms
+  uint32_t in_pairs = 0;  // bit per algorithm whose weights are paired
   const bool fixed = limited.packed_bytes_max || limited.algorithm != OCTET_CONV_AUTO;
   ways->count = ways->chosen = 0;
   for (octet_error none;;) {
@@ -54,14 +54,14 @@ octet_status find_ways(const octet_filter_desc& filter, octet_isa isa, Ways* way
   }
 }
 
-// The error of one of several filters.
+// The error of one of several filters: its message begins with the filter's index.
 octet_status fail_of(size_t index, octet_status status, octet_error* error) {
   if (!error) return status;
   const octet_error of_filter = *error;
   return fail(error, status, "filters[%zu]: %s", index, of_filter.message);
 }
 
-// The default limit is for those who have no number: what it may cost of all filters' time.
+// The default limit: it may cost this share of all filters' time.
 constexpr double kMostLostByDefault = 1. / 20;
 
 uint64_t added(uint64_t a, uint64_t b) {
@@ -70,7 +70,7 @@ uint64_t added(uint64_t a, uint64_t b) {
 }
 
 struct Sums {
-  // 64 bits, where size_t may have 32
+  // 64 bits, because size_t may have 32
   uint64_t weights, now, least;
   double microseconds;
 };
@@ -84,7 +84,7 @@ octet_status find_all_ways(octet_filter_desc* const* filters, size_t count, octe
             filters[i] ? find_ways(*filters[i], isa, &ways[i], &weight_bytes, error)
                        : fail(error, OCTET_NULL_POINTER, "filter is null"))
       return fail_of(i, status, error);
-    // A field that an older caller's struct lacks can hold no limit
+    // An older caller's struct that lacks this field can hold no limit
     if (filters[i]->struct_size <
         offsetof(octet_filter_desc, packed_bytes_max) + sizeof(filters[i]->packed_bytes_max)) {
       fail(error, OCTET_BAD_STRUCT_SIZE,
@@ -103,8 +103,8 @@ octet_status find_all_ways(octet_filter_desc* const* filters, size_t count, octe
   return OCTET_OK;
 }
 
-// Of all steps to a smaller way that lose no more than *may_lose the one that loses the least time
-// per byte; of equal ones that of the first filter, to the largest way.
+// Takes the step to a smaller way that loses the least time per byte, among those that lose no more
+// than *may_lose. Of equal steps the first filter's, to the largest way.
 bool step_down(Ways* ways, size_t count, uint64_t* now, double* may_lose) {
   Ways* best = nullptr;
   size_t best_way = 0;
@@ -123,8 +123,8 @@ bool step_down(Ways* ways, size_t count, uint64_t* now, double* may_lose) {
   return true;
 }
 
-// Steps that later, larger ones made needless: the one that wins the most time of those for which
-// there is room.
+// Takes back a step that later, larger steps made needless: the one that wins the most time among
+// those that fit.
 bool step_up(Ways* ways, size_t count, uint64_t room, uint64_t* now) {
   Ways* best = nullptr;
   size_t best_way = 0;
@@ -165,7 +165,7 @@ octet_status limit(octet_filter_desc* const* filters, size_t count, octet_isa is
   for (size_t i = 0; i < count; ++i) {
     size_t& max = filters[i]->packed_bytes_max;
     const size_t its = ways[i].now().bytes;
-    // The smaller one of a filter that is listed twice
+    // A filter that is listed twice gets the smaller limit
     if (ways[i].chosen && (!max || its < max)) max = its;
   }
   if (bytes) *bytes = (size_t)sums.now;

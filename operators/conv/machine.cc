@@ -1,3 +1,4 @@
+// Detects once which tiers pass the convolution self-test.
 #include "operators/conv/machine.h"
 
 #include <atomic>
@@ -8,7 +9,7 @@
 namespace octet {
 namespace {
 
-// Threads that race compute and store the same.
+// Racing threads compute and store the same values.
 std::atomic<bool> ready;
 std::atomic<IsaMask> failed;
 
@@ -26,7 +27,8 @@ Machine conv_machine() {
     demoted = failed.load(std::memory_order_relaxed);
   } else {
     demoted = find_out(machine.cpu);
-    if (rounds_to_nearest()) {  // else nothing that rounds was tested: the next call looks again
+    // in another rounding mode nothing that rounds was tested, so the next call tests again
+    if (rounds_to_nearest()) {
       failed.store(demoted, std::memory_order_relaxed);
       ready.store(true, std::memory_order_release);
     }

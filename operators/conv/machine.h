@@ -1,11 +1,12 @@
+// The machine as convolutions may use it.
 #pragma once
 
 #include "dispatch/select/machine.h"
 
 namespace octet {
 
-// As this_machine, less the tiers that failed the self-test of what only convolutions use. It is
-// made at the first convolution.
+// this_machine() minus the tiers that fail the convolution self-test. The test runs once, at the
+// first convolution.
 Machine conv_machine();
 
 }  // namespace octet

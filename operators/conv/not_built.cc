@@ -1,5 +1,5 @@
-// In place of all other conv_* files where the library is built without convolutions: whoever asks
-// for one is told.
+// Replaces all other files of operators/conv in a library without convolutions: each function fails
+// and says so.
 #include "octet/helpers.h"
 #include "octet/sparse.h"
 #include "operators/common/blob.h"

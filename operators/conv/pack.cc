@@ -74,7 +74,8 @@ octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, v
   write();
   if (builder.paired && !cost_of(builder.paired->layout, pairs_of_filter(container, blob)).pays()) {
     const size_t tried = (size_t)container.header.bytes;
-    plan_blob(builder, *builder.format, (uint8_t)builder.algorithm, &container);  // is no larger
+    // the unpaired blob is no larger
+    plan_blob(builder, *builder.format, (uint8_t)builder.algorithm, &container);
     container.header.sparsity = builder.sparsity;
     write();
     const size_t used = (size_t)container.header.bytes;
@@ -88,7 +89,7 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
   OCTET_TRY(check_out(candidate, "candidate", error));
   FilterBuilder builder;
   OCTET_TRY(read_filter(filter, isa, true, &builder, error));
-  constexpr size_t kCount = kAlgorithms - 1;  // without AUTO
+  constexpr size_t kCount = kAlgorithms - 1;  // all but AUTO
   if (index >= kCount)
     return fail(error, OCTET_BAD_SIZE, "index is %zu; there are %zu candidates", index, kCount);
   const octet_conv_algorithm algorithm = (octet_conv_algorithm)(index + 1);
@@ -111,7 +112,7 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
     const size_t used = strlen(out.reason);
     snprintf(out.reason + used, sizeof out.reason - used, "; %s", describe(builder.sparsity));
   }
-  // Of a tier that is not compiled in, weights may be packed, but nothing runs
+  // Weights can be packed for a tier that is not compiled in, but nothing runs
   if (!c.possible || !(conv_machine().compiled & mask_of(builder.tier)))
     return give(out, candidate);
   const ConvAlgorithm& implementation = *algorithm_of((uint8_t)algorithm);

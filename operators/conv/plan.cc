@@ -1,3 +1,4 @@
+// Chooses the algorithm of a convolution by predicted time.
 #include "operators/conv/plan.h"
 
 #include <stdio.h>
@@ -20,8 +21,8 @@ const char* refuse(const ConvAlgorithm* implementation, int algorithm, const Con
   return nullptr;
 }
 
-// As if the tier's kernels were those of sparse weights, which are as much faster or slower than
-// built-in costs say as those of dense ones.
+// The tier's costs with those of its sparse kernels. Measured dense costs scale them: sparse
+// kernels are taken to differ from their built-in costs as dense ones do.
 TierCosts sparse_costs(const Tier& tier, const CpuFeatures& cpu, TierCosts costs) {
   const TierCosts built_in = costs_of(tier, cpu.design);
   costs.macs *= sparse_macs(built_in, cpu) / built_in.macs;
@@ -43,8 +44,8 @@ const char* limit_of(const Estimate& e) {
 
 }  // namespace
 
-// Compute and traffic overlap: the longer of the two counts, and what is exposed of the other.
-// Cores that execute in order wait for what they load.
+// Compute and memory overlap: the longer of the two, plus `exposed` times the shorter. On in-order
+// cores they add up.
 double microseconds_of(const Estimate& e, bool in_order) {
   const double longer = e.compute > e.memory ? e.compute : e.memory,
                shorter = e.compute > e.memory ? e.memory : e.compute;

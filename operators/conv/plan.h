@@ -1,5 +1,5 @@
-// Which algorithm computes a convolution. Pure: the shape, the tier and the caches are arguments,
-// so that the choice for a machine that nobody owns is a unit test.
+// Chooses the algorithm of a convolution. Pure: shape, tier and caches are arguments, so unit tests
+// cover machines that nobody owns.
 #pragma once
 
 #include "dispatch/cpu/features.h"
@@ -10,31 +10,32 @@ namespace octet {
 
 struct ConvProblem {
   ConvShape shape;
-  Isa isa;  // the tier that the weights are packed for
+  Isa isa;  // the weights are packed for this tier
   bool rhs_u8;
   ZeroPointRange zero_points;  // of the weights
-  bool approximate;            // the caller allows it
-  CpuFeatures cpu;             // its caches and cores
-  // Algorithms whose weights no kernel may read where they will be used: bit octet_conv_algorithm
+  bool approximate;            // the caller allows approximate results
+  CpuFeatures cpu;             // the target's caches and cores
+  // Bit octet_conv_algorithm is set if no kernel of the target reads the algorithm's weights
   uint32_t without_kernel;
-  size_t packed_bytes[kAlgorithms];  // of the blob; SIZE_MAX: leaves size_t
-  size_t packed_bytes_max;           // 0 = any
+  // bytes of each algorithm's blob; SIZE_MAX if they exceed size_t
+  size_t packed_bytes[kAlgorithms];
+  size_t packed_bytes_max;           // 0 = no limit
   bool sparse;                       // the weights are packed 2:4 sparse
-  const TierCosts* costs = nullptr;  // in place of the tier's
-  bool costs_given = false;          // by a tuning, of the machine itself
+  const TierCosts* costs = nullptr;  // replace the tier's costs
+  bool costs_given = false;          // the costs are the machine's own, from a tuning
 };
 
-// Whether predictions for the machine rest on a guess: no L2 was found, or its design is none that
-// is known and nobody gave its costs.
+// True if predictions for the machine are a guess: its L2 is unknown, or its design is unknown and
+// no costs were given.
 inline bool is_guess(const ConvProblem& p) {
   return !p.cpu.caches.l2_bytes || (p.cpu.design == OCTET_DESIGN_UNKNOWN && !p.costs_given);
 }
 
-// By what factor exact Winograd has to beat all else where predictions rest on a guess: its weights
-// take 3.6 to 8 times the bytes of the filter whether the guess was right or not.
+// Where predictions are a guess, exact Winograd must be predicted this much faster than all other
+// algorithms: its weights take 3.6 to 8 times the filter's bytes, right guess or not.
 constexpr double kLeadWhereGuessed = 1.2;
 
-// Of a run by one core.
+// Time of a run on one core.
 double microseconds_of(const Estimate& estimate, bool in_order);
 
 struct Candidate {
@@ -46,9 +47,9 @@ struct Candidate {
 };
 
 struct ConvPlans {
-  Candidate candidates[kAlgorithms];  // indexed by octet_conv_algorithm; that of AUTO is empty
+  Candidate candidates[kAlgorithms];  // indexed by octet_conv_algorithm; AUTO's is empty
   octet_conv_algorithm best;          // AUTO if none is possible
-  // The least that is too much, of those that are ruled out by their size; SIZE_MAX if none is
+  // The smallest blob that exceeds the limit; SIZE_MAX if none does
   size_t least_too_large;
 };
 

@@ -1,4 +1,4 @@
-// octet_conv2d_workspace and octet_conv2d_run: from checked arguments to tasks of a pipeline.
+// octet_conv2d_workspace and octet_conv2d_run: turns checked arguments into tasks of a pipeline.
 #include <string.h>
 
 #include "dispatch/api/struct_size.h"
@@ -48,7 +48,7 @@ Pipeline resolve(const octet_conv2d& conv, const ConvCall& call, const Staging& 
 
 namespace {
 
-// By what an image of floats is quantized.
+// The quantization of an image of floats.
 RowQuant measure_image(const octet_conv2d& conv, const Tensor& lhs, size_t image) {
   const size_t pixel = lhs.nchw ? lhs.channels : lhs.pixel / sizeof(float), pixels = lhs.h * lhs.w;
   const float* const first = (const float*)lhs.data + image * pixels * pixel;
@@ -58,7 +58,7 @@ RowQuant measure_image(const octet_conv2d& conv, const Tensor& lhs, size_t image
       conv.lhs_quant == OCTET_LHS_ASYMMETRIC);
 }
 
-// Before the first task, for tasks share images.
+// Runs before the first task, because tasks share images.
 void prepare_images(const octet_conv2d& conv, const Tensor& lhs, const ImageSections& at,
                     uint8_t* workspace, ConvRun* run) {
   if (!conv.plan.runtime_zero_point) return;
@@ -84,7 +84,7 @@ struct Tasks {
   const Pipeline& pipeline;
   const ConvCut& cut;
   uint8_t* workspace;
-  size_t bytes;  // of each task
+  size_t bytes;  // bytes of each task's workspace
 };
 
 void run_one(void* context, size_t index) {
@@ -92,7 +92,7 @@ void run_one(void* context, size_t index) {
   run_task(t.pipeline, t.cut.task(index), t.workspace + index * t.bytes);
 }
 
-// Whether the sizes and the pads are those of the schedule that create made.
+// True if sizes and pads equal those of the schedule that create made.
 bool as_declared(const ConvSizes& z, const octet_conv2d_args& a) {
   const auto same = [](size_t given, size_t declared) { return !given || given == declared; };
   return same(a.batch, z.batch) && same(a.in_h, z.in_h) && same(a.in_w, z.in_w) &&

@@ -1,3 +1,4 @@
+// Runs a created convolution on some lines of one image.
 #include "operators/conv/run_lines.h"
 
 #include "operators/conv/call.h"

@@ -1,3 +1,4 @@
+// Computes a run's schedule from its sizes.
 #include "operators/conv/schedule.h"
 
 #include "kernels/core/sections.h"
@@ -24,7 +25,7 @@ ConvCut cut(const ConvPlan& plan, const Staging& staging, const ConvSizes& sizes
             size_t concurrency) {
   const ConvGrain grain = pipeline_grain(plan, staging, sizes.out_h, sizes.out_w);
   const size_t units = sizes.batch * grain.units, channels = plan.shape.out_channels;
-  // Among equals along units, for transforms are shared by channels.
+  // Between equal cuts the one along units wins, because channels share input transforms.
   const GridSteps steps =
       cut_grid({units, 1, channels, grain.channels}, concurrency, plan.tasks, true);
   return {units,    steps.rows,    divide_up(units, steps.rows),

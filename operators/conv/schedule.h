@@ -1,5 +1,6 @@
-// What follows from the sizes of a run alone: what is staged, the tasks, the workspace. Made once
-// for the declared sizes and one thread, where it would be a good part of a tiny layer.
+// A run's schedule, which depends on its sizes only: staged tensors, tasks, workspace. Create makes
+// it once for the declared sizes and one thread, because it would be a good part of a tiny layer's
+// time.
 #pragma once
 
 #include "octet/octet.h"
@@ -9,12 +10,12 @@ namespace octet {
 
 struct ConvSizes {
   size_t batch, in_h, in_w, out_h, out_w;
-  ConvShape shape;  // the plan's, with the run's pads
+  ConvShape shape;  // the plan's shape, with the run's pads
 };
 
-// Tasks along the pipeline's units and along channels.
+// The tasks along the pipeline's units and along channels.
 struct ConvCut {
-  size_t units, unit_step, unit_tasks;  // of all images; of a task
+  size_t units, unit_step, unit_tasks;  // units: of all images; unit_step: units of one task
   size_t channels, channel_step, channel_tasks;
 
   size_t tasks() const { return unit_tasks * channel_tasks; }
@@ -26,8 +27,8 @@ struct ConvCut {
   }
 };
 
-// What belongs to each image and is not known before the run: rows of zero points, and by what an
-// f32 lhs is quantized.
+// Data per image that is only known at the run: rows of zero points, and the quantization of an f32
+// lhs.
 struct ImageSections {
   size_t zero_rows, zero_points, scales;  // offsets
   size_t bytes;
@@ -37,11 +38,11 @@ struct ConvSchedule {
   ConvSizes sizes;
   Staging staging;
   ConvCut cut;
-  // Of the workspace: the images' part, then each task's
+  // The workspace holds the images' part, then each task's
   ImageSections images;
   size_t task_bytes;
 
-  // SIZE_MAX if they leave size_t
+  // SIZE_MAX if the bytes exceed size_t
   size_t workspace(size_t tasks) const {
     size_t bytes;
     return __builtin_mul_overflow(task_bytes, tasks, &bytes) ||
@@ -51,9 +52,9 @@ struct ConvSchedule {
   }
 };
 
-// Tasks that a run of these sizes is cut into at most.
+// The most tasks that a run of these sizes is cut into.
 size_t tasks_of(const octet_conv2d& conv, const ConvSizes& sizes, size_t concurrency);
-// Pure. concurrency: tasks at most.
+// Pure. concurrency: the most tasks.
 ConvSchedule schedule(const octet_conv2d& conv, const ConvSizes& sizes, size_t concurrency);
 
 }  // namespace octet

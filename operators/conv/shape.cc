@@ -1,3 +1,4 @@
+// Checks the geometry of a convolution.
 #include "operators/conv/shape.h"
 
 #include "operators/common/check.h"
@@ -10,7 +11,7 @@ struct Field {
   size_t value;
 };
 
-// In 64 bits, which hold a product of two such fields, where size_t may have 32.
+// Computed in 64 bits, which hold a product of two fields; size_t may have 32.
 octet_status check_axis(const ConvShape& s, bool vertical, size_t in, const char* name, size_t* out,
                         octet_error* error) {
   const size_t before = vertical ? s.pad_top : s.pad_left,
@@ -37,26 +38,29 @@ octet_status check_axis(const ConvShape& s, bool vertical, size_t in, const char
   return OCTET_OK;
 }
 
-// Whether so many bytes are an object of which four fit in memory.
+// True if four objects of so many bytes fit in memory.
 bool fits(uint64_t bytes) { return bytes <= PTRDIFF_MAX / 4; }
 template <typename... Factors>
 bool fits(uint64_t bytes, uint64_t factor, Factors... more) {
   return !__builtin_mul_overflow(bytes, factor, &bytes) && fits(bytes, more...);
 }
 
-// Nothing that create copies and no part of a workspace leaves size_t then, whatever the algorithm.
+// With these checks no array that create copies and no part of a workspace exceeds size_t, whatever
+// the algorithm.
 octet_status check_memory(const ConvShape& s, size_t out_h, size_t out_w, const char* name,
                           octet_error* error) {
-  constexpr size_t kArrays = 64;             // bytes of all arrays over channels, per channel
-  constexpr size_t kRows = 16, kBlock = 64;  // at most: of a tile, channels of a staged line
+  constexpr size_t kArrays = 64;  // bytes of all arrays over channels, per channel
+  // upper bounds: rows of a tile, channels of a staged line
+  constexpr size_t kRows = 16, kBlock = 64;
   const uint64_t high = (uint64_t)s.in_h + s.pad_top + s.pad_bottom + s.stride_h,
                  wide = (uint64_t)s.in_w + s.pad_left + s.pad_right + s.stride_w;
-  // Staged tensors have borders; rows of zero points are a cache line longer, twice.
+  // Staged tensors have borders. There are two sets of zero point rows, each row a cache line
+  // longer.
   const bool tensors = fits(s.batch, high, wide, s.in_channels) &&
                        fits(s.batch, out_h, out_w, s.out_channels, 4) &&
                        fits(s.batch, (uint64_t)s.in_channels + 128);
   const bool arrays = fits(s.out_channels + kArrays, kArrays);
-  // A tile's windows, gathered as words, and their addresses. Groups may be joined to fill a panel.
+  // A tile's windows, gathered as int16, and their addresses. Groups may be joined to fill a panel.
   const uint64_t group = smaller(s.in_channels, kBlock * s.group_in());
   const bool windows = fits(s.taps(), group + 2 * kRows, 2 * kRows);
   const uint64_t lines = (uint64_t)s.dilation_h * (s.kernel_h - 1) + s.stride_h + 2;
@@ -68,7 +72,7 @@ octet_status check_memory(const ConvShape& s, size_t out_h, size_t out_w, const 
                         : "the workspaces, for a kernel of this size,");
 }
 
-// All but whether tensors of this shape fit in memory.
+// Checks everything but whether tensors of this shape fit in memory.
 octet_status read_geometry(const octet_conv2d_shape& d, const char* name, ConvShape* s,
                            octet_error* error) {
   const Field nonzero[] = {{"batch_max", d.batch_max},       {"in_h_max", d.in_h_max},
@@ -114,7 +118,7 @@ octet_status read_geometry(const octet_conv2d_shape& d, const char* name, ConvSh
         d.dilation_h, d.dilation_w,      d.pad_top,          d.pad_bottom,      d.pad_left,
         d.pad_right,  d.transposed != 0, d.output_padding_h, d.output_padding_w};
 
-  // No accumulator could hold more depth, and all sums over weights fit int32.
+  // A larger depth could overflow an accumulator; with this limit all sums over weights fit int32.
   size_t depth;
   if (__builtin_mul_overflow(d.kernel_h, d.kernel_w, &depth) ||
       __builtin_mul_overflow(depth, s->group_in(), &depth) || depth > INT32_MAX / 255)
@@ -153,7 +157,7 @@ octet_status octet_conv2d_output_size(const octet_conv2d_shape* shape, size_t in
                 : !out_h ? "out_h"
                          : "out_w");
   if (!in_h || !in_w) return fail(error, OCTET_BAD_SIZE, "%s is 0", in_h ? "in_w" : "in_h");
-  octet_conv2d_shape sized = *shape;  // batch and channels do not matter
+  octet_conv2d_shape sized = *shape;  // batch and channels have no effect here
   sized.batch_max = sized.in_channels = sized.out_channels = sized.groups = 1;
   sized.in_h_max = in_h;
   sized.in_w_max = in_w;

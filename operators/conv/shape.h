@@ -1,4 +1,4 @@
-// The geometry of a convolution, checked.
+// Checks the geometry of a convolution.
 #pragma once
 
 #include "dispatch/api/error.h"
@@ -7,13 +7,13 @@
 
 namespace octet {
 
-constexpr size_t kLargest = (size_t)1 << 31;  // of a shape's fields
+constexpr size_t kLargest = (size_t)1 << 31;  // largest value of a shape's field
 
 // name: the argument that holds the shape, e.g. "filter.shape".
 octet_status read_shape(const octet_conv2d_shape& shape, const char* name, ConvShape* out,
                         octet_error* error);
 
-// Output size for an input; fails where it is below 1. name: the argument that the sizes come from.
+// Output size for an input; fails if it is below 1. name: the argument that holds the sizes.
 octet_status output_size(const ConvShape& shape, size_t in_h, size_t in_w, const char* name,
                          size_t* out_h, size_t* out_w, octet_error* error);
 

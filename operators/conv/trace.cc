@@ -1,3 +1,4 @@
+// Prints a convolution's trace line (OCTET_VERBOSE).
 #include "operators/conv/trace.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// A convolution's trace line (OCTET_VERBOSE).
 #pragma once
 
 #include "operators/conv/object.h"

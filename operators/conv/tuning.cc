@@ -1,3 +1,4 @@
+// Keys and lookups of convolutions in a tuning.
 #include "operators/conv/tuning.h"
 
 #include "dispatch/tables/tiers.h"
@@ -31,12 +32,12 @@ const char* weights_words(const FilterBuilder& d, bool in_pairs) {
   return in_pairs ? " zero_points=no pairs=yes" : " zero_points=no";
 }
 
-// Of two lines that may be used, what counts first comes first.
+// Ranks two usable lines: fields that matter more come first.
 struct Rank {
-  // Sizes are asked for before anybody looks at weights: those that may be in pairs are taken for
-  // weights that are, as real ones mostly are.
+  // Blob sizes are asked for before the weights are known. Weights that may be paired are then
+  // taken to be paired, as real weights mostly are.
   bool in_pairs;
-  // What was best without a limit is best within one, too, if it fits.
+  // The best without a limit is also the best within a limit that it fits.
   bool same_limit;
   uint64_t saved_ns;
 
@@ -47,7 +48,7 @@ struct Rank {
   }
 };
 
-// False if the line is of other weights.
+// False if the line is about other weights.
 bool read_rank(const FilterBuilder& d, const TuningLine& line, Rank* rank) {
   constexpr bool kEither[] = {true, false};
   for (const bool in_pairs : kEither) {
@@ -66,7 +67,7 @@ bool may_pack(const FilterBuilder& d, const Choice& choice) {
   if (!implementation || implementation->approximate ||
       !d.plans.candidates[choice.algorithm].possible)
     return false;
-  // Either is tried: which it will be, the weights tell
+  // Both layouts are allowed: the weights decide which it will be
   const WeightFormat* const paired = format_to_try(d, (uint8_t)choice.algorithm);
   return packed_layout(d, *implementation) == choice.layout ||
          (paired && paired->layout == choice.layout);
@@ -81,7 +82,7 @@ void add_weights(const FilterBuilder& d, bool in_pairs, TuningKey* key) {
 
 octet_status look_up_costs(const Environment& environment, FilterBuilder* d, octet_error* error) {
   TuningSource source;
-  Environment quiet = environment;  // look_up_algorithm tells of the file
+  Environment quiet = environment;  // look_up_algorithm has already reported on the file
   quiet.verbose = false;
   OCTET_TRY(source.open(d->given->machine, quiet, error));
   if (source.empty()) return OCTET_OK;
