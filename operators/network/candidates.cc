@@ -1,3 +1,4 @@
+// Lists the candidates for a network's parts, with predicted time, memory and traffic.
 #include "operators/network/candidates.h"
 
 #include "operators/common/check.h"
@@ -9,15 +10,15 @@ namespace {
 
 double part_of(size_t some, size_t all) { return all ? (double)some / (double)all : 0; }
 
-// Bytes of channels of a tensor alone, of so many images.
+// Bytes of a tensor's own channels, in so many images.
 size_t bytes_of(const NetworkTensor& t, size_t images) {
   return images * t.h * t.w * t.channels * element_bytes(t.type);
 }
 
-// How much longer an op computes in bands of so many of its lines: tiles are cut at their ends, and
-// weights and tables are fetched for each. An estimate (docs/chains.md).
+// The slowdown of an op in bands of so many of its lines: bands cut tiles at their ends, and each
+// fetches weights and tables anew. An estimate (docs/chains.md).
 double band_factor(const NetworkOp& op, const NetworkTensor& out, size_t lines) {
-  constexpr double kPixels = 64;  // that each band costs
+  constexpr double kPixels = 64;  // pixels' worth of work that each band costs
   const size_t tile =
       op.conv ? op.conv->plan.implementation->grain(op.conv->plan, out.h, out.w).lines : 1;
   return (double)round_up(lines, tile) / (double)lines * (1 + kPixels / (double)(lines * out.w));
@@ -38,7 +39,8 @@ class Costs {
         return bytes_of(n_.tensors[tensor], images_of(part, n_.tensors[tensor]));
       };
       size_t all = bytes(op.output), inner = ring_bytes(part, op.output);
-      c->traffic += 2 * traffic_of(part, op.output);  // allocated and written back
+      // the cache allocates its lines, then writes them back
+      c->traffic += 2 * traffic_of(part, op.output);
       for (size_t k = 0; k < op.input_count; ++k) {
         all += bytes(op.inputs[k]);
         inner += ring_bytes(part, op.inputs[k]);
@@ -47,7 +49,7 @@ class Costs {
       c->microseconds += time_of(part, op, lines_of(part, op), all, part_of(inner, all));
     }
     c->live = part.tasks * part.ring_bytes;
-    if (part.band) c->traffic += (double)c->live;  // comes once, then stays
+    if (part.band) c->traffic += (double)c->live;  // read once, then stays in the cache
     if (part.by_image) {
       const double images = (double)n_.tensors[n_.ops[part.first].output].batch;
       c->microseconds *= images, c->traffic *= images;
@@ -69,13 +71,14 @@ class Costs {
           t.last_use < op)
         continue;
       cost.live += round_up(t.bytes, kAlignment) - round_up(t.image, kAlignment);
-      cost.traffic += 2 * (missed(t.bytes) - (double)t.batch * missed(t.image));  // as written
+      // counted twice, as for outputs
+      cost.traffic += 2 * (missed(t.bytes) - (double)t.batch * missed(t.image));
     }
     return cost;
   }
 
-  // All that a band touches must be there when the next one comes: rings, weights and scratch of
-  // one task, and the lines of other tensors that pass by.
+  // True if everything that a band uses stays in the cache until the next band: rings, weights and
+  // scratch of one task, and the passing lines of other tensors.
   bool stays_in_cache(const NetworkPart& part) const {
     size_t bytes = part.ring_bytes + passing_bytes(part);
     for (size_t i = part.first; i < part.end; ++i) {
@@ -89,7 +92,7 @@ class Costs {
   const NetworkTensor& alias_root(size_t tensor) const {
     return n_.tensors[n_.tensors[tensor].alias_root];
   }
-  // Outside of the part, is_ring is that of another part, which was looked at before.
+  // is_ring of a tensor outside this part was set for another part, which was shaped earlier.
   static bool is_ring_of(const NetworkPart& part, const NetworkTensor& alias_root) {
     return alias_root.is_ring && alias_root.first_use >= part.first &&
            alias_root.last_use < part.end;
@@ -113,7 +116,7 @@ class Costs {
     }
     return bytes;
   }
-  // By an op of the part before op `end`.
+  // True if an op of the part before op `end` reads or writes it.
   bool touched(const NetworkPart& part, size_t end, size_t alias_root) const {
     for (size_t i = part.first; i < end; ++i) {
       const NetworkOp& op = n_.ops[i];
@@ -123,13 +126,13 @@ class Costs {
     }
     return false;
   }
-  // What fits half of the cache may still be there when it is read: little of it comes twice. A
-  // judgement after runs of the model (docs/chains.md).
+  // Bytes beyond the cache. A tensor that fits half the cache may still be there when it is read,
+  // so 1/12 of it counts: a judgement after runs of the model (docs/chains.md).
   double traffic_of(const NetworkPart& part, size_t tensor) const {
     if (is_ring_of(part, alias_root(tensor))) return 0;
     const NetworkTensor& t = n_.tensors[tensor];
     const double some = (double)bytes_of(t, images_of(part, t)), all = (double)bytes_of(t, t.batch);
-    // The caller's come from memory and go there, of whatever is told
+    // The caller's tensors come from memory and go there: their size in all images counts
     return alias_root(tensor).kept && part.by_image ? missed((size_t)all) * some / all
                                                     : missed((size_t)some);
   }
@@ -140,7 +143,8 @@ class Costs {
   static size_t weights_of(const NetworkOp& op) {
     return op.conv ? op.conv->packed_bytes : op.gemm ? op.gemm->packed_bytes : 0;
   }
-  // Of a batch; of one image all weights come once, or as often, whichever way it runs.
+  // Weights' traffic of a batch. With one image all plans read the weights equally often, so it is
+  // left out.
   double weights_traffic(const NetworkPart& part) const {
     const size_t batch = n_.tensors[n_.ops[part.first].output].batch;
     if (batch == 1) return 0;
@@ -154,8 +158,9 @@ class Costs {
     return bytes * (all_weights_ > machine_.cache_bytes / 2 ? (double)batch : 1) +
            again * (double)batch;
   }
-  // A block of rows meets strip after strip of the weights. What it reads of the input, and what
-  // kernels gather of that; none where an algorithm reads its input otherwise.
+  // A block of rows is multiplied by one micro-panel of weights after the other. bytes: the part of
+  // the input that it reads, and its gathered copy. Zeros for algorithms that read their input in
+  // another way.
   struct Blocks {
     size_t count, bytes, micro_panels;
   };
@@ -176,7 +181,7 @@ class Costs {
     return {divide_up(rows, block), (size_t)read + gathered + pointers, divide_up(cols, kernel.nr)};
   }
   bool stay(size_t bytes) const { return bytes <= machine_.cache_bytes / 8 * 7; }
-  // Of blocks that leave the cache before the next strip wants them.
+  // Bytes of blocks that leave the cache before the next micro-panel reads them again.
   double rows_again(const NetworkOp& op, const NetworkPart& part) const {
     if (!op.conv && !op.gemm) return 0;
     const Blocks b = blocks_of(op, part);
@@ -184,7 +189,8 @@ class Costs {
                ? (double)b.count * (double)(b.micro_panels - 1) * (double)b.bytes
                : 0;
   }
-  // How often an op's weights come: for each block of rows if they do not stay, once if they do.
+  // How often an op reads its weights: once per block of rows if they do not stay in the cache,
+  // else once.
   double passes_of(const NetworkOp& op, const NetworkPart& part) const {
     const size_t weights = weights_of(op);
     if (!weights) return 1;
@@ -203,7 +209,7 @@ class Costs {
     return (double)divide_up(images_of(part, out) * tiles, choice.block);
   }
 
-  // That an op computes in a band; 0: all of them, and in no band.
+  // Lines that an op computes in a band; 0: all of them at once.
   size_t lines_of(const NetworkPart& part, const NetworkOp& op) const {
     const size_t h = n_.tensors[op.output].h, last = n_.tensors[n_.ops[part.end - 1].output].h;
     return smaller(h, divide_up(part.band * h, last));
@@ -216,14 +222,14 @@ class Costs {
     if (op.conv) {
       const ConvCost cost = cost_of(*op.conv, images_of(part, in), in.h, in.w, machine_.cpu);
       e = cost.far, near = cost.near;
-    } else {  // only what differs between plans: tensors that come and go
+    } else {  // counts only what differs between plans: memory traffic of tensors
       const TierCosts none = {};
       const ConvShape any = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, false, 0, 0};
       const ConvWork work(any, {}, none, machine_.cpu.l2_bytes(), machine_.cpu.l3_bytes());
       e.memory = microseconds((double)all / work.bandwidth((double)all));
       near.memory = microseconds((double)all / work.bandwidth(0));
     }
-    // Tasks have a core each, and what lies beyond their caches in common.
+    // Each task has a core and its caches; cores share L3 and memory.
     const double shared = 1 + (double)(smaller(n_.concurrency, 8) - 1) / 3;
     const double beyond = e.memory > near.memory ? e.memory - near.memory : 0;
     e.memory = near.memory + (1 - inner) * shared * beyond;
@@ -259,7 +265,7 @@ octet_status find_candidates(octet_network* n, const PlanMachine& machine, octet
                              size_t* memory, Candidates* candidates, octet_error* error) {
   const Costs costs(*n, machine);
   const bool chains = goal != OCTET_NETWORK_LAYERS, least_memory = goal == OCTET_NETWORK_MEMORY;
-  // Bands of one or two lines cost time, but save memory, and fit where others do not.
+  // Bands of one or two lines cost time but save memory, and fit where others do not.
   const size_t least_band = goal == OCTET_NETWORK_TIME ? 4 : 1;
   candidates->count = 0;
   for (size_t i = 0; i <= n->op_count; ++i) candidates->merge[i] = costs.merge(i);
@@ -267,7 +273,7 @@ octet_status find_candidates(octet_network* n, const PlanMachine& machine, octet
     PartCandidate c = {};
     c.part.first = first, c.part.end = end, c.part.band = band, c.part.by_image = by_image;
     c.tight = least_memory;
-    // A longer part that cannot be shaped is no candidate; an op by itself has to run somehow.
+    // A longer part that cannot be shaped is no candidate; a single op must run anyway.
     const bool longer = end - first > 1;
     if (const octet_status status =
             shape_part(n, &c.part, c.tight, memory, longer ? nullptr : error))

@@ -1,5 +1,5 @@
-// What a plan may be made of: each range of ops that can be a part, in each height of bands, of all
-// images at once or image by image, with what it would cost.
+// The candidates for a network's parts: each range of ops that can be a part, with each band
+// height, on all images at once or image by image, and its predicted cost.
 #pragma once
 
 #include "dispatch/cpu/features.h"
@@ -9,46 +9,46 @@ namespace octet {
 
 struct PartCandidate {
   NetworkPart part;
-  bool tight;           // as shape_part has it
-  size_t live;          // bytes of tensors while it runs, rings among them
+  bool tight;           // argument of shape_part
+  size_t live;          // bytes of all tensors while it runs, with its rings
   double microseconds;  // predicted
-  double traffic;       // bytes beyond the cache
+  double traffic;       // bytes that the cache misses
 };
 
-// What it costs that images run one by one before an op and all together from it on, in the same
-// terms: what passes between them is there of all images.
+// The cost of a switch before an op, from image by image to all images at once: tensors that pass
+// from one to the other exist for all images.
 struct MergeCost {
   size_t live;
   double traffic;
 };
 
-// What costs are reckoned with.
+// The machine that costs are predicted for.
 struct PlanMachine {
   CpuFeatures cpu;
-  size_t cache_bytes;  // that a chain is to stay in
+  size_t cache_bytes;  // size of the cache that a chain should stay in
 };
 
 struct Candidates {
-  PartCandidate* list;  // by the parts' first ops, then their ends
+  PartCandidate* list;  // sorted by the parts' first ops, then by their ends
   size_t count;
-  MergeCost* merge;  // before each op, and after the last one
+  MergeCost* merge;  // entry i: before op i; the last one: after the last op
 };
 
-// The most ops that a chain may have, and the heights of bands that are tried.
+// The most ops of a chain, and the band heights that are tried.
 constexpr size_t kLongestChain = 24;
-constexpr size_t kBands[] = {1, 2, 4, 8, 16, 32};  // and all lines
+constexpr size_t kBands[] = {1, 2, 4, 8, 16, 32};  // besides all lines at once
 constexpr size_t most_candidates(size_t ops) {
   return 2 * ops * (1 + kLongestChain * (1 + sizeof kBands / sizeof kBands[0]));
 }
 
-// memory: shaping_words of all ops.
+// memory: scratch of shaping_words(number of ops) values.
 octet_status find_candidates(octet_network* network, const PlanMachine& machine,
                              octet_network_goal goal, size_t* memory, Candidates* candidates,
                              octet_error* error);
 
 // The batch of all ops; 0 if they differ.
 size_t batch_of(const octet_network& network);
-// An op by itself reads and writes one tensor's channels: only as a chain.
+// True for a convolution that reads and writes slices of one tensor: it runs only in a chain.
 bool by_lines_only(const octet_network& network, size_t op);
 
 }  // namespace octet

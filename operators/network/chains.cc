@@ -1,3 +1,4 @@
+// Checks which ops can form a chain, and computes its rings, tasks and scratch.
 #include "operators/network/chains.h"
 
 #include "operators/network/repeats.h"
@@ -5,7 +6,7 @@
 namespace octet {
 namespace {
 
-// Only ops of the part touch it, and one of them reads it.
+// True if only ops of the part use the tensor, and one of them reads it.
 bool is_inner(const octet_network& n, const NetworkPart& part, size_t alias_root) {
   const NetworkTensor& t = n.tensors[alias_root];
   if (t.kept || t.first_use < part.first || t.last_use >= part.end) return false;
@@ -15,7 +16,7 @@ bool is_inner(const octet_network& n, const NetworkPart& part, size_t alias_root
   return false;
 }
 
-// Of those that ops [part.first, end) write; kNoSlot: none of them does.
+// The slot of a tensor that ops [part.first, end) write; kNoSlot if none does.
 size_t find_slot(const octet_network& n, const NetworkPart& part, size_t end, size_t alias_root) {
   for (size_t i = part.first; i < end; ++i)
     if (n.tensors[n.ops[i].output].alias_root == alias_root) return n.ops[i].out_slot;
@@ -34,7 +35,8 @@ void number_slots(octet_network* n, const NetworkPart& part) {
   }
 }
 
-// Of all images that the part runs at once, estimated; of a function a cycle for each value.
+// Estimated cycles of an op, for all images that the part runs at once. A function counts one cycle
+// per value.
 double cycles_of(const octet_network& n, const NetworkPart& part, const NetworkOp& op) {
   const NetworkTensor &in = n.tensors[op.inputs[0]], &out = n.tensors[op.output];
   const double pixels = (double)images_of(part, out) * (double)out.h * (double)out.w;
@@ -43,7 +45,8 @@ double cycles_of(const octet_network& n, const NetworkPart& part, const NetworkO
   return pixels * (double)out.channels;
 }
 
-// More than one only where no two tasks would write, or read of the other, a line outside of rings.
+// The number of tasks. More than one only if no two tasks write the same line, or read each other's
+// lines, outside of rings.
 size_t tasks_of(const octet_network& n, const NetworkPart& part) {
   const NetworkTensor& last = n.tensors[n.ops[part.end - 1].output];
   for (size_t i = part.first; i < part.end; ++i) {
@@ -58,7 +61,7 @@ size_t tasks_of(const octet_network& n, const NetworkPart& part) {
   return tasks_worth(cycles, smaller(n.concurrency, images_of(part, last) * last.h));
 }
 
-// What one stripe needs of rings and of ops.
+// Measures the rings and the scratch that one row slice needs.
 void measure(octet_network* n, const NetworkPart& part, LineRange row_slice, size_t* memory) {
   BandWalk walk(*n, part, row_slice, memory);
   Repeats repeats(*n, part, memory + BandWalk::words(part));
@@ -83,7 +86,7 @@ octet_status scratch_of_lines(const octet_network& n, const NetworkOp& op, size_
                               octet_error* error) {
   const NetworkTensor& in = n.tensors[op.inputs[0]];
   *bytes = 0;
-  if (!op.most) return OCTET_OK;  // nothing is wanted of it
+  if (!op.most) return OCTET_OK;  // no line of it is needed
   if (op.conv) *bytes = lines_workspace(*op.conv, in.h, in.w, op.most);
   return op.gemm ? octet_gemm_workspace(op.gemm, op.most * in.w, 1, bytes, error) : OCTET_OK;
 }
@@ -95,7 +98,7 @@ octet_status shape_chain(octet_network* n, NetworkPart* part, bool tight, size_t
     const size_t alias_root = n->tensors[n->ops[i].output].alias_root;
     NetworkTensor& t = n->tensors[alias_root];
     t.is_ring = is_inner(*n, *part, alias_root);
-    t.ring_lines = t.h;  // until all bands are known
+    t.ring_lines = t.h;  // for now; the real size is known after all bands
     t.span = t.step = 0;
     t.offset = kNoUse;
   }

@@ -1,4 +1,4 @@
-// The checks of octet_network_run.
+// Checks the arguments of octet_network_run.
 #include "operators/common/check.h"
 #include "operators/network/run.h"
 

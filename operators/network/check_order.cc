@@ -1,9 +1,10 @@
+// Checks that a network writes everything before it is read, and only once.
 #include "operators/network/read.h"
 
 namespace octet {
 namespace {
 
-// Channels of a home, in bytes.
+// A range of channels in an alias root, in bytes.
 struct Channels {
   size_t alias_root, first, end;
 
@@ -37,7 +38,7 @@ octet_status check_output(const octet_network& n, size_t i, octet_error* error) 
 octet_status check_input(const octet_network& n, size_t i, size_t k, octet_error* error) {
   const size_t tensor = n.ops[i].inputs[k];
   const Channels input(n, tensor);
-  size_t there = 0, writer = SIZE_MAX;  // the first that comes too late
+  size_t there = 0, writer = SIZE_MAX;  // writer: the first op that writes them too late
   bool written = false;
   for (size_t j = 0; j < n.op_count; ++j) {
     const Channels output(n, n.ops[j].output);
@@ -49,7 +50,7 @@ octet_status check_input(const octet_network& n, size_t i, size_t k, octet_error
       writer = j;
   }
   if (there == input.end - input.first) return OCTET_OK;
-  if (!written && n.tensors[tensor].kept) return OCTET_OK;  // comes with the run
+  if (!written && n.tensors[tensor].kept) return OCTET_OK;  // the caller's run brings it
   if (writer != SIZE_MAX)
     return fail(error, OCTET_BAD_NETWORK,
                 "ops[%zu].inputs[%zu] = %zu is read before it is written, by ops[%zu]", i, k,

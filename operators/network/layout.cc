@@ -1,3 +1,4 @@
+// Places pieces of memory by their lifetimes, the largest first.
 #include "operators/network/layout.h"
 
 #include <stdlib.h>
@@ -10,12 +11,12 @@ namespace {
 int larger_first(const void* a, const void* b) {
   const Piece &x = *(const Piece*)a, &y = *(const Piece*)b;
   if (x.bytes != y.bytes) return x.bytes > y.bytes ? -1 : 1;
-  return x.offset < y.offset ? -1 : 1;  // any order, but always the same
+  return x.offset < y.offset ? -1 : 1;  // breaks ties, so that the order is always the same
 }
 
 bool meet(const Piece& a, const Piece& b) { return a.first <= b.last && b.first <= a.last; }
 
-// The lowest free place beside those that have one, which are in the order of their places.
+// The lowest offset that is free beside the placed pieces, which are sorted by offset.
 size_t free_place(const Piece& piece, const Piece* placed, size_t count) {
   size_t at = 0;
   for (size_t i = 0; i < count; ++i) {
@@ -31,7 +32,7 @@ size_t place(Piece* pieces, size_t first, size_t count) {
   for (size_t i = first; i < count; ++i) {
     const Piece piece = pieces[i];
     *piece.offset = free_place(piece, pieces, i);
-    size_t to = i;  // among the placed
+    size_t to = i;  // where it goes among the placed pieces
     for (; to > 0 && *pieces[to - 1].offset > *piece.offset; --to) pieces[to] = pieces[to - 1];
     pieces[to] = piece;
   }

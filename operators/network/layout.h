@@ -1,4 +1,4 @@
-// Where things lie in a memory that they share, each while it lives.
+// Places pieces in shared memory: pieces that live at different times may overlap.
 #pragma once
 
 #include <stddef.h>
@@ -7,13 +7,13 @@ namespace octet {
 
 struct Piece {
   size_t bytes;
-  size_t first, last;  // it lives in parts first .. last
-  size_t* offset;      // where it goes
+  size_t first, last;  // lives in parts first .. last
+  size_t* offset;      // the offset is written here
 };
 
-// Gives all pieces their offsets, at multiples of the alignment: the largest first, each to the
-// lowest place that is free while it lives. Those from `late` on come after all others. Sorts the
-// pieces. Returns the bytes that the early ones take, and sets *all to those of all.
+// Sets all offsets, at multiples of the alignment: the largest piece first, each at the lowest
+// offset that is free during its life. Pieces from `late` on are placed after all others. Sorts the
+// pieces. Returns the bytes of the early pieces, and sets *all to the bytes of all pieces.
 size_t lay_out(Piece* pieces, size_t count, size_t late, size_t* all);
 
 }  // namespace octet

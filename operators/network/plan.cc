@@ -1,3 +1,4 @@
+// Plans a network: chooses its parts and places its tensors in the workspace.
 #include "operators/network/plan.h"
 
 #include "dispatch/select/override.h"
@@ -9,15 +10,16 @@
 namespace octet {
 namespace {
 
-// Memory of the planner's.
+// The planner's scratch memory.
 struct Desk {
   PartCandidate* candidates;
-  struct Best {  // of the ops before one, if the last part runs all images at once
+  // best[i]: the best plan of the ops before op i, if its last part runs all images at once
+  struct Best {
     double cost;
     size_t live;
     const PartCandidate* last;
-    bool after_images;  // those before the last part run image by image
-  } * best, *by_image;  // and if all parts run image by image
+    bool after_images;  // the parts before the last run image by image
+  } * best, *by_image;  // by_image[i]: the same, if all parts run image by image
   MergeCost* merge;
   Piece* pieces;
   size_t* words;
@@ -50,18 +52,19 @@ void find_uses(octet_network* n) {
   }
 }
 
-// ---- which parts
+// ---- parts
 
-// As long as it takes, less where another one is less by so little that it does not count.
+// Compares candidates by the goal.
 struct Weigh {
   octet_network_goal goal;
   size_t most_live;
-  bool least_live;  // whatever else it costs
+  bool least_live;  // minimize memory, whatever the cost
 
   double cost(const PartCandidate& c) const {
-    // Of little traffic, no more than takes this long
+    // So many bytes of traffic count as much as a microsecond
     constexpr double kBytesPerMicrosecond = 20;
-    // What is predicted to gain little may lose
+    // Small predicted gains may be losses: only plain single ops count their time without a
+    // surcharge
     const bool plain = c.part.end - c.part.first == 1 && !c.part.by_image;
     return goal == OCTET_NETWORK_TRAFFIC ? c.traffic + c.microseconds * kBytesPerMicrosecond
            : goal == OCTET_NETWORK_TIME && !plain ? c.microseconds * 1.04
@@ -75,9 +78,9 @@ struct Weigh {
   }
 };
 
-// The best way to cut the ops into candidates, by dynamic programming: some that run image by
-// image, maybe none, then some of all images. Returns the bytes that live at once; SIZE_MAX if
-// there is no way.
+// Cuts the ops into candidates by dynamic programming: first parts that run image by image, maybe
+// none, then parts that run all images. Returns the bytes that live at once; SIZE_MAX if there is
+// no cut.
 size_t choose(const octet_network& n, const Candidates& candidates, const Weigh& weigh,
               const Desk& desk) {
   for (size_t i = 0; i <= n.op_count; ++i)
@@ -88,7 +91,7 @@ size_t choose(const octet_network& n, const Candidates& candidates, const Weigh&
                              before.after_images};
     if (weigh.better(with, *after)) *after = with;
   };
-  // Images one by one before op i, together from there on
+  // Image by image before op i, all images from op i on
   const auto merged_at = [&](size_t i) {
     Desk::Best b = desk.by_image[i];
     if (b.live == SIZE_MAX) return b;
@@ -98,7 +101,7 @@ size_t choose(const octet_network& n, const Candidates& candidates, const Weigh&
     b.after_images = true;
     return b;
   };
-  for (size_t i = 0; i < candidates.count; ++i) {  // in the order of their first ops
+  for (size_t i = 0; i < candidates.count; ++i) {  // sorted by first op
     const PartCandidate& c = candidates.list[i];
     const size_t first = c.part.first, end = c.part.end;
     if (c.part.by_image) {
@@ -115,7 +118,7 @@ size_t choose(const octet_network& n, const Candidates& candidates, const Weigh&
   return desk.best[n.op_count].live;
 }
 
-// The chosen ones, the last one first: calls take(candidate).
+// Calls take(candidate) for the chosen candidates, the last one first.
 template <typename Take>
 octet_status for_each_chosen(const octet_network& n, const Desk& desk, Take take) {
   for (const Desk::Best* b = &desk.best[n.op_count]; b->last;) {
@@ -126,7 +129,7 @@ octet_status for_each_chosen(const octet_network& n, const Desk& desk, Take take
   return OCTET_OK;
 }
 
-// Shaped anew.
+// Shapes the chosen parts again, because later candidates have changed the ops.
 octet_status take_parts(octet_network* n, const Desk& desk, octet_error* error) {
   n->part_count = 0;
   OCTET_TRY(for_each_chosen(*n, desk, [&](const PartCandidate&) {
@@ -140,7 +143,8 @@ octet_status take_parts(octet_network* n, const Desk& desk, octet_error* error) 
   });
 }
 
-// That all ops of a part and of the one before it, which run image by image, have as many images.
+// Checks that all ops of an image-by-image part, and of such a part before it, have the same number
+// of images.
 octet_status check_images(const octet_network& n, size_t p, octet_error* error) {
   const NetworkPart& part = n.parts[p];
   if (!part.by_image) return OCTET_OK;
@@ -190,7 +194,7 @@ octet_status take_given(const octet_network_desc& desc, octet_network* n, const 
   return fail(error, OCTET_BAD_NETWORK, "desc.parts ends before op %zu of %zu", at, n->op_count);
 }
 
-// ---- where everything lies
+// ---- memory
 
 octet_status lay_out_network(octet_network* n, Piece* pieces, octet_error* error) {
   size_t count = 0, sum = 0;
@@ -199,8 +203,7 @@ octet_status lay_out_network(octet_network* n, Piece* pieces, octet_error* error
     if (bytes) pieces[count++] = {bytes, first, last, offset};
     fits = fits && !__builtin_add_overflow(sum, bytes + kAlignment, &sum) && sum <= PTRDIFF_MAX;
   };
-  // The first part of those that run image by image together with the one of an op, the part, and
-  // the end of those.
+  // The part of an op, and the parts [first, end) of its image-by-image group.
   struct Place {
     size_t first, part, end;
   };
@@ -221,7 +224,7 @@ octet_status lay_out_network(octet_network* n, Piece* pieces, octet_error* error
     if (t.kept || t.is_ring) continue;
     const Place first = place_of(t.first_use), last = place_of(t.last_use);
     t.one_image = n->parts[first.part].by_image && first.first == last.first;
-    // Other images pass by until the last one is through
+    // The buffer is reused for each image until the last part of the group is done
     if (t.one_image)
       add(t.image, first.part, last.part, &t.offset);
     else
@@ -246,7 +249,8 @@ octet_status plan_parts(octet_network* n, const Candidates& candidates, const We
   return lay_out_network(n, desk.pieces, error);
 }
 
-// Within so much memory. The layout may need a little more than what lives at once: then with less.
+// Plans within a memory limit. The layout may need a little more than the live bytes; then plans
+// again with a lower limit.
 octet_status plan_within(octet_network* n, const Candidates& candidates, size_t most,
                          const Desk& desk, octet_error* error) {
   const size_t least = choose(*n, candidates, {OCTET_NETWORK_MEMORY, SIZE_MAX, true}, desk);
@@ -265,7 +269,7 @@ octet_status plan_within(octet_network* n, const Candidates& candidates, size_t 
 octet_status plan(const octet_network_desc& desc, octet_network* n, const Desk& desk,
                   octet_error* error) {
   PlanMachine machine = {conv_machine().cpu, desc.cache_bytes};
-  // Where parts are given it decides nothing, and a wrong one is refused all the same
+  // Given parts need no machine, but a wrong machine is refused all the same
   if (desc.machine || !desc.parts)
     OCTET_TRY(read_machine(desc.machine, "desc", &machine.cpu, error));
   if (desc.parts) {

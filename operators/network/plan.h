@@ -1,11 +1,11 @@
-// How a network runs: parts, and where everything lies.
+// Plans a network: its parts, and the offsets of its tensors.
 #pragma once
 
 #include "operators/network/network.h"
 
 namespace octet {
 
-// From tensors and ops to parts and offsets.
+// Fills the network's parts and offsets from its tensors and ops.
 octet_status plan_network(const octet_network_desc& desc, octet_network* network,
                           octet_error* error);
 

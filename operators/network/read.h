@@ -1,4 +1,4 @@
-// From the caller's description to a network's tensors and ops, checked.
+// Reads and checks the caller's description of a network.
 #pragma once
 
 #include "operators/network/network.h"
@@ -7,10 +7,10 @@ namespace octet {
 
 octet_status read_tensors(const octet_network_desc& desc, NetworkTensor* tensors,
                           octet_error* error);
-// Each by itself: objects, tensors' types and sizes.
+// Each tensor and op by itself: objects, types and sizes.
 octet_status read_ops(const octet_network_desc& desc, const NetworkTensor* tensors, NetworkOp* ops,
                       octet_error* error);
-// All that is read has been written, and nothing is twice.
+// Checks that tensors are written before they are read, and only once.
 octet_status check_order(const octet_network& network, octet_error* error);
 
 }  // namespace octet

@@ -1,3 +1,4 @@
+// Reads the ops of a network's description and checks their tensors.
 #include <stdio.h>
 
 #include "operators/common/check.h"
@@ -7,7 +8,7 @@
 namespace octet {
 namespace {
 
-// What a sentence about an op's tensor begins with: "ops[3].inputs[0] = 7".
+// The beginning of a message about an op's tensor: "ops[3].inputs[0] = 7".
 struct Role {
   size_t op;
   int input;  // -1: the output
@@ -27,7 +28,7 @@ octet_status wrong(const Role& role, octet_status status, octet_error* error, co
               Name(role).text, role.tensor, why, is, wanted);
 }
 
-// That a tensor is batch x h x w x channels of a type.
+// Checks that a tensor is batch x h x w x channels of a type.
 octet_status check_tensor(const Role& role, const NetworkTensor& t, size_t batch, size_t h,
                           size_t w, size_t channels, octet_type type, octet_error* error) {
   if (t.type != type)
@@ -52,7 +53,7 @@ octet_status check_inputs(const NetworkOp& op, size_t i, size_t wanted, octet_er
               i, op.input_count, wanted, wanted == 1 ? "" : "s, the residual among them");
 }
 
-// The output's sizes are known; those of the residual are the same.
+// Checks output and residual, which have the same sizes.
 octet_status check_outputs(const NetworkOp& op, size_t i, const NetworkTensor* tensors,
                            size_t batch, size_t h, size_t w, size_t channels, octet_type type,
                            octet_type residual, octet_error* error) {

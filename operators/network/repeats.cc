@@ -1,12 +1,12 @@
-// Finds after how many bands all ops of a chain have moved on by whole lines, and leaves out what
-// comes again.
+// Finds the period of a chain: the number of bands after which all ops have moved on by whole
+// lines. Skips bands that repeat.
 #include "operators/network/repeats.h"
 
 namespace octet {
 namespace {
 
-constexpr size_t kMostBands = 64;       // of a period
-constexpr size_t kMostLines = 1 << 12;  // of a rate: no product leaves 32 bits
+constexpr size_t kMostBands = 64;       // longest period
+constexpr size_t kMostLines = 1 << 12;  // largest term of a rate: products fit 32 bits
 
 size_t greatest_divisor(size_t a, size_t b) {
   while (b) {
@@ -40,7 +40,7 @@ Repeats::Repeats(const octet_network& n, const NetworkPart& part, size_t* memory
   period_ = period;
 }
 
-// Slots that are read at two rates, as no network does, have no period.
+// A slot that is read at two rates has no period; no real network has one.
 bool Repeats::set_rate(size_t slot, Rate rate) {
   const size_t divisor = greatest_divisor(rate.lines, rate.of);
   rate.lines /= divisor, rate.of /= divisor;
@@ -57,7 +57,7 @@ bool Repeats::find_rates() {
   for (size_t i = count_; i-- > 0;) {
     const NetworkOp& o = op(i);
     const Rate own = {lines_[o.out_slot], of_[o.out_slot]};
-    if (!own.lines) continue;  // wanted by none of the ops behind it
+    if (!own.lines) continue;  // no later op needs it
     for (size_t k = 0; k < o.input_count; ++k) {
       if (o.in_slots[k] == kNoSlot) continue;
       Rate rate = own;
@@ -65,7 +65,7 @@ bool Repeats::find_rates() {
         const ConvShape& s = o.conv->plan.shape;
         (s.transposed ? rate.of : rate.lines) *= s.stride_h;
       } else if (!o.conv && !o.gemm) {
-        if (o.function.kernel_h == 0) continue;  // all lines, in the first band
+        if (o.function.kernel_h == 0) continue;  // reads all lines in the first band
         rate.lines *= o.function.stride_h, rate.of *= o.function.repeat_h;
       }
       if (rate.lines > kMostLines || rate.of > kMostLines || !rate.lines || !rate.of ||
@@ -76,8 +76,9 @@ bool Repeats::find_rates() {
   return true;
 }
 
-// Whether each op, and each line that is wanted no more, is where it was, a period further. An op
-// that ended meanwhile wants no more of its inputs: the ops that make them may stay behind now.
+// True if each op, and the oldest needed line of each slot, is where it was one period ago.
+// Compares with the ends, too: an op that ended meanwhile needs no more of its inputs, so the ops
+// that make them may now stay behind.
 bool Repeats::as_before(const BandWalk& walk) {
   bool same = bands_ > period_;
   for (size_t i = 0; i < count_; ++i) {
@@ -99,12 +100,12 @@ void Repeats::after_band(BandWalk* walk) {
   for (size_t i = 0; i < count_; ++i)
     if (walk->left(i) && lines_[op(i).out_slot])
       times = smaller(times, walk->left(i) / lines_[op(i).out_slot]);
-  if (times <= 2) return;  // what lies near the end may be cut by it
+  if (times <= 2) return;  // the end of the image cuts the last ones short
   times -= 2;
   for (size_t i = 0; i < count_; ++i)
     if (walk->left(i) && lines_[op(i).out_slot]) walk->skip(i, times * lines_[op(i).out_slot]);
   walk->skip(times * lines);
-  period_ = 0;  // once is enough
+  period_ = 0;  // skips once
 }
 
 }  // namespace octet

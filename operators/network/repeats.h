@@ -1,5 +1,5 @@
-// Bands in the middle of an image are alike, but for where they lie: a planner walks a few of them,
-// however long the image is.
+// Skips bands in the middle of an image, which repeat except for their position: the planner walks
+// only a few bands, however tall the image is.
 #pragma once
 
 #include "operators/network/schedule.h"
@@ -8,15 +8,15 @@ namespace octet {
 
 class Repeats {
  public:
-  // memory: words(part) values, its own while it lives.
+  // memory: words(part) values, owned while this object lives.
   Repeats(const octet_network& network, const NetworkPart& part, size_t* memory);
   static constexpr size_t words(size_t ops) { return 4 * ops; }
 
-  // After each band: leaves those out that do what was just done, further below.
+  // Call after each band: skips the following bands that do the same one period further down.
   void after_band(BandWalk* walk);
 
  private:
-  // Lines of a slot's home for each line of the last op, as a fraction.
+  // Lines of a slot's tensor per line of the last op, as a fraction.
   struct Rate {
     size_t lines, of;
   };
@@ -28,10 +28,10 @@ class Repeats {
   const octet_network& n_;
   const NetworkPart& part_;
   const size_t count_;
-  size_t period_ = 0;  // bands after which all ops are whole lines further; 0: none is known
+  size_t period_ = 0;  // bands after which all ops have moved by whole lines; 0: not known
   size_t bands_ = 0;
-  // Of each slot: lines in a period, first a fraction with `of_`. At the last period's end: of each
-  // op the lines done, of each slot the oldest line.
+  // lines_, of_: per slot, lines in a period, at first as a fraction. done_: per op, lines done at
+  // the end of the last period. oldest_: per slot, its oldest line then.
   size_t *lines_, *of_, *done_, *oldest_;
 };
 

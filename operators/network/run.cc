@@ -1,4 +1,4 @@
-// octet_network_run: part by part.
+// octet_network_run: runs a network part by part.
 #include "operators/network/run.h"
 
 #include "dispatch/api/struct_size.h"
@@ -7,7 +7,7 @@ namespace octet {
 
 namespace {
 
-// Of the images that it runs at once, the first one.
+// image: the first of the images that it runs at once.
 octet_status run_part(const NetworkRun& run, const NetworkPart& part, size_t image,
                       octet_error* error) {
   if (part.band) {

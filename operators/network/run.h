@@ -1,17 +1,18 @@
-// A run of a network, its arguments checked.
+// A run of a network with checked arguments.
 #pragma once
 
 #include "operators/network/network.h"
 
 namespace octet {
 
-// Who does what an op is: its objects, or a model that watches them (analysis/traffic/network.cc).
+// Performs the ops: through their objects, or in a model of memory traffic
+// (analysis/traffic/network.cc).
 struct Performer {
   octet_status (*conv2d)(const Performer& self, const NetworkOp& op, const octet_conv2d_args& args,
                          octet_error* error);
   octet_status (*gemm)(const Performer& self, const NetworkOp& op, const octet_gemm_args& args,
                        octet_error* error);
-  // In a chain: as run_lines
+  // Used in chains; arguments as for run_lines
   void (*lines)(const Performer& self, const NetworkOp& op, const LineTensor& lhs,
                 const LineTensor* residual, const LineTensor& dst, LineRange out,
                 uint8_t* workspace);
@@ -25,7 +26,7 @@ struct NetworkRun {
   size_t concurrency;
   const Performer& by;
 
-  // The first byte of a tensor's image.
+  // The first byte of a tensor in an image.
   uint8_t* data(size_t tensor, size_t image) const {
     const NetworkTensor &t = network.tensors[tensor], &alias_root = network.tensors[t.alias_root];
     uint8_t* const first = t.kept ? (uint8_t*)args.tensors[t.alias_root]
@@ -34,15 +35,15 @@ struct NetworkRun {
   }
 };
 
-// Part by part, in their order.
+// Runs all parts in order.
 octet_status run_parts(const NetworkRun& run, octet_error* error);
 octet_status check_args(const octet_network& network, const octet_network_args& args,
                         octet_error* error);
-// Each of these from image `first` on, as many as the part runs at once.
-// An op by itself, in the caller's threads.
+// `first`: the first of the images that the part runs at once. run_op runs an op by itself, in the
+// caller's threads.
 octet_status run_op(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op,
                     size_t first, octet_error* error);
-// Likewise, a part in bands.
+// Runs a part in bands.
 void run_chain(const NetworkRun& run, const NetworkPart& part, size_t first);
 
 }  // namespace octet

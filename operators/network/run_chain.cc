@@ -1,3 +1,4 @@
+// Runs a chain: band by band, op by op, in rings.
 #include "operators/common/check.h"
 #include "operators/network/run.h"
 #include "operators/network/schedule.h"
@@ -5,7 +6,7 @@
 namespace octet {
 namespace {
 
-// One image of a chain, in the memory of one task.
+// Runs one image of a chain in the memory of one task.
 class Image {
  public:
   Image(const NetworkRun& run, const NetworkPart& part, size_t task, size_t image)
@@ -47,7 +48,7 @@ class Image {
     const LineTensor out = tensor(op.output, walk, op.out_slot);
     if (!op.conv && !op.gemm) return call(op, in, out, lines);
     const LineTensor* const residual = op.input_count > 1 ? &in[1] : nullptr;
-    // In pieces that wrap nowhere but in a convolution's input.
+    // In pieces that wrap nowhere except in a convolution's input.
     for (size_t y = lines.first, end; y < lines.end; y = end) {
       end = y + smaller(lines.end - y, out.together(y));
       if (residual) end = y + smaller(end - y, residual->together(y));
@@ -60,7 +61,7 @@ class Image {
     }
   }
 
-  // Cannot fail: create and check_args have seen to all that it checks.
+  // Cannot fail: create and check_args have checked everything.
   void multiply(const NetworkOp& op, const LineTensor& in, const LineTensor* residual,
                 const LineTensor& out, LineRange lines) const {
     const auto stride = [&](size_t tensor) {
@@ -101,12 +102,12 @@ class Image {
   uint8_t* const scratch_;
 };
 
-// Tasks of the plan, dealt out to those that a run may have.
+// The plan's tasks, divided among the tasks of the run.
 struct Chain {
   const NetworkRun& run;
   const NetworkPart& part;
   const RowSlices row_slices;
-  const size_t first;  // image
+  const size_t first;  // first image
   const size_t deal;
 };
 

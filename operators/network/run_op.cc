@@ -1,3 +1,4 @@
+// Runs a single op of a network on whole tensors.
 #include "operators/common/check.h"
 #include "operators/common/task_size.h"
 #include "operators/network/run.h"
@@ -8,7 +9,7 @@ namespace {
 // Elements from one pixel to the next.
 size_t stride_of(const NetworkTensor& t) { return t.pixel / element_bytes(t.type); }
 
-// What convolutions and products are told alike.
+// Arguments that convolutions and products share.
 template <typename Args>
 void fill(Args* args, const NetworkRun& run, const NetworkPart& part, const NetworkOp& op,
           size_t first) {
@@ -51,11 +52,11 @@ octet_network_image image_of(const NetworkRun& run, size_t tensor, size_t image)
   return {run.data(tensor, image), t.pixel, t.line, t.h, t.w, t.channels, 0, 0};
 }
 
-// Some lines of images from the first on, counted through.
+// A function's task: lines of images from `first` on, counted through all images.
 struct FunctionTasks {
   const NetworkRun& run;
   const NetworkOp& op;
-  size_t first, lines, step;  // lines of all that run, of a task
+  size_t first, lines, step;  // lines: of all images; step: of one task
 };
 
 void run_function_task(void* context, size_t index) {
@@ -79,7 +80,7 @@ void run_function_task(void* context, size_t index) {
 void run_function(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op,
                   size_t first) {
   const NetworkTensor& out = run.network.tensors[op.output];
-  // Nobody knows what a function takes; a cycle for a value is more than vectors need
+  // A function's cost is unknown; a cycle per value is more than vector code needs
   const size_t lines = images_of(part, out) * out.h;
   const double values = (double)lines * (double)out.w * (double)out.channels;
   const size_t step = divide_up(lines, tasks_worth(values, run.concurrency));

@@ -1,3 +1,4 @@
+// Computes the lines of each op of a chain, band by band.
 #include "operators/network/schedule.h"
 
 namespace octet {
@@ -67,7 +68,7 @@ void BandWalk::find_touched() {
   }
 }
 
-// How far the stripe needs each op.
+// Finds the last line that the row slice needs of each op.
 void BandWalk::find_ends() {
   for (size_t s = 0; s < count_; ++s) need_[s] = 0;
   need_[op(count_ - 1).out_slot] = row_slice_.end;
@@ -84,7 +85,7 @@ void BandWalk::find_ends() {
   }
 }
 
-// The first lines that the stripe needs of each op.
+// Finds the first line that the row slice needs of each op.
 void BandWalk::begin() {
   for (size_t s = 0; s < count_; ++s) need_[s] = SIZE_MAX, origin_[s] = SIZE_MAX;
   need_[op(count_ - 1).out_slot] = row_slice_.first;
@@ -122,8 +123,8 @@ bool BandWalk::next() {
   return true;
 }
 
-// Where the first write ends a ring begins anew: it is a multiple of the lines of later writes, so
-// that none of them wraps.
+// Sets the place of line 0 so that the first write ends at the ring's end. A ring's size is a
+// multiple of the lines of later writes, so none of them wraps.
 void BandWalk::place_rings() {
   for (size_t i = 0; i < count_; ++i) {
     const NetworkTensor& ring = alias_root(op(i).output);

@@ -1,4 +1,4 @@
-// Which lines each op of a chain computes in which band. The planner walks this for the sizes of
+// The lines that each op of a chain computes in each band. The planner walks them to size the
 // rings, the executor to run.
 #pragma once
 
@@ -6,45 +6,45 @@
 
 namespace octet {
 
-// The lines of an input that output lines are made of, empty if of none.
+// The lines of an input that output lines read; empty if they read none.
 LineRange lines_read(const octet_network& network, const NetworkOp& op, size_t input,
                      LineRange out);
 
-// The lines of one image that a task has of the chain's last op: a run of those of all images that
-// the part runs at once.
+// The output lines of a chain's last op, counted through all images that the part runs at once.
+// Each task has `step` of them and takes them image by image.
 struct RowSlices {
   size_t h, step, units;
 
   RowSlices(const octet_network& network, const NetworkPart& part);
-  // The piece that begins at unit `at` of a task's [index * step, ..); empty at the end.
+  // The lines of one image that task `index` has from unit `at` on; empty at the end.
   LineRange piece(size_t index, size_t at) const {
     const size_t end = smaller(units, (index + 1) * step);
     return at >= end ? LineRange{0, 0} : LineRange{at % h, at % h + smaller(end - at, h - at % h)};
   }
 };
 
-// Bands of one image, from the first line of a stripe to its last. In each band ops take their
-// turn, in their order.
+// The bands of one image, from the first line of a row slice to its last. In each band the ops run
+// in order.
 class BandWalk {
  public:
-  // memory: words(part) values, its own while it lives.
+  // memory: words(part) values, owned while this object lives.
   BandWalk(const octet_network& network, const NetworkPart& part, LineRange row_slice,
            size_t* memory);
   static constexpr size_t words(size_t ops) { return 7 * ops; }
   static size_t words(const NetworkPart& part) { return words(part.end - part.first); }
 
-  bool next();  // the next band, if there is one
-  // Of op `first + i`, in this band: to be computed; none if it has nothing to do.
+  bool next();  // goes to the next band; false if there is none
+  // The lines that op `first + i` computes in this band; may be empty.
   LineRange lines(size_t i) const { return {done_[i], until_[i]}; }
   void epilogue(size_t i) { done_[i] = until_[i]; }
-  // The first line of a slot's home that an op is still to write or to read; SIZE_MAX: none.
+  // The first line of a slot's tensor that an op will still write or read; SIZE_MAX: none.
   size_t oldest(size_t slot) const;
-  // Where line 0 of a ring lies, so that writes of `step` lines, begun here, seldom wrap. In the
-  // first band.
+  // The position of line 0 in a ring: with it, writes of `step` lines seldom wrap. For the first
+  // band.
   size_t origin(size_t slot) const { return origin_[slot]; }
 
-  // For who knows that bands come again: lines of op `first + i` that the stripe still wants, and
-  // those of the last op; and as if bands with so many lines of each op were done.
+  // For Repeats: the lines that the row slice still needs of op `first + i`, and of the last op;
+  // and a skip over bands with so many lines of each op.
   size_t left(size_t i) const { return end_[i] - done_[i]; }
   size_t left() const { return row_slice_.end - at_; }
   size_t done(size_t i) const { return done_[i]; }
@@ -56,7 +56,8 @@ class BandWalk {
   const NetworkTensor& alias_root(size_t tensor) const {
     return n_.tensors[n_.tensors[tensor].alias_root];
   }
-  bool in_full(size_t i) const;  // written outside of rings, and not the last op's
+  // the op writes a whole tensor: no ring, and not the output of the last op
+  bool in_full(size_t i) const;
   void find_touched();
   void find_ends();
   void begin();
@@ -67,10 +68,10 @@ class BandWalk {
   const LineRange row_slice_;
   const size_t count_;
   size_t at_;  // lines of the last op that are done
-  // Of each op: lines that are done, that are to be after this band, and after the last one (0: the
-  // stripe wants nothing of the op).
+  // Per op: lines done, lines done after this band, and after the last band (0: the row slice needs
+  // none).
   size_t *done_, *until_, *end_;
-  // Of each slot; the first and the last op that write or read it.
+  // Per slot: need_ and origin_; first_ and last_ are the first and the last op that use it.
   size_t *need_, *origin_, *first_, *last_;
 };
 
