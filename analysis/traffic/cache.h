@@ -1,4 +1,4 @@
-// A cache of 64-byte lines in sets; of a set, the line that was least recently used makes room.
+// A model of a set-associative cache with 64-byte lines and LRU replacement.
 #pragma once
 
 #include "kernels/core/packed_layout.h"
@@ -11,9 +11,9 @@ class Cache {
  public:
   static constexpr uint32_t kClean = 0;
 
-  // Memory for so many lines, aligned for an Entry.
+  // Bytes of memory for so many lines, aligned for an Entry.
   static size_t bytes(size_t lines) { return lines * sizeof(Entry); }
-  // ways: that divide the lines.
+  // ways: divides the number of lines.
   void init(size_t lines, size_t ways, void* memory) {
     entries_ = (Entry*)memory;
     ways_ = ways;
@@ -24,8 +24,8 @@ class Cache {
     for (size_t i = 0; i < sets_ * ways_; ++i) entries_[i] = {kNoLine, kClean};
   }
 
-  // Makes a line the newest of its set. Whether it was there; if not, *left is what marked the one
-  // that had to leave. mark: kClean leaves the line's own.
+  // Makes a line the newest of its set. Returns true if it was there; if not, *left is the mark of
+  // the line that was evicted. mark: kClean keeps the line's own mark.
   bool touch(uint64_t line, uint32_t mark, uint32_t* left) {
     Entry* const set = entries_ + line % sets_ * ways_;
     *left = kClean;
@@ -44,7 +44,7 @@ class Cache {
     return true;
   }
 
-  // f(mark) of all lines.
+  // Calls f(mark) for all lines.
   template <typename F>
   void for_each(const F& f) const {
     for (size_t i = 0; i < sets_ * ways_; ++i) f(entries_[i].mark);
@@ -52,7 +52,7 @@ class Cache {
 
  private:
   static constexpr uint64_t kNoLine = UINT64_MAX;
-  // The newest of each set comes first
+  // Sorted in each set: the newest line comes first
   struct Entry {
     uint64_t line;
     uint32_t mark;

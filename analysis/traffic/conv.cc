@@ -1,4 +1,5 @@
-// octet_traffic_conv2d: a convolution whose kernels and transforms tell what they would do.
+// octet_traffic_conv2d: walks a convolution with kernels and transforms that trace their memory
+// accesses.
 #include "analysis/traffic/lines.h"
 #include "analysis/traffic/watch.h"
 #include "dispatch/api/struct_size.h"
@@ -11,7 +12,7 @@ namespace {
 
 // ---- Winograd's transforms ----------------------------------------------------------------------
 
-// Inputs of a tile along one axis, and bytes of what is made of each
+// Inputs of a tile along one axis, and bytes of each transformed value
 constexpr size_t kPatches[] = {4, 6, 5, 4}, kElements[] = {2, 2, 2, 1};
 static_assert(sizeof kPatches / sizeof *kPatches == kWinogradVariants, "one for each");
 
@@ -41,7 +42,7 @@ void transform_output(const WinogradOutput& out) {
 
 // ---- depthwise and grouped ----------------------------------------------------------------------
 
-// What its kernels cannot see of a convolution.
+// Traces the accesses of a convolution that its kernels cannot see.
 class ConvMemoryTrace : public MemoryTrace {
  public:
   ConvMemoryTrace(octet_traffic* traffic, const ConvPlan& plan)
@@ -51,9 +52,9 @@ class ConvMemoryTrace : public MemoryTrace {
         input(plan.depthwise ? input_bytes(*plan.depthwise) : 1) {}
   static ConvMemoryTrace& of(MemoryTrace& watch) { return static_cast<ConvMemoryTrace&>(watch); }
 
-  const bool grouped;    // else depthwise
+  const bool grouped;    // false: depthwise
   const size_t element;  // bytes of a weight
-  const size_t input;    // bytes of a pixel's channel in a copied line
+  const size_t input;    // bytes of one channel of a pixel in a copied line
   size_t prepared_bytes = 0;
 };
 
@@ -64,14 +65,14 @@ void prepare(const DepthwiseBlock& b, void* prepared) {
   if (b.scale) watch.read(b.scale, b.channels * sizeof(float));
   if (conv.grouped)
     watch.read(b.weights, round_up(b.channels, kGroupedBlock) * b.groups * 4 * b.quads);
-  // Four pieces of a group, which is of a whole panel
+  // A group covers a whole panel, in four pieces
   for (size_t piece = 0; !conv.grouped && piece < 4 * b.groups; ++piece)
     watch.read(b.weights + conv.element * piece * kDepthwiseGroup / 4, conv.element * b.channels);
   conv.prepared_bytes = depthwise_prepared_bytes(b.channels, b.sets * b.set_groups * b.quads);
   watch.write(prepared, conv.prepared_bytes);
 }
 
-// A block of channels of an output pixel in each of the tile's lines.
+// Traces a block of channels of one output pixel in each of the tile's lines.
 void write_outputs(MemoryTrace& watch, const DepthwiseTile& t, size_t x) {
   for (size_t row = 0; row < t.rows; ++row)
     watch.write(t.dst + row * t.dst_line + x * t.dst_pixel,
@@ -145,7 +146,7 @@ octet_status add_operands(MemoryTrace* watch, const octet_conv2d& conv, const oc
   return OCTET_OK;
 }
 
-// A copy of a convolution that tells what it would do.
+// A copy of a convolution whose kernels trace in place of computing.
 struct TracedConv {
   octet_conv2d conv;
   MicroKernel kernel;

@@ -1,4 +1,4 @@
-// octet_traffic_gemm: a product whose kernels tell what they would do.
+// octet_traffic_gemm: walks a product with kernels that trace their memory accesses.
 #include "analysis/traffic/watch.h"
 #include "dispatch/api/struct_size.h"
 #include "octet/traffic.h"
@@ -9,7 +9,8 @@ using namespace octet;
 
 namespace {
 
-// Matrices from the first byte to the last; what leaves the address space the run refuses.
+// Adds matrices, from the first byte to the last. Sizes that exceed the address space are refused
+// by the run.
 void add_matrices(MemoryTrace* watch, const void* data, size_t batch, size_t batch_stride,
                   size_t rows, size_t stride, size_t cols, octet_type type, octet_operand operand) {
   const size_t row = stride ? stride : cols;

@@ -1,4 +1,4 @@
-// A convolution by lines, as in a chain, that tells what it would do.
+// Traces a convolution on some lines, as chains run it.
 #pragma once
 
 #include "octet/traffic.h"
@@ -6,7 +6,7 @@
 
 namespace octet {
 
-// As run_lines.
+// Arguments as for run_lines.
 void walk_lines(octet_traffic* traffic, const octet_conv2d& conv, const LineTensor& lhs,
                 const LineTensor* residual, const LineTensor& dst, LineRange out, size_t most,
                 uint8_t* workspace);

@@ -1,3 +1,4 @@
+// Models two cache levels and counts the traffic of each layer with memory.
 #include "analysis/traffic/memory.h"
 
 namespace octet {
@@ -34,8 +35,8 @@ void Memory::init(const octet_traffic_options& options) {
   for (size_t i = 0; i < layers_; ++i) traffic_[i] = OCTET_LAYER_TRAFFIC_INIT;
 }
 
-// Writes go through the first level, so that the last one knows what is newer than memory; what is
-// read there and found does not count as a use of the last one's line.
+// Writes go through the first level, so that the last level knows which lines are newer than
+// memory. A read that hits the first level is not a use of the last level's line.
 void Memory::touch(const void* at, size_t bytes, octet_operand operand, bool write) {
   if (!bytes) return;
   const uint32_t mark = write ? mark_of(operand) : Cache::kClean;

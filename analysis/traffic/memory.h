@@ -1,4 +1,4 @@
-// The modelled caches, and what each layer has moved between them and memory.
+// The modelled caches, and the bytes that each layer moves between them and memory.
 #pragma once
 
 #include "analysis/traffic/cache.h"
@@ -6,7 +6,7 @@
 
 namespace octet {
 
-// One allocation: the caches' lines and the layers follow.
+// One allocation: the caches' lines and the layers follow the object.
 class Memory {
  public:
   static size_t bytes(const octet_traffic_options& options);
@@ -16,13 +16,13 @@ class Memory {
   size_t current() const { return layer_; }
   void begin(size_t layer) { layer_ = (uint32_t)layer; }
 
-  // Line by line.
+  // Accesses a range line by line.
   void touch(const void* at, size_t bytes, octet_operand operand, bool write);
   void flush();
   const octet_layer_traffic& layer(size_t index) const { return traffic_[index]; }
 
  private:
-  // Of a line that was written last for a layer's operand; Cache::kClean is none.
+  // The mark of lines that this layer wrote for an operand; Cache::kClean marks no write.
   uint32_t mark_of(octet_operand operand) const {
     return layer_ * OCTET_OPERANDS + (uint32_t)operand + 1;
   }

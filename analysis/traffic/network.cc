@@ -1,5 +1,5 @@
-// octet_traffic_network: a network whose ops tell what they would do, part by part and band by
-// band.
+// octet_traffic_network: walks a network part by part and band by band, and traces its memory
+// accesses.
 #include "analysis/traffic/lines.h"
 #include "analysis/traffic/memory.h"
 #include "dispatch/api/struct_size.h"
@@ -14,7 +14,7 @@ namespace {
 struct Walker : Performer {
   const octet_network& network;
   octet_traffic* const traffic;
-  const size_t first;  // the layer of op 0
+  const size_t first;  // layer index of op 0
 
   octet_traffic* begin(const NetworkOp& op) const {
     traffic->begin(first + (size_t)(&op - network.ops));
@@ -53,7 +53,8 @@ void touch_lines(octet_traffic* traffic, const octet_network_image& image, size_
   }
 }
 
-// The caller's function is not called: it reads its lines, then writes its own.
+// The caller's function is not called: the model assumes that it reads its input lines, then writes
+// its output lines.
 void walk_function(const Performer& self, const NetworkOp& op, const octet_network_call& call) {
   const Walker& walker = Walker::of(self);
   octet_traffic* const traffic = walker.begin(op);

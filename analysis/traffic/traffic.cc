@@ -1,4 +1,4 @@
-// octet_traffic_*: what is not about one kind of layer.
+// The octet_traffic_* functions that are independent of the kind of layer.
 #include <stdlib.h>
 
 #include "analysis/traffic/memory.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kLeastBytes = 4096, kLeastL1Bytes = 1024, kMostBytes = (size_t)1 << 31,
                  kMostLayers = (size_t)1 << 20;
-// Lines are told one by one: what takes minutes is a mistake
+// Accesses are traced line by line: a size that would take minutes is taken for a mistake
 constexpr uint64_t kMinutes = (uint64_t)1 << 40;
 constexpr size_t kMostTouched = kMinutes < PTRDIFF_MAX ? (size_t)kMinutes : PTRDIFF_MAX;
 

@@ -1,3 +1,4 @@
+// Kernels and tier operations that trace their memory accesses and compute nothing.
 #include "analysis/traffic/watch.h"
 
 namespace octet {
@@ -5,10 +6,11 @@ namespace {
 
 thread_local MemoryTrace* current_trace = nullptr;
 
-// Bytes along depth between two looks at the other operand: a line.
+// Bytes along depth between two accesses to the other operand: a cache line.
 constexpr size_t kPiece = kLineBytes;
 
-// Groups [first, end) of a tap's weights. A group is the same steps of all columns of a panel.
+// Reads groups [first, end) of a tap's weights. A group has the same depth steps of all columns of
+// a panel.
 void read_groups(MemoryTrace& watch, const Tile& t, const uint8_t* rhs, size_t first, size_t end) {
   const MicroKernel& kernel = watch.kernel();
   const RhsLayout& layout = kernel.rhs_layout;
@@ -23,7 +25,7 @@ void read_groups(MemoryTrace& watch, const Tile& t, const uint8_t* rhs, size_t f
   }
 }
 
-// Both operands, a piece of the depth after the other, tap after tap.
+// Reads both operands in turn, piece by piece of the depth, tap by tap.
 void read_operands(MemoryTrace& watch, const Tile& t) {
   const MicroKernel& kernel = watch.kernel();
   const RhsLayout& layout = kernel.rhs_layout;
@@ -33,7 +35,7 @@ void read_operands(MemoryTrace& watch, const Tile& t) {
                depth = t.depth * kernel.lhs_element_bytes,
                panel = round_up_pow2(t.depth, kernel.lhs_kr) * kernel.lhs_element_bytes * lanes,
                pieces = larger(divide_up(depth, kPiece), 1);
-  // Made for this block, a moment ago
+  // The pointers were written for this block just before
   if (t.lhs_rows) watch.write(t.lhs_rows, t.taps * t.rows * sizeof *t.lhs_rows);
   const uint8_t* lhs = (const uint8_t*)t.lhs;
   const uint8_t* rhs = t.rhs;
@@ -67,7 +69,7 @@ void multiply(const Tile& t) {
 void gather(const Rows& rows, size_t lanes, void* panel) {
   MemoryTrace& watch = MemoryTrace::current();
   const MicroKernel& kernel = watch.kernel();
-  // As of a tile
+  // Pointers were written just before, as those of a tile
   if (rows.pointers) watch.write(rows.pointers, rows.rows * sizeof *rows.pointers);
   for (size_t i = 0; i < rows.rows; ++i)
     watch.read(rows.row(i), rows.depth * (kernel.lhs_element_type == ElementType::kS16 ? 2 : 1));
@@ -78,13 +80,13 @@ void widen(const uint8_t* rhs, size_t groups, int16_t* words) {
   MemoryTrace& watch = MemoryTrace::current();
   const RhsLayout& layout = watch.kernel().rhs_layout;
   const size_t micro_panel = watch.kernel().nr * layout.kr;
-  // A strip may be a part of its panel
+  // A micro-panel may be a part of its panel
   for (size_t group = 0; group < groups; ++group)
     watch.read(rhs + group * layout.width * layout.kr, micro_panel);
   watch.write(words, groups * micro_panel * sizeof *words);
 }
 
-// ---- what a tier does besides -------------------------------------------------------------------
+// ---- operations of a tier besides multiplying ---------------------------------------------------
 
 void init(const Init& i) {
   MemoryTrace& watch = MemoryTrace::current();

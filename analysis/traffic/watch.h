@@ -1,6 +1,6 @@
-// Kernels that compute nothing and tell what the real ones would have read and written. Put in
-// their place in a copy of a plan, they make of its run a walk: blocks, strips, passes, tiles,
-// bands and copies are those of the code that runs.
+// MemoryTrace: kernels that compute nothing and trace the reads and writes of the real ones. They
+// replace the kernels in a copy of a plan, so that its run becomes a walk: blocks, passes, tiles,
+// bands and copies are those of the real code.
 #pragma once
 
 #include "analysis/traffic/memory.h"
@@ -11,17 +11,17 @@
 
 namespace octet {
 
-// While one lives, this thread's watching kernels tell it. They are given tiles and nothing else,
-// so there is no other place to keep it than the thread's.
+// While one exists, the tracing kernels of this thread report to it. A kernel gets nothing but its
+// tile, so the trace is kept per thread.
 class MemoryTrace {
  public:
-  // kernel: that watched ones stand for, or null.
+  // kernel: the real kernel that is traced, or null.
   MemoryTrace(octet_traffic* traffic, const MicroKernel* kernel);
   MemoryTrace(const MemoryTrace&) = delete;
   MemoryTrace& operator=(const MemoryTrace&) = delete;
   ~MemoryTrace();
 
-  // Bytes that count. Others, as those of the stack, do not.
+  // Adds a range whose accesses count. Accesses to other memory, such as the stack, are ignored.
   void add(const void* first, size_t bytes, octet_operand operand);
 
   static MemoryTrace& current();
@@ -46,7 +46,7 @@ class MemoryTrace {
   size_t count_ = 0, last_ = 0;
 };
 
-// Of the current watch.
+// Reports to the current trace.
 void trace_touch(const void* at, size_t bytes, bool write);
 MicroKernel traced(const MicroKernel& kernel);
 TierOps traced(const TierOps& ops);

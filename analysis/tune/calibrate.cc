@@ -1,4 +1,4 @@
-// octet_calibrate: probes, each by each algorithm, and the costs that say of them what they took.
+// octet_calibrate: runs probes by each algorithm and fits a tier's costs to the times.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,8 +19,8 @@
 namespace octet {
 namespace {
 
-// Together they have each cost where it counts: products in plenty and hardly any, few channels and
-// many, lines wide and narrow, weights that stay in L2 and that do not.
+// Together the probes exercise each cost: many products and few, few channels and many, narrow
+// lines and wide, weights that fit L2 and weights that do not.
 struct Probe {
   size_t size, in, out, groups, kernel, stride;
 };
@@ -34,7 +34,7 @@ constexpr Probe kProbes[] = {
     {28, 128, 128, 8, 3, 1},   {14, 40, 40, 5, 3, 1},   {56, 64, 64, 64, 3, 1},
     {14, 256, 256, 256, 3, 1}, {28, 96, 96, 96, 3, 2},  {28, 128, 128, 128, 5, 1}};
 constexpr size_t kProbeCount = sizeof kProbes / sizeof kProbes[0];
-// A pixel that meets weights of memory.
+// A single pixel, whose weights come from memory.
 constexpr size_t kStreams = 1, kStreamDepth = 4096, kStreamBytesMost = (size_t)72 << 20;
 
 constexpr size_t kSamplesMost = kProbeCount * kAlgorithms + kStreams;
@@ -50,9 +50,9 @@ void describe(const Probe& p, octet_conv2d_shape* shape) {
   s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = p.kernel / 2;
 }
 
-// One convolution by one algorithm, ready to run.
+// A convolution with one algorithm, ready to run.
 struct Runner {
-  size_t probe;  // the same for all algorithms of one
+  size_t probe;  // index of the probe; all its algorithms share it
   octet_conv2d* conv = nullptr;
   TuneBuffer packed, workspace;
   size_t calls = 1, rounds = 0;
@@ -67,7 +67,7 @@ struct Calibration {
   Runner runners[kSamplesMost];
   CostSample samples[kSamplesMost];
   size_t count = 0, probes = 0;
-  // Choices are the plan's, whatever OCTET_TUNING says
+  // Choices are the plan's, even if OCTET_TUNING is set
   const octet_tuning none = {};
   octet_machine machine = OCTET_MACHINE_INIT;
 
@@ -114,7 +114,7 @@ octet_status make(const octet_filter_desc& filter, const FilterBuilder& builder,
   return r.workspace.grow("the workspace", bytes, error);
 }
 
-// By each algorithm that can compute it exactly, or by the plan's alone.
+// Adds a probe with each algorithm that computes it exactly, or with the plan's only.
 octet_status add(const Probe& probe, bool all, Calibration* c, octet_error* error) {
   octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
   describe(probe, &filter.shape);
@@ -152,7 +152,7 @@ double turn(const Calibration& c, const Runner& r) {
   return seconds > 0 ? seconds : 1e-9;
 }
 
-// In turns: what slows the machine for a while slows all.
+// Runners take turns, so that a temporary slowdown of the machine affects all.
 void measure(double deadline, Calibration* c) {
   for (size_t i = 0; i < c->count; ++i) {
     const double calls = kTurnSeconds / turn(*c, c->runners[i]);
@@ -170,7 +170,8 @@ void measure(double deadline, Calibration* c) {
   }
 }
 
-// Who loses by far counts little: costs are there to tell who wins.
+// Clearly slower algorithms get little weight, because costs only have to tell which one is
+// fastest.
 void weigh(Calibration* c) {
   for (size_t i = 0; i < c->count; ++i) {
     CostSample& sample = c->samples[i];

@@ -1,3 +1,4 @@
+// Lists candidate choices for a convolution.
 #include "analysis/tune/conv_choices.h"
 
 #include <string.h>
@@ -16,10 +17,10 @@ void add_if_legal(const ConvSpace& s, const ConvFormat& format, const Choice& ch
   if (may_use(choice, s.cpu, s.problem(format), &kernel, &why)) choices->add(choice);
 }
 
-// Panels are as wide, and tiles no wider.
+// Panels have this many columns, and tiles no more.
 constexpr size_t kPassUnit = 64;
 
-// Bands are of lines that stay in half of a cache.
+// True if the convolution runs in bands of lines that stay in half of a cache.
 bool has_bands(const ConvSpace& s, const ConvAlgorithm& implementation) {
   return s.staged || (implementation.wants_borders && implementation.wants_borders(s.shape));
 }

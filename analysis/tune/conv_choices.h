@@ -1,4 +1,4 @@
-// What may be of use to compute a convolution. Pure.
+// The candidate choices for a convolution. Pure.
 #pragma once
 
 #include "analysis/tune/search.h"
@@ -6,18 +6,18 @@
 
 namespace octet {
 
-// The weights as an algorithm has them packed in a tier's form.
+// Facts about the weights, packed for an algorithm in a tier's format.
 struct ConvFormat {
   octet_conv_algorithm algorithm;
   WeightFacts facts;
 };
 
 struct ConvSpace {
-  CpuFeatures cpu;  // what of it may be used
+  CpuFeatures cpu;  // the CPU features that may be used
   ConvShape shape;
   bool lhs_u8, rhs_u8;
   size_t dst_bytes;
-  bool staged;  // tensors are not taken as they lie: bands of lines go through a pipeline
+  bool staged;  // tensors are staged: bands of lines go through a pipeline
   size_t concurrency;
 
   ConvChoiceProblem problem(const ConvFormat& format) const {
@@ -25,9 +25,9 @@ struct ConvSpace {
   }
 };
 
-// Each kernel that multiplies by the form.
+// Adds a choice for each kernel that reads the format.
 void add_conv_choices(const ConvSpace& space, const ConvFormat& format, Choices* choices);
-// With other blocks, passes, bands and cuts.
+// Adds choices with other blocks, passes, bands and cuts.
 void add_conv_choices_near(const ConvSpace& space, const ConvFormat& format, const Choice& choice,
                            Choices* choices);
 

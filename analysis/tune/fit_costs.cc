@@ -1,3 +1,4 @@
+// Fits a tier's costs to measured times by coordinate search.
 #include "analysis/tune/fit_costs.h"
 
 #include "dispatch/tuning/costs.h"
@@ -6,11 +7,11 @@
 namespace octet {
 namespace {
 
-// What is off by a factor, whichever of both is larger; 0 if nothing is.
+// The error of a ratio, the same in both directions; 0 if a = b.
 double distance(double a, double b) { return a / b + b / a - 2; }
 
-// How far costs may go where samples tell little, beside those: a factor of two weighs as much as a
-// prediction that is 4 % off.
+// Keeps costs near the start where samples say little: a factor of two weighs as much as a
+// prediction error of 4 %.
 constexpr double kLoyalty = 0.003;
 constexpr double kSteps[] = {1.5, 1.15, 1.04, 1.01};
 constexpr size_t kSweepsMost = 60;
@@ -35,7 +36,7 @@ class Fit {
     return misfit(model_, samples_, count_, costs) + kLoyalty * loyalty / (double)count_;
   }
 
-  // A machine may be slower in all: cycles are nominal.
+  // Scales all costs: cycles are nominal, so a machine may be slower in everything.
   void scale() {
     constexpr double kFactors[] = {2, 0.5, 1.2, 1 / 1.2, 1.03, 1 / 1.03};
     for (const double factor : kFactors)

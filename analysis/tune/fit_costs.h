@@ -1,5 +1,4 @@
-// Costs that say of convolutions what was measured of them. Pure: by the same estimates that plans
-// are made of.
+// Fits costs to measured convolutions, with the same estimates that plans use. Pure.
 #pragma once
 
 #include "dispatch/cpu/features.h"
@@ -7,7 +6,7 @@
 
 namespace octet {
 
-// A convolution by one algorithm, at its declared sizes, with s8 weights.
+// One convolution with one algorithm, at its declared sizes, with s8 weights.
 struct CostSample {
   const ConvAlgorithm* implementation;
   ConvShape shape;
@@ -17,13 +16,12 @@ struct CostSample {
 
 struct CostModel {
   Isa isa;
-  CpuFeatures cpu;  // its caches and cores
+  CpuFeatures cpu;  // caches and cores of the machine
   double predict(const TierCosts& costs, const CostSample& sample) const;
 };
 
-// Starts at *costs, and leaves what no sample tells near them. Returns by how much the predictions
-// are off: the weighted mean of predicted / measured + measured / predicted - 2, about the
-// square of the relative error.
+// Starts at *costs; costs that no sample exercises stay near them. misfit returns the weighted mean
+// of predicted / measured + measured / predicted - 2, about the square of the relative error.
 double misfit(const CostModel& model, const CostSample* samples, size_t count,
               const TierCosts& costs);
 void fit_costs(const CostModel& model, const CostSample* samples, size_t count, TierCosts* costs);

@@ -1,3 +1,4 @@
+// Lists candidate choices for a product.
 #include "analysis/tune/gemm_choices.h"
 
 #include "analysis/tune/near.h"
@@ -25,7 +26,8 @@ void add_kernels(const GemmSpace& s, const RhsLayout& layout, Choices* choices) 
     if (choose_gemm(s.cpu, s.problem, facts, kernel->name, &choice).result != Selected::kOk)
       continue;
     if (choice.kernel != find_kernel_name(kernel->name)) continue;
-    // The kernel for few rows is measured where all runs have few, else kept where it is legal.
+    // The small kernel is measured only if all runs have few rows; otherwise it is kept where it is
+    // legal.
     if (!few) {
       Choice both = choice;
       both.small_kernel = plan.small_kernel;

@@ -1,4 +1,4 @@
-// What may be of use to compute a product. Pure.
+// The candidate choices for a product. Pure.
 #pragma once
 
 #include "analysis/tune/search.h"
@@ -7,18 +7,18 @@
 namespace octet {
 
 struct GemmSpace {
-  CpuFeatures cpu;  // what of it may be used
+  CpuFeatures cpu;  // the CPU features that may be used
   Problem problem;
   size_t batch;
-  // The packed weights' layout; of run-time weights, which may have any, those of no tier
+  // Layout of the packed weights; run-time weights may have any layout, so theirs is not set
   WeightFacts facts;
-  bool packed, passes;  // whether the latter may be worth anything
+  bool packed, passes;  // passes: true if they may gain
   size_t concurrency;
 };
 
-// Each form that the weights may have, by each kernel that multiplies by it.
+// Adds a choice for each format that the weights may have and each kernel that reads it.
 void add_gemm_choices(const GemmSpace& space, Choices* choices);
-// With other blocks, passes and cuts.
+// Adds choices with other blocks, passes and cuts.
 void add_gemm_choices_near(const GemmSpace& space, const Choice& choice, Choices* choices);
 
 }  // namespace octet

@@ -1,11 +1,11 @@
-// Other numbers for a choice.
+// Varies the numbers of a choice.
 #pragma once
 
 #include "analysis/tune/search.h"
 
 namespace octet {
 
-// Blocks of half and of twice as many units and so on, none of more than there are.
+// Halves and doubles the block repeatedly; no block is larger than the work.
 template <typename Add>
 void blocks_near(size_t block, size_t unit, size_t units, const Add& add) {
   const size_t all = round_up(units, unit), from = smaller(block, all);
@@ -15,7 +15,7 @@ void blocks_near(size_t block, size_t unit, size_t units, const Add& add) {
   add(all);
 }
 
-// All columns at once, or a part of them, in whole panels.
+// All columns at once, or a part of them in whole panels.
 template <typename Add>
 void passes_near(size_t columns, size_t unit, const Add& add) {
   add(0);

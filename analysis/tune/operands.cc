@@ -1,3 +1,4 @@
+// Allocates and fills the tuner's operands.
 #include "analysis/tune/operands.h"
 
 #include <stdlib.h>

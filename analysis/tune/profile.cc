@@ -1,4 +1,4 @@
-// octet_tuning_assume: costs of a machine that nobody measured, from a text.
+// octet_tuning_assume: reads the costs of a machine that was not measured from a text.
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kLineBytes = 1024;
 
-// "TIER name=value ...", from '#' on a remark.
+// Reads "TIER name=value ...". A '#' begins a comment.
 octet_status read_line(const char* text, octet_tuning* tuning, octet_error* error) {
   const size_t length = word_length(text);
   const Tier* tier = nullptr;

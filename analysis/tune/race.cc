@@ -1,3 +1,4 @@
+// Times candidates in turns and drops the slower ones early.
 #include "analysis/tune/race.h"
 
 #include "kernels/core/packed_layout.h"
@@ -5,10 +6,10 @@
 namespace octet {
 namespace {
 
-// Of a turn: long enough for the clock, and for caches that others have filled.
+// Length of a turn: long enough for the clock, and to refill caches after other candidates.
 constexpr double kTurnSeconds = 0.003;
 constexpr size_t kCallsMost = (size_t)1 << 20;
-// Who is so many times slower in the first turn gets no other one.
+// A candidate that is this many times slower in its first turn is dropped.
 constexpr double kHopeless = 2;
 
 void sort(double* values, size_t count) {
@@ -20,7 +21,7 @@ void sort(double* values, size_t count) {
     }
 }
 
-// Of sorted ones: at this share of them, 0.5 the median.
+// The quantile of sorted values: share 0.5 is the median.
 double quantile(const double* values, size_t count, double share) {
   const double at = share * (double)(count - 1);
   const size_t i = (size_t)at;
@@ -34,19 +35,20 @@ class Track {
 
   double now() const { return clock_.now(clock_.context); }
 
-  // Seconds per call. Short calls first refill the caches.
+  // Seconds per call. Short calls first run once to refill the caches.
   double turn(size_t i) const {
     const size_t calls = race_.calls[i];
     if (calls > 1) runners_.run(runners_.context, i, 1);
     const double start = now();
     runners_.run(runners_.context, i, calls);
     const double seconds = (now() - start) / (double)calls;
-    return seconds > 0 ? seconds : 1e-9;  // of a clock too coarse to tell
+    return seconds > 0 ? seconds : 1e-9;  // the clock is too coarse
   }
 
-  // The first turn: how many calls make one. False if it is hopeless beside the first one's.
+  // The first turn, which decides the calls per turn. False if the candidate is hopelessly slower
+  // than the first one.
   bool warm_up(size_t i) {
-    runners_.run(runners_.context, i, 1);  // pages, caches
+    runners_.run(runners_.context, i, 1);  // fills page tables and caches
     double seconds = 0;
     for (race_.calls[i] = 1; race_.calls[i] < kCallsMost; race_.calls[i] *= 2) {
       seconds = turn(i);
@@ -63,7 +65,7 @@ class Track {
 
   void round(size_t i) { race_.seconds[i][race_.rounds[i]++] = turn(i); }
 
-  // Beside the reference in the same rounds.
+  // Compares with the reference in the same rounds.
   void judge(size_t i) {
     const size_t rounds = smaller(race_.rounds[i], race_.rounds[0]);
     if (!rounds) return;
@@ -81,7 +83,7 @@ class Track {
     smallest_[i] = ratios[0];
   }
 
-  // Whether it may still be the best, by its best round.
+  // True if the candidate's best round is close enough to the best one's.
   bool has_hope(size_t i, size_t round) const {
     const double slack = round < 2 ? 1.3 : round < 3 ? 1.1 : round < 5 ? 1.04 : 1.02;
     return smallest_[i] <= slack * race_.standings[race_.best].relative;
@@ -91,7 +93,7 @@ class Track {
   const Runners& runners_;
   const TuneClock& clock_;
   Race& race_;
-  double lap_ = 1;  // of the reference
+  double lap_ = 1;  // the reference's time
   double smallest_[kRunnersMost] = {};
 };
 
@@ -107,7 +109,8 @@ void run_race(const Runners& runners, const TuneClock& clock, size_t rounds, dou
   for (size_t round = 1; round <= rounds; ++round) {
     if (runners.count > 1 && running == 1) break;
     if (round > 1 && track.now() >= deadline) break;
-    // Each round begins with another one: who runs after whom must not matter.
+    // Each round begins with another candidate, so that no candidate always runs after the same
+    // one.
     for (size_t k = 0; k < runners.count; ++k) {
       const size_t i = (k + round) % runners.count;
       if (runs[i]) track.round(i);

@@ -1,5 +1,5 @@
-// Who is fastest: candidates take turns, so that what slows the machine for a while slows all of
-// them, and who is surely slower leaves early.
+// Finds the fastest of several candidates. They take turns, so that a temporary slowdown of the
+// machine affects all; clearly slower ones are dropped early.
 #pragma once
 
 #include "dispatch/api/error.h"
@@ -14,27 +14,28 @@ struct TuneClock {
 
 constexpr size_t kRunnersMost = 128, kRoundsMost = 15;
 
-// What takes part. run() computes candidate i so many times; it cannot fail once it has been tried.
+// The candidates. run() computes candidate i `calls` times; it cannot fail once it has been tried.
 struct Runners {
-  size_t count;  // 1 .. kRunnersMost; the first one is the reference
+  size_t count;  // 1 .. kRunnersMost; candidate 0 is the reference
   void* context;
   void (*run)(void* context, size_t candidate, size_t calls);
 };
 
 struct Standing {
-  double seconds;   // per call, the median of its turns
-  double relative;  // to the reference, the median over rounds; a lap's ratio if it has no round
-  // That it is faster by more than the noise: by 1 % in the median, and faster at all in three of
-  // four rounds.
+  double seconds;  // per call: the median of its turns
+  // relative to the reference: the median over rounds, or a lap's ratio if it ran no round
+  double relative;
+  // True if it is faster than the reference beyond noise: by 1 % in the median, and at all in three
+  // of four rounds.
   bool wins;
 };
 
 struct Race {
-  size_t calls[kRunnersMost];   // per turn
-  size_t rounds[kRunnersMost];  // that it ran
+  size_t calls[kRunnersMost];   // calls per turn
+  size_t rounds[kRunnersMost];  // rounds that it ran
   double seconds[kRunnersMost][kRoundsMost];
   Standing standings[kRunnersMost];
-  size_t best;  // the smallest `relative`
+  size_t best;  // index of the smallest `relative`
 };
 
 // Ends after `rounds` (3 .. kRoundsMost), at the deadline, or when only the reference is left.

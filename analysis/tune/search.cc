@@ -1,3 +1,4 @@
+// Searches the best choice in rounds of timed candidates.
 #include "analysis/tune/search.h"
 
 #include <stdlib.h>
@@ -10,12 +11,13 @@ namespace octet {
 namespace {
 
 constexpr double kSeconds = 2, kSecondsMost = 1e6;
-// Of the time, up to the end of: the first heat, the ones near the best.
+// Shares of the time: up to the end of the first round, and up to the end of rounds near the best
+// choice.
 constexpr double kFirst = 0.45, kNear = 0.8;
 constexpr size_t kRoundsNear = 4;
-// A clock that tells nothing new for so long, about a tenth of a second, is none.
+// A clock that does not advance in so many readings (about a tenth of a second) is refused.
 constexpr size_t kReadings = (size_t)1 << 22;
-// The second best of a heat that is so close is looked around, too.
+// The second best choice of a round within this factor is varied, too.
 constexpr double kClose = 1.1;
 
 double monotonic_seconds(void*) { return now_microseconds() * 1e-6; }
@@ -49,7 +51,7 @@ class Search {
     const Search& s = *(const Search*)self;
     s.problem_.run(s.problem_.context, s.round_->objects[i], calls);
   }
-  // Of the last heat, but for the best one and the plan; 0 if there is none
+  // The second best of the last round, without the best one and the plan; 0 if there is none
   size_t second() const;
 
   const TuneProblem& problem_;
@@ -58,7 +60,7 @@ class Search {
   octet_error* const error_;
   Round* round_ = nullptr;
   double start_ = 0;
-  size_t measured_ = 1;  // the plan
+  size_t measured_ = 1;  // 1 for the plan
 };
 
 octet_status Search::check_clock() const {

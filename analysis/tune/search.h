@@ -1,5 +1,5 @@
-// The best choice for a problem, of whatever kind: heats of candidates, each a race against the
-// plan's choice; then a last race between the two that count.
+// Searches the best choice for a problem of any kind: rounds of candidates, each timed against the
+// plan's choice, then a final comparison of the best choice with the plan's.
 #pragma once
 
 #include "analysis/tune/race.h"
@@ -11,7 +11,7 @@ namespace octet {
 
 constexpr size_t kChoicesMost = kRunnersMost;
 
-// At most kChoicesMost different ones.
+// At most kChoicesMost choices, all different.
 struct Choices {
   Choice list[kChoicesMost];
   size_t count;
@@ -21,20 +21,21 @@ struct Choices {
 struct TuneProblem {
   void* context;
   Choice plan;
-  // Adds what else might be best: to begin with, and near a choice that is good.
+  // Adds candidates: the first ones (begin), and those near a good choice (around).
   void (*begin)(void* context, Choices* choices);
   void (*around)(void* context, const Choice& choice, Choices* choices);
-  // An object of this choice, which has run once. OCTET_KERNEL_UNUSABLE: it is no choice after all.
+  // Creates an object for this choice, and runs it once. OCTET_KERNEL_UNUSABLE: the choice cannot
+  // be used.
   octet_status (*create)(void* context, const Choice& choice, void** object, octet_error* error);
   void (*run)(void* context, void* object, size_t calls);
   void (*destroy)(void* context, void* object);
 };
 
-// The options as they are meant.
+// Copies the options and fills in the defaults.
 octet_status read_options(const octet_tune_options* given, octet_tune_options* options,
                           octet_error* error);
 
-// Fills *result but for its size.
+// Fills *result except its struct_size.
 octet_status find_best(const TuneProblem& problem, const octet_tune_options& options,
                        octet_tune_result* result, TuningEntry* found, octet_error* error);
 

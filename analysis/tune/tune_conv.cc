@@ -1,4 +1,4 @@
-// octet_tune_conv2d.
+// octet_tune_conv2d: measures the choices for a convolution.
 #include "analysis/tune/conv_choices.h"
 #include "analysis/tune/operands.h"
 #include "dispatch/api/struct_size.h"
@@ -14,15 +14,15 @@
 namespace octet {
 namespace {
 
-// Weights as an algorithm wants them, in the tier's form.
+// The weights, packed for one algorithm in the tier's format.
 struct PackedFormat {
   ConvFormat format;
-  TuneBuffer blob;  // none: the algorithm cannot be used
+  TuneBuffer blob;  // empty: the algorithm cannot be used
   size_t bytes;
 };
 
 struct ConvTarget {
-  octet_conv2d_desc desc;  // by each candidate with other weights
+  octet_conv2d_desc desc;  // each candidate sets its own weights
   const octet_tune_options& options;
   ConvSpace space;
   PackedFormat formats[kAlgorithms];
@@ -88,8 +88,8 @@ octet_status make_operands(ConvTarget* t, octet_error* error) {
   return OCTET_OK;
 }
 
-// As octet_conv2d_pack would, had it chosen this algorithm: in pairs, too, where nobody names a
-// tier or asks for a sparsity.
+// Packs as octet_conv2d_pack would for this algorithm: also in the paired format, if the caller
+// names no tier and no sparsity.
 octet_status pack(const FilterBuilder& builder, octet_conv_algorithm algorithm,
                   PackedFormat* packed, octet_error* error) {
   octet_filter_desc filter = *builder.given;

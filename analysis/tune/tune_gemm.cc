@@ -1,4 +1,4 @@
-// octet_tune_gemm.
+// octet_tune_gemm: measures the choices for a product.
 #include "analysis/tune/gemm_choices.h"
 #include "analysis/tune/operands.h"
 #include "dispatch/api/struct_size.h"
@@ -75,7 +75,7 @@ octet_status make_operands(GemmTarget* t, octet_error* error) {
   return OCTET_OK;
 }
 
-// As the descriptor would be created if nothing had been measured and nothing named.
+// Reads the descriptor as if nothing had been measured and no kernel named.
 octet_status read_space(const octet_gemm_desc& d, GemmSpace* space, Choice* plan,
                         octet_error* error) {
   GemmBuilder builder(d, error);

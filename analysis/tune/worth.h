@@ -1,3 +1,4 @@
+// Which tiers the tuner measures.
 #pragma once
 
 #include "dispatch/tables/kernel_names.h"
@@ -5,7 +6,7 @@
 
 namespace octet {
 
-// Portable kernels are many times slower wherever there are others.
+// Portable kernels are many times slower than any other tier's.
 inline bool worth_a_try(const CpuFeatures& cpu, Isa isa) {
   return isa != kPortableIsa || !(cpu.isas & ~mask_of(kPortableIsa) & compiled_tiers());
 }

@@ -1,3 +1,4 @@
+// Allocates the memory of objects.
 #include "operators/common/arena.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@ namespace octet {
 
 struct Arena {
   uint8_t* memory;
-  size_t used;  // more than PTRDIFF_MAX if it is more than memory can be
+  size_t used;  // above PTRDIFF_MAX if the object does not fit in memory
   template <typename T>
   T* take(size_t count) {
     T* piece = memory ? (T*)(memory + used) : nullptr;
@@ -21,7 +21,7 @@ struct Arena {
   }
 };
 
-// `count` values (1 or more) spread over n columns, again and again, and padded.
+// Repeats `count` values (1 or more) over n columns, and pads up to `padded` values.
 template <typename T>
 T* spread(Arena* arena, const T* values, size_t count, size_t n, size_t padded, T padding) {
   T* out = arena->take<T>(padded);
@@ -31,9 +31,9 @@ T* spread(Arena* arena, const T* values, size_t count, size_t n, size_t padded, 
   return out;
 }
 
-octet_status refuse_size(octet_error* error);  // of an object
+octet_status refuse_size(octet_error* error);  // for an object that does not fit in memory
 
-// The caller's allocator, or the C library's; its memory is checked for alignment.
+// Allocates with the caller's allocator or the C library's, and checks the alignment.
 octet_status allocate(octet_allocator* allocator, size_t bytes, void** memory, octet_error* error);
 
 template <typename Object, typename GemmBuilder>

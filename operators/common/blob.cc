@@ -1,4 +1,4 @@
-// octet_blob_*: what packed weights say about themselves.
+// octet_blob_*: describes and checks packed weights.
 #include "operators/common/blob.h"
 
 #include "dispatch/api/struct_size.h"

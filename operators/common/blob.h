@@ -1,4 +1,4 @@
-// What packed weights say of themselves, checked.
+// Reads and checks the header of packed weights.
 #pragma once
 
 #include "dispatch/api/error.h"
@@ -8,7 +8,7 @@
 
 namespace octet {
 
-// OCTET_OK, or OCTET_BAD_BLOB with a sentence about `name`.
+// OCTET_OK, or OCTET_BAD_BLOB with a message about `name`.
 inline octet_status blob_status(BlobProblem problem, const char* name, size_t bytes,
                                 octet_error* error) {
   return problem == BlobProblem::kNone
@@ -16,12 +16,12 @@ inline octet_status blob_status(BlobProblem problem, const char* name, size_t by
              : fail(error, OCTET_BAD_BLOB, "%s (%zu bytes) %s", name, bytes, describe(problem));
 }
 
-// Of filters, apart, so that a library without convolutions has an answer, too: their head, which
-// is refused there, and what it says.
+// Filter blobs: check the header, and describe it. A library without convolutions refuses them in
+// its own versions.
 octet_status check_filter_blob(const void* blob, size_t bytes, const char* name,
                                Container* container, octet_error* error);
 void describe_filter(const Container& container, octet_blob_info* info);
-// Of a filter whose form is in pairs.
+// For a filter in a paired format.
 PairedWeights pairs_of_filter(const Container& container, const void* blob);
 
 }  // namespace octet

@@ -1,3 +1,4 @@
+// Checks that several entry points share.
 #include "operators/common/check.h"
 
 #include <stdio.h>
@@ -17,8 +18,8 @@ struct Subscript {
 }  // namespace
 
 octet_status check_scale(float scale, const char* name, size_t index, octet_error* error) {
-  // Compared as bits: NaN, infinity and negative numbers are above the maximum, and
-  // denormals-are-zero cannot make a small scale look like 0.
+  // Compares bits: NaN, infinity and negative numbers are above the maximum, and denormals-are-zero
+  // cannot make a small scale look like 0.
   uint32_t bits, max_bits;
   __builtin_memcpy(&bits, &scale, sizeof bits);
   __builtin_memcpy(&max_bits, &kMaxScale, sizeof max_bits);

@@ -8,8 +8,8 @@
 
 namespace octet {
 
-// A scale may not push a finite accumulator out of float, not even multiplied by a run-time row
-// scale: 2^31 * 2^48 * 2^48 < 2^128.
+// The largest scale: a finite accumulator stays finite as a float, even times a run-time row scale:
+// 2^31 * 2^48 * 2^48 < 2^128.
 constexpr float kMaxScale = 281474976710656.0f;  // 2^48
 
 constexpr bool is_8bit(octet_type type) { return type == OCTET_S8 || type == OCTET_U8; }
@@ -17,20 +17,20 @@ constexpr int32_t least(octet_type type) { return type == OCTET_U8 ? 0 : -128; }
 constexpr int32_t most(octet_type type) { return type == OCTET_U8 ? 255 : 127; }
 constexpr size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
 
-// index says which element of an array; kScalar that there is no array.
+// index: the element of an array, or kScalar if there is no array.
 constexpr size_t kScalar = SIZE_MAX;
 octet_status check_scale(float scale, const char* name, size_t index, octet_error* error);
 octet_status check_zero_point(int32_t zero_point, octet_type type, const char* name, size_t index,
                               octet_error* error);
 octet_status check_zero_points(const int32_t* zero_points, size_t count, size_t n, octet_type type,
                                const char* name, octet_error* error);
-// Of a descriptor; name: "rhs" or "filter".
+// Checks a descriptor's sparsity; name: "rhs" or "filter".
 octet_status check_sparsity(octet_sparsity sparsity, int reserved, const char* name,
                             octet_error* error);
 octet_status check_aligned(const void* pointer, const char* name, octet_error* error);
 
-// A range of addresses; what is empty or null meets nothing, wherever it points. An end that would
-// wrap stops at the top of the address space.
+// A range of addresses. An empty or null range overlaps nothing, wherever it points. An end that
+// would wrap stops at the top of the address space.
 struct Extent {
   uintptr_t begin, end;
 };
@@ -42,7 +42,7 @@ inline Extent extent_of(const void* data, size_t bytes) {
 
 inline bool meet(const Extent& a, const Extent& b) { return a.begin < b.end && b.begin < a.end; }
 
-// Bytes that `batch` matrices of rows x cols span; strides in elements. False if they leave the
+// Bytes that `batch` matrices of rows x cols span; strides in elements. False if they exceed the
 // address space.
 inline bool span_bytes(size_t batch, size_t batch_stride, size_t rows, size_t stride, size_t cols,
                        size_t element, size_t* bytes) {

@@ -1,4 +1,4 @@
-// What the library says about itself and the machine.
+// Functions that describe the library and the machine.
 #include "dispatch/api/struct_size.h"
 #include "dispatch/cpu/environment.h"
 #include "dispatch/select/machine.h"

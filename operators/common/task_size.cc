@@ -1,5 +1,5 @@
-// The least work of a task. Waking a thread of a pool takes about a microsecond, one that sleeps
-// several; two tasks of 3 us are the first that gain by it.
+// The least work of a task. Waking a pool's thread takes about a microsecond, a sleeping one
+// several, so two tasks of 3 us are the first that gain.
 #include "operators/common/task_size.h"
 
 #include "kernels/core/strict_float.h"

@@ -1,16 +1,16 @@
-// How many tasks are worth their start: a run that takes microseconds is not cut.
+// The number of tasks that are worth their start: a run of a few microseconds is not cut.
 #pragma once
 
 #include <stddef.h>
 
 namespace octet {
 
-// Cycles of the plan's nominal clock that a task should have at least, by its estimate. A variable
-// of a file of its own, so that tests link one in its place that cuts small problems, too.
+// The least estimated cycles of a task, on the plan's nominal clock. A variable in its own file, so
+// that tests can link a smaller one that cuts small problems, too.
 extern const double least_task_cycles;
 
-// A caller may allow any number of tasks, but each cut up to it is compared with the others, and
-// each task of a chain is planned.
+// A limit, because each cut up to it is compared with the others, and each task of a chain is
+// planned.
 constexpr size_t kMostTasks = 4096;
 
 // At most `concurrency` tasks, at least one.

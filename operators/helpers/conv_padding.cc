@@ -1,4 +1,4 @@
-// Pads from sizes, for those who have the sizes.
+// Computes a convolution's pads from its sizes.
 #include "dispatch/api/error.h"
 #include "octet/helpers.h"
 
@@ -7,15 +7,15 @@ namespace {
 
 constexpr uint64_t kLargest = (uint64_t)1 << 31;
 
-// One direction of a shape. In 64 bits, which hold a product of two such fields.
+// One axis of a shape, in 64 bits, which hold a product of two such fields.
 struct Axis {
-  const char* name;  // of the fields: "h", "w"
+  const char* name;  // suffix of the fields' names: "h", "w"
   uint64_t in, kernel, stride, dilation;
   size_t *before, *after, *output_padding;
 
   uint64_t reach() const { return dilation * (kernel - 1) + 1; }
-  // What the kernel's outermost taps reach: of a convolution in the input, for SAME's output; of a
-  // transposed one in the output.
+  // Extent of the kernel's outermost taps: of a convolution in the input, for the output of SAME;
+  // of a transposed one in the output.
   uint64_t convolved() const { return ((in - 1) / stride) * stride + reach(); }
   uint64_t scattered() const { return (in - 1) * stride + reach(); }
 };
@@ -59,7 +59,7 @@ octet_status read_axis(octet_conv2d_shape* s, bool vertical, Axis* axis, octet_e
   return OCTET_OK;
 }
 
-// What a transposed convolution cuts off, or adds, to come to this size.
+// Pads that a transposed convolution crops or adds to get this output size.
 octet_status fit(const Axis& axis, uint64_t out, octet_padding padding, Pads* pads,
                  octet_error* error) {
   const uint64_t natural = axis.scattered();

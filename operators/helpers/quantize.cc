@@ -1,5 +1,5 @@
-// Tensors between float and 8 bits, and tables between 8 bits and 8 bits, with the contract's
-// rounding.
+// Converts tensors between float and 8 bits, and makes tables from 8 bits to 8 bits, with the
+// contract's rounding.
 #include <string.h>
 
 #include "dispatch/select/machine.h"
@@ -11,7 +11,7 @@
 namespace octet {
 namespace {
 
-// Adding 1.5 * 2^52 and taking it away again rounds half to even what is small beside it.
+// Adding 1.5 * 2^52 and subtracting it rounds a small value half to even.
 constexpr double kRoundDouble = 6755399441055744.0;
 
 octet_status check_8bit(octet_type type, octet_error* error) {
@@ -19,7 +19,7 @@ octet_status check_8bit(octet_type type, octet_error* error) {
   return fail(error, OCTET_UNKNOWN_ENUM, "type is %d; it must be OCTET_S8 or OCTET_U8", (int)type);
 }
 
-// A null pointer is as good as any other where there is nothing to read or write.
+// Null pointers are allowed if there is nothing to read or write.
 octet_status check_arrays(const void* values, const void* quantized, octet_type type, size_t count,
                           octet_error* error) {
   if (count && (!values || !quantized))

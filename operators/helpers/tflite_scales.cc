@@ -1,6 +1,6 @@
-// TFLite's fixed-point numbers from real ones, in the precision of its own kernels' preparation.
-// Facts from tensorflow/lite: kernels/kernel_util.cc, kernels/fully_connected.cc, kernels/add.cc,
-// kernels/internal/quantization_util.cc.
+// Computes TFLite's fixed-point numbers from real ones, in the precision of TFLite's own
+// preparation. Facts from tensorflow/lite: kernels/kernel_util.cc, kernels/fully_connected.cc,
+// kernels/add.cc, kernels/internal/quantization_util.cc.
 #include "octet/helpers.h"
 #include "operators/common/check.h"
 
@@ -11,7 +11,7 @@ struct Multiplier {
   int32_t multiplier, shift;
 };
 
-// Of a factor that is not negative. False from 2^30 on.
+// Quantizes a factor that is not negative. False from 2^30 on.
 bool quantize(double factor, Multiplier* m) {
   uint64_t bits;
   __builtin_memcpy(&bits, &factor, sizeof bits);
@@ -23,12 +23,13 @@ bool quantize(double factor, Multiplier* m) {
     q >>= 1;
     ++shift;
   }
-  if (factor == 0 || exponent == 0 || shift < -31) q = shift = 0;  // as TFLite: too small to matter
+  // as in TFLite: too small to matter
+  if (factor == 0 || exponent == 0 || shift < -31) q = shift = 0;
   *m = {(int32_t)q, shift};
   return shift <= 30;
 }
 
-// Each conversion and each operation is one rounding, as TFLite writes them.
+// Each conversion and each operation rounds once, in the order in which TFLite writes them.
 double factor_in_double(float lhs, float rhs, float dst) {
   return (double)lhs * (double)rhs / (double)dst;
 }
@@ -102,7 +103,7 @@ octet_status octet_tflite_add(float product_scale, float residual_scale, float d
   OCTET_TRY(check_scale(product_scale, "product_scale", kScalar, error));
   OCTET_TRY(check_scale(residual_scale, "residual_scale", kScalar, error));
   OCTET_TRY(check_scale(dst_scale, "dst_scale", kScalar, error));
-  // Both inputs, shifted to the left by 20, are brought to one scale: twice the larger one.
+  // Both inputs, shifted left by 20, get one scale: twice the larger one.
   const float largest = product_scale > residual_scale ? product_scale : residual_scale;
   const double unit = (double)(2.0f * largest);
   const double sum = unit / (double)(1048576.0f * dst_scale);

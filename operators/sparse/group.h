@@ -1,5 +1,5 @@
-// 2:4: of every group of four weights along the depth two may be other than zero. A short last
-// group counts as filled up with zeros.
+// 2:4 sparsity: in each group of four weights along the depth at most two are not zero. A short
+// last group counts as padded with zeros.
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
-// octet_sparse_import_indexed, octet_sparse_export_indexed: two values of each group, and their
-// places.
+// octet_sparse_import_indexed, octet_sparse_export_indexed: converts weights stored as two values
+// of each group and their places.
 #include "octet/sparse.h"
 #include "operators/common/check.h"
 #include "operators/sparse/indexed.h"

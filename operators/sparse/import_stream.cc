@@ -1,4 +1,4 @@
-// octet_sparse_import_stream*, octet_sparse_export_stream*: AMD's stream.
+// octet_sparse_import_stream*, octet_sparse_export_stream*: converts AMD's stream.
 #include "operators/sparse/stream.h"
 
 #include "octet/sparse.h"
@@ -29,7 +29,7 @@ octet_status read_format(const octet_sparse_stream_format* given, StreamFormat* 
   return OCTET_OK;
 }
 
-// What is wrong at the offset.
+// The mistake at the error's offset, as a clause.
 const char* describe(StreamFault fault) {
   switch (fault) {
     case StreamFault::kNone: break;
@@ -57,7 +57,7 @@ octet_status check_stream(const void* stream, size_t bytes, octet_error* error) 
   return OCTET_OK;
 }
 
-// The stream of a matrix, for size and for export alike.
+// Writes the stream of a matrix, or only counts its bytes.
 struct Export {
   StreamFormat format;
   RhsWeights weights;

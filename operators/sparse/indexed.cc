@@ -1,3 +1,4 @@
+// Reads and writes 2:4 weights with metadata of places.
 #include "operators/sparse/indexed.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ Places places_of(const Metadata& metadata, const uint8_t* places, size_t row, si
   return {bits & 3, bits >> 2 & 3};
 }
 
-// Where a group has fewer than two weights, the last of its zeros are kept, as PyTorch does.
+// In a group with fewer than two weights, the last zeros are kept, as PyTorch does.
 Places kept_places(const uint8_t* group, size_t stride) {
   Places kept = {0, 0};
   size_t count = 0;
@@ -30,8 +31,8 @@ Places kept_places(const uint8_t* group, size_t stride) {
 
 }  // namespace
 
-// kCutlass: blocks of sixteen rows and two words, in them by row % 8, word and row / 8; the blocks
-// down the rows, then along the words.
+// kCutlass: blocks of sixteen rows and two words. Within a block, order is row % 8, then word, then
+// row / 8. Blocks follow each other down the rows, then along the words.
 size_t Metadata::byte(size_t row, size_t depth) const {
   const size_t group = depth / kGroupWeights;
   if (order == MetadataOrder::kRows)

@@ -1,5 +1,5 @@
-// In place of this folder's other files and of dispatch/select/sparsity.cc, in a library without sparse
-// weights: a program that asks for them is refused.
+// Replaces this folder's other files and dispatch/select/sparsity.cc in a library without sparse
+// weights: each function fails and says so.
 #include "dispatch/select/sparsity.h"
 #include "octet/sparse.h"
 
@@ -19,7 +19,7 @@ octet_status allow_sparsity(const char* name, octet_error* error) {
 
 const char* describe(Sparsity) { return "weights are dense"; }
 
-// No descriptor that asks for a sparsity gets as far as to these.
+// Never reached: a descriptor that asks for sparsity is refused earlier.
 double sparse_macs(const TierCosts& costs, const CpuFeatures&) { return costs.macs; }
 bool gains_by_sparsity(Isa, const CpuFeatures&, size_t, size_t, size_t) { return false; }
 bool SparsityFinding::look_at(const SparseRun&, bool, size_t, size_t) { return true; }

@@ -1,3 +1,4 @@
+// Prunes groups of four weights by magnitude.
 #include "operators/sparse/prune.h"
 
 #include "operators/sparse/group.h"
@@ -16,7 +17,7 @@ void prune_groups(const uint8_t* from, uint8_t* to, size_t stride, size_t count,
       magnitudes[i] = (uint32_t)(value < 0 ? -value : value);
     }
     for (size_t i = 0; i < size; ++i) {
-      size_t before = 0;  // those that stay rather than this one
+      size_t before = 0;  // weights of the group that are kept before this one
       for (size_t j = 0; j < size; ++j)
         before += magnitudes[j] > magnitudes[i] || (magnitudes[j] == magnitudes[i] && j < i);
       const bool stays = before < kGroupKept;

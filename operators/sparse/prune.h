@@ -1,4 +1,4 @@
-// 2:4 by magnitude.
+// Prunes weights to 2:4 by magnitude.
 #pragma once
 
 #include <stddef.h>
@@ -6,15 +6,15 @@
 
 namespace octet {
 
-// Sums over one output channel, of weights less their zero point.
+// Sums over one output channel, of weights minus their zero point.
 struct PruneLoss {
   uint64_t weights, removed;
   uint64_t magnitude, magnitude_removed;
   uint64_t energy, energy_removed;
 };
 
-// Of `count` weights, `stride` apart, each group keeps the two that are farthest from the zero
-// point, of equals the first. `to` may be `from`. Adds to *loss.
+// Of each group of four, in `count` weights that are `stride` apart, keeps the two farthest from
+// the zero point; of equal ones the first. `to` may be `from`. Adds to *loss.
 void prune_groups(const uint8_t* from, uint8_t* to, size_t stride, size_t count, bool is_u8,
                   int32_t zero_point, PruneLoss* loss);
 

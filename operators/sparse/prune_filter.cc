@@ -1,4 +1,4 @@
-// octet_sparse_prune_filter: 2:4 by magnitude along the input channels of each kernel position.
+// octet_sparse_prune_filter: prunes a filter along the input channels of each kernel position.
 #include "operators/conv/filter.h"
 #include "operators/sparse/prune_matrix.h"
 

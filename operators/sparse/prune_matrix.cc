@@ -1,12 +1,12 @@
-// octet_sparse_prune: 2:4 by magnitude, of a matrix.
+// octet_sparse_prune: prunes a matrix by magnitude.
 #include "operators/sparse/prune_matrix.h"
 #include "operators/gemm/weights.h"
 
 namespace octet {
 namespace {
 
-// Stored rows of another matrix may lie between this one's, but not on them: each weight is written
-// once.
+// Rows of another matrix may lie between this one's, but rows may not overlap: each weight is
+// written once.
 octet_status check_apart(const RhsWeights& w, octet_error* error) {
   const octet_rhs_desc& rhs = *w.rhs;
   const bool kn = rhs.order == OCTET_KN;

@@ -1,4 +1,4 @@
-// What pruning a matrix and pruning a filter share.
+// Shared by the pruning of matrices and of filters.
 #pragma once
 
 #include "octet/sparse.h"
@@ -15,7 +15,7 @@ struct PruneCall {
   size_t zero_point_count;
   const octet_sparse_loss* losses;
   size_t batch, channels;
-  const char* name;  // of the descriptor
+  const char* name;  // name of the descriptor, for messages
 };
 
 inline octet_status check_pruned(const PruneCall& c, octet_error* error) {

@@ -1,3 +1,4 @@
+// Reads and writes AMD's stream of sparse weights.
 #include "operators/sparse/stream.h"
 
 #include <string.h>
@@ -10,22 +11,23 @@ namespace {
 struct Chunk {
   uint64_t mask;
   const uint8_t* weights;
-  size_t end;  // in the stream, guard included
+  size_t end;  // offset in the stream, behind the guard
 };
 
-// Of a group's part of a mask. __builtin_popcount would be a call of the compiler's library on CPUs
-// that have no such instruction.
+// Set bits in a group's part of a mask. __builtin_popcount would call the compiler's library on
+// CPUs without such an instruction.
 size_t set_bits(uint64_t group) {
   return (group & 1) + (group >> 1 & 1) + (group >> 2 & 1) + (group >> 3 & 1);
 }
 
-// The one that begins at `at`, which is below bytes or equal.
+// Reads the chunk at `at`, which is at most `bytes`.
 StreamError read_chunk(const StreamFormat& format, const uint8_t* stream, size_t bytes, size_t at,
                        Chunk* chunk) {
   const size_t mask_bytes = format.mask_bytes();
   if (bytes - at < mask_bytes) return {StreamFault::kEndsInMask, bytes};
   chunk->mask = 0;
-  memcpy(&chunk->mask, stream + at, mask_bytes);  // little-endian, as all CPUs that Octet runs on
+  // little-endian, as on all CPUs that Octet runs on
+  memcpy(&chunk->mask, stream + at, mask_bytes);
   const size_t first = at + mask_bytes;
   size_t end = first;
   for (size_t i = 0; i < format.chunk; i += kGroupWeights) {

@@ -1,3 +1,4 @@
+// Checks weights for a 2:4 export.
 #include "operators/sparse/weights.h"
 
 #include "dispatch/select/sparsity.h"
