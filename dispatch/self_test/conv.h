@@ -12,8 +12,8 @@ bool passes(const DepthwiseKernel& kernel);
 // requantizing: also test outputs of 8 bits
 bool passes(const WinogradOps& transforms, bool requantizing);
 
-// The tiers that failed: of `tiers` those whose transforms are wrong, or of the tiers that `cpu`
-// supports those that have a wrong kernel in the list.
+// The tiers that failed. failing_transforms: of `tiers`, the ones with wrong transforms. The
+// others: of the tiers that `cpu` supports, the ones with a wrong kernel in the list.
 IsaMask failing_transforms(IsaMask tiers);
 IsaMask failing_int16_isas(const KernelList& kernels, const CpuFeatures& cpu);
 IsaMask failing_isas(const DepthwiseList& kernels, const CpuFeatures& cpu);

@@ -15,7 +15,7 @@ struct CpuDesign {
 };
 
 const CpuDesign* nth_design(size_t index);  // null past the last
-const CpuDesign* find_design(int design);   // null if there is none of this value
+const CpuDesign* find_design(int design);   // null if no design has this value
 
 // Recognizes a design by CPUID or MIDR_EL1. vendor: "AuthenticAMD", "GenuineIntel". features:
 // decide which known design stands in for one that is newer than the table.

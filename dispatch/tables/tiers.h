@@ -31,7 +31,7 @@ struct Tier {
   TierCosts costs;
 };
 
-const Tier* find_tier(int isa);  // null if there is none of this value
+const Tier* find_tier(int isa);  // null if no tier has this value
 const Tier* find_tier(const char* name);
 const Tier* nth_tier(size_t index);  // best first; null past the last
 const Tier& tier_of(Isa isa);

@@ -39,8 +39,8 @@ inline size_t word_length(const char* text, char stop = 0) {
   return length;
 }
 
-// Reads such a text over *costs; costs that it does not name keep their values. The error names the
-// mistake.
+// Reads a text of to_text over *costs; costs that it does not name keep their values. The error
+// names the mistake.
 octet_status read_costs(const char* text, TierCosts* costs, CostsOrigin* origin,
                         octet_error* error);
 // The same without the word of the origin.

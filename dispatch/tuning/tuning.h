@@ -1,9 +1,9 @@
-// What was measured once: a text, one line per problem and machine (docs/tuning.md).
+// A tuning: measured choices as text, one line per problem and machine (docs/tuning.md).
 //
-//     KEY | CHOICE | plan_ns=N chosen_ns=N threads=N | CHECKSUM
+//   KEY | CHOICE | plan_ns=N chosen_ns=N threads=N | CHECKSUM
 //
-// The key says where and what: "octet-0.2.0 MACHINE TIER PROBLEM". Lines are looked up by how their
-// keys begin, and are believed if their checksum is right.
+// The key names version, machine and problem: "octet-0.2.0 MACHINE TIER PROBLEM". A lookup compares
+// the beginning of keys. A line counts only if its checksum is right.
 #pragma once
 
 #include "dispatch/cpu/environment.h"
@@ -69,7 +69,7 @@ class TuningReader {
   TuningReader(const char* text, size_t bytes) : next_(text), end_(text + bytes) {}
   // Takes the next line that is not empty, unparsed; false at the end.
   bool next(TuningWords* line);
-  // The next entry whose key begins with this one and whose choice this library knows.
+  // The next entry with a key that begins with this one and a choice that this library knows.
   bool find(const TuningKey& key, TuningLine* line, Choice* choice);
   // Reads the costs of the key over *costs; false if the key has none.
   bool find_costs(const TuningKey& key, TierCosts* costs, CostsOrigin* origin);

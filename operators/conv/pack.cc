@@ -1,4 +1,5 @@
-// octet_conv2d_pack_size, octet_conv2d_pack and octet_conv2d_explain.
+// octet_conv2d_pack_size, octet_conv2d_pack and octet_conv2d_explain: packs a filter and describes
+// how it would be packed and run.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-// octet_network_create and octet_network_destroy.
+// octet_network_create and octet_network_destroy: reads a description, plans it, and keeps both in
+// one allocation.
 #include "dispatch/api/struct_size.h"
 #include "operators/common/arena.h"
 #include "operators/network/plan.h"

@@ -14,8 +14,7 @@ struct NetworkTensor {
   size_t batch, h, w, channels;
   octet_type type;
   size_t pixel, line, image;  // bytes from one to the next, over all channels of the alias root
-  // alias_root: the tensor whose memory it is a slice of, or itself. at: bytes of the channels
-  // before its own.
+  // bytes from one pixel, line or image to the next, over all channels of the alias root
   size_t alias_root, at;
   bool kept;  // lies in the caller's memory
   // The fields below are those of an alias root.

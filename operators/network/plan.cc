@@ -143,8 +143,8 @@ octet_status take_parts(octet_network* n, const Desk& desk, octet_error* error) 
   });
 }
 
-// Checks that all ops of an image-by-image part, and of such a part before it, have the same number
-// of images.
+// Checks that the ops of an image-by-image part and of the one before it have the same number of
+// images.
 octet_status check_images(const octet_network& n, size_t p, octet_error* error) {
   const NetworkPart& part = n.parts[p];
   if (!part.by_image) return OCTET_OK;

@@ -31,8 +31,8 @@ Places kept_places(const uint8_t* group, size_t stride) {
 
 }  // namespace
 
-// kCutlass: blocks of sixteen rows and two words. Within a block, order is row % 8, then word, then
-// row / 8. Blocks follow each other down the rows, then along the words.
+// kCutlass: blocks of 16 rows and two metadata words. Within a block the order is row % 8, then
+// word, then row / 8. Blocks follow each other down the rows, then along the words.
 size_t Metadata::byte(size_t row, size_t depth) const {
   const size_t group = depth / kGroupWeights;
   if (order == MetadataOrder::kRows)

@@ -13,8 +13,8 @@ struct PruneLoss {
   uint64_t energy, energy_removed;
 };
 
-// Of each group of four, in `count` weights that are `stride` apart, keeps the two farthest from
-// the zero point; of equal ones the first. `to` may be `from`. Adds to *loss.
+// Keeps the two weights of each group of four that are farthest from the zero point; of equal ones
+// the first. Reads `count` weights, `stride` apart. `to` may be `from`. Adds to *loss.
 void prune_groups(const uint8_t* from, uint8_t* to, size_t stride, size_t count, bool is_u8,
                   int32_t zero_point, PruneLoss* loss);
 

@@ -104,7 +104,7 @@ struct FilterView {
   WeightSums sum_channel(const ConvShape& s, size_t o) const;
 };
 
-// All output channels' sums. Returns whether a weight is -128 in s8.
+// Writes the sums of all output channels. Returns true if a weight is -128 in s8.
 bool sum_filter(const ConvShape& shape, const FilterView& filter, const ColumnSums& sums);
 
 // Sums that the blob holds beside its payload, per output channel, of w - zero_point.
@@ -118,8 +118,8 @@ struct ConvAlgorithm;
 struct ConvWork;  // estimate.h
 struct Estimate;
 
-// Everything that does not change from run to run. Arrays over output channels are padded by at
-// least 64 readable values.
+// Everything that does not change between runs. Arrays over output channels are padded by at least
+// 64 readable values.
 struct ConvPlan {
   ConvShape shape;
   const ConvAlgorithm* implementation;

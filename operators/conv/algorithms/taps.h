@@ -51,7 +51,7 @@ constexpr size_t most_of_a_phase(size_t kernel, size_t stride, size_t dilation) 
   return divide_up(kernel, stride / a);
 }
 
-// Whether the phases along a line become columns of one product. All phases read the same pixels,
+// True if the phases along a line become columns of one product. All phases read the same pixels,
 // if phases with a kernel position fewer get one more with zero weights. With few channels one
 // product for all phases reads each pixel once, fills the lanes, and writes output pixels side by
 // side. Where the stride does not divide the kernel, phases are joined only if the lanes of missing

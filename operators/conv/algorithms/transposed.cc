@@ -69,7 +69,7 @@ void as_columns(const ConvPlan& given, ConvPlan* plan) {
 }
 
 // Columns of phases without the last kernel position come last. Their weights for that position are
-// 0, so it is skipped, unless those without it begin before half of nr.
+// 0, so it is skipped for them, unless they begin before half of nr.
 Taps needed_taps(const ConvPlan& plan, Taps taps) {
   const MicroKernel& kernel = *plan.kernel;
   const ConvShape& columns = plan.shape;

@@ -275,8 +275,8 @@ size_t winograd_tiles(const WinogradScheme& s, size_t out_h, size_t out_w) {
   return Tiles(s, out_h, out_w).per_image;
 }
 
-// As many tiles as fill three quarters of the cache: 16 tiles (an image of 14x14) with 512 channels
-// are one block in 1 MB.
+// A block has as many tiles as fill three quarters of the cache: 16 tiles (an image of 14x14) with
+// 512 channels are one block in 1 MB.
 size_t winograd_block(const WinogradScheme& s, const ConvPlan& plan) {
   const Workspace w(s, plan, 1);
   const size_t mr = plan.kernel->mr, tile = w.input_row + w.panel / mr + w.product_row;
