@@ -193,10 +193,10 @@ class Task {
   // Adds to `outputs`; the last chunk writes to the destination.
   void transform_output(size_t n, size_t cols, size_t channel) const {
     const bool first_chunk = channel == 0, last_chunk = channel + chunk_ >= depth_;
+    // Transforms requantize in float mode only
     const bool s32 = plan_.epilogue.mode == EpilogueMode::kS32,
-               // transforms requantize in no other mode
-        in_place =
-            s32 || (plan_.requantize_in_kernel && plan_.epilogue.mode == EpilogueMode::kFloat8);
+               in_place = s32 || (plan_.requantize_in_kernel &&
+                                  plan_.epilogue.mode == EpilogueMode::kFloat8);
     alignas(64) int32_t start[kMaxTileColumns];
     WinogradOutput out = {};
     out.tap_stride = w_.product_tap / sizeof(int32_t);
