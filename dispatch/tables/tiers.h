@@ -17,10 +17,10 @@ struct Tier {
   Features needs;
   // OCTET_MAX_ISA with this tier allows every tier whose features are this tier's and these.
   Features also_allows = 0;
-  // How weights lie: s8, u8 as given, words for Winograd.
+  // Weight formats: of s8, of u8 as stored, of int16 for Winograd.
   FormatId s8, u8, s16;
-  // Depthwise ones without and with zero points, grouped ones, 2:4 sparse ones and those for runs
-  // of at most tight_rows rows, where they take fewer bytes: alike on all tiers
+  // Further formats, the same on all tiers: depthwise without and with zero points, grouped, 2:4
+  // sparse, and 2:4 sparse in fewer bytes for runs of at most tight_rows rows
   FormatId depthwise = FormatId::kS8_64x4_depthwise,
            depthwise_int16 = FormatId::kS16_64x4_depthwise, grouped = FormatId::kS8_64x4_grouped,
            sparse = FormatId::kS8_16x16_2of4, sparse_tight = FormatId::kS8_16x32_2of4;
