@@ -7,11 +7,13 @@
  * only live inside; octet_network_run runs it. It is for engines that hand sub-graphs over: there
  * are no operators here but Octet's own.
  *
- * Tensors are NHWC. Concatenation costs nothing: those who write its inputs write channel slices of
- * its result. Splitting costs nothing likewise. No output byte depends on how a network is run.
+ * Tensors are NHWC. Concatenating and splitting cost nothing: ops write and read channel slices of
+ * the joined tensor. No output byte depends on how a network is run.
  *
- * A program that includes nothing of this links nothing of it. docs/chains.md tells more. Stack: a
- * run needs less than 4 KB beside that of its ops, creating less than 10 KB.
+ * A library built with OCTET_WITH_NETWORK=OFF or OCTET_WITH_CONVOLUTION=OFF does not have these
+ * functions: a program that calls them does not link. A program that calls none of them links
+ * nothing of them. docs/chains.md tells more. Stack: a run needs less than 4 KB beside that of its
+ * ops, creating less than 10 KB.
  */
 #ifndef OCTET_NETWORK_H_
 #define OCTET_NETWORK_H_
@@ -176,7 +178,7 @@ octet_status octet_network_run(const octet_network* network, const octet_network
 typedef struct octet_network_explanation {
   size_t struct_size;
   octet_network_part part;
-  size_t tasks;         /* of the part, where it is a chain: stripes of the last op's lines */
+  size_t tasks;         /* of the part, where it is a chain: row slices of the last op's lines */
   size_t ring_bytes;    /* of the part, all its tasks' */
   size_t scratch_bytes; /* that the ops need beside tensors */
   size_t workspace_bytes;

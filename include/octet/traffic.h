@@ -2,12 +2,13 @@
  * Octet: what moves through memory.
  *
  * An octet_traffic is a model of the caches before a memory. Convolutions and products are walked
- * through it one after the other: their own code runs, with kernels that compute nothing and tell
- * which bytes they would have read and written. What no cache holds is read from memory; what was
- * written and has to leave is written back, and counts for the layer that wrote it.
+ * through it one after the other: their own code runs, with kernels that compute nothing and trace
+ * the bytes that they would have read and written. A line that no cache holds is read from memory; a
+ * written line that leaves the caches is written back, and counts for the layer that wrote it.
  *
- * A program that includes nothing of this links nothing of it. docs/traffic.md has examples, and
- * what the model leaves out.
+ * All functions are in an archive of their own, liboctet_traffic.a (CMake: octet::traffic,
+ * pkg-config: octet-traffic), which a library built with OCTET_WITH_TRAFFIC=OFF does not have.
+ * docs/traffic.md has examples, and lists what the model leaves out.
  */
 #ifndef OCTET_TRAFFIC_H_
 #define OCTET_TRAFFIC_H_

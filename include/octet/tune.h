@@ -1,12 +1,17 @@
 /*
  * Octet: measured instead of predicted choices.
  *
- * How a product or a convolution is computed is chosen by a formula. octet_tune_* measure what else
- * could compute it on this machine, in alternation, and say what is best; an octet_tuning keeps it,
+ * A formula chooses how a product or a convolution is computed. octet_tune_* measure the
+ * alternatives on this machine, in alternation, and return the best one; an octet_tuning keeps it,
  * in memory and in a file, for octet_conv2d_pack, octet_conv2d_create and octet_gemm_create, which
  * find it by a descriptor's machine or by OCTET_TUNING=FILE. No output byte depends on any of it.
  *
- * A program that includes nothing of this links nothing of it, but for the reader of OCTET_TUNING.
+ * octet_tune_gemm, octet_tune_conv2d and octet_calibrate are in an archive of their own,
+ * liboctet_tune.a (CMake: octet::tune, pkg-config: octet-tune), which a library built with
+ * OCTET_WITH_TUNING=OFF does not have. octet_tuning_* are in liboctet.a, where they are
+ * OCTET_UNSUPPORTED then.
+ *
+ * A program that calls none of these functions links only the reader of OCTET_TUNING.
  * docs/tuning.md has the format of the file. Stack: measuring needs less than 40 KB.
  */
 #ifndef OCTET_TUNE_H_
@@ -25,7 +30,7 @@ typedef struct octet_tuning_report {
   size_t struct_size;
   size_t usable;        /* of this machine and this version of the library */
   size_t other_machine; /* kept, for shared files, and not used */
-  size_t other_version; /* likewise */
+  size_t other_version; /* kept and not used, too */
   size_t damaged;       /* left out */
   size_t first_damaged; /* the first such line's number, from 1; 0 if there is none */
   /* -- an older struct may end here -- */
