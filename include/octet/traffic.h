@@ -3,8 +3,8 @@
  *
  * An octet_traffic is a model of the caches before a memory. Convolutions and products are walked
  * through it one after the other: their own code runs, with kernels that compute nothing and trace
- * the bytes that they would have read and written. A line that no cache holds is read from memory; a
- * written line that leaves the caches is written back, and counts for the layer that wrote it.
+ * the bytes that they would have read and written. A line that no cache holds is read from memory;
+ * a written line that leaves the caches is written back, and counts for the layer that wrote it.
  *
  * All functions are in an archive of their own, liboctet_traffic.a (CMake: octet::traffic,
  * pkg-config: octet-traffic), which a library built with OCTET_WITH_TRAFFIC=OFF does not have.
