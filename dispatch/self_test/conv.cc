@@ -15,7 +15,7 @@ int16_t word(uint8_t byte) { return (int16_t)(byte << 8 | (byte ^ 0x80)); }
 // int16 kernels add modulo 2^32.
 bool multiplies_int16(const MicroKernel& kernel) {
   alignas(64) int16_t lhs[kTileRows * kDepth + 16], packed[kPanelBytes / 2];
-  alignas(64) int32_t out[kTileRows * kTileColumns];
+  alignas(64) int32_t out[kMaxTile];
   const size_t rows = smaller(kernel.mr, kTileRows), columns = smaller(kernel.nr, kTileColumns);
   const RhsLayout& layout = kernel.rhs_layout;
   const size_t depth = layout.depth(kDepth), width = layout.width, kr = layout.kr;

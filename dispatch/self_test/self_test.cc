@@ -46,7 +46,7 @@ bool micro_panels_as_tiles(const MicroKernel& kernel, Tile tile, uint8_t* room) 
 
 bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
   alignas(64) uint8_t rhs[kDepth * kTileColumns], panel[2048], packed[kPanelBytes];
-  alignas(64) int32_t out[kTileRows * kTileColumns];
+  alignas(64) int32_t out[kMaxTile];
   const RhsLayout& layout = kernel.rhs_layout;
   if (layout.bytes(columns, kDepth) > kPanelBytes || kernel.lhs_panel_bytes(kDepth) > sizeof panel)
     return false;

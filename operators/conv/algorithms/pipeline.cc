@@ -267,10 +267,16 @@ PipelineTraffic traffic(const Pipeline& p, LineRange out) {
   return t;
 }
 
+// A function of its own, so that its frame is not on the stack where nothing is staged.
+[[gnu::noinline]] static void run_staged(const Pipeline& p, const ConvTask& task,
+                                         uint8_t* workspace) {
+  Task(p, p.run.out_h, workspace).run(task.first, task.end);
+}
+
 void run_task(const Pipeline& p, const ConvTask& task, uint8_t* workspace) {
   const KernelState state(p.plan->kernel);
   if (p.staging.any())
-    Task(p, p.run.out_h, workspace).run(task.first, task.end);
+    run_staged(p, task, workspace);
   else
     run_passes(*p.plan, p.run, task, workspace);
 }
