@@ -245,7 +245,7 @@ void name_cpu(char (*name)[kCpuNameBytes]) {
     if (*c <= ' ' || *c > '~' || *c == '|') *c = '_';
 }
 
-CpuFeatures detect_cpu() {
+CpuFeatures read_cpu() {
   CpuFeatures cpu = {};
   cpu.features = detect(&cpu);
   cpu.isas = tiers_of(cpu.features);

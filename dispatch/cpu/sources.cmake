@@ -1,4 +1,4 @@
-octet_sources(SETUP environment.cc features.cc)
+octet_sources(SETUP detect.cc environment.cc features.cc)
 if(OCTET_WITH_CPU_FILES)
   octet_sources(files.cc)
 endif()

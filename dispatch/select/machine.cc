@@ -36,7 +36,7 @@ struct Found {
 Found find_out() {
   CpuFeatures cpu = detect_cpu();
   cpu.trusts_optional = passes_optional(int8_kernels(), cpu);
-  return {cpu, failing_isas(int8_kernels(), cpu)};
+  return {cpu, demoted_isas(cpu)};
 }
 
 void keep(const Found& found) {

@@ -1,6 +1,6 @@
-// A tier that fails the self-test is not used by anything: packing, planning, creating and forcing
-// count on the tiers that are left. The linker puts a self-test of this file's in place of the
-// library's (--wrap); its verdict lasts for a process, so each demotion gets one of its own.
+// Checks that a tier that fails the self-test is not used by anything: packing, planning, creating
+// and forcing count on the tiers that are left. demoted_isas takes the place of the library's own
+// (dispatch/self_test/demoted.cc); its verdict lasts for a process, so each demotion gets one.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,14 +19,9 @@ int self_tests = 0;
 
 }  // namespace
 
-#define OCTET_SELF_TEST "_ZN5octet12failing_isasERKNS_5TableINS_11MicroKernelEEERKNS_11CpuFeaturesE"
-octet::IsaMask real_self_test(const octet::KernelList& kernels,
-                              const octet::CpuFeatures& cpu) __asm__("__real_" OCTET_SELF_TEST);
-octet::IsaMask false_self_test(const octet::KernelList& kernels,
-                               const octet::CpuFeatures& cpu) __asm__("__wrap_" OCTET_SELF_TEST);
-octet::IsaMask false_self_test(const octet::KernelList& kernels, const octet::CpuFeatures& cpu) {
+octet::IsaMask octet::demoted_isas(const CpuFeatures& cpu) {
   ++self_tests;
-  return real_self_test(kernels, cpu) | (demoted & cpu.isas);
+  return failing_isas(int8_kernels(), cpu) | (demoted & cpu.isas);
 }
 
 namespace octet_test {
@@ -166,13 +161,13 @@ void refuses_its_kernels_by_name() {
           : refuses(kernel->name, OCTET_CONV_DEPTHWISE, convolutions()[3]);
 }
 
-// The limit is one from above: what lies below it and is left runs.
+// A limit allows several tiers: the best of them that is left runs.
 void limits_skip_it() {
   for (const octet_isa isa : tiers()) {
     const ScopedEnvironment limit("OCTET_MAX_ISA", octet_isa_name(isa));
     octet_isa expected = OCTET_ISA_AUTO;
     for (const octet_isa lower : tiers())
-      if (!is_better(lower, isa) && !is_demoted(lower) && is_better(lower, expected))
+      if (is_allowed(lower, isa) && !is_demoted(lower) && expected == OCTET_ISA_AUTO)
         expected = lower;
     Gemm gemm(products().front());
     if (expected == OCTET_ISA_AUTO) {
@@ -205,7 +200,7 @@ TEST(Demotion, NorAreSeveral) {
   IsaMask mask = 0;
   for (const octet_isa isa : tiers()) {
     mask |= 1u << isa;
-    if (isa != OCTET_ISA_SCALAR) in_a_process_without(mask, is_not_used);
+    if (isa != kPortableTier) in_a_process_without(mask, is_not_used);
     if (HasFatalFailure()) return;
   }
 }

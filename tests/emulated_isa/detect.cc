@@ -1,5 +1,6 @@
-// What the library in a test program detects: with OCTET_EMULATE=AVXVNNI in the environment, a CPU
-// with AVX2, with AVX-VNNI, which is emulated, and with nothing newer; else this CPU.
+// Takes the place of dispatch/cpu/detect.cc in a test program: with OCTET_EMULATE=AVXVNNI in the
+// environment the library detects a CPU with AVX2, with AVX-VNNI, which is emulated, and with nothing
+// newer; else this CPU.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -8,12 +9,6 @@
 #include "dispatch/tables/tiers.h"
 #include "emulated_isa/handler.h"
 #include "emulated_isa/hide_own.h"
-
-// The linker gives the library's calls of octet::detect_cpu to the second (--wrap).
-namespace octet {
-CpuFeatures real_detect_cpu() __asm__("__real__ZN5octet10detect_cpuEv");
-CpuFeatures wrapped_detect_cpu() __asm__("__wrap__ZN5octet10detect_cpuEv");
-}  // namespace octet
 
 namespace {
 
@@ -31,7 +26,7 @@ IsaMask wanted() {
 
 // Returns the tiers whose instructions are emulated.
 IsaMask start() {
-  const IsaMask cpu = octet::real_detect_cpu().isas, emulated = wanted();
+  const IsaMask cpu = octet::read_cpu().isas, emulated = wanted();
   if (!emulated || !(cpu & mask_of(Isa::kAvx2))) return 0;
   emulated_isa::install();
   if (cpu & emulated) emulated_isa::hide_own();
@@ -40,9 +35,9 @@ IsaMask start() {
 
 }  // namespace
 
-octet::CpuFeatures octet::wrapped_detect_cpu() {
+octet::CpuFeatures octet::detect_cpu() {
   static const IsaMask emulated = start();
-  CpuFeatures cpu = real_detect_cpu();
+  CpuFeatures cpu = read_cpu();
   if (emulated) cpu.isas = (cpu.isas & tiers_within(Isa::kAvx2)) | emulated;
   return cpu;
 }

@@ -141,7 +141,7 @@ octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types
   octet_isa best = OCTET_ISA_AUTO;
   const auto offer = [&](octet::Isa of_kernel) {
     const octet_isa isa = static_cast<octet_isa>(of_kernel);
-    if (!is_better(isa, limit) && octet::this_machine().cpu.isas >> isa & 1 && is_better(isa, best))
+    if (is_allowed(isa, limit) && octet::this_machine().cpu.isas >> isa & 1 && is_better(isa, best))
       best = isa;
   };
   switch (algorithm) {

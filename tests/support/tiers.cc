@@ -1,3 +1,4 @@
+// Reads dispatch/tables/tiers.h and OCTET_TEST_TIERS.
 #include "support/tiers.h"
 
 #include <algorithm>
@@ -15,15 +16,35 @@ std::string listed() {
   return list ? ',' + std::string(list) + ',' : "";
 }
 
+const octet::Tier& row_of(octet_isa tier) { return octet::tier_of(static_cast<octet::Isa>(tier)); }
+
+std::vector<octet_isa> tiers_where(bool (*wanted)(const octet::Tier&)) {
+  std::vector<octet_isa> tiers;
+  for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
+    if (wanted(*tier)) tiers.push_back(static_cast<octet_isa>(tier->isa));
+  return tiers;
+}
+
+bool is_native(const octet::Tier& tier) { return has(octet::tiers_of_this_architecture(), tier); }
+
 }  // namespace
+
+std::vector<octet_isa> all_tiers() {
+  return tiers_where([](const octet::Tier&) { return true; });
+}
+
+std::vector<octet_isa> native_tiers() { return tiers_where(is_native); }
+
+std::vector<octet_isa> foreign_tiers() {
+  return tiers_where([](const octet::Tier& tier) { return !is_native(tier); });
+}
 
 std::vector<octet_isa> tiers_to_test() {
   octet_cpu_info info = OCTET_CPU_INFO_INIT;
   if (octet_get_cpu_info(&info, nullptr)) return {};
   const std::string list = listed();
   std::vector<octet_isa> tiers;
-  for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
-    const octet_isa isa = static_cast<octet_isa>(tier->isa);
+  for (const octet_isa isa : all_tiers()) {
     const std::string name = ',' + std::string(octet_isa_name(isa)) + ',';
     if ((info.detected_isas & ~info.demoted_isas) >> isa & 1 &&
         (list.empty() || list.find(name) != list.npos))
@@ -38,13 +59,13 @@ bool is_to_test(octet_isa isa) {
 }
 
 bool is_better(octet_isa tier, octet_isa than) {
-  const auto place = [](octet_isa isa) {
-    size_t i = 0;
-    for (const octet::Tier* t; (t = octet::nth_tier(i)); ++i)
-      if (static_cast<octet_isa>(t->isa) == isa) break;
-    return i;
-  };
-  return place(tier) < place(than);
+  const std::vector<octet_isa> all = all_tiers();
+  return std::find(all.begin(), all.end(), tier) < std::find(all.begin(), all.end(), than);
+}
+
+bool is_allowed(octet_isa tier, octet_isa limit) {
+  return limit == OCTET_ISA_AUTO ||
+         !(row_of(tier).needs & ~(row_of(limit).needs | row_of(limit).also_allows));
 }
 
 bool has_tiers_to_test() {

@@ -1,18 +1,33 @@
-// The tiers that a run of a test looks at: those that this machine runs; or, where several runs
-// share them out, those of them that OCTET_TEST_TIERS lists, separated by commas.
+// Asks the library's table for the tiers, so that tests name none: all of them, those of this CPU's
+// architecture, and those that a run of a test looks at.
 #pragma once
 
 #include <vector>
 
+#include "kernels/core/isa.h"
 #include "octet/octet.h"
 
 namespace octet_test {
 
+// Every build has it, and every CPU runs it.
+constexpr octet_isa kPortableTier = static_cast<octet_isa>(octet::kPortableIsa);
+
+// The library knows them whether they are built in or not. The best comes first.
+std::vector<octet_isa> all_tiers();
+std::vector<octet_isa> native_tiers();   // of this architecture, the portable one included
+std::vector<octet_isa> foreign_tiers();  // all others
+
+// The tiers that this machine runs; or, where several runs share them out, those of them that
+// OCTET_TEST_TIERS lists, separated by commas.
 std::vector<octet_isa> tiers_to_test();
 bool is_to_test(octet_isa isa);
 
 // As the tables order them: an enumerator's value says nothing. AUTO is no tier, and below all.
 bool is_better(octet_isa tier, octet_isa than);
+
+// Whether a limit to `limit` allows the tier: it needs no CPU feature beyond those of the limit. Of
+// two tiers neither may allow the other. AUTO is no limit.
+bool is_allowed(octet_isa tier, octet_isa limit);
 
 // This machine runs all that OCTET_TEST_TIERS lists: a run that skips everything passes.
 bool has_tiers_to_test();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "octet/octet.h"
+#include "support/tiers.h"
 #include "support/vectors.h"
 
 namespace octet_test {
@@ -21,11 +22,9 @@ class VectorTest : public testing::TestWithParam<octet_isa> {
   void check(const std::string& path);
 };
 
-#define OCTET_FOR_EACH_TIER(Suite)                                                              \
-  INSTANTIATE_TEST_SUITE_P(                                                                     \
-      , Suite,                                                                                  \
-      testing::Values(OCTET_ISA_SCALAR, OCTET_ISA_SSE41, OCTET_ISA_AVX2, OCTET_ISA_AVXVNNI,     \
-                      OCTET_ISA_AVX512VNNI, OCTET_ISA_NEON, OCTET_ISA_DOTPROD, OCTET_ISA_I8MM), \
-      [](const auto& tier) { return std::string(octet_isa_name(tier.param)); })
+#define OCTET_FOR_EACH_TIER(Suite)                                                         \
+  INSTANTIATE_TEST_SUITE_P(, Suite, testing::ValuesIn(all_tiers()), [](const auto& tier) { \
+    return std::string(octet_isa_name(tier.param));                                        \
+  })
 
 }  // namespace octet_test

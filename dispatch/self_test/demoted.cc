@@ -1,0 +1,8 @@
+// Believes the self-test. A test links another file in place of this one.
+#include "dispatch/self_test/self_test.h"
+
+namespace octet {
+
+IsaMask demoted_isas(const CpuFeatures& cpu) { return failing_isas(int8_kernels(), cpu); }
+
+}  // namespace octet
