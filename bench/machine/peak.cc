@@ -1,5 +1,7 @@
+// The loops of dot-product instructions that sample the peak of each tier.
 #include "bench/machine/peak.h"
 
+#include <cctype>
 #include <cstring>
 
 namespace tool {
@@ -52,31 +54,53 @@ void sdot(long n) { LOOP("0x4e9f97c0"); }   // sdot v\r.4s, v30.16b, v31.16b
 
 #endif
 
-// The first row whose prefix the kernel's name has.
+#if defined(__x86_64__)
+#define ON_X86_64(function) function
+#else
+#define ON_X86_64(function) nullptr
+#endif
+#if defined(__aarch64__)
+#define ON_AARCH64(function) function
+#else
+#define ON_AARCH64(function) nullptr
+#endif
+
+// One row for every tier, of all architectures, so that a test sees which is missing. A tier whose
+// kernels are not made of one instruction has no loop.
 struct Row {
-  const char* prefix;
+  const char* tier;
   PeakLoop loop;
 };
 constexpr Row kRows[] = {
-#if defined(__x86_64__)
-    {"avx512vnni_", {"vpdpbusd zmm", 24 * 128, vpdpbusd_zmm}},
-    {"avxvnni_", {"vpdpbusd ymm", 12 * 64, vpdpbusd_ymm_vex}},
-    {"avx2_", {"vpmaddwd + vpaddd ymm", 12 * 32, vpmaddwd_ymm}},
-    {"sse41_", {"pmaddwd + paddd xmm", 12 * 16, pmaddwd_xmm}},
-#elif defined(__aarch64__)
-    {"i8mm_", {"smmla", 24 * 64, smmla}},
-    {"dotprod_", {"sdot", 24 * 32, sdot}},
-#endif
-    {"", {nullptr, 0, nullptr}},
+    {"AVX512VNNI", {"vpdpbusd zmm", 24 * 128, ON_X86_64(vpdpbusd_zmm)}},
+    {"AVXVNNI", {"vpdpbusd ymm", 12 * 64, ON_X86_64(vpdpbusd_ymm_vex)}},
+    {"AVX2", {"vpmaddwd + vpaddd ymm", 12 * 32, ON_X86_64(vpmaddwd_ymm)}},
+    {"SSE41", {"pmaddwd + paddd xmm", 12 * 16, ON_X86_64(pmaddwd_xmm)}},
+    {"I8MM", {"smmla", 24 * 64, ON_AARCH64(smmla)}},
+    {"DOTPROD", {"sdot", 24 * 32, ON_AARCH64(sdot)}},
+    {"NEON", {}},
+    {"SCALAR", {}},
 };
+
+// Whether the kernel's name begins with the tier's, in small letters, and "_".
+bool is_of(const char* kernel, const char* tier) {
+  for (; *tier; ++tier, ++kernel)
+    if (*kernel != std::tolower(static_cast<unsigned char>(*tier))) return false;
+  return *kernel == '_';
+}
 
 }  // namespace
 
 const PeakLoop* peak_loop(const char* kernel) {
   for (const Row& row : kRows)
-    if (std::strncmp(kernel, row.prefix, std::strlen(row.prefix)) == 0)
-      return row.loop.iterate ? &row.loop : nullptr;
+    if (is_of(kernel, row.tier)) return row.loop.iterate ? &row.loop : nullptr;
   return nullptr;
+}
+
+bool has_peak_row(const char* tier) {
+  for (const Row& row : kRows)
+    if (std::strcmp(row.tier, tier) == 0) return true;
+  return false;
 }
 
 double sample_peak(const PeakLoop& loop, ThreadPool* pool, const Clock& clock) {

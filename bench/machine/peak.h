@@ -17,6 +17,9 @@ struct PeakLoop {
 // The loop of the instruction that this kernel is made of; null if there is none.
 const PeakLoop* peak_loop(const char* kernel);
 
+// Whether the table of loops says which one this tier has, or that it has none.
+bool has_peak_row(const char* tier);
+
 // GOPS, in about a millisecond, on all threads of the pool at once.
 double sample_peak(const PeakLoop& loop, ThreadPool* pool, const Clock& clock);
 

@@ -221,20 +221,19 @@ TEST(BadCreate, Blob) {
   create_refuses(OCTET_BAD_BLOB, "type s8; the descriptor wants",
                  [](Product& p) { p.desc.rhs_type = OCTET_U8; });
   create_refuses(OCTET_BAD_BLOB, "desc.packed", [](Product& p) { p.desc.batch_max = kBatch + 1; });
-#if defined(__x86_64__)
-  static constexpr octet_isa foreign = OCTET_ISA_DOTPROD;
-  const char* const layout = "form s8_16x4_step8, of tier DOTPROD";
-#else
-  static constexpr octet_isa foreign = OCTET_ISA_AVX2;
-  const char* const layout = "form s8_16x4, of tier SSE41";
-#endif
-  create_refuses(OCTET_WRONG_TIER, layout, [](Product& p) {
-    size_t bytes = 0;
-    EXPECT_EQ(octet_pack_size(&p.rhs, foreign, &bytes, nullptr), OCTET_OK);
-    p.blob = Guarded(bytes, Side::kBack, OCTET_ALIGNMENT);
-    EXPECT_EQ(octet_pack(&p.rhs, foreign, p.blob.data(), bytes, nullptr), OCTET_OK);
-    p.desc.packed = p.blob.data(), p.desc.packed_bytes = bytes;
-  });
+  for (const octet_isa foreign : foreign_tiers()) {
+    const octet::WeightFormat& format =
+        octet::format_of(octet::tier_of(static_cast<octet::Isa>(foreign)).bytes);
+    const std::string layout = std::string("form ") + format.name + ", of tier " +
+                               octet::isa_name(octet::smallest_isa(format));
+    create_refuses(OCTET_WRONG_TIER, layout.c_str(), [&](Product& p) {
+      size_t bytes = 0;
+      EXPECT_EQ(octet_pack_size(&p.rhs, foreign, &bytes, nullptr), OCTET_OK);
+      p.blob = Guarded(bytes, Side::kBack, OCTET_ALIGNMENT);
+      EXPECT_EQ(octet_pack(&p.rhs, foreign, p.blob.data(), bytes, nullptr), OCTET_OK);
+      p.desc.packed = p.blob.data(), p.desc.packed_bytes = bytes;
+    });
+  }
 }
 
 TEST(BadCreate, ZeroPoints) {

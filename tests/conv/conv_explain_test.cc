@@ -78,7 +78,7 @@ TEST(ConvExplain, OfTiersThatAreNotCompiledInThereAreNoKernels) {
   ConvCase c;
   c.shape = square(32, 8, 8, 3, 1, 1, 2);  // which the portable tier multiplies in groups
   const Filter filter(c);
-  for (const octet_isa isa : {OCTET_ISA_AVX2, OCTET_ISA_AVX512VNNI, OCTET_ISA_NEON}) {
+  for (const octet_isa isa : all_tiers()) {
     if (cpu.compiled_isas & 1u << isa) continue;
     SCOPED_TRACE(octet_isa_name(isa));
     size_t possible = 0;

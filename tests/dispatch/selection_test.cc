@@ -249,8 +249,8 @@ TEST(Select, KernelsWithAnExceptionAreNotChosenForIt) {
 TEST(Plan, CountsOnNoKernelThatIsMissing) {
   octet::ConvProblem problem = {};
   problem.shape = {1, 28, 28, 64, 64, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
-  for (const Isa isa : {Isa::kScalar, Isa::kSse41, Isa::kAvx2, Isa::kAvx512Vnni, Isa::kNeon,
-                        Isa::kDotprod, Isa::kI8mm}) {
+  for (const octet_isa tier : all_tiers()) {
+    const Isa isa = static_cast<Isa>(tier);
     problem.isa = isa;
     problem.without_kernel = 0;
     const octet_conv_algorithm best = octet::plan_conv(problem).best;
@@ -283,11 +283,11 @@ TEST(Plan, TransposedOutputsTwiceAsWideComputeTwiceAsLongAtMost) {
   octet::ConvProblem problem = {};
   problem.isa = Isa::kAvx2;
   problem.shape = {1, 4, 96, 32, 32, 1, 2, 2, 2, 2, 1, 1, 0, 0, 0, 0, true, 0, 0};
-  const octet::Candidate requantization = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
+  const octet::Candidate narrow = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
   problem.shape.in_w *= 2;
   const octet::Candidate wide = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
-  EXPECT_EQ(wide.estimate.macs, 2 * requantization.estimate.macs);
-  EXPECT_LE(wide.estimate.compute, 2 * requantization.estimate.compute);
+  EXPECT_EQ(wide.estimate.macs, 2 * narrow.estimate.macs);
+  EXPECT_LE(wide.estimate.compute, 2 * narrow.estimate.compute);
 }
 
 octet::ConvShape square_3x3(size_t size, size_t in, size_t out) {
@@ -365,10 +365,10 @@ TEST(Plan, TakesWinogradOnUnknownMachinesByAClearLeadOnly) {
                   {kNone, OCTET_DESIGN_ZEN3},
                   {kL3Only, OCTET_DESIGN_CORTEX_A72}};
   size_t differ = 0, clear = 0, slower = 0;
-  for (const Isa isa : {Isa::kScalar, Isa::kSse41, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni,
-                        Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
+  for (const octet_isa tier : all_tiers())
     for (const size_t size : {7, 14, 28, 56})
       for (const size_t channels : {16, 32, 64, 128, 256, 512}) {
+        const Isa isa = static_cast<Isa>(tier);
         const octet::ConvShape shape = square_3x3(size, channels, channels);
         for (const auto& unknown : kUnknown) {
           octet::ConvProblem problem = problem_of(isa, shape, unknown.caches, unknown.design);
@@ -452,31 +452,11 @@ TEST(SelectConv, KernelsOfOtherKinds) {
   EXPECT_FALSE(octet::has_kernel(octet::direct_algorithm, octet::int16_kernels().begin()[0]->name));
 }
 
-TEST(Layouts, SmallestTierThatReadsThem) {
-  for (const Isa isa : {Isa::kSse41, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
-    for (const bool rhs_u8 : {false, true})
-      EXPECT_EQ(octet::smallest_isa(*octet::find_format_of(octet::layout_of(isa, rhs_u8))), isa)
-          << octet::isa_name(isa);
-  const struct {
-    octet::FormatId format;
-    Isa isa;
-  } kSmallest[] = {{octet::FormatId::kS8_16x4, Isa::kSse41},
-                   {octet::FormatId::kS8_4x4, Isa::kScalar},
-                   {octet::FormatId::kS8_5x2, Isa::kScalar},
-                   {octet::FormatId::kS16_16x2, Isa::kSse41},
-                   {octet::FormatId::kS16_8x1, Isa::kNeon},
-                   {octet::FormatId::kS16_4x2, Isa::kScalar},
-                   {octet::FormatId::kS8_64x4_depthwise, Isa::kScalar}};
-  for (const auto& row : kSmallest)
-    EXPECT_EQ(octet::smallest_isa(octet::format_of(row.format)), row.isa)
-        << octet::format_of(row.format).name;
-}
-
 // I8MM reads u8 weights as they are, but approximate Winograd makes s8 of them.
 TEST(Layouts, OfConvolutions) {
-  for (const Isa isa :
-       {Isa::kScalar, Isa::kSse41, Isa::kAvx2, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
+  for (const octet_isa tier : all_tiers())
     for (const bool rhs_u8 : {false, true}) {
+      const Isa isa = static_cast<Isa>(tier);
       const octet::RhsLayout bytes = octet::layout_of(isa, rhs_u8);
       EXPECT_TRUE(octet::conv_layout(octet::direct_algorithm, isa, rhs_u8, true) == bytes);
       EXPECT_TRUE(octet::conv_layout(octet::im2col_algorithm, isa, rhs_u8, true) == bytes);

@@ -1,8 +1,9 @@
-// What the rooms of the house rely on, for each row of each table: tiers, kernels, operations,
-// methods. A kernel that breaks an assumption fails here, before it can overrun an array.
+// Checks what the library assumes of each row of each table (tiers, formats, kernels, operations,
+// algorithms): a kernel that breaks an assumption fails here, before it can overrun an array.
 #include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -54,6 +55,43 @@ TEST(Tiers, AreTold) {
   EXPECT_EQ(tiers().back()->needs, 0u);
 }
 
+// The one list of all tiers in the tests: callers know their values and names, and blobs are of the
+// formats that a tier packs.
+TEST(Tiers, KeepTheirValuesNamesAndFormats) {
+  const struct {
+    octet_isa isa;
+    const char *name, *s8, *u8, *int16, *paired;
+  } kKnown[] = {
+      {OCTET_ISA_AVX512VNNI, "AVX512VNNI", "s8_16x4", "s8_16x4", "s16_16x2", nullptr},
+      {OCTET_ISA_AVXVNNI, "AVXVNNI", "s8_16x4", "s8_16x4", "s16_16x2", nullptr},
+      {OCTET_ISA_AVX2, "AVX2", "s8_16x4", "s8_16x4", "s16_16x2", "s8_16x4_paired"},
+      {OCTET_ISA_SSE41, "SSE41", "s8_16x4", "s8_16x4", "s16_16x2", nullptr},
+      {OCTET_ISA_I8MM, "I8MM", "s8_8x8", "u8_8x8", "s16_8x1", nullptr},
+      {OCTET_ISA_DOTPROD, "DOTPROD", "s8_16x4_step8", "s8_16x4_step8", "s16_8x1", nullptr},
+      {OCTET_ISA_NEON, "NEON", "s8_4x16", "s8_4x16", "s16_8x1", nullptr},
+      {OCTET_ISA_SCALAR, "SCALAR", "s8_4x4", "s8_4x4", "s16_4x2", nullptr}};
+  for (const auto& known : kKnown) {
+    SCOPED_TRACE(known.name);
+    const Tier* tier = octet::find_tier(known.name);
+    ASSERT_NE(tier, nullptr);
+    EXPECT_EQ(static_cast<octet_isa>(tier->isa), known.isa);
+    EXPECT_STREQ(octet::format_of(tier->bytes).name, known.s8);
+    EXPECT_STREQ(octet::format_of(tier->int8_u8).name, known.u8);
+    EXPECT_STREQ(octet::format_of(tier->words).name, known.int16);
+    ASSERT_EQ(tier->paired != octet::FormatId::kNone, known.paired != nullptr);
+    if (known.paired) {
+      EXPECT_STREQ(octet::format_of(tier->paired).name, known.paired);
+    }
+  }
+  EXPECT_EQ(tiers().size(), std::size(kKnown)) << "a new tier is a row here";
+  // What OCTET_MAX_ISA refuses can be no tier's name: environment_test relies on it.
+  for (const Tier* tier : tiers())
+    for (const char* letter = tier->name; *letter; ++letter)
+      EXPECT_TRUE((*letter >= 'A' && *letter <= 'Z') ||
+                  (letter != tier->name && *letter >= '0' && *letter <= '9'))
+          << tier->name;
+}
+
 // The best first: none comes after one whose features it has, and more.
 TEST(Tiers, ComeInOrder) {
   const std::vector<const Tier*> all = tiers();
@@ -84,29 +122,34 @@ std::vector<const WeightFormat*> formats() {
   return all;
 }
 
-// Blobs that are kept somewhere say these numbers and names.
+// Blobs that are kept somewhere say these numbers and names, and a message the smallest tier.
 TEST(Formats, KeepTheirIdsAndNames) {
-  const std::vector<std::pair<int, std::string>> kKnown = {{1, "s8_16x4"},
-                                                           {2, "s8_8x8"},
-                                                           {3, "u8_8x8"},
-                                                           {4, "s8_16x4_step8"},
-                                                           {5, "s8_4x16"},
-                                                           {6, "s8_4x4"},
-                                                           {7, "s8_5x2"},
-                                                           {8, "s16_16x2"},
-                                                           {9, "s16_8x1"},
-                                                           {10, "s16_4x2"},
-                                                           {11, "s8_64x4_depthwise"},
-                                                           {12, "s16_64x4_depthwise"},
-                                                           {13, "s8_64x4_grouped"},
-                                                           {14, "s8_16x16_2of4"},
-                                                           {15, "s8_16x4_paired"},
-                                                           {16, "s8_16x32_2of4"}};
-  for (const auto& [id, name] : kKnown) {
-    const WeightFormat* format = octet::find_format(static_cast<uint16_t>(id));
-    ASSERT_NE(format, nullptr) << name;
-    EXPECT_EQ(format->name, name);
+  const struct {
+    uint16_t id;
+    const char *name, *smallest_tier;
+  } kKnown[] = {{1, "s8_16x4", "SSE41"},
+                {2, "s8_8x8", "I8MM"},
+                {3, "u8_8x8", "I8MM"},
+                {4, "s8_16x4_step8", "DOTPROD"},
+                {5, "s8_4x16", "NEON"},
+                {6, "s8_4x4", "SCALAR"},
+                {7, "s8_5x2", "SCALAR"},
+                {8, "s16_16x2", "SSE41"},
+                {9, "s16_8x1", "NEON"},
+                {10, "s16_4x2", "SCALAR"},
+                {11, "s8_64x4_depthwise", "SCALAR"},
+                {12, "s16_64x4_depthwise", "SCALAR"},
+                {13, "s8_64x4_grouped", "SCALAR"},
+                {14, "s8_16x16_2of4", "SCALAR"},
+                {15, "s8_16x4_paired", "AVX2"},
+                {16, "s8_16x32_2of4", "SCALAR"}};
+  for (const auto& known : kKnown) {
+    const WeightFormat* format = octet::find_format(known.id);
+    ASSERT_NE(format, nullptr) << known.name;
+    EXPECT_STREQ(format->name, known.name);
+    EXPECT_STREQ(octet::isa_name(octet::smallest_isa(*format)), known.smallest_tier) << known.name;
   }
+  EXPECT_EQ(formats().size(), std::size(kKnown)) << "a new format is a row here";
 }
 
 // A reader of blobs may be written from DESIGN.md: its table has them all.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "dispatch/tables/tiers.h"
 #include "fuzz/data.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/memory.h"
@@ -20,16 +21,8 @@ enum Name { kMaxIsa, kKernel, kConv, kVerbose, kCount };
 const std::vector<std::string>& valid_values(size_t name) {
   static const std::vector<std::vector<std::string>> all = [] {
     std::vector<std::vector<std::string>> values(kCount);
-    values[kMaxIsa].push_back("SCALAR");
-#if defined(__x86_64__)
-    for (const octet_isa isa :
-         {OCTET_ISA_SSE41, OCTET_ISA_AVX2, OCTET_ISA_AVXVNNI, OCTET_ISA_AVX512VNNI})
-#elif defined(__aarch64__) || defined(__arm__)
-    for (const octet_isa isa : {OCTET_ISA_NEON, OCTET_ISA_DOTPROD, OCTET_ISA_I8MM})
-#else
-    for (const octet_isa isa : std::initializer_list<octet_isa>{})
-#endif
-      values[kMaxIsa].push_back(octet_isa_name(isa));
+    for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
+      if (has(octet::tiers_of_this_architecture(), *tier)) values[kMaxIsa].push_back(tier->name);
     values[kKernel].assign(kernel_names().begin(), kernel_names().end());
     for (int a = OCTET_CONV_AUTO; a <= OCTET_CONV_GROUPED; ++a)
       values[kConv].push_back(octet_conv_algorithm_name(static_cast<octet_conv_algorithm>(a)));

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "dispatch/tables/tiers.h"
 #include "fuzz/data.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/memory.h"
@@ -105,11 +106,14 @@ struct DescSpoiler : SpoilerBase {
 constexpr float kOne = 1;
 constexpr int32_t kNothing = 0;
 constexpr uint8_t kTable[256] = {};
-#if defined(__aarch64__) || defined(__arm__)
-constexpr octet_isa kForeignTier = OCTET_ISA_AVX2;
-#else
-constexpr octet_isa kForeignTier = OCTET_ISA_NEON;
-#endif
+
+// The best tier of another architecture.
+inline octet_isa foreign_tier() {
+  const octet::IsaMask native = octet::tiers_of_this_architecture();
+  size_t i = 0;
+  while (has(native, *octet::nth_tier(i))) ++i;
+  return static_cast<octet_isa>(octet::nth_tier(i)->isa);
+}
 
 template <typename Desc, typename S = DescSpoiler<Desc>>
 constexpr Rule<S> kDescRules[] = {
@@ -124,7 +128,8 @@ constexpr Rule<S> kDescRules[] = {
     {"an unknown product_activation", [](S& s) { return s.set_enum(&s.e->product_activation, 5); }},
     {"an unknown residual.type", [](S& s) { return s.set_enum(&s.e->residual.type, 3); }},
     {"an unknown max_isa", [](S& s) { return s.set_enum(&s.d->max_isa, 31); }},
-    {"a max_isa of another architecture", [](S& s) { return s.set(&s.d->max_isa, kForeignTier); }},
+    {"a max_isa of another architecture",
+     [](S& s) { return s.set(&s.d->max_isa, foreign_tier()); }},
     {"an unknown kernel",
      [](S& s) {
        return s.set(&s.d->kernel, s.c->any({"", "%s%n", "avx2", "scalar_u8s8_4x4x4 "}));

@@ -64,24 +64,16 @@ octet_status create(const void* blob, size_t bytes, size_t n, size_t k, octet_er
 }
 
 TEST(Blob, SaysWhatItIs) {
-  const struct {
-    octet_isa packed, reads;
-    const char *format, *format_of_u8;
-  } kTiers[] = {{OCTET_ISA_SCALAR, OCTET_ISA_SCALAR, "s8_4x4", "s8_4x4"},
-                {OCTET_ISA_SSE41, OCTET_ISA_SSE41, "s8_16x4", "s8_16x4"},
-                {OCTET_ISA_AVX2, OCTET_ISA_SSE41, "s8_16x4", "s8_16x4"},
-                {OCTET_ISA_AVXVNNI, OCTET_ISA_SSE41, "s8_16x4", "s8_16x4"},
-                {OCTET_ISA_AVX512VNNI, OCTET_ISA_SSE41, "s8_16x4", "s8_16x4"},
-                {OCTET_ISA_NEON, OCTET_ISA_NEON, "s8_4x16", "s8_4x16"},
-                {OCTET_ISA_DOTPROD, OCTET_ISA_DOTPROD, "s8_16x4_step8", "s8_16x4_step8"},
-                {OCTET_ISA_I8MM, OCTET_ISA_I8MM, "s8_8x8", "u8_8x8"}};
-  for (const auto& tier : kTiers)
+  for (const octet_isa isa : all_tiers())
     for (const octet_type type : {OCTET_S8, OCTET_U8}) {
-      const Blob blob(7, 9, tier.packed, 2, true, type);
+      const octet::Tier& tier = octet::tier_of(static_cast<octet::Isa>(isa));
+      const octet::WeightFormat& format =
+          octet::format_of(type == OCTET_U8 ? tier.int8_u8 : tier.bytes);
+      const Blob blob(7, 9, isa, 2, true, type);
       octet_blob_info info;
       ASSERT_EQ(blob.info(&info), OCTET_OK);
-      EXPECT_EQ(info.isa, tier.reads);
-      EXPECT_STREQ(info.form, type == OCTET_U8 ? tier.format_of_u8 : tier.format);
+      EXPECT_EQ(info.isa, static_cast<octet_isa>(octet::smallest_isa(format)));
+      EXPECT_STREQ(info.form, format.name);
       EXPECT_EQ(info.type, type);
       EXPECT_EQ(info.n, 7u);
       EXPECT_EQ(info.k, 9u);
@@ -100,14 +92,15 @@ TEST(FilterBlob, SaysWhatItIs) {
   d.type = OCTET_U8, d.data = weights.data(), d.algorithm = OCTET_CONV_DIRECT;
   octet_error error = {};
   size_t bytes = 0;
-  ASSERT_EQ(octet_conv2d_pack_size(&d, OCTET_ISA_AVX512VNNI, &bytes, &error), OCTET_OK)
-      << error.message;
+  const octet_isa best = all_tiers().front();
+  ASSERT_EQ(octet_conv2d_pack_size(&d, best, &bytes, &error), OCTET_OK) << error.message;
   const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
-  ASSERT_EQ(octet_conv2d_pack(&d, OCTET_ISA_AVX512VNNI, blob.data(), bytes, &error), OCTET_OK)
-      << error.message;
+  ASSERT_EQ(octet_conv2d_pack(&d, best, blob.data(), bytes, &error), OCTET_OK) << error.message;
   octet_blob_info info = OCTET_BLOB_INFO_INIT;
   ASSERT_EQ(octet_blob_get_info(blob.data(), bytes, &info, &error), OCTET_OK) << error.message;
-  EXPECT_EQ(info.isa, OCTET_ISA_SSE41);
+  const octet::WeightFormat& format =
+      octet::format_of(octet::tier_of(static_cast<octet::Isa>(best)).int8_u8);
+  EXPECT_EQ(info.isa, static_cast<octet_isa>(octet::smallest_isa(format)));
   EXPECT_EQ(info.type, OCTET_U8);
   EXPECT_EQ(info.n, 9u);
   EXPECT_EQ(info.k, 2u * 5 * 4);
@@ -142,7 +135,12 @@ TEST(FilterBlob, KnowsInt8Min) {
           d.shape.stride_h = d.shape.stride_w = format.stride;
           d.type = type, d.order = order, d.data = weights.data(), d.algorithm = format.algorithm,
           d.zero_points = &centre, d.zero_point_count = 1;
-          for (const octet_isa isa : {OCTET_ISA_AVX2, OCTET_ISA_NEON}) {
+          for (const octet_isa isa : all_tiers()) {
+            // u8 weights that stay u8 have no -128
+            if (type == OCTET_U8 &&
+                octet::layout_of(static_cast<octet::Isa>(isa), true).element_type ==
+                    octet::ElementType::kU8)
+              continue;
             octet_error error = {};
             size_t bytes = 0;
             ASSERT_EQ(octet_conv2d_pack_size(&d, isa, &bytes, &error), OCTET_OK) << error.message;
@@ -246,16 +244,19 @@ TEST(Blob, ContradictingFieldsAreRefusedUnderARightChecksum) {
 // Another form has sections of other sizes; or they are as large, and that is no danger. Words and
 // depthwise weights are no matrices.
 TEST(Blob, OfAnotherFormIsRefusedWhereItsSizesDiffer) {
-  const Blob blob(5, 6, OCTET_ISA_AVX2, 2, true);
+  const Blob blob(5, 6, kPortableTier, 2, true);
   const octet::Container good = head_of(blob.memory.data());
+  const auto bytes_of = [](const octet::WeightFormat& format) {
+    return octet::round_up(format.layout.bytes(5, 6), octet::kAlignment);
+  };
+  const size_t own = bytes_of(*octet::find_format(static_cast<uint16_t>(good.header.format)));
   size_t refused = 0;
   for (size_t i = 0; const octet::WeightFormat* format = octet::nth_format(i); ++i) {
     octet::Container c = good;
     c.header.format = format->id;
     sign(c, c.header.head_bytes, blob.memory.data());
-    // In AVX2's form 5 x 6 are 128 bytes. Sums of up to 16 lanes take 64.
-    const bool as_large =
-        format->packing && octet::round_up(format->layout.bytes(5, 6), octet::kAlignment) == 128;
+    // The sums of up to 16 lanes take 64 bytes in every format.
+    const bool as_large = format->packing && bytes_of(*format) == own;
     octet_blob_info info;
     EXPECT_EQ(blob.info(&info), as_large ? OCTET_OK : OCTET_BAD_BLOB) << format->name;
     refused += !as_large;
@@ -339,10 +340,10 @@ TEST(Blob, OfAConvolutionSaysItsGeometry) {
     if (transposed) filter.algorithm = OCTET_CONV_DIRECT;
     octet_error error = {};
     size_t bytes = 0;
-    ASSERT_EQ(octet_conv2d_pack_size(&filter, OCTET_ISA_AVX2, &bytes, &error), OCTET_OK)
-        << error.message;
+    const octet_isa best = all_tiers().front();
+    ASSERT_EQ(octet_conv2d_pack_size(&filter, best, &bytes, &error), OCTET_OK) << error.message;
     const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
-    ASSERT_EQ(octet_conv2d_pack(&filter, OCTET_ISA_AVX2, blob.data(), bytes, &error), OCTET_OK);
+    ASSERT_EQ(octet_conv2d_pack(&filter, best, blob.data(), bytes, &error), OCTET_OK);
     octet_blob_info info = OCTET_BLOB_INFO_INIT;
     ASSERT_EQ(octet_blob_get_info(blob.data(), bytes, &info, &error), OCTET_OK);
     EXPECT_EQ(info.type, OCTET_U8);
@@ -351,7 +352,8 @@ TEST(Blob, OfAConvolutionSaysItsGeometry) {
     EXPECT_EQ(info.batch, 1u);
     EXPECT_EQ(info.bytes, bytes);
     EXPECT_EQ(info.algorithm, filter.algorithm);
-    EXPECT_STREQ(info.form, "s8_16x4");
+    EXPECT_STREQ(info.form,
+                 octet::format_of(octet::tier_of(static_cast<octet::Isa>(best)).int8_u8).name);
     octet_conv2d_shape want = {};  // what the weights do not depend on is 0
     want.in_channels = 6, want.out_channels = 15, want.groups = 3;
     want.kernel_h = 2, want.kernel_w = 3, want.stride_h = 4, want.stride_w = 5;
@@ -382,19 +384,14 @@ TEST(Blob, OfAnotherProblemIsRefused) {
 }
 
 TEST(Blob, OfAnotherArchitectureIsTheWrongTier) {
-#if defined(__x86_64__)
-  const octet_isa foreign[] = {OCTET_ISA_NEON, OCTET_ISA_DOTPROD, OCTET_ISA_I8MM};
-#else
-  const octet_isa foreign[] = {OCTET_ISA_SSE41, OCTET_ISA_AVX512VNNI};
-#endif
-  for (const octet_isa isa : foreign) {
+  for (const octet_isa isa : foreign_tiers()) {
     const Blob blob(5, 6, isa);
     octet_error error = {};
     EXPECT_EQ(create(blob.memory.data(), blob.memory.bytes(), 5, 6, &error), OCTET_WRONG_TIER)
         << octet_isa_name(isa);
-    EXPECT_NE(std::string(error.message)
-                  .find(octet_isa_name(isa == OCTET_ISA_AVX512VNNI ? OCTET_ISA_SSE41 : isa)),
-              std::string::npos)
+    octet_blob_info info;
+    ASSERT_EQ(blob.info(&info), OCTET_OK);
+    EXPECT_NE(std::string(error.message).find(octet_isa_name(info.isa)), std::string::npos)
         << error.message;
   }
 }

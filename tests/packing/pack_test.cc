@@ -85,24 +85,22 @@ struct Tier {
   octet_type type;
   RhsLayout layout;
 };
-const Tier kTiers[] = {{OCTET_ISA_SSE41, OCTET_U8, octet::kX86Layout},
-                       {OCTET_ISA_AVX2, OCTET_S8, octet::kX86Layout},
-                       {OCTET_ISA_AVXVNNI, OCTET_U8, octet::kX86Layout},
-                       {OCTET_ISA_AVX512VNNI, OCTET_S8, octet::kX86Layout},
-                       {OCTET_ISA_NEON, OCTET_S8, octet::kNeonLayout},
-                       {OCTET_ISA_NEON, OCTET_U8, octet::kNeonLayout},
-                       {OCTET_ISA_DOTPROD, OCTET_S8, octet::kDotprodLayout},
-                       {OCTET_ISA_DOTPROD, OCTET_U8, octet::kDotprodLayout},
-                       {OCTET_ISA_I8MM, OCTET_S8, octet::kI8mmLayout},
-                       {OCTET_ISA_I8MM, OCTET_U8, octet::kI8mmU8Layout}};
+std::vector<Tier> tiers() {
+  std::vector<Tier> all;
+  for (const octet_isa isa : all_tiers())
+    for (const octet_type type : {OCTET_S8, OCTET_U8})
+      all.push_back({isa, type, octet::layout_of(static_cast<octet::Isa>(isa), is_unsigned(type))});
+  return all;
+}
 
 TEST(Pack, OneWeight) {
   const Weights w = {1, 1, OCTET_S8, OCTET_KN, 0};
-  expect_panels(pack(w, OCTET_ISA_AVX2, {}, Side::kBack), w, octet::kX86Layout);
+  for (const Tier& tier : tiers())
+    if (tier.type == w.type) expect_panels(pack(w, tier.isa, {}, Side::kBack), w, tier.layout);
 }
 
 TEST(Pack, EveryTierFollowsItsFormula) {
-  for (const Tier& tier : kTiers)
+  for (const Tier& tier : tiers())
     for (const octet_rhs_order order : {OCTET_KN, OCTET_NK})
       for (const size_t n : around({tier.layout.step, tier.layout.width}))
         for (const size_t k : {size_t{1}, size_t{tier.layout.kr} - 1, size_t{tier.layout.kr},
@@ -122,8 +120,7 @@ TEST(Pack, KnAndNkGiveTheSameBytes) {
   for (size_t i = 0; i < k; ++i)
     for (size_t j = 0; j < n; ++j)
       nk[j * k + i] = kn[i * n + j] = static_cast<uint8_t>(i * 31 + j * 7);
-  for (const octet_isa isa :
-       {OCTET_ISA_SCALAR, OCTET_ISA_AVX2, OCTET_ISA_NEON, OCTET_ISA_DOTPROD, OCTET_ISA_I8MM}) {
+  for (const octet_isa isa : all_tiers()) {
     std::vector<uint8_t> bytes[2];
     for (const octet_rhs_order order : {OCTET_KN, OCTET_NK}) {
       octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
@@ -172,7 +169,7 @@ void expect_facts(const Tier& tier, octet_rhs_order order, size_t n, size_t dept
 }
 
 TEST(Pack, RecordsSumsZeroPointsAndInt8Min) {
-  for (const Tier& tier : kTiers)
+  for (const Tier& tier : tiers())
     for (const octet_rhs_order order : {OCTET_KN, OCTET_NK})
       for (const size_t n : {1, 19, 130})
         for (const size_t depth : {1, 8, 23, 100, 256, 600}) expect_facts(tier, order, n, depth);

@@ -124,9 +124,9 @@ OCTET_FOR_EACH_KERNEL(SparseBlob);
 TEST_P(SparseBlob, OfEveryTierMovesAnywhere) {
   const std::vector<uint8_t> lhs = some_rows();
   size_t read = 0, refused = 0;
-  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_SSE41; ++isa)
+  for (const octet_isa isa : all_tiers())
     for (const size_t rows : kRows) {
-      const Blob blob(static_cast<octet_isa>(isa), rows);
+      const Blob blob(isa, rows);
       const bool reads = octet::find_format_of(kernel().rhs_layout)->name == blob.info().form;
       ++(reads ? read : refused);
       for (const Side side : {Side::kBack, Side::kFront}) {
@@ -154,9 +154,9 @@ TEST_P(SparseBlob, OfEveryTierMovesAnywhere) {
 TEST(SparseBlobs, AreMultipliedOnEveryTier) {
   const std::vector<uint8_t> lhs = some_rows();
   for (const octet::Isa isa : usable_isas())
-    for (int packed_for = OCTET_ISA_SCALAR; packed_for <= OCTET_ISA_SSE41; ++packed_for)
+    for (const octet_isa packed_for : all_tiers())
       for (const size_t rows : kRows) {
-        const Blob blob(static_cast<octet_isa>(packed_for), rows);
+        const Blob blob(packed_for, rows);
         const ScopedEnvironment limit("OCTET_MAX_ISA", octet::isa_name(isa));
         EXPECT_EQ(multiply(blob.memory, nullptr, OCTET_U8, lhs, Side::kBack),
                   expected_of(blob.values, OCTET_U8, lhs))
@@ -204,11 +204,13 @@ void truncated_anywhere_is_refused(const Blob& blob) {
 }
 
 TEST(SparseBlobs, EveryDamagedByteIsFoundByVerify) {
-  for (const size_t rows : kRows) every_damaged_byte_is_found(Blob(OCTET_ISA_AVX512VNNI, rows));
+  for (const octet_isa isa : all_tiers())
+    for (const size_t rows : kRows) every_damaged_byte_is_found(Blob(isa, rows));
 }
 
 TEST(SparseBlobs, TruncatedAnywhereAreRefused) {
-  for (const size_t rows : kRows) truncated_anywhere_is_refused(Blob(OCTET_ISA_AVX512VNNI, rows));
+  for (const octet_isa isa : all_tiers())
+    for (const size_t rows : kRows) truncated_anywhere_is_refused(Blob(isa, rows));
 }
 
 }  // namespace

@@ -185,12 +185,10 @@ TEST(SparseWeights, TakeThreeQuartersOfTheBytes) {
 TEST(SparseWeights, OfFewRowsTakeFiveEighths) {
   const std::vector<int32_t> w = sparse_weights(64, 512);
   const size_t dense = pack(w, 64, 512, OCTET_S8, OCTET_SPARSE_NONE, OCTET_ISA_AVX2).info.bytes;
-  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_SSE41; ++isa)
+  for (const octet_isa isa : all_tiers())
     for (const size_t rows : {0, 1, 4, 5, 1000}) {
-      const octet_isa tier = static_cast<octet_isa>(isa);
-      const Packed p = pack(w, 64, 512, OCTET_S8, OCTET_SPARSE_2_4, tier, {}, rows);
-      const bool tight =
-          (isa == OCTET_ISA_AVXVNNI || isa == OCTET_ISA_AVX512VNNI) && rows && rows <= 4;
+      const Packed p = pack(w, 64, 512, OCTET_S8, OCTET_SPARSE_2_4, isa, {}, rows);
+      const bool tight = rows && rows <= octet::tier_of(static_cast<octet::Isa>(isa)).tight_rows;
       EXPECT_EQ(is_tight(p), tight) << isa << ' ' << rows;
       EXPECT_TRUE(is_sparse(p));
       EXPECT_EQ(dense - p.info.bytes, tight ? 64u * 512 * 3 / 8 : 64u * 512 / 4);
@@ -216,9 +214,8 @@ TEST(SparseWeights, OfFewRowsTakeTheSmallerForm) {
 TEST(SparseWeights, AreTheSameForEveryTier) {
   const std::vector<int32_t> w = sparse_weights(37, 61);
   const Packed first = pack(w, 37, 61, OCTET_S8, OCTET_SPARSE_2_4, OCTET_ISA_SCALAR);
-  for (int isa = OCTET_ISA_SCALAR; isa <= OCTET_ISA_SSE41; ++isa)
-    EXPECT_EQ(pack(w, 37, 61, OCTET_S8, OCTET_SPARSE_2_4, static_cast<octet_isa>(isa)).blob,
-              first.blob);
+  for (const octet_isa isa : all_tiers())
+    EXPECT_EQ(pack(w, 37, 61, OCTET_S8, OCTET_SPARSE_2_4, isa).blob, first.blob);
 }
 
 // What AUTO decides, and how it says so.

@@ -17,6 +17,7 @@
 #include "support/predicted.h"
 #include "support/refused.h"
 #include "support/temporary_file.h"
+#include "support/tiers.h"
 
 namespace octet_test {
 namespace {
@@ -337,11 +338,8 @@ TEST(CostLines, ThatAreDamagedAreNotUsed) {
 
 TEST(Profile, IsAssumed) {
   // The tier of this CPU, one of another CPU, and one that no line names
-  const bool here_is_neon = tier_here().isa == Isa::kNeon;
-  const bool here_is_dotprod = tier_here().isa == Isa::kDotprod;
-  const Isa there = here_is_neon ? Isa::kI8mm : Isa::kNeon;
-  const Isa unnamed = here_is_dotprod ? Isa::kI8mm : Isa::kDotprod;
-  const std::string here_name = tier_here().name, there_name = octet::tier_of(there).name;
+  const octet_isa there = foreign_tiers()[0], unnamed = foreign_tiers()[1];
+  const std::string here_name = tier_here().name, there_name = octet_isa_name(there);
   const TemporaryFile file("# an invented machine\n\n" + here_name +
                            " word_macs=0.01\tmemory_bytes=1.5\r\n" + there_name + " macs=5.25\n");
   const TuningPointer tuning = new_tuning();
@@ -357,16 +355,21 @@ TEST(Profile, IsAssumed) {
 }
 
 TEST(Profile, BadOnesAreNamedByLine) {
+  std::string name;  // of a tier whose rows are read where they lie
+  for (const octet_isa isa : all_tiers())
+    if (octet::tier_of(static_cast<Isa>(isa)).costs.gather == 0) name = octet_isa_name(isa);
+  ASSERT_NE(name, "");
   const struct {
-    const char *text, *message;
+    std::string text;
+    const char* message;
     octet_status status;
   } kCases[] = {
-      {"NEON macs=3\nNEAN macs=3\n", "line 2: 'NEAN' is not a tier", OCTET_UNKNOWN_ENUM},
-      {"NEON macs=3 fast=1\n", "line 1: 'fast' is not the name of a cost", OCTET_UNKNOWN_ENUM},
-      {"NEON macs=fast\n", "line 1: macs is", OCTET_BAD_SIZE},
-      {"NEON macs=0\n", "line 1: macs is", OCTET_BAD_SIZE},
-      {"NEON gather=3\n", "line 1: the tier has no use for gather", OCTET_UNSUPPORTED},
-      {"NEON\n", "line 1: it names no cost", OCTET_BAD_FILE},
+      {name + " macs=3\nno_tier macs=3\n", "line 2: 'no_tier' is not a tier", OCTET_UNKNOWN_ENUM},
+      {name + " macs=3 fast=1\n", "line 1: 'fast' is not the name of a cost", OCTET_UNKNOWN_ENUM},
+      {name + " macs=fast\n", "line 1: macs is", OCTET_BAD_SIZE},
+      {name + " macs=0\n", "line 1: macs is", OCTET_BAD_SIZE},
+      {name + " gather=3\n", "line 1: the tier has no use for gather", OCTET_UNSUPPORTED},
+      {name + "\n", "line 1: it names no cost", OCTET_BAD_FILE},
       {"# nothing\n", "names no tier", OCTET_BAD_FILE},
       {"", "names no tier", OCTET_BAD_FILE},
   };

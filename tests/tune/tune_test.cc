@@ -481,10 +481,18 @@ TEST(Lookup, OfAConvolution) {
   EXPECT_STREQ(layer.origin(), predicted_here());
 }
 
-// A line may be of the form that weights are tried in first, which is not the tier's.
+// Its weights are tried in pairs first. AUTO if this run tests no tier of the kind.
+octet_isa tier_with_pairs() {
+  for (const octet_isa isa : tiers_to_test())
+    if (octet::tier_of(static_cast<octet::Isa>(isa)).paired != octet::FormatId::kNone) return isa;
+  return OCTET_ISA_AUTO;
+}
+
+// A line may be of the format that weights are tried in first, which is not the tier's.
 TEST(Lookup, OfAConvolutionInPairs) {
-  if (!is_to_test(OCTET_ISA_AVX2)) GTEST_SKIP() << "this run does not test AVX2";
-  const ScopedEnvironment limit("OCTET_MAX_ISA", "AVX2");
+  const octet_isa tier = tier_with_pairs();
+  if (tier == OCTET_ISA_AUTO) GTEST_SKIP() << "no tier of this run has weights in pairs";
+  const ScopedEnvironment limit("OCTET_MAX_ISA", octet_isa_name(tier));
   Layer layer(32);
   layer.filter.algorithm = OCTET_CONV_IM2COL;
   Choice paired = layer.make();
@@ -501,8 +509,9 @@ TEST(Lookup, OfAConvolutionInPairs) {
 
 // Weights that differ in that have lines of their own, and what was measured is what is packed.
 TEST(Tune, WeightsInPairsAreMeasuredAsTheyWillBePacked) {
-  if (!is_to_test(OCTET_ISA_AVX2)) GTEST_SKIP() << "this run does not test AVX2";
-  const ScopedEnvironment limit("OCTET_MAX_ISA", "AVX2");
+  const octet_isa tier = tier_with_pairs();
+  if (tier == OCTET_ISA_AUTO) GTEST_SKIP() << "no tier of this run has weights in pairs";
+  const ScopedEnvironment limit("OCTET_MAX_ISA", octet_isa_name(tier));
   Layer paired(128), dense(128);
   for (size_t i = 0; i < dense.weights.size(); ++i)
     dense.weights[i] = i * 7 % 11 < 5 ? int8_t{127} : int8_t{-127};

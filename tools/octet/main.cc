@@ -17,13 +17,19 @@
 
 namespace {
 
-const std::string kTiers = "SCALAR, SSE41, AVX2, AVXVNNI, AVX512VNNI, NEON, DOTPROD, I8MM",
-                  kIsaHelp = "Limit to this tier: " + kTiers;
+// The help of an option whose value is a tier: this text and all tiers' names.
+std::string and_tiers(const std::string& text) {
+  std::string names;
+  for (const octet_isa isa : tool::tiers_of(UINT32_MAX))
+    names += (names.empty() ? "" : ", ") + std::string(octet_isa_name(isa));
+  return text + names;
+}
+
 constexpr const char* kNetworkHelp =
     "Also this description of a network (tools/models/describe.py makes it)";
 
 void add_measuring_options(CLI::App* command, tool::BenchArguments* a) {
-  command->add_option("--isa", a->isa, kIsaHelp);
+  command->add_option("--isa", a->isa, and_tiers("Limit to this tier: "));
   command->add_option("--threads", a->threads, "Threads; one is pinned to its CPU")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
@@ -118,7 +124,7 @@ int main(int argc, char** argv) {
   explain->require_subcommand(1);
   conv->add_option("--shape", e.shape, "Such as mb1_ic64oc64_ih56oh56kh3sh1ph1")->required();
   conv->add_option("--isa", e.isa,
-                   "Explain this tier, also one that this CPU or library lacks: " + kTiers);
+                   and_tiers("Explain this tier, also one that this CPU or library lacks: "));
   conv->add_option("--types", e.types, "Types of input, weights and output")->capture_default_str();
   CLI::Option* const l2 = conv->add_option(
       "--l2", e.l2_bytes,
@@ -132,7 +138,7 @@ int main(int argc, char** argv) {
   conv->callback([&] { exit_code = tool::explain_conv(e); });
   CLI::App* gemm = explain->add_subcommand("gemm", "A product with packed weights");
   gemm->add_option("--shape", e.shape, "MxNxK, such as 128x768x3072")->required();
-  gemm->add_option("--isa", e.isa, kIsaHelp);
+  gemm->add_option("--isa", e.isa, and_tiers("Limit to this tier: "));
   gemm->add_option("--types", e.types, "Types of lhs, rhs and dst")->capture_default_str();
   gemm->add_option("--threads", e.threads, "Tasks at most")
       ->check(CLI::Range(1, 1024))
@@ -241,7 +247,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   tune->add_option("--rhs-zero-point", t.bench.rhs_zero_point,
                    "The weights' zero point; none by default (u8: 0)");
-  tune->add_option("--isa", t.bench.isa, kIsaHelp);
+  tune->add_option("--isa", t.bench.isa, and_tiers("Limit to this tier: "));
   tune->add_option("--threads", t.bench.threads, "Threads; one is pinned to its CPU")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
@@ -279,7 +285,7 @@ int main(int argc, char** argv) {
       "Bytes of all packed filters of convolutions, at most, such as 24M (K = 1024, M = 1048576 "
       "bytes); none: no limit; by default 2.5 times the weights, as far as that costs no more than "
       "5 % of the predicted time. Products are not counted");
-  run->add_option("--isa", r.bench.isa, kIsaHelp);
+  run->add_option("--isa", r.bench.isa, and_tiers("Limit to this tier: "));
   run->add_option("--threads", r.bench.threads, "Threads; one is pinned to its CPU")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
@@ -317,7 +323,7 @@ int main(int argc, char** argv) {
   traffic->add_option("--batch", m.batch, "Images at a time, and what that saves")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  traffic->add_option("--isa", m.isa, kIsaHelp);
+  traffic->add_option("--isa", m.isa, and_tiers("Limit to this tier: "));
   traffic->add_option("--algorithm", m.algorithm, "Force this algorithm of convolution");
   traffic->add_option("--types", m.types, "Types of input, weights and output")
       ->capture_default_str();
