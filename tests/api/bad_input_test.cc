@@ -222,8 +222,7 @@ TEST(BadCreate, Blob) {
                  [](Product& p) { p.desc.rhs_type = OCTET_U8; });
   create_refuses(OCTET_BAD_BLOB, "desc.packed", [](Product& p) { p.desc.batch_max = kBatch + 1; });
   for (const octet_isa foreign : foreign_tiers()) {
-    const octet::WeightFormat& format =
-        octet::format_of(octet::tier_of(static_cast<octet::Isa>(foreign)).bytes);
+    const octet::WeightFormat& format = format_for(foreign, OCTET_S8);
     const std::string layout = std::string("form ") + format.name + ", of tier " +
                                octet::isa_name(octet::smallest_isa(format));
     create_refuses(OCTET_WRONG_TIER, layout.c_str(), [&](Product& p) {

@@ -206,7 +206,7 @@ TEST(Winograd, RefusesWhatItCannotCompute) {
 TEST(Winograd, PayloadOfAHugeShapeIsRefused) {
   ConvShape shape = {1, 8, 8, SIZE_MAX / 64, 8, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
   EXPECT_EQ(octet::winograd_4x4_algorithm.payload_bytes(
-                octet::format_of(octet::FormatId::kS16_16x2).layout, shape),
+                octet::int16_kernels().begin()[0]->rhs_layout, shape),
             0u);
 }
 

@@ -75,9 +75,11 @@ TEST(Tiers, KeepTheirValuesNamesAndFormats) {
     const Tier* tier = octet::find_tier(known.name);
     ASSERT_NE(tier, nullptr);
     EXPECT_EQ(static_cast<octet_isa>(tier->isa), known.isa);
-    EXPECT_STREQ(octet::format_of(tier->bytes).name, known.s8);
-    EXPECT_STREQ(octet::format_of(tier->int8_u8).name, known.u8);
-    EXPECT_STREQ(octet::format_of(tier->words).name, known.int16);
+    EXPECT_STREQ(format_for(known.isa, OCTET_S8).name, known.s8);
+    EXPECT_STREQ(format_for(known.isa, OCTET_U8).name, known.u8);
+    const octet::ConvAlgorithm* winograd = octet::algorithm_of(OCTET_CONV_WINOGRAD_4X4);
+    const RhsLayout int16 = octet::conv_layout(*winograd, tier->isa, false, false);
+    EXPECT_STREQ(octet::find_format_of(int16)->name, known.int16);
     ASSERT_EQ(tier->paired != octet::FormatId::kNone, known.paired != nullptr);
     if (known.paired) {
       EXPECT_STREQ(octet::format_of(tier->paired).name, known.paired);

@@ -16,7 +16,7 @@ using octet::Choice;
 using octet::Lines;
 
 std::string any_key(Choices* c) {
-  return c->any({"octet-0.2.0", "octet-0.1.0"}) + std::string(" cpu-1-2-3 AVX2 product m=") +
+  return c->any({"octet-0.2.0", "octet-0.1.0"}) + std::string(" cpu-1-2-3 SCALAR product m=") +
          std::to_string(c->below(5));
 }
 

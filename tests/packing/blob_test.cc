@@ -66,9 +66,7 @@ octet_status create(const void* blob, size_t bytes, size_t n, size_t k, octet_er
 TEST(Blob, SaysWhatItIs) {
   for (const octet_isa isa : all_tiers())
     for (const octet_type type : {OCTET_S8, OCTET_U8}) {
-      const octet::Tier& tier = octet::tier_of(static_cast<octet::Isa>(isa));
-      const octet::WeightFormat& format =
-          octet::format_of(type == OCTET_U8 ? tier.int8_u8 : tier.bytes);
+      const octet::WeightFormat& format = format_for(isa, type);
       const Blob blob(7, 9, isa, 2, true, type);
       octet_blob_info info;
       ASSERT_EQ(blob.info(&info), OCTET_OK);
@@ -98,9 +96,7 @@ TEST(FilterBlob, SaysWhatItIs) {
   ASSERT_EQ(octet_conv2d_pack(&d, best, blob.data(), bytes, &error), OCTET_OK) << error.message;
   octet_blob_info info = OCTET_BLOB_INFO_INIT;
   ASSERT_EQ(octet_blob_get_info(blob.data(), bytes, &info, &error), OCTET_OK) << error.message;
-  const octet::WeightFormat& format =
-      octet::format_of(octet::tier_of(static_cast<octet::Isa>(best)).int8_u8);
-  EXPECT_EQ(info.isa, static_cast<octet_isa>(octet::smallest_isa(format)));
+  EXPECT_EQ(info.isa, static_cast<octet_isa>(octet::smallest_isa(format_for(best, OCTET_U8))));
   EXPECT_EQ(info.type, OCTET_U8);
   EXPECT_EQ(info.n, 9u);
   EXPECT_EQ(info.k, 2u * 5 * 4);
@@ -137,10 +133,7 @@ TEST(FilterBlob, KnowsInt8Min) {
           d.zero_points = &centre, d.zero_point_count = 1;
           for (const octet_isa isa : all_tiers()) {
             // u8 weights that stay u8 have no -128
-            if (type == OCTET_U8 &&
-                octet::layout_of(static_cast<octet::Isa>(isa), true).element_type ==
-                    octet::ElementType::kU8)
-              continue;
+            if (format_for(isa, type).layout.element_type == octet::ElementType::kU8) continue;
             octet_error error = {};
             size_t bytes = 0;
             ASSERT_EQ(octet_conv2d_pack_size(&d, isa, &bytes, &error), OCTET_OK) << error.message;
@@ -352,8 +345,7 @@ TEST(Blob, OfAConvolutionSaysItsGeometry) {
     EXPECT_EQ(info.batch, 1u);
     EXPECT_EQ(info.bytes, bytes);
     EXPECT_EQ(info.algorithm, filter.algorithm);
-    EXPECT_STREQ(info.form,
-                 octet::format_of(octet::tier_of(static_cast<octet::Isa>(best)).int8_u8).name);
+    EXPECT_STREQ(info.form, format_for(best, OCTET_U8).name);
     octet_conv2d_shape want = {};  // what the weights do not depend on is 0
     want.in_channels = 6, want.out_channels = 15, want.groups = 3;
     want.kernel_h = 2, want.kernel_w = 3, want.stride_h = 4, want.stride_w = 5;

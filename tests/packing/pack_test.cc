@@ -89,7 +89,7 @@ std::vector<Tier> tiers() {
   std::vector<Tier> all;
   for (const octet_isa isa : all_tiers())
     for (const octet_type type : {OCTET_S8, OCTET_U8})
-      all.push_back({isa, type, octet::layout_of(static_cast<octet::Isa>(isa), is_unsigned(type))});
+      all.push_back({isa, type, format_for(isa, type).layout});
   return all;
 }
 
@@ -183,7 +183,7 @@ TEST_P(Gather, PanelFollowsItsFormula) {
   const size_t kr = kernel().lhs_kr;
   // Arm's look-ups take eights of each row in turn (kernels/arm/shared/sparse.h).
   const bool eights = kernel().rhs_layout.sparse() &&
-                      (kernel().isa == octet::Isa::kNeon || kernel().isa == octet::Isa::kDotprod);
+                      octet::tier_of(kernel().isa).architecture == octet::Architecture::kArm;
   for (size_t rows = 1; rows <= kernel().mr; ++rows)
     for (const size_t depth : {size_t{1}, kr, kr + 1, 3 * kr - 1, size_t{67}, size_t{128}})
       for (const uint8_t flip : {uint8_t{0}, uint8_t{0x80}})

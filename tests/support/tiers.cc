@@ -68,6 +68,11 @@ bool is_allowed(octet_isa tier, octet_isa limit) {
          !(row_of(tier).needs & ~(row_of(limit).needs | row_of(limit).also_allows));
 }
 
+const octet::WeightFormat& format_for(octet_isa tier, octet_type weights) {
+  return *octet::find_format_of(
+      octet::layout_of(static_cast<octet::Isa>(tier), weights == OCTET_U8));
+}
+
 bool has_tiers_to_test() {
   const std::string list = listed();
   const auto commas = std::count(list.begin(), list.end(), ',');

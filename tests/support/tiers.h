@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "dispatch/tables/formats.h"
 #include "kernels/core/isa.h"
 #include "octet/octet.h"
 
@@ -28,6 +29,9 @@ bool is_better(octet_isa tier, octet_isa than);
 // Whether a limit to `limit` allows the tier: it needs no CPU feature beyond those of the limit. Of
 // two tiers neither may allow the other. AUTO is no limit.
 bool is_allowed(octet_isa tier, octet_isa limit);
+
+// The format that dense matrices of s8 or u8 weights are packed in for a tier.
+const octet::WeightFormat& format_for(octet_isa tier, octet_type weights);
 
 // This machine runs all that OCTET_TEST_TIERS lists: a run that skips everything passes.
 bool has_tiers_to_test();
