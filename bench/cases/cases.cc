@@ -1,3 +1,4 @@
+// Parses what the command line calls a case.
 #include "bench/cases/cases.h"
 
 #include <fmt/format.h>

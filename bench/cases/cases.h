@@ -1,5 +1,5 @@
-// What the command line calls a case: a product, a convolution, a suite of either, or a network's
-// description.
+// Turns what the command line calls a case into a list: a product, a convolution, a suite of
+// either, or a network's description.
 #pragma once
 
 #include <string>

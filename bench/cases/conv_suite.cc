@@ -1,3 +1,4 @@
+// Lists the convolutions of each network that has a name.
 #include "bench/cases/conv_suite.h"
 
 #include <algorithm>

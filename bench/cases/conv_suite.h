@@ -1,4 +1,4 @@
-// The convolutions of real networks.
+// Declares the suites of convolutions: those of real networks.
 #pragma once
 
 #include <memory>

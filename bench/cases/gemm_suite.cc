@@ -1,3 +1,4 @@
+// Lists the shapes of the suite of products.
 #include "bench/cases/gemm_suite.h"
 
 namespace tool {

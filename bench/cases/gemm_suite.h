@@ -1,4 +1,4 @@
-// The GEMM shapes of real networks.
+// Declares the suite of products: the GEMM shapes of real networks.
 #pragma once
 
 #include <memory>

@@ -1,3 +1,4 @@
+// Connects the convolutions of each network that has a name.
 #include "bench/cases/graph.h"
 
 #include <fmt/format.h>

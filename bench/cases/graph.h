@@ -1,5 +1,5 @@
-// The networks that have names: their convolutions and what little lies between them, connected.
-// The suites of `octet bench` that are networks are their convolutions.
+// Describes the networks that have names: their convolutions and what little lies between them,
+// connected. The suites of `octet bench` that are networks are their convolutions.
 #pragma once
 
 #include <string>

@@ -1,3 +1,4 @@
+// Makes a list of connected layers of a named or a described network.
 #include "bench/cases/layers.h"
 
 #include <fmt/format.h>

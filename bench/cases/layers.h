@@ -1,5 +1,5 @@
-// Networks whose maps are connected: what each layer reads and writes, in an order in which they
-// can run.
+// Describes networks whose maps are connected: what each layer reads and writes, in an order in
+// which they can run.
 #pragma once
 
 #include <string>

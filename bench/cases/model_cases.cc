@@ -1,3 +1,4 @@
+// Reads the operands of a described model's layers.
 #include "bench/cases/model_cases.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// The layers of a described model as cases with the model's own operands: weights, biases, scales,
-// zero points, activations. Only their inputs are drawn.
+// Makes cases of a described model's layers, with the model's own operands: weights, biases,
+// scales, zero points, activations. Only their inputs are drawn.
 #pragma once
 
 #include "bench/cases/cases.h"

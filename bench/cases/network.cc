@@ -1,3 +1,4 @@
+// Reads the JSON that describes a network.
 #include "bench/cases/network.h"
 
 #include <fmt/format.h>

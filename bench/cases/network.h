@@ -1,5 +1,5 @@
-// A network described in a file, as tools/models makes of a model: its convolutions and products
-// as cases.
+// Reads a network that a file describes, as tools/models makes it of a model: its convolutions and
+// products become cases.
 #pragma once
 
 #include <nlohmann/json.hpp>

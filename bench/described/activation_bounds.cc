@@ -1,3 +1,4 @@
+// Computes the bounds of each fused activation.
 #include "bench/described/activation_bounds.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Between which bytes the results of an operator with a fused activation lie.
+// Says between which bytes the results of an operator with a fused activation lie.
 #pragma once
 
 #include <optional>

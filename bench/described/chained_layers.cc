@@ -1,3 +1,4 @@
+// Makes one network of a list of layers, and walks it.
 #include "bench/described/chained_layers.h"
 
 #include <fmt/format.h>

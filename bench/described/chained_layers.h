@@ -1,4 +1,4 @@
-// A list of created layers as one network: what it moves when it runs in chains.
+// Treats a list of created layers as one network: what it moves when it runs in chains.
 #pragma once
 
 #include <deque>

@@ -1,6 +1,6 @@
-// A list of layers packed and created for a machine, to be run one after the other, or walked
-// through a model of memory. All that they read and write lies in one piece of memory that begins
-// at a multiple of 2 MB, so that caches with sets see the same in every process.
+// Holds a list of layers that are packed and created for a machine, to be run one after the other,
+// or walked through a model of memory. All that they read and write lies in one piece of memory
+// that begins at a multiple of 2 MB, so that caches with sets see the same in every process.
 #pragma once
 
 #include "bench/cases/layers.h"

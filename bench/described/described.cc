@@ -1,3 +1,4 @@
+// Reads a described model, and makes the descriptor of its network.
 #include "bench/described/described.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// A described model with its weights, as octet_network_create takes it: in TFLite mode, or, as ONNX
-// has it, in float mode.
+// Holds a described model with its weights, as octet_network_create takes it: in TFLite mode, or,
+// as ONNX has it, in float mode.
 #pragma once
 
 #include <deque>

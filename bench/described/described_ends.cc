@@ -1,3 +1,4 @@
+// Finds the inputs and outputs of a described model.
 #include "bench/described/described_ends.h"
 
 #include <fmt/format.h>

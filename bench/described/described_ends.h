@@ -1,5 +1,5 @@
-// Which tensors a described model is given from outside and which ones `octet run` writes, in the
-// order of the model's own inputs and outputs.
+// Says which tensors a described model is given from outside and which ones `octet run` writes, in
+// the order of the model's own inputs and outputs.
 #pragma once
 
 #include <optional>

@@ -1,3 +1,4 @@
+// Makes an op of each kind of operator.
 #include "bench/described/described_operator.h"
 
 #include <fmt/format.h>

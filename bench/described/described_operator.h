@@ -1,5 +1,5 @@
-// Operators of a description, one at a time: each becomes an op with the object or the function
-// that computes it.
+// Turns the operators of a description, one at a time, into ops with the object or the function
+// that computes them.
 #pragma once
 
 #include <string>

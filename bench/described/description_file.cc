@@ -1,3 +1,4 @@
+// Reads and checks the JSON and the data of a description.
 #include "bench/described/description_file.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// A description of a network with its data, as `octet run` reads it: numbers of tensors, their
+// Reads a description of a network with its data, as `octet run` does: numbers of tensors, their
 // quantization and their bytes, checked.
 #pragma once
 

@@ -1,3 +1,4 @@
+// Finds additions that may become residuals, and makes residuals of them.
 #include "bench/described/fuse_residual.h"
 
 #include <algorithm>

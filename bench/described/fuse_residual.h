@@ -1,4 +1,4 @@
-// Additions that become the residual of the convolution before them, in TFLite mode.
+// Makes the residual of a convolution of the addition behind it, in TFLite mode.
 #pragma once
 
 #include <cstddef>

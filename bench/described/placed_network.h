@@ -1,4 +1,4 @@
-// A network with the memory of a run: its workspace and the tensors that are the caller's.
+// Holds a network with the memory of a run: its workspace and the tensors that are the caller's.
 #pragma once
 
 #include <vector>

@@ -1,3 +1,4 @@
+// Copies tensors into other shapes.
 #include "bench/described/reshaped.h"
 
 #include <algorithm>

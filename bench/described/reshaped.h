@@ -1,4 +1,4 @@
-// Tensors in shapes other than those in which they lie in memory.
+// Gives tensors shapes other than those in which they lie in memory.
 #pragma once
 
 #include "octet/network.h"

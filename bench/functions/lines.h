@@ -1,4 +1,4 @@
-// The bytes of an image's lines, as functions over lines walk through them.
+// Walks through the bytes of an image's lines, as functions over lines do.
 #pragma once
 
 #include <algorithm>

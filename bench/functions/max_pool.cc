@@ -1,3 +1,4 @@
+// Computes the largest byte of windows, in loops over channels that become vectors.
 #include "bench/functions/max_pool.h"
 
 namespace tool {

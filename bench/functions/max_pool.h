@@ -1,4 +1,4 @@
-// The largest byte of each window and channel: TFLite's MAX_POOL_2D, ONNX's MaxPool, and, of
+// Takes the largest byte of each window and channel: TFLite's MAX_POOL_2D, ONNX's MaxPool, and, of
 // windows of one pixel, a bound such as Relu's.
 #pragma once
 

@@ -1,3 +1,4 @@
+// Adds two tensors in float and in integers, as ONNX Runtime does.
 #include "bench/functions/onnx_add.h"
 
 #include "bench/functions/lines.h"

@@ -1,5 +1,5 @@
-// ONNX's additions of two s8 or u8 tensors of one shape, in the two arithmetics that ONNX Runtime
-// has for them.
+// Computes ONNX's additions of two s8 or u8 tensors of one shape, in the two arithmetics that ONNX
+// Runtime has for them.
 #pragma once
 
 #include <cstdint>

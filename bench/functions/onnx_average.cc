@@ -1,3 +1,4 @@
+// Averages windows in float, as ONNX Runtime does.
 #include "bench/functions/onnx_average.h"
 
 #include "bench/functions/round.h"

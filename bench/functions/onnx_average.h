@@ -1,5 +1,5 @@
-// ONNX Runtime's QLinearAveragePool and QLinearGlobalAveragePool of s8 or u8, which it replaces
-// AveragePool and GlobalAveragePool between DequantizeLinear and QuantizeLinear by.
+// Computes ONNX Runtime's QLinearAveragePool and QLinearGlobalAveragePool of s8 or u8, which it
+// replaces AveragePool and GlobalAveragePool between DequantizeLinear and QuantizeLinear by.
 #pragma once
 
 #include <cstdint>

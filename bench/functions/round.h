@@ -1,4 +1,4 @@
-// Floats to bytes, half to even, in loops that become vectors.
+// Rounds floats to bytes, half to even, in loops that become vectors.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The sums of windows, channel by channel.
+// Adds up windows, channel by channel.
 #pragma once
 
 #include <cstdint>

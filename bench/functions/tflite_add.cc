@@ -1,3 +1,4 @@
+// Adds two tensors in TFLite's fixed-point arithmetic.
 #include "bench/functions/tflite_add.h"
 
 #include "bench/functions/lines.h"

@@ -1,4 +1,5 @@
-// TFLite's ADD of two int8 or uint8 tensors of one shape, to the byte of its reference kernel.
+// Computes TFLite's ADD of two int8 or uint8 tensors of one shape, to the byte of its reference
+// kernel.
 #pragma once
 
 #include <cstdint>

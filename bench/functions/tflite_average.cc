@@ -1,3 +1,4 @@
+// Averages windows in integers, as TFLite does.
 #include "bench/functions/tflite_average.h"
 
 #include "bench/functions/sums.h"

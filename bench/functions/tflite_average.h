@@ -1,5 +1,5 @@
-// TFLite's AVERAGE_POOL_2D of int8 or uint8, to the byte of its reference kernel: the pixels of a
-// window that are there, rounded half away from zero.
+// Computes TFLite's AVERAGE_POOL_2D of int8 or uint8, to the byte of its reference kernel: the
+// pixels of a window that are there, rounded half away from zero.
 #pragma once
 
 #include <cstdint>

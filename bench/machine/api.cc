@@ -1,3 +1,4 @@
+// Calls the C API and throws its errors.
 #include "bench/machine/api.h"
 
 #include <fmt/format.h>

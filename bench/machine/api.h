@@ -1,4 +1,4 @@
-// The C API with exceptions for errors, and the names that the command line uses.
+// Wraps the C API with exceptions for errors, and has the names that the command line uses.
 #pragma once
 
 #include <cstddef>

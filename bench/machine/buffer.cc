@@ -1,3 +1,4 @@
+// Maps buffers, large ones on huge pages.
 #include "bench/machine/buffer.h"
 
 #include <fmt/format.h>

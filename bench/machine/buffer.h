@@ -1,5 +1,5 @@
-// Zeroed memory, aligned as the library asks. Large buffers sit on huge pages, for every contestant
-// of a bench alike.
+// Holds zeroed memory, aligned as the library asks. Large buffers sit on huge pages, for every
+// contestant of a bench alike.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Whoever computes a product in a bench: Octet or a peer.
+// Declares whoever computes a product in a bench: Octet or a peer.
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// Reads /proc and /sys, and pins threads.
 #include "bench/machine/machine.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What the operating system says about the CPU, and how to stay on one.
+// Tells what the operating system says about the CPU, and keeps a thread on one.
 #pragma once
 
 #include <string>

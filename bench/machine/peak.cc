@@ -1,4 +1,4 @@
-// The loops of dot-product instructions that sample the peak of each tier.
+// Samples the peak of each tier by a loop of its dot-product instruction.
 #include "bench/machine/peak.h"
 
 #include <cctype>

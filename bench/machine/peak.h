@@ -1,6 +1,6 @@
-// The most that the CPU can do now: a loop of nothing but dot-product instructions on registers.
-// Clocks drift and neighbours come and go, so a bench samples it beside every measurement and
-// quotes percentages of it.
+// Measures the most that the CPU can do now: a loop of nothing but dot-product instructions on
+// registers. Clocks drift and neighbours come and go, so a bench samples it beside every
+// measurement and quotes percentages of it.
 #pragma once
 
 #include "bench/machine/clock.h"

@@ -1,3 +1,4 @@
+// Times threads that read a buffer again and again.
 #include "bench/machine/read_bandwidth.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// How fast the threads of the pool can read a buffer again and again: from whatever cache or memory
-// it fits in.
+// Measures how fast the threads of the pool can read a buffer again and again: from whatever cache
+// or memory it fits in.
 #pragma once
 
 #include "bench/machine/buffer.h"

@@ -1,3 +1,4 @@
+// Starts, wakes and joins the threads of the pool.
 #include "bench/machine/thread_pool.h"
 
 #include <chrono>

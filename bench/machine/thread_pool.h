@@ -1,5 +1,5 @@
-// A small pool of threads in the form that octet_gemm_args wants. Before they sleep, threads watch
-// for a moment, as OpenMP's do: to wake one takes longer than many a layer.
+// Runs tasks on a small pool of threads, by the function that octet_gemm_args wants. Before they
+// sleep, threads watch for a moment, as OpenMP's do: to wake one takes longer than many a layer.
 #pragma once
 
 #include <atomic>

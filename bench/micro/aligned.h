@@ -1,4 +1,4 @@
-// Zeroed, aligned memory for benches.
+// Holds zeroed, aligned memory for benches.
 #pragma once
 
 #include <cstddef>

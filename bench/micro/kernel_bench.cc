@@ -1,5 +1,5 @@
-// Every usable kernel on a full tile of packed operands that stay in the first-level cache: the
-// kernel itself, not the memory.
+// Times every usable kernel on a full tile of packed operands that stay in the first-level cache:
+// the kernel itself, not the memory.
 #include <benchmark/benchmark.h>
 
 #include "bench/micro/aligned.h"

@@ -1,5 +1,5 @@
-// Any Octet in the language of bench/peers/peer_program.cc. Compiled against the header and the archive
-// of the one to be measured, so it uses only what all versions have.
+// Serves any version of Octet as a peer in the language of peer_program.cc. It is compiled against
+// the header and the archive of the one to be measured, so it uses only what all versions have.
 #include <octet/octet.h>
 #include <time.h>
 

@@ -1,3 +1,4 @@
+// Makes the peer that the command line names.
 #include "bench/peers/peer.h"
 
 namespace tool {

@@ -1,4 +1,4 @@
-// Whom Octet is compared with: a library that was there at build time, or another program.
+// Declares whom Octet is compared with: a library that was there at build time, or another program.
 #pragma once
 
 #include <memory>

@@ -1,3 +1,4 @@
+// Stands in for oneDNN where it was not there at build time.
 #include "bench/peers/peer.h"
 
 namespace tool {

@@ -1,4 +1,4 @@
-// Octet itself at something simpler, beside which what it costs more is timed.
+// Times Octet itself at something simpler, beside which what it costs more is seen.
 #include "bench/peers/peer.h"
 #include "bench/problems/conv_plan.h"
 #include "bench/problems/gemm_plan.h"

@@ -1,4 +1,5 @@
-// What a product and a convolution by oneDNN 2.x share: an engine, a primitive and its arguments.
+// Declares what a product and a convolution by oneDNN 2.x share: an engine, a primitive and its
+// arguments.
 #pragma once
 
 #include <dnnl.hpp>

@@ -1,6 +1,6 @@
-// oneDNN 2.x: a convolution or deconvolution primitive on NHWC tensors that chooses its own layout
-// for the weights, with per-channel output scales, an s32 bias and, where the output type does not
-// clamp at 0 by itself, a ReLU.
+// Convolves by oneDNN 2.x: a convolution or deconvolution primitive on NHWC tensors that chooses
+// its own layout for the weights, with per-channel output scales, an s32 bias and, where the output
+// type does not clamp at 0 by itself, a ReLU.
 #include <fmt/format.h>
 
 #include "bench/peers/peer_onednn.h"

@@ -1,6 +1,6 @@
-// A peer that is a process of its own: a program in any language, or a library that this one is
-// linked with. It runs while it is asked for something, and is stopped otherwise (SIGSTOP):
-// threads of its pool that spin would take the cores from our turn. It reads requests from its
+// Runs a peer that is a process of its own: a program in any language, or a library that this one
+// is linked with. The process runs while it is asked for something, and is stopped (SIGSTOP)
+// otherwise: threads of its pool that spin would take our cores. It reads requests from its
 // standard input and answers on its standard output, each a line of JSON; tensors travel behind
 // their line as plain bytes, dense, in the order and of the sizes that the line tells.
 //

@@ -1,3 +1,4 @@
+// Draws residuals and look-up tables, and computes outputs with them.
 #include "bench/problems/after.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What follows an output's product: a residual that is added, a look-up table.
+// Holds what follows an output's product: a residual that is added, a look-up table.
 #pragma once
 
 #include <vector>

@@ -1,3 +1,4 @@
+// Asks octet_conv2d_explain for each candidate.
 #include "bench/problems/candidates.h"
 
 namespace tool {

@@ -1,4 +1,4 @@
-// What the plan thinks of each algorithm for a convolution.
+// Lists what the plan thinks of each algorithm for a convolution.
 #pragma once
 
 #include <vector>

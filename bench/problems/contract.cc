@@ -1,3 +1,4 @@
+// Computes outputs from accumulators as DESIGN.md says.
 #include "bench/problems/contract.h"
 
 #include <algorithm>

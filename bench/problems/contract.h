@@ -1,5 +1,5 @@
-// The numeric contract from the accumulator to the output, written without the library, and what a
-// check against it says.
+// States the numeric contract from the accumulator to the output, written without the library, and
+// what a check against it says.
 #pragma once
 
 #include <cmath>

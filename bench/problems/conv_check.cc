@@ -1,3 +1,4 @@
+// Compares a convolution's output with loops over its definition.
 #include "bench/problems/conv_check.h"
 
 #include <fmt/format.h>

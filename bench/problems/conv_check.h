@@ -1,4 +1,5 @@
-// Is a convolution right? Written from the numeric contract alone, without the library.
+// Checks whether a convolution is right. It is written from the numeric contract alone, without the
+// library.
 #pragma once
 
 #include <vector>

@@ -1,3 +1,4 @@
+// Draws the operands of a convolution.
 #include "bench/problems/conv_data.h"
 
 namespace tool {

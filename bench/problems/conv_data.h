@@ -1,4 +1,4 @@
-// One convolution with its operands.
+// Holds one convolution with its operands.
 #pragma once
 
 #include "bench/problems/after.h"

@@ -1,3 +1,4 @@
+// Packs, creates and runs a convolution.
 #include "bench/problems/conv_plan.h"
 
 namespace tool {

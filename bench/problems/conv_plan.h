@@ -1,4 +1,4 @@
-// A convolution packed, created and ready to run.
+// Holds a convolution that is packed, created and ready to run.
 #pragma once
 
 #include "bench/machine/contestant.h"

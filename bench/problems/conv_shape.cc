@@ -1,3 +1,4 @@
+// Reads and writes the names of shapes.
 #include "bench/problems/conv_shape.h"
 
 #include <fmt/format.h>

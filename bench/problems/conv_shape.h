@@ -1,4 +1,4 @@
-// The geometry of a convolution and its name in benchdnn's manner:
+// Describes the geometry of a convolution and its name in benchdnn's manner:
 // g32mb1_ic128oc128_ih56oh56kh3sh1ph1.
 #pragma once
 

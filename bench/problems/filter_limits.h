@@ -1,4 +1,4 @@
-// One limit for the packed bytes of all filters of a network, which is read twice: first its
+// Shares one limit for the packed bytes among all filters of a network. It is read twice: first its
 // filters are added, then each is packed within its limit.
 #pragma once
 

@@ -1,3 +1,4 @@
+// Sets OCTET_KERNEL while weights are packed for a kernel that is forced.
 #include "bench/problems/forced.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What the caller asks for by name; null or AUTO: the library's choice.
+// Holds what the caller asks for by name; null or AUTO is the library's choice.
 #pragma once
 
 #include <optional>

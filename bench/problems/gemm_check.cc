@@ -1,3 +1,4 @@
+// Compares a product's output with loops over its definition.
 #include "bench/problems/gemm_check.h"
 
 #include <fmt/format.h>

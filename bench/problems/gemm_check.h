@@ -1,4 +1,5 @@
-// Is a product right? Written from the numeric contract alone, without the library.
+// Checks whether a product is right. It is written from the numeric contract alone, without the
+// library.
 #pragma once
 
 #include "bench/problems/contract.h"

@@ -1,3 +1,4 @@
+// Draws the operands of a product.
 #include "bench/problems/gemm_data.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// One GEMM problem with its operands.
+// Holds one GEMM problem with its operands.
 #pragma once
 
 #include <string>

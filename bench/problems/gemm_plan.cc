@@ -1,3 +1,4 @@
+// Packs, creates and runs a product.
 #include "bench/problems/gemm_plan.h"
 
 namespace tool {

@@ -1,4 +1,4 @@
-// A problem packed, created and ready to run.
+// Holds a product that is packed, created and ready to run.
 #pragma once
 
 #include "bench/machine/contestant.h"

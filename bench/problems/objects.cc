@@ -1,3 +1,4 @@
+// Creates the library's objects, and throws the sentence of a refusal.
 #include "bench/problems/objects.h"
 
 namespace tool {

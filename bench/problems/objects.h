@@ -1,4 +1,4 @@
-// Objects of the library, from descriptors; Error says why there is none.
+// Creates objects of the library from descriptors; Error says why there is none.
 #pragma once
 
 #include <vector>

@@ -1,3 +1,4 @@
+// Draws values by each kind of filling.
 #include "bench/problems/operands.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What operands are made of, for products and convolutions alike: types, fillings, scales and
+// Says what operands are made of, for products and convolutions alike: types, fillings, scales and
 // biases.
 #pragma once
 

@@ -1,3 +1,4 @@
+// Verifies and times convolutions, Octet's and a peer's.
 #include "bench/run/conv_bench.h"
 
 #include "bench/cases/model_cases.h"

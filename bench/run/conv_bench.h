@@ -1,4 +1,4 @@
-// One convolution, verified and then timed.
+// Verifies one convolution and then times it.
 #pragma once
 
 #include "bench/cases/conv_suite.h"

@@ -1,3 +1,4 @@
+// Verifies and times products, Octet's and a peer's.
 #include "bench/run/gemm_bench.h"
 
 #include "bench/cases/model_cases.h"

@@ -1,4 +1,4 @@
-// One GEMM case, verified and then timed.
+// Verifies one product and then times it.
 #pragma once
 
 #include "bench/cases/gemm_suite.h"

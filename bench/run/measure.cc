@@ -1,3 +1,4 @@
+// Takes turns, samples and medians.
 #include "bench/run/measure.h"
 
 #include <algorithm>

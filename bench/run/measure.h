@@ -1,4 +1,4 @@
-// How a bench times: everybody's turn in every repetition, the CPU's peak sampled beside it,
+// Says how a bench times: everybody's turn in every repetition, the CPU's peak sampled beside it,
 // medians.
 #pragma once
 

@@ -1,3 +1,4 @@
+// Formats the rows and totals of a bench.
 #include "bench/run/report.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What a bench prints and writes: a table, totals, JSON.
+// Prints and writes the results of a bench: a table, totals, JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>

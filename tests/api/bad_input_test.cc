@@ -1,5 +1,6 @@
-// Everything that a caller can get wrong has its own status and a message that names the argument.
-// Each test starts from a product that is right in every respect and breaks one thing.
+// Checks that everything that a caller can get wrong has its own status and a message that names
+// the argument. Each test starts from a product that is right in every respect and breaks one
+// thing.
 #include <cmath>
 #include <functional>
 #include <limits>

@@ -1,6 +1,6 @@
-// Everything that a caller of a convolution can get wrong has its own status and a message that
-// names the argument. Each test starts from a layer that is right in every respect and breaks one
-// thing.
+// Checks that everything that a caller of a convolution can get wrong has its own status and a
+// message that names the argument. Each test starts from a layer that is right in every respect and
+// breaks one thing.
 #include <cstddef>
 #include <limits>
 

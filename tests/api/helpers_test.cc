@@ -1,5 +1,5 @@
-// octet/helpers.h: each number against the formula that its comment or TFLite's sources give, in
-// doubles that hold it.
+// Checks each number of octet/helpers.h against the formula that its comment or TFLite's sources
+// give, in doubles that hold it.
 #include <gtest/gtest.h>
 #include <octet/helpers.h>
 

@@ -1,4 +1,4 @@
-// octet.hpp: ownership, and nothing else.
+// Checks the ownership that octet.hpp adds, and nothing else.
 #include <octet/octet.hpp>
 
 #include <gtest/gtest.h>

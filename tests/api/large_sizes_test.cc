@@ -1,7 +1,7 @@
-// Sizes about the end of a 32-bit address space, from 2^30 to 2^32 - 1, and products of sizes that
-// pass it. Whatever size a call gives must hold what it is of, counted in doubles, which nothing
-// wraps; otherwise the call is refused and names the argument. The same sizes are legal on machines
-// of 64 bits, mostly. Nothing here needs so much memory.
+// Checks sizes about the end of a 32-bit address space, from 2^30 to 2^32 - 1, and products of
+// sizes that pass it. Whatever size a call gives must hold what it is of, counted in doubles, which
+// nothing wraps; otherwise the call is refused and names the argument. The same sizes are legal on
+// machines of 64 bits, mostly. Nothing here needs so much memory.
 #include <algorithm>
 #include <initializer_list>
 #include <string>

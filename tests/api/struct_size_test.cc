@@ -1,5 +1,5 @@
-// Structs of callers that were compiled for an older or a newer header: every size around every
-// limit, of every struct that has a struct_size.
+// Checks structs of callers that were compiled for an older or a newer header: every size around
+// every limit, of every struct that has a struct_size.
 #include <gtest/gtest.h>
 
 #include <cstddef>

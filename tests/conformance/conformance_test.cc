@@ -1,5 +1,5 @@
-// Octet against code that we did not write: ONNX's reference evaluator, ONNX Runtime, LiteRT's
-// reference kernels and its XNNPACK. README.md.
+// Compares Octet with code that we did not write: ONNX's reference evaluator, ONNX Runtime,
+// LiteRT's reference kernels and its XNNPACK. README.md describes the vectors.
 #include <octet/helpers.h>
 
 #include "support/vector_test.h"

@@ -1,5 +1,5 @@
-// Choosing how to compute is never choosing what: every algorithm, tier, kernel and layout of
-// packed weights gives the same bytes, and whoever forces one gets that one.
+// Checks that choosing how to compute is never choosing what: every algorithm, tier, kernel and
+// layout of packed weights gives the same bytes, and whoever forces one gets that one.
 #include <algorithm>
 #include <set>
 

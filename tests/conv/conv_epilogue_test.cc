@@ -1,4 +1,4 @@
-// Everything that may follow the accumulators, behind every algorithm.
+// Checks everything that may follow the accumulators, behind every algorithm.
 #include "support/conv_case.h"
 
 namespace octet_test {

@@ -1,4 +1,4 @@
-// The plan says what it thinks of each algorithm, and does what it says.
+// Checks that the plan says what it thinks of each algorithm, and does what it says.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Where tensors and weights lie: NHWC, NCHW, slices of wider tensors, all filter orders.
+// Checks where tensors and weights may lie: NHWC, NCHW, slices of wider tensors, all filter orders.
 #include "support/conv_case.h"
 
 namespace octet_test {

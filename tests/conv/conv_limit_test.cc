@@ -1,5 +1,5 @@
-// octet_conv2d_limit_packed: the limit is kept to the byte, what is given up loses the least time,
-// and nothing else of a filter changes.
+// Checks octet_conv2d_limit_packed: the limit is kept to the byte, what is given up loses the least
+// time, and nothing else of a filter changes.
 #include <algorithm>
 #include <cstring>
 #include <limits>

@@ -1,4 +1,5 @@
-// Convolutions by lines: bands of any height, out of rings, give the bytes of the whole.
+// Checks that convolutions by lines, in bands of any height, out of rings, give the bytes of the
+// whole.
 #include "operators/conv/algorithms/lines.h"
 #include "operators/conv/object.h"
 #include "support/conv_case.h"

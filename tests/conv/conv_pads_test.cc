@@ -1,4 +1,4 @@
-// Pads that come with a run give the bytes of a convolution that declares them.
+// Checks that pads that come with a run give the bytes of a convolution that declares them.
 #include "support/conv_case.h"
 
 namespace octet_test {

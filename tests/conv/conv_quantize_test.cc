@@ -1,5 +1,5 @@
-// An f32 input that a convolution quantizes on the fly gives the bytes of one that was quantized
-// before.
+// Checks that an f32 input that a convolution quantizes on the fly gives the bytes of one that was
+// quantized before.
 #include <octet/helpers.h>
 
 #include "support/conv_case.h"

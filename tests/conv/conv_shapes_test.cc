@@ -1,4 +1,5 @@
-// Every kind of geometry, by every algorithm that can compute it, on every tier of this machine.
+// Checks every kind of geometry, by every algorithm that can compute it, on every tier of this
+// machine.
 #include "support/conv_case.h"
 
 namespace octet_test {

@@ -1,6 +1,6 @@
-// Where padding adds nothing, the direct form leaves it out at the sides of the image: it cuts
-// lines into tiles of rows and of columns, whose taps are added up kernel row by kernel row. All
-// that decides how: kernels, pads, widths, images, tasks, exits.
+// Checks the sides of images. Where padding adds nothing, the direct algorithm leaves it out there:
+// it cuts lines into tiles of rows and of columns, whose taps are added up kernel row by kernel
+// row. Kernels, pads, widths, images, tasks and epilogues decide how, and all are varied.
 #include "support/conv_case.h"
 
 namespace octet_test {

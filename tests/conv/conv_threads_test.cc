@@ -1,5 +1,5 @@
-// Any number of threads gives the bytes of one, one object runs in many threads at once, and run
-// allocates nothing.
+// Checks that any number of threads gives the bytes of one, that one object runs in many threads at
+// once, and that run allocates nothing.
 #include <malloc.h>
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Winograd is exact while its sums can be recovered, and splits the input channels where they could
-// not. Both sides of that border, with the data that comes closest to it.
+// Checks both sides of a border, with the data that comes closest to it: Winograd is exact while
+// its sums can be recovered, and splits the input channels where they could not.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Depthwise kernels and the loops around them, driven without the front door, against the
+// Drives depthwise kernels and the loops around them directly, and compares them with the
 // definition.
 #include <random>
 

@@ -1,5 +1,5 @@
-// winograd2x2_int8 on every kernel of bytes: approximate, but the same bytes everywhere, and near
-// the exact ones.
+// Checks winograd2x2_int8 on every int8 kernel: approximate, but the same bytes everywhere, and
+// near the exact ones.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-// Winograd's exact methods, driven directly, on every kernel of words: equal to the sum over seven
+// Drives Winograd's exact algorithms directly, on every int16 kernel: they equal the sum over seven
 // loops, whatever the data.
 #include "support/kernels.h"
 #include "support/winograd_case.h"

@@ -1,5 +1,5 @@
-// Choosing how to compute is never choosing what: whatever legal choice an object is created with,
-// its bytes are those of the best one. And a choice survives being written down.
+// Checks that choosing how to compute is never choosing what: whatever legal choice an object is
+// created with, its bytes are those of the best one. And a choice survives being written down.
 #include <cstring>
 #include <numeric>
 #include <string>

@@ -1,6 +1,6 @@
-// A system that nobody wrote detection for: this program has a dispatch/cpu/features.cc of its own
-// in place of the library's, compiled as if for one. There, what the compiler was told of all CPUs
-// is believed, and on aarch64 that is NEON at least.
+// Runs on a system that nobody wrote detection for: this program has a dispatch/cpu/features.cc of
+// its own in place of the library's, compiled as if for one. There, what the compiler was told of
+// all CPUs is believed, and on aarch64 that is NEON at least.
 #if defined(__aarch64__)
 #include <sys/auxv.h>
 #endif

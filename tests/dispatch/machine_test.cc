@@ -1,5 +1,5 @@
-// What the library knows of the machine: what files tell, what callers say, and what the plan makes
-// of it. Never another byte of output.
+// Checks what the library knows of the machine: what files tell, what callers say, and what the
+// plan makes of it. It never changes a byte of output.
 #include <sys/stat.h>
 
 #include <cstdio>

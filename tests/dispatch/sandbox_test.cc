@@ -1,5 +1,6 @@
-// Hosts that let nobody open a file, or have none to open: sandboxes that kill whoever tries, and
-// systems without /sys. The linker puts this file's open and sysconf in place of the C library's.
+// Checks hosts that let nobody open a file, or have none to open: sandboxes that kill whoever
+// tries, and systems without /sys. The linker puts this file's open and sysconf in place of the C
+// library's.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>

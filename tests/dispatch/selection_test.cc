@@ -1,4 +1,4 @@
-// Which kernel runs: select() is pure, so that machines nobody here owns are unit tests.
+// Checks which kernel runs: select() is pure, so that machines nobody here owns are unit tests.
 #include "dispatch/select/select.h"
 
 #include <algorithm>

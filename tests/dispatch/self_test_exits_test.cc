@@ -1,5 +1,5 @@
-// Code that rounds in another way than the contract says, as compilers, CPUs and emulators would do
-// it, is found out before anybody uses it.
+// Checks that code that rounds in another way than the contract says, as compilers, CPUs and
+// emulators would do it, is found out before anybody uses it.
 #include <algorithm>
 #include <cfenv>
 #include <cmath>

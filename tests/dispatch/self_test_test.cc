@@ -1,4 +1,4 @@
-// A tier whose kernel gives a wrong answer is found out before anybody uses it.
+// Checks that a tier whose kernel gives a wrong answer is found out before anybody uses it.
 #include "dispatch/self_test/self_test.h"
 #include "dispatch/self_test/conv.h"
 

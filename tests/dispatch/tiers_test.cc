@@ -1,5 +1,6 @@
-// How the other programs of this build cover each tier here, in a line for scripts/test. They skip
-// the tiers that this one calls not covered. argv[1]: what to call a tier that the CPU has.
+// Prints how the other programs of this build cover each tier here, in a line for scripts/test.
+// They skip the tiers that this one calls not covered. argv[1] is what to call a tier that the CPU
+// has.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,4 @@
-// The instructions that are emulated, taken apart: VPDPBUSD, VPDPWSSD and their saturating forms
+// Takes apart the instructions that are emulated: VPDPBUSD, VPDPWSSD and their saturating forms
 // (AVX-VNNI), VPDPB{SS,SU,UU}D and theirs (AVX-VNNI-INT8). All have a three-byte VEX prefix:
 //
 //   C4   ~R ~X ~B 00010   0 ~vvvv L pp   opcode   ModRM   [SIB] [displacement]

@@ -1,3 +1,4 @@
+// Computes the emulated instructions lane by lane.
 #include "emulated_isa/emulate.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the instructions do.
+// Declares what the emulated instructions do.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The emulator against a definition of its own: each form of each instruction, run by the CPU if it
-// has it, when it traps, and when it has been replaced. All registers and flags count.
+// Compares the emulator with a definition of its own: each form of each instruction, run by the CPU
+// if it has it, when it traps, and when it has been replaced. All registers and flags count.
 #include <cpuid.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// Handles SIGILL: the instruction that trapped becomes a jump to a stub that emulates it.
 #include "emulated_isa/handler.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+// Finds the emulated instructions in a disassembly of this program, and hides them.
 #include "emulated_isa/hide_own.h"
 
 #include <link.h>

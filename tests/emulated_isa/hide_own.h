@@ -1,4 +1,4 @@
-// For CPUs that have what is emulated: each such instruction of this program is hidden from them.
+// Hides each emulated instruction of this program from a CPU that has it.
 #pragma once
 
 namespace emulated_isa {

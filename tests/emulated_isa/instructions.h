@@ -1,4 +1,5 @@
-// Every form of every instruction that is emulated, as an assembler encodes it (instructions.S).
+// Lists every form of every instruction that is emulated, as an assembler encodes it
+// (instructions.S).
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// Hides and replaces instructions that other threads may run meanwhile.
 #include "emulated_isa/patch.h"
 
 #include <linux/membarrier.h>

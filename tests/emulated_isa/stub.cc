@@ -1,3 +1,4 @@
+// Writes the machine code of stubs.
 #include "emulated_isa/stub.h"
 
 #include <sys/mman.h>

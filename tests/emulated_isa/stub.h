@@ -1,6 +1,6 @@
-// Where a patched site jumps to: code that saves the registers, calls emulate and goes on behind
-// the site. The stubs lie in the program's own data, so a jump of 32 bits reaches them from its
-// code.
+// Makes what a patched site jumps to: code that saves the registers, calls emulate and goes on
+// behind the site. The stubs lie in the program's own data, so a jump of 32 bits reaches them from
+// its code.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Fuzz target: packed weights whose headers lie and whose payloads hold anything, with checksums
-// that are right again. What is accepted is used, between guard pages sized exactly as it says.
+// Fuzzes packed weights whose headers lie and whose payloads hold anything, with checksums that are
+// right again. What is accepted is used, between guard pages sized exactly as it says.
 #include <memory>
 
 #include "dispatch/tables/tiers.h"

@@ -1,5 +1,5 @@
-// Fuzz target: the text of a choice. What the library writes, it reads back; whatever else it
-// accepts is what it would have written.
+// Fuzzes the text of a choice. What the library writes, it reads back; whatever else it accepts is
+// what it would have written.
 #include "fuzz/other_choice.h"
 
 namespace octet_fuzz {

@@ -1,4 +1,4 @@
-// The input of a fuzz target as a source of choices. Its bytes decide everything, so that
+// Makes the input of a fuzz target a source of choices. Its bytes decide everything, so that
 // libFuzzer's mutations and the seeded driver lead the same bodies. An input that has ended goes on
 // with zeros: the plainest choice everywhere.
 #pragma once

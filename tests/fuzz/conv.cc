@@ -1,4 +1,4 @@
-// Fuzz target: convolutions, from weights to outputs, by every way and every algorithm, beside the
+// Fuzzes convolutions, from weights to outputs, by every way and every algorithm, beside the
 // reference; and wrong ones, which must be refused before anything is touched.
 #include <cstring>
 #include <memory>

@@ -1,3 +1,4 @@
+// Draws the descriptors and tensors of a convolution.
 #include "fuzz/convolution.h"
 
 #include "support/sparse.h"

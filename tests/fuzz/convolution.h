@@ -1,4 +1,4 @@
-// A valid convolution, drawn: descriptors, arguments, tensors, and the outputs that the reference
+// Draws a valid convolution: descriptors, arguments, tensors, and the outputs that the reference
 // expects.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What must be refused of convolutions.
+// Lists what must be refused of convolutions.
 #include "fuzz/convolution.h"
 #include "fuzz/spoil.h"
 

@@ -1,4 +1,4 @@
-// The creation of either object, with what goes wrong on the way there.
+// Creates either object, with what goes wrong on the way there.
 #pragma once
 
 #include "fuzz/fuzz.h"

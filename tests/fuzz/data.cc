@@ -1,3 +1,4 @@
+// Draws values of each type.
 #include "fuzz/data.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Types and the values that operands hold.
+// Declares types and the values that operands hold.
 #pragma once
 
 #include <vector>

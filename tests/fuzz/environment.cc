@@ -1,5 +1,5 @@
-// Fuzz target: the environment. Valid values choose what computes and change no byte; others are
-// refused by whatever reads them. The strings end at a guard page.
+// Fuzzes the environment. Valid values choose what computes and change no byte; others are refused
+// by whatever reads them. The strings end at a guard page.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// Draws epilogues and their arrays.
 #include "fuzz/epilogue.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What follows the accumulators, drawn.
+// Draws what follows the accumulators.
 #pragma once
 
 #include <string>

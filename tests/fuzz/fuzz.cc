@@ -1,3 +1,4 @@
+// Counts, compares and fails for all bodies.
 #include "fuzz/fuzz.h"
 
 #include <unistd.h>

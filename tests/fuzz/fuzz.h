@@ -1,5 +1,5 @@
-// What the bodies of the fuzz targets share: how they fail, what they count, what every call owes
-// its caller.
+// Declares what the bodies of the fuzz targets share: how they fail, what they count, what every
+// call owes its caller.
 #pragma once
 
 #include <cstdint>

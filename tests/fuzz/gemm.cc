@@ -1,4 +1,4 @@
-// Fuzz target: products, from weights to outputs, by every way that the machine has, beside the
+// Fuzzes products, from weights to outputs, by every way that the machine has, beside the
 // reference; and wrong ones, which must be refused before anything is touched.
 #include <cstring>
 #include <memory>

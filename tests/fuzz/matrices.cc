@@ -1,3 +1,4 @@
+// Draws where the matrices of a batch lie.
 #include "fuzz/matrices.h"
 
 #include <utility>

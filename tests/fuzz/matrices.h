@@ -1,4 +1,4 @@
-// One operand of a product: the matrices of a batch, anywhere that octet.h lets them lie.
+// Draws one operand of a product: the matrices of a batch, anywhere that octet.h lets them lie.
 #pragma once
 
 #include "fuzz/data.h"

@@ -1,3 +1,4 @@
+// Maps the pages, and hands out slots of them.
 #include "fuzz/memory.h"
 
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-// Fuzz target: networks of convolutions, products and functions in any order: dead branches, slices
-// of one tensor, windows that read padding only, shared objects; planned for each goal or in parts
+// Fuzzes networks of convolutions, products and functions in any order: dead branches, slices of
+// one tensor, windows that read padding only, shared objects; planned for each goal or in parts
 // that the input gives; beside the same ops one by one on tensors that lie apart.
 #include "octet/network.h"
 

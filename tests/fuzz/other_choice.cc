@@ -1,3 +1,4 @@
+// Draws choices of products and convolutions.
 #include "fuzz/other_choice.h"
 
 #include "dispatch/api/algorithm_names.h"

@@ -1,5 +1,5 @@
-// Choices of how to compute (dispatch/select/choice.h), drawn: some legal for a problem, all of
-// them legal as text.
+// Draws choices of how to compute (dispatch/select/choice.h): some legal for a problem, all of them
+// legal as text.
 #pragma once
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// Draws the descriptors and operands of a product.
 #include "fuzz/product.h"
 
 #include "support/reference.h"

@@ -1,4 +1,4 @@
-// A valid product, drawn: descriptors, arguments, operands, and the outputs that the reference
+// Draws a valid product: descriptors, arguments, operands, and the outputs that the reference
 // expects.
 #pragma once
 

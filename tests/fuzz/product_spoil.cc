@@ -1,4 +1,4 @@
-// What must be refused of products.
+// Lists what must be refused of products.
 #include "fuzz/product.h"
 #include "fuzz/spoil.h"
 

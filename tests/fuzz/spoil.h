@@ -1,5 +1,5 @@
-// How valid descriptors and arguments are made invalid: tables of rules, each of which makes one
-// thing wrong.
+// Makes valid descriptors and arguments invalid, by tables of rules, each of which makes one thing
+// wrong.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,5 @@
-// Fuzz target: 2:4 weights as streams and as values with places, sound, damaged, anything; and
-// pruning. Whatever is
-// accepted decodes to weights that are 2:4; whatever is refused has written nothing.
+// Fuzzes 2:4 weights as streams and as values with places (sound, damaged, anything), and pruning.
+// Whatever is accepted decodes to weights that are 2:4; whatever is refused has written nothing.
 #include <cstring>
 #include <vector>
 

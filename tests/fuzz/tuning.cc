@@ -1,5 +1,5 @@
-// Fuzz target: files of measured choices. What the library writes, it finds; of a damaged file it
-// keeps lines that are as they were written, and no others.
+// Fuzzes files of measured choices. What the library writes, it finds; of a damaged file it keeps
+// lines that are as they were written, and no others.
 #include "dispatch/tuning/tuning.h"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Several matrices per run: strided, interleaved heads, pointer arrays, one weight matrix or many,
-// weights at run time.
+// Checks several matrices per run: strided, interleaved heads, pointer arrays, one weight matrix or
+// many, weights at run time.
 #include "support/gemm_case.h"
 
 namespace octet_test {

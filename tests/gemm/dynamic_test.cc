@@ -1,5 +1,5 @@
-// Activations whose zero point and scale come with the run, and f32 activations quantized on the
-// fly.
+// Checks activations whose zero point and scale come with the run, and f32 activations quantized on
+// the fly.
 #include <cmath>
 #include <limits>
 

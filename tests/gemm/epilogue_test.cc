@@ -1,5 +1,5 @@
-// From accumulators to outputs: every output type, activation, residual and table, in both
-// requantization modes, on every kernel's epilogue.
+// Checks the way from accumulators to outputs: every output type, activation, residual and table,
+// in both requantization modes, on every kernel's epilogue.
 #include <octet/helpers.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Flush-to-zero and denormals-are-zero must not change an integer output: inference engines set
+// Checks that flush-to-zero and denormals-are-zero change no integer output: inference engines set
 // them.
 #include "support/gemm_case.h"
 

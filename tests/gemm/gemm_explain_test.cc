@@ -1,4 +1,4 @@
-// What octet_gemm_explain says of a product is what octet_gemm_create makes of it.
+// Checks that what octet_gemm_explain says of a product is what octet_gemm_create makes of it.
 #include "operators/gemm/choice.h"
 #include "support/gemm_case.h"
 #include "support/refused.h"

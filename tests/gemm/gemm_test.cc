@@ -1,4 +1,4 @@
-// Packed products through the public API, each kernel forced in turn.
+// Checks packed products through the public API, each kernel forced in turn.
 #include "support/gemm_case.h"
 
 namespace octet_test {

@@ -1,4 +1,4 @@
-// Which operands of a batch may lie where: drawn layouts of pointer arrays, each accepted or
+// Checks which operands of a batch may lie where: drawn layouts of pointer arrays, each accepted or
 // refused as a map of every byte says.
 #include <gtest/gtest.h>
 

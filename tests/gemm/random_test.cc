@@ -1,6 +1,6 @@
-// Any combination of features that create accepts gives the reference's bytes. The suites of single
-// features say which one broke; this one finds what they do not combine. A failure prints the whole
-// case.
+// Checks that any combination of features that create accepts gives the reference's bytes. The
+// suites of single features say which one broke; this one finds what they do not combine. A failure
+// prints the whole case.
 #include "support/random_case.h"
 
 namespace octet_test {

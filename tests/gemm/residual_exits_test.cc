@@ -1,6 +1,6 @@
-// What follows a product, at its edges: TFLite's ADD of every pair of bytes, by factors where there
-// are such and as it is defined, float mode's residual where values leave int32, look-up tables of
-// every byte. Of the tiers' epilogues, against the published formulas.
+// Checks what follows a product, at its edges: TFLite's ADD of every pair of bytes, by factors
+// where there are such and as it is defined, float mode's residual where values leave int32,
+// look-up tables of every byte. The tiers' epilogues are compared with the published formulas.
 #include <algorithm>
 #include <cmath>
 #include <random>

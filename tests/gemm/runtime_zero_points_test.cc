@@ -1,5 +1,5 @@
-// Run-time weights may come with zero points that create knows nothing of, and reach twice as far
-// with them.
+// Checks zero points that come with run-time weights: create knows nothing of them, and values
+// reach twice as far with them.
 #include "support/guarded.h"
 #include "support/kernels.h"
 #include "support/refused.h"

@@ -1,5 +1,5 @@
-// How deep the stack gets in every call, on a thread whose stack was painted: embedded threads have
-// little of it. The limits are those that octet.h promises.
+// Measures how deep the stack gets in every call, on a thread whose stack was painted: embedded
+// threads have little of it. The limits are those that octet.h promises.
 #include <pthread.h>
 #include <sys/mman.h>
 

@@ -1,5 +1,5 @@
-// Runs are cut only into tasks that are worth their start. The only suite with the library's own
-// least work of a task; the others cut everything (support/small_tasks.cc).
+// Checks that runs are cut only into tasks that are worth their start. It is the only suite with
+// the library's own least work of a task; the others cut everything (support/small_tasks.cc).
 #include "operators/common/task_size.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// TFLite mode's arithmetic at its edges: ties of both roundings, the largest accumulators, every
-// shift, multipliers at both ends. Of the tiers' epilogues with and without the certificate, and of
-// the kernels that leave by themselves, against the published formulas.
+// Checks TFLite mode's arithmetic at its edges: ties of both roundings, the largest accumulators,
+// every shift, multipliers at both ends. The tiers' epilogues, with and without the certificate,
+// and the kernels that requantize by themselves are compared with the published formulas.
 #include <algorithm>
 #include <cstring>
 #include <functional>

@@ -1,5 +1,6 @@
-// TensorFlow Lite's arithmetic: the helper that maps a factor to (multiplier, shift), and create's
-// limits on both. The epilogue itself is in epilogue_test, LiteRT's own outputs are in conformance.
+// Checks TensorFlow Lite's arithmetic: the helper that maps a factor to (multiplier, shift), and
+// create's limits on both. The epilogue itself is in epilogue_test, LiteRT's own outputs are in
+// conformance.
 #include <cmath>
 #include <limits>
 

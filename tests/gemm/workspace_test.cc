@@ -1,4 +1,4 @@
-// The workspace query: what it says is enough for every run it covers.
+// Checks the workspace query: what it says is enough for every run it covers.
 #include <random>
 #include <vector>
 

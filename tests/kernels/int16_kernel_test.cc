@@ -1,4 +1,4 @@
-// The kernels that multiply words, by themselves. Sums wrap: Winograd relies on it.
+// Checks the int16 kernels by themselves. Sums wrap: Winograd relies on it.
 #include <random>
 
 #include "support/guarded.h"

@@ -1,4 +1,4 @@
-// Micro-kernels by themselves, fed straight from the layout's formula.
+// Checks micro-kernels by themselves, fed straight from the layout's formula.
 #include <random>
 
 #include "packing/paired.h"

@@ -1,6 +1,6 @@
-// Layers as converters wrote them, with channels whose bias is near 2^30 or 2^31 because their
-// weights do not matter: the bytes are those of exact sums, and everything leaves by the exit that
-// it takes without such channels.
+// Checks layers as converters wrote them, with channels whose bias is near 2^30 or 2^31 because
+// their weights do not matter: the bytes are those of exact sums, and everything takes the epilogue
+// that it takes without such channels.
 #include <cmath>
 #include <cstdlib>
 #include <fstream>

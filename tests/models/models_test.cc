@@ -1,5 +1,5 @@
-// The layers that check.py took out of whole networks, by every algorithm on every tier; and what
-// sparse.py pruned. It is started by these two only.
+// Runs the layers that check.py took out of whole networks, by every algorithm on every tier, and
+// what sparse.py pruned. Only these two start it.
 #include <octet/sparse.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What octet_network_* refuse, with which status and which words.
+// Checks what octet_network_* refuse, with which status and which words.
 #include "support/network_case.h"
 #include "support/refused.h"
 

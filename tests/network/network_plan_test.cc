@@ -1,4 +1,4 @@
-// What the planner reckons of a part is the part's: not of what it looked at before.
+// Checks that what the planner reckons of a part is the part's: not of what it looked at before.
 #include "operators/network/candidates.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Networks give the bytes of their objects called one by one, and live tensors share no byte.
+// Checks that networks give the bytes of their objects called one by one, and that live tensors
+// share no byte.
 #include "operators/network/candidates.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Packed weights as a file: what they say about themselves, and that nothing damaged is believed.
+// Checks packed weights as a file: what they say about themselves, and that nothing damaged is
+// believed.
 #include "dispatch/tables/formats.h"
 #include "operators/conv/algorithms/filter_blob.h"
 #include "packing/matrix_blob.h"

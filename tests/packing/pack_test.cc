@@ -1,5 +1,5 @@
-// Packing, as a formula: the layouts of all tiers, of this architecture and of others, and the
-// panels of the lhs.
+// Compares packing with a formula: the layouts of all tiers, of this architecture and of others,
+// and the panels of the lhs.
 #include <random>
 
 #include "dispatch/tables/formats.h"

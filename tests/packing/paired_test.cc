@@ -1,5 +1,5 @@
-// Weights in pairs that fit 16 bits: what packing makes of them, what is refused, and when it is
-// done at all.
+// Checks weights in pairs that fit 16 bits: what packing makes of them, what is refused, and when
+// it is done at all.
 #include <cmath>
 #include <random>
 

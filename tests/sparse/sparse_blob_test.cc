@@ -1,5 +1,6 @@
-// Blobs of 2:4 sparse weights, in either form: packed for whatever tier they serve all, where they
-// lie is no matter, damage is found, and what verify was not asked about leads no kernel astray.
+// Checks blobs of 2:4 sparse weights, in either format: packed for whatever tier they serve all,
+// where they lie is no matter, damage is found, and what verify was not asked about leads no kernel
+// astray.
 #include "dispatch/tables/formats.h"
 #include "kernels/core/sparse.h"
 #include "packing/container.h"

@@ -1,4 +1,4 @@
-// octet/sparse.h: values and places of 2:4 weights, against those made in Python
+// Checks values and places of 2:4 weights (octet/sparse.h) against those made in Python
 // (sparse/indexed.py), and everything that may be wrong with them.
 #include <gtest/gtest.h>
 #include <octet/sparse.h>

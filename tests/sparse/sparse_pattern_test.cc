@@ -1,5 +1,5 @@
-// Weights that are to be packed 2:4 and are not: the refusal names the column, where in it, and the
-// values.
+// Checks weights that are to be packed 2:4 and are not: the refusal names the column, where in it,
+// and the values.
 #include "support/conv_case.h"
 #include "support/draw.h"
 #include "support/refused.h"

@@ -1,4 +1,4 @@
-// octet/sparse.h: pruning to 2:4, against a sort that keeps the two best of each group.
+// Checks pruning to 2:4 (octet/sparse.h) against a sort that keeps the two best of each group.
 #include <gtest/gtest.h>
 #include <octet/sparse.h>
 

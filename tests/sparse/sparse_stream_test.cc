@@ -1,4 +1,4 @@
-// octet/sparse.h: AMD's stream of 2:4 weights, against a reader and a writer in Python
+// Checks AMD's stream of 2:4 weights (octet/sparse.h) against a reader and a writer in Python
 // (sparse/stream.py), the guide's example, and everything that may be wrong with one.
 #include <gtest/gtest.h>
 #include <octet/sparse.h>

@@ -1,4 +1,4 @@
-// 2:4 sparse weights: packed so or dense, on whatever tier, the bytes are the same.
+// Checks that 2:4 sparse weights give the same bytes, packed so or dense, on whatever tier.
 #include <cstring>
 
 #include "dispatch/select/sparsity.h"

@@ -1,3 +1,4 @@
+// Draws, computes and runs a ConvCase.
 #include "support/conv_case.h"
 
 #include <algorithm>

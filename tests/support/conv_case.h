@@ -1,6 +1,6 @@
-// One complete convolution, described in a line: its data is drawn from the seed, its expected
-// bytes come from seven loops written down from the contract, its buffers lie between guard pages.
-// A ConvCase says what is computed, ConvHow by what; all ways give the same bytes.
+// Describes one complete convolution in a line: its data is drawn from the seed, its expected bytes
+// come from seven loops written down from the contract, its buffers lie between guard pages. A
+// ConvCase says what is computed, ConvHow by what; all ways give the same bytes.
 #pragma once
 
 #include <iosfwd>

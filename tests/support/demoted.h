@@ -1,5 +1,5 @@
-// A tier that the self-test demotes is skipped by whatever goes through the tiers, and a wrong
-// kernel would pass the suites about it. So every program of tests ends by asking.
+// Asks at the end of every program of tests whether the self-test demoted a tier: whatever goes
+// through the tiers skips it, and a wrong kernel would pass the suites about it.
 #pragma once
 
 #include <cstdio>

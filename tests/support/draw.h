@@ -1,4 +1,4 @@
-// Random choices for generated cases.
+// Makes random choices for generated cases.
 #pragma once
 
 #include <cstddef>

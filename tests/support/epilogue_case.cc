@@ -1,3 +1,4 @@
+// Draws, applies and prints an epilogue.
 #include "support/epilogue_case.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What follows the accumulators of a product or a convolution: described by a few fields, its
-// arrays drawn, applied slowly by the reference, and handed to a descriptor of the API.
+// Describes what follows the accumulators of a product or a convolution by a few fields: its arrays
+// are drawn, applied slowly by the reference, and handed to a descriptor of the API.
 #pragma once
 
 #include <iosfwd>

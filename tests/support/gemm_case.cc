@@ -1,3 +1,4 @@
+// Draws, computes and runs a GemmCase.
 #include "support/gemm_case.h"
 
 #include <atomic>

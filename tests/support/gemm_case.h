@@ -1,6 +1,6 @@
-// One complete product, described in a line: its data is generated from the seed, its expected
-// bytes come from support/reference, its buffers lie between guard pages, and `check` runs it
-// through the public API.
+// Describes one complete product in a line: its data is generated from the seed, its expected bytes
+// come from support/reference, its buffers lie between guard pages, and `check` runs it through the
+// public API.
 #pragma once
 
 #include <iosfwd>

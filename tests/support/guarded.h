@@ -1,5 +1,5 @@
-// Memory between two pages that may not be touched: one byte too far is a crash, with or without a
-// sanitizer.
+// Gives memory between two pages that may not be touched: one byte too far is a crash, with or
+// without a sanitizer.
 #pragma once
 
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// The kernel table as tests see it: each kernel, the shapes around its tile, the types it
+// Shows the kernel table as tests see it: each kernel, the shapes around its tile, the types it
 // multiplies.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Counts near the end of size_t and where 32 bits end, for whatever takes a count, and objects of
-// every kind whose counts they may replace.
+// Lists counts near the end of size_t and where 32 bits end, for whatever takes a count, and
+// objects of every kind whose counts they may replace.
 #pragma once
 
 #include <functional>

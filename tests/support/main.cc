@@ -1,4 +1,5 @@
-// The tests set OCTET_* themselves: what the caller's shell holds must not change what they test.
+// Starts the tests of a program without the caller's OCTET_* variables: the tests set them
+// themselves.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// Builds networks op by op, and computes what they must give.
 #include "support/network_case.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Networks for tests: built op by op, with random weights, and computed by calling their objects
-// one by one on tensors that lie apart.
+// Builds networks for tests op by op, with random weights, and computes them by calling their
+// objects one by one on tensors that lie apart.
 #pragma once
 
 #include <deque>

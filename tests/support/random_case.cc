@@ -1,3 +1,4 @@
+// Draws each field of a random case.
 #include "support/random_case.h"
 
 #include "support/draw.h"

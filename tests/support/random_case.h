@@ -1,4 +1,4 @@
-// Cases that combine what create accepts, drawn from a seed.
+// Draws cases that combine what create accepts from a seed.
 #pragma once
 
 #include "support/conv_case.h"

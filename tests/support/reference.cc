@@ -1,3 +1,4 @@
+// Computes the numeric contract, slowly.
 #include "support/reference.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// The numeric contract of DESIGN.md once more, slowly and from its text or from the published
-// formulas it names. Shares nothing with the library but the structs of its public header. A
-// product of two floats is exact in double, and a sum, a quotient or such a product that is rounded
-// to double and then to float is rounded right (double has more than twice float's bits), so `fl`
-// of a double is the contract's single rounding.
+// States the numeric contract of DESIGN.md once more, slowly and from its text or from the
+// published formulas it names. It shares nothing with the library but the structs of its public
+// header. A product of two floats is exact in double, and a sum, a quotient or such a product that
+// is rounded to double and then to float is rounded right (double has more than twice float's
+// bits), so `fl` of a double is the contract's single rounding.
 #pragma once
 
 #include <cstddef>

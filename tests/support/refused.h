@@ -1,5 +1,5 @@
-// What every refusal owes the caller: its own status, a sentence that names the argument, and the
-// same status without an error to fill.
+// Checks what every refusal owes the caller: its own status, a sentence that names the argument,
+// and the same status without an error to fill.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// In place of operators/common/task_size.cc: suites cut runs of any size, so that small problems test how
-// tasks are cut.
+// Takes the place of operators/common/task_size.cc: suites cut runs of any size, so that small
+// problems test how tasks are cut.
 #include "operators/common/task_size.h"
 
 namespace octet {

@@ -1,4 +1,4 @@
-// Weights of which at most two of four are not zero, in every place by turns.
+// Makes weights of which at most two of four are not zero, in every place by turns.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A file that is gone after the scope.
+// Holds a file that is gone after the scope.
 #pragma once
 
 #include <gtest/gtest.h>

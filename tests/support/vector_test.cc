@@ -1,3 +1,4 @@
+// Makes descriptors of a vector file's tensors, and runs them.
 #include "support/vector_test.h"
 
 #include <octet/helpers.h>

@@ -1,3 +1,4 @@
+// Makes the plan of a Winograd run, and computes what must come out.
 #include "support/winograd_case.h"
 
 #include <gtest/gtest.h>

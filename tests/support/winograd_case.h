@@ -1,5 +1,5 @@
-// One convolution by one of Winograd's methods, driven directly through its plan: data from a seed,
-// guard pages around every buffer, and the accumulators that must come out.
+// Drives one convolution by one of Winograd's algorithms directly through its plan: data from a
+// seed, guard pages around every buffer, and the accumulators that must come out.
 #pragma once
 
 #include <iosfwd>

@@ -1,6 +1,6 @@
-// Functions over lines: their bytes against plain formulas, value by value, and QLinearAdd against
-// the bytes that ONNX Runtime made of all pairs. Built twice, with this processor's vectors and
-// without.
+// Compares the bytes of functions over lines with plain formulas, value by value, and QLinearAdd
+// with the bytes that ONNX Runtime made of all pairs. It is built twice, with this processor's
+// vectors and without.
 #include <gtest/gtest.h>
 
 #include <cmath>

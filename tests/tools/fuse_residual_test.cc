@@ -1,6 +1,6 @@
-// Networks whose additions became residuals have the bytes of those that run each operator by
-// itself; an addition stays where another operator reads the convolution's result, where that is an
-// output of the model, and in float mode.
+// Checks that networks whose additions became residuals have the bytes of those that run each
+// operator by itself; an addition stays where another operator reads the convolution's result,
+// where that is an output of the model, and in float mode.
 #include <gtest/gtest.h>
 
 #include <algorithm>

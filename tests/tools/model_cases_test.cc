@@ -1,5 +1,5 @@
-// The cases of a described model hold the model's own numbers: weights in the order that a bench
-// takes, biases, factors, zero points, bounds.
+// Checks that the cases of a described model hold the model's own numbers: weights in the order
+// that a bench takes, biases, factors, zero points, bounds.
 #include "bench/cases/model_cases.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What the benches draw is what their documentation says: the two kinds of operands, and suites
-// that hold as many convolutions as their networks.
+// Checks that what the benches draw is what their documentation says: the two kinds of operands,
+// and suites that hold as many convolutions as their networks.
 #include "bench/problems/operands.h"
 
 #include <gtest/gtest.h>

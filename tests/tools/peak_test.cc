@@ -1,5 +1,5 @@
-// Checks that the loops that sample a tier's peak are of every tier, or a bench would quote no
-// percentage of the peak without a word.
+// Checks that every tier has its row in the table of peak loops: without one a bench would silently
+// quote no percentage of the peak.
 #include <gtest/gtest.h>
 
 #include "bench/machine/api.h"

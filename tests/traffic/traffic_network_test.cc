@@ -1,4 +1,4 @@
-// Networks walked through the model of memory: layer by layer and in chains.
+// Walks networks through the model of memory: layer by layer and in chains.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The model of what moves through memory: its caches, line by line; walks, which must touch what a
-// run reads and writes, all of it and nothing else, and leave the object as it was.
+// Checks the model of what moves through memory: its caches, line by line; walks, which must report
+// what a run reads and writes, all of it and nothing else, and leave the object as it was.
 #include "octet/traffic.h"
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Costs of a machine's own: fitted to what was measured, kept in a tuning, and what plans reckon
-// with.
+// Checks costs of a machine's own: fitted to what was measured, kept in a tuning, and what plans
+// reckon with.
 #include <cstdlib>
 #include <memory>
 #include <random>

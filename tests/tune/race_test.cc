@@ -1,4 +1,4 @@
-// Who wins a race, by a clock that only the runners move.
+// Checks who wins a measurement, by a clock that only the candidates move.
 #include <gtest/gtest.h>
 
 #include <functional>

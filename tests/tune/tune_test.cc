@@ -1,5 +1,5 @@
-// Measured choices: all that is measured computes the same bytes, and what is kept is found again
-// by those who ask for it, and by nobody else.
+// Checks measured choices: all that is measured computes the same bytes, and what is kept is found
+// again by those who ask for it, and by nobody else.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>

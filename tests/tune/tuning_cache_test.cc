@@ -1,4 +1,4 @@
-// Files of measured choices: whatever is done to them, what is read is what was written, or
+// Checks files of measured choices: whatever is done to them, what is read is what was written, or
 // nothing; and what one writer keeps no other one loses.
 #include <glob.h>
 #include <sys/stat.h>

@@ -1,4 +1,5 @@
-// Octet against its written contract: contract.py's results on every tier. README.md.
+// Compares Octet with its written contract: contract.py's results on every tier. README.md
+// describes the vectors.
 #include <cstdlib>
 
 #include "support/vector_test.h"

@@ -1,5 +1,5 @@
-// octet bench: products and convolutions verified, then timed beside the CPU's peak and, if wanted,
-// a peer.
+// Runs octet bench: products and convolutions are verified, then timed beside the CPU's peak and,
+// if wanted, a peer.
 #include <fmt/format.h>
 
 #include "bench/cases/cases.h"

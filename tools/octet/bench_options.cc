@@ -1,3 +1,4 @@
+// Parses types, fillings and peers.
 #include "tools/octet/bench_options.h"
 
 #include <fmt/format.h>

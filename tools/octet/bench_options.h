@@ -1,4 +1,4 @@
-// The command line's words made into what the benches understand.
+// Makes what the benches understand of the command line's words.
 #pragma once
 
 #include "bench/run/measure.h"

@@ -1,4 +1,4 @@
-// octet bench pack: what it costs to make convolutions ready to run.
+// Runs octet bench pack: what it costs to make convolutions ready to run.
 #include <fmt/format.h>
 
 #include "bench/cases/cases.h"

@@ -1,5 +1,5 @@
-// octet bench plan: does the plan choose the fastest algorithm? Every exact candidate is verified,
-// then timed in alternation with the others.
+// Runs octet bench plan: does the plan choose the fastest algorithm? Every exact candidate is
+// verified, then timed in alternation with the others.
 #include <fmt/format.h>
 
 #include <algorithm>

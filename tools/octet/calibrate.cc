@@ -1,5 +1,5 @@
-// octet tune --calibrate and --profile: costs of this machine, measured or assumed, for plans of
-// shapes that were never measured.
+// Runs octet tune --calibrate and --profile: costs of this machine, measured or assumed, for plans
+// of shapes that were never measured.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// The subcommands. main.cc parses the command line for them. Each returns the exit code and throws
-// Error.
+// Declares the subcommands, for which main.cc parses the command line. Each returns the exit code
+// and throws Error.
 #pragma once
 
 #include <cstddef>

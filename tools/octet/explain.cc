@@ -1,4 +1,4 @@
-// octet explain: why a product or a convolution is computed as it is.
+// Runs octet explain: why a product or a convolution is computed as it is.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// octet info: the machine, and what Octet makes of it.
+// Runs octet info: the machine, and what Octet makes of it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// The octet command: its command line.
+// Parses the command line of the octet command.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

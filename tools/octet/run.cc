@@ -1,5 +1,5 @@
-// octet run: a network layer by layer and as planned, on the same random weights and input: equal
-// bytes, the time of both in alternation, and their memory.
+// Runs octet run: a network layer by layer and as planned, on the same random weights and input. It
+// compares their bytes, and shows the time of both in alternation and their memory.
 #include <fmt/format.h>
 
 #include <algorithm>

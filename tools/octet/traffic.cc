@@ -1,5 +1,5 @@
-// octet traffic: what the layers of a network read from memory and write to it, by a model of the
-// caches; a summary, a table, a picture.
+// Runs octet traffic: what the layers of a network read from memory and write to it, by a model of
+// the caches; a summary, a table, a picture.
 #include <fmt/format.h>
 
 #include <algorithm>

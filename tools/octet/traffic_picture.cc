@@ -1,5 +1,5 @@
-// The picture of a traffic report: a bar for each layer, stacked by what moves; above layer by
-// layer, below in chains.
+// Draws the picture of a traffic report: a bar for each layer, stacked by what moves; above layer
+// by layer, below in chains.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Formats the summary, the table and the JSON of a traffic report.
 #include "tools/octet/traffic_report.h"
 
 #include <fmt/format.h>

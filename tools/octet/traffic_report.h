@@ -1,4 +1,4 @@
-// What octet traffic prints and writes.
+// Declares what octet traffic prints and writes.
 #pragma once
 
 #include <nlohmann/json.hpp>

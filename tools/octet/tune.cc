@@ -1,5 +1,5 @@
-// octet tune: measures what else could compute each case on this machine, says what is won over the
-// plan, and keeps the best choices in a file.
+// Runs octet tune: it measures what else could compute each case on this machine, says what is won
+// over the plan, and keeps the best choices in a file.
 #include <fmt/format.h>
 
 #include <chrono>

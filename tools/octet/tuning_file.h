@@ -1,4 +1,4 @@
-// What octet tune finds, and the file that keeps it.
+// Holds what octet tune finds, and the file that keeps it.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// octet verify: every usable kernel and every algorithm against references that know nothing of the
-// library.
+// Runs octet verify: every usable kernel and every algorithm against references that know nothing
+// of the library.
 #include <fmt/format.h>
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// Verifies convolutions of many shapes by every algorithm.
 #include "tools/octet/verify_conv.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Every algorithm of convolution on every usable tier, against the contract.
+// Checks every algorithm of convolution on every usable tier against the contract.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// For libraries with some of their parts only: convolutions by every algorithm that explain calls
-// possible, and products, beside plain loops. Prints what ran.
+// Tries libraries with some of their parts only: convolutions by every algorithm that explain calls
+// possible, and products, beside plain loops. It prints what ran.
 #include <cstdio>
 #include <cstring>
 #include <octet/octet.hpp>

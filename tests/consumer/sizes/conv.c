@@ -1,4 +1,4 @@
-/* A program that convolves and nothing else: see gemm.c. */
+/* Convolves and does nothing else: see gemm.c. */
 #include <octet/octet.h>
 
 int main(void) {

@@ -1,4 +1,4 @@
-/* A program that multiplies matrices and nothing else: what it links of the library is what such a
+/* Multiplies matrices and does nothing else: what it links of the library is what such a
  * program costs. It is linked, not run. */
 #include <octet/octet.h>
 
