@@ -73,14 +73,16 @@ class Builder {
       bool read = false;
       for (const GraphOp& op : graph_.ops)
         for (const size_t input : {op.input, op.residual})
-          read |= input != kNoTensor && home(input) == i;
+          read |= input != kNoTensor && alias_root(input) == i;
       if (i == graph_.input || (!read && !graph_.tensors[i].slice)) graph_.tensors[i].keep = 1;
     }
     return std::move(graph_);
   }
 
  private:
-  size_t home(size_t i) const { return graph_.tensors[i].slice ? graph_.tensors[i].parent : i; }
+  size_t alias_root(size_t i) const {
+    return graph_.tensors[i].slice ? graph_.tensors[i].parent : i;
+  }
   octet_conv2d_shape window(size_t kernel, size_t stride, size_t pad) const {
     octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
     const octet_network_tensor& t = graph_.tensors[at_];

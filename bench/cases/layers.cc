@@ -219,18 +219,19 @@ MapArena lay_out_maps(const LayerList& list) {
   std::vector<Life> lives(count, Life{end, 0});
   std::vector<bool> written(count), read(count);
   const auto lives_in = [&](size_t layer, size_t map) {
-    Life& life = lives[list.home(map)];
+    Life& life = lives[list.alias_root(map)];
     life.first = std::min(life.first, layer), life.last = std::max(life.last, layer);
   };
   for (size_t i = 0; i < end; ++i) {
-    lives_in(i, list.layers[i].output), written[list.home(list.layers[i].output)] = true;
-    for (const size_t map : list.layers[i].inputs) lives_in(i, map), read[list.home(map)] = true;
+    lives_in(i, list.layers[i].output), written[list.alias_root(list.layers[i].output)] = true;
+    for (const size_t map : list.layers[i].inputs)
+      lives_in(i, map), read[list.alias_root(map)] = true;
   }
   std::vector<size_t> order;
   for (size_t i = 0; i < count; ++i) {
     if (!written[i]) lives[i].first = 0;  // inputs from the start, outputs to the end
     if (!read[i]) lives[i].last = end;
-    if (list.home(i) == i) order.push_back(i);
+    if (list.alias_root(i) == i) order.push_back(i);
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return list.maps[a].bytes() > list.maps[b].bytes(); });

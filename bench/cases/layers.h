@@ -47,9 +47,13 @@ struct LayerList {
   std::vector<Layer> layers;
 
   // The map that it lies in.
-  size_t home(size_t map) const { return maps[map].parent == kNoMap ? map : maps[map].parent; }
+  size_t alias_root(size_t map) const {
+    return maps[map].parent == kNoMap ? map : maps[map].parent;
+  }
   // From one pixel of it to the next.
-  size_t pixel_bytes(size_t map) const { return maps[home(map)].channels * maps[map].element; }
+  size_t pixel_bytes(size_t map) const {
+    return maps[alias_root(map)].channels * maps[map].element;
+  }
 };
 
 // A network of graph.h, a description (network.json), a

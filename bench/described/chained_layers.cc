@@ -12,8 +12,8 @@ namespace {
 std::vector<octet_network_tensor> tensors_of(const LayerList& list) {
   std::vector<bool> written(list.maps.size()), read(list.maps.size());
   for (const Layer& layer : list.layers) {
-    written[list.home(layer.output)] = true;
-    for (const size_t map : layer.inputs) read[list.home(map)] = true;
+    written[list.alias_root(layer.output)] = true;
+    for (const size_t map : layer.inputs) read[list.alias_root(map)] = true;
   }
   std::vector<octet_network_tensor> tensors;
   for (size_t i = 0; i < list.maps.size(); ++i) {
@@ -60,7 +60,7 @@ void pass_lines(void* context, const octet_network_call* call) {
   }
 }
 
-// Lines in the order of its outputs', as far as the sizes tell: as many, a multiple, a fraction.
+// Lines in the order of its outputs', as far as the sizes say: as many, a multiple, a fraction.
 // Else it reads all of them.
 octet_network_function function_of(const Layer& layer, const Map& in, const Map& out) {
   octet_network_function f = layer.lines;

@@ -46,11 +46,11 @@ CreatedLayers::CreatedLayers(const LayerList& list, const Forced& forced,
     : list_(list), forced_(forced), machine_(machine), arena_(lay_out_maps(list)) {
   constexpr size_t kPage = 4096, kHugePage = 2 << 20;
   const auto round_up = [](size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; };
-  std::vector<Draft> builders;
+  std::vector<Builder> builders;
   size_t bytes = round_up(arena_.bytes, kPage);
   for (const Layer& layer : list.layers) {
     builders.push_back(pack(layer));
-    Draft& builder = builders.back();
+    Builder& builder = builders.back();
     builder.packed_at = bytes;
     bytes += round_up(builder.packed.size(), kPage);
     const Created tried = create(layer, builder, builder.packed.as());
@@ -61,7 +61,7 @@ CreatedLayers::CreatedLayers(const LayerList& list, const Forced& forced,
       reinterpret_cast<uint8_t*>(round_up(reinterpret_cast<uintptr_t>(buffer_.as()), kHugePage));
   workspace_ = memory_ + bytes;
   for (size_t i = 0; i < list.layers.size(); ++i) {
-    const Draft& builder = builders[i];
+    const Builder& builder = builders[i];
     if (builder.packed.size())
       std::memcpy(memory_ + builder.packed_at, builder.packed.as(), builder.packed.size());
     layers_.push_back(create(list.layers[i], builder, memory_ + builder.packed_at));
@@ -69,8 +69,8 @@ CreatedLayers::CreatedLayers(const LayerList& list, const Forced& forced,
   }
 }
 
-CreatedLayers::Draft CreatedLayers::pack(const Layer& layer) const {
-  Draft builder;
+CreatedLayers::Builder CreatedLayers::pack(const Layer& layer) const {
+  Builder builder;
   octet_error error = {};
   if (layer.kind == Layer::kConvolution) {
     builder.conv = plain_conv_data(layer.conv, layer.types, operands_of(layer));
@@ -88,7 +88,7 @@ CreatedLayers::Draft CreatedLayers::pack(const Layer& layer) const {
   return builder;
 }
 
-CreatedLayers::Created CreatedLayers::create(const Layer& layer, const Draft& builder,
+CreatedLayers::Created CreatedLayers::create(const Layer& layer, const Builder& builder,
                                              const uint8_t* packed) const {
   Created created;
   octet_error error = {};
@@ -121,7 +121,7 @@ size_t CreatedLayers::workspace_of(const Layer& layer, const Created& created) c
   return bytes;
 }
 
-void CreatedLayers::tell_facts(const Layer& layer, const Draft& builder, Created* created) const {
+void CreatedLayers::tell_facts(const Layer& layer, const Builder& builder, Created* created) const {
   Facts& facts = created->facts;
   facts.algorithm = facts.kernel = "-";
   if (created->conv) {

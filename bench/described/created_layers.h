@@ -37,21 +37,21 @@ class CreatedLayers {
     Gemm gemm;
   };
   // What is needed to create a layer: dropped when all are.
-  struct Draft {
+  struct Builder {
     ConvData conv;
     GemmData product;
     Buffer packed;
     size_t packed_at = 0;
   };
-  Draft pack(const Layer& layer) const;
+  Builder pack(const Layer& layer) const;
   // With weights at `packed`.
-  Created create(const Layer& layer, const Draft& builder, const uint8_t* packed) const;
+  Created create(const Layer& layer, const Builder& builder, const uint8_t* packed) const;
   size_t workspace_of(const Layer& layer, const Created& created) const;
-  void tell_facts(const Layer& layer, const Draft& builder, Created* created) const;
+  void tell_facts(const Layer& layer, const Builder& builder, Created* created) const;
   void* map(size_t index) const { return memory_ + arena_.offsets[index]; }
   // Elements from pixel to pixel of a slice; 0: dense.
   size_t stride(size_t index) const {
-    return list_.maps[index].parent == kNoMap ? 0 : list_.maps[list_.home(index)].channels;
+    return list_.maps[index].parent == kNoMap ? 0 : list_.maps[list_.alias_root(index)].channels;
   }
   octet_conv2d_args conv_args(const Layer& layer) const;
   octet_gemm_args gemm_args(const Layer& layer) const;

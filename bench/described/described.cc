@@ -21,15 +21,15 @@ using nlohmann::json;
 class DescriptionReader : OperatorReader {
  public:
   DescriptionReader(const std::string& path, octet_isa isa, size_t batch, bool fuse,
-                    DescribedNetwork* to, LayerSink sink = {})
-      : OperatorReader(path, isa, batch, to, std::move(sink)), fuse_(fuse) {}
+                    DescribedNetwork* to, LayerVisitor visitor = {})
+      : OperatorReader(path, isa, batch, to, std::move(visitor)), fuse_(fuse) {}
 
   void read() {
     try {
       read_arithmetic();
       read_data();
       read_tensors();
-      if (!sink_) find_makers();
+      if (!visitor_) find_makers();
       for (size_t i = 0; i < network_.at("operators").size(); ++i) read_operator(i);
       where_ = "inputs and outputs";
       model_.inputs = optional_tensors("inputs");
@@ -37,7 +37,7 @@ class DescriptionReader : OperatorReader {
     } catch (const json::exception& error) {
       fail(error.what());
     }
-    if (sink_) return;
+    if (visitor_) return;
     settle_ends();
     if (!float_ && fuse_)
       fuse();  // in float mode a residual is added before the product is rounded
@@ -96,11 +96,11 @@ class DescriptionReader : OperatorReader {
     const json& op = network_.at("operators").at(i);
     const std::string kind = op.at("kind"), name = op.at("operator");
     where_ = fmt::format("operators[{}] ({})", i, name);
-    if (sink_ && kind != "convolution" && kind != "product") return;
+    if (visitor_ && kind != "convolution" && kind != "product") return;
     inputs_ = tensors_of(op, "inputs");
     const std::vector<size_t> outputs = tensors_of(op, "outputs");
     if (kind != "other") check_order();
-    if (sink_ && inputs_.size() > 1 && !tensors_[inputs_[1]].constant) {
+    if (visitor_ && inputs_.size() > 1 && !tensors_[inputs_[1]].constant) {
       to_.left_out_.push_back(fmt::format("{}: its weights are no constant", where_));
       return;
     }
@@ -111,7 +111,7 @@ class DescriptionReader : OperatorReader {
     }
     std::string because_of = where_;
     std::string why = kind == "other" ? op.value("left_out", "not Octet's") : read(op, outputs);
-    if (sink_) {
+    if (visitor_) {
       if (!why.empty()) to_.left_out_.push_back(fmt::format("{}: {}", where_, why));
       return;
     }
@@ -187,7 +187,7 @@ class DescriptionReader : OperatorReader {
     if (kind == "reshape") {  // nothing moves: what it makes lies where it was
       const Tensor& from = tensors_[inputs_[0]];
       Tensor& to = tensors_[output_];
-      to.home = from.home, to.constant = from.constant;
+      to.alias_root = from.alias_root, to.constant = from.constant;
       if (!to.dimensions) to.sizes = from.sizes, to.dimensions = from.dimensions;
       return;
     }
@@ -205,39 +205,40 @@ class DescriptionReader : OperatorReader {
   }
   // Whether the operator can read the tensor as it lies.
   bool fits(size_t tensor) const {
-    const octet_network_tensor& lies = to_.tensors_[tensors_[tensor].home];
+    const octet_network_tensor& lies = to_.tensors_[tensors_[tensor].alias_root];
     return op_.gemm ? has_rows(lies, depth_) : same_sizes(lies, tensors_[tensor].sizes);
   }
   void check_place(size_t tensor) const {
-    const size_t home = tensors_[tensor].home;
-    if (!fits(tensor) && touched_[home] && to_.tensors_[home].batch != tensors_[tensor].sizes.batch)
+    const size_t alias_root = tensors_[tensor].alias_root;
+    if (!fits(tensor) && touched_[alias_root] &&
+        to_.tensors_[alias_root].batch != tensors_[tensor].sizes.batch)
       refuse(fmt::format("tensor {}, a reshape, is of more or fewer images than what it is made of",
                          tensor));
   }
   // The tensor that the operator reads: one in whose memory this one lies, or a copy.
   size_t place(size_t tensor) {
     Tensor& t = tensors_[tensor];
-    if (!fits(tensor) && !touched_[t.home]) set_sizes(&to_.tensors_[t.home], t.sizes);
+    if (!fits(tensor) && !touched_[t.alias_root]) set_sizes(&to_.tensors_[t.alias_root], t.sizes);
     if (!fits(tensor)) {
       to_.functions_.emplace_back().lines = copy_function();
       octet_network_op copy = {};
       copy.function = &to_.functions_.back().lines;
-      copy.inputs[copy.input_count++] = t.home;
-      t.home = copy.output = to_.tensors_.size();
+      copy.inputs[copy.input_count++] = t.alias_root;
+      t.alias_root = copy.output = to_.tensors_.size();
       to_.tensors_.push_back(t.sizes);
       touched_.push_back(true);
       to_.ops_.push_back(copy);
       to_.op_names_.push_back(where_ + "'s input");
     }
-    touched_[t.home] = true;
-    return t.home;
+    touched_[t.alias_root] = true;
+    return t.alias_root;
   }
 
   void settle_ends() {
     std::vector<bool> used(to_.tensors_.size()), read(used);
     for (size_t i = 0; i < used.size(); ++i) {
       const bool described = i < tensors_.size();
-      model_.homes.push_back(described ? tensors_[i].home : i);
+      model_.alias_roots.push_back(described ? tensors_[i].alias_root : i);
       model_.storable.push_back(!described || is_storable(tensors_[i]));
     }
     to_.left_out_ = left_out_lines(model_.operators);
@@ -249,7 +250,7 @@ class DescriptionReader : OperatorReader {
     DescribedEnds ends = find_ends(model_, to_.ops_);
     for (std::string& line : ends.missing) to_.left_out_.push_back("not written: " + line);
     to_.inputs_ = std::move(ends.inputs), to_.described_outputs_ = std::move(ends.outputs);
-    for (const size_t i : to_.described_outputs_) to_.outputs_.push_back(model_.homes[i]);
+    for (const size_t i : to_.described_outputs_) to_.outputs_.push_back(model_.alias_roots[i]);
     for (const octet_network_op& op : to_.ops_) {
       used[op.output] = true;
       for (size_t k = 0; k < op.input_count; ++k) used[op.inputs[k]] = read[op.inputs[k]] = true;
@@ -303,9 +304,9 @@ std::string DescribedNetwork::named(const std::string& message) const {
 }
 
 std::vector<std::string> DescribedNetwork::each_layer(const std::string& path,
-                                                      const LayerSink& sink) {
+                                                      const LayerVisitor& visitor) {
   DescribedNetwork none(OCTET_ISA_AUTO, 0);
-  DescriptionReader(path, OCTET_ISA_AUTO, 1, false, &none, sink).read();
+  DescriptionReader(path, OCTET_ISA_AUTO, 1, false, &none, visitor).read();
   return none.left_out_;
 }
 

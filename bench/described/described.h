@@ -37,13 +37,13 @@ struct DescribedLayer {
   const octet_gemm_desc* gemm;
   const octet_rhs_desc* rhs;
 };
-using LayerSink = std::function<void(const DescribedLayer&)>;
+using LayerVisitor = std::function<void(const DescribedLayer&)>;
 
 class DescribedNetwork {
  public:
   // Only reads the convolutions and products, each by itself: whether Octet computes what they read
   // does not matter. Gives those that are left out.
-  static std::vector<std::string> each_layer(const std::string& path, const LayerSink& sink);
+  static std::vector<std::string> each_layer(const std::string& path, const LayerVisitor& visitor);
 
   // batch: times the images that the model is of; weights_max: of octet_conv2d_limit_packed; fuse:
   // additions become residuals of convolutions where bytes stay equal. Throws an error that names

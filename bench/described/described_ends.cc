@@ -14,7 +14,10 @@ constexpr size_t kNone = SIZE_MAX;
 class Ends {
  public:
   Ends(const DescribedModel& model, const std::vector<octet_network_op>& ops)
-      : model_(model), read_(model.homes.size()), written_(read_), makers_(read_.size(), kNone) {
+      : model_(model),
+        read_(model.alias_roots.size()),
+        written_(read_),
+        makers_(read_.size(), kNone) {
     for (const octet_network_op& op : ops) {
       written_[op.output] = true;
       for (size_t k = 0; k < op.input_count; ++k) read_[op.inputs[k]] = true;
@@ -31,7 +34,8 @@ class Ends {
     std::vector<bool> external(read_.size());
     for (size_t i = 0; i < read_.size(); ++i) external[i] = read_[i] && !written_[i];
     for (const size_t tensor : ends_.outputs)
-      if (!written_[model_.homes[tensor]]) external[model_.homes[tensor]] = true;  // passes through
+      if (!written_[model_.alias_roots[tensor]])
+        external[model_.alias_roots[tensor]] = true;  // passes through
     order_inputs(external);
     return std::move(ends_);
   }
@@ -49,7 +53,7 @@ class Ends {
     for (const DescribedOperator& op : model_.operators)
       if (!op.left_out.empty())
         for (const size_t input : op.inputs)
-          if (written_[model_.homes[input]]) wanted.push_back(input);
+          if (written_[model_.alias_roots[input]]) wanted.push_back(input);
     std::sort(wanted.begin(), wanted.end());
     for (const size_t tensor : wanted) add_once(tensor);
   }
@@ -69,9 +73,9 @@ class Ends {
             "output tensor {}: nothing computed leads to it; {} makes it", output, maker->name));
       return;
     }
-    const size_t home = model_.homes[output];
+    const size_t alias_root = model_.alias_roots[output];
     const bool made = makers_[output] != kNone || !model_.inputs || is_input(output);
-    if (!model_.storable[home])
+    if (!model_.storable[alias_root])
       ends_.missing.push_back(fmt::format(
           "output tensor {}: it is a constant or of a type that is no network's", output));
     else if (!made)
@@ -93,7 +97,7 @@ class Ends {
       (*seen)[input] = true;
       if (const DescribedOperator* const maker = left_out_maker(input)) {
         found |= add_sources(*maker, seen);
-      } else if (written_[model_.homes[input]]) {
+      } else if (written_[model_.alias_roots[input]]) {
         add_once(input);
         found = true;
       }
@@ -102,7 +106,9 @@ class Ends {
   }
 
   void add_once(size_t tensor) {
-    const auto same = [&](size_t output) { return model_.homes[output] == model_.homes[tensor]; };
+    const auto same = [&](size_t output) {
+      return model_.alias_roots[output] == model_.alias_roots[tensor];
+    };
     if (std::none_of(ends_.outputs.begin(), ends_.outputs.end(), same))
       ends_.outputs.push_back(tensor);
   }

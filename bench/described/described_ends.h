@@ -22,12 +22,12 @@ struct DescribedEnds {
   std::vector<std::string> missing;     // outputs of the model that are not written, and why
 };
 
-// homes: of each tensor the one whose memory it has. inputs, outputs: the model's, by the
+// alias_roots: of each tensor the one whose memory it has. inputs, outputs: the model's, by the
 // description; nullopt, of descriptions that have no such list: both in the order of tensors, and
 // the outputs are the tensors that no operator reads.
 struct DescribedModel {
   std::vector<DescribedOperator> operators;
-  std::vector<size_t> homes;
+  std::vector<size_t> alias_roots;
   std::vector<bool> storable;  // constants are not, nor are types that Octet does not have
   std::optional<std::vector<size_t>> inputs, outputs;
 };

@@ -140,7 +140,7 @@ void OperatorReader::convolution(const json& op) {
   filter.data = data(inputs_[1], weights_of(shape));
   const std::vector<int32_t> zeros = zero_points(inputs_[1]);
   filter.zero_points = zeros.data(), filter.zero_point_count = zeros.size();
-  if (sink_) return give(op, {"", "", "", output_, &d, &filter, nullptr, nullptr});
+  if (visitor_) return give(op, {"", "", "", output_, &d, &filter, nullptr, nullptr});
   filter.packed_bytes_max = to_.limits_.of(output_);
   to_.blobs_.push_back(pack(filter, isa_, &d));
   to_.convs_.push_back(create(d));
@@ -159,7 +159,7 @@ void OperatorReader::product(const json& op) {
   const std::vector<int32_t> zeros = zero_points(inputs_[1]);
   rhs.zero_points = zeros.data(), rhs.zero_point_count = zeros.size();
   d.m_max = shape.m * batch_, d.n = shape.n, d.k = depth_ = shape.k;
-  if (sink_) return give(op, {"", "", "", output_, nullptr, nullptr, &d, &rhs});
+  if (visitor_) return give(op, {"", "", "", output_, nullptr, nullptr, &d, &rhs});
   to_.blobs_.push_back(pack(rhs, isa_, &d));
   to_.gemms_.push_back(create(d));
   op_.gemm = to_.gemms_.back().get();
@@ -167,7 +167,7 @@ void OperatorReader::product(const json& op) {
 
 void OperatorReader::give(const json& op, DescribedLayer layer) const {
   layer.network = network_.at("name"), layer.name = op.at("name"), layer.shape = op.at("case");
-  sink_(layer);
+  visitor_(layer);
 }
 
 octet_type OperatorReader::function_type() const {

@@ -17,19 +17,19 @@ namespace tool {
 class OperatorReader : protected DescriptionFile {
  protected:
   struct Tensor {
-    size_t home;  // of those that lie in each other, as a reshape's do, the first
+    size_t alias_root;  // of those that lie in each other, as a reshape's do, the first
     std::string type, maker;
     size_t dimensions;
     bool computed, constant, made;
     bool comes_later;            // of an operator that was not read yet
     bool empty;                  // has no elements
-    octet_network_tensor sizes;  // the model's; those of its home are where it lies
+    octet_network_tensor sizes;  // the model's; those of its alias root are where it lies
     std::string because_of;      // the operator that is left out, if this is not computed
   };
 
   OperatorReader(const std::string& path, octet_isa isa, size_t batch, DescribedNetwork* to,
-                 LayerSink sink)
-      : DescriptionFile(path), isa_(isa), batch_(batch), to_(*to), sink_(std::move(sink)) {}
+                 LayerVisitor visitor)
+      : DescriptionFile(path), isa_(isa), batch_(batch), to_(*to), visitor_(std::move(visitor)) {}
 
   // Sets op_ to what computes an operator of inputs_ that makes output_, with tensors of the
   // description, and what else is known of it. Throws why there is none.
@@ -39,8 +39,8 @@ class OperatorReader : protected DescriptionFile {
   const octet_isa isa_;
   const size_t batch_;
   DescribedNetwork& to_;
-  const LayerSink sink_;  // of convolutions and products; empty: a network is made
-  bool float_ = false;    // the arithmetic: ONNX's, not TFLite's
+  const LayerVisitor visitor_;  // of convolutions and products; empty: a network is made
+  bool float_ = false;          // the arithmetic: ONNX's, not TFLite's
   std::vector<Tensor> tensors_;
   // Of the operator that is read now
   std::vector<size_t> inputs_;

@@ -11,7 +11,7 @@ namespace tool {
 struct OnnxAverage {
   octet_type type;         // of input and output: OCTET_S8 or OCTET_U8
   float scales[2];         // of input and output: positive
-  int32_t zero_points[2];  // likewise
+  int32_t zero_points[2];  // of both
   int32_t least, most;     // of the output, within its type
   bool as_unsigned;        // as OnnxAdd has it
   Window window;           // each has 1 to kAveragePixels pixels of the input, which alone count

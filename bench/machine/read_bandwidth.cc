@@ -40,14 +40,14 @@ struct Reading {
   const Vector* lines;
   size_t lines_per_thread;
   size_t times;
-  std::atomic<uint64_t> sink;
+  std::atomic<uint64_t> sum;
 };
 
 void read_part(void* arg, size_t thread) {
   Reading* reading = static_cast<Reading*>(arg);
   for (size_t i = 0; i < reading->times; ++i)
-    reading->sink ^= reading->read(reading->lines + thread * reading->lines_per_thread,
-                                   reading->lines_per_thread);
+    reading->sum ^= reading->read(reading->lines + thread * reading->lines_per_thread,
+                                  reading->lines_per_thread);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Runs tasks on a small pool of threads, by the function that octet_gemm_args wants. Before they
-// sleep, threads watch for a moment, as OpenMP's do: to wake one takes longer than many a layer.
+// sleep, threads spin for a moment, as OpenMP's do: to wake one takes longer than many a layer.
 #pragma once
 
 #include <atomic>
@@ -46,7 +46,7 @@ class ThreadPool {
   std::condition_variable start_, end_;
   Job job_ = {};
   bool stop_ = false;
-  std::atomic<size_t> jobs_{0}, unfinished_{0};  // changed under the mutex; watched without
+  std::atomic<size_t> jobs_{0}, unfinished_{0};  // changed under the mutex; read without it
   std::vector<std::thread> workers_;
 };
 

@@ -14,7 +14,7 @@ namespace tool {
 namespace {
 
 constexpr double kSecondsPerRepetition = 0.02;
-// Longer than our threads watch for work before they sleep (thread_pool.cc)
+// Longer than our threads spin before they sleep (thread_pool.cc)
 constexpr std::chrono::milliseconds kWatchingTime(1);
 
 }  // namespace

@@ -92,7 +92,7 @@ struct Contest {
   Contestant* ours;
   Contestant* peer;  // null = none
   std::optional<PeerVerdict> peer_verdict;
-  double bytes;            // touched by a call
+  double bytes;            // read or written by a call
   const Buffer* streamed;  // what a call reads once, if the time to read it matters; else null
 };
 

@@ -212,7 +212,7 @@ def planes(array):
 
 
 def pixels(array):
-    """N x H x W x C likewise."""
+    """The same of N x H x W x C."""
     return array.reshape(-1, array.shape[-1])
 
 
@@ -397,7 +397,7 @@ def residual(rng):
 
 
 def activated_residual(rng):
-    """Likewise, where CONV_2D has a fused activation of its own."""
+    """The same, where CONV_2D has a fused activation of its own."""
     yield from added(rng, itertools.product((kind for kind in tflite.ACTIVATIONS if kind != "NONE"), ("NONE", "RELU6")))
 
 

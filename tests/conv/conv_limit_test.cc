@@ -105,7 +105,7 @@ std::vector<octet_isa> compiled_tiers() {
     if (info.compiled_isas >> isa & 1) tiers.push_back(static_cast<octet_isa>(isa));
   return tiers;
 }
-// AUTO may have a form of this machine, too.
+// AUTO may have a format of this machine, too.
 std::vector<octet_isa> tiers_and_auto() {
   std::vector<octet_isa> tiers = compiled_tiers();
   tiers.push_back(OCTET_ISA_AUTO);
@@ -228,7 +228,7 @@ TEST(ConvLimit, TheDefaultStopsAtTheWeightsOrTheTime) {
     }
 }
 
-// Whatever this machine is: where words are multiplied as fast as bytes, a U-Net's weights are
+// Whatever this machine is: where int16 is multiplied as fast as int8, a U-Net's weights are
 // worth too much time.
 TEST(ConvLimit, TheDefaultByNetworkAndDesign) {
   const struct {

@@ -425,7 +425,7 @@ TEST(ConvShapes, TransposedPhasesAsColumns) {
   check_all(shapes);
 }
 
-// Likewise where the stride does not divide the kernel: phases lack positions that others have, and
+// The stride does not divide the kernel here: phases lack positions that others have, and
 // whose weights stand for 0, whatever the filter's zero points are.
 TEST(ConvShapes, TransposedPhasesThatLackPositions) {
   Shapes shapes;
@@ -440,7 +440,7 @@ TEST(ConvShapes, TransposedPhasesThatLackPositions) {
       }
   for (const size_t channels : {1, 2, 4, 5, 7, 8, 9, 16, 17})
     shapes.push_back(transposed(square(5, 8, channels, 3, 2, 1), 1, 1));
-  // Strips that end where columns begin that need fewer taps, and lines of many tiles
+  // Column tiles that end where columns begin that need fewer taps, and lines of many tiles
   shapes.push_back(transposed(square(4, 40, 32, 3, 2, 1), 1, 1));
   shapes.push_back(transposed(square(8, 19, 16, 5, 2, 2), 1, 1));
   check_all(shapes);

@@ -21,7 +21,7 @@ constexpr Store kEpilogueCases[] = {{OCTET_U8, kNoResidual, false}, {OCTET_S32, 
                                     {OCTET_U8, OCTET_U8, true},     {OCTET_F32, kNoResidual, false},
                                     {OCTET_S8, kNoResidual, false}, {OCTET_S8, OCTET_U8, false}};
 
-// Every case with the next exit, and so many tasks.
+// Every case with the next epilogue, and so many tasks.
 class Sides : public testing::Test {
  protected:
   void check_shape(const octet_conv2d_shape& shape) {

@@ -303,8 +303,8 @@ std::vector<uint8_t> same_everywhere(const ConvProblem& problem) {
   return first;
 }
 
-// In both modes, whose exits are not alike: kernels' own only while a bound of the accumulators,
-// which grows with the square of the channels, allows it.
+// In both modes, which requantize differently: kernels do it only while a bound of the
+// accumulators, which grows with the square of the channels, allows it.
 TEST(ConvWinogradInt8, IsTheSameEverywhereInBytes) {
   for (const octet_requant requant : {OCTET_REQUANT_FLOAT, OCTET_REQUANT_TFLITE})
     for (const octet_type dst : {OCTET_S8, OCTET_U8})

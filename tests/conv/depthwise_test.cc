@@ -68,7 +68,7 @@ class Work {
     for (size_t i = 0; i < lhs_.bytes(); ++i) lhs_.data()[i] = byte(c.lhs_byte);
     filter_.resize(n * s_.taps());
     for (uint8_t& b : filter_) b = byte(c.rhs_byte);
-    // In words, weights lie without their zero points.
+    // In int16, weights lie without their zero points.
     const int32_t least = c.rhs_u8 ? 0 : -128, values[] = {least, least + 255};
     for (size_t j = 0; kernel.layout.element_type == octet::ElementType::kS16 && j < n; ++j)
       filter_zero_points_.push_back(j % 4 < 2 ? values[j % 2]

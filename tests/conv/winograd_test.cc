@@ -15,7 +15,7 @@ const ConvAlgorithm* const kImplementations[] = {&octet::winograd_4x4_algorithm,
 
 class WinogradTest : public EachKernel {
  protected:
-  // Each method, in turn.
+  // Each algorithm, in turn.
   template <typename Change>
   void each_algorithm(Change change) {
     for (const ConvAlgorithm* implementation : kImplementations) {

@@ -127,7 +127,7 @@ size_t tile_rows(const Choice& c) {
   return octet::find(octet::int8_kernels(), c.kernel->name)->mr;
 }
 
-// Of output channels: whole panels of every form and, of groups or phases that some join, all.
+// Of output channels: whole panels of every format and, of groups or phases that some join, all.
 size_t pass_unit(const ConvProblem& problem, const Choice& c) {
   const auto& s = problem.c.shape;
   const size_t micro_panel = std::max<size_t>({c.layout.width, 64});
@@ -428,7 +428,7 @@ TEST(Choose, ConvolutionsLegallyAndAlwaysAlike) {
             {octet::conv_layout(*implementation, best, is_unsigned(c.rhs), false), true}};
         Choice choice = {}, again = kStale;
         octet::ConvKernel kernel = octet::choose_conv(cpu, problem, nullptr, &choice);
-        // A tier may be without words or depthwise kernels of its own, and share nobody's layout.
+        // A tier may be without int16 or depthwise kernels of its own, and share nobody's layout.
         if (kernel.result == octet::Selected::kNoKernel) continue;
         ASSERT_EQ(kernel.result, octet::Selected::kOk);
         octet::choose_conv(cpu, problem, nullptr, &again);

@@ -226,7 +226,7 @@ TEST(CpuDesign, ChoosesTheAlgorithm) {
         OCTET_DESIGN_GOLDEN_COVE})
     for (const octet_conv2d_shape& s : {resnet, densenet, yolo})
       EXPECT_EQ(planned(OCTET_ISA_AVX512VNNI, two_units, s), OCTET_CONV_DIRECT);
-  // AVX2 multiplies words as fast as bytes: Winograd, of whatever design
+  // AVX2 multiplies int16 as fast as int8: Winograd, of whatever design
   for (const octet_cpu_design any : {OCTET_DESIGN_ZEN3, OCTET_DESIGN_ZEN4, OCTET_DESIGN_SKY_LAKE})
     EXPECT_EQ(planned(OCTET_ISA_AVX2, any, resnet), OCTET_CONV_WINOGRAD_4X4);
   // SDOT and SMMLA do so many more products than SMLAL that four times as few do not pay

@@ -314,7 +314,7 @@ TEST(Plan, KnowsWhatWasMeasured) {
       {Isa::kAvx2, square_3x3(7, 512, 512), OCTET_CONV_WINOGRAD_4X4},
       // Transforms of few channels
       {Isa::kAvx512Vnni, square_3x3(104, 16, 32), OCTET_CONV_DIRECT},
-      // Exits of a part of a vector
+      // Epilogues of a part of a vector
       {Isa::kAvxVnni, square_3x3(32, 4, 4), OCTET_CONV_DIRECT},
       {Isa::kAvxVnni, square_3x3(32, 8, 8), OCTET_CONV_DIRECT},
   };
@@ -385,7 +385,7 @@ TEST(Plan, TakesWinogradOnUnknownMachinesByAClearLeadOnly) {
                 std::begin(plans.candidates), std::end(plans.candidates),
                 [&](const octet::Candidate& c) { return std::strstr(c.reason, why) != nullptr; }));
           }
-          // Costs that were given of it make a design known, not caches
+          // Costs that the caller gives make a design known, not caches
           problem.costs_given = true;
           EXPECT_EQ(is_exact_winograd(octet::plan_conv(problem).best),
                     lead > (unknown.caches.l2_bytes ? 1 : 1.2));

@@ -68,7 +68,7 @@ TEST(SelfTestCases, AreWhatTheContractSays) {
   }
 }
 
-// What `create` certifies before it lets a kernel narrow: any case may meet any narrow exit.
+// `create` certifies these bounds before it lets a kernel requantize: any case may meet any kernel.
 TEST(SelfTestCases, KeepToWhatKernelsRequantize) {
   for (size_t i = 0; i < octet::kCases; ++i) {
     const double scale = octet::kFloatCases.scale[i % octet::kTileColumns];
@@ -259,7 +259,7 @@ TEST(SelfTestRows, OnesThatRoundOtherwiseAreFound) {
   }
 }
 
-// ---- exits in kernels: what they narrow to is off by one in the last byte of the last row
+// ---- kernels that requantize: the last byte of the last row is off by one
 
 const MicroKernel* honest;
 size_t lying_rows;  // of the tile that is wrong
@@ -299,7 +299,7 @@ TEST_P(SelfTestExit, OneThatRequantizesMicroPanelsWronglyIsFound) {
   EXPECT_FALSE(octet::passes(liar));
 }
 
-// Winograd's outputs: the ones that are narrowed, and the one that is rounded.
+// Winograd's outputs: the requantized ones, and the one that is rounded.
 const octet::WinogradOps* honest_transforms;
 size_t lying_format;
 bool lying_requantize;

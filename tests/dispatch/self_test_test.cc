@@ -64,7 +64,7 @@ TEST_P(SelfTestKernel, DoesNotRunWhatTheCpuDoesNotSupport) {
   EXPECT_TRUE(octet::passes_optional(KernelList{rows, 1}, others));
 }
 
-// A depthwise kernel that is off by one in its last output, for either of its forms.
+// A depthwise kernel that is off by one in its last output, for either of its layouts.
 const octet::DepthwiseKernel* honest_depthwise;
 octet::DepthwiseLoop lying_format;
 void lies_depthwise(const octet::DepthwiseTile& t) {

@@ -226,8 +226,8 @@ bool wants(const Tier& tier, const WeightFormat& format) {
          format.id == tier.sparse_tight;
 }
 
-// Every kernel reads a form of its kind. Every form is some tier's, or for tests; where one of its
-// tiers is built in, a kernel reads it.
+// Every kernel reads a format of its kind. Every format is some tier's, or for tests; where one of
+// its tiers is built in, a kernel reads it.
 TEST(Formats, AreReadByKernels) {
   std::set<const WeightFormat*> read;
   const auto look_at = [&](const auto& kernel, const RhsLayout& layout, KernelKind kind) {
@@ -257,8 +257,8 @@ TEST(Formats, AreReadByKernels) {
   }
 }
 
-// What a form's packing writes, no more and no less than it says, its kernels read: each row of the
-// lhs picks a row of the weights.
+// What a format's packing writes, no more and no less than it says, its kernels read: each row of
+// the lhs picks a row of the weights.
 TEST(Formats, OfMatricesAreReadBackAsTheyWerePacked) {
   constexpr size_t kN = 37, kK = 21;
   for (const WeightFormat* format : formats()) {

@@ -12,7 +12,7 @@ namespace emulated_isa {
 constexpr uint8_t kVex = 0xC4;
 constexpr size_t kShortest = 5;  // bytes: up to and with ModRM
 
-// For each 32-bit lane: dst += the sum of lhs times rhs, for four bytes or two words of the lane.
+// For each 32-bit lane: dst += the sum of lhs times rhs, for four int8 or two int16 of the lane.
 struct Instruction {
   static constexpr int kNone = -1;
 

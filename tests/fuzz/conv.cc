@@ -1,5 +1,5 @@
 // Fuzzes convolutions, from weights to outputs, by every way and every algorithm, beside the
-// reference; and wrong ones, which must be refused before anything is touched.
+// reference; and wrong ones, which must be refused before anything is written.
 #include <cstring>
 #include <memory>
 #include <string>
@@ -142,7 +142,7 @@ bool Life::pack() {
 }
 
 // A limit that the choice keeps changes nothing; a smaller one gives something smaller, or refuses:
-// what was asked for by name has two forms at most, the larger one not twice as large.
+// what was asked for by name has two formats at most, the larger one not twice as large.
 void Life::limit(octet_filter_desc f, size_t bytes) {
   if (!c_->one_in(4) || f.sparsity) return;
   size_t limited = 0;

@@ -1,5 +1,5 @@
 // Fuzzes products, from weights to outputs, by every way that the machine has, beside the
-// reference; and wrong ones, which must be refused before anything is touched.
+// reference; and wrong ones, which must be refused before anything is written.
 #include <cstring>
 #include <memory>
 
@@ -100,7 +100,7 @@ void Life::pack() {
       info.type != rhs.type || info.bytes > bytes)
     fail("octet_blob_get_info says n = %zu, k = %zu, batch = %zu, %zu bytes", info.n, info.k,
          info.batch, info.bytes);
-  // Weights that do not suit the form that they were tried in
+  // Weights that do not suit the format that they were tried in
   for (size_t i = info.bytes; i < bytes && !rhs.sparsity; ++i)
     if (blob_.data()[i]) fail("octet_pack leaves byte %zu of %zu unwritten", i, bytes);
   blob_bytes_ = info.bytes;

@@ -74,7 +74,7 @@ class Network {
       if (!t.slice && !t.keep) t.keep = c_->one_in(4);
   }
 
-  // All homes after the ops one by one; inputs are drawn here.
+  // All alias roots after the ops one by one; inputs are drawn here.
   void compute() {
     alias_roots_.resize(tensors_.size());
     for (size_t i = 0; i < tensors_.size(); ++i) {

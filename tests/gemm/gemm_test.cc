@@ -91,7 +91,7 @@ TEST_P(GemmKernel, EveryRowCountOnOneObject) {
   }
 }
 
-// So deep that only some rows fit the cache: the loop nest takes the rows in blocks.
+// So deep that only some rows fit the cache: the macro-kernel takes the rows in blocks.
 TEST_P(GemmKernel, RowBlocks) {
   for (const octet_lhs_quant quant : {OCTET_LHS_STATIC, OCTET_LHS_PER_ROW})
     for (const size_t concurrency : {1, 2}) {
@@ -144,7 +144,7 @@ TEST(Gemm, EveryRowCountOnTheBestKernels) {
       }
 }
 
-// Nobody has seen run-time weights when kernels are chosen: each may be the least of its type.
+// Nobody has seen run-time weights when kernels are chosen: each may be the int8 min.
 TEST(Gemm, RuntimeWeightsOfInt8Min) {
   for (const Types types : {Types{OCTET_U8, OCTET_S8}, {OCTET_S8, OCTET_S8}})
     for (const Data data : {Data::kLeastLeast, Data::kMostLeast}) {

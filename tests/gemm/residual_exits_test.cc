@@ -18,7 +18,7 @@ using octet::EpilogueMode;
 using octet::EpilogueTile;
 using octet::TfliteScale;
 
-// An ADD and its clamps, of which create makes what Finish has.
+// An ADD and its clamps, of which create makes the fields of an Epilogue.
 struct Add {
   TfliteScale product, residual, sum;
   bool dst_u8, residual_u8;
@@ -119,7 +119,7 @@ class Adds {
   std::mt19937 random_{11};
 };
 
-// Every pair of bytes: whether a form that was found is the definition.
+// Every pair of bytes: whether the factors that were found give the definition's.
 void expect_exact(const Add& a, const octet::TfliteAdd& sum) {
   const int32_t flip = a.dst_u8 ? 0 : 128, residual_flip = a.residual_u8 ? 0 : 128,
                 residual_least = least_of(a.residual_u8);

@@ -66,7 +66,7 @@ using Store = std::function<void(const Epilogue&, const EpilogueTile&)>;
 
 class TfliteEdges {
  public:
-  // right_rows: whether the exit knows rows that are right_only. any: takes any accumulator,
+  // right_rows: whether the epilogue knows rows that are right_only. any: takes any accumulator,
   // certified or not.
   TfliteEdges(Store exit, bool right_rows, bool any)
       : exit_(std::move(exit)), right_rows_(right_rows), any_(any) {}

@@ -17,8 +17,8 @@ int32_t read(uint8_t byte, ElementType element_type) {
   return element_type == ElementType::kU8 ? byte : static_cast<int8_t>(byte);
 }
 
-// One tile of work. Bytes are in the kernel's domains, except that a flipped lhs arrives in the
-// other one.
+// One tile of work. Bytes are of the kernel's element types, except that a flipped lhs arrives in
+// the other one.
 struct TileCase {
   size_t rows, cols, depth;
   bool flip;
@@ -287,7 +287,7 @@ TEST_P(Kernel, RequantizesEveryTileShape) {
   });
 }
 
-// Little depth may have loops of its own, which are only for tiles that leave as 8 bits.
+// Little depth may have loops of its own, which are only for tiles that become 8 bits.
 TEST_P(Kernel, RequantizesEveryLittleDepth) {
   if (!kernel().is(octet::kRequantizes)) GTEST_SKIP() << kernel().name;
   for (size_t depth = 1; depth <= 70; ++depth)
@@ -340,7 +340,7 @@ TEST(KernelTable, NamesTellTheTile) {
     }
     EXPECT_EQ(kernel->rhs_layout.width % kernel->rhs_layout.step, 0) << name;
     EXPECT_LE(kernel->mr * octet::round_up(kernel->nr, kernel->rhs_layout.step), 1024u)
-        << name << ": the loop nest's tiles hold 1024";
+        << name << ": the macro-kernel's tiles hold 1024";
     EXPECT_LE(kernel->tall_mr * octet::round_up(kernel->tall_nr, kernel->rhs_layout.step), 1024u)
         << name;
     EXPECT_LE(kernel->mr, 16) << name;

@@ -17,7 +17,7 @@ namespace {
 
 struct Layer {
   ConvCase c;
-  std::vector<Channel> channels, alive;  // alive: with biases that any exit takes
+  std::vector<Channel> channels, alive;  // alive: with biases that any epilogue takes
 };
 
 // Converters write 2^30 or, in float32, a little less.
@@ -51,7 +51,7 @@ void read(const std::string& name, Layer* layer) {
   c.channels = &layer->channels;
 }
 
-// How an object leaves.
+// How an object requantizes.
 struct Exits {
   bool in_kernel, certified, right_only;
 };
@@ -74,8 +74,8 @@ class DeadChannels : public testing::TestWithParam<const char*> {
     for (const Channel& c : layer_.channels) dead += is_dead(c);
     ASSERT_GT(dead, 0u);
   }
-  // The layer's exits: as it is, without its activation, with a table; in TFLite mode, whose dead
-  // channels have no weights at all, with a residual.
+  // The layer's epilogues: as it is, without its activation, with a table; in TFLite mode, whose
+  // dead channels have no weights at all, with a residual.
   template <typename Case>
   std::vector<Case> with_exits(Case c) const {
     std::vector<Case> all = {c};
@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(, DeadChannels,
                          testing::Values("vww_10", "vww_14", "onnxruntime_per_channel"),
                          [](const auto& name) { return std::string(name.param); });
 
-// Where every channel is divided, as here, a kernel that can leave in this mode must.
+// Where every channel is divided, as here, a kernel that can requantize in this mode must.
 void expect_exits(const ConvProblem& problem, const ConvProblem& alive, const ConvHow& how) {
   const Conv dead_conv(problem, how), alive_conv(alive, how);
   ASSERT_EQ(dead_conv.status(), OCTET_OK);

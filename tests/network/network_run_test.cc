@@ -100,7 +100,7 @@ bool uses(const octet_network& n, const octet::NetworkPart& part, size_t alias_r
   return false;
 }
 
-// From which step to which a home is there, or one image of it: first written to last read.
+// From which step to which an alias root is there, or one image of it: first written to last read.
 struct Life {
   size_t first = SIZE_MAX, last = 0;
 };

@@ -217,7 +217,7 @@ TEST(Blob, ContradictingFieldsAreRefusedUnderARightChecksum) {
       if (i == offsetof(octet::ContainerHeader, sparsity) && (bit == 1 || bit == 2)) continue;
       if (i < octet::kMostGeometry && c.header.format != good.header.format &&
           octet::find_format(static_cast<uint16_t>(c.header.format)))
-        continue;  // of other forms below
+        continue;  // other formats: see below
       EXPECT_TRUE(refused(c)) << "byte " << i << ", bit " << bit;
     }
   }
@@ -235,8 +235,8 @@ TEST(Blob, ContradictingFieldsAreRefusedUnderARightChecksum) {
   }
 }
 
-// Another form has sections of other sizes; or they are as large, and that is no danger. Words and
-// depthwise weights are no matrices.
+// Another format has sections of other sizes; or they are as large, and that is no danger. Int16
+// and depthwise weights are no matrices.
 TEST(Blob, OfAnotherFormIsRefusedWhereItsSizesDiffer) {
   const Blob blob(5, 6, kPortableTier, 2, true);
   const octet::Container good = head_of(blob.memory.data());

@@ -213,7 +213,7 @@ TEST_P(Gather, PanelFollowsItsFormula) {
                 ASSERT_EQ(eight[8], static_cast<uint8_t>(~want)) << kernel().name << " k " << k;
                 continue;
               }
-              // Of words, each pair may be there twice
+              // Of int16, each pair may be there twice
               const size_t word = element == 4 ? at / 2 * 4 + at % 2 : at;
               const int got = element == 1 ? panel.data()[at] : panel.data<int16_t>()[word];
               if (element == 4) {

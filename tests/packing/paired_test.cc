@@ -314,7 +314,7 @@ class Avx2Machine : public testing::Test {
   const ScopedEnvironment limit_{"OCTET_MAX_ISA", "AVX2"};
 };
 
-// The form is the weights' and the caller's; the bytes are the same in either.
+// The weights and the caller decide the format; the bytes are the same in either.
 TEST_F(Avx2Machine, PairsWeightsThatSuit) {
   const struct {
     Draw draw;
@@ -475,7 +475,7 @@ TEST_F(Avx2Machine, PairsFiltersThatSuit) {
   EXPECT_EQ(paired, 8u);
 }
 
-// A limit that only the dense form keeps chooses it.
+// A limit that only the dense format keeps chooses it.
 TEST_F(Avx2Machine, PackedBytesMaxKeepsFiltersDense) {
   const Bytes w(64 * 128, 1);
   octet_filter_desc d = OCTET_FILTER_DESC_INIT;

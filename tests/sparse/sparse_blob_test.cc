@@ -46,9 +46,9 @@ struct Blob {
   }
 };
 
-constexpr size_t kRows[] = {0, 4};  // of which a tier may make one form or two
+constexpr size_t kRows[] = {0, 4};  // of which a tier may make one format or two
 
-// Of the form that a kernel reads: some tier's, for some rows.
+// The tier, and the rows, for which weights are packed in the format that a kernel reads.
 std::pair<octet_isa, size_t> packing_for(const MicroKernel& kernel) {
   const octet::FormatId format = octet::find_format_of(kernel.rhs_layout)->id;
   for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
@@ -121,7 +121,7 @@ class SparseBlob : public EachKernel {
 OCTET_FOR_EACH_KERNEL(SparseBlob);
 
 // As a file that is mapped: packed on another machine, nothing but bytes, and not to be written. A
-// kernel of the other form is refused by name, and reads none of it.
+// kernel of the other format is refused by name, and reads none of it.
 TEST_P(SparseBlob, OfEveryTierMovesAnywhere) {
   const std::vector<uint8_t> lhs = some_rows();
   size_t read = 0, refused = 0;
@@ -151,7 +151,7 @@ TEST_P(SparseBlob, OfEveryTierMovesAnywhere) {
   EXPECT_GT(refused, 0u);
 }
 
-// On every tier, whichever kernels it has: nothing but its speed tells which form a blob is in.
+// On every tier, whichever kernels it has: nothing but its speed shows which format a blob has.
 TEST(SparseBlobs, AreMultipliedOnEveryTier) {
   const std::vector<uint8_t> lhs = some_rows();
   for (const octet::Isa isa : usable_isas())

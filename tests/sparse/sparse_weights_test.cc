@@ -124,7 +124,7 @@ struct Packed {
   std::vector<uint8_t> blob;
   octet_blob_info info = OCTET_BLOB_INFO_INIT;
   octet::Sparsity sparsity = octet::Sparsity::kCount;
-  std::string reason;  // as octet_gemm_explain has it; empty where no kernel here reads the form
+  std::string reason;  // as octet_gemm_explain has it; empty where no kernel here reads the format
 };
 
 // Of weights that are stored N x K, or in another order.
@@ -210,7 +210,7 @@ TEST(SparseWeights, OfFewRowsTakeTheSmallerForm) {
   }
 }
 
-// All tiers share the form.
+// All tiers share the format.
 TEST(SparseWeights, AreTheSameForEveryTier) {
   const std::vector<int32_t> w = sparse_weights(37, 61);
   const Packed first = pack(w, 37, 61, OCTET_S8, OCTET_SPARSE_2_4, OCTET_ISA_SCALAR);

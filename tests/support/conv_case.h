@@ -15,7 +15,7 @@
 
 namespace octet_test {
 
-// kEnds: the least or the most, at random. kMostThenOne: ones from the second half on
+// kEnds: the type's minimum or maximum, at random. kMostThenOne: ones from the second half on
 enum class Fill { kRandom, kLeast, kMost, kEnds, kNeverLeast, kMostThenOne };
 // kCentre: 0 or 128, so that weights are symmetric in either type. kLeast: of the type, for all
 // channels or for every other one. kFar: in turn the two ends of what F(4x4,3x3) takes.
@@ -110,7 +110,7 @@ class ConvProblem {
   std::vector<int32_t> lhs_zero_points, filter_zero_points;
   bool has_filter_zero_points() const;  // other than 0 in s8
   std::vector<float> lhs_scales;
-  std::vector<float> lhs_floats;  // of which lhs is made; empty if it is given
+  std::vector<float> lhs_floats;  // of which lhs is made; empty if the caller has it
   Epilogue epilogue;
   std::vector<int64_t> acc;        // [batch][out_h][out_w][o]
   std::vector<uint32_t> expected;  // the same, each element's bits

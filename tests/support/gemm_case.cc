@@ -97,7 +97,7 @@ void Gemm::generate() {
     ops_.lhs =
         draw_data(&random, c_.batch * c_.m * c_.k, least(c_.lhs), most(c_.lhs), c_.data, low);
   }
-  // A kernel may be exact only without -128; then that is its domain and its test.
+  // A kernel may be exact only without -128; then it is tested so.
   const MicroKernel* kernel = c_.kernel ? octet::find(octet::int8_kernels(), c_.kernel) : nullptr;
   const bool never_least =
       c_.data == Data::kNeverLeast || (kernel && kernel->is(octet::kNoInt8Min));

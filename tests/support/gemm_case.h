@@ -13,7 +13,8 @@
 
 namespace octet_test {
 
-// Of lhs and rhs. kEnds: the least or the most, at random. kNeverLeast: random, an rhs without it
+// The values of lhs and rhs. kEnds: the type's minimum or maximum, at random. kNeverLeast: random,
+// but no minimum in rhs.
 enum class Data { kRandom, kLeastLeast, kLeastMost, kMostLeast, kMostMost, kEnds, kNeverLeast };
 enum class ZeroPoints { kNone, kTensor, kChannel };
 enum class Batching { kStrided, kInterleaved, kArrays };

@@ -32,7 +32,7 @@ class NetworkCase {
 
   Draw draw;
   octet_isa isa = OCTET_ISA_AUTO;          // that objects are packed and created for
-  const octet_machine* machine = nullptr;  // likewise, and networks; null: this one
+  const octet_machine* machine = nullptr;  // of all plans; null: this one
   size_t batch = 0;                        // that draw_network takes; 0: it draws one
   std::vector<octet_network_tensor> tensors;
   std::vector<octet_network_op> ops;
@@ -41,7 +41,7 @@ class NetworkCase {
   size_t slice(size_t parent, size_t first, size_t channels);
   // Each adds an op and returns its output: a new tensor, or `output`.
   static constexpr size_t kNew = SIZE_MAX, kNone = SIZE_MAX;
-  // Of the shape only what the tensors do not tell. Where the algorithm cannot compute it: the
+  // Of the shape only what the tensors do not say. Where the algorithm cannot compute it: the
   // plan's.
   size_t conv(size_t input, octet_conv2d_shape shape, size_t residual = kNone, size_t output = kNew,
               octet_conv_algorithm algorithm = OCTET_CONV_AUTO);
@@ -53,8 +53,8 @@ class NetworkCase {
 
   // Keeps what comes from outside and what nobody reads.
   void keep_ends();
-  std::vector<Bytes> inputs();  // random bytes where nothing writes a home, else empty
-  // All homes, of these inputs.
+  std::vector<Bytes> inputs();  // random bytes where nothing writes an alias root, else empty
+  // All alias roots, of these inputs.
   std::vector<Bytes> compute(const std::vector<Bytes>& inputs) const;
 
   octet_network_desc desc() const;

@@ -23,7 +23,7 @@ int64_t clamped(int64_t value, int64_t lo, int64_t hi);
 // zero_point], + zero_point.
 int32_t requantize(int64_t acc, float scale, float residual, int32_t zero_point, int32_t lo,
                    int32_t hi);
-// Likewise of fl(fl(float(acc) * scale)), which may have had an activation of its own
+// The same of fl(fl(float(acc) * scale)), which may have had an activation of its own
 int32_t quantize_sum(float product, float residual, int32_t zero_point, int32_t lo, int32_t hi);
 
 // ---- TensorFlow Lite's reference kernels, default (double-rounding) build: gemmlowp/fixedpoint

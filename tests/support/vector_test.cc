@@ -96,7 +96,7 @@ std::vector<Activations> activations_of(const Case& c) {
   return all;
 }
 
-// A case of a vector file in the words of the API. Points into the case.
+// A case of a vector file as the API's structs, which point into the case.
 struct Problem {
   explicit Problem(const Case& c) {
     const Tensor *lhs = c.find("lhs"), *dst = c.find("dst"), *rhs_nk = c.find("rhs_nk"),
@@ -189,7 +189,7 @@ void run(Problem problem, const Tensor& expected, bool packed) {
                   (packed ? "" : ", run-time weights"));
 }
 
-// Likewise for a convolution: a case with the tensor "conv".
+// A convolution as the API's structs: a case with the tensor "conv".
 struct ConvProblem {
   explicit ConvProblem(const Case& c) {
     const octet_conv2d_shape& s = filter.shape = shape_of(c);

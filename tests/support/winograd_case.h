@@ -37,13 +37,13 @@ std::ostream& operator<<(std::ostream& out, const WinogradCase& c);
 class WinogradRun {
  public:
   WinogradRun(const octet::MicroKernel& kernel, const WinogradCase& c);
-  void check();  // all outputs, ==; against the int8 method's own definition if that is the method
+  void check();  // all outputs, ==; against the int8 algorithm's own definition if it is that
 
   // (x - zero point) * w over the window; positions outside the image hold the zero point.
   int64_t exact(size_t pixel, size_t channel) const {
     return exact(channel, window(pixel, channel / shape_.group_out()));
   }
-  // What the int8 method makes of it: DESIGN.md, once more and slowly.
+  // What the int8 algorithm makes of it: DESIGN.md, once more and slowly.
   int64_t approximate(size_t pixel, size_t channel) const {
     return approximate(pixel, channel, quantized_inputs(pixel, channel / shape_.group_out()));
   }

@@ -207,8 +207,8 @@ TEST(NetworkTraffic, ABatchMovesLessPerImage) {
   EXPECT_LT(per_image(8, 48, 24), per_image(1, 48, 24) * 51 / 50) << "maps of 55 KB";
 }
 
-// Kernels of words gather a block of rows and meet it with strip after strip of the weights: what
-// leaves the cache between two strips comes again and again. Merged only where it does not.
+// Int16 kernels gather a block of rows and meet it with micro-panel after micro-panel of weights:
+// what leaves the cache between two comes again and again. Merged only where it does not.
 TEST(NetworkTraffic, ABatchOfGatheredRowsMovesNoMorePerImage) {
   const std::vector<octet_isa> tiers = tiers_to_test();
   if (std::find(tiers.begin(), tiers.end(), OCTET_ISA_AVX2) == tiers.end())

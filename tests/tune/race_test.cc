@@ -130,7 +130,7 @@ TEST(Race, TheFirstToRunIsAnotherOneInEachRound) {
   EXPECT_EQ(rounds, (std::vector<size_t>{1, 2, 0, 2, 0, 1, 0, 1, 2}));
 }
 
-// A clock too coarse to tell.
+// A clock too coarse to show a difference.
 TEST(Race, SurvivesCallsThatTakeNoTime) {
   size_t calls = 0;
   Course course;

@@ -106,7 +106,7 @@ TEST(Tune, NoByteOfAProductDependsOnWhatIsMeasured) {
     ASSERT_EQ(gemm.run(), OCTET_OK);
     const std::vector<uint8_t> bytes = gemm.dst_bytes();
     const Choice plan = octet::choice_of(*gemm.get());
-    // Weights have the least unless they are known not to
+    // Weights have the int8 min unless they are known not to
     const octet::GemmSpace space = {
         with_microarchitecture(octet::this_machine().cpu),
         {c.m_declared ? c.m_declared : c.m, c.n_declared ? c.n_declared : c.n,

@@ -24,7 +24,7 @@ _NAMES = [
     (r"_", "h", "w", r"\b"), (r"\b", "before", "after", r"\b"), (r"\b", "lo", "hi", r"\b"),
     (r"\b", "positive", "negative", r"\b"), (r"\b", "width", "step", r"\b"),
     (r"\b", "rows", "cols", r"\b"), (r"pad_", "top", "left", r"\b"), (r"\b", "n0", "n1", r"\b"),
-    # Intrinsics of x86, and what x86/narrow.h makes of them, and of Arm.
+    # Intrinsics of x86, and what x86/shared/requantize.h makes of them, and of Arm.
     (r"(?:_mm\d*_|\b)", "max", "min", r"_[us]"), (r"(?:_mm\d*_|\b)", "max", "min", r"_ep[iu]"),
     (r"_mm\d*_", "add", "sub", r"_"), (r"_mm\d*_", "adds", "subs", r"_"),
     (r"_mm\d*_s", "l", "r", r"li_"), (r"_mm\d*_unpack", "lo", "hi", r"_"),

@@ -17,7 +17,7 @@ int info(bool json);
 int verify(const std::string& kernel);
 
 struct ExplainArguments {
-  std::string shape, isa;  // isa empty: not given
+  std::string shape, isa;  // isa empty: the caller named none
   std::string types = "u8s8u8";
   size_t threads = 1;  // products only
   // Convolutions only; 0: this machine's

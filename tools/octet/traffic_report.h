@@ -51,7 +51,7 @@ struct TrafficReport {
   size_t map_bytes, workspace_bytes;
   ChainsReport chains = {};
   std::vector<LayerReport> one_by_one = {};  // of a batch, image by image: one image's layers
-  ChainsReport one_in_chains = {};           // likewise
+  ChainsReport one_in_chains = {};           // of a batch in chains: one image
 
   double memory_us(const LayerReport& layer) const {
     return static_cast<double>(layer.moved.all()) / bandwidth * 1e6;
