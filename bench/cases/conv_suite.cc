@@ -19,7 +19,7 @@ struct Suite {
   std::vector<Row> rows;
 };
 
-// Those that are no network of graph.h. Image size 224 x 224 and batch 1, where nothing else is
+// These layers are no network of graph.h. Image size 224 x 224 and batch 1, where nothing else is
 // said.
 const std::vector<Suite>& suites() {
   static const std::vector<Suite> all = {
@@ -131,7 +131,7 @@ const std::vector<Suite>& suites() {
            {"ic128oc24_ih1oh1kh1", 1, "boxes"},
            {"ic128oc546_ih1oh1kh1", 1, "classes"},
        }},
-      // What segmentation adds: dilation, groups, transposed convolutions.
+      // Segmentation adds these: dilation, groups, transposed convolutions.
       {"segmentation",
        {
            {"ic512oc512_ih33oh33kh3dh2ph2", 3, "DeepLabv3 conv5"},

@@ -35,7 +35,8 @@ struct Graph {
   size_t input = 0;  // tensor
 };
 
-// Which lines of its input an operator reads that is no convolution; run and context are not set.
+// Says which lines of its input an operator that is no convolution reads. run and context are not
+// set.
 octet_network_function lines_of(const GraphOp& op);
 // As a case: padding below and right as far as the output needs it.
 ConvShape convolution_of(const Graph& graph, const GraphOp& op);

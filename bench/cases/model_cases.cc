@@ -19,7 +19,7 @@ std::vector<Number> copied(const Number* from, size_t count) {
   return from ? std::vector<Number>(from, from + count) : std::vector<Number>();
 }
 
-// What convolutions and products share.
+// Reads the fields that convolutions and products share.
 template <typename Desc, typename Data>
 void read_epilogue(const Desc& desc, size_t channels, Data* data) {
   const octet_epilogue& e = desc.epilogue;

@@ -26,7 +26,7 @@ class ChainedLayers {
   void run() const;
   void walk(octet_traffic* traffic) const;  // layer i of the list is layer i of the traffic
   size_t map_bytes() const;                 // for all maps, those of the caller's among them
-  // Those that are no plain layers: chains, and what runs image by image.
+  // The parts that are no plain layers: chains, and layers that run image by image.
   std::vector<octet_network_part> chains() const;
 
  private:

@@ -17,7 +17,7 @@ Operands operands_of(const Layer& layer) {
   return operands;
 }
 
-// What is predicted of the algorithm that is taken; all but the memory.
+// The predicted time of the algorithm that is taken, without the memory's.
 double compute_us(const ConvShape& shape, const OperandTypes& types, const Forced& forced,
                   const octet_machine& machine, octet_conv_algorithm algorithm) {
   octet_filter_desc filter = OCTET_FILTER_DESC_INIT;

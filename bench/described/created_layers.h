@@ -36,7 +36,7 @@ class CreatedLayers {
     Conv conv;
     Gemm gemm;
   };
-  // What is needed to create a layer: dropped when all are.
+  // A layer's descriptors until it is created: dropped when all layers are.
   struct Builder {
     ConvData conv;
     GemmData product;

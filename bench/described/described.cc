@@ -81,7 +81,7 @@ class DescriptionReader : OperatorReader {
     }
   }
 
-  // So that what is read before it is made is not taken for an input.
+  // A tensor that is read before it is made is not taken for an input.
   void find_makers() {
     size_t index = 0;
     for (const json& op : array(network_, "operators")) {

@@ -51,7 +51,8 @@ class OperatorReader : protected DescriptionFile {
 
  private:
   void input(size_t k);
-  // What products and convolutions share; the arrays live until the object is created.
+  // Sets the fields that products and convolutions share; the arrays live until the object is
+  // created.
   template <typename Desc>
   void rescale(octet_tflite_op kind, const json& op, size_t n, Desc* d);
   // The product of the operands' scales over the output's, rounded in this order as ONNX Runtime

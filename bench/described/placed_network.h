@@ -11,8 +11,8 @@ size_t tensor_bytes(const octet_network_tensor& tensor);
 
 class PlacedNetwork {
  public:
-  // What desc points to must outlive it, but for its arrays. Throws why octet_network_create or
-  // octet_network_workspace refuse.
+  // desc's arrays may go; the objects that it points to must outlive this one. Throws why
+  // octet_network_create or octet_network_workspace refuse.
   explicit PlacedNetwork(const octet_network_desc& desc);
   // With so many bytes for each tensor that is kept, if that is more than it has.
   PlacedNetwork(const octet_network_desc& desc, const std::vector<size_t>& room);

@@ -11,7 +11,7 @@ void set_sizes(octet_network_tensor* to, const octet_network_tensor& from);
 
 // Each pixel, or each image, is a row of a product of this depth.
 bool has_rows(const octet_network_tensor& tensor, size_t depth);
-// What such a product makes of it.
+// The output tensor of such a product.
 octet_network_tensor rows_of(const octet_network_tensor& tensor, size_t depth, size_t n);
 
 // Copies images into images of other sizes and as many bytes.

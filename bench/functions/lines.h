@@ -37,7 +37,7 @@ struct Window {
   size_t kernel_h, kernel_w, stride_h, stride_w, pad_top, pad_left;
 };
 
-// What of a window lies in the image.
+// The part of a window that lies in the image.
 struct Span {
   size_t begin, end;
 };

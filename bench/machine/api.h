@@ -17,7 +17,7 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What the library says about a failed call.
+// A failed call, with the library's status and sentence.
 struct LibraryError : Error {
   LibraryError(octet_status s, const std::string& message) : Error(message), status(s) {}
   octet_status status;
@@ -45,7 +45,7 @@ std::string names_of(uint32_t isas);             // "SCALAR AVX2", "none"
 
 size_t type_bytes(octet_type type);
 
-// What packing wrote, which may be less than the memory for it.
+// The bytes that packing wrote, which may be fewer than the memory for them.
 size_t blob_bytes(const void* blob, size_t memory_bytes);
 
 struct GemmDeleter {

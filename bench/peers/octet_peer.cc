@@ -69,7 +69,7 @@ Desc* epilogue_of(Desc* desc, ...) {
   return desc;
 }
 
-// What GEMM and convolution share of a descriptor and of a run.
+// Sets the fields of a descriptor and of a run that GEMM and convolution share.
 template <typename Desc>
 void describe(const json& problem, const std::vector<Memory>& tensors, const Memory& blob,
               Desc* desc) {

@@ -19,7 +19,7 @@ class Peer {
   virtual std::string name() const = 0;  // "oneDNN 2.6.3"
   // Whether its outputs should be ours
   virtual bool comparable() const { return true; }
-  // What a call costs that computes nothing, if the peer knows
+  // The cost of a call that computes nothing, if the peer knows it
   virtual std::optional<double> call_us() const { return std::nullopt; }
 
   // The same product, or convolution, with weights in the peer's own layout; null if it has no such

@@ -15,7 +15,7 @@ struct After {
   void set(octet_epilogue* epilogue) const;
 };
 
-// Those that a bench asks for, where all scales are near the output's.
+// Draws the ones that a bench asks for; all scales are near the output's.
 After draw_after(const Operands& operands, octet_type dst, size_t elements);
 
 // contract_output of element i.

@@ -16,7 +16,7 @@ struct Verdict {
   std::string first_error;  // where, what is there, what should be
 };
 
-// What becomes of an accumulator.
+// The way from an accumulator to an output.
 struct OutputStage {
   octet_type type;
   int32_t zero_point;  // s8, u8

@@ -9,7 +9,7 @@
 
 namespace tool {
 
-// What the contract says at some output pixels, all channels each: at every pixel of a small
+// The contract's outputs at some output pixels, all channels each: at every pixel of a small
 // output; of a large one at its corners and at pixels spread over it, a quarter of them on its
 // border. The data must outlive it.
 class ConvReference {

@@ -30,7 +30,7 @@ class FilterLimits {
   size_t weight_bytes() const { return weight_bytes_; }
   size_t free_bytes() const { return free_bytes_; }      // packed without a limit
   size_t packed_bytes() const { return packed_bytes_; }  // and with it
-  // What the limit costs: the predicted time of all filters with it over that without.
+  // The cost of the limit: the predicted time of all filters with it over that without.
   double predicted_ratio() const { return free_us_ > 0 ? limited_us_ / free_us_ : 1; }
 
  private:

@@ -12,7 +12,7 @@ Buffer pack_weights(const GemmData& data, const Forced& forced);
 // Arrays stay with the data.
 octet_gemm_desc describe_gemm(const GemmData& data, const Forced& forced, const Buffer& packed);
 
-// What the library would run with this many threads.
+// The library's choice for this many threads.
 octet_gemm_explanation explain(const GemmData& data, const Forced& forced, size_t threads);
 
 class GemmPlan : public Contestant {

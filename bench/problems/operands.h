@@ -30,7 +30,7 @@ class Random {
   uint64_t state_;
 };
 
-// What the operands are filled with.
+// The values that operands are filled with.
 enum class Fill { kRandom, kLeast, kMost, kExtremes, kNoInt8Min };
 constexpr Fill kFills[] = {Fill::kRandom, Fill::kLeast, Fill::kMost, Fill::kExtremes,
                            Fill::kNoInt8Min};
@@ -42,8 +42,8 @@ enum class Requant { kFloat, kTflite };
 const char* requant_name(Requant requant);
 Requant parse_requant(const std::string& text);
 
-// What those of a bench are like: any byte as likely as another; as quantized layers have them; or
-// a model's own, but for the activations.
+// How the operands of a bench are distributed: any byte as likely as another; as quantized layers
+// have them; or a model's own, but for the activations.
 enum class Likeness { kUniform, kReal, kModel };
 const char* likeness_name(Likeness likeness);
 Likeness parse_likeness(const std::string& text);
@@ -117,7 +117,7 @@ template <typename Number>
 Number of_column(const std::vector<Number>& all, size_t n) {
   return all.empty() ? Number{} : all[all.size() == 1 ? 0 : n];
 }
-// What the contract multiplies column n by.
+// The factor that the contract multiplies column n by.
 Factor factor_of(const std::vector<float>& scales, const TfliteScales& tflite, size_t n);
 TfliteScales tflite_scales(const std::vector<float>& scales, Requant requant);
 // tflite: null for float mode whatever the data has

@@ -49,7 +49,7 @@ struct PeerResult {
   std::optional<PeerVerdict> verdict;  // none of a peer that is not comparable
 };
 
-// What a bench says about one case, be it a product or a convolution.
+// The result of a bench for one case, be it a product or a convolution.
 struct BenchResult {
   std::string name, network;
   int count;  // how often the network has it

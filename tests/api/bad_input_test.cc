@@ -183,7 +183,7 @@ TEST(BadCreate, Sizes) {
   }
   create_refuses(OCTET_BAD_SIZE, "desc.m_max",
                  [](Product& p) { p.desc.m_max = (size_t{1} << 31) + 1; });
-  // What wraps there only: run-time weights, packed; arrays over columns
+  // Sizes that wrap there only: run-time weights, packed; arrays over columns
   if (sizeof(size_t) == 4) {
     create_refuses(OCTET_BAD_SIZE, "desc.k", [](Product& p) {
       p.to_runtime_rhs(), p.desc.m_max = 1, p.desc.n = p.desc.k = 70000;
@@ -827,7 +827,7 @@ TEST(BadRun, WorkspaceOverResidualOrBlob) {
   });
 }
 
-// What a run reads while it writes to the workspace.
+// The operands that a run reads while it writes to the workspace.
 TEST(BadRun, WorkspaceOverQuantizationOrPointers) {
   Created c([](Product& p) { p.desc.lhs_quant = OCTET_LHS_PER_ROW; });
   ASSERT_GE(c.bytes, kBatch * kM * sizeof(float));

@@ -1081,7 +1081,7 @@ TEST(ConvBadRun, Overlaps) {
   EXPECT_EQ(octet_conv2d_run(c.conv, &c.args, nullptr), OCTET_OK) << "exactly dst is allowed";
 }
 
-// What create was not told of: a tensor that would be ignored in silence.
+// A tensor that create does not know of would be ignored in silence.
 TEST(ConvBadRun, OperandsThatCreateDoesNotKnow) {
   Created c;
   const int32_t zero_points[kBatch] = {1, 2};

@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kLargest = 4096;
 using Bytes = std::vector<uint8_t>;
 
-// What a call did: its status, its sentence, what it wrote.
+// The effects of a call: its status, its sentence, the bytes that it wrote.
 struct Outcome {
   octet_status status = OCTET_OK;
   std::string message;
@@ -95,7 +95,7 @@ void expect_reads(const Struct& full, size_t least, const std::string& name, con
   }
   EXPECT_TRUE(differs) << "no field beyond the least has a part in the outcome";
 
-  // What a larger one adds must be zero.
+  // Fields that a larger struct adds must be zero.
   for (const size_t size : {sizeof full + alignof(Struct), kLargest})
     for (const size_t at : {sizeof full, size - 1}) {
       Guarded memory = resized(full, size);

@@ -35,7 +35,7 @@ TEST(ConvAlgorithms, AnyCombinationInPieces) {
   }
 }
 
-// What the header promises of each algorithm, written down once more.
+// The header's promises for each algorithm, written down once more.
 TEST(ConvAlgorithms, EachIsPossibleWhereItsNameSays) {
   octet_conv2d_shape dilated = square(9, 16, 18, 3, 1, 2), rectangle = square(9, 16, 18, 3, 1, 1),
                      transposed = square(9, 16, 18, 3, 1, 1);

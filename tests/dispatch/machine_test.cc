@@ -191,7 +191,7 @@ TEST(CpuDesign, HasAPlaceInTheTableByItsValue) {
   EXPECT_EQ(info.design, octet::this_microarchitecture().design);
 }
 
-// What the plan packs a layer for, on a machine of this design.
+// The algorithm that the plan packs a layer for, on a machine of this design.
 octet_conv_algorithm planned(octet_isa isa, octet_cpu_design design, const octet_conv2d_shape& s,
                              octet_machine m = machine(1 << 20, 32 << 20)) {
   octet_filter_desc filter = OCTET_FILTER_DESC_INIT;

@@ -263,7 +263,7 @@ TEST(Plan, CountsOnNoKernelThatIsMissing) {
   }
 }
 
-// What the estimates must not depend on, and how they grow.
+// A change of the shape that costs nothing must not change an estimate, and others must scale it.
 TEST(Plan, DilationOfASingleTapChangesNothing) {
   for (const bool across : {false, true}) {
     octet::ConvProblem problem = {};

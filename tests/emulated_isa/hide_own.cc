@@ -14,7 +14,7 @@
 namespace emulated_isa {
 namespace {
 
-// What the loader added to the addresses in the file.
+// The offset that the loader added to the addresses in the file.
 uintptr_t load_offset() {
   uintptr_t offset = 0;
   const auto first = [](dl_phdr_info* program, size_t, void* to) {

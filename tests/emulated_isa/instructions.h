@@ -22,7 +22,7 @@ extern "C" const WeightFormat emulated_isa_race[], emulated_isa_race_end[];
 extern "C" uint8_t emulated_isa_relative_operand[32];
 constexpr uintptr_t kAbsoluteOperand = 0x20000000;
 
-// What a CPU holds before a form runs, or after.
+// The registers of a CPU before a form runs, or after.
 struct State {
   uint8_t vector[16][32];
   uint64_t general[16];  // rsp: the form's stack; 24 bytes above it are the caller's

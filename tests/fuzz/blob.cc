@@ -237,7 +237,7 @@ void forge(Choices* c, const Sample& sample, uint8_t* blob) {
   std::memcpy(blob, &forged, sample.head());
 }
 
-// What the checksums find for certain: one damaged word of the header, two of the payload.
+// The checksums find for certain: one damaged word of the header, two of the payload.
 void damage(Choices* c, const Sample& sample, uint8_t* blob) {
   const size_t head = sample.head(), bytes = sample.bytes.size();
   const auto change_word = [&](size_t first, size_t end) {

@@ -25,7 +25,7 @@ octet_conv_algorithm draw_algorithm(Choices* c, const Convolution& v) {
   return OCTET_CONV_AUTO;
 }
 
-// What the approximate algorithm made first: it makes the same by every way.
+// The approximate algorithm's first output: it makes the same by every way.
 struct Approximate {
   bool known = false;
   Foreseen foreseen;

@@ -6,7 +6,7 @@
 
 namespace octet_fuzz {
 
-// What must come of it.
+// The outcome that is expected.
 struct Expected {
   const char* refused;  // why create must refuse it, or null
   bool may_refuse;      // for the kernel or the tier that was forced

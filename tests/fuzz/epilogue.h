@@ -8,7 +8,7 @@
 
 namespace octet_fuzz {
 
-// What a column's accumulators may be without bias, from what create knows about its weights.
+// The range of a column's accumulators without bias, as create knows it from its weights.
 struct Range {
   int64_t lo, hi;
 };

@@ -48,10 +48,10 @@ class Block {
 
 Block copy_of(Choices* c, const Block& block, size_t alignment);
 
-// What wrong arguments point to.
+// The memory that wrong arguments point to.
 using Scratch = std::vector<Block>;
 
-// What blocks must hold after a call: what they hold now, but for what is written into their
+// The bytes that blocks must hold after a call: those of now, but for what is written into their
 // copies.
 class Foreseen {
  public:

@@ -212,7 +212,7 @@ class Network {
     if (written == tensors_[parent].channels) there_.push_back(parent);
   }
 
-  // What convolutions and products have in common.
+  // Draws the fields that convolutions and products share.
   template <typename Desc>
   void complete(Desc* desc, octet_network_op* op, size_t depth) {
     const octet_network_tensor &in = tensors_[op->inputs[0]], &out = tensors_[op->output];

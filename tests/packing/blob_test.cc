@@ -428,8 +428,8 @@ TEST(Checksum, ReadsNothingElse) {
     }
 }
 
-// What its comment promises: any two words. All pairs of bits, each set or cleared, and words moved
-// to another place.
+// Its comment promises that any two changed words are found. All pairs of bits, each set or
+// cleared, and words moved to another place.
 TEST(Checksum, FindsDamageOfAnyTwoWords) {
   std::vector<uint8_t> data = drawn(120);
   const octet::Checksum good = octet::checksum(data.data(), data.size());

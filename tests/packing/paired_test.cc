@@ -62,7 +62,7 @@ struct Part {
   static int at(const uint8_t* group, size_t column, size_t place) {
     return static_cast<int8_t>(group[column * octet::kPairGroup + place % octet::kPairGroup]);
   }
-  // What it adds up to; [step][column]
+  // The weights that the values stand for; [step][column]
   std::vector<int> weights() const {
     std::vector<int> sums(plan.windows * octet::kPairWindow * octet::kPairColumns);
     const auto add = [&](const uint8_t* values, size_t g) {

@@ -27,7 +27,7 @@ class SparseKernel : public EachKernel {
 };
 OCTET_FOR_EACH_KERNEL(SparseKernel);
 
-// What is left of a group, and every set of places in every lane.
+// Groups that end early, and every set of places in every lane.
 TEST_P(SparseKernel, EveryDepth) {
   for (size_t k = 1; k <= 40; ++k)
     for (const Types types : types_of(kernel()))
@@ -218,7 +218,7 @@ TEST(SparseWeights, AreTheSameForEveryTier) {
     EXPECT_EQ(pack(w, 37, 61, OCTET_S8, OCTET_SPARSE_2_4, isa).blob, first.blob);
 }
 
-// What AUTO decides, and how it says so.
+// AUTO decides by the weights and the tier, and says why.
 TEST(SparseWeights, AutoSaysWhy) {
   using octet::Sparsity;
   std::vector<int32_t> w = sparse_weights(48, 256);

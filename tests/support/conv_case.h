@@ -65,7 +65,7 @@ struct ConvHow {
   // Of a sparse filter. 2:4 proves that a kernel for such weights has run
   octet_sparsity sparsity = OCTET_SPARSE_NONE;
   size_t concurrency = 1;
-  // What pack and create are told; the case's pads come with the run then
+  // The shape that pack and create get; the case's pads come with the run then
   const octet_conv2d_pads* declared_pads = nullptr;
   // Of the filter and of the convolution; null and 0: not told
   const octet_machine* machine = nullptr;

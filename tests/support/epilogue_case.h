@@ -13,7 +13,7 @@ namespace octet_test {
 
 constexpr octet_type kNoResidual = octet_type(0);
 
-// What a converter wrote for an output channel; of its weights the sums of the positive and of the
+// A converter's numbers for an output channel; of its weights the sums of the positive and of the
 // negative ones.
 struct Channel {
   int32_t positive = 0, negative = 0, bias = 0;

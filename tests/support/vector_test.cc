@@ -30,7 +30,7 @@ namespace {
 
 octet_type type_of(const Tensor& tensor) { return static_cast<octet_type>(tensor.type); }
 
-// What is in the descriptor of a product and of a convolution alike.
+// Sets the fields that the descriptors of products and convolutions share.
 template <typename Desc>
 void describe(const Case& c, Desc* d) {
   d->lhs_type = type_of(*c.find("lhs"));
@@ -87,7 +87,7 @@ std::vector<octet_activation> listed(const Case& c, const char* name) {
   return all;
 }
 
-// Those that are listed beside each other give the same output.
+// Activations that are listed beside each other give the same output.
 std::vector<Activations> activations_of(const Case& c) {
   std::vector<Activations> all;
   for (const octet_activation of_product : listed(c, "product_activations"))

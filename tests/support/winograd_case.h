@@ -43,7 +43,7 @@ class WinogradRun {
   int64_t exact(size_t pixel, size_t channel) const {
     return exact(channel, window(pixel, channel / shape_.group_out()));
   }
-  // What the int8 algorithm makes of it: DESIGN.md, once more and slowly.
+  // The int8 algorithm's output: DESIGN.md, once more and slowly.
   int64_t approximate(size_t pixel, size_t channel) const {
     return approximate(pixel, channel, quantized_inputs(pixel, channel / shape_.group_out()));
   }

@@ -47,7 +47,7 @@ TuningPointer new_tuning() {
   return TuningPointer(tuning);
 }
 
-// What is explained of a 3x3 with a tuning.
+// The chosen candidate of a 3x3 with a tuning.
 struct Explained {
   octet_conv_algorithm algorithm;
   std::string origin;

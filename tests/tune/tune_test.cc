@@ -209,7 +209,7 @@ struct Layer {
     desc.packed = blob.data(), desc.packed_bytes = bytes;
     return octet_conv2d_pack(&filter, desc.max_isa, blob.data(), bytes, error);
   }
-  // What it is created by, from packing on.
+  // The choice that it is created by, from packing on.
   Choice make() {
     octet_error error = {};
     EXPECT_EQ(pack(&error), OCTET_OK) << error.message;

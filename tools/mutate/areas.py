@@ -1,4 +1,4 @@
-"""What is mutated, and which tests are the first to notice. The others follow but for those which
+"""The areas that are mutated, and which tests notice first. The others follow but for those which
 run nothing of the area, so a survivor has passed everything that could tell."""
 
 from collections import namedtuple

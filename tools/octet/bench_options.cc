@@ -14,7 +14,7 @@ octet_sparsity parse_sparsity(const std::string& text) {
   throw Error("'" + text + "' is no sparsity: 2:4 or auto");
 }
 
-// What a model says itself.
+// Refuses options that a model decides itself.
 void refuse_beside_a_model(const BenchArguments& a) {
   const bool octet = a.peer == "float" || a.peer == "symmetric" || a.peer == "plain";
   const char* const option = !a.types.empty()          ? "--types"

@@ -33,7 +33,7 @@ const char* space(uint64_t moved, size_t bytes) {
                                   : "memory";
 }
 
-// What could be done about a layer.
+// Advice for a layer.
 std::string advice(const LayerReport& layer) {
   const Moved& m = layer.moved;
   octet_operand most = OCTET_OPERAND_INPUT;
