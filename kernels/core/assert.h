@@ -1,6 +1,6 @@
-// What one room of the house relies on another one for. Checked in debug builds, with sanitizers
-// and in fuzzers (OCTET_ASSERTS), and nothing otherwise: callers' bad arguments are refused long
-// before.
+// OCTET_ASSERT states what one part of the library relies on another one for. It is checked in
+// builds with OCTET_ASSERTS (debug, sanitizers, fuzzers) and compiles to nothing elsewhere: a
+// caller's bad arguments are refused long before.
 #pragma once
 
 #if defined(OCTET_ASSERTS)

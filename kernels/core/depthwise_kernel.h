@@ -1,31 +1,31 @@
-// What a depthwise kernel is: each output channel reads one input channel, or the handful of its
-// group. Like a MicroKernel, one constant value.
+// Describes a depthwise or grouped kernel as one constant value, like a MicroKernel. Each output
+// channel reads one input channel (depthwise) or the few channels of its group (grouped).
 //
-// One input channel: the weights' taps are packed in groups of four, so that one channel's group is
-// the 32-bit lane of a dot product (the slots of operators/conv/algorithms/channelwise.h say which tap lies
-// where). Output channels come in panels of 64. Within a panel's group, the order is what
+// Depthwise: taps are packed in groups of four, so that one channel's group is a 32-bit lane of a
+// dot product (the slots of operators/conv/algorithms/channelwise.h say where each tap lies).
+// Output channels come in panels of 64. Within a panel's group, the order is the one that
 // interleaving the bytes of four pixels gives, in vectors of any width:
 //
 //     panel(group, channel, i) = group * 256 + channel / 4 % 4 * 64 + channel / 16 * 16
 //                                + channel % 4 * 4 + i
 //
 // so a kernel with vectors of 16 * n bytes reads the first 16 * n of each 64. All tiers of all
-// architectures share this layout. There is one of words, too: weights with zero points lie in it
-// without them, for w - zero_point has 9 bits.
+// architectures share this layout. The int16 layout is the same with two bytes per weight; it holds
+// weights that have zero points, as w - zero_point, which has 9 bits.
 //
-// Grouped: as many output channels as input channels in each group, 4, 8 or 16 (groups of 2 are
-// joined to 4, with zeros). 16 bytes of a pixel then are all that a block of 16 output channels
-// reads. In groups of 4 and 8 they stay where they are: a 128-bit lane of weights has four quads of
-// channels, as the pixel has, each with its weights for one output channel that reads it. Which one
-// differs from lane to lane, so that copies of the pixel in as many lanes as a vector has meet all
-// their weights; a channel's sum is that of the `quads` neighbours in its lane. Groups of 16 are
-// taken by half a pixel in 64-bit lanes, which spares additions: a channel's sum is that of two.
+// Grouped: each group has as many output as input channels: 4, 8 or 16 (groups of 2 are joined to
+// 4, with zeros). So a block of 16 output channels reads 16 bytes of a pixel. In groups of 4 and 8
+// these bytes stay in place: a 128-bit lane of weights holds, for each group of 4 channels of the
+// pixel (a quad), the weights of one output channel that reads it. That output channel differs from
+// lane to lane, so a vector of copies of the pixel meets all weights; a channel's sum is the sum of
+// `quads` neighbours in its lane. Groups of 16 use half a pixel per 64-bit lane, which saves
+// additions: a channel's sum is the sum of two neighbours.
 //
 //     block(tap, channel, q, i) = tap * 64 * quads + grouped_position(quads, channel, q) + i
 //
-// with (q, i) the input channel 4 * q + i of the group, and 4 * quads channels in one. Grouped
-// kernels know kTaps only, a slot per tap and all steps the same, of lhs bytes in their own sign,
-// and may read up to seven pixels at a time.
+// where (q, i) is input channel 4 * q + i of the group, and a group has 4 * quads channels. Grouped
+// kernels know kTaps only, with one slot per tap and equal steps, take lhs bytes of their own sign
+// only, and may read up to seven pixels at a time.
 #pragma once
 
 #include "kernels/core/epilogue.h"
@@ -36,7 +36,7 @@ namespace octet {
 
 constexpr RhsLayout kDepthwiseLayout = {64, 64, 4, ElementType::kS8};
 constexpr RhsLayout kDepthwiseInt16Layout = {64, 64, 4, ElementType::kS16};
-constexpr size_t kDepthwiseGroup = 256;  // weights of a panel's group
+constexpr size_t kDepthwiseGroup = 256;  // weights in a panel's group
 constexpr size_t depthwise_position(size_t channel) {
   return channel / 4 % 4 * 64 + channel / 16 * 16 + channel % 4 * 4;
 }
@@ -50,58 +50,57 @@ constexpr size_t grouped_position(size_t quads, size_t channel, size_t quad) {
              : (channel % group / 4 * 16 + channel % 4 * 4 + channel / group * quads + quad) * 4;
 }
 
-// How a kernel goes about its work. The walks interleave each column of pixels once and use it for
-// all outputs that need it.
+// The loop of a kernel. The walks interleave each column of pixels once and use it for all outputs
+// that need it.
 enum class DepthwiseLoop : uint8_t {
-  kTaps,     // any: four taps after the other; two output lines share the pixels that both need
+  kTaps,     // any shape: four taps at a time; two output lines share the pixels that both need
   kWalk,     // 3x3, stride 1
   kWalkBy2,  // 3x3, stride 2 along a line
 };
 
-// One block of channels, prepared once and used for many tiles.
+// One block of channels; `prepare` runs once for many tiles.
 struct DepthwiseBlock {
   DepthwiseLoop format;
   size_t groups;           // of the payload
-  const uint8_t* weights;  // bytes or words: the block's part of its panel's first group
-  // kTaps with two output lines has two sets of weights over the pixels of both: the second line's
-  // window begins so many slots later.
+  const uint8_t* weights;  // int8 or int16: the block's part of its panel's first group
+  // kTaps with two output lines has two sets of weights over the pixels of both lines: the second
+  // line's window begins `shift` slots later.
   size_t sets, set_groups, shift;
   const int32_t* init;  // bias and zero points, readable for all channels of a block
-  const float* scale;   // for the narrow exit and for `leave`, or null
-  size_t tflite_apart;  // with scale: as in Narrow
-  // Grouped: channels of a group / 4, and of the block, which tiles have as well
+  const float* scale;   // for requantizing, in multiply or in `leave`; or null
+  size_t tflite_apart;  // with scale: as in Requantization
+  // Grouped: a quarter of a group's channels; channels of the block, the same as in its tiles
   size_t quads = 1, channels = 0;
 };
 
-// Some output lines, side by side columns, one block of channels. Pointers are to the block's first
-// channel.
+// A tile: some output lines, adjacent columns, one block of channels. Pointers are to the block's
+// first channel.
 struct DepthwiseTile {
   DepthwiseLoop format;
-  bool flip;             // lhs bytes are of the other sign
-  size_t rows, columns;  // outputs
-  // The kernel's; fewer where it stores partial blocks. Grouped: those of the block, and if they do
-  // not leave narrow, up to a multiple of 16
+  bool flip;             // lhs bytes have the other sign
+  size_t rows, columns;  // of outputs
+  // The kernel's channels; fewer where it stores partial blocks. Grouped: the block's channels,
+  // rounded up to a multiple of 16 where they are stored as s32
   size_t channels;
-  // kTaps: pixel of each slot (4 * groups) for the first output, and bytes to that of the next
-  // column. Walks: pixel of each input line at the first column inside, and bytes to the next
-  // column. Lines outside stay at the zero pixel: 0 bytes.
+  // kTaps: the pixel of each slot (4 * groups) for the first output, and the bytes to the next
+  // column's. Walks: the pixel of each input line at its first column inside the image, and the
+  // bytes to the next column. A line outside the image points at the zero pixel with a step of 0.
   const uint8_t* const* pixels;
   const size_t* steps;
   size_t groups;     // kTaps: of this tile, in each set
-  size_t quads = 1;  // as prepared
-  // walks: the input column of the first tap; outside if it is not below in_w, so -1 is the largest
-  // size_t
+  size_t quads = 1;  // as in DepthwiseBlock
+  // Walks: the input column of the first tap; it is outside the image if >= in_w (-1 is SIZE_MAX)
   size_t first_column, in_w;
-  const uint8_t* zero;  // walks: a pixel outside
+  const uint8_t* zero;  // walks: a pixel outside the image
   const void* prepared;
-  size_t sets, set_groups;               // kTaps: as prepared
-  const Requantization* requantization;  // null: s32, always a whole block
-  bool raw = false;                      // s32 for `leave`: in the kernel's own order
+  size_t sets, set_groups;               // kTaps: as in DepthwiseBlock
+  const Requantization* requantization;  // null: store s32, always a whole block
+  bool raw = false;                      // store s32 in the kernel's own order, for `leave`
   uint8_t* dst;
   size_t dst_pixel, dst_line;  // bytes to the next column and row
 };
 
-// A line of raw accumulators and where their bytes go.
+// A line of raw accumulators and its output.
 struct DepthwiseRaw {
   const void* prepared;
   const int32_t* acc;
@@ -113,7 +112,7 @@ struct DepthwiseRaw {
   size_t quads = 1;
 };
 
-// Copies pixels `step` bytes apart to words 64 apart, each byte flipped before.
+// Flips each byte of pixels that are `step` bytes apart and copies them to int16, 64 apart.
 using WidenPixelsFn = void (*)(const uint8_t* from, size_t step, size_t pixels, size_t channels,
                                uint8_t flip, uint16_t* to);
 
@@ -124,26 +123,25 @@ struct DepthwiseKernel {
   uint16_t flags = 0;  // KernelFlags
   RhsLayout layout;    // of the packed weights
   uint8_t channels;    // of a block; divides the layout's width
-  // Bytes from a pixel's first one that may be read, whatever tile.channels says
+  // Bytes that the kernel may read from the start of a pixel, whatever tile.channels is
   uint8_t reach;
-  uint8_t rows;           // output lines of a kTaps at most
-  uint8_t walk_rows = 0;  // of a kWalk; 0: knows kTaps only
-  // Grouped, instead of copies of lines as they are: to words, which then are what multiply reads;
-  // or null
+  uint8_t rows;           // most output lines of a kTaps tile
+  uint8_t walk_rows = 0;  // most output lines of a walk; 0: the kernel knows kTaps only
+  // Grouped: copies lines as int16, which multiply reads then; null: multiply reads int8
   WidenPixelsFn widen = nullptr;
-  bool partial = false;                   // stores fewer channels than a block's, when narrow
-  const DepthwiseKernel* tail = nullptr;  // does a last block of at most its channels; or null
+  bool partial = false;                   // can store fewer channels than a block's as 8 bits
+  const DepthwiseKernel* tail = nullptr;  // takes a last block of at most its channels; or null
   void (*prepare)(const DepthwiseBlock& block, void* prepared);
   void (*multiply)(const DepthwiseTile& tile);
-  // TFLite mode, from accumulators that multiply has left raw; or null
+  // Requantizes raw accumulators in TFLite mode; or null
   void (*leave)(const DepthwiseRaw& raw) = nullptr;
 };
 
-// Bytes of a channel of what multiply reads
+// Bytes per channel of the pixels that multiply reads
 constexpr size_t input_bytes(const DepthwiseKernel& kernel) { return kernel.widen ? 2 : 1; }
 
-// Bytes that `prepare` writes at most: per channel an accumulator, or as many as grouped kernels
-// add up in the end; a scale or TFLite's rows; and per slot a word.
+// The most bytes that `prepare` writes. Per channel: an accumulator (grouped: all that are summed in
+// the end), a scale or TFLite's rows, and an int16 per slot.
 constexpr size_t depthwise_prepared_bytes(size_t channels, size_t groups) {
   return channels * (20 + 4 * kTfliteRows + 8 * groups);
 }

@@ -1,6 +1,5 @@
-// From accumulators to output: scale, clamp of the product, + residual, round, + zero point, clamp,
-// look-up table.
-// DESIGN.md, "Numeric contract".
+// Describes the epilogue, which turns s32 accumulators into the output: scale, clamp of the product,
+// + residual, round, + zero point, clamp, look-up table (DESIGN.md, "Numeric contract").
 #pragma once
 
 #include <stddef.h>
@@ -30,39 +29,39 @@ struct Epilogue {
   const int32_t* multiplier;   // kTflite8
   const int32_t* shift;        // kTflite8
   TfliteColumns tflite;        // kTflite8
-  int32_t zero_point, lo, hi;  // of the output; lo and hi are the clamp, inside the output type
-  bool fits_int32;             // kFloat8: no value that is rounded reaches 2^31, clamped or not
+  int32_t zero_point, lo, hi;  // of the output; [lo, hi] is the clamp, within the output type
+  bool fits_int32;             // kFloat8: every value is below 2^31 before the clamp
   // kFloat8: lo - zero_point and hi - zero_point; kF32: the clamp itself
   float lo_f32, hi_f32;
   int32_t residual_zero_point;
   float residual_scale;                                   // kFloat8
   TfliteScale product_scale, residual_tflite, sum_scale;  // kTflite8 with residual
-  int32_t intermediate_zero_point;                        // of the product then
-  const TfliteAdd* tflite_add;                            // that ADD in one rounding, or null
-  // The product's own clamp, before the residual: kTflite8 has always one, less the intermediate
-  // zero point; kFloat8, where clamps_product.
+  int32_t intermediate_zero_point;                        // of the product before that ADD
+  const TfliteAdd* tflite_add;                            // the ADD in one rounding, or null
+  // The product's own clamp, before the residual. kTflite8 always has one, with the intermediate
+  // zero point subtracted; kFloat8 has one if clamps_product.
   bool clamps_product;
   int32_t product_lo, product_hi;
   float product_lo_f32, product_hi_f32;
   const uint8_t* lut;  // 256 bytes, or null
-  // With it, for vectors: each of its rows of 16 bytes, less, by exclusive or, the one before; but
-  // not rows 0 and 8
+  // The table for vectors, or null: rows of 16 bytes, each xor-ed with the row before it, except
+  // rows 0 and 8
   const uint8_t* lut_rows;
 };
 
-// A tile of accumulators and where it goes.
+// A tile of accumulators and its output.
 struct EpilogueTile {
   const int32_t* acc;
   size_t acc_stride;  // elements
   size_t rows, cols;
-  size_t column;           // of the first accumulator, into Finish's arrays
+  size_t column;           // index of the first accumulator's column in Epilogue's arrays
   const float* row_scale;  // one per row, or null for 1
-  Output to;               // row 0, `column`
+  Output to;               // at row 0 and `column`
 };
 
 namespace {
 
-// The same for kernels that finish by themselves.
+// The part of the epilogue that kernels do in registers.
 inline Requantization requantization_of(const Epilogue& f) {
   return {f.zero_point, f.lo, f.hi, f.dst_u8, f.tflite.apart, f.tflite.right_only};
 }

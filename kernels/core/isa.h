@@ -1,11 +1,11 @@
-// The instruction-set tiers. dispatch/tables/tiers.cc says what each is.
+// Names the instruction-set tiers; dispatch/tables/tiers.cc describes each.
 #pragma once
 
 #include <stdint.h>
 
 namespace octet {
 
-// The values are octet_isa's; they say nothing about which is better.
+// The values are octet_isa's; their order does not mean that one is better.
 enum class Isa : uint8_t {
   kScalar = 1,
   kAvx2,
@@ -17,7 +17,7 @@ enum class Isa : uint8_t {
   kSse41
 };
 
-constexpr Isa kPortableIsa = Isa::kScalar;  // which every CPU has, and every build
+constexpr Isa kPortableIsa = Isa::kScalar;  // every CPU and every build has it
 
 using IsaMask = uint32_t;  // bit (int)isa
 constexpr IsaMask mask_of(Isa isa) { return 1u << (int)isa; }

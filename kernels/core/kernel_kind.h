@@ -1,12 +1,13 @@
+// Names the kinds of kernels, one per kernel table.
 #pragma once
 
 #include <stdint.h>
 
 namespace octet {
 
-// What a kernel multiplies: there is a table of each kind (dispatch/tables/kernels.h). Words are
-// s16, for Winograd; depthwise kernels read one input channel per output channel, grouped ones, in
-// the same table, the few of its group.
+// The table of each kind is in dispatch/tables/kernels.h. int16 kernels serve Winograd. A depthwise
+// kernel reads one input channel per output channel; a grouped one, in the same table, reads the
+// few channels of its group.
 enum class KernelKind : uint8_t { kInt8, kInt16, kDepthwise, kGrouped };
 
 }  // namespace octet

@@ -1,5 +1,5 @@
-// Work on rows of the lhs before they are multiplied: everything here is one pass over memory,
-// compiled once per ISA from kernels/simd.
+// Describes work on rows of the lhs before they are multiplied: gathering, summing, quantizing and
+// copying. Each is one pass over memory, compiled once per tier from kernels/generic.
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +10,7 @@
 namespace octet {
 
 // Rows of bytes in the caller's tensor or in the workspace. flip is xor-ed to every byte: 0x80
-// moves between s8 and u8, 0 leaves it.
+// converts between s8 and u8, 0 changes nothing.
 struct Rows {
   const uint8_t* data;
   size_t stride;  // bytes
@@ -43,8 +43,9 @@ struct RowQuant {
 };
 using QuantizeRowFn = RowQuant (*)(const float* row, size_t depth, bool asymmetric, uint8_t* out);
 
-// Its two halves: what rows that are quantized together are quantized by, and quantizing, which
-// saturates to [lo, hi] and makes NaN the zero point.
+// The two halves of QuantizeRowFn. MeasureRowsFn finds one scale and zero point for rows that are
+// quantized together. QuantizeFloatsFn quantizes, saturates to [lo, hi] and maps NaN to the zero
+// point.
 using MeasureRowsFn = RowQuant (*)(const FloatRows& rows, bool asymmetric);
 struct Quantization {
   float scale;
@@ -56,8 +57,8 @@ constexpr Quantization dynamic_quantization(RowQuant q, bool asymmetric) {
   return {q.scale, q.zero_point, asymmetric ? 0 : -127, asymmetric ? 255 : 127};
 }
 
-// Copies `count` windows, each of `lines` runs of `bytes` that become neighbours. Up to kCopySlack
-// bytes beyond each run are read, and beyond the last one of a window written.
+// Copies `count` windows, each of `lines` runs of `bytes` that become neighbours. It may read up to
+// kCopySlack bytes beyond each run and write as many beyond the last run of a window.
 constexpr size_t kCopySlack = 32;
 struct Windows {
   const uint8_t* from;

@@ -1,5 +1,5 @@
-// How large tiles may get: they, and what is kept for each of their rows and columns, live on the
-// stack. A test holds every kernel of the tables to it.
+// Limits the size of tiles, because their accumulators and per-row and per-column values live on
+// the stack. A test checks every kernel of the tables against these limits.
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// What a model of memory (traffic/) is told: bytes that code reads or writes.
+// The callback of the memory model (analysis/traffic): `bytes` at `at` are read or written.
 #pragma once
 
 #include <stddef.h>

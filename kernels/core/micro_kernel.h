@@ -1,4 +1,5 @@
-// What a micro-kernel is: one constant value that drives selection, tests, benches and forcing.
+// Describes a micro-kernel as one constant value, which selection, tests, benches and forcing read,
+// and the tile that a call of it multiplies.
 #pragma once
 
 #include "kernels/core/feature.h"
@@ -9,89 +10,101 @@
 
 namespace octet {
 
-// dst[i,j] = init[i,j] + sum over k of lhs[i,k] * rhs[k,j], then either stored as s32 or narrowed
-// to 8 bits. Kernels know no zero points: whatever they need is in init.
+// dst[i,j] = init[i,j] + sum over k of lhs[i,k] * rhs[k,j], stored as s32 or requantized to 8 bits.
+// Kernels know no zero points: init holds their terms. A kernel without a gather is direct: it
+// reads the lhs rows where they lie.
 struct Tile {
-  const void* lhs;    // first row (direct form), or the panel that `gather` made
-  size_t lhs_stride;  // bytes between rows (direct form)
-  // Direct form: kernel positions of a convolution; each is `depth` deep and begins a new group of
-  // the rhs
+  const void* lhs;    // the first row (direct), or the panel that `gather` made
+  size_t lhs_stride;  // direct: bytes between rows
+  // Direct: kernel positions of a convolution; each is `depth` deep and begins a new group of the
+  // rhs
   size_t taps = 1;
-  // Direct form: bytes from a row in one tap to the same row in the next, taps - 1 of them
+  // Direct: bytes from a row in one tap to the same row in the next; taps - 1 values
   const ptrdiff_t* tap_steps = nullptr;
-  // Instead of lhs, lhs_stride and tap_steps: the rows of the first tap, of the second, ...
+  // Replaces lhs, lhs_stride and tap_steps: pointers to the rows of tap 0, then of tap 1, ...
   const uint8_t* const* lhs_rows = nullptr;
-  uint32_t lhs_flip;        // direct form: 0 or 0x80808080, xor-ed to the bytes
+  uint32_t lhs_flip;        // direct: 0 or 0x80808080, xor-ed to the bytes
   const uint8_t* rhs;       // first group of the first column
-  bool rhs_wide = false;    // rhs is what the kernel's `widen` made of it
+  bool rhs_wide = false;    // rhs is the int16 copy that the kernel's `widen` made
   size_t rhs_stride;        // bytes between groups
   size_t rhs_panel_stride;  // bytes between panels, for kernels whose nr spans several
-  size_t depth;             // of a tap, K of a matrix; rhs is zero beyond it, lhs rows end there
+  size_t depth;             // of a tap, K of a matrix; rhs is zero beyond it and lhs rows end there
   size_t rows, cols;        // 1..rows_of(cols), 1..nr
-  // Readable up to cols rounded up to the layout's step; may be dst, at the same stride
+  // Readable up to cols rounded up to the layout's step; may alias dst at the same stride
   const int32_t* init;
   size_t init_stride;  // elements; 0 = one row for all
-  // With kRowInit: added to all of a row's init, one per row; or null
+  // With kRowInit: one value per row, added to the init of all its columns; or null
   const int32_t* row_init = nullptr;
   void* dst;
   size_t dst_stride;  // bytes
-  // null: s32. Readable up to cols rounded up to the layout's step. TFLite mode: see Narrow
+  // null: store s32. Readable up to cols rounded up to the layout's step. In TFLite mode it is the
+  // first row of TfliteColumns (see Requantization)
   const float* scale;
   const Requantization* requantization;  // with scale
 };
 
 using MultiplyFn = void (*)(const Tile&);
 
-// Copies `groups` groups of a strip as the words that multiply would make of them anew for every
-// tile.
+// Copies `groups` groups of a micro-panel as int16, so that multiply need not widen them again for
+// every tile.
 using WidenFn = void (*)(const uint8_t* rhs, size_t groups, int16_t* words);
-// Worth it from so many tiles on
+// Widening pays from this many tiles on.
 constexpr size_t kWidenTiles = 4;
 
 enum KernelFlags : uint16_t {
-  kAnyLhs = 1,       // takes an lhs of the other sign too, flipped on the way
-  kRequantizes = 2,  // multiply can finish to 8 bits; of a kernel of words, its tier's transforms
-  kNoInt8Min = 4,    // exact only if no weight is -128
-  kTestsOnly = 8,    // never selected, only forced
-  // With kRequantizes: only where max|acc| * scale < 2^15 - 1, as outputs of 8 bits make it nearly
-  // always
+  // The kernel takes an lhs of the other sign, too, and flips its top bits while it loads.
+  kAnyLhs = 1,
+  // The kernel can requantize to 8 bits in registers. For an int16 kernel, its tier's output
+  // transforms can.
+  kRequantizes = 2,
+  // The kernel is exact only if no weight is -128.
+  kNoInt8Min = 4,
+  // The kernel is never selected; tests force it.
+  kTestsOnly = 8,
+  // With kRequantizes: the kernel requantizes only where max|acc| * scale < 2^15 - 1. Outputs of 8
+  // bits meet this nearly always.
   kRequantizes16 = 16,
-  // gather puts the even steps of a group of lhs_kr before the odd ones
+  // The gather puts the even steps of each group of lhs_kr steps before the odd ones.
   kGathersEvenStepsFirst = 32,
-  kRequantizesTflite = 64,  // with kRequantizes: in TFLite mode, too
-  // With kRequantizesTflite: only where the certificate says that every column is divided
+  // With kRequantizes: the kernel requantizes in TFLite mode, too.
+  kRequantizesTflite = 64,
+  // With kRequantizesTflite: the kernel does so only where every column is shifted to the right
+  // (TfliteColumns::divides).
   kTfliteRightShiftOnly = 128,
-  kRowInit = 256,  // knows Tile::row_init
-  kInOrder = 512,  // selected only where all cores are known to execute in order
-  // gather puts the complements of every eight steps behind them, and lhs_element_bytes is 2
+  // The kernel adds Tile::row_init.
+  kRowInit = 256,
+  // The kernel is selected only where all cores are known to execute in order.
+  kInOrder = 512,
+  // The gather packs 8 bytes x, then 8 bytes 255 - x, and so on; lhs_element_bytes is 2.
   kGathersComplements = 1024,
-  // chosen only where it passes the self-test by itself: else its tier has a sibling, and stays
+  // A failed self-test disables this kernel only, not its tier, which has another kernel.
   kOptional = 2048,
 };
 
 struct MicroKernel {
   const char* name;  // {isa}_{types}_{mr}x{nr}x{kr}
   Isa isa;
-  ElementType lhs_element_type;  // rhs_layout.domain is the other half of the types
+  ElementType lhs_element_type;  // the rhs has rhs_layout.element_type
   uint8_t mr;
   uint16_t nr;         // divides rhs_layout.width, or is a multiple of it where width == step
-  uint16_t m_max = 0;  // selected for runs of at most this many rows; 0 = any
-  uint16_t n_max = 0;  // selected for products of at most this many columns; 0 = any
+  uint16_t m_max = 0;  // the kernel is selected for runs of at most this many rows; 0 = any
+  uint16_t n_max = 0;  // ... for products of at most this many columns; 0 = any
   uint16_t flags = 0;  // KernelFlags
   RhsLayout rhs_layout;
-  // Null: the kernel walks the lhs rows directly. Else gather makes a panel of lanes(rows) *
-  // lhs_depth(k) * element bytes.
+  // Null: the kernel is direct. Else gather makes a panel of one tile's rows (lhs_panel_bytes)
   GatherFn gather = nullptr;
-  // Bytes: 1; words: 2; words of which each pair is there twice, one after the other: 4
+  // The panel's rows and depth are rounded up to lhs_lanes_step and lhs_kr. lhs_element_bytes: 1 for
+  // int8, 2 for int16, 4 for int16 of which each pair is stored twice in a row
   uint8_t lhs_lanes_step = 1, lhs_kr, lhs_element_bytes = 1;
   MultiplyFn multiply;
-  // Null, or multiply for any number of rows at a stride, of so many bytes, in one tap, and for nr
-  // columns whose init is one row for all: with little depth, what a call costs counts
+  // Null, or a multiply for any number of rows at one stride, one tap, nr columns and one row of
+  // init for all rows. It is used for depths within micro_panel_depth, where the cost of a call per
+  // tile matters
   MultiplyFn multiply_micro_panel = nullptr;
   struct {
     uint16_t least, most;
   } micro_panel_depth = {};
-  // Direct form at a stride: tiles of at most tall_nr columns may have tall_mr rows
+  // Direct, rows at one stride: tiles of at most tall_nr columns may have tall_mr rows
   uint8_t tall_mr = 0, tall_nr = 0;
   WidenFn widen = nullptr;  // to nr * kr words per group
   // CPU features beyond those that its tier needs: a CPU of the tier without them never runs it.
@@ -103,12 +116,14 @@ struct MicroKernel {
   void (*leave)() = nullptr;
 
   constexpr bool is(KernelFlags flag) const { return flags & flag; }
-  // Of one tile's lhs as `gather` makes it, tap after tap; a multiple of kAlignment.
+  // Bytes of the panel that `gather` makes of one tile's lhs, tap after tap; a multiple of
+  // kAlignment.
   constexpr size_t lhs_panel_bytes(size_t depth, size_t taps = 1) const {
     return round_up(
         round_up_pow2(mr, lhs_lanes_step) * taps * round_up_pow2(depth, lhs_kr) * lhs_element_bytes,
         kAlignment);
   }
+  // The most rows that a tile of this many columns may have.
   constexpr size_t rows_of(size_t cols) const { return cols <= tall_nr ? tall_mr : mr; }
 };
 

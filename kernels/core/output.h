@@ -1,4 +1,5 @@
-// Where results go, and what is added to them on the way: rows of a matrix or pixels.
+// Describes the output of a product and the residual that is added to it: rows of a matrix, or
+// pixels.
 #pragma once
 
 #include <stddef.h>
@@ -12,12 +13,12 @@ struct Output {
   const uint8_t* residual;  // 8 bits each; null = none
   size_t residual_stride;   // bytes
 
-  // Whose row 0 is this one's `row`, and row 1 the one that is `step` further.
+  // The output whose row i is this one's row + i * step.
   Output from(size_t row, size_t step = 1) const {
     return {dst + row * stride, stride * step,
             residual ? residual + row * residual_stride : nullptr, residual_stride * step};
   }
-  // bytes: of one output.
+  // The output from column n on; bytes: size of one element.
   Output column(size_t n, size_t bytes) const {
     return {dst + n * bytes, stride, residual ? residual + n : nullptr, residual_stride};
   }

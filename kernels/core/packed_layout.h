@@ -1,14 +1,14 @@
-// How an operand lies in a panel.
+// Describes the layout of an operand in packed panels.
 //
-// A panel holds some lanes (rows of lhs, columns of rhs) over the whole depth, kr consecutive depth
-// steps of one lane side by side:
+// A panel holds some lanes (rows of the lhs, columns of the rhs) over the whole depth; kr
+// consecutive depth steps of one lane lie side by side:
 //
 //     panel(k, lane) = (k / kr) * width * kr  +  lane * kr  +  k % kr
 //
-// The rhs is cut into panels of `width` lanes; the last one is as narrow as `step` allows, so that
-// N = 24 does not pay for 64. Depth and lanes beyond the matrix are zero. The layout is the
-// contract between packed weights and kernels: it never depends on M, and every kernel with the
-// same layout reads the same blob.
+// The rhs is cut into panels of `width` lanes; the last panel has only as many lanes as it needs, a
+// multiple of `step`, so that N = 24 does not pay for 64. Depth and lanes beyond the matrix are
+// zero. The layout is the contract between packed weights and kernels: it never depends on M, and
+// every kernel with the same layout reads the same blob.
 #pragma once
 
 #include "kernels/core/paired_weights.h"
@@ -18,30 +18,30 @@ namespace octet {
 constexpr size_t round_up(size_t value, size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
-// The same for what is nearly always a power of two, but no constant: no division then.
+// round_up without a division where the multiple is a power of two, as it nearly always is.
 constexpr size_t round_up_pow2(size_t value, size_t multiple) {
   return multiple & (multiple - 1) ? round_up(value, multiple)
                                    : (value + multiple - 1) & (0 - multiple);
 }
-// Of any value: a sum with the divisor could leave size_t.
+// Cannot overflow, unlike (value + divisor - 1) / divisor.
 constexpr size_t divide_up(size_t value, size_t divisor) {
   return value / divisor + (value % divisor != 0);
 }
 constexpr size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 constexpr size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-// Of blobs, workspaces and every section within them: a cache line and the widest vector
+// The alignment of blobs, workspaces and all sections within them: a cache line, the widest vector
 constexpr size_t kAlignment = 64;
 
-// Which integers an operand is made of. Flipping the top bit of a byte turns s8 into u8 and back,
-// and moves the zero point by 128. s16 is for operands that Octet makes itself (Winograd).
+// The integer type of an operand. Flipping the top bit of a byte converts between s8 and u8 and
+// moves the zero point by 128. s16 is only for operands that Octet makes itself (Winograd).
 enum class ElementType : uint8_t { kS8, kU8, kS16 };
 constexpr size_t element_size(ElementType element_type) {
   return element_type == ElementType::kS16 ? 2 : 1;
 }
 
-// Which of the weights a panel holds: all, or two of every four along depth, with their places in
-// half a byte each or a quarter (kernels/core/sparse.h).
+// The weights that a panel stores: all, or two of every four along depth. A stored weight's place
+// takes half a byte, or a quarter if tight (kernels/core/sparse.h).
 enum class Density : uint8_t { kAll, kTwoOfFour, kTwoOfFourTight };
 
 struct RhsLayout {
@@ -50,17 +50,17 @@ struct RhsLayout {
   uint16_t kr;
   ElementType element_type;
   Density density = Density::kAll;
-  bool paired = false;  // depth in the order of pairs.h, with its tables behind
+  bool paired = false;  // depth is in the order of paired_weights.h, followed by its tables
 
   constexpr bool sparse() const { return density != Density::kAll; }
   constexpr bool tight() const { return density == Density::kTwoOfFourTight; }
-  // That kernels multiply
+  // Depth that kernels multiply
   constexpr size_t steps(size_t k) const { return round_up(k, kr); }
-  // That a lane takes
+  // Depth that a lane takes in a panel, with the tables of pairs
   constexpr size_t depth(size_t k) const { return paired ? paired_depth(k) : steps(k); }
   constexpr size_t lanes(size_t n) const { return round_up(n, step); }
-  // Of bytes: what one lane takes for so many steps, a whole number of groups. Sparse: two values
-  // of four, and half a byte or a quarter for the place of each.
+  // Elements that one lane takes for `steps`, a whole number of groups. A sparse lane stores two
+  // values of four, and half a byte or a quarter for the place of each.
   constexpr size_t stored(size_t steps) const {
     return tight() ? steps / 8 * 5 : sparse() ? steps / 4 * 3 : steps;
   }

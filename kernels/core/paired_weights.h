@@ -1,20 +1,21 @@
-// Panels of s8 weights whose pairs along K fit 16 bits.
+// Describes panels of s8 weights whose pairs along K cannot saturate 16 bits.
 //
 // VPMADDUBSW multiplies u8 by s8, adds neighbours and saturates at 16 bits. It is exact for every
-// lhs where of each pair of weights neither the positive nor the negative ones sum to more than
-// 128: 255 * 128 < 2^15. Few pairs do as they come, so each part of the depth is put in an order in
-// which most do, the same for the columns of a block; the kernel puts the lhs in that order, too.
-// What pairs have too much is taken from them, and added by groups of four pairs each, extras.
+// lhs if, in each pair of weights, neither the positive nor the negative ones sum to more than 128
+// in magnitude: 255 * 128 < 2^15. Few pairs of the original order meet this, so each part of the
+// depth is reordered until most do; the columns of a block share one order, and the kernel reorders
+// the lhs to match. The excess of a pair that still does not fit moves to extras: groups that the
+// kernel multiplies in addition.
 //
-//     panel: one part after the other, each
+//     panel: parts in order of depth, each
 //
 //     weights, 64 bytes per group of 4 steps: 16 columns x 4
-//     | order, 64 bytes per window: at each place the step within the window, or kNoStep
+//     | order, 64 bytes per window: for each place its step within the window, or kNoStep
 //     | extras, 64 bytes each: weights for the places of one group
 //     | 64 bytes: PairTable
 //
-// A panel of a block has the same order as the block's others. A part whose extras do not find room
-// keeps its weights as they are, and is multiplied as words.
+// All panels of a block have the same order. A part with more extras than there is room for keeps
+// its weights in their original order and is multiplied as int16.
 #pragma once
 
 #include <stddef.h>
@@ -23,23 +24,23 @@
 namespace octet {
 
 constexpr int kPairLimit = 128;
-constexpr size_t kPairColumns = 16, kPairBlock = 64;    // of a panel, of those in one order
-constexpr size_t kPairGroup = 4, kPairGroupBytes = 64;  // steps, bytes of a panel
-constexpr size_t kPairWindow = 64, kPairPart = 512;     // steps: one order; what lies together
-constexpr size_t kPairChunk = 4;                        // extras whose sums fit together
+constexpr size_t kPairColumns = 16, kPairBlock = 64;    // columns of a panel, of a block
+constexpr size_t kPairGroup = 4, kPairGroupBytes = 64;  // steps and bytes of a panel's group
+constexpr size_t kPairWindow = 64, kPairPart = 512;     // steps of one order, of a part
+constexpr size_t kPairChunk = 4;                        // extras whose sum fits 16 bits
 constexpr uint8_t kNoStep = 0x80, kPlainPart = 0xff;
 
-// Behind a part's extras.
+// Follows a part's extras.
 struct PairTable {
-  uint8_t chunks;  // of kPairChunk extras, or kPlainPart
+  uint8_t chunks;  // count of chunks of kPairChunk extras, or kPlainPart
   uint8_t unused[3];
-  uint8_t groups[60];  // of each extra, counted from the part's first
+  uint8_t groups[60];  // the group of each extra, counted from the part's first
 };
 static_assert(sizeof(PairTable) == kPairGroupBytes, "as large as a group");
 
-// Where the pieces of a part of `depth` steps lie, in groups.
+// The offsets, in groups, of the pieces of a part of `depth` steps.
 struct PairPart {
-  size_t groups, windows, room;  // room: for extras
+  size_t groups, windows, room;  // room: groups reserved for extras
 
   explicit constexpr PairPart(size_t depth)
       : groups((depth + kPairGroup - 1) / kPairGroup),
@@ -55,8 +56,8 @@ static_assert(PairPart(kPairPart).groups <= 256, "a group's number is a byte");
 
 constexpr size_t kPairPartGroups = PairPart(kPairPart).all();
 
-// What a lane takes of a panel that is k deep. Does not wrap for the depths that there are; k may
-// be up to SIZE_MAX - 3.
+// Bytes that a lane takes in a panel that is k deep, or SIZE_MAX where they do not fit. k may be up
+// to SIZE_MAX - 3.
 constexpr size_t paired_depth(size_t k) {
   const size_t rest = k % kPairPart, tail = rest ? PairPart(rest).all() * kPairGroup : 0,
                whole = k / kPairPart, most = (SIZE_MAX - tail) / (kPairPartGroups * kPairGroup);

@@ -1,4 +1,4 @@
-// How accumulators become 8 bits while they are still in registers.
+// Describes how kernels requantize accumulators to 8 bits while they are still in registers.
 #pragma once
 
 #include <stddef.h>
@@ -6,14 +6,15 @@
 
 namespace octet {
 
-// The last steps that fit in registers. Used only where create has certified max|acc| * scale <
-// 2^31, or what kRequantizes16 asks for, or in TFLite mode what TfliteColumns does.
+// Kernels use this only where create has certified max|acc| * scale < 2^31 (for kRequantizes16, its
+// smaller limit; in TFLite mode, the condition of TfliteColumns).
 struct Requantization {
   int32_t zero_point, lo, hi;
   bool dst_u8;
-  // TFLite mode: the scales are TfliteColumns' first row, and the rows so far apart. Float mode: 0
+  // Float mode: 0. TFLite mode: the scale pointer is the first row of TfliteColumns, and this is
+  // its `apart`
   size_t tflite_apart = 0;
-  bool tflite_right_only = false;  // as TfliteColumns has it
+  bool tflite_right_only = false;  // TfliteColumns::right_only
 };
 
 }  // namespace octet

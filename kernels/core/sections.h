@@ -1,5 +1,5 @@
-// How a workspace is cut: sections one after the other, each of them aligned. Asked once for the
-// size and once for the places, so that both always agree.
+// Cuts a workspace into aligned sections, one after the other. The same code computes the size and
+// the offsets, so that both always agree.
 #pragma once
 
 #include "kernels/core/packed_layout.h"

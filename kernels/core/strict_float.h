@@ -1,7 +1,6 @@
-// The numeric contract counts roundings, and floats are rounded to integers by adding a large
-// number and taking it away again: every operation must be done, in the order written, and round
-// once, to float. What would be compiled otherwise is refused; cmake/strict_float.cmake has the
-// flags.
+// Refuses compiler flags that change float results. The numeric contract counts roundings, and code
+// rounds floats to integers by adding a large number and subtracting it again, so every operation
+// must be done as written and round once, to float. cmake/strict_float.cmake has the flags.
 #pragma once
 
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)

@@ -1,5 +1,5 @@
-// What vectors make of TFLite's multipliers and shifts. x86's need create's certificate that no
-// accumulator, shifted left, reaches 2^30, except for columns that are right_only.
+// Prepares TFLite's multipliers and shifts for vectors. x86 kernels need create's certificate that
+// no accumulator, shifted left, reaches 2^30; columns that are right_only do not need it.
 #pragma once
 
 #include <stddef.h>
@@ -7,16 +7,17 @@
 
 namespace octet {
 
-// Rows of a value per column. left: by how much an accumulator is shifted, and one more, which
-// doubles it; half: what is added to the product before it is divided, half of the divisor; sign:
-// 31, which leaves an accumulator's sign when it is shifted right by that, or 32 where nothing is
-// divided; right: by how much the product is shifted.
+// Rows with one value per column:
+//   kLeft   the accumulator's shift to the left plus 1, which doubles it
+//   kHalf   half of the divisor, added to the product before it is divided
+//   kSign   31, the shift that leaves an accumulator's sign; 32 where nothing is divided
+//   kRight  the product's shift to the right
 enum class TfliteRow : uint8_t { kMultiplier, kLeft, kHalf, kSign, kRight };
 constexpr size_t kTfliteRows = 5;
 
 struct TfliteColumns {
-  const int32_t* rows;   // or null: not certified, though it must be
-  size_t apart;          // elements. The one before a row and the one behind it may be read
+  const int32_t* rows;   // null where the certificate is needed and missing
+  size_t apart;          // elements between rows; one element before and after a row may be read
   bool right_only;       // the rows are as write_tflite_right_column writes them
   bool divides = false;  // every shift is to the right, by 1 or more
   const int32_t* row(TfliteRow r) const { return rows + (size_t)r * apart; }
@@ -32,12 +33,12 @@ constexpr void write_tflite_column(int32_t multiplier, int32_t shift, int32_t* c
   column[(size_t)TfliteRow::kRight * apart] = right;
 }
 
-// Where every column is shifted to the right, and nothing below zero matters because the clamp lets
-// it not through, both roundings are one sum, of which only the upper half is looked at:
+// Where every column is shifted to the right and the clamp hides all values below zero, both
+// roundings are one sum, of which only the upper half is used:
 //
 //     x * multiplier + (half << 32 | left)  >> 32 >> right
 //
-// x is not doubled, so it may be any.
+// x is not doubled, so it may have any value.
 constexpr bool is_right_only(int32_t shift) { return shift < 0; }
 constexpr void write_tflite_right_column(int32_t multiplier, int32_t shift, int32_t* column,
                                          size_t apart) {

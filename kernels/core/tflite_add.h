@@ -1,21 +1,21 @@
-// TFLite's ADD of two bytes in one rounding. Each of its two inputs has 256 values, so create can
-// look at all pairs, and finds for nearly all scales two factors and an offset with which
+// Computes TFLite's ADD of two 8-bit values in one rounding. Each input has 256 values, so create
+// can check all pairs, and finds for nearly all scales two factors and an offset such that
 //
 //     x * factor[0] + r * factor[1] + offset >> right
 //
-// is what the three roundings of the definition give. The factors have up to 22 bits, more than a
-// multiply-add of words takes, so that they come in two parts.
+// equals the result of the definition's three roundings. The factors have up to 22 bits, too many
+// for an int16 multiply-add, so each is split in two.
 #pragma once
 
 #include <stdint.h>
 
 namespace octet {
 
-// Of a product's byte x and a residual's byte r, both as unsigned; s8 ones with the top bit
-// flipped. The sum has the output's zero point, and is not clamped yet.
+// x is the product's value and r the residual's, both as u8; an s8 value has its top bit flipped.
+// The sum includes the output's zero point and is not clamped yet.
 struct TfliteAdd {
   int16_t high[2], low[2];  // factor = high << left | low
-  int32_t offset;           // before it is shifted left, too
+  int32_t offset;           // added before the shift to the left
   int32_t left, right;
 
   int32_t of(int32_t x, int32_t r) const {

@@ -1,4 +1,4 @@
-// TFLite's MultiplyByQuantizedMultiplier with two roundings, as it is defined.
+// Defines TFLite's MultiplyByQuantizedMultiplier with two roundings.
 #pragma once
 
 #include <stdint.h>

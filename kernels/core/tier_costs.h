@@ -1,4 +1,6 @@
-// What a tier's core needs, in cycles: what a plan reckons with.
+// The cost model of a tier: the plan predicts the time of an algorithm as compute + memory + copies
+// from these figures, which are fitted per tier and core. Unless a field says otherwise, its unit
+// is cycles of one core; a "mac" is one multiply-accumulate.
 #pragma once
 
 #include <stddef.h>
@@ -6,48 +8,56 @@
 namespace octet {
 
 struct TierCosts {
-  double macs;    // products per cycle in the middle of a large matrix
-  size_t mr, nr;  // of the GEMM kernel
-  // Of a tile, besides its products: bias, requantization, stores; of each tap, besides its
-  // products
-  double tile, tile_tap;
-  double gather;              // bytes prepared per cycle; 0 = the kernels read rows where they lie
-  double int16_macs;          // 16-bit products per cycle
-  double int16_mr, int16_nr;  // of the word kernel; where nothing was fitted, AVX2's
-  // Of its products and its traffic, the share of the shorter that the longer does not hide, where
-  // tiles of rows take turns at a strip of weights: no weights come meanwhile
+  // ---- dense int8 products
+  double macs;    // macs per cycle in the middle of a large matrix
+  size_t mr,      // rows of the kernel's tile
+      nr;         // columns of the kernel's tile
+  double tile,    // fixed cost of a tile: bias, requantization, stores
+      tile_tap;   // fixed cost of each tap of a tile
+  double gather;  // bytes that the gather packs per cycle; 0 = the kernel reads rows in place
+  // ---- int16 products and transforms, for Winograd
+  double int16_macs;  // macs per cycle
+  double int16_mr,    // rows of the int16 kernel's tile; AVX2's where nothing was fitted
+      int16_nr;       // columns of that tile; AVX2's where nothing was fitted
+  // Overlap, a share: time = max(compute, traffic) + int16_exposed * min(compute, traffic) where
+  // several tiles of rows reuse one micro-panel of weights
   double int16_exposed;
-  double int16_in, int16_out;  // of each transformed value of the input and of the products
-  size_t lanes;                // channels that the input transform takes at once
-  // Of an output and its 9 taps; half as much again where outputs share fewer columns (stride above
-  // 1)
-  double depthwise;
-  size_t depthwise_lanes;  // channels that the depthwise kernel takes at once
-  double depthwise_line;   // of a line, for each such block of channels
-  double depthwise_int16;  // times `depthwise`, where weights are words
-  double grouped_macs;     // products per cycle of the grouped kernel
-  double grouped_exit;     // of one of its outputs
-  double grouped_partial;  // of a pixel whose last outputs do not fill a vector
-  // 2:4 sparse weights: as `macs`, of the dense products that they stand for; the same where
-  // 512-bit shuffles have ports beside those of products, if that matters; the kernel's tile; how
-  // many times faster than dense ones for up to so few rows if no L2 holds them, and for how many
-  // if no cache does; steps along depth that would take as long as what a tile takes besides; the
-  // same where a dense tile holds all rows, and for a run of one row of weights that L1 holds (of
-  // more rows: by so many less); rows of which a last tile takes as long, whatever it has
-  double sparse_macs, sparse_macs_beside;
-  size_t sparse_mr, sparse_nr;
-  double sparse_gather;
-  double sparse_streamed;
-  size_t sparse_few, sparse_few_far;
-  double sparse_start = 0, sparse_start_few = 0, sparse_start_near = 0;
-  size_t sparse_last = 0;
-  // Bytes per cycle that a core reads from each level
-  double l2_bytes = 28, l3_bytes = 9, memory_bytes = 2.9;
-  // im2col and staging: cycles of each run of bytes, bytes per cycle
-  double copy = 45, copy_bytes = 7;
-  double point = 3, gather_row = 12;  // to find a row of a tap, to gather it
-  double int16_call = 50;             // of a call of a word kernel
-  double transform_call = 6;          // of each value in a call of a transform
+  double int16_in,  // per value that the input transform makes
+      int16_out;    // per product that the output transform reads
+  size_t lanes;     // channels that the input transform takes at once
+  // ---- depthwise
+  double depthwise;        // per output of 9 taps; the plan adds half of it at strides above 1
+  size_t depthwise_lanes;  // channels of the kernel's block
+  double depthwise_line;   // per output line and block of channels
+  double depthwise_int16;  // factor of `depthwise` where the weights are int16
+  // ---- grouped
+  double grouped_macs;     // macs per cycle
+  double grouped_exit;     // per output: requantization and store
+  double grouped_partial;  // per pixel whose last outputs do not fill a block
+  // ---- 2:4 sparse weights
+  double sparse_macs,      // dense macs per cycle that the sparse ones stand for
+      sparse_macs_beside;  // the same on CPUs with wide_shuffles; 0 = sparse_macs
+  size_t sparse_mr,        // rows of the sparse kernel's tile
+      sparse_nr;           // columns of that tile
+  double sparse_gather;    // `gather` of the sparse kernel
+  double
+      sparse_streamed;  // speed over dense weights, a factor, where loading weights takes longest
+  size_t sparse_few,    // sparse_streamed holds up to this many rows if L2 cannot hold the weights
+      sparse_few_far;   // the same if no cache can hold them
+  double sparse_start = 0,    // fixed cost of a tile, in depth steps
+      sparse_start_few = 0,   // the same, at least, where one dense tile holds all rows
+      sparse_start_near = 0;  // the same for one row of weights in L1; divided by the count of rows
+  size_t sparse_last = 0;  // a partial last tile takes as long as one of this many rows; 0 = none
+  // ---- memory and copies
+  double l2_bytes = 28,       // bytes that a core reads per cycle from L2
+      l3_bytes = 9,           // ... from L3
+      memory_bytes = 2.9;     // ... from memory
+  double copy = 45,           // im2col and staging: per run of bytes
+      copy_bytes = 7;         // im2col and staging: bytes per cycle
+  double point = 3,           // to find the row of a tap
+      gather_row = 12;        // to start gathering a row
+  double int16_call = 50;     // per call of an int16 kernel
+  double transform_call = 6;  // per value of the patch in a call of a transform
 };
 
 }  // namespace octet

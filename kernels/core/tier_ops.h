@@ -1,5 +1,5 @@
-// What a tier does besides multiplying: plain loops, compiled once for each instruction set from
-// kernels/simd.
+// Lists a tier's operations besides multiplying: plain loops, compiled once per tier from
+// kernels/generic.
 #pragma once
 
 #include "kernels/core/accumulator_init.h"
@@ -16,9 +16,9 @@ struct TierOps {
   MeasureRowsFn measure_rows;
   QuantizeFloatsFn quantize_floats;
   CopyWindowsFn copy_windows;
-  // Where finish takes TFLite's ADD as a TfliteAdd, if there is one
+  // Finds the TfliteAdd of an epilogue, if there is one; null if this epilogue takes none
   FindTfliteAddFn find_tflite_add = nullptr;
-  bool tflite_right_rows = false;  // finish and kernels know TfliteColumns that are right_only
+  bool tflite_right_rows = false;  // the epilogue and kernels take TfliteColumns::right_only
 };
 
 }  // namespace octet

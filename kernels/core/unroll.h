@@ -1,4 +1,5 @@
-// How kernels keep an array of accumulators in registers on every compiler.
+// Macros and templates with which kernels keep arrays of accumulators in registers on every
+// compiler.
 #pragma once
 
 // unroll<n>(f) calls f(Int<0>{}) ... f(Int<n - 1>{}). The indices are constants from the first pass
@@ -41,28 +42,28 @@ OCTET_INLINE inline void unroll(const F& f) {
 }  // namespace
 }  // namespace octet
 
-// OCTET_PIN(x): nothing, but the compiler must hold x in a vector register here. GCC 12 otherwise
-// rotates accumulators through copies and spills one or two of them: 16 extra instructions in a
-// loop of 40.
+// OCTET_PIN(x) emits no code, but the compiler must hold x in a vector register here. GCC 12
+// otherwise rotates accumulators through copies and spills one or two of them: 16 extra
+// instructions in a loop of 40.
 #if defined(__x86_64__)
 #define OCTET_PIN(x) __asm__("" : "+v"(x))
 #elif defined(__aarch64__) || defined(__arm__)
 #define OCTET_PIN(x) __asm__("" : "+w"(x))
 #endif
 
-// OCTET_SPILL(x): nothing, but the compiler must keep x on the stack here. For what a hot loop does
-// not need: with no general register left, GCC 12 parks such values in vector registers, and the
-// loads around the loop wait for them to come back.
+// OCTET_SPILL(x) emits no code, but the compiler must keep x on the stack here. It is for values
+// that a hot loop does not need: with no general register left, GCC 12 parks them in vector
+// registers, and the loads around the loop wait for them to come back.
 #define OCTET_SPILL(x) __asm__("" : "+m"(x))
 
-// OCTET_STAY(): nothing, but what stands beside it is done where it stands: a rare branch remains a
-// branch, where GCC 12 would do its assignments under a condition each, every time.
+// OCTET_STAY() emits no code, but keeps a rare branch a branch: GCC 12 would otherwise turn its
+// assignments into conditional moves that run every time.
 #define OCTET_STAY() __asm__ volatile("")
 
 // Unrolling for plain loops over arrays: OCTET_UNROLL(n) before a loop with a constant count.
 // OCTET_NO_UNROLL before a depth loop keeps compilers from doubling it and spilling.
 #define OCTET_PRAGMA(x) _Pragma(#x)
-// OCTET_INDEPENDENT before a loop none of whose turns writes what another one reads.
+// OCTET_INDEPENDENT before a loop in which no iteration reads what another one writes.
 #if defined(__clang__)
 #define OCTET_INDEPENDENT OCTET_PRAGMA(clang loop vectorize(assume_safety))
 #define OCTET_UNROLL(n) OCTET_PRAGMA(clang loop unroll(full))

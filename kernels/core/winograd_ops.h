@@ -1,8 +1,8 @@
-// What Winograd's algorithm needs of an ISA besides a kernel: its two transforms. The first makes
-// from a patch of the input one word per tap and channel, the second makes outputs from the
-// products. Everything is integer and linear, so sums may wrap as long as the last one fits; except
-// for k2x2Int8, which rounds words to bytes, so that kernels of bytes multiply them, and makes up
-// for it in float.
+// Describes the two transforms that Winograd's algorithm needs from a tier. The input transform
+// makes one int16 per tap and channel from a patch of the input; the output transform makes outputs
+// from the products. Everything is integer and linear, so sums may wrap as long as the last one
+// fits. The exception is k2x2Int8, which rounds int16 to int8 for the int8 kernels and rescales in
+// float.
 #pragma once
 
 #include "kernels/core/packed_layout.h"
@@ -11,27 +11,27 @@
 
 namespace octet {
 
-// The index of WinogradOps' functions. outputs x outputs, of a 3x3 kernel.
+// Index of WinogradOps' functions. kNxN makes N x N outputs of a 3x3 kernel.
 enum class Winograd : uint8_t { k2x2, k4x4, k2x2Stride2, k2x2Int8 };
 constexpr size_t kWinogradVariants = 4;
 constexpr size_t kMaxPatch = 6, kMaxTaps = kMaxPatch * kMaxPatch;
 
-// One tile. Bytes are centred on the way: the taps are those of x - 128 for u8, of x for s8.
+// The input of one tile. The transform centres it: it uses x - 128 for u8 and x for s8.
 struct WinogradInput {
   // Patch * patch addresses, line by line; `channels` bytes may be read at each
   const uint8_t* const* pixels;
   size_t channels;
   bool is_u8;
-  // `channels` words each (bytes, for k2x2Int8), and as many more as a vector has beyond them
+  // `channels` int16 per tap (int8 for k2x2Int8), and room for one more vector beyond them
   uint8_t* taps;
   size_t tap_stride;  // bytes
-  // k2x2Int8: per tap. Makes of word v the byte (v * factor + 2^14) >> 15, saturated to s8
+  // k2x2Int8, one per tap: value v becomes (v * factor + 2^14) >> 15, saturated to s8
   const int16_t* factors;
-  uint8_t flip;  // and xor-ed with this
+  uint8_t flip;  // k2x2Int8: xor-ed to the result
 };
 
-// One tile, some columns. y = init + what the products stand for, either stored as s32 or narrowed
-// to 8 bits.
+// The output of one tile for some columns: y = init + transformed products, stored as s32 or
+// requantized to 8 bits.
 struct WinogradOutput {
   const int32_t* products;  // per tap; readable up to cols rounded up to the layout's step
   size_t tap_stride;        // elements
@@ -43,7 +43,7 @@ struct WinogradOutput {
   size_t dst_pixel, dst_line;  // bytes
   const float* scale;          // null: s32. As in Tile
   const Requantization* requantization;
-  const float* tap_scale;   // k2x2Int8: what a product stands for, like scale, for tap 0
+  const float* tap_scale;   // k2x2Int8: the scale of each column's products, for tap 0
   size_t tap_scale_stride;  // elements
 };
 
@@ -53,7 +53,7 @@ using WinogradOutputFn = void (*)(const WinogradOutput&);
 struct WinogradOps {
   WinogradInputFn input[kWinogradVariants];
   WinogradOutputFn output[kWinogradVariants];
-  uint8_t columns;  // that one call of output takes, at most
+  uint8_t columns;  // the most columns that one call of output takes
 };
 
 }  // namespace octet
