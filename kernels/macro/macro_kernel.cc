@@ -1,3 +1,4 @@
+// The loops of the macro-kernel, the init of each tile, and the preparation of rows.
 #include "kernels/macro/macro_kernel.h"
 
 #include "kernels/core/sections.h"
@@ -5,7 +6,7 @@
 namespace octet {
 namespace {
 
-// All rows of a matrix.
+// All rows of a matrix as one tile.
 BlockTile whole_matrix(const MacroKernel& macro_kernel, const Block& block) {
   return {0,
           1,
@@ -20,7 +21,7 @@ BlockTile whole_matrix(const MacroKernel& macro_kernel, const Block& block) {
           nullptr};
 }
 
-// The kernel's tiles of rows that use the same taps, for strips of so many columns.
+// Splits rows that use the same taps into micro-tiles, for micro-panels of `cols` columns.
 Tiling tiling_of(const BlockTile& tile, const MicroKernel& kernel, size_t cols) {
   return Tiling(tile.rows, kernel, tile.base ? cols : SIZE_MAX);
 }
@@ -32,7 +33,7 @@ BlockTile part_of(const BlockTile& tile, const Block& block, size_t from, size_t
   return part;
 }
 
-// Where a tile's accumulators start.
+// Makes the init that a tile's accumulators start from.
 class Start {
  public:
   Start(const MacroKernel& macro_kernel, const Weights& weights, const Block& block)
@@ -43,7 +44,7 @@ class Start {
 
   bool per_row() const { return per_row_; }
 
-  // Of `lanes` columns from n on. Returns the first value; *stride is 0 where one row is for all.
+  // The init of `lanes` columns from n on. *stride is 0 where one row of init serves all rows.
   const int32_t* make(size_t n, size_t lanes, const BlockTile* used, size_t first_row, size_t rows,
                       size_t* stride) {
     const Columns columns = weights_.columns.from(n);
@@ -79,8 +80,8 @@ class Start {
   }
 
  private:
-  // The used taps have met the zero point of the lhs, those that are padding have not. Most tiles
-  // of a strip use the same ones.
+  // Subtracts zero_point * weight_sum for the taps only that this tile multiplies: padding adds no
+  // products. The result is kept, because most tiles of a micro-panel use the same taps.
   void store_out(const Columns& columns, size_t n, size_t lanes, const BlockTile& used) {
     if (n == row_of_.n && used.first == row_of_.first && used.end == row_of_.end) return;
     row_of_ = {n, used.first, used.end};
@@ -108,11 +109,11 @@ class Start {
   struct {
     size_t n;
     uint32_t first, end;
-  } row_of_ = {SIZE_MAX, 0, 0};  // what row_ leaves in: columns and groups of taps
+  } row_of_ = {SIZE_MAX, 0, 0};  // the column and the groups of taps that row_ holds
   alignas(64) int32_t values_[kMaxTile], row_[kMaxTileColumns];
 };
 
-// Nothing but padding: the accumulators are the init.
+// Stands for the kernel where a tile is only padding: the accumulators are the init.
 void copy_init(const Tile& t) {
   for (size_t i = 0; i < t.rows; ++i) {
     int32_t* to = (int32_t*)((uint8_t*)t.dst + i * t.dst_stride);
@@ -120,7 +121,7 @@ void copy_init(const Tile& t) {
   }
 }
 
-// A block against columns.
+// The loops: one block by some columns.
 class Product {
  public:
   Product(const MacroKernel& macro_kernel, const Weights& weights, const Block& block)
@@ -140,10 +141,10 @@ class Product {
     tile_.rhs_panel_stride = layout_.width * weights.lane_bytes;
   }
 
-  // Strips of nr columns: some in each panel, or each over some panels. One ends where columns
-  // begin that need fewer taps.
+  // Multiplies micro-panels of nr columns: several per panel, or one over several panels. A
+  // micro-panel also ends at the first column that needs fewer taps (Taps::short_from).
   void multiply(size_t n0, size_t n1) {
-    // A scale of all rows is an array of one tile's only
+    // multiply_rows steps through an array of scales; scales_ has one tile's rows only
     const bool matrix = !block_.tiles && !start_.per_row() &&
                         (block_.sink.in_place() || !block_.terms.scaled || block_.terms.scales);
     const size_t span = larger(layout_.width, kernel_.nr), turn = macro_kernel_.taps.short_from;
@@ -153,7 +154,7 @@ class Product {
       for (size_t lane = 0; lane < width && panel + lane < n1; lane += lanes_) {
         n_ = panel + lane;
         lanes_ = smaller(smaller(kernel_.nr, width - lane), n_ < turn ? turn - n_ : SIZE_MAX);
-        // Within a panel, or at the beginning of one
+        // Within a panel, or at the beginning of a panel
         micro_panel_ = weights_.panels + panel * weights_.lane_bytes +
                        lane * (kernel_.nr > layout_.width ? weights_.lane_bytes : lane_group_);
         tile_.cols = smaller(lanes_, n1 - n_);
@@ -165,7 +166,7 @@ class Product {
   }
 
  private:
-  // The weights from a group along their depth on.
+  // Points the tile at the weights from depth group `group` on.
   void point_at_weights(size_t group) {
     tile_.rhs_wide = block_.wide;
     tile_.rhs_stride = group_;
@@ -173,7 +174,7 @@ class Product {
                             : micro_panel_ + group * group_;
   }
 
-  // Rows of a matrix.
+  // All rows of a matrix by one micro-panel, where one row of init serves all rows.
   void multiply_rows() {
     tile_.init = start_.make(n_, lanes_, nullptr, 0, 1, &tile_.init_stride);
     tile_.row_init = block_.row_init;
@@ -212,7 +213,7 @@ class Product {
     }
   }
 
-  // Whether the taps are those of the tile before, all at once.
+  // Whether a tile uses the same taps as the tile before, in one call of the kernel.
   bool is_like_before(const BlockTile& tile) const {
     const BlockTile& before = (&tile)[-1];
     return tile.taps.first == before.taps.first && tile.taps.end == before.taps.end &&
@@ -221,8 +222,8 @@ class Product {
            macro_kernel_.taps.needed(tile.taps.count(), n_) > 0;
   }
 
-  // Such a tile, in place: most of a block's are, and where depth is short, what is between them
-  // counts.
+  // Multiplies a tile like the one before, in place. Most tiles of a block are; with little depth,
+  // the work between them matters.
   void multiply_again(const BlockTile& used, const Tiling& tiling, size_t row) {
     const Output to = block_.sink.to.from(used.pixel, used.step);
     if (block_.row_init) tile_.row_init = block_.row_init + row;
@@ -233,9 +234,9 @@ class Product {
     panel_ += tiling.count * block_.panel_bytes;
   }
 
-  // A tile's rows where they are gathered, lie at one stride, or are pointed at.
+  // Points the tile at its rows: a panel, rows at one stride, or pointers.
   void point_at_rows(const BlockTile& used, const uint8_t* const* pointers) {
-    if (block_.panels) {  // none is left out
+    if (block_.panels) {  // a panel has all taps
       tile_.lhs = block_.panels + panel_;
       return;
     }
@@ -244,6 +245,7 @@ class Product {
     tile_.depth = used.reads_to_groups ? tap_steps_ : macro_kernel_.taps.depth;
   }
 
+  // Multiplies one micro-tile, in as many calls of the kernel as its taps need.
   void multiply_taps(const BlockTile& used, size_t row) {
     const Taps& taps = macro_kernel_.taps;
     const LhsTerms& lhs = block_.terms;
@@ -255,15 +257,15 @@ class Product {
     const Output to = block_.sink.to.from(used.pixel, used.step);
     if (taps.needed(range.count(), n_) == 0) {
       TileOutput sink = block_.sink;
-      sink.requantize_in_kernel = false;  // no kernel there, so the epilogue does all
+      sink.requantize_in_kernel = false;  // no kernel runs, so the epilogue requantizes
       MicroKernel only_init = kernel_;
       only_init.multiply = copy_init;
       tile_.rhs_wide = false;
-      tile_.lhs_rows = nullptr;  // those of the tile before, which may have had fewer rows
+      tile_.lhs_rows = nullptr;  // the tile before may have set it for fewer rows
       return multiply_into(only_init, sink, to, n, lanes_, row_scale, &tile_);
     }
-    // Where taps in the middle are left out, those of each group add to what the groups before it
-    // made.
+    // Where taps of each group are omitted, each group is a call that starts from the sums of the
+    // groups before it.
     const size_t left_out = used.before + used.after,
                  step = left_out ? taps.count / taps.groups : range.count(),
                  count = taps.needed(step, n_) - left_out;
@@ -279,7 +281,7 @@ class Product {
     multiply_into(kernel_, block_.sink, to, n, lanes_, row_scale, &tile_);
   }
 
-  // Leaves the sums as what the next taps start from.
+  // Multiplies some taps and makes their sums the init of the next ones.
   void multiply_partly() {
     const size_t cols = tile_.cols;
     tile_.cols = lanes_;
@@ -298,21 +300,21 @@ class Product {
   const Block& block_;
   const MicroKernel& kernel_;
   const RhsLayout& layout_;
-  const size_t lane_group_;             // bytes of a group of one column
-  const size_t tap_depth_, tap_steps_;  // in the weights, to multiply
+  const size_t lane_group_;             // bytes of one column's group
+  const size_t tap_depth_, tap_steps_;  // a tap's depth in the weights, and that kernels multiply
   Start start_;
   float scales_[kMaxTileRows];
   alignas(64) int32_t sums_[kMaxTile];
-  // Of the strip: its first column, the columns that its weights and init provide, its weights and
-  // the bytes between groups of them
+  // The micro-panel: its first column, the columns that weights and init provide, its weights and
+  // the bytes between its groups
   size_t n_, lanes_;
   const uint8_t* micro_panel_;
   size_t group_;
-  size_t panel_;  // offset of that of the rows that come next, if they are gathered
+  size_t panel_;  // offset of the next rows' panel, if rows are gathered
   Tile tile_;
 };
 
-// A tile's rows tap after tap, as the source has them.
+// Calls f(rows, tap) for each tap of a tile.
 template <typename F>
 void for_each_tap(const MacroKernel& macro_kernel, const Block& block, const BlockTile& tile,
                   const F& f) {
@@ -367,7 +369,7 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
   const size_t count = block->tiles ? block->tile_count : 1;
   const size_t tap_elements = round_up_pow2(macro_kernel.taps.depth, kernel.lhs_kr);
   block->panel_bytes = kernel.lhs_panel_bytes(macro_kernel.taps.depth, macro_kernel.taps.most);
-  // Rows of a matrix are summed all at once
+  // A matrix's rows are summed in one call
   const bool sums_tiles = weight_zero_points && block->tiles,
              is_signed = kernel.lhs_element_type == ElementType::kS8;
   OCTET_ASSERT(block->tiles || macro_kernel.taps.count == 1);

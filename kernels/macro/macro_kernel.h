@@ -1,10 +1,18 @@
-// The loop nest of every product: a block of lhs rows against packed columns, tile by tile.
+// The macro-kernel multiplies a block of lhs rows by packed weights with a micro-kernel:
 //
-//     source (rows where they lie, gathered panels, windows of a convolution)
-//       x weights in panels  ->  sink
+//     for each panel of weights
+//       for each micro-panel of it (nr columns, or several panels where nr spans them)
+//         for each tile of rows (up to mr rows that use the same taps)
+//           micro-kernel: the depth of all taps, then requantize, or store s32 for the epilogue
 //
-// A matrix is one tap of depth K; a convolution has many, and tiles that leave some of them out.
-// With l and r the bytes as kernels see them (DESIGN.md, "One normal form"):
+// The rows lie in one of four ways:
+//     Block::lhs           a matrix: one tap of depth K, rows at one stride
+//     BlockTile::base      a convolution's rows at one stride, taps reached by Block::tap_steps
+//     BlockTile::pointers  a convolution's rows at any address, one pointer per tap and row
+//     Block::panels        any of these, packed by `prepare` for kernels that gather
+//
+// A tile's accumulators start from its init: the bias and the terms of zero points of the taps that
+// it uses. With l and r the values as kernels see them (DESIGN.md, "One normal form"):
 //
 //     acc[i,n] = sum l * r + bias[n] - lhs_zero_point[i] * weight_sum[n]
 //                                    - zero_point[n] * row_sum[i]
@@ -15,20 +23,20 @@
 
 namespace octet {
 
-// What does not change from block to block.
+// The part of a product that is the same for all blocks.
 struct MacroKernel {
   const MicroKernel* kernel;
-  const TierOps* ops;  // of its tier
-  uint8_t lhs_flip;    // 0x80 if the kernel wants the other sign
+  const TierOps* ops;  // of the kernel's tier
+  uint8_t lhs_flip;    // 0x80 if the kernel reads the other sign, else 0
   Taps taps;
 };
 
 // Per-column terms of packed weights, readable for whole tiles.
 struct Columns {
-  const int32_t* bias;        // with a static lhs zero point: minus lhs_zp * weight_sum already
-  const int32_t* weight_sum;  // sum of r - zero_point; null where no lhs zero point asks for it
-  const int32_t* zero_point;  // in the kernel's domain; null when all are 0
-  bool one_zero_point;        // all are the first one
+  const int32_t* bias;        // with a static lhs zero point: includes - lhs_zp * weight_sum
+  const int32_t* weight_sum;  // sum of r - zero_point; null where no lhs zero point needs it
+  const int32_t* zero_point;  // for the kernel's element type; null if all are 0
+  bool one_zero_point;        // all columns have the same zero point
 
   Columns from(size_t n) const {
     return {bias + n, weight_sum ? weight_sum + n : nullptr, zero_point ? zero_point + n : nullptr,
@@ -42,71 +50,71 @@ inline bool all_alike(const int32_t* values, size_t count) {
   return true;
 }
 
-// Packed weights: a matrix's, a part of its columns, or a group of a convolution's channels.
+// Packed weights: a matrix, some of its columns, or one group of a convolution.
 struct Weights {
   const uint8_t* panels;
-  size_t lanes, lane_bytes;  // of the panels: columns, bytes of each
-  size_t first;              // their first column, as the output and its arrays count
-  Columns columns;           // from that one on
-  // weight_sum of each group of taps, from the first column on, for tiles that leave groups out
+  size_t lanes, lane_bytes;  // columns of the panels, bytes of each
+  size_t first;              // index of their first column in the output and its arrays
+  Columns columns;           // from the first column on
+  // weight_sum of each group of taps, from the first column on, for tiles that omit groups
   const int32_t* group_sums;
   size_t group_sums_stride;  // elements
 };
 
-// What the lhs's quantization adds, in the kernel's domain.
+// The quantization of the lhs, for the kernel's element type.
 struct LhsTerms {
   bool in_bias;                // the columns' bias holds the zero point
-  int32_t zero_point;          // of all rows,
-  const int32_t* zero_points;  // or, if not null, of each
-  bool scaled;                 // by a run-time scale:
-  float scale;                 // of all rows,
-  const float* scales;         // or, if not null, of each
+  int32_t zero_point;          // one for all rows, unless zero_points is set
+  const int32_t* zero_points;  // one per row, or null
+  bool scaled;                 // rows have run-time scales
+  float scale;                 // one for all rows, unless scales is set
+  const float* scales;         // one per row, or null
 };
 
-// Rows of a block that use the same taps; the others are padding for all of them. Empty: all is
-// padding. With a base as many rows as one likes, which the nest cuts into the kernel's tiles;
-// without one, rows that are multiplied together.
+// Rows of a block that use the same taps; all other taps are padding. first == end: only padding.
+// base set: any number of rows, which the macro-kernel splits into tiles. base null: exactly one
+// micro-tile.
 struct BlockTile {
-  size_t pixel, step;  // the block's row that is this tile's row 0, rows from there to the next
+  size_t pixel, step;  // the block's row of this tile's row 0, and the block's rows per tile row
   uint32_t rows;
-  uint32_t first, end;     // tap groups
-  uint32_t before, after;  // taps of each group that are left out at its beginning and its end
-  TapRange taps;           // of the groups, left out or not
-  // Rows may be read up to a whole number of depth groups: those bytes are the caller's, and meet
-  // zero weights
+  uint32_t first, end;     // the groups of taps that are used
+  uint32_t before, after;  // taps omitted at the beginning and at the end of each group
+  TapRange taps;           // all taps of the groups, omitted or not
+  // Rows may be read up to a whole number of depth groups: the extra bytes belong to the caller and
+  // meet zero weights
   bool reads_to_groups;
-  // Row 0 in the first tap used, where all rows of all taps are in the image and at one stride (and
-  // none is left out), or null
+  // Row 0 in the first tap used, where all rows of all taps are inside the image and at one stride,
+  // and no tap is omitted; else null
   const uint8_t* base;
-  // No base: of the rows in the first of `taps`, then in the second
+  // base null: the rows in the first of `taps`, then in the second, ...
   const uint8_t* const* pointers;
 };
 
 struct Block {
-  TileOutput sink;  // row 0 = the block's first
+  TileOutput sink;  // its row 0 is the block's first row
   size_t rows;
   LhsTerms terms;
-  const uint8_t* lhs;          // a matrix, one tap, no tiles; null otherwise
-  bool reads_to_groups;        // of that matrix, as in BlockTile
-  size_t lhs_stride;           // of its rows, or of those of a tile with a base
+  const uint8_t* lhs;          // the matrix, if there are no tiles; else null
+  bool reads_to_groups;        // for the matrix, as in BlockTile
+  size_t lhs_stride;           // bytes between rows of the matrix, or of a tile with a base
   const ptrdiff_t* tap_steps;  // with a base: bytes from each of a tile's taps to the next
-  const BlockTile* tiles;      // null: rows of a matrix, all taps
-  size_t tile_count;           // of tiles
-  bool prepared;               // rows and tiles are as when they were prepared last
-  // What `prepare` makes. Panels, one per tile of the kernel, panel_bytes apart; null if it reads
-  // rows
+  const BlockTile* tiles;      // null: rows of a matrix, one tap
+  size_t tile_count;           // length of tiles
+  bool prepared;               // `prepare` has already run for these rows and tiles
+  // The rest is set by `prepare`. One panel per micro-tile, panel_bytes apart; null if the kernel is
+  // direct
   const uint8_t* panels;
   size_t panel_bytes;
   const int32_t* row_sums;  // one per row, where weights have zero points; else null
-  const int32_t* row_init;  // in their place, for kernels that know it: less the one zero point
-  int16_t* wide;            // room for a strip of weights, widened; null where that does not pay
+  const int32_t* row_init;  // - zero_point * row_sum, replaces row_sums for kRowInit; or null
+  int16_t* wide;            // room for a widened micro-panel of weights; null if it does not pay
 };
 
-// Of a strip of weights, widened; 0 where there is none, or it would leave the cache that the plain
-// one stays in.
+// Bytes of a widened micro-panel of weights; 0 if the kernel does not widen, or the micro-panel
+// would not stay in cache.
 size_t wide_bytes(const MacroKernel& macro_kernel);
 
-// What `prepare` needs of a task's workspace, for blocks of so many rows and weights so deep.
+// The sections of a task's workspace that `prepare` needs for blocks of up to `rows` rows.
 struct PreparedSections {
   size_t panels, row_sums, wide;  // offsets; panels come first
   size_t bytes;
@@ -114,11 +122,13 @@ struct PreparedSections {
 PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_zero_points,
                                    size_t rows);
 
-// Between rows and kernels: panels for kernels that gather, sums for weights with zero points.
+// Prepares a block's rows for the kernel: panels for kernels that gather, row sums for weights with
+// zero points.
 void prepare(const MacroKernel& macro_kernel, const Columns& columns, const PreparedSections& at,
              uint8_t* workspace, Block* block);
 
-// Columns [n0, n1) of the weights, counted from their first; n0 begins a panel.
+// Multiplies the block by columns [n0, n1) of the weights, counted from their first; n0 begins a
+// panel.
 void multiply(const MacroKernel& macro_kernel, const Weights& weights, const Block& block,
               size_t n0, size_t n1);
 

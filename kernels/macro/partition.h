@@ -1,12 +1,12 @@
-// How a grid of rows and columns is cut for tasks, and a task's columns for passes. Pure: the
-// workspace query and run agree because both ask it.
+// Cuts a grid of rows and columns into tasks, and a task's columns into passes. The functions are
+// pure: the workspace query and run agree because both call them.
 #pragma once
 
 #include "kernels/core/packed_layout.h"
 
 namespace octet {
 
-// Tasks along either axis, at most; 0 = as many as are of use.
+// The most tasks along each axis; 0 = no limit.
 struct TaskLimits {
   size_t rows, columns;
 };
@@ -20,8 +20,8 @@ struct GridSteps {
   size_t rows, columns;  // of a task
 };
 
-// The cut into at most `tasks` pieces whose largest is smallest; among equals the one with the most
-// tasks along rows, or with the fewest.
+// Returns the cut into at most `tasks` pieces whose largest piece is smallest; among equal cuts, the
+// one with the most tasks along rows if most_rows, else with the fewest.
 inline GridSteps cut_grid(const Grid& g, size_t tasks, const TaskLimits& limits, bool most_rows) {
   const auto limit = [](size_t most, size_t limit) { return limit ? smaller(most, limit) : most; };
   const size_t row_units = divide_up(g.rows, g.row_unit),
@@ -41,16 +41,16 @@ inline GridSteps cut_grid(const Grid& g, size_t tasks, const TaskLimits& limits,
   return best;
 }
 
-// Weights that no cache holds come from memory anew for each block of rows.
+// A task whose weights may not fit the cache: each block of rows would load them again.
 struct PassProblem {
   size_t blocks, lhs_bytes;  // of all rows
   size_t columns, column_bytes, unit;
   size_t cache_bytes;  // of the last level
 };
 
-// Columns that all rows of a task meet before the next ones do: then weights come once, and rows as
-// often as there are passes. 0, which is all of them, where that moves no fewer bytes. Half of the
-// cache is for the other operand.
+// Returns the columns of a pass. All rows of a task are multiplied by one pass's columns before the
+// next pass, so weights are loaded once, and rows once per pass. Returns 0 (one pass of all columns)
+// where passes move no fewer bytes. Half of the cache is left for the other operand.
 inline size_t columns_of_pass(const PassProblem& p) {
   const size_t half = p.cache_bytes / 2;
   const double weights = (double)p.columns * (double)p.column_bytes, lhs = (double)p.lhs_bytes;

@@ -1,22 +1,22 @@
-// How a block of rows is cut into tiles.
+// Cuts rows into blocks and blocks into tiles.
 #pragma once
 
 #include "kernels/core/micro_kernel.h"
 
 namespace octet {
 
-// Tiles of nearly equal height: 49 rows at mr = 12 are 10 10 10 10 9, not 12 12 12 12 1. Where the
-// kernel takes rows in steps (SMMLA in pairs), only the last tile ends within one.
+// Tiles have nearly equal height: 49 rows at mr = 12 are 10 10 10 10 9, not 12 12 12 12 1. Where the
+// kernel takes rows in steps (SMMLA: pairs), only the last tile's height may be no multiple of it.
 struct Tiling {
   size_t count, height, taller, step, missing;  // the first `taller` tiles have height + step rows
-  // cols: of the strip; no tall tiles by default.
+  // cols: columns of the micro-panel; by default no tile is tall.
   Tiling(size_t rows, const MicroKernel& kernel, size_t cols = SIZE_MAX)
       : count(1), height(rows), taller(0), step(kernel.lhs_lanes_step), missing(0) {
     const size_t most = kernel.rows_of(cols);
-    if (rows <= most) return;  // a division is a good part of a small product
+    if (rows <= most) return;  // a division would be a large part of a small product's time
     count = divide_up(rows, most);
     const size_t whole = round_up_pow2(rows, step);
-    // A division less
+    // Avoids a division
     const size_t steps = step == 1 ? whole : step == 2 ? whole / 2 : whole / step;
     height = steps / count * step;
     taller = steps % count;
@@ -27,8 +27,8 @@ struct Tiling {
   }
 };
 
-// Rows of the next block where `most`, a multiple of mr, fit: blocks of nearly equal height, so
-// that no row is left alone.
+// Returns the rows of the next block, at most `most`, a multiple of mr. Blocks have nearly equal
+// height, so that no row is left alone.
 inline size_t next_block(size_t rows, size_t most, size_t mr) {
   return rows <= most ? rows : round_up(divide_up(rows, divide_up(rows, most)), mr);
 }

@@ -1,8 +1,8 @@
-// How the depth of a product is cut.
+// Describes how the depth of a product is cut into taps.
 //
-// A tap is a run of the lhs whose bytes lie side by side; in the packed weights each is rounded up
-// to the layout's kr. A matrix has one, of depth K. A convolution has one for each kernel position,
-// and groups of them that stand next to each other, so that tiles can leave out whole groups.
+// A tap is a run of the lhs whose bytes lie side by side; packed weights round each tap up to the
+// layout's kr. A matrix has one tap of depth K. A convolution has one per kernel position, in groups
+// of adjacent taps, so that tiles can omit whole groups.
 #pragma once
 
 #include "kernels/core/packed_layout.h"
@@ -12,13 +12,14 @@ namespace octet {
 struct Taps {
   size_t count, depth;  // depth in bytes, before rounding
   size_t groups;
-  size_t most;  // that one output uses
-  // Columns from this one on have weights of 0 in the last of so many equal parts of a group's taps
+  size_t most;  // the most taps that one output uses
+  // Cut a group's taps into `parts` equal parts: columns from short_from on have only zero weights
+  // in the last part
   size_t short_from = SIZE_MAX, parts = 1;
 
-  // Of the packed weights of one column.
+  // Depth of the packed weights of one column.
   size_t padded(const RhsLayout& layout) const { return count * layout.depth(depth); }
-  // Of `of` taps, those that columns from n on need.
+  // Of `of` taps, the count that columns from n on need.
   size_t needed(size_t of, size_t n) const { return n < short_from ? of : of - of / parts; }
 };
 

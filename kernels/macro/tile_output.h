@@ -1,5 +1,5 @@
-// Where tiles of accumulators go: straight from the kernel's registers where that is certified,
-// else over an s32 tile through the epilogue.
+// Multiplies tiles and stores them: the kernel requantizes in registers where that is certified,
+// else it stores an s32 tile that the epilogue reads.
 #pragma once
 
 #include "kernels/core/assert.h"
@@ -15,14 +15,14 @@ struct TileOutput {
   const Epilogue* epilogue;
   const Requantization* requantization;
   bool requantize_in_kernel;
-  size_t dst_bytes;  // of one output
-  Output to;         // column 0
+  size_t dst_bytes;  // bytes of one output element
+  Output to;         // at column 0
 
   bool s32() const { return epilogue->mode == EpilogueMode::kS32; }
   bool in_place() const { return requantize_in_kernel || s32(); }
 };
 
-// What every kernel expects of its tiles.
+// The precondition of every kernel on its tiles.
 inline bool may_multiply(const MicroKernel& kernel, const Tile& tile) {
   const bool tall = tile.rows > kernel.mr;
   return tile.rows && tile.rows <= kernel.rows_of(tile.cols) && tile.cols &&
@@ -32,15 +32,16 @@ inline bool may_multiply(const MicroKernel& kernel, const Tile& tile) {
          (tile.init_stride == 0 || tile.init_stride >= tile.cols);
 }
 
-// What kernels do that are in place: so that nothing waits for a line when it is needed.
+// Prefetches the lines that the epilogue will write and read; kernels that store in place do this
+// themselves.
 inline void prefetch(const Output& to, size_t rows) {
   for (size_t i = 0; i < rows; ++i) __builtin_prefetch(to.dst + i * to.stride, 1);
   for (size_t i = 0; to.residual && i < rows; ++i)
     __builtin_prefetch(to.residual + i * to.residual_stride);
 }
 
-// Multiplies a tile whose operands are set, and puts it at column n of `to`. lanes: columns that
-// init and rhs provide, tile->cols rounded up. row_scale: the tile's own rows, or null.
+// Multiplies a tile whose operands are set and stores it at column n of `to`. lanes: columns that
+// init and rhs provide (tile->cols rounded up). row_scale: one per row of the tile, or null.
 inline void multiply_into(const MicroKernel& kernel, const TileOutput& sink, const Output& to,
                           size_t n, size_t lanes, const float* row_scale, Tile* tile) {
   OCTET_ASSERT(may_multiply(kernel, *tile));
@@ -62,9 +63,9 @@ inline void multiply_into(const MicroKernel& kernel, const TileOutput& sink, con
   sink.ops->epilogue(*sink.epilogue, {acc, lanes, tile->rows, tile->cols, n, row_scale, at});
 }
 
-// All tiles of a strip that is in place and starts from the same init in every row: the usual case,
-// and a loop that does next to nothing. The tile is the first one; lhs_panel is 0 where the kernel
-// reads rows.
+// Multiplies all tiles of a micro-panel in place, with one row of init for all rows. This is the
+// usual case, so the loop does little else. `tile` is the first tile; lhs_panel: bytes between lhs
+// panels, 0 if the kernel is direct.
 inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size_t lhs_panel,
                            Tile* tile) {
   const uint8_t* const lhs = (const uint8_t*)tile->lhs;  // null where rows are pointed at
@@ -81,7 +82,8 @@ inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size
   }
 }
 
-// All rows of a strip of a matrix, likewise: at once where the kernel takes them so.
+// Multiplies all rows of a matrix by a micro-panel in place: in one call where the kernel has
+// multiply_micro_panel for this depth.
 inline void multiply_rows(const MicroKernel& kernel, size_t rows, size_t lhs_panel, Tile* tile) {
   const bool at_once = tile->cols == kernel.nr && kernel.multiply_micro_panel &&
                        tile->depth >= kernel.micro_panel_depth.least &&
@@ -91,7 +93,7 @@ inline void multiply_rows(const MicroKernel& kernel, size_t rows, size_t lhs_pan
   kernel.multiply_micro_panel(*tile);
 }
 
-// The same by way of an s32 tile.
+// Multiplies all rows of a matrix by a micro-panel through an s32 tile and the epilogue.
 inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutput& sink,
                                       size_t rows, size_t n, size_t lanes, const float* row_scales,
                                       size_t lhs_panel, Tile* tile) {
@@ -117,7 +119,7 @@ inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutpu
   }
 }
 
-// All tiles of a strip into a sink where that is in place.
+// Multiplies all rows of a matrix by a micro-panel into `sink`, which is in place.
 inline void multiply_micro_panel(const MicroKernel& kernel, const TileOutput& sink, size_t rows,
                                  size_t n, size_t lhs_panel, Tile* tile) {
   tile->dst = sink.to.dst + n * sink.dst_bytes;
