@@ -1,3 +1,4 @@
+// Fletcher's checksum in vectors.
 #include "packing/checksum.h"
 
 #include <string.h>
@@ -7,9 +8,9 @@ namespace {
 
 typedef uint64_t Pairs __attribute__((vector_size(16)));  // two pairs of words
 
-// Every other vector of the data. A pair of words is added whole; its upper word is added by
-// itself, too, so that what it put into the pair's sum can be taken out again: fewer instructions
-// than splitting each pair.
+// Sums of every other vector of the data. A pair of words is added as one 64-bit value, and its
+// upper word once more by itself, so that it can be subtracted from the pair's sum in the end. This
+// takes fewer instructions than splitting each pair.
 struct Lane {
   Pairs pair = {}, pair_weighted = {}, upper = {}, upper_weighted = {};
 
@@ -22,8 +23,8 @@ struct Lane {
     upper_weighted += upper;
   }
 
-  // A word that came t steps before the end weighs t here. In the whole it weighs the words of t
-  // steps less those before it in its own.
+  // A word that came t steps before the end has weight t in this lane. In the checksum its weight is
+  // the words of t steps minus the words before it in its own step.
   void add_to(Checksum* c, size_t step_words, size_t first_word) const {
     for (size_t i = 0; i < 2; ++i) {
       const uint64_t lower = pair[i] - (upper[i] << 32),

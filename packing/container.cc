@@ -1,3 +1,4 @@
+// Lays out, writes, reads and checks the container of packed weights.
 #include "packing/container.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 namespace octet {
 namespace {
 
-// All versions began with the first five; versions 1 and 2 said RHS or CNV then.
+// Blobs of all versions begin with the first five bytes; versions 1 and 2 go on with RHS or CNV.
 constexpr char kMark[8] = {'O', 'C', 'T', 'E', 'T', 'B', 'L', 'B'};
 constexpr size_t kMarkOfAllVersions = 5;
 static_assert(offsetof(Container, geometry) == sizeof(ContainerHeader), "the head is one piece");
@@ -24,7 +25,7 @@ Checksum checksum_of_payload(const Container& c, const void* blob) {
   return checksum((const uint8_t*)blob + head, (size_t)c.header.bytes - head);
 }
 
-// Calls f(gap, bytes) for what lies between a section's end and the next one's beginning.
+// Calls f(offset, bytes) for each gap between a section's end and the next one's beginning.
 template <typename F>
 void for_each_gap(const Container& c, const F& f) {
   for (const Section& s : c.header.sections) {

@@ -1,10 +1,11 @@
-// Packed weights of any kind as one relocatable, little-endian piece of memory, a blob:
+// The container of packed weights of any kind: one relocatable, little-endian piece of memory, the
+// blob:
 //
 //   header (192 bytes) | sections, in the order of their ids
 //
-// The header lists the sections. Each begins at a multiple of 64 bytes; what is not used is zero.
-// Header and geometry, the first section, are the head: checked whenever a blob is used, and enough
-// to compute all else that the header says. The rest is the payload.
+// The header lists the sections. Each begins at a multiple of 64 bytes; unused bytes are zero. The
+// header and the geometry (the first section) form the head. It is checked whenever a blob is used,
+// and suffices to recompute everything else that the header says. The rest is the payload.
 #pragma once
 
 #include "packing/checksum.h"
@@ -12,30 +13,30 @@
 
 namespace octet {
 
-// 2 had a header for products and another for convolutions, 1 had CRCs.
+// Version 2 had separate headers for products and convolutions, version 1 had CRCs.
 constexpr uint32_t kContainerVersion = 6;
 
-// What weights are for. The values are stored.
+// The use of the weights. The values are stored.
 enum class BlobKind : uint16_t { kMatrices = 1, kFilter = 2 };
 
 // The values are stored.
 enum class SectionId : uint64_t {
   kNone = 0,
-  kGeometry = 1,    // what the kind must know to tell its sections' sizes
-  kZeroPoints = 2,  // s32 per column, in the form's domain; absent if all are 0
-  kSums = 3,        // s32 per column, positive ones and negative ones (ColumnSums)
-  kWeights = 4,     // in their form
+  kGeometry = 1,    // a struct of the kind, from which the sections' sizes follow
+  kZeroPoints = 2,  // s32 per column, for the format's element type; absent if all are 0
+  kSums = 3,        // s32 per column: the positive and the negative sums (ColumnSums)
+  kWeights = 4,     // in the blob's weight format
 };
 
 // The values are stored.
 enum class Sparsity : uint8_t {
   kNotAsked = 0,
-  kTwoOfFour = 1,  // the form is sparse
-  // Dense, because
-  kPattern = 2,    // the weights are not so sparse
-  kDistances = 3,  // some w - zero_point leaves s8
-  kNoGain = 4,     // the tier multiplies dense ones no slower
-  kNoRoom = 5,     // sparse ones would take more bytes
+  kTwoOfFour = 1,  // the format is sparse
+  // The format is dense, because
+  kPattern = 2,    // the weights are not 2:4 sparse
+  kDistances = 3,  // some w - zero_point does not fit s8
+  kNoGain = 4,     // the tier multiplies dense weights no slower
+  kNoRoom = 5,     // sparse weights would take more bytes
   kCount
 };
 
@@ -51,12 +52,12 @@ struct ContainerHeader {
   uint64_t bytes;  // of the whole blob
   BlobKind kind;
   FormatId format;
-  uint8_t type;          // octet_type of the weights as given
+  uint8_t type;          // octet_type of the caller's weights
   uint8_t has_int8_min;  // a packed weight is -128
-  Sparsity sparsity;     // what became of the wish for sparse weights
+  Sparsity sparsity;     // whether the weights are sparse, or why not
   uint8_t reserved;
   Checksum payload_checksum;
-  uint64_t head_checksum;  // of the head with 0 here, folded
+  uint64_t head_checksum;  // of the head with this field 0, folded
   Section sections[5];
   uint8_t reserved_at_end[16];
 };
@@ -64,7 +65,7 @@ static_assert(sizeof(ContainerHeader) == 192, "the header is 192 bytes on every 
 
 constexpr size_t kMostGeometry = 128;
 
-// The head of a blob, planned or read.
+// The head of a blob that is planned or was read.
 struct Container {
   ContainerHeader header;
   uint8_t geometry[kMostGeometry];  // the kind's struct; its size is a multiple of 64
@@ -101,19 +102,19 @@ bool add_section(SectionId id, size_t bytes, Container* container);
 // Where it lies; null if there is none.
 uint8_t* section_of(const Container& container, SectionId id, void* blob);
 const uint8_t* section_of(const Container& container, SectionId id, const void* blob);
-// Clears what lies between the sections, adds the checksums and writes the head.
+// Clears the gaps between sections, adds the checksums and writes the head.
 void seal_container(Container* container, void* blob);
 
 // ---- reading
 
-// A kind's plan: what it would have begun and added for this geometry, form and type, with a
-// section of zero points where there is one here. False where it would have refused.
+// Plans the container that the kind would write for this geometry, format and type, with zero points
+// where `container` has them. False where the kind refuses such a geometry.
 using PlanContainer = bool (*)(const Container& container, Container* planned);
 
-// Mark, version, checksum. What kind it is, is in the header then.
+// Checks mark, version and head checksum. The kind is in the header then.
 BlobProblem read_head(const void* blob, size_t bytes, Container* container);
-// All that can be known without the payload. A well-meant head from another writer must still be
-// safe to follow: everything that it says about itself is recomputed and compared.
+// Checks all that can be known without the payload. Even a head with a valid checksum is not
+// trusted: everything that it says is recomputed and compared.
 BlobProblem check_container(const void* blob, size_t bytes,
                             const WeightFormat* (*find_format)(uint16_t), BlobKind kind,
                             PlanContainer plan, Container* container);

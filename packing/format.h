@@ -1,6 +1,6 @@
-// A form is one way that weights lie. Kernels read one by its layout, tiers say in which they want
-// weights, blobs store its id. dispatch/tables/formats.cc has a row for each; docs/add-a-format.md says
-// how to add one.
+// A weight format is one layout of packed weights. Kernels are found by its layout, tiers name the
+// formats that they want, and blobs store its id. dispatch/tables/formats.cc has a row for each;
+// docs/add-a-format.md says how to add one.
 #pragma once
 
 #include "kernels/core/kernel_kind.h"
@@ -8,7 +8,7 @@
 
 namespace octet {
 
-// Stored in blobs, so a value is one form's for good. By element, width and kr.
+// The values are stored in blobs, so they never change. Names give element, width and kr.
 enum class FormatId : uint16_t {
   kNone = 0,
   kS8_16x4 = 1,
@@ -31,10 +31,10 @@ enum class FormatId : uint16_t {
 
 struct WeightFormat {
   FormatId id;
-  const char* name;  // as the id's, for octet_blob_info and for errors; never changes either
-  RhsLayout layout;  // no other form's: kernels are found by it
-  KernelKind kind;   // of the kernels that read it
-  // Of matrices; null where only convolutions want the form: there the algorithm packs (ConvAlgorithm)
+  const char* name;  // of the id, for octet_blob_info and errors; it never changes
+  RhsLayout layout;  // unique: kernels are found by it
+  KernelKind kind;   // the kernels that read it
+  // Packs matrices; null where only convolutions use the format: their algorithm packs it
   const Packing* packing = nullptr;
   bool tests_only = false;  // no tier wants it
 };

@@ -1,3 +1,4 @@
+// Interleaves weights with vectors: transposes where depth is contiguous, zips where lanes are.
 #include "packing/interleave.h"
 
 #include <string.h>
@@ -17,15 +18,15 @@ using Pairs = Vector<uint16_t>::type;
 using Quads = Vector<uint32_t>::type;
 using Octets = Vector<uint64_t>::type;
 
-// Elements of two vectors by number. GCC learned Clang's builtin in version 12; before it there is
-// only its own, which GCC 12 still has but Clang never had.
+// OCTET_SHUFFLE selects elements of two vectors by number. GCC has Clang's builtin from version 12
+// on, and before only its own, which Clang never had.
 #if defined(__clang__) || __GNUC__ >= 12
 #define OCTET_SHUFFLE(V, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
 #define OCTET_SHUFFLE(V, a, b, ...) __builtin_shuffle(a, b, V{__VA_ARGS__})
 #endif
 
-// The groups of two vectors in turns: of their first halves, of their second.
+// Interleave the groups of two vectors: of their first halves (low), of their second (high).
 Bytes zip_low(const Bytes& a, const Bytes& b) {
   return OCTET_SHUFFLE(Bytes, a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 }
@@ -43,8 +44,8 @@ Quads zip_high(const Quads& a, const Quads& b) { return OCTET_SHUFFLE(Quads, a, 
 Octets zip_low(const Octets& a, const Octets& b) { return OCTET_SHUFFLE(Octets, a, b, 0, 2); }
 Octets zip_high(const Octets& a, const Octets& b) { return OCTET_SHUFFLE(Octets, a, b, 1, 3); }
 
-// The groups of some vectors, numbered through all of them: each round moves the highest bit of a
-// group's number below the others, as a perfect shuffle does.
+// Permutes the groups of some vectors, numbered through all of them. Each round moves the highest
+// bit of a group's number below the others, as a perfect shuffle does.
 template <size_t rounds, size_t count, typename V>
 void shuffle(V (&v)[count]) {
   OCTET_UNROLL(4)
@@ -62,8 +63,8 @@ void shuffle(V (&v)[count]) {
 
 constexpr size_t log2(size_t n) { return n > 1 ? 1 + log2(n / 2) : 0; }
 
-// Of `count` vectors, `from_step` apart: the first group of each, then the second of each, and so
-// on; vectors `to_step` apart again.
+// Reads `count` vectors, `from_step` apart, and writes the first group of each, then the second of
+// each, and so on, to vectors `to_step` apart.
 template <size_t count, typename V>
 void transpose(const uint8_t* from, size_t from_step, const V& flips, size_t to_step, uint8_t* to) {
   V v[count];
@@ -77,16 +78,16 @@ void transpose(const uint8_t* from, size_t from_step, const V& flips, size_t to_
   for (size_t i = 0; i < count; ++i) memcpy(to + i * to_step, &v[i], sizeof(V));
 }
 
-// Depth side by side in memory: whole groups of kr. Returns the depth that it wrote. The view comes
-// by value: for all that a compiler knows, the panel's bytes could be its own.
+// Writes whole groups of kr where depth is contiguous in memory. Returns the depth that it wrote.
+// The view is a copy, because the compiler must assume that stores to the panel change the original.
 template <typename Group, size_t kr = sizeof(Group)>
 size_t transpose_groups(LaneView v, size_t width, uint8_t* panel) {
   constexpr size_t kLanes = kVector / kr, kLine = 64;
   typename Vector<Group>::type flips;
   memset(&flips, v.flip, sizeof flips);
   const size_t whole = v.lanes % kLanes ? 0 : v.depth / kVector * kVector;
-  // A cache line of each lane at once: lanes that are a power of two apart push each other out of
-  // the cache.
+  // Reads a cache line of each lane at once, because lanes that are a power of two apart evict each
+  // other from the cache.
   for (size_t line = 0; line < whole; line += kLine)
     for (size_t lane = 0; lane < v.lanes; lane += kLanes)
       for (size_t k = line; k < whole && k < line + kLine; k += kVector)
@@ -104,7 +105,7 @@ size_t transpose_groups(LaneView v, size_t width, uint8_t* panel) {
   return k;
 }
 
-// A vector of parts of neighbouring rows, or of one row.
+// Loads a vector from parts of neighbouring rows, or from one row.
 template <typename Part>
 Bytes load_rows(const uint8_t* rows, size_t stride) {
   typename Vector<Part>::type parts;
@@ -123,8 +124,8 @@ Bytes load_rows<Bytes>(const uint8_t* row, size_t) {
   return bytes;
 }
 
-// Lanes side by side in memory: kr rows at a time, of as many lanes as a Part has. Returns the
-// depth that it wrote.
+// Writes kr rows at a time where lanes are contiguous in memory, as many lanes as a Part has.
+// Returns the depth that it wrote.
 template <size_t kr, typename Part>
 size_t zip_rows(LaneView v, size_t width, uint8_t* panel) {
   constexpr size_t kLanes = sizeof(Part), kRows = kVector / kLanes, kCount = kr / kRows;
@@ -153,7 +154,7 @@ size_t zip_rows(LaneView v, size_t width, uint8_t* panel) {
   return done;
 }
 
-// As many whole groups as there is a fast way for.
+// Writes as many whole groups as a fast path exists for, and returns their depth.
 size_t interleave_groups(const LaneView& v, size_t width, size_t kr, uint8_t* panel) {
   if (v.depth_stride == 1) switch (kr) {
       case 1: return transpose_groups<uint8_t>(v, width, panel);

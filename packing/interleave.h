@@ -1,4 +1,4 @@
-// From weights as the caller stores them to a panel.
+// Interleaves the caller's weights into a panel.
 #pragma once
 
 #include <stddef.h>
@@ -12,11 +12,11 @@ struct LaneView {
   const uint8_t* data;
   size_t lane_stride, depth_stride;
   size_t lanes, depth;
-  uint8_t flip;  // xor-ed to each
+  uint8_t flip;  // xor-ed to each element
 };
 
-// Writes them as the first lanes of a panel `width` lanes wide, from depth `offset` on
-// (kernels/core/packed_layout.h has the formula), and nothing else.
+// Writes the view to the first lanes of a panel `width` lanes wide, from depth `offset` on
+// (kernels/core/packed_layout.h has the formula). All other bytes stay as they are.
 void interleave(const LaneView& from, size_t width, size_t kr, size_t offset, uint8_t* panel);
 
 }  // namespace octet

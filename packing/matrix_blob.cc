@@ -1,3 +1,4 @@
+// Plans, writes and reads the blob of matrices.
 #include "packing/matrix_blob.h"
 
 #include <string.h>
@@ -7,9 +8,9 @@
 namespace octet {
 namespace {
 
-// Bytes from one matrix to the next, of sums and of weights.
+// Bytes from one matrix to the next, in the sums and in the weights.
 struct Strides {
-  size_t array, weights;  // an array is a value per lane
+  size_t array, weights;  // array: one s32 per lane
   Strides(const RhsLayout& layout, size_t n, size_t packed)
       : array(round_up(layout.lanes(n) * sizeof(int32_t), kAlignment)),
         weights(round_up(packed, kAlignment)) {}
@@ -31,11 +32,11 @@ bool plan(const Container& c, Container* planned) {
 
 bool plan_matrices(const WeightFormat& format, uint8_t type, size_t n, size_t k, size_t count,
                    bool zero_points, Container* c) {
-  // Sparse weights are packed as distances from their zero points
+  // Sparse formats pack w - zero_point, so their blobs have no zero points
   if (!format.packing || !n || !k || !count || (zero_points && format.layout.sparse()))
     return false;
   const size_t packed = format.packing->bytes(format.layout, n, k);
-  // Larger than all roundings below
+  // More than all roundings below add
   constexpr size_t kSlack = 1024;
   if (!packed || packed > PTRDIFF_MAX - kSlack || n > PTRDIFF_MAX / 16 - kSlack) return false;
   const Strides strides(format.layout, n, packed);

@@ -1,4 +1,4 @@
-// A kind of blob: matrices of one size, for products. Its sections (packing/container.h):
+// The blob of matrices of one size, for products. Its sections (packing/container.h):
 //
 //   zero points, s32[lanes], if any | per matrix: positive s32[lanes], negative s32[lanes]
 //   | per matrix: the weights
@@ -17,16 +17,17 @@ struct MatricesGeometry {
 };
 static_assert(sizeof(MatricesGeometry) == 64, "of the same size on every machine");
 
-// Lays the sections out. False if nothing can be packed so, or if a size leaves ptrdiff_t.
+// Lays out the sections. False if the format cannot hold such matrices, or if a size does not fit
+// ptrdiff_t.
 bool plan_matrices(const WeightFormat& format, uint8_t type, size_t n, size_t k, size_t count,
                    bool zero_points, Container* container);
 
-// Writes the blob that plan_matrices laid out, of the same form and sizes. matrix_stride in bytes.
+// Writes the blob that plan_matrices laid out. matrix_stride: bytes between the caller's matrices.
 void write_matrices(Container* container, RhsView rhs, size_t matrix_stride, void* blob);
 
 BlobProblem check_matrices(const void* blob, size_t bytes,
                            const WeightFormat* (*find_format)(uint16_t), Container* container);
-// Of a form in pairs (kernels/core/paired_weights.h).
+// The weights of a blob in a paired format (kernels/core/paired_weights.h).
 PairedWeights pairs_of(const Container& container, const void* blob);
 PackedRhs matrix_of(const Container& container, const void* blob, size_t index);
 

@@ -1,3 +1,4 @@
+// Packs dense panels and sums columns.
 #include "packing/packed_rhs.h"
 
 #include <string.h>
@@ -12,9 +13,9 @@ uint8_t flip_of(const RhsLayout& layout, const RhsView& rhs) {
   return type_shift(rhs.is_u8, layout.element_type) ? 0x80 : 0;
 }
 
-// Sums of `rows` rows of up to kBlock columns side by side, so that whole cache lines are read. As
-// in weight_sums.cc: of w, and of its distance from zero, in an order that fits u8. Few enough rows
-// for 16 bits; separate arrays and no branches, so that the compiler makes vectors of it.
+// Sums `rows` rows of up to kBlock adjacent columns, so that whole cache lines are read: sums of w
+// and of |w - zero|, with w as u8 as in weight_sums.cc. kMostRows rows fit 16-bit sums. Arrays are
+// separate and there are no branches, so that the compiler vectorizes the loop.
 constexpr size_t kBlock = 64, kMostRows = 256;
 
 struct RowSums {

@@ -1,4 +1,4 @@
-// Packed weights: panels of bytes, and what packing learned about each column.
+// Describes packed weights (panels and per-column sums), and packs dense panels.
 #pragma once
 
 #include "kernels/core/packed_layout.h"
@@ -20,8 +20,8 @@ struct RhsView {
   }
 };
 
-// Per column, over r - zero_point: the sums of its positive and of its negative values. They bound
-// the accumulator for any lhs, and their total is the factor of the lhs zero point.
+// Per column, the sum of the positive and the sum of the negative r - zero_point. They bound the
+// accumulator for any lhs, and their total is the factor of the lhs zero point.
 struct ColumnSums {
   int32_t* positive;
   int32_t* negative;
@@ -38,27 +38,28 @@ struct PackedRhs {
   const uint8_t* panels;
   const int32_t* positive;
   const int32_t* negative;
-  const int32_t* zero_points;  // in the layout's domain, per column; null when all are 0
+  const int32_t* zero_points;  // per column, for the layout's element type; null if all are 0
 };
 
-// What xor-ing the top bit adds to a value, so that it arrives in `to`.
+// The difference that flipping the top bit makes to a value on its way to the element type `to`.
 constexpr int32_t type_shift(bool from_u8, ElementType to) {
   return from_u8 == (to == ElementType::kU8) ? 0 : from_u8 ? -128 : 128;
 }
 
-// Whether some zero point is not 0 in this domain. Without any, all are 0 as given.
+// Whether some zero point is not 0 for this element type. A null array means zeros for the caller's
+// type.
 bool any_zero_point(const int32_t* zero_points, size_t count, bool is_u8, ElementType element_type);
 
-// How a matrix becomes what a kernel reads.
+// Packs matrices into a weight format.
 struct Packing {
-  // Of n columns, k deep; 0 if they leave size_t
+  // Bytes of n columns, k deep; 0 if they do not fit size_t
   size_t (*bytes)(const RhsLayout& layout, size_t n, size_t k);
-  // Writes columns [first, first + count) of them; first is a multiple of the layout's width.
+  // Writes columns [first, first + count); first is a multiple of the layout's width.
   void (*pack)(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
                uint8_t* packed);
 };
 
-// Panels with a byte for each weight.
+// Packing of dense panels, with one byte per weight.
 size_t panel_bytes(const RhsLayout& layout, size_t n, size_t k);
 void pack_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
                   uint8_t* panels);

@@ -1,3 +1,4 @@
+// Reorders weights into pairs that fit 16 bits, and moves the excess into extras.
 #include "packing/paired.h"
 
 #include <string.h>
@@ -5,11 +6,11 @@
 namespace octet {
 namespace {
 
-constexpr size_t kLanes = kPairGroupBytes / 2;  // of a group: pairs of neighbours
+constexpr size_t kLanes = kPairGroupBytes / 2;  // pairs of neighbours in a group
 
 int magnitude(int value) { return value < 0 ? -value : value; }
 
-// One part of a block's panels. `panel_bytes` apart.
+// One part of a block's panels, which are `panel_bytes` apart.
 template <typename Byte>
 struct Part {
   Byte* first;
@@ -43,12 +44,12 @@ typedef uint64_t Int16 __attribute__((vector_size(16)));
 static_assert(sizeof(Bytes) == kPairColumns, "a vector has the columns of a panel");
 constexpr size_t kPanels = kPairBlock / kPairColumns;
 
-// What of a step's weights is positive, and what negative.
+// The magnitudes of a step's positive and negative weights, for all panels of a block.
 struct Step {
   Bytes positive[kPanels], negative[kPanels];
 
-  // All but 0 one less: what sums to more than kPairLimit with another step then has the sign bit.
-  // So has -128 beside 0, which fits: this decides an order only.
+  // x - 1 for x > 0, so that (x - 1) + y > 127 sets the sign bit exactly when x + y > 128. The pair
+  // (128, 0) is a harmless false positive, because it only affects the order.
   Step less_one() const {
     const Bytes none = {};
     Step less;
@@ -60,7 +61,7 @@ struct Step {
   }
 };
 
-// The panels that have a column where a pair does not fit, a bit of each.
+// One bit per panel: set if the pair does not fit in some column.
 unsigned crowded_panels(const Step& less_one, const Step& other) {
   constexpr uint64_t kSigns = 0x8080808080808080;
   unsigned panels = 0;
@@ -72,10 +73,10 @@ unsigned crowded_panels(const Step& less_one, const Step& other) {
   return panels;
 }
 
-// A window step by step: its weights are what is positive less what is negative.
+// The steps of a window; a weight is its positive minus its negative magnitude.
 struct Window {
   Step steps[kPairWindow];
-  uint32_t magnitudes[kPairWindow];  // sums
+  uint32_t magnitudes[kPairWindow];  // per step: the sum over all columns
 
   void set(size_t step, size_t panel, const uint8_t* weights) {
     uint8_t positive[kPairColumns], negative[kPairColumns];
@@ -100,12 +101,12 @@ struct Window {
   }
 };
 
-// Steps in pairs, greedily: the heaviest one takes the heaviest with which the fewest panels are
-// crowded, so that light ones are left for those that need them. Pairs that are bad for the same
-// panels stand together, so that they share extras.
+// Pairs steps greedily. The step of largest magnitude takes the largest one with which the fewest
+// panels are crowded, so that small steps are left for those that need them. Pairs that are crowded
+// in the same panels stand together, so that they share extras.
 void find_order(const Window& window, size_t steps, uint8_t* order) {
   constexpr uint8_t kBits[1 << kPanels] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
-  uint8_t left[kPairWindow];  // the heaviest first
+  uint8_t left[kPairWindow];  // the largest magnitude first
   for (size_t i = 0; i < steps; ++i) {
     size_t at = i;
     for (; at && window.magnitudes[left[at - 1]] < window.magnitudes[i]; --at)
@@ -135,7 +136,7 @@ void find_order(const Window& window, size_t steps, uint8_t* order) {
   for (size_t i = 0; i < count; ++i) order[2 * i] = pairs[i].a, order[2 * i + 1] = pairs[i].b;
 }
 
-// A group's steps apart, and together.
+// Transposes a group to steps of columns (split) and back (join).
 typedef uint8_t Apart[kPairGroup][kPairColumns];
 void split(const uint8_t* group, Apart to) {
   for (size_t j = 0; j < kPairColumns; ++j)
@@ -146,7 +147,7 @@ void join(const Apart from, uint8_t* group) {
     for (size_t i = 0; i < kPairGroup; ++i) group[kPairGroup * j + i] = from[i][j];
 }
 
-// A window's steps in their order, in all panels. Steps beyond the depth are zero already.
+// Reorders a window's steps in all panels. Steps beyond the depth are zero already.
 void put_in_order(const Part<uint8_t>& part, size_t index) {
   const PairPart plan = part.plan();
   const size_t first = index * kPairWindow / kPairGroup,
@@ -174,7 +175,7 @@ void put_in_order(const Part<uint8_t>& part, size_t index) {
 
 // ---- extras -------------------------------------------------------------------------------------
 
-// What the positive and the negative weights of each pair sum to, of one group or of a chunk's.
+// Per pair, the sums of the positive and of the negative weights of one group or one chunk.
 struct PairSums {
   uint8_t positive[kLanes], negative[kLanes];
 
@@ -194,7 +195,7 @@ struct PairSums {
   }
 };
 
-// What the pairs of a group have too much. False if nothing.
+// Finds the excess of a group's pairs over kPairLimit. False if there is none.
 bool excess_of(const uint8_t* group, uint8_t* excess) {
   memset(excess, 0, kPairGroupBytes);
   bool any = false;
@@ -208,13 +209,13 @@ bool excess_of(const uint8_t* group, uint8_t* excess) {
   return any;
 }
 
-// Chunks that are being filled: an extra goes into the first one where its sums fit.
+// Chunks that are being filled: an extra goes into the first chunk where its sums fit.
 struct Chunks {
   PairSums sums[sizeof(PairTable::groups) / kPairChunk];
   uint8_t filled[sizeof(PairTable::groups) / kPairChunk];
   size_t count, room;
 
-  // Its place among the extras, or false if there is no room.
+  // Finds the extra's index among the extras. False if there is no room.
   bool place(const uint8_t* extra, size_t* at) {
     for (size_t chunk = 0; chunk < room; ++chunk) {
       if (chunk == count) {
@@ -232,7 +233,7 @@ struct Chunks {
   }
 };
 
-// What is too much in a panel, to its extras.
+// Moves the excess of a panel to its extras.
 void take_extras(const Part<uint8_t>& part, size_t panel) {
   const PairPart plan = part.plan();
   uint8_t* const extras = part.piece(panel, plan.extras());
@@ -263,7 +264,7 @@ void take_extras(const Part<uint8_t>& part, size_t panel) {
   memcpy(part.piece(panel, plan.table()), &table, sizeof table);
 }
 
-// Parts lie side by side when they come; each makes room for the tables of those before it.
+// Moves parts, which lie side by side at first, to leave room for the tables of the parts before.
 void spread_parts(const RhsLayout& layout, size_t lanes, size_t taps, size_t depth,
                   uint8_t* panels) {
   const size_t tap_bytes = layout.depth(depth) * kPairColumns,
@@ -316,12 +317,12 @@ bool is_sound(const Part<const uint8_t>& part, size_t panel) {
 
 // ---- what it costs ------------------------------------------------------------------------------
 
-// A group of a panel takes 8 as words, 6 in pairs; a chunk of extras 18; a plain part's words 12, a
-// window's order 22, for a block.
+// Instructions: 8 for a panel's group as int16, 6 in pairs, 12 in a plain part; 18 for a chunk of
+// extras; 22 for a window's order, once per block.
 PairCost least_cost(const PairPart& plan, size_t panels) {
   return {8 * panels * plan.groups, 22 * plan.windows + 6 * panels * plan.groups};
 }
-// Beyond the least.
+// The cost that a part's extras, or its being plain, add to least_cost.
 template <typename Byte>
 uint64_t excess_cost(const Part<Byte>& part) {
   const PairPart plan = part.plan();
@@ -333,7 +334,7 @@ uint64_t excess_cost(const Part<Byte>& part) {
   return excess;
 }
 
-// As it came, to be multiplied as words.
+// Keeps a part in its original order, to be multiplied as int16.
 void store_plain(const Part<uint8_t>& part) {
   const PairPart plan = part.plan();
   PairTable table = {};
@@ -357,7 +358,7 @@ void pair_panels(const RhsLayout& layout, size_t lanes, size_t taps, size_t dept
   PairCost cost = {};
   for_each_part(layout, lanes, taps, depth, panels,
                 [&](const Part<uint8_t>& part) { cost += least_cost(part.plan(), part.panels); });
-  // Most weights that do not pay show it soon: then no more orders are looked for
+  // Weights that do not pay mostly show it soon; then no more orders are searched
   for_each_part(layout, lanes, taps, depth, panels, [&](const Part<uint8_t>& part) {
     if (!cost.pays()) {
       store_plain(part);

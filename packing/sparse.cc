@@ -1,3 +1,4 @@
+// Checks and packs 2:4 sparse weights, sixteen lanes at a time.
 #include "packing/sparse.h"
 
 #include <string.h>
@@ -15,16 +16,16 @@ Bytes load(const uint8_t* from) {
   return bytes;
 }
 
-// Bytes of a word are those of memory: all CPUs that Octet runs on are little-endian.
+// Bytes of a uint32_t are in memory order: all CPUs that Octet runs on are little-endian.
 constexpr uint32_t kEach = 0x01010101, kHigh = 0x80808080;
 
-// Which of four bytes are not zero: a bit of each.
+// One bit per byte of four: set if the byte is not zero.
 unsigned used_of(uint32_t four) {
   const uint32_t used = (((four & ~kHigh) + ~kHigh) | four) & kHigh;
   return (used >> 7) * 0x01020408 >> 24 & 15;
 }
 
-// Of a run, from k on; 0 beyond its end.
+// Loads a run's four from k on, with 0 beyond its end.
 uint32_t load_four(const SparseRun& r, size_t k) {
   uint32_t four = 0;
   for (size_t i = 0; i < r.four(k); ++i) four |= (uint32_t)r.data[(k + i) * r.stride] << 8 * i;
@@ -36,14 +37,14 @@ bool crowded(uint32_t four) {
   return but_one & (but_one - 1);
 }
 
-// The first 64 neighbours with a crowded four, or where less than 64 are left.
+// The start of the first 64 neighbours with a crowded four, or of the last fewer than 64.
 size_t skip_sound(const uint8_t* data, size_t count, uint8_t zero) {
   const Bytes zeros = (Bytes)((Fours){} + kEach * zero);
   size_t k = 0;
   for (; k + 64 <= count; k += 64) {
     Fours sound = ~(Fours){};
     for (size_t i = 0; i < 64; i += 16) {
-      // How many are zero in the lowest byte, two at least
+      // The lowest byte counts the zeros of a four; a sound four has at least two
       Fours count_zero = (Fours)(load(data + k + i) == zeros) & kEach;
       count_zero += count_zero >> 8;
       count_zero += count_zero >> 16;
@@ -54,13 +55,13 @@ size_t skip_sound(const uint8_t* data, size_t count, uint8_t zero) {
   return k;
 }
 
-// Four steps of sixteen lanes as they are packed.
+// Four steps of sixteen lanes in packed form.
 struct Pairs {
   Bytes first, second, first_place, second_place;
 };
 
-// The first and the last that are not zero. Without a second: the place of the first, without one
-// place 0; the value there is 0. More than two are nobody's.
+// Finds the first and the last value that are not zero. A single value has its place twice, and no
+// value has place 0 twice; the second value is 0 then. Fours with more than two must not come here.
 Pairs pairs_of(const Bytes (&x)[4]) {
   const Bytes none = {}, one = none + 1;
   const Bytes no[4] = {(Bytes)(x[0] == none), (Bytes)(x[1] == none), (Bytes)(x[2] == none),
@@ -78,12 +79,12 @@ Pairs pairs_of(const Bytes (&x)[4]) {
 // Of the values of a group.
 size_t values_offset(const RhsLayout& layout) { return layout.tight() ? kSparseLine : 0; }
 
-// Sixteen steps of a panel: where their two lines of values are and, perhaps among others', their
-// places.
+// Addresses of sixteen steps of a panel: their two lines of values, and their places, which may
+// share bytes with other steps' places.
 struct Sixteen {
   uint8_t *values, *places;
-  uint8_t keep;  // of a place of half a byte
-  int shift;     // of what is kept
+  uint8_t keep;  // mask of the bits kept of a place of half a byte
+  int shift;     // of the kept bits
 
   Sixteen(const RhsLayout& layout, uint8_t* panel, size_t index) {
     const size_t in_group = layout.kr / kSparseSteps, at = index % in_group;
@@ -95,10 +96,10 @@ struct Sixteen {
   }
 };
 
-// Adds fours `first` to `end` of sixteen steps, of sixteen lanes each.
+// Adds fours [first, end) of sixteen steps of sixteen lanes.
 void add_sixteen(const uint8_t (*steps)[kSparseLanes], Bytes zero, size_t first, size_t end,
                  size_t lanes, const Sixteen& to) {
-  // Each value and place of a lane, for all lanes
+  // Each value and each place, for all lanes
   Bytes bytes[kSparseGroup / kSparseLanes] = {};
   for (size_t four = first; four < end; ++four) {
     const size_t half = four / 2, second = four % 2;
@@ -125,7 +126,7 @@ void add_sixteen(const uint8_t (*steps)[kSparseLanes], Bytes zero, size_t first,
 size_t first_crowded(const SparseRun& r) {
   const uint32_t zeros = kEach * r.zero;
   for (size_t k = r.stride == 1 ? skip_sound(r.data, r.count, r.zero) : 0; k < r.count; k += 4) {
-    // What is beyond the end is zero
+    // Weights beyond the end count as zero
     const uint32_t beyond = r.four(k) < 4 ? ~0u << 8 * r.four(k) : 0;
     if (crowded((load_four(r, k) ^ zeros) & ~beyond)) return k;
   }
@@ -163,7 +164,7 @@ bool rows_are_sound(const RhsView& rhs) {
 }
 
 bool distances_fit(const SparseRun& r, bool is_u8) {
-  // In an order that fits u8, of which zero - 128 to zero + 127 may be
+  // As u8 values, of which zero - 128 to zero + 127 are allowed
   const uint8_t flip = is_u8 ? 0 : 0x80;
   const int zero = r.zero ^ flip;
   if (zero == 128) return true;
@@ -178,7 +179,7 @@ bool distances_fit(const SparseRun& r, bool is_u8) {
 
 void pack_runs(const RhsLayout& layout, SparseRun run, size_t lane_stride, const uint8_t* zeros,
                size_t lanes, size_t offset, uint8_t* panel) {
-  // A cache line of each lane at once, as interleave does
+  // Reads a cache line of each lane at once, as interleave does
   alignas(64) uint8_t steps[64][kSparseLanes];
   Bytes zero = {};
   memcpy(&zero, zeros, lanes);
@@ -211,7 +212,7 @@ bool holds_int8_min(const RhsLayout& layout, const uint8_t* groups, size_t bytes
 
 void pack_sparse(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
                  uint8_t* packed) {
-  // Where columns are neighbours, a cache line has those of four panels
+  // Where columns are contiguous, a cache line has the columns of four panels
   const bool by_rows = rhs.k_stride != 1;
   const size_t together = by_rows ? 4 * layout.width : layout.width, steps = by_rows ? 64 : rhs.k,
                end = first + count;

@@ -1,6 +1,6 @@
-// Weights of which at most two of every four along depth are not zero, and how they are packed.
-// Zero means equal to the column's zero point; what is packed is w - zero_point, so kernels see
-// weights without zero points.
+// Checks and packs 2:4 sparse weights: at most two of every four along depth are not zero. Zero
+// means equal to the column's zero point. The packed values are w - zero_point, so kernels see no
+// zero points.
 #pragma once
 
 #include "kernels/core/sparse.h"
@@ -8,8 +8,8 @@
 
 namespace octet {
 
-// A run of one column's weights along depth, cut into fours from its beginning on; the last one may
-// be short.
+// A run of one column's weights along depth, cut into fours from its beginning; the last four may be
+// short.
 struct SparseRun {
   const uint8_t* data;
   size_t stride, count;
@@ -18,21 +18,21 @@ struct SparseRun {
   size_t four(size_t k) const { return count - k < 4 ? count - k : 4; }
 };
 
-// The first four of a run with more than two that are not zero, or count where there is none.
+// The start of a run's first crowded four (more than two weights not zero), or count if none is.
 size_t first_crowded(const SparseRun& run);
 // Whether all w - zero fit s8.
 bool distances_fit(const SparseRun& run, bool is_u8);
 
-// Of weights whose columns are neighbours in memory, row by row: whether none of either is to be
-// found in any column.
+// For weights whose columns are contiguous in memory, checked row by row: whether no column has a
+// crowded four or a w - zero that does not fit s8.
 bool rows_are_sound(const RhsView& rhs);
 
-// Writes the first `lanes` runs, `lane_stride` bytes apart and with their own zeros, as those steps
-// of a panel from `offset` on, a multiple of 4. Of what it does not write, all must be 0.
+// Writes `lanes` runs, `lane_stride` bytes apart and each with its own zero, to the first lanes of a
+// panel from step `offset` on, a multiple of 4. The panel's other bytes must be 0.
 void pack_runs(const RhsLayout& layout, SparseRun run, size_t lane_stride, const uint8_t* zeros,
                size_t lanes, size_t offset, uint8_t* panel);
 
-// Whether a value in so many bytes of whole groups is -128.
+// Whether a value in `bytes` bytes of whole groups is -128.
 bool holds_int8_min(const RhsLayout& layout, const uint8_t* groups, size_t bytes);
 
 void pack_sparse(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,

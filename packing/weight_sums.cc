@@ -1,3 +1,4 @@
+// Sums of a column's weights.
 #include "packing/weight_sums.h"
 
 #include <stdlib.h>
@@ -5,8 +6,8 @@
 namespace octet {
 namespace {
 
-// In an order that fits u8. Sums of differences of bytes are what CPUs have an instruction for that
-// compilers find (PSADBW, UABAL): |w - zero| and, against `none` = 0, w itself.
+// Reads weights as u8. Compilers turn sums of |a - b| of bytes into one instruction (PSADBW, UABAL),
+// so it sums |w - zero| and |w - none| with `none` = 0, which is w.
 template <typename Stride>
 WeightSums sum(const uint8_t* data, Stride stride, size_t count, uint8_t flip, uint8_t zero,
                uint8_t none) {

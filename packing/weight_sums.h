@@ -1,4 +1,4 @@
-// What packing learns about weights while it has them at hand.
+// Sums of a column's weights, computed while packing reads them.
 #pragma once
 
 #include <stddef.h>
@@ -7,7 +7,7 @@
 namespace octet {
 
 struct WeightSums {
-  // Of w - zero_point: the sums of its positive and of its negative values
+  // The sum of the positive and the sum of the negative w - zero_point
   int32_t positive, negative;
   bool has_int8_min;  // a weight is -128 in s8, whatever its zero point
 
@@ -20,13 +20,12 @@ struct WeightSums {
   }
 };
 
-// From the sums of w - zero_point and of its magnitude: half their sum is positive, half their
-// difference negative.
+// Makes WeightSums from the sum of w - zero_point (total) and the sum of its magnitudes (distance).
 inline WeightSums sums_of(uint32_t total, uint32_t distance, bool has_int8_min) {
   return {(int32_t)((distance + total) / 2), -(int32_t)((distance - total) / 2), has_int8_min};
 }
 
-// Of `count` weights that are `stride` apart.
+// Sums `count` weights that are `stride` apart.
 WeightSums sum_weights(const uint8_t* data, size_t stride, size_t count, bool is_u8,
                        int32_t zero_point);
 

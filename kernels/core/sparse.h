@@ -46,7 +46,7 @@ constexpr RhsLayout kSparseTightLayout = {kSparseLanes, kSparseLanes, 2 * kSpars
 constexpr size_t kSparseTightGroup = 5 * kSparseLine;
 static_assert(kSparseTightGroup == kSparseLanes * kSparseTightLayout.group_bytes(),
               "what the layout's formula says");
-// kTightPlaces masks the places of two lines of values in a byte. kTightSecondFour, xor-ed to four
+// kTightPlaces masks the places of two lines of values in a byte. kTightSecondFour, or-ed to four
 // such bytes, puts C and D into the second four
 constexpr uint8_t kTightPlaces = 0x33;
 constexpr uint32_t kTightSecondFour = 0x44440000;

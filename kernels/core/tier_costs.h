@@ -40,10 +40,9 @@ struct TierCosts {
   size_t sparse_mr,        // rows of the sparse kernel's tile
       sparse_nr;           // columns of that tile
   double sparse_gather;    // `gather` of the sparse kernel
-  double
-      sparse_streamed;  // speed over dense weights, a factor, where loading weights takes longest
-  size_t sparse_few,    // sparse_streamed holds up to this many rows if L2 cannot hold the weights
-      sparse_few_far;   // the same if no cache can hold them
+  double sparse_streamed;  // speed-up over dense weights where loading weights takes longest
+  size_t sparse_few,   // sparse_streamed holds up to this many rows if L2 cannot hold the weights
+      sparse_few_far;  // the same if no cache can hold them
   double sparse_start = 0,    // fixed cost of a tile, in depth steps
       sparse_start_few = 0,   // the same, at least, where one dense tile holds all rows
       sparse_start_near = 0;  // the same for one row of weights in L1; divided by the count of rows

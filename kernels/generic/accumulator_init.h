@@ -1,4 +1,4 @@
-// Where accumulators start, in plain loops, compiled once per ISA like finish.h.
+// Computes the accumulators' init in plain loops, compiled once per tier like epilogue.h.
 #pragma once
 
 #include "kernels/core/accumulator_init.h"
@@ -7,8 +7,8 @@
 namespace octet {
 namespace {
 
-// make(i, j, &columns) for all rows and columns, sixteen columns at a time and then one by one: or
-// each row would pay for the beginning and the end of a loop of vectors.
+// Calls make(i, j, &columns) for all rows and columns, sixteen columns at a time and then one by
+// one, so that a row does not pay for the start and end of a vectorized loop.
 template <typename Columns, typename Make>
 OCTET_INLINE inline size_t init_columns(const Init& t, size_t j, const Make& make) {
   constexpr size_t kColumns = sizeof(Columns) / sizeof(uint32_t);
@@ -34,7 +34,7 @@ OCTET_INLINE inline void load(const int32_t* from, Columns* to) {
 }
 
 void init_tile(const Init& t) {
-  // One product, of `terms` and what is the row's
+  // Subtracts terms[column] * of_row[row]
   const auto less = [&](const int32_t* terms, const int32_t* of_row, size_t step) OCTET_INLINE {
     init_rows(t, [&](size_t i, size_t j, auto* to) OCTET_INLINE {
       auto term = *to;

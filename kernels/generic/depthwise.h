@@ -1,10 +1,10 @@
 // The loops of depthwise kernels, for every ISA that can dot four interleaved pixels with four
 // weights.
 //
-// Four pixels of one column, one below the other, are interleaved byte by byte; a 32-bit lane then
-// holds the column of one channel. A walk along a line keeps the last columns in registers, so that
-// each is made once for all the outputs that need it; with stride 1 one column serves two output
-// lines, because shifting the three weights by a byte moves the window down:
+// Four pixels of one column, one below the other, are interleaved byte by byte, so that a 32-bit
+// lane holds the column of one channel. A walk along a line keeps the last columns in registers, so
+// each is made once for all outputs that need it. With stride 1 one column serves two output lines,
+// because shifting the three weights by a byte moves the window down:
 //
 //         lanes                weights of row 0    of row 1
 //      line 0   b0                  w0               0
@@ -15,14 +15,17 @@
 // Outputs (y, x) and (y + 1, x) from columns x-1, x, x+1: 24 dot products of a full vector per 128
 // outputs' 1152 products.
 //
-// A Machine M says how on its registers: kChannels of a block; how many sets of weights the two
-// rows of a walk need (kWalkSets); whether the rows' accumulators are worked on side by side
-// (kTogether); whether lhs bytes that need no flip have a copy of the code (kCopyPerSign); bytes of
-// init and scale (kPrepared) and of a column's weights (kColumn); whether accumulators are in
-// another order than channels, so that TFLite mode leaves by way of memory and scales have all of
-// its rows, too (kShuffles), else from registers; and the types and functions used below. Its
-// Columns are where the last three columns live: registers or, where
-// those are few, memory.
+// A Machine M describes the ISA:
+//   kChannels     channels of a block
+//   kWalkSets     sets of weights that the two rows of a walk need
+//   kTogether     whether both rows' accumulators are updated side by side
+//   kCopyPerSign  whether lhs bytes that need no flip have a copy of the code
+//   kPrepared     bytes of init and scale
+//   kColumn       bytes of a column's weights
+//   kShuffles     whether accumulators are not in the order of channels: TFLite mode then goes
+//                 through memory, and the scales include all of its rows
+//   Columns       holds the last three columns, in registers or, where those are few, in memory
+// and the types and functions used below.
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
@@ -68,8 +71,8 @@ struct DepthwiseStore<M, DepthwiseOutput::kSums> {
   bool raw;
 };
 
-// rows x 1 outputs per step; stride: columns per step. A function of its own for each loop, so that
-// it has the registers to itself.
+// Makes rows x 1 outputs per step of `stride` columns. Each instance is a function of its own, so
+// that its loop has all registers.
 template <typename M, int rows, int stride, bool flip, DepthwiseOutput leave>
 __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   constexpr int lines = rows + 2;
@@ -135,7 +138,7 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
     } else {
       a = c;
     }
-    c = oldest;  // to be overwritten
+    c = oldest;  // the next column overwrites it
   }
 }
 
@@ -185,8 +188,8 @@ OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
   }
 }
 
-// Where the other sign has no copy of its own, pixels are xor-ed always, with zeros maybe: a few
-// per cent of the time for a third of the code.
+// Without kCopyPerSign all pixels are xor-ed, maybe with zeros. This costs a few per cent of the
+// time and saves a third of the code.
 template <typename M>
 void depthwise_multiply(const DepthwiseTile& t) {
   if (!t.requantization) return depthwise_form<M, true, DepthwiseOutput::kSums>(t);
@@ -199,7 +202,7 @@ void depthwise_multiply(const DepthwiseTile& t) {
 
 alignas(64) constexpr uint8_t kNoWeights[kDepthwiseGroup * sizeof(int16_t)] = {};
 
-// The lanes' taps moved up by `bits`, followed from below by those of the group before.
+// Shifts the lanes' taps up by `bits` and fills in the group before from below.
 template <size_t lanes, typename Taps>
 OCTET_INLINE inline void shifted(const uint8_t* group, const uint8_t* before, size_t bits,
                                  Taps* out) {
@@ -210,11 +213,11 @@ OCTET_INLINE inline void shifted(const uint8_t* group, const uint8_t* before, si
     out[i] = out[i] << bits | (low[i] >> 1) >> (8 * sizeof(Taps) - 1 - bits);
 }
 
-// Init and scale in the order of the accumulators, then the weights. Taps: four of a channel, in
-// bytes or in words.
+// Writes init and scale in the order of the accumulators, then the weights. Taps holds four taps of
+// a channel, as int8 or int16.
 template <typename M, typename Taps = uint32_t>
 void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
-  constexpr size_t bytes = M::kChannels;  // of a vector
+  constexpr size_t bytes = M::kChannels;  // bytes of a vector
   constexpr size_t size = sizeof(Taps) / 4, group_bytes = kDepthwiseGroup * size;
   uint8_t* out = (uint8_t*)prepared;
   const auto spread = [&](const void* from) OCTET_INLINE {

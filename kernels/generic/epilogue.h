@@ -1,9 +1,9 @@
-// The epilogue in plain loops. Each ISA compiles this text once with its own flags and the compiler
-// vectorizes it: no intrinsic here, and no reassociation or contraction either (-ffp-contract=off),
-// so every ISA rounds alike.
+// The epilogue in plain loops. Each tier compiles this text once with its own flags and the compiler
+// vectorizes it. There are no intrinsics, no reassociation and no contraction (-ffp-contract=off),
+// so every tier rounds alike.
 //
-// Everything sits in an unnamed namespace: an inline function shared across ISAs would be a weak
-// symbol that the linker keeps once.
+// Everything is in an unnamed namespace: an inline function shared across tiers would be a weak
+// symbol, of which the linker keeps one.
 #pragma once
 
 #include <stddef.h>
@@ -23,7 +23,7 @@ inline int32_t clamp(int32_t x, int32_t lo, int32_t hi) {
   return x > hi ? hi : x;
 }
 
-// residual - zero point; s8 is read as u8 with the top bit flipped and the zero point moved.
+// out = residual - zero point; s8 is read as u8 with the top bit flipped and the zero point moved.
 inline void load_residual(const Epilogue& f, const uint8_t* residual, size_t cols, int32_t* out) {
   const int32_t flip = f.residual_u8 ? 0 : 0x80, zero_point = f.residual_zero_point + flip;
   for (size_t j = 0; j < cols; ++j) out[j] = (residual[j] ^ flip) - zero_point;
@@ -34,10 +34,10 @@ inline void epilogue_f32(const Epilogue& f, const int32_t* acc, const float* sca
   for (size_t j = 0; j < cols; ++j) out[j] = (float)acc[j] * scale[j];
   if (bias)
     for (size_t j = 0; j < cols; ++j) out[j] = out[j] + bias[j];
-  for (size_t j = 0; j < cols; ++j) {  // comparisons that are false for NaN keep it
+  for (size_t j = 0; j < cols; ++j) {  // comparisons are false for NaN, so NaN is kept
     float v = out[j] < f.lo_f32 ? f.lo_f32 : out[j];
     v = v > f.hi_f32 ? f.hi_f32 : v;
-    out[j] = v == v ? v : __builtin_nanf("");  // CPUs disagree on the sign of a NaN that they make
+    out[j] = v == v ? v : __builtin_nanf("");  // CPUs disagree on the sign of a computed NaN
   }
 }
 
@@ -77,8 +77,7 @@ inline void epilogue_tflite8(const Epilogue& f, const int32_t* acc, const int32_
       out[j] = tflite_scale(a + b, f.sum_scale.multiplier, f.sum_scale.shift);
     }
   }
-  // Clamped before the zero point is added: a multiplier near 1 leaves values that the sum would
-  // push out of int32.
+  // Clamps before it adds the zero point, because with a multiplier near 1 the sum could overflow.
   for (size_t j = 0; j < cols; ++j)
     out[j] = clamp(out[j], f.lo - f.zero_point, f.hi - f.zero_point) + f.zero_point;
 }

@@ -1,4 +1,4 @@
-// Gathers lhs rows into a panel, in plain loops, compiled once per ISA like finish.h.
+// Gathers lhs rows into a panel in plain loops, compiled once per tier like epilogue.h.
 #pragma once
 
 #include <stddef.h>
@@ -9,8 +9,8 @@
 namespace octet {
 namespace {
 
-// panel(k, lane) = (k / kr) * lanes * kr + lane * kr + k % kr, elements widened to Element after
-// the flip.
+// panel(k, lane) = (k / kr) * lanes * kr + lane * kr + k % kr; elements are flipped, then widened to
+// Element.
 template <typename Element, size_t kr>
 void gather_rows(const Rows& r, size_t lanes, void* panel) {
   Element* const out = (Element*)panel;

@@ -1,18 +1,19 @@
-// The loops of grouped kernels, for every ISA that can dot the bytes of a 32-bit lane. Block of 16
-// channels by block; within one, some pixels side by side, so that a tap's weights serve them all.
+// The loops of grouped kernels, for every ISA that can dot the bytes of a 32-bit lane. They run over
+// blocks of 16 channels and, within a block, over some adjacent pixels at a time, so that a tap's
+// weights serve all of them.
 //
-// A Machine M says how on its registers, for groups of 4 * quads channels:
-//   kChannels     that the driver hands over at once, some blocks
-//   kInputBytes   of a pixel's channel: 1, or 2 with `widen` for copies of lines
-//   Vector        of weights and accumulators
-//   kVectors      of weights per tap, kAccs of accumulators per pixel
-//   kWide, kTail  pixels side by side, and at the end of a line; kStore, how many leave together
+// A Machine M describes the ISA, for groups of 4 * quads channels:
+//   kChannels     channels per call, a whole number of blocks
+//   kInputBytes   bytes of a pixel's channel: 1, or 2 with `widen`
+//   Vector        the type of weights and accumulators
+//   kVectors      vectors of weights per tap; kAccs: vectors of accumulators per pixel
+//   kWide, kTail  adjacent pixels, and those at the end of a line; kStore: pixels stored together
 //   kEven         whether a line is cut evenly instead: kWide, one and two fewer pixels
-//   Pixel, load   a pixel's part for kAccs vectors of weights
-//   dot           its products with one of them
-//   Raw, sum      a pixel's 16 sums, in an order of M's own; raw_position says where each is
-//   init_position says where in the accumulators a channel's init starts
-//   prepare       a tap's weights; store, ...: kStore pixels' sums
+//   Pixel, load   the part of a pixel that kAccs vectors of weights multiply
+//   dot           adds its products with one of these vectors
+//   Raw, sum      a pixel's 16 sums, in M's own order; raw_position: the index of each
+//   init_position the index of a channel's init in the accumulators
+//   prepare       writes a tap's weights; store, ... store the sums of kStore pixels
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
@@ -21,7 +22,7 @@
 namespace octet {
 namespace {
 
-// f of what there is: groups of 4, 8 and 16 channels.
+// Calls f with quads as a constant, for groups of 4, 8 and 16 channels.
 template <typename F>
 OCTET_INLINE inline void for_quads(size_t quads, F f) {
   switch (quads) {
@@ -31,8 +32,8 @@ OCTET_INLINE inline void for_quads(size_t quads, F f) {
   }
 }
 
-// What a kernel finds where. Prepared are scales or TFLite's rows, in the order of raw sums; then
-// block by block where its accumulators start and its weights, tap by tap.
+// Addresses within the prepared data: scales or TFLite's rows, in the order of raw sums; then for
+// each block its init and its weights, tap by tap.
 template <typename M, int quads>
 struct GroupedBlock {
   static constexpr size_t kScales = 4 * (kTfliteRows + 1) * M::kChannels,
@@ -45,7 +46,7 @@ struct GroupedBlock {
         weights(init + kInit) {}
 };
 
-// Side by side pixels from column x on, of one block.
+// Multiplies some adjacent pixels of one block, from column x on.
 template <typename M, int quads, bool requantization, int pixels>
 OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine,
                                         const GroupedBlock<M, quads>& block, size_t channel,
@@ -66,7 +67,7 @@ OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine
                                  OCTET_INLINE { pixel[four] = *slot + offset + 4 * four * step; });
     ++slot;
     unroll<vectors / accs>([&](auto part) OCTET_INLINE {
-      if constexpr (pixels > accs) {  // what is fewer stays in registers
+      if constexpr (pixels > accs) {  // the fewer vectors stay in registers
         typename M::Vector w[accs];
         unroll<accs>([&](auto a) OCTET_INLINE { w[a] = M::at(weights, part * accs + a); });
         unroll<pixels>([&](auto i) OCTET_INLINE {
@@ -115,7 +116,7 @@ OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine
   });
 }
 
-// All of a line, in parts that are as equal as may be: kTail to kWide pixels, one or two apart.
+// Cuts a line into nearly equal parts of kTail to kWide pixels.
 template <typename M, int quads, bool requantization>
 OCTET_INLINE inline void grouped_parts(const DepthwiseTile& t, const M& machine,
                                        const GroupedBlock<M, quads>& block, size_t channel) {
@@ -138,7 +139,7 @@ OCTET_INLINE inline void grouped_parts(const DepthwiseTile& t, const M& machine,
   }
 }
 
-// The last pixels begin early enough to be as many: the first of them are computed twice.
+// The last step begins early enough to be a full one, so some pixels are computed twice.
 template <typename M, int quads, bool requantization>
 __attribute__((noinline)) void grouped_line(const DepthwiseTile& t) {
   constexpr size_t wide = M::template kWide<quads>, tail = M::template kTail<quads>;
@@ -202,7 +203,7 @@ void grouped_prepare(const DepthwiseBlock& b, void* prepared) {
                          OCTET_INLINE { grouped_prepare_quads<M, quads>(b, (uint8_t*)prepared); });
 }
 
-// M's row in the table of kernels.
+// Makes the kernel constant of M.
 template <typename M>
 constexpr DepthwiseKernel grouped_kernel(const char* name, Isa isa, ElementType lhs,
                                          const RhsLayout& layout,

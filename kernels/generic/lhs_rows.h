@@ -1,4 +1,4 @@
-// Row work in plain loops, compiled once per ISA like finish.h.
+// Sums, quantizes and copies lhs rows in plain loops, compiled once per tier like epilogue.h.
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +10,7 @@
 namespace octet {
 namespace {
 
-// Of up to 31 bytes: eight at a time, of which the last may hold some that were counted already.
+// Sums up to 31 bytes, eight at a time; the last eight may overlap those before, which are masked.
 inline uint32_t sum_tail(const uint8_t* bytes, size_t count, uint8_t flip) {
   const uint64_t flips = 0x0101010101010101u * flip;
   uint32_t sum = 0;
@@ -38,11 +38,11 @@ inline uint32_t sum_tail(const uint8_t* bytes, size_t count, uint8_t flip) {
 }
 
 void sum_rows(const Rows& r, bool is_signed, int32_t* sums) {
-  // A signed byte is its unsigned reading with the top bit flipped, minus 128.
+  // A signed byte is the unsigned byte with the top bit flipped, minus 128.
   const uint8_t flip = (uint8_t)(r.flip ^ (is_signed ? 0x80 : 0));
   const int32_t bias = is_signed ? 128 : 0;
-  // A sum of differences of bytes has an instruction, which compilers find (kernels/pack/
-  // weight_sums.cc); of what they cannot know to be 0, or they find a simpler form.
+  // Compilers turn a sum of |a - b| of bytes into one instruction (as in packing/weight_sums.cc).
+  // They must not know that `none` is 0, else they simplify the sum first.
   uint8_t none = 0;
   __asm__("" : "+r"(none));
   const size_t whole = r.depth / 32 * 32;
@@ -56,11 +56,12 @@ void sum_rows(const Rows& r, bool is_signed, int32_t* sums) {
   }
 }
 
-// Maps float bits to integers of the same order, and back. Integer min and max mean the same on
-// every ISA; float ones differ on NaN.
+// Maps float bits to integers of the same order, and back. Integer min and max are the same on every
+// ISA; float min and max differ on NaN.
 inline int32_t ordered(int32_t bits) { return bits ^ ((bits >> 31) & 0x7fffffff); }
 
-// Below this the row counts as zero. Far above the denormals, so that FTZ and DAZ change nothing.
+// A row whose range is below this counts as zero. It is far above the denormals, so FTZ and DAZ
+// change nothing.
 constexpr float kTinyRange = 7.888609052210118e-31f;  // 2^-100
 
 RowQuant measure_rows(const FloatRows& r, bool asymmetric) {
@@ -85,7 +86,7 @@ RowQuant measure_rows(const FloatRows& r, bool asymmetric) {
 }
 
 void quantize_floats(const Quantization& by, const float* x, size_t count, uint8_t* out) {
-  const float scale = by.scale;  // bytes are written, which could be those of by
+  const float scale = by.scale;  // a copy, because stores of bytes may alias `by`
   const int32_t zero_point = by.zero_point;
   const float lo = (float)(by.lo - zero_point), hi = (float)(by.hi - zero_point);
   for (size_t k = 0; k < count; ++k) {
@@ -103,10 +104,10 @@ RowQuant quantize_row(const float* row, size_t depth, bool asymmetric, uint8_t* 
   return quant;
 }
 
-// A run is `chunks` fixed moves, or, if 0, as many as it takes.
+// Copies each run in `chunks` moves, or, if 0, in as many as it needs.
 template <size_t chunk, size_t chunks>
 void copy_windows_by(const Windows& w) {
-  const Windows own = w;  // bytes are written, which could be those of w
+  const Windows own = w;  // a copy, because stores of bytes may alias `w`
   const uint8_t* window = own.from;
   uint8_t* out = own.to;
   for (size_t i = 0; i < own.count; ++i, window += own.step, out += own.stride) {

@@ -1,3 +1,4 @@
+// The operations of tiers that need no build of their own.
 #include "kernels/generic/portable.h"
 
 #include "kernels/generic/accumulator_init.h"

@@ -1,5 +1,5 @@
-// What a tier needs besides its kernels, compiled for the baseline: for ISAs that need no build of
-// their own. On aarch64 the baseline is NEON already.
+// The operations and transforms of a tier, compiled for the baseline, for tiers that need no build
+// of their own. On aarch64 the baseline includes NEON.
 #pragma once
 
 #include "kernels/core/tier_ops.h"

@@ -1,5 +1,5 @@
-// Winograd's transforms for the baseline. On aarch64 that is NEON, which has a file of its own for
-// its narrow exit.
+// Winograd's transforms for the baseline. NEON has a file of its own, because it requantizes in
+// registers.
 #include "kernels/generic/portable.h"
 #include "kernels/generic/winograd.h"
 
@@ -26,7 +26,7 @@ struct Lanes {
       bytes[i] = (uint8_t)((rounded < -128 ? -128 : rounded > 127 ? 127 : rounded) ^ flip);
     }
   }
-  // Adding 2^23 with the sign of x leaves no fraction bits; from there on there are none anyway.
+  // Adding 2^23 with the sign of x leaves no fraction bits; larger values have none anyway.
   OCTET_INLINE static inline Sums round(Floats x) {
     const Signed sign = (Signed)x & INT32_MIN, whole = ((Signed)x & INT32_MAX) >= 0x4B000000;
     const Floats shift = (Floats)(sign | 0x4B000000), rounded = (x + shift) - shift;

@@ -1,4 +1,4 @@
-// Floats to integers without a conversion: no SSE4.1, no libm, and the same on every ISA.
+// Rounds floats to integers without a conversion: no SSE4.1, no libm, and the same on every ISA.
 #pragma once
 
 #include <stdint.h>
@@ -18,8 +18,8 @@ inline float bits_float(int32_t bits) {
   return x;
 }
 
-// Exact for |x| <= 2^22 in round-to-nearest: adding 1.5 * 2^23 leaves no fraction bits, and the
-// integer in the lowest ones.
+// Exact for |x| <= 2^22 in round-to-nearest: adding 1.5 * 2^23 leaves no fraction bits and puts the
+// integer into the lowest bits.
 inline int32_t round_half_even(float x) {
   const float kAbove = 12582912.0f;
   return float_bits(x + kAbove) - float_bits(kAbove);

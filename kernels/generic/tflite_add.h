@@ -1,4 +1,4 @@
-// TFLite's ADD as a TfliteAdd: a search, in plain loops over pairs of bytes.
+// Searches a TfliteAdd that equals TFLite's ADD, in plain loops over all pairs of 8-bit values.
 #pragma once
 
 #include "kernels/core/epilogue.h"
@@ -7,22 +7,22 @@
 namespace octet {
 namespace {
 
-constexpr int kMostRight = 22;       // 256 << 22 and what is added to it fit 32 bits
-constexpr int32_t kLimit = 1 << 30;  // of what the factors make of two bytes
-constexpr int32_t kWord = 1 << 15;   // factors below need no second part
-constexpr int kAround = 2;           // neighbours of a factor, to each side
-// Both factors enlarged together move sums that are halves away from zero, as the definition rounds
-// them, where all others stay what they are.
+constexpr int kMostRight = 22;       // 256 << 22 and the terms added to it fit 32 bits
+constexpr int32_t kLimit = 1 << 30;  // bound of x * factor[0] + r * factor[1]
+constexpr int32_t kWord = 1 << 15;   // smaller factors need no second part
+constexpr int kAround = 2;           // neighbours of a factor that are tried, to each side
+// Enlarging both factors moves sums that are exact halves away from zero, as the definition rounds
+// them, and leaves all other results.
 constexpr double kEnlarged[] = {0, 0x1p-18, 0x1p-15, 0x1p-13, 0x1p-11};
 constexpr int kEnlargements = sizeof kEnlarged / sizeof kEnlarged[0];
 constexpr int kFew = 2;         // candidates that are tried before the others
-constexpr int kPrecisions = 2;  // the finest, and that of words
+constexpr int kPrecisions = 2;  // the finest, and int16
 constexpr int kCandidates = kPrecisions * (kEnlargements + (2 * kAround + 1) * (2 * kAround + 1));
 
 struct Candidate {
   int32_t factor[2];
   int right;
-  int32_t least, most;  // offsets that give the right sums so far
+  int32_t least, most;  // bounds of the offsets that are right for all pairs so far
 };
 
 double power(int exponent) {
@@ -36,7 +36,7 @@ double factor_of(const TfliteScale& input, const TfliteScale& sum) {
          power(sum.shift - 31 + 20);
 }
 
-// Those of a precision: limit bounds each factor.
+// Adds the candidates of one precision; limit bounds each factor.
 int add_candidates(const double (&factor)[2], double limit, Candidate* to) {
   int right = 0, count = 0;
   const auto fits = [&](int shift) {
@@ -57,7 +57,7 @@ int add_candidates(const double (&factor)[2], double limit, Candidate* to) {
   return count;
 }
 
-// One product's byte with every residual's.
+// Narrows a candidate's offsets by product value x with every residual value.
 void requantize_down(const int32_t (&outputs)[256], int32_t lo, int32_t hi, int32_t x,
                      Candidate* c) {
   int32_t least = c->least, most = c->most, sum = x * c->factor[0];
@@ -65,7 +65,7 @@ void requantize_down(const int32_t (&outputs)[256], int32_t lo, int32_t hi, int3
   for (int32_t r = 0; r < 256; ++r, sum += step) {
     const int32_t from = (int32_t)((uint32_t)outputs[r] << right) - sum,
                   to = from + (1 << right) - 1;
-    // Beyond a bound the clamp makes up for the rest
+    // At a bound of the clamp, any sum beyond it is right, too
     const int32_t above = outputs[r] > lo ? from : -kLimit,
                   below = outputs[r] < hi ? to : kLimit - 1;
     least = above > least ? above : least;
@@ -92,7 +92,7 @@ bool write(const Candidate& c, TfliteAdd* sum) {
   return true;
 }
 
-// The first of the candidates that is right for all pairs.
+// Finds the first candidate that is right for all pairs.
 bool choose(const Epilogue& f, Candidate* candidates, int count, TfliteAdd* sum) {
   const auto scaled = [](int32_t x, const TfliteScale& by) {
     return tflite_scale(x, by.multiplier, by.shift);
@@ -122,14 +122,14 @@ bool choose(const Epilogue& f, Candidate* candidates, int count, TfliteAdd* sum)
   return false;
 }
 
-// Looks at all pairs of bytes that the product's clamp lets through. False: it has found none.
+// Checks all pairs of values that pass the product's clamp. False: there is no TfliteAdd.
 bool find_tflite_add(const Epilogue& f, TfliteAdd* sum) {
   Candidate candidates[kCandidates];
   const double factor[2] = {factor_of(f.product_scale, f.sum_scale),
                             factor_of(f.residual_tflite, f.sum_scale)};
   int count = add_candidates(factor, 2.0 * kLimit, candidates);
   count += add_candidates(factor, kWord, candidates + count);
-  // Often the first is right, and the others need not be looked at
+  // One of the first few is often right, and then the others need no check
   const int few = count < kFew ? count : kFew;
   Candidate first[kFew];
   for (int i = 0; i < few; ++i) first[i] = candidates[i];

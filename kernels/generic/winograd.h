@@ -1,22 +1,21 @@
-// Winograd's transforms, one text for all ISAs: vectors of GCC's and Clang's extension, in which +
-// is an instruction and wraps. What an ISA adds is a struct that names its vectors and widens
-// bytes:
+// Winograd's transforms, one text for all ISAs, in GCC's and Clang's vector extension, where + is
+// one instruction and wraps. An ISA adds a struct that names its vectors and widens bytes:
 //
 //     struct Lanes {
 //       typedef uint16_t Words __attribute__((vector_size(..)));   // one input channel per lane
 //       typedef uint32_t Sums __attribute__((vector_size(..)));    // one output channel per lane
-//       typedef float Floats __attribute__((vector_size(..)));     // beside Sums
+//       typedef float Floats __attribute__((vector_size(..)));     // as many lanes as Sums
 //       static Words widen_u8(const uint8_t*), widen_s8(const uint8_t*);
 //       static void store_int8(uint8_t* bytes, Words, int16_t factor, uint8_t flip);
 //       static Sums round(Floats);                                 // half to even
 //       static constexpr int kAhead = ..;                          // elements
 //     };
 //
-// store_int8 is what WinogradInput's factors and flip ask for. Products that are kAhead behind
-// those of a tile are fetched for the next one, none with 0; a constant costs no register.
+// store_int8 applies WinogradInput's factors and flip. Products kAhead elements after a tile's are
+// prefetched for the next tile (0: none); a constant costs no register.
 //
-// A form is its 1-D transforms, which run over columns and then over lines, and the factor that its
-// products carry.
+// A variant consists of its 1-D transforms, which run over columns and then over lines, and the
+// factor that its products carry.
 #pragma once
 
 #include <string.h>
@@ -27,10 +26,10 @@
 namespace octet {
 namespace {
 
-// F(2,3): products carry 4.
+// F(2,3): products carry the factor 4.
 struct Winograd2x2 {
   static constexpr int kPatch = 4, kOut = 2;
-  // What each line of the transform makes of ones
+  // The result of each line of the transform for ones
   static constexpr int kCentre[kPatch] = {0, 2, 0, 0};
   template <typename V>
   OCTET_INLINE static inline void input(const V* d, V* t) {
@@ -50,8 +49,8 @@ struct Winograd2x2 {
   }
 };
 
-// F(4,3): products carry 576 = 9 * 64. 0x38E38E39 * 9 = 1 modulo 2^32, so nothing is lost as long
-// as 64 y fits.
+// F(4,3): products carry the factor 576 = 9 * 64. 0x38E38E39 * 9 = 1 modulo 2^32, so nothing is lost
+// as long as 64 y fits.
 struct Winograd4x4 {
   static constexpr int kPatch = 6, kOut = 4;
   static constexpr int kCentre[kPatch] = {0, -6, 0, 0, 0, 0};
@@ -80,8 +79,8 @@ struct Winograd4x4 {
   }
 };
 
-// Stride 2: two outputs read x0..x4, of which x0 x2 x4 meet the outer weights, in three products,
-// and x1 x3 the middle one. Products carry 1.
+// Stride 2: two outputs read x0..x4. x0 x2 x4 meet the outer weights in three products, x1 x3 meet
+// the middle one. Products carry the factor 1.
 struct Winograd2x2Stride2 {
   static constexpr int kPatch = 5, kOut = 2;
   static constexpr int kCentre[kPatch] = {0, 1, 0, 1, 1};
@@ -104,7 +103,7 @@ struct Winograd2x2Stride2 {
   }
 };
 
-// F(2,3) with words rounded to bytes.
+// F(2,3) with the transformed input rounded to int8.
 struct Winograd2x2Int8 : Winograd2x2 {};
 template <typename WeightFormat>
 constexpr bool kInt8 = false;
@@ -122,7 +121,7 @@ struct EitherOf<false, A, B> {
 template <bool first, typename A, typename B>
 using Either = typename EitherOf<first, A, B>::Type;
 
-// One vector of channels of one patch.
+// Transforms one vector of channels of one patch.
 template <typename WeightFormat, typename Lanes, bool is_u8>
 OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* const* pixels,
                                      size_t offset) {
@@ -172,7 +171,7 @@ void input_channels(const WinogradInput& in) {
     return;
   }
   for (size_t c = 0; c < in.channels; c += lanes) {
-    // The last vector overlaps the one before it rather than leave the pixel.
+    // The last vector overlaps the one before it, so that no byte beyond the pixel is read.
     input_lanes<WeightFormat, Lanes, is_u8>(in, in.pixels,
                                             c + lanes > in.channels ? in.channels - lanes : c);
   }
@@ -186,7 +185,7 @@ void input_tile(const WinogradInput& in) {
     input_channels<WeightFormat, Lanes, false>(in);
 }
 
-// One tap's products: as they are, or as the floats that they stand for.
+// Loads one tap's products, scaled to float for k2x2Int8.
 template <typename Lanes>
 OCTET_INLINE inline void load_products(const WinogradOutput& o, size_t tap, size_t column,
                                        typename Lanes::Sums* value) {
@@ -205,7 +204,7 @@ OCTET_INLINE inline void load_products(const WinogradOutput& o, size_t tap, size
   *value = __builtin_convertvector(products, typename Lanes::Floats) * scale;
 }
 
-// CPUs disagree on what floats beyond int32 are rounded to.
+// Clamps to int32, because CPUs convert larger floats to different integers.
 template <typename Floats>
 OCTET_INLINE inline Floats within_int32(Floats x) {
   const Floats most = Floats{} + 2147483520.0f, least = Floats{} - 2147483648.0f;
@@ -213,7 +212,7 @@ OCTET_INLINE inline Floats within_int32(Floats x) {
   return x < least ? least : x;
 }
 
-// One vector of columns: what the products stand for, + init.
+// Transforms one vector of columns and adds init.
 template <typename WeightFormat, typename Lanes>
 OCTET_INLINE inline void output_lanes(
     const WinogradOutput& o, size_t column,
@@ -244,7 +243,7 @@ OCTET_INLINE inline void output_lanes(
   });
 }
 
-// The s32 exit of one vector of columns.
+// Stores one vector of columns as s32.
 template <typename Sums, int m>
 OCTET_INLINE inline void store_lanes(const WinogradOutput& o, size_t column,
                                      const Sums (&out)[m][m]) {

@@ -189,6 +189,7 @@ class Product {
                               &tile_);
   }
 
+  // All tiles by one micro-panel.
   void multiply_tiles() {
     const bool alike = block_.tiles && block_.sink.in_place() && !start_.per_row();
     const BlockTile all = whole_matrix(macro_kernel_, block_);

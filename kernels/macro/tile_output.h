@@ -19,7 +19,7 @@ struct TileOutput {
   Output to;         // at column 0
 
   bool s32() const { return epilogue->mode == EpilogueMode::kS32; }
-  bool in_place() const { return requantize_in_kernel || s32(); }
+  bool in_place() const { return requantize_in_kernel || s32(); }  // the kernel stores to dst
 };
 
 // The precondition of every kernel on its tiles.
