@@ -99,7 +99,7 @@ Container begin_container(BlobKind kind, const WeightFormat& format, uint8_t typ
                           const void* geometry, size_t geometry_bytes);
 // False if the blob's size would leave ptrdiff_t. Sections come in the order of their ids.
 bool add_section(SectionId id, size_t bytes, Container* container);
-// Where it lies; null if there is none.
+// The section's address in the blob; null if there is none.
 uint8_t* section_of(const Container& container, SectionId id, void* blob);
 const uint8_t* section_of(const Container& container, SectionId id, const void* blob);
 // Clears the gaps between sections, adds the checksums and writes the head.

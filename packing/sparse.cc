@@ -76,7 +76,7 @@ Pairs pairs_of(const Bytes (&x)[4]) {
   return p;
 }
 
-// Of the values of a group.
+// Offset of the values in a group.
 size_t values_offset(const RhsLayout& layout) { return layout.tight() ? kSparseLine : 0; }
 
 // Addresses of sixteen steps of a panel: their two lines of values, and their places, which may

@@ -1,4 +1,4 @@
-// The portable kernels.
+// Declares the portable kernels and their layouts.
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
@@ -6,8 +6,7 @@
 namespace octet {
 
 constexpr RhsLayout kScalarLayout = {4, 4, 4, ElementType::kS8};
-constexpr RhsLayout kScalarTestLayout = {5, 5, 2,
-                                         ElementType::kS8};  // divides nothing; only tests ask
+constexpr RhsLayout kScalarTestLayout = {5, 5, 2, ElementType::kS8};  // odd sizes, for tests only
 constexpr RhsLayout kScalarInt16Layout = {4, 4, 2, ElementType::kS16};
 
 extern const MicroKernel scalar_u8s8_4x16x4;

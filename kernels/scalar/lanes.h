@@ -1,13 +1,13 @@
-// Sums of u8 x s8 products, several in a register, by what the compiler's flags say of the CPU:
+// Sums of u8 x s8 products, several in a register, chosen by the compiler's flags for the CPU:
 //
-//   vectors of 128 bits    four columns side by side; pairs of steps by the one instruction that
-//                          multiplies and adds them, where a compiler's builtin has it
+//   vectors of 128 bits    four columns side by side; pairs of steps by a multiply-add instruction,
+//                          where a compiler's builtin has one
 //   64-bit registers       two rows side by side: (l0 + l1 * 2^32) * w is both products, and a sum
 //                          of less than 2^16 of them, whose parts keep within 31 bits, is both sums
 //   others                 one by one
 //
-// Sums<rows> are those of `rows` rows and of a panel of four columns, add_group adds four steps.
-// kPanels: whose sums registers hold, of four rows.
+// Sums<rows> holds the sums of `rows` rows and a panel of four columns; add_group adds four steps.
+// kPanels: the panels whose sums of four rows fit the registers.
 #pragma once
 
 #include <stddef.h>
@@ -20,14 +20,14 @@ namespace octet {
 namespace {
 
 constexpr int kColumns = 4, kSteps = 4;
-constexpr int kGroup = kColumns * kSteps;  // bytes of a panel's
+constexpr int kGroup = kColumns * kSteps;  // bytes of a panel's group
 
 #if OCTET_VECTORS
 
 typedef int32_t Columns __attribute__((vector_size(16)));
 constexpr int kRowsOfSum = 1;
 #if defined(__SSE2__) || (defined(__ARM_NEON) && !defined(__aarch64__))
-constexpr int kPanels = 2;  // of 16 registers
+constexpr int kPanels = 2;  // for 16 registers
 #else
 constexpr int kPanels = 4;
 #endif
@@ -47,7 +47,7 @@ OCTET_INLINE inline void clear(Sums<rows>* sums) {
 typedef int16_t Int16 __attribute__((vector_size(16)));
 typedef uint16_t UnsignedWords __attribute__((vector_size(16)));
 
-// Steps 0 and 2, and 1 and 3, as words.
+// Steps 0 and 2 (even), 1 and 3 (odd), as int16.
 struct Pairs {
   Int16 even, odd;
 };
@@ -62,7 +62,7 @@ OCTET_INLINE inline Columns add_pairs(Columns sum, Int16 l, Int16 w) {
 #endif
 }
 
-// Of one row, the same for all columns.
+// The pairs of one row, repeated for all columns.
 OCTET_INLINE inline Pairs lhs_pairs(const uint8_t* lhs) {
   int32_t steps;
   __builtin_memcpy(&steps, lhs, sizeof steps);
@@ -127,11 +127,11 @@ constexpr int kRowsOfSum = 1, kPanels = 1;
 #endif
 constexpr int kHalf = 4 * sizeof(Sum);
 
-// A row by itself needs no half.
+// A single row has a sum of its own.
 constexpr int rows_of_sum(int rows) { return rows < kRowsOfSum ? rows : kRowsOfSum; }
 
-// Compilers load all bytes of a group first, and then have no registers left for the sums: so no
-// load is moved over this, which takes two sums.
+// Keeps loads on their side of this point: compilers would load all bytes of a group first and have
+// no registers left for the sums.
 OCTET_INLINE inline void in_order(Sum a, Sum b) {
   __asm__ volatile("" : : "r"(a), "r"(b) : "memory");
 }
@@ -179,7 +179,7 @@ OCTET_INLINE inline void store(const Sums<rows>& sums, uint32_t (*to)[kColumns])
     unroll<kColumns>([&](auto j) OCTET_INLINE {
       const Sum both = sums.of_rows[i][j];
       to[kOfSum * i][j] = (uint32_t)both;
-      // A negative lower one has borrowed
+      // A negative lower sum has borrowed from the upper one
       if constexpr (kOfSum > 1)
         to[kOfSum * i + 1][j] = (uint32_t)(both >> kHalf) + ((uint32_t)both >> 31);
     });

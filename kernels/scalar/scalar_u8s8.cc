@@ -1,7 +1,7 @@
-// u8 x s8 in plain C++: the definition of right, and the last resort.
+// u8 x s8 in plain C++: it defines the correct result and runs where no other kernel does.
 //
-// One template for every tile size, because nothing here depends on it but the loop bounds. 3x5x2
-// is odd on purpose: only the tests force it, to catch code that assumes powers of two.
+// One template serves every tile size, because only the loop bounds depend on it. Tests force 3x5x2
+// to catch code that assumes powers of two.
 #include "kernels/core/micro_kernel.h"
 #include "kernels/generic/gather.h"
 #include "kernels/generic/portable.h"

@@ -1,4 +1,4 @@
-// u8 x s8 for CPUs that no other kernel is for: 4 rows x 16 columns, whose sums stay in registers,
+// u8 x s8 for CPUs without a kernel of their own: 4 rows x 16 columns, whose sums stay in registers,
 // four steps at a time (kernels/scalar/lanes.h).
 //
 //              four panels of 4 columns, a group of each: 4 steps
@@ -17,9 +17,9 @@ namespace {
 
 constexpr int kMr = 4;
 constexpr size_t kNr = 16;
-constexpr size_t kGroupsAtMost = (1 << 15) / kSteps;  // so that sums of two rows stay apart
+constexpr size_t kGroupsAtMost = (1 << 15) / kSteps;  // more would mix the sums of two rows
 
-// Some columns' init, and where they go: the first call's from the tile, then on top of it.
+// Some columns of a tile: the first call starts from the tile's init, later calls from dst.
 struct Part {
   const uint8_t *lhs, *rhs;
   size_t groups;

@@ -1,11 +1,11 @@
-// Depthwise in plain C++: the definition of right, and the last resort. Blocks of 16 channels of
-// one output, tap after tap, their sums in registers: of vectors, where the compiler has some and
-// makes them of a loop of known length; else general ones, as many sums as there are registers for.
+// Depthwise in plain C++: it defines the correct result and runs where no other kernel does. It
+// takes blocks of 16 channels of one output, tap after tap, with the sums in registers: vectors
+// where the compiler makes them of a loop of known length, else general registers.
 #include "kernels/core/unroll.h"
 #include "kernels/scalar/kernels.h"
 #include "kernels/scalar/vectors.h"
 
-// Before the loop over the taps, which is no vector's.
+// Stands before the loop over the taps, which must not be vectorized.
 #if defined(__clang__)
 #define OCTET_TAPS OCTET_PRAGMA(clang loop unroll(disable) vectorize(disable))
 #else
@@ -19,8 +19,8 @@ constexpr size_t kChannels = 16;
 constexpr size_t kSums = OCTET_VECTORS || UINTPTR_MAX > UINT32_MAX ? kChannels : kChannels / 2;
 
 #if defined(__riscv_vector)
-// Clang 14 makes vectors of RISC-V neither of the unrolled loop nor, with sums in registers, of the
-// other one; of whole vectors it does.
+// Clang 14 for RISC-V vectorizes neither the unrolled loop nor, with sums in registers, the rolled
+// one; it does use vectors for whole vector types.
 template <typename T>
 OCTET_INLINE inline auto channels_of(const T* from) {
   typedef T Requantization __attribute__((vector_size(kSums * sizeof(T))));
@@ -43,8 +43,8 @@ void add_taps(const DepthwiseTile& t, size_t x, size_t channel, const uint32_t* 
 
 #else
 
-// Compilers load all bytes of a tap first, and then have no registers left for the sums: so no load
-// is moved over this.
+// Keeps loads on their side of this point: compilers would load all bytes of a tap first and have no
+// registers left for the sums.
 OCTET_INLINE inline void in_order(uint32_t sum) {
 #if OCTET_VECTORS
   (void)sum;
@@ -53,7 +53,7 @@ OCTET_INLINE inline void in_order(uint32_t sum) {
 #endif
 }
 
-// Three taps take a group's four slots: the last one is worth a look where sums are added one by
+// Three taps take a group's four slots. Checking for the empty slot pays where sums are added one by
 // one.
 template <typename Weight>
 OCTET_INLINE inline bool is_empty(size_t slot, const Weight* weights) {
@@ -88,8 +88,8 @@ void add_taps(const DepthwiseTile& t, size_t x, size_t channel, const uint32_t* 
 
 #endif
 
-// Init of u8 pixels, then of s8 ones: a pixel that is to be flipped, p ^ 0x80, is its value as s8
-// and 128. Then weights by [tap][channel].
+// Writes the init for u8 pixels, the init for s8 pixels (a flipped pixel, p ^ 0x80, is its s8 value
+// plus 128), then the weights by [tap][channel].
 template <typename Weight>
 void prepare(const DepthwiseBlock& b, void* prepared) {
   const Weight* const weights = (const Weight*)b.weights;

@@ -1,11 +1,12 @@
-// Grouped convolution in plain C++: the definition of right, and the last resort.
+// Grouped convolution in plain C++: it defines the correct result and runs where no other kernel
+// does.
 #include "kernels/generic/portable.h"
 #include "kernels/scalar/kernels.h"
 
 namespace octet {
 namespace {
 
-// init of the block's channels, then its weights as they are.
+// Writes the init of the block's channels, then its weights unchanged.
 void prepare(const DepthwiseBlock& b, void* prepared) {
   const size_t init_bytes = 4 * kGroupedBlock;
   __builtin_memcpy(prepared, b.init, init_bytes);

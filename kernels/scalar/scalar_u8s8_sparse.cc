@@ -1,4 +1,4 @@
-// u8 x 2:4 sparse s8 in plain C++, in either form: the definition of right.
+// u8 x 2:4 sparse s8 in plain C++, in both sparse formats: it defines the correct result.
 #include "kernels/core/micro_kernel.h"
 #include "kernels/core/sparse.h"
 #include "kernels/generic/gather.h"
@@ -10,8 +10,7 @@ namespace {
 
 constexpr size_t kMr = 4;
 
-// Which of the eight steps of a line the value with this byte of places is of; v: of a column's
-// four in that line.
+// The step, of the eight of a line, of a column's value v (0..3) in that line; `places` is its byte.
 size_t half_byte_place(uint8_t places, size_t line, size_t) { return places >> 4 * line & 7; }
 size_t tight_place(uint8_t places, size_t line, size_t v) {
   return v / 2 * 4 + (places >> (line % 2 * 4 + line / 2 * 2) & 3);

@@ -1,5 +1,5 @@
-// OCTET_VECTORS: whether the compiler's flags promise vectors of 128 bits, in which it holds four
-// sums side by side. Otherwise they are in general registers.
+// Defines OCTET_VECTORS: whether the compiler's flags promise 128-bit vectors, which then hold four
+// sums each. Otherwise sums are in general registers.
 #pragma once
 
 #if defined(__SSE2__) || defined(__VSX__) || defined(__riscv_vector) || defined(__ARM_NEON) || \

@@ -1,9 +1,9 @@
-// xsimd's batches: one text for all instruction sets that it knows.
+// Includes xsimd and names its batches for one text that serves all instruction sets.
 //
-// A library of templates defines weak symbols, of which a linker keeps one for everybody, perhaps
-// that of a file whose flags this CPU has not. In an unnamed namespace they are the file's own,
-// even where a compiler inlines nothing. Standard headers that xsimd includes have to be there
-// before, outside of it; none of their functions is called.
+// Templates define weak symbols, of which a linker keeps one, perhaps from a file compiled for
+// another CPU. In an unnamed namespace they belong to the file, even where nothing is inlined. The
+// standard headers that xsimd includes must come before, outside of that namespace; none of their
+// functions is called.
 #pragma once
 
 #include <stddef.h>
@@ -39,7 +39,7 @@ namespace {
 namespace octet {
 namespace {
 
-// Named, so that a distribution's flags for newer CPUs do not widen the kernels that a table lists.
+// The architecture is fixed, so that compiler flags for newer CPUs do not widen the kernels.
 #if XSIMD_WITH_SSE4_1
 using Arch = xsimd::sse4_1;
 #else
@@ -50,7 +50,7 @@ using Batch = xsimd::batch<T, Arch>;
 using Int16 = Batch<int16_t>;
 using Sums = Batch<int32_t>;
 using Floats = Batch<float>;
-constexpr int kLanes = Sums::size;  // accumulators of a vector
+constexpr int kLanes = Sums::size;  // accumulators per vector
 
 template <typename To, typename From>
 inline To as(const From& from) {

@@ -1,4 +1,4 @@
-// Depthwise on xsimd's batches, s16 x s8 or s16 -> s32 or 8 bits, blocks of as many channels as a
+// Depthwise on xsimd's batches, s16 x s8 or s16 -> s32 or 8 bits, in blocks of as many channels as a
 // batch has bytes. Exact for all inputs.
 //
 // Bytes of four pixels are interleaved in pairs and widened, so that a 32-bit lane holds two pixels
@@ -66,7 +66,7 @@ struct DepthwiseBatches {
   }
   OCTET_INLINE static inline void store_raw(const Acc& acc, uint8_t* dst) { store_s32(acc, dst); }
 
-  // Vector 2 v + pair of a column has the accumulators' v.
+  // Vector 2 v + pair of a column belongs to accumulator v.
   template <typename Use>
   OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
     const Pixel zero((uint8_t)0);
@@ -84,7 +84,7 @@ struct DepthwiseBatches {
     each(p, [&](auto i, Int16 t)
                 OCTET_INLINE { t.store_aligned((int16_t*)(column.at + kVector * i)); });
   }
-  // Keeps the compiler from holding what it has stored in registers as well.
+  // Keeps the compiler from holding the stored column in registers as well.
   OCTET_INLINE static inline void settle(Column& column) {
     __asm__("" : "+m"(*(uint8_t(*)[kColumn])column.at));
   }
@@ -111,7 +111,7 @@ struct DepthwiseBatches {
     each(p, [&](auto i, Int16 t) OCTET_INLINE { dot_vector(acc, i, t, weights, set); });
   }
 
-  // From four taps of each lane's channel: two of all channels, then the other two.
+  // Splits four taps per channel: two taps of all channels, then the other two.
   template <typename Taps>
   static inline void weights(const Taps* from, size_t vector, uint8_t* to) {
     using Tap = std::conditional_t<sizeof(Taps) == 4, int8_t, int16_t>;

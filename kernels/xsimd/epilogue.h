@@ -1,6 +1,6 @@
-// The epilogue of 8 bits from a tile of accumulators in memory, two vectors of columns at a time:
-// what the plain loops of kernels/generic/epilogue.h do, which compilers do not make vectors of where a
-// tile is as narrow as these kernels'. All else is theirs.
+// The epilogue to 8 bits from a tile of accumulators in memory, two vectors of columns at a time.
+// Compilers do not vectorize kernels/generic/epilogue.h for tiles as narrow as these kernels'; that
+// text still does everything else.
 #pragma once
 
 #include "kernels/generic/epilogue.h"
@@ -9,21 +9,22 @@
 namespace octet {
 namespace {
 
-// A residual's bytes, as unsigned, to sums.
+// Widens a residual's u8 to sums.
 OCTET_INLINE inline void widen_int8(Batch<uint8_t> bytes, Sums (&to)[2]) {
   const Int16 words = as<Int16>(xsimd::zip_lo(bytes, Batch<uint8_t>((uint8_t)0))), zero((int16_t)0);
   to[0] = as<Sums>(xsimd::zip_lo(words, zero));
   to[1] = as<Sums>(xsimd::zip_hi(words, zero));
 }
 
-// kernels/core/tflite_scale.h. A division by 2^right is a multiplication by 2^(kMostRight - right),
-// for there are shifts by as many bits in every lane only.
+// kernels/core/tflite_scale.h in lanes. A division by 2^right is a multiplication by
+// 2^(kMostRight - right) and a shift by kMostRight, because shifts are by the same count in all
+// lanes.
 constexpr int kMostRight = 30;
 struct TfliteLanes {
   Sums left, multiplier, power, divided;  // left: 1 << left; divided: all ones where right > 0
 
   static bool knows(int32_t shift) { return shift >= -kMostRight && shift <= kMostRight; }
-  // shifted: to the left before, by a factor
+  // shifted: a factor that is applied first, a shift to the left
   TfliteLanes(const int32_t* multipliers, const int32_t* shifts, int32_t shifted = 1)
       : multiplier(load<int32_t>(multipliers)) {
     int32_t lefts[kLanes], powers[kLanes], divides[kLanes];
@@ -44,7 +45,7 @@ struct TfliteLanes {
   }
   OCTET_INLINE inline Sums scale(Sums x) const {
     const Sums high = multiply_high<31>(x * left, multiplier);
-    // One less where negative and divided, which sends halves away from zero
+    // Minus 1 where negative and divided, which rounds halves away from zero
     return multiply_high<kMostRight>(high + ((high >> 31) & divided), power);
   }
 };
@@ -57,7 +58,7 @@ bool knows_tflite(const Epilogue& f, const EpilogueTile& t) {
           TfliteLanes::knows(f.residual_tflite.shift) && TfliteLanes::knows(f.sum_scale.shift));
 }
 
-// Bytes of two vectors of values, which are in the output's range already.
+// Stores two vectors of values, which are in the output's range already, as bytes.
 OCTET_INLINE inline void store_outputs(const Epilogue& f, const Sums (&q)[2], uint8_t* dst) {
   const Int16 words = to_int16(q[0], q[1]);
   uint8_t bytes[Batch<uint8_t>::size];
@@ -68,7 +69,7 @@ OCTET_INLINE inline void store_outputs(const Epilogue& f, const Sums (&q)[2], ui
     __builtin_memcpy(dst, bytes, 2 * kLanes);
 }
 
-// A residual less its zero point.
+// Loads a residual minus its zero point.
 struct Residual {
   Sums zero_point;
   Batch<uint8_t> flip;
@@ -107,7 +108,7 @@ void epilogue_floats(const Epilogue& f, const EpilogueTile& t, size_t column) {
         if (f.clamps_product) value = clamped(value, product_lo, product_hi);
         value = value + xsimd::to_float(more[v]) * residual_scale;
       }
-      // By the rounding mode, which is the caller's duty
+      // The caller has set the rounding mode to nearest even
       q[v] = xsimd::nearbyint_as_int(clamped(value, lo, hi)) + zero_point;
     });
     store_outputs(f, q, t.to.dst + i * t.to.stride + column);
@@ -116,7 +117,7 @@ void epilogue_floats(const Epilogue& f, const EpilogueTile& t, size_t column) {
 
 template <bool adds>
 void epilogue_tflite(const Epilogue& f, const EpilogueTile& t, size_t column) {
-  constexpr int32_t kShifted = 1 << 20;  // TFLite's ADD: its inputs, to the left
+  constexpr int32_t kShifted = 1 << 20;  // TFLite's ADD shifts its inputs to the left by 20
   const Sums zero_point(f.zero_point), lo(f.lo - f.zero_point), hi(f.hi - f.zero_point),
       product_lo(f.product_lo), product_hi(f.product_hi);
   const Residual residual(f);

@@ -1,8 +1,7 @@
-// s16 x s16 -> s32 on xsimd's batches, some rows x some vectors of columns. Wraps; Winograd's
-// operands.
+// s16 x s16 -> s32 on xsimd's batches, some rows x some vectors of columns, for Winograd. Sums wrap.
 //
-// Rows are read where they lie, a pair of words at a time, which a shuffle repeats for all columns:
-// the more vectors share it, the better, and all of them come from memory with their product.
+// Rows are read where they lie, a pair of int16 at a time, which a shuffle repeats for all columns.
+// The more vectors share a pair, the better; weights are memory operands of their products.
 #pragma once
 
 #include "kernels/xsimd/store.h"
@@ -10,10 +9,11 @@
 namespace octet {
 namespace {
 
-// ahead: bytes of weights, for what is read once and too far apart for the hardware's prefetchers.
+// ahead: prefetch distance of the weights in bytes; they are read once, and too far apart for the
+// hardware's prefetchers.
 template <int rows, int vectors, size_t ahead>
 void multiply_int16(const Tile& t) {
-  constexpr size_t kInt16 = 2 * kLanes;  // of a vector
+  constexpr size_t kInt16 = 2 * kLanes;  // int16 per vector
   Sums acc[rows][vectors];
   unroll<rows>([&](auto i) OCTET_INLINE {
     unroll<vectors>([&](auto v) OCTET_INLINE {

@@ -1,18 +1,18 @@
 // s16 x s8 -> s32 or 8 bits on xsimd's batches, up to 6 rows x 2 vectors of columns. Exact for all
-// inputs: what products of bytes are multiplied in is words.
+// inputs, because int8 values are multiplied as int16.
 //
 //                          columns 0..    next vector
 //                         +-------------+-------------+    12 accumulators, 2 for rhs, 1 for lhs,
 //   row i, a pair of      | acc[i][0]   |  acc[i][1]  |    1 product: 16 registers of 16
-//   words again and again +-------------+-------------+
+//   int16, repeated       +-------------+-------------+
 //
-// A pair of words is two depth steps of a group of four that lie two apart, so that shifts make
-// words of a column's four bytes: 0 and 2 are the lower halves of words, 1 and 3 the upper ones.
-// The lhs is widened in the same order, once, by gather, which writes each pair twice: machines
-// without a load that repeats 32 bits have one that repeats 64, and need no shuffle per row.
+// A pair of int16 is two depth steps of a group of four that lie two apart, so that shifts widen a
+// column's four bytes: 0 and 2 are the lower halves of int16, 1 and 3 the upper ones. gather widens
+// the lhs once, in the same order, and writes each pair twice: ISAs without a load that repeats 32
+// bits have one that repeats 64, which saves a shuffle per row.
 //
-// Per group and row 2 loads, 4 multiplications of pairs, 4 additions; and 4 loads of weights that
-// all rows share. Where few tiles read them, shifts widen them; else they were widened once.
+// Per group and row: 2 loads, 4 multiplications of pairs, 4 additions; and 4 loads of weights that
+// all rows share. Where few tiles read the weights, shifts widen them; else `widen` did so once.
 #pragma once
 
 #include "kernels/xsimd/store.h"
@@ -21,9 +21,9 @@ namespace octet {
 namespace {
 
 constexpr int kMr = 6, kNr = 2 * kLanes;
-constexpr size_t kGroupWords = 8;  // of a row in a panel: two pairs, twice
+constexpr size_t kGroupWords = 8;  // int16 of a row's group in a panel: two pairs, each twice
 
-// Each group's even bytes twice and then its odd ones, as words. Of a vector of bytes.
+// Stores a vector of bytes as int16: each group's even bytes twice, then its odd bytes twice.
 OCTET_INLINE inline void store_groups(Batch<uint8_t> bytes, size_t groups, size_t apart,
                                       int16_t* to) {
   using Unsigned = Batch<uint16_t>;
@@ -52,7 +52,7 @@ void gather(const Rows& r, size_t lanes, void* panel) {
     for (size_t k = 0; k < whole; k += kInt8, to += apart * kInt8 / 4)
       store_groups(load<uint8_t>(row + k) ^ flip, kInt8 / 4, apart, to);
     if (!rest) continue;
-    // The last bytes end the first half; zeros come behind.
+    // The last bytes end the first half; zeros follow.
     uint8_t last[2 * kInt8];
     Batch<uint8_t>((uint8_t)0).store_unaligned(last + kInt8);
     if (whole) {
@@ -65,14 +65,14 @@ void gather(const Rows& r, size_t lanes, void* panel) {
   }
 }
 
-// The even or the odd bytes of words, with their signs.
+// Widens the even or the odd bytes with their signs.
 template <int odd>
 OCTET_INLINE inline Int16 widened(const uint8_t* rhs) {
   const Int16 bytes = load<int16_t>(rhs);
   return (odd ? bytes : bytes << 8) >> 8;
 }
 
-// Of a group, columns that are kNr * 4 bytes in a panel of kPanel.
+// Widens groups: nr columns of panels that are `panel` columns wide.
 template <size_t panel>
 void widen(const uint8_t* rhs, size_t groups, int16_t* words) {
   for (; groups; --groups, rhs += panel, words += 4 * kNr) {
@@ -84,7 +84,7 @@ void widen(const uint8_t* rhs, size_t groups, int16_t* words) {
   }
 }
 
-// wide: the weights are words; vectors: of the columns.
+// wide: the weights are int16 already; vectors: vectors of columns.
 template <bool wide, int vectors, int rows>
 OCTET_INLINE inline void add_products(const Tile& t, Sums (&acc)[rows][2]) {
   const int16_t* lhs = (const int16_t*)t.lhs;

@@ -1,5 +1,5 @@
-// What instruction sets do in one instruction of their own and xsimd has no name for. Below x86's
-// is what serves everywhere.
+// Operations that ISAs have as one instruction but xsimd does not name: x86's first, then general
+// ones.
 #pragma once
 
 #include "kernels/core/unroll.h"
@@ -10,8 +10,8 @@ namespace {
 
 #if XSIMD_WITH_SSE4_1
 
-// acc += of each pair of words the products' sum. The addition is spelled out because GCC 12 adds
-// products to each other first, and spills half of the accumulators.
+// acc += a[2i] * b[2i] + a[2i + 1] * b[2i + 1]. The addition is assembly because GCC 12 would add
+// products to each other first and spill half of the accumulators.
 OCTET_INLINE inline void add_pairs(Sums& acc, Int16 a, Int16 b) {
   const __m128i product = _mm_madd_epi16(a, b);
 #if XSIMD_WITH_AVX
@@ -21,7 +21,7 @@ OCTET_INLINE inline void add_pairs(Sums& acc, Int16 a, Int16 b) {
 #endif
 }
 
-// Four words again and again, by a load that needs no shuffle.
+// Repeats four int16 by a load that needs no shuffle.
 OCTET_INLINE inline Int16 repeat_four(const int16_t* words) {
   return _mm_castpd_si128(_mm_loaddup_pd((const double*)words));
 }
@@ -33,7 +33,7 @@ OCTET_INLINE inline Batch<uint8_t> repeat_eight(const uint8_t* bytes) {
 // (a * b + 2^14) >> 15
 OCTET_INLINE inline Int16 multiply_rounded(Int16 a, Int16 b) { return _mm_mulhrs_epi16(a, b); }
 
-// (a * b + (1 << (shift - 1))) >> shift in 64 bits, which is to fit 32.
+// (a * b + (1 << (shift - 1))) >> shift in 64 bits; the result must fit 32.
 template <int shift>
 OCTET_INLINE inline Sums multiply_high(Sums a, Sums b) {
   const __m128i half = _mm_set1_epi64x((int64_t)1 << (shift - 1)),
@@ -43,7 +43,7 @@ OCTET_INLINE inline Sums multiply_high(Sums a, Sums b) {
   return _mm_blend_epi16(_mm_srli_epi64(even, shift), _mm_slli_epi64(odd, 32 - shift), 0xcc);
 }
 
-// Saturated; the first vector's come first.
+// Saturates to the narrower type; the first vector's elements come first.
 OCTET_INLINE inline Int16 to_int16(Sums a, Sums b) { return _mm_packs_epi32(a, b); }
 OCTET_INLINE inline Batch<uint8_t> to_u8(Int16 a, Int16 b) { return _mm_packus_epi16(a, b); }
 OCTET_INLINE inline Batch<int8_t> to_s8(Int16 a, Int16 b) { return _mm_packs_epi16(a, b); }
@@ -83,7 +83,7 @@ inline Int16 multiply_rounded(Int16 a, Int16 b) {
   return Int16::load_unaligned(x);
 }
 
-// Saturated, by way of memory.
+// Saturates through memory.
 template <typename To, typename From>
 inline Batch<To> requantized(Batch<From> a, Batch<From> b) {
   constexpr int kMost = (1 << (8 * sizeof(To) - (To(-1) < 0))) - 1,

@@ -1,5 +1,5 @@
-// How tiles of two vectors of columns leave the registers: as they are, or by float mode's last
-// steps (see Narrow), where saturation is part of the clamp.
+// Stores tiles of two vectors of columns: as s32, or requantized in float mode (see Requantization),
+// where saturation is part of the clamp.
 #pragma once
 
 #include "kernels/core/micro_kernel.h"
@@ -13,7 +13,7 @@ OCTET_INLINE inline Batch<T> load(const void* from) {
   return Batch<T>::load_unaligned((const T*)from);
 }
 
-// The first `count` bytes, and no more.
+// Stores the first `count` bytes and no others.
 template <typename T>
 OCTET_INLINE inline void store_some(uint8_t* dst, const Batch<T>& value, size_t count) {
   if (count >= sizeof value) return value.store_unaligned((T*)dst);
@@ -34,7 +34,7 @@ OCTET_INLINE inline void store_sums(const Tile& t, const Sums (&acc)[rows][vecto
   });
 }
 
-// Half a vector of bytes, of which the first `count` are a row's.
+// Stores the first `count` bytes of half a vector.
 template <int half>
 OCTET_INLINE inline void store_half(uint8_t* dst, const uint8_t* bytes, size_t count) {
   if (count == 2 * kLanes) {
@@ -45,7 +45,7 @@ OCTET_INLINE inline void store_half(uint8_t* dst, const uint8_t* bytes, size_t c
   for (size_t i = 0; i < count; ++i) dst[i] = bytes[half * 2 * kLanes + i];
 }
 
-// Most layers need few of the steps; see kernels/x86/shared/requantize.h.
+// Skips the steps that a layer does not need; see kernels/x86/shared/requantize.h.
 class Requantizer {
  public:
   explicit Requantizer(const Requantization& n)
@@ -78,12 +78,12 @@ class Requantizer {
   bool u8_, moves_, raises_, lowers_;
 };
 
-// Half to even, by the rounding mode, which is the caller's duty.
+// Scales and rounds half to even; the caller has set the rounding mode.
 OCTET_INLINE inline Sums scaled(Sums acc, Floats scale) {
   return xsimd::nearbyint_as_int(xsimd::to_float(acc) * scale);
 }
 
-// Two rows at a time: what follows the scale costs both as much as one.
+// Requantizes two rows at a time: the steps after the scale cost as much for two rows as for one.
 template <int rows>
 OCTET_INLINE inline void store_requantized8(const Tile& t, const Sums (&acc)[rows][2]) {
   const Requantizer requantizer(*t.requantization);

@@ -1,5 +1,5 @@
-// Winograd's transforms on xsimd's batches: what kernels/generic/winograd.h wants of an ISA, and the
-// narrow exit.
+// Winograd's transforms on xsimd's batches: the ISA part of kernels/generic/winograd.h, and the
+// requantization of outputs.
 #pragma once
 
 #include "kernels/generic/winograd.h"
@@ -16,7 +16,7 @@ struct Lanes {
   typedef float Floats __attribute__((vector_size(kInt8)));
   using Bytes = Batch<uint8_t>;
 
-  // Half a vector of bytes, each twice, so that a shift leaves one of them.
+  // Repeats each byte of half a vector, so that a shift widens it.
   OCTET_INLINE static inline Bytes twice(const uint8_t* bytes) {
     const Bytes half = repeat_eight(bytes);
     return xsimd::zip_lo(half, half);
@@ -44,7 +44,7 @@ struct Lanes {
   }
 };
 
-// Sixteen columns at most: a pixel's are a vector of bytes.
+// Takes at most sixteen columns: a pixel's columns are one vector of bytes.
 template <typename WeightFormat>
 void output_tile(const WinogradOutput& o) {
   if (!o.scale) return output_s32<WeightFormat, Lanes>(o);

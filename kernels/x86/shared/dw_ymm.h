@@ -1,4 +1,4 @@
-// Depthwise on ymm registers, blocks of 32 channels: pixels, accumulators and exits. Sixteen
+// Depthwise on ymm registers, blocks of 32 channels: pixels, accumulators and stores. Sixteen
 // registers hold the accumulators of two rows and a new column, but not the two columns before it:
 // those live in memory, which costs a load for every two dot products.
 #pragma once
@@ -13,7 +13,7 @@
 namespace octet {
 namespace {
 
-// M adds `each` vector of a column and its dot product.
+// M adds `each`, which visits the vectors of a column, and the dot product.
 template <typename M, int column_bytes>
 struct Ymm {
   static constexpr int kChannels = 32, kPrepared = 4 * (1 + kTfliteRows) * kChannels,
@@ -56,7 +56,7 @@ struct Ymm {
     }
   };
 
-  // The packs undo the interleaving: the bytes come out in order.
+  // The packs undo the interleaving, so the bytes are in order.
   struct Requantizing {
     Requantizer<32> requantizer;
     explicit Requantizing(const DepthwiseTile& t) : requantizer(*t.requantization) {}

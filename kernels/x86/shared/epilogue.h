@@ -1,5 +1,5 @@
-// The epilogue on x86: in registers where create has certified it, else plain loops; then what
-// works on bytes, TFLite's ADD and the look-up table.
+// The epilogue on x86: vectors where create has certified it, else plain loops; then the steps on
+// bytes, TFLite's ADD and the look-up table.
 #pragma once
 
 #include "kernels/generic/epilogue.h"
@@ -21,8 +21,8 @@ void by_width(const EpilogueTile& t, const F& f) {
     f(Int<kEpilogueBytes>{}, t);
 }
 
-// f(width, part) with a tile's parts that are no wider than a vector: `width` bytes of it. Whoever
-// made a copy of a kernel's tile would wait for what was written to it last.
+// Calls f(width, part) for the parts of a tile that are at most a vector (`width` bytes) wide. Parts
+// point into the tile: copying a tile that a kernel has just stored would stall.
 template <typename F>
 OCTET_INLINE inline void for_parts(const EpilogueTile& t, const F& f) {
   if (t.cols <= kEpilogueBytes) return by_width(t, f);
@@ -49,7 +49,7 @@ void epilogue_tflite_rows(const Epilogue& f, const EpilogueTile& t) {
     store_vectors<TfliteScaler<kEpilogueBytes>>(tile, Added<ExactSum>(f, t.to));
 }
 
-// Whether it has come to that.
+// Does the epilogue in vectors. Returns false if it cannot.
 bool epilogue_vectors(const Epilogue& f, const EpilogueTile& t) {
   if (f.mode == EpilogueMode::kFloat8 && !t.row_scale) {
     (f.has_residual ? float_epilogue<true> : float_epilogue<false>)(f, t);

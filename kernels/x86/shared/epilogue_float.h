@@ -1,4 +1,4 @@
-// Float mode's exit from a tile of accumulators in memory, to which a residual may be added.
+// Requantizes a tile of accumulators in memory in float mode, with or without a residual.
 #pragma once
 
 #include "kernels/core/epilogue.h"
@@ -22,7 +22,7 @@ OCTET_INLINE inline __m256 to_floats(__m256i x) { return _mm256_cvtepi32_ps(x); 
 OCTET_INLINE inline __m256 as_floats(__m256i x) { return _mm256_castsi256_ps(x); }
 OCTET_INLINE inline __m256 least_of(__m256 a, __m256 b) { return _mm256_min_ps(a, b); }
 OCTET_INLINE inline __m256 most_of(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }
-// By MXCSR, which is the caller's duty
+// Rounds by MXCSR, which the caller has set
 OCTET_INLINE inline __m256i rounded(__m256 x) { return _mm256_cvtps_epi32(x); }
 #endif
 
@@ -30,11 +30,11 @@ OCTET_INLINE inline EpilogueFloats all(float value) {
   return as_floats(splat<EpilogueVector>(value));
 }
 
-// 2^23 with the byte as its last bits: a float is made of a byte by putting these words above it.
+// 2^23: a byte in the lowest bits of its representation makes the float 2^23 + byte.
 constexpr float kByteBase = 8388608.0f;
 constexpr uint16_t kByteBaseWord = 0x4b00;
 
-// Columns of one vector or of two, as in kernels/x86/shared/epilogue_tflite.h.
+// Does one or two vectors of columns, as in kernels/x86/shared/epilogue_tflite.h.
 template <int vectors, bool adds>
 OCTET_INLINE inline void epilogue_float_rows(const Epilogue& f, const EpilogueTile& t,
                                              size_t column, size_t count) {
@@ -91,7 +91,7 @@ OCTET_INLINE inline void epilogue_float_rows(const Epilogue& f, const EpilogueTi
   }
 }
 
-// Accumulators: as for tflite_epilogue.
+// The accumulators are as for tflite_epilogue.
 template <bool adds>
 void float_epilogue(const Epilogue& f, const EpilogueTile& t) {
   size_t column = 0;

@@ -1,5 +1,5 @@
-// What exits on x86 have in common: vectors of as many bytes as four vectors of accumulators, which
-// are those of a row, or of some rows that are not so wide.
+// Vectors of output bytes that the x86 epilogues share: a vector has the bytes of four vectors of
+// accumulators, from one row or from several narrower rows.
 #pragma once
 
 #include "kernels/x86/shared/store_ymm.h"
@@ -15,8 +15,8 @@ constexpr int kEpilogueBytes = 32;
 constexpr size_t kEpilogueLanes = kEpilogueBytes / 4;
 using EpilogueVector = VectorOf<kEpilogueBytes>::Type;
 
-// width: bytes of each row that the vector has; count: of them, those that are loaded or stored.
-// load_rows has something else for rows and bytes beyond.
+// width: bytes per row in the vector; count: how many of them are loaded or stored. The other bytes
+// and rows of load_rows are undefined.
 #ifdef __AVX512BW__
 template <int width, int part>
 OCTET_INLINE inline void store_row(uint8_t* dst, EpilogueVector bytes, size_t count) {
@@ -48,7 +48,7 @@ OCTET_INLINE inline EpilogueVector load_rows(const uint8_t* from, size_t stride,
                               1);
   }
 }
-// in_order's other way round is itself.
+// The inverse of in_order, which is its own inverse.
 OCTET_INLINE inline __m512i as_packed(__m512i bytes) { return in_order(bytes); }
 #else
 OCTET_INLINE inline __m256i as_packed(__m256i bytes) {
@@ -90,7 +90,7 @@ OCTET_INLINE inline EpilogueVector load_rows(const uint8_t* from, size_t stride,
 }
 #endif
 
-// As many rows as the vector has, but no more than there are.
+// The rows that a vector takes, at most as many as are left.
 template <int width>
 OCTET_INLINE inline void store_rows(uint8_t* dst, size_t stride, EpilogueVector bytes, size_t rows,
                                     size_t count) {

@@ -1,6 +1,6 @@
-// TFLite mode's exit from a tile of accumulators in memory: a kernel's own, just written and still
-// on its way there, or the epilogue's. One function for all heights of a tile, and not inlined, so
-// that float mode's exits have the registers to themselves.
+// Requantizes a tile of accumulators in memory in TFLite mode, for a kernel that has just stored it
+// or for the epilogue. One function serves all tile heights and is not inlined, so that float mode's
+// code has all registers.
 #pragma once
 
 #include "kernels/x86/shared/epilogue_rows.h"
@@ -19,8 +19,8 @@ struct TfliteTile {
   size_t dst_stride;
 };
 
-// What may be done to the bytes before they are stored; here nothing. They are of `count` columns
-// from `column` on and of `rows` rows from `row` on; see load_rows.
+// The last step on the bytes before they are stored; this one does nothing. The bytes are `count`
+// columns from `column` on of `rows` rows from `row` on; see load_rows.
 struct AsTheyAre {
   static constexpr int kMostVectors = 4;
   template <int width>
@@ -30,7 +30,7 @@ struct AsTheyAre {
   }
 };
 
-// The first `count` columns, of one vector or of two.
+// Does `count` columns, in one vector or in two.
 template <int vectors, typename Scaler, typename Then>
 OCTET_INLINE inline void epilogue_columns(const TfliteTile& t, const Then& then, size_t column,
                                           size_t count) {
@@ -75,7 +75,7 @@ __attribute__((noinline)) void store_vectors(const TfliteTile& t, const Then& th
     if constexpr (together > 2) {
       constexpr size_t half = 2 * kEpilogueLanes;
       if (left <= half) return epilogue_columns<2, Scaler>(t, then, column, left);
-      if (left <= half + kEpilogueLanes) {  // there is no fourth vector to read
+      if (left <= half + kEpilogueLanes) {  // a fourth vector must not be read
         epilogue_columns<2, Scaler>(t, then, column, half);
         return epilogue_columns<1, Scaler>(t, then, column + half, left - half);
       }
@@ -90,7 +90,7 @@ void tflite_epilogue(const TfliteTile& t) {
        : store_vectors<TfliteScaler<kEpilogueBytes>, AsTheyAre>)(t, {});
 }
 
-// Of a kernel's own tile, which it has just written to `acc`.
+// Requantizes a kernel's tile, which it has just stored to `acc`.
 OCTET_INLINE inline void tflite_epilogue(const Tile& t, const int32_t* acc, size_t acc_stride) {
   tflite_epilogue({t.rows, t.cols, acc, acc_stride, (const int32_t*)t.scale, t.requantization,
                    (uint8_t*)t.dst, t.dst_stride});

@@ -1,4 +1,4 @@
-// In which order grouped kernels on x86 hold the sums of a block's 16 channels, and how they get
+// The order in which grouped x86 kernels hold the sums of a block's 16 channels, and the shuffles
 // back into the order of channels.
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace octet {
 namespace {
 
-// Sums of neighbours: those of a in the lower half of each lane.
+// Adds neighbours; the sums of a are in the lower half of each lane.
 OCTET_INLINE inline __m256i add_neighbours(__m256i a, __m256i b) {
   const __m256 x = _mm256_castsi256_ps(a), y = _mm256_castsi256_ps(b);
   return _mm256_add_epi32(_mm256_castps_si256(_mm256_shuffle_ps(x, y, 0x88)),
@@ -24,20 +24,20 @@ OCTET_INLINE inline __m512i add_neighbours(__m512i a, __m512i b) {
 }
 #endif
 
-// Eight bytes of a pixel: what a half of 16-channel groups' weights meets.
+// Loads the eight bytes of a pixel that meet half of a 16-channel group's weights.
 OCTET_INLINE inline int64_t half_of(const uint8_t* p, int part) {
   int64_t half;
   __builtin_memcpy(&half, p + 8 * part, sizeof half);
   return half;
 }
 
-// What a byte's place becomes where the packs leave the second and the third four swapped.
+// A byte's place after the packs, which swap the second and the third four.
 constexpr size_t packed_place(size_t place) {
   constexpr size_t kFour[] = {0, 2, 1, 3};
   return kFour[place / 4] * 4 + place % 4;
 }
 
-// Places of the channels, for shuffles: M's own, or those of its packed bytes.
+// The shuffle indices of the channels, for M's sums or for its packed bytes.
 template <typename M, typename Lane, int quads>
 struct ChannelOrder {
   Lane lane[16];
@@ -60,7 +60,7 @@ OCTET_INLINE inline __m128i channel_order_of(size_t quads) {
   return order;
 }
 
-// A block of VPDPBUSD's: where a channel's sum is after its lanes' neighbours were added.
+// The order of VPDPBUSD's sums: a channel's position after neighbouring lanes were added.
 struct DottedOrder {
   static constexpr size_t raw_position(size_t quads, size_t channel) {
     constexpr size_t kTurn[] = {0, 2, 1, 3};

@@ -1,6 +1,6 @@
-// Grouped convolution on ymm registers, blocks of 64 channels: exits, from two vectors of a pixel's
-// sums. Two pixels leave together: the packs, a swap of their middle quarters, and a shuffle of
-// each lane's bytes into the order of channels.
+// Grouped convolution on ymm registers, blocks of 64 channels: stores of two vectors of a pixel's
+// sums. Two pixels are stored together: packs, a swap of the middle quarters, and a shuffle of each
+// lane's bytes into the order of channels.
 #pragma once
 
 #include "kernels/generic/grouped.h"
@@ -36,7 +36,7 @@ struct GroupedYmm {
   OCTET_INLINE static inline __m256i to_channels(__m256i packed, __m256i order) {
     return _mm256_shuffle_epi8(_mm256_permute4x64_epi64(packed, 0xd8), order);
   }
-  // Of one or two pixels so many channels.
+  // Stores the given channels of one or two pixels.
   OCTET_INLINE static inline void store_pixels(__m256i bytes, uint8_t* dst, size_t dst_pixel,
                                                size_t count, size_t channels) {
     if (count > 0) store_bytes(dst, _mm256_castsi256_si128(bytes), channels);

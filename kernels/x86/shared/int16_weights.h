@@ -1,5 +1,5 @@
-// Depthwise weights of words: of a vector's channels the first two taps of a group, then the other
-// two, because a multiply-add takes two words from each lane.
+// Prepares int16 depthwise weights: the first two taps of a group for a vector's channels, then the
+// other two, because a multiply-add takes two int16 from each lane.
 #pragma once
 
 #include <stddef.h>

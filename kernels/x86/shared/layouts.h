@@ -1,4 +1,5 @@
-// Every x86 kernel reads one rhs layout, so a blob packed for any x86 tier runs on all of them.
+// The rhs layouts of x86. All dense x86 kernels share kX86Layout, so a blob packed for one x86 tier
+// runs on all.
 #pragma once
 
 #include "kernels/core/packed_layout.h"
@@ -10,16 +11,16 @@ namespace octet {
 // quarter of the L1 cache's sets.
 constexpr RhsLayout kX86Layout = {16, 16, 4, ElementType::kS8};
 
-// The same in an order along K in which neighbours fit 16 bits, for AVX2: kernels/core/paired_weights.h.
+// kX86Layout with pairs that fit 16 bits, for AVX2: kernels/core/paired_weights.h.
 constexpr RhsLayout kX86PairedLayout = {16, 16, 4, ElementType::kS8, Density::kAll, true};
 
-// Words: a group is a cache line again, 16 columns x 2 depth steps.
+// int16: a group is a cache line, too, of 16 columns x 2 depth steps.
 constexpr RhsLayout kX86Int16Layout = {16, 16, 2, ElementType::kS16};
 
-// Winograd's weights are many megabytes, each read once per block of tiles, panel after panel
-// without gaps. The hardware's prefetchers stop at every page, so the word kernels ask for what
-// comes this many bytes later, beyond their own tap. Measured: 2 KB to 16 KB are alike up to 256
-// channels; with 512, the farther the better, twice as fast as without.
+// Winograd's weights are many megabytes, read once per block of tiles, panel after panel without
+// gaps. The hardware's prefetchers stop at every page, so the int16 kernels prefetch this many bytes
+// ahead, beyond their own tap. Measured: 2 KB to 16 KB are equal up to 256 channels; with 512, a
+// longer distance is better, and twice as fast as none.
 constexpr size_t kWordPrefetch = 16384;
 
 }  // namespace octet

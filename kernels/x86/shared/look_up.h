@@ -1,9 +1,9 @@
-// Bytes through a table of 256, in place, as 16 rows of 16, each of which VPSHUFB looks up; where
-// the index is negative, it says 0.
+// Maps bytes through a table of 256, in place. The table is 16 rows of 16, each looked up by
+// VPSHUFB, which gives 0 for negative indices.
 //
-// Less 16 once and again, an index stays in reach of as many rows as come before its own, and of
-// that. So the rows are differences, by exclusive or, and the sum of their answers is right. A half
-// of the table has the negative bytes.
+// From row to row 16 is subtracted from the index, so that it is non-negative for its own row and
+// all rows before. The rows hold xor differences, and the xor of all results is the table's value.
+// Each half of the table serves bytes of one sign.
 #pragma once
 
 #include "kernels/x86/shared/epilogue_rows.h"

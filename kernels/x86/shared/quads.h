@@ -1,5 +1,4 @@
-// Four bytes along depth: of a row of the lhs where it lies, and of each column of the layout that
-// x86 kernels share.
+// Loads four bytes along depth: of an lhs row in place, and of each column of kX86Layout.
 #pragma once
 
 #include <immintrin.h>
@@ -17,7 +16,7 @@ inline int32_t load_quad(const uint8_t* bytes) {
   return quad;
 }
 
-// The last 1..3 bytes of a row, without reading past it.
+// Loads the last 1..3 bytes of a row without reading past it.
 inline int32_t tail_quad(const uint8_t* bytes, size_t count) {
   uint32_t quad = bytes[0];
   if (count > 1) quad |= (uint32_t)bytes[1] << 8;
@@ -25,7 +24,7 @@ inline int32_t tail_quad(const uint8_t* bytes, size_t count) {
   return (int32_t)quad;
 }
 
-// The even or the odd bytes of eight columns as words, with their signs.
+// Widens the even or the odd bytes of eight columns to int16 with their signs.
 template <int odd>
 OCTET_INLINE inline __m256i words_of_quads(const uint8_t* rhs) {
   const __m256i bytes = _mm256_loadu_si256((const __m256i*)rhs);

@@ -1,9 +1,9 @@
-// Float mode's last steps on x86: accumulators scaled and rounded, words to bytes. Only for
-// certified tiles (see Narrow): saturation is part of the clamp.
+// Requantizes on x86 in float mode: scales and rounds accumulators, packs int16 to bytes. Only for
+// certified tiles (see Requantization): saturation is part of the clamp.
 //
-// Most layers need few of the steps, and a branch that always goes the same way costs less than the
-// instruction that it spares: these instructions hardly overlap with the next tile's dot products,
-// which a layer of little depth feels.
+// Most layers need few of the steps, and a predictable branch costs less than the instruction that
+// it saves: these instructions hardly overlap with the next tile's dot products, which matters with
+// little depth.
 #pragma once
 
 #include "kernels/core/micro_kernel.h"
@@ -16,7 +16,7 @@ template <int kInt8>
 struct Requantizer {
   using Vector = typename VectorOf<kInt8>::Type;
   Vector zero_point, lo, hi;
-  bool u8, moves, raises, lowers;  // which steps there are
+  bool u8, moves, raises, lowers;  // the steps that are needed
   explicit Requantizer(const Requantization& n)
       : zero_point(splat<Vector>((int16_t)n.zero_point)),
         lo(splat<Vector>((uint8_t)n.lo)),
@@ -45,12 +45,12 @@ struct Requantizer {
   }
 };
 
-// Accumulators times their scales, rounded to nearest even; on ymm registers by MXCSR, which is the
-// caller's duty.
+// Accumulators times their scales, rounded to nearest even; ymm registers round by MXCSR, which the
+// caller has set.
 OCTET_INLINE inline __m256i scaled(__m256i acc, __m256 scale) {
   return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc), scale));
 }
-// Packs work within 128 bits: what came from four vectors, one after the other again.
+// Restores the order of four vectors' values, because packs work within 128 bits.
 OCTET_INLINE inline __m256i in_order(__m256i bytes) {
   return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }

@@ -1,5 +1,5 @@
-// Sums of the bytes of rows, four rows at a time, by VPSADBW: of few bytes most of the work is to
-// add up what one register holds, and to find the rows.
+// Sums the bytes of rows by VPSADBW, four rows at a time: for short rows most of the work is to add
+// up one register and to find the rows.
 #pragma once
 
 #include <immintrin.h>
@@ -10,14 +10,14 @@
 namespace octet {
 namespace {
 
-// Sums of 8 bytes each, of rows that have `windows` of 32 bytes and maybe a part of one: 1, 2 for
-// any number, or 0, but then at least 16 bytes.
+// Sums groups of 8 bytes of rows with `windows` whole windows of 32 bytes and maybe a part of one.
+// windows: 1; 2 for any larger number; 0 for rows of at least 16 bytes.
 template <int windows>
 class TfliteAdds {
  public:
   TfliteAdds(size_t depth, uint8_t flip)
       : whole_(depth / 32 * 32), depth_(depth), flip_(_mm256_set1_epi8((char)flip)) {
-    // Of the last 32 bytes (16 of less than 32), those that nobody counted.
+    // Masks the bytes of the last 32 (16 for rows below 32) that are not summed yet.
     alignas(32) uint8_t counts[32];
     const size_t rest = depth - (windows == 0 ? 16 : whole_);
     for (size_t i = 0; i < 32; ++i) counts[i] = i < 32 - rest ? 0 : 0xff;
@@ -59,7 +59,7 @@ OCTET_INLINE inline __m128i totals(const __m256i (&sums)[4]) {
 
 template <int windows>
 void sum_rows_of(const Rows& r, bool is_signed, int32_t* sums) {
-  // As sum_rows has it
+  // As in sum_rows of kernels/generic/lhs_rows.h
   const uint8_t flip = (uint8_t)(r.flip ^ (is_signed ? 0x80 : 0));
   const __m128i bias = _mm_set1_epi32((int32_t)((is_signed ? 128u : 0u) * (uint32_t)r.depth));
   const TfliteAdds<windows> bytes(r.depth, flip);
@@ -69,7 +69,7 @@ void sum_rows_of(const Rows& r, bool is_signed, int32_t* sums) {
     return _mm_sub_epi32(totals(parts), bias);
   };
   size_t row = 0;
-  const uint8_t* data = r.data;  // bytes are written, which could be those of r
+  const uint8_t* data = r.data;  // a copy, because stores may alias `r`
   const size_t stride = r.stride, whole = r.pointers ? 0 : r.rows / 4 * 4;
   for (; row < whole; row += 4, data += 4 * stride)
     _mm_storeu_si128((__m128i*)(sums + row),

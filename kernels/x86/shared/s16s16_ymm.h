@@ -1,8 +1,8 @@
-// s16 x s16 -> s32 on ymm, up to 6 rows x 16 columns. Wraps; Winograd's operands.
+// s16 x s16 -> s32 on ymm, up to 6 rows x 16 columns, for Winograd. Sums wrap.
 //
 //                      columns 0-7   8-15
 //                     +------------+--------+
-//   row i, 2 words    | acc[i][0]  |  [1]   |
+//   row i, 2 int16    | acc[i][0]  |  [1]   |
 //   broadcast         +------------+--------+
 //
 // 12 accumulators, 2 for rhs, 1 for lhs, 1 for a product: 16 registers of 16.

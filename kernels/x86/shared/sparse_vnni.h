@@ -1,6 +1,6 @@
-// 2:4 sparse weights (kernels/core/sparse.h) by VPDPBUSD: eight lhs bytes of a row are in every
-// eight bytes of a register, a shuffle picks for each value of the weights the byte that it meets,
-// and one dot product does the work of two dense ones.
+// Multiplies 2:4 sparse weights (kernels/core/sparse.h) by VPDPBUSD: a register repeats eight lhs
+// bytes of a row, a shuffle picks the byte that each weight meets, and one dot product does the work
+// of two dense ones.
 //
 //     row i, steps 0-7, broadcast      x0 x1 x2 x3 x4 x5 x6 x7 | x0 x1 ...
 //     places of a lane                  1  3  4  4
@@ -10,12 +10,12 @@
 // Per group of 16 steps: a load of places and a shift, two loads of values for each vector of
 // columns; for each row two broadcasts, and two shuffles and two dot products for each vector.
 //
-// The tight form's places are made those of two groups of 16 steps first: at most a shift, a mask
-// and a bit for half the bytes. `wide_places` does that, for the first of the two and the second.
+// `wide_places` first turns places of the tight format into those of two groups of 16 steps, by at
+// most a shift, a mask and an or.
 //
-// `Width` has the vectors of an ISA: Vector, kApart (bytes from one vector of columns to the next
-// in a line, or 0 where they are in panels of their own), ahead (bytes of weights that are
-// fetched early for so many rows, or 0), kRegisters, and the operations used below.
+// `Width` has the vectors of an ISA: Vector, kApart (bytes from one vector of columns to the next in
+// a line, or 0 if each is in a panel of its own), ahead (prefetch distance of the weights in bytes
+// for a count of rows, or 0), kRegisters, and the operations used below.
 #pragma once
 
 #include "kernels/core/sparse.h"
@@ -34,7 +34,7 @@ OCTET_INLINE inline void add_sparse_products(const Tile& t,
     lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
   });
   const uint8_t* rhs = t.rhs;
-  constexpr int kLines = tight ? 4 : 2;  // of values in a group
+  constexpr int kLines = tight ? 4 : 2;  // lines of values in a group
   constexpr size_t kSteps = 8 * kLines, kGroup = (kLines + 1) * kSparseLine,
                    kPlaces = tight ? 0 : kLines * kSparseLine, kValues = tight ? kSparseLine : 0;
   constexpr int kAhead = Width::ahead(tight, rows), kPanels = Width::kApart ? 1 : vectors;
@@ -44,7 +44,8 @@ OCTET_INLINE inline void add_sparse_products(const Tile& t,
   OCTET_SPILL(again);
   for (size_t tap = 1;; ++tap) {
     size_t k = 0;
-    // One group: `eight` puts eight lhs bytes of a row into all lanes. more: than 16 steps of it.
+    // Multiplies one group. `eight` broadcasts eight lhs bytes of a row; more: the group has more
+    // than 16 steps.
     const auto step = [&](auto turn, const auto& eight, const auto more) OCTET_INLINE {
       Vector places[vectors];
       if constexpr (kAhead > 0)
@@ -56,7 +57,7 @@ OCTET_INLINE inline void add_sparse_products(const Tile& t,
       unroll<kLines>([&](auto line) OCTET_INLINE {
         constexpr int set = (kLines * turn.value + line.value) % sets;
         if (line.value >= 2 && !more) return;
-        // Where registers are few, places are read again rather than kept
+        // With few registers, places are read again rather than kept
         if constexpr (line.value == 2 && Width::kRegisters < 32) __asm__("" : "+r"(rhs));
         Vector values[vectors];
         unroll<vectors>([&](auto v) OCTET_INLINE {
@@ -102,7 +103,7 @@ OCTET_INLINE inline void add_sparse_products(const Tile& t,
     OCTET_SPILL(again);
     if (const size_t tail = again->depth % kSteps) {
       const bool flips = again->lhs_flip, more = tail > 16;
-      // Of the first 16 steps or, behind them, of the rest
+      // The first 16 steps, or the rest after them
       const bool follows = k > 0 || tail >= 16;
       const size_t first = smaller(tail, 16);
       step(

@@ -11,7 +11,8 @@
 namespace octet {
 namespace {
 
-// Moves the last of sixteen bytes to the front: from kLast + 16 - count on. Behind them is 0.
+// Shuffle indices: those from kLast + 16 - count on move the last `count` of sixteen bytes to the
+// front, followed by 0.
 constexpr uint8_t kLast[] = {0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,
                              11,   12,   13,   14,   15,   0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
                              0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
@@ -34,7 +35,7 @@ struct Ymm {
   OCTET_INLINE static Vector flipped(Vector a) {
     return _mm256_xor_si256(a, _mm256_set1_epi8((char)0x80));
   }
-  // follows: others of the row are before these
+  // follows: bytes of the same row lie before these
   template <int half>
   OCTET_INLINE static Vector eight_of(const uint8_t* bytes, size_t count, bool flips,
                                       bool follows) {
@@ -64,7 +65,7 @@ struct Ymm {
 
 template <bool tight, int rows>
 void multiply_sparse(const Tile& t) {
-  // 12 accumulators are too many beside the constants of tight places
+  // 12 accumulators do not fit beside the constants of tight places
   constexpr int sets = tight && rows == 3 ? 1 : sets_of(rows, 2);
   __m256i acc[sets][rows][2];
   unroll<rows>([&](auto i) OCTET_INLINE {

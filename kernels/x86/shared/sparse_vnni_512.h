@@ -1,4 +1,4 @@
-// sparse_vnni.h on zmm registers: its vectors, and what its kernels of 32 columns have in common.
+// sparse_vnni.h on zmm registers: its vectors, and the code that its kernels of 32 columns share.
 #pragma once
 
 #include <immintrin.h>
@@ -14,7 +14,7 @@ struct Zmm {
   static constexpr size_t kApart = 0;
   static constexpr int kRegisters = 32;
 
-  // One row reads fast enough for what the CPU fetches by itself.
+  // With one row the hardware's prefetchers suffice.
   static constexpr int ahead(bool tight, int rows) { return tight && rows > 1 ? 3840 : 0; }
 
   OCTET_INLINE static Vector load(const uint8_t* p) { return _mm512_loadu_si512(p); }
@@ -34,7 +34,7 @@ struct Zmm {
     return _mm512_xor_si512(a, _mm512_set1_epi8((char)(flips ? 0x80 : 0)));
   }
   OCTET_INLINE static Vector upper_places(Vector places) { return _mm512_srli_epi16(places, 4); }
-  // (places & 0x33) | what tells C and D from A and B
+  // (places & 0x33) | the bit that puts C and D into the second four
   OCTET_INLINE static Vector wide_places(Vector places, int turn) {
     if (turn) places = _mm512_srli_epi16(places, 2);
     return _mm512_ternarylogic_epi32(places, _mm512_set1_epi8((char)kTightPlaces),

@@ -1,6 +1,6 @@
-// How the kernels of 16 columns on ymm registers leave: as bytes from registers in float mode, and
-// in TFLite mode where all columns are shifted to the right; else as s32, which TFLite mode's exit
-// takes from the stack.
+// Stores tiles of 16 columns from ymm registers: requantized in registers in float mode, and in
+// TFLite mode if all columns are shifted to the right; else as s32, which TFLite mode requantizes
+// from a stack buffer.
 #pragma once
 
 #include "kernels/x86/shared/epilogue_tflite.h"
@@ -19,7 +19,7 @@ OCTET_INLINE inline void store_int32(const Tile& t, const __m256i (&acc)[rows][2
   if (t.scale) tflite_epilogue(t, sums[0], 16);
 }
 
-// One vector of columns after the other.
+// Scales one vector of columns after the other.
 template <int rows>
 OCTET_INLINE inline void store_tflite(const Tile& t, __m256i (&acc)[rows][2]) {
   unroll<2>([&](auto v) OCTET_INLINE {
@@ -27,7 +27,7 @@ OCTET_INLINE inline void store_tflite(const Tile& t, __m256i (&acc)[rows][2]) {
     scaler.load((const int32_t*)t.scale + 8 * v, t.requantization->tflite_apart);
     unroll<rows>([&](auto i) OCTET_INLINE {
       acc[i][v] = scaler.scale(acc[i][v]);
-      OCTET_PIN(acc[i][v]);  // or compilers begin with all, and spill
+      OCTET_PIN(acc[i][v]);  // else compilers start all rows at once and spill
     });
   });
   store_rows_of_16<rows>(t, [&](int i, int v) OCTET_INLINE { return acc[i][v]; });

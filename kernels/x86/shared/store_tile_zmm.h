@@ -1,4 +1,4 @@
-// How tiles of accumulators on zmm registers begin, and how they leave: as s32, or as bytes.
+// Loads the init of tiles into zmm registers and stores their accumulators, as s32 or as bytes.
 #pragma once
 
 #include <immintrin.h>
@@ -12,8 +12,8 @@ namespace {
 
 template <int rows, int vectors>
 OCTET_INLINE inline void start_tile(const Tile& t, __m512i (&acc)[rows][vectors]) {
-  // Stores leave the core in order, so each output line that is not at hand would wait its turn;
-  // asked for now, all arrive in time.
+  // Stores complete in order, so each output line that misses the cache would delay the next ones;
+  // prefetched here, all arrive in time.
   unroll<rows>([&](auto i) OCTET_INLINE {
     const char* row = (const char*)t.dst + i * t.dst_stride;
     _mm_prefetch(row, _MM_HINT_T0);
@@ -21,8 +21,8 @@ OCTET_INLINE inline void start_tile(const Tile& t, __m512i (&acc)[rows][vectors]
       unroll<vectors - 1>([&](auto v)
                               OCTET_INLINE { _mm_prefetch(row + 64 * (v + 1), _MM_HINT_T0); });
   });
-  // Usually one row of init for all: copies of a register cost nothing, loads would take the place
-  // of the first products.
+  // Usually one row of init serves all rows: register copies are free, loads would delay the first
+  // products.
   unroll<vectors>([&](auto v) OCTET_INLINE {
     acc[0][v] = _mm512_loadu_si512(t.init + 16 * v);
     unroll<rows - 1>([&](auto i) OCTET_INLINE { acc[i + 1][v] = acc[0][v]; });
@@ -40,7 +40,7 @@ OCTET_INLINE inline void start_tile(const Tile& t, __m512i (&acc)[rows][vectors]
     });
 }
 
-// And TFLite mode's exit where not all columns are shifted to the right, by way of the stack.
+// Stores int32; also the TFLite path when some shift is positive (through a stack buffer).
 template <int rows, int vectors>
 OCTET_INLINE inline void store_s32(const Tile& t, const __m512i (&acc)[rows][vectors]) {
   alignas(64) int32_t sums[rows][16 * vectors];
@@ -59,7 +59,7 @@ OCTET_INLINE inline void store_s32(const Tile& t, const __m512i (&acc)[rows][vec
   if (t.scale) tflite_epilogue(t, sums[0], 16 * vectors);
 }
 
-// The bytes of one row that are in a quarter, a half or all of a register.
+// Stores the bytes of one row, which are a quarter, a half or all of a register.
 template <int vectors, int part>
 OCTET_INLINE inline void store_part(uint8_t* dst, __mmask64 mask, __m512i bytes) {
   if constexpr (vectors == 1)
@@ -70,8 +70,8 @@ OCTET_INLINE inline void store_part(uint8_t* dst, __mmask64 mask, __m512i bytes)
     _mm512_mask_storeu_epi8(dst, mask, bytes);
 }
 
-// Four vectors of 32 bits become one of bytes: those of a row, of two or of four. of(i, v): vector
-// v of row i.
+// Packs four vectors of 32 bits, of one, two or four rows, into one of bytes. of(i, v): vector v of
+// row i.
 template <int rows, int vectors, typename Of>
 OCTET_INLINE inline void store_bytes(const Tile& t, const Of& of) {
   const Requantizer<64> requantizer(*t.requantization);
@@ -106,8 +106,8 @@ OCTET_INLINE inline void store_float(const Tile& t, const __m512i (&acc)[rows][v
       t, [&](int i, int v) OCTET_INLINE { return scaled(acc[i][v], scale[v]); });
 }
 
-// Where all columns are shifted to the right: the scales of one vector of columns after the other
-// have room in registers beside all sums.
+// TFLite mode if all columns are shifted to the right: the scales of one vector of columns at a time
+// fit in registers beside all sums.
 template <int rows, int vectors>
 OCTET_INLINE inline void store_tflite(const Tile& t, __m512i (&acc)[rows][vectors]) {
   unroll<vectors>([&](auto v) OCTET_INLINE {
@@ -115,7 +115,7 @@ OCTET_INLINE inline void store_tflite(const Tile& t, __m512i (&acc)[rows][vector
     scaler.load((const int32_t*)t.scale + 16 * v, t.requantization->tflite_apart);
     unroll<rows>([&](auto i) OCTET_INLINE {
       acc[i][v] = scaler.scale(acc[i][v]);
-      OCTET_PIN(acc[i][v]);  // or compilers begin with all, and spill
+      OCTET_PIN(acc[i][v]);  // else compilers start all rows at once and spill
     });
   });
   store_bytes<rows, vectors>(t, [&](int i, int v) OCTET_INLINE { return acc[i][v]; });

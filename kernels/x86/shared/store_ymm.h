@@ -1,5 +1,5 @@
-// The two exits on ymm registers, for the kernels without AVX-512. The narrow one is float mode's
-// last steps: scale, round, then kernels/x86/shared/requantize.h.
+// Stores from ymm registers as s32 or, in float mode, as bytes: scale, round, then
+// kernels/x86/shared/requantize.h.
 #pragma once
 
 #include <immintrin.h>
@@ -9,14 +9,14 @@
 namespace octet {
 namespace {
 
-// 8 accumulators to 8 words.
+// Scales 8 accumulators to 8 int16.
 OCTET_INLINE inline __m128i scaled_int16(__m256i acc, __m256 scale) {
   const __m256i q = scaled(acc, scale);
   return pack_int16(_mm256_castsi256_si128(q), _mm256_extracti128_si256(q, 1));
 }
 
-// The first `count` >= 1 of 8 words, and no more. Masked stores are microcoded on AMD, so whole
-// vectors do not use them.
+// Stores the first `count` >= 1 of 8 int32 and no others. Masked stores are microcoded on AMD, so
+// whole vectors do not use them.
 OCTET_INLINE inline void store_s32(uint8_t* dst, __m256i value, size_t count) {
   if (count >= 8)
     _mm256_storeu_si256((__m256i*)dst, value);
@@ -27,7 +27,7 @@ OCTET_INLINE inline void store_s32(uint8_t* dst, __m256i value, size_t count) {
                            value);
 }
 
-// The first `count` <= 16 bytes, and no byte more.
+// Stores the first `count` <= 16 bytes and no others.
 OCTET_INLINE inline void store_bytes(uint8_t* dst, __m128i value, size_t count) {
   if (count >= 16) {
     _mm_storeu_si128((__m128i*)dst, value);
@@ -41,14 +41,14 @@ OCTET_INLINE inline void store_bytes(uint8_t* dst, __m128i value, size_t count) 
   uint64_t rest = (uint64_t)_mm_cvtsi128_si64(value);
   for (size_t i = 0; i < (count & 7); ++i, rest >>= 8) dst[i] = (uint8_t)rest;
 }
-// <= 32
+// Stores the first `count` <= 32 bytes and no others.
 OCTET_INLINE inline void store_bytes(uint8_t* dst, __m256i value, size_t count) {
   store_bytes(dst, _mm256_castsi256_si128(value), count);
   if (count > 16) store_bytes(dst + 16, _mm256_extracti128_si256(value, 1), count - 16);
 }
 
-// Rows of 16 columns, two at a time: what follows the scale costs both as much as one. of(i, v):
-// vector v of row i, scaled.
+// Stores rows of 16 columns, two at a time: the steps after the scale cost as much for two rows as
+// for one. of(i, v): vector v of row i, scaled.
 template <int rows, typename Of>
 OCTET_INLINE inline void store_rows_of_16(const Tile& t, const Of& of) {
   const Requantizer<32> requantizer(*t.requantization);

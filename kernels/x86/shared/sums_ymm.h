@@ -1,4 +1,4 @@
-// Accumulators of 16 columns on ymm registers, from and to memory.
+// Loads and stores accumulators of 16 columns in ymm registers.
 #pragma once
 
 #include "kernels/core/micro_kernel.h"
@@ -7,7 +7,7 @@
 namespace octet {
 namespace {
 
-// What columns 8 v to 8 v + 7 of a row start from.
+// The init of columns 8 v to 8 v + 7 of a row.
 OCTET_INLINE inline __m256i init_of(const Tile& t, int row, int v) {
   return _mm256_loadu_si256((const __m256i*)(t.init + row * t.init_stride + 8 * v));
 }

@@ -1,4 +1,4 @@
-// The end of a row, as a vector and without reading past it.
+// Loads the end of a row as a vector without reading past it.
 #pragma once
 
 #include <immintrin.h>
@@ -17,7 +17,8 @@ OCTET_INLINE inline uint64_t load(const uint8_t* bytes) {
   return value;
 }
 
-// 1..15 bytes, flipped, with zeros behind. Reads no others: what it reads twice is the same.
+// Loads 1..15 bytes, flipped and followed by zeros. It reads no other bytes; overlapping reads give
+// the same bytes.
 inline __m128i tail(const uint8_t* bytes, size_t count, uint64_t flip) {
   uint64_t low, high = 0;
   const size_t end = 8 * (count % 8);

@@ -1,18 +1,17 @@
 // TFLite mode's arithmetic on x86: TfliteScaler for accumulators that, shifted left, stay below
 // 2^30, TfliteRightScaler for any.
 //
-// Both roundings need only the upper halves of 64-bit sums, of which VPMULDQ makes the even lanes
-// and then the odd ones:
+// Both roundings need only the upper halves of 64-bit sums, which VPMULDQ computes for the even
+// lanes and then for the odd ones:
 //
 //     high = (2 x << left) * multiplier + 2^31 + (half << 32)  >> 32
 //     y    = high - [x < 0] >> right
 //
-// The first line is SaturatingRoundingDoublingHighMul with the second rounding's half added, the
-// second one RoundingDivideByPOT: one less makes halves of negative numbers go away from zero.
-// Where the clamp lets no output below the zero point through, that one does not matter: without it
-// a negative number gives 0 or less all the same. If all columns are shifted to the right, too, the
-// sum is all there is (write_tflite_right_column). Where x comes from memory, VMOVSHDUP brings the
-// odd lanes for a load.
+// The first line is SaturatingRoundingDoublingHighMul with the second rounding's half added. The
+// second line is RoundingDivideByPOT: subtracting 1 rounds halves of negative numbers away from
+// zero. Where the clamp admits no output below the zero point, the 1 does not matter: a negative
+// number gives 0 or less without it, too. If all columns are shifted to the right as well, the sum
+// alone suffices (write_tflite_right_column). Where x is in memory, VMOVSHDUP loads the odd lanes.
 #pragma once
 
 #include "kernels/core/epilogue.h"
@@ -22,7 +21,7 @@ namespace octet {
 namespace {
 
 OCTET_INLINE inline __m256i odd_to_even(__m256i x) { return _mm256_srli_epi64(x, 32); }
-// The odd lanes of both, those of `even` moved down.
+// Combines the odd lanes of both; those of `even` move down.
 OCTET_INLINE inline __m256i odd_lanes(__m256i even, __m256i odd) {
   return _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
 }
@@ -48,14 +47,14 @@ OCTET_INLINE inline __m512i load_odd(const __m512i* x) {
 }
 #endif
 
-// Of some columns, from their TfliteColumns.
+// Scales some columns by their TfliteColumns.
 template <int kInt8>
 struct TfliteScaler {
   using Vector = typename VectorOf<kInt8>::Type;
-  static constexpr int kMostVectors = 2;  // that have their scales in registers together
+  static constexpr int kMostVectors = 2;  // vectors whose scales fit in registers together
   Vector left, multiplier, odd_multiplier, half, odd_half, sign, right;
 
-  // Row by row, by one pointer: seven addresses would take all registers.
+  // Loads row by row from one pointer, because seven addresses would take all registers.
   OCTET_INLINE inline void load(const int32_t* row, size_t apart) {
     const Vector rounds = splat<Vector>((uint32_t)1 << 31);
     multiplier = at(row);
@@ -66,7 +65,7 @@ struct TfliteScaler {
     sign = at(row += apart);
     right = at(row += apart);
   }
-  // One scale for all columns, of values that are shifted left before.
+  // Sets one scale for all columns, whose values are shifted left first.
   OCTET_INLINE inline void set(const TfliteScale& by, int32_t shifted) {
     const int32_t divisor = -by.shift;
     multiplier = odd_multiplier = splat<Vector>(by.multiplier);
@@ -92,7 +91,7 @@ struct TfliteScaler {
   OCTET_INLINE inline Vector scale_at(const int32_t* x) const { return scale(at(x)); }
 };
 
-// Likewise, of TfliteColumns that are right_only.
+// Scales some columns by TfliteColumns that are right_only.
 template <int kInt8>
 struct TfliteRightScaler {
   using Vector = typename VectorOf<kInt8>::Type;
@@ -109,7 +108,7 @@ struct TfliteRightScaler {
     odd_half = with_odd(at(low + 1), at(high));
     right = at(high + 2 * apart);
   }
-  // x, and its odd lanes in the even ones.
+  // odd_x: x with its odd lanes moved to the even ones.
   OCTET_INLINE inline Vector scale(Vector x, Vector odd_x) const {
     const Vector even = add_long(multiply_even(x, multiplier), half);
     const Vector odd = add_long(multiply_even(odd_x, odd_multiplier), odd_half);

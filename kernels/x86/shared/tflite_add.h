@@ -1,8 +1,8 @@
-// TFLite's ADD on x86, of a product's bytes and a residual's: in one rounding where create has
-// found a TfliteAdd, else as it is defined, three times what kernels/x86/shared/tflite.h has.
+// TFLite's ADD on x86, of a product's bytes and a residual's: in one rounding if create has found a
+// TfliteAdd, else by definition, with three scalers of kernels/x86/shared/tflite.h.
 //
-// Interleaved with zeros, a lane holds a byte of each as words, so that VPMADDWD makes of them the
-// sum of both times a part of their factors.
+// A lane holds one byte of each as int16, so that VPMADDWD computes the sum of both times their
+// factors' high or low parts.
 #pragma once
 
 #include "kernels/x86/shared/epilogue_rows.h"
@@ -21,7 +21,7 @@ struct ShortSum {
         offset(splat<EpilogueVector>(f.tflite_add->offset)),
         left(_mm_cvtsi32_si128(f.tflite_add->left)),
         right(_mm_cvtsi32_si128(f.tflite_add->right)) {}
-  static int32_t zero_point(const Epilogue&) { return 0; }  // in the offset
+  static int32_t zero_point(const Epilogue&) { return 0; }  // the offset includes it
 
   OCTET_INLINE static inline EpilogueVector pair(const int16_t (&factors)[2]) {
     int32_t both;
@@ -49,7 +49,7 @@ struct ShortSum {
 };
 
 struct ExactSum {
-  static constexpr int kMostVectors = 1;  // rarely needed, and long
+  static constexpr int kMostVectors = 1;  // one only, because this code is long and rarely runs
   TfliteScaler<kEpilogueBytes> product, residual, sum;
   EpilogueVector product_zero, residual_zero;
   explicit ExactSum(const Epilogue& f)
@@ -70,7 +70,7 @@ struct ExactSum {
   }
 };
 
-// What kernels/x86/shared/epilogue_tflite.h does with a product's bytes, as unsigned.
+// The last step of kernels/x86/shared/epilogue_tflite.h on a product's bytes, as u8.
 template <typename Sum>
 struct Added {
   static constexpr int kMostVectors = Sum::kMostVectors;

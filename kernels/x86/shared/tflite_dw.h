@@ -1,6 +1,6 @@
-// TFLite mode's exit of the depthwise kernels on x86: from accumulators in memory, in their own
-// order, which the packs undo. A function of its own, so that it has the registers to itself, for
-// scales of four vectors. Where a block has more, they are taken four at a time.
+// Requantizes accumulators of the x86 depthwise kernels in TFLite mode, from memory and in the
+// kernels' own order, which the packs undo. It is a function of its own, so that the scales of four
+// vectors fit in registers; larger blocks are done four vectors at a time.
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
@@ -31,7 +31,7 @@ void store_line(const DepthwiseRaw& r) {
 
 template <typename M, typename Vector>
 void depthwise_output(const DepthwiseRaw& r) {
-  constexpr size_t together = sizeof(Vector);  // channels
+  constexpr size_t together = sizeof(Vector);  // channels done at once
   DepthwiseRaw part = r;
   for (size_t channel = 0; channel < r.channels; channel += together) {
     part.prepared = (const int32_t*)r.prepared + channel;
@@ -44,7 +44,7 @@ void depthwise_output(const DepthwiseRaw& r) {
   }
 }
 
-// Grouped: of a block's 16 channels as many pixels together as make four vectors.
+// Grouped: takes a block's 16 channels of as many pixels as fill four vectors.
 template <typename M, typename Vector, typename Scaler>
 void store_blocks(const DepthwiseRaw& r) {
   constexpr int lanes = sizeof(Vector) / 4, vectors = 16 / lanes, together = 4 / vectors;

@@ -1,5 +1,5 @@
-// Vectors of each width that the including file's ISA has, and one name for what intrinsics call
-// otherwise for each: one text serves them all.
+// Gives the vectors of each width that the including file's ISA has, and one name for each operation
+// on them, so that one text serves all widths.
 #pragma once
 
 #include <immintrin.h>
