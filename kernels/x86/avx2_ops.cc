@@ -1,3 +1,4 @@
+// The operations of the AVX2 tiers besides multiplying.
 #include "kernels/generic/accumulator_init.h"
 #include "kernels/generic/lhs_rows.h"
 #include "kernels/generic/tflite_add.h"

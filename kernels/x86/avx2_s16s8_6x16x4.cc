@@ -3,17 +3,16 @@
 //
 //                      columns 0-7   8-15
 //                     +------------+--------+      12 accumulators, 2 for rhs, 1 for lhs,
-//   row i, 2 words    | acc[i][0]  |  [1]   |      1 product: 16 registers of 16
+//   row i, 2 int16    | acc[i][0]  |  [1]   |      1 product: 16 registers of 16
 //   broadcast         +------------+--------+
 //
-// VPMADDWD adds depth steps in pairs. Here a pair is two steps apart: of the four bytes that a
-// column has side by side in the layout that all x86 kernels share, 0 and 2 are the lower halves of
-// words, 1 and 3 the upper ones, and shifts make both pairs of words without moving any. The lhs is
-// widened in the same order, once, by gather.
+// VPMADDWD adds depth steps in pairs. Here the steps of a pair are two apart: of a column's four
+// bytes in kX86Layout, 0 and 2 are the lower halves of int16, 1 and 3 the upper ones, so shifts
+// widen both pairs in place. gather widens the lhs once, in the same order.
 //
-// Per group of 4 along depth: 12 broadcasts, 24 multiply-adds, 24 adds, and 4 loads of weights
-// which, where few tiles read them, 6 shifts widen. Many tiles have them widened once for all. The
-// last strip may be half as wide.
+// Per group of 4 along depth: 12 broadcasts, 24 multiply-adds, 24 adds, and 4 loads of weights. With
+// few tiles, 6 shifts widen the weights in the loop; with many, `widen` does so once. The last
+// micro-panel may be half as wide.
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
@@ -28,7 +27,7 @@ namespace {
 
 constexpr int kMr = 6;
 
-// Rows of 8 bytes, as pixels of 8 channels are: two groups that a shuffle each makes words of.
+// Gathers rows of 8 bytes (pixels of 8 channels): two groups, each widened by one shuffle.
 void gather_eight(const Rows& r, size_t lanes, void* panel) {
   const __m128i flip = _mm_set1_epi8((char)r.flip),
                 group = _mm_setr_epi8(0, -1, 2, -1, 1, -1, 3, -1, 8, -1, 10, -1, 9, -1, 11, -1),
@@ -52,8 +51,8 @@ void gather_eight(const Rows& r, size_t lanes, void* panel) {
   }
 }
 
-// Rows of bytes to a panel of words, two rows at a time, 16 bytes of each. lanes = rows, because
-// the kernel takes any number.
+// Gathers rows of bytes into a panel of int16, two rows at a time, 16 bytes of each. lanes = rows,
+// because the kernel takes any number.
 void gather(const Rows& r, size_t lanes, void* panel) {
   if (r.depth == 8) return gather_eight(r, lanes, panel);
   const __m256i flip = _mm256_set1_epi8((char)r.flip), even = _mm256_set1_epi16(0xff);
@@ -99,7 +98,7 @@ void widen(const uint8_t* rhs, size_t groups, int16_t* words) {
   }
 }
 
-// wide: the weights are words; vectors: of the columns.
+// wide: the weights are int16 already; vectors: vectors of columns.
 template <bool wide, int vectors, int rows>
 OCTET_INLINE inline void add_products(const Tile& t, __m256i (&acc)[rows][2]) {
   const int16_t* lhs = (const int16_t*)t.lhs;
@@ -107,7 +106,7 @@ OCTET_INLINE inline void add_products(const Tile& t, __m256i (&acc)[rows][2]) {
   OCTET_NO_UNROLL
   for (size_t groups = (t.depth + 3) / 4; groups; --groups) {
     unroll<2>([&](auto p) OCTET_INLINE {
-      // The odd bytes are loaded again, later: Clang 19 would keep them, and spill
+      // Loads the odd bytes again: Clang 19 would keep them in registers, and spill
       if (p && !wide) __asm__("" : "+r"(rhs) : "x"(acc[rows - 1][vectors - 1]));
       __m256i b[vectors];
       unroll<vectors>([&](auto v) OCTET_INLINE {
@@ -141,9 +140,9 @@ void multiply(const Tile& t) {
   else
     t.cols > 8 ? add_products<false, 2>(t, acc) : add_products<false, 1>(t, acc);
 
-  // Else GCC 12 thinks of the exits in the loops, and spills there.
+  // Else GCC 12 allocates registers for the stores within the loops, and spills there.
   unroll<rows>([&](auto i) OCTET_INLINE {
-    __m256i(&row)[2] = acc[i];  // Clang 14 captures nothing for assembly alone
+    __m256i(&row)[2] = acc[i];  // Clang 14 does not capture `acc` for assembly alone
     OCTET_PIN(row[0]);
     OCTET_PIN(row[1]);
   });

@@ -15,13 +15,13 @@ namespace octet {
 namespace {
 
 struct Int16 : Ymm<Int16, 256> {
-  // Keeps the compiler from holding what it has stored in registers as well: eight vectors are too
-  // many beside two rows of accumulators.
+  // Keeps the compiler from holding the stored column in registers as well: its eight vectors do not
+  // fit beside two rows of accumulators.
   OCTET_INLINE static inline void settle(Column& column) {
     __asm__("" : "+m"(*(uint8_t(*)[kColumn])column.at));
   }
 
-  // Vector 2 v + pair of a column.
+  // Visits vector 2 v + pair of a column.
   template <typename Use>
   OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
     const __m256i zero = _mm256_setzero_si256();
@@ -76,7 +76,7 @@ const DepthwiseKernel avx2_s16s8_dw32 = {
     .leave = depthwise_output<Int16, __m256i>,
 };
 
-// The same loops, for weights that are words already.
+// The same loops for weights that are int16 already.
 const DepthwiseKernel avx2_u8s16_dw32 = {
     .name = "avx2_u8s16_dw32",
     .isa = Isa::kAvx2,

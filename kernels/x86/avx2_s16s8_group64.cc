@@ -1,15 +1,15 @@
-// Grouped convolution, u8 x s8 -> s32 or 8 bits, VPMADDWD: pixels and weights are words, those
-// widened once when lines are copied, these when a block is prepared. A pixel fills a register by
-// itself, and each 128 bits of packed weights another one:
+// Grouped convolution, u8 x s8 -> s32 or 8 bits, VPMADDWD, on int16: pixels are widened when lines
+// are copied, weights when a block is prepared. A pixel fills one register, and each 128 bits of
+// packed weights fill another one:
 //
-//      groups of 4:  pixel    | g0 g0 g1 g1 | g2 g2 g3 g3 |      pairs of words
+//      groups of 4:  pixel    | g0 g0 g1 g1 | g2 g2 g3 g3 |      pairs of int16
 //                    weights  | member j of g0, g1 | g2, g3 |    for j = 0..3
 //
-// Groups of 16 channels have as many outputs as two registers have lanes, so theirs meet two input
-// channels at a time, and their sums need no additions:
+// Groups of 16 channels have as many outputs as two registers have lanes, so their weights meet two
+// input channels at a time, and their sums need no additions:
 //
 //      2 of a pixel's 16    members 0-7  8-15
-//      again and again    x | 0 1 .. 7 | 8 .. |    6 pixels x 2 accumulators
+//      channels, repeated x | 0 1 .. 7 | 8 .. |    6 pixels x 2 accumulators
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/grouped_ymm.h"
 
@@ -34,19 +34,19 @@ struct Machine : GroupedYmm<Machine> {
   template <int quads>
   static constexpr bool kEven = quads == 4;
 
-  // Groups of 8 and of 4: after two additions of neighbours, or one.
+  // Groups of 8: the order after two additions of neighbours; groups of 4: after one.
   static constexpr size_t raw_position(size_t quads, size_t channel) {
     return quads == 4   ? channel
            : quads == 2 ? channel % 8 / 4 * 8 + channel / 8 * 4 + channel % 4
                         : channel % 4 / 2 * 8 + channel / 8 * 4 + channel % 2 * 2 + channel / 4 % 2;
   }
-  // A 32-bit lane of packed weights becomes two.
+  // A 32-bit lane of packed weights becomes two lanes.
   static constexpr size_t init_position(size_t quads, size_t channel) {
     return quads == 4 ? channel : grouped_position(quads, channel, 0) / 2;
   }
 
-  // Eight channels' weights of eight inputs, two channels in a register, to a vector per pair of
-  // inputs: each 64 bytes after the one before.
+  // Stores eight channels' weights of eight inputs, which come as two channels per register, as one
+  // vector per pair of inputs, 64 bytes apart.
   static inline void store_pairs(const __m128i (&two)[4], uint8_t* out) {
     const __m128i order = _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
     __m128i x[4];

@@ -7,18 +7,18 @@
 //                     +------------+--------+
 //
 // VPMADDUBSW multiplies u8 by s8 and adds neighbours in 16 bits, where u8 lhs x s8 weights
-// saturate. So the magnitude of the weight is the u8, and the lhs the s8 with its sign:
-// |128 * -128 * 2| fits. The sign costs nothing, for a shuffle picks each byte of the lhs anyhow,
-// and 16 bytes are there to pick from. gather puts the complements of eight beside them,
+// saturate. So the u8 is the weight's magnitude, and the s8 is the lhs with the weight's sign:
+// |128 * -128 * 2| fits. The sign costs nothing, because a shuffle picks each lhs byte anyway, and it
+// can pick from 16 bytes. gather puts the complements of eight bytes after them,
 //
 //     x0 x1 x2 x3 x4 x5 x6 x7 ~x0 ~x1 ~x2 ~x3 ~x4 ~x5 ~x6 ~x7
 //
-// and a negative weight's place is 8 further on. ~x is -x - 1, which always fits: what is missing,
+// and a negative weight's place is larger by 8. ~x is -x - 1, which always fits. The missing part,
 // the sum of the negative weights' magnitudes, is the same for all rows of a column.
 //
 // Per group of 16 along depth: for each vector of columns some twenty instructions make magnitudes,
-// places and the missing sum; where many tiles want them, once for all. For each row and vector two
-// loads, shuffles, multiply-adds to 16 and to 32 bits, and adds: half of what dense weights take.
+// places and the missing sum; with many tiles, `widen` does so once. For each row and vector: two
+// loads, shuffles, multiply-adds to 16 and to 32 bits, and adds, half as many as for dense weights.
 #include <immintrin.h>
 
 #include "kernels/core/sparse.h"
@@ -34,8 +34,8 @@ namespace {
 constexpr int kMr = 4;
 constexpr size_t kKr = kSparseLayout.kr;
 
-// Of each row, eight bytes and their complements, then the next eight; row after row, then the next
-// 16 steps. lanes = rows, because the kernel takes any number.
+// Gathers, for each 16 steps and each row, eight bytes and their complements, then the next eight.
+// lanes = rows, because the kernel takes any number.
 void gather(const Rows& r, size_t lanes, void* panel) {
   const size_t whole = r.depth / kKr * kKr, rest = r.depth % kKr;
   const __m128i flip = _mm_set1_epi8((char)r.flip);
@@ -54,10 +54,10 @@ void gather(const Rows& r, size_t lanes, void* panel) {
   }
 }
 
-// What is made of a group: for each half of its depth and vector of columns,
+// A widened group: factors for each half of its depth and vector of columns,
 struct Halves {
   __m256i magnitudes[2][2], places[2][2];
-  // and the negative weights of a column, added up, for each vector
+  // and, for each vector, the sums of the columns' negative weights
   __m256i negative[2];
 };
 
@@ -65,14 +65,14 @@ struct Factors {
   __m256i magnitudes, places;
 };
 
-// Of half a group: values and their places. Bits 4 to 6 of these are others', and no shuffle looks
-// at them.
+// Makes the factors of half a group from values and places. Bits 4 to 6 of a place belong to the
+// other half, and shuffles ignore them.
 OCTET_INLINE inline Factors factors_of(__m256i values, __m256i places) {
   const __m256i negative = _mm256_and_si256(_mm256_srli_epi16(values, 4), _mm256_set1_epi8(8));
   return {_mm256_abs_epi8(values), _mm256_or_si256(places, negative)};
 }
 
-// 16 bits: pairs of weights that are negative.
+// Adds the negative weights of each pair in 16 bits.
 OCTET_INLINE inline __m256i negative_pairs(__m256i values) {
   return _mm256_maddubs_epi16(_mm256_set1_epi8(1), _mm256_min_epi8(values, _mm256_setzero_si256()));
 }
@@ -81,7 +81,7 @@ OCTET_INLINE inline __m256i load_line(const uint8_t* group, int line, int v) {
   return _mm256_loadu_si256((const __m256i*)(group + line * kSparseLine + 32 * v));
 }
 
-// To halves, in 320 of the 512 bytes that a group has room for.
+// Widens groups to Halves, in 320 of the 512 bytes that a group has room for.
 void widen(const uint8_t* rhs, size_t groups, int16_t* words) {
   for (; groups; --groups, rhs += kSparseGroup, words += kKr * 16) {
     Halves* const to = (Halves*)words;

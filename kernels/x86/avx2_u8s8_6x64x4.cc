@@ -1,8 +1,8 @@
-// u8 x s8 -> s32 or 8 bits, VPMADDUBSW on ymm, up to 6 rows x 64 columns. Exact for all inputs,
-// because packing saw to it: kernels/core/paired_weights.h.
+// u8 x s8 -> s32 or 8 bits, VPMADDUBSW on ymm, up to 6 rows x 64 columns. Exact for all inputs on
+// paired weights (kernels/core/paired_weights.h).
 //
-// The rows of a tile are copied part by part, up to 512 steps, each window of 64 in the order that
-// its weights are in; then each of up to four panels of 16 columns is multiplied by them:
+// The kernel copies the rows of a tile part by part, up to 512 steps, each window of 64 in the order
+// of its weights; then it multiplies them by each of up to four panels of 16 columns:
 //
 //                      columns 0-7   8-15
 //                     +------------+--------+      12 accumulators, 2 for rhs, 1 for lhs,
@@ -11,7 +11,7 @@
 //
 // Per group of 4 along depth: 6 broadcasts, 2 loads of weights, 12 times VPMADDUBSW, VPMADDWD by
 // ones and VPADDD. A chunk of extras adds four products in 16 bits before it widens them. Between
-// parts, sums are kept in memory. What is done does not depend on the lhs.
+// parts, sums are in memory. The instructions executed do not depend on the lhs.
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
@@ -31,15 +31,15 @@ OCTET_INLINE inline __m256i load_vector(const uint8_t* bytes) {
   return _mm256_loadu_si256((const __m256i*)bytes);
 }
 
-// A group of a row.
+// Broadcasts a group of a row.
 OCTET_INLINE inline __m256i broadcast(const uint8_t* bytes) {
   int32_t quad;
   __builtin_memcpy(&quad, bytes, sizeof quad);
   return _mm256_set1_epi32(quad);
 }
 
-// Spelled out as `accumulate` is, and because GCC 12 would keep the ones in a register that the
-// tile needs.
+// Assembly as in `accumulate`, and because GCC 12 would keep the ones in a register that the tile
+// needs.
 OCTET_INLINE inline void accumulate_int16(__m256i& acc, __m256i product) {
   __asm__("vpaddw %1, %0, %0" : "+x"(acc) : "x"(product));
 }
@@ -50,20 +50,20 @@ OCTET_INLINE inline void add_pairs(__m256i& acc, __m256i words) {
 
 // ---- the lhs ------------------------------------------------------------------------------------
 
-// Of a tile's rows, one part.
+// One part of a tile's rows.
 template <int rows>
 struct Lhs {
   alignas(32) uint8_t bytes[rows][kPairPart];
 };
 
-// 16 bytes of a row, of which `left` are there.
+// Loads 16 bytes of a row, of which `left` exist.
 OCTET_INLINE inline __m128i load_some(const uint8_t* bytes, size_t left) {
   if (left >= 16) return _mm_loadu_si128((const __m128i*)bytes);
   return left ? tail(bytes, left, 0) : _mm_setzero_si128();
 }
 
-// A window of each row in its order. Four times VPSHUFB, one for each 16 steps to choose from; the
-// places of other steps have their top bit set. Places without a step meet zero weights.
+// Reorders a window of each row. Each of four VPSHUFB takes the bytes of 16 steps; the places of
+// other steps have the top bit set. Places without a step meet zero weights.
 template <int rows>
 OCTET_INLINE inline void arrange(const uint8_t* const (&from)[rows], size_t at, size_t steps,
                                  const uint8_t* order, uint32_t flip, uint8_t* to) {
@@ -109,7 +109,7 @@ OCTET_INLINE inline void arrange(const uint8_t* const (&from)[rows], size_t at, 
   }
 }
 
-// ---- a panel, or the first half of one: vectors is of its columns -------------------------------
+// ---- a panel, or the first half of it: `vectors` vectors of columns ------------------------------
 
 template <int vectors, int rows>
 OCTET_INLINE inline void add_groups(const Lhs<rows>& lhs, const uint8_t* rhs, size_t groups,
@@ -135,7 +135,7 @@ OCTET_INLINE inline void add_extras(const Lhs<rows>& lhs, const uint8_t* rhs,
   OCTET_NO_UNROLL
   for (; chunks; --chunks, groups += kPairChunk, rhs += kPairChunk * kPairGroupBytes) {
     const uint8_t* at[kPairChunk];
-    // A damaged blob's number stays within the part
+    // Keeps a damaged blob's group number within the part
     unroll<kPairChunk>([&](auto e) OCTET_INLINE {
       at[e] = lhs.bytes[0] + kPairGroup * (groups[e] % (kPairPart / kPairGroup));
     });
@@ -157,7 +157,7 @@ OCTET_INLINE inline void add_extras(const Lhs<rows>& lhs, const uint8_t* rhs,
   }
 }
 
-// Weights that are as they came, both operands widened here.
+// Multiplies a plain part, with both operands widened here.
 template <int vectors, int rows>
 OCTET_INLINE inline void add_plain(const Lhs<rows>& lhs, const uint8_t* rhs, size_t groups,
                                    __m256i (&acc)[rows][2]) {
@@ -187,7 +187,7 @@ OCTET_INLINE inline void add_part(const Lhs<rows>& lhs, const uint8_t* rhs, cons
   const PairTable& table = *(const PairTable*)(rhs + part.table() * kPairGroupBytes);
   if (table.chunks == kPlainPart) return add_plain<vectors>(lhs, rhs, part.groups, acc);
   add_groups<vectors>(lhs, rhs, part.groups, acc);
-  // A damaged blob reads nothing beyond its own weights
+  // Keeps a damaged blob from reading beyond its own weights
   const size_t room = part.room / kPairChunk, chunks = table.chunks < room ? table.chunks : room;
   if (chunks) add_extras<vectors>(lhs, rhs + part.extras() * kPairGroupBytes, table, chunks, acc);
 }
@@ -207,7 +207,7 @@ template <int rows>
 void multiply(const Tile& t) {
   Lhs<rows> lhs;
   alignas(32) int32_t sums[kPanels][rows][kPairColumns];
-  // Of a panel: its columns, where it begins and ends
+  // The tile of one panel: its columns, init and dst
   Tile panel = t;
   const uint8_t* from[rows];
   unroll<rows>([&](auto i) OCTET_INLINE {

@@ -1,15 +1,15 @@
-// u8 x s8 -> s32 or 8 bits, VPMADDWD on ymm, up to 8 rows x 8 columns, for products of no more
+// u8 x s8 -> s32 or 8 bits, VPMADDWD on ymm, up to 8 rows x 8 columns, for products of at most 8
 // columns. Exact for all inputs.
 //
-// avx2_s16s8_6x16x4.cc multiplies the same, of rows that were widened before. That pays where more
-// than one vector of columns meets them; here there is one, and rows are read where they lie:
+// avx2_s16s8_6x16x4.cc multiplies the same after widening the rows. That pays for more than one
+// vector of columns; here there is one, and rows are read where they lie:
 //
 //                      columns 0-7
 //                     +------------+      8 accumulators, 2 for rhs, 1 for lhs, 1 for its half,
 //   row i, 4 bytes    |   acc[i]   |      1 product, 1 mask, 1 flip: 15 registers of 16
 //   broadcast         +------------+
 //
-// Per group of 4 along depth and row: a broadcast, its even and its odd bytes as words, two
+// Per group of 4 along depth and row: a broadcast, its even and its odd bytes widened to int16, two
 // multiply-adds and two adds.
 #include <immintrin.h>
 
@@ -43,7 +43,7 @@ OCTET_INLINE inline void add_products(const Tile& t, __m256i (&acc)[rows]) {
         accumulate(acc[i], _mm256_madd_epi16(_mm256_srli_epi16(bytes, 8), b1));
       });
       k += 4;
-      __asm__("" : "+r"(k));  // or eight addresses are counted on
+      __asm__("" : "+r"(k));  // else compilers advance eight addresses
       rhs += t.rhs_stride;
     };
     OCTET_NO_UNROLL
@@ -58,7 +58,7 @@ OCTET_INLINE inline void add_products(const Tile& t, __m256i (&acc)[rows]) {
   }
 }
 
-// Two rows a vector of bytes.
+// Stores two rows per vector of bytes.
 template <int rows>
 OCTET_INLINE inline void store_requantized8(const Tile& t, const __m256i (&acc)[rows]) {
   const Requantizer<16> requantizer(*t.requantization);

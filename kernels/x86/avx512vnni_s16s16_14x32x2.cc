@@ -1,13 +1,13 @@
-// s16 x s16 -> s32, VPDPWSSD on zmm, up to 14 rows x 32 columns. Wraps; Winograd's operands.
+// s16 x s16 -> s32, VPDPWSSD on zmm, up to 14 rows x 32 columns, for Winograd. Sums wrap.
 //
 //                      columns 0-15   16-31
 //                     +------------+--------+
-//   row i, 2 words    | acc[i][0]  |  [1]   |      28 accumulators, 2 for rhs, 1 for lhs: 31 of 32
+//   row i, 2 int16    | acc[i][0]  |  [1]   |      28 accumulators, 2 for rhs, 1 for lhs: 31 of 32
 //   broadcast         +------------+--------+
 //
-// Per pair along depth: 2 loads, one from each of two panels, 14 broadcasts, 28 dot products. Tall,
-// because every column that a tile does not have makes the products between the two transforms
-// fewer, and those must stay in a cache.
+// Per pair along depth: 2 loads, one from each of two panels, 14 broadcasts, 28 dot products. The
+// tile is tall and narrow, because fewer columns mean fewer products between the two transforms, and
+// those must stay in a cache.
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
@@ -16,10 +16,10 @@
 namespace octet {
 namespace {
 
-constexpr int kMr = 14, kVectors = 2, kGroup = 64;  // bytes of a panel's group
+constexpr int kMr = 14, kVectors = 2, kGroup = 64;  // kGroup: bytes of a panel's group
 
-// Spelled out because Clang takes the intrinsic apart: VPMADDWD and VPADDD have the shorter
-// latency, and half the throughput.
+// Assembly, because Clang replaces the intrinsic by VPMADDWD and VPADDD, which have a shorter
+// latency and half the throughput.
 OCTET_INLINE inline void multiply_add(__m512i& acc, __m512i a, __m512i b) {
   __asm__("vpdpwssd %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
 }

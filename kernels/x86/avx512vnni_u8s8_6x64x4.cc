@@ -8,10 +8,10 @@
 // 24 accumulators, 4 for rhs, 1 for lhs: 29 registers of 32.
 //
 // Per group of 4 along depth: 4 loads, one from each of four panels, 6 broadcasts, 24 dot products.
-// The lhs rows are read where they lie, and so are the rows of each tap of a convolution: no copy.
-// Instantiated over (rows, vectors of columns); few rows split the depth over several sets of
-// accumulators to hide the latency. Either sign of the lhs has loops of its own, all else is
-// shared: so a sign costs a branch per tap, not as much code again.
+// The lhs rows, and the rows of each tap of a convolution, are read where they lie: no copy. The
+// kernel is instantiated over (rows, vectors of columns); few rows split the depth over several sets
+// of accumulators to hide the latency. Each sign of the lhs has loops of its own, and all other code
+// is shared: a sign costs a branch per tap and little code.
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"
@@ -23,8 +23,7 @@ namespace {
 
 constexpr int kMr = 6, kVectors = 4, kTallMr = 12;
 
-// Four lhs bytes in every lane. An s8 lhs is flipped to u8 by the same instruction that broadcasts
-// it.
+// Broadcasts four lhs bytes to every lane. The same instruction flips an s8 lhs to u8.
 template <bool flip>
 inline __m512i broadcast(const uint8_t* bytes) {
   int32_t quad;
@@ -33,7 +32,7 @@ inline __m512i broadcast(const uint8_t* bytes) {
   return flip ? _mm512_xor_si512(lanes, _mm512_set1_epi32((int)0x80808080)) : lanes;
 }
 
-// Row i where every row has its address, or every `apart`-th.
+// The address of row i from the addresses of every `apart`-th row.
 template <int apart, int bases>
 OCTET_INLINE inline const uint8_t* row_of(const uint8_t* const (&lhs)[bases], int i, size_t stride,
                                           size_t k) {
@@ -50,8 +49,8 @@ void multiply(const Tile& t) {
       unroll<vectors>([&](auto v) OCTET_INLINE { acc[s + 1][i][v] = _mm512_setzero_si512(); });
     });
   });
-  // A tall tile has more rows than there are registers for their addresses: every third one has its
-  // own, the others are a stride or two from it.
+  // A tall tile has more rows than registers for addresses: every third row has an address, and the
+  // others are one or two strides from it.
   constexpr bool tall = rows > kMr;
   constexpr int apart = tall ? 3 : 1, bases = (rows + apart - 1) / apart;
   const size_t stride = t.lhs_stride;
@@ -61,7 +60,7 @@ void multiply(const Tile& t) {
   });
   const uint8_t* rhs = t.rhs;
   const size_t panel = t.rhs_panel_stride, end = t.depth / 4 * 4;
-  const Tile* again = &t;  // what is needed between taps and at the end is read again then
+  const Tile* again = &t;  // values needed between taps and at the end are read again from memory
   OCTET_SPILL(again);
   for (size_t tap = 1;; ++tap) {
     size_t k = 0;
@@ -80,7 +79,8 @@ void multiply(const Tile& t) {
         k += 4;
         rhs += 64;
       };
-      if constexpr (rows == 1) {  // bound by loads: one of 16 bytes is broadcast, for four groups
+      if constexpr (rows ==
+                    1) {  // loads are the limit: one broadcast of 16 bytes serves four groups
         OCTET_NO_UNROLL
         while (k + 16 <= end) {
           __m512i quads = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i*)(lhs[0] + k)));
@@ -107,9 +107,9 @@ void multiply(const Tile& t) {
       walk(Int<1>{});
     else
       walk(Int<0>{});
-    OCTET_SPILL(again);  // or GCC 12 reads it before the loop, into a vector register
+    OCTET_SPILL(again);  // else GCC 12 reads it before the loop, into a vector register
 
-    if (const size_t tail = again->depth % 4) {  // by a mask, which never reads past a row
+    if (const size_t tail = again->depth % 4) {  // masked loads never read past a row
       const __mmask16 bytes = (__mmask16)((1 << tail) - 1);
       const __m512i flips = _mm512_set1_epi32((int)again->lhs_flip);
       __m512i b[vectors];

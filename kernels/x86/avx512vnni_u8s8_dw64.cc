@@ -7,7 +7,7 @@
 // 16 registers of 32; weights come from memory.
 //
 // Per column of two rows: 4 pixels, 8 interleavings, 24 dot products. See kernels/generic/depthwise.h.
-// A last block of at most 32 channels does the same on ymm registers.
+// A last block of at most 32 channels uses ymm registers.
 #include <immintrin.h>
 
 #include "kernels/generic/depthwise.h"
@@ -115,7 +115,7 @@ struct Wide {
     __builtin_memcpy(to + kInt8 * vector, taps, kInt8);
   }
 
-  // The packs undo the interleaving: the bytes come out in order.
+  // The packs undo the interleaving, so the bytes are in order.
   struct Requantizing {
     Requantizer<kInt8> requantizer;
     __mmask64 mask;
@@ -148,7 +148,7 @@ struct Wide {
   }
 };
 
-// Weights of words: a column is eight vectors, of two pixels in each lane. Three of them fill the
+// int16 weights: a column is eight vectors with two pixels in each lane. Three columns fill the
 // registers, so init and scale stay in memory.
 template <int kInt8>
 struct WideInt16 : Wide<kInt8> {
@@ -196,13 +196,13 @@ struct WideInt16 : Wide<kInt8> {
   }
 };
 
-// TFLite mode's exit of blocks of 32 channels, two pixels at a time: of each, the first two vectors
-// of the kernel's order are one of zmm, and the other two the second.
+// Requantizes blocks of 32 channels in TFLite mode, two pixels at a time. The first two vectors of a
+// pixel, in the kernel's order, form one zmm register, the other two a second one.
 template <typename Scaler>
 void store_two(const DepthwiseRaw& r) {
   constexpr size_t channels = 32;
-  // Bytes from packs of fours: 0 and 2 of a pixel's vectors, then of the next pixel's, and 128 bits
-  // further 1 and 3
+  // The order of the packed bytes, in fours: from vectors 0 and 2 of a pixel, then of the next pixel;
+  // 128 bits further from vectors 1 and 3
   const __m512i order = _mm512_setr_epi32(0, 8, 1, 9, 4, 12, 5, 13, 2, 10, 3, 11, 6, 14, 7, 15);
   const Requantizer<64> requantizer(*r.requantization);
   Scaler scaler[2];

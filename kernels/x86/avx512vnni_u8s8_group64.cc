@@ -3,7 +3,7 @@
 //       broadcast pixel         weights of a tap (groups of 4: members 0-3 of the groups g)
 //   | g0 g1 g2 g3 | g0 .. | .. | .. |   x   | member 0 of g0 g1 g2 g3 | member 1 .. | .. | .. |
 //
-// Four pixels leave together: the packs, a transposition of their 128-bit lanes, and a shuffle of
+// Four pixels are stored together: packs, a transposition of their 128-bit lanes, and a shuffle of
 // each lane's bytes into the order of channels.
 #include <immintrin.h>
 
@@ -26,7 +26,7 @@ struct Machine : DottedOrder {
   template <int quads>
   static constexpr int kAccs = quads == 1 ? 1 : 2;
 
-  // Seven divides the lines of most networks
+  // Seven pixels, because 7 divides the line lengths of most networks
   template <int>
   static constexpr int kWide = 7;
   template <int>
@@ -56,14 +56,14 @@ struct Machine : DottedOrder {
     if constexpr (accs == 2) return add_neighbours(acc[0], acc[1]);
   }
 
-  // Lanes of a pixel's sums in raw order as packs leave them, to the order of channels.
+  // The shuffle from the packed raw order of a pixel's sums to the order of channels.
   static inline __m512i channel_order(size_t quads) {
     return _mm512_broadcast_i32x4(channel_order_of<Machine>(quads));
   }
   OCTET_INLINE static inline __m512i to_channels(__m512i bytes, __m512i order) {
     return _mm512_shuffle_epi8(in_order(bytes), order);
   }
-  // Of so many of four pixels so many channels.
+  // Stores the given channels of up to four pixels.
   OCTET_INLINE static inline void store_pixels(__m512i bytes, uint8_t* dst, size_t dst_pixel,
                                                size_t count, size_t channels) {
     if (__builtin_expect(channels >= kGroupedBlock, 1)) {

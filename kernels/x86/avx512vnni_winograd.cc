@@ -30,7 +30,7 @@ struct Lanes {
   }
 };
 
-// Two outputs side by side make one register of bytes: 2 x 32 columns.
+// Two adjacent outputs fill one register of bytes: 2 x 32 columns.
 template <int m>
 OCTET_INLINE inline void store_requantized(const WinogradOutput& o, const __m512i (&q)[2][m][m]) {
   const Requantizer<64> requantizer(*o.requantization);

@@ -15,19 +15,19 @@ namespace octet {
 namespace {
 
 constexpr int kMr = 6;
-// Bytes of weights that are fetched early: those of 16 columns and a depth of 2048 fill L1, and
-// come from L2 for every tile
+// Prefetch distance of the weights in bytes: 16 columns with a depth of 2048 fill L1, so that deeper
+// weights come from L2 for every tile
 constexpr int kAhead = 2048;
 
-// tflite: to be left by store_tflite. Its instructions in the same function cost float mode 5 %.
+// tflite: store_tflite stores the tile. In the same function, its code would cost float mode 5 %.
 template <int rows, bool tflite>
 void multiply(const Tile& t) {
   __m256i acc[rows][2];
-  // See avx512vnni_u8s8_6x64x4.cc: asks for the output lines before they are needed.
+  // Prefetches the output lines; see shared/store_tile_zmm.h.
   unroll<rows>([&](auto i) OCTET_INLINE {
     _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
   });
-  // Usually one row of init for all: see avx512vnni_u8s8_6x64x4.cc.
+  // Usually one row of init serves all rows; see shared/store_tile_zmm.h.
   unroll<2>([&](auto v) OCTET_INLINE {
     acc[0][v] = init_of(t, 0, v);
     unroll<rows - 1>([&](auto i) OCTET_INLINE { acc[i + 1][v] = acc[0][v]; });
@@ -47,7 +47,7 @@ void multiply(const Tile& t) {
   const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
   OCTET_SPILL(again);
   for (size_t tap = 1;; ++tap) {
-    // One group: `broadcast` puts the four lhs bytes of a row into all lanes.
+    // Multiplies one group; `broadcast` puts the four lhs bytes of a row into all lanes.
     size_t k = 0;
     const auto step = [&](auto broadcast) OCTET_INLINE {
       __m256i b[2];

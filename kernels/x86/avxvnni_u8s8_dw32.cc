@@ -8,7 +8,7 @@ namespace {
 struct Dots : Ymm<Dots, 128> {
   OCTET_INLINE static inline void settle(Column&) {}
 
-  // Vector v of a column.
+  // Visits vector v of a column.
   template <typename Use>
   OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
     unroll<2>([&](auto high) OCTET_INLINE {

@@ -1,9 +1,10 @@
-// Grouped convolution, u8 x s8 -> s32 or 8 bits, VPDPBUSD on ymm: halves of what the zmm kernel has
-// in a register. Groups of 16 channels have as many outputs as two registers have lanes, so theirs
-// meet four input channels at a time, and their sums need no additions:
+// Grouped convolution, u8 x s8 -> s32 or 8 bits, VPDPBUSD on ymm: a zmm register of
+// avx512vnni_u8s8_group64.cc is two registers here. Groups of 16 channels have as many outputs as two
+// registers have lanes, so their weights meet four input channels at a time, and their sums need no
+// additions:
 //
 //      4 of a pixel's 16    members 0-7  8-15
-//      again and again    x | 0 1 .. 7 | 8 .. |    6 pixels x 2 accumulators
+//      channels, repeated x | 0 1 .. 7 | 8 .. |    6 pixels x 2 accumulators
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/grouped_ymm.h"
 
@@ -32,7 +33,7 @@ struct Machine : GroupedYmm<Machine> {
   static constexpr size_t init_position(size_t quads, size_t channel) {
     return quads == 4 ? channel : DottedOrder::init_position(quads, channel);
   }
-  // Packed in pairs of quads.
+  // Weights are packed in pairs of quads.
   template <int quads>
   static void prepare(const uint8_t* tap, uint8_t* out) {
     if (quads < 4) return DottedOrder::prepare<quads>(tap, out);

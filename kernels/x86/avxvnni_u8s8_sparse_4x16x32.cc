@@ -2,10 +2,10 @@
 //
 //                      columns 0-7   8-15
 //                     +------------+--------+     8 accumulators, 2 for values, 2 for places,
-//   row i, 8 bytes    | acc[i][0]  |  [1]   |     2 constants that make them so, 1 for lhs,
+//   row i, 8 bytes    | acc[i][0]  |  [1]   |     2 constants to widen places, 1 for lhs,
 //   broadcast         +------------+--------+     1 shuffled: 16 registers of 16
 //
-// See avx512vnni_u8s8_sparse_4x32x32.cc
+// See avx512vnni_u8s8_sparse_4x32x32.cc.
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/sparse_vnni_256.h"
 

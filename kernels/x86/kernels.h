@@ -1,4 +1,4 @@
-// The x86 kernels and their tiers' operations.
+// Declares the x86 kernels and their tiers' operations.
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"

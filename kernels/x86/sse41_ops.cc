@@ -1,3 +1,4 @@
+// The operations of the SSE4.1 tier besides multiplying.
 #include "kernels/generic/accumulator_init.h"
 #include "kernels/generic/lhs_rows.h"
 #include "kernels/x86/kernels.h"

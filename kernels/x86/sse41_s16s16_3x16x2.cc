@@ -1,4 +1,5 @@
-// PMADDWD on xmm: 12 accumulators, a pair of words and a product.
+// s16 x s16 -> s32, PMADDWD on xmm, up to 3 rows x 16 columns (kernels/xsimd/int16.h): 12
+// accumulators, a pair of int16 and a product.
 #include "kernels/x86/kernels.h"
 #include "kernels/xsimd/int16.h"
 

@@ -1,4 +1,4 @@
-// PMADDWD on xmm: kernels/xsimd/depthwise.h says how.
+// Depthwise, s16 x s8 or s16 -> s32 or 8 bits, PMADDWD on xmm (kernels/xsimd/depthwise.h).
 #include "kernels/x86/kernels.h"
 #include "kernels/xsimd/depthwise.h"
 
@@ -17,7 +17,7 @@ const DepthwiseKernel sse41_s16s8_dw16 = {
     .multiply = depthwise_multiply<DepthwiseBatches>,
 };
 
-// The same loops, for weights that are words already.
+// The same loops for weights that are int16 already.
 const DepthwiseKernel sse41_u8s16_dw16 = {
     .name = "sse41_u8s16_dw16",
     .isa = Isa::kSse41,

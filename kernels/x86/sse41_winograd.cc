@@ -1,3 +1,4 @@
+// Winograd's transforms on xmm (kernels/xsimd/winograd.h).
 #include "kernels/x86/kernels.h"
 #include "kernels/xsimd/winograd.h"
 
