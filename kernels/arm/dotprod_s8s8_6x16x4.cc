@@ -8,10 +8,10 @@
 // 24 accumulators, 6 for lhs, 2 for rhs: 32 registers of 32.
 //
 // Per 16 along depth: 6 loads of lhs, 8 load pairs of rhs, 96 dot products, in the order of the
-// text (pinned.h); then steps of 8, of 4 and of what is left, which read no byte behind a row. The
-// lhs rows are read where they lie: a copy would cost more than it saves when N is small, and by
-// lane one load serves four groups. A u8 lhs is flipped to s8 as it is loaded. Instantiated over
-// (rows, 2 or 4 vectors of columns).
+// source (pinned.h); then steps of 8, of 4 and of the rest, which read no byte beyond a row. The lhs
+// rows are read where they lie: a copy would cost more than it saves if N is small, and by lane one
+// load serves four groups. A u8 lhs is flipped to s8 as it is loaded. The kernel is instantiated
+// over (rows, 2 or 4 vectors of columns).
 #include <arm_neon.h>
 
 #include "kernels/arm/kernels.h"
@@ -27,8 +27,8 @@ namespace {
 
 constexpr int kMr = 6, kVectors = 4;
 
-// Two vectors of a group's columns. A panel of 16 columns has one stride, and goes on by that of
-// all `lanes` groups with the first load.
+// Loads two vectors of a group's columns. In a panel of 16 columns the first load advances the
+// address by all `lanes` groups.
 template <int vectors, int lanes, int lane, int half>
 OCTET_INLINE inline void load_rhs(int8x16_t (&b)[2], const uint8_t*& rhs, size_t stride) {
   constexpr int kGroup = 64;
@@ -42,7 +42,7 @@ OCTET_INLINE inline void load_rhs(int8x16_t (&b)[2], const uint8_t*& rhs, size_t
   }
 }
 
-// The last t.depth % 4 bytes of a row, zero beyond them.
+// Loads the last t.depth % 4 bytes of a row, followed by zeros.
 OCTET_INLINE inline int8x16_t load_end(const Tile& t, const uint8_t* bytes) {
   const size_t count = t.depth % 4;
   const uint64_t word =
@@ -50,8 +50,8 @@ OCTET_INLINE inline int8x16_t load_end(const Tile& t, const uint8_t* bytes) {
   return vreinterpretq_s8_u64(vdupq_n_u64(word));
 }
 
-// 16 along depth. In-order cores issue a load of 64 bits beside a product, one of 128 bits instead
-// of two: everything is loaded by halves, between the products that come before those it is for.
+// Multiplies 16 steps along depth. In-order cores issue a load of 64 bits beside a product, but one
+// of 128 bits instead of two products. So all loads are halves, between earlier products.
 template <int rows>
 OCTET_INLINE inline void step_in_order(int32x4_t (&acc)[rows][kVectors],
                                        const uint8_t* (&lhs)[rows], const uint8_t*& rhs,
@@ -102,7 +102,7 @@ void multiply(const Tile& t, bool in_order) {
     for (int i = 0; i < rows; ++i)
       lhs[i] = t.lhs_rows ? t.lhs_rows[tap * rows + i] : base + i * t.lhs_stride;
     const auto walk = [&](auto flip) OCTET_INLINE {
-      // So many groups of four along depth; `load` takes a row's bytes for them.
+      // Multiplies `lanes` groups of four along depth; `load` loads a row's bytes for them.
       const auto step = [&](auto lanes, const auto& load) OCTET_INLINE {
         int8x16_t a[rows];
         unroll<rows>([&](auto i) OCTET_INLINE {
@@ -155,7 +155,7 @@ void dispatch(const Tile& t) {
   (t.cols > 8 ? kByRows<4> : kByRows<2>)[t.rows - 1](t, in_order);
 }
 
-// s32, and rows that are no six, tile by tile.
+// Multiplies all rows by a micro-panel; s32 outputs and the rows beyond sixes go tile by tile.
 void multiply_micro_panel(const Tile& t) {
   size_t row = 0;
   if (t.scale) {
@@ -188,7 +188,7 @@ const MicroKernel dotprod_s8s8_6x16x4 = {
     .micro_panel_depth = {DotMicroPanel::kLeast, DotMicroPanel::kMost},
 };
 
-// For Cortex-A55 and its like.
+// For in-order cores, for example Cortex-A55.
 const MicroKernel dotprod_s8s8_inorder_6x16x4 = {
     .name = "dotprod_s8s8_inorder_6x16x4",
     .isa = Isa::kDotprod,

@@ -5,8 +5,8 @@
 //
 // 16 registers of 32; weights come from memory.
 //
-// Per column of two rows: 4 pixels, 8 interleavings, 24 dot products; by SMULL and SADDW it would
-// be 54 multiplications and 72 additions.
+// Per column of two rows: 4 pixels, 8 interleavings, 24 dot products; SMULL and SADDW would take 54
+// multiplications and 72 additions.
 #include <arm_neon.h>
 
 #include "kernels/arm/kernels.h"

@@ -1,5 +1,5 @@
-// Grouped convolution, s8 x s8 -> s32 or 8 bits, SDOT by element: four channels' weights for a quad
-// of the pixel.
+// Grouped convolution, s8 x s8 -> s32 or 8 bits, SDOT by element: an instruction multiplies four
+// channels' weights by a quad (four channels) of the pixel.
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/grouped.h"
 
@@ -12,7 +12,7 @@ struct Machine : GroupedSixteen {
   template <int quads>
   static constexpr int kVectors = 4 * quads;
 
-  // [quad][accumulator] of four channels
+  // Writes the weights as [quad][accumulator], four channels each
   template <int quads>
   static void prepare(const uint8_t* tap, uint8_t* out) {
     for (size_t quad = 0; quad < quads; ++quad)

@@ -7,10 +7,11 @@
 //                                                                 looked up: 32 of 32
 //
 // Per group of 16 along depth: 3 loads of weights, 8 instructions for the places of the two halves,
-// and for each row a load of tables or less, 8 look-ups and 8 dot products: as many instructions as
-// dense weights take, of 3/4 of the bytes. What gains here is who waits for memory, with few rows.
+// and for each row at most one load of tables, 8 look-ups and 8 dot products. These are as many
+// instructions as dense weights take, but 3/4 of the bytes: the kernel gains with few rows, where
+// loading weights takes longest.
 //
-// The loads bring four registers each, which have to be neighbours, so they are named.
+// A load fills four consecutive registers, so registers are named.
 #include <arm_neon.h>
 
 #include "kernels/arm/kernels.h"
@@ -23,7 +24,7 @@ namespace {
 
 constexpr int kMr = 4, kVectors = 4;
 
-// A line of values or of places; then `step` bytes on.
+// Loads a line of values or of places, then advances by `step` bytes.
 #define OCTET_LOAD_LINE(r0, r1, r2, r3)                                          \
   register int8x16_t a __asm__("v" #r0), b __asm__("v" #r1), c __asm__("v" #r2), \
       d __asm__("v" #r3);                                                        \
@@ -38,7 +39,7 @@ OCTET_INLINE inline void load_places(int8x16_t (&to)[kVectors], const uint8_t*& 
   OCTET_LOAD_LINE(4, 5, 6, 7);
 }
 
-// So many tables of eight bytes.
+// Loads `count` tables of eight bytes.
 template <int count>
 OCTET_INLINE inline void load_tables(int8x16_t (&to)[4], const uint8_t*& from) {
   static_assert(count >= 2 && count <= 4, "");
@@ -59,14 +60,14 @@ OCTET_INLINE inline void dot(int32x4_t& acc, int8x16_t values, int8x16_t looked_
   __asm__ volatile("sdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(values), "w"(looked_up));
 }
 
-// So many groups along depth.
+// Multiplies `groups` groups along depth.
 template <int groups, int rows>
 OCTET_INLINE inline void add_groups(int32x4_t (&acc)[rows][kVectors], const uint8_t*& tables,
                                     const uint8_t*& values, const uint8_t*& places,
                                     uint8x16_t seven) {
-  // One load has the tables of so many halves.
+  // Halves whose tables come with one load.
   constexpr int kHalves = rows > 2 ? 1 : smaller(4 / rows, 2 * groups);
-  // So many look-ups before their dot products, which wait for them on in-order cores
+  // Look-ups ahead of their dot products, which wait for them on in-order cores
   constexpr int kAhead = rows == kMr ? 2 : 4;
   int8x16_t table[4], value[kVectors], place[kVectors];
   unroll<2 * groups>([&](auto at) OCTET_INLINE {
@@ -101,7 +102,7 @@ void multiply(const Tile& t) {
   }
   const uint8_t *tables = (const uint8_t*)t.lhs, *values = t.rhs, *places = t.rhs + 2 * kSparseLine;
   uint8x16_t seven = vdupq_n_u8(7);
-  OCTET_PIN(seven);  // or Clang makes it anew
+  OCTET_PIN(seven);  // else Clang makes it again in the loop
   const size_t groups = divide_up(t.depth, kSparseSteps);
   OCTET_NO_UNROLL
   for (size_t pairs = groups / 2; pairs; --pairs) add_groups<2>(acc, tables, values, places, seven);

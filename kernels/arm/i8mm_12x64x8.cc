@@ -1,5 +1,5 @@
-// 8 bits x 8 bits -> s32 or 8 bits, SMMLA, USMMLA and UMMLA, up to 12 rows x 64 columns, 8 at a
-// time.
+// 8 bits x 8 bits -> s32 or 8 bits, SMMLA, USMMLA and UMMLA, up to 12 rows x 64 columns, 8 columns
+// at a time.
 //
 // One instruction multiplies two rows by two columns over 8 depth steps. A register of lhs holds a
 // pair of rows, one of rhs a pair of columns, one of accumulators their 2x2 block [r0c0 r0c1 r1c0
@@ -16,12 +16,12 @@
 // 24 accumulators, 4 for rhs, 2 for lhs: 30 registers of 32.
 //
 // Per group of 8 along depth: one load of four registers, three load pairs, 24 multiplications,
-// three instructions of loop. One call does up to eight panels, so that its own cost is shared and
-// the rows' panel stays in the first cache. Instantiated over pairs of rows. An odd last row is a
-// pair whose second row is computed and then overwritten by the first. The 2x2 blocks are kept
-// until the outputs are bytes: sorting rows out then costs two instructions per pair instead of
-// eight. The usual exit has instances of its own, too: between the depths of two panels there is
-// one run of instructions, whose only branch is to the loop for the operands' signs.
+// three instructions of loop. One call does up to eight panels, which share its cost, and the rows'
+// panel stays in L1. The kernel is instantiated over pairs of rows. An odd last row is a pair whose
+// second row is computed and then overwritten by the first. The 2x2 blocks are kept until the
+// outputs are bytes: separating rows then takes two instructions per pair instead of eight. The
+// usual store has instances of its own: between the depth loops of two panels, the only branch is
+// to the loop for the operands' signs.
 #include <arm_neon.h>
 
 #include "kernels/arm/kernels.h"
@@ -37,9 +37,9 @@ constexpr int kPairs = 6, kWidth = 8, kNr = 64;
 static_assert(kI8mmLayout.step == kWidth && kI8mmU8Layout.step == kWidth,
               "every panel has exactly 8 columns: the groups' stride is a constant");
 
-// The three instructions. Signs make no difference to how registers are filled, so the text below
-// loads plain bytes. `lhs` changes their type where they are loaded: later, at their use, the
-// change keeps GCC 12 from pairing the loads.
+// The three instructions. Signs do not change how registers are filled, so the code below loads
+// plain bytes. `lhs` converts their type where they are loaded; at their use, the conversion would
+// keep GCC 12 from pairing the loads.
 enum class Signs { kS8S8, kU8S8, kU8U8 };
 struct S8S8 {
   static int8x16_t lhs(uint8x16_t bytes) { return vreinterpretq_s8_u8(bytes); }
@@ -73,8 +73,8 @@ constexpr uint64_t kFlips = 0x8080808080808080;
 
 inline void store8(uint64_t word, uint8_t* to) { __builtin_memcpy(to, &word, sizeof word); }
 
-// The rest of the depth, and a row that does not exist: zero. `to` is where the last group begins
-// that is not whole.
+// Writes the rest of the depth, with zeros beyond it and for a row that does not exist. `to` is the
+// start of the last, partial group.
 __attribute__((noinline)) void pad_panel(const Rows& r, size_t lanes, uint8_t* to) {
   const size_t bytes = r.depth % 8, done = r.depth - bytes;
   if (bytes) {
@@ -93,7 +93,7 @@ __attribute__((noinline)) void pad_panel(const Rows& r, size_t lanes, uint8_t* t
   }
 }
 
-// Side by side. The pins keep GCC 12 from parting the two stores.
+// Stores two vectors side by side. The pins keep GCC 12 from separating the two stores.
 OCTET_INLINE inline void store_two(uint64x2_t first, uint64x2_t second, uint8_t* to, bool both) {
   OCTET_PIN(first);
   if (both) OCTET_PIN(second);
@@ -101,31 +101,31 @@ OCTET_INLINE inline void store_two(uint64x2_t first, uint64x2_t second, uint8_t*
   if (both) vst1q_u8(to + 16, vreinterpretq_u8_u64(second));
 }
 
-// [a0 b0] and [a1 b1]. The second comes first: Clang makes the first by overwriting a.
+// Makes [a0 b0] and [a1 b1]. The second comes first, because Clang makes the first by overwriting a.
 OCTET_INLINE inline void zip(uint64x2_t a, uint64x2_t b, uint64x2_t* low, uint64x2_t* high) {
   *high = vzip2q_u64(a, b);
   __asm__("" : "+w"(*high), "+w"(a));
   *low = vzip1q_u64(a, b);
 }
 
-// Pairs of rows, 8 bytes of each side by side. All pairs advance together, so that their stores are
-// neighbours.
+// Gathers pairs of rows, 8 bytes of each side by side. All pairs advance together, so that their
+// stores are adjacent.
 template <int pairs, bool flip>
 void gather(const Rows& r, uint8_t* to) {
   const uint8_t* row[2 * pairs];
   OCTET_UNROLL(12)
-  // A missing one is cleared below
+  // pad_panel clears a missing row
   for (int i = 0; i < 2 * pairs; ++i)
     row[i] = i < 2 * pairs - 1 || r.rows == 2 * pairs ? r.row(i) : row[i - 1];
   const size_t depth = r.depth;
-  size_t k = 0;  // the pointers stay where they are
+  size_t k = 0;  // the pointers do not advance
   OCTET_NO_UNROLL
   for (; k + 32 <= depth; k += 32, to += 32 * 2 * pairs) {
     unroll<(pairs + 1) / 2>([&](auto two) OCTET_INLINE {
       constexpr int p = 2 * two, q = p + 1 < pairs ? p + 1 : p;
       const uint8_t* from[4] = {row[2 * p] + k, row[2 * p + 1] + k, row[2 * q] + k,
                                 row[2 * q + 1] + k};
-      // Or GCC 12 adds for each half
+      // Else GCC 12 adds an offset for each half
       __asm__("" : "+r"(from[0]), "+r"(from[1]), "+r"(from[2]), "+r"(from[3]));
       OCTET_UNROLL(2)
       for (int half = 0; half < 2; ++half) {
@@ -160,10 +160,10 @@ void gather_pairs(const Rows& r, size_t lanes, void* panel) {
   (r.flip ? kGather<true> : kGather<false>)[lanes / 2 - 1](r, (uint8_t*)panel);
 }
 
-// ---- exits --------------------------------------------------------------------------------------
+// ---- stores -------------------------------------------------------------------------------------
 
-// From row 2p to the one below it, or to itself. The second is stored first, so that the first
-// wins.
+// Bytes from row 2p to the row below it, or 0 if there is none. The second row is stored first, so
+// that the first overwrites it.
 template <int pairs>
 inline size_t second_row(bool odd, int p, size_t stride) {
   return p == pairs - 1 && odd ? 0 : stride;
@@ -188,7 +188,7 @@ OCTET_INLINE inline void store_requantized(const int32x4_t (&acc)[pairs][4], con
                                            size_t apart, const Requantizing16 n, uint8_t* dst,
                                            size_t stride, bool odd) {
   using Scale = typename ScaleOf<exit>::Type;
-  Scale scale[4];  // of columns 2j, 2j + 1, 2j, 2j + 1
+  Scale scale[4];  // for columns 2j, 2j + 1, 2j, 2j + 1
   OCTET_UNROLL(4)
   for (int j = 0; j < 4; ++j) {
     scale[j] = Scale::at(scales + j / 2 * 4, apart).shuffled([j](int32x4_t four) OCTET_INLINE {
@@ -197,7 +197,7 @@ OCTET_INLINE inline void store_requantized(const int32x4_t (&acc)[pairs][4], con
   }
   OCTET_UNROLL(6)
   for (int p = 0; p < pairs; ++p, dst += 2 * stride) {
-    // Each 32 bits hold two bytes of the first row and two of the second.
+    // Each 32 bits hold two bytes of the first row and two bytes of the second.
     const uint32x4_t blocks = vreinterpretq_u32_u8(requantized<exit>(acc[p], scale, n));
     vst1_u8(dst + second_row<pairs>(odd, p, stride), vreinterpret_u8_u16(vshrn_n_u32(blocks, 16)));
     vst1_u8(dst, vreinterpret_u8_u16(vmovn_u32(blocks)));
@@ -206,15 +206,15 @@ OCTET_INLINE inline void store_requantized(const int32x4_t (&acc)[pairs][4], con
 
 // ---- kernel -------------------------------------------------------------------------------------
 
-// One row for all: put down once as accumulators hold it and loaded for each pair. Next to an exit
-// loads cost nothing, but copies do.
+// Loads one row of init for all rows: it is stored once in the accumulators' order and loaded for
+// each pair. Next to a store of outputs, loads are free but register copies are not.
 template <int pairs>
 OCTET_INLINE inline void start_alike(const int32_t* init, uint8_t* blocks,
                                      int32x4_t (&acc)[pairs][4]) {
   uint64_t two[4];
   OCTET_UNROLL(4)
   for (int j = 0; j < 4; ++j) two[j] = load8((const uint8_t*)(init + 2 * j));
-  // Or compilers go through vectors
+  // Else compilers go through vectors
   __asm__("" : "+r"(two[0]), "+r"(two[1]), "+r"(two[2]), "+r"(two[3]));
   OCTET_UNROLL(4)
   for (int j = 0; j < 4; ++j) {
@@ -223,7 +223,7 @@ OCTET_INLINE inline void start_alike(const int32_t* init, uint8_t* blocks,
   }
   OCTET_UNROLL(6)
   for (int p = 0; p < pairs; ++p) {
-    __asm__("" : : "r"(blocks) : "memory");  // or compilers load once and copy
+    __asm__("" : : "r"(blocks) : "memory");  // else compilers load once and copy
     OCTET_UNROLL(4)
     for (int j = 0; j < 4; ++j) acc[p][j] = vreinterpretq_s32_u8(vld1q_u8(blocks + 16 * j));
   }
@@ -244,7 +244,7 @@ OCTET_INLINE inline void start_rows(const int32_t* init, size_t stride, bool odd
   }
 }
 
-// Groups of 8 along depth, with as many sets of accumulators.
+// Multiplies groups of 8 along depth, with `sets` sets of accumulators.
 template <typename Types, int pairs, int sets>
 OCTET_INLINE inline void multiply_groups(const uint8_t* lhs, const uint8_t* rhs, size_t groups,
                                          int32x4_t (&first)[pairs][4],
@@ -275,7 +275,7 @@ OCTET_INLINE inline void multiply_groups(const uint8_t* lhs, const uint8_t* rhs,
   for (; groups; --groups) step(first);
 }
 
-// The depth of one panel. All signs share what is before and behind their loops.
+// Multiplies the depth of one panel. All signs share the code before and after their loops.
 template <int pairs>
 OCTET_INLINE inline void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, size_t groups,
                                         Signs signs, int32x4_t (&first)[pairs][4]) {
@@ -302,10 +302,10 @@ OCTET_INLINE inline void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, 
   }
 }
 
-// Panel by panel. A panel's start is loaded right behind the exit of the one before, which leaves
-// the load pipes idle; behind the last one it is that panel's own again, and not used. The usual
-// exit has functions of its own; the others share theirs: a branch or two per panel, for half the
-// code.
+// Multiplies panel by panel. A panel's init is loaded right after the stores of the panel before,
+// when the load pipes are idle; after the last panel its own init is loaded again, and not used. The
+// usual store has functions of its own; the others share one, which costs a branch or two per panel
+// and saves half the code.
 template <int pairs, bool saturated>
 void multiply(const Tile& t, Signs signs) {
   alignas(16) uint8_t whole[2 * kPairs * kWidth * 4], blocks[4 * 16];
@@ -330,7 +330,7 @@ void multiply(const Tile& t, Signs signs) {
   start_alike(init, blocks, acc);
   for (size_t columns = t.cols;; columns -= kWidth) {
     if (__builtin_expect(init_stride != 0, 0)) start_rows(init, init_stride, odd, acc);
-    __asm__("" : "+r"(signs));  // or compilers make a loop over panels for each
+    __asm__("" : "+r"(signs));  // else compilers make a loop over panels for each sign
     multiply_panel(lhs, rhs, groups, signs, acc);
     dst = columns < kWidth ? whole : dst;
     stride = columns < kWidth ? kWidth * element : stride;
@@ -397,8 +397,8 @@ const MicroKernel i8mm_u8s8_12x64x8 = {
     .multiply = dispatch<Signs::kU8S8>,
 };
 
-// u8 weights stay as they are. There is no signed x unsigned instruction: an s8 lhs is flipped to
-// u8 on its way into the panel.
+// u8 weights are used unchanged. There is no signed x unsigned instruction, so gather flips an s8 lhs
+// to u8.
 const MicroKernel i8mm_u8u8_12x64x8 = {
     .name = "i8mm_u8u8_12x64x8",
     .isa = Isa::kI8mm,

@@ -2,8 +2,8 @@
 // I8MM tier.
 //
 // For a single row SMMLA would waste half of each product and need a panel. The dot products take 8
-// bytes of the row where it lies, twice in a register, and add up 4 depth steps at a time, so that
-// a column holds two partial sums, which one pairwise add joins at the end:
+// bytes of the row where it lies, twice in a register, and add 4 depth steps at a time. So a column
+// has two partial sums, which one pairwise add joins at the end:
 //
 //                          columns 0 1            columns 2 3     4 5     6 7        8 ... 15
 //                         +----------------------+-------------+-------+-------+  +------------+
@@ -26,11 +26,11 @@
 namespace octet {
 namespace {
 
-constexpr int kNr = 16, kGroup = 8 * 8;  // bytes of a panel's group
+constexpr int kNr = 16, kGroup = 8 * 8;  // kGroup: bytes of a panel's group
 static_assert(kI8mmLayout.step == 8 && kI8mmU8Layout.step == 8,
               "every panel has exactly 8 columns: the groups' stride is a constant");
 
-// Pinned (pinned.h), or GCC 12 rotates accumulators through copies.
+// The dot products are pinned (pinned.h), else GCC 12 rotates accumulators through copies.
 enum class Signs { kS8S8, kU8S8, kU8U8 };
 struct S8S8 {
   static constexpr bool flips = false;
@@ -63,7 +63,7 @@ void multiply(const Tile& t, Signs signs) {
     const auto walk = [&](auto types) OCTET_INLINE {
       using Types = decltype(types);
       const uint8x16_t flip = vreinterpretq_u8_u32(vdupq_n_u32(t.lhs_flip));
-      // A group of a panel; the first of `groups` goes on by all of them.
+      // Multiplies a panel's group; the first of `groups` advances the address by all of them.
       const auto dots = [&](auto set, auto group, auto groups, uint8x16_t a,
                             const uint8_t*& from) OCTET_INLINE {
         int8x16_t b[4];
@@ -95,7 +95,7 @@ void multiply(const Tile& t, Signs signs) {
       }
       if (depth % 8) step(Int<0>{}, Int<1>{}, vdupq_n_u64(load_tail(lhs, depth % 8)));
     };
-    __asm__("" : "+r"(signs));  // or compilers make a loop over taps for each
+    __asm__("" : "+r"(signs));  // else compilers make a loop over taps for each sign
     if (signs == Signs::kS8S8)
       walk(S8S8{});
     else if (signs == Signs::kU8S8)
@@ -111,7 +111,7 @@ void multiply(const Tile& t, Signs signs) {
     OCTET_UNROLL(4)
     for (int j = 0; j < 4; ++j) acc[0][j] = vaddq_s32(acc[0][j], acc[1][j]);
   }
-  constexpr int kVectors = 2 * panels;  // of four columns
+  constexpr int kVectors = 2 * panels;  // vectors of four columns
   int32x4_t columns[kVectors];
   OCTET_UNROLL(4)
   for (int v = 0; v < kVectors; ++v)

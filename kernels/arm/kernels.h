@@ -1,4 +1,4 @@
-// The Arm kernels and their tiers' operations.
+// Declares the Arm kernels and their tiers' operations.
 #pragma once
 
 #include "kernels/arm/shared/layouts.h"

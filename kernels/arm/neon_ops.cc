@@ -1,5 +1,5 @@
-// What the Arm tiers do besides multiplying: TFLite mode's epilogue, which compilers do not
-// vectorize; the rest as the baseline does it, which on AArch64 is NEON.
+// The operations of the Arm tiers besides multiplying. TFLite mode's epilogue is written in NEON,
+// because compilers do not vectorize it; the rest is the baseline's, which on AArch64 is NEON, too.
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/requantize.h"
 #include "kernels/arm/shared/tflite.h"
@@ -14,9 +14,9 @@
 namespace octet {
 namespace {
 
-constexpr size_t kLanes = 16;  // columns that are done together
+constexpr size_t kLanes = 16;  // columns per step
 
-// From their products to the sums of TFLite's ADD.
+// TFLite's ADD of products and residuals.
 struct Addition {
   TfliteVector product, residual, sum;
   int32x4_t lo, hi;
@@ -33,7 +33,7 @@ struct Addition {
   }
 };
 
-// kLanes columns or, by way of copies, fewer.
+// Does kLanes columns or, through copies, fewer.
 template <bool adds>
 void epilogue_of_columns(const Epilogue& f, const EpilogueTile& t, size_t first, size_t count) {
   const Requantizing n = requantizing({f.zero_point, f.lo, f.hi, f.dst_u8});

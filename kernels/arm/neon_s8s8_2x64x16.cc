@@ -1,4 +1,4 @@
-// On AArch32.
+// s8 x s8 -> s32 or 8 bits on AArch32, up to 2 rows x 64 columns (shared/neon_int8.h).
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/neon_int8.h"
 

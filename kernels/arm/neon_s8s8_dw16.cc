@@ -1,8 +1,8 @@
 // Depthwise, s8 x s8 or s16 -> s32 or 8 bits for ARMv8.0, blocks of 16 channels.
 //
-// Pixels stay as they are. Products of two taps are added in 16 bits, then to the 32-bit
-// accumulator. (-128)^2 + (-128)^2 = 32768 would leave 16 bits, its negative does not: so pairs are
-// subtracted from zero (SMLSL twice) and the sum from the accumulator (SSUBW). Exact for all
+// Pixels are not interleaved. Products of two taps are added in 16 bits, then to the 32-bit
+// accumulator. (-128)^2 + (-128)^2 = 32768 does not fit 16 bits, but its negative does: pairs are
+// subtracted from zero (SMLSL twice) and their sum from the accumulator (SSUBW). Exact for all
 // inputs.
 //
 //       kept columns          new column     accumulators of a row
@@ -27,7 +27,7 @@ struct Neon : Sixteen {
     OCTET_INLINE inline Column at(int) const { return {}; }
   };
 
-  // Products need registers too: init and scale stay in memory.
+  // Init and scale stay in memory, because products need registers, too.
   struct Ends {
     const uint8_t* prepared;
     OCTET_INLINE inline explicit Ends(const uint8_t* p) : prepared(p) {}
@@ -76,7 +76,7 @@ struct Neon : Sixteen {
       one(acc, c.p[first + 2], tap(2));
   }
 
-  // From four channels of four taps to the taps' places.
+  // Distributes four taps of four channels to the taps' places.
   static inline void weights(const uint32_t* taps, size_t vector, uint8_t* to) {
     const uint8_t* const from = (const uint8_t*)taps;
     OCTET_NO_UNROLL
@@ -84,7 +84,7 @@ struct Neon : Sixteen {
   }
 };
 
-// Weights are words, and pixels are widened to them when they meet.
+// The kernel of int16 weights; it widens pixels when it multiplies.
 struct NeonInt16 : Neon {
   static constexpr int kColumn = 128;
   static constexpr bool kCopyPerSign = false;

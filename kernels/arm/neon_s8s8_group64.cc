@@ -1,5 +1,5 @@
-// Grouped convolution, s8 x s8 -> s32 or 8 bits for ARMv8.0: pixels and weights are widened to
-// words and multiplied by element, SMLAL: four channels' weights for one channel of the pixel.
+// Grouped convolution, s8 x s8 -> s32 or 8 bits for ARMv8.0: pixels and weights are widened to int16,
+// and SMLAL by element multiplies four channels' weights by one channel of the pixel.
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/grouped.h"
 
@@ -14,7 +14,7 @@ struct Machine : GroupedSixteen {
   template <int quads>
   static constexpr int kVectors = 8 * quads;
 
-  // [pair of input channels][accumulator][input channel] of four channels' words
+  // Writes the weights as [pair of input channels][accumulator][input channel], four int16 each
   template <int quads>
   static void prepare(const uint8_t* tap, uint8_t* out) {
     int16_t* to = (int16_t*)out;

@@ -6,14 +6,14 @@
 //   row i, a table of 8     | acc[i][0]  | [0][1] | [1][0] | ... | [3][1] |
 //   bytes                   +------------+--------+--------+-----+--------+
 //
-// A vector of values has four of each of four columns. SMULL and SMULL2 multiply those of steps 0
-// to 7, SMLAL and SMLAL2 add those of steps 8 to 15 in 16 bits, and SADALP adds neighbours to two
-// 32-bit sums of each column, which pairwise adds join at the end: 8 instructions with the two
-// look-ups, where dense weights take 12. 16 accumulators, 4 for tables, 2 for values, 2 for places,
-// 1 mask, 2 looked up, 4 for products: 31 registers of 32.
+// A vector of values has four values of each of four columns. SMULL and SMULL2 multiply the values
+// of steps 0 to 7, SMLAL and SMLAL2 add the products of steps 8 to 15 in 16 bits, and SADALP adds
+// neighbours to two 32-bit sums per column, which pairwise adds join at the end: 8 instructions with
+// the two look-ups, where dense weights take 12. 16 accumulators, 4 for tables, 2 for values, 2 for
+// places, 1 mask, 2 looked up, 4 for products: 31 registers of 32.
 //
-// (-128)^2 + (-128)^2 leaves 16 bits. Where -128 occurs among the weights, the second kernel adds
-// up each half on its own: 10 instructions, exact for all inputs.
+// (-128)^2 + (-128)^2 does not fit 16 bits. If a weight is -128, the second kernel adds each half on
+// its own: 10 instructions, exact for all inputs.
 #include <arm_neon.h>
 
 #include "kernels/arm/kernels.h"
@@ -32,12 +32,12 @@ OCTET_INLINE inline void multiply_add_low(int16x8_t& products, int8x16_t a, int8
   __asm__ volatile("smlal %0.8h, %1.8b, %2.8b" : "+w"(products) : "w"(a), "w"(b));
 }
 
-// A group along depth.
+// Multiplies one group along depth.
 template <bool least, int rows>
 OCTET_INLINE inline void add_group(int32x4_t (&acc)[rows][kVectors][2], const uint8_t*& tables,
                                    const uint8_t*& rhs, uint8x16_t seven) {
-  // Several products are on their way at a time, or an in-order core would wait for each
-  constexpr int together = kMr / rows;  // vectors
+  // Several products are in flight, else an in-order core would wait for each
+  constexpr int together = kMr / rows;  // vectors in flight
   int8x16_t table[2][rows];
   unroll<2>([&](auto half) OCTET_INLINE {
     unroll<rows>([&](auto i) OCTET_INLINE { load_table(table[half][i], tables); });

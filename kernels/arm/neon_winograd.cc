@@ -26,7 +26,7 @@ struct Lanes {
   OCTET_INLINE static inline Sums round(Floats x) { return (Sums)vcvtnq_s32_f32((float32x4_t)x); }
 };
 
-// Two outputs side by side make one register of bytes: 2 x 8 columns.
+// Two adjacent outputs fill one register of bytes: 2 x 8 columns.
 template <typename WeightFormat>
 void output_tile(const WinogradOutput& o) {
   if (!o.scale) return output_s32<WeightFormat, Lanes>(o);

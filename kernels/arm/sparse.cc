@@ -1,3 +1,4 @@
+// Gathers lhs rows for the sparse Arm kernels.
 #include "kernels/arm/shared/sparse.h"
 
 #include "kernels/arm/shared/copy_bytes.h"
@@ -21,7 +22,7 @@ void gather_tables(const Rows& r, size_t lanes, void* panel) {
       const uint64_t low = rest < 8 ? load_tail(from + whole, rest) : load8(from + whole),
                      high = rest > 8 ? load_tail(from + whole + 8, rest - 8) : 0;
       store(vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high))));
-      // 0 beyond the depth, flipped or not
+      // 0 beyond the depth, with a flip, too
       for (size_t k = rest; k < 16; ++k)
         to[-(ptrdiff_t)(16 * lanes) + (ptrdiff_t)(k / 8 * 8 * lanes + k % 8)] = 0;
     }

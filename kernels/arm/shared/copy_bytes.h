@@ -1,4 +1,4 @@
-// Moving bytes at the edges of a matrix, where whole vectors would leave it.
+// Copies bytes at the edges of a matrix, where whole vectors would reach beyond it.
 #pragma once
 
 #include "kernels/arm/shared/intrinsics.h"
@@ -8,7 +8,7 @@
 namespace octet {
 namespace {
 
-// The last 1..7 bytes of a row, zero beyond them.
+// Loads the last 1..7 bytes of a row, followed by zeros.
 inline uint64_t load_tail(const uint8_t* bytes, size_t count) {
   uint64_t word = 0;
   while (count) word = word << 8 | bytes[--count];
@@ -27,14 +27,14 @@ inline uint32_t load4_before(const uint8_t* end) {
   return quad;
 }
 
-// The last t.depth % 16 bytes of each row of a tap, zero beyond them. Called before accumulators
-// fill the registers where that can be (the first tap), and never reads past a row. base is row 0
-// of the tap where the rows are at a stride.
+// Copies the last t.depth % 16 bytes of each row of a tap, followed by zeros, without reading past a
+// row. For the first tap it is called before accumulators fill the registers. base: row 0 of the
+// tap, for rows at a stride.
 __attribute__((noinline, unused)) void copy_tails(const Tile& t, size_t tap, const uint8_t* base,
                                                   uint8_t (*tails)[16]) {
   const size_t bytes = t.depth % 16;
   static constexpr uint8_t kCount[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  // Beyond 15: zero
+  // TBL gives zero for indices beyond 15
   const uint8x16_t index = vaddq_u8(vld1q_u8(kCount), vdupq_n_u8((uint8_t)(16 - bytes)));
   for (size_t i = 0; i < t.rows; ++i) {
     const uint8_t* end =
@@ -49,8 +49,8 @@ __attribute__((noinline, unused)) void copy_tails(const Tile& t, size_t tap, con
   }
 }
 
-// Tiles with fewer columns than their registers are stored whole on the stack first; this moves
-// what exists of them.
+// Copies the existing columns of a tile that was stored whole on the stack because it has fewer
+// columns than its registers.
 __attribute__((noinline, unused)) void copy_rows(const uint8_t* from, size_t from_stride,
                                                  uint8_t* to, size_t to_stride, size_t rows,
                                                  size_t bytes) {

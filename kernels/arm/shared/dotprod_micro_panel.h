@@ -1,9 +1,9 @@
-// All rows of a strip of 16 columns in one call, six at a time, where they are not deep: what a
-// call costs, and where its operands lie, is then worked out once instead of for each tile.
+// Multiplies all rows by a micro-panel of 16 columns in one call, six rows at a time, for little
+// depth: the cost of a call and the addresses of operands arise once instead of for each tile.
 //
-// One address walks down the rows, for each 16 along depth anew; loads and stores step it by
-// themselves. What is left of a row, less than 16 bytes, is the end of its last 16, moved, so that
-// no byte behind it is read.
+// For each 16 steps along depth one address walks down the rows, advanced by the loads and stores
+// themselves. A rest of less than 16 bytes is loaded as the end of the row's last 16 bytes and
+// shifted, so that no byte beyond the row is read.
 #pragma once
 
 #include "kernels/arm/shared/pinned.h"
@@ -14,11 +14,11 @@ namespace {
 
 struct DotMicroPanel {
   static constexpr int kRows = 6, kVectors = 4;
-  // Deeper, a tile's own six addresses cost less than this one
+  // For larger depths, six addresses per tile cost less than this one
   static constexpr size_t kLeast = 16, kMost = 256;
 };
 
-// Four steps along depth of all columns, by a lane of each row.
+// Multiplies four steps along depth of all columns by a lane of each row.
 template <int lane>
 OCTET_INLINE inline void multiply_lane(
     int32x4_t (&acc)[DotMicroPanel::kRows][DotMicroPanel::kVectors],
@@ -33,9 +33,9 @@ OCTET_INLINE inline void multiply_lane(
   });
 }
 
-// Four vectors of a row to 16 bytes, as `narrowed` does, but for the clamp and the flip. As one
-// text, because while all accumulators wait no register is left for a copy, and compilers load
-// constants anew for each row.
+// Requantizes four vectors of a row to 16 bytes as `requantized` does, without clamp and flip. One
+// block of assembly, because no register is free while all accumulators are live, and compilers
+// would load constants again for each row.
 OCTET_INLINE inline int8x16_t requantize_row(int32x4_t (&acc)[4], const FloatScale (&by)[4],
                                              float32x4_t magic, int16x8_t zero_point) {
   __asm__ volatile(
@@ -53,7 +53,7 @@ OCTET_INLINE inline int8x16_t requantize_row(int32x4_t (&acc)[4], const FloatSca
   return vreinterpretq_s8_s32(acc[0]);
 }
 
-// `tiles` times six rows.
+// Multiplies `tiles` times six rows.
 void multiply_tiles_of_six(const Tile& t, size_t tiles) {
   constexpr int kRows = DotMicroPanel::kRows;
   static constexpr uint8_t kCount[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -61,7 +61,7 @@ void multiply_tiles_of_six(const Tile& t, size_t tiles) {
                rest = t.depth % 16, lanes = (rest + 3) / 4;
   Requantizing16 requantization = requantizing16(*t.requantization);
   OCTET_SPILL(requantization);
-  // Beyond 15: zero
+  // TBL gives zero for indices beyond 15
   uint8x16_t index = vaddq_u8(vld1q_u8(kCount), vdupq_n_u8((uint8_t)(16 - rest)));
   OCTET_SPILL(index);
   const bool flip = t.lhs_flip;

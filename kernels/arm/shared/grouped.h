@@ -1,5 +1,5 @@
-// Grouped convolution on Arm: a block's 16 channels are four accumulators in order, and each is
-// multiplied by those lanes of the pixel that its channels read.
+// Grouped convolution on Arm: a block's 16 channels are four accumulators in order. An accumulator's
+// weights are multiplied by the lanes of the pixel that its channels read.
 #pragma once
 
 #include "kernels/arm/shared/intrinsics.h"
@@ -33,7 +33,7 @@ struct GroupedSixteen {
 
   static constexpr size_t raw_position(size_t, size_t channel) { return channel; }
   static constexpr size_t init_position(size_t, size_t channel) { return channel; }
-  // Of the `index`-th in its group, the channel in the block that accumulator `acc` reads.
+  // The channel of the block that accumulator `acc` reads as input `index` of its group.
   static constexpr int input(int quads, int acc, int index) {
     return acc / quads * 4 * quads + index;
   }

@@ -1,12 +1,12 @@
-// NEON's intrinsics. Of those that only AArch64 has, what the kernels of both call, by its name:
-// AArch32's instructions take halves of registers, and compilers choose them well.
+// Includes NEON's intrinsics, and defines for AArch32 the AArch64 ones that kernels of both call.
+// AArch32's instructions work on halves of registers; compilers choose them well.
 #pragma once
 
 #include <arm_neon.h>
 
 #if !defined(__aarch64__)
 
-// Macros, because a lane is a constant.
+// Macros, because a lane must be a constant.
 #define vmlal_laneq_s16(acc, a, v, lane) \
   vmlal_lane_s16(acc, a, (lane) < 4 ? vget_low_s16(v) : vget_high_s16(v), (lane)&3)
 #define vmlal_high_laneq_s16(acc, a, v, lane) vmlal_laneq_s16(acc, vget_high_s16(a), v, lane)
@@ -39,7 +39,7 @@ inline int16x8_t vqmovn_high_s32(int16x4_t low, int32x4_t high) {
 inline int8x16_t vqmovn_high_s16(int8x8_t low, int16x8_t high) {
   return vcombine_s8(low, vqmovn_s16(high));
 }
-// VUZP would change both operands. GCC 12 combines halves by a move, so these write them.
+// VUZP would change both operands, and GCC 12 combines halves by a move, so these write halves.
 inline int16x8_t vuzp1q_s16(int16x8_t a, int16x8_t b) {
   __asm__("vmovn.i32 %e0, %q0\n vmovn.i32 %f0, %q1" : "+&w"(a) : "w"(b));
   return a;
@@ -52,7 +52,7 @@ inline uint8x16_t vqtbl1q_u8(uint8x16_t table, uint8x16_t index) {
   const uint8x8x2_t halves = {{vget_low_u8(table), vget_high_u8(table)}};
   return vcombine_u8(vtbl2_u8(halves, vget_low_u8(index)), vtbl2_u8(halves, vget_high_u8(index)));
 }
-// Half to even. From 2^23 on a float is an integer, and below, adding as much leaves no fraction.
+// Rounds half to even. A float >= 2^23 is an integer; below, adding 2^23 leaves no fraction.
 inline int32x4_t vcvtnq_s32_f32(float32x4_t x) {
   const float32x4_t magnitude = vabsq_f32(x), magic = vdupq_n_f32(8388608.0f);
   const float32x4_t rounded = vsubq_f32(vaddq_f32(magnitude, magic), magic);

@@ -1,13 +1,13 @@
-// Arm tiers. Each has its own rhs layout, independent of M; the last panel of a matrix is only as
-// wide as `step` asks for.
+// The rhs layouts of the Arm tiers: one per tier, independent of M. The width of a matrix's last
+// panel is a multiple of `step`.
 #pragma once
 
 #include "kernels/core/packed_layout.h"
 
 namespace octet {
 
-// SMMLA multiplies 2 rows x 8 by 8 x 2 columns: a register holds two columns of 8 depth steps, a
-// group of a panel four registers.
+// SMMLA multiplies 2 rows x 8 by 8 x 2 columns: a register holds two columns of 8 depth steps, and a
+// panel's group is four registers.
 constexpr RhsLayout kI8mmLayout = {8, 8, 8, ElementType::kS8};
 constexpr RhsLayout kI8mmU8Layout = {8, 8, 8, ElementType::kU8};
 // SDOT: a register holds four columns of 4 depth steps.
@@ -15,7 +15,7 @@ constexpr RhsLayout kDotprodLayout = {16, 8, 4, ElementType::kS8};
 // SMULL and SMLAL2: a register holds one column of 16 depth steps.
 constexpr RhsLayout kNeonLayout = {4, 4, 16, ElementType::kS8};
 
-// Words, for SMLAL by lane: a register holds 8 columns of one depth step. All tiers share it.
+// int16, for SMLAL by lane: a register holds 8 columns of one depth step. All tiers share it.
 constexpr RhsLayout kArmInt16Layout = {8, 8, 1, ElementType::kS16};
 
 }  // namespace octet

@@ -1,13 +1,13 @@
-// s16 x s16 -> s32, SMLAL by lane, up to 8 rows x 8 columns. Wraps; Winograd's operands, for every
-// Arm tier: none multiplies words faster.
+// s16 x s16 -> s32, SMLAL by lane, up to 8 rows x 8 columns, for Winograd on every Arm tier: none
+// multiplies int16 faster. Sums wrap.
 //
 //                         columns 0-3   4-7
 //                        +-----------+-------+
-//   row i, 8 words       | acc[i][0] |  [1]  |      16 accumulators, 8 for lhs, 1 for rhs: 25 of 32
+//   row i, 8 int16       | acc[i][0] |  [1]  |      16 accumulators, 8 for lhs, 1 for rhs: 25 of 32
 //   along depth          +-----------+-------+
 //
-// Per 8 along depth: 8 loads of lhs, 8 of rhs, 128 multiply-adds. ARMv7 has half the registers, and
-// takes 4 rows.
+// Per 8 along depth: 8 loads of lhs, 8 of rhs, 128 multiply-adds. ARMv7 has half the registers, so
+// its tiles have 4 rows.
 #pragma once
 
 #include "kernels/arm/shared/copy_bytes.h"

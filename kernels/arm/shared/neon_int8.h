@@ -1,5 +1,5 @@
-// s8 x s8 -> s32 or 8 bits for ARMv7 and ARMv8.0: SMULL, SMLAL2 and SADALP, up to 4 rows x 64
-// columns, 4 at a time; by their names of ARMv7 VMULL, VMLAL and VPADAL, and 2 rows.
+// s8 x s8 -> s32 or 8 bits for ARMv8.0 and ARMv7: SMULL, SMLAL2 and SADALP, up to 4 rows x 64
+// columns, 4 columns at a time. On ARMv7: VMULL, VMLAL and VPADAL, up to 2 rows.
 //
 // A register holds 16 bytes of one row or one column. Products of the low and the high half are
 // added in 16 bits, then pairwise to the 32-bit accumulator, so that a column holds four partial
@@ -14,11 +14,11 @@
 // 2 for lhs, 2 for rhs, 2 for products, 1 that flips: 15 of 16.
 //
 // Per 16 along depth: 4 loads of lhs, 2 load pairs of rhs, 3 instructions for each of 16
-// accumulators, four products at a time; the last 8, or fewer, take 2 instead of 3. The lhs rows
-// are read where they lie. A u8 lhs is flipped to s8 as it is loaded. One call does up to 16
-// panels, so that its own cost is shared. (-128)^2 + (-128)^2 leaves 16 bits. Where -128 occurs
-// among the weights, the second kernel adds up each half on its own: four instructions instead of
-// three, exact for all inputs. Instantiated over (rows, lhs sign, exactness).
+// accumulators, four products at a time; a last step of at most 8 takes 2 instead of 3. The lhs rows
+// are read where they lie. A u8 lhs is flipped to s8 as it is loaded. One call does up to 16 panels,
+// which share its cost. (-128)^2 + (-128)^2 does not fit 16 bits: if a weight is -128, the second
+// kernel adds each half on its own, four instructions instead of three, exact for all inputs. The
+// kernels are instantiated over (rows, lhs sign, exactness).
 #pragma once
 
 #include "kernels/arm/shared/copy_bytes.h"
@@ -40,8 +40,9 @@ constexpr int kWidth = 4, kNr = 64;
 static_assert(kNeonLayout.step == kWidth && kNeonLayout.width == kWidth,
               "every panel has exactly 4 columns: the groups' stride is a constant");
 
-// Four bytes of a row of outputs, which begins anywhere; then `step` bytes on. Clang tells a store
-// of 32-bit Arm that it is as aligned as its type, and GCC 12 works the next address out beside it.
+// Stores four bytes of a row of outputs at any alignment, then advances by `step` bytes. Assembly,
+// because on 32-bit Arm Clang assumes that a store is aligned to its type, and GCC 12 computes the
+// next address separately.
 #if defined(__aarch64__)
 typedef uint32_t Quad __attribute__((aligned(1)));
 
@@ -75,8 +76,8 @@ OCTET_INLINE inline int32x4_t load_init(const int32_t*& from, ptrdiff_t step) {
 }
 #endif
 
-// Four rows against a column, exact unless a weight is -128. As one text, or GCC 12 copies
-// products.
+// Multiplies four rows by a column, exact unless a weight is -128. One block of assembly, else GCC
+// 12 copies products.
 #define OCTET_MULTIPLY                                        \
   "smull %4.8h, %8.8b, %12.8b\n smull %5.8h, %9.8b, %12.8b\n" \
   "smull %6.8h, %10.8b, %12.8b\n smull %7.8h, %11.8b, %12.8b\n"
@@ -102,7 +103,7 @@ OCTET_INLINE inline void multiply_column(int32x4_t (&acc)[4][kWidth], int j,
     OCTET_COLUMN(OCTET_MULTIPLY OCTET_SUM("sadalp"), "+w");
 }
 
-// Two rows of four columns are eight bytes: constants of half a register do.
+// Two rows of four columns are eight bytes, so constants take half a register.
 template <int rows>
 inline auto requantizing_of(const Requantization& n) {
   if constexpr (rows <= 2)
@@ -111,9 +112,9 @@ inline auto requantizing_of(const Requantization& n) {
     return requantizing16(n);
 }
 
-// So many bytes of a row against as many of each column. first: of the accumulators, which need no
-// clearing then. Several products are on their way at a time, or an in-order core would wait for
-// each.
+// Multiplies `bytes` bytes of each row by as many of each column. first: the products start the
+// accumulators, which need no clearing. Several products are in flight, else an in-order core would
+// wait for each.
 template <int rows, bool least, bool first, int bytes, typename Lhs, typename Rhs>
 OCTET_INLINE inline void multiply_add(int32x4_t (&acc)[rows][kWidth], const Lhs& load_row,
                                       const Rhs& load_two_columns) {
@@ -165,11 +166,11 @@ void multiply(const Tile& t) {
   alignas(16) uint8_t tails[kMr][16];
   alignas(16) uint8_t whole[kMr * kWidth * 4];
   const size_t taps = t.taps, bytes = t.depth % 16, element = t.scale ? 1 : 4;
-  // What is left of a row: up to eight bytes are half a step, where they lie if they are eight;
-  // else copies, with zeros, take their place, and a row of less than a step is nothing but that.
+  // The rest of a row: up to eight bytes take half a step. Exactly eight are read where they lie;
+  // otherwise the rest, or a whole row shorter than a step, is copied and filled with zeros.
   const bool is_short = t.depth < 16, copies = bytes && (bytes != 8 || is_short);
   const size_t all_groups = is_short ? 1 : t.depth / 16, rest = is_short ? 0 : bytes;
-  // What few tiles need is behind one question
+  // One test skips the code that few tiles need
   const size_t more = rest | (taps - 1);
   const uint8_t* rhs = t.rhs;
   const ptrdiff_t to_next_panel =
@@ -184,12 +185,12 @@ void multiply(const Tile& t) {
   }
   OCTET_SPILL(requantization);
   const Store exit = !scale ? Store::kS32 : tflite_apart ? Store::kTflite : Store::kClamped;
-  // From a row of outputs to the next one, and from the last one to the first of the next columns
+  // Bytes from a row of outputs to the next one, and from the last row to the next columns' first
   uint8_t* dst = (uint8_t*)t.dst;
   ptrdiff_t down = (ptrdiff_t)t.dst_stride, up = (ptrdiff_t)(kWidth * element) - (rows - 1) * down;
   const ptrdiff_t init_down = (ptrdiff_t)(t.init_stride * sizeof(int32_t)),
                   init_up = kWidth * sizeof(int32_t) - (rows - 1) * init_down;
-  const uint8_t* starts[rows];  // of the first tap's rows
+  const uint8_t* starts[rows];  // the first tap's rows
   unroll<rows>([&](auto i) OCTET_INLINE {
     starts[i] = is_short     ? tails[i]
                 : t.lhs_rows ? t.lhs_rows[i]
@@ -198,7 +199,7 @@ void multiply(const Tile& t) {
   OCTET_SPILL(starts);
   if (copies) copy_tails(t, 0, (const uint8_t*)t.lhs, tails);
 
-  uint8_t* partial = nullptr;  // where less than a panel belongs: it leaves by way of `whole`
+  uint8_t* partial = nullptr;  // dst of a partial panel, which is stored to `whole` first
   size_t columns = t.cols, tap = 0;
   const auto store_partial = [&]() OCTET_INLINE {
     partial = dst;
@@ -239,7 +240,7 @@ void multiply(const Tile& t) {
     };
     step(Int<1>{}, from_rows);
     for (size_t groups = all_groups - 1;;) {
-      // A loop with its test on top is what GCC 12 makes of the short form here
+      // Written out, because GCC 12 would put the test of the short form at the top of the loop
       if (__builtin_expect(groups != 0, 1)) {
         do step(Int<0>{}, from_rows);
         while (--groups);

@@ -1,10 +1,10 @@
-// Rows of at most 48 bytes, 3 or 4 of them, on AArch64. A tile stays in registers while all of its
-// columns pass by: with so little depth, a step of neon_bytes.h loads half as many vectors as it
-// multiplies, and asks after each four columns what is left of the rows.
+// Multiplies 3 or 4 rows of at most 48 bytes on AArch64. The rows stay in registers for all columns.
+// With so little depth, neon_int8.h would load half as many vectors as it multiplies, and test the
+// rest of the rows after each four columns.
 //
-// Up to 12 registers of lhs, three of each row; two columns at a time are multiplied by all of
-// them, and their partial sums join before the next two begin: 12 accumulators, 4 products, 2 to 4
-// of rhs.
+// The lhs takes up to 12 registers, three per row. Two columns at a time are multiplied by all of
+// them, and their partial sums join before the next two columns begin: 12 accumulators, 4 products,
+// 2 to 4 of rhs.
 #pragma once
 
 #include "kernels/arm/shared/neon_int8.h"
@@ -15,14 +15,14 @@ namespace {
 struct Shallow {
   static constexpr int kRows = 4, kMost = 48;
 
-  // What kernels do nearly always; the rest is neon_bytes.h's.
+  // Whether this code takes the tile: the usual cases only; neon_int8.h does the others.
   static bool takes(const Tile& t) {
     return t.depth <= kMost && t.scale && t.taps == 1 && t.rows + 1 >= kRows &&
            t.init_stride == 0 && t.cols >= kWidth;
   }
 };
 
-// Four rows of a group against a column; `bytes` of them are not padding.
+// Multiplies four rows of a group by a column; `bytes` bytes of each row are not padding.
 template <bool least, bool first, int bytes, int j>
 OCTET_INLINE inline void multiply_group(int32x4_t (&acc)[4][kWidth], const int8x16_t (&a)[4],
                                         int8x16_t b) {
@@ -44,14 +44,14 @@ OCTET_INLINE inline void multiply_group(int32x4_t (&acc)[4][kWidth], const int8x
   }
 }
 
-// A row's last group, of more than one, and zeros: the last 16 bytes, moved.
+// Loads the last group of a row longer than a group: the row's last 16 bytes, shifted, and zeros.
 OCTET_INLINE inline uint8x16_t load_rest(const uint8_t* row, size_t depth, size_t padding) {
   static constexpr uint8_t kCount[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   return vqtbl1q_u8(vld1q_u8(row + depth - 16),
                     vaddq_u8(vld1q_u8(kCount), vdupq_n_u8((uint8_t)padding)));
 }
 
-// Four bytes to each row; as one text, or GCC 12 copies addresses.
+// Stores four bytes to each row. One block of assembly, else GCC 12 copies addresses.
 OCTET_INLINE inline void store_quads(uint8x16_t bytes, uint8_t* (&to)[4]) {
   __asm__ volatile(
       "st1 {%4.s}[0], [%0], #4\n st1 {%4.s}[1], [%1], #4\n"
@@ -61,7 +61,7 @@ OCTET_INLINE inline void store_quads(uint8x16_t bytes, uint8_t* (&to)[4]) {
       : "memory");
 }
 
-// Two columns of a group, or the first eight bytes of each.
+// Loads two columns of a group, or the first eight bytes of each.
 template <int bytes, int at>
 OCTET_INLINE inline void load_two_of(int8x16_t (&b)[2], const uint8_t* rhs) {
   if constexpr (bytes == 16) {
@@ -72,7 +72,8 @@ OCTET_INLINE inline void load_two_of(int8x16_t (&b)[2], const uint8_t* rhs) {
   }
 }
 
-// All whole panels of a tile. last: how many bytes of the rows' last group are multiplied, 8 or 16.
+// Multiplies all whole panels of a tile. last: the bytes of the rows' last group that are
+// multiplied, 8 or 16.
 template <bool least, int groups, int last>
 OCTET_INLINE inline void multiply_panels(const Tile& t, const uint8_t* const (&rows)[4]) {
   constexpr int kGroup = 16 * kWidth;
@@ -99,7 +100,7 @@ OCTET_INLINE inline void multiply_panels(const Tile& t, const uint8_t* const (&r
   for (size_t panels = t.cols / kWidth; panels != 0; --panels) {
     int32x4_t acc[4][kWidth], sum[2][4];
     const auto two_columns = [&](auto two) OCTET_INLINE {
-      constexpr int j = 2 * two, kAhead = groups == 2;  // where registers are left
+      constexpr int j = 2 * two, kAhead = groups == 2;  // load ahead where registers are left
       int8x16_t b[groups][2];
       const auto load = [&](auto g) OCTET_INLINE {
         load_two_of<g + 1 < groups ? 16 : last, kGroup * g + 16 * j>(b[g], rhs);
@@ -133,12 +134,12 @@ OCTET_INLINE inline void multiply_panels(const Tile& t, const uint8_t* const (&r
   }
 }
 
-// Not inlined: what it saves on the stack would cost deep tiles, too.
+// Not inlined: deep tiles would pay for the registers that it saves on the stack.
 template <bool least>
 __attribute__((noinline)) void multiply_shallow(const Tile& t) {
   alignas(16) uint8_t tails[Shallow::kRows][16];
   if (t.depth < 16) copy_tails(t, 0, (const uint8_t*)t.lhs, tails);
-  // A fourth row that is not there is the third one again: the same bytes to the same place
+  // With three rows, the fourth is the third again: it stores the same bytes to the same place
   const uint8_t* rows[4];
   unroll<4>([&](auto at) OCTET_INLINE {
     const size_t i = at < 3 ? (size_t)at : t.rows - 1;

@@ -1,6 +1,6 @@
-// Single instructions that stay where the text puts them: no compiler moves, merges or replaces
-// them, they only allocate registers. For depth loops whose order matters: on in-order cores, and
-// where GCC 12 parts pairs of loads. The loads read operands, which nobody writes meanwhile.
+// Single instructions as assembly: compilers allocate registers but cannot move, merge or replace
+// them. They serve depth loops whose order matters: on in-order cores, and where GCC 12 separates
+// pairs of loads. The loads have no memory clobber, because operands are not written meanwhile.
 #pragma once
 
 #include <stddef.h>
@@ -12,7 +12,7 @@
 namespace octet {
 namespace {
 
-// How AArch64 and AArch32 spell one instruction; of the latter, %e and %f are a register's halves.
+// One instruction in the syntax of AArch64 and of AArch32, where %e and %f are a register's halves.
 #if defined(__aarch64__)
 #define OCTET_SPELLED(aarch64, aarch32) aarch64
 #else
@@ -25,18 +25,18 @@ OCTET_INLINE inline void load16_step(int8x16_t& to, const uint8_t*& from) {
   __asm__ volatile("ldr %q0, [%1], #16" : "=w"(to), "+r"(from));
 }
 
-// 32 bytes at from + offset.
+// Loads 32 bytes at from + offset.
 template <int offset, typename Vector, typename Value>
 OCTET_INLINE inline void load_two(Vector& low, Vector& high, const Value* from) {
   __asm__ volatile("ldp %q0, %q1, [%2, %c3]" : "=w"(low), "=w"(high) : "r"(from), "n"(offset));
 }
-// 32 bytes; then `step` bytes on.
+// Loads 32 bytes, then advances by `step` bytes.
 template <int step>
 OCTET_INLINE inline void load_two_step(int8x16_t& low, int8x16_t& high, const uint8_t*& from) {
   __asm__ volatile("ldp %q0, %q1, [%2], %c3" : "=w"(low), "=w"(high), "+r"(from) : "n"(step));
 }
 
-// The first or the second two of four columns of 16 bytes.
+// Loads the first or the second two of four columns of 16 bytes.
 template <int two>
 OCTET_INLINE inline void load_columns(int8x16_t& b0, int8x16_t& b1, const uint8_t*& from) {
   if constexpr (two == 0)
@@ -50,7 +50,7 @@ OCTET_INLINE inline void load16(int8x16_t& to, const uint8_t* from) {
   __asm__ volatile("ldr %q0, [%1, %c2]" : "=w"(to) : "r"(from), "n"(offset));
 }
 
-// In-order cores load 64 bits beside arithmetic, 128 bits instead of it.
+// In-order cores issue a load of 64 bits beside arithmetic, but a load of 128 bits instead of it.
 OCTET_INLINE inline void load4_step(int8x16_t& to, const uint8_t*& from) {
   __asm__ volatile("ldr %s0, [%1], #4" : "=w"(to), "+r"(from));
 }
@@ -69,7 +69,8 @@ OCTET_INLINE inline void insert_high(int8x16_t& to, uint64_t high) {
   __asm__ volatile("ins %0.d[1], %x1" : "+w"(to) : "r"(high));
 }
 
-// The first eight bytes of two of four columns of 16; after the last two, past all of them.
+// Loads the first eight bytes of two of four columns of 16; after the last two, advances past all
+// four.
 template <int two>
 OCTET_INLINE inline void load_half_columns(int8x16_t& b0, int8x16_t& b1, const uint8_t*& from) {
   load_low<32 * two>(b0, from);
@@ -77,8 +78,8 @@ OCTET_INLINE inline void load_half_columns(int8x16_t& b0, int8x16_t& b1, const u
   if (two) from += 64;
 }
 
-// A row's bytes, whole or their first eight; then on to the next row, which costs an instruction of
-// its own nowhere.
+// Loads 16 bytes of a row, or their first eight, and advances to the next row in the same
+// instruction.
 OCTET_INLINE inline void load16_row(int8x16_t& to, const uint8_t*& from, size_t stride) {
   __asm__ volatile("ld1 {%0.16b}, [%1], %2" : "=w"(to), "+r"(from) : "r"(stride));
 }
@@ -114,7 +115,7 @@ OCTET_INLINE inline void load_columns(int8x16_t& b0, int8x16_t& b1, const uint8_
   load16_step(b0, from);
   load16_step(b1, from);
 }
-// With all of their 16 bytes: addresses that advance cost no instruction.
+// Loads two columns of 16 bytes; the address advances in the same instruction.
 template <int two>
 OCTET_INLINE inline void load_half_columns(int8x16_t& b0, int8x16_t& b1, const uint8_t*& from) {
   load_columns<two>(b0, b1, from);
@@ -126,7 +127,7 @@ OCTET_INLINE inline void load_low(int8x16_t& to, const uint8_t* from) {
 
 #endif
 
-// Products of the low halves, and of the high halves.
+// Multiply the low halves, and the high halves.
 OCTET_INLINE inline int16x8_t multiply_low(int8x16_t a, int8x16_t b) {
   int16x8_t products;
   __asm__ volatile(OCTET_SPELLED("smull %0.8h, %1.8b, %2.8b", "vmull.s8 %q0, %e1, %e2")

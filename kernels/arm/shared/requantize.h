@@ -1,5 +1,5 @@
-// From accumulators to 8 bits in registers: float(acc) * scale, rounded to nearest even, + zero
-// point, clamped.
+// Requantizes accumulators to 8 bits in registers: float(acc) * scale, rounded to nearest even,
+// + zero point, clamped.
 #pragma once
 
 #include "kernels/arm/shared/intrinsics.h"
@@ -10,7 +10,7 @@
 namespace octet {
 namespace {
 
-// One path for both output types: u8 is narrowed as s8, 128 lower, and flipped at the end.
+// Both output types share one path: u8 is requantized as s8, 128 lower, and flipped at the end.
 struct Requantizing {
   float32x4_t magic;
   int32x4_t offset;
@@ -26,25 +26,26 @@ inline Requantizing requantizing(const Requantization& n) {
 }
 
 // Adding 1.5 * 2^23 (bits 0x4B400000) leaves the rounded integer in the low bits, and FADD is two
-// to four times as fast as FCVTNS. Right for every x: bits of positive floats grow with their value
-// and those of negative ones are negative integers, so that beyond +-2^22, where the bits are no
-// longer the integer, the difference is still beyond +-2^22 and saturates as the true value would.
+// to four times as fast as FCVTNS. This is right for every x: the bits of positive floats grow with
+// their value and the bits of negative ones are negative integers. So beyond +-2^22, where the bits
+// are no longer the integer, the difference is still beyond +-2^22 and saturates as the true value.
 // The multiply and the add must round separately: -ffp-contract=off.
 inline int32x4_t scaled(int32x4_t acc, float32x4_t scale, const Requantizing& n) {
   const float32x4_t x = vmulq_f32(vcvtq_f32_s32(acc), scale);
   return vqsubq_s32(vreinterpretq_s32_f32(vaddq_f32(x, n.magic)), n.offset);
 }
 
-// Sixteen scaled values to bytes, in order.
+// Packs sixteen scaled values to bytes, in order.
 inline uint8x16_t pack(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d, const Requantizing& n) {
   const int16x8_t ab = vqmovn_high_s32(vqmovn_s32(a), b), cd = vqmovn_high_s32(vqmovn_s32(c), d);
   const int8x16_t bytes = vqmovn_high_s16(vqmovn_s16(ab), cd);
   return veorq_u8(vreinterpretq_u8_s8(vminq_s8(vmaxq_s8(bytes, n.lo), n.hi)), n.flip);
 }
 
-// ---- kernels with kRequantizes16 and kTfliteRightShiftOnly ---------------------------------------------------
+// ---- kernels with kRequantizes16 and kTfliteRightShiftOnly --------------------------------------
 
-// How a tile leaves its kernel. Most often the clamp is no more than what saturation does anyway.
+// The way in which a kernel stores a tile. kSaturated: the clamp is the type's range, the most
+// frequent case, so saturation suffices.
 enum class Store { kS32, kSaturated, kClamped, kTflite };
 
 inline Store store_of(const Tile& t) {
@@ -53,8 +54,8 @@ inline Store store_of(const Tile& t) {
   return t.requantization->hi - t.requantization->lo == 255 ? Store::kSaturated : Store::kClamped;
 }
 
-// Of four columns. Rounded products fit in 16 bits, so the low halves of the rounded floats are all
-// there is.
+// The scales of four columns. Rounded products fit in 16 bits, so the low halves of the rounded
+// floats suffice.
 struct FloatScale {
   float32x4_t scale;
 
@@ -75,7 +76,8 @@ struct FloatScale {
   }
 };
 
-// TFLite mode where every column is divided: nothing to shift to the left, and a half to add.
+// TFLite mode where every column is divided: no shift to the left, and always a rounded one to the
+// right.
 struct TfliteRight {
   int32x4_t multiplier, right;
 
@@ -118,7 +120,7 @@ inline Requantizing16 requantizing16(const Requantization& n) {
           vdupq_n_s8((int8_t)(n.hi - shift)), vdupq_n_u8((uint8_t)shift)};
 }
 
-// What eight bytes need of it.
+// The halves of Requantizing16 that eight bytes need.
 struct Requantizing8 {
   int16x8_t zero_point;
   int8x8_t lo, hi;
@@ -132,7 +134,7 @@ struct Requantizing8 {
         flip(vget_low_u8(n.flip)) {}
 };
 
-// Eight bytes, in order, of the same four columns.
+// Requantizes two vectors of the same four columns to eight bytes, in order.
 template <Store exit, typename Scale>
 OCTET_INLINE inline uint8x8_t requantized(int32x4_t a, int32x4_t b, const Scale& scale,
                                           const Requantizing8& n) {
@@ -141,7 +143,7 @@ OCTET_INLINE inline uint8x8_t requantized(int32x4_t a, int32x4_t b, const Scale&
   return veor_u8(vreinterpret_u8_s8(bytes), n.flip);
 }
 
-// Sixteen bytes, in order.
+// Requantizes four vectors to sixteen bytes, in order.
 template <Store exit, typename Scale>
 OCTET_INLINE inline uint8x16_t requantized(const int32x4_t (&acc)[4], const Scale (&scale)[4],
                                            const Requantizing16& n) {

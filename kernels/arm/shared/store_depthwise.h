@@ -1,5 +1,5 @@
-// What the depthwise kernels of Arm have in common: pixels, accumulators of 16 channels in order,
-// and their exits.
+// Code that the Arm depthwise kernels share: pixels, accumulators of 16 channels in order, and their
+// stores.
 #pragma once
 
 #include "kernels/arm/shared/intrinsics.h"
@@ -50,7 +50,7 @@ struct Sixteen {
     }
   };
 
-  // Multipliers and shifts stay in memory: the sums of a next output want the registers.
+  // Multipliers and shifts stay in memory, because the next output's sums need the registers.
   struct Tflite {
     Requantizing16 n;
     const int32_t* multipliers;

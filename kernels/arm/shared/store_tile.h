@@ -1,5 +1,5 @@
-// How a tile of four columns to a vector leaves its kernel: s32 or 8 bits, whole or on the way over
-// the stack, where it has fewer columns than its registers.
+// Stores a tile with four columns per vector as s32 or 8 bits: directly, or through the stack if it
+// has fewer columns than its registers.
 #pragma once
 
 #include "kernels/arm/shared/copy_bytes.h"
@@ -29,7 +29,7 @@ OCTET_INLINE inline void store_requantized(const Tile& t, int32x4_t (&acc)[rows]
     scale[v] = Scale::at(t.scale + 4 * (v % vectors), t.requantization->tflite_apart);
   OCTET_UNROLL(6)
   for (int i = 0; i < rows; ++i) {
-    // Or GCC 12 begins all exits' conversions before it branches to one of them, and spills
+    // Else GCC 12 starts the conversions of all ways before it branches to one, and spills
     OCTET_UNROLL(4)
     for (int v = 0; v < vectors; ++v) OCTET_PIN(acc[i][v]);
     const uint8x16_t bytes = requantized<exit>(

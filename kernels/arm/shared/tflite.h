@@ -1,5 +1,5 @@
-// TFLite mode's arithmetic on NEON, for any accumulator: each of its two roundings has its
-// instruction, but for halves of negative numbers, which SRSHL rounds up.
+// TFLite mode's arithmetic on NEON, for any accumulator. Each of its two roundings is one
+// instruction, except that SRSHL rounds halves of negative numbers up.
 #pragma once
 
 #include "kernels/arm/shared/intrinsics.h"
@@ -9,7 +9,8 @@
 namespace octet {
 namespace {
 
-// One less where negative, which sends halves away from zero. No product is so small that it wraps.
+// Subtracts 1 where negative, which rounds halves away from zero. No product is small enough to
+// wrap.
 OCTET_INLINE inline int32x4_t less_if_negative(int32x4_t high) {
   return vsraq_n_s32(high, high, 31);
 }
@@ -24,7 +25,7 @@ struct TfliteVector {
   }
   OCTET_INLINE inline int32x4_t scale(int32x4_t x) const {
     const int32x4_t high = vqrdmulhq_s32(vshlq_s32(x, left), multiplier);
-    // -1 where negative and divided
+    // Subtracts 1 where negative and divided
     return vrshlq_s32(vsraq_n_s32(high, vandq_s32(high, right), 31), right);
   }
 };
