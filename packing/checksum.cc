@@ -23,8 +23,8 @@ struct Lane {
     upper_weighted += upper;
   }
 
-  // A word that came t steps before the end has weight t in this lane. In the checksum its weight is
-  // the words of t steps minus the words before it in its own step.
+  // A word that came t steps before the end has weight t in this lane. In the checksum its weight
+  // is the words of t steps minus the words before it in its own step.
   void add_to(Checksum* c, size_t step_words, size_t first_word) const {
     for (size_t i = 0; i < 2; ++i) {
       const uint64_t lower = pair[i] - (upper[i] << 32),

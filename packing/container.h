@@ -93,11 +93,11 @@ enum class BlobProblem {
 };
 const char* describe(BlobProblem problem);
 
-// ---- writing: begin, add sections, write them into the blob, finish
+// ---- writing: begin, add sections, write them into the blob, seal
 
 Container begin_container(BlobKind kind, const WeightFormat& format, uint8_t type,
                           const void* geometry, size_t geometry_bytes);
-// False if the blob's size would leave ptrdiff_t. Sections come in the order of their ids.
+// Adds sections in the order of their ids. False if the blob's size would not fit ptrdiff_t.
 bool add_section(SectionId id, size_t bytes, Container* container);
 // The section's address in the blob; null if there is none.
 uint8_t* section_of(const Container& container, SectionId id, void* blob);
@@ -107,8 +107,8 @@ void seal_container(Container* container, void* blob);
 
 // ---- reading
 
-// Plans the container that the kind would write for this geometry, format and type, with zero points
-// where `container` has them. False where the kind refuses such a geometry.
+// Plans the container that the kind would write for this geometry, format and type, with zero
+// points where `container` has them. False where the kind refuses such a geometry.
 using PlanContainer = bool (*)(const Container& container, Container* planned);
 
 // Checks mark, version and head checksum. The kind is in the header then.

@@ -79,7 +79,8 @@ void transpose(const uint8_t* from, size_t from_step, const V& flips, size_t to_
 }
 
 // Writes whole groups of kr where depth is contiguous in memory. Returns the depth that it wrote.
-// The view is a copy, because the compiler must assume that stores to the panel change the original.
+// The view is a copy, because the compiler must assume that stores to the panel change the
+// original.
 template <typename Group, size_t kr = sizeof(Group)>
 size_t transpose_groups(LaneView v, size_t width, uint8_t* panel) {
   constexpr size_t kLanes = kVector / kr, kLine = 64;

@@ -6,9 +6,9 @@
 
 namespace octet {
 
-// Pairs panels of kPairColumns, `lanes` columns in all, `taps` times `depth` deep. Each tap has room
-// for layout.depth(depth) steps, and its dense weights lie at the beginning of it. As soon as it is
-// certain that pairs do not pay, all further parts stay plain.
+// Pairs panels of kPairColumns, `lanes` columns in all, `taps` times `depth` deep. Each tap has
+// room for layout.depth(depth) steps, and its dense weights lie at the beginning of it. As soon as
+// it is certain that pairs do not pay, all further parts stay plain.
 void pair_panels(const RhsLayout& layout, size_t lanes, size_t taps, size_t depth, uint8_t* panels);
 
 // The paired weights of a blob: `count` results of pair_panels, `stride` bytes apart.
@@ -18,8 +18,8 @@ struct PairedWeights {
   const uint8_t* panels;
 };
 
-// Whether all pairs fit, all orders are permutations and all extras belong to existing groups. Always
-// true of pair_panels' output; a blob from elsewhere may differ.
+// Whether all pairs fit, all orders are permutations and all extras belong to existing groups.
+// Always true of pair_panels' output; a blob from elsewhere may differ.
 bool are_sound(const RhsLayout& layout, const PairedWeights& weights);
 
 // Vector instructions per row for the same products, dense and paired.

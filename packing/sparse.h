@@ -8,8 +8,8 @@
 
 namespace octet {
 
-// A run of one column's weights along depth, cut into fours from its beginning; the last four may be
-// short.
+// A run of one column's weights along depth, cut into fours from its beginning; the last four may
+// be short.
 struct SparseRun {
   const uint8_t* data;
   size_t stride, count;
@@ -27,8 +27,8 @@ bool distances_fit(const SparseRun& run, bool is_u8);
 // crowded four or a w - zero that does not fit s8.
 bool rows_are_sound(const RhsView& rhs);
 
-// Writes `lanes` runs, `lane_stride` bytes apart and each with its own zero, to the first lanes of a
-// panel from step `offset` on, a multiple of 4. The panel's other bytes must be 0.
+// Writes `lanes` runs, `lane_stride` bytes apart and each with its own zero, to the first lanes of
+// a panel from step `offset` on, a multiple of 4. The panel's other bytes must be 0.
 void pack_runs(const RhsLayout& layout, SparseRun run, size_t lane_stride, const uint8_t* zeros,
                size_t lanes, size_t offset, uint8_t* panel);
 

@@ -6,8 +6,8 @@
 namespace octet {
 namespace {
 
-// Reads weights as u8. Compilers turn sums of |a - b| of bytes into one instruction (PSADBW, UABAL),
-// so it sums |w - zero| and |w - none| with `none` = 0, which is w.
+// Reads weights as u8. Compilers turn sums of |a - b| of bytes into one instruction (PSADBW,
+// UABAL), so it sums |w - zero| and |w - none| with `none` = 0, which is w.
 template <typename Stride>
 WeightSums sum(const uint8_t* data, Stride stride, size_t count, uint8_t flip, uint8_t zero,
                uint8_t none) {
@@ -32,7 +32,7 @@ WeightSums sum_weights(const uint8_t* data, size_t stride, size_t count, bool is
                        int32_t zero_point) {
   const uint8_t flip = is_u8 ? 0 : 0x80, zero = (uint8_t)(zero_point ^ flip);
   uint8_t none = 0;
-  __asm__("" : "+r"(none));  // or compilers find a simpler form, and a slower instruction
+  __asm__("" : "+r"(none));  // else compilers simplify the sum, and use a slower instruction
   return stride == 1 ? sum(data, One{}, count, flip, zero, none)
                      : sum(data, stride, count, flip, zero, none);
 }

@@ -8,10 +8,10 @@
 // 24 accumulators, 6 for lhs, 2 for rhs: 32 registers of 32.
 //
 // Per 16 along depth: 6 loads of lhs, 8 load pairs of rhs, 96 dot products, in the order of the
-// source (pinned.h); then steps of 8, of 4 and of the rest, which read no byte beyond a row. The lhs
-// rows are read where they lie: a copy would cost more than it saves if N is small, and by lane one
-// load serves four groups. A u8 lhs is flipped to s8 as it is loaded. The kernel is instantiated
-// over (rows, 2 or 4 vectors of columns).
+// source (pinned.h); then steps of 8, of 4 and of the rest, which read no byte beyond a row. The
+// lhs rows are read where they lie: a copy would cost more than it saves if N is small, and by lane
+// one load serves four groups. A u8 lhs is flipped to s8 as it is loaded. The kernel is
+// instantiated over (rows, 2 or 4 vectors of columns).
 #include <arm_neon.h>
 
 #include "kernels/arm/kernels.h"

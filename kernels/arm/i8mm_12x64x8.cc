@@ -101,7 +101,8 @@ OCTET_INLINE inline void store_two(uint64x2_t first, uint64x2_t second, uint8_t*
   if (both) vst1q_u8(to + 16, vreinterpretq_u8_u64(second));
 }
 
-// Makes [a0 b0] and [a1 b1]. The second comes first, because Clang makes the first by overwriting a.
+// Makes [a0 b0] and [a1 b1]. The second comes first, because Clang makes the first by overwriting
+// a.
 OCTET_INLINE inline void zip(uint64x2_t a, uint64x2_t b, uint64x2_t* low, uint64x2_t* high) {
   *high = vzip2q_u64(a, b);
   __asm__("" : "+w"(*high), "+w"(a));
@@ -303,9 +304,9 @@ OCTET_INLINE inline void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, 
 }
 
 // Multiplies panel by panel. A panel's init is loaded right after the stores of the panel before,
-// when the load pipes are idle; after the last panel its own init is loaded again, and not used. The
-// usual store has functions of its own; the others share one, which costs a branch or two per panel
-// and saves half the code.
+// when the load pipes are idle; after the last panel its own init is loaded again, and not used.
+// The usual store has functions of its own; the others share one, which costs a branch or two per
+// panel and saves half the code.
 template <int pairs, bool saturated>
 void multiply(const Tile& t, Signs signs) {
   alignas(16) uint8_t whole[2 * kPairs * kWidth * 4], blocks[4 * 16];
@@ -397,8 +398,8 @@ const MicroKernel i8mm_u8s8_12x64x8 = {
     .multiply = dispatch<Signs::kU8S8>,
 };
 
-// u8 weights are used unchanged. There is no signed x unsigned instruction, so gather flips an s8 lhs
-// to u8.
+// u8 weights are used unchanged. There is no signed x unsigned instruction, so gather flips an s8
+// lhs to u8.
 const MicroKernel i8mm_u8u8_12x64x8 = {
     .name = "i8mm_u8u8_12x64x8",
     .isa = Isa::kI8mm,

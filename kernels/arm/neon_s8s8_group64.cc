@@ -1,5 +1,5 @@
-// Grouped convolution, s8 x s8 -> s32 or 8 bits for ARMv8.0: pixels and weights are widened to int16,
-// and SMLAL by element multiplies four channels' weights by one channel of the pixel.
+// Grouped convolution, s8 x s8 -> s32 or 8 bits for ARMv8.0: pixels and weights are widened to
+// int16, and SMLAL by element multiplies four channels' weights by one channel of the pixel.
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/grouped.h"
 

@@ -8,12 +8,12 @@
 //
 // A vector of values has four values of each of four columns. SMULL and SMULL2 multiply the values
 // of steps 0 to 7, SMLAL and SMLAL2 add the products of steps 8 to 15 in 16 bits, and SADALP adds
-// neighbours to two 32-bit sums per column, which pairwise adds join at the end: 8 instructions with
-// the two look-ups, where dense weights take 12. 16 accumulators, 4 for tables, 2 for values, 2 for
-// places, 1 mask, 2 looked up, 4 for products: 31 registers of 32.
+// neighbours to two 32-bit sums per column, which pairwise adds join at the end: 8 instructions
+// with the two look-ups, where dense weights take 12. 16 accumulators, 4 for tables, 2 for values,
+// 2 for places, 1 mask, 2 looked up, 4 for products: 31 registers of 32.
 //
-// (-128)^2 + (-128)^2 does not fit 16 bits. If a weight is -128, the second kernel adds each half on
-// its own: 10 instructions, exact for all inputs.
+// (-128)^2 + (-128)^2 does not fit 16 bits. If a weight is -128, the second kernel adds each half
+// on its own: 10 instructions, exact for all inputs.
 #include <arm_neon.h>
 
 #include "kernels/arm/kernels.h"

@@ -140,8 +140,8 @@ struct DepthwiseKernel {
 // Bytes per channel of the pixels that multiply reads
 constexpr size_t input_bytes(const DepthwiseKernel& kernel) { return kernel.widen ? 2 : 1; }
 
-// The most bytes that `prepare` writes. Per channel: an accumulator (grouped: all that are summed in
-// the end), a scale or TFLite's rows, and an int16 per slot.
+// The most bytes that `prepare` writes. Per channel: an accumulator (grouped: all that are summed
+// in the end), a scale or TFLite's rows, and an int16 per slot.
 constexpr size_t depthwise_prepared_bytes(size_t channels, size_t groups) {
   return channels * (20 + 4 * kTfliteRows + 8 * groups);
 }

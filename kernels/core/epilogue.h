@@ -1,5 +1,5 @@
-// Describes the epilogue, which turns s32 accumulators into the output: scale, clamp of the product,
-// + residual, round, + zero point, clamp, look-up table (DESIGN.md, "Numeric contract").
+// Describes the epilogue, which turns s32 accumulators into the output: scale, clamp of the
+// product, + residual, round, + zero point, clamp, look-up table (DESIGN.md, "Numeric contract").
 #pragma once
 
 #include <stddef.h>

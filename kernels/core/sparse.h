@@ -24,8 +24,8 @@
 //     values of steps 0-7, 8-15, 16-23, 24-31       a line each, as above
 //
 // Places come first because a kernel needs them first, and hardware prefetches in order.
-// `places & 0x33` and `places >> 2 & 0x33`, with the bit that puts C and D into the second four, are
-// the places of two groups of the other format.
+// `places & 0x33` and `places >> 2 & 0x33`, with the bit that puts C and D into the second four,
+// are the places of two groups of the other format.
 #pragma once
 
 #include "kernels/core/packed_layout.h"
@@ -46,8 +46,8 @@ constexpr RhsLayout kSparseTightLayout = {kSparseLanes, kSparseLanes, 2 * kSpars
 constexpr size_t kSparseTightGroup = 5 * kSparseLine;
 static_assert(kSparseTightGroup == kSparseLanes * kSparseTightLayout.group_bytes(),
               "what the layout's formula says");
-// kTightPlaces masks the places of two lines of values in a byte. kTightSecondFour, or-ed to four
-// such bytes, puts C and D into the second four
+// kTightPlaces masks the places of two lines of values in a byte. kTightSecondFour, or-ed to the
+// four bytes of a lane, puts C and D into the second four
 constexpr uint8_t kTightPlaces = 0x33;
 constexpr uint32_t kTightSecondFour = 0x44440000;
 

@@ -1,6 +1,6 @@
-// The epilogue in plain loops. Each tier compiles this text once with its own flags and the compiler
-// vectorizes it. There are no intrinsics, no reassociation and no contraction (-ffp-contract=off),
-// so every tier rounds alike.
+// The epilogue in plain loops. Each tier compiles this text once with its own flags and the
+// compiler vectorizes it. There are no intrinsics, no reassociation and no contraction
+// (-ffp-contract=off), so every tier rounds alike.
 //
 // Everything is in an unnamed namespace: an inline function shared across tiers would be a weak
 // symbol, of which the linker keeps one.

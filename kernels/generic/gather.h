@@ -9,8 +9,8 @@
 namespace octet {
 namespace {
 
-// panel(k, lane) = (k / kr) * lanes * kr + lane * kr + k % kr; elements are flipped, then widened to
-// Element.
+// panel(k, lane) = (k / kr) * lanes * kr + lane * kr + k % kr; elements are flipped, then widened
+// to Element.
 template <typename Element, size_t kr>
 void gather_rows(const Rows& r, size_t lanes, void* panel) {
   Element* const out = (Element*)panel;

@@ -1,6 +1,6 @@
-// The loops of grouped kernels, for every ISA that can dot the bytes of a 32-bit lane. They run over
-// blocks of 16 channels and, within a block, over some adjacent pixels at a time, so that a tap's
-// weights serve all of them.
+// The loops of grouped kernels, for every ISA that can dot the bytes of a 32-bit lane. They run
+// over blocks of 16 channels and, within a block, over some adjacent pixels at a time, so that a
+// tap's weights serve all of them.
 //
 // A Machine M describes the ISA, for groups of 4 * quads channels:
 //   kChannels     channels per call, a whole number of blocks

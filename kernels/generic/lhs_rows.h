@@ -56,8 +56,8 @@ void sum_rows(const Rows& r, bool is_signed, int32_t* sums) {
   }
 }
 
-// Maps float bits to integers of the same order, and back. Integer min and max are the same on every
-// ISA; float min and max differ on NaN.
+// Maps float bits to integers of the same order, and back. Integer min and max are the same on
+// every ISA; float min and max differ on NaN.
 inline int32_t ordered(int32_t bits) { return bits ^ ((bits >> 31) & 0x7fffffff); }
 
 // A row whose range is below this counts as zero. It is far above the denormals, so FTZ and DAZ

@@ -12,7 +12,7 @@ constexpr int32_t kLimit = 1 << 30;  // bound of x * factor[0] + r * factor[1]
 constexpr int32_t kWord = 1 << 15;   // smaller factors need no second part
 constexpr int kAround = 2;           // neighbours of a factor that are tried, to each side
 // Enlarging both factors moves sums that are exact halves away from zero, as the definition rounds
-// them, and leaves all other results.
+// them, and does not change other results.
 constexpr double kEnlarged[] = {0, 0x1p-18, 0x1p-15, 0x1p-13, 0x1p-11};
 constexpr int kEnlargements = sizeof kEnlarged / sizeof kEnlarged[0];
 constexpr int kFew = 2;         // candidates that are tried before the others

@@ -49,8 +49,8 @@ struct Winograd2x2 {
   }
 };
 
-// F(4,3): products carry the factor 576 = 9 * 64. 0x38E38E39 * 9 = 1 modulo 2^32, so nothing is lost
-// as long as 64 y fits.
+// F(4,3): products carry the factor 576 = 9 * 64. 0x38E38E39 * 9 = 1 modulo 2^32, so nothing is
+// lost as long as 64 y fits.
 struct Winograd4x4 {
   static constexpr int kPatch = 6, kOut = 4;
   static constexpr int kCentre[kPatch] = {0, -6, 0, 0, 0, 0};

@@ -101,8 +101,8 @@ struct Block {
   const BlockTile* tiles;      // null: rows of a matrix, one tap
   size_t tile_count;           // length of tiles
   bool prepared;               // `prepare` has already run for these rows and tiles
-  // The rest is set by `prepare`. One panel per micro-tile, panel_bytes apart; null if the kernel is
-  // direct
+  // The rest is set by `prepare`. One panel per micro-tile, panel_bytes apart; null if the kernel
+  // is direct
   const uint8_t* panels;
   size_t panel_bytes;
   const int32_t* row_sums;  // one per row, where weights have zero points; else null

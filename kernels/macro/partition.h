@@ -20,8 +20,8 @@ struct GridSteps {
   size_t rows, columns;  // of a task
 };
 
-// Returns the cut into at most `tasks` pieces whose largest piece is smallest; among equal cuts, the
-// one with the most tasks along rows if most_rows, else with the fewest.
+// Returns the cut into at most `tasks` pieces whose largest piece is smallest; among equal cuts,
+// the one with the most tasks along rows if most_rows, else with the fewest.
 inline GridSteps cut_grid(const Grid& g, size_t tasks, const TaskLimits& limits, bool most_rows) {
   const auto limit = [](size_t most, size_t limit) { return limit ? smaller(most, limit) : most; };
   const size_t row_units = divide_up(g.rows, g.row_unit),
@@ -49,8 +49,8 @@ struct PassProblem {
 };
 
 // Returns the columns of a pass. All rows of a task are multiplied by one pass's columns before the
-// next pass, so weights are loaded once, and rows once per pass. Returns 0 (one pass of all columns)
-// where passes move no fewer bytes. Half of the cache is left for the other operand.
+// next pass, so weights are loaded once, and rows once per pass. Returns 0 (one pass of all
+// columns) where passes move no fewer bytes. Half of the cache is left for the other operand.
 inline size_t columns_of_pass(const PassProblem& p) {
   const size_t half = p.cache_bytes / 2;
   const double weights = (double)p.columns * (double)p.column_bytes, lhs = (double)p.lhs_bytes;

@@ -5,8 +5,9 @@
 
 namespace octet {
 
-// Tiles have nearly equal height: 49 rows at mr = 12 are 10 10 10 10 9, not 12 12 12 12 1. Where the
-// kernel takes rows in steps (SMMLA: pairs), only the last tile's height may be no multiple of it.
+// Tiles have nearly equal height: 49 rows at mr = 12 are 10 10 10 10 9, not 12 12 12 12 1. Where
+// the kernel takes rows in steps (SMMLA: pairs), only the last tile's height may be no multiple of
+// it.
 struct Tiling {
   size_t count, height, taller, step, missing;  // the first `taller` tiles have height + step rows
   // cols: columns of the micro-panel; by default no tile is tall.

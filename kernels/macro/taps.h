@@ -1,8 +1,8 @@
 // Describes how the depth of a product is cut into taps.
 //
 // A tap is a run of the lhs whose bytes lie side by side; packed weights round each tap up to the
-// layout's kr. A matrix has one tap of depth K. A convolution has one per kernel position, in groups
-// of adjacent taps, so that tiles can omit whole groups.
+// layout's kr. A matrix has one tap of depth K. A convolution has one per kernel position, in
+// groups of adjacent taps, so that tiles can omit whole groups.
 #pragma once
 
 #include "kernels/core/packed_layout.h"

@@ -1,5 +1,5 @@
-// u8 x s8 for CPUs without a kernel of their own: 4 rows x 16 columns, whose sums stay in registers,
-// four steps at a time (kernels/scalar/lanes.h).
+// u8 x s8 for CPUs without a kernel of their own: 4 rows x 16 columns, whose sums stay in
+// registers, four steps at a time (kernels/scalar/lanes.h).
 //
 //              four panels of 4 columns, a group of each: 4 steps
 //              w(0)   w(1)   w(2)   w(3)

@@ -43,8 +43,8 @@ void add_taps(const DepthwiseTile& t, size_t x, size_t channel, const uint32_t* 
 
 #else
 
-// Keeps loads on their side of this point: compilers would load all bytes of a tap first and have no
-// registers left for the sums.
+// Keeps loads on their side of this point: compilers would load all bytes of a tap first and have
+// no registers left for the sums.
 OCTET_INLINE inline void in_order(uint32_t sum) {
 #if OCTET_VECTORS
   (void)sum;
@@ -53,8 +53,8 @@ OCTET_INLINE inline void in_order(uint32_t sum) {
 #endif
 }
 
-// Three taps take a group's four slots. Checking for the empty slot pays where sums are added one by
-// one.
+// Three taps take a group's four slots. Checking for the empty slot pays where sums are added one
+// by one.
 template <typename Weight>
 OCTET_INLINE inline bool is_empty(size_t slot, const Weight* weights) {
   if (OCTET_VECTORS || slot % 4 != 3) return false;

@@ -10,7 +10,8 @@ namespace {
 
 constexpr size_t kMr = 4;
 
-// The step, of the eight of a line, of a column's value v (0..3) in that line; `places` is its byte.
+// The step, of the eight of a line, of a column's value v (0..3) in that line; `places` is its
+// byte.
 size_t half_byte_place(uint8_t places, size_t line, size_t) { return places >> 4 * line & 7; }
 size_t tight_place(uint8_t places, size_t line, size_t v) {
   return v / 2 * 4 + (places >> (line % 2 * 4 + line / 2 * 2) & 3);

@@ -10,8 +10,8 @@
 // bytes in kX86Layout, 0 and 2 are the lower halves of int16, 1 and 3 the upper ones, so shifts
 // widen both pairs in place. gather widens the lhs once, in the same order.
 //
-// Per group of 4 along depth: 12 broadcasts, 24 multiply-adds, 24 adds, and 4 loads of weights. With
-// few tiles, 6 shifts widen the weights in the loop; with many, `widen` does so once. The last
+// Per group of 4 along depth: 12 broadcasts, 24 multiply-adds, 24 adds, and 4 loads of weights.
+// With few tiles, 6 shifts widen the weights in the loop; with many, `widen` does so once. The last
 // micro-panel may be half as wide.
 #include <immintrin.h>
 

@@ -15,8 +15,8 @@ namespace octet {
 namespace {
 
 struct Int16 : Ymm<Int16, 256> {
-  // Keeps the compiler from holding the stored column in registers as well: its eight vectors do not
-  // fit beside two rows of accumulators.
+  // Keeps the compiler from holding the stored column in registers as well: its eight vectors do
+  // not fit beside two rows of accumulators.
   OCTET_INLINE static inline void settle(Column& column) {
     __asm__("" : "+m"(*(uint8_t(*)[kColumn])column.at));
   }

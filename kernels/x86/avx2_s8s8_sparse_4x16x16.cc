@@ -8,8 +8,8 @@
 //
 // VPMADDUBSW multiplies u8 by s8 and adds neighbours in 16 bits, where u8 lhs x s8 weights
 // saturate. So the u8 is the weight's magnitude, and the s8 is the lhs with the weight's sign:
-// |128 * -128 * 2| fits. The sign costs nothing, because a shuffle picks each lhs byte anyway, and it
-// can pick from 16 bytes. gather puts the complements of eight bytes after them,
+// |128 * -128 * 2| fits. The sign costs nothing, because a shuffle picks each lhs byte anyway, and
+// it can pick from 16 bytes. gather puts the complements of eight bytes after them,
 //
 //     x0 x1 x2 x3 x4 x5 x6 x7 ~x0 ~x1 ~x2 ~x3 ~x4 ~x5 ~x6 ~x7
 //

@@ -1,8 +1,8 @@
 // u8 x s8 -> s32 or 8 bits, VPMADDUBSW on ymm, up to 6 rows x 64 columns. Exact for all inputs on
 // paired weights (kernels/core/paired_weights.h).
 //
-// The kernel copies the rows of a tile part by part, up to 512 steps, each window of 64 in the order
-// of its weights; then it multiplies them by each of up to four panels of 16 columns:
+// The kernel copies the rows of a tile part by part, up to 512 steps, each window of 64 in the
+// order of its weights; then it multiplies them by each of up to four panels of 16 columns:
 //
 //                      columns 0-7   8-15
 //                     +------------+--------+      12 accumulators, 2 for rhs, 1 for lhs,
@@ -109,7 +109,7 @@ OCTET_INLINE inline void arrange(const uint8_t* const (&from)[rows], size_t at, 
   }
 }
 
-// ---- a panel, or the first half of it: `vectors` vectors of columns ------------------------------
+// ---- a panel, or the first half of it: `vectors` vectors of columns -----------------------------
 
 template <int vectors, int rows>
 OCTET_INLINE inline void add_groups(const Lhs<rows>& lhs, const uint8_t* rhs, size_t groups,

@@ -6,8 +6,8 @@
 //   broadcast         +------------+--------+
 //
 // Per pair along depth: 2 loads, one from each of two panels, 14 broadcasts, 28 dot products. The
-// tile is tall and narrow, because fewer columns mean fewer products between the two transforms, and
-// those must stay in a cache.
+// tile is tall and narrow, because fewer columns mean fewer products between the two transforms,
+// and those must stay in a cache.
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"

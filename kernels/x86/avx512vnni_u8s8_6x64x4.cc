@@ -9,9 +9,9 @@
 //
 // Per group of 4 along depth: 4 loads, one from each of four panels, 6 broadcasts, 24 dot products.
 // The lhs rows, and the rows of each tap of a convolution, are read where they lie: no copy. The
-// kernel is instantiated over (rows, vectors of columns); few rows split the depth over several sets
-// of accumulators to hide the latency. Each sign of the lhs has loops of its own, and all other code
-// is shared: a sign costs a branch per tap and little code.
+// kernel is instantiated over (rows, vectors of columns); few rows split the depth over several
+// sets of accumulators to hide the latency. Each sign of the lhs has loops of its own, and all
+// other code is shared: a sign costs a branch per tap and little code.
 #include <immintrin.h>
 
 #include "kernels/core/unroll.h"

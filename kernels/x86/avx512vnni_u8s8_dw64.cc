@@ -6,8 +6,8 @@
 //
 // 16 registers of 32; weights come from memory.
 //
-// Per column of two rows: 4 pixels, 8 interleavings, 24 dot products. See kernels/generic/depthwise.h.
-// A last block of at most 32 channels uses ymm registers.
+// Per column of two rows: 4 pixels, 8 interleavings, 24 dot products. See
+// kernels/generic/depthwise.h. A last block of at most 32 channels uses ymm registers.
 #include <immintrin.h>
 
 #include "kernels/generic/depthwise.h"
@@ -196,13 +196,13 @@ struct WideInt16 : Wide<kInt8> {
   }
 };
 
-// Requantizes blocks of 32 channels in TFLite mode, two pixels at a time. The first two vectors of a
-// pixel, in the kernel's order, form one zmm register, the other two a second one.
+// Requantizes blocks of 32 channels in TFLite mode, two pixels at a time. The first two vectors of
+// a pixel, in the kernel's order, form one zmm register, the other two a second one.
 template <typename Scaler>
 void store_two(const DepthwiseRaw& r) {
   constexpr size_t channels = 32;
-  // The order of the packed bytes, in fours: from vectors 0 and 2 of a pixel, then of the next pixel;
-  // 128 bits further from vectors 1 and 3
+  // The order of the packed bytes, in fours: from vectors 0 and 2 of a pixel, then of the next
+  // pixel; 128 bits further from vectors 1 and 3
   const __m512i order = _mm512_setr_epi32(0, 8, 1, 9, 4, 12, 5, 13, 2, 10, 3, 11, 6, 14, 7, 15);
   const Requantizer<64> requantizer(*r.requantization);
   Scaler scaler[2];

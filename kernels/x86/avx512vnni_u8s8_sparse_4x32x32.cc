@@ -5,8 +5,9 @@
 //   row i, 8 bytes    | acc[i][0]   |  [1]   |    sets), 2 for values, 2 for places, 2 constants,
 //   broadcast         +-------------+--------+    1 for lhs, 1 shuffled: 16 registers of 32
 //
-// It serves few rows, where loading weights takes longest: it reads 5/8 of the dense bytes. Widening
-// the places takes 3 instructions for 32 steps of a vector of columns, for any number of rows.
+// It serves few rows, where loading weights takes longest: it reads 5/8 of the dense bytes.
+// Widening the places takes 3 instructions for 32 steps of a vector of columns, for any number of
+// rows.
 #include <immintrin.h>
 
 #include "kernels/x86/kernels.h"

@@ -5,9 +5,9 @@
 //   row i, 8 bytes    | acc[i][0]   |  [1]   |    1 for lhs, 1 shuffled: 22 registers of 32
 //   broadcast         +-------------+--------+
 //
-// A sparse product takes a dot product and a shuffle. Where 512-bit shuffles have a port of their own
-// (Zen), this kernel is up to 1.5 times as fast as the dense one; where they share a port with dot
-// products (Intel), it is as fast, and reads 3/4 of the bytes.
+// A sparse product takes a dot product and a shuffle. Where 512-bit shuffles have a port of their
+// own (Zen), this kernel is up to 1.5 times as fast as the dense one; where they share a port with
+// dot products (Intel), it is as fast, and reads 3/4 of the bytes.
 #include <immintrin.h>
 
 #include "kernels/x86/kernels.h"

@@ -15,8 +15,8 @@ namespace octet {
 namespace {
 
 constexpr int kMr = 6;
-// Prefetch distance of the weights in bytes: 16 columns with a depth of 2048 fill L1, so that deeper
-// weights come from L2 for every tile
+// Prefetch distance of the weights in bytes: 16 columns with a depth of 2048 fill L1, so that
+// deeper weights come from L2 for every tile
 constexpr int kAhead = 2048;
 
 // tflite: store_tflite stores the tile. In the same function, its code would cost float mode 5 %.

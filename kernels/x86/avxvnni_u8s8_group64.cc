@@ -1,7 +1,7 @@
 // Grouped convolution, u8 x s8 -> s32 or 8 bits, VPDPBUSD on ymm: a zmm register of
-// avx512vnni_u8s8_group64.cc is two registers here. Groups of 16 channels have as many outputs as two
-// registers have lanes, so their weights meet four input channels at a time, and their sums need no
-// additions:
+// avx512vnni_u8s8_group64.cc is two registers here. Groups of 16 channels have as many outputs as
+// two registers have lanes, so their weights meet four input channels at a time, and their sums
+// need no additions:
 //
 //      4 of a pixel's 16    members 0-7  8-15
 //      channels, repeated x | 0 1 .. 7 | 8 .. |    6 pixels x 2 accumulators

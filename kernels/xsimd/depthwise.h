@@ -1,5 +1,5 @@
-// Depthwise on xsimd's batches, s16 x s8 or s16 -> s32 or 8 bits, in blocks of as many channels as a
-// batch has bytes. Exact for all inputs.
+// Depthwise on xsimd's batches, s16 x s8 or s16 -> s32 or 8 bits, in blocks of as many channels as
+// a batch has bytes. Exact for all inputs.
 //
 // Bytes of four pixels are interleaved in pairs and widened, so that a 32-bit lane holds two pixels
 // of one channel: a column is eight vectors, and a dot product of four pixels two multiplications

@@ -1,4 +1,5 @@
-// s16 x s16 -> s32 on xsimd's batches, some rows x some vectors of columns, for Winograd. Sums wrap.
+// s16 x s16 -> s32 on xsimd's batches, some rows x some vectors of columns, for Winograd. Sums
+// wrap.
 //
 // Rows are read where they lie, a pair of int16 at a time, which a shuffle repeats for all columns.
 // The more vectors share a pair, the better; weights are memory operands of their products.

@@ -1,5 +1,5 @@
-// Stores tiles of two vectors of columns: as s32, or requantized in float mode (see Requantization),
-// where saturation is part of the clamp.
+// Stores tiles of two vectors of columns: as s32, or requantized in float mode (see
+// Requantization), where saturation is part of the clamp.
 #pragma once
 
 #include "kernels/core/micro_kernel.h"

@@ -27,8 +27,8 @@ inline uint32_t load4_before(const uint8_t* end) {
   return quad;
 }
 
-// Copies the last t.depth % 16 bytes of each row of a tap, followed by zeros, without reading past a
-// row. For the first tap it is called before accumulators fill the registers. base: row 0 of the
+// Copies the last t.depth % 16 bytes of each row of a tap, followed by zeros, without reading past
+// a row. For the first tap it is called before accumulators fill the registers. base: row 0 of the
 // tap, for rows at a stride.
 __attribute__((noinline, unused)) void copy_tails(const Tile& t, size_t tap, const uint8_t* base,
                                                   uint8_t (*tails)[16]) {

@@ -1,5 +1,5 @@
-// Grouped convolution on Arm: a block's 16 channels are four accumulators in order. An accumulator's
-// weights are multiplied by the lanes of the pixel that its channels read.
+// Grouped convolution on Arm: a block's 16 channels are four accumulators in order. An
+// accumulator's weights are multiplied by the lanes of the pixel that its channels read.
 #pragma once
 
 #include "kernels/arm/shared/intrinsics.h"

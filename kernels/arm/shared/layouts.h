@@ -6,8 +6,8 @@
 
 namespace octet {
 
-// SMMLA multiplies 2 rows x 8 by 8 x 2 columns: a register holds two columns of 8 depth steps, and a
-// panel's group is four registers.
+// SMMLA multiplies 2 rows x 8 by 8 x 2 columns: a register holds two columns of 8 depth steps, and
+// a panel's group is four registers.
 constexpr RhsLayout kI8mmLayout = {8, 8, 8, ElementType::kS8};
 constexpr RhsLayout kI8mmU8Layout = {8, 8, 8, ElementType::kU8};
 // SDOT: a register holds four columns of 4 depth steps.

@@ -14,11 +14,11 @@
 // 2 for lhs, 2 for rhs, 2 for products, 1 that flips: 15 of 16.
 //
 // Per 16 along depth: 4 loads of lhs, 2 load pairs of rhs, 3 instructions for each of 16
-// accumulators, four products at a time; a last step of at most 8 takes 2 instead of 3. The lhs rows
-// are read where they lie. A u8 lhs is flipped to s8 as it is loaded. One call does up to 16 panels,
-// which share its cost. (-128)^2 + (-128)^2 does not fit 16 bits: if a weight is -128, the second
-// kernel adds each half on its own, four instructions instead of three, exact for all inputs. The
-// kernels are instantiated over (rows, lhs sign, exactness).
+// accumulators, four products at a time; a last step of at most 8 takes 2 instead of 3. The lhs
+// rows are read where they lie. A u8 lhs is flipped to s8 as it is loaded. One call does up to 16
+// panels, which share its cost. (-128)^2 + (-128)^2 does not fit 16 bits: if a weight is -128, the
+// second kernel adds each half on its own, four instructions instead of three, exact for all
+// inputs. The kernels are instantiated over (rows, lhs sign, exactness).
 #pragma once
 
 #include "kernels/arm/shared/copy_bytes.h"
@@ -118,7 +118,7 @@ inline auto requantizing_of(const Requantization& n) {
 template <int rows, bool least, bool first, int bytes, typename Lhs, typename Rhs>
 OCTET_INLINE inline void multiply_add(int32x4_t (&acc)[rows][kWidth], const Lhs& load_row,
                                       const Rhs& load_two_columns) {
-  // columns
+  // Columns in flight
   constexpr int together = rows == 1 ? 4 : rows == 2 ? kTogetherOfTwo : rows == 4 ? 1 : 2;
   int8x16_t a[rows], b[kWidth];
   load_two_columns(Int<0>{}, b[0], b[1]);
@@ -240,7 +240,7 @@ void multiply(const Tile& t) {
     };
     step(Int<1>{}, from_rows);
     for (size_t groups = all_groups - 1;;) {
-      // Written out, because GCC 12 would put the test of the short form at the top of the loop
+      // Written out, because GCC 12 would make a plain loop with its test at the top
       if (__builtin_expect(groups != 0, 1)) {
         do step(Int<0>{}, from_rows);
         while (--groups);

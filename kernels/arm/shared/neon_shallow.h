@@ -1,6 +1,6 @@
-// Multiplies 3 or 4 rows of at most 48 bytes on AArch64. The rows stay in registers for all columns.
-// With so little depth, neon_int8.h would load half as many vectors as it multiplies, and test the
-// rest of the rows after each four columns.
+// Multiplies 3 or 4 rows of at most 48 bytes on AArch64. The rows stay in registers for all
+// columns. With so little depth, neon_int8.h would load half as many vectors as it multiplies, and
+// test the rest of the rows after each four columns.
 //
 // The lhs takes up to 12 registers, three per row. Two columns at a time are multiplied by all of
 // them, and their partial sums join before the next two columns begin: 12 accumulators, 4 products,

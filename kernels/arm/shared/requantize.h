@@ -107,7 +107,7 @@ struct ScaleOf<Store::kTflite> {
   using Type = TfliteRight;
 };
 
-// u8 is narrowed as s8, 128 lower, and flipped at the end.
+// u8 is requantized as s8, 128 lower, and flipped at the end.
 struct Requantizing16 {
   int16x8_t zero_point;
   int8x16_t lo, hi;

@@ -1,5 +1,5 @@
-// Multiplies 2:4 sparse weights (kernels/core/sparse.h) by table look-up: TBL picks, from eight bytes
-// of a row, the bytes that a vector's values meet.
+// Multiplies 2:4 sparse weights (kernels/core/sparse.h) by table look-up: TBL picks, from eight
+// bytes of a row, the bytes that a vector's values meet.
 #pragma once
 
 #include <arm_neon.h>

@@ -1,5 +1,5 @@
-// Code that the Arm depthwise kernels share: pixels, accumulators of 16 channels in order, and their
-// stores.
+// Code that the Arm depthwise kernels share: pixels, accumulators of 16 channels in order, and
+// their stores.
 #pragma once
 
 #include "kernels/arm/shared/intrinsics.h"

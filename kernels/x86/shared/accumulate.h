@@ -8,8 +8,8 @@
 namespace octet {
 namespace {
 
-// Assembly, because GCC 12 puts the sum into the product's register and copies it back: 7 moves in a
-// loop of 36.
+// Assembly, because GCC 12 puts the sum into the product's register and copies it back: 7 moves in
+// a loop of 36.
 OCTET_INLINE inline void accumulate(__m256i& acc, __m256i product) {
   __asm__("vpaddd %1, %0, %0" : "+x"(acc) : "x"(product));
 }

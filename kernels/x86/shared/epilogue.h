@@ -21,8 +21,8 @@ void by_width(const EpilogueTile& t, const F& f) {
     f(Int<kEpilogueBytes>{}, t);
 }
 
-// Calls f(width, part) for the parts of a tile that are at most a vector (`width` bytes) wide. Parts
-// point into the tile: copying a tile that a kernel has just stored would stall.
+// Calls f(width, part) for the parts of a tile that are at most a vector (`width` bytes) wide.
+// Parts point into the tile: copying a tile that a kernel has just stored would stall.
 template <typename F>
 OCTET_INLINE inline void for_parts(const EpilogueTile& t, const F& f) {
   if (t.cols <= kEpilogueBytes) return by_width(t, f);

@@ -1,6 +1,6 @@
 // Requantizes a tile of accumulators in memory in TFLite mode, for a kernel that has just stored it
-// or for the epilogue. One function serves all tile heights and is not inlined, so that float mode's
-// code has all registers.
+// or for the epilogue. One function serves all tile heights and is not inlined, so that float
+// mode's code has all registers.
 #pragma once
 
 #include "kernels/x86/shared/epilogue_rows.h"

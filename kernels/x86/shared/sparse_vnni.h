@@ -1,6 +1,6 @@
 // Multiplies 2:4 sparse weights (kernels/core/sparse.h) by VPDPBUSD: a register repeats eight lhs
-// bytes of a row, a shuffle picks the byte that each weight meets, and one dot product does the work
-// of two dense ones.
+// bytes of a row, a shuffle picks the byte that each weight meets, and one dot product does the
+// work of two dense ones.
 //
 //     row i, steps 0-7, broadcast      x0 x1 x2 x3 x4 x5 x6 x7 | x0 x1 ...
 //     places of a lane                  1  3  4  4
@@ -13,9 +13,9 @@
 // `wide_places` first turns places of the tight format into those of two groups of 16 steps, by at
 // most a shift, a mask and an or.
 //
-// `Width` has the vectors of an ISA: Vector, kApart (bytes from one vector of columns to the next in
-// a line, or 0 if each is in a panel of its own), ahead (prefetch distance of the weights in bytes
-// for a count of rows, or 0), kRegisters, and the operations used below.
+// `Width` has the vectors of an ISA: Vector, kApart (bytes from one vector of columns to the next
+// in a line, or 0 if each is in a panel of its own), ahead (prefetch distance of the weights in
+// bytes for a count of rows, or 0), kRegisters, and the operations used below.
 #pragma once
 
 #include "kernels/core/sparse.h"

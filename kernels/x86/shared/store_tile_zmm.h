@@ -106,8 +106,8 @@ OCTET_INLINE inline void store_float(const Tile& t, const __m512i (&acc)[rows][v
       t, [&](int i, int v) OCTET_INLINE { return scaled(acc[i][v], scale[v]); });
 }
 
-// TFLite mode if all columns are shifted to the right: the scales of one vector of columns at a time
-// fit in registers beside all sums.
+// TFLite mode if all columns are shifted to the right: the scales of one vector of columns at a
+// time fit in registers beside all sums.
 template <int rows, int vectors>
 OCTET_INLINE inline void store_tflite(const Tile& t, __m512i (&acc)[rows][vectors]) {
   unroll<vectors>([&](auto v) OCTET_INLINE {

@@ -1,5 +1,5 @@
-// Gives the vectors of each width that the including file's ISA has, and one name for each operation
-// on them, so that one text serves all widths.
+// Gives the vectors of each width that the including file's ISA has, and one name for each
+// operation on them, so that one text serves all widths.
 #pragma once
 
 #include <immintrin.h>
