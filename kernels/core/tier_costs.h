@@ -1,6 +1,7 @@
-// The cost model of a tier: the plan predicts the time of an algorithm as compute + memory + copies
-// from these figures, which are fitted per tier and core. Unless a field says otherwise, its unit
-// is cycles of one core; a "mac" is one multiply-accumulate.
+// The cost model of a tier. From these figures, which are fitted per tier and core, the plan
+// predicts the time of an algorithm: max(compute, memory) + exposed * min(compute, memory) +
+// transforms and copies. Unless a field says otherwise, its unit is cycles of one core; a "mac" is
+// one multiply-accumulate.
 #pragma once
 
 #include <stddef.h>
@@ -19,8 +20,8 @@ struct TierCosts {
   double int16_macs;  // macs per cycle
   double int16_mr,    // rows of the int16 kernel's tile; AVX2's where nothing was fitted
       int16_nr;       // columns of that tile; AVX2's where nothing was fitted
-  // Overlap, a share: time = max(compute, traffic) + int16_exposed * min(compute, traffic) where
-  // several tiles of rows reuse one micro-panel of weights
+  // The share `exposed`, from 0 to 1, of int16 products where several tiles of rows reuse one
+  // micro-panel of weights
   double int16_exposed;
   double int16_in,  // per value that the input transform makes
       int16_out;    // per product that the output transform reads

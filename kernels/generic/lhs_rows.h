@@ -10,7 +10,8 @@
 namespace octet {
 namespace {
 
-// Sums up to 31 bytes, eight at a time; the last eight may overlap those before, which are masked.
+// Sums up to 31 bytes, eight at a time; the last eight may overlap the bytes before, which a
+// shift removes.
 inline uint32_t sum_tail(const uint8_t* bytes, size_t count, uint8_t flip) {
   const uint64_t flips = 0x0101010101010101u * flip;
   uint32_t sum = 0;

@@ -11,7 +11,7 @@ namespace octet {
 namespace {
 
 // Sums groups of 8 bytes of rows with `windows` whole windows of 32 bytes and maybe a part of one.
-// windows: 1; 2 for any larger number; 0 for rows of at least 16 bytes.
+// windows: 1; 2 for any larger number; 0 for rows of 16 to 31 bytes.
 template <int windows>
 class TfliteAdds {
  public:
