@@ -42,7 +42,12 @@ inline bool supports(const CpuFeatures& cpu, const MicroKernel& kernel) {
   return (cpu.isas & mask_of(kernel.isa)) && !(kernel.needs & ~cpu.features);
 }
 
-// Detects instructions only: caches, cores and the design stay unknown, and no file is opened.
+// Reads the features and the tiers of the CPU. Caches, cores and their design stay unknown, and no
+// file is opened.
+CpuFeatures read_cpu();
+
+// The CPU that this process acts on: read_cpu's answer. It is a function of a file of its own, so
+// that a test links one that emulates instructions in its place.
 CpuFeatures detect_cpu();
 
 struct Microarchitecture {
