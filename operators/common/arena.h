@@ -36,9 +36,9 @@ octet_status refuse_size(octet_error* error);  // for an object that does not fi
 // Allocates with the caller's allocator or the C library's, and checks the alignment.
 octet_status allocate(octet_allocator* allocator, size_t bytes, void** memory, octet_error* error);
 
-template <typename Object, typename GemmBuilder>
-octet_status allocate_and_build(Object* (*build)(const GemmBuilder& builder, Arena* arena),
-                                const GemmBuilder& builder, octet_allocator allocator, Object** out,
+template <typename Object, typename Builder>
+octet_status allocate_and_build(Object* (*build)(const Builder& builder, Arena* arena),
+                                const Builder& builder, octet_allocator allocator, Object** out,
                                 octet_error* error) {
   Arena arena = {nullptr, 0};
   build(builder, &arena);

@@ -1,5 +1,5 @@
-// octet_conv2d_create and octet_conv2d_destroy. The epilogue is the GEMM's, so its part of the
-// descriptor is checked and built as one.
+// octet_conv2d_create and octet_conv2d_destroy: checks the descriptor, chooses a kernel and builds
+// the object. The epilogue's part is the same as a product's.
 #include <string.h>
 
 #include "dispatch/api/struct_size.h"
@@ -18,55 +18,47 @@
 #include "operators/conv/shape.h"
 #include "operators/conv/trace.h"
 #include "operators/conv/tuning.h"
-#include "operators/gemm/builder.h"
+#include "operators/gemm/epilogue_builder.h"
+#include "operators/gemm/kernel_limits.h"
 
 namespace octet {
 namespace {
 
-// The fields that a convolution and a GEMM share, with n = output channels.
-octet_gemm_desc as_gemm(const octet_conv2d_desc& c) {
-  octet_gemm_desc g = OCTET_GEMM_DESC_INIT;
-  g.m_max = 1;
-  g.n = c.shape.out_channels;
-  const bool quantized = c.lhs_type == OCTET_F32 && c.lhs_quant == OCTET_LHS_STATIC;
-  g.lhs_type = quantized ? c.lhs_quantized_type : c.lhs_type;
-  g.rhs_type = c.rhs_type;
-  g.dst_type = c.dst_type;
-  g.lhs_quant = c.lhs_quant;
-  g.lhs_zero_point = c.lhs_zero_point;
-  g.max_isa = c.max_isa;
-  g.kernel = c.kernel;
-  g.allocator = c.allocator;
-  g.machine = c.machine;
-  memcpy(g.reserved, c.reserved, sizeof c.reserved);
-  g.epilogue = c.epilogue;
-  return g;
-}
-
+// What octet_conv2d_create works out from a descriptor before it allocates anything.
 struct ConvBuilder {
   const octet_conv2d_desc& desc;
-  GemmBuilder product;
+  octet_error* const error;
+  EpilogueBuilder epilogue;
+  KernelLimits limits;
   ConvShape shape = {};
   Container blob = {};
+  const Choice* requested = nullptr;  // by a tuning; null: the best
+  Choice choice = {};
+  bool measured = false;  // the choice was, on this machine
   ConvKernel kernel = {};
 
-  ConvBuilder(const octet_conv2d_desc& d, const octet_gemm_desc& as_gemm, octet_error* error)
-      : desc(d), product(as_gemm, error) {
-    product.column = "output channel";
-    product.depth = "kernel_h x kernel_w x in_channels / groups";
+  ConvBuilder(const octet_conv2d_desc& d, octet_error* e)
+      : desc(d), error(e), epilogue(d, d.shape.out_channels, depth_of(d.shape), e), limits(d, e) {
+    epilogue.column_name = "output channel";
+    epilogue.depth_name = "kernel_h x kernel_w x in_channels / groups";
+    if (d.lhs_type == OCTET_F32 && d.lhs_quant == OCTET_LHS_STATIC)
+      epilogue.lhs_type = d.lhs_quantized_type;
   }
-  octet_error* error() const { return product.error; }
-  ElementType lhs_element_type() const { return kernel.lhs_element_type(); }
   octet_conv_algorithm algorithm() const {
     return (octet_conv_algorithm)blob.read_geometry<FilterGeometry>().algorithm;
+  }
+
+ private:
+  // Of a shape that nobody has checked yet.
+  static size_t depth_of(const octet_conv2d_shape& s) {
+    return s.kernel_h * s.kernel_w * (s.groups ? s.in_channels / s.groups : 0);
   }
 };
 
 octet_status check_lhs_kind(const ConvBuilder& builder) {
   const octet_conv2d_desc& d = builder.desc;
-  octet_error* error = builder.error();
-  const bool f32 = d.lhs_type == OCTET_F32,
-             dynamic = d.lhs_quant == OCTET_LHS_SYMMETRIC || d.lhs_quant == OCTET_LHS_ASYMMETRIC;
+  octet_error* error = builder.error;
+  const bool f32 = d.lhs_type == OCTET_F32, dynamic = quantizes(d.lhs_quant);
   if (d.lhs_quant == OCTET_LHS_PER_ROW)
     return fail(error, OCTET_UNSUPPORTED,
                 "desc.lhs_quant: OCTET_LHS_PER_ROW is for GEMM; a convolution has "
@@ -96,7 +88,7 @@ octet_status check_layouts(const ConvBuilder& builder) {
   } layouts[] = {{"lhs_layout", d.lhs_layout}, {"dst_layout", d.dst_layout}};
   for (const auto& layout : layouts)
     if (layout.value != OCTET_NHWC && layout.value != OCTET_NCHW)
-      return fail(builder.error(), OCTET_UNKNOWN_ENUM,
+      return fail(builder.error, OCTET_UNKNOWN_ENUM,
                   "desc.%s is %d, neither OCTET_NHWC nor OCTET_NCHW", layout.name,
                   (int)layout.value);
   return OCTET_OK;
@@ -104,7 +96,7 @@ octet_status check_layouts(const ConvBuilder& builder) {
 
 octet_status check_blob(ConvBuilder* builder) {
   const octet_conv2d_desc& d = builder->desc;
-  octet_error* error = builder->error();
+  octet_error* error = builder->error;
   if (!d.packed)
     return fail(error, OCTET_NULL_POINTER, "desc.packed is null; octet_conv2d_pack makes it");
   OCTET_TRY(check_aligned(d.packed, "desc.packed", error));
@@ -141,44 +133,42 @@ octet_status check_blob(ConvBuilder* builder) {
 }
 
 octet_status choose_kernel(ConvBuilder* builder) {
-  GemmBuilder& product = builder->product;
-  CpuFeatures cpu;
-  const char* forced;
   const Machine machine = conv_machine();
-  OCTET_TRY(read_limits(&product, machine, &cpu, &forced));
+  OCTET_TRY(read_limits(&builder->limits, machine));
+  const CpuFeatures& cpu = builder->limits.cpu;
+  const char* const forced = builder->limits.forced;
   const octet_conv_algorithm algorithm = builder->algorithm();
   const ConvChoiceProblem problem = {
       algorithm,
       builder->shape,
-      product.lhs_u8,
+      builder->epilogue.lhs_u8,
       builder->desc.rhs_type == OCTET_U8,
       element_bytes(builder->desc.dst_type),
       {builder->blob.format->layout, builder->blob.header.has_int8_min != 0}};
-  if (product.given) {
+  if (builder->requested) {
     const char* why;
-    if (!may_use(*product.given, cpu, problem, &builder->kernel, &why))
-      return refuse_choice(why, product.error);
-    product.choice = *product.given;
+    if (!may_use(*builder->requested, cpu, problem, &builder->kernel, &why))
+      return refuse_choice(why, builder->error);
+    builder->choice = *builder->requested;
     return OCTET_OK;
   }
   if (!forced) {
-    OCTET_TRY(look_up_conv(builder->desc, product.environment, cpu, problem, &product.choice,
-                           &builder->kernel, &product.measured, product.error));
-    if (product.measured) return OCTET_OK;
+    OCTET_TRY(look_up_conv(builder->desc, builder->limits.environment, cpu, problem,
+                           &builder->choice, &builder->kernel, &builder->measured, builder->error));
+    if (builder->measured) return OCTET_OK;
   }
-  builder->kernel = choose_conv(cpu, problem, forced, &product.choice);
+  builder->kernel = choose_conv(cpu, problem, forced, &builder->choice);
   // The environment's kernel is for all products, and binds those that it fits. A descriptor's is
   // for this one.
   if (builder->desc.kernel && kernel_exists(forced) &&
       !has_kernel(*algorithm_of((uint8_t)algorithm), forced))
-    return fail(product.error, OCTET_KERNEL_UNUSABLE,
+    return fail(builder->error, OCTET_KERNEL_UNUSABLE,
                 "desc.kernel '%s' is of another kind than those of a '%s' convolution", forced,
                 algorithm_name(algorithm));
-  OCTET_TRY(
-      refuse_forced(product, machine, cpu, builder->kernel.result, forced, builder->kernel.isa()));
+  OCTET_TRY(refuse_forced(builder->limits, machine, builder->kernel.result, builder->kernel.isa()));
   if (builder->kernel.result == Selected::kOk) return OCTET_OK;
   return fail(
-      product.error, OCTET_WRONG_TIER,
+      builder->error, OCTET_WRONG_TIER,
       "desc.packed holds '%s' weights in form %s, of tier %s, which no usable kernel reads; "
       "pack it again",
       algorithm_name(algorithm), builder->blob.format->name,
@@ -193,7 +183,6 @@ PackedRhs range_of(const FilterSums& sums) {
 octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   const octet_conv2d_desc& d = builder.desc;
   const octet_epilogue& e = d.epilogue;
-  const GemmBuilder& product = builder.product;
   const ConvShape& s = builder.shape;
   octet_conv2d* conv = arena->take<octet_conv2d>(1);
   const ConvAlgorithm& implementation = *algorithm_of((uint8_t)builder.algorithm());
@@ -201,8 +190,8 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
       implementation.rewrite ? implementation.rewrite(builder.blob.format->layout, s) : s;
   // Kernels may read whole vectors past the last channel of a group
   const size_t columns = s.out_channels * rewritten.phases, padded = round_up(columns, 64) + 64;
-  const Epilogue epilogue = build_epilogue(product, ops_of(builder.kernel.isa()),
-                                           product.max_scaled, columns, padded, arena);
+  const Epilogue epilogue = build_epilogue(builder.epilogue, ops_of(builder.kernel.isa()),
+                                           builder.epilogue.max_scaled, columns, padded, arena);
   int32_t* bias = arena->take<int32_t>(padded);
   int32_t* weight_sum = arena->take<int32_t>(padded);
   const bool has_zero_points = builder.blob.find(SectionId::kZeroPoints) != nullptr;
@@ -219,26 +208,28 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   plan.depthwise = builder.kernel.depthwise;
   plan.ops = &ops_of(builder.kernel.isa());
   plan.transforms = &transforms_of(builder.kernel.isa());
-  plan.lhs_u8 = product.lhs_u8;
-  plan.lhs_shift = type_shift(plan.lhs_u8, builder.lhs_element_type());
+  plan.lhs_u8 = builder.epilogue.lhs_u8;
+  plan.lhs_shift = type_shift(plan.lhs_u8, builder.kernel.lhs_element_type());
   plan.lhs_flip = plan.lhs_shift ? 0x80 : 0;
-  plan.runtime_zero_point = runtime_scales(product.desc);
+  plan.runtime_zero_point = builder.epilogue.runtime_scales();
   plan.static_zero_point = d.lhs_zero_point;
   plan.epilogue = epilogue;
   plan.requantization = requantization_of(epilogue);
-  plan.requantize_in_kernel =
-      requantizes_in_kernel(product, epilogue, product.max_scaled, builder.kernel.flags());
+  plan.requantize_in_kernel = requantizes_in_kernel(
+      builder.epilogue, epilogue, builder.epilogue.max_scaled, builder.kernel.flags());
   plan.dst_bytes = element_bytes(d.dst_type);
-  plan.cache_bytes = product.choice.cache_bytes;
-  plan.block = product.choice.block;
-  plan.pass = product.choice.pass;
-  plan.tasks = product.choice.tasks;
+  plan.cache_bytes = builder.choice.cache_bytes;
+  plan.block = builder.choice.block;
+  plan.pass = builder.choice.pass;
+  plan.tasks = builder.choice.tasks;
 
   const FilterSums sums = filter_sums(builder.blob, d.packed);
   for (size_t n = 0; n < padded; ++n) {
     const bool there = n < columns;
     const size_t o = n % s.out_channels;
-    bias[n] = there ? n < s.out_channels ? settled_bias(product, range_of(sums), n) : bias[o] : 0;
+    bias[n] = there
+                  ? n < s.out_channels ? settled_bias(builder.epilogue, range_of(sums), n) : bias[o]
+                  : 0;
     weight_sum[n] = there ? (int32_t)((uint32_t)sums.positive[o] + (uint32_t)sums.negative[o]) : 0;
     if (zero_points) zero_points[n] = there ? sums.zero_points[o] : 0;
   }
@@ -260,8 +251,8 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
                   zero_points && all_alike(zero_points, s.out_channels)};
 
   conv->groups = s.groups;
-  conv->choice = product.choice;
-  conv->measured = product.measured;
+  conv->choice = builder.choice;
+  conv->measured = builder.measured;
   conv->lhs_layout = d.lhs_layout;
   conv->dst_layout = d.dst_layout;
   conv->lhs_type = d.lhs_type;
@@ -277,10 +268,10 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   conv->zero_row = zero_row;
   conv->packed = d.packed;
   conv->packed_bytes = (size_t)builder.blob.header.bytes;
-  conv->verbose = product.environment.verbose;
-  const ConvCost cost = cost_of(*conv, s.batch, s.in_h, s.in_w, product.cpu);
+  conv->verbose = builder.limits.environment.verbose;
+  const ConvCost cost = cost_of(*conv, s.batch, s.in_h, s.in_w, builder.limits.cpu);
   conv->pixel_cycles =
-      microseconds_of(cost.far, product.cpu.in_order()) * kGigahertz * 1e3 /
+      microseconds_of(cost.far, builder.limits.cpu.in_order()) * kGigahertz * 1e3 /
       ((double)s.batch * (double)conv_out_h(s, s.in_h) * (double)conv_out_w(s, s.in_w));
   conv->declared = schedule(
       *conv, {s.batch, s.in_h, s.in_w, conv_out_h(s, s.in_h), conv_out_w(s, s.in_w), plan.shape},
@@ -290,20 +281,20 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
 }
 
 octet_status create(ConvBuilder* builder, octet_conv2d** conv) {
-  GemmBuilder& product = builder->product;
-  OCTET_TRY(read_shape(builder->desc.shape, "desc.shape", &builder->shape, product.error));
+  EpilogueBuilder* const epilogue = &builder->epilogue;
+  OCTET_TRY(read_shape(builder->desc.shape, "desc.shape", &builder->shape, builder->error));
   OCTET_TRY(check_lhs_kind(*builder));
-  OCTET_TRY(check_kind(product));
+  OCTET_TRY(check_kind(builder->desc, *epilogue));
   OCTET_TRY(check_layouts(*builder));
   OCTET_TRY(check_blob(builder));
-  OCTET_TRY(check_quantization(&product));
+  OCTET_TRY(check_quantization(epilogue));
   const FilterSums sums = filter_sums(builder->blob, builder->desc.packed);
-  OCTET_TRY(plan_epilogue(&product));
+  OCTET_TRY(plan_epilogue(epilogue));
   const ConvAlgorithm& implementation = *algorithm_of((uint8_t)builder->algorithm());
-  if (implementation.stretch) product.stretch = implementation.stretch(builder->shape);
-  OCTET_TRY(check_range(&product, range_of(sums)));
+  if (implementation.stretch) epilogue->stretch = implementation.stretch(builder->shape);
+  OCTET_TRY(check_range(epilogue, range_of(sums)));
   OCTET_TRY(choose_kernel(builder));
-  return allocate_and_build(build, *builder, builder->desc.allocator, conv, product.error);
+  return allocate_and_build(build, *builder, builder->desc.allocator, conv, builder->error);
 }
 
 }  // namespace
@@ -320,10 +311,8 @@ octet_status create_conv(const octet_conv2d_desc* desc, const Choice* choice, oc
   if (choice && given->kernel) return refuse_named(error);
   const double start = now_microseconds();
   const octet_conv2d_shape& shape = given->shape;
-  octet_gemm_desc gemm = as_gemm(*given);
-  gemm.k = shape.kernel_h * shape.kernel_w * (shape.groups ? shape.in_channels / shape.groups : 0);
-  ConvBuilder builder(*given, gemm, error);
-  builder.product.given = choice;
+  ConvBuilder builder(*given, error);
+  builder.requested = choice;
   OCTET_TRY(create(&builder, conv));
   if ((*conv)->verbose)
     trace("create", **conv, (*conv)->plan.shape, shape.batch_max, shape.in_h_max, shape.in_w_max,

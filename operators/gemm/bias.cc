@@ -2,7 +2,7 @@
 // small to matter. All its sums leave as the same byte; so they do with a bias that leaves them the
 // room that fast exits want.
 #include "operators/common/check.h"
-#include "operators/gemm/builder.h"
+#include "operators/gemm/epilogue_builder.h"
 
 namespace octet {
 namespace {
@@ -71,11 +71,11 @@ class Column {
 
 }  // namespace
 
-int32_t settled_bias(const GemmBuilder& builder, const PackedRhs& packed, size_t n) {
-  const octet_gemm_desc& d = builder.desc;
-  const octet_epilogue& e = d.epilogue;
+int32_t settled_bias(const EpilogueBuilder& builder, const PackedRhs& packed, size_t n) {
+  const octet_epilogue& e = builder.desc;
   const int32_t bias = e.bias ? e.bias[n] : 0;
-  if (!bias || !packed.positive || runtime_scales(d) || !is_8bit(d.dst_type)) return bias;
+  if (!bias || !packed.positive || builder.runtime_scales() || !is_8bit(builder.dst_type))
+    return bias;
   // An approximate sum leaves its exact range on both sides, by an amount that only has a bound
   if (builder.stretch != 1) return bias;
   const SumRange sums = sum_range(builder, packed, n);
@@ -85,7 +85,7 @@ int32_t settled_bias(const GemmBuilder& builder, const PackedRhs& packed, size_t
   if (reach <= INT32_MAX &&
       (double)reach * factor_of(e, n) * kFloatMargin < (tflite ? kTfliteLimit : kInt16Limit))
     return bias;
-  const Column column(e, builder.epilogue, n);
+  const Column column(e, builder.plan, n);
   // Of the biases between 0 and the given one those from some one on are as good as that
   const int64_t given_end = bias < 0 ? bias + sums.hi : bias + sums.lo;
   const auto as_good = [&](int64_t other) {

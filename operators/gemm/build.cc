@@ -11,38 +11,12 @@ namespace {
 
 constexpr size_t kTogether = 64;  // columns; arrays over columns are padded to a multiple of it
 
-constexpr double kInt32Limit = 2147483648.0;  // 2^31
-
-// certified: no accumulator that was shifted left reaches 2^30. right_rows: the tier knows rows
-// that are right_only; one that does not know them needs no certificate.
-TfliteColumns build_tflite(const Epilogue& f, size_t columns, size_t padded, bool certified,
-                           bool right_rows, Arena* arena) {
-  int32_t* const rows = arena->take<int32_t>(kTfliteRows * padded);
-  if (!rows) return {};
-  bool divides = true;
-  for (size_t n = 0; n < columns; ++n) divides &= is_right_only(f.shift[n]);
-  // A residual is added to what is below the zero point, too
-  const bool right_only = divides && right_rows && f.lo >= f.zero_point && !f.has_residual;
-  if (!certified && !right_only && right_rows) return {};
-  for (size_t n = 0; n < padded; ++n)
-    if (right_only)
-      write_tflite_right_column(f.multiplier[n], n < columns ? f.shift[n] : -1, rows + n, padded);
-    else
-      write_tflite_column(f.multiplier[n], f.shift[n], rows + n, padded);
-  return {rows, padded, right_only, divides};
-}
-
-const TfliteAdd* build_tflite_add(const Epilogue& f, FindTfliteAddFn find, Arena* arena) {
-  TfliteAdd* const sum = arena->take<TfliteAdd>(1);
-  return sum && find(f, sum) ? sum : nullptr;
-}
-
 const Columns* build_columns(const GemmBuilder& builder, Arena* arena, size_t padded) {
   const octet_gemm_desc& d = builder.desc;
   Columns* columns = arena->take<Columns>(builder.matrices);
   const TierOps& ops = ops_of(builder.kernel->isa);
   const int32_t zero_point =
-      d.lhs_zero_point + type_shift(builder.lhs_u8, builder.kernel->lhs_element_type);
+      d.lhs_zero_point + type_shift(builder.epilogue.lhs_u8, builder.kernel->lhs_element_type);
   int32_t* zero_points =
       builder.blob.find(SectionId::kZeroPoints) ? arena->take<int32_t>(padded) : nullptr;
   if (zero_points) {
@@ -52,7 +26,8 @@ const Columns* build_columns(const GemmBuilder& builder, Arena* arena, size_t pa
   const bool one_zero_point = zero_points && all_alike(zero_points, d.n);
   for (size_t b = 0; b < builder.matrices; ++b) {
     int32_t* bias = arena->take<int32_t>(padded);
-    int32_t* weight_sum = runtime_scales(d) ? arena->take<int32_t>(padded) : nullptr;
+    int32_t* weight_sum =
+        builder.epilogue.runtime_scales() ? arena->take<int32_t>(padded) : nullptr;
     if (!columns) continue;
     const PackedRhs packed = matrix_of(builder.blob, d.packed, b);
     for (size_t n = 0; n < padded; n += kTogether) {
@@ -62,10 +37,10 @@ const Columns* build_columns(const GemmBuilder& builder, Arena* arena, size_t pa
         const uint32_t sum =
             there ? (uint32_t)packed.positive[n + j] + (uint32_t)packed.negative[n + j] : 0;
         sums[j] = (int32_t)sum;
-        bias[n + j] = there ? settled_bias(builder, packed, n + j) : 0;
+        bias[n + j] = there ? settled_bias(builder.epilogue, packed, n + j) : 0;
         if (weight_sum) weight_sum[n + j] = sums[j];
       }
-      if (runtime_scales(d)) continue;
+      if (builder.epilogue.runtime_scales()) continue;
       Init init = {};
       init.cols = kTogether;
       init.base = init.out = bias + n;
@@ -82,9 +57,9 @@ const Columns* build_columns(const GemmBuilder& builder, Arena* arena, size_t pa
 void estimate_cycles(const GemmBuilder& builder, octet_gemm* gemm) {
   const octet_gemm_desc& d = builder.desc;
   const double n = (double)d.n, k = (double)d.k,
-               macs = costs_of(tier_of(builder.kernel->isa), builder.cpu.design).macs;
+               macs = costs_of(tier_of(builder.kernel->isa), builder.limits.cpu.design).macs;
   gemm->matrix_cycles = builder.has_blob ? 0 : n * k;
-  gemm->row_cycles = n * k / macs + n / 8 + (quantizes(d) ? k : 0);
+  gemm->row_cycles = n * k / macs + n / 8 + (quantizes(d.lhs_quant) ? k : 0);
   const double alone = (2 * least_task_cycles - gemm->matrix_cycles) / gemm->row_cycles;
   gemm->m_alone = alone > (double)d.m_max ? d.m_max : alone > 0 ? (size_t)alone : 0;
   // Exactly the rows of which the general way makes one task
@@ -98,10 +73,11 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   // Kernels may read whole vectors past the last column
   const size_t padded = round_up(builder.kernel->rhs_layout.lanes(d.n), kTogether);
   octet_gemm* gemm = arena->take<octet_gemm>(1);
-  const double max_scaled =
-      builder.max_scaled > builder.max_scaled_any ? builder.max_scaled : builder.max_scaled_any;
+  const double max_scaled = builder.epilogue.max_scaled > builder.epilogue.max_scaled_any
+                                ? builder.epilogue.max_scaled
+                                : builder.epilogue.max_scaled_any;
   const Epilogue f =
-      build_epilogue(builder, ops_of(builder.kernel->isa), max_scaled, d.n, padded, arena);
+      build_epilogue(builder.epilogue, ops_of(builder.kernel->isa), max_scaled, d.n, padded, arena);
   const int32_t* bias =
       builder.has_blob || !e.bias ? nullptr : spread(arena, e.bias, d.n, d.n, padded, 0);
   const Columns* columns = builder.has_blob ? build_columns(builder, arena, padded) : nullptr;
@@ -117,7 +93,7 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   plan.small_m = builder.small_kernel == builder.kernel ? 0 : builder.small_kernel->m_max;
   plan.n = d.n;
   plan.k = d.k;
-  plan.lhs_u8 = builder.lhs_u8;
+  plan.lhs_u8 = builder.epilogue.lhs_u8;
   plan.lhs_quant = (LhsQuant)d.lhs_quant;
   plan.static_zero_point = d.lhs_zero_point;
   plan.runtime_rhs = !builder.has_blob;
@@ -126,11 +102,11 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   plan.epilogue = f;
   plan.requantization = requantization_of(f);
   const auto requantizes = [&](double max_scaled) {
-    return requantizes_in_kernel(builder, f, max_scaled, builder.kernel->flags) &&
-           requantizes_in_kernel(builder, f, max_scaled, builder.small_kernel->flags);
+    return requantizes_in_kernel(builder.epilogue, f, max_scaled, builder.kernel->flags) &&
+           requantizes_in_kernel(builder.epilogue, f, max_scaled, builder.small_kernel->flags);
   };
-  plan.requantize_in_kernel = requantizes(builder.max_scaled);
-  plan.requantize_with_zero_points = requantizes(builder.max_scaled_any);
+  plan.requantize_in_kernel = requantizes(builder.epilogue.max_scaled);
+  plan.requantize_with_zero_points = requantizes(builder.epilogue.max_scaled_any);
   plan.block_rows = builder.choice.block;
   plan.pass = builder.choice.pass;
   plan.tasks = builder.choice.tasks;
@@ -153,13 +129,14 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   gemm->rhs_order = d.rhs_order;
   gemm->packed = d.packed;
   gemm->packed_bytes = builder.has_blob ? (size_t)builder.blob.header.bytes : 0;
-  gemm->max_bias = builder.max_bias;
-  gemm->max_acc = INT32_MAX >> builder.max_shift;
-  gemm->verbose = builder.environment.verbose;
+  gemm->max_bias = builder.epilogue.max_bias;
+  gemm->max_acc = INT32_MAX >> builder.epilogue.max_shift;
+  gemm->verbose = builder.limits.environment.verbose;
   gemm->allocator = d.allocator;
   gemm->needs_workspace = needs_workspace(plan);
-  const bool plain = builder.has_blob && !needs_more_than_panels(plan) && !runtime_scales(d) &&
-                     !e.residual.type && builder.environment.verbose < 2;
+  const bool plain = builder.has_blob && !needs_more_than_panels(plan) &&
+                     !builder.epilogue.runtime_scales() && !e.residual.type &&
+                     builder.limits.environment.verbose < 2;
   gemm->m_plain = plain ? d.m_max : 0;
   gemm->row_bytes = d.n * plan.dst_bytes;
   estimate_cycles(builder, gemm);
@@ -173,57 +150,6 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
 }
 
 }  // namespace
-
-Epilogue build_epilogue(const GemmBuilder& builder, const TierOps& ops, double max_scaled,
-                        size_t columns, size_t padded, Arena* arena) {
-  const octet_gemm_desc& d = builder.desc;
-  const octet_epilogue& e = d.epilogue;
-  Epilogue f = builder.epilogue;
-  f.mode = d.dst_type == OCTET_S32            ? EpilogueMode::kS32
-           : d.dst_type == OCTET_F32          ? EpilogueMode::kF32
-           : e.requant == OCTET_REQUANT_FLOAT ? EpilogueMode::kFloat8
-                                              : EpilogueMode::kTflite8;
-  f.dst_u8 = d.dst_type == OCTET_U8;
-  const double largest = max_scaled + (f.has_residual ? 255.0 * f.residual_scale : 0);
-  f.fits_int32 =
-      f.mode == EpilogueMode::kFloat8 && !runtime_scales(d) && largest * kFloatMargin < kInt32Limit;
-  if (e.scales) f.scale = spread(arena, e.scales, e.scale_count, columns, padded, 1.0f);
-  if (e.bias_f32) f.bias_f32 = spread(arena, e.bias_f32, d.n, columns, padded, 0.0f);
-  if (f.mode == EpilogueMode::kTflite8) {
-    f.multiplier = spread(arena, e.multipliers, e.multiplier_count, columns, padded, 0);
-    int32_t* const shift = spread(arena, e.shifts, e.multiplier_count, columns, padded, 0);
-    for (size_t n = 0; shift && n < columns; ++n) shift[n] = f.multiplier[n] ? shift[n] : -1;
-    f.shift = shift;
-    f.tflite =
-        build_tflite(f, columns, padded, max_scaled < kTfliteLimit, ops.tflite_right_rows, arena);
-    f.scale = (const float*)f.tflite.rows;
-    if (f.has_residual && ops.find_tflite_add)
-      f.tflite_add = build_tflite_add(f, ops.find_tflite_add, arena);
-  }
-  if (e.lut) {
-    uint8_t* lut = arena->take<uint8_t>(512);
-    if (lut) {
-      memcpy(lut, e.lut, 256);
-      for (size_t i = 0; i < 256; ++i) lut[256 + i] = i % 128 < 16 ? lut[i] : lut[i] ^ lut[i - 16];
-    }
-    f.lut = lut;
-    f.lut_rows = lut ? lut + 256 : nullptr;
-  }
-  return f;
-}
-
-bool requantizes_in_kernel(const GemmBuilder& builder, const Epilogue& f, double max_scaled,
-                           uint16_t kernel_flags) {
-  // The clamp before rounding may be left out only where no conversion to int32 (or int16) can
-  // overflow.
-  const double limit = kernel_flags & kRequantizes16 ? kInt16Limit : kInt32Limit;
-  if (!(kernel_flags & kRequantizes) || f.has_residual || f.lut) return false;
-  if (f.mode == EpilogueMode::kTflite8)
-    return (kernel_flags & kRequantizesTflite) && f.tflite.rows &&
-           (f.tflite.divides || !(kernel_flags & kTfliteRightShiftOnly));
-  return f.mode == EpilogueMode::kFloat8 && !runtime_scales(builder.desc) &&
-         max_scaled * kFloatMargin < limit;
-}
 
 octet_status build_gemm(const GemmBuilder& builder, octet_gemm** out) {
   return allocate_and_build(build, builder, builder.desc.allocator, out, builder.error);

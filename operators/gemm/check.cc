@@ -1,134 +1,10 @@
-// The checks of octet_gemm_create that look at the descriptor alone.
+// The checks of octet_gemm_create that look at the descriptor and its packed weights alone.
 #include "operators/common/check.h"
-#include "dispatch/tables/tiers.h"
 #include "operators/common/blob.h"
 #include "operators/gemm/builder.h"
 
 namespace octet {
 namespace {
-
-octet_status check_enums(const GemmBuilder& builder) {
-  const octet_gemm_desc& d = builder.desc;
-  const octet_epilogue& e = d.epilogue;
-  octet_error* error = builder.error;
-  if (d.lhs_quant < OCTET_LHS_STATIC || d.lhs_quant > OCTET_LHS_ASYMMETRIC)
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.lhs_quant is %d, not an octet_lhs_quant",
-                (int)d.lhs_quant);
-  if (!is_8bit(d.lhs_type) && d.lhs_type != OCTET_F32)
-    return fail(error, OCTET_UNKNOWN_ENUM,
-                "desc.lhs_type is %d; it must be OCTET_S8, OCTET_U8 or OCTET_F32", (int)d.lhs_type);
-  if (!is_8bit(d.rhs_type))
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.rhs_type is %d; it must be OCTET_S8 or OCTET_U8",
-                (int)d.rhs_type);
-  if (d.dst_type < OCTET_S8 || d.dst_type > OCTET_F32)
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.dst_type is %d, not an octet_type",
-                (int)d.dst_type);
-  if (e.requant != OCTET_REQUANT_FLOAT && e.requant != OCTET_REQUANT_TFLITE)
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.epilogue.requant is %d, not an octet_requant",
-                (int)e.requant);
-  if (e.activation < OCTET_ACTIVATION_NONE || e.activation > OCTET_ACTIVATION_RELU_N1_TO_1)
-    return fail(error, OCTET_UNKNOWN_ENUM,
-                "desc.epilogue.activation is %d, not an octet_activation", (int)e.activation);
-  if (e.product_activation < OCTET_ACTIVATION_NONE ||
-      e.product_activation > OCTET_ACTIVATION_RELU_N1_TO_1)
-    return fail(error, OCTET_UNKNOWN_ENUM,
-                "desc.epilogue.product_activation is %d, not an octet_activation",
-                (int)e.product_activation);
-  if (d.rhs_order != OCTET_KN && d.rhs_order != OCTET_NK)
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.rhs_order is %d, neither OCTET_KN nor OCTET_NK",
-                (int)d.rhs_order);
-  if (e.residual.type != 0 && !is_8bit(e.residual.type))
-    return fail(error, OCTET_UNKNOWN_ENUM,
-                "desc.epilogue.residual.type is %d; it must be OCTET_S8, OCTET_U8 or 0",
-                (int)e.residual.type);
-  if (d.max_isa != OCTET_ISA_AUTO && !find_tier((int)d.max_isa))
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.max_isa is %d, not an octet_isa", (int)d.max_isa);
-  if ((d.allocator.allocate == nullptr) != (d.allocator.release == nullptr))
-    return fail(error, OCTET_NULL_POINTER,
-                "desc.allocator has one of allocate and release, but not the other");
-  return OCTET_OK;
-}
-
-// The name of the first field that is set; null if none is.
-const char* set_field(const octet_residual& r) {
-  const struct {
-    const char* name;
-    bool set;
-  } fields[] = {{"zero_point", r.zero_point != 0},
-                {"scale", r.scale != 0},
-                {"intermediate_zero_point", r.intermediate_zero_point != 0},
-                {"product_multiplier", r.product_multiplier != 0},
-                {"product_shift", r.product_shift != 0},
-                {"residual_multiplier", r.residual_multiplier != 0},
-                {"residual_shift", r.residual_shift != 0},
-                {"dst_multiplier", r.dst_multiplier != 0},
-                {"dst_shift", r.dst_shift != 0}};
-  for (const auto& field : fields)
-    if (field.set) return field.name;
-  return nullptr;
-}
-
-// A residual whose type was forgotten would be a residual that is silently not added.
-octet_status check_residual_type(const octet_residual& r, octet_error* error) {
-  const char* const field = r.type ? nullptr : set_field(r);
-  if (!field) return OCTET_OK;
-  return fail(error, OCTET_UNSUPPORTED,
-              "desc.epilogue.residual.%s is set, but desc.epilogue.residual.type is 0, which means "
-              "that there is no residual; set the type, or leave all of desc.epilogue.residual 0",
-              field);
-}
-
-// Combinations that have no meaning, rather than being quietly ignored.
-octet_status check_combination(const GemmBuilder& builder) {
-  const octet_gemm_desc& d = builder.desc;
-  const octet_epilogue& e = d.epilogue;
-  octet_error* error = builder.error;
-  const auto refuse = [&](const char* what) { return fail(error, OCTET_UNSUPPORTED, "%s", what); };
-  if ((d.lhs_type == OCTET_F32) != quantizes(d))
-    return refuse(
-        "desc.lhs_type OCTET_F32 goes with OCTET_LHS_SYMMETRIC or OCTET_LHS_ASYMMETRIC, and only "
-        "with them");
-  if (quantizes(d) && d.dst_type != OCTET_F32)
-    return refuse(
-        "OCTET_LHS_SYMMETRIC and OCTET_LHS_ASYMMETRIC give an f32 dst; desc.dst_type must be "
-        "OCTET_F32");
-  if (d.lhs_quant != OCTET_LHS_STATIC && d.lhs_zero_point != 0)
-    return refuse(
-        "desc.lhs_zero_point is for OCTET_LHS_STATIC; with run-time quantization it comes with "
-        "each run");
-  if (d.dst_type != OCTET_F32 && e.bias_f32)
-    return refuse("desc.epilogue.bias_f32 is for an f32 dst; use desc.epilogue.bias");
-  OCTET_TRY(check_residual_type(e.residual, error));
-  if (!is_8bit(d.dst_type)) {
-    if (e.residual.type) return refuse("desc.epilogue.residual needs an s8 or u8 dst");
-    if (e.lut) return refuse("desc.epilogue.lut needs an s8 or u8 dst");
-    if (e.dst_zero_point) return refuse("desc.epilogue.dst_zero_point needs an s8 or u8 dst");
-    if (e.requant == OCTET_REQUANT_TFLITE)
-      return refuse("OCTET_REQUANT_TFLITE needs an s8 or u8 dst");
-  }
-  if (e.product_activation && !e.residual.type)
-    return refuse(
-        "desc.epilogue.product_activation is for a product to which a residual is added; without "
-        "desc.epilogue.residual use desc.epilogue.activation");
-  if (d.dst_type == OCTET_S32) {
-    if (e.scales || e.scale_count)
-      return refuse(
-          "desc.epilogue.scales has no meaning for an s32 dst: it holds the accumulators");
-    if (e.activation)
-      return refuse(
-          "desc.epilogue.activation has no meaning for an s32 dst: it holds the accumulators");
-  }
-  if (e.requant == OCTET_REQUANT_TFLITE ? e.scales || e.scale_count
-                                        : e.multipliers || e.shifts || e.multiplier_count)
-    return refuse(
-        "desc.epilogue.scales is for OCTET_REQUANT_FLOAT, desc.epilogue.multipliers and "
-        "desc.epilogue.shifts are for "
-        "OCTET_REQUANT_TFLITE");
-  if (e.requant == OCTET_REQUANT_TFLITE && runtime_scales(d))
-    return refuse(
-        "OCTET_REQUANT_TFLITE needs OCTET_LHS_STATIC: its multipliers hold the lhs scale");
-  return OCTET_OK;
-}
 
 octet_status check_sizes(GemmBuilder* builder) {
   const octet_gemm_desc& d = builder->desc;
@@ -188,147 +64,29 @@ octet_status check_sizes(GemmBuilder* builder) {
   return OCTET_OK;
 }
 
-octet_status check_lhs(GemmBuilder* builder) {
-  const octet_gemm_desc& d = builder->desc;
-  if (d.lhs_quant == OCTET_LHS_STATIC) {
-    OCTET_TRY(check_zero_point(d.lhs_zero_point, d.lhs_type, "desc.lhs_zero_point", kScalar,
-                               builder->error));
-    builder->lhs_u8 = d.lhs_type == OCTET_U8;
-    builder->lhs_lo = least(d.lhs_type) - d.lhs_zero_point;
-    builder->lhs_hi = most(d.lhs_type) - d.lhs_zero_point;
-  } else if (d.lhs_quant == OCTET_LHS_SYMMETRIC) {
-    builder->lhs_u8 = false;
-    builder->lhs_lo = -127;
-    builder->lhs_hi = 127;
-  } else {
-    builder->lhs_u8 = d.lhs_quant == OCTET_LHS_ASYMMETRIC || d.lhs_type == OCTET_U8;
-    builder->lhs_lo = -255;
-    builder->lhs_hi = 255;
-  }
-  return OCTET_OK;
-}
-
-octet_status check_scales(const GemmBuilder& builder) {
+octet_status check_order(const GemmBuilder& builder) {
   const octet_gemm_desc& d = builder.desc;
-  const octet_epilogue& e = d.epilogue;
   octet_error* error = builder.error;
-  if (d.dst_type == OCTET_S32) return OCTET_OK;
-  if (e.requant == OCTET_REQUANT_FLOAT) {
-    if (!e.scales) return fail(error, OCTET_NULL_POINTER, "desc.epilogue.scales is null");
-    if (e.scale_count != 1 && e.scale_count != d.n)
-      return fail(error, OCTET_BAD_SIZE,
-                  "desc.epilogue.scale_count is %zu; it must be 1 or n = %zu", e.scale_count, d.n);
-    for (size_t i = 0; i < e.scale_count; ++i)
-      OCTET_TRY(check_scale(e.scales[i], "desc.epilogue.scales", i, error));
-    return OCTET_OK;
-  }
-  if (!e.multipliers || !e.shifts)
-    return fail(error, OCTET_NULL_POINTER, "desc.epilogue.%s is null",
-                e.multipliers ? "shifts" : "multipliers");
-  if (e.multiplier_count != 1 && e.multiplier_count != d.n)
-    return fail(error, OCTET_BAD_SIZE,
-                "desc.epilogue.multiplier_count is %zu; it must be 1 or n = %zu",
-                e.multiplier_count, d.n);
-  for (size_t i = 0; i < e.multiplier_count; ++i) {
-    if (e.multipliers[i] != 0 && e.multipliers[i] < 1 << 30)
-      return fail(error, OCTET_BAD_SCALE,
-                  "desc.epilogue.multipliers[%zu] is %d; it must be 0 or in [2^30, 2^31)", i,
-                  (int)e.multipliers[i]);
-    if (e.shifts[i] < -31 || e.shifts[i] > 30)
-      return fail(error, OCTET_BAD_SCALE,
-                  "desc.epilogue.shifts[%zu] is %d; it must be in [-31, 30]", i, (int)e.shifts[i]);
-  }
+  if (d.rhs_order != OCTET_KN && d.rhs_order != OCTET_NK)
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.rhs_order is %d, neither OCTET_KN nor OCTET_NK",
+                (int)d.rhs_order);
   return OCTET_OK;
-}
-
-// The largest magnitude of run-time weights with zero points.
-int64_t any_zero_points(const GemmBuilder& builder) {
-  const int64_t reach = builder.lhs_hi > -builder.lhs_lo ? builder.lhs_hi : -builder.lhs_lo;
-  return (int64_t)builder.desc.k * reach * 255;
 }
 
 }  // namespace
 
-octet_status check_kind(const GemmBuilder& builder) {
-  for (const uintptr_t& reserved : builder.desc.reserved)
-    if (reserved)
-      return fail(builder.error, OCTET_UNSUPPORTED,
-                  "desc.reserved[%d] is not 0; this version has no use for it",
-                  (int)(&reserved - builder.desc.reserved));
-  OCTET_TRY(check_enums(builder));
-  return check_combination(builder);
-}
-
-octet_status check_quantization(GemmBuilder* builder) {
-  OCTET_TRY(check_lhs(builder));
-  return check_scales(*builder);
-}
-
-SumRange sum_range(const GemmBuilder& builder, const PackedRhs& packed, size_t n) {
-  const int64_t lo = builder.lhs_lo, hi = builder.lhs_hi;
-  if (packed.positive)
-    return {packed.positive[n] * lo + packed.negative[n] * hi,
-            packed.positive[n] * hi + packed.negative[n] * lo};
-  const octet_gemm_desc& d = builder.desc;
-  const int64_t k = (int64_t)d.k, up = most(d.rhs_type), down = least(d.rhs_type);
-  return {k * (up * lo < down * hi ? up * lo : down * hi),
-          k * (up * hi > down * lo ? up * hi : down * lo)};
-}
-
-octet_status check_range(GemmBuilder* builder, const PackedRhs& packed) {
-  const octet_gemm_desc& d = builder->desc;
-  const octet_epilogue& e = d.epilogue;
-  // Then one column stands for all
-  const bool alike = !packed.positive && !e.bias && e.scale_count <= 1 && e.multiplier_count <= 1;
-  for (size_t n = 0; n < (alike ? 1 : d.n); ++n) {
-    const int64_t bias = settled_bias(*builder, packed, n);
-    const SumRange range = sum_range(*builder, packed, n);
-    const int64_t hi = range.hi + bias, lo = range.lo + bias;
-    const bool overflows = hi > INT32_MAX || lo < INT32_MIN;
-    if (overflows && (range.hi > INT32_MAX || range.lo < INT32_MIN))
-      return fail(builder->error, OCTET_ACCUMULATOR_OVERFLOW,
-                  "the sums of %s %zu may reach %lld, outside int32: %s = %zu is too deep",
-                  builder->column, n, (long long)(range.hi > INT32_MAX ? range.hi : range.lo),
-                  builder->depth, d.k);
-    if (overflows)
-      return fail(
-          builder->error, OCTET_ACCUMULATOR_OVERFLOW,
-          "the accumulator of %s %zu may reach %lld, outside int32: desc.epilogue.bias[%zu] "
-          "is %lld, and its sums reach from %lld to %lld",
-          builder->column, n, (long long)(hi > INT32_MAX ? hi : lo), n, (long long)bias,
-          (long long)range.lo, (long long)range.hi);
-    const int64_t magnitude = hi > -lo ? hi : -lo, bias_magnitude = bias < 0 ? -bias : bias;
-    builder->max_bias = bias_magnitude > builder->max_bias ? bias_magnitude : builder->max_bias;
-    if (d.dst_type == OCTET_S32) continue;
-    const double factor = factor_of(e, n), scaled = (double)magnitude * factor * builder->stretch;
-    builder->max_scaled = scaled > builder->max_scaled ? scaled : builder->max_scaled;
-    if (!packed.positive) {
-      const double any = ((double)any_zero_points(*builder) + (double)bias_magnitude) * factor;
-      builder->max_scaled_any = any > builder->max_scaled_any ? any : builder->max_scaled_any;
-    }
-    if (e.requant == OCTET_REQUANT_FLOAT) continue;
-    const int32_t shift = shift_of(e, n) > 0 ? shift_of(e, n) : 0;
-    builder->max_shift = shift > builder->max_shift ? shift : builder->max_shift;
-    const int64_t one = (int64_t)1 << shift;
-    if (hi * one > INT32_MAX || lo * one < INT32_MIN)
-      return fail(
-          builder->error, OCTET_BAD_SCALE,
-          "desc.epilogue.shifts: %s %zu shifts left by %d, but its accumulator may reach %lld",
-          builder->column, n, (int)shift, (long long)(hi * one > INT32_MAX ? hi : lo));
-  }
-  return OCTET_OK;
-}
-
-// The epilogue before the range, since what a bias has to be depends on it
+// Plans the epilogue before it checks the range: what a bias has to be depends on the epilogue.
 octet_status check_desc(GemmBuilder* builder) {
-  OCTET_TRY(check_kind(*builder));
+  EpilogueBuilder* const epilogue = &builder->epilogue;
+  OCTET_TRY(check_kind(builder->desc, *epilogue));
+  OCTET_TRY(check_order(*builder));
   OCTET_TRY(check_sizes(builder));
-  OCTET_TRY(check_quantization(builder));
-  OCTET_TRY(plan_epilogue(builder));
+  OCTET_TRY(check_quantization(epilogue));
+  OCTET_TRY(plan_epilogue(epilogue));
   for (size_t b = 0; b < builder->matrices; ++b)
-    OCTET_TRY(check_range(builder, builder->has_blob
-                                       ? matrix_of(builder->blob, builder->desc.packed, b)
-                                       : PackedRhs{}));
+    OCTET_TRY(check_range(epilogue, builder->has_blob
+                                        ? matrix_of(builder->blob, builder->desc.packed, b)
+                                        : PackedRhs{}));
   return OCTET_OK;
 }
 

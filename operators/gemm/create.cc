@@ -13,7 +13,7 @@ octet_status create_gemm(const octet_gemm_desc* desc, const Choice* choice, octe
   OCTET_TRY(given.read(desc, "desc", error));
   if (choice && given->kernel) return refuse_named(error);
   GemmBuilder builder(*given, error);
-  builder.given = choice;
+  builder.requested = choice;
   OCTET_TRY(check_desc(&builder));
   OCTET_TRY(choose_kernels(&builder));
   return build_gemm(builder, gemm);

@@ -1,6 +1,6 @@
 // The epilogue's parameters: residual, zero point, clamps.
 #include "operators/common/check.h"
-#include "operators/gemm/builder.h"
+#include "operators/gemm/epilogue_builder.h"
 
 namespace octet {
 namespace {
@@ -99,14 +99,13 @@ octet_status integer_bounds(const Activation& a, octet_requant requant, octet_ty
   return OCTET_OK;
 }
 
-octet_status plan_clamp(GemmBuilder* builder) {
-  const octet_gemm_desc& d = builder->desc;
-  const octet_epilogue& e = d.epilogue;
+octet_status plan_clamp(EpilogueBuilder* builder) {
+  const octet_epilogue& e = builder->desc;
   octet_error* error = builder->error;
-  Epilogue& f = builder->epilogue;
+  Epilogue& f = builder->plan;
   Activation a = {e.activation, e.clamp_min, e.clamp_max,
                   e.dst_scale,  "",          "desc.epilogue.dst_scale"};
-  if (d.dst_type == OCTET_F32) {
+  if (builder->dst_type == OCTET_F32) {
     a.scale = 1;
     Interval bounds;
     OCTET_TRY(float_bounds(a, &bounds, error));
@@ -114,20 +113,20 @@ octet_status plan_clamp(GemmBuilder* builder) {
     f.hi_f32 = bounds.hi;
     return OCTET_OK;
   }
-  OCTET_TRY(check_zero_point(e.dst_zero_point, d.dst_type, "desc.epilogue.dst_zero_point", kScalar,
-                             error));
+  OCTET_TRY(check_zero_point(e.dst_zero_point, builder->dst_type, "desc.epilogue.dst_zero_point",
+                             kScalar, error));
   f.zero_point = e.dst_zero_point;
-  OCTET_TRY(integer_bounds(a, e.requant, d.dst_type, f.zero_point, &f.lo, &f.hi, error));
+  OCTET_TRY(integer_bounds(a, e.requant, builder->dst_type, f.zero_point, &f.lo, &f.hi, error));
   f.lo_f32 = (float)(f.lo - f.zero_point);
   f.hi_f32 = (float)(f.hi - f.zero_point);
   return OCTET_OK;
 }
 
-octet_status plan_residual(GemmBuilder* builder) {
-  const octet_epilogue& e = builder->desc.epilogue;
+octet_status plan_residual(EpilogueBuilder* builder) {
+  const octet_epilogue& e = builder->desc;
   const octet_residual& r = e.residual;
   octet_error* error = builder->error;
-  Epilogue& f = builder->epilogue;
+  Epilogue& f = builder->plan;
   if (!r.type) return OCTET_OK;
   const bool tflite = e.requant == OCTET_REQUANT_TFLITE;
   const Activation product = {
@@ -149,12 +148,12 @@ octet_status plan_residual(GemmBuilder* builder) {
     f.product_hi_f32 = bounds.hi;
     return OCTET_OK;
   }
-  OCTET_TRY(check_zero_point(r.intermediate_zero_point, builder->desc.dst_type,
+  OCTET_TRY(check_zero_point(r.intermediate_zero_point, builder->dst_type,
                              "desc.epilogue.residual.intermediate_zero_point", kScalar, error));
   OCTET_TRY(check_tflite_scale(r.product_multiplier, r.product_shift, "product", error));
   OCTET_TRY(check_tflite_scale(r.residual_multiplier, r.residual_shift, "residual", error));
   OCTET_TRY(check_tflite_scale(r.dst_multiplier, r.dst_shift, "dst", error));
-  OCTET_TRY(integer_bounds(product, e.requant, builder->desc.dst_type, r.intermediate_zero_point,
+  OCTET_TRY(integer_bounds(product, e.requant, builder->dst_type, r.intermediate_zero_point,
                            &f.product_lo, &f.product_hi, error));
   f.intermediate_zero_point = r.intermediate_zero_point;
   f.product_lo -= r.intermediate_zero_point;
@@ -167,8 +166,8 @@ octet_status plan_residual(GemmBuilder* builder) {
 
 }  // namespace
 
-octet_status plan_epilogue(GemmBuilder* builder) {
-  if (builder->desc.dst_type == OCTET_S32) return OCTET_OK;
+octet_status plan_epilogue(EpilogueBuilder* builder) {
+  if (builder->dst_type == OCTET_S32) return OCTET_OK;
   OCTET_TRY(plan_residual(builder));
   return plan_clamp(builder);
 }

@@ -1,0 +1,88 @@
+// The Epilogue of a plan with its arrays, and whether a kernel does all of it by itself.
+#include <string.h>
+
+#include "kernels/core/micro_kernel.h"
+#include "operators/gemm/epilogue_builder.h"
+
+namespace octet {
+namespace {
+
+constexpr double kInt32Limit = 2147483648.0;  // 2^31
+
+// certified: no accumulator that was shifted left reaches 2^30. right_rows: the tier knows rows
+// that are right_only; one that does not know them needs no certificate.
+TfliteColumns build_tflite(const Epilogue& f, size_t columns, size_t padded, bool certified,
+                           bool right_rows, Arena* arena) {
+  int32_t* const rows = arena->take<int32_t>(kTfliteRows * padded);
+  if (!rows) return {};
+  bool divides = true;
+  for (size_t n = 0; n < columns; ++n) divides &= is_right_only(f.shift[n]);
+  // A residual is added to what is below the zero point, too
+  const bool right_only = divides && right_rows && f.lo >= f.zero_point && !f.has_residual;
+  if (!certified && !right_only && right_rows) return {};
+  for (size_t n = 0; n < padded; ++n)
+    if (right_only)
+      write_tflite_right_column(f.multiplier[n], n < columns ? f.shift[n] : -1, rows + n, padded);
+    else
+      write_tflite_column(f.multiplier[n], f.shift[n], rows + n, padded);
+  return {rows, padded, right_only, divides};
+}
+
+const TfliteAdd* build_tflite_add(const Epilogue& f, FindTfliteAddFn find, Arena* arena) {
+  TfliteAdd* const sum = arena->take<TfliteAdd>(1);
+  return sum && find(f, sum) ? sum : nullptr;
+}
+
+}  // namespace
+
+Epilogue build_epilogue(const EpilogueBuilder& builder, const TierOps& ops, double max_scaled,
+                        size_t columns, size_t padded, Arena* arena) {
+  const octet_epilogue& e = builder.desc;
+  Epilogue f = builder.plan;
+  f.mode = builder.dst_type == OCTET_S32      ? EpilogueMode::kS32
+           : builder.dst_type == OCTET_F32    ? EpilogueMode::kF32
+           : e.requant == OCTET_REQUANT_FLOAT ? EpilogueMode::kFloat8
+                                              : EpilogueMode::kTflite8;
+  f.dst_u8 = builder.dst_type == OCTET_U8;
+  const double largest = max_scaled + (f.has_residual ? 255.0 * f.residual_scale : 0);
+  f.fits_int32 = f.mode == EpilogueMode::kFloat8 && !builder.runtime_scales() &&
+                 largest * kFloatMargin < kInt32Limit;
+  if (e.scales) f.scale = spread(arena, e.scales, e.scale_count, columns, padded, 1.0f);
+  if (e.bias_f32) f.bias_f32 = spread(arena, e.bias_f32, builder.columns, columns, padded, 0.0f);
+  if (f.mode == EpilogueMode::kTflite8) {
+    f.multiplier = spread(arena, e.multipliers, e.multiplier_count, columns, padded, 0);
+    int32_t* const shift = spread(arena, e.shifts, e.multiplier_count, columns, padded, 0);
+    for (size_t n = 0; shift && n < columns; ++n) shift[n] = f.multiplier[n] ? shift[n] : -1;
+    f.shift = shift;
+    f.tflite =
+        build_tflite(f, columns, padded, max_scaled < kTfliteLimit, ops.tflite_right_rows, arena);
+    f.scale = (const float*)f.tflite.rows;
+    if (f.has_residual && ops.find_tflite_add)
+      f.tflite_add = build_tflite_add(f, ops.find_tflite_add, arena);
+  }
+  if (e.lut) {
+    uint8_t* lut = arena->take<uint8_t>(512);
+    if (lut) {
+      memcpy(lut, e.lut, 256);
+      for (size_t i = 0; i < 256; ++i) lut[256 + i] = i % 128 < 16 ? lut[i] : lut[i] ^ lut[i - 16];
+    }
+    f.lut = lut;
+    f.lut_rows = lut ? lut + 256 : nullptr;
+  }
+  return f;
+}
+
+bool requantizes_in_kernel(const EpilogueBuilder& builder, const Epilogue& f, double max_scaled,
+                           uint16_t kernel_flags) {
+  // The clamp before rounding may be left out only where no conversion to int32 (or int16) can
+  // overflow.
+  const double limit = kernel_flags & kRequantizes16 ? kInt16Limit : kInt32Limit;
+  if (!(kernel_flags & kRequantizes) || f.has_residual || f.lut) return false;
+  if (f.mode == EpilogueMode::kTflite8)
+    return (kernel_flags & kRequantizesTflite) && f.tflite.rows &&
+           (f.tflite.divides || !(kernel_flags & kTfliteRightShiftOnly));
+  return f.mode == EpilogueMode::kFloat8 && !builder.runtime_scales() &&
+         max_scaled * kFloatMargin < limit;
+}
+
+}  // namespace octet
