@@ -61,7 +61,7 @@ void write_matrices(Container* c, RhsView rhs, size_t matrix_stride, void* blob)
   if (int32_t* zero_points = (int32_t*)section_of(*c, SectionId::kZeroPoints, blob)) {
     memset(zero_points, 0, strides.array);
     for (size_t n = 0; n < rhs.n; ++n)
-      zero_points[n] = rhs.zero_point(n) + type_shift(rhs.is_u8, layout.element_type);
+      zero_points[n] = rhs.zero_point(n) + type_shift(rhs.type, layout.element_type);
   }
   uint8_t* sums = section_of(*c, SectionId::kSums, blob);
   uint8_t* weights = section_of(*c, SectionId::kWeights, blob);

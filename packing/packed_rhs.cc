@@ -10,7 +10,7 @@ namespace octet {
 namespace {
 
 uint8_t flip_of(const RhsLayout& layout, const RhsView& rhs) {
-  return type_shift(rhs.is_u8, layout.element_type) ? 0x80 : 0;
+  return type_shift(rhs.type, layout.element_type) ? 0x80 : 0;
 }
 
 // Sums `rows` rows of up to kBlock adjacent columns, so that whole cache lines are read: sums of w
@@ -40,9 +40,9 @@ void sum_rows(const uint8_t* data, size_t stride, size_t rows, uint8_t flip, con
 
 }  // namespace
 
-bool any_zero_point(const int32_t* zero_points, size_t count, bool is_u8,
+bool any_zero_point(const int32_t* zero_points, size_t count, ElementType type,
                     ElementType element_type) {
-  const int32_t zero = -type_shift(is_u8, element_type);
+  const int32_t zero = -type_shift(type, element_type);
   if (!zero_points) return zero != 0;
   for (size_t i = 0; i < count; ++i)
     if (zero_points[i] != zero) return true;
@@ -79,10 +79,10 @@ bool sum_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size
   if (rhs.n_stride != 1 || rhs.k_stride == 1) {
     for (size_t n = first; n < first + count; ++n)
       has_int8_min |= sums.store(n, sum_weights(rhs.data + n * rhs.n_stride, rhs.k_stride, rhs.k,
-                                                rhs.is_u8, rhs.zero_point(n)));
+                                                rhs.type, rhs.zero_point(n)));
     return has_int8_min && layout.element_type == ElementType::kS8;
   }
-  const uint8_t flip = rhs.is_u8 ? 0 : 0x80;
+  const uint8_t flip = rhs.type == ElementType::kU8 ? 0 : 0x80;
   for (size_t n0 = first; n0 < first + count; n0 += kBlock) {
     const size_t lanes = smaller(kBlock, first + count - n0);
     uint32_t total[kBlock] = {}, distance[kBlock] = {};

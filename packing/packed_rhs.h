@@ -11,7 +11,7 @@ struct RhsView {
   const uint8_t* data;
   size_t n, k;
   size_t k_stride, n_stride;
-  bool is_u8;
+  ElementType type;            // kS8 or kU8
   const int32_t* zero_points;  // null = 0
   size_t zero_point_count;     // 1 or n
 
@@ -38,17 +38,19 @@ struct PackedRhs {
   const uint8_t* panels;
   const int32_t* positive;
   const int32_t* negative;
-  const int32_t* zero_points;  // per column, for the layout's element type; null if all are 0
+  const int32_t* zero_points;  // in the layout's element type, per column; null when all are 0
 };
 
-// The difference that flipping the top bit makes to a value on its way to the element type `to`.
-constexpr int32_t type_shift(bool from_u8, ElementType to) {
+// The number that flipping the top bit adds to a value of type `from`, to make it one of type `to`.
+constexpr int32_t type_shift(ElementType from, ElementType to) {
+  const bool from_u8 = from == ElementType::kU8;
   return from_u8 == (to == ElementType::kU8) ? 0 : from_u8 ? -128 : 128;
 }
 
-// Whether some zero point is not 0 for this element type. A null array means zeros for the caller's
-// type.
-bool any_zero_point(const int32_t* zero_points, size_t count, bool is_u8, ElementType element_type);
+// Whether some zero point of type `type` is not 0 in the element type of the layout. Null
+// zero_points are 0 in `type`.
+bool any_zero_point(const int32_t* zero_points, size_t count, ElementType type,
+                    ElementType element_type);
 
 // Packs matrices into a weight format.
 struct Packing {

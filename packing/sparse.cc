@@ -135,7 +135,7 @@ size_t first_crowded(const SparseRun& r) {
 
 bool rows_are_sound(const RhsView& rhs) {
   constexpr size_t kBlock = 64;
-  const uint8_t flip = rhs.is_u8 ? 0 : 0x80;
+  const uint8_t flip = rhs.type == ElementType::kU8 ? 0 : 0x80;
   bool sound = true;
   for (size_t n = 0; n < rhs.n && sound; n += kBlock) {
     const size_t lanes = smaller(kBlock, rhs.n - n);
@@ -163,9 +163,9 @@ bool rows_are_sound(const RhsView& rhs) {
   return sound;
 }
 
-bool distances_fit(const SparseRun& r, bool is_u8) {
-  // As u8 values, of which zero - 128 to zero + 127 are allowed
-  const uint8_t flip = is_u8 ? 0 : 0x80;
+bool distances_fit(const SparseRun& r, ElementType type) {
+  // In an order that fits u8, of which zero - 128 to zero + 127 may be
+  const uint8_t flip = type == ElementType::kU8 ? 0 : 0x80;
   const int zero = r.zero ^ flip;
   if (zero == 128) return true;
   uint8_t least = 255, most = 0;

@@ -21,7 +21,7 @@ struct SparseRun {
 // The start of a run's first crowded four (more than two weights not zero), or count if none is.
 size_t first_crowded(const SparseRun& run);
 // Whether all w - zero fit s8.
-bool distances_fit(const SparseRun& run, bool is_u8);
+bool distances_fit(const SparseRun& run, ElementType type);
 
 // For weights whose columns are contiguous in memory, checked row by row: whether no column has a
 // crowded four or a w - zero that does not fit s8.

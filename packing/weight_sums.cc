@@ -28,9 +28,9 @@ struct One {
 
 }  // namespace
 
-WeightSums sum_weights(const uint8_t* data, size_t stride, size_t count, bool is_u8,
+WeightSums sum_weights(const uint8_t* data, size_t stride, size_t count, ElementType type,
                        int32_t zero_point) {
-  const uint8_t flip = is_u8 ? 0 : 0x80, zero = (uint8_t)(zero_point ^ flip);
+  const uint8_t flip = type == ElementType::kU8 ? 0 : 0x80, zero = (uint8_t)(zero_point ^ flip);
   uint8_t none = 0;
   __asm__("" : "+r"(none));  // else compilers simplify the sum, and use a slower instruction
   return stride == 1 ? sum(data, One{}, count, flip, zero, none)

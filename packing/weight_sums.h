@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/core/packed_layout.h"
+
 namespace octet {
 
 struct WeightSums {
@@ -25,8 +27,8 @@ inline WeightSums sums_of(uint32_t total, uint32_t distance, bool has_int8_min) 
   return {(int32_t)((distance + total) / 2), -(int32_t)((distance - total) / 2), has_int8_min};
 }
 
-// Sums `count` weights that are `stride` apart.
-WeightSums sum_weights(const uint8_t* data, size_t stride, size_t count, bool is_u8,
+// Of `count` weights that are `stride` apart.
+WeightSums sum_weights(const uint8_t* data, size_t stride, size_t count, ElementType type,
                        int32_t zero_point);
 
 }  // namespace octet

@@ -29,9 +29,8 @@ class Product {
     std::memset(lhs_.get(), 1, kernel.mr * depth_);
     const auto ones = bench::aligned<uint8_t>(kernel.nr * depth_);
     std::memset(ones.get(), 1, kernel.nr * depth_);
-    const RhsView view = {ones.get(), kernel.nr, depth_,
-                          kernel.nr,  1,         layout_.element_type == ElementType::kU8,
-                          nullptr,    0};
+    const RhsView view = {ones.get(),           kernel.nr, depth_, kernel.nr, 1,
+                          layout_.element_type, nullptr,   0};
     for (size_t i = 0; layout_.sparse() && i < kernel.nr * depth_; ++i)
       ones[i] = (i / kernel.nr + i % kernel.nr) % 2;
     find_format_of(layout_)->packing->pack(layout_, view, 0, kernel.nr, rhs_.get());

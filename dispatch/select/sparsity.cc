@@ -72,9 +72,12 @@ bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, s
          kWorthwhile;
 }
 
-bool SparsityFinding::look_at(const SparseRun& run, bool is_u8, size_t its_column, size_t its_k) {
-  const auto value = [is_u8](uint8_t byte) { return is_u8 ? (int)byte : (int)(int8_t)byte; };
-  wide |= !distances_fit(run, is_u8);
+bool SparsityFinding::look_at(const SparseRun& run, ElementType type, size_t its_column,
+                              size_t its_k) {
+  const auto value = [type](uint8_t byte) {
+    return type == ElementType::kU8 ? (int)byte : (int)(int8_t)byte;
+  };
+  wide |= !distances_fit(run, type);
   const size_t at = first_crowded(run);
   if (at == run.count) return true;
   crowded = true;
@@ -94,7 +97,7 @@ SparsityFinding look_at(const RhsView& rhs) {
   for (size_t n = 0; n < rhs.n; ++n)
     if (!finding.look_at(
             {rhs.data + n * rhs.n_stride, rhs.k_stride, rhs.k, (uint8_t)rhs.zero_point(n)},
-            rhs.is_u8, n, 0))
+            rhs.type, n, 0))
       break;
   return finding;
 }

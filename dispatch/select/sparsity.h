@@ -30,10 +30,9 @@ struct SparsityFinding {
   char values[24];
   int zero = 0;
 
-  // Looks at a run; false at the first group that breaks the pattern. k: depth of the run's first
-  // weight.
-  bool look_at(const SparseRun& run, bool is_u8, size_t column, size_t k);
-  // The verdict from the weights alone; the tier's costs do not enter it.
+  // False where one was found. k: of the run's first weight.
+  bool look_at(const SparseRun& run, ElementType type, size_t column, size_t k);
+  // What follows from it, but for what the tier thinks.
   Sparsity verdict() const {
     return crowded ? Sparsity::kPattern : wide ? Sparsity::kDistances : Sparsity::kTwoOfFour;
   }

@@ -54,10 +54,10 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
   if (kernel.is(kNoInt8Min))
     for (uint8_t& byte : rhs) byte = byte == 0x80 ? 0x81 : byte;
 
-  const bool rhs_u8 = layout.element_type == ElementType::kU8;
   if (layout.sparse()) make_sparse(rhs);
   find_format_of(layout)->packing->pack(
-      layout, {rhs, columns, kDepth, kTileColumns, 1, rhs_u8, nullptr, 0}, 0, columns, packed);
+      layout, {rhs, columns, kDepth, kTileColumns, 1, layout.element_type, nullptr, 0}, 0, columns,
+      packed);
   const uint8_t* const lhs = kOperands.lhs;
   if (kernel.gather)
     kernel.gather({lhs, kDepth, rows, kDepth, 0}, round_up(rows, kernel.lhs_lanes_step), panel);

@@ -15,6 +15,10 @@ constexpr float kMaxScale = 281474976710656.0f;  // 2^48
 constexpr bool is_8bit(octet_type type) { return type == OCTET_S8 || type == OCTET_U8; }
 constexpr int32_t least(octet_type type) { return type == OCTET_U8 ? 0 : -128; }
 constexpr int32_t most(octet_type type) { return type == OCTET_U8 ? 255 : 127; }
+// Of one of 8 bits.
+constexpr ElementType element_type_of(octet_type type) {
+  return type == OCTET_U8 ? ElementType::kU8 : ElementType::kS8;
+}
 constexpr size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
 
 // index: the element of an array, or kScalar if there is no array.

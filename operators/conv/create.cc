@@ -209,7 +209,8 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   plan.ops = &ops_of(builder.kernel.isa());
   plan.transforms = &transforms_of(builder.kernel.isa());
   plan.lhs_u8 = builder.epilogue.lhs_u8;
-  plan.lhs_shift = type_shift(plan.lhs_u8, builder.kernel.lhs_element_type());
+  plan.lhs_shift = type_shift(plan.lhs_u8 ? ElementType::kU8 : ElementType::kS8,
+                              builder.kernel.lhs_element_type());
   plan.lhs_flip = plan.lhs_shift ? 0x80 : 0;
   plan.runtime_zero_point = builder.epilogue.runtime_scales();
   plan.static_zero_point = d.lhs_zero_point;

@@ -39,7 +39,7 @@ octet_status check_filter(const octet_filter_desc& f, octet_error* error) {
 FilterView view_of(const octet_filter_desc& f, const ConvShape& s) {
   FilterView v = {};
   v.data = (const uint8_t*)f.data;
-  v.is_u8 = f.type == OCTET_U8;
+  v.type = element_type_of(f.type);
   v.zero_points = f.zero_points;
   v.zero_point_count = f.zero_point_count;
   const size_t taps = s.taps(), in = s.group_in(), out = s.group_out();
@@ -123,7 +123,7 @@ octet_status look_at_weights(const FilterBuilder& d, Sparsity* verdict, octet_er
       const size_t ky = tap / s.kernel_w, kx = tap % s.kernel_w;
       const SparseRun run = {d.view.at(s, o, ky, kx, 0), d.view.i_stride, s.group_in(),
                              (uint8_t)d.view.zero_point(o)};
-      if (finding.look_at(run, d.view.is_u8, o, 0)) continue;
+      if (finding.look_at(run, d.view.type, o, 0)) continue;
       *verdict = finding.verdict();
       if (d.given->sparsity != OCTET_SPARSE_2_4) return OCTET_OK;
       return fail(error, OCTET_BAD_SPARSITY,
@@ -142,7 +142,7 @@ void plan_filters(octet_isa isa, bool sparse, FilterBuilder* d) {
   d->sparse = sparse;
   ConvProblem problem = {d->shape,
                          d->tier,
-                         d->view.is_u8,
+                         d->view.type == ElementType::kU8,
                          sparse ? ZeroPointRange{0, 0} : d->view.zero_point_range(),
                          f.accuracy == OCTET_ACCURACY_APPROXIMATE,
                          d->cpu,
@@ -221,8 +221,9 @@ RhsLayout packed_layout(const FilterBuilder& d, const ConvAlgorithm& implementat
   if (d.sparse && implementation.takes_sparse)
     return select_sparse_layout(d.cpu, format_of(tier_of(d.tier).sparse).layout, d.forced);
   if (implementation.operands != KernelKind::kInt8 || !d.forced)
-    return conv_layout(implementation, d.tier, d.view.is_u8, d.view.zero_point_range().any());
-  return select_layout(d.cpu, d.view.is_u8 && implementation.keeps_u8, d.forced);
+    return conv_layout(implementation, d.tier, d.view.type == ElementType::kU8,
+                       d.view.zero_point_range().any());
+  return select_layout(d.cpu, d.view.type == ElementType::kU8 && implementation.keeps_u8, d.forced);
 }
 
 const WeightFormat* format_to_try(const FilterBuilder& d, uint8_t algorithm) {

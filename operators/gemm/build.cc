@@ -16,7 +16,8 @@ const Columns* build_columns(const GemmBuilder& builder, Arena* arena, size_t pa
   Columns* columns = arena->take<Columns>(builder.matrices);
   const TierOps& ops = ops_of(builder.kernel->isa);
   const int32_t zero_point =
-      d.lhs_zero_point + type_shift(builder.epilogue.lhs_u8, builder.kernel->lhs_element_type);
+      d.lhs_zero_point + type_shift(builder.epilogue.lhs_u8 ? ElementType::kU8 : ElementType::kS8,
+                                    builder.kernel->lhs_element_type);
   int32_t* zero_points =
       builder.blob.find(SectionId::kZeroPoints) ? arena->take<int32_t>(padded) : nullptr;
   if (zero_points) {

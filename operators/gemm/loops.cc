@@ -68,7 +68,8 @@ Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t
 void read_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run,
               const GemmMatrix& matrix, const Workspace& w, size_t m0, uint8_t* workspace,
               Block* block) {
-  const int32_t shift = type_shift(plan.lhs_u8, kernel.lhs_element_type);
+  const int32_t shift =
+      type_shift(plan.lhs_u8 ? ElementType::kU8 : ElementType::kS8, kernel.lhs_element_type);
   LhsTerms& terms = block->terms;
   terms = {};
   block->lhs = matrix.lhs + m0 * run.lhs_stride;
@@ -136,7 +137,7 @@ Weights pack_weights(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
                   run.k,
                   run.rhs_k_stride,
                   run.rhs_n_stride,
-                  plan.rhs_u8,
+                  plan.rhs_u8 ? ElementType::kU8 : ElementType::kS8,
                   run.rhs_zero_points,
                   run.rhs_zero_point_count};
   if (run.rhs_zero_point_count > 1) {  // the task's own part of the per-channel ones
@@ -151,8 +152,9 @@ Weights pack_weights(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
   sum_columns(layout, view, 0, n, {weight_sum, bias});  // bias holds the negative sums for a moment
   if (plan.touch) tell_packed(plan.touch, view, workspace + w.rhs_panels, layout.bytes(n, run.k));
 
-  const int32_t rhs_shift = type_shift(plan.rhs_u8, layout.element_type),
-                lhs_shift = type_shift(plan.lhs_u8, kernel.lhs_element_type);
+  const int32_t rhs_shift = type_shift(view.type, layout.element_type),
+                lhs_shift = type_shift(plan.lhs_u8 ? ElementType::kU8 : ElementType::kS8,
+                                       kernel.lhs_element_type);
   bool any_zero_point = false;
   for (size_t j = 0; j < n; ++j) {
     weight_sum[j] += bias[j];

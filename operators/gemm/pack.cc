@@ -68,7 +68,7 @@ bool plan_as(const WeightFormat& format, Sparsity sparsity, RhsBuilder* p) {
   const RhsView& v = p->weights.view;
   const bool zero_points =
       !format.layout.sparse() &&
-      any_zero_point(v.zero_points, v.zero_point_count, v.is_u8, format.layout.element_type);
+      any_zero_point(v.zero_points, v.zero_point_count, v.type, format.layout.element_type);
   if (!plan_matrices(format, (uint8_t)p->rhs().type, v.n, v.k, p->weights.batch, zero_points,
                      &p->container))
     return false;
@@ -125,7 +125,7 @@ octet_status lay_out(bool with_data, RhsBuilder* p, octet_error* error) {
     verdict = p->container.header.sparsity = Sparsity::kNoRoom;
   const bool certain =
       forced && !any_zero_point(p->weights.view.zero_points, p->weights.view.zero_point_count,
-                                p->weights.view.is_u8, sparse.format->layout.element_type);
+                                p->weights.view.type, sparse.format->layout.element_type);
   if (with_data || certain ? verdict == Sparsity::kTwoOfFour : larger && forced)
     p->container = sparse;
   return OCTET_OK;

@@ -55,7 +55,7 @@ octet_status read_rhs(const octet_rhs_desc* given, bool with_data, RhsWeights* w
              rhs->k,
              kn ? step : 1,
              kn ? 1 : step,
-             rhs->type == OCTET_U8,
+             element_type_of(rhs->type),
              rhs->zero_points,
              rhs->zero_point_count};
   w->matrix_stride = batch_stride;

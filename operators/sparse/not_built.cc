@@ -22,7 +22,7 @@ const char* describe(Sparsity) { return "weights are dense"; }
 // Never reached: a descriptor that asks for sparsity is refused earlier.
 double sparse_macs(const TierCosts& costs, const CpuFeatures&) { return costs.macs; }
 bool gains_by_sparsity(Isa, const CpuFeatures&, size_t, size_t, size_t) { return false; }
-bool SparsityFinding::look_at(const SparseRun&, bool, size_t, size_t) { return true; }
+bool SparsityFinding::look_at(const SparseRun&, ElementType, size_t, size_t) { return true; }
 SparsityFinding look_at(const RhsView&) { return {}; }
 
 }  // namespace octet

@@ -5,7 +5,7 @@
 
 namespace octet {
 
-void prune_groups(const uint8_t* from, uint8_t* to, size_t stride, size_t count, bool is_u8,
+void prune_groups(const uint8_t* from, uint8_t* to, size_t stride, size_t count, ElementType type,
                   int32_t zero_point, PruneLoss* loss) {
   for (size_t group = 0; group < count; group += kGroupWeights) {
     const size_t size = count - group < kGroupWeights ? count - group : kGroupWeights;
@@ -13,7 +13,8 @@ void prune_groups(const uint8_t* from, uint8_t* to, size_t stride, size_t count,
     uint32_t magnitudes[kGroupWeights];
     for (size_t i = 0; i < size; ++i) {
       bytes[i] = from[(group + i) * stride];
-      const int32_t value = (is_u8 ? (int32_t)bytes[i] : (int32_t)(int8_t)bytes[i]) - zero_point;
+      const int32_t value =
+          (type == ElementType::kU8 ? (int32_t)bytes[i] : (int32_t)(int8_t)bytes[i]) - zero_point;
       magnitudes[i] = (uint32_t)(value < 0 ? -value : value);
     }
     for (size_t i = 0; i < size; ++i) {

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/core/packed_layout.h"
+
 namespace octet {
 
 // Sums over one output channel, of weights minus their zero point.
@@ -13,9 +15,9 @@ struct PruneLoss {
   uint64_t energy, energy_removed;
 };
 
-// Keeps the two weights of each group of four that are farthest from the zero point; of equal ones
-// the first. Reads `count` weights, `stride` apart. `to` may be `from`. Adds to *loss.
-void prune_groups(const uint8_t* from, uint8_t* to, size_t stride, size_t count, bool is_u8,
+// Of `count` weights, `stride` apart, each group keeps the two that are farthest from the zero
+// point, of equals the first. `to` may be `from`. Adds to *loss.
+void prune_groups(const uint8_t* from, uint8_t* to, size_t stride, size_t count, ElementType type,
                   int32_t zero_point, PruneLoss* loss);
 
 }  // namespace octet

@@ -21,7 +21,7 @@ octet_status octet_sparse_prune_filter(const octet_filter_desc* filter, void* pr
       for (size_t kx = 0; kx < s.kernel_w; ++kx) {
         const uint8_t* const weights = from.at(s, o, ky, kx, 0);
         prune_groups(weights, (uint8_t*)pruned + (weights - from.data), from.i_stride, s.group_in(),
-                     from.is_u8, from.zero_point(o), &loss);
+                     from.type, from.zero_point(o), &loss);
       }
     if (losses) report(loss, &losses[o]);
   }

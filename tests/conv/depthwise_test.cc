@@ -51,6 +51,10 @@ std::string describe(const DepthwiseKernel& kernel, const Case& c) {
          std::to_string(c.rhs_byte) + (c.runtime ? " runtime" : "");
 }
 
+octet::ElementType type_of(bool u8) {
+  return u8 ? octet::ElementType::kU8 : octet::ElementType::kS8;
+}
+
 int32_t read(uint8_t byte, bool is_u8) { return is_u8 ? byte : static_cast<int8_t>(byte); }
 
 class Work {
@@ -89,7 +93,7 @@ class Work {
     sums_ = Guarded(padded * 4, c.side, 4);
     scale_ = Guarded(padded * 4, c.side, 4);
     init_ = Guarded(padded * 4, c.side, 4);
-    const int32_t shift = octet::type_shift(c.lhs_u8, kernel.lhs_element_type);
+    const int32_t shift = octet::type_shift(type_of(c.lhs_u8), kernel.lhs_element_type);
     for (size_t j = 0; j < padded; ++j) {
       bias_.data<int32_t>()[j] = static_cast<int32_t>(random_() % 20001) - 10000;
       scale_.data<float>()[j] = 0.001f * static_cast<float>(1 + j % 11);
@@ -106,7 +110,7 @@ class Work {
                                     s_.kernel_w,
                                     1,
                                     1,
-                                    c.rhs_u8,
+                                    type_of(c.rhs_u8),
                                     filter_zero_points_.data(),
                                     filter_zero_points_.size()};
     const octet::ConvAlgorithm& implementation = octet::depthwise_algorithm;

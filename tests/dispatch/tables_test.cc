@@ -271,7 +271,8 @@ TEST(Formats, OfMatricesAreReadBackAsTheyWerePacked) {
     for (uint8_t& w : weights) w = !is_u8 && w == 0x80 ? 1 : w;
     for (size_t i = 0; format->layout.sparse() && i < weights.size(); ++i)
       if (i / kN % 4 == i % kN % 4 || i / kN % 4 == (i % kN + 1) % 4) weights[i] = 0;
-    const octet::RhsView rhs = {weights.data(), kN, kK, kN, 1, is_u8, nullptr, 0};
+    const octet::RhsView rhs = {weights.data(), kN, kK, kN, 1, format->layout.element_type,
+                                nullptr,        0};
     octet::Container plan;
     ASSERT_TRUE(
         octet::plan_matrices(*format, is_u8 ? OCTET_U8 : OCTET_S8, kN, kK, 1, false, &plan));

@@ -104,7 +104,7 @@ void WinogradRun::make_plan() {
                                                                3 * depth,
                                                                depth,
                                                                1,
-                                                               c_.rhs_u8,
+                                                               type_of(c_.rhs_u8),
                                                                &zero,
                                                                1}
                                            : octet::FilterView{weights_.data(),
@@ -113,7 +113,7 @@ void WinogradRun::make_plan() {
                                                                3,
                                                                1,
                                                                9,
-                                                               c_.rhs_u8,
+                                                               type_of(c_.rhs_u8),
                                                                &zero,
                                                                1};
   std::vector<int32_t> positive(c_.out_channels), negative(c_.out_channels);
@@ -125,7 +125,7 @@ void WinogradRun::make_plan() {
   bias_.assign(padded, 0);
   weight_sum_.assign(padded, 0);
   scales_.assign(padded, 1.0f);
-  const int32_t shift = octet::type_shift(c_.lhs_u8, kernel_.lhs_element_type);
+  const int32_t shift = octet::type_shift(type_of(c_.lhs_u8), kernel_.lhs_element_type);
   for (size_t o = 0; o < c_.out_channels; ++o) {
     for (size_t tap = 0; tap < 9; ++tap)
       for (size_t i = 0; i < depth; ++i) {

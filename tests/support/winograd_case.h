@@ -13,6 +13,10 @@ namespace octet_test {
 
 enum class Store { kS32, kRequantization, kEpilogue, kResidual };
 
+inline octet::ElementType type_of(bool u8) {
+  return u8 ? octet::ElementType::kU8 : octet::ElementType::kS8;
+}
+
 struct WinogradCase {
   static constexpr int kRandom = -1000;
 

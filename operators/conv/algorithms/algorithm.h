@@ -79,7 +79,7 @@ struct FilterView {
   const uint8_t* data;
   // o_stride: between output channels of one group
   size_t group_stride, o_stride, y_stride, x_stride, i_stride;
-  bool is_u8;
+  ElementType type;
   const int32_t* zero_points;  // null = 0
   size_t zero_point_count;     // 1 or out_channels
 
@@ -99,7 +99,7 @@ struct FilterView {
   // Sums of output channel o at one kernel position, over `channels` input channels from i on.
   WeightSums sum_position(const ConvShape& s, size_t o, size_t ky, size_t kx, size_t i,
                           size_t channels) const {
-    return sum_weights(at(s, o, ky, kx, i), i_stride, channels, is_u8, zero_point(o));
+    return sum_weights(at(s, o, ky, kx, i), i_stride, channels, type, zero_point(o));
   }
   WeightSums sum_channel(const ConvShape& s, size_t o) const;
 };

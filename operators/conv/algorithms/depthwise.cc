@@ -47,10 +47,12 @@ bool pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& fil
   if (layout.element_type == ElementType::kS16) {
     pack_weights<int16_t>(
         shape, filter,
-        [&](size_t o, uint8_t w) { return (filter.is_u8 ? w : (int8_t)w) - filter.zero_point(o); },
+        [&](size_t o, uint8_t w) {
+          return (filter.type == ElementType::kU8 ? w : (int8_t)w) - filter.zero_point(o);
+        },
         payload);
   } else {
-    const uint8_t flip = filter.is_u8 ? 0x80 : 0;
+    const uint8_t flip = filter.type == ElementType::kU8 ? 0x80 : 0;
     pack_weights<uint8_t>(
         shape, filter, [&](size_t, uint8_t w) { return w ^ flip; }, payload);
   }

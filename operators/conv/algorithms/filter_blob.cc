@@ -28,12 +28,12 @@ bool sane(const FilterGeometry& g) {
 
 bool has_zero_points(const FilterView& f, ElementType element_type) {
   return element_type != ElementType::kS16 &&
-         any_zero_point(f.zero_points, f.zero_point_count, f.is_u8, element_type);
+         any_zero_point(f.zero_points, f.zero_point_count, f.type, element_type);
 }
 
 bool has_int8_min(const ConvShape& s, const FilterView& f) {
-  const size_t count = s.taps() * s.group_in() * s.out_channels;  // a dense filter, in any order
-  return memchr(f.data, f.is_u8 ? 0x00 : 0x80, count) != nullptr;
+  const size_t count = s.taps() * s.group_in() * s.out_channels;  // dense, in whatever order
+  return memchr(f.data, f.type == ElementType::kU8 ? 0x00 : 0x80, count) != nullptr;
 }
 
 bool plan_filter(const WeightFormat& format, const ConvAlgorithm& implementation, uint8_t algorithm,
@@ -66,7 +66,7 @@ void write_filter(Container* c, const ConvAlgorithm& implementation, const ConvS
   if (int32_t* zero_points = (int32_t*)section_of(*c, SectionId::kZeroPoints, blob)) {
     memset(zero_points, 0, array_bytes(s));
     for (size_t o = 0; o < s.out_channels; ++o)
-      zero_points[o] = filter.zero_point(o) + type_shift(filter.is_u8, layout.element_type);
+      zero_points[o] = filter.zero_point(o) + type_shift(filter.type, layout.element_type);
   }
   int32_t* const positive = (int32_t*)section_of(*c, SectionId::kSums, blob);
   int32_t* const negative = positive + array_bytes(s) / sizeof(int32_t);

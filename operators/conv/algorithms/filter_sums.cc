@@ -5,7 +5,7 @@ namespace octet {
 
 WeightSums FilterView::sum_channel(const ConvShape& s, size_t o) const {
   if (dense(s))
-    return sum_weights(at(s, o, 0, 0, 0), 1, s.taps() * s.group_in(), is_u8, zero_point(o));
+    return sum_weights(at(s, o, 0, 0, 0), 1, s.taps() * s.group_in(), type, zero_point(o));
   WeightSums sums = {};
   for (size_t ky = 0; ky < s.kernel_h; ++ky)
     for (size_t kx = 0; kx < s.kernel_w; ++kx) sums += sum_position(s, o, ky, kx, 0, s.group_in());
@@ -13,7 +13,7 @@ WeightSums FilterView::sum_channel(const ConvShape& s, size_t o) const {
 }
 
 ZeroPointRange FilterView::zero_point_range() const {
-  const int32_t shift = type_shift(is_u8, ElementType::kS8);
+  const int32_t shift = type_shift(type, ElementType::kS8);
   const int32_t first = (zero_points ? zero_points[0] : 0) + shift;
   ZeroPointRange range = {first, first};
   for (size_t i = 1; i < zero_point_count; ++i) {

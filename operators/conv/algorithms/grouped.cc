@@ -32,7 +32,7 @@ size_t payload_bytes(const RhsLayout& layout, const ConvShape& s) {
 bool pack(const RhsLayout& layout, const ConvShape& s, const FilterView& filter, const float*,
           const ColumnSums& sums, uint8_t* payload) {
   memset(payload, 0, payload_bytes(layout, s));
-  const uint8_t flip = filter.is_u8 ? 0x80 : 0;
+  const uint8_t flip = filter.type == ElementType::kU8 ? 0x80 : 0;
   const size_t quads = quads_of(s), in = s.group_in(), tap_bytes = kGroupedBlock * 4 * quads;
   for (size_t o = 0; o < s.out_channels; ++o) {
     const size_t first = o / in * in % (4 * quads);  // first input channel of the joined group

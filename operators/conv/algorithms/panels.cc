@@ -95,7 +95,7 @@ bool fills_with_int8_min(const RhsLayout& layout, const ConvShape& given,
   const ConvShape s = direct_columns(layout, given);
   if ((s.groups == given.groups && !s.full_phases) || layout.element_type != ElementType::kS8)
     return false;
-  const int32_t least = filter.is_u8 ? 0 : -128;
+  const int32_t least = filter.type == ElementType::kU8 ? 0 : -128;
   bool fills = false;
   for (size_t i = 0; i < larger(filter.zero_point_count, 1); ++i)
     fills |= filter.zero_point(i) == least;
@@ -111,7 +111,7 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
   const ConvPanels p = read_panels(layout, s, taps, payload);
   // Depth from one position to the next
   const size_t step = taps.count == 1 ? s.position() : layout.depth(taps.depth);
-  const uint8_t flip = type_shift(filter.is_u8, layout.element_type) ? 0x80 : 0;
+  const uint8_t flip = type_shift(filter.type, layout.element_type) ? 0x80 : 0;
   const bool joined = given.groups != s.groups,
              at_once = !joined && step == s.group_in() && filter.in_order(given) && !s.transposed;
   // Packs lanes together if they are of one of the caller's groups or phases and contiguous in one

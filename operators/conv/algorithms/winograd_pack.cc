@@ -43,7 +43,7 @@ void zero_points_of(const RhsLayout& layout, const FilterView& filter, size_t o,
   for (size_t k = 0; k < depth; ++k)
     for (size_t lane = 0; lane < lanes; ++lane)
       (*zero)[(k / layout.kr * layout.width + lane) * layout.kr + k % layout.kr] =
-          (int16_t)(filter.zero_point(o + lane) + type_shift(filter.is_u8, ElementType::kS8));
+          (int16_t)(filter.zero_point(o + lane) + type_shift(filter.type, ElementType::kS8));
 }
 
 // Calls f(o, i, elements, first, taps) for all blocks, one row of taps at a time, because the stack
@@ -63,8 +63,9 @@ void for_each_block(const WinogradScheme& s, const RhsLayout& layout, const Conv
       const size_t depth = smaller(step, shape.group_in() - i),
                    elements = layout.steps(depth) * layout.width;
       if (zero_points) zero_points_of(layout, filter, o, lanes, depth, &zero);
-      LaneView view = {nullptr, filter.o_stride, filter.i_stride,
-                       lanes,   depth,           (uint8_t)(filter.is_u8 ? 0x80 : 0)};
+      LaneView view = {nullptr,         filter.o_stride,
+                       filter.i_stride, lanes,
+                       depth,           (uint8_t)(filter.type == ElementType::kU8 ? 0x80 : 0)};
       if (lanes != layout.width || elements != kBlock || depth % layout.kr)
         memset(bytes, 0, sizeof bytes);
       for (size_t x = 0; x < 3; ++x) {
