@@ -15,13 +15,13 @@ struct ConvFormat {
 struct ConvSpace {
   CpuFeatures cpu;  // the CPU features that may be used
   ConvShape shape;
-  bool lhs_u8, rhs_u8;
+  ElementType lhs_type, rhs_type;
   size_t dst_bytes;
   bool staged;  // tensors are staged: bands of lines go through a pipeline
   size_t concurrency;
 
   ConvChoiceProblem problem(const ConvFormat& format) const {
-    return {format.algorithm, shape, lhs_u8, rhs_u8, dst_bytes, format.facts};
+    return {format.algorithm, shape, lhs_type, rhs_type, dst_bytes, format.facts};
   }
 };
 

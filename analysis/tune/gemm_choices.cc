@@ -43,7 +43,7 @@ void add_gemm_choices(const GemmSpace& s, Choices* choices) {
   if (s.packed) return add_kernels(s, s.facts.layout, choices);
   for (size_t i = 0; const Tier* tier = nth_tier(i); ++i)
     if (has(s.cpu.isas, *tier) && worth_a_try(s.cpu, tier->isa))
-      add_kernels(s, layout_of(tier->isa, s.problem.rhs_u8), choices);
+      add_kernels(s, layout_of(tier->isa, s.problem.rhs_type), choices);
 }
 
 void add_gemm_choices_near(const GemmSpace& s, const Choice& near, Choices* choices) {

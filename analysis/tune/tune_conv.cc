@@ -164,10 +164,11 @@ octet_status check_pair(const octet_filter_desc& f, const octet_conv2d_desc& d,
   return OCTET_OK;
 }
 
-bool is_u8(const octet_conv2d_desc& d) {
+// The type of what is multiplied: that of the lhs, or that which it is quantized to.
+ElementType lhs_type_of(const octet_conv2d_desc& d) {
   const bool quantized = d.lhs_type == OCTET_F32 && d.lhs_quant == OCTET_LHS_STATIC;
-  return (quantized ? d.lhs_quantized_type : d.lhs_type) == OCTET_U8 ||
-         d.lhs_quant == OCTET_LHS_ASYMMETRIC;
+  if (d.lhs_quant == OCTET_LHS_ASYMMETRIC) return ElementType::kU8;
+  return element_type_of(quantized ? d.lhs_quantized_type : d.lhs_type);
 }
 
 octet_status tune(const octet_filter_desc& f, const octet_conv2d_desc& d,
@@ -186,8 +187,8 @@ octet_status tune(const octet_filter_desc& f, const octet_conv2d_desc& d,
     return fail(error, OCTET_UNSUPPORTED, "desc.max_isa is %s, which this machine does not run",
                 isa_name(builder.tier));
   space.shape = builder.shape;
-  space.lhs_u8 = is_u8(d);
-  space.rhs_u8 = d.rhs_type == OCTET_U8;
+  space.lhs_type = lhs_type_of(d);
+  space.rhs_type = element_type_of(d.rhs_type);
   space.dst_bytes = element_bytes(d.dst_type);
   space.staged =
       d.lhs_layout == OCTET_NCHW || d.dst_layout == OCTET_NCHW || d.lhs_type == OCTET_F32;

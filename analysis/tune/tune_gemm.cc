@@ -82,12 +82,12 @@ octet_status read_space(const octet_gemm_desc& d, GemmSpace* space, Choice* plan
   OCTET_TRY(check_desc(&builder));
   OCTET_TRY(read_limits(&builder.limits, this_machine()));
   space->cpu = builder.limits.cpu;
-  const bool rhs_u8 = d.rhs_type == OCTET_U8;
-  space->problem = {d.m_max, d.n, d.k, builder.epilogue.lhs_u8, rhs_u8};
+  const ElementType rhs_type = element_type_of(d.rhs_type);
+  space->problem = {d.m_max, d.n, d.k, builder.epilogue.lhs_element_type, rhs_type};
   space->packed = builder.has_blob;
   space->facts = builder.has_blob ? WeightFacts{builder.blob.format->layout,
                                                 builder.blob.header.has_int8_min != 0}
-                                  : WeightFacts{select_layout(space->cpu, rhs_u8, nullptr), true};
+                                  : WeightFacts{select_layout(space->cpu, rhs_type, nullptr), true};
   space->batch = larger(d.batch_max, 1);
   space->passes = builder.has_blob && !quantizes(d.lhs_quant);
   if (choose_gemm(space->cpu, space->problem, space->facts, nullptr, plan).result != Selected::kOk)

@@ -8,9 +8,9 @@
 namespace octet {
 namespace {
 
-// True if the kernel multiplies these element types.
-bool in_family(const MicroKernel& kernel, bool lhs_u8, const RhsLayout& rhs) {
-  return (kernel.is(kAnyLhs) || lhs_u8 == (kernel.lhs_element_type == ElementType::kU8)) &&
+// Whether the kernel multiplies these types at all.
+bool in_family(const MicroKernel& kernel, ElementType lhs_type, const RhsLayout& rhs) {
+  return (kernel.is(kAnyLhs) || lhs_type == kernel.lhs_element_type) &&
          kernel.rhs_layout.element_type == rhs.element_type &&
          kernel.rhs_layout.sparse() == rhs.sparse();
 }
@@ -35,7 +35,7 @@ bool suits(const CpuFeatures& cpu, const Problem& problem, const MicroKernel& ke
 
 bool can_run(const CpuFeatures& cpu, const MicroKernel& kernel, const Problem& problem,
              const WeightFacts& facts) {
-  return works(cpu, kernel) && in_family(kernel, problem.lhs_u8, facts.layout) &&
+  return works(cpu, kernel) && in_family(kernel, problem.lhs_type, facts.layout) &&
          reads(kernel, facts);
 }
 
@@ -44,7 +44,7 @@ Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFac
   if (forced) {
     const MicroKernel* kernel = find(int8_kernels(), forced);
     if (!kernel && !kernel_exists(forced)) return {Selected::kUnknownName, nullptr};
-    if (kernel && in_family(*kernel, problem.lhs_u8, facts.layout))
+    if (kernel && in_family(*kernel, problem.lhs_type, facts.layout))
       return {
           works(cpu, *kernel) && reads(*kernel, facts) ? Selected::kOk : Selected::kForcedUnusable,
           kernel};
@@ -55,15 +55,16 @@ Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFac
   return {Selected::kNoKernel, nullptr};
 }
 
-RhsLayout select_layout(const CpuFeatures& cpu, bool rhs_u8, const char* forced) {
+RhsLayout select_layout(const CpuFeatures& cpu, ElementType rhs_type, const char* forced) {
   if (forced) {
     const MicroKernel* kernel = find(int8_kernels(), forced);
     // True for a kernel that reads u8 weights unflipped; it takes no s8 weights
     const bool raw_u8 = kernel && kernel->rhs_layout.element_type == ElementType::kU8;
-    if (kernel && works(cpu, *kernel) && !kernel->rhs_layout.sparse() && (!raw_u8 || rhs_u8))
+    if (kernel && works(cpu, *kernel) && !kernel->rhs_layout.sparse() &&
+        (!raw_u8 || rhs_type == ElementType::kU8))
       return kernel->rhs_layout;
   }
-  return layout_of(best_of(cpu.isas & compiled_tiers()), rhs_u8);
+  return layout_of(best_of(cpu.isas & compiled_tiers()), rhs_type);
 }
 
 RhsLayout select_sparse_layout(const CpuFeatures& cpu, const RhsLayout& best, const char* forced) {

@@ -9,7 +9,7 @@ namespace octet {
 
 struct Problem {
   size_t m, n, k;
-  bool lhs_u8, rhs_u8;
+  ElementType lhs_type, rhs_type;
 };
 
 // Facts about the weights that packing found.
@@ -36,9 +36,10 @@ Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFac
 bool can_run(const CpuFeatures& cpu, const MicroKernel& kernel, const Problem& problem,
              const WeightFacts& facts);
 
-// The layout for packing when the caller names no tier: the best kernel's, or the forced kernel's.
-RhsLayout select_layout(const CpuFeatures& cpu, bool rhs_u8, const char* forced);
-// The same for 2:4 sparse weights; `best` is the layout of the best tier.
+// The layout that weights are packed in when the caller leaves the tier to us: the best kernel's,
+// or the forced one's.
+RhsLayout select_layout(const CpuFeatures& cpu, ElementType rhs_type, const char* forced);
+// Likewise of 2:4 sparse ones, where `best` is the best one.
 RhsLayout select_sparse_layout(const CpuFeatures& cpu, const RhsLayout& best, const char* forced);
 
 }  // namespace octet

@@ -62,9 +62,8 @@ bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, s
                                                           : 0;
   // In-order cores cannot load while they multiply
   const bool streamed = rows && rows <= few && !cpu.in_order();
-  // The depth of short columns is rounded up to whole groups, and a sparse tile has a higher fixed
-  // cost
-  const double depth = (double)layout_of(isa, false).depth(k),
+  // Short columns are filled up to whole groups, and a tile takes longer to start
+  const double depth = (double)layout_of(isa, ElementType::kS8).depth(k),
                sparse_depth = (double)sparse_format_of(tier, rows, k).layout.depth(k);
   const double start = start_of(costs, rows, n, dense_bytes < cpu.l1d_bytes()),
                gain = sparse_macs(costs, cpu) / costs.macs * depth / (sparse_depth + start);

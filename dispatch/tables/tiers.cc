@@ -230,8 +230,8 @@ Isa best_of(IsaMask tiers) {
   return kPortableIsa;
 }
 
-RhsLayout layout_of(Isa isa, bool rhs_u8) {
-  return format_of(rhs_u8 ? tier_of(isa).u8 : tier_of(isa).s8).layout;
+RhsLayout layout_of(Isa isa, ElementType rhs_type) {
+  return format_of(rhs_type == ElementType::kU8 ? tier_of(isa).int8_u8 : tier_of(isa).bytes).layout;
 }
 
 const WeightFormat& sparse_format_of(const Tier& tier, size_t rows, size_t k) {

@@ -44,8 +44,8 @@ IsaMask tiers_within(Isa limit);      // the tiers that a limit to this tier all
 IsaMask tiers_of_this_architecture();
 Isa best_of(IsaMask tiers);  // kPortableIsa if the mask is empty
 
-RhsLayout layout_of(Isa isa, bool rhs_u8);  // layout of dense matrices
-// The format of 2:4 sparse weights of depth k, for runs of at most so many rows (0 = any)
+RhsLayout layout_of(Isa isa, ElementType rhs_type);  // of dense matrices
+// Of 2:4 sparse ones k deep, for runs of at most so many rows (0 = any)
 const WeightFormat& sparse_format_of(const Tier& tier, size_t rows, size_t k);
 // the lowest tier that uses the format; kPortableIsa for test formats
 Isa smallest_isa(const WeightFormat& format);

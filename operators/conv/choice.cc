@@ -37,7 +37,8 @@ size_t channels_of_pass(const ConvPlan& plan, const ConvAlgorithm& implementatio
 ConvKernel choose_conv(const CpuFeatures& cpu, const ConvChoiceProblem& p, const char* forced,
                        Choice* choice) {
   const ConvAlgorithm& implementation = *algorithm_of((uint8_t)p.algorithm);
-  const ConvKernel kernel = select_conv(implementation, cpu, p.lhs_u8, p.rhs_u8, p.facts, forced);
+  const ConvKernel kernel =
+      select_conv(implementation, cpu, p.lhs_type, p.rhs_type, p.facts, forced);
   if (kernel.result != Selected::kOk) return kernel;
   const ConvPlan plan = plan_of(p, implementation, kernel, cpu.l2_bytes());
   *choice = {};
@@ -55,7 +56,8 @@ bool may_use(const Choice& c, const CpuFeatures& cpu, const ConvChoiceProblem& p
              ConvKernel* kernel, const char** why) {
   const ConvAlgorithm& implementation = *algorithm_of((uint8_t)p.algorithm);
   const bool fits = c.kernel && has_kernel(implementation, c.kernel->name);
-  if (fits) *kernel = select_conv(implementation, cpu, p.lhs_u8, p.rhs_u8, p.facts, c.kernel->name);
+  if (fits)
+    *kernel = select_conv(implementation, cpu, p.lhs_type, p.rhs_type, p.facts, c.kernel->name);
   *why =
       c.algorithm != p.algorithm      ? "the weights are packed for another algorithm"
       : !(c.layout == p.facts.layout) ? "the weights have another layout"

@@ -9,9 +9,9 @@ namespace octet {
 
 struct ConvChoiceProblem {
   octet_conv_algorithm algorithm;
-  const ConvShape& shape;  // the caller's shape
-  bool lhs_u8, rhs_u8;
-  size_t dst_bytes;  // bytes of an output value
+  const ConvShape& shape;  // as the caller has it
+  ElementType lhs_type, rhs_type;
+  size_t dst_bytes;  // of an output
   WeightFacts facts;
 };
 

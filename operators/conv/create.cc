@@ -141,8 +141,8 @@ octet_status choose_kernel(ConvBuilder* builder) {
   const ConvChoiceProblem problem = {
       algorithm,
       builder->shape,
-      builder->epilogue.lhs_u8,
-      builder->desc.rhs_type == OCTET_U8,
+      builder->epilogue.lhs_element_type,
+      element_type_of(builder->desc.rhs_type),
       element_bytes(builder->desc.dst_type),
       {builder->blob.format->layout, builder->blob.header.has_int8_min != 0}};
   if (builder->requested) {
@@ -208,9 +208,8 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   plan.depthwise = builder.kernel.depthwise;
   plan.ops = &ops_of(builder.kernel.isa());
   plan.transforms = &transforms_of(builder.kernel.isa());
-  plan.lhs_u8 = builder.epilogue.lhs_u8;
-  plan.lhs_shift = type_shift(plan.lhs_u8 ? ElementType::kU8 : ElementType::kS8,
-                              builder.kernel.lhs_element_type());
+  plan.lhs_type = builder.epilogue.lhs_element_type;
+  plan.lhs_shift = type_shift(plan.lhs_type, builder.kernel.lhs_element_type());
   plan.lhs_flip = plan.lhs_shift ? 0x80 : 0;
   plan.runtime_zero_point = builder.epilogue.runtime_scales();
   plan.static_zero_point = d.lhs_zero_point;

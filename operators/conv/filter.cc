@@ -89,9 +89,9 @@ uint32_t without_kernel(const FilterBuilder& d, octet_isa isa) {
     const ConvAlgorithm* const implementation = algorithm_of((uint8_t)i);
     if (!implementation) continue;
     const RhsLayout layout = packed_layout(d, *implementation);
-    const bool rhs_u8 = layout.element_type == ElementType::kU8;
-    const Selected selected =
-        select_conv(*implementation, cpu, true, rhs_u8, {layout, true}, d.forced).result;
+    const Selected selected = select_conv(*implementation, cpu, ElementType::kU8,
+                                          layout.element_type, {layout, true}, d.forced)
+                                  .result;
     if (selected == Selected::kNoKernel) algorithms |= 1u << i;
   }
   return algorithms;
@@ -142,7 +142,7 @@ void plan_filters(octet_isa isa, bool sparse, FilterBuilder* d) {
   d->sparse = sparse;
   ConvProblem problem = {d->shape,
                          d->tier,
-                         d->view.type == ElementType::kU8,
+                         d->view.type,
                          sparse ? ZeroPointRange{0, 0} : d->view.zero_point_range(),
                          f.accuracy == OCTET_ACCURACY_APPROXIMATE,
                          d->cpu,
@@ -221,9 +221,8 @@ RhsLayout packed_layout(const FilterBuilder& d, const ConvAlgorithm& implementat
   if (d.sparse && implementation.takes_sparse)
     return select_sparse_layout(d.cpu, format_of(tier_of(d.tier).sparse).layout, d.forced);
   if (implementation.operands != KernelKind::kInt8 || !d.forced)
-    return conv_layout(implementation, d.tier, d.view.type == ElementType::kU8,
-                       d.view.zero_point_range().any());
-  return select_layout(d.cpu, d.view.type == ElementType::kU8 && implementation.keeps_u8, d.forced);
+    return conv_layout(implementation, d.tier, d.view.type, d.view.zero_point_range().any());
+  return select_layout(d.cpu, implementation.keeps_u8 ? d.view.type : ElementType::kS8, d.forced);
 }
 
 const WeightFormat* format_to_try(const FilterBuilder& d, uint8_t algorithm) {

@@ -31,12 +31,13 @@ Selected pick(const Table<Kernel>& table, const CpuFeatures& cpu, const RhsLayou
 
 }  // namespace
 
-ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& cpu, bool lhs_u8,
-                       bool rhs_u8, const WeightFacts& facts, const char* forced) {
+ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& cpu,
+                       ElementType lhs_type, ElementType rhs_type, const WeightFacts& facts,
+                       const char* forced) {
   ConvKernel kernel = {Selected::kNoKernel, nullptr, nullptr};
   switch (implementation.operands) {
     case KernelKind::kInt8: {
-      const Problem problem = {SIZE_MAX, SIZE_MAX, 1, lhs_u8, rhs_u8};
+      const Problem problem = {SIZE_MAX, SIZE_MAX, 1, lhs_type, rhs_type};
       const Selection selection = select(cpu, problem, facts, forced);
       kernel.result = selection.result;
       kernel.micro = selection.kernel;

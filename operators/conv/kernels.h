@@ -20,10 +20,11 @@ struct ConvKernel {
   uint16_t flags() const { return micro ? micro->flags : depthwise->flags; }
 };
 
-// As `select`, which chooses among the GEMM's kernels. Never a kernel for a single row or for few
-// columns: those are for matrices.
-ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& cpu, bool lhs_u8,
-                       bool rhs_u8, const WeightFacts& facts, const char* forced);
+// As `select`, which it asks for the kernels of the GEMM; never for one that is for a single row or
+// few columns: those are for matrices.
+ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& cpu,
+                       ElementType lhs_type, ElementType rhs_type, const WeightFacts& facts,
+                       const char* forced);
 
 // True if a kernel of this name multiplies the algorithm's operands.
 bool has_kernel(const ConvAlgorithm& implementation, const char* name);

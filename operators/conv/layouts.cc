@@ -6,7 +6,7 @@
 
 namespace octet {
 
-RhsLayout conv_layout(const ConvAlgorithm& implementation, Isa isa, bool rhs_u8,
+RhsLayout conv_layout(const ConvAlgorithm& implementation, Isa isa, ElementType rhs_type,
                       bool weight_zero_points) {
   const Tier& tier = tier_of(isa);
   switch (implementation.operands) {
@@ -16,7 +16,7 @@ RhsLayout conv_layout(const ConvAlgorithm& implementation, Isa isa, bool rhs_u8,
       return format_of(weight_zero_points ? tier.depthwise_int16 : tier.depthwise).layout;
     case KernelKind::kGrouped: return format_of(tier.grouped).layout;
   }
-  return layout_of(isa, rhs_u8 && implementation.keeps_u8);
+  return layout_of(isa, implementation.keeps_u8 ? rhs_type : ElementType::kS8);
 }
 
 }  // namespace octet

@@ -7,7 +7,7 @@
 namespace octet {
 
 // weight_zero_points: some weight's zero point is not 0 in s8.
-RhsLayout conv_layout(const ConvAlgorithm& implementation, Isa isa, bool rhs_u8,
+RhsLayout conv_layout(const ConvAlgorithm& implementation, Isa isa, ElementType rhs_type,
                       bool weight_zero_points);
 
 }  // namespace octet

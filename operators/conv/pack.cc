@@ -128,7 +128,7 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
                                          has_int8_min(builder.shape, builder.view) ||
                                          fills_with_int8_min(layout, builder.shape, builder.view)};
   const ConvChoiceProblem problem = {
-      algorithm, builder.shape, true, layout.element_type == ElementType::kU8, 1, facts};
+      algorithm, builder.shape, ElementType::kU8, layout.element_type, 1, facts};
   Choice choice;
   const ConvKernel kernel = choose_conv(builder.cpu, problem, builder.forced, &choice);
   if (kernel.result != Selected::kOk) return give(out, candidate);

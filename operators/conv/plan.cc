@@ -81,9 +81,9 @@ void plan_conv(const ConvProblem& problem, ConvPlans* to) {
     c.possible = true;
     c.estimate = implementation->estimate(
         {problem.shape,
-         problem.sparse
-             ? format_of(tier.sparse).layout
-             : conv_layout(*implementation, problem.isa, problem.rhs_u8, problem.zero_points.any()),
+         problem.sparse ? format_of(tier.sparse).layout
+                        : conv_layout(*implementation, problem.isa, problem.rhs_type,
+                                      problem.zero_points.any()),
          costs, problem.cpu.l2_bytes(), problem.cpu.l3_bytes()});
     c.microseconds = microseconds_of(c.estimate, problem.cpu.in_order());
     const double rank = c.microseconds * (guesses && is_exact_winograd(i) ? kLeadWhereGuessed : 1);

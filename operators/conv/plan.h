@@ -10,8 +10,8 @@ namespace octet {
 
 struct ConvProblem {
   ConvShape shape;
-  Isa isa;  // the weights are packed for this tier
-  bool rhs_u8;
+  Isa isa;  // the tier that the weights are packed for
+  ElementType rhs_type;
   ZeroPointRange zero_points;  // of the weights
   bool approximate;            // the caller allows approximate results
   CpuFeatures cpu;             // the target's caches and cores

@@ -15,9 +15,8 @@ const Columns* build_columns(const GemmBuilder& builder, Arena* arena, size_t pa
   const octet_gemm_desc& d = builder.desc;
   Columns* columns = arena->take<Columns>(builder.matrices);
   const TierOps& ops = ops_of(builder.kernel->isa);
-  const int32_t zero_point =
-      d.lhs_zero_point + type_shift(builder.epilogue.lhs_u8 ? ElementType::kU8 : ElementType::kS8,
-                                    builder.kernel->lhs_element_type);
+  const int32_t zero_point = d.lhs_zero_point + type_shift(builder.epilogue.lhs_element_type,
+                                                           builder.kernel->lhs_element_type);
   int32_t* zero_points =
       builder.blob.find(SectionId::kZeroPoints) ? arena->take<int32_t>(padded) : nullptr;
   if (zero_points) {
@@ -94,11 +93,11 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   plan.small_m = builder.small_kernel == builder.kernel ? 0 : builder.small_kernel->m_max;
   plan.n = d.n;
   plan.k = d.k;
-  plan.lhs_u8 = builder.epilogue.lhs_u8;
+  plan.lhs_type = builder.epilogue.lhs_element_type;
   plan.lhs_quant = (LhsQuant)d.lhs_quant;
   plan.static_zero_point = d.lhs_zero_point;
   plan.runtime_rhs = !builder.has_blob;
-  plan.rhs_u8 = d.rhs_type == OCTET_U8;
+  plan.rhs_type = element_type_of(d.rhs_type);
   plan.dst_bytes = element_bytes(d.dst_type);
   plan.epilogue = f;
   plan.requantization = requantization_of(f);

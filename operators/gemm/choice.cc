@@ -45,7 +45,7 @@ bool may_use(const Choice& c, const CpuFeatures& cpu, const Problem& problem,
   *why = c.algorithm != OCTET_CONV_AUTO ? "it is a convolution's"
          : !many || !few                ? "a kernel is not of bytes, or is missing"
          : !(c.layout == facts.layout)  ? "the weights have another layout"
-         : c.layout.element_type == ElementType::kU8 && !problem.rhs_u8
+         : c.layout.element_type == ElementType::kU8 && problem.rhs_type != ElementType::kU8
              ? "the weights are s8, and it leaves u8 as they are"
          : !can_run(cpu, *many, problem, facts) || !can_run(cpu, *few, problem, facts)
              ? "a kernel cannot multiply these operands here"

@@ -13,14 +13,14 @@ octet_status choose_kernels(GemmBuilder* builder) {
   OCTET_TRY(read_limits(&builder->limits, machine));
   const CpuFeatures& cpu = builder->limits.cpu;
   const char* const forced = builder->limits.forced;
-  const bool rhs_u8 = d.rhs_type == OCTET_U8;
-  const Problem problem = {d.m_max, d.n, d.k, builder->epilogue.lhs_u8, rhs_u8};
+  const ElementType rhs_type = element_type_of(d.rhs_type);
+  const Problem problem = {d.m_max, d.n, d.k, builder->epilogue.lhs_element_type, rhs_type};
   // Nothing is known about run-time weights: assume the worst.
   const WeightFacts facts =
       builder->has_blob
           ? WeightFacts{builder->blob.format->layout, builder->blob.header.has_int8_min != 0}
       : builder->requested ? WeightFacts{builder->requested->layout, true}
-                           : WeightFacts{select_layout(cpu, rhs_u8, forced), true};
+                           : WeightFacts{select_layout(cpu, rhs_type, forced), true};
   if (builder->requested) {
     const char* why;
     if (!builder->has_blob && builder->requested->layout.sparse())
@@ -42,7 +42,7 @@ octet_status choose_kernels(GemmBuilder* builder) {
           builder->error, OCTET_WRONG_TIER,
           "desc.packed has form %s, of tier %s, which no usable kernel reads; pack it for %s",
           builder->blob.format->name, isa_name(smallest_isa(*builder->blob.format)),
-          isa_name(smallest_isa(*find_format_of(select_layout(cpu, rhs_u8, nullptr)))));
+          isa_name(smallest_isa(*find_format_of(select_layout(cpu, rhs_type, nullptr)))));
     // Each pass would quantize the rows again; columns that are packed in a task are not many.
     if (quantizes(d.lhs_quant) || !builder->has_blob) builder->choice.pass = 0;
   }

@@ -26,14 +26,14 @@ struct EpilogueBuilder {
   const char *column_name = "column", *depth_name = "k";  // in messages
 
   // What the checks below work out.
-  bool lhs_u8 = false;             // after quantization
-  int32_t lhs_lo = 0, lhs_hi = 0;  // range of lhs - zero point
-  int64_t max_bias = 0;            // largest |bias|
-  double max_scaled = 0;           // largest |acc| * scale; in TFLite mode, |acc| shifted left
-  double max_scaled_any = 0;       // the same for run-time weights that come with zero points
-  double stretch = 1;              // how many times its exact range a sum may reach, if approximate
-  int32_t max_shift = 0;           // largest left shift of TFLite's
-  Epilogue plan = {};              // without its arrays
+  ElementType lhs_element_type = ElementType::kS8;  // of what is multiplied
+  int32_t lhs_lo = 0, lhs_hi = 0;                   // range of lhs - zero point
+  int64_t max_bias = 0;                             // largest |bias|
+  double max_scaled = 0;      // largest |acc| * scale; in TFLite mode, |acc| shifted left
+  double max_scaled_any = 0;  // the same for run-time weights that come with zero points
+  double stretch = 1;         // how many times its exact range a sum may reach, if approximate
+  int32_t max_shift = 0;      // largest left shift of TFLite's
+  Epilogue plan = {};         // without its arrays
 
   template <typename Desc>
   EpilogueBuilder(const Desc& d, size_t n, size_t k, octet_error* e)

@@ -39,15 +39,17 @@ octet_status check_lhs(EpilogueBuilder* builder) {
   if (builder->lhs_quant == OCTET_LHS_STATIC) {
     OCTET_TRY(check_zero_point(builder->lhs_zero_point, builder->lhs_type, "desc.lhs_zero_point",
                                kScalar, builder->error));
-    builder->lhs_u8 = builder->lhs_type == OCTET_U8;
+    builder->lhs_element_type = element_type_of(builder->lhs_type);
     builder->lhs_lo = least(builder->lhs_type) - builder->lhs_zero_point;
     builder->lhs_hi = most(builder->lhs_type) - builder->lhs_zero_point;
   } else if (builder->lhs_quant == OCTET_LHS_SYMMETRIC) {
-    builder->lhs_u8 = false;
+    builder->lhs_element_type = ElementType::kS8;
     builder->lhs_lo = -127;
     builder->lhs_hi = 127;
   } else {
-    builder->lhs_u8 = builder->lhs_quant == OCTET_LHS_ASYMMETRIC || builder->lhs_type == OCTET_U8;
+    builder->lhs_element_type = builder->lhs_quant == OCTET_LHS_ASYMMETRIC
+                                    ? ElementType::kU8
+                                    : element_type_of(builder->lhs_type);
     builder->lhs_lo = -255;
     builder->lhs_hi = 255;
   }

@@ -43,7 +43,7 @@ void write_reason(const octet_gemm_desc& d, const octet_gemm& gemm, const Enviro
   snprintf(reason, bytes,
            "the first kernel in the table that this machine runs%s, that multiplies %s by %s, and "
            "that reads %s",
-           limit, gemm.plan.lhs_u8 ? "u8" : "s8", octet_type_name(d.rhs_type),
+           limit, gemm.plan.lhs_type == ElementType::kU8 ? "u8" : "s8", octet_type_name(d.rhs_type),
            d.packed ? "the packed weights" : "any weights, also -128");
 }
 

@@ -8,7 +8,7 @@ namespace {
 bool quantizes(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kSymmetric; }
 bool per_row(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kPerRow; }
 uint8_t lhs_flip(const GemmPlan& plan, const MicroKernel& kernel) {
-  return plan.lhs_u8 == (kernel.lhs_element_type == ElementType::kU8) ? 0 : 0x80;
+  return plan.lhs_type == kernel.lhs_element_type ? 0 : 0x80;
 }
 
 // How a block of rows meets the plan's columns.
@@ -68,8 +68,7 @@ Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t
 void read_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run,
               const GemmMatrix& matrix, const Workspace& w, size_t m0, uint8_t* workspace,
               Block* block) {
-  const int32_t shift =
-      type_shift(plan.lhs_u8 ? ElementType::kU8 : ElementType::kS8, kernel.lhs_element_type);
+  const int32_t shift = type_shift(plan.lhs_type, kernel.lhs_element_type);
   LhsTerms& terms = block->terms;
   terms = {};
   block->lhs = matrix.lhs + m0 * run.lhs_stride;
@@ -137,7 +136,7 @@ Weights pack_weights(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
                   run.k,
                   run.rhs_k_stride,
                   run.rhs_n_stride,
-                  plan.rhs_u8 ? ElementType::kU8 : ElementType::kS8,
+                  plan.rhs_type,
                   run.rhs_zero_points,
                   run.rhs_zero_point_count};
   if (run.rhs_zero_point_count > 1) {  // the task's own part of the per-channel ones
@@ -153,8 +152,7 @@ Weights pack_weights(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
   if (plan.touch) tell_packed(plan.touch, view, workspace + w.rhs_panels, layout.bytes(n, run.k));
 
   const int32_t rhs_shift = type_shift(view.type, layout.element_type),
-                lhs_shift = type_shift(plan.lhs_u8 ? ElementType::kU8 : ElementType::kS8,
-                                       kernel.lhs_element_type);
+                lhs_shift = type_shift(plan.lhs_type, kernel.lhs_element_type);
   bool any_zero_point = false;
   for (size_t j = 0; j < n; ++j) {
     weight_sum[j] += bias[j];

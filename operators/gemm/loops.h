@@ -18,10 +18,11 @@ struct GemmPlan {
   size_t small_m;
   size_t n, k;  // of the packed weights; for run-time weights: at most
   // As the kernel's gather sees it: after quantization of an f32 lhs
-  bool lhs_u8;
+  ElementType lhs_type;
   LhsQuant lhs_quant;
   int32_t static_zero_point;  // of the lhs as given
-  bool runtime_rhs, rhs_u8;
+  bool runtime_rhs;
+  ElementType rhs_type;
   bool requantize_in_kernel;         // the kernel may finish to 8 bits
   bool requantize_with_zero_points;  // also if run-time weights come with zero points
   size_t dst_bytes;                  // of one output

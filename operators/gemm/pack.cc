@@ -38,11 +38,11 @@ octet_status choose_formats(const octet_rhs_desc& rhs, octet_isa isa, Formats* f
                             octet_error* error) {
   if (isa != OCTET_ISA_AUTO && !find_tier((int)isa))
     return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
-  const bool rhs_u8 = rhs.type == OCTET_U8;
+  const ElementType rhs_type = element_type_of(rhs.type);
   CpuFeatures cpu = this_machine().cpu;
   if (rhs.sparsity == OCTET_SPARSE_AUTO) add_microarchitecture(&cpu);
   if (isa != OCTET_ISA_AUTO) {
-    *formats = {find_format_of(layout_of((Isa)isa, rhs_u8)),
+    *formats = {find_format_of(layout_of((Isa)isa, rhs_type)),
                 &sparse_format_of(tier_of((Isa)isa), rhs.m_max, rhs.k),
                 gains_by_sparsity((Isa)isa, cpu, rhs.m_max, rhs.n, rhs.k)};
     return OCTET_OK;
@@ -54,7 +54,7 @@ octet_status choose_formats(const octet_rhs_desc& rhs, octet_isa isa, Formats* f
   const MicroKernel* const forced =
       environment.kernel ? find(int8_kernels(), environment.kernel) : nullptr;
   const WeightFormat& sparse = sparse_format_of(tier_of(best), rhs.m_max, rhs.k);
-  *formats = {find_format_of(select_layout(cpu, rhs_u8, environment.kernel)),
+  *formats = {find_format_of(select_layout(cpu, rhs_type, environment.kernel)),
               find_format_of(select_sparse_layout(cpu, sparse.layout, environment.kernel)),
               forced && supports(cpu, *forced)
                   ? forced->rhs_layout.sparse()

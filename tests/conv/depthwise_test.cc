@@ -123,7 +123,7 @@ class Work {
     plan_.implementation = &implementation;
     plan_.depthwise = &kernel;
     plan_.ops = &octet::ops_of(kernel.isa);
-    plan_.lhs_u8 = c.lhs_u8;
+    plan_.lhs_type = type_of(c.lhs_u8);
     plan_.lhs_flip = shift ? 0x80 : 0;
     plan_.lhs_shift = shift;
     plan_.runtime_zero_point = c.runtime;

@@ -13,6 +13,10 @@
 namespace octet_test {
 namespace {
 
+octet::ElementType type_of(bool u8) {
+  return u8 ? octet::ElementType::kU8 : octet::ElementType::kS8;
+}
+
 using octet::Choice;
 using octet::CpuFeatures;
 using octet::KernelName;
@@ -389,8 +393,8 @@ TEST(Choose, ProductsLegallyAndAlwaysAlike) {
     for (uint32_t seed = 1; seed <= 40; ++seed) {
       Draw d(seed);
       const octet::Problem problem = {1 + d.below(300), 1 + d.below(300), 1 + d.below(5000),
-                                      d.one_in(2), d.one_in(2)};
-      const octet::WeightFacts facts = {octet::select_layout(cpu, problem.rhs_u8, nullptr),
+                                      type_of(d.one_in(2)), type_of(d.one_in(2))};
+      const octet::WeightFacts facts = {octet::select_layout(cpu, problem.rhs_type, nullptr),
                                         d.one_in(2)};
       Choice choice = {}, again = kStale;
       ASSERT_EQ(octet::choose_gemm(cpu, problem, facts, nullptr, &choice).result,
@@ -422,10 +426,10 @@ TEST(Choose, ConvolutionsLegallyAndAlwaysAlike) {
         const octet::ConvChoiceProblem problem = {
             static_cast<octet_conv_algorithm>(i),
             shape,
-            is_unsigned(c.lhs),
-            is_unsigned(c.rhs),
+            type_of(is_unsigned(c.lhs)),
+            type_of(is_unsigned(c.rhs)),
             element_bytes(c.dst),
-            {octet::conv_layout(*implementation, best, is_unsigned(c.rhs), false), true}};
+            {octet::conv_layout(*implementation, best, type_of(is_unsigned(c.rhs)), false), true}};
         Choice choice = {}, again = kStale;
         octet::ConvKernel kernel = octet::choose_conv(cpu, problem, nullptr, &choice);
         // A tier may be without int16 or depthwise kernels of its own, and share nobody's layout.

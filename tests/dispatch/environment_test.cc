@@ -200,7 +200,7 @@ TEST(Descriptor, BeatsTheEnvironment) {
     if (!usable(*kernel) || kernel->is(octet::kTestsOnly) || !serves(*kernel, {OCTET_U8, OCTET_S8}))
       continue;
     const octet_isa isa = static_cast<octet_isa>(kernel->isa);
-    if (!(octet::layout_of(kernel->isa, false) == kernel->rhs_layout)) continue;
+    if (!(octet::layout_of(kernel->isa, octet::ElementType::kS8) == kernel->rhs_layout)) continue;
     // the limit by the kernel
     Made made = make(OCTET_ISA_AUTO, kernel->name, isa);
     EXPECT_EQ(made.status, OCTET_OK) << made.error.message;

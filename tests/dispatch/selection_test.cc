@@ -33,10 +33,14 @@ bool compiled(Isa isa) {
   return false;
 }
 
+octet::ElementType type_of(bool u8) {
+  return u8 ? octet::ElementType::kU8 : octet::ElementType::kS8;
+}
+
 octet::Selection choose(const CpuFeatures& cpu, bool lhs_u8, bool rhs_u8,
                         const char* forced = nullptr, size_t m = 100, size_t n = 64) {
-  return octet::select(cpu, {m, n, 64, lhs_u8, rhs_u8},
-                       {octet::select_layout(cpu, rhs_u8, forced), true}, forced);
+  return octet::select(cpu, {m, n, 64, type_of(lhs_u8), type_of(rhs_u8)},
+                       {octet::select_layout(cpu, type_of(rhs_u8), forced), true}, forced);
 }
 
 TEST(Select, AScalarMachineRunsTheScalarKernelThatIsFast) {
@@ -137,9 +141,9 @@ TEST(Select, KernelsForManyRowsAndForFewWantOneSignOfTheLhs) {
             const CpuFeatures cpu = {isas, {}};
             const WeightFacts facts = {kernel->rhs_layout, has_int8_min};
             const octet::Selection many =
-                octet::select(cpu, {100, 64, 64, lhs_u8, rhs_u8}, facts, nullptr);
+                octet::select(cpu, {100, 64, 64, type_of(lhs_u8), type_of(rhs_u8)}, facts, nullptr);
             const octet::Selection few =
-                octet::select(cpu, {1, 64, 64, lhs_u8, rhs_u8}, facts, nullptr);
+                octet::select(cpu, {1, 64, 64, type_of(lhs_u8), type_of(rhs_u8)}, facts, nullptr);
             if (many.result != Selected::kOk) continue;
             ASSERT_EQ(few.result, Selected::kOk) << many.kernel->name;
             EXPECT_EQ(few.kernel->lhs_element_type, many.kernel->lhs_element_type)
@@ -151,11 +155,11 @@ TEST(Select, KernelsForManyRowsAndForFewWantOneSignOfTheLhs) {
 
 #if defined(__x86_64__)
 TEST(Select, OneBlobServesAllX86Tiers) {
-  const WeightFacts facts = {octet::layout_of(Isa::kAvx512Vnni, false), true};
+  const WeightFacts facts = {octet::layout_of(Isa::kAvx512Vnni, type_of(false)), true};
   for (const Isa isa : {Isa::kSse41, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni}) {
     if (!compiled(isa)) continue;
-    const octet::Selection s =
-        octet::select(machine({Isa::kScalar, isa}), {8, 64, 64, true, false}, facts, nullptr);
+    const octet::Selection s = octet::select(
+        machine({Isa::kScalar, isa}), {8, 64, 64, type_of(true), type_of(false)}, facts, nullptr);
     ASSERT_EQ(s.result, Selected::kOk);
     EXPECT_EQ(s.kernel->isa, isa);
   }
@@ -164,9 +168,10 @@ TEST(Select, OneBlobServesAllX86Tiers) {
 
 TEST(Select, NobodyReadsALayoutOfAnotherMachine) {
   const octet::RhsLayout odd = {24, 8, 4, octet::ElementType::kS8};
-  EXPECT_EQ(
-      octet::select(machine({Isa::kScalar}), {8, 64, 64, true, false}, {odd, true}, nullptr).result,
-      Selected::kNoKernel);
+  EXPECT_EQ(octet::select(machine({Isa::kScalar}), {8, 64, 64, type_of(true), type_of(false)},
+                          {odd, true}, nullptr)
+                .result,
+            Selected::kNoKernel);
 }
 
 TEST(Select, ForcedKernels) {
@@ -178,11 +183,12 @@ TEST(Select, ForcedKernels) {
                               {OCTET_S8, OCTET_U8}}) {
       const bool lhs_u8 = is_unsigned(types.lhs), rhs_u8 = is_unsigned(types.rhs);
       // Weights without -128, packed for the kernel.
-      const octet::RhsLayout layout = kernel->rhs_layout.sparse()
-                                          ? kernel->rhs_layout
-                                          : octet::select_layout(everything, rhs_u8, kernel->name);
-      const octet::Selection s =
-          octet::select(everything, {8, 64, 64, lhs_u8, rhs_u8}, {layout, false}, kernel->name);
+      const octet::RhsLayout layout =
+          kernel->rhs_layout.sparse()
+              ? kernel->rhs_layout
+              : octet::select_layout(everything, type_of(rhs_u8), kernel->name);
+      const octet::Selection s = octet::select(
+          everything, {8, 64, 64, type_of(lhs_u8), type_of(rhs_u8)}, {layout, false}, kernel->name);
       ASSERT_EQ(s.result, Selected::kOk) << kernel->name;
       if (serves(*kernel, types))
         EXPECT_EQ(s.kernel, kernel);
@@ -197,16 +203,15 @@ TEST(Select, ForcedKernelsOfAnotherDensity) {
   for (const MicroKernel* kernel : table())
     for (const MicroKernel* other : table()) {
       if (kernel->rhs_layout.sparse() == other->rhs_layout.sparse()) continue;
-      const octet::Problem problem = {8, 64, 64,
-                                      kernel->lhs_element_type == octet::ElementType::kU8,
-                                      other->rhs_layout.element_type == octet::ElementType::kU8};
+      const octet::Problem problem = {8, 64, 64, kernel->lhs_element_type,
+                                      other->rhs_layout.element_type};
       const octet::Selection s = octet::select(everything, problem, {other->rhs_layout, false},
                                                kernel->name),
                              best = octet::select(everything, problem, {other->rhs_layout, false},
                                                   nullptr);
       EXPECT_EQ(s.result, best.result) << kernel->name << ' ' << other->name;
       EXPECT_EQ(s.kernel, best.kernel) << kernel->name << ' ' << other->name;
-      EXPECT_FALSE(octet::select_layout(everything, false, kernel->name).sparse());
+      EXPECT_FALSE(octet::select_layout(everything, type_of(false), kernel->name).sparse());
     }
 }
 
@@ -214,9 +219,8 @@ TEST(Select, ForcedKernelsThatCannotRun) {
   const CpuFeatures everything = {~0u, {}};
   EXPECT_EQ(choose(everything, true, false, "no_such_kernel_1x1x1").result, Selected::kUnknownName);
   for (const MicroKernel* kernel : table()) {
-    const bool rhs_u8 = kernel->rhs_layout.element_type == octet::ElementType::kU8,
-               lhs_u8 = kernel->lhs_element_type == octet::ElementType::kU8;
-    const octet::Problem problem = {8, 64, 64, lhs_u8, rhs_u8};
+    const octet::Problem problem = {8, 64, 64, kernel->lhs_element_type,
+                                    kernel->rhs_layout.element_type};
     const CpuFeatures without = {~octet::mask_of(kernel->isa), {}};
     EXPECT_EQ(octet::select(without, problem, {kernel->rhs_layout, false}, kernel->name).result,
               Selected::kForcedUnusable)
@@ -236,8 +240,8 @@ TEST(Select, KernelsWithAnExceptionAreNotChosenForIt) {
   for (const MicroKernel* kernel : table()) {
     if (!kernel->is(octet::kNoInt8Min) || kernel->is(octet::kTestsOnly)) continue;
     const CpuFeatures cpu = {octet::mask_of(Isa::kScalar) | (octet::mask_of(kernel->isa)), {}};
-    const octet::Problem problem = {8, 64, 64, kernel->lhs_element_type == octet::ElementType::kU8,
-                                    kernel->rhs_layout.element_type == octet::ElementType::kU8};
+    const octet::Problem problem = {8, 64, 64, kernel->lhs_element_type,
+                                    kernel->rhs_layout.element_type};
     const octet::Selection s = octet::select(cpu, problem, {kernel->rhs_layout, true}, nullptr);
     ASSERT_EQ(s.result, Selected::kOk)
         << "weights with -128 need another kernel beside " << kernel->name;
@@ -407,7 +411,8 @@ void check_conv_selection(const Kernels& kernels, const octet::ConvAlgorithm& im
   const CpuFeatures everything = {~0u, {}};
   const auto choose_conv = [&](const CpuFeatures& cpu, const octet::RhsLayout& layout,
                                const char* forced) {
-    return octet::select_conv(implementation, cpu, true, false, {layout, true}, forced);
+    return octet::select_conv(implementation, cpu, type_of(true), type_of(false), {layout, true},
+                              forced);
   };
   for (const auto* kernel : kernels) {
     const octet::RhsLayout layout = layout_of(*kernel), other = {24, 8, 4, ElementType::kS8};
@@ -452,19 +457,39 @@ TEST(SelectConv, KernelsOfOtherKinds) {
   EXPECT_FALSE(octet::has_kernel(octet::direct_algorithm, octet::int16_kernels().begin()[0]->name));
 }
 
+TEST(Layouts, SmallestTierThatReadsThem) {
+  for (const Isa isa : {Isa::kSse41, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
+    for (const bool rhs_u8 : {false, true})
+      EXPECT_EQ(octet::smallest_isa(*octet::find_format_of(octet::layout_of(isa, type_of(rhs_u8)))),
+                isa)
+          << octet::isa_name(isa);
+  const struct {
+    octet::FormatId format;
+    Isa isa;
+  } kSmallest[] = {{octet::FormatId::kS8_16x4, Isa::kSse41},
+                   {octet::FormatId::kS8_4x4, Isa::kScalar},
+                   {octet::FormatId::kS8_5x2, Isa::kScalar},
+                   {octet::FormatId::kS16_16x2, Isa::kSse41},
+                   {octet::FormatId::kS16_8x1, Isa::kNeon},
+                   {octet::FormatId::kS16_4x2, Isa::kScalar},
+                   {octet::FormatId::kS8_64x4_depthwise, Isa::kScalar}};
+  for (const auto& row : kSmallest)
+    EXPECT_EQ(octet::smallest_isa(octet::format_of(row.format)), row.isa)
+        << octet::format_of(row.format).name;
+}
+
 // I8MM reads u8 weights as they are, but approximate Winograd makes s8 of them.
 TEST(Layouts, OfConvolutions) {
   for (const octet_isa tier : all_tiers())
     for (const bool rhs_u8 : {false, true}) {
-      const Isa isa = static_cast<Isa>(tier);
-      const octet::RhsLayout bytes = octet::layout_of(isa, rhs_u8);
-      EXPECT_TRUE(octet::conv_layout(octet::direct_algorithm, isa, rhs_u8, true) == bytes);
-      EXPECT_TRUE(octet::conv_layout(octet::im2col_algorithm, isa, rhs_u8, true) == bytes);
-      EXPECT_TRUE(octet::conv_layout(octet::winograd_2x2_int8_algorithm, isa, rhs_u8, false) ==
-                  octet::layout_of(isa, false));
-      EXPECT_TRUE(octet::conv_layout(octet::depthwise_algorithm, isa, rhs_u8, false) ==
+      const octet::RhsLayout bytes = octet::layout_of(isa, type_of(rhs_u8));
+      EXPECT_TRUE(octet::conv_layout(octet::direct_algorithm, isa, type_of(rhs_u8), true) == bytes);
+      EXPECT_TRUE(octet::conv_layout(octet::im2col_algorithm, isa, type_of(rhs_u8), true) == bytes);
+      EXPECT_TRUE(octet::conv_layout(octet::winograd_2x2_int8_algorithm, isa, type_of(rhs_u8),
+                                     false) == octet::layout_of(isa, type_of(false)));
+      EXPECT_TRUE(octet::conv_layout(octet::depthwise_algorithm, isa, type_of(rhs_u8), false) ==
                   octet::kDepthwiseLayout);
-      EXPECT_TRUE(octet::conv_layout(octet::depthwise_algorithm, isa, rhs_u8, true) ==
+      EXPECT_TRUE(octet::conv_layout(octet::depthwise_algorithm, isa, type_of(rhs_u8), true) ==
                   octet::kDepthwiseInt16Layout);
     }
 }

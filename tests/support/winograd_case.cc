@@ -149,7 +149,7 @@ void WinogradRun::make_plan() {
   plan_.kernel = &kernel_;
   plan_.ops = &octet::ops_of(kernel_.isa);
   plan_.transforms = &octet::transforms_of(kernel_.isa);
-  plan_.lhs_u8 = c_.lhs_u8;
+  plan_.lhs_type = type_of(c_.lhs_u8);
   plan_.lhs_flip = shift ? 0x80 : 0;
   plan_.lhs_shift = shift;
   plan_.runtime_zero_point = c_.runtime_zero_point;

@@ -12,6 +12,7 @@
 #include "dispatch/cpu/environment.h"
 #include "octet/tune.h"
 #include "operators/common/blob.h"
+#include "operators/common/check.h"
 #include "operators/conv/machine.h"
 #include "operators/conv/tuning.h"
 #include "operators/gemm/tuning.h"
@@ -69,8 +70,8 @@ TEST(Tune, NoByteOfAConvolutionDependsOnWhatIsMeasured) {
                 octet::BlobProblem::kNone);
       const octet::ConvSpace space = {with_microarchitecture(octet::conv_machine().cpu),
                                       shape_of(problem.c.shape),
-                                      is_unsigned(problem.c.lhs),
-                                      is_unsigned(problem.c.rhs),
+                                      octet::element_type_of(problem.c.lhs),
+                                      octet::element_type_of(problem.c.rhs),
                                       element_bytes(problem.c.dst),
                                       problem.c.floats || d.one_in(2),
                                       how.concurrency};
@@ -111,7 +112,9 @@ TEST(Tune, NoByteOfAProductDependsOnWhatIsMeasured) {
         with_microarchitecture(octet::this_machine().cpu),
         {c.m_declared ? c.m_declared : c.m, c.n_declared ? c.n_declared : c.n,
          c.k_declared ? c.k_declared : c.k,
-         c.lhs_quant == OCTET_LHS_ASYMMETRIC || is_unsigned(c.lhs), is_unsigned(c.rhs)},
+         c.lhs_quant == OCTET_LHS_ASYMMETRIC ? octet::ElementType::kU8
+                                             : octet::element_type_of(c.lhs),
+         octet::element_type_of(c.rhs)},
         c.batch,
         {plan.layout, true},
         !c.runtime_rhs,

@@ -77,7 +77,7 @@ Tuning tuning_of(const std::string& text) {
 
 Choice choice(size_t block) {
   Choice c = {};
-  c.layout = octet::layout_of(octet::kPortableIsa, false);
+  c.layout = octet::layout_of(octet::kPortableIsa, octet::ElementType::kS8);
   c.kernel = c.small_kernel = octet::find_kernel_name("scalar_u8s8_4x4x4");
   c.block = block;
   return c;

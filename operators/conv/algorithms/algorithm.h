@@ -125,11 +125,11 @@ struct ConvPlan {
   const ConvAlgorithm* implementation;
   const MicroKernel* kernel;         // null for depthwise
   const DepthwiseKernel* depthwise;  // null for all others
-  const TierOps* ops;                // operations of the kernel's tier
-  const WinogradOps* transforms;     // Winograd transforms of the kernel's tier
-  bool lhs_u8;                       // in the caller's tensor
-  uint8_t lhs_flip;                  // 0x80 if the kernels read the other sign, else 0
-  int32_t lhs_shift;                 // amount that the flip adds to the caller's zero point
+  const TierOps* ops;                // of the kernel's tier
+  const WinogradOps* transforms;     // likewise
+  ElementType lhs_type;              // kS8 or kU8, as the caller has it
+  uint8_t lhs_flip;                  // 0x80 if the kernels want the other sign
+  int32_t lhs_shift;                 // what the flip adds to the caller's zero point
   bool runtime_zero_point;           // one zero point and scale per image come with the run
   int32_t static_zero_point;         // in the caller's element type
   bool requantize_in_kernel;         // certified: kernels may requantize to 8 bits in registers

@@ -102,7 +102,7 @@ class Task {
         at_(s, layout_, plan.shape),
         w_(s, plan, run.batch * tiles_.per_image),
         workspace_(workspace),
-        lhs_u8_(kernel_.lhs_element_type == ElementType::kU8) {
+        lhs_type_(kernel_.lhs_element_type) {
     memcpy(&header_, plan.payload, sizeof header_);
     // A blob with a wrong chunk gives wrong sums, but no address out of bounds.
     chunk_ = smaller(larger(layout_.steps(header_.chunk), layout_.kr), layout_.steps(depth_));
@@ -146,11 +146,11 @@ class Task {
     const uint8_t* pixels[kMaxTaps];
     WinogradInput in = {pixels,
                         depth_,
-                        plan_.lhs_u8,
+                        plan_.lhs_type == ElementType::kU8,
                         nullptr,
                         w_.input_tap,
                         header_.factors,
-                        (uint8_t)(lhs_u8_ ? 0x80 : 0)};
+                        (uint8_t)(lhs_type_ == ElementType::kU8 ? 0x80 : 0)};
     for (size_t t = 0; t < count_; ++t) {
       find_pixels(s_, run_, Place(s_, tiles_, t0_ + t), group * depth_, pixels);
       in.taps = inputs(0, t);
@@ -182,7 +182,7 @@ class Task {
     const Tiling tiling(count_, kernel_, tile.cols);
     for (size_t tap = 0; tap < s_.taps(); ++tap, rhs += at_.tap_bytes) {
       tile.rhs = rhs;
-      if (lhs_u8_)
+      if (lhs_type_ == ElementType::kU8)
         tile.init = (const int32_t*)(plan_.payload + at_.correction) + tap * at_.table_row + n;
       tile.lhs = kernel_.gather ? panel(tap, 0) : inputs(tap, 0) + channel * w_.element;
       tile.dst = products(tap, 0);
@@ -249,7 +249,8 @@ class Task {
   // it. The plan counts in the kernel's element type, the transforms in s8.
   void make_start(size_t image, size_t n, int32_t* start) const {
     const int32_t zero_point = plan_.runtime_zero_point ? zero_point_of(plan_, run_, image) : 0;
-    write_start(plan_, n, kernel_.nr, zero_point - (lhs_u8_ ? 128 : 0), start);
+    write_start(plan_, n, kernel_.nr, zero_point - (lhs_type_ == ElementType::kU8 ? 128 : 0),
+                start);
   }
 
   const WinogradScheme& s_;
@@ -263,7 +264,7 @@ class Task {
   const WinogradPayload at_;
   const Workspace w_;
   uint8_t* const workspace_;
-  const bool lhs_u8_;  // of the kernel: some ISAs multiply int8 taps
+  const ElementType lhs_type_;  // the kernel's: int8 on some ISAs
   WinogradHeader header_;
   size_t chunk_;
   size_t t0_, count_;  // tiles of the current block
