@@ -21,9 +21,9 @@ struct Operands {
 };
 extern const Operands kOperands;
 
-// uses every step of requantization
-constexpr Requantization kRequantizeU8 = {128, 3, 250, true};
-constexpr Requantization kRequantizeS8 = {0, -128, 127, false};  // only saturates
+constexpr Requantization kRequantizeU8 = {128, 3, 250,
+                                          ElementType::kU8};  // every step of the narrow exit
+constexpr Requantization kRequantizeS8 = {0, -128, 127, ElementType::kS8};  // none but saturation
 
 // Float mode. scale[i] belongs to acc[i] and to acc[i + kApart].
 struct FloatCases {
@@ -50,9 +50,9 @@ struct TfliteCases {
   alignas(64) int32_t rows[kTfliteRows * kTileColumns];  // TfliteColumns
   uint8_t bytes[kTileColumns];
 };
-constexpr Requantization kTfliteS8 = {-3, -100, 100, false, kTileColumns},
-                         kTfliteRelu = {-3, -3, 100, false, kTileColumns, true},
-                         kTflitePlainRelu = {-3, -3, 100, false, kTileColumns};
+constexpr Requantization kTfliteS8 = {-3, -100, 100, ElementType::kS8, kTileColumns},
+                         kTfliteRelu = {-3, -3, 100, ElementType::kS8, kTileColumns, true},
+                         kTflitePlainRelu = {-3, -3, 100, ElementType::kS8, kTileColumns};
 extern const TfliteCases kTfliteCases, kTfliteReluCases, kTflitePlainReluCases;
 // From this column on all shifts of kTfliteCases and kTflitePlainReluCases are right shifts
 constexpr size_t kTfliteRightFrom = 16;

@@ -22,7 +22,7 @@ bool same_rows(const uint8_t* out, const uint8_t* cases, size_t rows, size_t col
 Epilogue epilogue_of(EpilogueMode mode, const Requantization& requantization) {
   Epilogue f = {};
   f.mode = mode;
-  f.dst_u8 = requantization.dst_u8;
+  f.dst_type = requantization.dst_type;
   f.zero_point = requantization.zero_point;
   f.lo = requantization.lo;
   f.hi = requantization.hi;
@@ -57,7 +57,8 @@ bool epilogue_residual_is_right(EpilogueFn epilogue) {
   uint8_t out[kTileColumns];
   Epilogue f = epilogue_of(EpilogueMode::kFloat8, kRequantizeU8);
   f.scale = kFloatCases.scale;
-  f.has_residual = f.residual_u8 = true;
+  f.has_residual = true;
+  f.residual_type = ElementType::kU8;
   f.residual_zero_point = kResidualZeroPoint;
   f.residual_scale = kResidualScale;
   EpilogueTile tile = epilogue_tile_of(kFloatCases.acc, out);
@@ -110,7 +111,8 @@ bool epilogue_bytes_are_right(EpilogueFn epilogue) {
   const TfliteCases& cases = kTfliteCases;
   Epilogue f = epilogue_of(EpilogueMode::kTflite8, kTfliteS8);
   f.tflite = {cases.rows, kTileColumns, false};
-  f.has_residual = f.residual_u8 = true;
+  f.has_residual = true;
+  f.residual_type = ElementType::kU8;
   f.intermediate_zero_point = kTfliteS8.zero_point;
   f.product_lo = kTfliteS8.lo - kTfliteS8.zero_point;
   f.product_hi = kTfliteS8.hi - kTfliteS8.zero_point;

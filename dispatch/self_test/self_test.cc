@@ -26,8 +26,8 @@ bool micro_panels_as_tiles(const MicroKernel& kernel, Tile tile, uint8_t* room) 
   uint8_t *const micro_panel = room, *const tiles = room + kTileBytes;
   memset(room, 0, 2 * kTileBytes);
   float scales[kTileColumns];
-  for (float& scale : scales) scale = 1.0f / 4096;  // outputs use their full range
-  const Requantization requantization = {-3, -128, 127, false};
+  for (float& scale : scales) scale = 1.0f / 4096;  // outputs fill their range
+  const Requantization requantization = {-3, -128, 127, ElementType::kS8};
   tile.rows = kTileRows;
   tile.scale = scales;
   tile.requantization = &requantization;

@@ -36,8 +36,9 @@ struct Addition {
 // Does kLanes columns or, through copies, fewer.
 template <bool adds>
 void epilogue_of_columns(const Epilogue& f, const EpilogueTile& t, size_t first, size_t count) {
-  const Requantizing n = requantizing({f.zero_point, f.lo, f.hi, f.dst_u8});
-  const int32x4_t zero_point = vdupq_n_s32(f.zero_point - (f.dst_u8 ? 128 : 0));
+  const Requantizing n = requantizing({f.zero_point, f.lo, f.hi, f.dst_type});
+  const int32x4_t zero_point =
+      vdupq_n_s32(f.zero_point - (f.dst_type == ElementType::kU8 ? 128 : 0));
   const Addition addition(f);
   int32_t multiplier[kLanes] = {}, shift[kLanes] = {}, acc[kLanes] = {}, residual[kLanes] = {};
   for (size_t j = 0; j < count; ++j) {

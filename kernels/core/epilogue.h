@@ -22,8 +22,9 @@ struct TfliteScale {
 // One per plan; the arrays cover all columns, padded with harmless values to a multiple of 64.
 struct Epilogue {
   EpilogueMode mode;
-  bool dst_u8;
-  bool has_residual, residual_u8;
+  ElementType dst_type;  // kS8 or kU8 in kFloat8 and kTflite8
+  bool has_residual;
+  ElementType residual_type;   // kS8 or kU8
   const float* scale;          // kF32, kFloat8; kTflite8: the first row of `tflite`
   const float* bias_f32;       // kF32, or null
   const int32_t* multiplier;   // kTflite8
@@ -63,7 +64,7 @@ namespace {
 
 // The part of the epilogue that kernels do in registers.
 inline Requantization requantization_of(const Epilogue& f) {
-  return {f.zero_point, f.lo, f.hi, f.dst_u8, f.tflite.apart, f.tflite.right_only};
+  return {f.zero_point, f.lo, f.hi, f.dst_type, f.tflite.apart, f.tflite.right_only};
 }
 
 }  // namespace

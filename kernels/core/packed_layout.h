@@ -11,6 +11,7 @@
 // every kernel with the same layout reads the same blob.
 #pragma once
 
+#include "kernels/core/element_type.h"
 #include "kernels/core/paired_weights.h"
 
 namespace octet {
@@ -33,15 +34,8 @@ constexpr size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 // The alignment of blobs, workspaces and all sections within them: a cache line, the widest vector
 constexpr size_t kAlignment = 64;
 
-// The integer type of an operand. Flipping the top bit of a byte converts between s8 and u8 and
-// moves the zero point by 128. s16 is only for operands that Octet makes itself (Winograd).
-enum class ElementType : uint8_t { kS8, kU8, kS16 };
-constexpr size_t element_size(ElementType element_type) {
-  return element_type == ElementType::kS16 ? 2 : 1;
-}
-
-// The weights that a panel stores: all, or two of every four along depth. A stored weight's place
-// takes half a byte, or a quarter if tight (kernels/core/sparse.h).
+// Which of the weights a panel holds: all, or two of every four along depth, with their places in
+// half a byte each or a quarter (kernels/core/sparse.h).
 enum class Density : uint8_t { kAll, kTwoOfFour, kTwoOfFourTight };
 
 struct RhsLayout {

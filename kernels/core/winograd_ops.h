@@ -21,8 +21,8 @@ struct WinogradInput {
   // Patch * patch addresses, line by line; `channels` bytes may be read at each
   const uint8_t* const* pixels;
   size_t channels;
-  bool is_u8;
-  // `channels` int16 per tap (int8 for k2x2Int8), and room for one more vector beyond them
+  ElementType type;  // kS8 or kU8
+  // `channels` words each (bytes, for k2x2Int8), and as many more as a vector has beyond them
   uint8_t* taps;
   size_t tap_stride;  // bytes
   // k2x2Int8, one per tap: value v becomes (v * factor + 2^14) >> 15, saturated to s8

@@ -25,7 +25,8 @@ inline int32_t clamp(int32_t x, int32_t lo, int32_t hi) {
 
 // out = residual - zero point; s8 is read as u8 with the top bit flipped and the zero point moved.
 inline void load_residual(const Epilogue& f, const uint8_t* residual, size_t cols, int32_t* out) {
-  const int32_t flip = f.residual_u8 ? 0 : 0x80, zero_point = f.residual_zero_point + flip;
+  const int32_t flip = f.residual_type == ElementType::kU8 ? 0 : 0x80,
+                zero_point = f.residual_zero_point + flip;
   for (size_t j = 0; j < cols; ++j) out[j] = (residual[j] ^ flip) - zero_point;
 }
 

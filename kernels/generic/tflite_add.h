@@ -97,8 +97,10 @@ bool choose(const Epilogue& f, Candidate* candidates, int count, TfliteAdd* sum)
   const auto scaled = [](int32_t x, const TfliteScale& by) {
     return tflite_scale(x, by.multiplier, by.shift);
   };
-  const int32_t residual_zero = f.residual_zero_point + (f.residual_u8 ? 0 : 128),
-                product_zero = f.intermediate_zero_point + (f.dst_u8 ? 0 : 128);
+  const int32_t residual_zero =
+                    f.residual_zero_point + (f.residual_type == ElementType::kU8 ? 0 : 128),
+                product_zero =
+                    f.intermediate_zero_point + (f.dst_type == ElementType::kU8 ? 0 : 128);
   int32_t addend[256], outputs[256];
   for (int32_t r = 0; r < 256; ++r)
     addend[r] = scaled((r - residual_zero) * (1 << 20), f.residual_tflite);

@@ -121,8 +121,8 @@ struct EitherOf<false, A, B> {
 template <bool first, typename A, typename B>
 using Either = typename EitherOf<first, A, B>::Type;
 
-// Transforms one vector of channels of one patch.
-template <typename WeightFormat, typename Lanes, bool is_u8>
+// One vector of channels of one patch.
+template <typename WeightFormat, typename Lanes, ElementType kType>
 OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* const* pixels,
                                      size_t offset) {
   using Int16 = typename Lanes::Int16;
@@ -132,7 +132,7 @@ OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* con
     Int16 d[n], t[n];
     unroll<n>([&](auto y) OCTET_INLINE {
       const uint8_t* const bytes = pixels[y * n + x] + offset;
-      d[y] = is_u8 ? Lanes::widen_u8(bytes) : Lanes::widen_s8(bytes);
+      d[y] = kType == ElementType::kU8 ? Lanes::widen_u8(bytes) : Lanes::widen_s8(bytes);
     });
     WeightFormat::input(d, t);
     unroll<n>([&](auto y) OCTET_INLINE { lines[y][x] = t[y]; });
@@ -142,8 +142,9 @@ OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* con
     WeightFormat::input(lines[y], t);
     unroll<n>([&](auto x) OCTET_INLINE {
       constexpr uint16_t centre =
-          (uint16_t)(is_u8 ? 128 * WeightFormat::kCentre[y.value] * WeightFormat::kCentre[x.value]
-                           : 0);
+          (uint16_t)(kType == ElementType::kU8
+                         ? 128 * WeightFormat::kCentre[y.value] * WeightFormat::kCentre[x.value]
+                         : 0);
       if constexpr (centre != 0) t[x] -= centre;
       constexpr int tap = y.value * n + x.value;
       if constexpr (kInt8<WeightFormat>) {
@@ -155,7 +156,7 @@ OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* con
   });
 }
 
-template <typename WeightFormat, typename Lanes, bool is_u8>
+template <typename WeightFormat, typename Lanes, ElementType kType>
 void input_channels(const WinogradInput& in) {
   constexpr size_t lanes = sizeof(typename Lanes::Int16) / 2;
   constexpr int taps = WeightFormat::kPatch * WeightFormat::kPatch;
@@ -167,22 +168,22 @@ void input_channels(const WinogradInput& in) {
       memcpy(bytes[i], in.pixels[i], in.channels);
       pixels[i] = bytes[i];
     }
-    input_lanes<WeightFormat, Lanes, is_u8>(in, pixels, 0);
+    input_lanes<WeightFormat, Lanes, kType>(in, pixels, 0);
     return;
   }
   for (size_t c = 0; c < in.channels; c += lanes) {
-    // The last vector overlaps the one before it, so that no byte beyond the pixel is read.
-    input_lanes<WeightFormat, Lanes, is_u8>(in, in.pixels,
+    // The last vector overlaps the one before it rather than leave the pixel.
+    input_lanes<WeightFormat, Lanes, kType>(in, in.pixels,
                                             c + lanes > in.channels ? in.channels - lanes : c);
   }
 }
 
 template <typename WeightFormat, typename Lanes>
 void input_tile(const WinogradInput& in) {
-  if (in.is_u8)
-    input_channels<WeightFormat, Lanes, true>(in);
+  if (in.type == ElementType::kU8)
+    input_channels<WeightFormat, Lanes, ElementType::kU8>(in);
   else
-    input_channels<WeightFormat, Lanes, false>(in);
+    input_channels<WeightFormat, Lanes, ElementType::kS8>(in);
 }
 
 // Loads one tap's products, scaled to float for k2x2Int8.

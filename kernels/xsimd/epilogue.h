@@ -62,7 +62,8 @@ bool knows_tflite(const Epilogue& f, const EpilogueTile& t) {
 OCTET_INLINE inline void store_outputs(const Epilogue& f, const Sums (&q)[2], uint8_t* dst) {
   const Int16 words = to_int16(q[0], q[1]);
   uint8_t bytes[Batch<uint8_t>::size];
-  (f.dst_u8 ? to_u8(words, words) : as<Batch<uint8_t>>(to_s8(words, words))).store_unaligned(bytes);
+  (f.dst_type == ElementType::kU8 ? to_u8(words, words) : as<Batch<uint8_t>>(to_s8(words, words)))
+      .store_unaligned(bytes);
   if (f.lut)
     unroll<2 * kLanes>([&](auto j) OCTET_INLINE { dst[j] = f.lut[bytes[j]]; });
   else
@@ -74,8 +75,8 @@ struct Residual {
   Sums zero_point;
   Batch<uint8_t> flip;
   explicit Residual(const Epilogue& f)
-      : zero_point(f.residual_zero_point + (f.residual_u8 ? 0 : 128)),
-        flip((uint8_t)(f.residual_u8 ? 0 : 0x80)) {}
+      : zero_point(f.residual_zero_point + (f.residual_type == ElementType::kU8 ? 0 : 128)),
+        flip((uint8_t)(f.residual_type == ElementType::kU8 ? 0 : 0x80)) {}
   OCTET_INLINE inline void load(const EpilogueTile& t, size_t row, size_t column,
                                 Sums (&to)[2]) const {
     static_assert(kLanes == 4, "eight bytes");

@@ -52,7 +52,7 @@ class Requantizer {
       : zero_point_((int16_t)n.zero_point),
         lo_((uint8_t)n.lo),
         hi_((uint8_t)n.hi),
-        u8_(n.dst_u8),
+        u8_(n.dst_type == ElementType::kU8),
         moves_(n.zero_point != 0),
         raises_(n.lo != (u8_ ? 0 : -128)),
         lowers_(n.hi != (u8_ ? 255 : 127)) {}

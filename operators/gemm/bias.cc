@@ -38,7 +38,8 @@ class Column {
     if (multiplier_ >= 0) return integer(a) == integer(b);
     if (!f_.has_residual) return rounded(product(a)) == rounded(product(b));
     for (int32_t byte = 0; byte < 256; ++byte) {
-      const int32_t value = byte - (f_.residual_u8 ? 0 : 128) - f_.residual_zero_point;
+      const int32_t value =
+          byte - (f_.residual_type == ElementType::kU8 ? 0 : 128) - f_.residual_zero_point;
       const float residual = (float)value * f_.residual_scale;
       if (rounded(product(a) + residual) != rounded(product(b) + residual)) return false;
     }

@@ -134,7 +134,7 @@ octet_status plan_residual(EpilogueBuilder* builder) {
       e.product_clamp_max,  tflite ? e.product_scale : e.dst_scale,
       "product_",           tflite ? "desc.epilogue.product_scale" : "desc.epilogue.dst_scale"};
   f.has_residual = true;
-  f.residual_u8 = r.type == OCTET_U8;
+  f.residual_type = element_type_of(r.type);
   OCTET_TRY(
       check_zero_point(r.zero_point, r.type, "desc.epilogue.residual.zero_point", kScalar, error));
   f.residual_zero_point = r.zero_point;

@@ -43,7 +43,7 @@ Epilogue build_epilogue(const EpilogueBuilder& builder, const TierOps& ops, doub
            : builder.dst_type == OCTET_F32    ? EpilogueMode::kF32
            : e.requant == OCTET_REQUANT_FLOAT ? EpilogueMode::kFloat8
                                               : EpilogueMode::kTflite8;
-  f.dst_u8 = builder.dst_type == OCTET_U8;
+  f.dst_type = element_type_of(builder.dst_type);
   const double largest = max_scaled + (f.has_residual ? 255.0 * f.residual_scale : 0);
   f.fits_int32 = f.mode == EpilogueMode::kFloat8 && !builder.runtime_scales() &&
                  largest * kFloatMargin < kInt32Limit;

@@ -135,13 +135,13 @@ class Work {
     plan_.payload = payload_.data();
     const bool requantize_u8 = c.exit == Store::kRequantizeU8;
     plan_.requantize_in_kernel = c.exit == Store::kRequantizeS8 || requantize_u8;
-    plan_.requantization = requantize_u8 ? octet::Requantization{77, 3, 250, true}
-                                         : octet::Requantization{-5, -128, 120, false};
+    plan_.requantization = requantize_u8 ? octet::Requantization{77, 3, 250, type_of(true)}
+                                         : octet::Requantization{-5, -128, 120, type_of(false)};
     octet::Epilogue& f = plan_.epilogue;
     f.mode = c.exit == Store::kS32   ? EpilogueMode::kS32
              : c.exit == Store::kF32 ? EpilogueMode::kF32
                                      : EpilogueMode::kFloat8;
-    f.dst_u8 = plan_.requantization.dst_u8;
+    f.dst_type = plan_.requantization.dst_type;
     f.scale = scale_.data<float>();
     f.zero_point = plan_.requantization.zero_point;
     f.lo = plan_.requantization.lo;

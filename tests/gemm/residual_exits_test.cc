@@ -13,6 +13,10 @@
 namespace octet_test {
 namespace {
 
+octet::ElementType type_of(bool u8) {
+  return u8 ? octet::ElementType::kU8 : octet::ElementType::kS8;
+}
+
 using octet::Epilogue;
 using octet::EpilogueMode;
 using octet::EpilogueTile;
@@ -31,10 +35,10 @@ int32_t least_of(bool u8) { return u8 ? 0 : -128; }
 Epilogue epilogue_of(const Add& a) {
   Epilogue f = {};
   f.mode = EpilogueMode::kTflite8;
-  f.dst_u8 = a.dst_u8;
+  f.dst_type = type_of(a.dst_u8);
   f.zero_point = a.zero_point, f.lo = a.lo, f.hi = a.hi;
   f.has_residual = true;
-  f.residual_u8 = a.residual_u8;
+  f.residual_type = type_of(a.residual_u8);
   f.residual_zero_point = a.residual_zero_point;
   f.intermediate_zero_point = a.product_zero_point;
   f.product_lo = a.product_lo - a.product_zero_point;
@@ -248,7 +252,7 @@ TEST_P(ResidualExits, AddFloats) {
         }
         Epilogue f = {};
         f.mode = EpilogueMode::kFloat8;
-        f.dst_u8 = u8, f.residual_u8 = !u8;
+        f.dst_type = type_of(u8), f.residual_type = type_of(!u8);
         f.scale = scales.data();
         f.zero_point = least_of(u8) + 100, f.lo = least_of(u8) + 3, f.hi = least_of(u8) + 250;
         f.lo_f32 = static_cast<float>(f.lo - f.zero_point);
@@ -262,7 +266,9 @@ TEST_P(ResidualExits, AddFloats) {
           const size_t at = i * kColumns + j;
           float product = fl(static_cast<double>(fl(acc[at])) * scales[j]);
           if (clamps) product = std::min(std::max(product, f.product_lo_f32), f.product_hi_f32);
-          const int32_t r = f.residual_u8 ? residual[at] : static_cast<int8_t>(residual[at]);
+          const int32_t r = f.residual_type == octet::ElementType::kU8
+                                ? residual[at]
+                                : static_cast<int8_t>(residual[at]);
           const float addend = fl(static_cast<double>(r - f.residual_zero_point) * residual_scale);
           return quantize_sum(product, addend, f.zero_point, f.lo, f.hi);
         });
@@ -290,7 +296,7 @@ TEST_P(ResidualExits, LookUpEveryByte) {
       acc[i] = static_cast<int32_t>(i % 256 * (i / 256 + 1)) % 256;
     Epilogue f = {};
     f.mode = tflite ? EpilogueMode::kTflite8 : EpilogueMode::kFloat8;
-    f.dst_u8 = true;
+    f.dst_type = octet::ElementType::kU8;
     f.scale = scales.data();
     f.hi = 255, f.hi_f32 = 255;
     f.multiplier = multiplier.data(), f.shift = shift.data();

@@ -16,6 +16,10 @@
 namespace octet_test {
 namespace {
 
+octet::ElementType type_of(bool u8) {
+  return u8 ? octet::ElementType::kU8 : octet::ElementType::kS8;
+}
+
 using octet::Epilogue;
 using octet::EpilogueMode;
 using octet::EpilogueTile;
@@ -101,7 +105,7 @@ class TfliteEdges {
     }
     Epilogue f = {};
     f.mode = EpilogueMode::kTflite8;
-    f.dst_u8 = clamp.u8;
+    f.dst_type = type_of(clamp.u8);
     f.zero_point = clamp.zero_point, f.lo = clamp.lo, f.hi = clamp.hi;
     f.multiplier = multiplier.data();
     f.shift = shifts.data();
@@ -163,7 +167,7 @@ OCTET_FOR_EACH_TIER(TfliteExits);
 void leave_by(const MicroKernel& kernel, const Epilogue& f, const EpilogueTile& t) {
   static const std::vector<uint8_t> zeros(1 << 14);
   const octet::Requantization requantization = {f.zero_point, f.lo,           f.hi,
-                                                f.dst_u8,     f.tflite.apart, f.tflite.right_only};
+                                                f.dst_type,   f.tflite.apart, f.tflite.right_only};
   for (size_t i = 0; i < t.rows; i += kernel.mr)
     for (size_t j = 0; j < t.cols; j += kernel.nr) {
       octet::Tile tile = {};

@@ -274,11 +274,12 @@ TEST_P(Kernel, RequantizesEveryTileShape) {
     GTEST_SKIP() << kernel().name << " leaves the narrowing to the epilogue";
   // With and without each of: a zero point, a clamp from below, one from above; clamps that cut off
   // only the type's last value, too.
+  constexpr octet::ElementType kS8 = octet::ElementType::kS8, kU8 = octet::ElementType::kU8;
   static constexpr octet::Requantization kRequantizes[] = {
-      {0, 0, 255, true},     {0, 0, 254, true},   {0, 1, 255, true},        {3, 3, 255, true},
-      {128, 3, 250, true},   {255, 0, 255, true}, {0, -128, 127, false},    {0, -127, 127, false},
-      {0, -128, 126, false}, {0, 0, 127, false},  {-128, -128, 127, false}, {127, -100, 100, false},
-      {-5, -128, 127, false}};
+      {0, 0, 255, kU8},    {0, 0, 254, kU8},   {0, 1, 255, kU8},       {3, 3, 255, kU8},
+      {128, 3, 250, kU8},  {255, 0, 255, kU8}, {0, -128, 127, kS8},    {0, -127, 127, kS8},
+      {0, -128, 126, kS8}, {0, 0, 127, kS8},   {-128, -128, 127, kS8}, {127, -100, 100, kS8},
+      {-5, -128, 127, kS8}};
   static_assert(std::size(kRequantizes) == 13,
                 "prime to the number of byte pairs, so that each meets each");
   size_t turn = 0;
@@ -297,8 +298,8 @@ TEST_P(Kernel, RequantizesEveryLittleDepth) {
           check_requantize(kernel(),
                            {rows, kernel().nr - less, depth, flip, -1, -1, false,
                             depth % 2 ? Side::kBack : Side::kFront},
-                           less ? octet::Requantization{3, -100, 100, false}
-                                : octet::Requantization{3, 0, 255, true});
+                           less ? octet::Requantization{3, -100, 100, octet::ElementType::kS8}
+                                : octet::Requantization{3, 0, 255, octet::ElementType::kU8});
 }
 
 // Any number of rows in one call; each depth that it is for, or around its ends.
@@ -317,8 +318,8 @@ TEST_P(Kernel, TakesMicroPanelsOfAnyHeight) {
                       false, depth % 2 ? Side::kBack : Side::kFront};
         if (rows > mr && depth % 7 == 0) check_s32(micro_panel, c);
         check_requantize(micro_panel, c,
-                         rows % 2 ? octet::Requantization{-7, -100, 100, false}
-                                  : octet::Requantization{-7, -128, 127, false});
+                         rows % 2 ? octet::Requantization{-7, -100, 100, octet::ElementType::kS8}
+                                  : octet::Requantization{-7, -128, 127, octet::ElementType::kS8});
         if (HasFatalFailure()) return;
       }
 }

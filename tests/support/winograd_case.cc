@@ -156,12 +156,12 @@ void WinogradRun::make_plan() {
   plan_.static_zero_point = c_.zero_point;
   plan_.requantize_in_kernel = c_.exit == Store::kRequantization &&
                                kernel_.is(octet::kRequantizes) && !c_.runtime_zero_point;
-  plan_.requantization = {dst_zero_point(), lo(), hi(), c_.dst_u8};
+  plan_.requantization = {dst_zero_point(), lo(), hi(), type_of(c_.dst_u8)};
   octet::Epilogue& f = plan_.epilogue;
   f.mode = c_.exit == Store::kS32 ? octet::EpilogueMode::kS32 : octet::EpilogueMode::kFloat8;
-  f.dst_u8 = c_.dst_u8;
+  f.dst_type = type_of(c_.dst_u8);
   f.has_residual = c_.exit == Store::kResidual;
-  f.residual_u8 = true;
+  f.residual_type = octet::ElementType::kU8;
   f.residual_zero_point = 5;
   f.residual_scale = 0.75f;
   f.scale = scales_.data();

@@ -19,7 +19,7 @@ struct Requantizing {
 };
 
 inline Requantizing requantizing(const Requantization& n) {
-  const int32_t shift = n.dst_u8 ? 128 : 0;
+  const int32_t shift = n.dst_type == ElementType::kU8 ? 128 : 0;
   return {vdupq_n_f32(12582912.0f), vdupq_n_s32(0x4B400000 - (n.zero_point - shift)),
           vdupq_n_s8((int8_t)(n.lo - shift)), vdupq_n_s8((int8_t)(n.hi - shift)),
           vdupq_n_u8((uint8_t)shift)};
@@ -115,7 +115,7 @@ struct Requantizing16 {
 };
 
 inline Requantizing16 requantizing16(const Requantization& n) {
-  const int32_t shift = n.dst_u8 ? 128 : 0;
+  const int32_t shift = n.dst_type == ElementType::kU8 ? 128 : 0;
   return {vdupq_n_s16((int16_t)(n.zero_point - shift)), vdupq_n_s8((int8_t)(n.lo - shift)),
           vdupq_n_s8((int8_t)(n.hi - shift)), vdupq_n_u8((uint8_t)shift)};
 }

@@ -40,9 +40,9 @@ void epilogue_tflite_rows(const Epilogue& f, const EpilogueTile& t) {
       t.rows,          t.cols,   t.acc,      t.acc_stride, f.tflite.rows + t.column,
       &requantization, t.to.dst, t.to.stride};
   if (!f.has_residual) return tflite_epilogue(tile);
-  const int32_t zero_point = f.intermediate_zero_point + (f.dst_u8 ? 0 : 128);
-  requantization = {zero_point, zero_point + f.product_lo, zero_point + f.product_hi, true,
-                    f.tflite.apart};
+  const int32_t zero_point = f.intermediate_zero_point + (f.dst_type == ElementType::kU8 ? 0 : 128);
+  requantization = {zero_point, zero_point + f.product_lo, zero_point + f.product_hi,
+                    ElementType::kU8, f.tflite.apart};
   if (f.tflite_add)
     store_vectors<TfliteScaler<kEpilogueBytes>>(tile, Added<ShortSum>(f, t.to));
   else

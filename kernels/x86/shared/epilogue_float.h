@@ -40,12 +40,15 @@ OCTET_INLINE inline void epilogue_float_rows(const Epilogue& f, const EpilogueTi
                                              size_t column, size_t count) {
   constexpr int width = vectors * (int)kEpilogueLanes;
   constexpr size_t together = 4 / vectors;
-  const Requantizer<kEpilogueBytes> requantizer(Requantization{f.zero_point, f.lo, f.hi, f.dst_u8});
+  const Requantizer<kEpilogueBytes> requantizer(
+      Requantization{f.zero_point, f.lo, f.hi, f.dst_type});
   const EpilogueVector zero = splat<EpilogueVector>(0), base = splat<EpilogueVector>(kByteBaseWord),
-                       flip = splat<EpilogueVector>((uint8_t)(f.residual_u8 ? 0 : 0x80));
+                       flip = splat<EpilogueVector>(
+                           (uint8_t)(f.residual_type == ElementType::kU8 ? 0 : 0x80));
   const EpilogueFloats residual_scale = all(f.residual_scale), most = all(32767.0f),
                        residual_zero = all(
-                           kByteBase + (float)(f.residual_zero_point + (f.residual_u8 ? 0 : 128))),
+                           kByteBase + (float)(f.residual_zero_point +
+                                               (f.residual_type == ElementType::kU8 ? 0 : 128))),
                        product_lo = all(f.product_lo_f32), product_hi = all(f.product_hi_f32);
   const bool limits = !f.fits_int32, limits_product = adds && f.clamps_product;
   EpilogueFloats scale[vectors];

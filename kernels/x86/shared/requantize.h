@@ -21,7 +21,7 @@ struct Requantizer {
       : zero_point(splat<Vector>((int16_t)n.zero_point)),
         lo(splat<Vector>((uint8_t)n.lo)),
         hi(splat<Vector>((uint8_t)n.hi)),
-        u8(n.dst_u8),
+        u8(n.dst_type == ElementType::kU8),
         moves(n.zero_point != 0),
         raises(n.lo != (u8 ? 0 : -128)),
         lowers(n.hi != (u8 ? 255 : 127)) {}

@@ -53,8 +53,10 @@ struct ExactSum {
   TfliteScaler<kEpilogueBytes> product, residual, sum;
   EpilogueVector product_zero, residual_zero;
   explicit ExactSum(const Epilogue& f)
-      : product_zero(splat<EpilogueVector>(f.intermediate_zero_point + (f.dst_u8 ? 0 : 128))),
-        residual_zero(splat<EpilogueVector>(f.residual_zero_point + (f.residual_u8 ? 0 : 128))) {
+      : product_zero(splat<EpilogueVector>(f.intermediate_zero_point +
+                                           (f.dst_type == ElementType::kU8 ? 0 : 128))),
+        residual_zero(splat<EpilogueVector>(f.residual_zero_point +
+                                            (f.residual_type == ElementType::kU8 ? 0 : 128))) {
     product.set(f.product_scale, 20);
     residual.set(f.residual_tflite, 20);
     sum.set(f.sum_scale, 0);
@@ -82,8 +84,8 @@ struct Added {
 
   Added(const Epilogue& f, const Output& to)
       : sum(f),
-        requantizer(Requantization{Sum::zero_point(f), f.lo, f.hi, f.dst_u8}),
-        flip(splat<EpilogueVector>((uint8_t)(f.residual_u8 ? 0 : 0x80))),
+        requantizer(Requantization{Sum::zero_point(f), f.lo, f.hi, f.dst_type}),
+        flip(splat<EpilogueVector>((uint8_t)(f.residual_type == ElementType::kU8 ? 0 : 0x80))),
         residual(to.residual),
         stride(to.residual_stride) {}
 

@@ -146,7 +146,7 @@ class Task {
     const uint8_t* pixels[kMaxTaps];
     WinogradInput in = {pixels,
                         depth_,
-                        plan_.lhs_type == ElementType::kU8,
+                        plan_.lhs_type,
                         nullptr,
                         w_.input_tap,
                         header_.factors,

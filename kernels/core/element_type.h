@@ -1,0 +1,16 @@
+// The integers that operands and outputs are made of.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace octet {
+
+// Flipping the top bit of a byte turns s8 into u8 and back, and moves the zero point by 128. s16 is
+// for operands that Octet makes itself (Winograd).
+enum class ElementType : uint8_t { kS8, kU8, kS16 };
+constexpr size_t element_size(ElementType element_type) {
+  return element_type == ElementType::kS16 ? 2 : 1;
+}
+
+}  // namespace octet
