@@ -49,7 +49,7 @@ struct ConvBuilder {
   }
 
  private:
-  // Of a shape that nobody has checked yet.
+  // The shape has not been checked yet.
   static size_t depth_of(const octet_conv2d_shape& s) {
     return s.kernel_h * s.kernel_w * (s.groups ? s.in_channels / s.groups : 0);
   }
@@ -158,8 +158,8 @@ octet_status choose_kernel(ConvBuilder* builder) {
     if (builder->measured) return OCTET_OK;
   }
   builder->kernel = choose_conv(cpu, problem, forced, &builder->choice);
-  // The environment's kernel is for all products, and binds those that it fits. A descriptor's is
-  // for this one.
+  // The environment's kernel is for all operators, and binds those of its kind. A descriptor's
+  // kernel binds this convolution.
   if (builder->desc.kernel && kernel_exists(forced) &&
       !has_kernel(*algorithm_of((uint8_t)algorithm), forced))
     return fail(builder->error, OCTET_KERNEL_UNUSABLE,
@@ -175,7 +175,7 @@ octet_status choose_kernel(ConvBuilder* builder) {
       isa_name(smallest_isa(*builder->blob.format)));
 }
 
-// What is known of the columns' sums.
+// The filter's sums as check_range reads them.
 PackedRhs range_of(const FilterSums& sums) {
   return {nullptr, sums.positive, sums.negative, sums.zero_points};
 }

@@ -1,6 +1,6 @@
-// Converters write a bias of 2^30, or one near 2^31, for a channel whose weights are zero or too
-// small to matter. All its sums leave as the same byte; so they do with a bias that leaves them the
-// room that fast exits want.
+// Finds a smaller bias for channels whose outputs are all the same byte. Converters write a bias
+// near 2^30 or 2^31 for a channel whose weights are zero or too small to matter; a smaller bias
+// gives the same byte and leaves the accumulators the room that fast requantization needs.
 #include "operators/common/check.h"
 #include "operators/gemm/epilogue_builder.h"
 
@@ -11,8 +11,8 @@ constexpr int64_t kFarthest = (int64_t)1 << 32;  // a bias and a sum, either of 
 
 int64_t clamp(int64_t x, int64_t lo, int64_t hi) { return x < lo ? lo : x > hi ? hi : x; }
 
-// kernels/core/tflite_scale.h, of an accumulator that int32 need not hold. Shifted left it ends
-// where the multiplier, half of 2^31 or more, takes it beyond every clamp.
+// kernels/core/tflite_scale.h, of an accumulator that int32 need not hold. An accumulator that is
+// shifted left stops where the multiplier, 2^30 or more, takes it beyond every clamp.
 int64_t tflite_scaled(int64_t acc, int32_t multiplier, int32_t shift) {
   const int32_t left = shift > 0 ? shift : 0, right = left - shift;
   const int64_t x = clamp(acc, -(kFarthest >> left), kFarthest >> left) * ((int64_t)1 << left);
@@ -21,7 +21,7 @@ int64_t tflite_scaled(int64_t acc, int32_t multiplier, int32_t shift) {
   return (high >> right) + ((high & mask) > (mask >> 1) + (high < 0));
 }
 
-// All that is done to a column's accumulators: it never falls where they rise.
+// The epilogue of a column: a function of the accumulator that never falls.
 class Column {
  public:
   Column(const octet_epilogue& e, const Epilogue& f, size_t n) : f_(f) {
@@ -47,7 +47,7 @@ class Column {
   }
 
  private:
-  // TFLite mode: the output less its zero point, or what the residual is added to
+  // TFLite mode: the output less its zero point, or the product that a residual is added to
   int64_t integer(int64_t acc) const {
     const int64_t lo = f_.has_residual ? f_.product_lo : f_.lo - f_.zero_point,
                   hi = f_.has_residual ? f_.product_hi : f_.hi - f_.zero_point;
@@ -87,7 +87,7 @@ int32_t settled_bias(const EpilogueBuilder& builder, const PackedRhs& packed, si
       (double)reach * factor_of(e, n) * kFloatMargin < (tflite ? kTfliteLimit : kInt16Limit))
     return bias;
   const Column column(e, builder.plan, n);
-  // Of the biases between 0 and the given one those from some one on are as good as that
+  // The good biases between 0 and the caller's are those from some one on
   const int64_t given_end = bias < 0 ? bias + sums.hi : bias + sums.lo;
   const auto as_good = [&](int64_t other) {
     return column.alike(other + sums.lo, given_end) && column.alike(other + sums.hi, given_end);

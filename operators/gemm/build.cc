@@ -1,4 +1,4 @@
-// The object: one allocation that holds the plan and every array it points to.
+// Builds the object: one allocation that holds the plan and every array it points to.
 #include <string.h>
 
 #include "dispatch/tables/designs.h"
@@ -53,7 +53,7 @@ const Columns* build_columns(const GemmBuilder& builder, Arena* arena, size_t pa
   return columns;
 }
 
-// Roughly: products, what packs run-time weights, what quantizes rows, and an output's exit.
+// A rough sum of the cycles that multiply, pack run-time weights, quantize rows and store outputs.
 void estimate_cycles(const GemmBuilder& builder, octet_gemm* gemm) {
   const octet_gemm_desc& d = builder.desc;
   const double n = (double)d.n, k = (double)d.k,
@@ -62,7 +62,7 @@ void estimate_cycles(const GemmBuilder& builder, octet_gemm* gemm) {
   gemm->row_cycles = n * k / macs + n / 8 + (quantizes(d.lhs_quant) ? k : 0);
   const double alone = (2 * least_task_cycles - gemm->matrix_cycles) / gemm->row_cycles;
   gemm->m_alone = alone > (double)d.m_max ? d.m_max : alone > 0 ? (size_t)alone : 0;
-  // Exactly the rows of which the general way makes one task
+  // Exactly the rows of which the general path makes one task
   while (gemm->m_alone && tasks_of(*gemm, gemm->m_alone, 1, 2) > 1) --gemm->m_alone;
 }
 

@@ -9,7 +9,7 @@
 
 namespace octet {
 
-// Each step below fills its part or returns what is wrong.
+// Each step below fills its part or returns an error.
 struct GemmBuilder {
   const octet_gemm_desc& desc;
   octet_error* const error;

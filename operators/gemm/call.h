@@ -1,4 +1,4 @@
-// A run's arguments with every default filled in: what the checks look at and what the tasks read.
+// A run's arguments with every default filled in, for the checks and for the tasks.
 #pragma once
 
 #include "operators/common/check.h"
@@ -6,8 +6,8 @@
 
 namespace octet {
 
-// One operand over the whole batch: matrices of `span` bytes from first to last, gaps between rows
-// included, that are `step` bytes apart or wherever the array points.
+// One operand over the whole batch. A matrix takes `span` bytes from its first to its last, gaps
+// between rows included; matrices are `step` bytes apart or where the array points.
 struct Operand {
   const char* name;
   const void* data;
@@ -30,9 +30,9 @@ struct Call {
   bool has_arrays() const { return lhs.array || rhs.array || residual.array || dst.array; }
 };
 
-// Which of the run's operands share bytes that they may not share, in O(batch * log batch); also
-// checks their pointers. Matrices of pointer arrays that are in no order are sorted, in `scratch`,
-// which the caller provides where overlap_scratch_bytes is not 0 and which is checked first.
+// Refuses operands that share bytes which they may not share, and null pointers in their arrays, in
+// O(batch * log batch). Matrices of an unordered pointer array are sorted in the workspace, which
+// must have been checked where overlap_scratch_bytes is not 0.
 size_t overlap_scratch_bytes(size_t batch);
 octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error* error);
 

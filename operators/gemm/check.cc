@@ -25,8 +25,8 @@ octet_status check_sizes(GemmBuilder* builder) {
   if (!span_bytes(1, 0, d.m_max, d.k, d.k, element_bytes(d.lhs_type), &bytes))
     return fail(error, OCTET_BAD_SIZE, "desc.m_max = %zu times desc.k = %zu leaves size_t", d.m_max,
                 d.k);
-  // What create copies of a column, and a workspace holds of it; and run-time weights, packed. In
-  // 64 bits, where size_t may have 32.
+  // The bytes of a column's arrays in the object and the workspace, and of packed run-time weights.
+  // In 64 bits, where size_t may have 32.
   constexpr uint64_t kColumnBytes = 64, kWidest = 64, kDeepest = 16;
   const uint64_t columns = (uint64_t)d.n + 2 * kWidest,
                  panels = d.packed ? 0 : columns * (d.k + kDeepest);
@@ -75,7 +75,7 @@ octet_status check_order(const GemmBuilder& builder) {
 
 }  // namespace
 
-// Plans the epilogue before it checks the range: what a bias has to be depends on the epilogue.
+// Plans the epilogue before it checks the range: settled_bias depends on the epilogue.
 octet_status check_desc(GemmBuilder* builder) {
   EpilogueBuilder* const epilogue = &builder->epilogue;
   OCTET_TRY(check_kind(builder->desc, *epilogue));

@@ -1,3 +1,4 @@
+// Chooses the kernels of a product, its blocks and its tasks.
 #include "operators/gemm/choice.h"
 
 #include "dispatch/tables/kernels.h"
@@ -12,7 +13,7 @@ const MicroKernel* int8_kernel(const KernelName* name) {
 
 namespace {
 
-// Whole panels of weights, and whole strips of both kernels.
+// Whole panels of weights, and whole micro-panels of both kernels.
 size_t columns_unit(const MicroKernel& many, const MicroKernel& few) {
   return larger(many.rhs_layout.width, larger(many.nr, few.nr));
 }
@@ -31,7 +32,7 @@ Selection choose_gemm(const CpuFeatures& cpu, const Problem& problem, const Weig
   choice->layout = facts.layout;
   choice->kernel = find_kernel_name(many.kernel->name);
   choice->small_kernel = find_kernel_name(small.name);
-  // The other half is for the weights that pass by
+  // The other half of the cache is for the weights that are read meanwhile
   choice->block = choose_block_rows(*many.kernel, problem.k, cpu.l2_bytes() / 2);
   choice->pass = columns_of_pass({divide_up(problem.m, choice->block), problem.m * problem.k,
                                   problem.n, facts.layout.lane_bytes(problem.k),

@@ -1,5 +1,5 @@
-// What a product is computed by. Pure: the CPU, its caches, the problem and the forced kernel's
-// name are arguments.
+// The choice of kernels, blocks and tasks of a product. Pure: the CPU, its caches, the problem and
+// the forced kernel's name are arguments.
 #pragma once
 
 #include "dispatch/select/choice.h"
@@ -16,7 +16,7 @@ Selection choose_gemm(const CpuFeatures& cpu, const Problem& problem, const Weig
 bool may_use(const Choice& choice, const CpuFeatures& cpu, const Problem& problem,
              const WeightFacts& facts, const char** why);
 
-// Null if it is no kernel of bytes.
+// The int8 kernel of this name, or null.
 const MicroKernel* int8_kernel(const KernelName* name);
 
 // octet_gemm_create without its trace, with a choice or, null, the best one. A choice beside

@@ -1,4 +1,4 @@
-// The epilogue's parameters: residual, zero point, clamps.
+// Works out the parameters of an epilogue: residual, zero points and clamps.
 #include "operators/common/check.h"
 #include "operators/gemm/epilogue_builder.h"
 
@@ -19,7 +19,7 @@ struct Interval {
   float lo, hi;
 };
 
-// Of the real numbers; CLAMP has bounds of its own, in the output's units.
+// The bounds of an activation as real numbers. CLAMP has its own bounds, in steps of the output.
 Interval interval_of(octet_activation activation) {
   const float infinity = __builtin_inff();
   switch (activation) {
@@ -32,7 +32,7 @@ Interval interval_of(octet_activation activation) {
   return {-infinity, infinity};
 }
 
-// An activation with the fields that it needs, and what those are called.
+// An activation with the fields that it needs, and their names.
 struct Activation {
   octet_activation kind;
   float min, max;      // of OCTET_ACTIVATION_CLAMP
@@ -41,8 +41,8 @@ struct Activation {
   const char* scale_name;
 };
 
-// A bound in steps of the output; one that no output reaches is as good as any other. Half to
-// even, and in TFLite mode half away from zero.
+// A bound in steps of the output, rounded half to even, and in TFLite mode half away from zero.
+// Bounds that no output reaches become +-256.
 int32_t steps_to(float bound, float scale, octet_requant requant) {
   if (bound == 0) return 0;
   const float steps = bound / scale;
@@ -61,7 +61,7 @@ octet_status check_bounds(const Activation& a, octet_error* error) {
   return in_steps ? check_scale(a.scale, a.scale_name, kScalar, error) : OCTET_OK;
 }
 
-// In floats, in steps of a.scale.
+// The bounds as floats, in steps of a.scale.
 octet_status float_bounds(const Activation& a, Interval* bounds, octet_error* error) {
   OCTET_TRY(check_bounds(a, error));
   *bounds = interval_of(a.kind);
@@ -73,7 +73,7 @@ octet_status float_bounds(const Activation& a, Interval* bounds, octet_error* er
               a.prefix, (double)a.min, a.prefix, (double)a.max);
 }
 
-// In integers of a type with a zero point.
+// The bounds as integers of a type with a zero point.
 octet_status integer_bounds(const Activation& a, octet_requant requant, octet_type type,
                             int32_t zero_point, int32_t* lo, int32_t* hi, octet_error* error) {
   OCTET_TRY(check_bounds(a, error));

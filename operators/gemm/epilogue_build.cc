@@ -9,15 +9,15 @@ namespace {
 
 constexpr double kInt32Limit = 2147483648.0;  // 2^31
 
-// certified: no accumulator that was shifted left reaches 2^30. right_rows: the tier knows rows
-// that are right_only; one that does not know them needs no certificate.
+// certified: no accumulator that was shifted left reaches 2^30. right_rows: the tier has kernels
+// for rows that are right_only; a tier without them needs no certificate.
 TfliteColumns build_tflite(const Epilogue& f, size_t columns, size_t padded, bool certified,
                            bool right_rows, Arena* arena) {
   int32_t* const rows = arena->take<int32_t>(kTfliteRows * padded);
   if (!rows) return {};
   bool divides = true;
   for (size_t n = 0; n < columns; ++n) divides &= is_right_only(f.shift[n]);
-  // A residual is added to what is below the zero point, too
+  // A residual is added to products below the zero point, too
   const bool right_only = divides && right_rows && f.lo >= f.zero_point && !f.has_residual;
   if (!certified && !right_only && right_rows) return {};
   for (size_t n = 0; n < padded; ++n)

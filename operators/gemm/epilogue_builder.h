@@ -1,5 +1,5 @@
-// From an octet_epilogue to the Epilogue of a plan: what products and convolutions check, work out
-// and build in the same way. Messages speak of fields of `desc`, as both descriptors have them.
+// Checks an octet_epilogue and makes the Epilogue of a plan from it, in the same way for products
+// and convolutions. Messages speak of fields of `desc`, as both descriptors have them.
 #pragma once
 
 #include "dispatch/tables/tier_ops.h"
@@ -26,7 +26,7 @@ struct EpilogueBuilder {
   const char *column_name = "column", *depth_name = "k";  // in messages
 
   // What the checks below work out.
-  ElementType lhs_element_type = ElementType::kS8;  // of what is multiplied
+  ElementType lhs_element_type = ElementType::kS8;  // kS8 or kU8, after quantization
   int32_t lhs_lo = 0, lhs_hi = 0;                   // range of lhs - zero point
   int64_t max_bias = 0;                             // largest |bias|
   double max_scaled = 0;      // largest |acc| * scale; in TFLite mode, |acc| shifted left
@@ -51,7 +51,7 @@ struct EpilogueBuilder {
   bool runtime_scales() const { return lhs_quant != OCTET_LHS_STATIC; }
 };
 
-// Each step fills its part of the builder or returns what is wrong, in this order.
+// Each step fills its part of the builder or returns an error; callers keep this order.
 octet_status check_enums(const EpilogueBuilder& builder);
 octet_status check_combination(const EpilogueBuilder& builder);
 octet_status check_quantization(EpilogueBuilder* builder);  // of the lhs and of the output

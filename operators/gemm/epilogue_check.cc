@@ -149,7 +149,7 @@ octet_status check_enums(const EpilogueBuilder& builder) {
   return OCTET_OK;
 }
 
-// Combinations that have no meaning, rather than being quietly ignored.
+// Refuses combinations that have no meaning, rather than ignoring a field quietly.
 octet_status check_combination(const EpilogueBuilder& builder) {
   const octet_epilogue& e = builder.desc;
   octet_error* error = builder.error;
@@ -218,7 +218,7 @@ SumRange sum_range(const EpilogueBuilder& builder, const PackedRhs& packed, size
 
 octet_status check_range(EpilogueBuilder* builder, const PackedRhs& packed) {
   const octet_epilogue& e = builder->desc;
-  // Then one column stands for all
+  // Whether one column stands for all
   const bool alike = !packed.positive && !e.bias && e.scale_count <= 1 && e.multiplier_count <= 1;
   for (size_t n = 0; n < (alike ? 1 : builder->columns); ++n) {
     const int64_t bias = settled_bias(*builder, packed, n);

@@ -1,4 +1,4 @@
-// octet_gemm_explain: creates what octet_gemm_create would, and tells about it.
+// octet_gemm_explain: creates the product as octet_gemm_create would, and describes it.
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ octet_type type_of(ElementType element_type) {
   return element_type == ElementType::kU8 ? OCTET_U8 : OCTET_S8;
 }
 
-// Who decided.
+// Whether the caller, the environment, a tuning or the plan decided.
 void write_reason(const octet_gemm_desc& d, const octet_gemm& gemm, const Environment& environment,
                   char* reason, size_t bytes) {
   const char* const kernel = gemm.plan.kernel->name;

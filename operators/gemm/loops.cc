@@ -1,3 +1,4 @@
+// The plan of a product as loops: workspace, operands, and a fast and a general path over them.
 #include "operators/gemm/loops.h"
 
 #include "kernels/core/sections.h"
@@ -11,25 +12,25 @@ uint8_t lhs_flip(const GemmPlan& plan, const MicroKernel& kernel) {
   return plan.lhs_type == kernel.lhs_element_type ? 0 : 0x80;
 }
 
-// How a block of rows meets the plan's columns.
+// The macro-kernel that multiplies a block of rows by the plan's columns.
 MacroKernel macro_kernel_of(const GemmPlan& plan, const MicroKernel& kernel, size_t k) {
   return {&kernel, plan.ops, lhs_flip(plan, kernel), {1, k, 1, 1}};
 }
 
 // ---- workspace ----------------------------------------------------------------------------------
 
-// What one block of rows needs between the caller's lhs and the kernel, and run-time weights
-// between his rhs and it. Offsets into the task's workspace.
+// The workspace that lies between the caller's operands and the kernel: of one block of rows, and
+// of the run-time weights. Offsets into the task's workspace.
 struct Workspace {
   size_t rows;                // of a block
-  PreparedSections prepared;  // first
+  PreparedSections prepared;  // at offset 0
   size_t quantized_stride;
   size_t quantized, zero_points, scales;
   size_t rhs_panels, rhs_bias, rhs_weight_sum, rhs_zero_points;
   size_t bytes;
 };
 
-// Lanes that columns [0, n) need: kernels may read that far.
+// The lanes that columns [0, n) need: kernels may read that far.
 size_t padded_columns(const GemmPlan& plan, size_t n) {
   return round_up(n, plan.kernel->rhs_layout.step);
 }
@@ -63,8 +64,8 @@ Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t
 
 // ---- lhs ----------------------------------------------------------------------------------------
 
-// Rows from m0 on as the nest wants them: quantized where they are f32, with their zero points in
-// the kernel's domain.
+// Rows from m0 on as the macro-kernel reads them: quantized where they are f32, with their zero
+// points in the kernel's element type.
 void read_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run,
               const GemmMatrix& matrix, const Workspace& w, size_t m0, uint8_t* workspace,
               Block* block) {
@@ -116,7 +117,7 @@ Weights packed_weights(const GemmPlan& plan, size_t index) {
           0};
 }
 
-// Line by line as the caller has it: twice, for the sums.
+// Records the accesses of packing. It reads the caller's lines twice, the second time for the sums.
 void tell_packed(MemoryTraceFn touch, const RhsView& rhs, const uint8_t* panels, size_t bytes) {
   const bool rows = rhs.n_stride <= rhs.k_stride;
   const size_t lines = rows ? rhs.k : rhs.n, line = rows ? rhs.n : rhs.k,
@@ -139,7 +140,7 @@ Weights pack_weights(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
                   plan.rhs_type,
                   run.rhs_zero_points,
                   run.rhs_zero_point_count};
-  if (run.rhs_zero_point_count > 1) {  // the task's own part of the per-channel ones
+  if (run.rhs_zero_point_count > 1) {  // the zero points of the task's columns
     view.zero_points += task.n0;
     view.zero_point_count = n;
   }
@@ -178,9 +179,9 @@ Weights pack_weights(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
           0};
 }
 
-// ---- one plain matrix ---------------------------------------------------------------------------
+// ---- the fast path ---------------------------------------------------------------------------
 
-// Through the epilogue.
+// The general path for one whole matrix, where the fast path's kernels do not store the output.
 void run_as_task(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride,
                  uint8_t* dst, size_t dst_stride, uint8_t* workspace) {
   const GemmMatrix only = {lhs, nullptr, nullptr, nullptr, nullptr, dst};
@@ -206,9 +207,9 @@ void gather_panels(const MicroKernel& kernel, const Tiling& tiling, Rows rows, s
   }
 }
 
-// Tiles that leave the kernel finished. The tile is as large as the matrix, and is changed: a copy
-// would wait for what was written to it last. A road of its own because the nest's costs a product
-// of 8x8x8 a third of its time.
+// Multiplies tiles that the kernel itself stores. The tile comes as large as the matrix and is
+// changed: a copy would wait for the last write to it. This path exists because the macro-kernel's
+// overhead is a third of the time of a product of 8x8x8.
 template <bool gathers>
 void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint8_t* workspace) {
   const RhsLayout& layout = kernel.rhs_layout;
@@ -223,7 +224,7 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
   for (size_t m0 = 0, rows; m0 < m; m0 += rows) {
     rows = next_block(m - m0, plan.block_rows, kernel.mr);
     const uint8_t* block = lhs + m0 * tile->lhs_stride;
-    const Tiling tiling(gathers ? rows : 0, kernel);  // for any strip
+    const Tiling tiling(gathers ? rows : 0, kernel);  // for every micro-panel
     int16_t* const wide = (int16_t*)(workspace + tiling.count * panel_bytes);
     if (gathers) {
       gather_panels(kernel, tiling, {block, tile->lhs_stride, rows, depth, lhs_flip(plan, kernel)},

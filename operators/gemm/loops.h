@@ -1,4 +1,4 @@
-// The loop nest: one description of a product, run as often as wanted. No ISA, no argument checks.
+// A planned product that runs as often as wanted. This file knows no ISA and checks no arguments.
 #pragma once
 
 #include "kernels/core/memory_trace.h"
@@ -17,36 +17,36 @@ struct GemmPlan {
   const TierOps* ops;               // of their tier
   size_t small_m;
   size_t n, k;  // of the packed weights; for run-time weights: at most
-  // As the kernel's gather sees it: after quantization of an f32 lhs
+  // kS8 or kU8; of an f32 lhs, the type that its rows are quantized to
   ElementType lhs_type;
   LhsQuant lhs_quant;
-  int32_t static_zero_point;  // of the lhs as given
+  int32_t static_zero_point;  // of the lhs, in its own type
   bool runtime_rhs;
   ElementType rhs_type;
-  bool requantize_in_kernel;         // the kernel may finish to 8 bits
-  bool requantize_with_zero_points;  // also if run-time weights come with zero points
+  bool requantize_in_kernel;         // the kernel may requantize to 8 bits
+  bool requantize_with_zero_points;  // the same where run-time weights have zero points
   size_t dst_bytes;                  // of one output
   Epilogue epilogue;
   Requantization requantization;
   // Lhs rows that stay in a cache while all columns pass by; a multiple of the kernel's mr
   size_t block_rows;
-  size_t pass;  // columns that meet all rows before the next ones do; 0 = all
+  size_t pass;  // columns that all rows are multiplied by before the next columns; 0 = all
   TaskLimits tasks;
-  const int32_t* bias;               // padded; run-time weights take it from here; null = 0
+  const int32_t* bias;               // of run-time weights, padded; null = 0
   const uint8_t* packed;             // panels of matrix 0, null for run-time weights
   size_t packed_stride;              // bytes between matrices
   size_t packed_lanes, packed_lane;  // of the panels: columns, bytes of each
   const Columns* columns;            // one per packed matrix, padded to whole tiles
   size_t columns_count;
-  Tile first;           // for run_whole
-  MemoryTraceFn touch;  // told of what plain code packs; null but in a model of memory
+  Tile first;           // the fast path's first tile
+  MemoryTraceFn touch;  // null but in the model of memory, which counts packing's accesses
 };
 
-// One matrix of a batch, as run got it. Strides in bytes.
+// One matrix of a batch, as the caller of run has it. Strides are in bytes.
 struct GemmMatrix {
   const uint8_t* lhs;
   const int32_t* lhs_zero_points;  // run time: one, or one per row; null = 0
-  const float* lhs_scales;         // likewise; null = 1
+  const float* lhs_scales;         // run time: one, or one per row; null = 1
   const uint8_t* rhs;              // run-time weights
   const uint8_t* residual;
   uint8_t* dst;
@@ -70,7 +70,8 @@ size_t choose_block_rows(const MicroKernel& kernel, size_t k, size_t cache_bytes
 
 // Whether any run of the plan needs workspace at all.
 bool needs_workspace(const GemmPlan& plan);
-// And for anything but rows of the lhs, gathered, and a strip of the rhs, widened.
+// Whether a run needs workspace for more than gathered rows of the lhs and a widened micro-panel of
+// the rhs.
 bool needs_more_than_panels(const GemmPlan& plan);
 
 // A box of the iteration space (batch x rows x columns) that one task computes with its own
@@ -94,14 +95,15 @@ size_t task_workspace(const GemmPlan& plan, const Partition& p, size_t m, size_t
 
 void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, uint8_t* workspace);
 
-// All rows and columns of one matrix, for a plan that needs no workspace but for panels. What a run
-// does not change of the first tile was worked out before, so that a small product costs little
-// more than its multiplications; null rhs: this plan's tiles are not as simple as that.
+// The fast path: all rows and columns of one matrix, by one task, for a plan that needs workspace
+// for panels only. create has worked out the part of the first tile that no run changes, so that a
+// small product costs little more than its multiplications. A first tile with a null rhs sends the
+// run to run_task, the general path: the epilogue is not in the kernel, or there are passes.
 Tile first_tile(const GemmPlan& plan);
 void run_whole(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst,
                size_t dst_stride, uint8_t* workspace);
 
-// What a run of one matrix by one task needs, packed weights as they are.
+// The workspace of a run of one matrix by one task.
 inline size_t plain_workspace(const GemmPlan& plan, size_t m) {
   return task_workspace(plan, {1, 1, 1, 1, m, plan.n}, m, plan.n, plan.k);
 }

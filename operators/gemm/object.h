@@ -1,3 +1,4 @@
+// The object that octet_gemm_create makes.
 #pragma once
 
 #include "dispatch/select/choice.h"
@@ -6,7 +7,7 @@
 #include "operators/gemm/loops.h"
 #include "packing/container.h"
 
-// A created GEMM: the plan, and what run checks its arguments against. One allocation; the plan's
+// A created GEMM: the plan, and the bounds of a run's arguments. One allocation; the plan's
 // arrays follow the object.
 struct octet_gemm {
   octet::GemmPlan plan;
@@ -17,26 +18,26 @@ struct octet_gemm {
   octet_type lhs_type, rhs_type, dst_type, residual_type;
   octet_rhs_order rhs_order;
   bool needs_workspace;
-  // m_max where run_whole will do: packed 8-bit weights, no zero points of theirs, static lhs, no
-  // residual, no trace; else 0
+  // m_max where the fast path serves: packed weights without zero points, static lhs, no residual,
+  // no trace; else 0
   size_t m_plain;
-  // Estimated: of a matrix, of each of its rows. Runs of up to m_alone rows are one task, whatever
-  // their concurrency.
+  // Estimated cycles of a matrix, and of each of its rows. Runs of up to m_alone rows are one task,
+  // whatever their concurrency.
   double matrix_cycles, row_cycles;
   size_t m_alone;
-  size_t plain_workspace;  // enough for any such run
+  size_t plain_workspace;  // bytes that every run on the fast path can do with
   size_t row_bytes;        // of dst
   size_t packed_bytes;
   const void* packed;
   int64_t max_bias;  // largest |bias|: run-time weights are bounded per run
-  int64_t max_acc;   // the bound: int32's, less what TFLite shifts left
+  int64_t max_acc;   // the largest |acc|: int32's, less TFLite's left shift
   int verbose;
   octet_allocator allocator;
   size_t bytes;  // of the object and its arrays
 };
 
 namespace octet {
-// Tasks that a run is cut into at most.
+// The most tasks that a run is cut into.
 inline size_t tasks_of(const octet_gemm& gemm, size_t m, size_t batch, size_t concurrency) {
   const double cycles = gemm.matrix_cycles + (double)m * gemm.row_cycles;
   return tasks_worth((double)batch * cycles, concurrency);

@@ -1,9 +1,10 @@
+// Checks that the operands of a run share no bytes that they may not share.
 #include "operators/gemm/call.h"
 
 namespace octet {
 namespace {
 
-// A matrix, by what it is sorted by.
+// A matrix and the key that it is sorted by.
 struct Place {
   size_t key, index;
 };
@@ -11,8 +12,8 @@ struct Place {
 constexpr size_t kScratch = 3;       // places per matrix: the outputs in order, an input, and room
 constexpr size_t kStackPlaces = 64;  // a larger batch sorts in the workspace
 
-// From the least key to the largest, byte by byte from the lowest on. Both arrays have `count`
-// places; returns the one that holds the result.
+// Sorts by key, byte by byte from the lowest on. Both arrays have `count` places; returns the one
+// that holds the result.
 Place* sort(Place* places, Place* other, size_t count) {
   size_t bits = 0;
   for (size_t i = 0; i < count; ++i) bits |= places[i].key;
@@ -28,7 +29,7 @@ Place* sort(Place* places, Place* other, size_t count) {
   return places;
 }
 
-// The first place whose key is not below this one.
+// The first place whose key is not below this key.
 size_t lower_bound(const Place* places, size_t count, size_t key) {
   size_t first = 0;
   while (count) {
@@ -40,11 +41,11 @@ size_t lower_bound(const Place* places, size_t count, size_t key) {
   return first;
 }
 
-// An operand's matrices in the order of their addresses; since all are of one size, also of their
-// ends.
+// An operand's matrices in the order of their addresses, which is also that of their ends: all have
+// one size.
 class InOrder {
  public:
-  // Sorts into `places` where it has to; `other` is as large and free again afterwards.
+  // Sorts into `places` if the matrices are in no order; `other` is as large and free afterwards.
   InOrder(const Operand& operand, Place* places, Place* other) : operand_(operand) {
     bool ascending = true;
     for (size_t i = 1; operand.array && i < operand.count; ++i)
@@ -186,7 +187,7 @@ octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error
     whole[i] = whole_extent(*operands[i]);
   }
 
-  // What is one piece, the workspace and the output may not touch.
+  // Neither the workspace nor the output may meet an operand that is one piece.
   const size_t quants = run.batch * run.lhs_quant_count * sizeof(int32_t);
   const size_t pointers = run.batch * sizeof(void*);
   const struct {
@@ -218,7 +219,7 @@ octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error
   bool in_place = run.residual_stride == run.dst_stride;
   for (size_t i = 0; !call.residual.absent() && in_place && i < run.batch; ++i)
     in_place = call.residual.at(i) == call.dst.at(i);
-  // What lies where the output does, as far as the whole extents tell
+  // The operands whose whole extents meet the output's
   bool crossed[kOperands] = {};
   bool any_crossed = call.dst.array != nullptr;
   for (size_t i = 1; i < kOperands; ++i) {

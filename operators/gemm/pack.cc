@@ -1,4 +1,4 @@
-// octet_pack*: weights into blobs.
+// octet_pack and its kin pack weight matrices into blobs.
 #include <string.h>
 
 #include "dispatch/cpu/environment.h"
@@ -16,18 +16,18 @@
 namespace octet {
 namespace {
 
-// In which the weights may be packed.
+// The formats that the weights may be packed in.
 struct Formats {
   const WeightFormat *dense, *sparse;
   bool prefers_sparse;  // where the caller leaves it to us
-  // To try before the dense one where no sparsity is asked for; null: none
+  // A format to try before the dense one where no sparsity is asked for, or null
   const WeightFormat* paired = nullptr;
 };
 
 struct RhsBuilder {
   RhsWeights weights;
   Formats formats;
-  // What pack writes; if weights in pairs do not pay, `otherwise`, which is no larger
+  // The blob that pack writes, or `otherwise`, which is no larger, if weights in pairs do not pay
   Container container, otherwise;
   bool tries_pairs;
   const octet_rhs_desc& rhs() const { return *weights.rhs; }
@@ -76,7 +76,7 @@ bool plan_as(const WeightFormat& format, Sparsity sparsity, RhsBuilder* p) {
   return true;
 }
 
-// What the data says, all matrices of it. A forced sparsity that does not hold is refused.
+// Looks at the data of all matrices. A forced sparsity that does not hold is refused.
 octet_status look_at_data(const RhsBuilder& p, Sparsity* verdict, octet_error* error) {
   RhsView one = p.weights.view;
   const size_t batch = p.weights.batch;
@@ -95,7 +95,7 @@ octet_status look_at_data(const RhsBuilder& p, Sparsity* verdict, octet_error* e
   return OCTET_OK;
 }
 
-// Lays out the blob: as it will be or, without the data, the largest that it may be.
+// Lays out the blob; without the data, the largest blob that it may become.
 octet_status lay_out(bool with_data, RhsBuilder* p, octet_error* error) {
   const octet_rhs_desc& rhs = p->rhs();
   const Formats& formats = p->formats;

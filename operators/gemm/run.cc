@@ -1,4 +1,5 @@
-// octet_gemm_workspace and octet_gemm_run: argument checks, then tasks for the loop nest.
+// octet_gemm_workspace and octet_gemm_run. The fast path, run_plain, takes runs of one plain matrix
+// whose arguments are in order; the general path, run, checks all others and cuts them into tasks.
 #include "dispatch/api/struct_size.h"
 #include "operators/gemm/call.h"
 #include "operators/gemm/trace.h"
@@ -169,7 +170,7 @@ void run_one(void* arg, size_t index) {
            t.workspace + index * t.stride);
 }
 
-// For one matrix. Apart from the caller, most of whose products need no workspace.
+// Whether the workspace will do for one matrix. Not inlined: most products need no workspace.
 __attribute__((noinline)) bool workspace_suffices(const octet_gemm& gemm,
                                                   const octet_gemm_args& a) {
   if (a.workspace && a.workspace_bytes >= gemm.plain_workspace)
@@ -179,8 +180,9 @@ __attribute__((noinline)) bool workspace_suffices(const octet_gemm& gemm,
          (uintptr_t)a.workspace % OCTET_ALIGNMENT == 0;
 }
 
-// One plain matrix whose arguments are all in order, seen with as few instructions as that takes.
-// Everything else, and everything wrong, goes the long way, which knows the names.
+// The fast path: runs one matrix of packed weights on one task if all its arguments are in order,
+// which it checks in as few instructions as possible. Returns false for every other run and for
+// every mistake: `run` knows the names that errors need.
 bool run_plain(const octet_gemm& gemm, const octet_gemm_args& a) {
   const GemmPlan& plan = gemm.plan;
   const auto set = [](const void* pointer) { return (uintptr_t)pointer; };
@@ -199,7 +201,7 @@ bool run_plain(const octet_gemm& gemm, const octet_gemm_args& a) {
                dst_bytes = (m - 1) * dst_stride + gemm.row_bytes;
   if (!a.lhs || !a.dst || (uintptr_t)a.dst & (plan.dst_bytes - 1)) return false;
   // Two unsigned differences tell whether ranges meet. A null pointer here is an address like any
-  // other: the long way finds nothing wrong with it.
+  // other: `run` finds nothing wrong with it.
   const auto apart = [](const void* x, size_t x_bytes, const void* y, size_t y_bytes) {
     const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
     return q - p >= x_bytes && p - q >= y_bytes;
@@ -271,8 +273,8 @@ octet_status run(const octet_gemm& gemm, const octet_gemm_args& a, octet_error* 
   return OCTET_OK;
 }
 
-// With the arguments of another version's caller. Apart from the others, whose call costs less than
-// a copy.
+// Runs with the arguments of another version's caller. Not inlined: other calls cost less than its
+// copy.
 __attribute__((noinline)) octet_status run_resized(const octet_gemm& gemm,
                                                    const octet_gemm_args* args,
                                                    octet_error* error) {
@@ -282,7 +284,7 @@ __attribute__((noinline)) octet_status run_resized(const octet_gemm& gemm,
 }
 
 // For runs of at most m rows and `concurrency` tasks; SIZE_MAX if it leaves size_t. Fewer rows may
-// be cut otherwise than m rows are, so each task gets what all rows would need: that grows with m
+// be cut otherwise than m rows are, so each task gets the workspace of all rows: that grows with m
 // only.
 size_t workspace_for(const octet_gemm& gemm, size_t m, size_t concurrency) {
   if (m == 0) return 0;

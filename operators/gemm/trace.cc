@@ -1,3 +1,4 @@
+// Writes the trace lines of OCTET_VERBOSE.
 #include "operators/gemm/trace.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // OCTET_VERBOSE: one CSV line on stderr per create (1) and per run (2).
 //     octet,create|run,gemm,MxNxK,batch,lhs:rhs:dst,kernel,algorithm,microseconds,origin
 //     octet,create|run,conv,SHAPE,batch,lhs:rhs:dst,kernel,algorithm,microseconds,origin
-//     octet,demoted,TIER       before a create or what explains it, for each tier that failed the
+//     octet,demoted,TIER       before a create or an explain, for each tier that failed the
 //                              self-test
 // with SHAPE such as mb1_ic64oc64_ih56oh56kh3sh1dh1ph1; origin is "measured" if the choice is a
 // tuning's, else "predicted".

@@ -1,3 +1,4 @@
+// Looks up the measured choice of a product.
 #include "operators/gemm/tuning.h"
 
 #include "dispatch/tables/tiers.h"

@@ -1,3 +1,4 @@
+// Checks an octet_rhs_desc.
 #include "operators/gemm/weights.h"
 
 #include "operators/common/check.h"

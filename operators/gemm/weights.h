@@ -1,4 +1,4 @@
-// A descriptor of a matrix of weights, checked: what all that reads one shares.
+// An octet_rhs_desc, checked, for packing, pruning and looking for sparsity.
 #pragma once
 
 #include "dispatch/api/struct_size.h"
