@@ -287,11 +287,11 @@ TEST(Plan, TransposedOutputsTwiceAsWideComputeTwiceAsLongAtMost) {
   octet::ConvProblem problem = {};
   problem.isa = Isa::kAvx2;
   problem.shape = {1, 4, 96, 32, 32, 1, 2, 2, 2, 2, 1, 1, 0, 0, 0, 0, true, 0, 0};
-  const octet::Candidate narrow = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
+  const octet::Candidate half = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
   problem.shape.in_w *= 2;
   const octet::Candidate wide = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
-  EXPECT_EQ(wide.estimate.macs, 2 * narrow.estimate.macs);
-  EXPECT_LE(wide.estimate.compute, 2 * narrow.estimate.compute);
+  EXPECT_EQ(wide.estimate.macs, 2 * half.estimate.macs);
+  EXPECT_LE(wide.estimate.compute, 2 * half.estimate.compute);
 }
 
 octet::ConvShape square_3x3(size_t size, size_t in, size_t out) {

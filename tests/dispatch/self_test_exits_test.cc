@@ -274,7 +274,7 @@ OCTET_FOR_EACH_KERNEL(SelfTestExit);
 
 TEST_P(SelfTestExit, OneThatRequantizesWronglyIsFound) {
   if (!kernel().is(octet::kRequantizes))
-    GTEST_SKIP() << kernel().name << " leaves the narrowing to the epilogue";
+    GTEST_SKIP() << kernel().name << " leaves requantizing to the epilogue";
   honest = &kernel();
   MicroKernel liar = kernel();
   liar.multiply = lies_requantized;

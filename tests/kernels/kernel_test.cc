@@ -212,7 +212,7 @@ void check_requantize(const MicroKernel& kernel, const TileCase& c,
           requantize(work.expected(i, j), scale.data<float>()[j], 0, requantization.zero_point,
                      requantization.lo, requantization.hi);
       ASSERT_EQ(dst.data()[i * stride + j], static_cast<uint8_t>(want))
-          << describe(kernel, c) << " narrowed at [" << i << "][" << j << ']';
+          << describe(kernel, c) << " requantized at [" << i << "][" << j << ']';
     }
     for (size_t j = c.cols; i + 1 < c.rows && j < stride; ++j)
       ASSERT_EQ(dst.data()[i * stride + j], Guarded::kUntouched);
@@ -271,7 +271,7 @@ TEST_P(Kernel, AddsToItsInitInPlace) {
 
 TEST_P(Kernel, RequantizesEveryTileShape) {
   if (!kernel().is(octet::kRequantizes))
-    GTEST_SKIP() << kernel().name << " leaves the narrowing to the epilogue";
+    GTEST_SKIP() << kernel().name << " leaves requantizing to the epilogue";
   // With and without each of: a zero point, a clamp from below, one from above; clamps that cut off
   // only the type's last value, too.
   constexpr octet::ElementType kS8 = octet::ElementType::kS8, kU8 = octet::ElementType::kU8;

@@ -16,7 +16,7 @@ size_t enough_padding(Draw* d, size_t in, size_t reach) {
   return in >= reach ? d->below(3) : reach - in + d->below(2);
 }
 
-// Fewer images and lines, and narrower ones, than declared, where that leaves an output.
+// Fewer images and lines, and shorter ones, than declared, where that leaves an output.
 void draw_run(Draw* d, ConvCase* c) {
   const octet_conv2d_shape& s = c->shape;
   const size_t batch = 1 + d->below(s.batch_max), h = 1 + d->below(s.in_h_max),

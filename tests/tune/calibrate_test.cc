@@ -349,9 +349,9 @@ TEST(Profile, IsAssumed) {
   EXPECT_EQ(e.origin, "predicted, assumed");
   EXPECT_NE(e.algorithm, OCTET_CONV_WINOGRAD_4X4);
   EXPECT_NE(e.algorithm, OCTET_CONV_WINOGRAD_2X2);
-  EXPECT_EQ(explain(tuning.get(), static_cast<octet_isa>(there)).origin, "predicted, assumed");
-  EXPECT_EQ(explain(tuning.get(), static_cast<octet_isa>(unnamed)).origin,
-            predicted(octet::tier_of(unnamed)));
+  EXPECT_EQ(explain(tuning.get(), there).origin, "predicted, assumed");
+  EXPECT_EQ(explain(tuning.get(), unnamed).origin,
+            predicted(octet::tier_of(static_cast<Isa>(unnamed))));
 }
 
 TEST(Profile, BadOnesAreNamedByLine) {

@@ -1,0 +1,104 @@
+// Checks the packing of each weight format of the table: kernels read back what it writes, and sizes
+// that leave size_t are refused.
+#include <vector>
+
+#include "packing/matrix_blob.h"
+#include "support/guarded.h"
+#include "support/kernels.h"
+
+namespace octet_test {
+namespace {
+
+using octet::WeightFormat;
+
+std::vector<const WeightFormat*> formats() {
+  std::vector<const WeightFormat*> all;
+  for (size_t i = 0; const WeightFormat* format = octet::nth_format(i); ++i) all.push_back(format);
+  return all;
+}
+
+// What a format's packing writes, no more and no less than it says, its kernels read: each row of
+// the lhs picks a row of the weights.
+TEST(Formats, OfMatricesAreReadBackAsTheyWerePacked) {
+  constexpr size_t kN = 37, kK = 21;
+  for (const WeightFormat* format : formats()) {
+    if (!format->packing) continue;
+    SCOPED_TRACE(format->name);
+    const bool is_u8 = format->layout.element_type == octet::ElementType::kU8;
+    std::vector<uint8_t> weights(kN * kK);
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<uint8_t>(i * 7 + i / 11);
+    // A kernel may want weights without -128
+    for (uint8_t& w : weights) w = !is_u8 && w == 0x80 ? 1 : w;
+    for (size_t i = 0; format->layout.sparse() && i < weights.size(); ++i)
+      if (i / kN % 4 == i % kN % 4 || i / kN % 4 == (i % kN + 1) % 4) weights[i] = 0;
+    const octet::RhsView rhs = {weights.data(), kN, kK, kN, 1, format->layout.element_type,
+                                nullptr,        0};
+    octet::Container plan;
+    ASSERT_TRUE(
+        octet::plan_matrices(*format, is_u8 ? OCTET_U8 : OCTET_S8, kN, kK, 1, false, &plan));
+    EXPECT_EQ(plan.find(octet::SectionId::kWeights)->bytes % octet::kAlignment, 0u);
+    const Guarded blob(static_cast<size_t>(plan.header.bytes), Side::kBack, OCTET_ALIGNMENT);
+    octet::write_matrices(&plan, rhs, 0, blob.data());
+    ASSERT_EQ(octet_blob_verify(blob.data(), blob.bytes(), nullptr), OCTET_OK);
+    for (const MicroKernel* kernel : table()) {
+      if (!(kernel->rhs_layout == format->layout) || !usable(*kernel)) continue;
+      for (const octet_type lhs : {OCTET_U8, OCTET_S8}) {
+        if (!serves(*kernel, {lhs, is_u8 ? OCTET_U8 : OCTET_S8})) continue;
+        SCOPED_TRACE(kernel->name);
+        octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
+        d.m_max = kK, d.n = kN, d.k = kK, d.lhs_type = lhs, d.dst_type = OCTET_S32;
+        d.rhs_type = is_u8 ? OCTET_U8 : OCTET_S8;
+        d.packed = blob.data(), d.packed_bytes = blob.bytes(), d.kernel = kernel->name;
+        octet_error error = {};
+        octet_gemm* gemm = nullptr;
+        ASSERT_EQ(octet_gemm_create(&d, &gemm, &error), OCTET_OK) << error.message;
+        size_t bytes = 0;
+        EXPECT_EQ(octet_gemm_workspace(gemm, kK, 1, &bytes, &error), OCTET_OK) << error.message;
+        const Guarded workspace(bytes + 1, Side::kFront, OCTET_ALIGNMENT);
+        std::vector<uint8_t> one(kK * kK);
+        for (size_t k = 0; k < kK; ++k) one[k * kK + k] = 1;
+        std::vector<int32_t> dst(kK * kN);
+        octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+        args.m = kK, args.lhs = one.data(), args.dst = dst.data();
+        args.workspace = workspace.data(), args.workspace_bytes = bytes;
+        EXPECT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
+        octet_gemm_destroy(gemm);
+        for (size_t i = 0; i < dst.size(); ++i)
+          ASSERT_EQ(dst[i], is_u8 ? weights[i] : static_cast<int8_t>(weights[i])) << i;
+      }
+    }
+  }
+}
+
+TEST(Formats, SizesThatLeaveSizeAreNone) {
+  for (const WeightFormat* format : formats()) {
+    if (!format->packing) continue;
+    SCOPED_TRACE(format->name);
+    const auto bytes = [&](size_t n, size_t k) {
+      return format->packing->bytes(format->layout, n, k);
+    };
+    EXPECT_GT(bytes(1, 1), 0u);
+    for (const size_t huge : {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 70}) {
+      EXPECT_EQ(bytes(huge, 1000), 0u);
+      EXPECT_EQ(bytes(1000, huge), 0u);
+      EXPECT_EQ(bytes(huge, huge), 0u);
+    }
+    EXPECT_EQ(bytes(SIZE_MAX / 2, 64), 0u);
+    octet::Container plan;
+    for (const size_t huge : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 8}) {
+      EXPECT_FALSE(octet::plan_matrices(*format, OCTET_S8, huge, 64, 1, true, &plan));
+      EXPECT_FALSE(octet::plan_matrices(*format, OCTET_S8, 64, huge, 1, true, &plan));
+      EXPECT_FALSE(octet::plan_matrices(*format, OCTET_S8, 64, 64, huge, true, &plan));
+    }
+    // Where only the arrays over columns leave it, or only the weights, or all together an object
+    for (const size_t part : {4, 8, 16})
+      EXPECT_FALSE(
+          octet::plan_matrices(*format, OCTET_S8, SIZE_MAX / part + 1, 1, 1, false, &plan));
+    EXPECT_FALSE(octet::plan_matrices(*format, OCTET_S8, 64, SIZE_MAX / 80, 1, false, &plan));
+    EXPECT_FALSE(
+        octet::plan_matrices(*format, OCTET_S8, 64, 64, SIZE_MAX / 6144 + 1, false, &plan));
+  }
+}
+
+}  // namespace
+}  // namespace octet_test
