@@ -231,7 +231,7 @@ Isa best_of(IsaMask tiers) {
 }
 
 RhsLayout layout_of(Isa isa, ElementType rhs_type) {
-  return format_of(rhs_type == ElementType::kU8 ? tier_of(isa).int8_u8 : tier_of(isa).bytes).layout;
+  return format_of(rhs_type == ElementType::kU8 ? tier_of(isa).u8 : tier_of(isa).s8).layout;
 }
 
 const WeightFormat& sparse_format_of(const Tier& tier, size_t rows, size_t k) {

@@ -482,6 +482,7 @@ TEST(Layouts, SmallestTierThatReadsThem) {
 TEST(Layouts, OfConvolutions) {
   for (const octet_isa tier : all_tiers())
     for (const bool rhs_u8 : {false, true}) {
+      const Isa isa = static_cast<Isa>(tier);
       const octet::RhsLayout bytes = octet::layout_of(isa, type_of(rhs_u8));
       EXPECT_TRUE(octet::conv_layout(octet::direct_algorithm, isa, type_of(rhs_u8), true) == bytes);
       EXPECT_TRUE(octet::conv_layout(octet::im2col_algorithm, isa, type_of(rhs_u8), true) == bytes);

@@ -78,7 +78,8 @@ TEST(Tiers, KeepTheirValuesNamesAndFormats) {
     EXPECT_STREQ(format_for(known.isa, OCTET_S8).name, known.s8);
     EXPECT_STREQ(format_for(known.isa, OCTET_U8).name, known.u8);
     const octet::ConvAlgorithm* winograd = octet::algorithm_of(OCTET_CONV_WINOGRAD_4X4);
-    const RhsLayout int16 = octet::conv_layout(*winograd, tier->isa, octet::ElementType::kS8, false);
+    const RhsLayout int16 =
+        octet::conv_layout(*winograd, tier->isa, octet::ElementType::kS8, false);
     EXPECT_STREQ(octet::find_format_of(int16)->name, known.int16);
     ASSERT_EQ(tier->paired != octet::FormatId::kNone, known.paired != nullptr);
     if (known.paired) {

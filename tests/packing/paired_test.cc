@@ -85,7 +85,8 @@ struct Packed {
   Packed(const Bytes& w, size_t columns, size_t depth)
       : panels(kX86PairedLayout.bytes(columns, depth), 0xA5), n(columns), k(depth) {
     octet::pack_columns(kX86PairedLayout,
-                        {reinterpret_cast<const uint8_t*>(w.data()), n, k, n, 1, false, nullptr, 0},
+                        {reinterpret_cast<const uint8_t*>(w.data()), n, k, n, 1,
+                         octet::ElementType::kS8, nullptr, 0},
                         0, n, panels.data());
   }
   octet::PairedWeights view() const {
@@ -206,9 +207,10 @@ TEST(Pairs, AreTheSameHoweverTheWeightsLie) {
   for (size_t i = 0; i < k; ++i)
     for (size_t j = 0; j < n; ++j) turned[j * k + i] = w[i * n + j];
   std::vector<uint8_t> panels(kX86PairedLayout.bytes(n, k));
-  octet::pack_columns(kX86PairedLayout,
-                      {reinterpret_cast<uint8_t*>(turned.data()), n, k, 1, k, false, nullptr, 0}, 0,
-                      n, panels.data());
+  octet::pack_columns(
+      kX86PairedLayout,
+      {reinterpret_cast<uint8_t*>(turned.data()), n, k, 1, k, octet::ElementType::kS8, nullptr, 0},
+      0, n, panels.data());
   EXPECT_EQ(panels, Packed(w, n, k).panels);
 }
 

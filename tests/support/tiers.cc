@@ -70,7 +70,8 @@ bool is_allowed(octet_isa tier, octet_isa limit) {
 
 const octet::WeightFormat& format_for(octet_isa tier, octet_type weights) {
   return *octet::find_format_of(
-      octet::layout_of(static_cast<octet::Isa>(tier), weights == OCTET_U8));
+      octet::layout_of(static_cast<octet::Isa>(tier),
+                       weights == OCTET_U8 ? octet::ElementType::kU8 : octet::ElementType::kS8));
 }
 
 bool has_tiers_to_test() {
