@@ -22,7 +22,7 @@ struct Operands {
 extern const Operands kOperands;
 
 constexpr Requantization kRequantizeU8 = {128, 3, 250,
-                                          ElementType::kU8};  // every step of the narrow exit
+                                          ElementType::kU8};  // every step of requantizing
 constexpr Requantization kRequantizeS8 = {0, -128, 127, ElementType::kS8};  // none but saturation
 
 // Float mode. scale[i] belongs to acc[i] and to acc[i + kApart].

@@ -146,7 +146,7 @@ class Product {
   void multiply(size_t n0, size_t n1) {
     // multiply_rows steps through an array of scales; scales_ has one tile's rows only
     const bool matrix = !block_.tiles && !start_.per_row() &&
-                        (block_.sink.in_place() || !block_.terms.scaled || block_.terms.scales);
+                        (block_.output.in_place() || !block_.terms.scaled || block_.terms.scales);
     const size_t span = larger(layout_.width, kernel_.nr), turn = macro_kernel_.taps.short_from;
     for (size_t panel = n0; panel < n1; panel += span) {
       const size_t width = smaller(span, weights_.lanes - panel);
@@ -182,16 +182,16 @@ class Product {
     tile_.lhs = block_.panels ? block_.panels : block_.lhs;
     tile_.depth = block_.reads_to_groups && !block_.panels ? tap_steps_ : macro_kernel_.taps.depth;
     const size_t n = weights_.first + n_, lhs_panel = block_.panels ? block_.panel_bytes : 0;
-    if (block_.sink.in_place())
-      return multiply_micro_panel(kernel_, block_.sink, block_.rows, n, lhs_panel, &tile_);
-    multiply_through_epilogue(kernel_, block_.sink, block_.rows, n, lanes_,
+    if (block_.output.in_place())
+      return multiply_micro_panel(kernel_, block_.output, block_.rows, n, lhs_panel, &tile_);
+    multiply_through_epilogue(kernel_, block_.output, block_.rows, n, lanes_,
                               block_.terms.scaled ? block_.terms.scales : nullptr, lhs_panel,
                               &tile_);
   }
 
   // All tiles by one micro-panel.
   void multiply_tiles() {
-    const bool alike = block_.tiles && block_.sink.in_place() && !start_.per_row();
+    const bool alike = block_.tiles && block_.output.in_place() && !start_.per_row();
     const BlockTile all = whole_matrix(macro_kernel_, block_);
     const BlockTile* const tiles = block_.tiles ? block_.tiles : &all;
     const size_t count = block_.tiles ? block_.tile_count : 1;
@@ -226,10 +226,10 @@ class Product {
   // Multiplies a tile like the one before, in place. Most tiles of a block are; with little depth,
   // the work between them matters.
   void multiply_again(const BlockTile& used, const Tiling& tiling, size_t row) {
-    const Output to = block_.sink.to.from(used.pixel, used.step);
+    const Output to = block_.output.to.from(used.pixel, used.step);
     if (block_.row_init) tile_.row_init = block_.row_init + row;
     point_at_rows(used, used.pointers);
-    tile_.dst = to.dst + (weights_.first + n_) * block_.sink.dst_bytes;
+    tile_.dst = to.dst + (weights_.first + n_) * block_.output.dst_bytes;
     tile_.dst_stride = to.stride;
     octet::multiply_tiles(kernel_, tiling, block_.panels ? block_.panel_bytes : 0, &tile_);
     panel_ += tiling.count * block_.panel_bytes;
@@ -255,15 +255,15 @@ class Product {
     const size_t n = weights_.first + n_;
     OCTET_ASSERT(range.first <= range.end && range.end <= taps.count);
     OCTET_ASSERT(used.first <= used.end && used.end <= taps.groups);
-    const Output to = block_.sink.to.from(used.pixel, used.step);
+    const Output to = block_.output.to.from(used.pixel, used.step);
     if (taps.needed(range.count(), n_) == 0) {
-      TileOutput sink = block_.sink;
-      sink.requantize_in_kernel = false;  // no kernel runs, so the epilogue requantizes
+      TileOutput output = block_.output;
+      output.requantize_in_kernel = false;  // no kernel runs, so the epilogue requantizes
       MicroKernel only_init = kernel_;
       only_init.multiply = copy_init;
       tile_.rhs_wide = false;
       tile_.lhs_rows = nullptr;  // the tile before may have set it for fewer rows
-      return multiply_into(only_init, sink, to, n, lanes_, row_scale, &tile_);
+      return multiply_into(only_init, output, to, n, lanes_, row_scale, &tile_);
     }
     // Where taps of each group are omitted, each group is a call that starts from the sums of the
     // groups before it.
@@ -279,7 +279,7 @@ class Product {
       if (tap + step >= range.end) break;
       multiply_partly();
     }
-    multiply_into(kernel_, block_.sink, to, n, lanes_, row_scale, &tile_);
+    multiply_into(kernel_, block_.output, to, n, lanes_, row_scale, &tile_);
   }
 
   // Multiplies some taps and makes their sums the init of the next ones.

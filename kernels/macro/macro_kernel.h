@@ -91,7 +91,7 @@ struct BlockTile {
 };
 
 struct Block {
-  TileOutput sink;  // its row 0 is the block's first row
+  TileOutput output;  // its row 0 is the block's first row
   size_t rows;
   LhsTerms terms;
   const uint8_t* lhs;          // the matrix, if there are no tiles; else null

@@ -42,15 +42,15 @@ inline void prefetch(const Output& to, size_t rows) {
 
 // Multiplies a tile whose operands are set and stores it at column n of `to`. lanes: columns that
 // init and rhs provide (tile->cols rounded up). row_scale: one per row of the tile, or null.
-inline void multiply_into(const MicroKernel& kernel, const TileOutput& sink, const Output& to,
+inline void multiply_into(const MicroKernel& kernel, const TileOutput& output, const Output& to,
                           size_t n, size_t lanes, const float* row_scale, Tile* tile) {
   OCTET_ASSERT(may_multiply(kernel, *tile));
-  const Output at = to.column(n, sink.dst_bytes);
-  if (sink.in_place()) {
+  const Output at = to.column(n, output.dst_bytes);
+  if (output.in_place()) {
     tile->dst = at.dst;
     tile->dst_stride = at.stride;
-    tile->scale = sink.s32() ? nullptr : sink.epilogue->scale + n;
-    tile->requantization = sink.requantization;
+    tile->scale = output.s32() ? nullptr : output.epilogue->scale + n;
+    tile->requantization = output.requantization;
     kernel.multiply(*tile);
     return;
   }
@@ -60,7 +60,7 @@ inline void multiply_into(const MicroKernel& kernel, const TileOutput& sink, con
   tile->dst_stride = lanes * sizeof(int32_t);
   tile->scale = nullptr;
   kernel.multiply(*tile);
-  sink.ops->epilogue(*sink.epilogue, {acc, lanes, tile->rows, tile->cols, n, row_scale, at});
+  output.ops->epilogue(*output.epilogue, {acc, lanes, tile->rows, tile->cols, n, row_scale, at});
 }
 
 // Multiplies all tiles of a micro-panel in place, with one row of init for all rows. This is the
@@ -94,7 +94,7 @@ inline void multiply_rows(const MicroKernel& kernel, size_t rows, size_t lhs_pan
 }
 
 // Multiplies all rows of a matrix by a micro-panel through an s32 tile and the epilogue.
-inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutput& sink,
+inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutput& output,
                                       size_t rows, size_t n, size_t lanes, const float* row_scales,
                                       size_t lhs_panel, Tile* tile) {
   const Tiling tiling(rows, kernel, tile->cols);
@@ -102,7 +102,8 @@ inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutpu
   tile->dst = acc;
   tile->dst_stride = lanes * sizeof(int32_t);
   tile->scale = nullptr;
-  EpilogueTile out = {acc, lanes, 0, tile->cols, n, row_scales, sink.to.column(n, sink.dst_bytes)};
+  EpilogueTile out = {
+      acc, lanes, 0, tile->cols, n, row_scales, output.to.column(n, output.dst_bytes)};
   const uint8_t* lhs = (const uint8_t*)tile->lhs;
   for (size_t t = 0; t < tiling.count; ++t) {
     out.rows = tile->rows = tiling.rows(t);
@@ -110,7 +111,7 @@ inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutpu
     OCTET_ASSERT(may_multiply(kernel, *tile));
     prefetch(out.to, out.rows);
     kernel.multiply(*tile);
-    sink.ops->epilogue(*sink.epilogue, out);
+    output.ops->epilogue(*output.epilogue, out);
     if (tile->row_init) tile->row_init += out.rows;
     lhs += lhs_panel ? lhs_panel : out.rows * tile->lhs_stride;
     if (out.row_scale) out.row_scale += out.rows;
@@ -119,13 +120,13 @@ inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutpu
   }
 }
 
-// Multiplies all rows of a matrix by a micro-panel into `sink`, which is in place.
-inline void multiply_micro_panel(const MicroKernel& kernel, const TileOutput& sink, size_t rows,
+// Multiplies all rows of a matrix by a micro-panel into `output`, which is in place.
+inline void multiply_micro_panel(const MicroKernel& kernel, const TileOutput& output, size_t rows,
                                  size_t n, size_t lhs_panel, Tile* tile) {
-  tile->dst = sink.to.dst + n * sink.dst_bytes;
-  tile->dst_stride = sink.to.stride;
-  tile->scale = sink.s32() ? nullptr : sink.epilogue->scale + n;
-  tile->requantization = sink.requantization;
+  tile->dst = output.to.dst + n * output.dst_bytes;
+  tile->dst_stride = output.to.stride;
+  tile->scale = output.s32() ? nullptr : output.epilogue->scale + n;
+  tile->requantization = output.requantization;
   multiply_rows(kernel, rows, lhs_panel, tile);
 }
 

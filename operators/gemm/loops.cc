@@ -311,7 +311,8 @@ void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, ui
   const bool requantization =
       run.rhs_zero_point_count ? plan.requantize_with_zero_points : plan.requantize_in_kernel;
   Block block = {};
-  block.sink = {plan.ops, &plan.epilogue, &plan.requantization, requantization, plan.dst_bytes, {}};
+  block.output = {plan.ops,       &plan.epilogue, &plan.requantization,
+                  requantization, plan.dst_bytes, {}};
   for (size_t b = task.batch0; b < task.batch1; ++b) {
     const GemmMatrix matrix = run.matrix(run.matrix_context, b);
     const Weights weights = plan.runtime_rhs
@@ -323,7 +324,7 @@ void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, ui
       columns = smaller(task.n1 - n0, passes ? plan.pass : SIZE_MAX);
       for (size_t m0 = task.m0; m0 < task.m1; m0 += block.rows) {
         block.rows = next_block(task.m1 - m0, w.rows, kernel.mr);
-        block.sink.to = to.from(m0);
+        block.output.to = to.from(m0);
         read_lhs(plan, kernel, run, matrix, w, m0, workspace, &block);
         prepare(macro_kernel, weights.columns, w.prepared, workspace, &block);
         multiply(macro_kernel, weights, block, n0 - weights.first, n0 + columns - weights.first);

@@ -34,7 +34,7 @@ inline ConvGrain panels_grain(const ConvPlan& plan, size_t out_h, size_t) {
 // A block that writes output pixels; its destination is not set yet.
 inline Block make_block(const ConvPlan& plan) {
   Block block = {};
-  block.sink = {
+  block.output = {
       plan.ops, &plan.epilogue, &plan.requantization, plan.requantize_in_kernel, plan.dst_bytes,
       {}};
   return block;
@@ -55,7 +55,7 @@ void run_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const
   const MacroKernel macro_kernel = macro_kernel_of(plan, taps);
   const size_t group_out = plan.shape.group_out();
   block->terms = lhs_terms(plan, run, image);
-  block->sink.to = run.to.from(pixel);
+  block->output.to = run.to.from(pixel);
   for (size_t g = task.n0 / group_out; g * group_out < task.n1; ++g) {
     const size_t first = g * group_out;
     fill(g);
