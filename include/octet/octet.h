@@ -759,9 +759,9 @@ typedef struct octet_conv2d_candidate {
   /* Of the blob that octet_conv2d_pack would write. Told of what packed_bytes_max rules out, too;
    * else 0 if refused. */
   size_t packed_bytes;
-  /* How the chosen one was chosen, else null: "measured, on this machine"; "predicted", by costs that
-   * were fitted to this design of CPU; "predicted, costs not measured", by costs of another design;
-   * "predicted, calibrated" or "predicted, assumed" (tune.h). */
+  /* How the chosen one was chosen, else null: "measured, on this machine"; "predicted", by costs
+   * that were fitted to this design of CPU; "predicted, costs not measured", by costs of another
+   * design; "predicted, calibrated" or "predicted, assumed" (tune.h). */
   const char* origin;
 } octet_conv2d_candidate;
 #define OCTET_CONV2D_CANDIDATE_INIT OCTET_INIT(octet_conv2d_candidate)

@@ -75,8 +75,8 @@ TEST(Environment, EmptyMeansUnset) {
   EXPECT_EQ(make().status, OCTET_OK);
 }
 
-// The tier that the machine promises is the one that runs. A run under qemu says by OCTET_MODEL_TIERS
-// which tiers its model has.
+// The tier that the machine promises is the one that runs. A run under qemu says by
+// OCTET_MODEL_TIERS which tiers its model has.
 TEST(Environment, TheExpectedTierRuns) {
   const octet_cpu_info info = cpu_info();
   EXPECT_EQ(info.demoted_isas, 0u) << "a tier failed its self-test";

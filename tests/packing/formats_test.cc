@@ -1,5 +1,5 @@
-// Checks the packing of each weight format of the table: kernels read back what it writes, and sizes
-// that leave size_t are refused.
+// Checks the packing of each weight format of the table: kernels read back what it writes, and
+// sizes that leave size_t are refused.
 #include <vector>
 
 #include "packing/matrix_blob.h"

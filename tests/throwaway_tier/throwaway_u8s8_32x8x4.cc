@@ -1,5 +1,5 @@
-// A kernel in plain C++ of a tier that exists in a test only, with a tile that no other has, a feature
-// that it needs itself and a state to enter.
+// A kernel in plain C++ of a tier that exists in a test only, with a tile that no other has, a
+// feature that it needs itself and a state to enter.
 #include "kernels/core/micro_kernel.h"
 #include "kernels/generic/gather.h"
 #include "kernels/scalar/kernels.h"

@@ -1,6 +1,6 @@
 /*
- * Counts, as a plugin of qemu-user, how often each block of guest instructions ran. Deterministic to
- * the instruction.
+ * Counts, as a plugin of qemu-user, how often each block of guest instructions ran. Deterministic
+ * to the instruction.
  *
  * Debian's qemu-user has plugins compiled in but ships no header. The interface (version 1, qemu
  * 4.2 to 8.2) is small enough to declare here.

@@ -1,4 +1,4 @@
-"""The areas that are mutated, and which tests notice first. The others follow but for those which
+"""What is mutated, and which tests are the first to notice. The others follow but for those which
 run nothing of the area, so a survivor has passed everything that could tell."""
 
 from collections import namedtuple
@@ -12,31 +12,6 @@ PRODUCTS = ["batch", "dynamic", "epilogue", "float_modes", "gemm", "kernel", "ov
 DIRECT = ["depthwise", "kernel", "winograd", "winograd_int8", "int16_kernel"]  # past the front door
 
 NATIVE = [
-    Area("checks", 4,
-         ["dispatch/arena.*", "dispatch/blob.*", "operators/conv/not_built.cc", "dispatch/conv_blob.*", "dispatch/check.*", "operators/conv/object.h", "operators/conv/create.cc",
-          "operators/conv/call.h", "operators/conv/check.cc", "dispatch/conv_filter.*", "operators/conv/limit.cc", "operators/conv/pack.cc",
-          "dispatch/conv_lines.*", "operators/conv/run.cc", "dispatch/conv_schedule.*",
-          "operators/helpers/conv_padding.cc", "operators/helpers/quantize.cc", "operators/helpers/tflite_scales.cc",
-          "dispatch/conv_shape.*", "dispatch/environment.*", "dispatch/error.*", "operators/gemm/object.h",
-          "operators/gemm/bias.cc", "operators/gemm/build.cc", "operators/gemm/call.h", "operators/gemm/check.cc",
-          "operators/gemm/create.cc", "operators/gemm/explain.cc",
-          "operators/gemm/builder.h", "operators/gemm/epilogue*", "operators/gemm/kernel_limits.*",
-          "operators/gemm/overlap.cc", "operators/gemm/run.cc", "operators/common/info.cc",
-          "dispatch/conv_trace.*", "operators/gemm/pack.cc", "dispatch/rhs_weights.*", "dispatch/sparse_*", "dispatch/struct_size.*", "dispatch/trace.*"],
-         ["bad_input", "conv_bad_input", "conv_limit", "large_sizes", "large_counts", "struct_size", "helpers", "overlap", "workspace",
-          "environment", "blob", "residual_exits", "tflite", "dead_channels", "sparse_pattern", "sparse_stream", "sparse_indexed", "sparse_prune"],
-         DIRECT),
-    Area("selection", 2,
-         ["dispatch/choice.*", "dispatch/conv_choice.*", "dispatch/conv_kernels.*",
-          "dispatch/conv_methods.*", "dispatch/conv_cost.*", "dispatch/conv_plan.*", "dispatch/gemm_choice.*",
-          "dispatch/cpu_features.*", "dispatch/cpu_files.*", "dispatch/self_test/exact_float.h",
-          "dispatch/given_machine.*", "operators/gemm/choose.cc",
-          "dispatch/conv_machine.*", "dispatch/conv_names.*", "dispatch/machine.*", "dispatch/paired.*",
-          "dispatch/select.*", "dispatch/sparsity.*", "dispatch/self_test*", "dispatch/task_size.*", "dispatch/tables/*", "kernels/conv/estimate.*",
-          "kernels/core/kernel_kind.h",
-          "kernels/core/tier_costs.h"],
-         ["selection", "choice", "machine", "self_test", "self_test_exits", "demotion", "conv_explain",
-          "gemm_explain", "environment", "paired", "task_size"]),
     Area("tuning", 1,
          ["analysis/tune/*", "dispatch/tuning/*", "dispatch/api/file_error.*",
           "operators/tuning_not_built.cc", "operators/conv/tuning*", "operators/gemm/tuning.*"],
@@ -59,7 +34,7 @@ NATIVE = [
          ["conv_winograd_edges", "winograd", "winograd_int8"],
          PRODUCTS),
     Area("selection", 2,
-         ["dispatch/select/*", "dispatch/cpu/[dfo]*", "dispatch/self_test/*", "dispatch/tables/*",
+         ["dispatch/select/*", "dispatch/cpu/[df]*", "dispatch/self_test/*", "dispatch/tables/*",
           "operators/gemm/choose.cc", "operators/gemm/choice.*", "operators/conv/choice.*",
           "operators/conv/kernels.*", "operators/conv/layouts.*", "operators/conv/cost.*",
           "operators/conv/plan.*", "operators/conv/machine.*", "operators/common/task_size.*",
@@ -72,7 +47,7 @@ NATIVE = [
           "operators/sparse/prune.*", "operators/conv/algorithms/filter_*",
           "operators/conv/algorithms/panels.*", "kernels/core/packed_layout.h",
           "kernels/core/paired_weights.h", "kernels/core/sparse.h"],
-         ["blob", "pack", "formats", "paired", "sparse_weights", "sparse_blob", "sparse_stream",
+         ["blob", "pack", "paired", "sparse_weights", "sparse_blob", "sparse_stream",
           "sparse_indexed", "sparse_prune", "conv_bad_input", "vectors", "conformance"]),
     Area("conv", 3,
          ["operators/conv/algorithms/*"],
