@@ -162,7 +162,7 @@ TEST(Formats, AreInTheDesign) {
   std::map<int, std::string> told;
   bool in_table = false;
   for (std::string row; std::getline(file, row);) {
-    in_table = row.rfind("| id | form |", 0) == 0 || (in_table && row[0] == '|');
+    in_table = row.rfind("| id | weight format |", 0) == 0 || (in_table && row[0] == '|');
     if (!in_table || row.size() < 3 || !std::isdigit(static_cast<unsigned char>(row[2]))) continue;
     std::istringstream ids(row.substr(2, row.find(" | ") - 2)), names(row.substr(row.find('`')));
     for (std::string id, name; std::getline(ids, id, ',');) {
