@@ -100,7 +100,7 @@ octet_words(implementations operators/conv/algorithms/table.cc "[&(]([a-z0-9]+_[
 octet_keep(algorithm PATTERN "${algorithms}|${implementations}"
   IN "${own}|dispatch/api/algorithm_names\\.|operators/conv/algorithms/")
 octet_keep(architecture PATTERN "__(x86_64|aarch64|AVX[A-Z0-9]*|ARM_[A-Z0-9_]*)__"
-  IN "${own}|dispatch/cpu/features\\.|kernels/core/unroll\\.h")
+  IN "${own}|dispatch/cpu/features\\.|kernels/core/compiler\\.h")
 
 file(GLOB_RECURSE sources RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/analysis/*
   ${SOURCE_DIR}/dispatch/* ${SOURCE_DIR}/kernels/* ${SOURCE_DIR}/operators/* ${SOURCE_DIR}/packing/*)

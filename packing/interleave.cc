@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 
 namespace octet {
 namespace {

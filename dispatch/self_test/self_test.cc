@@ -5,7 +5,7 @@
 #include "dispatch/self_test/requantize.h"
 #include "dispatch/tables/formats.h"
 #include "dispatch/tables/tier_ops.h"
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "packing/packed_rhs.h"
 
 namespace octet {
@@ -80,10 +80,10 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
 // precision.
 bool rounds_to_nearest() {
   float step = 1.0f / (1 << 23);  // above 1
-  OCTET_SPILL(step);
+  spill(step);
   float less = 1.0f + step / 2, more = 1.0f + step * 3 / 4;
-  OCTET_SPILL(less);
-  OCTET_SPILL(more);
+  spill(less);
+  spill(more);
   return less == 1.0f && more == 1.0f + step;
 }
 

@@ -19,7 +19,7 @@
 #include "kernels/arm/shared/dotprod_micro_panel.h"
 #include "kernels/arm/shared/pinned.h"
 #include "kernels/arm/shared/store_tile.h"
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/generic/portable.h"
 
 namespace octet {

@@ -17,7 +17,7 @@
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/sparse.h"
 #include "kernels/arm/shared/store_tile.h"
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 
 namespace octet {
 namespace {
@@ -102,7 +102,7 @@ void multiply(const Tile& t) {
   }
   const uint8_t *tables = (const uint8_t*)t.lhs, *values = t.rhs, *places = t.rhs + 2 * kSparseLine;
   uint8x16_t seven = vdupq_n_u8(7);
-  OCTET_PIN(seven);  // else Clang makes it again in the loop
+  pin(seven);  // else Clang makes it again in the loop
   const size_t groups = divide_up(t.depth, kSparseSteps);
   OCTET_NO_UNROLL
   for (size_t pairs = groups / 2; pairs; --pairs) add_groups<2>(acc, tables, values, places, seven);

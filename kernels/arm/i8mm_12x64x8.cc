@@ -27,7 +27,7 @@
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/copy_bytes.h"
 #include "kernels/arm/shared/requantize.h"
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/generic/portable.h"
 
 namespace octet {
@@ -95,8 +95,8 @@ __attribute__((noinline)) void pad_panel(const Rows& r, size_t lanes, uint8_t* t
 
 // Stores two vectors side by side. The pins keep GCC 12 from separating the two stores.
 OCTET_INLINE inline void store_two(uint64x2_t first, uint64x2_t second, uint8_t* to, bool both) {
-  OCTET_PIN(first);
-  if (both) OCTET_PIN(second);
+  pin(first);
+  if (both) pin(second);
   vst1q_u8(to, vreinterpretq_u8_u64(first));
   if (both) vst1q_u8(to + 16, vreinterpretq_u8_u64(second));
 }
@@ -322,7 +322,7 @@ void multiply(const Tile& t, Signs signs) {
     requantization = requantizing16(*t.requantization);
     if (!saturated) tflite_apart = t.requantization->tflite_apart;
   }
-  OCTET_SPILL(requantization);
+  spill(requantization);
   const bool odd = t.rows % 2;
   uint8_t* dst = (uint8_t*)t.dst;
   size_t stride = t.dst_stride;

@@ -20,7 +20,7 @@
 #include "kernels/arm/shared/copy_bytes.h"
 #include "kernels/arm/shared/pinned.h"
 #include "kernels/arm/shared/requantize.h"
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/generic/portable.h"
 
 namespace octet {

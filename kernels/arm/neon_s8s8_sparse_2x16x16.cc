@@ -20,7 +20,7 @@
 #include "kernels/arm/shared/pinned.h"
 #include "kernels/arm/shared/sparse.h"
 #include "kernels/arm/shared/store_tile.h"
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 
 namespace octet {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/core/accumulator_init.h"
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 
 namespace octet {
 namespace {

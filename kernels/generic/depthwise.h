@@ -28,8 +28,8 @@
 // and the types and functions used below.
 #pragma once
 
+#include "kernels/core/compiler.h"
 #include "kernels/core/depthwise_kernel.h"
-#include "kernels/core/unroll.h"
 
 namespace octet {
 namespace {

@@ -16,8 +16,8 @@
 //   prepare       writes a tap's weights; store, ... store the sums of kStore pixels
 #pragma once
 
+#include "kernels/core/compiler.h"
 #include "kernels/core/depthwise_kernel.h"
-#include "kernels/core/unroll.h"
 
 namespace octet {
 namespace {
@@ -74,7 +74,7 @@ OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine
           const typename M::Pixel p = M::template load<quads>(pixel[i / 4] + i % 4 * step, part);
           unroll<accs>([&](auto a) OCTET_INLINE {
             acc[i][a] = M::template dot<quads>(acc[i][a], p, w[a], Int<part * accs + a>{});
-            OCTET_PIN(acc[i][a]);
+            pin(acc[i][a]);
           });
         });
         return;
@@ -87,7 +87,7 @@ OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine
         const typename M::Vector w = M::at(weights, part * accs + a);
         unroll<pixels>([&](auto i) OCTET_INLINE {
           acc[i][a] = M::template dot<quads>(acc[i][a], p[i], w, Int<part * accs + a>{});
-          OCTET_PIN(acc[i][a]);
+          pin(acc[i][a]);
         });
       });
     });

@@ -20,7 +20,7 @@
 
 #include <string.h>
 
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/core/winograd_ops.h"
 
 namespace octet {

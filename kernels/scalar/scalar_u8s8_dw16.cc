@@ -1,7 +1,7 @@
 // Depthwise in plain C++: it defines the correct result and runs where no other kernel does. It
 // takes blocks of 16 channels of one output, tap after tap, with the sums in registers: vectors
 // where the compiler makes them of a loop of known length, else general registers.
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/scalar/kernels.h"
 #include "kernels/scalar/vectors.h"
 

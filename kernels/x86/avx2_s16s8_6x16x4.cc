@@ -15,7 +15,7 @@
 // micro-panel may be half as wide.
 #include <immintrin.h>
 
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/accumulate.h"
 #include "kernels/x86/shared/quads.h"
@@ -143,8 +143,8 @@ void multiply(const Tile& t) {
   // Else GCC 12 allocates registers for the stores within the loops, and spills there.
   unroll<rows>([&](auto i) OCTET_INLINE {
     __m256i(&row)[2] = acc[i];  // Clang 14 does not capture `acc` for assembly alone
-    OCTET_PIN(row[0]);
-    OCTET_PIN(row[1]);
+    pin(row[0]);
+    pin(row[1]);
   });
   store_tile(t, acc);
 }

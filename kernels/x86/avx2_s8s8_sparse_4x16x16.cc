@@ -21,8 +21,8 @@
 // loads, shuffles, multiply-adds to 16 and to 32 bits, and adds, half as many as for dense weights.
 #include <immintrin.h>
 
+#include "kernels/core/compiler.h"
 #include "kernels/core/sparse.h"
-#include "kernels/core/unroll.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/accumulate.h"
 #include "kernels/x86/shared/store_tile_ymm.h"
@@ -152,8 +152,8 @@ void multiply(const Tile& t) {
   // See avx2_s16s8_6x16x4.cc
   unroll<rows>([&](auto i) OCTET_INLINE {
     __m256i(&row)[2] = acc[i];
-    OCTET_PIN(row[0]);
-    OCTET_PIN(row[1]);
+    pin(row[0]);
+    pin(row[1]);
   });
   store_tile(t, acc);
 }

@@ -14,7 +14,7 @@
 // parts, sums are in memory. The instructions executed do not depend on the lhs.
 #include <immintrin.h>
 
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/accumulate.h"
 #include "kernels/x86/shared/store_tile_ymm.h"
@@ -197,8 +197,8 @@ OCTET_INLINE inline void leave(const Tile& t, __m256i (&acc)[rows][2]) {
   // As in avx2_s16s8_6x16x4.cc
   unroll<rows>([&](auto i) OCTET_INLINE {
     __m256i(&row)[2] = acc[i];
-    OCTET_PIN(row[0]);
-    OCTET_PIN(row[1]);
+    pin(row[0]);
+    pin(row[1]);
   });
   store_tile(t, acc);
 }

@@ -13,7 +13,7 @@
 // multiply-adds and two adds.
 #include <immintrin.h>
 
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/accumulate.h"
 #include "kernels/x86/shared/epilogue_tflite.h"

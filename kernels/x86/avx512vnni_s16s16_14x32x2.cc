@@ -10,7 +10,7 @@
 // and those must stay in a cache.
 #include <immintrin.h>
 
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/x86/kernels.h"
 
 namespace octet {

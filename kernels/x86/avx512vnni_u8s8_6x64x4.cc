@@ -14,7 +14,7 @@
 // other code is shared: a sign costs a branch per tap and little code.
 #include <immintrin.h>
 
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/store_tile_zmm.h"
 
@@ -61,7 +61,7 @@ void multiply(const Tile& t) {
   const uint8_t* rhs = t.rhs;
   const size_t panel = t.rhs_panel_stride, end = t.depth / 4 * 4;
   const Tile* again = &t;  // values needed between taps and at the end are read again from memory
-  OCTET_SPILL(again);
+  spill(again);
   for (size_t tap = 1;; ++tap) {
     size_t k = 0;
     const auto walk = [&](auto flip) OCTET_INLINE {
@@ -72,7 +72,7 @@ void multiply(const Tile& t) {
           const __m512i a = broadcast<flip>(row_of<apart>(lhs, i, stride, k));
           unroll<vectors>([&](auto v) OCTET_INLINE {
             acc[set][i][v] = _mm512_dpbusd_epi32(acc[set][i][v], a, b[v]);
-            OCTET_PIN(acc[set][i][v]);
+            pin(acc[set][i][v]);
           });
         });
         if constexpr (tall) unroll<bases>([&](auto b) OCTET_INLINE { lhs[b] += 4; });
@@ -90,7 +90,7 @@ void multiply(const Tile& t) {
             unroll<vectors>([&](auto v) OCTET_INLINE {
               acc[group % sets][0][v] = _mm512_dpbusd_epi32(acc[group % sets][0][v], a,
                                                             _mm512_loadu_si512(rhs + v * panel));
-              OCTET_PIN(acc[group % sets][0][v]);
+              pin(acc[group % sets][0][v]);
             });
             rhs += 64;
           });
@@ -107,7 +107,7 @@ void multiply(const Tile& t) {
       walk(Int<1>{});
     else
       walk(Int<0>{});
-    OCTET_SPILL(again);  // else GCC 12 reads it before the loop, into a vector register
+    spill(again);  // else GCC 12 reads it before the loop, into a vector register
 
     if (const size_t tail = again->depth % 4) {  // masked loads never read past a row
       const __mmask16 bytes = (__mmask16)((1 << tail) - 1);
@@ -119,11 +119,11 @@ void multiply(const Tile& t) {
         const __m512i a = _mm512_xor_si512(_mm512_broadcastd_epi32(quad), flips);
         unroll<vectors>([&](auto v) OCTET_INLINE {
           acc[0][i][v] = _mm512_dpbusd_epi32(acc[0][i][v], a, b[v]);
-          OCTET_PIN(acc[0][i][v]);
+          pin(acc[0][i][v]);
         });
       });
       rhs += 64;
-      OCTET_SPILL(again);
+      spill(again);
     }
     if (tap == again->taps) break;
     const uint8_t* const* rows_of_tap =

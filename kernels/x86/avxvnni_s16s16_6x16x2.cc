@@ -1,7 +1,7 @@
 // s16 x s16 -> s32, VPDPWSSD on ymm, up to 6 rows x 16 columns (shared/s16s16_ymm.h).
 #include <immintrin.h>
 
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/x86/kernels.h"
 
 namespace octet {

@@ -6,7 +6,7 @@
 //   broadcast         +------------+--------+
 #include <immintrin.h>
 
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/quads.h"
 #include "kernels/x86/shared/store_tile_ymm.h"
@@ -45,7 +45,7 @@ void multiply(const Tile& t) {
   const uint8_t* rhs = t.rhs;
   const size_t end = t.depth / 4 * 4;
   const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
-  OCTET_SPILL(again);
+  spill(again);
   for (size_t tap = 1;; ++tap) {
     // Multiplies one group; `broadcast` puts the four lhs bytes of a row into all lanes.
     size_t k = 0;
@@ -58,7 +58,7 @@ void multiply(const Tile& t) {
         const __m256i a = broadcast(lhs[i] + k);
         unroll<2>([&](auto v) OCTET_INLINE {
           acc[i][v] = _mm256_dpbusd_avx_epi32(acc[i][v], a, b[v]);
-          OCTET_PIN(acc[i][v]);
+          pin(acc[i][v]);
         });
       });
       k += 4;
@@ -76,7 +76,7 @@ void multiply(const Tile& t) {
       while (k < end)
         step([](const uint8_t* bytes) OCTET_INLINE { return _mm256_set1_epi32(load_quad(bytes)); });
     }
-    OCTET_SPILL(again);
+    spill(again);
     if (const size_t tail = again->depth % 4) {
       const int32_t flips = (int32_t)again->lhs_flip;
       step([tail, flips](const uint8_t* bytes)

@@ -2,7 +2,7 @@
 // ones.
 #pragma once
 
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/xsimd/batch.h"
 
 namespace octet {

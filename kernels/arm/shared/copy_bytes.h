@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kernels/arm/shared/intrinsics.h"
+#include "kernels/core/compiler.h"
 #include "kernels/core/micro_kernel.h"
-#include "kernels/core/unroll.h"
 
 namespace octet {
 namespace {

@@ -60,10 +60,10 @@ void multiply_tiles_of_six(const Tile& t, size_t tiles) {
   const size_t stride = t.lhs_stride, to_stride = t.dst_stride, chunks = t.depth / 16,
                rest = t.depth % 16, lanes = (rest + 3) / 4;
   Requantizing16 requantization = requantizing16(*t.requantization);
-  OCTET_SPILL(requantization);
+  spill(requantization);
   // TBL gives zero for indices beyond 15
   uint8x16_t index = vaddq_u8(vld1q_u8(kCount), vdupq_n_u8((uint8_t)(16 - rest)));
-  OCTET_SPILL(index);
+  spill(index);
   const bool flip = t.lhs_flip;
   const Store exit = store_of(t);
   const uint8_t *lhs = (const uint8_t*)t.lhs, *const weights = t.rhs;
@@ -112,7 +112,7 @@ void multiply_tiles_of_six(const Tile& t, size_t tiles) {
       load_two<32 * half>(by[2 * half].scale, by[2 * half + 1].scale, scale);
     });
     float32x4_t magic = vdupq_n_f32(12582912.0f);
-    OCTET_PIN(magic);
+    pin(magic);
     const int16x8_t zero_point = requantization.zero_point;
     if (exit == Store::kSaturated)
       unroll<kRows>([&](auto i) OCTET_INLINE {

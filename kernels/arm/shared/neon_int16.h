@@ -12,7 +12,7 @@
 
 #include "kernels/arm/shared/copy_bytes.h"
 #include "kernels/arm/shared/layouts.h"
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/generic/portable.h"
 
 namespace octet {

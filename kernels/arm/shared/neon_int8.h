@@ -25,7 +25,7 @@
 #include "kernels/arm/shared/layouts.h"
 #include "kernels/arm/shared/pinned.h"
 #include "kernels/arm/shared/requantize.h"
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/generic/portable.h"
 
 namespace octet {
@@ -183,7 +183,7 @@ void multiply(const Tile& t) {
     requantization = requantizing_of<rows>(*t.requantization);
     tflite_apart = t.requantization->tflite_apart;
   }
-  OCTET_SPILL(requantization);
+  spill(requantization);
   const Store exit = !scale ? Store::kS32 : tflite_apart ? Store::kTflite : Store::kClamped;
   // Bytes from a row of outputs to the next one, and from the last row to the next columns' first
   uint8_t* dst = (uint8_t*)t.dst;
@@ -196,7 +196,7 @@ void multiply(const Tile& t) {
                 : t.lhs_rows ? t.lhs_rows[i]
                              : (const uint8_t*)t.lhs + i * t.lhs_stride;
   });
-  OCTET_SPILL(starts);
+  spill(starts);
   if (copies) copy_tails(t, 0, (const uint8_t*)t.lhs, tails);
 
   uint8_t* partial = nullptr;  // dst of a partial panel, which is stored to `whole` first
@@ -305,7 +305,7 @@ void multiply(const Tile& t) {
     if (__builtin_expect((ptrdiff_t)columns < kWidth, 0)) {
       if ((ptrdiff_t)columns <= 0) break;
       store_partial();
-      OCTET_STAY();
+      keep_branch();
     }
   }
   if (partial)

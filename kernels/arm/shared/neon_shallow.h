@@ -82,7 +82,7 @@ OCTET_INLINE inline void multiply_panels(const Tile& t, const uint8_t* const (&r
   const float* scale = t.scale;
   const size_t tflite_apart = t.requantization->tflite_apart, to_next_panel = t.rhs_panel_stride;
   Requantizing16 requantization = requantizing16(*t.requantization);
-  OCTET_SPILL(requantization);
+  spill(requantization);
   const uint8x16_t flip = vdupq_n_u8((uint8_t)t.lhs_flip);
   const auto flipped = [&](uint8x16_t bytes)
                            OCTET_INLINE { return vreinterpretq_s8_u8(veorq_u8(bytes, flip)); };

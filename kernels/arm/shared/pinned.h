@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "kernels/arm/shared/intrinsics.h"
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 
 namespace octet {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "kernels/arm/shared/intrinsics.h"
 #include "kernels/arm/shared/tflite.h"
+#include "kernels/core/compiler.h"
 #include "kernels/core/micro_kernel.h"
-#include "kernels/core/unroll.h"
 
 namespace octet {
 namespace {

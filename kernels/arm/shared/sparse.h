@@ -4,9 +4,9 @@
 
 #include <arm_neon.h>
 
+#include "kernels/core/compiler.h"
 #include "kernels/core/lhs_rows.h"
 #include "kernels/core/sparse.h"
-#include "kernels/core/unroll.h"
 
 namespace octet {
 

@@ -31,7 +31,7 @@ OCTET_INLINE inline void store_requantized(const Tile& t, int32x4_t (&acc)[rows]
   for (int i = 0; i < rows; ++i) {
     // Else GCC 12 starts the conversions of all ways before it branches to one, and spills
     OCTET_UNROLL(4)
-    for (int v = 0; v < vectors; ++v) OCTET_PIN(acc[i][v]);
+    for (int v = 0; v < vectors; ++v) pin(acc[i][v]);
     const uint8x16_t bytes = requantized<exit>(
         {acc[i][0], acc[i][1], acc[i][vectors - 2], acc[i][vectors - 1]}, scale, n);
     if (vectors == 4)

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "kernels/arm/shared/intrinsics.h"
+#include "kernels/core/compiler.h"
 #include "kernels/core/epilogue.h"
-#include "kernels/core/unroll.h"
 
 namespace octet {
 namespace {

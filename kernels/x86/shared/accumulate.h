@@ -3,7 +3,7 @@
 
 #include <immintrin.h>
 
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 
 namespace octet {
 namespace {

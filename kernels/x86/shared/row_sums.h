@@ -4,7 +4,7 @@
 
 #include <immintrin.h>
 
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/generic/lhs_rows.h"
 
 namespace octet {

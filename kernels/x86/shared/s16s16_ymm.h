@@ -13,7 +13,7 @@
 
 #include <immintrin.h>
 
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/x86/shared/layouts.h"
 #include "kernels/x86/shared/sums_ymm.h"
 

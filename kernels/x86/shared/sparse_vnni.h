@@ -18,8 +18,8 @@
 // bytes for a count of rows, or 0), kRegisters, and the operations used below.
 #pragma once
 
+#include "kernels/core/compiler.h"
 #include "kernels/core/sparse.h"
-#include "kernels/core/unroll.h"
 
 namespace octet {
 namespace {
@@ -41,7 +41,7 @@ OCTET_INLINE inline void add_sparse_products(const Tile& t,
   const size_t panel = Width::kApart ? Width::kApart : t.rhs_panel_stride,
                end = t.depth / kSteps * kSteps;
   const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
-  OCTET_SPILL(again);
+  spill(again);
   for (size_t tap = 1;; ++tap) {
     size_t k = 0;
     // Multiplies one group. `eight` broadcasts eight lhs bytes of a row; more: the group has more
@@ -73,7 +73,7 @@ OCTET_INLINE inline void add_sparse_products(const Tile& t,
           const Vector a = eight(lhs[i] + k, line);
           unroll<vectors>([&](auto v) OCTET_INLINE {
             acc[set][i][v] = Width::dot(acc[set][i][v], Width::shuffle(a, places[v]), values[v]);
-            OCTET_PIN(acc[set][i][v]);
+            pin(acc[set][i][v]);
           });
         });
       });
@@ -100,7 +100,7 @@ OCTET_INLINE inline void add_sparse_products(const Tile& t,
       walk(Int<1>{});
     else
       walk(Int<0>{});
-    OCTET_SPILL(again);
+    spill(again);
     if (const size_t tail = again->depth % kSteps) {
       const bool flips = again->lhs_flip, more = tail > 16;
       // The first 16 steps, or the rest after them
@@ -115,7 +115,7 @@ OCTET_INLINE inline void add_sparse_products(const Tile& t,
                        : Width::template eight_of<half>(bytes + 16, tail - 16, flips, true);
           },
           more);
-      OCTET_SPILL(again);
+      spill(again);
     }
     if (tap == again->taps) break;
     const uint8_t* const* rows_of_tap = again->lhs_rows ? again->lhs_rows + tap * rows : nullptr;

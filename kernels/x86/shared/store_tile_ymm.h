@@ -27,7 +27,7 @@ OCTET_INLINE inline void store_tflite(const Tile& t, __m256i (&acc)[rows][2]) {
     scaler.load((const int32_t*)t.scale + 8 * v, t.requantization->tflite_apart);
     unroll<rows>([&](auto i) OCTET_INLINE {
       acc[i][v] = scaler.scale(acc[i][v]);
-      OCTET_PIN(acc[i][v]);  // else compilers start all rows at once and spill
+      pin(acc[i][v]);  // else compilers start all rows at once and spill
     });
   });
   store_rows_of_16<rows>(t, [&](int i, int v) OCTET_INLINE { return acc[i][v]; });

@@ -3,7 +3,7 @@
 
 #include <immintrin.h>
 
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 #include "kernels/x86/shared/epilogue_tflite.h"
 #include "kernels/x86/shared/requantize.h"
 
@@ -115,7 +115,7 @@ OCTET_INLINE inline void store_tflite(const Tile& t, __m512i (&acc)[rows][vector
     scaler.load((const int32_t*)t.scale + 16 * v, t.requantization->tflite_apart);
     unroll<rows>([&](auto i) OCTET_INLINE {
       acc[i][v] = scaler.scale(acc[i][v]);
-      OCTET_PIN(acc[i][v]);  // else compilers start all rows at once and spill
+      pin(acc[i][v]);  // else compilers start all rows at once and spill
     });
   });
   store_bytes<rows, vectors>(t, [&](int i, int v) OCTET_INLINE { return acc[i][v]; });

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/core/unroll.h"
+#include "kernels/core/compiler.h"
 
 namespace octet {
 namespace {

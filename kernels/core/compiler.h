@@ -39,26 +39,32 @@ OCTET_INLINE inline void unroll(const F& f) {
   if constexpr (n > 15) f(Int<15>{});
 }
 
+// pin(x) emits no code, but the compiler must hold x in a vector register here. GCC 12 otherwise
+// rotates accumulators through copies and spills one or two of them: 16 extra instructions in a loop
+// of 40.
+template <typename T>
+OCTET_INLINE inline void pin(T& x) {
+#if defined(__x86_64__)
+  __asm__("" : "+v"(x));
+#elif defined(__aarch64__) || defined(__arm__)
+  __asm__("" : "+w"(x));
+#endif
+}
+
+// spill(x) emits no code, but the compiler must keep x on the stack here. It is for values that a hot
+// loop does not need: with no general register left, GCC 12 parks them in vector registers, and the
+// loads around the loop wait for them to come back.
+template <typename T>
+OCTET_INLINE inline void spill(T& x) {
+  __asm__("" : "+m"(x));
+}
+
+// keep_branch() emits no code, but keeps a rare branch a branch: GCC 12 would otherwise turn its
+// assignments into conditional moves that run every time.
+OCTET_INLINE inline void keep_branch() { __asm__ volatile(""); }
+
 }  // namespace
 }  // namespace octet
-
-// OCTET_PIN(x) emits no code, but the compiler must hold x in a vector register here. GCC 12
-// otherwise rotates accumulators through copies and spills one or two of them: 16 extra
-// instructions in a loop of 40.
-#if defined(__x86_64__)
-#define OCTET_PIN(x) __asm__("" : "+v"(x))
-#elif defined(__aarch64__) || defined(__arm__)
-#define OCTET_PIN(x) __asm__("" : "+w"(x))
-#endif
-
-// OCTET_SPILL(x) emits no code, but the compiler must keep x on the stack here. It is for values
-// that a hot loop does not need: with no general register left, GCC 12 parks them in vector
-// registers, and the loads around the loop wait for them to come back.
-#define OCTET_SPILL(x) __asm__("" : "+m"(x))
-
-// OCTET_STAY() emits no code, but keeps a rare branch a branch: GCC 12 would otherwise turn its
-// assignments into conditional moves that run every time.
-#define OCTET_STAY() __asm__ volatile("")
 
 // Unrolling for plain loops over arrays: OCTET_UNROLL(n) before a loop with a constant count.
 // OCTET_NO_UNROLL before a depth loop keeps compilers from doubling it and spilling.
