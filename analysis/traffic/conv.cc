@@ -50,7 +50,7 @@ class ConvMemoryTrace : public MemoryTrace {
         grouped(plan.depthwise && !is_depthwise(plan.shape)),
         element(plan.depthwise ? element_size(plan.depthwise->layout.element_type) : 1),
         input(plan.depthwise ? input_bytes(*plan.depthwise) : 1) {}
-  static ConvMemoryTrace& of(MemoryTrace& watch) { return static_cast<ConvMemoryTrace&>(watch); }
+  static ConvMemoryTrace& of(MemoryTrace& watch) { return (ConvMemoryTrace&)watch; }
 
   const bool grouped;    // false: depthwise
   const size_t element;  // bytes of a weight

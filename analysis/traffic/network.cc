@@ -20,7 +20,7 @@ struct Walker : Performer {
     traffic->begin(first + (size_t)(&op - network.ops));
     return traffic;
   }
-  static const Walker& of(const Performer& self) { return static_cast<const Walker&>(self); }
+  static const Walker& of(const Performer& self) { return (const Walker&)self; }
 };
 
 octet_status walk_conv2d(const Performer& self, const NetworkOp& op, const octet_conv2d_args& args,

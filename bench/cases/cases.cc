@@ -13,7 +13,7 @@
 namespace tool {
 namespace {
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_digit(char c) { return std::isdigit((unsigned char)c) != 0; }
 
 // A convolution's name is made of fields, and the first one has its number right behind it.
 bool looks_like_conv(const std::string& name) {

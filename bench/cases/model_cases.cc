@@ -32,14 +32,13 @@ void read_epilogue(const Desc& desc, size_t channels, Data* data) {
   // For --peer float, which takes no scale of 0
   constexpr double kLeast = 0x1p-60;
   for (size_t i = 0; i < e.multiplier_count; ++i)
-    data->scales.push_back(
-        static_cast<float>(std::max(std::ldexp(e.multipliers[i], e.shifts[i] - 31), kLeast)));
+    data->scales.push_back((float)std::max(std::ldexp(e.multipliers[i], e.shifts[i] - 31), kLeast));
 }
 
 // OHWI, from HWIO where a filter has a single input channel.
 Buffer read_filter(const octet_filter_desc& filter, size_t channels, size_t depth) {
   Buffer weights(channels * depth);
-  const uint8_t* const from = static_cast<const uint8_t*>(filter.data);
+  const uint8_t* const from = (const uint8_t*)filter.data;
   if (filter.order == OCTET_OHWI) {
     std::memcpy(weights.as(), from, weights.size());
   } else {
@@ -69,7 +68,7 @@ GemmCase gemm_case(const DescribedLayer& layer) {
   const octet_gemm_desc& d = *layer.gemm;
   GemmData data = {
       shape, {d.lhs_type, d.rhs_type, d.dst_type}, Buffer(), Buffer(shape.k * shape.n)};
-  const uint8_t* const from = static_cast<const uint8_t*>(layer.rhs->data);  // n x k
+  const uint8_t* const from = (const uint8_t*)layer.rhs->data;  // n x k
   for (size_t n = 0; n < shape.n; ++n)
     for (size_t k = 0; k < shape.k; ++k) data.rhs.as()[k * shape.n + n] = from[n * shape.k + k];
   data.rhs_zero_points = copied(layer.rhs->zero_points, layer.rhs->zero_point_count);

@@ -92,7 +92,7 @@ NetworkTensor read_tensor(const json& tensor, const std::string& where) {
     if (!size.is_number_unsigned())
       throw Error(fmt::format("{}: a shape is of numbers from 0 on", where));
     read.shape.push_back(size.get<size_t>());
-    elements *= static_cast<double>(read.shape.back());
+    elements *= (double)read.shape.back();
   }
   if (elements == 0) read.shape.clear();  // nothing of it moves
   if (elements > kMostElements) throw Error(fmt::format("{} has more than 10^12 elements", where));

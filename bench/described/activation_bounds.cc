@@ -22,7 +22,7 @@ Bounds quantize_bounds(octet_type type, float scale, int32_t zero_point, std::op
   const Bounds all = bounds_of_type(type);
   const auto bound = [&](const std::optional<float>& x, int32_t none) {
     if (!x) return none;
-    const auto steps = static_cast<int32_t>(std::nearbyint(std::clamp(*x / scale, -kFar, kFar)));
+    const auto steps = (int32_t)std::nearbyint(std::clamp(*x / scale, -kFar, kFar));
     return std::clamp(steps + zero_point, all.least, all.most);
   };
   return {bound(least, all.least), bound(most, all.most)};
@@ -32,7 +32,7 @@ Bounds tflite_bounds(octet_type type, const std::string& activation, float scale
                      int32_t zero_point) {
   Bounds bounds = bounds_of_type(type);
   const auto quantized = [&](float x) {
-    return zero_point + static_cast<int32_t>(std::clamp(std::round(x / scale), -kFar, kFar));
+    return zero_point + (int32_t)std::clamp(std::round(x / scale), -kFar, kFar);
   };
   const auto within = [&](float low, float high) {
     bounds.least = std::max(bounds.least, quantized(low));

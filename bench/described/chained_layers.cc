@@ -30,12 +30,12 @@ std::vector<octet_network_tensor> tensors_of(const LayerList& list) {
 }
 
 uint8_t* pixel(const octet_network_image& image, size_t y, size_t x) {
-  return static_cast<uint8_t*>(octet_network_line(&image, y)) + x * image.pixel;
+  return (uint8_t*)octet_network_line(&image, y) + x * image.pixel;
 }
 
 // Reads its lines and writes as many bytes as it makes.
 void pass_lines(void* context, const octet_network_call* call) {
-  const PassedLines& p = *static_cast<const PassedLines*>(context);
+  const PassedLines& p = *(const PassedLines*)context;
   const octet_network_function& f = p.lines;
   const size_t stride = std::max<size_t>(f.stride_h, 1), repeat = std::max<size_t>(f.repeat_h, 1);
   const octet_network_image& out = call->output;
@@ -56,7 +56,7 @@ void pass_lines(void* context, const octet_network_call* call) {
       }
     }
     for (size_t x = 0; x < out.w; ++x)
-      std::memset(pixel(out, y, x), static_cast<int>(sum & 0xff), out.channels * p.output_element);
+      std::memset(pixel(out, y, x), (int)(sum & 0xff), out.channels * p.output_element);
   }
 }
 

@@ -57,8 +57,7 @@ CreatedLayers::CreatedLayers(const LayerList& list, const Forced& forced,
     workspace_bytes_ = std::max(workspace_bytes_, workspace_of(layer, tried));
   }
   buffer_ = Buffer(bytes + workspace_bytes_ + kHugePage);
-  memory_ =
-      reinterpret_cast<uint8_t*>(round_up(reinterpret_cast<uintptr_t>(buffer_.as()), kHugePage));
+  memory_ = (uint8_t*)round_up((uintptr_t)buffer_.as(), kHugePage);
   workspace_ = memory_ + bytes;
   for (size_t i = 0; i < list.layers.size(); ++i) {
     const Builder& builder = builders[i];
@@ -188,11 +187,11 @@ void CreatedLayers::pass(size_t index, size_t first, size_t end, octet_operand o
   octet_error error = {};
   for (size_t y = first; y < end; ++y)
     for (size_t x = 0; x < pieces; ++x) {
-      uint8_t* const at = static_cast<uint8_t*>(map(index)) + (y * m.w + x) * pixel;
+      uint8_t* const at = (uint8_t*)map(index) + (y * m.w + x) * pixel;
       if (traffic)
         check(octet_traffic_touch(traffic, at, bytes, operand, writes, &error), error);
       else if (writes)
-        std::memset(at, static_cast<int>(*sum & 0xff), bytes);
+        std::memset(at, (int)(*sum & 0xff), bytes);
       for (size_t i = 0; !traffic && !writes && i < bytes; ++i) *sum += at[i];
     }
 }

@@ -175,7 +175,7 @@ class DescriptionReader : OperatorReader {
     if (!from.dimensions || !to.dimensions) return;
     const auto elements = [](const octet_network_tensor& t) {
       double all = 1;
-      for (const size_t size : {t.batch, t.h, t.w, t.channels}) all *= static_cast<double>(size);
+      for (const size_t size : {t.batch, t.h, t.w, t.channels}) all *= (double)size;
       return all;
     };
     if (elements(from.sizes) != elements(to.sizes))
@@ -266,7 +266,7 @@ class DescriptionReader : OperatorReader {
     const std::vector<size_t> erased =
         fuse_residuals(to_.tensors_, &fusable_, &to_.convs_, &to_.ops_);
     for (size_t i = erased.size(); i-- > 0;)
-      to_.op_names_.erase(to_.op_names_.begin() + static_cast<std::ptrdiff_t>(erased[i]));
+      to_.op_names_.erase(to_.op_names_.begin() + (std::ptrdiff_t)erased[i]);
   }
   bool is_storable(const Tensor& t) const {
     return !t.constant && !t.empty && t.dimensions <= 4 &&

@@ -120,7 +120,7 @@ class Ends {
     while (!seen[tensor]) {
       seen[tensor] = true;
       const auto found = std::find(inputs.begin(), inputs.end(), tensor);
-      if (found != inputs.end()) return static_cast<size_t>(found - inputs.begin());
+      if (found != inputs.end()) return (size_t)(found - inputs.begin());
       const DescribedOperator* const maker = left_out_maker(tensor);
       if (!maker || maker->inputs.empty()) break;
       tensor = maker->inputs[0];

@@ -77,7 +77,7 @@ void OperatorReader::rescale_floats(const json& op, octet_type dst, octet_epilog
   e.scales = scales_.data(), e.scale_count = scales_.size();
   const Bounds bounds = bounds_of(op, dst);
   e.activation = OCTET_ACTIVATION_CLAMP;
-  e.clamp_min = static_cast<float>(bounds.least), e.clamp_max = static_cast<float>(bounds.most);
+  e.clamp_min = (float)bounds.least, e.clamp_max = (float)bounds.most;
 }
 
 Bounds OperatorReader::bounds_of(const json& op, octet_type type) const {

@@ -104,7 +104,7 @@ const uint8_t* DescriptionFile::data(size_t index, size_t bytes) const {
   const size_t at = count(tensor(index).at("data_at"), "where its data begin");
   if (at > data_.size() || bytes > data_.size() - at)
     fail(fmt::format("the data of tensor {} ends too early", index));
-  return reinterpret_cast<const uint8_t*>(data_.data()) + at;
+  return (const uint8_t*)data_.data() + at;
 }
 
 }  // namespace tool

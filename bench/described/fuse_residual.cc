@@ -12,7 +12,7 @@ namespace {
 
 const TfliteAdd* addition_of(const octet_network_op& op) {
   if (!op.function || op.function->run != run_tflite_add) return nullptr;
-  return static_cast<const TfliteAdd*>(op.function->context);
+  return (const TfliteAdd*)op.function->context;
 }
 
 // The convolution's epilogue with the addition in it, whose input `product` is the convolution's.
@@ -31,7 +31,7 @@ void add_residual(const TfliteAdd& f, size_t product, octet_epilogue* e) {
   e->product_scale = e->dst_scale;
   e->dst_zero_point = f.zero_points[2];
   e->activation = OCTET_ACTIVATION_CLAMP;
-  e->clamp_min = static_cast<float>(f.least), e->clamp_max = static_cast<float>(f.most);
+  e->clamp_min = (float)f.least, e->clamp_max = (float)f.most;
 }
 
 class Fusion {
@@ -53,8 +53,7 @@ class Fusion {
     for (octet_network_op& op : ops_)
       if (const TfliteAdd* const addition = addition_of(op)) fuse(*addition, &op, &erased);
     std::sort(erased.begin(), erased.end());
-    for (size_t i = erased.size(); i-- > 0;)
-      ops_.erase(ops_.begin() + static_cast<std::ptrdiff_t>(erased[i]));
+    for (size_t i = erased.size(); i-- > 0;) ops_.erase(ops_.begin() + (std::ptrdiff_t)erased[i]);
     return erased;
   }
 

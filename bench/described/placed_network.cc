@@ -30,8 +30,7 @@ PlacedNetwork::PlacedNetwork(const octet_network_desc& desc, const std::vector<s
     all += round_up(std::max(room[i], tensor_bytes(desc.tensors[i])), kPage);
   }
   buffer_ = Buffer(all + kHugePage);
-  uint8_t* const memory =
-      reinterpret_cast<uint8_t*>(round_up(reinterpret_cast<uintptr_t>(buffer_.as()), kHugePage));
+  uint8_t* const memory = (uint8_t*)round_up((uintptr_t)buffer_.as(), kHugePage);
   for (size_t i = 0; i < desc.tensor_count; ++i)
     if (desc.tensors[i].keep) tensors_[i] = memory + at[i];
   args_.tensors = tensors_.data();

@@ -23,7 +23,7 @@ class PlacedNetwork {
   const octet_network* get() const { return network_.get(); }
   octet_network_args* args() { return &args_; }
   // Null where it is not kept.
-  uint8_t* tensor(size_t index) const { return static_cast<uint8_t*>(tensors_[index]); }
+  uint8_t* tensor(size_t index) const { return (uint8_t*)tensors_[index]; }
   const std::vector<octet_network_explanation>& parts() const { return parts_; }
 
  private:

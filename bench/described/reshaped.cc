@@ -12,10 +12,10 @@ void copy_lines(void*, const octet_network_call* call) {
   const size_t in_line = in.w * in.pixel, out_line = out.w * out.pixel;  // neither is a slice
   size_t at = call->first * out_line;                                    // in the image
   for (size_t y = call->first; y < call->end; ++y) {
-    char* to = static_cast<char*>(octet_network_line(&out, y));
+    char* to = (char*)octet_network_line(&out, y);
     for (size_t left = out_line; left > 0;) {
       const size_t bytes = std::min(left, in_line - at % in_line);
-      const char* const from = static_cast<const char*>(octet_network_line(&in, at / in_line));
+      const char* const from = (const char*)octet_network_line(&in, at / in_line);
       std::memcpy(to, from + at % in_line, bytes);
       to += bytes, at += bytes, left -= bytes;
     }

@@ -11,10 +11,10 @@
 namespace tool {
 
 TOOL_INLINE const uint8_t* line_of(const octet_network_image& image, size_t y) {
-  return static_cast<const uint8_t*>(octet_network_line(&image, y));
+  return (const uint8_t*)octet_network_line(&image, y);
 }
 TOOL_INLINE uint8_t* output_line(const octet_network_call& call, size_t y) {
-  return static_cast<uint8_t*>(octet_network_line(&call.output, y));
+  return (uint8_t*)octet_network_line(&call.output, y);
 }
 
 // Calls add(a, b, to, bytes) for all output bytes of a call with two inputs of the output's sizes,

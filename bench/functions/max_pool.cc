@@ -29,9 +29,8 @@ struct MaxLoop {
       if (outputs.begin >= outputs.end) continue;
       const size_t step = dense ? outputs.end - outputs.begin : 1;
       for (size_t x = outputs.begin; x < outputs.end; x += step)
-        take_in(reinterpret_cast<T*>(to + x * out.pixel),
-                reinterpret_cast<const T*>(from +
-                                           (x * window.stride_w + kx - window.pad_left) * in.pixel),
+        take_in((T*)(to + x * out.pixel),
+                (const T*)(from + (x * window.stride_w + kx - window.pad_left) * in.pixel),
                 step * out.channels);
     }
   }
@@ -41,13 +40,13 @@ struct MaxLoop {
     const bool dense = out.pixel == out.channels;
     const size_t runs = dense ? 1 : out.w, bytes = out.channels * (dense ? out.w : 1);
     for (size_t x = 0; x < runs; ++x) {
-      T* const to = reinterpret_cast<T*>(line + x * out.pixel);
+      T* const to = (T*)(line + x * out.pixel);
       for (size_t c = 0; c < bytes; ++c) to[c] = change(to[c]);
     }
   }
   static TOOL_INLINE void run(const MaxPool& f, const octet_network_call& call) {
     const octet_network_image &in = call.inputs[0], &out = call.output;
-    const T least = static_cast<T>(f.least), most = static_cast<T>(f.most);
+    const T least = (T)f.least, most = (T)f.most;
     for (size_t y = call.first; y < call.end; ++y) {
       uint8_t* const to = output_line(call, y);
       change_line(
@@ -64,7 +63,7 @@ struct MaxLoop {
 }  // namespace
 
 void run_max_pool(void* context, const octet_network_call* call) {
-  const MaxPool& f = *static_cast<const MaxPool*>(context);
+  const MaxPool& f = *(const MaxPool*)context;
   if (f.type == OCTET_S8)
     run_widest<MaxLoop<int8_t>>(f, *call);
   else

@@ -16,7 +16,7 @@ TOOL_INLINE void sum_window(const octet_network_image& in, const Window& window,
   for (size_t c = 0; c < n; ++c) sums[c] = 0;
   for_each_pixel(
       in, window, y, x, first_channel, [&](const uint8_t* bytes) __attribute__((always_inline)) {
-        const T* const __restrict from = reinterpret_cast<const T*>(bytes);
+        const T* const __restrict from = (const T*)bytes;
         for (size_t c = 0; c < n; ++c) sums[c] += value(from[c]);
       });
 }

@@ -27,7 +27,7 @@ struct Multiplier {
 // SaturatingRoundingDoublingHighMul(x, multiplier); multiplier is not -2^31, so nothing saturates.
 TOOL_INLINE int32_t high_product(int32_t x, int32_t multiplier) {
   const int64_t product = int64_t{x} * multiplier + (1 << 30);
-  return static_cast<int32_t>(static_cast<uint64_t>(product) >> 31);
+  return (int32_t)((uint64_t)product >> 31);
 }
 
 template <typename T>
@@ -40,30 +40,31 @@ struct AddLoop {
     const Shift shift_a(-r.product_shift), shift_b(-r.residual_shift), shift(-r.dst_shift);
     const int32_t multiplier = r.dst_multiplier;
     for_each_run(
-        call, [&](const uint8_t* a, const uint8_t* b, uint8_t* to,
-                  size_t bytes) __attribute__((always_inline)) {
-          for_each_block(
-              bytes, [&](size_t first, size_t n) __attribute__((always_inline)) {
-                int32_t sums[kBlock];
-                const T* const from_a = reinterpret_cast<const T*>(a + first);
-                const T* const from_b = reinterpret_cast<const T*>(b + first);
-                for (size_t i = 0; i < n; ++i)
-                  sums[i] = shift_a.right(of_a.times(from_a[i] - zero_a)) +
-                            shift_b.right(of_b.times(from_b[i] - zero_b));
-                for (size_t i = 0; i < n; ++i) sums[i] = high_product(sums[i], multiplier);
-                for (size_t i = 0; i < n; ++i) {
-                  const int32_t value = shift.right(sums[i]) + zero;
-                  to[first + i] = static_cast<uint8_t>(std::min(std::max(value, least), most));
-                }
-              });
-        });
+        call, [&](const uint8_t* a, const uint8_t* b, uint8_t* to, size_t bytes)
+                  __attribute__((always_inline)) {
+                    for_each_block(
+                        bytes, [&](size_t first, size_t n) __attribute__((always_inline)) {
+                          int32_t sums[kBlock];
+                          const T* const from_a = (const T*)(a + first);
+                          const T* const from_b = (const T*)(b + first);
+                          for (size_t i = 0; i < n; ++i)
+                            sums[i] = shift_a.right(of_a.times(from_a[i] - zero_a)) +
+                                      shift_b.right(of_b.times(from_b[i] - zero_b));
+                          for (size_t i = 0; i < n; ++i)
+                            sums[i] = high_product(sums[i], multiplier);
+                          for (size_t i = 0; i < n; ++i) {
+                            const int32_t value = shift.right(sums[i]) + zero;
+                            to[first + i] = (uint8_t)std::min(std::max(value, least), most);
+                          }
+                        });
+                  });
   }
 };
 
 }  // namespace
 
 void run_tflite_add(void* context, const octet_network_call* call) {
-  const TfliteAdd& f = *static_cast<const TfliteAdd*>(context);
+  const TfliteAdd& f = *(const TfliteAdd*)context;
   if (f.type == OCTET_S8)
     run_widest<AddLoop<int8_t>>(f, *call);
   else

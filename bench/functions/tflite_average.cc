@@ -13,7 +13,7 @@ struct AverageLoop {
     const int32_t least = f.least, most = f.most;
     for (size_t y = call.first; y < call.end; ++y)
       for (size_t x = 0; x < out.w; ++x) {
-        const int32_t count = static_cast<int32_t>(pixels_of(in, f.window, y, x)), half = count / 2;
+        const int32_t count = (int32_t)pixels_of(in, f.window, y, x), half = count / 2;
         for_each_block(
             out.channels, [&](size_t first, size_t n) __attribute__((always_inline)) {
               int32_t sums[kBlock];
@@ -24,9 +24,8 @@ struct AverageLoop {
               for (size_t c = 0; c < n; ++c) {
                 const int32_t sum = sums[c] + (sums[c] > 0 ? half : -half);
                 // The quotient of such integers is truncated alike in double, which vectors divide
-                const int32_t value =
-                    static_cast<int32_t>(static_cast<double>(sum) / static_cast<double>(count));
-                to[c] = static_cast<uint8_t>(std::min(std::max(value, least), most));
+                const int32_t value = (int32_t)((double)sum / (double)count);
+                to[c] = (uint8_t)std::min(std::max(value, least), most);
               }
             });
       }
@@ -36,7 +35,7 @@ struct AverageLoop {
 }  // namespace
 
 void run_tflite_average(void* context, const octet_network_call* call) {
-  const TfliteAverage& f = *static_cast<const TfliteAverage*>(context);
+  const TfliteAverage& f = *(const TfliteAverage*)context;
   if (f.type == OCTET_S8)
     run_widest<AverageLoop<int8_t>>(f, *call);
   else

@@ -64,7 +64,7 @@ octet_conv_algorithm algorithm(const std::string& name) {
 std::vector<octet_isa> tiers_of(uint32_t isas) {
   std::vector<octet_isa> tiers;
   for (int i = OCTET_ISA_AUTO + 1; i < 32; ++i) {
-    const octet_isa isa = static_cast<octet_isa>(i);
+    const octet_isa isa = (octet_isa)i;
     if (isas >> i & 1 && std::string(octet_isa_name(isa)) != "unknown") tiers.push_back(isa);
   }
   return tiers;

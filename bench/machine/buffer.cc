@@ -16,7 +16,7 @@ Buffer::Buffer(size_t bytes) : bytes_(bytes) {
   void* memory = nullptr;
   if (posix_memalign(&memory, alignment, (bytes / alignment + 1) * alignment) != 0)
     throw Error(fmt::format("cannot allocate {} bytes", bytes));
-  memory_.reset(static_cast<uint8_t*>(memory));
+  memory_.reset((uint8_t*)memory);
 #if defined(MADV_HUGEPAGE)
   // A wish: without it the buffer is as good, only slower
   if (alignment == kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);

@@ -21,7 +21,7 @@ class Buffer {
   Buffer& operator=(Buffer&&) = default;
   template <typename T = uint8_t>
   T* as() const {
-    return reinterpret_cast<T*>(memory_.get());
+    return (T*)memory_.get();
   }
   size_t size() const { return bytes_; }
 

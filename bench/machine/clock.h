@@ -14,7 +14,7 @@ class Clock {
   double now() const {
     timespec t;
     clock_gettime(id_, &t);
-    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
   }
   template <typename Function>
   double time(Function&& function) const {

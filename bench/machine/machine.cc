@@ -62,8 +62,7 @@ std::string cpu_model() {
 double memory_gib() {
 #if defined(_SC_PHYS_PAGES)
   const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
-  if (pages > 0 && bytes > 0)
-    return static_cast<double>(pages) * static_cast<double>(bytes) / (1 << 30);
+  if (pages > 0 && bytes > 0) return (double)pages * (double)bytes / (1 << 30);
 #endif
   return 0;
 }
@@ -77,7 +76,7 @@ std::vector<std::string> cpu_features() {
 size_t cpu_count() {
 #if defined(__linux__)
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<size_t>(CPU_COUNT(&set));
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return (size_t)CPU_COUNT(&set);
 #endif
   return std::thread::hardware_concurrency();
 }
@@ -86,7 +85,7 @@ bool pin_to_current_cpu() {
 #if defined(__linux__)
   cpu_set_t set;
   CPU_ZERO(&set);
-  CPU_SET(static_cast<size_t>(sched_getcpu()), &set);
+  CPU_SET((size_t)sched_getcpu(), &set);
   return sched_setaffinity(0, sizeof set, &set) == 0;
 #else
   return false;

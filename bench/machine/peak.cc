@@ -85,7 +85,7 @@ constexpr Row kRows[] = {
 // Whether the kernel's name begins with the tier's, in small letters, and "_".
 bool is_of(const char* kernel, const char* tier) {
   for (; *tier; ++tier, ++kernel)
-    if (*kernel != std::tolower(static_cast<unsigned char>(*tier))) return false;
+    if (*kernel != std::tolower((unsigned char)(*tier))) return false;
   return *kernel == '_';
 }
 
@@ -105,13 +105,9 @@ bool has_peak_row(const char* tier) {
 
 double sample_peak(const PeakLoop& loop, ThreadPool* pool, const Clock& clock) {
   constexpr long kIterations = 100000;
-  const auto one = [](void* arg, size_t) {
-    static_cast<const PeakLoop*>(arg)->iterate(kIterations);
-  };
-  const double seconds =
-      clock.time([&] { pool->run(pool->threads(), one, const_cast<PeakLoop*>(&loop)); });
-  return loop.ops_per_iteration * kIterations * static_cast<double>(pool->threads()) / seconds /
-         1e9;
+  const auto one = [](void* arg, size_t) { ((const PeakLoop*)arg)->iterate(kIterations); };
+  const double seconds = clock.time([&] { pool->run(pool->threads(), one, (PeakLoop*)(&loop)); });
+  return loop.ops_per_iteration * kIterations * (double)pool->threads() / seconds / 1e9;
 }
 
 }  // namespace tool

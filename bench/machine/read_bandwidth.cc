@@ -44,7 +44,7 @@ struct Reading {
 };
 
 void read_part(void* arg, size_t thread) {
-  Reading* reading = static_cast<Reading*>(arg);
+  Reading* reading = (Reading*)arg;
   for (size_t i = 0; i < reading->times; ++i)
     reading->sum ^= reading->read(reading->lines + thread * reading->lines_per_thread,
                                   reading->lines_per_thread);
@@ -55,14 +55,14 @@ void read_part(void* arg, size_t thread) {
 double sample_read_bandwidth(const Buffer& buffer, ThreadPool* pool, const Clock& clock) {
   const size_t threads = pool->threads();
   const size_t lines = std::max(buffer.size() / sizeof(Vector) / threads, kStep);
-  const double bytes = static_cast<double>(threads * lines * sizeof(Vector));
+  const double bytes = (double)(threads * lines * sizeof(Vector));
   double best = 0;
   for (const auto read : {read_plainly, read_with_prefetch}) {
     Reading reading = {read, buffer.as<const Vector>(), lines, 1, {}};
     const auto run = [&] { pool->run(threads, read_part, &reading); };
     run();  // into the cache, as far as it fits
-    reading.times = static_cast<size_t>(1 + 64e6 / bytes);
-    best = std::max(best, bytes * static_cast<double>(reading.times) / clock.time(run) / 1e9);
+    reading.times = (size_t)(1 + 64e6 / bytes);
+    best = std::max(best, bytes * (double)reading.times / clock.time(run) / 1e9);
   }
   return best;
 }

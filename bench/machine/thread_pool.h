@@ -21,7 +21,7 @@ class ThreadPool {
   size_t threads() const { return workers_.size() + 1; }
   void run(size_t count, void (*fn)(void*, size_t), void* arg);
   static void parallel_for(void* pool, size_t count, void (*fn)(void*, size_t), void* arg) {
-    static_cast<ThreadPool*>(pool)->run(count, fn, arg);
+    ((ThreadPool*)pool)->run(count, fn, arg);
   }
 
   // Makes a run of the library use the pool, if there is one.

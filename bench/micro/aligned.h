@@ -24,7 +24,7 @@ Aligned<T> aligned(size_t count) {
       (count * sizeof(T) + OCTET_ALIGNMENT - 1) / OCTET_ALIGNMENT * OCTET_ALIGNMENT;
   void* memory = std::aligned_alloc(OCTET_ALIGNMENT, bytes);
   if (!memory) throw std::bad_alloc();
-  return Aligned<T>(static_cast<T*>(std::memset(memory, 0, bytes)));
+  return Aligned<T>((T*)std::memset(memory, 0, bytes));
 }
 
 }  // namespace bench

@@ -50,10 +50,10 @@ class Product {
   }
 
   void multiply() { kernel_.multiply(tile_); }
-  double ops() const { return 2.0 * kernel_.mr * kernel_.nr * static_cast<double>(depth_); }
+  double ops() const { return 2.0 * kernel_.mr * kernel_.nr * (double)depth_; }
   bool right() const {
-    for (size_t i = 0; i < static_cast<size_t>(kernel_.mr) * kernel_.nr; ++i)
-      if (dst_[i] != static_cast<int32_t>(layout_.sparse() ? depth_ / 2 : depth_)) return false;
+    for (size_t i = 0; i < (size_t)kernel_.mr * kernel_.nr; ++i)
+      if (dst_[i] != (int32_t)(layout_.sparse() ? depth_ / 2 : depth_)) return false;
     return true;
   }
 

@@ -78,9 +78,9 @@ void describe(const json& problem, const std::vector<Memory>& tensors, const Mem
   desc->dst_type = type_of(problem["dst"]);
   desc->packed = blob.data, desc->packed_bytes = blob.bytes;
   auto* epilogue = epilogue_of(desc, 0);
-  if (tensors[2].bytes) epilogue->bias = static_cast<const int32_t*>(tensors[2].data);
+  if (tensors[2].bytes) epilogue->bias = (const int32_t*)tensors[2].data;
   if (desc->dst_type == OCTET_S32) return;
-  epilogue->scales = static_cast<const float*>(tensors[3].data);
+  epilogue->scales = (const float*)tensors[3].data;
   epilogue->scale_count = tensors[3].bytes / sizeof(float);
   if (problem.value("relu", false)) epilogue->activation = OCTET_ACTIVATION_RELU;
 }
@@ -92,7 +92,7 @@ class Pool {
     for (size_t i = 1; i < threads; ++i) std::thread([this] { serve(); }).detach();
   }
   static void parallel_for(void* pool, size_t count, void (*fn)(void*, size_t), void* arg) {
-    static_cast<Pool*>(pool)->run(count, fn, arg);
+    ((Pool*)pool)->run(count, fn, arg);
   }
 
  private:
@@ -225,7 +225,7 @@ class Peer {
 double now(clockid_t clock) {
   timespec t;
   clock_gettime(clock, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 void say(const json& answer) { std::printf("%s\n", answer.dump().c_str()); }
@@ -239,7 +239,7 @@ int main(int, char** argv) {
   std::string line;
   for (int c; (c = std::getchar()) != EOF;) {
     if (c != '\n') {
-      line += static_cast<char>(c);
+      line += (char)c;
       continue;
     }
     const json request = json::parse(line);

@@ -17,8 +17,7 @@ class OneDnnGemm : public OneDnnContestant {
  public:
   explicit OneDnnGemm(const GemmData& d)
       : OneDnnContestant(d.shape.m * d.shape.n * type_bytes(d.types.dst)) {
-    const auto m = static_cast<memory::dim>(d.shape.m), n = static_cast<memory::dim>(d.shape.n),
-               k = static_cast<memory::dim>(d.shape.k);
+    const auto m = (memory::dim)d.shape.m, n = (memory::dim)d.shape.n, k = (memory::dim)d.shape.k;
     const memory::desc src({m, k}, onednn_type(d.types.lhs), Tag::ab),
         dst({m, n}, onednn_type(d.types.dst), Tag::ab);
     const memory::desc plain({k, n}, onednn_type(d.types.rhs), Tag::ab),
@@ -39,7 +38,7 @@ class OneDnnGemm : public OneDnnContestant {
 
 class OneDnn : public Peer {
  public:
-  explicit OneDnn(size_t threads) { omp_set_num_threads(static_cast<int>(threads)); }
+  explicit OneDnn(size_t threads) { omp_set_num_threads((int)threads); }
   std::string name() const override {
     const dnnl_version_t* version = dnnl_version();
     return fmt::format("oneDNN {}.{}.{}", version->major, version->minor, version->patch);

@@ -17,7 +17,7 @@ class OneDnnContestant : public Contestant {
  public:
   void run(size_t calls) override {
     for (size_t i = 0; i < calls; ++i)
-      if (dnnl_primitive_execute(primitive_.get(), stream_.get(), static_cast<int>(args_.size()),
+      if (dnnl_primitive_execute(primitive_.get(), stream_.get(), (int)args_.size(),
                                  args_.data()) != dnnl_success)
         throw Error("oneDNN failed to run");
   }
@@ -28,7 +28,7 @@ class OneDnnContestant : public Contestant {
       : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_), dst_(dst_bytes) {}
 
   void add(int argument, const dnnl::memory::desc& desc, const void* data) {
-    operands_.emplace_back(desc, engine_, const_cast<void*>(data));
+    operands_.emplace_back(desc, engine_, (void*)data);
     args_.push_back({argument, operands_.back().get()});
   }
   // Reorders the weights once, into the layout that the primitive chose.

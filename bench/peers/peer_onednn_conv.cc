@@ -21,8 +21,8 @@ memory::desc filter_desc(const ConvData& d) {
                one = g.kernel_h * row;
   Dims sizes = dims({o, i, g.kernel_h, g.kernel_w}), strides = dims({one, 1, row, i});
   if (g.groups > 1) {
-    sizes.insert(sizes.begin(), static_cast<memory::dim>(g.groups));
-    strides.insert(strides.begin(), static_cast<memory::dim>(o * one));
+    sizes.insert(sizes.begin(), (memory::dim)g.groups);
+    strides.insert(strides.begin(), (memory::dim)(o * one));
   }
   return memory::desc(sizes, onednn_type(d.types.rhs), strides);
 }
@@ -43,8 +43,8 @@ dnnl::primitive_attr attributes_of(const ConvData& d) {
 memory::dim pad_after(bool transposed, size_t in, size_t out, size_t kernel, size_t stride,
                       size_t dilation, size_t before) {
   const size_t small = transposed ? in : out, large = transposed ? out : in;
-  return static_cast<memory::dim>((small - 1) * stride + dilation * (kernel - 1) + 1) -
-         static_cast<memory::dim>(large + before);
+  return (memory::dim)((small - 1) * stride + dilation * (kernel - 1) + 1) -
+         (memory::dim)(large + before);
 }
 
 class OneDnnConv : public OneDnnContestant {

@@ -51,7 +51,7 @@ Tensor tensor(const char* name, const std::vector<T>& values) {
 // Without its end; false where there is none.
 bool read_line(std::FILE* file, std::string* line) {
   line->clear();
-  for (int c; (c = getc(file)) != EOF; *line += static_cast<char>(c))
+  for (int c; (c = getc(file)) != EOF; *line += (char)c)
     if (c == '\n') return true;
   return false;
 }
@@ -228,10 +228,10 @@ class Program {
     if (process_ > 0) kill(-process_, number);
   }
   void send(const void* data, size_t bytes) {
-    for (const char* from = static_cast<const char*>(data); bytes > 0;) {
+    for (const char* from = (const char*)data; bytes > 0;) {
       const ssize_t sent = ::send(socket_, from, bytes, MSG_NOSIGNAL);
       if (sent < 0) fail("has ended");
-      from += sent, bytes -= static_cast<size_t>(sent);
+      from += sent, bytes -= (size_t)sent;
     }
   }
 

@@ -26,10 +26,10 @@ After draw_after(const Operands& operands, octet_type dst, size_t elements) {
   }
   if (operands.table) {
     after.table.resize(256);
-    std::iota(after.table.begin(), after.table.end(), static_cast<uint8_t>(0));
+    std::iota(after.table.begin(), after.table.end(), (uint8_t)0);
     Random random(elements);
     for (uint8_t& entry : after.table)
-      std::swap(entry, after.table[static_cast<size_t>(random.between(0, 255))]);
+      std::swap(entry, after.table[(size_t)random.between(0, 255)]);
   }
   return after;
 }
@@ -40,8 +40,8 @@ double contract_output(const OutputStage& stage, int64_t acc, const Factor& fact
   const Addend addend = {after.residual, adds ? byte_at(after.bytes, after.residual.type, i) : 0};
   const double output = contract_output(stage, acc, factor, adds ? &addend : nullptr);
   if (after.table.empty()) return output;
-  const uint8_t entry = after.table[static_cast<uint8_t>(static_cast<int>(output))];
-  return stage.type == OCTET_U8 ? static_cast<double>(entry) : static_cast<int8_t>(entry);
+  const uint8_t entry = after.table[(uint8_t)((int)output)];
+  return stage.type == OCTET_U8 ? (double)entry : (int8_t)entry;
 }
 
 }  // namespace tool

@@ -11,33 +11,33 @@ namespace {
 double tflite_product(int64_t acc, const Factor& f) {
   const int64_t high =
       ((acc << std::max(f.shift, 0)) * f.multiplier + (int64_t{1} << 30)) >> 31;  // halves up
-  return std::round(std::ldexp(static_cast<double>(high), std::min(f.shift, 0)));
+  return std::round(std::ldexp((double)high, std::min(f.shift, 0)));
 }
 
 double tflite_sum(octet_type type, double product, const Addend& addend) {
   const octet_residual& by = addend.by;
   const double least = (type == OCTET_U8 ? 0 : -128) - by.intermediate_zero_point;
-  const auto shifted = [](double value) { return static_cast<int64_t>(value) * (1 << 20); };
+  const auto shifted = [](double value) { return (int64_t)value * (1 << 20); };
   const double a = tflite_product(shifted(std::clamp(product, least, least + 255)),
                                   {0, by.product_multiplier, by.product_shift, true}),
                b = tflite_product(shifted(addend.value - by.zero_point),
                                   {0, by.residual_multiplier, by.residual_shift, true});
-  return tflite_product(static_cast<int64_t>(a + b), {0, by.dst_multiplier, by.dst_shift, true});
+  return tflite_product((int64_t)(a + b), {0, by.dst_multiplier, by.dst_shift, true});
 }
 
 }  // namespace
 
 double contract_output(const OutputStage& stage, int64_t acc, const Factor& factor,
                        const Addend* addend) {
-  if (stage.type == OCTET_S32) return static_cast<double>(acc);
-  float scaled = factor.tflite ? static_cast<float>(tflite_product(acc, factor))
-                               : static_cast<float>(static_cast<int32_t>(acc)) * factor.scale;
+  if (stage.type == OCTET_S32) return (double)acc;
+  float scaled =
+      factor.tflite ? (float)tflite_product(acc, factor) : (float)((int32_t)acc) * factor.scale;
   if (addend && factor.tflite)
-    scaled = static_cast<float>(tflite_sum(stage.type, static_cast<double>(scaled), *addend));
+    scaled = (float)tflite_sum(stage.type, (double)scaled, *addend);
   else if (addend)
-    scaled += static_cast<float>(addend->value - addend->by.zero_point) * addend->by.scale;
+    scaled += (float)(addend->value - addend->by.zero_point) * addend->by.scale;
   if (stage.type == OCTET_F32) return stage.relu ? std::max(scaled, 0.0f) : scaled;
-  const float zero = static_cast<float>(stage.zero_point);
+  const float zero = (float)stage.zero_point;
   const float least = stage.type == OCTET_U8 ? 0.0f : -128.0f;
   const float first = std::max(least, stage.least), last = std::min(least + 255.0f, stage.most);
   const float lo = stage.relu ? std::max(first - zero, 0.0f) : first - zero, hi = last - zero;
@@ -46,10 +46,10 @@ double contract_output(const OutputStage& stage, int64_t acc, const Factor& fact
 
 double value_at(octet_type type, const void* dst, size_t i) {
   switch (type) {
-    case OCTET_S8: return static_cast<const int8_t*>(dst)[i];
-    case OCTET_U8: return static_cast<const uint8_t*>(dst)[i];
-    case OCTET_S32: return static_cast<const int32_t*>(dst)[i];
-    case OCTET_F32: return static_cast<const float*>(dst)[i];
+    case OCTET_S8: return ((const int8_t*)dst)[i];
+    case OCTET_U8: return ((const uint8_t*)dst)[i];
+    case OCTET_S32: return ((const int32_t*)dst)[i];
+    case OCTET_F32: return ((const float*)dst)[i];
   }
   return NAN;
 }

@@ -16,7 +16,7 @@ constexpr double kMostMacs = 1 << 26;  // about a tenth of a second
 // none.
 int64_t tap_position(bool transposed, size_t out, size_t k, size_t stride, size_t dilation,
                      size_t before, size_t in) {
-  const auto s = [](size_t value) { return static_cast<int64_t>(value); };
+  const auto s = [](size_t value) { return (int64_t)value; };
   int64_t position = transposed ? s(out) + s(before) - s(k * dilation)
                                 : s(out * stride) + s(k * dilation) - s(before);
   if (transposed) {
@@ -41,11 +41,10 @@ void gather_window(const ConvData& d, size_t image, size_t y, size_t x, size_t g
       const int64_t ix =
           tap_position(g.transposed, x, kx, g.stride_w, g.dilation_w, g.pad_left, g.in_w_max);
       if (iy < 0 || ix < 0) continue;
-      const size_t pixel =
-          (image * g.in_h_max + static_cast<size_t>(iy)) * g.in_w_max + static_cast<size_t>(ix);
+      const size_t pixel = (image * g.in_h_max + (size_t)iy) * g.in_w_max + (size_t)ix;
       const size_t first = pixel * g.in_channels + group * channels;
       for (size_t i = 0; i < channels; ++i)
-        out[i] = static_cast<int16_t>(byte_at(d.lhs, d.types.lhs, first + i) - d.lhs_zero_point);
+        out[i] = (int16_t)(byte_at(d.lhs, d.types.lhs, first + i) - d.lhs_zero_point);
     }
   }
 }
@@ -53,18 +52,17 @@ void gather_window(const ConvData& d, size_t image, size_t y, size_t x, size_t g
 // Sums that overflow would wrap; the contract's own bound keeps them from it.
 template <typename Weight>
 int32_t dot(const std::vector<int16_t>& window, const Weight* weights, int32_t zero_point) {
-  const int16_t zero = static_cast<int16_t>(zero_point);
+  const int16_t zero = (int16_t)zero_point;
   uint32_t sum = 0;
   for (size_t k = 0; k < window.size(); ++k)
-    sum += static_cast<uint32_t>(static_cast<int32_t>(window[k]) *
-                                 static_cast<int16_t>(weights[k] - zero));
-  return static_cast<int32_t>(sum);
+    sum += (uint32_t)((int32_t)window[k] * (int16_t)(weights[k] - zero));
+  return (int32_t)sum;
 }
 
 std::vector<size_t> choose_pixels(const ConvShape& shape) {
   const size_t all = shape.out_pixels(), row = shape.out_w, image = shape.out_h * row;
-  const double macs = static_cast<double>(shape.depth() * shape.geometry.out_channels);
-  const size_t affordable = static_cast<size_t>(std::max(kMostMacs / macs, 16.0));
+  const double macs = (double)(shape.depth() * shape.geometry.out_channels);
+  const size_t affordable = (size_t)std::max(kMostMacs / macs, 16.0);
   std::set<size_t> chosen;
   if (all <= affordable) {
     for (size_t i = 0; i < all; ++i) chosen.insert(i);

@@ -51,7 +51,7 @@ class Parser {
         fail(fmt::format("{}0: a dilation of 1 is none here", name));
       if (value == 0 && name[0] != 'p') fail(fmt::format("{} must be at least 1", name));
       if (!values_.emplace(name, value).second) fail(fmt::format("{} is given twice", name));
-      return at + static_cast<size_t>(end - begin);
+      return at + (size_t)(end - begin);
     }
     fail(fmt::format("no field starts at '{}'; there are {}, and t in front for a transposed one",
                      begin, kList));
@@ -139,7 +139,7 @@ ConvShape parse_conv(const std::string& text) {
   g.pad_left = w.before, g.pad_right = w.after, g.output_padding_w = w.extra;
   shape.out_h = h.out, shape.out_w = w.out;
   constexpr double kMostElements = 1e12;
-  const auto product = [](auto... factors) { return (1.0 * ... * static_cast<double>(factors)); };
+  const auto product = [](auto... factors) { return (1.0 * ... * (double)factors); };
   if (product(g.batch_max, h.in, w.in, g.in_channels) > kMostElements ||
       product(g.batch_max, h.out, w.out, g.out_channels) > kMostElements ||
       product(g.out_channels, shape.group_in(), h.kernel, w.kernel) > kMostElements)
@@ -168,11 +168,10 @@ std::string ConvShape::name() const {
 }
 
 double ConvShape::ops() const {
-  const double window = static_cast<double>(geometry.kernel_h * geometry.kernel_w);
-  return geometry.transposed ? 2 * window * static_cast<double>(in_pixels()) *
-                                   static_cast<double>(geometry.in_channels * group_out())
-                             : 2 * window * static_cast<double>(out_pixels()) *
-                                   static_cast<double>(geometry.out_channels * group_in());
+  const double window = (double)(geometry.kernel_h * geometry.kernel_w);
+  return geometry.transposed
+             ? 2 * window * (double)in_pixels() * (double)(geometry.in_channels * group_out())
+             : 2 * window * (double)out_pixels() * (double)(geometry.out_channels * group_in());
 }
 
 }  // namespace tool

@@ -36,7 +36,7 @@ Verdict check_row(const GemmData& d, const void* dst, size_t row, int tolerance)
 // C * t == A * (B * t) for a vector t of small numbers: exact in int64, and quadratic where a
 // second product would be cubic.
 Verdict check_by_vector(const GemmData& d, const int32_t* dst) {
-  const auto t = [](size_t n) { return static_cast<int64_t>(n * 2654435761u >> 7 & 0xff) - 127; };
+  const auto t = [](size_t n) { return (int64_t)(n * 2654435761u >> 7 & 0xff) - 127; };
   std::vector<int64_t> bt(d.shape.k, 0);
   int64_t bias_t = 0;
   for (size_t k = 0; k < d.shape.k; ++k)
@@ -58,8 +58,7 @@ Verdict check_by_vector(const GemmData& d, const int32_t* dst) {
 Verdict check_product(const GemmData& d, const void* dst, int tolerance) {
   constexpr double kWhole = 1 << 25, kSampledRows = 16;
   const bool whole = d.shape.ops() <= kWhole;
-  const size_t step =
-      whole ? 1 : static_cast<size_t>(std::max(1.0, static_cast<double>(d.shape.m) / kSampledRows));
+  const size_t step = whole ? 1 : (size_t)std::max(1.0, (double)d.shape.m / kSampledRows);
   const auto check = [&](size_t row) {
     return check_row(d, dst, row, d.types.dst == OCTET_S32 ? 0 : tolerance);
   };
@@ -67,8 +66,7 @@ Verdict check_product(const GemmData& d, const void* dst, int tolerance) {
     if (const Verdict verdict = check(row); !verdict.right) return verdict;
   if (whole) return {};
   if (const Verdict verdict = check(d.shape.m - 1); !verdict.right) return verdict;
-  return d.types.dst == OCTET_S32 ? check_by_vector(d, static_cast<const int32_t*>(dst))
-                                  : Verdict{};
+  return d.types.dst == OCTET_S32 ? check_by_vector(d, (const int32_t*)dst) : Verdict{};
 }
 
 }  // namespace tool

@@ -11,9 +11,7 @@ namespace tool {
 struct GemmShape {
   size_t m, n, k;
   std::string name() const;  // "128x768x3072"
-  double ops() const {
-    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  }
+  double ops() const { return 2.0 * (double)m * (double)n * (double)k; }
 };
 bool parse_triple(const std::string& text, size_t (&numbers)[3]);  // "1x2x3", no zeros
 

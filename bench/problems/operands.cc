@@ -16,7 +16,7 @@ constexpr int32_t kDeviation = 209;
 // machine draws the same.
 int32_t gaussian(Random* random) {
   int32_t sum = -1020;
-  for (uint64_t bits = random->next(); bits; bits >>= 8) sum += static_cast<int32_t>(bits & 0xff);
+  for (uint64_t bits = random->next(); bits; bits >>= 8) sum += (int32_t)(bits & 0xff);
   return sum;
 }
 
@@ -28,7 +28,7 @@ double root_mean_square(const Buffer& buffer, octet_type type, int32_t zero_poin
     const double value = byte_at(buffer, type, i) - zero_point;
     sum += value * value;
   }
-  return std::max(1.0, std::sqrt(sum / static_cast<double>(buffer.size())));
+  return std::max(1.0, std::sqrt(sum / (double)buffer.size()));
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ uint64_t Random::next() {
 }
 
 int32_t Random::between(int32_t lo, int32_t hi) {
-  return lo + static_cast<int32_t>((next() >> 32) % static_cast<uint64_t>(hi - lo + 1));
+  return lo + (int32_t)((next() >> 32) % (uint64_t)(hi - lo + 1));
 }
 
 int32_t Random::zero_point(octet_type type) {
@@ -81,7 +81,7 @@ void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed) {
   uint8_t* bytes = buffer->as();
   for (size_t i = 0; i < buffer->size(); ++i, bits >>= 8) {
     if (i % 8 == 0) bits = random.next();
-    const uint8_t byte = static_cast<uint8_t>(bits);
+    const uint8_t byte = (uint8_t)bits;
     switch (how) {
       case Fill::kRandom: bytes[i] = byte; break;
       case Fill::kLeast: bytes[i] = least; break;
@@ -121,8 +121,8 @@ void fill_activations(Buffer* buffer, octet_type type, int32_t zero_point, uint6
   Random random(seed);
   uint8_t* bytes = buffer->as();
   for (size_t i = 0; i < buffer->size(); ++i)
-    bytes[i] = static_cast<uint8_t>(
-        std::clamp(zero_point + rounded(gaussian(&random) * farthest, range), least, most));
+    bytes[i] =
+        (uint8_t)std::clamp(zero_point + rounded(gaussian(&random) * farthest, range), least, most);
 }
 
 void fill_weights(Buffer* buffer, octet_type type, const Channels& channels, int32_t zero_point,
@@ -139,8 +139,7 @@ void fill_weights(Buffer* buffer, octet_type type, const Channels& channels, int
     }
     uint8_t* at = bytes + channel * channels.channel_step;
     for (size_t k = 0; k < channels.depth; ++k, at += channels.depth_step)
-      *at = static_cast<uint8_t>(
-          std::clamp(zero_point + rounded(drawn[k] * 127, largest), least, least + 255));
+      *at = (uint8_t)std::clamp(zero_point + rounded(drawn[k] * 127, largest), least, least + 255);
   }
 }
 
@@ -152,11 +151,11 @@ void make_dead(const Channels& channels, int32_t zero_point, Buffer* weights,
   for (size_t channel = kFirst, dead = 0; channel < channels.count; channel += kOneIn, ++dead) {
     for (size_t k = 0; k < channels.depth; ++k)
       weights->as()[channel * channels.channel_step + k * channels.depth_step] =
-          static_cast<uint8_t>(zero_point);
+          (uint8_t)zero_point;
     // float32, in which converters compute, rounds some of them to a neighbour of 2^30
     (*bias)[channel] = (dead % 3 == 1 ? kBias : -kBias) + (dead % 3 == 2 ? 64 : 0);
-    const float output = static_cast<float>(10 + dead % 50);
-    (*scales)[channel] = dead % 2 ? kMultiplierOfZero : output / static_cast<float>(kBias);
+    const float output = (float)(10 + dead % 50);
+    (*scales)[channel] = dead % 2 ? kMultiplierOfZero : output / (float)kBias;
   }
 }
 
@@ -171,7 +170,7 @@ void make_sparse(Buffer* buffer, const Channels& channels, size_t run, int32_t z
         if (k % 4 == 0) kept = kPairs[random.between(0, 5)];
         if (!(kept >> k % 4 & 1))
           buffer->as()[channel * channels.channel_step + (first + k) * channels.depth_step] =
-              static_cast<uint8_t>(zero_point);
+              (uint8_t)zero_point;
       }
     }
 }
@@ -185,7 +184,7 @@ void Activation::set(octet_epilogue* epilogue) const {
 Activation activation_of(const octet_epilogue& e) {
   Activation a = {e.activation, e.clamp_min, e.clamp_max, e.dst_scale};
   const auto bound = [&e](float value) {
-    return static_cast<float>(e.dst_zero_point) + std::round(value / e.dst_scale);
+    return (float)e.dst_zero_point + std::round(value / e.dst_scale);
   };
   if (a.kind == OCTET_ACTIVATION_RELU6) a.least = bound(0), a.most = bound(6);
   if (a.kind == OCTET_ACTIVATION_RELU_N1_TO_1) a.least = bound(-1), a.most = bound(1);
@@ -200,8 +199,8 @@ double typical_product(const Buffer& lhs, octet_type lhs_type, const Buffer& rhs
 
 std::vector<float> spread_scales(size_t channels, size_t k, double product) {
   std::vector<float> scales(channels);
-  const float middle = 40.0f / (std::sqrt(static_cast<float>(k)) * static_cast<float>(product));
-  for (size_t i = 0; i < channels; ++i) scales[i] = middle * (1 + 0.1f * static_cast<float>(i % 7));
+  const float middle = 40.0f / (std::sqrt((float)k) * (float)product);
+  for (size_t i = 0; i < channels; ++i) scales[i] = middle * (1 + 0.1f * (float)(i % 7));
   return scales;
 }
 
@@ -262,9 +261,8 @@ const int32_t* centre(octet_type type) {
 
 std::vector<int32_t> spread_bias(size_t channels, size_t k, double product) {
   std::vector<int32_t> bias(channels);
-  const int32_t step =
-      static_cast<int32_t>(std::sqrt(static_cast<float>(k)) * 2000 * (product / kUniformProduct));
-  for (size_t i = 0; i < channels; ++i) bias[i] = step * (static_cast<int32_t>(i % 5) - 2);
+  const int32_t step = (int32_t)(std::sqrt((float)k) * 2000 * (product / kUniformProduct));
+  for (size_t i = 0; i < channels; ++i) bias[i] = step * ((int32_t)(i % 5) - 2);
   return bias;
 }
 

@@ -132,7 +132,7 @@ const int32_t* centre(octet_type type);
 
 // Element i of an 8-bit operand.
 inline int32_t byte_at(const Buffer& buffer, octet_type type, size_t i) {
-  return type == OCTET_U8 ? static_cast<int32_t>(buffer.as()[i]) : buffer.as<int8_t>()[i];
+  return type == OCTET_U8 ? (int32_t)buffer.as()[i] : buffer.as<int8_t>()[i];
 }
 
 }  // namespace tool

@@ -10,8 +10,7 @@ namespace tool {
 namespace {
 
 double bytes_touched(const ConvData& d) {
-  return static_cast<double>(d.lhs.size() + d.filter.size() +
-                             d.dst_elements() * type_bytes(d.types.dst));
+  return (double)(d.lhs.size() + d.filter.size() + d.dst_elements() * type_bytes(d.types.dst));
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace {
 constexpr size_t kFewRows = 16;  // up to here the time to read the weights matters
 
 double bytes_touched(const GemmData& d) {
-  return static_cast<double>(d.shape.m * d.shape.k + d.shape.k * d.shape.n +
-                             d.shape.m * d.shape.n * type_bytes(d.types.dst));
+  return (double)(d.shape.m * d.shape.k + d.shape.k * d.shape.n +
+                  d.shape.m * d.shape.n * type_bytes(d.types.dst));
 }
 
 }  // namespace

@@ -27,11 +27,11 @@ double median(std::vector<double> values) {
 
 double percent_equal(const void* a, const void* b, size_t elements, octet_type type) {
   const size_t bytes = type_bytes(type);
-  const char *x = static_cast<const char*>(a), *y = static_cast<const char*>(b);
+  const char *x = (const char*)a, *y = (const char*)b;
   size_t equal = 0;
   for (size_t i = 0; i < elements; ++i)
     equal += std::memcmp(x + i * bytes, y + i * bytes, bytes) == 0;
-  return 100.0 * static_cast<double>(equal) / static_cast<double>(elements);
+  return 100.0 * (double)equal / (double)elements;
 }
 
 Stopwatch::Stopwatch(Contestant* contestant, const Clock& clock)
@@ -39,14 +39,13 @@ Stopwatch::Stopwatch(Contestant* contestant, const Clock& clock)
   contestant->run(1);
   double seconds;
   while ((seconds = contestant->time(calls_, clock)) < kSecondsPerRepetition / 4) calls_ *= 2;
-  calls_ =
-      static_cast<size_t>(std::ceil(static_cast<double>(calls_) * kSecondsPerRepetition / seconds));
+  calls_ = (size_t)std::ceil((double)calls_ * kSecondsPerRepetition / seconds);
 }
 
 // After somebody else's turn short calls first refill the caches.
 double Stopwatch::repetition() const {
   if (calls_ > 1) contestant_->run(1);
-  return contestant_->time(calls_, clock_) / static_cast<double>(calls_);
+  return contestant_->time(calls_, clock_) / (double)calls_;
 }
 
 void measure(const Contest& contest, const BenchOptions& options, ThreadPool* pool,

@@ -51,8 +51,7 @@ void print_row(const Table& table, const BenchResult& r, size_t index, size_t to
   if (table.peer && r.peer) fmt::print("{:>12.3f}{:>8.3f}", r.peer->microseconds, r.peer->ratio);
   if (table.peer && !r.peer) fmt::print("{:>12}{:>8}", "-", "-");
   if (r.operands.sparse && r.peer)
-    fmt::print("{:>8.3f}",
-               static_cast<double>(r.blob_bytes) / static_cast<double>(r.peer->blob_bytes));
+    fmt::print("{:>8.3f}", (double)r.blob_bytes / (double)r.peer->blob_bytes);
   std::string verified = r.largest_difference ? fmt::format("+-{}", *r.largest_difference) : "yes";
   if (r.peer && is_wrong(*r.peer)) verified += ", but the peer is wrong ";
   fmt::print(r.network.empty() ? "  {:<9}{}\n" : "  {:<9}{:<27}{}\n", verified, r.kernel,
@@ -74,7 +73,7 @@ void Totals::add(const BenchResult& r) {
   log_ratios += std::log(r.peer->ratio);
 }
 
-double Totals::mean_ratio() const { return std::exp(log_ratios / static_cast<double>(peer_cases)); }
+double Totals::mean_ratio() const { return std::exp(log_ratios / (double)peer_cases); }
 
 void print_totals(const std::string& title, const Totals& t) {
   fmt::print("{:<25} {} cases, {} wrong; {:.3f} ms weighted by count, {:.1f} GOPS", title, t.cases,

@@ -40,8 +40,8 @@ OCTET_INLINE inline void unroll(const F& f) {
 }
 
 // pin(x) emits no code, but the compiler must hold x in a vector register here. GCC 12 otherwise
-// rotates accumulators through copies and spills one or two of them: 16 extra instructions in a loop
-// of 40.
+// rotates accumulators through copies and spills one or two of them: 16 extra instructions in a
+// loop of 40.
 template <typename T>
 OCTET_INLINE inline void pin(T& x) {
 #if defined(__x86_64__)
@@ -51,8 +51,8 @@ OCTET_INLINE inline void pin(T& x) {
 #endif
 }
 
-// spill(x) emits no code, but the compiler must keep x on the stack here. It is for values that a hot
-// loop does not need: with no general register left, GCC 12 parks them in vector registers, and the
+// spill(x) emits no code, but the compiler must keep x on the stack here. It is for values that a
+// hot loop does not need: with no general register left, GCC 12 parks them in vector registers, and the
 // loads around the loop wait for them to come back.
 template <typename T>
 OCTET_INLINE inline void spill(T& x) {

@@ -17,8 +17,8 @@ class EveryStatus : public testing::Environment {
   void TearDown() override {
     if (testing::GTEST_FLAG(filter) != "*") return;
     for (int status = OCTET_NULL_POINTER; status <= OCTET_BAD_SPARSITY; ++status)
-      EXPECT_TRUE(reached().count(static_cast<octet_status>(status)))
-          << octet_status_name(static_cast<octet_status>(status)) << " is reached by no test";
+      EXPECT_TRUE(reached().count((octet_status)status))
+          << octet_status_name((octet_status)status) << " is reached by no test";
   }
 };
 const testing::Environment* const every_status = testing::AddGlobalTestEnvironment(new EveryStatus);
@@ -74,7 +74,7 @@ void create_refuses(octet_status status, const char* argument, const Edit& edit)
   Product p;
   edit(p);
   expect_refused(status, argument, [&](octet_error* error) {
-    octet_gemm* gemm = reinterpret_cast<octet_gemm*>(1);
+    octet_gemm* gemm = (octet_gemm*)1;
     const octet_status got = octet_gemm_create(&p.desc, &gemm, error);
     EXPECT_EQ(gemm, nullptr);
     return got;
@@ -450,11 +450,9 @@ TEST(BadCreate, Memory) {
   create_refuses(OCTET_MISALIGNED, "desc.allocator", [](Product& p) {
     p.desc.allocator.allocate = [](void*, size_t bytes, size_t) -> void* {
       void* memory = nullptr;
-      return posix_memalign(&memory, 64, bytes + 64) ? nullptr : static_cast<char*>(memory) + 8;
+      return posix_memalign(&memory, 64, bytes + 64) ? nullptr : (char*)memory + 8;
     };
-    p.desc.allocator.release = [](void*, void* memory) {
-      std::free(static_cast<char*>(memory) - 8);
-    };
+    p.desc.allocator.release = [](void*, void* memory) { std::free((char*)memory - 8); };
   });
 }
 
@@ -566,7 +564,7 @@ TEST(AccumulatorBound, RuntimeZeroPointsByDepth) {
       int32_t dst[3] = {};
       const int32_t zero_point = 127;
       octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
-      args.m = 1, args.lhs = floats ? static_cast<const void*>(lhs_f32.data()) : lhs.data(),
+      args.m = 1, args.lhs = floats ? (const void*)lhs_f32.data() : lhs.data(),
       args.rhs = rhs.data(), args.dst = dst;
       args.workspace = workspace.data(), args.workspace_bytes = bytes;
       args.rhs_zero_points = &zero_point, args.rhs_zero_point_count = 1;
@@ -590,19 +588,17 @@ TEST(AccumulatorBound, PackedWeightsByTheirRange) {
        {std::pair<size_t, int>{65793, 1}, {65793, -1}, {66400, 1}, {66400, -1}}) {
     std::vector<int8_t> weights(2 * depth, 0);
     // Column 1 of 2
-    for (size_t k = 0; k < depth; ++k)
-      weights[2 * k + 1] = static_cast<int8_t>(sign > 0 ? 127 : -128);
+    for (size_t k = 0; k < depth; ++k) weights[2 * k + 1] = (int8_t)(sign > 0 ? 127 : -128);
     octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
     rhs.type = OCTET_S8, rhs.n = 2, rhs.k = depth, rhs.data = weights.data();
     size_t bytes = 0;
     ASSERT_EQ(octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, nullptr), OCTET_OK);
     const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
     ASSERT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob.data(), bytes, nullptr), OCTET_OK);
-    const int64_t reach = static_cast<int64_t>(depth) * 255 * (sign > 0 ? 127 : -128);
+    const int64_t reach = (int64_t)depth * 255 * (sign > 0 ? 127 : -128);
     const int64_t last = sign > 0 ? INT32_MAX - reach : INT32_MIN - reach;
     for (const int64_t beyond : {0, 1}) {
-      const int32_t bias[2] = {sign > 0 ? INT32_MAX : INT32_MIN,
-                               static_cast<int32_t>(last + sign * beyond)};
+      const int32_t bias[2] = {sign > 0 ? INT32_MAX : INT32_MIN, (int32_t)(last + sign * beyond)};
       octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
       d.m_max = 1, d.n = 2, d.k = depth, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8,
       d.dst_type = OCTET_S32;
@@ -786,7 +782,7 @@ TEST(BadRun, RuntimeWeights) {
   std::vector<int32_t> both(kBatch * kM * kN, 0);  // room for dst, and zeros for zero points
   c.refuses(OCTET_OVERLAP, "args.rhs_zero_points", [&](Product& p) {
     p.args.rhs_zero_points = both.data(), p.args.rhs_zero_point_count = kN,
-    p.args.dst = reinterpret_cast<uint8_t*>(both.data() + kN) - 1;
+    p.args.dst = (uint8_t*)(both.data() + kN) - 1;
   });
   c.refuses(OCTET_OVERLAP, "args.rhs", [](Product& p) { p.args.rhs = p.workspace.data() + 1; });
   c.refuses(OCTET_OVERLAP, "args.workspace overlaps args.rhs_zero_points", [](Product& p) {
@@ -873,7 +869,7 @@ TEST(BadRun, Overlaps) {
                 [](Product& p) { p.args.dst = p.blob.data() + p.blob.bytes() - 1; });
   // Also one that this run may not need: the cache line of the last byte, and more.
   const auto take = [](Product& p, uint8_t* last) {
-    p.args.workspace = last - reinterpret_cast<uintptr_t>(last) % OCTET_ALIGNMENT;
+    p.args.workspace = last - (uintptr_t)last % OCTET_ALIGNMENT;
     p.args.workspace_bytes += OCTET_ALIGNMENT;
   };
   plain.refuses(OCTET_OVERLAP, "args.dst",
@@ -949,10 +945,9 @@ TEST(BadRun, DynamicQuantization) {
   // for each matrix.
   Created per_tensor([](Product& p) { p.desc.lhs_quant = OCTET_LHS_PER_TENSOR; });
   for (Created* one : {&c, &per_tensor}) {
-    uint8_t* const after_zero_points =
-        reinterpret_cast<uint8_t*>(both.data() + (one == &c ? kBatch * kM : kBatch));
+    uint8_t* const after_zero_points = (uint8_t*)(both.data() + (one == &c ? kBatch * kM : kBatch));
     uint8_t* const after_scales =
-        reinterpret_cast<uint8_t*>(both_scales.data() + (one == &c ? kBatch * kM : kBatch));
+        (uint8_t*)(both_scales.data() + (one == &c ? kBatch * kM : kBatch));
     one->refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Product& p) {
       p.args.lhs_zero_points = both.data(), p.args.dst = after_zero_points - 1;
     });

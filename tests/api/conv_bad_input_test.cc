@@ -72,7 +72,7 @@ void create_refuses(octet_status status, const char* argument, const Edit& edit)
   Layer p;
   edit(p);
   expect_refused(status, argument, [&](octet_error* error) {
-    octet_conv2d* conv = reinterpret_cast<octet_conv2d*>(1);
+    octet_conv2d* conv = (octet_conv2d*)1;
     const octet_status got = octet_conv2d_create(&p.desc, &conv, error);
     EXPECT_EQ(conv, nullptr);
     return got;
@@ -825,12 +825,12 @@ TEST(ConvBadCreate, HeadersThatLieUnderARightChecksum) {
     for (size_t at = offsetof(octet::ContainerHeader, bytes); at < kHead; at += 8) {
       if ((at >= first && at < sections) || at == small_of_geometry) continue;
       uint64_t was;
-      std::memcpy(&was, reinterpret_cast<uint8_t*>(&good) + at, sizeof was);
+      std::memcpy(&was, (uint8_t*)(&good) + at, sizeof was);
       for (const uint64_t value :
            {uint64_t{0}, was + 1, was - 1, was + 64, 2 * was, uint64_t{1} << 31, uint64_t{1} << 32,
             uint64_t{1} << 63, ~uint64_t{0}}) {
         octet::Container c = good;
-        std::memcpy(reinterpret_cast<uint8_t*>(&c) + at, &value, sizeof value);
+        std::memcpy((uint8_t*)(&c) + at, &value, sizeof value);
         if (value == was || c.header.has_int8_min != good.header.has_int8_min) continue;
         signed_again(c);
         EXPECT_NE(create(), OCTET_OK)
@@ -845,9 +845,9 @@ TEST(ConvBadCreate, HeadersThatLieUnderARightChecksum) {
       if (at >= first && at < small_of_geometry) continue;
       for (int value = 0; value < 256; ++value) {
         octet::Container c = good;
-        uint8_t* const byte = reinterpret_cast<uint8_t*>(&c) + at;
+        uint8_t* const byte = (uint8_t*)(&c) + at;
         const bool same = *byte == value;
-        *byte = static_cast<uint8_t>(value);
+        *byte = (uint8_t)value;
         signed_again(c);
         const octet_status status = create();
         EXPECT_TRUE(status == OCTET_BAD_BLOB || status == OCTET_WRONG_TIER || status == OCTET_OK)
@@ -1147,8 +1147,8 @@ TEST(ConvBadRun, RuntimeQuantization) {
     p.args.lhs_scales = both_scales.data(), p.args.dst = both_scales.data();
   });
   // The last byte of the last image's, and the first byte behind it.
-  uint8_t* const after_zero_points = reinterpret_cast<uint8_t*>(both.data() + kBatch);
-  uint8_t* const after_scales = reinterpret_cast<uint8_t*>(both_scales.data() + kBatch);
+  uint8_t* const after_zero_points = (uint8_t*)(both.data() + kBatch);
+  uint8_t* const after_scales = (uint8_t*)(both_scales.data() + kBatch);
   c.refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Layer& p) {
     p.args.lhs_zero_points = both.data(), p.args.dst = after_zero_points - 1;
   });

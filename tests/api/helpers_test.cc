@@ -50,8 +50,8 @@ Multipliers reference_multipliers(float lhs, const std::vector<float>& rhs, floa
                                   bool in_double) {
   Multipliers m;
   for (const float scale : rhs) {
-    const double product = static_cast<double>(lhs) * static_cast<double>(scale);  // exact
-    const double factor = (in_double ? product : fl(product)) / static_cast<double>(dst);
+    const double product = (double)lhs * (double)scale;  // exact
+    const double factor = (in_double ? product : fl(product)) / (double)dst;
     int32_t multiplier, shift;
     quantize_multiplier(factor, &multiplier, &shift);
     m.multipliers.push_back(multiplier), m.shifts.push_back(shift);
@@ -133,7 +133,7 @@ TEST(TfliteAddMultipliers, TwiceTheLargerScaleIsTheUnit) {
   std::uniform_real_distribution<float> draw(0.001f, 0.1f);
   for (int i = 0; i < 1000; ++i) {
     const float product = draw(random), residual = draw(random), dst = draw(random);
-    const double unit = 2.0 * static_cast<double>(std::max(product, residual));
+    const double unit = 2.0 * (double)std::max(product, residual);
     octet_residual r = {OCTET_U8, 3, 4, 5, 0, 0, 0, 0, 0, 0};
     octet_error error = {};
     ASSERT_EQ(octet_tflite_add(product, residual, dst, &r, &error), OCTET_OK) << error.message;
@@ -142,7 +142,7 @@ TEST(TfliteAddMultipliers, TwiceTheLargerScaleIsTheUnit) {
       int32_t multiplier, shift;
     } rows[] = {{product / unit, r.product_multiplier, r.product_shift},
                 {residual / unit, r.residual_multiplier, r.residual_shift},
-                {unit / (0x1p20 * static_cast<double>(dst)), r.dst_multiplier, r.dst_shift}};
+                {unit / (0x1p20 * (double)dst), r.dst_multiplier, r.dst_shift}};
     for (const auto& row : rows) {
       int32_t multiplier, shift;
       quantize_multiplier(row.factor, &multiplier, &shift);
@@ -379,7 +379,7 @@ std::vector<float> interesting_floats(float scale) {
                                -0x1p31f * scale,
                                kNan,
                                -kNan};
-  for (int i = -600; i <= 600; ++i) values.push_back(static_cast<float>(i) * 0.5f * scale);
+  for (int i = -600; i <= 600; ++i) values.push_back((float)i * 0.5f * scale);
   std::mt19937 random(3);
   std::uniform_real_distribution<float> draw(-300, 300);
   for (int i = 0; i < 500; ++i) values.push_back(draw(random) * scale);
@@ -388,10 +388,9 @@ std::vector<float> interesting_floats(float scale) {
 
 int32_t reference_quantize(float x, float scale, int32_t zero_point, octet_type type) {
   if (std::isnan(x)) return zero_point;
-  const double steps = fl(static_cast<double>(x) / static_cast<double>(scale));
+  const double steps = fl((double)x / (double)scale);
   const double clamped = std::min(std::max(steps, -1000.0), 1000.0);
-  return std::clamp(static_cast<int32_t>(std::nearbyint(clamped)) + zero_point, least(type),
-                    most(type));
+  return std::clamp((int32_t)std::nearbyint(clamped) + zero_point, least(type), most(type));
 }
 
 TEST(Quantize, RoundsAndSaturatesAsTheContractSays) {
@@ -427,15 +426,13 @@ void expect_dequantized(octet_type type, const std::vector<T>& values, float sca
       << error.message;
   for (size_t i = 0; i < values.size(); ++i)
     ASSERT_EQ(to.data<float>()[i],
-              fl(static_cast<double>(fl(static_cast<double>(int64_t{values[i]} - zero_point))) *
-                 static_cast<double>(scale)));
+              fl((double)fl((double)(int64_t{values[i]} - zero_point)) * (double)scale));
 }
 
 TEST(Dequantize, EveryValue) {
   std::vector<int8_t> s8;
   std::vector<uint8_t> u8;
-  for (int i = 0; i < 256; ++i)
-    s8.push_back(static_cast<int8_t>(i)), u8.push_back(static_cast<uint8_t>(i));
+  for (int i = 0; i < 256; ++i) s8.push_back((int8_t)i), u8.push_back((uint8_t)i);
   for (const float scale : {1.0f, 0.1f, 0x1p48f, 1e-44f}) {
     for (const int32_t zero_point : {-128, -1, 0, 127})
       expect_dequantized(OCTET_S8, s8, scale, zero_point);
@@ -508,7 +505,7 @@ TEST(Quantize, BadInput) {
       return octet_dynamic_quantize(q, from, count, to, s, z, e);
     });
   };
-  const float* const shifted = reinterpret_cast<const float*>(bytes + 1);
+  const float* const shifted = (const float*)(bytes + 1);
   quantize(OCTET_NULL_POINTER, "values", nullptr, 4, 1, 0, OCTET_S8, bytes);
   quantize(OCTET_NULL_POINTER, "quantized", values, 4, 1, 0, OCTET_S8, nullptr);
   quantize(OCTET_MISALIGNED, "values", shifted, 1, 1, 0, OCTET_S8, bytes + 8);
@@ -542,7 +539,7 @@ TEST(Quantize, BadInput) {
   dynamic(OCTET_OVERLAP, "values", OCTET_LHS_SYMMETRIC, values, 4, values + 1, &scale, &zero_point);
   for (const int quant : {0, 1, 2, 5})
     dynamic(OCTET_UNKNOWN_ENUM, "quant", quant, values, 4, bytes, &scale, &zero_point);
-  for (int i = 0; i < 4; ++i) EXPECT_EQ(values[i], static_cast<float>(i + 1));
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(values[i], (float)(i + 1));
   for (int i = 0; i < 4; ++i) EXPECT_EQ(bytes[i], 5);
   EXPECT_EQ(scale, 9);
   EXPECT_EQ(zero_point, 9);
@@ -559,7 +556,7 @@ TEST(Quantize, BadInput) {
 
 // ---- look-up tables -----------------------------------------------------------------------------
 
-double times(void* factor, double x) { return *static_cast<double*>(factor) * x; }
+double times(void* factor, double x) { return *(double*)factor * x; }
 double hard_swish(void*, double x) { return x * std::clamp(x + 3, 0.0, 6.0) / 6; }
 double reciprocal(void*, double x) { return 1 / x; }
 double square_root(void*, double x) { return std::sqrt(x); }
@@ -584,13 +581,12 @@ TEST(Lut, HoldsTheFunctionOfEveryByte) {
                       OCTET_OK)
                 << error.message;
             for (int32_t q = least(type); q <= most(type); ++q) {
-              const double x = (q - src_zero_point) * static_cast<double>(src_scale),
-                           y = f.function(f.context, x) / static_cast<double>(dst_scale);
+              const double x = (q - src_zero_point) * (double)src_scale,
+                           y = f.function(f.context, x) / (double)dst_scale;
               const double bounded = std::min(std::max(y, -1000.0), 1000.0);
-              const int32_t want =
-                  std::clamp(static_cast<int32_t>(std::nearbyint(bounded)) + dst_zero_point,
-                             least(type), most(type));
-              ASSERT_EQ(lut.data()[static_cast<uint8_t>(q)], static_cast<uint8_t>(want)) << q;
+              const int32_t want = std::clamp((int32_t)std::nearbyint(bounded) + dst_zero_point,
+                                              least(type), most(type));
+              ASSERT_EQ(lut.data()[(uint8_t)q], (uint8_t)want) << q;
             }
           }
 }
@@ -620,17 +616,16 @@ TEST(Lut, IsWhatAnEpilogueTakes) {
   ASSERT_EQ(octet_gemm_workspace(gemm, 256, 1, &bytes, nullptr), OCTET_OK);
   const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
   std::vector<int8_t> all, out(256);
-  for (int i = -128; i < 128; ++i) all.push_back(static_cast<int8_t>(i));
+  for (int i = -128; i < 128; ++i) all.push_back((int8_t)i);
   octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
   args.m = 256, args.lhs = all.data(), args.dst = out.data();
   args.workspace = workspace.data(), args.workspace_bytes = bytes;
   EXPECT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
   octet_gemm_destroy(gemm);
   for (int i = -128; i < 128; ++i) {
-    const double y = hard_swish(nullptr, (i - 3) * static_cast<double>(0.05f));
-    EXPECT_EQ(out[static_cast<size_t>(i + 128)],
-              std::clamp(static_cast<int>(std::nearbyint(y / static_cast<double>(0.04f))) - 11,
-                         -128, 127));
+    const double y = hard_swish(nullptr, (i - 3) * (double)0.05f);
+    EXPECT_EQ(out[(size_t)(i + 128)],
+              std::clamp((int)std::nearbyint(y / (double)0.04f) - 11, -128, 127));
   }
 }
 

@@ -158,7 +158,7 @@ TEST(Hpp, MovesAndDoesNotCopy) {
   auto first = octet::PackedWeights::pack(weights_of(data, 3, 4));
   ASSERT_TRUE(first);
   const void* const memory = first->data();
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % OCTET_ALIGNMENT, 0u);
+  EXPECT_EQ((uintptr_t)memory % OCTET_ALIGNMENT, 0u);
   octet::PackedWeights second = std::move(*first);
   EXPECT_EQ(second.data(), memory);
   EXPECT_EQ(first->data(), nullptr);
@@ -185,11 +185,11 @@ TEST(Hpp, PackedWeightsAreCopiedAndChecked) {
   ASSERT_TRUE(packed);
   // As a file might hold them, aligned to nothing.
   std::vector<uint8_t> file(packed->size() + 1);
-  std::copy_n(static_cast<const uint8_t*>(packed->data()), packed->size(), file.begin() + 1);
+  std::copy_n((const uint8_t*)packed->data(), packed->size(), file.begin() + 1);
   const auto copy = octet::PackedWeights::copy_of(file.data() + 1, packed->size());
   ASSERT_TRUE(copy) << copy.error().message;
   EXPECT_EQ(copy->size(), packed->size());
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(copy->data()) % OCTET_ALIGNMENT, 0u);
+  EXPECT_EQ((uintptr_t)copy->data() % OCTET_ALIGNMENT, 0u);
   EXPECT_EQ(memcmp(copy->data(), packed->data(), packed->size()), 0);
   EXPECT_EQ(octet::PackedWeights::copy_of(file.data() + 1, packed->size() - 1).status(),
             OCTET_BAD_BLOB);

@@ -16,7 +16,7 @@
 namespace octet_test {
 namespace {
 
-constexpr double kMost = static_cast<double>(PTRDIFF_MAX);
+constexpr double kMost = (double)PTRDIFF_MAX;
 constexpr size_t k2To30 = size_t{1} << 30, k2To31 = size_t{1} << 31;
 // 46341^2 is just above 2^31, 65536^2 is 2^32.
 constexpr size_t kSizes[] = {1,      3,          46340,     46341,      65536,
@@ -25,7 +25,7 @@ constexpr size_t kSizes[] = {1,      3,          46340,     46341,      65536,
 
 double product(std::initializer_list<size_t> sizes) {
   double all = 1;
-  for (const size_t size : sizes) all *= static_cast<double>(size);
+  for (const size_t size : sizes) all *= (double)size;
   return all;
 }
 
@@ -62,7 +62,7 @@ TEST(LargeSizes, PackedMatrices) {
             const octet_status status = octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, &error);
             const double least = product({n, k, batch}) * (sparsity ? 0.75 : 1);
             if (status == OCTET_OK)
-              EXPECT_GE(static_cast<double>(bytes), least);
+              EXPECT_GE((double)bytes, least);
             else
               expect_named(status, error, {OCTET_BAD_SIZE}, {"rhs.n", "rhs.k", "rhs.batch"});
             EXPECT_TRUE(status != OCTET_OK || least <= kMost);
@@ -94,7 +94,7 @@ TEST(LargeSizes, ProductsOfWeightsThatComeWithARun) {
             size_t bytes = 0;
             const octet_status status = octet_gemm_workspace(gemm, m, concurrency, &bytes, &error);
             if (status == OCTET_OK)
-              EXPECT_GE(static_cast<double>(bytes), product({n, k}));  // packed there
+              EXPECT_GE((double)bytes, product({n, k}));  // packed there
             else
               expect_named(status, error, {OCTET_BAD_SIZE}, {"concurrency", "m "});
           }
@@ -130,7 +130,7 @@ TEST(LargeSizes, ShapesOfConvolutions) {
             octet_error error = {};
             octet_status status = octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, &error);
             if (status == OCTET_OK) {
-              EXPECT_GE(static_cast<double>(bytes),
+              EXPECT_GE((double)bytes,
                         product({s.in_channels, s.out_channels, s.kernel_h, s.kernel_w}));
               EXPECT_LE(product({s.batch_max, s.in_h_max, s.in_w_max, s.in_channels}), kMost);
             } else {
@@ -183,7 +183,7 @@ TEST(LargeSizes, RunsOfConvolutions) {
             if (status != OCTET_OK) {
               expect_named(status, error, {OCTET_BAD_SIZE}, {"concurrency", "in_w", "in_h"});
             } else if (layout == OCTET_NCHW) {
-              EXPECT_GE(static_cast<double>(workspace), product({w, 4}));  // a staged line
+              EXPECT_GE((double)workspace, product({w, 4}));  // a staged line
             }
           }
           octet_conv2d_destroy(conv);
@@ -211,8 +211,8 @@ TEST(LargeSizes, Networks) {
         }
         size_t bytes = 0;
         ASSERT_EQ(octet_network_workspace(network, &bytes, &error), OCTET_OK) << error.message;
-        EXPECT_GE(static_cast<double>(bytes), product({2, h, w, channels}));
-        EXPECT_LE(static_cast<double>(bytes), kMost);
+        EXPECT_GE((double)bytes, product({2, h, w, channels}));
+        EXPECT_LE((double)bytes, kMost);
         octet_network_destroy(network);
       }
 }
@@ -284,12 +284,12 @@ TEST(LargeSizes, OutputSizesAndPadding) {
                            {"in_w", "out_w", "shape"});
               continue;
             }
-            const double wide = static_cast<double>(w);
+            const double wide = (double)w;
             if (padding == OCTET_PADDING_SAME) {
-              const double same = static_cast<double>((in - 1) / stride + 1);
+              const double same = (double)((in - 1) / stride + 1);
               EXPECT_EQ(wide, transposed ? product({in, stride}) : same);
             }
-            EXPECT_LE(wide, static_cast<double>(k2To31));
+            EXPECT_LE(wide, (double)k2To31);
           }
 }
 
@@ -313,7 +313,7 @@ TEST(LargeSizes, Traffic) {
   options.cache_bytes = 4096;
   octet_traffic* traffic = nullptr;
   ASSERT_EQ(octet_traffic_create(&options, &traffic, &error), OCTET_OK) << error.message;
-  const void* const late = reinterpret_cast<void*>(UINTPTR_MAX - 100);
+  const void* const late = (void*)(UINTPTR_MAX - 100);
   EXPECT_EQ(octet_traffic_touch(traffic, late, 100, OCTET_OPERAND_INPUT, 0, &error), OCTET_OK);
   for (const size_t bytes : {size_t{102}, k2To31, size_t{UINT32_MAX}, SIZE_MAX})
     expect_refused(OCTET_BAD_SIZE, "bytes", [&](octet_error* e) {

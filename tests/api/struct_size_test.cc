@@ -157,8 +157,8 @@ struct Product {
   Guarded blob;
 
   Product() {
-    for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<int8_t>(i * 29);
-    for (size_t i = 0; i < lhs.size(); ++i) lhs[i] = static_cast<uint8_t>(i * 37);
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = (int8_t)(i * 29);
+    for (size_t i = 0; i < lhs.size(); ++i) lhs[i] = (uint8_t)(i * 37);
     rhs.type = OCTET_S8, rhs.order = OCTET_NK, rhs.n = kN, rhs.k = kK, rhs.data = weights.data();
     blob = pack(&rhs);
     desc.m_max = kM, desc.n = kN, desc.k = kK;
@@ -222,7 +222,7 @@ TEST(StructSize, GemmDesc) {
   e.scales = &p.scale, e.scale_count = 1, e.dst_zero_point = 7,
   e.activation = OCTET_ACTIVATION_RELU;
   Bytes lut(256);
-  for (size_t i = 0; i < lut.size(); ++i) lut[i] = static_cast<uint8_t>(~i);
+  for (size_t i = 0; i < lut.size(); ++i) lut[i] = (uint8_t)(~i);
   e.lut = lut.data();
   p.residual.assign(kM * kN, 130);
   p.args.residual = p.residual.data();
@@ -255,7 +255,7 @@ TEST(StructSize, GemmArgs) {
   p.args.workspace = workspace.data(), p.args.workspace_bytes = workspace.bytes();
   p.args.parallel_context = &calls, p.args.concurrency = 2;
   p.args.parallel_for = [](void* context, size_t count, void (*fn)(void*, size_t), void* arg) {
-    ++*static_cast<size_t*>(context);
+    ++*(size_t*)context;
     for (size_t i = 0; i < count; ++i) fn(arg, i);
   };
   p.lhs.resize(p.lhs.size() + 1);
@@ -266,8 +266,8 @@ TEST(StructSize, GemmArgs) {
     calls = 0;
     std::fill(dst.begin(), dst.end(), 0);
     Outcome o = outcome_of([&](octet_error* e) { return octet_gemm_run(gemm, a, e); });
-    for (const int32_t value : dst) o.output.push_back(static_cast<uint8_t>(value));
-    o.output.push_back(static_cast<uint8_t>(calls));
+    for (const int32_t value : dst) o.output.push_back((uint8_t)value);
+    o.output.push_back((uint8_t)calls);
     return o;
   };
   expect_reads(p.args, offsetof(octet_gemm_args, workspace), "args", run, needed == 0);
@@ -336,7 +336,7 @@ TEST(StructSize, Machine) {
                  const Outcome o = outcome_of([&](octet_error* e) {
                    return octet_conv2d_explain(&l.filter, OCTET_ISA_AUTO, 0, &candidate, e);
                  });
-                 const auto* const time = reinterpret_cast<uint8_t*>(&candidate.microseconds);
+                 const auto* const time = (uint8_t*)(&candidate.microseconds);
                  return Outcome{o.status, o.message, Bytes(time, time + sizeof(double))};
                });
 }
@@ -375,7 +375,7 @@ TEST(StructSize, ConvDesc) {
     args.dst = dst.data(), args.workspace = workspace.data(), args.workspace_bytes = bytes;
     Outcome o = outcome_of([&](octet_error* e) { return octet_conv2d_run(conv, &args, e); });
     octet_conv2d_destroy(conv);
-    for (const int32_t value : dst) o.output.push_back(static_cast<uint8_t>(value));
+    for (const int32_t value : dst) o.output.push_back((uint8_t)value);
     return o;
   };
   expect_reads(l.desc, offsetof(octet_conv2d_desc, epilogue), "desc", create_and_run);
@@ -400,15 +400,15 @@ TEST(StructSize, ConvArgs) {
   std::vector<int32_t> dst(4 * 4 * 16);
   l.args.dst = dst.data(), l.args.parallel_context = &calls, l.args.concurrency = 2;
   l.args.parallel_for = [](void* context, size_t count, void (*fn)(void*, size_t), void* arg) {
-    ++*static_cast<size_t*>(context);
+    ++*(size_t*)context;
     for (size_t i = 0; i < count; ++i) fn(arg, i);
   };
   const auto run = [&](const octet_conv2d_args* a) {
     calls = 0;
     std::fill(dst.begin(), dst.end(), 0);
     Outcome o = outcome_of([&](octet_error* e) { return octet_conv2d_run(conv, a, e); });
-    for (const int32_t value : dst) o.output.push_back(static_cast<uint8_t>(value));
-    o.output.push_back(static_cast<uint8_t>(calls));
+    for (const int32_t value : dst) o.output.push_back((uint8_t)value);
+    o.output.push_back((uint8_t)calls);
     return o;
   };
   expect_reads(l.args, offsetof(octet_conv2d_args, workspace), "args", run, bytes == 0);
@@ -474,7 +474,7 @@ TEST(StructSize, WhatTuningFillsIn) {
   Product p;
   double now = 0;
   octet_tune_options options = OCTET_TUNE_OPTIONS_INIT;
-  options.clock = [](void* now) { return *static_cast<double*>(now) += 1; };
+  options.clock = [](void* now) { return *(double*)now += 1; };
   options.clock_context = &now;
   expect_fills<octet_tune_result>(
       offsetof(octet_tune_result, seconds), "result", [&](octet_tune_result* result) {
@@ -517,7 +517,7 @@ TEST(StructSize, Networks) {
   octet_network_args args = OCTET_NETWORK_ARGS_INIT;
   args.tensors = tensors, args.concurrency = 2, args.parallel_context = &calls;
   args.parallel_for = [](void* context, size_t count, void (*fn)(void*, size_t), void* arg) {
-    ++*static_cast<size_t*>(context);
+    ++*(size_t*)context;
     for (size_t i = 0; i < count; ++i) fn(arg, i);
   };
   const auto run = [&](const octet_network_args* a) {
@@ -525,21 +525,20 @@ TEST(StructSize, Networks) {
     std::memset(to, 0, sizeof to);
     Outcome o = outcome_of([&](octet_error* e) { return octet_network_run(one.network, a, e); });
     o.output.assign(to, to + sizeof to);
-    o.output.push_back(static_cast<uint8_t>(calls));
+    o.output.push_back((uint8_t)calls);
     return o;
   };
   expect_reads(args, offsetof(octet_network_args, parallel_for), "args", run);
-  expect_reads(
-      one.desc, offsetof(octet_network_desc, concurrency), "desc",
-      [&](const octet_network_desc* d) {
-        octet_network* network = nullptr;
-        Outcome o =
-            outcome_of([&](octet_error* e) { return octet_network_create(d, &network, e); });
-        if (o.status) return o;
-        o.output.push_back(static_cast<uint8_t>(octet_network_run(network, &args, nullptr)));
-        octet_network_destroy(network);
-        return o;
-      });
+  expect_reads(one.desc, offsetof(octet_network_desc, concurrency), "desc",
+               [&](const octet_network_desc* d) {
+                 octet_network* network = nullptr;
+                 Outcome o = outcome_of(
+                     [&](octet_error* e) { return octet_network_create(d, &network, e); });
+                 if (o.status) return o;
+                 o.output.push_back((uint8_t)octet_network_run(network, &args, nullptr));
+                 octet_network_destroy(network);
+                 return o;
+               });
   expect_fills<octet_network_explanation>(
       sizeof(octet_network_explanation), "explanation", [&](octet_network_explanation* e) {
         return outcome_of(

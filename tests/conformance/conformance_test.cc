@@ -61,7 +61,7 @@ TEST(TfliteMultipliers, AsTflite) {
                                      : OCTET_TFLITE_FULLY_CONNECTED;
       std::vector<int32_t> multipliers(expected->size()), shifts(expected->size());
       octet_error error;
-      ASSERT_EQ(octet_tflite_multipliers(op, static_cast<octet_type>(c.find("lhs")->type),
+      ASSERT_EQ(octet_tflite_multipliers(op, (octet_type)c.find("lhs")->type,
                                          *c.find("lhs_real_scale")->data<float>(),
                                          rhs_scales->data<float>(), rhs_scales->size(),
                                          *c.find("product_real_scale")->data<float>(),
@@ -95,7 +95,7 @@ TEST(TfliteAdd, AsTflite) {
 TEST(Padding, AsTflite) {
   for (const char* file : {"conv_2d.bin", "depthwise_conv_2d.bin", "transpose_conv.bin"})
     for (const Case& c : VectorFile::read(path(file))) {
-      const auto padding = static_cast<octet_padding>(*c.find("padding")->data<int32_t>());
+      const auto padding = (octet_padding)(*c.find("padding")->data<int32_t>());
       const octet_conv2d_shape want = shape_of(c);
       octet_conv2d_shape shape = want;
       shape.pad_top = shape.pad_bottom = shape.pad_left = shape.pad_right = 9;

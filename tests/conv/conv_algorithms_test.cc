@@ -150,7 +150,7 @@ TEST(Grouped, MultipliesNoMissingChannels) {
       const ConvProblem problem(c);
       Conv conv(problem, how);
       ASSERT_EQ(conv.status(), OCTET_OK) << c << how;
-      octet::ConvPlan& plan = const_cast<octet_conv2d*>(conv.get())->plan;
+      octet::ConvPlan& plan = ((octet_conv2d*)conv.get())->plan;
       traced = plan.depthwise, most_channels = 0;
       octet::DepthwiseKernel watching = *traced;
       watching.multiply = watch;
@@ -186,7 +186,7 @@ TEST(ConvAlgorithms, PackedForAnyTierRunsOnEveryTierThatReadsIt) {
         while (octet::nth_format(i) && std::string(octet::nth_format(i)->name) != info.form) ++i;
         ASSERT_NE(octet::nth_format(i), nullptr) << info.form;
         EXPECT_EQ(octet::nth_format(i)->kind,
-                  octet::algorithm_of(static_cast<uint8_t>(info.algorithm))->operands)
+                  octet::algorithm_of((uint8_t)info.algorithm)->operands)
             << info.form;
         for (const octet_isa limit : tiers_to_test()) {
           octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
@@ -324,7 +324,7 @@ TEST(ConvAlgorithms, Names) {
                                 "depthwise",      "winograd2x2",      "winograd4x4",
                                 "winograd2x2_s2", "winograd2x2_int8", "grouped"};
   for (int i = 0; i < 9; ++i)
-    EXPECT_STREQ(octet_conv_algorithm_name(static_cast<octet_conv_algorithm>(i)), kNames[i]);
+    EXPECT_STREQ(octet_conv_algorithm_name((octet_conv_algorithm)i), kNames[i]);
   for (const int value : {-1, 9, 256, INT32_MAX, INT32_MIN}) {
     octet_conv_algorithm algorithm;
     std::memcpy(&algorithm, &value, sizeof algorithm);

@@ -78,7 +78,7 @@ TEST_P(ConvEpilogue, Residual) {
           c.requant = requant, c.residual = residual, c.residual_is_dst = in_place;
           c.lut = seed % 4 == 0;
           c.activation = seed % 3 ? OCTET_ACTIVATION_NONE : OCTET_ACTIVATION_RELU;
-          c.product_activation = static_cast<octet_activation>(seed % 5);
+          c.product_activation = (octet_activation)(seed % 5);
           check_every_way(c);
           if (HasFatalFailure()) return;
         }

@@ -55,7 +55,7 @@ struct Filter {
     Random random(3);
     const octet_conv2d_shape& s = c.shape;
     weights.resize(s.out_channels * s.kernel_h * s.kernel_w * s.in_channels / s.groups);
-    for (uint8_t& w : weights) w = static_cast<uint8_t>(random());
+    for (uint8_t& w : weights) w = (uint8_t)random();
     desc.shape = s;
     desc.type = OCTET_S8;
     desc.data = weights.data();
@@ -166,10 +166,10 @@ TEST(ConvExplain, ProductsAreNotUnderstated) {
     size_t out_h = 0, out_w = 0;
     ASSERT_EQ(octet_conv2d_output_size(&s, s.in_h_max, s.in_w_max, &out_h, &out_w, nullptr),
               OCTET_OK);
-    const double macs = static_cast<double>(
-        inside(s.in_h_max, out_h, s.kernel_h, s.stride_h, s.dilation_h, s.pad_top) *
-        inside(s.in_w_max, out_w, s.kernel_w, s.stride_w, s.dilation_w, s.pad_left) *
-        s.out_channels * s.in_channels / s.groups);
+    const double macs =
+        (double)(inside(s.in_h_max, out_h, s.kernel_h, s.stride_h, s.dilation_h, s.pad_top) *
+                 inside(s.in_w_max, out_w, s.kernel_w, s.stride_w, s.dilation_w, s.pad_left) *
+                 s.out_channels * s.in_channels / s.groups);
     for (const octet_conv2d_candidate& x : explain(filter.desc, OCTET_ISA_AUTO).list) {
       if (!x.possible) continue;
       if (x.algorithm == OCTET_CONV_DIRECT || x.algorithm == OCTET_CONV_IM2COL ||

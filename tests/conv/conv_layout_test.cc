@@ -95,8 +95,7 @@ TEST(ConvLayout, TwoBranchesFillOneTensor) {
   ASSERT_EQ(right.run(), OCTET_OK) << right.error().message;
   for (size_t p = 0; p < 25; ++p)
     for (size_t n = 0; n < 18; ++n)
-      ASSERT_EQ(both[p * 18 + n],
-                static_cast<uint8_t>((n < 9 ? first : second).expected[p * 9 + n % 9]))
+      ASSERT_EQ(both[p * 18 + n], (uint8_t)(n < 9 ? first : second).expected[p * 9 + n % 9])
           << p << ' ' << n;
 }
 

@@ -102,7 +102,7 @@ std::vector<octet_isa> compiled_tiers() {
   EXPECT_EQ(octet_get_cpu_info(&info, nullptr), OCTET_OK);
   std::vector<octet_isa> tiers;
   for (int isa = 1; isa < 32; ++isa)
-    if (info.compiled_isas >> isa & 1) tiers.push_back(static_cast<octet_isa>(isa));
+    if (info.compiled_isas >> isa & 1) tiers.push_back((octet_isa)isa);
   return tiers;
 }
 // AUTO may have a format of this machine, too.
@@ -283,8 +283,8 @@ TEST(ConvLimit, GivesUpWhatLosesTheLeastPerByte) {
           for (const Way& way : ways[f]) {
             const Way& first = ways[f][0];
             if (&way == &first) continue;
-            const double loss = (way.microseconds - first.microseconds) /
-                                static_cast<double>(first.bytes - way.bytes);
+            const double loss =
+                (way.microseconds - first.microseconds) / (double)(first.bytes - way.bytes);
             if (loss >= least_loss) continue;
             least_loss = loss;
             best[f] = &way;
@@ -450,9 +450,8 @@ TEST(BadConvLimit, TheErrorOfAFilterTellsWhich) {
   refuses(OCTET_BAD_STRUCT_SIZE, 4, "struct_size",
           [](octet_filter_desc& f) { f.struct_size = offsetof(octet_filter_desc, zero_points); });
   Filters filters(layers());
-  expect_refused(OCTET_UNKNOWN_ENUM, "isa is 77", [&](octet_error* e) {
-    return filters.limit(static_cast<octet_isa>(77), 0, nullptr, e);
-  });
+  expect_refused(OCTET_UNKNOWN_ENUM, "isa is 77",
+                 [&](octet_error* e) { return filters.limit((octet_isa)77, 0, nullptr, e); });
 }
 
 TEST(BadConvLimit, SumsThatOverflow) {

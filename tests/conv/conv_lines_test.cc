@@ -111,15 +111,15 @@ TEST(ConvLines, Traffic) {
       p.run.pad_top = s.pad_top - staging.borders.top;
       for (size_t y = 0; y < z.out_h; ++y)
         for (size_t end = y + 1; end <= z.out_h; ++end) {
-          const ptrdiff_t pad = static_cast<ptrdiff_t>(s.pad_top), h = z.in_h,
-                          first = static_cast<ptrdiff_t>(y * s.stride_h) - pad,
-                          last = static_cast<ptrdiff_t>((end - 1) * s.stride_h +
-                                                        (s.kernel_h - 1) * s.dilation_h) -
+          const ptrdiff_t pad = (ptrdiff_t)s.pad_top, h = z.in_h,
+                          first = (ptrdiff_t)(y * s.stride_h) - pad,
+                          last = (ptrdiff_t)((end - 1) * s.stride_h +
+                                             (s.kernel_h - 1) * s.dilation_h) -
                                  pad;
           const size_t given = std::max<ptrdiff_t>(
                            std::min(last, h - 1) - std::max<ptrdiff_t>(first, 0) + 1, 0),
                        reached = staging.borders.top || staging.borders.h != z.in_h
-                                     ? static_cast<size_t>(last - first + 1)
+                                     ? (size_t)(last - first + 1)
                                      : given,
                        lhs = given * z.in_w * s.in_channels,
                        staged = reached * staging.borders.w * s.in_channels,
@@ -153,14 +153,14 @@ class ByLines {
     whole_.in_h = p_.c.run_h(), whole_.in_w = p_.c.run_w();
     whole_.out_h = p_.out_h, whole_.out_w = p_.out_w;
     whole_.pad_top = s.pad_top, whole_.pad_left = s.pad_left;
-    whole_.lhs = static_cast<const uint8_t*>(args_.lhs);
+    whole_.lhs = (const uint8_t*)args_.lhs;
     whole_.lhs_pixel = s.in_channels;
     whole_.lhs_row = whole_.in_w * whole_.lhs_pixel;
     whole_.lhs_image = whole_.in_h * whole_.lhs_row;
     whole_.lhs_end = whole_.lhs + whole_.batch * whole_.lhs_image;
     whole_.zero_rows = zeros_.data(), whole_.zero_row_stride = octet::zero_row_bytes(s);
     whole_.lhs_zero_points = args_.lhs_zero_points, whole_.lhs_scales = args_.lhs_scales;
-    whole_.to = {static_cast<uint8_t*>(args_.dst), s.out_channels * plan_.dst_bytes, nullptr, 0};
+    whole_.to = {(uint8_t*)args_.dst, s.out_channels * plan_.dst_bytes, nullptr, 0};
     workspace_ = Guarded(plan_.implementation->task_workspace(plan_, whole_.in_h, whole_.in_w,
                                                               whole_.out_h, whole_.out_w),
                          Side::kBack, OCTET_ALIGNMENT);

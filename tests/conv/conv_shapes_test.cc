@@ -10,7 +10,7 @@ using Shapes = std::vector<octet_conv2d_shape>;
 void check_all(const Shapes& shapes) {
   size_t ways = 0;
   for (size_t i = 0; i < shapes.size(); ++i) {
-    ways += check_every_way(turned(shapes[i], static_cast<uint32_t>(i)));
+    ways += check_every_way(turned(shapes[i], (uint32_t)i));
     if (testing::Test::HasFatalFailure()) return;
   }
   EXPECT_GE(ways, 2 * shapes.size()) << "explain left too little to check";
@@ -182,7 +182,7 @@ TEST(ConvShapes, WeightsThatAvoidTheirZeroPoint) {
           c.shape = square(4, 2 * groups, 2 * groups, 3, 1, 1, groups);
           c.lhs_fill = Fill::kEnds, c.filter_fill = fill;
           c.rhs = rhs, c.filter_zero_points = zero_points;
-          c.dst = OCTET_S32, c.seed = static_cast<uint32_t>(groups);
+          c.dst = OCTET_S32, c.seed = (uint32_t)groups;
           ways += check_every_way(c);
           if (HasFatalFailure()) return;
         }
@@ -302,7 +302,7 @@ TEST(ConvShapes, SmallGroups) {
   for (const size_t group : {2, 4, 8, 16})
     for (const Fill lhs : {Fill::kLeast, Fill::kMost, Fill::kEnds})
       for (const Fill filter : {Fill::kLeast, Fill::kMost, Fill::kEnds}) {
-        ConvCase c = turned(square(9, 48, 48, 3, 1, 1, 48 / group), static_cast<uint32_t>(group));
+        ConvCase c = turned(square(9, 48, 48, 3, 1, 1, 48 / group), (uint32_t)group);
         c.lhs_fill = lhs, c.filter_fill = filter;
         check_every_way(c);
         if (HasFatalFailure()) return;
@@ -348,9 +348,8 @@ TEST(ConvShapes, Transposed) {
           octet_conv2d_shape s =
               transposed(square(4, 5, 6, kernel, stride, 0), output_padding, output_padding);
           s.pad_top = pad, s.pad_right = pad;
-          const int64_t out = 3 * static_cast<int64_t>(stride) +
-                              static_cast<int64_t>(kernel + output_padding) -
-                              static_cast<int64_t>(pad);
+          const int64_t out =
+              3 * (int64_t)stride + (int64_t)(kernel + output_padding) - (int64_t)pad;
           if (out >= 1) shapes.push_back(s);
         }
   check_all(shapes);
@@ -535,16 +534,15 @@ TEST(ConvShapes, RealLayersAgreeWithOneFilter) {
                  depth = s.kernel_h * s.kernel_w * s.in_channels;
     const auto bytes = [&](size_t count) {
       std::vector<uint8_t> values(count);
-      for (uint8_t& value : values) value = static_cast<uint8_t>(random());
+      for (uint8_t& value : values) value = (uint8_t)random();
       return values;
     };
     const std::vector<uint8_t> lhs = bytes(in * in * s.in_channels),
                                filter = bytes(s.out_channels * depth);
     std::vector<int64_t> t(s.out_channels), combined(depth), want(out * out);
-    for (int64_t& value : t) value = static_cast<int64_t>(random() % 200) - 100;
+    for (int64_t& value : t) value = (int64_t)(random() % 200) - 100;
     for (size_t o = 0; o < s.out_channels; ++o)
-      for (size_t k = 0; k < depth; ++k)
-        combined[k] += t[o] * static_cast<int8_t>(filter[o * depth + k]);
+      for (size_t k = 0; k < depth; ++k) combined[k] += t[o] * (int8_t)filter[o * depth + k];
     for (size_t y = 0; y < out; ++y)
       for (size_t x = 0; x < out; ++x)
         for (size_t ky = 0; ky < s.kernel_h; ++ky)

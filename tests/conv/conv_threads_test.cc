@@ -60,7 +60,7 @@ TEST(ConvThreads, AnyOrderOfTasks) {
       conv.args().parallel_context = &calls;
       conv.args().parallel_for = [](void* context, size_t count, void (*fn)(void*, size_t),
                                     void* arg) {
-        ++*static_cast<int*>(context);
+        ++*(int*)context;
         EXPECT_GT(count, 1u);
         for (size_t i = count; i-- > 0;) fn(arg, i);
       };
@@ -146,12 +146,12 @@ struct Counted {
   Guarded memory;
   octet_allocator hooks() {
     return {[](void* context, size_t bytes, size_t alignment) -> void* {
-              Counted& self = *static_cast<Counted*>(context);
+              Counted& self = *(Counted*)context;
               ++self.allocations;
               self.memory = Guarded(bytes, Side::kBack, alignment);
               return self.memory.data();
             },
-            [](void* context, void*) { ++static_cast<Counted*>(context)->releases; }, this};
+            [](void* context, void*) { ++((Counted*)context)->releases; }, this};
   }
 };
 
@@ -165,7 +165,7 @@ TEST(ConvMemory, TheObjectIsOneAllocation) {
           const bool depthwise = shape.groups == shape.in_channels && shape.groups > 1;
           shape.out_channels = channels * shape.groups / (shape.groups > 3 ? shape.groups : 1);
           if (depthwise) shape.in_channels = shape.groups = shape.out_channels = channels;
-          ConvCase c = turned(shape, static_cast<uint32_t>(channels));
+          ConvCase c = turned(shape, (uint32_t)channels);
           c.dst = dst, c.runtime_quant = runtime_quant, c.lhs_zero_point = runtime_quant ? 0 : 3;
           c.residual = dst == OCTET_U8 ? OCTET_S8 : kNoResidual;
           c.filter_zero_points =

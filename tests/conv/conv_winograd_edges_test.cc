@@ -189,7 +189,7 @@ TEST(ConvWinogradInt8, SaturatesBeyondExactAccumulators) {
       std::vector<int8_t> weights, most, least;
       int32_t largest = 0, smallest = 0;  // of what any input can give: these two do
       for (const int32_t w : drawn) {
-        weights.push_back(static_cast<int8_t>(w));
+        weights.push_back((int8_t)w);
         most.push_back(w < 0 ? -128 : 127);
         least.push_back(w < 0 ? 127 : -128);
         largest += w * most.back();
@@ -207,7 +207,7 @@ TEST(ConvWinogradInt8, SaturatesBeyondExactAccumulators) {
       ASSERT_EQ(octet_conv2d_pack(&filter, isa, blob.data(), bytes, &error), OCTET_OK)
           << error.message;
       octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
-      const float scale = 2147480000.0f / static_cast<float>(up ? largest : -smallest);
+      const float scale = 2147480000.0f / (float)(up ? largest : -smallest);
       desc.shape = filter.shape, desc.max_isa = isa;
       desc.lhs_type = OCTET_S8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S8;
       desc.packed = blob.data(), desc.packed_bytes = bytes;
@@ -264,7 +264,7 @@ TEST(ConvWinogradInt8, LargeBiasesStay) {
           const Guarded workspace(needed, Side::kBack, OCTET_ALIGNMENT);
           octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
           args.lhs = image.data();
-          args.dst = dst == OCTET_S32 ? static_cast<void*>(sums) : out;
+          args.dst = dst == OCTET_S32 ? (void*)sums : out;
           args.workspace = workspace.data(), args.workspace_bytes = needed;
           EXPECT_EQ(octet_conv2d_run(conv, &args, &error), OCTET_OK) << error.message;
           octet_conv2d_destroy(conv);
@@ -330,12 +330,11 @@ TEST(ConvWinogradInt8, IsTheSameEverywhereAndClose) {
       if (testing::Test::HasFatalFailure()) return;
       const size_t count = problem.acc.size();
       double mean = 0, power = 0, noise = 0;
-      for (const int64_t acc : problem.acc)
-        mean += static_cast<double>(acc) / static_cast<double>(count);
+      for (const int64_t acc : problem.acc) mean += (double)acc / (double)count;
       for (size_t i = 0; i < count; ++i) {
         int32_t got;
         std::memcpy(&got, &first[4 * i], 4);
-        const double exact = static_cast<double>(problem.acc[i]);
+        const double exact = (double)problem.acc[i];
         power += (exact - mean) * (exact - mean);
         noise += (got - exact) * (got - exact);
       }

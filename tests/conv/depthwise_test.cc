@@ -47,7 +47,7 @@ std::string describe(const DepthwiseKernel& kernel, const Case& c) {
         c.lhs_slack, c.dst_slack, c.units_per_task, c.channels_per_task})
     text += ' ' + std::to_string(value);
   return text + (c.lhs_u8 ? " u8" : " s8") + (c.rhs_u8 ? "u8" : "s8") + " exit " +
-         std::to_string(static_cast<int>(c.exit)) + " bytes " + std::to_string(c.lhs_byte) + ' ' +
+         std::to_string((int)c.exit) + " bytes " + std::to_string(c.lhs_byte) + ' ' +
          std::to_string(c.rhs_byte) + (c.runtime ? " runtime" : "");
 }
 
@@ -55,7 +55,7 @@ octet::ElementType type_of(bool u8) {
   return u8 ? octet::ElementType::kU8 : octet::ElementType::kS8;
 }
 
-int32_t read(uint8_t byte, bool is_u8) { return is_u8 ? byte : static_cast<int8_t>(byte); }
+int32_t read(uint8_t byte, bool is_u8) { return is_u8 ? byte : (int8_t)byte; }
 
 class Work {
  public:
@@ -75,19 +75,17 @@ class Work {
     // In int16, weights lie without their zero points.
     const int32_t least = c.rhs_u8 ? 0 : -128, values[] = {least, least + 255};
     for (size_t j = 0; kernel.layout.element_type == octet::ElementType::kS16 && j < n; ++j)
-      filter_zero_points_.push_back(j % 4 < 2 ? values[j % 2]
-                                              : least + static_cast<int32_t>(random_() % 256));
+      filter_zero_points_.push_back(j % 4 < 2 ? values[j % 2] : least + (int32_t)(random_() % 256));
 
     for (size_t i = 0; i < s_.batch; ++i) {
-      zero_points_.push_back(c.runtime || i == 0
-                                 ? static_cast<int32_t>(random_() % 256) - (c.lhs_u8 ? 0 : 128)
-                                 : zero_points_[0]);
-      lhs_scales_.push_back(0.5f + static_cast<float>(i));
+      zero_points_.push_back(c.runtime || i == 0 ? (int32_t)(random_() % 256) - (c.lhs_u8 ? 0 : 128)
+                                                 : zero_points_[0]);
+      lhs_scales_.push_back(0.5f + (float)i);
     }
     const size_t zero_stride = octet::round_up(s_.in_channels, 64) + 64;
     zeros_ = Guarded(s_.batch * zero_stride, c.side);
     for (size_t i = 0; i < zeros_.bytes(); ++i)
-      zeros_.data()[i] = static_cast<uint8_t>(zero_points_[i / zero_stride]);
+      zeros_.data()[i] = (uint8_t)zero_points_[i / zero_stride];
 
     bias_ = Guarded(padded * 4, c.side, 4);
     sums_ = Guarded(padded * 4, c.side, 4);
@@ -95,8 +93,8 @@ class Work {
     init_ = Guarded(padded * 4, c.side, 4);
     const int32_t shift = octet::type_shift(type_of(c.lhs_u8), kernel.lhs_element_type);
     for (size_t j = 0; j < padded; ++j) {
-      bias_.data<int32_t>()[j] = static_cast<int32_t>(random_() % 20001) - 10000;
-      scale_.data<float>()[j] = 0.001f * static_cast<float>(1 + j % 11);
+      bias_.data<int32_t>()[j] = (int32_t)(random_() % 20001) - 10000;
+      scale_.data<float>()[j] = 0.001f * (float)(1 + j % 11);
       int32_t sum = 0;
       for (size_t tap = 0; j < n && tap < s_.taps(); ++tap) sum += weight(j, tap);
       sums_.data<int32_t>()[j] = sum;
@@ -146,8 +144,8 @@ class Work {
     f.zero_point = plan_.requantization.zero_point;
     f.lo = plan_.requantization.lo;
     f.hi = plan_.requantization.hi;
-    f.lo_f32 = static_cast<float>(f.lo - f.zero_point);
-    f.hi_f32 = static_cast<float>(f.hi - f.zero_point);
+    f.lo_f32 = (float)(f.lo - f.zero_point);
+    f.hi_f32 = (float)(f.hi - f.zero_point);
     if (c.exit == Store::kF32) f.lo_f32 = -1e30f, f.hi_f32 = 1e30f;
     f.has_residual = c.exit == Store::kResidual;
     f.residual_scale = 0.25f;
@@ -219,9 +217,7 @@ class Work {
   }
 
  private:
-  uint8_t byte(int fixed) {
-    return static_cast<uint8_t>(fixed < 0 ? random_() : static_cast<uint32_t>(fixed));
-  }
+  uint8_t byte(int fixed) { return (uint8_t)(fixed < 0 ? random_() : (uint32_t)fixed); }
   int32_t weight(size_t n, size_t tap) const {
     const int32_t w = read(filter_[n * s_.taps() + tap], c_.rhs_u8);
     return w - (filter_zero_points_.empty() ? c_.rhs_u8 ? 128 : 0 : filter_zero_points_[n]);
@@ -231,17 +227,12 @@ class Work {
     int32_t acc = bias_.data<int32_t>()[n];
     for (size_t ky = 0; ky < s_.kernel_h; ++ky)
       for (size_t kx = 0; kx < s_.kernel_w; ++kx) {
-        const int64_t iy = static_cast<int64_t>(y * s_.stride_h + ky * s_.dilation_h) -
-                           static_cast<int64_t>(s_.pad_top);
-        const int64_t ix = static_cast<int64_t>(x * s_.stride_w + kx * s_.dilation_w) -
-                           static_cast<int64_t>(s_.pad_left);
-        if (iy < 0 || ix < 0 || iy >= static_cast<int64_t>(s_.in_h) ||
-            ix >= static_cast<int64_t>(s_.in_w))
-          continue;
-        const uint8_t* at =
-            lhs_.data() +
-            ((b * s_.in_h + static_cast<size_t>(iy)) * s_.in_w + static_cast<size_t>(ix)) * pixel_ +
-            n / s_.group_out();
+        const int64_t iy = (int64_t)(y * s_.stride_h + ky * s_.dilation_h) - (int64_t)s_.pad_top;
+        const int64_t ix = (int64_t)(x * s_.stride_w + kx * s_.dilation_w) - (int64_t)s_.pad_left;
+        if (iy < 0 || ix < 0 || iy >= (int64_t)s_.in_h || ix >= (int64_t)s_.in_w) continue;
+        const uint8_t* at = lhs_.data() +
+                            ((b * s_.in_h + (size_t)iy) * s_.in_w + (size_t)ix) * pixel_ +
+                            n / s_.group_out();
         acc += (read(*at, c_.lhs_u8) - zero_points_[b]) * weight(n, ky * s_.kernel_w + kx);
       }
     return acc;
@@ -259,17 +250,15 @@ class Work {
       float value;
       std::memcpy(&value, at, 4);
       const float all =
-          run_.lhs_scales ? fl(static_cast<double>(lhs_scales_[pixel / (out_h_ * out_w_)]) * scale)
-                          : scale;
-      return value == fl(static_cast<double>(static_cast<float>(acc)) * all);
+          run_.lhs_scales ? fl((double)lhs_scales_[pixel / (out_h_ * out_w_)] * scale) : scale;
+      return value == fl((double)((float)acc) * all);
     }
     const float residual =
         c_.exit == Store::kResidual
-            ? fl((static_cast<int8_t>(residual_.data()[pixel * s_.out_channels + n]) - 3) * 0.25)
+            ? fl(((int8_t)residual_.data()[pixel * s_.out_channels + n] - 3) * 0.25)
             : 0;
-    return *at ==
-           static_cast<uint8_t>(requantize(acc, scale, residual, plan_.requantization.zero_point,
-                                           plan_.requantization.lo, plan_.requantization.hi));
+    return *at == (uint8_t)requantize(acc, scale, residual, plan_.requantization.zero_point,
+                                      plan_.requantization.lo, plan_.requantization.hi);
   }
 
   const DepthwiseKernel& kernel_;

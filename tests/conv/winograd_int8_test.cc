@@ -76,7 +76,7 @@ TEST_P(WinogradInt8, Extremes) {
 TEST_P(WinogradInt8, TapRanges) {
   float ranges[16];
   for (size_t i = 0; i < 16; ++i)
-    ranges[i] = i % 4 == 3 ? 1e-3f : i % 4 == 2 ? 1e30f : 90.0f + 37.5f * static_cast<float>(i);
+    ranges[i] = i % 4 == 3 ? 1e-3f : i % 4 == 2 ? 1e30f : 90.0f + 37.5f * (float)i;
   WinogradCase c = int8_case();
   c.tap_ranges = ranges;
   c.in_channels = 20, c.out_channels = 17;
@@ -102,10 +102,9 @@ TEST(WinogradInt8Accuracy, NearTheExactSum) {
   const WinogradRun run(*octet::find(octet::int8_kernels(), "scalar_u8s8_4x4x4"), c);
   double error = 0, signal = 0;
   for (size_t i = 0; i < run.outputs(); ++i) {
-    const double exact = static_cast<double>(run.exact(i / c.out_channels, i % c.out_channels)),
+    const double exact = (double)run.exact(i / c.out_channels, i % c.out_channels),
                  difference =
-                     static_cast<double>(run.approximate(i / c.out_channels, i % c.out_channels)) -
-                     exact;
+                     (double)run.approximate(i / c.out_channels, i % c.out_channels) - exact;
     error += difference * difference;
     signal += exact * exact;
   }
@@ -135,7 +134,7 @@ TEST(WinogradInt8Outputs, SaturateBeforeTheyAreRounded) {
     o.dst = out;
     o.dst_pixel = sizeof out[0], o.dst_line = 2 * sizeof out[0];
     o.tap_scale = scale;
-    transforms.output[static_cast<size_t>(octet::Winograd::k2x2Int8)](o);
+    transforms.output[(size_t)octet::Winograd::k2x2Int8](o);
     for (size_t j = 0; j < o.cols; ++j) {
       const int64_t product = int64_t{products[j]} * (j % 3 ? 4 : 1);
       const int64_t most = 2147483520, least = std::numeric_limits<int32_t>::min();

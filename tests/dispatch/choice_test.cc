@@ -116,7 +116,7 @@ TEST(Choice, NoByteOfAProductDependsOnIt) {
 }
 
 const KernelName* any_conv_kernel(Draw* d, const Choice& best) {
-  switch (octet::algorithm_of(static_cast<uint8_t>(best.algorithm))->operands) {
+  switch (octet::algorithm_of((uint8_t)best.algorithm)->operands) {
     case octet::KernelKind::kInt8: return any_kernel(d, table(), best.layout, layout_of_int8);
     case octet::KernelKind::kInt16:
       return any_kernel(d, int16_table(), best.layout, layout_of_int8);
@@ -127,7 +127,7 @@ const KernelName* any_conv_kernel(Draw* d, const Choice& best) {
 }
 
 size_t tile_rows(const Choice& c) {
-  if (!octet::algorithm_of(static_cast<uint8_t>(c.algorithm))->block_of_tiles) return 1;
+  if (!octet::algorithm_of((uint8_t)c.algorithm)->block_of_tiles) return 1;
   return octet::find(octet::int8_kernels(), c.kernel->name)->mr;
 }
 
@@ -424,7 +424,7 @@ TEST(Choose, ConvolutionsLegallyAndAlwaysAlike) {
         if (!implementation || implementation->refuse(shape, {0, 0})) continue;
         const octet::Isa best = octet::best_of(cpu.isas);
         const octet::ConvChoiceProblem problem = {
-            static_cast<octet_conv_algorithm>(i),
+            (octet_conv_algorithm)i,
             shape,
             type_of(is_unsigned(c.lhs)),
             type_of(is_unsigned(c.rhs)),

@@ -50,8 +50,7 @@ std::vector<octet_isa> tiers() {
     if (!kernel->is(octet::kTestsOnly)) compiled |= octet::mask_of(kernel->isa);
   std::vector<octet_isa> found;
   for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
-    if (has(octet::detect_cpu().isas & compiled, *tier))
-      found.push_back(static_cast<octet_isa>(tier->isa));
+    if (has(octet::detect_cpu().isas & compiled, *tier)) found.push_back((octet_isa)tier->isa);
   return found;
 }
 
@@ -135,7 +134,7 @@ void refuses_its_kernels_by_name() {
   for (const MicroKernel* kernel : table()) {
     // Weights that only it takes as they are get packed for the kernels that are left.
     const bool raw_u8 = kernel->rhs_layout.element_type == octet::ElementType::kU8;
-    if (!is_demoted(static_cast<octet_isa>(kernel->isa)) || raw_u8) continue;
+    if (!is_demoted((octet_isa)kernel->isa) || raw_u8) continue;
     GemmCase c;
     c.kernel = kernel->name;
     c.lhs = types_of(*kernel).front().lhs, c.rhs = types_of(*kernel).front().rhs;
@@ -150,12 +149,12 @@ void refuses_its_kernels_by_name() {
     expect_refusal(conv.status(), conv.error(), kernel);
   };
   for (const MicroKernel* kernel : int16_table())
-    if (is_demoted(static_cast<octet_isa>(kernel->isa)))
+    if (is_demoted((octet_isa)kernel->isa))
       refuses(kernel->name, OCTET_CONV_WINOGRAD_4X4, convolutions()[0]);
   ConvCase grouped;
   grouped.shape = square(5, 16, 16, 3, 1, 1, 4);
   for (const octet::DepthwiseKernel* kernel : octet::depthwise_kernels())
-    if (is_demoted(static_cast<octet_isa>(kernel->isa)))
+    if (is_demoted((octet_isa)kernel->isa))
       kernel->layout == octet::kGroupedLayout
           ? refuses(kernel->name, OCTET_CONV_GROUPED, grouped)
           : refuses(kernel->name, OCTET_CONV_DEPTHWISE, convolutions()[3]);

@@ -66,7 +66,7 @@ Made make(octet_isa max_isa = OCTET_ISA_AUTO, const char* kernel = nullptr,
 
 octet_isa tier_of(const std::string& kernel) {
   const MicroKernel* found = octet::find(octet::int8_kernels(), kernel.c_str());
-  return found ? static_cast<octet_isa>(found->isa) : OCTET_ISA_AUTO;
+  return found ? (octet_isa)found->isa : OCTET_ISA_AUTO;
 }
 
 TEST(Environment, EmptyMeansUnset) {
@@ -112,8 +112,7 @@ TEST(MaxIsa, RefusesWhatIsNoTierHere) {
     const std::string name = octet_isa_name(isa);
     refused.insert(refused.end(), {' ' + name, name + ' ', name + "," + name});
     refused.push_back(name);
-    for (char& letter : refused.back())
-      letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    for (char& letter : refused.back()) letter = (char)std::tolower((unsigned char)letter);
   }
   for (const octet_isa isa : foreign_tiers()) refused.push_back(octet_isa_name(isa));
   for (const std::string& value : refused) {
@@ -185,7 +184,7 @@ TEST(Descriptor, LimitsToATierOfThisArchitecture) {
 }
 
 TEST(Descriptor, BeatsTheEnvironment) {
-  const octet_isa best = static_cast<octet_isa>(octet::best_of(octet::this_machine().cpu.isas));
+  const octet_isa best = (octet_isa)octet::best_of(octet::this_machine().cpu.isas);
   const ScopedEnvironment limit("OCTET_MAX_ISA", octet_isa_name(kPortableTier));
   {  // the limit by the limit
     const Made made = make(best, nullptr, best);
@@ -199,7 +198,7 @@ TEST(Descriptor, BeatsTheEnvironment) {
   for (const MicroKernel* kernel : table()) {
     if (!usable(*kernel) || kernel->is(octet::kTestsOnly) || !serves(*kernel, {OCTET_U8, OCTET_S8}))
       continue;
-    const octet_isa isa = static_cast<octet_isa>(kernel->isa);
+    const octet_isa isa = (octet_isa)kernel->isa;
     if (!(octet::layout_of(kernel->isa, octet::ElementType::kS8) == kernel->rhs_layout)) continue;
     // the limit by the kernel
     Made made = make(OCTET_ISA_AUTO, kernel->name, isa);
@@ -279,9 +278,8 @@ TEST(KernelList, SaysWhatTheTableSays) {
   for (size_t i = 0; const octet::KernelName* kernel = octet::kernel_name(i); ++i) {
     ASSERT_EQ(octet_get_kernel_info(i, &info, nullptr), OCTET_OK);
     EXPECT_STREQ(info.name, kernel->name);
-    EXPECT_EQ(info.isa, static_cast<octet_isa>(kernel->isa));
-    EXPECT_EQ(info.usable != 0,
-              octet::this_machine().cpu.isas >> static_cast<int>(kernel->isa) & 1);
+    EXPECT_EQ(info.isa, (octet_isa)kernel->isa);
+    EXPECT_EQ(info.usable != 0, octet::this_machine().cpu.isas >> (int)kernel->isa & 1);
     EXPECT_EQ(info.tests_only != 0, kernel->forced_only);
   }
 }

@@ -182,10 +182,10 @@ TEST(CpuDesign, IsWhatCpuidAndMidrSay) {
 
 TEST(CpuDesign, HasAPlaceInTheTableByItsValue) {
   for (size_t i = 0; const octet::CpuDesign* design = octet::nth_design(i); ++i) {
-    EXPECT_EQ(static_cast<size_t>(design->design), i);
+    EXPECT_EQ((size_t)design->design, i);
     EXPECT_STREQ(octet_cpu_design_name(design->design), design->name);
   }
-  EXPECT_STREQ(octet_cpu_design_name(static_cast<octet_cpu_design>(99)), "unknown");
+  EXPECT_STREQ(octet_cpu_design_name((octet_cpu_design)99), "unknown");
   octet_cpu_info info = OCTET_CPU_INFO_INIT;
   ASSERT_EQ(octet_get_cpu_info(&info, nullptr), OCTET_OK);
   EXPECT_EQ(info.design, octet::this_microarchitecture().design);
@@ -372,12 +372,12 @@ TEST(GivenMachine, NonsenseIsRefused) {
     expect_each_refuses(OCTET_UNKNOWN_ENUM, "in_order", machine(1 << 18, 0, in_order));
   octet_machine m = machine(1 << 18, 0);
   for (const int design : {-1, OCTET_DESIGN_NEOVERSE_V2 + 1}) {
-    m.design = static_cast<octet_cpu_design>(design);
+    m.design = (octet_cpu_design)design;
     expect_each_refuses(OCTET_UNKNOWN_ENUM, "design", m);
   }
   // What is wrong is said before what is missing.
   m = machine(0, 0);
-  m.design = static_cast<octet_cpu_design>(99);
+  m.design = (octet_cpu_design)99;
   expect_each_refuses(OCTET_UNKNOWN_ENUM, "design", m);
   expect_each_refuses(OCTET_UNKNOWN_ENUM, "in_order", machine(0, 0, 7));
   // With a tuning: all of it, or nothing.

@@ -166,12 +166,11 @@ bool kill_who_opens() {
     to[0] = BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1);
     to[1] = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL);
   };
-  sock_filter steps[8] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offsetof(seccomp_data, nr)))};
+  sock_filter steps[8] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (unsigned)offsetof(seccomp_data, nr))};
   size_t count = 1;
   const auto add = [&](long call) {
     sock_filter two[2];
-    kill_at(static_cast<unsigned>(call), two);
+    kill_at((unsigned)call, two);
     steps[count++] = two[0], steps[count++] = two[1];
   };
   add(SYS_openat);
@@ -182,7 +181,7 @@ bool kill_who_opens() {
   add(SYS_openat2);
 #endif
   steps[count++] = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-  const sock_fprog program = {static_cast<unsigned short>(count), steps};
+  const sock_fprog program = {(unsigned short)count, steps};
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }

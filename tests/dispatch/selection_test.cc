@@ -254,7 +254,7 @@ TEST(Plan, CountsOnNoKernelThatIsMissing) {
   octet::ConvProblem problem = {};
   problem.shape = {1, 28, 28, 64, 64, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
   for (const octet_isa tier : all_tiers()) {
-    const Isa isa = static_cast<Isa>(tier);
+    const Isa isa = (Isa)tier;
     problem.isa = isa;
     problem.without_kernel = 0;
     const octet_conv_algorithm best = octet::plan_conv(problem).best;
@@ -372,7 +372,7 @@ TEST(Plan, TakesWinogradOnUnknownMachinesByAClearLeadOnly) {
   for (const octet_isa tier : all_tiers())
     for (const size_t size : {7, 14, 28, 56})
       for (const size_t channels : {16, 32, 64, 128, 256, 512}) {
-        const Isa isa = static_cast<Isa>(tier);
+        const Isa isa = (Isa)tier;
         const octet::ConvShape shape = square_3x3(size, channels, channels);
         for (const auto& unknown : kUnknown) {
           octet::ConvProblem problem = problem_of(isa, shape, unknown.caches, unknown.design);
@@ -430,7 +430,7 @@ void check_conv_selection(const Kernels& kernels, const octet::ConvAlgorithm& im
               Selected::kUnknownName);
     // Without a name the first that may: of the kernel's own tier, unless that has none but for
     // tests. A kernel of bytes binds bytes only.
-    for (const char* name : {static_cast<const char*>(nullptr), "scalar_u8s8_4x4x4"}) {
+    for (const char* name : {(const char*)nullptr, "scalar_u8s8_4x4x4"}) {
       const octet::ConvKernel best = choose_conv(machine({kernel->isa}), layout, name);
       const bool only_tests = std::all_of(kernels.begin(), kernels.end(), [&](const auto* k) {
         return k->isa != kernel->isa || !(layout_of(*k) == layout) || k->flags & octet::kTestsOnly;
@@ -482,7 +482,7 @@ TEST(Layouts, SmallestTierThatReadsThem) {
 TEST(Layouts, OfConvolutions) {
   for (const octet_isa tier : all_tiers())
     for (const bool rhs_u8 : {false, true}) {
-      const Isa isa = static_cast<Isa>(tier);
+      const Isa isa = (Isa)tier;
       const octet::RhsLayout bytes = octet::layout_of(isa, type_of(rhs_u8));
       EXPECT_TRUE(octet::conv_layout(octet::direct_algorithm, isa, type_of(rhs_u8), true) == bytes);
       EXPECT_TRUE(octet::conv_layout(octet::im2col_algorithm, isa, type_of(rhs_u8), true) == bytes);

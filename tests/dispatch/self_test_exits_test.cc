@@ -35,23 +35,23 @@ void check_float_cases(const FloatCases& c) {
   for (size_t i = 0; i < octet::kCases; ++i) {
     const float scale = c.scale[i % octet::kTileColumns];
     const auto byte_of = [&](const Requantization& n, float residual) {
-      return static_cast<uint8_t>(requantize(c.acc[i], scale, residual, n.zero_point, n.lo, n.hi));
+      return (uint8_t)requantize(c.acc[i], scale, residual, n.zero_point, n.lo, n.hi);
     };
     ASSERT_EQ(c.u8[i], byte_of(octet::kRequantizeU8, 0)) << i;
     ASSERT_EQ(c.s8[i], byte_of(octet::kRequantizeS8, 0)) << i;
     if (i >= octet::kTileColumns) continue;
-    const float product = fl(static_cast<double>(static_cast<float>(c.acc[i])) * scale);
+    const float product = fl((double)((float)c.acc[i]) * scale);
     ASSERT_EQ(c.rounded[i], round_half_even(product)) << i;
     const double steps = c.residual[i] - octet::kResidualZeroPoint;
     ASSERT_EQ(c.sum[i], byte_of(octet::kRequantizeU8, fl(steps * octet::kResidualScale))) << i;
-    ASSERT_EQ(c.f32[i], fl(static_cast<double>(product) + c.bias[i])) << i;
+    ASSERT_EQ(c.f32[i], fl((double)product + c.bias[i])) << i;
   }
 }
 
 void check_tflite_cases(const octet::TfliteCases& c, const Requantization& n) {
   for (size_t j = 0; j < octet::kTileColumns; ++j) {
     const int32_t scaled = multiply_by_quantized_multiplier(c.acc[j], c.multiplier[j], c.shift[j]);
-    ASSERT_EQ(c.bytes[j], static_cast<uint8_t>(clamped(scaled + n.zero_point, n.lo, n.hi))) << j;
+    ASSERT_EQ(c.bytes[j], (uint8_t)clamped(scaled + n.zero_point, n.lo, n.hi)) << j;
     ASSERT_LT(std::abs(std::ldexp(c.acc[j], std::max(c.shift[j], 0))), 0x1p30) << j;
   }
 }
@@ -83,9 +83,9 @@ using FloatFn = float (*)(int32_t acc, float scale, float added);  // the value 
 using RoundFn = double (*)(double);
 
 float by_the_contract(int32_t acc, float scale, float added) {
-  return fl(static_cast<double>(static_cast<float>(acc)) * scale) + added;
+  return fl((double)((float)acc) * scale) + added;
 }
-double half_even(double x) { return static_cast<double>(round_half_even(x)); }
+double half_even(double x) { return (double)round_half_even(x); }
 
 // An epilogue whose floats are computed by `sum` and rounded by `round`.
 template <FloatFn sum, RoundFn round>
@@ -100,19 +100,15 @@ void epilogue_otherwise(const Epilogue& f, const EpilogueTile& t) {
         std::memcpy(dst + 4 * j, &value, sizeof value);
         continue;
       }
-      const float steps =
-          f.has_residual ? static_cast<float>(t.to.residual[j] - f.residual_zero_point) : 0;
-      const double value = sum(acc, f.scale[j], fl(static_cast<double>(steps) * f.residual_scale));
-      dst[j] = static_cast<uint8_t>(
-          clamped(static_cast<int64_t>(round(value)) + f.zero_point, f.lo, f.hi));
+      const float steps = f.has_residual ? (float)(t.to.residual[j] - f.residual_zero_point) : 0;
+      const double value = sum(acc, f.scale[j], fl((double)steps * f.residual_scale));
+      dst[j] = (uint8_t)clamped((int64_t)round(value) + f.zero_point, f.lo, f.hi);
     }
 }
 
-float fused(int32_t acc, float scale, float added) {
-  return std::fma(static_cast<float>(acc), scale, added);
-}
+float fused(int32_t acc, float scale, float added) { return std::fma((float)acc, scale, added); }
 float exact_accumulator(int32_t acc, float scale, float added) {
-  return fl(static_cast<double>(acc) * scale) + added;
+  return fl((double)acc * scale) + added;
 }
 double truncated(double x) { return std::trunc(x); }
 double half_away(double x) { return std::round(x); }
@@ -122,10 +118,9 @@ double half_up(double x) { return std::floor(x + 0.5); }
 void epilogue_wide(const Epilogue& f, const EpilogueTile& t) {
   for (size_t i = 0; i < t.rows; ++i)
     for (size_t j = 0; j < t.cols; ++j) {
-      const double value =
-          static_cast<double>(static_cast<float>(t.acc[i * t.acc_stride + j])) * f.scale[j];
+      const double value = (double)((float)t.acc[i * t.acc_stride + j]) * f.scale[j];
       t.to.dst[i * t.to.stride + j] =
-          static_cast<uint8_t>(clamped(round_half_even(value) + f.zero_point, f.lo, f.hi));
+          (uint8_t)clamped(round_half_even(value) + f.zero_point, f.lo, f.hi);
     }
 }
 
@@ -134,9 +129,9 @@ void epilogue_fused_residual(const Epilogue& f, const EpilogueTile& t) {
   if (!f.has_residual) return epilogue_otherwise<by_the_contract, half_even>(f, t);
   for (size_t j = 0; j < t.cols; ++j) {
     const float product = by_the_contract(t.acc[j], f.scale[j], 0);
-    const float value = std::fma(static_cast<float>(t.to.residual[j] - f.residual_zero_point),
-                                 f.residual_scale, product);
-    t.to.dst[j] = static_cast<uint8_t>(clamped(round_half_even(value) + f.zero_point, f.lo, f.hi));
+    const float value =
+        std::fma((float)(t.to.residual[j] - f.residual_zero_point), f.residual_scale, product);
+    t.to.dst[j] = (uint8_t)clamped(round_half_even(value) + f.zero_point, f.lo, f.hi);
   }
 }
 
@@ -159,8 +154,7 @@ void epilogue_tflite_otherwise(const Epilogue& f, const EpilogueTile& t) {
       const int left = std::max(f.shift[j], 0), right = left - f.shift[j];
       const int64_t acc = t.acc[i * t.acc_stride + j] * (int64_t{1} << left);
       const int64_t value = scaled(acc * f.multiplier[j], right);
-      t.to.dst[i * t.to.stride + j] =
-          static_cast<uint8_t>(clamped(value + f.zero_point, f.lo, f.hi));
+      t.to.dst[i * t.to.stride + j] = (uint8_t)clamped(value + f.zero_point, f.lo, f.hi);
     }
 }
 
@@ -233,7 +227,7 @@ template <RoundFn round>
 octet::RowQuant quantize_otherwise(const float* row, size_t depth, bool asymmetric, uint8_t* out) {
   const octet::RowQuant quant = scalar_ops().quantize_row(row, depth, asymmetric, out);
   for (size_t k = 0; k < depth; ++k)
-    out[k] = static_cast<uint8_t>(static_cast<int>(round(row[k] / quant.scale)) + quant.zero_point);
+    out[k] = (uint8_t)((int)round(row[k] / quant.scale) + quant.zero_point);
   return quant;
 }
 octet::RowQuant quantize_off_zero_point(const float* row, size_t depth, bool asymmetric,
@@ -266,7 +260,7 @@ size_t lying_rows;  // of the tile that is wrong
 void lies_requantized(const octet::Tile& t) {
   honest->multiply(t);
   if (t.scale && t.rows == lying_rows)
-    ++static_cast<uint8_t*>(t.dst)[(t.rows - 1) * t.dst_stride + t.cols - 1];
+    ++((uint8_t*)t.dst)[(t.rows - 1) * t.dst_stride + t.cols - 1];
 }
 
 class SelfTestExit : public EachKernel {};
@@ -287,7 +281,7 @@ TEST_P(SelfTestExit, OneThatRequantizesWronglyIsFound) {
 
 void lies_in_micro_panels(const octet::Tile& t) {
   honest->multiply_micro_panel(t);
-  if (t.scale) ++static_cast<uint8_t*>(t.dst)[(t.rows - 1) * t.dst_stride + t.cols - 1];
+  if (t.scale) ++((uint8_t*)t.dst)[(t.rows - 1) * t.dst_stride + t.cols - 1];
 }
 
 TEST_P(SelfTestExit, OneThatRequantizesMicroPanelsWronglyIsFound) {
@@ -307,8 +301,7 @@ template <size_t format>
 void lies_output(const octet::WinogradOutput& o) {
   honest_transforms->output[format](o);
   if (format != lying_format || (o.scale != nullptr) != lying_requantize) return;
-  uint8_t* const last =
-      static_cast<uint8_t*>(o.dst) + (o.height - 1) * o.dst_line + (o.width - 1) * o.dst_pixel;
+  uint8_t* const last = (uint8_t*)o.dst + (o.height - 1) * o.dst_line + (o.width - 1) * o.dst_pixel;
   ++last[(o.cols - 1) * (o.scale ? 1 : 4)];
 }
 
@@ -322,7 +315,7 @@ TEST_P(SelfTestWinograd, AnOutputThatRoundsWronglyIsFound) {
   ops.output[1] = lies_output<1>;
   ops.output[2] = lies_output<2>;
   ops.output[3] = lies_output<3>;
-  lying_format = static_cast<size_t>(octet::Winograd::k2x2Int8);
+  lying_format = (size_t)octet::Winograd::k2x2Int8;
   lying_requantize = false;
   EXPECT_FALSE(octet::passes(ops, false));
   if (!kernel().is(octet::kRequantizes)) return;
@@ -367,7 +360,7 @@ TEST(SelfTestRounding, NobodyIsBlamedForTheThreadsMode) {
     const octet::IsaMask words = octet::failing_int16_isas(octet::int16_kernels(), cpu());
     const octet::IsaMask depthwise = octet::failing_isas(octet::depthwise_kernels(), cpu());
     MicroKernel liar = scalar;
-    liar.multiply = [](const octet::Tile& t) { *static_cast<int32_t*>(t.dst) = 1; };
+    liar.multiply = [](const octet::Tile& t) { *(int32_t*)t.dst = 1; };
     const bool passes = octet::passes(liar);
     std::fesetround(FE_TONEAREST);
     EXPECT_FALSE(nearest) << mode;

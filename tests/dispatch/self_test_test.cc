@@ -14,8 +14,7 @@ using octet::KernelList;
 const MicroKernel* honest;
 void lies(const octet::Tile& t) {
   honest->multiply(t);
-  auto* row =
-      reinterpret_cast<int32_t*>(static_cast<uint8_t*>(t.dst) + (t.rows - 1) * t.dst_stride);
+  auto* row = (int32_t*)((uint8_t*)t.dst + (t.rows - 1) * t.dst_stride);
   ++row[t.cols - 1];
 }
 
@@ -70,7 +69,7 @@ octet::DepthwiseLoop lying_format;
 void lies_depthwise(const octet::DepthwiseTile& t) {
   honest_depthwise->multiply(t);
   uint8_t* const last = t.dst + (t.rows - 1) * t.dst_line + (t.columns - 1) * t.dst_pixel;
-  if (t.format == lying_format) ++reinterpret_cast<int32_t*>(last)[honest_depthwise->channels - 1];
+  if (t.format == lying_format) ++((int32_t*)last)[honest_depthwise->channels - 1];
 }
 
 TEST(SelfTest, FindsALyingDepthwiseKernel) {

@@ -40,9 +40,9 @@ TEST(Tiers, AreTold) {
     SCOPED_TRACE(tier->name);
     EXPECT_TRUE(isas.insert(tier->isa).second);
     EXPECT_TRUE(names.insert(tier->name).second);
-    EXPECT_EQ(octet::find_tier(static_cast<int>(tier->isa)), tier);
+    EXPECT_EQ(octet::find_tier((int)tier->isa), tier);
     EXPECT_EQ(octet::find_tier(tier->name), tier);
-    EXPECT_LT(static_cast<int>(tier->isa), 32) << "a bit of IsaMask";
+    EXPECT_LT((int)tier->isa, 32) << "a bit of IsaMask";
     const octet::TierCosts& c = tier->costs;
     for (const double cost :
          {c.macs, c.tile, c.int16_macs, c.int16_mr, c.int16_nr, c.int16_in, c.int16_out,
@@ -74,7 +74,7 @@ TEST(Tiers, KeepTheirValuesNamesAndFormats) {
     SCOPED_TRACE(known.name);
     const Tier* tier = octet::find_tier(known.name);
     ASSERT_NE(tier, nullptr);
-    EXPECT_EQ(static_cast<octet_isa>(tier->isa), known.isa);
+    EXPECT_EQ((octet_isa)tier->isa, known.isa);
     EXPECT_STREQ(format_for(known.isa, OCTET_S8).name, known.s8);
     EXPECT_STREQ(format_for(known.isa, OCTET_U8).name, known.u8);
     const octet::ConvAlgorithm* winograd = octet::algorithm_of(OCTET_CONV_WINOGRAD_4X4);
@@ -163,7 +163,7 @@ TEST(Formats, AreInTheDesign) {
   bool in_table = false;
   for (std::string row; std::getline(file, row);) {
     in_table = row.rfind("| id | weight format |", 0) == 0 || (in_table && row[0] == '|');
-    if (!in_table || row.size() < 3 || !std::isdigit(static_cast<unsigned char>(row[2]))) continue;
+    if (!in_table || row.size() < 3 || !std::isdigit((unsigned char)row[2])) continue;
     std::istringstream ids(row.substr(2, row.find(" | ") - 2)), names(row.substr(row.find('`')));
     for (std::string id, name; std::getline(ids, id, ',');) {
       std::getline(std::getline(names, name, '`'), name, '`');
@@ -172,7 +172,7 @@ TEST(Formats, AreInTheDesign) {
   }
   std::map<int, std::string> there;
   for (size_t i = 0; const WeightFormat* format = octet::nth_format(i); ++i)
-    there[static_cast<int>(format->id)] = format->name;
+    there[(int)format->id] = format->name;
   EXPECT_EQ(told, there);
 }
 
@@ -183,7 +183,7 @@ TEST(Formats, AreTold) {
     SCOPED_TRACE(format->name);
     EXPECT_TRUE(ids.insert(format->id).second);
     EXPECT_TRUE(names.insert(format->name).second);
-    EXPECT_EQ(octet::find_format(static_cast<uint16_t>(format->id)), format);
+    EXPECT_EQ(octet::find_format((uint16_t)format->id), format);
     EXPECT_EQ(octet::find_format_of(format->layout), format) << "one layout, one form";
     EXPECT_EQ(&octet::format_of(format->id), format);
     const RhsLayout& layout = format->layout;
@@ -387,10 +387,9 @@ TEST(Operations, AreThereForEveryTier) {
 
 TEST(Algorithms, AreThereForEveryAlgorithm) {
   for (int i = OCTET_CONV_DIRECT; i < octet::kAlgorithms; ++i) {
-    const octet::ConvAlgorithm* implementation = octet::algorithm_of(static_cast<uint8_t>(i));
+    const octet::ConvAlgorithm* implementation = octet::algorithm_of((uint8_t)i);
     ASSERT_NE(implementation, nullptr) << i;
-    EXPECT_STREQ(implementation->name,
-                 octet_conv_algorithm_name(static_cast<octet_conv_algorithm>(i)));
+    EXPECT_STREQ(implementation->name, octet_conv_algorithm_name((octet_conv_algorithm)i));
     EXPECT_TRUE(implementation->refuse && implementation->payload_bytes && implementation->pack &&
                 implementation->grain && implementation->task_workspace && implementation->run)
         << implementation->name;

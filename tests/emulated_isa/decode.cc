@@ -42,9 +42,9 @@ const uint8_t* decode_operand(const uint8_t* modrm, int x, int b, Instruction* i
     i->displacement = displacement;
     next += sizeof displacement;
   } else if (mod == 1) {
-    i->displacement = static_cast<int8_t>(*next++);
+    i->displacement = (int8_t)(*next++);
   }
-  if (relative) i->displacement += reinterpret_cast<int64_t>(next);
+  if (relative) i->displacement += (int64_t)next;
   return next;
 }
 
@@ -65,7 +65,7 @@ bool decode(const uint8_t* site, Instruction* instruction) {
   i.lanes = site[2] & 4 ? 8 : 4;
   i.dst = r << 3 | (site[4] >> 3 & 7);
   i.lhs = ~site[2] >> 3 & 15;
-  i.length = static_cast<int>(decode_operand(site + 4, x << 3, b << 3, &i) - site);
+  i.length = (int)(decode_operand(site + 4, x << 3, b << 3, &i) - site);
   *instruction = i;
   return true;
 }

@@ -22,23 +22,23 @@ void add_products(const Instruction& i, const uint8_t* lhs, const uint8_t* rhs, 
   using Sum = std::conditional_t<kUnsigned, uint32_t, int32_t>;
   constexpr size_t kCount = sizeof(Sum) / sizeof(Lhs);
   Vector result = {};  // of an xmm instruction, too: it clears the upper half of the ymm register
-  for (size_t lane = 0; lane < static_cast<size_t>(i.lanes); ++lane) {
+  for (size_t lane = 0; lane < (size_t)i.lanes; ++lane) {
     int64_t sum = load<Sum>(dst->bytes, lane);
     for (size_t j = lane * kCount; j < (lane + 1) * kCount; ++j)
       sum += load<Lhs>(lhs, j) * load<Rhs>(rhs, j);
     using Limits = std::numeric_limits<Sum>;
     if (i.saturating) sum = std::clamp<int64_t>(sum, Limits::min(), Limits::max());
-    const Sum wrapped = static_cast<Sum>(sum);
+    const Sum wrapped = (Sum)sum;
     std::memcpy(result.bytes + lane * sizeof wrapped, &wrapped, sizeof wrapped);
   }
   *dst = result;
 }
 
 const uint8_t* address(const Instruction& i, const uint64_t* general) {
-  uint64_t address = static_cast<uint64_t>(i.displacement);
+  uint64_t address = (uint64_t)i.displacement;
   if (i.base != Instruction::kNone) address += general[i.base];
   if (i.index != Instruction::kNone) address += general[i.index] << i.shift;
-  return reinterpret_cast<const uint8_t*>(address);
+  return (const uint8_t*)address;
 }
 
 }  // namespace

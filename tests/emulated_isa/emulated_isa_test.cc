@@ -66,7 +66,7 @@ uint32_t multiply_add(const Operation& o, uint32_t dst, uint32_t lhs, uint32_t r
   int64_t sum = factor(dst, 32, 0, is_signed);
   for (int i = 0; i < o.count; ++i)
     sum += factor(lhs, o.bits, i, o.lhs_signed) * factor(rhs, o.bits, i, o.rhs_signed);
-  return static_cast<uint32_t>(o.saturating ? std::min(std::max(sum, least), most) : sum);
+  return (uint32_t)(o.saturating ? std::min(std::max(sum, least), most) : sum);
 }
 
 uint32_t lane_of(const uint8_t* vector, int lane) {
@@ -96,14 +96,14 @@ constexpr int kRsp = 4;
 class Machine {
  public:
   Machine() {
-    absolute_ = mmap(reinterpret_cast<void*>(kAbsoluteOperand), kPage, PROT_READ | PROT_WRITE,
+    absolute_ = mmap((void*)kAbsoluteOperand, kPage, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   }
   ~Machine() { munmap(absolute_, kPage); }
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  bool has_all_memory() const { return absolute_ == reinterpret_cast<void*>(kAbsoluteOperand); }
+  bool has_all_memory() const { return absolute_ == (void*)kAbsoluteOperand; }
 
   // Registers at random, and an operand in memory wherever the form looks for it.
   State prepare(const WeightFormat& format) {
@@ -111,8 +111,8 @@ class Machine {
     for (auto& vector : state.vector) fill(vector, sizeof vector);
     for (uint64_t& general : state.general) general = random_();
     state.flags = random_() & kFlags;
-    state.general[kRsp] = reinterpret_cast<uint64_t>(stack_.get() + kStack / 2);
-    const size_t bytes = 4 * static_cast<size_t>(format.lanes);
+    state.general[kRsp] = (uint64_t)(stack_.get() + kStack / 2);
+    const size_t bytes = 4 * (size_t)format.lanes;
     operand_ = place_operand(format, bytes, state.general);
     if (operand_) fill(operand_, bytes);
     return state;
@@ -127,10 +127,10 @@ class Machine {
   uint8_t* place_operand(const WeightFormat& format, size_t bytes, uint64_t* general) {
     if (format.operand == Operand::kRegister) return nullptr;
     if (format.operand == Operand::kRelative) return emulated_isa_relative_operand;
-    if (format.operand == Operand::kAbsolute) return static_cast<uint8_t*>(absolute_);
-    const auto scale = static_cast<uint64_t>(format.factor);
-    const auto displacement = static_cast<uint64_t>(int64_t{format.displacement});
-    const auto end = reinterpret_cast<uint64_t>(page_.data() + page_.bytes());
+    if (format.operand == Operand::kAbsolute) return (uint8_t*)absolute_;
+    const auto scale = (uint64_t)format.factor;
+    const auto displacement = (uint64_t)(int64_t{format.displacement});
+    const auto end = (uint64_t)(page_.data() + page_.bytes());
     uint64_t none = 0;
     uint64_t* const base = format.base < 0 ? &none : &general[format.base];
     uint64_t* const index = format.index < 0 ? &none : &general[format.index];
@@ -141,7 +141,7 @@ class Machine {
     } else {
       *index = (end - bytes - displacement) / scale;
     }
-    return reinterpret_cast<uint8_t*>(*base + *index * scale + displacement);
+    return (uint8_t*)(*base + *index * scale + displacement);
   }
 
   // Lanes that make sums saturate, or wrap, and others.
@@ -151,8 +151,7 @@ class Machine {
     for (size_t i = 0; i < bytes; i += 4) {
       const uint64_t random = random_();
       const size_t choice = random >> 32 & 15;
-      const uint32_t lane =
-          choice < std::size(kLanes) ? kLanes[choice] : static_cast<uint32_t>(random);
+      const uint32_t lane = choice < std::size(kLanes) ? kLanes[choice] : (uint32_t)random;
       std::memcpy(to + i, &lane, sizeof lane);
     }
   }
@@ -187,7 +186,7 @@ std::string describe(const WeightFormat& format) {
   std::string text = kOperations[format.operation].name;
   Instruction decoded;
   for (int i = 0; decode(format.site, &decoded) && i < decoded.length; ++i)
-    text += ' ' + testing::PrintToString(static_cast<int>(format.site[i]));
+    text += ' ' + testing::PrintToString((int)format.site[i]);
   return text;
 }
 
@@ -198,7 +197,7 @@ class EmulatedIsa : public testing::TestWithParam<int> {
     if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "this CPU has no ymm registers";
   }
 };
-INSTANTIATE_TEST_SUITE_P(, EmulatedIsa, testing::Range(0, static_cast<int>(std::size(kOperations))),
+INSTANTIATE_TEST_SUITE_P(, EmulatedIsa, testing::Range(0, (int)std::size(kOperations)),
                          [](const auto& info) { return kOperations[info.param].name; });
 
 TEST_P(EmulatedIsa, EachForm) {
@@ -246,7 +245,7 @@ TEST(EmulatedIsaThreads, RaceToReplace) {
   for (int i = 0; i < kThreads; ++i) threads.emplace_back(race);
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
-  EXPECT_GE(traps(), before + static_cast<size_t>(count));
+  EXPECT_GE(traps(), before + (size_t)count);
 }
 
 TEST(EmulatedIsaDecode, KnowsWhatItDoesNotEmulate) {

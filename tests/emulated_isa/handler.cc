@@ -21,8 +21,8 @@ std::atomic<size_t> trapped;
 // The instruction becomes a jump; when the handler returns, the thread runs into that.
 void on_illegal_instruction(int, siginfo_t*, void* context) {
   trapped.fetch_add(1, std::memory_order_relaxed);
-  const auto* interrupted = static_cast<const ucontext_t*>(context);
-  if (replace(reinterpret_cast<uint8_t*>(interrupted->uc_mcontext.gregs[REG_RIP]))) return;
+  const auto* interrupted = (const ucontext_t*)context;
+  if (replace((uint8_t*)interrupted->uc_mcontext.gregs[REG_RIP])) return;
   static constexpr char kText[] = "An illegal instruction, and none that is emulated.\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof kText - 1);
   signal(SIGILL, SIG_DFL);  // it traps again, and ends the process

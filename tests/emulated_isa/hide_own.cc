@@ -18,7 +18,7 @@ namespace {
 uintptr_t load_offset() {
   uintptr_t offset = 0;
   const auto first = [](dl_phdr_info* program, size_t, void* to) {
-    *static_cast<uintptr_t*>(to) = program->dlpi_addr;
+    *(uintptr_t*)to = program->dlpi_addr;
     return 1;
   };
   dl_iterate_phdr(first, &offset);
@@ -37,7 +37,7 @@ void hide_own() {
     char* end;
     const uintptr_t address = std::strtoull(line, &end, 16);
     if (end == line || end[0] != ':' || !std::strstr(end, "vpdp")) continue;
-    hidden += hide(reinterpret_cast<uint8_t*>(load_offset() + address));
+    hidden += hide((uint8_t*)(load_offset() + address));
   }
   if (listing && pclose(listing) == 0 && hidden) return;
   std::fprintf(stderr, "emulated_isa: '%s' shows no instruction to hide\n", command.c_str());

@@ -36,9 +36,9 @@ class Lock {
 class Writable {
  public:
   explicit Writable(const uint8_t* site) {
-    const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-    begin_ = reinterpret_cast<uintptr_t>(site) / page * page;
-    bytes_ = (reinterpret_cast<uintptr_t>(site) + kShortest - 1) / page * page + page - begin_;
+    const auto page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    begin_ = (uintptr_t)site / page * page;
+    bytes_ = ((uintptr_t)site + kShortest - 1) / page * page + page - begin_;
     protect(PROT_READ | PROT_WRITE | PROT_EXEC);
   }
   ~Writable() { protect(PROT_READ | PROT_EXEC); }
@@ -47,7 +47,7 @@ class Writable {
 
  private:
   void protect(int protection) const {
-    if (mprotect(reinterpret_cast<void*>(begin_), bytes_, protection) == 0) return;
+    if (mprotect((void*)begin_, bytes_, protection) == 0) return;
     std::perror("emulated_isa: writable code");
     std::abort();
   }
@@ -78,7 +78,7 @@ bool hide(uint8_t* site) {
 
 bool replace(uint8_t* site) {
   const Lock lock;
-  if (site[0] == static_cast<uint8_t>(Branch::kJump)) return true;  // another thread was faster
+  if (site[0] == (uint8_t)Branch::kJump) return true;  // another thread was faster
   Instruction instruction;
   if ((site[0] != kVex && site[0] != kHidden) || !decode(site, &instruction)) return false;
   const uint8_t* const stub = make_stub(instruction, site);

@@ -74,13 +74,13 @@ extern "C" __attribute__((naked)) void emulated_isa_enter() {
 
 extern "C" __attribute__((used)) void emulated_isa_step(const uint8_t* return_address,
                                                         const uint64_t* general, Vector* vectors) {
-  const auto* stub = reinterpret_cast<const Stub*>(return_address - offsetof(Stub, return_to_it));
+  const auto* stub = (const Stub*)(return_address - offsetof(Stub, return_to_it));
   emulate(stub->instruction, {general, vectors});
 }
 
 void write_branch(Branch branch, uint8_t* at, const uint8_t* from, const uint8_t* to) {
-  const auto distance = static_cast<int32_t>(to - (from + kBranch));
-  at[0] = static_cast<uint8_t>(branch);
+  const auto distance = (int32_t)(to - (from + kBranch));
+  at[0] = (uint8_t)branch;
   std::memcpy(at + 1, &distance, sizeof distance);
 }
 
@@ -94,7 +94,7 @@ const uint8_t* make_stub(const Instruction& instruction, const uint8_t* site) {
   if (used == kStubs) return nullptr;
   Stub* const stub = &stubs[used++];
   std::copy(std::begin(kLeaveRedZone), std::end(kLeaveRedZone), stub->leave_red_zone);
-  const auto* enter = reinterpret_cast<const uint8_t*>(emulated_isa_enter);
+  const auto* enter = (const uint8_t*)emulated_isa_enter;
   write_branch(Branch::kCall, stub->call, stub->call, enter);
   std::copy(std::begin(kReturn), std::end(kReturn), stub->return_to_it);
   write_branch(Branch::kJump, stub->jump, stub->jump, site + instruction.length);

@@ -32,7 +32,7 @@ struct Sample {
 std::vector<uint8_t> some_weights(size_t count) {
   std::vector<uint8_t> weights(count);
   Random random(count);
-  for (uint8_t& w : weights) w = static_cast<uint8_t>(random());
+  for (uint8_t& w : weights) w = (uint8_t)random();
   return weights;
 }
 
@@ -41,7 +41,7 @@ Sample packed(bool filter, const Size& size, const Pack& pack) {
   size_t bytes = 0;
   must_accept("the size of a sample", [&](octet_error* e) { return size(&bytes, e); });
   const std::unique_ptr<uint8_t, decltype(&std::free)> memory(
-      static_cast<uint8_t*>(std::aligned_alloc(OCTET_ALIGNMENT, bytes)), std::free);
+      (uint8_t*)std::aligned_alloc(OCTET_ALIGNMENT, bytes), std::free);
   must_accept("a sample", [&](octet_error* e) { return pack(memory.get(), bytes, e); });
   return {filter, {memory.get(), memory.get() + bytes}};
 }
@@ -117,15 +117,14 @@ const std::vector<Sample>& samples() {
   static const std::vector<Sample> list = [] {
     std::vector<Sample> all;
     for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
-      const auto isa = static_cast<octet_isa>(tier->isa);
+      const auto isa = (octet_isa)tier->isa;
       for (const octet_type type : {OCTET_S8, OCTET_U8})
         for (const bool zero_points : {false, true})
           all.push_back(packed_matrices(isa, type, zero_points));
       for (const size_t rows : {0, 4}) all.push_back(packed_sparse(isa, rows));
       for (int a = OCTET_CONV_DIRECT; a <= OCTET_CONV_GROUPED; ++a)
-        for (int v = 0; v < static_cast<int>(Variant::kCount); ++v)
-          all.push_back(
-              packed_filter(isa, static_cast<octet_conv_algorithm>(a), static_cast<Variant>(v)));
+        for (int v = 0; v < (int)Variant::kCount; ++v)
+          all.push_back(packed_filter(isa, (octet_conv_algorithm)a, (Variant)v));
     }
     return all;
   }();
@@ -155,7 +154,7 @@ void mend_checksums(Choices* c, uint8_t* blob, size_t bytes, size_t head) {
   uint64_t whole;
   std::memcpy(&whole, blob + offsetof(ContainerHeader, bytes), sizeof whole);
   if (whole >= head && whole <= bytes && c->one_in(2)) {
-    const Sums payload = fletcher(blob + head, static_cast<size_t>(whole) - head);
+    const Sums payload = fletcher(blob + head, (size_t)whole - head);
     std::memcpy(blob + kPayload, &payload, sizeof payload);
   }
   std::memset(blob + kHead, 0, sizeof(uint64_t));
@@ -173,9 +172,9 @@ void lie(Choices* c, const Sample& sample, uint8_t* blob, size_t bytes) {
   const size_t head = sample.head();
   switch (c->below(7)) {
     case 0:
-      return put(c, blob, head, static_cast<uint8_t>(c->bits(1)));
+      return put(c, blob, head, (uint8_t)c->bits(1));
     case 1:
-      return put(c, blob, head, static_cast<uint16_t>(c->bits(2)));
+      return put(c, blob, head, (uint16_t)c->bits(2));
     case 2:
       return put(c, blob, head, c->odd());
     case 3:
@@ -196,7 +195,7 @@ void lie(Choices* c, const Sample& sample, uint8_t* blob, size_t bytes) {
     default:  // sums, zero points, what Winograd's payload says of itself, weights
       for (size_t count = bytes > head ? 1 + c->below(20) : 0; count > 0; --count)
         blob[head + c->below(std::min(bytes - head, c->any<size_t>({64, 512, 65536})))] =
-            static_cast<uint8_t>(c->bits(1));
+            (uint8_t)c->bits(1);
   }
 }
 
@@ -209,7 +208,7 @@ void forge(Choices* c, const Sample& sample, uint8_t* blob) {
   };
   Container was;
   std::memcpy(&was, blob, sample.head());
-  const octet::WeightFormat* format = octet::find_format(static_cast<uint16_t>(was.header.format));
+  const octet::WeightFormat* format = octet::find_format((uint16_t)was.header.format);
   if (!format || c->one_in(2)) format = octet::nth_format(c->below(formats));
   const bool zero_points = c->one_in(2);
   const uint8_t type = c->any<uint8_t>({1, 2});
@@ -220,20 +219,19 @@ void forge(Choices* c, const Sample& sample, uint8_t* blob) {
                          &s.stride_h, &s.stride_w, &s.dilation_h, &s.dilation_w})
       resize(size);
     uint8_t algorithm = was.read_geometry<octet::FilterGeometry>().algorithm;
-    if (c->one_in(8)) algorithm = static_cast<uint8_t>(c->below(9));
+    if (c->one_in(8)) algorithm = (uint8_t)c->below(9);
     const octet::ConvAlgorithm* const implementation = octet::algorithm_of(algorithm);
     if (!implementation || s.in_channels % s.groups || s.out_channels % s.groups ||
         !plan_filter(*format, *implementation, algorithm, type, s, zero_points, &forged))
       return;
   } else {
     const auto g = was.read_geometry<octet::MatricesGeometry>();
-    size_t n = static_cast<size_t>(g.n), k = static_cast<size_t>(g.k),
-           count = static_cast<size_t>(g.count);
+    size_t n = (size_t)g.n, k = (size_t)g.k, count = (size_t)g.count;
     for (size_t* size : {&n, &k, &count}) resize(size);
     if (!plan_matrices(*format, type, n, k, count, zero_points, &forged)) return;
   }
   forged.header.payload_checksum = was.header.payload_checksum;
-  forged.header.has_int8_min = static_cast<uint8_t>(c->below(2));
+  forged.header.has_int8_min = (uint8_t)c->below(2);
   std::memcpy(blob, &forged, sample.head());
 }
 
@@ -243,7 +241,7 @@ void damage(Choices* c, const Sample& sample, uint8_t* blob) {
   const auto change_word = [&](size_t first, size_t end) {
     uint8_t* const word = blob + first + c->below((end - first) / 4) * 4;
     const uint8_t was[4] = {word[0], word[1], word[2], word[3]};
-    for (int i = 0; i < 4; ++i) word[i] ^= static_cast<uint8_t>(c->bits(1));
+    for (int i = 0; i < 4; ++i) word[i] ^= (uint8_t)c->bits(1);
     return std::memcmp(was, word, sizeof was) != 0;
   };
   const auto verify = [&](octet_error* e) { return octet_blob_verify(blob, bytes, e); };

@@ -10,7 +10,7 @@ std::string damaged(Choices* c, std::string text) {
   for (size_t times = 1 + c->below(3); times > 0; --times) {
     const size_t at = c->below(text.size() + 1), length = c->below(text.size() + 1 - at + 1);
     const char byte = c->one_in(2) ? c->any({' ', '0', '9', 'x', '-', '=', '\n', '%'})
-                                   : static_cast<char>(1 + c->below(255));
+                                   : (char)(1 + c->below(255));
     switch (c->below(6)) {
       case 0:
         text.replace(at, 1, 1, byte);
@@ -37,7 +37,7 @@ std::string damaged(Choices* c, std::string text) {
 
 std::string anything(Choices* c) {
   std::string text(c->below(400), ' ');
-  for (char& byte : text) byte = static_cast<char>(1 + c->below(255));
+  for (char& byte : text) byte = (char)(1 + c->below(255));
   return text;
 }
 

@@ -20,7 +20,7 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
   }
-  size_t below(size_t n) { return static_cast<size_t>((*this)() >> 16) % n; }
+  size_t below(size_t n) { return (size_t)((*this)() >> 16) % n; }
 
  private:
   uint64_t state_;
@@ -35,7 +35,7 @@ class Choices {
     for (int i = 0; i < bytes && next_ < end_; ++i) value |= uint64_t{*next_++} << 8 * i;
     return value;
   }
-  size_t below(size_t n) { return static_cast<size_t>(bits(n <= 256 ? 1 : 4) % n); }
+  size_t below(size_t n) { return (size_t)(bits(n <= 256 ? 1 : 4) % n); }
   // True for the last of n, so that an input that has ended chooses the usual.
   bool one_in(size_t n) { return below(n) == n - 1; }
   template <typename T>
@@ -43,8 +43,7 @@ class Choices {
     return values.begin()[below(values.size())];
   }
   int32_t between(int32_t lo, int32_t hi) {
-    return static_cast<int32_t>(
-        lo + static_cast<int64_t>(below(static_cast<size_t>(int64_t{hi} - lo + 1))));
+    return (int32_t)(lo + (int64_t)below((size_t)(int64_t{hi} - lo + 1)));
   }
   Random random() { return Random(bits(4)); }
 

@@ -19,7 +19,7 @@ using Conv = std::unique_ptr<octet_conv2d, Destroy>;
 
 octet_conv_algorithm draw_algorithm(Choices* c, const Convolution& v) {
   for (int tries = 0; tries < 4; ++tries) {  // most of them are possible for few shapes
-    const auto algorithm = static_cast<octet_conv_algorithm>(c->below(OCTET_CONV_GROUPED + 1));
+    const auto algorithm = (octet_conv_algorithm)c->below(OCTET_CONV_GROUPED + 1);
     if (v.possible(algorithm) || c->one_in(16)) return algorithm;
   }
   return OCTET_CONV_AUTO;
@@ -270,11 +270,11 @@ void any_shape(Choices* c) {
                            &s.pad_top,      &s.pad_bottom, &s.pad_left,   &s.pad_right};
   for (size_t* size : sizes) *size = c->below(12);
   for (size_t odd = c->below(6); odd-- > 0;)
-    *sizes[c->below(sizeof sizes / sizeof *sizes)] = static_cast<size_t>(c->odd());
+    *sizes[c->below(sizeof sizes / sizeof *sizes)] = (size_t)c->odd();
   s.transposed = c->one_in(3);
   if (s.transposed) s.output_padding_h = c->below(4), s.output_padding_w = c->below(4);
   f.type = type_8bit(c);
-  f.algorithm = static_cast<octet_conv_algorithm>(c->below(OCTET_CONV_GROUPED + 1));
+  f.algorithm = (octet_conv_algorithm)c->below(OCTET_CONV_GROUPED + 1);
   f.accuracy = OCTET_ACCURACY_APPROXIMATE;
   const octet_isa isa = tiers()[c->below(tiers().size())];
   size_t bytes = 0, h = 0, w = 0;
@@ -296,7 +296,7 @@ void any_shape(Choices* c) {
          octet_conv_algorithm_name(candidate.algorithm));
   if (!sized) return;
   const octet_test::ConvSizes expected(s, 1, s.in_h_max, s.in_w_max);
-  if (static_cast<int64_t>(h) != expected.out_h || static_cast<int64_t>(w) != expected.out_w)
+  if ((int64_t)h != expected.out_h || (int64_t)w != expected.out_w)
     fail("octet_conv2d_output_size says %zux%zu", h, w);
 }
 

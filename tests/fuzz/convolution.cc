@@ -111,8 +111,7 @@ void Convolution::draw_shape() {
   const ConvSizes sizes(s, 1, s.in_h_max, s.in_w_max);
   size_t budget = 100000;
   take(&budget, s.kernel_h * s.kernel_w);
-  take(&budget,
-       s.transposed ? s.in_h_max * s.in_w_max : static_cast<size_t>(sizes.out_h * sizes.out_w));
+  take(&budget, s.transposed ? s.in_h_max * s.in_w_max : (size_t)(sizes.out_h * sizes.out_w));
   s.batch_max = take(&budget, c_->any<size_t>({1, 1, 2, 3}));
   size_t in = c_->size(70), out = c_->size(70);
   if (deep) in = 220 + c_->below(200);
@@ -141,8 +140,8 @@ void Convolution::draw_sizes() {
   draw_pads();
   const ConvSizes sizes = run_sizes();
   if (!no_output && c_->one_in(2)) {
-    args.out_h = static_cast<size_t>(sizes.out_h);
-    args.out_w = static_cast<size_t>(sizes.out_w);
+    args.out_h = (size_t)sizes.out_h;
+    args.out_w = (size_t)sizes.out_w;
   }
   filter.shape = s;
   if (!c_->one_in(3)) return;
@@ -228,9 +227,9 @@ void Convolution::make_sparse() {
         const unsigned places = octet_test::kSparsePlaces[(turn + o + tap + i / 4) %
                                                           std::size(octet_test::kSparsePlaces)];
         uint8_t& byte = weights.data()[weight_at(o, tap / s.kernel_w, tap % s.kernel_w, i)];
-        byte = static_cast<uint8_t>(
-            places >> i % 4 & 1 ? std::clamp(value_of(filter.type, byte), zero - 128, zero + 127)
-                                : zero);
+        byte = (uint8_t)(places >> i % 4 & 1
+                             ? std::clamp(value_of(filter.type, byte), zero - 128, zero + 127)
+                             : zero);
       }
 }
 
@@ -286,8 +285,8 @@ void Convolution::draw_lhs_of_bytes() {
 
 void Convolution::draw_dst() {
   const ConvSizes sizes = run_sizes();
-  const size_t out_h = no_output ? 1 : static_cast<size_t>(sizes.out_h),
-               out_w = no_output ? 1 : static_cast<size_t>(sizes.out_w);
+  const size_t out_h = no_output ? 1 : (size_t)sizes.out_h,
+               out_w = no_output ? 1 : (size_t)sizes.out_w;
   desc.dst_layout = c_->one_in(4) ? OCTET_NCHW : OCTET_NHWC;
   dst = Tensor(c_, desc.dst_layout, desc.dst_type, sizes.batch, out_h, out_w,
                desc.shape.out_channels);

@@ -151,7 +151,7 @@ struct ArgsSpoiler : SpoilerBase {
     const Block& block = **(blocks.begin() + c->below(blocks.size()));
     if (!block.bytes()) return nullptr;
     const uint8_t* const at = block.data() + c->below(block.bytes());
-    return at - reinterpret_cast<uintptr_t>(at) % alignment;
+    return at - (uintptr_t)at % alignment;
   }
 };
 using A = ArgsSpoiler;
@@ -246,22 +246,21 @@ constexpr Rule<A> kArgsRules[] = {
 
     {"a dst over an input, the weights or the workspace",
      [](A& s) {
-       const uint8_t* at =
-           s.c->one_in(4)
-               ? static_cast<const uint8_t*>(s.c->one_in(2) ? s.desc.packed : s.a->workspace)
-               : s.address_in(
-                     {&s.v.lhs.block, &s.v.residual.block, &s.v.lhs_zero_points, &s.v.lhs_scales},
-                     element_bytes(s.v.dst.type));
-       return at && at != s.v.residual.block.data() && s.set(&s.a->dst, const_cast<uint8_t*>(at));
+       const uint8_t* at = s.c->one_in(4)
+                               ? (const uint8_t*)(s.c->one_in(2) ? s.desc.packed : s.a->workspace)
+                               : s.address_in({&s.v.lhs.block, &s.v.residual.block,
+                                               &s.v.lhs_zero_points, &s.v.lhs_scales},
+                                              element_bytes(s.v.dst.type));
+       return at && at != s.v.residual.block.data() && s.set(&s.a->dst, (uint8_t*)at);
      }},
     {"a workspace over an operand",
      [](A& s) {
        const uint8_t* at = s.c->one_in(4)
-                               ? static_cast<const uint8_t*>(s.desc.packed)
+                               ? (const uint8_t*)s.desc.packed
                                : s.address_in({&s.v.lhs.block, &s.v.dst.block, &s.v.residual.block,
                                                &s.v.lhs_zero_points, &s.v.lhs_scales},
                                               OCTET_ALIGNMENT);
-       return at && s.a->workspace_bytes && s.set(&s.a->workspace, const_cast<uint8_t*>(at));
+       return at && s.a->workspace_bytes && s.set(&s.a->workspace, (uint8_t*)at);
      }},
 };
 

@@ -37,7 +37,7 @@ Object* create(Choices* c, const char* what, Desc desc, BlockAllocator* allocato
   if (object) fail("%s failed and left something", what);
   const octet_status status = checked(what, &error, call);
   if ((status == OCTET_OK) != (object != nullptr))
-    fail("%s: status %d, object %p", what, status, static_cast<void*>(object));
+    fail("%s: status %d, object %p", what, status, (void*)object);
   if (object) {
     if (expected.refused) fail("%s accepted %s", what, expected.refused);
     return object;

@@ -22,33 +22,33 @@ std::vector<int32_t> draw_zero_points(Choices* c, octet_type type, size_t n) {
   if (kind == 2) values[c->below(n)] = draw_zero_point(c, type);
   Random random = c->random();
   if (kind == 3)
-    for (int32_t& value : values) value = least(type) + static_cast<int32_t>(random.below(256));
+    for (int32_t& value : values) value = least(type) + (int32_t)random.below(256);
   return values;
 }
 
 void fill(Choices* c, octet_type type, int32_t zero_point, uint8_t* data, size_t count) {
   enum Kind { kAny, kEnds, kNever, kOnce, kSeldomOther, kNear, kLeast, kMost, kKinds };
   const size_t kind = c->below(kKinds);
-  const uint8_t lo = static_cast<uint8_t>(least(type)), hi = static_cast<uint8_t>(most(type));
-  const uint8_t special = c->one_in(3) ? lo : static_cast<uint8_t>(zero_point);
+  const uint8_t lo = (uint8_t)least(type), hi = (uint8_t)most(type);
+  const uint8_t special = c->one_in(3) ? lo : (uint8_t)zero_point;
   Random random = c->random();
   for (size_t i = 0; i < count;) {
     uint64_t bits = random();
     for (const size_t end = std::min(count, i + sizeof bits); i < end; ++i, bits >>= 8) {
-      const uint8_t any = static_cast<uint8_t>(bits);
+      const uint8_t any = (uint8_t)bits;
       switch (kind) {
         case kEnds:
           data[i] = any & 1 ? lo : hi;
           break;
         case kNever:
         case kOnce:
-          data[i] = any == special ? static_cast<uint8_t>(any + 1) : any;
+          data[i] = any == special ? (uint8_t)(any + 1) : any;
           break;
         case kSeldomOther:
-          data[i] = any % 16 ? special : static_cast<uint8_t>(any / 16 - 8);
+          data[i] = any % 16 ? special : (uint8_t)(any / 16 - 8);
           break;
         case kNear:
-          data[i] = static_cast<uint8_t>(special + any % 8 - 4);
+          data[i] = (uint8_t)(special + any % 8 - 4);
           break;
         case kLeast:
           data[i] = lo;
@@ -73,8 +73,8 @@ void fill_f32(Choices* c, float* data, size_t count) {
   const bool ties = c->one_in(4);  // halves of the scale: max|x| / 127 is 2
   Random random = c->random();
   for (size_t i = 0; i < count; ++i) {
-    const int32_t step = static_cast<int32_t>(random.below(509)) - 254;
-    data[i] = ties ? static_cast<float>(step) : base * (static_cast<float>(step) / 254.0f + offset);
+    const int32_t step = (int32_t)random.below(509) - 254;
+    data[i] = ties ? (float)step : base * ((float)step / 254.0f + offset);
   }
   if (ties && count) data[0] = 254;
   if (c->one_in(4)) data[c->below(count)] = kOdd[c->below(sizeof kOdd / sizeof *kOdd)];
@@ -87,14 +87,14 @@ std::vector<octet_machine> draw_machine(Choices* c) {
   machine.l2_bytes = c->any<size_t>({4096, 1 << 15, 1 << 19, (1 << 20) + 1, size_t{1} << 31});
   machine.l3_bytes = c->any<size_t>({0, 0, 4096, 1 << 22, size_t{1} << 31});
   machine.in_order = c->one_in(2);
-  machine.design = static_cast<octet_cpu_design>(c->below(OCTET_DESIGN_NEOVERSE_V2 + 1));
+  machine.design = (octet_cpu_design)c->below(OCTET_DESIGN_NEOVERSE_V2 + 1);
   return {machine};
 }
 
 float draw_scale(Choices* c) {
   if (!c->one_in(4))
     return c->any({0.02f, 1.0f, 0.5f, 1e-6f, 7.3f, 1e9f, 0x1p48f, 1e-45f, 1e-40f, 0x1p-15f});
-  const uint32_t bits = static_cast<uint32_t>(1 + c->bits(4) % 0x57800000u);  // up to 2^48
+  const uint32_t bits = (uint32_t)(1 + c->bits(4) % 0x57800000u);  // up to 2^48
   float scale;
   std::memcpy(&scale, &bits, sizeof scale);
   return scale;

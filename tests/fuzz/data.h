@@ -13,7 +13,7 @@ inline int32_t least(octet_type type) { return type == OCTET_U8 ? 0 : -128; }
 inline int32_t most(octet_type type) { return type == OCTET_U8 ? 255 : 127; }
 inline size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
 inline int32_t value_of(octet_type type, uint8_t byte) {
-  return type == OCTET_U8 ? byte : static_cast<int8_t>(byte);
+  return type == OCTET_U8 ? byte : (int8_t)byte;
 }
 inline octet_type type_8bit(Choices* c) { return c->any({OCTET_S8, OCTET_U8}); }
 

@@ -51,7 +51,7 @@ void save_input() {
   say({"Last call: ", doing.call, doing.wrong ? ", with " : "", doing.wrong ? doing.wrong : "",
        "\n"});
   const int file = creat(saved_as, 0644);
-  if (file < 0 || write(file, input, sizeof input) != static_cast<ssize_t>(sizeof input)) return;
+  if (file < 0 || write(file, input, sizeof input) != (ssize_t)(sizeof input)) return;
   close(file);
   say({"Again: ", program, " ", saved_as, "\n"});
 }
@@ -85,7 +85,7 @@ void run_seeded(uint64_t seed, uint64_t executions, double seconds) {
     }
     std::snprintf(saved_as, sizeof saved_as, "%s-%llu-%llu.input",
                   std::strrchr(program, '/') ? std::strrchr(program, '/') + 1 : program,
-                  static_cast<unsigned long long>(seed), static_cast<unsigned long long>(i));
+                  (unsigned long long)seed, (unsigned long long)i);
     run_once(input, kInputBytes);
   }
 }
@@ -97,7 +97,7 @@ int run_file(const char* name) {
     return 2;
   }
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  run_once(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  run_once((const uint8_t*)bytes.data(), bytes.size());
   return 0;
 }
 
@@ -127,7 +127,7 @@ int main(int argc, char** argv) {
     const uint64_t count = std::strtoull(what, &end, 10),
                    seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
     watch();
-    run_seeded(seed, count, *end == 's' ? static_cast<double>(count) : 0);
+    run_seeded(seed, count, *end == 's' ? (double)count : 0);
   } else {
     for (int i = 1; i < argc; ++i)
       if (const int status = run_file(argv[i])) return status;
@@ -135,10 +135,9 @@ int main(int argc, char** argv) {
   std::printf(
       "%s: %llu executions (%llu asked for too much memory), %llu runs, %llu outputs compared, "
       "%llu refusals; best tier %s\n",
-      program, static_cast<unsigned long long>(tally.executions),
-      static_cast<unsigned long long>(tally.too_large), static_cast<unsigned long long>(tally.runs),
-      static_cast<unsigned long long>(tally.outputs),
-      static_cast<unsigned long long>(tally.refusals), octet_isa_name(info.best_isa));
+      program, (unsigned long long)tally.executions, (unsigned long long)tally.too_large,
+      (unsigned long long)tally.runs, (unsigned long long)tally.outputs,
+      (unsigned long long)tally.refusals, octet_isa_name(info.best_isa));
   return 0;
 }
 

@@ -25,7 +25,7 @@ const std::vector<std::string>& valid_values(size_t name) {
       if (has(octet::tiers_of_this_architecture(), *tier)) values[kMaxIsa].push_back(tier->name);
     values[kKernel].assign(kernel_names().begin(), kernel_names().end());
     for (int a = OCTET_CONV_AUTO; a <= OCTET_CONV_GROUPED; ++a)
-      values[kConv].push_back(octet_conv_algorithm_name(static_cast<octet_conv_algorithm>(a)));
+      values[kConv].push_back(octet_conv_algorithm_name((octet_conv_algorithm)a));
     values[kVerbose] = {"0", "1", "2"};
     return values;
   }();
@@ -42,7 +42,7 @@ std::string draw_value(Choices* c, size_t name) {
       return valid(c->below(kCount));
     case 6: {  // nearly right
       const size_t at = c->below(value.size());
-      const char byte = static_cast<char>(1 + c->below(255));
+      const char byte = (char)(1 + c->below(255));
       if (c->one_in(3)) return value.substr(0, at);
       if (c->one_in(2)) return value.insert(at, 1, byte);
       value[at] = byte;
@@ -106,7 +106,7 @@ const uint8_t* operands() {
   static const std::vector<uint8_t> bytes = [] {
     std::vector<uint8_t> values(2 * kSide * kSide * kChannels * kTaps);
     Random random(1);
-    for (uint8_t& value : values) value = static_cast<uint8_t>(random());
+    for (uint8_t& value : values) value = (uint8_t)random();
     return values;
   }();
   return bytes.data();

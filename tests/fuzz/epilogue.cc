@@ -15,7 +15,7 @@ constexpr int64_t kMost = std::numeric_limits<int32_t>::max(),
 
 int32_t draw_multiplier(Choices* c) {
   return c->one_in(8) ? c->any({0, 1 << 30, std::numeric_limits<int32_t>::max()})
-                      : static_cast<int32_t>(0x40000000 | c->bits(4) % 0x40000000);
+                      : (int32_t)(0x40000000 | c->bits(4) % 0x40000000);
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ Epilogue::Epilogue(Choices* c, const octet_gemm_desc& lhs, const std::vector<Ran
   for (size_t n = 0; n < ranges_.size(); ++n)
     magnitude = std::max({magnitude, ranges_[n].hi + bias(n), -(ranges_[n].lo + bias(n))});
   if (desc_.dst_type != OCTET_S32) {
-    draw_scales(c, static_cast<double>(magnitude));
+    draw_scales(c, (double)magnitude);
     draw_output(c);
     if (is_8bit(desc_.dst_type)) draw_residual(c);
   }
@@ -52,15 +52,13 @@ void Epilogue::draw_bias(Choices* c) {
   if (kind < 2) return;
   Random random = c->random();
   bias_.resize(n);
-  const int shift = static_cast<int>(c->below(24));
-  for (int32_t& b : bias_) b = static_cast<int32_t>(random() >> 32) / (1 << 8) / (1 << shift);
+  const int shift = (int)c->below(24);
+  for (int32_t& b : bias_) b = (int32_t)(random() >> 32) / (1 << 8) / (1 << shift);
   // One accumulator that just stays inside int32, or leaves it by one.
   const size_t column = c->below(n);
   const int64_t beyond = c->one_in(4) ? 1 : 0;
-  if (kind == 6)
-    bias_[column] = static_cast<int32_t>(std::min(kMost, kMost - ranges_[column].hi + beyond));
-  if (kind == 7)
-    bias_[column] = static_cast<int32_t>(std::max(kLeast, kLeast - ranges_[column].lo - beyond));
+  if (kind == 6) bias_[column] = (int32_t)std::min(kMost, kMost - ranges_[column].hi + beyond);
+  if (kind == 7) bias_[column] = (int32_t)std::max(kLeast, kLeast - ranges_[column].lo - beyond);
   desc_.epilogue.bias = bias_.data();
 }
 
@@ -76,7 +74,7 @@ void Epilogue::draw_scales(Choices* c, double magnitude) {
   Random random = c->random();
   const size_t spread = c->any<size_t>({1, 1, 5});
   for (size_t n = 0; n < count; ++n) {
-    const double factor = base / static_cast<double>(1 + random.below(spread));
+    const double factor = base / (double)(1 + random.below(spread));
     scales_.push_back(octet_test::fl(std::min(std::max(factor, 0x1p-149), 0x1p48)));
     int32_t multiplier, shift;
     octet_test::quantize_multiplier(std::min(factor, 1.0), &multiplier, &shift);
@@ -92,7 +90,7 @@ void Epilogue::draw_scales(Choices* c, double magnitude) {
     const size_t channel = c->below(count);
     multipliers_[channel] = draw_multiplier(c);
     // Up to the longest left shift that all accumulators survive, and one more.
-    const int longest = std::max(0, 30 - static_cast<int>(std::log2(magnitude)));
+    const int longest = std::max(0, 30 - (int)std::log2(magnitude));
     shifts_[channel] = c->one_in(2) ? -c->between(0, 31) : std::min(30, c->between(0, longest + 1));
   }
   desc_.epilogue.multipliers = multipliers_.data();
@@ -115,7 +113,7 @@ void Epilogue::draw_output(Choices* c) {
     if (c->one_in(2)) return;
     Random random = c->random();
     for (size_t n = 0; n < ranges_.size(); ++n)
-      bias_f32_.push_back(static_cast<float>(random.below(4096)) * 0.37f - 757);
+      bias_f32_.push_back((float)random.below(4096) * 0.37f - 757);
     if (c->one_in(4))
       bias_f32_[c->below(ranges_.size())] =
           c->any({infinity, -infinity, std::nanf(""), -0.0f, 3e38f});
@@ -124,12 +122,12 @@ void Epilogue::draw_output(Choices* c) {
   }
   desc_.epilogue.dst_zero_point = draw_zero_point(c, type);
   const int32_t a = draw_zero_point(c, type), b = draw_zero_point(c, type);
-  desc_.epilogue.clamp_min = static_cast<float>(std::min(a, b));
-  desc_.epilogue.clamp_max = static_cast<float>(std::max(a, b));
+  desc_.epilogue.clamp_min = (float)std::min(a, b);
+  desc_.epilogue.clamp_max = (float)std::max(a, b);
   if (a == 0 && b == 0) desc_.epilogue.clamp_max = 1;  // both 0 are refused as forgotten
   if (!c->one_in(4)) return;
   Random random = c->random();
-  for (int i = 0; i < 256; ++i) lut_.push_back(static_cast<uint8_t>(random()));
+  for (int i = 0; i < 256; ++i) lut_.push_back((uint8_t)random());
   desc_.epilogue.lut = lut_.data();
 }
 
@@ -152,8 +150,8 @@ void Epilogue::draw_residual(Choices* c) {
               OCTET_ACTIVATION_CLAMP, OCTET_ACTIVATION_RELU_N1_TO_1});
   e.product_scale = c->any({0.0235f, 1.0f, 12.0f, 2.4f, 1e-42f, draw_scale(c)});
   const int32_t a = draw_zero_point(c, desc_.dst_type), b = draw_zero_point(c, desc_.dst_type);
-  e.product_clamp_min = static_cast<float>(std::min(a, b));
-  e.product_clamp_max = static_cast<float>(a == 0 && b == 0 ? 1 : std::max(a, b));
+  e.product_clamp_min = (float)std::min(a, b);
+  e.product_clamp_max = (float)(a == 0 && b == 0 ? 1 : std::max(a, b));
   if (e.requant == OCTET_REQUANT_FLOAT && c->one_in(2)) e.product_clamp_max += 0.37f;
 }
 
@@ -202,23 +200,21 @@ std::string text_of(const octet_gemm_desc& d, size_t column) {
   const octet_residual& r = e.residual;
   const size_t scale = e.scale_count == 1 ? 0 : column,
                multiplier = e.multiplier_count == 1 ? 0 : column;
-  std::snprintf(text, sizeof text,
-                "%s x %s -> %s, lhs quant %d zero point %d, bias %d, scale %a, multiplier %d shift "
-                "%d, bias_f32 %a, "
-                "zero point %d, activation %d [%a, %a] dst_scale %a%s, residual %s (%d, %a; %d, %d "
-                "%d, %d %d, %d %d), of the product %d [%a, %a] scale %a",
-                octet_type_name(d.lhs_type), octet_type_name(d.rhs_type),
-                octet_type_name(d.dst_type), d.lhs_quant, d.lhs_zero_point,
-                e.bias ? e.bias[column] : 0, e.scales ? static_cast<double>(e.scales[scale]) : 0,
-                e.multipliers ? e.multipliers[multiplier] : 0, e.shifts ? e.shifts[multiplier] : 0,
-                e.bias_f32 ? static_cast<double>(e.bias_f32[column]) : 0, e.dst_zero_point,
-                e.activation, static_cast<double>(e.clamp_min), static_cast<double>(e.clamp_max),
-                static_cast<double>(e.dst_scale), e.lut ? ", table" : "",
-                r.type ? octet_type_name(r.type) : "none", r.zero_point,
-                static_cast<double>(r.scale), r.intermediate_zero_point, r.product_multiplier,
-                r.product_shift, r.residual_multiplier, r.residual_shift, r.dst_multiplier,
-                r.dst_shift, e.product_activation, static_cast<double>(e.product_clamp_min),
-                static_cast<double>(e.product_clamp_max), static_cast<double>(e.product_scale));
+  std::snprintf(
+      text, sizeof text,
+      "%s x %s -> %s, lhs quant %d zero point %d, bias %d, scale %a, multiplier %d shift "
+      "%d, bias_f32 %a, "
+      "zero point %d, activation %d [%a, %a] dst_scale %a%s, residual %s (%d, %a; %d, %d "
+      "%d, %d %d, %d %d), of the product %d [%a, %a] scale %a",
+      octet_type_name(d.lhs_type), octet_type_name(d.rhs_type), octet_type_name(d.dst_type),
+      d.lhs_quant, d.lhs_zero_point, e.bias ? e.bias[column] : 0,
+      e.scales ? (double)e.scales[scale] : 0, e.multipliers ? e.multipliers[multiplier] : 0,
+      e.shifts ? e.shifts[multiplier] : 0, e.bias_f32 ? (double)e.bias_f32[column] : 0,
+      e.dst_zero_point, e.activation, (double)e.clamp_min, (double)e.clamp_max, (double)e.dst_scale,
+      e.lut ? ", table" : "", r.type ? octet_type_name(r.type) : "none", r.zero_point,
+      (double)r.scale, r.intermediate_zero_point, r.product_multiplier, r.product_shift,
+      r.residual_multiplier, r.residual_shift, r.dst_multiplier, r.dst_shift, e.product_activation,
+      (double)e.product_clamp_min, (double)e.product_clamp_max, (double)e.product_scale);
   return text;
 }
 

@@ -69,7 +69,7 @@ EpilogueArrays describe(Choices* c, const octet_gemm_desc& from, size_t n, Desc*
     if (!values) return Block();
     Block block(c, count * sizeof *values, sizeof *values);
     std::memcpy(block.data(), values, block.bytes());
-    *field = reinterpret_cast<decltype(values)>(block.data());
+    *field = (decltype(values))block.data();
     return block;
   };
   const octet_epilogue& e = from.epilogue;

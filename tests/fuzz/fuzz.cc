@@ -51,7 +51,7 @@ void begin_call(const Doing& now, octet_error* error) {
 void end_call(octet_status status, const octet_error& error) {
   const char* const what = doing.call;
   if (status == OCTET_OK) {
-    const auto* const bytes = reinterpret_cast<const uint8_t*>(&error);
+    const auto* const bytes = (const uint8_t*)(&error);
     for (size_t i = 0; i < sizeof error; ++i)
       if (bytes[i] != kUntouched) fail("%s succeeded and wrote to its error", what);
     return;
@@ -71,7 +71,7 @@ const std::vector<octet_isa>& tiers() {
     std::vector<octet_isa> found;
     for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
       if (has(info.detected_isas & ~info.demoted_isas, *tier))
-        found.push_back(static_cast<octet_isa>(tier->isa));
+        found.push_back((octet_isa)tier->isa);
     return found;
   }();
   return list;
@@ -112,7 +112,7 @@ ForcedKernel::ForcedKernel(const Way& way) {
 ForcedKernel::~ForcedKernel() { unsetenv("OCTET_KERNEL"); }
 
 void parallel_for(void* context, size_t count, void (*fn)(void* arg, size_t index), void* arg) {
-  Parallel& parallel = *static_cast<Parallel*>(context);
+  Parallel& parallel = *(Parallel*)context;
   if (count < 2 || count > parallel.most)
     fail("parallel_for is to run %zu tasks; declared were %zu", count, parallel.most);
   std::vector<size_t> order(count);

@@ -38,7 +38,7 @@ Matrices::Matrices(Choices* c, Role role, octet_type of, size_t row_count, size_
   // The stride of a single row, the step of a single matrix, lead nowhere.
   if (rows == 1 && layout == kGaps && c->one_in(4))
     stride = SIZE_MAX / 8 / (batch + 1), batch_stride = batch_step;
-  if (batch == 1 && layout == kGaps && c->one_in(4)) batch_stride = static_cast<size_t>(c->odd());
+  if (batch == 1 && layout == kGaps && c->one_in(4)) batch_stride = (size_t)c->odd();
 
   if (layout == kScattered) {
     scatter(c, batch);
@@ -63,9 +63,9 @@ Matrices Matrices::between(Choices* c, const Matrices& input, octet_type type, s
   const size_t element = element_bytes(type), batch = input.at.size();
   for (uint8_t* begin : input.at) {
     uint8_t* const end = begin + input.span();
-    m.at.push_back(end + (element - reinterpret_cast<uintptr_t>(end) % element) % element);
+    m.at.push_back(end + (element - (uintptr_t)end % element) % element);
   }
-  if (batch > 1) m.batch_stride = static_cast<size_t>(input.at[1] - input.at[0]) / element;
+  if (batch > 1) m.batch_stride = (size_t)(input.at[1] - input.at[0]) / element;
   m.point(c, c->below(3), false);
   return m;
 }

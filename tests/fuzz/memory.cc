@@ -33,14 +33,14 @@ constexpr uint8_t kFresh = 0xA5, kStale = 0x5A;
 class Slots {
  public:
   Slots() {
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE)), step = kSlotBytes + page;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), step = kSlotBytes + page;
     // One half below 2^40 if the system allows that, so that addresses differ in all their bytes.
-    for (void* const where : {static_cast<void*>(nullptr), reinterpret_cast<void*>(kLow)}) {
+    for (void* const where : {(void*)nullptr, (void*)kLow}) {
       void* const map = mmap(where, kSlots / 2 * step + page, PROT_NONE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (map == MAP_FAILED) std::abort();
       for (size_t i = 0; i < kSlots / 2; ++i) {
-        begin_.push_back(static_cast<uint8_t*>(map) + page + i * step);
+        begin_.push_back((uint8_t*)map + page + i * step);
         if (mprotect(begin_.back(), kSlotBytes, PROT_READ | PROT_WRITE)) std::abort();
         ASAN_POISON_MEMORY_REGION(begin_.back(), kSlotBytes);
       }
@@ -56,7 +56,7 @@ class Slots {
   uint8_t* begin(size_t slot) const { return begin_[slot]; }
 
  private:
-  static constexpr uintptr_t kLow = static_cast<uintptr_t>(uint64_t{1} << 36);
+  static constexpr uintptr_t kLow = (uintptr_t)(uint64_t{1} << 36);
   std::vector<uint8_t*> begin_;
   bool taken_[kSlots] = {};
 };
@@ -98,15 +98,13 @@ void Foreseen::add(const Block& block) {
 
 const uint8_t* Foreseen::at(const void* data) const {
   for (const Part& part : parts_) {
-    const size_t offset = static_cast<size_t>(static_cast<const uint8_t*>(data) - part.data);
+    const size_t offset = (size_t)((const uint8_t*)data - part.data);
     if (offset < part.copy.size()) return part.copy.data() + offset;
   }
   fail("the harness foresees memory that is in none of its blocks");
 }
 
-uint8_t* Foreseen::at(const void* data) {
-  return const_cast<uint8_t*>(std::as_const(*this).at(data));
-}
+uint8_t* Foreseen::at(const void* data) { return (uint8_t*)std::as_const(*this).at(data); }
 
 const uint8_t* Foreseen::difference() const {
   for (const Part& part : parts_) {
@@ -125,7 +123,7 @@ BlockAllocator::~BlockAllocator() {
 }
 
 void* BlockAllocator::allocate(void* self, size_t bytes, size_t alignment) {
-  BlockAllocator& allocator = *static_cast<BlockAllocator*>(self);
+  BlockAllocator& allocator = *(BlockAllocator*)self;
   if (allocator.fails_ || bytes > kSlotBytes) return nullptr;
   if (allocator.block_.bytes()) octet_fuzz::fail("create allocates twice");
   allocator.block_ = Block(allocator.c_, bytes, alignment);
@@ -133,7 +131,7 @@ void* BlockAllocator::allocate(void* self, size_t bytes, size_t alignment) {
 }
 
 void BlockAllocator::release(void* self, void* memory) {
-  BlockAllocator& allocator = *static_cast<BlockAllocator*>(self);
+  BlockAllocator& allocator = *(BlockAllocator*)self;
   if (!memory || memory != allocator.block_.data())
     octet_fuzz::fail("release of memory that was not allocated");
   allocator.block_ = Block();

@@ -36,7 +36,7 @@ class Block {
 
   template <typename T = uint8_t>
   T* data() const {
-    return reinterpret_cast<T*>(data_);
+    return (T*)data_;
   }
   size_t bytes() const { return bytes_; }
 

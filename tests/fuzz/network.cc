@@ -30,10 +30,10 @@ using Owned = std::unique_ptr<T, Destroy>;
 
 // A function of whatever its window reaches, which tells each line, pixel and channel apart.
 void mix(void* context, const octet_network_call* call) {
-  const auto& f = *static_cast<const octet_network_function*>(context);
+  const auto& f = *(const octet_network_function*)context;
   const size_t repeat = f.repeat_h ? f.repeat_h : 1, stride = f.stride_h ? f.stride_h : 1;
   for (size_t y = call->first; y < call->end; ++y) {
-    auto* const out = static_cast<uint8_t*>(octet_network_line(&call->output, y));
+    auto* const out = (uint8_t*)octet_network_line(&call->output, y);
     for (size_t x = 0; x < call->output.w; ++x)
       for (size_t c = 0; c < call->output.channels; ++c) {
         size_t sum = y + 3 * x + 5 * c;
@@ -43,12 +43,12 @@ void mix(void* context, const octet_network_call* call) {
           for (size_t i = 0; i < lines; ++i) {
             const size_t t = f.kernel_h ? y * stride + i : i, pad = f.kernel_h ? f.pad_top : 0;
             if (t < pad || (t - pad) / repeat >= in.h) continue;
-            const auto* const line = static_cast<const uint8_t*>(
-                octet_network_line(&in, f.kernel_h ? (t - pad) / repeat : t));
+            const auto* const line =
+                (const uint8_t*)octet_network_line(&in, f.kernel_h ? (t - pad) / repeat : t);
             sum += (2 * i + 7) * line[x % in.w * in.pixel + c % in.channels];
           }
         }
-        out[x * call->output.pixel + c] = static_cast<uint8_t>(sum + (sum >> 8));
+        out[x * call->output.pixel + c] = (uint8_t)(sum + (sum >> 8));
       }
   }
 }
@@ -79,7 +79,7 @@ class Network {
     alias_roots_.resize(tensors_.size());
     for (size_t i = 0; i < tensors_.size(); ++i) {
       alias_roots_[i].resize(tensors_[i].slice ? 0 : bytes_of(tensors_[i]));
-      for (uint8_t& byte : alias_roots_[i]) byte = static_cast<uint8_t>(random_());
+      for (uint8_t& byte : alias_roots_[i]) byte = (uint8_t)random_();
     }
     before_ = alias_roots_;
     for (const octet_network_op& op : ops_) compute(op);
@@ -90,7 +90,7 @@ class Network {
     desc.tensors = tensors_.data(), desc.tensor_count = tensors_.size();
     desc.ops = ops_.data(), desc.op_count = ops_.size();
     desc.concurrency = c_->any<size_t>({1, 1, 2, 3, 5, SIZE_MAX});
-    desc.goal = static_cast<octet_network_goal>(c_->below(4));
+    desc.goal = (octet_network_goal)c_->below(4);
     desc.cache_bytes = c_->any<size_t>({0, 0, 256, 2000, 30000});
     std::vector<octet_network_part> parts;
     if (c_->one_in(2)) parts = draw_parts();
@@ -218,7 +218,7 @@ class Network {
     const octet_network_tensor &in = tensors_[op->inputs[0]], &out = tensors_[op->output];
     desc->lhs_type = in.type, desc->rhs_type = OCTET_S8, desc->dst_type = out.type;
     desc->lhs_zero_point = in.type == OCTET_U8 ? 100 : -5;
-    scale_ = 1.0f / static_cast<float>(40 + 30 * depth);
+    scale_ = 1.0f / (float)(40 + 30 * depth);
     desc->epilogue.scales = &scale_, desc->epilogue.scale_count = 1;
     desc->epilogue.dst_zero_point = out.type == OCTET_U8 ? 120 : 3;
     if (const size_t residual = alike(op->output); residual != kNone) {
@@ -230,7 +230,7 @@ class Network {
 
   Block weights(size_t count) {
     Bytes values(count);
-    for (uint8_t& value : values) value = static_cast<uint8_t>(random_());
+    for (uint8_t& value : values) value = (uint8_t)random_();
     return Block(c_, values);
   }
 
@@ -256,7 +256,7 @@ class Network {
     if (octet_conv2d_output_size(&s, t.h, t.w, &h, &w, nullptr) != OCTET_OK || h * w > 300) return;
     const Block data = weights(s.out_channels * s.kernel_h * s.kernel_w * (t.channels / s.groups));
     filter.type = OCTET_S8, filter.data = data.data();
-    filter.algorithm = static_cast<octet_conv_algorithm>(c_->below(OCTET_CONV_GROUPED + 1));
+    filter.algorithm = (octet_conv_algorithm)c_->below(OCTET_CONV_GROUPED + 1);
     size_t bytes = 0;
     if (octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, nullptr) != OCTET_OK) {
       filter.algorithm = OCTET_CONV_AUTO;
@@ -321,8 +321,8 @@ class Network {
     Bytes bytes;
     for (size_t p = 0; p < t.batch * t.h * t.w; ++p) {
       const auto from =
-          alias_roots_[alias_root(i)].begin() + static_cast<ptrdiff_t>(p * whole.channels + first);
-      bytes.insert(bytes.end(), from, from + static_cast<ptrdiff_t>(t.channels));
+          alias_roots_[alias_root(i)].begin() + (ptrdiff_t)(p * whole.channels + first);
+      bytes.insert(bytes.end(), from, from + (ptrdiff_t)t.channels);
     }
     return bytes;
   }

@@ -18,7 +18,7 @@ const Row* any_row(Choices* c, const Row* (*nth)(size_t)) {
 }
 const octet::KernelName* any_kernel(Choices* c) { return any_row(c, octet::kernel_name); }
 octet_conv_algorithm any_algorithm(Choices* c) {
-  return static_cast<octet_conv_algorithm>(c->below(octet::kAlgorithms));
+  return (octet_conv_algorithm)c->below(octet::kAlgorithms);
 }
 
 }  // namespace
@@ -29,10 +29,10 @@ Choice any_choice(Choices* c) {
   choice.layout = any_row(c, octet::nth_format)->layout;
   choice.kernel = any_kernel(c);
   if (c->one_in(2)) choice.small_kernel = any_kernel(c);
-  choice.block = std::max<size_t>(1, static_cast<size_t>(c->odd()));
-  choice.pass = static_cast<size_t>(c->odd());
-  choice.cache_bytes = static_cast<size_t>(c->odd());
-  choice.tasks = {static_cast<size_t>(c->odd()), static_cast<size_t>(c->odd())};
+  choice.block = std::max<size_t>(1, (size_t)c->odd());
+  choice.pass = (size_t)c->odd();
+  choice.cache_bytes = (size_t)c->odd();
+  choice.tasks = {(size_t)c->odd(), (size_t)c->odd()};
   return choice;
 }
 

@@ -34,7 +34,7 @@ Object* create_otherwise(const octet::Choice& choice, const octet::Choice& best,
       checked("create by a choice", &error, [&](octet_error* e) { return create(&object, e); });
   const std::string text = text_of(choice);
   if ((status == OCTET_OK) != (object != nullptr))
-    fail("create by %s: status %d, object %p", text.c_str(), status, static_cast<void*>(object));
+    fail("create by %s: status %d, object %p", text.c_str(), status, (void*)object);
   if (!object) {
     ++tally.refusals;
     if (status != OCTET_KERNEL_UNUSABLE || !std::strstr(error.message, "the choice cannot be used"))

@@ -118,8 +118,8 @@ void Product::make_sparse() {
         using octet_test::kSparsePlaces;
         const unsigned places = kSparsePlaces[(turn + n + k / 4) % std::size(kSparsePlaces)];
         if (places >> k % 4 & 1) continue;
-        *weights.element(b, kn ? k : n, kn ? n : k) = static_cast<uint8_t>(
-            zero_points_.empty() ? 0 : zero_points_[zero_points_.size() == 1 ? 0 : n]);
+        *weights.element(b, kn ? k : n, kn ? n : k) =
+            (uint8_t)(zero_points_.empty() ? 0 : zero_points_[zero_points_.size() == 1 ? 0 : n]);
       }
 }
 
@@ -131,8 +131,7 @@ void Product::draw_quantization() {
     std::vector<int32_t> values(count, draw_zero_point(c_, desc.lhs_type));
     Random random = c_->random();
     if (c_->one_in(2))
-      for (int32_t& value : values)
-        value = least(desc.lhs_type) + static_cast<int32_t>(random.below(256));
+      for (int32_t& value : values) value = least(desc.lhs_type) + (int32_t)random.below(256);
     lhs_zero_points = Block(c_, values);
     args.lhs_zero_points = lhs_zero_points.data<int32_t>();
   }
@@ -195,8 +194,7 @@ std::vector<Range> Product::ranges() const {
   const int64_t lo = fixed ? least(desc.lhs_type) - desc.lhs_zero_point : -reach;
   const int64_t hi = fixed ? most(desc.lhs_type) - desc.lhs_zero_point : reach;
   if (runtime_rhs) {
-    const int64_t depth = static_cast<int64_t>(desc.k), down = least(desc.rhs_type),
-                  up = most(desc.rhs_type);
+    const int64_t depth = (int64_t)desc.k, down = least(desc.rhs_type), up = most(desc.rhs_type);
     return std::vector<Range>(
         desc.n, {depth * std::min({lo * up, hi * down}), depth * std::max({hi * up, lo * down})});
   }
@@ -219,7 +217,7 @@ std::vector<Range> Product::ranges() const {
 void Product::compute() {
   run_must_refuse = dst.overlap;
   if (runtime_rhs && !zero_points_.empty()) {
-    const int64_t reach = epilogue.largest_bias() + 255 * 255 * static_cast<int64_t>(k_);
+    const int64_t reach = epilogue.largest_bias() + 255 * 255 * (int64_t)k_;
     run_may_refuse = reach > INT32_MAX >> epilogue.longest_shift();
   }
   for (const Matrices* m : {&lhs, &dst, &residual}) m->foresee(&before);
@@ -241,7 +239,7 @@ void Product::compute_row(size_t b, size_t i, const std::vector<int32_t>& values
   std::vector<int32_t> row(k_);
   QuantizedRow quantized;
   if (desc.lhs_type == OCTET_F32) {
-    const float* const from = reinterpret_cast<const float*>(lhs.element(b, i, 0));
+    const float* const from = (const float*)lhs.element(b, i, 0);
     quantized = desc.lhs_quant == OCTET_LHS_SYMMETRIC ? octet_test::quantize_symmetric(from, k_)
                                                       : octet_test::quantize_asymmetric(from, k_);
     row = quantized.values;
@@ -275,7 +273,7 @@ void Product::report(const char* what, const char* kernel, const uint8_t* byte) 
     for (size_t i = 0; i < args.m; ++i) {
       const uint8_t* const row = dst.element(b, i, 0);
       if (byte < row || byte >= row + n_ * element) continue;
-      const size_t n = static_cast<size_t>(byte - row) / element;
+      const size_t n = (size_t)(byte - row) / element;
       uint32_t got = 0, want = 0;
       std::memcpy(&got, row + n * element, element);
       std::memcpy(&want, after.at(row + n * element), element);

@@ -107,10 +107,10 @@ struct ArgsSpoiler : SpoilerBase {
   Operand input() { return inputs[c->below(inputs.size())]; }
   Operand any_operand() {
     // The casts only give all operands one form: nothing writes through them.
-    return c->one_in(3) ? Operand{&p.dst, const_cast<const void**>(&a->dst),
-                                  const_cast<const void* const**>(&a->dst_array), &a->dst_stride,
-                                  &a->dst_batch_stride}
-                        : input();
+    return c->one_in(3)
+               ? Operand{&p.dst, (const void**)(&a->dst), (const void* const**)(&a->dst_array),
+                         &a->dst_stride, &a->dst_batch_stride}
+               : input();
   }
 
   // Moves one matrix, wherever its operand's address stands.
@@ -122,15 +122,14 @@ struct ArgsSpoiler : SpoilerBase {
     return true;
   }
   Operand dst() {
-    return {&p.dst, const_cast<const void**>(&a->dst),
-            const_cast<const void* const**>(&a->dst_array), &a->dst_stride, &a->dst_batch_stride};
+    return {&p.dst, (const void**)(&a->dst), (const void* const**)(&a->dst_array), &a->dst_stride,
+            &a->dst_batch_stride};
   }
 
   std::vector<Region> regions(bool of_dst) const {
-    std::vector<Region> list = {{static_cast<const uint8_t*>(desc.packed), desc.packed_bytes}};
+    std::vector<Region> list = {{(const uint8_t*)desc.packed, desc.packed_bytes}};
     for (const Operand& in : inputs)
-      if (*in.array)
-        list.push_back({reinterpret_cast<const uint8_t*>(*in.array), batch() * sizeof(void*)});
+      if (*in.array) list.push_back({(const uint8_t*)(*in.array), batch() * sizeof(void*)});
     for (const Block* block : {&p.lhs_zero_points, &p.lhs_scales, &p.rhs_zero_points})
       if (block != &p.rhs_zero_points || p.runtime_rhs)
         list.push_back({block->data(), block->bytes()});
@@ -139,7 +138,7 @@ struct ArgsSpoiler : SpoilerBase {
     if (of_dst)
       for (const uint8_t* at : p.dst.at) list.push_back({at, p.dst.span()});
     else
-      list.push_back({static_cast<const uint8_t*>(a->workspace), a->workspace_bytes});
+      list.push_back({(const uint8_t*)a->workspace, a->workspace_bytes});
     return list;
   }
   // An address whose next `alignment` bytes hold one of a region's.
@@ -147,7 +146,7 @@ struct ArgsSpoiler : SpoilerBase {
     const Region& region = list[c->below(list.size())];
     if (!region.bytes) return nullptr;
     const uint8_t* const at = region.begin + c->below(region.bytes);
-    return at - reinterpret_cast<uintptr_t>(at) % alignment;
+    return at - (uintptr_t)at % alignment;
   }
 };
 using A = ArgsSpoiler;
@@ -246,7 +245,7 @@ constexpr Rule<A> kArgsRules[] = {
     {"a workspace over an operand",
      [](A& s) {
        const uint8_t* const at = s.address_in(s.regions(true), OCTET_ALIGNMENT);
-       return at && s.a->workspace_bytes && s.set(&s.a->workspace, const_cast<uint8_t*>(at));
+       return at && s.a->workspace_bytes && s.set(&s.a->workspace, (uint8_t*)at);
      }},
     {"dst matrices that overlap",
      [](A& s) {
@@ -256,7 +255,7 @@ constexpr Rule<A> kArgsRules[] = {
     {"matrices of dst_array that overlap",
      [](A& s) {
        if (!s.a->dst_array || s.batch() == 1) return false;
-       void** const array = const_cast<void**>(s.a->dst_array);
+       void** const array = (void**)s.a->dst_array;
        const size_t one = s.c->below(s.batch());
        s.scratch->emplace_back(s.c, std::vector<void*>(array, array + s.batch()));
        s.scratch->back().data<void*>()[one] =

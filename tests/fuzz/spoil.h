@@ -32,7 +32,7 @@ struct SpoilerBase {
 
   template <typename Field, typename Value>
   static bool set(Field* field, Value value) {
-    *field = static_cast<Field>(value);
+    *field = (Field)value;
     return true;
   }
   // `beyond` is the first value above the enumeration.
@@ -112,7 +112,7 @@ inline octet_isa foreign_tier() {
   const octet::IsaMask native = octet::tiers_of_this_architecture();
   size_t i = 0;
   while (has(native, *octet::nth_tier(i))) ++i;
-  return static_cast<octet_isa>(octet::nth_tier(i)->isa);
+  return (octet_isa)octet::nth_tier(i)->isa;
 }
 
 template <typename Desc, typename S = DescSpoiler<Desc>>
@@ -157,8 +157,7 @@ constexpr Rule<S> kDescRules[] = {
 
     {"misaligned weights",
      [](S& s) {
-       return s.d->packed &&
-              s.set(&s.d->packed, static_cast<const uint8_t*>(s.d->packed) + 1 + s.c->below(63));
+       return s.d->packed && s.set(&s.d->packed, (const uint8_t*)s.d->packed + 1 + s.c->below(63));
      }},
     {"weights that end too early",
      [](S& s) { return s.d->packed && s.set(&s.d->packed_bytes, s.c->below(s.d->packed_bytes)); }},
@@ -228,8 +227,7 @@ constexpr Rule<S> kDescRules[] = {
      [](S& s) {
        return s.is_8bit_dst() && s.set(&s.e->activation, OCTET_ACTIVATION_CLAMP) &&
               s.set(&s.e->clamp_min, 1) &&
-              s.set(&s.e->clamp_max,
-                    s.c->any({static_cast<float>(most(s.d->dst_type)) + 1, 2.5f, 3e38f}));
+              s.set(&s.e->clamp_max, s.c->any({(float)most(s.d->dst_type) + 1, 2.5f, 3e38f}));
      }},
     {"a wrong dst_scale",
      [](S& s) {
@@ -256,7 +254,7 @@ constexpr Rule<S> kDescRules[] = {
               s.set(&s.e->product_activation, OCTET_ACTIVATION_CLAMP) &&
               s.set(&s.e->product_clamp_min, 1) &&
               s.set(&s.e->product_clamp_max,
-                    s.c->any({static_cast<float>(most(s.d->dst_type)) + 1, 2.5f, 3e38f}));
+                    s.c->any({(float)most(s.d->dst_type) + 1, 2.5f, 3e38f}));
      }},
     {"a wrong product_scale",
      [](S& s) {

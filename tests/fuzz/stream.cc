@@ -98,11 +98,11 @@ void import_indexed(Choices* c, Random* random) {
   const size_t n = rows ? c->size(20) : 16 * (1 + c->below(3)),
                k = rows ? 8 * (1 + c->below(20)) : 64 * (1 + c->below(3));
   Bytes values(n * k / 2), metadata(n * k / 8);
-  for (uint8_t& value : values) value = static_cast<uint8_t>((*random)() % 3);
+  for (uint8_t& value : values) value = (uint8_t)((*random)() % 3);
   constexpr uint8_t kInOrder[] = {0x4, 0x8, 0xC, 0x9, 0xD, 0xE};
   for (uint8_t& places : metadata)
-    places = static_cast<uint8_t>(kInOrder[random->below(6)] | kInOrder[random->below(6)] << 4);
-  if (c->one_in(3)) metadata[c->below(metadata.size())] = static_cast<uint8_t>(c->bits(1));
+    places = (uint8_t)(kInOrder[random->below(6)] | kInOrder[random->below(6)] << 4);
+  if (c->one_in(3)) metadata[c->below(metadata.size())] = (uint8_t)c->bits(1);
   const Block from(c, values), places(c, metadata), to(c, n * k), again(c, n * k),
       values_again(c, values.size()), places_again(c, metadata.size());
   const auto import = [&](const Block& v, const Block& m, const Block& weights) {
@@ -135,13 +135,13 @@ void import_indexed(Choices* c, Random* random) {
 
 Bytes damaged(Choices* c, Bytes stream) {
   for (size_t times = 1 + c->below(3); times > 0 && !stream.empty(); --times) {
-    const auto at = stream.begin() + static_cast<ptrdiff_t>(c->below(stream.size()));
+    const auto at = stream.begin() + (ptrdiff_t)c->below(stream.size());
     switch (c->below(5)) {
       case 0:
-        *at ^= static_cast<uint8_t>(1u << c->below(8));
+        *at ^= (uint8_t)(1u << c->below(8));
         break;
       case 1:
-        *at = static_cast<uint8_t>(c->bits(1));
+        *at = (uint8_t)c->bits(1);
         break;
       case 2:
         stream.erase(at, stream.end());
@@ -150,7 +150,7 @@ Bytes damaged(Choices* c, Bytes stream) {
         stream.erase(at);
         break;
       default:
-        stream.insert(at, static_cast<uint8_t>(c->bits(1)));
+        stream.insert(at, (uint8_t)c->bits(1));
     }
   }
   return stream;
@@ -165,7 +165,7 @@ void fuzz_one(Choices* c) {
   const size_t density = 1 + c->below(8);  // of eight
   Bytes rows(n * k);
   for (uint8_t& weight : rows)
-    if (random.below(8) < density) weight = static_cast<uint8_t>(random());
+    if (random.below(8) < density) weight = (uint8_t)random();
   const Block dense(c, rows), pruned(c, rows.size());
   const octet_rhs_desc given = rows_of(dense, n, k);
   size_t bytes = 0;
@@ -193,7 +193,7 @@ void fuzz_one(Choices* c) {
   stream = damaged(c, std::move(stream));
   import_anything(c, c->one_in(4) ? some_format(c) : format, stream, n, k);
   Bytes anything(c->size(200));
-  for (uint8_t& byte : anything) byte = static_cast<uint8_t>(c->bits(1));
+  for (uint8_t& byte : anything) byte = (uint8_t)c->bits(1);
   import_anything(c, format, anything, 1 + c->below(3), c->size(100));
   import_indexed(c, &random);
 }

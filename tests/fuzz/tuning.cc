@@ -22,9 +22,8 @@ std::string any_key(Choices* c) {
 
 std::string any_line(Choices* c, const std::string& key, const Choice& choice) {
   char line[octet::kTuningLineBytes];
-  const size_t length =
-      octet::write_tuning_line(octet::TuningKey(key.c_str()), choice,
-                               {c->odd(), c->odd(), static_cast<size_t>(c->odd())}, line);
+  const size_t length = octet::write_tuning_line(octet::TuningKey(key.c_str()), choice,
+                                                 {c->odd(), c->odd(), (size_t)c->odd()}, line);
   if (line[length] || line[length - 1] != '\n') fail("a line without its end: %s", line);
   return {line, length};
 }
@@ -34,10 +33,10 @@ void damage(Choices* c, std::string* text) {
     const size_t at = c->below(text->size()), length = c->below(text->size() - at + 1);
     switch (c->below(6)) {
       case 0:
-        (*text)[at] = static_cast<char>(c->below(256));
+        (*text)[at] = (char)c->below(256);
         break;
       case 1:
-        text->insert(at, 1, static_cast<char>(c->any({' ', '|', '\n', '0'})));
+        text->insert(at, 1, (char)c->any({' ', '|', '\n', '0'}));
         break;
       case 2:
         text->erase(at, length);
@@ -46,7 +45,7 @@ void damage(Choices* c, std::string* text) {
         text->insert(at, text->substr(at, length % 2000));
         break;
       case 4:
-        text->insert(at, c->below(1500), static_cast<char>(c->below(256)));
+        text->insert(at, c->below(1500), (char)c->below(256));
         break;
       default:
         text->resize(at);

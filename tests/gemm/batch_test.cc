@@ -43,7 +43,7 @@ TEST_P(BatchKernel, EveryArrangement) {
               // weights have rows of their own.
               c.order = turn % 2 ? OCTET_NK : OCTET_KN;
               c.lhs_zero_point = 3;
-              c.rhs_zero_points = static_cast<ZeroPoints>(turn % 3);
+              c.rhs_zero_points = (ZeroPoints)(turn % 3);
               c.seed = ++turn;
               check(c);
               if (HasFatalFailure()) return;
@@ -69,10 +69,10 @@ TEST_P(BatchKernel, RuntimeWeights) {
         c.dst = turn % 3 == 0 ? OCTET_S32 : turn % 3 == 1 ? OCTET_S8 : OCTET_F32;
         c.runtime_rhs = true;
         c.order = turn % 2 ? OCTET_NK : OCTET_KN;
-        c.rhs_zero_points = static_cast<ZeroPoints>(turn % 3);
+        c.rhs_zero_points = (ZeroPoints)(turn % 3);
         c.lhs_zero_point = turn % 4 ? 9 : 0;
         c.padded = turn % 5 == 0;
-        c.data = static_cast<Data>(turn % 5);
+        c.data = (Data)(turn % 5);
         c.concurrency = 1 + turn % 3;
         c.seed = ++turn;
         check(c);

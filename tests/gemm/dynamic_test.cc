@@ -35,7 +35,7 @@ TEST_P(Dynamic, ZeroPointsAndScalesOfTheRun) {
             c.lhs_quant = quant, c.rhs_zero_points = zero_points;
             c.residual = dst == OCTET_S8 ? OCTET_U8 : kNoResidual;
             c.runtime_rhs = turn % 5 == 4 && takes_any_weights(kernel());
-            c.data = static_cast<Data>(turn % 5);
+            c.data = (Data)(turn % 5);
             c.concurrency = 1 + turn % 4;
             c.seed = ++turn;
             check(c);
@@ -89,7 +89,7 @@ class QuantizeRow : public EachKernel {
             << kernel().name << ' ' << what;
         ASSERT_EQ(got.zero_point, want.zero_point) << kernel().name << ' ' << what;
         for (size_t i = 0; i < row.size(); ++i)
-          ASSERT_EQ(out.data()[i], static_cast<uint8_t>(want.values[i]))
+          ASSERT_EQ(out.data()[i], (uint8_t)want.values[i])
               << kernel().name << ' ' << what << (asymmetric ? " asymmetric" : " symmetric") << " ["
               << i << "] of " << row[i];
       }
@@ -130,8 +130,8 @@ TEST_P(QuantizeRow, TiesAndLengths) {
   for (const size_t length : {1, 2, 15, 16, 17, 63, 64, 65, 300}) {
     std::vector<float> ties, ramp;
     for (size_t i = 0; i < length; ++i) {
-      ties.push_back((static_cast<float>(i % 255) - 127) * 0.5f);
-      ramp.push_back(std::ldexp(static_cast<float>(i % 13) - 5.3f, static_cast<int>(i % 40) - 30));
+      ties.push_back(((float)(i % 255) - 127) * 0.5f);
+      ramp.push_back(std::ldexp((float)(i % 13) - 5.3f, (int)(i % 40) - 30));
     }
     ties[0] = 127;  // scale 1: the halves are ties
     expect_row(ties, "ties");
@@ -158,8 +158,8 @@ TEST(DynamicRows, ABadRowStaysAlone) {
     ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
     ASSERT_EQ(gemm.run(), OCTET_OK);
     const std::vector<uint8_t> clean = gemm.dst_bytes();
-    std::vector<float> lhs(static_cast<const float*>(gemm.args().lhs),
-                           static_cast<const float*>(gemm.args().lhs) + c.m * c.k);
+    std::vector<float> lhs((const float*)gemm.args().lhs,
+                           (const float*)gemm.args().lhs + c.m * c.k);
     lhs[2 * c.k + 5] = std::numeric_limits<float>::quiet_NaN();
     lhs[4 * c.k + 18] = -std::numeric_limits<float>::infinity();
     for (size_t k = 0; k < c.k; ++k) lhs[5 * c.k + k] = 1e-38f;

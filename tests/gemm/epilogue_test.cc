@@ -145,7 +145,7 @@ std::vector<int32_t> interesting_accumulators() {
   for (int32_t v = -300; v <= 300; ++v) values.push_back(v);
   uint32_t state = 7;
   for (int i = 0; i < 400; ++i)
-    values.push_back(static_cast<int32_t>((state = state * 1664525u + 1013904223u) >> (i % 24)));
+    values.push_back((int32_t)((state = state * 1664525u + 1013904223u) >> (i % 24)));
   return values;
 }
 
@@ -163,8 +163,8 @@ TEST_P(EpilogueIsa, RoundsAndSaturatesAsTheContractSays) {
         const Guarded out(values.size(), Side::kBack);
         ASSERT_EQ(work.run(out.data(), &error_), OCTET_OK) << error_.message;
         for (size_t i = 0; i < values.size(); ++i)
-          ASSERT_EQ(out.data()[i], static_cast<uint8_t>(requantize(values[i], scale, 0, zero_point,
-                                                                   least(dst), most(dst))))
+          ASSERT_EQ(out.data()[i],
+                    (uint8_t)requantize(values[i], scale, 0, zero_point, least(dst), most(dst)))
               << kernel().name << " acc " << values[i] << " scale " << scale << " zero point "
               << zero_point;
       }

@@ -55,7 +55,7 @@ void expect_true(const octet_gemm_desc& desc, const octet_gemm_explanation& e, s
   EXPECT_EQ(e.panel_depth, choice.layout.kr);
   EXPECT_STREQ(e.small_kernel, choice.small_kernel->name);
   const MicroKernel& kernel = *octet::int8_kernel(choice.kernel);
-  EXPECT_EQ(e.isa, static_cast<octet_isa>(kernel.isa));
+  EXPECT_EQ(e.isa, (octet_isa)kernel.isa);
   EXPECT_EQ(e.lhs_type == OCTET_U8, kernel.lhs_element_type == octet::ElementType::kU8);
   EXPECT_EQ(e.rhs_type == OCTET_U8, choice.layout.element_type == octet::ElementType::kU8);
   EXPECT_NE(e.reason[0], 0);
@@ -84,7 +84,7 @@ TEST(GemmExplain, IsWhatCreateMakes) {
 TEST(GemmExplain, SaysHowManyTasksRun) {
   struct Counted {
     static void run(void* count, size_t tasks, void (*fn)(void*, size_t), void* arg) {
-      *static_cast<size_t*>(count) = tasks;
+      *(size_t*)count = tasks;
       for (size_t i = 0; i < tasks; ++i) fn(arg, i);
     }
   };

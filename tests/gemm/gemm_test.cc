@@ -26,13 +26,13 @@ TEST_P(GemmKernel, TailShapes) {
           c.kernel = kernel().name;
           c.m = m, c.n = n, c.k = depth[turn % depth.size()];
           c.lhs = types.lhs, c.rhs = types.rhs;
-          c.data = repeat ? static_cast<Data>(1 + turn / 2 % 4) : Data::kRandom;
+          c.data = repeat ? (Data)(1 + turn / 2 % 4) : Data::kRandom;
           c.seed = turn;
           c.lhs_zero_point = turn % 5 == 0   ? 0
                              : turn % 5 == 1 ? least(types.lhs)
                              : turn % 5 == 2 ? most(types.lhs)
                                              : 17;
-          c.rhs_zero_points = static_cast<ZeroPoints>(turn % 7 % 3);
+          c.rhs_zero_points = (ZeroPoints)(turn % 7 % 3);
           c.order = turn % 3 ? OCTET_KN : OCTET_NK;
           c.padded = turn % 4 == 1;
           c.bias = turn % 6 != 2;
@@ -163,12 +163,12 @@ TEST_P(GemmKernel, LargeShapeAgreesWithAVector) {
   const auto next = [&] { return (state = state * 1664525u + 1013904223u) >> 24; };
   const Types types = types_of(kernel()).front();
   const auto value = [](uint8_t byte, octet_type type) {
-    return type == OCTET_U8 ? int64_t{byte} : int64_t{static_cast<int8_t>(byte)};
+    return type == OCTET_U8 ? int64_t{byte} : int64_t{(int8_t)byte};
   };
   std::vector<uint8_t> a(m * k), b(k * n);
-  for (uint8_t& x : a) x = static_cast<uint8_t>(next());
+  for (uint8_t& x : a) x = (uint8_t)next();
   for (uint8_t& x : b) {
-    x = static_cast<uint8_t>(next());
+    x = (uint8_t)next();
     if (kernel().is(octet::kNoInt8Min) && value(x, types.rhs) == least(types.rhs)) ++x;
   }
   if (kernel().rhs_layout.sparse())
@@ -203,7 +203,7 @@ TEST_P(GemmKernel, LargeShapeAgreesWithAVector) {
   octet_gemm_destroy(gemm);
 
   std::vector<int64_t> t(n), bt(k);
-  for (int64_t& x : t) x = static_cast<int64_t>(next()) - 100;
+  for (int64_t& x : t) x = (int64_t)next() - 100;
   for (size_t i = 0; i < k; ++i)
     for (size_t j = 0; j < n; ++j) bt[i] += value(b[i * n + j], types.rhs) * t[j];
   for (size_t i = 0; i < m; ++i) {

@@ -129,7 +129,7 @@ Layout draw(Draw* random, size_t m, size_t batch, bool residual, size_t workspac
     cells.push_back(i / across * plane + i % across * kN + (i % across ? random->below(2) : 0));
   const size_t outputs = cells.back() + l.dst_span() + l.dst_stride;
   cells = shuffled(random, cells);
-  l.dst.assign(cells.begin(), cells.begin() + static_cast<ptrdiff_t>(batch));
+  l.dst.assign(cells.begin(), cells.begin() + (ptrdiff_t)batch);
   // The other operands lie behind, or between where rows of outputs end.
   size_t end = outputs;
   std::vector<size_t> inputs;
@@ -165,14 +165,14 @@ TEST(Overlap, DrawnLayouts) {
         size_t workspace_bytes = 0;
         ASSERT_EQ(octet_gemm_workspace(product.gemm.get(), m, 1, &workspace_bytes, nullptr),
                   OCTET_OK);
-        Draw random(static_cast<uint32_t>(batch * 31 + m * 7 + residual));
+        Draw random((uint32_t)(batch * 31 + m * 7 + residual));
         for (int i = 0; i < 60; ++i) {
           size_t bytes;
           const Layout layout = draw(&random, m, batch, residual, workspace_bytes, &bytes);
           std::vector<uint8_t> memory(bytes + 64);
-          for (uint8_t& byte : memory) byte = static_cast<uint8_t>(random.below(20));
+          for (uint8_t& byte : memory) byte = (uint8_t)random.below(20);
           // The workspace is aligned, so the arena begins at a multiple of 64.
-          const size_t skip = (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
+          const size_t skip = (64 - (uintptr_t)memory.data() % 64) % 64;
           Layout placed = layout;
           for (auto* list : {&placed.lhs, &placed.dst, &placed.residual})
             for (size_t& offset : *list) offset += skip;
@@ -202,8 +202,7 @@ TEST(Overlap, TwoOutputsAtEveryDistance) {
           const size_t end = distance + l.dst_span();
           l.lhs = {end, end + l.lhs_span()};
           std::vector<uint8_t> memory(end + 2 * l.lhs_span() + 128 + workspace_bytes, 3);
-          const uintptr_t free =
-              reinterpret_cast<uintptr_t>(memory.data()) + end + 2 * l.lhs_span();
+          const uintptr_t free = (uintptr_t)memory.data() + end + 2 * l.lhs_span();
           l.workspace = end + 2 * l.lhs_span() + (64 - free % 64) % 64;
           octet_error error = {};
           const bool fine = legal(l, memory.size());
@@ -246,7 +245,7 @@ TEST(Overlap, BetweenMatrices) {
       std::vector<uint8_t> far_workspace(bytes + 64);
       auto args = octet::make<octet_gemm_args>();
       args.m = kM, args.batch = kBatch;
-      const size_t skip = (64 - reinterpret_cast<uintptr_t>(far_workspace.data()) % 64) % 64;
+      const size_t skip = (64 - (uintptr_t)far_workspace.data() % 64) % 64;
       args.workspace = place("workspace") ? middle : far_workspace.data() + skip;
       args.workspace_bytes = place("workspace") ? kFar / 2 : bytes;
       int32_t own_zero_points[kBatch] = {};

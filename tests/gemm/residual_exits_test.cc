@@ -52,8 +52,7 @@ int32_t expected(const Add& a, int32_t product, int32_t residual) {
   const TfliteAdd add = {
       a.product_zero_point,  a.product.multiplier, a.product.shift,  a.residual_zero_point,
       a.residual.multiplier, a.residual.shift,     a.sum.multiplier, a.sum.shift};
-  return static_cast<int32_t>(
-      clamped(tflite_add(product, residual, add) + a.zero_point, a.lo, a.hi));
+  return (int32_t)clamped(tflite_add(product, residual, add) + a.zero_point, a.lo, a.hi);
 }
 
 TfliteScale scale_of(double factor) {
@@ -95,10 +94,8 @@ class Adds {
   }
 
  private:
-  int32_t below(uint32_t limit) { return static_cast<int32_t>(random_() % limit); }
-  double real(double spread) {
-    return std::exp(spread * (static_cast<double>(random_()) * 0x1p-31 - 1));
-  }
+  int32_t below(uint32_t limit) { return (int32_t)(random_() % limit); }
+  double real(double spread) { return std::exp(spread * ((double)random_() * 0x1p-31 - 1)); }
   double power() { return std::ldexp(1, below(4)); }
 
   Add with_bounds() {
@@ -161,7 +158,7 @@ class ResidualExits : public testing::TestWithParam<octet::Isa> {
       }
       for (size_t i = 0; i < rows; ++i) {
         for (size_t j = 0; j < cols; ++j)
-          ASSERT_EQ(out[i * (cols + 1) + j], static_cast<uint8_t>(want(i, j)))
+          ASSERT_EQ(out[i * (cols + 1) + j], (uint8_t)want(i, j))
               << i << ' ' << j << " in tiles of " << tile_rows << 'x' << tile_cols;
         ASSERT_EQ(out[i * (cols + 1) + cols], 0xcd);
       }
@@ -177,8 +174,8 @@ class ResidualExits : public testing::TestWithParam<octet::Isa> {
     for (size_t n = 0; n < kSide + 64; ++n)
       octet::write_tflite_column(multiplier[n], shift[n], rows.data() + n, kSide + 64);
     for (size_t i = 0; i < kSide * kSide; ++i) {
-      acc[i] = least_of(a.dst_u8) + static_cast<int32_t>(i / kSide) - a.product_zero_point;
-      residual[i] = static_cast<uint8_t>(i);
+      acc[i] = least_of(a.dst_u8) + (int32_t)(i / kSide) - a.product_zero_point;
+      residual[i] = (uint8_t)i;
     }
     Epilogue f = epilogue_of(a);
     f.multiplier = multiplier.data(), f.shift = shift.data();
@@ -187,10 +184,9 @@ class ResidualExits : public testing::TestWithParam<octet::Isa> {
     if (with_factors && (!ops().find_tflite_add || !ops().find_tflite_add(f, &sum))) return;
     f.tflite_add = with_factors ? &sum : nullptr;
     check(f, acc, kSide, kSide, residual, [&](size_t i, size_t j) {
-      const int32_t product = std::clamp(least_of(a.dst_u8) + static_cast<int32_t>(i), a.product_lo,
-                                         a.product_hi),
-                    r = a.residual_u8 ? static_cast<int32_t>(j)
-                                      : static_cast<int8_t>(static_cast<uint8_t>(j));
+      const int32_t product =
+                        std::clamp(least_of(a.dst_u8) + (int32_t)i, a.product_lo, a.product_hi),
+                    r = a.residual_u8 ? (int32_t)j : (int8_t)((uint8_t)j);
       return expected(a, product, r);
     });
   }
@@ -244,19 +240,19 @@ TEST_P(ResidualExits, AddFloats) {
         for (size_t i = 0; i < acc.size(); ++i) {
           constexpr int32_t kEnds[] = {INT32_MIN, INT32_MAX, 0, -1};
           const float factor = scales[i % kColumns];
-          acc[i] = random() % 4 == 0
-                       ? kEnds[random() % 4]
-                       : static_cast<int32_t>(std::clamp(
-                             (static_cast<double>(random() % 1200) - 600) / 2 / factor, -2e9, 2e9));
-          residual[i] = static_cast<uint8_t>(random());
+          acc[i] =
+              random() % 4 == 0
+                  ? kEnds[random() % 4]
+                  : (int32_t)std::clamp(((double)(random() % 1200) - 600) / 2 / factor, -2e9, 2e9);
+          residual[i] = (uint8_t)random();
         }
         Epilogue f = {};
         f.mode = EpilogueMode::kFloat8;
         f.dst_type = type_of(u8), f.residual_type = type_of(!u8);
         f.scale = scales.data();
         f.zero_point = least_of(u8) + 100, f.lo = least_of(u8) + 3, f.hi = least_of(u8) + 250;
-        f.lo_f32 = static_cast<float>(f.lo - f.zero_point);
-        f.hi_f32 = static_cast<float>(f.hi - f.zero_point);
+        f.lo_f32 = (float)(f.lo - f.zero_point);
+        f.hi_f32 = (float)(f.hi - f.zero_point);
         f.has_residual = true;
         f.residual_zero_point = least_of(!u8) + 9;
         f.residual_scale = residual_scale;
@@ -264,12 +260,11 @@ TEST_P(ResidualExits, AddFloats) {
         f.product_lo_f32 = -0.75f, f.product_hi_f32 = 77.25f;
         check(f, acc, kRows, kColumns, residual, [&](size_t i, size_t j) {
           const size_t at = i * kColumns + j;
-          float product = fl(static_cast<double>(fl(acc[at])) * scales[j]);
+          float product = fl((double)fl(acc[at]) * scales[j]);
           if (clamps) product = std::min(std::max(product, f.product_lo_f32), f.product_hi_f32);
-          const int32_t r = f.residual_type == octet::ElementType::kU8
-                                ? residual[at]
-                                : static_cast<int8_t>(residual[at]);
-          const float addend = fl(static_cast<double>(r - f.residual_zero_point) * residual_scale);
+          const int32_t r =
+              f.residual_type == octet::ElementType::kU8 ? residual[at] : (int8_t)residual[at];
+          const float addend = fl((double)(r - f.residual_zero_point) * residual_scale);
           return quantize_sum(product, addend, f.zero_point, f.lo, f.hi);
         });
         if (HasFatalFailure()) return;
@@ -283,17 +278,16 @@ TEST_P(ResidualExits, LookUpEveryByte) {
   std::mt19937 random(3);
   for (const bool tflite : {false, true}) {
     std::vector<uint8_t> lut(512);
-    for (size_t i = 0; i < 256; ++i) lut[i] = static_cast<uint8_t>(random());
+    for (size_t i = 0; i < 256; ++i) lut[i] = (uint8_t)random();
     alignas(64) uint8_t rows[256];
     for (size_t i = 0; i < 256; ++i)
-      rows[i] = i % 128 < 16 ? lut[i] : static_cast<uint8_t>(lut[i] ^ lut[i - 16]);
+      rows[i] = i % 128 < 16 ? lut[i] : (uint8_t)(lut[i] ^ lut[i - 16]);
     std::vector<float> scales(kColumns + 64, 1);
     std::vector<int32_t> multiplier(kColumns + 64, 1 << 30), shift(kColumns + 64, 1),
         columns(octet::kTfliteRows * (kColumns + 64)), acc(kRows * kColumns);
     for (size_t n = 0; n < kColumns + 64; ++n)
       octet::write_tflite_column(1 << 30, 1, columns.data() + n, kColumns + 64);
-    for (size_t i = 0; i < acc.size(); ++i)
-      acc[i] = static_cast<int32_t>(i % 256 * (i / 256 + 1)) % 256;
+    for (size_t i = 0; i < acc.size(); ++i) acc[i] = (int32_t)(i % 256 * (i / 256 + 1)) % 256;
     Epilogue f = {};
     f.mode = tflite ? EpilogueMode::kTflite8 : EpilogueMode::kFloat8;
     f.dst_type = octet::ElementType::kU8;
@@ -303,7 +297,7 @@ TEST_P(ResidualExits, LookUpEveryByte) {
     if (tflite) f.tflite = {columns.data(), kColumns + 64, false};
     f.lut = lut.data(), f.lut_rows = rows;
     check(f, acc, kRows, kColumns, {},
-          [&](size_t i, size_t j) { return lut[static_cast<size_t>(acc[i * kColumns + j])]; });
+          [&](size_t i, size_t j) { return lut[(size_t)acc[i * kColumns + j]]; });
   }
 }
 

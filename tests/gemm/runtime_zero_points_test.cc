@@ -50,7 +50,7 @@ OCTET_FOR_EACH_KERNEL(RuntimeZeroPoints);
 TEST_P(RuntimeZeroPoints, SaturateBeyondWhatWeightsAloneReach) {
   if (!serves(kernel(), {OCTET_U8, OCTET_S8}) || !takes_any_weights(kernel())) return;
   for (const double limit : {2147483648.0, 32767.0}) {
-    const float scale = static_cast<float>(0.999 * limit / Product::kKnown);
+    const float scale = (float)(0.999 * limit / Product::kKnown);
     octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
     d.kernel = kernel().name;
     d.epilogue.scales = &scale, d.epilogue.scale_count = 1;

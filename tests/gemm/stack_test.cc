@@ -18,7 +18,7 @@ constexpr size_t kStack = 256 << 10;
 constexpr uint8_t kPaint = 0x5c;
 
 void* call(void* function) {
-  (*static_cast<const std::function<void()>*>(function))();
+  (*(const std::function<void()>*)function)();
   return nullptr;
 }
 
@@ -30,7 +30,7 @@ size_t touched(const std::function<void()>& f) {
   pthread_t thread;
   pthread_attr_init(&attributes);
   EXPECT_EQ(pthread_attr_setstack(&attributes, stack.data(), kStack), 0);
-  EXPECT_EQ(pthread_create(&thread, &attributes, call, const_cast<std::function<void()>*>(&f)), 0);
+  EXPECT_EQ(pthread_create(&thread, &attributes, call, (std::function<void()>*)(&f)), 0);
   EXPECT_EQ(pthread_join(thread, nullptr), 0);
   pthread_attr_destroy(&attributes);
   size_t untouched = 0;
@@ -123,7 +123,7 @@ TEST(Stack, Tuning) {
   constexpr size_t kN = 70, kK = 300;
   double now = 0;
   octet_tune_options options = OCTET_TUNE_OPTIONS_INIT;
-  options.clock = [](void* now) { return *static_cast<double*>(now) += 0.1; };
+  options.clock = [](void* now) { return *(double*)now += 0.1; };
   options.clock_context = &now;
   octet_tuning* tuning = nullptr;
   ASSERT_EQ(octet_tuning_create(&tuning, nullptr), OCTET_OK);

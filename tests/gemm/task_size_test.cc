@@ -32,14 +32,14 @@ struct Counted {
   size_t calls = 0, tasks = 0;
 };
 void count(void* context, size_t tasks, void (*run)(void*, size_t), void* argument) {
-  Counted& counted = *static_cast<Counted*>(context);
+  Counted& counted = *(Counted*)context;
   ++counted.calls, counted.tasks += tasks;
   for (size_t i = 0; i < tasks; ++i) run(argument, i);
 }
 
 struct Memory {
   explicit Memory(size_t bytes) : all(bytes + OCTET_ALIGNMENT) {
-    const uintptr_t at = reinterpret_cast<uintptr_t>(all.data());
+    const uintptr_t at = (uintptr_t)all.data();
     first = all.data() + (OCTET_ALIGNMENT - at % OCTET_ALIGNMENT) % OCTET_ALIGNMENT;
   }
   std::vector<uint8_t> all;
@@ -74,7 +74,7 @@ Counted run_product(size_t m, size_t n, size_t k, size_t concurrency, size_t* ex
   args.workspace = workspace.first, args.workspace_bytes = bytes;
   args.parallel_for = count, args.parallel_context = &counted, args.concurrency = concurrency;
   EXPECT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
-  for (const int32_t value : dst) EXPECT_EQ(value, static_cast<int32_t>(k));
+  for (const int32_t value : dst) EXPECT_EQ(value, (int32_t)k);
   octet_gemm_destroy(gemm);
   return counted;
 }
@@ -115,8 +115,8 @@ TEST(TaskSize, OfConvolutionsAndFunctions) {
     // As an op, before a function that copies
     const auto copy = [](void*, const octet_network_call* call) {
       for (size_t y = call->first; y < call->end; ++y) {
-        const auto* from = static_cast<const uint8_t*>(octet_network_line(&call->inputs[0], y));
-        auto* to = static_cast<uint8_t*>(octet_network_line(&call->output, y));
+        const auto* from = (const uint8_t*)octet_network_line(&call->inputs[0], y);
+        auto* to = (uint8_t*)octet_network_line(&call->output, y);
         for (size_t i = 0; i < call->output.w * call->output.channels; ++i) to[i] = from[i];
       }
     };

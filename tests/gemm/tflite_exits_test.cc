@@ -39,22 +39,20 @@ std::vector<int32_t> hard_accumulators(const Channel& c, int64_t most, std::mt19
   const auto add = [&](double x) {
     for (int64_t near = -2; near <= 2; ++near)
       for (const int64_t sign : {-1, 1}) {
-        const double value = static_cast<double>(sign) * (x + static_cast<double>(near));
-        if (std::abs(value) <= static_cast<double>(most))
-          all.push_back(static_cast<int32_t>(value));
+        const double value = (double)sign * (x + (double)near);
+        if (std::abs(value) <= (double)most) all.push_back((int32_t)value);
       }
   };
   add(0);
-  add(static_cast<double>(most));
-  add(std::floor(static_cast<double>(most) / 2));
+  add((double)most);
+  add(std::floor((double)most / 2));
   const double factor = std::ldexp(c.multiplier ? c.multiplier : 1, c.shift - 31);
   for (int i = 0; i < 24; ++i) {
-    const double half = static_cast<double>((*random)() % 300) + 0.5;
+    const double half = (double)((*random)() % 300) + 0.5;
     add(std::floor(half / factor));
     add(std::floor((half - std::ldexp(1.0, c.shift - 1)) / factor));
   }
-  for (int i = 0; i < 8; ++i)
-    add(static_cast<double>((*random)() % static_cast<uint64_t>(most + 1)));
+  for (int i = 0; i < 8; ++i) add((double)((*random)() % (uint64_t)(most + 1)));
   return all;
 }
 
@@ -96,7 +94,7 @@ class TfliteEdges {
     std::vector<int32_t> rows(octet::kTfliteRows * kPadded);
     std::vector<std::vector<int32_t>> acc(kColumns);
     for (size_t n = 0; n < kPadded; ++n) {
-      multiplier[n] = n % 8 == 7 ? static_cast<int32_t>((1u << 30) + random_() % (1u << 30))
+      multiplier[n] = n % 8 == 7 ? (int32_t)((1u << 30) + random_() % (1u << 30))
                                  : kMultipliers[n % 8 % std::size(kMultipliers)];
       const auto write = right_only ? octet::write_tflite_right_column : octet::write_tflite_column;
       write(multiplier[n], shift, rows.data() + n, kPadded);
@@ -139,7 +137,7 @@ class TfliteEdges {
         const int64_t scaled =
             multiply_by_quantized_multiplier(at(i, n), f.multiplier[n], f.shift[n]);
         const int64_t want = clamped(scaled + f.zero_point, f.lo, f.hi);
-        ASSERT_EQ(out[i * kPadded + n - column], static_cast<uint8_t>(want))
+        ASSERT_EQ(out[i * kPadded + n - column], (uint8_t)want)
             << at(i, n) << " * " << f.multiplier[n] << ", shift " << f.shift[n] << ", zero point "
             << f.zero_point << ", column " << n;
       }
@@ -179,7 +177,7 @@ void leave_by(const MicroKernel& kernel, const Epilogue& f, const EpilogueTile& 
       tile.init_stride = t.acc_stride;
       tile.dst = t.to.dst + i * t.to.stride + j;
       tile.dst_stride = t.to.stride;
-      tile.scale = reinterpret_cast<const float*>(f.tflite.rows + t.column + j);
+      tile.scale = (const float*)(f.tflite.rows + t.column + j);
       tile.requantization = &requantization;
       kernel.multiply(tile);
     }

@@ -36,8 +36,7 @@ TEST(QuantizeMultiplier, FollowsItsFormula) {
   uint64_t state = 3;
   for (int i = 0; i < 20000; ++i) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
-    expect_multiplier(
-        std::ldexp(static_cast<double>(state >> 11) * 0x1p-53, static_cast<int>(state % 40) - 30));
+    expect_multiplier(std::ldexp((double)(state >> 11) * 0x1p-53, (int)(state % 40) - 30));
   }
   expect_multiplier(0.0);
   expect_multiplier(std::numeric_limits<double>::denorm_min());
@@ -51,7 +50,7 @@ TEST(QuantizeMultiplier, RefusesWhatHasNoMultiplier) {
       return octet_quantize_multiplier(factor, &multiplier, &shift, e);
     });
   };
-  for (const double factor : {-1.0, -0x1p-1074, HUGE_VAL, -HUGE_VAL, static_cast<double>(NAN)})
+  for (const double factor : {-1.0, -0x1p-1074, HUGE_VAL, -HUGE_VAL, (double)NAN})
     refused(factor, "it must be finite and not negative");
   for (const double factor : {0x1p30, 1e300, std::numeric_limits<double>::max()})
     refused(factor, "it must be below 2^30");

@@ -113,12 +113,12 @@ struct Counted {
   int allocations = 0, releases = 0;
   octet_allocator hooks() {
     return {[](void* context, size_t bytes, size_t alignment) -> void* {
-              ++static_cast<Counted*>(context)->allocations;
+              ++((Counted*)context)->allocations;
               void* memory = nullptr;
               return posix_memalign(&memory, alignment, bytes) ? nullptr : memory;
             },
             [](void* context, void* memory) {
-              ++static_cast<Counted*>(context)->releases;
+              ++((Counted*)context)->releases;
               std::free(memory);
             },
             this};
@@ -149,7 +149,7 @@ TEST(Memory, TheObjectEndsAtItsLastByte) {
   struct Guards {
     Guarded memory;
     static void* allocate(void* context, size_t bytes, size_t alignment) {
-      Guarded& memory = static_cast<Guards*>(context)->memory;
+      Guarded& memory = ((Guards*)context)->memory;
       memory = Guarded(bytes, Side::kBack, alignment);
       return memory.data();
     }

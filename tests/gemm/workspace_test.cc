@@ -32,7 +32,7 @@ TEST(Workspace, CoversEverySmallerRun) {
     ASSERT_EQ(octet_gemm_workspace(gemm, m, concurrency, &bytes, &error), OCTET_OK)
         << error.message;
     std::vector<uint8_t> memory(bytes + OCTET_ALIGNMENT);
-    const size_t misaligned = reinterpret_cast<uintptr_t>(memory.data()) % OCTET_ALIGNMENT;
+    const size_t misaligned = (uintptr_t)memory.data() % OCTET_ALIGNMENT;
 
     const std::vector<int8_t> lhs(batch * m * k, 1), rhs(batch * n * k, 1);
     std::vector<int32_t> dst(batch * m * n);
@@ -48,7 +48,7 @@ TEST(Workspace, CoversEverySmallerRun) {
           << error.message << "; m " << args.m << '/' << m << " n " << args.n << '/' << n << " k "
           << args.k << '/' << k << " batch " << args.batch << '/' << batch << " tasks "
           << args.concurrency << '/' << concurrency;
-      ASSERT_EQ(dst[args.m * args.n * args.batch - 1], static_cast<int32_t>(args.k));
+      ASSERT_EQ(dst[args.m * args.n * args.batch - 1], (int32_t)args.k);
     }
     octet_gemm_destroy(gemm);
   }

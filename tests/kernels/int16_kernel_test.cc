@@ -14,10 +14,9 @@ class Int16Kernel : public EachKernel {
     const octet::RhsLayout& layout = kernel().rhs_layout;
     const size_t lanes = octet::round_up(cols, layout.width), padded = layout.depth(depth),
                  lhs_stride = padded + 6, dst_stride = cols + 2;
-    std::mt19937 random(static_cast<uint32_t>(rows * 7919 + cols * 104729 + depth));
+    std::mt19937 random((uint32_t)(rows * 7919 + cols * 104729 + depth));
     const auto word = [&](int fixed) {
-      return static_cast<int16_t>(fixed < -32768 ? static_cast<int>(random() & 0xffff) - 32768
-                                                 : fixed);
+      return (int16_t)(fixed < -32768 ? (int)(random() & 0xffff) - 32768 : fixed);
     };
     // Whole groups may be read of each row; what lies there beyond the depth meets zeros.
     const Guarded lhs(((rows - 1) * lhs_stride + padded) * 2, side, 4),
@@ -33,8 +32,7 @@ class Int16Kernel : public EachKernel {
     };
     for (size_t k = 0; k < depth; ++k)
       for (size_t j = 0; j < cols; ++j) at(k, j) = word(rhs_word);
-    for (size_t i = 0; i < init.bytes() / 4; ++i)
-      init.data<uint32_t>()[i] = static_cast<uint32_t>(random());
+    for (size_t i = 0; i < init.bytes() / 4; ++i) init.data<uint32_t>()[i] = (uint32_t)random();
 
     octet::Tile tile = {};
     tile.lhs = lhs.data();
@@ -54,7 +52,7 @@ class Int16Kernel : public EachKernel {
       for (size_t j = 0; j < cols; ++j) {
         uint32_t acc = init.data<uint32_t>()[i * tile.init_stride + j];
         for (size_t k = 0; k < depth; ++k)
-          acc += static_cast<uint32_t>(lhs.data<int16_t>()[i * lhs_stride + k] * at(k, j));
+          acc += (uint32_t)(lhs.data<int16_t>()[i * lhs_stride + k] * at(k, j));
         ASSERT_EQ(dst.data<uint32_t>()[i * dst_stride + j], acc)
             << kernel().name << ' ' << rows << 'x' << cols << 'x' << depth << " at [" << i << "]["
             << j << ']';

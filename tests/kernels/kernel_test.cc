@@ -14,7 +14,7 @@ using octet::ElementType;
 using octet::RhsLayout;
 
 int32_t read(uint8_t byte, ElementType element_type) {
-  return element_type == ElementType::kU8 ? byte : static_cast<int8_t>(byte);
+  return element_type == ElementType::kU8 ? byte : (int8_t)byte;
 }
 
 // One tile of work. Bytes are of the kernel's element types, except that a flipped lhs arrives in
@@ -31,14 +31,14 @@ class KernelTile {
  public:
   KernelTile(const MicroKernel& kernel, const TileCase& c)
       : kernel_(kernel), c_(c), layout_(kernel.rhs_layout) {
-    std::mt19937 random(static_cast<uint32_t>(c.rows * 7919 + c.cols * 104729 + c.depth));
+    std::mt19937 random((uint32_t)(c.rows * 7919 + c.cols * 104729 + c.depth));
     const size_t lanes = octet::round_up(c.cols, layout_.step);
     const size_t padded_depth = layout_.depth(c.depth), lhs_stride = c.depth + 3;
     lhs_ = Guarded((c.rows - 1) * lhs_stride + c.depth, c.side);
     for (size_t i = 0; i < c.rows; ++i)
       for (size_t k = 0; k < c.depth; ++k)
         lhs_.data()[i * lhs_stride + k] =
-            static_cast<uint8_t>(c.lhs_byte < 0 ? random() : static_cast<uint32_t>(c.lhs_byte));
+            (uint8_t)(c.lhs_byte < 0 ? random() : (uint32_t)c.lhs_byte);
     // Bytes of eight weights
     const size_t of_eight = layout_.tight() ? 5 : layout_.sparse() ? 6 : 8;
     rhs_ = Guarded(lanes * padded_depth * of_eight / 8, c.side);
@@ -46,8 +46,7 @@ class KernelTile {
     weights_.resize(c.depth * c.cols);
     for (size_t k = 0; k < c.depth; ++k)
       for (size_t j = 0; j < c.cols; ++j) {
-        uint8_t byte =
-            static_cast<uint8_t>(c.rhs_byte < 0 ? random() : static_cast<uint32_t>(c.rhs_byte));
+        uint8_t byte = (uint8_t)(c.rhs_byte < 0 ? random() : (uint32_t)c.rhs_byte);
         if (kernel.is(octet::kNoInt8Min) && byte == 0x80) byte = 0x81;
         if (layout_.sparse() && !stored(k, j)) byte = 0;
         weights_[k * c.cols + j] = byte;
@@ -63,11 +62,10 @@ class KernelTile {
     if (layout_.paired) octet::pair_panels(layout_, lanes, 1, c.depth, rhs_.data());
     init_ =
         Guarded((c.init_per_row ? c.rows : 1) * lanes * sizeof(int32_t), c.side, sizeof(int32_t));
-    for (size_t i = 0; i < init_.bytes() / 4; ++i)
-      init_.data<int32_t>()[i] = static_cast<int32_t>(random());
+    for (size_t i = 0; i < init_.bytes() / 4; ++i) init_.data<int32_t>()[i] = (int32_t)random();
 
     const octet::Rows rows = {lhs_.data(), lhs_stride, c.rows, c.depth,
-                              static_cast<uint8_t>(c.flip ? 0x80 : 0)};
+                              (uint8_t)(c.flip ? 0x80 : 0)};
     tile_.lhs = lhs_.data();
     tile_.lhs_stride = lhs_stride;
     tile_.lhs_flip = c.flip ? 0x80808080u : 0;
@@ -96,23 +94,21 @@ class KernelTile {
     tile_.init_stride = c.init_per_row ? lanes : 0;
     if (kernel.is(octet::kRowInit) && c.depth % 3) {
       row_init_ = Guarded(c.rows * sizeof(int32_t), c.side, sizeof(int32_t));
-      for (size_t i = 0; i < c.rows; ++i)
-        row_init_.data<int32_t>()[i] = static_cast<int32_t>(random());
+      for (size_t i = 0; i < c.rows; ++i) row_init_.data<int32_t>()[i] = (int32_t)random();
       tile_.row_init = row_init_.data<int32_t>();
     }
   }
 
   // Wraps, as the contract allows for everything but the final value.
   int32_t expected(size_t i, size_t j) const {
-    uint32_t acc = static_cast<uint32_t>(tile_.init[i * tile_.init_stride + j]);
-    if (tile_.row_init) acc += static_cast<uint32_t>(tile_.row_init[i]);
+    uint32_t acc = (uint32_t)tile_.init[i * tile_.init_stride + j];
+    if (tile_.row_init) acc += (uint32_t)tile_.row_init[i];
     for (size_t k = 0; k < c_.depth; ++k) {
-      const uint8_t byte =
-          static_cast<uint8_t>(lhs_.data()[i * (c_.depth + 3) + k] ^ (c_.flip ? 0x80 : 0));
-      acc += static_cast<uint32_t>(read(byte, kernel_.lhs_element_type) *
-                                   read(weights_[k * c_.cols + j], layout_.element_type));
+      const uint8_t byte = (uint8_t)(lhs_.data()[i * (c_.depth + 3) + k] ^ (c_.flip ? 0x80 : 0));
+      acc += (uint32_t)(read(byte, kernel_.lhs_element_type) *
+                        read(weights_[k * c_.cols + j], layout_.element_type));
     }
-    return static_cast<int32_t>(acc);
+    return (int32_t)acc;
   }
 
   octet::Tile& tile() { return tile_; }
@@ -137,8 +133,7 @@ class KernelTile {
     group[(layout_.tight() + line) * 64 + at] = byte;
     static constexpr size_t kTightBits[] = {0, 4, 2, 6};
     uint8_t& places = group[layout_.tight() ? at : lines * 64 + at];
-    places = static_cast<uint8_t>(
-        places | (layout_.tight() ? k % 4 << kTightBits[line] : k % 8 << 4 * line));
+    places = (uint8_t)(places | (layout_.tight() ? k % 4 << kTightBits[line] : k % 8 << 4 * line));
   }
 
   const MicroKernel& kernel_;
@@ -200,7 +195,7 @@ void check_requantize(const MicroKernel& kernel, const TileCase& c,
   const Guarded scale(lanes * sizeof(float), c.side, sizeof(float));
   const float largest = kernel.is(octet::kRequantizes16) ? 1.525e-5f : 0.9999999f;
   for (size_t j = 0; j < lanes; ++j)
-    scale.data<float>()[j] = j % 3 ? largest : 3e-8f * static_cast<float>(1 + j % 11);
+    scale.data<float>()[j] = j % 3 ? largest : 3e-8f * (float)(1 + j % 11);
   work.tile().dst = dst.data();
   work.tile().dst_stride = stride;
   work.tile().scale = scale.data<float>();
@@ -211,7 +206,7 @@ void check_requantize(const MicroKernel& kernel, const TileCase& c,
       const int32_t want =
           requantize(work.expected(i, j), scale.data<float>()[j], 0, requantization.zero_point,
                      requantization.lo, requantization.hi);
-      ASSERT_EQ(dst.data()[i * stride + j], static_cast<uint8_t>(want))
+      ASSERT_EQ(dst.data()[i * stride + j], (uint8_t)want)
           << describe(kernel, c) << " requantized at [" << i << "][" << j << ']';
     }
     for (size_t j = c.cols; i + 1 < c.rows && j < stride; ++j)

@@ -137,7 +137,7 @@ TEST_P(DeadChannels, OfOtherLayers) {
     c.shape = shape;
     // As few weights bear them, and with them the sums stay below what the scales are for
     const size_t depth = shape.kernel_h * shape.kernel_w * shape.in_channels / shape.groups;
-    const auto most = static_cast<int32_t>(127 * (depth / 2));
+    const auto most = (int32_t)(127 * (depth / 2));
     Layer layer = layer_;
     for (std::vector<Channel>* const list : {&layer.channels, &layer.alive})
       for (Channel& channel : *list)
@@ -154,7 +154,7 @@ TEST_P(DeadChannels, OfAProduct) {
     for (const size_t batch : {1, 3}) {
       if (!is_to_test(*kernel)) continue;
       GemmCase c;
-      static_cast<EpilogueCase&>(c) = layer_.c;
+      (EpilogueCase&)c = layer_.c;
       c.kernel = kernel->name;
       c.m = 9, c.n = layer_.channels.size(), c.k = layer_.c.shape.in_channels, c.batch = batch;
       c.lhs = c.rhs = OCTET_S8, c.lhs_zero_point = layer_.c.lhs_zero_point;

@@ -362,8 +362,7 @@ TEST(BadNetwork, Runs) {
   expect(OCTET_OVERLAP, "args.workspace overlaps the packed weights of ops[0]",
          [&](Args a) { a->workspace = packed[0].data(); });
   // Unless those of ops[0] lie behind, within what the workspace takes, and are named first
-  const auto first = reinterpret_cast<uintptr_t>(packed[0].data()),
-             second = reinterpret_cast<uintptr_t>(packed[1].data());
+  const auto first = (uintptr_t)packed[0].data(), second = (uintptr_t)packed[1].data();
   if (first < second || first - second >= args.workspace_bytes)
     expect(OCTET_OVERLAP, "args.workspace overlaps the packed weights of ops[2]",
            [&](Args a) { a->workspace = packed[1].data(); });
@@ -373,7 +372,7 @@ TEST(BadNetwork, Runs) {
   expect(OCTET_NULL_POINTER, "args.workspace is null", [](Args a) { a->workspace = nullptr; });
   expect(OCTET_WORKSPACE_TOO_SMALL, "this run needs", [](Args a) { --a->workspace_bytes; });
   expect(OCTET_MISALIGNED, "args.workspace",
-         [](Args a) { a->workspace = static_cast<uint8_t*>(a->workspace) + 1; });
+         [](Args a) { a->workspace = (uint8_t*)a->workspace + 1; });
   expect(OCTET_SIZE_ABOVE_MAXIMUM, "args.concurrency = 3", [](Args a) {
     a->parallel_for = [](void*, size_t, void (*)(void*, size_t), void*) {};
     a->concurrency = 3;

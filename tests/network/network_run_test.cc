@@ -247,8 +247,7 @@ TEST(Network, RunsOftenAndAnywhere) {
   Running running(c, inputs, how);
   for (size_t concurrency : {3, 1, 2}) {
     running.args().concurrency = concurrency;
-    std::memset(running.args().workspace, static_cast<int>(concurrency),
-                running.args().workspace_bytes);
+    std::memset(running.args().workspace, (int)concurrency, running.args().workspace_bytes);
     running.expect(expected);
   }
   running.args().parallel_for = nullptr;
@@ -354,12 +353,12 @@ void expect_chains(NetworkCase* c, bool rings) {
 TEST(Network, AConvolutionReadsPaddingOnly) {
   for (int algorithm = 0; algorithm <= OCTET_CONV_GROUPED; ++algorithm) {
     if (algorithm == OCTET_CONV_WINOGRAD_2X2_INT8) continue;
-    SCOPED_TRACE(octet_conv_algorithm_name(static_cast<octet_conv_algorithm>(algorithm)));
+    SCOPED_TRACE(octet_conv_algorithm_name((octet_conv_algorithm)algorithm));
     NetworkCase c(14);
     octet_conv2d_shape first = kernel3(8);
     if (algorithm == OCTET_CONV_DEPTHWISE) first.groups = 8;
     const size_t inner = c.conv(c.tensor(1, 4, 4, 8), first, NetworkCase::kNone, NetworkCase::kNew,
-                                static_cast<octet_conv_algorithm>(algorithm));
+                                (octet_conv_algorithm)algorithm);
     octet_conv2d_shape second = OCTET_CONV2D_SHAPE_INIT;
     second.kernel_h = second.kernel_w = 1, second.out_channels = 8;
     second.pad_top = 7, second.stride_h = 12;

@@ -18,7 +18,7 @@ struct Blob {
   Blob(size_t n, size_t k, octet_isa isa, size_t batch = 1, bool with_zero_points = false,
        octet_type type = OCTET_S8)
       : weights(n * k * batch) {
-    for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<uint8_t>(i * 37 + i / 5);
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = (uint8_t)(i * 37 + i / 5);
     rhs.type = type, rhs.n = n, rhs.k = k, rhs.batch = batch, rhs.data = weights.data();
     if (with_zero_points) {
       zero_points.assign(n, 3);
@@ -71,7 +71,7 @@ TEST(Blob, SaysWhatItIs) {
       const Blob blob(7, 9, isa, 2, true, type);
       octet_blob_info info;
       ASSERT_EQ(blob.info(&info), OCTET_OK);
-      EXPECT_EQ(info.isa, static_cast<octet_isa>(octet::smallest_isa(format)));
+      EXPECT_EQ(info.isa, (octet_isa)octet::smallest_isa(format));
       EXPECT_STREQ(info.form, format.name);
       EXPECT_EQ(info.type, type);
       EXPECT_EQ(info.n, 7u);
@@ -97,7 +97,7 @@ TEST(FilterBlob, SaysWhatItIs) {
   ASSERT_EQ(octet_conv2d_pack(&d, best, blob.data(), bytes, &error), OCTET_OK) << error.message;
   octet_blob_info info = OCTET_BLOB_INFO_INIT;
   ASSERT_EQ(octet_blob_get_info(blob.data(), bytes, &info, &error), OCTET_OK) << error.message;
-  EXPECT_EQ(info.isa, static_cast<octet_isa>(octet::smallest_isa(format_for(best, OCTET_U8))));
+  EXPECT_EQ(info.isa, (octet_isa)octet::smallest_isa(format_for(best, OCTET_U8)));
   EXPECT_EQ(info.type, OCTET_U8);
   EXPECT_EQ(info.n, 9u);
   EXPECT_EQ(info.k, 2u * 5 * 4);
@@ -123,8 +123,8 @@ TEST(FilterBlob, KnowsInt8Min) {
         const size_t count = kWeights / format.groups;
         const int32_t centre = type == OCTET_U8 ? 128 : 0;
         for (const size_t at : {size_t{0}, size_t{1}, count / 2 + 1, count - 1, count}) {
-          std::vector<uint8_t> weights(count, static_cast<uint8_t>(centre - 127));
-          if (at < count) weights[at] = static_cast<uint8_t>(centre - 128);
+          std::vector<uint8_t> weights(count, (uint8_t)(centre - 127));
+          if (at < count) weights[at] = (uint8_t)(centre - 128);
           octet_filter_desc d = OCTET_FILTER_DESC_INIT;
           d.shape.batch_max = 1, d.shape.in_h_max = d.shape.in_w_max = 8,
           d.shape.in_channels = d.shape.out_channels = 32, d.shape.groups = format.groups;
@@ -152,7 +152,7 @@ TEST(FilterBlob, KnowsInt8Min) {
 // Whatever the memory held before.
 TEST(Blob, SameInputSameBytes) {
   for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
-    const auto isa = static_cast<octet_isa>(tier->isa);
+    const auto isa = (octet_isa)tier->isa;
     const Blob a(33, 17, isa, 2, true);
     for (const int before : {0x00, 0xff}) {
       const Guarded again(a.memory.bytes(), Side::kBack, OCTET_ALIGNMENT);
@@ -211,12 +211,12 @@ TEST(Blob, ContradictingFieldsAreRefusedUnderARightChecksum) {
     if (i == n || i == k) continue;  // one column more or less may round up to the same size
     for (int bit = 0; bit < 8; ++bit) {
       octet::Container c = good;
-      reinterpret_cast<uint8_t*>(&c)[i] ^= static_cast<uint8_t>(1 << bit);
+      ((uint8_t*)(&c))[i] ^= (uint8_t)(1 << bit);
       if (i == offsetof(octet::ContainerHeader, has_int8_min) && bit == 0) continue;
       // Reasons for being dense
       if (i == offsetof(octet::ContainerHeader, sparsity) && (bit == 1 || bit == 2)) continue;
       if (i < octet::kMostGeometry && c.header.format != good.header.format &&
-          octet::find_format(static_cast<uint16_t>(c.header.format)))
+          octet::find_format((uint16_t)c.header.format))
         continue;  // other formats: see below
       EXPECT_TRUE(refused(c)) << "byte " << i << ", bit " << bit;
     }
@@ -227,7 +227,7 @@ TEST(Blob, ContradictingFieldsAreRefusedUnderARightChecksum) {
          at += 8) {
       if (at >= checksums && at < offsetof(octet::ContainerHeader, sections)) continue;
       octet::Container c = good;
-      uint8_t* const field = reinterpret_cast<uint8_t*>(&c) + at;
+      uint8_t* const field = (uint8_t*)(&c) + at;
       if (std::memcmp(field, &value, sizeof value) == 0) continue;
       std::memcpy(field, &value, sizeof value);
       EXPECT_TRUE(refused(c)) << "field at " << at << " = " << value;
@@ -243,7 +243,7 @@ TEST(Blob, OfAnotherFormIsRefusedWhereItsSizesDiffer) {
   const auto bytes_of = [](const octet::WeightFormat& format) {
     return octet::round_up(format.layout.bytes(5, 6), octet::kAlignment);
   };
-  const size_t own = bytes_of(*octet::find_format(static_cast<uint16_t>(good.header.format)));
+  const size_t own = bytes_of(*octet::find_format((uint16_t)good.header.format));
   size_t refused = 0;
   for (size_t i = 0; const octet::WeightFormat* format = octet::nth_format(i); ++i) {
     octet::Container c = good;
@@ -281,7 +281,7 @@ TEST(FilterBlob, HidesNothingBetweenItsSections) {
   ASSERT_EQ(octet_blob_verify(blob.data(), bytes, nullptr), OCTET_OK);
   octet::Container c = head_of(blob.data());
   const octet::Section last = *c.find(octet::SectionId::kWeights);
-  const size_t head = c.header.head_bytes, end = static_cast<size_t>(last.offset + last.bytes);
+  const size_t head = c.header.head_bytes, end = (size_t)(last.offset + last.bytes);
   ASSERT_LT(end, bytes);
   for (size_t i = end; i < bytes; ++i) {
     blob.data()[i] = 1;
@@ -392,8 +392,7 @@ TEST(Blob, OfAnotherArchitectureIsTheWrongTier) {
 std::vector<uint8_t> drawn(size_t bytes) {
   std::vector<uint8_t> data(bytes);
   uint32_t seed = 1;
-  for (uint8_t& byte : data)
-    byte = static_cast<uint8_t>((seed = seed * 1664525 + 1013904223) >> 24);
+  for (uint8_t& byte : data) byte = (uint8_t)((seed = seed * 1664525 + 1013904223) >> 24);
   return data;
 }
 
@@ -433,7 +432,7 @@ TEST(Checksum, ReadsNothingElse) {
 TEST(Checksum, FindsDamageOfAnyTwoWords) {
   std::vector<uint8_t> data = drawn(120);
   const octet::Checksum good = octet::checksum(data.data(), data.size());
-  const auto flip = [&](size_t bit) { data[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8); };
+  const auto flip = [&](size_t bit) { data[bit / 8] ^= (uint8_t)(1 << bit % 8); };
   size_t missed = 0;
   for (size_t i = 0; i < 8 * data.size(); ++i) {
     flip(i);
@@ -460,11 +459,11 @@ TEST(Checksum, FindsEveryDamagedByte) {
   const octet::Checksum good = octet::checksum(data.data(), data.size());
   for (size_t i = 0; i < data.size(); ++i)
     for (int damage = 1; damage < 256; ++damage) {
-      data[i] ^= static_cast<uint8_t>(damage);
+      data[i] ^= (uint8_t)damage;
       const octet::Checksum bad = octet::checksum(data.data(), data.size());
       EXPECT_TRUE(!(bad == good) && bad.folded() != good.folded())
           << "byte " << i << ", " << damage;
-      data[i] ^= static_cast<uint8_t>(damage);
+      data[i] ^= (uint8_t)damage;
     }
 }
 

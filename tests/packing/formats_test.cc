@@ -26,7 +26,7 @@ TEST(Formats, OfMatricesAreReadBackAsTheyWerePacked) {
     SCOPED_TRACE(format->name);
     const bool is_u8 = format->layout.element_type == octet::ElementType::kU8;
     std::vector<uint8_t> weights(kN * kK);
-    for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<uint8_t>(i * 7 + i / 11);
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = (uint8_t)(i * 7 + i / 11);
     // A kernel may want weights without -128
     for (uint8_t& w : weights) w = !is_u8 && w == 0x80 ? 1 : w;
     for (size_t i = 0; format->layout.sparse() && i < weights.size(); ++i)
@@ -37,7 +37,7 @@ TEST(Formats, OfMatricesAreReadBackAsTheyWerePacked) {
     ASSERT_TRUE(
         octet::plan_matrices(*format, is_u8 ? OCTET_U8 : OCTET_S8, kN, kK, 1, false, &plan));
     EXPECT_EQ(plan.find(octet::SectionId::kWeights)->bytes % octet::kAlignment, 0u);
-    const Guarded blob(static_cast<size_t>(plan.header.bytes), Side::kBack, OCTET_ALIGNMENT);
+    const Guarded blob((size_t)plan.header.bytes, Side::kBack, OCTET_ALIGNMENT);
     octet::write_matrices(&plan, rhs, 0, blob.data());
     ASSERT_EQ(octet_blob_verify(blob.data(), blob.bytes(), nullptr), OCTET_OK);
     for (const MicroKernel* kernel : table()) {
@@ -64,7 +64,7 @@ TEST(Formats, OfMatricesAreReadBackAsTheyWerePacked) {
         EXPECT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
         octet_gemm_destroy(gemm);
         for (size_t i = 0; i < dst.size(); ++i)
-          ASSERT_EQ(dst[i], is_u8 ? weights[i] : static_cast<int8_t>(weights[i])) << i;
+          ASSERT_EQ(dst[i], is_u8 ? weights[i] : (int8_t)weights[i]) << i;
       }
     }
   }

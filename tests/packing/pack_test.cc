@@ -30,9 +30,9 @@ struct Weights {
 };
 
 Guarded random_bytes(size_t bytes, Side side) {
-  std::mt19937 random(static_cast<uint32_t>(bytes));
+  std::mt19937 random((uint32_t)bytes);
   Guarded out(bytes, side);
-  for (size_t i = 0; i < bytes; ++i) out.data()[i] = static_cast<uint8_t>(random());
+  for (size_t i = 0; i < bytes; ++i) out.data()[i] = (uint8_t)random();
   return out;
 }
 
@@ -72,10 +72,9 @@ void expect_panels(const Packed& p, const Weights& w, const RhsLayout& layout) {
                    width = std::min<size_t>(layout.width, lanes - first);
       const uint8_t got = panels[first * depth + k / layout.kr * width * layout.kr +
                                  (lane - first) * layout.kr + k % layout.kr];
-      const uint8_t want =
-          lane < w.n && k < w.k
-              ? static_cast<uint8_t>(p.source.data()[w.at(k, lane)] ^ (flip ? 0x80 : 0))
-              : uint8_t{0};
+      const uint8_t want = lane < w.n && k < w.k
+                               ? (uint8_t)(p.source.data()[w.at(k, lane)] ^ (flip ? 0x80 : 0))
+                               : uint8_t{0};
       ASSERT_EQ(got, want) << "lane " << lane << ", k " << k << " of " << w.n << " x " << w.k;
     }
 }
@@ -118,8 +117,7 @@ TEST(Pack, KnAndNkGiveTheSameBytes) {
   const size_t n = 37, k = 29;
   std::vector<uint8_t> kn(n * k), nk(n * k);
   for (size_t i = 0; i < k; ++i)
-    for (size_t j = 0; j < n; ++j)
-      nk[j * k + i] = kn[i * n + j] = static_cast<uint8_t>(i * 31 + j * 7);
+    for (size_t j = 0; j < n; ++j) nk[j * k + i] = kn[i * n + j] = (uint8_t)(i * 31 + j * 7);
   for (const octet_isa isa : all_tiers()) {
     std::vector<uint8_t> bytes[2];
     for (const octet_rhs_order order : {OCTET_KN, OCTET_NK}) {
@@ -141,8 +139,7 @@ void expect_facts(const Tier& tier, octet_rhs_order order, size_t n, size_t dept
   const Weights w = {n, depth, tier.type, order, 0};
   std::vector<int32_t> zero_points;
   for (size_t j = 0; j < n; ++j)
-    zero_points.push_back(static_cast<int32_t>((j * 13 + 1) % 256) -
-                          (tier.type == OCTET_U8 ? 0 : 128));
+    zero_points.push_back((int32_t)((j * 13 + 1) % 256) - (tier.type == OCTET_U8 ? 0 : 128));
   const Packed p = pack(w, tier.isa, zero_points, Side::kBack);
   const octet::PackedRhs packed = octet::matrix_of(p.head, p.blob.data(), 0);
   const int32_t shift = is_unsigned(tier.type) == (tier.layout.element_type == ElementType::kU8) ? 0
@@ -153,8 +150,7 @@ void expect_facts(const Tier& tier, octet_rhs_order order, size_t n, size_t dept
     int32_t positive = 0, negative = 0;
     for (size_t k = 0; k < w.k; ++k) {
       const uint8_t byte = p.source.data()[w.at(k, j)];
-      const int32_t value =
-          (tier.type == OCTET_U8 ? byte : static_cast<int8_t>(byte)) - zero_points[j];
+      const int32_t value = (tier.type == OCTET_U8 ? byte : (int8_t)byte) - zero_points[j];
       (value > 0 ? positive : negative) += value;
       has_int8_min |= tier.layout.element_type == ElementType::kS8 &&
                       byte == (is_unsigned(tier.type) ? 0x00 : 0x80);
@@ -204,13 +200,12 @@ TEST_P(Gather, PanelFollowsItsFormula) {
                                        : k / kr * lanes * kr + lane * kr + step;
               const bool there = lane < rows && k < depth;
               const uint8_t want =
-                  there ? static_cast<uint8_t>(source.data()[lane * stride + k] ^ flip)
-                        : uint8_t{0};
+                  there ? (uint8_t)(source.data()[lane * stride + k] ^ flip) : uint8_t{0};
               if (kernel().is(octet::kGathersComplements)) {
                 const uint8_t* const eight =
                     panel.data() + 2 * (k / kr * lanes * kr + lane * kr + k % kr / 8 * 8) + k % 8;
                 ASSERT_EQ(eight[0], want) << kernel().name << " k " << k;
-                ASSERT_EQ(eight[8], static_cast<uint8_t>(~want)) << kernel().name << " k " << k;
+                ASSERT_EQ(eight[8], (uint8_t)(~want)) << kernel().name << " k " << k;
                 continue;
               }
               // Of int16, each pair may be there twice
@@ -233,15 +228,15 @@ TEST_P(Gather, RowSums) {
     for (const int byte : {-1, 0x00, 0x7f, 0x80, 0xff})
       for (const uint8_t flip : {uint8_t{0}, uint8_t{0x80}})
         for (const bool is_signed : {false, true}) {
-          const size_t rows = 1 + (depth + static_cast<size_t>(byte + 1)) % 9;
+          const size_t rows = 1 + (depth + (size_t)(byte + 1)) % 9;
           const Side side = depth % 2 ? Side::kBack : Side::kFront;
           const Guarded source = random_bytes(rows * depth, side), sums(rows * 4, side);
           if (byte >= 0) std::memset(source.data(), byte, rows * depth);
           std::vector<int32_t> want(rows);
           for (size_t i = 0; i < rows; ++i)
             for (size_t k = 0; k < depth; ++k) {
-              const uint8_t x = static_cast<uint8_t>(source.data()[i * depth + k] ^ flip);
-              want[i] += is_signed ? static_cast<int8_t>(x) : x;
+              const uint8_t x = (uint8_t)(source.data()[i * depth + k] ^ flip);
+              want[i] += is_signed ? (int8_t)x : x;
             }
           // By stride, and from the last row to the first by pointers.
           std::vector<const uint8_t*> pointers;

@@ -22,13 +22,13 @@ using octet::PairTable;
 using Bytes = std::vector<int8_t>;
 using Draw = int8_t (*)(std::mt19937& random);
 
-int8_t any(std::mt19937& random) { return static_cast<int8_t>(random()); }
+int8_t any(std::mt19937& random) { return (int8_t)random(); }
 int8_t bell(std::mt19937& random) {
   int sum = 0;
-  for (int i = 0; i < 8; ++i) sum += static_cast<int>(random() % 49) - 24;
-  return static_cast<int8_t>(std::min(127, std::max(-128, sum)));
+  for (int i = 0; i < 8; ++i) sum += (int)(random() % 49) - 24;
+  return (int8_t)std::min(127, std::max(-128, sum));
 }
-int8_t small(std::mt19937& random) { return static_cast<int8_t>(random() % 129 - 64); }
+int8_t small(std::mt19937& random) { return (int8_t)(random() % 129 - 64); }
 int8_t ends(std::mt19937& random) { return random() % 2 ? 127 : -128; }
 // Pairs of these are at the limit or next to it.
 int8_t edge(std::mt19937& random) {
@@ -60,7 +60,7 @@ struct Part {
     return window * octet::kPairWindow + group(plan.order() + window)[place % octet::kPairWindow];
   }
   static int at(const uint8_t* group, size_t column, size_t place) {
-    return static_cast<int8_t>(group[column * octet::kPairGroup + place % octet::kPairGroup]);
+    return (int8_t)group[column * octet::kPairGroup + place % octet::kPairGroup];
   }
   // The weights that the values stand for; [step][column]
   std::vector<int> weights() const {
@@ -85,8 +85,7 @@ struct Packed {
   Packed(const Bytes& w, size_t columns, size_t depth)
       : panels(kX86PairedLayout.bytes(columns, depth), 0xA5), n(columns), k(depth) {
     octet::pack_columns(kX86PairedLayout,
-                        {reinterpret_cast<const uint8_t*>(w.data()), n, k, n, 1,
-                         octet::ElementType::kS8, nullptr, 0},
+                        {(const uint8_t*)w.data(), n, k, n, 1, octet::ElementType::kS8, nullptr, 0},
                         0, n, panels.data());
   }
   octet::PairedWeights view() const {
@@ -142,7 +141,7 @@ TEST(Pairs, AddUpToTheWeights) {
 
 TEST(Pairs, OfAnyDepthAddUpToTheWeights) {
   for (size_t k = 1; k <= 200; ++k) {
-    const Bytes w = draw(kDraws[k % std::size(kDraws)], 48 * k, static_cast<uint32_t>(k));
+    const Bytes w = draw(kDraws[k % std::size(kDraws)], 48 * k, (uint32_t)k);
     expect_weights(Packed(w, 48, k), w);
     if (testing::Test::HasFatalFailure()) return;
   }
@@ -207,10 +206,9 @@ TEST(Pairs, AreTheSameHoweverTheWeightsLie) {
   for (size_t i = 0; i < k; ++i)
     for (size_t j = 0; j < n; ++j) turned[j * k + i] = w[i * n + j];
   std::vector<uint8_t> panels(kX86PairedLayout.bytes(n, k));
-  octet::pack_columns(
-      kX86PairedLayout,
-      {reinterpret_cast<uint8_t*>(turned.data()), n, k, 1, k, octet::ElementType::kS8, nullptr, 0},
-      0, n, panels.data());
+  octet::pack_columns(kX86PairedLayout,
+                      {(uint8_t*)turned.data(), n, k, 1, k, octet::ElementType::kS8, nullptr, 0}, 0,
+                      n, panels.data());
   EXPECT_EQ(panels, Packed(w, n, k).panels);
 }
 
@@ -228,7 +226,7 @@ TEST(Pairs, ThatDoNotFitAreFound) {
   };
   good.for_each_part([&](const Part& part, size_t, size_t) {
     const auto at = [&](size_t group, size_t byte) {
-      return static_cast<size_t>(part.group(group) - good.panels.data()) + byte;
+      return (size_t)(part.group(group) - good.panels.data()) + byte;
     };
     // Both of a pair have the same sign, or are small
     for (const uint8_t most : {0x7f, 0x80}) {
@@ -241,11 +239,10 @@ TEST(Pairs, ThatDoNotFitAreFound) {
     EXPECT_TRUE(refused(order, 64));
     EXPECT_TRUE(refused(order, octet::kNoStep));
     const size_t table = at(part.plan.table(), 0);
-    EXPECT_TRUE(refused(table, static_cast<uint8_t>(part.plan.room / octet::kPairChunk + 1)));
+    EXPECT_TRUE(refused(table, (uint8_t)(part.plan.room / octet::kPairChunk + 1)));
     EXPECT_TRUE(refused(table, 0xfe));
     if (!part.table().chunks) return;
-    EXPECT_TRUE(
-        refused(table + offsetof(PairTable, groups), static_cast<uint8_t>(part.plan.groups)));
+    EXPECT_TRUE(refused(table + offsetof(PairTable, groups), (uint8_t)part.plan.groups));
     // Alone each fits; the sum of a chunk does not
     Packed bad = good;
     for (size_t e = 0; e < 2; ++e) bad.panels[at(part.plan.extras() + e, 0)] = 100;
@@ -345,7 +342,7 @@ TEST_F(Avx2Machine, PairsWeightsThatSuit) {
           lhs[i * c.k + k] = i % 4 == 0   ? (weight > 0 ? 255 : 0)
                              : i % 4 == 1 ? (weight < 0 ? 255 : 0)
                              : i % 4 == 2 ? 255
-                                          : static_cast<uint8_t>(random());
+                                          : (uint8_t)random();
         }
       for (const octet_type type : {OCTET_U8, OCTET_S8}) {
         const char *kernel = nullptr, *words = nullptr;
@@ -463,7 +460,7 @@ TEST_F(Avx2Machine, PairsFiltersThatSuit) {
           const Guarded lhs(shape.in_h_max * shape.in_w_max * shape.in_channels, Side::kBack);
           std::mt19937 random(2);
           for (size_t i = 0; i < lhs.bytes(); ++i)
-            lhs.data()[i] = random() % 3 ? 255 : static_cast<uint8_t>(random());
+            lhs.data()[i] = random() % 3 ? 255 : (uint8_t)random();
           std::vector<int32_t> out(shape.in_h_max * shape.in_w_max * shape.out_channels);
           args.lhs = lhs.data(), args.dst = out.data();
           args.workspace = workspace.data(), args.workspace_bytes = room;

@@ -54,7 +54,7 @@ std::pair<octet_isa, size_t> packing_for(const MicroKernel& kernel) {
   for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
     for (const size_t rows : kRows)
       if (octet::sparse_format_of(*tier, rows, kK).id == format)
-        return {static_cast<octet_isa>(tier->isa), rows};
+        return {(octet_isa)tier->isa, rows};
   ADD_FAILURE() << kernel.name << ": no tier packs what it reads";
   return {OCTET_ISA_SCALAR, 0};
 }
@@ -95,7 +95,7 @@ void expect_unusable(const Guarded& blob, const char* kernel, octet_type lhs_typ
 std::vector<uint8_t> some_rows() {
   Random random(9);
   std::vector<uint8_t> lhs(kM * kK);
-  for (uint8_t& x : lhs) x = static_cast<uint8_t>(random());
+  for (uint8_t& x : lhs) x = (uint8_t)random();
   return lhs;
 }
 
@@ -106,8 +106,7 @@ std::vector<int32_t> expected_of(const std::vector<int32_t>& weights, octet_type
     for (size_t n = 0; n < kN; ++n)
       for (size_t k = 0; k < kK; ++k) {
         const uint8_t byte = lhs[m * kK + k];
-        expected[m * kN + n] +=
-            weights[n * kK + k] * (type == OCTET_U8 ? byte : static_cast<int8_t>(byte));
+        expected[m * kN + n] += weights[n * kK + k] * (type == OCTET_U8 ? byte : (int8_t)byte);
       }
   return expected;
 }
@@ -175,8 +174,7 @@ TEST_P(SparseBlob, DamagedWeightsReadNothingElse) {
   Random random(10);
   for (int turn = 0; turn < 20; ++turn) {
     for (size_t i = 0; i < weights.bytes; ++i)
-      blob.memory.data()[weights.offset + i] =
-          turn ? static_cast<uint8_t>(random()) : uint8_t{0xff};
+      blob.memory.data()[weights.offset + i] = turn ? (uint8_t)random() : uint8_t{0xff};
     EXPECT_EQ(octet_blob_verify(blob.memory.data(), blob.memory.bytes(), nullptr), OCTET_BAD_BLOB);
     for (const Side side : {Side::kBack, Side::kFront})
       multiply(blob.memory, kernel().name, types_of(kernel()).front().lhs, lhs, side);
@@ -187,7 +185,7 @@ void every_damaged_byte_is_found(const Blob& blob) {
   const size_t bytes = blob.memory.bytes();
   ASSERT_EQ(octet_blob_verify(blob.memory.data(), bytes, nullptr), OCTET_OK);
   for (size_t i = 0; i < bytes; ++i) {
-    const uint8_t damage = static_cast<uint8_t>(1 << i % 8);
+    const uint8_t damage = (uint8_t)(1 << i % 8);
     blob.memory.data()[i] ^= damage;
     EXPECT_EQ(octet_blob_verify(blob.memory.data(), bytes, nullptr), OCTET_BAD_BLOB)
         << "byte " << i;

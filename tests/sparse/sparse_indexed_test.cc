@@ -50,7 +50,7 @@ std::vector<Indexed> read_cases(const char* path) {
   std::vector<Indexed> cases;
   while (at < file.size()) {
     Indexed c = {};
-    set_raw(&c.order, static_cast<int>(number()));
+    set_raw(&c.order, (int)number());
     c.n = number(), c.k = number();
     c.rows = bytes(c.n * c.k), c.values = bytes(c.n * c.k / 2), c.metadata = bytes(c.n * c.k / 8);
     cases.push_back(std::move(c));
@@ -87,7 +87,7 @@ TEST(SparseIndexed, AsInPython) {
     // Every flipped bit of the metadata gives places out of order, or other weights.
     Bytes metadata = c.metadata, to(c.rows.size());
     for (size_t bit = 0; bit < 8 * std::min<size_t>(metadata.size(), 64); ++bit) {
-      metadata[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+      metadata[bit / 8] ^= (uint8_t)(1 << bit % 8);
       const unsigned group = metadata[bit / 8] >> bit % 8 / 4 * 4;
       const bool in_order = (group & 3) < (group >> 2 & 3);
       const octet_status status =
@@ -211,8 +211,7 @@ TEST(SparseIndexed, BadArguments) {
   export_refuses(OCTET_OVERLAP, "rhs.data", values, weights + 28);
   int32_t zero_points[4] = {};
   rhs.zero_points = zero_points, rhs.zero_point_count = 2;
-  export_refuses(OCTET_OVERLAP, "rhs.zero_points", reinterpret_cast<uint8_t*>(zero_points),
-                 metadata);
+  export_refuses(OCTET_OVERLAP, "rhs.zero_points", (uint8_t*)zero_points, metadata);
   zero_points[1] = 3;
   export_refuses(OCTET_BAD_ZERO_POINT, "rhs.zero_points[1]", values, metadata);
   rhs = matrix(weights, 1, 16);

@@ -12,7 +12,7 @@ namespace {
 std::vector<int32_t> sparse_column(Draw* draw, size_t count, octet_type type, int32_t zero) {
   const int32_t least = type == OCTET_U8 ? 0 : -128;
   std::vector<int32_t> column(count);
-  for (int32_t& w : column) w = least + static_cast<int32_t>(draw->below(256));
+  for (int32_t& w : column) w = least + (int32_t)draw->below(256);
   make_sparse(column.data(), count, 1, zero, draw->below(100));
   return column;
 }
@@ -27,7 +27,7 @@ std::string crowd(Draw* draw, std::vector<int32_t>* column, size_t first, octet_
   for (size_t i = 0; i < size; ++i) {
     const int32_t least = type == OCTET_U8 ? 0 : -128;
     int32_t value = zero;
-    while (i != spared && value == zero) value = least + static_cast<int32_t>(draw->below(256));
+    while (i != spared && value == zero) value = least + (int32_t)draw->below(256);
     (*column)[first + i] = value;
     said += (i ? ", " : "") + std::to_string(value);
   }
@@ -38,7 +38,7 @@ std::string crowd(Draw* draw, std::vector<int32_t>* column, size_t first, octet_
 size_t any_four(Draw* draw, size_t count) { return draw->below((count + 1) / 4) * 4; }
 
 int32_t any_zero_point(Draw* draw, octet_type type) {
-  return static_cast<int32_t>(draw->below(256)) - (type == OCTET_U8 ? 0 : 128);
+  return (int32_t)draw->below(256) - (type == OCTET_U8 ? 0 : 128);
 }
 
 TEST(SparsePattern, OfMatricesIsNamed) {
@@ -75,7 +75,7 @@ TEST(SparsePattern, OfMatricesIsNamed) {
           if (bad) values = crowd(&draw, &column, four, rhs.type, bad_zero = zero);
           for (size_t k = 0; k < rhs.k; ++k)
             data[b * rhs.batch_stride + (kn ? k * rhs.stride + n : n * rhs.stride + k)] =
-                static_cast<uint8_t>(column[k]);
+                (uint8_t)column[k];
         }
       if (!bad) sound = data;
     }
@@ -143,7 +143,7 @@ TEST(SparsePattern, OfFiltersIsNamed) {
           std::vector<int32_t> column = sparse_column(&draw, in, f.type, zero);
           if (o == bad_channel && y == bad_y && x == bad_x)
             values = crowd(&draw, &column, four, f.type, bad_zero = zero);
-          for (size_t i = 0; i < in; ++i) data[at(o, y, x, i)] = static_cast<uint8_t>(column[i]);
+          for (size_t i = 0; i < in; ++i) data[at(o, y, x, i)] = (uint8_t)column[i];
         }
     f.data = data.data();
     size_t bytes = 0;

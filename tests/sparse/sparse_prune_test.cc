@@ -32,7 +32,7 @@ void prune_values(std::vector<int>* values, int zero_point, octet_sparse_loss* l
   });
   for (size_t place = 0; place < order.size(); ++place) {
     int& value = (*values)[order[place]];
-    const uint64_t magnitude = static_cast<uint64_t>(std::abs(value - zero_point));
+    const uint64_t magnitude = (uint64_t)std::abs(value - zero_point);
     loss->weights += magnitude > 0;
     loss->magnitude += magnitude;
     loss->energy += magnitude * magnitude;
@@ -44,15 +44,13 @@ void prune_values(std::vector<int>* values, int zero_point, octet_sparse_loss* l
   }
 }
 
-int as_value(uint8_t byte, octet_type type) {
-  return type == OCTET_U8 ? byte : static_cast<int8_t>(byte);
-}
+int as_value(uint8_t byte, octet_type type) { return type == OCTET_U8 ? byte : (int8_t)byte; }
 
 // Few different values, so that there are ties, or any.
 Bytes some_bytes(Draw* draw, size_t count) {
   Bytes bytes(count);
   const size_t range = draw->any<size_t>({2, 5, 256});
-  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(draw->below(range) - range / 2);
+  for (uint8_t& byte : bytes) byte = (uint8_t)(draw->below(range) - range / 2);
   return bytes;
 }
 
@@ -71,7 +69,7 @@ void prune_places(const Places& places, octet_type type, int zero_point, Bytes* 
     std::vector<int> values;
     for (const size_t place : group) values.push_back(as_value((*bytes)[place], type));
     prune_values(&values, zero_point, loss);
-    for (size_t i = 0; i < group.size(); ++i) (*bytes)[group[i]] = static_cast<uint8_t>(values[i]);
+    for (size_t i = 0; i < group.size(); ++i) (*bytes)[group[i]] = (uint8_t)values[i];
   }
 }
 
@@ -94,7 +92,7 @@ TEST(SparsePrune, MatricesOfAllOrdersStridesTypesAndZeroPoints) {
     if (draw.one_in(2)) {
       zero_points.resize(draw.one_in(2) ? 1 : rhs.n);
       for (int32_t& z : zero_points)
-        z = static_cast<int32_t>(draw.below(256)) - (rhs.type == OCTET_U8 ? 0 : 128);
+        z = (int32_t)draw.below(256) - (rhs.type == OCTET_U8 ? 0 : 128);
       rhs.zero_points = zero_points.data();
       rhs.zero_point_count = zero_points.size();
     }
@@ -157,7 +155,7 @@ TEST(SparsePrune, FiltersOfAllOrdersAndGroups) {
     s.kernel_w = 1 + draw.below(3);
     s.in_h_max = s.in_w_max = 5;
     std::vector<int32_t> zero_points(s.out_channels);
-    for (int32_t& z : zero_points) z = static_cast<int32_t>(draw.below(100));
+    for (int32_t& z : zero_points) z = (int32_t)draw.below(100);
     if (draw.one_in(2)) {
       filter.zero_points = zero_points.data();
       filter.zero_point_count = zero_points.size();
@@ -265,11 +263,11 @@ TEST(SparsePrune, BadArguments) {
       return octet_sparse_prune_filter(&filter, to, report, e);
     });
   };
-  const auto at = [](void* memory) { return static_cast<octet_sparse_loss*>(memory); };
+  const auto at = [](void* memory) { return (octet_sparse_loss*)memory; };
   refuses(OCTET_NULL_POINTER, "pruned is null", nullptr, losses);
   refuses(OCTET_OVERLAP, "pruned overlaps", weights + 1, losses);
   refuses(OCTET_OVERLAP, "zero_points", zero_point, losses);
-  refuses(OCTET_MISALIGNED, "losses", pruned, at(reinterpret_cast<char*>(losses) + 1));
+  refuses(OCTET_MISALIGNED, "losses", pruned, at((char*)losses + 1));
   refuses(OCTET_OVERLAP, "losses overlap", pruned, at(pruned));
   refuses(OCTET_OVERLAP, "losses overlap", pruned, at(weights));
   refuses(OCTET_OVERLAP, "losses overlap", pruned, at(zero_point));

@@ -64,7 +64,7 @@ Bytes sparse_rows(Draw* draw, size_t n, size_t k) {
     for (size_t group = 0; group < k; group += 4)
       for (size_t i = draw->below(3); i > 0; --i)
         rows[row * k + group + draw->below(std::min<size_t>(4, k - group))] =
-            static_cast<uint8_t>(1 + draw->below(255));
+            (uint8_t)(1 + draw->below(255));
   return rows;
 }
 
@@ -100,9 +100,9 @@ struct Reader {
     return value;
   }
   Bytes bytes(size_t count) {
-    const auto first = file.begin() + static_cast<ptrdiff_t>(at);
+    const auto first = file.begin() + (ptrdiff_t)at;
     at += count;
-    return {first, first + static_cast<ptrdiff_t>(count)};
+    return {first, first + (ptrdiff_t)count};
   }
 };
 

@@ -35,9 +35,9 @@ TEST_P(SparseKernel, EveryDepth) {
         GemmCase c;
         c.kernel = kernel().name;
         c.m = kernel().mr + 1u, c.n = 2 * kernel().nr + 5u, c.k = k;
-        c.lhs = types.lhs, c.rhs = types.rhs, c.data = data, c.seed = static_cast<uint32_t>(k);
+        c.lhs = types.lhs, c.rhs = types.rhs, c.data = data, c.seed = (uint32_t)k;
         c.lhs_zero_point = k % 2 ? 7 : 0;
-        c.rhs_zero_points = static_cast<ZeroPoints>(k % 3);
+        c.rhs_zero_points = (ZeroPoints)(k % 3);
         c.order = k % 2 ? OCTET_KN : OCTET_NK;
         check(c);
         if (HasFatalFailure()) return;
@@ -53,7 +53,7 @@ TEST_P(SparseKernel, EverySetOfPlaces) {
   const size_t n = 2 * kernel().nr, k = 64;
   const int32_t lowest = kernel().is(octet::kNoInt8Min) ? -127 : -128;
   std::vector<uint8_t> weights(n * k), lhs(k);
-  for (size_t i = 0; i < k; ++i) lhs[i] = static_cast<uint8_t>(types.lhs == OCTET_U8 ? 255 - i : i);
+  for (size_t i = 0; i < k; ++i) lhs[i] = (uint8_t)(types.lhs == OCTET_U8 ? 255 - i : i);
   for (size_t turn = 0; turn < kCount * kCount; ++turn) {
     std::fill(weights.begin(), weights.end(), uint8_t{0});
     std::vector<int32_t> expected(n);
@@ -63,7 +63,7 @@ TEST_P(SparseKernel, EverySetOfPlaces) {
           const size_t set = (four % 2 ? turn / kCount : turn) + j;
           if (!(kSets[set % kCount] >> i & 1)) continue;
           const int32_t w = (i + j + four) % 2 ? 127 : lowest;
-          weights[j * k + four * 4 + i] = static_cast<uint8_t>(w);
+          weights[j * k + four * 4 + i] = (uint8_t)w;
           expected[j] += w * lhs[four * 4 + i];
         }
     octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
@@ -188,7 +188,7 @@ TEST(SparseWeights, OfFewRowsTakeFiveEighths) {
   for (const octet_isa isa : all_tiers())
     for (const size_t rows : {0, 1, 4, 5, 1000}) {
       const Packed p = pack(w, 64, 512, OCTET_S8, OCTET_SPARSE_2_4, isa, {}, rows);
-      const bool tight = rows && rows <= octet::tier_of(static_cast<octet::Isa>(isa)).tight_rows;
+      const bool tight = rows && rows <= octet::tier_of((octet::Isa)isa).tight_rows;
       EXPECT_EQ(is_tight(p), tight) << isa << ' ' << rows;
       EXPECT_TRUE(is_sparse(p));
       EXPECT_EQ(dense - p.info.bytes, tight ? 64u * 512 * 3 / 8 : 64u * 512 / 4);

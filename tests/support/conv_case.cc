@@ -39,8 +39,7 @@ void scatter(const TensorAt& at, const Guarded& memory, const std::vector<Value>
   for (size_t b = 0; b < at.batch; ++b)
     for (size_t y = 0; y < at.h; ++y)
       for (size_t x = 0; x < at.w; ++x)
-        for (size_t c = 0; c < at.channels; ++c)
-          out[at.at(b, y, x, c)] = static_cast<T>(values[next++]);
+        for (size_t c = 0; c < at.channels; ++c) out[at.at(b, y, x, c)] = (T)values[next++];
 }
 
 const char* const kFill[] = {"random", "least",           "most",
@@ -62,15 +61,14 @@ std::ostream& operator<<(std::ostream& out, const ConvCase& c) {
     out << ", pads " << s.pad_top << ' ' << s.pad_bottom << ' ' << s.pad_left << ' ' << s.pad_right;
   if (s.output_padding_h | s.output_padding_w)
     out << ", output padding " << s.output_padding_h << 'x' << s.output_padding_w;
-  out << ", " << name_of(c.lhs) << '*' << name_of(c.rhs) << static_cast<const EpilogueCase&>(c)
-      << ", data " << kFill[static_cast<int>(c.lhs_fill)] << '*'
-      << kFill[static_cast<int>(c.filter_fill)] << ", seed " << c.seed << ", filter order "
-      << c.order;
+  out << ", " << name_of(c.lhs) << '*' << name_of(c.rhs) << (const EpilogueCase&)c << ", data "
+      << kFill[(int)c.lhs_fill] << '*' << kFill[(int)c.filter_fill] << ", seed " << c.seed
+      << ", filter order " << c.order;
   if (c.floats) out << ", lhs f32";
   if (c.runtime_quant) out << ", run-time quantization";
   if (c.lhs_zero_point) out << ", lhs zp " << c.lhs_zero_point;
   if (c.filter_zero_points != FilterZeroPoints::kNone)
-    out << ", filter zp kind " << static_cast<int>(c.filter_zero_points);
+    out << ", filter zp kind " << (int)c.filter_zero_points;
   if (c.lhs_layout) out << ", lhs NCHW";
   if (c.dst_layout) out << ", dst NCHW";
   if (c.lhs_extra | c.dst_extra | c.residual_extra)
@@ -119,7 +117,7 @@ ConvCase turned(const octet_conv2d_shape& shape, uint32_t turn) {
                                          : FilterZeroPoints::kCentre;
   c.runtime_quant = turn % 11 == 3;
   if (c.runtime_quant) c.lhs_zero_point = 0;
-  c.order = static_cast<octet_filter_order>(turn % 4);
+  c.order = (octet_filter_order)(turn % 4);
   c.dst = turn % 2 ? OCTET_S32 : turn % 6 ? OCTET_S8 : OCTET_U8;
   c.bias = turn % 9 != 4;
   const Fill fills[] = {Fill::kRandom, Fill::kRandom, Fill::kEnds, Fill::kLeast, Fill::kMost};
@@ -130,9 +128,9 @@ ConvCase turned(const octet_conv2d_shape& shape, uint32_t turn) {
 octet_isa tier_of(const char* kernel) {
   for (const octet::KernelList& list : {octet::int8_kernels(), octet::int16_kernels()})
     for (const octet::MicroKernel* k : list)
-      if (!std::strcmp(k->name, kernel)) return static_cast<octet_isa>(k->isa);
+      if (!std::strcmp(k->name, kernel)) return (octet_isa)k->isa;
   for (const octet::DepthwiseKernel* k : octet::depthwise_kernels())
-    if (!std::strcmp(k->name, kernel)) return static_cast<octet_isa>(k->isa);
+    if (!std::strcmp(k->name, kernel)) return (octet_isa)k->isa;
   ADD_FAILURE() << "no table knows kernel " << kernel;
   return OCTET_ISA_AUTO;
 }
@@ -141,7 +139,7 @@ octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types
                     bool weight_zero_points, bool sparse) {
   octet_isa best = OCTET_ISA_AUTO;
   const auto offer = [&](octet::Isa of_kernel) {
-    const octet_isa isa = static_cast<octet_isa>(of_kernel);
+    const octet_isa isa = (octet_isa)of_kernel;
     if (is_allowed(isa, limit) && octet::this_machine().cpu.isas >> isa & 1 && is_better(isa, best))
       best = isa;
   };
@@ -182,13 +180,13 @@ bool ConvProblem::has_filter_zero_points() const {
 ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
   const octet_conv2d_shape& s = c.shape;
   const ConvSizes sizes(s, c.run_batch(), c.run_h(), c.run_w());
-  out_h = static_cast<size_t>(sizes.out_h), out_w = static_cast<size_t>(sizes.out_w);
+  out_h = (size_t)sizes.out_h, out_w = (size_t)sizes.out_w;
   const size_t batch = c.run_batch(), depth = s.kernel_h * s.kernel_w * group_in();
 
   // Weights and epilogue do not depend on the sizes of the run, so that one object may run several
   // problems.
   Random random(c.seed * 2654435761u),
-      input(c.seed + static_cast<uint32_t>(c.run_h() * 131 + c.run_w() * 17 + batch));
+      input(c.seed + (uint32_t)(c.run_h() * 131 + c.run_w() * 17 + batch));
   filter = draw_filled(&random, s.out_channels * depth, c.rhs, c.filter_fill);
   if (c.filter_zero_points == FilterZeroPoints::kCentre)
     filter_zero_points = {c.rhs == OCTET_U8 ? 128 : 0};
@@ -209,7 +207,7 @@ ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
         weights_of((*c.channels)[o % c.channels->size()], depth, o);
     std::copy(weights.begin(), weights.end(), &filter[o * depth]);
   }
-  const double k = static_cast<double>(depth),
+  const double k = (double)depth,
                magnitude = c.lhs_fill == Fill::kRandom ? 5000 * std::sqrt(k) : 16000 * k;
   epilogue = Epilogue(c, s.out_channels, 100 / magnitude, &random);
 
@@ -219,7 +217,7 @@ ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
   } else if (c.runtime_quant) {
     lhs_zero_points = draw_integers(&input, batch, least(c.lhs), most(c.lhs));
     for (size_t b = 0; b < batch && c.dst != OCTET_S32; ++b)
-      lhs_scales.push_back(0.25f + static_cast<float>(b % 7) * 0.3f);
+      lhs_scales.push_back(0.25f + (float)(b % 7) * 0.3f);
   }
   if (c.residual)
     residual = draw_integers(&input, batch * out_h * out_w * s.out_channels, least(c.residual),
@@ -252,7 +250,7 @@ ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
 void ConvProblem::quantize(Random* random) {
   const size_t batch = c.run_batch(), image = lhs.size() / batch;
   for (const int32_t steps : draw_integers(random, lhs.size(), -400, 400))
-    lhs_floats.push_back(static_cast<float>(steps) * 0.5f * kLhsScale);
+    lhs_floats.push_back((float)steps * 0.5f * kLhsScale);
   for (size_t b = 0; b < batch; ++b) {
     float* const x = &lhs_floats[b * image];
     if (!c.runtime_quant) {
@@ -262,7 +260,7 @@ void ConvProblem::quantize(Random* random) {
         lhs[b * image + i] = quantize_static(x[i], kLhsScale, c.lhs_zero_point, c.lhs);
       continue;
     }
-    for (size_t i = 0; i < image; ++i) x[i] *= static_cast<float>(b * 3 + 1) * 0.37f;
+    for (size_t i = 0; i < image; ++i) x[i] *= (float)(b * 3 + 1) * 0.37f;
     if (b == 3) x[image / 2] = std::numeric_limits<float>::infinity();
     const QuantizedRow row =
         c.lhs == OCTET_U8 ? quantize_asymmetric(x, image) : quantize_symmetric(x, image);
@@ -287,7 +285,7 @@ std::vector<uint8_t> ConvProblem::stored_filter() const {
                             : c.order == OCTET_HWIO
                                 ? ((y * W + x) * I + i) * O + o
                                 : ((all_i * group_out() + group_o) * H + y) * W + x;
-          out[at] = static_cast<uint8_t>(filter[next++]);
+          out[at] = (uint8_t)filter[next++];
         }
   return out;
 }
@@ -331,9 +329,9 @@ octet_status Conv::pack() {
   d.machine = how_.machine;
   d.packed_bytes_max = how_.packed_bytes_max;
   d.sparsity = how_.sparsity;
-  const Guarded data(std::vector<uint8_t>(static_cast<const uint8_t*>(d.data),
-                                          static_cast<const uint8_t*>(d.data) + p_.filter.size()),
-                     side_);
+  const Guarded data(
+      std::vector<uint8_t>((const uint8_t*)d.data, (const uint8_t*)d.data + p_.filter.size()),
+      side_);
   const Guarded zero_points(p_.filter_zero_points, side_);
   data.read_only();
   d.data = data.data();

@@ -57,8 +57,7 @@ std::vector<int32_t> draw_integers(Random* random, size_t count, int32_t lo, int
   std::vector<int32_t> out;
   out.reserve(count);
   for (size_t i = 0; i < count; ++i)
-    out.push_back(static_cast<int32_t>(
-        lo + static_cast<int64_t>((*random)() % (static_cast<uint32_t>(hi - lo) + 1u))));
+    out.push_back((int32_t)(lo + (int64_t)((*random)() % ((uint32_t)(hi - lo) + 1u))));
   return out;
 }
 
@@ -66,7 +65,7 @@ std::vector<int32_t> weights_of(const Channel& channel, size_t depth, size_t n) 
   std::vector<int32_t> weights(depth);
   for (const int32_t sign : {1, -1}) {
     int32_t rest = sign > 0 ? channel.positive : -channel.negative;
-    auto places = static_cast<int32_t>((depth + (sign > 0)) / 2);
+    auto places = (int32_t)((depth + (sign > 0)) / 2);
     for (size_t k = sign > 0 ? 0 : 1; k < depth; k += 2, --places) {
       const int32_t weight = std::min(127, (rest + places - 1) / places);
       weights[(k + n) % depth] = sign * weight;
@@ -97,10 +96,9 @@ Epilogue::Epilogue(const EpilogueCase& c, size_t channels, double base_scale, Ra
     }
   }
   if (c.bias_f32)
-    for (size_t n = 0; n < channels; ++n)
-      bias_f32_.push_back(static_cast<float>(n % 11) * 0.37f - 1.5f);
+    for (size_t n = 0; n < channels; ++n) bias_f32_.push_back((float)(n % 11) * 0.37f - 1.5f);
   if (c.lut)
-    for (uint32_t i = 0; i < 256; ++i) lut_.push_back(static_cast<uint8_t>(i * 167 + 13));
+    for (uint32_t i = 0; i < 256; ++i) lut_.push_back((uint8_t)(i * 167 + 13));
 }
 
 void Epilogue::fill(octet_epilogue* e) const {
@@ -119,14 +117,14 @@ void Epilogue::fill(octet_epilogue* e) const {
   e->dst_zero_point = dst_zero_point(c_.dst);
   e->activation = c_.activation;
   if (c_.activation == OCTET_ACTIVATION_CLAMP) {
-    e->clamp_min = c_.dst == OCTET_F32 ? -0.5f : static_cast<float>(e->dst_zero_point + 1);
-    e->clamp_max = c_.dst == OCTET_F32 ? 1.25f : static_cast<float>(e->dst_zero_point + 37);
+    e->clamp_min = c_.dst == OCTET_F32 ? -0.5f : (float)(e->dst_zero_point + 1);
+    e->clamp_max = c_.dst == OCTET_F32 ? 1.25f : (float)(e->dst_zero_point + 37);
   }
   e->dst_scale = kDstScale;
   if (c_.residual) {
     e->residual = residual();
     const bool tflite = c_.requant == OCTET_REQUANT_TFLITE;
-    const float zero_point = static_cast<float>(e->residual.intermediate_zero_point);
+    const float zero_point = (float)e->residual.intermediate_zero_point;
     e->product_activation = c_.product_activation;
     e->product_clamp_min = tflite ? zero_point + 1 : -7.25f;
     e->product_clamp_max = tflite ? zero_point + 37 : 21.4f;

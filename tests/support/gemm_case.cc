@@ -24,7 +24,7 @@ void scatter(const Placement& at, const Guarded& memory, const std::vector<Value
   size_t next = 0;
   for (size_t b = 0; b < at.batch; ++b)
     for (size_t i = 0; i < at.rows; ++i)
-      for (size_t j = 0; j < at.cols; ++j) out[at.at(b, i, j)] = static_cast<T>(values[next++]);
+      for (size_t j = 0; j < at.cols; ++j) out[at.at(b, i, j)] = (T)values[next++];
 }
 
 // Pointers in their own order: matrix b of the batch is the b-th from the end in memory.
@@ -59,8 +59,8 @@ std::ostream& operator<<(std::ostream& out, const GemmCase& c) {
         << (c.batching == Batching::kStrided  ? " strided"
             : c.batching == Batching::kArrays ? " arrays"
                                               : " interleaved");
-  out << ' ' << name_of(c.lhs) << '*' << name_of(c.rhs) << static_cast<const EpilogueCase&>(c)
-      << ", data " << kData[static_cast<int>(c.data)] << ", seed " << c.seed;
+  out << ' ' << name_of(c.lhs) << '*' << name_of(c.rhs) << (const EpilogueCase&)c << ", data "
+      << kData[(int)c.data] << ", seed " << c.seed;
   if (c.lhs_quant) out << ", lhs quant " << c.lhs_quant;
   if (c.lhs_zero_point) out << ", lhs zp " << c.lhs_zero_point;
   if (c.rhs_zero_points != ZeroPoints::kNone)
@@ -86,7 +86,7 @@ Gemm::Gemm(const GemmCase& c, Side side, octet_allocator allocator) : c_(c), sid
 }
 
 void Gemm::generate() {
-  Random random(c_.seed * 2654435761u + static_cast<uint32_t>(c_.m * 131 + c_.n * 17 + c_.k));
+  Random random(c_.seed * 2654435761u + (uint32_t)(c_.m * 131 + c_.n * 17 + c_.k));
   const size_t matrices = c_.shared_rhs ? 1 : c_.batch;
 
   if (c_.lhs == OCTET_F32) {
@@ -132,10 +132,10 @@ void Gemm::generate() {
     const size_t count = c_.batch * (per_row ? c_.m : 1);
     ops_.lhs_zero_points = draw_integers(&random, count, least(c_.lhs), most(c_.lhs));
     for (size_t i = 0; i < count && c_.dst != OCTET_S32; ++i)
-      ops_.lhs_scales.push_back(0.25f + static_cast<float>(i % 7) * 0.3f);
+      ops_.lhs_scales.push_back(0.25f + (float)(i % 7) * 0.3f);
   }
-  const double magnitude = c_.data == Data::kRandom ? 5000 * std::sqrt(static_cast<double>(c_.k))
-                                                    : 16000.0 * static_cast<double>(c_.k);
+  const double magnitude =
+      c_.data == Data::kRandom ? 5000 * std::sqrt((double)c_.k) : 16000.0 * (double)c_.k;
   ops_.epilogue = Epilogue(c_, c_.n, (c_.lhs == OCTET_F32 ? 2 : 100) / magnitude, &random);
   if (c_.residual)
     ops_.residual =
@@ -328,7 +328,7 @@ testing::AssertionResult Gemm::as_expected(size_t rows) const {
     for (size_t b = 0; b < c_.batch; ++b)
       for (size_t i = 0; i < c_.m; ++i)
         for (size_t j = 0; j < c_.n; ++j)
-          want[dst_at_.at(b, i, j)] = static_cast<uint8_t>(ops_.residual[next++]);
+          want[dst_at_.at(b, i, j)] = (uint8_t)ops_.residual[next++];
   }
   for (size_t b = 0; b < c_.batch; ++b)
     for (size_t i = 0; i < rows; ++i)

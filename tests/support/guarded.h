@@ -20,11 +20,10 @@ class Guarded {
   // The data begins at a multiple of `alignment`; if its size is one too, it touches the guard at
   // the back exactly.
   Guarded(size_t bytes, Side side, size_t alignment = 1) : bytes_(bytes) {
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE)),
-                 body = (bytes + page - 1) / page * page;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), body = (bytes + page - 1) / page * page;
     mapped_ = body + 2 * page;
-    map_ = static_cast<uint8_t*>(
-        mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    map_ = (uint8_t*)mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                          0);
     if (map_ == MAP_FAILED) std::abort();
     mprotect(map_, page, PROT_NONE);
     mprotect(map_ + page + body, page, PROT_NONE);
@@ -36,7 +35,7 @@ class Guarded {
       : Guarded(values.size() * sizeof(T), side, alignof(T)) {
     if (bytes_) std::memcpy(data_, values.data(), bytes_);
   }
-  Guarded(Guarded&& other) noexcept { *this = static_cast<Guarded&&>(other); }
+  Guarded(Guarded&& other) noexcept { *this = (Guarded &&) other; }
   Guarded& operator=(Guarded&& other) noexcept {
     std::swap(map_, other.map_);
     std::swap(data_, other.data_);
@@ -52,7 +51,7 @@ class Guarded {
 
   template <typename T = uint8_t>
   T* data() const {
-    return reinterpret_cast<T*>(data_);
+    return (T*)data_;
   }
   size_t bytes() const { return bytes_; }
   void read_only() const {
@@ -60,7 +59,7 @@ class Guarded {
   }
 
  private:
-  static size_t page() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+  static size_t page() { return (size_t)sysconf(_SC_PAGESIZE); }
   uint8_t* map_ = nullptr;
   uint8_t* data_ = nullptr;
   size_t bytes_ = 0, mapped_ = 0;

@@ -61,7 +61,7 @@ inline bool usable(const MicroKernel& kernel) {
 
 template <typename Kernel>
 bool is_to_test(const Kernel& kernel) {
-  return is_to_test(static_cast<octet_isa>(kernel.isa));
+  return is_to_test((octet_isa)kernel.isa);
 }
 
 inline std::vector<const MicroKernel*> table() {
@@ -131,11 +131,10 @@ inline std::vector<octet::Isa> usable_isas() {
   return all;
 }
 
-#define OCTET_FOR_EACH_TIER(Suite)                                                \
-  INSTANTIATE_TEST_SUITE_P(                                                       \
-      , Suite, testing::ValuesIn(octet_test::usable_isas()),                      \
-      [](const testing::TestParamInfo<octet::Isa>& info) {                        \
-        return std::string(octet::find_tier(static_cast<int>(info.param))->name); \
-      })
+#define OCTET_FOR_EACH_TIER(Suite)                                                        \
+  INSTANTIATE_TEST_SUITE_P(, Suite, testing::ValuesIn(octet_test::usable_isas()),         \
+                           [](const testing::TestParamInfo<octet::Isa>& info) {           \
+                             return std::string(octet::find_tier((int)info.param)->name); \
+                           })
 
 }  // namespace octet_test

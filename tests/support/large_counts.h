@@ -19,8 +19,8 @@ namespace octet_test {
 
 constexpr size_t kBeyond = SIZE_MAX / 2 + 1;  // no memory is so large, and no sum of two of them
 // In 32 bits the fourth is 0
-constexpr size_t kHuge[] = {SIZE_MAX, SIZE_MAX - 63, kBeyond,
-                            static_cast<size_t>(uint64_t{1} << 32), size_t{1} << 31};
+constexpr size_t kHuge[] = {SIZE_MAX, SIZE_MAX - 63, kBeyond, (size_t)(uint64_t{1} << 32),
+                            size_t{1} << 31};
 
 struct Count {
   const char* name;
@@ -123,7 +123,7 @@ struct Traffic {
 inline octet_tune_options quick(double* now) {
   octet_tune_options options = OCTET_TUNE_OPTIONS_INIT;
   options.seconds = 1e-3, options.concurrency = 2, options.parallel_for = in_turn;
-  options.clock = [](void* at) { return *static_cast<double*>(at) += 1e-3; };
+  options.clock = [](void* at) { return *(double*)at += 1e-3; };
   options.clock_context = now;
   return options;
 }

@@ -13,11 +13,11 @@ namespace {
 size_t element(octet_type type) { return type == OCTET_S8 || type == OCTET_U8 ? 1 : 4; }
 
 const uint8_t* pixel(const octet_network_image& t, size_t y, size_t x) {
-  return static_cast<const uint8_t*>(octet_network_line(&t, y)) + x * t.pixel;
+  return (const uint8_t*)octet_network_line(&t, y) + x * t.pixel;
 }
 
 uint8_t* pixel_of(const octet_network_call* call, size_t y, size_t x) {
-  return static_cast<uint8_t*>(octet_network_line(&call->output, y)) + x * call->output.pixel;
+  return (uint8_t*)octet_network_line(&call->output, y) + x * call->output.pixel;
 }
 
 template <typename Value>
@@ -25,7 +25,7 @@ void for_each(const octet_network_call* call, const Value& value) {
   for (size_t y = call->first; y < call->end; ++y)
     for (size_t x = 0; x < call->output.w; ++x)
       for (size_t c = 0; c < call->output.channels; ++c)
-        pixel_of(call, y, x)[c] = static_cast<uint8_t>(value(y, x, c));
+        pixel_of(call, y, x)[c] = (uint8_t)value(y, x, c);
 }
 
 void add_lines(void*, const octet_network_call* call) {
@@ -39,7 +39,7 @@ struct Window {
 };
 
 void pool_lines(void* context, const octet_network_call* call) {
-  const Window& w = *static_cast<const Window*>(context);
+  const Window& w = *(const Window*)context;
   const octet_network_image& in = call->inputs[0];
   for_each(call, [&](size_t y, size_t x, size_t c) {
     uint8_t most = 0;
@@ -63,7 +63,7 @@ void pool_all_lines(void*, const octet_network_call* call) {
 }
 
 void resize_lines(void* context, const octet_network_call* call) {
-  const size_t times = static_cast<const Window*>(context)->kernel;
+  const size_t times = ((const Window*)context)->kernel;
   const octet_network_image& in = call->inputs[0];
   for_each(call, [&](size_t y, size_t x, size_t c) { return pixel(in, y / times, x / times)[c]; });
 }
@@ -91,7 +91,7 @@ size_t NetworkCase::slice(size_t parent, size_t first, size_t channels) {
 
 std::vector<int8_t> NetworkCase::draw_weights(size_t count) {
   std::vector<int8_t> weights(count);
-  for (int8_t& w : weights) w = static_cast<int8_t>(static_cast<int>(draw.below(255)) - 127);
+  for (int8_t& w : weights) w = (int8_t)((int)draw.below(255) - 127);
   return weights;
 }
 
@@ -131,7 +131,7 @@ size_t NetworkCase::conv(size_t input, octet_conv2d_shape shape, size_t residual
   blobs_.emplace_back(bytes, Side::kBack, OCTET_ALIGNMENT);
   EXPECT_EQ(octet_conv2d_pack(&filter, isa, blobs_.back().data(), bytes, &error), OCTET_OK)
       << error.message;
-  const float scale = 1 / (std::sqrt(static_cast<float>(k)) * 70);
+  const float scale = 1 / (std::sqrt((float)k) * 70);
   octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
   desc.shape = shape, desc.max_isa = isa, desc.machine = machine;
   desc.lhs_type = in.type, desc.rhs_type = OCTET_S8, desc.dst_type = tensors[output].type;
@@ -160,7 +160,7 @@ size_t NetworkCase::gemm(size_t input, size_t n, bool flat, size_t residual) {
   EXPECT_EQ(octet_pack_size(&rhs, isa, &bytes, &error), OCTET_OK) << error.message;
   blobs_.emplace_back(bytes, Side::kBack, OCTET_ALIGNMENT);
   EXPECT_EQ(octet_pack(&rhs, isa, blobs_.back().data(), bytes, &error), OCTET_OK) << error.message;
-  const float scale = 1 / (std::sqrt(static_cast<float>(k)) * 70);
+  const float scale = 1 / (std::sqrt((float)k) * 70);
   octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
   desc.m_max = in.batch * (flat ? 1 : in.h * in.w), desc.n = n, desc.k = k;
   desc.lhs_type = in.type, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_U8;
@@ -236,7 +236,7 @@ std::vector<Bytes> NetworkCase::inputs() {
     const octet_network_tensor& t = tensors[i];
     if (written) continue;
     alias_roots[i].resize(t.batch * t.h * t.w * t.channels);
-    for (uint8_t& value : alias_roots[i]) value = static_cast<uint8_t>(draw.below(256));
+    for (uint8_t& value : alias_roots[i]) value = (uint8_t)draw.below(256);
   }
   return alias_roots;
 }
@@ -413,7 +413,7 @@ void draw_network(NetworkCase* c, size_t ops) {
           const octet_network_tensor& o = c->tensors[other];
           if (o.h == h && o.w == w && o.channels == s.out_channels) residual = other;
         }
-        const auto algorithm = static_cast<octet_conv_algorithm>(draw.below(9));
+        const auto algorithm = (octet_conv_algorithm)draw.below(9);
         there.push_back(
             c->conv(in, s, residual, NetworkCase::kNew,
                     algorithm == OCTET_CONV_WINOGRAD_2X2_INT8 ? OCTET_CONV_AUTO : algorithm));

@@ -8,7 +8,7 @@ namespace octet_test {
 namespace {
 
 octet_activation any_activation(Draw* d) {
-  return static_cast<octet_activation>(d->below(OCTET_ACTIVATION_RELU_N1_TO_1 + 1));
+  return (octet_activation)d->below(OCTET_ACTIVATION_RELU_N1_TO_1 + 1);
 }
 
 // The least padding with which the output has at least one element, and some more.
@@ -39,7 +39,7 @@ GemmCase random_gemm(uint32_t seed, const MicroKernel* kernel) {
   c.batch = d.one_in(3) ? 1 + d.below(4) : 1;
   c.batching = d.any({Batching::kStrided, Batching::kInterleaved, Batching::kArrays});
   if (d.one_in(3)) c.m_declared = c.m + d.below(20 * mr);
-  c.data = d.one_in(2) ? Data::kRandom : static_cast<Data>(d.below(7));
+  c.data = d.one_in(2) ? Data::kRandom : (Data)d.below(7);
   c.padded = d.one_in(2);
   c.concurrency = d.one_in(3) ? 1 + d.below(5) : 1;
   c.shared_rhs = d.one_in(3);
@@ -130,13 +130,13 @@ ConvCase random_conv(uint32_t seed) {
 
   c.lhs = d.any({OCTET_S8, OCTET_U8}), c.rhs = d.any({OCTET_S8, OCTET_U8});
   c.lhs_fill = d.any({Fill::kRandom, Fill::kRandom, Fill::kEnds, Fill::kLeast, Fill::kMost});
-  c.filter_fill = d.one_in(3) ? Fill::kRandom : static_cast<Fill>(d.below(6));
-  c.filter_zero_points = winograd && !d.one_in(4) ? FilterZeroPoints::kCentre
-                                                  : static_cast<FilterZeroPoints>(d.below(6));
+  c.filter_fill = d.one_in(3) ? Fill::kRandom : (Fill)d.below(6);
+  c.filter_zero_points =
+      winograd && !d.one_in(4) ? FilterZeroPoints::kCentre : (FilterZeroPoints)d.below(6);
   c.runtime_quant = d.one_in(4);
   c.floats = d.one_in(6);
   if (!c.runtime_quant) c.lhs_zero_point = d.any({0, least(c.lhs), most(c.lhs), least(c.lhs) + 77});
-  c.order = static_cast<octet_filter_order>(d.below(4));
+  c.order = (octet_filter_order)d.below(4);
   c.lhs_layout = d.one_in(3) ? OCTET_NCHW : OCTET_NHWC,
   c.dst_layout = d.one_in(3) ? OCTET_NCHW : OCTET_NHWC;
   if (!c.lhs_layout && d.one_in(3)) c.lhs_extra = 1 + d.below(9);

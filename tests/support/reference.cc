@@ -8,33 +8,32 @@
 
 namespace octet_test {
 
-int64_t round_half_even(double value) { return static_cast<int64_t>(std::nearbyint(value)); }
+int64_t round_half_even(double value) { return (int64_t)std::nearbyint(value); }
 
 int64_t clamped(int64_t value, int64_t lo, int64_t hi) { return std::min(std::max(value, lo), hi); }
 
 int32_t requantize(int64_t acc, float scale, float residual, int32_t zero_point, int32_t lo,
                    int32_t hi) {
-  return quantize_sum(fl(static_cast<double>(fl(static_cast<double>(acc))) * scale), residual,
-                      zero_point, lo, hi);
+  return quantize_sum(fl((double)fl((double)acc) * scale), residual, zero_point, lo, hi);
 }
 
 int32_t quantize_sum(float product, float residual, int32_t zero_point, int32_t lo, int32_t hi) {
-  const float sum = fl(static_cast<double>(product) + residual);
+  const float sum = fl((double)product + residual);
   const double bounded =
-      std::min(std::max<double>(sum, lo - zero_point), static_cast<double>(hi - zero_point));
-  return static_cast<int32_t>(round_half_even(bounded)) + zero_point;
+      std::min(std::max<double>(sum, lo - zero_point), (double)(hi - zero_point));
+  return (int32_t)round_half_even(bounded) + zero_point;
 }
 
 int32_t saturating_rounding_doubling_high_mul(int32_t a, int32_t b) {
   if (a == b && a == std::numeric_limits<int32_t>::min())
     return std::numeric_limits<int32_t>::max();
-  const int64_t ab = static_cast<int64_t>(a) * b;
+  const int64_t ab = (int64_t)a * b;
   const int32_t nudge = ab >= 0 ? (1 << 30) : (1 - (1 << 30));
-  return static_cast<int32_t>((ab + nudge) / (1ll << 31));
+  return (int32_t)((ab + nudge) / (1ll << 31));
 }
 
 int32_t rounding_divide_by_pot(int32_t x, int exponent) {
-  const int32_t mask = static_cast<int32_t>((1ll << exponent) - 1);
+  const int32_t mask = (int32_t)((1ll << exponent) - 1);
   const int32_t remainder = x & mask, threshold = (mask >> 1) + (x < 0 ? 1 : 0);
   return (x >> exponent) + (remainder > threshold ? 1 : 0);
 }
@@ -42,8 +41,7 @@ int32_t rounding_divide_by_pot(int32_t x, int exponent) {
 int32_t multiply_by_quantized_multiplier(int32_t x, int32_t multiplier, int32_t shift) {
   const int left = shift > 0 ? shift : 0, right = shift > 0 ? 0 : -shift;
   return rounding_divide_by_pot(
-      saturating_rounding_doubling_high_mul(static_cast<int32_t>(x * (1ll << left)), multiplier),
-      right);
+      saturating_rounding_doubling_high_mul((int32_t)(x * (1ll << left)), multiplier), right);
 }
 
 void quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift) {
@@ -53,13 +51,13 @@ void quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift) {
   }
   int exponent;
   const double fraction = std::frexp(factor, &exponent);
-  int64_t fixed = static_cast<int64_t>(std::round(fraction * (1ll << 31)));
+  int64_t fixed = (int64_t)std::round(fraction * (1ll << 31));
   if (fixed == 1ll << 31) {
     fixed /= 2;
     ++exponent;
   }
   if (exponent < -31) exponent = 0, fixed = 0;
-  *multiplier = static_cast<int32_t>(fixed);
+  *multiplier = (int32_t)fixed;
   *shift = exponent;
 }
 
@@ -87,8 +85,8 @@ QuantizedRow quantize(const float* row, size_t depth, float scale, int32_t zero_
                       int32_t hi) {
   QuantizedRow out = {{}, scale, zero_point};
   for (size_t i = 0; i < depth; ++i)
-    out.values.push_back(static_cast<int32_t>(
-        clamped(round_half_even(fl(static_cast<double>(row[i]) / scale)) + zero_point, lo, hi)));
+    out.values.push_back(
+        (int32_t)clamped(round_half_even(fl((double)row[i] / scale)) + zero_point, lo, hi));
   return out;
 }
 
@@ -97,8 +95,8 @@ QuantizedRow quantize(const float* row, size_t depth, float scale, int32_t zero_
 int32_t quantize_static(float x, float scale, int32_t zero_point, octet_type type) {
   const int32_t least = type == OCTET_U8 ? 0 : -128;
   if (std::isnan(x)) return zero_point;
-  const float steps = std::min(std::max(fl(static_cast<double>(x) / scale), -1000.0f), 1000.0f);
-  return static_cast<int32_t>(clamped(round_half_even(steps) + zero_point, least, least + 255));
+  const float steps = std::min(std::max(fl((double)x / scale), -1000.0f), 1000.0f);
+  return (int32_t)clamped(round_half_even(steps) + zero_point, least, least + 255);
 }
 
 QuantizedRow quantize_symmetric(const float* row, size_t depth) {
@@ -113,12 +111,11 @@ QuantizedRow quantize_asymmetric(const float* row, size_t depth) {
   if (!all_finite(row, depth)) return zeros(depth, std::numeric_limits<float>::quiet_NaN());
   float lo = 0, hi = 0;
   for (size_t i = 0; i < depth; ++i) lo = std::min(lo, row[i]), hi = std::max(hi, row[i]);
-  const float range = fl(static_cast<double>(hi) - lo);
+  const float range = fl((double)hi - lo);
   if (std::isinf(range)) return zeros(depth, std::numeric_limits<float>::quiet_NaN());
   if (range < kSmallestRange) return zeros(depth, 1);
   const float scale = fl(range / 255.0);
-  const int32_t zero_point =
-      static_cast<int32_t>(clamped(round_half_even(-fl(static_cast<double>(lo) / scale)), 0, 255));
+  const int32_t zero_point = (int32_t)clamped(round_half_even(-fl((double)lo / scale)), 0, 255);
   return quantize(row, depth, scale, zero_point, 0, 255);
 }
 
@@ -133,10 +130,10 @@ namespace {
 
 int64_t out_size(size_t in, size_t before, size_t after, size_t kernel, size_t stride,
                  size_t dilation, bool transposed, size_t output_padding) {
-  const int64_t i = static_cast<int64_t>(in), pads = static_cast<int64_t>(before + after),
-                reach = static_cast<int64_t>(dilation * (kernel - 1) + 1);
-  const int64_t s = static_cast<int64_t>(stride);
-  if (transposed) return (i - 1) * s + reach - pads + static_cast<int64_t>(output_padding);
+  const int64_t i = (int64_t)in, pads = (int64_t)(before + after),
+                reach = (int64_t)(dilation * (kernel - 1) + 1);
+  const int64_t s = (int64_t)stride;
+  if (transposed) return (i - 1) * s + reach - pads + (int64_t)output_padding;
   return i + pads < reach ? 0 : (i + pads - reach) / s + 1;
 }
 
@@ -168,7 +165,7 @@ ConvSizes::ConvSizes(const octet_conv2d_shape& s, size_t run_batch, size_t run_h
 // two definitions, not one turned around.
 void convolve(const octet_conv2d_shape& s, const ConvSizes& z, const int32_t* lhs,
               const int32_t* filter, int64_t* acc) {
-  const size_t out_h = static_cast<size_t>(z.out_h), out_w = static_cast<size_t>(z.out_w);
+  const size_t out_h = (size_t)z.out_h, out_w = (size_t)z.out_w;
   const size_t walk_h = s.transposed ? z.in_h : out_h, walk_w = s.transposed ? z.in_w : out_w;
   const size_t other_h = s.transposed ? out_h : z.in_h, other_w = s.transposed ? out_w : z.in_w;
   for (size_t b = 0; b < z.batch; ++b)
@@ -199,8 +196,7 @@ struct Bounds {
 // Either rounding is the same on both sides of zero.
 int32_t steps_to(double bound, double scale, octet_requant requant) {
   const double steps = std::min(fl(bound / scale), 1000.0f);
-  return static_cast<int32_t>(requant == OCTET_REQUANT_TFLITE ? std::round(steps)
-                                                              : std::nearbyint(steps));
+  return (int32_t)(requant == OCTET_REQUANT_TFLITE ? std::round(steps) : std::nearbyint(steps));
 }
 
 // Of an integer tensor of dst's type.
@@ -214,8 +210,7 @@ Bounds integer_bounds(const octet_gemm_desc& d, octet_activation activation, dou
     case OCTET_ACTIVATION_RELU6: return {zero, std::min(most, zero + steps(6))};
     case OCTET_ACTIVATION_RELU_N1_TO_1:
       return {std::max(least, zero - steps(1)), std::min(most, zero + steps(1))};
-    case OCTET_ACTIVATION_CLAMP:
-      return {static_cast<int32_t>(clamp_min), static_cast<int32_t>(clamp_max)};
+    case OCTET_ACTIVATION_CLAMP: return {(int32_t)clamp_min, (int32_t)clamp_max};
   }
   return {least, most};
 }
@@ -231,11 +226,11 @@ float bounded_product(const octet_epilogue& e, float product) {
     case OCTET_ACTIVATION_RELU_N1_TO_1: lo = fl(-1 / scale), hi = fl(1 / scale); break;
     case OCTET_ACTIVATION_CLAMP: lo = e.product_clamp_min, hi = e.product_clamp_max; break;
   }
-  return static_cast<float>(std::min(std::max<double>(product, lo), hi));
+  return (float)std::min(std::max<double>(product, lo), hi);
 }
 
 uint32_t expected_f32(const octet_epilogue& e, size_t n, float scaled) {
-  float value = e.bias_f32 ? fl(static_cast<double>(scaled) + e.bias_f32[n]) : scaled;
+  float value = e.bias_f32 ? fl((double)scaled + e.bias_f32[n]) : scaled;
   const auto at_least = [&](float bound) { value = value < bound ? bound : value; };
   const auto at_most = [&](float bound) { value = value > bound ? bound : value; };
   switch (e.activation) {
@@ -258,11 +253,11 @@ int64_t expected_tflite(const octet_gemm_desc& d, size_t n, int32_t acc, int32_t
   const octet_residual& r = e.residual;
   if (!r.type) return product;
   const Bounds bounds =
-      integer_bounds(d, e.product_activation, static_cast<double>(e.product_scale),
-                     r.intermediate_zero_point, e.product_clamp_min, e.product_clamp_max);
+      integer_bounds(d, e.product_activation, (double)e.product_scale, r.intermediate_zero_point,
+                     e.product_clamp_min, e.product_clamp_max);
   const int64_t intermediate =
       clamped(int64_t{product} + r.intermediate_zero_point, bounds.lo, bounds.hi);
-  return tflite_add(static_cast<int32_t>(intermediate), residual,
+  return tflite_add((int32_t)intermediate, residual,
                     {r.intermediate_zero_point, r.product_multiplier, r.product_shift, r.zero_point,
                      r.residual_multiplier, r.residual_shift, r.dst_multiplier, r.dst_shift});
 }
@@ -272,26 +267,24 @@ int64_t expected_tflite(const octet_gemm_desc& d, size_t n, int32_t acc, int32_t
 uint32_t expected_output(const octet_gemm_desc& d, size_t n, const float* lhs_scale, int64_t acc,
                          int32_t residual) {
   const octet_epilogue& e = d.epilogue;
-  if (d.dst_type == OCTET_S32) return static_cast<uint32_t>(acc);
+  if (d.dst_type == OCTET_S32) return (uint32_t)acc;
   float scale = 1;
   if (e.requant == OCTET_REQUANT_FLOAT) scale = e.scales[e.scale_count == 1 ? 0 : n];
-  if (lhs_scale) scale = fl(static_cast<double>(*lhs_scale) * scale);
-  const float product = fl(static_cast<double>(fl(static_cast<double>(acc))) * scale);
+  if (lhs_scale) scale = fl((double)(*lhs_scale) * scale);
+  const float product = fl((double)fl((double)acc) * scale);
   if (d.dst_type == OCTET_F32) return expected_f32(e, n, product);
-  const Bounds bounds = integer_bounds(d, e.activation, static_cast<double>(e.dst_scale),
-                                       e.dst_zero_point, e.clamp_min, e.clamp_max);
+  const Bounds bounds = integer_bounds(d, e.activation, (double)e.dst_scale, e.dst_zero_point,
+                                       e.clamp_min, e.clamp_max);
   int64_t out;
   if (e.requant == OCTET_REQUANT_FLOAT) {
     const float added =
-        e.residual.type
-            ? fl(static_cast<double>(residual - e.residual.zero_point) * e.residual.scale)
-            : 0;
+        e.residual.type ? fl((double)(residual - e.residual.zero_point) * e.residual.scale) : 0;
     out = quantize_sum(bounded_product(e, product), added, e.dst_zero_point, bounds.lo, bounds.hi);
   } else {
-    out = clamped(expected_tflite(d, n, static_cast<int32_t>(acc), residual) + e.dst_zero_point,
-                  bounds.lo, bounds.hi);
+    out = clamped(expected_tflite(d, n, (int32_t)acc, residual) + e.dst_zero_point, bounds.lo,
+                  bounds.hi);
   }
-  const uint8_t byte = static_cast<uint8_t>(out);
+  const uint8_t byte = (uint8_t)out;
   return e.lut ? e.lut[byte] : byte;
 }
 

@@ -13,7 +13,7 @@
 
 namespace octet_test {
 
-inline float fl(double value) { return static_cast<float>(value); }
+inline float fl(double value) { return (float)value; }
 int64_t round_half_even(double value);
 int64_t clamped(int64_t value, int64_t lo, int64_t hi);
 

@@ -16,12 +16,12 @@ std::string listed() {
   return list ? ',' + std::string(list) + ',' : "";
 }
 
-const octet::Tier& row_of(octet_isa tier) { return octet::tier_of(static_cast<octet::Isa>(tier)); }
+const octet::Tier& row_of(octet_isa tier) { return octet::tier_of((octet::Isa)tier); }
 
 std::vector<octet_isa> tiers_where(bool (*wanted)(const octet::Tier&)) {
   std::vector<octet_isa> tiers;
   for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
-    if (wanted(*tier)) tiers.push_back(static_cast<octet_isa>(tier->isa));
+    if (wanted(*tier)) tiers.push_back((octet_isa)tier->isa);
   return tiers;
 }
 
@@ -69,15 +69,14 @@ bool is_allowed(octet_isa tier, octet_isa limit) {
 }
 
 const octet::WeightFormat& format_for(octet_isa tier, octet_type weights) {
-  return *octet::find_format_of(
-      octet::layout_of(static_cast<octet::Isa>(tier),
-                       weights == OCTET_U8 ? octet::ElementType::kU8 : octet::ElementType::kS8));
+  return *octet::find_format_of(octet::layout_of(
+      (octet::Isa)tier, weights == OCTET_U8 ? octet::ElementType::kU8 : octet::ElementType::kS8));
 }
 
 bool has_tiers_to_test() {
   const std::string list = listed();
   const auto commas = std::count(list.begin(), list.end(), ',');
-  const size_t names = commas ? static_cast<size_t>(commas) - 1 : 1;
+  const size_t names = commas ? (size_t)commas - 1 : 1;
   return tiers_to_test().size() >= names;
 }
 

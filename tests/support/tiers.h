@@ -11,7 +11,7 @@
 namespace octet_test {
 
 // Every build has it, and every CPU runs it.
-constexpr octet_isa kPortableTier = static_cast<octet_isa>(octet::kPortableIsa);
+constexpr octet_isa kPortableTier = (octet_isa)octet::kPortableIsa;
 
 // The library knows them whether they are built in or not. The best comes first.
 std::vector<octet_isa> all_tiers();

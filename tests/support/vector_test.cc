@@ -19,16 +19,16 @@ octet_conv2d_shape shape_of(const Case& c) {
                             &s.stride_h,     &s.stride_w,   &s.dilation_h, &s.dilation_w,
                             &s.pad_top,      &s.pad_bottom, &s.pad_left,   &s.pad_right};
   size_t next = 0;
-  for (size_t* field : fields) *field = static_cast<size_t>(conv[next++]);
+  for (size_t* field : fields) *field = (size_t)conv[next++];
   s.transposed = conv[next++];
-  s.output_padding_h = static_cast<size_t>(conv[next++]);
-  s.output_padding_w = static_cast<size_t>(conv[next++]);
+  s.output_padding_h = (size_t)conv[next++];
+  s.output_padding_w = (size_t)conv[next++];
   return s;
 }
 
 namespace {
 
-octet_type type_of(const Tensor& tensor) { return static_cast<octet_type>(tensor.type); }
+octet_type type_of(const Tensor& tensor) { return (octet_type)tensor.type; }
 
 // Sets the fields that the descriptors of products and convolutions share.
 template <typename Desc>
@@ -82,8 +82,7 @@ std::vector<octet_activation> listed(const Case& c, const char* name) {
   const Tensor* const t = c.find(name);
   if (!t) return {OCTET_ACTIVATION_NONE};
   std::vector<octet_activation> all;
-  for (size_t i = 0; i < t->size(); ++i)
-    all.push_back(static_cast<octet_activation>(t->data<int32_t>()[i]));
+  for (size_t i = 0; i < t->size(); ++i) all.push_back((octet_activation)(t->data<int32_t>()[i]));
   return all;
 }
 
@@ -106,7 +105,7 @@ struct Problem {
     rhs.order = rhs_nk ? OCTET_NK : OCTET_KN;
     rhs.n = dst->columns;
     rhs.k = lhs->columns;
-    rhs.batch = batch ? static_cast<size_t>(*batch->data<int32_t>()) : 1;
+    rhs.batch = batch ? (size_t)(*batch->data<int32_t>()) : 1;
     rhs.data = stored->data<void>();
     if (const Tensor* t = c.find("rhs_zero_points")) {
       rhs.zero_points = t->data<int32_t>();
@@ -122,8 +121,8 @@ struct Problem {
     describe(c, &desc);
 
     const Tensor *quant = c.find("lhs_quant"), *zero_points = c.find("lhs_zero_points");
-    desc.lhs_quant = quant ? static_cast<octet_lhs_quant>(*quant->data<int32_t>())
-                     : desc.lhs_type == OCTET_F32             ? OCTET_LHS_ASYMMETRIC
+    desc.lhs_quant = quant                        ? (octet_lhs_quant)(*quant->data<int32_t>())
+                     : desc.lhs_type == OCTET_F32 ? OCTET_LHS_ASYMMETRIC
                      : zero_points && zero_points->size() > 1 ? OCTET_LHS_PER_ROW
                                                               : OCTET_LHS_STATIC;
     if (zero_points) {
@@ -145,8 +144,7 @@ struct Problem {
 // Every byte as expected, or the place of the first that is not.
 void expect_same(const Tensor& expected, const Guarded& dst, const std::string& how) {
   const auto wrong = std::mismatch(expected.bytes.begin(), expected.bytes.end(), dst.data()).first;
-  const size_t element =
-      static_cast<size_t>(wrong - expected.bytes.begin()) * expected.size() / dst.bytes();
+  const size_t element = (size_t)(wrong - expected.bytes.begin()) * expected.size() / dst.bytes();
   EXPECT_TRUE(wrong == expected.bytes.end())
       << how << ": first difference in row " << element / expected.columns << ", column "
       << element % expected.columns;
@@ -196,7 +194,7 @@ struct ConvProblem {
     const char* const kOrders[] = {"filter_ohwi", "filter_oihw", "filter_hwio", "filter_iohw"};
     for (int order = 0; order < 4; ++order)
       if (const Tensor* t = c.find(kOrders[order])) {
-        filter.order = static_cast<octet_filter_order>(order);
+        filter.order = (octet_filter_order)order;
         filter.type = type_of(*t);
         filter.data = t->data<void>();
       }
@@ -218,7 +216,7 @@ struct ConvProblem {
     }
     if (desc.lhs_type == OCTET_F32) {
       if (const Tensor* t = c.find("lhs_quantized_type")) {
-        desc.lhs_quantized_type = static_cast<octet_type>(*t->data<int32_t>());
+        desc.lhs_quantized_type = (octet_type)(*t->data<int32_t>());
         desc.lhs_scale = *c.find("lhs_real_scale")->data<float>();
       } else {
         desc.lhs_quant = OCTET_LHS_ASYMMETRIC;

@@ -21,7 +21,7 @@ struct Tensor {
   size_t size() const { return rows * columns; }
   template <class T>
   const T* data() const {
-    return reinterpret_cast<const T*>(bytes.data());
+    return (const T*)bytes.data();
   }
 };
 
@@ -78,7 +78,7 @@ class VectorFile {
   }
   Tensor tensor() {
     Tensor t;
-    t.type = static_cast<Tensor::Type>(u32());
+    t.type = (Tensor::Type)u32();
     t.rows = u32();
     t.columns = u32();
     const size_t element = t.type == Tensor::kF64 ? 8 : t.type >= Tensor::kS32 ? 4 : 1;

@@ -19,14 +19,14 @@ std::ostream& operator<<(std::ostream& out, const WinogradCase& c) {
              << c.top << ' ' << c.bottom << ' ' << c.left << ' ' << c.right
              << (c.lhs_u8 ? " u8" : " s8") << (c.rhs_u8 ? "u8" : "s8") << " input " << c.input
              << " weight " << c.weight << " zero point " << c.zero_point
-             << (c.runtime_zero_point ? " at run time" : "") << " exit " << static_cast<int>(c.exit)
-             << " gap " << c.gap << " tasks " << c.tasks;
+             << (c.runtime_zero_point ? " at run time" : "") << " exit " << (int)c.exit << " gap "
+             << c.gap << " tasks " << c.tasks;
 }
 
 WinogradRun::WinogradRun(const octet::MicroKernel& kernel, const WinogradCase& c)
     : kernel_(kernel),
       c_(c),
-      random_(static_cast<uint32_t>(c.in_h * 31 + c.in_w * 17 + c.in_channels + c.out_channels)) {
+      random_((uint32_t)(c.in_h * 31 + c.in_w * 17 + c.in_channels + c.out_channels)) {
   const size_t stride = c.implementation == &octet::winograd_2x2_s2_algorithm ? 2 : 1;
   shape_ = {
       c.batch, c.in_h, c.in_w, c.in_channels, c.out_channels, c.groups, 3,     3, stride, stride,
@@ -58,11 +58,10 @@ void WinogradRun::check() {
     const float scale =
         c_.runtime_zero_point ? lhs_scales_[pixel / (out_h_ * out_w_)] * scales_[n] : scales_[n];
     const float residual =
-        c_.exit == Store::kResidual ? fl(static_cast<double>(residual_.data()[i]) - 5) * 0.75f : 0;
+        c_.exit == Store::kResidual ? fl((double)residual_.data()[i] - 5) * 0.75f : 0;
     const int32_t want = requantize(acc, scale, residual, dst_zero_point(), lo(), hi());
-    ASSERT_EQ(dst_.data()[i], static_cast<uint8_t>(want))
-        << kernel_.name << ' ' << c_ << " at pixel " << pixel << " channel " << n << " accumulator "
-        << acc;
+    ASSERT_EQ(dst_.data()[i], (uint8_t)want) << kernel_.name << ' ' << c_ << " at pixel " << pixel
+                                             << " channel " << n << " accumulator " << acc;
   }
 }
 
@@ -83,8 +82,7 @@ void WinogradRun::make_data() {
   // Padded rows of the zero point, one per image with a run-time one.
   zero_row_ = octet::round_up(c_.in_channels, 64) + 64;
   zeros_ = Guarded(zero_row_ * c_.batch, Side::kBack);
-  for (size_t i = 0; i < zeros_.bytes(); ++i)
-    zeros_.data()[i] = static_cast<uint8_t>(zero_point(i / zero_row_));
+  for (size_t i = 0; i < zeros_.bytes(); ++i) zeros_.data()[i] = (uint8_t)zero_point(i / zero_row_);
 }
 
 const uint8_t* WinogradRun::weight_at(size_t o, size_t ky, size_t kx, size_t i) const {
@@ -132,17 +130,16 @@ void WinogradRun::make_plan() {
         plain_.push_back(weight(o, tap / 3, tap % 3, i));
         weight_sum_[o] += plain_.back();
       }
-    raw_bias_.push_back(static_cast<int32_t>(random_() % 20001) - 10000);
-    scales_[o] = (o % 3 ? 1.0f : 3.7f) / (20.0f * static_cast<float>(depth + 4));
-    bias_[o] =
-        static_cast<int32_t>(static_cast<uint32_t>(raw_bias_[o]) -
-                             (c_.runtime_zero_point ? 0u
-                                                    : static_cast<uint32_t>(c_.zero_point + shift) *
-                                                          static_cast<uint32_t>(weight_sum_[o])));
+    raw_bias_.push_back((int32_t)(random_() % 20001) - 10000);
+    scales_[o] = (o % 3 ? 1.0f : 3.7f) / (20.0f * (float)(depth + 4));
+    bias_[o] = (int32_t)((uint32_t)raw_bias_[o] -
+                         (c_.runtime_zero_point
+                              ? 0u
+                              : (uint32_t)(c_.zero_point + shift) * (uint32_t)weight_sum_[o]));
   }
   for (size_t b = 0; b < c_.batch; ++b) {
     lhs_zero_points_.push_back(zero_point(b));
-    lhs_scales_.push_back(0.5f + static_cast<float>(b) * 0.3f);
+    lhs_scales_.push_back(0.5f + (float)b * 0.3f);
   }
   plan_.shape = shape_;
   plan_.implementation = c_.implementation;
@@ -168,8 +165,8 @@ void WinogradRun::make_plan() {
   f.zero_point = dst_zero_point();
   f.lo = lo();
   f.hi = hi();
-  f.lo_f32 = static_cast<float>(lo() - dst_zero_point());
-  f.hi_f32 = static_cast<float>(hi() - dst_zero_point());
+  f.lo_f32 = (float)(lo() - dst_zero_point());
+  f.hi_f32 = (float)(hi() - dst_zero_point());
   plan_.dst_bytes = c_.exit == Store::kS32 ? 4 : 1;
   plan_.cache_bytes = c_.cache;
   plan_.block = c_.implementation->block(plan_);
@@ -181,7 +178,7 @@ void WinogradRun::make_plan() {
 void WinogradRun::run() {
   dst_ = Guarded(outputs_ * plan_.dst_bytes, Side::kBack, plan_.dst_bytes);
   residual_ = Guarded(outputs_, Side::kBack);
-  for (size_t i = 0; i < outputs_; ++i) residual_.data()[i] = static_cast<uint8_t>(random_());
+  for (size_t i = 0; i < outputs_; ++i) residual_.data()[i] = (uint8_t)random_();
   octet::ConvRun run = {};
   run.batch = c_.batch;
   run.in_h = c_.in_h;
@@ -234,8 +231,7 @@ std::vector<int32_t> WinogradRun::window(size_t pixel, size_t group) const {
       const uint8_t* const at =
           lhs_.data() + (inside ? b * image_ + in_y * row_ + in_x * pixel_ + group * depth : 0);
       for (size_t i = 0; i < depth; ++i)
-        inputs.push_back(inside ? (c_.lhs_u8 ? at[i] : static_cast<int8_t>(at[i])) - zero_point(b)
-                                : 0);
+        inputs.push_back(inside ? (c_.lhs_u8 ? at[i] : (int8_t)at[i]) - zero_point(b) : 0);
     }
   return inputs;
 }
@@ -250,8 +246,8 @@ int64_t WinogradRun::exact(size_t o, const std::vector<int32_t>& inputs) const {
 int32_t WinogradRun::centred(size_t image, size_t y, size_t x, size_t channel) const {
   const bool inside = y < c_.in_h && x < c_.in_w;
   const uint8_t byte = inside ? lhs_.data()[image * image_ + y * row_ + x * pixel_ + channel]
-                              : static_cast<uint8_t>(zero_point(image));
-  return c_.lhs_u8 ? byte - 128 : static_cast<int8_t>(byte);
+                              : (uint8_t)zero_point(image);
+  return c_.lhs_u8 ? byte - 128 : (int8_t)byte;
 }
 
 // Per tap of G w G^T, with G carrying 2, the largest weight becomes 127; a product then stands for
@@ -275,19 +271,15 @@ void WinogradRun::quantize_weights() {
       }
       for (size_t i = 0; i < depth; ++i)
         // Exact up to halves, which go away from zero
-        column[i * 16] =
-            largest ? static_cast<int32_t>(std::round(127.0 * column[i * 16] / largest)) : 0;
-      tap_scales_[o * 16 + tap] =
-          fl(static_cast<double>(largest) * 32768 / (static_cast<double>(factor(tap)) * 508));
+        column[i * 16] = largest ? (int32_t)std::round(127.0 * column[i * 16] / largest) : 0;
+      tap_scales_[o * 16 + tap] = fl((double)largest * 32768 / ((double)factor(tap) * 508));
     }
 }
 
 int32_t WinogradRun::factor(size_t tap) const {
   const float range = c_.tap_ranges ? c_.tap_ranges[tap] : 512.0f;
-  return static_cast<int32_t>(std::min(
-      32767.0,
-      std::max(1.0, std::floor(static_cast<double>(fl(127.0 * 32768 / static_cast<double>(range))) +
-                               0.5))));
+  return (int32_t)std::min(
+      32767.0, std::max(1.0, std::floor((double)fl(127.0 * 32768 / (double)range) + 0.5)));
 }
 
 // Per input channel of the group and tap of B^T d B, of the tile that has this pixel.
@@ -303,8 +295,7 @@ std::vector<int32_t> WinogradRun::quantized_inputs(size_t pixel, size_t group) c
         for (size_t k = 0; k < 4; ++k)
           if (const int sign = kB[tap / 4][j] * kB[tap % 4][k])
             sum += sign * centred(b, y / 2 * 2 + j - c_.top, x / 2 * 2 + k - c_.left, first + i);
-      const int32_t rounded = static_cast<int32_t>(
-          std::floor((static_cast<double>(sum) * factor(tap) + 16384) / 32768));
+      const int32_t rounded = (int32_t)std::floor(((double)sum * factor(tap) + 16384) / 32768);
       inputs.push_back(std::min(127, std::max(-128, rounded)));
     }
   return inputs;
@@ -319,14 +310,12 @@ int64_t WinogradRun::approximate(size_t pixel, size_t o, const std::vector<int32
   for (size_t k = 0; k < 4; ++k) {
     float d[4];
     for (size_t j = 0; j < 4; ++j)
-      d[j] = fl(static_cast<double>(fl(static_cast<double>(products[j * 4 + k]))) *
-                static_cast<double>(tap_scales_[o * 16 + j * 4 + k]));
+      d[j] = fl((double)fl((double)products[j * 4 + k]) * (double)tap_scales_[o * 16 + j * 4 + k]);
     line[k] = y % 2 == 0 ? d[0] + d[1] + d[2] : d[1] - d[2] + d[3];
   }
   const float value = x % 2 == 0 ? line[0] + line[1] + line[2] : line[1] - line[2] + line[3];
   const int64_t centre = c_.lhs_u8 ? 128 : 0;
-  return round_half_even(static_cast<double>(value)) + raw_bias_[o] -
-         (zero_point(b) - centre) * weight_sum_[o];
+  return round_half_even((double)value) + raw_bias_[o] - (zero_point(b) - centre) * weight_sum_[o];
 }
 
 }  // namespace octet_test

@@ -58,16 +58,15 @@ class WinogradRun {
   int32_t lo() const { return c_.dst_u8 ? 2 : -127; }
   int32_t hi() const { return c_.dst_u8 ? 254 : 126; }
   int32_t zero_point(size_t image) const {
-    return c_.runtime_zero_point ? c_.zero_point + static_cast<int32_t>(image) : c_.zero_point;
+    return c_.runtime_zero_point ? c_.zero_point + (int32_t)image : c_.zero_point;
   }
   uint8_t byte(int fixed, bool is_u8) {
-    return static_cast<uint8_t>(
-        (fixed == WinogradCase::kRandom ? random_() : static_cast<uint32_t>(fixed)) ^
-        (is_u8 ? 0x80 : 0));
+    return (uint8_t)((fixed == WinogradCase::kRandom ? random_() : (uint32_t)fixed) ^
+                     (is_u8 ? 0x80 : 0));
   }
   const uint8_t* weight_at(size_t o, size_t ky, size_t kx, size_t i) const;
   int32_t weight(size_t o, size_t ky, size_t kx, size_t i) const {
-    return static_cast<int8_t>(*weight_at(o, ky, kx, i) ^ (c_.rhs_u8 ? 0x80 : 0));
+    return (int8_t)(*weight_at(o, ky, kx, i) ^ (c_.rhs_u8 ? 0x80 : 0));
   }
   std::vector<int32_t> window(size_t pixel, size_t group) const;
   int64_t exact(size_t channel, const std::vector<int32_t>& inputs) const;

@@ -16,9 +16,7 @@
 namespace tool {
 namespace {
 
-int32_t value_of(uint8_t byte, octet_type type) {
-  return type == OCTET_S8 ? static_cast<int8_t>(byte) : byte;
-}
+int32_t value_of(uint8_t byte, octet_type type) { return type == OCTET_S8 ? (int8_t)byte : byte; }
 int32_t least_of(octet_type type) { return type == OCTET_S8 ? -128 : 0; }
 
 // An image with gaps between pixels and lines, or, with a ring, lines that begin anywhere.
@@ -32,10 +30,10 @@ class Image {
     image_.data = bytes_.data();
   }
   void fill(std::mt19937* random) {
-    for (uint8_t& byte : bytes_) byte = static_cast<uint8_t>((*random)());
+    for (uint8_t& byte : bytes_) byte = (uint8_t)(*random)();
   }
   uint8_t& at(size_t y, size_t x, size_t c) {
-    return static_cast<uint8_t*>(octet_network_line(&image_, y))[x * image_.pixel + c];
+    return ((uint8_t*)octet_network_line(&image_, y))[x * image_.pixel + c];
   }
   size_t untouched() const {  // bytes between pixels and lines that are as they were
     size_t count = 0;
@@ -67,7 +65,7 @@ void check_bytes(std::vector<const Image*> inputs, Image* out, const Run& run,
   for (size_t y = 0; y < call.output.h; ++y)
     for (size_t x = 0; x < call.output.w; ++x)
       for (size_t c = 0; c < call.output.channels; ++c)
-        wrong += out->at(y, x, c) != static_cast<uint8_t>(expected(y, x, c));
+        wrong += out->at(y, x, c) != (uint8_t)expected(y, x, c);
   EXPECT_EQ(wrong, 0u);
 }
 
@@ -77,15 +75,13 @@ void check_bytes(std::vector<const Image*> inputs, Image* out, const Run& run,
 struct Pairs {
   explicit Pairs(size_t gap) : a(256, 1, 256, gap), b(256, 1, 256, gap), to(256, 1, 256, gap) {
     for (size_t y = 0; y < 256; ++y)
-      for (size_t c = 0; c < 256; ++c)
-        a.at(y, 0, c) = static_cast<uint8_t>(y), b.at(y, 0, c) = static_cast<uint8_t>(c);
+      for (size_t c = 0; c < 256; ++c) a.at(y, 0, c) = (uint8_t)y, b.at(y, 0, c) = (uint8_t)c;
   }
   // expected(value of a, value of b)
   template <typename Run, typename Expected>
   void check(octet_type type, const Run& run, const Expected& expected) {
     check_bytes({&a, &b}, &to, run, [&](size_t y, size_t, size_t c) {
-      return expected(value_of(static_cast<uint8_t>(y), type),
-                      value_of(static_cast<uint8_t>(c), type));
+      return expected(value_of((uint8_t)y, type), value_of((uint8_t)c, type));
     });
   }
   Image a, b, to;
@@ -94,9 +90,9 @@ struct Pairs {
 // gemmlowp's, with the multiplier's shift to the right.
 int32_t rescale(int32_t x, int32_t multiplier, int32_t shift) {
   const int64_t product = int64_t{x} * multiplier, nudge = product >= 0 ? 1 << 30 : 1 - (1 << 30);
-  const int32_t high = static_cast<int32_t>((product + nudge) / (int64_t{1} << 31));
-  const double exact = std::ldexp(static_cast<double>(high), shift);
-  return static_cast<int32_t>(std::round(exact));
+  const int32_t high = (int32_t)((product + nudge) / (int64_t{1} << 31));
+  const double exact = std::ldexp((double)high, shift);
+  return (int32_t)std::round(exact);
 }
 
 TEST(TfliteAdd, AllPairs) {
@@ -179,7 +175,7 @@ TEST(QLinearAdd, AllPairs) {
         OnnxAdd f = onnx_add(r, type);
         f.as_unsigned = as_unsigned;
         const int32_t shift = as_unsigned && type == OCTET_S8 ? 128 : 0;
-        const auto real = [&](int32_t x) { return static_cast<float>(x + shift); };
+        const auto real = [&](int32_t x) { return (float)(x + shift); };
         const float ra = f.scales[0] / f.scales[2], rb = f.scales[1] / f.scales[2];
         const float product = rb * real(f.zero_points[1]);
         const float fixed = real(f.zero_points[2]) - std::fma(ra, real(f.zero_points[0]), product);
@@ -187,7 +183,7 @@ TEST(QLinearAdd, AllPairs) {
             type, [&](octet_network_call* call) { run_qlinear_add(&f, call); },
             [&](int32_t a, int32_t b) {
               const float sum = std::fma(real(a), ra, std::fma(real(b), rb, fixed));
-              return std::clamp(static_cast<int32_t>(std::nearbyint(sum)) - shift, f.least, f.most);
+              return std::clamp((int32_t)std::nearbyint(sum) - shift, f.least, f.most);
             });
       }
 }
@@ -200,11 +196,10 @@ TEST(FloatAdd, AllPairs) {
       Pairs(1).check(
           type, [&](octet_network_call* call) { run_float_add(&f, call); },
           [&](int32_t a, int32_t b) {
-            const float first = static_cast<float>(a - f.zero_points[0]) * f.scales[0];
-            const float second = static_cast<float>(b - f.zero_points[1]) * f.scales[1];
+            const float first = (float)(a - f.zero_points[0]) * f.scales[0];
+            const float second = (float)(b - f.zero_points[1]) * f.scales[1];
             const float sum = first + second, steps = sum / f.scales[2];
-            return std::clamp(static_cast<int32_t>(std::nearbyint(steps)) + f.zero_points[2],
-                              f.least, f.most);
+            return std::clamp((int32_t)std::nearbyint(steps) + f.zero_points[2], f.least, f.most);
           });
     }
 }
@@ -288,13 +283,12 @@ TEST(QLinearAverage, Windows) {
             [&](size_t y, size_t x, size_t c) {
               float sum = 0, count = 0;
               for (const int32_t value : values(y, x, c)) {
-                const float real = static_cast<float>(value - f.zero_points[0]) * f.scales[0];
+                const float real = (float)(value - f.zero_points[0]) * f.scales[0];
                 sum += real, count += 1;
               }
               const float average = sum / count, steps = average / f.scales[1];
-              const float sum_of_zero = steps + static_cast<float>(f.zero_points[1] + shift);
-              return std::clamp(static_cast<int32_t>(std::nearbyint(sum_of_zero)) - shift, f.least,
-                                f.most);
+              const float sum_of_zero = steps + (float)(f.zero_points[1] + shift);
+              return std::clamp((int32_t)std::nearbyint(sum_of_zero) - shift, f.least, f.most);
             });
       });
 }
@@ -312,10 +306,9 @@ TEST(QLinearGlobalAverage, Images) {
             [&](size_t y, size_t x, size_t c) {
               int32_t sum = 0;
               for (const int32_t value : values(y, x, c)) sum += value - f.zero_points[0];
-              const float pixels = static_cast<float>(p.h * p.w), below = f.scales[1] * pixels;
-              const float factor = f.scales[0] / below, steps = static_cast<float>(sum) * factor;
-              return std::clamp(static_cast<int32_t>(std::nearbyint(steps)) + f.zero_points[1],
-                                f.least, f.most);
+              const float pixels = (float)(p.h * p.w), below = f.scales[1] * pixels;
+              const float factor = f.scales[0] / below, steps = (float)sum * factor;
+              return std::clamp((int32_t)std::nearbyint(steps) + f.zero_points[1], f.least, f.most);
             });
       });
 }

@@ -92,7 +92,7 @@ class Description {
     for (const size_t size : shape) elements *= size;
     for (size_t i = 0; i < elements; ++i) {
       const int32_t value = std::uniform_int_distribution<int32_t>(-127, 127)(random_);
-      data_.append(reinterpret_cast<const char*>(&value), type == "s8" ? 1 : 4);
+      data_.append((const char*)(&value), type == "s8" ? 1 : 4);
     }
     return index;
   }
@@ -112,7 +112,7 @@ std::vector<uint8_t> bytes_of(const DescribedNetwork& network, octet_network_goa
   std::mt19937 random(5);
   for (const size_t input : network.inputs())
     for (size_t i = 0; i < tensor_bytes(desc.tensors[input]); ++i)
-      placed.tensor(input)[i] = static_cast<uint8_t>(random());
+      placed.tensor(input)[i] = (uint8_t)random();
   placed.run();
   std::vector<uint8_t> all;
   for (size_t i = 0; i < desc.tensor_count; ++i)

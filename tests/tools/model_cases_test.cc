@@ -49,7 +49,7 @@ class Model : public testing::Test {
     const char bytes[] = {1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16};
     const int32_t bias[] = {1 << 30, -9};
     std::ofstream data(directory_ / "m.bin", std::ios::binary);
-    data.write(bytes, sizeof bytes).write(reinterpret_cast<const char*>(bias), sizeof bias);
+    data.write(bytes, sizeof bytes).write((const char*)bias, sizeof bias);
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
 

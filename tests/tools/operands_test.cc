@@ -25,7 +25,7 @@ TEST(Operands, RealU8ActivationsAreHalfZeros) {
     zeros += x == 0;
     large += x > 128;
   }
-  EXPECT_NEAR(static_cast<double>(zeros) / static_cast<double>(data.lhs.size()), 0.5, 0.02);
+  EXPECT_NEAR((double)zeros / (double)data.lhs.size(), 0.5, 0.02);
   EXPECT_LT(large, data.lhs.size() / 20);
   EXPECT_GT(large, 0u);
 }
@@ -39,7 +39,7 @@ TEST(Operands, RealS8ActivationsLieAroundZero) {
     sum += x;
     squares += x * x;
   }
-  const double count = static_cast<double>(data.lhs.size());
+  const double count = (double)data.lhs.size();
   EXPECT_NEAR(sum / count, 0, 1);
   EXPECT_NEAR(squares / count, 127 / 4.0 * 127 / 4.0, 40);
 }
@@ -53,7 +53,7 @@ void expect_channel(const std::vector<int32_t>& centred) {
     sum += weight;
   }
   EXPECT_EQ(largest, 127);
-  EXPECT_NEAR(sum / static_cast<double>(centred.size()), 0, 15);
+  EXPECT_NEAR(sum / (double)centred.size(), 0, 15);
 }
 
 TEST(Operands, RealWeightsAreScaledPerChannel) {
@@ -97,7 +97,7 @@ TEST(Operands, OneRealChannelIn16IsDead) {
       for (size_t k = 0; k < kShape.k; ++k) ASSERT_EQ(data.rhs_at(k, n), 0);
       const int32_t multiplier = data.tflite.multipliers[n];
       (multiplier ? other : zero) = true;
-      const double output = std::abs(data.bias[n] * static_cast<double>(data.scales[n]));
+      const double output = std::abs(data.bias[n] * (double)data.scales[n]);
       EXPECT_TRUE(multiplier ? output >= 1 && output < 127 : output < 0.5) << output;
     }
     EXPECT_TRUE(zero && other);
@@ -134,7 +134,7 @@ TEST(Operands, AnAskedForZeroPointIsTheWeightsMiddle) {
   EXPECT_EQ(data.rhs_zero_points, std::vector<int32_t>(kShape.n, 5));
   double sum = 0;
   for (size_t i = 0; i < data.rhs.size(); ++i) sum += byte_at(data.rhs, OCTET_S8, i);
-  EXPECT_NEAR(sum / static_cast<double>(data.rhs.size()), 5, 1);
+  EXPECT_NEAR(sum / (double)data.rhs.size(), 5, 1);
 }
 
 // Scales that suit uniform operands would leave most real outputs within a few units of each other.

@@ -162,7 +162,7 @@ TEST(Fit, FindsWhatAMachineCosts) {
     const octet::CostModel model = {tier->isa, {~0u, {32 << 10, 1 << 20, size_t{16} << 20}}};
     TierCosts truth = tier->costs;
     for (size_t k = 0; const octet::CostName* name = octet::cost_name(k); ++k) {
-      const double factor = 1 + 2 * static_cast<double>(random() % 1000) / 1000;
+      const double factor = 1 + 2 * (double)(random() % 1000) / 1000;
       truth.*name->cost *= random() % 2 ? factor : 1 / factor;
     }
     const std::vector<octet::CostSample> samples = samples_of(model, truth);
@@ -189,7 +189,7 @@ TEST(Fit, LeavesWhatIsRight) {
 // ---- measured, and kept
 
 // Goes on by itself.
-double ticks(void* now) { return *static_cast<double*>(now) += 0.0007; }
+double ticks(void* now) { return *(double*)now += 0.0007; }
 
 TEST(Calibrate, PlansReckonWithWhatIsKept) {
   double now = 0;
@@ -199,7 +199,7 @@ TEST(Calibrate, PlansReckonWithWhatIsKept) {
   size_t told = 0;
   options.watcher = [](void* told, const char*, double relative) {
     EXPECT_GT(relative, 0);
-    ++*static_cast<size_t*>(told);
+    ++*(size_t*)told;
   };
   options.watcher_context = &told;
   const TuningPointer tuning = new_tuning();
@@ -246,7 +246,7 @@ TEST(Calibrate, UsesTheTimeThatItHas) {
   for (const bool more : {false, true}) {
     double now = 0;
     octet_tune_options options = OCTET_TUNE_OPTIONS_INIT;
-    options.clock = [](void* at) { return *static_cast<double*>(at) += 0.01; };
+    options.clock = [](void* at) { return *(double*)at += 0.01; };
     options.clock_context = &now, options.seconds = more ? 1.3 * took[0] : 1e-3;
     octet_calibration result = OCTET_CALIBRATION_INIT;
     octet_error error = {};
@@ -260,7 +260,7 @@ TEST(Calibrate, UsesTheTimeThatItHas) {
 TEST(Calibrate, BadArgumentsAreNamed) {
   octet_tune_options options = OCTET_TUNE_OPTIONS_INIT;
   expect_refused(OCTET_UNKNOWN_ENUM, "isa is 77", [&](octet_error* e) {
-    return octet_calibrate(static_cast<octet_isa>(77), &options, nullptr, nullptr, e);
+    return octet_calibrate((octet_isa)77, &options, nullptr, nullptr, e);
   });
   options.seconds = -1;
   expect_refused(OCTET_BAD_SIZE, "options.seconds", [&](octet_error* e) {
@@ -327,7 +327,7 @@ TEST(CostLines, ThatAreDamagedAreNotUsed) {
       line_of(key_here(), text_of(tier_here().costs, CostsOrigin::kCalibrated));
   for (size_t at = 0; at + 1 < line.size(); ++at) {
     std::string damaged = line;
-    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    damaged[at] = (char)(damaged[at] ^ 1);
     octet_tuning_report report = OCTET_TUNING_REPORT_INIT;
     ASSERT_EQ(explain_with(damaged, &report).origin, predicted(tier_here())) << damaged;
     ASSERT_EQ(report.usable, 0u);
@@ -350,14 +350,13 @@ TEST(Profile, IsAssumed) {
   EXPECT_NE(e.algorithm, OCTET_CONV_WINOGRAD_4X4);
   EXPECT_NE(e.algorithm, OCTET_CONV_WINOGRAD_2X2);
   EXPECT_EQ(explain(tuning.get(), there).origin, "predicted, assumed");
-  EXPECT_EQ(explain(tuning.get(), unnamed).origin,
-            predicted(octet::tier_of(static_cast<Isa>(unnamed))));
+  EXPECT_EQ(explain(tuning.get(), unnamed).origin, predicted(octet::tier_of((Isa)unnamed)));
 }
 
 TEST(Profile, BadOnesAreNamedByLine) {
   std::string name;  // of a tier whose rows are read where they lie
   for (const octet_isa isa : all_tiers())
-    if (octet::tier_of(static_cast<Isa>(isa)).costs.gather == 0) name = octet_isa_name(isa);
+    if (octet::tier_of((Isa)isa).costs.gather == 0) name = octet_isa_name(isa);
   ASSERT_NE(name, "");
   const struct {
     std::string text;

@@ -18,9 +18,9 @@ struct Course {
   std::vector<size_t> called = {};
   double now = 100;
 
-  static double read(void* self) { return static_cast<Course*>(self)->now; }
+  static double read(void* self) { return ((Course*)self)->now; }
   static void run(void* self, size_t i, size_t calls) {
-    Course& c = *static_cast<Course*>(self);
+    Course& c = *(Course*)self;
     for (; calls > 0; --calls) c.now += c.seconds[i](c.called[i]++);
   }
   std::unique_ptr<Race> race(size_t rounds = 15, double deadline = 1e9) {
@@ -36,9 +36,7 @@ std::function<double(size_t)> steady(double seconds) {
 }
 // The seconds and up to so much more, in turn.
 std::function<double(size_t)> noisy(double seconds, double share) {
-  return [=](size_t call) {
-    return seconds * (1 + share * static_cast<double>(call * 7919 % 101) / 101);
-  };
+  return [=](size_t call) { return seconds * (1 + share * (double)(call * 7919 % 101) / 101); };
 }
 
 TEST(Race, TheFastestWins) {
@@ -92,9 +90,8 @@ TEST(Race, WhatSlowsAllChangesNothing) {
   Course course;
   // Twice as slow in every other second.
   for (const double seconds : {0.004, 0.0038})
-    course.seconds.push_back([&course, seconds](size_t) {
-      return seconds * (static_cast<size_t>(course.now) % 2 ? 2 : 1);
-    });
+    course.seconds.push_back(
+        [&course, seconds](size_t) { return seconds * ((size_t)course.now % 2 ? 2 : 1); });
   const auto race = course.race();
   EXPECT_TRUE(race->standings[1].wins);
   EXPECT_NEAR(race->standings[1].relative, 0.95, 1e-9);
@@ -103,7 +100,7 @@ TEST(Race, WhatSlowsAllChangesNothing) {
 TEST(Race, ShortCallsAreRepeatedAndLongOnesAreNot) {
   Course course = {{steady(1e-6), steady(1)}};
   const auto race = course.race(3);
-  EXPECT_NEAR(static_cast<double>(race->calls[0]), 3000, 30);
+  EXPECT_NEAR((double)race->calls[0], 3000, 30);
   EXPECT_EQ(race->calls[1], 1u);
 }
 

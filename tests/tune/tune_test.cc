@@ -146,7 +146,7 @@ struct Ticks {
   double now = 0;
   uint32_t random = 1;
   static double read(void* self) {
-    Ticks& t = *static_cast<Ticks*>(self);
+    Ticks& t = *(Ticks*)self;
     t.random = t.random * 1664525u + 1013904223u;
     return t.now += 0.01 + 0.001 * (t.random >> 24);
   }
@@ -328,7 +328,7 @@ TEST(Tune, AConvolutionIsMeasuredAndKept) {
     std::vector<std::string> told;
     options.watcher = [](void* told, const char* choice, double relative) {
       EXPECT_GT(relative, 0);
-      static_cast<std::vector<std::string>*>(told)->push_back(choice);
+      ((std::vector<std::string>*)told)->push_back(choice);
     };
     options.watcher_context = &told;
     const TuningPointer tuning = new_tuning();
@@ -487,7 +487,7 @@ TEST(Lookup, OfAConvolution) {
 // Its weights are tried in pairs first. AUTO if this run tests no tier of the kind.
 octet_isa tier_with_pairs() {
   for (const octet_isa isa : tiers_to_test())
-    if (octet::tier_of(static_cast<octet::Isa>(isa)).paired != octet::FormatId::kNone) return isa;
+    if (octet::tier_of((octet::Isa)isa).paired != octet::FormatId::kNone) return isa;
   return OCTET_ISA_AUTO;
 }
 
@@ -531,7 +531,7 @@ TEST(Tune, WeightsInPairsAreMeasuredAsTheyWillBePacked) {
     size_t with_pairs = 0;
     octet_tune_options told = options;
     told.watcher = [](void* count, const char* choice, double) {
-      *static_cast<size_t*>(count) += std::string(choice).find("_paired ") != std::string::npos;
+      *(size_t*)count += std::string(choice).find("_paired ") != std::string::npos;
     };
     told.watcher_context = &with_pairs;
     octet_error error = {};
@@ -826,7 +826,7 @@ TEST(Tune, BadArguments) {
   double last = 0;
   options.clock_context = &last;
   for (double (*clock)(void*) :
-       {+[](void*) { return 5.0; }, +[](void* c) { return *static_cast<double*>(c) -= 1; },
+       {+[](void*) { return 5.0; }, +[](void* c) { return *(double*)c -= 1; },
         +[](void*) { return std::numeric_limits<double>::quiet_NaN(); }}) {
     options.clock = clock;
     gemm(OCTET_UNSUPPORTED, "options.clock stands still", &options);

@@ -163,7 +163,7 @@ TEST(TuningCache, NoDamagedByteIsBelieved) {
   for (size_t at = 0; at < whole.size(); ++at)
     for (const int change : {1, 2, 16, 128, -1}) {
       std::string text = whole;
-      text[at] = change < 0 ? '\n' : static_cast<char>(text[at] ^ change);
+      text[at] = change < 0 ? '\n' : (char)(text[at] ^ change);
       if (text == whole) continue;
       SCOPED_TRACE(testing::Message() << "byte " << at << " ^ " << change);
       const octet_tuning_report report = octet::report_on(text.data(), text.size());
@@ -196,7 +196,7 @@ TEST(TuningCache, AnythingMayBeInAFile) {
       std::string part = line("product m=" + std::to_string(d.below(4)), 4 + 4 * d.below(5));
       if (d.one_in(3)) part.erase(d.below(part.size()), 1 + d.below(40));
       if (d.one_in(4)) part.insert(d.below(part.size()), d.below(3000), '\0');
-      if (d.one_in(4)) part = std::string(d.below(2000), static_cast<char>(d.below(256)));
+      if (d.one_in(4)) part = std::string(d.below(2000), (char)d.below(256));
       text += part;
     }
     // What is kept is kept again.
@@ -284,7 +284,7 @@ TEST(TuningCache, OtherFilesAreLeftAlone) {
        {std::string("root:x:0:0\n"), std::string("\n\n"), "#" + line("a", 4), std::string(5, '\0'),
         std::string("octet")}) {
     const TemporaryFile file(other);
-    for (const Tuning* t : {&tuning, static_cast<const Tuning*>(nullptr)}) {
+    for (const Tuning* t : {&tuning, (const Tuning*)nullptr}) {
       const Tuning nothing = empty();
       expect_refused(OCTET_BAD_FILE, "without any line of a tuning", [&](octet_error* e) {
         return octet_tuning_save((t ? *t : nothing).get(), file.path(), e);
@@ -304,7 +304,7 @@ TEST(TuningCache, OnlyRegularFilesAreTakenAndNobodyWaits) {
   unlink(file.path());
   ASSERT_EQ(mkfifo(file.path(), 0600), 0);
   const char* const device = "/dev/null";
-  for (const char* path : {static_cast<const char*>(file.path()), device}) {
+  for (const char* path : {(const char*)file.path(), device}) {
     struct stat before, after;
     ASSERT_EQ(stat(path, &before), 0);
     expect_refused(OCTET_BAD_FILE, "no regular file", [&](octet_error* e) {

@@ -48,7 +48,7 @@ MakingTime bench_making(const ConvCase& conv, const OperandTypes& types,
     create_seconds.push_back(creating_watch.repetition());
   }
   return {octet_conv_algorithm_name(octet_conv2d_algorithm(made.get())),
-          octet_conv2d_kernel(made.get()), static_cast<double>(data.filter.size()) / 1e6,
+          octet_conv2d_kernel(made.get()), (double)data.filter.size() / 1e6,
           median(pack_seconds) * 1e6, median(create_seconds) * 1e6};
 }
 

@@ -15,8 +15,7 @@ struct Probes {
   ordered_json json = ordered_json::array();
   static void tell(void* self, const char* what, double relative) {
     fmt::print("{:<76}{:>10.2f}\n", what, relative);
-    static_cast<Probes*>(self)->json.push_back(
-        {{"probe", what}, {"predicted_to_measured", relative}});
+    ((Probes*)self)->json.push_back({{"probe", what}, {"predicted_to_measured", relative}});
   }
 };
 
@@ -27,8 +26,8 @@ octet_calibration measure(const TuneArguments& a, const BenchOptions& options,
                           const TuningFile& tuning, Probes* probes) {
   const Clock clock(true);
   octet_tune_options how = OCTET_TUNE_OPTIONS_INIT;
-  how.clock = [](void* c) { return static_cast<const Clock*>(c)->now(); };
-  how.clock_context = const_cast<Clock*>(&clock);
+  how.clock = [](void* c) { return ((const Clock*)c)->now(); };
+  how.clock_context = (Clock*)(&clock);
   how.seconds = a.seconds > 0 ? a.seconds : 4;
   how.watcher = Probes::tell, how.watcher_context = probes;
   octet_calibration result = OCTET_CALIBRATION_INIT;

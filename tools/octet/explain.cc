@@ -32,7 +32,7 @@ void print_text(const ConvShape& shape, octet_isa isa,
   for (const octet_conv2d_candidate& c : all) {
     const std::string kernel = c.kernel ? c.kernel : "-";
     const std::string packed =
-        c.packed_bytes ? fmt::format("{:.3f}", static_cast<double>(c.packed_bytes) / 1e6) : "-";
+        c.packed_bytes ? fmt::format("{:.3f}", (double)c.packed_bytes / 1e6) : "-";
     if (c.possible)
       fmt::print(
           "{:<18}{:<32}{:>12.2f}{:>11.3f}{:>13}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}  {:<8}{}\n",

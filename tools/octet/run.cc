@@ -29,11 +29,11 @@ namespace {
 // ---- functions over lines
 
 uint8_t* line(const octet_network_image& image, size_t y) {
-  return static_cast<uint8_t*>(octet_network_line(&image, y));
+  return (uint8_t*)octet_network_line(&image, y);
 }
 
 void pool_lines(void* context, const octet_network_call* call) {
-  const octet_conv2d_shape& s = *static_cast<const octet_conv2d_shape*>(context);
+  const octet_conv2d_shape& s = *(const octet_conv2d_shape*)context;
   const octet_network_image &in = call->inputs[0], &out = call->output;
   for (size_t y = call->first; y < call->end; ++y)
     for (size_t x = 0; x < out.w; ++x) {
@@ -50,7 +50,7 @@ void pool_lines(void* context, const octet_network_call* call) {
 }
 
 void deeper_lines(void* context, const octet_network_call* call) {
-  const size_t times = static_cast<const octet_conv2d_shape*>(context)->kernel_h;
+  const size_t times = ((const octet_conv2d_shape*)context)->kernel_h;
   const octet_network_image &in = call->inputs[0], &out = call->output;
   for (size_t y = call->first; y < call->end; ++y) {
     const uint8_t* from = line(in, y / times) + y % times * times * out.channels;
@@ -63,7 +63,7 @@ void deeper_lines(void* context, const octet_network_call* call) {
 octet_network_function function_of(const GraphOp& op) {
   octet_network_function f = lines_of(op);
   f.run = op.kind == OpKind::kPool ? pool_lines : deeper_lines;
-  f.context = const_cast<octet_conv2d_shape*>(&op.shape);
+  f.context = (octet_conv2d_shape*)(&op.shape);
   return f;
 }
 
@@ -116,11 +116,11 @@ class Objects {
     const size_t k = s.kernel_h * s.kernel_w * s.in_channels / s.groups;
     std::uniform_int_distribution<int> draw(-127, 127);
     std::vector<int8_t> weights(k * s.out_channels);
-    for (int8_t& w : weights) w = static_cast<int8_t>(draw(random_));
+    for (int8_t& w : weights) w = (int8_t)draw(random_);
     filter.data = weights.data();
     filter.packed_bytes_max = limits_.of(op.output);
     // Of inputs and weights that are spread evenly, outputs that are, too
-    const float scale = 1 / (std::sqrt(static_cast<float>(k)) * 74);
+    const float scale = 1 / (std::sqrt((float)k) * 74);
     octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
     d.shape = s, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8, d.dst_type = OCTET_U8;
     d.lhs_zero_point = zero_point(op.input), d.max_isa = isa;
@@ -165,7 +165,7 @@ std::vector<uint8_t> input_bytes(const octet_network_desc& desc, const std::vect
   std::vector<uint8_t> data;
   if (path.empty()) {
     std::mt19937 random(2);
-    for (size_t i = 0; i < bytes; ++i) data.push_back(static_cast<uint8_t>(random()));
+    for (size_t i = 0; i < bytes; ++i) data.push_back((uint8_t)random());
     return data;
   }
   if (std::filesystem::is_directory(path)) throw Error(fmt::format("{} is a folder", path));
@@ -181,8 +181,7 @@ std::vector<uint8_t> input_bytes(const octet_network_desc& desc, const std::vect
 void write_bytes(const std::string& path, const std::vector<uint8_t>& bytes) {
   if (path.empty()) return;
   std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
+  file.write((const char*)bytes.data(), (std::streamsize)bytes.size());
   if (!file.flush()) throw Error(fmt::format("cannot write {}", path));
 }
 
@@ -235,9 +234,7 @@ octet_network_goal goal_of(const std::string& name) {
   throw Error(fmt::format("'{}' is no goal: time, traffic, memory, layers", name));
 }
 
-std::string megabytes(size_t bytes) {
-  return fmt::format("{:.3f}", static_cast<double>(bytes) / 1e6);
-}
+std::string megabytes(size_t bytes) { return fmt::format("{:.3f}", (double)bytes / 1e6); }
 
 void print_filters(const FilterLimits& limits) {
   if (!limits.weight_bytes()) return;  // no convolution

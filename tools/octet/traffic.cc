@@ -110,7 +110,7 @@ void sweep_caches() {
   constexpr size_t kBytes = 64 << 20;
   const Buffer large(kBytes);
   volatile uint8_t sum = 0;
-  for (size_t i = 0; i < kBytes; i += 64) sum = static_cast<uint8_t>(sum + large.as()[i]);
+  for (size_t i = 0; i < kBytes; i += 64) sum = (uint8_t)(sum + large.as()[i]);
 }
 
 // For tools that count, as valgrind's: each layer runs once.
@@ -155,7 +155,7 @@ size_t parse_bytes(const std::string& text) {
     throw Error(fmt::format(
         "'{}' is no size of a cache: give bytes, or 512K, or 8M: a multiple of 4K, up to 2048M",
         text));
-  return static_cast<size_t>(bytes);
+  return (size_t)bytes;
 }
 
 double parse_bandwidth(const std::string& text) {

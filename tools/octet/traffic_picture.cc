@@ -48,7 +48,7 @@ double step_of(double most) {
 // Where bars stand, the same in both halves.
 struct Frame {
   double pitch, scale, most, width;
-  double left(size_t layer) const { return kLeft + static_cast<double>(layer) * pitch; }
+  double left(size_t layer) const { return kLeft + (double)layer * pitch; }
 };
 
 std::string axis(const Frame& f, double base) {
@@ -68,7 +68,7 @@ std::string bar(const Frame& f, double base, size_t layer, const Moved& moved) {
   std::string svg;
   double y = base;
   for (const auto& part : kParts) {
-    const double height = static_cast<double>(moved.of(part.operand)) * f.scale;
+    const double height = (double)moved.of(part.operand) * f.scale;
     y -= height;
     if (height > 0)
       svg += fmt::format(
@@ -80,7 +80,7 @@ std::string bar(const Frame& f, double base, size_t layer, const Moved& moved) {
 
 std::string title(double y, const std::string& how, const Moved& total) {
   return fmt::format("<text x=\"{}\" y=\"{:.1f}\" font-size=\"13\">{}: {:.2f} MB</text>\n", kLeft,
-                     y, how, static_cast<double>(total.all()) / 1e6);
+                     y, how, (double)total.all() / 1e6);
 }
 
 std::string chains_half(const TrafficReport& r, const Frame& f, double base) {
@@ -93,7 +93,7 @@ std::string chains_half(const TrafficReport& r, const Frame& f, double base) {
     svg += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"#eef3e6\"/>\n",
         f.left(part.first_op) + 0.5, base - kHeight,
-        static_cast<double>(part.end_op - part.first_op) * f.pitch - 1, kHeight);
+        (double)(part.end_op - part.first_op) * f.pitch - 1, kHeight);
   svg += axis(f, base);
   for (size_t i = 0; i < c.layers.size(); ++i) svg += bar(f, base, i, c.layers[i]);
   return svg;
@@ -104,12 +104,10 @@ std::string chains_half(const TrafficReport& r, const Frame& f, double base) {
 std::string to_svg(const TrafficReport& r) {
   Frame f = {};
   f.most = 1;
-  const auto see = [&](const Moved& moved) {
-    f.most = std::max(f.most, static_cast<double>(moved.all()));
-  };
+  const auto see = [&](const Moved& moved) { f.most = std::max(f.most, (double)moved.all()); };
   for (const LayerReport& layer : r.layers) see(layer.moved);
   for (const Moved& moved : r.chains.layers) see(moved);
-  const double count = static_cast<double>(r.layers.size());
+  const double count = (double)r.layers.size();
   f.pitch = std::clamp(1100 / count, 6.0, 28.0);
   f.scale = kHeight / f.most;
   f.width = std::max(kLeft + count * f.pitch + 20, 560.0);

@@ -14,7 +14,7 @@ using nlohmann::ordered_json;
 constexpr const char* kOperands[OCTET_OPERANDS] = {"input", "weights", "output", "workspace"};
 constexpr size_t kToChange = 3;  // layers that a summary names
 
-double mega(uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
+double mega(uint64_t bytes) { return (double)bytes / 1e6; }
 
 uint64_t sum(const uint64_t (&bytes)[OCTET_OPERANDS]) {
   return std::accumulate(std::begin(bytes), std::end(bytes), uint64_t{0});
@@ -38,7 +38,7 @@ std::string advice(const LayerReport& layer) {
   const Moved& m = layer.moved;
   octet_operand most = OCTET_OPERAND_INPUT;
   for (int i = 1; i < OCTET_OPERANDS; ++i)
-    if (m.of(static_cast<octet_operand>(i)) > m.of(most)) most = static_cast<octet_operand>(i);
+    if (m.of((octet_operand)i) > m.of(most)) most = (octet_operand)i;
   switch (most) {
     case OCTET_OPERAND_INPUT:
       return "its input comes from memory: run it in bands with the layer before it, or make that "
@@ -69,7 +69,7 @@ std::vector<size_t> largest(const TrafficReport& r) {
   return order;
 }
 
-double frames(const TrafficReport& r) { return r.fps / static_cast<double>(r.batch); }
+double frames(const TrafficReport& r) { return r.fps / (double)r.batch; }
 
 ordered_json to_json(const Moved& moved) {
   ordered_json json;
@@ -79,21 +79,20 @@ ordered_json to_json(const Moved& moved) {
 }
 
 ordered_json to_json(const TrafficReport& r, const LayerReport& l) {
-  ordered_json json = {
-      {"name", l.name},
-      {"kind", l.kind},
-      {"algorithm", l.algorithm},
-      {"kernel", l.kernel},
-      {"in_bytes", l.in_bytes},
-      {"weight_bytes", l.weight_bytes},
-      {"out_bytes", l.out_bytes},
-      {"macs", l.macs},
-      {"read_bytes", l.moved.reads()},
-      {"write_bytes", l.moved.writes()},
-      {"bytes_per_mac", l.macs > 0 ? static_cast<double>(l.moved.all()) / l.macs : 0},
-      {"compute_us", l.compute_us},
-      {"memory_us", r.memory_us(l)},
-      {"bound", r.memory_bound(l) ? "memory" : "compute"}};
+  ordered_json json = {{"name", l.name},
+                       {"kind", l.kind},
+                       {"algorithm", l.algorithm},
+                       {"kernel", l.kernel},
+                       {"in_bytes", l.in_bytes},
+                       {"weight_bytes", l.weight_bytes},
+                       {"out_bytes", l.out_bytes},
+                       {"macs", l.macs},
+                       {"read_bytes", l.moved.reads()},
+                       {"write_bytes", l.moved.writes()},
+                       {"bytes_per_mac", l.macs > 0 ? (double)l.moved.all() / l.macs : 0},
+                       {"compute_us", l.compute_us},
+                       {"memory_us", r.memory_us(l)},
+                       {"bound", r.memory_bound(l) ? "memory" : "compute"}};
   json["operands"] = to_json(l.moved);
   return json;
 }
@@ -105,12 +104,10 @@ ordered_json brief(const std::string& name, const Moved& moved) {
 ordered_json chains_json(const TrafficReport& r) {
   const ChainsReport& c = r.chains;
   if (!c.refused.empty()) return {{"refused", c.refused}};
-  ordered_json json = {{"read_bytes", c.total.reads()},
-                       {"write_bytes", c.total.writes()},
-                       {"map_bytes", c.map_bytes},
-                       {"gb_per_s", static_cast<double>(c.total.all()) * frames(r) / 1e9},
-                       {"parts", ordered_json::array()},
-                       {"layers", ordered_json::array()}};
+  ordered_json json = {
+      {"read_bytes", c.total.reads()},  {"write_bytes", c.total.writes()},
+      {"map_bytes", c.map_bytes},       {"gb_per_s", (double)c.total.all() * frames(r) / 1e9},
+      {"parts", ordered_json::array()}, {"layers", ordered_json::array()}};
   for (const octet_network_part& part : c.parts)
     json["parts"].push_back({{"first_layer", part.first_op},
                              {"end_layer", part.end_op},
@@ -127,7 +124,7 @@ ordered_json to_json(const TrafficReport& r) {
                             {"write_bytes", r.total.writes()},
                             {"map_bytes", r.map_bytes},
                             {"workspace_bytes", r.workspace_bytes},
-                            {"gb_per_s", static_cast<double>(r.total.all()) * frames(r) / 1e9},
+                            {"gb_per_s", (double)r.total.all() * frames(r) / 1e9},
                             {"layers", ordered_json::array()}};
   for (const LayerReport& l : r.layers)
     json["layer_by_layer"]["layers"].push_back(brief(l.name, l.moved));
@@ -138,19 +135,17 @@ ordered_json to_json(const TrafficReport& r) {
   if (!r.one_by_one.empty()) {
     double bytes = 0;
     const size_t from = r.merged_from(&bytes);
-    const double images = static_cast<double>(r.batch);
+    const double images = (double)r.batch;
     Moved single;
     for (const LayerReport& layer : r.one_by_one) single += layer.moved;
-    json["batch_merge"] = {
-        {"from_layer", from},
-        {"bytes_per_image_one_by_one", single.all()},
-        {"bytes_per_image_together", static_cast<double>(r.total.all()) / images},
-        {"bytes_per_image", bytes}};
+    json["batch_merge"] = {{"from_layer", from},
+                           {"bytes_per_image_one_by_one", single.all()},
+                           {"bytes_per_image_together", (double)r.total.all() / images},
+                           {"bytes_per_image", bytes}};
     if (r.chains.refused.empty() && r.one_in_chains.refused.empty())
-      json["batch_merge"]["chains"] = {
-          {"from_layer", r.chains.merged_from()},
-          {"bytes_per_image_one_by_one", r.one_in_chains.total.all()},
-          {"bytes_per_image", static_cast<double>(r.chains.total.all()) / images}};
+      json["batch_merge"]["chains"] = {{"from_layer", r.chains.merged_from()},
+                                       {"bytes_per_image_one_by_one", r.one_in_chains.total.all()},
+                                       {"bytes_per_image", (double)r.chains.total.all() / images}};
   }
   return json;
 }
@@ -198,14 +193,13 @@ size_t ChainsReport::merged_from() const {
 }
 
 size_t TrafficReport::merged_from(double* bytes_per_image) const {
-  const double images = static_cast<double>(batch);
+  const double images = (double)batch;
   double bytes = 0;
-  for (const LayerReport& layer : one_by_one) bytes += static_cast<double>(layer.moved.all());
+  for (const LayerReport& layer : one_by_one) bytes += (double)layer.moved.all();
   *bytes_per_image = bytes;
   size_t best = layers.size();
   for (size_t i = layers.size(); i-- > 0;) {
-    bytes += static_cast<double>(layers[i].moved.all()) / images -
-             static_cast<double>(one_by_one[i].moved.all());
+    bytes += (double)layers[i].moved.all() / images - (double)one_by_one[i].moved.all();
     if (bytes < *bytes_per_image) *bytes_per_image = bytes, best = i;
   }
   return best;
@@ -245,16 +239,14 @@ void print_summary(const TrafficReport& r) {
   fmt::print(
       "{:.4f} bytes per MAC; at {:g} images/s {:.3f} GB/s; {} of {} layers wait for memory at {:g} "
       "GB/s, {:.0f} us by the slower of both\n",
-      macs > 0 ? static_cast<double>(r.total.all()) / macs : 0, r.fps,
-      static_cast<double>(r.total.all()) * frames(r) / 1e9,
+      macs > 0 ? (double)r.total.all() / macs : 0, r.fps, (double)r.total.all() * frames(r) / 1e9,
       std::count_if(r.layers.begin(), r.layers.end(), bound), r.layers.size(), r.bandwidth / 1e9,
       us);
   fmt::print("to change first:\n");
   for (const size_t i : largest(r)) {
     const LayerReport& l = r.layers[i];
     fmt::print("  {:>3} {:<24} {:9.3f} MB, {:.0f} %: {}\n", i, l.name, mega(l.moved.all()),
-               100.0 * static_cast<double>(l.moved.all()) /
-                   static_cast<double>(std::max<uint64_t>(r.total.all(), 1)),
+               100.0 * (double)l.moved.all() / (double)(std::max<uint64_t>(r.total.all(), 1)),
                advice(l));
   }
   if (r.one_by_one.empty()) return;
@@ -263,20 +255,20 @@ void print_summary(const TrafficReport& r) {
   Moved single;
   for (const LayerReport& layer : r.one_by_one) single += layer.moved;
   fmt::print("an image moves {:.3f} MB one by one, {:.3f} MB in a batch of {}", mega(single.all()),
-             mega(r.total.all()) / static_cast<double>(r.batch), r.batch);
+             mega(r.total.all()) / (double)r.batch, r.batch);
   if (from == r.layers.size())
     fmt::print("; no layer is worth merging images\n");
   else
     fmt::print(", {:.3f} MB merged from layer {} on, {}\n", bytes / 1e6, from, r.layers[from].name);
   if (!r.chains.refused.empty() || !r.one_in_chains.refused.empty()) return;
   const size_t merged = r.chains.merged_from();
-  fmt::print("in chains {:.3f} MB one by one, {:.3f} MB in a batch of {}; {}\n",
-             mega(r.one_in_chains.total.all()),
-             mega(r.chains.total.all()) / static_cast<double>(r.batch), r.batch,
-             merged == r.layers.size() ? "no layer is worth merging images"
-             : merged == 0             ? "images are merged from the first layer on"
-                           : fmt::format("images are merged from layer {} on, {}", merged,
-                                         r.layers[merged].name));
+  fmt::print(
+      "in chains {:.3f} MB one by one, {:.3f} MB in a batch of {}; {}\n",
+      mega(r.one_in_chains.total.all()), mega(r.chains.total.all()) / (double)r.batch, r.batch,
+      merged == r.layers.size() ? "no layer is worth merging images"
+      : merged == 0
+          ? "images are merged from the first layer on"
+          : fmt::format("images are merged from layer {} on, {}", merged, r.layers[merged].name));
 }
 
 std::string to_csv(const TrafficReport& r) {
@@ -302,8 +294,8 @@ std::string to_csv(const TrafficReport& r) {
     for (int operand = 0; operand < OCTET_OPERANDS; ++operand)
       csv += fmt::format(",{},{}", m.read[operand], m.written[operand]);
     csv += fmt::format(",{},{},{:.0f},{:.5f},{:.2f},{:.2f},{}\n", m.reads(), m.writes(), l.macs,
-                       l.macs > 0 ? static_cast<double>(m.all()) / l.macs : 0, l.compute_us,
-                       r.memory_us(l), r.memory_bound(l) ? "memory" : "compute");
+                       l.macs > 0 ? (double)m.all() / l.macs : 0, l.compute_us, r.memory_us(l),
+                       r.memory_bound(l) ? "memory" : "compute");
   }
   return csv;
 }

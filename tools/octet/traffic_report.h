@@ -54,7 +54,7 @@ struct TrafficReport {
   ChainsReport one_in_chains = {};           // of a batch in chains: one image
 
   double memory_us(const LayerReport& layer) const {
-    return static_cast<double>(layer.moved.all()) / bandwidth * 1e6;
+    return (double)layer.moved.all() / bandwidth * 1e6;
   }
   bool memory_bound(const LayerReport& layer) const { return memory_us(layer) > layer.compute_us; }
   // The first layer from which on a batch moves fewer bytes together than image by image, and what

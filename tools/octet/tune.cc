@@ -70,7 +70,7 @@ struct TuneTotals {
 
   void add(const Case& c, const octet_tune_result& r) {
     ++cases;
-    changed += static_cast<size_t>(r.changed);
+    changed += (size_t)r.changed;
     known += r.candidates == 0;
     candidates += r.candidates;
     plan_us += r.plan_us * c.count;
@@ -140,30 +140,29 @@ int tune(const TuneArguments& a) {
 
   const Clock clock(options.threads == 1), wall(false);
   octet_tune_options how = OCTET_TUNE_OPTIONS_INIT;
-  how.clock = [](void* c) { return static_cast<const Clock*>(c)->now(); };
-  how.clock_context = const_cast<Clock*>(&clock);
+  how.clock = [](void* c) { return ((const Clock*)c)->now(); };
+  how.clock_context = (Clock*)(&clock);
   how.keep_known = a.only_missing;
   if (options.threads > 1) {
     how.parallel_for = ThreadPool::parallel_for;
     how.parallel_context = &pool;
     how.concurrency = options.threads;
   }
-  const double seconds =
-      a.seconds > 0 ? a.seconds : kSecondsPerCase * static_cast<double>(cases.size());
+  const double seconds = a.seconds > 0 ? a.seconds : kSecondsPerCase * (double)cases.size();
   const double start = wall.now();
   fmt::print("{:<9}{:<8}{:<42}{:>5}{:>12}{:>12}{:>8}{:>6}  choice\n", "", "types", "case", "count",
              "plan us", "best us", "gain %", "left");
   TuneTotals all;
   for (size_t i = 0; i < cases.size(); ++i) {
     const double left = std::max(0.05, start + seconds - wall.now());
-    how.seconds = left / static_cast<double>(cases.size() - i);
+    how.seconds = left / (double)(cases.size() - i);
     const octet_tune_result result = tune(cases[i], options, how, tuning.get());
     tuning.save();
     all.add(cases[i], result);
     json["cases"].push_back(to_json(cases[i], result));
     // As much as the cases so far took, or as there is.
-    const double took = wall.now() - start, done = static_cast<double>(i + 1);
-    const double expected = took / done * static_cast<double>(cases.size() - i - 1);
+    const double took = wall.now() - start, done = (double)(i + 1);
+    const double expected = took / done * (double)(cases.size() - i - 1);
     print_row(cases[i], result, i + 1, cases.size(), expected);
   }
   all.seconds = wall.now() - start;

@@ -15,7 +15,7 @@ int fail(const char* what, const octet_error& error) {
 template <typename T>
 std::vector<T> numbers(size_t count) {
   std::vector<T> out(count);
-  for (size_t i = 0; i < count; ++i) out[i] = static_cast<T>(i * 37 + i / 11);
+  for (size_t i = 0; i < count; ++i) out[i] = (T)(i * 37 + i / 11);
   return out;
 }
 
