@@ -33,7 +33,7 @@ OCTET_INLINE inline void multiply_add_low(int16x8_t& products, int8x16_t a, int8
 }
 
 // Multiplies one group along depth.
-template <bool least, int rows>
+template <bool int8_min, int rows>
 OCTET_INLINE inline void add_group(int32x4_t (&acc)[rows][kVectors][2], const uint8_t*& tables,
                                    const uint8_t*& rhs, uint8x16_t seven) {
   // Several products are in flight, else an in-order core would wait for each
@@ -63,7 +63,7 @@ OCTET_INLINE inline void add_group(int32x4_t (&acc)[rows][kVectors][2], const ui
       each([&](auto i, auto v, auto&, auto&)
                OCTET_INLINE { look_up(lhs[i][v], table[half][i], here[v]); });
       each([&](auto i, auto v, int16x8_t& p, int16x8_t& q) OCTET_INLINE {
-        if constexpr (half == 0 || least) {
+        if constexpr (half == 0 || int8_min) {
           p = multiply_low(lhs[i][v], values[half][v]);
           q = multiply_high(lhs[i][v], values[half][v]);
         } else {
@@ -71,7 +71,7 @@ OCTET_INLINE inline void add_group(int32x4_t (&acc)[rows][kVectors][2], const ui
           multiply_add_high(q, lhs[i][v], values[half][v]);
         }
       });
-      if constexpr (half == 1 || least)
+      if constexpr (half == 1 || int8_min)
         each([&](auto i, auto v, int16x8_t& p, int16x8_t& q) OCTET_INLINE {
           add_pairs(acc[i][turn * together + v][0], p);
           add_pairs(acc[i][turn * together + v][1], q);
@@ -81,7 +81,7 @@ OCTET_INLINE inline void add_group(int32x4_t (&acc)[rows][kVectors][2], const ui
   rhs += kSparseGroup;
 }
 
-template <int rows, bool least>
+template <int rows, bool int8_min>
 void multiply(const Tile& t) {
   int32x4_t acc[rows][kVectors][2];
   unroll<rows>([&](auto i) OCTET_INLINE {
@@ -91,7 +91,7 @@ void multiply(const Tile& t) {
   const uint8x16_t seven = vdupq_n_u8(7);
   OCTET_NO_UNROLL
   for (size_t groups = divide_up(t.depth, kSparseSteps); groups; --groups)
-    add_group<least>(acc, tables, rhs, seven);
+    add_group<int8_min>(acc, tables, rhs, seven);
   int32x4_t sums[rows][kVectors];
   unroll<rows>([&](auto i) OCTET_INLINE {
     unroll<kVectors>([&](auto v) OCTET_INLINE {
@@ -102,9 +102,9 @@ void multiply(const Tile& t) {
   store_tile(t, sums);
 }
 
-template <bool least>
+template <bool int8_min>
 void dispatch(const Tile& t) {
-  t.rows == 1 ? multiply<1, least>(t) : multiply<2, least>(t);
+  t.rows == 1 ? multiply<1, int8_min>(t) : multiply<2, int8_min>(t);
 }
 
 }  // namespace

@@ -52,8 +52,8 @@ OCTET_INLINE inline void pin(T& x) {
 }
 
 // spill(x) emits no code, but the compiler must keep x on the stack here. It is for values that a
-// hot loop does not need: with no general register left, GCC 12 parks them in vector registers, and the
-// loads around the loop wait for them to come back.
+// hot loop does not need: with no general register left, GCC 12 parks them in vector registers, and
+// the loads around the loop wait for them to come back.
 template <typename T>
 OCTET_INLINE inline void spill(T& x) {
   __asm__("" : "+m"(x));

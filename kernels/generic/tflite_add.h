@@ -58,8 +58,7 @@ int add_candidates(const double (&factor)[2], double limit, Candidate* to) {
 }
 
 // Narrows a candidate's offsets by product value x with every residual value.
-void requantize_down(const int32_t (&outputs)[256], int32_t lo, int32_t hi, int32_t x,
-                     Candidate* c) {
+void keep_offsets(const int32_t (&outputs)[256], int32_t lo, int32_t hi, int32_t x, Candidate* c) {
   int32_t least = c->least, most = c->most, sum = x * c->factor[0];
   const int32_t step = c->factor[1], right = c->right;
   for (int32_t r = 0; r < 256; ++r, sum += step) {
@@ -114,7 +113,7 @@ bool choose(const Epilogue& f, Candidate* candidates, int count, TfliteAdd* sum)
     }
     int left = 0;
     for (int i = 0; i < count; ++i) {
-      requantize_down(outputs, f.lo, f.hi, product + product_zero, &candidates[i]);
+      keep_offsets(outputs, f.lo, f.hi, product + product_zero, &candidates[i]);
       if (candidates[i].least <= candidates[i].most) candidates[left++] = candidates[i];
     }
     count = left;

@@ -58,7 +58,7 @@ class Start {
     init.cols = lanes;
     init.base = columns.bias;
     if (!all) {
-      store_out(columns, n, lanes, *used);
+      leave_taps_out(columns, n, lanes, *used);
       if (!per_row_) return row_;
       init.base = row_;
     } else if (!lhs.in_bias) {
@@ -82,7 +82,7 @@ class Start {
  private:
   // Subtracts zero_point * weight_sum for the taps only that this tile multiplies: padding adds no
   // products. The result is kept, because most tiles of a micro-panel use the same taps.
-  void store_out(const Columns& columns, size_t n, size_t lanes, const BlockTile& used) {
+  void leave_taps_out(const Columns& columns, size_t n, size_t lanes, const BlockTile& used) {
     if (n == row_of_.n && used.first == row_of_.first && used.end == row_of_.end) return;
     row_of_ = {n, used.first, used.end};
     const LhsTerms& lhs = block_.terms;

@@ -41,7 +41,7 @@ constexpr size_t most_candidates(size_t ops) {
   return 2 * ops * (1 + kLongestChain * (1 + sizeof kBands / sizeof kBands[0]));
 }
 
-// memory: scratch of shaping_words(number of ops) values.
+// memory: scratch of shaping_values(number of ops) values.
 octet_status find_candidates(octet_network* network, const PlanMachine& machine,
                              octet_network_goal goal, size_t* memory, Candidates* candidates,
                              octet_error* error);

@@ -64,7 +64,7 @@ size_t tasks_of(const octet_network& n, const NetworkPart& part) {
 // Measures the rings and the scratch that one row slice needs.
 void measure(octet_network* n, const NetworkPart& part, LineRange row_slice, size_t* memory) {
   BandWalk walk(*n, part, row_slice, memory);
-  Repeats repeats(*n, part, memory + BandWalk::words(part));
+  Repeats repeats(*n, part, memory + BandWalk::values(part));
   for (bool first = true; walk.next(); first = false) {
     for (size_t i = 0; i < part.end - part.first; ++i) {
       NetworkOp& op = n->ops[part.first + i];
@@ -76,7 +76,7 @@ void measure(octet_network* n, const NetworkPart& part, LineRange row_slice, siz
           larger(alias_root.span, lines.end - smaller(walk.oldest(op.out_slot), lines.first));
       if (!first && lines.end < alias_root.h)
         alias_root.step = larger(alias_root.step, lines.count());
-      walk.epilogue(i);
+      walk.mark_done(i);
     }
     repeats.after_band(&walk);
   }
@@ -125,7 +125,7 @@ octet_status shape_chain(octet_network* n, NetworkPart* part, bool tight, size_t
       part->ring_bytes += round_up(t.ring_lines * t.line, kAlignment);
     }
   }
-  part->scratch_bytes = round_up(BandWalk::words(*part) * sizeof(size_t), kAlignment) +
+  part->scratch_bytes = round_up(BandWalk::values(*part) * sizeof(size_t), kAlignment) +
                         round_up(part->scratch_bytes, kAlignment);
   return OCTET_OK;
 }
@@ -163,7 +163,7 @@ const char* refuse_chain(const octet_network& n, size_t first, size_t end) {
   return nullptr;
 }
 
-size_t shaping_words(size_t ops) { return BandWalk::words(ops) + Repeats::words(ops); }
+size_t shaping_values(size_t ops) { return BandWalk::values(ops) + Repeats::values(ops); }
 
 octet_status shape_part(octet_network* n, NetworkPart* part, bool tight, size_t* memory,
                         octet_error* error) {

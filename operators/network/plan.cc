@@ -22,7 +22,7 @@ struct Desk {
   } * best, *by_image;  // by_image[i]: the same, if all parts run image by image
   MergeCost* merge;
   Piece* pieces;
-  size_t* words;
+  size_t* values;
 
   static Desk on(Arena* arena, size_t tensors, size_t ops, size_t candidates) {
     Desk desk;
@@ -31,7 +31,7 @@ struct Desk {
     desk.by_image = arena->take<Best>(ops + 1);
     desk.merge = arena->take<MergeCost>(ops + 1);
     desk.pieces = arena->take<Piece>(tensors + 2 * ops);
-    desk.words = arena->take<size_t>(shaping_words(ops));
+    desk.values = arena->take<size_t>(shaping_values(ops));
     return desk;
   }
 };
@@ -139,7 +139,7 @@ octet_status take_parts(octet_network* n, const Desk& desk, octet_error* error) 
   size_t at = n->part_count;
   return for_each_chosen(*n, desk, [&](const PartCandidate& c) {
     n->parts[--at] = c.part;
-    return shape_part(n, &n->parts[at], c.tight, desk.words, error);
+    return shape_part(n, &n->parts[at], c.tight, desk.values, error);
   });
 }
 
@@ -188,7 +188,7 @@ octet_status take_given(const octet_network_desc& desc, octet_network* n, const 
                       "tensor",
                       p, i);
     }
-    OCTET_TRY(shape_part(n, &part, false, desk.words, error));
+    OCTET_TRY(shape_part(n, &part, false, desk.values, error));
   }
   if (at == n->op_count) return OCTET_OK;
   return fail(error, OCTET_BAD_NETWORK, "desc.parts ends before op %zu of %zu", at, n->op_count);
@@ -278,7 +278,7 @@ octet_status plan(const octet_network_desc& desc, octet_network* n, const Desk& 
   }
   if (!machine.cache_bytes) machine.cache_bytes = machine.cpu.l2_bytes();
   Candidates candidates = {desk.candidates, 0, desk.merge};
-  OCTET_TRY(find_candidates(n, machine, desc.goal, desk.words, &candidates, error));
+  OCTET_TRY(find_candidates(n, machine, desc.goal, desk.values, &candidates, error));
   if (desc.goal == OCTET_NETWORK_MEMORY)
     return plan_within(n, candidates, desc.memory_bytes, desk, error);
   return plan_parts(n, candidates, {desc.goal, SIZE_MAX, false}, desk, error);

@@ -8,9 +8,9 @@ namespace octet {
 
 class Repeats {
  public:
-  // memory: words(part) values, owned while this object lives.
+  // memory: values(part) values, owned while this object lives.
   Repeats(const octet_network& network, const NetworkPart& part, size_t* memory);
-  static constexpr size_t words(size_t ops) { return 4 * ops; }
+  static constexpr size_t values(size_t ops) { return 4 * ops; }
 
   // Call after each band: skips the following bands that do the same one period further down.
   void after_band(BandWalk* walk);

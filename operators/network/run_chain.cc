@@ -16,7 +16,8 @@ class Image {
         image_(image),
         rings_((uint8_t*)run.args.workspace + part.rings + task * part.ring_bytes),
         words_((size_t*)((uint8_t*)run.args.workspace + part.scratch + task * part.scratch_bytes)),
-        scratch_((uint8_t*)words_ + round_up(BandWalk::words(part) * sizeof(size_t), kAlignment)) {}
+        scratch_((uint8_t*)words_ + round_up(BandWalk::values(part) * sizeof(size_t), kAlignment)) {
+  }
 
   void row_slice(LineRange lines) {
     BandWalk walk(n_, part_, lines, words_);
@@ -24,7 +25,7 @@ class Image {
       for (size_t i = 0; i < part_.end - part_.first; ++i) {
         if (walk.lines(i).count() == 0) continue;
         compute(n_.ops[part_.first + i], walk, walk.lines(i));
-        walk.epilogue(i);
+        walk.mark_done(i);
       }
   }
 

@@ -27,16 +27,16 @@ struct RowSlices {
 // in order.
 class BandWalk {
  public:
-  // memory: words(part) values, owned while this object lives.
+  // memory: values(part) values, owned while this object lives.
   BandWalk(const octet_network& network, const NetworkPart& part, LineRange row_slice,
            size_t* memory);
-  static constexpr size_t words(size_t ops) { return 7 * ops; }
-  static size_t words(const NetworkPart& part) { return words(part.end - part.first); }
+  static constexpr size_t values(size_t ops) { return 7 * ops; }
+  static size_t values(const NetworkPart& part) { return values(part.end - part.first); }
 
   bool next();  // goes to the next band; false if there is none
   // The lines that op `first + i` computes in this band; may be empty.
   LineRange lines(size_t i) const { return {done_[i], until_[i]}; }
-  void epilogue(size_t i) { done_[i] = until_[i]; }
+  void mark_done(size_t i) { done_[i] = until_[i]; }
   // The first line of a slot's tensor that an op will still write or read; SIZE_MAX: none.
   size_t oldest(size_t slot) const;
   // The position of line 0 in a ring: with it, writes of `step` lines seldom wrap. For the first

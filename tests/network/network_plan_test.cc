@@ -28,7 +28,7 @@ class Found {
     octet_error error = {};
     EXPECT_EQ(octet_network_create(&desc, &network_, &error), OCTET_OK) << error.message;
     list_.resize(octet::most_candidates(c.ops.size()));
-    std::vector<size_t> memory(octet::shaping_words(c.ops.size()));
+    std::vector<size_t> memory(octet::shaping_values(c.ops.size()));
     std::vector<octet::MergeCost> merge(c.ops.size() + 1);
     octet::Candidates found = {list_.data(), 0, merge.data()};
     const octet::PlanMachine machine = {with_microarchitecture(octet::conv_machine().cpu),
@@ -97,7 +97,7 @@ TEST(NetworkPlan, EqualChainsCostTheSame) {
 // What shaping a chain finds by a few bands is what all of them need.
 void expect_all_bands_measured(const NetworkCase& c, const octet_network* n) {
   const octet::NetworkPart& chain = n->parts[0];
-  std::vector<size_t> memory(octet::BandWalk::words(c.ops.size())), most(c.ops.size()),
+  std::vector<size_t> memory(octet::BandWalk::values(c.ops.size())), most(c.ops.size()),
       span(c.tensors.size()), step(c.tensors.size());
   const octet::RowSlices row_slices(*n, chain);
   for (size_t task = 0; task < chain.tasks; ++task) {
@@ -113,7 +113,7 @@ void expect_all_bands_measured(const NetworkCase& c, const octet_network* n) {
         span[op.output] = std::max(span[op.output], lines.end - oldest);
         if (!first && lines.end < n->tensors[op.output].h)
           step[op.output] = std::max(step[op.output], lines.count());
-        walk.epilogue(i);
+        walk.mark_done(i);
       }
   }
   for (size_t i = 0; i < c.ops.size(); ++i) {

@@ -65,7 +65,7 @@ void multiply_tiles_of_six(const Tile& t, size_t tiles) {
   uint8x16_t index = vaddq_u8(vld1q_u8(kCount), vdupq_n_u8((uint8_t)(16 - rest)));
   spill(index);
   const bool flip = t.lhs_flip;
-  const Store exit = store_of(t);
+  const Store store = store_of(t);
   const uint8_t *lhs = (const uint8_t*)t.lhs, *const weights = t.rhs;
   const int32_t* const init = t.init;
   const float* const scale = t.scale;
@@ -102,7 +102,7 @@ void multiply_tiles_of_six(const Tile& t, size_t tiles) {
       if (lanes > 2) multiply_lane<2>(acc, a, rhs);
       if (lanes > 3) multiply_lane<3>(acc, a, rhs);
     }
-    if (__builtin_expect(exit == Store::kTflite, 0)) {
+    if (__builtin_expect(store == Store::kTflite, 0)) {
       store_requantized<kRows, DotMicroPanel::kVectors, Store::kTflite>(t, acc, requantization, dst,
                                                                         to_stride);
       continue;
@@ -114,7 +114,7 @@ void multiply_tiles_of_six(const Tile& t, size_t tiles) {
     float32x4_t magic = vdupq_n_f32(12582912.0f);
     pin(magic);
     const int16x8_t zero_point = requantization.zero_point;
-    if (exit == Store::kSaturated)
+    if (store == Store::kSaturated)
       unroll<kRows>([&](auto i) OCTET_INLINE {
         const int8x16_t bytes = requantize_row(acc[i], by, magic, zero_point);
         store16_row(veorq_u8(vreinterpretq_u8_s8(bytes), requantization.flip), dst, to_stride);

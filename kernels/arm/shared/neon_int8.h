@@ -115,7 +115,7 @@ inline auto requantizing_of(const Requantization& n) {
 // Multiplies `bytes` bytes of each row by as many of each column. first: the products start the
 // accumulators, which need no clearing. Several products are in flight, else an in-order core would
 // wait for each.
-template <int rows, bool least, bool first, int bytes, typename Lhs, typename Rhs>
+template <int rows, bool int8_min, bool first, int bytes, typename Lhs, typename Rhs>
 OCTET_INLINE inline void multiply_add(int32x4_t (&acc)[rows][kWidth], const Lhs& load_row,
                                       const Rhs& load_two_columns) {
   // Columns in flight
@@ -127,7 +127,7 @@ OCTET_INLINE inline void multiply_add(int32x4_t (&acc)[rows][kWidth], const Lhs&
   unroll<kWidth / together>([&](auto step) OCTET_INLINE {
     constexpr int j0 = step * together;
     if (together == 1 && j0 == kLoadsAhead) load_two_columns(Int<1>{}, b[2], b[3]);
-    if constexpr (rows == 4 && !least) {
+    if constexpr (rows == 4 && !int8_min) {
       multiply_column<first, bytes>(acc, j0, a, b[j0]);
     } else {
       int16x8_t products[rows][together];
@@ -145,7 +145,7 @@ OCTET_INLINE inline void multiply_add(int32x4_t (&acc)[rows][kWidth], const Lhs&
         });
       };
       each([&](auto i, auto j, int16x8_t& p) OCTET_INLINE { p = multiply_low(a[i], b[j]); });
-      if constexpr (bytes == 16 && least) {
+      if constexpr (bytes == 16 && int8_min) {
         add(Int<first>{});
         each([&](auto i, auto j, int16x8_t& p) OCTET_INLINE { p = multiply_high(a[i], b[j]); });
         add(Int<0>{});
@@ -159,7 +159,7 @@ OCTET_INLINE inline void multiply_add(int32x4_t (&acc)[rows][kWidth], const Lhs&
   });
 }
 
-template <int rows, bool flip, bool least>
+template <int rows, bool flip, bool int8_min>
 void multiply(const Tile& t) {
   constexpr int kGroup = 16 * kWidth;
   using Requantizing = decltype(requantizing_of<rows>(*t.requantization));
@@ -184,7 +184,7 @@ void multiply(const Tile& t) {
     tflite_apart = t.requantization->tflite_apart;
   }
   spill(requantization);
-  const Store exit = !scale ? Store::kS32 : tflite_apart ? Store::kTflite : Store::kClamped;
+  const Store store = !scale ? Store::kS32 : tflite_apart ? Store::kTflite : Store::kClamped;
   // Bytes from a row of outputs to the next one, and from the last row to the next columns' first
   uint8_t* dst = (uint8_t*)t.dst;
   ptrdiff_t down = (ptrdiff_t)t.dst_stride, up = (ptrdiff_t)(kWidth * element) - (rows - 1) * down;
@@ -228,15 +228,15 @@ void multiply(const Tile& t) {
       flipped(a);
     };
     const auto step = [&](auto first, const auto& load) OCTET_INLINE {
-      multiply_add<rows, least, first, 16>(acc, load,
-                                           [&](auto two, int8x16_t& b0, int8x16_t& b1)
-                                               OCTET_INLINE { load_columns<two>(b0, b1, rhs); });
+      multiply_add<rows, int8_min, first, 16>(acc, load,
+                                              [&](auto two, int8x16_t& b0, int8x16_t& b1)
+                                                  OCTET_INLINE { load_columns<two>(b0, b1, rhs); });
     };
     const auto half_step = [&](const auto& load) OCTET_INLINE {
-      multiply_add<rows, least, false, 8>(acc, load,
-                                          [&](auto two, int8x16_t& b0, int8x16_t& b1) OCTET_INLINE {
-                                            load_half_columns<two>(b0, b1, rhs);
-                                          });
+      multiply_add<rows, int8_min, false, 8>(
+          acc, load, [&](auto two, int8x16_t& b0, int8x16_t& b1) OCTET_INLINE {
+            load_half_columns<two>(b0, b1, rhs);
+          });
     };
     step(Int<1>{}, from_rows);
     for (size_t groups = all_groups - 1;;) {
@@ -291,9 +291,9 @@ void multiply(const Tile& t) {
         store_quad<decltype(i)::value>(dst, bytes, i == rows - 1 ? up : down);
       });
     };
-    if (__builtin_expect(exit == Store::kClamped, 1))
+    if (__builtin_expect(store == Store::kClamped, 1))
       store_bytes(FloatScale::at(scale, 0));
-    else if (exit == Store::kTflite)
+    else if (store == Store::kTflite)
       store_bytes(TfliteRight::at(scale, tflite_apart));
     else
       unroll<rows>([&](auto i) OCTET_INLINE {
@@ -312,22 +312,22 @@ void multiply(const Tile& t) {
     copy_rows(whole, kWidth * element, partial, t.dst_stride, t.rows, t.cols % kWidth * element);
 }
 
-template <bool flip, bool least>
+template <bool flip, bool int8_min>
 constexpr MultiplyFn kByRows[kMr] = {
-    multiply<1, flip, least>,
-    multiply<2, flip, least>,
+    multiply<1, flip, int8_min>,
+    multiply<2, flip, int8_min>,
 #if defined(__aarch64__)
-    multiply<3, flip, least>,
-    multiply<4, flip, least>,
+    multiply<3, flip, int8_min>,
+    multiply<4, flip, int8_min>,
 #endif
 };
 
-template <bool least>
+template <bool int8_min>
 void dispatch(const Tile& t) {
-  (t.lhs_flip ? kByRows<true, least> : kByRows<false, least>)[t.rows - 1](t);
+  (t.lhs_flip ? kByRows<true, int8_min> : kByRows<false, int8_min>)[t.rows - 1](t);
 }
 
-template <bool least, MultiplyFn multiply = dispatch<least>>
+template <bool int8_min, MultiplyFn multiply = dispatch<int8_min>>
 constexpr MicroKernel int8_kernel_of(const char* name) {
   return {
       .name = name,
@@ -336,7 +336,7 @@ constexpr MicroKernel int8_kernel_of(const char* name) {
       .mr = kMr,
       .nr = kNr,
       .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite |
-               kTfliteRightShiftOnly | kNoInt8Min * !least,
+               kTfliteRightShiftOnly | kNoInt8Min * !int8_min,
       .rhs_layout = kNeonLayout,
       .lhs_kr = 16,
       .multiply = multiply,

@@ -23,10 +23,10 @@ struct Shallow {
 };
 
 // Multiplies four rows of a group by a column; `bytes` bytes of each row are not padding.
-template <bool least, bool first, int bytes, int j>
+template <bool int8_min, bool first, int bytes, int j>
 OCTET_INLINE inline void multiply_group(int32x4_t (&acc)[4][kWidth], const int8x16_t (&a)[4],
                                         int8x16_t b) {
-  if constexpr (!least) {
+  if constexpr (!int8_min) {
     multiply_column<first, bytes>(acc, j, a, b);
   } else {
     int16x8_t p[4];
@@ -74,7 +74,7 @@ OCTET_INLINE inline void load_two_of(int8x16_t (&b)[2], const uint8_t* rhs) {
 
 // Multiplies all whole panels of a tile. last: the bytes of the rows' last group that are
 // multiplied, 8 or 16.
-template <bool least, int groups, int last>
+template <bool int8_min, int groups, int last>
 OCTET_INLINE inline void multiply_panels(const Tile& t, const uint8_t* const (&rows)[4]) {
   constexpr int kGroup = 16 * kWidth;
   const uint8_t* rhs = t.rhs;
@@ -109,8 +109,8 @@ OCTET_INLINE inline void multiply_panels(const Tile& t, const uint8_t* const (&r
         constexpr int bytes = g + 1 < groups ? 16 : last;
         if constexpr (g == 0 || !kAhead) load(g);
         if constexpr (g == 0 && kAhead) load(Int<g + 1>{});
-        multiply_group<least, g == 0, bytes, j>(acc, a[g], b[g][0]);
-        multiply_group<least, g == 0, bytes, j + 1>(acc, a[g], b[g][1]);
+        multiply_group<int8_min, g == 0, bytes, j>(acc, a[g], b[g][0]);
+        multiply_group<int8_min, g == 0, bytes, j + 1>(acc, a[g], b[g][1]);
       });
       unroll<4>([&](auto i) OCTET_INLINE { sum[two][i] = vpaddq_s32(acc[i][j], acc[i][j + 1]); });
     };
@@ -135,7 +135,7 @@ OCTET_INLINE inline void multiply_panels(const Tile& t, const uint8_t* const (&r
 }
 
 // Not inlined: deep tiles would pay for the registers that it saves on the stack.
-template <bool least>
+template <bool int8_min>
 __attribute__((noinline)) void multiply_shallow(const Tile& t) {
   alignas(16) uint8_t tails[Shallow::kRows][16];
   if (t.depth < 16) copy_tails(t, 0, (const uint8_t*)t.lhs, tails);
@@ -147,15 +147,15 @@ __attribute__((noinline)) void multiply_shallow(const Tile& t) {
     if (t.depth < 16) rows[at] = tails[i];
   });
   if (t.depth <= 16)
-    multiply_panels<least, 1, 16>(t, rows);
+    multiply_panels<int8_min, 1, 16>(t, rows);
   else if (t.depth <= 24)
-    multiply_panels<least, 2, 8>(t, rows);
+    multiply_panels<int8_min, 2, 8>(t, rows);
   else if (t.depth <= 32)
-    multiply_panels<least, 2, 16>(t, rows);
+    multiply_panels<int8_min, 2, 16>(t, rows);
   else if (t.depth <= 40)
-    multiply_panels<least, 3, 8>(t, rows);
+    multiply_panels<int8_min, 3, 8>(t, rows);
   else
-    multiply_panels<least, 3, 16>(t, rows);
+    multiply_panels<int8_min, 3, 16>(t, rows);
   const size_t done = t.cols / kWidth;
   if (t.cols == done * kWidth) return;
   Tile last = t;
@@ -164,12 +164,12 @@ __attribute__((noinline)) void multiply_shallow(const Tile& t) {
   last.init += done * kWidth;
   last.scale += done * kWidth;
   last.dst = (uint8_t*)t.dst + done * kWidth;
-  dispatch<least>(last);
+  dispatch<int8_min>(last);
 }
 
-template <bool least>
+template <bool int8_min>
 void multiply_any(const Tile& t) {
-  Shallow::takes(t) ? multiply_shallow<least>(t) : dispatch<least>(t);
+  Shallow::takes(t) ? multiply_shallow<int8_min>(t) : dispatch<int8_min>(t);
 }
 
 }  // namespace

@@ -19,10 +19,10 @@ OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[rows][vectors], uint8_
   }
 }
 
-template <int rows, int vectors, Store exit>
+template <int rows, int vectors, Store store>
 OCTET_INLINE inline void store_requantized(const Tile& t, int32x4_t (&acc)[rows][vectors],
                                            const Requantizing16& n, uint8_t*& dst, size_t stride) {
-  using Scale = typename ScaleOf<exit>::Type;
+  using Scale = typename ScaleOf<store>::Type;
   Scale scale[4];
   OCTET_UNROLL(4)
   for (int v = 0; v < 4; ++v)
@@ -32,7 +32,7 @@ OCTET_INLINE inline void store_requantized(const Tile& t, int32x4_t (&acc)[rows]
     // Else GCC 12 starts the conversions of all ways before it branches to one, and spills
     OCTET_UNROLL(4)
     for (int v = 0; v < vectors; ++v) pin(acc[i][v]);
-    const uint8x16_t bytes = requantized<exit>(
+    const uint8x16_t bytes = requantized<store>(
         {acc[i][0], acc[i][1], acc[i][vectors - 2], acc[i][vectors - 1]}, scale, n);
     if (vectors == 4)
       store16_row(bytes, dst, stride);
@@ -48,14 +48,14 @@ OCTET_INLINE inline void store_tile(const Tile& t, int32x4_t (&acc)[rows][vector
   const bool partial = t.cols < 4 * vectors;
   uint8_t* dst = partial ? whole : (uint8_t*)t.dst;
   const size_t stride = partial ? 4 * vectors * element : t.dst_stride;
-  const Store exit = store_of(t);
-  if (exit == Store::kSaturated) {
+  const Store store = store_of(t);
+  if (store == Store::kSaturated) {
     store_requantized<rows, vectors, Store::kSaturated>(t, acc, requantizing16(*t.requantization),
                                                         dst, stride);
-  } else if (exit == Store::kClamped) {
+  } else if (store == Store::kClamped) {
     store_requantized<rows, vectors, Store::kClamped>(t, acc, requantizing16(*t.requantization),
                                                       dst, stride);
-  } else if (exit == Store::kTflite) {
+  } else if (store == Store::kTflite) {
     store_requantized<rows, vectors, Store::kTflite>(t, acc, requantizing16(*t.requantization), dst,
                                                      stride);
   } else {

@@ -13,9 +13,9 @@ namespace {
 // Sums groups of 8 bytes of rows with `windows` whole windows of 32 bytes and maybe a part of one.
 // windows: 1; 2 for any larger number; 0 for rows of 16 to 31 bytes.
 template <int windows>
-class TfliteAdds {
+class RowSums {
  public:
-  TfliteAdds(size_t depth, uint8_t flip)
+  RowSums(size_t depth, uint8_t flip)
       : whole_(depth / 32 * 32), depth_(depth), flip_(_mm256_set1_epi8((char)flip)) {
     // Masks the bytes of the last 32 (16 for rows below 32) that are not summed yet.
     alignas(32) uint8_t counts[32];
@@ -62,7 +62,7 @@ void sum_rows_of(const Rows& r, bool is_signed, int32_t* sums) {
   // As in sum_rows of kernels/generic/lhs_rows.h
   const uint8_t flip = (uint8_t)(r.flip ^ (is_signed ? 0x80 : 0));
   const __m128i bias = _mm_set1_epi32((int32_t)((is_signed ? 128u : 0u) * (uint32_t)r.depth));
-  const TfliteAdds<windows> bytes(r.depth, flip);
+  const RowSums<windows> bytes(r.depth, flip);
   const auto four = [&](const uint8_t* const(&rows)[4]) OCTET_INLINE {
     __m256i parts[4];
     unroll<4>([&](auto i) OCTET_INLINE { parts[i] = bytes.of(rows[i]); });
