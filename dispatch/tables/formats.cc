@@ -15,7 +15,7 @@ constexpr KernelKind kInt8 = KernelKind::kInt8, kInt16 = KernelKind::kInt16,
 
 // Without sparse kernels these formats stay known, so that their blobs are recognized, but nothing
 // is packed in them.
-constexpr Packing kNoSparse = {panel_bytes, nullptr};
+[[maybe_unused]] constexpr Packing kNoSparse = {panel_bytes, nullptr};
 constexpr const Packing& kSparse = OCTET_IF_SPARSE(kSparsePacking, kNoSparse);
 
 // The layouts are constants in the kernels' headers, which give the reasons.
