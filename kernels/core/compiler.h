@@ -43,7 +43,7 @@ OCTET_INLINE inline void unroll(const F& f) {
 // rotates accumulators through copies and spills one or two of them: 16 extra instructions in a
 // loop of 40.
 template <typename T>
-OCTET_INLINE inline void pin(T& x) {
+OCTET_INLINE inline void pin([[maybe_unused]] T& x) {
 #if defined(__x86_64__)
   __asm__("" : "+v"(x));
 #elif defined(__aarch64__) || defined(__arm__)
